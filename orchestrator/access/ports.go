@@ -1,0 +1,98 @@
+package access
+
+import (
+	"context"
+	"time"
+
+	"github.com/manifold-run/manifold/contracts"
+)
+
+// KeyStore keeps API keys. It is a port because access does no I/O; the
+// memory implementation and the suite that every implementation passes are in
+// accesstest. Secrets never reach it, only their hashes.
+type KeyStore interface {
+	// InsertKey adds a key; a taken id is a conflict.
+	InsertKey(ctx context.Context, key Key) error
+
+	// InsertFirstKey adds a key only while the store holds none at all, in one
+	// transaction, and tells whether it did. Of several processes that start
+	// at once exactly one is told yes.
+	InsertFirstKey(ctx context.Context, key Key) (inserted bool, err error)
+
+	// Key gives a key by its id, revoked and expired ones too, or not_found.
+	Key(ctx context.Context, id string) (Key, error)
+
+	// Keys gives all keys, sorted by creation time, then id.
+	Keys(ctx context.Context) ([]Key, error)
+
+	// RevokeKey sets RevokedAt; the first time is kept when it is called
+	// again. An unknown id is not_found.
+	RevokeKey(ctx context.Context, id string, at time.Time) error
+}
+
+// SecretStore keeps the secrets that the system makes for itself, such as the
+// key that signs webhooks. It is a port so that several processes agree on
+// one secret.
+type SecretStore interface {
+	// Secret inserts fresh unless a secret of that name is there, and gives
+	// the one that is there afterwards: the first one wins, for ever.
+	Secret(ctx context.Context, fresh Secret) (Secret, error)
+}
+
+// Secret is a secret with the id that signatures carry.
+type Secret struct {
+	// Name is what it is for, such as "webhook".
+	Name string
+	// ID is random and public.
+	ID        string
+	Value     []byte
+	CreatedAt time.Time
+}
+
+// Kind says what stands behind a key.
+type Kind string
+
+// The kinds of keys. A user's key belongs to one person; a service's to a
+// program; a frontend's to a program that forwards which person is asking.
+const (
+	KindUser     Kind = "user"
+	KindService  Kind = "service"
+	KindFrontend Kind = "frontend"
+)
+
+// Role is what a key's holder may do; see Allowed.
+type Role string
+
+// The roles.
+const (
+	RoleViewer   Role = "viewer"
+	RoleOperator Role = "operator"
+	RoleApprover Role = "approver"
+	RoleAdmin    Role = "admin"
+)
+
+// Scopes narrow a key; an empty list does not narrow.
+type Scopes struct {
+	Domains []string                    `json:"domains,omitempty"`
+	Classes []contracts.SideEffectClass `json:"classes,omitempty"`
+}
+
+// Key is one API key as it is stored. The secret itself is shown once, when
+// the key is made.
+type Key struct {
+	// ID is the public part, which the key's text begins with.
+	ID string `json:"id"`
+	// Hash is the SHA-256 of the whole text of the key, in hex.
+	Hash string `json:"-"`
+	// Name is a label for people.
+	Name string `json:"name,omitempty"`
+	Kind Kind   `json:"kind"`
+	// Principal is the person or the program that the key speaks for.
+	Principal string     `json:"principal"`
+	Roles     []Role     `json:"roles"`
+	Scopes    Scopes     `json:"scopes,omitzero"`
+	CreatedBy string     `json:"created_by"`
+	CreatedAt time.Time  `json:"created_at"`
+	ExpiresAt *time.Time `json:"expires_at,omitempty"`
+	RevokedAt *time.Time `json:"revoked_at,omitempty"`
+}

@@ -1,0 +1,79 @@
+package registry
+
+import (
+	"context"
+	"encoding/json"
+	"time"
+)
+
+// Store keeps what the registry must not forget: which domains there are,
+// which manifest of each is active, and which one waits for a person. It is a
+// port because the registry itself does no I/O; the memory implementation and
+// the suite that every implementation passes are in registrytest.
+//
+// Errors carry contracts codes: not_found for an unknown name or digest,
+// conflict for a lost compare-and-set.
+type Store interface {
+	// Domains gives all rows, sorted by name.
+	Domains(ctx context.Context) ([]DomainRow, error)
+
+	// Domain gives one row, or not_found.
+	Domain(ctx context.Context, name string) (DomainRow, error)
+
+	// SaveDomain writes one row in one transaction, together with the manifest
+	// bodies that it newly names. row.Revision is the revision that the caller
+	// has read, 0 for a row that must not exist yet; another one in the store
+	// is a conflict, and then nothing is written. The stored row gets
+	// row.Revision + 1, which is returned. A manifest that is there already is
+	// left as it is; manifests that no row names any more, neither as active
+	// nor as pending, are removed in the same transaction.
+	SaveDomain(ctx context.Context, row DomainRow, bodies ...ManifestBody) (revision int64, err error)
+
+	// DeleteDomain removes a row whose revision is the given one, and the
+	// manifests that nothing names any more. A missing row is not_found,
+	// another revision a conflict.
+	DeleteDomain(ctx context.Context, name string, revision int64) error
+
+	// Manifest gives a body by its digest, or not_found.
+	Manifest(ctx context.Context, digest string) ([]byte, error)
+}
+
+// ManagedBy says who may change a domain's registration.
+type ManagedBy string
+
+// The managers of a domain. What the bootstrap file manages is applied again
+// at every start; what an admin manages is kept as it is.
+const (
+	ManagedByFile  ManagedBy = "file"
+	ManagedByAdmin ManagedBy = "admin"
+)
+
+// DomainRow is the stored state of one domain.
+type DomainRow struct {
+	Name      string
+	ManagedBy ManagedBy
+	// Registration is the JSON of a contracts.Registration; stores only carry
+	// it.
+	Registration json.RawMessage
+	// ActiveDigest names the manifest that is in use; "" before the first one
+	// was accepted.
+	ActiveDigest string
+	// ActiveETag is what the domain called the active manifest.
+	ActiveETag string
+	// PendingDigest names a manifest that is good but waits for an admin's
+	// confirmation, because it loosens a policy or collides with another
+	// domain; "" without one.
+	PendingDigest string
+	PendingETag   string
+	// Revision grows by one with every change of the row.
+	Revision  int64
+	CreatedAt time.Time
+	UpdatedAt time.Time
+}
+
+// ManifestBody is a manifest as the domain sent it; Digest is the SHA-256 of
+// its canonical JSON.
+type ManifestBody struct {
+	Digest string
+	Body   []byte
+}
