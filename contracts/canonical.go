@@ -1,0 +1,166 @@
+package contracts
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"unicode/utf16"
+	"unicode/utf8"
+)
+
+// Canonical gives the canonical JSON of v as in RFC 8785: members sorted by
+// UTF-16 code units, no white space, numbers as ECMAScript writes them.
+// Integers beyond 2^53 keep their digits, so that ids never collide.
+func Canonical(v any) ([]byte, error) {
+	raw, err := json.Marshal(v)
+	if err != nil {
+		return nil, fmt.Errorf("canonical json: %w", err)
+	}
+	return CanonicalBytes(raw)
+}
+
+// CanonicalBytes gives the canonical form of one JSON text.
+func CanonicalBytes(raw []byte) ([]byte, error) {
+	dec := json.NewDecoder(bytes.NewReader(raw))
+	dec.UseNumber()
+	var v any
+	if err := dec.Decode(&v); err != nil {
+		return nil, fmt.Errorf("canonical json: %w", err)
+	}
+	return appendCanonical(make([]byte, 0, len(raw)), v)
+}
+
+// Hash is the SHA-256 over the canonical JSON of v, in lower-case hex.
+func Hash(v any) (string, error) {
+	b, err := Canonical(v)
+	if err != nil {
+		return "", err
+	}
+	return HashBytes(b), nil
+}
+
+// HashBytes is the SHA-256 of b in lower-case hex.
+func HashBytes(b []byte) string {
+	sum := sha256.Sum256(b)
+	return hex.EncodeToString(sum[:])
+}
+
+func appendCanonical(dst []byte, v any) ([]byte, error) {
+	switch v := v.(type) {
+	case nil:
+		return append(dst, "null"...), nil
+	case bool:
+		return strconv.AppendBool(dst, v), nil
+	case json.Number:
+		return appendNumber(dst, v)
+	case string:
+		return appendString(dst, v), nil
+	case []any:
+		return appendArray(dst, v)
+	case map[string]any:
+		return appendObject(dst, v)
+	default:
+		return nil, fmt.Errorf("canonical json: unexpected %T", v)
+	}
+}
+
+func appendArray(dst []byte, items []any) ([]byte, error) {
+	var err error
+	dst = append(dst, '[')
+	for i, item := range items {
+		if i > 0 {
+			dst = append(dst, ',')
+		}
+		if dst, err = appendCanonical(dst, item); err != nil {
+			return nil, err
+		}
+	}
+	return append(dst, ']'), nil
+}
+
+func appendObject(dst []byte, members map[string]any) ([]byte, error) {
+	names := make([]string, 0, len(members))
+	for name := range members {
+		names = append(names, name)
+	}
+	slices.SortFunc(names, compareUTF16)
+	var err error
+	dst = append(dst, '{')
+	for i, name := range names {
+		if i > 0 {
+			dst = append(dst, ',')
+		}
+		dst = append(appendString(dst, name), ':')
+		if dst, err = appendCanonical(dst, members[name]); err != nil {
+			return nil, err
+		}
+	}
+	return append(dst, '}'), nil
+}
+
+// compareUTF16 orders as ECMAScript compares strings; it differs from byte
+// order only where a surrogate pair meets U+E000 to U+FFFF.
+func compareUTF16(a, b string) int {
+	return slices.Compare(utf16.Encode([]rune(a)), utf16.Encode([]rune(b)))
+}
+
+func appendNumber(dst []byte, n json.Number) ([]byte, error) {
+	if i, err := strconv.ParseInt(string(n), 10, 64); err == nil {
+		return strconv.AppendInt(dst, i, 10), nil
+	}
+	f, err := strconv.ParseFloat(string(n), 64)
+	if err != nil || math.IsInf(f, 0) || math.IsNaN(f) {
+		return nil, fmt.Errorf("canonical json: number %s is out of range", n)
+	}
+	return appendFloat(dst, f), nil
+}
+
+// appendFloat writes as ECMAScript's Number::toString does.
+func appendFloat(dst []byte, f float64) []byte {
+	if f == 0 {
+		return append(dst, '0')
+	}
+	if abs := math.Abs(f); abs >= 1e-6 && abs < 1e21 {
+		return strconv.AppendFloat(dst, f, 'f', -1, 64)
+	}
+	text := strconv.AppendFloat(nil, f, 'e', -1, 64)
+	// Go writes e+07 and e-07 where ECMAScript writes e+7 and e-7.
+	if n := len(text); n >= 4 && text[n-4] == 'e' && text[n-2] == '0' {
+		text = append(text[:n-2], text[n-1])
+	}
+	return append(dst, text...)
+}
+
+const hexDigits = "0123456789abcdef"
+
+func appendString(dst []byte, s string) []byte {
+	dst = append(dst, '"')
+	for _, r := range s {
+		switch {
+		case r == '"' || r == '\\':
+			dst = append(dst, '\\', byte(r))
+		case r == '\b':
+			dst = append(dst, '\\', 'b')
+		case r == '\f':
+			dst = append(dst, '\\', 'f')
+		case r == '\n':
+			dst = append(dst, '\\', 'n')
+		case r == '\r':
+			dst = append(dst, '\\', 'r')
+		case r == '\t':
+			dst = append(dst, '\\', 't')
+		case r < 0x20:
+			dst = append(dst, '\\', 'u', '0', '0', hexDigits[r>>4], hexDigits[r&0xf])
+		default:
+			dst = utf8.AppendRune(dst, r)
+		}
+	}
+	return append(dst, '"')
+}
+
+func jsonRaw(raw []byte) json.RawMessage { return raw }

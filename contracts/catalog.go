@@ -1,0 +1,153 @@
+package contracts
+
+import (
+	"slices"
+	"strings"
+)
+
+// Catalog is an immutable snapshot of every active domain: what the intent
+// matcher and the planner work on. It is made by the registry and never
+// changed after; a new registration makes a new one.
+type Catalog struct {
+	// Snapshot identifies the content: the hash of all active manifest digests
+	// and policies.
+	Snapshot string
+	// Domains are sorted by name.
+	Domains []*DomainEntry
+	// Roles is the site's choice of a capability ("domain.name") for a role.
+	Roles map[string]string
+
+	byRef  map[string]*CapabilityEntry
+	byBare map[string][]*CapabilityEntry
+}
+
+// DomainEntry is one active domain.
+type DomainEntry struct {
+	Name     string
+	Digest   string
+	Manifest *Manifest
+	// Capabilities are in manifest order.
+	Capabilities []*CapabilityEntry
+}
+
+// CapabilityEntry is one capability with its effective policy.
+type CapabilityEntry struct {
+	Domain     string
+	Capability *Capability
+	Policy     Policy
+	// Digest pins what a run depends on; see CapabilityDigest.
+	Digest string
+}
+
+// Ref is the namespaced name, "domain.name".
+func (e *CapabilityEntry) Ref() string { return e.Domain + "." + e.Capability.Name }
+
+// Routable tells whether the capability may be chosen from text.
+func (e *CapabilityEntry) Routable() bool {
+	return e.Capability.Metadata.Routable == nil || *e.Capability.Metadata.Routable
+}
+
+// NewCatalog indexes the domains; the caller gives them up.
+func NewCatalog(snapshot string, domains []*DomainEntry, roles map[string]string) *Catalog {
+	c := &Catalog{
+		Snapshot: snapshot, Domains: domains, Roles: roles,
+		byRef: map[string]*CapabilityEntry{}, byBare: map[string][]*CapabilityEntry{},
+	}
+	slices.SortFunc(c.Domains, func(a, b *DomainEntry) int { return strings.Compare(a.Name, b.Name) })
+	for _, d := range c.Domains {
+		for _, e := range d.Capabilities {
+			c.byRef[e.Ref()] = e
+			c.byBare[e.Capability.Name] = append(c.byBare[e.Capability.Name], e)
+		}
+	}
+	return c
+}
+
+// Domain gives the named domain.
+func (c *Catalog) Domain(name string) (*DomainEntry, bool) {
+	for _, d := range c.Domains {
+		if d.Name == name {
+			return d, true
+		}
+	}
+	return nil, false
+}
+
+// Capability gives the capability of a full reference "domain.name".
+func (c *Catalog) Capability(ref string) (*CapabilityEntry, bool) {
+	e, ok := c.byRef[ref]
+	return e, ok
+}
+
+// Resolve finds a capability by reference: "domain.name", or a bare name,
+// which is looked up in the home domain first and then, while unambiguous, in
+// all others. The error says which candidates there are.
+func (c *Catalog) Resolve(ref, home string) (*CapabilityEntry, error) {
+	if e, ok := c.byRef[ref]; ok {
+		return e, nil
+	}
+	if strings.Contains(ref, ".") {
+		return nil, Errorf(CodeNotFound, "there is no capability %q", ref)
+	}
+	if e, ok := c.byRef[home+"."+ref]; ok {
+		return e, nil
+	}
+	found := c.byBare[ref]
+	switch len(found) {
+	case 0:
+		return nil, Errorf(CodeNotFound, "there is no capability %q", ref)
+	case 1:
+		return found[0], nil
+	}
+	names := make([]string, len(found))
+	for i, e := range found {
+		names[i] = e.Ref()
+	}
+	return nil, Errorf(CodeConflict, "%q is ambiguous; say one of %s", ref, strings.Join(names, ", "))
+}
+
+// Playing gives the capabilities that play a role, with how, in catalog order.
+func (c *Catalog) Playing(role string) []RolePlayer {
+	var out []RolePlayer
+	for _, d := range c.Domains {
+		for _, e := range d.Capabilities {
+			for _, p := range e.Capability.Metadata.Plays {
+				if p.Role == role {
+					out = append(out, RolePlayer{Entry: e, ParamMap: p.ParamMap})
+				}
+			}
+		}
+	}
+	return out
+}
+
+// RolePlayer is a capability that plays a role.
+type RolePlayer struct {
+	Entry    *CapabilityEntry
+	ParamMap map[string]any
+}
+
+// CapabilityDigest is what a run pins: the hash of name, schemas, effective
+// policy, locks, verify, reconcile and compensation.
+func CapabilityDigest(c *Capability, p Policy) (string, error) {
+	return Hash(struct {
+		Name         string          `json:"name"`
+		Schema       any             `json:"schema"`
+		OutputSchema any             `json:"output_schema,omitempty"`
+		Policy       Policy          `json:"policy"`
+		Locks        []string        `json:"locks,omitempty"`
+		Verify       *VerifyRule     `json:"verify,omitempty"`
+		Reconcile    *CapabilityCall `json:"reconcile,omitempty"`
+		Compensation *CapabilityCall `json:"compensation,omitempty"`
+	}{
+		c.Name, rawOrNil(c.Schema), rawOrNil(c.OutputSchema), p, c.Metadata.Locks,
+		c.Metadata.Verify, c.Metadata.Reconcile, c.Metadata.Compensation,
+	})
+}
+
+func rawOrNil(raw []byte) any {
+	if len(raw) == 0 {
+		return nil
+	}
+	return jsonRaw(raw)
+}

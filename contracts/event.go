@@ -1,0 +1,110 @@
+package contracts
+
+import (
+	"encoding/json"
+	"time"
+)
+
+// EventType is the kind of a session event.
+type EventType string
+
+// The event types.
+const (
+	EventNodeStart         EventType = "node_start"
+	EventNodeEnd           EventType = "node_end"
+	EventNodeError         EventType = "node_error"
+	EventInterrupt         EventType = "interrupt"
+	EventInterruptResolved EventType = "interrupt_resolved"
+	EventToolCallStart     EventType = "tool_call_start"
+	EventToolCallEnd       EventType = "tool_call_end"
+	EventExpand            EventType = "expand"
+	EventVerdict           EventType = "verdict"
+	EventDone              EventType = "done"
+)
+
+// Event is one entry of a session's log. Seq grows by one without gaps.
+type Event struct {
+	SessionID  string    `json:"session_id"`
+	RunID      string    `json:"run_id,omitempty"`
+	Seq        int64     `json:"seq"`
+	At         time.Time `json:"at"`
+	Type       EventType `json:"type"`
+	NodeID     string    `json:"node_id,omitempty"`
+	NodeName   string    `json:"node_name,omitempty"`
+	Phase      string    `json:"phase,omitempty"`
+	Status     string    `json:"status,omitempty"`
+	DurationMS int64     `json:"duration_ms,omitempty"`
+	Summary    string    `json:"summary,omitempty"`
+	// Payload is at most 4 KiB and never raw output.
+	Payload json.RawMessage `json:"payload,omitempty"`
+}
+
+// LedgerKind is the kind of a ledger entry.
+type LedgerKind string
+
+// The ledger kinds.
+const (
+	LedgerPlan         LedgerKind = "plan"
+	LedgerExpand       LedgerKind = "expand"
+	LedgerIntent       LedgerKind = "intent"
+	LedgerOutcome      LedgerKind = "outcome"
+	LedgerDecision     LedgerKind = "decision"
+	LedgerCompensation LedgerKind = "compensation"
+	LedgerSettled      LedgerKind = "settled"
+)
+
+// LedgerEntry is one link of a run's hash chain. Hash covers the entry without
+// Hash itself; PrevHash is the Hash of the entry before, empty for the first.
+type LedgerEntry struct {
+	Seq           int64      `json:"seq"`
+	At            time.Time  `json:"at"`
+	RunID         string     `json:"run_id"`
+	NodeID        string     `json:"node_id,omitempty"`
+	Kind          LedgerKind `json:"kind"`
+	Tool          string     `json:"tool,omitempty"`
+	ActionSHA256  string     `json:"action_sha256,omitempty"`
+	Key           string     `json:"key,omitempty"`
+	Actor         string     `json:"actor,omitempty"`
+	PayloadSHA256 string     `json:"payload_sha256,omitempty"`
+	PrevHash      string     `json:"prev_hash"`
+	Hash          string     `json:"hash"`
+}
+
+// Seal sets PrevHash and Hash.
+func (e *LedgerEntry) Seal(prev string) error {
+	e.PrevHash, e.Hash = prev, ""
+	hash, err := Hash(e)
+	if err != nil {
+		return err
+	}
+	e.Hash = hash
+	return nil
+}
+
+// VerdictStatus is how far the result of a run can be trusted.
+type VerdictStatus string
+
+// The verdicts, from best to worst.
+const (
+	VerdictVerified VerdictStatus = "verified"
+	VerdictDegraded VerdictStatus = "degraded_but_acceptable"
+	VerdictRetry    VerdictStatus = "retry_recommended"
+	VerdictBlocked  VerdictStatus = "blocked"
+)
+
+// Verdict is the result of verification.
+type Verdict struct {
+	Status   VerdictStatus `json:"status"`
+	Reasons  []string      `json:"reasons,omitempty"`
+	Checks   []Check       `json:"checks,omitempty"`
+	Category string        `json:"category,omitempty"`
+	Fixes    []string      `json:"fixes,omitempty"`
+}
+
+// Check is one thing that was verified.
+type Check struct {
+	Name     string `json:"name"`
+	OK       bool   `json:"ok"`
+	Detail   string `json:"detail,omitempty"`
+	Evidence any    `json:"evidence,omitempty"`
+}

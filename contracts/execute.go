@@ -1,0 +1,67 @@
+package contracts
+
+import "time"
+
+// Principal is who asks.
+type Principal struct {
+	ID         string   `json:"id"`
+	Roles      []string `json:"roles,omitempty"`
+	OnBehalfOf string   `json:"on_behalf_of,omitempty"`
+}
+
+// ExecuteRequest is the body of POST /execute.
+type ExecuteRequest struct {
+	Capability string         `json:"capability"`
+	Parameters map[string]any `json:"parameters"`
+	Context    ExecuteContext `json:"context"`
+}
+
+// ExecuteContext goes with every execution.
+type ExecuteContext struct {
+	RunID  string `json:"run_id,omitempty"`
+	NodeID string `json:"node_id,omitempty"`
+	// Attempt counts from 1.
+	Attempt        int    `json:"attempt,omitempty"`
+	IdempotencyKey string `json:"idempotency_key,omitempty"`
+	// TimeoutMS is relative to the arrival of the request.
+	TimeoutMS int `json:"timeout_ms,omitempty"`
+	// Deadline is for logs; clocks differ.
+	Deadline         time.Time `json:"deadline,omitzero"`
+	Phase            string    `json:"phase,omitempty"`
+	Instance         string    `json:"instance,omitempty"`
+	CapabilityDigest string    `json:"capability_digest,omitempty"`
+	// Operation asks for the result of work that was accepted before.
+	Operation string    `json:"operation,omitempty"`
+	Principal Principal `json:"principal"`
+	DryRun    bool      `json:"dry_run,omitempty"`
+}
+
+// Accepted is the body of a 202: work that goes on under an operation id.
+type Accepted struct {
+	Operation string `json:"operation"`
+}
+
+// HealthStatus is how a domain feels.
+type HealthStatus string
+
+// The health states. Domains report the first three; the core adds
+// "starting" before the first answer.
+const (
+	HealthOK       HealthStatus = "ok"
+	HealthDegraded HealthStatus = "degraded"
+	HealthDown     HealthStatus = "down"
+	HealthStarting HealthStatus = "starting"
+)
+
+// Health is the answer of GET /health.
+type Health struct {
+	Status  HealthStatus           `json:"status"`
+	Version string                 `json:"version,omitempty"`
+	Checks  map[string]HealthCheck `json:"checks,omitempty"`
+}
+
+// HealthCheck is one part of a Health.
+type HealthCheck struct {
+	Status HealthStatus `json:"status"`
+	Detail string       `json:"detail,omitempty"`
+}

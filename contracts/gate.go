@@ -1,0 +1,156 @@
+package contracts
+
+import "time"
+
+// InterruptType is the kind of question that a run or a turn asks.
+type InterruptType string
+
+// The types of interrupts.
+const (
+	InterruptClarification     InterruptType = "clarification"
+	InterruptCredentialCheck   InterruptType = "credential_check"
+	InterruptSelectTarget      InterruptType = "select_target"
+	InterruptPlanApproval      InterruptType = "plan_approval"
+	InterruptResultReview      InterruptType = "result_review"
+	InterruptBudgetExceeded    InterruptType = "budget_exceeded"
+	InterruptWriteApproval     InterruptType = "write_approval"
+	InterruptOutcomeUnknown    InterruptType = "outcome_unknown"
+	InterruptCapabilityChanged InterruptType = "capability_changed"
+)
+
+// Expires tells whether interrupts of the type end by time.
+func (t InterruptType) Expires() bool {
+	return t == InterruptWriteApproval || t == InterruptPlanApproval
+}
+
+// InterruptStatus is where an interrupt stands.
+type InterruptStatus string
+
+// The statuses. Everything but open is final.
+const (
+	InterruptOpen       InterruptStatus = "open"
+	InterruptApproved   InterruptStatus = "approved"
+	InterruptRejected   InterruptStatus = "rejected"
+	InterruptAnswered   InterruptStatus = "answered"
+	InterruptExpired    InterruptStatus = "expired"
+	InterruptSuperseded InterruptStatus = "superseded"
+)
+
+// Interrupt is a question to a person. A gate is an interrupt of type
+// write_approval: one table, one id space, one function that decides.
+type Interrupt struct {
+	InterruptID string `json:"interrupt_id"`
+	// Code is short and typed by people; it stands for the gate and its hash.
+	Code      string          `json:"code"`
+	Type      InterruptType   `json:"type"`
+	Status    InterruptStatus `json:"status"`
+	SessionID string          `json:"session_id"`
+	RunID     string          `json:"run_id,omitempty"`
+	NodeID    string          `json:"node_id,omitempty"`
+	BranchID  string          `json:"branch_id,omitempty"`
+	ToolName  string          `json:"tool_name,omitempty"`
+	RiskLevel RiskLevel       `json:"risk_level,omitempty"`
+	// Reason is the policy rule that asks.
+	Reason         string            `json:"reason,omitempty"`
+	Prompt         string            `json:"prompt"`
+	Options        []InterruptOption `json:"options,omitempty"`
+	ResponseSchema map[string]any    `json:"response_schema,omitempty"`
+
+	// Action is what will run, for the approver to read; its hash is
+	// ActionSHA256.
+	Action       *Action           `json:"action,omitempty"`
+	ActionSHA256 string            `json:"action_sha256,omitempty"`
+	Evidence     []EvidenceItem    `json:"evidence,omitempty"`
+	Difference   []FieldDifference `json:"difference,omitempty"`
+
+	CreatedAt time.Time  `json:"created_at"`
+	ExpiresAt *time.Time `json:"expires_at,omitempty"`
+	// Requester is who asked for the action, and who edited it since: for four
+	// eyes, none of them may approve.
+	Requesters []string           `json:"requesters,omitempty"`
+	Quorum     int                `json:"quorum,omitempty"`
+	Roles      []string           `json:"roles,omitempty"`
+	FourEyes   bool               `json:"four_eyes,omitempty"`
+	Decisions  []InterruptDecided `json:"decisions,omitempty"`
+	// Response is the answer of an answered interrupt.
+	Response any `json:"response,omitempty"`
+}
+
+// InterruptOption is one choice.
+type InterruptOption struct {
+	ID     string `json:"id"`
+	Label  string `json:"label"`
+	Detail string `json:"detail,omitempty"`
+	// Value is what choosing it means; absent, the id.
+	Value any `json:"value,omitempty"`
+}
+
+// InterruptDecided is one decision on an interrupt.
+type InterruptDecided struct {
+	Decision     Decision       `json:"decision"`
+	DecidedBy    string         `json:"decided_by"`
+	DecidedAt    time.Time      `json:"decided_at"`
+	Comment      string         `json:"comment,omitempty"`
+	EditedParams map[string]any `json:"edited_params,omitempty"`
+	ActionSHA256 string         `json:"action_sha256,omitempty"`
+}
+
+// Decision is what a person says to a gate.
+type Decision string
+
+// The decisions.
+const (
+	DecisionApprove Decision = "approve"
+	DecisionReject  Decision = "reject"
+	DecisionEdit    Decision = "edit"
+	DecisionAnswer  Decision = "answer"
+)
+
+// Resume is the body of both doors: a decision for gates, a response for all
+// other interrupts.
+type Resume struct {
+	InterruptID  string         `json:"interrupt_id,omitempty"`
+	Decision     Decision       `json:"decision,omitempty"`
+	ActionSHA256 string         `json:"action_sha256,omitempty"`
+	EditedParams map[string]any `json:"edited_params,omitempty"`
+	Comment      string         `json:"comment,omitempty"`
+	Response     any            `json:"response,omitempty"`
+}
+
+// Action is what an approval is bound to; action_sha256 is its hash.
+type Action struct {
+	Capability       string         `json:"capability"`
+	CapabilityDigest string         `json:"capability_digest"`
+	Instance         string         `json:"instance"`
+	OnBehalfOf       string         `json:"on_behalf_of"`
+	Parameters       map[string]any `json:"parameters"`
+	Evidence         []EvidenceItem `json:"evidence"`
+	Policy           Policy         `json:"policy"`
+}
+
+// EvidenceItem is one value that an action's expressions read.
+type EvidenceItem struct {
+	NodeID string `json:"node_id"`
+	Path   string `json:"path"`
+	Value  any    `json:"value"`
+}
+
+// FieldDifference is one place where a new gate differs from the one before.
+type FieldDifference struct {
+	Pointer string `json:"pointer"`
+	Before  any    `json:"before,omitempty"`
+	After   any    `json:"after,omitempty"`
+}
+
+// The answers to an outcome_unknown interrupt.
+const (
+	AnswerApplied    = "applied"
+	AnswerNotApplied = "not_applied"
+	AnswerLookAgain  = "look_again"
+)
+
+// The answers to a capability_changed interrupt.
+const (
+	AnswerRetry      = "retry"
+	AnswerCancelNode = "cancel_node"
+)

@@ -1,0 +1,51 @@
+package contracts
+
+// Intent is one thing that a person asked for, understood as a capability.
+type Intent struct {
+	// ID is unique in the turn: i1, i2, …
+	ID string `json:"id"`
+	// Clause is the part of the sentence that it was read from.
+	Clause       string              `json:"clause,omitempty"`
+	Domain       string              `json:"domain"`
+	Capability   string              `json:"capability"`
+	Parameters   map[string]any      `json:"parameters"`
+	Confidence   float64             `json:"confidence"`
+	Missing      []string            `json:"missing,omitempty"`
+	Alternatives []Alternative       `json:"alternatives,omitempty"`
+	After        []string            `json:"after,omitempty"`
+	Evidence     map[string]Evidence `json:"evidence,omitempty"`
+	// Source is the engine: "local", "llm", or "caller" for intents given as data.
+	Source     string `json:"source,omitempty"`
+	SnapshotID string `json:"snapshot_id,omitempty"`
+}
+
+// Ref is the namespaced capability.
+func (i Intent) Ref() string { return i.Domain + "." + i.Capability }
+
+// Alternative is another capability that the words could mean.
+type Alternative struct {
+	Domain      string  `json:"domain"`
+	Capability  string  `json:"capability"`
+	Description string  `json:"description,omitempty"`
+	Confidence  float64 `json:"confidence"`
+}
+
+// Evidence says where a parameter's value was read.
+type Evidence struct {
+	// Span is [start, end) in bytes of the message.
+	Span [2]int `json:"span"`
+	// Kind is enum, alias, key_value, quoted, number, date, pattern, example, …
+	Kind string `json:"kind"`
+	// P is how probable it is that the value is right.
+	P float64 `json:"p"`
+}
+
+// GateOutcome is what the confidence gate says of an intent.
+type GateOutcome string
+
+// The outcomes.
+const (
+	GateAccept  GateOutcome = "accept"
+	GateClarify GateOutcome = "clarify"
+	GateDecline GateOutcome = "decline"
+)

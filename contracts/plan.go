@@ -1,0 +1,171 @@
+package contracts
+
+// Strategy is the shape of a plan.
+type Strategy string
+
+// The strategies; a workflow's is "workflow:<name>".
+const (
+	StrategySingle       Strategy = "single"
+	StrategyParallelRead Strategy = "parallel-read-then-summarize"
+	StrategyReadWrite    Strategy = "read-then-write"
+	StrategyComposed     Strategy = "composed"
+)
+
+// NodeKind says what a node does.
+type NodeKind string
+
+// The kinds that this release plans and runs.
+const (
+	KindTool  NodeKind = "tool"
+	KindHuman NodeKind = "human"
+	KindJoin  NodeKind = "join"
+)
+
+// Plan is a DAG of nodes. It never changes after it was made; it expands.
+type Plan struct {
+	PlanID   string   `json:"plan_id"`
+	RunID    string   `json:"run_id,omitempty"`
+	Goal     string   `json:"goal"`
+	Strategy Strategy `json:"strategy"`
+	Nodes    []Node   `json:"nodes"`
+	Budgets  Budgets  `json:"budgets"`
+	// Instances is domain → instance id.
+	Instances map[string]string `json:"instances,omitempty"`
+	// CapabilityDigests is "domain.name" → digest, for every capability that
+	// the run may call: tools, and their verify, reconcile and compensation.
+	CapabilityDigests map[string]string `json:"capability_digests"`
+	Owner             Principal         `json:"owner"`
+	DryRun            bool              `json:"dry_run,omitempty"`
+	// PlanHash is the hash of the plan without plan_id, run_id and plan_hash.
+	PlanHash string `json:"plan_hash"`
+}
+
+// Budgets bound what a run may use; 0 means the default.
+type Budgets struct {
+	MaxNodes     int `json:"max_nodes,omitempty"`
+	MaxRetries   int `json:"max_retries,omitempty"`
+	MaxToolCalls int `json:"max_tool_calls,omitempty"`
+	MaxTokens    int `json:"max_tokens,omitempty"`
+}
+
+// Node is one step of a plan.
+type Node struct {
+	NodeID string   `json:"node_id"`
+	Kind   NodeKind `json:"kind"`
+	// Title is for people: what this step does, in a few words.
+	Title string `json:"title,omitempty"`
+	// Tool is the namespaced capability of a tool node.
+	Tool string `json:"tool,omitempty"`
+	// Params are literals or "${expr}" over steps, item and context.
+	Params    map[string]any `json:"params,omitempty"`
+	DependsOn []string       `json:"depends_on,omitempty"`
+	When      *Condition     `json:"when,omitempty"`
+	Phase     string         `json:"phase,omitempty"`
+	BranchID  string         `json:"branch_id,omitempty"`
+	JoinKey   string         `json:"join_key,omitempty"`
+	// Required false means: a failure of this node does not fail the run, and
+	// what depends on it runs all the same only where a join says so.
+	Required bool `json:"required"`
+	// IntentID is the intent that the node serves.
+	IntentID string `json:"intent_id,omitempty"`
+
+	// Policy is the effective policy of a tool node, flattened into the node.
+	Policy *Policy `json:"policy,omitempty"`
+	// Locks are templates such as "thing:{id}", already prefixed by domain and
+	// instance unless shared.
+	Locks    []string `json:"locks,omitempty"`
+	Instance string   `json:"instance,omitempty"`
+	// ForEach repeats the node for the items of an expression; the copies are
+	// appended by an expand record as n3[0], n3[1], …
+	ForEach *ForEach `json:"for_each,omitempty"`
+	// Group bounds how many nodes of the same group run at once.
+	Group      string     `json:"group,omitempty"`
+	GroupLimit int        `json:"group_limit,omitempty"`
+	Human      *HumanStep `json:"human,omitempty"`
+	// Role says why the planner made the node: "" for the intent's own call,
+	// else pre_search, pre_choose, post, followup, join.
+	Role string `json:"role,omitempty"`
+	// Of is the node that a pre_search, pre_choose, post or followup serves.
+	Of string `json:"of,omitempty"`
+}
+
+// The values of Node.Role.
+const (
+	RolePreSearch = "pre_search"
+	RolePreChoose = "pre_choose"
+	RolePost      = "post"
+	RoleFollowup  = "followup"
+	RoleJoin      = "join"
+)
+
+// ForEach binds item to each element of Items.
+type ForEach struct {
+	Items          string `json:"items"`
+	MaxConcurrency int    `json:"max_concurrency,omitempty"`
+}
+
+// HumanStep asks a person. With OptionsFrom it offers the list found there:
+// one option is taken without asking, several are handled by Choose, none
+// leads to a question. The answer is the node's facts.value.
+type HumanStep struct {
+	Interrupt InterruptType `json:"interrupt"`
+	Prompt    string        `json:"prompt"`
+	// OptionsFrom is an expression that gives a list of {value, label}.
+	OptionsFrom string `json:"options_from,omitempty"`
+	Choose      Choose `json:"choose,omitempty"`
+	// Param is the parameter that the answer sets, for the prompt.
+	Param string `json:"param,omitempty"`
+	// ResponseSchema is what an answer must satisfy.
+	ResponseSchema map[string]any `json:"response_schema,omitempty"`
+}
+
+// NodeState is the state of one node of a run.
+type NodeState string
+
+// The node states; the last five are terminal.
+const (
+	NodePending          NodeState = "pending"
+	NodeReady            NodeState = "ready"
+	NodeQueued           NodeState = "queued"
+	NodeRunning          NodeState = "running"
+	NodeAwaitingApproval NodeState = "awaiting_approval"
+	NodeAwaitingInput    NodeState = "awaiting_input"
+	NodeBlocked          NodeState = "blocked"
+	NodeOutcomeUnknown   NodeState = "outcome_unknown"
+	NodeCompleted        NodeState = "completed"
+	NodeFailed           NodeState = "failed"
+	NodeSkipped          NodeState = "skipped"
+	NodeRejected         NodeState = "rejected"
+	NodeCancelled        NodeState = "cancelled"
+)
+
+// Terminal tells whether the state is final.
+func (s NodeState) Terminal() bool {
+	switch s {
+	case NodeCompleted, NodeFailed, NodeSkipped, NodeRejected, NodeCancelled:
+		return true
+	default:
+		return false
+	}
+}
+
+// RunState is the state of a run, a function of its nodes' states and of the
+// wish to cancel it.
+type RunState string
+
+// The run states; the last five are terminal.
+const (
+	RunRunning    RunState = "running"
+	RunWaiting    RunState = "waiting"
+	RunCancelling RunState = "cancelling"
+	RunFailed     RunState = "failed"
+	RunRejected   RunState = "rejected"
+	RunCancelled  RunState = "cancelled"
+	RunDegraded   RunState = "degraded"
+	RunCompleted  RunState = "completed"
+)
+
+// Terminal tells whether the state is final.
+func (s RunState) Terminal() bool {
+	return s != RunRunning && s != RunWaiting && s != RunCancelling
+}

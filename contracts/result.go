@@ -1,0 +1,131 @@
+package contracts
+
+import (
+	"encoding/json"
+	"fmt"
+	"log/slog"
+)
+
+// Effect says what a failed write did to the world.
+type Effect string
+
+// The effects.
+const (
+	EffectNone    Effect = "none"
+	EffectUnknown Effect = "unknown"
+	EffectApplied Effect = "applied"
+)
+
+// The error types of a ToolResult; a domain may add its own as "domain.xxx".
+const (
+	ErrInvalidParameters = "invalid_parameters"
+	ErrNotFound          = "not_found"
+	ErrConflict          = "conflict"
+	ErrUnauthorized      = "unauthorized"
+	ErrPrecondition      = "precondition"
+	ErrBudget            = "budget"
+	ErrUpstream          = "upstream"
+	ErrTimeout           = "timeout"
+	ErrInternal          = "internal"
+)
+
+// ToolResult is the only thing that passes from a domain into a run.
+type ToolResult struct {
+	OK bool `json:"ok"`
+	// Summary is one line of at most 300 characters, the only text of a result
+	// that reaches a transcript or a prompt. It is text, never markup.
+	Summary string `json:"summary,omitempty"`
+	// Facts are small structured findings, 16 KiB at most.
+	Facts map[string]any `json:"facts,omitempty"`
+	// Data is raw output for debugging; it never reaches an answer or a prompt.
+	Data  Opaque     `json:"data,omitzero"`
+	Error *ToolError `json:"error,omitempty"`
+	// Artifacts are name → any JSON, 16 MiB each.
+	Artifacts map[string]json.RawMessage `json:"artifacts,omitempty"`
+}
+
+// ToolError says why an execution was refused or failed.
+type ToolError struct {
+	Type      string `json:"type"`
+	Message   string `json:"message"`
+	Detail    any    `json:"detail,omitempty"`
+	Retryable bool   `json:"retryable,omitempty"`
+	// Effect is what a failed write did; absent, EffectOf gives the default.
+	Effect Effect `json:"effect,omitempty"`
+}
+
+// EffectOf gives the declared effect, or the default for a write: none for
+// refusals, unknown for everything else.
+func (e *ToolError) EffectOf() Effect {
+	if e == nil {
+		return EffectApplied
+	}
+	if e.Effect != "" {
+		return e.Effect
+	}
+	switch e.Type {
+	case ErrInvalidParameters, ErrNotFound, ErrConflict, ErrUnauthorized, ErrPrecondition, ErrBudget:
+		return EffectNone
+	default:
+		return EffectUnknown
+	}
+}
+
+// Error gives type and message, so that a handler may return a ToolError.
+func (e *ToolError) Error() string { return e.Type + ": " + e.Message }
+
+// Opaque is raw output that is only carried. Printing or logging it shows its
+// size and hash, never its content.
+type Opaque struct{ raw json.RawMessage }
+
+// NewOpaque wraps raw JSON.
+func NewOpaque(raw json.RawMessage) Opaque { return Opaque{raw: raw} }
+
+// Reveal gives the content, for the debugging endpoint of admins.
+func (o Opaque) Reveal() json.RawMessage { return o.raw }
+
+// IsZero tells whether there is no content.
+func (o Opaque) IsZero() bool { return len(o.raw) == 0 }
+
+// String gives size and hash only.
+func (o Opaque) String() string {
+	if o.IsZero() {
+		return "opaque(empty)"
+	}
+	return fmt.Sprintf("opaque(%d bytes, sha256:%s)", len(o.raw), HashBytes(o.raw)[:12])
+}
+
+// LogValue gives what String gives.
+func (o Opaque) LogValue() slog.Value { return slog.StringValue(o.String()) }
+
+// MarshalJSON writes the content.
+func (o Opaque) MarshalJSON() ([]byte, error) {
+	if o.IsZero() {
+		return []byte("null"), nil
+	}
+	return o.raw, nil
+}
+
+// UnmarshalJSON keeps the content as it is; null means absent.
+func (o *Opaque) UnmarshalJSON(data []byte) error {
+	o.raw = nil
+	if string(data) != "null" {
+		o.raw = append(json.RawMessage(nil), data...)
+	}
+	return nil
+}
+
+// Compact is a text that may reach a prompt: built only from summaries by
+// CompactOf, so that raw output cannot get there.
+type Compact struct{ text string }
+
+// CompactOf takes the part of a result that may reach a prompt.
+func CompactOf(r ToolResult) Compact { return Compact{text: CleanSummary(r.Summary)} }
+
+// String gives the text.
+func (c Compact) String() string { return c.text }
+
+// ArtifactRef is the reference to stored JSON: {"$artifact":"sha256:…"}.
+type ArtifactRef struct {
+	Ref string `json:"$artifact"`
+}

@@ -1,0 +1,128 @@
+package contracts
+
+import "time"
+
+// StartSession is the body of POST /v1/sessions.
+type StartSession struct {
+	Message    string                    `json:"message"`
+	Name       string                    `json:"name,omitempty"`
+	WebhookURL string                    `json:"webhook_url,omitempty"`
+	Instances  map[string]string         `json:"instances,omitempty"`
+	Options    map[string]map[string]any `json:"options,omitempty"`
+	Budgets    *Budgets                  `json:"budgets,omitempty"`
+	// DryRun runs reads and asks writes that can to pretend; no gate is opened.
+	DryRun bool `json:"dry_run,omitempty"`
+}
+
+// SessionStatus is the one status shape of all session answers.
+type SessionStatus string
+
+// The session statuses.
+const (
+	SessionRunning          SessionStatus = "running"
+	SessionPendingInterrupt SessionStatus = "pending_interrupt"
+	SessionCompleted        SessionStatus = "completed"
+	SessionError            SessionStatus = "error"
+)
+
+// SessionResponse answers every call that starts or resumes a session.
+type SessionResponse struct {
+	SessionID  string        `json:"session_id"`
+	Name       string        `json:"name,omitempty"`
+	Status     SessionStatus `json:"status"`
+	Interrupts []Interrupt   `json:"interrupts"`
+	// Interrupt is the first of Interrupts.
+	Interrupt *Interrupt `json:"interrupt,omitempty"`
+	Answer    *Answer    `json:"answer,omitempty"`
+	Tokens    Tokens     `json:"tokens"`
+	RunIDs    []string   `json:"run_ids"`
+	CreatedAt time.Time  `json:"created_at,omitzero"`
+	UpdatedAt time.Time  `json:"updated_at,omitzero"`
+}
+
+// Tokens counts what models used.
+type Tokens struct {
+	In  int `json:"in"`
+	Out int `json:"out"`
+}
+
+// Answer is what people read at the end: blocks that each face renders in its
+// own way.
+type Answer struct {
+	Blocks  []Block  `json:"blocks"`
+	Verdict *Verdict `json:"verdict,omitempty"`
+}
+
+// BlockKind is the kind of a block.
+type BlockKind string
+
+// The block kinds.
+const (
+	BlockText  BlockKind = "text"
+	BlockTable BlockKind = "table"
+	BlockNote  BlockKind = "note"
+	BlockError BlockKind = "error"
+	BlockList  BlockKind = "list"
+)
+
+// Block is one part of an answer. All texts are plain text, never markup.
+type Block struct {
+	Kind  BlockKind `json:"kind"`
+	Title string    `json:"title,omitempty"`
+	Text  string    `json:"text,omitempty"`
+	// Items are the lines of a list.
+	Items   []string `json:"items,omitempty"`
+	Columns []Column `json:"columns,omitempty"`
+	Rows    [][]any  `json:"rows,omitempty"`
+}
+
+// Column is the head of a table column.
+type Column struct {
+	Title string `json:"title"`
+	Unit  string `json:"unit,omitempty"`
+}
+
+// NodeView is what callers see of one node of a run.
+type NodeView struct {
+	Node
+	State      NodeState      `json:"state"`
+	Attempts   int            `json:"attempts"`
+	Summary    string         `json:"summary,omitempty"`
+	Facts      map[string]any `json:"facts,omitempty"`
+	Artifacts  ArtifactRefs   `json:"artifacts,omitempty"`
+	Error      *ToolError     `json:"error,omitempty"`
+	Checks     []Check        `json:"checks,omitempty"`
+	QueuedFor  string         `json:"queued_for,omitempty"`
+	StartedAt  *time.Time     `json:"started_at,omitempty"`
+	FinishedAt *time.Time     `json:"finished_at,omitempty"`
+}
+
+// ArtifactRefs is name → "sha256:…".
+type ArtifactRefs map[string]string
+
+// RunView is what callers see of a run.
+type RunView struct {
+	RunID      string      `json:"run_id"`
+	SessionID  string      `json:"session_id"`
+	State      RunState    `json:"state"`
+	Plan       Plan        `json:"plan"`
+	Nodes      []NodeView  `json:"nodes"`
+	Interrupts []Interrupt `json:"interrupts,omitempty"`
+	Verdict    *Verdict    `json:"verdict,omitempty"`
+	Answer     *Answer     `json:"answer,omitempty"`
+	CreatedAt  time.Time   `json:"created_at"`
+	UpdatedAt  time.Time   `json:"updated_at"`
+	FinishedAt *time.Time  `json:"finished_at,omitempty"`
+}
+
+// RunSummary is one line of a list of runs.
+type RunSummary struct {
+	RunID      string        `json:"run_id"`
+	SessionID  string        `json:"session_id"`
+	Goal       string        `json:"goal"`
+	State      RunState      `json:"state"`
+	Verdict    VerdictStatus `json:"verdict,omitempty"`
+	Owner      string        `json:"owner"`
+	CreatedAt  time.Time     `json:"created_at"`
+	FinishedAt *time.Time    `json:"finished_at,omitempty"`
+}
