@@ -1,0 +1,205 @@
+package execution
+
+import (
+	"context"
+	"time"
+
+	"github.com/manifold-run/manifold/contracts"
+)
+
+// Store is everything durable that the execution of runs needs. All methods
+// are safe for concurrent use; each is one transaction. Errors carry the codes
+// of contracts: not_found, conflict, lease_lost, unavailable.
+type Store interface {
+	Runs
+	Leases
+	Gates
+	Outcomes
+	Locks
+	Journal
+	Artifacts
+}
+
+// Runs creates, reads and advances runs; the runner's loop uses it.
+type Runs interface {
+	// CreateRun inserts a run with its nodes, first events and plan entry. With
+	// an owner it is born leased until ttl from now; without, it is due at once.
+	CreateRun(ctx context.Context, run Run, ttl time.Duration, first Transition) error
+	LoadRun(ctx context.Context, runID string) (Snapshot, error)
+	Commit(ctx context.Context, t Transition) (Committed, error)
+	ReadSignals(ctx context.Context, runID string) (Signals, error)
+	// RequestCancel is idempotent: the first wish is kept. It bumps wake_seq. A
+	// terminal run gives conflict.
+	RequestCancel(ctx context.Context, runID, by string) error
+}
+
+// Leases says who may advance a run; heartbeat and sweeper use it. All times
+// are on the store's clock.
+type Leases interface {
+	// AcquireRun takes a run whose lease has ended and whose format is known;
+	// it gives the new lease, or conflict when somebody else holds it.
+	AcquireRun(ctx context.Context, runID, owner string, ttl time.Duration) (Lease, error)
+	// RenewLeases extends the leases that are still (owner, epoch)'s, expired or
+	// not, and gives the wake_seq of each; a run that is missing is lost.
+	RenewLeases(ctx context.Context, owner string, held []Lease, ttl time.Duration) (map[string]int64, error)
+	// ReleaseRun gives the lease back without parking, so that another replica
+	// takes the run at once; for shutdown.
+	ReleaseRun(ctx context.Context, l Lease) error
+	// DueRuns lists runs that nobody holds and that can go on: lease expired and
+	// (wake_seq > handled_seq, or wake_at passed, or not parked), oldest first.
+	DueRuns(ctx context.Context, formats []int, limit int) ([]string, error)
+	// NextWake is the earliest wake_at of a parked run, zero if there is none.
+	NextWake(ctx context.Context) (time.Time, error)
+}
+
+// Gates are the open questions of runs and sessions; deciding uses it.
+type Gates interface {
+	Interrupt(ctx context.Context, id string) (contracts.Interrupt, error)
+	// InterruptByCode finds the open interrupt of a code, any case.
+	InterruptByCode(ctx context.Context, code string) (contracts.Interrupt, error)
+	Interrupts(ctx context.Context, f InterruptFilter) ([]contracts.Interrupt, error)
+	// UpdateInterrupt changes an open interrupt: change gets the current one
+	// inside the transaction with the store's clock, and what it leaves is
+	// stored. An interrupt that is not open gives conflict with the interrupt as
+	// Detail. The run is woken.
+	UpdateInterrupt(ctx context.Context, id string, change func(*contracts.Interrupt, time.Time) error) (contracts.Interrupt, error)
+	// OpenInterrupt inserts a question that belongs to no run, such as a
+	// clarification before there is a plan.
+	OpenInterrupt(ctx context.Context, i contracts.Interrupt, e contracts.Event) error
+}
+
+// InterruptFilter selects interrupts; empty fields select all.
+type InterruptFilter struct {
+	SessionID string
+	RunID     string
+	Status    contracts.InterruptStatus
+	Types     []contracts.InterruptType
+	Limit     int
+}
+
+// Outcomes keeps what was observed of a write, whatever the lease says.
+type Outcomes interface {
+	// RecordOutcome stores the first observation of a nonce and wakes the run;
+	// a later one is dropped and reported as false.
+	RecordOutcome(ctx context.Context, nonce string, o Outcome) (bool, error)
+	// RecordOperation stores the id of accepted work.
+	RecordOperation(ctx context.Context, nonce, operation string) error
+}
+
+// Locks are resource keys held by nodes across runs.
+type Locks interface {
+	// AcquireLocks takes all keys for the node, or none: then it registers the
+	// run as a waiter and gives who holds the first. Taking again what the node
+	// holds succeeds. It is refused with lease_lost like a commit.
+	AcquireLocks(ctx context.Context, l Lease, nodeID string, keys []string) (LockHolder, bool, error)
+	Locks(ctx context.Context) ([]LockHolder, error)
+	// BreakLock frees a key by force and wakes its waiters.
+	BreakLock(ctx context.Context, key string) (LockHolder, error)
+}
+
+// LockHolder is one held lock.
+type LockHolder struct {
+	Key     string    `json:"key"`
+	RunID   string    `json:"run_id"`
+	NodeID  string    `json:"node_id"`
+	Since   time.Time `json:"since"`
+	Waiting []string  `json:"waiting,omitempty"`
+}
+
+// Journal reads what was committed.
+type Journal interface {
+	// Events gives a session's events with seq > after, in order.
+	Events(ctx context.Context, sessionID string, after int64, limit int) ([]contracts.Event, error)
+	Ledger(ctx context.Context, runID string) ([]contracts.LedgerEntry, error)
+	ListRuns(ctx context.Context, f RunFilter) ([]Run, error)
+	// Sweep deletes what retention no longer keeps: raw data past its time, and
+	// terminal runs (rows, events, blobs that nothing else names) that finished
+	// before the given time. Ledger entries stay, their payloads go.
+	Sweep(ctx context.Context, finishedBefore time.Time) (Swept, error)
+}
+
+// RunFilter selects runs, newest first.
+type RunFilter struct {
+	SessionID string
+	Owner     string // principal id of the requester
+	States    []contracts.RunState
+	Before    time.Time
+	Limit     int
+}
+
+// Swept counts what a Sweep deleted.
+type Swept struct {
+	Runs, Blobs, Data int
+}
+
+// Artifacts are contents by hash.
+type Artifacts interface {
+	Blob(ctx context.Context, sha256 string) ([]byte, error)
+	NodeData(ctx context.Context, runID, nodeID string) ([]byte, error)
+}
+
+// Invoker calls a domain: exactly one exchange, no retry of its own. It never
+// returns an error; everything that can happen is a Reply.
+type Invoker interface {
+	Invoke(ctx context.Context, c Call) Reply
+}
+
+// Call is one exchange with a domain.
+type Call struct {
+	Entry      *contracts.CapabilityEntry
+	Parameters map[string]any
+	Context    contracts.ExecuteContext
+	// SendKey puts the key into the header too: only for keyed and natural
+	// writes, because Go's net/http silently replays a lost POST that has it.
+	SendKey bool
+	// Timeout bounds this exchange.
+	Timeout time.Duration
+}
+
+// ReplyKind is what an exchange came to.
+type ReplyKind string
+
+// The kinds of replies, one for each row of the contract's answer table.
+const (
+	ReplyResult       ReplyKind = "result"       // 200 with a ToolResult, ok or not
+	ReplyAccepted     ReplyKind = "accepted"     // 202
+	ReplyBusy         ReplyKind = "busy"         // 429, or an open breaker or full bulkhead: not executed
+	ReplyInvalid      ReplyKind = "invalid"      // 400
+	ReplyUnauthorized ReplyKind = "unauthorized" // 401 and 403
+	ReplyConflict     ReplyKind = "conflict"     // 409
+	ReplyChanged      ReplyKind = "changed"      // 404 and 412
+	ReplyGone         ReplyKind = "gone"         // 410: as a broken connection
+	ReplyNotSent      ReplyKind = "not_sent"     // failed before the first request byte was written
+	ReplyBroken       ReplyKind = "broken"       // 503, other 5xx, broken connection, no ToolResult, time-out
+	ReplyRefused      ReplyKind = "refused"      // 3xx and other 4xx
+)
+
+// Reply is the outcome of one exchange.
+type Reply struct {
+	Kind   ReplyKind
+	Result contracts.ToolResult
+	// Operation is set for accepted.
+	Operation string
+	// RetryAfter is what the domain asked for, 0 if nothing.
+	RetryAfter time.Duration
+	// Message says in one line what went wrong.
+	Message string
+	// Timeout tells whether a broken exchange ran out of time.
+	Timeout bool
+	// Faults lists what was cut or dropped from the result (limits and
+	// output_schema).
+	Faults []contracts.Fault
+}
+
+// Catalogs gives the present catalog; dispatch compares pinned digests with it.
+type Catalogs interface {
+	Catalog() *contracts.Catalog
+	// Refresh asks for the domain's manifest again, after a 404 or 412.
+	Refresh(ctx context.Context, domain string) error
+}
+
+// Observer is told after each commit that something changed, to wake those who
+// wait for a session; it must not block.
+type Observer interface {
+	Committed(sessionID, runID string)
+}
