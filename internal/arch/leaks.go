@@ -1,0 +1,46 @@
+package arch
+
+import (
+	"bytes"
+	"fmt"
+	"regexp"
+	"strings"
+)
+
+// leak is a text that must not stand in any file.
+type leak struct {
+	pattern *regexp.Regexp
+	why     string
+}
+
+// leaks are put together from parts, so that this file does not hold them.
+func leaks() []leak {
+	homes := strings.Join([]string{"root", "work", `home/[a-z][a-z0-9_-]*`, `Users/[A-Za-z][A-Za-z0-9._-]*`}, "|")
+	hosts := strings.Join([]string{
+		`proxy\.` + `golang\.org`, `sum\.` + `golang\.org`, `goproxy\.` + `(?:io|cn)`,
+		`registry\.` + `(?:npmjs\.org|yarnpkg\.com)`, `files\.` + `pythonhosted\.org`, `pypi\.` + `org`,
+	}, "|")
+	return []leak{
+		{regexp.MustCompile(`(?m)(?:^|[^\w.\-}])(/(?:` + homes + `)/)`), "an absolute path of one machine"},
+		{regexp.MustCompile(`(\.\./` + `shared\b)`), "a folder outside the repository"},
+		{regexp.MustCompile(`\b(` + hosts + `)\b`), "a package registry; which one is used is for each machine to say"},
+	}
+}
+
+// CheckLeaks finds texts that hold only on the machine of whoever wrote them.
+func CheckLeaks(tree *Tree) []Finding {
+	var findings []Finding
+	patterns := leaks()
+	for _, f := range tree.Files {
+		if bytes.IndexByte(f.Src, 0) >= 0 {
+			continue // not text
+		}
+		for _, l := range patterns {
+			for _, loc := range l.pattern.FindAllSubmatchIndex(f.Src, -1) {
+				text := fmt.Sprintf("%q is %s", f.Src[loc[2]:loc[3]], l.why)
+				findings = append(findings, Finding{Path: f.Path, Line: f.lineAt(loc[2]), Text: text})
+			}
+		}
+	}
+	return findings
+}

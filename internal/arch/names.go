@@ -1,0 +1,301 @@
+package arch
+
+import (
+	"encoding/json"
+	"fmt"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"path"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// Vocabulary is what only domains may say.
+type Vocabulary struct {
+	Domains      []string
+	Capabilities []string
+}
+
+// lifecycle are names that many domains share for the steps of a workflow; the
+// core may use the words.
+func lifecycle() []string {
+	return []string{"discover", "compile_ops", "validate", "generate_tests", "evaluate"}
+}
+
+// homes are the folders whose folders are domains.
+func homes() []string { return []string{"domains", "examples"} }
+
+// CheckNames finds the name of a domain or of one of its capabilities in a
+// core room: in code, comments and embedded files, but not in tests.
+func CheckNames(tree *Tree, rooms []Room) ([]Finding, error) {
+	words, err := ReadVocabulary(tree)
+	if err != nil {
+		return nil, err
+	}
+	var findings []Finding
+	for _, f := range tree.Files {
+		room, _, ok := roomOf(rooms, f.Dir())
+		if !ok || !room.Core || f.IsTest() || f.inTestdata() {
+			continue
+		}
+		findings = append(findings, namesIn(f, words)...)
+	}
+	return findings, nil
+}
+
+func namesIn(f File, words Vocabulary) []Finding {
+	var findings []Finding
+	report := func(kind, word string, pattern *regexp.Regexp) {
+		for _, loc := range pattern.FindAllIndex(f.Src, -1) {
+			findings = append(findings, Finding{Path: f.Path, Line: f.lineAt(loc[0]), Text: fmt.Sprintf("the core names the %s %q", kind, word)})
+		}
+	}
+	for _, word := range words.Domains {
+		report("domain", word, domainPattern(word))
+	}
+	for _, word := range words.Capabilities {
+		report("capability", word, regexp.MustCompile(`\b`+regexp.QuoteMeta(word)+`\b`))
+	}
+	return findings
+}
+
+// domainPattern finds the word where a word begins, also inside snake_case and
+// camelCase names.
+func domainPattern(word string) *regexp.Regexp {
+	camel := strings.ToUpper(word[:1]) + word[1:]
+	return regexp.MustCompile(`(?i:(?:\b|_)` + regexp.QuoteMeta(word) + `)|[a-z0-9]` + regexp.QuoteMeta(camel))
+}
+
+// ReadVocabulary collects the names of the domains (folders, and what their
+// manifests say) and of their capabilities that contain an underscore.
+func ReadVocabulary(tree *Tree) (Vocabulary, error) {
+	domains, capabilities := map[string]bool{}, map[string]bool{}
+	packages := map[string][]*ast.File{}
+	for _, f := range tree.Files {
+		folder, ok := domainFolder(f.Path)
+		if !ok || f.IsTest() || f.inTestdata() {
+			continue
+		}
+		domains[folder] = true
+		switch path.Ext(f.Path) {
+		case ".json":
+			readManifest(f.Src, domains, capabilities)
+		case ".go":
+			parsed, err := parser.ParseFile(token.NewFileSet(), f.Path, f.Src, parser.SkipObjectResolution)
+			if err != nil {
+				return Vocabulary{}, fmt.Errorf("parse %s: %w", f.Path, err)
+			}
+			packages[f.Dir()] = append(packages[f.Dir()], parsed)
+		case ".py", ".js", ".mjs", ".ts":
+			readScript(f.Src, capabilities)
+		}
+	}
+	for _, files := range packages {
+		readPackage(files, capabilities)
+	}
+	return Vocabulary{Domains: sortedKeys(domains, anyName), Capabilities: sortedKeys(capabilities, special)}, nil
+}
+
+// domainFolder gives the folder of the domain that a path belongs to.
+func domainFolder(name string) (string, bool) {
+	parts := strings.Split(name, "/")
+	if len(parts) < 3 || !slices.Contains(homes(), parts[0]) {
+		return "", false
+	}
+	return parts[1], true
+}
+
+func anyName(string) bool { return true }
+
+// special tells whether a name is unlikely to be an ordinary word.
+func special(name string) bool {
+	return strings.Contains(name, "_") && !slices.Contains(lifecycle(), name)
+}
+
+func sortedKeys(set map[string]bool, keep func(string) bool) []string {
+	var keys []string
+	for key := range set {
+		if keep(key) {
+			keys = append(keys, key)
+		}
+	}
+	slices.Sort(keys)
+	return keys
+}
+
+// readManifest takes the names from a manifest; other JSON has none.
+func readManifest(src []byte, domains, capabilities map[string]bool) {
+	var manifest struct {
+		Domain       string `json:"domain"`
+		Capabilities []struct {
+			Name string `json:"name"`
+		} `json:"capabilities"`
+	}
+	if json.Unmarshal(src, &manifest) != nil || len(manifest.Capabilities) == 0 {
+		return
+	}
+	if manifest.Domain != "" {
+		domains[manifest.Domain] = true
+	}
+	for _, c := range manifest.Capabilities {
+		capabilities[c.Name] = true
+	}
+}
+
+// readScript takes the names that a domain in another language writes as
+// "name": "value".
+func readScript(src []byte, capabilities map[string]bool) {
+	pattern := regexp.MustCompile(`["']?\bname\b["']?\s*[:=]\s*["']([a-z][a-z0-9]*(?:_[a-z0-9]+)+)["']`)
+	for _, match := range pattern.FindAllSubmatch(src, -1) {
+		capabilities[string(match[1])] = true
+	}
+}
+
+// readPackage takes the names that one Go package gives to capabilities: the
+// field Name of a literal whose type is called …Capability, and the texts
+// passed to functions of domainkit. Constants of the package are followed.
+func readPackage(files []*ast.File, capabilities map[string]bool) {
+	constants := constantsOf(files)
+	take := func(e ast.Expr) {
+		if text, ok := textOf(e, constants); ok && capabilityName().MatchString(text) {
+			capabilities[text] = true
+		}
+	}
+	for _, f := range files {
+		ast.Inspect(f, func(n ast.Node) bool {
+			switch n := n.(type) {
+			case *ast.CompositeLit:
+				takeNames(n, take)
+			case *ast.CallExpr:
+				if ofDomainkit(n.Fun) {
+					for _, arg := range n.Args {
+						take(arg)
+					}
+				}
+			}
+			return true
+		})
+	}
+}
+
+func capabilityName() *regexp.Regexp { return regexp.MustCompile(`^[a-z][a-z0-9_]*$`) }
+
+// takeNames reads Name from a capability's literal, and from the untyped
+// elements of a list or map of capabilities.
+func takeNames(lit *ast.CompositeLit, take func(ast.Expr)) {
+	switch t := lit.Type.(type) {
+	case *ast.ArrayType:
+		takeElements(lit, t.Elt, take)
+	case *ast.MapType:
+		takeElements(lit, t.Value, take)
+	default:
+		if isCapability(lit.Type) {
+			takeField(lit, take)
+		}
+	}
+}
+
+func takeElements(lit *ast.CompositeLit, element ast.Expr, take func(ast.Expr)) {
+	if !isCapability(element) {
+		return
+	}
+	for _, e := range lit.Elts {
+		if pair, ok := e.(*ast.KeyValueExpr); ok {
+			e = pair.Value
+		}
+		if inner, ok := e.(*ast.CompositeLit); ok && inner.Type == nil {
+			takeField(inner, take)
+		}
+	}
+}
+
+func takeField(lit *ast.CompositeLit, take func(ast.Expr)) {
+	for _, e := range lit.Elts {
+		pair, ok := e.(*ast.KeyValueExpr)
+		if !ok {
+			continue
+		}
+		if key, ok := pair.Key.(*ast.Ident); ok && key.Name == "Name" {
+			take(pair.Value)
+		}
+	}
+}
+
+func isCapability(t ast.Expr) bool {
+	switch t := t.(type) {
+	case *ast.Ident:
+		return strings.HasSuffix(strings.ToLower(t.Name), "capability")
+	case *ast.SelectorExpr:
+		return isCapability(t.Sel)
+	case *ast.StarExpr:
+		return isCapability(t.X)
+	default:
+		return false
+	}
+}
+
+// ofDomainkit tells whether a called function belongs to the SDK.
+func ofDomainkit(fun ast.Expr) bool {
+	switch fun := fun.(type) {
+	case *ast.SelectorExpr:
+		pkg, ok := fun.X.(*ast.Ident)
+		return ok && pkg.Name == "domainkit"
+	case *ast.IndexExpr:
+		return ofDomainkit(fun.X)
+	case *ast.IndexListExpr:
+		return ofDomainkit(fun.X)
+	default:
+		return false
+	}
+}
+
+func constantsOf(files []*ast.File) map[string]string {
+	constants := map[string]string{}
+	for _, f := range files {
+		for _, decl := range f.Decls {
+			group, ok := decl.(*ast.GenDecl)
+			if !ok || group.Tok != token.CONST {
+				continue
+			}
+			for _, spec := range group.Specs {
+				addConstants(spec, constants)
+			}
+		}
+	}
+	return constants
+}
+
+func addConstants(spec ast.Spec, constants map[string]string) {
+	values, ok := spec.(*ast.ValueSpec)
+	if !ok {
+		return
+	}
+	for i, name := range values.Names {
+		if i >= len(values.Values) {
+			return
+		}
+		if text, ok := textOf(values.Values[i], nil); ok {
+			constants[name.Name] = text
+		}
+	}
+}
+
+// textOf gives the text of a string literal or of a known constant.
+func textOf(e ast.Expr, constants map[string]string) (string, bool) {
+	switch e := e.(type) {
+	case *ast.BasicLit:
+		if e.Kind != token.STRING {
+			return "", false
+		}
+		text, err := strconv.Unquote(e.Value)
+		return text, err == nil
+	case *ast.Ident:
+		text, ok := constants[e.Name]
+		return text, ok
+	default:
+		return "", false
+	}
+}

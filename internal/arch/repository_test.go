@@ -1,0 +1,50 @@
+package arch_test
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/manifold-run/manifold/internal/arch"
+)
+
+// TestRepository runs every rule over this repository.
+func TestRepository(t *testing.T) {
+	t.Parallel()
+	root := filepath.Join("..", "..")
+	if _, err := os.Stat(filepath.Join(root, "go.mod")); err != nil {
+		t.Fatalf("this test must run inside the module: %v", err)
+	}
+	tree, err := arch.Load(os.DirFS(root))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, check := range rules() {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			findings, err := check(tree)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, f := range findings {
+				t.Error(f)
+			}
+		})
+	}
+}
+
+// rules are the checks, over the rooms of this repository.
+func rules() map[string]func(*arch.Tree) ([]arch.Finding, error) {
+	plain := func(check func(*arch.Tree) []arch.Finding) func(*arch.Tree) ([]arch.Finding, error) {
+		return func(tree *arch.Tree) ([]arch.Finding, error) { return check(tree), nil }
+	}
+	return map[string]func(*arch.Tree) ([]arch.Finding, error){
+		"a room imports only what it may":       func(tree *arch.Tree) ([]arch.Finding, error) { return arch.CheckImports(tree, arch.Rooms()) },
+		"every room has code":                   plain(func(tree *arch.Tree) []arch.Finding { return arch.CheckRooms(tree, arch.Rooms()) }),
+		"the core names no domain":              func(tree *arch.Tree) ([]arch.Finding, error) { return arch.CheckNames(tree, arch.Rooms()) },
+		"no file is too long":                   plain(arch.CheckSizes),
+		"nothing refers to one machine":         plain(arch.CheckLeaks),
+		"ARCHITECTURE.md speaks of every room":  plain(func(tree *arch.Tree) []arch.Finding { return arch.CheckDiagram(tree, arch.Rooms()) }),
+		"every decision is listed in the index": plain(arch.CheckDecisions),
+	}
+}

@@ -1,0 +1,133 @@
+package arch
+
+import (
+	"slices"
+	"strings"
+)
+
+// Module is the path of this module.
+const Module = "github.com/manifold-run/manifold"
+
+// Room is a folder with one rule about what its non-test files may import.
+type Room struct {
+	// Dir is the folder. "dir/..." includes all folders below it; "dir/*"
+	// makes each folder directly below dir a room of its own, with all below.
+	Dir string
+	// Core rooms name no domain and no capability.
+	Core bool
+	// Rooms are the other rooms that it may import, by their Dir.
+	Rooms []string
+	// Modules are path prefixes of the packages from outside this module and
+	// the standard library; "*" allows all.
+	Modules []string
+	// Refuses are path prefixes of the standard library that it must not
+	// import. No room but a test harness imports testing.
+	Refuses []string
+	// Allows are exceptions from Refuses.
+	Allows []string
+}
+
+// contains tells whether dir is in the room, and in which copy of it.
+func (r Room) contains(dir string) (instance string, ok bool) {
+	if base, each := strings.CutSuffix(r.Dir, "/*"); each {
+		rest, below := strings.CutPrefix(dir, base+"/")
+		first, _, _ := strings.Cut(rest, "/")
+		return base + "/" + first, below
+	}
+	base, tree := strings.CutSuffix(r.Dir, "/...")
+	return base, dir == base || tree && strings.HasPrefix(dir, base+"/")
+}
+
+// testHarness is what only rooms that exist for tests may import.
+const testHarness = "testing"
+
+// inputOutput is what the pure rooms must not import. Time, randomness and
+// logging through a passed *slog.Logger are allowed.
+func inputOutput() []string {
+	return []string{
+		"database/sql", "io/ioutil", "log/syslog", "net!", "net/http", "net/rpc", "net/smtp",
+		"os", "plugin", "syscall",
+	}
+}
+
+// Rooms is the diagram in ARCHITECTURE.md, for the rooms that exist.
+func Rooms() []Room {
+	return slices.Concat(coreRooms(), sdkRooms(), adapterRooms(), edgeRooms())
+}
+
+// useCases are the rooms of the orchestrator.
+func useCases() []string {
+	return []string{"orchestrator", "orchestrator/registry", "orchestrator/chat", "orchestrator/access"}
+}
+
+// coreRooms are pure: they do no I/O and name no domain. There is no arrow
+// between intent, planner and execution.
+func coreRooms() []Room {
+	words := []string{"contracts", "expr"}
+	stages := append([]string{"intent", "planner", "execution"}, words...)
+	rooms := []Room{
+		{Dir: "contracts", Modules: []string{"github.com/santhosh-tekuri/jsonschema/v5"}},
+		{Dir: "expr", Rooms: []string{"contracts"}},
+		{Dir: "intent", Rooms: words, Modules: []string{"github.com/kljensen/snowball", "golang.org/x/text"}},
+		{Dir: "planner", Rooms: words},
+		{Dir: "execution", Rooms: words, Modules: []string{"golang.org/x/sync/errgroup", "golang.org/x/time/rate"}},
+		{
+			Dir: "execution/executiontest", Rooms: append([]string{"execution"}, words...),
+			Modules: []string{"github.com/google/go-cmp/cmp", "golang.org/x/sync/errgroup"},
+			Allows:  []string{testHarness, "os"},
+		},
+	}
+	for _, dir := range useCases() {
+		rooms = append(rooms, Room{Dir: dir, Rooms: append(useCases(), stages...), Modules: []string{"golang.org/x/time/rate"}})
+	}
+	for i := range rooms {
+		rooms[i].Core = true
+		rooms[i].Refuses = inputOutput()
+	}
+	return rooms
+}
+
+// sdkRooms are what authors of domains see, and the domains themselves. A
+// domain never imports the core, internal/ or another domain.
+func sdkRooms() []Room {
+	kit := []string{"contracts", "domainkit", "domainkit/sqlitestore"}
+	return []Room{
+		{Dir: "domainkit", Rooms: []string{"contracts"}, Refuses: []string{"database/sql"}},
+		{Dir: "domainkit/conformance", Rooms: []string{"contracts"}, Refuses: []string{"database/sql"}},
+		{Dir: "domainkit/sqlitestore", Rooms: []string{"contracts", "domainkit"}, Modules: []string{"modernc.org/sqlite"}},
+		{Dir: "domains/*", Rooms: kit, Modules: []string{"*"}},
+		{Dir: "examples/*", Rooms: kit, Modules: []string{"*"}},
+	}
+}
+
+// adapterRooms implement the ports of the core. They do not import each other.
+func adapterRooms() []Room {
+	ports := append(useCases(), "contracts", "execution")
+	retries := []string{"github.com/hashicorp/go-retryablehttp"}
+	return []Room{
+		{Dir: "client", Rooms: []string{"contracts", "orchestrator"}},
+		{Dir: "internal/domainclient", Rooms: ports, Modules: retries},
+		{Dir: "internal/httpapi", Rooms: ports, Modules: []string{"github.com/gin-gonic/gin", "golang.org/x/time/rate"}},
+		{Dir: "internal/store/sqlite", Rooms: ports, Modules: []string{"modernc.org/sqlite"}},
+		{Dir: "internal/webhook", Rooms: ports, Modules: retries},
+	}
+}
+
+// edgeRooms put the parts together. Only cmd/demo sees both the core and the
+// domains.
+func edgeRooms() []Room {
+	core := append(useCases(), "contracts", "expr", "intent", "planner", "execution")
+	adapters := []string{"internal/domainclient", "internal/httpapi", "internal/store/sqlite", "internal/webhook"}
+	whole := slices.Concat(core, adapters, []string{"internal/app", "client", "domainkit"})
+	return []Room{
+		{Dir: "internal/app", Rooms: slices.Concat(core, adapters), Modules: []string{"*"}},
+		{
+			Dir: "cmd/manifold", Rooms: []string{"contracts", "internal/app", "client", "domainkit/conformance"},
+			Modules: []string{"github.com/spf13/cobra", "golang.org/x/term"},
+		},
+		{Dir: "cmd/demo", Rooms: append(whole, "domainkit/sqlitestore", "domains/*", "examples/*"), Modules: []string{"golang.org/x/term"}},
+		{Dir: "internal/arch"},
+		{Dir: "internal/e2e", Rooms: whole, Modules: []string{"github.com/google/go-cmp/cmp"}, Allows: []string{testHarness}},
+		{Dir: "bench", Rooms: append(whole, "execution/executiontest"), Modules: []string{"*"}, Allows: []string{testHarness}},
+	}
+}

@@ -1,0 +1,56 @@
+package arch
+
+import (
+	"fmt"
+	"go/scanner"
+	"go/token"
+	"strings"
+)
+
+// The longest files, in lines that hold more than a comment. A file that is
+// longer holds two things.
+const (
+	MaxFileLines = 500
+	MaxTestLines = 800
+)
+
+// CheckSizes finds Go files that are too long to be read in one go.
+func CheckSizes(tree *Tree) []Finding {
+	var findings []Finding
+	for _, f := range tree.Files {
+		if !f.IsGo() || f.inTestdata() {
+			continue
+		}
+		limit := MaxFileLines
+		if f.IsTest() {
+			limit = MaxTestLines
+		}
+		if lines := codeLines(f.Src); lines > limit {
+			text := fmt.Sprintf("%d lines without comments and blanks, more than %d; split it by noun", lines, limit)
+			findings = append(findings, Finding{Path: f.Path, Text: text})
+		}
+	}
+	return findings
+}
+
+// codeLines counts the lines on which there is a token.
+func codeLines(src []byte) int {
+	fset := token.NewFileSet()
+	file := fset.AddFile("", fset.Base(), len(src))
+	var s scanner.Scanner
+	s.Init(file, src, nil, 0)
+	count, last := 0, 0
+	for {
+		pos, tok, lit := s.Scan()
+		if tok == token.EOF {
+			return count
+		}
+		if tok == token.SEMICOLON && lit == "\n" {
+			continue // put in by the scanner
+		}
+		first := file.Line(pos)
+		end := first + strings.Count(lit, "\n")
+		count += end - max(first, last+1) + 1
+		last = end
+	}
+}
