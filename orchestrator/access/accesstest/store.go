@@ -1,0 +1,101 @@
+// Package accesstest holds the in-memory key store and the suite that every
+// implementation of access.KeyStore and access.SecretStore must pass. It is
+// for tests, and for processes that need not remember.
+package accesstest
+
+import (
+	"cmp"
+	"context"
+	"maps"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/manifold-run/manifold/contracts"
+	"github.com/manifold-run/manifold/orchestrator/access"
+)
+
+var (
+	_ access.KeyStore    = (*Store)(nil)
+	_ access.SecretStore = (*Store)(nil)
+)
+
+// Store keeps everything in memory.
+type Store struct {
+	mu      sync.Mutex // guards the fields below
+	keys    map[string]access.Key
+	secrets map[string]access.Secret
+}
+
+// NewStore gives an empty store.
+func NewStore() *Store {
+	return &Store{keys: map[string]access.Key{}, secrets: map[string]access.Secret{}}
+}
+
+// InsertKey adds a key.
+func (s *Store) InsertKey(_ context.Context, key access.Key) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if _, taken := s.keys[key.ID]; taken {
+		return contracts.Errorf(contracts.CodeConflict, "there is a key %q already", key.ID)
+	}
+	s.keys[key.ID] = key
+	return nil
+}
+
+// InsertFirstKey adds a key to an empty store only.
+func (s *Store) InsertFirstKey(_ context.Context, key access.Key) (bool, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if len(s.keys) > 0 {
+		return false, nil
+	}
+	s.keys[key.ID] = key
+	return true, nil
+}
+
+// Key gives one key.
+func (s *Store) Key(_ context.Context, id string) (access.Key, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	key, ok := s.keys[id]
+	if !ok {
+		return access.Key{}, contracts.Errorf(contracts.CodeNotFound, "there is no key %q", id)
+	}
+	return key, nil
+}
+
+// Keys gives all keys, oldest first.
+func (s *Store) Keys(context.Context) ([]access.Key, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return slices.SortedFunc(maps.Values(s.keys), func(a, b access.Key) int {
+		return cmp.Or(a.CreatedAt.Compare(b.CreatedAt), cmp.Compare(a.ID, b.ID))
+	}), nil
+}
+
+// RevokeKey marks a key as revoked.
+func (s *Store) RevokeKey(_ context.Context, id string, at time.Time) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	key, ok := s.keys[id]
+	if !ok {
+		return contracts.Errorf(contracts.CodeNotFound, "there is no key %q", id)
+	}
+	if key.RevokedAt == nil {
+		key.RevokedAt = &at
+		s.keys[id] = key
+	}
+	return nil
+}
+
+// Secret gives the secret of a name, which is fresh when there is none yet.
+func (s *Store) Secret(_ context.Context, fresh access.Secret) (access.Secret, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if have, ok := s.secrets[fresh.Name]; ok {
+		return have, nil
+	}
+	s.secrets[fresh.Name] = fresh
+	return fresh, nil
+}
