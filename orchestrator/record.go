@@ -1,0 +1,69 @@
+package orchestrator
+
+import (
+	"time"
+
+	"github.com/manifold-run/manifold/contracts"
+)
+
+// Session is a conversation with its settings. Its status is never stored: it
+// follows from its interrupts and runs.
+type Session struct {
+	ID         string
+	Name       string
+	Owner      contracts.Principal
+	WebhookURL string
+	Instances  map[string]string
+	Options    map[string]map[string]any
+	Budgets    contracts.Budgets
+	CreatedAt  time.Time
+	UpdatedAt  time.Time
+}
+
+// TurnKey identifies one user message for good: the same message sent twice is
+// the same turn.
+type TurnKey struct {
+	Conversation string
+	Key          string
+	Model        string
+}
+
+// TurnOutcome is what a turn came to.
+type TurnOutcome string
+
+// The outcomes; a turn without one was interrupted before it got there.
+const (
+	TurnAnswered   TurnOutcome = "answered"
+	TurnClarifying TurnOutcome = "clarifying"
+	TurnRun        TurnOutcome = "run"
+)
+
+// Turn is one message of a session and what became of it.
+type Turn struct {
+	TurnKey
+
+	SessionID string
+	Message   string
+	// Fingerprint is the hash of the request: the same key with another request
+	// is a conflict.
+	Fingerprint string
+	Outcome     TurnOutcome
+	// Intents are kept while a clarification is open; its answer re-runs the
+	// planner, never the matcher.
+	Intents     []contracts.Intent
+	InterruptID string
+	RunID       string
+	Answer      *contracts.Answer
+	DryRun      bool
+	CreatedAt   time.Time
+}
+
+// Preview is a plan that was shown and may be run exactly as it is.
+type Preview struct {
+	PlanHash  string
+	Owner     string
+	Plan      contracts.Plan
+	Intents   []contracts.Intent
+	Goal      string
+	ExpiresAt time.Time
+}
