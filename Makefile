@@ -1,0 +1,62 @@
+# What people do with this repository. "make help" lists the targets; CI runs
+# the same ones (.ci/run), nothing exists only there.
+
+# gin without msgpack builds to half the size; plain "go build" works too.
+export GOFLAGS := $(strip $(filter-out -tags=nomsgpack,$(GOFLAGS)) -tags=nomsgpack)
+
+GO       ?= go
+FUZZTIME ?= 30s
+BENCH    ?= .
+TOOL     := $(GO) tool -modfile=tools/go.mod
+
+.DEFAULT_GOAL := help
+.NOTPARALLEL:
+.PHONY: help build run test test-e2e check format vet lint tidy race fmt fuzz bench deadcode clean
+
+help: ## list the targets
+	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+build: ## build the server, the command line and the demo into bin/
+	$(GO) build -trimpath -o bin/ ./cmd/...
+
+run: ## start everything in one process, with sandboxes; nothing to set up
+	$(GO) run ./cmd/demo
+
+test: ## run all tests; needs Go and nothing else
+	$(GO) test ./...
+
+test-e2e: ## run only the tests of the whole: crashes, restarts, faults
+	$(GO) test -count=1 -timeout 20m ./internal/e2e/...
+
+check: format vet lint tidy race ## all that must hold before a commit is shared
+	@echo "check: all of it holds"
+
+format: ## refuse files that "make fmt" would change
+	$(TOOL) golangci-lint fmt --diff
+
+vet: ## run go vet
+	$(GO) vet ./...
+
+lint: ## run the linters of .golangci.yml
+	$(TOOL) golangci-lint run
+
+tidy:
+	$(GO) mod tidy -diff
+
+race: ## run all tests under the race detector, in random order; needs a C compiler
+	$(GO) test -race -shuffle=on -timeout 20m ./...
+
+fmt: ## format all Go files
+	$(TOOL) golangci-lint fmt
+
+fuzz: ## run every fuzz target, FUZZTIME (30s) each
+	GO="$(GO)" FUZZTIME="$(FUZZTIME)" sh tools/fuzz.sh
+
+bench: ## run the benchmarks that match BENCH (all)
+	$(GO) test -run '^$$' -bench '$(BENCH)' -benchmem -timeout 30m ./bench/...
+
+deadcode: ## list functions that neither a program nor a test reaches
+	$(TOOL) deadcode -test ./...
+
+clean: ## remove what build made
+	rm -rf bin
