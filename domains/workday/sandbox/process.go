@@ -1,0 +1,206 @@
+package sandbox
+
+import (
+	"slices"
+	"time"
+)
+
+// Statuses of events and steps, as Workday words them.
+const (
+	eventInProgress = "In Progress"
+	eventCompleted  = "Successfully Completed"
+	eventDenied     = "Denied"
+	eventCancelled  = "Canceled"
+	eventRescinded  = "Rescinded"
+	eventSentBack   = "Sent Back"
+	eventSaved      = "Saved for Later"
+
+	stepAwaiting  = "Awaiting Action"
+	stepCompleted = "Completed"
+	stepDenied    = "Denied"
+	stepSentBack  = "Sent Back"
+	stepDropped   = "Not Required"
+)
+
+// event is a run of a business process.
+type event struct {
+	id                 string
+	process            Process
+	workerID           string
+	initiator          string
+	status             string
+	effective          string
+	created, completed time.Time
+	steps              []*step
+	comments           []comment
+
+	// What takes effect when the event completes; entries of a time-off
+	// request carry the event's id instead.
+	title       *titleChange
+	corrections []correction
+}
+
+type step struct {
+	id, status           string
+	assigneeID           string
+	created, completed   time.Time
+	completedBy, comment string
+}
+
+type comment struct {
+	person, text string
+	at           time.Time
+}
+
+type titleChange struct{ current, proposed string }
+
+type correction struct {
+	entry    *entry
+	remove   bool
+	quantity float64
+}
+
+type process struct {
+	events []*event
+	types  []ref
+}
+
+func seedProcess(c company, a absence) process {
+	var p process
+	for i, name := range processTypes() {
+		p.types = append(p.types, ref{ID: wid("processType", i), Descriptor: name})
+	}
+	status := map[entryStatus]string{
+		statusApproved: eventCompleted, statusSubmitted: eventInProgress,
+		statusNotSubmitted: eventSaved, statusSentBack: eventSentBack,
+	}
+	for _, e := range a.entries {
+		at, err := time.Parse(time.DateOnly, e.date)
+		if err != nil {
+			continue
+		}
+		ev := &event{
+			id: e.eventID, process: RequestTimeOff, workerID: e.workerID, initiator: e.workerID,
+			status: status[e.status], effective: e.date, created: at.AddDate(0, 0, -14),
+		}
+		switch ev.status {
+		case eventCompleted:
+			ev.completed = ev.created.AddDate(0, 0, 1)
+		case eventInProgress:
+			ev.steps = []*step{newStep(ev, c.byID[e.workerID].managerID, ev.created)}
+		}
+		p.events = append(p.events, ev)
+	}
+	return p
+}
+
+func newStep(e *event, assigneeID string, at time.Time) *step {
+	return &step{
+		id:         digest("step", e.id, assigneeID),
+		status:     stepAwaiting,
+		assigneeID: assigneeID,
+		created:    at,
+	}
+}
+
+func (p *process) event(id string) *event {
+	i := slices.IndexFunc(p.events, func(e *event) bool { return e.id == id })
+	if i < 0 {
+		return nil
+	}
+	return p.events[i]
+}
+
+func (p *process) step(id string) (*event, *step) {
+	for _, e := range p.events {
+		for _, s := range e.steps {
+			if s.id == id {
+				return e, s
+			}
+		}
+	}
+	return nil, nil
+}
+
+func (e *event) openStep() *step {
+	i := slices.IndexFunc(e.steps, func(s *step) bool { return s.status == stepAwaiting })
+	if i < 0 {
+		return nil
+	}
+	return e.steps[i]
+}
+
+// visible tells whether a subject may see an event; an invisible one is not
+// found.
+func (t *Tenant) visible(e *event, subject string) bool {
+	return subject == systemUser || e.workerID == subject || e.initiator == subject ||
+		slices.ContainsFunc(e.steps, func(s *step) bool { return s.assigneeID == subject })
+}
+
+// start opens an event; nothing has been submitted yet.
+func (t *Tenant) start(c *call, e *event) {
+	e.id = wid("event", len(t.process.events))
+	e.initiator, e.status, e.created = c.subject, eventInProgress, t.now()
+	t.process.events = append(t.process.events, e)
+}
+
+// submit lets an event go its way. It waits for the worker's manager when the
+// tenant wants that and there is one, and otherwise takes effect at once.
+func (t *Tenant) submit(e *event) {
+	for _, day := range t.absence.ofEvent(e.id) {
+		t.absence.settle(day, statusSubmitted)
+	}
+	manager := t.company.byID[e.workerID].managerID
+	if manager != "" && slices.Contains(t.cfg.NeedsApproval, e.process) {
+		e.steps = append(e.steps, newStep(e, manager, t.now()))
+		return
+	}
+	t.complete(e)
+}
+
+// complete makes the event's change.
+func (t *Tenant) complete(e *event) {
+	e.status, e.completed = eventCompleted, t.now()
+	for _, day := range t.absence.ofEvent(e.id) {
+		t.absence.settle(day, statusApproved)
+	}
+	for _, fix := range e.corrections {
+		if fix.remove {
+			t.absence.settle(fix.entry, statusGone)
+			continue
+		}
+		t.absence.settle(fix.entry, statusSubmitted)
+		fix.entry.quantity = fix.quantity
+		t.absence.settle(fix.entry, statusApproved)
+	}
+	if e.title != nil {
+		t.company.byID[e.workerID].title = e.title.proposed
+	}
+}
+
+// stop ends an event without its change, or takes the change back.
+func (t *Tenant) stop(e *event, status string, entries entryStatus) {
+	for _, s := range e.steps {
+		if s.status == stepAwaiting {
+			s.status, s.completed = stepDropped, t.now()
+		}
+	}
+	if e.title != nil && e.status == eventCompleted {
+		t.company.byID[e.workerID].title = e.title.current
+	}
+	for _, day := range t.absence.ofEvent(e.id) {
+		if day.status != statusGone {
+			t.absence.settle(day, entries)
+		}
+	}
+	for _, fix := range e.corrections {
+		if e.status == eventCompleted && fix.remove && fix.entry.status == statusGone {
+			t.absence.settle(fix.entry, statusApproved)
+		}
+	}
+	e.status, e.completed = status, t.now()
+}
+
+func (s *step) finish(status, by, text string, at time.Time) {
+	s.status, s.completedBy, s.comment, s.completed = status, by, text, at
+}

@@ -1,0 +1,159 @@
+package sandbox
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net/http"
+	"net/url"
+	"strings"
+)
+
+// handler answers an authenticated call while the tenant is locked.
+type handler func(*call) (reply, error)
+
+// responder answers a request whose body has been read.
+type responder func(r *http.Request, body []byte) (reply, error)
+
+func (t *Tenant) newRoutes() *http.ServeMux {
+	mux := http.NewServeMux()
+	mount := func(base string, routes func(on func(string, handler))) {
+		routes(func(pattern string, h handler) {
+			method, path, _ := strings.Cut(pattern, " ")
+			mux.HandleFunc(method+" "+base+path, func(w http.ResponseWriter, r *http.Request) {
+				t.serve(w, r, t.authenticated(h))
+			})
+		})
+	}
+	for _, base := range []string{"/ccx/api/v1/{tenant}", "/ccx/api/common/v1/{tenant}", "/api/v1/{tenant}"} {
+		mount(base, t.commonRoutes)
+	}
+	for _, version := range []string{"v6", "v7"} {
+		mount("/ccx/api/staffing/"+version+"/{tenant}", t.staffingRoutes)
+	}
+	for _, version := range []string{"v1", "v5"} {
+		mount("/ccx/api/absenceManagement/"+version+"/{tenant}", t.absenceRoutes)
+	}
+	mount("/ccx/api/businessProcess/v1/{tenant}", t.processRoutes)
+	for _, path := range []string{"/ccx/oauth2/{tenant}/token", "/auth/oauth2/{tenant}/token"} {
+		mux.HandleFunc("POST "+path, func(w http.ResponseWriter, r *http.Request) { t.serve(w, r, t.token) })
+	}
+	t.adminRoutes(mux)
+	mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) {
+		t.serve(w, r, func(*http.Request, []byte) (reply, error) { return reply{}, notFound() })
+	})
+	return mux
+}
+
+// ServeHTTP answers for the tenant.
+func (t *Tenant) ServeHTTP(w http.ResponseWriter, r *http.Request) { t.routes.ServeHTTP(w, r) }
+
+// serve answers one request: limits and faults, the answer, faults again.
+func (t *Tenant) serve(w http.ResponseWriter, r *http.Request, answer responder) {
+	fault := t.arm(r.Method, r.URL.Path)
+	status := t.play(w, r, fault, answer)
+	t.logRequest(Request{
+		Method: r.Method, Path: r.URL.Path, Query: r.URL.RawQuery, Status: status, Fault: fault.Kind,
+	})
+	t.cfg.Logger.LogAttrs(r.Context(), slog.LevelInfo, "request",
+		slog.String("method", r.Method), slog.String("path", r.URL.Path),
+		slog.Int("status", status), slog.String("fault", string(fault.Kind)))
+}
+
+// play returns the status that was sent, 0 when the connection was cut.
+func (t *Tenant) play(w http.ResponseWriter, r *http.Request, fault Fault, answer responder) int {
+	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxRequestBody))
+	if err != nil {
+		return send(w, reply{http.StatusBadRequest, &apiError{Message: "unreadable body"}}, fault)
+	}
+	if t.overLimit() {
+		w.Header().Set("Retry-After", "1")
+		return send(w, reply{http.StatusTooManyRequests, &apiError{Message: "too many requests"}}, fault)
+	}
+	early, cut := fault.before(w, r)
+	if cut {
+		return 0
+	}
+	if early != nil {
+		return send(w, *early, fault)
+	}
+	out, err := answer(r, body)
+	if err != nil {
+		out = failure(err)
+	}
+	if out, cut = fault.after(w, r, out); cut {
+		return 0
+	}
+	return send(w, out, fault)
+}
+
+func (t *Tenant) overLimit() bool {
+	if t.limit == nil {
+		return false
+	}
+	t.mu.Lock()
+	now := t.now()
+	t.mu.Unlock()
+	return !t.limit.AllowN(now, 1)
+}
+
+func (t *Tenant) token(r *http.Request, body []byte) (reply, error) {
+	form, err := url.ParseQuery(string(body))
+	if err != nil {
+		return reply{}, badRequest("invalid form: %v", err)
+	}
+	if r.PathValue("tenant") != t.cfg.Tenant {
+		return reply{}, notFound()
+	}
+	return t.serveToken(r, form), nil
+}
+
+// authenticated checks the bearer token, then runs the handler under the lock.
+func (t *Tenant) authenticated(h handler) responder {
+	return func(r *http.Request, body []byte) (reply, error) {
+		t.mu.Lock()
+		defer t.mu.Unlock()
+		subject, known := t.tokens.subjectOf(r.Header.Get("Authorization"), t.now())
+		if !known {
+			return reply{}, &apiError{status: http.StatusUnauthorized, Message: "invalid_token"}
+		}
+		if r.PathValue("tenant") != t.cfg.Tenant {
+			return reply{}, notFound()
+		}
+		return h(&call{
+			path: r.PathValue, query: r.URL.Query(), body: body, raw: r.URL.Path, subject: subject,
+			lenient: r.Header.Get("wd-warning-action") == "updateonwarning",
+		})
+	}
+}
+
+func failure(err error) reply {
+	var api *apiError
+	if errors.As(err, &api) {
+		return reply{api.status, api}
+	}
+	return reply{http.StatusInternalServerError, &apiError{Message: "internal error"}}
+}
+
+// send writes an answer; half of it when the fault says so.
+func send(w http.ResponseWriter, out reply, fault Fault) int {
+	contentType, raw := "application/json;charset=utf-8", []byte(nil)
+	if page, isPage := out.body.(htmlPage); isPage {
+		contentType, raw = "text/html", []byte("<html><body><h1>"+string(page)+"</h1></body></html>")
+	} else {
+		var err error
+		if raw, err = json.Marshal(out.body); err != nil {
+			out.status, raw = http.StatusInternalServerError, []byte(`{"error":"internal error"}`)
+		}
+	}
+	w.Header().Set("Content-Type", contentType)
+	w.Header().Set("Content-Length", fmt.Sprint(len(raw)))
+	w.WriteHeader(out.status)
+	if fault.Kind == HalfAnswer {
+		raw = raw[:len(raw)/2] // the server cuts the connection when less than promised was written
+	}
+	_, _ = w.Write(raw) // a client that left is no fault of the tenant
+	return out.status
+}

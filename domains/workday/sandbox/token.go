@@ -1,0 +1,114 @@
+package sandbox
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+)
+
+// systemUser is the subject of the integration system user's tokens.
+const systemUser = "ISU_Manifold"
+
+// tokens are the API client, the refresh tokens that are still good and the
+// access tokens that were handed out. The tenant's mutex guards them.
+type tokens struct {
+	tenant                 string
+	clientID, clientSecret string
+	refresh                map[string]string // token to subject
+	access                 map[string]access
+	issued                 int
+}
+
+type access struct {
+	subject string
+	expires time.Time
+}
+
+func newTokens(cfg Config) tokens {
+	return tokens{
+		tenant:       cfg.Tenant,
+		clientID:     digest("client", fmt.Sprint(cfg.Seed)),
+		clientSecret: digest("secret", fmt.Sprint(cfg.Seed)),
+		refresh:      map[string]string{},
+		access:       map[string]access{},
+	}
+}
+
+// digest makes an id out of words.
+func digest(words ...string) string {
+	sum := sha256.Sum256([]byte(strings.Join(words, "/")))
+	return hex.EncodeToString(sum[:16])
+}
+
+// issue makes a token that never repeats within one tenant.
+func (k *tokens) issue(kind, subject string) string {
+	k.issued++
+	return digest(kind, subject, k.clientSecret, fmt.Sprint(k.issued))
+}
+
+func (k *tokens) credentials(subject string) Credentials {
+	token := k.issue("refresh", subject)
+	k.refresh[token] = subject
+	return Credentials{Tenant: k.tenant, ClientID: k.clientID, ClientSecret: k.clientSecret, RefreshToken: token}
+}
+
+// subjectOf tells whose access token it is.
+func (k *tokens) subjectOf(authorization string, now time.Time) (string, bool) {
+	token, isBearer := strings.CutPrefix(authorization, "Bearer ")
+	a, known := k.access[token]
+	return a.subject, isBearer && known && now.Before(a.expires)
+}
+
+// oauthError is RFC 6749's error answer.
+type oauthError struct {
+	Code        string `json:"error"`
+	Description string `json:"error_description,omitempty"`
+}
+
+// serveToken is the OAuth 2 token endpoint. The client proves itself by HTTP
+// Basic or by form fields.
+func (t *Tenant) serveToken(r *http.Request, form url.Values) reply {
+	id, secret, basic := r.BasicAuth()
+	if !basic {
+		id, secret = form.Get("client_id"), form.Get("client_secret")
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if id != t.tokens.clientID || secret != t.tokens.clientSecret {
+		return reply{http.StatusUnauthorized, oauthError{Code: "invalid_client"}}
+	}
+	if form.Get("grant_type") != "refresh_token" {
+		return reply{http.StatusBadRequest, oauthError{Code: "unsupported_grant_type"}}
+	}
+	old := form.Get("refresh_token")
+	subject, known := t.tokens.refresh[old]
+	if !known {
+		return reply{http.StatusBadRequest, oauthError{"invalid_grant", "the refresh token is unknown, used or revoked"}}
+	}
+	return reply{http.StatusOK, t.grant(old, subject)}
+}
+
+// grant hands out an access token and, unless the tenant keeps them, a new
+// refresh token in place of the one that was used; the caller holds mu.
+func (t *Tenant) grant(old, subject string) map[string]any {
+	token := t.tokens.issue("access", subject)
+	t.tokens.access[token] = access{subject: subject, expires: t.now().Add(t.cfg.TokenTTL)}
+	seconds := int(t.cfg.TokenTTL.Seconds())
+	out := map[string]any{"access_token": token, "token_type": "Bearer", "expires_in": seconds}
+	if t.cfg.StringExpiry {
+		out["expires_in"] = fmt.Sprint(seconds)
+	}
+	if t.cfg.KeepRefreshToken {
+		out["refresh_token"] = old
+		return out
+	}
+	delete(t.tokens.refresh, old)
+	next := t.tokens.issue("refresh", subject)
+	t.tokens.refresh[next] = subject
+	out["refresh_token"] = next
+	return out
+}

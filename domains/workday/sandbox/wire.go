@@ -1,0 +1,124 @@
+package sandbox
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+)
+
+// ref is Workday's reference to an instance.
+type ref struct {
+	ID         string `json:"id,omitempty"`
+	Descriptor string `json:"descriptor,omitempty"`
+	Href       string `json:"href,omitempty"`
+}
+
+// page is Workday's collection.
+type page struct {
+	Total int `json:"total"`
+	Data  any `json:"data"`
+}
+
+// detail is one validation of an error answer.
+type detail struct {
+	Error    string `json:"error"`
+	Code     string `json:"code,omitempty"`
+	Field    string `json:"field,omitempty"`
+	Path     string `json:"path,omitempty"`
+	Severity string `json:"severity,omitempty"`
+}
+
+func critical(code, field, text string) detail {
+	return detail{Error: text, Code: code, Field: field, Severity: "Critical"}
+}
+
+func warning(code, field, text string) detail {
+	return detail{Error: text, Code: code, Field: field, Severity: "Warning"}
+}
+
+// apiError is an answer other than success.
+type apiError struct {
+	status  int
+	Message string   `json:"error"`
+	Details []detail `json:"errors,omitempty"`
+}
+
+func (e *apiError) Error() string { return fmt.Sprintf("%d %s", e.status, e.Message) }
+
+func invalid(details ...detail) error {
+	return &apiError{status: http.StatusBadRequest, Message: "invalid request: validation errors", Details: details}
+}
+
+func badRequest(format string, args ...any) error {
+	return &apiError{status: http.StatusBadRequest, Message: fmt.Sprintf(format, args...)}
+}
+
+func notFound() error { return &apiError{status: http.StatusNotFound, Message: "resource not found"} }
+
+func forbidden() error { return &apiError{status: http.StatusForbidden, Message: "permission denied"} }
+
+// reply is a success: a status and a JSON body.
+type reply struct {
+	status int
+	body   any
+}
+
+func ok(body any) (reply, error) { return reply{status: http.StatusOK, body: body}, nil }
+
+func created(body any) (reply, error) { return reply{status: http.StatusCreated, body: body}, nil }
+
+// call is one authenticated request; handlers run while the tenant is locked.
+type call struct {
+	path    func(string) string
+	query   url.Values
+	body    []byte
+	raw     string // the path as it was sent
+	subject string // whose token it is
+	lenient bool   // accepts warnings
+}
+
+// decode reads the body, tolerating unknown fields as Workday does.
+func (c *call) decode(into any) error {
+	if err := json.Unmarshal(c.body, into); err != nil {
+		return badRequest("invalid JSON: %v", err)
+	}
+	return nil
+}
+
+// paged cuts a list to the page that was asked for and renders it: the page
+// size is 20 unless told, and never more than 100.
+func paged[T any](c *call, list []T, render func(T) any) (reply, error) {
+	limit, err := number(c.query, "limit", 20, 100)
+	if err != nil {
+		return reply{}, err
+	}
+	offset, err := number(c.query, "offset", 0, len(list))
+	if err != nil {
+		return reply{}, err
+	}
+	data := []any{}
+	for _, item := range list[offset:min(offset+limit, len(list))] {
+		data = append(data, render(item))
+	}
+	return ok(page{Total: len(list), Data: data})
+}
+
+func number(q url.Values, name string, fallback, most int) (int, error) {
+	if !q.Has(name) {
+		return min(fallback, most), nil
+	}
+	n, err := strconv.Atoi(q.Get(name))
+	if err != nil || n < 0 {
+		return 0, badRequest("invalid value for %s", name)
+	}
+	return min(n, most), nil
+}
+
+// hrefOf makes the link of a subresource from the path that was called.
+func (c *call) hrefOf(marker, rest string) string {
+	base, _, _ := strings.Cut(c.raw, marker)
+	return base + rest
+}
