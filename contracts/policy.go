@@ -73,7 +73,7 @@ func (m Metadata) Policy(compensable bool) Policy {
 		WaitMaxS:           cmp.Or(m.WaitMaxS, int(DefaultWaitMax/time.Second)),
 		MaxConcurrency:     m.MaxConcurrency,
 		RateLimitPerMin:    m.RateLimitPerMin,
-		DryRun:             m.DryRun,
+		DryRun:             m.DryRun && m.SideEffectClass.known(),
 	}
 	writes := p.SideEffectClass.Writes()
 	p.NodeTimeoutMS = cmp.Or(m.NodeTimeoutMS, 3*p.TimeoutMS)
@@ -104,39 +104,63 @@ func (m Metadata) class(compensable bool) SideEffectClass {
 	return ClassWriteIrreversible
 }
 
+// known tells whether the class is one of the closed set. An unknown one is
+// treated as absent, with every fail-closed default.
+func (c SideEffectClass) known() bool {
+	return slices.Contains([]SideEffectClass{ClassRead, ClassSuggest, ClassWriteReversible, ClassWriteIrreversible}, c)
+}
+
 func (m Metadata) mode(writes bool) ExecutionMode {
 	if writes {
 		return ModeSequential // writes go one at a time, whatever is declared
 	}
-	return cmp.Or(m.ExecutionMode, ModeParallelSafe)
+	switch m.ExecutionMode {
+	case "", ModeParallelSafe:
+		return ModeParallelSafe
+	case ModeParallelChunked:
+		return ModeParallelChunked
+	default:
+		return ModeSequential
+	}
 }
 
 func (m Metadata) idempotency(writes bool) Idempotency {
 	if !writes {
 		return IdempotencyNotApplicable
 	}
-	if m.SideEffectClass == "" || m.Idempotency == IdempotencyNotApplicable {
-		return IdempotencyNone
+	if m.SideEffectClass.known() && (m.Idempotency == IdempotencyNatural || m.Idempotency == IdempotencyKeyed) {
+		return m.Idempotency
 	}
-	return cmp.Or(m.Idempotency, IdempotencyNone)
+	return IdempotencyNone
 }
 
+// risk gives the declared level; a write is never of level read, and one
+// without a class never below high.
 func (m Metadata) risk(writes bool) RiskLevel {
 	switch {
 	case !writes:
-		return cmp.Or(m.RiskLevel, RiskRead)
-	case m.SideEffectClass == "":
+		return maxRisk(cmp.Or(m.RiskLevel, RiskRead), RiskRead)
+	case !m.SideEffectClass.known():
 		return maxRisk(m.RiskLevel, RiskHigh)
+	case m.RiskLevel == RiskRead:
+		return RiskHigh
 	default:
-		return cmp.Or(m.RiskLevel, RiskHigh)
+		return maxRisk(cmp.Or(m.RiskLevel, RiskHigh), RiskLow)
 	}
 }
 
+// maxRisk is the higher of two levels; an unknown one is critical, an absent
+// one is none.
 func maxRisk(a, b RiskLevel) RiskLevel {
-	if a != "" && a.Rank() > b.Rank() {
+	levels := []RiskLevel{RiskRead, RiskLow, RiskMedium, RiskHigh, RiskCritical}
+	switch {
+	case a == "":
+		return b
+	case b == "":
 		return a
+	default:
+		return levels[max(a.Rank(), b.Rank())]
 	}
-	return b
 }
 
 // approvalRequired applies the one rule by which a manifest may lower an
@@ -150,14 +174,23 @@ func (m Metadata) approvalRequired(p Policy) (required bool, reason string) {
 	if !writes && p.RiskLevel.Rank() < RiskHigh.Rank() {
 		return false, ""
 	}
-	lowers := declared != nil && !*declared
-	if lowers && p.SideEffectClass == ClassWriteReversible && p.RiskLevel.Rank() <= RiskLow.Rank() {
+	if declared != nil && p.mayLower() {
 		return false, ""
 	}
-	if !writes {
-		return true, "the risk level is " + string(p.RiskLevel)
+	return true, p.ruleReason()
+}
+
+// mayLower is the one case in which a manifest may say that a write needs no
+// approval.
+func (p Policy) mayLower() bool {
+	return p.SideEffectClass == ClassWriteReversible && p.RiskLevel.Rank() <= RiskLow.Rank()
+}
+
+func (p Policy) ruleReason() string {
+	if p.SideEffectClass.Writes() {
+		return "it is a write (" + string(p.SideEffectClass) + ")"
 	}
-	return true, "it is a write (" + string(p.SideEffectClass) + ")"
+	return "the risk level is " + string(p.RiskLevel)
 }
 
 func (r *ApprovalRule) resolve(risk RiskLevel) ApprovalPolicy {
@@ -176,20 +209,21 @@ func (r *ApprovalRule) resolve(risk RiskLevel) ApprovalPolicy {
 	if len(r.Roles) > 0 {
 		p.Roles = slices.Clone(r.Roles)
 	}
+	slices.Sort(p.Roles)
+	p.Roles = slices.Compact(p.Roles)
 	p.Quorum = max(p.Quorum, r.Quorum)
 	p.ExpiresS = cmp.Or(r.ExpiresS, p.ExpiresS)
 	return p
 }
 
-// Stricter gives the strictest of two policies, field by field.
+// Stricter gives the strictest of two policies, field by field. It is
+// idempotent, and the order matters only to the wording of Reason and to
+// approver roles that have nothing in common.
 func (p Policy) Stricter(q Policy) Policy {
 	out := p
 	out.SideEffectClass = stricterClass(p.SideEffectClass, q.SideEffectClass)
-	if out.SideEffectClass.Writes() {
-		out.ExecutionMode = ModeSequential
-	} else if q.ExecutionMode == ModeSequential || p.ExecutionMode == ModeParallelSafe {
-		out.ExecutionMode = q.ExecutionMode
-	}
+	out.ExecutionMode = stricterMode(p.ExecutionMode, q.ExecutionMode)
+	out.ChunkSize = minSet(p.ChunkSize, q.ChunkSize)
 	out.Idempotency = weakerIdempotency(p.Idempotency, q.Idempotency)
 	out.IdempotencyWindowS = min(p.IdempotencyWindowS, q.IdempotencyWindowS)
 	out.RiskLevel = maxRisk(p.RiskLevel, q.RiskLevel)
@@ -198,44 +232,95 @@ func (p Policy) Stricter(q Policy) Policy {
 	out.WaitMaxS = min(p.WaitMaxS, q.WaitMaxS)
 	out.MaxConcurrency = minSet(p.MaxConcurrency, q.MaxConcurrency)
 	out.RateLimitPerMin = minSet(p.RateLimitPerMin, q.RateLimitPerMin)
-	out.ChunkSize = minSet(p.ChunkSize, q.ChunkSize)
 	out.VerifierRequired = p.VerifierRequired || q.VerifierRequired
 	out.DryRun = p.DryRun && q.DryRun
-	out.ApprovalRequired = p.ApprovalRequired || q.ApprovalRequired
-	if !p.ApprovalRequired && q.ApprovalRequired {
-		out.Reason, out.Waiver = q.Reason, ""
-	}
 	out.Approval = p.Approval.stricter(q.Approval)
-	return out
+	out.mergeApproval(p, q)
+	return out.enforced()
+}
+
+// mergeApproval asks for an approval if either side does. A waiver survives
+// only where neither does.
+func (p *Policy) mergeApproval(a, b Policy) {
+	p.ApprovalRequired = a.ApprovalRequired || b.ApprovalRequired
+	p.Reason, p.Waiver = a.Reason, cmp.Or(a.Waiver, b.Waiver)
+	if !a.ApprovalRequired {
+		p.Reason = b.Reason
+	}
+	if p.ApprovalRequired {
+		p.Waiver = ""
+	}
+}
+
+// enforced applies the rules between fields, which the strictest of each field
+// alone may break: a raised class or risk asks for what goes with it.
+func (p Policy) enforced() Policy {
+	writes := p.SideEffectClass.Writes()
+	if writes {
+		p.ExecutionMode = ModeSequential
+		if p.RiskLevel == RiskRead {
+			p.RiskLevel = RiskLow
+		}
+	}
+	if p.ExecutionMode != ModeParallelChunked {
+		p.ChunkSize = 0
+	}
+	high := p.RiskLevel.Rank() >= RiskHigh.Rank()
+	p.Approval.FourEyes = p.Approval.FourEyes || high
+	p.VerifierRequired = p.VerifierRequired || p.SideEffectClass == ClassWriteIrreversible
+	waived := p.Waiver != "" && p.RiskLevel.Rank() <= RiskLow.Rank()
+	if !p.ApprovalRequired && !waived && (high || writes && !p.mayLower()) {
+		p.ApprovalRequired, p.Reason, p.Waiver = true, p.ruleReason(), ""
+	}
+	return p
 }
 
 func (a ApprovalPolicy) stricter(b ApprovalPolicy) ApprovalPolicy {
-	out := ApprovalPolicy{
+	return ApprovalPolicy{
 		FourEyes: a.FourEyes || b.FourEyes,
-		Roles:    a.Roles,
+		Roles:    stricterRoles(a.Roles, b.Roles),
 		Quorum:   max(a.Quorum, b.Quorum),
 		ExpiresS: minSet(a.ExpiresS, b.ExpiresS),
 	}
-	// Fewer roles are stricter; where neither list holds the other, the second
-	// (the more specific authority) decides.
-	if len(b.Roles) > 0 && !slices.Equal(a.Roles, b.Roles) {
-		common := slices.DeleteFunc(slices.Clone(a.Roles), func(r string) bool { return !slices.Contains(b.Roles, r) })
-		out.Roles = common
-		if len(common) == 0 {
-			out.Roles = slices.Clone(b.Roles)
-		}
+}
+
+// stricterRoles are the roles that both lists hold: fewer are stricter. Where
+// they have nothing in common, the second (the more specific authority)
+// decides.
+func stricterRoles(a, b []string) []string {
+	common := slices.DeleteFunc(slices.Clone(a), func(r string) bool { return !slices.Contains(b, r) })
+	switch {
+	case len(b) == 0:
+		common = slices.Clone(a)
+	case len(common) == 0:
+		common = slices.Clone(b)
 	}
-	return out
+	slices.Sort(common)
+	return slices.Compact(common)
 }
 
 func stricterClass(a, b SideEffectClass) SideEffectClass {
-	rank := []SideEffectClass{ClassRead, ClassSuggest, ClassWriteReversible, ClassWriteIrreversible}
-	return rank[max(slices.Index(rank, a), slices.Index(rank, b), 0)]
+	return strictest(a, b, ClassRead, ClassSuggest, ClassWriteReversible, ClassWriteIrreversible)
+}
+
+func stricterMode(a, b ExecutionMode) ExecutionMode {
+	return strictest(a, b, ModeParallelSafe, ModeParallelChunked, ModeSequential)
 }
 
 func weakerIdempotency(a, b Idempotency) Idempotency {
-	rank := []Idempotency{IdempotencyNotApplicable, IdempotencyNatural, IdempotencyKeyed, IdempotencyNone}
-	return rank[max(slices.Index(rank, a), slices.Index(rank, b), 0)]
+	return strictest(a, b, IdempotencyNotApplicable, IdempotencyNatural, IdempotencyKeyed, IdempotencyNone)
+}
+
+// strictest picks the later of two values in a rising list; one that is not in
+// it counts as the last.
+func strictest[T comparable](a, b T, rising ...T) T {
+	rank := func(v T) int {
+		if i := slices.Index(rising, v); i >= 0 {
+			return i
+		}
+		return len(rising) - 1
+	}
+	return rising[max(rank(a), rank(b))]
 }
 
 // minSet is the smaller of two limits, where 0 means no limit.

@@ -1,0 +1,145 @@
+package contracts
+
+import "slices"
+
+// Trust says which capabilities of a domain may be used at all.
+type Trust string
+
+// The trust levels; an absent one is full.
+const (
+	TrustFull      Trust = "full"
+	TrustReadsOnly Trust = "reads_only"
+)
+
+// Registration is how an operator makes a domain known.
+type Registration struct {
+	Domain string `json:"domain"`
+	URL    string `json:"url"`
+	// Authorization is "env:NAME": the header's value stands in that variable
+	// of the environment, never in a file or a store.
+	Authorization string `json:"authorization,omitempty"`
+	Overlay
+	// PollS is how often the manifest is asked for; 0 means the default.
+	PollS int `json:"poll_s,omitempty"`
+}
+
+// Overlay is what a registration adds to a domain's own policies. It can only
+// raise them.
+type Overlay struct {
+	Trust Trust  `json:"trust,omitempty"`
+	Floor *Floor `json:"floor,omitempty"`
+}
+
+// Floor is the least strict that policies may be: for all capabilities, and
+// for single ones by name. A registration names them bare, a site policy as
+// "domain.name".
+type Floor struct {
+	FloorRule
+	Capabilities map[string]FloorRule `json:"capabilities,omitempty"`
+}
+
+// FloorRule raises one policy.
+type FloorRule struct {
+	RiskLevel RiskLevel `json:"risk_level,omitempty"`
+	// ApprovalRequired asks for an approval. For a whole domain or site it
+	// speaks of writes; for a named capability, of reads as well.
+	ApprovalRequired bool `json:"approval_required,omitempty"`
+	// Approval says who must approve where an approval is required.
+	Approval *ApprovalRule `json:"approval,omitempty"`
+}
+
+// SitePolicy is what an operator demands of all domains.
+type SitePolicy struct {
+	Floor *Floor `json:"floor,omitempty"`
+	// WaiveNotifier lifts the approval of capabilities that play the notifier
+	// at risk low; the only thing that a site can lower.
+	WaiveNotifier bool `json:"waive_notifier,omitempty"`
+	// Roles is the capability ("domain.name") that plays a role.
+	Roles map[string]string `json:"roles,omitempty"`
+}
+
+// Bootstrap is the file domains.bootstrap.json.
+type Bootstrap struct {
+	Domains    []Registration `json:"domains"`
+	SitePolicy SitePolicy     `json:"site_policy,omitzero"`
+}
+
+// Admits tells whether the trust in the domain covers a capability with this
+// policy.
+func (o Overlay) Admits(p Policy) bool {
+	return o.Trust != TrustReadsOnly || !p.SideEffectClass.Writes()
+}
+
+// EffectivePolicy gives the strictest of what the manifest, the registration
+// and the site say of one capability, with the site's waiver applied.
+func EffectivePolicy(domain string, c *Capability, compensable bool, o Overlay, s SitePolicy) Policy {
+	p := c.Metadata.Policy(compensable)
+	p = o.Floor.raise(p, c.Name, "the registration of the domain asks for approval")
+	p = s.Floor.raise(p, domain+"."+c.Name, "the site policy asks for approval")
+	if s.WaiveNotifier {
+		p = waiveNotifier(p, c, asked(c, domain, o, s))
+	}
+	return p
+}
+
+// waiveNotifier lifts an approval that only the defaults demand.
+func waiveNotifier(p Policy, c *Capability, asked bool) Policy {
+	notifies := slices.ContainsFunc(c.Metadata.Plays, func(r RolePlay) bool { return r.Role == RoleNotifier })
+	if !p.ApprovalRequired || !notifies || asked || p.RiskLevel.Rank() > RiskLow.Rank() {
+		return p
+	}
+	p.ApprovalRequired, p.Reason = false, ""
+	p.Waiver = "site policy: waive_notifier"
+	return p
+}
+
+// asked tells whether anyone asks for the approval by name; a waiver does not
+// go against that.
+func asked(c *Capability, domain string, o Overlay, s SitePolicy) bool {
+	if c.Metadata.ApprovalRequired != nil && *c.Metadata.ApprovalRequired {
+		return true
+	}
+	return o.Floor.asks(c.Name) || s.Floor.asks(domain+"."+c.Name)
+}
+
+func (f *Floor) asks(name string) bool {
+	return f != nil && (f.ApprovalRequired || f.Capabilities[name].ApprovalRequired)
+}
+
+func (f *Floor) raise(p Policy, name, reason string) Policy {
+	if f == nil {
+		return p
+	}
+	general := f.FloorRule
+	general.ApprovalRequired = general.ApprovalRequired && p.SideEffectClass.Writes()
+	p = general.raise(p, reason)
+	return f.Capabilities[name].raise(p, reason)
+}
+
+func (r FloorRule) raise(p Policy, reason string) Policy {
+	q := p
+	q.Approval = r.Approval.raise(p.Approval)
+	if r.RiskLevel != "" {
+		q.RiskLevel = r.RiskLevel
+	}
+	if r.ApprovalRequired {
+		q.ApprovalRequired, q.Reason = true, reason
+	}
+	return p.Stricter(q)
+}
+
+// raise gives the approval that the rule asks for, where it says nothing the
+// one that stands.
+func (r *ApprovalRule) raise(p ApprovalPolicy) ApprovalPolicy {
+	if r == nil {
+		return p
+	}
+	q := ApprovalPolicy{FourEyes: p.FourEyes, Roles: p.Roles, Quorum: r.Quorum, ExpiresS: r.ExpiresS}
+	if r.FourEyes != nil {
+		q.FourEyes = *r.FourEyes
+	}
+	if len(r.Roles) > 0 {
+		q.Roles = slices.Clone(r.Roles)
+	}
+	return q
+}
