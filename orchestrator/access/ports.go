@@ -30,25 +30,6 @@ type KeyStore interface {
 	RevokeKey(ctx context.Context, id string, at time.Time) error
 }
 
-// SecretStore keeps the secrets that the system makes for itself, such as the
-// key that signs webhooks. It is a port so that several processes agree on
-// one secret.
-type SecretStore interface {
-	// Secret inserts fresh unless a secret of that name is there, and gives
-	// the one that is there afterwards: the first one wins, for ever.
-	Secret(ctx context.Context, fresh Secret) (Secret, error)
-}
-
-// Secret is a secret with the id that signatures carry.
-type Secret struct {
-	// Name is what it is for, such as "webhook".
-	Name string
-	// ID is random and public.
-	ID        string
-	Value     []byte
-	CreatedAt time.Time
-}
-
 // Kind says what stands behind a key.
 type Kind string
 

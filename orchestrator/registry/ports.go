@@ -4,7 +4,38 @@ import (
 	"context"
 	"encoding/json"
 	"time"
+
+	"github.com/manifold-run/manifold/contracts"
 )
+
+// Fetcher speaks to domain services. It is a port because the registry does
+// no I/O; internal/domainclient implements it.
+type Fetcher interface {
+	// FetchManifest gets the manifest, or tells that it still is what etag
+	// names; etag may be empty. The body is complete but not judged. Errors
+	// carry codes: unavailable when the service cannot be reached or does not
+	// answer properly, unauthorized, too_large.
+	FetchManifest(ctx context.Context, at Endpoint, etag string) (Fetched, error)
+
+	// Health asks how the service is; an error means that it did not say.
+	Health(ctx context.Context, at Endpoint) (contracts.Health, error)
+}
+
+// Endpoint is where a domain is reached, and how.
+type Endpoint struct {
+	Domain string
+	URL    string
+	// Authorization is as in the registration, "env:NAME" or empty; never the
+	// secret itself.
+	Authorization string
+}
+
+// Fetched is the answer to a request for a manifest.
+type Fetched struct {
+	NotModified bool
+	Body        []byte
+	ETag        string
+}
 
 // Store keeps what the registry must not forget: which domains there are,
 // which manifest of each is active, and which one waits for a person. It is a

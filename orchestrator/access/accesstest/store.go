@@ -1,5 +1,5 @@
 // Package accesstest holds the in-memory key store and the suite that every
-// implementation of access.KeyStore and access.SecretStore must pass. It is
+// implementation of access.KeyStore must pass. It is
 // for tests, and for processes that need not remember.
 package accesstest
 
@@ -15,21 +15,17 @@ import (
 	"github.com/manifold-run/manifold/orchestrator/access"
 )
 
-var (
-	_ access.KeyStore    = (*Store)(nil)
-	_ access.SecretStore = (*Store)(nil)
-)
+var _ access.KeyStore = (*Store)(nil)
 
 // Store keeps everything in memory.
 type Store struct {
-	mu      sync.Mutex // guards the fields below
-	keys    map[string]access.Key
-	secrets map[string]access.Secret
+	mu   sync.Mutex // guards keys
+	keys map[string]access.Key
 }
 
 // NewStore gives an empty store.
 func NewStore() *Store {
-	return &Store{keys: map[string]access.Key{}, secrets: map[string]access.Secret{}}
+	return &Store{keys: map[string]access.Key{}}
 }
 
 // InsertKey adds a key.
@@ -87,15 +83,4 @@ func (s *Store) RevokeKey(_ context.Context, id string, at time.Time) error {
 		s.keys[id] = key
 	}
 	return nil
-}
-
-// Secret gives the secret of a name, which is fresh when there is none yet.
-func (s *Store) Secret(_ context.Context, fresh access.Secret) (access.Secret, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if have, ok := s.secrets[fresh.Name]; ok {
-		return have, nil
-	}
-	s.secrets[fresh.Name] = fresh
-	return fresh, nil
 }

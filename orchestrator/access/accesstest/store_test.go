@@ -3,10 +3,11 @@ package accesstest_test
 import (
 	"testing"
 
+	"github.com/manifold-run/manifold/orchestrator/access"
 	"github.com/manifold-run/manifold/orchestrator/access/accesstest"
 )
 
 func TestStore(t *testing.T) {
 	t.Parallel()
-	accesstest.RunStore(t, func(*testing.T) accesstest.Opened { return accesstest.NewStore() })
+	accesstest.RunStore(t, func(*testing.T) access.KeyStore { return accesstest.NewStore() })
 }

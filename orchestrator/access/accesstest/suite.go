@@ -14,16 +14,10 @@ import (
 	"github.com/manifold-run/manifold/orchestrator/access"
 )
 
-// Opened is what the suite needs of an implementation.
-type Opened interface {
-	access.KeyStore
-	access.SecretStore
-}
-
 // RunStore runs the suite against stores that open gives, each empty.
-func RunStore(t *testing.T, open func(t *testing.T) Opened) {
+func RunStore(t *testing.T, open func(t *testing.T) access.KeyStore) {
 	t.Helper()
-	tests := map[string]func(t *testing.T, s Opened){
+	tests := map[string]func(t *testing.T, s access.KeyStore){
 		"a key comes back as it was inserted":                  keyComesBack,
 		"a taken id is refused and the first key stays":        takenIDIsRefused,
 		"keys are listed oldest first":                         keysAreListed,
@@ -31,8 +25,6 @@ func RunStore(t *testing.T, open func(t *testing.T) Opened) {
 		"an unknown key is not found":                          unknownKey,
 		"of many first keys exactly one is inserted":           oneFirstKey,
 		"a first key is refused once any key exists":           noFirstKeyLater,
-		"of many secrets of one name the first is everyone's":  oneSecret,
-		"secrets of different names are kept apart":            namedSecrets,
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -55,7 +47,7 @@ func exampleKey(id string, minute int) access.Key {
 	}
 }
 
-func insert(t *testing.T, s Opened, key access.Key) {
+func insert(t *testing.T, s access.KeyStore, key access.Key) {
 	t.Helper()
 	if err := s.InsertKey(t.Context(), key); err != nil {
 		t.Fatalf("insert key %s: %v", key.ID, err)
@@ -69,7 +61,7 @@ func wantCode(t *testing.T, err error, want contracts.Code) {
 	}
 }
 
-func keyComesBack(t *testing.T, s Opened) {
+func keyComesBack(t *testing.T, s access.KeyStore) {
 	key := exampleKey("k1", 0)
 	insert(t, s, key)
 	got, err := s.Key(t.Context(), "k1")
@@ -81,7 +73,7 @@ func keyComesBack(t *testing.T, s Opened) {
 	}
 }
 
-func takenIDIsRefused(t *testing.T, s Opened) {
+func takenIDIsRefused(t *testing.T, s access.KeyStore) {
 	insert(t, s, exampleKey("k1", 0))
 	other := exampleKey("k1", 1)
 	other.Hash = "another hash"
@@ -92,7 +84,7 @@ func takenIDIsRefused(t *testing.T, s Opened) {
 	}
 }
 
-func keysAreListed(t *testing.T, s Opened) {
+func keysAreListed(t *testing.T, s access.KeyStore) {
 	insert(t, s, exampleKey("b", 1))
 	insert(t, s, exampleKey("c", 0))
 	insert(t, s, exampleKey("a", 1))
@@ -109,7 +101,7 @@ func keysAreListed(t *testing.T, s Opened) {
 	}
 }
 
-func revocationIsKept(t *testing.T, s Opened) {
+func revocationIsKept(t *testing.T, s access.KeyStore) {
 	insert(t, s, exampleKey("k1", 0))
 	first := time.Date(2026, 4, 1, 0, 0, 0, 0, time.UTC)
 	for _, at := range []time.Time{first, first.Add(time.Hour)} {
@@ -123,13 +115,13 @@ func revocationIsKept(t *testing.T, s Opened) {
 	}
 }
 
-func unknownKey(t *testing.T, s Opened) {
+func unknownKey(t *testing.T, s access.KeyStore) {
 	_, err := s.Key(t.Context(), "nobody")
 	wantCode(t, err, contracts.CodeNotFound)
 	wantCode(t, s.RevokeKey(t.Context(), "nobody", time.Now()), contracts.CodeNotFound)
 }
 
-func oneFirstKey(t *testing.T, s Opened) {
+func oneFirstKey(t *testing.T, s access.KeyStore) {
 	var wins atomic.Int32
 	var wg sync.WaitGroup
 	for i := range 8 {
@@ -150,7 +142,7 @@ func oneFirstKey(t *testing.T, s Opened) {
 	}
 }
 
-func noFirstKeyLater(t *testing.T, s Opened) {
+func noFirstKeyLater(t *testing.T, s access.KeyStore) {
 	insert(t, s, exampleKey("k1", 0))
 	if err := s.RevokeKey(t.Context(), "k1", time.Now()); err != nil {
 		t.Fatal(err)
@@ -158,45 +150,5 @@ func noFirstKeyLater(t *testing.T, s Opened) {
 	inserted, err := s.InsertFirstKey(t.Context(), exampleKey("k2", 1))
 	if err != nil || inserted {
 		t.Errorf("got %v, %v; a revoked key is a key too", inserted, err)
-	}
-}
-
-func oneSecret(t *testing.T, s Opened) {
-	got := make([]access.Secret, 8)
-	var wg sync.WaitGroup
-	for i := range got {
-		wg.Go(func() {
-			secret, err := s.Secret(context.WithoutCancel(t.Context()), exampleSecret("webhook", i))
-			if err != nil {
-				t.Errorf("secret %d: %v", i, err)
-			}
-			got[i] = secret
-		})
-	}
-	wg.Wait()
-	for i := range got {
-		if diff := cmp.Diff(got[0], got[i]); diff != "" {
-			t.Errorf("callers 0 and %d got different secrets:\n%s", i, diff)
-		}
-	}
-}
-
-func namedSecrets(t *testing.T, s Opened) {
-	for i, name := range []string{"webhook", "cookie"} {
-		fresh := exampleSecret(name, i)
-		got, err := s.Secret(t.Context(), fresh)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if diff := cmp.Diff(fresh, got); diff != "" {
-			t.Errorf("secret %s:\n%s", name, diff)
-		}
-	}
-}
-
-func exampleSecret(name string, i int) access.Secret {
-	return access.Secret{
-		Name: name, ID: fmt.Sprintf("%s-%d", name, i), Value: []byte{0, 1, byte(i)},
-		CreatedAt: time.Date(2026, 3, 4, 5, 6, 7, 0, time.UTC),
 	}
 }
