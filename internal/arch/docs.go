@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"path"
 	"regexp"
+	"slices"
 	"strings"
 )
 
@@ -50,6 +51,38 @@ func CheckDecisions(tree *Tree) []Finding {
 		}
 	}
 	return findings
+}
+
+// CheckDependencies finds modules that go.mod requires directly and that no
+// decision names.
+func CheckDependencies(tree *Tree) []Finding {
+	gomod, _ := tree.text("go.mod")
+	var findings []Finding
+	for i, line := range strings.Split(gomod, "\n") {
+		module, ok := directRequirement(line)
+		if ok && !tree.decided(module) {
+			text := fmt.Sprintf("no decision in %s names %s: why it, who keeps it, what it weighs", decisions, module)
+			findings = append(findings, Finding{Path: "go.mod", Line: i + 1, Text: text})
+		}
+	}
+	return findings
+}
+
+// directRequirement reads "module version", as it stands in a require block or
+// after the word require.
+func directRequirement(line string) (module string, ok bool) {
+	fields := strings.Fields(strings.TrimPrefix(strings.TrimSpace(line), "require "))
+	if len(fields) != 2 || !strings.HasPrefix(fields[1], "v") {
+		return "", false // a comment follows what is indirect
+	}
+	return fields[0], true
+}
+
+// decided tells whether a decision names the module.
+func (t *Tree) decided(module string) bool {
+	return slices.ContainsFunc(t.Files, func(f File) bool {
+		return f.Dir() == decisions && strings.Contains(string(f.Src), "`"+module+"`")
+	})
 }
 
 // text gives the content of one file.

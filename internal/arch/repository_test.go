@@ -46,5 +46,6 @@ func rules() map[string]func(*arch.Tree) ([]arch.Finding, error) {
 		"nothing refers to one machine":         plain(arch.CheckLeaks),
 		"ARCHITECTURE.md speaks of every room":  plain(func(tree *arch.Tree) []arch.Finding { return arch.CheckDiagram(tree, arch.Rooms()) }),
 		"every decision is listed in the index": plain(arch.CheckDecisions),
+		"every dependency was decided":          plain(arch.CheckDependencies),
 	}
 }

@@ -77,6 +77,12 @@ func coreRooms() []Room {
 			Allows:  []string{testHarness, "os"},
 		},
 	}
+	for _, dir := range []string{"orchestrator/registry/registrytest", "orchestrator/access/accesstest"} {
+		rooms = append(rooms, Room{
+			Dir: dir, Rooms: append(useCases(), words...),
+			Modules: []string{"github.com/google/go-cmp/cmp"}, Allows: []string{testHarness, "os"},
+		})
+	}
 	for _, dir := range useCases() {
 		rooms = append(rooms, Room{Dir: dir, Rooms: append(useCases(), stages...), Modules: []string{"golang.org/x/time/rate"}})
 	}
