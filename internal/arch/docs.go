@@ -23,7 +23,7 @@ func CheckDiagram(tree *Tree, rooms []Room) []Finding {
 	}
 	var findings []Finding
 	for _, r := range rooms {
-		dir := strings.TrimSuffix(strings.TrimSuffix(r.Dir, "/..."), "/*")
+		dir := strings.TrimSuffix(r.Dir, "/*")
 		if !regexp.MustCompile(`(?:^|[^\w/])` + regexp.QuoteMeta(dir) + `\b`).MatchString(text) {
 			findings = append(findings, Finding{Path: architecture, Text: fmt.Sprintf("does not mention the room %s", dir)})
 		}

@@ -91,6 +91,8 @@ func TestImports(t *testing.T) {
 		"the demo sees both the core and the domains":     {"cmd/demo/a.go", []string{"~/internal/app", "~/domains/one", "~/examples/two"}, ""},
 		"a folder without a room is refused":              {"utils/a.go", nil, "no room for this folder"},
 		"a folder below a plain room is refused":          {"planner/helpers/a.go", nil, "no room for this folder"},
+		"a room may hide parts of itself":                 {"intent/internal/text/a.go", []string{"~/contracts"}, ""},
+		"a hidden part keeps the rules of its room":       {"intent/internal/text/a.go", []string{"os"}, `intent must not import "os"`},
 		"a test too needs a room":                         {"misc/a_test.go", nil, "no room for this folder"},
 		"the root is no room":                             {"a.go", nil, "no room for this folder"},
 		"what a test imports is its own affair":           {"planner/a_test.go", []string{"testing", "os", "~/domains/one"}, ""},

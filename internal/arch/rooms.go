@@ -10,8 +10,9 @@ const Module = "github.com/manifold-run/manifold"
 
 // Room is a folder with one rule about what its non-test files may import.
 type Room struct {
-	// Dir is the folder. "dir/..." includes all folders below it; "dir/*"
-	// makes each folder directly below dir a room of its own, with all below.
+	// Dir is the folder, with its own internal/ folders, which Go hides from
+	// all others. "dir/*" makes each folder directly below dir a room of its
+	// own, with all below.
 	Dir string
 	// Core rooms name no domain and no capability.
 	Core bool
@@ -34,8 +35,7 @@ func (r Room) contains(dir string) (instance string, ok bool) {
 		first, _, _ := strings.Cut(rest, "/")
 		return base + "/" + first, below
 	}
-	base, tree := strings.CutSuffix(r.Dir, "/...")
-	return base, dir == base || tree && strings.HasPrefix(dir, base+"/")
+	return r.Dir, dir == r.Dir || strings.HasPrefix(dir, r.Dir+"/internal/")
 }
 
 // testHarness is what only rooms that exist for tests may import.
