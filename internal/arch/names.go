@@ -90,11 +90,11 @@ func ReadVocabulary(tree *Tree) (Vocabulary, error) {
 			}
 			packages[f.Dir()] = append(packages[f.Dir()], parsed)
 		case ".py", ".js", ".mjs", ".ts":
-			readScript(f.Src, capabilities)
+			readScript(f.Src, domains, capabilities)
 		}
 	}
 	for _, files := range packages {
-		readPackage(files, capabilities)
+		readPackage(files, domains, capabilities)
 	}
 	return Vocabulary{Domains: sortedKeys(domains, anyName), Capabilities: sortedKeys(capabilities, special)}, nil
 }
@@ -146,33 +146,43 @@ func readManifest(src []byte, domains, capabilities map[string]bool) {
 }
 
 // readScript takes the names that a domain in another language writes as
-// "name": "value".
-func readScript(src []byte, capabilities map[string]bool) {
-	pattern := regexp.MustCompile(`["']?\bname\b["']?\s*[:=]\s*["']([a-z][a-z0-9]*(?:_[a-z0-9]+)+)["']`)
+// "domain": "value" and "name": "value".
+func readScript(src []byte, domains, capabilities map[string]bool) {
+	pattern := regexp.MustCompile(`["']?\b(domain|name)\b["']?\s*[:=]\s*["']([a-z][a-z0-9_-]*)["']`)
 	for _, match := range pattern.FindAllSubmatch(src, -1) {
-		capabilities[string(match[1])] = true
+		if string(match[1]) == "domain" {
+			domains[string(match[2])] = true
+		} else {
+			capabilities[string(match[2])] = true
+		}
 	}
 }
 
 // readPackage takes the names that one Go package gives to capabilities: the
 // field Name of a literal whose type is called …Capability, and the texts
-// passed to functions of domainkit. Constants of the package are followed.
-func readPackage(files []*ast.File, capabilities map[string]bool) {
+// passed to functions of domainkit; and to domains: the field Domain of a
+// literal of domainkit. Constants of the package are followed.
+func readPackage(files []*ast.File, domains, capabilities map[string]bool) {
 	constants := constantsOf(files)
-	take := func(e ast.Expr) {
-		if text, ok := textOf(e, constants); ok && capabilityName().MatchString(text) {
-			capabilities[text] = true
+	into := func(set map[string]bool) func(ast.Expr) {
+		return func(e ast.Expr) {
+			if text, ok := textOf(e, constants); ok && capabilityName().MatchString(text) {
+				set[text] = true
+			}
 		}
 	}
 	for _, f := range files {
 		ast.Inspect(f, func(n ast.Node) bool {
 			switch n := n.(type) {
 			case *ast.CompositeLit:
-				takeNames(n, take)
+				takeNames(n, into(capabilities))
+				if n.Type != nil && ofDomainkit(n.Type) {
+					takeField(n, "Domain", into(domains))
+				}
 			case *ast.CallExpr:
 				if ofDomainkit(n.Fun) {
 					for _, arg := range n.Args {
-						take(arg)
+						into(capabilities)(arg)
 					}
 				}
 			}
@@ -181,7 +191,7 @@ func readPackage(files []*ast.File, capabilities map[string]bool) {
 	}
 }
 
-func capabilityName() *regexp.Regexp { return regexp.MustCompile(`^[a-z][a-z0-9_]*$`) }
+func capabilityName() *regexp.Regexp { return regexp.MustCompile(`^[a-z][a-z0-9_-]*$`) }
 
 // takeNames reads Name from a capability's literal, and from the untyped
 // elements of a list or map of capabilities.
@@ -193,7 +203,7 @@ func takeNames(lit *ast.CompositeLit, take func(ast.Expr)) {
 		takeElements(lit, t.Value, take)
 	default:
 		if isCapability(lit.Type) {
-			takeField(lit, take)
+			takeField(lit, "Name", take)
 		}
 	}
 }
@@ -207,18 +217,19 @@ func takeElements(lit *ast.CompositeLit, element ast.Expr, take func(ast.Expr)) 
 			e = pair.Value
 		}
 		if inner, ok := e.(*ast.CompositeLit); ok && inner.Type == nil {
-			takeField(inner, take)
+			takeField(inner, "Name", take)
 		}
 	}
 }
 
-func takeField(lit *ast.CompositeLit, take func(ast.Expr)) {
+// takeField reads the value of one field of a literal.
+func takeField(lit *ast.CompositeLit, field string, take func(ast.Expr)) {
 	for _, e := range lit.Elts {
 		pair, ok := e.(*ast.KeyValueExpr)
 		if !ok {
 			continue
 		}
-		if key, ok := pair.Key.(*ast.Ident); ok && key.Name == "Name" {
+		if key, ok := pair.Key.(*ast.Ident); ok && key.Name == field {
 			take(pair.Value)
 		}
 	}
@@ -237,7 +248,7 @@ func isCapability(t ast.Expr) bool {
 	}
 }
 
-// ofDomainkit tells whether a called function belongs to the SDK.
+// ofDomainkit tells whether a function or type belongs to the SDK.
 func ofDomainkit(fun ast.Expr) bool {
 	switch fun := fun.(type) {
 	case *ast.SelectorExpr:

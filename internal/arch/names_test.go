@@ -23,6 +23,7 @@ func add(svc *domainkit.Service) {
 	domainkit.Add(svc, "knead_dough", nil)
 	domainkit.Add[In, Out](svc, "proof_dough", nil)
 	domainkit.Raw(svc, domainkit.Capability{Name: capabilitySell}, nil)
+	_ = domainkit.Config{Domain: "boulangerie"}
 	other.Add(svc, "not_counted", nil)
 	_ = Person{Name: "jane_doe"}
 }
@@ -36,7 +37,7 @@ func TestVocabulary(t *testing.T) {
 		"domains/bakery/bakery.go":              goDomain,
 		"domains/bakery/bakery_test.go":         `package bakery; var c = Capability{Name: "only_tested"}`,
 		"domains/bakery/testdata/manifest.json": `{"capabilities": [{"name": "only_tested"}]}`,
-		"examples/ferry/ferry.py":               `CAPS = [{"name": "book_ferry", "schema": {}}, {"name": "sail"}]`,
+		"examples/ferry/ferry.py":               `M = {"domain": "harbour", "capabilities": [{"name": "book_ferry", "schema": {}}, {"name": "sail"}]}`,
 		"examples/tram/tram.mjs":                `export const caps = [{ name: 'stop_tram' }];`,
 		"examples/README.md":                    "the examples",
 		"planner/a.go":                          `package planner; var c = Capability{Name: "of_the_core"}`,
@@ -46,7 +47,7 @@ func TestVocabulary(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := arch.Vocabulary{
-		Domains:      []string{"bakery", "ferry", "pastry", "tram"},
+		Domains:      []string{"bakery", "boulangerie", "ferry", "harbour", "pastry", "tram"},
 		Capabilities: []string{"bake_bread", "book_ferry", "knead_dough", "proof_dough", "sell_cake", "slice_bread", "stop_tram"},
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
