@@ -1,0 +1,228 @@
+package rest
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"mime"
+	"net/http"
+	"net/http/httptrace"
+	"net/url"
+	"sync/atomic"
+	"time"
+
+	"github.com/hashicorp/go-retryablehttp"
+	"golang.org/x/time/rate"
+)
+
+const maxAnswer = 8 << 20
+
+// Client calls one tenant; it is safe for concurrent use.
+type Client struct {
+	cfg    Config
+	tokens *holder
+	reads  *retryablehttp.Client
+	writes *http.Client
+	limit  *rate.Limiter
+	slots  chan struct{} // one is held by each request under way
+}
+
+// New makes a client; it calls nobody yet.
+func New(cfg Config) (*Client, error) {
+	cfg.setDefaults()
+	if err := cfg.validate(); err != nil {
+		return nil, err
+	}
+	if cfg.Transport == nil {
+		cfg.Transport = defaultTransport()
+	}
+	plain := &http.Client{Transport: cfg.Transport, Timeout: cfg.Timeout, CheckRedirect: noRedirect}
+	c := &Client{
+		cfg: cfg, tokens: newHolder(cfg), writes: plain,
+		limit: rate.NewLimiter(rate.Limit(cfg.RequestsPerSecond), cfg.Burst),
+		slots: make(chan struct{}, cfg.MaxConcurrency),
+	}
+	if cfg.RequestsPerSecond < 0 {
+		c.limit.SetLimit(rate.Inf)
+	}
+	c.reads = c.newReads(plain)
+	return c, nil
+}
+
+func defaultTransport() http.RoundTripper {
+	if t, is := http.DefaultTransport.(*http.Transport); is {
+		return t.Clone()
+	}
+	return http.DefaultTransport
+}
+
+// noRedirect keeps the bearer token from following a redirect.
+func noRedirect(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
+
+// Health is nil while the tenant accepts the client's credentials, as far as
+// is known; it calls nobody.
+func (c *Client) Health() error { return c.tokens.health() }
+
+// Ping makes sure that the tenant gives a token.
+func (c *Client) Ping(ctx context.Context) error {
+	_, err := c.tokens.token(ctx, "")
+	return err
+}
+
+// get reads into out.
+func (c *Client) get(ctx context.Context, path string, query url.Values, out any) error {
+	if len(query) > 0 {
+		path += "?" + query.Encode()
+	}
+	return c.call(ctx, http.MethodGet, path, nil, out)
+}
+
+// post writes once and reads the answer into out.
+func (c *Client) post(ctx context.Context, path string, in, out any) error {
+	body, err := json.Marshal(in)
+	if err != nil {
+		return fmt.Errorf("encode %s: %w", path, err)
+	}
+	return c.call(ctx, http.MethodPost, path, body, out)
+}
+
+// call sends a request, and sends it again once with a new token when the
+// tenant refuses the present one.
+func (c *Client) call(ctx context.Context, method, path string, body []byte, out any) error {
+	op := method + " " + path
+	rejected := ""
+	for {
+		token, err := c.tokens.token(ctx, rejected)
+		if err != nil {
+			return err
+		}
+		res, raw, err := c.exchange(ctx, op, method, path, body, token)
+		if err != nil {
+			return err
+		}
+		if res.StatusCode == http.StatusUnauthorized && rejected == "" {
+			rejected = token
+			continue
+		}
+		return c.read(op, method, res, raw, out)
+	}
+}
+
+func (c *Client) read(op, method string, res *http.Response, raw []byte, out any) error {
+	write := method != http.MethodGet
+	if res.StatusCode < 200 || res.StatusCode > 299 {
+		return statusError(op, res, raw, write, c.cfg.Now())
+	}
+	kind, _, _ := mime.ParseMediaType(res.Header.Get("Content-Type"))
+	if kind != "application/json" {
+		return &Error{Op: op, Kind: KindBadAnswer, Status: res.StatusCode, Message: "the answer is no JSON", MayHaveApplied: write}
+	}
+	if err := json.Unmarshal(raw, out); err != nil {
+		return &Error{Op: op, Kind: KindBadAnswer, Status: res.StatusCode, Message: "the answer is not what Workday sends", MayHaveApplied: write, Cause: err}
+	}
+	return nil
+}
+
+// exchange waits for its turn, then sends a read with retries or a write
+// without.
+func (c *Client) exchange(ctx context.Context, op, method, path string, body []byte, token string) (*http.Response, []byte, error) {
+	select {
+	case c.slots <- struct{}{}:
+		defer func() { <-c.slots }()
+	case <-ctx.Done():
+		return nil, nil, &Error{Op: op, Kind: KindTimeout, Cause: ctx.Err()}
+	}
+	if method == http.MethodGet {
+		return c.sendRead(ctx, op, path, token)
+	}
+	return c.sendWrite(ctx, op, method, path, body, token)
+}
+
+func (c *Client) request(ctx context.Context, method, path string, body []byte, token string) (*http.Request, error) {
+	req, err := http.NewRequestWithContext(ctx, method, c.cfg.BaseURL+path, bytes.NewReader(body))
+	if err != nil {
+		return nil, fmt.Errorf("%s %s: %w", method, path, err)
+	}
+	req.Header.Set("Authorization", "Bearer "+token)
+	req.Header.Set("Accept", "application/json")
+	if method != http.MethodGet {
+		req.Header.Set("Content-Type", "application/json")
+		return req, nil
+	}
+	req.Body, req.ContentLength = nil, 0
+	return req, nil
+}
+
+func (c *Client) sendRead(ctx context.Context, op, path, token string) (*http.Response, []byte, error) {
+	plain, err := c.request(ctx, http.MethodGet, path, nil, token)
+	if err != nil {
+		return nil, nil, err
+	}
+	req, err := retryablehttp.FromRequest(plain)
+	if err != nil {
+		return nil, nil, fmt.Errorf("%s: %w", op, err)
+	}
+	res, err := c.reads.Do(req)
+	return c.finish(ctx, op, res, err, false)
+}
+
+// sendWrite repeats only what the tenant certainly did not look at: an answer
+// 429 with a short wait. It never sends an Idempotency-Key header, because Go
+// replays a lost POST that has one and Workday does not honour it.
+func (c *Client) sendWrite(ctx context.Context, op, method, path string, body []byte, token string) (*http.Response, []byte, error) {
+	for attempt := 1; ; attempt++ {
+		if err := c.limit.Wait(ctx); err != nil {
+			return nil, nil, &Error{Op: op, Kind: KindTimeout, Cause: err}
+		}
+		var sent atomic.Bool
+		traced := httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{WroteHeaders: func() { sent.Store(true) }})
+		req, err := c.request(traced, method, path, body, token)
+		if err != nil {
+			return nil, nil, err
+		}
+		res, err := c.writes.Do(req)
+		res, raw, err := c.finish(ctx, op, res, err, sent.Load())
+		if err != nil || res.StatusCode != http.StatusTooManyRequests || attempt == c.cfg.Attempts {
+			return res, raw, err
+		}
+		wait := c.wait(attempt, res)
+		if wait > c.cfg.BackoffMax || !sleep(ctx, wait) {
+			return res, raw, nil // reported as busy; whoever called may wait longer than we
+		}
+	}
+}
+
+// finish reads the answer. A write that was sent and got no whole answer may
+// have taken place.
+func (c *Client) finish(ctx context.Context, op string, res *http.Response, err error, sentWrite bool) (*http.Response, []byte, error) {
+	var raw []byte
+	if err == nil {
+		raw, err = io.ReadAll(io.LimitReader(res.Body, maxAnswer+1))
+		err = errors.Join(err, res.Body.Close())
+	}
+	switch {
+	case err == nil && len(raw) > maxAnswer:
+		return nil, nil, &Error{Op: op, Kind: KindBadAnswer, Message: "the answer is too large", MayHaveApplied: sentWrite}
+	case err == nil:
+		return res, raw, nil
+	case ctx.Err() != nil:
+		return nil, nil, &Error{Op: op, Kind: KindTimeout, MayHaveApplied: sentWrite, Cause: err}
+	default:
+		return nil, nil, &Error{Op: op, Kind: KindUnavailable, Message: "no answer", MayHaveApplied: sentWrite, Cause: err}
+	}
+}
+
+// sleep waits and reports false when the context ended first.
+func sleep(ctx context.Context, d time.Duration) bool {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-ctx.Done():
+		return false
+	case <-timer.C:
+		return true
+	}
+}

@@ -1,0 +1,149 @@
+// Package rest is a client of Workday's REST services: OAuth 2 with rotating
+// refresh tokens, pages, limits, and errors that say whether a write may have
+// taken place.
+//
+// Reads are retried. Writes are sent once: they are repeated only when the
+// tenant certainly did not look at them (401, 429, or no byte was sent);
+// anything else that goes wrong is an Error that MayHaveApplied. The package
+// knows no policy of the domain: what to do about such an error is decided by
+// the caller, who can look for the write.
+package rest
+
+import (
+	"cmp"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+)
+
+// Config says how a tenant is reached. BaseURL, Tenant, ClientID, ClientSecret
+// and Tokens are required.
+type Config struct {
+	// BaseURL is the REST host, such as https://wd2-impl-services1.workday.com.
+	BaseURL string
+	Tenant  string
+	// TokenURL is the OAuth 2 token endpoint [BaseURL/ccx/oauth2/{tenant}/token].
+	TokenURL     string
+	ClientID     string
+	ClientSecret string
+	// Tokens keeps the refresh token between calls and restarts.
+	Tokens TokenStore
+	Paths  Paths
+
+	// AllowedHosts are suffixes of hosts to which secrets may be sent
+	// [workday.com, myworkday.com]. Loopback needs AllowLoopback, and is the
+	// only place to which plain http is allowed.
+	AllowedHosts  []string
+	AllowLoopback bool
+
+	// RequestsPerSecond and Burst bound what is sent to the tenant [5, 10];
+	// a negative rate means no bound.
+	RequestsPerSecond float64
+	Burst             int
+	// MaxConcurrency bounds the requests under way [4].
+	MaxConcurrency int
+	// Attempts bounds the tries of one read [4].
+	Attempts int
+	// BackoffMin and BackoffMax bound the wait between tries [200ms, 5s]. A
+	// Retry-After above BackoffMax is not waited for but reported.
+	BackoffMin, BackoffMax time.Duration
+	// Timeout bounds one HTTP exchange [20s].
+	Timeout time.Duration
+	// Transport carries the requests [a clone of http.DefaultTransport].
+	Transport http.RoundTripper
+	Now       func() time.Time
+	Logger    *slog.Logger
+}
+
+// Paths are the base paths of the services; {tenant} is replaced. Tenants
+// differ in them, so they are configuration.
+type Paths struct {
+	Common, Staffing, Absence, Process string
+}
+
+// WithDefaults fills the paths that are empty.
+func (p Paths) WithDefaults() Paths {
+	return Paths{
+		Common:   cmp.Or(p.Common, "/ccx/api/v1/{tenant}"),
+		Staffing: cmp.Or(p.Staffing, "/ccx/api/staffing/v7/{tenant}"),
+		Absence:  cmp.Or(p.Absence, "/ccx/api/absenceManagement/v5/{tenant}"),
+		Process:  cmp.Or(p.Process, "/ccx/api/businessProcess/v1/{tenant}"),
+	}
+}
+
+func (p Paths) forTenant(tenant string) Paths {
+	fill := func(path string) string {
+		return strings.TrimSuffix(strings.ReplaceAll(path, "{tenant}", url.PathEscape(tenant)), "/")
+	}
+	return Paths{Common: fill(p.Common), Staffing: fill(p.Staffing), Absence: fill(p.Absence), Process: fill(p.Process)}
+}
+
+func (c *Config) setDefaults() {
+	c.BaseURL = strings.TrimSuffix(c.BaseURL, "/")
+	c.TokenURL = cmp.Or(c.TokenURL, c.BaseURL+"/ccx/oauth2/"+url.PathEscape(c.Tenant)+"/token")
+	c.Paths = c.Paths.WithDefaults().forTenant(c.Tenant)
+	if c.AllowedHosts == nil {
+		c.AllowedHosts = []string{"workday.com", "myworkday.com"}
+	}
+	c.RequestsPerSecond = cmp.Or(c.RequestsPerSecond, 5)
+	c.Burst = cmp.Or(c.Burst, 10)
+	c.MaxConcurrency = cmp.Or(c.MaxConcurrency, 4)
+	c.Attempts = cmp.Or(c.Attempts, 4)
+	c.BackoffMin = cmp.Or(c.BackoffMin, 200*time.Millisecond)
+	c.BackoffMax = cmp.Or(c.BackoffMax, 5*time.Second)
+	c.Timeout = cmp.Or(c.Timeout, 20*time.Second)
+	if c.Now == nil {
+		c.Now = time.Now
+	}
+	if c.Logger == nil {
+		c.Logger = slog.New(slog.DiscardHandler)
+	}
+}
+
+func (c *Config) validate() error {
+	for name, value := range map[string]string{
+		"base URL": c.BaseURL, "tenant": c.Tenant, "client id": c.ClientID, "client secret": c.ClientSecret,
+	} {
+		if value == "" {
+			return fmt.Errorf("workday client: no %s", name)
+		}
+	}
+	if c.Tokens == nil {
+		return fmt.Errorf("workday client: no token store")
+	}
+	if c.MaxConcurrency < 1 || c.Attempts < 1 || c.Burst < 1 {
+		return fmt.Errorf("workday client: concurrency, attempts and burst must be positive")
+	}
+	if err := c.checkHost(c.BaseURL); err != nil {
+		return err
+	}
+	return c.checkHost(c.TokenURL)
+}
+
+// checkHost refuses to send secrets to a host that is not Workday's.
+func (c *Config) checkHost(raw string) error {
+	u, err := url.Parse(raw)
+	if err != nil {
+		return fmt.Errorf("workday url %q: %w", raw, err)
+	}
+	host := u.Hostname()
+	if ip := net.ParseIP(host); host == "localhost" || (ip != nil && ip.IsLoopback()) {
+		if !c.AllowLoopback {
+			return fmt.Errorf("workday url %q: loopback is not allowed", raw)
+		}
+		return nil
+	}
+	if u.Scheme != "https" {
+		return fmt.Errorf("workday url %q: https is required", raw)
+	}
+	for _, suffix := range c.AllowedHosts {
+		if host == suffix || strings.HasSuffix(host, "."+suffix) {
+			return nil
+		}
+	}
+	return fmt.Errorf("workday url %q: host is not in the list of allowed hosts", raw)
+}

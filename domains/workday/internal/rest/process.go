@@ -1,0 +1,60 @@
+package rest
+
+import (
+	"context"
+	"net/url"
+)
+
+// Event is a run of a business process.
+type Event struct {
+	ID         string `json:"id"`
+	Descriptor string `json:"descriptor"`
+	Status     Ref    `json:"status"`
+	For        Ref    `json:"for"`
+	Effective  string `json:"effectiveDate"`
+	Created    string `json:"creationDate"`
+}
+
+func (e Event) identity() string { return e.ID }
+
+// EventComment is a remark on an event.
+type EventComment struct {
+	Comment string `json:"comment"`
+}
+
+func (EventComment) identity() string { return "" }
+
+// ProcessTypes lists the kinds of business processes of the tenant.
+func (c *Client) ProcessTypes(ctx context.Context) ([]Ref, error) {
+	page, err := list[Ref](ctx, c, c.cfg.Paths.Process+"/types", nil, 2000)
+	return page.Items, err
+}
+
+// Event reads one event.
+func (c *Client) Event(ctx context.Context, id string) (Event, error) {
+	var e Event
+	err := c.get(ctx, c.cfg.Paths.Process+"/events/"+url.PathEscape(id), nil, &e)
+	return e, err
+}
+
+// Events lists the events about a worker, the newest first.
+func (c *Client) Events(ctx context.Context, worker string) ([]Event, error) {
+	page, err := list[Event](ctx, c, c.cfg.Paths.Process+"/events", url.Values{"worker": {worker}}, 500)
+	return page.Items, err
+}
+
+// EventComments lists the remarks on an event.
+func (c *Client) EventComments(ctx context.Context, id string) ([]EventComment, error) {
+	page, err := list[EventComment](ctx, c, c.cfg.Paths.Process+"/events/"+url.PathEscape(id)+"/comments", nil, 500)
+	return page.Items, err
+}
+
+// CancelEvent ends an event that is not complete.
+func (c *Client) CancelEvent(ctx context.Context, id, comment string) (string, error) {
+	in := map[string]string{"id": id, "comment": comment}
+	var out struct {
+		Status Ref `json:"eventStatus"`
+	}
+	err := c.post(ctx, c.cfg.Paths.Process+"/events/"+url.PathEscape(id)+"/cancel", in, &out)
+	return out.Status.Descriptor, err
+}
