@@ -1,0 +1,146 @@
+package text
+
+import (
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/kljensen/snowball/english"
+	"golang.org/x/text/unicode/norm"
+)
+
+// Fold gives the comparable form of a word: compatibility forms resolved,
+// lower case, Latin accents and apostrophes removed.
+func Fold(raw string) string {
+	if len(raw) > maxTokenBytes {
+		raw = cut(raw, maxTokenBytes)
+	}
+	if lower, ok := foldASCII(raw); ok {
+		return lower
+	}
+	var b strings.Builder
+	for _, r := range norm.NFKD.String(raw) {
+		switch {
+		case r >= 0x0300 && r <= 0x036F, apostrophe(r), ignorable(r), r == utf8.RuneError:
+		case r == 'ß':
+			b.WriteString("ss")
+		case r == 'ø' || r == 'Ø':
+			b.WriteByte('o')
+		case r == 'ł' || r == 'Ł':
+			b.WriteByte('l')
+		case wordRune(r):
+			b.WriteRune(unicode.ToLower(r))
+		}
+	}
+	return norm.NFC.String(b.String())
+}
+
+// foldASCII is the short way for the common case.
+func foldASCII(raw string) (string, bool) {
+	change := false
+	for i := range len(raw) {
+		c := raw[i]
+		if c >= utf8.RuneSelf {
+			return "", false
+		}
+		change = change || c == '\'' || c >= 'A' && c <= 'Z'
+	}
+	if !change {
+		return raw, true
+	}
+	out := make([]byte, 0, len(raw))
+	for i := range len(raw) {
+		c := raw[i]
+		switch {
+		case c == '\'':
+			continue
+		case c >= 'A' && c <= 'Z':
+			c += 'a' - 'A'
+		}
+		out = append(out, c)
+	}
+	return string(out), true
+}
+
+// cut shortens to at most n bytes without splitting a character.
+func cut(s string, n int) string {
+	for n > 0 && !utf8.RuneStart(s[n]) {
+		n--
+	}
+	return s[:n]
+}
+
+// stem removes the English ending of a plain ASCII word.
+func stem(fold string) string {
+	if len(fold) < 3 || len(fold) > 32 {
+		return fold
+	}
+	for i := range len(fold) {
+		if fold[i] < 'a' || fold[i] > 'z' {
+			return fold
+		}
+	}
+	return english.Stem(fold, false)
+}
+
+// Phrase gives the folded words of a short text, such as an alias.
+func Phrase(s string) []string {
+	tokens := Tokens(s)
+	out := make([]string, len(tokens))
+	for i, t := range tokens {
+		out[i] = t.Fold
+	}
+	return out
+}
+
+// Stems gives the stems of a short text.
+func Stems(s string) []string {
+	tokens := Tokens(s)
+	out := make([]string, len(tokens))
+	for i, t := range tokens {
+		out[i] = t.Stem
+	}
+	return out
+}
+
+// SplitName cuts an identifier such as price_of, priceOf or price.of into
+// words.
+func SplitName(name string) string {
+	var b strings.Builder
+	var prev rune
+	for _, r := range name {
+		switch {
+		case !unicode.IsLetter(r) && !unicode.IsDigit(r):
+			b.WriteByte(' ')
+		case unicode.IsUpper(r) && unicode.IsLower(prev), unicode.IsDigit(r) != unicode.IsDigit(prev) && prev != 0 && unicode.IsLetter(prev):
+			b.WriteByte(' ')
+			b.WriteRune(r)
+		default:
+			b.WriteRune(r)
+		}
+		prev = r
+	}
+	return strings.Join(strings.Fields(b.String()), " ")
+}
+
+// Clean makes a value of a piece of a message: valid UTF-8, white space
+// collapsed, no control characters, nothing invisible.
+func Clean(s string) string {
+	var b strings.Builder
+	space := false
+	for _, r := range s {
+		switch {
+		case unicode.IsSpace(r) || unicode.IsControl(r) || r == utf8.RuneError:
+			space = true
+			continue
+		case ignorable(r):
+			continue
+		}
+		if space && b.Len() > 0 {
+			b.WriteByte(' ')
+		}
+		space = false
+		b.WriteRune(r)
+	}
+	return b.String()
+}

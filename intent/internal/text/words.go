@@ -1,0 +1,66 @@
+package text
+
+import "strings"
+
+// Lexicon is the closed set of words that belong to language itself: what
+// carries grammar, politeness or reference, whatever the subject is.
+type Lexicon struct {
+	function map[string]bool
+	filler   map[string]bool
+	pronoun  map[string]bool
+}
+
+// NewLexicon gives the words of English, Portuguese, Spanish, German and
+// French.
+func NewLexicon() *Lexicon {
+	l := &Lexicon{function: set(functionWords), filler: set(fillerWords), pronoun: set(pronounWords)}
+	for w := range l.pronoun {
+		l.function[w] = true
+	}
+	return l
+}
+
+// Function tells words such as "the", "of" and "for". Their folded form is
+// asked for.
+func (l *Lexicon) Function(fold string) bool { return l.function[fold] }
+
+// Filler tells greetings and words of politeness.
+func (l *Lexicon) Filler(fold string) bool { return l.filler[fold] }
+
+// Pronoun tells words that refer to something said elsewhere.
+func (l *Lexicon) Pronoun(fold string) bool { return l.pronoun[fold] }
+
+// Light tells tokens that say nothing about the subject.
+func (l *Lexicon) Light(fold string) bool { return l.function[fold] || l.filler[fold] }
+
+func set(words string) map[string]bool {
+	m := map[string]bool{}
+	for w := range strings.FieldsSeq(words) {
+		m[w] = true
+	}
+	return m
+}
+
+const functionWords = `
+a an the of to in on at by for from with without into onto over under above below about as than off up down out
+and or but nor so if then else when while until till since before after because though although unless once
+is are was were be been being am do does did done doing have has had having can could will would shall should may might must
+what which who whom whose where why how there here this that these those such no not yes any some all each every both either neither
+much many more most less least very too also just only even still again already yet now right s t d m ll re ve
+dont doesnt didnt cant couldnt wont wouldnt shouldnt isnt arent wasnt werent havent hasnt hadnt mustnt
+i o os as um uma uns umas de da do das dos em no na nos nas ao aos por para pela pelo com sem e ou mas se que qual quais quando quanto
+quanta como onde esta este isso isto essa esse ser estar ter foi sao
+el la los las un una unos unas del al en con sin y u pero cual cuales cuando cuanto donde es son lo
+der die das den dem des ein eine einen einem einer und oder aber von zu zum zur im mit ohne fur auf ist sind war wie was wer wo wann bei
+le les du au aux et ou mais dans sur avec sans pour par est sont quel quelle quels quelles combien`
+
+const fillerWords = `
+please pls plz kindly thanks thank hi hello hey dear ok okay well alright sure morning evening afternoon cheers sorry excuse
+could would like want need wanna let lets lemme gonna just maybe perhaps
+favor obrigado obrigada ola oi bom dia gracias hola bitte danke hallo merci bonjour svp`
+
+const pronounWords = `
+it its he him his she her hers they them their theirs we us our ours you your yours i me my mine myself
+one ones himself herself itself themselves same
+ele ela eles elas dele dela deles delas seu sua meu minha lhe
+ella ellos ellas suyo suya mi ihn ihm ihr sie sein seine mein meine elle lui leur son sa mon ma`

@@ -1,0 +1,110 @@
+package value_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/manifold-run/manifold/intent/internal/text"
+	"github.com/manifold-run/manifold/intent/internal/value"
+)
+
+// saturday is what "now" is in these tests: 2026-11-21.
+var saturday = time.Date(2026, 11, 21, 15, 4, 5, 0, time.UTC)
+
+func scan(t *testing.T, src string, now time.Time) []string {
+	t.Helper()
+	doc := value.NewDoc(src, text.Tokens(src))
+	var out []string
+	for _, e := range value.NewScanner(text.NewLexicon()).Scan(doc, now) {
+		line := fmt.Sprintf("%s %q", e.Kind, src[e.Span.Start:e.Span.End])
+		switch e.Kind {
+		case value.Number:
+			line += fmt.Sprintf(" %g %s", e.Number, e.Unit)
+			if e.Percent {
+				line += " percent"
+			}
+			if e.Currency != "" {
+				line += " in " + e.Currency
+			}
+		case value.Date:
+			layout := time.DateOnly
+			if e.HasClock {
+				layout = time.RFC3339
+			}
+			line += " " + e.Time.Format(layout)
+		case value.Clock:
+			line += " " + e.Time.Format(time.TimeOnly)
+		case value.Email, value.URL, value.UUID:
+		}
+		if e.Doubt {
+			line += " in doubt"
+		}
+		out = append(out, strings.TrimSpace(line))
+	}
+	return out
+}
+
+func TestScan(t *testing.T) {
+	t.Parallel()
+	cases := map[string]struct {
+		say  string
+		want []string
+	}{
+		"a number takes the unit of time behind it":        {"2 days off", []string{`number "2 days" 2 day`}},
+		"half a day is a number":                           {"half a day off", []string{`number "half a day" 0.5 day`}},
+		"a half is added to words and digits":              {"one and a half days, 2 and a half hours", []string{`number "one and a half days" 1.5 day`, `number "2 and a half hours" 2.5 hour`}},
+		"number words add up":                              {"two hundred and five shares", []string{`number "two hundred and five" 205 share`}},
+		"other languages count too":                        {"três dias", []string{`number "três dias" 3 day`}},
+		"thousands are grouped":                            {"1,250.50 and 1.250,50", []string{`number "1,250.50" 1250.5`, `number "1.250,50" 1250.5`}},
+		"one group of three after a dot has two readings":  {"1.250", []string{`number "1.250" 1.25  in doubt`}},
+		"money and percent are numbers":                    {"$250, R$ 40 and 15%", []string{`number "250" 250`, `number "40" 40`, `number "15" 15  percent`}},
+		"a currency code is noted and stays a word":        {"40 EUR", []string{`number "40" 40  in EUR`}},
+		"a unit may be glued":                              {"30min and a 2-day trip", []string{`number "30min" 30 minute`, `number "2-day" 2 day`}},
+		"digits in an identifier are no number":            {"cancel al-17 of PETR4.SA", nil},
+		"ISO dates":                                        {"from 2026-12-07.", []string{`date "2026-12-07" 2026-12-07`}},
+		"written dates":                                    {"7 December 2026, Dec 7th 2026, the 7th of December 2026", []string{`date "7 December 2026" 2026-12-07`, `date "Dec 7th 2026" 2026-12-07`, `date "the 7th of December 2026" 2026-12-07`}},
+		"Portuguese dates":                                 {"a partir de 7 de dezembro de 2026", []string{`date "7 de dezembro de 2026" 2026-12-07`}},
+		"a date without a year is the next one":            {"on 3 March", []string{`date "3 March" 2027-03-03`}},
+		"a day that does not exist is no date":             {"2026-02-30", nil},
+		"a slash date in one reading":                      {"13/02/2026 or 02/13/2026", []string{`date "13/02/2026" 2026-02-13`, `date "02/13/2026" 2026-02-13`}},
+		"a slash date in two readings is in doubt":         {"03/10/2026", []string{`date "03/10/2026" 2026-10-03 in doubt`}},
+		"relative days":                                    {"today, tomorrow and the day after tomorrow", []string{`date "today" 2026-11-21`, `date "tomorrow" 2026-11-22`, `date "the day after tomorrow" 2026-11-23`}},
+		"distances":                                        {"in 3 days, two weeks ago", []string{`date "in 3 days" 2026-11-24`, `date "two weeks ago" 2026-11-07`}},
+		"next Monday":                                      {"from next Monday", []string{`date "next Monday" 2026-11-23`}},
+		"próxima segunda":                                  {"a partir da próxima segunda", []string{`date "próxima segunda" 2026-11-23`}},
+		"a date with a clock time":                         {"2026-12-07 at 10:30, tomorrow 9am", []string{`date "2026-12-07 at 10:30" 2026-12-07T10:30:00Z`, `date "tomorrow 9am" 2026-11-22T09:00:00Z`}},
+		"a timestamp with a zone":                          {"since 2026-12-07T10:30:00+02:00", []string{`date "2026-12-07T10:30:00+02:00" 2026-12-07T10:30:00+02:00`}},
+		"a clock time alone":                               {"at 12:15 pm", []string{`time "12:15 pm" 12:15:00`}},
+		"addresses":                                        {"mail ana@example.com, see https://example.com/a?b=1.", []string{`email "ana@example.com"`, `url "https://example.com/a?b=1"`}},
+		"a month's name as a verb is no date":              {"I may march in", nil},
+		"a number that is too big for a machine is no one": {strings.Repeat("9", 400), nil},
+	}
+	for name, c := range cases {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			if diff := cmp.Diff(c.want, scan(t, c.say, saturday)); diff != "" {
+				t.Errorf("Scan(%q) (-want +got):\n%s", c.say, diff)
+			}
+		})
+	}
+}
+
+func TestNextWeekdayInDoubt(t *testing.T) {
+	t.Parallel()
+	wednesday := time.Date(2026, 11, 18, 0, 0, 0, 0, time.UTC)
+	want := []string{`date "next Friday" 2026-11-20 in doubt`}
+	if diff := cmp.Diff(want, scan(t, "next Friday", wednesday)); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestWithoutNowRelativeDatesStayUnread(t *testing.T) {
+	t.Parallel()
+	if got := scan(t, "tomorrow or next Monday or 3 March", time.Time{}); cmp.Diff([]string{`number "3" 3 march`}, got) != "" {
+		t.Errorf("got %q, want only the bare number", got)
+	}
+}
