@@ -1,0 +1,165 @@
+package access
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/manifold-run/manifold/contracts"
+)
+
+// Action is something that a caller may want to do.
+type Action string
+
+// The actions.
+const (
+	ActionReadCatalog    Action = "catalog.read"   // domains, capabilities, previews of plans
+	ActionStartSession   Action = "session.start"  // and further messages; writes need Covers as well
+	ActionReadAllRuns    Action = "run.read_all"   // owners always see their own
+	ActionSteerAllRuns   Action = "run.steer_all"  // cancel and answer; owners always steer their own
+	ActionSettle         Action = "run.settle"     // say what became of an unknown outcome
+	ActionCompensate     Action = "run.compensate" // ask to undo a write, itself gated
+	ActionDecideGates    Action = "gate.decide"    // see MayDecide for the single gate
+	ActionReadLocks      Action = "lock.read"
+	ActionBreakLocks     Action = "lock.break"
+	ActionAudit          Action = "audit.read"    // replay, ledger, chain check
+	ActionManageDomains  Action = "domain.manage" // register, refresh, confirm, unregister
+	ActionManageKeys     Action = "key.manage"
+	ActionReadData       Action = "data.read"       // raw output of nodes
+	ActionReadOperations Action = "operations.read" // metrics and the state of replicas
+)
+
+// Actions lists every action, for tables that must not miss one.
+func Actions() []Action {
+	return []Action{
+		ActionReadCatalog, ActionStartSession, ActionReadAllRuns, ActionSteerAllRuns, ActionSettle,
+		ActionCompensate, ActionDecideGates, ActionReadLocks, ActionBreakLocks, ActionAudit,
+		ActionManageDomains, ActionManageKeys, ActionReadData, ActionReadOperations,
+	}
+}
+
+// Allowed is the one table of who may do what: the roles of which one is
+// needed. A role that it does not name, such as a word that a domain or a gate
+// asks for, allows nothing here.
+func Allowed(a Action) []Role {
+	switch a {
+	case ActionReadCatalog, ActionStartSession:
+		return []Role{RoleViewer, RoleOperator, RoleApprover, RoleAdmin}
+	case ActionReadAllRuns, ActionSteerAllRuns, ActionSettle, ActionCompensate, ActionReadLocks,
+		ActionAudit, ActionReadOperations:
+		return []Role{RoleOperator, RoleAdmin}
+	case ActionDecideGates:
+		return []Role{RoleApprover, RoleAdmin}
+	case ActionBreakLocks, ActionManageDomains, ActionManageKeys, ActionReadData:
+		return []Role{RoleAdmin}
+	default:
+		return nil
+	}
+}
+
+// May tells whether the caller may do the action at all; the error says which
+// role it takes.
+func (p Principal) May(a Action) error {
+	allowed := Allowed(a)
+	if slices.ContainsFunc(allowed, p.Has) {
+		return nil
+	}
+	return contracts.Errorf(contracts.CodeForbidden,
+		"%s needs the role %s; this key has %s", a, orList(allowed), rolesText(p.Roles))
+}
+
+// MayReadRun tells whether the caller sees a run of this owner: its owner, and
+// who may read all.
+func (p Principal) MayReadRun(owner contracts.Principal) error {
+	if SubjectOf(owner) == p.Subject() {
+		return nil
+	}
+	return p.May(ActionReadAllRuns)
+}
+
+// MaySteerRun tells whether the caller may cancel a run of this owner, or
+// answer its questions that are no gates.
+func (p Principal) MaySteerRun(owner contracts.Principal) error {
+	if SubjectOf(owner) == p.Subject() {
+		return nil
+	}
+	return p.May(ActionSteerAllRuns)
+}
+
+// MayReadGate tells whether the caller sees a question with its evidence: who
+// may read the run, and for a gate who could decide it.
+func (p Principal) MayReadGate(i contracts.Interrupt, owner contracts.Principal) error {
+	err := p.MayReadRun(owner)
+	if err == nil || !gated(i.Type) {
+		return err
+	}
+	if p.decides(i) == nil {
+		return nil
+	}
+	return err
+}
+
+// MayDecide tells whether the caller may approve, reject or edit a gate. It
+// does not look at the gate's status. For four eyes only people count, and
+// none who asked for the action or edited it; whoever decided once does not
+// count twice.
+func (p Principal) MayDecide(i contracts.Interrupt, d contracts.Decision) error {
+	if err := p.decides(i); err != nil {
+		return err
+	}
+	if d != contracts.DecisionApprove {
+		return nil // who may approve for others may stop and mend for all
+	}
+	if i.FourEyes {
+		switch person := p.Person(); {
+		case person == "":
+			return contracts.Errorf(contracts.CodeForbidden,
+				"this needs a second pair of eyes: a person's key, not that of a %s", p.Kind)
+		case slices.Contains(i.Requesters, person):
+			return contracts.Errorf(contracts.CodeForbidden,
+				"this needs a second pair of eyes: %s asked for it or edited it", person)
+		}
+	}
+	for _, decided := range i.Decisions {
+		if decided.Decision == contracts.DecisionApprove && decided.DecidedBy == p.Subject() && decided.ActionSHA256 == i.ActionSHA256 {
+			return contracts.Errorf(contracts.CodeConflict, "%s has approved this already; it needs %d people", p.Subject(), i.Quorum)
+		}
+	}
+	return nil
+}
+
+// decides compares roles and scopes with what the gate asks for. The role
+// admin stands for the default approver, but not for a role that a policy
+// names itself.
+func (p Principal) decides(i contracts.Interrupt) error {
+	wanted := i.Roles
+	if len(wanted) == 0 {
+		wanted = []string{string(RoleApprover)}
+	}
+	holds := slices.ContainsFunc(wanted, func(r string) bool {
+		return p.Has(Role(r)) || r == string(RoleApprover) && p.Has(RoleAdmin)
+	})
+	if !holds {
+		return contracts.Errorf(contracts.CodeForbidden,
+			"deciding this needs the role %s; this key has %s", strings.Join(wanted, " or "), rolesText(p.Roles))
+	}
+	if i.Action == nil {
+		return nil
+	}
+	domain, _, _ := strings.Cut(i.Action.Capability, ".")
+	return p.Scopes.covers(domain, i.Action.Policy.SideEffectClass)
+}
+
+func gated(t contracts.InterruptType) bool {
+	return t == contracts.InterruptWriteApproval || t == contracts.InterruptPlanApproval
+}
+
+func orList(roles []Role) string {
+	if len(roles) == 0 {
+		return "that nobody holds"
+	}
+	words := make([]string, len(roles))
+	for i, r := range roles {
+		words[i] = string(r)
+	}
+	return strings.Join(words, " or ")
+}

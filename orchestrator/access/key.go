@@ -1,0 +1,220 @@
+package access
+
+import (
+	"context"
+	"crypto/rand"
+	"crypto/sha256"
+	"crypto/subtle"
+	"encoding/base32"
+	"encoding/hex"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/manifold-run/manifold/contracts"
+)
+
+// A key's text is "mfk_<id>_<secret>": the prefix lets scanners find leaked
+// keys, the id finds the row, the secret has 256 bits.
+const keyPrefix = "mfk_"
+
+var (
+	nameForm = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._@+-]{0,127}$`)
+	roleForm = regexp.MustCompile(`^[a-z][a-z0-9_-]{0,31}$`)
+	keyForm  = regexp.MustCompile(`^mfk_([a-z2-7]{12})_[a-z2-7]{52}$`)
+)
+
+// Spec is what an admin says of a new key.
+type Spec struct {
+	Name      string     `json:"name,omitempty"`
+	Kind      Kind       `json:"kind"`
+	Principal string     `json:"principal"`
+	Roles     []Role     `json:"roles"`
+	Scopes    Scopes     `json:"scopes,omitzero"`
+	ExpiresAt *time.Time `json:"expires_at,omitempty"`
+}
+
+// Keys makes, checks and revokes API keys.
+type Keys struct {
+	store KeyStore
+	now   func() time.Time
+}
+
+// NewKeys works on a store; now stamps and compares times, nil means time.Now.
+func NewKeys(store KeyStore, now func() time.Time) *Keys {
+	if now == nil {
+		now = time.Now
+	}
+	return &Keys{store: store, now: now}
+}
+
+// First makes the first key of an installation, with every role, unless there
+// is any key already. Its text is given once; of several processes that start
+// together one gets it.
+func (k *Keys) First(ctx context.Context) (text string, created bool, err error) {
+	text, key := k.mint(Spec{
+		Name: "first admin key", Kind: KindUser, Principal: "admin",
+		Roles: []Role{RoleAdmin, RoleOperator, RoleApprover, RoleViewer},
+	}, "first start")
+	created, err = k.store.InsertFirstKey(ctx, key)
+	if err != nil {
+		return "", false, fmt.Errorf("create first key: %w", err)
+	}
+	if !created {
+		return "", false, nil
+	}
+	return text, true, nil
+}
+
+// Create makes a key. The text is given here and never again. A key cannot
+// reach further than its maker's.
+func (k *Keys) Create(ctx context.Context, by Principal, spec Spec) (text string, key Key, err error) {
+	if err := by.May(ActionManageKeys); err != nil {
+		return "", Key{}, err
+	}
+	if faults := spec.faults(k.now()); len(faults) > 0 {
+		return "", Key{}, contracts.Invalid("the key cannot be made", faults...)
+	}
+	if !spec.Scopes.within(by.Scopes) {
+		return "", Key{}, contracts.Errorf(contracts.CodeForbidden, "the scopes of a key must lie within those of its maker")
+	}
+	text, key = k.mint(spec, by.Subject())
+	if err := k.store.InsertKey(ctx, key); err != nil {
+		return "", Key{}, fmt.Errorf("create key for %s: %w", spec.Principal, err)
+	}
+	return text, key, nil
+}
+
+// List gives all keys, without any secret.
+func (k *Keys) List(ctx context.Context, by Principal) ([]Key, error) {
+	if err := by.May(ActionManageKeys); err != nil {
+		return nil, err
+	}
+	keys, err := k.store.Keys(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("list keys: %w", err)
+	}
+	return keys, nil
+}
+
+// Revoke ends a key at once. The last key that can manage keys is kept, so
+// that an installation cannot lock itself out.
+func (k *Keys) Revoke(ctx context.Context, by Principal, id string) error {
+	keys, err := k.List(ctx, by)
+	if err != nil {
+		return err
+	}
+	now := k.now()
+	others := func(key Key) bool {
+		return key.ID != id && key.usable(now) == nil && slices.Contains(key.Roles, RoleAdmin)
+	}
+	mine := slices.IndexFunc(keys, func(key Key) bool { return key.ID == id })
+	if mine >= 0 && slices.Contains(keys[mine].Roles, RoleAdmin) && !slices.ContainsFunc(keys, others) {
+		return contracts.Errorf(contracts.CodeConflict, "%s is the last key of an admin; make another one first", id)
+	}
+	if err := k.store.RevokeKey(ctx, id, now); err != nil {
+		return fmt.Errorf("revoke key %s: %w", id, err)
+	}
+	return nil
+}
+
+// Authenticate finds who a key's text speaks for. forwarded is the person that
+// the request says is asking; it counts only from frontend keys and is
+// ignored from all others.
+func (k *Keys) Authenticate(ctx context.Context, text, forwarded string) (Principal, error) {
+	parts := keyForm.FindStringSubmatch(text)
+	if parts == nil {
+		return Principal{}, contracts.Errorf(contracts.CodeUnauthorized, "this is no API key; keys begin with %s", keyPrefix)
+	}
+	key, err := k.store.Key(ctx, parts[1])
+	if err != nil && contracts.CodeOf(err) != contracts.CodeNotFound {
+		return Principal{}, fmt.Errorf("read key: %w", err)
+	}
+	if err != nil || subtle.ConstantTimeCompare([]byte(key.Hash), []byte(hashText(text))) != 1 {
+		return Principal{}, contracts.Errorf(contracts.CodeUnauthorized, "there is no such API key")
+	}
+	if err := key.usable(k.now()); err != nil {
+		return Principal{}, err
+	}
+	p := Principal{KeyID: key.ID, Kind: key.Kind, ID: key.Principal, Roles: key.Roles, Scopes: key.Scopes}
+	if key.Kind == KindFrontend && forwarded != "" {
+		if !nameForm.MatchString(forwarded) {
+			return Principal{}, contracts.Errorf(contracts.CodeInvalid, "the forwarded user must match %s", nameForm)
+		}
+		p.Forwarded = forwarded
+	}
+	return p, nil
+}
+
+// mint makes a key with its text; the store gets only the hash.
+func (k *Keys) mint(spec Spec, by string) (string, Key) {
+	id := randomText(8)[:12]
+	text := keyPrefix + id + "_" + randomText(32)
+	return text, Key{
+		ID: id, Hash: hashText(text), Name: spec.Name, Kind: spec.Kind, Principal: spec.Principal,
+		Roles: slices.Clone(spec.Roles), Scopes: spec.Scopes, CreatedBy: by, CreatedAt: k.now().UTC(),
+		ExpiresAt: spec.ExpiresAt,
+	}
+}
+
+func randomText(n int) string {
+	b := make([]byte, n)
+	_, _ = rand.Read(b) //nolint:errcheck // crypto/rand.Read never returns an error
+	return strings.ToLower(base32.StdEncoding.WithPadding(base32.NoPadding).EncodeToString(b))
+}
+
+// hashText needs no salt and no slow hash: the secret has 256 random bits.
+func hashText(text string) string {
+	sum := sha256.Sum256([]byte(text))
+	return hex.EncodeToString(sum[:])
+}
+
+// usable tells why a key does not count any more.
+func (k Key) usable(now time.Time) error {
+	switch {
+	case k.RevokedAt != nil:
+		return contracts.Errorf(contracts.CodeUnauthorized, "the API key %s was revoked", k.ID)
+	case k.ExpiresAt != nil && !now.Before(*k.ExpiresAt):
+		return contracts.Errorf(contracts.CodeUnauthorized, "the API key %s has expired", k.ID)
+	}
+	return nil
+}
+
+func (s Spec) faults(now time.Time) []contracts.Fault {
+	var faults []contracts.Fault
+	add := func(pointer, message string) {
+		faults = append(faults, contracts.Fault{Pointer: pointer, Message: message})
+	}
+	switch s.Kind {
+	case KindUser, KindService, KindFrontend:
+	default:
+		add("/kind", "must be user, service or frontend")
+	}
+	if !nameForm.MatchString(s.Principal) {
+		add("/principal", "must match "+nameForm.String())
+	}
+	if len(s.Name) > 200 || s.Name != contracts.CleanSummary(s.Name) {
+		add("/name", "must be one line of at most 200 bytes")
+	}
+	if len(s.Roles) == 0 {
+		add("/roles", "must name at least one role")
+	}
+	for i, r := range s.Roles {
+		if !roleForm.MatchString(string(r)) {
+			add(fmt.Sprintf("/roles/%d", i), "must match "+roleForm.String())
+		}
+	}
+	for i, c := range s.Scopes.Classes {
+		switch c {
+		case contracts.ClassRead, contracts.ClassSuggest, contracts.ClassWriteReversible, contracts.ClassWriteIrreversible:
+		default:
+			add(fmt.Sprintf("/scopes/classes/%d", i), "must be a side-effect class")
+		}
+	}
+	if s.ExpiresAt != nil && !s.ExpiresAt.After(now) {
+		add("/expires_at", "must be in the future")
+	}
+	return faults
+}

@@ -1,0 +1,118 @@
+package access
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/manifold-run/manifold/contracts"
+)
+
+// Principal is an authenticated caller: who a key speaks for, and within
+// which bounds.
+type Principal struct {
+	KeyID string
+	Kind  Kind
+	// ID is the name in the key: a person's for user keys, a program's else.
+	ID string
+	// Forwarded is the person that a frontend says is asking; only frontend
+	// keys have one.
+	Forwarded string
+	Roles     []Role
+	Scopes    Scopes
+}
+
+// Person is the human being who is asking, "" if there is none that we would
+// believe in: a service speaks for nobody, a frontend for whom it forwards.
+func (p Principal) Person() string {
+	switch p.Kind {
+	case KindUser:
+		return p.ID
+	case KindFrontend:
+		return p.Forwarded
+	case KindService:
+	}
+	return ""
+}
+
+// Subject identifies the caller everywhere: in owners, requesters, decisions
+// and rate limits. It is the person's name, or for programs "service:name" and
+// "frontend:name"; people's names hold no colon, so nobody can pose as another
+// kind.
+func (p Principal) Subject() string {
+	if person := p.Person(); person != "" {
+		return person
+	}
+	return string(p.Kind) + ":" + p.ID
+}
+
+// Contract gives the principal as domains and plans see it. Its SubjectOf is
+// p.Subject.
+func (p Principal) Contract() contracts.Principal {
+	out := contracts.Principal{ID: p.ID, OnBehalfOf: p.Person()}
+	if p.Kind != KindUser {
+		out.ID = string(p.Kind) + ":" + p.ID
+	}
+	if out.OnBehalfOf == out.ID {
+		out.OnBehalfOf = ""
+	}
+	for _, r := range p.Roles {
+		out.Roles = append(out.Roles, string(r))
+	}
+	return out
+}
+
+// SubjectOf is Subject for a stored principal.
+func SubjectOf(p contracts.Principal) string {
+	if p.OnBehalfOf != "" {
+		return p.OnBehalfOf
+	}
+	return p.ID
+}
+
+// Has tells whether the caller holds the role.
+func (p Principal) Has(r Role) bool { return slices.Contains(p.Roles, r) }
+
+// Covers tells whether the caller may have capabilities of this class of this
+// domain used. Writes need a role that may ask for them; the scopes of the key
+// narrow further.
+func (p Principal) Covers(domain string, class contracts.SideEffectClass) error {
+	if class.Writes() && !p.Has(RoleOperator) && !p.Has(RoleAdmin) {
+		return contracts.Errorf(contracts.CodeForbidden,
+			"a write needs the role %s or %s; this key has %s", RoleOperator, RoleAdmin, rolesText(p.Roles))
+	}
+	return p.Scopes.covers(domain, class)
+}
+
+func (s Scopes) covers(domain string, class contracts.SideEffectClass) error {
+	if len(s.Domains) > 0 && !slices.Contains(s.Domains, domain) {
+		return contracts.Errorf(contracts.CodeForbidden, "this key does not reach the domain %s", domain)
+	}
+	if len(s.Classes) > 0 && !slices.Contains(s.Classes, class) {
+		return contracts.Errorf(contracts.CodeForbidden, "this key does not reach the class %s", class)
+	}
+	return nil
+}
+
+// within tells whether s is at most as wide as the other.
+func (s Scopes) within(other Scopes) bool {
+	return narrower(s.Domains, other.Domains) && narrower(s.Classes, other.Classes)
+}
+
+// narrower tells whether every entry of a is in b; an empty list is the widest.
+func narrower[T comparable](a, b []T) bool {
+	if len(b) == 0 {
+		return true
+	}
+	return len(a) > 0 && !slices.ContainsFunc(a, func(x T) bool { return !slices.Contains(b, x) })
+}
+
+func rolesText(roles []Role) string {
+	if len(roles) == 0 {
+		return "no role"
+	}
+	words := make([]string, len(roles))
+	for i, r := range roles {
+		words[i] = string(r)
+	}
+	return strings.Join(words, ", ")
+}
