@@ -1,0 +1,101 @@
+package executiontest
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/manifold-run/manifold/contracts"
+	"github.com/manifold-run/manifold/execution"
+)
+
+// Interrupt gives one interrupt.
+func (s *Store) Interrupt(_ context.Context, id string) (contracts.Interrupt, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	g, ok := s.gate[id]
+	if !ok {
+		return contracts.Interrupt{}, noInterrupt(id)
+	}
+	return clone(*g)
+}
+
+// InterruptByCode finds the open interrupt of a code.
+func (s *Store) InterruptByCode(_ context.Context, code string) (contracts.Interrupt, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, g := range s.gates {
+		if g.Status == contracts.InterruptOpen && strings.EqualFold(g.Code, code) {
+			return clone(*g)
+		}
+	}
+	return contracts.Interrupt{}, contracts.Errorf(contracts.CodeNotFound, "no open question has the code %q", code)
+}
+
+// Interrupts gives the selected interrupts, oldest first.
+func (s *Store) Interrupts(_ context.Context, f execution.InterruptFilter) ([]contracts.Interrupt, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	var found []contracts.Interrupt
+	for _, g := range s.gates {
+		if (f.SessionID == "" || f.SessionID == g.SessionID) && (f.RunID == "" || f.RunID == g.RunID) &&
+			(f.Status == "" || f.Status == g.Status) && (len(f.Types) == 0 || slices.Contains(f.Types, g.Type)) {
+			found = append(found, *g)
+		}
+	}
+	return clone(first(found, f.Limit))
+}
+
+// UpdateInterrupt changes an open interrupt and wakes its run.
+func (s *Store) UpdateInterrupt(_ context.Context, id string, change func(*contracts.Interrupt, time.Time) error) (contracts.Interrupt, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	g, ok := s.gate[id]
+	if !ok {
+		return contracts.Interrupt{}, noInterrupt(id)
+	}
+	changed, err := clone(*g)
+	if err != nil {
+		return contracts.Interrupt{}, err
+	}
+	if g.Status != contracts.InterruptOpen {
+		refusal := contracts.Errorf(contracts.CodeConflict, "interrupt %s was settled already: %s", id, g.Status)
+		refusal.Detail = changed
+		return contracts.Interrupt{}, refusal
+	}
+	if err := change(&changed, s.now()); err != nil {
+		return contracts.Interrupt{}, err
+	}
+	changed.InterruptID, changed.SessionID, changed.RunID = g.InterruptID, g.SessionID, g.RunID
+	if changed, err = clone(changed); err != nil {
+		return contracts.Interrupt{}, err
+	}
+	*g = changed
+	s.wake(g.RunID)
+	return clone(changed)
+}
+
+// OpenInterrupt inserts a question that belongs to no run.
+func (s *Store) OpenInterrupt(_ context.Context, i contracts.Interrupt, e contracts.Event) error {
+	i, err := clone(i)
+	if err != nil {
+		return err
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if err := s.checkGates(write{Transition: execution.Transition{Gates: []contracts.Interrupt{i}}}); err != nil {
+		return err
+	}
+	now := s.now()
+	s.open(i, now)
+	if e.SessionID == "" {
+		e.SessionID = i.SessionID
+	}
+	s.log(nil, e, now)
+	return nil
+}
+
+func noInterrupt(id string) error {
+	return contracts.Errorf(contracts.CodeNotFound, "there is no interrupt %q", id)
+}

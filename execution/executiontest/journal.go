@@ -1,0 +1,126 @@
+package executiontest
+
+import (
+	"context"
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/manifold-run/manifold/contracts"
+	"github.com/manifold-run/manifold/execution"
+)
+
+// Events gives a session's events after a place.
+func (s *Store) Events(_ context.Context, sessionID string, after int64, limit int) ([]contracts.Event, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	var found []contracts.Event
+	for _, e := range s.events[sessionID] {
+		if e.Seq > after {
+			found = append(found, e)
+		}
+	}
+	return clone(first(found, limit))
+}
+
+// Ledger gives a run's chain.
+func (s *Store) Ledger(_ context.Context, runID string) ([]contracts.LedgerEntry, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return clone(s.ledger[runID])
+}
+
+// Sweep deletes what retention no longer keeps.
+func (s *Store) Sweep(_ context.Context, finishedBefore time.Time) (execution.Swept, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	var swept execution.Swept
+	now := s.now()
+	for id, row := range s.runs {
+		for node, d := range row.data {
+			if !d.ExpiresAt.After(now) {
+				delete(row.data, node)
+				swept.Data++
+			}
+		}
+		if row.finished() && row.run.FinishedAt.Before(finishedBefore) {
+			s.drop(id, row)
+			swept.Runs++
+		}
+	}
+	swept.Blobs = s.collect()
+	return swept, nil
+}
+
+// DeleteSession removes a session's runs, events and interrupts; ledger
+// entries stay. One with an open run gives conflict.
+func (s *Store) DeleteSession(_ context.Context, sessionID string) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for id, row := range s.runs {
+		if row.run.SessionID == sessionID && !row.finished() {
+			return contracts.Errorf(contracts.CodeConflict, "run %s of the session has not ended; cancel it first", id)
+		}
+	}
+	for id, row := range s.runs {
+		if row.run.SessionID == sessionID {
+			s.drop(id, row)
+		}
+	}
+	s.dropGates(func(g *contracts.Interrupt) bool { return g.SessionID == sessionID })
+	delete(s.events, sessionID)
+	s.collect()
+	return nil
+}
+
+// drop removes a run with its rows.
+func (s *Store) drop(id string, row *runRow) {
+	delete(s.runs, id)
+	for _, i := range row.intents {
+		delete(s.intent, i.Nonce)
+		delete(s.keys, i.Key)
+	}
+	s.dropGates(func(g *contracts.Interrupt) bool { return g.RunID == id })
+	session := row.run.SessionID
+	s.events[session] = slices.DeleteFunc(s.events[session], func(e contracts.Event) bool { return e.RunID == id })
+	s.freeWhere(func(h *execution.LockHolder) bool { return h.RunID == id })
+}
+
+func (s *Store) dropGates(gone func(*contracts.Interrupt) bool) {
+	s.gates = slices.DeleteFunc(s.gates, gone)
+	maps.DeleteFunc(s.gate, func(_ string, g *contracts.Interrupt) bool { return gone(g) })
+}
+
+// collect removes the blobs that no run names any more.
+func (s *Store) collect() int {
+	named := map[string]bool{}
+	for _, row := range s.runs {
+		maps.Copy(named, row.names)
+	}
+	before := len(s.blobs)
+	maps.DeleteFunc(s.blobs, func(hash string, _ execution.Blob) bool { return !named[hash] })
+	return before - len(s.blobs)
+}
+
+// Blob gives a content by its hash.
+func (s *Store) Blob(_ context.Context, sha256 string) ([]byte, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	b, ok := s.blobs[bareHash(sha256)]
+	if !ok {
+		return nil, contracts.Errorf(contracts.CodeNotFound, "there is no content %s", sha256)
+	}
+	return slices.Clone(b.Body), nil
+}
+
+// NodeData gives the raw output of a node until it expires.
+func (s *Store) NodeData(_ context.Context, runID, nodeID string) ([]byte, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if row, ok := s.runs[runID]; ok {
+		if d, ok := row.data[nodeID]; ok && d.ExpiresAt.After(s.now()) {
+			return slices.Clone(d.Body), nil
+		}
+	}
+	return nil, contracts.Errorf(contracts.CodeNotFound, "no raw output of node %s of run %s is kept", nodeID, runID)
+}

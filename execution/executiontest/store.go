@@ -1,0 +1,146 @@
+package executiontest
+
+import (
+	"encoding/json"
+	"fmt"
+	"regexp"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/manifold-run/manifold/contracts"
+	"github.com/manifold-run/manifold/execution"
+)
+
+var _ execution.Store = (*Store)(nil)
+
+// Store keeps everything in memory. Values are copied by way of JSON when they
+// go in and when they come out, as a store on disk does, so that nobody
+// depends on sharing them.
+type Store struct {
+	now func() time.Time
+	// opened is told of each new interrupt inside the transaction.
+	opened func(contracts.Interrupt)
+
+	mu   sync.Mutex // guards the fields below
+	runs map[string]*runRow
+	// gates holds all interrupts in the order in which they were opened.
+	gates  []*contracts.Interrupt
+	gate   map[string]*contracts.Interrupt
+	intent map[string]*intentRow // by nonce
+	keys   map[string]bool       // the idempotency keys in use
+	events map[string][]contracts.Event
+	seqs   map[string]int64 // the last event of each session, for ever
+	ledger map[string][]contracts.LedgerEntry
+	locks  map[string]*lockRow
+	blobs  map[string]execution.Blob
+}
+
+// runRow is a run with the rows that go with it.
+type runRow struct {
+	run     execution.Run
+	nodes   []execution.NodeRecord
+	at      map[string]int // node id → place in nodes
+	intents []*intentRow
+	data    map[string]execution.NodeData
+	// names are the blobs that the run's rows name.
+	names map[string]bool
+}
+
+type intentRow struct {
+	execution.Intent
+	run *runRow
+}
+
+// Option changes how a Store is made.
+type Option func(*Store)
+
+// WithClock replaces the store's clock, which is time.Now.
+func WithClock(now func() time.Time) Option { return func(s *Store) { s.now = now } }
+
+// WithOpened has a function told of each new interrupt, inside the
+// transaction that opens it; it must not call the store.
+func WithOpened(opened func(contracts.Interrupt)) Option {
+	return func(s *Store) { s.opened = opened }
+}
+
+// NewStore gives an empty store.
+func NewStore(options ...Option) *Store {
+	s := &Store{
+		now: time.Now, opened: func(contracts.Interrupt) {},
+		runs: map[string]*runRow{}, gate: map[string]*contracts.Interrupt{},
+		intent: map[string]*intentRow{}, keys: map[string]bool{},
+		events: map[string][]contracts.Event{}, seqs: map[string]int64{},
+		ledger: map[string][]contracts.LedgerEntry{}, locks: map[string]*lockRow{},
+		blobs: map[string]execution.Blob{},
+	}
+	for _, o := range options {
+		o(s)
+	}
+	return s
+}
+
+// existing gives the row of a run; the caller holds mu.
+func (s *Store) existing(runID string) (*runRow, error) {
+	row, ok := s.runs[runID]
+	if !ok {
+		return nil, contracts.Errorf(contracts.CodeNotFound, "there is no run %q", runID)
+	}
+	return row, nil
+}
+
+// held gives the row of a run that the lease still names; the caller holds mu.
+func (s *Store) held(l execution.Lease) (*runRow, error) {
+	row, err := s.existing(l.RunID)
+	if err != nil {
+		return nil, err
+	}
+	if l.Owner == "" || row.run.Owner != l.Owner || row.run.Epoch != l.Epoch || row.finished() {
+		return nil, contracts.Errorf(contracts.CodeLeaseLost, "run %s is not held by %s in epoch %d any more", l.RunID, l.Owner, l.Epoch)
+	}
+	return row, nil
+}
+
+// wake lets a run go on; the caller holds mu. It tells whether there is one.
+func (s *Store) wake(runID string) bool {
+	row, ok := s.runs[runID]
+	if !ok || row.finished() {
+		return false
+	}
+	row.run.WakeSeq++
+	return true
+}
+
+func (r *runRow) finished() bool { return r.run.FinishedAt != nil }
+
+// clone copies a value as a store on disk would.
+func clone[T any](v T) (T, error) {
+	var out T
+	raw, err := json.Marshal(v)
+	if err != nil {
+		return out, fmt.Errorf("copy a %T: %w", v, err)
+	}
+	if err := json.Unmarshal(raw, &out); err != nil {
+		return out, fmt.Errorf("copy a %T: %w", v, err)
+	}
+	return out, nil
+}
+
+// artifactNames finds the artifacts that a row names.
+var artifactNames = regexp.MustCompile(`sha256:[0-9a-f]{64}`)
+
+// name notes the artifacts that a value names, so that they are kept as long
+// as the run.
+func (r *runRow) name(v any) error {
+	raw, err := json.Marshal(v)
+	if err != nil {
+		return fmt.Errorf("find the artifacts of run %s: %w", r.run.ID, err)
+	}
+	for _, found := range artifactNames.FindAllString(string(raw), -1) {
+		r.names[bareHash(found)] = true
+	}
+	return nil
+}
+
+// bareHash is the hash without the prefix that references carry.
+func bareHash(sha256 string) string { return strings.TrimPrefix(sha256, "sha256:") }
