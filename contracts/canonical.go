@@ -5,7 +5,9 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"io"
 	"math"
 	"slices"
 	"strconv"
@@ -15,7 +17,8 @@ import (
 
 // Canonical gives the canonical JSON of v as in RFC 8785: members sorted by
 // UTF-16 code units, no white space, numbers as ECMAScript writes them.
-// Integers beyond 2^53 keep their digits, so that ids never collide.
+// Integers beyond 2^53 keep their digits, so that ids never collide; this is
+// the one departure from the RFC.
 func Canonical(v any) ([]byte, error) {
 	raw, err := json.Marshal(v)
 	if err != nil {
@@ -31,6 +34,9 @@ func CanonicalBytes(raw []byte) ([]byte, error) {
 	var v any
 	if err := dec.Decode(&v); err != nil {
 		return nil, fmt.Errorf("canonical json: %w", err)
+	}
+	if _, err := dec.Token(); !errors.Is(err, io.EOF) {
+		return nil, errors.New("canonical json: there is more than one value")
 	}
 	return appendCanonical(make([]byte, 0, len(raw)), v)
 }
@@ -110,12 +116,12 @@ func compareUTF16(a, b string) int {
 }
 
 func appendNumber(dst []byte, n json.Number) ([]byte, error) {
-	if i, err := strconv.ParseInt(string(n), 10, 64); err == nil {
-		return strconv.AppendInt(dst, i, 10), nil
-	}
 	f, err := strconv.ParseFloat(string(n), 64)
 	if err != nil || math.IsInf(f, 0) || math.IsNaN(f) {
-		return nil, fmt.Errorf("canonical json: number %s is out of range", n)
+		return nil, fmt.Errorf("canonical json: number %.40s is out of range", n)
+	}
+	if math.Abs(f) >= 1<<53 && isInteger(string(n)) {
+		return append(dst, n...), nil
 	}
 	return appendFloat(dst, f), nil
 }
@@ -162,5 +168,3 @@ func appendString(dst []byte, s string) []byte {
 	}
 	return append(dst, '"')
 }
-
-func jsonRaw(raw []byte) json.RawMessage { return raw }

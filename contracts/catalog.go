@@ -1,6 +1,7 @@
 package contracts
 
 import (
+	"encoding/json"
 	"slices"
 	"strings"
 )
@@ -149,5 +150,5 @@ func rawOrNil(raw []byte) any {
 	if len(raw) == 0 {
 		return nil
 	}
-	return jsonRaw(raw)
+	return json.RawMessage(raw)
 }

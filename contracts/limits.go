@@ -4,9 +4,14 @@ import "time"
 
 // The limits of the contract, in one place. Sizes are in bytes.
 const (
-	MaxManifestBytes     = 4 << 20
-	MaxCapabilities      = 2000
-	MaxSchemaDepth       = 32
+	MaxManifestBytes = 4 << 20
+	MaxCapabilities  = 2000
+	MaxSchemaDepth   = 32
+	// MaxSchemaSize is how many places a schema may expand to when every $ref
+	// is followed; it bounds the time of one validation.
+	MaxSchemaSize = 20000
+	// MaxJSONDepth bounds the nesting of any JSON that is read.
+	MaxJSONDepth         = 100
 	MaxAnswerBytes       = 32 << 20
 	MaxArtifactBytes     = 16 << 20
 	MaxFactsBytes        = 16 << 10

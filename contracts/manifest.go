@@ -224,7 +224,7 @@ func (p *RolePlay) UnmarshalJSON(data []byte) error {
 		return json.Unmarshal(data, &p.Role)
 	}
 	type plain RolePlay
-	return json.Unmarshal(data, (*plain)(p))
+	return Decode(data, (*plain)(p))
 }
 
 // MarshalJSON writes the short form where it says everything.

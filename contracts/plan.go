@@ -85,8 +85,11 @@ type Node struct {
 	// Role says why the planner made the node: "" for the intent's own call,
 	// else pre_search, pre_choose, post, followup, join.
 	Role string `json:"role,omitempty"`
-	// Of is the node that a pre_search, pre_choose, post or followup serves.
+	// Of is the node that a pre_search, pre_choose, post or followup serves, or
+	// the for_each node that an appended copy came from.
 	Of string `json:"of,omitempty"`
+	// Item is the element of for_each that an appended copy is bound to.
+	Item any `json:"item,omitempty"`
 }
 
 // The values of Node.Role.

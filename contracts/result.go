@@ -1,8 +1,10 @@
 package contracts
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
+	"io"
 	"log/slog"
 )
 
@@ -42,6 +44,18 @@ type ToolResult struct {
 	Error *ToolError `json:"error,omitempty"`
 	// Artifacts are name → any JSON, 16 MiB each.
 	Artifacts map[string]json.RawMessage `json:"artifacts,omitempty"`
+	// Malformed lists the parts of a domain's answer that WrapResult could not
+	// read; BoundResult reports them.
+	Malformed []Fault `json:"-"`
+}
+
+// LogValue keeps facts, data and artifacts out of logs.
+func (r ToolResult) LogValue() slog.Value {
+	attrs := []slog.Attr{slog.Bool("ok", r.OK), slog.Int("facts", len(r.Facts)), slog.Int("artifacts", len(r.Artifacts))}
+	if r.Error != nil {
+		attrs = append(attrs, slog.String("error_type", r.Error.Type))
+	}
+	return slog.GroupValue(append(attrs, slog.Any("data", r.Data))...)
 }
 
 // ToolError says why an execution was refused or failed.
@@ -60,8 +74,12 @@ func (e *ToolError) EffectOf() Effect {
 	if e == nil {
 		return EffectApplied
 	}
-	if e.Effect != "" {
+	switch e.Effect {
+	case "":
+	case EffectNone, EffectApplied:
 		return e.Effect
+	default:
+		return EffectUnknown
 	}
 	switch e.Type {
 	case ErrInvalidParameters, ErrNotFound, ErrConflict, ErrUnauthorized, ErrPrecondition, ErrBudget:
@@ -94,6 +112,12 @@ func (o Opaque) String() string {
 	}
 	return fmt.Sprintf("opaque(%d bytes, sha256:%s)", len(o.raw), HashBytes(o.raw)[:12])
 }
+
+// Format gives what String gives, for every verb.
+func (o Opaque) Format(f fmt.State, _ rune) { io.WriteString(f, o.String()) } //nolint:errcheck // a fmt.State keeps its own errors
+
+// Equal tells whether both hold the same bytes.
+func (o Opaque) Equal(p Opaque) bool { return bytes.Equal(o.raw, p.raw) }
 
 // LogValue gives what String gives.
 func (o Opaque) LogValue() slog.Value { return slog.StringValue(o.String()) }

@@ -1,0 +1,125 @@
+package contracts
+
+import (
+	"cmp"
+	"encoding/json"
+	"strings"
+	"unicode"
+)
+
+// maxMessageChars bounds the message of a ToolError.
+const maxMessageChars = 1000
+
+// noReason is the message of a failure that gives none.
+const noReason = "the domain gave no reason"
+
+// BoundResult holds a result to the limits of the contract and to the output
+// schema of its capability (nil: none). What breaks them is dropped and
+// reported; too long a summary is only cut. A read that breaks one fails with
+// an error of type upstream. A write that was done stays ok: the caller adds
+// the faults to its verdict as a bad answer.
+func BoundResult(r ToolResult, writes bool, output *Schema) (ToolResult, []Fault) {
+	faults := faultList(r.Malformed)
+	r.Malformed = nil
+	r.Summary = CleanSummary(r.Summary)
+	r.Error = boundError(r.Error)
+	r.Facts = boundFacts(r.Facts, &faults)
+	r.Artifacts = boundArtifacts(r.Artifacts, &faults)
+	if r.OK && output != nil {
+		r.Facts = fitFacts(r.Facts, output, &faults)
+	}
+	if len(faults) > 0 && r.OK && !writes {
+		r = brokenAnswer(r, faults)
+	}
+	return r, faults
+}
+
+// brokenAnswer is the failed result of a read whose answer broke its contract;
+// the raw data stays for debugging.
+func brokenAnswer(r ToolResult, faults []Fault) ToolResult {
+	broken := Invalid("the answer breaks its contract", faults...)
+	return ToolResult{
+		Summary: CleanSummary(broken.Error()),
+		Data:    r.Data,
+		Error:   &ToolError{Type: ErrUpstream, Message: cut(broken.Error(), maxMessageChars), Effect: EffectNone},
+	}
+}
+
+func boundError(e *ToolError) *ToolError {
+	if e == nil {
+		return nil
+	}
+	out := *e
+	out.Type = cmp.Or(cut(oneLine(e.Type), 100), ErrInternal)
+	out.Message = cmp.Or(cut(oneLine(e.Message), maxMessageChars), noReason)
+	if raw, err := json.Marshal(e.Detail); err != nil || len(raw) > MaxFactsBytes {
+		out.Detail = nil
+	}
+	return &out
+}
+
+func boundFacts(facts map[string]any, faults *faultList) map[string]any {
+	if len(facts) == 0 {
+		return facts
+	}
+	raw, err := json.Marshal(facts)
+	switch {
+	case err != nil:
+		faults.add("/facts", "are not JSON and were left out")
+		return nil
+	case len(raw) > MaxFactsBytes:
+		faults.add("/facts", "have %d bytes; %d are allowed; left out", len(raw), MaxFactsBytes)
+		return nil
+	default:
+		return facts
+	}
+}
+
+func boundArtifacts(artifacts map[string]json.RawMessage, faults *faultList) map[string]json.RawMessage {
+	var kept map[string]json.RawMessage
+	for _, name := range sortedKeys(artifacts) {
+		switch raw := artifacts[name]; {
+		case len(raw) > MaxArtifactBytes:
+			faults.add(child("/artifacts", name), "has %d bytes; %d are allowed; left out", len(raw), MaxArtifactBytes)
+		case !json.Valid(raw):
+			faults.add(child("/artifacts", name), "is not JSON and was left out")
+		default:
+			if kept == nil {
+				kept = make(map[string]json.RawMessage, len(artifacts))
+			}
+			kept[name] = raw
+		}
+	}
+	return kept
+}
+
+// fitFacts drops the facts that the output schema refuses, each at the top, so
+// that one wrong value does not take the others with it.
+func fitFacts(facts map[string]any, output *Schema, faults *faultList) map[string]any {
+	norm := map[string]any{}
+	for name, v := range facts {
+		norm[name] = v
+	}
+	wrong := output.Validate(norm)
+	if len(wrong) == 0 {
+		return facts
+	}
+	faults.addAt("/facts", wrong)
+	for _, f := range wrong {
+		if f.Pointer == "" {
+			continue // a fact that is missing leaves nothing to drop
+		}
+		name, _, _ := strings.Cut(f.Pointer[1:], "/")
+		delete(norm, strings.NewReplacer("~1", "/", "~0", "~").Replace(name))
+	}
+	return norm
+}
+
+// oneLine makes one line of any text: what would break the line or change how
+// it reads (control characters, line and paragraph separators, characters that
+// turn the direction of writing) becomes a space, and spaces run together.
+func oneLine(s string) string {
+	return strings.Join(strings.FieldsFunc(strings.ToValidUTF8(s, "\uFFFD"), func(r rune) bool {
+		return unicode.IsSpace(r) || unicode.IsControl(r) || unicode.Is(unicode.Bidi_Control, r)
+	}), " ")
+}

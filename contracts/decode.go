@@ -1,0 +1,206 @@
+package contracts
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"math"
+	"reflect"
+	"strconv"
+)
+
+// Decode decodes one JSON text tolerantly: unknown keys are ignored. Numbers
+// in values of type any become float64, except integers beyond 2^53, which
+// stay json.Number so that ids keep their digits. Everything in this package
+// that decodes follows this rule.
+func Decode(data []byte, v any) error {
+	var whole json.RawMessage
+	if err := json.Unmarshal(data, &whole); err != nil { // trailing data, syntax
+		return err
+	}
+	dec := json.NewDecoder(bytes.NewReader(data))
+	dec.UseNumber()
+	if err := dec.Decode(v); err != nil {
+		return err
+	}
+	return settleNumbers(reflect.ValueOf(v))
+}
+
+// Normalize gives v as decoded JSON: maps, lists, strings, booleans, nil and
+// numbers by the rule of Decode. Structs and typed maps pass through their
+// JSON form. The result shares nothing with v.
+func Normalize(v any) (any, error) {
+	switch v := v.(type) {
+	case nil, bool, string:
+		return v, nil
+	case float64:
+		if math.IsInf(v, 0) || math.IsNaN(v) {
+			return nil, fmt.Errorf("%v is no JSON number", v)
+		}
+		return v, nil
+	case int:
+		return settleNumber(json.Number(strconv.Itoa(v)))
+	case json.Number:
+		return settleNumber(v)
+	case map[string]any:
+		return normalizeMap(v)
+	case []any:
+		return normalizeList(v)
+	}
+	raw, err := json.Marshal(v)
+	if err != nil {
+		return nil, err
+	}
+	var out any
+	err = Decode(raw, &out)
+	return out, err
+}
+
+func normalizeMap(m map[string]any) (any, error) {
+	if m == nil {
+		return nil, nil
+	}
+	out := make(map[string]any, len(m))
+	for name, item := range m {
+		norm, err := Normalize(item)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", name, err)
+		}
+		out[name] = norm
+	}
+	return out, nil
+}
+
+func normalizeList(items []any) (any, error) {
+	if items == nil {
+		return nil, nil
+	}
+	out := make([]any, len(items))
+	for i, item := range items {
+		norm, err := Normalize(item)
+		if err != nil {
+			return nil, fmt.Errorf("%d: %w", i, err)
+		}
+		out[i] = norm
+	}
+	return out, nil
+}
+
+// settleNumber turns a number into float64 unless it is an integer beyond
+// 2^53, which a float64 may not hold.
+func settleNumber(n json.Number) (any, error) {
+	f, err := strconv.ParseFloat(string(n), 64)
+	if err != nil || math.IsInf(f, 0) || math.IsNaN(f) {
+		return nil, fmt.Errorf("the number %.40s is out of range", n)
+	}
+	if math.Abs(f) >= 1<<53 && isInteger(string(n)) {
+		return n, nil
+	}
+	return f, nil
+}
+
+// isInteger tells whether a JSON number is written as digits only.
+func isInteger(text string) bool {
+	for i, r := range text {
+		if (r < '0' || r > '9') && (i > 0 || r != '-') {
+			return false
+		}
+	}
+	return true
+}
+
+// settleNumbers applies settleNumber to every any inside v.
+func settleNumbers(v reflect.Value) error {
+	switch v.Kind() {
+	case reflect.Pointer:
+		if !v.IsNil() {
+			return settleNumbers(v.Elem())
+		}
+	case reflect.Interface:
+		return settleInterface(v)
+	case reflect.Struct:
+		for field, value := range v.Fields() {
+			if !field.IsExported() {
+				continue
+			}
+			if err := settleNumbers(value); err != nil {
+				return err
+			}
+		}
+	case reflect.Slice, reflect.Array:
+		if mayHoldAny(v.Type().Elem()) {
+			for i := range v.Len() {
+				if err := settleNumbers(v.Index(i)); err != nil {
+					return err
+				}
+			}
+		}
+	case reflect.Map:
+		return settleMap(v)
+	default:
+	}
+	return nil
+}
+
+func settleInterface(v reflect.Value) error {
+	if v.IsNil() || !v.CanSet() {
+		return nil
+	}
+	settled, err := settleAny(v.Interface())
+	if err != nil {
+		return err
+	}
+	if settled != nil {
+		v.Set(reflect.ValueOf(settled))
+	}
+	return nil
+}
+
+// settleMap replaces the values, because values of a map cannot be set in
+// place.
+func settleMap(v reflect.Value) error {
+	if !mayHoldAny(v.Type().Elem()) {
+		return nil
+	}
+	for _, key := range v.MapKeys() {
+		item := reflect.New(v.Type().Elem()).Elem()
+		item.Set(v.MapIndex(key))
+		if err := settleNumbers(item); err != nil {
+			return err
+		}
+		v.SetMapIndex(key, item)
+	}
+	return nil
+}
+
+// settleAny changes maps and lists in place and gives the settled value.
+func settleAny(v any) (any, error) {
+	var err error
+	switch v := v.(type) {
+	case json.Number:
+		return settleNumber(v)
+	case map[string]any:
+		for name, item := range v {
+			if v[name], err = settleAny(item); err != nil {
+				return nil, err
+			}
+		}
+	case []any:
+		for i, item := range v {
+			if v[i], err = settleAny(item); err != nil {
+				return nil, err
+			}
+		}
+	}
+	return v, nil
+}
+
+// mayHoldAny keeps the walk out of bytes and other plain elements.
+func mayHoldAny(t reflect.Type) bool {
+	switch t.Kind() {
+	case reflect.Interface, reflect.Struct, reflect.Map, reflect.Slice, reflect.Array, reflect.Pointer:
+		return true
+	default:
+		return false
+	}
+}

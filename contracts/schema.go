@@ -1,0 +1,246 @@
+package contracts
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/url"
+	"slices"
+	"strings"
+
+	"github.com/santhosh-tekuri/jsonschema/v5"
+)
+
+// schemaURL names the one document that a compiler knows; the name resolves
+// nowhere.
+const schemaURL = "schema:///it"
+
+// Schema is a compiled JSON Schema (draft 2020-12, formats asserted). It may
+// be used by several goroutines.
+type Schema struct {
+	raw      json.RawMessage
+	root     map[string]any // the whole document
+	place    string         // pointer of this schema in it
+	compiled *jsonschema.Schema
+}
+
+// CompileSchema compiles a schema that a stranger may have written. It refuses
+// references that leave the document, recursion, expressions that RE2 does not
+// know, depth beyond MaxSchemaDepth and size beyond MaxSchemaSize, both
+// counted with every $ref followed. The Error lists every fault by its place
+// in the schema.
+func CompileSchema(raw json.RawMessage) (*Schema, error) {
+	parsed, faults := parseTree(raw)
+	if len(faults) > 0 {
+		return nil, Invalid("the schema does not compile", faults...)
+	}
+	doc, ok := parsed.(map[string]any)
+	if !ok {
+		return nil, Invalid("the schema does not compile", Fault{Message: "must be an object, but is " + jsonKind(parsed)})
+	}
+	if faults := guardSchema(doc); len(faults) > 0 {
+		return nil, Invalid("the schema does not compile", faults...)
+	}
+	compiled, err := compileSchema(doc, "")
+	if err != nil {
+		return nil, Invalid("the schema does not compile", compileFaults(err)...)
+	}
+	return &Schema{raw: slices.Clone(raw), root: doc, compiled: compiled}, nil
+}
+
+// compileSchema compiles the place at pointer of a guarded document.
+func compileSchema(doc map[string]any, pointer string) (out *jsonschema.Schema, err error) {
+	// The guard has looked at everything known to make the library panic; a
+	// stranger's schema must not end the process even if it missed something.
+	defer func() {
+		if r := recover(); r != nil {
+			err = fmt.Errorf("does not compile: %v", r)
+		}
+	}()
+	raw, err := json.Marshal(withoutIdentity(doc))
+	if err != nil {
+		return nil, err
+	}
+	c := jsonschema.NewCompiler()
+	c.Draft = jsonschema.Draft2020
+	c.AssertFormat = true
+	c.LoadURL = func(url string) (io.ReadCloser, error) {
+		return nil, fmt.Errorf("%s is outside the schema", url)
+	}
+	if err := c.AddResource(schemaURL, bytes.NewReader(raw)); err != nil {
+		return nil, err
+	}
+	return c.Compile(schemaURL + "#" + escapeFragment(pointer))
+}
+
+// escapeFragment makes a JSON pointer part of a URL.
+func escapeFragment(pointer string) string {
+	tokens := strings.Split(pointer, "/")
+	for i, token := range tokens {
+		tokens[i] = url.PathEscape(token)
+	}
+	return strings.Join(tokens, "/")
+}
+
+// withoutIdentity drops $id, so that every reference stays inside, and
+// $schema, which the guard has checked.
+func withoutIdentity(doc map[string]any) map[string]any {
+	out := make(map[string]any, len(doc))
+	for name, v := range doc {
+		if name != "$id" && name != "$schema" {
+			out[name] = v
+		}
+	}
+	return out
+}
+
+// Validate gives what is wrong with v, by JSON pointer; nil means that v fits.
+// v is decoded JSON; Go integers, structs and typed maps are taken by their
+// JSON form.
+func (s *Schema) Validate(v any) []Fault {
+	norm, err := Normalize(v)
+	if err != nil {
+		return []Fault{{Message: "is not JSON: " + err.Error()}}
+	}
+	return plainFaults(validate(s.compiled, norm))
+}
+
+// Raw gives the schema as it was written.
+func (s *Schema) Raw() json.RawMessage { return slices.Clone(s.raw) }
+
+// Properties names the parameters that the schema describes at its top,
+// applicators such as allOf and oneOf included, in order.
+func (s *Schema) Properties() []string {
+	places := map[string]string{}
+	s.collect(s.place, places)
+	return sortedKeys(places)
+}
+
+// Property gives the schema of one property at the top.
+func (s *Schema) Property(name string) (*Schema, bool) {
+	places := map[string]string{}
+	s.collect(s.place, places)
+	pointer, ok := places[name]
+	if !ok {
+		return nil, false
+	}
+	return s.at(pointer)
+}
+
+// Items gives the schema of the elements of a list.
+func (s *Schema) Items() (*Schema, bool) {
+	place, _, ok := s.find("items")
+	if !ok {
+		return nil, false
+	}
+	return s.at(place)
+}
+
+// Keyword gives the decoded value of one keyword at the top of the schema, a
+// $ref followed.
+func (s *Schema) Keyword(name string) (any, bool) {
+	_, v, ok := s.find(name)
+	if !ok {
+		return nil, false
+	}
+	norm, err := Normalize(v)
+	return norm, err == nil
+}
+
+// Requires tells whether the top of the schema lists the property as required.
+func (s *Schema) Requires(name string) bool { return slices.Contains(s.Required(), name) }
+
+// Required lists the properties that the top of the schema requires.
+func (s *Schema) Required() []string {
+	_, required, _ := s.find("required")
+	var names []string
+	for _, item := range listOf(required) {
+		if name, ok := item.(string); ok {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
+// find gives place and value of a keyword of this schema, or of what it refers
+// to.
+func (s *Schema) find(keyword string) (place string, value any, ok bool) {
+	place = s.place
+	for range MaxSchemaDepth {
+		node := objectAt(s.root, place)
+		if value, ok := node[keyword]; ok {
+			return place + "/" + keyword, value, true
+		}
+		ref, refers := node["$ref"].(string)
+		if !refers {
+			break
+		}
+		place = refPointer(ref)
+	}
+	return "", nil, false
+}
+
+// objectAt gives the object at a place; nil for anything else.
+func objectAt(root map[string]any, place string) map[string]any {
+	target, _ := lookupPointer(root, place)
+	node, ok := target.(map[string]any)
+	if !ok {
+		return nil
+	}
+	return node
+}
+
+// at gives the schema at a place of the same document.
+func (s *Schema) at(place string) (*Schema, bool) {
+	target, ok := lookupPointer(s.root, place)
+	if !ok {
+		return nil, false
+	}
+	raw, err := json.Marshal(target)
+	if err != nil {
+		return nil, false
+	}
+	compiled, err := compileSchema(s.root, place)
+	if err != nil {
+		return nil, false
+	}
+	return &Schema{raw: raw, root: s.root, place: place, compiled: compiled}, true
+}
+
+// collect notes where each top-level property is described; the first wins.
+func (s *Schema) collect(place string, places map[string]string) {
+	node := objectAt(s.root, place)
+	if properties, ok := node["properties"].(map[string]any); ok {
+		for name := range properties {
+			if _, known := places[name]; !known {
+				places[name] = child(place+"/properties", name)
+			}
+		}
+	}
+	for _, keyword := range []string{"allOf", "anyOf", "oneOf"} {
+		for i := range listOf(node[keyword]) {
+			s.collect(child(place+"/"+keyword, i), places)
+		}
+	}
+	for _, keyword := range []string{"if", "then", "else"} {
+		if _, ok := node[keyword]; ok {
+			s.collect(place+"/"+keyword, places)
+		}
+	}
+	if ref, ok := node["$ref"].(string); ok {
+		s.collect(refPointer(ref), places)
+	}
+}
+
+// compileFaults explains why the library refused a schema.
+func compileFaults(err error) []Fault {
+	if invalid, ok := errors.AsType[*jsonschema.ValidationError](err); ok {
+		return plainFaults(flatten(invalid))
+	}
+	if schema, ok := errors.AsType[*jsonschema.SchemaError](err); ok && schema.Err != nil {
+		err = schema.Err
+	}
+	return []Fault{{Message: strings.TrimPrefix(err.Error(), "jsonschema: ")}}
+}

@@ -1,0 +1,133 @@
+package contracts
+
+import (
+	"fmt"
+	"net/url"
+	"slices"
+	"strings"
+
+	"github.com/santhosh-tekuri/jsonschema/v5"
+)
+
+// schemaFault is a fault with the keyword that found it.
+type schemaFault struct {
+	Fault
+	keyword string
+}
+
+// validate runs a compiled schema over decoded JSON.
+func validate(s *jsonschema.Schema, v any) (faults []schemaFault) {
+	// As in compileSchema: a stranger's schema or value must not end the
+	// process.
+	defer func() {
+		if r := recover(); r != nil {
+			faults = []schemaFault{{Fault: Fault{Message: fmt.Sprintf("cannot be validated: %v", r)}}}
+		}
+	}()
+	switch err := s.Validate(v).(type) { //nolint:errorlint // the library returns its own type unwrapped
+	case nil:
+		return nil
+	case *jsonschema.ValidationError:
+		return flatten(err)
+	default:
+		return []schemaFault{{Fault: Fault{Message: "cannot be validated: " + err.Error()}}}
+	}
+}
+
+func plainFaults(faults []schemaFault) []Fault {
+	if len(faults) == 0 {
+		return nil
+	}
+	plain := make([]Fault, 0, len(faults))
+	for _, f := range faults {
+		plain = append(plain, f.Fault)
+	}
+	return plain
+}
+
+// flatten gives the innermost faults, sorted, without repetition. The library
+// walks maps, so its own order changes from run to run.
+func flatten(err *jsonschema.ValidationError) []schemaFault {
+	var faults []schemaFault
+	gather(err, &faults)
+	slices.SortFunc(faults, func(a, b schemaFault) int {
+		return strings.Compare(a.Pointer+"\x00"+a.Message, b.Pointer+"\x00"+b.Message)
+	})
+	faults = slices.CompactFunc(faults, func(a, b schemaFault) bool { return a.Fault == b.Fault })
+	return faults[:min(len(faults), maxFaults)]
+}
+
+func gather(err *jsonschema.ValidationError, faults *[]schemaFault) {
+	keyword := err.KeywordLocation[strings.LastIndexByte(err.KeywordLocation, '/')+1:]
+	alternatives := (keyword == "anyOf" || keyword == "oneOf") && err.Message == keyword+" failed"
+	if len(err.Causes) == 0 || alternatives {
+		message := tidyMessage(keyword, err.Message)
+		if alternatives && len(err.Causes) > 0 {
+			message = alternativesMessage(err)
+		}
+		*faults = append(*faults, schemaFault{Fault{instancePointer(err), message}, keyword})
+		return
+	}
+	for _, cause := range err.Causes {
+		gather(cause, faults)
+	}
+}
+
+// instancePointer undoes the percent-encoding that the library adds to
+// pointers.
+func instancePointer(err *jsonschema.ValidationError) string {
+	if decoded, bad := url.PathUnescape(err.InstanceLocation); bad == nil {
+		return decoded
+	}
+	return err.InstanceLocation
+}
+
+// alternativesMessage says in one line why no alternative fits.
+func alternativesMessage(err *jsonschema.ValidationError) string {
+	base := instancePointer(err)
+	var reasons []string
+	for _, cause := range err.Causes {
+		var inner []schemaFault
+		gather(cause, &inner)
+		for _, f := range inner {
+			reason := f.Message
+			if at := strings.TrimPrefix(f.Pointer, base); at != "" {
+				reason = at + " " + reason
+			}
+			if !slices.Contains(reasons, reason) {
+				reasons = append(reasons, reason)
+			}
+		}
+	}
+	slices.Sort(reasons)
+	if len(reasons) > 5 {
+		reasons = append(reasons[:5], "…")
+	}
+	return "fits none of the alternatives: " + strings.Join(reasons, "; or ")
+}
+
+// tidyMessage takes values and random order out of the library's words.
+func tidyMessage(keyword, message string) string {
+	switch keyword {
+	case "format":
+		if i := strings.LastIndex(message, " is not valid "); i >= 0 {
+			return "is not a valid " + strings.Trim(message[i+len(" is not valid "):], "'")
+		}
+	case "additionalProperties":
+		names, ok := strings.CutPrefix(message, "additionalProperties ")
+		if names, allowed := strings.CutSuffix(names, " not allowed"); ok && allowed {
+			list := strings.Split(names, ", ")
+			slices.Sort(list)
+			return "unknown: " + strings.Join(list, ", ")
+		}
+	case "unevaluatedProperties", "additionalItems":
+		return "is not allowed here"
+	}
+	if message == "not allowed" {
+		return "is not allowed here"
+	}
+	if rest, ok := strings.CutPrefix(message, "valid against schemas at indexes "); ok {
+		return "fits more than one of the alternatives: " + rest
+	}
+	return message
+}

@@ -1,0 +1,234 @@
+package contracts
+
+import (
+	"net/url"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// guardSchema gives what is unsafe or unsupported in a schema before any
+// library sees it.
+func guardSchema(doc map[string]any) []Fault {
+	g := &schemaGuard{doc: doc, known: map[string]extent{}, open: map[string]bool{}}
+	g.checkRoot()
+	g.visit("", doc)
+	return g.faults
+}
+
+// schemaGuard walks a schema with every $ref followed. Each place is measured
+// once, so that a small document that expands to a huge one is found quickly.
+type schemaGuard struct {
+	doc    map[string]any
+	known  map[string]extent
+	open   map[string]bool // places on the way from the root to here
+	faults faultList
+}
+
+// extent is how deep and how large the schema at a place expands.
+type extent struct{ depth, size int }
+
+// How the keywords of draft 2020-12 hold other schemas. A keyword that is not
+// listed holds data, where "$ref" is a word like any other.
+var (
+	schemaKeywords = []string{
+		"additionalItems", "additionalProperties", "contains", "contentSchema", "else", "if", "items", "not",
+		"propertyNames", "then", "unevaluatedItems", "unevaluatedProperties",
+	}
+	schemaListKeywords = []string{"allOf", "anyOf", "oneOf", "prefixItems"}
+	schemaMapKeywords  = []string{"dependentSchemas", "patternProperties", "properties"}
+	definitionKeywords = []string{"$defs", "definitions"}
+	refusedKeywords    = []string{
+		"$anchor", "$dynamicAnchor", "$dynamicRef", "$recursiveAnchor", "$recursiveRef", "$vocabulary", "dependencies",
+	}
+	ownKeywords = []string{KeywordOnlyHere, KeywordArtifact}
+)
+
+// The keywords that this contract adds to JSON Schema.
+const (
+	// KeywordOnlyHere marks a parameter that steers the core and is taken out
+	// of the parameters before a domain is called.
+	KeywordOnlyHere = "x-manifold-only"
+	// KeywordArtifact with the value "ref" marks a place where a reference to
+	// an artifact is passed on as it is.
+	KeywordArtifact = "x-manifold-artifact"
+)
+
+func (g *schemaGuard) checkRoot() {
+	dialect, ok := g.doc["$schema"]
+	if !ok {
+		return
+	}
+	text, isText := dialect.(string)
+	if !isText || strings.TrimSuffix(text, "#") != "https://json-schema.org/draft/2020-12/schema" {
+		g.faults.add("/$schema", "only draft 2020-12 is supported (https://json-schema.org/draft/2020-12/schema)")
+	}
+}
+
+func (g *schemaGuard) visit(at string, node any) extent {
+	if done, ok := g.known[at]; ok {
+		return done
+	}
+	if g.open[at] {
+		g.faults.add(at, "the schema refers to itself; recursion is not supported, write the levels out")
+		return extent{}
+	}
+	schema, ok := node.(map[string]any)
+	if !ok {
+		if _, boolean := node.(bool); !boolean {
+			g.faults.add(at, "a schema must be an object, true or false, but is %s", jsonKind(node))
+		}
+		return extent{depth: 1, size: 1}
+	}
+	g.open[at] = true
+	g.checkKeywords(at, schema)
+	e := g.measure(at, schema)
+	delete(g.open, at)
+	g.known[at] = e
+	if e.depth == MaxSchemaDepth+1 {
+		g.faults.add(at, "the schema nests deeper than %d levels, every $ref followed", MaxSchemaDepth)
+	}
+	if e.size > MaxSchemaSize {
+		g.faults.add(at, "the schema expands to more than %d places, every $ref followed", MaxSchemaSize)
+		e.size = 1 // told once; what holds it is not at fault
+		g.known[at] = e
+	}
+	return e
+}
+
+func (g *schemaGuard) measure(at string, schema map[string]any) extent {
+	e := extent{depth: 1, size: 1}
+	hold := func(inner extent) {
+		e.depth = max(e.depth, inner.depth+1)
+		e.size += inner.size
+	}
+	for _, keyword := range schemaKeywords {
+		if inner, ok := schema[keyword]; ok {
+			hold(g.visit(at+"/"+keyword, inner))
+		}
+	}
+	for _, keyword := range schemaListKeywords {
+		for i, inner := range listOf(schema[keyword]) {
+			hold(g.visit(child(at+"/"+keyword, i), inner))
+		}
+	}
+	for _, keyword := range schemaMapKeywords {
+		g.visitMap(at+"/"+keyword, schema[keyword], hold)
+	}
+	for _, keyword := range definitionKeywords {
+		g.visitMap(at+"/"+keyword, schema[keyword], func(extent) {})
+	}
+	if ref, ok := schema["$ref"]; ok {
+		target := g.follow(at+"/$ref", ref) // stands in place of this one, no level deeper
+		e.depth = max(e.depth, target.depth)
+		e.size += target.size
+	}
+	return e
+}
+
+func (g *schemaGuard) visitMap(at string, node any, hold func(extent)) {
+	members, ok := node.(map[string]any)
+	if !ok {
+		return // the meta-schema refuses other types
+	}
+	for _, name := range sortedKeys(members) {
+		hold(g.visit(child(at, name), members[name]))
+	}
+}
+
+// follow measures what a $ref points to.
+func (g *schemaGuard) follow(at string, ref any) extent {
+	text, ok := ref.(string)
+	if !ok || text != "#" && !strings.HasPrefix(text, "#/") {
+		g.faults.add(at, "only references inside the schema are allowed, such as #/$defs/name")
+		return extent{}
+	}
+	pointer := refPointer(text)
+	target, ok := lookupPointer(g.doc, pointer)
+	if !ok {
+		g.faults.add(at, "%s points to nothing", text)
+		return extent{}
+	}
+	return g.visit(pointer, target)
+}
+
+func (g *schemaGuard) checkKeywords(at string, schema map[string]any) {
+	for _, keyword := range sortedKeys(schema) {
+		switch {
+		case slices.Contains(refusedKeywords, keyword), at != "" && (keyword == "$id" || keyword == "$schema"):
+			g.faults.add(child(at, keyword), "the keyword is not supported")
+		case strings.HasPrefix(keyword, "x-manifold-") && !slices.Contains(ownKeywords, keyword):
+			g.faults.add(child(at, keyword), "the keyword is unknown; known are %s", strings.Join(ownKeywords, ", "))
+		}
+	}
+	if pattern, ok := schema["pattern"].(string); ok {
+		g.checkPattern(at+"/pattern", pattern)
+	}
+	if patterns, ok := schema["patternProperties"].(map[string]any); ok {
+		for _, pattern := range sortedKeys(patterns) {
+			g.checkPattern(child(at+"/patternProperties", pattern), pattern)
+		}
+	}
+	if mark, ok := schema[KeywordOnlyHere]; ok {
+		if _, boolean := mark.(bool); !boolean {
+			g.faults.add(at+"/"+KeywordOnlyHere, "must be true or false")
+		}
+	}
+	if mark, ok := schema[KeywordArtifact]; ok && mark != "ref" {
+		g.faults.add(at+"/"+KeywordArtifact, `must be "ref"`)
+	}
+}
+
+func (g *schemaGuard) checkPattern(at, pattern string) {
+	if _, err := regexp.Compile(pattern); err != nil {
+		g.faults.add(at, "is no RE2 pattern: %s", strings.TrimPrefix(err.Error(), "error parsing regexp: "))
+	}
+}
+
+// refPointer gives the JSON pointer of a reference "#/…", percent-decoded.
+func refPointer(ref string) string {
+	pointer := strings.TrimPrefix(ref, "#")
+	if decoded, err := url.PathUnescape(pointer); err == nil {
+		pointer = decoded
+	}
+	return strings.TrimSuffix(pointer, "/")
+}
+
+// lookupPointer gives the value at a JSON pointer.
+func lookupPointer(doc any, pointer string) (any, bool) {
+	if pointer == "" {
+		return doc, true
+	}
+	if !strings.HasPrefix(pointer, "/") {
+		return nil, false
+	}
+	for token := range strings.SplitSeq(pointer[1:], "/") {
+		token = strings.NewReplacer("~1", "/", "~0", "~").Replace(token)
+		switch node := doc.(type) {
+		case map[string]any:
+			member, ok := node[token]
+			if !ok {
+				return nil, false
+			}
+			doc = member
+		case []any:
+			i, err := strconv.Atoi(token)
+			if err != nil || i < 0 || i >= len(node) {
+				return nil, false
+			}
+			doc = node[i]
+		default:
+			return nil, false
+		}
+	}
+	return doc, true
+}
+
+// listOf gives a list, or nothing for any other value.
+func listOf(v any) []any {
+	if items, ok := v.([]any); ok {
+		return items
+	}
+	return nil
+}
