@@ -101,6 +101,10 @@ func sdkRooms() []Room {
 		{Dir: "domainkit", Rooms: []string{"contracts"}, Refuses: []string{"database/sql"}},
 		{Dir: "domainkit/conformance", Rooms: []string{"contracts"}, Refuses: []string{"database/sql"}},
 		{Dir: "domainkit/sqlitestore", Rooms: []string{"contracts", "domainkit"}, Modules: []string{"modernc.org/sqlite"}},
+		{
+			Dir: "domainkit/storetest", Rooms: []string{"contracts", "domainkit"},
+			Modules: []string{"github.com/google/go-cmp/cmp"}, Refuses: []string{"database/sql"}, Allows: []string{testHarness},
+		},
 		{Dir: "domains/*", Rooms: kit, Modules: []string{"*"}},
 		{Dir: "examples/*", Rooms: kit, Modules: []string{"*"}},
 	}
