@@ -1,0 +1,259 @@
+package webhook
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"log/slog"
+	"maps"
+	"math/rand/v2"
+	"net/url"
+	"sync"
+	"time"
+
+	"github.com/manifold-run/manifold/contracts"
+	"github.com/manifold-run/manifold/orchestrator"
+)
+
+// Config bounds a sender; zero values take the defaults in brackets.
+type Config struct {
+	// Key signs the deliveries; it has at least 32 bytes.
+	Key []byte
+	// Guard judges where deliveries may go.
+	Guard *Guard
+	// Workers is how many deliveries may be under way [8].
+	Workers int
+	// Timeout bounds one delivery, its quick retries included [15s].
+	Timeout time.Duration
+	// Pause is the wait after the first failure [5s]; it doubles up to
+	// PauseMax [15m].
+	Pause    time.Duration
+	PauseMax time.Duration
+	// GiveUpAfter is how long a delivery is tried [24h].
+	GiveUpAfter time.Duration
+	// Poll is how often the outbox is looked at without a Wake [2s].
+	Poll time.Duration
+	// Now is the clock [time.Now]; it must be the one that writes the outbox.
+	Now    func() time.Time
+	Logger *slog.Logger
+}
+
+func (c Config) withDefaults() (Config, error) {
+	if len(c.Key) < 32 {
+		return c, contracts.Invalid("webhook: the signing key must have at least 32 bytes")
+	}
+	if c.Guard == nil {
+		return c, contracts.Invalid("webhook: a guard is required")
+	}
+	c.Workers = cmp.Or(c.Workers, 8)
+	c.Timeout = cmp.Or(c.Timeout, 15*time.Second)
+	c.Pause = cmp.Or(c.Pause, 5*time.Second)
+	c.PauseMax = cmp.Or(c.PauseMax, 15*time.Minute)
+	c.GiveUpAfter = cmp.Or(c.GiveUpAfter, 24*time.Hour)
+	c.Poll = cmp.Or(c.Poll, 2*time.Second)
+	if c.Now == nil {
+		c.Now = time.Now
+	}
+	if c.Logger == nil {
+		c.Logger = slog.New(slog.DiscardHandler)
+	}
+	return c, nil
+}
+
+// Sender drains the outbox. Nothing ever waits for it.
+type Sender struct {
+	cfg    Config
+	outbox orchestrator.WebhookOutbox
+	post   *poster
+	wake   chan struct{}
+
+	mu   sync.Mutex // guards stop and done
+	stop context.CancelFunc
+	done chan struct{}
+}
+
+// New makes a sender that is not started.
+func New(cfg Config, outbox orchestrator.WebhookOutbox) (*Sender, error) {
+	cfg, err := cfg.withDefaults()
+	if err != nil {
+		return nil, err
+	}
+	return &Sender{cfg: cfg, outbox: outbox, post: newPoster(cfg), wake: make(chan struct{}, 1)}, nil
+}
+
+// KeyID names the signing key, as receivers see it.
+func (s *Sender) KeyID() string { return s.post.keyID }
+
+// Wake tells that there may be something to send. It never blocks.
+func (s *Sender) Wake() {
+	select {
+	case s.wake <- struct{}{}:
+	default:
+	}
+}
+
+// Start begins to send; a sender that runs already goes on.
+func (s *Sender) Start(context.Context) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.done != nil {
+		return nil
+	}
+	// The loop belongs to Start and Stop, not to the caller of Start.
+	ctx, cancel := context.WithCancel(context.Background())
+	s.stop, s.done = cancel, make(chan struct{})
+	go func(done chan struct{}) {
+		defer close(done)
+		s.loop(ctx)
+	}(s.done)
+	return nil
+}
+
+// Stop ends sending and waits for what is under way, at most as long as ctx.
+// What was cut off is sent again after the next Start. A second Stop is no
+// error.
+func (s *Sender) Stop(ctx context.Context) error {
+	s.mu.Lock()
+	stop, done := s.stop, s.done
+	s.mu.Unlock()
+	if done == nil {
+		return nil
+	}
+	stop()
+	select {
+	case <-done:
+	case <-ctx.Done():
+		return fmt.Errorf("stop webhook sender: %w", ctx.Err())
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.done == done {
+		s.stop, s.done = nil, nil
+	}
+	s.post.close()
+	return nil
+}
+
+// sent is what a worker tells the loop.
+type sent struct {
+	id   string
+	host string
+	ok   bool
+}
+
+// loop owns what is under way; workers report through one channel.
+func (s *Sender) loop(ctx context.Context) {
+	results := make(chan sent, s.cfg.Workers)
+	flying := map[string]bool{}
+	sick := map[string]time.Time{}
+	defer func() {
+		for range len(flying) {
+			<-results
+		}
+	}()
+	ticker := time.NewTicker(s.cfg.Poll)
+	defer ticker.Stop()
+	for {
+		more := s.dispatch(ctx, flying, sick, results)
+		if more && ctx.Err() == nil && len(flying) < s.cfg.Workers {
+			continue
+		}
+		select {
+		case <-ctx.Done():
+			return
+		case r := <-results:
+			delete(flying, r.id)
+			if delete(sick, r.host); !r.ok {
+				sick[r.host] = s.cfg.Now().Add(s.cfg.Pause)
+			}
+		case <-s.wake:
+		case <-ticker.C:
+		}
+	}
+}
+
+// dispatch starts what is due while there are free workers; more tells that it
+// postponed some and that the outbox may hold others. Deliveries to a host
+// that has just failed are put off without trying, so that one dead host does
+// not keep the workers from everyone else.
+func (s *Sender) dispatch(ctx context.Context, flying map[string]bool, sick map[string]time.Time, results chan<- sent) (more bool) {
+	if len(flying) >= s.cfg.Workers {
+		return false
+	}
+	now := s.cfg.Now()
+	maps.DeleteFunc(sick, func(_ string, until time.Time) bool { return !now.Before(until) })
+	due, err := s.outbox.Due(ctx, now, len(flying)+4*s.cfg.Workers)
+	if err != nil {
+		if ctx.Err() == nil {
+			s.cfg.Logger.ErrorContext(ctx, "webhook outbox cannot be read", slog.Any("error", err))
+		}
+		return false
+	}
+	for _, d := range due {
+		host := hostOf(d.URL)
+		switch {
+		case flying[d.ID]:
+		case now.Before(sick[host]):
+			more = s.putOff(ctx, d) || more
+		case len(flying) < s.cfg.Workers:
+			flying[d.ID] = true
+			go func() { results <- sent{d.ID, host, s.deliver(ctx, d)} }()
+		}
+	}
+	return more
+}
+
+// deliver sends one delivery and tells the outbox; it reports whether the host
+// did well.
+func (s *Sender) deliver(ctx context.Context, d orchestrator.WebhookDelivery) bool {
+	sendCtx, cancel := context.WithTimeout(ctx, s.cfg.Timeout)
+	err := s.post.send(sendCtx, d, s.cfg.Now())
+	cancel()
+	if err != nil && ctx.Err() != nil {
+		return true // stopped, not failed: it stays due
+	}
+	log := s.cfg.Logger.With(slog.String("delivery_id", d.ID), slog.String("host", hostOf(d.URL)), slog.Int("attempts", d.Attempts+1))
+	switch {
+	case err == nil:
+		s.finish(ctx, d, log)
+		return true
+	case final(err) || s.cfg.Now().Sub(d.CreatedAt) >= s.cfg.GiveUpAfter:
+		log.WarnContext(ctx, "webhook delivery given up", slog.Any("error", err))
+		s.finish(ctx, d, log)
+	default:
+		log.InfoContext(ctx, "webhook delivery failed, to be tried again", slog.Any("error", err))
+		s.putOff(ctx, d)
+	}
+	return final(err)
+}
+
+// finish removes a delivery. It is done even while the sender stops: else the
+// receiver would get it again for nothing.
+func (s *Sender) finish(ctx context.Context, d orchestrator.WebhookDelivery, log *slog.Logger) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second)
+	defer cancel()
+	if err := s.outbox.Done(ctx, d.ID); err != nil {
+		log.ErrorContext(ctx, "webhook delivery cannot be removed, it will be sent again", slog.Any("error", err))
+	}
+}
+
+func (s *Sender) putOff(ctx context.Context, d orchestrator.WebhookDelivery) bool {
+	pause := s.cfg.PauseMax
+	if d.Attempts < 20 {
+		pause = min(s.cfg.Pause<<d.Attempts, s.cfg.PauseMax)
+	}
+	pause += rand.N(pause/4 + 1) //nolint:gosec // spreading load needs no secrecy
+	err := s.outbox.Retry(ctx, d.ID, s.cfg.Now().Add(pause))
+	if err != nil && ctx.Err() == nil {
+		s.cfg.Logger.ErrorContext(ctx, "webhook delivery cannot be put off", slog.String("delivery_id", d.ID), slog.Any("error", err))
+	}
+	return err == nil
+}
+
+func hostOf(raw string) string {
+	u, err := url.Parse(raw)
+	if err != nil {
+		return ""
+	}
+	return u.Host
+}
