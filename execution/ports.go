@@ -27,6 +27,8 @@ type Runs interface {
 	CreateRun(ctx context.Context, run Run, ttl time.Duration, first Transition) error
 	LoadRun(ctx context.Context, runID string) (Snapshot, error)
 	Commit(ctx context.Context, t Transition) (Committed, error)
+	// ReadSignals gives every interrupt of the run, whatever its status, and its
+	// intents that are not consumed.
 	ReadSignals(ctx context.Context, runID string) (Signals, error)
 	// RequestCancel is idempotent: the first wish is kept. It bumps wake_seq. A
 	// terminal run gives conflict.

@@ -63,8 +63,17 @@ type NodeRecord struct {
 	Step Step `json:"step,omitempty"`
 	// Attempts counts exchanges that were sent and not answered by 429.
 	Attempts int `json:"attempts,omitempty"`
-	// Writes is the n of the idempotency key run/node/n.
+	// Writes is the n of the idempotency key run/node/n, 0 before the first.
 	Writes int `json:"writes,omitempty"`
+	// GateID is the interrupt that the node waits for or was approved by, and
+	// ApprovedSHA256 the action that was approved; a fresh approval is needed
+	// once it was used and the action is to be done anew.
+	GateID         string `json:"gate_id,omitempty"`
+	ApprovedSHA256 string `json:"approved_sha256,omitempty"`
+	// Resent tells that a believed negative reconcile used up its one resend,
+	// Rechecked that the manifest was refreshed once for this node.
+	Resent    bool `json:"resent,omitempty"`
+	Rechecked bool `json:"rechecked,omitempty"`
 	// Params are the resolved parameters, artifacts by reference.
 	Params map[string]any `json:"params,omitempty"`
 	// Edited replaces the planned parameters after an edit at the gate.
@@ -133,7 +142,7 @@ type Intent struct {
 	Operation string
 	// Outcome is the first observation, nil while there is none.
 	Outcome *Outcome
-	// Consumed tells whether the lease holder took the outcome into the ledger.
+	// Consumed tells whether the lease holder has settled the intent in the ledger.
 	Consumed bool
 }
 
@@ -172,12 +181,11 @@ type Transition struct {
 	Lease Lease
 	At    time.Time
 
-	State    contracts.RunState // "" leaves it
-	Nodes    []NodeRecord       // upserted by node id
-	Gates    []contracts.Interrupt
-	Close    []GateClose
-	Intents  []Intent // inserted; refused with conflict once cancel was requested
-	Consume  []string // nonces whose outcome goes into the ledger here
+	State    contracts.RunState    // "" leaves it
+	Nodes    []NodeRecord          // upserted by node id
+	Gates    []contracts.Interrupt // opened
+	Intents  []Intent              // inserted; refused with conflict once cancel was requested
+	Consume  []string              // nonces whose outcome goes into the ledger here
 	Events   []contracts.Event
 	Ledger   []contracts.LedgerEntry // sealed by the lease holder
 	Blobs    []Blob
@@ -195,16 +203,13 @@ type Transition struct {
 	Wake []string
 }
 
-// GateClose ends an open interrupt: compare-and-set from open.
-type GateClose struct {
-	InterruptID string
-	To          contracts.InterruptStatus
-	By          string
-	Comment     string
-}
+// The kinds of blobs.
+const (
+	BlobArtifact = "artifact"
+	BlobLedger   = "ledger"
+)
 
-// Blob is content that is stored once by its SHA-256. Kind is "artifact" or
-// "ledger".
+// Blob is content that is stored once by its SHA-256.
 type Blob struct {
 	SHA256 string
 	Kind   string

@@ -120,7 +120,7 @@ func clone[T any](v T) (T, error) {
 	if err != nil {
 		return out, fmt.Errorf("copy a %T: %w", v, err)
 	}
-	if err := json.Unmarshal(raw, &out); err != nil {
+	if err := contracts.Decode(raw, &out); err != nil {
 		return out, fmt.Errorf("copy a %T: %w", v, err)
 	}
 	return out, nil

@@ -1,0 +1,59 @@
+package execution
+
+import (
+	"time"
+
+	"github.com/manifold-run/manifold/contracts"
+)
+
+// chain appends to the ledger of one run. Only the lease holder has one.
+type chain struct {
+	runID string
+	seq   int64
+	head  string
+}
+
+// append seals an entry and adds it with its payload to a transition.
+func (c *chain) append(t *Transition, e contracts.LedgerEntry, payload any, at time.Time) error {
+	if payload != nil {
+		body, err := contracts.Canonical(payload)
+		if err != nil {
+			return err
+		}
+		e.PayloadSHA256 = contracts.HashBytes(body)
+		t.Blobs = append(t.Blobs, Blob{SHA256: e.PayloadSHA256, Kind: BlobLedger, RunID: c.runID, Body: body})
+	}
+	e.RunID, e.At = c.runID, at.UTC().Truncate(time.Millisecond)
+	return c.add(t, e)
+}
+
+// add links an entry to the end of the chain.
+func (c *chain) add(t *Transition, e contracts.LedgerEntry) error {
+	e.Seq = c.seq + 1
+	if err := e.Seal(c.head); err != nil {
+		return err
+	}
+	c.seq, c.head = e.Seq, e.Hash
+	t.Ledger = append(t.Ledger, e)
+	return nil
+}
+
+// VerifyChain checks that the entries are one unbroken, unchanged chain from
+// the first; the error names the entry that is not.
+func VerifyChain(entries []contracts.LedgerEntry) error {
+	prev := ""
+	for i, e := range entries {
+		stored := e.Hash
+		if e.Seq != int64(i+1) || e.PrevHash != prev {
+			return contracts.Errorf(contracts.CodeConflict, "ledger entry %d does not follow the one before it", i+1)
+		}
+		if err := e.Seal(prev); err != nil {
+			return err
+		}
+		if e.Hash != stored {
+			return contracts.Errorf(contracts.CodeConflict, "ledger entry %d was changed after it was written", i+1)
+		}
+		prev = stored
+	}
+	return nil
+}

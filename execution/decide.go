@@ -1,0 +1,207 @@
+package execution
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/manifold-run/manifold/contracts"
+)
+
+// Decider is the person who decides. Whether they may see the run at all is
+// settled before.
+type Decider struct {
+	// ID is the user's; four eyes compares it with the requesters.
+	ID string
+	// Person tells whether the key belongs to one person. A service key never
+	// satisfies four eyes.
+	Person bool
+	Roles  []string
+}
+
+// Decide applies a decision or an answer to an open interrupt: the one function
+// behind every door. The first wins; everybody after gets conflict with what
+// was decided as Detail.
+func (r *Runner) Decide(ctx context.Context, id string, body contracts.Resume, who Decider) (contracts.Interrupt, error) {
+	current, err := r.store.Interrupt(ctx, id)
+	if err != nil {
+		return contracts.Interrupt{}, err
+	}
+	if body.Decision == contracts.DecisionEdit {
+		if err := r.checkEdit(ctx, current, body); err != nil {
+			return contracts.Interrupt{}, err
+		}
+	}
+	decided, err := r.store.UpdateInterrupt(ctx, id, func(i *contracts.Interrupt, now time.Time) error {
+		if i.Type.Expires() {
+			return applyDecision(i, body, who, now)
+		}
+		return applyAnswer(i, body, who, now)
+	})
+	if err != nil {
+		return contracts.Interrupt{}, err
+	}
+	if decided.RunID != "" {
+		r.Wake(decided.RunID)
+	}
+	return decided, nil
+}
+
+func applyDecision(i *contracts.Interrupt, body contracts.Resume, who Decider, now time.Time) error {
+	if i.ExpiresAt != nil && !now.Before(*i.ExpiresAt) {
+		return contracts.Errorf(contracts.CodeConflict, "gate %s expired at %s", i.Code, i.ExpiresAt.Format(time.RFC3339))
+	}
+	if body.ActionSHA256 != "" && body.ActionSHA256 != i.ActionSHA256 {
+		return contracts.Errorf(contracts.CodeStaleApproval, "gate %s is about another action now; look at it again", i.Code)
+	}
+	if body.Decision == contracts.DecisionApprove && body.ActionSHA256 == "" {
+		return contracts.Errorf(contracts.CodeInvalid, "an approval must carry the action_sha256 that it was made for")
+	}
+	if err := mayDecide(i, body.Decision, who); err != nil {
+		return err
+	}
+	d := contracts.InterruptDecided{
+		Decision: body.Decision, DecidedBy: who.ID, DecidedAt: now, Comment: body.Comment,
+		EditedParams: body.EditedParams, ActionSHA256: i.ActionSHA256,
+	}
+	i.Decisions = append(i.Decisions, d)
+	switch body.Decision {
+	case contracts.DecisionApprove:
+		if approvals(i) >= max(i.Quorum, 1) {
+			i.Status = contracts.InterruptApproved
+		}
+	case contracts.DecisionReject:
+		i.Status = contracts.InterruptRejected
+	case contracts.DecisionEdit:
+		i.Status = contracts.InterruptSuperseded
+	default:
+		return contracts.Errorf(contracts.CodeInvalid, "decision must be approve, reject or edit, not %q", body.Decision)
+	}
+	return nil
+}
+
+func approvals(i *contracts.Interrupt) int {
+	n := 0
+	for _, d := range i.Decisions {
+		if d.Decision == contracts.DecisionApprove {
+			n++
+		}
+	}
+	return n
+}
+
+// mayDecide checks role, four eyes and that nobody approves twice. Whoever
+// asked for the action may always withdraw or edit it.
+func mayDecide(i *contracts.Interrupt, d contracts.Decision, who Decider) error {
+	own := slices.Contains(i.Requesters, who.ID)
+	if own && d != contracts.DecisionApprove {
+		return nil
+	}
+	if !slices.ContainsFunc(i.Roles, func(r string) bool { return slices.Contains(who.Roles, r) }) {
+		return contracts.Errorf(contracts.CodeForbidden, "gate %s must be decided by a %s", i.Code, strings.Join(i.Roles, " or "))
+	}
+	if d != contracts.DecisionApprove {
+		return nil
+	}
+	if i.FourEyes && (own || !who.Person) {
+		return contracts.Errorf(contracts.CodeForbidden, "gate %s needs four eyes: another person than the requester must approve", i.Code)
+	}
+	for _, before := range i.Decisions {
+		if before.Decision == contracts.DecisionApprove && before.DecidedBy == who.ID {
+			return contracts.Errorf(contracts.CodeConflict, "you have approved gate %s already; it needs %d people", i.Code, i.Quorum)
+		}
+	}
+	return nil
+}
+
+// checkEdit validates edited parameters before they supersede a gate.
+func (r *Runner) checkEdit(ctx context.Context, i contracts.Interrupt, body contracts.Resume) error {
+	if i.Type != contracts.InterruptWriteApproval || i.Action == nil {
+		return contracts.Errorf(contracts.CodeInvalid, "only a write approval can be edited")
+	}
+	if body.EditedParams == nil {
+		return contracts.Errorf(contracts.CodeInvalid, "an edit must carry edited_params: all parameters as they should be")
+	}
+	entry, ok := r.catalogs.Catalog().Capability(i.Action.Capability)
+	if !ok {
+		return contracts.Errorf(contracts.CodeConflict, "%s is no longer offered", i.Action.Capability)
+	}
+	m := materializer{load: func(sha string) ([]byte, error) { return r.store.Blob(ctx, sha) }}
+	full, err := m.replace(body.EditedParams, nil)
+	if err != nil {
+		return err
+	}
+	params, ok := full.(map[string]any)
+	if !ok {
+		return contracts.Errorf(contracts.CodeInvalid, "edited_params must be an object")
+	}
+	return r.schemas.check(entry, params)
+}
+
+func applyAnswer(i *contracts.Interrupt, body contracts.Resume, who Decider, now time.Time) error {
+	if body.Decision != "" && body.Decision != contracts.DecisionAnswer {
+		return contracts.Errorf(contracts.CodeInvalid, "%s is a question: answer it with a response", i.Code)
+	}
+	if len(i.Roles) > 0 && !slices.ContainsFunc(i.Roles, func(r string) bool { return slices.Contains(who.Roles, r) }) {
+		return contracts.Errorf(contracts.CodeForbidden, "%s must be answered by a %s", i.Code, strings.Join(i.Roles, " or "))
+	}
+	value, err := AnswerValue(*i, body.Response)
+	if err != nil {
+		return err
+	}
+	i.Status, i.Response = contracts.InterruptAnswered, value
+	i.Decisions = append(i.Decisions, contracts.InterruptDecided{
+		Decision: contracts.DecisionAnswer, DecidedBy: who.ID, DecidedAt: now, Comment: body.Comment,
+	})
+	return nil
+}
+
+// AnswerValue reads an answer: the id, the label or the value of an option, or
+// a value that fits the response schema. The error says what would fit.
+func AnswerValue(i contracts.Interrupt, response any) (any, error) {
+	if response == nil {
+		return nil, contracts.Errorf(contracts.CodeInvalid, "%s needs a response%s", i.Code, offered(i))
+	}
+	text := strings.TrimSpace(fmt.Sprint(response))
+	for _, o := range i.Options {
+		value := o.Value
+		if value == nil {
+			value = o.ID
+		}
+		if text == o.ID || strings.EqualFold(text, o.Label) || text == fmt.Sprint(value) {
+			return value, nil
+		}
+	}
+	if i.ResponseSchema == nil {
+		if len(i.Options) > 0 {
+			return nil, contracts.Errorf(contracts.CodeInvalid, "%q is none of the options%s", text, offered(i))
+		}
+		return response, nil
+	}
+	raw, err := contracts.Canonical(i.ResponseSchema)
+	if err != nil {
+		return nil, err
+	}
+	schema, err := contracts.CompileSchema(raw)
+	if err != nil {
+		return nil, err
+	}
+	if faults := schema.Validate(response); len(faults) > 0 {
+		e := contracts.Invalid("the answer to "+i.Code+" does not fit"+offered(i), faults...)
+		return nil, e
+	}
+	return response, nil
+}
+
+func offered(i contracts.Interrupt) string {
+	if len(i.Options) == 0 {
+		return ""
+	}
+	labels := make([]string, 0, len(i.Options))
+	for _, o := range i.Options {
+		labels = append(labels, o.ID+" = "+o.Label)
+	}
+	return "; choose one of: " + strings.Join(labels, ", ")
+}

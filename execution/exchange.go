@@ -1,0 +1,269 @@
+package execution
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"strconv"
+	"time"
+
+	"github.com/manifold-run/manifold/contracts"
+)
+
+// task says what an exchange is for.
+type task int
+
+const (
+	taskCall      task = iota // the node's own call
+	taskReconcile             // did the write take effect?
+	taskVerify                // read-back after a write
+	taskRefresh               // fetch the manifest again
+)
+
+// callsKey is the limit on all exchanges of this replica; lockKey is not a
+// limit but the place of nodes that wait for a lock; writeKey of those that
+// wait for another write of the run.
+const (
+	callsKey = "calls"
+	lockKey  = "lock"
+	writeKey = "write"
+)
+
+// batch is the present batch of a chunked capability.
+type batch struct{ started, running int }
+
+// admit takes a place under every limit that a call of the capability meets,
+// or lets the node wait for the one that is full.
+func (l *loop) admit(n *node, p contracts.Policy, tool string) bool {
+	if key, ok := l.roomInRun(n, p, tool); !ok {
+		l.deferUntilRoom(n, key, "other calls of this run")
+		return false
+	}
+	capability := "cap:" + tool
+	if !l.acquire(capability, p.MaxConcurrency) {
+		l.deferUntilRoom(n, capability, "room at "+tool)
+		return false
+	}
+	if !l.acquire(callsKey, l.r.cfg.MaxCalls) {
+		l.r.limits.release(capability)
+		l.deferUntilRoom(n, callsKey, "room for one more call")
+		return false
+	}
+	if wait := l.r.limits.allow("rate:"+tool, p.RateLimitPerMin, l.r.cfg.Now()); wait > 0 {
+		l.r.limits.release(callsKey)
+		l.r.limits.release(capability)
+		l.queue(n, "the rate limit of "+tool, l.r.cfg.Now().Add(wait))
+		return false
+	}
+	l.occupy(n, p, tool)
+	n.held = []string{capability, callsKey}
+	l.undefer(capability) // whoever else waits tries too, or waits anew
+	l.undefer(callsKey)
+	return true
+}
+
+func (l *loop) acquire(key string, limit int) bool {
+	return l.r.limits.acquire(key, limit, l.stored.ID, func() { l.inbox.put(message{kind: msgFreed, key: key}) })
+}
+
+// roomInRun checks the limits that hold inside one run: the array rule's, and
+// what the execution mode says.
+func (l *loop) roomInRun(n *node, p contracts.Policy, tool string) (string, bool) {
+	group, mode := groupKey(n), modeKey(tool)
+	if g := n.v.spec.GroupLimit; g > 0 && l.places[group] >= g {
+		return group, false
+	}
+	switch p.ExecutionMode {
+	case contracts.ModeSequential:
+		return mode, l.places[mode] == 0
+	case contracts.ModeParallelChunked:
+		b := l.batches[mode]
+		return mode, b == nil || b.started < p.ChunkSize
+	default:
+		return "", true
+	}
+}
+
+func (l *loop) occupy(n *node, p contracts.Policy, tool string) {
+	l.places[groupKey(n)]++
+	l.places[modeKey(tool)]++
+	if p.ExecutionMode != contracts.ModeParallelChunked {
+		return
+	}
+	b := l.batches[modeKey(tool)]
+	if b == nil {
+		b = &batch{}
+		l.batches[modeKey(tool)] = b
+	}
+	b.started++
+	b.running++
+}
+
+// vacate gives all places of an exchange back.
+func (l *loop) vacate(n *node, tool string) {
+	for _, key := range n.held {
+		l.r.limits.release(key)
+	}
+	n.held = nil
+	l.places[groupKey(n)]--
+	l.places[modeKey(tool)]--
+	l.undefer(groupKey(n))
+	mode := modeKey(tool)
+	b := l.batches[mode]
+	if b == nil {
+		l.undefer(mode)
+		return
+	}
+	if b.running--; b.running == 0 { // the next batch begins when the last has ended
+		delete(l.batches, mode)
+		l.undeferAll(mode)
+	}
+}
+
+func groupKey(n *node) string    { return "group:" + n.v.spec.Group }
+func modeKey(tool string) string { return "mode:" + tool }
+func attemptText(n int) string   { return "attempt " + strconv.Itoa(n) }
+func (r NodeRecord) nth() string { return strconv.Itoa(max(r.Writes, 1)) }
+func (r NodeRecord) key(runID string) string {
+	if r.Writes == 0 {
+		return ""
+	}
+	return runID + "/" + r.NodeID + "/" + r.nth()
+}
+
+func (l *loop) newCall(n *node, entry *contracts.CapabilityEntry, params map[string]any) Call {
+	return Call{
+		Entry: entry, Parameters: params,
+		Context: contracts.ExecuteContext{
+			RunID: l.stored.ID, NodeID: n.rec.NodeID, Attempt: max(n.rec.Attempts, 1),
+			TimeoutMS: entry.Policy.TimeoutMS, Phase: n.v.spec.Phase, Instance: l.instance(n, entry),
+			CapabilityDigest: entry.Digest, Principal: l.stored.Plan.Owner,
+		},
+		Timeout: min(entry.Policy.Timeout(), contracts.MaxExchange),
+	}
+}
+
+// instance is the node's own for its own domain, else what the plan chose for
+// the other domain.
+func (l *loop) instance(n *node, entry *contracts.CapabilityEntry) string {
+	if n.entry != nil && n.entry.Domain == entry.Domain && n.v.spec.Instance != "" {
+		return n.v.spec.Instance
+	}
+	return l.stored.Plan.Instances[entry.Domain]
+}
+
+// exchange runs one call beside the loop; its completion comes by the inbox,
+// panics included. A write outlives the cancelling of the run and the stop of
+// the process as long as it can, and records what it observed under its nonce.
+func (l *loop) exchange(n *node, t task, c Call) {
+	ctx := l.ctx
+	if n.intent != nil && t == taskCall {
+		ctx = context.WithoutCancel(ctx) // cancelling must not turn a known outcome into an unknown one
+	}
+	ctx, cancel := context.WithTimeout(ctx, c.Timeout+time.Second)
+	n.inflight, n.cancel = true, cancel
+	l.inflight++
+	intent, id, started := n.intent, n.rec.NodeID, l.r.cfg.Now()
+	l.group.Go(func() error {
+		defer cancel()
+		reply := l.r.invoke(ctx, c)
+		if t == taskCall && intent != nil {
+			l.r.observe(ctx, *intent, reply)
+		}
+		l.inbox.put(message{
+			kind: msgReply, nodeID: id, task: t, reply: reply,
+			tookMS: l.r.cfg.Now().Sub(started).Milliseconds(), key: c.Entry.Ref(),
+		})
+		return nil
+	})
+}
+
+// invoke makes a panic of the adapter a broken exchange.
+func (r *Runner) invoke(ctx context.Context, c Call) (reply Reply) {
+	defer func() {
+		if p := recover(); p != nil {
+			reply = Reply{Kind: ReplyBroken, Message: fmt.Sprintf("the call panicked: %v", p)}
+		}
+	}()
+	return r.invoker.Invoke(ctx, c)
+}
+
+// observe records what is known for good about a write; whoever holds the
+// lease by then takes it into the ledger.
+func (r *Runner) observe(ctx context.Context, i Intent, reply Reply) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 30*time.Second)
+	defer cancel()
+	var err error
+	switch {
+	case reply.Kind == ReplyAccepted && reply.Operation != i.Operation:
+		err = r.store.RecordOperation(ctx, i.Nonce, reply.Operation)
+	case definitive(reply):
+		_, err = r.store.RecordOutcome(ctx, i.Nonce, outcomeOf(reply, r.cfg.Now()))
+	}
+	if err != nil {
+		r.cfg.Logger.WarnContext(ctx, "outcome of a write is not recorded yet", "run_id", i.RunID, "node_id", i.NodeID, "error", err)
+	}
+}
+
+// definitive tells whether a reply to a write settles what it did.
+func definitive(r Reply) bool {
+	switch r.Kind {
+	case ReplyInvalid, ReplyUnauthorized, ReplyConflict, ReplyRefused:
+		return true
+	case ReplyResult:
+		return r.Result.OK || (r.Result.Error.EffectOf() != contracts.EffectUnknown && !again(r))
+	default:
+		return false
+	}
+}
+
+// again tells whether a refusal may be sent again: the domain says that it is
+// retryable and had no effect.
+func again(r Reply) bool {
+	e := r.Result.Error
+	return e != nil && e.Retryable && e.EffectOf() == contracts.EffectNone
+}
+
+func outcomeOf(r Reply, at time.Time) Outcome {
+	o := Outcome{Kind: r.Kind, At: at, BadAnswer: r.Faults}
+	if r.Kind == ReplyResult {
+		o.Result = &r.Result
+		return o
+	}
+	o.Error = &contracts.ToolError{Type: errorType(r), Message: r.Message, Effect: contracts.EffectNone}
+	return o
+}
+
+func (o Outcome) reply() Reply {
+	r := Reply{Kind: o.Kind, Faults: o.BadAnswer}
+	if o.Result != nil {
+		r.Result = *o.Result
+	}
+	if o.Error != nil {
+		r.Message = o.Error.Message
+	}
+	return r
+}
+
+// materialize replaces references to artifacts by their content, except where
+// the schema takes the reference itself.
+func (l *loop) materialize(n *node, params map[string]any) (map[string]any, error) {
+	m := materializer{load: func(sha string) ([]byte, error) {
+		ctx, cancel := context.WithTimeout(l.ctx, 10*time.Second)
+		defer cancel()
+		return l.r.store.Blob(ctx, sha)
+	}}
+	if !hasArtifacts(params) {
+		return params, nil
+	}
+	var schema map[string]any
+	if err := json.Unmarshal(n.entry.Capability.Schema, &schema); err != nil {
+		return nil, fmt.Errorf("schema of %s: %w", n.v.spec.Tool, err)
+	}
+	full, err := m.replace(params, schema)
+	if err != nil {
+		return nil, err
+	}
+	out, _ := full.(map[string]any) //nolint:errcheck // replace keeps the type of a map
+	return out, nil
+}

@@ -1,0 +1,298 @@
+package execution
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/manifold-run/manifold/contracts"
+)
+
+// openGate asks for the approval of exactly this action. One that was approved
+// before and differs now is shown with the difference.
+func (l *loop) openGate(n *node, action contracts.Action, hash string) {
+	p := n.policy
+	i := contracts.Interrupt{
+		Type: contracts.InterruptWriteApproval, Action: &action, ActionSHA256: hash, Evidence: n.rec.Evidence,
+		Prompt: "Approve: " + l.titleOf(n) + "?", Reason: p.Reason,
+		Roles: p.Approval.Roles, Quorum: p.Approval.Quorum, FourEyes: p.Approval.FourEyes,
+		Requesters: requesters(l.stored.Plan.Owner, n.rec.Editors),
+		ExpiresAt:  new(l.r.cfg.Now().Add(time.Duration(p.Approval.ExpiresS) * time.Second)),
+		Options: []contracts.InterruptOption{
+			{ID: string(contracts.DecisionApprove), Label: "Approve"},
+			{ID: string(contracts.DecisionReject), Label: "Reject"},
+			{ID: string(contracts.DecisionEdit), Label: "Edit the parameters"},
+		},
+	}
+	if before := l.approvedBefore(n); before != nil {
+		i.Difference = difference(*before, action)
+		if n.rec.Edited == nil || n.gate.Status == contracts.InterruptApproved {
+			i.Reason = "stale_approval: what was approved is no longer what would run. " + i.Reason
+		}
+	}
+	if !l.sameAsPlanned(n) && !p.ApprovalRequired {
+		i.Reason = "the capability has changed since the plan was made"
+	}
+	n.rec.Step, n.rec.ApprovedSHA256 = StepGate, ""
+	l.openInterrupt(n, i, contracts.NodeAwaitingApproval)
+	l.watchExpiry(n)
+}
+
+func (l *loop) approvedBefore(n *node) *contracts.Action {
+	if n.gate == nil {
+		return nil
+	}
+	return n.gate.Action
+}
+
+func (l *loop) titleOf(n *node) string {
+	if n.v.spec.Title != "" {
+		return n.v.spec.Title
+	}
+	return n.v.spec.Tool
+}
+
+func requesters(owner contracts.Principal, editors []string) []string {
+	out := []string{owner.ID}
+	if owner.OnBehalfOf != "" {
+		out = append(out, owner.OnBehalfOf)
+	}
+	return append(out, editors...)
+}
+
+// openInterrupt puts a question to a person and commits it at once.
+func (l *loop) openInterrupt(n *node, i contracts.Interrupt, s contracts.NodeState) {
+	i.InterruptID, i.Code, i.Status = NewID("gate"), newCode(), contracts.InterruptOpen
+	i.SessionID, i.RunID, i.NodeID = l.stored.SessionID, l.stored.ID, n.rec.NodeID
+	i.BranchID, i.ToolName, i.CreatedAt = n.v.spec.BranchID, n.v.spec.Tool, l.r.cfg.Now()
+	if n.v.spec.Policy != nil {
+		i.RiskLevel = n.policy.RiskLevel
+	}
+	n.gate, n.rec.GateID = &i, i.InterruptID
+	n.rec.WaitingSince = time.Time{}
+	l.begun(n)
+	l.setState(n, s)
+	l.pending.Gates = append(l.pending.Gates, i)
+	l.emitFor(n, contracts.Event{Type: contracts.EventInterrupt, Status: string(i.Type), Summary: i.Prompt})
+}
+
+// codeAlphabet has no letters or digits that people take for one another.
+const codeAlphabet = "23456789ABCDEFGHJKMNPQRSTUVWXYZ"
+
+// newCode makes the short code that stands for one gate and its hash.
+func newCode() string {
+	random := rand.Text()
+	code := make([]byte, 5)
+	for i := range code {
+		code[i] = codeAlphabet[(int(random[2*i])*32+int(random[2*i+1]))%len(codeAlphabet)]
+	}
+	return string(code)
+}
+
+func (l *loop) watchExpiry(n *node) {
+	if n.gate != nil && n.gate.ExpiresAt != nil && n.v.state == contracts.NodeAwaitingApproval {
+		l.timers.add(*n.gate.ExpiresAt, n)
+	}
+}
+
+// errNotYet says that the store's clock has not reached the expiry.
+var errNotYet = errors.New("not expired yet")
+
+// expireGate ends a gate by time: the same compare-and-set as a decision, so
+// that exactly one of them wins.
+func (l *loop) expireGate(n *node) {
+	if n.gate == nil || n.gate.ExpiresAt == nil || l.r.cfg.Now().Before(*n.gate.ExpiresAt) {
+		return
+	}
+	if !l.flush() {
+		return
+	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(l.ctx), 10*time.Second)
+	defer cancel()
+	_, err := l.r.store.UpdateInterrupt(ctx, n.rec.GateID, func(i *contracts.Interrupt, now time.Time) error {
+		if now.Before(*i.ExpiresAt) {
+			return errNotYet
+		}
+		i.Status = contracts.InterruptExpired
+		i.Decisions = append(i.Decisions, contracts.InterruptDecided{
+			Decision: contracts.DecisionReject, DecidedBy: "system", DecidedAt: now, Comment: "expired", ActionSHA256: i.ActionSHA256,
+		})
+		return nil
+	})
+	if err != nil && contracts.CodeOf(err) != contracts.CodeConflict {
+		l.timers.add(l.r.cfg.Now().Add(time.Second), n)
+		return
+	}
+	l.readSignals()
+}
+
+// supersedeGate closes the question of a node that no longer needs an answer;
+// if somebody decided it at this moment, that is on record and changes nothing.
+func (l *loop) supersedeGate(n *node) {
+	if n.gate == nil || n.gate.Status != contracts.InterruptOpen || !l.flush() {
+		return
+	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(l.ctx), 10*time.Second)
+	defer cancel()
+	_, err := l.r.store.UpdateInterrupt(ctx, n.rec.GateID, func(i *contracts.Interrupt, _ time.Time) error {
+		i.Status = contracts.InterruptSuperseded
+		return nil
+	})
+	if err != nil && contracts.CodeOf(err) != contracts.CodeConflict {
+		l.r.cfg.Logger.WarnContext(ctx, "gate is left open", "run_id", l.stored.ID, "node_id", n.rec.NodeID, "error", err)
+	}
+	n.gate.Status = contracts.InterruptSuperseded
+}
+
+// consumeGate takes what was decided on a node's question into the run: the
+// ledger entry, the event, and what follows.
+func (l *loop) consumeGate(n *node) {
+	if n.gate == nil || n.gate.Status == contracts.InterruptOpen || !awaits(n.v.state) {
+		return
+	}
+	last := lastDecision(n.gate)
+	kind := contracts.LedgerDecision
+	if n.gate.Type == contracts.InterruptOutcomeUnknown {
+		kind = contracts.LedgerSettled
+	}
+	l.record(n, contracts.LedgerEntry{Kind: kind, ActionSHA256: n.gate.ActionSHA256, Actor: last.DecidedBy}, decisionPayload(n.gate))
+	l.emitFor(n, contracts.Event{
+		Type: contracts.EventInterruptResolved, Status: string(n.gate.Status),
+		Summary: string(last.Decision) + " by " + last.DecidedBy,
+	})
+	if n.gate.Type == contracts.InterruptWriteApproval {
+		l.decided(n, last)
+		return
+	}
+	l.answered(n, last)
+}
+
+func awaits(s contracts.NodeState) bool {
+	return s == contracts.NodeAwaitingApproval || s == contracts.NodeAwaitingInput || s == contracts.NodeOutcomeUnknown
+}
+
+func lastDecision(i *contracts.Interrupt) contracts.InterruptDecided {
+	if len(i.Decisions) == 0 {
+		return contracts.InterruptDecided{DecidedBy: "system"}
+	}
+	return i.Decisions[len(i.Decisions)-1]
+}
+
+func decisionPayload(i *contracts.Interrupt) any {
+	return struct {
+		InterruptID string                       `json:"interrupt_id"`
+		Type        contracts.InterruptType      `json:"type"`
+		Status      contracts.InterruptStatus    `json:"status"`
+		Decisions   []contracts.InterruptDecided `json:"decisions,omitempty"`
+		Response    any                          `json:"response,omitempty"`
+	}{i.InterruptID, i.Type, i.Status, i.Decisions, i.Response}
+}
+
+func (l *loop) decided(n *node, last contracts.InterruptDecided) {
+	switch n.gate.Status {
+	case contracts.InterruptApproved:
+		n.rec.ApprovedSHA256, n.rec.Step = n.gate.ActionSHA256, StepApproved
+		l.graph.again(n.v)
+		l.touch(n)
+	case contracts.InterruptSuperseded:
+		if last.Decision != contracts.DecisionEdit {
+			l.end(n, contracts.NodeCancelled)
+			return
+		}
+		n.rec.Edited, n.rec.Step = maps.Clone(last.EditedParams), StepNone
+		if !slices.Contains(n.rec.Editors, last.DecidedBy) {
+			n.rec.Editors = append(n.rec.Editors, last.DecidedBy)
+		}
+		l.graph.again(n.v)
+		l.touch(n)
+	default:
+		l.reject(n, last)
+	}
+}
+
+// reject ends a node with a structured rejection that later nodes and the
+// answer can read.
+func (l *loop) reject(n *node, last contracts.InterruptDecided) {
+	text := "rejected by " + last.DecidedBy
+	if n.gate.Status == contracts.InterruptExpired {
+		text = "the approval expired"
+	}
+	if c := strings.TrimSpace(last.Comment); c != "" && n.gate.Status != contracts.InterruptExpired {
+		text += ": " + c
+	}
+	n.rec.Error = &contracts.ToolError{
+		Type: "rejected", Message: contracts.CleanSummary(text), Effect: contracts.EffectNone,
+		Detail: map[string]any{"gate_id": n.gate.InterruptID, "decided_by": last.DecidedBy, "comment": last.Comment},
+	}
+	l.end(n, contracts.NodeRejected)
+}
+
+// answered takes the answer to a question that is no approval.
+func (l *loop) answered(n *node, last contracts.InterruptDecided) {
+	if n.gate.Status != contracts.InterruptAnswered {
+		l.end(n, contracts.NodeCancelled)
+		return
+	}
+	switch n.gate.Type {
+	case contracts.InterruptOutcomeUnknown:
+		l.settled(n, last)
+	case contracts.InterruptCapabilityChanged:
+		if n.gate.Response == contracts.AnswerCancelNode {
+			l.end(n, contracts.NodeCancelled)
+			return
+		}
+		n.rec.Step, n.rec.Rechecked = StepNone, false
+		l.graph.again(n.v)
+		l.touch(n)
+	default:
+		n.rec.Result = &Result{Summary: "answered by " + last.DecidedBy, Facts: map[string]any{"value": n.gate.Response}}
+		l.end(n, contracts.NodeCompleted)
+	}
+}
+
+// settled takes a person's word on an unknown outcome.
+func (l *loop) settled(n *node, last contracts.InterruptDecided) {
+	if n.intent != nil && n.gate.Response != contracts.AnswerLookAgain {
+		l.pending.Consume = append(l.pending.Consume, n.intent.Nonce)
+	}
+	switch n.gate.Response {
+	case contracts.AnswerApplied:
+		n.rec.Result = &Result{Summary: contracts.CleanSummary("settled as applied by " + last.DecidedBy), Facts: map[string]any{}}
+		l.beginVerify(n)
+	case contracts.AnswerNotApplied:
+		// Done anew under a new key, and only with a new approval.
+		n.rec.Step, n.rec.ApprovedSHA256, n.rec.Error, n.intent = StepNone, "", nil, nil
+		l.pending.Release = append(l.pending.Release, n.rec.NodeID)
+		l.graph.again(n.v)
+		l.touch(n)
+	default:
+		n.rec.Step, n.tries = StepReconcile, 0
+		l.graph.again(n.v)
+		l.touch(n)
+	}
+}
+
+// changed asks what to do about a capability that is no longer there.
+func (l *loop) changed(n *node) {
+	if l.inDoubt(n) {
+		l.outcomeUnknown(n, "the capability is no longer registered")
+		return
+	}
+	n.rec.Step = StepChanged
+	l.openInterrupt(n, contracts.Interrupt{
+		Type:   contracts.InterruptCapabilityChanged,
+		Prompt: n.v.spec.Tool + " is no longer offered by its domain.",
+		Reason: "the capability is gone", Roles: []string{"approver", "operator"},
+		Options: []contracts.InterruptOption{
+			{ID: contracts.AnswerRetry, Label: "Try again after a refresh"},
+			{ID: contracts.AnswerCancelNode, Label: "Cancel this step"},
+		},
+	}, contracts.NodeAwaitingInput)
+	if l.writing == n {
+		l.stopWriting()
+	}
+}

@@ -1,0 +1,55 @@
+package execution
+
+import "sync"
+
+// inbox is how the world talks to the one goroutine that owns a run. Putting
+// never blocks: a loop that has ended leaves nobody hanging.
+type inbox struct {
+	// notify holds a token while there is something to take.
+	notify chan struct{}
+
+	mu sync.Mutex // guards messages
+	// messages are taken all at once, in order of arrival.
+	messages []message
+}
+
+// message is a completion of an exchange, or a plain nudge.
+type message struct {
+	kind   messageKind
+	nodeID string
+	task   task
+	reply  Reply
+	// tookMS is the time that the exchange took.
+	tookMS int64
+	// key is the limit that was freed.
+	key string
+}
+
+type messageKind int
+
+const (
+	msgReply messageKind = iota // an exchange has ended
+	msgWake                     // something was written for the run
+	msgFreed                    // a limit that the run waits for has room
+	msgLost                     // the lease is gone
+)
+
+func newInbox() *inbox { return &inbox{notify: make(chan struct{}, 1)} }
+
+func (b *inbox) put(m message) {
+	b.mu.Lock()
+	b.messages = append(b.messages, m)
+	b.mu.Unlock()
+	select {
+	case b.notify <- struct{}{}:
+	default:
+	}
+}
+
+func (b *inbox) take() []message {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	taken := b.messages
+	b.messages = nil
+	return taken
+}

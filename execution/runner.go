@@ -1,0 +1,264 @@
+package execution
+
+import (
+	"cmp"
+	"context"
+	"crypto/rand"
+	"errors"
+	"log/slog"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/manifold-run/manifold/contracts"
+)
+
+// Config is how a Runner works; the zero value is a sound default.
+type Config struct {
+	// Replica names this process in leases; by default it is random.
+	Replica string
+	// MaxActiveRuns bounds the runs that this replica advances at once [256].
+	// What is over waits in the store.
+	MaxActiveRuns int
+	// MaxCalls bounds the exchanges under way at once [128].
+	MaxCalls int
+	// LeaseTTL [10 s], Heartbeat [3 s] and SweepEvery [3 s] decide how soon
+	// another replica takes over after a crash: about TTL + sweep.
+	LeaseTTL, Heartbeat, SweepEvery time.Duration
+	// FlushDelay is how long the progress of reads may wait to be committed
+	// together with what follows [3 ms].
+	FlushDelay time.Duration
+	// ParkAfter is the wait from which on a run gives its lease back [2 s].
+	ParkAfter time.Duration
+	// DropData tells not to keep raw output for debugging.
+	DropData bool
+	// Now stamps and measures; what decides is compared with the store's clock.
+	Now    func() time.Time
+	Logger *slog.Logger
+}
+
+func (c Config) withDefaults() Config {
+	c.Replica = cmp.Or(c.Replica, "replica-"+strings.ToLower(rand.Text()[:8]))
+	c.MaxActiveRuns = cmp.Or(c.MaxActiveRuns, 256)
+	c.MaxCalls = cmp.Or(c.MaxCalls, 128)
+	c.LeaseTTL = cmp.Or(c.LeaseTTL, 10*time.Second)
+	c.Heartbeat = cmp.Or(c.Heartbeat, 3*time.Second)
+	c.SweepEvery = cmp.Or(c.SweepEvery, 3*time.Second)
+	c.FlushDelay = cmp.Or(c.FlushDelay, 3*time.Millisecond)
+	c.ParkAfter = cmp.Or(c.ParkAfter, 2*time.Second)
+	if c.Now == nil {
+		c.Now = time.Now
+	}
+	if c.Logger == nil {
+		c.Logger = slog.New(slog.DiscardHandler)
+	}
+	return c
+}
+
+// Deps are the ports that a Runner works through. Observer may be nil.
+type Deps struct {
+	Store    Store
+	Invoker  Invoker
+	Catalogs Catalogs
+	Observer Observer
+}
+
+// Runner advances runs: those that were submitted to it, and those that nobody
+// holds and that can go on.
+type Runner struct {
+	cfg      Config
+	store    Store
+	invoker  Invoker
+	catalogs Catalogs
+	observer Observer
+	limits   *limits
+	schemas  *schemaCache
+
+	// poke tells the dispatcher that a run may be due.
+	poke chan struct{}
+
+	mu sync.Mutex // guards the fields below
+	// active holds the loop of every run that this replica holds.
+	active map[string]*loop
+	// reserved counts the runs that are being created or acquired.
+	reserved int
+	stopping bool
+	started  bool
+	// stop ends the background work and the loops.
+	stop context.CancelFunc
+	base context.Context //nolint:containedctx // the life of the loops, ended by Stop
+	work sync.WaitGroup
+}
+
+// New makes a Runner; Start must be called before runs advance.
+func New(cfg Config, deps Deps) (*Runner, error) {
+	if deps.Store == nil || deps.Invoker == nil || deps.Catalogs == nil {
+		return nil, errors.New("execution: store, invoker and catalogs are needed")
+	}
+	return &Runner{
+		cfg: cfg.withDefaults(), store: deps.Store, invoker: deps.Invoker,
+		catalogs: deps.Catalogs, observer: deps.Observer,
+		limits: newLimits(), schemas: newSchemaCache(),
+		poke: make(chan struct{}, 1), active: map[string]*loop{},
+	}, nil
+}
+
+// Start begins to renew leases and to take runs that are due. The context
+// bounds the start only.
+func (r *Runner) Start(ctx context.Context) error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.started || r.stopping {
+		return nil
+	}
+	r.started = true
+	// The work must outlive the context of the call that started it.
+	r.base, r.stop = context.WithCancel(context.WithoutCancel(ctx))
+	r.work.Go(func() { r.heartbeat(r.base) })
+	r.work.Go(func() { r.dispatch(r.base) })
+	r.poked()
+	return nil
+}
+
+// Stop lets writes that are under way finish and be recorded, gives all leases
+// back, and returns when that is done or the context ends. Calling it twice is
+// harmless.
+func (r *Runner) Stop(ctx context.Context) error {
+	r.mu.Lock()
+	r.stopping = true
+	stop := r.stop
+	r.mu.Unlock()
+	if stop == nil {
+		return nil
+	}
+	stop()
+	done := make(chan struct{})
+	go func() { r.work.Wait(); close(done) }()
+	select {
+	case <-done:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// Submit stores a run of the plan and begins it at once, unless this replica
+// is full: then the run waits in the store. It gives the run's id.
+func (r *Runner) Submit(ctx context.Context, sessionID string, plan contracts.Plan) (string, error) {
+	if len(plan.Nodes) == 0 {
+		return "", contracts.Errorf(contracts.CodeInvalid, "the plan has no nodes")
+	}
+	now := r.cfg.Now()
+	plan.RunID = cmp.Or(plan.RunID, NewID("run"))
+	run := Run{
+		ID: plan.RunID, SessionID: sessionID, Format: Format, Plan: plan,
+		State: contracts.RunRunning, CreatedAt: now, UpdatedAt: now,
+	}
+	held := r.reserve()
+	if held {
+		run.Owner, run.Epoch = r.cfg.Replica, 1
+	}
+	first, err := firstTransition(&run, now)
+	if err == nil {
+		err = r.store.CreateRun(ctx, run, r.cfg.LeaseTTL, first)
+	}
+	if err != nil {
+		if held {
+			r.unreserve()
+		}
+		return "", err
+	}
+	if held {
+		r.launch(run.ID, Lease{RunID: run.ID, Owner: run.Owner, Epoch: run.Epoch}, &Snapshot{Run: run, Nodes: first.Nodes})
+	}
+	return run.ID, nil
+}
+
+// firstTransition is the plan entry and the rows of the nodes.
+func firstTransition(run *Run, now time.Time) (Transition, error) {
+	t := Transition{At: now}
+	for _, n := range run.Plan.Nodes {
+		t.Nodes = append(t.Nodes, NodeRecord{NodeID: n.NodeID, State: contracts.NodePending})
+	}
+	c := chain{runID: run.ID}
+	entry := contracts.LedgerEntry{Kind: contracts.LedgerPlan, Actor: run.Plan.Owner.ID, ActionSHA256: run.Plan.PlanHash}
+	if err := c.append(&t, entry, run.Plan, now); err != nil {
+		return t, err
+	}
+	run.LedgerSeq, run.LedgerHead = c.seq, c.head
+	return t, nil
+}
+
+// Wake tells that something was written for a run.
+func (r *Runner) Wake(runID string) {
+	r.mu.Lock()
+	l := r.active[runID]
+	r.mu.Unlock()
+	if l != nil {
+		l.inbox.put(message{kind: msgWake})
+		return
+	}
+	r.poked()
+}
+
+// Cancel asks for a run to end: reads are cancelled, writes that are under way
+// finish and are recorded, what waits is cancelled.
+func (r *Runner) Cancel(ctx context.Context, runID, by string) error {
+	if err := r.store.RequestCancel(ctx, runID, by); err != nil {
+		return err
+	}
+	r.Wake(runID)
+	return nil
+}
+
+// Active is how many runs this replica advances right now.
+func (r *Runner) Active() int {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return len(r.active)
+}
+
+func (r *Runner) poked() {
+	select {
+	case r.poke <- struct{}{}:
+	default:
+	}
+}
+
+// reserve takes a place for one more run, if there is one.
+func (r *Runner) reserve() bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if !r.started || r.stopping || len(r.active)+r.reserved >= r.cfg.MaxActiveRuns {
+		return false
+	}
+	r.reserved++
+	return true
+}
+
+func (r *Runner) unreserve() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.reserved--
+}
+
+// launch turns a reserved place into a loop. Without a snapshot the loop reads
+// it from the store.
+func (r *Runner) launch(runID string, lease Lease, snapshot *Snapshot) {
+	l := newLoop(r, lease)
+	r.mu.Lock()
+	r.reserved--
+	r.active[runID] = l
+	base := r.base
+	r.mu.Unlock()
+	r.work.Go(func() {
+		l.run(base, snapshot)
+		r.mu.Lock()
+		delete(r.active, runID)
+		r.mu.Unlock()
+		r.poked() // the place is free, and a parked run may be due already
+	})
+}
+
+// NewID makes an id such as run_7k3q….
+func NewID(prefix string) string { return prefix + "_" + strings.ToLower(rand.Text()[:20]) }

@@ -1,0 +1,275 @@
+package execution
+
+import (
+	"crypto/rand"
+	"encoding/json"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/manifold-run/manifold/contracts"
+	"github.com/manifold-run/manifold/expr"
+)
+
+// write takes a write from its resolved parameters to its one call: approved
+// for exactly this action, alone in its run, holding its locks, announced by a
+// committed intent.
+func (l *loop) write(n *node, full map[string]any) {
+	if !l.approved(n) {
+		return
+	}
+	if l.writing != nil && l.writing != n {
+		l.deferUntilRoom(n, writeKey, "another write of this run")
+		return
+	}
+	if !l.admit(n, n.policy, n.v.spec.Tool) {
+		return
+	}
+	if !l.lock(n) || !l.announce(n) {
+		l.vacate(n, n.v.spec.Tool)
+		return
+	}
+	l.send(n, full)
+}
+
+// approved tells whether the action may be done: no approval is needed, or one
+// was given for exactly this action. Otherwise it opens a gate.
+func (l *loop) approved(n *node) bool {
+	action, hash, err := l.action(n)
+	if err != nil {
+		l.fail(n, contracts.ErrInternal, err.Error(), contracts.EffectNone)
+		return false
+	}
+	needed := n.policy.ApprovalRequired || (n.policy.SideEffectClass.Writes() && !l.sameAsPlanned(n))
+	if !needed || n.rec.ApprovedSHA256 == hash {
+		n.rec.Step = StepApproved
+		return true
+	}
+	l.openGate(n, action, hash)
+	return false
+}
+
+// action is what an approval is bound to, with its hash.
+func (l *loop) action(n *node) (contracts.Action, string, error) {
+	owner := l.stored.Plan.Owner
+	a := contracts.Action{
+		Capability: n.entry.Ref(), CapabilityDigest: n.entry.Digest, Instance: n.v.spec.Instance,
+		OnBehalfOf: owner.OnBehalfOf, Parameters: n.rec.Params, Evidence: n.rec.Evidence, Policy: n.policy,
+	}
+	if a.OnBehalfOf == "" {
+		a.OnBehalfOf = owner.ID
+	}
+	hash, err := contracts.Hash(a)
+	return a, hash, err
+}
+
+// lock takes all resource keys of the node, or lets it wait for the first that
+// is held.
+func (l *loop) lock(n *node) bool {
+	keys := l.lockKeys(n)
+	if len(keys) == 0 {
+		return true
+	}
+	holder, held, err := l.r.store.AcquireLocks(l.ctx, l.lease, n.rec.NodeID, keys)
+	switch {
+	case err == nil && held:
+		return true
+	case contracts.CodeOf(err) == contracts.CodeLeaseLost:
+		l.loseLease()
+	case err != nil:
+		l.queue(n, "the store", l.r.cfg.Now().Add(time.Second))
+	default:
+		l.deferUntilRoom(n, lockKey, "lock "+holder.Key+", held by "+holder.RunID+" "+holder.NodeID)
+	}
+	return false
+}
+
+// lockKeys fills the {param} places of the lock templates; an absent parameter
+// reads *.
+func (l *loop) lockKeys(n *node) []string {
+	var keys []string
+	for _, template := range n.v.spec.Locks {
+		keys = append(keys, fillTemplate(template, n.rec.Params))
+	}
+	slices.Sort(keys)
+	return slices.Compact(keys)
+}
+
+func fillTemplate(template string, params map[string]any) string {
+	var out strings.Builder
+	for {
+		before, rest, found := strings.Cut(template, "{")
+		out.WriteString(before)
+		if !found {
+			return out.String()
+		}
+		name, after, _ := strings.Cut(rest, "}")
+		out.WriteString(paramText(params[name]))
+		template = after
+	}
+}
+
+func paramText(v any) string {
+	switch v := v.(type) {
+	case nil:
+		return "*"
+	case string:
+		return v
+	default:
+		body, err := contracts.Canonical(v)
+		if err != nil {
+			return "*"
+		}
+		return string(body)
+	}
+}
+
+// announce commits the intent of a write before its call, under the lease and
+// only while no cancel was requested. A write that is sent again after the
+// domain said that nothing happened keeps its intent and its key.
+func (l *loop) announce(n *node) bool {
+	_, hash, err := l.action(n)
+	if err != nil {
+		l.fail(n, contracts.ErrInternal, err.Error(), contracts.EffectNone)
+		return false
+	}
+	l.writing = n
+	n.rec.Step = StepSent
+	l.setState(n, contracts.NodeRunning)
+	if n.intent != nil && n.intent.ActionSHA256 == hash {
+		return l.flush()
+	}
+	params, err := json.Marshal(n.rec.Params)
+	if err != nil {
+		l.fail(n, contracts.ErrInternal, err.Error(), contracts.EffectNone)
+		return false
+	}
+	n.rec.Writes++
+	n.rec.Attempts, n.rec.MachineMS, n.rec.Resent = 0, 0, false
+	now := l.r.cfg.Now()
+	n.intent = &Intent{
+		RunID: l.stored.ID, NodeID: n.rec.NodeID, N: n.rec.Writes, Key: n.rec.key(l.stored.ID),
+		ActionSHA256: hash, Capability: n.v.spec.Tool, Digest: n.entry.Digest, Instance: n.v.spec.Instance,
+		Parameters: params, Principal: l.stored.Plan.Owner, Phase: n.v.spec.Phase,
+		CreatedAt: now, Deadline: now.Add(l.writeTime(n)), Nonce: rand.Text(),
+	}
+	l.pending.Intents = append(l.pending.Intents, *n.intent)
+	l.record(n, contracts.LedgerEntry{
+		Kind: contracts.LedgerIntent, ActionSHA256: hash, Key: n.intent.Key, Actor: l.stored.Plan.Owner.ID,
+	}, n.rec.Params)
+	l.begun(n)
+	return l.flush()
+}
+
+// writeTime is how long after the announcement the write may still be sent.
+func (l *loop) writeTime(n *node) time.Duration {
+	if n.policy.Attempts() == 1 {
+		return n.policy.Timeout()
+	}
+	return n.policy.NodeTimeout()
+}
+
+// send makes one exchange of the announced write.
+func (l *loop) send(n *node, full map[string]any) {
+	if n.rec.Operation == "" || n.attemptAt.IsZero() {
+		n.attemptAt = l.r.cfg.Now()
+		n.rec.Attempts++
+	}
+	c := l.newCall(n, n.entry, full)
+	c.Context.IdempotencyKey = n.intent.Key
+	c.Context.Deadline = n.intent.Deadline
+	c.Context.Operation = n.rec.Operation
+	c.Context.TimeoutMS = n.policy.TimeoutMS
+	c.SendKey = n.policy.Idempotency == contracts.IdempotencyKeyed || n.policy.Idempotency == contracts.IdempotencyNatural
+	c.Timeout = l.exchangeTime(n)
+	l.emitFor(n, contracts.Event{Type: contracts.EventToolCallStart, Status: attemptText(n.rec.Attempts)})
+	l.touch(n)
+	l.exchange(n, taskCall, c)
+}
+
+// resend sends an announced write again, from its intent row alone.
+func (l *loop) resend(n *node) {
+	if n.intent == nil {
+		l.prepare(n)
+		return
+	}
+	if !l.look(n) {
+		return
+	}
+	var params map[string]any
+	err := contracts.Decode(n.intent.Parameters, &params)
+	var full map[string]any
+	if err == nil {
+		n.rec.Params = params
+		full, err = l.materialize(n, params)
+	}
+	if err != nil {
+		l.settleFailed(n, &contracts.ToolError{Type: contracts.ErrInternal, Message: err.Error(), Effect: contracts.EffectUnknown})
+		return
+	}
+	if !l.admit(n, n.policy, n.v.spec.Tool) {
+		return
+	}
+	l.writing = n
+	l.setState(n, contracts.NodeRunning)
+	if !l.flush() { // the row must say that it is under way before it is
+		l.vacate(n, n.v.spec.Tool)
+		return
+	}
+	l.send(n, full)
+}
+
+// onOutcome takes a settled outcome of a write into the ledger.
+func (l *loop) onOutcome(n *node) {
+	o := n.intent.Outcome
+	l.pending.Consume = append(l.pending.Consume, n.intent.Nonce)
+	r := o.reply()
+	switch {
+	case r.Kind == ReplyResult && r.Result.OK:
+		l.applied(n, r)
+	case r.Kind == ReplyResult:
+		l.failWith(n, r.Result.Error)
+	default:
+		l.settleFailed(n, o.Error)
+	}
+}
+
+// settleFailed ends a write of which it is known that it did nothing.
+func (l *loop) settleFailed(n *node, e *contracts.ToolError) {
+	if n.intent != nil && e.EffectOf() == contracts.EffectUnknown {
+		n.rec.Error = e
+		l.lookUp(n)
+		return
+	}
+	l.failWith(n, e)
+}
+
+// applied goes on after a write that took effect: what was dropped from its
+// answer is noted, then it is read back.
+func (l *loop) applied(n *node, r Reply) {
+	l.keep(n, r.Result)
+	for _, f := range r.Faults {
+		n.rec.Checks = append(n.rec.Checks, contracts.Check{Name: checkBadAnswer, Detail: f.Pointer + ": " + f.Message})
+	}
+	l.beginVerify(n)
+}
+
+// stopWriting lets the next write of the run go.
+func (l *loop) stopWriting() {
+	l.writing = nil
+	l.undefer(writeKey)
+}
+
+// mapped resolves a param_map for a look-up that belongs to a call.
+func (l *loop) mapped(n *node, m map[string]any) (map[string]any, error) {
+	key := ""
+	if n.intent != nil {
+		key = n.intent.Key
+	}
+	v, _, err := expr.Resolve(asAny(m), l.callScope(n, key))
+	if err != nil {
+		return nil, err
+	}
+	params, _ := v.(map[string]any) //nolint:errcheck // Resolve keeps the type of a map
+	return params, nil
+}
