@@ -183,6 +183,27 @@ type Condition struct {
 	LTE    *any   `json:"lte,omitempty"`
 }
 
+// Comparisons names the comparisons that are set; a valid condition has one. A
+// null on the right side is none: absence is written "exists": false.
+func (c Condition) Comparisons() []string {
+	var set []string
+	for _, cmp := range []struct {
+		name string
+		set  bool
+	}{
+		{"equals", c.Equals != nil},
+		{"in", c.In != nil},
+		{"exists", c.Exists != nil},
+		{"gte", c.GTE != nil},
+		{"lte", c.LTE != nil},
+	} {
+		if cmp.set {
+			set = append(set, cmp.name)
+		}
+	}
+	return set
+}
+
 // IntentHints are the sentences that lead to a capability, and those that
 // must not. They may be in any language.
 type IntentHints struct {

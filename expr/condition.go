@@ -1,0 +1,204 @@
+package expr
+
+import (
+	"encoding/json"
+	"math/big"
+	"time"
+
+	"github.com/manifold-run/manifold/contracts"
+)
+
+// Holds tells whether a condition holds, and what it read. A null counts as
+// absent; what is absent equals nothing, is in nothing and is not ordered, on
+// either side. Numbers compare by value, times (RFC 3339) by instant, other
+// text by its bytes; values of different types are unequal and not ordered.
+// An element of in that is an expression and gives a list stands for all of
+// its elements. The error is about the condition itself, never about values.
+func Holds(c contracts.Condition, scope Scope) (bool, []Read, error) {
+	if err := checkShape(c); err != nil {
+		return false, nil, err
+	}
+	path, err := contracts.ParseExpr(c.Path)
+	if err != nil {
+		return false, nil, err
+	}
+	r := &resolver{scope: scope, reads: map[string]any{}}
+	left, err := r.optional(path)
+	if err != nil {
+		return false, nil, err
+	}
+	holds, err := r.compare(c, left)
+	if err != nil {
+		return false, nil, err
+	}
+	return holds, r.sorted(), nil
+}
+
+// checkShape demands exactly one comparison.
+func checkShape(c contracts.Condition) error {
+	if n := len(c.Comparisons()); n != 1 {
+		return contracts.Errorf(contracts.CodeInvalid,
+			"the condition on %q needs exactly one of equals, in, exists, gte and lte, but has %d", c.Path, n)
+	}
+	return nil
+}
+
+func (r *resolver) compare(c contracts.Condition, left any) (bool, error) {
+	switch {
+	case c.Exists != nil:
+		return (left != nil) == *c.Exists, nil
+	case c.In != nil:
+		return r.in(left, c.In)
+	case c.Equals != nil:
+		right, err := r.operand(*c.Equals)
+		return err == nil && left != nil && right != nil && equal(left, right), err
+	case c.GTE != nil:
+		right, err := r.operand(*c.GTE)
+		sign, ordered := order(left, right)
+		return err == nil && ordered && sign >= 0, err
+	default:
+		right, err := r.operand(*c.LTE)
+		sign, ordered := order(left, right)
+		return err == nil && ordered && sign <= 0, err
+	}
+}
+
+func (r *resolver) in(left any, items []any) (bool, error) {
+	holds := false
+	for _, item := range items {
+		right, err := r.operand(item)
+		if err != nil {
+			return false, err
+		}
+		if list, ok := right.([]any); ok && isExpression(item) {
+			for _, element := range list {
+				holds = holds || left != nil && equal(left, element)
+			}
+		}
+		holds = holds || left != nil && right != nil && equal(left, right)
+	}
+	return holds, nil
+}
+
+func isExpression(v any) bool {
+	text, ok := v.(string)
+	if !ok {
+		return false
+	}
+	parts, err := contracts.ParseTemplate(text)
+	return err == nil && len(parts) == 1 && parts[0].Path != nil
+}
+
+// operand gives the right side; one that reads what is not there is nil.
+func (r *resolver) operand(v any) (any, error) {
+	norm, err := contracts.Normalize(v)
+	if err != nil {
+		return nil, contracts.Errorf(contracts.CodeInvalid, "compare: %w", err)
+	}
+	before := len(r.missing)
+	out, err := r.value("", norm)
+	for _, m := range r.missing[before:] {
+		r.reads[m.Message] = nil
+		out = nil
+	}
+	return out, err
+}
+
+// optional gives the value at a path, nil if there is none, and notes both.
+func (r *resolver) optional(path contracts.Path) (any, error) {
+	v, ok := lookup(r.scope, path)
+	if !ok {
+		r.reads[path.String()] = nil
+		return nil, nil
+	}
+	return r.note(path, v)
+}
+
+func equal(a, b any) bool {
+	switch a := a.(type) {
+	case []any:
+		list, ok := b.([]any)
+		return ok && equalLists(a, list)
+	case map[string]any:
+		members, ok := b.(map[string]any)
+		return ok && equalMaps(a, members)
+	case float64, json.Number:
+		x, y := number(a), number(b)
+		return y != nil && x.Cmp(y) == 0
+	default:
+		return isPlain(b) && a == b
+	}
+}
+
+// isPlain keeps == away from maps and lists, where it would panic.
+func isPlain(v any) bool {
+	switch v.(type) {
+	case nil, bool, string:
+		return true
+	default:
+		return false
+	}
+}
+
+func equalLists(a, b []any) bool {
+	if len(a) != len(b) {
+		return false
+	}
+	for i := range a {
+		if !equal(a[i], b[i]) {
+			return false
+		}
+	}
+	return true
+}
+
+func equalMaps(a, b map[string]any) bool {
+	if len(a) != len(b) {
+		return false
+	}
+	for name, v := range a {
+		other, ok := b[name]
+		if !ok || !equal(v, other) {
+			return false
+		}
+	}
+	return true
+}
+
+// order compares numbers with numbers and text with text.
+func order(a, b any) (sign int, ordered bool) {
+	if x, y := number(a), number(b); x != nil && y != nil {
+		return x.Cmp(y), true
+	}
+	s, isText := a.(string)
+	t, alsoText := b.(string)
+	if !isText || !alsoText {
+		return 0, false
+	}
+	at, errA := time.Parse(time.RFC3339Nano, s)
+	bt, errB := time.Parse(time.RFC3339Nano, t)
+	if errA == nil && errB == nil {
+		return at.Compare(bt), true
+	}
+	switch {
+	case s < t:
+		return -1, true
+	case s > t:
+		return 1, true
+	default:
+		return 0, true
+	}
+}
+
+// number gives the exact value of a JSON number, nil for anything else.
+func number(v any) *big.Rat {
+	switch v := v.(type) {
+	case float64:
+		return new(big.Rat).SetFloat64(v)
+	case json.Number:
+		if r, ok := new(big.Rat).SetString(string(v)); ok {
+			return r
+		}
+	}
+	return nil
+}

@@ -1,0 +1,169 @@
+package expr
+
+import (
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/manifold-run/manifold/contracts"
+)
+
+// Resolve replaces every "${path}" inside v, in maps and lists at any depth. A
+// string that is one expression takes the value with its type; inside other
+// text strings stand as they are and every other value as JSON. What a value
+// contains is never evaluated again. The result shares nothing with v or the
+// scope. The reads are sorted by path, each path once.
+//
+// A path that leads nowhere is an Error of code not_found that lists all of
+// them by their place in v and wraps a MissingError.
+func Resolve(v any, scope Scope) (any, []Read, error) {
+	norm, err := contracts.Normalize(v)
+	if err != nil {
+		return nil, nil, contracts.Errorf(contracts.CodeInvalid, "resolve expressions: %w", err)
+	}
+	r := &resolver{scope: scope, reads: map[string]any{}}
+	out, err := r.value("", norm)
+	if err != nil {
+		return nil, nil, err
+	}
+	if len(r.missing) > 0 {
+		return nil, r.sorted(), missingError(r.missing)
+	}
+	return out, r.sorted(), nil
+}
+
+func missingError(missing []contracts.Fault) error {
+	first := &MissingError{Path: missing[0].Message}
+	err := contracts.Errorf(contracts.CodeNotFound, "an expression reads what is not there: %w", first)
+	for _, m := range missing {
+		err.Faults = append(err.Faults, contracts.Fault{Pointer: m.Pointer, Message: (&MissingError{Path: m.Message}).Error()})
+	}
+	return err
+}
+
+// resolver collects what is read and what is missing (the path as message).
+type resolver struct {
+	scope   Scope
+	reads   map[string]any
+	missing []contracts.Fault
+}
+
+func (r *resolver) value(at string, v any) (any, error) {
+	switch v := v.(type) {
+	case string:
+		return r.text(at, v)
+	case []any:
+		for i, item := range v {
+			next, err := r.value(at+"/"+strconv.Itoa(i), item)
+			if err != nil {
+				return nil, err
+			}
+			v[i] = next
+		}
+	case map[string]any:
+		for _, name := range slices.Sorted(maps.Keys(v)) {
+			next, err := r.value(at+"/"+escapeToken(name), v[name])
+			if err != nil {
+				return nil, err
+			}
+			v[name] = next
+		}
+	}
+	return v, nil
+}
+
+func (r *resolver) text(at, text string) (any, error) {
+	if !strings.Contains(text, "${") {
+		return text, nil
+	}
+	parts, err := contracts.ParseTemplate(text)
+	if err != nil {
+		return nil, err
+	}
+	if len(parts) == 1 && parts[0].Path != nil {
+		return r.read(at, parts[0].Path)
+	}
+	var b strings.Builder
+	for _, part := range parts {
+		if part.Path == nil {
+			b.WriteString(part.Text)
+			continue
+		}
+		v, err := r.read(at, part.Path)
+		if err != nil {
+			return nil, err
+		}
+		if err := writeText(&b, v); err != nil {
+			return nil, err
+		}
+	}
+	return b.String(), nil
+}
+
+// read gives a copy of the value at a path and notes the read.
+func (r *resolver) read(at string, path contracts.Path) (any, error) {
+	v, ok := lookup(r.scope, path)
+	if !ok {
+		r.missing = append(r.missing, contracts.Fault{Pointer: at, Message: path.String()})
+		return nil, nil
+	}
+	return r.note(path, v)
+}
+
+func (r *resolver) note(path contracts.Path, v any) (any, error) {
+	kept, err := contracts.Normalize(v)
+	if err != nil {
+		return nil, contracts.Errorf(contracts.CodeInvalid, "read %s: %w", path, err)
+	}
+	r.reads[path.String()] = kept
+	return contracts.Normalize(kept)
+}
+
+func (r *resolver) sorted() []Read {
+	var reads []Read
+	for _, path := range slices.Sorted(maps.Keys(r.reads)) {
+		reads = append(reads, Read{Path: path, Value: r.reads[path]})
+	}
+	return reads
+}
+
+func writeText(b *strings.Builder, v any) error {
+	if s, ok := v.(string); ok {
+		b.WriteString(s)
+		return nil
+	}
+	raw, err := contracts.Canonical(v)
+	if err != nil {
+		return err
+	}
+	b.Write(raw)
+	return nil
+}
+
+// Escape makes plain text of whatever looks like an expression inside v, so
+// that what a person wrote is never evaluated: Resolve gives v back.
+func Escape(v any) any {
+	switch v := v.(type) {
+	case string:
+		return strings.ReplaceAll(v, "${", `\${`)
+	case []any:
+		out := make([]any, len(v))
+		for i, item := range v {
+			out[i] = Escape(item)
+		}
+		return out
+	case map[string]any:
+		out := make(map[string]any, len(v))
+		for name, item := range v {
+			out[name] = Escape(item)
+		}
+		return out
+	default:
+		return v
+	}
+}
+
+func escapeToken(name string) string {
+	return strings.NewReplacer("~", "~0", "/", "~1").Replace(name)
+}
