@@ -1,0 +1,88 @@
+package contracts
+
+import "time"
+
+// PlanRequest asks for a preview: a message, or intents given as data.
+type PlanRequest struct {
+	Message   string            `json:"message,omitempty"`
+	Intents   []Intent          `json:"intents,omitempty"`
+	Goal      string            `json:"goal,omitempty"`
+	SessionID string            `json:"session_id,omitempty"`
+	Instances map[string]string `json:"instances,omitempty"`
+	Budgets   *Budgets          `json:"budgets,omitempty"`
+	DryRun    bool              `json:"dry_run,omitempty"`
+}
+
+// PlanPreview is a plan that was compiled and not run, or what is missing for
+// one.
+type PlanPreview struct {
+	// Outcome says how the words were understood; accept for intents as data.
+	Outcome GateOutcome `json:"outcome"`
+	Intents []Intent    `json:"intents,omitempty"`
+	// Questions must be answered before there is a plan.
+	Questions []Interrupt   `json:"questions,omitempty"`
+	Choices   []Alternative `json:"choices,omitempty"`
+	Message   string        `json:"message,omitempty"`
+	Plan      *Plan         `json:"plan,omitempty"`
+	PlanHash  string        `json:"plan_hash,omitempty"`
+	Rows      []PlanRow     `json:"rows,omitempty"`
+	Mermaid   string        `json:"mermaid,omitempty"`
+	ExpiresAt *time.Time    `json:"expires_at,omitempty"`
+}
+
+// PlanRow is one node of a preview, for people.
+type PlanRow struct {
+	NodeID    string    `json:"node_id"`
+	Step      string    `json:"step"`
+	Tool      string    `json:"tool,omitempty"`
+	DependsOn []string  `json:"depends_on,omitempty"`
+	Risk      RiskLevel `json:"risk,omitempty"`
+	// Approval says why a person must approve, empty if nobody must.
+	Approval string `json:"approval,omitempty"`
+}
+
+// RunPlan runs exactly the plan that was previewed.
+type RunPlan struct {
+	PlanHash   string `json:"plan_hash"`
+	DryRun     bool   `json:"dry_run,omitempty"`
+	SessionID  string `json:"session_id,omitempty"`
+	Name       string `json:"name,omitempty"`
+	WebhookURL string `json:"webhook_url,omitempty"`
+}
+
+// CapabilityView is a capability as callers see it: what was declared, and the
+// policy that holds.
+type CapabilityView struct {
+	Ref         string   `json:"ref"`
+	Domain      string   `json:"domain"`
+	Name        string   `json:"name"`
+	Description string   `json:"description,omitempty"`
+	Schema      any      `json:"schema"`
+	Policy      Policy   `json:"policy"`
+	Routable    bool     `json:"routable"`
+	Examples    []string `json:"examples,omitempty"`
+	Digest      string   `json:"digest"`
+}
+
+// AuditReport is the result of checking hash chains.
+type AuditReport struct {
+	Runs    int          `json:"runs"`
+	Entries int          `json:"entries"`
+	OK      bool         `json:"ok"`
+	Faults  []AuditFault `json:"faults,omitempty"`
+}
+
+// AuditFault is a chain that does not hold.
+type AuditFault struct {
+	RunID   string `json:"run_id"`
+	Message string `json:"message"`
+}
+
+// Readiness tells whether the server can take requests, part by part.
+type Readiness struct {
+	Ready   bool                    `json:"ready"`
+	Version string                  `json:"version,omitempty"`
+	Store   HealthStatus            `json:"store"`
+	Domains map[string]HealthStatus `json:"domains,omitempty"`
+	Runs    int                     `json:"active_runs"`
+}
