@@ -3,22 +3,19 @@ package execution
 import (
 	"context"
 	"fmt"
-	"slices"
 	"strings"
 	"time"
 
 	"github.com/manifold-run/manifold/contracts"
 )
 
-// Decider is the person who decides. Whether they may see the run at all is
-// settled before.
+// Decider is who decides.
 type Decider struct {
-	// ID is the user's; four eyes compares it with the requesters.
+	// ID identifies the person in decisions and ledger.
 	ID string
-	// Person tells whether the key belongs to one person. A service key never
-	// satisfies four eyes.
-	Person bool
-	Roles  []string
+	// May tells whether they may, judged on the interrupt as it is at the moment
+	// of deciding.
+	May func(i contracts.Interrupt, d contracts.Decision) error
 }
 
 // Decide applies a decision or an answer to an open interrupt: the one function
@@ -59,7 +56,7 @@ func applyDecision(i *contracts.Interrupt, body contracts.Resume, who Decider, n
 	if body.Decision == contracts.DecisionApprove && body.ActionSHA256 == "" {
 		return contracts.Errorf(contracts.CodeInvalid, "an approval must carry the action_sha256 that it was made for")
 	}
-	if err := mayDecide(i, body.Decision, who); err != nil {
+	if err := who.May(*i, body.Decision); err != nil {
 		return err
 	}
 	d := contracts.InterruptDecided{
@@ -92,30 +89,6 @@ func approvals(i *contracts.Interrupt) int {
 	return n
 }
 
-// mayDecide checks role, four eyes and that nobody approves twice. Whoever
-// asked for the action may always withdraw or edit it.
-func mayDecide(i *contracts.Interrupt, d contracts.Decision, who Decider) error {
-	own := slices.Contains(i.Requesters, who.ID)
-	if own && d != contracts.DecisionApprove {
-		return nil
-	}
-	if !slices.ContainsFunc(i.Roles, func(r string) bool { return slices.Contains(who.Roles, r) }) {
-		return contracts.Errorf(contracts.CodeForbidden, "gate %s must be decided by a %s", i.Code, strings.Join(i.Roles, " or "))
-	}
-	if d != contracts.DecisionApprove {
-		return nil
-	}
-	if i.FourEyes && (own || !who.Person) {
-		return contracts.Errorf(contracts.CodeForbidden, "gate %s needs four eyes: another person than the requester must approve", i.Code)
-	}
-	for _, before := range i.Decisions {
-		if before.Decision == contracts.DecisionApprove && before.DecidedBy == who.ID {
-			return contracts.Errorf(contracts.CodeConflict, "you have approved gate %s already; it needs %d people", i.Code, i.Quorum)
-		}
-	}
-	return nil
-}
-
 // checkEdit validates edited parameters before they supersede a gate.
 func (r *Runner) checkEdit(ctx context.Context, i contracts.Interrupt, body contracts.Resume) error {
 	if i.Type != contracts.InterruptWriteApproval || i.Action == nil {
@@ -144,8 +117,8 @@ func applyAnswer(i *contracts.Interrupt, body contracts.Resume, who Decider, now
 	if body.Decision != "" && body.Decision != contracts.DecisionAnswer {
 		return contracts.Errorf(contracts.CodeInvalid, "%s is a question: answer it with a response", i.Code)
 	}
-	if len(i.Roles) > 0 && !slices.ContainsFunc(i.Roles, func(r string) bool { return slices.Contains(who.Roles, r) }) {
-		return contracts.Errorf(contracts.CodeForbidden, "%s must be answered by a %s", i.Code, strings.Join(i.Roles, " or "))
+	if err := who.May(*i, contracts.DecisionAnswer); err != nil {
+		return err
 	}
 	value, err := AnswerValue(*i, body.Response)
 	if err != nil {
