@@ -1,0 +1,79 @@
+package planner
+
+import (
+	"fmt"
+
+	"github.com/manifold-run/manifold/contracts"
+)
+
+func fault(pointer, format string, args ...any) contracts.Fault {
+	return contracts.Fault{Pointer: pointer, Message: fmt.Sprintf(format, args...)}
+}
+
+// checkBudgets refuses numbers that mean nothing.
+func checkBudgets(b contracts.Budgets) error {
+	var faults []contracts.Fault
+	for _, f := range []struct {
+		name  string
+		value int
+	}{
+		{"max_nodes", b.MaxNodes},
+		{"max_retries", b.MaxRetries},
+		{"max_tool_calls", b.MaxToolCalls},
+		{"max_tokens", b.MaxTokens},
+	} {
+		if f.value < 0 {
+			faults = append(faults, fault("/budgets/"+f.name, "must not be negative; 0 means the default"))
+		}
+	}
+	if len(faults) > 0 {
+		return contracts.Invalid("the budgets are not right", faults...)
+	}
+	return nil
+}
+
+// nodeLimit is how many nodes a plan may have: a budget can lower the limit of
+// the contract, never raise it.
+func nodeLimit(b contracts.Budgets) int {
+	if b.MaxNodes == 0 {
+		return contracts.MaxNodes
+	}
+	return min(b.MaxNodes, contracts.MaxNodes)
+}
+
+func tooManyNodes(what string, limit int) error {
+	return contracts.Errorf(contracts.CodeBudgetExceeded,
+		"%s needs more than the %d steps that a run may have; ask for less at once", what, limit)
+}
+
+// checkReach refuses plans that go beyond what was allowed: too many calls, or
+// a dry run that would reach a write which cannot pretend.
+func checkReach(p contracts.Plan) error {
+	calls := 0
+	var faults []contracts.Fault
+	for i, n := range p.Nodes {
+		if n.Kind != contracts.KindTool {
+			continue
+		}
+		calls++
+		if p.DryRun && n.Policy.SideEffectClass.Writes() && !n.Policy.DryRun {
+			faults = append(faults, fault(fmt.Sprintf("/nodes/%d", i), "%s writes and cannot pretend to", n.Tool))
+		}
+	}
+	if len(faults) > 0 {
+		return dryRunRefused(faults)
+	}
+	if limit := p.Budgets.MaxToolCalls; limit > 0 && calls > limit {
+		return contracts.Errorf(contracts.CodeBudgetExceeded,
+			"the plan makes %d calls and its budget allows %d", calls, limit)
+	}
+	return nil
+}
+
+func dryRunRefused(faults []contracts.Fault) error {
+	return &contracts.Error{
+		Code:    contracts.CodeUnsupported,
+		Message: "the dry run would reach writes that do not support it",
+		Faults:  faults,
+	}
+}

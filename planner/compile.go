@@ -1,0 +1,188 @@
+package planner
+
+import (
+	"github.com/manifold-run/manifold/contracts"
+)
+
+// maxIntents bounds one request; a person never says more, a program can ask
+// twice.
+const maxIntents = 100
+
+// maxEdges bounds the dependencies of one plan, which grow with the product of
+// intents that wait for each other.
+const maxEdges = 20 * contracts.MaxNodes
+
+// Request is what a plan is compiled from.
+type Request struct {
+	Goal    string
+	Intents []contracts.Intent
+	Catalog *contracts.Catalog
+	Owner   contracts.Principal
+	// Instances is domain → instance id; domains that are not named get their
+	// default.
+	Instances map[string]string
+	// Roles is role → "domain.name": what the person chose among several
+	// capabilities that play a role. It goes before the site's choice.
+	Roles   map[string]string
+	Budgets contracts.Budgets
+	DryRun  bool
+	// Phase restricts the plan to capabilities that may be used in it.
+	Phase string
+}
+
+// Result is a plan, or the questions that must be answered first.
+type Result struct {
+	Plan contracts.Plan
+	// Questions that are not empty mean that there is nothing to run yet.
+	Questions []Question
+	// Notes say in plain words what was left out of the plan, and why.
+	Notes []string
+}
+
+// Compile makes the plan of a request. Errors are typed: invalid with the
+// pointers of all faults, forbidden for roles and phases, unsupported for what
+// this release does not plan, budget_exceeded for plans that grow too large,
+// unavailable when the site's choice for a role is not registered.
+func Compile(req Request) (Result, error) {
+	c, err := newCompiler(req)
+	if err != nil {
+		return Result{}, err
+	}
+	asks, err := c.read()
+	if err != nil {
+		return Result{}, err
+	}
+	if len(c.questions) > 0 {
+		return Result{Questions: c.questions}, nil
+	}
+	if err := c.build(asks); err != nil {
+		return Result{}, err
+	}
+	if len(c.questions) > 0 {
+		return Result{Questions: c.questions}, nil
+	}
+	plan, err := c.finish(asks)
+	if err != nil {
+		return Result{}, err
+	}
+	return Result{Plan: plan, Notes: c.notes}, nil
+}
+
+// compiler holds what one compilation knows so far.
+type compiler struct {
+	req Request
+	// limit is how many nodes the plan may have.
+	limit        int
+	capabilities map[string]*capability
+	// instances and digests are those of the domains and capabilities that the
+	// plan may call.
+	instances map[string]string
+	digests   map[string]string
+	nodes     []contracts.Node
+	edges     int
+	groups    int
+	// chosen is what was searched → the choose node that has the answer, so
+	// that a person is asked once.
+	chosen map[string]string
+	// followed holds the follow-ups that exist, so that a join has each once.
+	followed map[string]bool
+	// shared are the join keys at which several intents meet.
+	shared    map[string]*meeting
+	faults    []contracts.Fault
+	questions []Question
+	asked     map[string]bool
+	notes     []string
+}
+
+func newCompiler(req Request) (*compiler, error) {
+	if req.Catalog == nil {
+		return nil, contracts.Errorf(contracts.CodeInternal, "compile a plan: there is no catalog")
+	}
+	if err := checkBudgets(req.Budgets); err != nil {
+		return nil, err
+	}
+	c := &compiler{
+		req: req, limit: nodeLimit(req.Budgets),
+		capabilities: map[string]*capability{}, instances: map[string]string{}, digests: map[string]string{},
+		chosen: map[string]string{}, followed: map[string]bool{},
+		shared: map[string]*meeting{}, asked: map[string]bool{},
+	}
+	return c, c.checkInstances()
+}
+
+// invalid gives the collected faults as one error, nil if there are none.
+func (c *compiler) invalid() error {
+	if len(c.faults) == 0 {
+		return nil
+	}
+	return contracts.Invalid("the request cannot be planned", c.faults...)
+}
+
+func (c *compiler) fault(pointer, format string, args ...any) {
+	c.faults = append(c.faults, fault(pointer, format, args...))
+}
+
+func (c *compiler) note(text string) { c.notes = append(c.notes, text) }
+
+// capability reads the schema of an entry once per compilation.
+func (c *compiler) capability(e *contracts.CapabilityEntry) (*capability, error) {
+	if known, ok := c.capabilities[e.Ref()]; ok {
+		return known, nil
+	}
+	made, err := newCapability(e)
+	if err != nil {
+		return nil, err
+	}
+	c.capabilities[e.Ref()] = made
+	return made, nil
+}
+
+// build makes the nodes of all intents, then the joins at which several meet.
+func (c *compiler) build(asks []*ask) error {
+	c.findMeetings(asks)
+	for _, a := range asks {
+		if err := c.buildAsk(a); err != nil {
+			return err
+		}
+	}
+	for _, a := range asks {
+		if err := c.meet(a); err != nil {
+			return err
+		}
+	}
+	c.pin()
+	return nil
+}
+
+func (c *compiler) buildAsk(a *ask) error {
+	a.call.deps = a.waitsFor()
+	built, err := c.expand(a.call)
+	if err != nil {
+		return err
+	}
+	a.built = built
+	if m := c.shared[a.cap.Capability.Metadata.JoinKey]; m != nil {
+		m.add(a)
+		return nil
+	}
+	return c.compose(a.call, built)
+}
+
+// finish puts the plan together and hashes it.
+func (c *compiler) finish(asks []*ask) (contracts.Plan, error) {
+	plan := contracts.Plan{
+		Goal: goal(c.req.Goal, asks), Strategy: strategy(c.nodes), Nodes: c.nodes,
+		Budgets: c.req.Budgets, Instances: c.instances, CapabilityDigests: c.digests,
+		Owner: c.req.Owner, DryRun: c.req.DryRun,
+	}
+	plan.Budgets.MaxNodes = c.limit
+	if err := checkReach(plan); err != nil {
+		return contracts.Plan{}, err
+	}
+	var err error
+	if plan.PlanHash, err = HashPlan(plan); err != nil {
+		return contracts.Plan{}, err
+	}
+	plan.PlanID = "plan_" + plan.PlanHash[:16]
+	return plan, nil
+}

@@ -1,0 +1,181 @@
+package planner
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/manifold-run/manifold/contracts"
+)
+
+// Preview is a plan for people to read before it runs.
+type Preview struct {
+	Goal     string             `json:"goal"`
+	Strategy contracts.Strategy `json:"strategy"`
+	// Reads, Writes, Approvals and Questions count the steps of each kind.
+	Reads     int `json:"reads"`
+	Writes    int `json:"writes"`
+	Approvals int `json:"approvals"`
+	Questions int `json:"questions"`
+	// Cost is what the declared costs of the calls add up to.
+	Cost contracts.Cost `json:"cost"`
+	Rows []PreviewRow   `json:"rows"`
+	// Mermaid is the graph as text for Mermaid.
+	Mermaid string `json:"mermaid"`
+}
+
+// PreviewRow is one node of a Preview.
+type PreviewRow struct {
+	NodeID    string                    `json:"node_id"`
+	What      string                    `json:"what"`
+	Tool      string                    `json:"tool,omitempty"`
+	DependsOn []string                  `json:"depends_on"`
+	Class     contracts.SideEffectClass `json:"side_effect_class,omitempty"`
+	Risk      contracts.RiskLevel       `json:"risk_level,omitempty"`
+	// Approval says who must approve and why; empty means nobody.
+	Approval string `json:"approval,omitempty"`
+	// Condition says when the step is made at all; empty means always.
+	Condition string `json:"condition,omitempty"`
+	Optional  bool   `json:"optional,omitempty"`
+}
+
+// Describe makes the preview of a plan. The catalog may be newer than the
+// plan; it only gives costs.
+func Describe(p contracts.Plan, catalog *contracts.Catalog) Preview {
+	out := Preview{Goal: p.Goal, Strategy: p.Strategy, Rows: make([]PreviewRow, 0, len(p.Nodes))}
+	for _, n := range p.Nodes {
+		row := PreviewRow{
+			NodeID: n.NodeID, What: what(n), Tool: n.Tool, DependsOn: slices.Clone(n.DependsOn),
+			Condition: conditionText(n.When), Optional: !n.Required,
+		}
+		if n.Kind == contracts.KindHuman {
+			out.Questions++
+		}
+		if n.Policy != nil {
+			row.Class, row.Risk, row.Approval = n.Policy.SideEffectClass, n.Policy.RiskLevel, approval(*n.Policy)
+			out.count(n, p.DryRun)
+		}
+		if p.DryRun {
+			row.Approval = "" // a dry run opens no gates
+		}
+		out.cost(n, catalog)
+		out.Rows = append(out.Rows, row)
+	}
+	out.Mermaid = mermaid(p)
+	return out
+}
+
+func (p *Preview) count(n contracts.Node, dry bool) {
+	if n.Policy.SideEffectClass.Writes() {
+		p.Writes++
+	} else {
+		p.Reads++
+	}
+	if n.Policy.ApprovalRequired && !dry {
+		p.Approvals++
+	}
+}
+
+func (p *Preview) cost(n contracts.Node, catalog *contracts.Catalog) {
+	if catalog == nil || n.Kind != contracts.KindTool {
+		return
+	}
+	e, ok := catalog.Capability(n.Tool)
+	if !ok || e.Capability.Metadata.Cost == nil {
+		return
+	}
+	p.Cost.Tokens += e.Capability.Metadata.Cost.Tokens
+	p.Cost.USD += e.Capability.Metadata.Cost.USD
+}
+
+// what says in words what a node does.
+func what(n contracts.Node) string {
+	text := contracts.CleanSummary(n.Title)
+	switch {
+	case text != "":
+	case n.Kind == contracts.KindHuman && n.Human != nil:
+		text = contracts.CleanSummary(n.Human.Prompt)
+	default:
+		text = n.Tool
+	}
+	if n.ForEach != nil {
+		text += " (for each of a list that is found on the way)"
+	}
+	return text
+}
+
+// approval says in words who must approve.
+func approval(p contracts.Policy) string {
+	if !p.ApprovalRequired {
+		return ""
+	}
+	text := strings.Join(p.Approval.Roles, " or ")
+	if p.Approval.Quorum > 1 {
+		text = fmt.Sprintf("%d of: %s", p.Approval.Quorum, text)
+	}
+	if p.Approval.FourEyes {
+		text += ", not the requester"
+	}
+	if p.Reason != "" {
+		text += ": " + contracts.CleanSummary(p.Reason)
+	}
+	return text
+}
+
+func conditionText(when *contracts.Condition) string {
+	if when == nil {
+		return ""
+	}
+	switch {
+	case when.Equals != nil:
+		return fmt.Sprintf("if %s is %s", when.Path, spoken(*when.Equals))
+	case when.GTE != nil:
+		return fmt.Sprintf("if %s is at least %s", when.Path, spoken(*when.GTE))
+	case when.LTE != nil:
+		return fmt.Sprintf("if %s is at most %s", when.Path, spoken(*when.LTE))
+	case when.Exists != nil && *when.Exists:
+		return fmt.Sprintf("if there is %s", when.Path)
+	case when.Exists != nil:
+		return fmt.Sprintf("if there is no %s", when.Path)
+	default:
+		return fmt.Sprintf("if %s is one of %s", when.Path, spoken(when.In))
+	}
+}
+
+// mermaid draws a plan; gates are marked, questions are rounded, joins are
+// circles. Texts are quoted, so that none of them can be read as syntax.
+func mermaid(p contracts.Plan) string {
+	var out strings.Builder
+	out.WriteString("flowchart TD\n")
+	for i, n := range p.Nodes {
+		open, shut := `["`, `"]`
+		switch n.Kind {
+		case contracts.KindHuman:
+			open, shut = `(["`, `"])`
+		case contracts.KindJoin:
+			open, shut = `(("`, `"))`
+		case contracts.KindTool:
+		}
+		label := n.NodeID + ": " + cut(what(n), 80)
+		if n.Policy != nil && n.Policy.ApprovalRequired && !p.DryRun {
+			label += " — needs approval"
+		}
+		fmt.Fprintf(&out, "  v%d%s%s%s\n", i, open, quoteMermaid.Replace(label), shut)
+	}
+	index := make(map[string]int, len(p.Nodes))
+	for i, n := range p.Nodes {
+		index[n.NodeID] = i
+	}
+	for i, n := range p.Nodes {
+		for _, dep := range n.DependsOn {
+			if j, ok := index[dep]; ok {
+				fmt.Fprintf(&out, "  v%d --> v%d\n", j, i)
+			}
+		}
+	}
+	return out.String()
+}
+
+var quoteMermaid = strings.NewReplacer(
+	"&", "&amp;", `"`, "&quot;", "<", "&lt;", ">", "&gt;", "`", "&#96;", "#", "&#35;", "\\", "&#92;",
+)

@@ -1,0 +1,214 @@
+package planner
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+
+	"github.com/manifold-run/manifold/contracts"
+)
+
+// call is one use of a capability on its way into the plan: what an intent
+// asked for, or a follow-up.
+type call struct {
+	prepared
+
+	target *capability
+	intent string
+	role   string
+	// of is the node that a follow-up comes after.
+	of       string
+	required bool
+	// deps are what every first node of the call waits for.
+	deps []string
+	when *contracts.Condition
+	// chain are the capabilities that led here, for follow-ups of follow-ups.
+	chain []string
+}
+
+// built is where a call stands in the plan.
+type built struct {
+	// calls are the nodes that do the work, ends also what follows each of them.
+	calls, ends []string
+	// anchor is the node whose result is the call's: the join, or the one node.
+	anchor string
+	// params is what "params" means to those who come after.
+	params map[string]any
+}
+
+// expand makes the nodes of a call: searches, calls, posts and their join.
+func (c *compiler) expand(cl *call) (built, error) {
+	out := built{params: cl.given}
+	group, limit := "", 0
+	if cl.split {
+		c.groups++
+		group, limit = "g"+strconv.Itoa(c.groups), cl.limit
+	}
+	meets := c.meets(cl)
+	fanned := cl.fansOut()
+	for i := range cl.members {
+		m := &cl.members[i]
+		node, err := c.tool(cl.target, m.params)
+		if err != nil {
+			return out, err
+		}
+		node.Group, node.GroupLimit = group, limit
+		node.JoinKey = cl.target.Capability.Metadata.JoinKey
+		if fanned && node.JoinKey == "" {
+			node.JoinKey = group
+		}
+		node.Required = cl.required && (!fanned || node.Policy.SideEffectClass.Writes())
+		if err := c.member(cl, m, node, &out); err != nil {
+			return out, err
+		}
+	}
+	out.anchor = out.calls[0]
+	if fanned {
+		out.params = cl.together()
+		if !meets {
+			return out, c.join(cl, &out)
+		}
+		return out, nil
+	}
+	out.params = cl.members[0].scope(cl.given)
+	return out, nil
+}
+
+// fansOut tells whether the call is more than one, so that a join is due. A
+// for_each node is the join of its own copies.
+func (cl *call) fansOut() bool { return len(cl.members) > 1 }
+
+// together is the scope after several members: what was asked for, lists
+// whole; the single parameter stands for the list.
+func (cl *call) together() map[string]any {
+	scope := make(map[string]any, len(cl.given)+1)
+	for name, value := range cl.given {
+		scope[name] = value
+	}
+	for _, rule := range cl.target.arrayRules() {
+		if items, ok := cl.given[rule.ParamName]; ok {
+			scope[rule.SingleParamName] = items
+		}
+	}
+	return scope
+}
+
+// scope is the scope after one member: what was asked for, as it was resolved.
+func (m *member) scope(given map[string]any) map[string]any {
+	scope := make(map[string]any, len(given)+1)
+	for name, value := range given {
+		scope[name] = value
+	}
+	for name, value := range m.params {
+		scope[name] = value
+	}
+	return scope
+}
+
+// member adds one call with the searches before and the posts after it.
+func (c *compiler) member(cl *call, m *member, node contracts.Node, out *built) error {
+	branch, first := c.nextID(), len(c.nodes)
+	node.DependsOn = slices.Clone(cl.deps)
+	if len(m.pre) > 0 {
+		node.DependsOn = nil
+	}
+	for _, step := range m.pre {
+		choose, err := c.search(cl, m, step, branch, node.Required)
+		if err != nil {
+			return err
+		}
+		answer := "${steps." + choose + ".facts.value}"
+		m.params[step.Param] = answer
+		if _, sent := node.Params[step.Param]; sent {
+			node.Params[step.Param] = answer
+		}
+		node.DependsOn = append(node.DependsOn, choose)
+	}
+	node.BranchID, node.IntentID, node.Role, node.Of = branch, cl.intent, cl.role, cl.of
+	node.When, node.ForEach = cl.when, m.each
+	if m.label != "" && cl.fansOut() {
+		node.Title = cut(node.Title+" ("+m.label+")", 120)
+	}
+	id, err := c.add(node)
+	if err != nil {
+		return err
+	}
+	for i := first; i < len(c.nodes)-1; i++ {
+		c.nodes[i].Of = id
+	}
+	out.calls, out.ends = append(out.calls, id), append(out.ends, id)
+	return c.posts(cl, m, id, branch, out)
+}
+
+// join adds the node at which the members of one call meet.
+func (c *compiler) join(cl *call, out *built) error {
+	first := c.node(out.calls[0])
+	id, err := c.add(contracts.Node{
+		Kind: contracts.KindJoin, Role: contracts.RoleJoin, Title: "All of: " + cl.target.title(),
+		DependsOn: out.ends, When: cl.when, JoinKey: first.JoinKey, Phase: first.Phase,
+		Required: cl.required, IntentID: cl.intent, BranchID: c.nextID(),
+	})
+	out.anchor = id
+	return err
+}
+
+func (c *compiler) nextID() string { return "n" + strconv.Itoa(len(c.nodes)+1) }
+
+// node gives a node that was added before.
+func (c *compiler) node(id string) *contracts.Node {
+	n, err := strconv.Atoi(id[1:])
+	if err != nil || n < 1 || n > len(c.nodes) {
+		return &contracts.Node{}
+	}
+	return &c.nodes[n-1]
+}
+
+// add appends a node and gives its id. Every node that it depends on was added
+// before, so the plan is a DAG by construction.
+func (c *compiler) add(n contracts.Node) (string, error) {
+	if len(c.nodes) >= c.limit {
+		return "", tooManyNodes("the request", c.limit)
+	}
+	if c.edges += len(n.DependsOn); c.edges > maxEdges {
+		return "", contracts.Errorf(contracts.CodeBudgetExceeded,
+			"the request has too many steps that wait for each other; ask for less at once")
+	}
+	n.NodeID = c.nextID()
+	c.nodes = append(c.nodes, n)
+	return n.NodeID, nil
+}
+
+// tool makes the node of one call of a capability, with its policy.
+func (c *compiler) tool(target *capability, params map[string]any) (contracts.Node, error) {
+	if err := c.permit(target.CapabilityEntry); err != nil {
+		return contracts.Node{}, err
+	}
+	instance := c.instance(target.Domain)
+	policy := target.Policy
+	policy.Approval.Roles = slices.Clone(policy.Approval.Roles)
+	node := contracts.Node{
+		Kind: contracts.KindTool, Title: target.title(), Tool: target.Ref(), Params: target.sent(params),
+		Phase: c.phase(target.CapabilityEntry), Policy: &policy, Instance: instance,
+	}
+	node.Locks = locks(target, instance)
+	return node, nil
+}
+
+// derived checks the parameters of a call that a manifest makes, not a person:
+// what is wrong with them is the manifest's fault.
+func derived(target *capability, params map[string]any, what string) error {
+	target.applyDefaults(params)
+	faults := target.unknown(params)
+	for _, name := range target.missing(params) {
+		faults = append(faults, fault("/"+escape(name), "is required"))
+	}
+	known := literals(params)
+	schema := target.full
+	if len(faults) > 0 || len(known) < len(params) {
+		schema = target.loose
+	}
+	if faults = append(faults, schema.Validate(known)...); len(faults) > 0 {
+		return contracts.Invalid(fmt.Sprintf("%s does not give %s what it needs", what, target.Ref()), faults...)
+	}
+	return nil
+}

@@ -1,0 +1,187 @@
+package planner
+
+import (
+	"cmp"
+	"fmt"
+	"regexp"
+	"slices"
+
+	"github.com/manifold-run/manifold/contracts"
+)
+
+func (c *capability) preSteps() []contracts.PreStep {
+	if f := c.Capability.Metadata.Flow; f != nil {
+		return f.Pre
+	}
+	return nil
+}
+
+func (c *capability) postSteps() []contracts.PostStep {
+	if f := c.Capability.Metadata.Flow; f != nil {
+		return f.Post
+	}
+	return nil
+}
+
+// searches are the pre steps that the given parameters need. A value that an
+// expression gives comes from a capability, not from a person, and is taken as
+// it is.
+func (c *capability) searches(params map[string]any) []contracts.PreStep {
+	var out []contracts.PreStep
+	for _, step := range c.preSteps() {
+		value := params[step.Param]
+		text, ok := plain(value).(string)
+		taken := slices.ContainsFunc(out, func(s contracts.PreStep) bool { return s.Param == step.Param })
+		if ok && !taken && !deferred(value) && !c.settled(step.Param, text) {
+			out = append(out, step)
+		}
+	}
+	return out
+}
+
+// settled tells whether a text already is a value of the parameter. Without a
+// pattern, or another rule that tells values from words, it cannot be known.
+func (c *capability) settled(name, text string) bool {
+	property := c.property(name)
+	told := false
+	for _, keyword := range []string{"pattern", "enum", "const", "format"} {
+		_, has := property[keyword]
+		told = told || has
+	}
+	if !told {
+		pattern := c.spec(name).Pattern
+		re, err := regexp.Compile(pattern)
+		return pattern != "" && err == nil && re.MatchString(text)
+	}
+	return len(c.loose.Validate(map[string]any{name: text})) == 0
+}
+
+// search adds the nodes that resolve a parameter, a search and a choice, and
+// gives the id of the choice. Equal searches are made once.
+func (c *compiler) search(cl *call, m *member, step contracts.PreStep, branch string, required bool) (string, error) {
+	what := fmt.Sprintf("flow.pre %q of %s", step.Type, cl.target.Ref())
+	target, err := c.helper(cl.target, step.SearchCapability, what)
+	if err != nil {
+		return "", err
+	}
+	params := map[string]any{cmp.Or(step.SearchParam, "query"): m.params[step.Param]}
+	if err := derived(target, params, what); err != nil {
+		return "", err
+	}
+	schema := cl.target.schemaOf(step.Param)
+	key, err := contracts.Hash([]any{target.Ref(), params, step.ResultPath, step.Choose, schema, cl.deps, cl.when})
+	if err != nil {
+		return "", err
+	}
+	if choose, ok := c.chosen[key]; ok {
+		c.require(choose, required)
+		return choose, nil
+	}
+	node, err := c.tool(target, params)
+	if err != nil {
+		return "", err
+	}
+	node.Role, node.BranchID, node.IntentID = contracts.RolePreSearch, branch, cl.intent
+	node.DependsOn, node.When, node.Required = slices.Clone(cl.deps), cl.when, required
+	id, err := c.add(node)
+	if err != nil {
+		return "", err
+	}
+	human, err := choice(cl.target, step, id, m.params[step.Param], schema)
+	if err != nil {
+		return "", err
+	}
+	choose, err := c.add(contracts.Node{
+		Kind: contracts.KindHuman, Role: contracts.RolePreChoose, Title: "Choose " + step.Param, Human: human,
+		DependsOn: []string{id}, When: cl.when, Phase: node.Phase, BranchID: branch, IntentID: cl.intent, Required: required,
+	})
+	c.chosen[key] = choose
+	return choose, err
+}
+
+// require makes a search that several calls share required when one of them is.
+func (c *compiler) require(choose string, required bool) {
+	if !required {
+		return
+	}
+	node := c.node(choose)
+	node.Required = true
+	c.node(node.DependsOn[0]).Required = true
+}
+
+// choice is the question that ends a search.
+func choice(target *capability, step contracts.PreStep, search string, said any, schema map[string]any) (*contracts.HumanStep, error) {
+	path, err := contracts.ParsePath(cmp.Or(step.ResultPath, "facts.matches"))
+	if err == nil {
+		path, err = resultPath(path, search)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("result_path of flow.pre %q of %s: %w", step.Type, target.Ref(), err)
+	}
+	prompt := fmt.Sprintf("Which %s?", step.Param)
+	if !target.spec(step.Param).PII {
+		prompt = contracts.CleanSummary(fmt.Sprintf("Which %s is meant by %q?", step.Param, cut(spoken(plain(said)), 120)))
+	}
+	return &contracts.HumanStep{
+		Interrupt: contracts.InterruptClarification, Prompt: prompt, OptionsFrom: expression(path),
+		Choose: cmp.Or(step.Choose, contracts.ChooseAsk), Param: step.Param, ResponseSchema: schema,
+	}, nil
+}
+
+// posts adds the reads that follow one call.
+func (c *compiler) posts(cl *call, m *member, id, branch string, out *built) error {
+	for _, step := range cl.target.postSteps() {
+		what := fmt.Sprintf("flow.post %q of %s", step.Type, cl.target.Ref())
+		if m.each != nil {
+			if step.Required {
+				return contracts.Errorf(contracts.CodeUnsupported, "%s cannot follow a call that repeats over a list only known while it runs", what)
+			}
+			c.note(what + " is left out: its call repeats over a list that is only known while it runs")
+			continue
+		}
+		post, err := c.post(cl, m, step, id, what)
+		if err != nil {
+			return err
+		}
+		post.BranchID = branch
+		added, err := c.add(post)
+		if err != nil {
+			return err
+		}
+		out.ends = append(out.ends, added)
+	}
+	return nil
+}
+
+func (c *compiler) post(cl *call, m *member, step contracts.PostStep, id, what string) (contracts.Node, error) {
+	target, err := c.helper(cl.target, step.Capability, what)
+	if err != nil {
+		return contracts.Node{}, err
+	}
+	params, complete, err := c.mapped(cl, step.ParamMap, frame{node: id, params: m.scope(cl.given)}, what)
+	if err != nil {
+		return contracts.Node{}, err
+	}
+	if complete {
+		if err := derived(target, params, what); err != nil {
+			return contracts.Node{}, err
+		}
+	}
+	node, err := c.tool(target, params)
+	node.Role, node.Of, node.IntentID = contracts.RolePost, id, cl.intent
+	node.DependsOn, node.When, node.Required = []string{id}, cl.when, step.Required && cl.required
+	return node, err
+}
+
+// helper finds a capability that another one uses for itself; it must not
+// write.
+func (c *compiler) helper(of *capability, ref, what string) (*capability, error) {
+	entry, err := c.req.Catalog.Resolve(ref, of.Domain)
+	if err != nil {
+		return nil, contracts.Errorf(contracts.CodeUnavailable, "%s names a capability that is not there: %w", what, err)
+	}
+	if entry.Policy.SideEffectClass.Writes() {
+		return nil, contracts.Errorf(contracts.CodeInvalid, "%s names %s, which writes; only reads are possible there", what, entry.Ref())
+	}
+	return c.capability(entry)
+}

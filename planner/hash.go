@@ -1,0 +1,25 @@
+package planner
+
+import (
+	"fmt"
+
+	"github.com/manifold-run/manifold/contracts"
+)
+
+// hashed is a plan without the members that its hash leaves out: the outer
+// fields win over the embedded ones of the same name, and are empty.
+type hashed struct {
+	contracts.Plan
+	PlanID   *struct{} `json:"plan_id,omitempty"`
+	RunID    *struct{} `json:"run_id,omitempty"`
+	PlanHash *struct{} `json:"plan_hash,omitempty"`
+}
+
+// HashPlan is the hash of a plan without plan_id, run_id and plan_hash.
+func HashPlan(p contracts.Plan) (string, error) {
+	hash, err := contracts.Hash(hashed{Plan: p})
+	if err != nil {
+		return "", fmt.Errorf("hash plan %s: %w", p.PlanID, err)
+	}
+	return hash, nil
+}

@@ -1,0 +1,70 @@
+package planner
+
+import (
+	"encoding/json"
+
+	"github.com/manifold-run/manifold/contracts"
+)
+
+// meeting is the join of several intents whose capabilities share a join key.
+type meeting struct {
+	key    string
+	ends   []string
+	phase  string
+	anchor string
+}
+
+func (m *meeting) add(a *ask) { m.ends = append(m.ends, a.built.ends...) }
+
+// findMeetings finds the join keys that several intents have.
+func (c *compiler) findMeetings(asks []*ask) {
+	count := map[string]int{}
+	for _, a := range asks {
+		if key := a.cap.Capability.Metadata.JoinKey; key != "" {
+			count[key]++
+		}
+	}
+	for _, a := range asks {
+		key := a.cap.Capability.Metadata.JoinKey
+		if a.meets = count[key] > 1; a.meets && c.shared[key] == nil {
+			c.shared[key] = &meeting{key: key}
+		}
+	}
+}
+
+// meets tells whether a call ends in a join that several intents share.
+func (c *compiler) meets(cl *call) bool {
+	return cl.role == "" && c.shared[cl.target.Capability.Metadata.JoinKey] != nil
+}
+
+// meet gives an intent its shared join, made by the first that comes, and the
+// follow-ups after it.
+func (c *compiler) meet(a *ask) error {
+	if !a.meets {
+		return nil
+	}
+	m := c.shared[a.cap.Capability.Metadata.JoinKey]
+	if m.anchor == "" {
+		id, err := c.add(contracts.Node{
+			Kind: contracts.KindJoin, Role: contracts.RoleJoin, Title: "All of: " + cut(m.key, 60), DependsOn: m.ends,
+			JoinKey: m.key, Phase: c.phase(a.cap.CapabilityEntry), Required: true, BranchID: c.nextID(),
+		})
+		if err != nil {
+			return err
+		}
+		m.anchor = id
+	}
+	a.built.anchor = m.anchor
+	return c.compose(a.call, a.built)
+}
+
+// workflowName is the name of a workflow, empty if it has none.
+func workflowName(raw []byte) string {
+	var named struct {
+		Name string `json:"name"`
+	}
+	if json.Unmarshal(raw, &named) != nil {
+		return ""
+	}
+	return named.Name
+}

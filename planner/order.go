@@ -1,0 +1,205 @@
+package planner
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/manifold-run/manifold/contracts"
+)
+
+// ask is one intent on its way into the plan.
+type ask struct {
+	intent  contracts.Intent
+	pointer string
+	cap     *capability
+	call    *call
+	built   built
+	// before are the intents that stand earlier in the order, after those of
+	// them that this one names.
+	before, after []*ask
+	// meets tells that the call ends in a join that it shares.
+	meets bool
+}
+
+func (a *ask) writes() bool { return a.cap.Policy.SideEffectClass.Writes() }
+
+// waitsFor gives the nodes that must end before this intent begins. Words give
+// order only: a read named after a write sees what it did; a write keeps the
+// order that was said; reads among themselves have none.
+func (a *ask) waitsFor() []string {
+	var deps []string
+	for _, b := range a.before {
+		said := slices.Contains(a.after, b) && (a.writes() || b.writes())
+		if !said && (a.writes() || !b.writes()) {
+			continue
+		}
+		if b.meets {
+			// Its join may wait for this very intent, so its calls must do.
+			deps = append(deps, b.built.calls...)
+			continue
+		}
+		deps = append(deps, b.built.anchor)
+	}
+	return deps
+}
+
+// read resolves, checks and orders the intents, and prepares their parameters.
+func (c *compiler) read() ([]*ask, error) {
+	switch n := len(c.req.Intents); {
+	case n == 0:
+		return nil, contracts.Invalid("there is nothing to plan", fault("/intents", "must have at least one intent"))
+	case n > maxIntents:
+		return nil, contracts.Errorf(contracts.CodeBudgetExceeded, "the request has %d intents; at most %d can be planned at once", n, maxIntents)
+	}
+	asks := make([]*ask, 0, len(c.req.Intents))
+	for i, in := range c.req.Intents {
+		a, err := c.resolve(i, in)
+		if err != nil {
+			return nil, err
+		}
+		asks = append(asks, a)
+	}
+	c.link(asks)
+	for _, a := range asks {
+		if a.cap == nil {
+			continue
+		}
+		if err := c.prepareAsk(a); err != nil {
+			return nil, err
+		}
+	}
+	if err := c.invalid(); err != nil {
+		return nil, err
+	}
+	return c.order(asks)
+}
+
+// resolve finds the capability of an intent; a fault leaves it empty.
+func (c *compiler) resolve(i int, in contracts.Intent) (*ask, error) {
+	a := &ask{intent: in, pointer: fmt.Sprintf("/intents/%d", i)}
+	if a.intent.ID == "" {
+		a.intent.ID = fmt.Sprintf("i%d", i+1)
+	}
+	if len(a.intent.ID) > 64 {
+		c.fault(a.pointer+"/id", "must have at most 64 characters")
+	}
+	ref := in.Capability
+	if in.Domain != "" && !strings.HasPrefix(ref, in.Domain+".") {
+		ref = in.Ref()
+	}
+	entry, err := c.req.Catalog.Resolve(ref, in.Domain)
+	if err != nil {
+		if c.isWorkflow(in) {
+			return nil, contracts.Errorf(contracts.CodeUnsupported, "%q is a workflow; workflows cannot be planned yet", in.Capability)
+		}
+		c.fault(a.pointer+"/capability", "%s", err)
+		return a, nil
+	}
+	if err := c.permit(entry); err != nil {
+		return nil, err
+	}
+	a.cap, err = c.capability(entry)
+	return a, err
+}
+
+// link turns the names in after into intents.
+func (c *compiler) link(asks []*ask) {
+	byID := make(map[string]*ask, len(asks))
+	for _, a := range asks {
+		if byID[a.intent.ID] != nil {
+			c.fault(a.pointer+"/id", "%q is used twice", a.intent.ID)
+		}
+		byID[a.intent.ID] = a
+	}
+	for _, a := range asks {
+		for i, id := range a.intent.After {
+			b := byID[id]
+			switch {
+			case b == nil:
+				c.fault(fmt.Sprintf("%s/after/%d", a.pointer, i), "there is no intent %q", id)
+			case b == a:
+				c.fault(fmt.Sprintf("%s/after/%d", a.pointer, i), "an intent cannot come after itself")
+			case !slices.Contains(a.after, b):
+				a.after = append(a.after, b)
+			}
+		}
+	}
+}
+
+// order sorts by after and keeps the order of the sentence otherwise.
+func (c *compiler) order(asks []*ask) ([]*ask, error) {
+	sorted := make([]*ask, 0, len(asks))
+	placed := func(a *ask) bool { return slices.Contains(sorted, a) }
+	for len(sorted) < len(asks) {
+		i := slices.IndexFunc(asks, func(a *ask) bool {
+			return !placed(a) && !slices.ContainsFunc(a.after, func(b *ask) bool { return !placed(b) })
+		})
+		if i < 0 {
+			return nil, contracts.Invalid("the order of the intents goes in a circle", fault("/intents", "after must not lead back"))
+		}
+		asks[i].before = slices.Clone(sorted)
+		sorted = append(sorted, asks[i])
+	}
+	return sorted, nil
+}
+
+// prepareAsk prepares the parameters of an intent and asks for what is missing.
+func (c *compiler) prepareAsk(a *ask) error {
+	cleaned := cleaner{}
+	params := cleaned.object(a.intent.Parameters, "", 0)
+	p := prepared{faults: cleaned.faults}
+	if len(p.faults) == 0 {
+		var err error
+		if p, err = c.prepare(a.cap, params); err != nil {
+			return err
+		}
+	}
+	for _, f := range p.faults {
+		c.rejectParam(a, f)
+	}
+	for _, name := range p.missing {
+		c.askParam(a.intent.ID, a.cap, name, "")
+	}
+	for i, name := range a.intent.Missing {
+		if _, given := params[name]; given {
+			continue
+		}
+		if !a.cap.knows(name) {
+			c.fault(fmt.Sprintf("%s/missing/%d", a.pointer, i), "%s has no parameter %q", a.cap.Ref(), name)
+			continue
+		}
+		c.askParam(a.intent.ID, a.cap, name, "")
+	}
+	a.call = &call{
+		prepared: p, target: a.cap, intent: a.intent.ID, required: true, chain: []string{a.cap.Ref()},
+	}
+	return nil
+}
+
+// rejectParam turns a fault into a question where a person's words were read,
+// and into an error where a program gave data.
+func (c *compiler) rejectParam(a *ask, f contracts.Fault) {
+	name := param(f.Pointer)
+	fromWords := a.intent.Source == "local" || a.intent.Source == "llm"
+	if fromWords && a.cap.declared[name] && !a.cap.spec(name).PII {
+		c.askParam(a.intent.ID, a.cap, name, fmt.Sprintf("%q does not fit: %s.", cut(spoken(a.intent.Parameters[name]), 60), f.Message))
+		return
+	}
+	if fromWords && a.cap.declared[name] {
+		c.askParam(a.intent.ID, a.cap, name, "That does not fit: "+f.Message+".")
+		return
+	}
+	c.fault(a.pointer+"/parameters"+f.Pointer, "%s", f.Message)
+}
+
+// isWorkflow tells whether an intent names a workflow of its domain.
+func (c *compiler) isWorkflow(in contracts.Intent) bool {
+	d, ok := c.req.Catalog.Domain(in.Domain)
+	if !ok {
+		return false
+	}
+	name := strings.TrimPrefix(in.Capability, in.Domain+".")
+	return slices.ContainsFunc(d.Manifest.Workflows, func(raw json.RawMessage) bool { return workflowName(raw) == name })
+}

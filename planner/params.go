@@ -1,0 +1,211 @@
+package planner
+
+import (
+	"maps"
+	"reflect"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/manifold-run/manifold/contracts"
+	"github.com/manifold-run/manifold/expr"
+)
+
+// maxParamDepth bounds how deep a parameter may nest.
+const maxParamDepth = 64
+
+// cleaner copies parameters that come from outside into plain JSON values and
+// lists what cannot be one.
+type cleaner struct{ faults []contracts.Fault }
+
+func (c *cleaner) object(params map[string]any, pointer string, depth int) map[string]any {
+	out := make(map[string]any, len(params))
+	for _, name := range slices.Sorted(maps.Keys(params)) {
+		out[name] = c.value(params[name], pointer+"/"+escape(name), depth)
+	}
+	return out
+}
+
+func (c *cleaner) value(v any, pointer string, depth int) any {
+	if depth > maxParamDepth {
+		return c.refuse(pointer, "nests deeper than %d levels", maxParamDepth)
+	}
+	switch v := v.(type) {
+	case nil, bool:
+		return v
+	case string:
+		return expr.Escape(v) // data is never evaluated
+	case map[string]any:
+		return c.object(v, pointer, depth+1)
+	case []any:
+		return c.list(v, pointer, depth+1)
+	default:
+		return c.foreign(v, pointer, depth)
+	}
+}
+
+func (c *cleaner) list(items []any, pointer string, depth int) []any {
+	out := make([]any, len(items))
+	for i, item := range items {
+		out[i] = c.value(item, pointer+"/"+strconv.Itoa(i), depth)
+	}
+	return out
+}
+
+// foreign turns numbers and other Go values, such as []string, into the JSON
+// values that the rest of the system works with.
+func (c *cleaner) foreign(v any, pointer string, depth int) any {
+	plain, err := contracts.Normalize(v)
+	if err != nil {
+		return c.refuse(pointer, "is not a JSON value: %s", err)
+	}
+	switch plain.(type) {
+	case map[string]any, []any, string:
+		return c.value(plain, pointer, depth+1)
+	default:
+		return plain
+	}
+}
+
+func (c *cleaner) refuse(pointer, format string, args ...any) any {
+	c.faults = append(c.faults, fault(pointer, format, args...))
+	return nil
+}
+
+var escapePointer = strings.NewReplacer("~", "~0", "/", "~1")
+
+// escape makes one step of a JSON pointer of a name.
+func escape(name string) string { return escapePointer.Replace(name) }
+
+// param is the parameter that a pointer below the parameters begins with.
+func param(pointer string) string {
+	first, _, _ := strings.Cut(strings.TrimPrefix(pointer, "/"), "/")
+	return unescapePointer.Replace(first)
+}
+
+// unknown lists the parameters that the capability does not have.
+func (c *capability) unknown(params map[string]any) []contracts.Fault {
+	var faults []contracts.Fault
+	for _, name := range slices.Sorted(maps.Keys(params)) {
+		if !c.knows(name) {
+			faults = append(faults, fault("/"+escape(name), "%s has no parameter %q", c.Ref(), name))
+		}
+	}
+	return faults
+}
+
+// applyAliases replaces spoken words by what they mean; the aliases of a
+// single parameter also hold for the items of the list that stands for it.
+func (c *capability) applyAliases(params map[string]any) {
+	for _, name := range slices.Sorted(maps.Keys(c.Capability.Metadata.ParameterSpecs)) {
+		aliases := c.spec(name).Aliases
+		if len(aliases) == 0 {
+			continue
+		}
+		if given, ok := params[name]; ok {
+			params[name] = aliased(given, aliases)
+		}
+		for _, rule := range c.arrayRules() {
+			if given, ok := params[rule.ParamName]; ok && rule.SingleParamName == name && rule.ParamName != name {
+				params[rule.ParamName] = aliased(given, aliases)
+			}
+		}
+	}
+}
+
+func aliased(v any, aliases map[string]any) any {
+	switch v := v.(type) {
+	case string:
+		return meaning(v, aliases)
+	case []any:
+		out := make([]any, len(v))
+		for i, item := range v {
+			out[i] = item
+			if text, ok := item.(string); ok {
+				out[i] = meaning(text, aliases)
+			}
+		}
+		return out
+	default:
+		return v
+	}
+}
+
+// meaning looks a word up, in any case. What is the meaning of an alias
+// already is left alone, so that aliases may be applied twice.
+func meaning(word string, aliases map[string]any) any {
+	if value, ok := aliases[word]; ok {
+		return expr.Escape(value)
+	}
+	spoken := slices.Sorted(maps.Keys(aliases))
+	if slices.ContainsFunc(spoken, func(s string) bool { return reflect.DeepEqual(aliases[s], word) }) {
+		return word
+	}
+	trimmed := strings.TrimSpace(word)
+	for _, s := range spoken {
+		if strings.EqualFold(s, trimmed) {
+			return expr.Escape(aliases[s])
+		}
+	}
+	return word
+}
+
+// applyDefaults sets absent parameters to their defaults. One of several
+// alternatives gets none once another was chosen.
+func (c *capability) applyDefaults(params map[string]any) {
+	properties := object(c.root["properties"])
+	chosen := len(c.nearest("oneOf", params)) == 0 && len(c.nearest("anyOf", params)) == 0
+	for _, name := range slices.Sorted(maps.Keys(properties)) {
+		value, ok := c.standard(name)
+		if _, given := params[name]; given || !ok || (chosen && c.exclusive(name)) || c.listed(name, params) {
+			continue
+		}
+		params[name] = value
+	}
+}
+
+// standard is the default of a parameter; it stands in the schema, or as a copy
+// in the specs. Like an alias it is data: an expression in it is text, or a
+// domain could read what other domains answered.
+func (c *capability) standard(name string) (any, bool) {
+	value, ok := object(object(c.root["properties"])[name])["default"]
+	if !ok {
+		value, ok = c.property(name)["default"]
+	}
+	if !ok {
+		value = c.spec(name).Default
+		ok = value != nil
+	}
+	return expr.Escape(value), ok
+}
+
+// listed tells whether the other side of an array rule was given.
+func (c *capability) listed(name string, params map[string]any) bool {
+	for _, rule := range c.arrayRules() {
+		other := ""
+		switch name {
+		case rule.SingleParamName:
+			other = rule.ParamName
+		case rule.ParamName:
+			other = rule.SingleParamName
+		}
+		if _, given := params[other]; given && other != "" && other != name {
+			return true
+		}
+	}
+	return false
+}
+
+func (c *capability) arrayRules() []contracts.ArrayRule {
+	if d := c.Capability.Metadata.Decomposition; d != nil {
+		return d.ArrayParams
+	}
+	return nil
+}
+
+// sent are the parameters without those that are for the planner alone.
+func (c *capability) sent(params map[string]any) map[string]any {
+	out := maps.Clone(params)
+	maps.DeleteFunc(out, func(name string, _ any) bool { return c.plansOnly(name) })
+	return out
+}

@@ -1,0 +1,178 @@
+package planner
+
+import (
+	"strings"
+
+	"github.com/manifold-run/manifold/contracts"
+	"github.com/manifold-run/manifold/expr"
+)
+
+// opening begins an expression. Inside the planner every value is a template:
+// what people and programs give is escaped on the way in, so that it is never
+// evaluated, and plain undoes that.
+const opening = "${"
+
+// mentions tells whether a value has the mark of an expression anywhere,
+// escaped or not.
+func mentions(v any) bool {
+	return anyText(v, func(text string) bool { return strings.Contains(text, opening) })
+}
+
+// holdsExpr tells whether a value has an expression anywhere.
+func holdsExpr(v any) bool {
+	return anyText(v, func(text string) bool {
+		if !strings.Contains(text, opening) {
+			return false
+		}
+		parts, err := contracts.ParseTemplate(text)
+		for _, p := range parts {
+			if p.Path != nil {
+				return true
+			}
+		}
+		return err != nil
+	})
+}
+
+func anyText(v any, test func(string) bool) bool {
+	switch v := v.(type) {
+	case string:
+		return test(v)
+	case []any:
+		for _, item := range v {
+			if anyText(item, test) {
+				return true
+			}
+		}
+	case map[string]any:
+		for _, member := range v {
+			if anyText(member, test) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// deferred tells whether a value is only complete at dispatch: it has an
+// expression, or an artifact whose content is put in then.
+func deferred(v any) bool { return holdsExpr(v) || holdsArtifact(v) }
+
+func holdsArtifact(v any) bool {
+	switch v := v.(type) {
+	case []any:
+		for _, item := range v {
+			if holdsArtifact(item) {
+				return true
+			}
+		}
+	case map[string]any:
+		if _, ok := v["$artifact"]; ok && len(v) == 1 {
+			return true
+		}
+		for _, member := range v {
+			if holdsArtifact(member) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// plain is a literal as it was given, before it was escaped.
+func plain(v any) any {
+	if !mentions(v) {
+		return v
+	}
+	out, _, err := expr.Resolve(v, nil)
+	if err != nil {
+		return v
+	}
+	return out
+}
+
+// literals are the parameters whose values are known, as they were given.
+func literals(params map[string]any) map[string]any {
+	out := make(map[string]any, len(params))
+	for name, value := range params {
+		if !deferred(value) {
+			out[name] = plain(value)
+		}
+	}
+	return out
+}
+
+// wholeExpr gives the path of a text that is one expression and nothing else.
+func wholeExpr(v any) (contracts.Path, bool) {
+	text, ok := v.(string)
+	if !ok || !strings.Contains(text, opening) {
+		return nil, false
+	}
+	parts, err := contracts.ParseTemplate(text)
+	if err != nil || len(parts) != 1 || parts[0].Path == nil {
+		return nil, false
+	}
+	return parts[0].Path, true
+}
+
+// second is the name after the root of a path, such as the id of a step.
+func second(path contracts.Path) string {
+	if len(path) < 2 {
+		return ""
+	}
+	return path[1].Name
+}
+
+func expression(path contracts.Path) string { return opening + path.String() + "}" }
+
+// templateText builds a text out of literals and expressions.
+type templateText struct{ out, literal strings.Builder }
+
+func (t *templateText) path(path contracts.Path) {
+	t.flush()
+	if strings.HasSuffix(t.out.String(), `\`) {
+		t.out.WriteByte(' ') // a backslash would turn the expression into text
+	}
+	t.out.WriteString(expression(path))
+}
+
+// value writes a template value: lists are read out, other values are JSON.
+func (t *templateText) value(v any) {
+	if items, ok := v.([]any); ok {
+		for i, item := range items {
+			if i > 0 {
+				t.literal.WriteString(", ")
+			}
+			t.value(item)
+		}
+		return
+	}
+	text, ok := v.(string)
+	if !ok {
+		text = spoken(v)
+	}
+	parts, err := contracts.ParseTemplate(text)
+	if err != nil {
+		t.literal.WriteString(text)
+		return
+	}
+	for _, p := range parts {
+		if p.Path != nil {
+			t.path(p.Path)
+			continue
+		}
+		t.literal.WriteString(p.Text)
+	}
+}
+
+// flush writes the literal text so far, escaped as a whole: two harmless
+// pieces must not become an expression together.
+func (t *templateText) flush() {
+	t.out.WriteString(strings.ReplaceAll(t.literal.String(), opening, `\`+opening))
+	t.literal.Reset()
+}
+
+func (t *templateText) String() string {
+	t.flush()
+	return t.out.String()
+}

@@ -1,0 +1,286 @@
+package planner
+
+import (
+	"fmt"
+	"maps"
+	"reflect"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/manifold-run/manifold/contracts"
+)
+
+// prepared are the parameters of one call after aliases, defaults and
+// decomposition.
+type prepared struct {
+	// given are the parameters as a whole, lists not yet split.
+	given   map[string]any
+	members []member
+	// split tells that a list became several calls, even if it has one item.
+	split bool
+	// limit bounds how many of the members run at once, 0 if nothing does.
+	limit int
+	// places is list → where its distinct items stood.
+	places map[string][]int
+	// faults have pointers below the parameters; missing are names.
+	faults  []contracts.Fault
+	missing []string
+}
+
+// member is one call of a decomposition, or the only one.
+type member struct {
+	params map[string]any
+	// origin is parameter → where its value stood, if not under its own name.
+	origin map[string]string
+	each   *contracts.ForEach
+	// pre are the searches that must resolve a parameter first.
+	pre []contracts.PreStep
+	// label tells the members of a decomposition apart.
+	label string
+}
+
+// prepare applies the order of the contract: aliases, lists by their own
+// schema, decomposition, searches, schema. The caller gives params up.
+func (c *compiler) prepare(target *capability, params map[string]any) (prepared, error) {
+	p := prepared{given: params, places: map[string][]int{}, faults: target.unknown(params)}
+	target.applyAliases(params)
+	rules := p.takeLists(target)
+	if len(p.faults) > 0 {
+		return p, nil
+	}
+	target.applyDefaults(params)
+	p.split = len(rules) > 0
+	if err := c.checkSize(target, params, rules); err != nil {
+		return p, err
+	}
+	if err := p.decompose(target, rules); err != nil {
+		return p, err
+	}
+	for i := range p.members {
+		if err := p.check(target, &p.members[i]); err != nil {
+			return p, err
+		}
+	}
+	return p, nil
+}
+
+// takeLists gives the array rules that apply, after it has checked their lists
+// and removed duplicates.
+func (p *prepared) takeLists(target *capability) []contracts.ArrayRule {
+	var rules []contracts.ArrayRule
+	for _, rule := range target.arrayRules() {
+		value, given := p.given[rule.ParamName]
+		if !given {
+			continue
+		}
+		if _, whole := wholeExpr(value); whole {
+			rules = append(rules, rule)
+			continue
+		}
+		items, ok := value.([]any)
+		if !ok {
+			p.rejectScalar(target, rule, value)
+			continue
+		}
+		if p.takeList(target, rule, items) {
+			rules = append(rules, rule)
+		}
+	}
+	return rules
+}
+
+// rejectScalar faults what should be a list, unless the one parameter takes
+// both an item and a list of them.
+func (p *prepared) rejectScalar(target *capability, rule contracts.ArrayRule, value any) {
+	if rule.ParamName == rule.SingleParamName {
+		return
+	}
+	faults := target.loose.Validate(map[string]any{rule.ParamName: plain(value)})
+	if len(faults) == 0 {
+		faults = []contracts.Fault{fault("/"+escape(rule.ParamName), "must be a list")}
+	}
+	p.faults = append(p.faults, faults...)
+}
+
+func (p *prepared) takeList(target *capability, rule contracts.ArrayRule, items []any) bool {
+	pointer := "/" + escape(rule.ParamName)
+	if len(items) == 0 {
+		p.faults = append(p.faults, fault(pointer, "must have at least one item"))
+		return false
+	}
+	if len(items) > contracts.MaxNodes {
+		p.faults = append(p.faults, fault(pointer, "has %d items; at most %d can be planned at once", len(items), contracts.MaxNodes))
+		return false
+	}
+	if !deferred(items) {
+		if faults := target.loose.Validate(map[string]any{rule.ParamName: plain(items)}); len(faults) > 0 {
+			p.faults = append(p.faults, faults...)
+			return false
+		}
+	}
+	items, p.places[rule.ParamName] = distinct(items)
+	p.given[rule.ParamName] = items
+	if rule.SingleParamName == rule.ParamName {
+		return true
+	}
+	if single, both := p.given[rule.SingleParamName]; both {
+		if !slices.ContainsFunc(items, func(item any) bool { return reflect.DeepEqual(item, single) }) {
+			p.faults = append(p.faults, fault("/"+escape(rule.SingleParamName), "give it or %q, not both", rule.ParamName))
+			return false
+		}
+		delete(p.given, rule.SingleParamName)
+	}
+	return true
+}
+
+// distinct removes later duplicates and says where the others stood.
+func distinct(items []any) ([]any, []int) {
+	seen := make(map[string]bool, len(items))
+	out, places := make([]any, 0, len(items)), make([]int, 0, len(items))
+	for i, item := range items {
+		key, err := contracts.Canonical(item)
+		if err == nil && seen[string(key)] {
+			continue
+		}
+		seen[string(key)] = true
+		out, places = append(out, item), append(places, i)
+	}
+	return out, places
+}
+
+// checkSize refuses a cross product before it is made.
+func (c *compiler) checkSize(target *capability, params map[string]any, rules []contracts.ArrayRule) error {
+	size := 1
+	for _, rule := range rules {
+		if items, ok := params[rule.ParamName].([]any); ok {
+			size *= len(items) // both are at most MaxNodes, so this cannot overflow
+		}
+		if size > c.limit {
+			return tooManyNodes(target.Ref()+" for every combination of its lists", c.limit)
+		}
+	}
+	return nil
+}
+
+// decompose makes the members: the cross product of all lists in rule order.
+func (p *prepared) decompose(target *capability, rules []contracts.ArrayRule) error {
+	base := maps.Clone(p.given)
+	for _, rule := range rules {
+		delete(base, rule.ParamName)
+		p.limit = smaller(p.limit, rule.MaxConcurrency)
+		if rule.CreateParallelSteps != nil && !*rule.CreateParallelSteps {
+			p.limit = 1
+		}
+	}
+	p.members = []member{{params: base, origin: map[string]string{}}}
+	for _, rule := range rules {
+		if _, known := p.given[rule.ParamName].([]any); !known {
+			if err := p.repeat(target, rule); err != nil {
+				return err
+			}
+			continue
+		}
+		p.multiply(target, rule)
+	}
+	return nil
+}
+
+func (p *prepared) multiply(target *capability, rule contracts.ArrayRule) {
+	items := listOf(p.given[rule.ParamName])
+	secret := target.spec(rule.SingleParamName).PII || target.spec(rule.ParamName).PII
+	out := make([]member, 0, len(p.members)*len(items))
+	for _, m := range p.members {
+		for i, item := range items {
+			next := member{params: maps.Clone(m.params), origin: maps.Clone(m.origin), each: m.each, label: m.label}
+			next.params[rule.SingleParamName] = item
+			next.origin[rule.SingleParamName] = "/" + escape(rule.ParamName) + "/" + strconv.Itoa(p.places[rule.ParamName][i])
+			if !secret && !deferred(item) {
+				next.label = strings.TrimPrefix(next.label+", "+spoken(plain(item)), ", ")
+			}
+			out = append(out, next)
+		}
+	}
+	p.members = out
+}
+
+// repeat leaves the list to the run: it is not known yet.
+func (p *prepared) repeat(target *capability, rule contracts.ArrayRule) error {
+	for i := range p.members {
+		m := &p.members[i]
+		if m.each != nil {
+			return contracts.Errorf(contracts.CodeUnsupported,
+				"%s would repeat over two lists that are only known while it runs; one is possible", target.Ref())
+		}
+		items, _ := p.given[rule.ParamName].(string) //nolint:errcheck // the caller has seen that it is text
+		m.each = &contracts.ForEach{Items: items, MaxConcurrency: p.limit}
+		m.params[rule.SingleParamName] = "${item}"
+	}
+	return nil
+}
+
+// check finds what one member lacks, what must be searched for it, and what
+// breaks the schema.
+func (p *prepared) check(target *capability, m *member) error {
+	m.pre = target.searches(m.params)
+	known := literals(m.params)
+	maps.DeleteFunc(known, func(name string, _ any) bool { return m.searched(name) })
+	missing := target.missing(m.params)
+	for _, name := range missing {
+		if _, replaced := p.given[name]; replaced {
+			return contracts.Errorf(contracts.CodeInvalid,
+				"the schema of %s demands the list %q, which its decomposition replaces by single calls", target.Ref(), name)
+		}
+		if !slices.Contains(p.missing, name) {
+			p.missing = append(p.missing, name)
+		}
+	}
+	schema := target.full
+	if len(missing) > 0 || len(known) < len(m.params) {
+		schema = target.loose
+	}
+	for _, f := range schema.Validate(known) {
+		p.addFault(m.trace(f))
+	}
+	return nil
+}
+
+// addFault keeps a fault once; members share most parameters.
+func (p *prepared) addFault(f contracts.Fault) {
+	if !slices.Contains(p.faults, f) {
+		p.faults = append(p.faults, f)
+	}
+}
+
+func (m *member) searched(name string) bool {
+	return slices.ContainsFunc(m.pre, func(s contracts.PreStep) bool { return s.Param == name })
+}
+
+// trace moves a fault to where the value was given.
+func (m *member) trace(f contracts.Fault) contracts.Fault {
+	name := param(f.Pointer)
+	if place, ok := m.origin[name]; ok {
+		f.Pointer = place + strings.TrimPrefix(f.Pointer, "/"+escape(name))
+	}
+	return f
+}
+
+// smaller is the smaller of two limits, where 0 means none.
+func smaller(a, b int) int {
+	if a == 0 || b == 0 {
+		return max(a, b)
+	}
+	return min(a, b)
+}
+
+// spoken is a value as people read it.
+func spoken(v any) string {
+	if text, ok := v.(string); ok {
+		return contracts.CleanSummary(text)
+	}
+	raw, err := contracts.Canonical(v)
+	if err != nil {
+		return fmt.Sprint(v)
+	}
+	return contracts.CleanSummary(string(raw))
+}

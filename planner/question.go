@@ -1,0 +1,179 @@
+package planner
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/manifold-run/manifold/contracts"
+)
+
+// maxOptions bounds the choices of one question; longer lists are typed.
+const maxOptions = 25
+
+// Question is what a person must say before there is a plan. Exactly one of
+// Param, Role and Domain is set: it says where the answer belongs when the
+// request is compiled again.
+type Question struct {
+	// IntentID is the intent that asks, empty for an instance.
+	IntentID string `json:"intent_id,omitempty"`
+	// Param is the parameter of the intent that the answer sets.
+	Param string `json:"param,omitempty"`
+	// Role is the key of Request.Roles that the answer sets.
+	Role string `json:"role,omitempty"`
+	// Domain is the key of Request.Instances that the answer sets.
+	Domain  string                      `json:"domain,omitempty"`
+	Kind    contracts.InterruptType     `json:"kind"`
+	Prompt  string                      `json:"prompt"`
+	Options []contracts.InterruptOption `json:"options,omitempty"`
+	// Schema is what the answer must satisfy.
+	Schema map[string]any `json:"schema,omitempty"`
+}
+
+// askOnce keeps the first of equal questions.
+func (c *compiler) askOnce(q Question) {
+	key := q.IntentID + "\x00" + q.Param + "\x00" + q.Role + "\x00" + q.Domain
+	if c.asked[key] {
+		return
+	}
+	c.asked[key] = true
+	if q.Kind == "" {
+		q.Kind = contracts.InterruptClarification
+	}
+	c.questions = append(c.questions, q)
+}
+
+// askParam asks for one parameter of an intent; reason says what was wrong
+// with the value given, if there was one.
+func (c *compiler) askParam(intent string, target *capability, name, reason string) {
+	prompt := contracts.CleanSummary(target.spec(name).Ask)
+	if prompt == "" {
+		prompt = fmt.Sprintf("Which %s? (%s)", strings.ReplaceAll(name, "_", " "), target.title())
+	}
+	if reason != "" {
+		prompt = contracts.CleanSummary(reason + " " + prompt)
+	}
+	c.askOnce(Question{
+		IntentID: intent, Param: name, Prompt: prompt,
+		Options: target.options(name), Schema: target.answer(name),
+	})
+}
+
+// askRole asks which of several capabilities should play a role.
+func (c *compiler) askRole(intent, role string, players []contracts.RolePlayer) {
+	q := Question{IntentID: intent, Role: role, Prompt: fmt.Sprintf("Several can be the %s. Which one?", role)}
+	var refs []any
+	for _, p := range players {
+		refs = append(refs, p.Entry.Ref())
+		q.Options = append(q.Options, contracts.InterruptOption{
+			ID: p.Entry.Ref(), Label: p.Entry.Ref(), Detail: contracts.CleanSummary(p.Entry.Capability.Description),
+		})
+	}
+	q.Schema = map[string]any{"enum": refs}
+	c.askOnce(q)
+}
+
+// askInstance asks on which installation of a domain to work.
+func (c *compiler) askInstance(d *contracts.DomainEntry) {
+	q := Question{
+		Domain: d.Name, Kind: contracts.InterruptSelectTarget,
+		Prompt: fmt.Sprintf("On which instance of %s?", d.Name),
+	}
+	var ids []any
+	for _, i := range d.Manifest.Instances {
+		ids = append(ids, i.ID)
+		label := contracts.CleanSummary(i.Title)
+		if label == "" {
+			label = i.ID
+		}
+		q.Options = append(q.Options, contracts.InterruptOption{ID: i.ID, Label: label})
+	}
+	q.Schema = map[string]any{"enum": ids}
+	c.askOnce(q)
+}
+
+// options are the values that a parameter can have, if they are few: its enum
+// with the spoken forms, else its aliases.
+func (c *capability) options(name string) []contracts.InterruptOption {
+	aliases := c.spec(name).Aliases
+	spokenForms := slices.Sorted(maps.Keys(aliases))
+	values := listOf(c.property(name)["enum"])
+	if len(values) == 0 {
+		values = c.spec(name).Enum
+	}
+	var out []contracts.InterruptOption
+	for _, value := range values {
+		option := contracts.InterruptOption{ID: spoken(value), Label: spoken(value), Value: value}
+		var also []string
+		for _, s := range spokenForms {
+			if spoken(aliases[s]) == option.ID {
+				also = append(also, s)
+			}
+		}
+		option.Detail = contracts.CleanSummary(strings.Join(also, ", "))
+		out = append(out, option)
+	}
+	if len(values) == 0 {
+		for _, s := range spokenForms {
+			out = append(out, contracts.InterruptOption{
+				ID: contracts.CleanSummary(s), Label: contracts.CleanSummary(s), Detail: spoken(aliases[s]), Value: aliases[s],
+			})
+		}
+	}
+	if len(out) > maxOptions {
+		return nil
+	}
+	return out
+}
+
+// answer is the schema of an answer that sets the parameter: its own, or any
+// text where a search resolves it.
+func (c *capability) answer(name string) map[string]any {
+	for _, step := range c.preSteps() {
+		if step.Param == name {
+			return map[string]any{"type": "string", "minLength": 1}
+		}
+	}
+	return c.schemaOf(name)
+}
+
+// schemaOf is a parameter's schema, complete in itself.
+func (c *capability) schemaOf(name string) map[string]any {
+	property := c.property(name)
+	if property == nil {
+		return nil
+	}
+	out := maps.Clone(property)
+	if len(c.spec(name).Enum) > 0 && out["enum"] == nil {
+		out["enum"] = c.spec(name).Enum
+	}
+	delete(out, onlyHere)
+	if !refers(out) {
+		return out
+	}
+	for _, defs := range []string{"$defs", "definitions"} {
+		if d, ok := c.document[defs]; ok {
+			out[defs] = d
+		}
+	}
+	return out
+}
+
+// refers tells whether a schema holds a reference.
+func refers(v any) bool {
+	switch v := v.(type) {
+	case map[string]any:
+		if _, ok := v["$ref"]; ok {
+			return true
+		}
+		for _, member := range v {
+			if refers(member) {
+				return true
+			}
+		}
+	case []any:
+		return slices.ContainsFunc(v, refers)
+	}
+	return false
+}
