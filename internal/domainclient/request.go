@@ -1,0 +1,114 @@
+package domainclient
+
+import (
+	"context"
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"net/http"
+	"net/http/httptrace"
+	"strings"
+	"time"
+
+	"github.com/hashicorp/go-retryablehttp"
+
+	"github.com/manifold-run/manifold/orchestrator/registry"
+)
+
+// request says what to ask, and how often it may be repeated.
+type request struct {
+	method string
+	path   string
+	body   []byte
+	header map[string]string
+	// repeats is how often it may be sent again, while again says so.
+	repeats int
+	again   func(resp *http.Response, err error, x *exchange) bool
+}
+
+// do sends the request. The error is what the transport said; the exchange
+// tells whether anything was written. The caller closes the body.
+func (c *Client) do(ctx context.Context, l *lane, at registry.Endpoint, r request) (*http.Response, *exchange, error) {
+	x := &exchange{}
+	req, err := c.newRequest(httptrace.WithClientTrace(ctx, x.trace()), at, r)
+	if err != nil {
+		return nil, x, err
+	}
+	client := &retryablehttp.Client{
+		HTTPClient:   l.http,
+		RetryMax:     r.repeats,
+		RetryWaitMin: 200 * time.Millisecond,
+		RetryWaitMax: 2 * time.Second,
+		CheckRetry:   checkRetry(r, x),
+		Backoff:      backoff(x),
+		ErrorHandler: retryablehttp.PassthroughErrorHandler,
+	}
+	resp, err := client.Do(req)
+	if err != nil && resp != nil {
+		_ = resp.Body.Close() //nolint:errcheck // the error that matters is err
+		resp = nil
+	}
+	return resp, x, err
+}
+
+func (c *Client) newRequest(ctx context.Context, at registry.Endpoint, r request) (*retryablehttp.Request, error) {
+	var body any
+	if r.body != nil {
+		body = r.body
+	}
+	req, err := retryablehttp.NewRequestWithContext(ctx, r.method, strings.TrimRight(at.URL, "/")+r.path, body)
+	if err != nil {
+		return nil, fmt.Errorf("make request for domain %s: %w", at.Domain, err)
+	}
+	// Without it net/http cannot replay a request by itself; repeating is
+	// decided here, and the body is rewound by retryablehttp.
+	req.GetBody = nil
+	secret, err := c.authorization(at)
+	if err != nil {
+		return nil, err
+	}
+	if secret != "" {
+		req.Header.Set("Authorization", secret)
+	}
+	req.Header.Set("Accept", "application/json")
+	req.Header.Set("Accept-Encoding", "identity")
+	req.Header.Set("User-Agent", "manifold")
+	for name, value := range r.header {
+		req.Header.Set(name, value)
+	}
+	return req, nil
+}
+
+// checkRetry is our rule of repetition: only what the request itself allows,
+// never after the caller has gone.
+func checkRetry(r request, x *exchange) retryablehttp.CheckRetry {
+	return func(ctx context.Context, resp *http.Response, err error) (bool, error) {
+		if ctx.Err() != nil || r.repeats == 0 {
+			return false, nil
+		}
+		return r.again(resp, err, x), nil
+	}
+}
+
+// backoff waits 0.2 s, doubled each time, with jitter; nothing at all for a
+// connection that was found dead, because the domain has done nothing wrong.
+func backoff(x *exchange) retryablehttp.Backoff {
+	return func(shortest, longest time.Duration, attempt int, resp *http.Response) time.Duration {
+		if resp == nil && x.stale() {
+			return 0
+		}
+		return jitter(min(shortest<<min(attempt, 8), longest))
+	}
+}
+
+// traceparent makes the W3C header: all calls of one run share a trace id.
+func traceparent(runID string) string {
+	trace := sha256.Sum256([]byte(runID))
+	if runID == "" {
+		_, _ = rand.Read(trace[:]) //nolint:errcheck // crypto/rand.Read never returns an error
+	}
+	var span [8]byte
+	_, _ = rand.Read(span[:]) //nolint:errcheck // crypto/rand.Read never returns an error
+	return "00-" + hex.EncodeToString(trace[:16]) + "-" + hex.EncodeToString(span[:]) + "-01"
+}
