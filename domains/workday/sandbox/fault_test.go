@@ -64,7 +64,7 @@ func TestFaultsShowAndCommitAsTheySay(t *testing.T) {
 
 func (b *bench) tryTitle(ctx context.Context) int {
 	b.Helper()
-	res, err := b.send(ctx, http.MethodPost, common+"/workers/Employee_ID=21044/businessTitleChanges",
+	res, err := b.send(ctx, http.MethodPost, common+"/workers/Employee_ID=21048/businessTitleChanges",
 		object{"proposedBusinessTitle": "Chief Gardener"})
 	if err != nil {
 		return 0

@@ -38,12 +38,12 @@ func featured() map[int]person {
 	return map[int]person{
 		7:  {"Helena", "Duarte"},
 		8:  {"Marcus", "Feld"},
-		44: {"Ana", "Souza"},
-		45: {"Bruno", "Lima"},
-		46: {"Ana", "Ribeiro"},
+		47: {"Bruno", "Lima"},
+		48: {"Ana", "Souza"},
 		51: {"Carla", "Mendes"},
 		52: {"Jonas", "Keller"},
 		53: {"Ana", "Costa"},
+		54: {"Ana", "Ribeiro"},
 	}
 }
 

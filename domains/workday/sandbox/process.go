@@ -33,6 +33,7 @@ type event struct {
 	created, completed time.Time
 	steps              []*step
 	comments           []comment
+	seeded             bool // part of the company's history
 
 	// What takes effect when the event completes; entries of a time-off
 	// request carry the event's id instead.
@@ -81,7 +82,7 @@ func seedProcess(c company, a absence) process {
 		}
 		ev := &event{
 			id: e.eventID, process: RequestTimeOff, workerID: e.workerID, initiator: e.workerID,
-			status: status[e.status], effective: e.date, created: at.AddDate(0, 0, -14),
+			status: status[e.status], effective: e.date, created: at.AddDate(0, 0, -14), seeded: true,
 		}
 		switch ev.status {
 		case eventCompleted:

@@ -155,6 +155,40 @@ func (t *Tenant) AdvanceClock(d time.Duration) {
 	t.offset += d
 }
 
+// ApproveAll approves every step that waits, the company's history excepted, as
+// the person whom it awaits, and counts them.
+func (t *Tenant) ApproveAll() int {
+	return t.decideAll(EffectStepApproved, func(e *event, s *step) {
+		s.finish(stepCompleted, s.assigneeID, "", t.now())
+		t.complete(e)
+	})
+}
+
+// DenyAll denies every step that waits, the company's history excepted, as the
+// person whom it awaits, and counts them.
+func (t *Tenant) DenyAll(comment string) int {
+	return t.decideAll(EffectStepDenied, func(e *event, s *step) {
+		s.finish(stepDenied, s.assigneeID, comment, t.now())
+		t.stop(e, eventDenied, statusGone)
+	})
+}
+
+func (t *Tenant) decideAll(effect string, decide func(*event, *step)) int {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	decided := 0
+	for _, e := range t.process.events {
+		s := e.openStep()
+		if s == nil || e.seeded {
+			continue
+		}
+		decide(e, s)
+		t.record(&call{subject: s.assigneeID}, effect, e.workerID, e.id)
+		decided++
+	}
+	return decided
+}
+
 // Worker is what a test needs to know of a person in the company.
 type Worker struct {
 	ID         string `json:"id"`

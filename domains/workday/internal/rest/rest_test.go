@@ -35,7 +35,7 @@ func setup(t *testing.T, cfg sandbox.Config) *bench {
 	server := httptest.NewServer(tenant)
 	t.Cleanup(server.Close)
 	c := tenant.Credentials()
-	b := &bench{tenant: tenant, url: server.URL, ana: tenant.People()[44], config: rest.Config{
+	b := &bench{tenant: tenant, url: server.URL, ana: tenant.People()[48], config: rest.Config{
 		BaseURL: server.URL, Tenant: c.Tenant, ClientID: c.ClientID, ClientSecret: c.ClientSecret,
 		Tokens: rest.NewMemoryTokens(c.RefreshToken), AllowLoopback: true, RequestsPerSecond: -1,
 		BackoffMin: time.Millisecond, BackoffMax: 5 * time.Millisecond,

@@ -55,7 +55,8 @@ func parse(args []string, stderr io.Writer) (options, error) {
 	if err := flags.Parse(args); err != nil {
 		return options{}, err
 	}
-	return o, o.resolve()
+	err := o.resolve()
+	return o, err
 }
 
 func (o *options) resolve() error {
