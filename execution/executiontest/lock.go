@@ -39,12 +39,12 @@ func (s *Store) AcquireLocks(_ context.Context, l execution.Lease, nodeID string
 		}
 	}
 	now := s.now()
-	s.leave(l.RunID, nodeID, "")
 	for _, key := range keys {
 		if row := s.lock(key); row.holder == nil {
 			row.holder = &execution.LockHolder{Key: key, RunID: l.RunID, NodeID: nodeID, Since: now}
 		}
 	}
+	s.leave(l.RunID, nodeID, "")
 	return execution.LockHolder{}, true, nil
 }
 

@@ -1,0 +1,307 @@
+package sqlite
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"time"
+
+	"github.com/manifold-run/manifold/contracts"
+	"github.com/manifold-run/manifold/execution"
+)
+
+// transition is a Transition with everything encoded, so that the writer has
+// only to store it.
+type transition struct {
+	execution.Transition
+
+	nodes, gates, intents, events, ledger []string
+
+	verdict string
+	// names are the blobs that the rows name.
+	names []string
+}
+
+// Commit applies one transition under the lease.
+func (s *Store) Commit(ctx context.Context, t execution.Transition) (execution.Committed, error) {
+	prepared, err := s.prepare(t)
+	if err != nil {
+		return execution.Committed{}, err
+	}
+	var done execution.Committed
+	err = s.write(ctx, "commit run "+t.Lease.RunID, func(ctx context.Context, x *tx) error {
+		r, err := x.held(ctx, t.Lease)
+		if err != nil {
+			return err
+		}
+		done, err = x.apply(ctx, r, prepared)
+		return err
+	})
+	if err != nil {
+		return execution.Committed{}, err
+	}
+	return done, nil
+}
+
+// prepare fills in what follows from the run and encodes the rows, outside of
+// the writer.
+func (s *Store) prepare(t execution.Transition) (*transition, error) {
+	if t.At.IsZero() {
+		t.At = s.now()
+	}
+	p := &transition{Transition: t}
+	p.Gates, p.Intents, p.Events = slices.Clone(t.Gates), slices.Clone(t.Intents), slices.Clone(t.Events)
+	for i := range p.Gates {
+		settleInterrupt(&p.Gates[i], t.Lease.RunID, t.At)
+	}
+	for i := range p.Intents {
+		in := &p.Intents[i]
+		in.RunID = cmp.Or(in.RunID, t.Lease.RunID)
+		in.CreatedAt = orTime(in.CreatedAt, t.At)
+	}
+	for i := range p.Events {
+		p.Events[i].RunID = cmp.Or(p.Events[i].RunID, t.Lease.RunID)
+		p.Events[i].At = orTime(p.Events[i].At, t.At)
+	}
+	return p, p.encode()
+}
+
+func (p *transition) encode() (err error) {
+	if p.nodes, err = encodeAll(p.Nodes); err != nil {
+		return err
+	}
+	if p.gates, err = encodeAll(p.Gates); err != nil {
+		return err
+	}
+	if p.intents, err = encodeAll(p.Intents); err != nil {
+		return err
+	}
+	if p.events, err = encodeAll(p.Events); err != nil {
+		return err
+	}
+	if p.ledger, err = encodeAll(p.Ledger); err != nil {
+		return err
+	}
+	if p.Verdict != nil {
+		if p.verdict, err = encode(p.Verdict); err != nil {
+			return err
+		}
+	}
+	p.names = append(namedIn(p.nodes...), namedIn(p.intents...)...)
+	return nil
+}
+
+// apply stores a transition; r is its run's row as it stands.
+func (x *tx) apply(ctx context.Context, r head, t *transition) (execution.Committed, error) {
+	for _, part := range []func(context.Context, *head, *transition) error{
+		x.applyNodes, x.applyGates, x.applyIntents, x.applyEvents, x.applyLedger, x.applyContents,
+	} {
+		if err := part(ctx, &r, t); err != nil {
+			return execution.Committed{}, err
+		}
+	}
+	woken, err := x.applyWakes(ctx, &r, t)
+	if err != nil {
+		return execution.Committed{}, err
+	}
+	instead, parked, err := x.rest(ctx, &r, t)
+	if err != nil {
+		return execution.Committed{}, err
+	}
+	woken = append(woken, instead...)
+	slices.Sort(woken)
+	return execution.Committed{Parked: parked, WakeSeq: r.wakeSeq, Woken: slices.Compact(woken)}, nil
+}
+
+const upsertNode = `
+INSERT INTO node (run_id, node_id, body) VALUES (?, ?, ?)
+ON CONFLICT (run_id, node_id) DO UPDATE SET body = excluded.body`
+
+func (x *tx) applyNodes(ctx context.Context, r *head, t *transition) error {
+	for i, n := range t.Nodes {
+		if _, err := x.exec(ctx, upsertNode, r.id, n.NodeID, t.nodes[i]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (x *tx) applyGates(ctx context.Context, r *head, t *transition) error {
+	for i, g := range t.Gates {
+		g.SessionID = cmp.Or(g.SessionID, r.session)
+		if err := x.insertInterrupt(ctx, g, t.gates[i]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+const insertIntent = `
+INSERT INTO intent (run_id, node_id, n, key, nonce, operation, outcome, consumed, body) VALUES (?, ?, ?, ?, ?, ?, '', 0, ?)
+ON CONFLICT DO NOTHING`
+
+func (x *tx) applyIntents(ctx context.Context, r *head, t *transition) error {
+	if len(t.Intents) > 0 && r.cancelled {
+		return contracts.Errorf(contracts.CodeConflict, "run %s is being cancelled: no write begins any more", r.id)
+	}
+	for i, in := range t.Intents {
+		n, err := x.exec(ctx, insertIntent, r.id, in.NodeID, in.N, in.Key, in.Nonce, in.Operation, t.intents[i])
+		if err != nil {
+			return err
+		}
+		if n == 0 {
+			return contracts.Errorf(contracts.CodeConflict, "there is an intent %s of node %s already", in.Key, in.NodeID)
+		}
+	}
+	for _, nonce := range t.Consume {
+		n, err := x.exec(ctx, `UPDATE intent SET consumed = 1 WHERE nonce = ? AND run_id = ? AND consumed = 0`, nonce, r.id)
+		if err != nil {
+			return err
+		}
+		if n == 0 {
+			return contracts.Errorf(contracts.CodeConflict, "run %s has no outcome %s to consume", r.id, nonce)
+		}
+	}
+	return nil
+}
+
+func (x *tx) applyEvents(ctx context.Context, r *head, t *transition) error {
+	for i, e := range t.Events {
+		if err := x.insertEvent(ctx, cmp.Or(e.SessionID, r.session), e.RunID, t.events[i]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+const nextEvent = `
+INSERT INTO event_seq (session_id, seq) VALUES (?, 1)
+ON CONFLICT (session_id) DO UPDATE SET seq = seq + 1
+RETURNING seq`
+
+// insertEvent appends an event to a session. Its number is taken in the
+// transaction, and there is one writer: commit order is number order.
+func (x *tx) insertEvent(ctx context.Context, session, runID, body string) error {
+	var seq int64
+	if err := x.row(ctx, nextEvent, session).Scan(&seq); err != nil {
+		return err
+	}
+	_, err := x.exec(ctx, `INSERT INTO event (session_id, seq, run_id, body) VALUES (?, ?, ?, ?)`, session, seq, runID, body)
+	return err
+}
+
+func (x *tx) applyLedger(ctx context.Context, r *head, t *transition) error {
+	for i, e := range t.Ledger {
+		if e.Seq != r.ledgerSeq+1 || e.PrevHash != r.ledgerHead {
+			return contracts.Errorf(contracts.CodeConflict, "ledger entry %d of run %s does not follow entry %d", e.Seq, r.id, r.ledgerSeq)
+		}
+		if _, err := x.exec(ctx, `INSERT INTO ledger (run_id, seq, body) VALUES (?, ?, ?)`, r.id, e.Seq, t.ledger[i]); err != nil {
+			return err
+		}
+		r.ledgerSeq, r.ledgerHead = e.Seq, e.Hash
+	}
+	return nil
+}
+
+const upsertData = `
+INSERT INTO node_data (run_id, node_id, expires_at, body) VALUES (?, ?, ?, ?)
+ON CONFLICT (run_id, node_id) DO UPDATE SET expires_at = excluded.expires_at, body = excluded.body`
+
+func (x *tx) applyContents(ctx context.Context, r *head, t *transition) error {
+	for _, b := range t.Blobs {
+		hash := bareHash(b.SHA256)
+		_, err := x.exec(ctx, `INSERT INTO blob (sha256, kind, body) VALUES (?, ?, ?) ON CONFLICT DO NOTHING`, hash, b.Kind, bytesOf(b.Body))
+		if err == nil {
+			err = x.name(ctx, r.id, hash)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	if err := x.name(ctx, r.id, t.names...); err != nil {
+		return err
+	}
+	for _, d := range t.Data {
+		if _, err := x.exec(ctx, upsertData, r.id, d.NodeID, nanos(d.ExpiresAt), bytesOf(d.Body)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// name notes that a run names blobs, so that they are kept as long as it.
+func (x *tx) name(ctx context.Context, runID string, hashes ...string) error {
+	for _, hash := range hashes {
+		if _, err := x.exec(ctx, `INSERT INTO blob_name (sha256, run_id) VALUES (?, ?) ON CONFLICT DO NOTHING`, hash, runID); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// applyWakes frees locks and wakes other runs; the run itself may be among
+// them.
+func (x *tx) applyWakes(ctx context.Context, r *head, t *transition) ([]string, error) {
+	var woken []string
+	for _, node := range t.Release {
+		freed, err := x.free(ctx, `SELECT key FROM held_lock WHERE run_id = ? AND node_id = ?`, r.id, node)
+		if err != nil {
+			return nil, err
+		}
+		woken = append(woken, freed...)
+	}
+	for _, id := range t.Wake {
+		switch ok, err := x.wake(ctx, id); {
+		case err != nil:
+			return nil, err
+		case ok:
+			woken = append(woken, id)
+		}
+	}
+	if len(woken) == 0 {
+		return nil, nil
+	}
+	return woken, x.row(ctx, `SELECT wake_seq FROM run WHERE id = ?`, r.id).Scan(&r.wakeSeq)
+}
+
+const updateRun = `
+UPDATE run SET state = ?, verdict = ?, updated_at = ?, ledger_seq = ?, ledger_head = ?,
+  owner = ?, lease_until = ?, parked = ?, handled_seq = ?, wake_at = ?, finished_at = ?
+WHERE id = ?`
+
+// rest writes the run's row; it ends or parks the run if the transition asks
+// for it. It gives the runs that can go on because this one rests.
+func (x *tx) rest(ctx context.Context, r *head, t *transition) (woken []string, parked bool, err error) {
+	var finished int64
+	switch {
+	case t.Finished:
+		finished = nanos(t.At)
+		r.owner, r.leaseUntil, r.wakeAt, r.parked = "", 0, 0, false
+		woken, err = x.forgetWaiter(ctx, r.id, true)
+	case t.Park && r.wakeSeq == t.SeenWakeSeq:
+		r.owner, r.leaseUntil = "", 0
+		r.parked, r.handledSeq, r.wakeAt = true, t.SeenWakeSeq, nanos(t.WakeAt)
+		woken, err = x.forgetWaiter(ctx, r.id, false)
+	}
+	if err != nil {
+		return nil, false, err
+	}
+	_, err = x.exec(ctx, updateRun, cmp.Or(string(t.State), r.state), cmp.Or(t.verdict, r.verdict), nanos(t.At), r.ledgerSeq, r.ledgerHead,
+		r.owner, r.leaseUntil, r.parked, r.handledSeq, r.wakeAt, finished, r.id)
+	return woken, r.parked, err
+}
+
+func orTime(t, otherwise time.Time) time.Time {
+	if t.IsZero() {
+		return otherwise
+	}
+	return t
+}
+
+// bytesOf is a content that is never NULL.
+func bytesOf(body []byte) []byte {
+	if body == nil {
+		return []byte{}
+	}
+	return body
+}

@@ -1,0 +1,69 @@
+package sqlite
+
+import (
+	"context"
+	"encoding/json"
+	"time"
+
+	"github.com/manifold-run/manifold/contracts"
+	"github.com/manifold-run/manifold/orchestrator"
+)
+
+var _ orchestrator.WebhookOutbox = (*Store)(nil)
+
+const insertDelivery = `
+INSERT INTO outbox (id, session_id, url, body, attempts, due_at, created_at) VALUES (?, ?, ?, ?, 0, ?, ?)
+ON CONFLICT DO NOTHING`
+
+// notify queues the notice of an interrupt if its session wants one.
+func (x *tx) notify(ctx context.Context, i contracts.Interrupt) error {
+	urls, err := collect(ctx, x.handle, text, `SELECT webhook_url FROM session WHERE id = ? AND webhook_url <> ''`, i.SessionID)
+	if err != nil || len(urls) == 0 {
+		return err
+	}
+	d, err := orchestrator.NoticeOf(i, urls[0])
+	if err != nil {
+		return err
+	}
+	_, err = x.exec(ctx, insertDelivery, d.ID, i.SessionID, d.URL, string(d.Body), nanos(d.CreatedAt), nanos(d.CreatedAt))
+	return err
+}
+
+const selectDueDeliveries = `
+SELECT id, url, body, attempts, created_at FROM outbox WHERE due_at <= ? ORDER BY due_at, place LIMIT ?`
+
+// Due gives the deliveries whose time has come.
+func (s *Store) Due(ctx context.Context, now time.Time, limit int) ([]orchestrator.WebhookDelivery, error) {
+	var due []orchestrator.WebhookDelivery
+	err := s.view(ctx, "list due deliveries", func(ctx context.Context, h *handle) error {
+		var err error
+		due, err = collect(ctx, h, scanDelivery, selectDueDeliveries, nanos(now), limitOf(limit))
+		return err
+	})
+	return due, err
+}
+
+func scanDelivery(row scanner) (orchestrator.WebhookDelivery, error) {
+	var d orchestrator.WebhookDelivery
+	var body string
+	var created int64
+	err := row.Scan(&d.ID, &d.URL, &body, &d.Attempts, &created)
+	d.Body, d.CreatedAt = json.RawMessage(body), stamp(created)
+	return d, err
+}
+
+// Done removes a delivery.
+func (s *Store) Done(ctx context.Context, id string) error {
+	return s.write(ctx, "end delivery "+id, func(ctx context.Context, x *tx) error {
+		_, err := x.exec(ctx, `DELETE FROM outbox WHERE id = ?`, id)
+		return err
+	})
+}
+
+// Retry makes a delivery due again later.
+func (s *Store) Retry(ctx context.Context, id string, at time.Time) error {
+	return s.write(ctx, "put off delivery "+id, func(ctx context.Context, x *tx) error {
+		_, err := x.exec(ctx, `UPDATE outbox SET attempts = attempts + 1, due_at = ? WHERE id = ?`, nanos(at), id)
+		return err
+	})
+}

@@ -1,0 +1,260 @@
+package sqlite
+
+import (
+	"cmp"
+	"context"
+	"database/sql"
+	"errors"
+	"strings"
+	"time"
+
+	"github.com/manifold-run/manifold/contracts"
+	"github.com/manifold-run/manifold/execution"
+)
+
+const insertRun = `
+INSERT INTO run (id, session_id, requester, format, state, owner, epoch, lease_until, wake_seq, handled_seq, wake_at,
+  parked, cancel_requested_at, cancelled_by, ledger_seq, ledger_head, verdict, created_at, updated_at, finished_at)
+VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0, 0, 0, '', 0, '', '', ?, ?, 0)
+ON CONFLICT DO NOTHING`
+
+// CreateRun inserts a run with its first transition.
+func (s *Store) CreateRun(ctx context.Context, run execution.Run, ttl time.Duration, first execution.Transition) error {
+	plan, err := encode(run.Plan)
+	if err != nil {
+		return err
+	}
+	first.Lease.RunID = run.ID
+	t, err := s.prepare(first)
+	if err != nil {
+		return err
+	}
+	t.names = append(t.names, namedIn(plan)...)
+	return s.write(ctx, "create run "+run.ID, func(ctx context.Context, x *tx) error {
+		if err := x.insertRun(ctx, run, ttl, plan); err != nil {
+			return err
+		}
+		head, err := x.head(ctx, run.ID)
+		if err != nil {
+			return err
+		}
+		_, err = x.apply(ctx, head, t)
+		return err
+	})
+}
+
+func (x *tx) insertRun(ctx context.Context, run execution.Run, ttl time.Duration, plan string) error {
+	var leaseUntil int64
+	if run.Owner != "" {
+		run.Epoch, leaseUntil = max(run.Epoch, 1), nanos(x.now.Add(ttl))
+	}
+	created := cmp.Or(nanos(run.CreatedAt), nanos(x.now))
+	n, err := x.exec(ctx, insertRun, run.ID, run.SessionID, run.Plan.Owner.ID, cmp.Or(run.Format, execution.Format),
+		string(run.State), run.Owner, run.Epoch, leaseUntil, run.WakeSeq, run.HandledSeq, created, cmp.Or(nanos(run.UpdatedAt), created))
+	if err != nil {
+		return err
+	}
+	if n == 0 {
+		return contracts.Errorf(contracts.CodeConflict, "there is a run %q already", run.ID)
+	}
+	_, err = x.exec(ctx, `INSERT INTO plan (run_id, body) VALUES (?, ?)`, run.ID, plan)
+	return err
+}
+
+// head is the part of a run's row that commits are decided by.
+type head struct {
+	id, session, owner     string
+	state, verdict         string
+	epoch, leaseUntil      int64
+	wakeSeq, handledSeq    int64
+	wakeAt                 int64
+	ledgerSeq              int64
+	ledgerHead             string
+	cancelled, finished    bool
+	parked                 bool
+	cancelledAt, updatedAt int64
+	format                 int
+}
+
+const selectHead = `
+SELECT id, session_id, owner, state, verdict, epoch, lease_until, wake_seq, handled_seq, wake_at, ledger_seq, ledger_head,
+  parked, cancel_requested_at, updated_at, finished_at > 0, format
+FROM run WHERE id = ?`
+
+func (h *handle) head(ctx context.Context, runID string) (head, error) {
+	var r head
+	err := h.row(ctx, selectHead, runID).Scan(&r.id, &r.session, &r.owner, &r.state, &r.verdict, &r.epoch, &r.leaseUntil,
+		&r.wakeSeq, &r.handledSeq, &r.wakeAt, &r.ledgerSeq, &r.ledgerHead, &r.parked, &r.cancelledAt, &r.updatedAt, &r.finished, &r.format)
+	if errors.Is(err, sql.ErrNoRows) {
+		return r, noRun(runID)
+	}
+	r.cancelled = r.cancelledAt != 0
+	return r, err
+}
+
+// held gives the row of a run that the lease still names.
+func (h *handle) held(ctx context.Context, l execution.Lease) (head, error) {
+	r, err := h.head(ctx, l.RunID)
+	if err != nil {
+		return r, err
+	}
+	if l.Owner == "" || r.owner != l.Owner || r.epoch != l.Epoch || r.finished {
+		return r, contracts.Errorf(contracts.CodeLeaseLost, "run %s is not held by %s in epoch %d any more", l.RunID, l.Owner, l.Epoch)
+	}
+	return r, nil
+}
+
+// wake lets a run go on, and tells whether there is one that can.
+func (x *tx) wake(ctx context.Context, runID string) (bool, error) {
+	n, err := x.exec(ctx, `UPDATE run SET wake_seq = wake_seq + 1 WHERE id = ? AND finished_at = 0`, runID)
+	return n > 0, err
+}
+
+const selectRun = `
+SELECT r.id, r.session_id, r.format, r.state, r.owner, r.epoch, r.lease_until, r.wake_seq, r.handled_seq, r.wake_at, r.parked,
+  r.cancel_requested_at, r.cancelled_by, r.ledger_seq, r.ledger_head, r.verdict, r.created_at, r.updated_at, r.finished_at, p.body
+FROM run r JOIN plan p ON p.run_id = r.id `
+
+func scanRun(row scanner) (execution.Run, error) {
+	var r execution.Run
+	var lease, wake, cancelled, created, updated, finished int64
+	var verdict, plan string
+	err := row.Scan(&r.ID, &r.SessionID, &r.Format, &r.State, &r.Owner, &r.Epoch, &lease, &r.WakeSeq, &r.HandledSeq, &wake, &r.Parked,
+		&cancelled, &r.CancelledBy, &r.LedgerSeq, &r.LedgerHead, &verdict, &created, &updated, &finished, &plan)
+	if err != nil {
+		return r, err
+	}
+	r.LeaseUntil, r.WakeAt, r.CancelRequestedAt = stamp(lease), stamp(wake), moment(cancelled)
+	r.CreatedAt, r.UpdatedAt, r.FinishedAt = stamp(created), stamp(updated), moment(finished)
+	if r.Plan, err = decode[contracts.Plan](plan); err != nil || verdict == "" {
+		return r, err
+	}
+	r.Verdict, err = decode[*contracts.Verdict](verdict)
+	return r, err
+}
+
+// LoadRun gives all that is needed to go on with a run.
+func (s *Store) LoadRun(ctx context.Context, runID string) (execution.Snapshot, error) {
+	var got execution.Snapshot
+	err := s.snapshot(ctx, "load run "+runID, func(ctx context.Context, h *handle) error {
+		var err error
+		if got.Run, err = scanRun(h.row(ctx, selectRun+`WHERE r.id = ?`, runID)); err != nil {
+			return missing(err, noRun(runID))
+		}
+		if got.Nodes, err = collect(ctx, h, scanNode, `SELECT body FROM node WHERE run_id = ? ORDER BY place`, runID); err != nil {
+			return err
+		}
+		if got.Gates, err = h.gatesOf(ctx, runID); err != nil {
+			return err
+		}
+		got.Intents, err = collect(ctx, h, scanIntent, selectIntent+`WHERE run_id = ? ORDER BY place`, runID)
+		return err
+	})
+	return got, err
+}
+
+func scanNode(row scanner) (execution.NodeRecord, error) {
+	body, err := text(row)
+	if err != nil {
+		return execution.NodeRecord{}, err
+	}
+	return decode[execution.NodeRecord](body)
+}
+
+// ReadSignals gives what others wrote for a run.
+func (s *Store) ReadSignals(ctx context.Context, runID string) (execution.Signals, error) {
+	got := execution.Signals{Now: s.now()}
+	err := s.snapshot(ctx, "read the signals of run "+runID, func(ctx context.Context, h *handle) error {
+		var cancelled int64
+		err := h.row(ctx, `SELECT wake_seq, cancel_requested_at, cancelled_by FROM run WHERE id = ?`, runID).
+			Scan(&got.WakeSeq, &cancelled, &got.CancelledBy)
+		if err != nil {
+			return missing(err, noRun(runID))
+		}
+		got.CancelRequestedAt = moment(cancelled)
+		if got.Gates, err = h.gatesOf(ctx, runID); err != nil {
+			return err
+		}
+		got.Intents, err = collect(ctx, h, scanIntent, selectIntent+`WHERE run_id = ? AND consumed = 0 ORDER BY place`, runID)
+		return err
+	})
+	return got, err
+}
+
+// RequestCancel notes the first wish to end a run.
+func (s *Store) RequestCancel(ctx context.Context, runID, by string) error {
+	return s.write(ctx, "cancel run "+runID, func(ctx context.Context, x *tx) error {
+		r, err := x.head(ctx, runID)
+		switch {
+		case err != nil:
+			return err
+		case r.finished:
+			return contracts.Errorf(contracts.CodeConflict, "run %s has ended already: %s", runID, r.state)
+		case r.cancelled:
+			return nil
+		}
+		_, err = x.exec(ctx, `UPDATE run SET cancel_requested_at = ?, cancelled_by = ?, wake_seq = wake_seq + 1 WHERE id = ?`,
+			nanos(x.now), by, runID)
+		return err
+	})
+}
+
+// ListRuns gives runs, newest first. What the filter does not ask for stands
+// not in the query, so that the right index serves it.
+func (s *Store) ListRuns(ctx context.Context, f execution.RunFilter) ([]execution.Run, error) {
+	var where []string
+	var args []any
+	add := func(condition string, arg any) { where, args = append(where, condition), append(args, arg) }
+	if f.SessionID != "" {
+		add(`r.session_id = ?`, f.SessionID)
+	}
+	if f.Owner != "" {
+		add(`r.requester = ?`, f.Owner)
+	}
+	if len(f.States) > 0 {
+		states, err := list(f.States)
+		if err != nil {
+			return nil, err
+		}
+		add(`r.state IN (SELECT value FROM json_each(?))`, states)
+	}
+	if !f.Before.IsZero() {
+		add(`r.created_at < ?`, nanos(f.Before))
+	}
+	query := selectRun + whereAll(where) + `ORDER BY r.created_at DESC, r.id DESC LIMIT ?`
+	args = append(args, limitOf(f.Limit))
+	var runs []execution.Run
+	err := s.view(ctx, "list runs", func(ctx context.Context, h *handle) error {
+		var err error
+		runs, err = collect(ctx, h, scanRun, query, args...)
+		return err
+	})
+	return runs, err
+}
+
+func whereAll(conditions []string) string {
+	if len(conditions) == 0 {
+		return ""
+	}
+	return `WHERE ` + strings.Join(conditions, ` AND `) + ` `
+}
+
+// limitOf is a LIMIT; SQLite reads a negative one as none.
+func limitOf(limit int) int {
+	if limit <= 0 {
+		return -1
+	}
+	return limit
+}
+
+func noRun(runID string) error {
+	return contracts.Errorf(contracts.CodeNotFound, "there is no run %q", runID)
+}
+
+// missing gives the better error when a row was not there.
+func missing(err, better error) error {
+	if errors.Is(err, sql.ErrNoRows) {
+		return better
+	}
+	return err
+}

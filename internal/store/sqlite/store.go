@@ -1,0 +1,173 @@
+package sqlite
+
+import (
+	"cmp"
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"net/url"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"time"
+
+	_ "modernc.org/sqlite" // the driver
+
+	"github.com/manifold-run/manifold/contracts"
+	"github.com/manifold-run/manifold/execution"
+)
+
+var _ execution.Store = (*Store)(nil)
+
+// driverName is what the driver registers itself as.
+const driverName = "sqlite"
+
+// Config says where the data is; the zero value of all but Path is sound.
+type Config struct {
+	// Path is the database file. It is made with its folder if it is missing;
+	// "-wal", "-shm" and "-lock" files lie beside it.
+	Path string
+	// Readers is how many reads go on at once [2 per processor, 4 to 16].
+	Readers int
+	// Now is the store's clock [time.Now]: leases, expiries and windows are
+	// compared with it.
+	Now func() time.Time
+}
+
+func (c Config) withDefaults() Config {
+	c.Readers = cmp.Or(c.Readers, min(max(2*runtime.GOMAXPROCS(0), 4), 16))
+	if c.Now == nil {
+		c.Now = time.Now
+	}
+	return c
+}
+
+// Store is one open database. It is safe for concurrent use.
+type Store struct {
+	now    func() time.Time
+	lock   *fileLock
+	db     *sql.DB
+	writer *writer
+	// readers holds the idle connections for reads.
+	readers chan *handle
+}
+
+// Open opens the database, makes or updates its tables, and keeps every other
+// process out until Close, or until this process ends in whatever way. The
+// context bounds the opening only.
+func Open(ctx context.Context, cfg Config) (*Store, error) {
+	if cfg.Path == "" {
+		return nil, contracts.Errorf(contracts.CodeInvalid, "open the database: no path is given")
+	}
+	path, err := filepath.Abs(cfg.Path)
+	if err != nil {
+		return nil, fmt.Errorf("open the database %s: %w", cfg.Path, err)
+	}
+	cfg = cfg.withDefaults()
+	if err := makeFile(path); err != nil {
+		return nil, contracts.Errorf(contracts.CodeUnavailable, "open the database %s: %w", path, err)
+	}
+	lock, err := lockFile(ctx, path)
+	if err != nil {
+		return nil, err
+	}
+	s := &Store{now: cfg.Now, lock: lock, readers: make(chan *handle, cfg.Readers)}
+	if err := s.connect(ctx, path, cfg.Readers); err != nil {
+		return nil, errors.Join(translate("open the database "+path, err), s.closeFiles())
+	}
+	return s, nil
+}
+
+// Close commits what was accepted, and closes the files. Writes that come
+// later are refused as unavailable. Closing twice is harmless.
+func (s *Store) Close() error {
+	if !s.writer.close() {
+		return nil
+	}
+	return translate("close the database", s.closeFiles())
+}
+
+// connect opens the connection that writes and those that read.
+func (s *Store) connect(ctx context.Context, path string, readers int) error {
+	var err error
+	if s.db, err = sql.Open(driverName, dsn(path)); err != nil {
+		return err
+	}
+	s.db.SetMaxOpenConns(readers + 1)
+	first, err := newHandle(ctx, s.db)
+	if err != nil {
+		return err
+	}
+	if err := migrate(ctx, first); err != nil {
+		return errors.Join(err, first.close())
+	}
+	for range readers {
+		h, err := newHandle(ctx, s.db)
+		if err != nil {
+			return errors.Join(err, first.close())
+		}
+		if _, err := h.exec(ctx, "PRAGMA query_only = 1"); err != nil {
+			return errors.Join(err, first.close(), h.close())
+		}
+		s.readers <- h
+	}
+	s.writer = startWriter(first, s.now)
+	return nil
+}
+
+// closeFiles closes all that is open; once the store was in use it takes every
+// reader back first, so that reads under way finish.
+func (s *Store) closeFiles() error {
+	var errs []error
+	if s.writer != nil {
+		errs = append(errs, s.closeReaders(cap(s.readers)), s.writer.handle.close())
+	} else {
+		errs = append(errs, s.closeReaders(len(s.readers)))
+	}
+	if s.db != nil {
+		errs = append(errs, s.db.Close())
+	}
+	return errors.Join(append(errs, s.lock.release())...)
+}
+
+func (s *Store) closeReaders(n int) error {
+	var errs []error
+	for range n {
+		h := <-s.readers
+		errs = append(errs, h.close())
+	}
+	return errors.Join(errs...)
+}
+
+// dsn names the file with its settings: a commit is on the disk when it
+// returns (WAL, synchronous FULL).
+func dsn(path string) string {
+	settings := url.Values{"_pragma": {
+		"busy_timeout(10000)", "journal_mode(WAL)", "synchronous(FULL)", "foreign_keys(0)",
+		"temp_store(MEMORY)", "cache_size(-16000)", "journal_size_limit(67108864)",
+	}, "_txlock": {"immediate"}, "_error_rc": {"1"}}
+	return fileURL(path, settings)
+}
+
+func fileURL(path string, settings url.Values) string {
+	slashed := filepath.ToSlash(path)
+	if !strings.HasPrefix(slashed, "/") {
+		slashed = "/" + slashed // a volume name
+	}
+	u := url.URL{Scheme: "file", Path: slashed, RawQuery: settings.Encode()}
+	return u.String()
+}
+
+// makeFile makes the file, readable by its owner only: it holds secrets.
+func makeFile(path string) error {
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		return err
+	}
+	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
+	if err != nil {
+		return err
+	}
+	return f.Close()
+}

@@ -1,0 +1,35 @@
+package sqlite_test
+
+import (
+	"path/filepath"
+	"testing"
+
+	"github.com/manifold-run/manifold/execution"
+	"github.com/manifold-run/manifold/execution/executiontest"
+	"github.com/manifold-run/manifold/internal/store/sqlite"
+)
+
+// open gives a fresh store that is closed with the test.
+func open(t *testing.T, path string) *sqlite.Store {
+	t.Helper()
+	s, err := sqlite.Open(t.Context(), sqlite.Config{Path: path})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := s.Close(); err != nil {
+			t.Errorf("close: %v", err)
+		}
+	})
+	return s
+}
+
+func fresh(t *testing.T) *sqlite.Store {
+	t.Helper()
+	return open(t, filepath.Join(t.TempDir(), "data", "manifold.db"))
+}
+
+func TestExecutionStore(t *testing.T) {
+	t.Parallel()
+	executiontest.Run(t, func(t *testing.T) execution.Store { return fresh(t) })
+}

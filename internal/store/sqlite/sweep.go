@@ -1,0 +1,141 @@
+package sqlite
+
+import (
+	"context"
+	"time"
+
+	"github.com/manifold-run/manifold/contracts"
+	"github.com/manifold-run/manifold/execution"
+)
+
+// sweepBatch bounds the runs of one transaction, so that a sweep holds up no
+// other write for long.
+const sweepBatch = 50
+
+// Sweep deletes what retention no longer keeps, a little in each transaction.
+func (s *Store) Sweep(ctx context.Context, finishedBefore time.Time) (execution.Swept, error) {
+	var swept execution.Swept
+	for {
+		var part execution.Swept
+		err := s.write(ctx, "sweep", func(ctx context.Context, x *tx) error {
+			var err error
+			part, err = x.sweep(ctx, finishedBefore)
+			return err
+		})
+		if err != nil {
+			return swept, err
+		}
+		swept.Runs += part.Runs
+		swept.Blobs += part.Blobs
+		swept.Data += part.Data
+		if part.Runs < sweepBatch {
+			return swept, nil
+		}
+	}
+}
+
+const selectEnded = `
+SELECT id, session_id FROM run INDEXED BY run_ended WHERE finished_at > 0 AND finished_at < ? ORDER BY finished_at LIMIT ?`
+
+func (x *tx) sweep(ctx context.Context, finishedBefore time.Time) (execution.Swept, error) {
+	data, err := x.exec(ctx, `DELETE FROM node_data WHERE expires_at <= ?`, nanos(x.now))
+	if err != nil {
+		return execution.Swept{}, err
+	}
+	runs, err := collect(ctx, x.handle, scanOwned, selectEnded, nanos(finishedBefore), sweepBatch)
+	if err != nil {
+		return execution.Swept{}, err
+	}
+	blobs, err := x.deleteRuns(ctx, runs)
+	return execution.Swept{Runs: len(runs), Data: int(data), Blobs: int(blobs)}, err
+}
+
+// owned is a run with its session.
+type owned struct{ id, session string }
+
+func scanOwned(row scanner) (owned, error) {
+	var r owned
+	err := row.Scan(&r.id, &r.session)
+	return r, err
+}
+
+// deleteRuns deletes runs with their rows, and the blobs that nothing else
+// names; ledger entries stay. It counts the blobs.
+func (x *tx) deleteRuns(ctx context.Context, runs []owned) (blobs int64, err error) {
+	for _, r := range runs {
+		n, err := x.deleteBlobs(ctx, r.id)
+		if err != nil {
+			return 0, err
+		}
+		blobs += n
+		if err := x.deleteRun(ctx, r); err != nil {
+			return 0, err
+		}
+	}
+	return blobs, nil
+}
+
+const deleteUnnamed = `
+DELETE FROM blob WHERE sha256 = ? AND NOT EXISTS (SELECT 1 FROM blob_name n WHERE n.sha256 = blob.sha256)`
+
+// deleteBlobs forgets what a run names, and deletes what no other run does.
+func (x *tx) deleteBlobs(ctx context.Context, runID string) (deleted int64, err error) {
+	names, err := collect(ctx, x.handle, text, `DELETE FROM blob_name WHERE run_id = ? RETURNING sha256`, runID)
+	if err != nil {
+		return 0, err
+	}
+	for _, hash := range names {
+		n, err := x.exec(ctx, deleteUnnamed, hash)
+		if err != nil {
+			return 0, err
+		}
+		deleted += n
+	}
+	return deleted, nil
+}
+
+func (x *tx) deleteRun(ctx context.Context, r owned) error {
+	if _, err := x.exec(ctx, `DELETE FROM event WHERE session_id = ? AND run_id = ?`, r.session, r.id); err != nil {
+		return err
+	}
+	if _, err := x.free(ctx, `SELECT key FROM held_lock WHERE run_id = ?`, r.id); err != nil {
+		return err
+	}
+	for _, statement := range []string{
+		`DELETE FROM run WHERE id = ?`, `DELETE FROM plan WHERE run_id = ?`, `DELETE FROM node WHERE run_id = ?`,
+		`DELETE FROM interrupt WHERE run_id = ?`, `DELETE FROM intent WHERE run_id = ?`,
+		`DELETE FROM node_data WHERE run_id = ?`,
+	} {
+		if _, err := x.exec(ctx, statement, r.id); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// deleteRunsOf deletes the runs, events and interrupts of a session. An open
+// run gives conflict.
+func (x *tx) deleteRunsOf(ctx context.Context, sessionID string) error {
+	open, err := collect(ctx, x.handle, text, `SELECT id FROM run WHERE session_id = ? AND finished_at = 0 LIMIT 1`, sessionID)
+	if err != nil {
+		return err
+	}
+	if len(open) > 0 {
+		return contracts.Errorf(contracts.CodeConflict, "run %s of the session has not ended; cancel it first", open[0])
+	}
+	runs, err := collect(ctx, x.handle, scanOwned, `SELECT id, session_id FROM run WHERE session_id = ?`, sessionID)
+	if err != nil {
+		return err
+	}
+	if _, err := x.deleteRuns(ctx, runs); err != nil {
+		return err
+	}
+	for _, statement := range []string{
+		`DELETE FROM event WHERE session_id = ?`, `DELETE FROM interrupt WHERE session_id = ?`, `DELETE FROM outbox WHERE session_id = ?`,
+	} {
+		if _, err := x.exec(ctx, statement, sessionID); err != nil {
+			return err
+		}
+	}
+	return nil
+}
