@@ -3,6 +3,7 @@ package contracts
 import (
 	"cmp"
 	"encoding/json"
+	"maps"
 	"strings"
 	"unicode"
 )
@@ -97,9 +98,7 @@ func boundArtifacts(artifacts map[string]json.RawMessage, faults *faultList) map
 // that one wrong value does not take the others with it.
 func fitFacts(facts map[string]any, output *Schema, faults *faultList) map[string]any {
 	norm := map[string]any{}
-	for name, v := range facts {
-		norm[name] = v
-	}
+	maps.Copy(norm, facts)
 	wrong := output.Validate(norm)
 	if len(wrong) == 0 {
 		return facts
@@ -110,7 +109,7 @@ func fitFacts(facts map[string]any, output *Schema, faults *faultList) map[strin
 			continue // a fact that is missing leaves nothing to drop
 		}
 		name, _, _ := strings.Cut(f.Pointer[1:], "/")
-		delete(norm, strings.NewReplacer("~1", "/", "~0", "~").Replace(name))
+		delete(norm, unescapeToken(name))
 	}
 	return norm
 }

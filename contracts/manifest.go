@@ -183,25 +183,28 @@ type Condition struct {
 	LTE    *any   `json:"lte,omitempty"`
 }
 
-// Comparisons names the comparisons that are set; a valid condition has one. A
-// null on the right side is none: absence is written "exists": false.
-func (c Condition) Comparisons() []string {
-	var set []string
-	for _, cmp := range []struct {
-		name string
-		set  bool
-	}{
-		{"equals", c.Equals != nil},
-		{"in", c.In != nil},
-		{"exists", c.Exists != nil},
-		{"gte", c.GTE != nil},
-		{"lte", c.LTE != nil},
-	} {
-		if cmp.set {
-			set = append(set, cmp.name)
+// Operand is the right side of a comparison; Name is that of the comparison.
+type Operand struct {
+	Name  string
+	Value any
+}
+
+// Operands gives the comparisons that are set, in a fixed order; a valid
+// condition has one. A null on the right side sets none: absence is written
+// "exists": false.
+func (c Condition) Operands() []Operand {
+	var out []Operand
+	add := func(name string, set bool, value func() any) {
+		if set {
+			out = append(out, Operand{name, value()})
 		}
 	}
-	return set
+	add("equals", c.Equals != nil, func() any { return *c.Equals })
+	add("in", c.In != nil, func() any { return c.In })
+	add("exists", c.Exists != nil, func() any { return *c.Exists })
+	add("gte", c.GTE != nil, func() any { return *c.GTE })
+	add("lte", c.LTE != nil, func() any { return *c.LTE })
+	return out
 }
 
 // IntentHints are the sentences that lead to a capability, and those that

@@ -235,21 +235,21 @@ func (p Policy) Stricter(q Policy) Policy {
 	out.VerifierRequired = p.VerifierRequired || q.VerifierRequired
 	out.DryRun = p.DryRun && q.DryRun
 	out.Approval = p.Approval.stricter(q.Approval)
-	out.mergeApproval(p, q)
-	return out.enforced()
+	return mergeApproval(out, p, q).enforced()
 }
 
 // mergeApproval asks for an approval if either side does. A waiver survives
 // only where neither does.
-func (p *Policy) mergeApproval(a, b Policy) {
-	p.ApprovalRequired = a.ApprovalRequired || b.ApprovalRequired
-	p.Reason, p.Waiver = a.Reason, cmp.Or(a.Waiver, b.Waiver)
+func mergeApproval(out, a, b Policy) Policy {
+	out.ApprovalRequired = a.ApprovalRequired || b.ApprovalRequired
+	out.Reason, out.Waiver = a.Reason, cmp.Or(a.Waiver, b.Waiver)
 	if !a.ApprovalRequired {
-		p.Reason = b.Reason
+		out.Reason = b.Reason
 	}
-	if p.ApprovalRequired {
-		p.Waiver = ""
+	if out.ApprovalRequired {
+		out.Waiver = ""
 	}
+	return out
 }
 
 // enforced applies the rules between fields, which the strictest of each field

@@ -43,15 +43,15 @@ func CompileSchema(raw json.RawMessage) (*Schema, error) {
 	if faults := guardSchema(doc); len(faults) > 0 {
 		return nil, Invalid("the schema does not compile", faults...)
 	}
-	compiled, err := compileSchema(doc, "")
+	compiled, err := compileSchema(doc)
 	if err != nil {
 		return nil, Invalid("the schema does not compile", compileFaults(err)...)
 	}
 	return &Schema{raw: slices.Clone(raw), root: doc, compiled: compiled}, nil
 }
 
-// compileSchema compiles the place at pointer of a guarded document.
-func compileSchema(doc map[string]any, pointer string) (out *jsonschema.Schema, err error) {
+// compileSchema compiles a guarded document.
+func compileSchema(doc map[string]any) (out *jsonschema.Schema, err error) {
 	// The guard has looked at everything known to make the library panic; a
 	// stranger's schema must not end the process even if it missed something.
 	defer func() {
@@ -72,16 +72,7 @@ func compileSchema(doc map[string]any, pointer string) (out *jsonschema.Schema, 
 	if err := c.AddResource(schemaURL, bytes.NewReader(raw)); err != nil {
 		return nil, err
 	}
-	return c.Compile(schemaURL + "#" + escapeFragment(pointer))
-}
-
-// escapeFragment makes a JSON pointer part of a URL.
-func escapeFragment(pointer string) string {
-	tokens := strings.Split(pointer, "/")
-	for i, token := range tokens {
-		tokens[i] = url.PathEscape(token)
-	}
-	return strings.Join(tokens, "/")
+	return c.Compile(schemaURL)
 }
 
 // withoutIdentity drops $id, so that every reference stays inside, and
@@ -113,29 +104,69 @@ func (s *Schema) Raw() json.RawMessage { return slices.Clone(s.raw) }
 // Properties names the parameters that the schema describes at its top,
 // applicators such as allOf and oneOf included, in order.
 func (s *Schema) Properties() []string {
-	places := map[string]string{}
-	s.collect(s.place, places)
-	return sortedKeys(places)
+	found := map[string]*jsonschema.Schema{}
+	collect(s.compiled, found)
+	return sortedKeys(found)
 }
 
 // Property gives the schema of one property at the top.
 func (s *Schema) Property(name string) (*Schema, bool) {
-	places := map[string]string{}
-	s.collect(s.place, places)
-	pointer, ok := places[name]
-	if !ok {
-		return nil, false
-	}
-	return s.at(pointer)
+	found := map[string]*jsonschema.Schema{}
+	collect(s.compiled, found)
+	return s.inner(found[name])
 }
 
 // Items gives the schema of the elements of a list.
 func (s *Schema) Items() (*Schema, bool) {
-	place, _, ok := s.find("items")
+	for at := s.compiled; at != nil; at = at.Ref {
+		if at.Items2020 != nil {
+			return s.inner(at.Items2020)
+		}
+	}
+	return nil, false
+}
+
+// inner gives a schema of the same document.
+func (s *Schema) inner(compiled *jsonschema.Schema) (*Schema, bool) {
+	if compiled == nil {
+		return nil, false
+	}
+	place := placeOf(compiled)
+	target, ok := lookupPointer(s.root, place)
 	if !ok {
 		return nil, false
 	}
-	return s.at(place)
+	raw, err := json.Marshal(target)
+	if err != nil {
+		return nil, false
+	}
+	return &Schema{raw: raw, root: s.root, place: place, compiled: compiled}, true
+}
+
+// placeOf gives the JSON pointer of a compiled schema in its document.
+func placeOf(compiled *jsonschema.Schema) string {
+	_, fragment, _ := strings.Cut(compiled.Location, "#")
+	if place, err := url.PathUnescape(fragment); err == nil {
+		return place
+	}
+	return fragment
+}
+
+// collect notes the top-level properties; the first description of one wins.
+func collect(s *jsonschema.Schema, found map[string]*jsonschema.Schema) {
+	if s == nil {
+		return
+	}
+	for name, property := range s.Properties {
+		if _, known := found[name]; !known {
+			found[name] = property
+		}
+	}
+	for _, branches := range [][]*jsonschema.Schema{s.AllOf, s.AnyOf, s.OneOf, {s.If, s.Then, s.Else, s.Ref}} {
+		for _, branch := range branches {
+			collect(branch, found)
+		}
+	}
 }
 
 // Keyword gives the decoded value of one keyword at the top of the schema, a
@@ -190,48 +221,6 @@ func objectAt(root map[string]any, place string) map[string]any {
 		return nil
 	}
 	return node
-}
-
-// at gives the schema at a place of the same document.
-func (s *Schema) at(place string) (*Schema, bool) {
-	target, ok := lookupPointer(s.root, place)
-	if !ok {
-		return nil, false
-	}
-	raw, err := json.Marshal(target)
-	if err != nil {
-		return nil, false
-	}
-	compiled, err := compileSchema(s.root, place)
-	if err != nil {
-		return nil, false
-	}
-	return &Schema{raw: raw, root: s.root, place: place, compiled: compiled}, true
-}
-
-// collect notes where each top-level property is described; the first wins.
-func (s *Schema) collect(place string, places map[string]string) {
-	node := objectAt(s.root, place)
-	if properties, ok := node["properties"].(map[string]any); ok {
-		for name := range properties {
-			if _, known := places[name]; !known {
-				places[name] = child(place+"/properties", name)
-			}
-		}
-	}
-	for _, keyword := range []string{"allOf", "anyOf", "oneOf"} {
-		for i := range listOf(node[keyword]) {
-			s.collect(child(place+"/"+keyword, i), places)
-		}
-	}
-	for _, keyword := range []string{"if", "then", "else"} {
-		if _, ok := node[keyword]; ok {
-			s.collect(place+"/"+keyword, places)
-		}
-	}
-	if ref, ok := node["$ref"].(string); ok {
-		s.collect(refPointer(ref), places)
-	}
 }
 
 // compileFaults explains why the library refused a schema.

@@ -120,7 +120,7 @@ func TestValidate(t *testing.T) {
 func TestSchemaProperties(t *testing.T) {
 	t.Parallel()
 	s := compile(t, `{"type":"object","properties":{"a":{"$ref":"#/$defs/list"}},"allOf":[{"$ref":"#/$defs/more"}],
-		"then":{"properties":{"c":{"type":"string"}}},"required":["a"],
+		"if":{},"then":{"properties":{"c":{"type":"string"}}},"required":["a"],
 		"$defs":{"list":{"type":"array","items":{"$ref":"#/$defs/item"}},"item":{"enum":["x"]},"more":{"properties":{"b":{"type":"integer","default":7}}}}}`)
 	if diff := cmp.Diff([]string{"a", "b", "c"}, s.Properties()); diff != "" {
 		t.Error(diff)

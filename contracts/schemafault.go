@@ -1,9 +1,11 @@
 package contracts
 
 import (
+	"cmp"
 	"fmt"
 	"net/url"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/santhosh-tekuri/jsonschema/v5"
@@ -51,10 +53,22 @@ func flatten(err *jsonschema.ValidationError) []schemaFault {
 	var faults []schemaFault
 	gather(err, &faults)
 	slices.SortFunc(faults, func(a, b schemaFault) int {
-		return strings.Compare(a.Pointer+"\x00"+a.Message, b.Pointer+"\x00"+b.Message)
+		return cmp.Or(comparePointers(a.Pointer, b.Pointer), strings.Compare(a.Message, b.Message))
 	})
 	faults = slices.CompactFunc(faults, func(a, b schemaFault) bool { return a.Fault == b.Fault })
 	return faults[:min(len(faults), maxFaults)]
+}
+
+// comparePointers orders places as a reader meets them: indexes by number.
+func comparePointers(a, b string) int {
+	return slices.CompareFunc(strings.Split(a, "/"), strings.Split(b, "/"), func(a, b string) int {
+		i, errA := strconv.Atoi(a)
+		j, errB := strconv.Atoi(b)
+		if errA == nil && errB == nil {
+			return cmp.Compare(i, j)
+		}
+		return strings.Compare(a, b)
+	})
 }
 
 func gather(err *jsonschema.ValidationError, faults *[]schemaFault) {

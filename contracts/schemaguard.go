@@ -204,7 +204,7 @@ func lookupPointer(doc any, pointer string) (any, bool) {
 		return nil, false
 	}
 	for token := range strings.SplitSeq(pointer[1:], "/") {
-		token = strings.NewReplacer("~1", "/", "~0", "~").Replace(token)
+		token = unescapeToken(token)
 		switch node := doc.(type) {
 		case map[string]any:
 			member, ok := node[token]

@@ -2,6 +2,7 @@ package contracts
 
 import (
 	"encoding/json"
+	"maps"
 	"reflect"
 	"slices"
 	"strconv"
@@ -191,9 +192,7 @@ func (w *strictWalker) fieldsOf(t reflect.Type) map[string]reflect.Type {
 		switch {
 		case name == "-" || !f.IsExported():
 		case f.Anonymous && name == "":
-			for inner, typ := range w.fieldsOf(f.Type) {
-				fields[inner] = typ
-			}
+			maps.Copy(fields, w.fieldsOf(f.Type))
 		case name == "":
 			fields[f.Name] = f.Type
 		default:

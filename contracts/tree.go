@@ -32,13 +32,28 @@ func (l *faultList) addAt(pointer string, faults []Fault) {
 	}
 }
 
-// child gives the JSON pointer of a member or element below another.
+// child gives the JSON pointer of a member (by name) or an element (by index)
+// below another.
 func child(pointer string, token any) string {
-	text, ok := token.(string)
-	if !ok {
+	switch token := token.(type) {
+	case string:
+		return pointer + "/" + escapeToken(token)
+	case int:
+		return pointer + "/" + strconv.Itoa(token)
+	default:
 		return fmt.Sprintf("%s/%v", pointer, token)
 	}
-	return pointer + "/" + strings.NewReplacer("~", "~0", "/", "~1").Replace(text)
+}
+
+func escapeToken(name string) string {
+	if !strings.ContainsAny(name, "~/") {
+		return name
+	}
+	return strings.ReplaceAll(strings.ReplaceAll(name, "~", "~0"), "/", "~1")
+}
+
+func unescapeToken(token string) string {
+	return strings.ReplaceAll(strings.ReplaceAll(token, "~1", "/"), "~0", "~")
 }
 
 // tree parses one JSON text into maps, lists and json.Number, so that what is

@@ -93,19 +93,18 @@ func readResult(body []byte) ToolResult {
 	var artifacts map[string]json.RawMessage
 	read("artifacts", &artifacts)
 	r.Artifacts = withoutNulls(artifacts)
-	r.readError(parts["error"])
-	return r
+	return readError(r, parts["error"])
 }
 
 // readError fills Error for a refused or failed execution, from an object or
 // a bare message.
-func (r *ToolResult) readError(raw json.RawMessage) {
+func readError(r ToolResult, raw json.RawMessage) ToolResult {
 	absent := len(raw) == 0 || string(raw) == "null"
 	if r.OK {
 		if !absent {
 			r.Malformed = append(r.Malformed, Fault{Pointer: "/error", Message: "stands beside ok: true and was left out"})
 		}
-		return
+		return r
 	}
 	r.Error = &ToolError{}
 	if !absent {
@@ -124,6 +123,7 @@ func (r *ToolResult) readError(raw json.RawMessage) {
 		r.Error.Effect = EffectUnknown
 	}
 	r.Summary = cmp.Or(r.Summary, r.Error.Message)
+	return r
 }
 
 func withoutNulls(artifacts map[string]json.RawMessage) map[string]json.RawMessage {

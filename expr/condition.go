@@ -36,7 +36,7 @@ func Holds(c contracts.Condition, scope Scope) (bool, []Read, error) {
 
 // checkShape demands exactly one comparison.
 func checkShape(c contracts.Condition) error {
-	if n := len(c.Comparisons()); n != 1 {
+	if n := len(c.Operands()); n != 1 {
 		return contracts.Errorf(contracts.CodeInvalid,
 			"the condition on %q needs exactly one of equals, in, exists, gte and lte, but has %d", c.Path, n)
 	}

@@ -105,5 +105,5 @@ func indexOf(step contracts.PathStep) (int, bool) {
 		return step.Index, true
 	}
 	i, err := strconv.ParseUint(step.Name, 10, 31)
-	return int(i), err == nil //nolint:gosec // 31 bits fit an int
+	return int(i), err == nil
 }

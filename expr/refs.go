@@ -25,8 +25,8 @@ func RefsOf(cond contracts.Condition) ([]string, error) {
 		return nil, err
 	}
 	c := collector{found: []ref{{path: path}}}
-	for _, operand := range operands(cond) {
-		if err := c.add(operand.value); err != nil {
+	for _, operand := range cond.Operands() {
+		if err := c.add(operand.Value); err != nil {
 			return nil, err
 		}
 	}
@@ -51,36 +51,16 @@ func CheckCondition(cond contracts.Condition, roots ...string) []contracts.Fault
 	} else {
 		c.found = append(c.found, ref{at: "/path", path: path})
 	}
-	for _, operand := range operands(cond) {
-		c.at = operand.at
-		if err := c.add(operand.value); err != nil {
-			c.faults = append(c.faults, contracts.Fault{Pointer: operand.at, Message: err.Error()})
+	for _, operand := range cond.Operands() {
+		c.at = "/" + operand.Name
+		if err := c.add(operand.Value); err != nil {
+			c.faults = append(c.faults, contracts.Fault{Pointer: c.at, Message: err.Error()})
 		}
 	}
 	if err := checkShape(cond); err != nil {
 		c.faults = append(c.faults, contracts.Fault{Message: err.Error()})
 	}
 	return c.outside(roots)
-}
-
-type operand struct {
-	at    string
-	value any
-}
-
-// operands are the right sides that a condition has.
-func operands(c contracts.Condition) []operand {
-	var out []operand
-	for at, v := range map[string]*any{"/equals": c.Equals, "/gte": c.GTE, "/lte": c.LTE} {
-		if v != nil {
-			out = append(out, operand{at, *v})
-		}
-	}
-	if c.In != nil {
-		out = append(out, operand{"/in", c.In})
-	}
-	slices.SortFunc(out, func(a, b operand) int { return strings.Compare(a.at, b.at) })
-	return out
 }
 
 type ref struct {

@@ -1,0 +1,205 @@
+package contracts
+
+import (
+	"fmt"
+	"strings"
+)
+
+// ParseManifest reads the manifest of one domain: size and depth, strict
+// decoding, JSON Schema, then everything that can be known from one manifest
+// alone. It is refused whole, with every fault by JSON pointer. References to
+// other domains are left to whoever knows them.
+func ParseManifest(data []byte) (*Manifest, error) {
+	if len(data) > MaxManifestBytes {
+		return nil, Errorf(CodeTooLarge, "the manifest has %d bytes; %d are allowed", len(data), MaxManifestBytes)
+	}
+	if err := supported(data); err != nil {
+		return nil, err
+	}
+	var m Manifest
+	if err := Parse(SchemaManifest, data, &m); err != nil {
+		return nil, err
+	}
+	c := newManifestCheck(&m)
+	c.run()
+	if len(c.faults) > 0 {
+		return nil, Invalid("the manifest is not valid", c.faults...)
+	}
+	return &m, nil
+}
+
+// supported refuses what a later version of this contract may allow, so that
+// its author reads one clear sentence and not a list of unknown keys.
+func supported(data []byte) error {
+	var head struct {
+		SchemaVersion any `json:"schema_version"`
+		Workflows     any `json:"workflows"`
+	}
+	if Decode(data, &head) != nil {
+		return nil // told with its place by the strict decoder
+	}
+	if version, ok := head.SchemaVersion.(string); ok && version != SchemaVersion {
+		return &Error{
+			Code:    CodeUnsupported,
+			Message: fmt.Sprintf("schema_version %.20q is not supported; this release reads %q", version, SchemaVersion),
+			Faults:  []Fault{{Pointer: "/schema_version", Message: "must be " + SchemaVersion}},
+		}
+	}
+	if len(listOf(head.Workflows)) > 0 {
+		return &Error{
+			Code:    CodeUnsupported,
+			Message: "workflows are not supported by this release",
+			Faults:  []Fault{{Pointer: "/workflows", Message: "must be absent or empty"}},
+		}
+	}
+	return nil
+}
+
+// Capability gives the capability of a reference as it stands in this
+// manifest: bare, or prefixed by the manifest's own domain.
+func (m *Manifest) Capability(ref string) (*Capability, bool) {
+	name := strings.TrimPrefix(ref, m.Domain+".")
+	for i := range m.Capabilities {
+		if m.Capabilities[i].Name == name {
+			return &m.Capabilities[i], true
+		}
+	}
+	return nil, false
+}
+
+// manifestCheck holds what the semantic checks of one manifest share.
+type manifestCheck struct {
+	m      *Manifest
+	caps   []*checkedCapability // in manifest order
+	byName map[string]*checkedCapability
+	faults faultList
+}
+
+// checkedCapability is a capability with its place and schemas; a schema that
+// does not compile is nil.
+type checkedCapability struct {
+	*Capability
+	at  string
+	in  *Schema
+	out *Schema
+}
+
+func newManifestCheck(m *Manifest) *manifestCheck {
+	c := &manifestCheck{m: m, byName: map[string]*checkedCapability{}}
+	for i := range m.Capabilities {
+		checked := &checkedCapability{Capability: &m.Capabilities[i], at: child("/capabilities", i)}
+		c.caps = append(c.caps, checked)
+		if _, twice := c.byName[checked.Name]; twice {
+			c.faults.add(checked.at+"/name", "the name %q stands here twice", checked.Name)
+			continue
+		}
+		c.byName[checked.Name] = checked
+	}
+	return c
+}
+
+func (c *manifestCheck) run() {
+	if c.m.Domain == "shared" {
+		c.faults.add("/domain", "the name is reserved for locks that domains share")
+	}
+	c.checkInstances()
+	for _, checked := range c.caps {
+		c.compile(checked)
+	}
+	for _, checked := range c.caps {
+		c.checkCapability(checked)
+	}
+	for i, test := range c.m.Tests {
+		c.checkTest(child("/tests", i), test)
+	}
+}
+
+func (c *manifestCheck) checkInstances() {
+	seen, defaults := map[string]bool{}, 0
+	for i, instance := range c.m.Instances {
+		at := child("/instances", i)
+		if seen[instance.ID] {
+			c.faults.add(at+"/id", "the instance %q stands here twice", instance.ID)
+		}
+		seen[instance.ID] = true
+		if instance.Default {
+			if defaults++; defaults > 1 {
+				c.faults.add(at+"/default", "another instance is the default already")
+			}
+		}
+	}
+}
+
+func (c *manifestCheck) compile(cap *checkedCapability) {
+	cap.in = c.compileObject(cap.at+"/schema", cap.Schema)
+	if len(cap.OutputSchema) > 0 {
+		cap.out = c.compileObject(cap.at+"/output_schema", cap.OutputSchema)
+	}
+}
+
+func (c *manifestCheck) compileObject(at string, raw []byte) *Schema {
+	schema, err := CompileSchema(raw)
+	if err != nil {
+		c.faults.addAt(at, faultsOf(err))
+		return nil
+	}
+	if kind, _ := schema.Keyword("type"); kind != "object" {
+		c.faults.add(at+"/type", `must be "object"`)
+		return nil
+	}
+	return schema
+}
+
+// resolve finds what a reference of this manifest names. A capability of
+// another domain is nil: it is not known here.
+func (c *manifestCheck) resolve(at, ref string) *checkedCapability {
+	domain, name, qualified := strings.Cut(ref, ".")
+	if !qualified {
+		name = ref
+	} else if domain != c.m.Domain {
+		return nil
+	}
+	found, ok := c.byName[name]
+	if !ok {
+		c.faults.add(at, "there is no capability %q in this manifest", name)
+		return nil
+	}
+	return found
+}
+
+func (c *manifestCheck) checkTest(at string, test RoutingTest) {
+	if test.Expect == nil {
+		return
+	}
+	at += "/expect"
+	if domain, _, ok := strings.Cut(test.Expect.Capability, "."); ok && domain != c.m.Domain {
+		c.faults.add(at+"/capability", "a test speaks of its own domain; null says that nothing of it is meant")
+		return
+	}
+	target := c.resolve(at+"/capability", test.Expect.Capability)
+	if target == nil {
+		return
+	}
+	if target.Metadata.Routable != nil && !*target.Metadata.Routable {
+		c.faults.add(at+"/capability", "%q is not routable", target.Name)
+	}
+	for _, name := range sortedKeys(test.Expect.Parameters) {
+		place := child(at+"/parameters", name)
+		if property := c.property(place, target, name); property != nil {
+			c.faults.addAt(place, property.Validate(test.Expect.Parameters[name]))
+		}
+	}
+}
+
+// property gives the schema of a parameter, or tells that there is none.
+func (c *manifestCheck) property(at string, cap *checkedCapability, name string) *Schema {
+	if cap.in == nil {
+		return nil // its schema does not compile, which has been told
+	}
+	property, ok := cap.in.Property(name)
+	if !ok {
+		c.faults.add(at, "%q has no parameter %q in its schema", cap.Name, name)
+		return nil
+	}
+	return property
+}
