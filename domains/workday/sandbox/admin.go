@@ -37,6 +37,9 @@ func (t *Tenant) adminRoutes(mux *http.ServeMux) {
 	})
 	on("DELETE "+adminPrefix+"faults", func(*http.Request) (any, error) { t.ClearFaults(); return done, nil })
 	on("POST "+adminPrefix+"expire-tokens", func(*http.Request) (any, error) { t.ExpireTokens(); return done, nil })
+	on("POST "+adminPrefix+"approve", func(*http.Request) (any, error) {
+		return map[string]int{"approved": t.ApproveAll()}, nil
+	})
 	on("POST "+adminPrefix+"reset", func(*http.Request) (any, error) { t.Reset(); return done, nil })
 	on("POST "+adminPrefix+"clock", func(r *http.Request) (any, error) {
 		d, err := time.ParseDuration(r.URL.Query().Get("advance"))

@@ -127,7 +127,7 @@ func drawName(draw func(int) int, firsts, lasts []string, taken map[person]bool)
 	for tries := 0; taken[p]; tries++ {
 		p = person{firsts[draw(len(firsts))], lasts[draw(len(lasts))]}
 		if tries > len(firsts) { // a company larger than the lists: give a middle initial
-			p.first += " " + string(rune('A'+draw(26))) + "."
+			p.first += " " + "ABCDEFGHIJKLMNOPRSTVW"[draw(20):][:1] + "."
 		}
 	}
 	return p

@@ -160,6 +160,9 @@ func TestTheAdminFaceDrivesTheTenant(t *testing.T) {
 	if status, _ := b.call(http.MethodGet, common+"/workers", nil); status != http.StatusUnauthorized {
 		t.Errorf("with an expired token: %d", status)
 	}
+	if status, out := b.call(http.MethodPost, "/__sandbox/approve", nil); status != http.StatusOK || out["approved"] != 0.0 {
+		t.Errorf("approve: %d %v", status, out)
+	}
 	if status, _ := b.call(http.MethodPost, "/__sandbox/clock?advance=soon", nil); status != http.StatusBadRequest {
 		t.Errorf("a clock of soon: %d", status)
 	}

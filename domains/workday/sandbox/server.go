@@ -130,8 +130,7 @@ func (t *Tenant) authenticated(h handler) responder {
 }
 
 func failure(err error) reply {
-	var api *apiError
-	if errors.As(err, &api) {
+	if api, is := errors.AsType[*apiError](err); is {
 		return reply{api.status, api}
 	}
 	return reply{http.StatusInternalServerError, &apiError{Message: "internal error"}}
@@ -139,7 +138,8 @@ func failure(err error) reply {
 
 // send writes an answer; half of it when the fault says so.
 func send(w http.ResponseWriter, out reply, fault Fault) int {
-	contentType, raw := "application/json;charset=utf-8", []byte(nil)
+	contentType := "application/json;charset=utf-8"
+	var raw []byte
 	if page, isPage := out.body.(htmlPage); isPage {
 		contentType, raw = "text/html", []byte("<html><body><h1>"+string(page)+"</h1></body></html>")
 	} else {

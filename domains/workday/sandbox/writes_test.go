@@ -154,6 +154,11 @@ func TestRequestsAreRefusedByCode(t *testing.T) {
 	if status, out := b.request(ana.ID, day("2026-12-14", kinds["Vacation"], 1)); status != http.StatusCreated {
 		t.Fatalf("request: %d %v", status, out)
 	}
+	t.Cleanup(func() {
+		if got := len(b.tenant.Effects()); got != 1 {
+			t.Errorf("%d effects, want that of the first request", got)
+		}
+	})
 	tests := map[string]struct {
 		worker sandbox.Worker
 		day    object
@@ -173,6 +178,7 @@ func TestRequestsAreRefusedByCode(t *testing.T) {
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			days := []any{tt.day}
 			if tt.day == nil {
 				days = nil
@@ -187,9 +193,6 @@ func TestRequestsAreRefusedByCode(t *testing.T) {
 				t.Errorf("%d %v, want %s", status, out, tt.code)
 			}
 		})
-	}
-	if got := len(b.tenant.Effects()); got != 1 {
-		t.Errorf("%d effects, want that of the first request", got)
 	}
 }
 

@@ -99,41 +99,48 @@ func (c *Client) call(ctx context.Context, method, path string, body []byte, out
 		if err != nil {
 			return err
 		}
-		res, raw, err := c.exchange(ctx, op, method, path, body, token)
+		got, err := c.exchange(ctx, op, method, path, body, token)
 		if err != nil {
 			return err
 		}
-		if res.StatusCode == http.StatusUnauthorized && rejected == "" {
+		if got.status == http.StatusUnauthorized && rejected == "" {
 			rejected = token
 			continue
 		}
-		return c.read(op, method, res, raw, out)
+		return c.read(op, method, got, out)
 	}
 }
 
-func (c *Client) read(op, method string, res *http.Response, raw []byte, out any) error {
+func (c *Client) read(op, method string, got answer, out any) error {
 	write := method != http.MethodGet
-	if res.StatusCode < 200 || res.StatusCode > 299 {
-		return statusError(op, res, raw, write, c.cfg.Now())
+	if got.status < 200 || got.status > 299 {
+		return statusError(op, got, write, c.cfg.Now())
 	}
-	kind, _, _ := mime.ParseMediaType(res.Header.Get("Content-Type"))
+	kind, _, _ := mime.ParseMediaType(got.header.Get("Content-Type"))
 	if kind != "application/json" {
-		return &Error{Op: op, Kind: KindBadAnswer, Status: res.StatusCode, Message: "the answer is no JSON", MayHaveApplied: write}
+		return &Error{Op: op, Kind: KindBadAnswer, Status: got.status, Message: "the answer is no JSON", MayHaveApplied: write}
 	}
-	if err := json.Unmarshal(raw, out); err != nil {
-		return &Error{Op: op, Kind: KindBadAnswer, Status: res.StatusCode, Message: "the answer is not what Workday sends", MayHaveApplied: write, Cause: err}
+	if err := json.Unmarshal(got.body, out); err != nil {
+		return &Error{Op: op, Kind: KindBadAnswer, Status: got.status, Message: "the answer is not what Workday sends", MayHaveApplied: write, Cause: err}
 	}
 	return nil
 }
 
+// answer is a response that was read to its end.
+type answer struct {
+	status int
+	header http.Header
+	body   []byte
+}
+
 // exchange waits for its turn, then sends a read with retries or a write
 // without.
-func (c *Client) exchange(ctx context.Context, op, method, path string, body []byte, token string) (*http.Response, []byte, error) {
+func (c *Client) exchange(ctx context.Context, op, method, path string, body []byte, token string) (answer, error) {
 	select {
 	case c.slots <- struct{}{}:
 		defer func() { <-c.slots }()
 	case <-ctx.Done():
-		return nil, nil, &Error{Op: op, Kind: KindTimeout, Cause: ctx.Err()}
+		return answer{}, &Error{Op: op, Kind: KindTimeout, Cause: ctx.Err()}
 	}
 	if method == http.MethodGet {
 		return c.sendRead(ctx, op, path, token)
@@ -156,14 +163,14 @@ func (c *Client) request(ctx context.Context, method, path string, body []byte, 
 	return req, nil
 }
 
-func (c *Client) sendRead(ctx context.Context, op, path, token string) (*http.Response, []byte, error) {
+func (c *Client) sendRead(ctx context.Context, op, path, token string) (answer, error) {
 	plain, err := c.request(ctx, http.MethodGet, path, nil, token)
 	if err != nil {
-		return nil, nil, err
+		return answer{}, err
 	}
 	req, err := retryablehttp.FromRequest(plain)
 	if err != nil {
-		return nil, nil, fmt.Errorf("%s: %w", op, err)
+		return answer{}, fmt.Errorf("%s: %w", op, err)
 	}
 	res, err := c.reads.Do(req)
 	return c.finish(ctx, op, res, err, false)
@@ -172,32 +179,32 @@ func (c *Client) sendRead(ctx context.Context, op, path, token string) (*http.Re
 // sendWrite repeats only what the tenant certainly did not look at: an answer
 // 429 with a short wait. It never sends an Idempotency-Key header, because Go
 // replays a lost POST that has one and Workday does not honour it.
-func (c *Client) sendWrite(ctx context.Context, op, method, path string, body []byte, token string) (*http.Response, []byte, error) {
+func (c *Client) sendWrite(ctx context.Context, op, method, path string, body []byte, token string) (answer, error) {
 	for attempt := 1; ; attempt++ {
 		if err := c.limit.Wait(ctx); err != nil {
-			return nil, nil, &Error{Op: op, Kind: KindTimeout, Cause: err}
+			return answer{}, &Error{Op: op, Kind: KindTimeout, Cause: err}
 		}
 		var sent atomic.Bool
 		traced := httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{WroteHeaders: func() { sent.Store(true) }})
 		req, err := c.request(traced, method, path, body, token)
 		if err != nil {
-			return nil, nil, err
+			return answer{}, err
 		}
 		res, err := c.writes.Do(req)
-		res, raw, err := c.finish(ctx, op, res, err, sent.Load())
-		if err != nil || res.StatusCode != http.StatusTooManyRequests || attempt == c.cfg.Attempts {
-			return res, raw, err
+		got, err := c.finish(ctx, op, res, err, sent.Load())
+		if err != nil || got.status != http.StatusTooManyRequests || attempt == c.cfg.Attempts {
+			return got, err
 		}
-		wait := c.wait(attempt, res)
+		wait := c.wait(attempt, got.header)
 		if wait > c.cfg.BackoffMax || !sleep(ctx, wait) {
-			return res, raw, nil // reported as busy; whoever called may wait longer than we
+			return got, nil // reported as busy; whoever called may wait longer than we
 		}
 	}
 }
 
 // finish reads the answer. A write that was sent and got no whole answer may
 // have taken place.
-func (c *Client) finish(ctx context.Context, op string, res *http.Response, err error, sentWrite bool) (*http.Response, []byte, error) {
+func (c *Client) finish(ctx context.Context, op string, res *http.Response, err error, sentWrite bool) (answer, error) {
 	var raw []byte
 	if err == nil {
 		raw, err = io.ReadAll(io.LimitReader(res.Body, maxAnswer+1))
@@ -205,13 +212,13 @@ func (c *Client) finish(ctx context.Context, op string, res *http.Response, err 
 	}
 	switch {
 	case err == nil && len(raw) > maxAnswer:
-		return nil, nil, &Error{Op: op, Kind: KindBadAnswer, Message: "the answer is too large", MayHaveApplied: sentWrite}
+		return answer{}, &Error{Op: op, Kind: KindBadAnswer, Message: "the answer is too large", MayHaveApplied: sentWrite}
 	case err == nil:
-		return res, raw, nil
+		return answer{res.StatusCode, res.Header, raw}, nil
 	case ctx.Err() != nil:
-		return nil, nil, &Error{Op: op, Kind: KindTimeout, MayHaveApplied: sentWrite, Cause: err}
+		return answer{}, &Error{Op: op, Kind: KindTimeout, MayHaveApplied: sentWrite, Cause: err}
 	default:
-		return nil, nil, &Error{Op: op, Kind: KindUnavailable, Message: "no answer", MayHaveApplied: sentWrite, Cause: err}
+		return answer{}, &Error{Op: op, Kind: KindUnavailable, Message: "no answer", MayHaveApplied: sentWrite, Cause: err}
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -89,10 +90,8 @@ func (e *Error) Reason() string {
 // Has tells whether the tenant gave one of the codes.
 func (e *Error) Has(codes ...string) bool {
 	for _, d := range e.Details {
-		for _, code := range codes {
-			if d.Code == code {
-				return true
-			}
+		if slices.Contains(codes, d.Code) {
+			return true
 		}
 	}
 	return false
@@ -108,14 +107,14 @@ func IsKind(err error, kind Kind) bool {
 }
 
 // statusError makes the Error of an answer other than 2xx.
-func statusError(op string, res *http.Response, body []byte, write bool, now time.Time) *Error {
-	e := &Error{Op: op, Kind: kindOf(res.StatusCode), Status: res.StatusCode, RetryAfter: retryAfter(res.Header, now)}
-	var answer struct {
+func statusError(op string, got answer, write bool, now time.Time) *Error {
+	e := &Error{Op: op, Kind: kindOf(got.status), Status: got.status, RetryAfter: retryAfter(got.header, now)}
+	var said struct {
 		Error  string   `json:"error"`
 		Errors []Detail `json:"errors"`
 	}
-	if json.Unmarshal(body, &answer) == nil {
-		e.Message, e.Details = answer.Error, answer.Errors
+	if json.Unmarshal(got.body, &said) == nil {
+		e.Message, e.Details = said.Error, said.Errors
 	}
 	e.MayHaveApplied = write && e.Kind == KindUnavailable
 	return e

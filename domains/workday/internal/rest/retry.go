@@ -22,7 +22,7 @@ func (c *Client) newReads(plain *http.Client) *retryablehttp.Client {
 		HTTPClient:   &limited,
 		RetryMax:     c.cfg.Attempts - 1,
 		CheckRetry:   c.shouldRetry,
-		Backoff:      func(_, _ time.Duration, attempt int, res *http.Response) time.Duration { return c.wait(attempt+1, res) },
+		Backoff:      c.backoff,
 		ErrorHandler: retryablehttp.PassthroughErrorHandler,
 	}
 }
@@ -51,24 +51,25 @@ func (l limiter) RoundTrip(req *http.Request) (*http.Response, error) {
 }
 
 func (c *Client) shouldRetry(ctx context.Context, res *http.Response, err error) (bool, error) {
-	switch {
-	case ctx.Err() != nil:
+	if ctx.Err() != nil {
 		return false, ctx.Err()
-	case err != nil:
-		return true, nil
-	case res.StatusCode == http.StatusTooManyRequests || res.StatusCode >= http.StatusInternalServerError:
-		return retryAfter(res.Header, c.cfg.Now()) <= c.cfg.BackoffMax, nil
-	default:
-		return false, nil
 	}
+	failed := err != nil || res.StatusCode == http.StatusTooManyRequests || res.StatusCode >= http.StatusInternalServerError
+	tooLong := res != nil && retryAfter(res.Header, c.cfg.Now()) > c.cfg.BackoffMax
+	return failed && !tooLong, nil
+}
+
+func (c *Client) backoff(_, _ time.Duration, attempt int, res *http.Response) time.Duration {
+	if res == nil {
+		return c.wait(attempt+1, nil)
+	}
+	return c.wait(attempt+1, res.Header)
 }
 
 // wait is the tenant's wish if it has one, else exponential with jitter.
-func (c *Client) wait(attempt int, res *http.Response) time.Duration {
-	if res != nil {
-		if wish := retryAfter(res.Header, c.cfg.Now()); wish > 0 {
-			return wish
-		}
+func (c *Client) wait(attempt int, header http.Header) time.Duration {
+	if wish := retryAfter(header, c.cfg.Now()); wish > 0 {
+		return wish
 	}
 	full := min(c.cfg.BackoffMin<<min(attempt-1, 16), c.cfg.BackoffMax)
 	return full/2 + rand.N(full/2+1) //nolint:gosec // jitter, not a secret
