@@ -1,0 +1,198 @@
+// Package conformance checks a running domain service, in any language, by its
+// URL: health, manifest, authentication, how it executes and how it refuses.
+// It sees only what a caller can see. Reads are executed with the examples
+// that the manifest gives; writes only when Options.AllowWrites is set, and
+// only with examples that the author marked safe.
+//
+// A finding of severity error breaks the contract; a warning is a point of the
+// authors' checklist.
+package conformance
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+
+	"github.com/manifold-run/manifold/contracts"
+)
+
+// Options say which service is checked, and how far the check may go.
+type Options struct {
+	// URL is the root of the service: /health, /manifest and /execute are
+	// below it.
+	URL string
+	// Authorization is sent as it is, such as "Bearer …".
+	Authorization string
+	// AllowWrites executes safe examples of writes: the service is changed.
+	AllowWrites bool
+	// Timeout bounds one exchange [30 s].
+	Timeout time.Duration
+	// Progress is called after each check.
+	Progress func(Check)
+	// Transport replaces the network, for tests [http.DefaultTransport].
+	Transport http.RoundTripper
+}
+
+// Severity says how much a finding weighs.
+type Severity string
+
+// The severities.
+const (
+	SeverityError   Severity = "error"
+	SeverityWarning Severity = "warning"
+)
+
+// Finding is one thing that is wrong or could be better.
+type Finding struct {
+	// Rule is a short name that stays the same, such as "idempotency-repeat".
+	Rule     string   `json:"rule"`
+	Severity Severity `json:"severity"`
+	Message  string   `json:"message"`
+	// Pointer is the place in the manifest, where there is one.
+	Pointer string `json:"pointer,omitempty"`
+	// Fix says what to do.
+	Fix string `json:"fix,omitempty"`
+}
+
+// Status is how a check ended.
+type Status string
+
+// The ends of a check.
+const (
+	StatusPassed  Status = "passed"
+	StatusFailed  Status = "failed"
+	StatusSkipped Status = "skipped"
+)
+
+// Check is one step of the suite.
+type Check struct {
+	Name   string `json:"name"`
+	Status Status `json:"status"`
+	// Detail says why a check was skipped, or what it did.
+	Detail   string        `json:"detail,omitempty"`
+	Findings []Finding     `json:"findings,omitempty"`
+	Took     time.Duration `json:"took_ns"`
+}
+
+// Report is what the suite found.
+type Report struct {
+	URL     string  `json:"url"`
+	Domain  string  `json:"domain,omitempty"`
+	Version string  `json:"version,omitempty"`
+	Checks  []Check `json:"checks"`
+}
+
+// OK tells whether the service keeps the contract: there is no error.
+func (r Report) OK() bool { return r.Count(SeverityError) == 0 }
+
+// Findings lists what all checks found, in order.
+func (r Report) Findings() []Finding {
+	var out []Finding
+	for _, c := range r.Checks {
+		out = append(out, c.Findings...)
+	}
+	return out
+}
+
+// Count counts the findings of one severity.
+func (r Report) Count(severity Severity) int {
+	n := 0
+	for _, f := range r.Findings() {
+		if f.Severity == severity {
+			n++
+		}
+	}
+	return n
+}
+
+// Run checks a service. A service that cannot be reached, or whose manifest is
+// broken, is not checked further.
+func Run(ctx context.Context, opt Options) Report {
+	s := &suite{opt: opt, report: &Report{URL: opt.URL}}
+	if s.opt.Timeout <= 0 {
+		s.opt.Timeout = contracts.MaxExchange
+	}
+	s.client = &http.Client{
+		Transport: opt.Transport,
+		// The core never follows a redirect.
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+	}
+	if !s.check(ctx, "url", s.checkURL) || !s.check(ctx, "health", s.checkHealth) || !s.check(ctx, "manifest", s.checkManifest) {
+		return *s.report
+	}
+	s.check(ctx, "authentication", s.checkAuthentication)
+	s.check(ctx, "etag", s.checkETag)
+	s.check(ctx, "checklist", s.checkList)
+	s.check(ctx, "requests that are refused", s.checkRefusals)
+	s.checkReads(ctx)
+	s.checkWrites(ctx)
+	return *s.report
+}
+
+// suite is one run.
+type suite struct {
+	opt      Options
+	base     string
+	client   *http.Client
+	report   *Report
+	etag     string
+	manifest *contracts.Manifest
+	instance string
+}
+
+// probe collects what one check finds.
+type probe struct{ check *Check }
+
+func (p *probe) add(severity Severity, rule, pointer, fix, format string, args ...any) {
+	p.check.Findings = append(p.check.Findings, Finding{
+		Rule: rule, Severity: severity, Pointer: pointer, Fix: fix, Message: fmt.Sprintf(format, args...),
+	})
+	if severity == SeverityError {
+		p.check.Status = StatusFailed
+	}
+}
+
+func (p *probe) fail(rule, pointer, fix, format string, args ...any) {
+	p.add(SeverityError, rule, pointer, fix, format, args...)
+}
+
+func (p *probe) warn(rule, pointer, fix, format string, args ...any) {
+	p.add(SeverityWarning, rule, pointer, fix, format, args...)
+}
+
+// skip says why there was nothing to check; it does not undo a failure.
+func (p *probe) skip(format string, args ...any) {
+	p.check.Detail = fmt.Sprintf(format, args...)
+	if p.check.Status == StatusPassed {
+		p.check.Status = StatusSkipped
+	}
+}
+
+// check runs one step and tells whether it did not fail.
+func (s *suite) check(ctx context.Context, name string, step func(context.Context, *probe)) bool {
+	c := Check{Name: name, Status: StatusPassed}
+	begin := time.Now()
+	if ctx.Err() != nil {
+		c.Status, c.Detail = StatusSkipped, "the suite was stopped"
+	} else {
+		step(ctx, &probe{&c})
+	}
+	c.Took = time.Since(begin)
+	s.report.Checks = append(s.report.Checks, c)
+	if s.opt.Progress != nil {
+		s.opt.Progress(c)
+	}
+	return c.Status != StatusFailed
+}
+
+func (s *suite) checkURL(_ context.Context, p *probe) {
+	u, err := url.Parse(s.opt.URL)
+	if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
+		p.fail("url", "", "Give the root of the service, such as http://localhost:8090.", "%q is no URL of a service", s.opt.URL)
+		return
+	}
+	s.base = strings.TrimSuffix(u.String(), "/")
+}

@@ -1,0 +1,90 @@
+package domainkit
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/http"
+	"time"
+)
+
+// Run serves the domain on addr until ctx ends, then stops: it takes no new
+// work, lets running work end for the grace time and cancels the rest.
+func (s *Service) Run(ctx context.Context, addr string) error {
+	var lc net.ListenConfig
+	listener, err := lc.Listen(ctx, "tcp", addr)
+	if err != nil {
+		return fmt.Errorf("listen on %s: %w", addr, err)
+	}
+	return s.Serve(ctx, listener)
+}
+
+// Serve is Run on a listener of the caller, which it closes.
+func (s *Service) Serve(ctx context.Context, listener net.Listener) error {
+	handler, err := s.Handler()
+	if err != nil {
+		return errors.Join(err, listener.Close())
+	}
+	server := &http.Server{
+		Handler: handler,
+		// The bounds keep slow clients from holding connections; the longest
+		// honest exchange is a 202 after a large upload.
+		ReadHeaderTimeout: 5 * time.Second,
+		ReadTimeout:       time.Minute,
+		WriteTimeout:      2 * time.Minute,
+		IdleTimeout:       2 * time.Minute,
+		MaxHeaderBytes:    64 << 10,
+		ErrorLog:          slog.NewLogLogger(s.log.Handler(), slog.LevelWarn),
+	}
+	s.log.InfoContext(ctx, "domain is serving", slog.String("address", listener.Addr().String()))
+	served := make(chan error, 1)
+	go func() { served <- server.Serve(listener) }()
+	select {
+	case err := <-served:
+		return fmt.Errorf("serve: %w", err)
+	case <-ctx.Done():
+	}
+	return s.stop(ctx, server)
+}
+
+func (s *Service) stop(ctx context.Context, server *http.Server) error {
+	// ctx has ended; what is left to do has its own time.
+	grace, cancel := context.WithTimeout(context.WithoutCancel(ctx), s.config.ShutdownGrace)
+	defer cancel()
+	s.log.InfoContext(ctx, "domain is stopping")
+	workErr := s.Shutdown(grace)
+	if err := server.Shutdown(grace); err != nil {
+		return errors.Join(workErr, err, server.Close())
+	}
+	return workErr
+}
+
+// cancelGrace is how long cancelled work may take to record its end.
+const cancelGrace = 2 * time.Second
+
+// Shutdown refuses new work with 429 and waits for what is running. When ctx
+// ends it cancels the rest, and says so in its error. It may be called twice.
+func (s *Service) Shutdown(ctx context.Context) error {
+	s.running.close()
+	idle := make(chan struct{})
+	go func() {
+		s.running.active.Wait()
+		close(idle)
+	}()
+	select {
+	case <-idle:
+		return nil
+	case <-ctx.Done():
+	}
+	s.running.cancelAll()
+	timer := time.NewTimer(cancelGrace)
+	defer timer.Stop()
+	select {
+	case <-idle:
+		return fmt.Errorf("stop: running work was cancelled: %w", ctx.Err())
+	case <-timer.C:
+		return fmt.Errorf("stop: running work did not end when cancelled: %w", ctx.Err())
+	}
+}

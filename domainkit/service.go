@@ -1,0 +1,144 @@
+package domainkit
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"log/slog"
+	"sync"
+	"time"
+
+	"github.com/manifold-run/manifold/contracts"
+)
+
+// Config says what a domain is and how it is served. The zero value of every
+// field but Domain and Version has a default.
+type Config struct {
+	// Domain is the name and namespace of the domain.
+	Domain string
+	// Version is the version of the domain, shown in its manifest and health.
+	Version     string
+	Title       string
+	Description string
+	// Instances are the installations that the domain can work on; a call
+	// without an instance gets the default one.
+	Instances []contracts.Instance
+	// Skills are texts in Markdown for prompts, by name.
+	Skills map[string]string
+	// Tests are sentences with the intents that they must lead to.
+	Tests []contracts.RoutingTest
+	// Hints is the content of a hints file: a manifest in which every part is
+	// optional, merged with what the code declares.
+	Hints []byte
+
+	// Tokens are the bearer tokens that are accepted, on every endpoint. Two of
+	// them let a token be changed without a pause. None: no authentication.
+	Tokens []string
+	// Checks are the health checks, by name.
+	Checks map[string]Check
+	// Store keeps the idempotency keys [in memory].
+	Store Store
+
+	// AcceptAfter is how long a caller waits before it gets a 202 [20 s; at
+	// most 25 s, because an exchange ends at 30 s].
+	AcceptAfter time.Duration
+	// RetryAfter is what a 202 or 429 asks the caller to wait [1 s].
+	RetryAfter time.Duration
+	// OperationTTL is how long the result of a 202 can be asked for [10 min].
+	OperationTTL time.Duration
+	// MaxConcurrent bounds all executions together [256].
+	MaxConcurrent int
+	// MaxBodyBytes bounds a request [32 MiB].
+	MaxBodyBytes int64
+	// ShutdownGrace is how long running work may go on after a stop [25 s].
+	ShutdownGrace time.Duration
+
+	// Logger gets one line for each execution [none].
+	Logger *slog.Logger
+	// Now is the clock that stamps [time.Now].
+	Now func() time.Time
+}
+
+func (c Config) withDefaults() Config {
+	c.AcceptAfter = cmp.Or(c.AcceptAfter, 20*time.Second)
+	c.RetryAfter = cmp.Or(c.RetryAfter, time.Second)
+	c.OperationTTL = cmp.Or(c.OperationTTL, 10*time.Minute)
+	c.MaxConcurrent = cmp.Or(c.MaxConcurrent, 256)
+	c.MaxBodyBytes = cmp.Or(c.MaxBodyBytes, contracts.MaxCallBytes)
+	c.ShutdownGrace = cmp.Or(c.ShutdownGrace, 25*time.Second)
+	if c.Logger == nil {
+		c.Logger = slog.New(slog.DiscardHandler)
+	}
+	if c.Now == nil {
+		c.Now = time.Now
+	}
+	if c.Store == nil {
+		c.Store = NewMemoryStore(0)
+	}
+	return c
+}
+
+// maxAcceptAfter leaves time for the answer within one exchange.
+const maxAcceptAfter = contracts.MaxExchange - 5*time.Second
+
+func (c Config) check() error {
+	var faults []error
+	if c.Domain == "" {
+		faults = append(faults, errors.New("domain is empty"))
+	}
+	if c.Version == "" {
+		faults = append(faults, errors.New("version is empty"))
+	}
+	if c.AcceptAfter < 0 || c.AcceptAfter > maxAcceptAfter {
+		faults = append(faults, fmt.Errorf("accept after %s: must be between 0 and %s", c.AcceptAfter, maxAcceptAfter))
+	}
+	for _, limit := range []int64{int64(c.RetryAfter), int64(c.OperationTTL), int64(c.MaxConcurrent), c.MaxBodyBytes, int64(c.ShutdownGrace)} {
+		if limit < 0 {
+			faults = append(faults, fmt.Errorf("a limit is negative: %d", limit))
+		}
+	}
+	for i, token := range c.Tokens {
+		if token == "" {
+			faults = append(faults, fmt.Errorf("token %d is empty", i))
+		}
+	}
+	for name, check := range c.Checks {
+		if check.Run == nil {
+			faults = append(faults, fmt.Errorf("health check %q has no function", name))
+		}
+	}
+	return errors.Join(faults...)
+}
+
+// Service is a domain: its capabilities and their execution. Capabilities are
+// added first; Handler or Run then fix the manifest.
+type Service struct {
+	config  Config
+	log     *slog.Logger
+	slots   *limiter
+	running *operations
+	checks  []*checker
+
+	mu sync.Mutex // guards the fields below
+	// declared are in the order of Add.
+	declared []*capability
+	// built is set once the manifest is fixed.
+	built *build
+	// sweptAt is when old keys were last removed.
+	sweptAt time.Time
+}
+
+// New makes a service without capabilities.
+func New(config Config) (*Service, error) {
+	if err := config.check(); err != nil {
+		return nil, fmt.Errorf("domain %q: %w", config.Domain, err)
+	}
+	config = config.withDefaults()
+	return &Service{
+		config:  config,
+		log:     config.Logger.With(slog.String("domain", config.Domain)),
+		slots:   newLimiter(config.MaxConcurrent, 0),
+		running: newOperations(),
+		checks:  newCheckers(config.Checks),
+	}, nil
+}

@@ -1,0 +1,217 @@
+package domainkit
+
+import (
+	"cmp"
+	"context"
+	"crypto/rand"
+	"net/http"
+	"sync"
+	"time"
+
+	"github.com/manifold-run/manifold/contracts"
+)
+
+// work is one execution. It outlives the request that began it.
+type work struct {
+	operation  string
+	capability *served
+	cancel     context.CancelFunc
+	// answer is set before done is closed.
+	answer answer
+	done   chan struct{}
+	// late is closed when the time was up and the handler had not returned.
+	late chan struct{}
+
+	// The fields below are guarded by operations.mu.
+	accepted bool // someone was given the operation
+	ended    time.Time
+}
+
+// linger is how long a handler whose context has ended may take to return an
+// answer of its own.
+const linger = 250 * time.Millisecond
+
+// newToken makes an id that no one can guess.
+func newToken() string { return rand.Text() }
+
+// operations holds the running work, and for a while the ended work that
+// someone may still ask for.
+type operations struct {
+	mu     sync.Mutex // guards the fields below
+	byID   map[string]*work
+	closed bool
+	// active counts running work; it is only added to while not closed.
+	active sync.WaitGroup
+}
+
+func newOperations() *operations { return &operations{byID: map[string]*work{}} }
+
+func (o *operations) begin(w *work) bool {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if o.closed {
+		return false
+	}
+	o.byID[w.operation] = w
+	o.active.Add(1)
+	return true
+}
+
+// end keeps the work only if its result can still be asked for.
+func (o *operations) end(w *work, now time.Time, ttl time.Duration) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	w.ended = now
+	close(w.done)
+	if !w.accepted {
+		delete(o.byID, w.operation)
+	}
+	for id, old := range o.byID {
+		if !old.ended.IsZero() && now.Sub(old.ended) > ttl {
+			delete(o.byID, id)
+		}
+	}
+	o.active.Done()
+}
+
+// find gives work by its operation, unless its time has passed.
+func (o *operations) find(operation string, c *served, now time.Time, ttl time.Duration) (*work, bool) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	w, ok := o.byID[operation]
+	if !ok || w.capability != c || !w.ended.IsZero() && now.Sub(w.ended) > ttl {
+		return nil, false
+	}
+	return w, true
+}
+
+// underWay gives work that has not ended.
+func (o *operations) underWay(operation string) (*work, bool) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	w, ok := o.byID[operation]
+	return w, ok && w.ended.IsZero()
+}
+
+// accept marks work whose operation is given out. It is kept from now on,
+// even if it ended in this very moment.
+func (o *operations) accept(w *work) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	w.accepted = true
+	o.byID[w.operation] = w
+}
+
+// abandon cancels work that no one waits for or can ask for.
+func (o *operations) abandon(w *work) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if !w.accepted {
+		w.cancel()
+	}
+}
+
+// close refuses new work from now on.
+func (o *operations) close() {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.closed = true
+}
+
+// cancelAll ends the context of everything that runs.
+func (o *operations) cancelAll() {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	for _, w := range o.byID {
+		w.cancel()
+	}
+}
+
+// launch starts an execution for which slots were taken, and gives them back
+// when it ends. It says false when the service is stopping. The work keeps the
+// values of ctx and not its end: a caller that goes away must not cut off a
+// write, and a 202 goes on after its request.
+func (s *Service) launch(ctx context.Context, j *job, operation string, do func(context.Context) answer) (*work, bool) {
+	limit := j.capability.timeoutFor(j.call)
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), limit)
+	w := &work{
+		operation: operation, capability: j.capability, cancel: cancel,
+		done: make(chan struct{}), late: make(chan struct{}),
+	}
+	if !s.running.begin(w) {
+		cancel()
+		s.leave(j.capability)
+		return nil, false
+	}
+	alarm := time.AfterFunc(limit+linger, func() { close(w.late) })
+	go func() {
+		w.answer = do(ctx)
+		alarm.Stop()
+		cancel()
+		s.leave(j.capability)
+		s.running.end(w, s.config.Now(), s.config.OperationTTL)
+	}()
+	return w, true
+}
+
+// timeoutFor is the shorter of what the caller gives and what is declared.
+func (c *served) timeoutFor(call Call) time.Duration {
+	asked := time.Duration(call.TimeoutMS) * time.Millisecond
+	return min(cmp.Or(asked, c.timeout), c.timeout)
+}
+
+// await waits for work. When patience ends it answers 202.
+func (s *Service) await(ctx context.Context, w *work, patience time.Duration) reply {
+	timer := time.NewTimer(patience)
+	defer timer.Stop()
+	select {
+	case <-w.done:
+		return reply{status: w.answer.status, body: w.answer.result}
+	case <-w.late:
+		return timedOut(w.capability)
+	case <-timer.C:
+		s.running.accept(w)
+		return s.accepted(w.operation)
+	case <-ctx.Done():
+		if !w.capability.writes {
+			s.running.abandon(w)
+		}
+		return refused(http.StatusServiceUnavailable, contracts.ErrTimeout, "the caller has gone")
+	}
+}
+
+func (s *Service) accepted(operation string) reply {
+	return reply{
+		status: http.StatusAccepted, retryAfter: s.config.RetryAfter,
+		body: contracts.Accepted{Operation: operation},
+	}
+}
+
+// timedOut answers for a handler that goes on after its context has ended.
+func timedOut(c *served) reply {
+	failure := Failf(contracts.ErrTimeout, contracts.EffectUnknown, "%s was not done in time", c.name)
+	if !c.writes {
+		failure.Effect, failure.Retryable = contracts.EffectNone, true
+	}
+	return reply{status: http.StatusOK, body: contracts.ToolResult{
+		Summary: contracts.CleanSummary(failure.Message), Error: failure,
+	}}
+}
+
+// pollPatience bounds how long a poll is held open.
+const pollPatience = 5 * time.Second
+
+// poll answers for work that was accepted before. It never starts any.
+func (s *Service) poll(ctx context.Context, c *served, call Call) reply {
+	if w, ok := s.running.find(call.Operation, c, s.config.Now(), s.config.OperationTTL); ok {
+		return s.await(ctx, w, min(pollPatience, s.config.AcceptAfter))
+	}
+	if c.keyed && call.IdempotencyKey != "" {
+		return s.pollKey(ctx, c, call)
+	}
+	return noOperation(call.Operation)
+}
+
+func noOperation(operation string) reply {
+	return refused(http.StatusGone, contracts.ErrNotFound, "there is no operation %q", operation)
+}
