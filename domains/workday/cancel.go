@@ -1,0 +1,259 @@
+package workday
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strconv"
+
+	"github.com/manifold-run/manifold/contracts"
+	"github.com/manifold-run/manifold/domainkit"
+	"github.com/manifold-run/manifold/domains/workday/internal/rest"
+)
+
+// CancelOrder is a wish to take time off back.
+type CancelOrder struct {
+	Someone
+	From      string `json:"from" format:"date" description:"A day of the time off to cancel"`
+	To        string `json:"to,omitempty" format:"date" description:"Last day to cancel; without it the whole request that the first day belongs to"`
+	RequestID string `json:"request_id,omitempty" pattern:"^[0-9a-f]{32}$" description:"Workday ID of the request, where it is known"`
+	Comment   string `json:"comment,omitempty" max:"500" description:"Remark"`
+}
+
+// Cancellation is time off that was taken back.
+type Cancellation struct {
+	Worker      string  `json:"worker"`
+	Name        string  `json:"worker_name"`
+	AbsenceType string  `json:"absence_type"`
+	AbsenceName string  `json:"absence_name"`
+	Days        float64 `json:"days"`
+	FirstDay    string  `json:"first_day"`
+	LastDay     string  `json:"last_day"`
+	Status      string  `json:"status"`
+	// RemainingDays are those that stay until Workday has approved the
+	// cancellation; 0 when it took effect at once.
+	RemainingDays float64 `json:"remaining_days"`
+}
+
+// Summary says what was taken back.
+func (c Cancellation) Summary() string {
+	text := fmt.Sprintf("%s of %s of %s %s: ", amount(c.Days, "days"), c.AbsenceName, c.Name, period(c.FirstDay, c.LastDay))
+	if c.Status == stateSubmitted {
+		return text + "cancellation submitted, waiting for the approval in Workday"
+	}
+	return text + "cancelled"
+}
+
+// cancelTimeOff cancels a request that waits for an approval, or deletes days
+// that were approved.
+func (d *domain) cancelTimeOff(ctx context.Context, call domainkit.Call, in CancelOrder) (Cancellation, error) {
+	w, err := d.worker(ctx, in.Worker)
+	if err != nil {
+		return Cancellation{}, err
+	}
+	around, err := d.entries(ctx, w.ID, shift(in.From, -100), shift(cmp.Or(in.To, in.From), 100))
+	if err != nil {
+		return Cancellation{}, err
+	}
+	held := slices.DeleteFunc(around, func(e rest.Entry) bool { return !holds(e) })
+	target, err := pick(held, in, w.Descriptor)
+	if err != nil {
+		return Cancellation{}, err
+	}
+	about, err := d.describe(ctx, w, target)
+	if err != nil {
+		return Cancellation{}, err
+	}
+	out := Cancellation{
+		Worker: w.ID, Name: w.Descriptor, AbsenceType: about.AbsenceType, AbsenceName: about.AbsenceName,
+		Days: about.Days, FirstDay: about.FirstDay, LastDay: about.LastDay, Status: stateCancelled,
+	}
+	comment := mark(in.Comment, call.IdempotencyKey, out.notes()...)
+	if about.Status == stateSubmitted {
+		return out, d.cancelPending(ctx, in, comment, target, held)
+	}
+	return d.deleteApproved(ctx, out, comment, target)
+}
+
+// pick finds the days that are meant.
+func pick(held []rest.Entry, in CancelOrder, name string) ([]rest.Entry, error) {
+	var target []rest.Entry
+	if in.To != "" {
+		for _, e := range held {
+			if e.Date >= in.From && e.Date <= in.To {
+				target = append(target, e)
+			}
+		}
+	} else {
+		target = group(held, in.From)
+	}
+	if len(target) == 0 {
+		return nil, domainkit.Refusef(contracts.ErrNotFound, "%s has no time off %s", name, period(in.From, cmp.Or(in.To, in.From)))
+	}
+	for _, e := range target {
+		if e.Type.ID != target[0].Type.ID || entryState(e) != entryState(target[0]) {
+			return nil, domainkit.Refusef(contracts.ErrPrecondition,
+				"%s has several kinds of time off in that period, or days in different states; cancel them one by one", name)
+		}
+	}
+	return target, nil
+}
+
+// group finds the request that a day belongs to. Workday does not say which
+// days were asked for together: those of one kind, state and comment with
+// nothing but weekends between them.
+func group(held []rest.Entry, day string) []rest.Entry {
+	at := slices.IndexFunc(held, func(e rest.Entry) bool { return e.Date == day })
+	if at < 0 {
+		return nil
+	}
+	together := func(a, b rest.Entry) bool {
+		return a.Type.ID == b.Type.ID && a.Status.ID == b.Status.ID && a.Comment == b.Comment && adjacent(a.Date, b.Date)
+	}
+	first, last := at, at
+	for first > 0 && together(held[first-1], held[first]) {
+		first--
+	}
+	for last < len(held)-1 && together(held[last], held[last+1]) {
+		last++
+	}
+	return held[first : last+1]
+}
+
+// cancelPending ends the event of a request. That takes all of its days back,
+// so it is refused when only some of them were meant.
+func (d *domain) cancelPending(ctx context.Context, in CancelOrder, comment string, target, held []rest.Entry) error {
+	whole := group(held, target[0].Date)
+	if len(whole) != len(target) {
+		return domainkit.Refusef(contracts.ErrPrecondition,
+			"the request is not approved yet and can only be cancelled as a whole, %s", period(whole[0].Date, whole[len(whole)-1].Date))
+	}
+	id, err := d.pendingEvent(ctx, in, whole[0].Date)
+	if err != nil {
+		return err
+	}
+	if _, err := d.client.CancelEvent(ctx, id, comment); err != nil {
+		return failure(err)
+	}
+	return nil
+}
+
+// pendingEvent finds the worker's event that waits for an approval and begins
+// on a day. An id that was given must be that event's.
+func (d *domain) pendingEvent(ctx context.Context, in CancelOrder, first string) (string, error) {
+	events, err := d.client.Events(ctx, in.Worker)
+	if err != nil {
+		return "", failure(err)
+	}
+	events = slices.DeleteFunc(events, func(e rest.Event) bool {
+		return e.Effective != first || eventState(e.Status.Descriptor) != stateSubmitted ||
+			(in.RequestID != "" && e.ID != in.RequestID)
+	})
+	if len(events) != 1 {
+		return "", domainkit.Refusef(contracts.ErrPrecondition,
+			"%d of the worker's requests wait for an approval and begin on %s, and one is needed", len(events), first)
+	}
+	return events[0].ID, nil
+}
+
+func (d *domain) deleteApproved(ctx context.Context, out Cancellation, comment string, target []rest.Entry) (Cancellation, error) {
+	ids := make([]string, 0, len(target))
+	for _, e := range target {
+		ids = append(ids, e.ID)
+	}
+	started, err := d.client.DeleteEntries(ctx, out.Worker, ids, comment)
+	if err != nil {
+		return Cancellation{}, failure(err)
+	}
+	if eventState(started.Status) == stateSubmitted {
+		out.Status, out.RemainingDays = stateSubmitted, out.Days
+	}
+	return out, nil
+}
+
+// notes are written behind the mark, because the days are gone once they are
+// cancelled.
+func (c Cancellation) notes() []string {
+	return []string{c.FirstDay, c.LastDay, strconv.FormatFloat(c.Days, 'f', -1, 64), cmp.Or(c.AbsenceType, "-")}
+}
+
+// CancellationKey names a cancellation by what asked for it.
+type CancellationKey struct {
+	Someone
+	Key string `json:"key" min:"1" max:"255" description:"Idempotency key of the cancellation"`
+}
+
+// FoundCancellation is a cancellation that was looked for.
+type FoundCancellation struct {
+	Applied *bool `json:"applied"`
+	*Cancellation
+}
+
+// Summary says whether there is one.
+func (f FoundCancellation) Summary() string {
+	if f.Cancellation == nil {
+		return "there is no such cancellation"
+	}
+	return f.Cancellation.Summary()
+}
+
+func (d *domain) findCancellation(ctx context.Context, _ domainkit.Call, in CancellationKey) (FoundCancellation, error) {
+	found, err := d.markedCancellation(ctx, in.Key, in.Worker)
+	if err != nil {
+		return FoundCancellation{}, err
+	}
+	applied := found != nil
+	return FoundCancellation{Applied: &applied, Cancellation: found}, nil
+}
+
+// resolveCancellation is findCancellation for an execution that was cut off.
+// Cancelling what is cancelled already does nothing, so a cancellation that
+// has not arrived may be sent again.
+func (d *domain) resolveCancellation(ctx context.Context, call domainkit.Call, parameters json.RawMessage) (domainkit.Resolution, error) {
+	var in CancelOrder
+	if err := json.Unmarshal(parameters, &in); err != nil {
+		return domainkit.Resolution{}, fmt.Errorf("parameters: %w", err)
+	}
+	found, err := d.markedCancellation(ctx, call.IdempotencyKey, in.Worker)
+	if err != nil || found == nil {
+		return domainkit.Resolution{Effect: contracts.EffectNone}, err
+	}
+	return domainkit.Resolution{Effect: contracts.EffectApplied, Facts: *found}, nil
+}
+
+// markedCancellation reads a cancellation from the comment that it left.
+func (d *domain) markedCancellation(ctx context.Context, key, worker string) (*Cancellation, error) {
+	event, err := d.markedEvent(ctx, key, worker, func(rest.Event) bool { return true })
+	if err != nil || event == nil {
+		return nil, err
+	}
+	comment, err := d.markedComment(ctx, key, event.ID)
+	if err != nil {
+		return nil, err
+	}
+	said := notes(comment, key)
+	if len(said) != 4 {
+		return nil, fmt.Errorf("comment of event %s: the notes of the cancellation are damaged", event.ID)
+	}
+	count, err := strconv.ParseFloat(said[2], 64)
+	if err != nil {
+		return nil, fmt.Errorf("comment of event %s: %w", event.ID, err)
+	}
+	w, err := d.worker(ctx, worker)
+	if err != nil {
+		return nil, err
+	}
+	out := &Cancellation{
+		Worker: w.ID, Name: w.Descriptor, FirstDay: said[0], LastDay: said[1], Days: count,
+		AbsenceName: "time off", Status: stateCancelled,
+	}
+	if name, known := d.kinds[said[3]]; known {
+		out.AbsenceType, out.AbsenceName = said[3], name
+	}
+	if eventState(event.Status.Descriptor) == stateSubmitted { // a correction that waits for an approval
+		out.Status, out.RemainingDays = stateSubmitted, count
+	}
+	return out, nil
+}

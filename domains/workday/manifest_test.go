@@ -1,0 +1,225 @@
+package workday_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/manifold-run/manifold/contracts"
+	"github.com/manifold-run/manifold/domains/workday"
+	"github.com/manifold-run/manifold/domains/workday/sandbox"
+)
+
+func (b *bench) manifest() *contracts.Manifest {
+	b.Helper()
+	svc, err := workday.New(b.config)
+	if err != nil {
+		b.Fatal(err)
+	}
+	m, err := svc.Manifest()
+	if err != nil {
+		b.Fatal(err)
+	}
+	return m
+}
+
+func find(t *testing.T, m *contracts.Manifest, name string) contracts.Capability {
+	t.Helper()
+	i := slices.IndexFunc(m.Capabilities, func(c contracts.Capability) bool { return c.Name == name })
+	if i < 0 {
+		t.Fatalf("no capability %q", name)
+	}
+	return m.Capabilities[i]
+}
+
+func TestEveryCapabilityIsDeclaredInFull(t *testing.T) {
+	t.Parallel()
+	m := setup(t, sandbox.Config{}).manifest()
+	for _, c := range m.Capabilities {
+		md := c.Metadata
+		if c.Description == "" || md.SideEffectClass == "" || md.Idempotency == "" || md.RiskLevel == "" || len(md.Examples) == 0 {
+			t.Errorf("%s: description, class, idempotency, risk or example is missing", c.Name)
+		}
+		if md.SideEffectClass.Writes() && (md.Verify == nil || md.Reconcile == nil || md.Compensation == nil || len(md.Locks) == 0 || !md.Idempotency.Repeatable()) {
+			t.Errorf("%s: a write without verify, reconcile, compensation, lock or key", c.Name)
+		}
+		if md.Routable != nil && !*md.Routable {
+			continue
+		}
+		if md.IntentHints == nil || len(md.IntentHints.Examples) < 5 || len(md.IntentHints.Not) < 2 || md.Present == nil {
+			t.Errorf("%s: too few examples, or no table", c.Name)
+		}
+		for _, name := range required(t, c) {
+			if md.ParameterSpecs[name].Ask == "" {
+				t.Errorf("%s: no question for the required %s", c.Name, name)
+			}
+		}
+	}
+}
+
+func required(t *testing.T, c contracts.Capability) []string {
+	t.Helper()
+	var schema struct {
+		Required []string `json:"required"`
+	}
+	if err := json.Unmarshal(c.Schema, &schema); err != nil {
+		t.Fatal(err)
+	}
+	return schema.Required
+}
+
+func TestExamplesAreDistinct(t *testing.T) {
+	t.Parallel()
+	seen := map[string]string{}
+	for _, c := range setup(t, sandbox.Config{}).manifest().Capabilities {
+		if c.Metadata.IntentHints == nil {
+			continue
+		}
+		for _, example := range c.Metadata.IntentHints.Examples {
+			if before, dup := seen[strings.ToLower(example)]; dup {
+				t.Errorf("%q stands at %s and %s", example, before, c.Name)
+			}
+			seen[strings.ToLower(example)] = c.Name
+		}
+	}
+}
+
+// scope is what param maps and assertions read.
+type scope object
+
+var place = regexp.MustCompile(`^\$\{(.+)\}$`)
+
+// value gives what a literal or "${path}" stands for.
+func (s scope) value(v any) any {
+	text, isText := v.(string)
+	m := place.FindStringSubmatch(text)
+	if !isText || m == nil {
+		return v
+	}
+	return s.at(m[1])
+}
+
+func (s scope) at(path string) any {
+	var v any = object(s)
+	for key := range strings.SplitSeq(path, ".") {
+		fields, _ := v.(object)
+		v = fields[key]
+	}
+	return v
+}
+
+func (s scope) params(m map[string]any) object {
+	out := object{}
+	for name, v := range m {
+		if value := s.value(v); value != nil {
+			out[name] = value
+		}
+	}
+	return out
+}
+
+func (s scope) holds(c contracts.Condition) bool {
+	got := fmt.Sprint(s.at(c.Path))
+	if c.Equals != nil {
+		return got == fmt.Sprint(s.value(*c.Equals))
+	}
+	return slices.ContainsFunc(c.In, func(v any) bool { return got == fmt.Sprint(v) })
+}
+
+// TestWritesKeepWhatTheManifestPromises carries each write out and then does
+// what the manifest says: reads it back, looks for it by key, undoes it.
+func TestWritesKeepWhatTheManifestPromises(t *testing.T) {
+	t.Parallel()
+	for name, w := range writes() {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			b := setup(t, sandbox.Config{})
+			w.prepare(b)
+			md := find(t, b.manifest(), w.capability).Metadata
+			parameters := w.parameters(b)
+			before := b.state()
+			s := scope{"params": parameters, "context": object{"idempotency_key": "run/node/1"}}
+
+			if md.Reconcile.Capability != "find_business_title_change" { // which also reads the state
+				subset(t, object{"applied": false}, b.facts(md.Reconcile.Capability, s.params(md.Reconcile.ParamMap), ""))
+			}
+			s["result"] = object{"facts": b.facts(w.capability, parameters, "run/node/1")}
+
+			s["facts"] = b.facts(md.Verify.Capability, s.params(md.Verify.ParamMap), "")
+			for _, c := range md.Verify.Assertions {
+				if !s.holds(c) {
+					t.Errorf("%s does not hold of %v", c.Path, s["facts"])
+				}
+			}
+			found := b.facts(md.Reconcile.Capability, s.params(md.Reconcile.ParamMap), "")
+			subset(t, object{"applied": true}, found)
+
+			b.facts(md.Compensation.Capability, s.params(md.Compensation.ParamMap), "undo")
+			b.tenant.ApproveAll() // of what was asked for again
+			if diff := cmp.Diff(before, b.state()); diff != "" {
+				t.Errorf("the compensation left (-before +after):\n%s", diff)
+			}
+		})
+	}
+}
+
+// state is what the writes change of Ana Souza, once all is approved.
+func (b *bench) state() object {
+	b.Helper()
+	ana := b.id("Ana Souza")
+	return object{
+		"title": b.facts("get_worker", object{"worker": ana}, "")["title"],
+		"dates": column(b.facts("list_time_off", object{"worker": ana}, "")["entries"], "date"),
+	}
+}
+
+func TestReconcileFactsServeAsTheResult(t *testing.T) {
+	t.Parallel()
+	for name, w := range writes() {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			b := setup(t, sandbox.Config{})
+			w.prepare(b)
+			md := find(t, b.manifest(), w.capability).Metadata
+			s := scope{"params": w.parameters(b), "context": object{"idempotency_key": "run/node/1"}}
+			result := b.facts(w.capability, w.parameters(b), "run/node/1")
+			found := b.facts(md.Reconcile.Capability, s.params(md.Reconcile.ParamMap), "")
+			for _, m := range []map[string]any{md.Verify.ParamMap, md.Compensation.ParamMap} {
+				for _, v := range m {
+					path, isResult := strings.CutPrefix(fmt.Sprint(v), "${result.facts.")
+					key := strings.TrimSuffix(path, "}")
+					if isResult && fmt.Sprint(found[key]) != fmt.Sprint(result[key]) {
+						t.Errorf("%s: found %v, the write said %v", key, found[key], result[key])
+					}
+				}
+			}
+		})
+	}
+}
+
+func TestTheManifestNamesPeopleOfTheSandbox(t *testing.T) {
+	t.Parallel()
+	b := setup(t, sandbox.Config{})
+	raw, err := os.ReadFile("manifest.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	ids := regexp.MustCompile(`"worker": "([0-9a-f]{32})"`).FindAllSubmatch(raw, -1)
+	if len(ids) == 0 {
+		t.Fatal("no example names a worker")
+	}
+	for _, id := range ids {
+		if string(id[1]) != b.id("Ana Souza") {
+			t.Errorf("example of an unknown worker %s", id[1])
+		}
+	}
+	for _, name := range find(t, b.manifest(), "request_time_off").Metadata.ParameterSpecs["worker"].Examples {
+		b.id(fmt.Sprint(name))
+	}
+}

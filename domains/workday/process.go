@@ -1,0 +1,54 @@
+package workday
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/manifold-run/manifold/domainkit"
+)
+
+// Filter narrows a list by a word.
+type Filter struct {
+	Search string `json:"search,omitempty" max:"100" description:"Only those whose name has this text"`
+}
+
+// Process is a kind of business process.
+type Process struct {
+	ID   string `json:"id"`
+	Name string `json:"name"`
+}
+
+// Processes are the kinds of business processes of the tenant.
+type Processes struct {
+	Total     int       `json:"total"`
+	Processes []Process `json:"processes"`
+}
+
+const mostProcesses = 120
+
+// Summary counts them.
+func (p Processes) Summary() string {
+	text := fmt.Sprintf("%d business processes", p.Total)
+	if p.Total > len(p.Processes) {
+		text += fmt.Sprintf("; the first %d are listed, a search narrows the list", len(p.Processes))
+	}
+	return text
+}
+
+func (d *domain) listProcesses(ctx context.Context, _ domainkit.Call, in Filter) (Processes, error) {
+	types, err := d.client.ProcessTypes(ctx)
+	if err != nil {
+		return Processes{}, failure(err)
+	}
+	var out Processes
+	for _, t := range types {
+		if !strings.Contains(fold(t.Descriptor), fold(strings.TrimSpace(in.Search))) {
+			continue
+		}
+		if out.Total++; out.Total <= mostProcesses {
+			out.Processes = append(out.Processes, Process{t.ID, t.Descriptor})
+		}
+	}
+	return out, nil
+}

@@ -1,0 +1,132 @@
+// Package workday is the domain of a Workday tenant: people, their time off
+// and their business titles, spoken to through Workday's REST services.
+//
+// The manifest is made of the Go types here and of manifest.json, which holds
+// policies, words and texts. The package reads no environment: everything that
+// differs between tenants is in Config. It holds no state of its own besides
+// the idempotency keys; what became of a write is read from the tenant, where
+// every write leaves a mark in a comment.
+package workday
+
+import (
+	"cmp"
+	"context"
+	_ "embed" // manifest.json
+	"fmt"
+	"log/slog"
+	"net/http"
+	"time"
+
+	"github.com/manifold-run/manifold/domainkit"
+	"github.com/manifold-run/manifold/domains/workday/internal/rest"
+)
+
+// Version is the version of the domain.
+const Version = "1.0.0"
+
+//go:embed manifest.json
+var hints []byte
+
+// Config describes the tenant and the service in front of it.
+type Config struct {
+	Tenant Tenant
+	// AbsenceTypes says what the tenant calls the kinds of time off that the
+	// capabilities know: kind to name or Workday id
+	// [vacation: Vacation, sick: Sick, family_care: Family Care, unpaid: Unpaid Time Off].
+	AbsenceTypes map[string]string
+	// Authorization are the bearer tokens that callers of the service must
+	// send; none means no authentication.
+	Authorization []string
+	// Store keeps idempotency keys [in memory, forgotten at a restart].
+	Store  domainkit.Store
+	Now    func() time.Time
+	Logger *slog.Logger
+}
+
+// Tenant says how a tenant is reached. URL, Name, ClientID, ClientSecret and
+// Tokens are required.
+type Tenant struct {
+	// URL is the REST host, such as https://wd2-impl-services1.workday.com.
+	URL  string
+	Name string
+	// TokenURL is the OAuth 2 token endpoint [URL/ccx/oauth2/{tenant}/token].
+	TokenURL     string
+	ClientID     string
+	ClientSecret string
+	// Tokens keeps the rotating refresh token.
+	Tokens TokenStore
+	Paths  Paths
+	// AllowedHosts are suffixes of hosts to which secrets may be sent
+	// [workday.com, myworkday.com].
+	AllowedHosts []string
+	// AllowLoopback permits a tenant on this machine, and plain http to it.
+	AllowLoopback bool
+	// RequestsPerSecond, Burst and MaxConcurrency bound the calls [5, 10, 4].
+	RequestsPerSecond float64
+	Burst             int
+	MaxConcurrency    int
+	// BackoffMin and BackoffMax bound the wait between tries of a read [200ms, 5s].
+	BackoffMin, BackoffMax time.Duration
+	// Transport carries the requests [a clone of http.DefaultTransport].
+	Transport http.RoundTripper
+}
+
+// TokenStore keeps the refresh token, which the tenant replaces at each use.
+type TokenStore = rest.TokenStore
+
+// Paths are the base paths of the tenant's services; {tenant} is replaced.
+type Paths = rest.Paths
+
+// FileTokens keeps the refresh token in a file that is replaced atomically.
+// The initial token is used until the file holds a later one.
+func FileTokens(path, initial string) TokenStore { return rest.NewFileTokens(path, initial) }
+
+// MemoryTokens keeps the refresh token in memory, for sandboxes.
+func MemoryTokens(initial string) TokenStore { return rest.NewMemoryTokens(initial) }
+
+// domain is what the handlers share.
+type domain struct {
+	client *rest.Client
+	kinds  absenceNames
+	now    func() time.Time
+}
+
+// New makes the service; it does not call the tenant yet.
+func New(cfg Config) (*domainkit.Service, error) {
+	if cfg.Now == nil {
+		cfg.Now = time.Now
+	}
+	client, err := rest.New(cfg.restConfig())
+	if err != nil {
+		return nil, err
+	}
+	kinds, err := newAbsenceNames(cfg.AbsenceTypes)
+	if err != nil {
+		return nil, err
+	}
+	svc, err := domainkit.New(domainkit.Config{
+		Domain: "workday", Version: Version, Hints: hints, Tokens: cfg.Authorization,
+		Store: cfg.Store, Logger: cfg.Logger, Now: cfg.Now,
+		Checks: map[string]domainkit.Check{"tenant": {
+			Run: func(ctx context.Context) error { return client.Ping(ctx) }, Optional: true, Timeout: 5 * time.Second,
+		}},
+	})
+	if err != nil {
+		return nil, err
+	}
+	d := &domain{client: client, kinds: kinds, now: cfg.Now}
+	if err := d.register(svc); err != nil {
+		return nil, fmt.Errorf("workday domain: %w", err)
+	}
+	return svc, nil
+}
+
+func (c Config) restConfig() rest.Config {
+	t := c.Tenant
+	return rest.Config{
+		BaseURL: t.URL, Tenant: t.Name, TokenURL: t.TokenURL, ClientID: t.ClientID, ClientSecret: t.ClientSecret,
+		Tokens: t.Tokens, Paths: t.Paths, AllowedHosts: t.AllowedHosts, AllowLoopback: t.AllowLoopback,
+		RequestsPerSecond: t.RequestsPerSecond, Burst: t.Burst, MaxConcurrency: cmp.Or(t.MaxConcurrency, 4),
+		BackoffMin: t.BackoffMin, BackoffMax: t.BackoffMax, Transport: t.Transport, Now: c.Now, Logger: c.Logger,
+	}
+}

@@ -1,0 +1,394 @@
+package workday_test
+
+import (
+	"fmt"
+	"maps"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/manifold-run/manifold/contracts"
+	"github.com/manifold-run/manifold/domains/workday/sandbox"
+)
+
+func (b *bench) vacation(name string) float64 {
+	b.Helper()
+	rows, _ := b.facts("get_time_off_balances", object{"worker": b.id(name)}, "")["balances"].([]any)
+	for _, row := range rows {
+		fields, _ := row.(object)
+		if quantity, isNumber := fields["quantity"].(float64); isNumber && fields["plan"] == "Vacation Plan" {
+			return quantity
+		}
+	}
+	b.Fatal("no vacation plan")
+	return 0
+}
+
+func TestTimeOffIsRequestedOnWorkingDays(t *testing.T) {
+	t.Parallel()
+	tests := map[string]struct {
+		order object
+		want  object
+	}{
+		"two days of the usual kind": {
+			object{"days": 2, "start": "2026-12-07"},
+			object{"days": 2, "first_day": "2026-12-07", "last_day": "2026-12-08", "absence_type": "vacation", "unit": "days", "status": "submitted"},
+		},
+		"over a weekend": {
+			object{"days": 3, "start": "2026-12-10"}, object{"days": 3, "last_day": "2026-12-14", "quantity": 3},
+		},
+		"half a day": {
+			object{"days": 0.5, "start": "2026-12-07"}, object{"days": 0.5, "quantity": 0.5, "last_day": "2026-12-07"},
+		},
+		"a kind that counts hours": {
+			object{"days": 1.5, "start": "2026-12-07", "absence_type": "sick"},
+			object{"days": 1.5, "quantity": 12, "unit": "hours", "last_day": "2026-12-08", "absence_type": "sick"},
+		},
+		"with a reason": {
+			object{"days": 1, "start": "2026-12-07", "absence_type": "family_care", "reason": "parent"},
+			object{"days": 1, "absence_type": "family_care"},
+		},
+		"a long one, of which Workday warns": {
+			object{"days": 10, "start": "2026-12-07", "absence_type": "unpaid", "comment": "sabbatical"},
+			object{"days": 10, "last_day": "2026-12-18", "absence_type": "unpaid"},
+		},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			b := setup(t, sandbox.Config{})
+			tt.order["worker"] = b.id("Ana Souza")
+			out := b.execute("request_time_off", tt.order, "key")
+			if !out.OK {
+				t.Fatal(out.Error)
+			}
+			subset(t, tt.want, out.Facts)
+			if !strings.Contains(out.Summary, "for Ana Souza") || !strings.Contains(out.Summary, "waiting for the approval") {
+				t.Errorf("summary %q", out.Summary)
+			}
+			if diff := cmp.Diff([]string{"time_off_requested x1"}, b.effects()); diff != "" {
+				t.Errorf("effects (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+func TestImpossibleRequestsAreRefusedWithoutEffect(t *testing.T) {
+	t.Parallel()
+	b := setup(t, sandbox.Config{})
+	var contingent string
+	for _, w := range b.tenant.People() {
+		if w.Contingent && !w.Terminated {
+			contingent = w.ID
+		}
+	}
+	ana := b.id("Ana Souza")
+	b.facts("request_time_off", object{"worker": ana, "days": 2, "start": "2026-12-16"}, "first")
+	t.Cleanup(func() {
+		if got := len(b.effects()); got != 1 {
+			t.Errorf("%d effects, want that of the first request", got)
+		}
+	})
+	tests := map[string]struct {
+		order   object
+		errType string
+		says    string
+	}{
+		"a first day at the weekend":    {object{"days": 1, "start": "2026-12-05"}, contracts.ErrPrecondition, "not a working day"},
+		"a first day that is taken":     {object{"days": 1, "start": "2026-12-16"}, contracts.ErrConflict, "already has Vacation on 2026-12-16"},
+		"a later day that is taken":     {object{"days": 3, "start": "2026-12-14"}, contracts.ErrConflict, "already has Vacation on 2026-12-16"},
+		"more than is left":             {object{"days": 50, "start": "2027-02-01"}, contracts.ErrPrecondition, "sufficient balance"},
+		"a missing reason":              {object{"days": 1, "start": "2026-12-07", "absence_type": "family_care"}, contracts.ErrPrecondition, "needs a reason"},
+		"a reason that is none":         {object{"days": 1, "start": "2026-12-07", "absence_type": "family_care", "reason": "Cat"}, contracts.ErrPrecondition, "Child, Parent"},
+		"a reason where there are none": {object{"days": 1, "start": "2026-12-07", "reason": "Child"}, contracts.ErrPrecondition, "takes no reason"},
+		"someone who isn't eligible":    {object{"worker": contingent, "days": 1, "start": "2026-12-07"}, contracts.ErrPrecondition, "not eligible"},
+		"a kind that does not exist":    {object{"days": 1, "start": "2026-12-07", "absence_type": "fun"}, contracts.ErrInvalidParameters, ""},
+		"no days":                       {object{"days": 0, "start": "2026-12-07"}, contracts.ErrInvalidParameters, ""},
+		"a third of a day":              {object{"days": 0.33, "start": "2026-12-07"}, contracts.ErrInvalidParameters, ""},
+		"a date that is none":           {object{"days": 1, "start": "2026-02-30"}, contracts.ErrInvalidParameters, ""},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			if tt.order["worker"] == nil {
+				tt.order["worker"] = ana
+			}
+			out := b.execute("request_time_off", tt.order, name)
+			if out.OK || out.Error.Type != tt.errType || out.Error.EffectOf() != contracts.EffectNone || !strings.Contains(out.Error.Message, tt.says) {
+				t.Errorf("result %+v", out.Error)
+			}
+		})
+	}
+}
+
+// write is one write with what it must leave in the tenant.
+type write struct {
+	capability string
+	suffix     string // of the path that does it
+	parameters func(b *bench) object
+	prepare    func(b *bench)
+	effects    []string
+}
+
+func writes() map[string]write {
+	ana := func(extra object) func(b *bench) object {
+		return func(b *bench) object {
+			out := object{"worker": b.id("Ana Souza")}
+			maps.Copy(out, extra)
+			return out
+		}
+	}
+	taken := func(b *bench) {
+		b.facts("request_time_off", object{"worker": b.id("Ana Souza"), "days": 2, "start": "2026-12-07"}, "before")
+	}
+	return map[string]write{
+		"a request": {
+			"request_time_off", "/requestTimeOff", ana(object{"days": 2, "start": "2026-12-07"}), func(*bench) {},
+			[]string{"time_off_requested x1"},
+		},
+		"a cancelled request": {
+			"cancel_time_off", "/cancel", ana(object{"from": "2026-12-08"}), taken,
+			[]string{"time_off_requested x1", "event_cancelled x1"},
+		},
+		"deleted days": {
+			"cancel_time_off", "/correctTimeOffEntry", ana(object{"from": "2026-12-08"}),
+			func(b *bench) { taken(b); b.approveAll() },
+			[]string{"time_off_requested x1", "step_approved x1", "time_off_corrected x1"},
+		},
+		"a title": {
+			"change_business_title", "/businessTitleChanges", ana(object{"title": "Chief Gardener"}), func(*bench) {},
+			[]string{"business_title_changed x1"},
+		},
+	}
+}
+
+// TestWritesHappenOnceWhateverBreaks repeats each write with its key until it
+// succeeds, as the core does, and reads the tenant's own record.
+func TestWritesHappenOnceWhateverBreaks(t *testing.T) {
+	t.Parallel()
+	faults := map[string]sandbox.Fault{
+		"nothing":                          {},
+		"busy":                             {Kind: sandbox.TooManyRequests, RetryAfter: "60"},
+		"unavailable before":               {Kind: sandbox.Unavailable},
+		"unavailable after":                {Kind: sandbox.UnavailableAfter},
+		"cut before":                       {Kind: sandbox.ResetBefore},
+		"cut after":                        {Kind: sandbox.ResetAfter},
+		"half an answer":                   {Kind: sandbox.HalfAnswer},
+		"a page to sign in":                {Kind: sandbox.HTMLAnswer},
+		"a token that expired on the way":  {Kind: sandbox.Unauthorized},
+		"unavailable before three times":   {Kind: sandbox.Unavailable, Count: 3},
+		"lost once, then before the write": {Kind: sandbox.ResetBefore, Count: 2},
+	}
+	for what, w := range writes() {
+		for how, fault := range faults {
+			for _, forgetful := range []bool{false, true} {
+				if forgetful && !strings.HasPrefix(how, "cut") {
+					continue
+				}
+				t.Run(fmt.Sprintf("%s/%s/forgetful=%v", what, how, forgetful), func(t *testing.T) {
+					t.Parallel()
+					b := setup(t, sandbox.Config{Workers: 60})
+					w.prepare(b)
+					if fault.Kind != "" {
+						fault := fault
+						fault.PathSuffix, fault.Method = w.suffix, "POST"
+						b.tenant.Inject(fault)
+					}
+					b.untilDone(w, forgetful)
+					if diff := cmp.Diff(w.effects, b.effects()); diff != "" {
+						t.Errorf("effects (-want +got):\n%s", diff)
+					}
+				})
+			}
+		}
+	}
+}
+
+// untilDone repeats a write with one key; a forgetful domain is a new process
+// each time.
+func (b *bench) untilDone(w write, forgetful bool) {
+	b.Helper()
+	parameters := w.parameters(b)
+	for range 6 {
+		out := b.execute(w.capability, parameters, "run/node/1")
+		if out.OK {
+			if again := b.execute(w.capability, parameters, "run/node/1"); !again.OK && !forgetful {
+				b.Errorf("a repeat was refused: %v", again.Error)
+			}
+			return
+		}
+		if !out.Error.Retryable {
+			b.Fatalf("not to be repeated: %v", out.Error)
+		}
+		if forgetful {
+			if w.capability == "cancel_time_off" && b.reconciled(w) {
+				return // the core looks before it repeats
+			}
+			b.restart()
+		}
+	}
+	b.Fatal("it never succeeded")
+}
+
+// reconciled asks as the core does when it lost the answer.
+func (b *bench) reconciled(w write) bool {
+	b.Helper()
+	found := b.facts("find_time_off_cancellation", object{"worker": w.parameters(b)["worker"], "key": "run/node/1"}, "")
+	return found["applied"] == true
+}
+
+func TestAKeyIsForOneRequest(t *testing.T) {
+	t.Parallel()
+	b := setup(t, sandbox.Config{})
+	order := object{"worker": b.id("Ana Souza"), "days": 2, "start": "2026-12-07"}
+	var group sync.WaitGroup
+	results := make([]contracts.ToolResult, 8)
+	for i := range results {
+		group.Go(func() { results[i] = b.execute("request_time_off", order, "key") })
+	}
+	group.Wait()
+	for _, r := range results {
+		if !r.OK || r.Facts["request_id"] != results[0].Facts["request_id"] {
+			t.Errorf("result %v %v", r.Facts, r.Error)
+		}
+	}
+	if diff := cmp.Diff([]string{"time_off_requested x1"}, b.effects()); diff != "" {
+		t.Errorf("effects (-want +got):\n%s", diff)
+	}
+	order["days"] = 3
+	if out := b.execute("request_time_off", order, "key"); out.OK || out.Error.Type != contracts.ErrConflict {
+		t.Errorf("the key with other parameters: %v", out.Error)
+	}
+}
+
+// approveAll approves what waits, as the managers.
+func (b *bench) approveAll() {
+	b.Helper()
+	if n := b.tenant.ApproveAll(); n == 0 {
+		b.Fatal("nothing waited for an approval")
+	}
+}
+
+func TestTimeOffIsCancelledAsItStands(t *testing.T) {
+	t.Parallel()
+	tests := map[string]struct {
+		approved  bool
+		approvals []sandbox.Process
+		order     object
+		want      object
+		left      float64
+		refusal   string
+	}{
+		"a whole pending request by one of its days": {
+			order: object{"from": "2026-12-11"},
+			want:  object{"first_day": "2026-12-10", "last_day": "2026-12-14", "days": 3, "status": "cancelled", "remaining_days": 0},
+		},
+		"a part of a pending request is refused": {
+			order: object{"from": "2026-12-10", "to": "2026-12-11"}, left: 3,
+			refusal: "as a whole, from 2026-12-10 to 2026-12-14",
+		},
+		"a whole approved request": {
+			approved: true, order: object{"from": "2026-12-14"}, want: object{"days": 3, "status": "cancelled"},
+		},
+		"a part of an approved request": {
+			approved: true, order: object{"from": "2026-12-11", "to": "2026-12-14"}, left: 1,
+			want: object{"days": 2, "first_day": "2026-12-11"},
+		},
+		"days that Workday wants to see first": {
+			approved: true, approvals: []sandbox.Process{sandbox.RequestTimeOff, sandbox.CorrectTimeOff},
+			order: object{"from": "2026-12-14"}, want: object{"status": "submitted", "remaining_days": 3}, left: 3,
+		},
+		"a request that is another's": {
+			order: object{"from": "2026-12-10", "request_id": strings.Repeat("0", 32)}, left: 3, refusal: "0 of the worker's requests",
+		},
+		"a day without time off": {
+			order: object{"from": "2026-12-15"}, left: 3, refusal: "no time off on 2026-12-15",
+		},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			b := setup(t, sandbox.Config{NeedsApproval: tt.approvals})
+			before := b.vacation("Ana Souza")
+			ana := b.id("Ana Souza")
+			b.facts("request_time_off", object{"worker": ana, "days": 3, "start": "2026-12-10", "comment": "trip"}, "first")
+			if tt.approved {
+				b.approveAll()
+			}
+			tt.order["worker"] = ana
+			out := b.execute("cancel_time_off", tt.order, "second")
+			switch {
+			case tt.refusal == "" && !out.OK:
+				t.Fatal(out.Error)
+			case tt.refusal == "":
+				subset(t, tt.want, out.Facts)
+			case out.OK || !strings.Contains(out.Error.Message, tt.refusal):
+				t.Errorf("result %v %v", out.Facts, out.Error)
+			}
+			subset(t, object{"days": tt.left}, b.facts("list_time_off", object{"worker": ana}, ""))
+			if tt.left == 0 && b.vacation("Ana Souza") != before {
+				t.Errorf("balance %v, was %v", b.vacation("Ana Souza"), before)
+			}
+		})
+	}
+}
+
+func TestRequestsAreFoundByKeyWhateverBecameOfThem(t *testing.T) {
+	t.Parallel()
+	tests := map[string]struct {
+		then   func(b *bench)
+		status string
+	}{
+		"waiting":  {func(*bench) {}, "submitted"},
+		"approved": {func(b *bench) { b.approveAll() }, "approved"},
+		"cancelled": {func(b *bench) {
+			b.facts("cancel_time_off", object{"worker": b.id("Ana Souza"), "from": "2026-12-07"}, "c")
+		}, "cancelled"},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			b := setup(t, sandbox.Config{})
+			look := object{"worker": b.id("Ana Souza"), "start": "2026-12-07", "key": "key"}
+			subset(t, object{"found": false, "applied": false}, b.facts("find_time_off_request", look, ""))
+			made := b.facts("request_time_off", object{"worker": b.id("Ana Souza"), "days": 2, "start": "2026-12-07"}, "key")
+			tt.then(b)
+			found := b.facts("find_time_off_request", look, "")
+			subset(t, object{"found": true, "applied": true, "status": tt.status, "request_id": made["request_id"]}, found)
+			look["key"] = "another"
+			subset(t, object{"found": false, "applied": false}, b.facts("find_time_off_request", look, ""))
+		})
+	}
+}
+
+func TestTitlesAreChangedOnceAndKnowWhatWasBefore(t *testing.T) {
+	t.Parallel()
+	b := setup(t, sandbox.Config{NeedsApproval: []sandbox.Process{sandbox.ChangeBusinessTitle}})
+	ana := b.people["Ana Souza"]
+	order := object{"worker": ana.ID, "title": "Chief Gardener"}
+	subset(t, object{"applied": false}, b.facts("find_business_title_change", order, ""))
+	subset(t, object{"in_effect": false, "previous_title": ana.Title}, b.facts("change_business_title", order, "key"))
+	subset(t, object{"applied": true, "in_effect": false, "previous_title": ana.Title}, b.facts("find_business_title_change", order, ""))
+	b.approveAll()
+	subset(t, object{"applied": true, "in_effect": true, "previous_title": ana.Title}, b.facts("find_business_title_change", order, ""))
+	subset(t, object{"in_effect": true, "previous_title": "Chief Gardener"}, b.facts("change_business_title", order, "other key"))
+	if diff := cmp.Diff([]string{"business_title_changed x1", "step_approved x1"}, b.effects()); diff != "" {
+		t.Errorf("effects (-want +got):\n%s", diff)
+	}
+}
+
+func TestATitleThatCameToNothingIsNotClaimed(t *testing.T) {
+	t.Parallel()
+	b := setup(t, sandbox.Config{NeedsApproval: []sandbox.Process{sandbox.ChangeBusinessTitle}})
+	order := object{"worker": b.id("Ana Souza"), "title": "Chief Gardener"}
+	b.facts("change_business_title", order, "key")
+	if n := b.tenant.DenyAll("no garden"); n != 1 {
+		t.Fatalf("%d denied", n)
+	}
+	facts := b.facts("find_business_title_change", order, "")
+	if applied, has := facts["applied"]; !has || applied != nil {
+		t.Errorf("applied is %v, want null", applied)
+	}
+}
