@@ -11,6 +11,7 @@ import (
 	"math"
 	"slices"
 	"strconv"
+	"strings"
 	"unicode/utf16"
 	"unicode/utf8"
 )
@@ -112,7 +113,19 @@ func appendObject(dst []byte, members map[string]any) ([]byte, error) {
 // compareUTF16 orders as ECMAScript compares strings; it differs from byte
 // order only where a surrogate pair meets U+E000 to U+FFFF.
 func compareUTF16(a, b string) int {
+	if isASCII(a) && isASCII(b) {
+		return strings.Compare(a, b)
+	}
 	return slices.Compare(utf16.Encode([]rune(a)), utf16.Encode([]rune(b)))
+}
+
+func isASCII(s string) bool {
+	for i := range len(s) {
+		if s[i] >= utf8.RuneSelf {
+			return false
+		}
+	}
+	return true
 }
 
 func appendNumber(dst []byte, n json.Number) ([]byte, error) {

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"slices"
 	"strings"
+	"sync"
 )
 
 // Catalog is an immutable snapshot of every active domain: what the intent
@@ -38,6 +39,33 @@ type CapabilityEntry struct {
 	Policy     Policy
 	// Digest pins what a run depends on; see CapabilityDigest.
 	Digest string
+
+	input, output lazySchema
+}
+
+// Input gives the schema of the parameters, compiled once.
+func (e *CapabilityEntry) Input() (*Schema, error) { return e.input.compile(e.Capability.Schema) }
+
+// Output gives the schema of the facts, compiled once; nil if there is none.
+func (e *CapabilityEntry) Output() (*Schema, error) {
+	return e.output.compile(e.Capability.OutputSchema)
+}
+
+// lazySchema compiles a schema at its first use: a catalog holds thousands, a
+// run needs a few.
+type lazySchema struct {
+	once   sync.Once
+	schema *Schema
+	err    error
+}
+
+func (l *lazySchema) compile(raw json.RawMessage) (*Schema, error) {
+	l.once.Do(func() {
+		if len(raw) > 0 {
+			l.schema, l.err = CompileSchema(raw)
+		}
+	})
+	return l.schema, l.err
 }
 
 // Ref is the namespaced name, "domain.name".

@@ -70,8 +70,10 @@ type LedgerEntry struct {
 	Hash          string     `json:"hash"`
 }
 
-// Seal sets PrevHash and Hash.
+// Seal sets PrevHash and Hash. At becomes UTC in microseconds, which every
+// store gives back as it was.
 func (e *LedgerEntry) Seal(prev string) error {
+	e.At = e.At.UTC().Truncate(time.Microsecond)
 	e.PrevHash, e.Hash = prev, ""
 	hash, err := Hash(e)
 	if err != nil {

@@ -35,8 +35,8 @@ func supported(data []byte) error {
 		SchemaVersion any `json:"schema_version"`
 		Workflows     any `json:"workflows"`
 	}
-	if Decode(data, &head) != nil {
-		return nil // told with its place by the strict decoder
+	if err := Decode(data, &head); err != nil {
+		head.SchemaVersion = nil // the strict decoder tells the place
 	}
 	if version, ok := head.SchemaVersion.(string); ok && version != SchemaVersion {
 		return &Error{

@@ -172,7 +172,7 @@ func collect(s *jsonschema.Schema, found map[string]*jsonschema.Schema) {
 // Keyword gives the decoded value of one keyword at the top of the schema, a
 // $ref followed.
 func (s *Schema) Keyword(name string) (any, bool) {
-	_, v, ok := s.find(name)
+	v, ok := s.find(name)
 	if !ok {
 		return nil, false
 	}
@@ -185,7 +185,7 @@ func (s *Schema) Requires(name string) bool { return slices.Contains(s.Required(
 
 // Required lists the properties that the top of the schema requires.
 func (s *Schema) Required() []string {
-	_, required, _ := s.find("required")
+	required, _ := s.find("required")
 	var names []string
 	for _, item := range listOf(required) {
 		if name, ok := item.(string); ok {
@@ -195,14 +195,13 @@ func (s *Schema) Required() []string {
 	return names
 }
 
-// find gives place and value of a keyword of this schema, or of what it refers
-// to.
-func (s *Schema) find(keyword string) (place string, value any, ok bool) {
-	place = s.place
+// find gives the value of a keyword of this schema, or of what it refers to.
+func (s *Schema) find(keyword string) (value any, ok bool) {
+	place := s.place
 	for range MaxSchemaDepth {
 		node := objectAt(s.root, place)
 		if value, ok := node[keyword]; ok {
-			return place + "/" + keyword, value, true
+			return value, true
 		}
 		ref, refers := node["$ref"].(string)
 		if !refers {
@@ -210,7 +209,7 @@ func (s *Schema) find(keyword string) (place string, value any, ok bool) {
 		}
 		place = refPointer(ref)
 	}
-	return "", nil, false
+	return nil, false
 }
 
 // objectAt gives the object at a place; nil for anything else.
