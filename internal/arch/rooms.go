@@ -83,6 +83,10 @@ func coreRooms() []Room {
 			Modules: []string{"github.com/google/go-cmp/cmp"}, Allows: []string{testHarness, "os"},
 		})
 	}
+	rooms = append(rooms, Room{
+		Dir: "orchestrator/orchestratortest", Rooms: append(useCases(), "contracts", "execution", "execution/executiontest"),
+		Modules: []string{"github.com/google/go-cmp/cmp"}, Allows: []string{testHarness},
+	})
 	for _, dir := range useCases() {
 		rooms = append(rooms, Room{Dir: dir, Rooms: append(useCases(), stages...), Modules: []string{"golang.org/x/time/rate"}})
 	}

@@ -7,6 +7,11 @@ import (
 	"github.com/manifold-run/manifold/execution"
 	"github.com/manifold-run/manifold/execution/executiontest"
 	"github.com/manifold-run/manifold/internal/store/sqlite"
+	"github.com/manifold-run/manifold/orchestrator/access"
+	"github.com/manifold-run/manifold/orchestrator/access/accesstest"
+	"github.com/manifold-run/manifold/orchestrator/orchestratortest"
+	"github.com/manifold-run/manifold/orchestrator/registry"
+	"github.com/manifold-run/manifold/orchestrator/registry/registrytest"
 )
 
 // open gives a fresh store that is closed with the test.
@@ -32,4 +37,19 @@ func fresh(t *testing.T) *sqlite.Store {
 func TestExecutionStore(t *testing.T) {
 	t.Parallel()
 	executiontest.Run(t, func(t *testing.T) execution.Store { return fresh(t) })
+}
+
+func TestRegistryStore(t *testing.T) {
+	t.Parallel()
+	registrytest.RunStore(t, func(t *testing.T) registry.Store { return fresh(t) })
+}
+
+func TestKeyStore(t *testing.T) {
+	t.Parallel()
+	accesstest.RunStore(t, func(t *testing.T) access.KeyStore { return fresh(t) })
+}
+
+func TestOrchestratorStore(t *testing.T) {
+	t.Parallel()
+	orchestratortest.Run(t, func(t *testing.T) orchestratortest.Opened { return fresh(t) })
 }

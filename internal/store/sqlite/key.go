@@ -1,0 +1,95 @@
+package sqlite
+
+import (
+	"context"
+	"time"
+
+	"github.com/manifold-run/manifold/contracts"
+	"github.com/manifold-run/manifold/orchestrator/access"
+)
+
+var _ access.KeyStore = (*Store)(nil)
+
+const selectKey = `SELECT hash, revoked_at, body FROM api_key `
+
+func scanKey(row scanner) (access.Key, error) {
+	var hash, body string
+	var revoked int64
+	if err := row.Scan(&hash, &revoked, &body); err != nil {
+		return access.Key{}, err
+	}
+	key, err := decode[access.Key](body)
+	key.Hash, key.RevokedAt = hash, moment(revoked)
+	return key, err
+}
+
+// insertKey inserts a key where a condition holds, and tells whether it did.
+func (s *Store) insertKey(ctx context.Context, key access.Key, where string) (bool, error) {
+	body, err := encode(key)
+	if err != nil {
+		return false, err
+	}
+	var revoked int64
+	if key.RevokedAt != nil {
+		revoked = nanos(*key.RevokedAt)
+	}
+	var inserted bool
+	err = s.write(ctx, "insert key "+key.ID, func(ctx context.Context, x *tx) error {
+		n, err := x.exec(ctx, `INSERT INTO api_key (id, hash, created_at, revoked_at, body) SELECT ?, ?, ?, ?, ? WHERE `+where+` ON CONFLICT DO NOTHING`,
+			key.ID, key.Hash, nanos(key.CreatedAt), revoked, body)
+		inserted = n > 0
+		return err
+	})
+	return inserted && err == nil, err
+}
+
+// InsertKey adds a key.
+func (s *Store) InsertKey(ctx context.Context, key access.Key) error {
+	inserted, err := s.insertKey(ctx, key, `true`)
+	if err == nil && !inserted {
+		return contracts.Errorf(contracts.CodeConflict, "there is a key %q already", key.ID)
+	}
+	return err
+}
+
+// InsertFirstKey adds a key while there is none.
+func (s *Store) InsertFirstKey(ctx context.Context, key access.Key) (bool, error) {
+	return s.insertKey(ctx, key, `NOT EXISTS (SELECT 1 FROM api_key)`)
+}
+
+// Key gives one key.
+func (s *Store) Key(ctx context.Context, id string) (access.Key, error) {
+	var key access.Key
+	err := s.view(ctx, "read key "+id, func(ctx context.Context, h *handle) error {
+		var err error
+		key, err = scanKey(h.row(ctx, selectKey+`WHERE id = ?`, id))
+		return missing(err, noKey(id))
+	})
+	return key, err
+}
+
+// Keys gives all keys, oldest first.
+func (s *Store) Keys(ctx context.Context) ([]access.Key, error) {
+	var keys []access.Key
+	err := s.view(ctx, "list keys", func(ctx context.Context, h *handle) error {
+		var err error
+		keys, err = collect(ctx, h, scanKey, selectKey+`ORDER BY created_at, id`)
+		return err
+	})
+	return keys, err
+}
+
+// RevokeKey ends a key; the first time is kept.
+func (s *Store) RevokeKey(ctx context.Context, id string, at time.Time) error {
+	return s.write(ctx, "revoke key "+id, func(ctx context.Context, x *tx) error {
+		n, err := x.exec(ctx, `UPDATE api_key SET revoked_at = iif(revoked_at = 0, ?, revoked_at) WHERE id = ?`, nanos(at), id)
+		if err == nil && n == 0 {
+			return noKey(id)
+		}
+		return err
+	})
+}
+
+func noKey(id string) error {
+	return contracts.Errorf(contracts.CodeNotFound, "there is no key %q", id)
+}

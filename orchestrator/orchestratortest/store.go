@@ -1,0 +1,155 @@
+// Package orchestratortest holds a store in memory with all that the use cases
+// keep (runs and their gates, sessions, turns, previews, secrets, the outbox of
+// webhooks), and the suite that every implementation must pass. It is for
+// tests only: it forgets everything with the process.
+package orchestratortest
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/manifold-run/manifold/contracts"
+	"github.com/manifold-run/manifold/execution"
+	"github.com/manifold-run/manifold/execution/executiontest"
+	"github.com/manifold-run/manifold/orchestrator"
+)
+
+// Opened is what the suite needs of an implementation.
+type Opened interface {
+	execution.Store
+	orchestrator.Sessions
+	orchestrator.Turns
+	orchestrator.Previews
+	orchestrator.Secrets
+	orchestrator.WebhookOutbox
+}
+
+var _ Opened = (*Store)(nil)
+
+// Store keeps everything in memory.
+type Store struct {
+	*executiontest.Store
+
+	mu       sync.Mutex // guards the fields below
+	sessions map[string]orchestrator.Session
+	turns    []orchestrator.Turn // in the order in which they began
+	previews map[previewKey]orchestrator.Preview
+	secrets  map[string][]byte
+	outbox   []delivery
+}
+
+type previewKey struct{ owner, planHash string }
+
+// delivery is a row of the outbox.
+type delivery struct {
+	orchestrator.WebhookDelivery
+
+	sessionID string
+	due       time.Time
+}
+
+// NewStore gives an empty store.
+func NewStore(options ...executiontest.Option) *Store {
+	s := &Store{
+		sessions: map[string]orchestrator.Session{}, previews: map[previewKey]orchestrator.Preview{}, secrets: map[string][]byte{},
+	}
+	s.Store = executiontest.NewStore(append(options, executiontest.WithOpened(s.notify))...)
+	return s
+}
+
+// clone copies a value as a store on disk would.
+func clone[T any](v T) (T, error) {
+	var out T
+	raw, err := json.Marshal(v)
+	if err != nil {
+		return out, fmt.Errorf("copy a %T: %w", v, err)
+	}
+	if err := contracts.Decode(raw, &out); err != nil {
+		return out, fmt.Errorf("copy a %T: %w", v, err)
+	}
+	return out, nil
+}
+
+// CreateSession inserts a session.
+func (s *Store) CreateSession(_ context.Context, session orchestrator.Session) error {
+	session, err := clone(session)
+	if err != nil {
+		return err
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if _, taken := s.sessions[session.ID]; taken {
+		return contracts.Errorf(contracts.CodeConflict, "there is a session %q already", session.ID)
+	}
+	s.sessions[session.ID] = session
+	return nil
+}
+
+// Session gives one session.
+func (s *Store) Session(_ context.Context, id string) (orchestrator.Session, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	session, ok := s.sessions[id]
+	if !ok {
+		return session, noSession(id)
+	}
+	return clone(session)
+}
+
+// ListSessions gives the newest first.
+func (s *Store) ListSessions(_ context.Context, owner string, before time.Time, limit int) ([]orchestrator.Session, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	var found []orchestrator.Session
+	for _, session := range s.sessions {
+		if (owner == "" || owner == session.Owner.ID) && (before.IsZero() || session.CreatedAt.Before(before)) {
+			found = append(found, session)
+		}
+	}
+	slices.SortFunc(found, func(a, b orchestrator.Session) int {
+		return cmp.Or(b.CreatedAt.Compare(a.CreatedAt), cmp.Compare(b.ID, a.ID))
+	})
+	if limit > 0 && len(found) > limit {
+		found = found[:limit]
+	}
+	return clone(found)
+}
+
+// RenameSession changes a session's name.
+func (s *Store) RenameSession(_ context.Context, id, name string, at time.Time) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	session, ok := s.sessions[id]
+	if !ok {
+		return noSession(id)
+	}
+	session.Name, session.UpdatedAt = name, at
+	s.sessions[id] = session
+	return nil
+}
+
+// DeleteSession removes a session with all that belongs to it; ledger entries
+// stay.
+func (s *Store) DeleteSession(ctx context.Context, id string) error {
+	if _, err := s.Session(ctx, id); err != nil {
+		return err
+	}
+	if err := s.Store.DeleteSession(ctx, id); err != nil {
+		return err
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	delete(s.sessions, id)
+	s.turns = slices.DeleteFunc(s.turns, func(t orchestrator.Turn) bool { return t.SessionID == id })
+	s.outbox = slices.DeleteFunc(s.outbox, func(d delivery) bool { return d.sessionID == id })
+	return nil
+}
+
+func noSession(id string) error {
+	return contracts.Errorf(contracts.CodeNotFound, "there is no session %q", id)
+}

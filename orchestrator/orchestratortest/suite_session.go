@@ -1,0 +1,186 @@
+package orchestratortest
+
+import (
+	"testing"
+	"time"
+
+	"github.com/manifold-run/manifold/contracts"
+	"github.com/manifold-run/manifold/execution"
+)
+
+func sessionComesBack(t *testing.T, s Opened) {
+	want := exampleSession("s1", 0)
+	createSession(t, s, want)
+	got, err := s.Session(t.Context(), "s1")
+	if err != nil {
+		t.Fatal(err)
+	}
+	same(t, "session", want, got)
+}
+
+func sessionIDOnce(t *testing.T, s Opened) {
+	createSession(t, s, exampleSession("s1", 0))
+	other := exampleSession("s1", 1)
+	other.Name = "another"
+	wantCode(t, s.CreateSession(t.Context(), other), contracts.CodeConflict)
+	got, err := s.Session(t.Context(), "s1")
+	if err != nil || got.Name != "talk s1" {
+		t.Errorf("got %q, %v; the first session must stay", got.Name, err)
+	}
+}
+
+func sessionsAreListed(t *testing.T, s Opened) {
+	for i, id := range []string{"s1", "s2", "s3"} {
+		session := exampleSession(id, i)
+		if id == "s2" {
+			session.Owner.ID = "ben"
+		}
+		createSession(t, s, session)
+	}
+	lists := map[string]struct {
+		owner  string
+		before time.Time
+		limit  int
+		want   []string
+	}{
+		"all":    {want: []string{"s3", "s2", "s1"}},
+		"owner":  {owner: "ana", want: []string{"s3", "s1"}},
+		"before": {before: day().Add(2 * time.Minute), want: []string{"s2", "s1"}},
+		"limit":  {limit: 1, want: []string{"s3"}},
+	}
+	for name, test := range lists {
+		got, err := s.ListSessions(t.Context(), test.owner, test.before, test.limit)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var ids []string
+		for _, session := range got {
+			ids = append(ids, session.ID)
+		}
+		same(t, "sessions by "+name, test.want, ids)
+	}
+}
+
+func sessionIsRenamed(t *testing.T, s Opened) {
+	want := exampleSession("s1", 0)
+	createSession(t, s, want)
+	want.Name, want.UpdatedAt = "holidays", day().Add(time.Hour)
+	if err := s.RenameSession(t.Context(), "s1", want.Name, want.UpdatedAt); err != nil {
+		t.Fatal(err)
+	}
+	got, err := s.Session(t.Context(), "s1")
+	if err != nil {
+		t.Fatal(err)
+	}
+	same(t, "session", want, got)
+}
+
+func unknownRows(t *testing.T, s Opened) {
+	ctx := t.Context()
+	_, err := s.Session(ctx, "nobody")
+	wantCode(t, err, contracts.CodeNotFound)
+	wantCode(t, s.RenameSession(ctx, "nobody", "x", day()), contracts.CodeNotFound)
+	wantCode(t, s.DeleteSession(ctx, "nobody"), contracts.CodeNotFound)
+	wantCode(t, s.SaveTurn(ctx, exampleTurn("nobody", "k")), contracts.CodeNotFound)
+	_, err = s.TurnByInterrupt(ctx, "")
+	wantCode(t, err, contracts.CodeNotFound)
+	_, err = s.Preview(ctx, "ana", "hash", day())
+	wantCode(t, err, contracts.CodeNotFound)
+	if err := s.Done(ctx, "nothing"); err != nil {
+		t.Errorf("done: %v", err)
+	}
+	if err := s.Retry(ctx, "nothing", day()); err != nil {
+		t.Errorf("retry: %v", err)
+	}
+}
+
+func sessionIsDeleted(t *testing.T, s Opened) {
+	createSession(t, s, exampleSession("s1", 0))
+	createSession(t, s, exampleSession("s2", 1))
+	entry := contracts.LedgerEntry{Seq: 1, At: day(), RunID: "r1", Kind: contracts.LedgerPlan}
+	if err := entry.Seal(""); err != nil {
+		t.Fatal(err)
+	}
+	for run, session := range map[string]string{"r1": "s1", "r2": "s2"} {
+		first := execution.Transition{
+			At: day(), Finished: true, State: contracts.RunCompleted, Gates: []contracts.Interrupt{gate("g"+run, session, run)},
+			Events: []contracts.Event{{Type: contracts.EventDone}},
+			Blobs:  []execution.Blob{{SHA256: "only " + run, Kind: "artifact", Body: []byte("x")}, {SHA256: "shared", Kind: "artifact", Body: []byte("y")}},
+		}
+		if run == "r1" {
+			first.Ledger = []contracts.LedgerEntry{entry}
+		}
+		createRun(t, s, run, session, first)
+		if _, _, err := s.BeginTurn(t.Context(), exampleTurn(session, "k")); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := s.DeleteSession(t.Context(), "s1"); err != nil {
+		t.Fatal(err)
+	}
+	wantGone(t, s, "s1", "r1")
+	ledger, err := s.Ledger(t.Context(), "r1")
+	if err != nil || len(ledger) != 1 {
+		t.Errorf("ledger entries must stay: got %v, %v", ledger, err)
+	}
+	if _, err := s.Blob(t.Context(), "shared"); err != nil {
+		t.Errorf("the other session's run still names the content: %v", err)
+	}
+	wantWhole(t, s, "s2", "r2")
+}
+
+func wantGone(t *testing.T, s Opened, session, run string) {
+	t.Helper()
+	ctx := t.Context()
+	_, err := s.Session(ctx, session)
+	wantCode(t, err, contracts.CodeNotFound)
+	_, err = s.LoadRun(ctx, run)
+	wantCode(t, err, contracts.CodeNotFound)
+	_, err = s.Interrupt(ctx, "g"+run)
+	wantCode(t, err, contracts.CodeNotFound)
+	_, err = s.Blob(ctx, "only "+run)
+	wantCode(t, err, contracts.CodeNotFound)
+	events, err := s.Events(ctx, session, 0, 0)
+	if err != nil || len(events) != 0 {
+		t.Errorf("events: got %v, %v; want none", events, err)
+	}
+	turns, err := s.SessionTurns(ctx, session)
+	if err != nil || len(turns) != 0 {
+		t.Errorf("turns: got %v, %v; want none", turns, err)
+	}
+	due, err := s.Due(ctx, day().Add(time.Hour), 0)
+	for _, d := range due {
+		if d.ID == "interrupt-g"+run {
+			t.Errorf("a notice of the deleted session is due, %v", err)
+		}
+	}
+}
+
+func wantWhole(t *testing.T, s Opened, session, run string) {
+	t.Helper()
+	ctx := t.Context()
+	if _, err := s.Session(ctx, session); err != nil {
+		t.Error(err)
+	}
+	if _, err := s.LoadRun(ctx, run); err != nil {
+		t.Error(err)
+	}
+	if _, err := s.Interrupt(ctx, "g"+run); err != nil {
+		t.Error(err)
+	}
+	turns, err := s.SessionTurns(ctx, session)
+	if err != nil || len(turns) != 1 {
+		t.Errorf("turns of %s: got %v, %v; want one", session, turns, err)
+	}
+}
+
+func openRunKeepsSession(t *testing.T, s Opened) {
+	createSession(t, s, exampleSession("s1", 0))
+	createRun(t, s, "r1", "s1", execution.Transition{Finished: true, Gates: []contracts.Interrupt{gate("gr1", "s1", "r1")}})
+	createRun(t, s, "r2", "s1", execution.Transition{})
+	if _, _, err := s.BeginTurn(t.Context(), exampleTurn("s1", "k")); err != nil {
+		t.Fatal(err)
+	}
+	wantCode(t, s.DeleteSession(t.Context(), "s1"), contracts.CodeConflict)
+	wantWhole(t, s, "s1", "r1")
+}

@@ -1,0 +1,139 @@
+package orchestratortest
+
+import (
+	"fmt"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/manifold-run/manifold/contracts"
+	"github.com/manifold-run/manifold/orchestrator"
+)
+
+func turnOnce(t *testing.T, s Opened) {
+	want := exampleTurn("s1", "k1")
+	want.Intents = []contracts.Intent{{ID: "i1", Domain: "alpha", Capability: "read", Parameters: map[string]any{"n": 1.0}, Evidence: map[string]contracts.Evidence{"n": {Span: [2]int{1, 2}}}}}
+	got, created, err := s.BeginTurn(t.Context(), want)
+	if err != nil || !created {
+		t.Fatalf("begin: created %v, %v", created, err)
+	}
+	same(t, "turn as begun", want, got)
+	want.Outcome, want.RunID = orchestrator.TurnRun, "r1"
+	want.Answer = &contracts.Answer{Blocks: []contracts.Block{{Kind: contracts.BlockTable, Rows: [][]any{{"a", 1.0}}}}}
+	if err := s.SaveTurn(t.Context(), want); err != nil {
+		t.Fatal(err)
+	}
+	again := exampleTurn("s1", "k1")
+	again.Fingerprint = "other"
+	got, created, err = s.BeginTurn(t.Context(), again)
+	if err != nil || created {
+		t.Fatalf("begin again: created %v, %v", created, err)
+	}
+	same(t, "turn as saved", want, got)
+	other := exampleTurn("s1", "k1")
+	other.Model = "beta"
+	if _, created, err = s.BeginTurn(t.Context(), other); err != nil || !created {
+		t.Errorf("another model is another turn: created %v, %v", created, err)
+	}
+	turns, err := s.SessionTurns(t.Context(), "s1")
+	if err != nil {
+		t.Fatal(err)
+	}
+	same(t, "turns", []orchestrator.Turn{want, other}, turns)
+}
+
+func oneTurnBegins(t *testing.T, s Opened) {
+	var begun atomic.Int32
+	var wg sync.WaitGroup
+	for i := range 16 {
+		turn := exampleTurn("s1", "k1")
+		turn.Message = fmt.Sprintf("message %d", i)
+		wg.Go(func() {
+			_, created, err := s.BeginTurn(t.Context(), turn)
+			if err != nil {
+				t.Errorf("begin: %v", err)
+			}
+			if created {
+				begun.Add(1)
+			}
+		})
+	}
+	wg.Wait()
+	if begun.Load() != 1 {
+		t.Errorf("%d turns were begun", begun.Load())
+	}
+}
+
+func turnByInterrupt(t *testing.T, s Opened) {
+	turn := exampleTurn("s1", "k1")
+	if _, _, err := s.BeginTurn(t.Context(), turn); err != nil {
+		t.Fatal(err)
+	}
+	turn.InterruptID, turn.Outcome = "g1", orchestrator.TurnClarifying
+	if err := s.SaveTurn(t.Context(), turn); err != nil {
+		t.Fatal(err)
+	}
+	got, err := s.TurnByInterrupt(t.Context(), "g1")
+	if err != nil {
+		t.Fatal(err)
+	}
+	same(t, "turn", turn, got)
+	_, err = s.TurnByInterrupt(t.Context(), "g2")
+	wantCode(t, err, contracts.CodeNotFound)
+}
+
+func previewsExpire(t *testing.T, s Opened) {
+	ctx := t.Context()
+	want := orchestrator.Preview{
+		PlanHash: "hash", Owner: "ana", Goal: "compare", Plan: contracts.Plan{PlanID: "p", PlanHash: "hash"},
+		Intents: []contracts.Intent{{ID: "i1", Parameters: map[string]any{}}}, ExpiresAt: day().Add(time.Hour),
+	}
+	for range 2 { // the same plan may be shown again
+		if err := s.SavePreview(ctx, want); err != nil {
+			t.Fatal(err)
+		}
+	}
+	got, err := s.Preview(ctx, "ana", "hash", day())
+	if err != nil {
+		t.Fatal(err)
+	}
+	same(t, "preview", want, got)
+	_, err = s.Preview(ctx, "ben", "hash", day())
+	wantCode(t, err, contracts.CodeNotFound)
+	_, err = s.Preview(ctx, "ana", "hash", want.ExpiresAt)
+	wantCode(t, err, contracts.CodeNotFound)
+	if err := s.DropPreviews(ctx, day()); err != nil {
+		t.Fatal(err)
+	}
+	if _, err = s.Preview(ctx, "ana", "hash", day()); err != nil {
+		t.Errorf("a preview was dropped before its time: %v", err)
+	}
+	if err := s.DropPreviews(ctx, want.ExpiresAt); err != nil {
+		t.Fatal(err)
+	}
+	_, err = s.Preview(ctx, "ana", "hash", day())
+	wantCode(t, err, contracts.CodeNotFound)
+}
+
+func oneSecret(t *testing.T, s Opened) {
+	got := make([][]byte, 8)
+	var wg sync.WaitGroup
+	for i := range got {
+		wg.Go(func() {
+			secret, err := s.SecretOnce(t.Context(), "webhook", []byte{0, byte(i)})
+			if err != nil {
+				t.Errorf("secret %d: %v", i, err)
+			}
+			got[i] = secret
+		})
+	}
+	wg.Wait()
+	for i := range got {
+		same(t, "secret", got[0], got[i])
+	}
+	other, err := s.SecretOnce(t.Context(), "marker", []byte("own"))
+	if err != nil || string(other) != "own" {
+		t.Errorf("another name: got %q, %v", other, err)
+	}
+}

@@ -1,0 +1,163 @@
+package orchestratortest
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"github.com/manifold-run/manifold/contracts"
+	"github.com/manifold-run/manifold/orchestrator"
+)
+
+// BeginTurn inserts a turn, or gives the one that has its key.
+func (s *Store) BeginTurn(_ context.Context, t orchestrator.Turn) (turn orchestrator.Turn, created bool, err error) {
+	t, err = clone(t)
+	if err != nil {
+		return t, false, err
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if i := s.turnAt(t.TurnKey); i >= 0 {
+		turn, err = clone(s.turns[i])
+		return turn, false, err
+	}
+	s.turns = append(s.turns, t)
+	turn, err = clone(t)
+	return turn, true, err
+}
+
+// SaveTurn replaces the turn of a key.
+func (s *Store) SaveTurn(_ context.Context, t orchestrator.Turn) error {
+	t, err := clone(t)
+	if err != nil {
+		return err
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	i := s.turnAt(t.TurnKey)
+	if i < 0 {
+		return contracts.Errorf(contracts.CodeNotFound, "there is no turn %q of conversation %q", t.Key, t.Conversation)
+	}
+	s.turns[i] = t
+	return nil
+}
+
+func (s *Store) turnAt(key orchestrator.TurnKey) int {
+	return slices.IndexFunc(s.turns, func(t orchestrator.Turn) bool { return t.TurnKey == key })
+}
+
+// TurnByInterrupt gives the turn that waits for an answer.
+func (s *Store) TurnByInterrupt(_ context.Context, interruptID string) (orchestrator.Turn, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, t := range slices.Backward(s.turns) {
+		if interruptID != "" && t.InterruptID == interruptID {
+			return clone(t)
+		}
+	}
+	return orchestrator.Turn{}, contracts.Errorf(contracts.CodeNotFound, "no turn waits for interrupt %q", interruptID)
+}
+
+// SessionTurns gives a session's turns, oldest first.
+func (s *Store) SessionTurns(_ context.Context, sessionID string) ([]orchestrator.Turn, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	var turns []orchestrator.Turn
+	for _, t := range s.turns {
+		if t.SessionID == sessionID {
+			turns = append(turns, t)
+		}
+	}
+	return clone(turns)
+}
+
+// SavePreview keeps a plan that was shown.
+func (s *Store) SavePreview(_ context.Context, p orchestrator.Preview) error {
+	p, err := clone(p)
+	if err != nil {
+		return err
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.previews[previewKey{p.Owner, p.PlanHash}] = p
+	return nil
+}
+
+// Preview gives the owner's preview that has not expired.
+func (s *Store) Preview(_ context.Context, owner, planHash string, now time.Time) (orchestrator.Preview, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	p, ok := s.previews[previewKey{owner, planHash}]
+	if !ok || !p.ExpiresAt.After(now) {
+		return orchestrator.Preview{}, contracts.Errorf(contracts.CodeNotFound, "there is no preview of plan %s, or it has expired", planHash)
+	}
+	return clone(p)
+}
+
+// DropPreviews deletes the previews that expired by then.
+func (s *Store) DropPreviews(_ context.Context, before time.Time) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for key, p := range s.previews {
+		if !p.ExpiresAt.After(before) {
+			delete(s.previews, key)
+		}
+	}
+	return nil
+}
+
+// SecretOnce stores the first secret of a name, and gives the one that stands.
+func (s *Store) SecretOnce(_ context.Context, name string, proposal []byte) ([]byte, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if _, there := s.secrets[name]; !there {
+		s.secrets[name] = slices.Clone(proposal)
+	}
+	return slices.Clone(s.secrets[name]), nil
+}
+
+// notify queues the notice of an interrupt if its session wants one. It runs
+// inside the transaction that opens the interrupt.
+func (s *Store) notify(i contracts.Interrupt) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	url := s.sessions[i.SessionID].WebhookURL
+	// An interrupt gets here by way of JSON, so that encoding it cannot fail.
+	if d, err := orchestrator.NoticeOf(i, url); err == nil && url != "" {
+		s.outbox = append(s.outbox, delivery{WebhookDelivery: d, sessionID: i.SessionID, due: d.CreatedAt})
+	}
+}
+
+// Due gives the deliveries whose time has come.
+func (s *Store) Due(_ context.Context, now time.Time, limit int) ([]orchestrator.WebhookDelivery, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	rows := slices.SortedStableFunc(slices.Values(s.outbox), func(a, b delivery) int { return a.due.Compare(b.due) })
+	var due []orchestrator.WebhookDelivery
+	for _, d := range rows {
+		if !d.due.After(now) && (limit <= 0 || len(due) < limit) {
+			due = append(due, d.WebhookDelivery)
+		}
+	}
+	return clone(due)
+}
+
+// Done removes a delivery.
+func (s *Store) Done(_ context.Context, id string) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.outbox = slices.DeleteFunc(s.outbox, func(d delivery) bool { return d.ID == id })
+	return nil
+}
+
+// Retry makes a delivery due again later.
+func (s *Store) Retry(_ context.Context, id string, at time.Time) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	i := slices.IndexFunc(s.outbox, func(d delivery) bool { return d.ID == id })
+	if i >= 0 {
+		s.outbox[i].Attempts++
+		s.outbox[i].due = at
+	}
+	return nil
+}
