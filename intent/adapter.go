@@ -1,0 +1,370 @@
+package intent
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"github.com/manifold-run/manifold/contracts"
+	"github.com/manifold-run/manifold/intent/internal/text"
+)
+
+// Adapter turns messages into intents: a Matcher reads, the adapter applies
+// the confidence gates, alike for all domains. It is safe for concurrent use.
+type Adapter struct {
+	cfg     Config
+	matcher Matcher
+	local   *Local
+}
+
+// NewAdapter makes an adapter. Without a matcher it uses the local one.
+func NewAdapter(cfg Config, matcher ...Matcher) (*Adapter, error) {
+	cfg, err := cfg.withDefaults()
+	if err != nil {
+		return nil, err
+	}
+	a := &Adapter{cfg: cfg, local: NewLocal(0)}
+	a.matcher = a.local
+	for _, m := range matcher {
+		if m == nil {
+			continue
+		}
+		a.matcher = m
+		if l, ok := m.(*Local); ok {
+			a.local = l
+		}
+	}
+	return a, nil
+}
+
+// Prepare builds the index of a catalog ahead of the first message.
+func (a *Adapter) Prepare(catalog *contracts.Catalog) { a.local.Index(catalog) }
+
+// Understand reads a message and applies the gates. The error is about the
+// request itself or the matcher; a message that nobody understands is a
+// decline.
+func (a *Adapter) Understand(ctx context.Context, req Request) (Understanding, error) {
+	if req.Catalog == nil {
+		return Understanding{}, contracts.Errorf(contracts.CodeInvalid, "understand a message: there is no catalog")
+	}
+	if n := utf8.RuneCountInString(req.Message); n > contracts.MaxMessageChars {
+		return Understanding{}, contracts.Errorf(contracts.CodeTooLarge, "the message has %d characters; at most %d can be read", n, contracts.MaxMessageChars)
+	}
+	return a.understand(ctx, Query{
+		Message: req.Message, Catalog: req.Catalog, Domain: req.Domain, Roles: req.Roles, Phase: req.Phase, Now: localNow(req),
+	})
+}
+
+func localNow(req Request) time.Time {
+	if req.Now.IsZero() || req.Location == nil {
+		return req.Now
+	}
+	return req.Now.In(req.Location)
+}
+
+func (a *Adapter) understand(ctx context.Context, q Query) (Understanding, error) {
+	clauses, err := a.matcher.Match(ctx, q)
+	if err != nil {
+		return Understanding{}, fmt.Errorf("match the message: %w", err)
+	}
+	g := &gating{cfg: a.cfg, q: q, clauses: clauses, ids: map[int]string{}}
+	return g.decide(), nil
+}
+
+// Fill reads the parameters of one capability from a text, such as the answer
+// to a clarification. With a non-empty only, no other parameter is filled; if
+// it names one parameter, the whole text may be its value.
+func (a *Adapter) Fill(entry *contracts.CapabilityEntry, answer string, only []string, now time.Time) (map[string]any, map[string]contracts.Evidence) {
+	f := a.local.fill(entry, answer, only, now)
+	return f.Values, f.Evidence
+}
+
+// Choose replaces the capability of an intent by another one, usually the
+// choice that a person made, and reads its parameters from the same clause.
+func (a *Adapter) Choose(catalog *contracts.Catalog, in contracts.Intent, ref string, now time.Time) (contracts.Intent, error) {
+	entry, err := catalog.Resolve(ref, in.Domain)
+	if err != nil {
+		return contracts.Intent{}, fmt.Errorf("choose %s for %s: %w", ref, in.ID, err)
+	}
+	f := a.local.fill(entry, in.Clause, nil, now)
+	in.Domain, in.Capability = entry.Domain, entry.Capability.Name
+	in.Parameters, in.Evidence, in.Missing = f.Values, f.Evidence, f.Missing
+	in.Confidence, in.Alternatives = 1, nil
+	in.SnapshotID = catalog.Snapshot
+	return in, nil
+}
+
+// gating decides on the clauses of one message.
+type gating struct {
+	cfg     Config
+	q       Query
+	clauses []Clause
+	ids     map[int]string // of the clauses that became intents
+	out     Understanding
+	refused []string
+	firstQ  *verdict
+}
+
+// verdict is what the gates say of one clause.
+type verdict struct {
+	outcome  contracts.GateOutcome
+	choices  []Candidate
+	question string
+}
+
+func (g *gating) decide() Understanding {
+	order := g.sorted()
+	for _, i := range order {
+		g.clause(i)
+	}
+	g.link(order)
+	switch {
+	case len(g.out.Intents) == 0:
+		g.decline()
+	case g.firstQ != nil:
+		g.out.Outcome = contracts.GateClarify
+		g.out.Question = g.firstQ.question
+		g.out.Choices = alternatives(g.firstQ.choices)
+	case len(g.out.Unused) > 0 && g.anyWrite():
+		g.out.Outcome = contracts.GateClarify
+		g.out.Question = fmt.Sprintf("I did not understand %s. Shall I do only the rest?", quoteAll(g.out.Unused))
+	default:
+		g.out.Outcome = contracts.GateAccept
+	}
+	return g.out
+}
+
+// sorted puts every clause behind those that it must follow, otherwise in the
+// order of the sentence.
+func (g *gating) sorted() []int {
+	var out []int
+	done := make([]bool, len(g.clauses))
+	var visit func(i, depth int)
+	visit = func(i, depth int) {
+		if done[i] || depth > len(g.clauses) {
+			return
+		}
+		for _, j := range g.clauses[i].After {
+			if j >= 0 && j < len(g.clauses) && j != i {
+				visit(j, depth+1)
+			}
+		}
+		if !done[i] {
+			done[i] = true
+			out = append(out, i)
+		}
+	}
+	for i := range g.clauses {
+		visit(i, 0)
+	}
+	return out
+}
+
+// clause turns one clause into an intent, a question, or nothing.
+func (g *gating) clause(i int) {
+	c := g.clauses[i]
+	if c.Rejected {
+		g.refused = append(g.refused, c.Text)
+		return
+	}
+	v := g.judge(c)
+	if v.outcome == contracts.GateDecline {
+		g.out.Unused = append(g.out.Unused, c.Text)
+		return
+	}
+	id := fmt.Sprintf("i%d", len(g.out.Intents)+1)
+	g.ids[i] = id
+	g.out.Intents = append(g.out.Intents, g.intent(id, c))
+	if v.outcome == contracts.GateClarify && g.firstQ == nil {
+		g.firstQ, g.out.Unclear = &v, id
+	}
+}
+
+// judge applies the gates to the candidates of a clause.
+func (g *gating) judge(c Clause) verdict {
+	if len(c.Candidates) == 0 || c.Candidates[0].Confidence < g.cfg.Clarify {
+		return verdict{outcome: contracts.GateDecline}
+	}
+	best := c.Candidates[0]
+	if tied := g.tied(c.Candidates); len(tied) > 1 {
+		return verdict{contracts.GateClarify, tied, fmt.Sprintf("%s could mean several things. Which one do you mean: %s?", quote(c.Text), names(tied))}
+	}
+	switch {
+	case best.Held:
+		return verdict{contracts.GateClarify, g.likely(c.Candidates), fmt.Sprintf("%s: %s, so nothing was done. Do you want it done: %s?", quote(c.Text), best.Note, describe(best))}
+	case best.Confidence < g.bar(best):
+		likely := g.likely(c.Candidates)
+		if len(likely) == 1 {
+			return verdict{contracts.GateClarify, likely, fmt.Sprintf("By %s, do you mean: %s?", quote(c.Text), describe(best))}
+		}
+		return verdict{contracts.GateClarify, likely, fmt.Sprintf("I am not sure what you mean by %s. Is it one of these: %s?", quote(c.Text), names(likely))}
+	}
+	return verdict{outcome: contracts.GateAccept}
+}
+
+// bar is the confidence that a candidate needs; what has an effect needs more.
+func (g *gating) bar(c Candidate) float64 {
+	if c.Entry.Policy.SideEffectClass.Writes() {
+		return g.cfg.AcceptWrite
+	}
+	return g.cfg.Accept
+}
+
+// tied are the candidates that cannot be told from the best one.
+func (g *gating) tied(candidates []Candidate) []Candidate {
+	best := candidates[0]
+	out := []Candidate{best}
+	for _, c := range candidates[1:] {
+		margin := g.cfg.TieMargin
+		if c.Entry.Domain == best.Entry.Domain {
+			margin /= 4
+		}
+		near := best.Score > 0 && (best.Score-c.Score)/best.Score <= margin && best.Confidence-c.Confidence <= 0.1
+		if near && c.Confidence >= g.cfg.Clarify {
+			out = append(out, c)
+		}
+	}
+	return out[:min(len(out), g.cfg.Suggestions)]
+}
+
+// likely are the candidates worth offering beside the best.
+func (g *gating) likely(candidates []Candidate) []Candidate {
+	var out []Candidate
+	for _, c := range candidates {
+		if len(out) < g.cfg.Suggestions && (len(out) == 0 || c.Confidence >= max(0.15, candidates[0].Confidence/3)) {
+			out = append(out, c)
+		}
+	}
+	return out
+}
+
+// intent makes an intent of the best candidate.
+func (g *gating) intent(id string, c Clause) contracts.Intent {
+	best := c.Candidates[0]
+	in := contracts.Intent{
+		ID: id, Clause: c.Text, Domain: best.Entry.Domain, Capability: best.Entry.Capability.Name,
+		Parameters: best.Parameters, Confidence: best.Confidence, Missing: best.Missing, Evidence: best.Evidence,
+		Source: c.Source, SnapshotID: g.q.Catalog.Snapshot,
+	}
+	for _, other := range c.Candidates[1:] {
+		if other.Confidence >= 0.15 && len(in.Alternatives) < g.cfg.Suggestions {
+			in.Alternatives = append(in.Alternatives, other.alternative())
+		}
+	}
+	return in
+}
+
+// link translates the order of clauses into that of intents.
+func (g *gating) link(order []int) {
+	for _, i := range order {
+		id, ok := g.ids[i]
+		if !ok {
+			continue
+		}
+		for _, j := range g.clauses[i].After {
+			if before, ok := g.ids[j]; ok {
+				k := slices.IndexFunc(g.out.Intents, func(in contracts.Intent) bool { return in.ID == id })
+				g.out.Intents[k].After = append(g.out.Intents[k].After, before)
+			}
+		}
+	}
+}
+
+func (g *gating) anyWrite() bool {
+	return slices.ContainsFunc(g.out.Intents, func(in contracts.Intent) bool {
+		entry, ok := g.q.Catalog.Capability(in.Ref())
+		return !ok || entry.Policy.SideEffectClass.Writes()
+	})
+}
+
+// decline says no and offers what is nearest.
+func (g *gating) decline() {
+	g.out.Outcome = contracts.GateDecline
+	g.out.Choices = alternatives(g.nearest())
+	switch {
+	case len(g.refused) > 0:
+		g.out.Question = fmt.Sprintf("%s says not to do it; nothing was done.", quoteAll(g.refused))
+	case len(g.clauses) == 0:
+		g.out.Question = "The message says nothing that I can act on."
+	default:
+		g.out.Question = fmt.Sprintf("I can do nothing about %s.", quoteAll(g.out.Unused))
+	}
+}
+
+// nearest are suggestions: the candidates of the message, filled up with the
+// first capabilities of each domain.
+func (g *gating) nearest() []Candidate {
+	var out []Candidate
+	add := func(c Candidate) {
+		if len(out) < g.cfg.Suggestions && !slices.ContainsFunc(out, func(o Candidate) bool { return o.Entry.Ref() == c.Entry.Ref() }) {
+			out = append(out, c)
+		}
+	}
+	for _, c := range g.clauses {
+		for _, candidate := range c.Candidates {
+			if candidate.Confidence >= 0.05 && !c.Rejected {
+				add(candidate)
+			}
+		}
+	}
+	s := &sentenceReader{q: g.q}
+	for _, d := range g.q.Catalog.Domains {
+		for _, e := range d.Capabilities {
+			if e.Routable() && s.allowed(&indexed{entry: e}) {
+				add(Candidate{Entry: e})
+				break
+			}
+		}
+	}
+	return out
+}
+
+func alternatives(candidates []Candidate) []contracts.Alternative {
+	var out []contracts.Alternative
+	for _, c := range candidates {
+		out = append(out, c.alternative())
+	}
+	return out
+}
+
+// describe names a candidate for a person.
+func describe(c Candidate) string {
+	d := strings.TrimRight(contracts.CleanSummary(c.Entry.Capability.Description), ". ")
+	if d == "" {
+		d = text.SplitName(c.Entry.Capability.Name)
+	}
+	return fmt.Sprintf("%s (%s)", d, c.Entry.Ref())
+}
+
+func names(candidates []Candidate) string {
+	parts := make([]string, len(candidates))
+	for i, c := range candidates {
+		parts[i] = describe(c)
+	}
+	if len(parts) == 1 {
+		return parts[0]
+	}
+	return strings.Join(parts[:len(parts)-1], "; ") + "; or " + parts[len(parts)-1]
+}
+
+// maxQuote bounds how much of a message a question repeats.
+const maxQuote = 80
+
+func quote(s string) string {
+	s = text.Clean(s)
+	if r := []rune(s); len(r) > maxQuote {
+		s = string(r[:maxQuote]) + "…"
+	}
+	return "“" + s + "”"
+}
+
+func quoteAll(parts []string) string {
+	quoted := make([]string, 0, len(parts))
+	for _, p := range parts[:min(len(parts), 3)] {
+		quoted = append(quoted, quote(p))
+	}
+	return strings.Join(quoted, " and ")
+}

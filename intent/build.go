@@ -1,0 +1,324 @@
+package intent
+
+import (
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/manifold-run/manifold/contracts"
+	"github.com/manifold-run/manifold/intent/internal/slot"
+	"github.com/manifold-run/manifold/intent/internal/text"
+)
+
+// The weights of the parts of a capability's document beside its examples.
+const (
+	weightName     = 0.35
+	weightAbout    = 0.35
+	weightParams   = 0.2
+	weightKeywords = 0.4
+)
+
+// commonChars is the share of capabilities from which a run of characters is
+// too common to help; it only costs time.
+const commonChars = 0.15
+
+// builder collects the sentences of a catalog.
+type builder struct {
+	x       *Index
+	df      []int32 // sentences that have a feature
+	capDF   []int32 // capabilities that have a feature
+	seenBy  []int32 // the last capability that had it, plus one
+	isChar  []bool
+	weights []float64 // of each sentence in its centroid
+	terms   [][]int32 // words of each capability's document, with repetition
+}
+
+// NewIndex builds the index of a catalog.
+func NewIndex(catalog *contracts.Catalog) *Index { return newIndex(catalog, slot.NewTools()) }
+
+func newIndex(catalog *contracts.Catalog, tools *slot.Tools) *Index {
+	x := &Index{snapshot: catalog.Snapshot, tools: tools, features: map[uint32]int32{}, exact: map[string][]int32{}, heads: map[string]bool{}, refs: map[string]*indexed{}}
+	b := &builder{x: x}
+	for d, domain := range catalog.Domains {
+		title := ""
+		if domain.Manifest != nil {
+			title = domain.Manifest.Title
+		}
+		x.domains = append(x.domains, newDomainName(domain.Name, title))
+		for _, entry := range domain.Capabilities {
+			if entry.Routable() {
+				b.addCapability(entry, int32(d), title)
+			}
+		}
+	}
+	b.weigh()
+	b.centroids()
+	b.rankWords()
+	size := len(x.caps)
+	x.scratch.New = func() any { return newScratch(size) }
+	return x
+}
+
+func newDomainName(name, title string) domainName {
+	d := domainName{name: name}
+	for _, s := range []string{name, text.SplitName(name), title} {
+		words := text.Phrase(s)
+		if len(words) > 0 && !slices.ContainsFunc(d.phrases, func(p []string) bool { return slices.Equal(p, words) }) {
+			d.phrases = append(d.phrases, words)
+		}
+	}
+	return d
+}
+
+// addCapability reads the texts of one capability.
+func (b *builder) addCapability(entry *contracts.CapabilityEntry, domain int32, title string) {
+	c := entry.Capability
+	idx := &indexed{entry: entry, domain: domain, title: title, firstDoc: int32(len(b.x.docs))}
+	number := int32(len(b.x.caps))
+	b.x.caps = append(b.x.caps, idx)
+	b.x.refs[entry.Ref()] = idx
+	b.terms = append(b.terms, nil)
+	name := text.SplitName(c.Name)
+	var hints contracts.IntentHints
+	if c.Metadata.IntentHints != nil {
+		hints = *c.Metadata.IntentHints
+	}
+	for _, example := range hints.Examples {
+		tokens := text.Tokens(example)
+		b.addExact(tokens, number)
+		b.addHeads(tokens)
+		s := b.add(tokens, number, 1/float64(len(hints.Examples)))
+		b.x.docs[s].mood = moodOf(tokens)
+		idx.moods |= b.x.docs[s].mood
+		idx.examples++
+	}
+	nameTokens := text.Tokens(name)
+	b.addExact(nameTokens, number)
+	b.addHeads(nameTokens)
+	b.add(nameTokens, number, weightName)
+	b.add(text.Tokens(c.Description), number, weightAbout)
+	b.add(text.Tokens(paramText(c)), number, weightParams)
+	if len(hints.Keywords) > 0 {
+		tokens := text.Tokens(strings.Join(hints.Keywords, ". "))
+		b.addHeads(tokens)
+		b.add(tokens, number, weightKeywords)
+	}
+	idx.firstNot = int32(len(b.x.docs))
+	for _, not := range hints.Not {
+		b.add(text.Tokens(not), number, 0)
+	}
+	idx.lastDoc = int32(len(b.x.docs))
+}
+
+// paramText is what the parameters add to the words of a capability.
+func paramText(c *contracts.Capability) string {
+	var b strings.Builder
+	for _, w := range slot.Words(c) {
+		b.WriteString(w)
+		b.WriteString(". ")
+	}
+	return b.String()
+}
+
+func (b *builder) addHeads(tokens []text.Token) {
+	for _, t := range tokens {
+		value := t.Is(text.FormDigits|text.FormMixed|text.FormCaps) || t.Is(text.FormTitle) && !t.Is(text.FormFirst)
+		if !value && !b.x.tools.Lexicon.Light(t.Fold) {
+			b.x.heads[t.Stem] = true
+		}
+	}
+}
+
+func (b *builder) addExact(tokens []text.Token, number int32) {
+	key := normal(tokens)
+	if key != "" && !slices.Contains(b.x.exact[key], number) {
+		b.x.exact[key] = append(b.x.exact[key], number)
+	}
+}
+
+// add makes a sentence and counts its features; weight 0 marks a hard negative,
+// which counts for nothing else.
+func (b *builder) add(tokens []text.Token, number int32, weight float64) int {
+	f := text.FeaturesOf(tokens)
+	s := sentence{features: make([]int32, 0, len(f.Words)+len(f.Chars)), statement: weight > 0}
+	for _, h := range f.Words {
+		s.features = append(s.features, b.feature(h, false, number, weight > 0))
+	}
+	s.words = int32(len(s.features))
+	for _, h := range f.Chars {
+		s.features = append(s.features, b.feature(h, true, number, weight > 0))
+	}
+	if weight > 0 {
+		for _, h := range f.Terms {
+			b.terms[number] = append(b.terms[number], b.x.features[h])
+		}
+	}
+	b.x.docs = append(b.x.docs, s)
+	b.weights = append(b.weights, weight)
+	return len(b.x.docs) - 1
+}
+
+func (b *builder) feature(h uint32, char bool, number int32, counts bool) int32 {
+	id, ok := b.x.features[h]
+	if !ok {
+		id = int32(len(b.df))
+		b.x.features[h] = id
+		b.df = append(b.df, 0)
+		b.capDF = append(b.capDF, 0)
+		b.seenBy = append(b.seenBy, 0)
+		b.isChar = append(b.isChar, char)
+	}
+	if counts {
+		b.df[id]++
+		if b.seenBy[id] != number+1 {
+			b.seenBy[id] = number + 1
+			b.capDF[id]++
+		}
+	}
+	return id
+}
+
+// weigh gives each feature its inverse document frequency, and each sentence
+// its length.
+func (b *builder) weigh() {
+	x := b.x
+	x.idf = make([]float32, len(b.df))
+	total := float64(len(x.docs))
+	limit := int32(math.MaxInt32)
+	if len(x.caps) > 50 {
+		limit = int32(commonChars * float64(len(x.caps)))
+	}
+	for id, df := range b.df {
+		if b.isChar[id] && b.capDF[id] > limit {
+			continue
+		}
+		x.idf[id] = float32(math.Log((1+total)/(1+float64(df))) + 1)
+	}
+	for i := range x.docs {
+		s := &x.docs[i]
+		s.wordNorm = x.inverseNorm(s.features[:s.words])
+		s.charNorm = x.inverseNorm(s.features[s.words:])
+	}
+}
+
+func (x *Index) inverseNorm(features []int32) float32 {
+	sum := 0.0
+	for _, id := range features {
+		w := float64(x.idf[id])
+		sum += w * w
+	}
+	if sum == 0 {
+		return 0
+	}
+	return float32(1 / math.Sqrt(sum))
+}
+
+// cell is one weight on the way into a matrix.
+type cell struct {
+	feature, number int32
+	weight          float32
+}
+
+// centroids sums the sentences of each capability and normalises words and
+// characters by themselves.
+func (b *builder) centroids() {
+	x := b.x
+	sums := make([]float64, len(b.df))
+	var cells []cell
+	for number, c := range x.caps {
+		var touched []int32
+		for d := c.firstDoc; d < c.firstNot; d++ {
+			s := &x.docs[d]
+			for k, id := range s.features {
+				norm := s.wordNorm
+				if int32(k) >= s.words {
+					norm = s.charNorm
+				}
+				if sums[id] == 0 {
+					touched = append(touched, id)
+				}
+				sums[id] += b.weights[d] * float64(x.idf[id]*norm)
+			}
+		}
+		slices.Sort(touched)
+		cells = append(cells, b.normalised(touched, sums, int32(number))...)
+	}
+	x.vectors = newMatrix(cells, len(b.df))
+}
+
+// normalised empties sums into cells of length one per block.
+func (b *builder) normalised(touched []int32, sums []float64, number int32) []cell {
+	var words, chars float64
+	for _, id := range touched {
+		if b.isChar[id] {
+			chars += sums[id] * sums[id]
+		} else {
+			words += sums[id] * sums[id]
+		}
+	}
+	words, chars = math.Sqrt(words), math.Sqrt(chars)
+	cells := make([]cell, 0, len(touched))
+	var prev int32 = -1
+	for _, id := range touched {
+		length := words
+		if b.isChar[id] {
+			length = chars
+		}
+		if id != prev && sums[id] > 0 && length > 0 {
+			cells = append(cells, cell{id, number, float32(sums[id] / length)})
+		}
+		sums[id] = 0
+		prev = id
+	}
+	return cells
+}
+
+// newMatrix sorts cells by feature; cells come in order of capabilities.
+func newMatrix(cells []cell, features int) matrix {
+	m := matrix{start: make([]int32, features+1), caps: make([]int32, len(cells)), weight: make([]float32, len(cells))}
+	for _, c := range cells {
+		m.start[c.feature+1]++
+	}
+	for i := range features {
+		m.start[i+1] += m.start[i]
+	}
+	next := slices.Clone(m.start[:features])
+	for _, c := range cells {
+		at := next[c.feature]
+		next[c.feature]++
+		m.caps[at], m.weight[at] = c.number, c.weight
+	}
+	return m
+}
+
+// The usual constants of BM25.
+const (
+	bmK = 1.2
+	bmB = 0.75
+)
+
+// rankWords weighs the words of each capability's whole document by BM25.
+func (b *builder) rankWords() {
+	total := 0
+	for _, t := range b.terms {
+		total += len(t)
+	}
+	mean := max(float64(total)/float64(max(len(b.terms), 1)), 1)
+	var cells []cell
+	for number, t := range b.terms {
+		slices.Sort(t)
+		length := bmK * (1 - bmB + bmB*float64(len(t))/mean)
+		for i := 0; i < len(t); {
+			j := i
+			for j < len(t) && t[j] == t[i] {
+				j++
+			}
+			tf := float64(j - i)
+			df := float64(b.capDF[t[i]])
+			idf := math.Log(1 + (float64(len(b.terms))-df+0.5)/(df+0.5))
+			cells = append(cells, cell{t[i], int32(number), float32(idf * tf * (bmK + 1) / (tf + length))})
+			i = j
+		}
+	}
+	b.x.bm25 = newMatrix(cells, len(b.df))
+}

@@ -1,0 +1,99 @@
+package intent
+
+import (
+	"strings"
+	"sync"
+
+	"github.com/manifold-run/manifold/contracts"
+	"github.com/manifold-run/manifold/intent/internal/slot"
+	"github.com/manifold-run/manifold/intent/internal/text"
+)
+
+// Index is a searchable snapshot of a catalog. It is never changed after it
+// was built; a new catalog makes a new one.
+type Index struct {
+	snapshot string
+	tools    *slot.Tools
+	caps     []*indexed
+	refs     map[string]*indexed
+	// features gives the dense number of each hashed feature.
+	features map[uint32]int32
+	idf      []float32
+	vectors  matrix // centroids, by feature
+	bm25     matrix // word weights of the capabilities' documents, by feature
+	docs     []sentence
+	exact    map[string][]int32
+	domains  []domainName
+	// heads are the stems that say what is asked for, in any capability.
+	heads   map[string]bool
+	scratch sync.Pool
+}
+
+// indexed is one routable capability.
+type indexed struct {
+	entry  *contracts.CapabilityEntry
+	domain int32
+	title  string // of the domain
+	// docs[first:last] are its sentences: examples, then hard negatives.
+	firstDoc, lastDoc int32
+	firstNot          int32
+	examples          int
+
+	once sync.Once
+	set  *slot.Set
+	// moods are what the examples themselves have, such as a condition.
+	moods mood
+}
+
+// slots compiles the parameters when they are first needed.
+func (x *Index) slots(c *indexed) *slot.Set {
+	c.once.Do(func() { c.set = slot.Compile(x.tools, c.entry, c.title) })
+	return c.set
+}
+
+// domainName is how people name a domain.
+type domainName struct {
+	name    string
+	phrases [][]string
+}
+
+// sentence is the vector of one example: feature numbers only, because a short
+// sentence says each word once. Words come before characters.
+type sentence struct {
+	features  []int32
+	words     int32
+	wordNorm  float32
+	charNorm  float32
+	mood      mood
+	statement bool // an example or a name, that is, no hard negative
+}
+
+// matrix is an inverted index: for each feature the capabilities that have it.
+type matrix struct {
+	start  []int32
+	caps   []int32
+	weight []float32
+}
+
+func (m matrix) row(feature int32) ([]int32, []float32) {
+	from, to := m.start[feature], m.start[feature+1]
+	return m.caps[from:to], m.weight[from:to]
+}
+
+// Snapshot is the snapshot of the catalog that the index was made from.
+func (x *Index) Snapshot() string { return x.snapshot }
+
+// Size is the number of capabilities that can be chosen.
+func (x *Index) Size() int { return len(x.caps) }
+
+// normal is the form in which two sentences are the same.
+func normal(tokens []text.Token) string {
+	var b strings.Builder
+	for _, t := range tokens {
+		if b.Len() > 0 {
+			b.WriteByte(' ')
+		}
+		b.WriteString(t.Fold)
+	}
+	return b.String()
+}

@@ -1,0 +1,5 @@
+// Package slot fills the parameters of one capability from the words of one
+// request. All it knows of a parameter is what its schema and its
+// parameter_specs say; a value without evidence in the text stays empty, so
+// that somebody asks.
+package slot

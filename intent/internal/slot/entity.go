@@ -1,0 +1,242 @@
+package slot
+
+import (
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/manifold-run/manifold/intent/internal/text"
+	"github.com/manifold-run/manifold/intent/internal/value"
+)
+
+// entity offers a typed value to the parameters of its type.
+func (r *reading) entity(e value.Entity) {
+	for _, p := range r.set.params {
+		switch e.Kind {
+		case value.Number:
+			r.number(p, e)
+		case value.Date:
+			r.date(p, e)
+		case value.Clock:
+			if p.kind == "string" && p.format == "time" {
+				r.add(mention{param: p, first: e.First, last: e.Last, value: e.Time.Format("15:04:05Z07:00"), kind: kindTime, p: 0.85})
+			}
+		case value.Email, value.URL, value.UUID:
+			r.address(p, e)
+		}
+	}
+}
+
+// number offers a number. What speaks for a parameter: its name or its unit
+// beside the number, the place that numbers had in the examples, and that no
+// other parameter takes numbers.
+func (r *reading) number(p *param, e value.Entity) {
+	if p.kind == "string" && p.format == "duration" {
+		if d, ok := isoDuration(e); ok {
+			r.add(mention{param: p, first: e.First, last: e.Last, value: d, kind: kindPeriod, p: 0.85, doubt: e.Doubt})
+		}
+		return
+	}
+	if !p.numeric() {
+		return
+	}
+	v, ok := p.numberValue(e)
+	if !ok {
+		return
+	}
+	score, ok := r.numberScore(p, e)
+	if ok {
+		r.add(mention{param: p, first: e.First, last: e.Last, value: v, kind: kindNumber, p: min(score*e.P/0.9, 0.97), doubt: e.Doubt})
+	}
+}
+
+func (r *reading) numberScore(p *param, e value.Entity) (float64, bool) {
+	score := 0.55
+	if r.sole((*param).numeric, p) {
+		score += 0.25
+	}
+	isTime := slices.Contains([]string{"second", "minute", "hour", "day", "week", "month", "year"}, e.Unit)
+	switch {
+	case e.Unit != "" && (e.Unit == p.unit || slices.Contains(p.words, e.Unit)):
+		score += 0.35
+	case isTime && p.unit != "":
+		return 0, false // weeks are not turned into days: nobody said how
+	case isTime && !p.desc[e.Unit]:
+		score -= 0.2
+	case e.Unit != "" && p.desc[e.Unit]:
+		score += 0.2
+	case e.Percent && (slices.Contains(p.words, "percent") || slices.Contains(p.words, "percentag") || slices.Contains(p.words, "pct") || p.desc["percent"]):
+		score += 0.35
+	}
+	if r.after(p, e.First) {
+		score += 0.3
+	}
+	if r.expects(p.lefts, e.First-1) {
+		score += 0.2
+	}
+	return score, true
+}
+
+// sole tells whether no other parameter of this kind could take the value,
+// and this one is asked for. An optional value needs evidence of its own.
+func (r *reading) sole(kind func(*param) bool, p *param) bool {
+	if !p.required && len(r.only) == 0 {
+		return false
+	}
+	for _, q := range r.set.params {
+		if q != p && kind(q) && q.named(r.only) && q.required {
+			return false
+		}
+	}
+	return true
+}
+
+// expects tells whether the token is one that stood there in the examples.
+func (r *reading) expects(learned map[string]int, i int) bool {
+	if i < r.from || i >= r.to {
+		return false
+	}
+	stem := r.doc.Tokens[i].Stem
+	return learned[stem] > 0 && !slices.Contains([]string{"the", "a", "an", "my", "and"}, stem)
+}
+
+// numberValue converts a number and checks it against the bounds.
+func (p *param) numberValue(e value.Entity) (any, bool) {
+	n := e.Number
+	if e.Percent && p.high != nil && *p.high <= 1 {
+		n /= 100
+	}
+	if len(p.enum) > 0 {
+		return p.enumNumber(n)
+	}
+	if !p.inBounds(n) {
+		return nil, false
+	}
+	if p.kind == "integer" {
+		if n != math.Trunc(n) || math.Abs(n) > 1<<53 {
+			return nil, false
+		}
+	}
+	return n, true
+}
+
+func (p *param) inBounds(n float64) bool {
+	if p.low != nil && (n < *p.low || p.lowOpen && n == *p.low) {
+		return false
+	}
+	return p.high == nil || n < *p.high || n == *p.high && !p.highOpen
+}
+
+func isoDuration(e value.Entity) (string, bool) {
+	n := strconv.FormatFloat(e.Number, 'f', -1, 64)
+	if e.Number < 0 {
+		return "", false
+	}
+	switch e.Unit {
+	case "second", "minute", "hour":
+		return "PT" + n + strings.ToUpper(e.Unit[:1]), true
+	case "day", "week", "month", "year":
+		return "P" + n + strings.ToUpper(e.Unit[:1]), true
+	}
+	return "", false
+}
+
+// date offers a date. Words such as "from" and "until" tell the ends of a
+// period apart.
+func (r *reading) date(p *param, e value.Entity) {
+	if !p.temporal() {
+		return
+	}
+	score := 0.55
+	if r.sole((*param).temporal, p) {
+		score += 0.2
+	}
+	cue := r.periodCue(e.First)
+	switch {
+	case p.role == roleNone && cue == roleNone:
+		score += 0.1
+	case p.role == cue:
+		score += 0.3
+	case cue != roleNone && p.role != roleNone:
+		return
+	}
+	if r.after(p, e.First) {
+		score += 0.3
+	}
+	if r.expects(p.lefts, e.First-1) {
+		score += 0.2
+	}
+	if announces(r.stemAt(e.First - 1)) {
+		score += 0.1
+	}
+	r.add(mention{param: p, first: e.First, last: e.Last, value: p.dateText(e), kind: kindDate, p: min(score, 1) * e.P, doubt: e.Doubt})
+}
+
+func announces(stem string) bool {
+	return slices.Contains([]string{"on", "for", "at", "from", "em", "am", "el", "le"}, stem)
+}
+
+func (p *param) dateText(e value.Entity) string {
+	if p.format == "date-time" {
+		return e.Time.Format(time.RFC3339)
+	}
+	return e.Time.Format(time.DateOnly)
+}
+
+// periodCue reads the word before a date.
+func (r *reading) periodCue(i int) role {
+	for k := 1; k <= 3; k++ {
+		if r.set.tools.Lexicon.Pronoun(r.stemAt(i - k)) {
+			return roleNone
+		}
+		switch r.stemAt(i - k) {
+		case "from", "start", "begin", "sinc", "since", "partir", "desde", "ab", "seit", "depui", "desd":
+			return roleStart
+		case "to", "until", "till", "through", "end", "ate", "hasta", "bis", "jusqu", "by":
+			return roleEnd
+		case "on", "at", "of", "the", "day", "de", "a", "do", "da", "am", "el", "vom", "dem":
+		default:
+			return roleNone
+		}
+	}
+	return roleNone
+}
+
+// address offers an e-mail address, a link or a UUID.
+func (r *reading) address(p *param, e value.Entity) {
+	if p.kind != "string" || len(p.enum) > 0 {
+		return
+	}
+	format := map[value.Kind]string{value.Email: "email", value.URL: "uri", value.UUID: "uuid"}[e.Kind]
+	raw := text.Clean(r.doc.Src[e.Span.Start:e.Span.End])
+	score := 0.0
+	switch {
+	case p.format == format:
+		score = 0.93
+	case p.format != "":
+		return
+	case slices.ContainsFunc(p.words, func(w string) bool {
+		return w == "email" || w == "mail" || w == "url" || w == "link" || w == "uuid"
+	}):
+		score = 0.88
+	case r.after(p, e.First), r.expects(p.lefts, e.First-1):
+		score = 0.8
+	case p.resolver:
+		score = 0.76
+	}
+	if score > 0 && p.fits(raw) {
+		r.add(mention{param: p, first: e.First, last: e.Last, value: raw, kind: kindAddress, p: score})
+	}
+}
+
+// fits checks a text against what the schema says of it. A resolver may still
+// turn any text into a value that matches the pattern.
+func (p *param) fits(s string) bool {
+	n := len([]rune(s))
+	if n < p.minLen || p.maxLen > 0 && n > p.maxLen || s == "" {
+		return false
+	}
+	return p.pattern == nil || p.resolver || p.pattern.MatchString(s)
+}

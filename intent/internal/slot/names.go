@@ -1,0 +1,296 @@
+package slot
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/manifold-run/manifold/intent/internal/text"
+)
+
+// maxNameTokens bounds how long a free text without quotes can be.
+const maxNameTokens = 8
+
+// quoted offers quoted parts to the parameters that take free text.
+func (r *reading) quoted() {
+	first := r.from
+	for first < r.to {
+		if !r.doc.Tokens[first].Is(text.FormQuoted) {
+			first++
+			continue
+		}
+		last := first
+		for last+1 < r.to && r.doc.Tokens[last+1].Is(text.FormQuoted) && !closesQuote(r.gap(last, last+1)) {
+			last++
+		}
+		r.quote(first, last)
+		first = last + 1
+	}
+}
+
+func closesQuote(gap string) bool { return strings.ContainsAny(gap, "\"“”«»`") }
+
+func (r *reading) quote(first, last int) {
+	if first == r.from && last == r.to-1 {
+		return // a request that stands in quotes as a whole
+	}
+	frees := r.frees()
+	raw := r.words(first, last)
+	for _, p := range frees {
+		score := 0.6
+		if len(frees) == 1 {
+			score = 0.84
+		}
+		if r.after(p, first) {
+			score += 0.2
+		}
+		if r.expects(p.lefts, first-1) {
+			score += 0.15
+		}
+		if v, ok := r.set.parse(p, raw, r.now); ok {
+			r.add(mention{param: p, first: first, last: last, value: v, kind: kindQuoted, p: min(score, 0.95)})
+		}
+	}
+}
+
+// frees are the parameters that take free text.
+func (r *reading) frees() []*param {
+	var out []*param
+	for _, p := range r.set.params {
+		if p.free() && p.named(r.only) {
+			out = append(out, p)
+		}
+	}
+	return out
+}
+
+// names looks for free texts with strong evidence: capitals, and words that
+// stood before values in the examples.
+func (r *reading) names() {
+	frees := r.frees()
+	if len(frees) == 0 {
+		return
+	}
+	for i := r.from; i < r.to; i++ {
+		if last, ok := r.capitals(i); ok {
+			for _, p := range frees {
+				r.offerName(p, i, last)
+			}
+			i = last
+			continue
+		}
+		if !r.doc.Tokens[i].Is(text.FormQuoted) {
+			for _, p := range frees {
+				r.plain(p, i)
+			}
+		}
+	}
+}
+
+// capitals finds a run of capitalised words that are no part of the request.
+func (r *reading) capitals(i int) (last int, ok bool) {
+	if !r.nameWord(i) {
+		return 0, false
+	}
+	last = i
+	for j := i + 1; j < r.to && j < i+maxNameTokens && !r.doc.Tokens[j].Break; j++ {
+		switch {
+		case r.nameWord(j) || r.continuesName(j):
+			last = j
+		case particle(r.doc.Tokens[j].Fold) && j+1 < r.to && r.nameWord(j+1) && !r.doc.Tokens[j+1].Break:
+		default:
+			return last, true
+		}
+	}
+	return last, true
+}
+
+// nameWord tells whether a token looks like a part of a name.
+func (r *reading) nameWord(i int) bool {
+	t := r.doc.Tokens[i]
+	if !t.Is(text.FormTitle|text.FormCaps) || t.Is(text.FormQuoted) || r.inEntity[i] || r.set.tools.Lexicon.Light(t.Fold) {
+		return false
+	}
+	if r.learning {
+		return !t.Is(text.FormFirst) || i+1 < r.to && r.doc.Tokens[i+1].Is(text.FormTitle) && !r.doc.Tokens[i+1].Break
+	}
+	return !r.set.Knows(t)
+}
+
+// continuesName lets a word of the request stand inside a name, such as the
+// last word of "Head of Time Keeping".
+func (r *reading) continuesName(j int) bool {
+	t := r.doc.Tokens[j]
+	return t.Is(text.FormTitle) && !t.Is(text.FormFirst) && !r.inEntity[j] && !t.Is(text.FormQuoted) && !r.set.tools.Lexicon.Light(t.Fold)
+}
+
+func particle(fold string) bool {
+	switch fold {
+	case "de", "da", "do", "dos", "das", "di", "du", "del", "la", "van", "von", "der", "den", "bin", "al", "el", "of", "y", "e", "le":
+		return true
+	}
+	return false
+}
+
+// offerName rates a run of capitalised words for a parameter.
+func (r *reading) offerName(p *param, first, last int) {
+	score := 0.3
+	if p.resolver {
+		score = 0.5
+	}
+	plain := last == first && r.doc.Tokens[first].Is(text.FormFirst)
+	if plain {
+		score -= 0.2
+	}
+	score += r.context(p, first, last)
+	v, ok := r.set.parse(p, r.words(first, last), r.now)
+	if ok {
+		r.add(mention{param: p, first: first, last: last, value: v, kind: kindName, p: min(score, 0.92)})
+	}
+}
+
+// context is what the words around a text say for a parameter.
+func (r *reading) context(p *param, first, last int) float64 {
+	score := 0.0
+	left := r.stemAt(first - 1)
+	switch {
+	case r.expects(p.lefts, first-1):
+		score += 0.32
+	case p.resolver && introduces(left) && !r.belongsElsewhere(p, left):
+		score += 0.16
+	}
+	if r.after(p, first) {
+		score += 0.25
+	}
+	if last+1 < r.to && r.expects(p.rights, last+1) {
+		score += 0.1
+	}
+	return score
+}
+
+// belongsElsewhere tells whether the examples use a word before another
+// parameter.
+func (r *reading) belongsElsewhere(p *param, stem string) bool {
+	return slices.ContainsFunc(r.set.params, func(q *param) bool { return q != p && q.lefts[stem] > 0 })
+}
+
+// introduces tells words that often stand before a name.
+func introduces(stem string) bool {
+	switch stem {
+	case "of", "for", "from", "by", "with", "to", "about", "is", "doe", "call", "name", "de", "da", "do", "para", "del", "von", "fur", "du", "pour", "pela", "pelo":
+		return true
+	}
+	return false
+}
+
+// plain rates a text in small letters: only where a word stands before it that
+// announces the parameter.
+func (r *reading) plain(p *param, first int) {
+	if first == r.from || r.doc.Tokens[first].Break {
+		return
+	}
+	left := r.stemAt(first - 1)
+	learned := r.expects(p.lefts, first-1)
+	own := r.after(p, first)
+	if !learned && !own && (!p.resolver || !introduces(left) || r.belongsElsewhere(p, left)) {
+		return
+	}
+	last := r.plainEnd(p, first)
+	if last < first {
+		return
+	}
+	score := 0.25
+	if p.resolver {
+		score = 0.4
+	}
+	v, ok := r.set.parse(p, r.words(first, last), r.now)
+	if ok && (p.pattern == nil || p.resolver || p.pattern.MatchString(r.words(first, last))) {
+		r.add(mention{param: p, first: first, last: last, value: v, kind: kindContext, p: min(score+r.context(p, first, last), 0.85)})
+	}
+}
+
+// plainEnd finds the last token of a text that begins at first: a resolved
+// name ends at any word of the request or of grammar, other texts only where
+// the next parameter is announced.
+func (r *reading) plainEnd(p *param, first int) int {
+	last := first - 1
+	for i := first; i < r.to && i < first+maxNameTokens; i++ {
+		t := r.doc.Tokens[i]
+		if i > first && t.Break || r.inEntity[i] || t.Is(text.FormQuoted) || r.isKnownValue(i) {
+			break
+		}
+		light, known := r.set.tools.Lexicon.Light(t.Fold), r.set.Knows(t)
+		if p.resolver && (light || known) || i == first && light {
+			break
+		}
+		if !p.resolver && light && r.belongsElsewhere(p, t.Stem) {
+			break
+		}
+		last = i
+	}
+	for last >= first && r.set.tools.Lexicon.Light(r.doc.Tokens[last].Fold) {
+		last--
+	}
+	return last
+}
+
+// isKnownValue tells whether a value that is known by name begins here.
+func (r *reading) isKnownValue(i int) bool {
+	return slices.ContainsFunc(r.mentions, func(m mention) bool {
+		return m.first == i && (m.kind == kindAlias || m.kind == kindEnum || m.kind == kindExample || m.kind == kindPattern)
+	})
+}
+
+// lists follows commas and words such as "and" from a value to its neighbours
+// of the same kind.
+func (r *reading) lists() {
+	for k := 0; k < len(r.mentions); k++ {
+		m := r.mentions[k]
+		if m.param.kind != "string" || m.param.list == "" && !m.item || len(m.param.enum) > 0 || m.kind == kindKeyed || m.kind == kindQuoted || m.doubt {
+			continue
+		}
+		first, ok := r.behindConnector(m.last)
+		if !ok || !m.param.free() || !m.param.resolver && m.kind != kindName && m.kind != kindContext {
+			continue
+		}
+		last, ok := r.capitals(first)
+		if !ok {
+			last = r.plainEnd(m.param, first)
+		}
+		if last < first || r.mentioned(m.param, first) {
+			continue
+		}
+		if v, ok := r.set.parse(m.param, r.words(first, last), r.now); ok {
+			r.add(mention{param: m.param, first: first, last: last, value: v, kind: m.kind, p: m.p - 0.01, item: true})
+		}
+	}
+}
+
+func (r *reading) mentioned(p *param, first int) bool {
+	return slices.ContainsFunc(r.mentions, func(m mention) bool { return m.param == p && m.first <= first && m.last >= first && m.p >= 0.6 })
+}
+
+// behindConnector gives the token behind ",", "and" or both.
+func (r *reading) behindConnector(last int) (int, bool) {
+	i := last + 1
+	if i < r.to && r.doc.Tokens[i].Fold == "s" && r.doc.Tokens[i].Glued {
+		i++ // "Ana's, Bruno's and Chen's"
+	}
+	if i >= r.to {
+		return 0, false
+	}
+	gap := strings.TrimSpace(r.gap(i-1, i))
+	connected := gap == "," || gap == "&" || gap == "/" || gap == "+" || gap == "、" || gap == "，"
+	if Joins(r.doc.Tokens[i].Fold) && (gap == "" || connected) {
+		i, connected = i+1, true
+	}
+	return i, connected && i < r.to
+}
+
+// Joins tells words that put equal things beside each other.
+func Joins(fold string) bool {
+	switch fold {
+	case "and", "e", "y", "und", "et", "ou", "or", "vs", "versus", "with", "com", "plus", "against", "to":
+		return true
+	}
+	return false
+}

@@ -1,0 +1,317 @@
+package slot
+
+import (
+	"cmp"
+	"encoding/json"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/manifold-run/manifold/contracts"
+	"github.com/manifold-run/manifold/intent/internal/text"
+)
+
+// role says which end of a period a date is.
+type role uint8
+
+const (
+	roleNone role = iota
+	roleStart
+	roleEnd
+)
+
+// param is one value that can be read from text. Where a decomposition rule
+// couples a list with a single parameter, one param stands for both.
+type param struct {
+	// single and list are the names that the value goes by; one may be empty.
+	single, list string
+	kind         typeName // of one value
+	format       string
+	pattern      *regexp.Regexp
+	loose        bool // the pattern fits ordinary words or numbers
+	enum         []any
+	low, high    *float64
+	lowOpen      bool
+	highOpen     bool
+	minLen       int
+	maxLen       int
+	maxItems     int
+	hasDefault   bool
+	required     bool // directly or as an alternative
+	resolver     bool // a search turns what is said into the value
+
+	words []string // stems of the name
+	names []spokenName
+	desc  map[string]bool
+	unit  string
+	role  role
+
+	shapes   []shape
+	lefts    map[string]int // words before and after values in the examples
+	rights   map[string]int
+	examples int
+}
+
+// name is what a question asks for.
+func (p *param) name() string { return cmp.Or(p.single, p.list) }
+
+// free tells strings that no rule describes.
+func (p *param) free() bool {
+	return p.kind == "string" && len(p.enum) == 0 && p.format == ""
+}
+
+func (p *param) numeric() bool { return p.kind == "integer" || p.kind == "number" }
+
+func (p *param) temporal() bool {
+	return p.kind == "string" && (p.format == "date" || p.format == "date-time")
+}
+
+// named tells whether the param answers to one of the names; no names mean all.
+func (p *param) named(only []string) bool {
+	return len(only) == 0 || p.single != "" && slices.Contains(only, p.single) || p.list != "" && slices.Contains(only, p.list)
+}
+
+// compileParams reads the parameters of a capability.
+func (s *Set) compileParams(c *contracts.Capability) {
+	var root schema
+	if json.Unmarshal(c.Schema, &root) != nil {
+		return
+	}
+	s.required = requirementsOf(&root)
+	rules := map[string]contracts.ArrayRule{}
+	if c.Metadata.Decomposition != nil {
+		for _, r := range c.Metadata.Decomposition.ArrayParams {
+			rules[r.ParamName] = r
+		}
+	}
+	props := root.properties()
+	for _, pr := range props {
+		s.addParam(c, &root, pr, rules)
+	}
+	for _, p := range s.params {
+		p.required = s.required.mentions(p.single) || s.required.mentions(p.list)
+		p.resolver = resolves(c, p)
+		p.names = append(spoken(p.single, false), spoken(p.list, true)...)
+	}
+}
+
+func spoken(name string, list bool) []spokenName {
+	words := text.Phrase(text.SplitName(name))
+	if len(words) == 0 {
+		return nil
+	}
+	return []spokenName{{words: words, joined: strings.Join(words, ""), list: list}}
+}
+
+func (s *Set) addParam(c *contracts.Capability, root *schema, pr property, rules map[string]contracts.ArrayRule) {
+	value, p := pr.schema, &param{single: pr.name, kind: pr.schema.Type, desc: map[string]bool{}, lefts: map[string]int{}, rights: map[string]int{}}
+	specName := pr.name
+	if value.Type == "array" {
+		p.single, p.list = "", pr.name
+		value = value.item(root)
+		if pr.schema.MaxItems != nil {
+			p.maxItems = *pr.schema.MaxItems
+		}
+		if rule, ok := rules[pr.name]; ok {
+			specName = rule.SingleParamName
+			if other := s.byName(rule.SingleParamName); other != nil {
+				other.list, other.maxItems = pr.name, p.maxItems
+				other.specify(c.Metadata.ParameterSpecs[pr.name])
+				return
+			}
+		}
+	} else if list := listFor(rules, pr.name); list != "" {
+		if other := s.byName(list); other != nil {
+			p.list, p.maxItems = other.list, other.maxItems
+			p.specify(c.Metadata.ParameterSpecs[other.list])
+			s.params = slices.DeleteFunc(s.params, func(q *param) bool { return q == other })
+		}
+	}
+	p.describe(pr.name, value, pr.schema.Description)
+	p.hasDefault = len(pr.schema.Default) > 0
+	p.specify(c.Metadata.ParameterSpecs[specName])
+	if specName != pr.name {
+		p.specify(c.Metadata.ParameterSpecs[pr.name])
+	}
+	s.params = append(s.params, p)
+}
+
+func listFor(rules map[string]contracts.ArrayRule, single string) string {
+	for _, list := range sortedKeys(rules) {
+		if rules[list].SingleParamName == single {
+			return list
+		}
+	}
+	return ""
+}
+
+func (s *Set) byName(name string) *param {
+	for _, p := range s.params {
+		if p.single == name || p.list == name {
+			return p
+		}
+	}
+	return nil
+}
+
+func resolves(c *contracts.Capability, p *param) bool {
+	if c.Metadata.Flow == nil {
+		return false
+	}
+	return slices.ContainsFunc(c.Metadata.Flow.Pre, func(step contracts.PreStep) bool {
+		return step.Param == p.single || step.Param == p.list
+	})
+}
+
+// describe takes what the schema says.
+func (p *param) describe(name string, value schema, outer string) {
+	p.kind = value.Type
+	p.enum = value.options()
+	if p.kind == "" {
+		p.kind = kindOf(p.enum)
+	}
+	p.format, p.low, p.high = value.Format, value.Minimum, value.Maximum
+	if value.ExMinimum != nil {
+		p.low, p.lowOpen = value.ExMinimum, true
+	}
+	if value.ExMaximum != nil {
+		p.high, p.highOpen = value.ExMaximum, true
+	}
+	if value.MinLength != nil {
+		p.minLen = *value.MinLength
+	}
+	if value.MaxLength != nil {
+		p.maxLen = *value.MaxLength
+	}
+	if re, err := regexp.Compile(value.Pattern); value.Pattern != "" && err == nil {
+		p.pattern = re
+		p.loose = re.MatchString("1") || re.MatchString("word")
+	}
+	p.words = text.Stems(text.SplitName(name))
+	description := outer + " " + value.Description + " " + value.Title
+	for _, stem := range text.Stems(description) {
+		p.desc[stem] = true
+	}
+	if p.kind == "string" && p.format == "" {
+		p.format = writtenFormat(description)
+	}
+	p.unit = timeUnit(p.words, p.desc)
+	p.role = periodRole(p.words)
+}
+
+func kindOf(enum []any) typeName {
+	if len(enum) == 0 {
+		return "string"
+	}
+	switch enum[0].(type) {
+	case float64, int, json.Number:
+		return "number"
+	case bool:
+		return "boolean"
+	}
+	return "string"
+}
+
+// specify takes what parameter_specs say.
+func (p *param) specify(spec contracts.ParameterSpec) {
+	if p.pattern == nil && spec.Pattern != "" {
+		if re, err := regexp.Compile(spec.Pattern); err == nil {
+			p.pattern = re
+			p.loose = re.MatchString("1") || re.MatchString("word")
+		}
+	}
+	if len(p.enum) == 0 {
+		p.enum = spec.Enum
+	}
+	p.hasDefault = p.hasDefault || spec.Default != nil
+	for _, v := range flatten(spec.Examples) {
+		p.learnShape(v)
+	}
+}
+
+// flatten opens lists, which are examples of their items.
+func flatten(values []any) []any {
+	var out []any
+	for _, v := range values {
+		if list, ok := v.([]any); ok {
+			out = append(out, list...)
+			continue
+		}
+		out = append(out, v)
+	}
+	return out
+}
+
+// writtenFormat reads a date format out of a description.
+func writtenFormat(description string) string {
+	upper := strings.ToUpper(description)
+	switch {
+	case strings.Contains(upper, "RFC 3339"), strings.Contains(upper, "RFC3339"), strings.Contains(upper, "YYYY-MM-DDT"):
+		return "date-time"
+	case strings.Contains(upper, "YYYY-MM-DD"):
+		return "date"
+	}
+	return ""
+}
+
+// learnShape looks at one example value.
+func (p *param) learnShape(v any) {
+	s, ok := v.(string)
+	if !ok {
+		return
+	}
+	p.examples++
+	if p.format == "" && p.kind == "string" && len(p.enum) == 0 {
+		if _, err := time.Parse(time.DateOnly, s); err == nil {
+			p.format = "date"
+			return
+		}
+		if _, err := time.Parse(time.RFC3339, s); err == nil {
+			p.format = "date-time"
+			return
+		}
+	}
+	if sh, ok := shapeOf(s); ok && !slices.Contains(p.shapes, sh) {
+		p.shapes = append(p.shapes, sh)
+	}
+}
+
+func timeUnit(words []string, desc map[string]bool) string {
+	for _, unit := range []string{"second", "minut", "hour", "day", "week", "month", "year"} {
+		if slices.Contains(words, unit) {
+			return strings.Replace(unit, "minut", "minute", 1)
+		}
+	}
+	found := ""
+	for _, unit := range []string{"second", "minut", "hour", "day", "week", "month", "year"} {
+		if desc[unit] {
+			if found != "" {
+				return ""
+			}
+			found = strings.Replace(unit, "minut", "minute", 1)
+		}
+	}
+	return found
+}
+
+func periodRole(words []string) role {
+	for _, w := range words {
+		switch w {
+		case "start", "from", "begin", "sinc", "since", "first", "after":
+			return roleStart
+		case "end", "to", "until", "till", "through", "last", "before", "due", "deadlin":
+			return roleEnd
+		}
+	}
+	return roleNone
+}
+
+func sortedKeys[V any](m map[string]V) []string {
+	keys := make([]string, 0, len(m))
+	for k := range m {
+		keys = append(keys, k)
+	}
+	slices.Sort(keys)
+	return keys
+}

@@ -1,0 +1,174 @@
+package slot
+
+import (
+	"encoding/json"
+	"slices"
+	"strconv"
+
+	"github.com/manifold-run/manifold/contracts"
+	"github.com/manifold-run/manifold/intent/internal/text"
+)
+
+// phrase is a value that is known by name: an alias, a member of an enum, an
+// example.
+type phrase struct {
+	words []string
+	param *param
+	value any
+	kind  string
+	p     float64
+}
+
+// The kinds of evidence that a value is read by.
+const (
+	kindAlias   = "alias"
+	kindEnum    = "enum"
+	kindExample = "example"
+	kindPattern = "pattern"
+	kindShape   = "shape"
+	kindNumber  = "number"
+	kindDate    = "date"
+	kindTime    = "time"
+	kindPeriod  = "duration"
+	kindAddress = "address"
+	kindQuoted  = "quoted"
+	kindKeyed   = "key_value"
+	kindBoolean = "boolean"
+	kindName    = "name"
+	kindContext = "context"
+	kindAnswer  = "answer"
+)
+
+// compilePhrases collects the known values, best evidence first.
+func (s *Set) compilePhrases(c *contracts.Capability) {
+	for _, p := range s.params {
+		for _, name := range []string{p.single, p.list} {
+			spec := c.Metadata.ParameterSpecs[name]
+			for _, spoken := range sortedKeys(spec.Aliases) {
+				s.addPhrase(spoken, p, spec.Aliases[spoken], kindAlias, 0.95)
+			}
+		}
+		for _, v := range p.enum {
+			if word, ok := v.(string); ok {
+				s.addPhrase(word, p, v, kindEnum, 0.9)
+				s.addPhrase(text.SplitName(word), p, v, kindEnum, 0.88)
+			}
+		}
+		for _, name := range []string{p.single, p.list} {
+			for _, v := range flatten(c.Metadata.ParameterSpecs[name].Examples) {
+				if word, ok := v.(string); ok && p.kind == "string" && !p.temporal() {
+					s.addPhrase(word, p, v, kindExample, 0.88)
+				}
+			}
+		}
+	}
+	for _, first := range sortedKeys(s.phrases) {
+		slices.SortStableFunc(s.phrases[first], func(a, b phrase) int { return len(b.words) - len(a.words) })
+		for _, ph := range s.phrases[first] {
+			if len(ph.words) == 1 && len(ph.words[0]) >= 5 && ph.kind != kindExample {
+				s.fuzzy = append(s.fuzzy, ph)
+			}
+		}
+	}
+}
+
+func (s *Set) addPhrase(spoken string, p *param, v any, kind string, prob float64) {
+	words := text.Phrase(spoken)
+	if len(words) == 0 || len(words) > 12 {
+		return
+	}
+	if len(words) == 1 && kind != kindAlias && s.tools.Lexicon.Light(words[0]) {
+		return // "in" and "all" stand in any sentence
+	}
+	for _, other := range s.phrases[words[0]] {
+		if other.param == p && slices.Equal(other.words, words) {
+			return
+		}
+	}
+	s.phrases[words[0]] = append(s.phrases[words[0]], phrase{words: words, param: p, value: v, kind: kind, p: prob})
+}
+
+// known finds known values that begin at token i.
+func (r *reading) known(i int) {
+	t := r.doc.Tokens[i]
+	found := false
+	for _, key := range []string{t.Fold, t.Stem} {
+		for _, ph := range r.set.phrases[key] {
+			if last, ok := r.matches(ph, i); ok {
+				found = true
+				r.add(mention{param: ph.param, first: i, last: last, value: ph.value, kind: ph.kind, p: ph.p})
+			}
+		}
+		if t.Fold == t.Stem {
+			break
+		}
+	}
+	if !found {
+		r.misspelled(i)
+	}
+}
+
+func (r *reading) matches(ph phrase, i int) (last int, ok bool) {
+	if i+len(ph.words) > r.to {
+		return 0, false
+	}
+	for k, w := range ph.words {
+		t := r.doc.Tokens[i+k]
+		if t.Fold != w && (len(w) < 4 || t.Stem != w) || k > 0 && t.Break && !t.Glued {
+			return 0, false
+		}
+	}
+	return i + len(ph.words) - 1, true
+}
+
+// misspelled forgives one wrong letter in a long word that means nothing else.
+func (r *reading) misspelled(i int) {
+	t := r.doc.Tokens[i]
+	if len(t.Fold) < 5 || r.set.Knows(t) || r.set.tools.Lexicon.Light(t.Fold) || t.Is(text.FormDigits|text.FormMixed) {
+		return
+	}
+	for _, ph := range r.set.fuzzy {
+		if Near(t.Fold, ph.words[0]) {
+			r.add(mention{param: ph.param, first: i, last: i, value: ph.value, kind: ph.kind, p: 0.75})
+		}
+	}
+}
+
+// Near tells whether two words differ by at most one letter, or by two
+// letters exchanged.
+func Near(a, b string) bool {
+	if len(a) > len(b) {
+		a, b = b, a
+	}
+	if len(b)-len(a) > 1 {
+		return false
+	}
+	i := 0
+	for i < len(a) && a[i] == b[i] {
+		i++
+	}
+	if len(a) < len(b) {
+		return a[i:] == b[i+1:]
+	}
+	if i == len(a) {
+		return true
+	}
+	return a[i+1:] == b[i+1:] || i+1 < len(a) && a[i] == b[i+1] && a[i+1] == b[i] && a[i+2:] == b[i+2:]
+}
+
+// enumNumber finds the member of a numeric enum.
+func (p *param) enumNumber(n float64) (any, bool) {
+	for _, v := range p.enum {
+		switch v := v.(type) {
+		case float64:
+			if v == n {
+				return v, true
+			}
+		case json.Number:
+			if f, err := strconv.ParseFloat(string(v), 64); err == nil && f == n {
+				return v, true
+			}
+		}
+	}
+	return nil, false
+}

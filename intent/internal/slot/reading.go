@@ -1,0 +1,184 @@
+package slot
+
+import (
+	"slices"
+	"strings"
+	"time"
+	"unicode"
+
+	"github.com/manifold-run/manifold/intent/internal/text"
+	"github.com/manifold-run/manifold/intent/internal/value"
+)
+
+// mention is one possible value at one place.
+type mention struct {
+	param       *param
+	first, last int
+	span        text.Span // empty: that of the tokens
+	value       any
+	kind        string
+	p           float64
+	doubt       bool // two readings: the place is taken, the value is not
+	item        bool // read because it stands in a list beside another value
+}
+
+// reading fills the parameters from one part of one message.
+type reading struct {
+	set      *Set
+	doc      *value.Doc
+	from, to int
+	entities []value.Entity
+	now      time.Time
+	only     []string
+	learning bool
+	mentions []mention
+	inEntity map[int]bool
+}
+
+// maxMentions bounds the work on a hostile text.
+const maxMentions = 400
+
+func (r *reading) add(m mention) {
+	if len(r.mentions) >= maxMentions || !m.param.named(r.only) {
+		return
+	}
+	if m.first < r.from || m.last >= r.to {
+		return
+	}
+	r.mentions = append(r.mentions, m)
+}
+
+// collect finds every possible value.
+func (r *reading) collect() {
+	if len(r.set.params) == 0 {
+		return
+	}
+	r.inEntity = map[int]bool{}
+	for _, e := range r.entities {
+		if e.First >= r.from && e.Last < r.to {
+			for i := e.First; i <= e.Last; i++ {
+				r.inEntity[i] = true
+			}
+			r.entity(e)
+		}
+	}
+	for i := r.from; i < r.to; i++ {
+		r.known(i)
+		r.keyed(i)
+		r.boolean(i)
+		if c, ok := r.doc.ChunkAt(i); ok && c.Last < r.to {
+			r.identifier(c)
+		}
+	}
+	r.quoted()
+	r.names()
+	r.lists()
+}
+
+func (r *reading) stemAt(i int) string {
+	if i < r.from || i >= r.to {
+		return "^"
+	}
+	return r.doc.Tokens[i].Stem
+}
+
+// after tells whether the words of the parameter's name stand right before
+// token i, such as "title" in "title Senior Engineer". Of several words the
+// last is enough.
+func (r *reading) after(p *param, i int) bool {
+	j := i - 1
+	for steps := 0; j >= r.from && steps < 2; steps++ {
+		if r.doc.Tokens[j+1].Break {
+			return false
+		}
+		stem := r.doc.Tokens[j].Stem
+		if slices.Contains(p.words, stem) && (len(p.words) == 1 || !r.set.tools.Lexicon.Light(stem) || r.phraseEndsAt(p.words, j)) {
+			return true
+		}
+		switch r.doc.Tokens[j].Fold {
+		case "is", "to", "as", "of", "at", "called", "named", "equals", "the", "a":
+			j--
+		default:
+			return false
+		}
+	}
+	return false
+}
+
+func (r *reading) phraseEndsAt(words []string, last int) bool {
+	first := last - len(words) + 1
+	if first < r.from {
+		return false
+	}
+	for k, w := range words {
+		if r.doc.Tokens[first+k].Stem != w {
+			return false
+		}
+	}
+	return true
+}
+
+// gap is what stands between two tokens.
+func (r *reading) gap(a, b int) string {
+	if a < 0 || b >= len(r.doc.Tokens) {
+		return ""
+	}
+	return r.doc.Src[r.doc.Tokens[a].End:r.doc.Tokens[b].Start]
+}
+
+// words gives the cleaned text of a run of tokens.
+func (r *reading) words(first, last int) string {
+	return text.Clean(r.doc.Src[r.doc.Tokens[first].Start:r.doc.Tokens[last].End])
+}
+
+func (r *reading) spanOf(m mention) text.Span {
+	if m.span.End > m.span.Start {
+		return m.span
+	}
+	return text.Span{Start: r.doc.Tokens[m.first].Start, End: r.doc.Tokens[m.last].End}
+}
+
+// identifier offers a chunk to the parameters whose pattern or examples it
+// fits.
+func (r *reading) identifier(c value.Chunk) {
+	t := r.doc.Tokens[c.First]
+	digit := strings.ContainsFunc(c.Text, unicode.IsDigit)
+	if !digit && !t.Is(text.FormCaps) && c.Last == c.First || !digit && r.set.Knows(t) && !r.learning {
+		return
+	}
+	for _, p := range r.set.params {
+		if p.kind != "string" || len(p.enum) > 0 || p.temporal() {
+			continue
+		}
+		like := p.like(c.Text)
+		m := mention{param: p, first: c.First, last: c.Last, span: c.Span, value: text.Clean(c.Text), kind: kindShape, p: like}
+		if p.pattern != nil {
+			m.kind, m.p = kindPattern, like
+			switch upper := strings.ToUpper(c.Text); {
+			case p.pattern.MatchString(c.Text):
+				m.p = max(like, p.patternWorth(digit || t.Is(text.FormCaps)))
+			case t.Is(text.FormMixed) && p.pattern.MatchString(upper):
+				m.value, m.p = upper, 0.8
+			case !p.resolver:
+				continue
+			}
+		}
+		if r.inEntity[c.First] && like == 0 && p.loose && !r.after(p, c.First) {
+			continue // a plain number or a date fits many patterns
+		}
+		if m.p > 0 {
+			r.add(m)
+		}
+	}
+}
+
+// patternWorth is how much a match of the pattern tells.
+func (p *param) patternWorth(special bool) float64 {
+	if special {
+		return 0.86
+	}
+	if p.loose {
+		return 0
+	}
+	return 0.7
+}

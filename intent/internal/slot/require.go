@@ -1,0 +1,96 @@
+package slot
+
+import (
+	"slices"
+)
+
+// requirements are the names that must have a value, and the groups of
+// alternatives of which one must be complete.
+type requirements struct {
+	all    []string
+	groups [][][]string
+}
+
+func requirementsOf(root *schema) requirements {
+	r := requirements{all: root.Required}
+	for _, alternatives := range [][]schema{root.OneOf, root.AnyOf} {
+		var group [][]string
+		for _, alt := range alternatives {
+			if len(alt.Required) > 0 {
+				group = append(group, alt.Required)
+			}
+		}
+		if len(group) > 0 && len(group) == len(alternatives) {
+			r.groups = append(r.groups, group)
+		}
+	}
+	return r
+}
+
+func (r requirements) mentions(name string) bool {
+	if name == "" {
+		return false
+	}
+	if slices.Contains(r.all, name) {
+		return true
+	}
+	for _, group := range r.groups {
+		for _, alt := range group {
+			if slices.Contains(alt, name) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// missing lists what has no value yet. Of several alternatives the one that
+// lacks least is asked for, the first among equals.
+func (s *Set) missing(values map[string]any) []string {
+	var out []string
+	add := func(names []string) {
+		for _, n := range names {
+			if !slices.Contains(out, n) {
+				out = append(out, n)
+			}
+		}
+	}
+	add(s.lacking(s.required.all, values))
+	for _, group := range s.required.groups {
+		best := s.lacking(group[0], values)
+		for _, alt := range group[1:] {
+			if l := s.lacking(alt, values); len(l) < len(best) {
+				best = l
+			}
+		}
+		add(best)
+	}
+	return out
+}
+
+// lacking gives the names without a value. A list stands for its single
+// parameter, and the other way round.
+func (s *Set) lacking(names []string, values map[string]any) []string {
+	var out []string
+	for _, n := range names {
+		if _, ok := values[n]; ok {
+			continue
+		}
+		p := s.byName(n)
+		if p != nil && (p.hasDefault || has(values, p.single) || has(values, p.list)) {
+			continue
+		}
+		if p != nil && p.single != "" {
+			n = p.single // one is asked for, several may be answered
+		}
+		if !slices.Contains(out, n) {
+			out = append(out, n)
+		}
+	}
+	return out
+}
+
+func has(values map[string]any, name string) bool {
+	_, ok := values[name]
+	return name != "" && ok
+}

@@ -1,0 +1,178 @@
+package slot
+
+import (
+	"encoding/json"
+	"slices"
+	"time"
+
+	"github.com/manifold-run/manifold/contracts"
+	"github.com/manifold-run/manifold/intent/internal/text"
+	"github.com/manifold-run/manifold/intent/internal/value"
+)
+
+// Tools are what all sets share.
+type Tools struct {
+	Lexicon *text.Lexicon
+	Scanner *value.Scanner
+}
+
+// NewTools prepares the tables of words.
+func NewTools() *Tools {
+	lex := text.NewLexicon()
+	return &Tools{Lexicon: lex, Scanner: value.NewScanner(lex)}
+}
+
+// Set is everything that helps to fill the parameters of one capability. It is
+// made once for each snapshot and never changed after.
+type Set struct {
+	tools    *Tools
+	params   []*param
+	required requirements
+	// phrases are the known values, by their first folded word.
+	phrases map[string][]phrase
+	// fuzzy are the known values of one long word.
+	fuzzy []phrase
+	// vocabulary are the stems that belong to the request itself.
+	vocabulary map[string]bool
+	// long are its words of five letters or more as they are written, sorted.
+	long []string
+}
+
+// Compile reads the schema, the specs and the examples of a capability.
+func Compile(tools *Tools, entry *contracts.CapabilityEntry, domainTitle string) *Set {
+	c := entry.Capability
+	s := &Set{tools: tools, phrases: map[string][]phrase{}, vocabulary: map[string]bool{}}
+	s.compileParams(c)
+	s.compilePhrases(c)
+	s.know(text.SplitName(c.Name), c.Description, text.SplitName(entry.Domain), domainTitle)
+	for _, p := range s.params {
+		s.know(text.SplitName(p.single), text.SplitName(p.list))
+	}
+	if h := c.Metadata.IntentHints; h != nil {
+		s.know(h.Keywords...)
+		for _, example := range h.Examples {
+			s.learn(example)
+		}
+	}
+	slices.Sort(s.long)
+	s.long = slices.Compact(s.long)
+	return s
+}
+
+// know adds the words of the author's texts to the vocabulary.
+func (s *Set) know(texts ...string) {
+	for _, t := range texts {
+		for _, token := range text.Tokens(t) {
+			s.knowToken(token)
+		}
+	}
+}
+
+func (s *Set) knowToken(t text.Token) {
+	s.vocabulary[t.Stem] = true
+	if len(t.Fold) >= 5 {
+		s.long = append(s.long, t.Fold)
+	}
+}
+
+// Knows tells whether a token belongs to the request itself, not to a value.
+func (s *Set) Knows(t text.Token) bool { return s.vocabulary[t.Stem] }
+
+// learn aligns one example sentence with the values that it holds, and keeps
+// the words that stand before and after them.
+func (s *Set) learn(example string) {
+	doc := value.NewDoc(example, text.Tokens(example))
+	r := &reading{
+		set: s, doc: doc, from: 0, to: len(doc.Tokens),
+		entities: s.tools.Scanner.Scan(doc, exampleDay()), now: exampleDay(), learning: true,
+	}
+	r.collect()
+	covered := make([]bool, len(doc.Tokens))
+	for _, m := range r.solve() {
+		for i := m.first; i <= m.last; i++ {
+			covered[i] = true
+		}
+		if m.item {
+			continue // its neighbour is another item
+		}
+		m.param.lefts[r.stemAt(m.first-1)]++
+		m.param.rights[r.stemAt(m.last+1)]++
+	}
+	for i, t := range doc.Tokens {
+		if !covered[i] && !t.Is(text.FormDigits|text.FormMixed) {
+			s.knowToken(t)
+		}
+	}
+}
+
+// exampleDay stands for today in example sentences; only the places of dates
+// matter there.
+func exampleDay() time.Time { return time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC) }
+
+// Range is a run of tokens, [From, To).
+type Range struct{ From, To int }
+
+// Filled is what was read.
+type Filled struct {
+	Values   map[string]any
+	Evidence map[string]contracts.Evidence
+	// Missing are the parameters that somebody must be asked for: required ones
+	// without a value, and any whose value could be read in two ways.
+	Missing []string
+	// Covered tells for each token of the range whether it belongs to a value.
+	Covered []bool
+}
+
+// Message is a text with what was read in it once for all capabilities.
+type Message struct {
+	*value.Doc
+
+	Entities []value.Entity
+	// Now resolves relative dates; zero leaves them unread.
+	Now time.Time
+}
+
+// Read cuts a text and finds its typed values.
+func (t *Tools) Read(src string, now time.Time) *Message {
+	doc := value.NewDoc(src, text.Tokens(src))
+	return &Message{Doc: doc, Entities: t.Scanner.Scan(doc, now), Now: now}
+}
+
+// Fill reads values from a part of a message. A non-empty only limits the
+// parameters.
+func (s *Set) Fill(m *Message, part Range, only []string) Filled {
+	r := &reading{set: s, doc: m.Doc, from: part.From, to: part.To, entities: m.Entities, now: m.Now, only: only}
+	r.collect()
+	return r.result(r.solve())
+}
+
+// Words gives the texts that the parameters add to what a capability is about:
+// names, descriptions, members of enums and aliases.
+func Words(c *contracts.Capability) []string {
+	var root schema
+	if json.Unmarshal(c.Schema, &root) != nil {
+		return nil
+	}
+	var out []string
+	for _, pr := range root.properties() {
+		out = append(out, text.SplitName(pr.name), pr.schema.Description)
+		for _, v := range pr.schema.options() {
+			if word, ok := v.(string); ok {
+				out = append(out, text.SplitName(word))
+			}
+		}
+		out = append(out, sortedKeys(c.Metadata.ParameterSpecs[pr.name].Aliases)...)
+	}
+	return out
+}
+
+// NearlyKnows tells whether a word differs by one letter from one that belongs
+// to the request.
+func (s *Set) NearlyKnows(fold string) bool {
+	for _, w := range s.long {
+		if Near(fold, w) {
+			return true
+		}
+	}
+	return false
+}

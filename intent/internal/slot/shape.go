@@ -1,0 +1,84 @@
+package slot
+
+import (
+	"strings"
+	"unicode"
+)
+
+// shape is the outline of an identifier: letters and digits by run, other
+// signs as they are. "al-17" has the outline "a-9" and the prefix "al-".
+type shape struct {
+	outline string
+	prefix  string
+}
+
+// shapeOf gives the shape of identifiers; ordinary words have none.
+func shapeOf(s string) (shape, bool) {
+	if len(s) > 128 || strings.ContainsFunc(s, unicode.IsSpace) {
+		return shape{}, false
+	}
+	outline, digit := outlineOf(s)
+	if !digit {
+		return shape{}, false
+	}
+	prefix := s[:strings.IndexFunc(s, unicode.IsDigit)]
+	return shape{outline: outline, prefix: strings.ToLower(prefix)}, true
+}
+
+func outlineOf(s string) (outline string, digit bool) {
+	var b strings.Builder
+	prev := rune(0)
+	for _, r := range s {
+		class := r
+		switch {
+		case unicode.IsDigit(r):
+			class, digit = '9', true
+		case unicode.IsUpper(r):
+			class = 'A'
+		case unicode.IsLetter(r):
+			class = 'a'
+		}
+		if class != prev || class != '9' && class != 'A' && class != 'a' {
+			b.WriteRune(class)
+		}
+		prev = class
+	}
+	return b.String(), digit
+}
+
+// like says how well a piece of text fits the shapes of the examples: 0 for
+// not at all. A prefix that all examples share is part of the shape.
+func (p *param) like(s string) float64 {
+	if len(p.shapes) == 0 {
+		return 0
+	}
+	got, ok := shapeOf(s)
+	if !ok {
+		return 0
+	}
+	shared := p.sharedPrefix()
+	best := 0.0
+	for _, want := range p.shapes {
+		samePrefix := got.prefix == want.prefix
+		switch {
+		case strings.EqualFold(got.outline, want.outline) && samePrefix:
+			best = max(best, 0.92)
+		case got.outline == want.outline && !shared:
+			best = max(best, 0.82)
+		case got.outline == want.outline:
+			best = max(best, 0.6)
+		case samePrefix && len(want.prefix) > 1:
+			best = max(best, 0.75)
+		}
+	}
+	return best
+}
+
+func (p *param) sharedPrefix() bool {
+	for _, s := range p.shapes {
+		if s.prefix != p.shapes[0].prefix || s.prefix == "" {
+			return false
+		}
+	}
+	return true
+}

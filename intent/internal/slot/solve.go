@@ -1,0 +1,181 @@
+package slot
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/manifold-run/manifold/contracts"
+)
+
+// The evidence that a value needs: an optional one that nobody clearly named
+// stays empty.
+const (
+	floorRequired = 0.5
+	floorOptional = 0.74
+)
+
+// beam is how many partial assignments are kept.
+const beam = 48
+
+// choice is one partial assignment.
+type choice struct {
+	taken []int // indexes of mentions
+	used  uint64
+	end   int // the last token that is taken
+	score float64
+}
+
+// solve picks the mentions that go together best: no two on the same words, no
+// two for a parameter that takes one value.
+func (r *reading) solve() []mention {
+	r.prune()
+	states := []choice{{end: r.from - 1}}
+	for k, m := range r.mentions {
+		next := states
+		for _, st := range states {
+			if grown, ok := r.take(st, k, m); ok {
+				next = append(next, grown)
+			}
+		}
+		slices.SortStableFunc(next, func(a, b choice) int {
+			if c := cmp.Compare(b.score, a.score); c != 0 {
+				return c
+			}
+			return cmp.Compare(len(a.taken), len(b.taken))
+		})
+		states = dominant(next, m.first)
+	}
+	var out []mention
+	for _, k := range states[0].taken {
+		out = append(out, r.mentions[k])
+	}
+	return out
+}
+
+// prune drops what has too little evidence and puts the rest in order.
+func (r *reading) prune() {
+	r.mentions = slices.DeleteFunc(r.mentions, func(m mention) bool {
+		floor := floorOptional
+		if m.param.required || len(r.only) > 0 {
+			floor = floorRequired
+		}
+		return m.p < floor
+	})
+	slices.SortStableFunc(r.mentions, func(a, b mention) int {
+		return cmp.Or(cmp.Compare(a.first, b.first), cmp.Compare(b.last, a.last), cmp.Compare(b.p, a.p))
+	})
+}
+
+// take adds a mention to an assignment, if it fits.
+func (r *reading) take(st choice, k int, m mention) (choice, bool) {
+	bit := uint64(1) << (slices.Index(r.set.params, m.param) % 64)
+	for _, t := range st.taken {
+		o := r.mentions[t]
+		sameList := o.kind == kindKeyed && m.kind == kindKeyed && o.param == m.param && o.first == m.first
+		if m.first <= o.last && !sameList {
+			return choice{}, false
+		}
+	}
+	if st.used&bit != 0 && m.param.list == "" {
+		return choice{}, false
+	}
+	length := 1 + 0.05*float64(m.last-m.first)
+	return choice{taken: append(slices.Clip(st.taken), k), used: st.used | bit, end: max(st.end, m.last), score: st.score + m.p*length}, true
+}
+
+// dominant keeps the best assignments; of those that leave the same words and
+// parameters open only the best.
+func dominant(states []choice, first int) []choice {
+	type key struct {
+		used uint64
+		end  int
+	}
+	seen := map[key]bool{}
+	out := make([]choice, 0, beam)
+	for _, st := range states {
+		k := key{st.used, max(st.end, first)}
+		if !seen[k] && len(out) < beam {
+			seen[k] = true
+			out = append(out, st)
+		}
+	}
+	return out
+}
+
+// result turns the chosen mentions into parameters.
+func (r *reading) result(chosen []mention) Filled {
+	f := Filled{Values: map[string]any{}, Evidence: map[string]contracts.Evidence{}, Covered: make([]bool, r.to-r.from)}
+	byParam := map[*param][]mention{}
+	for _, m := range chosen {
+		byParam[m.param] = append(byParam[m.param], m)
+		for i := m.first; i <= m.last; i++ {
+			f.Covered[i-r.from] = true
+		}
+	}
+	var unclear []string
+	for _, p := range r.set.params {
+		mentions := byParam[p]
+		if len(mentions) == 0 {
+			continue
+		}
+		if slices.ContainsFunc(mentions, func(m mention) bool { return m.doubt }) || r.contested(p, mentions, chosen) {
+			unclear = append(unclear, p.name())
+			continue
+		}
+		r.put(&f, p, mentions, &unclear)
+	}
+	f.Missing = r.set.missing(f.Values)
+	for _, name := range unclear {
+		if !slices.Contains(f.Missing, name) {
+			f.Missing = append(f.Missing, name)
+		}
+	}
+	return f
+}
+
+// put stores one value under the single name, several under that of the list.
+func (r *reading) put(f *Filled, p *param, mentions []mention, unclear *[]string) {
+	var values []any
+	ev := contracts.Evidence{Kind: mentions[0].kind, P: 1}
+	for k, m := range mentions {
+		if !slices.ContainsFunc(values, func(v any) bool { return equal(v, m.value) }) {
+			values = append(values, m.value)
+		}
+		span := r.spanOf(m)
+		if k == 0 {
+			ev.Span[0] = span.Start
+		}
+		ev.Span[1] = max(ev.Span[1], span.End)
+		ev.P = min(ev.P, m.p)
+	}
+	name, v := p.single, values[0]
+	if p.single == "" || len(values) > 1 {
+		name, v = p.list, any(values)
+	}
+	if name == "" || p.maxItems > 0 && len(values) > p.maxItems {
+		*unclear = append(*unclear, p.name())
+		return
+	}
+	f.Values[name], f.Evidence[name] = v, ev
+}
+
+// contested tells whether the text names another value for a parameter that
+// takes one, with about the same evidence.
+func (r *reading) contested(p *param, mine, chosen []mention) bool {
+	if p.list != "" {
+		return false
+	}
+	for _, m := range r.mentions {
+		if m.param != p || m.p < 0.75 || m.p < mine[0].p-0.1 || equal(m.value, mine[0].value) || m.kind == kindExample && mine[0].kind == kindAlias {
+			continue
+		}
+		if mine[0].kind == kindKeyed && m.kind != kindKeyed {
+			continue
+		}
+		free := !slices.ContainsFunc(chosen, func(c mention) bool { return c.first <= m.last && m.first <= c.last })
+		if free {
+			return true
+		}
+	}
+	return false
+}

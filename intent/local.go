@@ -1,0 +1,103 @@
+package intent
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/manifold-run/manifold/contracts"
+	"github.com/manifold-run/manifold/intent/internal/slot"
+)
+
+// sourceLocal names the local matcher in intents.
+const sourceLocal = "local"
+
+// Local is the matcher that works from the manifests alone. It keeps the
+// indexes of the last few snapshots.
+type Local struct {
+	tools *slot.Tools
+	keep  int
+
+	// mu guards recent and turn; indexes are built outside of it.
+	mu     sync.Mutex
+	recent []*slotted
+}
+
+// slotted is the place of one index, which the first caller fills.
+type slotted struct {
+	snapshot string
+	once     sync.Once
+	index    atomic.Pointer[Index]
+}
+
+var _ Matcher = (*Local)(nil)
+
+// NewLocal makes a matcher that keeps the indexes of the given number of
+// snapshots; 0 keeps the default number.
+func NewLocal(snapshots int) *Local {
+	return &Local{tools: slot.NewTools(), keep: max(cmp.Or(snapshots, DefaultSnapshots), 1)}
+}
+
+// Index gives the index of a catalog, building it on first use. Two callers
+// with the same snapshot share one build. A catalog without a snapshot is not
+// kept.
+func (l *Local) Index(catalog *contracts.Catalog) *Index {
+	if catalog.Snapshot == "" {
+		return newIndex(catalog, l.tools)
+	}
+	place := l.place(catalog.Snapshot)
+	place.once.Do(func() { place.index.Store(newIndex(catalog, l.tools)) })
+	return place.index.Load()
+}
+
+// place finds or makes the place of a snapshot and moves it to the front.
+func (l *Local) place(snapshot string) *slotted {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	at := slices.IndexFunc(l.recent, func(s *slotted) bool { return s.snapshot == snapshot })
+	place := &slotted{snapshot: snapshot}
+	if at >= 0 {
+		place = l.recent[at]
+		l.recent = slices.Delete(l.recent, at, at+1)
+	}
+	l.recent = slices.Insert(l.recent, 0, place)
+	if len(l.recent) > l.keep {
+		l.recent = l.recent[:l.keep]
+	}
+	return place
+}
+
+// Match reads a message.
+func (l *Local) Match(ctx context.Context, q Query) ([]Clause, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, contracts.Errorf(contracts.CodeUnavailable, "read the message: %w", err)
+	}
+	x := l.Index(q.Catalog)
+	s := &sentenceReader{x: x, q: q, m: l.tools.Read(q.Message, q.Now), parts: map[[2]int]*part{}}
+	return s.clauses(), nil
+}
+
+// fill reads the parameters of one capability from a text.
+func (l *Local) fill(entry *contracts.CapabilityEntry, message string, only []string, now time.Time) slot.Filled {
+	m := l.tools.Read(message, now)
+	return l.slots(entry).Fill(m, slot.Range{To: len(m.Tokens)}, only)
+}
+
+// slots finds the compiled parameters of an entry in the recent indexes, or
+// compiles them.
+func (l *Local) slots(entry *contracts.CapabilityEntry) *slot.Set {
+	l.mu.Lock()
+	recent := slices.Clone(l.recent)
+	l.mu.Unlock()
+	for _, place := range recent {
+		if x := place.index.Load(); x != nil {
+			if c, ok := x.refs[entry.Ref()]; ok && c.entry == entry {
+				return x.slots(c)
+			}
+		}
+	}
+	return slot.Compile(l.tools, entry, "")
+}

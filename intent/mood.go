@@ -1,0 +1,176 @@
+package intent
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/manifold-run/manifold/intent/internal/text"
+)
+
+// mood is how something is said, when it is not a plain request. What has an
+// effect is never done on words in such a mood, unless the capability's own
+// examples are said that way.
+type mood uint8
+
+const (
+	moodNegated     mood = 1 << iota // "don't …"
+	moodConditional                  // "… if …"
+	moodWhatIf                       // "what would happen if …"
+	moodHowTo                        // "how do I …"
+	moodPermission                   // "can I …"
+	moodQuestion                     // "did you …", "why …"
+	moodNarrative                    // "I cancelled …"
+)
+
+// inherited are the moods that reach over "and" to the next request.
+const inherited = moodNegated | moodWhatIf | moodHowTo | moodPermission | moodQuestion
+
+// moodOf reads the mood of a run of tokens. Quoted words have none.
+func moodOf(tokens []text.Token) mood { return moodWithout(tokens, nil) }
+
+// moodWithout leaves out the tokens that belong to values, such as a negated
+// switch.
+func moodWithout(tokens []text.Token, covered []bool) mood {
+	folds := make([]string, 0, min(len(tokens), 64))
+	for i, t := range tokens {
+		if len(folds) == 64 {
+			break
+		}
+		if !t.Is(text.FormQuoted) && (i >= len(covered) || !covered[i]) {
+			folds = append(folds, t.Fold)
+		}
+	}
+	for len(folds) > 0 && opening(folds[0]) {
+		folds = folds[1:]
+	}
+	m := startMood(folds)
+	for i, f := range folds {
+		if negation(f) || f == "no" && i+1 < len(folds) && (folds[i+1] == "need" || folds[i+1] == "longer") || f == "instead" && i+1 < len(folds) && folds[i+1] == "of" {
+			m |= moodNegated
+		}
+		if condition(f) && m&(moodWhatIf|moodHowTo) == 0 {
+			m |= moodConditional
+		}
+		if f == "what" && i+1 < len(folds) && folds[i+1] == "if" || f == "would" && i+1 < len(folds) && folds[i+1] == "happen" {
+			m |= moodWhatIf
+		}
+	}
+	return m
+}
+
+// opening tells words before a request that do not change it.
+func opening(fold string) bool {
+	switch fold {
+	case "please", "hi", "hello", "hey", "ok", "okay", "so", "and", "then", "also", "now", "well", "but", "or", "por", "favor", "bitte", "oi", "ola":
+		return true
+	}
+	return false
+}
+
+// startMood looks at the first words.
+func startMood(folds []string) mood {
+	for _, start := range moodStarts() {
+		for _, words := range start.phrases {
+			if begins(folds, words) {
+				return start.mood
+			}
+		}
+	}
+	return narrative(folds)
+}
+
+func begins(folds []string, phrase string) bool {
+	i := 0
+	for w := range strings.FieldsSeq(phrase) {
+		if i >= len(folds) || !slices.Contains(strings.Split(w, "|"), folds[i]) {
+			return false
+		}
+		i++
+	}
+	return true
+}
+
+type moodStart struct {
+	mood    mood
+	phrases []string
+}
+
+// moodStarts are the first words that give a sentence its mood; "|" separates
+// words that may stand for each other.
+func moodStarts() []moodStart {
+	return []moodStart{
+		{moodWhatIf, []string{
+			"what would|will|could|happens|happened|if", "suppose|imagine|supposing|assuming", "if i|we|you|he|she|they were|would|had|could|did",
+			"e|y se|si", "o que acontece|aconteceria|aconteceu", "que pasa|pasaria|pasara", "was passiert|wurde|ware", "que se passe",
+		}},
+		{moodHowTo, []string{
+			"how do|can|could|would|should|to|does|did|might", "explain|describe", "tell|show|teach me|us how", "is there a|any way|option", "is it possible|allowed|ok|safe", "would it be",
+			"what is the way|process|procedure", "como posso|faco|fazer|se|puedo|hago", "wie kann|mache", "comment",
+		}},
+		{moodPermission, []string{"can|could|may|might|should|must|shall i|we", "am i allowed|able", "do i|we have|need to", "posso|podemos|devo|devemos|puedo", "kann|darf|soll ich", "puis je"}},
+		{moodQuestion, []string{
+			"did|was|were|has|have|had|is|are|does|am|why|who|whose|whom", "when did|was|were|is|are|does|do|will|can|has|have", "do i|we|you|they", "will it|he|she|they|that|this|the",
+			"por|warum|pourquoi que", "warum|wieso|wer|quem|quien|qui|quando|cuando", "foi|fue|wurde|hat|habe",
+		}},
+	}
+}
+
+// narrative tells sentences that report: "I cancelled it yesterday".
+func narrative(folds []string) mood {
+	if len(folds) < 2 || !slices.Contains([]string{"i", "we", "he", "she", "they", "you", "it", "somebody", "someone", "nobody"}, folds[0]) {
+		return 0
+	}
+	for _, f := range folds[1:min(len(folds), 4)] {
+		switch {
+		case slices.Contains([]string{"need", "needed", "want", "wanted", "would", "d", "like", "wish", "must", "am", "m"}, f):
+			return 0
+		case strings.HasSuffix(f, "ed") && len(f) > 4, f == "have", f == "had", f == "has", f == "was", f == "were", f == "ve", f == "did":
+			return moodNarrative
+		}
+	}
+	return 0
+}
+
+func negation(fold string) bool {
+	switch fold {
+	case "not", "dont", "never", "cannot", "cant", "wont", "didnt", "doesnt", "shouldnt", "mustnt", "wouldnt", "couldnt", "avoid", "refrain", "nobody", "nothing",
+		"nao", "nunca", "jamais", "nicht", "nie", "niemals", "kein", "keine", "keinen", "pas":
+		return true
+	}
+	return false
+}
+
+func condition(fold string) bool {
+	switch fold {
+	case "if", "unless", "when", "whenever", "once", "provided", "assuming", "case", "quando", "caso", "cuando", "wenn", "falls", "sobald", "quand", "lorsque":
+		return true
+	}
+	return false
+}
+
+// leadsCondition tells whether a piece of a sentence begins with a condition
+// for another piece.
+func leadsCondition(tokens []text.Token) bool {
+	return len(tokens) > 0 && condition(tokens[0].Fold)
+}
+
+// note says for people why a mood holds something back.
+func (m mood) note() string {
+	switch {
+	case m&moodNegated != 0:
+		return "the message says not to do it"
+	case m&moodWhatIf != 0:
+		return "the message asks what would happen"
+	case m&moodHowTo != 0:
+		return "the message asks how it is done"
+	case m&moodPermission != 0:
+		return "the message asks whether it may be done"
+	case m&moodQuestion != 0:
+		return "the message is a question"
+	case m&moodNarrative != 0:
+		return "the message tells what happened"
+	case m&moodConditional != 0:
+		return "the message makes it depend on a condition"
+	}
+	return ""
+}

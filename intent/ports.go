@@ -1,0 +1,94 @@
+package intent
+
+import (
+	"context"
+	"time"
+
+	"github.com/manifold-run/manifold/contracts"
+)
+
+// Matcher reads a message against a catalog. It is the seam between the gates,
+// which are the same for everybody, and the engines: the local matcher, and
+// others that ask a model.
+type Matcher interface {
+	// Match gives the requests of a message in the order of the sentence, each
+	// with its candidates, best first. It never decides whether to act.
+	Match(ctx context.Context, q Query) ([]Clause, error)
+}
+
+// Query is a message and what may be chosen for it.
+type Query struct {
+	Message string
+	Catalog *contracts.Catalog
+	// Domain limits the candidates to one domain; empty means all.
+	Domain string
+	// Roles are the caller's; a capability with allowed_roles needs one of them.
+	Roles []string
+	// AnyRole lifts the limit, for tests of a catalog.
+	AnyRole bool
+	// Phase limits the candidates to a phase; empty means all.
+	Phase string
+	// Now resolves relative dates in its location; zero leaves them unread.
+	Now time.Time
+}
+
+// Clause is one request in a message.
+type Clause struct {
+	// Text is the part of the message, Span its place in bytes.
+	Text string
+	Span [2]int
+	// Candidates are the capabilities that it may mean, best first.
+	Candidates []Candidate
+	// After are the indexes of clauses that must come before.
+	After []int
+	// Rejected tells that the clause says what must not be done.
+	Rejected bool
+	// Source names the engine.
+	Source string
+}
+
+// Candidate is one reading of a clause.
+type Candidate struct {
+	Entry      *contracts.CapabilityEntry
+	Confidence float64
+	// Score orders candidates; it is no probability.
+	Score      float64
+	Parameters map[string]any
+	Evidence   map[string]contracts.Evidence
+	Missing    []string
+	// Held tells that the words ask for no such action, or not plainly: it must
+	// be confirmed whatever the confidence is. Note says why, for people.
+	Held bool
+	Note string
+}
+
+// Request is a message to understand.
+type Request struct {
+	Message string
+	Catalog *contracts.Catalog
+	// Domain is the only domain to choose from; empty means all.
+	Domain string
+	Roles  []string
+	// Phase limits the choice to capabilities of a phase; empty means all.
+	Phase string
+	Now   time.Time
+	// Location is where relative dates are meant; nil takes that of Now.
+	Location *time.Location
+}
+
+// Understanding is what became of a message.
+type Understanding struct {
+	Outcome contracts.GateOutcome
+	// Intents are in the order in which they are to be done. When the outcome
+	// is clarify they hold the best reading of each clause.
+	Intents []contracts.Intent
+	// Choices are the candidates of a question, or suggestions of a decline.
+	Choices []contracts.Alternative
+	// Question is what to ask or to say.
+	Question string
+	// Unclear is the ID of the intent that the question is about; empty when it
+	// is about none.
+	Unclear string
+	// Unused are the parts of the message that were not understood.
+	Unused []string
+}

@@ -1,0 +1,228 @@
+package intent
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/manifold-run/manifold/intent/internal/text"
+)
+
+// The parts of the score: the centroid of a capability's sentences counts one,
+// the words of its document by BM25, and its best single sentence.
+const (
+	shareBM25 = 0.25
+	shareBest = 0.6
+	shareName = 0.08 // of a domain that the message names
+)
+
+// shortlist is how many capabilities are compared sentence by sentence.
+const shortlist = 50
+
+// hit is a capability with what speaks for it.
+type hit struct {
+	number   int32
+	centroid float64
+	words    float64 // BM25 relative to the best
+	best     float64 // likeness to the most similar sentence
+	against  float64 // likeness to the most similar hard negative
+	mood     mood    // of the most similar sentence
+	exact    bool
+	score    float64
+}
+
+// vector is a request in the features of the index.
+type vector struct {
+	features []int32 // words, then characters
+	words    int
+	wordNorm float32
+	charNorm float32
+	terms    []int32
+}
+
+// scratch is the working memory of one search.
+type scratch struct {
+	vector []float32
+	bm25   []float32
+	marks  map[int32]struct{}
+}
+
+func newScratch(size int) *scratch {
+	return &scratch{vector: make([]float32, size), bm25: make([]float32, size)}
+}
+
+func (x *Index) vectorOf(tokens []text.Token) vector {
+	f := text.FeaturesOf(tokens)
+	var v vector
+	for _, h := range f.Words {
+		if id, ok := x.features[h]; ok && x.idf[id] > 0 {
+			v.features = append(v.features, id)
+		}
+	}
+	v.words = len(v.features)
+	for _, h := range f.Chars {
+		if id, ok := x.features[h]; ok && x.idf[id] > 0 {
+			v.features = append(v.features, id)
+		}
+	}
+	for _, h := range f.Terms {
+		if id, ok := x.features[h]; ok {
+			v.terms = append(v.terms, id)
+		}
+	}
+	v.wordNorm = x.inverseNorm(v.features[:v.words])
+	v.charNorm = x.inverseNorm(v.features[v.words:])
+	return v
+}
+
+// search ranks the allowed capabilities for a run of tokens.
+func (x *Index) search(tokens []text.Token, allowed func(*indexed) bool) []hit {
+	s, ok := x.scratch.Get().(*scratch)
+	if !ok {
+		s = newScratch(len(x.caps))
+	}
+	defer x.scratch.Put(s)
+	clear(s.vector)
+	clear(s.bm25)
+	v := x.vectorOf(tokens)
+	for k, id := range v.features {
+		w := x.idf[id] * v.wordNorm
+		if k >= v.words {
+			w = x.idf[id] * v.charNorm
+		}
+		caps, weights := x.vectors.row(id)
+		for i, number := range caps {
+			s.vector[number] += w * weights[i] / 2
+		}
+	}
+	for _, id := range v.terms {
+		caps, weights := x.bm25.row(id)
+		for i, number := range caps {
+			s.bm25[number] += weights[i]
+		}
+	}
+	hits := x.firstStage(s, allowed)
+	x.secondStage(hits, v)
+	x.named(hits, tokens)
+	x.sayExactly(&hits, tokens, allowed)
+	sortHits(hits)
+	return hits
+}
+
+// firstStage keeps the best by centroid and words.
+func (x *Index) firstStage(s *scratch, allowed func(*indexed) bool) []hit {
+	var top float32
+	for _, b := range s.bm25 {
+		top = max(top, b)
+	}
+	hits := make([]hit, 0, 2*shortlist)
+	for number, c := range x.caps {
+		if s.vector[number] == 0 && s.bm25[number] == 0 || !allowed(c) {
+			continue
+		}
+		h := hit{number: int32(number), centroid: float64(s.vector[number])}
+		if top > 0 {
+			h.words = float64(s.bm25[number] / top)
+		}
+		h.score = h.centroid + shareBM25*h.words
+		hits = append(hits, h)
+		if len(hits) == cap(hits) {
+			sortHits(hits)
+			hits = hits[:shortlist]
+		}
+	}
+	sortHits(hits)
+	return hits[:min(len(hits), shortlist)]
+}
+
+// secondStage compares with single sentences.
+func (x *Index) secondStage(hits []hit, v vector) {
+	words := make(map[int32]struct{}, len(v.features))
+	for _, id := range v.features {
+		words[id] = struct{}{}
+	}
+	for i := range hits {
+		h := &hits[i]
+		c := x.caps[h.number]
+		for d := c.firstDoc; d < c.lastDoc; d++ {
+			s := &x.docs[d]
+			like := x.likeness(s, v, words)
+			if d >= c.firstNot {
+				h.against = max(h.against, like)
+			} else if like > h.best {
+				h.best, h.mood = like, s.mood
+			}
+		}
+		h.score += shareBest * h.best
+		if h.against > h.best {
+			h.score -= shareBest * h.against
+		}
+	}
+}
+
+// likeness is the mean of the cosines over words and over characters.
+func (x *Index) likeness(s *sentence, v vector, in map[int32]struct{}) float64 {
+	var words, chars float32
+	for k, id := range s.features {
+		if _, ok := in[id]; !ok {
+			continue
+		}
+		if int32(k) < s.words {
+			words += x.idf[id] * x.idf[id]
+		} else {
+			chars += x.idf[id] * x.idf[id]
+		}
+	}
+	return float64(words*s.wordNorm*v.wordNorm+chars*s.charNorm*v.charNorm) / 2
+}
+
+// named lifts the capabilities of a domain that the message names.
+func (x *Index) named(hits []hit, tokens []text.Token) {
+	for d, domain := range x.domains {
+		if !domain.in(tokens) {
+			continue
+		}
+		for i := range hits {
+			if x.caps[hits[i].number].domain == int32(d) {
+				hits[i].score += shareName
+			}
+		}
+	}
+}
+
+func (d domainName) in(tokens []text.Token) bool {
+	for _, phrase := range d.phrases {
+		for i := 0; i+len(phrase) <= len(tokens); i++ {
+			k := 0
+			for k < len(phrase) && tokens[i+k].Fold == phrase[k] {
+				k++
+			}
+			if k == len(phrase) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// sayExactly marks the capabilities whose example or name the text is, word
+// for word.
+func (x *Index) sayExactly(hits *[]hit, tokens []text.Token, allowed func(*indexed) bool) {
+	for _, number := range x.exact[normal(tokens)] {
+		if !allowed(x.caps[number]) {
+			continue
+		}
+		at := slices.IndexFunc(*hits, func(h hit) bool { return h.number == number })
+		if at < 0 {
+			*hits = append(*hits, hit{number: number})
+			at = len(*hits) - 1
+		}
+		(*hits)[at].exact = true
+		(*hits)[at].score++
+	}
+}
+
+func sortHits(hits []hit) {
+	slices.SortFunc(hits, func(a, b hit) int {
+		return cmp.Or(cmp.Compare(b.score, a.score), cmp.Compare(a.number, b.number))
+	})
+}
