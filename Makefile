@@ -11,7 +11,7 @@ TOOL     := $(GO) tool -modfile=tools/go.mod
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help build run test test-e2e check format vet lint tidy race fmt fuzz bench deadcode clean
+.PHONY: help build run test test-e2e check format vet lint tidy race fmt fix fuzz bench deadcode clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -48,6 +48,9 @@ race: ## run all tests under the race detector, in random order; needs a C compi
 
 fmt: ## format all Go files
 	$(TOOL) golangci-lint fmt
+
+fix: ## repair what the linters can repair by themselves
+	$(TOOL) golangci-lint run --fix
 
 fuzz: ## run every fuzz target, FUZZTIME (30s) each
 	GO="$(GO)" FUZZTIME="$(FUZZTIME)" sh tools/fuzz.sh
