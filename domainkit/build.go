@@ -105,7 +105,7 @@ func newServed(c *contracts.Capability, declared *capability) (*served, error) {
 		slots:   newLimiter(policy.MaxConcurrency, policy.RateLimitPerMin),
 	}
 	if out.resolve != nil && !out.keyed {
-		return nil, errors.New("Resolve is only for idempotency keyed")
+		return nil, errors.New("a Resolve is only for idempotency keyed")
 	}
 	var err error
 	if out.input, out.inputSchema, err = compiled(c.Schema); err != nil {

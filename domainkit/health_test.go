@@ -34,7 +34,7 @@ func TestHealth(t *testing.T) {
 	fine := domainkit.Check{Run: func(context.Context) error { return nil }}
 	broken := domainkit.Check{Run: func(context.Context) error { return errors.New("no\nroute") }}
 	optional := domainkit.Check{Run: broken.Run, Optional: true}
-	panics := domainkit.Check{Run: func(context.Context) error { panic("oh") }}
+	panics := domainkit.Check{Run: func(context.Context) error { crash(); return nil }}
 	ok := contracts.HealthCheck{Status: contracts.HealthOK}
 	tests := map[string]struct {
 		checks map[string]domainkit.Check
@@ -50,7 +50,7 @@ func TestHealth(t *testing.T) {
 			Status: contracts.HealthDegraded, Checks: map[string]contracts.HealthCheck{"a": ok, "c": {Status: contracts.HealthDegraded, Detail: "no route"}},
 		}},
 		"a check that panics has failed": {map[string]domainkit.Check{"a": panics}, contracts.Health{
-			Status: contracts.HealthDown, Checks: map[string]contracts.HealthCheck{"a": {Status: contracts.HealthDown, Detail: "panic: oh"}},
+			Status: contracts.HealthDown, Checks: map[string]contracts.HealthCheck{"a": {Status: contracts.HealthDown, Detail: "panic: runtime error: index out of range [0] with length 0"}},
 		}},
 	}
 	for name, tt := range tests {

@@ -109,7 +109,7 @@ func namedCapability(base *object, name any) *object {
 	if at < 0 {
 		return nil
 	}
-	o, _ := list[at].(*object) //nolint:errcheck // IndexFunc only finds objects
+	o, _ := list[at].(*object) // IndexFunc only finds objects
 	return o
 }
 

@@ -34,12 +34,7 @@ func (s *Service) Handler() (http.Handler, error) {
 // guard authenticates, and turns a panic into an answer.
 func (s *Service) guard(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		defer func() {
-			if p := recover(); p != nil {
-				s.log.ErrorContext(r.Context(), "request panicked", slog.Any("panic", p))
-				s.write(w, r, refused(http.StatusInternalServerError, contracts.ErrInternal, "internal error"))
-			}
-		}()
+		defer s.answerPanic(w, r)
 		if !s.authorized(r.Header.Get("Authorization")) {
 			w.Header().Set("WWW-Authenticate", "Bearer")
 			s.write(w, r, refused(http.StatusUnauthorized, contracts.ErrUnauthorized, "a valid bearer token is required"))
@@ -47,6 +42,14 @@ func (s *Service) guard(next http.Handler) http.Handler {
 		}
 		next.ServeHTTP(w, r)
 	})
+}
+
+// answerPanic is deferred.
+func (s *Service) answerPanic(w http.ResponseWriter, r *http.Request) {
+	if p := recover(); p != nil {
+		s.log.ErrorContext(r.Context(), "request panicked", slog.Any("panic", p))
+		s.write(w, r, refused(http.StatusInternalServerError, contracts.ErrInternal, "internal error"))
+	}
 }
 
 // authorized compares with every token, in a time that does not depend on

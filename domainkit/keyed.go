@@ -57,7 +57,7 @@ func (s *Service) keyed(ctx context.Context, j *job) reply {
 }
 
 func (s *Service) newRecord(j *job) (Record, error) {
-	print, err := contracts.Hash(struct {
+	fingerprint, err := contracts.Hash(struct {
 		Capability string          `json:"capability"`
 		Instance   string          `json:"instance"`
 		Parameters json.RawMessage `json:"parameters"`
@@ -66,7 +66,7 @@ func (s *Service) newRecord(j *job) (Record, error) {
 		return Record{}, fmt.Errorf("fingerprint: %w", err)
 	}
 	return Record{
-		ID: s.keyID(j.capability, j.call), Fingerprint: print, State: KeyRunning,
+		ID: s.keyID(j.capability, j.call), Fingerprint: fingerprint, State: KeyRunning,
 		Token: newToken(), Operation: newToken(),
 	}, nil
 }

@@ -49,7 +49,7 @@ type Summarizer interface {
 }
 
 func factsType(out reflect.Type) reflect.Type {
-	if c, ok := reflect.Zero(out).Interface().(composite); ok {
+	if c, ok := reflect.TypeAssert[composite](reflect.Zero(out)); ok {
 		return c.typeOfFacts()
 	}
 	return out

@@ -65,7 +65,7 @@ func ownSchema(t reflect.Type) (*object, error) {
 		return nil, nil //nolint:nilnil // nil means that the type does not describe itself
 	}
 	zero := reflect.New(t)
-	if s, ok := zero.Interface().(Schemer); ok {
+	if s, ok := reflect.TypeAssert[Schemer](zero); ok {
 		v, err := parseOrdered(s.JSONSchema())
 		if err != nil {
 			return nil, fmt.Errorf("JSONSchema of %s: %w", t, err)

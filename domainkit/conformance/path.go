@@ -38,14 +38,14 @@ var (
 	plainPath = regexp.MustCompile(`^[A-Za-z0-9_]+(\.[A-Za-z0-9_]+)*$`)
 )
 
-// errUnread says that an expression is beyond the suite.
-type errUnread struct{ expression string }
+// unreadError says that an expression is beyond the suite.
+type unreadError struct{ expression string }
 
-func (e errUnread) Error() string { return fmt.Sprintf("the suite cannot read %q", e.expression) }
+func (e unreadError) Error() string { return fmt.Sprintf("the suite cannot read %q", e.expression) }
 
 func (s scope) lookup(path string) (value any, found bool, err error) {
 	if !plainPath.MatchString(path) {
-		return nil, false, errUnread{path}
+		return nil, false, unreadError{path}
 	}
 	value = map[string]any(s)
 	for name := range strings.SplitSeq(path, ".") {
@@ -68,7 +68,7 @@ func (s scope) value(v any) (any, error) {
 	}
 	whole := wholePath.FindStringSubmatch(text)
 	if whole == nil {
-		return nil, errUnread{text}
+		return nil, unreadError{text}
 	}
 	value, found, err := s.lookup(whole[1])
 	if err == nil && !found {
@@ -108,7 +108,7 @@ func (s scope) holds(c contracts.Condition) (bool, error) {
 	case c.LTE != nil:
 		return s.compares(value, *c.LTE, func(order int) bool { return order <= 0 })
 	default:
-		return false, errUnread{c.Path}
+		return false, unreadError{c.Path}
 	}
 }
 

@@ -60,7 +60,7 @@ func (w *writeCheck) run(ctx context.Context, p *probe) {
 	case contracts.IdempotencyNone, contracts.IdempotencyNotApplicable:
 	}
 	w.verify(ctx, p, request, got)
-	w.reconcile(ctx, p, request, got)
+	w.reconcile(ctx, p, request)
 	w.compensate(ctx, p, request, got)
 }
 
@@ -185,7 +185,7 @@ func (w *writeCheck) follow(ctx context.Context, p *probe, rule, name string, pa
 		return outcome{}, false
 	}
 	parameters, err := values.parameters(paramMap)
-	if unread, ok := errors.AsType[errUnread](err); ok {
+	if unread, ok := errors.AsType[unreadError](err); ok {
 		p.check.Detail = rule + " was not checked: " + unread.Error()
 		return outcome{}, false
 	}
@@ -239,7 +239,7 @@ func (w *writeCheck) verify(ctx context.Context, p *probe, request call, got out
 
 // reconcile must find the write that was just done, and not find one that was
 // never asked for.
-func (w *writeCheck) reconcile(ctx context.Context, p *probe, request call, got outcome) {
+func (w *writeCheck) reconcile(ctx context.Context, p *probe, request call) {
 	rule := w.capability.Metadata.Reconcile
 	if rule == nil {
 		return

@@ -27,6 +27,7 @@ func open(t *testing.T, path string) *sqlitestore.Store {
 func TestStore(t *testing.T) {
 	t.Parallel()
 	storetest.Run(t, func(t *testing.T) domainkit.Store {
+		t.Helper()
 		return open(t, filepath.Join(t.TempDir(), "keys of a domain?.db"))
 	})
 }
