@@ -1,0 +1,118 @@
+package workday_test
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/manifold-run/manifold/contracts"
+	"github.com/manifold-run/manifold/domainkit/conformance"
+	"github.com/manifold-run/manifold/domains/workday/sandbox"
+	"github.com/manifold-run/manifold/intent"
+)
+
+func TestTheServiceKeepsTheContract(t *testing.T) {
+	t.Parallel()
+	b := setup(t, sandbox.Config{})
+	b.config.Authorization = []string{"secret"}
+	b.restart()
+	report := conformance.Run(t.Context(), conformance.Options{URL: b.url, Authorization: "Bearer secret", AllowWrites: true})
+	for _, f := range report.Findings() {
+		t.Errorf("%s %s: %s %s", f.Severity, f.Rule, f.Message, f.Pointer)
+	}
+	written := map[string]bool{}
+	for _, e := range b.tenant.Effects() {
+		written[e.Kind] = true
+		if e.Count > 1 {
+			t.Errorf("%s happened %d times", e.Kind, e.Count)
+		}
+	}
+	for _, kind := range []string{sandbox.EffectTimeOffRequested, sandbox.EffectTitleChanged} {
+		if !written[kind] {
+			t.Errorf("the suite did not cause %s", kind)
+		}
+	}
+}
+
+// catalog makes the domain the only one that is registered.
+func (b *bench) catalog() *contracts.Catalog {
+	b.Helper()
+	m := b.manifest()
+	entry := &contracts.DomainEntry{Name: m.Domain, Digest: "digest", Manifest: m}
+	for i := range m.Capabilities {
+		c := &m.Capabilities[i]
+		policy := c.Metadata.Policy(true)
+		digest, err := contracts.CapabilityDigest(c, policy)
+		if err != nil {
+			b.Fatal(err)
+		}
+		entry.Capabilities = append(entry.Capabilities, &contracts.CapabilityEntry{Domain: m.Domain, Capability: c, Policy: policy, Digest: digest})
+	}
+	return contracts.NewCatalog("snapshot", []*contracts.DomainEntry{entry}, nil)
+}
+
+func TestTheManifestsOwnSentencesFindTheirWay(t *testing.T) {
+	t.Parallel()
+	for _, failure := range intent.RunTests(setup(t, sandbox.Config{}).catalog(), "workday") {
+		t.Errorf("%q: %s", failure.Say, failure.Problem)
+	}
+}
+
+// TestSentencesFillTheParameters uses names that the manifest does not know.
+func TestSentencesFillTheParameters(t *testing.T) {
+	t.Parallel()
+	catalog := setup(t, sandbox.Config{}).catalog()
+	adapter, err := intent.NewAdapter(intent.Config{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	tests := map[string]struct {
+		capability string
+		parameters object
+		missing    []string
+	}{
+		"request 2 days off for Nora Becker from 2026-12-07": {
+			"request_time_off", object{"worker": "Nora Becker", "days": 2, "start": "2026-12-07"}, nil,
+		},
+		"book half a day of sick leave for Wei Zhang on 2026-12-03": {
+			"request_time_off", object{"worker": "Wei Zhang", "days": 0.5, "start": "2026-12-03", "absence_type": "sick"}, nil,
+		},
+		"request 2 days off": {
+			"request_time_off", object{"days": 2}, []string{"start", "worker"},
+		},
+		"compare the time off balances of Nora Becker, Wei Zhang and Ana Souza": {
+			"get_time_off_balances", object{"workers": []string{"Nora Becker", "Wei Zhang", "Ana Souza"}}, nil,
+		},
+		"cancel the time off of Nora Becker on 2026-12-07": {
+			"cancel_time_off", object{"worker": "Nora Becker", "from": "2026-12-07"}, nil,
+		},
+		"change the business title of Wei Zhang to Lead Gardener": {
+			"change_business_title", object{"worker": "Wei Zhang", "title": "Lead Gardener"}, nil,
+		},
+		"who is the manager of Wei Zhang": {
+			"get_worker", object{"worker": "Wei Zhang"}, nil,
+		},
+	}
+	for say, tt := range tests {
+		t.Run(say, func(t *testing.T) {
+			t.Parallel()
+			got, err := adapter.Understand(t.Context(), intent.Request{Message: say, Catalog: catalog})
+			if err != nil || len(got.Intents) != 1 {
+				t.Fatalf("%d intents, %v", len(got.Intents), err)
+			}
+			in := got.Intents[0]
+			missing := map[string]bool{}
+			for _, name := range in.Missing {
+				missing[name] = true
+			}
+			wanted := map[string]bool{}
+			for _, name := range tt.missing {
+				wanted[name] = true
+			}
+			if in.Capability != tt.capability || !cmp.Equal(missing, wanted) {
+				t.Errorf("%s, missing %v", in.Capability, in.Missing)
+			}
+			subset(t, tt.parameters, in.Parameters)
+		})
+	}
+}
