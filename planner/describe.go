@@ -18,51 +18,45 @@ type Preview struct {
 	Approvals int `json:"approvals"`
 	Questions int `json:"questions"`
 	// Cost is what the declared costs of the calls add up to.
-	Cost contracts.Cost `json:"cost"`
-	Rows []PreviewRow   `json:"rows"`
+	Cost contracts.Cost      `json:"cost"`
+	Rows []contracts.PlanRow `json:"rows"`
 	// Mermaid is the graph as text for Mermaid.
 	Mermaid string `json:"mermaid"`
-}
-
-// PreviewRow is one node of a Preview.
-type PreviewRow struct {
-	NodeID    string                    `json:"node_id"`
-	What      string                    `json:"what"`
-	Tool      string                    `json:"tool,omitempty"`
-	DependsOn []string                  `json:"depends_on"`
-	Class     contracts.SideEffectClass `json:"side_effect_class,omitempty"`
-	Risk      contracts.RiskLevel       `json:"risk_level,omitempty"`
-	// Approval says who must approve and why; empty means nobody.
-	Approval string `json:"approval,omitempty"`
-	// Condition says when the step is made at all; empty means always.
-	Condition string `json:"condition,omitempty"`
-	Optional  bool   `json:"optional,omitempty"`
 }
 
 // Describe makes the preview of a plan. The catalog may be newer than the
 // plan; it only gives costs.
 func Describe(p contracts.Plan, catalog *contracts.Catalog) Preview {
-	out := Preview{Goal: p.Goal, Strategy: p.Strategy, Rows: make([]PreviewRow, 0, len(p.Nodes))}
+	out := Preview{Goal: p.Goal, Strategy: p.Strategy, Rows: make([]contracts.PlanRow, 0, len(p.Nodes))}
 	for _, n := range p.Nodes {
-		row := PreviewRow{
-			NodeID: n.NodeID, What: what(n), Tool: n.Tool, DependsOn: slices.Clone(n.DependsOn),
-			Condition: conditionText(n.When), Optional: !n.Required,
-		}
+		row := contracts.PlanRow{NodeID: n.NodeID, Step: step(n), Tool: n.Tool, DependsOn: slices.Clone(n.DependsOn)}
 		if n.Kind == contracts.KindHuman {
 			out.Questions++
 		}
 		if n.Policy != nil {
-			row.Class, row.Risk, row.Approval = n.Policy.SideEffectClass, n.Policy.RiskLevel, approval(*n.Policy)
+			row.Risk = n.Policy.RiskLevel
+			if !p.DryRun { // a dry run opens no gates
+				row.Approval = approval(*n.Policy)
+			}
 			out.count(n, p.DryRun)
-		}
-		if p.DryRun {
-			row.Approval = "" // a dry run opens no gates
 		}
 		out.cost(n, catalog)
 		out.Rows = append(out.Rows, row)
 	}
 	out.Mermaid = mermaid(p)
 	return out
+}
+
+// step says in words what a node does and on which condition.
+func step(n contracts.Node) string {
+	text := what(n)
+	if n.When != nil {
+		text += ", " + conditionText(*n.When)
+	}
+	if !n.Required {
+		text += " (its failure does not fail the rest)"
+	}
+	return text
 }
 
 func (p *Preview) count(n contracts.Node, dry bool) {
@@ -122,10 +116,7 @@ func approval(p contracts.Policy) string {
 	return text
 }
 
-func conditionText(when *contracts.Condition) string {
-	if when == nil {
-		return ""
-	}
+func conditionText(when contracts.Condition) string {
 	switch {
 	case when.Equals != nil:
 		return fmt.Sprintf("if %s is %s", when.Path, spoken(*when.Equals))

@@ -38,7 +38,7 @@ type built struct {
 
 // expand makes the nodes of a call: searches, calls, posts and their join.
 func (c *compiler) expand(cl *call) (built, error) {
-	out := built{params: cl.given}
+	var out built
 	group, limit := "", 0
 	if cl.split {
 		c.groups++
@@ -63,15 +63,15 @@ func (c *compiler) expand(cl *call) (built, error) {
 		}
 	}
 	out.anchor = out.calls[0]
-	if fanned {
-		out.params = cl.together()
-		if !meets {
-			return out, c.join(cl, &out)
-		}
+	if first := cl.members[0]; !fanned && first.each == nil {
+		out.params = first.scope(cl.given)
 		return out, nil
 	}
-	out.params = cl.members[0].scope(cl.given)
-	return out, nil
+	out.params = cl.together()
+	if !fanned || meets {
+		return out, nil
+	}
+	return out, c.join(cl, &out)
 }
 
 // fansOut tells whether the call is more than one, so that a join is due. A
@@ -203,11 +203,11 @@ func derived(target *capability, params map[string]any, what string) error {
 		faults = append(faults, fault("/"+escape(name), "is required"))
 	}
 	known := literals(params)
-	schema := target.full
-	if len(faults) > 0 || len(known) < len(params) {
-		schema = target.loose
+	broken, err := target.checkKnown(known, len(faults) == 0 && len(known) == len(params))
+	if err != nil {
+		return err
 	}
-	if faults = append(faults, schema.Validate(known)...); len(faults) > 0 {
+	if faults = append(faults, broken...); len(faults) > 0 {
 		return contracts.Invalid(fmt.Sprintf("%s does not give %s what it needs", what, target.Ref()), faults...)
 	}
 	return nil

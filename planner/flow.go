@@ -53,7 +53,7 @@ func (c *capability) settled(name, text string) bool {
 		re, err := regexp.Compile(pattern)
 		return pattern != "" && err == nil && re.MatchString(text)
 	}
-	return len(c.loose.Validate(map[string]any{name: text})) == 0
+	return len(c.checkEach(map[string]any{name: text})) == 0
 }
 
 // search adds the nodes that resolve a parameter, a search and a choice, and

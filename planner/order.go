@@ -163,7 +163,7 @@ func (c *compiler) prepareAsk(a *ask) error {
 		c.askParam(a.intent.ID, a.cap, name, "")
 	}
 	for i, name := range a.intent.Missing {
-		if _, given := params[name]; given {
+		if _, given := a.intent.Parameters[name]; given || a.cap.listed(name, params) {
 			continue
 		}
 		if !a.cap.knows(name) {

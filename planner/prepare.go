@@ -47,6 +47,7 @@ func (c *compiler) prepare(target *capability, params map[string]any) (prepared,
 	target.applyAliases(params)
 	rules := p.takeLists(target)
 	if len(p.faults) > 0 {
+		p.findMore(target)
 		return p, nil
 	}
 	target.applyDefaults(params)
@@ -63,6 +64,19 @@ func (c *compiler) prepare(target *capability, params map[string]any) (prepared,
 		}
 	}
 	return p, nil
+}
+
+// findMore adds the faults of the other parameters when some cannot be used,
+// so that a caller learns of all of them at once.
+func (p *prepared) findMore(target *capability) {
+	rest := literals(p.given)
+	for _, f := range p.faults {
+		delete(rest, param(f.Pointer))
+	}
+	for _, step := range target.searches(p.given) {
+		delete(rest, step.Param)
+	}
+	p.faults = append(p.faults, target.checkEach(rest)...)
 }
 
 // takeLists gives the array rules that apply, after it has checked their lists
@@ -96,7 +110,7 @@ func (p *prepared) rejectScalar(target *capability, rule contracts.ArrayRule, va
 	if rule.ParamName == rule.SingleParamName {
 		return
 	}
-	faults := target.loose.Validate(map[string]any{rule.ParamName: plain(value)})
+	faults := target.checkEach(map[string]any{rule.ParamName: plain(value)})
 	if len(faults) == 0 {
 		faults = []contracts.Fault{fault("/"+escape(rule.ParamName), "must be a list")}
 	}
@@ -114,7 +128,7 @@ func (p *prepared) takeList(target *capability, rule contracts.ArrayRule, items 
 		return false
 	}
 	if !deferred(items) {
-		if faults := target.loose.Validate(map[string]any{rule.ParamName: plain(items)}); len(faults) > 0 {
+		if faults := target.checkEach(map[string]any{rule.ParamName: plain(items)}); len(faults) > 0 {
 			p.faults = append(p.faults, faults...)
 			return false
 		}
@@ -235,14 +249,11 @@ func (p *prepared) check(target *capability, m *member) error {
 			p.missing = append(p.missing, name)
 		}
 	}
-	schema := target.full
-	if len(missing) > 0 || len(known) < len(m.params) {
-		schema = target.loose
-	}
-	for _, f := range schema.Validate(known) {
+	faults, err := target.checkKnown(known, len(missing) == 0 && len(known) == len(m.params))
+	for _, f := range faults {
 		p.addFault(m.trace(f))
 	}
-	return nil
+	return err
 }
 
 // addFault keeps a fault once; members share most parameters.

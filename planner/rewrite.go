@@ -133,8 +133,8 @@ func resultPath(path contracts.Path, node string) (contracts.Path, error) {
 // condition rewrites a condition. When it only reads parameters it is decided
 // here, and holds tells how; else the run decides by the condition given.
 func (r *rewriting) condition(in contracts.Condition) (when *contracts.Condition, holds bool, err error) {
-	if n := len(in.Comparisons()); n != 1 {
-		return nil, false, contracts.Errorf(contracts.CodeInvalid, "a condition needs one comparison, not %d", n)
+	if faults := expr.CheckCondition(in, "params", "result", "facts", "artifacts", "context"); len(faults) > 0 {
+		return nil, false, contracts.Invalid("the condition is not valid", faults...)
 	}
 	refs, err := expr.RefsOf(in)
 	if err != nil {
@@ -149,8 +149,7 @@ func (r *rewriting) condition(in contracts.Condition) (when *contracts.Condition
 			return nil, false, err
 		}
 	}
-	out, err := r.sides(in)
-	return out, true, err
+	return r.sides(in)
 }
 
 // unescaped are parameters as they were given, as far as they are known.
@@ -162,37 +161,38 @@ func unescaped(params map[string]any) map[string]any {
 	return out
 }
 
-// sides rewrites both sides of a condition that the run decides.
-func (r *rewriting) sides(in contracts.Condition) (*contracts.Condition, error) {
+// sides rewrites both sides of a condition that the run decides. What is
+// compared with a parameter that was not given never holds.
+func (r *rewriting) sides(in contracts.Condition) (*contracts.Condition, bool, error) {
 	path, err := contracts.ParseExpr(in.Path)
 	if err != nil {
-		return nil, err
+		return nil, false, err
 	}
 	value, _, err := r.path(path)
 	if err != nil {
-		return nil, err
+		return nil, false, err
 	}
 	moved, whole := wholeExpr(value)
 	if !whole {
-		return nil, contracts.Errorf(contracts.CodeUnsupported, "a condition on %q, which is only known in part, cannot be planned", in.Path)
+		return nil, false, contracts.Errorf(contracts.CodeUnsupported, "a condition on %q, which is only known in part, cannot be planned", in.Path)
 	}
 	out := contracts.Condition{Path: moved.String(), Exists: in.Exists}
 	for _, side := range []struct{ from, to **any }{{&in.Equals, &out.Equals}, {&in.GTE, &out.GTE}, {&in.LTE, &out.LTE}} {
 		if *side.from == nil {
 			continue
 		}
-		value, _, err := r.value(**side.from)
-		if err != nil {
-			return nil, err
+		value, given, err := r.value(**side.from)
+		if err != nil || !given {
+			return nil, false, err
 		}
 		*side.to = &value
 	}
 	if in.In == nil {
-		return &out, nil
+		return &out, true, nil
 	}
-	list, _, err := r.value(in.In)
-	out.In = listOf(list)
-	return &out, err
+	items, _, err := r.value(in.In)
+	out.In = listOf(items)
+	return &out, len(out.In) > 0, err
 }
 
 // laterKnown tells whether a path is only known while the plan runs.

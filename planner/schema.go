@@ -26,9 +26,9 @@ type capability struct {
 	declared map[string]bool
 	open     bool
 	patterns []*regexp.Regexp
-	full     *contracts.Schema
-	// loose checks single parameters: it demands nothing of their combination.
-	loose *contracts.Schema
+	// whole and single are compiled when they are first needed.
+	whole, single *contracts.Schema
+	loose         bool
 }
 
 func newCapability(e *contracts.CapabilityEntry) (*capability, error) {
@@ -38,11 +38,7 @@ func newCapability(e *contracts.CapabilityEntry) (*capability, error) {
 	}
 	c.root = c.follow(c.document)
 	c.declare(c.root, 0)
-	var err error
-	if c.full, err = contracts.CompileSchema(e.Capability.Schema); err != nil {
-		return nil, fmt.Errorf("compile the schema of %s: %w", e.Ref(), err)
-	}
-	return c, c.loosen()
+	return c, nil
 }
 
 // combining are the keywords that speak of several parameters together.
@@ -51,7 +47,43 @@ var combining = []string{
 	"dependentSchemas", "minProperties", "maxProperties", "unevaluatedProperties", "propertyNames", "$id",
 }
 
-func (c *capability) loosen() error {
+// checkWhole validates the parameters of a call against the schema.
+func (c *capability) checkWhole(params map[string]any) ([]contracts.Fault, error) {
+	if c.whole == nil {
+		compiled, err := contracts.CompileSchema(c.Capability.Schema)
+		if err != nil {
+			return nil, fmt.Errorf("compile the schema of %s: %w", c.Ref(), err)
+		}
+		c.whole = compiled
+	}
+	return c.whole.Validate(params), nil
+}
+
+// checkEach validates each parameter for itself; it demands nothing of their
+// combination.
+func (c *capability) checkEach(params map[string]any) []contracts.Fault {
+	if !c.loose {
+		c.single, c.loose = c.loosened(), true
+	}
+	if c.single == nil {
+		return nil
+	}
+	return c.single.Validate(params)
+}
+
+// checkKnown validates what is known of the parameters, as a whole where that
+// is all of them.
+func (c *capability) checkKnown(params map[string]any, all bool) ([]contracts.Fault, error) {
+	if all {
+		return c.checkWhole(params)
+	}
+	return c.checkEach(params), nil
+}
+
+// loosened is the schema without what combines parameters, nil where a
+// reference leads into what was left out: then nothing can be said of single
+// parameters, but the whole schema, and the run, will.
+func (c *capability) loosened() *contracts.Schema {
 	loose := maps.Clone(c.root)
 	for _, keyword := range combining {
 		delete(loose, keyword)
@@ -63,12 +95,13 @@ func (c *capability) loosen() error {
 	}
 	raw, err := json.Marshal(loose)
 	if err != nil {
-		return contracts.Errorf(contracts.CodeInternal, "read the schema of %s: %w", c.Ref(), err)
+		return nil
 	}
-	if c.loose, err = contracts.CompileSchema(raw); err != nil {
-		return fmt.Errorf("compile the parameters of %s: %w", c.Ref(), err)
+	compiled, err := contracts.CompileSchema(raw)
+	if err != nil {
+		return nil
 	}
-	return nil
+	return compiled
 }
 
 // follow resolves a local reference; a schema without one is itself.

@@ -137,7 +137,9 @@ func (v *validator) tool(at string, i int, n contracts.Node) error {
 		v.fault(at+"/instance", "must be the plan's instance of %s", entry.Domain)
 	}
 	v.policy(at, n, entry)
-	v.params(at, i, n, target)
+	if err := v.params(at, i, n, target); err != nil {
+		return err
+	}
 	for _, lock := range locks(target, n.Instance) {
 		if !slices.Contains(n.Locks, lock) {
 			v.fault(at+"/locks", "must hold %q", lock)
@@ -220,7 +222,7 @@ func subset(roles, of []string) bool {
 
 // params checks parameters: names, what is literal against the schema, and
 // that expressions only read what is known by then.
-func (v *validator) params(at string, i int, n contracts.Node, target *capability) {
+func (v *validator) params(at string, i int, n contracts.Node, target *capability) error {
 	for _, f := range target.unknown(n.Params) {
 		v.fault(at+"/params"+f.Pointer, "%s", f.Message)
 	}
@@ -242,13 +244,11 @@ func (v *validator) params(at string, i int, n contracts.Node, target *capabilit
 		}
 	}
 	known := literals(n.Params)
-	schema := target.loose
-	if len(known) == len(n.Params) && len(v.faults) == 0 && !target.hasPlansOnly() {
-		schema = target.full
-	}
-	for _, f := range schema.Validate(known) {
+	faults, err := target.checkKnown(known, len(known) == len(n.Params) && len(v.faults) == 0 && !target.hasPlansOnly())
+	for _, f := range faults {
 		v.fault(at+"/params"+f.Pointer, "%s", f.Message)
 	}
+	return err
 }
 
 // hasPlansOnly tells whether the schema speaks of parameters that are stripped;
