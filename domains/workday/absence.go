@@ -124,19 +124,24 @@ func (d *domain) getBalances(ctx context.Context, _ domainkit.Call, in BalanceQu
 	if err != nil {
 		return Balances{}, err
 	}
-	w, err := d.worker(ctx, id)
-	if err != nil {
-		return Balances{}, err
-	}
 	found, err := d.client.Balances(ctx, id, in.Date)
-	if err != nil {
+	if err != nil && !rest.IsKind(err, rest.KindNotFound) {
 		return Balances{}, failure(err)
 	}
-	out := Balances{Worker: id, Name: w.Descriptor, Date: in.Date}
+	out := Balances{Worker: id, Date: in.Date}
+	if len(found) > 0 {
+		out.Name, out.Date = found[0].Worker.Descriptor, found[0].Date
+	}
+	if out.Name == "" { // nobody, or somebody without a plan
+		w, err := d.worker(ctx, id)
+		if err != nil {
+			return Balances{}, err
+		}
+		out.Name = w.Descriptor
+	}
 	for _, b := range found {
-		out.Date = b.Date
 		out.Balances = append(out.Balances, Balance{
-			Name: w.Descriptor, Plan: b.Plan.Descriptor, Quantity: round(b.Quantity), Unit: units(b.Unit),
+			Name: out.Name, Plan: b.Plan.Descriptor, Quantity: round(b.Quantity), Unit: units(b.Unit),
 		})
 	}
 	return out, nil

@@ -156,6 +156,12 @@ func TestReadsTellWhatTheTenantKnows(t *testing.T) {
 	t.Parallel()
 	b := setup(t, sandbox.Config{})
 	ana := b.people["Ana Souza"]
+	var contingent sandbox.Worker
+	for _, w := range b.tenant.People() {
+		if w.Contingent {
+			contingent = w
+		}
+	}
 	tests := map[string]struct {
 		capability string
 		parameters object
@@ -182,6 +188,9 @@ func TestReadsTellWhatTheTenantKnows(t *testing.T) {
 			object{"worker": ana.ID, "date": "2026-12-31"},
 			object{"worker_name": "Ana Souza", "date": "2026-12-31"},
 			"Vacation Plan 16 days",
+		},
+		"nobody's balances": {
+			"get_time_off_balances", object{"worker": contingent.ID}, object{"worker_name": contingent.Name + " [C]"}, "has no time-off plans",
 		},
 		"absence types": {
 			"list_absence_types", object{"worker": ana.ID}, object{"worker_name": "Ana Souza"}, "Family Care",
