@@ -114,6 +114,23 @@ func (c *Client) lane(at registry.Endpoint) *lane {
 	return l
 }
 
+// visit gives a lane for a request that is no call: the domain's own where it
+// fits. An address that is only tried, before it is registered, gets one that
+// is thrown away, so that trying it disturbs nothing.
+func (c *Client) visit(at registry.Endpoint) (l *lane, leave func()) {
+	c.mu.Lock()
+	own, ok := c.lanes[at.Domain]
+	c.mu.Unlock()
+	switch {
+	case ok && own.url == at.URL:
+		return own, func() {}
+	case !ok && at.Domain != "":
+		return c.lane(at), func() {}
+	}
+	l = newLane(c.cfg, at.URL)
+	return l, l.transport.CloseIdleConnections
+}
+
 // authorization gives the header's value for a registration's authorization.
 func (c *Client) authorization(at registry.Endpoint) (string, error) {
 	if at.Authorization == "" {

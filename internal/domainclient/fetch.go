@@ -27,7 +27,9 @@ func (c *Client) FetchManifest(ctx context.Context, at registry.Endpoint, etag s
 	if etag != "" {
 		r.header["If-None-Match"] = etag
 	}
-	resp, _, err := c.do(ctx, c.lane(at), at, r)
+	l, leave := c.visit(at)
+	defer leave()
+	resp, _, err := c.do(ctx, l, at, r)
 	if err != nil {
 		return registry.Fetched{}, unreachable("GET /manifest of domain "+at.Domain, err)
 	}
@@ -59,7 +61,9 @@ func boundedETag(tag string) string {
 func (c *Client) Health(ctx context.Context, at registry.Endpoint) (contracts.Health, error) {
 	ctx, cancel := context.WithTimeout(ctx, c.cfg.HealthTimeout)
 	defer cancel()
-	resp, _, err := c.do(ctx, c.lane(at), at, request{method: http.MethodGet, path: "/health"})
+	l, leave := c.visit(at)
+	defer leave()
+	resp, _, err := c.do(ctx, l, at, request{method: http.MethodGet, path: "/health"})
 	if err != nil {
 		return contracts.Health{}, unreachable("GET /health of domain "+at.Domain, err)
 	}

@@ -69,6 +69,23 @@ type Store interface {
 	Manifest(ctx context.Context, digest string) ([]byte, error)
 }
 
+// Tester tries the sentences of manifests. It is a port because only the
+// matcher knows what words lead to.
+type Tester interface {
+	// RunTests tries the tests of one domain's manifest on a catalog and gives
+	// those that fail, by index. Tests that need an LLM are left out.
+	RunTests(ctx context.Context, catalog *contracts.Catalog, domain string) ([]TestFailure, error)
+}
+
+// TestFailure is a sentence that does not lead where its manifest says.
+type TestFailure struct {
+	// Index is the place in the manifest's tests.
+	Index int
+	Say   string
+	// Message says what happened instead.
+	Message string
+}
+
 // ManagedBy says who may change a domain's registration.
 type ManagedBy string
 

@@ -1,0 +1,202 @@
+package registry
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/manifold-run/manifold/contracts"
+)
+
+// maxFindings bounds what is kept about one manifest.
+const maxFindings = 200
+
+// admission judges manifests. It is a function of values: what it needs of
+// the world is in the set.
+type admission struct {
+	site   contracts.SitePolicy
+	tester Tester
+	linter *linter
+}
+
+// candidate is a manifest that was looked at.
+type candidate struct {
+	digest   string
+	body     []byte
+	manifest *contracts.Manifest // nil when it cannot be read
+	findings []contracts.Finding
+}
+
+// worst is the gravest severity of the findings, a warning if there is none.
+func (c candidate) worst() contracts.Severity {
+	worst := contracts.SeverityWarning
+	for _, f := range c.findings {
+		switch f.Severity {
+		case contracts.SeverityError:
+			return f.Severity
+		case contracts.SeverityConfirm:
+			worst = f.Severity
+		case contracts.SeverityWarning:
+		}
+	}
+	return worst
+}
+
+// judge takes a manifest through admission: strict decoding, schema and
+// semantics, references to other domains, lints, the difference to the active
+// one, its own tests, and the tests of others. An error means that it could
+// not be judged, not that it is bad.
+func (a *admission) judge(ctx context.Context, set domainSet, reg contracts.Registration, body []byte) (candidate, error) {
+	c := read(body, reg.Domain)
+	if c.manifest == nil {
+		return c.bounded(), nil
+	}
+	next := set.with(reg.Domain, active{registration: reg, manifest: c.manifest, digest: c.digest})
+	c.findings = append(c.findings, checkFloor(reg, c.manifest)...)
+	c.findings = append(c.findings, checkReferences(next, reg.Domain, c.manifest)...)
+	c.findings = append(c.findings, a.linter.lint(set, reg.Domain, c.manifest)...)
+	if before, ok := set[reg.Domain]; ok {
+		before.registration = reg // the manifest is judged here, not the registration
+		c.findings = append(c.findings, loosened(reg.Domain, set.with(reg.Domain, before), next, a.site)...)
+	}
+	if c.worst() == contracts.SeverityError {
+		return c.bounded(), nil
+	}
+	failing, err := a.tests(ctx, set, next, reg.Domain)
+	if err != nil {
+		return candidate{}, fmt.Errorf("try the manifest's tests: %w", err)
+	}
+	c.findings = append(c.findings, failing...)
+	return c.bounded(), nil
+}
+
+// read parses a manifest and checks that it speaks for the domain that it was
+// registered as: nobody takes another's namespace.
+func read(body []byte, domain string) candidate {
+	c := candidate{body: body, digest: contracts.HashBytes(body)}
+	if canonical, err := contracts.CanonicalBytes(body); err == nil {
+		c.digest = contracts.HashBytes(canonical)
+	}
+	m, err := contracts.ParseManifest(body)
+	if err != nil {
+		c.findings = errorFindings(err)
+		return c
+	}
+	if m.Domain != domain {
+		c.findings = []contracts.Finding{{
+			Pointer: "/domain", Severity: contracts.SeverityError,
+			Message: fmt.Sprintf("it speaks for the namespace %q but is registered as %q", m.Domain, domain),
+		}}
+		return c
+	}
+	c.manifest = m
+	return c
+}
+
+func errorFindings(err error) []contracts.Finding {
+	ours, ok := errors.AsType[*contracts.Error](err)
+	if !ok || len(ours.Faults) == 0 {
+		return []contracts.Finding{{Message: err.Error(), Severity: contracts.SeverityError}}
+	}
+	var out []contracts.Finding
+	for _, f := range ours.Faults {
+		out = append(out, contracts.Finding{Pointer: f.Pointer, Message: f.Message, Severity: contracts.SeverityError})
+	}
+	return out
+}
+
+// checkFloor warns of floors that hold nothing up, because a misspelt name
+// looks like protection.
+func checkFloor(reg contracts.Registration, m *contracts.Manifest) []contracts.Finding {
+	if reg.Floor == nil {
+		return nil
+	}
+	var out []contracts.Finding
+	names := byName(m)
+	for _, name := range sortedKeys(reg.Floor.Capabilities) {
+		if _, ok := names[name]; !ok {
+			out = append(out, contracts.Finding{
+				Pointer: "/capabilities", Severity: contracts.SeverityWarning,
+				Message: fmt.Sprintf("the registration sets a floor for %q, which the manifest does not have", name),
+			})
+		}
+	}
+	return out
+}
+
+// tests tries the sentences. The manifest's own must lead where it says; what
+// leads other domains' sentences astray needs a person to agree.
+func (a *admission) tests(ctx context.Context, set, next domainSet, domain string) ([]contracts.Finding, error) {
+	after, err := next.catalog(a.site)
+	if err != nil {
+		return nil, err
+	}
+	own, err := a.tester.RunTests(ctx, after, domain)
+	if err != nil {
+		return nil, err
+	}
+	var out []contracts.Finding
+	for _, f := range own {
+		out = append(out, contracts.Finding{
+			Pointer: fmt.Sprintf("/tests/%d", f.Index), Severity: contracts.SeverityError,
+			Message: fmt.Sprintf("%q: %s", f.Say, f.Message),
+		})
+	}
+	if len(out) > 0 {
+		return out, nil
+	}
+	return a.collisions(ctx, set, after, domain)
+}
+
+func (a *admission) collisions(ctx context.Context, set domainSet, after *contracts.Catalog, domain string) ([]contracts.Finding, error) {
+	before, err := set.catalog(a.site)
+	if err != nil {
+		return nil, err
+	}
+	var out []contracts.Finding
+	for _, other := range sortedKeys(set) {
+		if other == domain || len(set[other].manifest.Tests) == 0 {
+			continue
+		}
+		now, err := a.tester.RunTests(ctx, after, other)
+		if err != nil {
+			return nil, err
+		}
+		if len(now) == 0 {
+			continue
+		}
+		was, err := a.tester.RunTests(ctx, before, other)
+		if err != nil {
+			return nil, err
+		}
+		for _, f := range now {
+			if slices.ContainsFunc(was, func(w TestFailure) bool { return w.Index == f.Index }) {
+				continue
+			}
+			out = append(out, contracts.Finding{
+				Severity: contracts.SeverityConfirm,
+				Message:  fmt.Sprintf("a sentence of %s does not lead there any more: %q: %s", other, f.Say, f.Message),
+			})
+		}
+	}
+	return out, nil
+}
+
+// bounded keeps the gravest findings, in order, and says how many were left
+// out.
+func (c candidate) bounded() candidate {
+	if len(c.findings) <= maxFindings {
+		return c
+	}
+	rank := func(f contracts.Finding) int {
+		return slices.Index([]contracts.Severity{contracts.SeverityError, contracts.SeverityConfirm, contracts.SeverityWarning}, f.Severity)
+	}
+	slices.SortStableFunc(c.findings, func(x, y contracts.Finding) int { return rank(x) - rank(y) })
+	gravest := c.findings[0].Severity
+	left := len(c.findings) - maxFindings
+	c.findings = append(c.findings[:maxFindings:maxFindings], contracts.Finding{
+		Severity: gravest, Message: fmt.Sprintf("and %d more", left),
+	})
+	return c
+}

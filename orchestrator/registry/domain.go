@@ -1,0 +1,191 @@
+package registry
+
+import (
+	"bytes"
+	"sync"
+	"time"
+
+	"github.com/manifold-run/manifold/contracts"
+)
+
+const (
+	// downAfter is how many health checks must fail in a row.
+	downAfter = 3
+	// refusedCredentialFor is how long a refused credential is remembered.
+	refusedCredentialFor = 5 * time.Minute
+)
+
+// domain is what this process knows of one domain. Its loop and the admin's
+// calls share it.
+type domain struct {
+	name string
+	// busy lets one fetch go at a time; a channel because it is held across
+	// I/O.
+	busy chan struct{}
+	// kick makes the loop look at once.
+	kick chan struct{}
+
+	mu  sync.Mutex // guards the fields below
+	end func()     // ends the loop, if there is one
+	row DomainRow
+	reg contracts.Registration
+
+	manifest *contracts.Manifest // the active one, nil without
+	body     []byte
+
+	outcome  contracts.DomainOutcome
+	findings []contracts.Finding
+	seen     seen
+	fetched  int    // attempts that have ended
+	trouble  string // why the last attempt gave nothing
+
+	health       contracts.Health
+	failures     int // in a row
+	healthDetail string
+	refusedUntil time.Time
+}
+
+// seen is the manifest that was judged last, so that the same one is not
+// judged again while nothing else has changed.
+type seen struct {
+	etag     string
+	raw      string // hash of the bytes
+	snapshot string // of the catalog that it was judged beside
+}
+
+func newDomain(row DomainRow, reg contracts.Registration) *domain {
+	return &domain{
+		name: row.Name, row: row, reg: reg,
+		busy: make(chan struct{}, 1), kick: make(chan struct{}, 1), end: func() {},
+		outcome: contracts.DomainStarting,
+		health:  contracts.Health{Status: contracts.HealthStarting},
+	}
+}
+
+// endBy says how the loop is ended.
+func (d *domain) endBy(end func()) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.end = end
+}
+
+// stop ends the loop without waiting for it.
+func (d *domain) stop() {
+	d.mu.Lock()
+	end := d.end
+	d.mu.Unlock()
+	end()
+}
+
+func (d *domain) wake() {
+	select {
+	case d.kick <- struct{}{}:
+	default:
+	}
+}
+
+func (d *domain) endpoint() Endpoint {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return Endpoint{Domain: d.name, URL: d.reg.URL, Authorization: d.reg.Authorization}
+}
+
+func (d *domain) active() (active, bool) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.manifest == nil {
+		return active{}, false
+	}
+	return active{registration: d.reg, manifest: d.manifest, digest: d.row.ActiveDigest}, true
+}
+
+// state gives the row and the registration together.
+func (d *domain) state() (DomainRow, contracts.Registration) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.row, d.reg
+}
+
+func (d *domain) sameRow(other *domain) bool {
+	a, _ := d.state()
+	b, _ := other.state()
+	return a.Revision == b.Revision && bytes.Equal(a.Registration, b.Registration) && a.ActiveDigest == b.ActiveDigest
+}
+
+// noteRow takes over what was saved.
+func (d *domain) noteRow(row DomainRow, reg contracts.Registration) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.reg.URL != reg.URL || d.reg.Authorization != reg.Authorization {
+		d.seen, d.failures, d.refusedUntil = seen{}, 0, time.Time{}
+		d.health = contracts.Health{Status: contracts.HealthStarting}
+	}
+	d.row, d.reg = row, reg
+}
+
+// noteActive takes over a manifest that was activated.
+func (d *domain) noteActive(row DomainRow, reg contracts.Registration, c candidate) {
+	d.noteRow(row, reg)
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.manifest, d.body = c.manifest, c.body
+}
+
+// noteJudged keeps what became of a manifest.
+func (d *domain) noteJudged(outcome contracts.DomainOutcome, findings []contracts.Finding, s seen) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.outcome, d.findings, d.seen, d.trouble = outcome, findings, s, ""
+}
+
+// noteFetched counts an attempt to get the manifest.
+func (d *domain) noteFetched(err error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.fetched++
+	d.trouble = ""
+	if err != nil {
+		d.trouble = contracts.CleanSummary(err.Error())
+	}
+}
+
+func (d *domain) attempts() int {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.fetched
+}
+
+func (d *domain) noteRefusedCredential(until time.Time) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.refusedUntil = until
+}
+
+// noteHealth takes the answer of a health check, or its absence. One missing
+// answer says little: the domain is down after three in a row.
+func (d *domain) noteHealth(h contracts.Health, err error) (before, after contracts.HealthStatus) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	before = d.health.Status
+	if err == nil {
+		d.health, d.failures, d.healthDetail = h, 0, ""
+		return before, h.Status
+	}
+	d.failures++
+	d.healthDetail = contracts.CleanSummary(err.Error())
+	if d.failures >= downAfter {
+		d.health = contracts.Health{Status: contracts.HealthDown}
+	}
+	return before, d.health.Status
+}
+
+// healthNow is the state for people and for routing.
+func (d *domain) healthNow(now time.Time) (status contracts.HealthStatus, detail string, checks map[string]contracts.HealthCheck) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	status, detail = d.health.Status, d.healthDetail
+	if now.Before(d.refusedUntil) && status == contracts.HealthOK {
+		return contracts.HealthDegraded, "it refused our credential; check the authorization of the registration", d.health.Checks
+	}
+	return status, detail, d.health.Checks
+}

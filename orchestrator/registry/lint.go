@@ -1,0 +1,106 @@
+package registry
+
+import (
+	_ "embed" // the data file below
+	"fmt"
+	"strings"
+	"unicode"
+
+	"github.com/manifold-run/manifold/contracts"
+)
+
+//go:embed data/write_verbs.json
+var writeVerbsJSON []byte
+
+// linter looks for what is allowed and probably wrong.
+type linter struct {
+	writeVerbs map[string]bool
+}
+
+func newLinter() (*linter, error) {
+	var file struct {
+		Comment string   `json:"comment"`
+		Verbs   []string `json:"verbs"`
+	}
+	if err := contracts.DecodeStrict(writeVerbsJSON, &file); err != nil {
+		return nil, fmt.Errorf("write verbs: %w", err)
+	}
+	l := &linter{writeVerbs: map[string]bool{}}
+	for _, v := range file.Verbs {
+		l.writeVerbs[v] = true
+	}
+	return l, nil
+}
+
+// lint gives warnings about a manifest beside the other domains of the set.
+func (l *linter) lint(others domainSet, domain string, m *contracts.Manifest) []contracts.Finding {
+	var out []contracts.Finding
+	warn := func(pointer, format string, args ...any) {
+		out = append(out, contracts.Finding{Pointer: pointer, Message: fmt.Sprintf(format, args...), Severity: contracts.SeverityWarning})
+	}
+	taken := sentences(others, domain)
+	for i := range m.Capabilities {
+		c := &m.Capabilities[i]
+		at := fmt.Sprintf("/capabilities/%d", i)
+		writes := c.Metadata.Policy(true).SideEffectClass.Writes()
+		if verb := firstWord(c.Name); !writes && l.writeVerbs[verb] {
+			warn(at+"/metadata/side_effect_class", "%q is declared as %s, but its name begins with %q; reads run without approval", c.Name, c.Metadata.SideEffectClass, verb)
+		}
+		if writes && c.Metadata.Verify == nil {
+			warn(at+"/metadata", "%q is a write without verify; its verdict is at best degraded", c.Name)
+		}
+		hints := c.Metadata.IntentHints
+		if routable(c) && (hints == nil || len(hints.Examples) == 0) {
+			warn(at+"/metadata/intent_hints/examples", "%q may be chosen from text but gives no example of one", c.Name)
+		}
+		if hints == nil {
+			continue
+		}
+		for j, example := range hints.Examples {
+			if owner, ok := taken[plainWords(example)]; ok {
+				warn(fmt.Sprintf("%s/metadata/intent_hints/examples/%d", at, j), "the same words are an example of %s", owner)
+			}
+		}
+	}
+	return out
+}
+
+func routable(c *contracts.Capability) bool {
+	return c.Metadata.Routable == nil || *c.Metadata.Routable
+}
+
+// sentences maps the examples of all other domains to their capability.
+func sentences(others domainSet, domain string) map[string]string {
+	out := map[string]string{}
+	for name, a := range others {
+		if name == domain {
+			continue
+		}
+		for i := range a.manifest.Capabilities {
+			c := &a.manifest.Capabilities[i]
+			if hints := c.Metadata.IntentHints; hints != nil && routable(c) {
+				for _, example := range hints.Examples {
+					out[plainWords(example)] = name + "." + c.Name
+				}
+			}
+		}
+	}
+	return out
+}
+
+// plainWords strips what does not make two sentences different.
+func plainWords(s string) string {
+	return strings.Join(strings.FieldsFunc(strings.ToLower(s), func(r rune) bool {
+		return !unicode.IsLetter(r) && !unicode.IsNumber(r)
+	}), " ")
+}
+
+// firstWord is the verb of a name such as create_x, create-x or createX.
+func firstWord(name string) string {
+	for i, r := range name {
+		if r == '_' || r == '-' || r == '.' || i > 0 && unicode.IsUpper(r) {
+			return strings.ToLower(name[:i])
+		}
+	}
+	return strings.ToLower(name)
+}

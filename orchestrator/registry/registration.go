@@ -1,0 +1,146 @@
+package registry
+
+import (
+	"fmt"
+	"net/url"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/manifold-run/manifold/contracts"
+)
+
+var (
+	domainForm        = regexp.MustCompile(`^[a-z][a-z0-9_-]{1,31}$`)
+	authorizationForm = regexp.MustCompile(`^env:[A-Za-z_][A-Za-z0-9_]{0,127}$`)
+)
+
+const (
+	minPollS = 5
+	maxPollS = 86400
+)
+
+// ParseBootstrap reads domains.bootstrap.json. What an operator wrote is
+// decoded strictly; every fault is listed by its place.
+func ParseBootstrap(data []byte) (contracts.Bootstrap, error) {
+	var b contracts.Bootstrap
+	if err := contracts.DecodeStrict(data, &b); err != nil {
+		return contracts.Bootstrap{}, fmt.Errorf("bootstrap file: %w", err)
+	}
+	var faults []contracts.Fault
+	seen := map[string]bool{}
+	for i, reg := range b.Domains {
+		at := fmt.Sprintf("/domains/%d", i)
+		faults = append(faults, registrationFaults(at, reg)...)
+		if reg.Domain == "" {
+			faults = append(faults, contracts.Fault{Pointer: at + "/domain", Message: "is required"})
+		}
+		if seen[reg.Domain] {
+			faults = append(faults, contracts.Fault{Pointer: at + "/domain", Message: fmt.Sprintf("%q is registered twice", reg.Domain)})
+		}
+		seen[reg.Domain] = true
+	}
+	faults = append(faults, siteFaults("/site_policy", b.SitePolicy)...)
+	if len(faults) > 0 {
+		return contracts.Bootstrap{}, contracts.Invalid("the bootstrap file is refused", faults...)
+	}
+	return b, nil
+}
+
+// registrationFaults judges a registration alone. An empty domain is allowed
+// here: an admin may leave the name to the manifest.
+func registrationFaults(at string, reg contracts.Registration) []contracts.Fault {
+	var faults faultList
+	if reg.Domain != "" && !domainForm.MatchString(reg.Domain) {
+		faults.add(at+"/domain", "must match "+domainForm.String())
+	}
+	if why := urlFault(reg.URL); why != "" {
+		faults.add(at+"/url", why)
+	}
+	if reg.Authorization != "" && !authorizationForm.MatchString(reg.Authorization) {
+		faults.add(at+"/authorization", `must be "env:NAME"; the secret itself stays in the environment`)
+	}
+	switch reg.Trust {
+	case "", contracts.TrustFull, contracts.TrustReadsOnly:
+	default:
+		faults.add(at+"/trust", "must be full or reads_only")
+	}
+	if reg.PollS != 0 && (reg.PollS < minPollS || reg.PollS > maxPollS) {
+		faults.add(at+"/poll_s", fmt.Sprintf("must be 0 or between %d and %d", minPollS, maxPollS))
+	}
+	return append(faults, floorFaults(at+"/floor", reg.Floor)...)
+}
+
+func urlFault(raw string) string {
+	u, err := url.Parse(raw)
+	switch {
+	case raw == "":
+		return "is required"
+	case err != nil || (u.Scheme != "http" && u.Scheme != "https") || u.Hostname() == "":
+		return "must be an http or https URL with a host"
+	case u.User != nil:
+		return "must not hold a user or a password; use authorization"
+	case u.RawQuery != "" || u.Fragment != "":
+		return "must not hold a query or a fragment"
+	}
+	return ""
+}
+
+func siteFaults(at string, site contracts.SitePolicy) []contracts.Fault {
+	faults := faultList(floorFaults(at+"/floor", site.Floor))
+	if site.Floor != nil {
+		for name := range site.Floor.Capabilities {
+			if !strings.Contains(name, ".") {
+				faults.add(pointer(at+"/floor/capabilities", name), `must be "domain.name"`)
+			}
+		}
+	}
+	for role, ref := range site.Roles {
+		if !strings.Contains(ref, ".") {
+			faults.add(pointer(at+"/roles", role), `must be "domain.name"`)
+		}
+	}
+	faults.sort()
+	return faults
+}
+
+func floorFaults(at string, floor *contracts.Floor) []contracts.Fault {
+	if floor == nil {
+		return nil
+	}
+	faults := faultList(ruleFaults(at, floor.FloorRule))
+	for name, rule := range floor.Capabilities {
+		faults = append(faults, ruleFaults(pointer(at+"/capabilities", name), rule)...)
+	}
+	faults.sort()
+	return faults
+}
+
+func ruleFaults(at string, rule contracts.FloorRule) []contracts.Fault {
+	var faults faultList
+	switch rule.RiskLevel {
+	case "", contracts.RiskRead, contracts.RiskLow, contracts.RiskMedium, contracts.RiskHigh, contracts.RiskCritical:
+	default:
+		faults.add(at+"/risk_level", "must be read, low, medium, high or critical")
+	}
+	if rule.Approval != nil && (rule.Approval.Quorum < 0 || rule.Approval.ExpiresS < 0) {
+		faults.add(at+"/approval", "quorum and expires_s must not be negative")
+	}
+	return faults
+}
+
+// faultList collects faults.
+type faultList []contracts.Fault
+
+func (l *faultList) add(pointer, message string) {
+	*l = append(*l, contracts.Fault{Pointer: pointer, Message: message})
+}
+
+func (l faultList) sort() {
+	slices.SortFunc(l, func(a, b contracts.Fault) int { return strings.Compare(a.Pointer, b.Pointer) })
+}
+
+// pointer adds one token to a JSON pointer.
+func pointer(parent, token string) string {
+	return parent + "/" + strings.NewReplacer("~", "~0", "/", "~1").Replace(token)
+}

@@ -1,0 +1,117 @@
+package registry
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/manifold-run/manifold/contracts"
+)
+
+// active is a domain whose manifest is in use, or would be.
+type active struct {
+	registration contracts.Registration
+	manifest     *contracts.Manifest
+	digest       string
+}
+
+// domainSet is what a catalog is built from, by domain.
+type domainSet map[string]active
+
+// with gives the set with one domain replaced.
+func (s domainSet) with(name string, a active) domainSet {
+	out := maps.Clone(s)
+	if out == nil {
+		out = domainSet{}
+	}
+	out[name] = a
+	return out
+}
+
+// capability finds a declared capability by reference, seen from a domain.
+func (s domainSet) capability(ref, home string) (*contracts.Capability, bool) {
+	domain, name, found := strings.Cut(ref, ".")
+	if !found {
+		domain, name = home, ref
+	}
+	a, ok := s[domain]
+	if !ok {
+		return nil, false
+	}
+	i := slices.IndexFunc(a.manifest.Capabilities, func(c contracts.Capability) bool { return c.Name == name })
+	if i < 0 {
+		return nil, false
+	}
+	return &a.manifest.Capabilities[i], true
+}
+
+// policy is the effective policy of a capability in this set.
+func (s domainSet) policy(domain string, c *contracts.Capability, site contracts.SitePolicy) contracts.Policy {
+	compensable := false
+	if undo := c.Metadata.Compensation; undo != nil {
+		_, compensable = s.capability(undo.Capability, domain)
+	}
+	return contracts.EffectivePolicy(domain, c, compensable, s[domain].registration.Overlay, site)
+}
+
+// catalog makes the immutable snapshot of a set. What the trust in a domain
+// does not cover is left out.
+func (s domainSet) catalog(site contracts.SitePolicy) (*contracts.Catalog, error) {
+	var entries []*contracts.DomainEntry
+	for _, name := range slices.Sorted(maps.Keys(s)) {
+		entry, err := s.entry(name, site)
+		if err != nil {
+			return nil, err
+		}
+		entries = append(entries, entry)
+	}
+	snapshot, err := contracts.Hash(struct {
+		Domains []snapshotLine    `json:"domains"`
+		Roles   map[string]string `json:"roles"`
+	}{snapshotLines(entries), site.Roles})
+	if err != nil {
+		return nil, fmt.Errorf("hash catalog: %w", err)
+	}
+	return contracts.NewCatalog(snapshot, entries, maps.Clone(site.Roles)), nil
+}
+
+func (s domainSet) entry(name string, site contracts.SitePolicy) (*contracts.DomainEntry, error) {
+	a := s[name]
+	entry := &contracts.DomainEntry{Name: name, Digest: a.digest, Manifest: a.manifest}
+	for i := range a.manifest.Capabilities {
+		c := &a.manifest.Capabilities[i]
+		policy := s.policy(name, c, site)
+		if !a.registration.Admits(policy) {
+			continue
+		}
+		digest, err := contracts.CapabilityDigest(c, policy)
+		if err != nil {
+			return nil, fmt.Errorf("digest of %s.%s: %w", name, c.Name, err)
+		}
+		entry.Capabilities = append(entry.Capabilities, &contracts.CapabilityEntry{
+			Domain: name, Capability: c, Policy: policy, Digest: digest,
+		})
+	}
+	return entry, nil
+}
+
+// snapshotLine is what identifies one domain of a catalog: its manifest, and
+// the policies that apply to it.
+type snapshotLine struct {
+	Domain       string   `json:"domain"`
+	Digest       string   `json:"digest"`
+	Capabilities []string `json:"capabilities"`
+}
+
+func snapshotLines(entries []*contracts.DomainEntry) []snapshotLine {
+	lines := make([]snapshotLine, 0, len(entries))
+	for _, e := range entries {
+		line := snapshotLine{Domain: e.Name, Digest: e.Digest}
+		for _, c := range e.Capabilities {
+			line.Capabilities = append(line.Capabilities, c.Digest)
+		}
+		lines = append(lines, line)
+	}
+	return lines
+}
