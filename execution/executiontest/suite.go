@@ -22,7 +22,8 @@ func Run(t *testing.T, open func(t *testing.T) execution.Store) {
 	t.Helper()
 	all := sentences{}
 	for _, part := range []sentences{
-		runSentences(), commitSentences(), leaseSentences(),
+		runSentences(), commitSentences(), leaseSentences(), gateSentences(),
+		outcomeSentences(), lockSentences(), journalSentences(),
 	} {
 		maps.Copy(all, part)
 	}
