@@ -134,7 +134,7 @@ func (d *domain) cancelPending(ctx context.Context, in CancelOrder, comment stri
 	if err != nil {
 		return err
 	}
-	if _, err := d.client.CancelEvent(ctx, id, comment); err != nil {
+	if err := d.client.CancelEvent(ctx, id, comment); err != nil {
 		return failure(err)
 	}
 	return nil

@@ -28,13 +28,9 @@ type Worker struct {
 
 func (w Worker) identity() string { return w.ID }
 
-// Staff is a person as the staffing service shows one.
+// Staff is a person as the staffing service shows one, as far as it is needed.
 type Staff struct {
-	ID             string `json:"id"`
-	Descriptor     string `json:"descriptor"`
-	Number         string `json:"workerId"`
-	Type           Ref    `json:"workerType"`
-	AdditionalJobs []Ref  `json:"additionalJobs"`
+	ID string `json:"id"`
 }
 
 func (s Staff) identity() string { return s.ID }
@@ -73,13 +69,6 @@ func (c *Client) Worker(ctx context.Context, id string) (Worker, error) {
 	var w Worker
 	err := c.get(ctx, c.cfg.Paths.Common+"/workers/"+url.PathEscape(id), nil, &w)
 	return w, err
-}
-
-// Staff reads what the staffing service knows of one person.
-func (c *Client) Staff(ctx context.Context, id string) (Staff, error) {
-	var s Staff
-	err := c.get(ctx, c.cfg.Paths.Staffing+"/workers/"+url.PathEscape(id), nil, &s)
-	return s, err
 }
 
 // Organization reads one supervisory organisation.

@@ -50,11 +50,7 @@ func (c *Client) EventComments(ctx context.Context, id string) ([]EventComment, 
 }
 
 // CancelEvent ends an event that is not complete.
-func (c *Client) CancelEvent(ctx context.Context, id, comment string) (string, error) {
-	in := map[string]string{"id": id, "comment": comment}
-	var out struct {
-		Status Ref `json:"eventStatus"`
-	}
-	err := c.post(ctx, c.cfg.Paths.Process+"/events/"+url.PathEscape(id)+"/cancel", in, &out)
-	return out.Status.Descriptor, err
+func (c *Client) CancelEvent(ctx context.Context, id, comment string) error {
+	var out Ref // the answer repeats the id
+	return c.post(ctx, c.cfg.Paths.Process+"/events/"+url.PathEscape(id)+"/cancel", map[string]string{"id": id, "comment": comment}, &out)
 }
