@@ -36,6 +36,7 @@ type domain struct {
 	outcome  contracts.DomainOutcome
 	findings []contracts.Finding
 	seen     seen
+	begins   int    // attempts to get the manifest that were begun
 	fetched  int    // attempts that have ended
 	trouble  string // why the last attempt gave nothing
 
@@ -138,7 +139,19 @@ func (d *domain) noteJudged(outcome contracts.DomainOutcome, findings []contract
 	d.outcome, d.findings, d.seen, d.trouble = outcome, findings, s, ""
 }
 
-// noteFetched counts an attempt to get the manifest.
+func (d *domain) begun() int {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.begins
+}
+
+func (d *domain) noteBegun() {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.begins++
+}
+
+// noteFetched counts an attempt that has ended.
 func (d *domain) noteFetched(err error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()

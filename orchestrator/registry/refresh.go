@@ -9,7 +9,8 @@ import (
 )
 
 // Refresh asks for a domain's manifest again, because something that runs
-// found it changed. Callers that come while one is under way share it.
+// found it changed. Callers that come while one is under way share the next
+// one: what is under way may have been answered before the change.
 func (r *Registry) Refresh(ctx context.Context, name string) error {
 	d, ok := r.domain(name)
 	if !ok {
@@ -26,16 +27,17 @@ func unknownDomain(name string) error {
 // look fetches the manifest and lets it be judged. Forced, it is judged even
 // if nothing has changed.
 func (r *Registry) look(ctx context.Context, d *domain, forced bool) (contracts.DomainReport, error) {
-	began := d.attempts()
+	before := d.begun()
 	select {
 	case d.busy <- struct{}{}:
 		defer func() { <-d.busy }()
 	case <-ctx.Done():
 		return contracts.DomainReport{}, fmt.Errorf("wait for the manifest of domain %s: %w", d.name, ctx.Err())
 	}
-	if !forced && d.attempts() > began {
-		return r.report(d), nil // somebody looked while we waited
+	if !forced && d.begun() > before {
+		return r.report(d), nil // somebody began to look after we came
 	}
+	d.noteBegun()
 	at := d.endpoint()
 	etag := ""
 	if !forced {
