@@ -1,0 +1,125 @@
+package sqlite_test
+
+import (
+	"bufio"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/manifold-run/manifold/contracts"
+	"github.com/manifold-run/manifold/execution"
+	"github.com/manifold-run/manifold/internal/store/sqlite"
+)
+
+// childPath names the database that a child process writes to until it is
+// killed.
+const childPath = "MANIFOLD_TEST_SQLITE_CHILD"
+
+// writers is how many goroutines the child writes with.
+const writers = 8
+
+// TestChild is no test of its own: TestKill starts it in a process of its own.
+func TestChild(t *testing.T) {
+	path := os.Getenv(childPath)
+	if path == "" {
+		t.Skip("only as a child of TestKill")
+	}
+	s := open(t, path)
+	acknowledged := make(chan string)
+	for w := range writers {
+		lease := create(t, s, fmt.Sprintf("r%d", w), execution.Transition{})
+		go func() {
+			for n := 1; ; n++ {
+				tr := execution.Transition{Lease: lease, Nodes: node(fmt.Sprintf("n%d", n)), Events: []contracts.Event{{Type: contracts.EventNodeEnd}}}
+				if _, err := s.Commit(t.Context(), tr); err != nil {
+					t.Errorf("commit: %v", err)
+					return
+				}
+				acknowledged <- fmt.Sprintf("%s %d\n", lease.RunID, n)
+			}
+		}()
+	}
+	for line := range acknowledged {
+		if _, err := os.Stdout.WriteString(line); err != nil {
+			return
+		}
+	}
+}
+
+// TestKill kills a process that writes, with no warning, and looks for all
+// that it was told to be stored.
+func TestKill(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "manifold.db")
+	child := exec.Command(os.Args[0], "-test.run=^TestChild$") //nolint:gosec // this very test binary
+	child.Env = append(os.Environ(), childPath+"="+path)
+	out, err := child.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := child.Start(); err != nil {
+		t.Fatal(err)
+	}
+	acknowledged := map[string]int{}
+	lines := bufio.NewScanner(out)
+	for count := 0; lines.Scan(); count++ {
+		run, n := parse(t, lines.Text())
+		acknowledged[run] = n
+		switch count {
+		case 20:
+			_, err := sqlite.Open(t.Context(), sqlite.Config{Path: path})
+			wantCode(t, err, contracts.CodeConflict) // the living process holds it
+		case 300:
+			if err := child.Process.Kill(); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	if err := child.Wait(); err == nil {
+		t.Fatal("the child ended by itself")
+	}
+	if len(acknowledged) != writers {
+		t.Fatalf("only %d runs were written to", len(acknowledged))
+	}
+	wantAll(t, open(t, path), acknowledged)
+}
+
+func parse(t *testing.T, line string) (run string, n int) {
+	t.Helper()
+	run, number, ok := strings.Cut(line, " ")
+	n, err := strconv.Atoi(number)
+	if !ok || err != nil {
+		t.Fatalf("the child says %q", line)
+	}
+	return run, n
+}
+
+// wantAll checks that nothing acknowledged is lost, that no run is torn, and
+// that the events have no gaps.
+func wantAll(t *testing.T, s *sqlite.Store, acknowledged map[string]int) {
+	t.Helper()
+	stored := 0
+	for run, n := range acknowledged {
+		got, err := s.LoadRun(t.Context(), run)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(got.Nodes) < n {
+			t.Errorf("run %s has %d nodes, %d were acknowledged", run, len(got.Nodes), n)
+		}
+		stored += len(got.Nodes)
+	}
+	events, err := s.Events(t.Context(), "s1", 0, 0)
+	if err != nil || len(events) != stored {
+		t.Errorf("%d events for %d nodes, %v", len(events), stored, err)
+	}
+	for i, e := range events {
+		if e.Seq != int64(i)+1 {
+			t.Fatalf("event %d has number %d", i+1, e.Seq)
+		}
+	}
+}

@@ -1,0 +1,217 @@
+package sqlite_test
+
+import (
+	"database/sql"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+
+	"github.com/manifold-run/manifold/contracts"
+	"github.com/manifold-run/manifold/execution"
+	"github.com/manifold-run/manifold/internal/store/sqlite"
+	"github.com/manifold-run/manifold/orchestrator"
+)
+
+func wantCode(t *testing.T, err error, want contracts.Code) {
+	t.Helper()
+	if got := contracts.CodeOf(err); got != want {
+		t.Errorf("got error %v with code %q, want code %q", err, got, want)
+	}
+}
+
+func exampleRun(id string) execution.Run {
+	at := time.Date(2026, 3, 4, 5, 6, 7, 0, time.UTC)
+	return execution.Run{
+		ID: id, SessionID: "s1", Owner: "one", Format: execution.Format, State: contracts.RunRunning,
+		Plan: contracts.Plan{RunID: id, Goal: "goal", Owner: contracts.Principal{ID: "ana"}}, CreatedAt: at, UpdatedAt: at,
+	}
+}
+
+// create inserts a run that is leased for an hour.
+func create(t testing.TB, s *sqlite.Store, id string, first execution.Transition) execution.Lease {
+	t.Helper()
+	if err := s.CreateRun(t.Context(), exampleRun(id), time.Hour, first); err != nil {
+		t.Fatal(err)
+	}
+	return execution.Lease{RunID: id, Owner: "one", Epoch: 1}
+}
+
+func node(id string) []execution.NodeRecord {
+	return []execution.NodeRecord{{NodeID: id, State: contracts.NodeCompleted}}
+}
+
+func TestOpen(t *testing.T) {
+	t.Parallel()
+	tests := map[string]func(t *testing.T, path string){
+		"a reopened file shows everything":                       reopened,
+		"a file that is in use is refused, and free after Close": inUse,
+		"the tables of a newer release are refused":              newerTables,
+		"a file that is no database is refused and left alone":   noDatabase,
+		"a path in a place that cannot be made is refused":       badPlace,
+		"only the owner may read the file":                       ownerOnly,
+		"a path may contain any character":                       oddPath,
+		"the store's clock decides, not the machine's":           injectedClock,
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			test(t, filepath.Join(t.TempDir(), "manifold.db"))
+		})
+	}
+}
+
+func reopened(t *testing.T, path string) {
+	ctx := t.Context()
+	s, err := sqlite.Open(ctx, sqlite.Config{Path: path})
+	if err != nil {
+		t.Fatal(err)
+	}
+	create(t, s, "r1", execution.Transition{
+		Nodes: node("n1"), Events: []contracts.Event{{Type: contracts.EventDone}},
+		Gates: []contracts.Interrupt{{InterruptID: "g1", Code: "AAA", Prompt: "?"}},
+		Blobs: []execution.Blob{{SHA256: "cafe", Body: []byte("body")}},
+	})
+	if err := s.CreateSession(ctx, orchestrator.Session{ID: "s1", Name: "talk"}); err != nil {
+		t.Fatal(err)
+	}
+	read := func(s *sqlite.Store) []any {
+		run, err := s.LoadRun(ctx, "r1")
+		events, errEvents := s.Events(ctx, "s1", 0, 0)
+		session, errSession := s.Session(ctx, "s1")
+		body, errBlob := s.Blob(ctx, "cafe")
+		if err := errors.Join(err, errEvents, errSession, errBlob); err != nil {
+			t.Fatal(err)
+		}
+		return []any{run, events, session, body}
+	}
+	before := read(s)
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(before, read(open(t, path)), cmpopts.EquateEmpty()); diff != "" {
+		t.Errorf("after reopening (-before +after):\n%s", diff)
+	}
+}
+
+func inUse(t *testing.T, path string) {
+	first, err := sqlite.Open(t.Context(), sqlite.Config{Path: path})
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = sqlite.Open(t.Context(), sqlite.Config{Path: path})
+	wantCode(t, err, contracts.CodeConflict)
+	create(t, first, "r1", execution.Transition{})
+	for range 2 { // closing twice is harmless
+		if err := first.Close(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	open(t, path)
+}
+
+func newerTables(t *testing.T, path string) {
+	s, err := sqlite.Open(t.Context(), sqlite.Config{Path: path})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if v, err := s.Version(t.Context()); err != nil || v < 1 {
+		t.Errorf("the tables have version %d, %v", v, err)
+	}
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	db, err := sql.Open("sqlite", path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := db.ExecContext(t.Context(), "PRAGMA user_version = 99"); err != nil {
+		t.Fatal(err)
+	}
+	if err := db.Close(); err != nil {
+		t.Fatal(err)
+	}
+	for range 2 { // the refusal leaves nothing locked
+		_, err = sqlite.Open(t.Context(), sqlite.Config{Path: path})
+		wantCode(t, err, contracts.CodeUnsupported)
+	}
+}
+
+func noDatabase(t *testing.T, path string) {
+	const letter = "Dear Sir or Madam, this is a letter and has been one for a long time, longer than any header."
+	if err := os.WriteFile(path, []byte(letter), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	_, err := sqlite.Open(t.Context(), sqlite.Config{Path: path})
+	wantCode(t, err, contracts.CodeInternal)
+	if body, err := os.ReadFile(path); err != nil || string(body) != letter {
+		t.Errorf("the letter is now %q, %v", body, err)
+	}
+}
+
+func badPlace(t *testing.T, path string) {
+	if err := os.WriteFile(path, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	_, err := sqlite.Open(t.Context(), sqlite.Config{Path: filepath.Join(path, "below", "a.db")})
+	wantCode(t, err, contracts.CodeUnavailable)
+	_, err = sqlite.Open(t.Context(), sqlite.Config{})
+	wantCode(t, err, contracts.CodeInvalid)
+}
+
+func ownerOnly(t *testing.T, path string) {
+	s := open(t, path)
+	create(t, s, "r1", execution.Transition{})
+	for _, name := range []string{path, path + "-wal", path + "-lock"} {
+		info, err := os.Stat(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if info.Mode().Perm()&fs.FileMode(0o077) != 0 {
+			t.Errorf("%s has mode %v", name, info.Mode())
+		}
+	}
+}
+
+func oddPath(t *testing.T, path string) {
+	path = filepath.Join(filepath.Dir(path), "50% of ? and # and ä", "a b.db")
+	create(t, open(t, path), "r1", execution.Transition{})
+	if info, err := os.Stat(path); err != nil || info.Size() == 0 && !exists(path+"-wal") {
+		t.Errorf("the data is not at the path: %v, %v", info, err)
+	}
+}
+
+func exists(path string) bool {
+	_, err := os.Stat(path)
+	return err == nil
+}
+
+func injectedClock(t *testing.T, path string) {
+	now := time.Date(2020, 1, 1, 0, 0, 0, 0, time.UTC)
+	s, err := sqlite.Open(t.Context(), sqlite.Config{Path: path, Now: func() time.Time { return now }})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	create(t, s, "r1", execution.Transition{Gates: []contracts.Interrupt{{InterruptID: "g1", Code: "AAA"}}})
+	_, err = s.AcquireRun(t.Context(), "r1", "two", time.Hour)
+	wantCode(t, err, contracts.CodeConflict)
+	_, err = s.UpdateInterrupt(t.Context(), "g1", func(_ *contracts.Interrupt, at time.Time) error {
+		if !at.Equal(now) {
+			t.Errorf("the decider sees %v, want %v", at, now)
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	now = now.Add(time.Hour)
+	if _, err = s.AcquireRun(t.Context(), "r1", "two", time.Hour); err != nil {
+		t.Errorf("the lease has ended by the store's clock: %v", err)
+	}
+}
