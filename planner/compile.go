@@ -161,7 +161,7 @@ func (c *compiler) buildAsk(a *ask) error {
 		return err
 	}
 	a.built = built
-	if m := c.shared[a.cap.Capability.Metadata.JoinKey]; m != nil {
+	if m := c.shared[a.target.Capability.Metadata.JoinKey]; m != nil {
 		m.add(a)
 		return nil
 	}

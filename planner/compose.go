@@ -184,13 +184,13 @@ func (c *compiler) player(cl *call, role, what string) (*contracts.RolePlayer, e
 	return nil, nil //nolint:nilnil // the question was asked; there is no player yet
 }
 
-// without leaves an optional follow-up out and says so; a required one cannot
-// be left out.
+// without leaves an optional step out and says so; a required one cannot be
+// left out.
 func (c *compiler) without(required bool, reason error) error {
 	if required {
 		return reason
 	}
-	c.note("a follow-up is left out: " + reason.Error())
+	c.note("left out: " + reason.Error())
 	return nil
 }
 

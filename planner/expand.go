@@ -2,6 +2,7 @@ package planner
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strconv"
 
@@ -81,10 +82,7 @@ func (cl *call) fansOut() bool { return len(cl.members) > 1 }
 // together is the scope after several members: what was asked for, lists
 // whole; the single parameter stands for the list.
 func (cl *call) together() map[string]any {
-	scope := make(map[string]any, len(cl.given)+1)
-	for name, value := range cl.given {
-		scope[name] = value
-	}
+	scope := maps.Clone(cl.given)
 	for _, rule := range cl.target.arrayRules() {
 		if items, ok := cl.given[rule.ParamName]; ok {
 			scope[rule.SingleParamName] = items
@@ -95,13 +93,8 @@ func (cl *call) together() map[string]any {
 
 // scope is the scope after one member: what was asked for, as it was resolved.
 func (m *member) scope(given map[string]any) map[string]any {
-	scope := make(map[string]any, len(given)+1)
-	for name, value := range given {
-		scope[name] = value
-	}
-	for name, value := range m.params {
-		scope[name] = value
-	}
+	scope := maps.Clone(given)
+	maps.Copy(scope, m.params)
 	return scope
 }
 

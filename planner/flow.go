@@ -140,6 +140,12 @@ func (c *compiler) posts(cl *call, m *member, id, branch string, out *built) err
 			continue
 		}
 		post, err := c.post(cl, m, step, id, what)
+		if code := contracts.CodeOf(err); code == contracts.CodeUnavailable || code == contracts.CodeForbidden {
+			if err := c.without(step.Required, err); err != nil {
+				return err
+			}
+			continue
+		}
 		if err != nil {
 			return err
 		}

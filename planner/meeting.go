@@ -10,7 +10,6 @@ import (
 type meeting struct {
 	key    string
 	ends   []string
-	phase  string
 	anchor string
 }
 
@@ -20,12 +19,12 @@ func (m *meeting) add(a *ask) { m.ends = append(m.ends, a.built.ends...) }
 func (c *compiler) findMeetings(asks []*ask) {
 	count := map[string]int{}
 	for _, a := range asks {
-		if key := a.cap.Capability.Metadata.JoinKey; key != "" {
+		if key := a.target.Capability.Metadata.JoinKey; key != "" {
 			count[key]++
 		}
 	}
 	for _, a := range asks {
-		key := a.cap.Capability.Metadata.JoinKey
+		key := a.target.Capability.Metadata.JoinKey
 		if a.meets = count[key] > 1; a.meets && c.shared[key] == nil {
 			c.shared[key] = &meeting{key: key}
 		}
@@ -43,11 +42,11 @@ func (c *compiler) meet(a *ask) error {
 	if !a.meets {
 		return nil
 	}
-	m := c.shared[a.cap.Capability.Metadata.JoinKey]
+	m := c.shared[a.target.Capability.Metadata.JoinKey]
 	if m.anchor == "" {
 		id, err := c.add(contracts.Node{
 			Kind: contracts.KindJoin, Role: contracts.RoleJoin, Title: "All of: " + cut(m.key, 60), DependsOn: m.ends,
-			JoinKey: m.key, Phase: c.phase(a.cap.CapabilityEntry), Required: true, BranchID: c.nextID(),
+			JoinKey: m.key, Phase: c.phase(a.target.CapabilityEntry), Required: true, BranchID: c.nextID(),
 		})
 		if err != nil {
 			return err

@@ -13,7 +13,7 @@ import (
 type ask struct {
 	intent  contracts.Intent
 	pointer string
-	cap     *capability
+	target  *capability
 	call    *call
 	built   built
 	// before are the intents that stand earlier in the order, after those of
@@ -23,7 +23,7 @@ type ask struct {
 	meets bool
 }
 
-func (a *ask) writes() bool { return a.cap.Policy.SideEffectClass.Writes() }
+func (a *ask) writes() bool { return a.target.Policy.SideEffectClass.Writes() }
 
 // waitsFor gives the nodes that must end before this intent begins. Words give
 // order only: a read named after a write sees what it did; a write keeps the
@@ -63,7 +63,7 @@ func (c *compiler) read() ([]*ask, error) {
 	}
 	c.link(asks)
 	for _, a := range asks {
-		if a.cap == nil {
+		if a.target == nil {
 			continue
 		}
 		if err := c.prepareAsk(a); err != nil {
@@ -100,7 +100,7 @@ func (c *compiler) resolve(i int, in contracts.Intent) (*ask, error) {
 	if err := c.permit(entry); err != nil {
 		return nil, err
 	}
-	a.cap, err = c.capability(entry)
+	a.target, err = c.capability(entry)
 	return a, err
 }
 
@@ -152,7 +152,7 @@ func (c *compiler) prepareAsk(a *ask) error {
 	p := prepared{faults: cleaned.faults}
 	if len(p.faults) == 0 {
 		var err error
-		if p, err = c.prepare(a.cap, params); err != nil {
+		if p, err = c.prepare(a.target, params); err != nil {
 			return err
 		}
 	}
@@ -160,20 +160,20 @@ func (c *compiler) prepareAsk(a *ask) error {
 		c.rejectParam(a, f)
 	}
 	for _, name := range p.missing {
-		c.askParam(a.intent.ID, a.cap, name, "")
+		c.askParam(a.intent.ID, a.target, name, "")
 	}
 	for i, name := range a.intent.Missing {
-		if _, given := a.intent.Parameters[name]; given || a.cap.listed(name, params) {
+		if _, given := a.intent.Parameters[name]; given || a.target.listed(name, params) {
 			continue
 		}
-		if !a.cap.knows(name) {
-			c.fault(fmt.Sprintf("%s/missing/%d", a.pointer, i), "%s has no parameter %q", a.cap.Ref(), name)
+		if !a.target.knows(name) {
+			c.fault(fmt.Sprintf("%s/missing/%d", a.pointer, i), "%s has no parameter %q", a.target.Ref(), name)
 			continue
 		}
-		c.askParam(a.intent.ID, a.cap, name, "")
+		c.askParam(a.intent.ID, a.target, name, "")
 	}
 	a.call = &call{
-		prepared: p, target: a.cap, intent: a.intent.ID, required: true, chain: []string{a.cap.Ref()},
+		prepared: p, target: a.target, intent: a.intent.ID, required: true, chain: []string{a.target.Ref()},
 	}
 	return nil
 }
@@ -183,12 +183,12 @@ func (c *compiler) prepareAsk(a *ask) error {
 func (c *compiler) rejectParam(a *ask, f contracts.Fault) {
 	name := param(f.Pointer)
 	fromWords := a.intent.Source == "local" || a.intent.Source == "llm"
-	if fromWords && a.cap.declared[name] && !a.cap.spec(name).PII {
-		c.askParam(a.intent.ID, a.cap, name, fmt.Sprintf("%q does not fit: %s.", cut(spoken(a.intent.Parameters[name]), 60), f.Message))
+	if fromWords && a.target.declared[name] && !a.target.spec(name).PII {
+		c.askParam(a.intent.ID, a.target, name, fmt.Sprintf("%q does not fit: %s.", cut(spoken(a.intent.Parameters[name]), 60), f.Message))
 		return
 	}
-	if fromWords && a.cap.declared[name] {
-		c.askParam(a.intent.ID, a.cap, name, "That does not fit: "+f.Message+".")
+	if fromWords && a.target.declared[name] {
+		c.askParam(a.intent.ID, a.target, name, "That does not fit: "+f.Message+".")
 		return
 	}
 	c.fault(a.pointer+"/parameters"+f.Pointer, "%s", f.Message)

@@ -1,6 +1,7 @@
 package planner
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/manifold-run/manifold/contracts"
@@ -61,11 +62,7 @@ func deferred(v any) bool { return holdsExpr(v) || holdsArtifact(v) }
 func holdsArtifact(v any) bool {
 	switch v := v.(type) {
 	case []any:
-		for _, item := range v {
-			if holdsArtifact(item) {
-				return true
-			}
-		}
+		return slices.ContainsFunc(v, holdsArtifact)
 	case map[string]any:
 		if _, ok := v["$artifact"]; ok && len(v) == 1 {
 			return true

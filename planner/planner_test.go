@@ -109,38 +109,38 @@ func writeWant(t *testing.T, name, got string) {
 	}
 }
 
-func decode(t testing.TB, text string, v any) {
-	t.Helper()
+func decode(tb testing.TB, text string, v any) {
+	tb.Helper()
 	if err := contracts.DecodeStrict([]byte(text), v); err != nil {
-		t.Fatalf("%v in %s", err, text)
+		tb.Fatalf("%v in %s", err, text)
 	}
 }
 
-func catalogOf(t testing.TB, s scenario, parts map[string]string) *contracts.Catalog {
-	t.Helper()
+func catalogOf(tb testing.TB, s scenario, parts map[string]string) *contracts.Catalog {
+	tb.Helper()
 	var manifests []*contracts.Manifest
 	for _, name := range s.Domains {
 		raw, err := os.ReadFile(filepath.Join("testdata", "domains", name+".json"))
 		if err != nil {
-			t.Fatal(err)
+			tb.Fatal(err)
 		}
 		m := new(contracts.Manifest)
-		decode(t, string(raw), m)
+		decode(tb, string(raw), m)
 		manifests = append(manifests, m)
 	}
 	for _, name := range slices.Sorted(maps.Keys(parts)) {
 		if strings.HasPrefix(name, "domain") {
 			m := new(contracts.Manifest)
-			decode(t, parts[name], m)
+			decode(tb, parts[name], m)
 			manifests = append(manifests, m)
 		}
 	}
-	return newCatalog(t, contracts.SitePolicy{Roles: s.SiteRoles}, manifests...)
+	return newCatalog(tb, contracts.SitePolicy{Roles: s.SiteRoles}, manifests...)
 }
 
 // newCatalog does what the registry does: effective policies and digests.
-func newCatalog(t testing.TB, site contracts.SitePolicy, manifests ...*contracts.Manifest) *contracts.Catalog {
-	t.Helper()
+func newCatalog(tb testing.TB, site contracts.SitePolicy, manifests ...*contracts.Manifest) *contracts.Catalog {
+	tb.Helper()
 	var domains []*contracts.DomainEntry
 	for _, m := range manifests {
 		d := &contracts.DomainEntry{Name: m.Domain, Manifest: m}
@@ -149,7 +149,7 @@ func newCatalog(t testing.TB, site contracts.SitePolicy, manifests ...*contracts
 			policy := contracts.EffectivePolicy(m.Domain, c, c.Metadata.Compensation != nil, contracts.Overlay{}, site)
 			digest, err := contracts.CapabilityDigest(c, policy)
 			if err != nil {
-				t.Fatal(err)
+				tb.Fatal(err)
 			}
 			d.Capabilities = append(d.Capabilities, &contracts.CapabilityEntry{
 				Domain: m.Domain, Capability: c, Policy: policy, Digest: digest,

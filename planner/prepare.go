@@ -226,7 +226,7 @@ func (p *prepared) repeat(target *capability, rule contracts.ArrayRule) error {
 			return contracts.Errorf(contracts.CodeUnsupported,
 				"%s would repeat over two lists that are only known while it runs; one is possible", target.Ref())
 		}
-		items, _ := p.given[rule.ParamName].(string) //nolint:errcheck // the caller has seen that it is text
+		items, _ := p.given[rule.ParamName].(string)
 		m.each = &contracts.ForEach{Items: items, MaxConcurrency: p.limit}
 		m.params[rule.SingleParamName] = "${item}"
 	}

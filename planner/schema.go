@@ -185,12 +185,12 @@ func branches(schema map[string]any) []map[string]any {
 }
 
 func object(v any) map[string]any {
-	o, _ := v.(map[string]any) //nolint:errcheck // anything else has no members
+	o, _ := v.(map[string]any)
 	return o
 }
 
 func listOf(v any) []any {
-	l, _ := v.([]any) //nolint:errcheck // anything else has no items
+	l, _ := v.([]any)
 	return l
 }
 
@@ -207,7 +207,7 @@ func (c *capability) property(name string) map[string]any {
 
 // plansOnly tells whether a parameter is for the planner alone.
 func (c *capability) plansOnly(name string) bool {
-	marked, _ := object(object(c.root["properties"])[name])[onlyHere].(bool) //nolint:errcheck // absent is false
+	marked, _ := object(object(c.root["properties"])[name])[onlyHere].(bool)
 	return marked || c.property(name)[onlyHere] == true
 }
 

@@ -43,7 +43,7 @@ func goal(text string, asks []*ask) string {
 	}
 	parts := make([]string, len(asks))
 	for i, a := range asks {
-		parts[i] = a.cap.title()
+		parts[i] = a.target.title()
 	}
 	return contracts.CleanSummary(strings.Join(parts, "; "))
 }

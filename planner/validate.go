@@ -44,7 +44,6 @@ type validator struct {
 	faults  []contracts.Fault
 	changed []contracts.Fault
 	dry     []contracts.Fault
-	needs   map[string]string
 }
 
 func (v *validator) fault(pointer, format string, args ...any) {

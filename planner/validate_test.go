@@ -2,8 +2,6 @@ package planner_test
 
 import (
 	"encoding/json"
-	"os"
-	"path/filepath"
 	"slices"
 	"testing"
 
@@ -12,9 +10,9 @@ import (
 )
 
 // lending is a plan with a search, a choice, a gated write and a post.
-func lending(t testing.TB) (contracts.Plan, *contracts.Catalog) {
-	t.Helper()
-	catalog := catalogOf(t, scenario{Domains: []string{"library", "post", "garden"}}, nil)
+func lending(tb testing.TB) (contracts.Plan, *contracts.Catalog) {
+	tb.Helper()
+	catalog := catalogOf(tb, scenario{Domains: []string{"library", "post", "garden"}}, nil)
 	result, err := planner.Compile(planner.Request{
 		Goal: "lend it", Catalog: catalog, Owner: contracts.Principal{ID: "u1"},
 		Intents: []contracts.Intent{
@@ -24,7 +22,7 @@ func lending(t testing.TB) (contracts.Plan, *contracts.Catalog) {
 		},
 	})
 	if err != nil || len(result.Questions) > 0 {
-		t.Fatalf("compile: %v %v", err, result.Questions)
+		tb.Fatalf("compile: %v %v", err, result.Questions)
 	}
 	return result.Plan, catalog
 }
@@ -42,25 +40,25 @@ const (
 	water
 )
 
-func rehash(t testing.TB, p *contracts.Plan) {
-	t.Helper()
+func rehash(tb testing.TB, p *contracts.Plan) {
+	tb.Helper()
 	hash, err := planner.HashPlan(*p)
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 	p.PlanHash = hash
 }
 
 // copyOf gives a plan that shares nothing with p.
-func copyOf(t testing.TB, p contracts.Plan) contracts.Plan {
-	t.Helper()
+func copyOf(tb testing.TB, p contracts.Plan) contracts.Plan {
+	tb.Helper()
 	raw, err := json.Marshal(p)
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 	var out contracts.Plan
 	if err := contracts.DecodeStrict(raw, &out); err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 	return out
 }
@@ -182,17 +180,15 @@ func TestHashLeavesOutIDs(t *testing.T) {
 // error or accepts; it never panics, and never accepts a write without a gate.
 func FuzzValidatePlan(f *testing.F) {
 	plan, catalog := lending(f)
-	raw, err := json.Marshal(plan)
-	if err != nil {
-		f.Fatal(err)
-	}
-	f.Add(raw)
-	if seeds, err := filepath.Glob(filepath.Join("testdata", "foreign", "*.json")); err == nil {
-		for _, name := range seeds {
-			if seed, err := os.ReadFile(name); err == nil {
-				f.Add(seed)
-			}
+	for _, n := range plan.Nodes { // small seeds, which the fuzzer can change everywhere
+		small := plan
+		n.DependsOn = nil
+		small.Nodes, small.CapabilityDigests = []contracts.Node{n}, nil
+		raw, err := json.Marshal(small)
+		if err != nil {
+			f.Fatal(err)
 		}
+		f.Add(raw)
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {
 		var p contracts.Plan
@@ -211,5 +207,35 @@ func FuzzValidatePlan(f *testing.F) {
 			}
 		}
 		planner.Describe(p, catalog)
+	})
+}
+
+// FuzzCompile: intents come from anyone. Whatever they hold, Compile gives a
+// valid plan, a question or an error that is the caller's.
+func FuzzCompile(f *testing.F) {
+	catalog := catalogOf(f, scenario{Domains: []string{"library", "post", "garden"}}, nil)
+	for _, seed := range []string{
+		`[{"domain":"library","capability":"find_book","parameters":{"isbns":["9780001","Emma"],"notify":true}}]`,
+		`[{"id":"a","domain":"library","capability":"lend_book","source":"llm","parameters":{"isbn":"9780001","member":"${item}"}},` +
+			`{"capability":"library.count_loans","domain":"","after":["a"]}]`,
+		`[{"domain":"library","capability":"compare_offers","parameters":{"titles":["a"],"shops":["up"]},"missing":["shop"]}]`,
+		`[{"domain":"garden","capability":"water_bed","parameters":{"beds":[{"$artifact":"x"}],"litres":1e400}}]`,
+	} {
+		f.Add([]byte(seed))
+	}
+	f.Fuzz(func(t *testing.T, data []byte) {
+		var intents []contracts.Intent
+		if contracts.DecodeStrict(data, &intents) != nil {
+			return
+		}
+		result, err := planner.Compile(planner.Request{Intents: intents, Catalog: catalog})
+		switch {
+		case contracts.CodeOf(err) == contracts.CodeInternal:
+			t.Fatal(err)
+		case err == nil && len(result.Questions) == 0:
+			if err := planner.Validate(result.Plan, catalog); err != nil {
+				t.Fatal(err)
+			}
+		}
 	})
 }

@@ -62,8 +62,12 @@ func (v *validator) onlyTools(at string, n contracts.Node) {
 		name string
 		set  bool
 	}{
-		{"tool", n.Tool != ""}, {"params", len(n.Params) > 0}, {"policy", n.Policy != nil},
-		{"locks", len(n.Locks) > 0}, {"instance", n.Instance != ""}, {"for_each", n.ForEach != nil},
+		{"tool", n.Tool != ""},
+		{"params", len(n.Params) > 0},
+		{"policy", n.Policy != nil},
+		{"locks", len(n.Locks) > 0},
+		{"instance", n.Instance != ""},
+		{"for_each", n.ForEach != nil},
 	} {
 		if m.set {
 			v.fault(at+"/"+m.name, "only nodes of kind tool have it")
