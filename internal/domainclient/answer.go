@@ -157,7 +157,7 @@ func messageIn(data []byte) string {
 	}
 	var said string
 	if json.Unmarshal(body.Error, &nested) != nil || nested.Message == "" {
-		_ = json.Unmarshal(body.Error, &said) //nolint:errcheck // any other shape says nothing
+		_ = json.Unmarshal(body.Error, &said) // any other shape says nothing
 	}
 	for _, text := range []string{nested.Message, said, body.Message, body.Detail, body.Title} {
 		if text != "" {

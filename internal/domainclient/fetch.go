@@ -148,16 +148,16 @@ func plain(err error) error {
 		err = u.Err
 	}
 	if errors.Is(err, context.DeadlineExceeded) {
-		return errTimeout{err}
+		return timeoutError{err}
 	}
 	return err
 }
 
-// errTimeout words a deadline for people.
-type errTimeout struct{ cause error }
+// timeoutError words a deadline for people.
+type timeoutError struct{ cause error }
 
-func (errTimeout) Error() string   { return "no complete answer in time" }
-func (e errTimeout) Unwrap() error { return e.cause }
+func (timeoutError) Error() string   { return "no complete answer in time" }
+func (e timeoutError) Unwrap() error { return e.cause }
 
 // retryAfter reads the header's two forms. A date is compared with the
 // domain's own clock, when it tells it.

@@ -60,7 +60,7 @@ func TestManifestIsRefused(t *testing.T) {
 		"304 when nothing was named":     {answer(304, "", ""), contracts.CodeUnavailable, "304"},
 		"more than 4 MiB":                {answer(200, plainJSON, strings.Repeat(" ", contracts.MaxManifestBytes+1)), contracts.CodeTooLarge, "larger"},
 		"a body that never ends":         {endless, contracts.CodeTooLarge, "larger"},
-		"a redirect":                     {func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, "/other", 302) }, contracts.CodeUnavailable, "redirects"},
+		"a redirect":                     {func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, "/other", http.StatusFound) }, contracts.CodeUnavailable, "redirects"},
 		"a packed body":                  {packed, contracts.CodeInvalid, "encoded"},
 		"a domain that never answers":    {func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }, contracts.CodeUnavailable, "in time"},
 		"a domain that drips its answer": {drip, contracts.CodeUnavailable, "in time"},

@@ -67,6 +67,12 @@ func bomb(w http.ResponseWriter, _ *http.Request) {
 	_ = packer.Close()
 }
 
+func hangUp(w http.ResponseWriter, _ *http.Request) {
+	if conn, _, err := http.NewResponseController(w).Hijack(); err == nil {
+		_ = conn.Close()
+	}
+}
+
 // hostile is every way to misbehave that the issue lists, and a few more.
 func hostile() map[string]http.HandlerFunc {
 	page := func(body string) http.HandlerFunc { return answer(200, plainJSON, body) }
@@ -77,7 +83,7 @@ func hostile() map[string]http.HandlerFunc {
 		"ref-to-a-file":     page(manifest("ref-to-a-file", 1, `{"type":"object","$ref":"file:///etc/passwd"}`)),
 		"ref-to-a-network":  page(manifest("ref-to-a-network", 1, `{"type":"object","$ref":"http://127.0.0.1:1/schema.json"}`)),
 		"ref-to-itself":     page(manifest("ref-to-itself", 1, `{"type":"object","$ref":"#"}`)),
-		"deep-schema":       page(manifest("deep-schema", 1, deepSchema(60))),
+		"deep-schema":       page(manifest("deep-schema", 1, deepSchema(40))),
 		"deeper-than-json":  page(strings.Repeat("[", 1<<20)),
 		"duplicate-names":   page(strings.ReplaceAll(manifest("duplicate-names", 2, object), "look1", "look0")),
 		"duplicate-keys":    page(strings.Replace(manifest("duplicate-keys", 1, object), `"version":"1"`, `"version":"1","version":"2"`, 1)),
@@ -88,7 +94,7 @@ func hostile() map[string]http.HandlerFunc {
 		"gzip-bomb":         bomb,
 		"redirecting":       func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, "/health", http.StatusFound) },
 		"hanging":           func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() },
-		"breaking":          func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) },
+		"breaking":          hangUp,
 		"bad-pattern":       page(manifest("bad-pattern", 1, `{"type":"object","properties":{"a":{"type":"string","pattern":"(?=x)"}}}`)),
 		"text-for-terminals": page(strings.Replace(manifest("text-for-terminals", 1, object), `"schema_version"`,
 			`"\u001b[31mred\u001b[0m":1,"schema_version"`, 1)),

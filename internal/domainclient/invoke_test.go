@@ -353,7 +353,7 @@ func TestHostileAnswers(t *testing.T) {
 	t.Parallel()
 	chunk := strings.Repeat("x", 1<<16)
 	flood := func(conn net.Conn, head string) bool {
-		for ok := write(conn, head); ok; ok = write(conn, chunk) { //nolint:revive // until the client hangs up
+		for ok := write(conn, head); ok; ok = write(conn, chunk) {
 		}
 		return false
 	}

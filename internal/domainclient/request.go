@@ -46,7 +46,7 @@ func (c *Client) do(ctx context.Context, l *lane, at registry.Endpoint, r reques
 	}
 	resp, err := client.Do(req)
 	if err != nil && resp != nil {
-		_ = resp.Body.Close() //nolint:errcheck // the error that matters is err
+		_ = resp.Body.Close()
 		resp = nil
 	}
 	return resp, x, err
@@ -84,10 +84,7 @@ func (c *Client) newRequest(ctx context.Context, at registry.Endpoint, r request
 // never after the caller has gone.
 func checkRetry(r request, x *exchange) retryablehttp.CheckRetry {
 	return func(ctx context.Context, resp *http.Response, err error) (bool, error) {
-		if ctx.Err() != nil || r.repeats == 0 {
-			return false, nil
-		}
-		return r.again(resp, err, x), nil
+		return ctx.Err() == nil && r.repeats > 0 && r.again(resp, err, x), nil
 	}
 }
 
@@ -106,9 +103,9 @@ func backoff(x *exchange) retryablehttp.Backoff {
 func traceparent(runID string) string {
 	trace := sha256.Sum256([]byte(runID))
 	if runID == "" {
-		_, _ = rand.Read(trace[:]) //nolint:errcheck // crypto/rand.Read never returns an error
+		_, _ = rand.Read(trace[:])
 	}
 	var span [8]byte
-	_, _ = rand.Read(span[:]) //nolint:errcheck // crypto/rand.Read never returns an error
+	_, _ = rand.Read(span[:])
 	return "00-" + hex.EncodeToString(trace[:16]) + "-" + hex.EncodeToString(span[:]) + "-01"
 }

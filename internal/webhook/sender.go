@@ -93,14 +93,14 @@ func (s *Sender) Wake() {
 }
 
 // Start begins to send; a sender that runs already goes on.
-func (s *Sender) Start(context.Context) error {
+func (s *Sender) Start(ctx context.Context) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.done != nil {
 		return nil
 	}
 	// The loop belongs to Start and Stop, not to the caller of Start.
-	ctx, cancel := context.WithCancel(context.Background())
+	ctx, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	s.stop, s.done = cancel, make(chan struct{})
 	go func(done chan struct{}) {
 		defer close(done)

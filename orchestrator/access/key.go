@@ -161,7 +161,7 @@ func (k *Keys) mint(spec Spec, by string) (string, Key) {
 
 func randomText(n int) string {
 	b := make([]byte, n)
-	_, _ = rand.Read(b) //nolint:errcheck // crypto/rand.Read never returns an error
+	_, _ = rand.Read(b) // it never returns an error
 	return strings.ToLower(base32.StdEncoding.WithPadding(base32.NoPadding).EncodeToString(b))
 }
 

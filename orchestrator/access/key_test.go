@@ -81,23 +81,25 @@ func TestAuthenticate(t *testing.T) {
 func TestAuthenticateRefuses(t *testing.T) {
 	t.Parallel()
 	tests := map[string]struct {
-		text func(b *bundle, t *testing.T) string
+		text func(t *testing.T, b *bundle) string
 		says string
 	}{
 		"a text that is no key": {
-			func(*bundle, *testing.T) string { return "secret" }, "no API key",
+			func(*testing.T, *bundle) string { return "secret" }, "no API key",
 		},
 		"a well-formed key that nobody made": {
-			func(*bundle, *testing.T) string { return "mfk_aaaaaaaaaaaa_" + strings.Repeat("b", 52) }, "no such",
+			func(*testing.T, *bundle) string { return "mfk_aaaaaaaaaaaa_" + strings.Repeat("b", 52) }, "no such",
 		},
 		"the right id with another secret": {
-			func(b *bundle, t *testing.T) string {
+			func(t *testing.T, b *bundle) string {
+				t.Helper()
 				_, key := b.create(t, user("ana", access.RoleViewer))
 				return "mfk_" + key.ID + "_" + strings.Repeat("b", 52)
 			}, "no such",
 		},
 		"a revoked key": {
-			func(b *bundle, t *testing.T) string {
+			func(t *testing.T, b *bundle) string {
+				t.Helper()
 				text, key := b.create(t, user("ana", access.RoleViewer))
 				if err := b.keys.Revoke(t.Context(), b.admin, key.ID); err != nil {
 					t.Fatal(err)
@@ -106,7 +108,8 @@ func TestAuthenticateRefuses(t *testing.T) {
 			}, "revoked",
 		},
 		"a key at the moment it expires": {
-			func(b *bundle, t *testing.T) string {
+			func(t *testing.T, b *bundle) string {
+				t.Helper()
 				spec, expires := user("ana", access.RoleViewer), start.Add(time.Hour)
 				spec.ExpiresAt = &expires
 				text, _ := b.create(t, spec)
@@ -119,7 +122,7 @@ func TestAuthenticateRefuses(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			b := setup(t)
-			_, err := b.keys.Authenticate(t.Context(), tt.text(b, t), "")
+			_, err := b.keys.Authenticate(t.Context(), tt.text(t, b), "")
 			wantCode(t, err, contracts.CodeUnauthorized)
 			if err != nil && !strings.Contains(err.Error(), tt.says) {
 				t.Errorf("%q does not say %q", err, tt.says)

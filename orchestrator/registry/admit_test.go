@@ -382,6 +382,7 @@ func TestTrustSiteAndWaiver(t *testing.T) {
 		check func(t *testing.T, c *contracts.Catalog)
 	}{
 		"a domain trusted for reads has no writes": {contracts.SitePolicy{}, readsOnly, func(t *testing.T, c *contracts.Catalog) {
+			t.Helper()
 			entry, _ := c.Domain("alpha")
 			if len(entry.Capabilities) != 1 || entry.Capabilities[0].Ref() != "alpha.look" {
 				t.Errorf("got %d capabilities", len(entry.Capabilities))
@@ -391,14 +392,17 @@ func TestTrustSiteAndWaiver(t *testing.T) {
 			contracts.SitePolicy{Floor: &contracts.Floor{Capabilities: map[string]contracts.FloorRule{"alpha.look": {ApprovalRequired: true}}}},
 			registration("alpha"),
 			func(t *testing.T, c *contracts.Catalog) {
+				t.Helper()
 				if e, _ := c.Capability("alpha.look"); !e.Policy.ApprovalRequired || e.Policy.Reason != "the site policy asks for approval" {
 					t.Errorf("got %+v", e.Policy)
 				}
 			},
 		},
 		"a site waives the notifier and nothing else": {
-			contracts.SitePolicy{WaiveNotifier: true}, registration("alpha"),
+			contracts.SitePolicy{WaiveNotifier: true},
+			registration("alpha"),
 			func(t *testing.T, c *contracts.Catalog) {
+				t.Helper()
 				waived, _ := c.Capability("alpha.tell")
 				other, _ := c.Capability("alpha.undo")
 				if waived.Policy.ApprovalRequired || waived.Policy.Waiver == "" || !other.Policy.ApprovalRequired {

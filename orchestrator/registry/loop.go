@@ -34,7 +34,7 @@ func (r *Registry) Start(ctx context.Context, b contracts.Bootstrap) error {
 	if err := r.publish(); err != nil {
 		return err
 	}
-	r.run()
+	r.run(context.WithoutCancel(ctx))
 	return nil
 }
 
@@ -46,8 +46,8 @@ func (r *Registry) running() bool {
 
 // run starts the loops. They belong to Start and Stop, not to the caller of
 // Start.
-func (r *Registry) run() {
-	ctx, cancel := context.WithCancel(context.Background())
+func (r *Registry) run(ctx context.Context) {
+	ctx, cancel := context.WithCancel(ctx)
 	var loops sync.WaitGroup
 	r.mu.Lock()
 	defer r.mu.Unlock()

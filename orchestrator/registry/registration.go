@@ -136,8 +136,8 @@ func (l *faultList) add(pointer, message string) {
 	*l = append(*l, contracts.Fault{Pointer: pointer, Message: message})
 }
 
-func (l faultList) sort() {
-	slices.SortFunc(l, func(a, b contracts.Fault) int { return strings.Compare(a.Pointer, b.Pointer) })
+func (l *faultList) sort() {
+	slices.SortFunc(*l, func(a, b contracts.Fault) int { return strings.Compare(a.Pointer, b.Pointer) })
 }
 
 // pointer adds one token to a JSON pointer.

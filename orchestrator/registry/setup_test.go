@@ -2,7 +2,6 @@ package registry_test
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"strings"
 	"sync"
@@ -237,13 +236,4 @@ func policyOf(t *testing.T, r *registry.Registry, ref string) contracts.Policy {
 		t.Fatalf("the catalog has no %s", ref)
 	}
 	return e.Policy
-}
-
-func raw(t *testing.T, v any) json.RawMessage {
-	t.Helper()
-	out, err := json.Marshal(v)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return out
 }
