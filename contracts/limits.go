@@ -10,6 +10,9 @@ const (
 	// MaxSchemaSize is how many places a schema may expand to when every $ref
 	// is followed; it bounds the time of one validation.
 	MaxSchemaSize = 20000
+	// MaxSchemaBranches is how many of them may apply to one value, through
+	// allOf, anyOf and the like.
+	MaxSchemaBranches = 800
 	// MaxJSONDepth bounds the nesting of any JSON that is read.
 	MaxJSONDepth         = 100
 	MaxAnswerBytes       = 32 << 20

@@ -59,7 +59,7 @@ func compileSchema(doc map[string]any) (out *jsonschema.Schema, err error) {
 			err = fmt.Errorf("does not compile: %v", r)
 		}
 	}()
-	raw, err := json.Marshal(withoutIdentity(doc))
+	raw, err := json.Marshal(settled(withoutIdentity(doc))) // no number that takes long to compute with
 	if err != nil {
 		return nil, err
 	}

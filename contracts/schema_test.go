@@ -15,6 +15,7 @@ import (
 func TestCompileSchemaRefusesWhatIsUnsafe(t *testing.T) {
 	t.Parallel()
 	outside := "only references inside the schema are allowed, such as #/$defs/name"
+	const tooLarge = "the schema expands to more than 20000 places, or 800 below allOf, anyOf and the like, every $ref followed"
 	cases := map[string]struct {
 		in      string
 		pointer string
@@ -40,7 +41,9 @@ func TestCompileSchemaRefusesWhatIsUnsafe(t *testing.T) {
 		"broken syntax":            {`{`, "", "is not JSON: unexpected end of JSON input at byte 1"},
 		"too deep":                 {nested(33), "", "the schema nests deeper than 32 levels, every $ref followed"},
 		"too deep by definitions":  {chain(33, 1), "/$defs/d32", "the schema nests deeper than 32 levels, every $ref followed"},
-		"a small one that expands": {chain(20, 2), "/$defs/d13", "the schema expands to more than 20000 places, every $ref followed"},
+		"a small one that expands": {chain(20, 2), "/$defs/d8", tooLarge},
+		"a large one":              {`{"properties":{` + wide(20001) + `}}`, "", tooLarge},
+		"too many alternatives":    {`{"items":{"anyOf":[` + strings.TrimSuffix(strings.Repeat(`{},`, 801), ",") + `]}}`, "/items", tooLarge},
 		"a wrong type":             {`{"type":5}`, "/type", ""},
 	}
 	for name, tc := range cases {
@@ -63,6 +66,15 @@ func nested(depth int) string {
 	return strings.Repeat(`{"not":`, depth-1) + `{}` + strings.Repeat(`}`, depth-1)
 }
 
+// wide gives n properties.
+func wide(n int) string {
+	var b strings.Builder
+	for i := range n {
+		fmt.Fprintf(&b, `,"p%d":{}`, i)
+	}
+	return b.String()[1:]
+}
+
 // chain gives definitions that each hold the one before, fan times.
 func chain(length, fan int) string {
 	var b strings.Builder
@@ -82,6 +94,17 @@ func TestSchemaKeepsDataApartFromKeywords(t *testing.T) {
 		"default":{"$ref":"http://data/"},"x-note":{"$dynamicRef":1}}`)
 	if faults := s.Validate(map[string]any{"$ref": "a", "pattern": map[string]any{"$ref": "http://data/"}}); faults != nil {
 		t.Errorf("unexpected faults %v", faults)
+	}
+}
+
+func TestSchemaSurvivesNumbersThatTakeLong(t *testing.T) {
+	t.Parallel()
+	s := compile(t, `{"type":"object","properties":{"n":{"enum":[1e-999999999,9007199254740993],"multipleOf":1e-300}}}`)
+	if s.Validate(map[string]any{"n": 0}) != nil || s.Validate(map[string]any{"n": json.Number("9007199254740993")}) != nil {
+		t.Error("both values are in the list")
+	}
+	if s.Validate(map[string]any{"n": json.Number("9007199254740992")}) == nil {
+		t.Error("a neighbour beyond 2^53 is not")
 	}
 }
 

@@ -26,20 +26,22 @@ type schemaGuard struct {
 	faults faultList
 }
 
-// extent is how deep and how large the schema at a place expands.
-type extent struct{ depth, size int }
+// extent is how deep and how large the schema at a place expands, and how much
+// of it stands below keywords that apply several schemas to one value.
+type extent struct{ depth, size, branched int }
 
 // How the keywords of draft 2020-12 hold other schemas. A keyword that is not
-// listed holds data, where "$ref" is a word like any other.
+// listed holds data, where "$ref" is a word like any other. The branching ones
+// apply more than one schema to the same value.
 var (
-	schemaKeywords = []string{
-		"additionalItems", "additionalProperties", "contains", "contentSchema", "else", "if", "items", "not",
-		"propertyNames", "then", "unevaluatedItems", "unevaluatedProperties",
-	}
-	schemaListKeywords = []string{"allOf", "anyOf", "oneOf", "prefixItems"}
-	schemaMapKeywords  = []string{"dependentSchemas", "patternProperties", "properties"}
-	definitionKeywords = []string{"$defs", "definitions"}
-	refusedKeywords    = []string{
+	schemaKeywords        = []string{"additionalItems", "additionalProperties", "contentSchema", "items"}
+	branchingKeywords     = []string{"contains", "else", "if", "not", "propertyNames", "then", "unevaluatedItems", "unevaluatedProperties"}
+	schemaListKeywords    = []string{"prefixItems"}
+	branchingListKeywords = []string{"allOf", "anyOf", "oneOf"}
+	schemaMapKeywords     = []string{"properties"}
+	branchingMapKeywords  = []string{"dependentSchemas", "patternProperties"}
+	definitionKeywords    = []string{"$defs", "definitions"}
+	refusedKeywords       = []string{
 		"$anchor", "$dynamicAnchor", "$dynamicRef", "$recursiveAnchor", "$recursiveRef", "$vocabulary", "dependencies",
 	}
 	ownKeywords = []string{KeywordOnlyHere, KeywordArtifact}
@@ -89,9 +91,10 @@ func (g *schemaGuard) visit(at string, node any) extent {
 	if e.depth == MaxSchemaDepth+1 {
 		g.faults.add(at, "the schema nests deeper than %d levels, every $ref followed", MaxSchemaDepth)
 	}
-	if e.size > MaxSchemaSize {
-		g.faults.add(at, "the schema expands to more than %d places, every $ref followed", MaxSchemaSize)
-		e.size = 1 // told once; what holds it is not at fault
+	if e.size > MaxSchemaSize || e.branched > MaxSchemaBranches {
+		g.faults.add(at, "the schema expands to more than %d places, or %d below allOf, anyOf and the like, every $ref followed",
+			MaxSchemaSize, MaxSchemaBranches)
+		e.size, e.branched = 1, 0 // told once; what holds it is not at fault
 		g.known[at] = e
 	}
 	return e
@@ -102,29 +105,38 @@ func (g *schemaGuard) measure(at string, schema map[string]any) extent {
 	hold := func(inner extent) {
 		e.depth = max(e.depth, inner.depth+1)
 		e.size += inner.size
+		e.branched += inner.branched
 	}
-	for _, keyword := range schemaKeywords {
+	branch := func(inner extent) {
+		inner.branched = inner.size
+		hold(inner)
+	}
+	g.visitKeywords(at, schema, schemaKeywords, schemaListKeywords, schemaMapKeywords, hold)
+	g.visitKeywords(at, schema, branchingKeywords, branchingListKeywords, branchingMapKeywords, branch)
+	g.visitKeywords(at, schema, nil, nil, definitionKeywords, func(extent) {})
+	if ref, ok := schema["$ref"]; ok {
+		target := g.follow(at+"/$ref", ref)
+		target.depth-- // stands in place of this one, no level deeper
+		hold(target)
+	}
+	return e
+}
+
+// visitKeywords visits the schemas that keywords of three shapes hold.
+func (g *schemaGuard) visitKeywords(at string, schema map[string]any, single, lists, maps []string, hold func(extent)) {
+	for _, keyword := range single {
 		if inner, ok := schema[keyword]; ok {
 			hold(g.visit(at+"/"+keyword, inner))
 		}
 	}
-	for _, keyword := range schemaListKeywords {
+	for _, keyword := range lists {
 		for i, inner := range listOf(schema[keyword]) {
 			hold(g.visit(child(at+"/"+keyword, i), inner))
 		}
 	}
-	for _, keyword := range schemaMapKeywords {
+	for _, keyword := range maps {
 		g.visitMap(at+"/"+keyword, schema[keyword], hold)
 	}
-	for _, keyword := range definitionKeywords {
-		g.visitMap(at+"/"+keyword, schema[keyword], func(extent) {})
-	}
-	if ref, ok := schema["$ref"]; ok {
-		target := g.follow(at+"/$ref", ref) // stands in place of this one, no level deeper
-		e.depth = max(e.depth, target.depth)
-		e.size += target.size
-	}
-	return e
 }
 
 func (g *schemaGuard) visitMap(at string, node any, hold func(extent)) {
