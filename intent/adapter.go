@@ -234,7 +234,9 @@ func (g *gating) tied(candidates []Candidate) []Candidate {
 func (g *gating) likely(candidates []Candidate) []Candidate {
 	var out []Candidate
 	for _, c := range candidates {
-		if len(out) < g.cfg.Suggestions && (len(out) == 0 || c.Confidence >= max(0.15, candidates[0].Confidence/3)) {
+		sure := c.Confidence >= max(0.15, candidates[0].Confidence/3)
+		close := c.Confidence >= 0.03 && c.Score >= 0.6*candidates[0].Score
+		if len(out) < g.cfg.Suggestions && (len(out) == 0 || sure || close) {
 			out = append(out, c)
 		}
 	}

@@ -18,6 +18,10 @@ const (
 	weightKeywords = 0.4
 )
 
+// lightShare is what words of grammar keep of their weight: in a small catalog
+// they look rarer than they are.
+const lightShare = 0.5
+
 // commonChars is the share of capabilities from which a run of characters is
 // too common to help; it only costs time.
 const commonChars = 0.15
@@ -37,7 +41,8 @@ type builder struct {
 func NewIndex(catalog *contracts.Catalog) *Index { return newIndex(catalog, slot.NewTools()) }
 
 func newIndex(catalog *contracts.Catalog, tools *slot.Tools) *Index {
-	x := &Index{snapshot: catalog.Snapshot, tools: tools, features: map[uint32]int32{}, exact: map[string][]int32{}, heads: map[string]bool{}, refs: map[string]*indexed{}}
+	x := &Index{snapshot: catalog.Snapshot, tools: tools, features: map[uint32]int32{}, exact: map[string][]int32{}, heads: map[string]bool{}, openers: map[string]bool{}, refs: map[string]*indexed{}}
+	x.values = valueWords(catalog)
 	b := &builder{x: x}
 	for d, domain := range catalog.Domains {
 		title := ""
@@ -57,6 +62,25 @@ func newIndex(catalog *contracts.Catalog, tools *slot.Tools) *Index {
 	size := len(x.caps)
 	x.scratch.New = func() any { return newScratch(size) }
 	return x
+}
+
+// valueWords collects the words of all example values.
+func valueWords(catalog *contracts.Catalog) map[string]bool {
+	words := map[string]bool{}
+	for _, d := range catalog.Domains {
+		for _, e := range d.Capabilities {
+			for _, spec := range e.Capability.Metadata.ParameterSpecs {
+				for _, v := range spec.Examples {
+					if s, ok := v.(string); ok && len(s) <= 200 {
+						for _, w := range text.Phrase(s) {
+							words[w] = true
+						}
+					}
+				}
+			}
+		}
+	}
+	return words
 }
 
 func newDomainName(name, title string) domainName {
@@ -87,6 +111,9 @@ func (b *builder) addCapability(entry *contracts.CapabilityEntry, domain int32, 
 		tokens := text.Tokens(example)
 		b.addExact(tokens, number)
 		b.addHeads(tokens)
+		if len(tokens) > 1 && !tokens[0].Is(text.FormMixed|text.FormCaps|text.FormDigits) && (len(tokens) < 2 || !tokens[1].Is(text.FormTitle)) {
+			b.x.openers[tokens[0].Fold] = true
+		}
 		s := b.add(tokens, number, 1/float64(len(hints.Examples)))
 		b.x.docs[s].mood = moodOf(tokens)
 		idx.moods |= b.x.docs[s].mood
@@ -139,7 +166,7 @@ func (b *builder) addExact(tokens []text.Token, number int32) {
 // add makes a sentence and counts its features; weight 0 marks a hard negative,
 // which counts for nothing else.
 func (b *builder) add(tokens []text.Token, number int32, weight float64) int {
-	f := text.FeaturesOf(tokens)
+	f := text.FeaturesOf(tokens, b.x.values)
 	s := sentence{features: make([]int32, 0, len(f.Words)+len(f.Chars)), statement: weight > 0}
 	for _, h := range f.Words {
 		s.features = append(s.features, b.feature(h, false, number, weight > 0))
@@ -193,6 +220,11 @@ func (b *builder) weigh() {
 			continue
 		}
 		x.idf[id] = float32(math.Log((1+total)/(1+float64(df))) + 1)
+	}
+	for _, h := range x.tools.Lexicon.Terms() {
+		if id, ok := x.features[h]; ok {
+			x.idf[id] *= lightShare
+		}
 	}
 	for i := range x.docs {
 		s := &x.docs[i]

@@ -16,9 +16,20 @@ const readDeeply = 5
 // splitCost is what a weak separator must gain, in content words.
 const splitCost = 0.6
 
+// clearAlone is the confidence from which a piece is a request by itself.
+const clearAlone = 0.6
+
 // heldConfidence is the most that an action gets which the words do not
 // plainly ask for.
 const heldConfidence = 0.6
+
+// notConfidence is the most that a capability gets for words that are closer to
+// one of its hard negatives than to its examples; notLikeness is how close that
+// must be.
+const (
+	notConfidence = 0.3
+	notLikeness   = 0.5
+)
 
 // sentenceReader finds the requests in one message.
 type sentenceReader struct {
@@ -35,9 +46,10 @@ type part struct {
 	from, to    int // tokens
 	candidates  []Candidate
 	// plain is the confidence of the best candidate before moods limit it.
-	plain   float64
-	content float64
-	mood    mood
+	plain     float64
+	explained float64
+	contested int
+	mood      mood
 	// refused tells that the best candidate is what must not be done.
 	refused bool
 }
@@ -121,14 +133,41 @@ func (s *sentenceReader) best() []*part {
 // worth is what reading a run of pieces as one request explains.
 func (s *sentenceReader) worth(first, last int) float64 {
 	p := s.read(first, last)
-	v := p.plain * p.content
+	if len(p.candidates) == 0 {
+		return 0
+	}
+	v := p.plain * p.explained
 	if p.plain < DefaultClarify {
 		v *= 0.3
 	}
 	if first > 0 && !s.pieces[first].strong {
-		v -= splitCost
+		v -= s.cost(s.pieces[first])
+	}
+	v -= float64(p.contested)
+	if s.joinsSequence(first, last) {
+		v /= 2
 	}
 	return max(v, 0)
+}
+
+// cost is what cutting before a piece costs. A piece that begins as requests
+// do costs less than one that could be the next value of a list.
+func (s *sentenceReader) cost(p piece) float64 {
+	if s.x.openers[s.m.Tokens[p.from].Fold] {
+		return splitCost / 3
+	}
+	return splitCost
+}
+
+// joinsSequence tells whether a run holds a word such as "then" between two
+// pieces that are requests by themselves.
+func (s *sentenceReader) joinsSequence(first, last int) bool {
+	for k := first + 1; k <= last; k++ {
+		if s.pieces[k].sequence && s.read(first, k-1).plain >= clearAlone && s.read(k, last).plain >= clearAlone {
+			return true
+		}
+	}
+	return false
 }
 
 // read ranks and fills one run of pieces.
@@ -140,58 +179,97 @@ func (s *sentenceReader) read(first, last int) *part {
 	p := &part{first: first, last: last, from: s.pieces[first].from, to: s.pieces[last].to}
 	s.parts[key] = p
 	tokens := s.m.Tokens[p.from:p.to]
-	for _, t := range tokens {
-		if !s.x.tools.Lexicon.Light(t.Fold) {
-			p.content++
-		}
+	rated := s.rate(p, s.x.search(tokens, s.allowed))
+	for k := range rated {
+		p.candidates = append(p.candidates, s.candidate(p, rated, k))
 	}
-	hits := s.x.search(tokens, s.allowed)
-	for k := range hits[:min(len(hits), readDeeply)] {
-		p.candidates = append(p.candidates, s.candidate(p, hits, k))
-	}
-	slices.SortStableFunc(p.candidates, func(a, b Candidate) int {
-		return cmp.Or(cmp.Compare(b.Confidence, a.Confidence), cmp.Compare(b.Score, a.Score))
-	})
+	sortCandidates(p.candidates)
 	if len(p.candidates) > 0 {
-		p.plain = p.candidates[0].Confidence
+		best := p.candidates[0]
+		p.plain, p.explained, p.contested = best.Confidence, best.explained, best.contested
 	}
 	return p
 }
 
-// candidate fills the parameters of a capability and rates it.
-func (s *sentenceReader) candidate(p *part, hits []hit, k int) Candidate {
-	h := hits[k]
-	c := s.x.caps[h.number]
-	set := s.x.slots(c)
+func sortCandidates(candidates []Candidate) {
+	slices.SortStableFunc(candidates, func(a, b Candidate) int {
+		return cmp.Or(cmp.Compare(b.Confidence, a.Confidence), cmp.Compare(b.Score, a.Score))
+	})
+}
+
+// rated is a hit whose parameters were read.
+type rated struct {
+	hit
+
+	filled slot.Filled
+	cover  coverage
+}
+
+// The parts of the score that the parameters give: how much of the text the
+// capability explains, and whether it found all that it needs. They tell apart
+// what the words alone do not.
+const (
+	shareCovered  = 0.15
+	shareComplete = 0.3
+)
+
+// rate reads the parameters of the first hits and ranks them anew.
+func (s *sentenceReader) rate(p *part, hits []hit) []rated {
 	tokens := s.m.Tokens[p.from:p.to]
-	f := set.Fill(s.m, slot.Range{From: p.from, To: p.to}, nil)
-	sig := signals{centroid: h.centroid, best: h.best, margin: margin(hits, k)}
-	sig.coverage, sig.spoken, sig.length = s.x.cover(set, tokens, f.Covered)
-	conf := shipped().of(sig)
+	out := make([]rated, 0, readDeeply)
+	for _, h := range hits[:min(len(hits), readDeeply)] {
+		r := rated{hit: h}
+		set := s.x.slots(s.x.caps[h.number])
+		r.filled = set.Fill(s.m, slot.Range{From: p.from, To: p.to}, nil)
+		r.cover = s.x.cover(set, tokens, r.filled.Covered)
+		r.score += shareCovered * r.cover.share
+		if len(r.filled.Missing) == 0 {
+			r.score += shareComplete
+		}
+		out = append(out, r)
+	}
+	slices.SortStableFunc(out, func(a, b rated) int { return cmp.Compare(b.score, a.score) })
+	return out
+}
+
+// candidate gives a rated hit its confidence.
+func (s *sentenceReader) candidate(p *part, all []rated, k int) Candidate {
+	r := all[k]
+	c := s.x.caps[r.number]
+	conf := shipped().of(signalsOf(all, k))
 	switch {
-	case h.exact:
+	case r.exact:
 		conf = certainExample
 	case s.x.identifies(c, s.m, p):
 		conf = certainIdentifier
-	case h.against > h.best:
-		conf = min(conf, 0.3)
+	case r.against > r.best && r.against >= notLikeness:
+		conf = min(conf, notConfidence)
+	default:
+		conf = min(conf, r.cover.limit(len(r.filled.Values) > 0, len(r.filled.Missing) == 0))
 	}
 	return Candidate{
-		Entry: c.entry, Confidence: conf, Score: h.score, Parameters: f.Values, Evidence: f.Evidence, Missing: f.Missing,
+		Entry: c.entry, Confidence: conf, Score: r.score, Exact: r.exact,
+		Parameters: r.filled.Values, Evidence: r.filled.Evidence, Missing: r.filled.Missing,
+		explained: r.cover.explained, contested: r.filled.Contested,
 	}
+}
+
+func signalsOf(all []rated, k int) signals {
+	r := all[k]
+	return signals{centroid: r.centroid, best: r.best, coverage: r.cover.share, spoken: r.cover.spoken, margin: margin(all, k), length: r.cover.length()}
 }
 
 // margin is the distance of a candidate to the best other one, as a share of
 // its score.
-func margin(hits []hit, k int) float64 {
-	if len(hits) == 1 || hits[k].score <= 0 {
+func margin(all []rated, k int) float64 {
+	if len(all) == 1 || all[k].score <= 0 {
 		return 1
 	}
-	other := hits[0].score
+	other := all[0].score
 	if k == 0 {
-		other = hits[1].score
+		other = all[1].score
 	}
-	return max(-1, min(1, (hits[k].score-other)/hits[k].score))
+	return max(-1, min(1, (all[k].score-other)/all[k].score))
 }
 
 // identifies tells whether the text writes the capability's identifier.
@@ -269,19 +347,19 @@ func (s *sentenceReader) limit(p *part) {
 		if odd == 0 || !writes && !commandNegated {
 			continue
 		}
-		if k == 0 && odd&moodNegated != 0 && c.Confidence >= DefaultClarify {
+		if k == 0 && odd&moodNegated != 0 && (c.Confidence >= DefaultClarify || commandNegated && c.Confidence >= notConfidence) {
 			p.refused = true
 		}
 		c.Held, c.Note = true, odd.note()
 		c.Confidence = min(c.Confidence, heldConfidence)
 	}
-	slices.SortStableFunc(p.candidates, func(a, b Candidate) int { return cmp.Compare(b.Confidence, a.Confidence) })
+	sortCandidates(p.candidates)
 }
 
 // unexcused are the moods of a part that the capability's examples do not
 // share. A negation is excused only by the most similar example.
 func (s *sentenceReader) unexcused(p *part, c *Candidate) mood {
-	if c.Confidence >= certainExample {
+	if c.Exact {
 		return 0
 	}
 	idx, ok := s.x.refs[c.Entry.Ref()]

@@ -26,12 +26,12 @@ type weights struct {
 // were fitted on simulated small registries in which half of the requests were
 // meant for none of the capabilities.
 func shipped() weights {
-	return weights{bias: -7.5, centroid: 3, best: 3.5, coverage: 4.5, spoken: 2.5, margin: 2, length: 0.5}
+	return weights{bias: -6.2, centroid: 4.7, best: 1.8, coverage: 0.7, spoken: 3.6, margin: 4.3, length: 1.1}
 }
 
 func (w weights) of(s signals) float64 {
 	z := w.bias + w.centroid*s.centroid + w.best*s.best + w.coverage*s.coverage + w.spoken*s.spoken + w.margin*s.margin + w.length*s.length
-	return 1 / (1 + math.Exp(-z))
+	return min(1/(1+math.Exp(-z)), certainIdentifier)
 }
 
 // The confidence of a text that is an example word for word, and of one that
@@ -44,34 +44,72 @@ const (
 // lightWeight is how much a word of grammar counts against a content word.
 const lightWeight = 0.12
 
-// cover measures how much of a text the capability explains.
-func (x *Index) cover(set *slot.Set, tokens []text.Token, covered []bool) (coverage, spoken, length float64) {
+// coverage is how much of a text a capability explains.
+type coverage struct {
+	share     float64 // of all words
+	spoken    float64 // of the words outside of values
+	explained float64 // number of content words that it knows or takes as values
+	content   float64 // number of content words
+	words     float64 // number of all words
+	asked     float64 // number of content words outside of values
+	strange   float64 // of these, the number that it does not know
+}
+
+func (x *Index) cover(set *slot.Set, tokens []text.Token, covered []bool) coverage {
+	var c coverage
 	var all, known, said, saidAll float64
 	for i, t := range tokens {
 		w := 1.0
 		if x.tools.Lexicon.Light(t.Fold) {
 			w = lightWeight
 		}
-		inValue := i < len(covered) && covered[i]
 		share := 1.0
-		if !inValue {
+		if i >= len(covered) || !covered[i] {
 			share = x.familiar(set, t)
 			said += w * share
 			saidAll += w
+			if w == 1 {
+				c.asked++
+				c.strange += 1 - share
+			}
 		}
 		all += w
+		c.words++
 		known += w * share
 		if w == 1 {
-			length++
+			c.content++
+			c.explained += share
 		}
 	}
 	if all > 0 {
-		coverage = known / all
+		c.share = known / all
 	}
 	if saidAll > 0 {
-		spoken = said / saidAll
+		c.spoken = said / saidAll
 	}
-	return coverage, spoken, math.Min(1, math.Log1p(length)/math.Log(12))
+	return c
+}
+
+// length is the number of content words, flattened to at most 1.
+func (c coverage) length() float64 { return min(1, math.Log1p(c.content)/math.Log(12)) }
+
+// The most that a text gets that says too little, and one of which half the
+// content is foreign.
+const (
+	terseConfidence   = 0.7
+	foreignConfidence = 0.35
+)
+
+// limit is the most that a text can get, whatever its words resemble: one word
+// is no request, and of two words a foreign one is as good as the other.
+func (c coverage) limit(anyValue, complete bool) float64 {
+	switch {
+	case c.strange > 0 && 2*c.strange >= c.asked && c.asked <= 3 && (!anyValue || !complete):
+		return foreignConfidence
+	case c.asked <= 1 && c.words <= 2 && !anyValue:
+		return terseConfidence
+	}
+	return 1
 }
 
 // familiar tells how well a capability knows a word: whole, misspelled or not.

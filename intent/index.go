@@ -25,7 +25,11 @@ type Index struct {
 	exact    map[string][]int32
 	domains  []domainName
 	// heads are the stems that say what is asked for, in any capability.
-	heads   map[string]bool
+	heads map[string]bool
+	// values are the words of known values.
+	values map[string]bool
+	// openers are the words that examples begin with.
+	openers map[string]bool
 	scratch sync.Pool
 }
 

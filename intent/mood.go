@@ -54,6 +54,9 @@ func moodWithout(tokens []text.Token, covered []bool) mood {
 		if f == "what" && i+1 < len(folds) && folds[i+1] == "if" || f == "would" && i+1 < len(folds) && folds[i+1] == "happen" {
 			m |= moodWhatIf
 		}
+		if reports(f) {
+			m |= moodNarrative
+		}
 	}
 	return m
 }
@@ -129,6 +132,15 @@ func narrative(folds []string) mood {
 		}
 	}
 	return 0
+}
+
+// reports tells words that hand on what somebody else said.
+func reports(fold string) bool {
+	switch fold {
+	case "says", "said", "wrote", "writes", "claims", "claimed", "told", "tells", "asked", "asks", "diz", "disse", "dice", "dijo", "sagt", "sagte", "schreibt", "dit":
+		return true
+	}
+	return false
 }
 
 func negation(fold string) bool {

@@ -60,6 +60,13 @@ type Candidate struct {
 	// be confirmed whatever the confidence is. Note says why, for people.
 	Held bool
 	Note string
+	// Exact tells that the clause is an example or the name word for word.
+	Exact bool
+
+	// explained is how many content words the reading accounts for, contested
+	// how many parameters the words name twice.
+	explained float64
+	contested int
 }
 
 // Request is a message to understand.

@@ -10,7 +10,7 @@ import (
 // The parts of the score: the centroid of a capability's sentences counts one,
 // the words of its document by BM25, and its best single sentence.
 const (
-	shareBM25 = 0.25
+	shareBM25 = 0.5
 	shareBest = 0.6
 	shareName = 0.08 // of a domain that the message names
 )
@@ -51,7 +51,7 @@ func newScratch(size int) *scratch {
 }
 
 func (x *Index) vectorOf(tokens []text.Token) vector {
-	f := text.FeaturesOf(tokens)
+	f := text.FeaturesOf(tokens, x.values)
 	var v vector
 	for _, h := range f.Words {
 		if id, ok := x.features[h]; ok && x.idf[id] > 0 {

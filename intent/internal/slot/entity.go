@@ -82,11 +82,11 @@ func (r *reading) numberScore(p *param, e value.Entity) (float64, bool) {
 // sole tells whether no other parameter of this kind could take the value,
 // and this one is asked for. An optional value needs evidence of its own.
 func (r *reading) sole(kind func(*param) bool, p *param) bool {
-	if !p.required && len(r.only) == 0 {
+	if !p.required && len(r.only) == 0 && !r.learning {
 		return false
 	}
 	for _, q := range r.set.params {
-		if q != p && kind(q) && q.named(r.only) && q.required {
+		if q != p && kind(q) && q.named(r.only) && (q.required || r.learning) {
 			return false
 		}
 	}

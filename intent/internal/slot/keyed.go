@@ -103,16 +103,17 @@ func valueText(rest string, sign byte, list bool) (raw string, quoted bool) {
 	if i := strings.IndexAny(rest, stops); i >= 0 {
 		end = i
 	}
-	if sign == '=' && !list {
-		if i := strings.IndexAny(rest[:end], " \t)"); i >= 0 {
-			end = i
-		}
-	}
+	another := false
 	for _, next := range []string{"=", ": "} { // stop before the next key
 		if i := strings.Index(rest[:end], next); i > 0 {
 			if space := strings.LastIndexAny(rest[:i], " \t"); space > 0 {
-				end = space
+				end, another = space, true
 			}
+		}
+	}
+	if sign == '=' && !list && !another {
+		if i := strings.IndexAny(rest[:end], " \t)"); i >= 0 {
+			end = i
 		}
 	}
 	return strings.TrimRight(rest[:end], " \t.!?}"), false

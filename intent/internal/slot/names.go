@@ -56,7 +56,7 @@ func (r *reading) quote(first, last int) {
 func (r *reading) frees() []*param {
 	var out []*param
 	for _, p := range r.set.params {
-		if p.free() && p.named(r.only) {
+		if p.free() && p.named(r.only) && (p.resolver || !p.coded()) {
 			out = append(out, p)
 		}
 	}

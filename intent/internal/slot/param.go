@@ -47,10 +47,11 @@ type param struct {
 	unit  string
 	role  role
 
-	shapes   []shape
-	lefts    map[string]int // words before and after values in the examples
-	rights   map[string]int
-	examples int
+	shapes      []shape
+	examples    int            // number of example values
+	identifiers int            // number of those that have a shape
+	lefts       map[string]int // words before and after values in the examples
+	rights      map[string]int
 }
 
 // name is what a question asks for.
@@ -272,7 +273,12 @@ func (p *param) learnShape(v any) {
 			return
 		}
 	}
-	if sh, ok := shapeOf(s); ok && !slices.Contains(p.shapes, sh) {
+	sh, ok := shapeOf(s)
+	if !ok {
+		return
+	}
+	p.identifiers++
+	if !slices.Contains(p.shapes, sh) {
 		p.shapes = append(p.shapes, sh)
 	}
 }

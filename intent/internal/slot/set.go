@@ -119,6 +119,8 @@ type Filled struct {
 	// Missing are the parameters that somebody must be asked for: required ones
 	// without a value, and any whose value could be read in two ways.
 	Missing []string
+	// Contested is the number of parameters that the text gives two values.
+	Contested int
 	// Covered tells for each token of the range whether it belongs to a value.
 	Covered []bool
 }

@@ -67,12 +67,18 @@ func (p *param) like(s string) float64 {
 			best = max(best, 0.82)
 		case got.outline == want.outline:
 			best = max(best, 0.6)
+		case strings.HasPrefix(want.outline, got.outline+".") || strings.HasPrefix(want.outline, got.outline+"-") || strings.HasPrefix(want.outline, got.outline+":"):
+			best = max(best, 0.78) // PETR4 for PETR4.SA
 		case samePrefix && len(want.prefix) > 1:
 			best = max(best, 0.75)
 		}
 	}
 	return best
 }
+
+// coded tells parameters whose examples are all identifiers with digits: words
+// are no values of theirs.
+func (p *param) coded() bool { return len(p.shapes) > 0 && p.identifiers == p.examples }
 
 func (p *param) sharedPrefix() bool {
 	for _, s := range p.shapes {

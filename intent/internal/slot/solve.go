@@ -120,6 +120,7 @@ func (r *reading) result(chosen []mention) Filled {
 		}
 		if slices.ContainsFunc(mentions, func(m mention) bool { return m.doubt }) || r.contested(p, mentions, chosen) {
 			unclear = append(unclear, p.name())
+			f.Contested++
 			continue
 		}
 		r.put(&f, p, mentions, &unclear)

@@ -28,8 +28,9 @@ const (
 // says what it wants early.
 const maxFeatureTokens = 512
 
-// FeaturesOf hashes tokens.
-func FeaturesOf(tokens []Token) Features {
+// FeaturesOf hashes tokens. Capitalised words among values are known to differ
+// between requests of one meaning and count only as what they are.
+func FeaturesOf(tokens []Token, values map[string]bool) Features {
 	if len(tokens) > maxFeatureTokens {
 		tokens = tokens[:maxFeatureTokens]
 	}
@@ -50,7 +51,8 @@ func FeaturesOf(tokens []Token) Features {
 		}
 		f.Words = append(f.Words, hash('w', unit, ""))
 		f.Terms = append(f.Terms, hash('w', unit, ""))
-		if class == className {
+		named := (class == className || class == classIdent && t.Is(FormCaps)) && !values[t.Fold]
+		if named {
 			f.Words = append(f.Words, hash('w', t.Stem, ""))
 			f.Terms = append(f.Terms, hash('w', t.Stem, ""))
 		}
@@ -58,7 +60,7 @@ func FeaturesOf(tokens []Token) Features {
 			f.Words = append(f.Words, hash('b', prev, unit))
 		}
 		prev = unit
-		if class == "" || class == className {
+		if class == "" || named {
 			f.Chars = appendGrams(f.Chars, t.Fold)
 		}
 	}
@@ -78,9 +80,9 @@ func classOf(t Token) string {
 		return classQuote
 	case t.Is(FormDigits):
 		return classNumber
-	case t.Is(FormMixed):
+	case t.Is(FormMixed | FormCaps):
 		return classIdent
-	case t.Is(FormCaps), t.Is(FormTitle) && !t.Is(FormFirst):
+	case t.Is(FormTitle) && !t.Is(FormFirst):
 		return className
 	default:
 		return ""

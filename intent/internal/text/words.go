@@ -30,6 +30,17 @@ func (l *Lexicon) Filler(fold string) bool { return l.filler[fold] }
 // Pronoun tells words that refer to something said elsewhere.
 func (l *Lexicon) Pronoun(fold string) bool { return l.pronoun[fold] }
 
+// Terms gives the features of all light words.
+func (l *Lexicon) Terms() []uint32 {
+	out := make([]uint32, 0, len(l.function)+len(l.filler))
+	for _, words := range []map[string]bool{l.function, l.filler} {
+		for w := range words {
+			out = append(out, hash('w', stem(w), ""))
+		}
+	}
+	return unique(out)
+}
+
 // Light tells tokens that say nothing about the subject.
 func (l *Lexicon) Light(fold string) bool { return l.function[fold] || l.filler[fold] }
 
@@ -56,6 +67,7 @@ le les du au aux et ou mais dans sur avec sans pour par est sont quel quelle que
 
 const fillerWords = `
 please pls plz kindly thanks thank hi hello hey dear ok okay well alright sure morning evening afternoon cheers sorry excuse
+show give tell see get display
 could would like want need wanna let lets lemme gonna just maybe perhaps
 favor obrigado obrigada ola oi bom dia gracias hola bitte danke hallo merci bonjour svp`
 
