@@ -37,7 +37,8 @@ func nodesAreUpserted(t *testing.T, s execution.Store) {
 	}})
 	got := load(t, s, "r1")
 	same(t, "nodes", []execution.NodeRecord{
-		{NodeID: "n1", State: contracts.NodeCompleted}, {NodeID: "n2", State: contracts.NodePending},
+		{NodeID: "n1", State: contracts.NodeCompleted},
+		{NodeID: "n2", State: contracts.NodePending},
 		{NodeID: "n1[0]", State: contracts.NodeReady, Spec: &contracts.Node{NodeID: "n1[0]", Kind: contracts.KindTool}},
 	}, got.Nodes)
 	if got.Run.State != contracts.RunWaiting || !got.Run.UpdatedAt.Equal(day().Add(time.Minute)) {
@@ -79,7 +80,7 @@ func refusalLeavesNoTrace(t *testing.T, s execution.Store) {
 		Wake: []string{"r2"}, Finished: true, Ledger: link(t, "r1", 7, "elsewhere", 1),
 	}, contracts.CodeConflict)
 	same(t, "run", before, load(t, s, "r1"))
-	same(t, "events", []contracts.Event{}, events(t, s, run.SessionID, 0))
+	same(t, "events", []contracts.Event{}, events(t, s, run.SessionID))
 	if got := wakeSeq(t, s, "r2"); got != seen {
 		t.Errorf("another run was woken by a refused commit: %d, was %d", got, seen)
 	}
@@ -90,7 +91,7 @@ func refusalLeavesNoTrace(t *testing.T, s execution.Store) {
 	_, err = s.Interrupt(t.Context(), "g1")
 	wantCode(t, err, contracts.CodeNotFound)
 	commit(t, s, lease, execution.Transition{Events: []contracts.Event{event(contracts.EventDone, "")}})
-	if got := events(t, s, run.SessionID, 0); len(got) != 1 || got[0].Seq != 1 {
+	if got := events(t, s, run.SessionID); len(got) != 1 || got[0].Seq != 1 {
 		t.Errorf("the refused commit used up event numbers: %+v", got)
 	}
 }
@@ -111,8 +112,8 @@ func eventsWithoutGaps(t *testing.T, s execution.Store) {
 	commit(t, s, lease, execution.Transition{Events: []contracts.Event{event(contracts.EventNodeEnd, "n1"), event(contracts.EventVerdict, "")}})
 	commit(t, s, second, execution.Transition{Events: []contracts.Event{event(contracts.EventDone, "")}})
 	commit(t, s, lease, execution.Transition{Events: []contracts.Event{event(contracts.EventDone, "")}})
-	wantSeqs(t, events(t, s, run.SessionID, 0), 4)
-	wantSeqs(t, events(t, s, other.SessionID, 0), 1)
+	wantSeqs(t, events(t, s, run.SessionID), 4)
+	wantSeqs(t, events(t, s, other.SessionID), 1)
 }
 
 func concurrentEvents(t *testing.T, s execution.Store) {
@@ -132,7 +133,7 @@ func concurrentEvents(t *testing.T, s execution.Store) {
 	}
 	wg.Wait()
 	for i := range 2 {
-		wantSeqs(t, events(t, s, fmt.Sprintf("session %d", i), 0), runs/2*commits*2)
+		wantSeqs(t, events(t, s, fmt.Sprintf("session %d", i)), runs/2*commits*2)
 	}
 }
 

@@ -269,7 +269,7 @@ func sessionQuestion(t *testing.T, s execution.Store) {
 	if err := s.OpenInterrupt(t.Context(), want, event(contracts.EventInterrupt, "")); err != nil {
 		t.Fatal(err)
 	}
-	got := events(t, s, "s1", 0)
+	got := events(t, s, "s1")
 	if len(got) != 1 || got[0].Seq != 1 || got[0].Type != contracts.EventInterrupt || got[0].RunID != "" {
 		t.Errorf("events of the session: %+v", got)
 	}
@@ -288,7 +288,7 @@ func sessionQuestionRefused(t *testing.T, s execution.Store) {
 	opened(t, s, gate("g1", "AAA"))
 	wantCode(t, s.OpenInterrupt(t.Context(), question("q1", "aaa"), event(contracts.EventInterrupt, "")), contracts.CodeConflict)
 	wantCode(t, s.OpenInterrupt(t.Context(), question("g1", "BBB"), event(contracts.EventInterrupt, "")), contracts.CodeConflict)
-	same(t, "events", []contracts.Event{}, events(t, s, "s1", 0))
+	same(t, "events", []contracts.Event{}, events(t, s, "s1"))
 }
 
 func unknownInterrupt(t *testing.T, s execution.Store) {

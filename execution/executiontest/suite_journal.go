@@ -105,7 +105,7 @@ func sweepDeletesEnded(t *testing.T, s execution.Store) {
 	wantCode(t, err, contracts.CodeNotFound)
 	_, err = s.Blob(ctx, hashOf("a"))
 	wantCode(t, err, contracts.CodeNotFound)
-	same(t, "events", []contracts.Event{}, events(t, s, "session of r1", 0))
+	same(t, "events", []contracts.Event{}, events(t, s, "session of r1"))
 	runs, err := s.ListRuns(ctx, execution.RunFilter{})
 	if err != nil || len(runs) != 0 {
 		t.Errorf("runs: got %+v, %v", runs, err)
@@ -170,7 +170,7 @@ func numbersGoOn(t *testing.T, s execution.Store) {
 	next := exampleRun("r2")
 	next.SessionID = "session of r1"
 	create(t, s, next, execution.Transition{Events: []contracts.Event{event(contracts.EventNodeStart, "n1")}})
-	if got := events(t, s, "session of r1", 0); len(got) != 1 || got[0].Seq != 2 {
+	if got := events(t, s, "session of r1"); len(got) != 1 || got[0].Seq != 2 {
 		t.Errorf("got %+v; want one event with number 2", got)
 	}
 }

@@ -49,7 +49,7 @@ func runComesBack(t *testing.T, s execution.Store) {
 	same(t, "ledger", ledger, chain)
 	want := event(contracts.EventNodeStart, "n1")
 	want.SessionID, want.RunID, want.Seq = run.SessionID, "r1", 1
-	same(t, "events", []contracts.Event{want}, events(t, s, run.SessionID, 0))
+	same(t, "events", []contracts.Event{want}, events(t, s, run.SessionID))
 }
 
 func ownerlessIsDue(t *testing.T, s execution.Store) {
@@ -162,9 +162,9 @@ func runsAreListed(t *testing.T, s execution.Store) {
 	}
 }
 
-func events(t *testing.T, s execution.Store, session string, after int64) []contracts.Event {
+func events(t *testing.T, s execution.Store, session string) []contracts.Event {
 	t.Helper()
-	got, err := s.Events(t.Context(), session, after, 0)
+	got, err := s.Events(t.Context(), session, 0, 0)
 	if err != nil {
 		t.Fatalf("events of %s: %v", session, err)
 	}

@@ -121,7 +121,7 @@ func oneSecret(t *testing.T, s Opened) {
 	var wg sync.WaitGroup
 	for i := range got {
 		wg.Go(func() {
-			secret, err := s.SecretOnce(t.Context(), "webhook", []byte{0, byte(i)})
+			secret, err := s.SecretOnce(t.Context(), "webhook", fmt.Appendf(nil, "proposal %d", i))
 			if err != nil {
 				t.Errorf("secret %d: %v", i, err)
 			}

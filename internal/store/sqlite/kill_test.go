@@ -55,7 +55,7 @@ func TestChild(t *testing.T) {
 func TestKill(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "manifold.db")
-	child := exec.Command(os.Args[0], "-test.run=^TestChild$") //nolint:gosec // this very test binary
+	child := exec.Command(os.Args[0], "-test.run=^TestChild$")
 	child.Env = append(os.Environ(), childPath+"="+path)
 	out, err := child.StdoutPipe()
 	if err != nil {

@@ -34,10 +34,10 @@ func exampleRun(id string) execution.Run {
 }
 
 // create inserts a run that is leased for an hour.
-func create(t testing.TB, s *sqlite.Store, id string, first execution.Transition) execution.Lease {
-	t.Helper()
-	if err := s.CreateRun(t.Context(), exampleRun(id), time.Hour, first); err != nil {
-		t.Fatal(err)
+func create(tb testing.TB, s *sqlite.Store, id string, first execution.Transition) execution.Lease {
+	tb.Helper()
+	if err := s.CreateRun(tb.Context(), exampleRun(id), time.Hour, first); err != nil {
+		tb.Fatal(err)
 	}
 	return execution.Lease{RunID: id, Owner: "one", Epoch: 1}
 }
@@ -67,6 +67,7 @@ func TestOpen(t *testing.T) {
 }
 
 func reopened(t *testing.T, path string) {
+	t.Helper()
 	ctx := t.Context()
 	s, err := sqlite.Open(ctx, sqlite.Config{Path: path})
 	if err != nil {
@@ -100,6 +101,7 @@ func reopened(t *testing.T, path string) {
 }
 
 func inUse(t *testing.T, path string) {
+	t.Helper()
 	first, err := sqlite.Open(t.Context(), sqlite.Config{Path: path})
 	if err != nil {
 		t.Fatal(err)
@@ -116,6 +118,7 @@ func inUse(t *testing.T, path string) {
 }
 
 func newerTables(t *testing.T, path string) {
+	t.Helper()
 	s, err := sqlite.Open(t.Context(), sqlite.Config{Path: path})
 	if err != nil {
 		t.Fatal(err)
@@ -143,6 +146,7 @@ func newerTables(t *testing.T, path string) {
 }
 
 func noDatabase(t *testing.T, path string) {
+	t.Helper()
 	const letter = "Dear Sir or Madam, this is a letter and has been one for a long time, longer than any header."
 	if err := os.WriteFile(path, []byte(letter), 0o600); err != nil {
 		t.Fatal(err)
@@ -155,6 +159,7 @@ func noDatabase(t *testing.T, path string) {
 }
 
 func badPlace(t *testing.T, path string) {
+	t.Helper()
 	if err := os.WriteFile(path, nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
@@ -165,6 +170,7 @@ func badPlace(t *testing.T, path string) {
 }
 
 func ownerOnly(t *testing.T, path string) {
+	t.Helper()
 	s := open(t, path)
 	create(t, s, "r1", execution.Transition{})
 	for _, name := range []string{path, path + "-wal", path + "-lock"} {
@@ -179,6 +185,7 @@ func ownerOnly(t *testing.T, path string) {
 }
 
 func oddPath(t *testing.T, path string) {
+	t.Helper()
 	path = filepath.Join(filepath.Dir(path), "50% of ? and # and ä", "a b.db")
 	create(t, open(t, path), "r1", execution.Transition{})
 	if info, err := os.Stat(path); err != nil || info.Size() == 0 && !exists(path+"-wal") {
@@ -192,6 +199,7 @@ func exists(path string) bool {
 }
 
 func injectedClock(t *testing.T, path string) {
+	t.Helper()
 	now := time.Date(2020, 1, 1, 0, 0, 0, 0, time.UTC)
 	s, err := sqlite.Open(t.Context(), sqlite.Config{Path: path, Now: func() time.Time { return now }})
 	if err != nil {

@@ -36,20 +36,32 @@ func fresh(t *testing.T) *sqlite.Store {
 
 func TestExecutionStore(t *testing.T) {
 	t.Parallel()
-	executiontest.Run(t, func(t *testing.T) execution.Store { return fresh(t) })
+	executiontest.Run(t, func(t *testing.T) execution.Store {
+		t.Helper()
+		return fresh(t)
+	})
 }
 
 func TestRegistryStore(t *testing.T) {
 	t.Parallel()
-	registrytest.RunStore(t, func(t *testing.T) registry.Store { return fresh(t) })
+	registrytest.RunStore(t, func(t *testing.T) registry.Store {
+		t.Helper()
+		return fresh(t)
+	})
 }
 
 func TestKeyStore(t *testing.T) {
 	t.Parallel()
-	accesstest.RunStore(t, func(t *testing.T) access.KeyStore { return fresh(t) })
+	accesstest.RunStore(t, func(t *testing.T) access.KeyStore {
+		t.Helper()
+		return fresh(t)
+	})
 }
 
 func TestOrchestratorStore(t *testing.T) {
 	t.Parallel()
-	orchestratortest.Run(t, func(t *testing.T) orchestratortest.Opened { return fresh(t) })
+	orchestratortest.Run(t, func(t *testing.T) orchestratortest.Opened {
+		t.Helper()
+		return fresh(t)
+	})
 }

@@ -122,6 +122,7 @@ func TestGroupCommit(t *testing.T) {
 }
 
 func gathered(t *testing.T, b *bundle) {
+	t.Helper()
 	release := b.holdUp(t)
 	var answers []<-chan error
 	for i := range 20 {
@@ -143,6 +144,7 @@ func gathered(t *testing.T, b *bundle) {
 }
 
 func refusedAlone(t *testing.T, b *bundle) {
+	t.Helper()
 	release := b.holdUp(t)
 	good := b.later(t.Context(), execution.Transition{Nodes: node("n1")})
 	b.queued(t, 1)
@@ -163,6 +165,7 @@ func refusedAlone(t *testing.T, b *bundle) {
 }
 
 func endedBefore(t *testing.T, b *bundle) {
+	t.Helper()
 	release := b.holdUp(t)
 	ctx, cancel := context.WithCancel(t.Context())
 	queued := b.later(ctx, execution.Transition{Nodes: node("n1")})
@@ -185,6 +188,7 @@ func endedBefore(t *testing.T, b *bundle) {
 }
 
 func endedAfter(t *testing.T, b *bundle) {
+	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())
 	got, err := b.UpdateInterrupt(ctx, "g1", func(i *contracts.Interrupt, _ time.Time) error {
 		cancel()
@@ -201,6 +205,7 @@ func endedAfter(t *testing.T, b *bundle) {
 }
 
 func readsGoOn(t *testing.T, b *bundle) {
+	t.Helper()
 	release := b.holdUp(t)
 	defer release()
 	if _, err := b.ReadSignals(t.Context(), "r1"); err != nil {
@@ -219,6 +224,7 @@ func readsGoOn(t *testing.T, b *bundle) {
 }
 
 func closeFlushes(t *testing.T, b *bundle) {
+	t.Helper()
 	release := b.holdUp(t)
 	var answers []<-chan error
 	for i := range 10 {
@@ -246,6 +252,7 @@ func closeFlushes(t *testing.T, b *bundle) {
 }
 
 func fullDisk(t *testing.T, b *bundle) {
+	t.Helper()
 	if err := b.LimitPages(t.Context(), 20); err != nil {
 		t.Fatal(err)
 	}
