@@ -69,7 +69,11 @@ func TestManifestIsRefused(t *testing.T) {
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			b := setup(t, serve(t, tt.handle), func(c *domainclient.Config) { c.FetchTimeout = time.Second })
+			b := setup(t, serve(t, tt.handle), func(c *domainclient.Config) {
+				if tt.says == "in time" {
+					c.FetchTimeout = 200 * time.Millisecond
+				}
+			})
 			_, err := b.client.FetchManifest(t.Context(), b.at, "")
 			if contracts.CodeOf(err) != tt.want || !strings.Contains(err.Error(), tt.says) {
 				t.Errorf("got %v with code %q; want %q that says %q", err, contracts.CodeOf(err), tt.want, tt.says)
@@ -167,7 +171,12 @@ func TestHealth(t *testing.T) {
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			b := setup(t, serve(t, tt.handle), func(c *domainclient.Config) { c.HealthTimeout = 200 * time.Millisecond })
+			b := setup(t, serve(t, tt.handle), func(c *domainclient.Config) {
+				c.HealthTimeout = time.Minute
+				if name == "a domain that never tells" {
+					c.HealthTimeout = 100 * time.Millisecond
+				}
+			})
 			got, err := b.client.Health(t.Context(), b.at)
 			if got.Status != tt.want || contracts.CodeOf(err) != tt.code {
 				t.Errorf("got %q, %v; want %q, code %q", got.Status, err, tt.want, tt.code)

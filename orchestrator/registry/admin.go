@@ -73,7 +73,7 @@ func (r *Registry) enter(ctx context.Context, reg contracts.Registration, f Fetc
 	if err := r.publish(); err != nil {
 		return contracts.DomainReport{}, err
 	}
-	d.noteFetched(nil)
+	d.noteLooked()
 	d.noteJudged(kept(outcome), c.findings, seen{etag: f.ETag, raw: contracts.HashBytes(f.Body), snapshot: r.Catalog().Snapshot})
 	r.logOutcome(ctx, d, outcome, c)
 	d.wake()

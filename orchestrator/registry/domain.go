@@ -37,7 +37,7 @@ type domain struct {
 	findings []contracts.Finding
 	seen     seen
 	begins   int    // attempts to get the manifest that were begun
-	fetched  int    // attempts that have ended
+	looks    int    // attempts that have ended, the judgement included
 	trouble  string // why the last attempt gave nothing
 
 	health       contracts.Health
@@ -151,11 +151,17 @@ func (d *domain) noteBegun() {
 	d.begins++
 }
 
-// noteFetched counts an attempt that has ended.
+// noteLooked counts an attempt that has ended.
+func (d *domain) noteLooked() {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.looks++
+}
+
+// noteFetched keeps why there was no manifest to look at.
 func (d *domain) noteFetched(err error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	d.fetched++
 	d.trouble = ""
 	if err != nil {
 		d.trouble = contracts.CleanSummary(err.Error())
@@ -165,7 +171,7 @@ func (d *domain) noteFetched(err error) {
 func (d *domain) attempts() int {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	return d.fetched
+	return d.looks
 }
 
 func (d *domain) noteRefusedCredential(until time.Time) {

@@ -38,6 +38,7 @@ func (r *Registry) look(ctx context.Context, d *domain, forced bool) (contracts.
 		return r.report(d), nil // somebody began to look after we came
 	}
 	d.noteBegun()
+	defer d.noteLooked()
 	at := d.endpoint()
 	etag := ""
 	if !forced {
