@@ -8,6 +8,8 @@ import (
 	"fmt"
 	"log/slog"
 	"net/http"
+	"net/http/httptest"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -122,6 +124,47 @@ func TestExecuteRefusesBadRequests(t *testing.T) {
 	if called {
 		t.Error("a bad request reached the handler")
 	}
+}
+
+// FuzzExecute holds that no body brings the service down or reaches the
+// handler with parameters that do not fit.
+func FuzzExecute(f *testing.F) {
+	f.Add([]byte(`{"capability":"get_quote","parameters":{"symbol":"ABC","filter":{"limit":1}},"context":{"timeout_ms":5}}`))
+	f.Add([]byte(`{"capability":"get_quote","parameters":{"symbol":"ABC","currency":null},"context":null}`))
+	f.Add([]byte(`{"capability":"get_quote","parameters":{"symbol":"A","symbol":"b"}}{}`))
+	f.Add([]byte(`{"capability":"get_quote","parameters":[[[[`))
+	f.Add([]byte("{\"capability\":\"get_quote\",\"parameters\":{\"symbol\":\"\xff\",\"filter\":{\"limit\":1e400}}}"))
+	svc, err := domainkit.New(domainkit.Config{Domain: "shop", Version: "1"})
+	if err != nil {
+		f.Fatal(err)
+	}
+	symbol := regexp.MustCompile("^[A-Z]+$")
+	err = domainkit.Add(svc, read("get_quote"), func(_ context.Context, _ domainkit.Call, in quoteIn) (quote, error) {
+		if !symbol.MatchString(in.Symbol) || in.Currency != "USD" && in.Currency != "EUR" {
+			return quote{}, fmt.Errorf("reached with %+v", in)
+		}
+		return quote{}, nil
+	})
+	if err != nil {
+		f.Fatal(err)
+	}
+	handler, err := svc.Handler()
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Fuzz(func(t *testing.T, body []byte) {
+		r := httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/execute", bytes.NewReader(body))
+		r.Header.Set("Content-Type", "application/json")
+		w := httptest.NewRecorder()
+		handler.ServeHTTP(w, r)
+		var out contracts.ToolResult
+		if err := json.Unmarshal(w.Body.Bytes(), &out); err != nil || w.Code >= 500 {
+			t.Fatalf("status %d: %s", w.Code, w.Body)
+		}
+		if out.Error != nil && out.Error.Type == contracts.ErrInternal {
+			t.Fatalf("%s: %s", body, w.Body)
+		}
+	})
 }
 
 func TestExecuteIgnoresWhatItDoesNotKnow(t *testing.T) {

@@ -13,16 +13,21 @@ import (
 type MemoryStore struct {
 	limit int
 
-	mu      sync.Mutex // guards records
+	mu      sync.Mutex // guards the fields below
 	records map[KeyID]Record
+	// bytes is the size of all results.
+	bytes int
 }
 
 var _ Store = (*MemoryStore)(nil)
 
-const defaultMemoryKeys = 10_000
+const (
+	defaultMemoryKeys = 10_000
+	maxMemoryBytes    = 256 << 20
+)
 
-// NewMemoryStore makes a store of at most limit keys [10,000]; a full one
-// refuses further writes until keys expire.
+// NewMemoryStore makes a store of at most limit keys [10,000], and 256 MiB of
+// results; a full one refuses further writes until keys expire.
 func NewMemoryStore(limit int) *MemoryStore {
 	if limit <= 0 {
 		limit = defaultMemoryKeys
@@ -37,12 +42,24 @@ func (s *MemoryStore) Claim(_ context.Context, r Record, now time.Time) (Record,
 	if standing, ok := s.records[r.ID]; ok && standing.ExpiresAt.After(now) {
 		return standing, false, nil
 	}
-	if len(s.records) >= s.limit && s.sweep(now) == 0 {
-		return Record{}, false, fmt.Errorf("the store holds %d keys already", s.limit)
+	s.remove(r.ID)
+	if s.full() {
+		s.sweep(now)
 	}
-	r.Result = slices.Clone(r.Result)
+	if s.full() {
+		return Record{}, false, fmt.Errorf("the store is full: %d keys, %d bytes", len(s.records), s.bytes)
+	}
 	s.records[r.ID] = r
 	return r, true, nil
+}
+
+// full is called with mu held.
+func (s *MemoryStore) full() bool { return len(s.records) >= s.limit || s.bytes >= maxMemoryBytes }
+
+// remove is called with mu held.
+func (s *MemoryStore) remove(id KeyID) {
+	s.bytes -= len(s.records[id].Result)
+	delete(s.records, id)
 }
 
 // Find implements Store.
@@ -80,10 +97,11 @@ func (s *MemoryStore) Settle(_ context.Context, id KeyID, token string, end Sett
 		return ErrLeaseLost
 	}
 	if end.Released {
-		delete(s.records, id)
+		s.remove(id)
 		return nil
 	}
 	r.State, r.Result, r.ExpiresAt = end.State, slices.Clone(end.Result), end.ExpiresAt
+	s.bytes += len(r.Result)
 	s.records[id] = r
 	return nil
 }
@@ -100,7 +118,7 @@ func (s *MemoryStore) sweep(now time.Time) int {
 	removed := 0
 	for id, r := range s.records {
 		if !r.ExpiresAt.After(now) {
-			delete(s.records, id)
+			s.remove(id)
 			removed++
 		}
 	}

@@ -5,6 +5,7 @@ import (
 	"context"
 	"crypto/rand"
 	"net/http"
+	"slices"
 	"sync"
 	"time"
 
@@ -57,6 +58,9 @@ func (o *operations) begin(w *work) bool {
 	return true
 }
 
+// maxKept bounds the ended work whose results are kept.
+const maxKept = 256
+
 // end keeps the work only if its result can still be asked for.
 func (o *operations) end(w *work, now time.Time, ttl time.Duration) {
 	o.mu.Lock()
@@ -66,12 +70,27 @@ func (o *operations) end(w *work, now time.Time, ttl time.Duration) {
 	if !w.accepted {
 		delete(o.byID, w.operation)
 	}
-	for id, old := range o.byID {
-		if !old.ended.IsZero() && now.Sub(old.ended) > ttl {
+	o.collect(now, ttl)
+	o.active.Done()
+}
+
+// collect forgets ended work whose time has passed, and the oldest when there
+// is too much of it. It is called with mu held.
+func (o *operations) collect(now time.Time, ttl time.Duration) {
+	var kept []*work
+	for id, w := range o.byID {
+		switch {
+		case w.ended.IsZero():
+		case now.Sub(w.ended) > ttl:
 			delete(o.byID, id)
+		default:
+			kept = append(kept, w)
 		}
 	}
-	o.active.Done()
+	slices.SortFunc(kept, func(a, b *work) int { return a.ended.Compare(b.ended) })
+	for _, w := range kept[:max(0, len(kept)-maxKept)] {
+		delete(o.byID, w.operation)
+	}
 }
 
 // find gives work by its operation, unless its time has passed.

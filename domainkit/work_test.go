@@ -55,6 +55,29 @@ func TestLongReadsAreAcceptedAndForgotten(t *testing.T) {
 	})
 }
 
+func TestResultsThatAreKeptAreBounded(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		c, _ := slow(t, 21*time.Second, nil, func(config *domainkit.Config) { config.MaxConcurrent = 300 })
+		operations := make([]string, 300)
+		var all sync.WaitGroup
+		for i := range operations {
+			all.Go(func() { operations[i] = c.execute("look", `{}`, "").Operation })
+		}
+		all.Wait()
+		time.Sleep(2 * time.Second)
+		kept := 0
+		for _, operation := range operations {
+			if c.execute("look", `{}`, poll(operation)).Status == 200 {
+				kept++
+			}
+		}
+		if kept != 256 {
+			t.Errorf("%d results are kept, want 256", kept)
+		}
+	})
+}
+
 func TestWorkEndsAtItsTime(t *testing.T) {
 	t.Parallel()
 	tests := map[string]struct {
