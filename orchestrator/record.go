@@ -49,13 +49,27 @@ type Turn struct {
 	Fingerprint string
 	Outcome     TurnOutcome
 	// Intents are kept while a clarification is open; its answer re-runs the
-	// planner, never the matcher.
+	// planner, never the matcher. Asked says where the answer belongs, Roles and
+	// Instances are what was chosen so far.
 	Intents     []contracts.Intent
+	Asked       *Asked
+	Roles       map[string]string
+	Instances   map[string]string
 	InterruptID string
 	RunID       string
 	Answer      *contracts.Answer
 	DryRun      bool
 	CreatedAt   time.Time
+}
+
+// Asked is where the answer to a turn's open question belongs: the choice of a
+// capability for an intent, a parameter of it, a role, or a domain's instance.
+type Asked struct {
+	IntentID   string `json:"intent_id,omitempty"`
+	Capability bool   `json:"capability,omitempty"`
+	Param      string `json:"param,omitempty"`
+	Role       string `json:"role,omitempty"`
+	Domain     string `json:"domain,omitempty"`
 }
 
 // Preview is a plan that was shown and may be run exactly as it is.

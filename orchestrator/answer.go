@@ -1,0 +1,302 @@
+package orchestrator
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/manifold-run/manifold/contracts"
+	"github.com/manifold-run/manifold/expr"
+)
+
+// compose makes the answer of a run out of what its nodes found: tables as the
+// manifests present them, summaries, and what is missing, named.
+func (s *Service) compose(view contracts.RunView) *contracts.Answer {
+	c := composer{view: view, catalog: s.catalogs.Catalog(), nodes: map[string]*contracts.NodeView{}}
+	for i := range view.Nodes {
+		c.nodes[view.Nodes[i].NodeID] = &view.Nodes[i]
+	}
+	c.joins()
+	c.single()
+	if len(c.blocks) == 0 {
+		c.text(contracts.BlockNote, "", "There is nothing to show.")
+	}
+	return &contracts.Answer{Blocks: c.blocks, Verdict: view.Verdict}
+}
+
+type composer struct {
+	view    contracts.RunView
+	catalog *contracts.Catalog
+	nodes   map[string]*contracts.NodeView
+	blocks  []contracts.Block
+	shown   map[string]bool
+}
+
+func (c *composer) text(kind contracts.BlockKind, title, text string) {
+	c.blocks = append(c.blocks, contracts.Block{Kind: kind, Title: title, Text: text})
+}
+
+// joins shows each join: one table for each capability among its members.
+func (c *composer) joins() {
+	c.shown = map[string]bool{}
+	for i := range c.view.Nodes {
+		join := &c.view.Nodes[i]
+		if join.Kind != contracts.KindJoin && join.ForEach == nil {
+			continue
+		}
+		c.shown[join.NodeID] = true
+		byTool := map[string][]*contracts.NodeView{}
+		var order []string
+		for _, id := range join.DependsOn {
+			n := c.nodes[id]
+			if n == nil || n.Kind != contracts.KindTool || n.Role == contracts.RolePost || (join.ForEach != nil && n.Of != join.NodeID) {
+				continue
+			}
+			c.shown[id] = true
+			if byTool[n.Tool] == nil {
+				order = append(order, n.Tool)
+			}
+			byTool[n.Tool] = append(byTool[n.Tool], n)
+		}
+		for _, tool := range order {
+			c.results(tool, byTool[tool])
+		}
+	}
+}
+
+// single shows the calls that stand alone, and the steps around all calls.
+func (c *composer) single() {
+	for i := range c.view.Nodes {
+		n := &c.view.Nodes[i]
+		if c.shown[n.NodeID] || n.Kind != contracts.KindTool {
+			continue
+		}
+		switch n.Role {
+		case contracts.RolePreSearch, contracts.RolePreChoose:
+			if n.State == contracts.NodeFailed {
+				c.problem(n)
+			}
+		case contracts.RolePost, contracts.RoleFollowup:
+			c.aside(n)
+		default:
+			c.results(n.Tool, []*contracts.NodeView{n})
+		}
+	}
+}
+
+// results shows completed calls of one capability as a table, or as their
+// summaries, then what is missing.
+func (c *composer) results(tool string, members []*contracts.NodeView) {
+	var done []*contracts.NodeView
+	for _, n := range members {
+		if n.State == contracts.NodeCompleted {
+			done = append(done, n)
+		}
+	}
+	entry, _ := c.catalog.Capability(tool)
+	table := c.table(entry, done)
+	if len(done) == 1 || table == nil {
+		for _, n := range done {
+			c.text(contracts.BlockText, "", c.withProof(n))
+		}
+	}
+	if table != nil {
+		c.blocks = append(c.blocks, *table)
+	}
+	for _, n := range members {
+		if n.State != contracts.NodeCompleted {
+			c.problem(n)
+		}
+	}
+}
+
+// withProof adds to a write's summary what its read-back said.
+func (c *composer) withProof(n *contracts.NodeView) string {
+	text := cmp.Or(n.Summary, n.Title, n.Tool)
+	if n.Policy == nil || !n.Policy.SideEffectClass.Writes() || c.view.Plan.DryRun {
+		return text
+	}
+	holds, checked := true, false
+	for _, check := range n.Checks {
+		checked = checked || check.Name == "read_back"
+		holds = holds && check.OK
+	}
+	switch {
+	case checked && holds:
+		return text + " (verified: read back and as asked)"
+	case checked:
+		return text + " (not as asked when read back)"
+	default:
+		return text + " (not verified: it could not be read back)"
+	}
+}
+
+// problem says why a call has no result.
+func (c *composer) problem(n *contracts.NodeView) {
+	title := cmp.Or(n.Title, n.Tool)
+	reason := string(n.State)
+	if n.Error != nil {
+		reason = n.Error.Message
+	}
+	if n.State == contracts.NodeSkipped && n.Error == nil {
+		reason = c.whySkipped(n)
+	}
+	c.text(contracts.BlockError, "", title+": "+reason)
+}
+
+// whySkipped names the step before that did not complete.
+func (c *composer) whySkipped(n *contracts.NodeView) string {
+	for _, dep := range n.DependsOn {
+		if d := c.nodes[dep]; d != nil && d.State != contracts.NodeCompleted {
+			if d.Error != nil {
+				return "not done: " + d.Error.Message
+			}
+			return fmt.Sprintf("not done: %s was %s", cmp.Or(d.Title, d.NodeID), d.State)
+		}
+	}
+	return cmp.Or(n.Summary, "not needed")
+}
+
+// aside shows a step around a call: its summary, or why it did not work.
+func (c *composer) aside(n *contracts.NodeView) {
+	switch {
+	case n.State == contracts.NodeCompleted:
+		c.text(contracts.BlockNote, "", c.withProof(n))
+	case n.State == contracts.NodeFailed || n.State == contracts.NodeRejected:
+		c.problem(n)
+	}
+}
+
+// table makes rows of the facts, by the manifest's columns or, without them,
+// of the scalar facts in the order of the output schema. Without facts there is
+// none.
+func (c *composer) table(entry *contracts.CapabilityEntry, done []*contracts.NodeView) *contracts.Block {
+	if len(done) == 0 {
+		return nil
+	}
+	present := presentation(entry, done)
+	if len(present.Columns) == 0 {
+		return nil
+	}
+	block := contracts.Block{Kind: contracts.BlockTable, Title: present.Title}
+	for _, col := range present.Columns {
+		block.Columns = append(block.Columns, contracts.Column{Title: cmp.Or(col.Title, col.Path), Unit: col.Unit})
+	}
+	for _, n := range done {
+		for _, row := range rowsOf(present.Rows, n.Facts) {
+			block.Rows = append(block.Rows, cells(present.Columns, row))
+		}
+	}
+	if len(block.Rows) == 0 {
+		return nil
+	}
+	return &block
+}
+
+func presentation(entry *contracts.CapabilityEntry, done []*contracts.NodeView) contracts.Present {
+	if entry != nil && entry.Capability.Metadata.Present != nil {
+		p := *entry.Capability.Metadata.Present
+		if len(p.Columns) > 0 {
+			return p
+		}
+		p.Columns = scalarColumns(entry, done)
+		return p
+	}
+	return contracts.Present{Columns: scalarColumns(entry, done)}
+}
+
+func scalarColumns(entry *contracts.CapabilityEntry, done []*contracts.NodeView) []contracts.PresentColumn {
+	scalars := map[string]bool{}
+	for _, n := range done {
+		for name, value := range n.Facts {
+			switch value.(type) {
+			case map[string]any, []any, nil:
+			default:
+				scalars[name] = true
+			}
+		}
+	}
+	var columns []contracts.PresentColumn
+	add := func(name string) {
+		if scalars[name] {
+			columns = append(columns, contracts.PresentColumn{Path: name, Title: strings.ReplaceAll(name, "_", " ")})
+			delete(scalars, name)
+		}
+	}
+	if entry != nil {
+		for _, name := range propertyOrder(entry.Capability.OutputSchema) {
+			add(name)
+		}
+	}
+	rest := make([]string, 0, len(scalars))
+	for name := range scalars {
+		rest = append(rest, name)
+	}
+	slices.Sort(rest)
+	for _, name := range rest {
+		add(name)
+	}
+	return columns
+}
+
+// propertyOrder gives the properties of a schema in the order in which the
+// author wrote them.
+func propertyOrder(schema json.RawMessage) []string {
+	var top struct {
+		Properties json.RawMessage `json:"properties"`
+	}
+	if json.Unmarshal(schema, &top) != nil || len(top.Properties) == 0 {
+		return nil
+	}
+	dec := json.NewDecoder(strings.NewReader(string(top.Properties)))
+	if _, err := dec.Token(); err != nil {
+		return nil
+	}
+	var names []string
+	for dec.More() {
+		name, err := dec.Token()
+		var skipped json.RawMessage
+		if err != nil || dec.Decode(&skipped) != nil {
+			return names
+		}
+		if text, ok := name.(string); ok {
+			names = append(names, text)
+		}
+	}
+	return names
+}
+
+// rowsOf gives the rows of one result: the list at a path in the facts, or the
+// facts themselves.
+func rowsOf(path string, facts map[string]any) []map[string]any {
+	if path == "" {
+		return []map[string]any{facts}
+	}
+	value, found, err := expr.Lookup(expr.Scope{"facts": any(facts)}, "facts."+strings.TrimPrefix(path, "facts."))
+	list, ok := value.([]any)
+	if err != nil || !found || !ok {
+		return nil
+	}
+	rows := make([]map[string]any, 0, len(list))
+	for _, item := range list {
+		if row, ok := item.(map[string]any); ok {
+			rows = append(rows, row)
+		} else {
+			rows = append(rows, map[string]any{"value": item})
+		}
+	}
+	return rows
+}
+
+func cells(columns []contracts.PresentColumn, row map[string]any) []any {
+	out := make([]any, len(columns))
+	for i, col := range columns {
+		value, found, err := expr.Lookup(expr.Scope{"facts": any(row)}, "facts."+strings.TrimPrefix(col.Path, "facts."))
+		if err == nil && found {
+			out[i] = value
+		}
+	}
+	return out
+}

@@ -1,0 +1,276 @@
+package orchestrator
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"github.com/manifold-run/manifold/contracts"
+	"github.com/manifold-run/manifold/execution"
+	"github.com/manifold-run/manifold/expr"
+	"github.com/manifold-run/manifold/orchestrator/access"
+	"github.com/manifold-run/manifold/planner"
+)
+
+// RunsFilter selects runs; All asks for everybody's.
+type RunsFilter struct {
+	SessionID string
+	State     contracts.RunState
+	Before    time.Time
+	Limit     int
+	All       bool
+}
+
+// Runs lists runs, the newest first: the caller's own, or all.
+func (s *Service) Runs(ctx context.Context, who access.Principal, f RunsFilter) ([]contracts.RunSummary, error) {
+	filter := execution.RunFilter{SessionID: f.SessionID, Owner: who.Subject(), Before: f.Before, Limit: pageSize(f.Limit)}
+	if f.State != "" {
+		filter.States = []contracts.RunState{f.State}
+	}
+	if f.All {
+		if err := who.May(access.ActionReadAllRuns); err != nil {
+			return nil, err
+		}
+		filter.Owner = ""
+	}
+	runs, err := s.runs.ListRuns(ctx, filter)
+	if err != nil {
+		return nil, err
+	}
+	out := make([]contracts.RunSummary, 0, len(runs))
+	for _, r := range runs {
+		summary := contracts.RunSummary{
+			RunID: r.ID, SessionID: r.SessionID, Goal: r.Plan.Goal, State: r.State,
+			Owner: access.SubjectOf(r.Plan.Owner), CreatedAt: r.CreatedAt, FinishedAt: r.FinishedAt,
+		}
+		if r.Verdict != nil {
+			summary.Verdict = r.Verdict.Status
+		}
+		out = append(out, summary)
+	}
+	return out, nil
+}
+
+// Run gives one run, waiting while it is running.
+func (s *Service) Run(ctx context.Context, who access.Principal, runID string, wait time.Duration) (contracts.RunView, error) {
+	view, err := s.readRun(ctx, who, runID)
+	if err != nil {
+		return contracts.RunView{}, err
+	}
+	err = s.hub.until(ctx, view.SessionID, wait, func(ctx context.Context) (bool, error) {
+		view, err = s.runner.View(ctx, runID)
+		return view.State.Terminal() || view.State == contracts.RunWaiting, err
+	})
+	if view.State.Terminal() {
+		view.Answer = s.compose(view)
+	}
+	return view, err
+}
+
+func (s *Service) readRun(ctx context.Context, who access.Principal, runID string) (contracts.RunView, error) {
+	view, err := s.runner.View(ctx, runID)
+	if err != nil {
+		return contracts.RunView{}, err
+	}
+	return view, hide(who.MayReadRun(view.Plan.Owner), "run", runID)
+}
+
+// RunEvents gives the events of one run.
+func (s *Service) RunEvents(ctx context.Context, who access.Principal, runID string, after int64, limit int) ([]contracts.Event, error) {
+	view, err := s.readRun(ctx, who, runID)
+	if err != nil {
+		return nil, err
+	}
+	events := []contracts.Event{}
+	for limit = eventPage(limit); len(events) < limit; {
+		page, err := s.runs.Events(ctx, view.SessionID, after, eventPage(0))
+		if err != nil || len(page) == 0 {
+			return events, err
+		}
+		for _, e := range page {
+			if after = e.Seq; e.RunID == runID && len(events) < limit {
+				events = append(events, e)
+			}
+		}
+	}
+	return events, nil
+}
+
+// CancelRun asks for a run to end. Writes that are under way finish; what was
+// done stays done, and its compensation is offered, never automatic.
+func (s *Service) CancelRun(ctx context.Context, who access.Principal, runID string) (contracts.RunView, error) {
+	view, err := s.readRun(ctx, who, runID)
+	if err != nil {
+		return contracts.RunView{}, err
+	}
+	if err := who.MaySteerRun(view.Plan.Owner); err != nil {
+		return contracts.RunView{}, err
+	}
+	if err := s.runner.Cancel(ctx, runID, who.Subject()); err != nil {
+		return contracts.RunView{}, err
+	}
+	return s.Run(ctx, who, runID, time.Second)
+}
+
+// Compensate asks to undo one write: a run of its own in the same session,
+// behind the gates that its own policy demands.
+func (s *Service) Compensate(ctx context.Context, who access.Principal, runID, nodeID string, wait time.Duration) (contracts.SessionResponse, error) {
+	view, err := s.readRun(ctx, who, runID)
+	if err != nil {
+		return contracts.SessionResponse{}, err
+	}
+	if who.MaySteerRun(view.Plan.Owner) != nil {
+		if err := who.May(access.ActionCompensate); err != nil {
+			return contracts.SessionResponse{}, err
+		}
+	}
+	plan, err := s.compensation(ctx, who, runID, nodeID)
+	if err != nil {
+		return contracts.SessionResponse{}, err
+	}
+	if _, err := s.runner.Submit(ctx, view.SessionID, plan); err != nil {
+		return contracts.SessionResponse{}, err
+	}
+	return s.await(ctx, view.SessionID, wait)
+}
+
+func (s *Service) compensation(ctx context.Context, who access.Principal, runID, nodeID string) (contracts.Plan, error) {
+	snapshot, err := s.runs.LoadRun(ctx, runID)
+	if err != nil {
+		return contracts.Plan{}, err
+	}
+	node, scope, err := execution.CompletedCall(snapshot, nodeID)
+	if err != nil {
+		return contracts.Plan{}, err
+	}
+	catalog := s.catalogs.Catalog()
+	entry, ok := catalog.Capability(node.Tool)
+	if !ok || entry.Capability.Metadata.Compensation == nil {
+		return contracts.Plan{}, contracts.Errorf(contracts.CodeUnsupported, "%s declares no compensation", node.Tool)
+	}
+	rule := entry.Capability.Metadata.Compensation
+	undo, err := catalog.Resolve(rule.Capability, entry.Domain)
+	if err != nil {
+		return contracts.Plan{}, err
+	}
+	value, _, err := expr.Resolve(map[string]any(rule.ParamMap), scope)
+	if err != nil {
+		return contracts.Plan{}, err
+	}
+	params, _ := value.(map[string]any) //nolint:errcheck // Resolve keeps the type of a map
+	result, err := planner.Compile(planner.Request{
+		Goal: "undo " + nodeID + " of " + runID, Catalog: catalog, Owner: who.Contract(), Instances: snapshot.Run.Plan.Instances,
+		Intents: []contracts.Intent{{
+			ID: "i1", Domain: undo.Domain, Capability: undo.Capability.Name, Parameters: params, Confidence: 1, Source: "caller",
+		}},
+	})
+	if err != nil {
+		return contracts.Plan{}, err
+	}
+	if len(result.Questions) > 0 {
+		return contracts.Plan{}, contracts.Errorf(contracts.CodeInvalid, "the compensation lacks something: %s", result.Questions[0].Prompt)
+	}
+	return result.Plan, s.covered(who, result.Plan)
+}
+
+// Locks lists the resource keys that are held.
+func (s *Service) Locks(ctx context.Context, who access.Principal) ([]execution.LockHolder, error) {
+	if err := who.May(access.ActionReadLocks); err != nil {
+		return nil, err
+	}
+	return s.runs.Locks(ctx)
+}
+
+// BreakLock frees a key by force.
+func (s *Service) BreakLock(ctx context.Context, who access.Principal, key string) (execution.LockHolder, error) {
+	if err := who.May(access.ActionBreakLocks); err != nil {
+		return execution.LockHolder{}, err
+	}
+	broken, err := s.runs.BreakLock(ctx, key)
+	if err != nil {
+		return broken, err
+	}
+	s.cfg.Logger.WarnContext(ctx, "lock was broken", "key", key, "run_id", broken.RunID, "node_id", broken.NodeID, "by", who.Subject())
+	for _, runID := range broken.Waiting {
+		s.runner.Wake(runID)
+	}
+	return broken, nil
+}
+
+// Artifact gives a content that a node of the run names.
+func (s *Service) Artifact(ctx context.Context, who access.Principal, runID, sha256 string) ([]byte, error) {
+	view, err := s.readRun(ctx, who, runID)
+	if err != nil {
+		return nil, err
+	}
+	for _, n := range view.Nodes {
+		for _, ref := range n.Artifacts {
+			if ref == "sha256:"+sha256 {
+				return s.runs.Blob(ctx, sha256)
+			}
+		}
+	}
+	return nil, contracts.Errorf(contracts.CodeNotFound, "run %s has no artifact %s", runID, sha256)
+}
+
+// NodeData gives the raw output of a node, for debugging.
+func (s *Service) NodeData(ctx context.Context, who access.Principal, runID, nodeID string) ([]byte, error) {
+	if err := who.May(access.ActionReadData); err != nil {
+		return nil, err
+	}
+	return s.runs.NodeData(ctx, runID, nodeID)
+}
+
+// ReplayRun plays a run again from plan and ledger, without calling domains.
+func (s *Service) ReplayRun(ctx context.Context, who access.Principal, runID string) (execution.Replayed, error) {
+	if _, err := s.readRun(ctx, who, runID); err != nil {
+		return execution.Replayed{}, err
+	}
+	return s.runner.Replay(ctx, runID)
+}
+
+// Ledger gives the hash chain of a run.
+func (s *Service) Ledger(ctx context.Context, who access.Principal, runID string) ([]contracts.LedgerEntry, error) {
+	if _, err := s.readRun(ctx, who, runID); err != nil {
+		return nil, err
+	}
+	return s.runs.Ledger(ctx, runID)
+}
+
+// AuditVerify checks the hash chain of one run, or of all.
+func (s *Service) AuditVerify(ctx context.Context, who access.Principal, runID string) (contracts.AuditReport, error) {
+	if err := who.May(access.ActionAudit); err != nil {
+		return contracts.AuditReport{}, err
+	}
+	report := contracts.AuditReport{OK: true}
+	if runID != "" {
+		return report, s.auditRun(ctx, runID, &report)
+	}
+	before := time.Time{}
+	for {
+		runs, err := s.runs.ListRuns(ctx, execution.RunFilter{Before: before, Limit: maxSessions})
+		if err != nil || len(runs) == 0 {
+			return report, err
+		}
+		for _, r := range runs {
+			if err := s.auditRun(ctx, r.ID, &report); err != nil {
+				return report, err
+			}
+		}
+		before = slices.MinFunc(runs, func(a, b execution.Run) int { return a.CreatedAt.Compare(b.CreatedAt) }).CreatedAt
+	}
+}
+
+func (s *Service) auditRun(ctx context.Context, runID string, report *contracts.AuditReport) error {
+	entries, err := s.runs.Ledger(ctx, runID)
+	if err != nil {
+		return err
+	}
+	report.Runs++
+	report.Entries += len(entries)
+	if err := execution.VerifyChain(entries); err != nil {
+		report.OK = false
+		report.Faults = append(report.Faults, contracts.AuditFault{RunID: runID, Message: err.Error()})
+	}
+	return nil
+}
