@@ -135,7 +135,7 @@ func (l *loop) takeBack() {
 	l.pending.Intents = nil
 	l.pending.Park, l.pending.Finished, l.pending.Verdict = false, false, nil
 	for i := range l.pending.Gates {
-		l.pending.Gates[i].Code = newCode()
+		l.pending.Gates[i].Code = NewCode()
 	}
 	l.reseal(func(e contracts.LedgerEntry) bool {
 		return e.Kind == contracts.LedgerIntent && undone[e.NodeID]

@@ -11,8 +11,8 @@ import (
 	"github.com/manifold-run/manifold/contracts"
 )
 
-// difference lists where two actions differ, by JSON pointer in order.
-func difference(before, after contracts.Action) []contracts.FieldDifference {
+// Difference lists where two values differ as JSON, by pointer in order.
+func Difference(before, after any) []contracts.FieldDifference {
 	a, errA := contracts.Normalize(before)
 	b, errB := contracts.Normalize(after)
 	if cmp.Or(errA, errB) != nil {

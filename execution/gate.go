@@ -29,7 +29,7 @@ func (l *loop) openGate(n *node, action contracts.Action, hash string) {
 		},
 	}
 	if before := l.approvedBefore(n); before != nil {
-		i.Difference = difference(*before, action)
+		i.Difference = Difference(*before, action)
 		if n.rec.Edited == nil || n.gate.Status == contracts.InterruptApproved {
 			i.Reason = "stale_approval: what was approved is no longer what would run. " + i.Reason
 		}
@@ -66,7 +66,7 @@ func requesters(owner contracts.Principal, editors []string) []string {
 
 // openInterrupt puts a question to a person and commits it at once.
 func (l *loop) openInterrupt(n *node, i contracts.Interrupt, s contracts.NodeState) {
-	i.InterruptID, i.Code, i.Status = NewID("gate"), newCode(), contracts.InterruptOpen
+	i.InterruptID, i.Code, i.Status = NewID("gate"), NewCode(), contracts.InterruptOpen
 	i.SessionID, i.RunID, i.NodeID = l.stored.SessionID, l.stored.ID, n.rec.NodeID
 	i.BranchID, i.ToolName, i.CreatedAt = n.v.spec.BranchID, n.v.spec.Tool, l.r.cfg.Now()
 	if n.v.spec.Policy != nil {
@@ -83,8 +83,8 @@ func (l *loop) openInterrupt(n *node, i contracts.Interrupt, s contracts.NodeSta
 // codeAlphabet has no letters or digits that people take for one another.
 const codeAlphabet = "23456789ABCDEFGHJKMNPQRSTUVWXYZ"
 
-// newCode makes the short code that stands for one gate and its hash.
-func newCode() string {
+// NewCode makes the short code that stands for one gate and its hash.
+func NewCode() string {
 	random := rand.Text()
 	code := make([]byte, 5)
 	for i := range code {
@@ -257,7 +257,7 @@ func (l *loop) answered(n *node, last contracts.InterruptDecided) {
 // settled takes a person's word on an unknown outcome.
 func (l *loop) settled(n *node, last contracts.InterruptDecided) {
 	if n.intent != nil && n.gate.Response != contracts.AnswerLookAgain {
-		l.pending.Consume = append(l.pending.Consume, n.intent.Nonce)
+		l.consume(n.intent, Outcome{Kind: ReplyResult, At: l.r.cfg.Now()})
 	}
 	switch n.gate.Response {
 	case contracts.AnswerApplied:

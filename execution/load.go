@@ -165,7 +165,7 @@ func (l *loop) attachGates(gates []contracts.Interrupt) {
 func (l *loop) attachOutcomes(intents []Intent) {
 	for _, i := range intents {
 		n, ok := l.nodes[i.NodeID]
-		if !ok || n.intent == nil || n.intent.Nonce != i.Nonce || i.Outcome == nil || n.inflight {
+		if !ok || n.intent == nil || n.intent.Nonce != i.Nonce || n.intent.Outcome != nil || i.Outcome == nil || n.inflight {
 			continue
 		}
 		n.intent.Outcome = i.Outcome

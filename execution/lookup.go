@@ -102,7 +102,7 @@ func (l *loop) lookAgain(n *node, r Reply) {
 // foundApplied completes a write whose answer was lost.
 func (l *loop) foundApplied(n *node, found contracts.ToolResult) {
 	found.Summary = contracts.CleanSummary("took effect, as a look-up confirmed: " + found.Summary)
-	l.pending.Consume = append(l.pending.Consume, n.intent.Nonce)
+	l.consume(n.intent, Outcome{Kind: ReplyResult, Result: &found, At: l.r.cfg.Now()})
 	l.keep(n, found)
 	l.beginVerify(n)
 }
@@ -120,7 +120,7 @@ func (l *loop) foundAbsent(n *node) {
 	_, hash, err := l.action(n)
 	if err != nil || hash != n.intent.ActionSHA256 {
 		n.rec.Step, n.rec.ApprovedSHA256 = StepNone, ""
-		l.pending.Consume = append(l.pending.Consume, n.intent.Nonce)
+		l.consume(n.intent, Outcome{Kind: ReplyNotSent, At: l.r.cfg.Now()})
 		n.intent = nil
 		l.stopWriting()
 		l.graph.again(n.v) // prepares anew: a gate shows the difference

@@ -56,6 +56,9 @@ func (l *loop) action(n *node) (contracts.Action, string, error) {
 		Capability: n.entry.Ref(), CapabilityDigest: n.entry.Digest, Instance: n.v.spec.Instance,
 		OnBehalfOf: owner.OnBehalfOf, Parameters: n.rec.Params, Evidence: n.rec.Evidence, Policy: n.policy,
 	}
+	if a.Evidence == nil {
+		a.Evidence = []contracts.EvidenceItem{} // a row that was read again must hash like the one that was written
+	}
 	if a.OnBehalfOf == "" {
 		a.OnBehalfOf = owner.ID
 	}
@@ -222,7 +225,7 @@ func (l *loop) resend(n *node) {
 // onOutcome takes a settled outcome of a write into the ledger.
 func (l *loop) onOutcome(n *node) {
 	o := n.intent.Outcome
-	l.pending.Consume = append(l.pending.Consume, n.intent.Nonce)
+	l.consume(n.intent, *o)
 	r := o.reply()
 	switch {
 	case r.Kind == ReplyResult && r.Result.OK:
@@ -232,6 +235,14 @@ func (l *loop) onOutcome(n *node) {
 	default:
 		l.settleFailed(n, o.Error)
 	}
+}
+
+// consume settles an intent in the next commit; what is observed later is on
+// record and changes nothing.
+func (l *loop) consume(i *Intent, o Outcome) {
+	i.Outcome = &o
+	l.pending.Consume = append(l.pending.Consume, i.Nonce)
+	l.markPending()
 }
 
 // settleFailed ends a write of which it is known that it did nothing.
