@@ -41,7 +41,7 @@ type builder struct {
 func NewIndex(catalog *contracts.Catalog) *Index { return newIndex(catalog, slot.NewTools()) }
 
 func newIndex(catalog *contracts.Catalog, tools *slot.Tools) *Index {
-	x := &Index{snapshot: catalog.Snapshot, tools: tools, features: map[uint32]int32{}, exact: map[string][]int32{}, heads: map[string]bool{}, openers: map[string]bool{}, refs: map[string]*indexed{}}
+	x := &Index{snapshot: catalog.Snapshot, tools: tools, moods: newMoodReader(), features: map[uint32]int32{}, exact: map[string][]int32{}, heads: map[string]bool{}, openers: map[string]bool{}, refs: map[string]*indexed{}}
 	x.values = valueWords(catalog)
 	b := &builder{x: x}
 	for d, domain := range catalog.Domains {
@@ -59,8 +59,7 @@ func newIndex(catalog *contracts.Catalog, tools *slot.Tools) *Index {
 	b.weigh()
 	b.centroids()
 	b.rankWords()
-	size := len(x.caps)
-	x.scratch.New = func() any { return newScratch(size) }
+	x.scratch.New = func() any { return x.newScratch() }
 	return x
 }
 
@@ -115,7 +114,7 @@ func (b *builder) addCapability(entry *contracts.CapabilityEntry, domain int32, 
 			b.x.openers[tokens[0].Fold] = true
 		}
 		s := b.add(tokens, number, 1/float64(len(hints.Examples)))
-		b.x.docs[s].mood = moodOf(tokens)
+		b.x.docs[s].mood = b.x.moods.of(tokens, nil)
 		idx.moods |= b.x.docs[s].mood
 		idx.examples++
 	}

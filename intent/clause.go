@@ -250,7 +250,7 @@ func (s *sentenceReader) candidate(p *part, all []rated, k int) Candidate {
 	return Candidate{
 		Entry: c.entry, Confidence: conf, Score: r.score, Exact: r.exact,
 		Parameters: r.filled.Values, Evidence: r.filled.Evidence, Missing: r.filled.Missing,
-		explained: r.cover.explained, contested: r.filled.Contested,
+		mood: r.mood, explained: r.cover.explained, contested: r.filled.Contested,
 	}
 }
 
@@ -324,7 +324,7 @@ func (s *sentenceReader) spreadMoods(parts []*part) {
 			carried &^= moodNegated
 		}
 		tokens := s.m.Tokens[p.from:p.to]
-		own := moodOf(tokens)
+		own := s.x.moods.of(tokens, s.switches(p))
 		p.mood = own | carried
 		carried |= own & inherited
 		if leadsCondition(tokens) {
@@ -335,6 +335,22 @@ func (s *sentenceReader) spreadMoods(parts []*part) {
 		}
 		sentence = s.pieces[p.last].sentence
 	}
+}
+
+// switches are the words of a part that belong to values of its best reading,
+// such as "without notification". They are no negation of the request.
+func (s *sentenceReader) switches(p *part) []bool {
+	covered := make([]bool, p.to-p.from)
+	if len(p.candidates) == 0 {
+		return covered
+	}
+	for _, ev := range p.candidates[0].Evidence {
+		for i := range covered {
+			t := s.m.Tokens[p.from+i]
+			covered[i] = covered[i] || t.Start >= ev.Span[0] && t.End <= ev.Span[1]
+		}
+	}
+	return covered
 }
 
 // limit holds back what has an effect and is not plainly asked for.
@@ -367,25 +383,10 @@ func (s *sentenceReader) unexcused(p *part, c *Candidate) mood {
 		return p.mood
 	}
 	odd := p.mood &^ (idx.moods &^ moodNegated)
-	if odd&moodNegated != 0 && idx.moods&moodNegated != 0 && s.nearestMood(p, idx)&moodNegated != 0 {
+	if odd&moodNegated != 0 && c.mood&moodNegated != 0 {
 		odd &^= moodNegated
 	}
 	return odd
-}
-
-func (s *sentenceReader) nearestMood(p *part, c *indexed) mood {
-	v := s.x.vectorOf(s.m.Tokens[p.from:p.to])
-	in := map[int32]struct{}{}
-	for _, id := range v.features {
-		in[id] = struct{}{}
-	}
-	best, m := 0.0, mood(0)
-	for d := c.firstDoc; d < c.firstNot; d++ {
-		if like := s.x.likeness(&s.x.docs[d], v, in); like > best {
-			best, m = like, s.x.docs[d].mood
-		}
-	}
-	return m
 }
 
 // startsNegated tells a command not to do something.

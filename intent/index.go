@@ -14,6 +14,7 @@ import (
 type Index struct {
 	snapshot string
 	tools    *slot.Tools
+	moods    *moodReader
 	caps     []*indexed
 	refs     map[string]*indexed
 	// features gives the dense number of each hashed feature.

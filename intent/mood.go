@@ -25,15 +25,43 @@ const (
 // inherited are the moods that reach over "and" to the next request.
 const inherited = moodNegated | moodWhatIf | moodHowTo | moodPermission | moodQuestion
 
-// moodOf reads the mood of a run of tokens. Quoted words have none.
-func moodOf(tokens []text.Token) mood { return moodWithout(tokens, nil) }
+// moodReader holds the first words that give a sentence its mood.
+type moodReader struct {
+	starts []moodStart
+	common map[string]bool // all first words of starts
+}
 
-// moodWithout leaves out the tokens that belong to values, such as a negated
-// switch.
-func moodWithout(tokens []text.Token, covered []bool) mood {
-	folds := make([]string, 0, min(len(tokens), 64))
+type moodStart struct {
+	mood  mood
+	words [][]string // for each place the words that may stand there
+}
+
+func newMoodReader() *moodReader {
+	r := &moodReader{common: map[string]bool{}}
+	for _, group := range moodPhrases() {
+		for _, phrase := range group.phrases {
+			start := moodStart{mood: group.mood}
+			for place := range strings.FieldsSeq(phrase) {
+				start.words = append(start.words, strings.Split(place, "|"))
+			}
+			for _, w := range start.words[0] {
+				r.common[w] = true
+			}
+			r.starts = append(r.starts, start)
+		}
+	}
+	return r
+}
+
+// moodTokens bounds how far into a request its mood is looked for.
+const moodTokens = 64
+
+// of reads the mood of a run of tokens. Quoted words have none, nor have those
+// that belong to values.
+func (r *moodReader) of(tokens []text.Token, covered []bool) mood {
+	folds := make([]string, 0, min(len(tokens), moodTokens))
 	for i, t := range tokens {
-		if len(folds) == 64 {
+		if len(folds) == moodTokens {
 			break
 		}
 		if !t.Is(text.FormQuoted) && (i >= len(covered) || !covered[i]) {
@@ -43,18 +71,22 @@ func moodWithout(tokens []text.Token, covered []bool) mood {
 	for len(folds) > 0 && opening(folds[0]) {
 		folds = folds[1:]
 	}
-	m := startMood(folds)
+	m := r.start(folds)
+	next := func(i int) string {
+		if i+1 < len(folds) {
+			return folds[i+1]
+		}
+		return ""
+	}
 	for i, f := range folds {
-		if negation(f) || f == "no" && i+1 < len(folds) && (folds[i+1] == "need" || folds[i+1] == "longer") || f == "instead" && i+1 < len(folds) && folds[i+1] == "of" {
+		switch {
+		case negation(f), f == "no" && (next(i) == "need" || next(i) == "longer"), f == "instead" && next(i) == "of":
 			m |= moodNegated
-		}
-		if condition(f) && m&(moodWhatIf|moodHowTo) == 0 {
-			m |= moodConditional
-		}
-		if f == "what" && i+1 < len(folds) && folds[i+1] == "if" || f == "would" && i+1 < len(folds) && folds[i+1] == "happen" {
+		case f == "what" && next(i) == "if", f == "would" && next(i) == "happen":
 			m |= moodWhatIf
-		}
-		if reports(f) {
+		case condition(f) && m&(moodWhatIf|moodHowTo) == 0:
+			m |= moodConditional
+		case reports(f):
 			m |= moodNarrative
 		}
 	}
@@ -70,38 +102,36 @@ func opening(fold string) bool {
 	return false
 }
 
-// startMood looks at the first words.
-func startMood(folds []string) mood {
-	for _, start := range moodStarts() {
-		for _, words := range start.phrases {
-			if begins(folds, words) {
-				return start.mood
+// start looks at the first words.
+func (r *moodReader) start(folds []string) mood {
+	if len(folds) > 0 && r.common[folds[0]] {
+		for _, s := range r.starts {
+			if s.begins(folds) {
+				return s.mood
 			}
 		}
 	}
 	return narrative(folds)
 }
 
-func begins(folds []string, phrase string) bool {
-	i := 0
-	for w := range strings.FieldsSeq(phrase) {
-		if i >= len(folds) || !slices.Contains(strings.Split(w, "|"), folds[i]) {
+func (s moodStart) begins(folds []string) bool {
+	for i, words := range s.words {
+		if i >= len(folds) || !slices.Contains(words, folds[i]) {
 			return false
 		}
-		i++
 	}
 	return true
 }
 
-type moodStart struct {
+type moodGroup struct {
 	mood    mood
 	phrases []string
 }
 
-// moodStarts are the first words that give a sentence its mood; "|" separates
-// words that may stand for each other.
-func moodStarts() []moodStart {
-	return []moodStart{
+// moodPhrases are the first words by mood; "|" separates words that may stand
+// for each other.
+func moodPhrases() []moodGroup {
+	return []moodGroup{
 		{moodWhatIf, []string{
 			"what would|will|could|happens|happened|if", "suppose|imagine|supposing|assuming", "if i|we|you|he|she|they were|would|had|could|did",
 			"e|y se|si", "o que acontece|aconteceria|aconteceu", "que pasa|pasaria|pasara", "was passiert|wurde|ware", "que se passe",

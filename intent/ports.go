@@ -63,8 +63,10 @@ type Candidate struct {
 	// Exact tells that the clause is an example or the name word for word.
 	Exact bool
 
-	// explained is how many content words the reading accounts for, contested
-	// how many parameters the words name twice.
+	// mood is that of the most similar example. explained is how many content
+	// words the reading accounts for, contested how many parameters the words
+	// name twice.
+	mood      mood
 	explained float64
 	contested int
 }

@@ -41,13 +41,28 @@ type vector struct {
 
 // scratch is the working memory of one search.
 type scratch struct {
-	vector []float32
+	vector []float32 // of each capability
 	bm25   []float32
-	marks  map[int32]struct{}
+	marks  []uint32 // of each feature: the round in which the request had it
+	round  uint32
 }
 
-func newScratch(size int) *scratch {
-	return &scratch{vector: make([]float32, size), bm25: make([]float32, size)}
+func (x *Index) newScratch() *scratch {
+	return &scratch{
+		vector: make([]float32, len(x.caps)), bm25: make([]float32, len(x.caps)), marks: make([]uint32, len(x.idf)),
+	}
+}
+
+// mark notes the features of a request.
+func (s *scratch) mark(features []int32) {
+	s.round++
+	if s.round == 0 {
+		clear(s.marks)
+		s.round = 1
+	}
+	for _, id := range features {
+		s.marks[id] = s.round
+	}
 }
 
 func (x *Index) vectorOf(tokens []text.Token) vector {
@@ -78,7 +93,7 @@ func (x *Index) vectorOf(tokens []text.Token) vector {
 func (x *Index) search(tokens []text.Token, allowed func(*indexed) bool) []hit {
 	s, ok := x.scratch.Get().(*scratch)
 	if !ok {
-		s = newScratch(len(x.caps))
+		s = x.newScratch()
 	}
 	defer x.scratch.Put(s)
 	clear(s.vector)
@@ -101,7 +116,7 @@ func (x *Index) search(tokens []text.Token, allowed func(*indexed) bool) []hit {
 		}
 	}
 	hits := x.firstStage(s, allowed)
-	x.secondStage(hits, v)
+	x.secondStage(s, hits, v)
 	x.named(hits, tokens)
 	x.sayExactly(&hits, tokens, allowed)
 	sortHits(hits)
@@ -115,6 +130,7 @@ func (x *Index) firstStage(s *scratch, allowed func(*indexed) bool) []hit {
 		top = max(top, b)
 	}
 	hits := make([]hit, 0, 2*shortlist)
+	floor := 0.0
 	for number, c := range x.caps {
 		if s.vector[number] == 0 && s.bm25[number] == 0 || !allowed(c) {
 			continue
@@ -124,10 +140,14 @@ func (x *Index) firstStage(s *scratch, allowed func(*indexed) bool) []hit {
 			h.words = float64(s.bm25[number] / top)
 		}
 		h.score = h.centroid + shareBM25*h.words
+		if h.score <= floor {
+			continue
+		}
 		hits = append(hits, h)
 		if len(hits) == cap(hits) {
 			sortHits(hits)
 			hits = hits[:shortlist]
+			floor = hits[shortlist-1].score
 		}
 	}
 	sortHits(hits)
@@ -135,17 +155,14 @@ func (x *Index) firstStage(s *scratch, allowed func(*indexed) bool) []hit {
 }
 
 // secondStage compares with single sentences.
-func (x *Index) secondStage(hits []hit, v vector) {
-	words := make(map[int32]struct{}, len(v.features))
-	for _, id := range v.features {
-		words[id] = struct{}{}
-	}
+func (x *Index) secondStage(in *scratch, hits []hit, v vector) {
+	in.mark(v.features)
 	for i := range hits {
 		h := &hits[i]
 		c := x.caps[h.number]
 		for d := c.firstDoc; d < c.lastDoc; d++ {
 			s := &x.docs[d]
-			like := x.likeness(s, v, words)
+			like := x.likeness(s, v, in)
 			if d >= c.firstNot {
 				h.against = max(h.against, like)
 			} else if like > h.best {
@@ -160,15 +177,15 @@ func (x *Index) secondStage(hits []hit, v vector) {
 }
 
 // likeness is the mean of the cosines over words and over characters.
-func (x *Index) likeness(s *sentence, v vector, in map[int32]struct{}) float64 {
+func (x *Index) likeness(s *sentence, v vector, in *scratch) float64 {
 	var words, chars float32
-	for k, id := range s.features {
-		if _, ok := in[id]; !ok {
-			continue
-		}
-		if int32(k) < s.words {
+	for _, id := range s.features[:s.words] {
+		if in.marks[id] == in.round {
 			words += x.idf[id] * x.idf[id]
-		} else {
+		}
+	}
+	for _, id := range s.features[s.words:] {
+		if in.marks[id] == in.round {
 			chars += x.idf[id] * x.idf[id]
 		}
 	}

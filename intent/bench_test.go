@@ -1,0 +1,87 @@
+package intent_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/manifold-run/manifold/contracts"
+	"github.com/manifold-run/manifold/intent"
+)
+
+// syllables make words that look like words and mean nothing.
+var syllables = []string{"ba", "ce", "di", "fo", "gu", "la", "me", "ni", "po", "ru", "sa", "te", "vi", "zo", "har", "kel", "min", "tor"}
+
+func word(n int) string {
+	var b strings.Builder
+	for k := 0; k < 3; k++ {
+		b.WriteString(syllables[n%len(syllables)])
+		n = n/len(syllables)*7 + n%13 + 5
+	}
+	return b.String()
+}
+
+// generated is a catalog of n capabilities with ten examples each.
+func generated(n int) *contracts.Catalog {
+	var manifests []*contracts.Manifest
+	verbs := []string{"create", "list", "update", "remove", "inspect", "export", "compare", "approve"}
+	for i := 0; i < n; i++ {
+		if i%100 == 0 {
+			manifests = append(manifests, &contracts.Manifest{SchemaVersion: "1", Domain: fmt.Sprintf("domain%d", i/100)})
+		}
+		noun, kind, verb := word(i), word(i*31+7), verbs[i%len(verbs)]
+		c := contracts.Capability{
+			Name:        fmt.Sprintf("%s_%s_%d", verb, noun, i),
+			Description: fmt.Sprintf("%s the %s of a %s.", verb, noun, kind),
+			Schema:      []byte(`{"type":"object","properties":{"code":{"type":"string"},"count":{"type":"integer"},"from":{"type":"string","format":"date"}},"required":["code"]}`),
+		}
+		c.Metadata.SideEffectClass = contracts.ClassRead
+		c.Metadata.IntentHints = &contracts.IntentHints{}
+		for k := range 10 {
+			example := fmt.Sprintf("%s the %s of %s %s-%d since 2026-0%d-01", verb, noun, kind, noun[:2], k*17+1, k%9+1)
+			if k%2 == 1 {
+				example = fmt.Sprintf("please %s my %s %s with %d %s", verb, kind, noun, k, word(i*3+k))
+			}
+			c.Metadata.IntentHints.Examples = append(c.Metadata.IntentHints.Examples, example)
+		}
+		c.Metadata.ParameterSpecs = map[string]contracts.ParameterSpec{"code": {Examples: []any{noun[:2] + "-17"}}}
+		last := manifests[len(manifests)-1]
+		last.Capabilities = append(last.Capabilities, c)
+	}
+	return catalogOf(fmt.Sprintf("generated-%d", n), manifests...)
+}
+
+func benchmarkUnderstand(b *testing.B, n int) {
+	catalog := generated(n)
+	adapter, err := intent.NewAdapter(intent.Config{})
+	if err != nil {
+		b.Fatal(err)
+	}
+	adapter.Prepare(catalog)
+	noun, kind := word(n/2), word(n/2*31+7)
+	messages := []string{
+		fmt.Sprintf("please inspect the %s of %s %s-17 since 2026-05-01", noun, kind, noun[:2]),
+		fmt.Sprintf("compare my %s %s and then export the %s", kind, noun, word(3)),
+		"book me a flight to Lisbon",
+	}
+	b.ReportAllocs()
+	for i := 0; b.Loop(); i++ {
+		req := intent.Request{Message: messages[i%len(messages)], Catalog: catalog, Now: saturday}
+		if _, err := adapter.Understand(b.Context(), req); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
+func BenchmarkUnderstand1k(b *testing.B) { benchmarkUnderstand(b, 1000) }
+
+func BenchmarkUnderstand10k(b *testing.B) { benchmarkUnderstand(b, 10000) }
+
+func BenchmarkIndex10k(b *testing.B) {
+	catalog := generated(10000)
+	for b.Loop() {
+		if x := intent.NewIndex(catalog); x.Size() != 10000 {
+			b.Fatalf("the index has %d capabilities", x.Size())
+		}
+	}
+}
