@@ -1,0 +1,23 @@
+package registry
+
+import (
+	"context"
+
+	"github.com/manifold-run/manifold/contracts"
+	"github.com/manifold-run/manifold/intent"
+)
+
+// Sentences makes a Tester of an intent adapter. It should be an adapter of
+// its own: trying candidates would push the index of the live catalog out of
+// a shared one.
+func Sentences(a *intent.Adapter) Tester { return sentenceTester{a} }
+
+type sentenceTester struct{ adapter *intent.Adapter }
+
+func (s sentenceTester) RunTests(ctx context.Context, catalog *contracts.Catalog, domain string) ([]TestFailure, error) {
+	var out []TestFailure
+	for _, f := range s.adapter.RunTests(ctx, catalog, domain) {
+		out = append(out, TestFailure{Index: f.Index, Say: f.Say, Message: f.Problem})
+	}
+	return out, ctx.Err()
+}
