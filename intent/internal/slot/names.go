@@ -33,11 +33,19 @@ func (r *reading) quote(first, last int) {
 	if first == r.from && last == r.to-1 {
 		return // a request that stands in quotes as a whole
 	}
-	frees := r.frees()
 	raw := r.words(first, last)
+	var fitting []*param
+	values := map[*param]any{}
+	frees := r.frees()
+	announced := slices.ContainsFunc(frees, func(p *param) bool { return r.after(p, first) })
 	for _, p := range frees {
+		if v, ok := r.set.parse(p, raw, r.now); ok && (!announced || r.after(p, first)) {
+			fitting, values[p] = append(fitting, p), v
+		}
+	}
+	for _, p := range fitting {
 		score := 0.6
-		if len(frees) == 1 {
+		if len(fitting) == 1 {
 			score = 0.84
 		}
 		if r.after(p, first) {
@@ -46,9 +54,7 @@ func (r *reading) quote(first, last int) {
 		if r.expects(p.lefts, first-1) {
 			score += 0.15
 		}
-		if v, ok := r.set.parse(p, raw, r.now); ok {
-			r.add(mention{param: p, first: first, last: last, value: v, kind: kindQuoted, p: min(score, 0.95)})
-		}
+		r.add(mention{param: p, first: first, last: last, value: values[p], kind: kindQuoted, p: min(score, 0.95)})
 	}
 }
 

@@ -157,7 +157,7 @@ func (r *reading) identifier(c value.Chunk) {
 			switch upper := strings.ToUpper(c.Text); {
 			case p.pattern.MatchString(c.Text):
 				m.p = max(like, p.patternWorth(digit || t.Is(text.FormCaps)))
-			case t.Is(text.FormMixed) && p.pattern.MatchString(upper):
+			case digit && p.pattern.MatchString(upper):
 				m.value, m.p = upper, 0.8
 			case !p.resolver:
 				continue

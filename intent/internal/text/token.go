@@ -37,7 +37,7 @@ type Token struct {
 	// Stem is Fold without its English ending.
 	Stem string
 	Form Form
-	// Break tells that punctuation other than a hyphen or an apostrophe stands
+	// Break tells that punctuation other than a hyphen or a quotation mark stands
 	// before the token; Glued that nothing but such a sign does.
 	Break bool
 	Glued bool
@@ -101,7 +101,7 @@ func (s *scanner) separator(r rune) {
 		}
 	case r == '.' || r == '!' || r == '?' || r == '。' || r == '！' || r == '？':
 		s.brk, s.first = true, true
-	case r == '-' || r == '‐' || r == '‑' || r == '_' || apostrophe(r) || r == '/' || r == '&':
+	case r == '-' || r == '‐' || r == '‑' || r == '_' || apostrophe(r) || r == '/' || r == '&' || closingQuote(r) != 0:
 	default:
 		s.brk = true
 	}
