@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/rand"
 	"errors"
+	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -250,8 +251,21 @@ func (l *loop) answered(n *node, last contracts.InterruptDecided) {
 		l.touch(n)
 	default:
 		n.rec.Result = &Result{Summary: "answered by " + last.DecidedBy, Facts: map[string]any{"value": n.gate.Response}}
+		if label := labelOf(n.gate); label != "" {
+			n.rec.Result.Facts["label"] = label
+		}
 		l.end(n, contracts.NodeCompleted)
 	}
+}
+
+// labelOf is the label of the option that was chosen, if one was.
+func labelOf(i *contracts.Interrupt) string {
+	for _, o := range i.Options {
+		if fmt.Sprint(o.Value) == fmt.Sprint(i.Response) {
+			return o.Label
+		}
+	}
+	return ""
 }
 
 // settled takes a person's word on an unknown outcome.

@@ -44,21 +44,18 @@ func joinMembers(v *vertex, byID func(string) *vertex) []*vertex {
 
 // joinFacts is a join's bundle in plan order, with what is missing and what
 // failed named. It is made when it is read, not stored.
-func joinFacts(v *vertex, record func(string) *NodeRecord) map[string]any {
+func joinFacts(g *graph, v *vertex, record func(string) NodeRecord) map[string]any {
 	items, missing, failed := []any{}, []any{}, []any{}
-	for _, id := range v.spec.DependsOn {
-		rec := record(id)
-		if rec == nil || (v.expanded && (rec.Spec == nil || rec.Spec.Of != v.spec.NodeID)) {
-			continue
-		}
-		switch rec.State {
+	for _, m := range joinMembers(v, func(id string) *vertex { return g.byID[id] }) {
+		id, rec := m.spec.NodeID, record(m.spec.NodeID)
+		switch m.state {
 		case contracts.NodeCompleted:
 		case contracts.NodeFailed:
 			failed = append(failed, id)
 		default:
 			missing = append(missing, id)
 		}
-		item := map[string]any{"node_id": id, "ok": rec.State == contracts.NodeCompleted, "facts": map[string]any{}, "summary": ""}
+		item := map[string]any{"node_id": id, "ok": m.state == contracts.NodeCompleted, "facts": map[string]any{}, "summary": ""}
 		if rec.Result != nil {
 			item["summary"], item["facts"] = rec.Result.Summary, orEmpty(rec.Result.Facts)
 		}

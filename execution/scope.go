@@ -48,7 +48,7 @@ func (l *loop) stepValue(n *node) map[string]any {
 		v["summary"], v["facts"], v["artifacts"] = r.Summary, orEmpty(r.Facts), artifactValues(r.Artifacts)
 	}
 	if n.v.joins() {
-		v["facts"] = joinFacts(n.v, func(id string) *NodeRecord { return &l.nodes[id].rec })
+		v["facts"] = joinFacts(l.graph, n.v, func(id string) NodeRecord { return l.nodes[id].rec })
 	}
 	return v
 }
@@ -89,6 +89,22 @@ func (l *loop) callScope(n *node, key string) expr.Scope {
 		}
 	}
 	return s
+}
+
+// withLabels adds, for every value that was chosen from a list, the label that
+// it was chosen by: an approver must not have to know ids by heart.
+func (l *loop) withLabels(reads []expr.Read) []expr.Read {
+	for _, r := range reads {
+		choice, isChoice := strings.CutSuffix(r.Path, ".facts.value")
+		n, ok := l.nodes[stepOf(r.Path)]
+		if !isChoice || !ok || n.rec.Result == nil {
+			continue
+		}
+		if label, ok := n.rec.Result.Facts["label"]; ok {
+			reads = append(reads, expr.Read{Path: choice + ".facts.label", Value: label})
+		}
+	}
+	return reads
 }
 
 // evidence turns the reads of an action's expressions into what its approver

@@ -80,7 +80,7 @@ func (l *loop) prepare(n *node) {
 		l.fail(n, contracts.ErrInvalidParameters, err.Error(), contracts.EffectNone)
 		return
 	}
-	if n.rec.Evidence, err = evidence(reads); err != nil {
+	if n.rec.Evidence, err = evidence(l.withLabels(reads)); err != nil {
 		l.fail(n, contracts.ErrInternal, err.Error(), contracts.EffectNone)
 		return
 	}

@@ -56,7 +56,7 @@ func (l *loop) nodeView(v *vertex, blocked bool) contracts.NodeView {
 		out.Summary, out.Facts, out.Artifacts = r.Summary, r.Facts, r.Artifacts
 	}
 	if v.joins() && v.state.Terminal() {
-		out.Facts = joinFacts(v, func(id string) *NodeRecord { return &l.nodes[id].rec })
+		out.Facts = joinFacts(l.graph, v, func(id string) NodeRecord { return l.nodes[id].rec })
 	}
 	return out
 }

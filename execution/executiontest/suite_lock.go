@@ -18,6 +18,7 @@ func lockSentences() sentences {
 		"locks are refused without the lease":                             locksNeedLease,
 		"freeing a key wakes the first who waits, in the same commit":     releaseWakesFirst,
 		"a run that does not want the key any more passes the wake-up on": wakeIsPassedOn,
+		"a run that was woken and came too late keeps its place":          lateComerKeepsPlace,
 		"a run that ends leaves the queue and wakes the next":             endLeavesQueue,
 		"locks outlive the lease of their run":                            locksOutliveLease,
 		"a broken lock is free and wakes all who wait":                    brokenLock,
@@ -142,12 +143,27 @@ func wakeIsPassedOn(t *testing.T, s execution.Store) {
 	mustTake(t, s, acquire(t, s, "c", "one", time.Hour), "n1", "k1")
 }
 
+func lateComerKeepsPlace(t *testing.T, s execution.Store) {
+	a, b, c := three(t, s)
+	mustTake(t, s, a, "n1", "k1")
+	mustWait(t, s, b, "n1", "k1")
+	mustWait(t, s, c, "n1", "k1")
+	commit(t, s, a, execution.Transition{Release: []string{"n1"}})
+	mustTake(t, s, a, "n2", "k1") // before b, which was woken, gets there
+	mustWait(t, s, b, "n1", "k1")
+	park(t, s, b, time.Time{})
+	same(t, "woken runs", []string{"b"}, commit(t, s, a, execution.Transition{Release: []string{"n2"}}).Woken)
+}
+
 func endLeavesQueue(t *testing.T, s execution.Store) {
 	a, b, c := three(t, s)
 	mustTake(t, s, a, "n1", "k1")
 	mustWait(t, s, b, "n1", "k1")
 	mustWait(t, s, c, "n1", "k1")
 	finish(t, s, b)
+	if got := wakeSeq(t, s, "c"); got != 0 {
+		t.Errorf("c was woken %d times while the key was held", got)
+	}
 	same(t, "woken runs", []string{"c"}, commit(t, s, a, execution.Transition{Release: []string{"n1"}}).Woken)
 	// c is woken, but ends; the key is free for a newcomer.
 	finish(t, s, c)

@@ -1,0 +1,247 @@
+package execution_test
+
+import (
+	"context"
+	"fmt"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/manifold-run/manifold/contracts"
+	"github.com/manifold-run/manifold/execution"
+)
+
+func choose(id, from string, rule contracts.Choose, deps ...string) contracts.Node {
+	return contracts.Node{
+		NodeID: id, Kind: contracts.KindHuman, Role: contracts.RolePreChoose, DependsOn: deps, Required: true,
+		Human: &contracts.HumanStep{
+			Interrupt: contracts.InterruptClarification, Prompt: "Which one?", OptionsFrom: from, Choose: rule, Param: "who",
+			ResponseSchema: map[string]any{"type": "string", "pattern": "^w[0-9]$"},
+		},
+	}
+}
+
+func match(value, label string) map[string]any { return map[string]any{"value": value, "label": label} }
+
+func TestChooseNodeAsksOnlyWhenItMust(t *testing.T) {
+	t.Parallel()
+	cases := map[string]struct {
+		matches []any
+		rule    contracts.Choose
+		answer  any
+		want    any
+	}{
+		"one match is taken":                 {[]any{match("w1", "Ana")}, contracts.ChooseAsk, nil, "w1"},
+		"several are asked by label":         {[]any{match("w1", "Ana"), match("w2", "Bea")}, contracts.ChooseAsk, "bea", "w2"},
+		"several are asked by number":        {[]any{match("w1", "Ana"), match("w2", "Bea")}, contracts.ChooseAsk, "1", "w1"},
+		"the first is taken where declared":  {[]any{match("w1", "Ana"), match("w2", "Bea")}, contracts.ChooseFirst, nil, "w1"},
+		"none is asked for the value itself": {[]any{}, contracts.ChooseAsk, "w7", "w7"},
+		"several fail where declared":        {[]any{match("w1", "Ana"), match("w2", "Bea")}, contracts.ChooseFail, nil, nil},
+	}
+	for name, c := range cases {
+		t.Run(name, func(t *testing.T) {
+			bubble(t, func(t *testing.T, w *world) {
+				w.read("search", answering(map[string]any{"matches": c.matches}))
+				w.read("get", func(_ context.Context, call execution.Call) execution.Reply {
+					return facts(map[string]any{"who": call.Parameters["who"]})
+				})
+				r := w.runner()
+				id := w.submit(r,
+					w.node("n1", "search", nil), choose("n2", "${steps.n1.facts.matches}", c.rule, "n1"),
+					w.node("n3", "get", map[string]any{"who": "${steps.n2.facts.value}"}, "n2"))
+				if c.answer != nil {
+					g := w.gates(r, id, 1)["n2"]
+					if _, err := r.Decide(t.Context(), g.InterruptID, contracts.Resume{Response: "nobody"},
+						execution.Decider{ID: "ana", May: anybody}); contracts.CodeOf(err) != contracts.CodeInvalid {
+						t.Errorf("an answer that fits nothing: %v", err)
+					}
+					w.decide(r, g, contracts.Resume{Response: c.answer})
+				}
+				v := w.ended(r, id)
+				if got := v.Nodes[2].Facts["who"]; got != c.want {
+					t.Errorf("got %v, want %v (state %s)", got, c.want, v.State)
+				}
+			})
+		})
+	}
+}
+
+func TestForEachExpandsAndJoins(t *testing.T) {
+	bubble(t, func(t *testing.T, w *world) {
+		w.read("list", answering(map[string]any{"ids": []any{"a", "b", "c"}}))
+		w.read("get", func(_ context.Context, c execution.Call) execution.Reply {
+			if c.Parameters["id"] == "b" {
+				return execution.Reply{Kind: execution.ReplyInvalid, Message: "no such id"}
+			}
+			return facts(map[string]any{"id": c.Parameters["id"]})
+		})
+		r := w.runner()
+		each := w.node("n2", "get", map[string]any{"id": "${item}"}, "n1")
+		each.ForEach = &contracts.ForEach{Items: "${steps.n1.facts.ids}", MaxConcurrency: 2}
+		after := w.node("n3", "get", map[string]any{"id": "${steps.n2.facts.items[2].facts.id}"}, "n2")
+		id := w.submit(r, w.node("n1", "list", nil), each, after)
+		v := w.ended(r, id)
+		want := map[string]contracts.NodeState{
+			"n1": contracts.NodeCompleted, "n2": contracts.NodeCompleted, "n3": contracts.NodeCompleted,
+			"n2[0]": contracts.NodeCompleted, "n2[1]": contracts.NodeFailed, "n2[2]": contracts.NodeCompleted,
+		}
+		if diff := cmp.Diff(want, states(v)); diff != "" {
+			t.Errorf("states (-want +got):\n%s", diff)
+		}
+		if v.State != contracts.RunDegraded || v.Verdict.Status != contracts.VerdictDegraded {
+			t.Errorf("state %s, verdict %s", v.State, v.Verdict.Status)
+		}
+		if got := v.Nodes[2].Facts["id"]; got != "c" {
+			t.Errorf("n3 read %v", got)
+		}
+		if replayed, err := r.Replay(t.Context(), id); err != nil || len(replayed.Differences) > 0 {
+			t.Errorf("replay %+v, %v", replayed, err)
+		}
+	})
+}
+
+func TestLimitsBoundWhatRunsAtOnce(t *testing.T) {
+	t.Parallel()
+	cases := map[string]struct {
+		meta  contracts.Metadata
+		group int
+		most  int64
+	}{
+		"no limit runs all":                        {contracts.Metadata{SideEffectClass: contracts.ClassRead}, 0, 12},
+		"the capability's own limit":               {contracts.Metadata{SideEffectClass: contracts.ClassRead, MaxConcurrency: 3}, 0, 3},
+		"the array rule's limit":                   {contracts.Metadata{SideEffectClass: contracts.ClassRead, MaxConcurrency: 8}, 4, 4},
+		"a sequential read goes one at a time":     {contracts.Metadata{SideEffectClass: contracts.ClassRead, ExecutionMode: contracts.ModeSequential}, 0, 1},
+		"chunks begin when the last one has ended": {contracts.Metadata{SideEffectClass: contracts.ClassRead, ExecutionMode: contracts.ModeParallelChunked, ChunkSize: 5}, 0, 5},
+	}
+	for name, c := range cases {
+		t.Run(name, func(t *testing.T) {
+			bubble(t, func(t *testing.T, w *world) {
+				var under, most atomic.Int64
+				w.declare("get", c.meta, func(context.Context, execution.Call) execution.Reply {
+					most.Store(max(most.Load(), under.Add(1)))
+					time.Sleep(time.Second) // bubble time
+					under.Add(-1)
+					return facts(nil)
+				})
+				r := w.runner()
+				var nodes []contracts.Node
+				for i := range 12 {
+					n := w.node(fmt.Sprintf("n%d", i), "get", nil)
+					n.Group, n.GroupLimit = "g", c.group
+					nodes = append(nodes, n)
+				}
+				v := w.ended(r, w.submit(r, nodes...))
+				if v.State != contracts.RunCompleted || most.Load() != c.most {
+					t.Errorf("state %s, %d at once, want %d", v.State, most.Load(), c.most)
+				}
+			})
+		})
+	}
+}
+
+func TestRateLimitSpreadsCalls(t *testing.T) {
+	bubble(t, func(t *testing.T, w *world) {
+		w.declare("get", contracts.Metadata{SideEffectClass: contracts.ClassRead, RateLimitPerMin: 2}, answering(nil))
+		r := w.runner()
+		began := time.Now()
+		w.ended(r, w.submit(r, w.node("n1", "get", nil), w.node("n2", "get", nil), w.node("n3", "get", nil)))
+		if took := time.Since(began); took < 25*time.Second {
+			t.Errorf("three calls at two a minute took %s", took)
+		}
+	})
+}
+
+func TestReadsAreRepeatedAndPolled(t *testing.T) {
+	t.Parallel()
+	accepted := execution.Reply{Kind: execution.ReplyAccepted, Operation: "op1", RetryAfter: time.Second}
+	cases := map[string]struct {
+		replies []execution.Reply
+		want    contracts.NodeState
+		calls   int
+	}{
+		"a broken read is repeated":               {[]execution.Reply{broken, broken}, contracts.NodeCompleted, 3},
+		"a read gives up after four attempts":     {[]execution.Reply{broken, broken, broken, broken}, contracts.NodeFailed, 4},
+		"429 does not count as an attempt":        {[]execution.Reply{busy, busy, busy, busy, busy, busy}, contracts.NodeCompleted, 7},
+		"accepted work is polled":                 {[]execution.Reply{accepted, accepted}, contracts.NodeCompleted, 3},
+		"a lost operation starts the read anew":   {[]execution.Reply{accepted, {Kind: execution.ReplyGone}}, contracts.NodeCompleted, 3},
+		"a refusal is final":                      {[]execution.Reply{refusal(false, "")}, contracts.NodeFailed, 1},
+		"a refusal that is retryable is repeated": {[]execution.Reply{refusal(true, "")}, contracts.NodeCompleted, 2},
+	}
+	for name, c := range cases {
+		t.Run(name, func(t *testing.T) {
+			bubble(t, func(t *testing.T, w *world) {
+				var n atomic.Int64
+				w.read("get", func(context.Context, execution.Call) execution.Reply {
+					if i := int(n.Add(1)) - 1; i < len(c.replies) {
+						return c.replies[i]
+					}
+					return facts(nil)
+				})
+				r := w.runner()
+				v := w.ended(r, w.submit(r, w.node("n1", "get", nil)))
+				if v.Nodes[0].State != c.want || int(n.Load()) != c.calls {
+					t.Errorf("%s after %d calls, want %s after %d (%+v)", v.Nodes[0].State, n.Load(), c.want, c.calls, v.Nodes[0].Error)
+				}
+			})
+		})
+	}
+}
+
+func TestFailedBranchStopsOnlyWhatDependsOnIt(t *testing.T) {
+	bubble(t, func(t *testing.T, w *world) {
+		w.read("good", answering(map[string]any{"x": 1}))
+		w.read("bad", func(context.Context, execution.Call) execution.Reply {
+			return execution.Reply{Kind: execution.ReplyInvalid, Message: "no"}
+		})
+		r := w.runner()
+		bad := w.node("n1", "bad", nil)
+		bad.Required = false
+		v := w.ended(r, w.submit(r, bad, w.node("n2", "good", nil, "n1"), w.node("n3", "good", nil), join("n4", "n1", "n3"), w.node("n5", "good", nil, "n4")))
+		want := map[string]contracts.NodeState{
+			"n1": contracts.NodeFailed, "n2": contracts.NodeSkipped, "n3": contracts.NodeCompleted,
+			"n4": contracts.NodeCompleted, "n5": contracts.NodeCompleted,
+		}
+		if diff := cmp.Diff(want, states(v)); diff != "" {
+			t.Errorf("states (-want +got):\n%s", diff)
+		}
+		if v.State != contracts.RunDegraded {
+			t.Errorf("state %s, want degraded", v.State)
+		}
+	})
+}
+
+func TestCancelEndsReadsAndLetsWritesFinish(t *testing.T) {
+	bubble(t, func(t *testing.T, w *world) {
+		reading, writing := make(chan struct{}), make(chan struct{})
+		w.read("slow", func(ctx context.Context, _ execution.Call) execution.Reply {
+			close(reading)
+			<-ctx.Done()
+			return broken
+		})
+		w.declare("order", keyedWrite(), func(_ context.Context, c execution.Call) execution.Reply {
+			close(writing)
+			time.Sleep(time.Second) // bubble time
+			return w.apply(c)
+		})
+		r := w.runner()
+		id := w.submit(r, w.node("n1", "slow", nil), w.node("n2", "order", nil), w.node("n3", "order", nil), w.node("n4", "slow", nil, "n2"))
+		w.decide(r, w.gates(r, id, 2)["n2"], contracts.Resume{Decision: contracts.DecisionApprove})
+		<-reading
+		<-writing
+		if err := r.Cancel(t.Context(), id, "ana"); err != nil {
+			t.Fatal(err)
+		}
+		v := w.ended(r, id)
+		want := map[string]contracts.NodeState{
+			"n1": contracts.NodeCancelled, "n2": contracts.NodeCompleted, "n3": contracts.NodeCancelled, "n4": contracts.NodeCancelled,
+		}
+		if diff := cmp.Diff(want, states(v)); diff != "" {
+			t.Errorf("states (-want +got):\n%s", diff)
+		}
+		if v.State != contracts.RunCancelled || len(v.Interrupts) != 0 {
+			t.Errorf("state %s, %d gates open", v.State, len(v.Interrupts))
+		}
+	})
+}

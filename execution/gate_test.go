@@ -1,0 +1,228 @@
+package execution_test
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"github.com/manifold-run/manifold/contracts"
+	"github.com/manifold-run/manifold/execution"
+)
+
+func TestApprovalIsBoundToWhatRuns(t *testing.T) {
+	t.Parallel()
+	change := map[string]struct {
+		do      func(w *world)
+		pointer string
+	}{
+		"a capability that changed needs a new approval that shows the difference": {
+			do: func(w *world) {
+				m := keyedWrite()
+				m.RiskLevel = contracts.RiskHigh
+				w.declare("order", m, w.applying)
+			},
+			pointer: "/capability_digest",
+		},
+		"a policy that became stricter needs a new approval": {
+			do: func(w *world) {
+				m := keyedWrite()
+				m.Approval = &contracts.ApprovalRule{Quorum: 2}
+				w.declare("order", m, w.applying)
+			},
+			pointer: "/policy/approval/quorum",
+		},
+	}
+	for name, c := range change {
+		t.Run(name, func(t *testing.T) {
+			bubble(t, func(t *testing.T, w *world) {
+				started, goOn := make(chan struct{}, 2), make(chan struct{})
+				w.declare("other", keyedWrite(), func(_ context.Context, call execution.Call) execution.Reply {
+					started <- struct{}{}
+					<-goOn
+					return w.apply(call)
+				})
+				w.declare("order", keyedWrite(), w.applying)
+				r := w.runner()
+				id := w.submit(r, w.node("n1", "other", nil), w.node("n2", "order", map[string]any{"item": "a"}))
+				open := w.gates(r, id, 2)
+				w.decide(r, open["n1"], contracts.Resume{Decision: contracts.DecisionApprove})
+				<-started // n2 must wait now, although it is approved
+				w.decide(r, open["n2"], contracts.Resume{Decision: contracts.DecisionApprove})
+				w.until(r, id, "queued behind n1", func(v contracts.RunView) bool { return states(v)["n2"] == contracts.NodeQueued })
+				c.do(w)
+				close(goOn)
+				again := w.gates(r, id, 1)["n2"]
+				if len(w.callsOf("order")) != 0 {
+					t.Fatal("it was sent on a stale approval")
+				}
+				if again.ActionSHA256 == open["n2"].ActionSHA256 || again.Code == open["n2"].Code {
+					t.Error("the new gate has the old hash or code")
+				}
+				if !hasPointer(again.Difference, c.pointer) {
+					t.Errorf("difference %+v does not name %s", again.Difference, c.pointer)
+				}
+				if _, err := r.Decide(t.Context(), open["n2"].InterruptID, contracts.Resume{
+					Decision: contracts.DecisionApprove, ActionSHA256: open["n2"].ActionSHA256,
+				}, execution.Decider{ID: "eve", May: anybody}); contracts.CodeOf(err) != contracts.CodeConflict {
+					t.Errorf("deciding the old gate again: %v, want conflict", err)
+				}
+			})
+		})
+	}
+}
+
+func hasPointer(diff []contracts.FieldDifference, pointer string) bool {
+	for _, d := range diff {
+		if d.Pointer == pointer {
+			return true
+		}
+	}
+	return false
+}
+
+func TestEditSupersedesAndNeverApproves(t *testing.T) {
+	bubble(t, func(t *testing.T, w *world) {
+		w.declare("order", keyedWrite(), w.applying)
+		r := w.runner()
+		id := w.submit(r, w.node("n1", "order", map[string]any{"item": "a"}))
+		first := w.gates(r, id, 1)["n1"]
+		w.decide(r, first, contracts.Resume{Decision: contracts.DecisionEdit, EditedParams: map[string]any{"item": "b"}})
+		second := w.until(r, id, "asked again", func(v contracts.RunView) bool {
+			return len(v.Interrupts) == 1 && v.Interrupts[0].InterruptID != first.InterruptID
+		}).Interrupts[0]
+		if second.Action.Parameters["item"] != "b" || !hasPointer(second.Difference, "/parameters/item") {
+			t.Errorf("the new gate shows %v with difference %v", second.Action.Parameters, second.Difference)
+		}
+		if got := second.Requesters; len(got) != 2 || got[1] != "bob" {
+			t.Errorf("requesters %v do not name the editor", got)
+		}
+		w.decide(r, second, contracts.Resume{Decision: contracts.DecisionApprove})
+		w.ended(r, id)
+		if got := w.callsOf("order")[0].Parameters["item"]; got != "b" {
+			t.Errorf("sent item %v", got)
+		}
+	})
+}
+
+func TestWrongDecisionsAreRefused(t *testing.T) {
+	bubble(t, func(t *testing.T, w *world) {
+		w.declare("order", keyedWrite(), w.applying)
+		r := w.runner()
+		id := w.submit(r, w.node("n1", "order", nil))
+		g := w.gates(r, id, 1)["n1"]
+		cases := map[string]struct {
+			body contracts.Resume
+			may  func(contracts.Interrupt, contracts.Decision) error
+			want contracts.Code
+		}{
+			"an approval of another action":    {contracts.Resume{Decision: contracts.DecisionApprove, ActionSHA256: "00"}, anybody, contracts.CodeStaleApproval},
+			"an approval that names no action": {contracts.Resume{Decision: contracts.DecisionApprove}, anybody, contracts.CodeInvalid},
+			"a word that is no decision":       {contracts.Resume{Decision: "yes"}, anybody, contracts.CodeInvalid},
+			"an edit without parameters":       {contracts.Resume{Decision: contracts.DecisionEdit}, anybody, contracts.CodeInvalid},
+			"an answer in place of a decision": {contracts.Resume{Response: "approve"}, anybody, contracts.CodeInvalid},
+			"somebody who may not": {
+				contracts.Resume{Decision: contracts.DecisionApprove, ActionSHA256: g.ActionSHA256},
+				func(contracts.Interrupt, contracts.Decision) error {
+					return contracts.Errorf(contracts.CodeForbidden, "no")
+				},
+				contracts.CodeForbidden,
+			},
+		}
+		for name, c := range cases {
+			_, err := r.Decide(t.Context(), g.InterruptID, c.body, execution.Decider{ID: "eve", May: c.may})
+			if got := contracts.CodeOf(err); got != c.want {
+				t.Errorf("%s: %v, want %s", name, err, c.want)
+			}
+		}
+		if len(w.callsOf("order")) != 0 || w.gates(r, id, 1)["n1"].InterruptID != g.InterruptID {
+			t.Error("a refused decision changed something")
+		}
+	})
+}
+
+func TestGateExpiresOnce(t *testing.T) {
+	bubble(t, func(t *testing.T, w *world) {
+		m := keyedWrite()
+		m.Approval = &contracts.ApprovalRule{ExpiresS: 3600}
+		w.declare("order", m, w.applying)
+		r := w.runner()
+		id := w.submit(r, w.node("n1", "order", nil))
+		g := w.gates(r, id, 1)["n1"]
+		time.Sleep(time.Hour + time.Minute) // bubble time
+		v := w.ended(r, id)
+		if v.State != contracts.RunRejected || v.Nodes[0].Error.Message != "the approval expired" {
+			t.Errorf("state %s, error %+v", v.State, v.Nodes[0].Error)
+		}
+		_, err := r.Decide(t.Context(), g.InterruptID, contracts.Resume{
+			Decision: contracts.DecisionApprove, ActionSHA256: g.ActionSHA256,
+		}, execution.Decider{ID: "bob", May: anybody})
+		if contracts.CodeOf(err) != contracts.CodeConflict {
+			t.Errorf("approving an expired gate: %v, want conflict", err)
+		}
+	})
+}
+
+func TestQuorumNeedsSeveralPeople(t *testing.T) {
+	bubble(t, func(t *testing.T, w *world) {
+		m := keyedWrite()
+		m.Approval = &contracts.ApprovalRule{Quorum: 2}
+		w.declare("order", m, w.applying)
+		r := w.runner()
+		id := w.submit(r, w.node("n1", "order", nil))
+		g := w.gates(r, id, 1)["n1"]
+		if got := w.decide(r, g, contracts.Resume{Decision: contracts.DecisionApprove}); got.Status != contracts.InterruptOpen {
+			t.Fatalf("status %s after one of two approvals", got.Status)
+		}
+		if len(w.callsOf("order")) != 0 {
+			t.Fatal("sent after one of two approvals")
+		}
+		w.decide(r, g, contracts.Resume{Decision: contracts.DecisionApprove})
+		if v := w.ended(r, id); v.State != contracts.RunCompleted {
+			t.Errorf("state %s", v.State)
+		}
+	})
+}
+
+func TestGateIsDecidedWhileAReadIsRunning(t *testing.T) {
+	bubble(t, func(t *testing.T, w *world) {
+		w.declare("order", keyedWrite(), w.applying)
+		w.read("slow", func(context.Context, execution.Call) execution.Reply {
+			time.Sleep(5 * time.Second) // bubble time
+			return facts(nil)
+		})
+		r := w.runner()
+		id := w.submit(r, w.node("n1", "slow", nil), w.node("n2", "order", nil))
+		w.decide(r, w.gates(r, id, 1)["n2"], contracts.Resume{Decision: contracts.DecisionApprove})
+		w.until(r, id, "written while reading", func(v contracts.RunView) bool {
+			s := states(v)
+			return s["n2"] == contracts.NodeCompleted && s["n1"] == contracts.NodeRunning
+		})
+		w.ended(r, id)
+	})
+}
+
+func TestGoneCapabilityAsksAPerson(t *testing.T) {
+	bubble(t, func(t *testing.T, w *world) {
+		w.declare("order", keyedWrite(), w.applying)
+		r := w.runner()
+		id := w.submit(r, w.node("n1", "order", nil))
+		g := w.gates(r, id, 1)["n1"]
+		w.mu.Lock()
+		gone := w.caps["order"]
+		delete(w.caps, "order")
+		w.rebuild()
+		w.mu.Unlock()
+		w.decide(r, g, contracts.Resume{Decision: contracts.DecisionApprove})
+		asked := w.until(r, id, "asking", func(v contracts.RunView) bool {
+			return len(v.Interrupts) == 1 && v.Interrupts[0].Type == contracts.InterruptCapabilityChanged
+		}).Interrupts[0]
+		w.mu.Lock()
+		w.caps["order"] = gone
+		w.rebuild()
+		w.mu.Unlock()
+		w.decide(r, asked, contracts.Resume{Response: contracts.AnswerRetry})
+		if v := w.ended(r, id); v.State != contracts.RunCompleted {
+			t.Errorf("state %s", v.State)
+		}
+	})
+}
