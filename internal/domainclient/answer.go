@@ -68,7 +68,7 @@ func (l *lane) judge(ctx context.Context, resp *http.Response, call execution.Ca
 
 // result reads a 200: a ToolResult or bare JSON, or an answer as good as none.
 func (l *lane) result(ctx context.Context, resp *http.Response, entry *contracts.CapabilityEntry) execution.Reply {
-	body, release, err := l.body(ctx, resp.Body)
+	body, release, err := l.body(ctx, resp.Body, entry.Policy.SideEffectClass.Writes())
 	defer release()
 	if err == nil {
 		err = checkEncoding(resp.Header)
@@ -91,17 +91,22 @@ func brokenAnswer(ctx context.Context, err error) execution.Reply {
 }
 
 // body reads an answer within its limits. The release gives back the place
-// that a big one takes; it must be called once the answer was decoded.
-func (l *lane) body(ctx context.Context, from io.Reader) (data []byte, release func(), err error) {
+// that a big one takes; it must be called once the answer was decoded. What a
+// write answers never waits for a place: were it lost, a person would have to
+// find out what became of the write.
+func (l *lane) body(ctx context.Context, from io.Reader, writes bool) (data []byte, release func(), err error) {
+	release = func() {}
 	data, err = io.ReadAll(io.LimitReader(from, bigAnswer))
 	if err != nil || len(data) < bigAnswer {
-		return data, func() {}, err
+		return data, release, err
 	}
-	select {
-	case l.big <- struct{}{}:
-		release = func() { <-l.big }
-	case <-ctx.Done():
-		return nil, func() {}, ctx.Err()
+	if !writes {
+		select {
+		case l.big <- struct{}{}:
+			release = func() { <-l.big }
+		case <-ctx.Done():
+			return nil, release, ctx.Err()
+		}
 	}
 	rest, err := readAll(from, contracts.MaxAnswerBytes-bigAnswer)
 	if contracts.CodeOf(err) == contracts.CodeTooLarge {

@@ -24,8 +24,8 @@ type Config struct {
 	Control func(network, address string, c syscall.RawConn) error
 	// MaxConcurrent bounds the calls in flight to one domain [64].
 	MaxConcurrent int
-	// MaxBigAnswers bounds the answers beyond 1 MiB that one domain may have
-	// in memory [2].
+	// MaxBigAnswers bounds the answers beyond 1 MiB that reads of one domain
+	// may have in memory [2].
 	MaxBigAnswers int
 	// QueueWait is how long a call waits for room in a full lane before it is
 	// sent back as busy [1s].

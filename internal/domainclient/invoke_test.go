@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"io"
+	"log/slog"
 	"net"
 	"net/http"
 	"net/http/httptest"
@@ -232,7 +233,9 @@ func TestNothingIsSent(t *testing.T) {
 	var calls atomic.Int32
 	count := func(http.ResponseWriter, *http.Request) { calls.Add(1) }
 	url := serve(t, count)
-	tls := httptest.NewTLSServer(http.HandlerFunc(count))
+	tls := httptest.NewUnstartedServer(http.HandlerFunc(count))
+	tls.Config.ErrorLog = slog.NewLogLogger(slog.DiscardHandler, slog.LevelError)
+	tls.StartTLS()
 	t.Cleanup(tls.Close)
 	refuse := func(c *domainclient.Config) {
 		c.Control = func(string, string, syscall.RawConn) error {

@@ -1,6 +1,7 @@
 package domainclient_test
 
 import (
+	"encoding/json"
 	"io"
 	"net/http"
 	"strings"
@@ -155,20 +156,58 @@ func TestFullLaneDelays(t *testing.T) {
 	wantKind(t, b.invoke(t, writeCall()), execution.ReplyResult)
 }
 
+// bigBody needs one of the few places for big answers.
+func bigBody() string {
+	return `{"ok":true,"artifacts":{"x":"` + strings.Repeat("x", 1<<20+1) + `"}}`
+}
+
 func TestBigAnswersTakeTurns(t *testing.T) {
 	t.Parallel()
-	body := `{"ok":true,"artifacts":{"x":"` + strings.Repeat("x", 2<<20) + `"}}`
-	b := setup(t, serve(t, answer(200, plainJSON, body)), func(c *domainclient.Config) { c.MaxBigAnswers = 1 })
+	b := setup(t, serve(t, answer(200, plainJSON, bigBody())), func(c *domainclient.Config) { c.MaxBigAnswers = 1 })
 	var wg sync.WaitGroup
-	for range 8 {
+	for range 4 {
 		wg.Go(func() {
-			got := b.invoker.Invoke(t.Context(), readCall())
-			if got.Kind != execution.ReplyResult || len(got.Result.Artifacts["x"]) < 2<<20 {
+			call := readCall()
+			call.Timeout = contracts.MaxExchange
+			got := b.invoker.Invoke(t.Context(), call)
+			if got.Kind != execution.ReplyResult || len(got.Result.Artifacts["x"]) < 1<<20 {
 				t.Errorf("got %s (%s) with %d bytes", got.Kind, got.Message, len(got.Result.Artifacts["x"]))
 			}
 		})
 	}
 	wg.Wait()
+}
+
+func TestBigAnswerOfAWriteNeverWaits(t *testing.T) {
+	t.Parallel()
+	body, stuck, release := bigBody(), make(chan struct{}), make(chan struct{})
+	url := serve(t, func(w http.ResponseWriter, r *http.Request) {
+		var call contracts.ExecuteRequest
+		if err := json.NewDecoder(r.Body).Decode(&call); err != nil {
+			t.Error(err)
+		}
+		w.Header().Set("Content-Type", plainJSON)
+		if call.Context.IdempotencyKey != "" {
+			_, _ = io.WriteString(w, body)
+			return
+		}
+		_, _ = io.WriteString(w, body[:len(body)-1]) // and the rest when it is let
+		_ = http.NewResponseController(w).Flush()
+		close(stuck)
+		<-release
+		_, _ = io.WriteString(w, "}")
+	})
+	b := setup(t, url, func(c *domainclient.Config) { c.MaxBigAnswers = 1 })
+	first := make(chan execution.Reply, 1)
+	slow := readCall()
+	slow.Timeout = contracts.MaxExchange
+	go func() { first <- b.invoker.Invoke(t.Context(), slow) }()
+	<-stuck
+	quick := writeCall()
+	quick.Timeout = contracts.MaxExchange
+	wantKind(t, b.invoke(t, quick), execution.ReplyResult)
+	close(release)
+	wantKind(t, <-first, execution.ReplyResult)
 }
 
 func TestAnswerAtTheLimit(t *testing.T) {

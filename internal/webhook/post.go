@@ -125,14 +125,8 @@ func final(err error) bool {
 // checkRetry repeats at once what is likely to be over in a moment: a broken
 // connection, 429 and 5xx.
 func checkRetry(ctx context.Context, resp *http.Response, err error) (bool, error) {
-	switch {
-	case ctx.Err() != nil, contracts.CodeOf(err) == contracts.CodeForbidden:
-		return false, nil
-	case err != nil:
-		return true, nil
-	default:
-		return resp.StatusCode == http.StatusTooManyRequests || resp.StatusCode >= http.StatusInternalServerError, nil
-	}
+	passing := err != nil || resp.StatusCode == http.StatusTooManyRequests || resp.StatusCode >= http.StatusInternalServerError
+	return passing && ctx.Err() == nil && contracts.CodeOf(err) != contracts.CodeForbidden, nil
 }
 
 func backoff(shortest, longest time.Duration, attempt int, _ *http.Response) time.Duration {
