@@ -395,3 +395,47 @@ func TestKeysExpire(t *testing.T) {
 		}
 	})
 }
+
+func TestABusyRepeatLeavesTheDoubt(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		var n atomic.Int64
+		c := orders(t, nil, func(_ context.Context, _ domainkit.Call, in order) (placed, error) {
+			if n.Add(1); in.Item == "slow" {
+				time.Sleep(time.Second)
+			}
+			return placed{}, errors.New("connection reset")
+		}, func(config *domainkit.Config) { config.MaxConcurrent = 1 })
+		c.order("tea", "k")
+		go c.order("slow", "other")
+		synctest.Wait()
+		c.order("tea", "k").want(t, 429)
+		time.Sleep(2 * time.Second)
+		e := c.order("tea", "k").want(t, 200).wantError(t, contracts.ErrInternal)
+		if e.Effect != contracts.EffectUnknown || n.Load() != 2 {
+			t.Errorf("effect %q after %d executions, want unknown after one of each key", e.Effect, n.Load())
+		}
+	})
+}
+
+func TestAKeyDoesNotExpireUnderItsExecution(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		var n atomic.Int64
+		svc, c := newService(t), keyedOrder(nil)
+		c.Metadata.IdempotencyWindowS = 1
+		err := domainkit.Add(svc, c, func(context.Context, domainkit.Call, order) (placed, error) {
+			time.Sleep(10 * time.Second)
+			return placed{n.Add(1)}, nil
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		caller := newCaller(t, svc)
+		go caller.order("tea", "k")
+		time.Sleep(5 * time.Second)
+		if got := caller.order("tea", "k").want(t, 200); got.Result.Facts["order_id"] != 1.0 || n.Load() != 1 {
+			t.Errorf("got %s after %d executions, want the first result", got.Body, n.Load())
+		}
+	})
+}

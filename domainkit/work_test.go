@@ -278,3 +278,17 @@ func TestShutdown(t *testing.T) {
 		})
 	}
 }
+
+func TestRefusedCallsTakeNoSlot(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		c, _ := slow(t, time.Second, func(c *domainkit.Capability) { c.Metadata.RateLimitPerMin = 1 },
+			func(config *domainkit.Config) { config.MaxConcurrent = 2 })
+		c.execute("look", `{}`, "").want(t, 200)
+		for range 3 {
+			c.execute("look", `{}`, "").want(t, 429)
+		}
+		time.Sleep(time.Minute)
+		c.execute("look", `{}`, "").want(t, 200)
+	})
+}

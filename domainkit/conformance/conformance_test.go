@@ -29,6 +29,12 @@ type item struct {
 	N    int    `json:"n" min:"1" default:"1"`
 }
 
+type stockQuery struct {
+	Item   string   `json:"item,omitempty" min:"1" max:"20"`
+	Items  []string `json:"items,omitempty"`
+	Notify bool     `json:"notify,omitempty" only:"manifold"`
+}
+
 type stocked struct {
 	Item string `json:"item"`
 	Left int    `json:"left"`
@@ -62,7 +68,11 @@ type placed struct {
 	gone bool
 }
 
-func (s *shop) stock(_ context.Context, _ domainkit.Call, in item) (stocked, error) {
+// stock refuses what the core never sends.
+func (s *shop) stock(_ context.Context, _ domainkit.Call, in stockQuery) (stocked, error) {
+	if len(in.Items) > 0 || in.Notify || in.Item == "" {
+		return stocked{}, domainkit.Refusef(contracts.ErrInvalidParameters, "got %+v", in)
+	}
 	return stocked{Item: in.Item, Left: 7}, nil
 }
 
@@ -103,14 +113,15 @@ const shopHints = `{
 		{"name": "get_stock", "metadata": {
 			"intent_hints": {"examples": ["a", "b", "c", "d", "e"], "not": ["x", "y"]},
 			"parameter_specs": {"item": {"ask": "Which?"}}, "present": {"title": "Stock"},
-			"examples": [{"parameters": {"item": "tea"}}, {"parameters": {"item": "milk", "n": 2}}]}},
+			"decomposition": {"array_params": [{"param_name": "items", "single_param_name": "item"}]},
+			"examples": [{"parameters": {"item": "tea", "notify": true}}, {"parameters": {"items": ["milk", "tea"]}}]}},
 		{"name": "find_order", "metadata": {"routable": false, "examples": [{"parameters": {"order_id": "o-0"}}]}},
 		{"name": "place_order", "metadata": {
 			"intent_hints": {"examples": ["f", "g", "h", "i", "j"], "not": ["x", "y"]},
 			"parameter_specs": {"item": {"ask": "Which?"}}, "present": {"title": "Order"},
 			"examples": [{"parameters": {"item": "tea", "n": 3}, "safe": true}],
 			"verify": {"capability": "find_order", "param_map": {"order_id": "${result.facts.order_id}"}, "assertions": [
-				{"path": "facts.item", "equals": "${params.item}"}, {"path": "facts.n", "gte": 1},
+				{"path": "facts.item", "equals": "${params.item}"}, {"path": "facts.n", "equals": "${params.n}"}, {"path": "facts.n", "gte": 1}, {"path": "facts.n", "lte": 1000},
 				{"path": "facts.found", "in": [true]}, {"path": "facts.missing", "exists": false}]},
 			"reconcile": {"capability": "find_order", "param_map": {"key": "${context.idempotency_key}"}},
 			"compensation": {"capability": "cancel_order", "param_map": {"order_id": "${result.facts.order_id}"}}}},
@@ -308,6 +319,7 @@ func TestDefectsAreFound(t *testing.T) {
 		"the manifest is missing":       {answer(path("/manifest"), 404, isJSON, `{}`), []string{"manifest"}},
 		"the manifest is broken":        {answer(path("/manifest"), 200, isJSON, `{"domain":"shop","colour":1}`), []string{"manifest"}},
 		"there is no ETag":              {header(func(h http.Header) { h.Del("ETag") }), []string{"etag"}},
+		"the ETag is not compared":      {dropHeader("If-None-Match"), []string{"etag"}},
 		"the ETag always changes":       {header(func(h http.Header) { h.Set("ETag", fmt.Sprint(n.Add(1))) }), []string{"etag"}},
 		"nobody has to authenticate":    {authenticated, []string{"authentication"}},
 		"an unknown capability is fine": {answer(func(_ string, r contracts.ExecuteRequest) bool { return strings.HasPrefix(r.Capability, "conf") }, 200, isJSON, okJSON), []string{"authentication", "unknown-capability"}},
@@ -331,6 +343,7 @@ func TestDefectsAreFound(t *testing.T) {
 			}), []string{"idempotency-conflict"},
 		},
 		"the write is not to be found":         {answer(working("find_order"), 200, isJSON, `{"ok":true,"summary":"s","facts":{"found":false,"applied":false}}`), []string{"verify", "reconcile"}},
+		"the read-back has another number":     {answer(working("find_order"), 200, isJSON, `{"ok":true,"summary":"s","facts":{"found":true,"item":"tea","n":99}}`), []string{"verify"}},
 		"every key is said to have worked":     {answer(working("find_order"), 200, isJSON, `{"ok":true,"summary":"s","facts":{"found":true,"applied":true,"item":"tea","n":3}}`), []string{"reconcile"}},
 		"the compensation fails":               {answer(working("cancel_order"), 200, isJSON, `{"ok":false,"error":{"type":"internal","message":"x"}}`), []string{"compensation"}},
 		"a domain that takes longer than told": {slowly, []string{"timeout"}},
@@ -351,6 +364,43 @@ func TestDefectsAreFound(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// dropHeader takes a header out of every request.
+func dropHeader(name string) func(http.Handler) http.Handler {
+	return func(next http.Handler) http.Handler {
+		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			r.Header.Del(name)
+			next.ServeHTTP(w, r)
+		})
+	}
+}
+
+// patient answers 202 to every call that fits, and then to the poll.
+func patient(next http.Handler) http.Handler {
+	fits := working("get_stock")
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		raw, request := body(r)
+		switch {
+		case !fits("", request) || len(request.Parameters) == 0:
+		case request.Context.Operation == "":
+			w.Header().Set("Content-Type", isJSON)
+			w.WriteHeader(http.StatusAccepted)
+			_, _ = io.WriteString(w, `{"operation":"op-1"}`)
+			return
+		case request.Context.Operation == "op-1":
+			request.Context.Operation = ""
+			raw, _ = json.Marshal(request)
+		}
+		next.ServeHTTP(w, with(r, raw))
+	})
+}
+
+func TestWorkThatIsAcceptedIsAskedFor(t *testing.T) {
+	t.Parallel()
+	if r := run(t, patient(newShop(t))); len(r.Findings()) > 0 {
+		t.Errorf("findings %+v", r.Findings())
 	}
 }
 
