@@ -31,3 +31,14 @@ func (s *Store) Queued() int {
 	defer s.writer.mu.Unlock()
 	return len(s.writer.queue)
 }
+
+// Durability is the writer's journal mode and synchronous setting.
+func (s *Store) Durability(ctx context.Context) (journal string, synchronous int, err error) {
+	err = s.write(ctx, "read the settings", func(ctx context.Context, x *tx) error {
+		if err := x.row(ctx, "PRAGMA journal_mode").Scan(&journal); err != nil {
+			return err
+		}
+		return x.row(ctx, "PRAGMA synchronous").Scan(&synchronous)
+	})
+	return journal, synchronous, err
+}

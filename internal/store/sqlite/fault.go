@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"database/sql/driver"
 	"errors"
+	"io/fs"
 
 	lite "modernc.org/sqlite"
 	sqlite3 "modernc.org/sqlite/lib"
@@ -71,6 +72,8 @@ func translateOther(doing string, err error) error {
 		return contracts.Errorf(contracts.CodeUnavailable, "%s: %w", doing, err)
 	case errors.Is(err, driver.ErrBadConn), errors.Is(err, sql.ErrConnDone), errors.Is(err, sql.ErrTxDone):
 		return contracts.Errorf(contracts.CodeUnavailable, "%s: the connection is gone: %w", doing, err)
+	case errors.As(err, new(*fs.PathError)):
+		return contracts.Errorf(contracts.CodeUnavailable, "%s: %w", doing, err)
 	default:
 		return err
 	}

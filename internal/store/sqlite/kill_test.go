@@ -15,9 +15,12 @@ import (
 	"github.com/manifold-run/manifold/internal/store/sqlite"
 )
 
-// childPath names the database that a child process writes to until it is
-// killed.
-const childPath = "MANIFOLD_TEST_SQLITE_CHILD"
+// The variables that make this test binary a child process: one writes to the
+// database until it is killed, the other only opens it.
+const (
+	childPath  = "MANIFOLD_TEST_SQLITE_CHILD"
+	childOpens = "MANIFOLD_TEST_SQLITE_OPENS"
+)
 
 // writers is how many goroutines the child writes with.
 const writers = 8
@@ -48,6 +51,39 @@ func TestChild(t *testing.T) {
 			return
 		}
 	}
+}
+
+// TestChildOpens is no test of its own: openElsewhere starts it.
+func TestChildOpens(t *testing.T) {
+	path := os.Getenv(childOpens)
+	if path == "" {
+		t.Skip("only as a child of another test")
+	}
+	s, err := sqlite.Open(t.Context(), sqlite.Config{Path: path})
+	if err == nil {
+		err = s.Close()
+	}
+	if _, err := fmt.Fprintf(os.Stdout, "code=%s\n", contracts.CodeOf(err)); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// openElsewhere opens a database in another process and gives the code of the
+// error, "" for none.
+func openElsewhere(t *testing.T, path string) string {
+	t.Helper()
+	child := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^TestChildOpens$")
+	child.Env = append(os.Environ(), childOpens+"="+path)
+	out, err := child.Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, rest, found := strings.Cut(string(out), "code=")
+	if !found {
+		t.Fatalf("the child said %q", out)
+	}
+	code, _, _ := strings.Cut(rest, "\n")
+	return code
 }
 
 // TestKill kills a process that writes, with no warning, and looks for all

@@ -55,6 +55,7 @@ func TestOpen(t *testing.T) {
 		"a file that is no database is refused and left alone":   noDatabase,
 		"a path in a place that cannot be made is refused":       badPlace,
 		"only the owner may read the file":                       ownerOnly,
+		"a commit reaches the disk before it is acknowledged":    fullySynchronous,
 		"a path may contain any character":                       oddPath,
 		"the store's clock decides, not the machine's":           injectedClock,
 	}
@@ -108,11 +109,17 @@ func inUse(t *testing.T, path string) {
 	}
 	_, err = sqlite.Open(t.Context(), sqlite.Config{Path: path})
 	wantCode(t, err, contracts.CodeConflict)
+	if got := openElsewhere(t, path); got != string(contracts.CodeConflict) {
+		t.Errorf("another process got %q", got)
+	}
 	create(t, first, "r1", execution.Transition{})
 	for range 2 { // closing twice is harmless
 		if err := first.Close(); err != nil {
 			t.Fatal(err)
 		}
+	}
+	if got := openElsewhere(t, path); got != "" {
+		t.Errorf("another process got %q although the file is free", got)
 	}
 	open(t, path)
 }
@@ -181,6 +188,15 @@ func ownerOnly(t *testing.T, path string) {
 		if info.Mode().Perm()&fs.FileMode(0o077) != 0 {
 			t.Errorf("%s has mode %v", name, info.Mode())
 		}
+	}
+}
+
+func fullySynchronous(t *testing.T, path string) {
+	t.Helper()
+	const full = 2
+	journal, synchronous, err := open(t, path).Durability(t.Context())
+	if err != nil || journal != "wal" || synchronous != full {
+		t.Errorf("the journal is %s, synchronous is %d, %v; want wal and %d", journal, synchronous, err, full)
 	}
 }
 

@@ -6,6 +6,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"io/fs"
 	"net/url"
 	"os"
 	"path/filepath"
@@ -66,9 +67,6 @@ func Open(ctx context.Context, cfg Config) (*Store, error) {
 		return nil, fmt.Errorf("open the database %s: %w", cfg.Path, err)
 	}
 	cfg = cfg.withDefaults()
-	if err := makeFile(path); err != nil {
-		return nil, contracts.Errorf(contracts.CodeUnavailable, "open the database %s: %w", path, err)
-	}
 	lock, err := lockFile(ctx, path)
 	if err != nil {
 		return nil, err
@@ -91,7 +89,10 @@ func (s *Store) Close() error {
 
 // connect opens the connection that writes and those that read.
 func (s *Store) connect(ctx context.Context, path string, readers int) error {
-	var err error
+	err := makeFile(path)
+	if err != nil {
+		return err
+	}
 	if s.db, err = sql.Open(driverName, dsn(path)); err != nil {
 		return err
 	}
@@ -160,12 +161,17 @@ func fileURL(path string, settings url.Values) string {
 	return u.String()
 }
 
-// makeFile makes the file, readable by its owner only: it holds secrets.
+// makeFile makes the file if it is missing, readable by its owner only: it
+// holds secrets. One that exists is not even opened: closing it would free the
+// locks that this process may have on it.
 func makeFile(path string) error {
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return err
 	}
-	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600) //nolint:gosec // the operator says where the data is
+	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600) //nolint:gosec // the operator says where the data is
+	if errors.Is(err, fs.ErrExist) {
+		return nil
+	}
 	if err != nil {
 		return err
 	}
