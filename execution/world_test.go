@@ -21,6 +21,12 @@ import (
 func bubble(t *testing.T, test func(t *testing.T, w *world)) {
 	t.Helper()
 	t.Parallel()
+	bubbleNow(t, test)
+}
+
+// bubbleNow is bubble for a test whose result others wait for.
+func bubbleNow(t *testing.T, test func(t *testing.T, w *world)) {
+	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
 		t.Helper()
 		test(t, newWorld(t))
@@ -135,7 +141,7 @@ func (w *world) apply(c execution.Call) execution.Reply {
 	if r, ok := w.seen[key]; ok && c.SendKey {
 		return execution.Reply{Kind: execution.ReplyResult, Result: r}
 	}
-	w.effects[key]++
+	w.effects[c.Context.IdempotencyKey]++
 	r := contracts.ToolResult{OK: true, Summary: "done", Facts: map[string]any{"id": key, "params": map[string]any(c.Parameters)}}
 	w.seen[key] = r
 	return execution.Reply{Kind: execution.ReplyResult, Result: r}
