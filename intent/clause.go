@@ -49,7 +49,8 @@ type part struct {
 	plain     float64
 	explained float64
 	contested int
-	mood      mood
+	mood      mood // of the part in its sentence
+	own       mood // of its own words
 	// refused tells that the best candidate is what must not be done.
 	refused bool
 }
@@ -216,12 +217,13 @@ const (
 // rate reads the parameters of the first hits and ranks them anew.
 func (s *sentenceReader) rate(p *part, hits []hit) []rated {
 	tokens := s.m.Tokens[p.from:p.to]
+	timed := s.timed(p)
 	out := make([]rated, 0, readDeeply)
 	for _, h := range hits[:min(len(hits), readDeeply)] {
 		r := rated{hit: h}
 		set := s.x.slots(s.x.caps[h.number])
 		r.filled = set.Fill(s.m, slot.Range{From: p.from, To: p.to}, nil)
-		r.cover = s.x.cover(set, tokens, r.filled.Covered)
+		r.cover = s.x.cover(set, tokens, r.filled.Covered, timed)
 		r.score += shareCovered * r.cover.share
 		if len(r.filled.Missing) == 0 {
 			r.score += shareComplete
@@ -229,6 +231,17 @@ func (s *sentenceReader) rate(p *part, hits []hit) []rated {
 		out = append(out, r)
 	}
 	slices.SortStableFunc(out, func(a, b rated) int { return cmp.Compare(b.score, a.score) })
+	return out
+}
+
+// timed marks the tokens of a part that are numbers or dates.
+func (s *sentenceReader) timed(p *part) []bool {
+	out := make([]bool, p.to-p.from)
+	for _, e := range s.m.Entities {
+		for i := max(e.First, p.from); i <= min(e.Last, p.to-1); i++ {
+			out[i-p.from] = true
+		}
+	}
 	return out
 }
 
@@ -247,11 +260,16 @@ func (s *sentenceReader) candidate(p *part, all []rated, k int) Candidate {
 	default:
 		conf = min(conf, r.cover.limit(len(r.filled.Values) > 0, len(r.filled.Missing) == 0))
 	}
-	return Candidate{
+	out := Candidate{
 		Entry: c.entry, Confidence: conf, Score: r.score, Exact: r.exact,
 		Parameters: r.filled.Values, Evidence: r.filled.Evidence, Missing: r.filled.Missing,
 		mood: r.mood, explained: r.cover.explained, contested: r.filled.Contested,
 	}
+	if !r.exact && r.cover.overheard() && c.entry.Policy.SideEffectClass.Writes() {
+		out.Held, out.Note = true, "the message says more than I understand"
+		out.Confidence = min(conf, heldConfidence)
+	}
+	return out
 }
 
 func signalsOf(all []rated, k int) signals {
@@ -325,7 +343,7 @@ func (s *sentenceReader) spreadMoods(parts []*part) {
 		}
 		tokens := s.m.Tokens[p.from:p.to]
 		own := s.x.moods.of(tokens, s.switches(p))
-		p.mood = own | carried
+		p.own, p.mood = own, own|carried
 		carried |= own & inherited
 		if leadsCondition(tokens) {
 			carried |= moodConditional
@@ -376,7 +394,7 @@ func (s *sentenceReader) limit(p *part) {
 // share. A negation is excused only by the most similar example.
 func (s *sentenceReader) unexcused(p *part, c *Candidate) mood {
 	if c.Exact {
-		return 0
+		return p.mood &^ p.own // what stands around it still counts
 	}
 	idx, ok := s.x.refs[c.Entry.Ref()]
 	if !ok {

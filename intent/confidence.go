@@ -55,7 +55,9 @@ type coverage struct {
 	strange   float64 // of these, the number that it does not know
 }
 
-func (x *Index) cover(set *slot.Set, tokens []text.Token, covered []bool) coverage {
+// cover goes through the tokens of a part; timed tells which of them are
+// numbers or dates, which ask for nothing by themselves.
+func (x *Index) cover(set *slot.Set, tokens []text.Token, covered, timed []bool) coverage {
 	var c coverage
 	var all, known, said, saidAll float64
 	for i, t := range tokens {
@@ -68,7 +70,7 @@ func (x *Index) cover(set *slot.Set, tokens []text.Token, covered []bool) covera
 			share = x.familiar(set, t)
 			said += w * share
 			saidAll += w
-			if w == 1 {
+			if w == 1 && !timed[i] {
 				c.asked++
 				c.strange += 1 - share
 			}
@@ -104,6 +106,8 @@ const (
 // is no request, and of two words a foreign one is as good as the other.
 func (c coverage) limit(anyValue, complete bool) float64 {
 	switch {
+	case c.asked == 0 && !anyValue:
+		return foreignConfidence
 	case c.strange > 0 && 2*c.strange >= c.asked && c.asked <= 3 && (!anyValue || !complete):
 		return foreignConfidence
 	case c.asked <= 1 && c.words <= 2 && !anyValue:
@@ -111,6 +115,10 @@ func (c coverage) limit(anyValue, complete bool) float64 {
 	}
 	return 1
 }
+
+// overheard tells that most of what was said beside the values is foreign to
+// the capability. What has an effect is not done on half a sentence.
+func (c coverage) overheard() bool { return c.strange >= 1.5 && 2*c.strange >= c.asked }
 
 // familiar tells how well a capability knows a word: whole, misspelled or not.
 func (x *Index) familiar(set *slot.Set, t text.Token) float64 {
