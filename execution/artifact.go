@@ -92,11 +92,11 @@ func artifactRef(v map[string]any) (string, bool) {
 }
 
 func child(schema map[string]any, keyword, name string) map[string]any {
-	sub, _ := schema[keyword].(map[string]any) //nolint:errcheck // an absent or odd keyword says nothing
+	sub, _ := schema[keyword].(map[string]any)
 	if name == "" {
 		return sub
 	}
-	named, _ := sub[name].(map[string]any) //nolint:errcheck // as above
+	named, _ := sub[name].(map[string]any)
 	return named
 }
 

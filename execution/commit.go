@@ -2,6 +2,7 @@ package execution
 
 import (
 	"context"
+	"log/slog"
 	"time"
 
 	"github.com/manifold-run/manifold/contracts"
@@ -53,7 +54,7 @@ func (l *loop) record(n *node, e contracts.LedgerEntry, payload any) {
 // own types over decoded JSON, so this is a fault of ours, not of the run.
 func (l *loop) sealed(err error) {
 	if err != nil {
-		l.r.cfg.Logger.ErrorContext(l.ctx, "ledger entry cannot be sealed", "run_id", l.stored.ID, "error", err)
+		l.r.cfg.Logger.ErrorContext(l.ctx, "ledger entry cannot be sealed", slog.String("run_id", l.stored.ID), slog.Any("error", err))
 		l.loseLease()
 	}
 }
@@ -92,7 +93,7 @@ func (l *loop) commit() (Committed, bool) {
 			return Committed{}, false
 		default:
 			if contracts.CodeOf(err) != contracts.CodeLeaseLost {
-				l.r.cfg.Logger.ErrorContext(l.ctx, "run cannot be committed", "run_id", l.stored.ID, "error", err)
+				l.r.cfg.Logger.ErrorContext(l.ctx, "run cannot be committed", slog.String("run_id", l.stored.ID), slog.Any("error", err))
 			}
 			l.loseLease()
 			return Committed{}, false

@@ -2,6 +2,7 @@ package execution
 
 import (
 	"context"
+	"log/slog"
 	"math/rand/v2"
 	"time"
 
@@ -99,7 +100,7 @@ func (r *Runner) heartbeat(ctx context.Context) {
 
 // heartbeatWhileStopping keeps the leases of writes that still finish.
 func (r *Runner) heartbeatWhileStopping() {
-	ctx := context.Background() //nolint:contextcheck // Stop has ended the work's context; the leases must live on
+	ctx := context.Background() // Stop has ended the work's context; the leases must live on
 	ticker := time.NewTicker(min(r.cfg.Heartbeat, 50*time.Millisecond))
 	defer ticker.Stop()
 	last := time.Now()
@@ -146,6 +147,6 @@ func (r *Runner) renew(ctx context.Context) {
 
 func (r *Runner) logFault(ctx context.Context, doing string, err error) {
 	if ctx.Err() == nil {
-		r.cfg.Logger.WarnContext(ctx, "runner is held up", "doing", doing, "error", err)
+		r.cfg.Logger.WarnContext(ctx, "runner is held up", slog.String("doing", doing), slog.Any("error", err))
 	}
 }

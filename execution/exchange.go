@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"log/slog"
 	"strconv"
 	"time"
 
@@ -201,7 +202,7 @@ func (r *Runner) observe(ctx context.Context, i Intent, reply Reply) {
 		_, err = r.store.RecordOutcome(ctx, i.Nonce, outcomeOf(reply, r.cfg.Now()))
 	}
 	if err != nil {
-		r.cfg.Logger.WarnContext(ctx, "outcome of a write is not recorded yet", "run_id", i.RunID, "node_id", i.NodeID, "error", err)
+		r.cfg.Logger.WarnContext(ctx, "outcome of a write is not recorded yet", slog.String("run_id", i.RunID), slog.String("node_id", i.NodeID), slog.Any("error", err))
 	}
 }
 
@@ -264,6 +265,6 @@ func (l *loop) materialize(n *node, params map[string]any) (map[string]any, erro
 	if err != nil {
 		return nil, err
 	}
-	out, _ := full.(map[string]any) //nolint:errcheck // replace keeps the type of a map
+	out, _ := full.(map[string]any)
 	return out, nil
 }

@@ -5,6 +5,7 @@ import (
 	"crypto/rand"
 	"errors"
 	"fmt"
+	"log/slog"
 	"maps"
 	"slices"
 	"strings"
@@ -144,7 +145,7 @@ func (l *loop) supersedeGate(n *node) {
 		return nil
 	})
 	if err != nil && contracts.CodeOf(err) != contracts.CodeConflict {
-		l.r.cfg.Logger.WarnContext(ctx, "gate is left open", "run_id", l.stored.ID, "node_id", n.rec.NodeID, "error", err)
+		l.r.cfg.Logger.WarnContext(ctx, "gate is left open", slog.String("run_id", l.stored.ID), slog.String("node_id", n.rec.NodeID), slog.Any("error", err))
 	}
 	n.gate.Status = contracts.InterruptSuperseded
 }

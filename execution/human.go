@@ -85,8 +85,8 @@ func optionOf(i int, item any) contracts.InterruptOption {
 	o := contracts.InterruptOption{ID: fmt.Sprint(i + 1), Value: item}
 	if m, ok := item.(map[string]any); ok {
 		o.Value = m["value"]
-		o.Label, _ = m["label"].(string)   //nolint:errcheck // the label is optional
-		o.Detail, _ = m["detail"].(string) //nolint:errcheck // so is the detail
+		o.Label, _ = m["label"].(string)
+		o.Detail, _ = m["detail"].(string)
 	}
 	if o.Label == "" {
 		o.Label = fmt.Sprint(o.Value)

@@ -3,6 +3,7 @@ package execution
 import (
 	"context"
 	"fmt"
+	"log/slog"
 	"time"
 
 	"github.com/manifold-run/manifold/contracts"
@@ -136,7 +137,7 @@ func (l *loop) readSignals() {
 	defer cancel()
 	s, err := l.r.store.ReadSignals(ctx, l.stored.ID)
 	if err != nil {
-		l.r.cfg.Logger.WarnContext(ctx, "signals cannot be read", "run_id", l.stored.ID, "error", err)
+		l.r.cfg.Logger.WarnContext(ctx, "signals cannot be read", slog.String("run_id", l.stored.ID), slog.Any("error", err))
 		l.timers.add(l.r.cfg.Now().Add(time.Second), nil) // look again soon
 		return
 	}

@@ -2,6 +2,7 @@ package execution
 
 import (
 	"context"
+	"log/slog"
 	"sync/atomic"
 	"time"
 
@@ -84,9 +85,9 @@ func (l *loop) run(ctx context.Context, snapshot *Snapshot) {
 	l.ctx = ctx
 	// Exchanges that outlive the loop (it lost its lease) still record what they
 	// observed; the loop's goroutine stays until they have.
-	defer func() { _ = l.group.Wait() }() //nolint:errcheck // workers return nil, a failure is data
+	defer func() { _ = l.group.Wait() }()
 	if err := l.load(snapshot); err != nil {
-		l.r.cfg.Logger.ErrorContext(ctx, "run cannot be loaded", "run_id", l.lease.RunID, "error", err)
+		l.r.cfg.Logger.ErrorContext(ctx, "run cannot be loaded", slog.String("run_id", l.lease.RunID), slog.Any("error", err))
 		l.letGo()
 		return
 	}
@@ -111,7 +112,7 @@ func (l *loop) letGo() {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(l.ctx), 5*time.Second)
 	defer cancel()
 	if err := l.r.store.ReleaseRun(ctx, l.lease); err != nil && contracts.CodeOf(err) != contracts.CodeLeaseLost {
-		l.r.cfg.Logger.WarnContext(ctx, "lease is left to expire", "run_id", l.lease.RunID, "error", err)
+		l.r.cfg.Logger.WarnContext(ctx, "lease is left to expire", slog.String("run_id", l.lease.RunID), slog.Any("error", err))
 	}
 }
 

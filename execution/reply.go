@@ -2,6 +2,7 @@ package execution
 
 import (
 	"cmp"
+	"log/slog"
 	"math/rand/v2"
 	"time"
 
@@ -276,7 +277,7 @@ func (l *loop) recheck(n *node) {
 	l.group.Go(func() error {
 		err := l.r.catalogs.Refresh(l.ctx, domain)
 		if err != nil {
-			l.r.cfg.Logger.WarnContext(l.ctx, "manifest cannot be refreshed", "domain", domain, "error", err)
+			l.r.cfg.Logger.WarnContext(l.ctx, "manifest cannot be refreshed", slog.String("domain", domain), slog.Any("error", err))
 		}
 		l.inbox.put(message{kind: msgReply, nodeID: id, task: taskRefresh, key: ref})
 		return nil

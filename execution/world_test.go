@@ -142,7 +142,7 @@ func (w *world) apply(c execution.Call) execution.Reply {
 		return execution.Reply{Kind: execution.ReplyResult, Result: r}
 	}
 	w.effects[c.Context.IdempotencyKey]++
-	r := contracts.ToolResult{OK: true, Summary: "done", Facts: map[string]any{"id": key, "params": map[string]any(c.Parameters)}}
+	r := contracts.ToolResult{OK: true, Summary: "done", Facts: map[string]any{"id": key, "params": c.Parameters}}
 	w.seen[key] = r
 	return execution.Reply{Kind: execution.ReplyResult, Result: r}
 }

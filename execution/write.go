@@ -281,6 +281,6 @@ func (l *loop) mapped(n *node, m map[string]any) (map[string]any, error) {
 	if err != nil {
 		return nil, err
 	}
-	params, _ := v.(map[string]any) //nolint:errcheck // Resolve keeps the type of a map
+	params, _ := v.(map[string]any)
 	return params, nil
 }

@@ -265,7 +265,7 @@ func TestOneWriteAtATimeInARun(t *testing.T) {
 		w.declare("order", keyedWrite(), func(_ context.Context, c execution.Call) execution.Reply {
 			most.Store(max(most.Load(), under.Add(1)))
 			defer under.Add(-1)
-			time.Sleep(time.Millisecond) //nolint:forbidigo // gives another write the chance to overlap
+			time.Sleep(time.Millisecond) // bubble time
 			return w.apply(c)
 		})
 		r := w.runner()

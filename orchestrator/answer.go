@@ -21,7 +21,7 @@ func (s *Service) compose(view contracts.RunView) *contracts.Answer {
 	c.joins()
 	c.single()
 	if len(c.blocks) == 0 {
-		c.text(contracts.BlockNote, "", "There is nothing to show.")
+		c.text(contracts.BlockNote, "There is nothing to show.")
 	}
 	return &contracts.Answer{Blocks: c.blocks, Verdict: view.Verdict}
 }
@@ -34,8 +34,8 @@ type composer struct {
 	shown   map[string]bool
 }
 
-func (c *composer) text(kind contracts.BlockKind, title, text string) {
-	c.blocks = append(c.blocks, contracts.Block{Kind: kind, Title: title, Text: text})
+func (c *composer) text(kind contracts.BlockKind, text string) {
+	c.blocks = append(c.blocks, contracts.Block{Kind: kind, Text: text})
 }
 
 // joins shows each join: one table for each capability among its members.
@@ -99,7 +99,7 @@ func (c *composer) results(tool string, members []*contracts.NodeView) {
 	table := c.table(entry, done)
 	if len(done) == 1 || table == nil {
 		for _, n := range done {
-			c.text(contracts.BlockText, "", c.withProof(n))
+			c.text(contracts.BlockText, c.withProof(n))
 		}
 	}
 	if table != nil {
@@ -143,7 +143,7 @@ func (c *composer) problem(n *contracts.NodeView) {
 	if n.State == contracts.NodeSkipped && n.Error == nil {
 		reason = c.whySkipped(n)
 	}
-	c.text(contracts.BlockError, "", title+": "+reason)
+	c.text(contracts.BlockError, title+": "+reason)
 }
 
 // whySkipped names the step before that did not complete.
@@ -161,11 +161,12 @@ func (c *composer) whySkipped(n *contracts.NodeView) string {
 
 // aside shows a step around a call: its summary, or why it did not work.
 func (c *composer) aside(n *contracts.NodeView) {
-	switch {
-	case n.State == contracts.NodeCompleted:
-		c.text(contracts.BlockNote, "", c.withProof(n))
-	case n.State == contracts.NodeFailed || n.State == contracts.NodeRejected:
+	switch n.State {
+	case contracts.NodeCompleted:
+		c.text(contracts.BlockNote, c.withProof(n))
+	case contracts.NodeFailed, contracts.NodeRejected:
 		c.problem(n)
+	default:
 	}
 }
 

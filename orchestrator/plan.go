@@ -92,6 +92,9 @@ func (s *Service) keepPreview(ctx context.Context, who access.Principal, preview
 // RunPlan runs exactly the plan that was previewed, or answers with conflict
 // and the difference when it would no longer be compiled like that.
 func (s *Service) RunPlan(ctx context.Context, who access.Principal, body contracts.RunPlan, key string, wait time.Duration) (contracts.SessionResponse, error) {
+	if err := s.checkWebhook(body.WebhookURL); err != nil {
+		return contracts.SessionResponse{}, err
+	}
 	preview, err := s.previews.Preview(ctx, who.Subject(), body.PlanHash, s.cfg.Now())
 	if err != nil {
 		return contracts.SessionResponse{}, err

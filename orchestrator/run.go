@@ -2,6 +2,7 @@ package orchestrator
 
 import (
 	"context"
+	"log/slog"
 	"slices"
 	"time"
 
@@ -153,11 +154,11 @@ func (s *Service) compensation(ctx context.Context, who access.Principal, runID,
 	if err != nil {
 		return contracts.Plan{}, err
 	}
-	value, _, err := expr.Resolve(map[string]any(rule.ParamMap), scope)
+	value, _, err := expr.Resolve(any(rule.ParamMap), scope)
 	if err != nil {
 		return contracts.Plan{}, err
 	}
-	params, _ := value.(map[string]any) //nolint:errcheck // Resolve keeps the type of a map
+	params, _ := value.(map[string]any)
 	result, err := planner.Compile(planner.Request{
 		Goal: "undo " + nodeID + " of " + runID, Catalog: catalog, Owner: who.Contract(), Instances: snapshot.Run.Plan.Instances,
 		Intents: []contracts.Intent{{
@@ -190,7 +191,7 @@ func (s *Service) BreakLock(ctx context.Context, who access.Principal, key strin
 	if err != nil {
 		return broken, err
 	}
-	s.cfg.Logger.WarnContext(ctx, "lock was broken", "key", key, "run_id", broken.RunID, "node_id", broken.NodeID, "by", who.Subject())
+	s.cfg.Logger.WarnContext(ctx, "lock was broken", slog.String("key", key), slog.String("run_id", broken.RunID), slog.String("node_id", broken.NodeID), slog.String("by", who.Subject()))
 	for _, runID := range broken.Waiting {
 		s.runner.Wake(runID)
 	}

@@ -20,6 +20,8 @@ type Config struct {
 	Retention, SweepEvery time.Duration
 	// SessionLimit bounds how often one caller may start a session.
 	SessionLimit access.LimitConfig
+	// CheckWebhook refuses URLs that webhooks must not go to; nil refuses all.
+	CheckWebhook func(url string) error
 	Version      string
 	Now          func() time.Time
 	Logger       *slog.Logger
@@ -132,10 +134,10 @@ func (s *Service) sweepOnce(ctx context.Context) {
 		err = s.previews.DropPreviews(ctx, now)
 	}
 	if err != nil && ctx.Err() == nil {
-		s.cfg.Logger.WarnContext(ctx, "retention is held up", "error", err)
+		s.cfg.Logger.WarnContext(ctx, "retention is held up", slog.Any("error", err))
 		return
 	}
-	s.cfg.Logger.InfoContext(ctx, "retention has swept", "runs", swept.Runs, "blobs", swept.Blobs, "data", swept.Data)
+	s.cfg.Logger.InfoContext(ctx, "retention has swept", slog.Int("runs", swept.Runs), slog.Int("blobs", swept.Blobs), slog.Int("data", swept.Data))
 }
 
 // Ready tells whether requests can be served: the store answers, and how each

@@ -3,6 +3,7 @@ package orchestrator
 import (
 	"cmp"
 	"context"
+	"slices"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -25,6 +26,9 @@ func (s *Service) StartSession(ctx context.Context, who access.Principal, body c
 	if err := checkMessage(body.Message); err != nil {
 		return contracts.SessionResponse{}, err
 	}
+	if err := s.checkWebhook(body.WebhookURL); err != nil {
+		return contracts.SessionResponse{}, err
+	}
 	if err := s.limiter.StartSession(who.Subject()); err != nil {
 		return contracts.SessionResponse{}, err
 	}
@@ -45,6 +49,20 @@ func (s *Service) StartSession(ctx context.Context, who access.Principal, body c
 		return contracts.SessionResponse{}, err
 	}
 	return s.await(ctx, session.ID, wait)
+}
+
+// checkWebhook refuses a URL that must not be called from here.
+func (s *Service) checkWebhook(url string) error {
+	switch {
+	case url == "":
+		return nil
+	case s.cfg.CheckWebhook == nil:
+		return contracts.Errorf(contracts.CodeUnsupported, "this server sends no webhooks")
+	}
+	if err := s.cfg.CheckWebhook(url); err != nil {
+		return contracts.Invalid("the webhook is refused", contracts.Fault{Pointer: "/webhook_url", Message: err.Error()})
+	}
+	return nil
 }
 
 func (s *Service) newSession(who access.Principal, body contracts.StartSession) Session {
@@ -256,9 +274,9 @@ func (s *Service) response(ctx context.Context, session Session) (contracts.Sess
 		return out, err
 	}
 	running := false
-	for i := len(runs) - 1; i >= 0; i-- { // the oldest first
-		out.RunIDs = append(out.RunIDs, runs[i].ID)
-		running = running || !runs[i].State.Terminal()
+	for _, run := range slices.Backward(runs) { // the oldest first
+		out.RunIDs = append(out.RunIDs, run.ID)
+		running = running || !run.State.Terminal()
 	}
 	out.Interrupts = append(out.Interrupts, open...)
 	if len(open) > 0 {
