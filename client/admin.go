@@ -1,0 +1,106 @@
+package client
+
+import (
+	"context"
+	"net/http"
+	"net/url"
+	"time"
+
+	"github.com/manifold-run/manifold/contracts"
+)
+
+// Domains lists all domains by name.
+func (c *Client) Domains(ctx context.Context) ([]contracts.DomainView, error) {
+	return list[contracts.DomainView](ctx, c, "/v1/domains", nil)
+}
+
+// Domain gives everything that is kept of one domain.
+func (c *Client) Domain(ctx context.Context, name string) (contracts.DomainDetail, error) {
+	var out contracts.DomainDetail
+	err := c.do(ctx, request{method: http.MethodGet, path: path("v1", "domains", name)}, &out)
+	return out, err
+}
+
+// manifestWait is how long a server may take to ask a domain for its manifest.
+const manifestWait = time.Minute
+
+// report makes a call that judges a manifest. It bounds the time, but asks for
+// no waiting: the server answers when it has judged.
+func (c *Client) report(ctx context.Context, r request) (contracts.DomainReport, error) {
+	var out contracts.DomainReport
+	r.opt.Wait = manifestWait
+	err := c.do(ctx, r, &out)
+	return out, err
+}
+
+// RegisterDomain makes a domain known, or changes its registration.
+func (c *Client) RegisterDomain(ctx context.Context, reg contracts.Registration) (contracts.DomainReport, error) {
+	return c.report(ctx, request{method: http.MethodPost, path: "/v1/domains", body: reg})
+}
+
+// UnregisterDomain forgets a domain.
+func (c *Client) UnregisterDomain(ctx context.Context, name string) error {
+	return c.do(ctx, request{method: http.MethodDelete, path: path("v1", "domains", name)}, nil)
+}
+
+// RefreshDomain has the manifest fetched and judged now.
+func (c *Client) RefreshDomain(ctx context.Context, name string) (contracts.DomainReport, error) {
+	return c.report(ctx, request{method: http.MethodPost, path: path("v1", "domains", name, "refresh")})
+}
+
+// ConfirmDomain activates exactly the pending manifest with this digest.
+func (c *Client) ConfirmDomain(ctx context.Context, name, digest string) (contracts.DomainReport, error) {
+	return c.report(ctx, request{
+		method: http.MethodPost, path: path("v1", "domains", name, "confirm"), body: contracts.ConfirmDomain{Digest: digest},
+	})
+}
+
+// DiffDomain compares the active manifest with the newer one.
+func (c *Client) DiffDomain(ctx context.Context, name string) (contracts.DomainDiff, error) {
+	var out contracts.DomainDiff
+	err := c.do(ctx, request{method: http.MethodGet, path: path("v1", "domains", name, "diff")}, &out)
+	return out, err
+}
+
+// Capabilities lists what may be used, of one domain or with "" of all.
+func (c *Client) Capabilities(ctx context.Context, domain string) ([]contracts.CapabilityView, error) {
+	q := url.Values{}
+	setText(q, "domain", domain)
+	return list[contracts.CapabilityView](ctx, c, "/v1/capabilities", q)
+}
+
+// Instances lists the instances of all domains.
+func (c *Client) Instances(ctx context.Context) ([]contracts.InstanceView, error) {
+	return list[contracts.InstanceView](ctx, c, "/v1/instances", nil)
+}
+
+// Keys lists the API keys, without their secrets.
+func (c *Client) Keys(ctx context.Context) ([]contracts.KeyView, error) {
+	return list[contracts.KeyView](ctx, c, "/v1/keys", nil)
+}
+
+// CreateKey makes an API key; its text is given here and never again.
+func (c *Client) CreateKey(ctx context.Context, spec contracts.KeySpec) (contracts.KeyCreated, error) {
+	var out contracts.KeyCreated
+	err := c.do(ctx, request{method: http.MethodPost, path: "/v1/keys", body: spec}, &out)
+	return out, err
+}
+
+// RevokeKey ends a key at once.
+func (c *Client) RevokeKey(ctx context.Context, id string) error {
+	return c.do(ctx, request{method: http.MethodDelete, path: path("v1", "keys", id)}, nil)
+}
+
+// Whoami says who the server takes the caller for.
+func (c *Client) Whoami(ctx context.Context) (contracts.Caller, error) {
+	var out contracts.Caller
+	err := c.do(ctx, request{method: http.MethodGet, path: "/v1/whoami"}, &out)
+	return out, err
+}
+
+// Ready tells whether the server can take requests.
+func (c *Client) Ready(ctx context.Context) (contracts.Readiness, error) {
+	var out contracts.Readiness
+	err := c.do(ctx, request{method: http.MethodGet, path: "/ready"}, &out)
+	return out, err
+}

@@ -1,0 +1,234 @@
+// Package client is the Go client of the REST API. The command line, tests and
+// other programs use it; it knows nothing of the core but the vocabulary. A
+// request is repeated only where repeating is harmless: reads, and writes that
+// carry an idempotency key.
+package client
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"crypto/rand"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"mime"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/hashicorp/go-retryablehttp"
+
+	"github.com/manifold-run/manifold/contracts"
+)
+
+// Config says which server, and who is asking.
+type Config struct {
+	// URL is the root of the server, such as http://127.0.0.1:8080.
+	URL string
+	// Key is the API key, "" for the public routes.
+	Key string
+	// OnBehalfOf names the person who is asking; it counts only with the key
+	// of a frontend.
+	OnBehalfOf string
+	// HTTP does the requests [a client of its own].
+	HTTP *http.Client
+	// Retries is how often a harmless request is repeated [3]; negative means
+	// never.
+	Retries int
+	// Timeout bounds one request besides what it waits for [30s].
+	Timeout time.Duration
+	// UserAgent names the program ["manifold-client"].
+	UserAgent string
+}
+
+// Client calls one server; it is safe for concurrent use.
+type Client struct {
+	cfg    Config
+	base   *url.URL
+	repeat *retryablehttp.Client
+	once   *retryablehttp.Client
+}
+
+// Opt says how a call that starts or continues work is made.
+type Opt struct {
+	// Wait is how long the server may hold the answer back until there is
+	// something to tell, at most a minute.
+	Wait time.Duration
+	// IdempotencyKey makes the request safe to repeat.
+	IdempotencyKey string
+}
+
+// maxAnswer bounds what is read of one answer.
+const maxAnswer = 64 << 20
+
+// New makes a client; it does not call the server.
+func New(cfg Config) (*Client, error) {
+	base, err := url.Parse(strings.TrimRight(cfg.URL, "/"))
+	if err != nil || base.Host == "" || (base.Scheme != "http" && base.Scheme != "https") {
+		return nil, contracts.Errorf(contracts.CodeInvalid, "the server's address %q is no http(s) URL", cfg.URL)
+	}
+	cfg.Timeout = cmp.Or(cfg.Timeout, 30*time.Second)
+	cfg.UserAgent = cmp.Or(cfg.UserAgent, "manifold-client")
+	if cfg.HTTP == nil {
+		cfg.HTTP = &http.Client{Transport: http.DefaultTransport, CheckRedirect: func(*http.Request, []*http.Request) error {
+			return http.ErrUseLastResponse
+		}}
+	}
+	return &Client{cfg: cfg, base: base, repeat: retrying(cfg.HTTP, max(cmp.Or(cfg.Retries, 3), 0)), once: retrying(cfg.HTTP, 0)}, nil
+}
+
+func retrying(doer *http.Client, times int) *retryablehttp.Client {
+	c := retryablehttp.NewClient()
+	c.HTTPClient, c.Logger = doer, nil
+	c.RetryMax, c.RetryWaitMin, c.RetryWaitMax = times, 100*time.Millisecond, 5*time.Second
+	c.ErrorHandler = retryablehttp.PassthroughErrorHandler
+	c.CheckRetry = func(ctx context.Context, res *http.Response, err error) (bool, error) {
+		if res != nil && res.StatusCode == http.StatusTooManyRequests {
+			return false, nil // the caller is told how long; waiting is theirs to decide
+		}
+		return retryablehttp.DefaultRetryPolicy(ctx, res, err)
+	}
+	return c
+}
+
+// NewIdempotencyKey makes a key for one request that may be repeated.
+func NewIdempotencyKey() string { return strings.ToLower(rand.Text()) }
+
+// request is one call of the API.
+type request struct {
+	method string
+	path   string
+	query  url.Values
+	body   any
+	opt    Opt
+}
+
+// path joins the parts of a path, each escaped.
+func path(parts ...string) string {
+	escaped := make([]string, len(parts))
+	for i, p := range parts {
+		escaped[i] = url.PathEscape(p)
+	}
+	return "/" + strings.Join(escaped, "/")
+}
+
+// do makes the call and decodes the answer into out, unless out is nil.
+func (c *Client) do(ctx context.Context, r request, out any) error {
+	body, err := c.raw(ctx, r)
+	if err != nil || out == nil {
+		return err
+	}
+	if err := contracts.Decode(body, out); err != nil {
+		return contracts.Errorf(contracts.CodeUnavailable, "%s %s: the answer is not what this client understands: %w", r.method, r.path, err)
+	}
+	return nil
+}
+
+// raw makes the call and gives the body of a good answer.
+func (c *Client) raw(ctx context.Context, r request) ([]byte, error) {
+	ctx, cancel := context.WithTimeout(ctx, c.cfg.Timeout+r.opt.Wait)
+	defer cancel()
+	req, err := c.build(ctx, r)
+	if err != nil {
+		return nil, err
+	}
+	doer := c.once
+	if r.method == http.MethodGet || r.opt.IdempotencyKey != "" {
+		doer = c.repeat
+	}
+	res, err := doer.Do(req)
+	if err != nil {
+		return nil, unreachable(ctx, c.base, err)
+	}
+	defer res.Body.Close() //nolint:errcheck // it was only read
+	body, err := io.ReadAll(io.LimitReader(res.Body, maxAnswer))
+	if err != nil {
+		return nil, contracts.Errorf(contracts.CodeUnavailable, "%s %s: the answer was cut off: %w", r.method, r.path, err)
+	}
+	if res.StatusCode >= 200 && res.StatusCode < 300 {
+		return body, nil
+	}
+	return body, failure(res, body)
+}
+
+func (c *Client) build(ctx context.Context, r request) (*retryablehttp.Request, error) {
+	var body io.Reader
+	if r.body != nil {
+		raw, err := json.Marshal(r.body)
+		if err != nil {
+			return nil, fmt.Errorf("encode the body of %s %s: %w", r.method, r.path, err)
+		}
+		body = bytes.NewReader(raw)
+	}
+	target := c.base.String() + r.path
+	if len(r.query) > 0 {
+		target += "?" + r.query.Encode()
+	}
+	req, err := retryablehttp.NewRequestWithContext(ctx, r.method, target, body)
+	if err != nil {
+		return nil, fmt.Errorf("%s %s: %w", r.method, r.path, err)
+	}
+	c.headers(req.Header, r)
+	return req, nil
+}
+
+func (c *Client) headers(h http.Header, r request) {
+	h.Set("Accept", "application/json")
+	h.Set("User-Agent", c.cfg.UserAgent)
+	if c.cfg.Key != "" {
+		h.Set("Authorization", "Bearer "+c.cfg.Key)
+	}
+	if c.cfg.OnBehalfOf != "" {
+		h.Set("Manifold-User", c.cfg.OnBehalfOf)
+	}
+	if r.body != nil {
+		h.Set("Content-Type", "application/json")
+	}
+	if r.opt.IdempotencyKey != "" {
+		h.Set("Idempotency-Key", r.opt.IdempotencyKey)
+	}
+	if r.opt.Wait > 0 {
+		h.Set("Prefer", "wait="+strconv.Itoa(int(r.opt.Wait.Round(time.Second).Seconds())))
+	}
+}
+
+func unreachable(ctx context.Context, base *url.URL, err error) error {
+	if cause := context.Cause(ctx); errors.Is(cause, context.Canceled) {
+		return cause
+	}
+	return contracts.Errorf(contracts.CodeUnavailable, "the server at %s cannot be reached: %w", base.Host, err)
+}
+
+// failure reads the problem of an answer; one that is none, such as a proxy's
+// page, is told by its status.
+func failure(res *http.Response, body []byte) error {
+	media, _, err := mime.ParseMediaType(res.Header.Get("Content-Type"))
+	var p contracts.Problem
+	if err == nil && media == "application/problem+json" && contracts.Decode(body, &p) == nil && p.Code != "" {
+		return &contracts.Error{Code: p.Code, Message: cmp.Or(p.Detail, p.Title), Faults: p.Faults, Detail: p.Data}
+	}
+	return contracts.Errorf(codeOf(res.StatusCode), "the server answered %s", res.Status)
+}
+
+func codeOf(status int) contracts.Code {
+	switch status {
+	case http.StatusUnauthorized:
+		return contracts.CodeUnauthorized
+	case http.StatusForbidden:
+		return contracts.CodeForbidden
+	case http.StatusNotFound:
+		return contracts.CodeNotFound
+	case http.StatusTooManyRequests:
+		return contracts.CodeRateLimited
+	case http.StatusBadGateway, http.StatusServiceUnavailable, http.StatusGatewayTimeout:
+		return contracts.CodeUnavailable
+	}
+	if status >= 400 && status < 500 {
+		return contracts.CodeInvalid
+	}
+	return contracts.CodeInternal
+}

@@ -1,0 +1,113 @@
+package client
+
+import (
+	"context"
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+
+	"github.com/manifold-run/manifold/contracts"
+)
+
+// Plan previews what would be done, without doing it.
+func (c *Client) Plan(ctx context.Context, body contracts.PlanRequest) (contracts.PlanPreview, error) {
+	var out contracts.PlanPreview
+	err := c.do(ctx, request{method: http.MethodPost, path: "/v1/plans", body: body}, &out)
+	return out, err
+}
+
+// RunPlan runs exactly a plan that was previewed. Without an idempotency key
+// one is made.
+func (c *Client) RunPlan(ctx context.Context, body contracts.RunPlan, opt Opt) (contracts.SessionResponse, error) {
+	return c.session(ctx, keyed(request{method: http.MethodPost, path: "/v1/runs", body: body, opt: opt}))
+}
+
+// RunsFilter selects runs; empty fields select all. Everybody asks for the runs
+// of all callers.
+type RunsFilter struct {
+	SessionID string
+	State     contracts.RunState
+	Before    time.Time
+	Limit     int
+	Everybody bool
+}
+
+// Runs lists runs, the newest first.
+func (c *Client) Runs(ctx context.Context, f RunsFilter) ([]contracts.RunSummary, error) {
+	q := url.Values{}
+	setText(q, "session_id", f.SessionID)
+	setText(q, "state", string(f.State))
+	setTime(q, "before", f.Before)
+	setInt(q, "limit", int64(f.Limit))
+	if f.Everybody {
+		q.Set("all", "true")
+	}
+	return list[contracts.RunSummary](ctx, c, "/v1/runs", q)
+}
+
+func (c *Client) run(ctx context.Context, r request) (contracts.RunView, error) {
+	var out contracts.RunView
+	err := c.do(ctx, r, &out)
+	return out, err
+}
+
+// Run gives one run, waiting at most opt.Wait while it is running.
+func (c *Client) Run(ctx context.Context, id string, opt Opt) (contracts.RunView, error) {
+	return c.run(ctx, request{method: http.MethodGet, path: path("v1", "runs", id), opt: opt})
+}
+
+// AwaitRun waits until a run has ended or waits for a person or a timer.
+func (c *Client) AwaitRun(ctx context.Context, id string) (contracts.RunView, error) {
+	for {
+		view, err := c.Run(ctx, id, Opt{Wait: longPoll})
+		if err != nil || view.State.Terminal() || view.State == contracts.RunWaiting {
+			return view, err
+		}
+	}
+}
+
+// CancelRun asks for a run to end.
+func (c *Client) CancelRun(ctx context.Context, id string) (contracts.RunView, error) {
+	return c.run(ctx, request{method: http.MethodPost, path: path("v1", "runs", id, "cancel")})
+}
+
+// RunEvents gives the events of a run that came after a place, in order.
+func (c *Client) RunEvents(ctx context.Context, id string, after int64, limit int) ([]contracts.Event, error) {
+	return c.events(ctx, path("v1", "runs", id, "events"), after, limit)
+}
+
+// Ledger gives the hash chain of a run.
+func (c *Client) Ledger(ctx context.Context, id string) ([]contracts.LedgerEntry, error) {
+	return list[contracts.LedgerEntry](ctx, c, path("v1", "runs", id, "ledger"), nil)
+}
+
+// Replay plays a run again from plan and ledger, without calling domains.
+func (c *Client) Replay(ctx context.Context, id string) (contracts.ReplayReport, error) {
+	var out contracts.ReplayReport
+	err := c.do(ctx, request{method: http.MethodPost, path: path("v1", "runs", id, "replay")}, &out)
+	return out, err
+}
+
+// Compensate asks to undo one write of a run, in a run of its own.
+func (c *Client) Compensate(ctx context.Context, id, nodeID string, opt Opt) (contracts.SessionResponse, error) {
+	return c.session(ctx, request{method: http.MethodPost, path: path("v1", "runs", id, "nodes", nodeID, "compensate"), opt: opt})
+}
+
+// NodeData gives the raw output of a node.
+func (c *Client) NodeData(ctx context.Context, id, nodeID string) ([]byte, error) {
+	return c.raw(ctx, request{method: http.MethodGet, path: path("v1", "runs", id, "nodes", nodeID, "data")})
+}
+
+// Artifact gives a content that a node of the run names, by its SHA-256 with
+// or without the prefix "sha256:".
+func (c *Client) Artifact(ctx context.Context, id, sha256 string) ([]byte, error) {
+	return c.raw(ctx, request{method: http.MethodGet, path: path("v1", "runs", id, "artifacts", strings.TrimPrefix(sha256, "sha256:"))})
+}
+
+// AuditVerify checks the hash chain of one run, or with "" of all.
+func (c *Client) AuditVerify(ctx context.Context, runID string) (contracts.AuditReport, error) {
+	var out contracts.AuditReport
+	err := c.do(ctx, request{method: http.MethodPost, path: "/v1/audit/verify", body: contracts.AuditRequest{RunID: runID}}, &out)
+	return out, err
+}

@@ -1,0 +1,122 @@
+package client
+
+import (
+	"context"
+	"net/http"
+	"net/url"
+	"strconv"
+	"time"
+
+	"github.com/manifold-run/manifold/contracts"
+)
+
+// StartSession begins a session with its first message. Without an idempotency
+// key one is made, so that the request can be repeated.
+func (c *Client) StartSession(ctx context.Context, body contracts.StartSession, opt Opt) (contracts.SessionResponse, error) {
+	return c.session(ctx, keyed(request{method: http.MethodPost, path: "/v1/sessions", body: body, opt: opt}))
+}
+
+func keyed(r request) request {
+	if r.opt.IdempotencyKey == "" {
+		r.opt.IdempotencyKey = NewIdempotencyKey()
+	}
+	return r
+}
+
+func (c *Client) session(ctx context.Context, r request) (contracts.SessionResponse, error) {
+	var out contracts.SessionResponse
+	err := c.do(ctx, r, &out)
+	return out, err
+}
+
+// Say adds a message to a session.
+func (c *Client) Say(ctx context.Context, id, message string, opt Opt) (contracts.SessionResponse, error) {
+	return c.session(ctx, keyed(request{
+		method: http.MethodPost, path: path("v1", "sessions", id, "messages"), body: contracts.Message{Message: message}, opt: opt,
+	}))
+}
+
+// Resume decides or answers the open interrupt of a session.
+func (c *Client) Resume(ctx context.Context, id string, body contracts.Resume, opt Opt) (contracts.SessionResponse, error) {
+	return c.session(ctx, request{method: http.MethodPost, path: path("v1", "sessions", id, "resume"), body: body, opt: opt})
+}
+
+// Session gives the state of a session, waiting at most opt.Wait while it runs.
+func (c *Client) Session(ctx context.Context, id string, opt Opt) (contracts.SessionResponse, error) {
+	return c.session(ctx, request{method: http.MethodGet, path: path("v1", "sessions", id), opt: opt})
+}
+
+// AwaitSession waits until a session is no longer running, as long as ctx
+// allows.
+func (c *Client) AwaitSession(ctx context.Context, id string) (contracts.SessionResponse, error) {
+	for {
+		response, err := c.Session(ctx, id, Opt{Wait: longPoll})
+		if err != nil || response.Status != contracts.SessionRunning {
+			return response, err
+		}
+	}
+}
+
+// longPoll is how long a waiting helper lets the server hold one answer.
+const longPoll = 30 * time.Second
+
+// Sessions lists the caller's sessions, the newest first.
+func (c *Client) Sessions(ctx context.Context, before time.Time, limit int) ([]contracts.SessionResponse, error) {
+	q := url.Values{}
+	setTime(q, "before", before)
+	setInt(q, "limit", int64(limit))
+	return list[contracts.SessionResponse](ctx, c, "/v1/sessions", q)
+}
+
+// list reads the items of a list.
+func list[T any](ctx context.Context, c *Client, path string, q url.Values) ([]T, error) {
+	var out contracts.List[T]
+	err := c.do(ctx, request{method: http.MethodGet, path: path, query: q}, &out)
+	return out.Items, err
+}
+
+func setTime(q url.Values, name string, at time.Time) {
+	if !at.IsZero() {
+		q.Set(name, at.UTC().Format(time.RFC3339Nano))
+	}
+}
+
+func setInt(q url.Values, name string, n int64) {
+	if n != 0 {
+		q.Set(name, strconv.FormatInt(n, 10))
+	}
+}
+
+func setText(q url.Values, name, text string) {
+	if text != "" {
+		q.Set(name, text)
+	}
+}
+
+// RenameSession gives a session another name.
+func (c *Client) RenameSession(ctx context.Context, id, name string) (contracts.SessionResponse, error) {
+	return c.session(ctx, request{method: http.MethodPatch, path: path("v1", "sessions", id, "name"), body: contracts.Rename{Name: name}})
+}
+
+// DeleteSession removes a session whose runs have all ended.
+func (c *Client) DeleteSession(ctx context.Context, id string) error {
+	return c.do(ctx, request{method: http.MethodDelete, path: path("v1", "sessions", id)}, nil)
+}
+
+// SessionSummary gives the audit of a session in Markdown.
+func (c *Client) SessionSummary(ctx context.Context, id string) (string, error) {
+	body, err := c.raw(ctx, request{method: http.MethodGet, path: path("v1", "sessions", id, "summary")})
+	return string(body), err
+}
+
+// Events gives the events of a session that came after a place, in order.
+func (c *Client) Events(ctx context.Context, id string, after int64, limit int) ([]contracts.Event, error) {
+	return c.events(ctx, path("v1", "sessions", id, "events"), after, limit)
+}
+
+func (c *Client) events(ctx context.Context, path string, after int64, limit int) ([]contracts.Event, error) {
+	q := url.Values{}
+	setInt(q, "after", after)
+	setInt(q, "limit", int64(limit))
+	return list[contracts.Event](ctx, c, path, q)
+}

@@ -1,0 +1,114 @@
+package contracts
+
+import "time"
+
+// Problem is how the REST API tells an error (RFC 9457), with our code.
+type Problem struct {
+	Type   string  `json:"type"`
+	Title  string  `json:"title"`
+	Status int     `json:"status"`
+	Detail string  `json:"detail"`
+	Code   Code    `json:"code"`
+	Faults []Fault `json:"faults,omitempty"`
+	// Data is extra information, such as the difference to an approved plan.
+	Data      any    `json:"data,omitempty"`
+	RequestID string `json:"request_id,omitempty"`
+}
+
+// List is the envelope of every list.
+type List[T any] struct {
+	Items []T `json:"items"`
+}
+
+// Message is the body of a further message of a session.
+type Message struct {
+	Message string `json:"message"`
+}
+
+// Rename is the body that gives a session another name.
+type Rename struct {
+	Name string `json:"name"`
+}
+
+// LockKey is the body that names a lock.
+type LockKey struct {
+	Key string `json:"key"`
+}
+
+// LockView is one held lock.
+type LockView struct {
+	Key     string    `json:"key"`
+	RunID   string    `json:"run_id"`
+	NodeID  string    `json:"node_id"`
+	Since   time.Time `json:"since"`
+	Waiting []string  `json:"waiting,omitempty"`
+}
+
+// ReplayReport is the result of playing a run again from plan and ledger.
+type ReplayReport struct {
+	RunID   string   `json:"run_id"`
+	Entries int      `json:"entries"`
+	State   RunState `json:"state"`
+	// Differences name the nodes whose replayed state is not the stored one.
+	Differences []string `json:"differences,omitempty"`
+}
+
+// AuditRequest is the body of an audit; without a run it covers all.
+type AuditRequest struct {
+	RunID string `json:"run_id,omitempty"`
+}
+
+// InstanceView is one instance of a domain, to be chosen in a request.
+type InstanceView struct {
+	Domain  string `json:"domain"`
+	ID      string `json:"id"`
+	Title   string `json:"title,omitempty"`
+	Default bool   `json:"default,omitempty"`
+}
+
+// KeyScopes narrow a key; an empty list does not narrow.
+type KeyScopes struct {
+	Domains []string          `json:"domains,omitempty"`
+	Classes []SideEffectClass `json:"classes,omitempty"`
+}
+
+// KeySpec is the body that makes an API key.
+type KeySpec struct {
+	Name string `json:"name,omitempty"`
+	// Kind is user, service or frontend.
+	Kind      string     `json:"kind"`
+	Principal string     `json:"principal"`
+	Roles     []string   `json:"roles"`
+	Scopes    KeyScopes  `json:"scopes,omitzero"`
+	ExpiresAt *time.Time `json:"expires_at,omitempty"`
+}
+
+// KeyView is an API key without its secret.
+type KeyView struct {
+	ID        string     `json:"id"`
+	Name      string     `json:"name,omitempty"`
+	Kind      string     `json:"kind"`
+	Principal string     `json:"principal"`
+	Roles     []string   `json:"roles"`
+	Scopes    KeyScopes  `json:"scopes,omitzero"`
+	CreatedBy string     `json:"created_by"`
+	CreatedAt time.Time  `json:"created_at"`
+	ExpiresAt *time.Time `json:"expires_at,omitempty"`
+	RevokedAt *time.Time `json:"revoked_at,omitempty"`
+}
+
+// KeyCreated gives the text of a new key, once.
+type KeyCreated struct {
+	KeyView
+	Text string `json:"key"`
+}
+
+// Caller says who the server takes the caller for.
+type Caller struct {
+	// Subject is the name in owners, requesters and decisions.
+	Subject string    `json:"subject"`
+	Kind    string    `json:"kind"`
+	KeyID   string    `json:"key_id"`
+	Roles   []string  `json:"roles"`
+	Scopes  KeyScopes `json:"scopes,omitzero"`
+}

@@ -1,0 +1,238 @@
+// Package app puts the server together: it is the only room that sees every
+// adapter. It reads no flags and no environment; cmd/ does that and fills in
+// Config.
+package app
+
+import (
+	"cmp"
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/http"
+	"os"
+	"path/filepath"
+	"sync"
+	"time"
+
+	"github.com/manifold-run/manifold/contracts"
+	"github.com/manifold-run/manifold/execution"
+	"github.com/manifold-run/manifold/internal/domainclient"
+	"github.com/manifold-run/manifold/internal/httpapi"
+	"github.com/manifold-run/manifold/internal/store/sqlite"
+	"github.com/manifold-run/manifold/internal/webhook"
+	"github.com/manifold-run/manifold/orchestrator"
+	"github.com/manifold-run/manifold/orchestrator/access"
+	"github.com/manifold-run/manifold/orchestrator/registry"
+)
+
+// Config is everything that an operator may set; zero values take the defaults
+// in brackets.
+type Config struct {
+	// Addr is where the API is served ["127.0.0.1:8080"]; port 0 takes a free
+	// one.
+	Addr string
+	// DataDir is the folder of everything that is kept. It is needed.
+	DataDir string
+	// Bootstrap is the content of domains.bootstrap.json; empty means none.
+	Bootstrap []byte
+	// Lookup resolves the NAME of a registration's "env:NAME"; nil knows none.
+	Lookup func(name string) (string, bool)
+	// Webhooks and Domains say which addresses may be reached besides public
+	// ones. Domains are registered by admins and usually run next door, so
+	// PublicDomainsOnly must be asked for.
+	Webhooks          webhook.GuardConfig
+	PublicDomainsOnly bool
+	// ForwardedUser is the header in which frontend keys say who is asking.
+	ForwardedUser string
+	// SessionsPerMinute bounds how often one caller may start a session [30].
+	SessionsPerMinute int
+	// RequestsPerMinute bounds all requests of one caller [1200].
+	RequestsPerMinute int
+	// MaxActiveRuns bounds the runs that are advanced at once [256].
+	MaxActiveRuns int
+	// Retention is for how long finished runs are kept [720h].
+	Retention time.Duration
+	// DropData tells not to keep raw output of domains for debugging.
+	DropData bool
+	// StopTimeout bounds the whole of Stop [20s].
+	StopTimeout time.Duration
+	Version     string
+	Now         func() time.Time
+	Logger      *slog.Logger
+}
+
+func (c Config) withDefaults() (Config, error) {
+	if c.DataDir == "" {
+		return c, errors.New("app: the data folder is needed")
+	}
+	c.Addr = cmp.Or(c.Addr, "127.0.0.1:8080")
+	c.StopTimeout = cmp.Or(c.StopTimeout, 20*time.Second)
+	c.Version = cmp.Or(c.Version, "dev")
+	if c.Now == nil {
+		c.Now = time.Now
+	}
+	if c.Logger == nil {
+		c.Logger = slog.New(slog.DiscardHandler)
+	}
+	return c, nil
+}
+
+// App is one server process.
+type App struct {
+	cfg       Config
+	bootstrap contracts.Bootstrap
+	store     *sqlite.Store
+	domains   *domainclient.Client
+	registry  *registry.Registry
+	runner    *execution.Runner
+	service   *orchestrator.Service
+	sender    *webhook.Sender
+	keys      *access.Keys
+	api       *httpapi.Server
+
+	mu       sync.Mutex // guards the fields below
+	cleanups []cleanup
+	listener net.Listener
+	failed   chan error
+	started  bool
+	stopped  bool
+}
+
+// New opens the store and puts the parts together. Nothing runs before Start;
+// Stop is needed in any case.
+func New(ctx context.Context, cfg Config) (*App, error) {
+	cfg, err := cfg.withDefaults()
+	if err != nil {
+		return nil, err
+	}
+	a := &App{cfg: cfg, failed: make(chan error, 1)}
+	if err := a.wire(ctx); err != nil {
+		return nil, errors.Join(err, a.Stop(context.WithoutCancel(ctx)))
+	}
+	return a, nil
+}
+
+// Start makes the first key if there is none, begins the work of all parts and
+// serves. What was started is stopped again when a later part fails.
+func (a *App) Start(ctx context.Context) error {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.stopped {
+		return errors.New("app: it was stopped already")
+	}
+	if a.started {
+		return nil
+	}
+	a.started = true
+	if err := a.firstKey(ctx); err != nil {
+		return err
+	}
+	parts := []struct {
+		name  string
+		start func(context.Context) error
+		stop  func(context.Context) error
+	}{
+		{"registry", func(ctx context.Context) error { return a.registry.Start(ctx, a.bootstrap) }, a.registry.Stop},
+		{"runner", a.runner.Start, a.runner.Stop},
+		{"orchestrator", a.service.Start, a.service.Stop},
+		{"webhooks", a.sender.Start, a.sender.Stop},
+	}
+	for _, p := range parts {
+		if err := p.start(ctx); err != nil {
+			return fmt.Errorf("start %s: %w", p.name, err)
+		}
+		a.cleanups = append(a.cleanups, cleanup{p.name, p.stop})
+	}
+	return a.serve(ctx)
+}
+
+func (a *App) serve(ctx context.Context) error {
+	var lc net.ListenConfig
+	listener, err := lc.Listen(ctx, "tcp", a.cfg.Addr)
+	if err != nil {
+		return fmt.Errorf("listen on %s: %w", a.cfg.Addr, err)
+	}
+	// Requests live longer than the start; they end when the server stops.
+	base, cut := context.WithCancel(context.WithoutCancel(ctx))
+	srv := &http.Server{
+		Handler: a.api, BaseContext: func(net.Listener) context.Context { return base },
+		ErrorLog: slog.NewLogLogger(a.cfg.Logger.Handler(), slog.LevelWarn),
+	}
+	httpapi.Timeouts(srv)
+	a.listener = listener
+	served := make(chan struct{})
+	go func() {
+		defer close(served)
+		if err := srv.Serve(listener); !errors.Is(err, http.ErrServerClosed) {
+			a.failed <- fmt.Errorf("serve: %w", err)
+		}
+	}()
+	a.cleanups = append(a.cleanups, cleanup{"http", func(ctx context.Context) error {
+		cut() // whoever waits for an answer is told to ask again
+		err := srv.Shutdown(ctx)
+		if err != nil {
+			err = errors.Join(err, srv.Close())
+		}
+		<-served
+		return err
+	}})
+	a.cfg.Logger.InfoContext(ctx, "server is ready", "address", listener.Addr().String(), "version", a.cfg.Version)
+	return a.writeClientFile()
+}
+
+// URL is where the API is served, once it is started.
+func (a *App) URL() string {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.listener == nil {
+		return ""
+	}
+	return "http://" + reachable(a.listener.Addr())
+}
+
+// reachable gives an address that a client on this machine can use.
+func reachable(addr net.Addr) string {
+	host, port, err := net.SplitHostPort(addr.String())
+	if err != nil {
+		return addr.String()
+	}
+	if ip := net.ParseIP(host); ip != nil && ip.IsUnspecified() {
+		host = "127.0.0.1"
+	}
+	return net.JoinHostPort(host, port)
+}
+
+// Failed gives the error that ended serving, if there is one.
+func (a *App) Failed() <-chan error { return a.failed }
+
+// Settled waits until every domain was asked for its manifest once.
+func (a *App) Settled(ctx context.Context) error { return a.registry.Settled(ctx) }
+
+// Keys manages API keys in process, for programs that embed the server.
+func (a *App) Keys() *access.Keys { return a.keys }
+
+// Handler is the API itself, for programs that serve it on their own.
+func (a *App) Handler() http.Handler { return a.api }
+
+// secret gives the 32 bytes that stand for a name in the store.
+func (a *App) secret(ctx context.Context, name string) ([]byte, error) {
+	proposal := make([]byte, 32)
+	_, _ = rand.Read(proposal) // it never returns an error
+	value, err := a.store.SecretOnce(ctx, name, proposal)
+	if err != nil {
+		return nil, fmt.Errorf("secret %s: %w", name, err)
+	}
+	return value, nil
+}
+
+func (a *App) path(name string) string { return filepath.Join(a.cfg.DataDir, name) }
+
+func (a *App) makeDataDir() error {
+	if err := os.MkdirAll(a.cfg.DataDir, 0o700); err != nil {
+		return fmt.Errorf("make the data folder: %w", err)
+	}
+	return nil
+}

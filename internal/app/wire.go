@@ -1,0 +1,119 @@
+package app
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/manifold-run/manifold/execution"
+	"github.com/manifold-run/manifold/intent"
+	"github.com/manifold-run/manifold/internal/domainclient"
+	"github.com/manifold-run/manifold/internal/httpapi"
+	"github.com/manifold-run/manifold/internal/store/sqlite"
+	"github.com/manifold-run/manifold/internal/webhook"
+	"github.com/manifold-run/manifold/orchestrator"
+	"github.com/manifold-run/manifold/orchestrator/access"
+	"github.com/manifold-run/manifold/orchestrator/registry"
+)
+
+// wire makes every part, the ones that others need first.
+func (a *App) wire(ctx context.Context) error {
+	if len(a.cfg.Bootstrap) > 0 {
+		b, err := registry.ParseBootstrap(a.cfg.Bootstrap)
+		if err != nil {
+			return fmt.Errorf("bootstrap file: %w", err)
+		}
+		a.bootstrap = b
+	}
+	if err := a.openStore(ctx); err != nil {
+		return err
+	}
+	if err := a.wireDomains(); err != nil {
+		return err
+	}
+	if err := a.wireCore(); err != nil {
+		return err
+	}
+	return a.wireFaces(ctx)
+}
+
+func (a *App) openStore(ctx context.Context) error {
+	if err := a.makeDataDir(); err != nil {
+		return err
+	}
+	store, err := sqlite.Open(ctx, sqlite.Config{Path: a.path("manifold.db"), Now: a.cfg.Now})
+	if err != nil {
+		return err
+	}
+	a.store = store
+	a.cleanups = append(a.cleanups, cleanup{"store", func(context.Context) error { return store.Close() }})
+	a.keys = access.NewKeys(store, a.cfg.Now)
+	return nil
+}
+
+func (a *App) wireDomains() error {
+	guard, err := webhook.NewGuard(webhook.GuardConfig{AllowLoopback: !a.cfg.PublicDomainsOnly, AllowPrivate: !a.cfg.PublicDomainsOnly})
+	if err != nil {
+		return err
+	}
+	if a.domains, err = domainclient.New(domainclient.Config{Lookup: a.cfg.Lookup, Control: guard.Control, Now: a.cfg.Now}); err != nil {
+		return err
+	}
+	a.cleanups = append(a.cleanups, cleanup{"domains", func(context.Context) error {
+		a.domains.Close()
+		return nil
+	}})
+	// Trying sentences has an index of its own; see registry.Sentences.
+	sentences, err := intent.NewAdapter(intent.Config{})
+	if err != nil {
+		return err
+	}
+	a.registry, err = registry.New(registry.Config{
+		Site: a.bootstrap.SitePolicy, CheckURL: guard.CheckURL, Now: a.cfg.Now, Logger: a.cfg.Logger,
+	}, a.store, a.domains, registry.Sentences(sentences))
+	return err
+}
+
+func (a *App) wireCore() error {
+	hub := orchestrator.NewHub()
+	intents, err := intent.NewAdapter(intent.Config{})
+	if err != nil {
+		return err
+	}
+	a.runner, err = execution.New(execution.Config{
+		MaxActiveRuns: a.cfg.MaxActiveRuns, DropData: a.cfg.DropData, Now: a.cfg.Now, Logger: a.cfg.Logger,
+	}, execution.Deps{Store: a.store, Invoker: a.domains.Invoker(a.registry), Catalogs: a.registry, Observer: hub})
+	if err != nil {
+		return err
+	}
+	a.service, err = orchestrator.New(orchestrator.Config{
+		Retention: a.cfg.Retention, Version: a.cfg.Version, Now: a.cfg.Now, Logger: a.cfg.Logger,
+		SessionLimit: access.LimitConfig{PerMinute: a.cfg.SessionsPerMinute, Now: a.cfg.Now},
+	}, orchestrator.Deps{
+		Sessions: a.store, Turns: a.store, Previews: a.store, Runs: a.store,
+		Runner: a.runner, Intents: intents, Catalogs: a.registry, Hub: hub,
+	})
+	return err
+}
+
+func (a *App) wireFaces(ctx context.Context) error {
+	guard, err := webhook.NewGuard(a.cfg.Webhooks)
+	if err != nil {
+		return err
+	}
+	key, err := a.secret(ctx, "webhook_signing_key")
+	if err != nil {
+		return err
+	}
+	if a.sender, err = webhook.New(webhook.Config{Key: key, Guard: guard, Now: a.cfg.Now, Logger: a.cfg.Logger}, a.store); err != nil {
+		return err
+	}
+	a.api, err = httpapi.New(httpapi.Config{
+		ForwardedUser: a.cfg.ForwardedUser, CheckWebhook: guard.CheckURL, RequestsPerMinute: a.cfg.RequestsPerMinute,
+		Version: a.cfg.Version, Now: a.cfg.Now, Logger: a.cfg.Logger,
+	}, httpapi.Deps{Service: a.service, Registry: a.registry, Keys: a.keys, Unregistered: a.domains.Forget})
+	return err
+}
+
+var _ orchestrator.Catalogs = (*registry.Registry)(nil)
+
+var _ execution.Catalogs = (*registry.Registry)(nil)

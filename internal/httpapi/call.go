@@ -1,0 +1,187 @@
+package httpapi
+
+import (
+	"context"
+	"errors"
+	"io"
+	"math"
+	"mime"
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/gin-gonic/gin"
+
+	"github.com/manifold-run/manifold/contracts"
+	"github.com/manifold-run/manifold/orchestrator/access"
+)
+
+// call is one authenticated request.
+type call struct {
+	gin *gin.Context
+	who access.Principal
+}
+
+// adapt is the one way from a route to its handler: authenticate, bound,
+// handle, and write the error if there is one.
+func (s *Server) adapt(r route) gin.HandlerFunc {
+	return func(c *gin.Context) {
+		k := &call{gin: c}
+		if !r.public {
+			who, err := s.authenticate(c)
+			if err != nil {
+				s.fail(c, err)
+				return
+			}
+			k.who = who
+		}
+		if err := r.handle(k); err != nil {
+			s.fail(c, err)
+		}
+	}
+}
+
+func (s *Server) authenticate(c *gin.Context) (access.Principal, error) {
+	scheme, text, _ := strings.Cut(c.GetHeader("Authorization"), " ")
+	if !strings.EqualFold(scheme, "Bearer") {
+		return access.Principal{}, contracts.Errorf(contracts.CodeUnauthorized, "send an API key as Authorization: Bearer mfk_…")
+	}
+	who, err := s.keys.Authenticate(c.Request.Context(), strings.TrimSpace(text), c.GetHeader(s.cfg.ForwardedUser))
+	if err != nil {
+		return who, err
+	}
+	c.Set(keySubject, who.Subject())
+	return who, s.limiter.take(who.Subject())
+}
+
+func (k *call) ctx() context.Context     { return k.gin.Request.Context() }
+func (k *call) param(name string) string { return k.gin.Param(name) }
+func (k *call) query(name string) string { return k.gin.Query(name) }
+
+func (k *call) json(code int, v any) error {
+	k.gin.JSON(code, v)
+	return nil
+}
+
+func (k *call) ok(v any) error { return k.json(http.StatusOK, v) }
+
+// list writes the envelope of lists; an empty list is [] and not null.
+func list[T any](k *call, items []T) error {
+	if items == nil {
+		items = []T{}
+	}
+	return k.ok(contracts.List[T]{Items: items})
+}
+
+// raw reads the body up to the limit.
+func (k *call) raw(limit int64) ([]byte, error) {
+	if kind := k.gin.GetHeader("Content-Type"); kind != "" {
+		if media, _, err := mime.ParseMediaType(kind); err != nil || media != "application/json" {
+			return nil, contracts.Errorf(contracts.CodeInvalid, "the body must be application/json, not %.80q", kind)
+		}
+	}
+	body, err := io.ReadAll(http.MaxBytesReader(k.gin.Writer, k.gin.Request.Body, limit))
+	if _, tooLarge := errors.AsType[*http.MaxBytesError](err); tooLarge {
+		return nil, contracts.Errorf(contracts.CodeTooLarge, "the body has more than %d bytes", limit)
+	}
+	if err != nil {
+		return nil, contracts.Errorf(contracts.CodeInvalid, "the body could not be read: %w", err)
+	}
+	return body, nil
+}
+
+// body decodes the body strictly.
+func (k *call) body(v any, limit int64) error {
+	raw, err := k.raw(limit)
+	if err != nil {
+		return err
+	}
+	if len(raw) == 0 {
+		return contracts.Errorf(contracts.CodeInvalid, "the body is empty; send a JSON object")
+	}
+	return contracts.DecodeStrict(raw, v)
+}
+
+// parsed decodes the body strictly and holds it to a schema of the contract.
+func (k *call) parsed(schema contracts.SchemaName, v any) error {
+	raw, err := k.raw(MaxBody)
+	if err != nil {
+		return err
+	}
+	if len(raw) == 0 {
+		return contracts.Errorf(contracts.CodeInvalid, "the body is empty; send a JSON object")
+	}
+	return contracts.Parse(schema, raw, v)
+}
+
+// wait reads "Prefer: wait=N" (RFC 7240); what it does not understand it
+// ignores, as that RFC demands.
+func (k *call) wait() time.Duration {
+	for _, header := range k.gin.Request.Header.Values("Prefer") {
+		for preference := range strings.SplitSeq(header, ",") {
+			name, value, _ := strings.Cut(strings.TrimSpace(preference), "=")
+			seconds, err := strconv.Atoi(strings.Trim(strings.TrimSpace(value), `"`))
+			if !strings.EqualFold(strings.TrimSpace(name), "wait") || err != nil || seconds < 0 {
+				continue
+			}
+			wait := min(time.Duration(min(seconds, math.MaxInt32))*time.Second, MaxWait)
+			k.gin.Header("Preference-Applied", "wait="+strconv.Itoa(int(wait.Seconds())))
+			return wait
+		}
+	}
+	return 0
+}
+
+// idempotencyKey gives the header of a request that may be repeated.
+func (k *call) idempotencyKey() (string, error) {
+	key := strings.TrimSpace(k.gin.GetHeader("Idempotency-Key"))
+	if len(key) > 255 || strings.ContainsFunc(key, func(r rune) bool { return r < 0x20 || r > 0x7e }) {
+		return "", contracts.Errorf(contracts.CodeInvalid, "the Idempotency-Key must be at most 255 printable ASCII characters")
+	}
+	return key, nil
+}
+
+// number reads a whole number of the query that is not negative.
+func (k *call) number(name string) (int64, error) {
+	text := k.query(name)
+	if text == "" {
+		return 0, nil
+	}
+	n, err := strconv.ParseInt(text, 10, 64)
+	if err != nil || n < 0 {
+		return 0, contracts.Invalid("the query is not valid", contracts.Fault{Pointer: "/" + name, Message: "must be a whole number from 0"})
+	}
+	return n, nil
+}
+
+func (k *call) limit() (int, error) {
+	n, err := k.number("limit")
+	return int(min(n, math.MaxInt32)), err
+}
+
+// time reads a moment of the query, RFC 3339.
+func (k *call) time(name string) (time.Time, error) {
+	text := k.query(name)
+	if text == "" {
+		return time.Time{}, nil
+	}
+	at, err := time.Parse(time.RFC3339Nano, text)
+	if err != nil {
+		return at, contracts.Invalid("the query is not valid", contracts.Fault{Pointer: "/" + name, Message: "must be a time as in RFC 3339"})
+	}
+	return at, nil
+}
+
+// flag reads a yes or no of the query.
+func (k *call) flag(name string) (bool, error) {
+	text := k.query(name)
+	if text == "" {
+		return false, nil
+	}
+	yes, err := strconv.ParseBool(text)
+	if err != nil {
+		return false, contracts.Invalid("the query is not valid", contracts.Fault{Pointer: "/" + name, Message: "must be true or false"})
+	}
+	return yes, nil
+}

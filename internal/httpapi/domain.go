@@ -1,0 +1,118 @@
+package httpapi
+
+import (
+	"net/http"
+
+	"github.com/manifold-run/manifold/contracts"
+	"github.com/manifold-run/manifold/orchestrator/access"
+)
+
+func (s *Server) listDomains(k *call) error {
+	if err := k.who.May(access.ActionReadCatalog); err != nil {
+		return err
+	}
+	return list(k, s.registry.List())
+}
+
+func (s *Server) registerDomain(k *call) error {
+	if err := k.who.May(access.ActionManageDomains); err != nil {
+		return err
+	}
+	var body contracts.Registration
+	if err := k.parsed(contracts.SchemaRegistration, &body); err != nil {
+		return err
+	}
+	report, err := s.registry.Register(k.ctx(), body)
+	return reported(k, http.StatusCreated, report, err)
+}
+
+// reported answers with a report; with an error, the report goes along as its
+// data, because it says what is wrong with the manifest.
+func reported(k *call, code int, report contracts.DomainReport, err error) error {
+	if err == nil {
+		return k.json(code, report)
+	}
+	if len(report.Findings) == 0 && report.Message == "" {
+		return err
+	}
+	out := contracts.Errorf(contracts.CodeOf(err), "%w", err)
+	out.Detail = report
+	return out
+}
+
+func (s *Server) showDomain(k *call) error {
+	if err := k.who.May(access.ActionReadCatalog); err != nil {
+		return err
+	}
+	detail, err := s.registry.Show(k.param("name"))
+	if err != nil {
+		return err
+	}
+	return k.ok(detail)
+}
+
+func (s *Server) unregisterDomain(k *call) error {
+	if err := k.who.May(access.ActionManageDomains); err != nil {
+		return err
+	}
+	if err := s.registry.Unregister(k.ctx(), k.param("name")); err != nil {
+		return err
+	}
+	s.gone(k.param("name"))
+	k.gin.Status(http.StatusNoContent)
+	return nil
+}
+
+func (s *Server) refreshDomain(k *call) error {
+	if err := k.who.May(access.ActionManageDomains); err != nil {
+		return err
+	}
+	report, err := s.registry.RefreshDomain(k.ctx(), k.param("name"))
+	return reported(k, http.StatusOK, report, err)
+}
+
+func (s *Server) confirmDomain(k *call) error {
+	if err := k.who.May(access.ActionManageDomains); err != nil {
+		return err
+	}
+	var body contracts.ConfirmDomain
+	if err := k.body(&body, MaxBody); err != nil {
+		return err
+	}
+	report, err := s.registry.Confirm(k.ctx(), k.param("name"), body.Digest)
+	return reported(k, http.StatusOK, report, err)
+}
+
+// diffDomain asks the service itself when nothing is pending, so it is not for
+// everyone who may read.
+func (s *Server) diffDomain(k *call) error {
+	if err := k.who.May(access.ActionManageDomains); err != nil {
+		return err
+	}
+	diff, err := s.registry.Diff(k.ctx(), k.param("name"))
+	if err != nil {
+		return err
+	}
+	return k.ok(diff)
+}
+
+func (s *Server) listCapabilities(k *call) error {
+	views, err := s.service.Capabilities(k.ctx(), k.who, k.query("domain"))
+	if err != nil {
+		return err
+	}
+	return list(k, views)
+}
+
+func (s *Server) listInstances(k *call) error {
+	if err := k.who.May(access.ActionReadCatalog); err != nil {
+		return err
+	}
+	var views []contracts.InstanceView
+	for _, d := range s.registry.Catalog().Domains {
+		for _, i := range d.Manifest.Instances {
+			views = append(views, contracts.InstanceView{Domain: d.Name, ID: i.ID, Title: i.Title, Default: i.Default})
+		}
+	}
+	return list(k, views)
+}

@@ -1,0 +1,65 @@
+package httpapi
+
+import (
+	"github.com/manifold-run/manifold/contracts"
+	"github.com/manifold-run/manifold/orchestrator"
+)
+
+func (s *Server) listGates(k *call) error {
+	limit, err := k.limit()
+	if err != nil {
+		return err
+	}
+	gates, err := s.service.Gates(k.ctx(), k.who, orchestrator.GatesFilter{
+		SessionID: k.query("session_id"), RunID: k.query("run_id"), Limit: limit,
+		Status: contracts.InterruptStatus(k.query("status")), Type: contracts.InterruptType(k.query("type")),
+	})
+	if err != nil {
+		return err
+	}
+	return list(k, gates)
+}
+
+func (s *Server) showGate(k *call) error {
+	gate, err := s.service.Gate(k.ctx(), k.who, k.param("id"))
+	if err != nil {
+		return err
+	}
+	return k.ok(gate)
+}
+
+func (s *Server) decide(k *call) error {
+	var body contracts.Resume
+	if err := k.parsed(contracts.SchemaResume, &body); err != nil {
+		return err
+	}
+	gate, err := s.service.Decide(k.ctx(), k.who, k.param("id"), body, k.wait())
+	if err != nil {
+		return err
+	}
+	return k.ok(gate)
+}
+
+func (s *Server) listLocks(k *call) error {
+	held, err := s.service.Locks(k.ctx(), k.who)
+	if err != nil {
+		return err
+	}
+	items := make([]contracts.LockView, len(held))
+	for i, h := range held {
+		items[i] = contracts.LockView(h)
+	}
+	return list(k, items)
+}
+
+func (s *Server) breakLock(k *call) error {
+	var body contracts.LockKey
+	if err := k.body(&body, MaxBody); err != nil {
+		return err
+	}
+	broken, err := s.service.BreakLock(k.ctx(), k.who, body.Key)
+	if err != nil {
+		return err
+	}
+	return k.ok(contracts.LockView(broken))
+}

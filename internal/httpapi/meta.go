@@ -1,0 +1,69 @@
+package httpapi
+
+import (
+	_ "embed"
+	"net/http"
+
+	"github.com/manifold-run/manifold/contracts"
+	"github.com/manifold-run/manifold/orchestrator/access"
+)
+
+//go:embed openapi.yaml
+var openAPI []byte
+
+// health tells that the process answers; ready says how its parts are.
+func (s *Server) health(k *call) error {
+	return k.ok(contracts.Health{Status: contracts.HealthOK, Version: s.cfg.Version})
+}
+
+// ready tells strangers only whether requests can be served; the names of the
+// domains are for callers with a key.
+func (s *Server) ready(k *call) error {
+	state := s.service.Ready(k.ctx())
+	if k.gin.GetHeader("Authorization") == "" {
+		state.Domains = nil
+	} else if _, err := s.authenticate(k.gin); err != nil {
+		return err
+	}
+	if !state.Ready {
+		return k.json(http.StatusServiceUnavailable, state)
+	}
+	return k.ok(state)
+}
+
+func (s *Server) openAPI(k *call) error {
+	k.gin.Data(http.StatusOK, "application/yaml", openAPI)
+	return nil
+}
+
+func (s *Server) whoami(k *call) error {
+	return k.ok(contracts.Caller{
+		Subject: k.who.Subject(), Kind: string(k.who.Kind), KeyID: k.who.KeyID, Roles: names(k.who.Roles), Scopes: scopes(k.who.Scopes),
+	})
+}
+
+func names(roles []access.Role) []string {
+	out := make([]string, len(roles))
+	for i, r := range roles {
+		out[i] = string(r)
+	}
+	return out
+}
+
+func scopes(s access.Scopes) contracts.KeyScopes {
+	return contracts.KeyScopes{Domains: s.Domains, Classes: s.Classes}
+}
+
+func (s *Server) audit(k *call) error {
+	var body contracts.AuditRequest
+	if k.gin.Request.ContentLength != 0 {
+		if err := k.body(&body, MaxBody); err != nil {
+			return err
+		}
+	}
+	report, err := s.service.AuditVerify(k.ctx(), k.who, body.RunID)
+	if err != nil {
+		return err
+	}
+	return k.ok(report)
+}

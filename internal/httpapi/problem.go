@@ -1,0 +1,107 @@
+package httpapi
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"net/http"
+	"strconv"
+
+	"github.com/gin-gonic/gin"
+
+	"github.com/manifold-run/manifold/contracts"
+	"github.com/manifold-run/manifold/orchestrator/access"
+)
+
+// status is the one table of what a code is in HTTP.
+func status(code contracts.Code) int {
+	switch code {
+	case contracts.CodeInvalid:
+		return http.StatusBadRequest
+	case contracts.CodeUnauthorized:
+		return http.StatusUnauthorized
+	case contracts.CodeForbidden, contracts.CodeNeedsApproval:
+		return http.StatusForbidden
+	case contracts.CodeNotFound:
+		return http.StatusNotFound
+	case contracts.CodeConflict, contracts.CodeStaleApproval:
+		return http.StatusConflict
+	case contracts.CodeBudgetExceeded, contracts.CodeUnsupported:
+		return http.StatusUnprocessableEntity
+	case contracts.CodeTooLarge:
+		return http.StatusRequestEntityTooLarge
+	case contracts.CodeRateLimited:
+		return http.StatusTooManyRequests
+	case contracts.CodeUnavailable, contracts.CodeLeaseLost:
+		return http.StatusServiceUnavailable
+	case contracts.CodeInternal:
+		return http.StatusInternalServerError
+	}
+	return 0
+}
+
+// problemOf says what of an error the caller gets: an error without a code is
+// internal, and its text stays in the log.
+func problemOf(err error) contracts.Problem {
+	e, coded := errors.AsType[*contracts.Error](err)
+	switch {
+	case coded && e.Code != contracts.CodeInternal && status(e.Code) != 0:
+		p := contracts.Problem{Code: e.Code, Detail: err.Error(), Faults: e.Faults, Data: e.Detail}
+		if len(e.Faults) > 0 {
+			p.Detail = e.Message
+		}
+		return complete(p, status(e.Code))
+	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
+		return complete(contracts.Problem{Code: contracts.CodeUnavailable, Detail: "the request was given up before there was an answer; ask again"}, http.StatusServiceUnavailable)
+	default:
+		return complete(contracts.Problem{Code: contracts.CodeInternal, Detail: "something went wrong here; the log has it under this request id"}, http.StatusInternalServerError)
+	}
+}
+
+func complete(p contracts.Problem, code int) contracts.Problem {
+	p.Type, p.Title, p.Status = "urn:manifold:problem:"+string(p.Code), http.StatusText(code), code
+	return p
+}
+
+// fail is the one place that writes errors.
+func (s *Server) fail(c *gin.Context, err error) {
+	p := problemOf(err)
+	if p.Status >= http.StatusInternalServerError && c.Request.Context().Err() == nil {
+		s.cfg.Logger.ErrorContext(c.Request.Context(), "request failed", "request_id", requestID(c), "route", c.FullPath(), "error", err)
+	}
+	s.write(c, p)
+}
+
+func (s *Server) write(c *gin.Context, p contracts.Problem) {
+	p.RequestID = requestID(c)
+	switch p.Code {
+	case contracts.CodeUnauthorized:
+		c.Header("WWW-Authenticate", `Bearer realm="manifold"`)
+	case contracts.CodeRateLimited, contracts.CodeUnavailable, contracts.CodeLeaseLost:
+		c.Header("Retry-After", retryAfter(p.Data))
+	default:
+	}
+	body, err := json.Marshal(p)
+	if err != nil {
+		p.Data = nil
+		body, _ = json.Marshal(p) //nolint:errchkjson // without foreign data it always can
+	}
+	c.Abort()
+	c.Data(p.Status, "application/problem+json", body)
+}
+
+func retryAfter(data any) string {
+	if after, ok := data.(access.RetryAfter); ok {
+		return strconv.Itoa(after.Seconds)
+	}
+	return "1"
+}
+
+func (s *Server) noRoute(c *gin.Context) {
+	s.fail(c, contracts.Errorf(contracts.CodeNotFound, "there is nothing at %s; /openapi.yaml lists what there is", c.Request.URL.Path))
+}
+
+func (s *Server) noMethod(c *gin.Context) {
+	p := contracts.Problem{Code: contracts.CodeUnsupported, Detail: c.Request.Method + " is not possible here"}
+	s.write(c, complete(p, http.StatusMethodNotAllowed))
+}

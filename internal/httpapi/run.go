@@ -1,0 +1,140 @@
+package httpapi
+
+import (
+	"net/http"
+	"regexp"
+
+	"github.com/manifold-run/manifold/contracts"
+	"github.com/manifold-run/manifold/orchestrator"
+)
+
+func (s *Server) plan(k *call) error {
+	var body contracts.PlanRequest
+	if err := k.body(&body, MaxPlanBody); err != nil {
+		return err
+	}
+	preview, err := s.service.Plan(k.ctx(), k.who, body)
+	if err != nil {
+		return err
+	}
+	return k.ok(preview)
+}
+
+func (s *Server) runPlan(k *call) error {
+	var body contracts.RunPlan
+	if err := k.body(&body, MaxPlanBody); err != nil {
+		return err
+	}
+	if err := s.checkWebhook(body.WebhookURL); err != nil {
+		return err
+	}
+	key, err := k.idempotencyKey()
+	if err != nil {
+		return err
+	}
+	response, err := s.service.RunPlan(k.ctx(), k.who, body, key, k.wait())
+	if err != nil {
+		return err
+	}
+	return k.json(http.StatusCreated, response)
+}
+
+func (s *Server) listRuns(k *call) error {
+	filter := orchestrator.RunsFilter{SessionID: k.query("session_id"), State: contracts.RunState(k.query("state"))}
+	var err error
+	if filter.Before, err = k.time("before"); err != nil {
+		return err
+	}
+	if filter.Limit, err = k.limit(); err != nil {
+		return err
+	}
+	if filter.All, err = k.flag("all"); err != nil {
+		return err
+	}
+	runs, err := s.service.Runs(k.ctx(), k.who, filter)
+	if err != nil {
+		return err
+	}
+	return list(k, runs)
+}
+
+func (s *Server) showRun(k *call) error {
+	view, err := s.service.Run(k.ctx(), k.who, k.param("id"), k.wait())
+	if err != nil {
+		return err
+	}
+	return k.ok(view)
+}
+
+func (s *Server) cancelRun(k *call) error {
+	view, err := s.service.CancelRun(k.ctx(), k.who, k.param("id"))
+	if err != nil {
+		return err
+	}
+	return k.ok(view)
+}
+
+func (s *Server) runEvents(k *call) error {
+	after, limit, err := k.page()
+	if err != nil {
+		return err
+	}
+	events, err := s.service.RunEvents(k.ctx(), k.who, k.param("id"), after, limit)
+	if err != nil {
+		return err
+	}
+	return list(k, events)
+}
+
+func (s *Server) ledger(k *call) error {
+	entries, err := s.service.Ledger(k.ctx(), k.who, k.param("id"))
+	if err != nil {
+		return err
+	}
+	return list(k, entries)
+}
+
+func (s *Server) replay(k *call) error {
+	r, err := s.service.ReplayRun(k.ctx(), k.who, k.param("id"))
+	if err != nil {
+		return err
+	}
+	return k.ok(contracts.ReplayReport(r))
+}
+
+func (s *Server) compensate(k *call) error {
+	response, err := s.service.Compensate(k.ctx(), k.who, k.param("id"), k.param("node"), k.wait())
+	if err != nil {
+		return err
+	}
+	return k.json(http.StatusCreated, response)
+}
+
+var hashForm = regexp.MustCompile(`^[0-9a-f]{64}$`)
+
+func (s *Server) artifact(k *call) error {
+	hash := k.param("sha256")
+	if !hashForm.MatchString(hash) {
+		return contracts.Errorf(contracts.CodeInvalid, "an artifact is named by 64 hexadecimal digits")
+	}
+	body, err := s.service.Artifact(k.ctx(), k.who, k.param("id"), hash)
+	if err != nil {
+		return err
+	}
+	return k.foreign(body)
+}
+
+func (s *Server) nodeData(k *call) error {
+	body, err := s.service.NodeData(k.ctx(), k.who, k.param("id"), k.param("node"))
+	if err != nil {
+		return err
+	}
+	return k.foreign(body)
+}
+
+// foreign writes what a domain sent: as a file, never to be shown as a page.
+func (k *call) foreign(body []byte) error {
+	k.gin.Header("Content-Disposition", "attachment")
+	k.gin.Data(http.StatusOK, "application/json", body)
+	return nil
+}

@@ -1,0 +1,117 @@
+package httpapi
+
+import (
+	"cmp"
+	"errors"
+	"log/slog"
+	"net/http"
+	"time"
+
+	"github.com/gin-gonic/gin"
+
+	"github.com/manifold-run/manifold/orchestrator"
+	"github.com/manifold-run/manifold/orchestrator/access"
+	"github.com/manifold-run/manifold/orchestrator/registry"
+)
+
+// The limits of requests.
+const (
+	MaxBody     = 1 << 20
+	MaxPlanBody = 4 << 20
+	MaxWait     = 60 * time.Second
+)
+
+// Config bounds the face; zero values take the defaults in brackets.
+type Config struct {
+	// ForwardedUser is the header in which frontend keys say who is asking
+	// ["Manifold-User"].
+	ForwardedUser string
+	// CheckWebhook judges the URL that a caller wants to be told at; nil
+	// allows all.
+	CheckWebhook func(url string) error
+	// RequestsPerMinute bounds the requests of one caller in the long run
+	// [1200], Burst those at once [200].
+	RequestsPerMinute, Burst int
+	// Version is what /health tells.
+	Version string
+	Now     func() time.Time
+	Logger  *slog.Logger
+}
+
+// Deps are the use cases behind the routes.
+type Deps struct {
+	Service  *orchestrator.Service
+	Registry *registry.Registry
+	Keys     *access.Keys
+	// Unregistered is told which domain is gone; it may be nil.
+	Unregistered func(domain string)
+}
+
+// Server is the REST API as an http.Handler.
+type Server struct {
+	cfg      Config
+	service  *orchestrator.Service
+	registry *registry.Registry
+	keys     *access.Keys
+	gone     func(domain string)
+	limiter  *limiter
+	engine   *gin.Engine
+}
+
+var _ http.Handler = (*Server)(nil)
+
+// New makes the API. The caller serves it; see Timeouts.
+func New(cfg Config, deps Deps) (*Server, error) {
+	if deps.Service == nil || deps.Registry == nil || deps.Keys == nil {
+		return nil, errors.New("httpapi: service, registry and keys are needed")
+	}
+	cfg.ForwardedUser = cmp.Or(cfg.ForwardedUser, "Manifold-User")
+	if cfg.Now == nil {
+		cfg.Now = time.Now
+	}
+	if cfg.Logger == nil {
+		cfg.Logger = slog.New(slog.DiscardHandler)
+	}
+	if cfg.CheckWebhook == nil {
+		cfg.CheckWebhook = func(string) error { return nil }
+	}
+	s := &Server{
+		cfg: cfg, service: deps.Service, registry: deps.Registry, keys: deps.Keys, gone: deps.Unregistered,
+		limiter: newLimiter(cmp.Or(cfg.RequestsPerMinute, 1200), cmp.Or(cfg.Burst, 200), cfg.Now),
+	}
+	if s.gone == nil {
+		s.gone = func(string) {}
+	}
+	return s, s.build()
+}
+
+func (s *Server) build() error {
+	gin.SetMode(gin.ReleaseMode)
+	s.engine = gin.New()
+	s.engine.HandleMethodNotAllowed = true
+	s.engine.RedirectTrailingSlash = false
+	s.engine.UseRawPath, s.engine.UnescapePathValues = true, true
+	if err := s.engine.SetTrustedProxies(nil); err != nil {
+		return err
+	}
+	s.engine.Use(s.observe, s.harden)
+	for _, r := range s.routes() {
+		s.engine.Handle(r.method, r.path, s.adapt(r))
+	}
+	s.engine.NoRoute(s.noRoute)
+	s.engine.NoMethod(s.noMethod)
+	return nil
+}
+
+// ServeHTTP answers one request.
+func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) { s.engine.ServeHTTP(w, r) }
+
+// Timeouts sets on a server the times that keep slow clients from holding
+// connections, and still let a request wait as long as MaxWait.
+func Timeouts(srv *http.Server) {
+	srv.ReadHeaderTimeout = 5 * time.Second
+	srv.ReadTimeout = 30 * time.Second
+	srv.WriteTimeout = MaxWait + 30*time.Second
+	srv.IdleTimeout = 2 * time.Minute
+	srv.MaxHeaderBytes = 64 << 10
+}

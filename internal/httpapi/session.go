@@ -1,0 +1,140 @@
+package httpapi
+
+import (
+	"net/http"
+
+	"github.com/manifold-run/manifold/contracts"
+)
+
+func (s *Server) startSession(k *call) error {
+	var body contracts.StartSession
+	if err := k.parsed(contracts.SchemaStartSession, &body); err != nil {
+		return err
+	}
+	if err := s.checkWebhook(body.WebhookURL); err != nil {
+		return err
+	}
+	key, err := k.idempotencyKey()
+	if err != nil {
+		return err
+	}
+	response, err := s.service.StartSession(k.ctx(), k.who, body, key, k.wait())
+	if err != nil {
+		return err
+	}
+	k.gin.Header("Location", "/v1/sessions/"+response.SessionID)
+	return k.json(http.StatusCreated, response)
+}
+
+// checkWebhook refuses a URL that the guard would refuse at every delivery.
+func (s *Server) checkWebhook(url string) error {
+	if url == "" {
+		return nil
+	}
+	if err := s.cfg.CheckWebhook(url); err != nil {
+		return contracts.Invalid("the webhook cannot be used", contracts.Fault{Pointer: "/webhook_url", Message: err.Error()})
+	}
+	return nil
+}
+
+func (s *Server) listSessions(k *call) error {
+	before, err := k.time("before")
+	if err != nil {
+		return err
+	}
+	limit, err := k.limit()
+	if err != nil {
+		return err
+	}
+	items, err := s.service.Sessions(k.ctx(), k.who, before, limit)
+	if err != nil {
+		return err
+	}
+	return list(k, items)
+}
+
+func (s *Server) showSession(k *call) error {
+	response, err := s.service.Session(k.ctx(), k.who, k.param("id"), k.wait())
+	if err != nil {
+		return err
+	}
+	return k.ok(response)
+}
+
+func (s *Server) deleteSession(k *call) error {
+	if err := s.service.DeleteSession(k.ctx(), k.who, k.param("id")); err != nil {
+		return err
+	}
+	k.gin.Status(http.StatusNoContent)
+	return nil
+}
+
+func (s *Server) renameSession(k *call) error {
+	var body contracts.Rename
+	if err := k.body(&body, MaxBody); err != nil {
+		return err
+	}
+	response, err := s.service.RenameSession(k.ctx(), k.who, k.param("id"), body.Name)
+	if err != nil {
+		return err
+	}
+	return k.ok(response)
+}
+
+func (s *Server) say(k *call) error {
+	var body contracts.Message
+	if err := k.body(&body, MaxBody); err != nil {
+		return err
+	}
+	key, err := k.idempotencyKey()
+	if err != nil {
+		return err
+	}
+	response, err := s.service.Say(k.ctx(), k.who, k.param("id"), body.Message, key, k.wait())
+	if err != nil {
+		return err
+	}
+	return k.ok(response)
+}
+
+func (s *Server) resume(k *call) error {
+	var body contracts.Resume
+	if err := k.parsed(contracts.SchemaResume, &body); err != nil {
+		return err
+	}
+	response, err := s.service.Resume(k.ctx(), k.who, k.param("id"), body, k.wait())
+	if err != nil {
+		return err
+	}
+	return k.ok(response)
+}
+
+func (s *Server) sessionSummary(k *call) error {
+	text, err := s.service.SessionSummary(k.ctx(), k.who, k.param("id"))
+	if err != nil {
+		return err
+	}
+	k.gin.Data(http.StatusOK, "text/markdown; charset=utf-8", []byte(text))
+	return nil
+}
+
+func (s *Server) sessionEvents(k *call) error {
+	after, limit, err := k.page()
+	if err != nil {
+		return err
+	}
+	events, err := s.service.Events(k.ctx(), k.who, k.param("id"), after, limit)
+	if err != nil {
+		return err
+	}
+	return list(k, events)
+}
+
+// page reads the place and the size of a page of events.
+func (k *call) page() (after int64, limit int, err error) {
+	if after, err = k.number("after"); err != nil {
+		return 0, 0, err
+	}
+	limit, err = k.limit()
+	return after, limit, err
+}
