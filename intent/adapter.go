@@ -267,12 +267,17 @@ func (g *gating) link(order []int) {
 			continue
 		}
 		for _, j := range g.clauses[i].After {
-			if before, ok := g.ids[j]; ok {
-				k := slices.IndexFunc(g.out.Intents, func(in contracts.Intent) bool { return in.ID == id })
+			before, ok := g.ids[j]
+			k, first := g.place(id), g.place(before)
+			if ok && first < k { // a circle is cut where it closes
 				g.out.Intents[k].After = append(g.out.Intents[k].After, before)
 			}
 		}
 	}
+}
+
+func (g *gating) place(id string) int {
+	return slices.IndexFunc(g.out.Intents, func(in contracts.Intent) bool { return in.ID == id })
 }
 
 func (g *gating) anyWrite() bool {

@@ -21,8 +21,8 @@ func word(n int) string {
 	return b.String()
 }
 
-// generated is a catalog of n capabilities with ten examples each.
-func generated(n int) *contracts.Catalog {
+// generated is a catalog of n capabilities with some examples each.
+func generated(n, examples int) *contracts.Catalog {
 	var manifests []*contracts.Manifest
 	verbs := []string{"create", "list", "update", "remove", "inspect", "export", "compare", "approve"}
 	for i := 0; i < n; i++ {
@@ -37,7 +37,7 @@ func generated(n int) *contracts.Catalog {
 		}
 		c.Metadata.SideEffectClass = contracts.ClassRead
 		c.Metadata.IntentHints = &contracts.IntentHints{}
-		for k := range 10 {
+		for k := range examples {
 			example := fmt.Sprintf("%s the %s of %s %s-%d since 2026-0%d-01", verb, noun, kind, noun[:2], k*17+1, k%9+1)
 			if k%2 == 1 {
 				example = fmt.Sprintf("please %s my %s %s with %d %s", verb, kind, noun, k, word(i*3+k))
@@ -48,11 +48,11 @@ func generated(n int) *contracts.Catalog {
 		last := manifests[len(manifests)-1]
 		last.Capabilities = append(last.Capabilities, c)
 	}
-	return catalogOf(fmt.Sprintf("generated-%d", n), manifests...)
+	return catalogOf(fmt.Sprintf("generated-%d-%d", n, examples), manifests...)
 }
 
 func benchmarkUnderstand(b *testing.B, n int) {
-	catalog := generated(n)
+	catalog := generated(n, 10)
 	adapter, err := intent.NewAdapter(intent.Config{})
 	if err != nil {
 		b.Fatal(err)
@@ -78,7 +78,7 @@ func BenchmarkUnderstand1k(b *testing.B) { benchmarkUnderstand(b, 1000) }
 func BenchmarkUnderstand10k(b *testing.B) { benchmarkUnderstand(b, 10000) }
 
 func BenchmarkIndex10k(b *testing.B) {
-	catalog := generated(10000)
+	catalog := generated(10000, 10)
 	for b.Loop() {
 		if x := intent.NewIndex(catalog); x.Size() != 10000 {
 			b.Fatalf("the index has %d capabilities", x.Size())

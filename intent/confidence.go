@@ -108,7 +108,7 @@ func (c coverage) limit(anyValue, complete bool) float64 {
 	switch {
 	case c.asked == 0 && !anyValue:
 		return foreignConfidence
-	case c.strange > 0 && 2*c.strange >= c.asked && c.asked <= 3 && (!anyValue || !complete):
+	case c.asked <= 3 && (2*c.strange > c.asked && !complete || c.strange > 0 && 2*c.strange >= c.asked && !anyValue):
 		return foreignConfidence
 	case c.asked <= 1 && c.words <= 2 && !anyValue:
 		return terseConfidence

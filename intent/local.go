@@ -82,8 +82,7 @@ func (l *Local) Match(ctx context.Context, q Query) ([]Clause, error) {
 
 // fill reads the parameters of one capability from a text.
 func (l *Local) fill(entry *contracts.CapabilityEntry, message string, only []string, now time.Time) slot.Filled {
-	m := l.tools.Read(message, now)
-	return l.slots(entry).Fill(m, slot.Range{To: len(m.Tokens)}, only)
+	return l.slots(entry).Answer(l.tools.Read(message, now), only)
 }
 
 // slots finds the compiled parameters of an entry in the recent indexes, or

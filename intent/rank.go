@@ -12,7 +12,7 @@ import (
 const (
 	shareBM25 = 0.5
 	shareBest = 0.6
-	shareName = 0.08 // of a domain that the message names
+	shareName = 0.3 // of a domain that the message names
 )
 
 // shortlist is how many capabilities are compared sentence by sentence.

@@ -148,6 +148,41 @@ func (s *Set) Fill(m *Message, part Range, only []string) Filled {
 	return r.result(r.solve())
 }
 
+// Answer reads the answer to a question about some parameters. If it was about
+// one and nothing in the answer stands out, the whole answer may be its value.
+func (s *Set) Answer(m *Message, only []string) Filled {
+	all := Range{To: len(m.Tokens)}
+	f := s.Fill(m, all, only)
+	if len(only) != 1 || len(f.Values) > 0 || f.Contested > 0 || all.To == 0 {
+		return f
+	}
+	p := s.byName(only[0])
+	if p == nil || s.refuses(m) && p.kind != "boolean" {
+		return f
+	}
+	span := text.Span{Start: m.Tokens[0].Start, End: m.Tokens[all.To-1].End}
+	values, ok := s.parseMany(p, m.Src[span.Start:span.End], false, m.Now)
+	if !ok {
+		return f
+	}
+	r := &reading{set: s, doc: m.Doc, to: all.To}
+	var mentions []mention
+	for _, v := range values {
+		mentions = append(mentions, mention{param: p, last: all.To - 1, value: v, kind: kindAnswer, p: 0.8})
+	}
+	return r.result(mentions)
+}
+
+// refuses tells an answer that only says no, or that refers to something else.
+func (s *Set) refuses(m *Message) bool {
+	for _, t := range m.Tokens {
+		if !s.tools.Lexicon.Light(t.Fold) && !Negates(t.Fold) && t.Fold != "mind" && t.Fold != "cancel" {
+			return false
+		}
+	}
+	return true
+}
+
 // Words gives the texts that the parameters add to what a capability is about:
 // names, descriptions, members of enums and aliases.
 func Words(c *contracts.Capability) []string {

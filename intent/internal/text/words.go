@@ -67,7 +67,7 @@ le les du au aux et ou mais dans sur avec sans pour par est sont quel quelle que
 
 const fillerWords = `
 please pls plz kindly thanks thank hi hello hey dear ok okay well alright sure morning evening afternoon cheers sorry excuse
-show give tell see get display
+show give tell see get display know find check
 could would like want need wanna let lets lemme gonna just maybe perhaps
 favor obrigado obrigada ola oi bom dia gracias hola bitte danke hallo merci bonjour svp`
 
