@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"maps"
+	"slices"
 	"strings"
 	"time"
 
@@ -202,25 +203,17 @@ func (s *Service) takeAnswer(t *Turn, response any) error {
 // chooseCapability replaces the reading of one clause; its parameters are read
 // again from its own words, not from the answer.
 func (s *Service) chooseCapability(t *Turn, intentID string, response any) error {
-	ref, _ := response.(string)
-	entry, err := s.catalogs.Catalog().Resolve(ref, "")
+	ref, _ := response.(string) // a value that is no text resolves to nothing
+	at := slices.IndexFunc(t.Intents, func(i contracts.Intent) bool { return i.ID == intentID })
+	if at < 0 {
+		t.Intents = append(t.Intents, contracts.Intent{ID: cmp.Or(intentID, "i1"), Clause: t.Message})
+		at = len(t.Intents) - 1
+	}
+	chosen, err := s.intents.Choose(s.catalogs.Catalog(), t.Intents[at], ref, s.cfg.Now())
 	if err != nil {
 		return err
 	}
-	chosen := contracts.Intent{ID: cmp.Or(intentID, "i1"), Clause: t.Message}
-	at := len(t.Intents)
-	for n, i := range t.Intents {
-		if i.ID == chosen.ID {
-			chosen, at = i, n
-		}
-	}
-	chosen.Domain, chosen.Capability, chosen.Confidence = entry.Domain, entry.Capability.Name, 1
-	chosen.Parameters, chosen.Evidence = s.intents.Fill(entry, cmp.Or(chosen.Clause, t.Message), nil, s.cfg.Now())
-	if at == len(t.Intents) {
-		t.Intents = append(t.Intents, chosen)
-	} else {
-		t.Intents[at] = chosen
-	}
+	t.Intents[at] = chosen
 	return nil
 }
 

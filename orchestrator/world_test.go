@@ -1,0 +1,178 @@
+package orchestrator_test
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/manifold-run/manifold/contracts"
+	"github.com/manifold-run/manifold/execution"
+	"github.com/manifold-run/manifold/intent"
+	"github.com/manifold-run/manifold/orchestrator"
+	"github.com/manifold-run/manifold/orchestrator/access"
+	"github.com/manifold-run/manifold/orchestrator/orchestratortest"
+)
+
+// office is an invented domain of people and their leave, with the whole core
+// around it.
+type office struct {
+	*orchestrator.Service
+
+	t       *testing.T
+	catalog *contracts.Catalog
+	runner  *execution.Runner
+
+	mu     sync.Mutex // guards the fields below
+	booked map[string]map[string]any
+	calls  int
+}
+
+var (
+	ana = access.Principal{Kind: access.KindUser, ID: "ana", Roles: []access.Role{access.RoleOperator}}
+	bob = access.Principal{Kind: access.KindUser, ID: "bob", Roles: []access.Role{access.RoleApprover}}
+	vic = access.Principal{Kind: access.KindUser, ID: "vic", Roles: []access.Role{access.RoleViewer}}
+)
+
+func newOffice(t *testing.T) *office {
+	t.Helper()
+	o := &office{t: t, booked: map[string]map[string]any{}}
+	o.catalog = loadCatalog(t, "testdata/people.json")
+	store := orchestratortest.NewStore()
+	hub := orchestrator.NewHub()
+	runner, err := execution.New(execution.Config{}, execution.Deps{Store: store, Invoker: o, Catalogs: o, Observer: hub})
+	if err != nil {
+		t.Fatal(err)
+	}
+	intents, err := intent.NewAdapter(intent.Config{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	service, err := orchestrator.New(orchestrator.Config{}, orchestrator.Deps{
+		Sessions: store, Turns: store, Previews: store, Runs: store, Runner: runner, Intents: intents, Catalogs: o, Hub: hub,
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := runner.Start(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
+		defer cancel()
+		_ = runner.Stop(ctx)
+	})
+	o.Service, o.runner = service, runner
+	return o
+}
+
+func loadCatalog(t *testing.T, path string) *contracts.Catalog {
+	t.Helper()
+	body, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	m, err := contracts.ParseManifest(body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	d := &contracts.DomainEntry{Name: m.Domain, Manifest: m}
+	for i := range m.Capabilities {
+		c := &m.Capabilities[i]
+		policy := contracts.EffectivePolicy(m.Domain, c, c.Metadata.Compensation != nil, contracts.Overlay{}, contracts.SitePolicy{})
+		digest, err := contracts.CapabilityDigest(c, policy)
+		if err != nil {
+			t.Fatal(err)
+		}
+		d.Capabilities = append(d.Capabilities, &contracts.CapabilityEntry{Domain: m.Domain, Capability: c, Policy: policy, Digest: digest})
+	}
+	return contracts.NewCatalog("test", []*contracts.DomainEntry{d}, nil)
+}
+
+// Catalog, Refresh and Health make the office its own registry.
+func (o *office) Catalog() *contracts.Catalog           { return o.catalog }
+func (o *office) Refresh(context.Context, string) error { return nil }
+func (o *office) Health() map[string]contracts.HealthStatus {
+	return map[string]contracts.HealthStatus{"people": contracts.HealthOK}
+}
+
+var staff = map[string]string{"w1": "Ana Souza", "w2": "Bruno Keller", "w3": "Chen Wei", "w4": "Ana Lopes"}
+
+// Invoke is the domain.
+func (o *office) Invoke(_ context.Context, c execution.Call) execution.Reply {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.calls++
+	worker := fmt.Sprint(c.Parameters["worker"])
+	switch c.Entry.Capability.Name {
+	case "find_people":
+		return found(fmt.Sprint(c.Parameters["query"]))
+	case "get_leave_balances":
+		return ok(staff[worker]+" has days left", map[string]any{"worker": staff[worker], "vacation": 12.5, "days": 12.5})
+	case "book_leave":
+		id := fmt.Sprintf("req-%d", len(o.booked)+1)
+		o.booked[c.Context.IdempotencyKey] = c.Parameters
+		return ok("booked for "+staff[worker], map[string]any{"request_id": id})
+	case "cancel_leave":
+		return ok("cancelled "+fmt.Sprint(c.Parameters["request_id"]), map[string]any{"request_id": c.Parameters["request_id"]})
+	default:
+		return ok("done", map[string]any{})
+	}
+}
+
+func ok(summary string, facts map[string]any) execution.Reply {
+	return execution.Reply{Kind: execution.ReplyResult, Result: contracts.ToolResult{OK: true, Summary: summary, Facts: facts}}
+}
+
+func found(query string) execution.Reply {
+	matches := []any{}
+	for _, id := range []string{"w1", "w2", "w3", "w4"} {
+		if strings.Contains(strings.ToLower(staff[id]), strings.ToLower(query)) {
+			matches = append(matches, map[string]any{"value": id, "label": staff[id]})
+		}
+	}
+	return ok(fmt.Sprintf("%d found", len(matches)), map[string]any{"matches": matches})
+}
+
+func (o *office) bookings() int {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return len(o.booked)
+}
+
+const patience = 20 * time.Second
+
+// ask starts a session of ana's.
+func (o *office) ask(message string) contracts.SessionResponse {
+	o.t.Helper()
+	r, err := o.StartSession(o.t.Context(), ana, contracts.StartSession{Message: message}, "", patience)
+	if err != nil {
+		o.t.Fatal(err)
+	}
+	return r
+}
+
+func (o *office) approve(who access.Principal, i contracts.Interrupt) error {
+	o.t.Helper()
+	_, err := o.Decide(o.t.Context(), who, i.Code, contracts.Resume{
+		Decision: contracts.DecisionApprove, ActionSHA256: i.ActionSHA256,
+	}, patience)
+	return err
+}
+
+func text(a *contracts.Answer) string {
+	if a == nil {
+		return ""
+	}
+	var b strings.Builder
+	for _, block := range a.Blocks {
+		fmt.Fprintln(&b, block.Text, block.Items)
+		for _, row := range block.Rows {
+			fmt.Fprintln(&b, row...)
+		}
+	}
+	return b.String()
+}
