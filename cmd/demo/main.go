@@ -1,0 +1,143 @@
+// Command demo starts everything in one process, with sandboxes: a Workday
+// tenant and its domain, two example domains, and the server with one key for
+// somebody who asks and one for somebody who approves. It needs nothing but
+// Go, and leaves nothing behind unless it is given a folder.
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"syscall"
+	"time"
+
+	"github.com/manifold-run/manifold/internal/app"
+)
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	err := run(ctx, os.Args[1:], os.Stdout, os.Stderr, nil)
+	stop()
+	if err != nil && !errors.Is(err, flag.ErrHelp) {
+		_, _ = fmt.Fprintln(os.Stderr, "demo:", err)
+		os.Exit(1)
+	}
+}
+
+type options struct {
+	addr    string
+	data    string
+	verbose bool
+}
+
+func parse(args []string, stderr io.Writer) (options, error) {
+	var o options
+	flags := flag.NewFlagSet("demo", flag.ContinueOnError)
+	flags.SetOutput(stderr)
+	flags.StringVar(&o.addr, "addr", "127.0.0.1:8080", "address to serve on; a free port is taken if it is in use")
+	flags.StringVar(&o.data, "data", "", "folder to keep everything in (default: a temporary one, removed at the end)")
+	flags.BoolVar(&o.verbose, "verbose", false, "write the log of all parts to stderr")
+	err := flags.Parse(args)
+	if err == nil && flags.NArg() > 0 {
+		err = fmt.Errorf("unexpected argument %q", flags.Arg(0))
+	}
+	return o, err
+}
+
+// run serves until ctx ends. ready, if it is given, is called once everything
+// answers.
+func run(ctx context.Context, args []string, stdout, stderr io.Writer, ready func(stage)) (err error) {
+	o, err := parse(args, stderr)
+	if err != nil {
+		return err
+	}
+	if o.data == "" {
+		if o.data, err = os.MkdirTemp("", "manifold-demo-"); err != nil {
+			return err
+		}
+		defer func() { err = errors.Join(err, os.RemoveAll(o.data)) }()
+	}
+	if o.data, err = filepath.Abs(o.data); err != nil {
+		return err
+	}
+	level := slog.LevelError
+	if o.verbose {
+		level = slog.LevelInfo
+	}
+	logger := slog.New(slog.NewTextHandler(stderr, &slog.HandlerOptions{Level: level}))
+	world, err := startWorld(ctx, o.data, logger)
+	if err != nil {
+		return err
+	}
+	// What is started here is stopped when ctx has ended already.
+	defer func() { err = errors.Join(err, world.stop()) }()
+	return serve(ctx, o, world, logger, stdout, ready)
+}
+
+func serve(ctx context.Context, o options, w *world, logger *slog.Logger, stdout io.Writer, ready func(stage)) (err error) {
+	server, err := startServer(ctx, o, w.bootstrap(), logger)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, server.Stop(context.WithoutCancel(ctx))) }()
+	keys, err := peopleKeys(ctx, server, o.data)
+	if err != nil {
+		return err
+	}
+	s := stage{
+		URL: server.URL(), AdminKeyFile: server.AdminKeyFile(), Keys: keys,
+		Monday: monday(time.Now()),
+	}
+	if err := s.print(stdout); err != nil {
+		return err
+	}
+	if ready != nil {
+		ready(s)
+	}
+	select {
+	case <-ctx.Done():
+		return nil
+	case err := <-server.Failed():
+		return err
+	}
+}
+
+// startServer takes a free port when the wanted one is in use: a newcomer's
+// machine may well have something on 8080.
+func startServer(ctx context.Context, o options, bootstrap []byte, logger *slog.Logger) (*app.App, error) {
+	addr, err := freeAddr(ctx, o.addr)
+	if err != nil {
+		return nil, err
+	}
+	server, err := app.New(ctx, app.Config{
+		Addr: addr, DataDir: filepath.Join(o.data, "server"), Bootstrap: bootstrap, Version: "demo", Logger: logger,
+	})
+	if err != nil {
+		return nil, err
+	}
+	if err := server.Start(ctx); err != nil {
+		return nil, errors.Join(err, server.Stop(context.WithoutCancel(ctx)))
+	}
+	settle, cancel := context.WithTimeout(ctx, 30*time.Second)
+	defer cancel()
+	if err := server.Settled(settle); err != nil {
+		return nil, errors.Join(fmt.Errorf("wait for the domains: %w", err), server.Stop(context.WithoutCancel(ctx)))
+	}
+	return server, nil
+}
+
+// monday gives a Monday two to three weeks ahead, so that the days are free
+// and nobody has to hurry.
+func monday(now time.Time) string {
+	day := now.AddDate(0, 0, 14)
+	for day.Weekday() != time.Monday {
+		day = day.AddDate(0, 0, 1)
+	}
+	return day.Format(time.DateOnly)
+}

@@ -1,0 +1,115 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/manifold-run/manifold/client"
+	"github.com/manifold-run/manifold/contracts"
+	"github.com/manifold-run/manifold/internal/app"
+)
+
+// keys are those of the two people of the demo.
+type keys struct {
+	Requester string `json:"requester"`
+	Approver  string `json:"approver"`
+}
+
+// peopleKeys makes the keys at the first start in a folder, and reads them at
+// the later ones.
+func peopleKeys(ctx context.Context, server *app.App, data string) (keys, error) {
+	file := filepath.Join(data, "demo-keys.json")
+	body, err := os.ReadFile(file)
+	var k keys
+	if err == nil {
+		return k, json.Unmarshal(body, &k)
+	}
+	if !errors.Is(err, fs.ErrNotExist) {
+		return k, err
+	}
+	admin, err := os.ReadFile(server.AdminKeyFile())
+	if err != nil {
+		return k, err
+	}
+	c, err := client.New(client.Config{URL: server.URL(), Key: strings.TrimSpace(string(admin))})
+	if err != nil {
+		return k, err
+	}
+	if k.Requester, err = person(ctx, c, "rita", "operator"); err != nil {
+		return k, err
+	}
+	if k.Approver, err = person(ctx, c, "otto", "approver"); err != nil {
+		return k, err
+	}
+	if body, err = json.Marshal(k); err != nil {
+		return k, err
+	}
+	return k, os.WriteFile(file, body, 0o600)
+}
+
+func person(ctx context.Context, c *client.Client, name, role string) (string, error) {
+	key, err := c.CreateKey(ctx, contracts.KeySpec{Name: "demo " + role, Kind: "user", Principal: name, Roles: []string{role}})
+	if err != nil {
+		return "", fmt.Errorf("key for %s: %w", name, err)
+	}
+	return key.Text, nil
+}
+
+// stage is what a newcomer needs to know.
+type stage struct {
+	URL          string
+	AdminKeyFile string
+	Keys         keys
+	Monday       string
+}
+
+const guide = `
+Manifold is running at {url}   (Ctrl-C ends it)
+
+Rita asks. In a second terminal, in this folder:
+
+    export MANIFOLD_URL={url}
+    export MANIFOLD_KEY={requester}
+    go build -o bin/ ./cmd/manifold && export PATH="$PWD/bin:$PATH"
+
+Otto approves. In a third terminal, in this folder:
+
+    export MANIFOLD_URL={url}
+    export MANIFOLD_KEY={approver}
+    export PATH="$PWD/bin:$PATH"
+
+Three things to try:
+
+ 1. Rita compares; three people are looked up and read side by side.
+
+    manifold ask compare the time off balances of Ana Souza, Bruno Lima and Carla Mendes
+
+ 2. Rita requests; Otto sees exactly what will be done, and approves; the write is read back.
+
+    manifold ask --no-wait request 2 days off for Ana Souza from {monday}
+    manifold gates
+    manifold approve CODE            # Otto, with the code that "gates" shows
+    manifold runs
+
+ 3. A domain in plain Python joins while everything runs.
+
+    python3 examples/bookshelf/domain.py 8093 &
+    MANIFOLD_KEY=$(cat {admin}) manifold domain add bookshelf http://127.0.0.1:8093
+    manifold ask do you have books by Jane Austen
+
+`
+
+func (s stage) print(w io.Writer) error {
+	_, err := io.WriteString(w, strings.NewReplacer(
+		"{url}", s.URL, "{requester}", s.Keys.Requester, "{approver}", s.Keys.Approver,
+		"{monday}", s.Monday, "{admin}", s.AdminKeyFile,
+	).Replace(guide))
+	return err
+}

@@ -1,0 +1,167 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/http"
+	"path/filepath"
+	"sync"
+	"time"
+
+	"github.com/manifold-run/manifold/contracts"
+	"github.com/manifold-run/manifold/domains/workday"
+	"github.com/manifold-run/manifold/domains/workday/sandbox"
+	"github.com/manifold-run/manifold/examples/communication"
+	"github.com/manifold-run/manifold/examples/finance"
+)
+
+// world is everything around the server: the sandbox and the domains, each on
+// a port of its own on this machine.
+type world struct {
+	cut     context.CancelFunc
+	serving sync.WaitGroup
+	closers []func() error
+	urls    map[string]string
+
+	mu   sync.Mutex // guards errs
+	errs []error
+}
+
+// service is what all domains are.
+type service interface {
+	Serve(ctx context.Context, listener net.Listener) error
+}
+
+func startWorld(ctx context.Context, data string, logger *slog.Logger) (*world, error) {
+	// The domains outlive the signal: the server finishes its writes first.
+	ctx, cut := context.WithCancel(context.WithoutCancel(ctx))
+	w := &world{cut: cut, urls: map[string]string{}}
+	if err := w.start(ctx, data, logger); err != nil {
+		return nil, errors.Join(err, w.stop())
+	}
+	return w, nil
+}
+
+func (w *world) start(ctx context.Context, data string, logger *slog.Logger) error {
+	people, err := w.startTenant(ctx, logger)
+	if err != nil {
+		return err
+	}
+	prices, err := finance.New(finance.Config{Logger: logger.With("service", "finance")})
+	if err != nil {
+		return err
+	}
+	messages, err := communication.New(ctx, communication.Config{
+		Dir: filepath.Join(data, "communication"), Logger: logger.With("service", "communication"),
+	})
+	if err != nil {
+		return err
+	}
+	w.closers = append(w.closers, messages.Close)
+	return errors.Join(
+		w.serve(ctx, "workday", people), w.serve(ctx, "finance", prices), w.serve(ctx, "communication", messages),
+	)
+}
+
+// startTenant starts the sandbox and makes the domain in front of it.
+func (w *world) startTenant(ctx context.Context, logger *slog.Logger) (service, error) {
+	tenant, err := sandbox.New(sandbox.Config{})
+	if err != nil {
+		return nil, err
+	}
+	listener, err := listen(ctx, "127.0.0.1:0")
+	if err != nil {
+		return nil, err
+	}
+	w.serving.Go(func() { w.note(serveHTTP(ctx, tenant, listener)) })
+	c := tenant.Credentials()
+	return workday.New(workday.Config{
+		Tenant: workday.Tenant{
+			URL: "http://" + listener.Addr().String(), Name: c.Tenant, ClientID: c.ClientID, ClientSecret: c.ClientSecret,
+			Tokens: workday.MemoryTokens(c.RefreshToken), AllowLoopback: true,
+			RequestsPerSecond: 200, Burst: 50, MaxConcurrency: 16,
+		},
+		Logger: logger.With("service", "workday"),
+	})
+}
+
+func (w *world) serve(ctx context.Context, domain string, svc service) error {
+	listener, err := listen(ctx, "127.0.0.1:0")
+	if err != nil {
+		return err
+	}
+	w.urls[domain] = "http://" + listener.Addr().String()
+	w.serving.Go(func() { w.note(svc.Serve(ctx, listener)) })
+	return nil
+}
+
+func serveHTTP(ctx context.Context, handler http.Handler, listener net.Listener) error {
+	srv := &http.Server{Handler: handler, ReadHeaderTimeout: 5 * time.Second}
+	served := make(chan error, 1)
+	go func() { served <- srv.Serve(listener) }()
+	select {
+	case err := <-served:
+		return err
+	case <-ctx.Done():
+	}
+	err := srv.Close()
+	<-served
+	return err
+}
+
+func listen(ctx context.Context, addr string) (net.Listener, error) {
+	var lc net.ListenConfig
+	listener, err := lc.Listen(ctx, "tcp", addr)
+	if err != nil {
+		return nil, fmt.Errorf("listen on %s: %w", addr, err)
+	}
+	return listener, nil
+}
+
+// freeAddr gives the address if it can be listened on, else one on the same
+// host with a free port.
+func freeAddr(ctx context.Context, addr string) (string, error) {
+	listener, err := listen(ctx, addr)
+	if err == nil {
+		return addr, listener.Close()
+	}
+	host, _, splitErr := net.SplitHostPort(addr)
+	if splitErr != nil {
+		return "", err
+	}
+	return net.JoinHostPort(host, "0"), nil
+}
+
+func (w *world) note(err error) {
+	if err == nil {
+		return
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.errs = append(w.errs, err)
+}
+
+// bootstrap is the file that an operator would write for these domains.
+func (w *world) bootstrap() []byte {
+	var b contracts.Bootstrap
+	for _, domain := range []string{"workday", "finance", "communication"} {
+		b.Domains = append(b.Domains, contracts.Registration{Domain: domain, URL: w.urls[domain]})
+	}
+	body, _ := json.Marshal(b) //nolint:errchkjson // plain texts
+	return body
+}
+
+// stop ends all services and waits for them.
+func (w *world) stop() error {
+	w.cut()
+	w.serving.Wait()
+	errs := w.errs
+	for _, closer := range w.closers {
+		errs = append(errs, closer())
+	}
+	return errors.Join(errs...)
+}
