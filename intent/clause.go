@@ -274,7 +274,21 @@ func (s *sentenceReader) candidate(p *part, all []rated, k int) Candidate {
 
 func signalsOf(all []rated, k int) signals {
 	r := all[k]
-	return signals{centroid: r.centroid, best: r.best, coverage: r.cover.share, spoken: r.cover.spoken, margin: margin(all, k), length: r.cover.length()}
+	return signals{centroid: r.centroid, best: r.best, coverage: r.cover.share, spoken: r.cover.spoken, margin: margin(all, k), length: r.cover.length(), typed: typed(r.filled)}
+}
+
+// typed tells whether all parameters that are needed were read, at least one
+// of them from words that hardly mean anything else.
+func typed(f slot.Filled) float64 {
+	if len(f.Missing) > 0 {
+		return 0
+	}
+	for _, ev := range f.Evidence {
+		if slot.Unmistakable(ev) {
+			return 1
+		}
+	}
+	return 0
 }
 
 // margin is the distance of a candidate to the best other one, as a share of

@@ -15,22 +15,24 @@ type signals struct {
 	spoken   float64 // the same without the values: what says what is wanted
 	margin   float64 // distance to the next candidate
 	length   float64 // number of content words, flattened
+	typed    float64 // whether all that it needs is there, some of it unmistakable
 }
 
 // weights turn signals into a confidence.
 type weights struct {
-	bias, centroid, best, coverage, spoken, margin, length float64
+	bias, centroid, best, coverage, spoken, margin, length, typed float64
 }
 
 // shipped are the weights for registries too small to learn their own. They
 // were fitted on simulated small registries in which half of the requests were
 // meant for none of the capabilities.
 func shipped() weights {
-	return weights{bias: -6.2, centroid: 4.7, best: 1.8, coverage: 0.7, spoken: 3.6, margin: 4.3, length: 1.1}
+	return weights{bias: -6.2, centroid: 4.7, best: 1.8, coverage: 0.7, spoken: 3.6, margin: 4.3, length: 1.1, typed: 1.6}
 }
 
 func (w weights) of(s signals) float64 {
-	z := w.bias + w.centroid*s.centroid + w.best*s.best + w.coverage*s.coverage + w.spoken*s.spoken + w.margin*s.margin + w.length*s.length
+	z := w.bias + w.centroid*s.centroid + w.best*s.best + w.coverage*s.coverage + w.spoken*s.spoken + w.margin*s.margin + w.length*s.length +
+		w.typed*s.typed*s.spoken
 	return min(1/(1+math.Exp(-z)), certainIdentifier)
 }
 
@@ -53,6 +55,7 @@ type coverage struct {
 	words     float64 // number of all words
 	asked     float64 // number of content words outside of values
 	strange   float64 // of these, the number that it does not know
+	foreign   bool    // the text begins with a content word that it does not know
 }
 
 // cover goes through the tokens of a part; timed tells which of them are
@@ -60,6 +63,7 @@ type coverage struct {
 func (x *Index) cover(set *slot.Set, tokens []text.Token, covered, timed []bool) coverage {
 	var c coverage
 	var all, known, said, saidAll float64
+	opens := true
 	for i, t := range tokens {
 		w := 1.0
 		if x.tools.Lexicon.Light(t.Fold) {
@@ -71,10 +75,12 @@ func (x *Index) cover(set *slot.Set, tokens []text.Token, covered, timed []bool)
 			said += w * share
 			saidAll += w
 			if w == 1 && !timed[i] {
+				c.foreign = c.foreign || opens && share == 0
 				c.asked++
 				c.strange += 1 - share
 			}
 		}
+		opens = opens && x.tools.Lexicon.Filler(t.Fold)
 		all += w
 		c.words++
 		known += w * share
@@ -95,10 +101,11 @@ func (x *Index) cover(set *slot.Set, tokens []text.Token, covered, timed []bool)
 // length is the number of content words, flattened to at most 1.
 func (c coverage) length() float64 { return min(1, math.Log1p(c.content)/math.Log(12)) }
 
-// The most that a text gets that says too little, and one of which half the
-// content is foreign.
+// The most that a text gets that says too little, that begins with a foreign
+// word, which is mostly the verb, and of which half the content is foreign.
 const (
 	terseConfidence   = 0.7
+	verbConfidence    = 0.7
 	foreignConfidence = 0.35
 )
 
@@ -112,6 +119,8 @@ func (c coverage) limit(anyValue, complete bool) float64 {
 		return foreignConfidence
 	case c.asked <= 1 && c.words <= 2 && !anyValue:
 		return terseConfidence
+	case c.foreign:
+		return verbConfidence
 	}
 	return 1
 }

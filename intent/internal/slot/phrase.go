@@ -172,3 +172,14 @@ func (p *param) enumNumber(n float64) (any, bool) {
 	}
 	return nil, false
 }
+
+// Unmistakable tells evidence of a value that belongs to its parameter and to
+// hardly anything else: a known value, an identifier, a named key, or a name
+// where the examples have one.
+func Unmistakable(ev contracts.Evidence) bool {
+	switch ev.Kind {
+	case kindAlias, kindEnum, kindExample, kindPattern, kindShape, kindKeyed, kindName:
+		return ev.P >= 0.8
+	}
+	return false
+}

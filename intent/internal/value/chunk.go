@@ -55,13 +55,15 @@ func chunkStart(src string, tokens []text.Token, i int) int {
 
 func chunkEnd(src string, start int) int {
 	prev := rune(0)
-	for i, r := range src[start:] {
-		next, _ := utf8.DecodeRuneInString(src[start+i+utf8.RuneLen(max(r, 1)):])
-		inLink := r == '=' && strings.Contains(src[start:start+i], "://")
+	for i := start; i < len(src); {
+		r, size := utf8.DecodeRuneInString(src[i:])
+		next, _ := utf8.DecodeRuneInString(src[i+size:])
+		inLink := r == '=' && strings.Contains(src[start:i], "://")
 		if separates(r, prev, next) && !inLink {
-			return start + i
+			return i
 		}
 		prev = r
+		i += size
 	}
 	return len(src)
 }
