@@ -14,7 +14,7 @@ var syllables = []string{"ba", "ce", "di", "fo", "gu", "la", "me", "ni", "po", "
 
 func word(n int) string {
 	var b strings.Builder
-	for k := 0; k < 3; k++ {
+	for range 3 {
 		b.WriteString(syllables[n%len(syllables)])
 		n = n/len(syllables)*7 + n%13 + 5
 	}
@@ -25,7 +25,7 @@ func word(n int) string {
 func generated(n, examples int) *contracts.Catalog {
 	var manifests []*contracts.Manifest
 	verbs := []string{"create", "list", "update", "remove", "inspect", "export", "compare", "approve"}
-	for i := 0; i < n; i++ {
+	for i := range n {
 		if i%100 == 0 {
 			manifests = append(manifests, &contracts.Manifest{SchemaVersion: "1", Domain: fmt.Sprintf("domain%d", i/100)})
 		}
@@ -52,6 +52,7 @@ func generated(n, examples int) *contracts.Catalog {
 }
 
 func benchmarkUnderstand(b *testing.B, n int) {
+	b.Helper()
 	catalog := generated(n, 10)
 	adapter, err := intent.NewAdapter(intent.Config{})
 	if err != nil {

@@ -93,11 +93,20 @@ func newDomainName(name, title string) domainName {
 	return d
 }
 
+// count32 is a length as the index stores it; a catalog that needs more does
+// not fit into memory.
+func count32(n int) int32 {
+	if n < 0 || n > math.MaxInt32 {
+		return math.MaxInt32
+	}
+	return int32(n)
+}
+
 // addCapability reads the texts of one capability.
 func (b *builder) addCapability(entry *contracts.CapabilityEntry, domain int32, title string) {
 	c := entry.Capability
-	idx := &indexed{entry: entry, domain: domain, title: title, firstDoc: int32(len(b.x.docs))}
-	number := int32(len(b.x.caps))
+	idx := &indexed{entry: entry, domain: domain, title: title, firstDoc: count32(len(b.x.docs))}
+	number := count32(len(b.x.caps))
 	b.x.caps = append(b.x.caps, idx)
 	b.x.refs[entry.Ref()] = idx
 	b.terms = append(b.terms, nil)
@@ -129,11 +138,11 @@ func (b *builder) addCapability(entry *contracts.CapabilityEntry, domain int32, 
 		b.addHeads(tokens)
 		b.add(tokens, number, weightKeywords)
 	}
-	idx.firstNot = int32(len(b.x.docs))
+	idx.firstNot = count32(len(b.x.docs))
 	for _, not := range hints.Not {
 		b.add(text.Tokens(not), number, 0)
 	}
-	idx.lastDoc = int32(len(b.x.docs))
+	idx.lastDoc = count32(len(b.x.docs))
 }
 
 // paramText is what the parameters add to the words of a capability.
@@ -170,7 +179,7 @@ func (b *builder) add(tokens []text.Token, number int32, weight float64) int {
 	for _, h := range f.Words {
 		s.features = append(s.features, b.feature(h, false, number, weight > 0))
 	}
-	s.words = int32(len(s.features))
+	s.words = count32(len(s.features))
 	for _, h := range f.Chars {
 		s.features = append(s.features, b.feature(h, true, number, weight > 0))
 	}
@@ -187,7 +196,7 @@ func (b *builder) add(tokens []text.Token, number int32, weight float64) int {
 func (b *builder) feature(h uint32, char bool, number int32, counts bool) int32 {
 	id, ok := b.x.features[h]
 	if !ok {
-		id = int32(len(b.df))
+		id = count32(len(b.df))
 		b.x.features[h] = id
 		b.df = append(b.df, 0)
 		b.capDF = append(b.capDF, 0)

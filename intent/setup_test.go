@@ -20,17 +20,14 @@ type bundle struct {
 	catalog *contracts.Catalog
 }
 
-func setup(tb testing.TB, domains ...string) bundle {
+func setup(tb testing.TB) bundle {
 	tb.Helper()
-	if len(domains) == 0 {
-		domains = []string{"people", "stocks", "post", "parcels"}
-	}
 	adapter, err := intent.NewAdapter(intent.Config{})
 	if err != nil {
 		tb.Fatal(err)
 	}
 	var manifests []*contracts.Manifest
-	for _, d := range domains {
+	for _, d := range []string{"people", "stocks", "post", "parcels"} {
 		manifests = append(manifests, readManifest(tb, d))
 	}
 	return bundle{adapter: adapter, catalog: catalogOf("test", manifests...)}

@@ -42,8 +42,8 @@ const (
 // compilePhrases collects the known values, best evidence first.
 func (s *Set) compilePhrases(c *contracts.Capability) {
 	for _, p := range s.params {
-		for _, name := range []string{p.single, p.list} {
-			spec := c.Metadata.ParameterSpecs[name]
+		specs := []contracts.ParameterSpec{c.Metadata.ParameterSpecs[p.single], c.Metadata.ParameterSpecs[p.list]}
+		for _, spec := range specs {
 			for _, spoken := range sortedKeys(spec.Aliases) {
 				s.addPhrase(spoken, p, spec.Aliases[spoken], kindAlias, 0.95)
 			}
@@ -54,20 +54,32 @@ func (s *Set) compilePhrases(c *contracts.Capability) {
 				s.addPhrase(text.SplitName(word), p, v, kindEnum, 0.88)
 			}
 		}
-		for _, name := range []string{p.single, p.list} {
-			for _, v := range flatten(c.Metadata.ParameterSpecs[name].Examples) {
-				if word, ok := v.(string); ok && p.kind == "string" && !p.temporal() {
-					s.addPhrase(word, p, v, kindExample, 0.88)
-				}
-			}
+		for _, spec := range specs {
+			s.addExamples(p, spec)
 		}
 	}
 	for _, first := range sortedKeys(s.phrases) {
 		slices.SortStableFunc(s.phrases[first], func(a, b phrase) int { return len(b.words) - len(a.words) })
-		for _, ph := range s.phrases[first] {
-			if len(ph.words) == 1 && len(ph.words[0]) >= 5 && ph.kind != kindExample {
-				s.fuzzy = append(s.fuzzy, ph)
-			}
+		s.addFuzzy(s.phrases[first])
+	}
+}
+
+func (s *Set) addExamples(p *param, spec contracts.ParameterSpec) {
+	if p.kind != "string" || p.temporal() {
+		return
+	}
+	for _, v := range flatten(spec.Examples) {
+		if word, ok := v.(string); ok {
+			s.addPhrase(word, p, v, kindExample, 0.88)
+		}
+	}
+}
+
+// addFuzzy keeps the long single words, in which a wrong letter is forgiven.
+func (s *Set) addFuzzy(phrases []phrase) {
+	for _, ph := range phrases {
+		if len(ph.words) == 1 && len(ph.words[0]) >= 5 && ph.kind != kindExample {
+			s.fuzzy = append(s.fuzzy, ph)
 		}
 	}
 }

@@ -129,15 +129,20 @@ func appendGrams(dst []uint32, word string) []uint32 {
 		h := uint32(fnvOffset)
 		h = (h ^ 'c') * fnvPrime
 		for n := 1; n <= 5 && i+n <= len(runes); n++ {
-			r := uint32(runes[i+n-1])
-			h = (h ^ r&0xFFFF) * fnvPrime
-			if r > 0xFFFF {
-				h = (h ^ r>>16) * fnvPrime
-			}
+			h = mix(h, runes[i+n-1])
 			if n >= 3 {
 				dst = append(dst, (h^uint32(n))*fnvPrime)
 			}
 		}
 	}
 	return dst
+}
+
+// mix adds a character to a hash, byte by byte up to its highest.
+func mix(h uint32, r rune) uint32 {
+	for r > 0 {
+		h = (h ^ uint32(r&0xFF)) * fnvPrime
+		r >>= 8
+	}
+	return h
 }

@@ -18,7 +18,7 @@ func (s *Scanner) number(d *Doc, i int) (Entity, bool) {
 		if e, ok := parseNumber(c); ok {
 			return s.withUnit(d, s.andHalf(d, e)), true
 		}
-		if e, ok := s.joined(d, c); ok {
+		if e, ok := s.joined(c); ok {
 			return e, true
 		}
 	}
@@ -138,7 +138,7 @@ func groups(s, sign string) bool {
 }
 
 // joined reads a number with its unit in one chunk: 8h, 30min, 2-day.
-func (s *Scanner) joined(d *Doc, c Chunk) (Entity, bool) {
+func (s *Scanner) joined(c Chunk) (Entity, bool) {
 	cut := strings.IndexFunc(c.Text, func(r rune) bool { return !unicode.IsDigit(r) && r != '.' && r != ',' })
 	if cut <= 0 {
 		return Entity{}, false
