@@ -20,7 +20,7 @@ func (l *loop) openGate(n *node, action contracts.Action, hash string) {
 	p := n.policy
 	i := contracts.Interrupt{
 		Type: contracts.InterruptWriteApproval, Action: &action, ActionSHA256: hash, Evidence: n.rec.Evidence,
-		Prompt: "Approve: " + l.titleOf(n) + "?", Reason: p.Reason,
+		Prompt: l.approvalPrompt(n), Reason: p.Reason,
 		Roles: p.Approval.Roles, Quorum: p.Approval.Quorum, FourEyes: p.Approval.FourEyes,
 		Requesters: requesters(l.stored.Plan.Owner, n.rec.Editors),
 		ExpiresAt:  new(l.r.cfg.Now().Add(time.Duration(p.Approval.ExpiresS) * time.Second)),
@@ -51,11 +51,31 @@ func (l *loop) approvedBefore(n *node) *contracts.Action {
 	return n.gate.Action
 }
 
-func (l *loop) titleOf(n *node) string {
-	if n.v.spec.Title != "" {
-		return n.v.spec.Title
+// approvalPrompt says in one line what will be done with what; a value that was
+// chosen from a list is shown by its label. It is for people: what is approved
+// is the action and its hash.
+func (l *loop) approvalPrompt(n *node) string {
+	labels := map[string]string{}
+	for _, e := range n.rec.Evidence {
+		if step, ok := strings.CutSuffix(e.Path, ".label"); ok {
+			labels[step+".value"] = fmt.Sprint(e.Value)
+		}
 	}
-	return n.v.spec.Tool
+	var parts []string
+	for _, name := range slices.Sorted(maps.Keys(n.rec.Params)) {
+		text := paramText(n.rec.Params[name])
+		if planned, ok := n.v.spec.Params[name].(string); ok && n.rec.Edited == nil {
+			if label, ok := labels[strings.TrimSuffix(strings.TrimPrefix(planned, "${"), "}")]; ok {
+				text = label
+			}
+		}
+		parts = append(parts, strings.ReplaceAll(name, "_", " ")+": "+text)
+	}
+	prompt := "Approve " + n.v.spec.Tool + "?"
+	if len(parts) > 0 {
+		prompt += " " + strings.Join(parts, "; ")
+	}
+	return contracts.CleanSummary(prompt)
 }
 
 func requesters(owner contracts.Principal, editors []string) []string {

@@ -1,6 +1,7 @@
 package execution
 
 import (
+	"fmt"
 	"time"
 
 	"github.com/manifold-run/manifold/contracts"
@@ -240,10 +241,20 @@ func (l *loop) unverified(n *node, why string) {
 	l.end(n, contracts.NodeCompleted)
 }
 
+// describe writes a condition as people do: facts.days = ${params.days}.
 func describe(c contracts.Condition) string {
-	body, err := contracts.Canonical(c)
-	if err != nil {
-		return c.Path
+	switch {
+	case c.Equals != nil:
+		return c.Path + " = " + fmt.Sprint(*c.Equals)
+	case c.GTE != nil:
+		return c.Path + " ≥ " + fmt.Sprint(*c.GTE)
+	case c.LTE != nil:
+		return c.Path + " ≤ " + fmt.Sprint(*c.LTE)
+	case c.Exists != nil && !*c.Exists:
+		return c.Path + " is absent"
+	case c.Exists != nil:
+		return c.Path + " is present"
+	default:
+		return c.Path + " is one of " + fmt.Sprint(c.In...)
 	}
-	return string(body)
 }

@@ -12,7 +12,8 @@ import (
 )
 
 // compose makes the answer of a run out of what its nodes found: tables as the
-// manifests present them, summaries, and what is missing, named.
+// manifests present them, summaries, and what is missing, named. Of a run that
+// waits it shows what has come in; nil means nothing yet.
 func (s *Service) compose(view contracts.RunView) *contracts.Answer {
 	c := composer{view: view, catalog: s.catalogs.Catalog(), nodes: map[string]*contracts.NodeView{}}
 	for i := range view.Nodes {
@@ -21,6 +22,9 @@ func (s *Service) compose(view contracts.RunView) *contracts.Answer {
 	c.joins()
 	c.single()
 	if len(c.blocks) == 0 {
+		if !view.State.Terminal() {
+			return nil // nothing has come in yet
+		}
 		c.text(contracts.BlockNote, "There is nothing to show.")
 	}
 	return &contracts.Answer{Blocks: c.blocks, Verdict: view.Verdict}
@@ -135,6 +139,9 @@ func (c *composer) withProof(n *contracts.NodeView) string {
 
 // problem says why a call has no result.
 func (c *composer) problem(n *contracts.NodeView) {
+	if !n.State.Terminal() {
+		return // it is on its way; its question stands beside the answer
+	}
 	title := cmp.Or(n.Title, n.Tool)
 	reason := string(n.State)
 	if n.Error != nil {
