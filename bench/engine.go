@@ -1,0 +1,117 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"sync"
+
+	"github.com/manifold-run/manifold/contracts"
+	"github.com/manifold-run/manifold/execution"
+	"github.com/manifold-run/manifold/internal/store/sqlite"
+)
+
+// subject is something that can run a shape.
+type subject interface {
+	// run returns when the run has ended well and is as durable as the subject
+	// makes it.
+	run(ctx context.Context, s shape) error
+	close(ctx context.Context) error
+}
+
+// engine is the runner over SQLite, with a domain in the same process.
+type engine struct {
+	store   *sqlite.Store
+	ends    *ends
+	runner  *execution.Runner
+	catalog *contracts.Catalog
+}
+
+func newEngine(ctx context.Context, dir string) (subject, error) {
+	catalog, err := noopCatalog()
+	if err != nil {
+		return nil, err
+	}
+	store, err := sqlite.Open(ctx, sqlite.Config{Path: filepath.Join(dir, "engine.db")})
+	if err != nil {
+		return nil, err
+	}
+	e := &engine{store: store, ends: &ends{Store: store, waiting: map[string]chan contracts.RunState{}}, catalog: catalog}
+	e.runner, err = execution.New(execution.Config{}, execution.Deps{Store: e.ends, Invoker: inProcess{}, Catalogs: e})
+	if err == nil {
+		err = e.runner.Start(ctx)
+	}
+	if err != nil {
+		return nil, errors.Join(err, store.Close())
+	}
+	return e, nil
+}
+
+// Catalog gives the one catalog.
+func (e *engine) Catalog() *contracts.Catalog { return e.catalog }
+
+// Refresh changes nothing.
+func (e *engine) Refresh(context.Context, string) error { return nil }
+
+func (e *engine) run(ctx context.Context, s shape) error {
+	plan := s.plan(e.catalog)
+	plan.RunID = execution.NewID("run")
+	ended := e.ends.watch(plan.RunID)
+	if _, err := e.runner.Submit(ctx, execution.NewID("ses"), plan); err != nil {
+		return err
+	}
+	select {
+	case state := <-ended:
+		if state != contracts.RunCompleted {
+			return fmt.Errorf("run %s ended %s", plan.RunID, state)
+		}
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+func (e *engine) close(ctx context.Context) error {
+	return errors.Join(e.runner.Stop(ctx), e.store.Close())
+}
+
+// inProcess is a domain without a network.
+type inProcess struct{}
+
+// Invoke answers at once.
+func (inProcess) Invoke(_ context.Context, c execution.Call) execution.Reply {
+	name, _ := c.Parameters["name"].(string)
+	return execution.Reply{Kind: execution.ReplyResult, Result: answer(name)}
+}
+
+// ends is a store that tells when the last commit of a run is on the disk.
+type ends struct {
+	execution.Store
+
+	mu      sync.Mutex // guards waiting
+	waiting map[string]chan contracts.RunState
+}
+
+func (s *ends) watch(runID string) <-chan contracts.RunState {
+	c := make(chan contracts.RunState, 1)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.waiting[runID] = c
+	return c
+}
+
+// Commit passes on, and tells whoever watches a run that it has ended.
+func (s *ends) Commit(ctx context.Context, t execution.Transition) (execution.Committed, error) {
+	done, err := s.Store.Commit(ctx, t)
+	if err != nil || !t.Finished {
+		return done, err
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if c, ok := s.waiting[t.Lease.RunID]; ok {
+		c <- t.State
+		delete(s.waiting, t.Lease.RunID)
+	}
+	return done, nil
+}

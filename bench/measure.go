@@ -1,0 +1,86 @@
+package main
+
+import (
+	"context"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+)
+
+// sample is the durations of many equal operations and the time they took
+// together.
+type sample struct {
+	each  []time.Duration
+	total time.Duration
+}
+
+// at gives a quantile, 0.5 for the median.
+func (s *sample) at(q float64) time.Duration {
+	if len(s.each) == 0 {
+		return 0
+	}
+	slices.Sort(s.each)
+	return s.each[min(int(q*float64(len(s.each))), len(s.each)-1)]
+}
+
+func (s *sample) perSecond() float64 {
+	if s.total <= 0 {
+		return 0
+	}
+	return float64(len(s.each)) / s.total.Seconds()
+}
+
+// add joins another round of the same operation.
+func (s *sample) add(round sample) {
+	s.each = append(s.each, round.each...)
+	s.total += round.total
+}
+
+// measure does the operation n times, so many at once, and waits for all.
+func measure(ctx context.Context, n, inFlight int, operation func(context.Context) error) (sample, error) {
+	var mu sync.Mutex // guards out
+	var out sample
+	var next atomic.Int64
+	group, ctx := errgroup.WithContext(ctx)
+	began := time.Now()
+	for range min(inFlight, n) {
+		group.Go(func() error {
+			for next.Add(1) <= int64(n) {
+				start := time.Now()
+				if err := operation(ctx); err != nil {
+					return err
+				}
+				took := time.Since(start)
+				mu.Lock()
+				out.each = append(out.each, took)
+				mu.Unlock()
+			}
+			return nil
+		})
+	}
+	err := group.Wait()
+	out.total = time.Since(began)
+	return out, err
+}
+
+// compete measures several operations in rounds, each a little in turn, so
+// that whatever else the machine does disturbs all of them alike. A first round
+// warms up and does not count.
+func compete(ctx context.Context, rounds, n, inFlight int, operations ...func(context.Context) error) ([]sample, error) {
+	out := make([]sample, len(operations))
+	for round := range rounds + 1 {
+		for i, operation := range operations {
+			took, err := measure(ctx, n, inFlight, operation)
+			if err != nil {
+				return nil, err
+			}
+			if round > 0 {
+				out[i].add(took)
+			}
+		}
+	}
+	return out, nil
+}
