@@ -105,7 +105,7 @@ type gating struct {
 	ids     map[int]string // of the clauses that became intents
 	out     Understanding
 	refused []string
-	firstQ  *verdict
+	open    *verdict // of the clause that a question is about
 }
 
 // verdict is what the gates say of one clause.
@@ -124,17 +124,35 @@ func (g *gating) decide() Understanding {
 	switch {
 	case len(g.out.Intents) == 0:
 		g.decline()
-	case g.firstQ != nil:
+	case g.open != nil:
 		g.out.Outcome = contracts.GateClarify
-		g.out.Question = g.firstQ.question
-		g.out.Choices = alternatives(g.firstQ.choices)
-	case len(g.out.Unused) > 0 && g.anyWrite():
-		g.out.Outcome = contracts.GateClarify
-		g.out.Question = fmt.Sprintf("I did not understand %s. Shall I do only the rest?", quoteAll(g.out.Unused))
+		g.out.Question = g.open.question + g.leftOut()
+		g.out.Choices = alternatives(g.open.choices)
+	case len(g.out.Unused) > 0 && g.anyWrite() >= 0:
+		g.confirmRest()
 	default:
 		g.out.Outcome = contracts.GateAccept
 	}
 	return g.out
+}
+
+// confirmRest asks before anything with an effect is done on half a message.
+func (g *gating) confirmRest() {
+	in := g.out.Intents[g.anyWrite()]
+	g.out.Outcome, g.out.Unclear = contracts.GateClarify, in.ID
+	g.out.Question = fmt.Sprintf("I did not understand %s. Shall I do only the rest?", quoteAll(g.out.Unused))
+	if entry, ok := g.q.Catalog.Capability(in.Ref()); ok {
+		g.out.Choices = alternatives([]Candidate{{Entry: entry, Confidence: in.Confidence}})
+	}
+}
+
+// leftOut says which other parts of a message are not done: one question is
+// asked at a time, and nothing unclear is done without one.
+func (g *gating) leftOut() string {
+	if len(g.out.Unused) == 0 {
+		return ""
+	}
+	return fmt.Sprintf(" I leave out %s; say that again by itself.", quoteAll(g.out.Unused))
 }
 
 // sorted puts every clause behind those that it must follow, otherwise in the
@@ -175,11 +193,16 @@ func (g *gating) clause(i int) {
 		g.out.Unused = append(g.out.Unused, c.Text)
 		return
 	}
+	unclear := v.outcome == contracts.GateClarify
+	if unclear && g.open != nil {
+		g.out.Unused = append(g.out.Unused, c.Text)
+		return
+	}
 	id := fmt.Sprintf("i%d", len(g.out.Intents)+1)
 	g.ids[i] = id
 	g.out.Intents = append(g.out.Intents, g.intent(id, c))
-	if v.outcome == contracts.GateClarify && g.firstQ == nil {
-		g.firstQ, g.out.Unclear = &v, id
+	if unclear {
+		g.open, g.out.Unclear = &v, id
 	}
 }
 
@@ -280,8 +303,9 @@ func (g *gating) place(id string) int {
 	return slices.IndexFunc(g.out.Intents, func(in contracts.Intent) bool { return in.ID == id })
 }
 
-func (g *gating) anyWrite() bool {
-	return slices.ContainsFunc(g.out.Intents, func(in contracts.Intent) bool {
+// anyWrite finds the first intent that has an effect.
+func (g *gating) anyWrite() int {
+	return slices.IndexFunc(g.out.Intents, func(in contracts.Intent) bool {
 		entry, ok := g.q.Catalog.Capability(in.Ref())
 		return !ok || entry.Policy.SideEffectClass.Writes()
 	})

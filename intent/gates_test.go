@@ -124,6 +124,33 @@ func TestOneUnclearClauseAsksAboutIt(t *testing.T) {
 	}
 }
 
+func TestNothingUnclearPassesWithAnotherQuestion(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	u := gated(t, b, intent.Config{},
+		intent.Clause{Text: "first", Candidates: []intent.Candidate{candidate(b, "stocks.top_movers", 0.5)}},
+		intent.Clause{Text: "second", Candidates: []intent.Candidate{held(candidate(b, "stocks.delete_alert", 0.6))}, After: []int{0}},
+		intent.Clause{Text: "third", Candidates: []intent.Candidate{candidate(b, "stocks.list_alerts", 0.9)}, After: []int{1}})
+	if diff := cmp.Diff([]string{"stocks.top_movers {}", "stocks.list_alerts {}"}, lines(u.Intents)); diff != "" {
+		t.Error(diff)
+	}
+	if diff := cmp.Diff([]string{"second"}, u.Unused); diff != "" || u.Unclear != "i1" || !strings.Contains(u.Question, "second") {
+		t.Errorf("asked about %s: %q; left out %q", u.Unclear, u.Question, u.Unused)
+	}
+}
+
+func TestHalfAMessageIsConfirmedBeforeAWrite(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	u := gated(t, b, intent.Config{},
+		intent.Clause{Text: "something odd"},
+		intent.Clause{Text: "list", Candidates: []intent.Candidate{candidate(b, "stocks.list_alerts", 0.9)}},
+		intent.Clause{Text: "delete", Candidates: []intent.Candidate{candidate(b, "stocks.delete_alert", 0.9)}})
+	if u.Outcome != contracts.GateClarify || u.Unclear != "i2" || len(u.Choices) != 1 || u.Choices[0].Capability != "delete_alert" {
+		t.Errorf("%s about %q with %v", u.Outcome, u.Unclear, u.Choices)
+	}
+}
+
 func TestOrderSurvivesForeignMatchers(t *testing.T) {
 	t.Parallel()
 	b := setup(t)

@@ -89,7 +89,8 @@ type Request struct {
 type Understanding struct {
 	Outcome contracts.GateOutcome
 	// Intents are in the order in which they are to be done. When the outcome
-	// is clarify they hold the best reading of each clause.
+	// is clarify they are those that are clear and the best reading of the one
+	// that the question is about.
 	Intents []contracts.Intent
 	// Choices are the candidates of a question, or suggestions of a decline.
 	Choices []contracts.Alternative
@@ -98,6 +99,7 @@ type Understanding struct {
 	// Unclear is the ID of the intent that the question is about; empty when it
 	// is about none.
 	Unclear string
-	// Unused are the parts of the message that were not understood.
+	// Unused are the parts of the message that were not understood, or that are
+	// unclear besides the one in question; people should be told.
 	Unused []string
 }

@@ -192,21 +192,35 @@ func (x *Index) likeness(s *sentence, v vector, in *scratch) float64 {
 	return float64(words*s.wordNorm*v.wordNorm+chars*s.charNorm*v.charNorm) / 2
 }
 
-// named lifts the capabilities of a domain that the message names.
+// named lifts the capabilities of a domain that the message names. One that
+// uses the domain's name as a word of its own is lifted too: there it tells
+// nothing.
 func (x *Index) named(hits []hit, tokens []text.Token) {
 	for d, domain := range x.domains {
-		if !domain.in(tokens) {
+		phrase, ok := domain.in(tokens)
+		if !ok {
 			continue
 		}
+		terms := x.vectorOf(phrase).terms
 		for i := range hits {
-			if x.caps[hits[i].number].domain == int32(d) {
+			if x.caps[hits[i].number].domain == int32(d) || len(terms) > 0 && x.uses(hits[i].number, terms) {
 				hits[i].score += shareName
 			}
 		}
 	}
 }
 
-func (d domainName) in(tokens []text.Token) bool {
+// uses tells whether the document of a capability has all of the words.
+func (x *Index) uses(number int32, terms []int32) bool {
+	return !slices.ContainsFunc(terms, func(id int32) bool {
+		caps, _ := x.bm25.row(id)
+		_, found := slices.BinarySearch(caps, number)
+		return !found
+	})
+}
+
+// in gives the tokens that name the domain.
+func (d domainName) in(tokens []text.Token) ([]text.Token, bool) {
 	for _, phrase := range d.phrases {
 		for i := 0; i+len(phrase) <= len(tokens); i++ {
 			k := 0
@@ -214,11 +228,11 @@ func (d domainName) in(tokens []text.Token) bool {
 				k++
 			}
 			if k == len(phrase) {
-				return true
+				return tokens[i : i+k], true
 			}
 		}
 	}
-	return false
+	return nil, false
 }
 
 // sayExactly marks the capabilities whose example or name the text is, word
