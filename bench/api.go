@@ -91,7 +91,8 @@ func (w *whole) close(ctx context.Context) error {
 }
 
 type reading struct {
-	Name string `json:"name" pattern:"^g-[0-9]{2,3}$"`
+	Name  string   `json:"name,omitempty" pattern:"^g-[0-9]{2,3}$"`
+	Names []string `json:"names,omitempty" max:"200"`
 }
 
 type read struct {
