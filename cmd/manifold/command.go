@@ -1,0 +1,259 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"golang.org/x/term"
+
+	"github.com/manifold-run/manifold/client"
+	"github.com/manifold-run/manifold/contracts"
+	"github.com/manifold-run/manifold/internal/app"
+)
+
+// The exit codes; "manifold --help" lists them.
+const (
+	exitOK = iota
+	exitError
+	exitUsage
+	exitWaiting
+	exitFailed
+	exitNotFound
+)
+
+const about = `Manifold turns sentences into approved, verified actions of the domains that
+are registered with it.
+
+The server and the key are taken from --server and --key, else from the
+environment (MANIFOLD_URL, MANIFOLD_KEY), else from the file that a server on
+this machine wrote (--config, MANIFOLD_CONFIG).
+
+Exit codes: 0 done, 1 error, 2 wrong usage, 3 waiting for a person,
+4 the run failed, was rejected or cancelled, 5 there is no such thing.`
+
+// cli is what all commands share.
+type cli struct {
+	getenv func(string) string
+	stdin  io.Reader
+	out    printer
+	errs   printer
+
+	server, key, config string
+	asJSON              bool
+}
+
+// ended ends the program with a code and no further text.
+type ended int
+
+// Error is never shown.
+func (e ended) Error() string { return fmt.Sprintf("exit %d", int(e)) }
+
+// usageError is a command line that cannot be understood.
+type usageError struct{ err error }
+
+// Error says what is wrong with the command line.
+func (e usageError) Error() string { return e.err.Error() }
+
+// Unwrap gives the cause.
+func (e usageError) Unwrap() error { return e.err }
+
+func usagef(format string, args ...any) error { return usageError{fmt.Errorf(format, args...)} }
+
+func (c *cli) root() *cobra.Command {
+	root := &cobra.Command{
+		Use: "manifold", Short: "From a sentence to an approved, verified action", Long: about,
+		SilenceUsage: true, SilenceErrors: true,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if len(args) > 0 {
+				return usagef("there is no command %q; see manifold --help", args[0])
+			}
+			return cmd.Help()
+		},
+		Args: cobra.ArbitraryArgs,
+	}
+	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usageError{err} })
+	flags := root.PersistentFlags()
+	flags.StringVar(&c.server, "server", "", "address of the server, such as http://127.0.0.1:8080")
+	flags.StringVar(&c.key, "key", "", "API key; better in MANIFOLD_KEY, where other users of this machine do not see it")
+	flags.StringVar(&c.config, "config", "", "file with the address and the key of a server on this machine")
+	flags.BoolVar(&c.asJSON, "json", false, "write JSON, as the API gives it")
+	root.AddCommand(
+		c.serveCommand(), c.askCommand(), c.planCommand(), c.runsCommand(), c.runCommand(), c.sessionsCommand(),
+		c.gatesCommand(), c.approveCommand(), c.rejectCommand(), c.answerCommand(), c.settleCommand(),
+		c.locksCommand(), c.domainCommand(), c.keyCommand(), c.auditCommand(), c.versionCommand(),
+	)
+	return root
+}
+
+// exit says what went wrong and gives the code for it.
+func (c *cli) exit(err error) int {
+	if err == nil {
+		return exitOK
+	}
+	if code, ok := errors.AsType[ended](err); ok {
+		return int(code)
+	}
+	c.errs.printf("manifold: %s\n", describe(err))
+	if _, ok := errors.AsType[usageError](err); ok {
+		return exitUsage
+	}
+	if contracts.CodeOf(err) == contracts.CodeNotFound {
+		return exitNotFound
+	}
+	return exitError
+}
+
+// describe shows every fault of an error, each on its line.
+func describe(err error) string {
+	e, ok := errors.AsType[*contracts.Error](err)
+	if !ok {
+		return err.Error()
+	}
+	text := e.Message
+	for _, f := range e.Faults {
+		text += "\n  " + f.Pointer + ": " + f.Message
+	}
+	if e.Code == contracts.CodeUnauthorized {
+		text += "\n  set MANIFOLD_KEY to a valid key"
+	}
+	return text
+}
+
+// client connects as the flags, the environment or the file say.
+func (c *cli) client() (*client.Client, error) {
+	url, key := c.server, c.key
+	if url == "" {
+		url = c.getenv("MANIFOLD_URL")
+	}
+	if key == "" {
+		key = c.getenv("MANIFOLD_KEY")
+	}
+	if url == "" || key == "" {
+		found, err := c.settings()
+		if err != nil {
+			return nil, err
+		}
+		if url == "" {
+			url = found.URL
+		}
+		// A key is sent only to the server that it belongs to.
+		if key == "" && strings.TrimRight(url, "/") == found.URL {
+			key = found.Key
+		}
+	}
+	if url == "" {
+		url = "http://127.0.0.1:8080"
+	}
+	return client.New(client.Config{URL: url, Key: key, UserAgent: "manifold/" + version})
+}
+
+// settings reads the file that a server wrote; a missing one is no fault
+// unless it was asked for.
+func (c *cli) settings() (app.ClientSettings, error) {
+	var s app.ClientSettings
+	path, asked := c.config, c.config != ""
+	if !asked {
+		path = c.getenv("MANIFOLD_CONFIG")
+		asked = path != ""
+	}
+	if !asked {
+		path = filepath.Join(dataDir(c.getenv), "client.json")
+	}
+	body, err := os.ReadFile(path)
+	if errors.Is(err, fs.ErrNotExist) && !asked {
+		return s, nil
+	}
+	if err != nil {
+		return s, fmt.Errorf("read the settings: %w", err)
+	}
+	if err := json.Unmarshal(body, &s); err != nil {
+		return s, fmt.Errorf("settings in %s: %w", path, err)
+	}
+	return s, nil
+}
+
+// dataDir is where a server keeps its data unless it is told otherwise.
+func dataDir(getenv func(string) string) string {
+	if dir := getenv("XDG_DATA_HOME"); filepath.IsAbs(dir) {
+		return filepath.Join(dir, "manifold")
+	}
+	if home := getenv("HOME"); home != "" {
+		return filepath.Join(home, ".local", "share", "manifold")
+	}
+	return "manifold-data"
+}
+
+// show writes v as JSON if that was asked for, else by the function.
+func (c *cli) show(v any, text func()) error {
+	if !c.asJSON {
+		text()
+		return nil
+	}
+	body, err := json.MarshalIndent(v, "", "  ")
+	if err != nil {
+		return err
+	}
+	_, err = c.out.w.Write(append(body, '\n'))
+	return err
+}
+
+// terminal tells whether a person is at the other end.
+func terminal(stream any) bool {
+	f, ok := stream.(*os.File)
+	return ok && term.IsTerminal(int(f.Fd()))
+}
+
+// connected makes a command that talks to the server.
+func (c *cli) connected(do func(ctx context.Context, server *client.Client, args []string) error) func(*cobra.Command, []string) error {
+	return func(cmd *cobra.Command, args []string) error {
+		server, err := c.client()
+		if err != nil {
+			return err
+		}
+		return do(cmd.Context(), server, args)
+	}
+}
+
+// exactly wants n arguments, and says which when there are not.
+func exactly(n int) cobra.PositionalArgs { return counted(cobra.ExactArgs(n)) }
+
+func counted(check cobra.PositionalArgs) cobra.PositionalArgs {
+	return func(cmd *cobra.Command, args []string) error {
+		if err := check(cmd, args); err != nil {
+			return usagef("%w; usage: %s", err, cmd.UseLine())
+		}
+		return nil
+	}
+}
+
+// group is a command that only holds others.
+func group(use, short string, commands ...*cobra.Command) *cobra.Command {
+	cmd := &cobra.Command{
+		Use: use, Short: short, Args: cobra.ArbitraryArgs,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if len(args) > 0 {
+				return usagef("there is no command %q; see %s --help", args[0], cmd.CommandPath())
+			}
+			return cmd.Help()
+		},
+	}
+	cmd.AddCommand(commands...)
+	return cmd
+}
+
+func (c *cli) versionCommand() *cobra.Command {
+	return &cobra.Command{
+		Use: "version", Short: "Show the version", Args: exactly(0),
+		RunE: func(*cobra.Command, []string) error {
+			return c.show(map[string]string{"version": version}, func() { c.out.printf("manifold %s\n", version) })
+		},
+	}
+}

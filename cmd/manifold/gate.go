@@ -1,0 +1,185 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/manifold-run/manifold/client"
+	"github.com/manifold-run/manifold/contracts"
+)
+
+func (c *cli) gatesCommand() *cobra.Command {
+	var f client.GatesFilter
+	var status, kind string
+	cmd := &cobra.Command{
+		Use: "gates [CODE]", Short: "List what waits for a person, or show one", Args: counted(cobra.MaximumNArgs(1)),
+		RunE: c.connected(func(ctx context.Context, server *client.Client, args []string) error {
+			if len(args) == 1 {
+				gate, err := server.Gate(ctx, args[0])
+				if err != nil {
+					return err
+				}
+				return c.show(gate, func() { c.out.gate(gate) })
+			}
+			if f.Status = contracts.InterruptStatus(status); status == "all" {
+				f.Status = ""
+			}
+			f.Type = contracts.InterruptType(kind)
+			gates, err := server.Gates(ctx, f)
+			if err != nil {
+				return err
+			}
+			return c.show(gates, func() { c.out.gates(gates) })
+		}),
+	}
+	flags := cmd.Flags()
+	flags.StringVar(&status, "status", "open", "open, approved, rejected, answered, expired, superseded or all")
+	flags.StringVar(&kind, "type", "", "only this type, such as write_approval")
+	flags.StringVar(&f.RunID, "run", "", "only of this run")
+	flags.StringVar(&f.SessionID, "session", "", "only of this session")
+	return cmd
+}
+
+type approveOptions struct {
+	comment string
+	yes     bool
+}
+
+func (c *cli) approveCommand() *cobra.Command {
+	var o approveOptions
+	cmd := &cobra.Command{
+		Use: "approve CODE", Short: "Approve an action, exactly as it is shown", Args: exactly(1),
+		Long: `Shows the action of a gate and approves exactly it: if anything changes before
+the decision arrives, it is refused. A person at a terminal is asked first.`,
+		RunE: c.connected(func(ctx context.Context, server *client.Client, args []string) error {
+			return c.approve(ctx, server, args[0], o)
+		}),
+	}
+	cmd.Flags().StringVar(&o.comment, "comment", "", "why; it is kept with the decision")
+	cmd.Flags().BoolVar(&o.yes, "yes", false, "do not ask once more")
+	return cmd
+}
+
+func (c *cli) approve(ctx context.Context, server *client.Client, code string, o approveOptions) error {
+	gate, err := server.Gate(ctx, code)
+	if err != nil {
+		return err
+	}
+	if !gate.Type.Expires() {
+		return usagef("%s is a question of type %s; use manifold answer or settle", gate.Code, gate.Type)
+	}
+	if !c.asJSON {
+		c.out.gate(gate)
+	}
+	if !o.yes && !c.asJSON && terminal(c.stdin) && !c.confirmed("\nApprove this?") {
+		return ended(exitWaiting)
+	}
+	decided, err := server.Approve(ctx, gate, o.comment, client.Opt{})
+	if err != nil {
+		return err
+	}
+	return c.decided(decided)
+}
+
+// confirmed asks for a yes; anything else is a no.
+func (c *cli) confirmed(question string) bool {
+	c.out.printf("%s [y/N] ", question)
+	line, err := bufio.NewReader(c.stdin).ReadString('\n')
+	return err == nil && slices.Contains([]string{"y", "yes"}, strings.ToLower(strings.TrimSpace(line)))
+}
+
+func (c *cli) decided(gate contracts.Interrupt) error {
+	return c.show(gate, func() {
+		c.out.printf("\n%s is %s", gate.Code, gate.Status)
+		if gate.Status == contracts.InterruptOpen && gate.Quorum > 1 {
+			c.out.printf("; it needs %d approvals", gate.Quorum)
+		}
+		c.out.printf("\n")
+	})
+}
+
+func (c *cli) rejectCommand() *cobra.Command {
+	var comment string
+	cmd := &cobra.Command{
+		Use: "reject CODE", Short: "Reject an action", Args: exactly(1),
+		RunE: c.connected(func(ctx context.Context, server *client.Client, args []string) error {
+			gate, err := server.Gate(ctx, args[0])
+			if err != nil {
+				return err
+			}
+			decided, err := server.Reject(ctx, gate, comment, client.Opt{})
+			if err != nil {
+				return err
+			}
+			return c.decided(decided)
+		}),
+	}
+	cmd.Flags().StringVar(&comment, "comment", "", "why; it is kept with the decision")
+	return cmd
+}
+
+func (c *cli) answerCommand() *cobra.Command {
+	return &cobra.Command{
+		Use: "answer CODE VALUE", Short: "Answer a question", Args: counted(cobra.MinimumNArgs(2)),
+		Long: `Answers a question by its code: with an option, by id or label, or with a value
+of the kind that the question asks for.`,
+		RunE: c.connected(func(ctx context.Context, server *client.Client, args []string) error {
+			gate, err := server.Gate(ctx, args[0])
+			if err != nil {
+				return err
+			}
+			decided, err := server.Answer(ctx, gate, typed(gate, strings.Join(args[1:], " ")), client.Opt{})
+			if err != nil {
+				return err
+			}
+			return c.decided(decided)
+		}),
+	}
+}
+
+// typed reads the words as the type that the question asks for; where that is
+// not possible they are sent as they are, and the server says what would fit.
+func typed(gate contracts.Interrupt, words string) any {
+	kind, _ := gate.ResponseSchema["type"].(string) //nolint:errcheck // another form says nothing about a type
+	if kind == "" || kind == "string" {
+		return words
+	}
+	var value any
+	if json.Unmarshal([]byte(words), &value) != nil {
+		return words
+	}
+	return value
+}
+
+func (c *cli) settleCommand() *cobra.Command {
+	answers := map[string]string{
+		"applied": contracts.AnswerApplied, "not-applied": contracts.AnswerNotApplied, "look-again": contracts.AnswerLookAgain,
+	}
+	return &cobra.Command{
+		Use: "settle CODE applied|not-applied|look-again", Short: "Say what became of a write whose outcome is unknown", Args: exactly(2),
+		ValidArgs: []string{"applied", "not-applied", "look-again"},
+		RunE: c.connected(func(ctx context.Context, server *client.Client, args []string) error {
+			answer, ok := answers[args[1]]
+			if !ok {
+				return usagef("say applied, not-applied or look-again")
+			}
+			gate, err := server.Gate(ctx, args[0])
+			if err != nil {
+				return err
+			}
+			if gate.Type != contracts.InterruptOutcomeUnknown {
+				return usagef("%s is of type %s, not of an unknown outcome", gate.Code, gate.Type)
+			}
+			decided, err := server.Answer(ctx, gate, answer, client.Opt{})
+			if err != nil {
+				return err
+			}
+			return c.decided(decided)
+		}),
+	}
+}

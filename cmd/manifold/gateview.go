@@ -1,0 +1,117 @@
+package main
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/manifold-run/manifold/contracts"
+)
+
+func (p printer) gates(gates []contracts.Interrupt) {
+	if len(gates) == 0 {
+		p.printf("Nothing waits for a person.\n")
+		return
+	}
+	rows := make([][]string, len(gates))
+	for i, g := range gates {
+		rows[i] = []string{
+			g.Code, string(g.Type), string(g.Status), cmp.Or(g.ToolName, "–"), cmp.Or(string(g.RiskLevel), "–"),
+			cmp.Or(strings.Join(g.Requesters, ", "), "–"), when(g.CreatedAt), g.Prompt,
+		}
+	}
+	p.table("", []string{"CODE", "TYPE", "STATUS", "TOOL", "RISK", "ASKED BY", "SINCE", "QUESTION"}, rows)
+}
+
+// gate writes everything that somebody who decides should read.
+func (p printer) gate(g contracts.Interrupt) {
+	p.question(g)
+	rows := [][]string{{"code", g.Code}, {"status", string(g.Status)}, {"run", g.RunID}, {"step", g.NodeID}}
+	add := func(name, value string) {
+		if value != "" {
+			rows = append(rows, []string{name, value})
+		}
+	}
+	add("risk", string(g.RiskLevel))
+	add("why", g.Reason)
+	add("asked by", strings.Join(g.Requesters, ", "))
+	add("approvers", strings.Join(g.Roles, " or "))
+	if g.FourEyes {
+		add("four eyes", "somebody else than who asked must approve")
+	}
+	add("expires", whenPtr(g.ExpiresAt))
+	p.table("  ", nil, rows)
+	p.action(g)
+	p.decisions(g)
+	p.hint(g)
+}
+
+// action writes what an approval is bound to.
+func (p printer) action(g contracts.Interrupt) {
+	if a := g.Action; a != nil {
+		p.printf("\nAction: %s%s\n", a.Capability, after(" on ", a.Instance))
+		p.values(a.Parameters)
+	}
+	if len(g.Evidence) > 0 {
+		p.printf("\nEvidence\n")
+		rows := make([][]string, len(g.Evidence))
+		for i, e := range g.Evidence {
+			rows[i] = []string{e.Path, text(e.Value)}
+		}
+		p.table("  ", nil, rows)
+	}
+	if len(g.Difference) > 0 {
+		p.printf("\nDifferent from what was approved before\n")
+		rows := make([][]string, len(g.Difference))
+		for i, d := range g.Difference {
+			rows[i] = []string{d.Pointer, text(d.Before), "→ " + text(d.After)}
+		}
+		p.table("  ", nil, rows)
+	}
+	if g.ActionSHA256 != "" {
+		p.printf("\nsha256 %s\n", g.ActionSHA256)
+	}
+}
+
+func (p printer) values(values map[string]any) {
+	rows := make([][]string, 0, len(values))
+	for _, name := range slices.Sorted(maps.Keys(values)) {
+		rows = append(rows, []string{name, text(values[name])})
+	}
+	p.table("  ", nil, rows)
+}
+
+func (p printer) decisions(g contracts.Interrupt) {
+	for _, d := range g.Decisions {
+		p.printf("%s by %s at %s%s\n", d.Decision, d.DecidedBy, when(d.DecidedAt), after(": ", oneLine(d.Comment)))
+	}
+}
+
+// question writes what is asked, with its options.
+func (p printer) question(i contracts.Interrupt) {
+	p.printf("\n? %s\n", i.Prompt)
+	if i.Type.Expires() {
+		return // approve, reject and edit go without saying
+	}
+	rows := make([][]string, len(i.Options))
+	for n, o := range i.Options {
+		rows[n] = []string{o.ID, o.Label, o.Detail}
+	}
+	p.table("    ", nil, rows)
+}
+
+// hint says which command goes on.
+func (p printer) hint(i contracts.Interrupt) {
+	if i.Status != contracts.InterruptOpen || i.Code == "" {
+		return
+	}
+	switch {
+	case i.Type.Expires():
+		p.printf("  manifold approve %s   or   manifold reject %s\n", i.Code, i.Code)
+	case i.Type == contracts.InterruptOutcomeUnknown:
+		p.printf("  manifold settle %s applied|not-applied|look-again\n", i.Code)
+	default:
+		p.printf("  manifold answer %s VALUE\n", i.Code)
+	}
+}

@@ -1,0 +1,190 @@
+package main
+
+import (
+	"context"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/manifold-run/manifold/client"
+	"github.com/manifold-run/manifold/contracts"
+)
+
+func (c *cli) runsCommand() *cobra.Command {
+	var f client.RunsFilter
+	var state string
+	cmd := &cobra.Command{
+		Use: "runs", Short: "List runs, the newest first", Args: exactly(0),
+		RunE: c.connected(func(ctx context.Context, server *client.Client, _ []string) error {
+			f.State = contracts.RunState(state)
+			runs, err := server.Runs(ctx, f)
+			if err != nil {
+				return err
+			}
+			return c.show(runs, func() { c.out.runs(runs) })
+		}),
+	}
+	flags := cmd.Flags()
+	flags.StringVar(&f.SessionID, "session", "", "only of this session")
+	flags.StringVar(&state, "state", "", "only in this state, such as waiting or failed")
+	flags.IntVar(&f.Limit, "limit", 20, "how many")
+	flags.BoolVar(&f.Everybody, "all", false, "everybody's, not only mine")
+	return cmd
+}
+
+func (c *cli) runCommand() *cobra.Command {
+	return group("run", "Show, cancel, replay or undo a run", c.runShowCommand(), c.runCancelCommand(), c.runReplayCommand(), c.runCompensateCommand(), c.runLedgerCommand())
+}
+
+func (c *cli) runShowCommand() *cobra.Command {
+	var watch bool
+	cmd := &cobra.Command{
+		Use: "show [RUN]", Short: "Show a run, without RUN my newest one", Args: counted(cobra.MaximumNArgs(1)),
+		RunE: c.connected(func(ctx context.Context, server *client.Client, args []string) error {
+			id, err := runID(ctx, server, args)
+			if err != nil {
+				return err
+			}
+			view, err := c.watch(ctx, server, id, watch)
+			if err != nil {
+				return err
+			}
+			if err := c.show(view, func() { c.out.run(view) }); err != nil {
+				return err
+			}
+			return stateCode(view.State)
+		}),
+	}
+	cmd.Flags().BoolVar(&watch, "watch", false, "wait until it has ended, showing what happens")
+	return cmd
+}
+
+// runID is the run that was named, else the caller's newest.
+func runID(ctx context.Context, server *client.Client, args []string) (string, error) {
+	if len(args) > 0 {
+		return args[0], nil
+	}
+	runs, err := server.Runs(ctx, client.RunsFilter{Limit: 1})
+	if err != nil {
+		return "", err
+	}
+	if len(runs) == 0 {
+		return "", contracts.Errorf(contracts.CodeNotFound, "you have no runs yet")
+	}
+	return runs[0].RunID, nil
+}
+
+// watch follows a run to its end; gates that open meanwhile are shown.
+func (c *cli) watch(ctx context.Context, server *client.Client, id string, watch bool) (contracts.RunView, error) {
+	if !watch {
+		return server.Run(ctx, id, client.Opt{})
+	}
+	after := int64(0)
+	for {
+		view, err := server.Run(ctx, id, client.Opt{Wait: time.Second})
+		if err != nil {
+			return view, err
+		}
+		events, err := server.RunEvents(ctx, id, after, 0)
+		if err != nil {
+			return view, err
+		}
+		for _, e := range events {
+			after = e.Seq
+			if !c.asJSON {
+				c.errs.event(e)
+			}
+		}
+		if view.State.Terminal() {
+			return view, nil
+		}
+		if err := pause(ctx, view.State); err != nil {
+			return view, err
+		}
+	}
+}
+
+// pause keeps a watcher from asking all the time while a run waits: the server
+// answers at once then.
+func pause(ctx context.Context, state contracts.RunState) error {
+	if state != contracts.RunWaiting {
+		return nil
+	}
+	timer := time.NewTimer(time.Second)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+func (c *cli) runCancelCommand() *cobra.Command {
+	return &cobra.Command{
+		Use: "cancel RUN", Short: "Ask for a run to end; what was done stays done", Args: exactly(1),
+		RunE: c.connected(func(ctx context.Context, server *client.Client, args []string) error {
+			view, err := server.CancelRun(ctx, args[0])
+			if err != nil {
+				return err
+			}
+			return c.show(view, func() { c.out.run(view) })
+		}),
+	}
+}
+
+func (c *cli) runReplayCommand() *cobra.Command {
+	return &cobra.Command{
+		Use: "replay RUN", Short: "Play a run again from its ledger, without calling any domain", Args: exactly(1),
+		RunE: c.connected(func(ctx context.Context, server *client.Client, args []string) error {
+			r, err := server.Replay(ctx, args[0])
+			if err != nil {
+				return err
+			}
+			err = c.show(r, func() {
+				c.out.printf("%s: %d ledger entries lead to %s\n", r.RunID, r.Entries, r.State)
+				for _, d := range r.Differences {
+					c.out.printf("  ! %s\n", oneLine(d))
+				}
+			})
+			if err == nil && len(r.Differences) > 0 {
+				return ended(exitFailed)
+			}
+			return err
+		}),
+	}
+}
+
+func (c *cli) runCompensateCommand() *cobra.Command {
+	return &cobra.Command{
+		Use: "compensate RUN NODE", Short: "Undo one write of a run, in a run of its own", Args: exactly(2),
+		RunE: c.connected(func(ctx context.Context, server *client.Client, args []string) error {
+			view, err := server.Run(ctx, args[0], client.Opt{})
+			if err != nil {
+				return err
+			}
+			from, err := c.lastEvent(ctx, server, view.SessionID)
+			if err != nil {
+				return err
+			}
+			response, err := server.Compensate(ctx, args[0], args[1], client.Opt{})
+			if err != nil {
+				return err
+			}
+			return c.follow(ctx, server, response, from)
+		}),
+	}
+}
+
+func (c *cli) runLedgerCommand() *cobra.Command {
+	return &cobra.Command{
+		Use: "ledger RUN", Short: "Show the hash chain of a run", Args: exactly(1),
+		RunE: c.connected(func(ctx context.Context, server *client.Client, args []string) error {
+			entries, err := server.Ledger(ctx, args[0])
+			if err != nil {
+				return err
+			}
+			return c.show(entries, func() { c.out.ledger(entries) })
+		}),
+	}
+}

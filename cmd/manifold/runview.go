@@ -1,0 +1,156 @@
+package main
+
+import (
+	"cmp"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/manifold-run/manifold/contracts"
+)
+
+func (p printer) runs(runs []contracts.RunSummary) {
+	if len(runs) == 0 {
+		p.printf("There are no runs.\n")
+		return
+	}
+	rows := make([][]string, len(runs))
+	for i, r := range runs {
+		rows[i] = []string{r.RunID, string(r.State), string(r.Verdict), r.Owner, when(r.CreatedAt), took(&r.CreatedAt, r.FinishedAt), r.Goal}
+	}
+	p.table("", []string{"RUN", "STATE", "VERDICT", "OWNER", "STARTED", "TOOK", "GOAL"}, rows)
+}
+
+func took(from, to *time.Time) string {
+	if from == nil || to == nil {
+		return ""
+	}
+	d := to.Sub(*from)
+	if d < time.Second {
+		return d.Round(time.Millisecond).String()
+	}
+	return d.Round(100 * time.Millisecond).String()
+}
+
+// run writes a run as a tree: every node below the last of those it needs.
+func (p printer) run(v contracts.RunView) {
+	p.printf("%s: %s\n%s\n\n", v.RunID, v.State, v.Plan.Goal)
+	t := newTree(v.Nodes)
+	rows := make([][]string, 0, len(v.Nodes))
+	for _, line := range t.lines() {
+		n := line.node
+		detail := n.Summary
+		if n.Error != nil {
+			detail = n.Error.Message
+		}
+		if n.QueuedFor != "" {
+			detail = "waits for " + n.QueuedFor
+		}
+		rows = append(rows, []string{
+			line.indent + sign(n.State) + " " + n.NodeID, cmp.Or(n.Title, n.Tool, string(n.Kind)), string(n.State),
+			attempts(n.Attempts), took(n.StartedAt, n.FinishedAt), detail,
+		})
+	}
+	p.table("", []string{"NODE", "STEP", "STATE", "TRIES", "TOOK", "RESULT"}, rows)
+	for _, i := range v.Interrupts {
+		if i.Status == contracts.InterruptOpen {
+			p.question(i)
+			p.hint(i)
+		}
+	}
+	if v.Answer != nil {
+		p.printf("\n")
+		p.answer(v.Answer)
+	}
+	p.printf("\nsession %s, plan %s\n", v.SessionID, v.Plan.PlanHash)
+}
+
+func attempts(n int) string {
+	if n == 0 {
+		return ""
+	}
+	return strconv.Itoa(n)
+}
+
+func sign(s contracts.NodeState) string {
+	switch s {
+	case contracts.NodeCompleted:
+		return "✓"
+	case contracts.NodeFailed, contracts.NodeRejected:
+		return "✗"
+	case contracts.NodeSkipped, contracts.NodeCancelled:
+		return "–"
+	case contracts.NodeAwaitingApproval, contracts.NodeAwaitingInput, contracts.NodeOutcomeUnknown:
+		return "?"
+	case contracts.NodePending, contracts.NodeReady, contracts.NodeQueued, contracts.NodeRunning, contracts.NodeBlocked:
+	}
+	return "·"
+}
+
+// nodeTree places nodes below each other for people; a plan is a graph, and
+// what a node needs besides its parent is not drawn.
+type nodeTree struct {
+	nodes    []contracts.NodeView
+	children map[string][]int
+	roots    []int
+}
+
+type treeLine struct {
+	indent string
+	node   *contracts.NodeView
+}
+
+func newTree(nodes []contracts.NodeView) *nodeTree {
+	t := &nodeTree{nodes: nodes, children: map[string][]int{}}
+	known := map[string]bool{}
+	for i, n := range nodes {
+		parent := ""
+		for _, dep := range n.DependsOn {
+			if known[dep] {
+				parent = dep
+			}
+		}
+		// What meets several branches stands beside them, not below one.
+		if parent == "" || len(n.DependsOn) > 1 {
+			t.roots = append(t.roots, i)
+		} else {
+			t.children[parent] = append(t.children[parent], i)
+		}
+		known[n.NodeID] = true
+	}
+	return t
+}
+
+// maxIndent keeps long chains readable.
+const maxIndent = 6
+
+func (t *nodeTree) lines() []treeLine {
+	out := make([]treeLine, 0, len(t.nodes))
+	var walk func(i, depth int)
+	walk = func(i, depth int) {
+		out = append(out, treeLine{strings.Repeat("  ", min(depth, maxIndent)), &t.nodes[i]})
+		for _, child := range t.children[t.nodes[i].NodeID] {
+			walk(child, depth+1)
+		}
+	}
+	for _, i := range t.roots {
+		walk(i, 0)
+	}
+	return out
+}
+
+func (p printer) ledger(entries []contracts.LedgerEntry) {
+	rows := make([][]string, len(entries))
+	for i, e := range entries {
+		rows[i] = []string{strconv.FormatInt(e.Seq, 10), when(e.At), string(e.Kind), e.NodeID, e.Tool, e.Actor, short(e.ActionSHA256), short(e.Hash)}
+	}
+	p.table("", []string{"SEQ", "AT", "KIND", "NODE", "TOOL", "WHO", "ACTION", "HASH"}, rows)
+}
+
+func short(hash string) string {
+	if len(hash) <= 12 {
+		return hash
+	}
+	return fmt.Sprintf("%.12s…", hash)
+}

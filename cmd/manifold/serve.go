@@ -1,0 +1,140 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"log/slog"
+	"os"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/manifold-run/manifold/internal/app"
+)
+
+// serveOptions is the configuration of a server, as --print-config shows it.
+type serveOptions struct {
+	Addr                 string        `json:"addr"`
+	Data                 string        `json:"data"`
+	Bootstrap            string        `json:"bootstrap"`
+	LogLevel             string        `json:"log_level"`
+	LogFormat            string        `json:"log_format"`
+	ForwardedUserHeader  string        `json:"forwarded_user_header"`
+	SessionsPerMinute    int           `json:"sessions_per_minute"`
+	RequestsPerMinute    int           `json:"requests_per_minute"`
+	MaxActiveRuns        int           `json:"max_active_runs"`
+	Retention            time.Duration `json:"retention_ns"`
+	DropData             bool          `json:"drop_data"`
+	PublicDomainsOnly    bool          `json:"public_domains_only"`
+	WebhookAllowLoopback bool          `json:"webhook_allow_loopback"`
+	WebhookAllowPrivate  bool          `json:"webhook_allow_private"`
+
+	printConfig bool
+}
+
+const defaultBootstrap = "domains.bootstrap.json"
+
+func (c *cli) serveCommand() *cobra.Command {
+	var o serveOptions
+	cmd := &cobra.Command{
+		Use: "serve", Short: "Start the server", Args: exactly(0),
+		Long: `Starts the server. The first start in a data folder writes an admin key to a
+file that only you can read, and says where. Domains come from the bootstrap
+file and from "manifold domain add".`,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if o.printConfig {
+				return c.printConfig(o)
+			}
+			return c.serve(cmd.Context(), o, cmd.Flags().Changed("bootstrap"))
+		},
+	}
+	flags := cmd.Flags()
+	flags.StringVar(&o.Addr, "addr", "127.0.0.1:8080", "address to serve on")
+	flags.StringVar(&o.Data, "data", dataDir(c.getenv), "folder of everything that is kept")
+	flags.StringVar(&o.Bootstrap, "bootstrap", defaultBootstrap, "file of the domains to begin with and of the site's policy")
+	flags.StringVar(&o.LogLevel, "log-level", "info", "debug, info, warn or error")
+	flags.StringVar(&o.LogFormat, "log-format", "text", "text or json")
+	flags.StringVar(&o.ForwardedUserHeader, "forwarded-user-header", "Manifold-User", "header in which the keys of front ends say who is asking")
+	flags.IntVar(&o.SessionsPerMinute, "sessions-per-minute", 30, "how often one caller may start a session")
+	flags.IntVar(&o.RequestsPerMinute, "requests-per-minute", 1200, "how many requests one caller may make")
+	flags.IntVar(&o.MaxActiveRuns, "max-active-runs", 256, "how many runs are advanced at once; more wait")
+	flags.DurationVar(&o.Retention, "retention", 30*24*time.Hour, "how long finished runs are kept")
+	flags.BoolVar(&o.DropData, "drop-data", false, "do not keep raw output of domains for debugging")
+	flags.BoolVar(&o.PublicDomainsOnly, "public-domains-only", false, "refuse domains on this machine and in private networks")
+	flags.BoolVar(&o.WebhookAllowLoopback, "webhook-allow-loopback", false, "permit webhooks to this machine")
+	flags.BoolVar(&o.WebhookAllowPrivate, "webhook-allow-private", false, "permit webhooks to private networks")
+	flags.BoolVar(&o.printConfig, "print-config", false, "show the configuration that would be used, and end")
+	return cmd
+}
+
+func (c *cli) printConfig(o serveOptions) error {
+	body, err := json.MarshalIndent(o, "", "  ")
+	if err != nil {
+		return err
+	}
+	c.out.printf("%s\n", body)
+	return nil
+}
+
+func (c *cli) serve(ctx context.Context, o serveOptions, asked bool) error {
+	logger, err := newLogger(c.errs.w, o)
+	if err != nil {
+		return err
+	}
+	bootstrap, err := os.ReadFile(o.Bootstrap)
+	if err != nil && (asked || !errors.Is(err, fs.ErrNotExist)) {
+		return fmt.Errorf("read the bootstrap file: %w", err)
+	}
+	cfg := app.Config{
+		Addr: o.Addr, DataDir: o.Data, Bootstrap: bootstrap, Version: version, Logger: logger,
+		ForwardedUser: o.ForwardedUserHeader, SessionsPerMinute: o.SessionsPerMinute, RequestsPerMinute: o.RequestsPerMinute,
+		MaxActiveRuns: o.MaxActiveRuns, Retention: o.Retention, DropData: o.DropData, PublicDomainsOnly: o.PublicDomainsOnly,
+		Lookup: func(name string) (string, bool) {
+			value := c.getenv(name)
+			return value, value != ""
+		},
+	}
+	cfg.Webhooks.AllowLoopback, cfg.Webhooks.AllowPrivate = o.WebhookAllowLoopback, o.WebhookAllowPrivate
+	server, err := app.New(ctx, cfg)
+	if err != nil {
+		return err
+	}
+	err = c.serveUntil(ctx, server)
+	// The context has ended when the server is asked to stop.
+	return errors.Join(err, server.Stop(context.WithoutCancel(ctx)))
+}
+
+func (c *cli) serveUntil(ctx context.Context, server *app.App) error {
+	if err := server.Start(ctx); err != nil {
+		return err
+	}
+	c.out.printf("Manifold is serving at %s\n", server.URL())
+	c.out.printf("The key of the first admin is in %s\n", server.AdminKeyFile())
+	c.out.printf("On this machine, \"manifold --config %s\" uses it.\n", server.ClientFile())
+	select {
+	case <-ctx.Done():
+		return nil
+	case err := <-server.Failed():
+		return err
+	}
+}
+
+func newLogger(w io.Writer, o serveOptions) (*slog.Logger, error) {
+	var level slog.Level
+	if err := level.UnmarshalText([]byte(o.LogLevel)); err != nil {
+		return nil, usagef("--log-level must be debug, info, warn or error")
+	}
+	options := &slog.HandlerOptions{Level: level}
+	switch o.LogFormat {
+	case "text":
+		return slog.New(slog.NewTextHandler(w, options)), nil
+	case "json":
+		return slog.New(slog.NewJSONHandler(w, options)), nil
+	default:
+		return nil, usagef("--log-format must be text or json")
+	}
+}
