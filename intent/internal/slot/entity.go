@@ -53,14 +53,17 @@ func (r *reading) number(p *param, e value.Entity) {
 }
 
 func (r *reading) numberScore(p *param, e value.Entity) (float64, bool) {
-	score := 0.55
-	if r.sole((*param).numeric, p) {
-		score += 0.25
+	score := 0.45
+	switch {
+	case r.sole((*param).numeric, p):
+		score += 0.35
+	case r.evenNumbers():
+		score += 0.1 // as many numbers as places for them: taken in order
 	}
 	isTime := slices.Contains([]string{"second", "minute", "hour", "day", "week", "month", "year"}, e.Unit)
 	switch {
 	case e.Unit != "" && (e.Unit == p.unit || slices.Contains(p.words, e.Unit)):
-		score += 0.35
+		score += 0.4
 	case isTime && p.unit != "":
 		return 0, false // weeks are not turned into days: nobody said how
 	case isTime && !p.desc[e.Unit]:
@@ -71,12 +74,29 @@ func (r *reading) numberScore(p *param, e value.Entity) (float64, bool) {
 		score += 0.35
 	}
 	if r.after(p, e.First) {
-		score += 0.3
+		score += 0.35
 	}
 	if r.expects(p.lefts, e.First-1) {
-		score += 0.2
+		score += 0.3
 	}
 	return score, true
+}
+
+// evenNumbers tells whether the text has exactly as many numbers as the
+// capability asks for.
+func (r *reading) evenNumbers() bool {
+	places, numbers := 0, 0
+	for _, p := range r.set.params {
+		if p.numeric() && p.required && p.named(r.only) {
+			places++
+		}
+	}
+	for _, e := range r.entities {
+		if e.Kind == value.Number && e.First >= r.from && e.Last < r.to {
+			numbers++
+		}
+	}
+	return places == numbers
 }
 
 // sole tells whether no other parameter of this kind could take the value,

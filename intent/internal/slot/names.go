@@ -27,7 +27,7 @@ func (r *reading) quoted() {
 	}
 }
 
-func closesQuote(gap string) bool { return strings.ContainsAny(gap, "\"“”«»`") }
+func closesQuote(gap string) bool { return strings.ContainsAny(gap, "\"'“”‘’«»`") }
 
 func (r *reading) quote(first, last int) {
 	if first == r.from && last == r.to-1 {
@@ -196,7 +196,10 @@ func (r *reading) plain(p *param, first int) {
 	}
 	left := r.stemAt(first - 1)
 	learned := r.expects(p.lefts, first-1)
-	own := r.after(p, first)
+	own := r.after(p, first) && (p.resolver || links(r.doc.Tokens[first-1].Fold))
+	if links(r.doc.Tokens[first].Fold) || slices.Contains(p.words, r.doc.Tokens[first].Stem) {
+		return // the value comes later
+	}
 	if !learned && !own && (!p.resolver || !introduces(left) || r.belongsElsewhere(p, left)) {
 		return
 	}
@@ -212,6 +215,15 @@ func (r *reading) plain(p *param, first int) {
 	if ok && (p.pattern == nil || p.resolver || p.pattern.MatchString(r.words(first, last))) {
 		r.add(mention{param: p, first: first, last: last, value: v, kind: kindContext, p: min(score+r.context(p, first, last), 0.85)})
 	}
+}
+
+// links tells words that stand between the name of a parameter and its value.
+func links(fold string) bool {
+	switch fold {
+	case "is", "as", "to", "called", "named", "titled", "saying", "equals":
+		return true
+	}
+	return false
 }
 
 // plainEnd finds the last token of a text that begins at first: a resolved

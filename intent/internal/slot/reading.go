@@ -151,6 +151,9 @@ func (r *reading) identifier(c value.Chunk) {
 			continue
 		}
 		like := p.like(c.Text)
+		if like > 0 && like < 0.6 {
+			like += r.context(p, c.First, c.Last)
+		}
 		m := mention{param: p, first: c.First, last: c.Last, span: c.Span, value: text.Clean(c.Text), kind: kindShape, p: like}
 		if p.pattern != nil {
 			m.kind, m.p = kindPattern, like

@@ -61,6 +61,10 @@ func (p *param) like(s string) float64 {
 	for _, want := range p.shapes {
 		samePrefix := got.prefix == want.prefix
 		switch {
+		case want.outline == "9" || got.outline == "9":
+			if want.outline == got.outline {
+				best = max(best, 0.55) // digits alone look like anything
+			}
 		case strings.EqualFold(got.outline, want.outline) && samePrefix:
 			best = max(best, 0.92)
 		case got.outline == want.outline && !shared:

@@ -17,6 +17,10 @@ const (
 // beam is how many partial assignments are kept.
 const beam = 48
 
+// inOrder is what it counts that values come in the order of the schema: next
+// to nothing, but it decides between equals.
+const inOrder = 0.002
+
 // choice is one partial assignment.
 type choice struct {
 	taken []int // indexes of mentions
@@ -68,7 +72,8 @@ func (r *reading) prune() {
 
 // take adds a mention to an assignment, if it fits.
 func (r *reading) take(st choice, k int, m mention) (choice, bool) {
-	bit := uint64(1) << (slices.Index(r.set.params, m.param) % 64)
+	place := slices.Index(r.set.params, m.param)
+	bit := uint64(1) << (place % 64)
 	for _, t := range st.taken {
 		o := r.mentions[t]
 		sameList := o.kind == kindKeyed && m.kind == kindKeyed && o.param == m.param && o.first == m.first
@@ -80,6 +85,9 @@ func (r *reading) take(st choice, k int, m mention) (choice, bool) {
 		return choice{}, false
 	}
 	length := 1 + 0.05*float64(m.last-m.first)
+	if n := len(st.taken); n > 0 && slices.Index(r.set.params, r.mentions[st.taken[n-1]].param) < place {
+		length += inOrder
+	}
 	return choice{taken: append(slices.Clip(st.taken), k), used: st.used | bit, end: max(st.end, m.last), score: st.score + m.p*length}, true
 }
 

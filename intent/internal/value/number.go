@@ -42,9 +42,14 @@ func parseNumber(c Chunk) (Entity, bool) {
 	}
 	n, doubt, ok := digits(body)
 	if !ok {
+		n, ok = scientific(body)
+	}
+	if !ok {
 		return Entity{}, false
 	}
-	e.Number, e.Doubt = n*factor, doubt
+	e.Number = n * factor
+	// 298K may be a temperature as well as a number of thousands.
+	e.Doubt = doubt || strings.HasSuffix(c.Text, "K") && e.Currency == ""
 	return e, !math.IsInf(e.Number, 0)
 }
 
@@ -98,6 +103,16 @@ func digits(s string) (n float64, doubt, ok bool) {
 		n = -n
 	}
 	return n, doubt, err == nil
+}
+
+// scientific reads 1e-9 and 2.5E3.
+func scientific(s string) (float64, bool) {
+	mantissa, exponent, ok := strings.Cut(strings.ToLower(s), "e")
+	if !ok || mantissa == "" || len(exponent) > 4 || strings.ContainsFunc(mantissa, func(r rune) bool { return r != '.' && r != '-' && (r < '0' || r > '9') }) {
+		return 0, false
+	}
+	n, err := strconv.ParseFloat(mantissa+"e"+exponent, 64)
+	return n, err == nil
 }
 
 // decimal rewrites a number with a dot as its only sign.
