@@ -57,7 +57,7 @@ func Rooms() []Room {
 
 // useCases are the rooms of the orchestrator.
 func useCases() []string {
-	return []string{"orchestrator", "orchestrator/registry", "orchestrator/chat", "orchestrator/access"}
+	return []string{"orchestrator", "orchestrator/registry", "orchestrator/access"}
 }
 
 // coreRooms are pure: they do no I/O and name no domain. There is no arrow
@@ -114,7 +114,7 @@ func adapterRooms() []Room {
 	ports := append(useCases(), "contracts", "execution")
 	retries := []string{"github.com/hashicorp/go-retryablehttp"}
 	return []Room{
-		{Dir: "client", Rooms: []string{"contracts", "orchestrator"}},
+		{Dir: "client", Rooms: []string{"contracts", "orchestrator"}, Modules: retries},
 		{Dir: "internal/domainclient", Rooms: ports, Modules: retries},
 		{Dir: "internal/httpapi", Rooms: ports, Modules: []string{"github.com/gin-gonic/gin", "golang.org/x/time/rate"}},
 		{Dir: "internal/store/sqlite", Rooms: ports, Modules: []string{"modernc.org/sqlite"}},
