@@ -93,16 +93,16 @@ Three things to try:
 
  2. Rita requests; Otto sees exactly what will be done, and approves; the write is read back.
 
-    manifold ask --no-wait request 2 days off for Ana Souza from {monday}
-    manifold gates
+    manifold ask request 2 days off for Ana Souza from {monday}
+    manifold gates                   # Otto
     manifold approve CODE            # Otto, with the code that "gates" shows
-    manifold runs
+    manifold run show                # Rita
 
  3. A domain in plain Python joins while everything runs.
 
     python3 examples/bookshelf/domain.py 8093 &
     MANIFOLD_KEY=$(cat {admin}) manifold domain add bookshelf http://127.0.0.1:8093
-    manifold ask do you have books by Jane Austen
+    manifold ask search the library for Jane Austen
 
 `
 

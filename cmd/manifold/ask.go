@@ -3,6 +3,7 @@ package main
 import (
 	"bufio"
 	"context"
+	"slices"
 	"strings"
 	"time"
 
@@ -159,14 +160,23 @@ func (c *cli) conclude(ctx context.Context, server *client.Client, response cont
 		return ended(exitFailed)
 	case contracts.SessionRunning, contracts.SessionCompleted:
 	}
-	if len(response.RunIDs) == 0 {
-		return nil
+	if a := response.Answer; len(response.RunIDs) == 0 || a != nil && a.Verdict == nil {
+		return refusal(a)
 	}
 	view, err := server.Run(ctx, response.RunIDs[len(response.RunIDs)-1], client.Opt{})
 	if err != nil {
 		return err
 	}
 	return stateCode(view.State)
+}
+
+// refusal ends with the code for an error when the words led to no run, because
+// what they ask for is not possible.
+func refusal(a *contracts.Answer) error {
+	if a == nil || !slices.ContainsFunc(a.Blocks, func(b contracts.Block) bool { return b.Kind == contracts.BlockError }) {
+		return nil
+	}
+	return ended(exitError)
 }
 
 // stateCode is how the program ends for the state of a run.

@@ -96,9 +96,17 @@ func (p printer) question(i contracts.Interrupt) {
 	}
 	rows := make([][]string, len(i.Options))
 	for n, o := range i.Options {
-		rows[n] = []string{o.ID, o.Label, o.Detail}
+		rows[n] = []string{o.ID, other(o.Label, o.ID), other(o.Detail, o.ID)}
 	}
 	p.table("    ", nil, rows)
+}
+
+// other gives a text that says more than what stands there already.
+func other(text, there string) string {
+	if text == there {
+		return ""
+	}
+	return text
 }
 
 // hint says which command goes on.
