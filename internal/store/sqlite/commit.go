@@ -166,27 +166,48 @@ func (x *tx) applyIntents(ctx context.Context, r *head, t *transition) error {
 }
 
 func (x *tx) applyEvents(ctx context.Context, r *head, t *transition) error {
-	for i, e := range t.Events {
-		if err := x.insertEvent(ctx, cmp.Or(e.SessionID, r.session), e.RunID, t.events[i]); err != nil {
+	for from := 0; from < len(t.Events); {
+		session, to := cmp.Or(t.Events[from].SessionID, r.session), from+1
+		for to < len(t.Events) && cmp.Or(t.Events[to].SessionID, r.session) == session {
+			to++
+		}
+		seq, err := x.numberEvents(ctx, session, to-from)
+		if err != nil {
 			return err
+		}
+		for ; from < to; from++ {
+			if _, err := x.exec(ctx, insertEvent, session, seq, t.Events[from].RunID, t.events[from]); err != nil {
+				return err
+			}
+			seq++
 		}
 	}
 	return nil
 }
 
-const nextEvent = `
-INSERT INTO event_seq (session_id, seq) VALUES (?, 1)
-ON CONFLICT (session_id) DO UPDATE SET seq = seq + 1
+const nextEvents = `
+INSERT INTO event_seq (session_id, seq) VALUES (?1, ?2)
+ON CONFLICT (session_id) DO UPDATE SET seq = seq + ?2
 RETURNING seq`
 
-// insertEvent appends an event to a session. Its number is taken in the
-// transaction, and there is one writer: commit order is number order.
-func (x *tx) insertEvent(ctx context.Context, session, runID, body string) error {
-	var seq int64
-	if err := x.row(ctx, nextEvent, session).Scan(&seq); err != nil {
+// numberEvents takes the numbers of the next n events of a session and gives
+// the first. They are taken in the transaction, and there is one writer: commit
+// order is number order.
+func (x *tx) numberEvents(ctx context.Context, session string, n int) (int64, error) {
+	var last int64
+	err := x.row(ctx, nextEvents, session, n).Scan(&last)
+	return last - int64(n) + 1, err
+}
+
+const insertEvent = `INSERT INTO event (session_id, seq, run_id, body) VALUES (?, ?, ?, ?)`
+
+// appendEvent appends one event to a session.
+func (x *tx) appendEvent(ctx context.Context, session, runID, body string) error {
+	seq, err := x.numberEvents(ctx, session, 1)
+	if err != nil {
 		return err
 	}
-	_, err := x.exec(ctx, `INSERT INTO event (session_id, seq, run_id, body) VALUES (?, ?, ?, ?)`, session, seq, runID, body)
+	_, err = x.exec(ctx, insertEvent, session, seq, runID, body)
 	return err
 }
 

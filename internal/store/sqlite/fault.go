@@ -28,7 +28,7 @@ func primaryCode(err error) int {
 }
 
 // broken tells errors that leave the transaction in doubt from refusals of one
-// write, which its savepoint undoes.
+// write, which can be undone alone.
 func broken(err error) bool {
 	if errors.Is(err, driver.ErrBadConn) || errors.Is(err, sql.ErrConnDone) || errors.Is(err, sql.ErrTxDone) {
 		return true

@@ -145,7 +145,7 @@ func (s *Store) OpenInterrupt(ctx context.Context, i contracts.Interrupt, e cont
 		if err := x.insertInterrupt(ctx, i, bodies[0]); err != nil {
 			return err
 		}
-		return x.insertEvent(ctx, cmp.Or(e.SessionID, i.SessionID), e.RunID, bodies[1])
+		return x.appendEvent(ctx, cmp.Or(e.SessionID, i.SessionID), e.RunID, bodies[1])
 	})
 }
 

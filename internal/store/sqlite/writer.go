@@ -32,8 +32,8 @@ type writer struct {
 	closing bool
 }
 
-// operation is one write that waits for its turn. It may be run twice, when a
-// batch has to be repeated one by one; its changes of the first time are gone
+// operation is one write that waits for its turn. It may be run again, when a
+// batch has to be repeated with care; its changes of the time before are gone
 // then.
 type operation struct {
 	ctx   context.Context //nolint:containedctx // asked once, just before the write runs
@@ -157,7 +157,10 @@ func (w *writer) commit(batch []*operation) {
 	if len(begun) == 0 {
 		return
 	}
-	answers, err := w.attempt(begun)
+	answers, err := w.attempt(begun, w.runAll)
+	if err != nil && len(begun) > 1 && !broken(err) {
+		answers, err = w.attempt(begun, w.runEach)
+	}
 	if err == nil {
 		answer(begun, answers)
 		return
@@ -167,7 +170,7 @@ func (w *writer) commit(batch []*operation) {
 		return
 	}
 	for i := range begun {
-		alone, err := w.attempt(begun[i : i+1])
+		alone, err := w.attempt(begun[i:i+1], w.runAll)
 		if err != nil {
 			alone = []error{err}
 		}
@@ -183,14 +186,14 @@ func answer(operations []*operation, answers []error) {
 
 // attempt runs writes in one transaction and gives the answer of each. An
 // error means that nothing at all was committed.
-func (w *writer) attempt(operations []*operation) ([]error, error) {
+func (w *writer) attempt(operations []*operation, run func(context.Context, []*operation) ([]error, error)) ([]error, error) {
 	// The transaction belongs to no single caller, so no caller's context may
 	// end it.
 	ctx := context.Background()
 	if _, err := w.handle.exec(ctx, "BEGIN IMMEDIATE"); err != nil {
 		return nil, err
 	}
-	answers, err := w.runAll(ctx, operations)
+	answers, err := run(ctx, operations)
 	if err == nil {
 		_, err = w.handle.exec(ctx, "COMMIT")
 	}
@@ -203,7 +206,21 @@ func (w *writer) attempt(operations []*operation) ([]error, error) {
 	return answers, nil
 }
 
+// runAll runs writes that nobody expects to be refused; the first refusal ends
+// it. Savepoints would cost more than repeating the few batches that hold a
+// refusal: SQLite copies every page that it changes inside one.
 func (w *writer) runAll(ctx context.Context, operations []*operation) ([]error, error) {
+	for _, o := range operations {
+		if err := o.run(ctx, &tx{handle: w.handle, now: w.now()}); err != nil {
+			return nil, err
+		}
+	}
+	return make([]error, len(operations)), nil
+}
+
+// runEach runs each write in a savepoint of its own, so that a refusal harms
+// only itself.
+func (w *writer) runEach(ctx context.Context, operations []*operation) ([]error, error) {
 	answers := make([]error, len(operations))
 	for i, o := range operations {
 		if _, err := w.handle.exec(ctx, "SAVEPOINT operation"); err != nil {
