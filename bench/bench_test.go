@@ -2,22 +2,13 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 )
-
-// makers are who runs the same shapes: the engine, and what one would use
-// instead.
-func makers() []struct {
-	name string
-	make func(context.Context, string) (subject, error)
-} {
-	return []struct {
-		name string
-		make func(context.Context, string) (subject, error)
-	}{{"manifold", newEngine}, {"stepwise", newStepwise}, {"errgroup", newPlain}}
-}
 
 func open(b *testing.B, make func(context.Context, string) (subject, error)) subject {
 	b.Helper()
@@ -26,9 +17,7 @@ func open(b *testing.B, make func(context.Context, string) (subject, error)) sub
 		b.Fatal(err)
 	}
 	b.Cleanup(func() {
-		ctx, cancel := context.WithTimeout(context.WithoutCancel(b.Context()), 10*time.Second)
-		defer cancel()
-		if err := s.close(ctx); err != nil {
+		if err := closing(s.close); err != nil {
 			b.Error(err)
 		}
 	})
@@ -53,13 +42,11 @@ func repeat(b *testing.B, inFlight int, operation func(context.Context) error) {
 	b.ReportMetric(took.perSecond(), "runs/s")
 }
 
-func milliseconds(d time.Duration) float64 { return float64(d) / float64(time.Millisecond) }
-
 // BenchmarkRun runs ten no-op nodes.
 func BenchmarkRun(b *testing.B) {
 	for _, s := range []shape{{nodes: 10}, {nodes: 10, parallel: true}} {
 		for _, inFlight := range []int{1, 64} {
-			for _, m := range makers() {
+			for _, m := range contenders() {
 				b.Run(fmt.Sprintf("parallel=%t/in-flight=%d/%s", s.parallel, inFlight, m.name), func(b *testing.B) {
 					subject := open(b, m.make)
 					repeat(b, inFlight, func(ctx context.Context) error { return subject.run(ctx, s) })
@@ -88,9 +75,7 @@ func BenchmarkAPI(b *testing.B) {
 		b.Fatal(err)
 	}
 	b.Cleanup(func() {
-		ctx, cancel := context.WithTimeout(context.WithoutCancel(b.Context()), 10*time.Second)
-		defer cancel()
-		if err := w.close(ctx); err != nil {
+		if err := closing(w.close); err != nil {
 			b.Error(err)
 		}
 	})
@@ -109,6 +94,66 @@ func BenchmarkAPI(b *testing.B) {
 				b.Fatal(err)
 			}
 			repeat(b, c.inFlight, operation)
+		})
+	}
+}
+
+// TestReport runs a little of everything: what the figures are made with must work
+// wherever the tests do. How fast it is decides nothing here.
+func TestReport(t *testing.T) {
+	t.Parallel()
+	var out strings.Builder
+	if err := report(t.Context(), &out, effort{rounds: 1, part: 1000}); err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{"### 8 reads of 50ms", "### Runs of ten no-op nodes", "| 1000 |"} {
+		if !strings.Contains(out.String(), want) {
+			t.Errorf("the report lacks %q:\n%s", want, out.String())
+		}
+	}
+}
+
+func TestMeasure(t *testing.T) {
+	t.Parallel()
+	tests := map[string]func(t *testing.T){
+		"every operation is counted once, and no more than asked for are in flight": func(t *testing.T) {
+			var now, most, calls atomic.Int64
+			took, err := measure(t.Context(), 100, 4, func(context.Context) error {
+				calls.Add(1)
+				n := now.Add(1)
+				for m := most.Load(); n > m && !most.CompareAndSwap(m, n); m = most.Load() {
+				}
+				now.Add(-1)
+				return nil
+			})
+			if err != nil || len(took.each) != 100 || calls.Load() != 100 || most.Load() > 4 {
+				t.Errorf("%d durations of %d calls, at most %d in flight, %v", len(took.each), calls.Load(), most.Load(), err)
+			}
+		},
+		"an operation that fails ends the measurement": func(t *testing.T) {
+			broken := errors.New("broken")
+			if _, err := compete(t.Context(), 1, 10, 2, func(context.Context) error { return broken }); !errors.Is(err, broken) {
+				t.Errorf("got %v", err)
+			}
+		},
+		"the round that warms up does not count": func(t *testing.T) {
+			calls := 0
+			took, err := compete(t.Context(), 3, 5, 1, func(context.Context) error { calls++; return nil })
+			if err != nil || calls != 20 || len(took[0].each) != 15 {
+				t.Errorf("%d calls, %d counted, %v", calls, len(took[0].each), err)
+			}
+		},
+		"quantiles are taken from the sorted durations": func(t *testing.T) {
+			s := sample{each: []time.Duration{4, 1, 3, 2, 5}, total: time.Second}
+			if s.at(0.5) != 3 || s.at(0.99) != 5 || s.perSecond() != 5 {
+				t.Errorf("got %v, %v, %v", s.at(0.5), s.at(0.99), s.perSecond())
+			}
+		},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			test(t)
 		})
 	}
 }

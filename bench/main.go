@@ -3,4 +3,211 @@
 // who change the code: go test -bench . ./bench.
 package main
 
-func main() {}
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"runtime"
+	"time"
+)
+
+func main() {
+	rounds := flag.Int("rounds", 10, "how often everything is measured, after one round to warm up")
+	flag.Parse()
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	err := report(ctx, os.Stdout, effort{rounds: *rounds, part: 1})
+	stop()
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "bench:", err)
+		os.Exit(1)
+	}
+}
+
+// effort says how much is measured: in so many rounds, a part of the full number
+// of operations in each.
+type effort struct{ rounds, part int }
+
+func (e effort) of(n int) int { return max(n/e.part, 1) }
+
+// page writes Markdown and keeps the first error of writing.
+type page struct {
+	w   io.Writer
+	err error
+}
+
+func (p *page) printf(format string, args ...any) {
+	if p.err == nil {
+		_, p.err = fmt.Fprintf(p.w, format, args...)
+	}
+}
+
+// report measures everything and writes it as it comes.
+func report(ctx context.Context, w io.Writer, e effort) (err error) {
+	dir, err := os.MkdirTemp("", "manifold-bench-")
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
+	p := &page{w: w}
+	p.printf("%s, `go run ./bench -rounds %d`, %s %s/%s, %d processors\n",
+		time.Now().Format(time.DateOnly), e.rounds, runtime.Version(), runtime.GOOS, runtime.GOARCH, runtime.NumCPU())
+	for i, part := range []func(context.Context, *page, string, effort) error{overAPI, tenNodes, chains} {
+		own := fmt.Sprintf("%s/%d", dir, i)
+		if err := os.Mkdir(own, 0o700); err != nil {
+			return err
+		}
+		if err := part(ctx, p, own, e); err != nil {
+			return err
+		}
+	}
+	return p.err
+}
+
+// overAPI measures the server as it is shipped: client, server and domain talk
+// HTTP.
+func overAPI(ctx context.Context, p *page, dir string, e effort) error {
+	w, err := newWhole(ctx, dir)
+	if err != nil {
+		return err
+	}
+	return errors.Join(apiTables(ctx, p, w, e), closing(w.close))
+}
+
+func apiTables(ctx context.Context, p *page, w *whole, e effort) error {
+	atOnce, err := w.prepare(ctx, napping, 8)
+	if err != nil {
+		return err
+	}
+	inTurn, err := w.prepare(ctx, nappingOne, 8)
+	if err != nil {
+		return err
+	}
+	reads, err := compete(ctx, e.rounds, e.of(10), 1, atOnce, w.direct(napping, 8))
+	if err != nil {
+		return err
+	}
+	turns, err := compete(ctx, e.rounds, e.of(1), 1, inTurn)
+	if err != nil {
+		return err
+	}
+	limit := nap*110/100 + 10*time.Millisecond
+	p.printf("\n### 8 reads of %s, asked for with one POST /v1/runs\n\n", nap)
+	p.printf("| | median ms | p99 ms | of %s |\n|---|--:|--:|--:|\n", nap)
+	for i, s := range []sample{reads[0], turns[0], reads[1]} {
+		name := []string{"Manifold, at once", "Manifold, declared `sequential`", "8 goroutines that call the domain, no server"}[i]
+		p.printf("| %s | %.1f | %.1f | × %.2f |\n", name, milliseconds(s.at(0.5)), milliseconds(s.at(0.99)), float64(s.at(0.5))/float64(nap))
+	}
+	p.printf("\nAt most 1.10 × %s + 10 ms = %s is asked for: %s.\n", nap, limit, verdict(reads[0].at(0.5) <= limit))
+	p.printf("\n### 10 no-op reads over HTTP, asked for with one POST /v1/runs\n\n")
+	p.printf("| runs in flight | median ms | p99 ms | runs/s |\n|--:|--:|--:|--:|\n")
+	return apiLoad(ctx, p, w, e)
+}
+
+func apiLoad(ctx context.Context, p *page, w *whole, e effort) error {
+	quick, err := w.prepare(ctx, noop, 10)
+	if err != nil {
+		return err
+	}
+	for _, inFlight := range []int{1, 64} {
+		took, err := compete(ctx, e.rounds, e.of(16+inFlight), inFlight, quick)
+		if err != nil {
+			return err
+		}
+		p.printf("| %d | %.1f | %.1f | %.0f |\n", inFlight, milliseconds(took[0].at(0.5)), milliseconds(took[0].at(0.99)), took[0].perSecond())
+	}
+	return nil
+}
+
+func verdict(holds bool) string {
+	if holds {
+		return "the median holds"
+	}
+	return "**the median does not hold**"
+}
+
+// contender is one of those that run the same shapes.
+type contender struct {
+	name string
+	make func(context.Context, string) (subject, error)
+}
+
+// contenders are the engine, and what one would use instead.
+func contenders() []contender {
+	return []contender{{"manifold", newEngine}, {"stepwise", newStepwise}, {"errgroup", newPlain}}
+}
+
+// tenNodes measures the engine alone beside the others.
+func tenNodes(ctx context.Context, p *page, dir string, e effort) (err error) {
+	var subjects []subject
+	defer func() {
+		for _, s := range subjects {
+			err = errors.Join(err, closing(s.close))
+		}
+	}()
+	for _, c := range contenders() {
+		s, err := c.make(ctx, dir)
+		if err != nil {
+			return err
+		}
+		subjects = append(subjects, s)
+	}
+	p.printf("\n### Runs of ten no-op nodes, in process\n\n")
+	p.printf("| nodes | runs in flight | who | median ms | p99 ms | runs/s |\n|---|--:|---|--:|--:|--:|\n")
+	for _, sh := range []shape{{nodes: 10}, {nodes: 10, parallel: true}} {
+		for _, inFlight := range []int{1, 64} {
+			var operations []func(context.Context) error
+			for _, s := range subjects {
+				operations = append(operations, func(ctx context.Context) error { return s.run(ctx, sh) })
+			}
+			took, err := compete(ctx, e.rounds, e.of(32+2*inFlight), inFlight, operations...)
+			if err != nil {
+				return err
+			}
+			for i, c := range contenders() {
+				p.printf("| %s | %d | %s | %.3f | %.3f | %.0f |\n", sh, inFlight, c.name,
+					milliseconds(took[i].at(0.5)), milliseconds(took[i].at(0.99)), took[i].perSecond())
+			}
+		}
+	}
+	return nil
+}
+
+// chains measures whether the time for a node grows with the run.
+func chains(ctx context.Context, p *page, dir string, e effort) error {
+	s, err := newEngine(ctx, dir)
+	if err != nil {
+		return err
+	}
+	return errors.Join(chainTable(ctx, p, s, e), closing(s.close))
+}
+
+func chainTable(ctx context.Context, p *page, s subject, e effort) error {
+	lengths := []int{250, 500, 1000}
+	var operations []func(context.Context) error
+	for _, n := range lengths {
+		operations = append(operations, func(ctx context.Context) error { return s.run(ctx, shape{nodes: n}) })
+	}
+	took, err := compete(ctx, e.rounds, e.of(2), 1, operations...)
+	if err != nil {
+		return err
+	}
+	p.printf("\n### Chains of no-op nodes, in process\n\n| nodes | median ms | p99 ms | µs a node |\n|--:|--:|--:|--:|\n")
+	for i, n := range lengths {
+		median := took[i].at(0.5)
+		p.printf("| %d | %.0f | %.0f | %.0f |\n", n, milliseconds(median), milliseconds(took[i].at(0.99)), float64(median.Microseconds())/float64(n))
+	}
+	return nil
+}
+
+func milliseconds(d time.Duration) float64 { return float64(d) / float64(time.Millisecond) }
+
+// closing ends a subject, whatever became of the measurement.
+func closing(end func(context.Context) error) error {
+	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
+	defer cancel()
+	return end(ctx)
+}
