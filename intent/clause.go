@@ -258,7 +258,7 @@ func (s *sentenceReader) candidate(p *part, all []rated, k int) Candidate {
 	case r.against > r.best && r.against >= notLikeness:
 		conf = min(conf, notConfidence)
 	default:
-		conf = min(conf, r.cover.limit(len(r.filled.Values) > 0, len(r.filled.Missing) == 0))
+		conf = min(conf, r.cover.limit(r.best, len(r.filled.Values) > 0, len(r.filled.Missing) == 0))
 	}
 	out := Candidate{
 		Entry: c.entry, Confidence: conf, Score: r.score, Exact: r.exact,

@@ -55,6 +55,7 @@ type coverage struct {
 	words     float64 // number of all words
 	asked     float64 // number of content words outside of values
 	strange   float64 // of these, the number that it does not know
+	question  bool    // it has a word such as "who"
 	foreign   bool    // the text begins with a content word that it does not know
 }
 
@@ -80,6 +81,7 @@ func (x *Index) cover(set *slot.Set, tokens []text.Token, covered, timed []bool)
 				c.strange += 1 - share
 			}
 		}
+		c.question = c.question || text.Asks(t.Fold)
 		opens = opens && x.tools.Lexicon.Filler(t.Fold)
 		all += w
 		c.words++
@@ -101,20 +103,26 @@ func (x *Index) cover(set *slot.Set, tokens []text.Token, covered, timed []bool)
 // length is the number of content words, flattened to at most 1.
 func (c coverage) length() float64 { return min(1, math.Log1p(c.content)/math.Log(12)) }
 
-// The most that a text gets that says too little, that begins with a foreign
+// The most that a text gets that says too little, that holds only values, that begins with a foreign
 // word, which is mostly the verb, and of which half the content is foreign.
 const (
 	terseConfidence   = 0.7
+	bareConfidence    = 0.5
+	sameSentence      = 0.5
 	verbConfidence    = 0.7
 	foreignConfidence = 0.35
 )
 
 // limit is the most that a text can get, whatever its words resemble: one word
-// is no request, and of two words a foreign one is as good as the other.
-func (c coverage) limit(anyValue, complete bool) float64 {
+// is no request, and of two words a foreign one is as good as the other. Values
+// without a word that asks for something need an example that is said so; best
+// is the likeness to the nearest.
+func (c coverage) limit(best float64, anyValue, complete bool) float64 {
 	switch {
 	case c.asked == 0 && !anyValue:
 		return foreignConfidence
+	case c.asked == 0 && !c.question && best < sameSentence:
+		return bareConfidence
 	case c.asked <= 3 && (2*c.strange > c.asked && !complete || c.strange > 0 && 2*c.strange >= c.asked && !anyValue):
 		return foreignConfidence
 	case c.asked <= 1 && c.words <= 2 && !anyValue:

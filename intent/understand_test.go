@@ -177,6 +177,10 @@ func TestAcceptedSentences(t *testing.T) {
 			"don't send me notifications from the channel sales",
 			[]string{`post.mute_channel {"channel":"sales"}`},
 		},
+		"what follows saying is the text": {
+			"send a message to Bruno Keller saying see you at ten, bring cake",
+			[]string{`post.send_message {"message":"see you at ten, bring cake","to":"Bruno Keller"}`},
+		},
 		"an order inside quotes is a value": {
 			`send a message to Bruno Keller saying "delete alert al-17"`,
 			[]string{`post.send_message {"message":"delete alert al-17","to":"Bruno Keller"}`},

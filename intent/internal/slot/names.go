@@ -76,6 +76,7 @@ func (r *reading) names() {
 	if len(frees) == 0 {
 		return
 	}
+	r.saying(frees)
 	for i := r.from; i < r.to; i++ {
 		if last, ok := r.capitals(i); ok {
 			for _, p := range frees {
@@ -139,6 +140,9 @@ func particle(fold string) bool {
 
 // offerName rates a run of capitalised words for a parameter.
 func (r *reading) offerName(p *param, first, last int) {
+	if !p.resolver && p.list == "" {
+		last = r.conjoined(last)
+	}
 	score := 0.3
 	if p.resolver {
 		score = 0.5
@@ -152,6 +156,19 @@ func (r *reading) offerName(p *param, first, last int) {
 	if ok {
 		r.add(mention{param: p, first: first, last: last, value: v, kind: kindName, p: min(score, 0.92)})
 	}
+}
+
+// conjoined lets a text go on over "and" to more capitals: "Sales and
+// Marketing" is one title where only one can be given.
+func (r *reading) conjoined(last int) int {
+	for last+2 < r.to && !r.doc.Tokens[last+1].Break && !r.doc.Tokens[last+2].Break && Joins(r.doc.Tokens[last+1].Fold) {
+		end, ok := r.capitals(last + 2)
+		if !ok {
+			break
+		}
+		last = end
+	}
+	return last
 }
 
 // context is what the words around a text say for a parameter.
@@ -183,6 +200,41 @@ func (r *reading) belongsElsewhere(p *param, stem string) bool {
 func introduces(stem string) bool {
 	switch stem {
 	case "of", "for", "from", "by", "with", "to", "about", "is", "doe", "call", "name", "de", "da", "do", "para", "del", "von", "fur", "du", "pour", "pela", "pelo":
+		return true
+	}
+	return false
+}
+
+// saying takes what follows a word such as "saying" as the only free text that
+// is asked for.
+func (r *reading) saying(frees []*param) {
+	var only *param
+	for _, p := range frees {
+		if !p.required || p.resolver || p.pattern != nil || p.list != "" {
+			continue
+		}
+		if only != nil {
+			return
+		}
+		only = p
+	}
+	if only == nil {
+		return
+	}
+	for i := r.from + 1; i+1 < r.to; i++ {
+		if !speaks(r.doc.Tokens[i].Fold) || r.doc.Tokens[i].Is(text.FormQuoted) || r.doc.Tokens[i+1].Is(text.FormQuoted) {
+			continue
+		}
+		if v, ok := r.set.parse(only, r.words(i+1, r.to-1), r.now); ok {
+			r.add(mention{param: only, first: i + 1, last: r.to - 1, value: v, kind: kindContext, p: 0.8})
+		}
+		return
+	}
+}
+
+func speaks(fold string) bool {
+	switch fold {
+	case "saying", "reading", "stating", "dizendo", "diciendo", "sagend", "disant":
 		return true
 	}
 	return false
@@ -263,7 +315,7 @@ func (r *reading) isKnownValue(i int) bool {
 func (r *reading) lists() {
 	for k := 0; k < len(r.mentions); k++ {
 		m := r.mentions[k]
-		if m.param.kind != "string" || m.param.list == "" && !m.item || len(m.param.enum) > 0 || m.kind == kindKeyed || m.kind == kindQuoted || m.doubt {
+		if m.param.kind != "string" || m.param.list == "" && !m.param.resolver || len(m.param.enum) > 0 || m.kind == kindKeyed || m.kind == kindQuoted || m.doubt {
 			continue
 		}
 		first, ok := r.behindConnector(m.last)
@@ -274,7 +326,7 @@ func (r *reading) lists() {
 		if !ok {
 			last = r.plainEnd(m.param, first)
 		}
-		if last < first || r.mentioned(m.param, first) {
+		if last < first || r.mentioned(m.param, first, m.p-0.02) {
 			continue
 		}
 		if v, ok := r.set.parse(m.param, r.words(first, last), r.now); ok {
@@ -283,8 +335,12 @@ func (r *reading) lists() {
 	}
 }
 
-func (r *reading) mentioned(p *param, first int) bool {
-	return slices.ContainsFunc(r.mentions, func(m mention) bool { return m.param == p && m.first <= first && m.last >= first && m.p >= 0.6 })
+// mentioned tells whether a place was already read for the parameter, with at
+// least this evidence.
+func (r *reading) mentioned(p *param, first int, atLeast float64) bool {
+	return slices.ContainsFunc(r.mentions, func(m mention) bool {
+		return m.param == p && m.first <= first && m.last >= first && m.p >= atLeast
+	})
 }
 
 // behindConnector gives the token behind ",", "and" or both.

@@ -96,11 +96,15 @@ func (r *reading) after(p *param, i int) bool {
 			return true
 		}
 		switch r.doc.Tokens[j].Fold {
-		case "is", "to", "as", "of", "at", "called", "named", "equals", "the", "a":
-			j--
+		case "is", "as", "called", "named", "equals":
+		case "to", "of", "at", "the", "a":
+			if p.free() {
+				return false // "a message to Ana" does not say that Ana is the message
+			}
 		default:
 			return false
 		}
+		j--
 	}
 	return false
 }

@@ -130,6 +130,8 @@ func TestFillNames(t *testing.T) {
 		"an article is no name":                           {"print a badge for the speaker", `{"title":"Speaker"}`, []string{"person"}},
 		"words are no identifier":                         {"print badge soon for Chen Wei", `{"person":"Chen Wei"}`, []string{"title"}},
 		"an identifier of the examples' shape":            {"print badge b-77 for Chen Wei", `{"badge_id":"b-77","person":"Chen Wei"}`, []string{"title"}},
+		"two joined names for one place are asked":        {"print a badge for Chen Wei and Bruno Keller with the title Guest", `{"title":"Guest"}`, []string{"person"}},
+		"one title may have two parts":                    {"print a badge for Chen Wei with the title Sales and Marketing", `{"person":"Chen Wei","title":"Sales and Marketing"}`, nil},
 		"two names for one place are asked":               {"print a badge for Chen Wei and for Bruno Keller", `{}`, []string{"person", "title"}},
 		"a quoted title":                                  {`print a badge for Chen Wei as "guest of honour"`, `{"person":"Chen Wei","title":"guest of honour"}`, nil},
 	}

@@ -126,7 +126,13 @@ func (r *reading) result(chosen []mention) Filled {
 		if len(mentions) == 0 {
 			continue
 		}
-		if slices.ContainsFunc(mentions, func(m mention) bool { return m.doubt }) || r.contested(p, mentions, chosen) {
+		others := r.contested(p, mentions, chosen)
+		for _, m := range others {
+			for i := m.first; i <= m.last; i++ {
+				f.Covered[i-r.from] = true // understood, though not usable
+			}
+		}
+		if len(others) > 0 || slices.ContainsFunc(mentions, func(m mention) bool { return m.doubt }) {
 			unclear = append(unclear, p.name())
 			f.Contested++
 			continue
@@ -168,12 +174,13 @@ func (r *reading) put(f *Filled, p *param, mentions []mention, unclear *[]string
 	f.Values[name], f.Evidence[name] = v, ev
 }
 
-// contested tells whether the text names another value for a parameter that
+// contested gives the other values that the text names for a parameter that
 // takes one, with about the same evidence.
-func (r *reading) contested(p *param, mine, chosen []mention) bool {
+func (r *reading) contested(p *param, mine, chosen []mention) []mention {
 	if p.list != "" {
-		return false
+		return nil
 	}
+	var out []mention
 	for _, m := range r.mentions {
 		if m.param != p || m.p < 0.75 || m.p < mine[0].p-0.1 || equal(m.value, mine[0].value) || m.kind == kindExample && mine[0].kind == kindAlias {
 			continue
@@ -181,10 +188,9 @@ func (r *reading) contested(p *param, mine, chosen []mention) bool {
 		if mine[0].kind == kindKeyed && m.kind != kindKeyed {
 			continue
 		}
-		free := !slices.ContainsFunc(chosen, func(c mention) bool { return c.first <= m.last && m.first <= c.last })
-		if free {
-			return true
+		if !slices.ContainsFunc(chosen, func(c mention) bool { return c.first <= m.last && m.first <= c.last }) {
+			out = append(out, m)
 		}
 	}
-	return false
+	return out
 }

@@ -81,8 +81,8 @@ func (s *scanner) scan() {
 		case unspaced(r):
 			s.emit(i, i+size, FormSign)
 			i += size
-		case wordRune(r):
-			end := s.wordEnd(i)
+		case wordRune(r) && !apostrophe(r): // one of the apostrophes counts as a letter
+			end := max(s.wordEnd(i), i+size)
 			s.word(i, end)
 			i = end
 		default:

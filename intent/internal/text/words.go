@@ -30,6 +30,17 @@ func (l *Lexicon) Filler(fold string) bool { return l.filler[fold] }
 // Pronoun tells words that refer to something said elsewhere.
 func (l *Lexicon) Pronoun(fold string) bool { return l.pronoun[fold] }
 
+// Asks tells words that make a question.
+func Asks(fold string) bool {
+	switch fold {
+	case "who", "whom", "whose", "what", "which", "where", "when", "why", "how",
+		"quem", "qual", "quais", "onde", "quando", "quanto", "quantos", "quantas", "como", "quien", "cual", "donde", "cuando", "cuanto", "cuantos",
+		"wer", "was", "wo", "wann", "wie", "warum", "welche", "welcher", "qui", "quel", "quelle", "combien":
+		return true
+	}
+	return false
+}
+
 // Terms gives the features of all light words.
 func (l *Lexicon) Terms() []uint32 {
 	out := make([]uint32, 0, len(l.function)+len(l.filler))
