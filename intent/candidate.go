@@ -1,0 +1,144 @@
+package intent
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	"github.com/manifold-run/manifold/contracts"
+	"github.com/manifold-run/manifold/intent/internal/slot"
+)
+
+func sortCandidates(candidates []Candidate) {
+	slices.SortStableFunc(candidates, func(a, b Candidate) int {
+		return cmp.Or(cmp.Compare(b.Confidence, a.Confidence), cmp.Compare(b.Score, a.Score))
+	})
+}
+
+// rated is a hit whose parameters were read.
+type rated struct {
+	hit
+
+	filled slot.Filled
+	cover  coverage
+}
+
+// The parts of the score that the parameters give: how much of the text the
+// capability explains, and whether it found all that it needs. They tell apart
+// what the words alone do not.
+const (
+	shareCovered  = 0.15
+	shareComplete = 0.3
+)
+
+// rate reads the parameters of the first hits and ranks them anew.
+func (s *sentenceReader) rate(p *part, hits []hit) []rated {
+	tokens := s.m.Tokens[p.from:p.to]
+	timed := s.timed(p)
+	out := make([]rated, 0, readDeeply)
+	for _, h := range hits[:min(len(hits), readDeeply)] {
+		r := rated{hit: h}
+		set := s.x.slots(s.x.caps[h.number])
+		r.filled = set.Fill(s.m, slot.Range{From: p.from, To: p.to}, nil)
+		r.cover = s.x.cover(set, tokens, r.filled.Covered, timed)
+		r.score += shareCovered * r.cover.share
+		if len(r.filled.Missing) == 0 {
+			r.score += shareComplete
+		}
+		out = append(out, r)
+	}
+	slices.SortStableFunc(out, func(a, b rated) int { return cmp.Compare(b.score, a.score) })
+	return out
+}
+
+// timed marks the tokens of a part that are numbers or dates.
+func (s *sentenceReader) timed(p *part) []bool {
+	out := make([]bool, p.to-p.from)
+	for _, e := range s.m.Entities {
+		for i := max(e.First, p.from); i <= min(e.Last, p.to-1); i++ {
+			out[i-p.from] = true
+		}
+	}
+	return out
+}
+
+// candidate gives a rated hit its confidence.
+func (s *sentenceReader) candidate(p *part, all []rated, k int) Candidate {
+	r := all[k]
+	c := s.x.caps[r.number]
+	conf := shipped().of(signalsOf(all, k))
+	switch {
+	case r.exact:
+		conf = certainExample
+	case s.x.identifies(c, s.m, p):
+		conf = certainIdentifier
+	case r.against > r.best && r.against >= notLikeness:
+		conf = min(conf, notConfidence)
+	default:
+		conf = min(conf, r.cover.limit(r.best, len(r.filled.Values) > 0, len(r.filled.Missing) == 0))
+	}
+	out := Candidate{
+		Entry: c.entry, Confidence: conf, Score: r.score, Exact: r.exact,
+		Parameters: r.filled.Values, Evidence: r.filled.Evidence, Missing: r.filled.Missing,
+		mood: r.mood, explained: r.cover.explained, contested: r.filled.Contested,
+	}
+	if !r.exact && r.cover.overheard() && c.entry.Policy.SideEffectClass.Writes() {
+		out.Held, out.Note = true, "the message says more than I understand"
+		out.Confidence = min(conf, heldConfidence)
+	}
+	return out
+}
+
+func signalsOf(all []rated, k int) signals {
+	r := all[k]
+	return signals{centroid: r.centroid, best: r.best, coverage: r.cover.share, spoken: r.cover.spoken, margin: margin(all, k), length: r.cover.length(), typed: typed(r.filled)}
+}
+
+// typed tells whether all parameters that are needed were read, at least one
+// of them from words that hardly mean anything else.
+func typed(f slot.Filled) float64 {
+	if len(f.Missing) > 0 {
+		return 0
+	}
+	for _, ev := range f.Evidence {
+		if slot.Unmistakable(ev) {
+			return 1
+		}
+	}
+	return 0
+}
+
+// margin is the distance of a candidate to the best other one, as a share of
+// its score.
+func margin(all []rated, k int) float64 {
+	if len(all) == 1 || all[k].score <= 0 {
+		return 1
+	}
+	other := all[0].score
+	if k == 0 {
+		other = all[1].score
+	}
+	return max(-1, min(1, (all[k].score-other)/all[k].score))
+}
+
+// identifies tells whether the text writes the capability's identifier.
+func (x *Index) identifies(c *indexed, m *slot.Message, p *part) bool {
+	name := c.entry.Capability.Name
+	if !strings.ContainsAny(name, "_.-") {
+		name = c.entry.Ref()
+	}
+	for _, ch := range m.Chunks {
+		if ch.First >= p.from && ch.Last < p.to && (strings.EqualFold(ch.Text, name) || strings.EqualFold(ch.Text, c.entry.Ref())) {
+			return true
+		}
+	}
+	return false
+}
+
+// alternative describes a candidate for people.
+func (c Candidate) alternative() contracts.Alternative {
+	return contracts.Alternative{
+		Domain: c.Entry.Domain, Capability: c.Entry.Capability.Name,
+		Description: c.Entry.Capability.Description, Confidence: c.Confidence,
+	}
+}
