@@ -110,7 +110,15 @@ func (s *Service) CancelRun(ctx context.Context, who access.Principal, runID str
 	if err := s.runner.Cancel(ctx, runID, who.Subject()); err != nil {
 		return contracts.RunView{}, err
 	}
-	return s.Run(ctx, who, runID, time.Second)
+	// The cancel is on its way; a run that only waited has ended a moment later.
+	err = s.hub.until(ctx, view.SessionID, time.Second, func(ctx context.Context) (bool, error) {
+		view, err = s.runner.View(ctx, runID)
+		return view.State.Terminal(), err
+	})
+	if err != nil {
+		return contracts.RunView{}, err
+	}
+	return s.Run(ctx, who, runID, 0)
 }
 
 // Compensate asks to undo one write: a run of its own in the same session,

@@ -47,10 +47,12 @@ type Config struct {
 	PublicDomainsOnly bool
 	// ForwardedUser is the header in which frontend keys say who is asking.
 	ForwardedUser string
-	// SessionsPerMinute bounds how often one caller may start a session [30].
-	SessionsPerMinute int
-	// RequestsPerMinute bounds all requests of one caller [1200].
-	RequestsPerMinute int
+	// SessionsPerMinute bounds how often one caller may start a session in the
+	// long run [30], SessionBurst how many at once [10].
+	SessionsPerMinute, SessionBurst int
+	// RequestsPerMinute bounds all requests of one caller in the long run
+	// [1200], RequestBurst those at once [200].
+	RequestsPerMinute, RequestBurst int
 	// MaxActiveRuns bounds the runs that are advanced at once [256].
 	MaxActiveRuns int
 	// Retention is for how long finished runs are kept [720h].

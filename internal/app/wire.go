@@ -87,7 +87,7 @@ func (a *App) wireCore() error {
 	}
 	a.service, err = orchestrator.New(orchestrator.Config{
 		Retention: a.cfg.Retention, Version: a.cfg.Version, Now: a.cfg.Now, Logger: a.cfg.Logger,
-		SessionLimit: access.LimitConfig{PerMinute: a.cfg.SessionsPerMinute, Now: a.cfg.Now},
+		SessionLimit: access.LimitConfig{PerMinute: a.cfg.SessionsPerMinute, Burst: a.cfg.SessionBurst, Now: a.cfg.Now},
 	}, orchestrator.Deps{
 		Sessions: a.store, Turns: a.store, Previews: a.store, Runs: a.store,
 		Runner: a.runner, Intents: intents, Catalogs: a.registry, Hub: hub,
@@ -109,7 +109,7 @@ func (a *App) wireFaces(ctx context.Context) error {
 	}
 	a.api, err = httpapi.New(httpapi.Config{
 		ForwardedUser: a.cfg.ForwardedUser, CheckWebhook: guard.CheckURL, RequestsPerMinute: a.cfg.RequestsPerMinute,
-		Version: a.cfg.Version, Now: a.cfg.Now, Logger: a.cfg.Logger,
+		Burst: a.cfg.RequestBurst, Version: a.cfg.Version, Now: a.cfg.Now, Logger: a.cfg.Logger,
 	}, httpapi.Deps{Service: a.service, Registry: a.registry, Keys: a.keys, Unregistered: a.domains.Forget})
 	return err
 }

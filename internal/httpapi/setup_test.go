@@ -1,0 +1,180 @@
+package httpapi_test
+
+import (
+	"bytes"
+	"context"
+	"io"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/manifold-run/manifold/client"
+	"github.com/manifold-run/manifold/contracts"
+	"github.com/manifold-run/manifold/examples/finance"
+	"github.com/manifold-run/manifold/internal/app"
+)
+
+// site is a whole server with one domain, and the people who use it.
+type site struct {
+	t     *testing.T
+	url   string
+	log   *buffer
+	admin *client.Client
+	rita  *client.Client // operator
+	otto  *client.Client // approver
+	text  map[string]string
+}
+
+// buffer may be written while it is read.
+type buffer struct {
+	mu sync.Mutex // guards b
+	b  bytes.Buffer
+}
+
+func (b *buffer) Write(p []byte) (int, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.b.Write(p)
+}
+
+func (b *buffer) String() string {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.b.String()
+}
+
+const plenty = 1_000_000
+
+func setup(t *testing.T, change ...func(*app.Config)) *site {
+	t.Helper()
+	s := &site{t: t, log: &buffer{}, text: map[string]string{}}
+	cfg := app.Config{
+		Addr: "127.0.0.1:0", DataDir: t.TempDir(), Version: "test", Bootstrap: bootstrap(t),
+		SessionsPerMinute: plenty, SessionBurst: plenty, RequestsPerMinute: plenty, RequestBurst: plenty,
+		Logger: slog.New(slog.NewJSONHandler(s.log, nil)),
+	}
+	for _, c := range change {
+		c(&cfg)
+	}
+	server, err := app.New(t.Context(), cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := server.Stop(context.Background()); err != nil {
+			t.Errorf("stop: %v", err)
+		}
+	})
+	if err := server.Start(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if err := server.Settled(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	s.url = server.URL()
+	key, err := os.ReadFile(server.AdminKeyFile())
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.admin = s.with(strings.TrimSpace(string(key)))
+	s.rita, s.otto = s.person("rita", "operator"), s.person("otto", "approver")
+	return s
+}
+
+// bootstrap serves the domain and gives the file that names it.
+func bootstrap(t *testing.T) []byte {
+	t.Helper()
+	svc, err := finance.New(finance.Config{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	handler, err := svc.Handler()
+	if err != nil {
+		t.Fatal(err)
+	}
+	domain := httptest.NewServer(handler)
+	t.Cleanup(domain.Close)
+	return []byte(`{"domains":[{"domain":"finance","url":"` + domain.URL + `"}]}`)
+}
+
+func (s *site) with(key string) *client.Client {
+	s.t.Helper()
+	c, err := client.New(client.Config{URL: s.url, Key: key})
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	return c
+}
+
+// person makes a user's key with these roles.
+func (s *site) person(name string, roles ...string) *client.Client {
+	s.t.Helper()
+	return s.with(s.key(contracts.KeySpec{Kind: "user", Principal: name, Roles: roles}))
+}
+
+func (s *site) key(spec contracts.KeySpec) string {
+	s.t.Helper()
+	key, err := s.admin.CreateKey(s.t.Context(), spec)
+	if err != nil {
+		s.t.Fatalf("key of %s: %v", spec.Principal, err)
+	}
+	s.text[spec.Principal] = key.Text
+	return key.Text
+}
+
+// answer is what came back from a raw request.
+type answer struct {
+	status int
+	header http.Header
+	body   string
+}
+
+// send makes a request as it is, with the key of a person unless the name is
+// empty.
+func (s *site) send(who, method, path, body string, headers ...string) answer {
+	s.t.Helper()
+	req, err := http.NewRequestWithContext(s.t.Context(), method, s.url+path, strings.NewReader(body))
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	if who != "" {
+		req.Header.Set("Authorization", "Bearer "+s.text[who])
+	}
+	if body != "" {
+		req.Header.Set("Content-Type", "application/json")
+	}
+	for i := 0; i+1 < len(headers); i += 2 {
+		req.Header.Set(headers[i], headers[i+1])
+	}
+	res, err := http.DefaultClient.Do(req)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	defer res.Body.Close()
+	raw, err := io.ReadAll(res.Body)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	return answer{res.StatusCode, res.Header, string(raw)}
+}
+
+// alert is a request that waits for an approval.
+const alert = "set an alert for AAPL above 250"
+
+// waiting starts a session that stops at a gate, and gives the gate.
+func (s *site) waiting(who *client.Client) (contracts.SessionResponse, contracts.Interrupt) {
+	s.t.Helper()
+	session, err := who.StartSession(s.t.Context(), contracts.StartSession{Message: alert}, client.Opt{Wait: 30 * time.Second})
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	if session.Interrupt == nil {
+		s.t.Fatalf("no gate: %+v", session)
+	}
+	return session, *session.Interrupt
+}
