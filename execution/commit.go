@@ -72,7 +72,7 @@ func (l *loop) flush() bool {
 // cancelled meanwhile) it takes back what conflicted, reads what was written,
 // and says false; the rest stays pending.
 func (l *loop) commit() (Committed, bool) {
-	for {
+	for doubtful := false; ; doubtful = true {
 		t := l.pending
 		t.Lease, t.At = l.lease, l.r.cfg.Now()
 		t.State = l.graph.runState(l.cancelling)
@@ -89,7 +89,7 @@ func (l *loop) commit() (Committed, bool) {
 				return Committed{}, false
 			}
 		case contracts.CodeConflict:
-			l.takeBack()
+			l.refused(doubtful)
 			return Committed{}, false
 		default:
 			if contracts.CodeOf(err) != contracts.CodeLeaseLost {
@@ -107,7 +107,22 @@ func (l *loop) tryCommit(t Transition) (Committed, error) {
 	return l.r.store.Commit(ctx, t)
 }
 
+// refused deals with a conflict. After a commit whose answer was lost, or right
+// after another conflict, what is stored is not what this loop believes: the
+// run is read anew.
+func (l *loop) refused(doubtful bool) {
+	if doubtful || l.taken {
+		l.r.cfg.Logger.WarnContext(l.ctx, "run is read anew", slog.String("run_id", l.stored.ID))
+		l.reload = true
+		l.loseLease()
+		return
+	}
+	l.taken = true
+	l.takeBack()
+}
+
 func (l *loop) committed(c Committed) {
+	l.taken = false
 	l.pending, l.dirty, l.pendingSince = Transition{}, map[string]*node{}, time.Time{}
 	l.chainCommitted = l.chain
 	if c.WakeSeq > l.seenWake.Load() && !c.Parked {
@@ -127,10 +142,11 @@ func (l *loop) takeBack() {
 	undone := map[string]bool{}
 	for _, intent := range l.pending.Intents {
 		n := l.nodes[intent.NodeID]
-		n.intent, l.writing = nil, nil
+		n.intent = nil
 		n.rec.Writes--
 		n.rec.Step = StepApproved
-		l.queue(n, "the next look at the run", time.Time{})
+		l.again(n)
+		l.stopWriting()
 		undone[intent.NodeID] = true
 	}
 	l.pending.Intents = nil

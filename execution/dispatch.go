@@ -71,6 +71,10 @@ func (r *Runner) take(ctx context.Context, runID string) bool {
 	return true
 }
 
+// maxImpatience is how often a run is looked at that is due by our clock and
+// was not taken.
+const maxImpatience = 250 * time.Millisecond
+
 // untilNextLook is the time to the next timer of a parked run, at most one
 // jittered sweep.
 func (r *Runner) untilNextLook(ctx context.Context) time.Duration {
@@ -79,7 +83,11 @@ func (r *Runner) untilNextLook(ctx context.Context) time.Duration {
 	if err != nil || next.IsZero() {
 		return wait
 	}
-	return min(wait, max(time.Until(next), time.Millisecond))
+	until := time.Until(next)
+	if until <= 0 { // due, but it could not be taken: no room, or the store's clock is behind
+		until = maxImpatience
+	}
+	return min(wait, until)
 }
 
 // heartbeat renews all leases of this replica in one statement, tells loops
@@ -127,6 +135,8 @@ func (r *Runner) renew(ctx context.Context) {
 	if len(held) == 0 {
 		return
 	}
+	ctx, cancel := context.WithTimeout(ctx, r.cfg.LeaseTTL)
+	defer cancel()
 	seqs, err := r.store.RenewLeases(ctx, r.cfg.Replica, held, r.cfg.LeaseTTL)
 	if err != nil {
 		// The loops find out by their own commits; the leases may be renewed after

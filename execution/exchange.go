@@ -40,7 +40,7 @@ func (l *loop) admit(n *node, p contracts.Policy, tool string) bool {
 		l.deferUntilRoom(n, key, "other calls of this run")
 		return false
 	}
-	capability := "cap:" + tool
+	capability := capKey(tool)
 	if !l.acquire(capability, p.MaxConcurrency) {
 		l.deferUntilRoom(n, capability, "room at "+tool)
 		return false
@@ -50,16 +50,22 @@ func (l *loop) admit(n *node, p contracts.Policy, tool string) bool {
 		l.deferUntilRoom(n, callsKey, "room for one more call")
 		return false
 	}
-	if wait := l.r.limits.allow("rate:"+tool, p.RateLimitPerMin, l.r.cfg.Now()); wait > 0 {
+	rate := rateKey(tool)
+	if wait := l.r.limits.allow(rate, p.RateLimitPerMin, l.r.cfg.Now()); wait > 0 {
 		l.r.limits.release(callsKey)
 		l.r.limits.release(capability)
-		l.queue(n, "the rate limit of "+tool, l.r.cfg.Now().Add(wait))
+		if !l.timed[rate] { // one timer lets one after the other try
+			l.timed[rate] = true
+			l.timers.addKey(l.r.cfg.Now().Add(wait), rate)
+		}
+		l.deferUntilRoom(n, rate, "the rate limit of "+tool)
 		return false
 	}
 	l.occupy(n, p, tool)
 	n.held = []string{capability, callsKey}
 	l.undefer(capability) // whoever else waits tries too, or waits anew
 	l.undefer(callsKey)
+	l.undefer(rate)
 	return true
 }
 
@@ -123,6 +129,8 @@ func (l *loop) vacate(n *node, tool string) {
 
 func groupKey(n *node) string    { return "group:" + n.v.spec.Group }
 func modeKey(tool string) string { return "mode:" + tool }
+func capKey(tool string) string  { return "cap:" + tool }
+func rateKey(tool string) string { return "rate:" + tool }
 func attemptText(n int) string   { return "attempt " + strconv.Itoa(n) }
 func (r NodeRecord) nth() string { return strconv.Itoa(max(r.Writes, 1)) }
 func (r NodeRecord) key(runID string) string {
@@ -165,10 +173,11 @@ func (l *loop) exchange(n *node, t task, c Call) {
 	n.inflight, n.cancel = true, cancel
 	l.inflight++
 	intent, id, started := n.intent, n.rec.NodeID, l.r.cfg.Now()
+	doubtful, idempotency := n.rec.Doubtful, n.policy.Idempotency
 	l.group.Go(func() error {
 		defer cancel()
 		reply := l.r.invoke(ctx, c)
-		if t == taskCall && intent != nil {
+		if t == taskCall && intent != nil && !leavesOpen(doubtful, idempotency, reply) {
 			l.r.observe(ctx, *intent, reply)
 		}
 		l.inbox.put(message{
@@ -194,15 +203,44 @@ func (r *Runner) invoke(ctx context.Context, c Call) (reply Reply) {
 func (r *Runner) observe(ctx context.Context, i Intent, reply Reply) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 30*time.Second)
 	defer cancel()
-	var err error
-	switch {
-	case reply.Kind == ReplyAccepted && reply.Operation != i.Operation:
-		err = r.store.RecordOperation(ctx, i.Nonce, reply.Operation)
-	case definitive(reply):
-		_, err = r.store.RecordOutcome(ctx, i.Nonce, outcomeOf(reply, r.cfg.Now()))
+	err := r.note(ctx, i, reply)
+	for contracts.CodeOf(err) == contracts.CodeUnavailable && ctx.Err() == nil && r.base.Err() == nil {
+		select {
+		case <-time.After(250 * time.Millisecond):
+			err = r.note(ctx, i, reply)
+		case <-ctx.Done():
+		case <-r.base.Done():
+		}
 	}
 	if err != nil {
 		r.cfg.Logger.WarnContext(ctx, "outcome of a write is not recorded yet", slog.String("run_id", i.RunID), slog.String("node_id", i.NodeID), slog.Any("error", err))
+	}
+}
+
+func (r *Runner) note(ctx context.Context, i Intent, reply Reply) (err error) {
+	switch {
+	case reply.Kind == ReplyAccepted && reply.Operation != i.Operation:
+		return r.store.RecordOperation(ctx, i.Nonce, reply.Operation)
+	case definitive(reply):
+		_, err = r.store.RecordOutcome(ctx, i.Nonce, outcomeOf(reply, r.cfg.Now()))
+	}
+	return err
+}
+
+// leavesOpen tells whether the refusal of a repeat says nothing of what an
+// earlier attempt did that was not answered. Only a domain that keeps keys
+// speaks for all attempts.
+func leavesOpen(doubtful bool, idempotency contracts.Idempotency, r Reply) bool {
+	if !doubtful {
+		return false
+	}
+	switch r.Kind {
+	case ReplyInvalid, ReplyUnauthorized, ReplyConflict, ReplyRefused, ReplyChanged:
+		return true
+	case ReplyResult:
+		return idempotency == contracts.IdempotencyNatural && !r.Result.OK && r.Result.Error.EffectOf() == contracts.EffectNone
+	default:
+		return false
 	}
 }
 

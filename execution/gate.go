@@ -100,6 +100,7 @@ func (l *loop) openInterrupt(n *node, i contracts.Interrupt, s contracts.NodeSta
 	l.setState(n, s)
 	l.pending.Gates = append(l.pending.Gates, i)
 	l.emitFor(n, contracts.Event{Type: contracts.EventInterrupt, Status: string(i.Type), Summary: i.Prompt})
+	l.passOn(n)
 }
 
 // codeAlphabet has no letters or digits that people take for one another.
@@ -131,6 +132,7 @@ func (l *loop) expireGate(n *node) {
 		return
 	}
 	if !l.flush() {
+		l.timers.add(l.r.cfg.Now().Add(time.Second), n)
 		return
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(l.ctx), 10*time.Second)
@@ -218,8 +220,7 @@ func (l *loop) decided(n *node, last contracts.InterruptDecided) {
 	switch n.gate.Status {
 	case contracts.InterruptApproved:
 		n.rec.ApprovedSHA256, n.rec.Step = n.gate.ActionSHA256, StepApproved
-		l.graph.again(n.v)
-		l.touch(n)
+		l.again(n)
 	case contracts.InterruptSuperseded:
 		if last.Decision != contracts.DecisionEdit {
 			l.end(n, contracts.NodeCancelled)
@@ -229,8 +230,7 @@ func (l *loop) decided(n *node, last contracts.InterruptDecided) {
 		if !slices.Contains(n.rec.Editors, last.DecidedBy) {
 			n.rec.Editors = append(n.rec.Editors, last.DecidedBy)
 		}
-		l.graph.again(n.v)
-		l.touch(n)
+		l.again(n)
 	default:
 		l.reject(n, last)
 	}
@@ -268,8 +268,7 @@ func (l *loop) answered(n *node, last contracts.InterruptDecided) {
 			return
 		}
 		n.rec.Step, n.rec.Rechecked = StepNone, false
-		l.graph.again(n.v)
-		l.touch(n)
+		l.again(n)
 	default:
 		n.rec.Result = &Result{Summary: "answered by " + last.DecidedBy, Facts: map[string]any{"value": n.gate.Response}}
 		if label := labelOf(n.gate); label != "" {
@@ -300,14 +299,12 @@ func (l *loop) settled(n *node, last contracts.InterruptDecided) {
 		l.beginVerify(n)
 	case contracts.AnswerNotApplied:
 		// Done anew under a new key, and only with a new approval.
-		n.rec.Step, n.rec.ApprovedSHA256, n.rec.Error, n.intent = StepNone, "", nil, nil
-		l.pending.Release = append(l.pending.Release, n.rec.NodeID)
-		l.graph.again(n.v)
-		l.touch(n)
+		n.rec.Step, n.rec.ApprovedSHA256, n.rec.Error, n.rec.Doubtful = StepNone, "", nil, false
+		l.withdraw(n)
+		l.again(n)
 	default:
-		n.rec.Step, n.tries = StepReconcile, 0
-		l.graph.again(n.v)
-		l.touch(n)
+		n.rec.Step, n.rec.Tries = StepReconcile, 0
+		l.again(n)
 	}
 }
 

@@ -1,6 +1,7 @@
 package execution
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"log/slog"
@@ -98,6 +99,10 @@ func (l *loop) resume() {
 		case contracts.NodeReady, contracts.NodeRunning, contracts.NodeQueued:
 			l.resumeActive(n)
 		case contracts.NodeAwaitingApproval, contracts.NodeAwaitingInput, contracts.NodeOutcomeUnknown:
+			if l.observed(n) {
+				l.settleByOutcome(n)
+				continue
+			}
 			l.watchExpiry(n)
 			l.consumeGate(n)
 		default:
@@ -115,10 +120,8 @@ func (l *loop) resumeActive(n *node) {
 			l.onOutcome(n)
 			return
 		}
-		if n.rec.Step == StepSent && n.rec.NextAt.IsZero() {
-			// Sent, and nobody knows what came of it.
-			l.setState(n, contracts.NodeRunning)
-			l.onBroken(n, Reply{Kind: ReplyBroken, Message: "the call was under way when the orchestrator stopped"})
+		if n.rec.Step == StepSent && n.rec.State == contracts.NodeRunning {
+			l.resumeSent(n)
 			return
 		}
 	}
@@ -128,6 +131,18 @@ func (l *loop) resumeActive(n *node) {
 		return
 	}
 	l.graph.again(n.v)
+}
+
+// resumeSent takes up a write that was sent, and nobody knows what came of it.
+// Asking for work that was accepted sends nothing again.
+func (l *loop) resumeSent(n *node) {
+	n.rec.Doubtful = true
+	if n.rec.Operation = cmp.Or(n.rec.Operation, n.intent.Operation); n.rec.Operation != "" {
+		l.again(n)
+		return
+	}
+	l.setState(n, contracts.NodeRunning)
+	l.onBroken(n, Reply{Kind: ReplyBroken, Message: "the call was under way when the orchestrator stopped"})
 }
 
 // readSignals takes in what others wrote for the run: decisions, answers, the
@@ -142,8 +157,8 @@ func (l *loop) readSignals() {
 		return
 	}
 	l.seenWake.Store(max(s.WakeSeq, l.seenWake.Load()))
+	l.attachOutcomes(s.Intents) // what was observed counts more than what somebody believes
 	l.attachGates(s.Gates)
-	l.attachOutcomes(s.Intents)
 	if s.CancelRequestedAt != nil && !l.cancelling {
 		l.cancelling, l.stored.CancelRequestedAt, l.stored.CancelledBy = true, s.CancelRequestedAt, s.CancelledBy
 		l.cancelNodes()
@@ -166,12 +181,28 @@ func (l *loop) attachGates(gates []contracts.Interrupt) {
 func (l *loop) attachOutcomes(intents []Intent) {
 	for _, i := range intents {
 		n, ok := l.nodes[i.NodeID]
-		if !ok || n.intent == nil || n.intent.Nonce != i.Nonce || n.intent.Outcome != nil || i.Outcome == nil || n.inflight {
+		if !ok || n.intent == nil || n.intent.Nonce != i.Nonce || n.intent.Outcome != nil || i.Outcome == nil {
 			continue
 		}
-		n.intent.Outcome = i.Outcome
-		l.onOutcome(n)
+		if n.intent.Outcome = i.Outcome; !n.inflight { // else its completion takes it
+			l.settleByOutcome(n)
+		}
 	}
+}
+
+// observed tells whether the outcome of a write is on record and not yet taken
+// into the run.
+func (l *loop) observed(n *node) bool {
+	return n.intent != nil && n.intent.Outcome != nil && n.rec.Step != StepVerify && !n.v.state.Terminal()
+}
+
+// settleByOutcome takes an outcome that came by way of the store; whoever was
+// asked about it need not answer any more.
+func (l *loop) settleByOutcome(n *node) {
+	if awaits(n.v.state) {
+		l.supersedeGate(n)
+	}
+	l.onOutcome(n)
 }
 
 // cancelNodes ends everything that has no effect under way. Writes that were
@@ -195,7 +226,7 @@ func (l *loop) cancelNodes() {
 func (l *loop) inDoubt(n *node) bool {
 	switch n.rec.Step {
 	case StepSent:
-		return n.inflight || n.rec.Attempts > 0
+		return n.inflight || n.rec.Doubtful || n.rec.Operation != ""
 	case StepReconcile, StepUnknown, StepVerify:
 		return true
 	default:

@@ -11,16 +11,15 @@ import (
 // lookUp finds out what an unknown outcome was: by the declared reconcile, or
 // by asking a person.
 func (l *loop) lookUp(n *node) {
-	if n.rec.Step == StepSent {
-		n.tries = 0
+	if n.rec.Step != StepReconcile {
+		n.rec.Tries = 0
 	}
 	n.rec.Step = StepReconcile
 	if n.entry == nil || n.entry.Capability.Metadata.Reconcile == nil {
 		l.outcomeUnknown(n, "there is no way to look it up")
 		return
 	}
-	l.graph.again(n.v)
-	l.touch(n)
+	l.again(n)
 }
 
 // reconcile asks whether the write took effect.
@@ -56,7 +55,7 @@ func (l *loop) lookupCall(n *node, t task, ref string, paramMap map[string]any, 
 		return
 	}
 	l.setState(n, contracts.NodeRunning)
-	n.tries++
+	n.rec.Tries++
 	l.exchange(n, t, l.newCall(n, entry, params))
 }
 
@@ -71,14 +70,14 @@ func (l *loop) onReconciled(n *node, r Reply) {
 		return
 	}
 	applied, known := r.Result.Facts["applied"].(bool)
-	now, believable := l.r.cfg.Now(), n.intent.Deadline.Add(contracts.ReconcileGrace)
+	now, believable := l.r.cfg.Now(), n.until().Add(contracts.ReconcileGrace)
 	switch {
 	case known && applied:
 		l.foundApplied(n, r.Result)
 	case !known:
 		l.outcomeUnknown(n, "looking it up gave no answer")
 	case now.Before(believable):
-		n.tries = 0
+		n.rec.Tries = 0
 		l.queue(n, "the write to settle", earlier(now.Add(settleDelay), believable))
 	default:
 		l.foundAbsent(n)
@@ -93,11 +92,11 @@ func earlier(a, b time.Time) time.Time {
 }
 
 func (l *loop) lookAgain(n *node, r Reply) {
-	if n.tries >= contracts.ReadAttempts {
+	if n.rec.Tries >= contracts.ReadAttempts {
 		l.outcomeUnknown(n, "looking it up did not work: "+r.Message)
 		return
 	}
-	l.queue(n, "the next look-up", l.r.cfg.Now().Add(max(l.backoff(n.tries), min(r.RetryAfter, time.Hour))))
+	l.queue(n, "the next look-up", l.r.cfg.Now().Add(max(l.backoff(n.rec.Tries), min(r.RetryAfter, time.Hour))))
 }
 
 // foundApplied completes a write whose answer was lost.
@@ -115,25 +114,25 @@ func (l *loop) foundAbsent(n *node) {
 		l.outcomeUnknown(n, "it was sent twice and did not take effect")
 		return
 	}
+	n.rec.Doubtful, n.rec.Error = false, nil
+	if l.cancelling {
+		l.end(n, contracts.NodeCancelled)
+		return
+	}
 	if !l.look(n) {
 		return
 	}
 	_, hash, err := l.action(n)
 	if err != nil || hash != n.intent.ActionSHA256 {
 		n.rec.Step, n.rec.ApprovedSHA256 = StepNone, ""
-		l.consume(n.intent, Outcome{Kind: ReplyNotSent, At: l.r.cfg.Now()})
-		n.intent = nil
-		l.stopWriting()
-		l.graph.again(n.v) // prepares anew: a gate shows the difference
+		l.withdraw(n)
+		l.again(n) // prepares anew: a gate shows the difference
 		return
 	}
-	now := l.r.cfg.Now()
-	n.rec.Resent, n.rec.Step, n.rec.Error = true, StepSent, nil
-	n.intent.Deadline = now.Add(l.writeTime(n))
+	n.rec.Resent, n.rec.Step = true, StepSent
 	n.rec.Attempts = max(min(n.rec.Attempts, n.policy.Attempts()-1), 0)
 	n.rec.MachineMS = 0
-	l.graph.again(n.v)
-	l.touch(n)
+	l.again(n)
 }
 
 // outcomeUnknown asks a person. The locks stay; other writes of the run go on.
@@ -164,9 +163,8 @@ func (l *loop) beginVerify(n *node) {
 		l.end(n, contracts.NodeCompleted)
 		return
 	}
-	n.rec.Step, n.tries, n.lookupAt = StepVerify, 0, l.r.cfg.Now()
-	l.graph.again(n.v)
-	l.touch(n)
+	n.rec.Step, n.rec.Tries, n.rec.LookupAt = StepVerify, 0, l.r.cfg.Now()
+	l.again(n)
 }
 
 func (l *loop) readBack(n *node) {
@@ -179,8 +177,8 @@ func (l *loop) readBack(n *node) {
 		l.end(n, contracts.NodeCompleted)
 		return
 	}
-	if n.lookupAt.IsZero() {
-		n.lookupAt = l.r.cfg.Now()
+	if n.rec.LookupAt.IsZero() {
+		n.rec.LookupAt = l.r.cfg.Now()
 	}
 	l.lookupCall(n, taskVerify, rule.Capability, rule.ParamMap, func(why string) { l.unverified(n, why) })
 }
@@ -190,8 +188,8 @@ func (l *loop) readBack(n *node) {
 func (l *loop) onReadBack(n *node, r Reply) {
 	rule := n.entry.Capability.Metadata.Verify
 	if r.Kind != ReplyResult || !r.Result.OK {
-		if n.tries < contracts.ReadAttempts {
-			l.queue(n, "the next read-back", l.r.cfg.Now().Add(l.backoff(n.tries)))
+		if n.rec.Tries < contracts.ReadAttempts {
+			l.queue(n, "the next read-back", l.r.cfg.Now().Add(l.backoff(n.rec.Tries)))
 			return
 		}
 		l.unverified(n, "the read-back did not work: "+r.Message)
@@ -199,7 +197,7 @@ func (l *loop) onReadBack(n *node, r Reply) {
 	}
 	checks, ok := l.assertions(n, rule.Assertions, r.Result.Facts)
 	within := time.Duration(rule.WithinMS) * time.Millisecond
-	if wait := l.backoff(n.tries); !ok && l.r.cfg.Now().Add(wait).Before(n.lookupAt.Add(within)) {
+	if wait := l.backoff(n.rec.Tries); !ok && l.r.cfg.Now().Add(wait).Before(n.rec.LookupAt.Add(within)) {
 		l.queue(n, "the write to become visible", l.r.cfg.Now().Add(wait))
 		return
 	}
@@ -208,11 +206,7 @@ func (l *loop) onReadBack(n *node, r Reply) {
 }
 
 func (l *loop) assertions(n *node, rules []contracts.Condition, facts map[string]any) ([]contracts.Check, bool) {
-	key := ""
-	if n.intent != nil {
-		key = n.intent.Key
-	}
-	scope := l.callScope(n, key)
+	scope := l.callScope(n, n.rec.key(l.stored.ID))
 	scope["facts"] = asAny(orEmpty(facts))
 	all := true
 	checks := make([]contracts.Check, 0, len(rules))

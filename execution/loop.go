@@ -28,8 +28,10 @@ type loop struct {
 	// chain is the end of the ledger, pending entries included.
 	chain, chainCommitted chain
 	timers                timerHeap
-	// deferred holds nodes that wait for room, by the key of the limit.
+	// deferred holds nodes that wait for room, by the key of the limit; timed
+	// has the keys for which a timer is set.
 	deferred map[string][]*node
+	timed    map[string]bool
 	// places counts the exchanges of this run by limit key; batches belong to
 	// chunked capabilities.
 	places  map[string]int
@@ -48,7 +50,11 @@ type loop struct {
 	cancelling bool
 	stopping   bool
 	lost       bool
-	ctx        context.Context //nolint:containedctx // the life of this loop's exchanges; set once by run
+	// reload tells that the store may have more than this loop knows of, and
+	// taken that the last commit was refused and taken back.
+	reload, taken bool
+
+	ctx context.Context //nolint:containedctx // the life of this loop's exchanges; set once by run
 }
 
 // node is a vertex with its row and what only this owner knows of it.
@@ -63,18 +69,13 @@ type node struct {
 	// inflight tells whether an exchange is under way; cancel ends it.
 	inflight bool
 	cancel   context.CancelFunc
-	// attemptAt is when the attempt that is being polled began, lookupAt when
-	// a read-back or look-up began, tries how often it was made.
-	attemptAt time.Time
-	lookupAt  time.Time
-	tries     int
-	held      []string
+	held     []string // limits that the exchange holds a place of
 }
 
 func newLoop(r *Runner, lease Lease) *loop {
 	return &loop{
 		r: r, lease: lease, inbox: newInbox(), graph: newGraph(),
-		nodes: map[string]*node{}, deferred: map[string][]*node{},
+		nodes: map[string]*node{}, deferred: map[string][]*node{}, timed: map[string]bool{},
 		places: map[string]int{}, batches: map[string]*batch{}, dirty: map[string]*node{},
 	}
 }
@@ -83,13 +84,13 @@ func newLoop(r *Runner, lease Lease) *loop {
 // long, or is no longer ours.
 func (l *loop) run(ctx context.Context, snapshot *Snapshot) {
 	l.ctx = ctx
-	// Exchanges that outlive the loop (it lost its lease) still record what they
-	// observed; the loop's goroutine stays until they have.
-	defer func() { _ = l.group.Wait() }()
+	defer l.leave()
 	if err := l.load(snapshot); err != nil {
 		l.r.cfg.Logger.ErrorContext(ctx, "run cannot be loaded", slog.String("run_id", l.lease.RunID), slog.Any("error", err))
-		l.letGo()
-		return
+		if ctx.Err() != nil {
+			l.letGo()
+		}
+		return // the lease ends by itself: the run is tried again, but not at once
 	}
 	for {
 		l.advance()
@@ -107,6 +108,21 @@ func (l *loop) run(ctx context.Context, snapshot *Snapshot) {
 	}
 }
 
+// leave waits for exchanges that outlive the loop because it lost its lease:
+// they still record what they observed. Then their places are free, and a run
+// whose stored state is in doubt is read anew by whoever takes it.
+func (l *loop) leave() {
+	_ = l.group.Wait()
+	for _, n := range l.nodes {
+		for _, key := range n.held {
+			l.r.limits.release(key)
+		}
+	}
+	if l.reload {
+		l.letGo()
+	}
+}
+
 // letGo gives the lease back, so that the run is taken again at once.
 func (l *loop) letGo() {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(l.ctx), 5*time.Second)
@@ -118,6 +134,9 @@ func (l *loop) letGo() {
 
 // advance handles what has come in and starts everything that may start.
 func (l *loop) advance() {
+	if l.ctx.Err() != nil && !l.stopping {
+		l.beginStop() // before the replies of exchanges that the stop has cut off
+	}
 	for _, m := range l.inbox.take() {
 		l.receive(m)
 	}

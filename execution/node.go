@@ -27,11 +27,35 @@ func (l *loop) queue(n *node, reason string, until time.Time) {
 		n.rec.WaitingSince = now
 	}
 	n.rec.QueuedFor, n.rec.NextAt = reason, until
+	if l.writing == nil {
+		l.undefer(writeKey) // another write need not wait for what this one waits for
+	}
 	if until.IsZero() {
 		until = n.rec.WaitingSince.Add(n.policy.WaitMax())
 	}
 	if n.policy.WaitMaxS > 0 || !n.rec.NextAt.IsZero() {
 		l.timers.add(until, n)
+	}
+}
+
+// again puts a node back among the ready ones, and says so in its row.
+func (l *loop) again(n *node) {
+	l.setState(n, contracts.NodeReady)
+	l.graph.again(n.v)
+}
+
+// passOn lets others try in the place of a node that was let go and did not
+// go: it ended, or waits for a person.
+func (l *loop) passOn(n *node) {
+	if n.v.spec.Kind != contracts.KindTool {
+		return
+	}
+	if l.writing == nil {
+		l.undefer(writeKey)
+	}
+	tool := n.v.spec.Tool
+	for _, key := range []string{groupKey(n), modeKey(tool), capKey(tool), callsKey, rateKey(tool)} {
+		l.undefer(key)
 	}
 }
 
@@ -79,6 +103,9 @@ func (l *loop) fireTimers() {
 			return
 		}
 		switch n := t.node; {
+		case t.key != "":
+			delete(l.timed, t.key)
+			l.undefer(t.key)
 		case n == nil:
 			l.readSignals()
 		case n.v.state == contracts.NodeQueued:
@@ -93,6 +120,9 @@ func (l *loop) fireQueued(n *node, now time.Time) {
 	switch {
 	case l.waitedTooLong(n) && !l.inDoubt(n):
 		l.fail(n, contracts.ErrTimeout, "waited longer than wait_max_s for "+n.rec.QueuedFor, contracts.EffectNone)
+	case l.waitedTooLong(n) && n.rec.Step == StepSent:
+		n.rec.WaitingSince = now
+		l.doubt(n, Reply{Timeout: true, Message: "waited longer than wait_max_s for " + n.rec.QueuedFor})
 	case n.rec.NextAt.IsZero() || n.rec.NextAt.After(now):
 	default:
 		l.graph.again(n.v)
@@ -111,17 +141,13 @@ func (l *loop) end(n *node, s contracts.NodeState) {
 	now := l.r.cfg.Now()
 	n.rec.FinishedAt, n.rec.Step = &now, StepNone
 	n.rec.QueuedFor, n.rec.NextAt = "", time.Time{}
-	if n.v.spec.Kind == contracts.KindTool && writes(n) {
-		l.pending.Release = append(l.pending.Release, n.rec.NodeID)
-	}
+	l.withdraw(n)
 	l.record(n, contracts.LedgerEntry{Kind: contracts.LedgerOutcome, Key: n.rec.key(l.stored.ID)}, outcomePayload(n, s))
 	l.emitFor(n, endEvent(n, s, now))
-	if l.writing == n {
-		l.stopWriting()
-	}
 	skipped := l.graph.settle(n.v, s)
 	n.rec.State = s
 	l.touch(n)
+	l.passOn(n)
 	for _, v := range skipped {
 		l.skipped(v)
 	}
@@ -196,17 +222,21 @@ func writes(n *node) bool {
 	return n.v.spec.Policy != nil && n.v.spec.Policy.SideEffectClass.Writes()
 }
 
-// timer is when a node is to be looked at; a nil node means the run itself.
+// timer is when a node is to be looked at, or the nodes that wait for the key;
+// with neither it is the run itself.
 type timer struct {
 	at   time.Time
 	node *node
+	key  string
 }
 
 // timerHeap orders timers by time. Timers are never removed: a node that moved
 // on is simply not interested any more.
 type timerHeap struct{ items timerItems }
 
-func (h *timerHeap) add(at time.Time, n *node) { heap.Push(&h.items, timer{at, n}) }
+func (h *timerHeap) add(at time.Time, n *node) { heap.Push(&h.items, timer{at: at, node: n}) }
+
+func (h *timerHeap) addKey(at time.Time, key string) { heap.Push(&h.items, timer{at: at, key: key}) }
 
 // next is the time of the first timer that still matters, zero if there is none.
 func (h *timerHeap) next() time.Time {

@@ -80,8 +80,18 @@ type NodeRecord struct {
 	Edited map[string]any `json:"edited,omitempty"`
 	// Editors are the people who edited; they count as requesters.
 	Editors []string `json:"editors,omitempty"`
-	// Operation is the accepted work that is being polled.
-	Operation string `json:"operation,omitempty"`
+	// Doubtful tells that an attempt of the present write may have had an effect
+	// that nobody has confirmed: whatever a repeat comes to, it is no failure.
+	Doubtful bool `json:"doubtful,omitempty"`
+	// CallUntil is until when the last attempt of a write may be under way.
+	CallUntil time.Time `json:"call_until,omitzero"`
+	// Operation is the accepted work that is being polled, AttemptAt when its
+	// attempt began.
+	Operation string    `json:"operation,omitempty"`
+	AttemptAt time.Time `json:"attempt_at,omitzero"`
+	// LookupAt is when a read-back began, Tries how often it or a look-up was made.
+	LookupAt time.Time `json:"lookup_at,omitzero"`
+	Tries    int       `json:"tries,omitempty"`
 	// NextAt is when the node is to be tried again, zero for now.
 	NextAt time.Time `json:"next_at,omitzero"`
 	// WaitingSince is when the present waiting began.

@@ -19,31 +19,41 @@ func (l *loop) onReply(m message) {
 	if n.v.state.Terminal() || l.lost {
 		return
 	}
-	if l.stopping && n.intent == nil {
+	if l.stopping && (n.intent == nil || m.task != taskCall) {
 		l.putBack(n, m.task)
 		return
 	}
-	if l.cancelling && n.intent == nil {
+	if l.cancelling && n.intent == nil && n.rec.Step != StepVerify {
 		l.end(n, contracts.NodeCancelled)
+		return
+	}
+	if m.task == taskCall {
+		l.emitFor(n, callEnd(m))
+	}
+	if l.observed(n) {
+		l.onOutcome(n)
 		return
 	}
 	switch m.task {
 	case taskCall:
-		l.emitFor(n, callEnd(m))
 		l.onCall(n, m.reply)
 	case taskReconcile:
 		l.onReconciled(n, m.reply)
 	case taskVerify:
 		l.onReadBack(n, m.reply)
 	case taskRefresh:
-		l.graph.again(n.v)
+		l.again(n)
 	}
 }
 
 // putBack leaves a read that was cut off by the stop to the next owner.
 func (l *loop) putBack(n *node, t task) {
-	if t == taskCall {
-		n.rec.Attempts = max(n.rec.Attempts-1, 0)
+	switch t {
+	case taskCall:
+		n.rec.Attempts, n.rec.AttemptAt = max(n.rec.Attempts-1, 0), time.Time{}
+	case taskReconcile, taskVerify:
+		n.rec.Tries = max(n.rec.Tries-1, 0)
+	case taskRefresh:
 	}
 	l.setState(n, contracts.NodeReady)
 }
@@ -61,6 +71,10 @@ func callEnd(m message) contracts.Event {
 
 // onCall applies the contract's answer table to a reply.
 func (l *loop) onCall(n *node, r Reply) {
+	if n.intent != nil && leavesOpen(n.rec.Doubtful, n.policy.Idempotency, r) {
+		l.doubt(n, r)
+		return
+	}
 	if n.intent != nil && definitive(r) {
 		n.intent.Outcome = new(outcomeOf(r, l.r.cfg.Now()))
 		l.onOutcome(n)
@@ -126,7 +140,7 @@ func (l *loop) failWith(n *node, e *contracts.ToolError) {
 		e = &contracts.ToolError{Type: contracts.ErrInternal, Message: "the domain gave no reason"}
 	}
 	kept := *e
-	kept.Message = contracts.CleanSummary(kept.Message)
+	kept.Message = contracts.CleanSummary(l.masked(n, kept.Message))
 	n.rec.Error = &kept
 	l.end(n, contracts.NodeFailed)
 }
@@ -135,10 +149,10 @@ func (l *loop) failWith(n *node, e *contracts.ToolError) {
 func (l *loop) poll(n *node, r Reply) {
 	n.rec.Operation, n.rec.WaitingSince = r.Operation, time.Time{}
 	if n.intent != nil {
-		n.intent.Operation = r.Operation
+		n.intent.Operation, n.rec.Doubtful = r.Operation, true
 	}
 	next := l.r.cfg.Now().Add(min(cmp.Or(r.RetryAfter, time.Second), contracts.MaxExchange))
-	if next.After(n.attemptAt.Add(n.policy.Timeout())) {
+	if next.After(n.rec.AttemptAt.Add(n.policy.Timeout())) {
 		n.rec.Operation = ""
 		l.onBroken(n, Reply{Kind: ReplyBroken, Timeout: true, Message: "the accepted work did not end within timeout_ms"})
 		return
@@ -148,8 +162,12 @@ func (l *loop) poll(n *node, r Reply) {
 
 // busy waits as the domain asks; the attempt does not count.
 func (l *loop) busy(n *node, r Reply) {
+	if n.rec.Operation != "" {
+		l.poll(n, Reply{Operation: n.rec.Operation, RetryAfter: r.RetryAfter})
+		return
+	}
 	n.rec.Attempts = max(n.rec.Attempts-1, 0)
-	n.attemptAt = time.Time{}
+	n.rec.AttemptAt = time.Time{}
 	wait := cmp.Or(min(r.RetryAfter, time.Hour), l.backoff(n.rec.Attempts+1))
 	l.queue(n, cmp.Or(r.Message, "the domain is busy"), l.r.cfg.Now().Add(wait))
 }
@@ -160,7 +178,7 @@ func (l *loop) notSent(n *node, r Reply) {
 		l.retryLater(n, r)
 		return
 	}
-	if n.intent != nil && n.rec.Resent {
+	if n.intent != nil && (n.rec.Resent || n.rec.Doubtful) {
 		l.onBroken(n, r)
 		return
 	}
@@ -169,17 +187,25 @@ func (l *loop) notSent(n *node, r Reply) {
 
 // onBroken takes a reply after which nobody knows what happened.
 func (l *loop) onBroken(n *node, r Reply) {
-	n.attemptAt = time.Time{}
+	n.rec.AttemptAt = time.Time{}
 	n.rec.WaitingSince = time.Time{}
 	if n.intent == nil {
 		l.retry(n, r, func() { l.fail(n, errorType(r), r.Message, "") })
 		return
 	}
-	if n.policy.Idempotency.Repeatable() && !l.outlived(n.intent) && n.rec.Attempts < n.policy.Attempts() && l.timeLeft(n) {
+	n.rec.Doubtful = true
+	if l.mayRepeat(n) && n.rec.Attempts < n.policy.Attempts() && l.timeLeft(n) {
 		l.retryLater(n, r)
 		return
 	}
-	n.rec.Error = &contracts.ToolError{Type: errorType(r), Message: contracts.CleanSummary(r.Message), Effect: contracts.EffectUnknown}
+	l.doubt(n, r)
+}
+
+// doubt looks up what a write did that may have had an effect and is not sent
+// again.
+func (l *loop) doubt(n *node, r Reply) {
+	n.rec.Operation = ""
+	n.rec.Error = &contracts.ToolError{Type: errorType(r), Message: contracts.CleanSummary(l.masked(n, r.Message)), Effect: contracts.EffectUnknown}
 	l.lookUp(n)
 }
 
@@ -208,7 +234,7 @@ func attemptsAfterRefusal(n *node) int {
 }
 
 func (l *loop) retryLater(n *node, r Reply) {
-	n.attemptAt = time.Time{}
+	n.rec.AttemptAt = time.Time{}
 	wait := max(l.backoff(n.rec.Attempts), min(r.RetryAfter, time.Hour))
 	l.queue(n, cmp.Or(r.Message, "the next attempt"), l.r.cfg.Now().Add(wait))
 }
@@ -235,7 +261,7 @@ func (l *loop) backoff(attempt int) time.Duration {
 // keep takes over what a run keeps of a result: raw output goes apart and
 // expires, artifacts are stored once by their hash.
 func (l *loop) keep(n *node, r contracts.ToolResult) {
-	n.rec.Result = &Result{Summary: contracts.CleanSummary(r.Summary), Facts: r.Facts}
+	n.rec.Result = &Result{Summary: contracts.CleanSummary(l.masked(n, r.Summary)), Facts: r.Facts}
 	n.rec.Operation, n.rec.Error = "", nil
 	for name, body := range r.Artifacts {
 		canonical, err := contracts.CanonicalBytes(body)

@@ -233,6 +233,7 @@ func (r *Runner) reserve() bool {
 		return false
 	}
 	r.reserved++
+	r.work.Add(1) // Stop waits for what is on its way, too
 	return true
 }
 
@@ -240,6 +241,7 @@ func (r *Runner) unreserve() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.reserved--
+	r.work.Done()
 }
 
 // launch turns a reserved place into a loop. Without a snapshot the loop reads
@@ -251,13 +253,14 @@ func (r *Runner) launch(runID string, lease Lease, snapshot *Snapshot) {
 	r.active[runID] = l
 	base := r.base
 	r.mu.Unlock()
-	r.work.Go(func() {
+	go func() {
+		defer r.work.Done()
 		l.run(base, snapshot)
 		r.mu.Lock()
 		delete(r.active, runID)
 		r.mu.Unlock()
 		r.poked() // the place is free, and a parked run may be due already
-	})
+	}()
 }
 
 // NewID makes an id such as run_7k3q….

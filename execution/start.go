@@ -9,6 +9,10 @@ import (
 
 // start does the next thing for a ready node.
 func (l *loop) start(n *node) {
+	if l.cancelling && !l.inDoubt(n) {
+		l.end(n, contracts.NodeCancelled)
+		return
+	}
 	if n.v.expanded {
 		l.join(n)
 		return
@@ -73,6 +77,9 @@ func (l *loop) prepare(n *node) {
 		return
 	}
 	full, err := l.materialize(n, n.rec.Params)
+	if l.storeIsAway(n, err) {
+		return
+	}
 	if err == nil {
 		err = l.r.schemas.check(n.entry, full)
 	}
@@ -88,10 +95,24 @@ func (l *loop) prepare(n *node) {
 		l.write(n, full)
 		return
 	}
+	if n.policy.SideEffectClass.Writes() && !n.policy.DryRun {
+		l.fail(n, contracts.ErrPrecondition, n.v.spec.Tool+" cannot be tried without doing it", contracts.EffectNone)
+		return
+	}
 	if !l.stored.Plan.DryRun && n.policy.ApprovalRequired && !l.approved(n) {
 		return
 	}
 	l.call(n, full)
+}
+
+// storeIsAway lets a node wait for a store that cannot be read now: that is no
+// fault of the node.
+func (l *loop) storeIsAway(n *node, err error) bool {
+	if err == nil || (contracts.CodeOf(err) != contracts.CodeUnavailable && l.ctx.Err() == nil) {
+		return false
+	}
+	l.queue(n, "the store", l.r.cfg.Now().Add(time.Second))
+	return true
 }
 
 // look finds the capability in the present catalog; one that is gone is a
@@ -160,8 +181,8 @@ func (l *loop) call(n *node, params map[string]any) {
 	}
 	l.begun(n)
 	l.setState(n, contracts.NodeRunning)
-	if n.rec.Operation == "" || n.attemptAt.IsZero() {
-		n.attemptAt = l.r.cfg.Now()
+	if n.rec.Operation == "" || n.rec.AttemptAt.IsZero() {
+		n.rec.AttemptAt = l.r.cfg.Now()
 		n.rec.Attempts++
 	}
 	c := l.newCall(n, n.entry, params)
@@ -174,6 +195,6 @@ func (l *loop) call(n *node, params map[string]any) {
 
 // exchangeTime is what is left of the attempt, at most one exchange.
 func (l *loop) exchangeTime(n *node) time.Duration {
-	left := n.attemptAt.Add(n.policy.Timeout()).Sub(l.r.cfg.Now())
+	left := n.rec.AttemptAt.Add(n.policy.Timeout()).Sub(l.r.cfg.Now())
 	return min(max(left, 0), contracts.MaxExchange)
 }

@@ -1,6 +1,7 @@
 package execution
 
 import (
+	"context"
 	"crypto/rand"
 	"encoding/json"
 	"slices"
@@ -45,6 +46,7 @@ func (l *loop) approved(n *node) bool {
 		n.rec.Step = StepApproved
 		return true
 	}
+	l.withdraw(n) // it may have been announced, and was not done; nothing is held at a gate
 	l.openGate(n, action, hash)
 	return false
 }
@@ -73,7 +75,9 @@ func (l *loop) lock(n *node) bool {
 	if len(keys) == 0 {
 		return true
 	}
-	holder, held, err := l.r.store.AcquireLocks(l.ctx, l.lease, n.rec.NodeID, keys)
+	ctx, cancel := context.WithTimeout(l.ctx, 10*time.Second)
+	defer cancel()
+	holder, held, err := l.r.store.AcquireLocks(ctx, l.lease, n.rec.NodeID, keys)
 	switch {
 	case err == nil && held:
 		return true
@@ -138,6 +142,7 @@ func (l *loop) announce(n *node) bool {
 	}
 	l.writing = n
 	n.rec.Step = StepSent
+	n.rec.CallUntil = l.r.cfg.Now().Add(n.policy.Timeout())
 	l.setState(n, contracts.NodeRunning)
 	if n.intent != nil && n.intent.ActionSHA256 == hash {
 		return l.flush()
@@ -148,7 +153,7 @@ func (l *loop) announce(n *node) bool {
 		return false
 	}
 	n.rec.Writes++
-	n.rec.Attempts, n.rec.MachineMS, n.rec.Resent = 0, 0, false
+	n.rec.Attempts, n.rec.MachineMS, n.rec.Resent, n.rec.Doubtful = 0, 0, false, false
 	now := l.r.cfg.Now()
 	n.intent = &Intent{
 		RunID: l.stored.ID, NodeID: n.rec.NodeID, N: n.rec.Writes, Key: n.rec.key(l.stored.ID),
@@ -174,13 +179,13 @@ func (l *loop) writeTime(n *node) time.Duration {
 
 // send makes one exchange of the announced write.
 func (l *loop) send(n *node, full map[string]any) {
-	if n.rec.Operation == "" || n.attemptAt.IsZero() {
-		n.attemptAt = l.r.cfg.Now()
+	if n.rec.Operation == "" || n.rec.AttemptAt.IsZero() {
+		n.rec.AttemptAt = l.r.cfg.Now()
 		n.rec.Attempts++
 	}
 	c := l.newCall(n, n.entry, full)
 	c.Context.IdempotencyKey = n.intent.Key
-	c.Context.Deadline = n.intent.Deadline
+	c.Context.Deadline = n.until()
 	c.Context.Operation = n.rec.Operation
 	c.Context.TimeoutMS = n.policy.TimeoutMS
 	c.SendKey = n.policy.Idempotency == contracts.IdempotencyKeyed || n.policy.Idempotency == contracts.IdempotencyNatural
@@ -188,6 +193,21 @@ func (l *loop) send(n *node, full map[string]any) {
 	l.emitFor(n, contracts.Event{Type: contracts.EventToolCallStart, Status: attemptText(n.rec.Attempts)})
 	l.touch(n)
 	l.exchange(n, taskCall, c)
+}
+
+// until is when the last attempt of a write is over for certain.
+func (n *node) until() time.Time {
+	if n.rec.CallUntil.After(n.intent.Deadline) {
+		return n.rec.CallUntil
+	}
+	return n.intent.Deadline
+}
+
+// mayRepeat tells whether an announced write may be sent once more: by its key,
+// while the domain remembers it, or because it is known to have done nothing.
+// Asking for accepted work is no repeat.
+func (l *loop) mayRepeat(n *node) bool {
+	return !n.rec.Doubtful || n.rec.Operation != "" || (n.policy.Idempotency.Repeatable() && !l.outlived(n.intent))
 }
 
 // resend sends an announced write again, from its intent row alone.
@@ -199,12 +219,27 @@ func (l *loop) resend(n *node) {
 	if !l.look(n) {
 		return
 	}
+	if !l.mayRepeat(n) {
+		l.doubt(n, Reply{Kind: ReplyBroken, Message: "an earlier attempt was not answered, and it may not be sent again"})
+		return
+	}
+	if l.writing != nil && l.writing != n {
+		l.deferUntilRoom(n, writeKey, "another write of this run")
+		return
+	}
+	l.sendAgain(n)
+}
+
+func (l *loop) sendAgain(n *node) {
 	var params map[string]any
 	err := contracts.Decode(n.intent.Parameters, &params)
 	var full map[string]any
 	if err == nil {
 		n.rec.Params = params
 		full, err = l.materialize(n, params)
+	}
+	if l.storeIsAway(n, err) {
+		return
 	}
 	if err != nil {
 		l.settleFailed(n, &contracts.ToolError{Type: contracts.ErrInternal, Message: err.Error(), Effect: contracts.EffectUnknown})
@@ -214,6 +249,7 @@ func (l *loop) resend(n *node) {
 		return
 	}
 	l.writing = n
+	n.rec.CallUntil = l.r.cfg.Now().Add(n.policy.Timeout())
 	l.setState(n, contracts.NodeRunning)
 	if !l.flush() { // the row must say that it is under way before it is
 		l.vacate(n, n.v.spec.Tool)
@@ -245,6 +281,22 @@ func (l *loop) consume(i *Intent, o Outcome) {
 	l.markPending()
 }
 
+// withdraw gives up what a node holds for a write that is over or is not to
+// be made as announced: its intent, its locks and its turn.
+func (l *loop) withdraw(n *node) {
+	if n.intent != nil && n.intent.Outcome == nil {
+		l.consume(n.intent, Outcome{Kind: ReplyNotSent, At: l.r.cfg.Now()})
+	}
+	n.intent = nil
+	if len(n.v.spec.Locks) > 0 {
+		l.pending.Release = append(l.pending.Release, n.rec.NodeID)
+		l.markPending()
+	}
+	if l.writing == n {
+		l.stopWriting()
+	}
+}
+
 // settleFailed ends a write of which it is known that it did nothing.
 func (l *loop) settleFailed(n *node, e *contracts.ToolError) {
 	if n.intent != nil && e.EffectOf() == contracts.EffectUnknown {
@@ -273,11 +325,7 @@ func (l *loop) stopWriting() {
 
 // mapped resolves a param_map for a look-up that belongs to a call.
 func (l *loop) mapped(n *node, m map[string]any) (map[string]any, error) {
-	key := ""
-	if n.intent != nil {
-		key = n.intent.Key
-	}
-	v, _, err := expr.Resolve(asAny(m), l.callScope(n, key))
+	v, _, err := expr.Resolve(asAny(m), l.callScope(n, n.rec.key(l.stored.ID)))
 	if err != nil {
 		return nil, err
 	}
