@@ -51,8 +51,11 @@ type Turn struct {
 	// Intents are kept while a clarification is open; its answer re-runs the
 	// planner, never the matcher. Asked says where the answer belongs, Roles and
 	// Instances are what was chosen so far.
-	Intents     []contracts.Intent
-	Asked       *Asked
+	Intents []contracts.Intent
+	Asked   *Asked
+	// Unused are the parts of the message that were not understood; the answer
+	// names them.
+	Unused      []string
 	Roles       map[string]string
 	Instances   map[string]string
 	InterruptID string

@@ -281,3 +281,12 @@ func TestListsShowWhatTheCallerMaySee(t *testing.T) {
 		t.Errorf("a viewer lists all runs: %v", err)
 	}
 }
+
+func TestWhatWasNotUnderstoodIsNamed(t *testing.T) {
+	t.Parallel()
+	o := newOffice(t)
+	r := o.ask("show the leave balance of Bruno Keller, then bake a cake")
+	if !strings.Contains(text(r.Answer), "bake a cake") {
+		t.Errorf("status %s, the answer does not name what was left out:\n%s\n%+v", r.Status, text(r.Answer), r.Interrupts)
+	}
+}

@@ -314,7 +314,13 @@ func (s *Service) lastAnswer(ctx context.Context, turns []Turn, runs []execution
 		if err != nil {
 			return nil, err
 		}
-		return s.compose(view), nil
+		answer := s.compose(view)
+		if answer != nil && last != nil && last.RunID == runs[0].ID {
+			if note := notUnderstood(last.Unused); note != nil {
+				answer.Blocks = append(answer.Blocks, *note)
+			}
+		}
+		return answer, nil
 	}
 	if last == nil {
 		return nil, nil //nolint:nilnil // nothing was said yet

@@ -38,7 +38,7 @@ func (s *Service) turn(ctx context.Context, who access.Principal, session Sessio
 	if err != nil {
 		return err
 	}
-	t.Intents = u.Intents
+	t.Intents, t.Unused = u.Intents, u.Unused
 	switch u.Outcome {
 	case contracts.GateAccept:
 		return s.proceed(ctx, who, session, t)
@@ -274,7 +274,7 @@ func (s *Service) readAnswer(ctx context.Context, who access.Principal, i contra
 			return nil, false
 		}
 		values, _ := s.intents.Fill(entry, text, []string{t.Asked.Param}, s.cfg.Now())
-		if value, found := values[t.Asked.Param]; found {
+		for _, value := range values { // a list parameter may stand in for the single one
 			if _, err := execution.AnswerValue(i, value); err == nil {
 				return value, true
 			}
@@ -288,6 +288,18 @@ func (s *Service) isRequest(ctx context.Context, who access.Principal, text stri
 		Message: text, Catalog: s.catalogs.Catalog(), Roles: rolesOf(who), Now: s.cfg.Now(),
 	})
 	return err == nil && u.Outcome == contracts.GateAccept
+}
+
+// notUnderstood names the parts of a message that nothing was done about.
+func notUnderstood(parts []string) *contracts.Block {
+	if len(parts) == 0 {
+		return nil
+	}
+	quoted := make([]string, len(parts))
+	for i, p := range parts {
+		quoted[i] = "“" + contracts.CleanSummary(p) + "”"
+	}
+	return &contracts.Block{Kind: contracts.BlockNote, Text: "Nothing was done about " + strings.Join(quoted, ", ") + ": I did not understand it."}
 }
 
 // declined says honestly that a message was not understood, and what could be.
