@@ -74,6 +74,8 @@ func benchmarkUnderstand(b *testing.B, n int) {
 	}
 }
 
+func BenchmarkUnderstand20(b *testing.B) { benchmarkUnderstand(b, 20) }
+
 func BenchmarkUnderstand1k(b *testing.B) { benchmarkUnderstand(b, 1000) }
 
 func BenchmarkUnderstand10k(b *testing.B) { benchmarkUnderstand(b, 10000) }
