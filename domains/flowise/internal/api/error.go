@@ -1,0 +1,209 @@
+package api
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/manifold-run/manifold/contracts"
+)
+
+// Kind says what kind of failure an Error is; callers switch on it.
+type Kind string
+
+// The kinds.
+const (
+	KindInvalid      Kind = "invalid"      // 400, 412: the server refuses the request as it is
+	KindUnauthorized Kind = "unauthorized" // 401: the key is unknown
+	KindForbidden    Kind = "forbidden"    // 403: the key lacks a permission
+	KindNotFound     Kind = "not_found"    // 404, or a 500 that says so
+	KindConflict     Kind = "conflict"     // the id belongs to another flow
+	KindTooLarge     Kind = "too_large"    // 413, or an answer above the limit
+	KindBusy         Kind = "busy"         // 429
+	KindFailed       Kind = "failed"       // the server did what was asked and failed: 500 in its own words
+	KindUnavailable  Kind = "unavailable"  // 5xx of something between, or no answer
+	KindBadAnswer    Kind = "bad_answer"   // an answer that is not what Flowise sends, such as a page
+	KindTimeout      Kind = "timeout"      // the caller's time was up
+)
+
+func (k Kind) code() contracts.Code {
+	codes := map[Kind]contracts.Code{
+		KindInvalid: contracts.CodeInvalid, KindUnauthorized: contracts.CodeUnauthorized,
+		KindForbidden: contracts.CodeForbidden, KindNotFound: contracts.CodeNotFound,
+		KindConflict: contracts.CodeConflict, KindTooLarge: contracts.CodeTooLarge,
+		KindBusy: contracts.CodeRateLimited, KindFailed: contracts.CodeInternal,
+	}
+	if code, known := codes[k]; known {
+		return code
+	}
+	return contracts.CodeUnavailable
+}
+
+// Error is a failed call.
+type Error struct {
+	Op      string // what was called, such as "POST /chatflows"
+	Kind    Kind
+	Status  int // 0 when there was no answer
+	Message string
+	// RetryAfter is the server's wish, 0 when it had none.
+	RetryAfter time.Duration
+	// Effect is what is known about a write: none, unknown or applied. It is
+	// none for reads.
+	Effect contracts.Effect
+	Cause  error
+}
+
+// Error gives the operation and the reason.
+func (e *Error) Error() string {
+	text := fmt.Sprintf("flowise %s: %s", e.Op, e.Reason())
+	switch e.Effect {
+	case contracts.EffectUnknown:
+		return text + " (it may have taken place)"
+	case contracts.EffectApplied:
+		return text + " (it took place)"
+	case contracts.EffectNone:
+		return text
+	default:
+		return text
+	}
+}
+
+// Unwrap gives the cause.
+func (e *Error) Unwrap() error { return e.Cause }
+
+// As lets an Error be read as a contracts.Error.
+func (e *Error) As(target any) bool {
+	out, is := target.(**contracts.Error)
+	if is {
+		*out = &contracts.Error{Code: e.Kind.code(), Message: e.Error(), Cause: e.Cause}
+	}
+	return is
+}
+
+// Reason is the text for people: what the server said, if it said anything.
+func (e *Error) Reason() string {
+	switch {
+	case e.Message != "":
+		return e.Message
+	case e.Status != 0:
+		return fmt.Sprintf("status %d", e.Status)
+	case e.Cause != nil:
+		return e.Cause.Error()
+	}
+	return string(e.Kind)
+}
+
+// AsError finds the Error in err's chain.
+func AsError(err error) (*Error, bool) { return errors.AsType[*Error](err) }
+
+// IsKind tells whether err is an Error of that kind.
+func IsKind(err error, kind Kind) bool {
+	e, is := AsError(err)
+	return is && e.Kind == kind
+}
+
+// statusError makes the Error of an answer other than 2xx.
+func statusError(op call, got answer, now time.Time) *Error {
+	said, own := ownWords(got)
+	e := &Error{
+		Op: op.name(), Kind: kindOf(got.status), Status: got.status, Message: said,
+		RetryAfter: retryAfter(got.header, now), Effect: contracts.EffectNone,
+	}
+	if got.status >= http.StatusInternalServerError {
+		if own {
+			e.Kind = KindFailed
+		}
+		// A prediction says "Ending nodes not found" about the flow itself.
+		if own && op.area != areaPrediction && saysNotFound(said) {
+			e.Kind = KindNotFound
+		}
+		if op.write() && e.Kind != KindNotFound {
+			e.Effect = contracts.EffectUnknown
+		}
+	}
+	return e
+}
+
+// ownWords reads the message of an answer, and tells whether it is one that
+// Flowise itself wrote, not something between.
+func ownWords(got answer) (message string, own bool) {
+	var said struct {
+		Message json.RawMessage `json:"message"`
+		Error   json.RawMessage `json:"error"`
+	}
+	if !got.is("application/json") {
+		return plainWords(got), false
+	}
+	if json.Unmarshal(got.body, &said) != nil {
+		return "", false
+	}
+	for _, raw := range []json.RawMessage{said.Message, said.Error} {
+		var text string
+		if json.Unmarshal(raw, &text) == nil && text != "" {
+			return cut(text), true
+		}
+	}
+	return cut(string(bytes.TrimSpace(got.body))), said.Message != nil
+}
+
+// plainWords gives short texts such as a rate limit's message, and nothing of
+// pages.
+func plainWords(got answer) string {
+	text := strings.TrimSpace(string(got.body))
+	if strings.HasPrefix(text, "<") || len(text) > 300 {
+		return ""
+	}
+	return text
+}
+
+const maxMessage = 1000
+
+func cut(text string) string {
+	if len(text) <= maxMessage {
+		return text
+	}
+	return strings.ToValidUTF8(text[:maxMessage], "") + "…"
+}
+
+// saysNotFound reads the 500s by which Flowise means 404.
+func saysNotFound(message string) bool {
+	return strings.Contains(strings.ToLower(message), "not found")
+}
+
+func kindOf(status int) Kind {
+	switch {
+	case status == http.StatusUnauthorized:
+		return KindUnauthorized
+	case status == http.StatusForbidden:
+		return KindForbidden
+	case status == http.StatusNotFound:
+		return KindNotFound
+	case status == http.StatusRequestEntityTooLarge:
+		return KindTooLarge
+	case status == http.StatusTooManyRequests:
+		return KindBusy
+	case status >= http.StatusInternalServerError:
+		return KindUnavailable
+	case status >= http.StatusBadRequest:
+		return KindInvalid
+	default:
+		return KindBadAnswer // a redirect, mostly to a page to sign in
+	}
+}
+
+// retryAfter reads seconds or an HTTP date; anything else is no wish.
+func retryAfter(h http.Header, now time.Time) time.Duration {
+	raw := strings.TrimSpace(h.Get("Retry-After"))
+	if seconds, err := strconv.Atoi(raw); err == nil {
+		return time.Duration(max(seconds, 0)) * time.Second
+	}
+	if at, err := http.ParseTime(raw); err == nil {
+		return max(at.Sub(now), 0)
+	}
+	return 0
+}
