@@ -54,7 +54,9 @@ func (c *cli) ask(ctx context.Context, server *client.Client, o askOptions, word
 		return err
 	}
 	if o.noWait {
-		return c.show(response, func() { c.out.printf("%s is %s; see it with: manifold ask --session %s …, manifold runs\n", response.SessionID, response.Status, response.SessionID) })
+		return c.show(response, func() {
+			c.out.printf("%s is %s; see it with: manifold ask --session %s …, manifold runs\n", response.SessionID, response.Status, response.SessionID)
+		})
 	}
 	return c.follow(ctx, server, response, after)
 }
