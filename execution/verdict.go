@@ -20,9 +20,6 @@ const (
 // verdict judges the run by its rows alone.
 func (l *loop) verdict() contracts.Verdict {
 	j := judge{status: contracts.VerdictVerified}
-	if l.cancelling {
-		j.lower(contracts.VerdictBlocked, "cancelled", "the run was cancelled")
-	}
 	for _, v := range l.graph.nodes {
 		j.node(v, l.nodes[v.spec.NodeID])
 	}
@@ -68,6 +65,8 @@ func (j *judge) node(v *vertex, n *node) {
 		j.failed(v, n, name)
 	case contracts.NodeRejected:
 		j.lower(contracts.VerdictBlocked, "rejected", name+" was rejected")
+	case contracts.NodeCancelled: // a cancel that came too late changes nothing
+		j.lower(contracts.VerdictBlocked, "cancelled", "the run was cancelled")
 	default:
 	}
 	for _, c := range n.rec.Checks {
