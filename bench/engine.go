@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"path/filepath"
 	"sync"
+	"sync/atomic"
+	"time"
 
 	"github.com/manifold-run/manifold/contracts"
 	"github.com/manifold-run/manifold/execution"
@@ -17,6 +19,8 @@ type subject interface {
 	// run returns when the run has ended well and is as durable as the subject
 	// makes it.
 	run(ctx context.Context, s shape) error
+	// commits counts what was sent to the disk so far, one after the other.
+	commits() int64
 	close(ctx context.Context) error
 }
 
@@ -72,6 +76,8 @@ func (e *engine) run(ctx context.Context, s shape) error {
 	}
 }
 
+func (e *engine) commits() int64 { return e.ends.commits.Load() }
+
 func (e *engine) close(ctx context.Context) error {
 	return errors.Join(e.runner.Stop(ctx), e.store.Close())
 }
@@ -89,6 +95,8 @@ func (inProcess) Invoke(_ context.Context, c execution.Call) execution.Reply {
 type ends struct {
 	execution.Store
 
+	commits atomic.Int64
+
 	mu      sync.Mutex // guards waiting
 	waiting map[string]chan contracts.RunState
 }
@@ -101,8 +109,15 @@ func (s *ends) watch(runID string) <-chan contracts.RunState {
 	return c
 }
 
+// CreateRun passes on.
+func (s *ends) CreateRun(ctx context.Context, run execution.Run, ttl time.Duration, first execution.Transition) error {
+	s.commits.Add(1)
+	return s.Store.CreateRun(ctx, run, ttl, first)
+}
+
 // Commit passes on, and tells whoever watches a run that it has ended.
 func (s *ends) Commit(ctx context.Context, t execution.Transition) (execution.Committed, error) {
+	s.commits.Add(1)
 	done, err := s.Store.Commit(ctx, t)
 	if err != nil || !t.Finished {
 		return done, err

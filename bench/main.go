@@ -156,22 +156,33 @@ func tenNodes(ctx context.Context, p *page, dir string, e effort) (err error) {
 		subjects = append(subjects, s)
 	}
 	p.printf("\n### Runs of ten no-op nodes, in process\n\n")
-	p.printf("| nodes | runs in flight | who | median ms | p99 ms | runs/s |\n|---|--:|---|--:|--:|--:|\n")
+	p.printf("| nodes | runs in flight | who | median ms | p99 ms | runs/s | commits a run |\n|---|--:|---|--:|--:|--:|--:|\n")
 	for _, sh := range []shape{{nodes: 10}, {nodes: 10, parallel: true}} {
 		for _, inFlight := range []int{1, 64} {
-			var operations []func(context.Context) error
-			for _, s := range subjects {
-				operations = append(operations, func(ctx context.Context) error { return s.run(ctx, sh) })
-			}
-			took, err := compete(ctx, e.rounds, e.of(32+2*inFlight), inFlight, operations...)
-			if err != nil {
+			if err := tenRows(ctx, p, subjects, sh, inFlight, e); err != nil {
 				return err
 			}
-			for i, c := range contenders() {
-				p.printf("| %s | %d | %s | %.3f | %.3f | %.0f |\n", sh, inFlight, c.name,
-					milliseconds(took[i].at(0.5)), milliseconds(took[i].at(0.99)), took[i].perSecond())
-			}
 		}
+	}
+	return nil
+}
+
+func tenRows(ctx context.Context, p *page, subjects []subject, sh shape, inFlight int, e effort) error {
+	var operations []func(context.Context) error
+	before := make([]int64, len(subjects))
+	for i, s := range subjects {
+		before[i] = s.commits()
+		operations = append(operations, func(ctx context.Context) error { return s.run(ctx, sh) })
+	}
+	n := e.of(32 + 2*inFlight)
+	took, err := compete(ctx, e.rounds, n, inFlight, operations...)
+	if err != nil {
+		return err
+	}
+	for i, c := range contenders() {
+		commits := float64(subjects[i].commits()-before[i]) / float64((e.rounds+1)*n)
+		p.printf("| %s | %d | %s | %.3f | %.3f | %.0f | %.1f |\n", sh, inFlight, c.name,
+			milliseconds(took[i].at(0.5)), milliseconds(took[i].at(0.99)), took[i].perSecond(), commits)
 	}
 	return nil
 }

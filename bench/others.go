@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"path/filepath"
+	"sync/atomic"
 
 	"golang.org/x/sync/errgroup"
 	_ "modernc.org/sqlite" // the driver
@@ -21,6 +22,8 @@ func newPlain(context.Context, string) (subject, error) { return plain{}, nil }
 func (plain) run(ctx context.Context, s shape) error {
 	return each(ctx, s, func(context.Context, int) error { return nil })
 }
+
+func (plain) commits() int64 { return 0 }
 
 func (plain) close(context.Context) error { return nil }
 
@@ -53,6 +56,7 @@ func each(ctx context.Context, s shape, after func(ctx context.Context, i int) e
 // lease, and has no limits, retries or gates.
 type stepwise struct {
 	db                 *sql.DB
+	count              atomic.Int64
 	begin, step, ended *sql.Stmt
 }
 
@@ -88,7 +92,7 @@ func (s *stepwise) prepare(ctx context.Context) error {
 
 func (s *stepwise) run(ctx context.Context, sh shape) error {
 	id := execution.NewID("run")
-	if _, err := s.begin.ExecContext(ctx, id, sh.String()); err != nil {
+	if err := s.exec(ctx, s.begin, id, sh.String()); err != nil {
 		return err
 	}
 	err := each(ctx, sh, func(ctx context.Context, i int) error {
@@ -96,14 +100,21 @@ func (s *stepwise) run(ctx context.Context, sh shape) error {
 		if err != nil {
 			return err
 		}
-		_, err = s.step.ExecContext(ctx, id, nodeID(i), string(result))
-		return err
+		return s.exec(ctx, s.step, id, nodeID(i), string(result))
 	})
 	if err != nil {
 		return err
 	}
-	_, err = s.ended.ExecContext(ctx, id)
+	return s.exec(ctx, s.ended, id)
+}
+
+// exec is one statement in a transaction of its own.
+func (s *stepwise) exec(ctx context.Context, statement *sql.Stmt, args ...any) error {
+	s.count.Add(1)
+	_, err := statement.ExecContext(ctx, args...)
 	return err
 }
+
+func (s *stepwise) commits() int64 { return s.count.Load() }
 
 func (s *stepwise) close(context.Context) error { return s.db.Close() }
