@@ -1,0 +1,165 @@
+package flow
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/manifold-run/manifold/contracts"
+)
+
+// Options of Compile.
+type Options struct {
+	// Kind is the type of the chatflow; "" guesses it from the base, and for a
+	// base without nodes from the first node that is added.
+	Kind Kind
+}
+
+// Result is what a compilation gives.
+type Result struct {
+	// Graph is the new graph, for further ops.
+	Graph *Graph
+	Kind  Kind
+	// FlowData is what to send to Flowise, and SHA256 its hash in hex.
+	FlowData []byte
+	SHA256   string
+	Diff     Diff
+	// Added are the ids of the added nodes, in the order of the ops.
+	Added []string
+}
+
+// Compile applies ops to a graph, one after the other. It is all or nothing:
+// an op that does not fit is an Error of code invalid with a fault for each,
+// whose pointer begins with the op's index, and nothing is compiled. What only
+// fails because of an earlier op is not listed.
+func Compile(base *Graph, ops []Op, defs Definitions, opts Options) (Result, error) {
+	kind, err := kindFor(base, ops, defs, opts)
+	if err != nil {
+		return Result{}, err
+	}
+	if len(ops) > MaxOps {
+		return Result{}, contracts.Errorf(contracts.CodeTooLarge, "%d ops are too many; %d are allowed", len(ops), MaxOps)
+	}
+	d := newDraft(base, defs, kind)
+	var faults []contracts.Fault
+	for i, op := range ops {
+		if op == nil {
+			faults = append(faults, contracts.Fault{Pointer: fmt.Sprintf("/%d", i), Message: "is no op"})
+			continue
+		}
+		for _, f := range op.apply(d) {
+			text := fmt.Sprintf("op %d %s: %s", i, op.Type(), f.Message)
+			faults = append(faults, contracts.Fault{Pointer: fmt.Sprintf("/%d%s", i, f.Pointer), Message: text})
+		}
+	}
+	if len(faults) > 0 {
+		return Result{}, contracts.Invalid("the ops do not fit the flow", faults...)
+	}
+	d.layOut()
+	return d.result(base)
+}
+
+func kindFor(base *Graph, ops []Op, defs Definitions, opts Options) (Kind, error) {
+	if opts.Kind != "" {
+		if !opts.Kind.Valid() {
+			return "", contracts.Errorf(contracts.CodeInvalid, "there is no kind of flow %q; there are CHATFLOW, AGENTFLOW and MULTIAGENT", opts.Kind)
+		}
+		return opts.Kind, nil
+	}
+	if len(base.Nodes()) > 0 {
+		return KindOf(base), nil
+	}
+	kind := Chatflow
+	for _, op := range ops {
+		add, ok := op.(*AddNode)
+		if !ok {
+			continue
+		}
+		if def, known := defs.Node(add.NodeName); known {
+			switch def.Category {
+			case categoryAgentflow:
+				return Agentflow, nil
+			case categoryMultiagent, categorySequential:
+				kind = Multiagent
+			}
+		}
+	}
+	return kind, nil
+}
+
+// draft is a graph that ops are being applied to.
+type draft struct {
+	kind  Kind
+	defs  Definitions
+	nodes []*draftNode
+	edges []Edge
+	// failed are ids that an AddNode should have made and did not.
+	failed map[string]bool
+	added  []string
+}
+
+type draftNode struct {
+	Node
+	// added says that the automatic layout may place the node.
+	added bool
+}
+
+func newDraft(base *Graph, defs Definitions, kind Kind) *draft {
+	d := &draft{kind: kind, defs: defs, edges: slices.Clone(base.Edges()), failed: map[string]bool{}}
+	for _, n := range base.Nodes() {
+		d.nodes = append(d.nodes, &draftNode{Node: n})
+	}
+	return d
+}
+
+func (d *draft) result(base *Graph) (Result, error) {
+	nodes := make([]Node, 0, len(d.nodes))
+	for _, n := range d.nodes {
+		nodes = append(nodes, n.Node)
+	}
+	g, err := base.with(nodes, d.edges)
+	if err != nil {
+		return Result{}, err
+	}
+	return Result{
+		Graph: g, Kind: d.kind, FlowData: g.FlowData(), SHA256: g.SHA256(),
+		Diff: Compare(base, g), Added: d.added,
+	}, nil
+}
+
+// node finds a node by id. Without one it gives the faults to report, which
+// are none when an earlier op is to blame.
+func (d *draft) node(pointer, id string) (*draftNode, []contracts.Fault) {
+	var found *draftNode
+	for _, n := range d.nodes {
+		if n.id != id {
+			continue
+		}
+		if found != nil {
+			return nil, fault(pointer, "the id %q stands on several nodes; remove all but one in Flowise's canvas", id)
+		}
+		found = n
+	}
+	if found == nil && !d.failed[id] {
+		return nil, fault(pointer, "%s", unknown("node", id, d.ids()))
+	}
+	return found, nil
+}
+
+func (d *draft) ids() []string {
+	out := make([]string, 0, len(d.nodes))
+	for _, n := range d.nodes {
+		out = append(out, n.id)
+	}
+	return out
+}
+
+func (d *draft) has(id string) bool {
+	return slices.ContainsFunc(d.nodes, func(n *draftNode) bool { return n.id == id })
+}
+
+// set replaces a value in a node.
+func (n *draftNode) set(value []byte, path ...string) { n.raw = set(n.raw, value, path...) }
+
+func fault(pointer, format string, args ...any) []contracts.Fault {
+	return []contracts.Fault{{Pointer: pointer, Message: fmt.Sprintf(format, args...)}}
+}

@@ -1,0 +1,140 @@
+package flow
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/manifold-run/manifold/contracts"
+	"github.com/manifold-run/manifold/domains/flowise/internal/knowledge"
+)
+
+// nestedCredential is where Flowise looks for the credential of a component
+// that a parameter of an AGENTFLOW node chose.
+const nestedCredential = "FLOWISE_CREDENTIAL_ID"
+
+func (op *BindCredential) apply(d *draft) []contracts.Fault {
+	n, faults := d.node("/node_id", op.NodeID)
+	if n == nil {
+		return faults
+	}
+	own, has := byName(n.params(), "credential")
+	if has && op.ParamName == "" {
+		p := own.decode()
+		if problem := misfit(op.CredentialType, p.CredentialNames); problem != "" {
+			return fault("/credential_type", "%s", problem)
+		}
+		n.set(encode(op.CredentialID), "data", "credential")
+		return nil
+	}
+	return op.bindNested(d, n)
+}
+
+func misfit(kind string, fits []string) string {
+	if kind == "" || len(fits) == 0 || slices.Contains(fits, kind) {
+		return ""
+	}
+	return "a credential of type " + kind + " does not fit; these do: " + strings.Join(fits, ", ")
+}
+
+// bindNested binds to the component that a parameter of the node chose.
+func (op *BindCredential) bindNested(d *draft, n *draftNode) []contracts.Fault {
+	places := d.components(n.Node)
+	known := make([]string, 0, len(places))
+	for _, p := range places {
+		known = append(known, p.path)
+	}
+	name := op.ParamName
+	switch {
+	case len(known) == 0:
+		return fault("/node_id", "%s takes no credential", n.id)
+	case name == "" && len(known) == 1:
+		name = known[0]
+	case name == "":
+		return fault("/param_name", "%s has several parameters that take a credential; name one of %s", n.id, strings.Join(known, ", "))
+	}
+	i := slices.Index(known, name)
+	if i < 0 {
+		return fault("/param_name", "%s", unknown("parameter with a credential", name, known))
+	}
+	if problem := misfit(op.CredentialType, places[i].def.Credential.CredentialNames); problem != "" {
+		return fault("/credential_type", "%s", problem)
+	}
+	steps, _ := parsePath(name + "Config." + nestedCredential)
+	whole, problem := n.inside(steps, encode(op.CredentialID))
+	if problem != "" {
+		return fault("/param_name", "%s", problem)
+	}
+	n.set(whole, "data", "inputs", steps[0].key)
+	return nil
+}
+
+// component is a choice in a node that takes a credential of its own.
+type component struct {
+	path string
+	def  *knowledge.Definition
+}
+
+// components lists the chosen components of a node that take a credential.
+func (d *draft) components(n Node) []component {
+	var out []component
+	for _, c := range chosen(n, d.defs) {
+		if c.def != nil && c.def.Credential != nil {
+			out = append(out, component{c.path, c.def})
+		}
+	}
+	return out
+}
+
+// choice is a component that a parameter of a node chose.
+type choice struct {
+	path   string
+	name   string
+	def    *knowledge.Definition
+	config []byte
+	// keys lead to the configuration from the node's inputs.
+	keys []string
+	item int
+}
+
+// chosen lists the components that the parameters of a node chose, also those
+// in the items of arrays.
+func chosen(n Node, defs Definitions) []choice {
+	var out []choice
+	inputs, _ := get(n.raw, "data", "inputs")
+	for _, f := range n.params() {
+		name := f.text("name")
+		value, ok := get(inputs, name)
+		switch {
+		case ok && f.flag("loadConfig"):
+			out = appendChoice(out, inputs, name, name, noIndex, defs)
+		case ok && f.text("type") == "array" && firstByte(value) == '[':
+			p := f.decode()
+			for i, item := range elements(value) {
+				for j := range p.Array {
+					if p.Array[j].LoadConfig {
+						path := name + "[" + strconv.Itoa(i) + "]." + p.Array[j].Name
+						out = appendChoice(out, item, p.Array[j].Name, path, i, defs)
+					}
+				}
+			}
+		}
+	}
+	return out
+}
+
+func appendChoice(out []choice, object []byte, name, path string, item int, defs Definitions) []choice {
+	component := textAt(object, name)
+	if component == "" || strings.Contains(component, "{{") {
+		return out
+	}
+	def, _ := defs.Node(component)
+	config, _ := get(object, name+"Config")
+	root, _, _ := strings.Cut(path, "[")
+	keys := []string{root}
+	if item >= 0 {
+		keys = []string{root, strconv.Itoa(item), name}
+	}
+	keys[len(keys)-1] += "Config"
+	return append(out, choice{path: path, name: component, def: def, config: config, keys: keys, item: item})
+}

@@ -1,0 +1,234 @@
+package flow
+
+import (
+	"bytes"
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// Diff is what changed between two graphs, briefly enough for a person's
+// review and for a prompt.
+type Diff struct {
+	NodesAdded   []NodeRef     `json:"nodes_added,omitempty"`
+	NodesRemoved []NodeRef     `json:"nodes_removed,omitempty"`
+	NodesRenamed []Renaming    `json:"nodes_renamed,omitempty"`
+	NodesMoved   []string      `json:"nodes_moved,omitempty"`
+	Params       []ParamChange `json:"params_changed,omitempty"`
+	Credentials  []string      `json:"credentials_changed,omitempty"`
+	EdgesAdded   []string      `json:"edges_added,omitempty"`
+	EdgesRemoved []string      `json:"edges_removed,omitempty"`
+	// Other are nodes of which something else changed.
+	Other []string `json:"other_changes,omitempty"`
+}
+
+// NodeRef names a node.
+type NodeRef struct {
+	ID    string `json:"id"`
+	Name  string `json:"name"`
+	Label string `json:"label"`
+}
+
+// Renaming is a new label of a node.
+type Renaming struct {
+	ID     string `json:"id"`
+	Before string `json:"before"`
+	After  string `json:"after"`
+}
+
+// ParamChange is a new value of a parameter. Long values are cut and secret
+// ones hidden.
+type ParamChange struct {
+	NodeID string `json:"node_id"`
+	Param  string `json:"param"`
+	Before string `json:"before"`
+	After  string `json:"after"`
+}
+
+// Compare tells what makes after out of before. Nodes and edges are known by
+// their ids.
+func Compare(before, after *Graph) Diff {
+	var d Diff
+	old := nodesByID(before)
+	for _, n := range after.Nodes() {
+		was, ok := old[n.id]
+		switch {
+		case !ok:
+			d.NodesAdded = append(d.NodesAdded, refTo(n))
+		case !bytes.Equal(was.raw, n.raw):
+			d.compareNode(was, n)
+		}
+	}
+	kept := nodesByID(after)
+	for _, n := range before.Nodes() {
+		if _, ok := kept[n.id]; !ok {
+			d.NodesRemoved = append(d.NodesRemoved, refTo(n))
+		}
+	}
+	d.EdgesAdded = edgesNotIn(after, before)
+	d.EdgesRemoved = edgesNotIn(before, after)
+	return d
+}
+
+func nodesByID(g *Graph) map[string]Node {
+	out := make(map[string]Node, len(g.Nodes()))
+	for _, n := range g.Nodes() {
+		if _, twice := out[n.id]; !twice {
+			out[n.id] = n
+		}
+	}
+	return out
+}
+
+func refTo(n Node) NodeRef { return NodeRef{ID: n.id, Name: n.Name(), Label: n.Label()} }
+
+func (d *Diff) compareNode(was, now Node) {
+	rest := was.raw
+	if a, b := was.Label(), now.Label(); a != b {
+		d.NodesRenamed = append(d.NodesRenamed, Renaming{ID: now.id, Before: clip(a), After: clip(b)})
+		rest = set(rest, encode(b), "data", "label")
+	}
+	for _, key := range []string{"position", "positionAbsolute"} {
+		a, _ := get(was.raw, key)
+		if b, ok := get(now.raw, key); ok && !bytes.Equal(a, b) {
+			if !slices.Contains(d.NodesMoved, now.id) {
+				d.NodesMoved = append(d.NodesMoved, now.id)
+			}
+			rest = set(rest, b, key)
+		}
+	}
+	if a, b := was.Credential(), now.Credential(); a != b {
+		d.Credentials = append(d.Credentials, now.id)
+		rest = set(rest, encode(b), "data", "credential")
+	}
+	d.compareInputs(was, now)
+	if inputs, ok := get(now.raw, "data", "inputs"); ok {
+		rest = set(rest, inputs, "data", "inputs")
+	}
+	if outputs, ok := get(now.raw, "data", "inputParams"); ok {
+		rest = set(rest, outputs, "data", "inputParams") // marks of what is shown follow the values
+	}
+	if !bytes.Equal(rest, now.raw) {
+		d.Other = append(d.Other, now.id)
+	}
+}
+
+func (d *Diff) compareInputs(was, now Node) {
+	before, _ := get(was.raw, "data", "inputs")
+	after, _ := get(now.raw, "data", "inputs")
+	if bytes.Equal(before, after) {
+		return
+	}
+	var keys []string
+	for _, m := range append(members(before), members(after)...) {
+		if !slices.Contains(keys, m.key) {
+			keys = append(keys, m.key)
+		}
+	}
+	anchors := now.anchors()
+	for _, key := range keys {
+		a, _ := get(before, key)
+		b, _ := get(after, key)
+		if _, wired := byName(anchors, key); wired || bytes.Equal(a, b) {
+			continue // what a connection wrote shows as an edge
+		}
+		change := ParamChange{NodeID: now.id, Param: key, Before: clip(shown(a)), After: clip(shown(b))}
+		if now.secret(key) {
+			change.Before, change.After = hidden(a), hidden(b)
+		}
+		d.Params = append(d.Params, change)
+	}
+}
+
+func (n Node) secret(name string) bool {
+	f, ok := byName(n.params(), name)
+	return ok && f.text("type") == "password"
+}
+
+// masked stands for a value that nobody may see.
+const masked = "(hidden)"
+
+func hidden(raw []byte) string {
+	if falsy(raw) {
+		return ""
+	}
+	return masked
+}
+
+// shown is a value as people write it: texts without quotes.
+func shown(raw []byte) string {
+	if firstByte(raw) == '"' {
+		return unquote(raw)
+	}
+	return string(raw)
+}
+
+func edgesNotIn(g, other *Graph) []string {
+	known := make(map[string]int, len(other.Edges()))
+	for _, e := range other.Edges() {
+		known[e.String()]++
+	}
+	var out []string
+	for _, e := range g.Edges() {
+		text := e.String()
+		if known[text]--; known[text] < 0 {
+			out = append(out, text)
+		}
+	}
+	return out
+}
+
+// String writes an edge by its nodes and anchors.
+func (e Edge) String() string {
+	from, to := e.Source, e.Target
+	if name := handleName(e.SourceHandle); name != e.SourceHandle {
+		from += "." + name
+	}
+	if name := handleName(e.TargetHandle); name != e.TargetHandle {
+		to += "." + name
+	}
+	return from + " -> " + to
+}
+
+// Empty tells whether nothing changed.
+func (d Diff) Empty() bool {
+	return len(d.NodesAdded)+len(d.NodesRemoved)+len(d.NodesRenamed)+len(d.NodesMoved)+
+		len(d.Params)+len(d.Credentials)+len(d.EdgesAdded)+len(d.EdgesRemoved)+len(d.Other) == 0
+}
+
+// String writes the diff one change a line.
+func (d Diff) String() string {
+	var b strings.Builder
+	line := func(format string, args ...any) { fmt.Fprintf(&b, format+"\n", args...) }
+	for _, n := range d.NodesAdded {
+		line("+ node %s (%s, %q)", n.ID, n.Name, n.Label)
+	}
+	for _, n := range d.NodesRemoved {
+		line("- node %s (%s, %q)", n.ID, n.Name, n.Label)
+	}
+	for _, r := range d.NodesRenamed {
+		line("~ label of %s: %q -> %q", r.ID, r.Before, r.After)
+	}
+	for _, p := range d.Params {
+		line("~ %s.%s: %q -> %q", p.NodeID, p.Param, p.Before, p.After)
+	}
+	for _, id := range d.Credentials {
+		line("~ credential of %s", id)
+	}
+	for _, e := range d.EdgesAdded {
+		line("+ edge %s", e)
+	}
+	for _, e := range d.EdgesRemoved {
+		line("- edge %s", e)
+	}
+	for _, id := range d.NodesMoved {
+		line("~ place of %s", id)
+	}
+	for _, id := range d.Other {
+		line("~ other data of %s", id)
+	}
+	if b.Len() == 0 {
+		return "no change\n"
+	}
+	return b.String()
+}

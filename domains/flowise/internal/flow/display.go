@@ -1,0 +1,167 @@
+package flow
+
+import (
+	"encoding/json"
+	"reflect"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/manifold-run/manifold/domains/flowise/internal/knowledge"
+)
+
+// noIndex is for parameters that stand in no array.
+const noIndex = -1
+
+// displayed tells whether the canvas shows a parameter, by the values of
+// others. index is the place of the array item that it stands in. The rules
+// are the canvas's own: a text is compared for equality and as a pattern.
+func displayed(p *knowledge.Param, inputs map[string]any, index int) bool {
+	for path, want := range p.Show {
+		if !holds(want, valueAt(inputs, path, index)) {
+			return false
+		}
+	}
+	for path, want := range p.Hide {
+		if holds(want, valueAt(inputs, path, index)) {
+			return false
+		}
+	}
+	return true
+}
+
+// valueAt walks a path such as conditions[$index].type.
+func valueAt(inputs map[string]any, path string, index int) any {
+	path = strings.ReplaceAll(path, "$index", strconv.Itoa(index))
+	steps, ok := parsePath(path)
+	var v any = inputs
+	for _, step := range steps {
+		switch at := v.(type) {
+		case map[string]any:
+			v, ok = at[step.key]
+		case []any:
+			ok = step.list && step.index >= 0 && step.index < len(at)
+			if ok {
+				v = at[step.index]
+			}
+		default:
+			ok = false
+		}
+		if !ok {
+			return ""
+		}
+	}
+	if text, isText := v.(string); isText && strings.HasPrefix(text, "[") && strings.HasSuffix(text, "]") {
+		var list []any
+		if json.Unmarshal([]byte(text), &list) == nil {
+			return list
+		}
+	}
+	return v
+}
+
+// holds compares one condition with what is there.
+func holds(want, got any) bool {
+	if list, ok := got.([]any); ok {
+		return slices.ContainsFunc(list, func(item any) bool { return holdsOne(want, item) })
+	}
+	return holdsOne(want, got)
+}
+
+func holdsOne(want, got any) bool {
+	switch want := want.(type) {
+	case []any:
+		return slices.ContainsFunc(want, func(w any) bool { return reflect.DeepEqual(w, got) })
+	case string:
+		if text, ok := got.(string); ok && text == want {
+			return true
+		}
+		pattern, err := regexp.Compile(want)
+		return err == nil && pattern.MatchString(plainText(got))
+	default:
+		return reflect.DeepEqual(want, got)
+	}
+}
+
+// plainText is a value as JavaScript joins it into a text.
+func plainText(v any) string {
+	switch v := v.(type) {
+	case string:
+		return v
+	case bool:
+		return strconv.FormatBool(v)
+	case float64:
+		return strconv.FormatFloat(v, 'f', -1, 64)
+	case nil:
+		return "null"
+	default:
+		return "[object Object]"
+	}
+}
+
+// step is one part of the path to a value: a key, or a place in a list.
+type step struct {
+	key   string
+	index int
+	list  bool
+}
+
+// parsePath reads "a.b[0].c".
+func parsePath(path string) ([]step, bool) {
+	var out []step
+	for part := range strings.SplitSeq(path, ".") {
+		name, rest, indexed := strings.Cut(part, "[")
+		if name == "" {
+			return nil, false
+		}
+		out = append(out, step{key: name})
+		for indexed {
+			var inner string
+			inner, rest, indexed = strings.Cut(rest, "]")
+			i, err := strconv.Atoi(inner)
+			if !indexed || err != nil || i < 0 {
+				return nil, false
+			}
+			out = append(out, step{index: i, list: true})
+			if rest == "" {
+				break
+			}
+			if rest, indexed = strings.CutPrefix(rest, "["); !indexed {
+				return nil, false
+			}
+		}
+	}
+	return out, true
+}
+
+// refreshDisplay brings the marks of what the canvas shows in line with the
+// values. Nodes of old versions carry no marks, and get none.
+func (n *draftNode) refreshDisplay() {
+	var inputs map[string]any
+	params, _ := get(n.raw, "data", "inputParams")
+	for i, f := range fieldsOf(params) {
+		_, show := get(f, "show")
+		_, hide := get(f, "hide")
+		mark, marked := get(f, "display")
+		if !marked || !show && !hide {
+			continue
+		}
+		if inputs == nil {
+			inputs = n.inputs()
+		}
+		p := f.decode()
+		if now := strconv.FormatBool(displayed(&p, inputs, noIndex)); now != string(mark) {
+			current, _ := get(n.raw, "data", "inputParams")
+			at := spans(current)[i]
+			n.set(splice(current, at.from, at.to, set(f, []byte(now), "display")), "data", "inputParams")
+		}
+	}
+}
+
+// inputs gives the values of a node decoded.
+func (n Node) inputs() map[string]any {
+	raw, _ := get(n.raw, "data", "inputs")
+	inputs, _ := decoded(raw).(map[string]any)
+	return inputs
+}

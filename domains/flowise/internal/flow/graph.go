@@ -1,0 +1,233 @@
+package flow
+
+import (
+	"bytes"
+	"fmt"
+	"slices"
+
+	"github.com/manifold-run/manifold/contracts"
+	"github.com/manifold-run/manifold/domains/flowise/internal/knowledge"
+)
+
+// Definitions are the kinds of nodes that a server knows. The compiler and the
+// validator ask it, so that they work with a shipped snapshot as well as with
+// definitions that were just repaired.
+type Definitions interface {
+	Node(name string) (*knowledge.Definition, bool)
+	Names() []string
+}
+
+var _ Definitions = (*knowledge.Snapshot)(nil)
+
+// Graph is decompiled flowData. It is not changed once made, so it may be
+// shared; it keeps the bytes that it was read from.
+type Graph struct {
+	raw   []byte
+	nodes list[Node]
+	edges list[Edge]
+}
+
+// Node is one node of a graph. Its zero value stands for none.
+type Node struct {
+	raw []byte
+	id  string
+}
+
+// Edge is one connection of a graph.
+type Edge struct {
+	raw          []byte
+	ID           string
+	Source       string
+	SourceHandle string
+	Target       string
+	TargetHandle string
+}
+
+// list is an array of flowData with the bytes around its elements.
+type list[T any] struct {
+	at    span
+	lead  []byte
+	tail  []byte
+	items []T
+	// gaps[i] stands before items[i], from the end of the one before.
+	gaps [][]byte
+}
+
+// emptyFlow is what Flowise's canvas saves when nothing was drawn yet.
+const emptyFlow = `{"nodes":[],"edges":[],"viewport":{"x":0,"y":0,"zoom":1}}`
+
+// Empty is a graph without nodes, to build a new flow on.
+func Empty() *Graph {
+	g, err := Decompile([]byte(emptyFlow))
+	if err != nil {
+		return &Graph{}
+	}
+	return g
+}
+
+// Decompile reads flowData. It asks only for JSON with lists of nodes and
+// edges; what else may be wrong is for Validate. The graph keeps flowData,
+// which must not be changed afterwards.
+func Decompile(flowData []byte) (*Graph, error) {
+	if err := checkJSON(flowData); err != nil {
+		return nil, contracts.Invalid("the flowData is not valid", contracts.Fault{Message: err.Error()})
+	}
+	g := &Graph{raw: flowData}
+	nodes, edges, faults := topLevel(flowData)
+	if len(faults) > 0 {
+		return nil, contracts.Invalid("the flowData is not valid", faults...)
+	}
+	g.nodes = readList(flowData, nodes, readNode)
+	g.edges = readList(flowData, edges, readEdge)
+	return g, nil
+}
+
+// topLevel finds the two lists.
+func topLevel(raw []byte) (nodes, edges span, faults []contracts.Fault) {
+	if firstByte(raw) != '{' {
+		return nodes, edges, []contracts.Fault{{Message: "must be an object with the lists nodes and edges"}}
+	}
+	all := members(raw)
+	find := func(key string) span {
+		for _, m := range slices.Backward(all) {
+			if m.key != key {
+				continue
+			}
+			if firstByte(raw[m.from:m.to]) != '[' {
+				faults = append(faults, contracts.Fault{Pointer: "/" + key, Message: "must be a list"})
+			}
+			return span{m.from, m.to}
+		}
+		faults = append(faults, contracts.Fault{Pointer: "/" + key, Message: "is missing; it must be a list, which may be empty"})
+		return span{}
+	}
+	return find("nodes"), find("edges"), faults
+}
+
+func firstByte(raw []byte) byte {
+	s := scanner{src: raw}
+	s.space()
+	return s.peek()
+}
+
+func readList[T any](raw []byte, at span, read func([]byte) T) list[T] {
+	array := raw[at.from:at.to]
+	l := list[T]{at: at, tail: array[1:]}
+	before := 1
+	for i, s := range spans(array) {
+		gap := array[before:s.from]
+		if i == 0 {
+			l.lead = gap
+		}
+		l.items = append(l.items, read(array[s.from:s.to]))
+		l.gaps = append(l.gaps, gap)
+		before = s.to
+		l.tail = array[before:]
+	}
+	return l
+}
+
+func readNode(raw []byte) Node {
+	return Node{raw: raw, id: textAt(raw, "id")}
+}
+
+func readEdge(raw []byte) Edge {
+	e := Edge{raw: raw}
+	for _, m := range members(raw) {
+		value := raw[m.from:m.to]
+		switch m.key {
+		case "id":
+			e.ID = unquote(value)
+		case "source":
+			e.Source = unquote(value)
+		case "sourceHandle":
+			e.SourceHandle = unquote(value)
+		case "target":
+			e.Target = unquote(value)
+		case "targetHandle":
+			e.TargetHandle = unquote(value)
+		}
+	}
+	return e
+}
+
+// textAt gives the string at a path, or "" where there is none.
+func textAt(raw []byte, path ...string) string {
+	value, ok := get(raw, path...)
+	if !ok || firstByte(value) != '"' {
+		return ""
+	}
+	return unquote(value)
+}
+
+// FlowData gives the bytes that the graph stands for. They must not be
+// changed.
+func (g *Graph) FlowData() []byte { return g.raw }
+
+// SHA256 is the hash of FlowData.
+func (g *Graph) SHA256() string { return contracts.HashBytes(g.raw) }
+
+// Nodes lists the nodes in their order. The list must not be changed.
+func (g *Graph) Nodes() []Node { return g.nodes.items }
+
+// Edges lists the edges in their order. The list must not be changed.
+func (g *Graph) Edges() []Edge { return g.edges.items }
+
+// Node gives the first node of an id.
+func (g *Graph) Node(id string) (Node, bool) {
+	for _, n := range g.nodes.items {
+		if n.id == id {
+			return n, true
+		}
+	}
+	return Node{}, false
+}
+
+// with gives a graph with other nodes and edges; what is the same keeps its
+// bytes and those between.
+func (g *Graph) with(nodes []Node, edges []Edge) (*Graph, error) {
+	first := patch{g.nodes.at, renderList(g.nodes, nodes, func(n Node) []byte { return n.raw })}
+	second := patch{g.edges.at, renderList(g.edges, edges, func(e Edge) []byte { return e.raw })}
+	if first.at.from > second.at.from {
+		first, second = second, first
+	}
+	raw := slices.Concat(g.raw[:first.at.from], first.value, g.raw[first.at.to:second.at.from], second.value, g.raw[second.at.to:])
+	out, err := Decompile(raw)
+	if err != nil {
+		return nil, fmt.Errorf("read the compiled flow: %w", err)
+	}
+	return out, nil
+}
+
+type patch struct {
+	at    span
+	value []byte
+}
+
+// renderList writes items as the array was written before. An item is
+// recognised by the place of its bytes, so each keeps the gap before it.
+func renderList[T any](old list[T], items []T, raw func(T) []byte) []byte {
+	gaps := make(map[*byte][]byte, len(old.items))
+	for i, item := range old.items {
+		if b := raw(item); len(b) > 0 && i > 0 {
+			gaps[&b[0]] = old.gaps[i]
+		}
+	}
+	usual := append([]byte(","), old.lead...)
+	var out bytes.Buffer
+	out.WriteByte('[')
+	for i, item := range items {
+		b := raw(item)
+		switch gap, known := gaps[&b[0]]; {
+		case i == 0:
+			out.Write(old.lead)
+		case known:
+			out.Write(gap)
+		default:
+			out.Write(usual)
+		}
+		out.Write(b)
+	}
+	out.Write(old.tail)
+	return out.Bytes()
+}

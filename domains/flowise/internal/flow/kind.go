@@ -1,0 +1,60 @@
+package flow
+
+import "slices"
+
+// Kind is what Flowise calls the type of a chatflow. It stands beside the
+// flowData, not in it.
+type Kind string
+
+// The kinds that have a graph.
+const (
+	Chatflow   Kind = "CHATFLOW"
+	Agentflow  Kind = "AGENTFLOW"
+	Multiagent Kind = "MULTIAGENT"
+)
+
+// Kinds lists every kind.
+func Kinds() []Kind { return []Kind{Chatflow, Agentflow, Multiagent} }
+
+// Valid tells whether Flowise accepts k as the type of a graph.
+func (k Kind) Valid() bool { return slices.Contains(Kinds(), k) }
+
+// Categories of nodes that decide how a flow runs.
+const (
+	categoryAgentflow  = "Agent Flows"
+	categoryMultiagent = "Multi Agents"
+	categorySequential = "Sequential Agents"
+	categoryLoader     = "Document Loaders"
+	categoryStore      = "Vector Stores"
+)
+
+// Names of nodes with a role of their own.
+const (
+	nodeStart     = "startAgentflow"
+	nodeIteration = "iterationAgentflow"
+	nodeCondition = "conditionAgentflow"
+	nodeScenario  = "conditionAgentAgentflow"
+	nodeHuman     = "humanInputAgentflow"
+	nodeAgent     = "agentAgentflow"
+	nodeNote      = "stickyNote"
+	nodeAgentNote = "stickyNoteAgentflow"
+	nodeIfElse    = "ifElseFunction"
+	nodeMCP       = "customMCP"
+)
+
+// KindOf guesses the kind of a graph from its nodes, for flowData that came
+// without one.
+func KindOf(g *Graph) Kind {
+	kind := Chatflow
+	for _, n := range g.Nodes() {
+		switch n.Category() {
+		case categoryAgentflow:
+			return Agentflow
+		case categoryMultiagent, categorySequential:
+			kind = Multiagent
+		}
+	}
+	return kind
+}
+
+func isNote(name string) bool { return name == nodeNote || name == nodeAgentNote }

@@ -1,0 +1,167 @@
+package flow
+
+import (
+	"encoding/json"
+
+	"github.com/manifold-run/manifold/domains/flowise/internal/knowledge"
+)
+
+// Distances of the automatic layout.
+const (
+	columnGap = 100
+	rowGap    = 60
+)
+
+// box is where a node stands and how large it is.
+type box struct {
+	at            Point
+	width, height float64
+}
+
+func (n Node) box() box {
+	var b struct {
+		Position      Point   `json:"position"`
+		Width, Height float64 `json:"-"`
+	}
+	if raw, ok := get(n.raw, "position"); ok {
+		if json.Unmarshal(raw, &b.Position) != nil {
+			b.Position = Point{}
+		}
+	}
+	return box{at: b.Position, width: n.number("width"), height: n.number("height")}
+}
+
+func (n Node) number(key string) float64 {
+	var v float64
+	if raw, ok := get(n.raw, key); !ok || json.Unmarshal(raw, &v) != nil {
+		return 0
+	}
+	return v
+}
+
+// heightOf guesses how tall the canvas draws a node of a chatflow.
+func heightOf(def *knowledge.Definition) float64 {
+	height := 150.0
+	for i := range def.Inputs {
+		if !def.Inputs[i].AdditionalParams {
+			height += 60
+		}
+	}
+	return min(height, 800)
+}
+
+// layOut places the nodes that were added, in columns to the right of all that
+// stood there before, by how far they are from the first of their chain. No
+// other node is moved, and the viewport is not touched.
+func (d *draft) layOut() {
+	groups := map[string][]*draftNode{}
+	var parents []string
+	for _, n := range d.nodes {
+		if !n.added {
+			continue
+		}
+		parent := n.Parent()
+		if groups[parent] == nil {
+			parents = append(parents, parent)
+		}
+		groups[parent] = append(groups[parent], n)
+	}
+	if len(groups[""]) > 0 {
+		d.layOutGroup("", groups[""])
+	}
+	for _, parent := range parents {
+		if parent != "" {
+			d.layOutGroup(parent, groups[parent])
+		}
+	}
+}
+
+func (d *draft) layOutGroup(parent string, nodes []*draftNode) {
+	origin := d.freeCorner(parent)
+	offset := d.origin(parent)
+	columns := d.columns(nodes)
+	x := origin.X
+	for _, column := range columns {
+		y, width := origin.Y, 0.0
+		for _, n := range column {
+			b := n.box()
+			at := Point{X: x, Y: y}
+			n.place(at, Point{X: offset.X + at.X, Y: offset.Y + at.Y})
+			n.added = false
+			y += b.height + rowGap
+			width = max(width, b.width)
+		}
+		x += width + columnGap
+	}
+}
+
+// freeCorner is the upper left corner of where nothing stands yet. Within an
+// iteration places count from its own corner.
+func (d *draft) freeCorner(parent string) Point {
+	corner, found := Point{X: 100, Y: 100}, false
+	if parent != "" {
+		corner = Point{X: 50, Y: 80}
+	}
+	top := 0.0
+	for _, n := range d.nodes {
+		if n.added || n.Parent() != parent {
+			continue
+		}
+		b := n.box()
+		if !found || b.at.Y < top {
+			top = b.at.Y
+		}
+		if right := b.at.X + b.width + columnGap; !found || right > corner.X {
+			corner.X = right
+		}
+		found = true
+	}
+	if found {
+		corner.Y = top
+	}
+	return corner
+}
+
+func (d *draft) origin(parent string) Point {
+	for _, n := range d.nodes {
+		if parent != "" && n.id == parent {
+			return n.box().at
+		}
+	}
+	return Point{}
+}
+
+// columns sorts new nodes by the longest way to them over new edges; within a
+// column they keep the order of the ops.
+func (d *draft) columns(nodes []*draftNode) [][]*draftNode {
+	depth := make(map[string]int, len(nodes))
+	for _, n := range nodes {
+		depth[n.id] = 0
+	}
+	for range nodes {
+		settled := true
+		for _, e := range d.edges {
+			from, known := depth[e.Source]
+			to, also := depth[e.Target]
+			if known && also && to < from+1 && from+1 < len(nodes) {
+				depth[e.Target], settled = from+1, false
+			}
+		}
+		if settled {
+			break
+		}
+	}
+	var columns [][]*draftNode
+	for level := 0; level < len(nodes); level++ {
+		var column []*draftNode
+		for _, n := range nodes {
+			if depth[n.id] == level {
+				column = append(column, n)
+			}
+		}
+		if len(column) > 0 {
+			columns = append(columns, column)
+		}
+	}
+	return columns
+}

@@ -1,0 +1,88 @@
+package flow_test
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/manifold-run/manifold/domains/flowise/internal/flow"
+	"github.com/manifold-run/manifold/domains/flowise/internal/knowledge"
+)
+
+// sample is one real flow that an installed Flowise brings along.
+type sample struct {
+	name string
+	kind flow.Kind
+	data []byte
+}
+
+// marketplace reads the samples of the Flowise that FLOWISE_MARKETPLACES (the
+// folder) or FLOWISE_DIR (the install) points to. They are not part of this
+// repository, so without one the test is skipped.
+func marketplace(t *testing.T) []sample {
+	t.Helper()
+	dir := os.Getenv("FLOWISE_MARKETPLACES")
+	if install := os.Getenv("FLOWISE_DIR"); dir == "" && install != "" {
+		dir = filepath.Join(install, "node_modules", "flowise", "marketplaces")
+	}
+	if dir == "" {
+		t.Skip("set FLOWISE_MARKETPLACES to the marketplaces folder of an installed Flowise")
+	}
+	folders := map[string]flow.Kind{"chatflows": flow.Chatflow, "agentflowsv2": flow.Agentflow, "agentflows": flow.Multiagent}
+	var out []sample
+	for folder, kind := range folders {
+		files, err := filepath.Glob(filepath.Join(dir, folder, "*.json"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, file := range files {
+			data, err := os.ReadFile(file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			name := folder + "/" + strings.TrimSuffix(filepath.Base(file), ".json")
+			out = append(out, sample{name: name, kind: kind, data: data})
+		}
+	}
+	if len(out) != 51 {
+		t.Fatalf("found %d samples in %s, want 51", len(out), dir)
+	}
+	return out
+}
+
+func definitions(t testing.TB) *knowledge.Snapshot {
+	t.Helper()
+	defs, err := knowledge.Shipped()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return defs
+}
+
+func TestMarketplaceRoundTrip(t *testing.T) {
+	t.Parallel()
+	defs := definitions(t)
+	for _, s := range marketplace(t) {
+		t.Run(s.name, func(t *testing.T) {
+			t.Parallel()
+			g, err := flow.Decompile(s.data)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got := flow.KindOf(g); got != s.kind {
+				t.Errorf("kind: got %s, want %s", got, s.kind)
+			}
+			r, err := flow.Compile(g, nil, defs, flow.Options{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if string(r.FlowData) != string(s.data) {
+				t.Error("without an op the bytes changed")
+			}
+			if !r.Diff.Empty() {
+				t.Errorf("without an op there is a difference:\n%s", r.Diff)
+			}
+		})
+	}
+}

@@ -1,0 +1,174 @@
+package flow
+
+import (
+	"bytes"
+	"slices"
+	"strings"
+
+	"github.com/manifold-run/manifold/contracts"
+)
+
+func (op *RemoveNode) apply(d *draft) []contracts.Fault {
+	n, faults := d.node("/node_id", op.NodeID)
+	if n == nil {
+		return faults
+	}
+	gone := d.family(op.NodeID)
+	for _, e := range d.edges {
+		if gone[e.Source] && !gone[e.Target] {
+			d.clear(e)
+		}
+	}
+	d.edges = slices.DeleteFunc(slices.Clone(d.edges), func(e Edge) bool { return gone[e.Source] || gone[e.Target] })
+	d.nodes = slices.DeleteFunc(d.nodes, func(n *draftNode) bool { return gone[n.id] })
+	d.added = slices.DeleteFunc(d.added, func(id string) bool { return gone[id] })
+	return nil
+}
+
+// family is a node and what stands in it.
+func (d *draft) family(id string) map[string]bool {
+	out := map[string]bool{id: true}
+	for grown := true; grown; {
+		grown = false
+		for _, n := range d.nodes {
+			if parent := n.Parent(); parent != "" && out[parent] && !out[n.id] {
+				out[n.id], grown = true, true
+			}
+		}
+	}
+	return out
+}
+
+func (op *Disconnect) apply(d *draft) []contracts.Fault {
+	source, faults := d.node("/source_node_id", op.SourceNodeID)
+	target, more := d.node("/target_node_id", op.TargetNodeID)
+	if source == nil || target == nil {
+		return append(faults, more...)
+	}
+	var found []int
+	var there []string
+	for i, e := range d.edges {
+		if e.Source != op.SourceNodeID || e.Target != op.TargetNodeID {
+			continue
+		}
+		from, to := handleName(e.SourceHandle), handleName(e.TargetHandle)
+		there = append(there, from+" -> "+to)
+		if op.names(source, op.SourceAnchor, from) && op.names(target, op.TargetAnchor, to) {
+			found = append(found, i)
+		}
+	}
+	switch {
+	case len(there) == 0:
+		return fault("/target_node_id", "there is no connection from %s to %s%s", op.SourceNodeID, op.TargetNodeID, d.neighbours(op.SourceNodeID))
+	case len(found) == 0:
+		return fault("/source_anchor", "no connection from %s to %s has these anchors; there are: %s", op.SourceNodeID, op.TargetNodeID, listed(there))
+	case len(found) > 1:
+		return fault("/target_anchor", "there are several connections from %s to %s; name the anchors of one: %s", op.SourceNodeID, op.TargetNodeID, listed(there))
+	}
+	e := d.edges[found[0]]
+	d.edges = slices.Delete(slices.Clone(d.edges), found[0], found[0]+1)
+	d.clear(e)
+	return nil
+}
+
+// names tells whether an anchor of the op means the name in a handle.
+func (op *Disconnect) names(n *draftNode, anchor, name string) bool {
+	if anchor == "" || anchor == name || anchor == n.id {
+		return true
+	}
+	known := agentOutputNames(n.Name(), len(n.fields("outputAnchors"))+1)
+	return n.Category() == categoryAgentflow && slices.Index(known[:len(known)-1], anchor) == slices.Index(known, name) ||
+		n.Name() == nodeCondition && anchor == "else" && name == known[len(known)-2]
+}
+
+func (d *draft) neighbours(id string) string {
+	var out []string
+	for _, e := range d.edges {
+		if e.Source == id {
+			out = append(out, e.Target)
+		}
+	}
+	if len(out) == 0 {
+		return ""
+	}
+	return "; it leads to " + listed(out)
+}
+
+// handleName gives the name in a handle "<id>-input-<name>-<type>".
+func handleName(handle string) string {
+	parts := strings.SplitN(handle, "-", 4)
+	if len(parts) < 3 {
+		return handle
+	}
+	return parts[2]
+}
+
+// clear takes out of the target what the connection wrote into it.
+func (d *draft) clear(e Edge) {
+	i := slices.IndexFunc(d.nodes, func(n *draftNode) bool { return n.id == e.Target })
+	if i < 0 || d.kind == Agentflow {
+		return
+	}
+	n, name := d.nodes[i], handleName(e.TargetHandle)
+	old, ok := n.Input(name)
+	if !ok {
+		return
+	}
+	ref := encode(reference(e.Source))
+	switch inner := ref[1 : len(ref)-1]; firstByte(old) {
+	case '[':
+		n.set(withoutRef(old, ref), "data", "inputs", name)
+	case '"':
+		n.set(bytes.ReplaceAll(old, inner, nil), "data", "inputs", name)
+	}
+}
+
+// withoutRef drops a reference from a list. An item that holds it within a
+// longer text keeps the rest.
+func withoutRef(list, ref []byte) []byte {
+	var kept [][]byte
+	for _, item := range elements(list) {
+		if bytes.Equal(item, ref) {
+			continue
+		}
+		if firstByte(item) == '"' {
+			item = bytes.ReplaceAll(item, ref[1:len(ref)-1], nil)
+		}
+		kept = append(kept, item)
+	}
+	return joinArray(kept)
+}
+
+func (op *RenameNode) apply(d *draft) []contracts.Fault {
+	n, faults := d.node("/node_id", op.NodeID)
+	if n == nil {
+		return faults
+	}
+	label := strings.TrimSpace(op.Label)
+	if label == "" {
+		return fault("/label", "must not be empty")
+	}
+	n.set(encode(label), "data", "label")
+	return nil
+}
+
+func (op *MoveNode) apply(d *draft) []contracts.Fault {
+	n, faults := d.node("/node_id", op.NodeID)
+	if n == nil {
+		return faults
+	}
+	if op.Position == nil {
+		return fault("/position", "is required")
+	}
+	n.added = false
+	n.place(*op.Position, *op.Position)
+	return nil
+}
+
+// place writes the position, and the absolute one where the node has it.
+func (n *draftNode) place(at, absolute Point) {
+	n.set(encode(at), "position")
+	if _, ok := get(n.raw, "positionAbsolute"); ok {
+		n.set(encode(absolute), "positionAbsolute")
+	}
+}
