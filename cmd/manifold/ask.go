@@ -55,7 +55,7 @@ func (c *cli) ask(ctx context.Context, server *client.Client, o askOptions, word
 	}
 	if o.noWait {
 		return c.show(response, func() {
-			c.out.printf("%s is %s; see it with: manifold ask --session %s …, manifold runs\n", response.SessionID, response.Status, response.SessionID)
+			c.out.printf("%s is %s; see it with: manifold sessions show %s\n", response.SessionID, response.Status, response.SessionID)
 		})
 	}
 	return c.follow(ctx, server, response, after)
@@ -160,7 +160,9 @@ func (c *cli) conclude(ctx context.Context, server *client.Client, response cont
 		return ended(exitWaiting)
 	case contracts.SessionError:
 		return ended(exitFailed)
-	case contracts.SessionRunning, contracts.SessionCompleted:
+	case contracts.SessionRunning:
+		return nil
+	case contracts.SessionCompleted:
 	}
 	if a := response.Answer; len(response.RunIDs) == 0 || a != nil && a.Verdict == nil {
 		return refusal(a)

@@ -1,0 +1,216 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"io"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/manifold-run/manifold/client"
+	"github.com/manifold-run/manifold/contracts"
+)
+
+// start runs the demo until the end of the test.
+func start(t *testing.T, args ...string) (stage, *bytes.Buffer) {
+	t.Helper()
+	ctx, stop := context.WithCancel(context.Background())
+	ready, done, out := make(chan stage, 1), make(chan error, 1), &bytes.Buffer{}
+	go func() { done <- run(ctx, args, out, io.Discard, func(s stage) { ready <- s }) }()
+	t.Cleanup(func() {
+		stop()
+		if err := <-done; err != nil {
+			t.Errorf("the demo ends with %v", err)
+		}
+	})
+	select {
+	case s := <-ready:
+		return s, out
+	case err := <-done:
+		done <- nil
+		t.Fatalf("the demo does not start: %v", err)
+		return stage{}, nil
+	}
+}
+
+func with(t *testing.T, s stage, key string) *client.Client {
+	t.Helper()
+	c, err := client.New(client.Config{URL: s.URL, Key: key})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+func wait() client.Opt { return client.Opt{Wait: 30 * time.Second} }
+
+// printed gives the words of the line that begins like this.
+func printed(t *testing.T, guide, begin string) string {
+	t.Helper()
+	found := regexp.MustCompile(`(?m)^ *` + regexp.QuoteMeta(begin) + `(.*)$`).FindStringSubmatch(guide)
+	if found == nil {
+		t.Fatalf("the guide has no line %q:\n%s", begin, guide)
+	}
+	return begin + found[1]
+}
+
+// TestTheThreeThingsToTry does what the guide says, in the words that it
+// prints.
+func TestTheThreeThingsToTry(t *testing.T) {
+	t.Parallel()
+	s, out := start(t, "--addr", "127.0.0.1:0")
+	guide := out.String()
+	if !strings.Contains(guide, "export MANIFOLD_KEY="+s.Keys.Requester) || !strings.Contains(guide, s.URL) {
+		t.Errorf("guide:\n%s", guide)
+	}
+	rita, otto := with(t, s, s.Keys.Requester), with(t, s, s.Keys.Approver)
+	compare(t, rita, strings.TrimPrefix(printed(t, guide, "manifold ask compare"), "manifold ask "))
+	request(t, rita, otto, strings.TrimPrefix(printed(t, guide, "manifold ask request"), "manifold ask "))
+	join(t, s, rita, strings.TrimPrefix(printed(t, guide, "manifold ask search"), "manifold ask "))
+}
+
+func compare(t *testing.T, rita *client.Client, words string) {
+	t.Helper()
+	session, err := rita.StartSession(t.Context(), contracts.StartSession{Message: words}, wait())
+	if err != nil || session.Answer == nil || session.Answer.Verdict.Status != contracts.VerdictVerified {
+		t.Fatalf("%+v %v", session, err)
+	}
+	var people []string
+	for _, row := range session.Answer.Blocks[0].Rows {
+		if name, ok := row[0].(string); ok && !slices.Contains(people, name) {
+			people = append(people, name)
+		}
+	}
+	if !slices.Equal(people, []string{"Ana Souza", "Bruno Lima", "Carla Mendes"}) {
+		t.Errorf("the table is of %v", people)
+	}
+}
+
+func request(t *testing.T, rita, otto *client.Client, words string) {
+	t.Helper()
+	session, err := rita.StartSession(t.Context(), contracts.StartSession{Message: words}, wait())
+	if err != nil || session.Interrupt == nil || session.Interrupt.Type != contracts.InterruptWriteApproval {
+		t.Fatalf("%+v %v", session, err)
+	}
+	if _, err := rita.Approve(t.Context(), *session.Interrupt, "", client.Opt{}); contracts.CodeOf(err) != contracts.CodeForbidden {
+		t.Errorf("who asks approves: %v", err)
+	}
+	if _, err := otto.Approve(t.Context(), *session.Interrupt, "", wait()); err != nil {
+		t.Fatal(err)
+	}
+	view, err := rita.AwaitRun(t.Context(), session.RunIDs[0])
+	if err != nil || view.State != contracts.RunCompleted || view.Verdict.Status != contracts.VerdictVerified {
+		t.Fatalf("%s %+v %v", view.State, view.Verdict, err)
+	}
+	if !slices.ContainsFunc(view.Verdict.Checks, func(c contracts.Check) bool { return c.Name == "read_back" && c.OK }) {
+		t.Errorf("it was not read back: %+v", view.Verdict.Checks)
+	}
+}
+
+// join starts the domain in Python, if there is one on this machine.
+func join(t *testing.T, s stage, rita *client.Client, words string) {
+	t.Helper()
+	python, err := exec.LookPath("python3")
+	if err != nil {
+		t.Log("there is no python3 here: the third thing is not tried")
+		return
+	}
+	addr, err := freeAddr(t.Context(), "127.0.0.1:1")
+	if err != nil {
+		t.Fatal(err)
+	}
+	listener, err := listen(t.Context(), addr)
+	if err != nil {
+		t.Fatal(err)
+	}
+	addr = listener.Addr().String()
+	_ = listener.Close()
+	_, port, _ := net.SplitHostPort(addr)
+	ctx, stop := context.WithCancel(context.Background())
+	cmd := exec.CommandContext(ctx, python, "../../examples/bookshelf/domain.py", port)
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		stop()
+		_ = cmd.Wait() // it was killed
+	})
+	admin, err := os.ReadFile(s.AdminKeyFile)
+	if err != nil {
+		t.Fatal(err)
+	}
+	register(t, with(t, s, strings.TrimSpace(string(admin))), "http://"+addr)
+	session, err := rita.StartSession(t.Context(), contracts.StartSession{Message: words}, wait())
+	if err != nil || session.Answer == nil || !strings.Contains(session.Answer.Blocks[0].Text, "1 books found") {
+		t.Errorf("%+v %v", session.Answer, err)
+	}
+}
+
+// register tries until the service answers.
+func register(t *testing.T, admin *client.Client, url string) {
+	t.Helper()
+	deadline, tick := time.After(30*time.Second), time.NewTicker(20*time.Millisecond)
+	defer tick.Stop()
+	for {
+		report, err := admin.RegisterDomain(t.Context(), contracts.Registration{Domain: "bookshelf", URL: url})
+		if err == nil && report.Outcome == contracts.DomainActive {
+			return
+		}
+		select {
+		case <-tick.C:
+		case <-deadline:
+			t.Fatalf("%+v %v", report, err)
+		}
+	}
+}
+
+func TestAFolderKeepsKeysAndAnAddressInUseIsNoObstacle(t *testing.T) {
+	t.Parallel()
+	listener, err := listen(t.Context(), "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer listener.Close()
+	data := filepath.Join(t.TempDir(), "demo")
+	var first stage
+	t.Run("the first time", func(t *testing.T) {
+		first, _ = start(t, "--data", data, "--addr", listener.Addr().String())
+		if strings.HasSuffix(first.URL, listener.Addr().String()) {
+			t.Errorf("served at %s, which is somebody else's", first.URL)
+		}
+	})
+	again, _ := start(t, "--data", data, "--addr", "127.0.0.1:0")
+	if again.Keys != first.Keys {
+		t.Error("the second start has other keys")
+	}
+	if me, err := with(t, again, again.Keys.Approver).Whoami(t.Context()); err != nil || me.Subject != "otto" {
+		t.Errorf("%+v %v", me, err)
+	}
+}
+
+func TestFaultyArgumentsAreRefused(t *testing.T) {
+	t.Parallel()
+	for _, args := range [][]string{{"--bogus"}, {"please"}} {
+		if err := run(t.Context(), args, io.Discard, io.Discard, nil); err == nil {
+			t.Errorf("%v are accepted", args)
+		}
+	}
+}
+
+func TestTheDayIsAMondayThatIsNotNear(t *testing.T) {
+	t.Parallel()
+	for day := range 14 {
+		now := time.Date(2026, 11, 21+day, 23, 0, 0, 0, time.UTC)
+		at, err := time.Parse(time.DateOnly, monday(now))
+		if ahead := at.Sub(now); err != nil || at.Weekday() != time.Monday || ahead < 12*24*time.Hour || ahead > 22*24*time.Hour {
+			t.Errorf("%s leads to %s", now, at)
+		}
+	}
+}

@@ -1,0 +1,154 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/manifold-run/manifold/examples/finance"
+)
+
+// desk is a server that "manifold serve" started, and the people who use it
+// from the command line.
+type desk struct {
+	t    *testing.T
+	dir  string
+	url  string // of the domain
+	keys map[string]string
+}
+
+// safe may be written while it is read.
+type safe struct {
+	mu sync.Mutex // guards b
+	b  bytes.Buffer
+}
+
+func (s *safe) Write(p []byte) (int, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.b.Write(p)
+}
+
+func (s *safe) String() string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.b.String()
+}
+
+func none(string) string { return "" }
+
+func setup(t *testing.T) *desk {
+	t.Helper()
+	d := &desk{t: t, dir: t.TempDir(), url: prices(t), keys: map[string]string{}}
+	bootstrap := filepath.Join(d.dir, "domains.json")
+	if err := os.WriteFile(bootstrap, []byte(`{"domains":[{"domain":"finance","url":"`+d.url+`"}]}`), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	ctx, stop := context.WithCancel(context.Background())
+	done, out := make(chan int, 1), &safe{}
+	go func() {
+		done <- run(ctx, []string{"serve", "--addr", "127.0.0.1:0", "--data", d.dir, "--bootstrap", bootstrap, "--log-format", "json"}, none, nil, out, out)
+	}()
+	t.Cleanup(func() {
+		stop()
+		if code := <-done; code != exitOK {
+			t.Errorf("serve ends with %d: %s", code, out)
+		}
+	})
+	d.until(func() bool { return strings.Contains(out.String(), "Manifold is serving at http://127.0.0.1:") })
+	d.until(func() bool {
+		code, text, _ := d.as("", "domain", "list", "--json")
+		return code == exitOK && strings.Contains(text, `"outcome": "active"`)
+	})
+	for name, role := range map[string]string{"rita": "operator", "otto": "approver"} {
+		code, text, errs := d.as("", "key", "create", name, "--role", role)
+		if code != exitOK {
+			t.Fatalf("key of %s: %d %s", name, code, errs)
+		}
+		d.keys[name] = strings.TrimSpace(text)
+	}
+	return d
+}
+
+func prices(t *testing.T) string {
+	t.Helper()
+	svc, err := finance.New(finance.Config{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	handler, err := svc.Handler()
+	if err != nil {
+		t.Fatal(err)
+	}
+	domain := httptest.NewServer(handler)
+	t.Cleanup(domain.Close)
+	return domain.URL
+}
+
+func (d *desk) until(holds func() bool) {
+	d.t.Helper()
+	deadline, tick := time.After(30*time.Second), time.NewTicker(5*time.Millisecond)
+	defer tick.Stop()
+	for !holds() {
+		select {
+		case <-tick.C:
+		case <-deadline:
+			d.t.Fatal("it never came to that")
+		}
+	}
+}
+
+// as runs a command with somebody's key; "" is the admin of the file that the
+// server wrote.
+func (d *desk) as(who string, args ...string) (code int, stdout, stderr string) {
+	d.t.Helper()
+	getenv := func(name string) string {
+		switch name {
+		case "MANIFOLD_CONFIG":
+			return filepath.Join(d.dir, "client.json")
+		case "MANIFOLD_KEY":
+			return d.keys[who]
+		}
+		return ""
+	}
+	var out, errs bytes.Buffer
+	code = run(d.t.Context(), args, getenv, strings.NewReader(""), &out, &errs)
+	return code, out.String(), errs.String()
+}
+
+// does runs a command and holds its end and its text to what is expected.
+func (d *desk) does(who string, code int, says string, args ...string) string {
+	d.t.Helper()
+	got, out, errs := d.as(who, args...)
+	if got != code || !regexp.MustCompile(says).MatchString(out+errs) {
+		d.t.Fatalf("manifold %s: ends with %d, want %d and %q; says\n%s%s", strings.Join(args, " "), got, code, says, out, errs)
+	}
+	return out
+}
+
+// reads runs a command with --json and decodes what it says.
+func (d *desk) reads(who string, into any, args ...string) int {
+	d.t.Helper()
+	code, out, errs := d.as(who, append(args, "--json")...)
+	if err := json.Unmarshal([]byte(out), into); err != nil {
+		d.t.Fatalf("manifold %s: %v\n%s%s", strings.Join(args, " "), err, out, errs)
+	}
+	return code
+}
+
+const alert = "set an alert for AAPL above 250"
+
+// waiting asks for a write as rita, and gives the code of its gate.
+func (d *desk) waiting() string {
+	d.t.Helper()
+	out := d.does("rita", exitWaiting, `manifold approve`, "ask", alert)
+	return regexp.MustCompile(`manifold approve (\w+)`).FindStringSubmatch(out)[1]
+}
