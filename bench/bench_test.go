@@ -17,7 +17,7 @@ func open(b *testing.B, make func(context.Context, string) (subject, error)) sub
 		b.Fatal(err)
 	}
 	b.Cleanup(func() {
-		if err := closing(s.close); err != nil {
+		if err := closing(b.Context(), s.close); err != nil {
 			b.Error(err)
 		}
 	})
@@ -75,7 +75,7 @@ func BenchmarkAPI(b *testing.B) {
 		b.Fatal(err)
 	}
 	b.Cleanup(func() {
-		if err := closing(w.close); err != nil {
+		if err := closing(b.Context(), w.close); err != nil {
 			b.Error(err)
 		}
 	})

@@ -74,7 +74,7 @@ func overAPI(ctx context.Context, p *page, dir string, e effort) error {
 	if err != nil {
 		return err
 	}
-	return errors.Join(apiTables(ctx, p, w, e), closing(w.close))
+	return errors.Join(apiTables(ctx, p, w, e), closing(ctx, w.close))
 }
 
 func apiTables(ctx context.Context, p *page, w *whole, e effort) error {
@@ -145,7 +145,7 @@ func tenNodes(ctx context.Context, p *page, dir string, e effort) (err error) {
 	var subjects []subject
 	defer func() {
 		for _, s := range subjects {
-			err = errors.Join(err, closing(s.close))
+			err = errors.Join(err, closing(ctx, s.close))
 		}
 	}()
 	for _, c := range contenders() {
@@ -193,7 +193,7 @@ func chains(ctx context.Context, p *page, dir string, e effort) error {
 	if err != nil {
 		return err
 	}
-	return errors.Join(chainTable(ctx, p, s, e), closing(s.close))
+	return errors.Join(chainTable(ctx, p, s, e), closing(ctx, s.close))
 }
 
 func chainTable(ctx context.Context, p *page, s subject, e effort) error {
@@ -216,9 +216,9 @@ func chainTable(ctx context.Context, p *page, s subject, e effort) error {
 
 func milliseconds(d time.Duration) float64 { return float64(d) / float64(time.Millisecond) }
 
-// closing ends a subject, whatever became of the measurement.
-func closing(end func(context.Context) error) error {
-	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
+// closing ends a subject, even when the measurement was interrupted.
+func closing(ctx context.Context, end func(context.Context) error) error {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 30*time.Second)
 	defer cancel()
 	return end(ctx)
 }
