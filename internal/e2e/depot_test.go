@@ -10,6 +10,7 @@ import (
 	"slices"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/manifold-run/manifold/contracts"
 )
@@ -126,6 +127,16 @@ func (d *depot) record() []effect {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	return slices.Clone(d.effects)
+}
+
+// awaitSlow waits until a call of slow is under way.
+func (d *depot) awaitSlow(t *testing.T) {
+	t.Helper()
+	select {
+	case <-d.arrived:
+	case <-time.After(patience):
+		t.Fatal("the slow read was not called")
+	}
 }
 
 // done counts the effects on one value.

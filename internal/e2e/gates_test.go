@@ -60,7 +60,7 @@ func TestAGateIsDecidedWhileAReadOfTheSameRunIsUnderWay(t *testing.T) {
 	s.register(d.registration())
 	r := s.run(call("depot.slow", map[string]any{"id": "a"}), d.put("keyed", "b", "2"))
 	run := r.RunIDs[0]
-	<-d.arrived // the read is under way, and stays so until it is released
+	d.awaitSlow(t) // the read is under way, and stays so until it is released
 	gate := s.gates(run, 1)[0]
 	s.approve(gate)
 	s.node(run, gate.NodeID, contracts.NodeCompleted)

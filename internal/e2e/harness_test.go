@@ -22,7 +22,7 @@ import (
 
 // patience is how long a test waits for what must happen; nothing is measured
 // against it.
-const patience = 90 * time.Second
+const patience = 60 * time.Second
 
 // wait is how long one request lets the server hold its answer.
 func wait() client.Opt { return client.Opt{Wait: 30 * time.Second} }
@@ -63,7 +63,7 @@ func (b *logBuffer) String() string {
 func startSite(t *testing.T, change ...func(*app.Config)) *site {
 	t.Helper()
 	s := &site{t: t, dir: t.TempDir(), log: &logBuffer{}}
-	cfg := serverConfig(s.dir, nil, slog.New(slog.NewTextHandler(s.log, &slog.HandlerOptions{Level: slog.LevelDebug})))
+	cfg := serverConfig(s.dir, slog.New(slog.NewTextHandler(s.log, &slog.HandlerOptions{Level: slog.LevelDebug})))
 	for _, c := range change {
 		c(&cfg)
 	}
