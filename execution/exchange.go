@@ -66,6 +66,9 @@ func (l *loop) admit(n *node, p contracts.Policy, tool string) bool {
 	l.undefer(capability) // whoever else waits tries too, or waits anew
 	l.undefer(callsKey)
 	l.undefer(rate)
+	if key, room := l.roomInRun(n, p, tool); room {
+		l.undefer(key)
+	}
 	return true
 }
 
@@ -123,7 +126,7 @@ func (l *loop) vacate(n *node, tool string) {
 	}
 	if b.running--; b.running == 0 { // the next batch begins when the last has ended
 		delete(l.batches, mode)
-		l.undeferAll(mode)
+		l.undefer(mode)
 	}
 }
 

@@ -475,3 +475,34 @@ func TestANegativeLookUpIsBelievedOnlyAfterTheLastAttempt(t *testing.T) {
 		}
 	})
 }
+
+func TestAPlanThatCannotEndIsRefused(t *testing.T) {
+	bubble(t, func(t *testing.T, w *world) {
+		w.read("get", answering(nil))
+		r := w.runner()
+		for name, nodes := range map[string][]contracts.Node{
+			"a circle":             {w.node("n1", "get", nil, "n2"), w.node("n2", "get", nil, "n1")},
+			"an id twice":          {w.node("n1", "get", nil), w.node("n1", "get", nil)},
+			"a missing dependency": {w.node("n1", "get", nil, "n9")},
+		} {
+			if _, err := r.Submit(t.Context(), "s1", w.plan(nodes...)); contracts.CodeOf(err) != contracts.CodeInvalid {
+				t.Errorf("%s: %v, want invalid", name, err)
+			}
+		}
+	})
+}
+
+func TestAnApproverSeesWhatTheConditionRestsOn(t *testing.T) {
+	bubble(t, func(t *testing.T, w *world) {
+		w.read("stock", answering(map[string]any{"left": 3}))
+		w.declare("order", keyedWrite(), w.applying)
+		r := w.runner()
+		n2 := w.node("n2", "order", nil, "n1")
+		n2.When = &contracts.Condition{Path: "steps.n1.facts.left", LTE: new(any(5))}
+		id := w.submit(r, w.node("n1", "stock", nil), n2)
+		got := w.gates(r, id, 1)["n2"].Evidence
+		if len(got) != 1 || got[0].NodeID != "n1" || got[0].Path != "steps.n1.facts.left" {
+			t.Errorf("evidence %+v", got)
+		}
+	})
+}

@@ -55,6 +55,24 @@ func (g *graph) add(specs ...contracts.Node) error {
 	return nil
 }
 
+// check refuses nodes that could never all be reached: ids used twice,
+// dependencies that do not exist, and circles.
+func (g *graph) check(specs []contracts.Node) error {
+	if err := g.add(specs...); err != nil {
+		return err
+	}
+	g.sweep()
+	for v := g.next(); v != nil; v = g.next() {
+		g.settle(v, contracts.NodeCompleted)
+	}
+	for _, v := range g.nodes {
+		if !v.state.Terminal() {
+			return contracts.Errorf(contracts.CodeInvalid, "node %q waits for itself", v.spec.NodeID)
+		}
+	}
+	return nil
+}
+
 func (g *graph) link(v *vertex, dep string) error {
 	d, ok := g.byID[dep]
 	if !ok {

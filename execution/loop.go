@@ -185,11 +185,12 @@ func (l *loop) await() {
 	select {
 	case <-l.inbox.notify:
 	case <-timer.C:
-		if l.hasPending() && !l.r.cfg.Now().Before(l.pendingSince.Add(l.r.cfg.FlushDelay)) {
-			l.flush()
-		}
 	case <-done:
 		l.beginStop()
+	}
+	// However much comes in: what is pending does not wait for a lull.
+	if l.hasPending() && !l.r.cfg.Now().Before(l.pendingSince.Add(l.r.cfg.FlushDelay)) {
+		l.flush()
 	}
 }
 

@@ -148,6 +148,9 @@ func (r *Runner) Submit(ctx context.Context, sessionID string, plan contracts.Pl
 	if len(plan.Nodes) == 0 {
 		return "", contracts.Errorf(contracts.CodeInvalid, "the plan has no nodes")
 	}
+	if err := newGraph().check(plan.Nodes); err != nil {
+		return "", err
+	}
 	now := r.cfg.Now()
 	plan.RunID = cmp.Or(plan.RunID, NewID("run"))
 	run := Run{

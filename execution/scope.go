@@ -110,6 +110,9 @@ func (l *loop) withLabels(reads []expr.Read) []expr.Read {
 // evidence turns the reads of an action's expressions into what its approver
 // is shown and its hash covers.
 func evidence(reads []expr.Read) ([]contracts.EvidenceItem, error) {
+	reads = slices.Clone(reads)
+	slices.SortStableFunc(reads, func(a, b expr.Read) int { return strings.Compare(a.Path, b.Path) })
+	reads = slices.CompactFunc(reads, func(a, b expr.Read) bool { return a.Path == b.Path })
 	items := make([]contracts.EvidenceItem, 0, len(reads))
 	size := 0
 	for _, r := range reads {
@@ -127,8 +130,7 @@ func evidence(reads []expr.Read) ([]contracts.EvidenceItem, error) {
 		}
 		items = append(items, contracts.EvidenceItem{NodeID: id, Path: r.Path, Value: value})
 	}
-	slices.SortFunc(items, func(a, b contracts.EvidenceItem) int { return strings.Compare(a.Path, b.Path) })
-	return slices.CompactFunc(items, func(a, b contracts.EvidenceItem) bool { return a.Path == b.Path }), nil
+	return items, nil
 }
 
 func orEmpty(m map[string]any) map[string]any {

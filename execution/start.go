@@ -52,6 +52,23 @@ func (l *loop) wanted(n *node) bool {
 	return false
 }
 
+// conditionReads are what the node's condition rests on: an approver is to see
+// that, too.
+func (l *loop) conditionReads(n *node) []expr.Read {
+	if n.v.spec.When == nil {
+		return nil
+	}
+	refs, err := expr.RefsOf(*n.v.spec.When)
+	if err != nil {
+		return nil // it was evaluated before the node began
+	}
+	_, reads, err := expr.Holds(*n.v.spec.When, l.scope(n, refs))
+	if err != nil {
+		return nil
+	}
+	return reads
+}
+
 // startTool goes on with a tool node where its step says it stands.
 func (l *loop) startTool(n *node) {
 	switch n.rec.Step {
@@ -87,7 +104,8 @@ func (l *loop) prepare(n *node) {
 		l.fail(n, contracts.ErrInvalidParameters, err.Error(), contracts.EffectNone)
 		return
 	}
-	if n.rec.Evidence, err = evidence(l.withLabels(reads)); err != nil {
+	reads = append(l.withLabels(reads), l.conditionReads(n)...)
+	if n.rec.Evidence, err = evidence(reads); err != nil {
 		l.fail(n, contracts.ErrInternal, err.Error(), contracts.EffectNone)
 		return
 	}
