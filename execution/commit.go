@@ -37,7 +37,7 @@ func (l *loop) emitFor(n *node, e contracts.Event) {
 	if e.NodeName == "" {
 		e.NodeName = n.v.spec.Tool
 	}
-	e.Summary = l.masked(n, e.Summary)
+	e.NodeName, e.Summary = l.masked(n, e.NodeName), l.masked(n, e.Summary)
 	l.emit(e)
 }
 

@@ -2,6 +2,7 @@ package execution
 
 import (
 	"container/heap"
+	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -211,8 +212,28 @@ func (l *loop) masked(n *node, text string) string {
 		return text
 	}
 	for name, spec := range n.entry.Capability.Metadata.ParameterSpecs {
-		if value, ok := n.rec.Params[name].(string); ok && spec.PII && value != "" {
-			text = strings.ReplaceAll(text, value, "•••")
+		if spec.PII {
+			text = hide(text, n.rec.Params[name])
+		}
+	}
+	return text
+}
+
+// hide takes every text and number of a value out of a text.
+func hide(text string, value any) string {
+	switch v := value.(type) {
+	case nil, bool:
+	case map[string]any:
+		for _, item := range v {
+			text = hide(text, item)
+		}
+	case []any:
+		for _, item := range v {
+			text = hide(text, item)
+		}
+	default:
+		if s := fmt.Sprint(v); s != "" {
+			text = strings.ReplaceAll(text, s, "•••")
 		}
 	}
 	return text

@@ -21,7 +21,7 @@ const (
 func (l *loop) verdict() contracts.Verdict {
 	j := judge{status: contracts.VerdictVerified}
 	for _, v := range l.graph.nodes {
-		j.node(v, l.nodes[v.spec.NodeID])
+		j.node(v, l.nodes[v.spec.NodeID], l.nameOf(v))
 	}
 	for _, v := range l.graph.nodes {
 		if v.joins() {
@@ -53,11 +53,16 @@ func (j *judge) lower(to contracts.VerdictStatus, category, reason string) {
 	}
 }
 
-func (j *judge) node(v *vertex, n *node) {
+// nameOf is how reasons speak of a node, without personal data.
+func (l *loop) nameOf(v *vertex) string {
 	name := v.spec.NodeID
 	if v.spec.Title != "" {
-		name += " (" + v.spec.Title + ")"
+		name += " (" + l.masked(l.nodes[name], v.spec.Title) + ")"
 	}
+	return name
+}
+
+func (j *judge) node(v *vertex, n *node, name string) {
 	switch v.state {
 	case contracts.NodeCompleted:
 		j.checks = append(j.checks, contracts.Check{Name: checkCompleted, OK: true, Detail: name})
