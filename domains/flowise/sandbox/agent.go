@@ -1,0 +1,270 @@
+package sandbox
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+func sortedKeys(m map[string]any) []string { return slices.Sorted(maps.Keys(m)) }
+
+// maxSteps bounds an agent flow that goes in circles.
+const maxSteps = 100
+
+// agentflow runs an agent flow from its start, one node after the other.
+func (r *run) agentflow() (map[string]any, error) {
+	start := slices.IndexFunc(r.graph.nodes, func(n *node) bool { return n.Data.Name == "startAgentflow" })
+	if start < 0 || !r.graph.hasEdges {
+		return nil, errors.New("Error: Starting node not found") //nolint:staticcheck,revive // the server's own words
+	}
+	r.emit("agentFlowEvent", "INPROGRESS")
+	outputs := map[string]string{}
+	queue, before := []*node{r.graph.nodes[start]}, map[string][]string{}
+	last := ""
+	for step := 0; len(queue) > 0 && step < maxSteps; step++ {
+		n := queue[0]
+		queue = queue[1:]
+		text, branch, err := r.step(n, outputs, before[n.ID])
+		if err != nil {
+			r.emit("agentFlowEvent", "ERROR")
+			return map[string]any{"agentFlowExecutedData": r.steps}, fmt.Errorf("Error in %s: %w", n.Data.Label, err) //nolint:staticcheck,revive // as the server words it
+		}
+		last, outputs[n.ID] = text, text
+		for _, next := range r.after(n, branch) {
+			before[next.ID] = []string{n.ID}
+			queue = append(queue, next)
+		}
+	}
+	r.emit("agentFlowEvent", "FINISHED")
+	return map[string]any{
+		"text": last, "executionId": r.server.ids.uuid(), "agentFlowExecutedData": r.steps,
+	}, nil
+}
+
+// step runs one node and tells which of its outputs goes on, -1 for all.
+func (r *run) step(n *node, outputs map[string]string, previous []string) (text string, branch int, err error) {
+	progress := func(status string) {
+		r.emit("nextAgentFlow", map[string]any{"nodeId": n.ID, "nodeLabel": n.Data.Label, "status": status})
+	}
+	progress("INPROGRESS")
+	if err = r.checkAgent(n); err == nil {
+		text, branch, err = r.act(n, outputs)
+	}
+	status := "FINISHED"
+	if err != nil {
+		status = "ERROR"
+	}
+	progress(status)
+	r.steps = append(r.steps, map[string]any{
+		"nodeId": n.ID, "nodeLabel": n.Data.Label, "previousNodeIds": slices.Concat([]string{}, previous), "status": status,
+		"data": map[string]any{"id": n.ID, "name": n.Data.Name, "input": map[string]any{}, "output": map[string]any{"content": text}, "state": map[string]any{}},
+	})
+	r.emit("agentFlowExecutedData", slices.Clone(r.steps))
+	return text, branch, err
+}
+
+func (r *run) checkAgent(n *node) error {
+	if _, known := r.server.known.Node(n.Data.Name); !known {
+		return typeError("filePath")
+	}
+	if n.Data.Inputs == nil {
+		return typeError("text")
+	}
+	return nil
+}
+
+func (r *run) act(n *node, outputs map[string]string) (string, int, error) {
+	read := func(input string) string { return plainText(r.filled(n, input, outputs)) }
+	switch n.Data.Name {
+	case "startAgentflow":
+		return r.q.Text, -1, nil
+	case "directReplyAgentflow":
+		text := read("directReplyMessage")
+		r.tokens(text)
+		return text, -1, nil
+	case "customFunctionAgentflow":
+		values := map[string]string{}
+		for _, item := range items(n.Data.Inputs["customFunctionInputVariables"]) {
+			values[fmt.Sprint(item["variableName"])] = plainText(r.fill(fmt.Sprint(item["variableValue"]), outputs))
+		}
+		out, err := runScript(n.text("customFunctionJavascriptFunction"), r.variables("", values))
+		if err != nil {
+			return "", 0, err
+		}
+		return show(out), -1, nil
+	case "conditionAgentflow":
+		return "", r.choose(n, outputs), nil
+	case "llmAgentflow":
+		return r.model(n, "llm")
+	case "agentAgentflow":
+		if _, has := n.Data.Inputs["agentTools"]; !has {
+			return "", 0, errors.New("tools is not iterable")
+		}
+		return r.model(n, "agent")
+	}
+	return "", 0, fmt.Errorf("the sandbox cannot run %s", n.Data.Name)
+}
+
+// model answers for a node that brings its own model.
+func (r *run) model(n *node, prefix string) (string, int, error) {
+	name := n.text(prefix + "Model")
+	def, known := r.server.known.Node(name)
+	if !known {
+		return "", 0, typeError("filePath")
+	}
+	config, _ := n.Data.Inputs[prefix+"ModelConfig"].(map[string]any)
+	id, _ := config["FLOWISE_CREDENTIAL_ID"].(string)
+	if def.Credential != nil && !def.Credential.Optional && !r.server.hasCredential(id) {
+		return "", 0, errMissingCredential
+	}
+	text, err := modelSays(modelName(config), r.q.Text)
+	if err == nil {
+		r.tokens(text)
+	}
+	return text, -1, err
+}
+
+// choose gives the number of the first condition that holds; the one after the
+// last stands for none.
+func (r *run) choose(n *node, outputs map[string]string) int {
+	conditions := items(n.Data.Inputs["conditions"])
+	for i, c := range conditions {
+		left := plainText(r.fill(fmt.Sprint(c["value1"]), outputs))
+		right := plainText(r.fill(fmt.Sprint(c["value2"]), outputs))
+		if holds(fmt.Sprint(c["operation"]), left, right) {
+			return i
+		}
+	}
+	return len(conditions)
+}
+
+func holds(operation, left, right string) bool {
+	x, errX := strconv.ParseFloat(left, 64)
+	y, errY := strconv.ParseFloat(right, 64)
+	numbers := errX == nil && errY == nil
+	switch operation {
+	case "equal":
+		return left == right
+	case "notEqual":
+		return left != right
+	case "contains":
+		return strings.Contains(left, right)
+	case "notContains":
+		return !strings.Contains(left, right)
+	case "startsWith":
+		return strings.HasPrefix(left, right)
+	case "endsWith":
+		return strings.HasSuffix(left, right)
+	case "isEmpty":
+		return left == ""
+	case "notEmpty":
+		return left != ""
+	case "regex":
+		ok, err := regexp.MatchString(right, left)
+		return ok && err == nil
+	case "larger":
+		return numbers && x > y
+	case "largerEqual":
+		return numbers && x >= y
+	case "smaller":
+		return numbers && x < y
+	case "smallerEqual":
+		return numbers && x <= y
+	}
+	return false
+}
+
+func items(v any) []map[string]any {
+	var out []map[string]any
+	list, _ := v.([]any)
+	for _, item := range list {
+		if m, is := item.(map[string]any); is {
+			out = append(out, m)
+		}
+	}
+	return out
+}
+
+// after gives the nodes that an output leads to. Handles of nodes with several
+// outputs end with the output's number.
+func (r *run) after(n *node, branch int) []*node {
+	var out []*node
+	for _, e := range r.graph.edges {
+		if e.Source != n.ID {
+			continue
+		}
+		if branch >= 0 && e.SourceHandle != fmt.Sprintf("%s-output-%d", n.ID, branch) {
+			continue
+		}
+		if next := r.graph.node(e.Target); next != nil {
+			out = append(out, next)
+		}
+	}
+	return out
+}
+
+// filled fills in the variables of an input, but only of one that the node
+// itself lists as accepting them: otherwise the text stays as it is.
+func (r *run) filled(n *node, input string, outputs map[string]string) string {
+	for _, p := range n.Data.Params {
+		if p.Name == input && p.AcceptVariable {
+			return r.fill(n.text(input), outputs)
+		}
+	}
+	return n.text(input)
+}
+
+// fill replaces {{ question }}, {{ node_0 }} and {{$vars.name}}.
+func (r *run) fill(text string, outputs map[string]string) string {
+	var out strings.Builder
+	for {
+		head, rest, open := strings.Cut(text, "{{")
+		name, tail, closed := strings.Cut(rest, "}}")
+		out.WriteString(head)
+		if !open || !closed {
+			if open {
+				out.WriteString("{{" + rest)
+			}
+			return out.String()
+		}
+		if value, known := r.value(strings.TrimSpace(name), outputs); known {
+			out.WriteString(value)
+		} else {
+			out.WriteString("{{" + name + "}}")
+		}
+		text = tail
+	}
+}
+
+func (r *run) value(name string, outputs map[string]string) (string, bool) {
+	if name == "question" {
+		return r.q.Text, true
+	}
+	if key, is := strings.CutPrefix(name, "$vars."); is {
+		return r.server.variable(key)
+	}
+	value, known := outputs[name]
+	return value, known
+}
+
+// plainText drops the tags that the editor of agent flows writes.
+func plainText(text string) string {
+	if !strings.Contains(text, "<") {
+		return text
+	}
+	var out strings.Builder
+	for text != "" {
+		head, rest, open := strings.Cut(text, "<")
+		out.WriteString(head)
+		_, tail, closed := strings.Cut(rest, ">")
+		if !open || !closed {
+			break
+		}
+		text = tail
+	}
+	return strings.TrimSpace(out.String())
+}

@@ -1,0 +1,249 @@
+package sandbox
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// chatflow makes every node on the way to the last ending, then runs that one.
+func (r *run) chatflow(ends []*node) (map[string]any, error) {
+	end := ends[len(ends)-1]
+	for _, e := range ends {
+		nodes, err := r.graph.needed(e)
+		if err != nil {
+			return nil, err
+		}
+		for _, n := range nodes {
+			if err := r.make(n); err != nil {
+				return nil, fmt.Errorf("Error: %w", err) //nolint:staticcheck,revive // as the server words it
+			}
+		}
+	}
+	if end.ends() {
+		return r.function(end)
+	}
+	return r.chain(end)
+}
+
+// make fails where making the real node would.
+func (r *run) make(n *node) error {
+	def, known := r.server.known.Node(n.Data.Name)
+	switch {
+	case !known:
+		return typeError("filePath")
+	case n.Data.Inputs == nil:
+		return typeError("text")
+	case n.Data.Params == nil:
+		return typeError("find")
+	}
+	if def.Credential != nil && !def.Credential.Optional && !r.server.hasCredential(n.Data.Credential) {
+		return errMissingCredential
+	}
+	if n.Data.Name == "customMCP" {
+		_, err := mcpServer(n.Data.Inputs["mcpServerConfig"])
+		return err
+	}
+	return nil
+}
+
+var errMissingCredential = errors.New("Missing credentials. Please pass an `apiKey`, or set the environment variable") //nolint:staticcheck,revive // the server's own words
+
+func (s *Server) hasCredential(id string) bool {
+	return slices.ContainsFunc(s.credentials, func(c *credential) bool { return c.id == id })
+}
+
+// mcpServer reads the configuration of an MCP server, which must be a text.
+func mcpServer(config any) (map[string]any, error) {
+	text, is := config.(string)
+	if !is {
+		return nil, errors.New("mcpServerConfig.includes is not a function")
+	}
+	var out map[string]any
+	if err := json.Unmarshal([]byte(text), &out); err != nil || (out["url"] == nil && out["command"] == nil) {
+		return nil, errors.New("Invalid MCP Server Config: SyntaxError: Expected property name or '}' in JSON") //nolint:staticcheck,revive // the server's own words
+	}
+	return out, nil
+}
+
+// function runs a custom function at the end of a chatflow; it has to give a
+// text.
+func (r *run) function(n *node) (map[string]any, error) {
+	if n.Data.Name != "customFunction" {
+		return nil, fmt.Errorf("Error: the sandbox cannot end a flow with %s", n.Data.Name) //nolint:staticcheck,revive // as the server words errors
+	}
+	out, err := runScript(n.text("javascriptFunction"), r.variables(n.text("functionInputVariables"), nil))
+	if err != nil {
+		return nil, err
+	}
+	if number, is := out.(float64); is {
+		return nil, fmt.Errorf("TypeError: Cannot create property 'question' on number '%s'", show(number))
+	}
+	return map[string]any{"text": out, "isStreamValid": false}, nil
+}
+
+// variables knows $flow, $vars, and the function's own, given as JSON.
+func (r *run) variables(own string, values map[string]string) func(string) (string, bool) {
+	inputs := map[string]any{}
+	if own != "" {
+		_ = json.Unmarshal([]byte(own), &inputs) // one that is broken has no variables
+	}
+	return func(name string) (string, bool) {
+		switch name {
+		case "$flow.input":
+			return r.q.Text, true
+		case "$flow.chatId":
+			return r.q.ChatID, true
+		case "$flow.sessionId":
+			return r.q.Override.SessionID, true
+		}
+		if v, known := values[strings.TrimPrefix(name, "$")]; known {
+			return v, true
+		}
+		if v, known := inputs[strings.TrimPrefix(name, "$")]; known {
+			return r.fill(fmt.Sprint(v), nil), true
+		}
+		if key, is := strings.CutPrefix(name, "$vars."); is {
+			return r.server.variable(key)
+		}
+		return "", false
+	}
+}
+
+func (s *Server) variable(name string) (string, bool) {
+	for _, v := range s.variables {
+		if v.name == name {
+			return v.value, true
+		}
+	}
+	return "", false
+}
+
+// chain answers for a chain or an agent: its model says what it was asked.
+func (r *run) chain(n *node) (map[string]any, error) {
+	model := r.upstream(n, "Chat Models", "LLMs")
+	if model == nil {
+		return nil, errors.New("Error: Expected a Runnable, function or object.\nInstead got an unsupported type.") //nolint:staticcheck,revive // the server's own words
+	}
+	text, err := modelSays(modelName(model.Data.Inputs), r.q.Text)
+	if err != nil {
+		return nil, err
+	}
+	out := map[string]any{"isStreamValid": r.q.Streaming && r.graph.streams([]*node{n})}
+	if used := r.useTool(n); used != nil {
+		out["usedTools"] = []any{used}
+	}
+	if docs := r.documents(n); len(docs) > 0 {
+		out["sourceDocuments"] = docs
+	}
+	out["text"] = text
+	if r.graph.streams([]*node{n}) {
+		r.emit("start", "")
+		r.tokens(text)
+		for _, name := range []string{"usedTools", "sourceDocuments"} {
+			if out[name] != nil {
+				r.emit(name, out[name])
+			}
+		}
+	}
+	return out, nil
+}
+
+// upstream follows the references of inputs, not the edges, to the first node
+// of a category.
+func (r *run) upstream(n *node, categories ...string) *node {
+	seen := map[string]bool{}
+	var find func(n *node) *node
+	find = func(n *node) *node {
+		if seen[n.ID] {
+			return nil
+		}
+		seen[n.ID] = true
+		for _, next := range r.referred(n) {
+			if slices.Contains(categories, next.Data.Category) {
+				return next
+			}
+			if found := find(next); found != nil {
+				return found
+			}
+		}
+		return nil
+	}
+	return find(n)
+}
+
+func (r *run) referred(n *node) []*node {
+	var out []*node
+	for _, name := range sortedKeys(n.Data.Inputs) {
+		out = append(out, r.graph.refs(n.Data.Inputs[name])...)
+	}
+	return out
+}
+
+func modelName(inputs map[string]any) string {
+	name, _ := inputs["modelName"].(string)
+	if name == "" {
+		return "model"
+	}
+	return name
+}
+
+// modelSays is what the models of the sandbox answer; two words make them fail.
+func modelSays(model, asked string) (string, error) {
+	switch {
+	case strings.Contains(asked, "FAIL401"):
+		return "", errors.New("401 Unauthorized – check your API key and ensure it has access to the requested model.") //nolint:staticcheck,revive // the server's own words
+	case strings.Contains(asked, "FAIL500"):
+		return "", errors.New("500 fake upstream failure")
+	}
+	return fmt.Sprintf("FAKE[%s] reply to: %s", model, asked), nil
+}
+
+// useTool uses the first tool of an agent when it is asked to.
+func (r *run) useTool(n *node) map[string]any {
+	if !strings.Contains(r.q.Text, "USE_TOOL") {
+		return nil
+	}
+	for _, tool := range r.graph.refs(n.Data.Inputs["tools"]) {
+		switch tool.Data.Name {
+		case "calculator":
+			return map[string]any{"tool": "calculator", "toolInput": map[string]any{"input": "2+3*4"}, "toolOutput": "14"}
+		case "customMCP":
+			if actions := mcpActions(tool.Data.Inputs["mcpActions"]); len(actions) > 0 {
+				return map[string]any{
+					"tool": actions[0], "toolInput": map[string]any{"a": 2, "b": 3}, "toolOutput": `[{"type":"text","text":"5"}]`,
+				}
+			}
+		}
+	}
+	return nil
+}
+
+// mcpActions reads a list, or a text with one.
+func mcpActions(v any) []string {
+	if text, is := v.(string); is {
+		var out []string
+		_ = json.Unmarshal([]byte(text), &out) // no list, no tools: silently, as there
+		return out
+	}
+	var out []string
+	items, _ := v.([]any)
+	for _, item := range items {
+		out = append(out, fmt.Sprint(item))
+	}
+	return out
+}
+
+// documents gives what plain-text loaders above the node hold.
+func (r *run) documents(n *node) []any {
+	if n.Data.Inputs["returnSourceDocuments"] != true && n.text("returnSourceDocuments") != "true" {
+		return nil
+	}
+	loader := r.upstream(n, "Document Loaders")
+	if loader == nil {
+		return nil
+	}
+	return []any{map[string]any{"pageContent": loader.text("text"), "metadata": map[string]any{}}}
+}

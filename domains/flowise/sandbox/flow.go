@@ -1,0 +1,240 @@
+package sandbox
+
+import (
+	"encoding/json"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// flow is a row. Its members are the columns; dates are kept apart.
+type flow struct {
+	id, name, kind, data string
+	columns              map[string]any // the rest of the columns that were set
+	created, updated     time.Time
+	order                int
+}
+
+// columns are the other columns of a row; what else is sent is dropped.
+func columns() []string {
+	return []string{
+		"deployed", "isPublic", "apikeyid", "chatbotConfig", "apiConfig", "analytic",
+		"speechToText", "textToSpeech", "followUpPrompts", "category",
+	}
+}
+
+const workspace = "b028b128-7ea0-4e97-9b70-22c12c911273"
+
+func (f *flow) row() map[string]any {
+	row := map[string]any{
+		"id": f.id, "name": f.name, "type": f.kind, "flowData": f.data, "workspaceId": workspace,
+		"createdDate": stamp(f.created), "updatedDate": stamp(f.updated),
+	}
+	for _, c := range columns() {
+		row[c] = f.columns[c]
+	}
+	return row
+}
+
+func (s *Server) flowRoutes(on func(string, handler)) {
+	on("GET /chatflows", s.listFlows)
+	on("POST /chatflows", s.createFlow)
+	on("GET /chatflows/{id}", s.getFlow)
+	on("PUT /chatflows/{id}", s.updateFlow)
+	on("DELETE /chatflows/{id}", s.deleteFlow)
+}
+
+func (s *Server) listFlows(r *request) (reply, error) {
+	kind := r.URL.Query().Get("type")
+	rows := []map[string]any{}
+	for _, f := range sorted(s.flows) {
+		if kind == "" || f.kind == kind {
+			rows = append(rows, f.row())
+		}
+	}
+	number, _ := strconv.Atoi(r.URL.Query().Get("page"))
+	limit, _ := strconv.Atoi(r.URL.Query().Get("limit"))
+	if number < 1 || limit < 1 {
+		return reply{http.StatusOK, rows}, nil
+	}
+	from := min((number-1)*limit, len(rows))
+	part := rows[from:min(from+limit, len(rows))]
+	return reply{http.StatusOK, map[string]any{"data": part, "total": len(rows)}}, nil
+}
+
+// find gives the flow of the path as GET and PUT look for it.
+func (s *Server) find(r *request) (*flow, error) {
+	id := r.PathValue("id")
+	if !isUUID(id) {
+		return nil, refuse(http.StatusBadRequest, "Invalid Chatflow ID")
+	}
+	f, known := s.flows[id]
+	if !known {
+		return nil, refuse(http.StatusNotFound, "Chatflow %s not found in the database!", id)
+	}
+	return f, nil
+}
+
+func (s *Server) getFlow(r *request) (reply, error) {
+	f, err := s.find(r)
+	if err != nil {
+		return reply{}, err
+	}
+	return reply{http.StatusOK, f.row()}, nil
+}
+
+func isFlowType(kind any) bool {
+	text, is := kind.(string)
+	return is && slices.Contains([]string{"CHATFLOW", "AGENTFLOW", "MULTIAGENT", "ASSISTANT"}, text)
+}
+
+// createFlow saves a row under the id that was sent, if one was: also over a
+// row that is there.
+func (s *Server) createFlow(r *request) (reply, error) {
+	if err := r.change(); err != nil {
+		return reply{}, err
+	}
+	in, err := object(r.body)
+	if err != nil {
+		return reply{}, err
+	}
+	if !isFlowType(in["type"]) {
+		return reply{}, refuse(http.StatusBadRequest, "Invalid Chatflow Type")
+	}
+	data, err := savable(in["flowData"])
+	if err != nil {
+		return reply{}, err
+	}
+	id, named := in["id"].(string)
+	if !named || id == "" {
+		id = s.ids.uuid()
+	}
+	f, effect := s.flows[id], "flow.overwrite"
+	if f == nil {
+		f, effect = &flow{id: id, created: s.second(), columns: map[string]any{}}, "flow.create"
+		s.flows[id] = f
+	}
+	s.merge(f, in, data)
+	s.record(effect, id, f.name)
+	return saved(f)
+}
+
+// saved answers a save: first the row is written, then the edges are counted.
+func saved(f *flow) (reply, error) {
+	if _, has := edgesOf(f.data); !has {
+		return reply{}, internal("Error: chatflowsService.saveChatflow - Cannot read properties of undefined (reading 'map')")
+	}
+	return reply{http.StatusOK, f.row()}, nil
+}
+
+func (s *Server) merge(f *flow, in map[string]any, data string) {
+	if name, is := in["name"].(string); is {
+		f.name = name
+	}
+	if kind, is := in["type"].(string); is {
+		f.kind = kind
+	}
+	for _, c := range columns() {
+		if v, sent := in[c]; sent {
+			f.columns[c] = v
+		}
+	}
+	s.clock++
+	f.data, f.updated, f.order = data, s.second(), s.clock
+}
+
+func (s *Server) updateFlow(r *request) (reply, error) {
+	if err := r.change(); err != nil {
+		return reply{}, err
+	}
+	f, err := s.find(r)
+	if err != nil {
+		return reply{}, err
+	}
+	in, err := object(r.body)
+	if err != nil {
+		return reply{}, err
+	}
+	if kind, sent := in["type"]; sent && !isFlowType(kind) {
+		return reply{}, refuse(http.StatusBadRequest, "Invalid Chatflow Type")
+	}
+	if _, sent := in["workspaceId"]; sent {
+		return reply{}, internal("Error: chatflowsService.updateChatflow - SQLITE_CONSTRAINT: FOREIGN KEY constraint failed")
+	}
+	data := f.data
+	if sent, has := in["flowData"]; has {
+		if data, err = savable(sent); err != nil {
+			return reply{}, err
+		}
+	}
+	s.merge(f, in, data)
+	s.record("flow.update", f.id, f.name)
+	return reply{http.StatusOK, f.row()}, nil
+}
+
+// deleteFlow says 500 about what is not there.
+func (s *Server) deleteFlow(r *request) (reply, error) {
+	if err := r.change(); err != nil {
+		return reply{}, err
+	}
+	f, err := s.find(r)
+	if err != nil {
+		return reply{}, internal("Error: chatflowsService.deleteChatflow - %s", err)
+	}
+	delete(s.flows, f.id)
+	s.record("flow.delete", f.id, f.name)
+	return reply{http.StatusOK, map[string]any{"raw": []any{}, "affected": 1}}, nil
+}
+
+func object(body []byte) (map[string]any, error) {
+	var in map[string]any
+	if len(body) == 0 || json.Unmarshal(body, &in) != nil || in == nil {
+		return map[string]any{}, nil // express gives an empty object
+	}
+	return in, nil
+}
+
+// savable does what the server does before it saves: it looks for files in the
+// inputs of each node, and falls over what is not there.
+func savable(sent any) (string, error) {
+	const where = "Error: chatflowsService.saveChatflow - "
+	text, is := sent.(string)
+	switch {
+	case sent == nil:
+		return "", internal(where + `"undefined" is not valid JSON`)
+	case !is:
+		return "", internal(where + `"[object Object]" is not valid JSON`)
+	case strings.TrimSpace(text) == "":
+		return "", internal(where + "Unexpected end of JSON input")
+	}
+	var parsed any
+	if err := json.Unmarshal([]byte(text), &parsed); err != nil {
+		return "", internal(where + "Expected property name or '}' in JSON at position 1")
+	}
+	if parsed == nil {
+		return "", internal(where + "Cannot read properties of null (reading 'nodes')")
+	}
+	graph, _ := parsed.(map[string]any)
+	nodes, is := graph["nodes"].([]any)
+	if !is {
+		return "", internal(where + "nodes is not iterable")
+	}
+	for _, n := range nodes {
+		node, _ := n.(map[string]any)
+		if _, has := node["data"].(map[string]any); !has {
+			return "", internal(where + "Cannot read properties of undefined (reading 'category')")
+		}
+	}
+	return text, nil
+}
+
+func edgesOf(data string) ([]any, bool) {
+	var graph map[string]any
+	if json.Unmarshal([]byte(data), &graph) != nil {
+		return nil, false
+	}
+	edges, has := graph["edges"].([]any)
+	return edges, has
+}

@@ -1,0 +1,204 @@
+package sandbox
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"strings"
+)
+
+// question is what a prediction is asked.
+type question struct {
+	Text      string `json:"question"`
+	Streaming bool   `json:"streaming"`
+	ChatID    string `json:"chatId"`
+	Override  struct {
+		SessionID string `json:"sessionId"`
+	} `json:"overrideConfig"`
+}
+
+// outcome is what a flow made of a question.
+type outcome struct {
+	body   map[string]any
+	events []event // nil where the flow does not stream
+	fault  error   // after the stream has begun
+}
+
+type event struct {
+	Event string `json:"event"`
+	Data  any    `json:"data"`
+}
+
+// servePrediction answers by itself, because it may stream.
+func (s *Server) servePrediction(w http.ResponseWriter, r *http.Request) {
+	fault := s.arm(r.Method, r.URL.Path)
+	var result *outcome
+	out, cut := s.play(w, r, fault, func(r *request) (reply, error) {
+		q, got, err := s.predict(r)
+		if err != nil && (got == nil || !q.Streaming) {
+			return reply{}, err
+		}
+		if q.Streaming && got.events != nil {
+			result = got
+		}
+		return reply{http.StatusOK, got.body}, nil
+	})
+	status := 0
+	switch {
+	case cut:
+	case result != nil && out.status == http.StatusOK:
+		status = stream(w, result, fault)
+	default:
+		status = send(w, out, fault)
+	}
+	s.logRequest(r, status, fault)
+}
+
+// stream writes Flowise's framing; the last frame really lacks a colon.
+func stream(w http.ResponseWriter, result *outcome, fault Fault) int {
+	w.Header().Set("Content-Type", "text/event-stream")
+	w.WriteHeader(http.StatusOK)
+	for i, e := range result.events {
+		if fault.Kind == HalfAnswer && i == len(result.events)/2 {
+			_ = http.NewResponseController(w).Flush() // what follows is a cut anyway
+			hangUp(w)
+			return 0
+		}
+		raw, err := json.Marshal(e)
+		if err != nil {
+			raw = []byte(`{"event":"error","data":""}`)
+		}
+		_, _ = fmt.Fprintf(w, "message:\ndata:%s\n\n", raw)
+	}
+	_, _ = io.WriteString(w, "message\ndata:{\"event\":\"end\",\"data\":\"[DONE]\"}\n\n")
+	return http.StatusOK
+}
+
+const (
+	inCheck = "Error: chatflowsService.checkIfChatflowIsValidForStreaming - "
+	inBuild = "Error: predictionsServices.buildChatflow - "
+)
+
+func (s *Server) predict(r *request) (question, *outcome, error) {
+	var q question
+	if len(r.body) > 0 {
+		_ = json.Unmarshal(r.body, &q) // what does not fit is not there
+	}
+	f, err := s.find(r)
+	if err != nil {
+		return q, nil, err
+	}
+	if q.ChatID == "" {
+		q.ChatID = s.ids.uuid()
+	}
+	if q.Override.SessionID == "" {
+		q.Override.SessionID = q.ChatID
+	}
+	g, err := parse(f.data)
+	if err != nil {
+		return q, nil, internal(inBuild+"%s", err)
+	}
+	run := &run{server: s, graph: g, q: q}
+	if f.kind == "AGENTFLOW" {
+		out, err := run.agentflow()
+		return q, run.finish(out, err), wrap(inBuild, err)
+	}
+	ends, err := g.endings()
+	if err != nil {
+		return q, nil, internal(inCheck+"%s", strings.TrimPrefix(err.Error(), "Error: "))
+	}
+	out, err := run.chatflow(ends)
+	if err != nil {
+		return q, nil, internal(inBuild+"%s", err)
+	}
+	return q, run.finish(out, nil), nil
+}
+
+func wrap(where string, err error) error {
+	if err == nil {
+		return nil
+	}
+	return internal(where+"%s", err)
+}
+
+// run is one prediction.
+type run struct {
+	server *Server
+	graph  *graph
+	q      question
+	// events are filled by flows that stream.
+	events []event
+	steps  []map[string]any // of agent flows
+}
+
+func (r *run) emit(name string, data any) { r.events = append(r.events, event{name, data}) }
+
+// tokens emits a text in pieces.
+func (r *run) tokens(text string) {
+	for _, word := range strings.SplitAfter(text, " ") {
+		r.emit("token", word)
+	}
+}
+
+// finish adds what every answer has. A failure after the stream has begun is an
+// event.
+func (r *run) finish(out map[string]any, err error) *outcome {
+	if out == nil {
+		out = map[string]any{}
+	}
+	message := r.server.ids.uuid()
+	out["question"], out["chatId"], out["chatMessageId"] = r.q.Text, r.q.ChatID, message
+	out["sessionId"] = r.q.Override.SessionID
+	switch {
+	case r.events == nil:
+	case err != nil:
+		r.emit("error", err.Error())
+	default:
+		r.emit("metadata", map[string]any{
+			"chatId": r.q.ChatID, "chatMessageId": message, "question": r.q.Text, "sessionId": r.q.Override.SessionID,
+		})
+	}
+	return &outcome{body: out, events: r.events, fault: err}
+}
+
+// canStream answers as the check before each prediction does.
+func (s *Server) canStream(r *request) (reply, error) {
+	f, err := s.find(r)
+	if err != nil {
+		return reply{}, internal(inCheck+"Chatflow %s not found", r.PathValue("id"))
+	}
+	if f.kind == "AGENTFLOW" {
+		return reply{http.StatusOK, map[string]any{"isStreaming": true}}, nil
+	}
+	g, err := parse(f.data)
+	if err != nil {
+		return reply{}, internal(inCheck+"%s", err)
+	}
+	ends, err := g.endings()
+	if err != nil {
+		return reply{}, internal(inCheck+"%s", strings.TrimPrefix(err.Error(), "Error: "))
+	}
+	return reply{http.StatusOK, map[string]any{"isStreaming": g.streams(ends)}}, nil
+}
+
+// streams tells whether a chatflow streams: a function at its end never does,
+// and every model must want to.
+func (g *graph) streams(ends []*node) bool {
+	for _, n := range ends {
+		if n.ends() {
+			return false
+		}
+	}
+	models := 0
+	for _, n := range g.nodes {
+		if n.Data.Category != "Chat Models" && n.Data.Category != "LLMs" {
+			continue
+		}
+		models++
+		if off, is := n.Data.Inputs["streaming"].(bool); is && !off || n.text("streaming") == "false" {
+			return false
+		}
+	}
+	return models > 0
+}

@@ -1,0 +1,274 @@
+// Package sandbox is a Flowise in memory: an http.Handler that answers the calls
+// of this domain as a real Flowise 3.1.1 does, oddities included, and that can
+// be told to fail. It is for tests, demos and for trying things out; the same
+// suite runs against it and against a real server.
+//
+// It keeps flows and their graphs exactly as the real server does, and runs
+// small flows: custom functions in a few words of JavaScript, agent flows of
+// start, condition, function, model and reply, and chains and agents whose
+// models answer with what they were asked. It is no engine for flows: a node
+// that it cannot run fails with a message that says so.
+package sandbox
+
+import (
+	"cmp"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net/http"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/manifold-run/manifold/domains/flowise/internal/knowledge"
+)
+
+// Config says what the sandbox is like; the zero value works.
+type Config struct {
+	// Key is the API key with every permission ["sandbox-key"].
+	Key string
+	// ViewerKey, when set, is a key that may only view.
+	ViewerKey string
+	// Seed decides about the draws of faults and the ids that the server makes.
+	Seed   uint64
+	Now    func() time.Time
+	Logger *slog.Logger
+}
+
+// Server is one Flowise. It is safe for concurrent use.
+type Server struct {
+	cfg    Config
+	known  *knowledge.Snapshot
+	routes *http.ServeMux
+
+	mu          sync.Mutex // guards all below
+	flows       map[string]*flow
+	credentials []*credential
+	variables   []*variable
+	ids         idMaker
+	clock       int // rows saved, to order those of one second
+	faults      faults
+	journal     journal
+}
+
+// New makes an empty server.
+func New(cfg Config) (*Server, error) {
+	known, err := knowledge.Shipped()
+	if err != nil {
+		return nil, fmt.Errorf("flowise sandbox: %w", err)
+	}
+	cfg.Key = cmp.Or(cfg.Key, "sandbox-key")
+	if cfg.Now == nil {
+		cfg.Now = time.Now
+	}
+	if cfg.Logger == nil {
+		cfg.Logger = slog.New(slog.DiscardHandler)
+	}
+	s := &Server{cfg: cfg, known: known, flows: map[string]*flow{}, ids: newIDs(cfg.Seed), faults: newFaults(cfg.Seed)}
+	s.routes = s.newRoutes()
+	return s, nil
+}
+
+// Key is the API key with every permission.
+func (s *Server) Key() string { return s.cfg.Key }
+
+// reply is an answer: a value that is sent as JSON, or a text or page.
+type reply struct {
+	status int
+	body   any
+}
+
+// page is a body of type text/html.
+type page string
+
+// app is what is answered to every path that is unknown below /api/v1.
+const app = page("<!DOCTYPE html><html lang=\"en\"><head><title>Flowise - Build AI Agents, Visually</title></head><body></body></html>")
+
+// refusal is an answer in the words of Flowise.
+type refusal struct {
+	status int
+	text   string
+}
+
+func (r *refusal) Error() string { return r.text }
+
+func refuse(status int, format string, args ...any) error {
+	return &refusal{status, fmt.Sprintf(format, args...)}
+}
+
+func internal(format string, args ...any) error {
+	return refuse(http.StatusInternalServerError, format, args...)
+}
+
+func (r *refusal) reply() reply {
+	return reply{r.status, map[string]any{"statusCode": r.status, "success": false, "message": r.text, "stack": map[string]any{}}}
+}
+
+// request is a call whose body has been read. Handlers run under the lock.
+type request struct {
+	*http.Request
+	body   []byte
+	viewer bool
+}
+
+// change refuses keys that may only view.
+func (r *request) change() error {
+	if r.viewer {
+		return errForbidden
+	}
+	return nil
+}
+
+var (
+	errForbidden    = errors.New("forbidden")
+	errUnauthorized = errors.New("unauthorized")
+)
+
+type handler func(*request) (reply, error)
+
+func (s *Server) newRoutes() *http.ServeMux {
+	mux := http.NewServeMux()
+	open := func(pattern string, h handler) {
+		method, path, _ := strings.Cut(pattern, " ")
+		mux.HandleFunc(method+" /api/v1"+path, func(w http.ResponseWriter, r *http.Request) { s.serve(w, r, h) })
+	}
+	keyed := func(pattern string, h handler) { open(pattern, s.authenticated(h)) }
+	open("GET /ping", func(*request) (reply, error) { return reply{http.StatusOK, page("pong")}, nil })
+	open("GET /version", func(*request) (reply, error) {
+		return reply{http.StatusOK, map[string]any{"version": s.known.Flowise()}}, nil
+	})
+	s.flowRoutes(keyed)
+	s.catalogRoutes(keyed)
+	s.storeRoutes(keyed)
+	keyed("GET /validation/{id}", s.checkFlow)
+	open("GET /chatflows-streaming/{id}", s.canStream)
+	mux.HandleFunc("POST /api/v1/prediction/{id}", s.servePrediction)
+	s.adminRoutes(mux)
+	mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) {
+		s.serve(w, r, func(*request) (reply, error) { return reply{http.StatusOK, app}, nil })
+	})
+	return mux
+}
+
+// ServeHTTP answers for the server.
+func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) { s.routes.ServeHTTP(w, r) }
+
+func (s *Server) authenticated(h handler) handler {
+	return func(r *request) (reply, error) {
+		key := strings.TrimPrefix(r.Header.Get("Authorization"), "Bearer ")
+		r.viewer = s.cfg.ViewerKey != "" && key == s.cfg.ViewerKey
+		if key != s.cfg.Key && !r.viewer {
+			return reply{}, errUnauthorized
+		}
+		return h(r)
+	}
+}
+
+// serve answers one request: faults, the answer, faults again.
+func (s *Server) serve(w http.ResponseWriter, r *http.Request, h handler) {
+	fault := s.arm(r.Method, r.URL.Path)
+	out, cut := s.play(w, r, fault, h)
+	status := 0
+	if !cut {
+		status = send(w, out, fault)
+	}
+	s.logRequest(r, status, fault)
+}
+
+const maxBody = 50 << 20
+
+// play gives the answer, or reports that the connection is cut.
+func (s *Server) play(w http.ResponseWriter, r *http.Request, fault Fault, h handler) (out reply, cut bool) {
+	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxBody))
+	if err != nil {
+		return (&refusal{http.StatusRequestEntityTooLarge, "request entity too large"}).reply(), false
+	}
+	early, cut := fault.before(w, r)
+	if cut || early != nil {
+		return orEmpty(early), cut
+	}
+	out, err = s.answer(&request{Request: r, body: body}, h)
+	if err != nil {
+		out = failure(err)
+	}
+	return fault.after(w, r, out)
+}
+
+func orEmpty(early *reply) reply {
+	if early == nil {
+		return reply{}
+	}
+	return *early
+}
+
+func (s *Server) answer(r *request, h handler) (reply, error) {
+	if len(r.body) > 0 && !json.Valid(r.body) {
+		return reply{}, refuse(http.StatusBadRequest, "Expected property name or '}' in JSON at position 1")
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return h(r)
+}
+
+func failure(err error) reply {
+	var said *refusal
+	switch {
+	case errors.As(err, &said):
+		return said.reply()
+	case errors.Is(err, errUnauthorized):
+		return reply{http.StatusUnauthorized, map[string]any{"error": "Unauthorized Access"}}
+	case errors.Is(err, errForbidden):
+		return reply{http.StatusForbidden, map[string]any{"message": "Forbidden"}}
+	default:
+		return (&refusal{http.StatusInternalServerError, err.Error()}).reply()
+	}
+}
+
+// send writes the answer and returns its status, 0 when it was cut in half.
+func send(w http.ResponseWriter, out reply, fault Fault) int {
+	kind, raw := "text/html; charset=utf-8", []byte(nil)
+	if text, is := out.body.(page); is {
+		raw = []byte(text)
+	} else {
+		encoded, err := json.Marshal(out.body)
+		if err != nil {
+			encoded = []byte("null")
+		}
+		kind, raw = "application/json; charset=utf-8", encoded
+	}
+	w.Header().Set("Content-Type", kind)
+	if fault.Kind == HalfAnswer {
+		w.Header().Set("Content-Length", fmt.Sprint(len(raw)))
+		raw = raw[:len(raw)/2]
+	}
+	w.WriteHeader(out.status)
+	_, _ = w.Write(raw) // a client that left is none of the server's business
+	if fault.Kind == HalfAnswer {
+		hangUp(w)
+		return 0
+	}
+	return out.status
+}
+
+// second is the server's time as SQLite keeps it.
+func (s *Server) second() time.Time { return s.cfg.Now().UTC().Truncate(time.Second) }
+
+func stamp(t time.Time) string { return t.Format("2006-01-02T15:04:05.000Z") }
+
+// newest sorts rows as the server lists them: by the second of their last
+// change, the later saved first where that is equal.
+func newest(a, b *flow) int {
+	return cmp.Or(b.updated.Compare(a.updated), cmp.Compare(b.order, a.order))
+}
+
+func sorted(flows map[string]*flow) []*flow {
+	out := make([]*flow, 0, len(flows))
+	for _, f := range flows {
+		out = append(out, f)
+	}
+	slices.SortFunc(out, newest)
+	return out
+}
