@@ -86,3 +86,17 @@ func TestMarketplaceRoundTrip(t *testing.T) {
 		})
 	}
 }
+
+func TestMarketplaceValidates(t *testing.T) {
+	t.Parallel()
+	defs := definitions(t)
+	for _, s := range marketplace(t) {
+		t.Run(s.name, func(t *testing.T) {
+			t.Parallel()
+			report := flow.Validate(s.data, defs, flow.Check{Kind: s.kind, Template: true})
+			for _, f := range report.Errors() {
+				t.Error(f)
+			}
+		})
+	}
+}

@@ -1,0 +1,119 @@
+package flow
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// Summary describes a flow briefly, for a person or a prompt: no positions, no
+// handles, no schemas, long texts cut and secrets left out.
+type Summary struct {
+	Kind  Kind          `json:"kind"`
+	Nodes []NodeSummary `json:"nodes"`
+	Edges []string      `json:"edges,omitempty"`
+	// Notes counts sticky notes, Omitted the nodes that did not fit.
+	Notes   int `json:"notes,omitempty"`
+	Omitted int `json:"omitted_nodes,omitempty"`
+}
+
+// NodeSummary describes a node.
+type NodeSummary struct {
+	ID    string `json:"id"`
+	Name  string `json:"name"`
+	Label string `json:"label,omitempty"`
+	// Output is the chosen one of several.
+	Output string `json:"output,omitempty"`
+	Parent string `json:"parent,omitempty"`
+	// Credential says that one is bound; its id is nobody's business.
+	Credential bool `json:"credential,omitempty"`
+	// Params are the values that differ from the defaults, as "name=value".
+	Params []string `json:"params,omitempty"`
+}
+
+// Bounds of a summary.
+const (
+	maxSummaryNodes  = 60
+	maxSummaryParams = 12
+)
+
+// Summarize describes a graph. The same graph gives the same summary.
+func Summarize(g *Graph, kind Kind) Summary {
+	if kind == "" {
+		kind = KindOf(g)
+	}
+	s := Summary{Kind: kind}
+	for _, n := range g.Nodes() {
+		switch {
+		case isNote(n.Name()):
+			s.Notes++
+		case len(s.Nodes) == maxSummaryNodes:
+			s.Omitted++
+		default:
+			s.Nodes = append(s.Nodes, summarizeNode(n))
+		}
+	}
+	for _, e := range g.Edges() {
+		if len(s.Edges) < 2*maxSummaryNodes {
+			s.Edges = append(s.Edges, e.String())
+		}
+	}
+	return s
+}
+
+func summarizeNode(n Node) NodeSummary {
+	s := NodeSummary{
+		ID: n.id, Name: n.Name(), Label: clip(n.Label()), Output: n.output(), Parent: n.Parent(),
+		Credential: n.Credential() != "",
+	}
+	inputs, _ := get(n.raw, "data", "inputs")
+	params, anchors := n.params(), n.anchors()
+	for _, m := range members(inputs) {
+		value := inputs[m.from:m.to]
+		_, wired := byName(anchors, m.key)
+		if wired || falsy(value) || string(value) == "[]" || m.key == nestedCredential || len(s.Params) == maxSummaryParams {
+			continue
+		}
+		text := clip(strings.Join(strings.Fields(shown(value)), " "))
+		if f, ok := byName(params, m.key); ok {
+			standard, _ := get(f, "default")
+			switch {
+			case slices.Equal(compact(standard), compact(value)):
+				continue
+			case f.text("type") == "password":
+				text = masked
+			}
+		}
+		s.Params = append(s.Params, m.key+"="+text)
+	}
+	return s
+}
+
+// String writes the summary a node a line, then an edge a line.
+func (s Summary) String() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s with %d nodes and %d edges\n", s.Kind, len(s.Nodes)+s.Omitted, len(s.Edges))
+	for _, n := range s.Nodes {
+		fmt.Fprintf(&b, "%s (%s) %q", n.ID, n.Name, n.Label)
+		if n.Output != "" {
+			fmt.Fprintf(&b, " output=%s", n.Output)
+		}
+		if n.Parent != "" {
+			fmt.Fprintf(&b, " in=%s", n.Parent)
+		}
+		if n.Credential {
+			b.WriteString(" credential=bound")
+		}
+		for _, p := range n.Params {
+			b.WriteString(" " + p)
+		}
+		b.WriteByte('\n')
+	}
+	if s.Omitted > 0 {
+		fmt.Fprintf(&b, "… and %d more nodes\n", s.Omitted)
+	}
+	for _, e := range s.Edges {
+		b.WriteString(e + "\n")
+	}
+	return b.String()
+}

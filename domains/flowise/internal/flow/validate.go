@@ -1,0 +1,182 @@
+package flow
+
+import (
+	"fmt"
+	"strconv"
+
+	"github.com/manifold-run/manifold/contracts"
+)
+
+// Check says how a flow is looked at.
+type Check struct {
+	// Kind is the type under which the flow is stored; "" guesses it.
+	Kind Kind
+	// Template is for flows that came out of an export: it strips credentials,
+	// secrets and files and leaves values of one's own place empty, so what is
+	// missing of these is a warning.
+	Template bool
+}
+
+// Validate finds what Flowise accepts and then fails on when the flow runs,
+// and what it refuses. It never fails itself: whatever the bytes are, the
+// report tells.
+func Validate(flowData []byte, defs Definitions, check Check) Report {
+	c := &checker{kind: check.Kind, template: check.Template, defs: defs, nodes: map[string]*checkedNode{}}
+	c.run(flowData)
+	return Report{Kind: c.kind, Findings: c.findings, SHA256: contracts.HashBytes(flowData)}
+}
+
+// checker goes over one flow.
+type checker struct {
+	kind     Kind
+	template bool
+	defs     Definitions
+	findings []Finding
+	order    []*checkedNode
+	nodes    map[string]*checkedNode
+	edges    []Edge
+}
+
+// checkedNode is a node whose form can be looked into.
+type checkedNode struct {
+	Node
+	at       string
+	name     string
+	category string
+	// live says that the node takes part when the flow runs.
+	live bool
+}
+
+func (c *checker) run(flowData []byte) {
+	if err := checkJSON(flowData); err != nil {
+		c.add(SeverityError, Structure, "not_json", "", "", "the flowData "+err.Error(), "write JSON with the lists nodes and edges")
+		return
+	}
+	if c.kind != "" && !c.kind.Valid() {
+		c.add(SeverityError, Structure, "kind_unknown", "", "", fmt.Sprintf("there is no kind of flow %q", c.kind), "use CHATFLOW, AGENTFLOW or MULTIAGENT")
+		return
+	}
+	g, err := Decompile(flowData)
+	if err != nil {
+		for _, f := range faultsOf(err) {
+			c.add(SeverityError, Structure, "not_a_flow", f.Pointer, "", "the flowData "+f.Message, `write at least {"nodes":[],"edges":[]}`)
+		}
+		return
+	}
+	if c.kind == "" {
+		c.kind = KindOf(g)
+	}
+	c.edges = g.Edges()
+	for i, n := range g.Nodes() {
+		c.checkShape(n, "/nodes/"+strconv.Itoa(i))
+	}
+	for i, raw := range g.Edges() {
+		c.checkEdge(raw, "/edges/"+strconv.Itoa(i))
+	}
+	if c.kind == Agentflow {
+		c.checkAgentRun()
+	} else {
+		c.checkChatRun()
+	}
+	for _, n := range c.order {
+		c.checkNode(n)
+	}
+}
+
+func (c *checker) add(s Severity, k Category, code, pointer, node, message, fix string) {
+	c.findings = append(c.findings, Finding{
+		Pointer: pointer, Severity: s, Category: k, Code: code, NodeID: node, Message: message, Fix: fix,
+	})
+}
+
+// at adds a finding about a node. What is wrong with a node that takes no part
+// in the run is a warning.
+func (c *checker) at(n *checkedNode, k Category, code, place, message, fix string) {
+	s := SeverityError
+	if !n.live {
+		s = SeverityWarning
+	}
+	c.add(s, k, code, n.at+place, n.id, message, fix)
+}
+
+func (c *checker) warn(n *checkedNode, k Category, code, place, message, fix string) {
+	c.add(SeverityWarning, k, code, n.at+place, n.id, message, fix)
+}
+
+// lacking adds a finding about a value that an export leaves out.
+func (c *checker) lacking(n *checkedNode, k Category, code, place, message, fix string) {
+	if c.template {
+		c.warn(n, k, code, place, message, fix)
+		return
+	}
+	c.at(n, k, code, place, message, fix)
+}
+
+// checkShape looks for what the server reads without asking.
+func (c *checker) checkShape(node Node, at string) {
+	n := &checkedNode{Node: node, at: at}
+	fail := func(code, place, message, fix string) {
+		c.add(SeverityError, Structure, code, at+place, node.id, message, fix)
+	}
+	if firstByte(node.raw) != '{' {
+		fail("node_not_object", "", "the node is no object", "write the node as an object, or remove it")
+		return
+	}
+	if node.id == "" {
+		fail("id_missing", "/id", "the node has no id", "give it an id such as chatOpenAI_0")
+		return
+	}
+	if data, ok := get(node.raw, "data"); !ok || firstByte(data) != '{' {
+		fail("data_missing", "/data", "the node has no data; the server refuses it", "add the node again with AddNode")
+		return
+	}
+	if n.name = node.Name(); n.name == "" {
+		fail("name_missing", "/data/name", "the node does not say which kind it is", "add the node again with AddNode")
+		return
+	}
+	n.category = node.Category()
+	if _, twice := c.nodes[node.id]; twice {
+		c.warn(n, Structure, "id_twice", "/id", fmt.Sprintf("the id %q stands on another node, too", node.id), "give each node an id of its own")
+	} else {
+		c.nodes[node.id] = n
+	}
+	c.order = append(c.order, n)
+	if !isNote(n.name) {
+		c.checkParts(n)
+	}
+}
+
+// checkParts looks at the members of a node's data.
+func (c *checker) checkParts(n *checkedNode) {
+	parts := []struct {
+		key   string
+		first byte
+		fatal bool
+	}{
+		{"inputParams", '[', true},
+		{"inputs", '{', true},
+		{"inputAnchors", '[', false},
+		{"outputAnchors", '[', n.name == nodeIfElse || n.category == categoryLoader},
+		{"outputs", '{', false}, // what needs it is found by the run
+	}
+	for _, part := range parts {
+		value, ok := get(n.raw, "data", part.key)
+		if ok && firstByte(value) == part.first {
+			continue
+		}
+		severity := SeverityWarning
+		if part.fatal {
+			severity = SeverityError
+		}
+		what := "list"
+		if part.first == '{' {
+			what = "object"
+		}
+		c.add(severity, Structure, part.key+"_missing", n.at+"/data/"+part.key, n.id,
+			fmt.Sprintf("%s has no %s %s", n.id, what, part.key), "add the node again with AddNode")
+	}
+	if id := textAt(n.raw, "data", "id"); id != n.id {
+		c.add(SeverityError, Structure, "data_id", n.at+"/data/id", n.id,
+			fmt.Sprintf("data.id is %q, but the node's id is %q; the server uses both", id, n.id), "make data.id the id of the node")
+	}
+}

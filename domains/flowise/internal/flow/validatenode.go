@@ -1,0 +1,286 @@
+package flow
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/manifold-run/manifold/domains/flowise/internal/knowledge"
+)
+
+// checkNode looks at what a node is and holds.
+func (c *checker) checkNode(n *checkedNode) {
+	if isNote(n.name) {
+		return
+	}
+	def, known := c.defs.Node(n.name)
+	if !known {
+		d := draft{defs: c.defs}
+		c.at(n, Structure, "node_unknown", "/data/name", unknown("kind of node", n.name, d.similar(n.name)), "use a kind that the server has, or refresh the definitions")
+		def = &knowledge.Definition{}
+	}
+	if c.kind != Agentflow {
+		c.checkOutput(n)
+		c.checkAnchors(n, def)
+	}
+	c.checkParams(n, def)
+	c.checkCredential(n, def)
+	c.checkComponents(n)
+	c.checkSpecial(n)
+}
+
+// checkOutput asks a node with several outputs which one it gives.
+func (c *checker) checkOutput(n *checkedNode) {
+	outs, choice := n.outputs()
+	if !choice {
+		return
+	}
+	if _, ok := byName(outs, n.output()); !ok {
+		c.at(n, Structure, "output_unknown", "/data/outputs/output",
+			unknown("output of "+n.id, n.output(), names(outs)), "connect one of its outputs, or set it")
+	}
+}
+
+var referencePattern = regexp.MustCompile(`\{\{\s*([A-Za-z0-9_]+)\.data\.instance`)
+
+func referencesIn(value []byte) []string {
+	var out []string
+	for _, m := range referencePattern.FindAllSubmatch(value, -1) {
+		out = append(out, string(m[1]))
+	}
+	return out
+}
+
+// checkAnchors compares connections with the references that carry the values:
+// the server needs both.
+func (c *checker) checkAnchors(n *checkedNode, def *knowledge.Definition) {
+	for _, a := range anchorsOf(n, def) {
+		name := a.text("name")
+		place := "/data/inputs" + pointerTo(name)
+		value, _ := n.Input(name)
+		refs := referencesIn(value)
+		for _, id := range refs {
+			c.checkReference(n, name, id)
+		}
+		sources := c.sources(n.id, a.text("id"))
+		for _, source := range sources {
+			if slices.Contains(refs, source) {
+				continue
+			}
+			message := fmt.Sprintf("%s is connected to %s.%s, but its value does not arrive there", source, n.id, name)
+			if a.flag("optional") {
+				c.warn(n, Logic, "reference_missing", place, message, "disconnect and connect them again")
+			} else {
+				c.at(n, Logic, "reference_missing", place, message, "disconnect and connect them again")
+			}
+		}
+		if len(sources) > 1 && !a.flag("list") {
+			c.warn(n, Logic, "anchor_crowded", place, fmt.Sprintf("%s.%s takes one connection and has %d", n.id, name, len(sources)), "disconnect all but one")
+		}
+		if falsy(value) || string(value) == "[]" {
+			c.checkEmptyAnchor(n, def, a, len(sources) > 0)
+		}
+	}
+}
+
+// anchorsOf are the anchors that the node describes, or those of its kind.
+func anchorsOf(n *checkedNode, def *knowledge.Definition) []field {
+	if _, ok := get(n.raw, "data", "inputAnchors"); ok {
+		return n.anchors()
+	}
+	_, anchors, _ := buildInputs(def, n.id)
+	return fieldsOf(anchors)
+}
+
+func (c *checker) sources(target, handle string) []string {
+	var out []string
+	for _, e := range c.edges {
+		if e.Target == target && e.TargetHandle == handle && c.nodes[e.Source] != nil {
+			out = append(out, e.Source)
+		}
+	}
+	return out
+}
+
+func (c *checker) checkReference(n *checkedNode, name, id string) {
+	place := "/data/inputs" + pointerTo(name)
+	switch {
+	case c.nodes[id] == nil:
+		c.at(n, Logic, "reference_unknown", place, fmt.Sprintf("%s.%s refers to %q, which does not exist", n.id, name, id), "connect an existing node")
+	case !slices.ContainsFunc(c.edges, func(e Edge) bool { return e.Source == id && e.Target == n.id }):
+		c.at(n, Logic, "edge_missing", place, fmt.Sprintf("%s.%s refers to %s, but no edge leads from there; the server would not run it", n.id, name, id), "connect the nodes")
+	}
+}
+
+func (c *checker) checkEmptyAnchor(n *checkedNode, def *knowledge.Definition, a field, wired bool) {
+	name := a.text("name")
+	place := "/data/inputs" + pointerTo(name)
+	now, described := def.Input(name)
+	optional := a.flag("optional") || described && now.Optional
+	switch {
+	case name == "document" && n.category == categoryStore && !wired:
+		message := fmt.Sprintf("%s has no document loader to take its content from", n.id)
+		if n.name == "memoryVectorStore" {
+			c.at(n, Incomplete, "document_missing", place, message+"; what is kept in memory must be loaded by the flow", "connect a document loader to its anchor document")
+		} else {
+			c.warn(n, Incomplete, "document_missing", place, message, "connect a document loader, unless the store is filled elsewhere")
+		}
+	case !optional && !wired:
+		c.at(n, Incomplete, "anchor_missing", place, fmt.Sprintf("%s needs a connection to %s, which takes %s", n.id, name, a.text("type")),
+			"connect a node that gives "+a.text("type"))
+	}
+}
+
+// checkParams looks at the values that the canvas would show.
+func (c *checker) checkParams(n *checkedNode, def *knowledge.Definition) {
+	inputs := n.inputs()
+	for _, f := range n.params() {
+		p := f.decode()
+		if p.Type == "credential" || !displayed(&p, inputs, noIndex) {
+			continue
+		}
+		place := "/data/inputs" + pointerTo(p.Name)
+		value, _ := n.Input(p.Name)
+		if falsy(value) {
+			if c.requires(&p, def, inputs) {
+				c.lacking(n, Incomplete, "param_missing", place, fmt.Sprintf("%s needs a value for %s", n.id, p.Name), "set "+p.Name)
+			}
+			continue
+		}
+		c.checkParamValue(n, &p, value, place)
+	}
+}
+
+// requires tells whether an empty parameter is one too few. What the current
+// definition does without is not asked of an older node; false and 0 are
+// written as empty, and a condition has another tab to be written in.
+func (c *checker) requires(p *knowledge.Param, def *knowledge.Definition, inputs map[string]any) bool {
+	if p.Optional || p.Hidden {
+		return false
+	}
+	switch p.Type {
+	case "boolean", "tabs", "conditionFunction":
+		return false
+	case "number":
+		if len(p.Default) > 0 {
+			return false
+		}
+	}
+	if def.Name == "" {
+		return true
+	}
+	for i := range def.Inputs {
+		now := &def.Inputs[i]
+		if now.Name == p.Name && !now.Optional && displayed(now, inputs, noIndex) {
+			return true
+		}
+	}
+	return false
+}
+
+func (c *checker) checkParamValue(n *checkedNode, p *knowledge.Param, value []byte, place string) {
+	problem := checkValue(p, value)
+	switch {
+	case problem == "":
+	case p.Type == "options" || p.Type == "multiOptions" || p.Type == "asyncMultiOptions":
+		c.warn(n, Logic, "option_unknown", place, problem, "choose one of the options")
+	default:
+		c.at(n, Logic, "value_invalid", place, problem, "set "+p.Name+" to a value of its type")
+	}
+	if p.Type == "array" && firstByte(value) == '[' {
+		c.checkItems(n, p, value, place)
+	}
+	for _, id := range referencesIn(value) {
+		if c.nodes[id] == nil {
+			c.warn(n, Logic, "reference_unknown", place, fmt.Sprintf("%s.%s refers to %q, which does not exist", n.id, p.Name, id), "name an existing node")
+		}
+	}
+	for _, m := range agentReference.FindAllSubmatch(value, -1) {
+		if id := string(m[1]); c.kind == Agentflow && c.nodes[id] == nil {
+			c.warn(n, Logic, "reference_unknown", place, fmt.Sprintf("%s.%s refers to %q, which does not exist", n.id, p.Name, id), "name an existing node")
+		}
+	}
+}
+
+var agentReference = regexp.MustCompile(`\{\{\s*([A-Za-z]+Agentflow_[0-9]+)\b`)
+
+// checkItems asks for the values that each item of an array needs.
+func (c *checker) checkItems(n *checkedNode, p *knowledge.Param, value []byte, place string) {
+	inputs := n.inputs()
+	for i, item := range elements(value) {
+		scope, _ := decoded(item).(map[string]any)
+		for j := range p.Array {
+			m := &p.Array[j]
+			v, _ := get(item, m.Name)
+			shown := displayed(m, inputs, i) || displayed(m, scope, i)
+			if m.Optional || !shown || !falsy(v) && string(v) != `"<p></p>"` || m.Type == "boolean" || m.Type == "number" || len(m.Default) > 0 {
+				continue
+			}
+			c.lacking(n, Incomplete, "param_missing", place+"/"+strconv.Itoa(i)+pointerTo(m.Name),
+				fmt.Sprintf("item %d of %s.%s needs a value for %s", i, n.id, p.Name, m.Name), "set "+m.Name)
+		}
+	}
+}
+
+// checkCredential asks for the credential where the server looks for it.
+func (c *checker) checkCredential(n *checkedNode, def *knowledge.Definition) {
+	f, ok := byName(n.params(), "credential")
+	if !ok || n.Credential() != "" {
+		return
+	}
+	p := f.decode()
+	if p.Type != "credential" || p.Optional || def.Credential != nil && def.Credential.Optional || def.Name != "" && def.Credential == nil {
+		return
+	}
+	message := fmt.Sprintf("%s needs a credential of type %s", n.id, strings.Join(p.CredentialNames, " or "))
+	for _, wrong := range []string{"credential", nestedCredential} {
+		if value, there := n.Input(wrong); there && !falsy(value) {
+			message += "; the one in inputs." + wrong + " is not looked at"
+		}
+	}
+	c.lacking(n, Credential, "credential_missing", "/data/credential", message, "bind a credential with BindCredential")
+}
+
+// checkComponents looks at the components that parameters of an AGENTFLOW node
+// chose.
+func (c *checker) checkComponents(n *checkedNode) {
+	for _, choice := range chosen(n.Node, c.defs) {
+		place := "/data/inputs/" + strings.Join(choice.keys, "/")
+		if choice.def == nil {
+			d := draft{defs: c.defs}
+			c.at(n, Logic, "node_unknown", strings.TrimSuffix(place, "Config"), unknown("kind of node", choice.name, d.similar(choice.name)), "choose one that the server has")
+			continue
+		}
+		c.checkComponent(n, choice, place)
+	}
+}
+
+func (c *checker) checkComponent(n *checkedNode, choice choice, place string) {
+	config, _ := decoded(choice.config).(map[string]any)
+	credential := choice.def.Credential
+	if credential != nil && !credential.Optional && textAt(choice.config, nestedCredential) == "" {
+		c.lacking(n, Credential, "credential_missing", place+"/"+nestedCredential,
+			fmt.Sprintf("%s in %s.%s needs a credential of type %s", choice.name, n.id, choice.path, strings.Join(credential.CredentialNames, " or ")),
+			"bind a credential with BindCredential and param_name "+choice.path)
+	}
+	for i := range choice.def.Inputs {
+		p := &choice.def.Inputs[i]
+		value, _ := get(choice.config, p.Name)
+		if p.IsAnchor() || !displayed(p, config, noIndex) {
+			continue
+		}
+		if falsy(value) {
+			if c.requires(p, choice.def, config) {
+				c.lacking(n, Incomplete, "param_missing", place+pointerTo(p.Name),
+					fmt.Sprintf("%s in %s.%s needs a value for %s", choice.name, n.id, choice.path, p.Name), "set "+choice.path+"Config."+p.Name)
+			}
+			continue
+		}
+		c.checkParamValue(n, p, value, place+pointerTo(p.Name))
+	}
+	if choice.name == nodeMCP {
+		c.checkMCP(n, choice.config, place)
+	}
+}

@@ -1,0 +1,190 @@
+package flow
+
+import (
+	"fmt"
+	"slices"
+)
+
+// graphOf is what the server builds before a run: for each node what follows
+// it, and how much leads to it. An end that does not exist counts, too.
+type graphOf struct {
+	next, before map[string][]string
+	incoming     map[string]int
+}
+
+func (c *checker) graph() graphOf {
+	g := graphOf{next: map[string][]string{}, before: map[string][]string{}, incoming: map[string]int{}}
+	for _, n := range c.order {
+		if c.kind != Agentflow || !isNote(n.name) {
+			g.incoming[n.id] = 0
+		}
+	}
+	for _, e := range c.edges {
+		g.next[e.Source] = append(g.next[e.Source], e.Target)
+		g.before[e.Target] = append(g.before[e.Target], e.Source)
+		g.incoming[e.Target]++
+	}
+	return g
+}
+
+// checkChatRun follows how the server finds what to run in a CHATFLOW or
+// MULTIAGENT: the nodes at the end, and everything that leads to them.
+func (c *checker) checkChatRun() {
+	g := c.graph()
+	ends := c.endings(g)
+	var runnable []*checkedNode
+	for _, n := range ends {
+		if n.output() == "EndingNode" || endsFlow(n.category) {
+			runnable = append(runnable, n)
+		}
+	}
+	switch {
+	case len(ends) == 0:
+		c.add(SeverityError, Incomplete, "ending_missing", "/nodes", "",
+			"nothing ends the flow; the server says \"Ending nodes not found\"", "connect the nodes towards one chain, agent or engine")
+	case len(runnable) == 0:
+		n := ends[0]
+		c.add(SeverityError, Incomplete, "ending_kind", n.at, n.id,
+			fmt.Sprintf("%s ends the flow, but is no chain, agent or engine", n.id),
+			"connect it to a chain or an agent; a custom function needs the output EndingNode")
+	}
+	c.checkCircle(g, runnable)
+	c.markLive(g, runnable)
+	c.checkIsolated(g)
+}
+
+// endings are the nodes that others lead to and that lead nowhere; a single
+// node is one.
+func (c *checker) endings(g graphOf) []*checkedNode {
+	var out []*checkedNode
+	for _, n := range c.order {
+		if len(g.incoming) == 1 || len(g.next[n.id]) == 0 && g.incoming[n.id] > 0 {
+			out = append(out, n)
+		}
+	}
+	return out
+}
+
+func endsFlow(category string) bool {
+	return slices.Contains([]string{"Chains", "Agents", "Engine", categoryMultiagent, categorySequential}, category)
+}
+
+func (c *checker) markLive(g graphOf, from []*checkedNode) {
+	queue := slices.Clone(from)
+	for len(queue) > 0 {
+		n := queue[0]
+		queue = queue[1:]
+		if n.live {
+			continue
+		}
+		n.live = true
+		for _, id := range g.before[n.id] {
+			if prior := c.nodes[id]; prior != nil && !prior.live {
+				queue = append(queue, prior)
+			}
+		}
+	}
+}
+
+// checkCircle refuses circles that lead to an end: the server would walk them
+// for ever.
+func (c *checker) checkCircle(g graphOf, from []*checkedNode) {
+	const open, done = 1, 2
+	state := map[string]int{}
+	var circle *checkedNode
+	var walk func(id string)
+	walk = func(id string) {
+		state[id] = open
+		for _, prior := range g.before[id] {
+			switch {
+			case circle != nil:
+				return
+			case state[prior] == open:
+				circle = c.nodes[prior]
+			case state[prior] == 0:
+				walk(prior)
+			}
+		}
+		state[id] = done
+	}
+	for _, n := range from {
+		if state[n.id] == 0 && circle == nil {
+			walk(n.id)
+		}
+	}
+	if circle != nil {
+		c.add(SeverityError, Logic, "circle", circle.at, circle.id,
+			fmt.Sprintf("the connections of %s lead back to it", circle.id), "disconnect one edge of the circle")
+	}
+}
+
+func (c *checker) checkIsolated(g graphOf) {
+	for _, n := range c.order {
+		if !isNote(n.name) && !n.live && len(g.next[n.id]) == 0 && g.incoming[n.id] == 0 {
+			c.warn(n, Incomplete, "isolated", "", n.id+" is not connected and takes no part", "connect it, or remove it")
+		}
+	}
+	for _, n := range c.order {
+		if n.category == categoryAgentflow && !isNote(n.name) {
+			c.add(SeverityError, Structure, "kind_mismatch", n.at, n.id,
+				fmt.Sprintf("%s runs only in an AGENTFLOW, and the flow is a %s", n.id, c.kind), "store the flow as AGENTFLOW, or remove the node")
+		}
+	}
+}
+
+// checkAgentRun follows how the server begins an AGENTFLOW: at the one node
+// that nothing leads to.
+func (c *checker) checkAgentRun() {
+	g := c.graph()
+	var starts, all []*checkedNode
+	for _, n := range c.order {
+		if isNote(n.name) {
+			continue
+		}
+		n.live = true
+		all = append(all, n)
+		if n.name == nodeStart {
+			starts = append(starts, n)
+		}
+		c.checkAgentPlace(n, g)
+	}
+	if len(starts) == 0 {
+		c.add(SeverityError, Incomplete, "start_missing", "/nodes", "",
+			"the flow has no start node; the server says \"Start input type not found\"", "add startAgentflow and connect it to the first node")
+	}
+	for i, n := range starts {
+		switch value, _ := n.Input("startInputType"); {
+		case i > 0:
+			c.at(n, Structure, "start_twice", "", "the flow has a start node already", "remove all but one")
+		case falsy(value):
+			c.at(n, Incomplete, "param_missing", "/data/inputs/startInputType",
+				"the start node does not say what it takes; the server says \"Start input type not found\"", "set startInputType to chatInput or formInput")
+		case g.incoming[n.id] > 0:
+			c.at(n, Logic, "start_incoming", "", "something leads to the start node", "disconnect it; use a loop node to go back")
+		}
+	}
+	c.checkCircle(g, all)
+}
+
+// checkAgentPlace refuses nodes that nothing leads to: the server would take
+// them for starts, and allows one.
+func (c *checker) checkAgentPlace(n *checkedNode, g graphOf) {
+	inside := textAt(n.raw, "extent") == "parent"
+	if n.name != nodeStart && g.incoming[n.id] == 0 && !inside {
+		c.at(n, Incomplete, "isolated", "", fmt.Sprintf("nothing leads to %s; the server says \"Multiple starting nodes are not allowed\"", n.id),
+			"connect a node to it, or remove it")
+	}
+	if n.category != categoryAgentflow {
+		c.at(n, Structure, "kind_mismatch", "", fmt.Sprintf("%s does not run in an AGENTFLOW", n.id),
+			"remove it and choose it in a parameter of an agent, LLM or tool node")
+	}
+	parent := n.Parent()
+	if holder := c.nodes[parent]; parent != "" && (holder == nil || holder.name != nodeIteration) {
+		c.at(n, Structure, "parent", "/parentNode", fmt.Sprintf("%s stands in %q, which is no iteration", n.id, parent), "add the iteration, or add the node outside of one")
+	}
+	for _, id := range g.next[n.id] {
+		if next := c.nodes[id]; next != nil && next.Parent() != parent {
+			c.at(n, Logic, "iteration_border", "", fmt.Sprintf("the edge from %s to %s crosses the border of an iteration", n.id, id), "connect the iteration itself")
+		}
+	}
+}
