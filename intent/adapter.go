@@ -38,22 +38,22 @@ func NewAdapter(cfg Config, matcher ...Matcher) (*Adapter, error) {
 	return a, nil
 }
 
-// Prepare builds the index of a catalog ahead of the first message.
-func (a *Adapter) Prepare(catalog *contracts.Catalog) { a.local.Index(catalog) }
+// Prepare builds the index of a catalog ahead of the first message, and gives
+// it.
+func (a *Adapter) Prepare(catalog *contracts.Catalog) *Index { return a.local.Index(catalog) }
 
 // Understand reads a message and applies the gates. The error is about the
 // request itself or the matcher; a message that nobody understands is a
 // decline.
 func (a *Adapter) Understand(ctx context.Context, req Request) (Understanding, error) {
-	if req.Catalog == nil {
-		return Understanding{}, contracts.Errorf(contracts.CodeInvalid, "understand a message: there is no catalog")
+	u, _, err := a.Explain(ctx, req)
+	return u, err
+}
+
+func (req Request) query() Query {
+	return Query{
+		Message: req.Message, Catalog: req.Catalog, Domain: req.Domain, Only: req.Only, Roles: req.Roles, Phase: req.Phase, Now: localNow(req),
 	}
-	if n := utf8.RuneCountInString(req.Message); n > contracts.MaxMessageChars {
-		return Understanding{}, contracts.Errorf(contracts.CodeTooLarge, "the message has %d characters; at most %d can be read", n, contracts.MaxMessageChars)
-	}
-	return a.understand(ctx, Query{
-		Message: req.Message, Catalog: req.Catalog, Domain: req.Domain, Roles: req.Roles, Phase: req.Phase, Now: localNow(req),
-	})
 }
 
 func localNow(req Request) time.Time {
@@ -64,12 +64,44 @@ func localNow(req Request) time.Time {
 }
 
 func (a *Adapter) understand(ctx context.Context, q Query) (Understanding, error) {
+	u, _, err := a.explain(ctx, q)
+	return u, err
+}
+
+func (a *Adapter) explain(ctx context.Context, q Query) (Understanding, []Clause, error) {
 	clauses, err := a.matcher.Match(ctx, q)
 	if err != nil {
-		return Understanding{}, fmt.Errorf("match the message: %w", err)
+		return Understanding{}, nil, fmt.Errorf("match the message: %w", err)
 	}
 	g := &gating{cfg: a.cfg, q: q, clauses: clauses, ids: map[int]string{}}
-	return g.decide(), nil
+	return g.decide(), clauses, nil
+}
+
+// Explain is Understand, and tells besides what the matcher made of each
+// request, before the gates.
+func (a *Adapter) Explain(ctx context.Context, req Request) (Understanding, []Clause, error) {
+	if req.Catalog == nil {
+		return Understanding{}, nil, contracts.Errorf(contracts.CodeInvalid, "understand a message: there is no catalog")
+	}
+	if n := utf8.RuneCountInString(req.Message); n > contracts.MaxMessageChars {
+		return Understanding{}, nil, contracts.Errorf(contracts.CodeTooLarge, "the message has %d characters; at most %d can be read", n, contracts.MaxMessageChars)
+	}
+	return a.explain(ctx, req.query())
+}
+
+// Shortlist gives the capabilities that a message may be about, best first, as
+// the local matcher sees it, whatever engine decides.
+func (a *Adapter) Shortlist(ctx context.Context, req Request, most int) ([]Ranked, error) {
+	if req.Catalog == nil {
+		return nil, contracts.Errorf(contracts.CodeInvalid, "make a shortlist: there is no catalog")
+	}
+	return a.local.Shortlist(ctx, req.query(), most)
+}
+
+// Settle trains and calibrates the index of a catalog now, instead of waiting
+// for it to be done in the background.
+func (a *Adapter) Settle(ctx context.Context, catalog *contracts.Catalog) (*Index, error) {
+	return a.local.Settle(ctx, catalog)
 }
 
 // Fill reads the parameters of one capability from a text, such as the answer

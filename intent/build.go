@@ -4,6 +4,7 @@ import (
 	"math"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/manifold-run/manifold/contracts"
 	"github.com/manifold-run/manifold/intent/internal/slot"
@@ -41,7 +42,7 @@ type builder struct {
 func NewIndex(catalog *contracts.Catalog) *Index { return newIndex(catalog, slot.NewTools()) }
 
 func newIndex(catalog *contracts.Catalog, tools *slot.Tools) *Index {
-	x := &Index{snapshot: catalog.Snapshot, tools: tools, moods: newMoodReader(), features: map[uint32]int32{}, exact: map[string][]int32{}, heads: map[string]bool{}, openers: map[string]bool{}, refs: map[string]*indexed{}}
+	x := &Index{snapshot: catalog.Snapshot, provisional: true, tools: tools, moods: newMoodReader(), features: map[uint32]int32{}, exact: map[string][]int32{}, heads: map[string]bool{}, openers: map[string]bool{}, refs: map[string]*indexed{}}
 	x.values = valueWords(catalog)
 	b := &builder{x: x}
 	for d, domain := range catalog.Domains {
@@ -59,7 +60,8 @@ func newIndex(catalog *contracts.Catalog, tools *slot.Tools) *Index {
 	b.weigh()
 	b.centroids()
 	b.rankWords()
-	x.scratch.New = func() any { return x.newScratch() }
+	x.capDF = b.capDF
+	x.scratch = &sync.Pool{New: func() any { return x.newScratch() }}
 	return x
 }
 
@@ -283,7 +285,7 @@ func (b *builder) centroids() {
 		slices.Sort(touched)
 		cells = append(cells, b.normalised(touched, sums, int32(number))...)
 	}
-	x.vectors = newMatrix(cells, len(b.df))
+	x.vectors = []matrix{newMatrix(cells, len(b.df))}
 }
 
 // normalised empties sums into cells of length one per block.
@@ -360,5 +362,5 @@ func (b *builder) rankWords() {
 			i = j
 		}
 	}
-	b.x.bm25 = newMatrix(cells, len(b.df))
+	b.x.bm25 = []matrix{newMatrix(cells, len(b.df))}
 }

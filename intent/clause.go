@@ -59,6 +59,9 @@ func (s *sentenceReader) allowed(c *indexed) bool {
 	if s.q.Domain != "" && c.entry.Domain != s.q.Domain {
 		return false
 	}
+	if len(s.q.Only) > 0 && !slices.Contains(s.q.Only, c.entry.Ref()) {
+		return false
+	}
 	if s.q.Phase != "" && len(meta.Phases) > 0 && !slices.Contains(meta.Phases, s.q.Phase) {
 		return false
 	}

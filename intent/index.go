@@ -13,15 +13,21 @@ import (
 // was built; a new catalog makes a new one.
 type Index struct {
 	snapshot string
-	tools    *slot.Tools
+	// provisional tells that training and calibration are still to come.
+	provisional bool
+	tools       *slot.Tools
 	moods    *moodReader
 	caps     []*indexed
 	refs     map[string]*indexed
 	// features gives the dense number of each hashed feature.
 	features map[uint32]int32
 	idf      []float32
-	vectors  matrix // centroids, by feature
-	bm25     matrix // word weights of the capabilities' documents, by feature
+	// vectors are the weights of the capabilities, first centroids and then
+	// trained ones, and bm25 the weights of the words of their documents. Later
+	// layers hold capabilities that came later.
+	vectors []matrix
+	bm25    []matrix
+	capDF   []int32 // capabilities that have a feature
 	docs     []sentence
 	exact    map[string][]int32
 	domains  []domainName
@@ -31,7 +37,7 @@ type Index struct {
 	values map[string]bool
 	// openers are the words that examples begin with.
 	openers map[string]bool
-	scratch sync.Pool
+	scratch *sync.Pool
 }
 
 // indexed is one routable capability.
@@ -81,12 +87,18 @@ type matrix struct {
 }
 
 func (m matrix) row(feature int32) ([]int32, []float32) {
+	if int(feature) >= len(m.start)-1 {
+		return nil, nil // it came later
+	}
 	from, to := m.start[feature], m.start[feature+1]
 	return m.caps[from:to], m.weight[from:to]
 }
 
 // Snapshot is the snapshot of the catalog that the index was made from.
 func (x *Index) Snapshot() string { return x.snapshot }
+
+// Provisional tells that training and calibration are still to come.
+func (x *Index) Provisional() bool { return x.provisional }
 
 // Size is the number of capabilities that can be chosen.
 func (x *Index) Size() int { return len(x.caps) }

@@ -22,6 +22,8 @@ type Query struct {
 	Catalog *contracts.Catalog
 	// Domain limits the candidates to one domain; empty means all.
 	Domain string
+	// Only limits the candidates to these capabilities; empty means all.
+	Only []string
 	// Roles are the caller's; a capability with allowed_roles needs one of them.
 	Roles []string
 	// AnyRole lifts the limit, for tests of a catalog.
@@ -77,7 +79,10 @@ type Request struct {
 	Catalog *contracts.Catalog
 	// Domain is the only domain to choose from; empty means all.
 	Domain string
-	Roles  []string
+	// Only are the only capabilities to choose from, by their full names; empty
+	// means all.
+	Only  []string
+	Roles []string
 	// Phase limits the choice to capabilities of a phase; empty means all.
 	Phase string
 	Now   time.Time

@@ -96,31 +96,40 @@ func (x *Index) search(tokens []text.Token, allowed func(*indexed) bool) []hit {
 		s = x.newScratch()
 	}
 	defer x.scratch.Put(s)
-	clear(s.vector)
-	clear(s.bm25)
 	v := x.vectorOf(tokens)
-	for k, id := range v.features {
-		w := x.idf[id] * v.wordNorm
-		if k >= v.words {
-			w = x.idf[id] * v.charNorm
-		}
-		caps, weights := x.vectors.row(id)
-		for i, number := range caps {
-			s.vector[number] += w * weights[i] / 2
-		}
-	}
-	for _, id := range v.terms {
-		caps, weights := x.bm25.row(id)
-		for i, number := range caps {
-			s.bm25[number] += weights[i]
-		}
-	}
+	x.score(s, v)
 	hits := x.firstStage(s, allowed)
 	x.secondStage(s, hits, v)
 	x.named(hits, tokens)
 	x.sayExactly(&hits, tokens, allowed)
 	sortHits(hits)
 	return hits
+}
+
+// score fills in the likeness of every capability to a request.
+func (x *Index) score(s *scratch, v vector) {
+	clear(s.vector)
+	clear(s.bm25)
+	for k, id := range v.features {
+		w := x.idf[id] * v.wordNorm / 2
+		if k >= v.words {
+			w = x.idf[id] * v.charNorm / 2
+		}
+		for _, m := range x.vectors {
+			caps, weights := m.row(id)
+			for i, number := range caps {
+				s.vector[number] += float32(w * weights[i])
+			}
+		}
+	}
+	for _, id := range v.terms {
+		for _, m := range x.bm25 {
+			caps, weights := m.row(id)
+			for i, number := range caps {
+				s.bm25[number] += weights[i]
+			}
+		}
+	}
 }
 
 // firstStage keeps the best by centroid and words.
@@ -132,7 +141,7 @@ func (x *Index) firstStage(s *scratch, allowed func(*indexed) bool) []hit {
 	hits := make([]hit, 0, 2*shortlist)
 	floor := 0.0
 	for number, c := range x.caps {
-		if s.vector[number] == 0 && s.bm25[number] == 0 || !allowed(c) {
+		if c == nil || s.vector[number] == 0 && s.bm25[number] == 0 || !allowed(c) {
 			continue
 		}
 		h := hit{number: int32(number), centroid: float64(s.vector[number])}
@@ -213,9 +222,11 @@ func (x *Index) named(hits []hit, tokens []text.Token) {
 // uses tells whether the document of a capability has all of the words.
 func (x *Index) uses(number int32, terms []int32) bool {
 	return !slices.ContainsFunc(terms, func(id int32) bool {
-		caps, _ := x.bm25.row(id)
-		_, found := slices.BinarySearch(caps, number)
-		return !found
+		return !slices.ContainsFunc(x.bm25, func(m matrix) bool {
+			caps, _ := m.row(id)
+			_, found := slices.BinarySearch(caps, number)
+			return found
+		})
 	})
 }
 
@@ -239,7 +250,7 @@ func (d domainName) in(tokens []text.Token) ([]text.Token, bool) {
 // for word.
 func (x *Index) sayExactly(hits *[]hit, tokens []text.Token, allowed func(*indexed) bool) {
 	for _, number := range x.exact[normal(tokens)] {
-		if !allowed(x.caps[number]) {
+		if c := x.caps[number]; c == nil || !allowed(c) {
 			continue
 		}
 		at := slices.IndexFunc(*hits, func(h hit) bool { return h.number == number })

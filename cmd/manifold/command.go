@@ -88,7 +88,7 @@ func (c *cli) root() *cobra.Command {
 	root.AddCommand(
 		c.serveCommand(), c.askCommand(), c.planCommand(), c.runsCommand(), c.runCommand(), c.sessionsCommand(),
 		c.gatesCommand(), c.approveCommand(), c.rejectCommand(), c.answerCommand(), c.settleCommand(),
-		c.locksCommand(), c.domainCommand(), c.keyCommand(), c.auditCommand(), c.versionCommand(),
+		c.locksCommand(), c.domainCommand(), c.evalCommand(), c.keyCommand(), c.auditCommand(), c.versionCommand(),
 	)
 	return root
 }
@@ -117,14 +117,14 @@ func describe(err error) string {
 	if !ok {
 		return err.Error()
 	}
-	text := e.Message
+	lines := []string{e.Message}
 	for _, f := range e.Faults {
-		text += "\n  " + f.Pointer + ": " + f.Message
+		lines = append(lines, f.Pointer+": "+f.Message)
 	}
 	if e.Code == contracts.CodeUnauthorized {
-		text += "\n  set MANIFOLD_KEY to a valid key"
+		lines = append(lines, "set MANIFOLD_KEY to a valid key")
 	}
-	return text
+	return strings.Join(lines, "\n  ")
 }
 
 // client connects as the flags, the environment or the file say.
@@ -167,7 +167,7 @@ func (c *cli) settings() (app.ClientSettings, error) {
 	if !asked {
 		path = filepath.Join(dataDir(c.getenv), "client.json")
 	}
-	body, err := os.ReadFile(path)
+	body, err := os.ReadFile(path) //nolint:gosec // the file that the caller names
 	if errors.Is(err, fs.ErrNotExist) && !asked {
 		return s, nil
 	}

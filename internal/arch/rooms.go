@@ -69,6 +69,7 @@ func coreRooms() []Room {
 		{Dir: "contracts", Modules: []string{"github.com/santhosh-tekuri/jsonschema/v5"}},
 		{Dir: "expr", Rooms: []string{"contracts"}},
 		{Dir: "intent", Rooms: words, Modules: []string{"github.com/kljensen/snowball", "golang.org/x/text"}},
+		{Dir: "intent/eval", Rooms: append(words, "intent")},
 		{Dir: "planner", Rooms: words},
 		{Dir: "execution", Rooms: words, Modules: []string{"golang.org/x/sync/errgroup", "golang.org/x/time/rate"}},
 		suite("execution/executiontest", append(words, "execution")),
@@ -131,7 +132,7 @@ func edgeRooms() []Room {
 	return []Room{
 		{Dir: "internal/app", Rooms: slices.Concat(core, adapters), Modules: []string{"*"}},
 		{
-			Dir: "cmd/manifold", Rooms: []string{"contracts", "internal/app", "client", "domainkit/conformance"},
+			Dir: "cmd/manifold", Rooms: []string{"contracts", "intent", "intent/eval", "internal/app", "client", "domainkit/conformance"},
 			Modules: []string{"github.com/spf13/cobra", "golang.org/x/term"},
 		},
 		{Dir: "cmd/demo", Rooms: append(whole, "domainkit/sqlitestore", "domains/*", "examples/*"), Modules: []string{"golang.org/x/term"}},

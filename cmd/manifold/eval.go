@@ -1,0 +1,164 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/manifold-run/manifold/contracts"
+	"github.com/manifold-run/manifold/intent"
+	"github.com/manifold-run/manifold/intent/eval"
+)
+
+// maxSetBytes bounds a file or a manifest that is measured.
+const maxSetBytes = 64 << 20
+
+// evalFlags are what the command line says about a measurement.
+type evalFlags struct {
+	manifests, splits []string
+	examples, limit   int
+	seeds             []uint
+	perturb, rename   bool
+	untrained, wrong  bool
+	gates             intent.Config
+}
+
+func (c *cli) evalCommand() *cobra.Command {
+	var f evalFlags
+	cmd := &cobra.Command{
+		Use: "eval [FILE]…", Short: "Measure how well sentences are understood, and say what manifests lack",
+		Long: `Runs sentences whose meaning is known through the matcher of this machine and
+counts what became of them; no server is needed. A file holds either manifests
+with cases ({"name","manifests","cases"}), or a manifest, whose own tests are
+the cases. All that --manifest names is put side by side, as on one site, and
+is looked through for capabilities that collide or have too few examples.`,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if len(args)+len(f.manifests) == 0 {
+				return usagef("nothing to measure; name a FILE or --manifest URL")
+			}
+			return c.eval(cmd.Context(), args, f)
+		},
+	}
+	flags := cmd.Flags()
+	flags.StringArrayVar(&f.manifests, "manifest", nil, "URL of a domain service, or a file: a manifest to look through with the others")
+	flags.StringSliceVar(&f.splits, "split", nil, "only the cases of these splits")
+	flags.IntVar(&f.examples, "n", 0, "how many examples of each capability to keep, chosen by seed; 0 keeps all")
+	flags.UintSliceVar(&f.seeds, "seeds", []uint{1, 2, 3}, "seeds of the draws; figures are their means")
+	flags.BoolVar(&f.perturb, "perturb", false, "write the sentences with typing errors, without some small words, in other cases")
+	flags.BoolVar(&f.rename, "rename", false, "replace the names of capabilities by numbers")
+	flags.BoolVar(&f.untrained, "untrained", false, "measure the index as it is at once after a registration")
+	flags.BoolVar(&f.wrong, "wrong", false, "list the sentences that were not understood")
+	flags.IntVar(&f.limit, "limit", 0, "the most cases of a draw; 0 takes all")
+	flags.Float64Var(&f.gates.Accept, "accept", 0, "confidence from which a read is done")
+	flags.Float64Var(&f.gates.AcceptWrite, "accept-write", 0, "confidence from which a write is done")
+	flags.Float64Var(&f.gates.Clarify, "clarify", 0, "confidence from which it is worth asking")
+	return cmd
+}
+
+func (c *cli) eval(ctx context.Context, files []string, f evalFlags) error {
+	var reports []eval.Report
+	for _, path := range files {
+		set, err := readSet(ctx, path)
+		if err != nil {
+			return err
+		}
+		report, err := c.measure(ctx, set, f)
+		if err != nil {
+			return err
+		}
+		reports = append(reports, report)
+	}
+	if len(f.manifests) > 0 {
+		report, err := c.evalManifests(ctx, f)
+		if err != nil {
+			return err
+		}
+		reports = append(reports, report)
+	}
+	return c.show(reports, func() {
+		for _, r := range reports {
+			c.out.printf("%s", r.Text())
+			c.wrong(r, f.wrong)
+		}
+	})
+}
+
+func (c *cli) evalManifests(ctx context.Context, f evalFlags) (eval.Report, error) {
+	var sets []eval.Set
+	for _, from := range f.manifests {
+		set, err := readSet(ctx, from)
+		if err != nil {
+			return eval.Report{}, err
+		}
+		sets = append(sets, set)
+	}
+	return c.measure(ctx, eval.Merge(sets...), f)
+}
+
+func (c *cli) measure(ctx context.Context, set eval.Set, f evalFlags) (eval.Report, error) {
+	opt := eval.Options{Gates: f.gates, Untrained: f.untrained, Limit: f.limit, Now: time.Now()}
+	if f.examples == 0 && !f.perturb {
+		f.seeds = f.seeds[:min(1, len(f.seeds))] // there is nothing to draw
+	}
+	for _, seed := range f.seeds {
+		opt.Draws = append(opt.Draws, eval.Draw{Examples: f.examples, Seed: uint64(seed), Perturb: f.perturb, Rename: f.rename})
+	}
+	if terminal(c.errs.w) {
+		opt.Progress = func(text string) { c.errs.printf("%s: %s\n", set.Name, text) }
+	}
+	return eval.Run(ctx, set.Select(f.splits...), opt)
+}
+
+func (c *cli) wrong(r eval.Report, all bool) {
+	if !all {
+		return
+	}
+	for _, w := range r.Wrong {
+		want := strings.Join(w.Want, ", ")
+		if want == "" {
+			want = "nothing"
+		}
+		c.out.printf("  %s: %s\n    wanted %s; %s at %.2f (%s)\n", w.ID, oneLine(w.Text), want, w.Found, w.Confidence, w.Gate)
+	}
+}
+
+// readSet reads a file, or the manifest of a service.
+func readSet(ctx context.Context, from string) (eval.Set, error) {
+	body, err := readManifest(ctx, from)
+	if err != nil {
+		return eval.Set{}, fmt.Errorf("read %s: %w", from, err)
+	}
+	set, err := eval.Parse(body)
+	if err != nil {
+		return eval.Set{}, fmt.Errorf("%s: %w", from, err)
+	}
+	return set, nil
+}
+
+func readManifest(ctx context.Context, from string) ([]byte, error) {
+	if !strings.HasPrefix(from, "http://") && !strings.HasPrefix(from, "https://") {
+		return os.ReadFile(from)
+	}
+	url := strings.TrimSuffix(strings.TrimRight(from, "/"), "/manifest") + "/manifest"
+	ctx, cancel := context.WithTimeout(ctx, 30*time.Second)
+	defer cancel()
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, url, http.NoBody)
+	if err != nil {
+		return nil, err
+	}
+	res, err := http.DefaultClient.Do(req)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = res.Body.Close() }() // read to its end or given up
+	if res.StatusCode != http.StatusOK {
+		return nil, contracts.Errorf(contracts.CodeUnavailable, "the service answered %s", res.Status)
+	}
+	return io.ReadAll(io.LimitReader(res.Body, maxSetBytes))
+}

@@ -1,0 +1,59 @@
+package intent
+
+import (
+	"context"
+	"slices"
+
+	"github.com/manifold-run/manifold/contracts"
+)
+
+// shareWhole is what a whole message counts beside its requests in a shortlist.
+const shareWhole = 0.5
+
+// Ranked is a place in a shortlist.
+type Ranked struct {
+	Entry *contracts.CapabilityEntry
+	// Score orders; it is no probability.
+	Score float64
+}
+
+// Shortlist gives the capabilities that a message may be about, best first:
+// each of its requests counts, and the whole. Parameters are not read.
+func (l *Local) Shortlist(ctx context.Context, q Query, most int) ([]Ranked, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, contracts.Errorf(contracts.CodeUnavailable, "read the message: %w", err)
+	}
+	x := l.Index(q.Catalog)
+	s := &sentenceReader{x: x, q: q, m: l.tools.Read(q.Message, q.Now), parts: map[[2]int]*part{}}
+	hits := s.shortlist()
+	out := make([]Ranked, 0, min(most, len(hits)))
+	for _, h := range hits[:min(most, len(hits))] {
+		out = append(out, Ranked{x.caps[h.number].entry, h.score})
+	}
+	return out, nil
+}
+
+// shortlist ranks by the request that a capability fits best and by the whole.
+// A message that is one request is not cut.
+func (s *sentenceReader) shortlist() []hit {
+	whole := s.x.search(s.m.Tokens, s.allowed)
+	pieces := s.x.pieces(s.m)
+	if len(pieces) < 2 || len(pieces) > maxPieces {
+		return whole
+	}
+	best := map[int32]float64{}
+	for _, p := range pieces {
+		for _, h := range s.x.search(s.m.Tokens[p.from:p.to], s.allowed) {
+			best[h.number] = max(best[h.number], h.score)
+		}
+	}
+	for i, h := range whole {
+		whole[i].score = shareWhole*h.score + best[h.number]
+		delete(best, h.number)
+	}
+	for number, score := range best {
+		whole = append(whole, hit{number: number, score: score})
+	}
+	sortHits(whole)
+	return slices.Clip(whole)
+}

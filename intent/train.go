@@ -1,0 +1,251 @@
+package intent
+
+import (
+	"cmp"
+	"context"
+	"math"
+	"math/rand/v2"
+	"slices"
+)
+
+// Training starts from the centroids and moves each capability's weights away
+// from the sentences of the capabilities that it is mistaken for. The
+// constants were set once, on none of the catalogs that it is measured with.
+const (
+	trainEpochs = 3
+	trainRivals = 8
+	// trainSharpness is how much a difference in likeness counts in the softmax.
+	trainSharpness = 24
+	trainRate      = 0.5
+	// trainMargin is how sure the model must be of a sentence to leave it alone.
+	trainMargin = 0.02
+	// trainFloor is the weight below which a feature tells nothing.
+	trainFloor = 0.004
+)
+
+// trainOrder seeds the order of sentences: it is fixed, so that the same
+// catalog gives the same weights.
+const trainOrder = 20
+
+// lesson is one sentence to learn: what it says and what it must not be taken
+// for.
+type lesson struct {
+	doc    int32
+	truth  int32
+	rivals []int32
+}
+
+// trained gives a copy of the index with trained weights. It takes time, and
+// stops when ctx does.
+func (x *Index) trained(ctx context.Context) (*Index, error) {
+	lessons, err := x.lessons(ctx)
+	if err != nil || len(lessons) == 0 {
+		return x, err
+	}
+	t := &trainer{x: x, tables: make([]table, len(x.caps))}
+	t.seed()
+	order := rand.New(rand.NewPCG(trainOrder, trainEpochs)).Perm(len(lessons))
+	for epoch := range trainEpochs {
+		t.rate = trainRate / float32(1+epoch)
+		for n, at := range order {
+			if n%256 == 0 && ctx.Err() != nil {
+				return nil, ctx.Err()
+			}
+			t.learn(lessons[at])
+		}
+	}
+	y := *x
+	y.vectors = []matrix{t.matrix()}
+	return &y, nil
+}
+
+// lessons finds the rivals of every example by the untrained index.
+func (x *Index) lessons(ctx context.Context) ([]lesson, error) {
+	var out []lesson
+	s := x.newScratch()
+	everything := func(*indexed) bool { return true }
+	for number, c := range x.caps {
+		if ctx.Err() != nil {
+			return nil, ctx.Err()
+		}
+		if c == nil {
+			continue
+		}
+		for d := c.firstDoc; d < c.firstDoc+int32(c.examples)+1 && d < c.firstNot; d++ {
+			l := lesson{doc: d, truth: int32(number), rivals: x.rivals(s, d, int32(number), everything)}
+			if len(l.rivals) > 0 {
+				out = append(out, l)
+			}
+		}
+	}
+	return out, nil
+}
+
+// rivals are the capabilities that a sentence is most like, beside its own.
+func (x *Index) rivals(s *scratch, doc, truth int32, allowed func(*indexed) bool) []int32 {
+	v := x.vectorOfSentence(&x.docs[doc])
+	x.score(s, v)
+	hits := x.firstStage(s, allowed)
+	out := make([]int32, 0, trainRivals)
+	for _, h := range hits {
+		if h.number != truth && len(out) < trainRivals {
+			out = append(out, h.number)
+		}
+	}
+	return out
+}
+
+// vectorOfSentence reads an indexed sentence as if it were a request.
+func (x *Index) vectorOfSentence(s *sentence) vector {
+	return vector{features: s.features, words: int(s.words), wordNorm: s.wordNorm, charNorm: s.charNorm, terms: s.features[:s.words]}
+}
+
+// trainer holds the weights of all capabilities while they are learned.
+type trainer struct {
+	x      *Index
+	tables []table
+	rate   float32
+	values []float32 // of the features of the current sentence
+}
+
+// seed fills the tables with the centroids.
+func (t *trainer) seed() {
+	for _, m := range t.x.vectors {
+		for id := range len(m.start) - 1 {
+			caps, weights := m.row(int32(id))
+			for i, number := range caps {
+				t.tables[number].add(int32(id), weights[i])
+			}
+		}
+	}
+}
+
+// learn does one step of stochastic gradient descent on a sentence.
+func (t *trainer) learn(l lesson) {
+	s := &t.x.docs[l.doc]
+	t.values = t.values[:0]
+	for k, id := range s.features {
+		norm := s.wordNorm
+		if int32(k) >= s.words {
+			norm = s.charNorm
+		}
+		t.values = append(t.values, t.x.idf[id]*norm)
+	}
+	var p [trainRivals + 1]float32
+	probs := p[:len(l.rivals)+1]
+	probs[0] = t.likeness(l.truth, s.features)
+	for i, r := range l.rivals {
+		probs[i+1] = t.likeness(r, s.features)
+	}
+	softmax(probs)
+	if 1-probs[0] < trainMargin {
+		return
+	}
+	t.move(l.truth, s.features, t.rate*(1-probs[0]))
+	for i, r := range l.rivals {
+		if probs[i+1] >= trainMargin/2 {
+			t.move(r, s.features, -t.rate*probs[i+1])
+		}
+	}
+}
+
+func (t *trainer) likeness(number int32, features []int32) float32 {
+	var sum float32
+	table := &t.tables[number]
+	for k, id := range features {
+		sum += float32(table.get(id) * t.values[k])
+	}
+	return sum / 2
+}
+
+func (t *trainer) move(number int32, features []int32, step float32) {
+	table := &t.tables[number]
+	for k, id := range features {
+		if t.values[k] != 0 {
+			table.add(id, float32(step*t.values[k]))
+		}
+	}
+}
+
+// softmax turns likenesses into probabilities.
+func softmax(z []float32) {
+	top := slices.Max(z)
+	var sum float64
+	for i := range z {
+		e := math.Exp(trainSharpness * float64(z[i]-top))
+		z[i] = float32(e)
+		sum += e
+	}
+	for i := range z {
+		z[i] = float32(float64(z[i]) / sum)
+	}
+}
+
+// matrix turns the tables into an inverted index, without the weights that
+// tell nothing.
+func (t *trainer) matrix() matrix {
+	var cells []cell
+	for number := range t.tables {
+		from := len(cells)
+		table := &t.tables[number]
+		for i, key := range table.keys {
+			if w := table.weights[i]; key > 0 && (w > trainFloor || w < -trainFloor) {
+				cells = append(cells, cell{key - 1, int32(number), w})
+			}
+		}
+		slices.SortFunc(cells[from:], func(a, b cell) int { return cmp.Compare(a.feature, b.feature) })
+	}
+	return newMatrix(cells, len(t.x.idf))
+}
+
+// table is a small hash table from features to weights, which costs a fraction
+// of a map.
+type table struct {
+	keys    []int32 // feature plus one; 0 is free
+	weights []float32
+	used    int
+	shift   uint8
+}
+
+// place finds the slot of a feature, or the free slot where it belongs.
+func (t *table) place(feature int32) int {
+	at := int(uint32(feature) * 2654435769 >> t.shift)
+	for t.keys[at] != 0 && t.keys[at] != feature+1 {
+		at = (at + 1) & (len(t.keys) - 1)
+	}
+	return at
+}
+
+func (t *table) get(feature int32) float32 {
+	if t.used == 0 {
+		return 0
+	}
+	return t.weights[t.place(feature)]
+}
+
+func (t *table) add(feature int32, w float32) {
+	if 4*(t.used+1) > 3*len(t.keys) {
+		t.grow()
+	}
+	at := t.place(feature)
+	if t.keys[at] == 0 {
+		t.keys[at] = feature + 1
+		t.used++
+	}
+	t.weights[at] += w
+}
+
+func (t *table) grow() {
+	old := *t
+	size := max(64, 2*len(old.keys))
+	t.keys, t.weights, t.used = make([]int32, size), make([]float32, size), 0
+	t.shift = 32
+	for n := size; n > 1; n /= 2 {
+		t.shift--
+	}
+	for i, key := range old.keys {
+		if key != 0 {
+			t.add(key-1, old.weights[i])
+		}
+	}
+}
