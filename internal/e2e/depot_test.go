@@ -36,6 +36,7 @@ const (
 	faultForbidden   fault = "403"
 	faultConflict    fault = "409"
 	faultNonsense    fault = "200 that is no result"
+	faultWait        fault = "done when released"
 )
 
 // effect is one thing that a domain did to its world.
@@ -249,6 +250,13 @@ func (d *depot) write(w http.ResponseWriter, r *http.Request, req contracts.Exec
 	switch f := d.nextFault(); f {
 	case "":
 		answer(w, http.StatusOK, d.apply(req))
+	case faultWait:
+		d.arrived <- struct{}{}
+		select {
+		case <-d.release:
+			answer(w, http.StatusOK, d.apply(req))
+		case <-d.closing:
+		}
 	case faultAccepted, faultForgotten:
 		if f == faultForgotten {
 			d.apply(req)

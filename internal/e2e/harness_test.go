@@ -189,7 +189,7 @@ func call(ref string, params map[string]any) contracts.Intent {
 func (s *site) gates(runID string, n int) []contracts.Interrupt {
 	s.t.Helper()
 	return eventually(s.t, fmt.Sprintf("%d open gates of %s", n, runID), func() ([]contracts.Interrupt, bool) {
-		open, err := s.otto.Gates(s.t.Context(), client.GatesFilter{RunID: runID, Status: contracts.InterruptOpen})
+		open, err := s.rita.Gates(s.t.Context(), client.GatesFilter{RunID: runID, Status: contracts.InterruptOpen})
 		return byNode(open), err == nil && len(open) == n
 	})
 }
@@ -333,4 +333,20 @@ func textOf(a *contracts.Answer) string {
 		}
 	}
 	return b.String()
+}
+
+// in gives the same site for a subtest.
+func (s *site) in(t *testing.T) *site {
+	t.Helper()
+	out := *s
+	out.t = t
+	return &out
+}
+
+// longTests tells whether slow variants run, too.
+func longTests() bool { return os.Getenv("MANIFOLD_E2E_LONG") != "" }
+
+// withBootstrap gives the server a bootstrap file.
+func withBootstrap(text string) func(*app.Config) {
+	return func(c *app.Config) { c.Bootstrap = []byte(text) }
 }
