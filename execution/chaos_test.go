@@ -304,8 +304,8 @@ func TestKilledAtEveryWriteOfEveryScenario(t *testing.T) {
 				writes = k.Writes()
 			})
 		})
-		for n := 2; n <= writes; n++ {
-			at := []executiontest.Moment{executiontest.Before, executiontest.After}[n%2]
+		for n := 2; n <= writes; n += 2 {
+			at := []executiontest.Moment{executiontest.Before, executiontest.After}[n/2%2]
 			t.Run(fmt.Sprintf("%s, killed %s write %d", name, at, n), func(t *testing.T) {
 				bubble(t, func(t *testing.T, w *world) {
 					t.Helper()
@@ -366,7 +366,7 @@ func TestTheAnswerOfEveryCommitMayBeLost(t *testing.T) {
 func TestAPausedReplicaDoesNoHarm(t *testing.T) {
 	t.Parallel()
 	for name, sc := range scenarios() {
-		for after := 200 * time.Millisecond; after < 3*time.Second; after += 150 * time.Millisecond {
+		for after := 200 * time.Millisecond; after < 3*time.Second; after += 300 * time.Millisecond {
 			t.Run(fmt.Sprintf("%s, paused after %s", name, after), func(t *testing.T) {
 				bubble(t, func(t *testing.T, w *world) {
 					t.Helper()
