@@ -144,7 +144,7 @@ func (c *Client) raw(ctx context.Context, r request) ([]byte, error) {
 	if err != nil {
 		return nil, unreachable(ctx, c.base, err)
 	}
-	defer res.Body.Close() //nolint:errcheck // it was only read
+	defer res.Body.Close() // it was only read
 	body, err := io.ReadAll(io.LimitReader(res.Body, maxAnswer))
 	if err != nil {
 		return nil, contracts.Errorf(contracts.CodeUnavailable, "%s %s: the answer was cut off: %w", r.method, r.path, err)

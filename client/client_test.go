@@ -107,7 +107,7 @@ func TestARepeatSendsTheWholeBodyAgain(t *testing.T) {
 		body, _ := io.ReadAll(r.Body)
 		bodies <- string(body)
 		if call == 1 {
-			panic(http.ErrAbortHandler)
+			panic(http.ErrAbortHandler) //nolint:forbidigo // how a handler cuts a connection
 		}
 		_, _ = w.Write([]byte(`{"session_id":"s"}`))
 	})
@@ -133,9 +133,9 @@ func TestProblemsBecomeErrorsWithCodes(t *testing.T) {
 		"a problem": {func(w http.ResponseWriter) {
 			problem(w, 409, contracts.Problem{Code: want.Code, Detail: want.Message, Faults: want.Faults, Data: want.Detail})
 		}, contracts.CodeStaleApproval},
-		"a page of a proxy":        {func(w http.ResponseWriter) { http.Error(w, "<html>", 504) }, contracts.CodeUnavailable},
+		"a page of a proxy":        {func(w http.ResponseWriter) { http.Error(w, "<html>", http.StatusGatewayTimeout) }, contracts.CodeUnavailable},
 		"a redirect":               {func(w http.ResponseWriter) { w.Header().Set("Location", "/login"); w.WriteHeader(302) }, contracts.CodeInternal},
-		"a login page":             {func(w http.ResponseWriter) { http.Error(w, "log in", 401) }, contracts.CodeUnauthorized},
+		"a login page":             {func(w http.ResponseWriter) { http.Error(w, "log in", http.StatusUnauthorized) }, contracts.CodeUnauthorized},
 		"a page that is not there": {func(w http.ResponseWriter) { http.NotFound(w, nil) }, contracts.CodeNotFound},
 		"another refusal":          {func(w http.ResponseWriter) { w.WriteHeader(418) }, contracts.CodeInvalid},
 		"a broken problem": {func(w http.ResponseWriter) {

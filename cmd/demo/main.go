@@ -61,7 +61,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer, ready fun
 		if o.data, err = os.MkdirTemp("", "manifold-demo-"); err != nil {
 			return err
 		}
-		defer func() { err = errors.Join(err, os.RemoveAll(o.data)) }()
+		defer func() { err = errors.Join(err, os.RemoveAll(o.data)) }() //nolint:gosec // the folder that was made above
 	}
 	if o.data, err = filepath.Abs(o.data); err != nil {
 		return err

@@ -11,6 +11,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -18,25 +19,26 @@ import (
 	"github.com/manifold-run/manifold/contracts"
 )
 
-// start runs the demo until the end of the test.
-func start(t *testing.T, args ...string) (stage, *bytes.Buffer) {
+// start runs the demo until it is ended, at the latest with the test.
+func start(t *testing.T, args ...string) (stage, *bytes.Buffer, func()) {
 	t.Helper()
 	ctx, stop := context.WithCancel(context.Background())
 	ready, done, out := make(chan stage, 1), make(chan error, 1), &bytes.Buffer{}
 	go func() { done <- run(ctx, args, out, io.Discard, func(s stage) { ready <- s }) }()
-	t.Cleanup(func() {
+	end := sync.OnceFunc(func() {
 		stop()
 		if err := <-done; err != nil {
 			t.Errorf("the demo ends with %v", err)
 		}
 	})
+	t.Cleanup(end)
 	select {
 	case s := <-ready:
-		return s, out
+		return s, out, end
 	case err := <-done:
 		done <- nil
 		t.Fatalf("the demo does not start: %v", err)
-		return stage{}, nil
+		return stage{}, nil, nil
 	}
 }
 
@@ -65,7 +67,7 @@ func printed(t *testing.T, guide, begin string) string {
 // prints.
 func TestTheThreeThingsToTry(t *testing.T) {
 	t.Parallel()
-	s, out := start(t, "--addr", "127.0.0.1:0")
+	s, out, _ := start(t, "--addr", "127.0.0.1:0")
 	guide := out.String()
 	if !strings.Contains(guide, "export MANIFOLD_KEY="+s.Keys.Requester) || !strings.Contains(guide, s.URL) {
 		t.Errorf("guide:\n%s", guide)
@@ -179,14 +181,12 @@ func TestAFolderKeepsKeysAndAnAddressInUseIsNoObstacle(t *testing.T) {
 	}
 	defer listener.Close()
 	data := filepath.Join(t.TempDir(), "demo")
-	var first stage
-	t.Run("the first time", func(t *testing.T) {
-		first, _ = start(t, "--data", data, "--addr", listener.Addr().String())
-		if strings.HasSuffix(first.URL, listener.Addr().String()) {
-			t.Errorf("served at %s, which is somebody else's", first.URL)
-		}
-	})
-	again, _ := start(t, "--data", data, "--addr", "127.0.0.1:0")
+	first, _, end := start(t, "--data", data, "--addr", listener.Addr().String())
+	if strings.HasSuffix(first.URL, listener.Addr().String()) {
+		t.Errorf("served at %s, which is somebody else's", first.URL)
+	}
+	end()
+	again, _, _ := start(t, "--data", data, "--addr", "127.0.0.1:0")
 	if again.Keys != first.Keys {
 		t.Error("the second start has other keys")
 	}

@@ -51,12 +51,12 @@ func (w *world) start(ctx context.Context, data string, logger *slog.Logger) err
 	if err != nil {
 		return err
 	}
-	prices, err := finance.New(finance.Config{Logger: logger.With("service", "finance")})
+	prices, err := finance.New(finance.Config{Logger: logger.With(slog.String("service", "finance"))})
 	if err != nil {
 		return err
 	}
 	messages, err := communication.New(ctx, communication.Config{
-		Dir: filepath.Join(data, "communication"), Logger: logger.With("service", "communication"),
+		Dir: filepath.Join(data, "communication"), Logger: logger.With(slog.String("service", "communication")),
 	})
 	if err != nil {
 		return err
@@ -85,7 +85,7 @@ func (w *world) startTenant(ctx context.Context, logger *slog.Logger) (service, 
 			Tokens: workday.MemoryTokens(c.RefreshToken), AllowLoopback: true,
 			RequestsPerSecond: 200, Burst: 50, MaxConcurrency: 16,
 		},
-		Logger: logger.With("service", "workday"),
+		Logger: logger.With(slog.String("service", "workday")),
 	})
 }
 
@@ -109,7 +109,9 @@ func serveHTTP(ctx context.Context, handler http.Handler, listener net.Listener)
 	case <-ctx.Done():
 	}
 	err := srv.Close()
-	<-served
+	if end := <-served; !errors.Is(end, http.ErrServerClosed) {
+		err = errors.Join(err, end)
+	}
 	return err
 }
 

@@ -145,7 +145,7 @@ of the kind that the question asks for.`,
 // typed reads the words as the type that the question asks for; where that is
 // not possible they are sent as they are, and the server says what would fit.
 func typed(gate contracts.Interrupt, words string) any {
-	kind, _ := gate.ResponseSchema["type"].(string) //nolint:errcheck // another form says nothing about a type
+	kind, _ := gate.ResponseSchema["type"].(string) // another form says nothing about a type
 	if kind == "" || kind == "string" {
 		return words
 	}

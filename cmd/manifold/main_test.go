@@ -25,7 +25,7 @@ func TestASentenceIsAnsweredWithATable(t *testing.T) {
 			head, row = line, lines[i+1]
 		}
 	}
-	if strings.Index(head, "PRICE") < 0 || row[strings.Index(head, "PRICE")-1] != ' ' || row[strings.Index(head, "PRICE")] == ' ' {
+	if at := strings.Index(head, "PRICE"); at < 1 || row[at-1] != ' ' || row[at] == ' ' {
 		t.Errorf("the columns are not aligned:\n%s\n%s", head, row)
 	}
 	var answer contracts.SessionResponse

@@ -159,11 +159,9 @@ func (a *App) serve(ctx context.Context) error {
 	}
 	// Requests live longer than the start; they end when the server stops.
 	base, cut := context.WithCancel(context.WithoutCancel(ctx))
-	srv := &http.Server{
-		Handler: a.api, BaseContext: func(net.Listener) context.Context { return base },
-		ErrorLog: slog.NewLogLogger(a.cfg.Logger.Handler(), slog.LevelWarn),
-	}
-	httpapi.Timeouts(srv)
+	srv := httpapi.HTTPServer(a.api)
+	srv.BaseContext = func(net.Listener) context.Context { return base }
+	srv.ErrorLog = slog.NewLogLogger(a.cfg.Logger.Handler(), slog.LevelWarn)
 	a.listener = listener
 	served := make(chan struct{})
 	go func() {
@@ -181,7 +179,7 @@ func (a *App) serve(ctx context.Context) error {
 		<-served
 		return err
 	}})
-	a.cfg.Logger.InfoContext(ctx, "server is ready", "address", listener.Addr().String(), "version", a.cfg.Version)
+	a.cfg.Logger.InfoContext(ctx, "server is ready", slog.String("address", listener.Addr().String()), slog.String("version", a.cfg.Version))
 	return a.writeClientFile()
 }
 

@@ -254,3 +254,38 @@ func slow(t *testing.T) (bootstrap []byte, called <-chan struct{}) {
 	t.Cleanup(domain.Close)
 	return []byte(`{"domains":[{"domain":"finance","url":"` + domain.URL + `"}]}`), begun
 }
+
+func TestAWaitingPersonIsToldByASignedWebhook(t *testing.T) {
+	t.Parallel()
+	told := make(chan http.Header, 4)
+	bodies := make(chan string, 4)
+	hook := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		body, _ := io.ReadAll(r.Body)
+		bodies <- string(body)
+		told <- r.Header
+	}))
+	t.Cleanup(hook.Close)
+	cfg := config(t.TempDir())
+	cfg.Bootstrap, cfg.Webhooks.AllowLoopback = prices(t), true
+	a := start(t, cfg)
+	if err := a.Settled(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	session, err := connect(t, a).StartSession(t.Context(), contracts.StartSession{
+		Message: "set an alert for AAPL above 250", WebhookURL: hook.URL,
+	}, client.Opt{Wait: 30 * time.Second})
+	if err != nil || session.Interrupt == nil {
+		t.Fatalf("%+v %v", session, err)
+	}
+	select {
+	case header := <-told:
+		if body := <-bodies; !strings.Contains(body, session.Interrupt.Code) {
+			t.Errorf("the webhook says %s", body)
+		}
+		if !strings.HasPrefix(header.Get("Manifold-Signature"), "v1=") {
+			t.Errorf("signature %q", header.Get("Manifold-Signature"))
+		}
+	case <-time.After(30 * time.Second):
+		t.Fatal("nobody was told")
+	}
+}

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"log/slog"
 	"os"
 	"strings"
 )
@@ -23,9 +24,8 @@ type ClientSettings struct {
 	Key string `json:"key,omitempty"`
 }
 
-// firstKey makes the first key of a store. The text is on disk before the key
-// is made valid nowhere else: if it cannot be written, the start fails and
-// says so.
+// firstKey makes the first key of a store and writes its text, which is kept
+// nowhere else: if it cannot be written, the start fails and says so.
 func (a *App) firstKey(ctx context.Context) error {
 	text, created, err := a.keys.First(ctx)
 	if err != nil || !created {
@@ -34,7 +34,7 @@ func (a *App) firstKey(ctx context.Context) error {
 	if err := writePrivate(a.AdminKeyFile(), []byte(text+"\n")); err != nil {
 		return fmt.Errorf("write the first admin key, which is lost now; remove the empty data folder and start again: %w", err)
 	}
-	a.cfg.Logger.InfoContext(ctx, "first admin key was written", "file", a.AdminKeyFile())
+	a.cfg.Logger.InfoContext(ctx, "first admin key was written", slog.String("file", a.AdminKeyFile()))
 	return nil
 }
 

@@ -30,10 +30,14 @@ func (a *App) wire(ctx context.Context) error {
 	if err := a.wireDomains(); err != nil {
 		return err
 	}
-	if err := a.wireCore(); err != nil {
+	guard, err := webhook.NewGuard(a.cfg.Webhooks)
+	if err != nil {
 		return err
 	}
-	return a.wireFaces(ctx)
+	if err := a.wireCore(guard); err != nil {
+		return err
+	}
+	return a.wireFaces(ctx, guard)
 }
 
 func (a *App) openStore(ctx context.Context) error {
@@ -73,7 +77,7 @@ func (a *App) wireDomains() error {
 	return err
 }
 
-func (a *App) wireCore() error {
+func (a *App) wireCore(webhooks *webhook.Guard) error {
 	hub := orchestrator.NewHub()
 	intents, err := intent.NewAdapter(intent.Config{})
 	if err != nil {
@@ -86,7 +90,7 @@ func (a *App) wireCore() error {
 		return err
 	}
 	a.service, err = orchestrator.New(orchestrator.Config{
-		Retention: a.cfg.Retention, Version: a.cfg.Version, Now: a.cfg.Now, Logger: a.cfg.Logger,
+		Retention: a.cfg.Retention, CheckWebhook: webhooks.CheckURL, Version: a.cfg.Version, Now: a.cfg.Now, Logger: a.cfg.Logger,
 		SessionLimit: access.LimitConfig{PerMinute: a.cfg.SessionsPerMinute, Burst: a.cfg.SessionBurst, Now: a.cfg.Now},
 	}, orchestrator.Deps{
 		Sessions: a.store, Turns: a.store, Previews: a.store, Runs: a.store,
@@ -95,20 +99,16 @@ func (a *App) wireCore() error {
 	return err
 }
 
-func (a *App) wireFaces(ctx context.Context) error {
-	guard, err := webhook.NewGuard(a.cfg.Webhooks)
-	if err != nil {
-		return err
-	}
+func (a *App) wireFaces(ctx context.Context, webhooks *webhook.Guard) error {
 	key, err := a.secret(ctx, "webhook_signing_key")
 	if err != nil {
 		return err
 	}
-	if a.sender, err = webhook.New(webhook.Config{Key: key, Guard: guard, Now: a.cfg.Now, Logger: a.cfg.Logger}, a.store); err != nil {
+	if a.sender, err = webhook.New(webhook.Config{Key: key, Guard: webhooks, Now: a.cfg.Now, Logger: a.cfg.Logger}, a.store); err != nil {
 		return err
 	}
-	a.api, err = httpapi.New(httpapi.Config{
-		ForwardedUser: a.cfg.ForwardedUser, CheckWebhook: guard.CheckURL, RequestsPerMinute: a.cfg.RequestsPerMinute,
+	a.api, err = httpapi.New(httpapi.Config{ //nolint:contextcheck // requests bring contexts of their own
+		ForwardedUser: a.cfg.ForwardedUser, RequestsPerMinute: a.cfg.RequestsPerMinute,
 		Burst: a.cfg.RequestBurst, Version: a.cfg.Version, Now: a.cfg.Now, Logger: a.cfg.Logger,
 	}, httpapi.Deps{Service: a.service, Registry: a.registry, Keys: a.keys, Unregistered: a.domains.Forget})
 	return err

@@ -4,6 +4,7 @@ import (
 	"crypto/rand"
 	"errors"
 	"fmt"
+	"log/slog"
 	"net/http"
 	"regexp"
 	"runtime/debug"
@@ -34,8 +35,9 @@ func (s *Server) observe(c *gin.Context) {
 	s.guarded(c)
 	s.cfg.Logger.InfoContext(
 		c.Request.Context(), "request",
-		"request_id", id, "method", c.Request.Method, "route", c.FullPath(), "status", c.Writer.Status(),
-		"bytes", c.Writer.Size(), "duration_ms", s.cfg.Now().Sub(start).Milliseconds(), "subject", c.GetString(keySubject),
+		slog.String("request_id", id), slog.String("method", c.Request.Method), slog.String("route", c.FullPath()),
+		slog.Int("status", c.Writer.Status()), slog.Int("bytes", c.Writer.Size()),
+		slog.Int64("duration_ms", s.cfg.Now().Sub(start).Milliseconds()), slog.String("subject", c.GetString(keySubject)),
 	)
 }
 
@@ -46,12 +48,12 @@ func (s *Server) guarded(c *gin.Context) {
 			return
 		}
 		if err, ok := caught.(error); ok && errors.Is(err, http.ErrAbortHandler) {
-			panic(caught) // net/http's own way to cut a connection
+			panic(caught) //nolint:forbidigo // net/http's own way to cut a connection
 		}
 		err := fmt.Errorf("panic: %v\n%s", caught, debug.Stack())
 		if c.Writer.Written() {
-			s.cfg.Logger.ErrorContext(c.Request.Context(), "request failed", "request_id", requestID(c), "error", err)
-			panic(http.ErrAbortHandler)
+			s.cfg.Logger.ErrorContext(c.Request.Context(), "request failed", slog.String("request_id", requestID(c)), slog.Any("error", err))
+			panic(http.ErrAbortHandler) //nolint:forbidigo // half an answer must not look like a whole one
 		}
 		s.fail(c, err)
 	}()

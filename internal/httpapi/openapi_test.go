@@ -65,7 +65,7 @@ func TestTheDocumentHasExactlyTheRoutes(t *testing.T) {
 				continue
 			}
 			described = append(described, strings.ToUpper(method)+" "+path)
-			fields, _ := op.(map[string]any) //nolint:errcheck // anything else has no operationId
+			fields, _ := op.(map[string]any) // anything else has no operationId
 			id, _ := fields["operationId"].(string)
 			if id == "" || ids[id] || fields["summary"] == "" {
 				t.Errorf("%s %s: operation id %q", method, path, id)
@@ -84,7 +84,7 @@ func TestPublicRoutesAreSaidToBePublic(t *testing.T) {
 	t.Parallel()
 	paths := openAPIDocument(t).Paths
 	for _, r := range (&Server{}).routes() {
-		op, _ := paths[place.ReplaceAllString(r.path, "{$1}")][strings.ToLower(r.method)].(map[string]any) //nolint:errcheck // a missing one is another test's
+		op, _ := paths[place.ReplaceAllString(r.path, "{$1}")][strings.ToLower(r.method)].(map[string]any) // a missing one is another test's
 		if _, open := op["security"]; open != r.public {
 			t.Errorf("%s %s: public %v, said %v", r.method, r.path, r.public, open)
 		}
@@ -190,8 +190,7 @@ func (w writer) object(t reflect.Type) schema {
 }
 
 func (w writer) fields(t reflect.Type, s *schema) {
-	for i := range t.NumField() {
-		f := t.Field(i)
+	for f := range t.Fields() {
 		tag := f.Tag.Get("json")
 		name, options, _ := strings.Cut(tag, ",")
 		switch {
@@ -233,7 +232,7 @@ func constants(t *testing.T) map[string][]string {
 			name, ok := spec.Type.(*ast.Ident)
 			for _, value := range spec.Values {
 				if literal, isText := value.(*ast.BasicLit); ok && isText && literal.Kind == token.STRING {
-					text, _ := strconv.Unquote(literal.Value) //nolint:errcheck // the parser has read it
+					text, _ := strconv.Unquote(literal.Value) // the parser has read it
 					out[name.Name] = append(out[name.Name], text)
 				}
 			}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"log/slog"
 	"net/http"
 	"strconv"
 
@@ -67,7 +68,10 @@ func complete(p contracts.Problem, code int) contracts.Problem {
 func (s *Server) fail(c *gin.Context, err error) {
 	p := problemOf(err)
 	if p.Status >= http.StatusInternalServerError && c.Request.Context().Err() == nil {
-		s.cfg.Logger.ErrorContext(c.Request.Context(), "request failed", "request_id", requestID(c), "route", c.FullPath(), "error", err)
+		s.cfg.Logger.ErrorContext(
+			c.Request.Context(), "request failed",
+			slog.String("request_id", requestID(c)), slog.String("route", c.FullPath()), slog.Any("error", err),
+		)
 	}
 	s.write(c, p)
 }

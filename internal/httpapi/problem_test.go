@@ -55,7 +55,7 @@ func bare(t *testing.T, handle func(*gin.Context)) (http.Handler, *bytes.Buffer)
 
 func TestAPanicIsAProblemAndItsTextStaysInTheLog(t *testing.T) {
 	t.Parallel()
-	handler, log := bare(t, func(*gin.Context) { panic("the secret cause") })
+	handler, log := bare(t, func(*gin.Context) { panic("the secret cause") }) //nolint:forbidigo // what is tested
 	w := httptest.NewRecorder()
 	handler.ServeHTTP(w, httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/", nil))
 	var p contracts.Problem
@@ -74,11 +74,11 @@ func TestAPanicInTheMiddleOfAnAnswerCutsTheConnection(t *testing.T) {
 	t.Parallel()
 	handler, log := bare(t, func(c *gin.Context) {
 		_, _ = c.Writer.WriteString(`{"half":`)
-		panic("too late")
+		panic("too late") //nolint:forbidigo // what is tested
 	})
 	defer func() {
-		if caught := recover(); caught != http.ErrAbortHandler {
-			t.Errorf("caught %v", caught)
+		if err, ok := recover().(error); !ok || !errors.Is(err, http.ErrAbortHandler) {
+			t.Errorf("caught %v", err)
 		}
 		if !strings.Contains(log.String(), "too late") {
 			t.Errorf("log: %s", log)

@@ -25,9 +25,6 @@ func (s *Server) runPlan(k *call) error {
 	if err := k.body(&body, MaxPlanBody); err != nil {
 		return err
 	}
-	if err := s.checkWebhook(body.WebhookURL); err != nil {
-		return err
-	}
 	key, err := k.idempotencyKey()
 	if err != nil {
 		return err

@@ -26,9 +26,6 @@ type Config struct {
 	// ForwardedUser is the header in which frontend keys say who is asking
 	// ["Manifold-User"].
 	ForwardedUser string
-	// CheckWebhook judges the URL that a caller wants to be told at; nil
-	// allows all.
-	CheckWebhook func(url string) error
 	// RequestsPerMinute bounds the requests of one caller in the long run
 	// [1200], Burst those at once [200].
 	RequestsPerMinute, Burst int
@@ -60,7 +57,7 @@ type Server struct {
 
 var _ http.Handler = (*Server)(nil)
 
-// New makes the API. The caller serves it; see Timeouts.
+// New makes the API. HTTPServer serves it.
 func New(cfg Config, deps Deps) (*Server, error) {
 	if deps.Service == nil || deps.Registry == nil || deps.Keys == nil {
 		return nil, errors.New("httpapi: service, registry and keys are needed")
@@ -71,9 +68,6 @@ func New(cfg Config, deps Deps) (*Server, error) {
 	}
 	if cfg.Logger == nil {
 		cfg.Logger = slog.New(slog.DiscardHandler)
-	}
-	if cfg.CheckWebhook == nil {
-		cfg.CheckWebhook = func(string) error { return nil }
 	}
 	s := &Server{
 		cfg: cfg, service: deps.Service, registry: deps.Registry, keys: deps.Keys, gone: deps.Unregistered,
@@ -106,12 +100,16 @@ func (s *Server) build() error {
 // ServeHTTP answers one request.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) { s.engine.ServeHTTP(w, r) }
 
-// Timeouts sets on a server the times that keep slow clients from holding
-// connections, and still let a request wait as long as MaxWait.
-func Timeouts(srv *http.Server) {
-	srv.ReadHeaderTimeout = 5 * time.Second
-	srv.ReadTimeout = 30 * time.Second
-	srv.WriteTimeout = MaxWait + 30*time.Second
-	srv.IdleTimeout = 2 * time.Minute
-	srv.MaxHeaderBytes = 64 << 10
+// HTTPServer makes a server for the handler with the times that keep slow
+// clients from holding connections, and still let a request wait as long as
+// MaxWait.
+func HTTPServer(handler http.Handler) *http.Server {
+	return &http.Server{
+		Handler:           handler,
+		ReadHeaderTimeout: 5 * time.Second,
+		ReadTimeout:       30 * time.Second,
+		WriteTimeout:      MaxWait + 30*time.Second,
+		IdleTimeout:       2 * time.Minute,
+		MaxHeaderBytes:    64 << 10,
+	}
 }

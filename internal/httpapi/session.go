@@ -11,9 +11,6 @@ func (s *Server) startSession(k *call) error {
 	if err := k.parsed(contracts.SchemaStartSession, &body); err != nil {
 		return err
 	}
-	if err := s.checkWebhook(body.WebhookURL); err != nil {
-		return err
-	}
 	key, err := k.idempotencyKey()
 	if err != nil {
 		return err
@@ -24,17 +21,6 @@ func (s *Server) startSession(k *call) error {
 	}
 	k.gin.Header("Location", "/v1/sessions/"+response.SessionID)
 	return k.json(http.StatusCreated, response)
-}
-
-// checkWebhook refuses a URL that the guard would refuse at every delivery.
-func (s *Server) checkWebhook(url string) error {
-	if url == "" {
-		return nil
-	}
-	if err := s.cfg.CheckWebhook(url); err != nil {
-		return contracts.Invalid("the webhook cannot be used", contracts.Fault{Pointer: "/webhook_url", Message: err.Error()})
-	}
-	return nil
 }
 
 func (s *Server) listSessions(k *call) error {
