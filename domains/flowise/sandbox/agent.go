@@ -15,29 +15,29 @@ func sortedKeys(m map[string]any) []string { return slices.Sorted(maps.Keys(m)) 
 // maxSteps bounds an agent flow that goes in circles.
 const maxSteps = 100
 
-// agentflow runs an agent flow from its start, one node after the other.
+// agentflow runs an agent flow from the node that nothing leads to, one node
+// after the other.
 func (r *run) agentflow() (map[string]any, error) {
-	start := slices.IndexFunc(r.graph.nodes, func(n *node) bool { return n.Data.Name == "startAgentflow" })
-	if start < 0 || !r.graph.hasEdges {
-		return nil, errors.New("Error: Starting node not found") //nolint:staticcheck,revive // the server's own words
+	start, err := r.graph.start()
+	if err != nil {
+		return nil, err
 	}
 	r.emit("agentFlowEvent", "INPROGRESS")
 	outputs := map[string]string{}
-	queue, before := []*node{r.graph.nodes[start]}, map[string][]string{}
-	last := ""
-	for step := 0; len(queue) > 0 && step < maxSteps; step++ {
+	queue, last := start, ""
+	for step := 0; len(queue) > 0; step++ {
+		if step == maxSteps {
+			return nil, errors.New("Maximum iteration limit reached") //nolint:staticcheck,revive // the server's own words
+		}
 		n := queue[0]
 		queue = queue[1:]
-		text, branch, err := r.step(n, outputs, before[n.ID])
+		text, branch, err := r.step(n, outputs)
 		if err != nil {
 			r.emit("agentFlowEvent", "ERROR")
-			return map[string]any{"agentFlowExecutedData": r.steps}, fmt.Errorf("Error in %s: %w", n.Data.Label, err) //nolint:staticcheck,revive // as the server words it
+			return map[string]any{"agentFlowExecutedData": r.steps}, err
 		}
 		last, outputs[n.ID] = text, text
-		for _, next := range r.after(n, branch) {
-			before[next.ID] = []string{n.ID}
-			queue = append(queue, next)
-		}
+		queue = append(queue, r.after(n, branch)...)
 	}
 	r.emit("agentFlowEvent", "FINISHED")
 	return map[string]any{
@@ -45,8 +45,36 @@ func (r *run) agentflow() (map[string]any, error) {
 	}, nil
 }
 
+// start gives the node at which an agent flow begins; notes do not count.
+func (g *graph) start() ([]*node, error) {
+	if !g.hasEdges {
+		return nil, typeError("length")
+	}
+	led := map[string]bool{}
+	for _, e := range g.edges {
+		led[e.Target] = true
+	}
+	var first []*node
+	input := ""
+	for _, n := range g.nodes {
+		if n.Data.Name == "startAgentflow" {
+			input = n.text("startInputType")
+		}
+		if !led[n.ID] && n.Data.Name != "stickyNoteAgentflow" {
+			first = append(first, n)
+		}
+	}
+	switch {
+	case input == "":
+		return nil, errors.New("Start input type not found") //nolint:staticcheck,revive // the server's own words
+	case len(first) > 1:
+		return nil, errors.New("Multiple starting nodes are not allowed") //nolint:staticcheck,revive // the server's own words
+	}
+	return first, nil
+}
+
 // step runs one node and tells which of its outputs goes on, -1 for all.
-func (r *run) step(n *node, outputs map[string]string, previous []string) (text string, branch int, err error) {
+func (r *run) step(n *node, outputs map[string]string) (text string, branch int, err error) {
 	progress := func(status string) {
 		r.emit("nextAgentFlow", map[string]any{"nodeId": n.ID, "nodeLabel": n.Data.Label, "status": status})
 	}
@@ -60,11 +88,22 @@ func (r *run) step(n *node, outputs map[string]string, previous []string) (text 
 	}
 	progress(status)
 	r.steps = append(r.steps, map[string]any{
-		"nodeId": n.ID, "nodeLabel": n.Data.Label, "previousNodeIds": slices.Concat([]string{}, previous), "status": status,
+		"nodeId": n.ID, "nodeLabel": n.Data.Label, "previousNodeIds": r.graph.before(n), "status": status,
 		"data": map[string]any{"id": n.ID, "name": n.Data.Name, "input": map[string]any{}, "output": map[string]any{"content": text}, "state": map[string]any{}},
 	})
 	r.emit("agentFlowExecutedData", slices.Clone(r.steps))
 	return text, branch, err
+}
+
+// before lists the nodes that lead to one.
+func (g *graph) before(n *node) []string {
+	out := []string{}
+	for _, e := range g.edges {
+		if e.Target == n.ID {
+			out = append(out, e.Source)
+		}
+	}
+	return out
 }
 
 func (r *run) checkAgent(n *node) error {
@@ -143,9 +182,6 @@ func (r *run) choose(n *node, outputs map[string]string) int {
 }
 
 func holds(operation, left, right string) bool {
-	x, errX := strconv.ParseFloat(left, 64)
-	y, errY := strconv.ParseFloat(right, 64)
-	numbers := errX == nil && errY == nil
 	switch operation {
 	case "equal":
 		return left == right
@@ -166,16 +202,31 @@ func holds(operation, left, right string) bool {
 	case "regex":
 		ok, err := regexp.MatchString(right, left)
 		return ok && err == nil
+	}
+	return compares(operation, number(left), number(right))
+}
+
+func compares(operation string, x, y float64) bool {
+	switch operation {
 	case "larger":
-		return numbers && x > y
+		return x > y
 	case "largerEqual":
-		return numbers && x >= y
+		return x >= y
 	case "smaller":
-		return numbers && x < y
+		return x < y
 	case "smallerEqual":
-		return numbers && x <= y
+		return x <= y
 	}
 	return false
+}
+
+// number is 0 for what is none.
+func number(text string) float64 {
+	n, err := strconv.ParseFloat(text, 64)
+	if err != nil {
+		return 0
+	}
+	return n
 }
 
 func items(v any) []map[string]any {

@@ -103,7 +103,11 @@ func (s *Server) createFlow(r *request) (reply, error) {
 	if !isFlowType(in["type"]) {
 		return reply{}, refuse(http.StatusBadRequest, "Invalid Chatflow Type")
 	}
-	data, err := savable(in["flowData"])
+	graph, sent := in["flowData"]
+	if !sent {
+		return reply{}, internal("%s", `"undefined" is not valid JSON`)
+	}
+	data, err := savable(graph)
 	if err != nil {
 		return reply{}, err
 	}
@@ -124,7 +128,7 @@ func (s *Server) createFlow(r *request) (reply, error) {
 // saved answers a save: first the row is written, then the edges are counted.
 func saved(f *flow) (reply, error) {
 	if _, has := edgesOf(f.data); !has {
-		return reply{}, internal("Error: chatflowsService.saveChatflow - Cannot read properties of undefined (reading 'map')")
+		return reply{}, internal("Cannot read properties of undefined (reading 'map')")
 	}
 	return reply{http.StatusOK, f.row()}, nil
 }
@@ -161,7 +165,7 @@ func (s *Server) updateFlow(r *request) (reply, error) {
 		return reply{}, refuse(http.StatusBadRequest, "Invalid Chatflow Type")
 	}
 	if _, sent := in["workspaceId"]; sent {
-		return reply{}, internal("Error: chatflowsService.updateChatflow - SQLITE_CONSTRAINT: FOREIGN KEY constraint failed")
+		return reply{}, internal("SQLITE_CONSTRAINT: FOREIGN KEY constraint failed")
 	}
 	data := f.data
 	if sent, has := in["flowData"]; has {
@@ -199,32 +203,31 @@ func object(body []byte) (map[string]any, error) {
 // savable does what the server does before it saves: it looks for files in the
 // inputs of each node, and falls over what is not there.
 func savable(sent any) (string, error) {
-	const where = "Error: chatflowsService.saveChatflow - "
 	text, is := sent.(string)
 	switch {
 	case sent == nil:
-		return "", internal(where + `"undefined" is not valid JSON`)
+		return "", internal("Cannot read properties of null (reading 'nodes')")
 	case !is:
-		return "", internal(where + `"[object Object]" is not valid JSON`)
+		return "", internal("%s", `"[object Object]" is not valid JSON`)
 	case strings.TrimSpace(text) == "":
-		return "", internal(where + "Unexpected end of JSON input")
+		return "", internal("%s", "Unexpected end of JSON input")
 	}
 	var parsed any
 	if err := json.Unmarshal([]byte(text), &parsed); err != nil {
-		return "", internal(where + "Expected property name or '}' in JSON at position 1")
+		return "", internal("%s", "Expected property name or '}' in JSON at position 1")
 	}
 	if parsed == nil {
-		return "", internal(where + "Cannot read properties of null (reading 'nodes')")
+		return "", internal("%s", "Cannot read properties of null (reading 'nodes')")
 	}
 	graph, _ := parsed.(map[string]any)
 	nodes, is := graph["nodes"].([]any)
 	if !is {
-		return "", internal(where + "nodes is not iterable")
+		return "", internal("%s", "nodes is not iterable")
 	}
 	for _, n := range nodes {
 		node, _ := n.(map[string]any)
 		if _, has := node["data"].(map[string]any); !has {
-			return "", internal(where + "Cannot read properties of undefined (reading 'category')")
+			return "", internal("%s", "Cannot read properties of undefined (reading 'category')")
 		}
 	}
 	return text, nil

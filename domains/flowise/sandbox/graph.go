@@ -83,6 +83,9 @@ func (g *graph) endings() ([]*node, error) {
 	for _, n := range g.nodes {
 		seen[n.ID] = true
 	}
+	for _, e := range g.edges {
+		seen[e.Target] = true // counted there even when there is no such node
+	}
 	for _, n := range g.nodes {
 		if len(seen) != 1 && (out[n.ID] > 0 || in[n.ID] == 0) {
 			continue
