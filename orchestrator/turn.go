@@ -32,6 +32,11 @@ func (s *Service) turn(ctx context.Context, who access.Principal, session Sessio
 		}
 		t = existing
 	}
+	return s.understand(ctx, who, session, t)
+}
+
+// understand takes a turn that is new, or was interrupted, to its outcome.
+func (s *Service) understand(ctx context.Context, who access.Principal, session Session, t Turn) error {
 	u, err := s.intents.Understand(ctx, intent.Request{
 		Message: t.Message, Catalog: s.catalogs.Catalog(), Domain: t.Model, Roles: rolesOf(who), Now: s.cfg.Now(),
 	})

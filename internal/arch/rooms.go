@@ -57,7 +57,7 @@ func Rooms() []Room {
 
 // useCases are the rooms of the orchestrator.
 func useCases() []string {
-	return []string{"orchestrator", "orchestrator/registry", "orchestrator/access"}
+	return []string{"orchestrator", "orchestrator/registry", "orchestrator/chat", "orchestrator/access"}
 }
 
 // coreRooms are pure: they do no I/O and name no domain. There is no arrow

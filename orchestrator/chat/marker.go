@@ -1,0 +1,55 @@
+package chat
+
+import (
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/base64"
+	"regexp"
+	"strings"
+)
+
+// Marker ties the history that a frontend sends back to its session, and to
+// the gates that were shown in it.
+type Marker struct {
+	SessionID string
+	Codes     []string
+}
+
+// markerLine is a link-reference definition, which Markdown does not show.
+var markerLine = regexp.MustCompile(`(?m)^\[//\]: # \(manifold ([^()\s]+) ([^()\s]*) ([^()\s]+)\)[ \t]*$`)
+
+// Signer makes and checks markers. The signature covers the person, so that a
+// marker from somebody else's history is worth nothing.
+type Signer struct{ key []byte }
+
+// NewSigner makes a signer of a secret key of at least 32 bytes.
+func NewSigner(key []byte) Signer { return Signer{key: key} }
+
+// Line renders a marker. It must stand after an empty line.
+func (s Signer) Line(m Marker, subject string) string {
+	codes := strings.Join(m.Codes, ",")
+	return "[//]: # (manifold " + m.SessionID + " " + codes + " " + s.sign(m.SessionID, codes, subject) + ")"
+}
+
+// Read finds the last marker of a text that was made for this person.
+func (s Signer) Read(text, subject string) (Marker, bool) {
+	found := markerLine.FindAllStringSubmatch(text, -1)
+	for i := len(found) - 1; i >= 0; i-- {
+		sessionID, codes, sig := found[i][1], found[i][2], found[i][3]
+		if !hmac.Equal([]byte(sig), []byte(s.sign(sessionID, codes, subject))) {
+			continue
+		}
+		m := Marker{SessionID: sessionID}
+		if codes != "" {
+			m.Codes = strings.Split(codes, ",")
+		}
+		return m, true
+	}
+	return Marker{}, false
+}
+
+func (s Signer) sign(parts ...string) string {
+	mac := hmac.New(sha256.New, s.key)
+	mac.Write([]byte(strings.Join(parts, "\x00")))
+	return base64.RawURLEncoding.EncodeToString(mac.Sum(nil)[:18])
+}

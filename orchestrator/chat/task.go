@@ -1,0 +1,126 @@
+package chat
+
+import (
+	"encoding/json"
+	"strings"
+)
+
+// Task is a background call of a frontend: it is answered at once, in the form
+// that the frontend expects, and never starts a run.
+type Task string
+
+// The tasks, by the names that Open WebUI gives them.
+const (
+	TaskTitle        Task = "title_generation"
+	TaskTags         Task = "tags_generation"
+	TaskFollowUps    Task = "follow_up_generation"
+	TaskQueries      Task = "query_generation"
+	TaskAutocomplete Task = "autocomplete_generation"
+	TaskEmoji        Task = "emoji_generation"
+	TaskImagePrompt  Task = "image_prompt_generation"
+	TaskTools        Task = "function_calling"
+	TaskMerge        Task = "moa_response_generation"
+	TaskMemory       Task = "memory_review"
+	TaskCompaction   Task = "context_compaction"
+)
+
+// Request is what the recognition of a task looks at.
+type Request struct {
+	// Header is the value of the task header, HasHeader whether it was sent at
+	// all: one that is empty says that this is a real turn.
+	Header    string
+	HasHeader bool
+	Stream    bool
+	HasTools  bool
+	// System and Users are the texts of the messages with these roles.
+	System string
+	Users  []string
+}
+
+// shapes are the beginnings of the prompts that frontends use by default.
+var shapes = []struct {
+	task  Task
+	words string
+}{
+	{TaskTitle, "generate a concise, 3-5 word title"},
+	{TaskTitle, "provide a concise, 5-word-or-less title"},
+	{TaskTags, "generate 1-3 broad tags"},
+	{TaskFollowUps, "suggest 3-5 relevant follow-up questions"},
+	{TaskQueries, "analyze the chat history to determine the necessity of generating search queries"},
+	{TaskAutocomplete, "you are an autocompletion system"},
+	{TaskImagePrompt, "generate a detailed prompt for am image generation task"},
+	{TaskEmoji, "your task is to reflect the speaker's likely facial expression"},
+	{TaskMerge, "you have been provided with a set of responses from various models"},
+}
+
+// Recognize tells whether a request is a background task. The header decides;
+// without one, the shape of the request does.
+func Recognize(r Request) (Task, bool) {
+	if r.HasHeader {
+		return Task(r.Header), r.Header != ""
+	}
+	if strings.Contains(r.System, "private memory reviewer") {
+		return TaskMemory, true
+	}
+	if strings.HasPrefix(r.System, "Available Tools:") && strings.Contains(r.System, "choose and return the correct tool") {
+		return TaskTools, true
+	}
+	if r.Stream || r.HasTools || len(r.Users) != 1 {
+		return "", false
+	}
+	head := strings.ToLower(r.Users[0][:min(len(r.Users[0]), 600)])
+	for _, s := range shapes {
+		if strings.Contains(head, s.words) {
+			return s.task, true
+		}
+	}
+	if strings.HasPrefix(head, "### task:") && strings.Contains(r.Users[0], "<chat_history>") {
+		return TaskTitle, true
+	}
+	return "", false
+}
+
+// TaskContext is what the answers to tasks are made of.
+type TaskContext struct {
+	// Title is the name of the session, Domain that of the model.
+	Title, Domain string
+	// FollowUps are the commands that fit where the session stands.
+	FollowUps []string
+}
+
+// TaskReply gives the text of the answer to a task.
+func TaskReply(t Task, c TaskContext) string {
+	if c.FollowUps == nil {
+		c.FollowUps = []string{}
+	}
+	switch t {
+	case TaskTitle:
+		return asJSON(map[string]any{"title": c.Title})
+	case TaskTags:
+		return asJSON(map[string]any{"tags": []string{c.Domain}})
+	case TaskFollowUps:
+		return asJSON(map[string]any{"follow_ups": c.FollowUps})
+	case TaskQueries:
+		return `{"queries":[]}`
+	case TaskAutocomplete:
+		return `{"text":""}`
+	case TaskImagePrompt:
+		return `{"prompt":""}`
+	case TaskTools:
+		return `{"tool_calls":[]}`
+	case TaskMemory:
+		return `{"operations":[]}`
+	case TaskEmoji:
+		return "🙂"
+	default: // free text is expected
+		return c.Title
+	}
+}
+
+func asJSON(v any) string {
+	body, err := json.Marshal(v)
+	if err != nil {
+		return "{}" // maps of texts always encode
+	}
+	return string(body)
+}
