@@ -24,7 +24,10 @@ func (c *cli) gatesCommand() *cobra.Command {
 				if err != nil {
 					return err
 				}
-				return c.show(gate, func() { c.out.gate(gate) })
+				return c.show(gate, func() {
+					c.out.gate(gate)
+					c.out.hint(gate)
+				})
 			}
 			if f.Status = contracts.InterruptStatus(status); status == "all" {
 				f.Status = ""

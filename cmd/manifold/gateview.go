@@ -44,7 +44,6 @@ func (p printer) gate(g contracts.Interrupt) {
 	p.table("  ", nil, rows)
 	p.action(g)
 	p.decisions(g)
-	p.hint(g)
 }
 
 // action writes what an approval is bound to.
