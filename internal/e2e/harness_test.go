@@ -350,3 +350,5 @@ func longTests() bool { return os.Getenv("MANIFOLD_E2E_LONG") != "" }
 func withBootstrap(text string) func(*app.Config) {
 	return func(c *app.Config) { c.Bootstrap = []byte(text) }
 }
+
+func withoutLoopbackWebhooks(c *app.Config) { c.Webhooks.AllowLoopback = false }
