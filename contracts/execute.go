@@ -9,6 +9,15 @@ type Principal struct {
 	OnBehalfOf string   `json:"on_behalf_of,omitempty"`
 }
 
+// Subject is the one who is meant: the person on whose behalf a program asks,
+// else whoever asks.
+func (p Principal) Subject() string {
+	if p.OnBehalfOf != "" {
+		return p.OnBehalfOf
+	}
+	return p.ID
+}
+
 // ExecuteRequest is the body of POST /execute.
 type ExecuteRequest struct {
 	Capability string         `json:"capability"`

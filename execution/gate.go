@@ -64,10 +64,13 @@ func (l *loop) approvalPrompt(n *node) string {
 	var parts []string
 	for _, name := range slices.Sorted(maps.Keys(n.rec.Params)) {
 		text := paramText(n.rec.Params[name])
-		if planned, ok := n.v.spec.Params[name].(string); ok && n.rec.Edited == nil {
+		if planned, ok := n.v.spec.Params[name].(string); ok {
 			if label, ok := labels[strings.TrimSuffix(strings.TrimPrefix(planned, "${"), "}")]; ok {
 				text = label
 			}
+		}
+		if n.entry.Capability.Metadata.ParameterSpecs[name].PII {
+			text = "•••" // prompts travel further than gates; the gate shows it
 		}
 		parts = append(parts, strings.ReplaceAll(name, "_", " ")+": "+text)
 	}
@@ -78,12 +81,15 @@ func (l *loop) approvalPrompt(n *node) string {
 	return contracts.CleanSummary(prompt)
 }
 
+// requesters are all who asked for an action or had a hand in it.
 func requesters(owner contracts.Principal, editors []string) []string {
-	out := []string{owner.ID}
-	if owner.OnBehalfOf != "" {
-		out = append(out, owner.OnBehalfOf)
+	var out []string
+	for _, who := range append([]string{owner.ID, owner.OnBehalfOf}, editors...) {
+		if who != "" && !slices.Contains(out, who) {
+			out = append(out, who)
+		}
 	}
-	return append(out, editors...)
+	return out
 }
 
 // openInterrupt puts a question to a person and commits it at once.
@@ -318,7 +324,7 @@ func (l *loop) changed(n *node) {
 	l.openInterrupt(n, contracts.Interrupt{
 		Type:   contracts.InterruptCapabilityChanged,
 		Prompt: n.v.spec.Tool + " is no longer offered by its domain.",
-		Reason: "the capability is gone", Roles: []string{"approver", "operator"},
+		Reason: "the capability is gone", Roles: []string{"operator"},
 		Options: []contracts.InterruptOption{
 			{ID: contracts.AnswerRetry, Label: "Try again after a refresh"},
 			{ID: contracts.AnswerCancelNode, Label: "Cancel this step"},

@@ -2,6 +2,7 @@ package execution
 
 import (
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/manifold-run/manifold/contracts"
@@ -144,7 +145,7 @@ func (l *loop) outcomeUnknown(n *node, why string) {
 	}
 	l.openInterrupt(n, contracts.Interrupt{
 		Type: contracts.InterruptOutcomeUnknown, Prompt: message,
-		Reason: "the outcome of a write is unknown", Roles: []string{"approver", "operator"},
+		Reason: "the outcome of a write is unknown", Roles: []string{"operator"},
 		Options: []contracts.InterruptOption{
 			{ID: contracts.AnswerApplied, Label: "It took effect"},
 			{ID: contracts.AnswerNotApplied, Label: "It did not take effect"},
@@ -249,6 +250,6 @@ func describe(c contracts.Condition) string {
 	case c.Exists != nil:
 		return c.Path + " is present"
 	default:
-		return c.Path + " is one of " + fmt.Sprint(c.In...)
+		return c.Path + " is one of " + strings.Trim(fmt.Sprintf("%q", c.In), "[]")
 	}
 }

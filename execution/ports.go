@@ -123,10 +123,12 @@ type Journal interface {
 // RunFilter selects runs, newest first.
 type RunFilter struct {
 	SessionID string
-	Owner     string // principal id of the requester
+	Owner     string // subject of the requester
 	States    []contracts.RunState
 	Before    time.Time
 	Limit     int
+	// Brief leaves the plans out.
+	Brief bool
 }
 
 // Swept counts what a Sweep deleted.

@@ -1,6 +1,8 @@
 package execution
 
 import (
+	"reflect"
+	"slices"
 	"time"
 
 	"github.com/manifold-run/manifold/contracts"
@@ -169,10 +171,6 @@ func (l *loop) sameAsPlanned(n *node) bool {
 }
 
 func (l *loop) resolveParams(n *node) ([]expr.Read, bool) {
-	if n.rec.Edited != nil {
-		n.rec.Params = n.rec.Edited
-		return nil, true
-	}
 	refs, err := expr.Refs(asAny(n.v.spec.Params))
 	var value any
 	var reads []expr.Read
@@ -189,7 +187,26 @@ func (l *loop) resolveParams(n *node) ([]expr.Read, bool) {
 		return nil, false
 	}
 	n.rec.Params = params
+	if n.rec.Edited != nil {
+		n.rec.Params = n.rec.Edited
+		reads = stillRead(n, params, reads)
+	}
 	return reads, true
+}
+
+// stillRead leaves the reads of those parameters that an edit did not touch.
+func stillRead(n *node, planned map[string]any, reads []expr.Read) []expr.Read {
+	kept := map[string]any{}
+	for name, value := range n.rec.Edited {
+		if before, ok := planned[name]; ok && reflect.DeepEqual(before, value) {
+			kept[name] = n.v.spec.Params[name]
+		}
+	}
+	refs, err := expr.Refs(kept)
+	if err != nil {
+		return nil
+	}
+	return slices.DeleteFunc(reads, func(r expr.Read) bool { return !slices.Contains(refs, r.Path) })
 }
 
 // call sends a read, a proposal, or a write that only pretends.

@@ -165,5 +165,5 @@ func Escape(v any) any {
 }
 
 func escapeToken(name string) string {
-	return strings.NewReplacer("~", "~0", "/", "~1").Replace(name)
+	return strings.ReplaceAll(strings.ReplaceAll(name, "~", "~0"), "/", "~1")
 }

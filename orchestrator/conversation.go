@@ -272,7 +272,7 @@ func (s *Service) chatCancel(ctx context.Context, who access.Principal, session 
 	if !known {
 		return "", nil
 	}
-	runs, err := s.runs.ListRuns(ctx, execution.RunFilter{SessionID: session.ID, Limit: maxSessions})
+	runs, err := s.runs.ListRuns(ctx, execution.RunFilter{SessionID: session.ID, Limit: maxSessions, Brief: true})
 	if err != nil {
 		return "", err
 	}

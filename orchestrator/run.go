@@ -257,7 +257,7 @@ func (s *Service) AuditVerify(ctx context.Context, who access.Principal, runID s
 	}
 	before := time.Time{}
 	for {
-		runs, err := s.runs.ListRuns(ctx, execution.RunFilter{Before: before, Limit: maxSessions})
+		runs, err := s.runs.ListRuns(ctx, execution.RunFilter{Before: before, Limit: maxSessions, Brief: true})
 		if err != nil || len(runs) == 0 {
 			return report, err
 		}

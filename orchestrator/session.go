@@ -265,7 +265,7 @@ func (s *Service) response(ctx context.Context, session Session) (contracts.Sess
 	if err != nil {
 		return out, err
 	}
-	runs, err := s.runs.ListRuns(ctx, execution.RunFilter{SessionID: session.ID, Limit: maxSessions})
+	runs, err := s.runs.ListRuns(ctx, execution.RunFilter{SessionID: session.ID, Limit: maxSessions, Brief: true})
 	if err != nil {
 		return out, err
 	}

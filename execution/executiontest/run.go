@@ -104,12 +104,17 @@ func (s *Store) ListRuns(_ context.Context, f execution.RunFilter) ([]execution.
 	slices.SortFunc(runs, func(a, b execution.Run) int {
 		return cmp.Or(b.CreatedAt.Compare(a.CreatedAt), cmp.Compare(b.ID, a.ID))
 	})
+	if f.Brief {
+		for i := range runs {
+			runs[i].Plan = contracts.Plan{}
+		}
+	}
 	return clone(first(runs, f.Limit))
 }
 
 func selects(f execution.RunFilter, run execution.Run) bool {
 	return (f.SessionID == "" || f.SessionID == run.SessionID) &&
-		(f.Owner == "" || f.Owner == run.Plan.Owner.ID) &&
+		(f.Owner == "" || f.Owner == run.Plan.Owner.Subject()) &&
 		(len(f.States) == 0 || slices.Contains(f.States, run.State)) &&
 		(f.Before.IsZero() || run.CreatedAt.Before(f.Before))
 }

@@ -62,12 +62,7 @@ func (p Principal) Contract() contracts.Principal {
 }
 
 // SubjectOf is Subject for a stored principal.
-func SubjectOf(p contracts.Principal) string {
-	if p.OnBehalfOf != "" {
-		return p.OnBehalfOf
-	}
-	return p.ID
-}
+func SubjectOf(p contracts.Principal) string { return p.Subject() }
 
 // Has tells whether the caller holds the role.
 func (p Principal) Has(r Role) bool { return slices.Contains(p.Roles, r) }

@@ -107,7 +107,7 @@ func (s *Store) ListSessions(_ context.Context, owner string, before time.Time, 
 	defer s.mu.Unlock()
 	var found []orchestrator.Session
 	for _, session := range s.sessions {
-		if (owner == "" || owner == session.Owner.ID) && (before.IsZero() || session.CreatedAt.Before(before)) {
+		if (owner == "" || owner == session.Owner.Subject()) && (before.IsZero() || session.CreatedAt.Before(before)) {
 			found = append(found, session)
 		}
 	}

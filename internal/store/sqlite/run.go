@@ -49,7 +49,7 @@ func (x *tx) insertRun(ctx context.Context, run execution.Run, ttl time.Duration
 		run.Epoch, leaseUntil = max(run.Epoch, 1), nanos(x.now.Add(ttl))
 	}
 	created := cmp.Or(nanos(run.CreatedAt), nanos(x.now))
-	n, err := x.exec(ctx, insertRun, run.ID, run.SessionID, run.Plan.Owner.ID, cmp.Or(run.Format, execution.Format),
+	n, err := x.exec(ctx, insertRun, run.ID, run.SessionID, run.Plan.Owner.Subject(), cmp.Or(run.Format, execution.Format),
 		string(run.State), run.Owner, run.Epoch, leaseUntil, run.WakeSeq, run.HandledSeq, created, cmp.Or(nanos(run.UpdatedAt), created))
 	if err != nil {
 		return err
@@ -114,6 +114,10 @@ const selectRun = `
 SELECT r.id, r.session_id, r.format, r.state, r.owner, r.epoch, r.lease_until, r.wake_seq, r.handled_seq, r.wake_at, r.parked,
   r.cancel_requested_at, r.cancelled_by, r.ledger_seq, r.ledger_head, r.verdict, r.created_at, r.updated_at, r.finished_at, p.body
 FROM run r JOIN plan p ON p.run_id = r.id `
+
+// selectBrief is selectRun with an empty plan in the place of the real one,
+// which is by far the largest part of a run.
+var selectBrief = strings.NewReplacer("p.body", "'{}'", "JOIN plan p ON p.run_id = r.id ", "").Replace(selectRun)
 
 func scanRun(row scanner) (execution.Run, error) {
 	var r execution.Run
@@ -221,7 +225,11 @@ func (s *Store) ListRuns(ctx context.Context, f execution.RunFilter) ([]executio
 	if !f.Before.IsZero() {
 		add(`r.created_at < ?`, nanos(f.Before))
 	}
-	query := selectRun + whereAll(where) + `ORDER BY r.created_at DESC, r.id DESC LIMIT ?`
+	query := selectRun
+	if f.Brief {
+		query = selectBrief
+	}
+	query += whereAll(where) + `ORDER BY r.created_at DESC, r.id DESC LIMIT ?`
 	args = append(args, limitOf(f.Limit))
 	var runs []execution.Run
 	err := s.view(ctx, "list runs", func(ctx context.Context, h *handle) error {

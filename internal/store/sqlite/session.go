@@ -24,7 +24,7 @@ func (s *Store) CreateSession(ctx context.Context, session orchestrator.Session)
 		return err
 	}
 	return s.write(ctx, "create session "+session.ID, func(ctx context.Context, x *tx) error {
-		n, err := x.exec(ctx, insertSession, session.ID, session.Owner.ID, session.Name, session.WebhookURL,
+		n, err := x.exec(ctx, insertSession, session.ID, session.Owner.Subject(), session.Name, session.WebhookURL,
 			nanos(session.CreatedAt), nanos(session.UpdatedAt), body)
 		if err == nil && n == 0 {
 			return contracts.Errorf(contracts.CodeConflict, "there is a session %q already", session.ID)
