@@ -55,6 +55,9 @@ func (op *AddNode) add(d *draft) []contracts.Fault {
 			faults = append(faults, contracts.Fault{Pointer: "/params" + pointerTo(name), Message: f.Message})
 		}
 	}
+	if op.Output != "" {
+		faults = append(faults, d.chooseOutput(n, op.Output, "/output")...)
+	}
 	if len(faults) > 0 {
 		return faults
 	}

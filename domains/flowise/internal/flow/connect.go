@@ -225,18 +225,31 @@ func (d *draft) reaches(from, to string) bool {
 
 // choose selects the output of a node that gives one at a time.
 func (op *Connect) choose(d *draft, source *draftNode, out field) []contracts.Fault {
-	name := out.text("name")
-	_, one := source.outputs()
-	if !one || source.output() == name {
+	if _, one := source.outputs(); !one {
+		return nil
+	}
+	return d.chooseOutput(source, out.text("name"), "/source_anchor")
+}
+
+// chooseOutput selects an output, unless another is connected.
+func (d *draft) chooseOutput(n *draftNode, name, place string) []contracts.Fault {
+	outs, one := n.outputs()
+	if !one {
+		return fault(place, "%s does not let one choose its output", n.id)
+	}
+	if _, ok := byName(outs, name); !ok {
+		return fault(place, "%s", unknown("output of "+n.id, name, names(outs)))
+	}
+	if n.output() == name {
 		return nil
 	}
 	for _, e := range d.edges {
-		if e.Source == source.id {
-			return fault("/source_anchor", "%s gives one output at a time, and %q is connected to %s; add a second %s for %q",
-				source.id, source.output(), e.Target, source.Name(), name)
+		if e.Source == n.id {
+			return fault(place, "%s gives one output at a time, and %q is connected to %s; add a second %s for %q",
+				n.id, n.output(), e.Target, n.Name(), name)
 		}
 	}
-	source.set(encode(name), "data", "outputs", "output")
+	n.set(encode(name), "data", "outputs", "output")
 	return nil
 }
 

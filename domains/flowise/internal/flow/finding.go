@@ -72,7 +72,7 @@ func (r Report) Errors() []Finding { return r.of(SeverityError) }
 func (r Report) Warnings() []Finding { return r.of(SeverityWarning) }
 
 func (r Report) of(s Severity) []Finding {
-	var out []Finding
+	out := make([]Finding, 0, len(r.Findings))
 	for _, f := range r.Findings {
 		if f.Severity == s {
 			out = append(out, f)

@@ -101,7 +101,9 @@ func topLevel(raw []byte) (nodes, edges span, faults []contracts.Fault) {
 		faults = append(faults, contracts.Fault{Pointer: "/" + key, Message: "is missing; it must be a list, which may be empty"})
 		return span{}
 	}
-	return find("nodes"), find("edges"), faults
+	nodes = find("nodes")
+	edges = find("edges")
+	return nodes, edges, faults
 }
 
 func firstByte(raw []byte) byte {

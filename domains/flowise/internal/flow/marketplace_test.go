@@ -4,6 +4,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/manifold-run/manifold/domains/flowise/internal/flow"
@@ -51,9 +52,12 @@ func marketplace(t *testing.T) []sample {
 	return out
 }
 
+// shipped is read once; it is never changed.
+var shipped = sync.OnceValues(knowledge.Shipped)
+
 func definitions(t testing.TB) *knowledge.Snapshot {
 	t.Helper()
-	defs, err := knowledge.Shipped()
+	defs, err := shipped()
 	if err != nil {
 		t.Fatal(err)
 	}

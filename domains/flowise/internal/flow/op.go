@@ -54,6 +54,9 @@ type AddNode struct {
 	Label  string `json:"label,omitempty"`
 	// Params are values that differ from the defaults.
 	Params map[string]json.RawMessage `json:"params,omitempty"`
+	// Output is the one to give, of a node that offers several; connecting one
+	// of them chooses it, too.
+	Output string `json:"output,omitempty"`
 	// Parent is the iteration to stand in.
 	Parent string `json:"parent,omitempty"`
 	// Position is for where the automatic layout does not do.
@@ -61,7 +64,8 @@ type AddNode struct {
 }
 
 // SetParam gives a parameter of a node a value; null gives it its default.
-// ParamName may lead into a value: "agentTools[0].agentSelectedTool".
+// ParamName may lead into a value: "agentTools[0].agentSelectedTool". The
+// name "output" chooses the output of a node that offers several.
 type SetParam struct {
 	OpType    OpType          `json:"op_type"`
 	NodeID    string          `json:"node_id"`

@@ -3,6 +3,7 @@ package flow
 import (
 	"bytes"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/manifold-run/manifold/contracts"
@@ -71,14 +72,17 @@ func (op *Disconnect) apply(d *draft) []contracts.Fault {
 	return nil
 }
 
-// names tells whether an anchor of the op means the name in a handle.
+// names tells whether an anchor of the op means the name in a handle. Outputs
+// of conditions are numbers there, and have names for people.
 func (op *Disconnect) names(n *draftNode, anchor, name string) bool {
 	if anchor == "" || anchor == name || anchor == n.id {
 		return true
 	}
-	known := agentOutputNames(n.Name(), len(n.fields("outputAnchors"))+1)
-	return n.Category() == categoryAgentflow && slices.Index(known[:len(known)-1], anchor) == slices.Index(known, name) ||
-		n.Name() == nodeCondition && anchor == "else" && name == known[len(known)-2]
+	if outs := n.fields("outputAnchors"); n.Category() == categoryAgentflow && len(outs) > 1 {
+		i := slices.Index(agentOutputNames(n.Name(), len(outs)), anchor)
+		return i >= 0 && strconv.Itoa(i) == name
+	}
+	return false
 }
 
 func (d *draft) neighbours(id string) string {

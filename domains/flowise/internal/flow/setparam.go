@@ -25,6 +25,9 @@ func (d *draft) setParam(n *draftNode, path string, value []byte) []contracts.Fa
 		return fault("/param_name", "%q is no path; write a name, or a path such as agentTools[0].agentSelectedTool", path)
 	}
 	param, problem := n.findParam(steps[0].key)
+	if _, choice := n.outputs(); problem != "" && path == "output" && choice {
+		return d.chooseOutput(n, unquote(value), "/value")
+	}
 	if problem != "" {
 		return fault("/param_name", "%s", problem)
 	}

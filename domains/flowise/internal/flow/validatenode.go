@@ -149,7 +149,7 @@ func (c *checker) checkParams(n *checkedNode, def *knowledge.Definition) {
 			}
 			continue
 		}
-		c.checkParamValue(n, &p, value, place)
+		c.checkParamValue(n, &p, def, value, place)
 	}
 }
 
@@ -180,7 +180,7 @@ func (c *checker) requires(p *knowledge.Param, def *knowledge.Definition, inputs
 	return false
 }
 
-func (c *checker) checkParamValue(n *checkedNode, p *knowledge.Param, value []byte, place string) {
+func (c *checker) checkParamValue(n *checkedNode, p *knowledge.Param, def *knowledge.Definition, value []byte, place string) {
 	problem := checkValue(p, value)
 	switch {
 	case problem == "":
@@ -190,7 +190,7 @@ func (c *checker) checkParamValue(n *checkedNode, p *knowledge.Param, value []by
 		c.at(n, Logic, "value_invalid", place, problem, "set "+p.Name+" to a value of its type")
 	}
 	if p.Type == "array" && firstByte(value) == '[' {
-		c.checkItems(n, p, value, place)
+		c.checkItems(n, p, def, value, place)
 	}
 	for _, id := range referencesIn(value) {
 		if c.nodes[id] == nil {
@@ -206,16 +206,23 @@ func (c *checker) checkParamValue(n *checkedNode, p *knowledge.Param, value []by
 
 var agentReference = regexp.MustCompile(`\{\{\s*([A-Za-z]+Agentflow_[0-9]+)\b`)
 
-// checkItems asks for the values that each item of an array needs.
-func (c *checker) checkItems(n *checkedNode, p *knowledge.Param, value []byte, place string) {
+// checkItems asks for the values that each item of an array needs. As with
+// parameters, what the current definition does without is not asked for.
+func (c *checker) checkItems(n *checkedNode, p *knowledge.Param, def *knowledge.Definition, value []byte, place string) {
 	inputs := n.inputs()
+	dispensable := map[string]bool{}
+	if now, ok := def.Input(p.Name); ok {
+		for i := range now.Array {
+			dispensable[now.Array[i].Name] = dispensable[now.Array[i].Name] || now.Array[i].Optional
+		}
+	}
 	for i, item := range elements(value) {
 		scope, _ := decoded(item).(map[string]any)
 		for j := range p.Array {
 			m := &p.Array[j]
 			v, _ := get(item, m.Name)
 			shown := displayed(m, inputs, i) || displayed(m, scope, i)
-			if m.Optional || !shown || !falsy(v) && string(v) != `"<p></p>"` || m.Type == "boolean" || m.Type == "number" || len(m.Default) > 0 {
+			if m.Optional || dispensable[m.Name] || !shown || !falsy(v) && string(v) != `"<p></p>"` || m.Type == "boolean" || m.Type == "number" || len(m.Default) > 0 {
 				continue
 			}
 			c.lacking(n, Incomplete, "param_missing", place+"/"+strconv.Itoa(i)+pointerTo(m.Name),
@@ -278,7 +285,7 @@ func (c *checker) checkComponent(n *checkedNode, choice choice, place string) {
 			}
 			continue
 		}
-		c.checkParamValue(n, p, value, place+pointerTo(p.Name))
+		c.checkParamValue(n, p, choice.def, value, place+pointerTo(p.Name))
 	}
 	if choice.name == nodeMCP {
 		c.checkMCP(n, choice.config, place)

@@ -21,6 +21,9 @@ func (d *draft) normalise(p *knowledge.Param, value []byte) (out []byte, problem
 			return encode(string(value)), "" // Flowise keeps such values as text
 		}
 	}
+	if text := string(value); p.Type == "boolean" && (text == `"true"` || text == `"false"`) {
+		return []byte(unquote(value)), "" // JavaScript takes the text "false" for true
+	}
 	if p.Type == "string" || p.Type == "password" {
 		if first := firstByte(value); first != '"' && first != '{' && first != '[' {
 			return encode(string(value)), ""

@@ -1,0 +1,94 @@
+package flow_test
+
+import (
+	"testing"
+
+	"github.com/manifold-run/manifold/domains/flowise/internal/flow"
+)
+
+// built are flows made of ops alone, in the order that an author would write.
+func built() map[string]string {
+	return map[string]string{
+		"custom function": `[
+			{"op_type":"AddNode","node_name":"customFunction","node_id":"echo","label":"Echo","output":"EndingNode",
+			 "params":{"javascriptFunction":"return 'echo:' + $flow.input"}}]`,
+		"condition": `[
+			{"op_type":"AddNode","node_name":"startAgentflow"},
+			{"op_type":"AddNode","node_name":"conditionAgentflow","params":{"conditions":[
+				{"type":"string","value1":"{{ question }}","operation":"equal","value2":"yes"},
+				{"type":"string","value1":"{{ question }}","operation":"equal","value2":"no"}]}},
+			{"op_type":"AddNode","node_name":"directReplyAgentflow","node_id":"yes","params":{"directReplyMessage":"YES {{ question }}"}},
+			{"op_type":"AddNode","node_name":"directReplyAgentflow","node_id":"no","params":{"directReplyMessage":"NO"}},
+			{"op_type":"AddNode","node_name":"directReplyAgentflow","node_id":"other","params":{"directReplyMessage":"ELSE"}},
+			{"op_type":"Connect","source_node_id":"startAgentflow_0","target_node_id":"conditionAgentflow_0"},
+			{"op_type":"Connect","source_node_id":"conditionAgentflow_0","source_anchor":"0","target_node_id":"yes"},
+			{"op_type":"Connect","source_node_id":"conditionAgentflow_0","source_anchor":"1","target_node_id":"no"},
+			{"op_type":"Connect","source_node_id":"conditionAgentflow_0","source_anchor":"else","target_node_id":"other"}]`,
+		"conversation": `[
+			{"op_type":"AddNode","node_name":"chatOpenAI","params":{"modelName":"gpt-4o-mini","streaming":false,"temperature":0.2}},
+			{"op_type":"AddNode","node_name":"bufferMemory"},
+			{"op_type":"AddNode","node_name":"conversationChain"},
+			{"op_type":"BindCredential","node_id":"chatOpenAI_0","credential_id":"CREDENTIAL","credential_type":"openAIApi"},
+			{"op_type":"Connect","source_node_id":"chatOpenAI_0","target_node_id":"conversationChain_0","target_anchor":"model"},
+			{"op_type":"Connect","source_node_id":"bufferMemory_0","target_node_id":"conversationChain_0"}]`,
+		"tool agent": `[
+			{"op_type":"AddNode","node_name":"chatOpenAI","params":{"modelName":"gpt-4o-mini","streaming":"false"}},
+			{"op_type":"BindCredential","node_id":"chatOpenAI_0","credential_id":"CREDENTIAL"},
+			{"op_type":"AddNode","node_name":"customMCP","params":{"mcpServerConfig":{"url":"http://127.0.0.1:18082/mcp"},"mcpActions":["add"]}},
+			{"op_type":"AddNode","node_name":"requestsGet","params":{"requestsGetUrl":"http://127.0.0.1:18083/"}},
+			{"op_type":"AddNode","node_name":"bufferMemory"},
+			{"op_type":"AddNode","node_name":"toolAgent"},
+			{"op_type":"Connect","source_node_id":"customMCP_0","target_node_id":"toolAgent_0","target_anchor":"tools"},
+			{"op_type":"Connect","source_node_id":"requestsGet_0","target_node_id":"toolAgent_0","target_anchor":"Tools"},
+			{"op_type":"Connect","source_node_id":"bufferMemory_0","target_node_id":"toolAgent_0"},
+			{"op_type":"Connect","source_node_id":"chatOpenAI_0","target_node_id":"toolAgent_0"}]`,
+		"retrieval": `[
+			{"op_type":"AddNode","node_name":"plainText","params":{"text":"The sky is green."}},
+			{"op_type":"AddNode","node_name":"openAIEmbeddings"},
+			{"op_type":"BindCredential","node_id":"openAIEmbeddings_0","credential_id":"CREDENTIAL"},
+			{"op_type":"AddNode","node_name":"memoryVectorStore"},
+			{"op_type":"AddNode","node_name":"chatOpenAI","params":{"modelName":"gpt-4o-mini","streaming":false}},
+			{"op_type":"BindCredential","node_id":"chatOpenAI_0","credential_id":"CREDENTIAL"},
+			{"op_type":"AddNode","node_name":"conversationalRetrievalQAChain"},
+			{"op_type":"Connect","source_node_id":"plainText_0","source_anchor":"document","target_node_id":"memoryVectorStore_0"},
+			{"op_type":"Connect","source_node_id":"openAIEmbeddings_0","target_node_id":"memoryVectorStore_0"},
+			{"op_type":"Connect","source_node_id":"memoryVectorStore_0","source_anchor":"retriever","target_node_id":"conversationalRetrievalQAChain_0","target_anchor":"vectorStoreRetriever"},
+			{"op_type":"Connect","source_node_id":"chatOpenAI_0","target_node_id":"conversationalRetrievalQAChain_0"}]`,
+		"agent with a model and a tool": `[
+			{"op_type":"AddNode","node_name":"startAgentflow"},
+			{"op_type":"AddNode","node_name":"agentAgentflow","params":{
+				"agentModel":"chatOpenAI","agentModelConfig":{"modelName":"gpt-4o-mini"},
+				"agentTools":[{"agentSelectedTool":"customMCP","agentSelectedToolConfig":{"mcpServerConfig":"{\"url\":\"http://127.0.0.1:18082/mcp\"}","mcpActions":["add"]}}]}},
+			{"op_type":"BindCredential","node_id":"agentAgentflow_0","credential_id":"CREDENTIAL"},
+			{"op_type":"Connect","source_node_id":"startAgentflow_0","target_node_id":"agentAgentflow_0"}]`,
+	}
+}
+
+// ops reads ops that must be right by themselves.
+func ops(t testing.TB, text string) []flow.Op {
+	t.Helper()
+	list, err := flow.DecodeOps([]byte(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return list
+}
+
+// compile builds on a base; nil is an empty flow.
+func compile(t testing.TB, base *flow.Graph, text string) flow.Result {
+	t.Helper()
+	if base == nil {
+		base = flow.Empty()
+	}
+	r, err := flow.Compile(base, ops(t, text), definitions(t), flow.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+// build makes one of the flows above.
+func build(t testing.TB, name string) flow.Result {
+	t.Helper()
+	return compile(t, nil, built()[name])
+}

@@ -1,0 +1,289 @@
+package flow_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/manifold-run/manifold/domains/flowise/internal/flow"
+)
+
+type object = map[string]any
+
+// document decodes flowData for a test to break it.
+func document(t testing.TB, data []byte) object {
+	t.Helper()
+	var doc object
+	if err := json.Unmarshal(data, &doc); err != nil {
+		t.Fatal(err)
+	}
+	return doc
+}
+
+func encoded(t testing.TB, v any) []byte {
+	t.Helper()
+	raw, err := json.Marshal(v)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return raw
+}
+
+// dig walks keys and indexes.
+func dig(t testing.TB, v any, path ...any) any {
+	t.Helper()
+	for _, at := range path {
+		switch at := at.(type) {
+		case string:
+			m, ok := v.(object)
+			if !ok {
+				t.Fatalf("no object to look for %q in", at)
+			}
+			v = m[at]
+		case int:
+			l, ok := v.([]any)
+			if !ok || at >= len(l) {
+				t.Fatalf("no list with item %d", at)
+			}
+			v = l[at]
+		}
+	}
+	return v
+}
+
+func put(t testing.TB, v, value any, path ...any) {
+	t.Helper()
+	last, ok := path[len(path)-1].(string)
+	m, isObject := dig(t, v, path[:len(path)-1]...).(object)
+	if !ok || !isObject {
+		t.Fatalf("cannot set %v", path)
+	}
+	if value == nil {
+		delete(m, last)
+		return
+	}
+	m[last] = value
+}
+
+// malformed is one way to break a flow. An empty want means that Flowise runs
+// it all the same, so that there may be warnings but no error.
+type malformed struct {
+	flow   string
+	kind   flow.Kind
+	damage func(t testing.TB, doc object)
+	want   []string
+}
+
+func without(path ...any) func(testing.TB, object) {
+	return func(t testing.TB, doc object) { t.Helper(); put(t, doc, nil, path...) }
+}
+
+func with(value any, path ...any) func(testing.TB, object) {
+	return func(t testing.TB, doc object) { t.Helper(); put(t, doc, value, path...) }
+}
+
+func malformedFlows() map[string]malformed {
+	echo, chat, agent := "custom function", "conversation", "agent with a model and a tool"
+	return map[string]malformed{
+		"no edges":           {flow: echo, damage: without("edges"), want: []string{"STRUCTURE not_a_flow /edges"}},
+		"no nodes":           {flow: echo, damage: without("nodes"), want: []string{"STRUCTURE not_a_flow /nodes"}},
+		"nodes are no list":  {flow: echo, damage: with("x", "nodes"), want: []string{"STRUCTURE not_a_flow /nodes"}},
+		"nothing in it":      {flow: echo, damage: with([]any{}, "nodes"), want: []string{"INCOMPLETE ending_missing /nodes"}},
+		"a node has no data": {flow: echo, damage: without("nodes", 0, "data"), want: []string{"STRUCTURE data_missing /nodes/0/data", "INCOMPLETE ending_missing /nodes"}},
+		"no inputAnchors":    {flow: chat, damage: without("nodes", 2, "data", "inputAnchors")},
+		"no outputAnchors":   {flow: echo, damage: without("nodes", 0, "data", "outputAnchors")},
+		"no position":        {flow: echo, damage: without("nodes", 0, "position")},
+		"no type":            {flow: echo, damage: without("nodes", 0, "type")},
+		"no category":        {flow: echo, damage: without("nodes", 0, "data", "category")},
+		"no inputParams":     {flow: echo, damage: without("nodes", 0, "data", "inputParams"), want: []string{"STRUCTURE inputParams_missing /nodes/0/data/inputParams"}},
+		"no inputs": {
+			flow: echo, damage: without("nodes", 0, "data", "inputs"),
+			want: []string{"STRUCTURE inputs_missing /nodes/0/data/inputs", "INCOMPLETE param_missing /nodes/0/data/inputs/javascriptFunction"},
+		},
+		"no outputs":           {flow: echo, damage: without("nodes", 0, "data", "outputs"), want: []string{"INCOMPLETE ending_kind /nodes/0"}},
+		"an unknown kind":      {flow: echo, damage: with("customFunktion", "nodes", 0, "data", "name"), want: []string{"STRUCTURE node_unknown /nodes/0/data/name"}},
+		"an edge from nowhere": {flow: chat, damage: with("ghost_0", "edges", 0, "source"), want: []string{"STRUCTURE edge_source /edges/0/source", "LOGIC edge_missing /nodes/2/data/inputs/model"}},
+		"edges are gone":       {flow: chat, damage: with([]any{}, "edges"), want: []string{"INCOMPLETE ending_missing /nodes"}},
+		"a circle": {
+			flow: chat, want: []string{"INCOMPLETE ending_missing /nodes"},
+			damage: func(t testing.TB, doc object) {
+				t.Helper()
+				edges, _ := dig(t, doc, "edges").([]any)
+				doc["edges"] = append(edges, object{"source": "conversationChain_0", "sourceHandle": "a", "target": "chatOpenAI_0", "targetHandle": "b", "id": "c"})
+			},
+		},
+		"references are gone": {flow: chat, damage: with("", "nodes", 2, "data", "inputs", "model"), want: []string{"LOGIC reference_missing /nodes/2/data/inputs/model"}},
+		"handles are wrong":   {flow: chat, damage: with("bogus", "edges", 0, "sourceHandle")},
+		"handles are missing": {flow: chat, damage: without("edges", 0, "targetHandle")},
+		"an id stands twice": {
+			flow: chat, damage: func(t testing.TB, doc object) {
+				t.Helper()
+				nodes, _ := dig(t, doc, "nodes").([]any)
+				doc["nodes"] = append(nodes, nodes[1])
+			},
+		},
+		"an AGENTFLOW stored as CHATFLOW": {
+			flow: "condition", kind: flow.Chatflow, damage: func(testing.TB, object) {},
+			want: []string{"INCOMPLETE ending_kind /nodes/2"},
+		},
+		"a CHATFLOW stored as AGENTFLOW": {
+			flow: echo, kind: flow.Agentflow, damage: func(testing.TB, object) {},
+			want: []string{"INCOMPLETE isolated /nodes/0", "STRUCTURE kind_mismatch /nodes/0", "INCOMPLETE start_missing /nodes"},
+		},
+		"an agent without agentTools": {flow: agent, damage: without("nodes", 1, "data", "inputs", "agentTools"), want: []string{"STRUCTURE tools_missing /nodes/1/data/inputs/agentTools"}},
+		"the configuration of MCP is an object": {
+			flow: "tool agent", damage: with(object{"url": "x"}, "nodes", 1, "data", "inputs", "mcpServerConfig"),
+			want: []string{"LOGIC value_invalid /nodes/1/data/inputs/mcpServerConfig"},
+		},
+		"the configuration of MCP is no JSON": {
+			flow: "tool agent", damage: with("{url", "nodes", 1, "data", "inputs", "mcpServerConfig"),
+			want: []string{"LOGIC mcp_config /nodes/1/data/inputs/mcpServerConfig"},
+		},
+		"the configuration of MCP is written as people do": {
+			flow: "tool agent", damage: with(`{url: "http://127.0.0.1:1/mcp", headers: {"a": "b",},}`, "nodes", 1, "data", "inputs", "mcpServerConfig"),
+		},
+		"a credential at the wrong place": {
+			flow: chat, want: []string{"CREDENTIAL credential_missing /nodes/0/data/credential"},
+			damage: func(t testing.TB, doc object) {
+				t.Helper()
+				put(t, doc, nil, "nodes", 0, "data", "credential")
+				put(t, doc, "x", "nodes", 0, "data", "inputs", "FLOWISE_CREDENTIAL_ID")
+			},
+		},
+		"a nested credential is missing": {
+			flow: agent, damage: without("nodes", 1, "data", "inputs", "agentModelConfig", "FLOWISE_CREDENTIAL_ID"),
+			want: []string{"CREDENTIAL credential_missing /nodes/1/data/inputs/agentModelConfig/FLOWISE_CREDENTIAL_ID"},
+		},
+		"a store without documents": {
+			flow: "retrieval", want: []string{"INCOMPLETE document_missing /nodes/2/data/inputs/document"},
+			damage: func(t testing.TB, doc object) {
+				t.Helper()
+				edges, _ := dig(t, doc, "edges").([]any)
+				doc["edges"] = edges[1:]
+				put(t, doc, "", "nodes", 2, "data", "inputs", "document")
+			},
+		},
+		"an output that is not chosen": {
+			flow: "retrieval", damage: with("vectorStore", "nodes", 2, "data", "outputs", "output"),
+			want: []string{"LOGIC output_mismatch /edges/2/sourceHandle"},
+		},
+		"types that do not fit": {
+			flow: chat, damage: with("conversationChain_0-input-memory-BaseMemory", "edges", 0, "targetHandle"),
+			want: []string{"LOGIC edge_types /edges/0"},
+		},
+		"two starts": {
+			flow: "condition", damage: func(t testing.TB, doc object) {
+				t.Helper()
+				edges, _ := dig(t, doc, "edges").([]any)
+				doc["edges"] = edges[:3]
+			},
+			want: []string{"INCOMPLETE isolated /nodes/4"},
+		},
+	}
+}
+
+// errorsOf writes the errors as category, code and pointer.
+func errorsOf(r flow.Report) []string {
+	var out []string
+	for _, f := range r.Errors() {
+		out = append(out, string(f.Category)+" "+f.Code+" "+f.Pointer)
+	}
+	return out
+}
+
+func TestValidateMalformed(t *testing.T) {
+	t.Parallel()
+	for name, tt := range malformedFlows() {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			r := build(t, tt.flow)
+			doc := document(t, r.FlowData)
+			tt.damage(t, doc)
+			kind := r.Kind
+			if tt.kind != "" {
+				kind = tt.kind
+			}
+			report := flow.Validate(encoded(t, doc), definitions(t), flow.Check{Kind: kind})
+			got := errorsOf(report)
+			if len(tt.want) == 0 {
+				if len(got) > 0 {
+					t.Fatalf("errors in what runs: %v", got)
+				}
+				return
+			}
+			for _, want := range tt.want {
+				if !strings.Contains(strings.Join(got, "\n"), want) {
+					t.Errorf("errors %q lack %q", got, want)
+				}
+			}
+			for _, f := range report.Findings {
+				if f.Message == "" || f.Fix == "" {
+					t.Errorf("finding without words: %+v", f)
+				}
+			}
+		})
+	}
+}
+
+func TestValidateNoFlow(t *testing.T) {
+	t.Parallel()
+	tests := map[string]string{
+		"": "not_json", "{bad": "not_json", "null": "not_a_flow", "[]": "not_a_flow", "{}": "not_a_flow",
+		`"[object Object]"`: "not_a_flow", `{"nodes":[],"edges":{}}`: "not_a_flow", `{"nodes":[1],"edges":[]}`: "node_not_object",
+		`{"nodes":[],"edges":[1]}`: "edge_not_object", "{\"nodes\":[],\"edges\":[],\"a\":\"\xff\"}": "not_json",
+	}
+	for data, want := range tests {
+		r := flow.Validate([]byte(data), definitions(t), flow.Check{Kind: flow.Chatflow})
+		found := false
+		for _, f := range r.Errors() {
+			found = found || f.Code == want
+		}
+		if !found {
+			t.Errorf("%q: errors %v, want %s", data, r.Errors(), want)
+		}
+	}
+}
+
+func TestBuiltFlowsAreValid(t *testing.T) {
+	t.Parallel()
+	for name := range built() {
+		r := build(t, name)
+		if diff := cmp.Diff([]string(nil), errorsOf(flow.Validate(r.FlowData, definitions(t), flow.Check{Kind: r.Kind}))); diff != "" {
+			t.Errorf("%s: errors (-want +got):\n%s", name, diff)
+		}
+		if again := build(t, name); !bytes.Equal(again.FlowData, r.FlowData) || again.SHA256 != r.SHA256 {
+			t.Errorf("%s: the same ops gave other bytes", name)
+		}
+	}
+}
+
+// TestLiveMalformed compares the table with what a real server does.
+func TestLiveMalformed(t *testing.T) {
+	s := live(t)
+	for name, tt := range malformedFlows() {
+		if tt.flow != "custom function" && tt.flow != "condition" && tt.flow != "conversation" {
+			continue // needs more than a model
+		}
+		t.Run(name, func(t *testing.T) {
+			r := s.build(t, tt.flow)
+			doc := document(t, r.FlowData)
+			tt.damage(t, doc)
+			kind := r.Kind
+			if tt.kind != "" {
+				kind = tt.kind
+			}
+			id, refusal := s.create(t, kind, encoded(t, doc))
+			status, text := http.StatusInternalServerError, refusal
+			if refusal == "" {
+				status, text = s.predict(t, id, "hi")
+			}
+			if works := status == http.StatusOK; works != (len(tt.want) == 0) {
+				t.Errorf("the server says %d %q, the table says %v", status, text, tt.want)
+			}
+		})
+	}
+}
