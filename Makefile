@@ -11,10 +11,10 @@ TOOL     := $(GO) tool -modfile=tools/go.mod
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help build run test test-e2e check format vet lint tidy race fmt fix fuzz bench deadcode clean
+.PHONY: help build run test test-e2e test-flowise check format vet lint tidy race fmt fix fuzz bench deadcode clean
 
 help: ## list the targets
-	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 build: ## build the server, the command line and the demo into bin/
 	$(GO) build -trimpath -o bin/ ./cmd/...
@@ -27,6 +27,9 @@ test: ## run all tests; needs Go and nothing else
 
 test-e2e: ## run only the tests of the whole: crashes, restarts, faults
 	$(GO) test -count=1 -timeout 20m ./internal/e2e/...
+
+test-flowise: ## run the Flowise domain's tests against a real Flowise, installed and started here
+	REQUIRE_FLOWISE=1 domains/flowise/testserver/run.sh $(GO) test -count=1 -timeout 20m ./domains/flowise/...
 
 check: format vet lint tidy race ## all that must hold before a commit is shared
 	@echo "check: all of it holds"

@@ -1,0 +1,166 @@
+package testserver
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"strings"
+)
+
+// OpenAI answers chat completions, streamed or whole, and embeddings. It repeats
+// the last message; USE_TOOL in it makes it call the first tool, FAIL401 and
+// FAIL500 make it fail.
+type OpenAI struct{ Log }
+
+type completion struct {
+	Model    string          `json:"model"`
+	Stream   bool            `json:"stream"`
+	Input    json.RawMessage `json:"input"`
+	Messages []struct {
+		Role    string          `json:"role"`
+		Content json.RawMessage `json:"content"`
+	} `json:"messages"`
+	Tools []struct {
+		Function struct {
+			Name       string `json:"name"`
+			Parameters struct {
+				Properties map[string]any `json:"properties"`
+			} `json:"parameters"`
+		} `json:"function"`
+	} `json:"tools"`
+}
+
+// ServeHTTP answers for the model.
+func (o *OpenAI) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	body, err := io.ReadAll(io.LimitReader(r.Body, 10<<20))
+	if err != nil {
+		return
+	}
+	o.add(r, body)
+	var ask completion
+	if len(body) > 0 && json.Unmarshal(body, &ask) != nil {
+		refuse(w, http.StatusBadRequest, "the body is no JSON")
+		return
+	}
+	switch {
+	case strings.HasSuffix(r.URL.Path, "/models"):
+		writeJSON(w, http.StatusOK, map[string]any{"object": "list", "data": []any{map[string]any{"id": "fake-model", "object": "model"}}})
+	case strings.HasSuffix(r.URL.Path, "/embeddings"):
+		writeJSON(w, http.StatusOK, embeddings(ask))
+	case strings.HasSuffix(r.URL.Path, "/chat/completions") && len(ask.Messages) > 0:
+		chat(w, ask)
+	default:
+		refuse(w, http.StatusNotFound, "no such path "+r.URL.Path)
+	}
+}
+
+func refuse(w http.ResponseWriter, status int, message string) {
+	writeJSON(w, status, map[string]any{"error": map[string]any{"message": message, "type": "invalid_request_error"}})
+}
+
+// embeddings gives equal vectors to equal beginnings of texts.
+func embeddings(ask completion) map[string]any {
+	var texts []any
+	if json.Unmarshal(ask.Input, &texts) != nil {
+		texts = []any{string(ask.Input)}
+	}
+	data := []any{}
+	for i, text := range texts {
+		vector := make([]float64, 8)
+		for k, b := range []byte(fmt.Sprint(text)) {
+			vector[k%8] += float64(b%17) / 17
+		}
+		data = append(data, map[string]any{"object": "embedding", "index": i, "embedding": vector})
+	}
+	return map[string]any{"object": "list", "model": ask.Model, "data": data, "usage": map[string]any{"prompt_tokens": 1, "total_tokens": 1}}
+}
+
+func chat(w http.ResponseWriter, ask completion) {
+	last := ask.Messages[len(ask.Messages)-1]
+	var text string
+	if json.Unmarshal(last.Content, &text) != nil {
+		text = string(last.Content)
+	}
+	switch {
+	case strings.Contains(text, "FAIL401"):
+		refuse(w, http.StatusUnauthorized, "Incorrect API key provided")
+		return
+	case strings.Contains(text, "FAIL500"):
+		refuse(w, http.StatusInternalServerError, "fake upstream failure")
+		return
+	}
+	message, finish := map[string]any{"role": "assistant", "content": fmt.Sprintf("FAKE[%s] reply to: %s", ask.Model, text)}, "stop"
+	if len(ask.Tools) > 0 && last.Role != "tool" && strings.Contains(text, "USE_TOOL") {
+		message, finish = map[string]any{"role": "assistant", "content": nil, "tool_calls": []any{toolCall(ask)}}, "tool_calls"
+	}
+	if ask.Stream {
+		streamChat(w, ask.Model, message, finish)
+		return
+	}
+	out := frame(ask.Model, "chat.completion")
+	out["choices"] = []any{map[string]any{"index": 0, "message": message, "finish_reason": finish}}
+	out["usage"] = usage()
+	writeJSON(w, http.StatusOK, out)
+}
+
+func usage() map[string]any {
+	return map[string]any{"prompt_tokens": 5, "completion_tokens": 7, "total_tokens": 12}
+}
+
+func frame(model, object string) map[string]any {
+	return map[string]any{"id": "chatcmpl-fake", "created": 1700000000, "model": model, "object": object}
+}
+
+// toolCall calls the first tool; a and b become 2 and 3, input a sum.
+func toolCall(ask completion) map[string]any {
+	function, args := ask.Tools[0].Function, map[string]any{}
+	for name := range function.Parameters.Properties {
+		switch name {
+		case "a":
+			args[name] = 2
+		case "b":
+			args[name] = 3
+		case "input":
+			args[name] = "2+3*4"
+		default:
+			args[name] = "x"
+		}
+	}
+	encoded, err := json.Marshal(args)
+	if err != nil {
+		encoded = []byte("{}")
+	}
+	return map[string]any{
+		"index": 0, "id": "call_1", "type": "function",
+		"function": map[string]any{"name": function.Name, "arguments": string(encoded)},
+	}
+}
+
+func streamChat(w http.ResponseWriter, model string, message map[string]any, finish string) {
+	w.Header().Set("Content-Type", "text/event-stream")
+	send := func(delta map[string]any, reason any, extra map[string]any) {
+		out := frame(model, "chat.completion.chunk")
+		out["choices"] = []any{map[string]any{"index": 0, "delta": delta, "finish_reason": reason}}
+		for k, v := range extra {
+			out[k] = v
+		}
+		raw, err := json.Marshal(out)
+		if err != nil {
+			raw = []byte("{}")
+		}
+		_, _ = fmt.Fprintf(w, "data: %s\n\n", raw)
+	}
+	send(map[string]any{"role": "assistant", "content": ""}, nil, nil)
+	if calls := message["tool_calls"]; calls != nil {
+		send(map[string]any{"tool_calls": calls}, nil, nil)
+	}
+	if text, is := message["content"].(string); is {
+		for _, word := range words(text) {
+			send(map[string]any{"content": word}, nil, nil)
+		}
+	}
+	send(map[string]any{}, finish, nil)
+	send(nil, nil, map[string]any{"choices": []any{}, "usage": usage()})
+	_, _ = io.WriteString(w, "data: [DONE]\n\n")
+}
