@@ -123,7 +123,7 @@ func (s *site) person(name string, roles ...string) (*client.Client, string) {
 }
 
 // register makes a domain known, and fails the test unless it is in use then.
-func (s *site) register(reg contracts.Registration) contracts.DomainReport {
+func (s *site) register(reg contracts.Registration) {
 	s.t.Helper()
 	report, err := s.admin.RegisterDomain(s.t.Context(), reg)
 	if err != nil {
@@ -132,7 +132,6 @@ func (s *site) register(reg contracts.Registration) contracts.DomainReport {
 	if report.Outcome != contracts.DomainActive {
 		s.t.Fatalf("register %s: %s", reg.Domain, asJSON(report))
 	}
-	return report
 }
 
 func faultsOf(err error) []contracts.Fault {

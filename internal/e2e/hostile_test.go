@@ -1,6 +1,7 @@
 package e2e_test
 
 import (
+	"context"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
@@ -95,6 +96,7 @@ func TestHostileDomainsHarmOnlyThemselves(t *testing.T) {
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			evil := httptest.NewServer(c.manifest)
 			t.Cleanup(evil.Close)
 			_, err := s.admin.RegisterDomain(t.Context(), contracts.Registration{Domain: "evil", URL: evil.URL})
@@ -105,9 +107,13 @@ func TestHostileDomainsHarmOnlyThemselves(t *testing.T) {
 			s.in(t).stillGood(good)
 		})
 	}
-	if known, err := s.admin.Domains(t.Context()); err != nil || len(known) != 1 {
-		t.Errorf("domains: %s (%v), want only the good one", asJSON(known), err)
-	}
+	t.Cleanup(func() {
+		// The test's context has ended when its parallel parts have.
+		known, err := s.admin.Domains(context.Background())
+		if err != nil || len(known) != 1 {
+			t.Errorf("domains: %s (%v), want only the good one", asJSON(known), err)
+		}
+	})
 }
 
 // stillGood sees that the good domain is served as if nothing had happened.
@@ -124,19 +130,20 @@ func TestADomainThatTurnsHostileHarmsOnlyItsOwnNodes(t *testing.T) {
 	s := startSite(t)
 	good := newDepot(t, "good")
 	s.register(good.registration())
-	manifest := hostileManifest("evil", `{"name":"read_it","schema":{"type":"object"},"metadata":{"side_effect_class":"read","timeout_ms":500,"node_timeout_ms":500}}`)
+	const readIt = `{"name":"read_it","schema":{"type":"object"},"metadata":{"side_effect_class":"read","timeout_ms":500,"node_timeout_ms":500}}`
 	answers := map[string]http.HandlerFunc{"endless": endless, "drip": drip, "html": sendJSON("<html>")}
 	for name, execute := range answers {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			mux := http.NewServeMux()
-			mux.Handle("GET /manifest", sendJSON(manifest))
+			mux.Handle("GET /manifest", sendJSON(hostileManifest(name, readIt)))
 			mux.Handle("GET /health", http.HandlerFunc(drip))
 			mux.Handle("POST /execute", execute)
 			evil := httptest.NewServer(mux)
 			t.Cleanup(evil.Close)
 			here := s.in(t)
-			here.register(contracts.Registration{Domain: "evil", URL: evil.URL})
-			r := here.run(call("evil.read_it", nil), call("good.peek", map[string]any{"id": "a"}))
+			here.register(contracts.Registration{Domain: name, URL: evil.URL})
+			r := here.run(call(name+".read_it", nil), call("good.peek", map[string]any{"id": "a"}))
 			here.node(r.RunIDs[0], "n2", contracts.NodeCompleted)
 			here.stillGood(good)
 			view := here.ended(r.RunIDs[0])

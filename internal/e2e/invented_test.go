@@ -232,6 +232,7 @@ func TestInventedDomainsGoTheWholeWay(t *testing.T) {
 	for i := range seeds {
 		seed := begin + uint64(i)
 		t.Run(fmt.Sprintf("seed %d", seed), func(t *testing.T) {
+			t.Parallel()
 			d := invent(t, rand.New(rand.NewPCG(seed, 7)))
 			s := startSite(t)
 			s.register(contracts.Registration{Domain: d.name, URL: d.url})

@@ -17,16 +17,15 @@ import (
 type process struct {
 	*site
 
-	args     []string
 	cmd      *exec.Cmd
 	keys     [3]string // of the admin, rita and otto
 	finished chan error
 }
 
 // startProcess starts the program on a new data folder.
-func startProcess(t *testing.T, args ...string) *process {
+func startProcess(t *testing.T) *process {
 	t.Helper()
-	p := &process{site: &site{t: t, dir: filepath.Join(t.TempDir(), "data"), log: &logBuffer{}}, args: args}
+	p := &process{site: &site{t: t, dir: filepath.Join(t.TempDir(), "data"), log: &logBuffer{}}}
 	t.Cleanup(func() {
 		p.kill()
 		if t.Failed() {
@@ -52,11 +51,9 @@ func (p *process) start() {
 }
 
 func (p *process) tryStart() error {
-	args := append([]string{
+	cmd := exec.Command(manifold(p.t),
 		"serve", "--addr", "127.0.0.1:0", "--data", p.dir, "--log-level", "debug", "--webhook-allow-loopback",
-		"--sessions-per-minute", "100000", "--requests-per-minute", "1000000",
-	}, p.args...)
-	cmd := exec.Command(manifold(p.t), args...)
+		"--sessions-per-minute", "100000", "--requests-per-minute", "1000000")
 	cmd.Dir = filepath.Dir(p.dir)
 	cmd.Env = append(os.Environ(), "E2E_DOMAIN_TOKEN="+domainToken)
 	out, in := io.Pipe()
