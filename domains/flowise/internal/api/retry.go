@@ -28,7 +28,7 @@ func (c *Client) newReads(plain *http.Client) *retryablehttp.Client {
 }
 
 // wholeAnswers takes each answer to its end, so that half an answer is tried
-// again like none.
+// again like none, and a 500 that means 404 is not.
 type wholeAnswers struct {
 	next http.RoundTripper
 	max  int64
@@ -43,17 +43,12 @@ func (w wholeAnswers) RoundTrip(req *http.Request) (*http.Response, error) {
 	if err := errors.Join(err, res.Body.Close()); err != nil {
 		return nil, err
 	}
-	res.Body = held{bytes.NewReader(raw), raw}
+	res.Body = io.NopCloser(bytes.NewReader(raw))
+	if said, own := ownWords(answer{res.StatusCode, res.Header, raw}); own && res.StatusCode == http.StatusInternalServerError && saysNotFound(said) {
+		res.StatusCode = http.StatusNotFound // what is meant, and would be said again
+	}
 	return res, nil
 }
-
-// held is a body that is in memory.
-type held struct {
-	io.Reader
-	raw []byte
-}
-
-func (held) Close() error { return nil }
 
 func (c *Client) shouldRetry(ctx context.Context, res *http.Response, err error) (bool, error) {
 	if ctx.Err() != nil {
@@ -64,18 +59,7 @@ func (c *Client) shouldRetry(ctx context.Context, res *http.Response, err error)
 	}
 	failed := res.StatusCode == http.StatusTooManyRequests || res.StatusCode >= http.StatusInternalServerError
 	tooLong := retryAfter(res.Header, c.cfg.Now()) > c.cfg.BackoffMax
-	return failed && !tooLong && !finalWords(res), nil
-}
-
-// finalWords tells whether a 500 says that the thing is not there, which would
-// be said again.
-func finalWords(res *http.Response) bool {
-	body, is := res.Body.(held)
-	if !is {
-		return false
-	}
-	said, own := ownWords(answer{res.StatusCode, res.Header, body.raw})
-	return own && saysNotFound(said)
+	return failed && !tooLong, nil
 }
 
 func (c *Client) backoff(_, _ time.Duration, attempt int, res *http.Response) time.Duration {
