@@ -91,6 +91,13 @@ func (c *Client) RevokeKey(ctx context.Context, id string) error {
 	return c.do(ctx, request{method: http.MethodDelete, path: path("v1", "keys", id)}, nil)
 }
 
+// WebhookKey gives what receivers check the signatures of webhooks with.
+func (c *Client) WebhookKey(ctx context.Context) (contracts.WebhookKey, error) {
+	var out contracts.WebhookKey
+	err := c.do(ctx, request{method: http.MethodGet, path: "/v1/webhooks/key"}, &out)
+	return out, err
+}
+
 // Whoami says who the server takes the caller for.
 func (c *Client) Whoami(ctx context.Context) (contracts.Caller, error) {
 	var out contracts.Caller

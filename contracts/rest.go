@@ -103,6 +103,13 @@ type KeyCreated struct {
 	Text string `json:"key"`
 }
 
+// WebhookKey is what receivers of webhooks check signatures with.
+type WebhookKey struct {
+	KeyID string `json:"key_id"`
+	// Key is the secret in base64.
+	Key string `json:"key"`
+}
+
 // Caller says who the server takes the caller for.
 type Caller struct {
 	// Subject is the name in owners, requesters and decisions.

@@ -28,13 +28,21 @@ type InterruptNotice struct {
 	ExpiresAt   *time.Time              `json:"expires_at,omitempty"`
 }
 
+// publicPrompt leaves the parameters out of what an approval asks.
+func publicPrompt(i contracts.Interrupt) string {
+	if i.Type.Expires() {
+		return "Approve " + i.ToolName + "?"
+	}
+	return i.Prompt
+}
+
 // NoticeOf gives the delivery for an interrupt, to be written to the outbox in
 // the transaction that opens it. There is one for each interrupt, ever.
 func NoticeOf(i contracts.Interrupt, url string) (WebhookDelivery, error) {
 	body, err := json.Marshal(InterruptNotice{
 		Event: string(contracts.EventInterrupt), SessionID: i.SessionID, RunID: i.RunID, NodeID: i.NodeID,
 		InterruptID: i.InterruptID, Code: i.Code, Type: i.Type, ToolName: i.ToolName, RiskLevel: i.RiskLevel,
-		Reason: i.Reason, Prompt: i.Prompt, CreatedAt: i.CreatedAt, ExpiresAt: i.ExpiresAt,
+		Reason: i.Reason, Prompt: publicPrompt(i), CreatedAt: i.CreatedAt, ExpiresAt: i.ExpiresAt,
 	})
 	if err != nil {
 		return WebhookDelivery{}, contracts.Errorf(contracts.CodeInternal, "notice of interrupt %s: %w", i.InterruptID, err)

@@ -31,7 +31,17 @@ func (c *cli) keyCommand() *cobra.Command {
 			return c.show(map[string]string{"id": args[0]}, func() { c.out.printf("%s is revoked\n", args[0]) })
 		}),
 	}
-	return group("key", "Manage API keys", c.keyCreateCommand(), list, revoke)
+	webhook := &cobra.Command{
+		Use: "webhook", Short: "Show the key that receivers check the signatures of webhooks with", Args: exactly(0),
+		RunE: c.connected(func(ctx context.Context, server *client.Client, _ []string) error {
+			key, err := server.WebhookKey(ctx)
+			if err != nil {
+				return err
+			}
+			return c.show(key, func() { c.out.printf("id   %s\nkey  %s  (base64)\n", key.KeyID, key.Key) })
+		}),
+	}
+	return group("key", "Manage API keys", c.keyCreateCommand(), list, revoke, webhook)
 }
 
 func (c *cli) keyCreateCommand() *cobra.Command {

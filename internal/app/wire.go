@@ -2,8 +2,10 @@ package app
 
 import (
 	"context"
+	"encoding/base64"
 	"fmt"
 
+	"github.com/manifold-run/manifold/contracts"
 	"github.com/manifold-run/manifold/execution"
 	"github.com/manifold-run/manifold/intent"
 	"github.com/manifold-run/manifold/internal/domainclient"
@@ -110,7 +112,10 @@ func (a *App) wireFaces(ctx context.Context, webhooks *webhook.Guard) error {
 	a.api, err = httpapi.New(httpapi.Config{ //nolint:contextcheck // requests bring contexts of their own
 		ForwardedUser: a.cfg.ForwardedUser, RequestsPerMinute: a.cfg.RequestsPerMinute,
 		Burst: a.cfg.RequestBurst, Version: a.cfg.Version, Now: a.cfg.Now, Logger: a.cfg.Logger,
-	}, httpapi.Deps{Service: a.service, Registry: a.registry, Keys: a.keys, Unregistered: a.domains.Forget})
+	}, httpapi.Deps{
+		Service: a.service, Registry: a.registry, Keys: a.keys, Unregistered: a.domains.Forget,
+		WebhookKey: contracts.WebhookKey{KeyID: a.sender.KeyID(), Key: base64.StdEncoding.EncodeToString(key)},
+	})
 	return err
 }
 

@@ -55,3 +55,11 @@ func keyView(k access.Key) contracts.KeyView {
 		CreatedBy: k.CreatedBy, CreatedAt: k.CreatedAt, ExpiresAt: k.ExpiresAt, RevokedAt: k.RevokedAt,
 	}
 }
+
+// webhookKey shows what receivers check the signatures of webhooks with.
+func (s *Server) webhookKey(k *call) error {
+	if err := k.who.May(access.ActionManageKeys); err != nil {
+		return err
+	}
+	return k.ok(s.webhook)
+}

@@ -95,7 +95,7 @@ func TestPublicRoutesAreSaidToBePublic(t *testing.T) {
 func wireTypes() []reflect.Type {
 	return []reflect.Type{
 		reflect.TypeFor[contracts.Problem](), reflect.TypeFor[contracts.Health](), reflect.TypeFor[contracts.Readiness](),
-		reflect.TypeFor[contracts.Caller](), reflect.TypeFor[contracts.StartSession](), reflect.TypeFor[contracts.SessionResponse](),
+		reflect.TypeFor[contracts.Caller](), reflect.TypeFor[contracts.WebhookKey](), reflect.TypeFor[contracts.StartSession](), reflect.TypeFor[contracts.SessionResponse](),
 		reflect.TypeFor[contracts.Rename](), reflect.TypeFor[contracts.Message](), reflect.TypeFor[contracts.Resume](),
 		reflect.TypeFor[contracts.Event](), reflect.TypeFor[contracts.PlanRequest](), reflect.TypeFor[contracts.PlanPreview](),
 		reflect.TypeFor[contracts.RunPlan](), reflect.TypeFor[contracts.RunSummary](), reflect.TypeFor[contracts.RunView](),

@@ -95,6 +95,7 @@ func permissions() []permission {
 
 		{"GET /v1/keys", nil, nil, "admin", 403},
 		{"POST /v1/keys", nil, is(`{"kind":"user","principal":"new","roles":["viewer"]}`), "admin", 403},
+		{"GET /v1/webhooks/key", nil, nil, "admin", 403},
 		{"DELETE /v1/keys/{id}", func(c *scene) string { return "/v1/keys/" + c.key }, nil, "admin", 403},
 
 		{"POST /v1/audit/verify", nil, is(`{}`), "operator admin", 403},

@@ -61,6 +61,7 @@ func (s *Server) routes() []route {
 		{get, "/v1/keys", false, s.listKeys},
 		{post, "/v1/keys", false, s.createKey},
 		{del, "/v1/keys/:id", false, s.revokeKey},
+		{get, "/v1/webhooks/key", false, s.webhookKey},
 
 		{post, "/v1/audit/verify", false, s.audit},
 	}

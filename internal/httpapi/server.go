@@ -9,6 +9,7 @@ import (
 
 	"github.com/gin-gonic/gin"
 
+	"github.com/manifold-run/manifold/contracts"
 	"github.com/manifold-run/manifold/orchestrator"
 	"github.com/manifold-run/manifold/orchestrator/access"
 	"github.com/manifold-run/manifold/orchestrator/registry"
@@ -40,6 +41,8 @@ type Deps struct {
 	Service  *orchestrator.Service
 	Registry *registry.Registry
 	Keys     *access.Keys
+	// WebhookKey is shown to admins, for the receivers of webhooks.
+	WebhookKey contracts.WebhookKey
 	// Unregistered is told which domain is gone; it may be nil.
 	Unregistered func(domain string)
 }
@@ -50,6 +53,7 @@ type Server struct {
 	service  *orchestrator.Service
 	registry *registry.Registry
 	keys     *access.Keys
+	webhook  contracts.WebhookKey
 	gone     func(domain string)
 	limiter  *limiter
 	engine   *gin.Engine
@@ -70,7 +74,7 @@ func New(cfg Config, deps Deps) (*Server, error) {
 		cfg.Logger = slog.New(slog.DiscardHandler)
 	}
 	s := &Server{
-		cfg: cfg, service: deps.Service, registry: deps.Registry, keys: deps.Keys, gone: deps.Unregistered,
+		cfg: cfg, service: deps.Service, registry: deps.Registry, keys: deps.Keys, webhook: deps.WebhookKey, gone: deps.Unregistered,
 		limiter: newLimiter(cmp.Or(cfg.RequestsPerMinute, 1200), cmp.Or(cfg.Burst, 200), cfg.Now),
 	}
 	if s.gone == nil {
