@@ -25,6 +25,7 @@ func NewAdapter(cfg Config, matcher ...Matcher) (*Adapter, error) {
 		return nil, err
 	}
 	a := &Adapter{cfg: cfg, local: NewLocal(0)}
+	a.local.prior = cfg.OutOfScope
 	a.matcher = a.local
 	for _, m := range matcher {
 		if m == nil {

@@ -27,6 +27,13 @@ const lightShare = 0.5
 // too common to help; it only costs time.
 const commonChars = 0.15
 
+// fewCapabilities is where a catalog is large enough to tell by itself which
+// words are common, manyCapabilities where time counts.
+const (
+	fewCapabilities  = 50
+	manyCapabilities = 1000
+)
+
 // builder collects the sentences of a catalog.
 type builder struct {
 	x       *Index
@@ -42,7 +49,7 @@ type builder struct {
 func NewIndex(catalog *contracts.Catalog) *Index { return newIndex(catalog, slot.NewTools()) }
 
 func newIndex(catalog *contracts.Catalog, tools *slot.Tools) *Index {
-	x := &Index{snapshot: catalog.Snapshot, provisional: true, tools: tools, moods: newMoodReader(), features: map[uint32]int32{}, exact: map[string][]int32{}, heads: map[string]bool{}, openers: map[string]bool{}, refs: map[string]*indexed{}}
+	x := &Index{snapshot: catalog.Snapshot, provisional: true, shareBest: shareBest, confidence: shipped(), tools: tools, moods: newMoodReader(), features: map[uint32]int32{}, exact: map[string][]int32{}, heads: map[string]bool{}, openers: map[string]bool{}, refs: map[string]*indexed{}}
 	x.values = valueWords(catalog)
 	b := &builder{x: x}
 	for d, domain := range catalog.Domains {
@@ -222,7 +229,7 @@ func (b *builder) weigh() {
 	x.idf = make([]float32, len(b.df))
 	total := float64(len(x.docs))
 	limit := int32(math.MaxInt32)
-	if len(x.caps) > 50 {
+	if len(x.caps) > manyCapabilities {
 		limit = int32(commonChars * float64(len(x.caps)))
 	}
 	for id, df := range b.df {
@@ -232,7 +239,7 @@ func (b *builder) weigh() {
 		x.idf[id] = float32(math.Log((1+total)/(1+float64(df))) + 1)
 	}
 	for _, h := range x.tools.Lexicon.Terms() {
-		if id, ok := x.features[h]; ok {
+		if id, ok := x.features[h]; ok && len(x.caps) < fewCapabilities {
 			x.idf[id] *= lightShare
 		}
 	}

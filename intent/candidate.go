@@ -2,11 +2,13 @@ package intent
 
 import (
 	"cmp"
+	"math"
 	"slices"
 	"strings"
 
 	"github.com/manifold-run/manifold/contracts"
 	"github.com/manifold-run/manifold/intent/internal/slot"
+	"github.com/manifold-run/manifold/intent/internal/text"
 )
 
 func sortCandidates(candidates []Candidate) {
@@ -66,7 +68,7 @@ func (s *sentenceReader) timed(p *part) []bool {
 func (s *sentenceReader) candidate(p *part, all []rated, k int) Candidate {
 	r := all[k]
 	c := s.x.caps[r.number]
-	conf := shipped().of(signalsOf(all, k))
+	conf := s.x.confidence.confidence(s.x.signalsOf(s.m.Tokens[p.from:p.to], all, k))
 	switch {
 	case r.exact:
 		conf = certainExample
@@ -89,9 +91,37 @@ func (s *sentenceReader) candidate(p *part, all []rated, k int) Candidate {
 	return out
 }
 
-func signalsOf(all []rated, k int) signals {
+// signalsOf describes a candidate among the others.
+func (x *Index) signalsOf(tokens []text.Token, all []rated, k int) signals {
 	r := all[k]
-	return signals{centroid: r.centroid, best: r.best, coverage: r.cover.share, spoken: r.cover.spoken, margin: margin(all, k), length: r.cover.length(), typed: typed(r.filled)}
+	return signals{
+		signalCentroid: r.centroid, signalBest: r.best, signalCoverage: r.cover.share, signalSpoken: r.cover.spoken,
+		signalMargin: margin(all, k), signalLength: r.cover.length(), signalTyped: typed(r.filled) * r.cover.spoken,
+		signalSoftmax: r.softmax, signalLead: r.centroid - r.rival, signalGrasp: x.grasp(r.number, tokens),
+	}
+}
+
+// grasp is the share of the words of a request that the texts of a capability
+// have. A word that no capability has counts as the rarest.
+func (x *Index) grasp(number int32, tokens []text.Token) float64 {
+	var known, all float64
+	rarest := math.Log(1+float64(len(x.docs))) + 1
+	for _, h := range text.FeaturesOf(tokens, x.values).Terms {
+		id, ok := x.features[h]
+		if !ok {
+			all += rarest
+			continue
+		}
+		w := float64(x.idf[id])
+		all += w
+		if x.uses(number, []int32{id}) {
+			known += w
+		}
+	}
+	if all == 0 {
+		return 0
+	}
+	return known / all
 }
 
 // typed tells whether all parameters that are needed were read, at least one

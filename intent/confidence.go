@@ -7,32 +7,43 @@ import (
 	"github.com/manifold-run/manifold/intent/internal/text"
 )
 
-// signals are what the confidence is computed from. All lie between 0 and 1.
-type signals struct {
-	centroid float64 // likeness to the centroid of the capability
-	best     float64 // likeness to its most similar sentence
-	coverage float64 // share of the content words that are known or belong to values
-	spoken   float64 // the same without the values: what says what is wanted
-	margin   float64 // distance to the next candidate
-	length   float64 // number of content words, flattened
-	typed    float64 // whether all that it needs is there, some of it unmistakable
-}
+// signals are what the confidence is computed from. All lie between -1 and 1.
+type signals [signalCount]float64
+
+const (
+	signalCentroid = iota // likeness to the weights of the capability
+	signalBest            // likeness to its most similar sentence
+	signalCoverage        // share of the content words that are known or belong to values
+	signalSpoken          // the same without the values: what says what is wanted
+	signalMargin          // distance to the next candidate
+	signalLength          // number of content words, flattened
+	signalTyped           // whether all that it needs is there, some of it unmistakable
+	signalSoftmax         // share among all candidates, by weights alone
+	signalLead            // distance to the next candidate, by weights alone
+	signalGrasp           // share of the words that its texts have, rare ones counting more
+	signalCount
+)
 
 // weights turn signals into a confidence.
 type weights struct {
-	bias, centroid, best, coverage, spoken, margin, length, typed float64
+	bias float64
+	of   signals
 }
 
 // shipped are the weights for registries too small to learn their own. They
 // were fitted on simulated small registries in which half of the requests were
 // meant for none of the capabilities.
 func shipped() weights {
-	return weights{bias: -6.2, centroid: 4.7, best: 1.8, coverage: 0.7, spoken: 3.6, margin: 4.3, length: 1.1, typed: 1.6}
+	return weights{bias: -6.2, of: signals{
+		signalCentroid: 4.7, signalBest: 1.8, signalCoverage: 0.7, signalSpoken: 3.6, signalMargin: 4.3, signalLength: 1.1, signalTyped: 1.6,
+	}}
 }
 
-func (w weights) of(s signals) float64 {
-	z := w.bias + w.centroid*s.centroid + w.best*s.best + w.coverage*s.coverage + w.spoken*s.spoken + w.margin*s.margin + w.length*s.length +
-		w.typed*s.typed*s.spoken
+func (w weights) confidence(s signals) float64 {
+	z := w.bias
+	for i, v := range s {
+		z += w.of[i] * v
+	}
 	return min(1/(1+math.Exp(-z)), certainIdentifier)
 }
 

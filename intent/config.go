@@ -15,6 +15,7 @@ const (
 	DefaultTieMargin   = 0.04
 	DefaultSnapshots   = 4
 	DefaultSuggestions = 4
+	DefaultOutOfScope  = 0.2
 )
 
 // Config holds the confidence gates; zero values take the defaults. They are
@@ -31,6 +32,10 @@ type Config struct {
 	TieMargin float64
 	// Suggestions is how many choices a question or a decline offers.
 	Suggestions int
+	// OutOfScope is the share of messages that are taken to be meant for no
+	// capability, when a confidence is calibrated: more of it makes the matcher
+	// more careful.
+	OutOfScope float64
 }
 
 // withDefaults fills in what is left out and checks the order of the gates.
@@ -40,6 +45,7 @@ func (c Config) withDefaults() (Config, error) {
 	c.Clarify = cmp.Or(c.Clarify, min(DefaultClarify, c.Accept))
 	c.TieMargin = cmp.Or(c.TieMargin, DefaultTieMargin)
 	c.Suggestions = cmp.Or(c.Suggestions, DefaultSuggestions)
+	c.OutOfScope = cmp.Or(c.OutOfScope, DefaultOutOfScope)
 	ordered := 0 < c.Clarify && c.Clarify <= c.Accept && c.Accept <= c.AcceptWrite && c.AcceptWrite <= 1
 	if !ordered {
 		return c, &contracts.Error{
@@ -52,6 +58,9 @@ func (c Config) withDefaults() (Config, error) {
 			Code:    contracts.CodeInvalid,
 			Message: fmt.Sprintf("tie margin %g must be in [0, 1), suggestions %d at least 1", c.TieMargin, c.Suggestions),
 		}
+	}
+	if c.OutOfScope <= 0 || c.OutOfScope > 0.9 {
+		return c, contracts.Errorf(contracts.CodeInvalid, "the share out of scope must be above 0 and at most 0.9, not %g", c.OutOfScope)
 	}
 	return c, nil
 }

@@ -37,7 +37,13 @@ type Index struct {
 	values map[string]bool
 	// openers are the words that examples begin with.
 	openers map[string]bool
-	scratch *sync.Pool
+	// shareBest is what the likeness to a single sentence counts.
+	shareBest float64
+	// confidence turns signals into a confidence.
+	confidence weights
+	// calibrates tells that it was learned from this catalog.
+	calibrates bool
+	scratch    *sync.Pool
 }
 
 // indexed is one routable capability.

@@ -20,6 +20,8 @@ const sourceLocal = "local"
 type Local struct {
 	tools *slot.Tools
 	keep  int
+	// prior is the share of messages that are meant for no capability.
+	prior float64
 
 	// mu guards recent and turn; indexes are built outside of it.
 	mu     sync.Mutex
@@ -38,7 +40,7 @@ var _ Matcher = (*Local)(nil)
 // NewLocal makes a matcher that keeps the indexes of the given number of
 // snapshots; 0 keeps the default number.
 func NewLocal(snapshots int) *Local {
-	return &Local{tools: slot.NewTools(), keep: max(cmp.Or(snapshots, DefaultSnapshots), 1)}
+	return &Local{tools: slot.NewTools(), keep: max(cmp.Or(snapshots, DefaultSnapshots), 1), prior: DefaultOutOfScope}
 }
 
 // Index gives the index of a catalog, building it on first use. Two callers

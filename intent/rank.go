@@ -2,6 +2,7 @@ package intent
 
 import (
 	"cmp"
+	"math"
 	"slices"
 
 	"github.com/manifold-run/manifold/intent/internal/text"
@@ -12,6 +13,8 @@ import (
 const (
 	shareBM25 = 0.5
 	shareBest = 0.6
+	// Trained weights leave less for single sentences to tell.
+	shareBestTrained = 0.4
 	shareName = 0.3 // of a domain that the message names
 )
 
@@ -26,6 +29,8 @@ type hit struct {
 	best     float64 // likeness to the most similar sentence
 	against  float64 // likeness to the most similar hard negative
 	mood     mood    // of the most similar sentence
+	softmax  float64 // share among the hits, by weights
+	rival    float64 // the best centroid of the others
 	exact    bool
 	score    float64
 }
@@ -160,7 +165,31 @@ func (x *Index) firstStage(s *scratch, allowed func(*indexed) bool) []hit {
 		}
 	}
 	sortHits(hits)
-	return hits[:min(len(hits), shortlist)]
+	hits = hits[:min(len(hits), shortlist)]
+	compare(hits)
+	return hits
+}
+
+// compare tells each hit how it stands among the others.
+func compare(hits []hit) {
+	var first, second, sum float64
+	for _, h := range hits {
+		if h.centroid > first {
+			first, second = h.centroid, first
+		} else {
+			second = max(second, h.centroid)
+		}
+	}
+	for _, h := range hits {
+		sum += math.Exp(trainSharpness * (h.centroid - first))
+	}
+	for i := range hits {
+		h := &hits[i]
+		h.softmax, h.rival = math.Exp(trainSharpness*(h.centroid-first))/sum, first
+		if h.centroid == first {
+			h.rival = second
+		}
+	}
 }
 
 // secondStage compares with single sentences.
@@ -178,9 +207,9 @@ func (x *Index) secondStage(in *scratch, hits []hit, v vector) {
 				h.best, h.mood = like, s.mood
 			}
 		}
-		h.score += shareBest * h.best
+		h.score += x.shareBest * h.best
 		if h.against > h.best {
-			h.score -= shareBest * h.against
+			h.score -= x.shareBest * h.against
 		}
 	}
 }

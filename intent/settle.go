@@ -15,7 +15,7 @@ func (l *Local) Settle(ctx context.Context, catalog *contracts.Catalog) (*Index,
 	if !x.provisional {
 		return x, nil
 	}
-	y, err := x.settled(ctx)
+	y, err := x.settled(ctx, catalog, l.prior)
 	if err != nil {
 		return nil, fmt.Errorf("settle the index of %s: %w", catalog.Snapshot, err)
 	}
@@ -25,9 +25,12 @@ func (l *Local) Settle(ctx context.Context, catalog *contracts.Catalog) (*Index,
 	return y, nil
 }
 
-func (x *Index) settled(ctx context.Context) (*Index, error) {
+func (x *Index) settled(ctx context.Context, catalog *contracts.Catalog, prior float64) (*Index, error) {
 	y, err := x.trained(ctx)
 	if err != nil {
+		return nil, err
+	}
+	if y, err = y.calibrated(ctx, catalog, prior); err != nil {
 		return nil, err
 	}
 	z := *y

@@ -12,10 +12,10 @@ import (
 // from the sentences of the capabilities that it is mistaken for. The
 // constants were set once, on none of the catalogs that it is measured with.
 const (
-	trainEpochs = 3
+	trainEpochs = 4
 	trainRivals = 8
 	// trainSharpness is how much a difference in likeness counts in the softmax.
-	trainSharpness = 24
+	trainSharpness = 20
 	trainRate      = 0.5
 	// trainMargin is how sure the model must be of a sentence to leave it alone.
 	trainMargin = 0.02
@@ -55,7 +55,7 @@ func (x *Index) trained(ctx context.Context) (*Index, error) {
 		}
 	}
 	y := *x
-	y.vectors = []matrix{t.matrix()}
+	y.vectors, y.shareBest = []matrix{t.matrix()}, shareBestTrained
 	return &y, nil
 }
 
