@@ -1,7 +1,6 @@
 package sandbox
 
 import (
-	"errors"
 	"fmt"
 	"maps"
 	"regexp"
@@ -27,7 +26,7 @@ func (r *run) agentflow() (map[string]any, error) {
 	queue, last := start, ""
 	for step := 0; len(queue) > 0; step++ {
 		if step == maxSteps {
-			return nil, errors.New("Maximum iteration limit reached") //nolint:staticcheck,revive // the server's own words
+			return nil, said("Maximum iteration limit reached")
 		}
 		n := queue[0]
 		queue = queue[1:]
@@ -66,9 +65,9 @@ func (g *graph) start() ([]*node, error) {
 	}
 	switch {
 	case input == "":
-		return nil, errors.New("Start input type not found") //nolint:staticcheck,revive // the server's own words
+		return nil, said("Start input type not found")
 	case len(first) > 1:
-		return nil, errors.New("Multiple starting nodes are not allowed") //nolint:staticcheck,revive // the server's own words
+		return nil, said("Multiple starting nodes are not allowed")
 	}
 	return first, nil
 }
@@ -141,11 +140,11 @@ func (r *run) act(n *node, outputs map[string]string) (string, int, error) {
 		return r.model(n, "llm")
 	case "agentAgentflow":
 		if _, has := n.Data.Inputs["agentTools"]; !has {
-			return "", 0, errors.New("tools is not iterable")
+			return "", 0, said("tools is not iterable")
 		}
 		return r.model(n, "agent")
 	}
-	return "", 0, fmt.Errorf("the sandbox cannot run %s", n.Data.Name)
+	return "", 0, said("the sandbox cannot run %s", n.Data.Name)
 }
 
 // model answers for a node that brings its own model.

@@ -113,22 +113,25 @@ func (s *Server) loadChoices(r *request) (reply, error) {
 	if _, known := s.known.Node(name); !known {
 		return reply{}, internal("Error: nodesService.getSingleNodeAsyncOptions - Node %s not found", name)
 	}
-	in, err := object(r.body)
-	if err != nil {
-		return reply{}, err
-	}
+	in := object(r.body)
 	if name != "customMCP" || in["loadMethod"] != "listActions" {
 		return reply{http.StatusOK, []any{}}, nil
 	}
 	inputs, _ := in["inputs"].(map[string]any)
-	if _, err := mcpServer(inputs["mcpServerConfig"]); err != nil {
-		return reply{http.StatusOK, []any{map[string]any{
+	return reply{http.StatusOK, actions(inputs["mcpServerConfig"])}, nil
+}
+
+// actions are the tools of an MCP server; a server that cannot be reached has
+// one choice that says so.
+func actions(config any) []map[string]any {
+	if err := mcpServer(config); err != nil {
+		return []map[string]any{{
 			"label": "No Available Actions", "name": "error",
 			"description": "No available actions, please check your API key and refresh",
-		}}}, nil
+		}}
 	}
-	return reply{http.StatusOK, []any{
-		map[string]any{"label": "ADD", "name": "add", "description": "Add two numbers"},
-		map[string]any{"label": "ECHO", "name": "echo", "description": "Echo text"},
-	}}, nil
+	return []map[string]any{
+		{"label": "ADD", "name": "add", "description": "Add two numbers"},
+		{"label": "ECHO", "name": "echo", "description": "Echo text"},
+	}
 }

@@ -2,7 +2,6 @@ package sandbox
 
 import (
 	"encoding/json"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -18,7 +17,7 @@ func (r *run) chatflow(ends []*node) (map[string]any, error) {
 		}
 		for _, n := range nodes {
 			if err := r.make(n); err != nil {
-				return nil, fmt.Errorf("Error: %w", err) //nolint:staticcheck,revive // as the server words it
+				return nil, said("Error: %s", err)
 			}
 		}
 	}
@@ -43,43 +42,42 @@ func (r *run) make(n *node) error {
 		return errMissingCredential
 	}
 	if n.Data.Name == "customMCP" {
-		_, err := mcpServer(n.Data.Inputs["mcpServerConfig"])
-		return err
+		return mcpServer(n.Data.Inputs["mcpServerConfig"])
 	}
 	return nil
 }
 
-var errMissingCredential = errors.New("Missing credentials. Please pass an `apiKey`, or set the environment variable") //nolint:staticcheck,revive // the server's own words
+var errMissingCredential = said("Missing credentials. Please pass an `apiKey`, or set the environment variable")
 
 func (s *Server) hasCredential(id string) bool {
 	return slices.ContainsFunc(s.credentials, func(c *credential) bool { return c.id == id })
 }
 
-// mcpServer reads the configuration of an MCP server, which must be a text.
-func mcpServer(config any) (map[string]any, error) {
+// mcpServer checks the configuration of an MCP server, which must be a text.
+func mcpServer(config any) error {
 	text, is := config.(string)
 	if !is {
-		return nil, errors.New("mcpServerConfig.includes is not a function")
+		return said("mcpServerConfig.includes is not a function")
 	}
 	var out map[string]any
 	if err := json.Unmarshal([]byte(text), &out); err != nil || (out["url"] == nil && out["command"] == nil) {
-		return nil, errors.New("Invalid MCP Server Config: SyntaxError: Expected property name or '}' in JSON") //nolint:staticcheck,revive // the server's own words
+		return said("Invalid MCP Server Config: SyntaxError: Expected property name or '}' in JSON")
 	}
-	return out, nil
+	return nil
 }
 
 // function runs a custom function at the end of a chatflow; it has to give a
 // text.
 func (r *run) function(n *node) (map[string]any, error) {
 	if n.Data.Name != "customFunction" {
-		return nil, fmt.Errorf("Error: the sandbox cannot end a flow with %s", n.Data.Name) //nolint:staticcheck,revive // as the server words errors
+		return nil, said("Error: the sandbox cannot end a flow with %s", n.Data.Name)
 	}
 	out, err := runScript(n.text("javascriptFunction"), r.variables(n.text("functionInputVariables"), nil))
 	if err != nil {
 		return nil, err
 	}
 	if number, is := out.(float64); is {
-		return nil, fmt.Errorf("TypeError: Cannot create property 'question' on number '%s'", show(number))
+		return nil, said("TypeError: Cannot create property 'question' on number '%s'", show(number))
 	}
 	return map[string]any{"text": out, "isStreamValid": false}, nil
 }
@@ -125,7 +123,7 @@ func (s *Server) variable(name string) (string, bool) {
 func (r *run) chain(n *node) (map[string]any, error) {
 	model := r.upstream(n, "Chat Models", "LLMs")
 	if model == nil {
-		return nil, errors.New("Error: Expected a Runnable, function or object.\nInstead got an unsupported type.") //nolint:staticcheck,revive // the server's own words
+		return nil, said("Error: Expected a Runnable, function or object.\nInstead got an unsupported type.")
 	}
 	text, err := modelSays(modelName(model.Data.Inputs), r.q.Text)
 	if err != nil {
@@ -194,9 +192,9 @@ func modelName(inputs map[string]any) string {
 func modelSays(model, asked string) (string, error) {
 	switch {
 	case strings.Contains(asked, "FAIL401"):
-		return "", errors.New("401 Unauthorized – check your API key and ensure it has access to the requested model.") //nolint:staticcheck,revive // the server's own words
+		return "", said("401 Unauthorized – check your API key and ensure it has access to the requested model.")
 	case strings.Contains(asked, "FAIL500"):
-		return "", errors.New("500 fake upstream failure")
+		return "", said("500 fake upstream failure")
 	}
 	return fmt.Sprintf("FAKE[%s] reply to: %s", model, asked), nil
 }

@@ -2,7 +2,6 @@ package sandbox
 
 import (
 	"encoding/json"
-	"fmt"
 	"slices"
 	"strings"
 )
@@ -50,13 +49,13 @@ func parse(data string) (*graph, error) {
 		Edges []edge  `json:"edges"`
 	}
 	if err := json.Unmarshal([]byte(data), &in); err != nil {
-		return nil, fmt.Errorf("TypeError: %w", err)
+		return nil, said("TypeError: %s", err)
 	}
 	return &graph{in.Nodes, in.Edges, in.Edges != nil}, nil
 }
 
 func typeError(reading string) error {
-	return fmt.Errorf("TypeError: Cannot read properties of undefined (reading '%s')", reading)
+	return said("TypeError: Cannot read properties of undefined (reading '%s')", reading)
 }
 
 func (g *graph) node(id string) *node {
@@ -91,13 +90,13 @@ func (g *graph) endings() ([]*node, error) {
 			continue
 		}
 		if !n.ends() && !slices.Contains([]string{"Chains", "Agents", "Engine", "Multi Agents", "Sequential Agents"}, n.Data.Category) {
-			fault = fmt.Errorf("Error: Ending node must be either a Chain or Agent or Engine") //nolint:staticcheck,revive // the server's own words
+			fault = said("Error: Ending node must be either a Chain or Agent or Engine")
 			continue
 		}
 		good = append(good, n)
 	}
 	if len(good) == 0 && fault == nil {
-		fault = fmt.Errorf("Error: Ending nodes not found") //nolint:staticcheck,revive // the server's own words
+		fault = said("Error: Ending nodes not found")
 	}
 	if len(good) == 0 {
 		return nil, fault
@@ -117,7 +116,7 @@ func (g *graph) needed(end *node) ([]*node, error) {
 		case n == nil:
 			return typeError("flatMap")
 		case state[id] == 1:
-			return fmt.Errorf("RangeError: Maximum call stack size exceeded")
+			return said("RangeError: Maximum call stack size exceeded")
 		case state[id] == 2:
 			return nil
 		}

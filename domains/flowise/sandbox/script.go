@@ -34,7 +34,7 @@ func runScript(code string, vars func(string) (string, bool)) (any, error) {
 }
 
 func (s *script) unknown() error {
-	return fmt.Errorf("Error: the sandbox cannot run JavaScript like %q; it knows return, texts, numbers, $names and +", s.rest) //nolint:staticcheck,revive // as the server words errors
+	return said("Error: the sandbox cannot run JavaScript like %q; it knows return, texts, numbers, $names and +", s.rest)
 }
 
 func (s *script) sum() (any, error) {
@@ -122,7 +122,7 @@ func (s *script) variable(name string) (any, error) {
 	case strings.Contains(name, "."):
 		return "undefined", nil
 	default:
-		return nil, fmt.Errorf("ReferenceError: %s is not defined", name)
+		return nil, said("ReferenceError: %s is not defined", name)
 	}
 }
 

@@ -99,6 +99,13 @@ func refuse(status int, format string, args ...any) error {
 	return &refusal{status, fmt.Sprintf(format, args...)}
 }
 
+// jsError is what JavaScript, or Flowise, says when it fails; the words are theirs.
+type jsError string
+
+func (e jsError) Error() string { return string(e) }
+
+func said(format string, args ...any) error { return jsError(fmt.Sprintf(format, args...)) }
+
 func internal(format string, args ...any) error {
 	return refuse(http.StatusInternalServerError, format, args...)
 }
@@ -227,18 +234,20 @@ func failure(err error) reply {
 	}
 }
 
+func encode(body any) (kind string, raw []byte) {
+	if text, is := body.(page); is {
+		return "text/html; charset=utf-8", []byte(text)
+	}
+	raw, err := json.Marshal(body)
+	if err != nil {
+		raw = []byte("null")
+	}
+	return "application/json; charset=utf-8", raw
+}
+
 // send writes the answer and returns its status, 0 when it was cut in half.
 func send(w http.ResponseWriter, out reply, fault Fault) int {
-	kind, raw := "text/html; charset=utf-8", []byte(nil)
-	if text, is := out.body.(page); is {
-		raw = []byte(text)
-	} else {
-		encoded, err := json.Marshal(out.body)
-		if err != nil {
-			encoded = []byte("null")
-		}
-		kind, raw = "application/json; charset=utf-8", encoded
-	}
+	kind, raw := encode(out.body)
 	w.Header().Set("Content-Type", kind)
 	if fault.Kind == HalfAnswer {
 		w.Header().Set("Content-Length", fmt.Sprint(len(raw)))

@@ -48,10 +48,7 @@ func (s *Server) createCredential(r *request) (reply, error) {
 	if err := r.change(); err != nil {
 		return reply{}, err
 	}
-	in, err := object(r.body)
-	if err != nil {
-		return reply{}, err
-	}
+	in := object(r.body)
 	name, hasName := in["name"].(string)
 	kind, hasKind := in["credentialName"].(string)
 	if _, hasData := in["plainDataObj"]; !hasName || !hasKind || !hasData {

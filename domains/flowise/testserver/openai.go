@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"maps"
 	"net/http"
 	"strings"
 )
@@ -142,9 +143,7 @@ func streamChat(w http.ResponseWriter, model string, message map[string]any, fin
 	send := func(delta map[string]any, reason any, extra map[string]any) {
 		out := frame(model, "chat.completion.chunk")
 		out["choices"] = []any{map[string]any{"index": 0, "delta": delta, "finish_reason": reason}}
-		for k, v := range extra {
-			out[k] = v
-		}
+		maps.Copy(out, extra)
 		raw, err := json.Marshal(out)
 		if err != nil {
 			raw = []byte("{}")

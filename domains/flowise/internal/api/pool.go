@@ -45,8 +45,7 @@ func ParseInstances(text string, getenv func(string) string) ([]Instance, error)
 func places(err error) error {
 	e, is := errors.AsType[*contracts.Error](err)
 	if !is || len(e.Faults) == 0 {
-		var syntax *json.SyntaxError
-		if errors.As(err, &syntax) {
+		if syntax, is := errors.AsType[*json.SyntaxError](err); is {
 			return fmt.Errorf("syntax error at byte %d", syntax.Offset)
 		}
 		return errors.New("it is no such list")
@@ -73,9 +72,10 @@ func NewPool(instances []Instance, base Config) (*Pool, error) {
 		return nil, errors.New("no flowise instance is configured")
 	}
 	p.fallback = instances[0].ID
+	named := regexp.MustCompile(`^[a-z0-9][a-z0-9_-]{0,31}$`)
 	defaults := 0
 	for _, in := range instances {
-		if ok, err := regexp.MatchString(`^[a-z0-9][a-z0-9_-]{0,31}$`, in.ID); !ok || err != nil {
+		if !named.MatchString(in.ID) {
 			return nil, fmt.Errorf("flowise instance %q: an id is like dev or prod-2", in.ID)
 		}
 		if p.clients[in.ID] != nil {

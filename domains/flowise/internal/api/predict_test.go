@@ -35,7 +35,7 @@ func TestStreamsAreReadInFlowisesFraming(t *testing.T) {
 		want string
 		kind api.Kind // empty: it succeeds
 	}{
-		"tokens become a text":                     {start + token + token + end, "hi \nhi \n", ""},
+		"tokens become a text":                     {start + "data:{\"event\":\"token\",\"data\":\"oh \"}\n\n" + token + end, "oh hi \n", ""},
 		"an object as a token is kept":             {"data:{\"event\":\"token\",\"data\":{\"a\":1}}\n" + end, `{"a":1}`, ""},
 		"other lines are skipped":                  {": hello\nid: 1\n\n" + token + end, "hi \n", ""},
 		"lines may end like on Windows":            {strings.ReplaceAll(token+end, "\n", "\r\n"), "hi \n", ""},

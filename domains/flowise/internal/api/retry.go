@@ -54,11 +54,8 @@ func (c *Client) shouldRetry(ctx context.Context, res *http.Response, err error)
 	if ctx.Err() != nil {
 		return false, ctx.Err()
 	}
-	if err != nil {
-		return true, nil
-	}
-	failed := res.StatusCode == http.StatusTooManyRequests || res.StatusCode >= http.StatusInternalServerError
-	tooLong := retryAfter(res.Header, c.cfg.Now()) > c.cfg.BackoffMax
+	failed := err != nil || res.StatusCode == http.StatusTooManyRequests || res.StatusCode >= http.StatusInternalServerError
+	tooLong := res != nil && retryAfter(res.Header, c.cfg.Now()) > c.cfg.BackoffMax
 	return failed && !tooLong, nil
 }
 
