@@ -245,3 +245,38 @@ func TestCancelEndsReadsAndLetsWritesFinish(t *testing.T) {
 		}
 	})
 }
+
+func TestBudgetsBoundCallsAndRetries(t *testing.T) {
+	t.Parallel()
+	cases := map[string]struct {
+		budgets contracts.Budgets
+		calls   int
+	}{
+		"calls":   {contracts.Budgets{MaxToolCalls: 2}, 2},
+		"retries": {contracts.Budgets{MaxRetries: 1}, 4},
+	}
+	for name, c := range cases {
+		t.Run(name, func(t *testing.T) {
+			bubble(t, func(t *testing.T, w *world) {
+				w.read("good", answering(nil))
+				w.read("bad", func(context.Context, execution.Call) execution.Reply { return broken })
+				r := w.runner()
+				last := w.node("n3", "good", nil)
+				if c.budgets.MaxRetries > 0 {
+					last = w.node("n3", "bad", nil)
+				}
+				plan := w.plan(w.node("n1", "good", nil), w.node("n2", "good", nil, "n1"), last)
+				plan.Nodes[2].DependsOn = []string{"n2"}
+				plan.Budgets = c.budgets
+				id, err := r.Submit(t.Context(), "s1", plan)
+				if err != nil {
+					t.Fatal(err)
+				}
+				v := w.ended(r, id)
+				if got := len(w.callsOf("good")) + len(w.callsOf("bad")); got != c.calls || v.State != contracts.RunFailed {
+					t.Errorf("%d calls, state %s, want %d calls and a failed run", got, v.State, c.calls)
+				}
+			})
+		})
+	}
+}

@@ -5,6 +5,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/manifold-run/manifold/contracts"
 	"github.com/manifold-run/manifold/execution"
 )
@@ -93,8 +95,8 @@ func TestEditSupersedesAndNeverApproves(t *testing.T) {
 		if second.Action.Parameters["item"] != "b" || !hasPointer(second.Difference, "/parameters/item") {
 			t.Errorf("the new gate shows %v with difference %v", second.Action.Parameters, second.Difference)
 		}
-		if got := second.Requesters; len(got) != 2 || got[1] != "bob" {
-			t.Errorf("requesters %v do not name the editor", got)
+		if diff := cmp.Diff([]string{"ana", "bob"}, second.Requesters); diff != "" {
+			t.Errorf("requesters (-want +got):\n%s", diff)
 		}
 		w.decide(r, second, contracts.Resume{Decision: contracts.DecisionApprove})
 		w.ended(r, id)
@@ -223,6 +225,28 @@ func TestGoneCapabilityAsksAPerson(t *testing.T) {
 		w.decide(r, asked, contracts.Resume{Response: contracts.AnswerRetry})
 		if v := w.ended(r, id); v.State != contracts.RunCompleted {
 			t.Errorf("state %s", v.State)
+		}
+	})
+}
+
+func TestEditKeepsTheEvidenceOfWhatItDidNotTouch(t *testing.T) {
+	bubble(t, func(t *testing.T, w *world) {
+		w.declare("order", keyedWrite(), w.applying)
+		w.read("search", answering(map[string]any{"matches": []any{match("w1", "Ana of the third floor")}}))
+		r := w.runner()
+		id := w.submit(r,
+			w.node("n1", "search", nil), choose("n2", "${steps.n1.facts.matches}", contracts.ChooseAsk, "n1"),
+			w.node("n3", "order", map[string]any{"who": "${steps.n2.facts.value}", "n": 1}, "n2"))
+		first := w.gates(r, id, 1)["n3"]
+		w.decide(r, first, contracts.Resume{Decision: contracts.DecisionEdit, EditedParams: map[string]any{"who": "w1", "n": 2}})
+		second := w.until(r, id, "asked again", func(v contracts.RunView) bool {
+			return len(v.Interrupts) == 1 && v.Interrupts[0].InterruptID != first.InterruptID
+		}).Interrupts[0]
+		if want := "Approve shop.order? n: 2; who: Ana of the third floor"; second.Prompt != want {
+			t.Errorf("prompt %q, want %q", second.Prompt, want)
+		}
+		if len(second.Evidence) != 2 {
+			t.Errorf("evidence %+v", second.Evidence)
 		}
 	})
 }

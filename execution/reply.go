@@ -174,7 +174,7 @@ func (l *loop) busy(n *node, r Reply) {
 
 // notSent tries again whatever the idempotency is: nothing was sent.
 func (l *loop) notSent(n *node, r Reply) {
-	if n.rec.Attempts < max(n.policy.Attempts(), contracts.RepeatableAttempts) && l.timeLeft(n) {
+	if n.rec.Attempts < max(n.policy.Attempts(), contracts.RepeatableAttempts) && l.mayTryAgain(n) {
 		l.retryLater(n, r)
 		return
 	}
@@ -194,7 +194,7 @@ func (l *loop) onBroken(n *node, r Reply) {
 		return
 	}
 	n.rec.Doubtful = true
-	if l.mayRepeat(n) && n.rec.Attempts < n.policy.Attempts() && l.timeLeft(n) {
+	if l.mayRepeat(n) && n.rec.Attempts < n.policy.Attempts() && l.mayTryAgain(n) {
 		l.retryLater(n, r)
 		return
 	}
@@ -217,7 +217,7 @@ func (l *loop) outlived(i *Intent) bool {
 
 // retry sends again after back-off while attempts and time are left.
 func (l *loop) retry(n *node, r Reply, giveUp func()) {
-	if n.rec.Attempts >= max(n.policy.Attempts(), attemptsAfterRefusal(n)) || !l.timeLeft(n) {
+	if n.rec.Attempts >= max(n.policy.Attempts(), attemptsAfterRefusal(n)) || !l.mayTryAgain(n) {
 		giveUp()
 		return
 	}
@@ -237,11 +237,6 @@ func (l *loop) retryLater(n *node, r Reply) {
 	n.rec.AttemptAt = time.Time{}
 	wait := max(l.backoff(n.rec.Attempts), min(r.RetryAfter, time.Hour))
 	l.queue(n, cmp.Or(r.Message, "the next attempt"), l.r.cfg.Now().Add(wait))
-}
-
-// timeLeft tells whether the node may still use machine time.
-func (l *loop) timeLeft(n *node) bool {
-	return n.rec.MachineMS < int64(n.policy.NodeTimeoutMS)
 }
 
 const (

@@ -211,7 +211,7 @@ func stillRead(n *node, planned map[string]any, reads []expr.Read) []expr.Read {
 
 // call sends a read, a proposal, or a write that only pretends.
 func (l *loop) call(n *node, params map[string]any) {
-	if !l.admit(n, n.policy, n.v.spec.Tool) {
+	if !l.mayCall(n) || !l.admit(n, n.policy, n.v.spec.Tool) {
 		return
 	}
 	l.begun(n)

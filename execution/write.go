@@ -23,7 +23,7 @@ func (l *loop) write(n *node, full map[string]any) {
 		l.deferUntilRoom(n, writeKey, "another write of this run")
 		return
 	}
-	if !l.admit(n, n.policy, n.v.spec.Tool) {
+	if !l.mayCall(n) || !l.admit(n, n.policy, n.v.spec.Tool) {
 		return
 	}
 	if !l.lock(n) || !l.announce(n) {

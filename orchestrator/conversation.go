@@ -166,8 +166,8 @@ func (s *Service) ofTurn(ctx context.Context, state ChatState) (ChatState, error
 	}
 	state.RunID, state.Answer, state.Open = t.RunID, s.compose(view), view.Interrupts
 	state.Running = view.State == contracts.RunRunning || view.State == contracts.RunCancelling
-	if note := notUnderstood(t.Unused); note != nil && state.Answer != nil {
-		state.Answer.Blocks = append(state.Answer.Blocks, *note)
+	if state.Answer != nil {
+		state.Answer.Blocks = append(state.Answer.Blocks, remarks(t)...)
 	}
 	return state, nil
 }

@@ -55,7 +55,9 @@ type Turn struct {
 	Asked   *Asked
 	// Unused are the parts of the message that were not understood; the answer
 	// names them.
-	Unused      []string
+	Unused []string
+	// Notes say what was left out of the plan, and why.
+	Notes       []string
 	Roles       map[string]string
 	Instances   map[string]string
 	InterruptID string

@@ -316,9 +316,7 @@ func (s *Service) lastAnswer(ctx context.Context, turns []Turn, runs []execution
 		}
 		answer := s.compose(view)
 		if answer != nil && last != nil && last.RunID == runs[0].ID {
-			if note := notUnderstood(last.Unused); note != nil {
-				answer.Blocks = append(answer.Blocks, *note)
-			}
+			answer.Blocks = append(answer.Blocks, remarks(*last)...)
 		}
 		return answer, nil
 	}

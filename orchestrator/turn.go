@@ -79,7 +79,7 @@ func (s *Service) proceed(ctx context.Context, who access.Principal, session Ses
 	if err != nil {
 		return err
 	}
-	t.Outcome, t.RunID, t.Asked, t.InterruptID = TurnRun, runID, nil, ""
+	t.Outcome, t.RunID, t.Asked, t.InterruptID, t.Notes = TurnRun, runID, nil, "", result.Notes
 	return s.turns.SaveTurn(ctx, t)
 }
 
@@ -295,16 +295,23 @@ func (s *Service) isRequest(ctx context.Context, who access.Principal, text stri
 	return err == nil && u.Outcome == contracts.GateAccept
 }
 
-// notUnderstood names the parts of a message that nothing was done about.
-func notUnderstood(parts []string) *contracts.Block {
-	if len(parts) == 0 {
-		return nil
+// remarks names the parts of a message that nothing was done about, and what
+// was left out of the plan.
+func remarks(t Turn) []contracts.Block {
+	var out []contracts.Block
+	if len(t.Unused) > 0 {
+		quoted := make([]string, len(t.Unused))
+		for i, p := range t.Unused {
+			quoted[i] = "“" + contracts.CleanSummary(p) + "”"
+		}
+		out = append(out, contracts.Block{
+			Kind: contracts.BlockNote, Text: "Nothing was done about " + strings.Join(quoted, ", ") + ": I did not understand it.",
+		})
 	}
-	quoted := make([]string, len(parts))
-	for i, p := range parts {
-		quoted[i] = "“" + contracts.CleanSummary(p) + "”"
+	for _, note := range t.Notes {
+		out = append(out, contracts.Block{Kind: contracts.BlockNote, Text: note})
 	}
-	return &contracts.Block{Kind: contracts.BlockNote, Text: "Nothing was done about " + strings.Join(quoted, ", ") + ": I did not understand it."}
+	return out
 }
 
 // declined says honestly that a message was not understood, and what could be.

@@ -24,15 +24,14 @@ type ClientSettings struct {
 	Key string `json:"key,omitempty"`
 }
 
-// firstKey makes the first key of a store and writes its text, which is kept
-// nowhere else: if it cannot be written, the start fails and says so.
+// firstKey makes the first key of a store; its text is kept in a file and
+// nowhere else.
 func (a *App) firstKey(ctx context.Context) error {
-	text, created, err := a.keys.First(ctx)
+	created, err := a.keys.First(ctx, func(text string) error {
+		return writePrivate(a.AdminKeyFile(), []byte(text+"\n"))
+	})
 	if err != nil || !created {
 		return err
-	}
-	if err := writePrivate(a.AdminKeyFile(), []byte(text+"\n")); err != nil {
-		return fmt.Errorf("write the first admin key, which is lost now; remove the empty data folder and start again: %w", err)
 	}
 	a.cfg.Logger.InfoContext(ctx, "first admin key was written", slog.String("file", a.AdminKeyFile()))
 	return nil

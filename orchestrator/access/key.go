@@ -51,21 +51,26 @@ func NewKeys(store KeyStore, now func() time.Time) *Keys {
 }
 
 // First makes the first key of an installation, with every role, unless there
-// is any key already. Its text is given once; of several processes that start
-// together one gets it.
-func (k *Keys) First(ctx context.Context) (text string, created bool, err error) {
+// is any key already. save gets its text before the key is stored: a process
+// that dies in between leaves a text without a key, which the next start
+// replaces, and never a key whose text nobody has. Of several processes that
+// start together one is told yes.
+func (k *Keys) First(ctx context.Context, save func(text string) error) (created bool, err error) {
+	keys, err := k.store.Keys(ctx)
+	if err != nil || len(keys) > 0 {
+		return false, err
+	}
 	text, key := k.mint(Spec{
 		Name: "first admin key", Kind: KindUser, Principal: "admin",
 		Roles: []Role{RoleAdmin, RoleOperator, RoleApprover, RoleViewer},
 	}, "first start")
-	created, err = k.store.InsertFirstKey(ctx, key)
-	if err != nil {
-		return "", false, fmt.Errorf("create first key: %w", err)
+	if err := save(text); err != nil {
+		return false, fmt.Errorf("save first key: %w", err)
 	}
-	if !created {
-		return "", false, nil
+	if created, err = k.store.InsertFirstKey(ctx, key); err != nil {
+		return false, fmt.Errorf("create first key: %w", err)
 	}
-	return text, true, nil
+	return created, nil
 }
 
 // Create makes a key. The text is given here and never again. A key cannot

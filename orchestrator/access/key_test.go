@@ -2,6 +2,7 @@ package access_test
 
 import (
 	"context"
+	"errors"
 	"strings"
 	"sync"
 	"testing"
@@ -28,7 +29,8 @@ func setup(t *testing.T) *bundle {
 	t.Helper()
 	b := &bundle{store: accesstest.NewStore(), now: start}
 	b.keys = access.NewKeys(b.store, func() time.Time { return b.now })
-	text, created, err := b.keys.First(t.Context())
+	var text string
+	created, err := b.keys.First(t.Context(), func(made string) error { text = made; return nil })
 	if err != nil || !created {
 		t.Fatalf("first key: created %v, %v", created, err)
 	}
@@ -283,7 +285,8 @@ func TestFirstKey(t *testing.T) {
 	var wg sync.WaitGroup
 	for range 8 {
 		wg.Go(func() {
-			text, created, err := keys.First(context.WithoutCancel(t.Context()))
+			var text string
+			created, err := keys.First(context.WithoutCancel(t.Context()), func(made string) error { text = made; return nil })
 			if err != nil {
 				t.Error(err)
 			}
@@ -305,5 +308,22 @@ func TestFirstKey(t *testing.T) {
 		if err := p.May(a); err != nil {
 			t.Errorf("the first key: %v", err)
 		}
+	}
+}
+
+func TestFirstKeyIsSavedBeforeItCounts(t *testing.T) {
+	t.Parallel()
+	keys := access.NewKeys(accesstest.NewStore(), nil)
+	diskFull := errors.New("disk full")
+	if _, err := keys.First(t.Context(), func(string) error { return diskFull }); !errors.Is(err, diskFull) {
+		t.Fatalf("got %v, want the fault of saving", err)
+	}
+	var text string
+	created, err := keys.First(t.Context(), func(made string) error { text = made; return nil })
+	if err != nil || !created {
+		t.Fatalf("after a failed start: created %v, %v", created, err)
+	}
+	if _, err := keys.Authenticate(t.Context(), text, ""); err != nil {
+		t.Error(err)
 	}
 }
