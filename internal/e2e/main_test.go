@@ -18,7 +18,7 @@ var tools string
 
 var built = sync.OnceValues(func() (string, error) {
 	program := filepath.Join(tools, "manifold")
-	out, err := exec.Command("go", "build", "-o", program, "../../cmd/manifold").CombinedOutput()
+	out, err := exec.Command("go", "build", raceFlag, "-o", program, "../../cmd/manifold").CombinedOutput()
 	if err != nil {
 		return "", fmt.Errorf("build cmd/manifold: %w\n%s", err, out)
 	}

@@ -28,6 +28,9 @@ func startProcess(t *testing.T) *process {
 	p := &process{site: &site{t: t, dir: filepath.Join(t.TempDir(), "data"), log: &logBuffer{}}}
 	t.Cleanup(func() {
 		p.kill()
+		if strings.Contains(p.log.String(), "DATA RACE") {
+			t.Error("the race detector found something in the server")
+		}
 		if t.Failed() {
 			t.Log(lastLines(p.log.String(), 40))
 		}
