@@ -280,3 +280,21 @@ func TestBudgetsBoundCallsAndRetries(t *testing.T) {
 		})
 	}
 }
+
+func TestForEachRefusesAListThatIsTooLong(t *testing.T) {
+	bubble(t, func(t *testing.T, w *world) {
+		ids := make([]any, contracts.MaxNodes)
+		for i := range ids {
+			ids[i] = i
+		}
+		w.read("list", answering(map[string]any{"ids": ids}))
+		w.read("get", answering(nil))
+		r := w.runner()
+		each := w.node("n2", "get", map[string]any{"id": "${item}"}, "n1")
+		each.ForEach = &contracts.ForEach{Items: "${steps.n1.facts.ids}"}
+		v := w.ended(r, w.submit(r, w.node("n1", "list", nil), each))
+		if v.State != contracts.RunFailed || v.Nodes[1].Error.Type != contracts.ErrBudget || len(w.callsOf("get")) != 0 {
+			t.Errorf("state %s, error %+v after %d calls", v.State, v.Nodes[1].Error, len(w.callsOf("get")))
+		}
+	})
+}

@@ -61,7 +61,7 @@ func (p printer) action(g contracts.Interrupt) {
 		p.table("  ", nil, rows)
 	}
 	if len(g.Difference) > 0 {
-		p.printf("\nDifferent from what was approved before\n")
+		p.printf("\nDifferent from the gate before\n")
 		rows := make([][]string, len(g.Difference))
 		for i, d := range g.Difference {
 			rows[i] = []string{d.Pointer, text(d.Before), "→ " + text(d.After)}
