@@ -172,9 +172,14 @@ func malformedFlows() map[string]malformed {
 			want: []string{"LOGIC output_mismatch /edges/2/sourceHandle"},
 		},
 		"types that do not fit": {
-			flow: chat, damage: with("conversationChain_0-input-memory-BaseMemory", "edges", 0, "targetHandle"),
-			want: []string{"LOGIC edge_types /edges/0"},
+			flow: chat, want: []string{"LOGIC edge_types /edges/1"},
+			damage: func(t testing.TB, doc object) {
+				t.Helper()
+				put(t, doc, "conversationChain_0-input-model-BaseChatModel", "edges", 1, "targetHandle")
+				put(t, doc, "{{bufferMemory_0.data.instance}}", "nodes", 2, "data", "inputs", "model")
+			},
 		},
+		"a handle of another anchor": {flow: chat, damage: with("conversationChain_0-input-memory-BaseMemory", "edges", 0, "targetHandle")},
 		"two starts": {
 			flow: "condition", damage: func(t testing.TB, doc object) {
 				t.Helper()

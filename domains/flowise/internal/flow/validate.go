@@ -165,7 +165,7 @@ func (c *checker) checkParts(n *checkedNode) {
 			continue
 		}
 		severity := SeverityWarning
-		if part.fatal {
+		if part.fatal || ok && part.key == "outputs" {
 			severity = SeverityError
 		}
 		what := "list"

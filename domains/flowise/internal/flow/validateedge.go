@@ -1,6 +1,9 @@
 package flow
 
-import "fmt"
+import (
+	"fmt"
+	"slices"
+)
 
 // checkEdge looks at the two ends of an edge. The server never reads handles
 // and ids of edges; the canvas does.
@@ -55,8 +58,11 @@ func (c *checker) checkHandles(e Edge, at string, source, target *checkedNode) (
 	return out, in
 }
 
+// checkTypes compares what arrives with what is taken. Where the value does
+// not go to the anchor that the handle names, the handle is what is wrong.
 func (c *checker) checkTypes(e Edge, at string, source *checkedNode, out, in field) {
-	if !compatible(e.SourceHandle, e.TargetHandle) {
+	value, _ := c.nodes[e.Target].Input(in.text("name"))
+	if !compatible(e.SourceHandle, e.TargetHandle) && slices.Contains(referencesIn(value), e.Source) {
 		c.add(SeverityError, Logic, "edge_types", at, e.Target,
 			fmt.Sprintf("%s gives %s, but %s.%s takes %s", e.Source, out.text("type"), e.Target, in.text("name"), in.text("type")),
 			"disconnect them and connect a node that fits")

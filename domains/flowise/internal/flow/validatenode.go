@@ -56,13 +56,18 @@ func referencesIn(value []byte) []string {
 // checkAnchors compares connections with the references that carry the values:
 // the server needs both.
 func (c *checker) checkAnchors(n *checkedNode, def *knowledge.Definition) {
+	inputs, _ := get(n.raw, "data", "inputs")
+	all := referencesIn(inputs)
 	for _, a := range anchorsOf(n, def) {
 		name := a.text("name")
 		place := "/data/inputs" + pointerTo(name)
-		value, _ := n.Input(name)
+		value, _ := get(inputs, name)
 		refs := referencesIn(value)
 		for _, id := range refs {
 			c.checkReference(n, name, id)
+		}
+		if !arrives(value) {
+			c.at(n, Logic, "value_invalid", place, fmt.Sprintf("%s.%s is an anchor, but holds %s", n.id, name, clip(string(value))), "disconnect it, and connect a node")
 		}
 		sources := c.sources(n.id, a.text("id"))
 		for _, source := range sources {
@@ -70,7 +75,7 @@ func (c *checker) checkAnchors(n *checkedNode, def *knowledge.Definition) {
 				continue
 			}
 			message := fmt.Sprintf("%s is connected to %s.%s, but its value does not arrive there", source, n.id, name)
-			if a.flag("optional") {
+			if a.flag("optional") || slices.Contains(all, source) {
 				c.warn(n, Logic, "reference_missing", place, message, "disconnect and connect them again")
 			} else {
 				c.at(n, Logic, "reference_missing", place, message, "disconnect and connect them again")
@@ -82,6 +87,26 @@ func (c *checker) checkAnchors(n *checkedNode, def *knowledge.Definition) {
 		if falsy(value) || string(value) == "[]" {
 			c.checkEmptyAnchor(n, def, a, len(sources) > 0)
 		}
+	}
+}
+
+// arrives tells whether an anchor holds what connections write: nothing, a
+// reference, or a list of them.
+func arrives(value []byte) bool {
+	switch firstByte(value) {
+	case 0:
+		return true
+	case '"':
+		return falsy(value) || len(referencesIn(value)) > 0
+	case '[':
+		for _, item := range elements(value) {
+			if firstByte(item) != '"' || !arrives(item) {
+				return false
+			}
+		}
+		return true
+	default:
+		return false
 	}
 }
 
@@ -142,10 +167,15 @@ func (c *checker) checkParams(n *checkedNode, def *knowledge.Definition) {
 			continue
 		}
 		place := "/data/inputs" + pointerTo(p.Name)
-		value, _ := n.Input(p.Name)
+		value, ok := n.Input(p.Name)
 		if falsy(value) {
-			if c.requires(&p, def, inputs) {
+			switch {
+			case c.requires(&p, def, inputs):
 				c.lacking(n, Incomplete, "param_missing", place, fmt.Sprintf("%s needs a value for %s", n.id, p.Name), "set "+p.Name)
+			case ok && string(value) == "null":
+				c.at(n, Logic, "value_invalid", place, fmt.Sprintf("%s.%s is null; no value is written as an empty text", n.id, p.Name), "set "+p.Name+"; SetParam with null gives it its default")
+			case !ok && !falsy(p.Default):
+				c.at(n, Structure, "value_absent", place, fmt.Sprintf("%s does not hold %s, not even an empty text; the server reads it without asking", n.id, p.Name), "set "+p.Name)
 			}
 			continue
 		}

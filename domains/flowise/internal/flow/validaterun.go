@@ -48,6 +48,9 @@ func (c *checker) checkChatRun() {
 			fmt.Sprintf("%s ends the flow, but is no chain, agent or engine", n.id),
 			"connect it to a chain or an agent; a custom function needs the output EndingNode")
 	}
+	for _, n := range runnable {
+		c.checkEndingOutput(n)
+	}
 	c.checkCircle(g, runnable)
 	c.markLive(g, runnable)
 	c.checkIsolated(g)
@@ -63,6 +66,23 @@ func (c *checker) endings(g graphOf) []*checkedNode {
 		}
 	}
 	return out
+}
+
+// checkEndingOutput refuses a chain that gives something else than itself at
+// the end, as the server does.
+func (c *checker) checkEndingOutput(n *checkedNode) {
+	outputs, _ := get(n.raw, "data", "outputs")
+	all := members(outputs)
+	if len(all) == 0 || n.output() == "EndingNode" || n.category == categoryMultiagent || n.category == categorySequential {
+		return
+	}
+	for _, m := range all {
+		if unquote(outputs[m.from:m.to]) == n.name {
+			return
+		}
+	}
+	c.add(SeverityError, Logic, "ending_output", n.at+"/data/outputs", n.id,
+		fmt.Sprintf("%s ends the flow, but gives %q instead of itself", n.id, n.output()), "choose its output "+n.name)
 }
 
 func endsFlow(category string) bool {

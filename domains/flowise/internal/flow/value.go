@@ -64,7 +64,7 @@ func checkValue(p *knowledge.Param, value []byte) string {
 			return fmt.Sprintf("%s must be a list of rows", p.Name)
 		}
 	case "string", "password", "code", "json", "file", "folder", "date", "asyncOptions", "tabs", "conditionFunction":
-		if first == '{' || first == '[' {
+		if first != '"' {
 			return fmt.Sprintf("%s must be a text", p.Name)
 		}
 	case typeConfig:

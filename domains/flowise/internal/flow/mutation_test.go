@@ -1,0 +1,93 @@
+package flow_test
+
+import (
+	"math/rand/v2"
+	"net/http"
+	"testing"
+
+	"github.com/manifold-run/manifold/domains/flowise/internal/flow"
+)
+
+// corrupt breaks one thing at random, anywhere in a node or an edge.
+func corrupt(random *rand.Rand, doc object) {
+	nodes, _ := doc["nodes"].([]any)
+	edges, _ := doc["edges"].([]any)
+	switch random.IntN(6) {
+	case 0:
+		if len(edges) > 0 {
+			i := random.IntN(len(edges))
+			doc["edges"] = append(append([]any{}, edges[:i]...), edges[i+1:]...)
+			return
+		}
+	case 1:
+		i := random.IntN(len(nodes))
+		doc["nodes"] = append(append([]any{}, nodes[:i]...), nodes[i+1:]...)
+		return
+	case 2:
+		if len(edges) > 0 {
+			damageMember(random, edges[random.IntN(len(edges))])
+			return
+		}
+	}
+	node, _ := nodes[random.IntN(len(nodes))].(object)
+	data, _ := node["data"].(object)
+	switch random.IntN(3) {
+	case 0:
+		damageMember(random, node)
+	case 1:
+		damageMember(random, data)
+	default:
+		damageMember(random, data["inputs"])
+	}
+}
+
+// damageMember drops a member or gives it a value of another kind. What a
+// function says is its author's business, so no other text is put there.
+func damageMember(random *rand.Rand, v any) {
+	m, _ := v.(object)
+	keys := sortedKeys(m)
+	if len(keys) == 0 {
+		return
+	}
+	key := keys[random.IntN(len(keys))]
+	wrong := []any{nil, "", "other_0", 7, true, []any{}, object{}, []any{"x"}, object{"a": 1}}
+	if i := random.IntN(len(wrong) + 3); i < len(wrong) && (i != 2 || key != "javascriptFunction") {
+		m[key] = wrong[i]
+		return
+	}
+	delete(m, key)
+}
+
+// TestLiveCorruption: what passes the validator runs.
+func TestLiveCorruption(t *testing.T) {
+	s := live(t)
+	random := rand.New(rand.NewPCG(5, 18)) //nolint:gosec // the same 200 each time
+	flows := []flow.Result{s.build(t, "custom function"), s.build(t, "condition"), s.build(t, "conversation"), s.build(t, "retrieval")}
+	passed := 0
+	for i := range 200 {
+		r := flows[i%len(flows)]
+		doc := document(t, r.FlowData)
+		corrupt(random, doc)
+		data := encoded(t, doc)
+		if !flow.Validate(data, definitions(t), flow.Check{Kind: r.Kind}).OK() {
+			continue
+		}
+		passed++
+		before, err := flow.Decompile(data)
+		if err != nil {
+			t.Fatal(err)
+		}
+		id, refusal := s.create(t, r.Kind, data)
+		if refusal != "" {
+			t.Errorf("corruption %d passed and was refused: %s\n%s", i, refusal, differences(r.FlowData, data))
+			continue
+		}
+		if status, text := s.predict(t, id, "yes"); status != http.StatusOK {
+			t.Errorf("corruption %d passed and failed: %s\n%s\n%s", i, text, flow.Compare(r.Graph, before), differences(r.FlowData, data))
+		}
+	}
+	t.Logf("%d of 200 passed the validator", passed)
+	if passed == 0 || passed == 200 {
+		t.Error("the corruptions prove nothing")
+	}
+}
