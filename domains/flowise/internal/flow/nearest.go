@@ -11,7 +11,7 @@ import (
 // "". Of equally near ones the first counts.
 func nearest(name string, known []string) string {
 	plain := plainName(name)
-	best, least := "", max(2, len(plain)/3)+1
+	best, least := "", len(plain)/3+1
 	for _, k := range known {
 		candidate := plainName(k)
 		d := distance(plain, candidate)

@@ -71,14 +71,14 @@ func summarizeNode(n Node) NodeSummary {
 	for _, m := range members(inputs) {
 		value := inputs[m.from:m.to]
 		_, wired := byName(anchors, m.key)
-		if wired || falsy(value) || string(value) == "[]" || m.key == nestedCredential || len(s.Params) == maxSummaryParams {
+		if wired || string(value) == `""` || string(value) == "null" || string(value) == "[]" || m.key == nestedCredential || len(s.Params) == maxSummaryParams {
 			continue
 		}
 		text := clip(strings.Join(strings.Fields(shown(value)), " "))
 		if f, ok := byName(params, m.key); ok {
 			standard, _ := get(f, "default")
 			switch {
-			case slices.Equal(compact(standard), compact(value)):
+			case slices.Equal(compact(standard), compact(value)), falsy(standard) && falsy(value):
 				continue
 			case f.text("type") == "password":
 				text = masked

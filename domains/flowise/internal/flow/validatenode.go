@@ -174,7 +174,7 @@ func (c *checker) checkParams(n *checkedNode, def *knowledge.Definition) {
 				c.lacking(n, Incomplete, "param_missing", place, fmt.Sprintf("%s needs a value for %s", n.id, p.Name), "set "+p.Name)
 			case ok && string(value) == "null":
 				c.at(n, Logic, "value_invalid", place, fmt.Sprintf("%s.%s is null; no value is written as an empty text", n.id, p.Name), "set "+p.Name+"; SetParam with null gives it its default")
-			case !ok && !falsy(p.Default):
+			case !ok && c.kind != Agentflow && !falsy(p.Default):
 				c.at(n, Structure, "value_absent", place, fmt.Sprintf("%s does not hold %s, not even an empty text; the server reads it without asking", n.id, p.Name), "set "+p.Name)
 			}
 			continue

@@ -1,0 +1,121 @@
+package flow_test
+
+import (
+	"bytes"
+	"fmt"
+	"runtime"
+	"strings"
+	"testing"
+
+	"github.com/manifold-run/manifold/domains/flowise/internal/flow"
+)
+
+// big is a flow of conversations, of a number of nodes that 4 divides.
+func big(t testing.TB, nodes int) *flow.Graph {
+	t.Helper()
+	var b strings.Builder
+	b.WriteString("[")
+	for i := range nodes / 4 {
+		if i > 0 {
+			b.WriteString(",")
+		}
+		fmt.Fprintf(&b, `{"op_type":"AddNode","node_name":"chatOpenAI","node_id":"model_%[1]d"},
+			{"op_type":"AddNode","node_name":"bufferMemory","node_id":"memory_%[1]d"},
+			{"op_type":"AddNode","node_name":"calculator","node_id":"tool_%[1]d"},
+			{"op_type":"AddNode","node_name":"toolAgent","node_id":"agent_%[1]d"},
+			{"op_type":"Connect","source_node_id":"model_%[1]d","target_node_id":"agent_%[1]d"},
+			{"op_type":"Connect","source_node_id":"memory_%[1]d","target_node_id":"agent_%[1]d"},
+			{"op_type":"Connect","source_node_id":"tool_%[1]d","target_node_id":"agent_%[1]d"}`, i)
+	}
+	b.WriteString("]")
+	return compile(t, nil, b.String()).Graph
+}
+
+// fifty are edits of every kind on a flow of 100 nodes.
+func fifty(t testing.TB) []flow.Op {
+	t.Helper()
+	var edits []string
+	for i := range 10 {
+		edits = append(edits,
+			fmt.Sprintf(`{"op_type":"SetParam","node_id":"model_%d","param_name":"temperature","value":0.%d}`, i, i),
+			fmt.Sprintf(`{"op_type":"AddNode","node_name":"requestsGet","node_id":"get_%d","params":{"requestsGetUrl":"http://example.com"}}`, i),
+			fmt.Sprintf(`{"op_type":"Connect","source_node_id":"get_%d","target_node_id":"agent_%d"}`, i, i),
+			fmt.Sprintf(`{"op_type":"Disconnect","source_node_id":"tool_%d","target_node_id":"agent_%d"}`, i, i),
+			fmt.Sprintf(`{"op_type":"RemoveNode","node_id":"memory_%d"}`, i))
+	}
+	return ops(t, "["+strings.Join(edits, ",")+"]")
+}
+
+func BenchmarkCompile(b *testing.B) {
+	base, edits, defs := big(b, 100), fifty(b), definitions(b)
+	b.SetBytes(int64(len(base.FlowData())))
+	for b.Loop() {
+		if _, err := flow.Compile(base, edits, defs, flow.Options{Kind: flow.Chatflow}); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
+func BenchmarkDecompile(b *testing.B) {
+	data := big(b, 100).FlowData()
+	b.SetBytes(int64(len(data)))
+	for b.Loop() {
+		if _, err := flow.Decompile(data); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
+func BenchmarkValidate(b *testing.B) {
+	data, defs := big(b, 100).FlowData(), definitions(b)
+	b.SetBytes(int64(len(data)))
+	for b.Loop() {
+		flow.Validate(data, defs, flow.Check{})
+	}
+}
+
+// TestHeap: a flow of 10 MB is read, edited and checked within 12 times its
+// size. It counts what is allocated and still held, sampled at each step, so
+// it does not run beside other tests.
+func TestHeap(t *testing.T) {
+	base := big(t, 100)
+	text := bytes.Repeat([]byte("x"), 100<<10)
+	var edits []string
+	for i := range 25 {
+		for _, node := range []string{"model", "agent", "memory", "tool"} {
+			edits = append(edits, fmt.Sprintf(`{"op_type":"RenameNode","node_id":"%s_%d","label":"%s"}`, node, i, text))
+		}
+	}
+	data := compile(t, base, "["+strings.Join(edits, ",")+"]").FlowData
+	data = bytes.Clone(data)
+	if len(data) < 10_000_000 {
+		t.Fatalf("the flow has %d bytes", len(data))
+	}
+	defs, list := definitions(t), fifty(t)
+	edits, base = nil, nil
+	runtime.GC()
+	before := held()
+	g, err := flow.Decompile(data)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := flow.Compile(g, list, defs, flow.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	report := flow.Validate(r.FlowData, defs, flow.Check{})
+	peak := held() - before // without a collection in between, all garbage counts
+	if limit := 12 * len(data); peak > limit {
+		t.Errorf("%d bytes for a flow of %d: %.1f times its size", peak, len(data), float64(peak)/float64(len(data)))
+	}
+	t.Logf("%.1f times the size", float64(peak)/float64(len(data)))
+	runtime.KeepAlive(report)
+	runtime.KeepAlive(edits)
+	runtime.KeepAlive(base)
+}
+
+func held() int {
+	var m runtime.MemStats
+	runtime.ReadMemStats(&m)
+	return int(m.HeapAlloc) //nolint:gosec // far below 2^63
+}
