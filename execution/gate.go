@@ -314,6 +314,13 @@ func (l *loop) settled(n *node, last contracts.InterruptDecided) {
 	}
 }
 
+func (l *loop) goneText(n *node) string {
+	if n.v.spec.Instance == "" {
+		return n.v.spec.Tool + " is no longer offered by its domain."
+	}
+	return n.v.spec.Tool + " is no longer offered for " + n.v.spec.Instance + "."
+}
+
 // changed asks what to do about a capability that is no longer there.
 func (l *loop) changed(n *node) {
 	if l.inDoubt(n) {
@@ -323,7 +330,7 @@ func (l *loop) changed(n *node) {
 	n.rec.Step = StepChanged
 	l.openInterrupt(n, contracts.Interrupt{
 		Type:   contracts.InterruptCapabilityChanged,
-		Prompt: n.v.spec.Tool + " is no longer offered by its domain.",
+		Prompt: l.goneText(n),
 		Reason: "the capability is gone", Roles: []string{"operator"},
 		Options: []contracts.InterruptOption{
 			{ID: contracts.AnswerRetry, Label: "Try again after a refresh"},

@@ -250,3 +250,23 @@ func TestEditKeepsTheEvidenceOfWhatItDidNotTouch(t *testing.T) {
 		}
 	})
 }
+
+func TestGoneInstanceIsNeverWrittenTo(t *testing.T) {
+	bubble(t, func(t *testing.T, w *world) {
+		w.declare("order", keyedWrite(), w.applying)
+		w.instances("north", "south")
+		r := w.runner()
+		n := w.node("n1", "order", nil)
+		n.Instance = "north"
+		id := w.submit(r, n)
+		g := w.gates(r, id, 1)["n1"]
+		w.instances("south")
+		w.decide(r, g, contracts.Resume{Decision: contracts.DecisionApprove})
+		w.until(r, id, "asking", func(v contracts.RunView) bool {
+			return len(v.Interrupts) == 1 && v.Interrupts[0].Type == contracts.InterruptCapabilityChanged
+		})
+		if got := len(w.callsOf("order")); got != 0 {
+			t.Errorf("written %d times to an instance that is gone", got)
+		}
+	})
+}

@@ -151,8 +151,9 @@ func (l *loop) findCapability(n *node) bool {
 	if planned := n.v.spec.Policy; planned != nil {
 		n.policy = *planned
 	}
-	entry, ok := l.r.catalogs.Catalog().Capability(n.v.spec.Tool)
-	if !ok {
+	catalog := l.r.catalogs.Catalog()
+	entry, ok := catalog.Capability(n.v.spec.Tool)
+	if !ok || !declared(catalog, entry.Domain, n.v.spec.Instance) {
 		n.entry = nil
 		return false
 	}
@@ -163,6 +164,15 @@ func (l *loop) findCapability(n *node) bool {
 		n.policy = entry.Policy
 	}
 	return true
+}
+
+// declared tells whether the domain still has the instance that was planned.
+func declared(catalog *contracts.Catalog, domain, instance string) bool {
+	d, ok := catalog.Domain(domain)
+	if !ok || instance == "" || d.Manifest == nil {
+		return ok
+	}
+	return slices.ContainsFunc(d.Manifest.Instances, func(i contracts.Instance) bool { return i.ID == instance })
 }
 
 // sameAsPlanned tells whether the capability is the one that the plan pinned.

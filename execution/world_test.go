@@ -39,9 +39,10 @@ type world struct {
 	t     *testing.T
 	store execution.Store
 
-	mu      sync.Mutex // guards the fields below
-	catalog *contracts.Catalog
-	caps    map[string]*capability
+	mu       sync.Mutex // guards the fields below
+	catalog  *contracts.Catalog
+	manifest contracts.Manifest
+	caps     map[string]*capability
 	// effects counts what the domain really did, by idempotency key, or by
 	// call for writes without one.
 	effects map[string]int
@@ -81,9 +82,21 @@ func (w *world) declare(name string, m contracts.Metadata, do func(context.Conte
 	w.rebuild()
 }
 
+// instances declares the instances of the domain.
+func (w *world) instances(ids ...string) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.manifest.Instances = nil
+	for _, id := range ids {
+		w.manifest.Instances = append(w.manifest.Instances, contracts.Instance{ID: id})
+	}
+	w.rebuild()
+}
+
 // rebuild makes the catalog anew; the caller holds mu.
 func (w *world) rebuild() {
-	d := &contracts.DomainEntry{Name: "shop"}
+	manifest := w.manifest
+	d := &contracts.DomainEntry{Name: "shop", Manifest: &manifest}
 	for _, name := range sortedKeys(w.caps) {
 		c := w.caps[name].Capability
 		policy := c.Metadata.Policy(true)

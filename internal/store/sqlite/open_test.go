@@ -90,6 +90,7 @@ func reopened(t *testing.T, path string) {
 		if err := errors.Join(err, errEvents, errSession, errBlob); err != nil {
 			t.Fatal(err)
 		}
+		run.Run.LeaseUntil = time.Time{} // ends with the process; see TestRunsOfAProcessThatDiedAreDueAtOnce
 		return []any{run, events, session, body}
 	}
 	before := read(s)

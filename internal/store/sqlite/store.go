@@ -104,6 +104,10 @@ func (s *Store) connect(ctx context.Context, path string, readers int) error {
 	if err := migrate(ctx, first); err != nil {
 		return errors.Join(err, first.close())
 	}
+	// The file is ours alone: whoever held a lease on a run is gone.
+	if _, err := first.exec(ctx, `UPDATE run SET lease_until = 0 WHERE owner <> ''`); err != nil {
+		return errors.Join(err, first.close())
+	}
 	for range readers {
 		h, err := newHandle(ctx, s.db)
 		if err != nil {

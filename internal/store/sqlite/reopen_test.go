@@ -1,0 +1,32 @@
+package sqlite_test
+
+import (
+	"path/filepath"
+	"slices"
+	"testing"
+
+	"github.com/manifold-run/manifold/execution"
+	"github.com/manifold-run/manifold/internal/store/sqlite"
+)
+
+func TestRunsOfAProcessThatDiedAreDueAtOnce(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "manifold.db")
+	first, err := sqlite.Open(t.Context(), sqlite.Config{Path: path})
+	if err != nil {
+		t.Fatal(err)
+	}
+	create(t, first, "r1", execution.Transition{})
+	if err := first.Close(); err != nil { // the lease is still running
+		t.Fatal(err)
+	}
+	second, err := sqlite.Open(t.Context(), sqlite.Config{Path: path})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = second.Close() }()
+	due, err := second.DueRuns(t.Context(), []int{execution.Format}, 10)
+	if err != nil || !slices.Contains(due, "r1") {
+		t.Errorf("due %v, %v; the run of the dead process must not wait for its lease", due, err)
+	}
+}
