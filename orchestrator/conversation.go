@@ -3,8 +3,8 @@ package orchestrator
 import (
 	"cmp"
 	"context"
-	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -16,63 +16,111 @@ import (
 
 // ChatTurn is one message that came through a chat frontend.
 type ChatTurn struct {
-	// SessionID is named by the signed marker of the history, "" without one;
-	// Shown are the gates that this history has shown.
+	// Marked tells whether the last answer of the history carries a marker that
+	// was signed for this caller; SessionID and Shown are what it says.
+	Marked    bool
 	SessionID string
 	Shown     []string
+	// Continued tells whether the history has an answer before this message.
+	Continued bool
 	// Conversation is the frontend's id of the chat, "" if it sends none.
 	Conversation string
-	// Key is the frontend's id of the user's message, "" if it sends none: the
-	// same key again attaches to what was begun.
+	// Key identifies the user's message: the same key with the same words again
+	// attaches to what was begun.
 	Key string
 	// Model is the domain to choose from, "" for all.
 	Model   string
 	Message string
+	// Quoted says that the person's own words could not be told for certain from
+	// what stands around them: then they are never a command.
+	Quoted bool
+	// Card is the answer of an approval card, if the message is one.
+	Card *ChatCard
+	// Look asks only where the chat stands; nothing is begun.
+	Look bool
 }
 
-// ChatState is where a chat stands: what to show now, and whether more comes.
-type ChatState struct {
-	SessionID string
-	Name      string
-	// Notice is the reply to a command; it stands before everything else.
-	Notice  string
-	Answer  *contracts.Answer
-	Open    []contracts.Interrupt
-	Running bool
-	// RunID is the run that the turn belongs to, if it has one.
-	RunID  string
-	Tokens contracts.Tokens
-	// turn is what State looks at.
-	turn TurnKey
+// ChatCard is what was clicked on an approval card.
+type ChatCard struct {
+	Code     string
+	Decision contracts.Decision
 }
 
 // Chat takes a message from a chat frontend: a command, the answer to an open
-// question, or a new request. It never waits for a run; see ChatState.
+// question, or a new request. It never waits for a run; see ChatState. The same
+// message that comes twice at once is taken once.
 func (s *Service) Chat(ctx context.Context, who access.Principal, t ChatTurn) (ChatState, error) {
 	session, known, err := s.chatSession(ctx, who, t)
 	if err != nil {
 		return ChatState{}, err
 	}
-	if command, ok := chat.Parse(t.Message); ok {
-		return s.command(ctx, who, session, known, t, command)
+	if command, ok := commandOf(t); ok {
+		return s.command(ctx, who, chatPlace{session, known, t}, command)
 	}
 	if err := checkMessage(t.Message); err != nil {
 		return ChatState{}, err
 	}
-	turn := Turn{
-		TurnKey:   TurnKey{Conversation: session.ID, Key: cmp.Or(t.Key, execution.NewID("msg")), Model: t.Model},
-		SessionID: session.ID, Message: t.Message, Fingerprint: fingerprint(t.Message),
-	}
-	if known {
-		answered, err := s.answerOpenQuestion(ctx, who, session, t.Message)
-		if err != nil || answered {
-			return s.chatState(ctx, session.ID, TurnKey{}, err)
+	if !known {
+		if err := s.beginChat(ctx, who, session); err != nil {
+			return ChatState{}, err
 		}
-	} else if err := s.beginChat(ctx, who, session); err != nil {
+	}
+	key := TurnKey{Conversation: session.ID, Key: cmp.Or(t.Key, execution.NewID("msg")), Model: t.Model}
+	turn := Turn{TurnKey: key, SessionID: session.ID, Message: t.Message, Fingerprint: fingerprint(t.Message), CreatedAt: s.cfg.Now()}
+	flight := strings.Join([]string{key.Conversation, key.Key, key.Model, turn.Fingerprint}, "\x00")
+	state, err, _ := s.flights.Do(flight, func() (any, error) { return s.chatTurn(ctx, who, session, turn, t) })
+	if err != nil {
 		return ChatState{}, err
 	}
-	err = s.turn(ctx, who, session, turn)
-	return s.chatState(ctx, session.ID, turn.TurnKey, err)
+	return state.(ChatState), nil //nolint:forcetypeassert,errcheck // the function above gives nothing else
+}
+
+// commandOf reads what a message orders: the click on a card, a look, or a
+// command of the grammar.
+func commandOf(t ChatTurn) (chat.Command, bool) {
+	switch {
+	case t.Card != nil:
+		return chat.Command{Verb: chat.Verb(t.Card.Decision), Codes: []string{t.Card.Code}}, true
+	case t.Look:
+		return chat.Command{Verb: chat.Status}, true
+	case t.Quoted:
+		return chat.Command{}, false
+	}
+	c, ok := chat.Parse(t.Message)
+	if ok && c.Verb == chat.Assent && len(t.Shown) == 0 {
+		return c, false // nothing was shown that a bare yes could be about
+	}
+	return c, ok
+}
+
+// chatTurn takes a message that is no command to where it leads. A message that
+// was taken before is not taken again.
+func (s *Service) chatTurn(ctx context.Context, who access.Principal, session Session, turn Turn, t ChatTurn) (ChatState, error) {
+	before, err := s.lastSeq(ctx, session.ID)
+	if err != nil {
+		return ChatState{}, err
+	}
+	existing, created, err := s.turns.BeginTurn(ctx, turn)
+	if err != nil {
+		return ChatState{}, err
+	}
+	switch {
+	case created:
+	case existing.Fingerprint != turn.Fingerprint:
+		return ChatState{}, contracts.Errorf(contracts.CodeConflict, "this message id was used with other words")
+	case existing.Outcome != "":
+		return s.chatState(ctx, who, session.ID, turn.TurnKey, "", 0)
+	default:
+		turn = existing
+	}
+	answered, err := s.answerInChat(ctx, who, session, &turn, t)
+	if err == nil && !answered {
+		err = s.understand(ctx, who, session, turn)
+	}
+	if err != nil {
+		return ChatState{}, err
+	}
+	return s.chatState(ctx, who, session.ID, turn.TurnKey, "", before)
 }
 
 // chatSession finds the session of a chat: the one that the marker names if it
@@ -107,203 +155,108 @@ func (s *Service) beginChat(ctx context.Context, who access.Principal, session S
 	return s.openSession(ctx, session)
 }
 
-// ChatState gives where the chat of an earlier state stands now, after waiting
-// for more at most as long as wait says.
-func (s *Service) ChatState(ctx context.Context, from ChatState, wait time.Duration) (ChatState, error) {
-	state := from
-	err := s.hub.until(ctx, from.SessionID, wait, func(ctx context.Context) (bool, error) {
-		now, err := s.chatState(ctx, from.SessionID, from.turn, nil)
-		now.Notice = from.Notice
-		state = now
-		return !now.Running, err
+// answerInChat takes a message as the answer to the open question, if there is
+// one that this chat has shown and the words fit. The turn then belongs to what
+// its answer went on with, so that it can be shown again.
+func (s *Service) answerInChat(ctx context.Context, who access.Principal, session Session, turn *Turn, t ChatTurn) (bool, error) {
+	open, err := s.runs.Interrupts(ctx, execution.InterruptFilter{SessionID: session.ID, Status: contracts.InterruptOpen})
+	if err != nil {
+		return false, err
+	}
+	open = slices.DeleteFunc(open, func(i contracts.Interrupt) bool {
+		return i.Type.Expires() || t.Marked && !slices.Contains(t.Shown, i.Code)
 	})
-	return state, err
-}
-
-// chatState reads where a turn of a chat stands; without a turn, where the
-// whole session stands.
-func (s *Service) chatState(ctx context.Context, sessionID string, key TurnKey, err error) (ChatState, error) {
-	if err != nil {
-		return ChatState{}, err
+	if len(open) != 1 {
+		return false, nil
 	}
-	session, err := s.sessions.Session(ctx, sessionID)
-	if err != nil {
-		return ChatState{}, err
+	i := open[0]
+	value, fits := s.readAnswer(ctx, who, i, numbered(i, turn.Message))
+	if !fits {
+		return false, nil
 	}
-	response, err := s.response(ctx, session)
-	if err != nil {
-		return ChatState{}, err
-	}
-	state := ChatState{
-		SessionID: sessionID, Name: session.Name, Answer: response.Answer, Open: response.Interrupts,
-		Running: response.Status == contracts.SessionRunning, Tokens: response.Tokens, turn: key,
-	}
-	if key.Key == "" {
-		return state, nil
-	}
-	return s.ofTurn(ctx, state)
-}
-
-// ofTurn narrows a state to its turn: a message that is regenerated shows its
-// own outcome, whatever came after it.
-func (s *Service) ofTurn(ctx context.Context, state ChatState) (ChatState, error) {
-	turns, err := s.turns.SessionTurns(ctx, state.SessionID)
-	if err != nil {
-		return state, err
-	}
-	at := slices.IndexFunc(turns, func(t Turn) bool { return t.TurnKey == state.turn })
-	if at < 0 {
-		return state, nil
-	}
-	t := turns[at]
-	if t.RunID == "" {
-		state.Running, state.Answer = t.Outcome == "", t.Answer
-		return state, nil
-	}
-	view, err := s.runner.View(ctx, t.RunID)
-	if err != nil {
-		return state, err
-	}
-	state.RunID, state.Answer, state.Open = t.RunID, s.compose(view), view.Interrupts
-	state.Running = view.State == contracts.RunRunning || view.State == contracts.RunCancelling
-	if state.Answer != nil {
-		state.Answer.Blocks = append(state.Answer.Blocks, remarks(t)...)
-	}
-	return state, nil
-}
-
-// Follow gives the events of a session after a number, waiting for the first
-// of them at most as long as wait says.
-func (s *Service) Follow(ctx context.Context, who access.Principal, sessionID string, after int64, wait time.Duration) ([]contracts.Event, error) {
-	if _, err := s.readSession(ctx, who, sessionID); err != nil {
-		return nil, err
-	}
-	var events []contracts.Event
-	err := s.hub.until(ctx, sessionID, wait, func(ctx context.Context) (bool, error) {
-		var err error
-		events, err = s.runs.Events(ctx, sessionID, after, eventPage(0))
-		return len(events) > 0, err
-	})
-	return events, err
-}
-
-// command does what a message of the fixed grammar asks for.
-func (s *Service) command(ctx context.Context, who access.Principal, session Session, known bool, t ChatTurn, c chat.Command) (ChatState, error) {
-	var notice string
-	var err error
-	switch c.Verb {
-	case chat.Approve, chat.Reject:
-		notice, err = s.chatDecision(ctx, who, session, known, t, c)
-	case chat.Cancel:
-		notice, err = s.chatCancel(ctx, who, session, known)
-	case chat.List:
-		notice, err = s.chatList(ctx, who)
-	case chat.Help:
-		notice = chatHelp
-	case chat.Status:
-		if !known {
-			notice, err = s.chatList(ctx, who)
+	var asking Turn
+	if i.RunID == "" {
+		if asking, err = s.turns.TurnByInterrupt(ctx, i.InterruptID); err != nil {
+			return false, err
 		}
 	}
-	if err != nil || !known {
-		return ChatState{Notice: cmp.Or(notice, "Nothing has been asked in this chat yet.")}, err
+	if _, err := s.decide(ctx, who, i, contracts.Resume{Response: value}); err != nil {
+		return false, err
 	}
-	state, err := s.chatState(ctx, session.ID, TurnKey{}, nil)
-	state.Notice = notice
-	return state, err
-}
-
-const chatHelp = "Say what you want to be done. Commands are whole messages: `approve CODE`, `reject CODE`, `status`, `cancel`, `list gates`."
-
-// chatDecision approves or rejects the named gates. A bare word means the one
-// gate that this chat has shown and that is still open; several are listed.
-func (s *Service) chatDecision(ctx context.Context, who access.Principal, session Session, known bool, t ChatTurn, c chat.Command) (string, error) {
-	codes := c.Codes
-	if len(codes) == 0 {
-		shown, err := s.shownGates(ctx, who, session, known, t.Shown)
+	turn.Outcome, turn.RunID = TurnAnswered, i.RunID
+	if i.RunID == "" {
+		after, err := s.turnByKey(ctx, session.ID, asking.TurnKey)
 		if err != nil {
-			return "", err
+			return false, err
 		}
-		if len(shown) != 1 {
-			return s.chatList(ctx, who)
-		}
-		codes = []string{shown[0].Code}
+		turn.RunID, turn.Answer = after.RunID, after.Answer
 	}
-	var lines []string
-	for _, code := range codes {
-		lines = append(lines, s.decideInChat(ctx, who, code, contracts.Decision(c.Verb)))
+	if turn.RunID != "" {
+		turn.Outcome = TurnRun
 	}
-	return strings.Join(lines, "\n"), nil
+	return true, s.turns.SaveTurn(ctx, *turn)
 }
 
-// shownGates are the open approvals of this chat that its history shows: an
-// approval of what the person has not seen is none.
-func (s *Service) shownGates(ctx context.Context, who access.Principal, session Session, known bool, shown []string) ([]contracts.Interrupt, error) {
-	if !known {
-		return nil, nil
+// numbered turns "2" into the second option, which is how questions are shown.
+func numbered(i contracts.Interrupt, message string) string {
+	n, err := strconv.Atoi(strings.TrimRight(strings.TrimSpace(message), ".)"))
+	if err != nil || n < 1 || n > len(i.Options) {
+		return message
 	}
-	open, err := s.Gates(ctx, who, GatesFilter{SessionID: session.ID, Status: contracts.InterruptOpen})
-	return slices.DeleteFunc(open, func(i contracts.Interrupt) bool {
-		return !i.Type.Expires() || (len(shown) > 0 && !slices.Contains(shown, i.Code))
-	}), err
+	return i.Options[n-1].ID
 }
 
-// decideInChat decides one gate by its code, which stands for its hash, and
-// says in words what became of it.
-func (s *Service) decideInChat(ctx context.Context, who access.Principal, code string, d contracts.Decision) string {
-	i, err := s.Gate(ctx, who, code)
-	if err == nil && !i.Type.Expires() {
-		err = contracts.Errorf(contracts.CodeInvalid, "%s is a question, not an approval", code)
-	}
-	if err == nil {
-		i, err = s.decide(ctx, who, i, contracts.Resume{Decision: d, ActionSHA256: i.ActionSHA256})
-	}
-	switch {
-	case err != nil:
-		return fmt.Sprintf("%s: %s", code, chat.Escape(err.Error()))
-	case i.Status == contracts.InterruptOpen:
-		return fmt.Sprintf("%s: noted; it needs %d people.", code, i.Quorum)
-	default:
-		return fmt.Sprintf("%s is %s.", code, i.Status)
-	}
-}
-
-func (s *Service) chatCancel(ctx context.Context, who access.Principal, session Session, known bool) (string, error) {
-	if !known {
-		return "", nil
-	}
-	runs, err := s.runs.ListRuns(ctx, execution.RunFilter{SessionID: session.ID, Limit: maxSessions, Brief: true})
+func (s *Service) turnByKey(ctx context.Context, sessionID string, key TurnKey) (Turn, error) {
+	turns, err := s.turns.SessionTurns(ctx, sessionID)
 	if err != nil {
-		return "", err
+		return Turn{}, err
 	}
-	cancelled := 0
-	for _, r := range runs {
-		if r.State.Terminal() {
-			continue
-		}
-		if _, err := s.CancelRun(ctx, who, r.ID); err != nil {
-			return "", err
-		}
-		cancelled++
+	at := slices.IndexFunc(turns, func(t Turn) bool { return t.TurnKey == key })
+	if at < 0 {
+		return Turn{}, nil
 	}
-	if cancelled == 0 {
-		return "Nothing is running or waiting in this chat.", nil
-	}
-	return "Cancelled. What was written before stays as it is.", nil
+	return turns[at], nil
 }
 
-// chatList names everything that waits for this person.
-func (s *Service) chatList(ctx context.Context, who access.Principal) (string, error) {
-	open, err := s.Gates(ctx, who, GatesFilter{Status: contracts.InterruptOpen})
-	if err != nil {
-		return "", err
+// lastSeq gives the number of a session's newest event, 0 if there is none. It
+// gallops and halves, so that a long session costs few small reads.
+func (s *Service) lastSeq(ctx context.Context, sessionID string) (int64, error) {
+	low, step := int64(0), int64(1)
+	for step > 0 {
+		events, err := s.runs.Events(ctx, sessionID, low+step-1, 1)
+		switch {
+		case err != nil:
+			return 0, err
+		case len(events) > 0:
+			low, step = events[0].Seq, step*2
+		case step == 1:
+			return low, nil
+		default:
+			step = 1
+		}
 	}
-	if len(open) == 0 {
-		return "Nothing is waiting.", nil
+	return low, nil
+}
+
+// Conversation tells where a chat stands without beginning anything, for the
+// background calls of frontends; false means that nothing is known of it.
+func (s *Service) Conversation(ctx context.Context, who access.Principal, t ChatTurn) (ChatState, bool, error) {
+	session, known, err := s.chatSession(ctx, who, t)
+	if err != nil || !known {
+		return ChatState{}, false, err
 	}
-	lines := []string{"Waiting:"}
-	for _, i := range open {
-		lines = append(lines, fmt.Sprintf("- `%s` %s", i.Code, chat.Escape(i.Prompt)))
-	}
-	return strings.Join(lines, "\n"), nil
+	state, err := s.chatState(ctx, who, session.ID, TurnKey{}, "", 0)
+	return state, err == nil, err
+}
+
+// ChatName makes the name of a chat out of what its first message says.
+func ChatName(message string) string { return nameOf(message) }
+
+// chatPatience bounds the taking of a message once its sender has gone.
+const chatPatience = 2 * time.Minute
+
+// Patiently gives a context in which a message is taken to its end even if its
+// sender goes away: what was said is said.
+func Patiently(ctx context.Context) (context.Context, context.CancelFunc) {
+	return context.WithTimeout(context.WithoutCancel(ctx), chatPatience)
 }

@@ -7,6 +7,8 @@ import (
 	"log/slog"
 	"time"
 
+	"golang.org/x/sync/singleflight"
+
 	"github.com/manifold-run/manifold/contracts"
 	"github.com/manifold-run/manifold/execution"
 	"github.com/manifold-run/manifold/intent"
@@ -58,6 +60,8 @@ type Service struct {
 	catalogs Catalogs
 	hub      *Hub
 	limiter  *access.Limiter
+	flights  singleflight.Group
+	live     live
 
 	stop context.CancelFunc
 	done chan struct{}
@@ -99,8 +103,9 @@ func (s *Service) Start(ctx context.Context) error {
 	return nil
 }
 
-// Stop ends the retention; a second call is harmless.
+// Stop ends the live events and the retention; a second call is harmless.
 func (s *Service) Stop(ctx context.Context) error {
+	s.live.stop()
 	if s.stop == nil {
 		return nil
 	}

@@ -1,8 +1,11 @@
 package chat
 
 import (
+	"slices"
 	"strings"
 	"unicode"
+
+	"golang.org/x/text/unicode/norm"
 )
 
 // Verb is what a command asks for.
@@ -12,10 +15,13 @@ type Verb string
 const (
 	Approve Verb = "approve"
 	Reject  Verb = "reject"
-	Status  Verb = "status"
-	Cancel  Verb = "cancel"
-	List    Verb = "list"
-	Help    Verb = "help"
+	// Assent is a bare yes or no. It never decides anything, but whoever says it
+	// to a gate is told how to decide.
+	Assent Verb = "assent"
+	Status Verb = "status"
+	Cancel Verb = "cancel"
+	List   Verb = "list"
+	Help   Verb = "help"
 )
 
 // Command is a message that is nothing but a command.
@@ -33,34 +39,81 @@ var words = map[string]Verb{
 	"aprovar": Approve, "aprovado": Approve, "aprovo": Approve,
 	"aprobar": Approve, "aprobado": Approve, "apruebo": Approve,
 	"approuver": Approve, "approuvé": Approve, "j'approuve": Approve,
+	"approva": Approve, "approvo": Approve, "approvato": Approve,
 	"reject": Reject, "rejected": Reject, "i reject": Reject, "deny": Reject,
 	"ablehnen": Reject, "abgelehnt": Reject, "rejeitar": Reject, "rejeitado": Reject, "rejeito": Reject,
 	"rechazar": Reject, "rechazado": Reject, "rechazo": Reject, "refuser": Reject, "refusé": Reject,
-	"status": Status, "estado": Status, "show status": Status, "stand": Status, "statut": Status, "show details": Status,
-	"cancel": Cancel, "cancel run": Cancel, "stop": Cancel, "abbrechen": Cancel, "cancelar": Cancel, "annuler": Cancel,
-	"list gates": List, "gates": List, "what is waiting": List, "list waiting": List,
-	"help": Help, "hilfe": Help, "ajuda": Help, "ayuda": Help, "aide": Help,
+	"rifiuta": Reject, "rifiuto": Reject, "rifiutato": Reject,
+	"status": Status, "estado": Status, "show status": Status, "stand": Status, "statut": Status, "stato": Status, "show details": Status,
+	"cancel": Cancel, "cancel run": Cancel, "stop": Cancel, "abbrechen": Cancel, "cancelar": Cancel, "annuler": Cancel, "annulla": Cancel,
+	"list": List, "list gates": List, "gates": List, "what is waiting": List, "list waiting": List,
+	"help": Help, "hilfe": Help, "ajuda": Help, "ayuda": Help, "aide": Help, "aiuto": Help,
+	"yes": Assent, "yes please": Assent, "ok": Assent, "okay": Assent, "go": Assent, "go ahead": Assent, "do it": Assent, "sure": Assent,
+	"ja": Assent, "sim": Assent, "si": Assent, "sí": Assent, "sì": Assent, "oui": Assent,
+	"no": Assent, "nein": Assent, "não": Assent, "non": Assent,
 }
+
+// noes are the words of Assent that, with a code, reject it.
+var noes = []string{"no", "nein", "não", "non"}
+
+// joiners may stand between two codes.
+var joiners = []string{"and", "und", "e", "y", "et"}
 
 // Parse reads a command: the whole message must be a known word or phrase,
 // followed by nothing but gate codes. "yes but skip step 3" is no command, and
-// neither is a text that merely contains the word.
+// neither is a question, a quotation, or a text that merely has the word in it.
 func Parse(message string) (Command, bool) {
-	text := strings.TrimFunc(message, func(r rune) bool { return unicode.IsSpace(r) || strings.ContainsRune(".!?…✓✅👍", r) })
+	text := strings.TrimFunc(norm.NFC.String(message), func(r rune) bool { return unicode.IsSpace(r) || strings.ContainsRune(".!…✓✅❌👍👎", r) })
 	if text == "" || len(text) > 200 || strings.ContainsAny(text, "\n\r") {
 		return Command{}, false
 	}
+	asked := strings.HasSuffix(text, "?")
+	text = strings.ReplaceAll(strings.TrimRight(text, "? "), "’", "'")
 	fields := strings.Fields(strings.ReplaceAll(text, ",", " "))
-	var codes []string
+	phrase, codes := strings.ToLower(strings.Join(fields, " ")), []string(nil)
+	verb, known := words[phrase]
+	if !known { // "list gates" ends like a code, and is none
+		fields, codes = cutCodes(fields)
+		phrase = strings.ToLower(strings.Join(fields, " "))
+		verb, known = words[phrase]
+	}
+	switch {
+	case !known:
+		return Command{}, false
+	case verb == Assent && len(codes) > 0:
+		if slices.Equal(upper(codes), codes) { // "yes Peter" is no code
+			verb = Approve
+			if slices.Contains(noes, phrase) {
+				verb = Reject
+			}
+			break
+		}
+		return Command{}, false
+	case verb != Approve && verb != Reject:
+		return Command{Verb: verb}, len(codes) == 0 // "cancel Peter" is a request
+	}
+	return Command{Verb: verb, Codes: upper(codes)}, !asked
+}
+
+// cutCodes takes the codes off the end of a message.
+func cutCodes(fields []string) (rest, codes []string) {
 	for len(fields) > 1 && isCode(fields[len(fields)-1]) {
-		codes = append([]string{strings.ToUpper(fields[len(fields)-1])}, codes...)
+		codes = append(codes, fields[len(fields)-1])
 		fields = fields[:len(fields)-1]
-		if last := strings.ToLower(fields[len(fields)-1]); len(fields) > 1 && (last == "and" || last == "und" || last == "e" || last == "y") {
+		if last := strings.ToLower(fields[len(fields)-1]); len(fields) > 1 && slices.Contains(joiners, last) {
 			fields = fields[:len(fields)-1]
 		}
 	}
-	verb, known := words[strings.ToLower(strings.Join(fields, " "))]
-	return Command{Verb: verb, Codes: codes}, known
+	slices.Reverse(codes)
+	return fields, codes
+}
+
+func upper(codes []string) []string {
+	var out []string
+	for _, c := range codes {
+		out = append(out, strings.ToUpper(c))
+	}
+	return out
 }
 
 // codeLength is the length of a gate's code; its letters and digits are those

@@ -16,7 +16,7 @@ type Marker struct {
 }
 
 // markerLine is a link-reference definition, which Markdown does not show.
-var markerLine = regexp.MustCompile(`(?m)^\[//\]: # \(manifold ([^()\s]+) ([^()\s]*) ([^()\s]+)\)[ \t]*$`)
+var markerLine = regexp.MustCompile(`(?m)^\[//\]: # \(manifold ([^()\s]+) ([^()\s]*) ([^()\s]+)\)[ \t\r]*$`)
 
 // Signer makes and checks markers. The signature covers the person, so that a
 // marker from somebody else's history is worth nothing.
@@ -28,7 +28,7 @@ func NewSigner(key []byte) Signer { return Signer{key: key} }
 // Line renders a marker. It must stand after an empty line.
 func (s Signer) Line(m Marker, subject string) string {
 	codes := strings.Join(m.Codes, ",")
-	return "[//]: # (manifold " + m.SessionID + " " + codes + " " + s.sign(m.SessionID, codes, subject) + ")"
+	return "[//]: # (manifold " + m.SessionID + " " + codes + " " + s.sign("marker", m.SessionID, codes, subject) + ")"
 }
 
 // Read finds the last marker of a text that was made for this person.
@@ -36,7 +36,7 @@ func (s Signer) Read(text, subject string) (Marker, bool) {
 	found := markerLine.FindAllStringSubmatch(text, -1)
 	for i := len(found) - 1; i >= 0; i-- {
 		sessionID, codes, sig := found[i][1], found[i][2], found[i][3]
-		if !hmac.Equal([]byte(sig), []byte(s.sign(sessionID, codes, subject))) {
+		if !hmac.Equal([]byte(sig), []byte(s.sign("marker", sessionID, codes, subject))) {
 			continue
 		}
 		m := Marker{SessionID: sessionID}
@@ -46,6 +46,27 @@ func (s Signer) Read(text, subject string) (Marker, bool) {
 		return m, true
 	}
 	return Marker{}, false
+}
+
+// cardPrefix begins the id of a tool call that is an approval card of ours.
+const cardPrefix = "mfc."
+
+// Card gives the id of an approval card, which comes back with its answer.
+func (s Signer) Card(m Marker, subject string) string {
+	codes := strings.Join(m.Codes, "-")
+	return cardPrefix + m.SessionID + "." + codes + "." + s.sign("card", m.SessionID, codes, subject)
+}
+
+// ReadCard reads the id of a card that was made for this person.
+func (s Signer) ReadCard(id, subject string) (Marker, bool) {
+	parts := strings.Split(strings.TrimPrefix(id, cardPrefix), ".")
+	if !strings.HasPrefix(id, cardPrefix) || len(parts) != 3 || parts[1] == "" {
+		return Marker{}, false
+	}
+	if !hmac.Equal([]byte(parts[2]), []byte(s.sign("card", parts[0], parts[1], subject))) {
+		return Marker{}, false
+	}
+	return Marker{SessionID: parts[0], Codes: strings.Split(parts[1], "-")}, true
 }
 
 func (s Signer) sign(parts ...string) string {

@@ -5,18 +5,33 @@ import (
 	"strings"
 )
 
-// attached is what Open WebUI puts before a message that has files.
-var attached = regexp.MustCompile(`(?s)^\s*<attached_files>.*?</attached_files>\s*`)
+var (
+	// attached is what Open WebUI puts before a message that has files.
+	attached = regexp.MustCompile(`(?s)^\s*<attached_files>.*?</attached_files>\s*`)
+	// interpreter begins what Open WebUI puts after a message while its code
+	// interpreter is on.
+	interpreter = regexp.MustCompile(`(?s)\n+#### Tools Available\s.*<code_interpreter.*$`)
+	// query is how some templates of retrieved context repeat the message.
+	query = regexp.MustCompile(`(?s)^\s*<user_query>\s*(.*?)\s*</user_query>\s*$`)
+)
 
 // Unwrap takes off what a frontend put around the words of a person: the
-// template of retrieved context, the list of attached files, and lines that
-// look like our marker. What is left is all that may be read as a command.
-func Unwrap(text string) string {
+// template of retrieved context, the list of attached files, the prompt of a
+// code interpreter, and lines that look like our marker. quoted tells that the
+// own words could not be told for certain from what surrounds them; then what
+// is left may be a request, but never a command.
+func Unwrap(text string) (own string, quoted bool) {
 	text = attached.ReplaceAllString(text, "")
 	if strings.HasPrefix(strings.TrimSpace(text), "### Task:") {
+		// What was retrieved may itself have the closing tag in it.
+		quoted = strings.Count(text, "</context>") != 1
 		if i := strings.LastIndex(text, "</context>"); i >= 0 {
 			text = text[i+len("</context>"):]
 		}
+		if m := query.FindStringSubmatch(text); m != nil {
+			text = m[1]
+		}
 	}
-	return strings.TrimSpace(markerLine.ReplaceAllString(text, ""))
+	text = interpreter.ReplaceAllString(text, "")
+	return strings.TrimSpace(markerLine.ReplaceAllString(text, "")), quoted
 }

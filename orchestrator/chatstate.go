@@ -1,0 +1,128 @@
+package orchestrator
+
+import (
+	"context"
+	"slices"
+
+	"github.com/manifold-run/manifold/contracts"
+	"github.com/manifold-run/manifold/orchestrator/access"
+	"github.com/manifold-run/manifold/planner"
+)
+
+// ChatState is where a chat stands: what to show now, and whether more comes.
+type ChatState struct {
+	SessionID string
+	Name      string
+	// Notice is the reply to a command; it stands before everything else.
+	Notice string
+	Answer *contracts.Answer
+	Open   []contracts.Interrupt
+	// MayApprove are the codes of those open gates that the caller may approve.
+	MayApprove []string
+	// Plan is what the run is made of, while it has more steps than one.
+	Plan    *planner.Preview
+	Running bool
+	// Waits tells that the run waits for something that is no person: a timer,
+	// a lock, another run.
+	Waits bool
+	// RunID is the run that the turn belongs to, if it has one. Its events after
+	// After are news to this chat.
+	RunID  string
+	After  int64
+	Tokens contracts.Tokens
+
+	turn TurnKey // what the state was narrowed to
+}
+
+// Refresh gives where the chat of an earlier state stands now.
+func (s *Service) Refresh(ctx context.Context, who access.Principal, from ChatState) (ChatState, error) {
+	if from.SessionID == "" {
+		return from, nil
+	}
+	state, err := s.chatState(ctx, who, from.SessionID, from.turn, from.RunID, from.After)
+	state.Notice = from.Notice
+	return state, err
+}
+
+// chatState reads where a chat stands: narrowed to a turn or to a run, or, with
+// neither, the whole session.
+func (s *Service) chatState(ctx context.Context, who access.Principal, sessionID string, key TurnKey, runID string, after int64) (ChatState, error) {
+	session, err := s.sessions.Session(ctx, sessionID)
+	if err != nil {
+		return ChatState{}, err
+	}
+	response, err := s.response(ctx, session)
+	if err != nil {
+		return ChatState{}, err
+	}
+	state := ChatState{
+		SessionID: sessionID, Name: session.Name, Answer: response.Answer, Open: response.Interrupts,
+		Running: response.Status == contracts.SessionRunning, Tokens: response.Tokens,
+		turn: key, RunID: runID, After: after,
+	}
+	switch {
+	case key.Key != "":
+		err = s.ofTurn(ctx, &state)
+	case runID != "":
+		err = s.ofRun(ctx, &state)
+	case len(response.RunIDs) > 0 && state.Running:
+		state.RunID = response.RunIDs[len(response.RunIDs)-1]
+		err = s.ofRun(ctx, &state)
+	}
+	for _, i := range state.Open {
+		if i.Type.Expires() && mayDecide(who, session.Owner, i, contracts.DecisionApprove) == nil {
+			state.MayApprove = append(state.MayApprove, i.Code)
+		}
+	}
+	return state, err
+}
+
+// ofTurn narrows a state to its turn: a message that is regenerated shows its
+// own outcome, whatever came after it.
+func (s *Service) ofTurn(ctx context.Context, state *ChatState) error {
+	t, err := s.turnByKey(ctx, state.SessionID, state.turn)
+	if err != nil || t.SessionID == "" {
+		return err
+	}
+	if t.RunID == "" {
+		state.Running, state.Answer = t.Outcome == "", t.Answer
+		return nil
+	}
+	state.RunID = t.RunID
+	if err := s.ofRun(ctx, state); err != nil {
+		return err
+	}
+	if state.Answer != nil {
+		state.Answer.Blocks = append(state.Answer.Blocks, remarks(t)...)
+	}
+	return nil
+}
+
+func (s *Service) ofRun(ctx context.Context, state *ChatState) error {
+	view, err := s.runner.View(ctx, state.RunID)
+	if err != nil {
+		return err
+	}
+	state.Answer, state.Open = s.compose(view), view.Interrupts
+	state.Running = view.State == contracts.RunRunning || view.State == contracts.RunCancelling || unsettled(view)
+	state.Waits = view.State == contracts.RunWaiting && !state.Running && len(view.Interrupts) == 0
+	if len(view.Interrupts) > 0 && len(view.Nodes) > 1 {
+		preview := planner.Describe(view.Plan, s.catalogs.Catalog())
+		state.Plan = &preview
+	}
+	return nil
+}
+
+// unsettled tells whether a run that seems to wait for a person has what it
+// waits for already: the decision stands, and the run is about to take it up.
+func unsettled(view contracts.RunView) bool {
+	if view.State != contracts.RunWaiting {
+		return false
+	}
+	return slices.ContainsFunc(view.Nodes, func(n contracts.NodeView) bool {
+		if n.State != contracts.NodeAwaitingApproval && n.State != contracts.NodeAwaitingInput && n.State != contracts.NodeOutcomeUnknown {
+			return false
+		}
+		return !slices.ContainsFunc(view.Interrupts, func(i contracts.Interrupt) bool { return i.NodeID == n.NodeID })
+	})
+}

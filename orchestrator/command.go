@@ -1,0 +1,221 @@
+package orchestrator
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/manifold-run/manifold/contracts"
+	"github.com/manifold-run/manifold/execution"
+	"github.com/manifold-run/manifold/orchestrator/access"
+	"github.com/manifold-run/manifold/orchestrator/chat"
+)
+
+// chatPlace is where a command was given.
+type chatPlace struct {
+	session Session
+	known   bool
+	turn    ChatTurn
+}
+
+// reply is what a command came to: what to say, and the run to go on
+// showing.
+type reply struct {
+	notice string
+	runID  string
+	// sessionID is that of the run, if it is another than the chat's.
+	sessionID string
+	after     int64
+}
+
+// command does what a message of the fixed grammar asks for.
+func (s *Service) command(ctx context.Context, who access.Principal, at chatPlace, c chat.Command) (ChatState, error) {
+	var r reply
+	var err error
+	switch c.Verb {
+	case chat.Approve, chat.Reject:
+		r, err = s.chatDecision(ctx, who, at, c)
+	case chat.Assent:
+		r.notice = chatAssent
+	case chat.Cancel:
+		r.notice, err = s.chatCancel(ctx, who, at)
+	case chat.List:
+		r.notice, err = s.chatList(ctx, who)
+	case chat.Help:
+		return ChatState{SessionID: knownID(at), Notice: chatHelp}, nil
+	case chat.Status:
+		if !at.known {
+			r.notice, err = s.chatList(ctx, who)
+		}
+	}
+	id := cmp.Or(r.sessionID, knownID(at))
+	if err != nil || id == "" || c.Verb == chat.List {
+		return ChatState{SessionID: id, Notice: cmp.Or(r.notice, "Nothing has been asked in this chat yet.")}, err
+	}
+	state, err := s.chatState(ctx, who, id, TurnKey{}, r.runID, r.after)
+	state.Notice = r.notice
+	if c.Verb == chat.Cancel {
+		state.Answer = nil // what had come in before the cancel is not news
+	}
+	return state, err
+}
+
+func knownID(at chatPlace) string {
+	if !at.known {
+		return ""
+	}
+	return at.session.ID
+}
+
+const chatHelp = "Say what you want to be done. Commands are whole messages: `approve CODE`, `reject CODE`, `status`, `cancel`, `list gates`, `help`."
+
+const chatAssent = "That is not clear enough to approve something. Write `approve CODE` or `reject CODE` with the code that is shown."
+
+// chatDecision approves or rejects the named gates. A bare word means the one
+// gate that this chat has shown; several, or none, are listed.
+func (s *Service) chatDecision(ctx context.Context, who access.Principal, at chatPlace, c chat.Command) (reply, error) {
+	codes := c.Codes
+	if len(codes) == 0 {
+		shown, err := s.shownGates(ctx, who, at)
+		if err != nil {
+			return reply{}, err
+		}
+		if len(shown) != 1 {
+			notice, err := s.chatList(ctx, who)
+			return reply{notice: notice}, err
+		}
+		codes = shown
+	}
+	r := reply{}
+	var lines []string
+	for _, code := range codes {
+		done := s.decideInChat(ctx, who, code, contracts.Decision(c.Verb))
+		lines = append(lines, done.notice)
+		if done.runID != "" && r.runID == "" {
+			r = done
+		}
+	}
+	r.notice = strings.Join(lines, "\n")
+	return r, nil
+}
+
+// shownGates are the codes that a bare word may mean. The last answer of the
+// history says which gates it has shown: an approval of what the person has not
+// seen is none. Without a marker, as after a frontend has compacted the
+// history, only the one open gate of a chat that was answered before can be
+// meant. A gate that was decided already counts while no other is open, so that
+// the same word again gets the same reply.
+func (s *Service) shownGates(ctx context.Context, who access.Principal, at chatPlace) ([]string, error) {
+	if !at.known || !at.turn.Marked && !at.turn.Continued {
+		return nil, nil
+	}
+	all, err := s.Gates(ctx, who, GatesFilter{SessionID: at.session.ID})
+	if err != nil {
+		return nil, err
+	}
+	var open, closed []string
+	for _, i := range all {
+		switch {
+		case !i.Type.Expires() || at.turn.Marked && !slices.Contains(at.turn.Shown, i.Code):
+		case i.Status == contracts.InterruptOpen:
+			open = append(open, i.Code)
+		case at.turn.Marked:
+			closed = append(closed, i.Code)
+		}
+	}
+	if len(open) > 0 {
+		return open, nil
+	}
+	return closed, nil
+}
+
+// decideInChat decides one gate by its code, which stands for its hash, and
+// says in words what became of it. The same decision again by the same person
+// is no new one.
+func (s *Service) decideInChat(ctx context.Context, who access.Principal, code string, d contracts.Decision) reply {
+	i, err := s.Gate(ctx, who, code)
+	if err == nil && !i.Type.Expires() {
+		err = contracts.Errorf(contracts.CodeInvalid, "%s is a question, not an approval", code)
+	}
+	if err != nil {
+		return reply{notice: code + ": " + chat.Escape(err.Error())}
+	}
+	r := s.followed(ctx, who, i)
+	if decidedBy(i, who.Subject(), d) {
+		r.after = 0 // the whole of it is shown again
+	} else if i.Status == contracts.InterruptOpen {
+		i, err = s.decide(ctx, who, i, contracts.Resume{Decision: d, ActionSHA256: i.ActionSHA256})
+	}
+	switch {
+	case err != nil:
+		r.notice = code + ": " + chat.Escape(err.Error())
+	case i.Status == contracts.InterruptOpen:
+		r.notice = fmt.Sprintf("%s: noted; it needs %d people.", code, i.Quorum)
+	case i.Status == contracts.InterruptSuperseded:
+		r.notice = code + " no longer counts: what it was about has changed, or was cancelled."
+	default:
+		r.notice = fmt.Sprintf("%s is %s.", code, i.Status)
+	}
+	return r
+}
+
+// followed tells which run a decision goes on with, if the caller may see it.
+func (s *Service) followed(ctx context.Context, who access.Principal, i contracts.Interrupt) reply {
+	session, err := s.sessions.Session(ctx, i.SessionID)
+	if err != nil || access.SubjectOf(session.Owner) != who.Subject() {
+		return reply{}
+	}
+	after, err := s.lastSeq(ctx, i.SessionID)
+	if err != nil {
+		return reply{}
+	}
+	return reply{runID: i.RunID, sessionID: i.SessionID, after: after}
+}
+
+func decidedBy(i contracts.Interrupt, subject string, d contracts.Decision) bool {
+	return slices.ContainsFunc(i.Decisions, func(x contracts.InterruptDecided) bool {
+		return x.DecidedBy == subject && x.Decision == d && x.ActionSHA256 == i.ActionSHA256
+	})
+}
+
+func (s *Service) chatCancel(ctx context.Context, who access.Principal, at chatPlace) (string, error) {
+	if !at.known {
+		return "", nil
+	}
+	runs, err := s.runs.ListRuns(ctx, execution.RunFilter{SessionID: at.session.ID, Limit: maxSessions, Brief: true})
+	if err != nil {
+		return "", err
+	}
+	cancelled := 0
+	for _, r := range runs {
+		if r.State.Terminal() {
+			continue
+		}
+		if _, err := s.CancelRun(ctx, who, r.ID); err != nil {
+			return "", err
+		}
+		cancelled++
+	}
+	if cancelled == 0 {
+		return "Nothing is running or waiting in this chat.", nil
+	}
+	return "Cancelled. What was written before stays as it is.", nil
+}
+
+// chatList names everything that waits for this person.
+func (s *Service) chatList(ctx context.Context, who access.Principal) (string, error) {
+	open, err := s.Gates(ctx, who, GatesFilter{Status: contracts.InterruptOpen})
+	if err != nil {
+		return "", err
+	}
+	if len(open) == 0 {
+		return "Nothing is waiting.", nil
+	}
+	lines := []string{"Waiting:", ""}
+	for _, i := range open {
+		lines = append(lines, fmt.Sprintf("- `%s` %s", i.Code, chat.Escape(i.Prompt)))
+	}
+	return strings.Join(lines, "\n"), nil
+}

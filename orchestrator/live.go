@@ -1,0 +1,210 @@
+package orchestrator
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"sort"
+	"sync"
+	"time"
+
+	"github.com/manifold-run/manifold/contracts"
+	"github.com/manifold-run/manifold/orchestrator/access"
+)
+
+// ErrReset tells a listener that it has lost its place: it is too slow, or
+// asked for a place that does not exist. It begins again from the start.
+var ErrReset = errors.New("the place in the stream is lost")
+
+const (
+	// maxBehind is how many batches a listener may be behind before it is
+	// dropped; memory per listener is bounded by it.
+	maxBehind = 64
+	// livePoll heals a lost hint of another replica.
+	livePoll = 2 * time.Second
+)
+
+// live shares one reading of the store among all who listen to a session.
+type live struct {
+	mu    sync.Mutex // guards feeds, and the fields of each feed
+	feeds map[string]*feed
+	work  sync.WaitGroup
+}
+
+// feed reads one session as long as somebody listens.
+type feed struct {
+	last    int64
+	members map[*Listener]bool
+	stop    context.CancelFunc
+}
+
+// Listener gets the events of a session: first those that it has missed, then
+// each new one, without gap and without repeat.
+type Listener struct {
+	service *Service
+	session string
+	feed    *feed
+	queue   chan []contracts.Event
+	// seen is the last event that was given, joined the place from which on the
+	// feed delivers.
+	seen, joined int64
+}
+
+// Listen begins to listen to a session after a place, 0 for the beginning. A
+// place that lies ahead of the session gives ErrReset. Close ends it.
+func (s *Service) Listen(ctx context.Context, who access.Principal, sessionID string, after int64) (*Listener, error) {
+	if _, err := s.readSession(ctx, who, sessionID); err != nil {
+		return nil, err
+	}
+	last, err := s.lastSeq(ctx, sessionID)
+	if err != nil {
+		return nil, err
+	}
+	if after > last {
+		return nil, ErrReset
+	}
+	l := &Listener{service: s, session: sessionID, queue: make(chan []contracts.Event, maxBehind), seen: after}
+	s.live.join(ctx, s, l, last)
+	return l, nil
+}
+
+// ListenRun is Listen for the session of a run.
+func (s *Service) ListenRun(ctx context.Context, who access.Principal, runID string, after int64) (*Listener, error) {
+	view, err := s.readRun(ctx, who, runID)
+	if err != nil {
+		return nil, err
+	}
+	return s.Listen(ctx, who, view.SessionID, after)
+}
+
+func (v *live) join(ctx context.Context, s *Service, l *Listener, last int64) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	f := v.feeds[l.session]
+	if f == nil {
+		// A feed serves everybody: it ends with its last listener, not with the
+		// request of its first.
+		work, stop := context.WithCancel(context.WithoutCancel(ctx))
+		f = &feed{last: last, members: map[*Listener]bool{}, stop: stop}
+		if v.feeds == nil {
+			v.feeds = map[string]*feed{}
+		}
+		v.feeds[l.session] = f
+		v.work.Go(func() { v.run(work, s, l.session, f) })
+	}
+	f.members[l] = true
+	l.feed, l.joined = f, f.last
+}
+
+// Close ends the listening; a second call is harmless.
+func (l *Listener) Close() {
+	v := &l.service.live
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	delete(l.feed.members, l)
+	if len(l.feed.members) == 0 && v.feeds[l.session] == l.feed {
+		delete(v.feeds, l.session)
+		l.feed.stop()
+	}
+}
+
+// stop ends all feeds and waits for them; listeners hear nothing more.
+func (v *live) stop() {
+	v.mu.Lock()
+	for id, f := range v.feeds {
+		delete(v.feeds, id)
+		f.stop()
+	}
+	v.mu.Unlock()
+	v.work.Wait()
+}
+
+// run reads what is new and hands it out, until the last listener has gone.
+func (v *live) run(ctx context.Context, s *Service, sessionID string, f *feed) {
+	signal, leave := s.hub.subscribe(sessionID)
+	defer leave()
+	poll := time.NewTicker(livePoll)
+	defer poll.Stop()
+	for {
+		if err := v.read(ctx, s, sessionID, f); err != nil && ctx.Err() == nil {
+			s.cfg.Logger.WarnContext(ctx, "live events are held up", slog.String("session_id", sessionID), slog.Any("error", err))
+		}
+		select {
+		case <-signal:
+		case <-poll.C:
+		case <-ctx.Done():
+			return
+		}
+	}
+}
+
+func (v *live) read(ctx context.Context, s *Service, sessionID string, f *feed) error {
+	for {
+		events, err := s.runs.Events(ctx, sessionID, f.last, eventPage(0)) // only this goroutine changes last
+		if err != nil || len(events) == 0 {
+			return err
+		}
+		v.publish(f, events)
+	}
+}
+
+// publish hands a batch to every listener; one that cannot take it is dropped,
+// so that it holds up nobody.
+func (v *live) publish(f *feed, events []contracts.Event) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	f.last = events[len(events)-1].Seq
+	for l := range f.members {
+		select {
+		case l.queue <- events:
+		default:
+			delete(f.members, l)
+			close(l.queue)
+		}
+	}
+}
+
+// Next gives the next events, or none when there were none for as long as wait.
+func (l *Listener) Next(ctx context.Context, wait time.Duration) ([]contracts.Event, error) {
+	if l.seen < l.joined {
+		return l.replay(ctx)
+	}
+	timer := time.NewTimer(wait)
+	defer timer.Stop()
+	select {
+	case events, ok := <-l.queue:
+		if !ok {
+			return nil, ErrReset
+		}
+		// The feed may have been behind the place that was asked for.
+		events = events[sort.Search(len(events), func(n int) bool { return events[n].Seq > l.seen }):]
+		if len(events) > 0 {
+			l.seen = events[len(events)-1].Seq
+		}
+		return events, nil
+	case <-timer.C:
+		return nil, nil
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+}
+
+// replay gives a page of what was there before the listener came.
+func (l *Listener) replay(ctx context.Context) ([]contracts.Event, error) {
+	events, err := l.service.runs.Events(ctx, l.session, l.seen, eventPage(0))
+	if err != nil {
+		return nil, err
+	}
+	for n, e := range events {
+		if e.Seq > l.joined {
+			events = events[:n]
+			break
+		}
+	}
+	if len(events) == 0 {
+		l.seen = l.joined // what was there has been deleted since
+		return nil, nil
+	}
+	l.seen = events[len(events)-1].Seq
+	return events, nil
+}
