@@ -15,7 +15,7 @@ import (
 
 // idPattern is what references, handles and the canvas can live with: they
 // split at dashes and dots.
-const idPattern = `^[A-Za-z][A-Za-z0-9_]{0,79}$`
+var idPattern = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_]{0,79}$`)
 
 func (op *AddNode) apply(d *draft) []contracts.Fault {
 	faults := op.add(d)
@@ -40,7 +40,7 @@ func (op *AddNode) add(d *draft) []contracts.Fault {
 	switch {
 	case id == "":
 		id = d.freeID(def.Name)
-	case !regexp.MustCompile(idPattern).MatchString(id):
+	case !idPattern.MatchString(id):
 		return fault("/node_id", "the id %q must be letters, digits and underscores and begin with a letter, such as %s", id, d.freeID(def.Name))
 	case d.has(id):
 		return fault("/node_id", "there is a node %s already; %s is free", id, d.freeID(def.Name))
@@ -48,7 +48,7 @@ func (op *AddNode) add(d *draft) []contracts.Fault {
 	if faults := op.checkParent(d, def); len(faults) > 0 {
 		return faults
 	}
-	n := &draftNode{Node: Node{raw: op.build(d, def, id), id: id}, added: op.Position == nil}
+	n := &draftNode{Node: readNode(op.build(d, def, id)), added: op.Position == nil}
 	var faults []contracts.Fault
 	for _, name := range slices.Sorted(maps.Keys(op.Params)) {
 		for _, f := range d.setParam(n, name, op.Params[name]) {

@@ -3,6 +3,7 @@ package flow
 import (
 	"bytes"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 )
@@ -83,53 +84,70 @@ func nodesByID(g *Graph) map[string]Node {
 func refTo(n Node) NodeRef { return NodeRef{ID: n.id, Name: n.Name(), Label: n.Label()} }
 
 func (d *Diff) compareNode(was, now Node) {
-	rest := was.raw
-	if a, b := was.Label(), now.Label(); a != b {
-		d.NodesRenamed = append(d.NodesRenamed, Renaming{ID: now.id, Before: clip(a), After: clip(b)})
-		rest = set(rest, encode(b), "data", "label")
-	}
-	for _, key := range []string{"position", "positionAbsolute"} {
-		a, _ := get(was.raw, key)
-		if b, ok := get(now.raw, key); ok && !bytes.Equal(a, b) {
+	other := false
+	for _, key := range changed(was.raw, now.raw) {
+		switch key {
+		case "position", "positionAbsolute":
 			if !slices.Contains(d.NodesMoved, now.id) {
 				d.NodesMoved = append(d.NodesMoved, now.id)
 			}
-			rest = set(rest, b, key)
+		case "data":
+			before, _ := get(was.raw, "data")
+			after, _ := get(now.raw, "data")
+			other = d.compareData(was, now, changed(before, after)) || other
+		default:
+			other = true
 		}
 	}
-	if a, b := was.Credential(), now.Credential(); a != b {
-		d.Credentials = append(d.Credentials, now.id)
-		rest = set(rest, encode(b), "data", "credential")
-	}
-	d.compareInputs(was, now)
-	if inputs, ok := get(now.raw, "data", "inputs"); ok {
-		rest = set(rest, inputs, "data", "inputs")
-	}
-	if outputs, ok := get(now.raw, "data", "inputParams"); ok {
-		rest = set(rest, outputs, "data", "inputParams") // marks of what is shown follow the values
-	}
-	if !bytes.Equal(rest, now.raw) {
+	if other {
 		d.Other = append(d.Other, now.id)
 	}
+}
+
+// compareData tells whether more changed than what the diff has a place for.
+// What the canvas shows of the parameters follows the values.
+func (d *Diff) compareData(was, now Node, keys []string) (other bool) {
+	for _, key := range keys {
+		switch key {
+		case "label":
+			d.NodesRenamed = append(d.NodesRenamed, Renaming{ID: now.id, Before: clip(was.Label()), After: clip(now.Label())})
+		case "credential":
+			d.Credentials = append(d.Credentials, now.id)
+		case "inputs":
+			d.compareInputs(was, now)
+		case "inputParams":
+			other = other || !slices.Contains(keys, "inputs")
+		default:
+			other = true
+		}
+	}
+	return other
+}
+
+// changed lists the keys whose values are not the same bytes.
+func changed(before, after []byte) []string {
+	old := map[string][]byte{}
+	for _, m := range members(before) {
+		old[m.key] = before[m.from:m.to]
+	}
+	var keys []string
+	for _, m := range members(after) {
+		value, known := old[m.key]
+		if delete(old, m.key); !known || !bytes.Equal(value, after[m.from:m.to]) {
+			keys = append(keys, m.key)
+		}
+	}
+	return append(keys, slices.Sorted(maps.Keys(old))...)
 }
 
 func (d *Diff) compareInputs(was, now Node) {
 	before, _ := get(was.raw, "data", "inputs")
 	after, _ := get(now.raw, "data", "inputs")
-	if bytes.Equal(before, after) {
-		return
-	}
-	var keys []string
-	for _, m := range append(members(before), members(after)...) {
-		if !slices.Contains(keys, m.key) {
-			keys = append(keys, m.key)
-		}
-	}
 	anchors := now.anchors()
-	for _, key := range keys {
+	for _, key := range changed(before, after) {
 		a, _ := get(before, key)
 		b, _ := get(after, key)
-		if _, wired := byName(anchors, key); wired || bytes.Equal(a, b) {
+		if _, wired := byName(anchors, key); wired {
 			continue // what a connection wrote shows as an edge
 		}
 		change := ParamChange{NodeID: now.id, Param: key, Before: clip(shown(a)), After: clip(shown(b))}

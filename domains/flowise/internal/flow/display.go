@@ -77,6 +77,9 @@ func holdsOne(want, got any) bool {
 		if text, ok := got.(string); ok && text == want {
 			return true
 		}
+		if regexp.QuoteMeta(want) == want {
+			return strings.Contains(plainText(got), want)
+		}
 		pattern, err := regexp.Compile(want)
 		return err == nil && pattern.MatchString(plainText(got))
 	default:

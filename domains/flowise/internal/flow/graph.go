@@ -31,6 +31,8 @@ type Graph struct {
 type Node struct {
 	raw []byte
 	id  string
+	// No op changes these.
+	name, category, parent string
 }
 
 // Edge is one connection of a graph.
@@ -72,6 +74,11 @@ func Decompile(flowData []byte) (*Graph, error) {
 	if err := checkJSON(flowData); err != nil {
 		return nil, contracts.Invalid("the flowData is not valid", contracts.Fault{Message: err.Error()})
 	}
+	return read(flowData)
+}
+
+// read is Decompile for what is known to be JSON.
+func read(flowData []byte) (*Graph, error) {
 	g := &Graph{raw: flowData}
 	nodes, edges, faults := topLevel(flowData)
 	if len(faults) > 0 {
@@ -130,7 +137,26 @@ func readList[T any](raw []byte, at span, read func([]byte) T) list[T] {
 }
 
 func readNode(raw []byte) Node {
-	return Node{raw: raw, id: textAt(raw, "id")}
+	n := Node{raw: raw}
+	for _, m := range members(raw) {
+		value := raw[m.from:m.to]
+		switch m.key {
+		case "id":
+			n.id = unquoteText(value)
+		case "parentNode":
+			n.parent = unquoteText(value)
+		case "data":
+			n.name, n.category = textAt(value, "name"), textAt(value, "category")
+		}
+	}
+	return n
+}
+
+func unquoteText(value []byte) string {
+	if firstByte(value) != '"' {
+		return ""
+	}
+	return unquote(value)
 }
 
 func readEdge(raw []byte) Edge {
@@ -155,11 +181,8 @@ func readEdge(raw []byte) Edge {
 
 // textAt gives the string at a path, or "" where there is none.
 func textAt(raw []byte, path ...string) string {
-	value, ok := get(raw, path...)
-	if !ok || firstByte(value) != '"' {
-		return ""
-	}
-	return unquote(value)
+	value, _ := get(raw, path...)
+	return unquoteText(value)
 }
 
 // FlowData gives the bytes that the graph stands for. They must not be
@@ -194,7 +217,7 @@ func (g *Graph) with(nodes []Node, edges []Edge) (*Graph, error) {
 		first, second = second, first
 	}
 	raw := slices.Concat(g.raw[:first.at.from], first.value, g.raw[first.at.to:second.at.from], second.value, g.raw[second.at.to:])
-	out, err := Decompile(raw)
+	out, err := read(raw)
 	if err != nil {
 		return nil, fmt.Errorf("read the compiled flow: %w", err)
 	}

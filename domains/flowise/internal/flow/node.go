@@ -11,16 +11,16 @@ import (
 func (n Node) ID() string { return n.id }
 
 // Name is the kind of the node, such as chatOpenAI.
-func (n Node) Name() string { return textAt(n.raw, "data", "name") }
+func (n Node) Name() string { return n.name }
 
 // Label is what people see.
 func (n Node) Label() string { return textAt(n.raw, "data", "label") }
 
 // Category is the group of the node's kind.
-func (n Node) Category() string { return textAt(n.raw, "data", "category") }
+func (n Node) Category() string { return n.category }
 
 // Parent is the iteration that the node stands in, or "".
-func (n Node) Parent() string { return textAt(n.raw, "parentNode") }
+func (n Node) Parent() string { return n.parent }
 
 // Version is the version of the definition that the node was made from, or 0.
 func (n Node) Version() float64 {

@@ -34,6 +34,9 @@ func (d *draft) setParam(n *draftNode, path string, value []byte) []contracts.Fa
 	if len(value) == 0 {
 		value = []byte("null")
 	}
+	if err := checkJSON(value); err != nil {
+		return fault("/value", "the value %s", err)
+	}
 	if len(steps) == 1 {
 		value, problem = d.normalise(&param, compact(value))
 		if problem != "" {

@@ -78,50 +78,53 @@ func spans(array []byte) []span {
 
 // jump goes behind one value of checked JSON without looking into it.
 func (s *scanner) jump() {
+	switch s.peek() {
+	case '"':
+		s.jumpText()
+	case '{', '[':
+		s.jumpNested()
+	default:
+		for s.pos < len(s.src) && !endsScalar(s.src[s.pos]) {
+			s.pos++
+		}
+	}
+}
+
+func endsScalar(c byte) bool {
+	switch c {
+	case ',', ' ', '\t', '\n', '\r', '}', ']':
+		return true
+	}
+	return false
+}
+
+func (s *scanner) jumpNested() {
 	depth := 0
 	for s.pos < len(s.src) {
 		switch s.src[s.pos] {
 		case '"':
 			s.jumpText()
-			if depth == 0 {
-				return
-			}
 			continue
 		case '{', '[':
 			depth++
 		case '}', ']':
-			if depth == 0 {
-				return
-			}
-			if depth--; depth == 0 {
-				s.pos++
-				return
-			}
-		case ',', ' ', '\t', '\n', '\r':
-			if depth == 0 {
-				return
-			}
+			depth--
 		}
 		s.pos++
+		if depth == 0 {
+			return
+		}
 	}
 }
 
 func (s *scanner) jumpText() {
-	s.pos++
-	for {
-		i := bytes.IndexByte(s.src[s.pos:], '"')
-		if i < 0 {
-			s.pos = len(s.src)
+	for s.pos++; s.pos < len(s.src); s.pos++ {
+		switch s.src[s.pos] {
+		case '"':
+			s.pos++
 			return
-		}
-		end := s.pos + i
-		escapes := 0
-		for end-1-escapes >= s.pos && s.src[end-1-escapes] == '\\' {
-			escapes++
-		}
-		s.pos = end + 1
-		if escapes%2 == 0 {
-			return
+		case '\\':
+			s.pos++
 		}
 	}
 }
@@ -142,18 +145,47 @@ func unquote(raw []byte) string {
 // twice the last one counts, as in JavaScript.
 func get(raw []byte, path ...string) (value []byte, ok bool) {
 	for _, key := range path {
-		found := false
-		for _, m := range slices.Backward(members(raw)) {
-			if m.key == key {
-				raw, found = raw[m.from:m.to], true
-				break
-			}
-		}
-		if !found {
+		if raw, ok = find(raw, key); !ok {
 			return nil, false
 		}
 	}
 	return raw, true
+}
+
+// find looks for one key. It is what the package does most, so it makes
+// nothing.
+func find(object []byte, key string) (value []byte, ok bool) {
+	s := scanner{src: object}
+	s.space()
+	if s.peek() != '{' {
+		return nil, false
+	}
+	s.pos++
+	s.space()
+	for s.peek() == '"' {
+		start := s.pos
+		s.jumpText()
+		found := isKey(object[start:s.pos], key)
+		s.space()
+		s.pos++ // the colon
+		s.space()
+		from := s.pos
+		s.jump()
+		if found {
+			value, ok = object[from:s.pos], true
+		}
+		s.space()
+		s.pos++ // a comma or the end
+		s.space()
+	}
+	return value, ok
+}
+
+func isKey(raw []byte, key string) bool {
+	if bytes.IndexByte(raw, '\\') >= 0 {
+		return unquote(raw) == key
+	}
+	return string(raw[1:len(raw)-1]) == key
 }
 
 // set replaces the value at a path of keys, or adds it at the end of the
