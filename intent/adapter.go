@@ -99,6 +99,13 @@ func (a *Adapter) Shortlist(ctx context.Context, req Request, most int) ([]Ranke
 	return a.local.Shortlist(ctx, req.query(), most)
 }
 
+// Start begins to train and calibrate in the background; until then, indexes
+// stay as they are at once after a registration.
+func (a *Adapter) Start(ctx context.Context) error { return a.local.Start(ctx) }
+
+// Stop ends what Start began.
+func (a *Adapter) Stop(ctx context.Context) error { return a.local.Stop(ctx) }
+
 // Settle trains and calibrates the index of a catalog now, instead of waiting
 // for it to be done in the background.
 func (a *Adapter) Settle(ctx context.Context, catalog *contracts.Catalog) (*Index, error) {

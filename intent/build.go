@@ -34,66 +34,82 @@ const (
 	manyCapabilities = 1000
 )
 
-// builder collects the sentences of a catalog.
+// builder collects the sentences of a catalog, or of what is new in it.
 type builder struct {
 	x       *Index
-	df      []int32 // sentences that have a feature
-	capDF   []int32 // capabilities that have a feature
-	seenBy  []int32 // the last capability that had it, plus one
-	isChar  []bool
-	weights []float64 // of each sentence in its centroid
-	terms   [][]int32 // words of each capability's document, with repetition
+	df      []int32   // sentences that have a feature
+	seenBy  []int32   // the last capability that had it, plus one
+	weights []float64 // of each new sentence in its centroid
+	terms   [][]int32 // words of each new capability's document, with repetition
+	// firstFeature, firstDoc and firstCap are where what is new begins.
+	firstFeature, firstDoc, firstCap int
 }
 
 // NewIndex builds the index of a catalog.
 func NewIndex(catalog *contracts.Catalog) *Index { return newIndex(catalog, slot.NewTools()) }
 
 func newIndex(catalog *contracts.Catalog, tools *slot.Tools) *Index {
-	x := &Index{snapshot: catalog.Snapshot, provisional: true, shareBest: shareBest, confidence: shipped(), tools: tools, moods: newMoodReader(), features: map[uint32]int32{}, exact: map[string][]int32{}, heads: map[string]bool{}, openers: map[string]bool{}, refs: map[string]*indexed{}}
-	x.values = valueWords(catalog)
-	b := &builder{x: x}
-	for d, domain := range catalog.Domains {
-		title := ""
-		if domain.Manifest != nil {
-			title = domain.Manifest.Title
-		}
-		x.domains = append(x.domains, newDomainName(domain.Name, title))
-		for _, entry := range domain.Capabilities {
-			if entry.Routable() {
-				b.addCapability(entry, int32(d), title)
-			}
-		}
+	x := &Index{
+		snapshot: catalog.Snapshot, provisional: true, tools: tools, moods: newMoodReader(),
+		shareBest: shareBest, confidence: shipped(),
+		features: map[uint32]int32{}, exact: map[string][]int32{}, refs: map[string]*indexed{},
+		heads: map[string]bool{}, openers: map[string]bool{}, values: map[string]bool{},
 	}
-	b.weigh()
-	b.centroids()
-	b.rankWords()
-	x.capDF = b.capDF
-	x.scratch = &sync.Pool{New: func() any { return x.newScratch() }}
+	b := &builder{x: x}
+	for _, domain := range catalog.Domains {
+		b.learnValues(domain)
+		x.domains = append(x.domains, newDomainName(domain))
+	}
+	for d, domain := range catalog.Domains {
+		b.addDomain(domain, int32(d))
+	}
+	b.finish()
 	return x
 }
 
-// valueWords collects the words of all example values.
-func valueWords(catalog *contracts.Catalog) map[string]bool {
-	words := map[string]bool{}
-	for _, d := range catalog.Domains {
-		for _, e := range d.Capabilities {
-			for _, spec := range e.Capability.Metadata.ParameterSpecs {
-				for _, v := range spec.Examples {
-					if s, ok := v.(string); ok && len(s) <= 200 {
-						for _, w := range text.Phrase(s) {
-							words[w] = true
-						}
+// addDomain reads the capabilities of a domain that can be chosen from text.
+func (b *builder) addDomain(domain *contracts.DomainEntry, number int32) {
+	for _, entry := range domain.Capabilities {
+		if entry.Routable() {
+			b.addCapability(entry, number, titleOf(domain))
+		}
+	}
+}
+
+func titleOf(domain *contracts.DomainEntry) string {
+	if domain.Manifest == nil {
+		return ""
+	}
+	return domain.Manifest.Title
+}
+
+// finish computes what needs all sentences.
+func (b *builder) finish() {
+	x := b.x
+	b.weigh()
+	b.centroids()
+	b.rankWords()
+	x.scratch = &sync.Pool{New: func() any { return x.newScratch() }}
+}
+
+// learnValues collects the words of all example values of a domain.
+func (b *builder) learnValues(d *contracts.DomainEntry) {
+	for _, e := range d.Capabilities {
+		for _, spec := range e.Capability.Metadata.ParameterSpecs {
+			for _, v := range spec.Examples {
+				if s, ok := v.(string); ok && len(s) <= 200 {
+					for _, w := range text.Phrase(s) {
+						b.x.values[w] = true
 					}
 				}
 			}
 		}
 	}
-	return words
 }
 
-func newDomainName(name, title string) domainName {
-	d := domainName{name: name}
-	for _, s := range []string{name, text.SplitName(name), title} {
+func newDomainName(domain *contracts.DomainEntry) domainName {
+	d := domainName{name: domain.Name}
+	for _, s := range []string{domain.Name, text.SplitName(domain.Name), titleOf(domain)} {
 		words := text.Phrase(s)
 		if len(words) > 0 && !slices.ContainsFunc(d.phrases, func(p []string) bool { return slices.Equal(p, words) }) {
 			d.phrases = append(d.phrases, words)
@@ -114,8 +130,8 @@ func count32(n int) int32 {
 // addCapability reads the texts of one capability.
 func (b *builder) addCapability(entry *contracts.CapabilityEntry, domain int32, title string) {
 	c := entry.Capability
-	idx := &indexed{entry: entry, domain: domain, title: title, firstDoc: count32(len(b.x.docs))}
-	number := count32(len(b.x.caps))
+	idx := &indexed{entry: entry, domain: domain, title: title, firstDoc: count32(len(b.x.docs)), slots: &slots{}, number: count32(len(b.x.caps))}
+	number := idx.number
 	b.x.caps = append(b.x.caps, idx)
 	b.x.refs[entry.Ref()] = idx
 	b.terms = append(b.terms, nil)
@@ -176,7 +192,7 @@ func (b *builder) addHeads(tokens []text.Token) {
 func (b *builder) addExact(tokens []text.Token, number int32) {
 	key := normal(tokens)
 	if key != "" && !slices.Contains(b.x.exact[key], number) {
-		b.x.exact[key] = append(b.x.exact[key], number)
+		b.x.exact[key] = append(slices.Clip(b.x.exact[key]), number) // it may be shared with an earlier index
 	}
 }
 
@@ -194,7 +210,8 @@ func (b *builder) add(tokens []text.Token, number int32, weight float64) int {
 	}
 	if weight > 0 {
 		for _, h := range f.Terms {
-			b.terms[number] = append(b.terms[number], b.x.features[h])
+			of := &b.terms[int(number)-b.firstCap]
+			*of = append(*of, b.x.features[h])
 		}
 	}
 	b.x.docs = append(b.x.docs, s)
@@ -208,15 +225,15 @@ func (b *builder) feature(h uint32, char bool, number int32, counts bool) int32 
 		id = count32(len(b.df))
 		b.x.features[h] = id
 		b.df = append(b.df, 0)
-		b.capDF = append(b.capDF, 0)
 		b.seenBy = append(b.seenBy, 0)
-		b.isChar = append(b.isChar, char)
+		b.x.capDF = append(b.x.capDF, 0)
+		b.x.isChar = append(b.x.isChar, char)
 	}
 	if counts {
 		b.df[id]++
 		if b.seenBy[id] != number+1 {
 			b.seenBy[id] = number + 1
-			b.capDF[id]++
+			b.x.capDF[id]++
 		}
 	}
 	return id
@@ -226,24 +243,24 @@ func (b *builder) feature(h uint32, char bool, number int32, counts bool) int32 
 // its length.
 func (b *builder) weigh() {
 	x := b.x
-	x.idf = make([]float32, len(b.df))
 	total := float64(len(x.docs))
 	limit := int32(math.MaxInt32)
 	if len(x.caps) > manyCapabilities {
 		limit = int32(commonChars * float64(len(x.caps)))
 	}
-	for id, df := range b.df {
-		if b.isChar[id] && b.capDF[id] > limit {
+	for id := b.firstFeature; id < len(b.df); id++ {
+		if x.isChar[id] && x.capDF[id] > limit {
+			x.idf = append(x.idf, 0)
 			continue
 		}
-		x.idf[id] = float32(math.Log((1+total)/(1+float64(df))) + 1)
+		x.idf = append(x.idf, float32(math.Log((1+total)/(1+float64(b.df[id])))+1))
 	}
 	for _, h := range x.tools.Lexicon.Terms() {
-		if id, ok := x.features[h]; ok && len(x.caps) < fewCapabilities {
+		if id, ok := x.features[h]; ok && len(x.caps) < fewCapabilities && int(id) >= b.firstFeature {
 			x.idf[id] *= lightShare
 		}
 	}
-	for i := range x.docs {
+	for i := b.firstDoc; i < len(x.docs); i++ {
 		s := &x.docs[i]
 		s.wordNorm = x.inverseNorm(s.features[:s.words])
 		s.charNorm = x.inverseNorm(s.features[s.words:])
@@ -274,7 +291,8 @@ func (b *builder) centroids() {
 	x := b.x
 	sums := make([]float64, len(b.df))
 	var cells []cell
-	for number, c := range x.caps {
+	for number := b.firstCap; number < len(x.caps); number++ {
+		c := x.caps[number]
 		var touched []int32
 		for d := c.firstDoc; d < c.firstNot; d++ {
 			s := &x.docs[d]
@@ -286,20 +304,20 @@ func (b *builder) centroids() {
 				if sums[id] == 0 {
 					touched = append(touched, id)
 				}
-				sums[id] += b.weights[d] * float64(x.idf[id]*norm)
+				sums[id] += b.weights[int(d)-b.firstDoc] * float64(x.idf[id]*norm)
 			}
 		}
 		slices.Sort(touched)
 		cells = append(cells, b.normalised(touched, sums, int32(number))...)
 	}
-	x.vectors = []matrix{newMatrix(cells, len(b.df))}
+	x.vectors = append(x.vectors, newMatrix(cells, len(b.df)))
 }
 
 // normalised empties sums into cells of length one per block.
 func (b *builder) normalised(touched []int32, sums []float64, number int32) []cell {
 	var words, chars float64
 	for _, id := range touched {
-		if b.isChar[id] {
+		if b.x.isChar[id] {
 			chars += sums[id] * sums[id]
 		} else {
 			words += sums[id] * sums[id]
@@ -310,7 +328,7 @@ func (b *builder) normalised(touched []int32, sums []float64, number int32) []ce
 	var prev int32 = -1
 	for _, id := range touched {
 		length := words
-		if b.isChar[id] {
+		if b.x.isChar[id] {
 			length = chars
 		}
 		if id != prev && sums[id] > 0 && length > 0 {
@@ -352,7 +370,11 @@ func (b *builder) rankWords() {
 	for _, t := range b.terms {
 		total += len(t)
 	}
-	mean := max(float64(total)/float64(max(len(b.terms), 1)), 1)
+	mean := b.x.meanTerms
+	if mean == 0 {
+		mean = max(float64(total)/float64(max(len(b.terms), 1)), 1)
+		b.x.meanTerms = mean
+	}
 	var cells []cell
 	for number, t := range b.terms {
 		slices.Sort(t)
@@ -363,11 +385,11 @@ func (b *builder) rankWords() {
 				j++
 			}
 			tf := float64(j - i)
-			df := float64(b.capDF[t[i]])
-			idf := math.Log(1 + (float64(len(b.terms))-df+0.5)/(df+0.5))
-			cells = append(cells, cell{t[i], int32(number), float32(idf * tf * (bmK + 1) / (tf + length))})
+			df := float64(b.x.capDF[t[i]])
+			idf := math.Log(1 + (max(float64(len(b.x.caps)), df)-df+0.5)/(df+0.5))
+			cells = append(cells, cell{t[i], int32(b.firstCap + number), float32(idf * tf * (bmK + 1) / (tf + length))})
 			i = j
 		}
 	}
-	b.x.bm25 = []matrix{newMatrix(cells, len(b.df))}
+	b.x.bm25 = append(b.x.bm25, newMatrix(cells, len(b.df)))
 }

@@ -21,9 +21,9 @@ const (
 // are requests for something that there is not.
 const (
 	foldHold     = 5 // one of so many capabilities is left out of a fold
-	fewExamples  = 1000
+	fewExamples  = 500
 	manyExamples = 30000
-	maxQuestions = 6000 // of one calibration
+	maxQuestions = 3000 // of one calibration
 )
 
 // foldNow is what "now" is while parameters of examples are read.
@@ -75,7 +75,7 @@ func foldsFor(examples int) (folds, asked int) {
 	case examples <= fewExamples:
 		return 8, 8
 	case examples <= manyExamples:
-		return 4, 4
+		return 4, 2
 	}
 	return 8, 1
 }
@@ -307,4 +307,3 @@ func solve(a [signalCount + 1][signalCount + 1]float64, b [signalCount + 1]float
 	}
 	return b
 }
-

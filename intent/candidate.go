@@ -40,7 +40,7 @@ func (s *sentenceReader) rate(p *part, hits []hit) []rated {
 	out := make([]rated, 0, readDeeply)
 	for _, h := range hits[:min(len(hits), readDeeply)] {
 		r := rated{hit: h}
-		set := s.x.slots(s.x.caps[h.number])
+		set := s.x.set(s.x.caps[h.number])
 		r.filled = set.Fill(s.m, slot.Range{From: p.from, To: p.to}, nil)
 		r.cover = s.x.cover(set, tokens, r.filled.Covered, timed)
 		r.score += shareCovered * r.cover.share
@@ -76,7 +76,7 @@ func (s *sentenceReader) candidate(p *part, all []rated, k int) Candidate {
 		conf = certainIdentifier
 	case r.against > r.best && r.against >= notLikeness:
 		conf = min(conf, notConfidence)
-	default:
+	case !s.x.calibrates || c.entry.Policy.SideEffectClass.Writes():
 		conf = min(conf, r.cover.limit(r.best, len(r.filled.Values) > 0, len(r.filled.Missing) == 0))
 	}
 	out := Candidate{

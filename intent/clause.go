@@ -89,7 +89,7 @@ func (s *sentenceReader) clauses() []Clause {
 
 // exactly takes a message as one request that is an example word for word.
 func (s *sentenceReader) exactly() (*part, bool) {
-	known := slices.ContainsFunc(s.x.exact[normal(s.m.Tokens)], func(n int32) bool { return s.allowed(s.x.caps[n]) })
+	known := slices.ContainsFunc(s.x.exact[normal(s.m.Tokens)], func(n int32) bool { return s.x.caps[n] != nil && s.allowed(s.x.caps[n]) })
 	if !known {
 		return nil, false
 	}

@@ -13,12 +13,13 @@ import (
 // was built; a new catalog makes a new one.
 type Index struct {
 	snapshot string
+	id       string
 	// provisional tells that training and calibration are still to come.
 	provisional bool
 	tools       *slot.Tools
-	moods    *moodReader
-	caps     []*indexed
-	refs     map[string]*indexed
+	moods       *moodReader
+	caps        []*indexed
+	refs        map[string]*indexed
 	// features gives the dense number of each hashed feature.
 	features map[uint32]int32
 	idf      []float32
@@ -28,9 +29,14 @@ type Index struct {
 	vectors []matrix
 	bm25    []matrix
 	capDF   []int32 // capabilities that have a feature
-	docs     []sentence
-	exact    map[string][]int32
-	domains  []domainName
+	isChar  []bool  // which features are runs of characters
+	// meanTerms is the mean length of documents, in words.
+	meanTerms float64
+	// patched tells that it was made of an earlier index.
+	patched bool
+	docs    []sentence
+	exact   map[string][]int32
+	domains []domainName
 	// heads are the stems that say what is asked for, in any capability.
 	heads map[string]bool
 	// values are the words of known values.
@@ -49,6 +55,7 @@ type Index struct {
 // indexed is one routable capability.
 type indexed struct {
 	entry  *contracts.CapabilityEntry
+	number int32 // in the index
 	domain int32
 	title  string // of the domain
 	// docs[first:last] are its sentences: examples, then hard negatives.
@@ -56,16 +63,21 @@ type indexed struct {
 	firstNot          int32
 	examples          int
 
-	once sync.Once
-	set  *slot.Set
+	slots *slots
 	// moods are what the examples themselves have, such as a condition.
 	moods mood
 }
 
-// slots compiles the parameters when they are first needed.
-func (x *Index) slots(c *indexed) *slot.Set {
-	c.once.Do(func() { c.set = slot.Compile(x.tools, c.entry, c.title) })
-	return c.set
+// slots are compiled parameters.
+type slots struct {
+	once sync.Once
+	set  *slot.Set
+}
+
+// set compiles the parameters of a capability when they are first needed.
+func (x *Index) set(c *indexed) *slot.Set {
+	c.slots.once.Do(func() { c.slots.set = slot.Compile(x.tools, c.entry, c.title) })
+	return c.slots.set
 }
 
 // domainName is how people name a domain.
@@ -107,7 +119,7 @@ func (x *Index) Snapshot() string { return x.snapshot }
 func (x *Index) Provisional() bool { return x.provisional }
 
 // Size is the number of capabilities that can be chosen.
-func (x *Index) Size() int { return len(x.caps) }
+func (x *Index) Size() int { return len(x.refs) }
 
 // normal is the form in which two sentences are the same.
 func normal(tokens []text.Token) string {

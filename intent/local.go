@@ -26,6 +26,8 @@ type Local struct {
 	// mu guards recent and turn; indexes are built outside of it.
 	mu     sync.Mutex
 	recent []*slotted
+
+	background
 }
 
 // slotted is the place of one index, which the first caller fills.
@@ -50,13 +52,21 @@ func (l *Local) Index(catalog *contracts.Catalog) *Index {
 	if catalog.Snapshot == "" {
 		return newIndex(catalog, l.tools)
 	}
-	place := l.place(catalog.Snapshot)
-	place.once.Do(func() { place.index.Store(newIndex(catalog, l.tools)) })
+	place, before := l.place(catalog.Snapshot)
+	place.once.Do(func() {
+		x, ok := before.patch(catalog)
+		if !ok {
+			x = newIndex(catalog, l.tools)
+		}
+		place.index.Store(x)
+		l.want(catalog)
+	})
 	return place.index.Load()
 }
 
-// place finds or makes the place of a snapshot and moves it to the front.
-func (l *Local) place(snapshot string) *slotted {
+// place finds or makes the place of a snapshot and moves it to the front; it
+// gives the latest other index too, if there is one.
+func (l *Local) place(snapshot string) (*slotted, *Index) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	at := slices.IndexFunc(l.recent, func(s *slotted) bool { return s.snapshot == snapshot })
@@ -65,11 +75,15 @@ func (l *Local) place(snapshot string) *slotted {
 		place = l.recent[at]
 		l.recent = slices.Delete(l.recent, at, at+1)
 	}
+	var before *Index
+	if len(l.recent) > 0 {
+		before = l.recent[0].index.Load()
+	}
 	l.recent = slices.Insert(l.recent, 0, place)
 	if len(l.recent) > l.keep {
 		l.recent = l.recent[:l.keep]
 	}
-	return place
+	return place, before
 }
 
 // Match reads a message.
@@ -96,7 +110,7 @@ func (l *Local) slots(entry *contracts.CapabilityEntry) *slot.Set {
 	for _, place := range recent {
 		if x := place.index.Load(); x != nil {
 			if c, ok := x.refs[entry.Ref()]; ok && c.entry == entry {
-				return x.slots(c)
+				return x.set(c)
 			}
 		}
 	}

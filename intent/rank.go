@@ -15,7 +15,7 @@ const (
 	shareBest = 0.6
 	// Trained weights leave less for single sentences to tell.
 	shareBestTrained = 0.4
-	shareName = 0.3 // of a domain that the message names
+	shareName        = 0.3 // of a domain that the message names
 )
 
 // shortlist is how many capabilities are compared sentence by sentence.

@@ -63,7 +63,6 @@ func (x *Index) trained(ctx context.Context) (*Index, error) {
 func (x *Index) lessons(ctx context.Context) ([]lesson, error) {
 	var out []lesson
 	s := x.newScratch()
-	everything := func(*indexed) bool { return true }
 	for number, c := range x.caps {
 		if ctx.Err() != nil {
 			return nil, ctx.Err()
@@ -72,7 +71,7 @@ func (x *Index) lessons(ctx context.Context) ([]lesson, error) {
 			continue
 		}
 		for d := c.firstDoc; d < c.firstDoc+int32(c.examples)+1 && d < c.firstNot; d++ {
-			l := lesson{doc: d, truth: int32(number), rivals: x.rivals(s, d, int32(number), everything)}
+			l := lesson{doc: d, truth: int32(number), rivals: x.rivals(s, d, int32(number))}
 			if len(l.rivals) > 0 {
 				out = append(out, l)
 			}
@@ -82,15 +81,24 @@ func (x *Index) lessons(ctx context.Context) ([]lesson, error) {
 }
 
 // rivals are the capabilities that a sentence is most like, beside its own.
-func (x *Index) rivals(s *scratch, doc, truth int32, allowed func(*indexed) bool) []int32 {
-	v := x.vectorOfSentence(&x.docs[doc])
-	x.score(s, v)
-	hits := x.firstStage(s, allowed)
+func (x *Index) rivals(s *scratch, doc, truth int32) []int32 {
+	x.score(s, x.vectorOfSentence(&x.docs[doc]))
+	top := max(slices.Max(s.bm25), math.SmallestNonzeroFloat32)
+	var best [trainRivals]float32
 	out := make([]int32, 0, trainRivals)
-	for _, h := range hits {
-		if h.number != truth && len(out) < trainRivals {
-			out = append(out, h.number)
+	for number := range s.vector {
+		likeness := s.vector[number] + shareBM25*s.bm25[number]/top
+		if likeness <= 0 || int32(number) == truth || len(out) == trainRivals && likeness <= best[trainRivals-1] {
+			continue
 		}
+		if len(out) < trainRivals {
+			out = append(out, 0)
+		}
+		at := len(out) - 1
+		for ; at > 0 && best[at-1] < likeness; at-- {
+			best[at], out[at] = best[at-1], out[at-1]
+		}
+		best[at], out[at] = likeness, int32(number)
 	}
 	return out
 }
