@@ -55,7 +55,7 @@ func Compile(base *Graph, ops []Op, defs Definitions, opts Options) (Result, err
 		return Result{}, contracts.Invalid("the ops do not fit the flow", faults...)
 	}
 	d.layOut()
-	return d.result(base)
+	return d.result(base), nil
 }
 
 func kindFor(base *Graph, ops []Op, defs Definitions, opts Options) (Kind, error) {
@@ -111,19 +111,16 @@ func newDraft(base *Graph, defs Definitions, kind Kind) *draft {
 	return d
 }
 
-func (d *draft) result(base *Graph) (Result, error) {
+func (d *draft) result(base *Graph) Result {
 	nodes := make([]Node, 0, len(d.nodes))
 	for _, n := range d.nodes {
 		nodes = append(nodes, n.Node)
 	}
-	g, err := base.with(nodes, d.edges)
-	if err != nil {
-		return Result{}, err
-	}
+	g := base.with(nodes, d.edges)
 	return Result{
 		Graph: g, Kind: d.kind, FlowData: g.FlowData(), SHA256: g.SHA256(),
 		Diff: Compare(base, g), Added: d.added,
-	}, nil
+	}
 }
 
 // node finds a node by id. Without one it gives the faults to report, which

@@ -2,7 +2,6 @@ package flow
 
 import (
 	"bytes"
-	"fmt"
 	"slices"
 
 	"github.com/manifold-run/manifold/contracts"
@@ -210,49 +209,56 @@ func (g *Graph) Node(id string) (Node, bool) {
 
 // with gives a graph with other nodes and edges; what is the same keeps its
 // bytes and those between.
-func (g *Graph) with(nodes []Node, edges []Edge) (*Graph, error) {
-	first := patch{g.nodes.at, renderList(g.nodes, nodes, func(n Node) []byte { return n.raw })}
-	second := patch{g.edges.at, renderList(g.edges, edges, func(e Edge) []byte { return e.raw })}
-	if first.at.from > second.at.from {
-		first, second = second, first
+func (g *Graph) with(nodes []Node, edges []Edge) *Graph {
+	out := &Graph{nodes: rearrange(g.nodes, nodes, rawNode), edges: rearrange(g.edges, edges, rawEdge)}
+	nodesText, edgesText := out.nodes.render(rawNode), out.edges.render(rawEdge)
+	first, second := &out.nodes.at, &out.edges.at
+	firstText, secondText := nodesText, edgesText
+	if first.from > second.from {
+		first, second, firstText, secondText = second, first, edgesText, nodesText
 	}
-	raw := slices.Concat(g.raw[:first.at.from], first.value, g.raw[first.at.to:second.at.from], second.value, g.raw[second.at.to:])
-	out, err := read(raw)
-	if err != nil {
-		return nil, fmt.Errorf("read the compiled flow: %w", err)
-	}
-	return out, nil
+	old1, old2 := *first, *second
+	*first = span{old1.from, old1.from + len(firstText)}
+	shift := first.to - old1.to
+	*second = span{old2.from + shift, old2.from + shift + len(secondText)}
+	out.raw = slices.Concat(g.raw[:old1.from], firstText, g.raw[old1.to:old2.from], secondText, g.raw[old2.to:])
+	return out
 }
 
-type patch struct {
-	at    span
-	value []byte
-}
+func rawNode(n Node) []byte { return n.raw }
+func rawEdge(e Edge) []byte { return e.raw }
 
-// renderList writes items as the array was written before. An item is
-// recognised by the place of its bytes, so each keeps the gap before it.
-func renderList[T any](old list[T], items []T, raw func(T) []byte) []byte {
-	gaps := make(map[*byte][]byte, len(old.items))
+// rearrange gives a list with other items, each with what stands before it. An
+// item is recognised by the place of its bytes, so it keeps the gap it had.
+func rearrange[T any](old list[T], items []T, raw func(T) []byte) list[T] {
+	known := make(map[*byte][]byte, len(old.items))
 	for i, item := range old.items {
 		if b := raw(item); len(b) > 0 && i > 0 {
-			gaps[&b[0]] = old.gaps[i]
+			known[&b[0]] = old.gaps[i]
 		}
 	}
+	out := list[T]{at: old.at, lead: old.lead, tail: old.tail, items: items, gaps: make([][]byte, len(items))}
 	usual := append([]byte(","), old.lead...)
+	for i, item := range items {
+		gap, ok := known[&raw(item)[0]]
+		switch {
+		case i == 0:
+			gap = old.lead
+		case !ok:
+			gap = usual
+		}
+		out.gaps[i] = gap
+	}
+	return out
+}
+
+func (l list[T]) render(raw func(T) []byte) []byte {
 	var out bytes.Buffer
 	out.WriteByte('[')
-	for i, item := range items {
-		b := raw(item)
-		switch gap, known := gaps[&b[0]]; {
-		case i == 0:
-			out.Write(old.lead)
-		case known:
-			out.Write(gap)
-		default:
-			out.Write(usual)
-		}
-		out.Write(b)
+	for i, item := range l.items {
+		out.Write(l.gaps[i])
+		out.Write(raw(item))
 	}
-	out.Write(old.tail)
+	out.Write(l.tail)
 	return out.Bytes()
 }

@@ -1,7 +1,7 @@
 package flow
 
 import (
-	"encoding/json"
+	"strconv"
 
 	"github.com/manifold-run/manifold/domains/flowise/internal/knowledge"
 )
@@ -19,21 +19,26 @@ type box struct {
 }
 
 func (n Node) box() box {
-	var b struct {
-		Position      Point   `json:"position"`
-		Width, Height float64 `json:"-"`
-	}
-	if raw, ok := get(n.raw, "position"); ok {
-		if json.Unmarshal(raw, &b.Position) != nil {
-			b.Position = Point{}
+	var b box
+	for _, m := range members(n.raw) {
+		value := n.raw[m.from:m.to]
+		switch m.key {
+		case "position":
+			b.at = Point{X: number(value, "x"), Y: number(value, "y")}
+		case "width":
+			b.width = number(value)
+		case "height":
+			b.height = number(value)
 		}
 	}
-	return box{at: b.Position, width: n.number("width"), height: n.number("height")}
+	return b
 }
 
-func (n Node) number(key string) float64 {
-	var v float64
-	if raw, ok := get(n.raw, key); !ok || json.Unmarshal(raw, &v) != nil {
+// number gives the number at a path, or 0.
+func number(raw []byte, path ...string) float64 {
+	value, _ := get(raw, path...)
+	v, err := strconv.ParseFloat(string(value), 64)
+	if err != nil {
 		return 0
 	}
 	return v

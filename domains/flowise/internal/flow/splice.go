@@ -117,14 +117,21 @@ func (s *scanner) jumpNested() {
 	}
 }
 
+// jumpText looks for the next quote that no backslash escapes.
 func (s *scanner) jumpText() {
-	for s.pos++; s.pos < len(s.src); s.pos++ {
-		switch s.src[s.pos] {
-		case '"':
-			s.pos++
+	for from := s.pos + 1; ; {
+		i := bytes.IndexByte(s.src[from:], '"')
+		if i < 0 {
+			s.pos = len(s.src)
 			return
-		case '\\':
-			s.pos++
+		}
+		end := from + i
+		escapes := 0
+		for s.src[end-1-escapes] == '\\' {
+			escapes++
+		}
+		if s.pos, from = end+1, end+1; escapes%2 == 0 {
+			return
 		}
 	}
 }
