@@ -78,7 +78,7 @@ func coreRooms() []Room {
 		suite("orchestrator/orchestratortest", append(useCases(), "contracts", "execution", "execution/executiontest")),
 	}
 	for _, dir := range useCases() {
-		rooms = append(rooms, Room{Dir: dir, Rooms: append(useCases(), stages...), Modules: []string{"golang.org/x/time/rate"}})
+		rooms = append(rooms, Room{Dir: dir, Rooms: append(useCases(), stages...), Modules: []string{"golang.org/x/sync/singleflight", "golang.org/x/text", "golang.org/x/time/rate"}})
 	}
 	for i := range rooms {
 		rooms[i].Core = true
