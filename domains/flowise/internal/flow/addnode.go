@@ -218,13 +218,14 @@ func orEmpty(items []string) []string {
 // id; the values are the defaults.
 func buildInputs(def *knowledge.Definition, id string) (params, anchors, inputs []byte) {
 	values := defaults(def)
+	tree := values.tree()
 	var listed, ends [][]byte
 	if def.Credential != nil {
 		listed = append(listed, buildField(def.Credential, id, true))
 	}
 	for i := range def.Inputs {
 		p := &def.Inputs[i]
-		one := buildField(p, id, displayed(p, values.tree(), noIndex))
+		one := buildField(p, id, displayed(p, tree, noIndex))
 		if p.IsAnchor() {
 			ends = append(ends, one)
 		} else {

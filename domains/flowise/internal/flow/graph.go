@@ -32,6 +32,7 @@ type Node struct {
 	id  string
 	// No op changes these.
 	name, category, parent string
+	box                    box
 }
 
 // Edge is one connection of a graph.
@@ -144,6 +145,12 @@ func readNode(raw []byte) Node {
 			n.id = unquoteText(value)
 		case "parentNode":
 			n.parent = unquoteText(value)
+		case "position":
+			n.box.at = Point{X: number(value, "x"), Y: number(value, "y")}
+		case "width":
+			n.box.width = number(value)
+		case "height":
+			n.box.height = number(value)
 		case "data":
 			n.name, n.category = textAt(value, "name"), textAt(value, "category")
 		}

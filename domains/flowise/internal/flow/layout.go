@@ -18,22 +18,6 @@ type box struct {
 	width, height float64
 }
 
-func (n Node) box() box {
-	var b box
-	for _, m := range members(n.raw) {
-		value := n.raw[m.from:m.to]
-		switch m.key {
-		case "position":
-			b.at = Point{X: number(value, "x"), Y: number(value, "y")}
-		case "width":
-			b.width = number(value)
-		case "height":
-			b.height = number(value)
-		}
-	}
-	return b
-}
-
 // number gives the number at a path, or 0.
 func number(raw []byte, path ...string) float64 {
 	value, _ := get(raw, path...)
@@ -89,7 +73,7 @@ func (d *draft) layOutGroup(parent string, nodes []*draftNode) {
 	for _, column := range columns {
 		y, width := origin.Y, 0.0
 		for _, n := range column {
-			b := n.box()
+			b := n.box
 			at := Point{X: x, Y: y}
 			n.place(at, Point{X: offset.X + at.X, Y: offset.Y + at.Y})
 			n.added = false
@@ -112,7 +96,7 @@ func (d *draft) freeCorner(parent string) Point {
 		if n.added || n.Parent() != parent {
 			continue
 		}
-		b := n.box()
+		b := n.box
 		if !found || b.at.Y < top {
 			top = b.at.Y
 		}
@@ -130,7 +114,7 @@ func (d *draft) freeCorner(parent string) Point {
 func (d *draft) origin(parent string) Point {
 	for _, n := range d.nodes {
 		if parent != "" && n.id == parent {
-			return n.box().at
+			return n.box.at
 		}
 	}
 	return Point{}

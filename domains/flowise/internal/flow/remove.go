@@ -171,6 +171,7 @@ func (op *MoveNode) apply(d *draft) []contracts.Fault {
 
 // place writes the position, and the absolute one where the node has it.
 func (n *draftNode) place(at, absolute Point) {
+	n.box.at = at
 	n.set(encode(at), "position")
 	if _, ok := get(n.raw, "positionAbsolute"); ok {
 		n.set(encode(absolute), "positionAbsolute")

@@ -23,7 +23,7 @@ func members(object []byte) []member {
 	}
 	s.pos++
 	s.space()
-	var out []member
+	out := make([]member, 0, 16) // most objects of a flow have fewer
 	for s.peek() == '"' {
 		m := member{start: s.pos}
 		s.jumpText()
