@@ -103,6 +103,10 @@ func (a *Adapter) Shortlist(ctx context.Context, req Request, most int) ([]Ranke
 // stay as they are at once after a registration.
 func (a *Adapter) Start(ctx context.Context) error { return a.local.Start(ctx) }
 
+// Expect tells of a catalog that messages will be read against: its index is
+// built in the background, once Start was called.
+func (a *Adapter) Expect(catalog *contracts.Catalog) { a.local.Expect(catalog) }
+
 // Stop ends what Start began.
 func (a *Adapter) Stop(ctx context.Context) error { return a.local.Stop(ctx) }
 
@@ -284,6 +288,7 @@ func (g *gating) tied(candidates []Candidate) []Candidate {
 			margin /= 4
 		}
 		near := best.Score > 0 && (best.Score-c.Score)/best.Score <= margin && best.Confidence-c.Confidence <= 0.1
+		near = near || best.Exact && c.Exact // word for word the same
 		if near && c.Confidence >= g.cfg.Clarify {
 			out = append(out, c)
 		}

@@ -45,10 +45,7 @@ type question struct {
 // calibrated gives a copy of the index whose confidence was learned from the
 // catalog itself. prior is the share of requests that are meant for nobody.
 func (x *Index) calibrated(ctx context.Context, catalog *contracts.Catalog, prior float64) (*Index, error) {
-	examples := 0
-	for _, c := range x.caps {
-		examples += c.examples
-	}
+	examples := x.examples()
 	if examples < calibrationExamples || len(x.caps) < calibrationCapabilities {
 		return x, nil
 	}
@@ -65,6 +62,15 @@ func (x *Index) calibrated(ctx context.Context, catalog *contracts.Catalog, prio
 	y := *x
 	y.confidence, y.calibrates = fit(seen), true
 	return &y, nil
+}
+
+// examples is how many examples all capabilities have.
+func (x *Index) examples() int {
+	n := 0
+	for _, c := range x.refs {
+		n += c.examples
+	}
+	return n
 }
 
 // foldsFor tells into how many folds examples are cut, and how many of these

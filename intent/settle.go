@@ -103,6 +103,10 @@ func (l *Local) Start(context.Context) error {
 	return nil
 }
 
+// Expect has the index of a catalog built and settled in the background, so
+// that the first message need not wait for it; nothing happens before Start.
+func (l *Local) Expect(catalog *contracts.Catalog) { l.want(catalog) }
+
 // Stop ends the work in the background and waits for it. A second call does
 // nothing.
 func (l *Local) Stop(ctx context.Context) error {

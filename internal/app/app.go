@@ -19,6 +19,7 @@ import (
 
 	"github.com/manifold-run/manifold/contracts"
 	"github.com/manifold-run/manifold/execution"
+	"github.com/manifold-run/manifold/intent"
 	"github.com/manifold-run/manifold/internal/domainclient"
 	"github.com/manifold-run/manifold/internal/httpapi"
 	"github.com/manifold-run/manifold/internal/store/sqlite"
@@ -89,6 +90,7 @@ type App struct {
 	store     *sqlite.Store
 	domains   *domainclient.Client
 	registry  *registry.Registry
+	intents   *intent.Adapter
 	runner    *execution.Runner
 	service   *orchestrator.Service
 	sender    *webhook.Sender
@@ -137,6 +139,7 @@ func (a *App) Start(ctx context.Context) error {
 		start func(context.Context) error
 		stop  func(context.Context) error
 	}{
+		{"intents", a.intents.Start, a.intents.Stop},
 		{"registry", func(ctx context.Context) error { return a.registry.Start(ctx, a.bootstrap) }, a.registry.Stop},
 		{"runner", a.runner.Start, a.runner.Stop},
 		{"orchestrator", a.service.Start, a.service.Stop},

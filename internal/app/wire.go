@@ -68,23 +68,23 @@ func (a *App) wireDomains() error {
 		a.domains.Close()
 		return nil
 	}})
+	if a.intents, err = intent.NewAdapter(intent.Config{}); err != nil {
+		return err
+	}
 	// Trying sentences has an index of its own; see registry.Sentences.
 	sentences, err := intent.NewAdapter(intent.Config{})
 	if err != nil {
 		return err
 	}
 	a.registry, err = registry.New(registry.Config{
-		Site: a.bootstrap.SitePolicy, CheckURL: guard.CheckURL, Now: a.cfg.Now, Logger: a.cfg.Logger,
+		Site: a.bootstrap.SitePolicy, CheckURL: guard.CheckURL, Published: a.intents.Expect, Now: a.cfg.Now, Logger: a.cfg.Logger,
 	}, a.store, a.domains, registry.Sentences(sentences))
 	return err
 }
 
 func (a *App) wireCore(webhooks *webhook.Guard) error {
 	hub := orchestrator.NewHub()
-	intents, err := intent.NewAdapter(intent.Config{})
-	if err != nil {
-		return err
-	}
+	var err error
 	a.runner, err = execution.New(execution.Config{
 		MaxActiveRuns: a.cfg.MaxActiveRuns, DropData: a.cfg.DropData, Now: a.cfg.Now, Logger: a.cfg.Logger,
 	}, execution.Deps{Store: a.store, Invoker: a.domains.Invoker(a.registry), Catalogs: a.registry, Observer: hub})
@@ -96,7 +96,7 @@ func (a *App) wireCore(webhooks *webhook.Guard) error {
 		SessionLimit: access.LimitConfig{PerMinute: a.cfg.SessionsPerMinute, Burst: a.cfg.SessionBurst, Now: a.cfg.Now},
 	}, orchestrator.Deps{
 		Sessions: a.store, Turns: a.store, Previews: a.store, Runs: a.store,
-		Runner: a.runner, Intents: intents, Catalogs: a.registry, Hub: hub,
+		Runner: a.runner, Intents: a.intents, Catalogs: a.registry, Hub: hub,
 	})
 	return err
 }

@@ -32,6 +32,9 @@ type Config struct {
 	RetryFirst time.Duration
 	// MaxDomains bounds the number of domains [500].
 	MaxDomains int
+	// Published is told of every new catalog, and must return at once; nil is
+	// fine.
+	Published func(*contracts.Catalog)
 	// Now is the clock [time.Now].
 	Now    func() time.Time
 	Logger *slog.Logger
@@ -166,6 +169,9 @@ func (r *Registry) publish() error {
 		return fmt.Errorf("build catalog: %w", err)
 	}
 	r.catalog.Store(c)
+	if r.cfg.Published != nil {
+		r.cfg.Published(c)
+	}
 	return nil
 }
 
