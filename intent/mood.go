@@ -72,6 +72,9 @@ func (r *moodReader) of(tokens []text.Token, covered []bool) mood {
 		folds = folds[1:]
 	}
 	m := r.start(folds)
+	if len(folds) > 0 && lacking(folds[0]) {
+		m |= moodNegated // "without deleting it, …"
+	}
 	next := func(i int) string {
 		if i+1 < len(folds) {
 			return folds[i+1]
@@ -80,7 +83,8 @@ func (r *moodReader) of(tokens []text.Token, covered []bool) mood {
 	}
 	for i, f := range folds {
 		switch {
-		case negation(f), f == "no" && (next(i) == "need" || next(i) == "longer"), f == "instead" && next(i) == "of":
+		case negation(f), f == "no" && (next(i) == "need" || next(i) == "longer"), f == "instead" && next(i) == "of",
+			f == "without" && strings.HasSuffix(next(i), "ing"), f == "rather" && next(i) == "than":
 			m |= moodNegated
 		case f == "what" && next(i) == "if", f == "would" && next(i) == "happen":
 			m |= moodWhatIf
@@ -177,6 +181,15 @@ func negation(fold string) bool {
 	switch fold {
 	case "not", "dont", "never", "cannot", "cant", "wont", "didnt", "doesnt", "shouldnt", "mustnt", "wouldnt", "couldnt", "avoid", "refrain", "nobody", "nothing",
 		"nao", "nunca", "jamais", "nicht", "nie", "niemals", "kein", "keine", "keinen", "pas":
+		return true
+	}
+	return false
+}
+
+// lacking tells words that put a request aside when they begin it.
+func lacking(fold string) bool {
+	switch fold {
+	case "without", "sem", "sin", "ohne", "sans", "statt", "anstatt":
 		return true
 	}
 	return false

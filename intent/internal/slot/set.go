@@ -204,12 +204,22 @@ func Words(c *contracts.Capability) []string {
 }
 
 // NearlyKnows tells whether a word differs by one letter from one that belongs
-// to the request.
+// to the request, or only by its ending, as the forms of a verb do.
 func (s *Set) NearlyKnows(fold string) bool {
 	for _, w := range s.long {
-		if Near(fold, w) {
+		if Near(fold, w) || bends(fold, w) {
 			return true
 		}
 	}
 	return false
+}
+
+// bends tells two forms of one word in any language that puts endings behind
+// stems: they begin with the same five letters and two thirds of the longer.
+func bends(a, b string) bool {
+	same := 0
+	for same < min(len(a), len(b)) && a[same] == b[same] {
+		same++
+	}
+	return same >= 5 && 3*same >= 2*max(len(a), len(b))
 }

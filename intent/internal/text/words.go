@@ -80,6 +80,7 @@ const fillerWords = `
 please pls plz kindly thanks thank hi hello hey dear ok okay well alright sure morning evening afternoon cheers sorry excuse
 show give tell see get display know find check
 could would like want need wanna let lets lemme gonna just maybe perhaps
+quero queria gostaria preciso pode podes poderia podia mochte mochten wurde wurden will soll sollen werden bitte quiero quisiera
 favor obrigado obrigada ola oi bom dia gracias hola bitte danke hallo merci bonjour svp`
 
 const pronounWords = `
