@@ -1,0 +1,113 @@
+package flowise_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"net/http"
+	"testing"
+
+	"github.com/manifold-run/manifold/contracts"
+	"github.com/manifold-run/manifold/domainkit/conformance"
+	"github.com/manifold-run/manifold/domains/flowise"
+	"github.com/manifold-run/manifold/intent"
+)
+
+// saveExample saves the chatflow that the examples of the manifest speak of.
+func (b *bench) saveExample() {
+	b.Helper()
+	made := b.execute("compile_flow", object{"ops": replyOps("Pong")}, in{})
+	raw, err := json.Marshal(object{"id": exampleID, "name": "Support Bot", "type": "AGENTFLOW", "flowData": b.graph(made)})
+	if err != nil {
+		b.Fatal(err)
+	}
+	req, err := http.NewRequestWithContext(b.Context(), http.MethodPost, b.base+"/api/v1/chatflows", bytes.NewReader(raw))
+	if err != nil {
+		b.Fatal(err)
+	}
+	req.Header.Set("Content-Type", "application/json")
+	req.Header.Set("Authorization", "Bearer "+b.key)
+	res, err := http.DefaultClient.Do(req)
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer res.Body.Close()
+	if res.StatusCode != http.StatusOK {
+		b.Fatalf("save the example: %d", res.StatusCode)
+	}
+}
+
+func TestTheServiceKeepsTheContract(t *testing.T) {
+	t.Parallel()
+	servers := map[string]func(*testing.T) *bench{"in front of the sandbox": setup, "in front of a real server": real}
+	for name, start := range servers {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			b := start(t)
+			b.saveExample()
+			b.facts("apply_patch", object{"chatflow_id": exampleID, "ops": setReply("Ping")}, in{key: "patch"})
+			b.facts("save_pattern", object{"chatflow_id": exampleID}, in{key: "pattern"})
+			b.config.Authorization = []string{"secret"}
+			b.restart()
+			report := conformance.Run(t.Context(), conformance.Options{URL: b.url, Authorization: "Bearer secret", AllowWrites: true})
+			for _, f := range report.Findings() {
+				t.Errorf("%s %s: %s %s", f.Severity, f.Rule, f.Message, f.Pointer)
+			}
+		})
+	}
+}
+
+func (b *bench) manifest() *contracts.Manifest {
+	b.Helper()
+	svc, err := flowise.New(b.config)
+	if err != nil {
+		b.Fatal(err)
+	}
+	m, err := svc.Manifest()
+	if err != nil {
+		b.Fatal(err)
+	}
+	return m
+}
+
+// catalog makes the domain the only one that is registered.
+func (b *bench) catalog() *contracts.Catalog {
+	b.Helper()
+	m := b.manifest()
+	entry := &contracts.DomainEntry{Name: m.Domain, Digest: "digest", Manifest: m}
+	for i := range m.Capabilities {
+		c := &m.Capabilities[i]
+		policy := c.Metadata.Policy(true)
+		digest, err := contracts.CapabilityDigest(c, policy)
+		if err != nil {
+			b.Fatal(err)
+		}
+		entry.Capabilities = append(entry.Capabilities, &contracts.CapabilityEntry{Domain: m.Domain, Capability: c, Policy: policy, Digest: digest})
+	}
+	return contracts.NewCatalog("snapshot", []*contracts.DomainEntry{entry}, nil)
+}
+
+func TestTheManifestsOwnSentencesFindTheirWay(t *testing.T) {
+	t.Parallel()
+	for _, failure := range intent.RunTests(setup(t).catalog(), "flowise") {
+		t.Errorf("%q: %s", failure.Say, failure.Problem)
+	}
+}
+
+func TestEveryCapabilityIsDeclaredInFull(t *testing.T) {
+	t.Parallel()
+	for _, c := range setup(t).manifest().Capabilities {
+		md := c.Metadata
+		if c.Description == "" || md.SideEffectClass == "" || md.Idempotency == "" || md.RiskLevel == "" {
+			t.Errorf("%s: description, class, idempotency or risk is missing", c.Name)
+		}
+		if md.SideEffectClass.Writes() && (md.Verify == nil || len(md.Locks) == 0 || !md.Idempotency.Repeatable()) {
+			t.Errorf("%s: a write without verify, lock or key", c.Name)
+		}
+		if md.SideEffectClass == contracts.ClassWriteReversible && md.Compensation == nil {
+			t.Errorf("%s: nothing undoes it", c.Name)
+		}
+		if md.IntentHints != nil && (len(md.IntentHints.Examples) < 5 || len(md.IntentHints.Not) < 2 || md.Present == nil) {
+			t.Errorf("%s: too few examples, or no table", c.Name)
+		}
+	}
+}

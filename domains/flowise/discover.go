@@ -1,0 +1,232 @@
+package flowise
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/manifold-run/manifold/contracts"
+	"github.com/manifold-run/manifold/domainkit"
+	"github.com/manifold-run/manifold/domains/flowise/internal/api"
+	"github.com/manifold-run/manifold/domains/flowise/internal/flow"
+)
+
+// Nothing is a call without parameters.
+type Nothing struct{}
+
+// Instances are the servers that can be worked on.
+type Instances struct {
+	Instances []InstanceRow `json:"instances"`
+}
+
+// InstanceRow is one server.
+type InstanceRow struct {
+	ID      string `json:"id"`
+	Title   string `json:"title"`
+	Default bool   `json:"default"`
+	// Version is empty where the server does not answer.
+	Version string `json:"version"`
+	Up      bool   `json:"up"`
+}
+
+// Summary says how many answer.
+func (i Instances) Summary() string {
+	var up []string
+	for _, row := range i.Instances {
+		if row.Up {
+			up = append(up, row.ID+" "+row.Version)
+		}
+	}
+	return fmt.Sprintf("%d of %d Flowise instances answer: %s", len(up), len(i.Instances), cmp.Or(strings.Join(up, ", "), "none"))
+}
+
+func (d *domain) listInstances(ctx context.Context, _ domainkit.Call, _ Nothing) (Instances, error) {
+	var out Instances
+	for _, in := range d.pool.Instances() {
+		client, err := d.pool.Client(in.ID)
+		if err != nil {
+			return Instances{}, failure(err)
+		}
+		row := InstanceRow{ID: in.ID, Title: in.Title, Default: in.Default}
+		// A server that does not answer is what this tells, not a failure of it.
+		if version, err := client.Version(ctx); err == nil {
+			row.Version, row.Up = version, true
+		}
+		out.Instances = append(out.Instances, row)
+	}
+	return out, nil
+}
+
+// FlowFilter chooses chatflows.
+type FlowFilter struct {
+	Type  string `json:"type,omitempty" enum:"CHATFLOW,AGENTFLOW,MULTIAGENT,ASSISTANT" description:"Only flows of this type"`
+	Query string `json:"query,omitempty" max:"200" description:"Words of the name"`
+	Limit int    `json:"limit" default:"20" min:"1" max:"50" description:"How many at most"`
+}
+
+// FlowRow is a chatflow in a list.
+type FlowRow struct {
+	ID        string    `json:"chatflow_id"`
+	Name      string    `json:"name"`
+	Type      string    `json:"type"`
+	UpdatedAt time.Time `json:"updated_at"`
+}
+
+// Flows is a list of chatflows, the last changed first.
+type Flows struct {
+	Chatflows []FlowRow `json:"chatflows"`
+	Total     int       `json:"total"`
+}
+
+// Summary names the first of them.
+func (f Flows) Summary() string {
+	var names []string
+	for _, row := range f.Chatflows[:min(5, len(f.Chatflows))] {
+		names = append(names, clip(row.Name, 40))
+	}
+	if len(names) == 0 {
+		return "there is no such chatflow"
+	}
+	return fmt.Sprintf("%s: %s", count(f.Total, "chatflow"), strings.Join(names, ", "))
+}
+
+func count(n int, what string) string {
+	if n == 1 {
+		return "1 " + what
+	}
+	return fmt.Sprintf("%d %ss", n, what)
+}
+
+func clip(text string, most int) string {
+	text = strings.Join(strings.Fields(text), " ")
+	if runes := []rune(text); len(runes) > most {
+		return string(runes[:most-1]) + "…"
+	}
+	return text
+}
+
+// Pages of a list: the server sends whole graphs, so that a page has megabytes.
+const (
+	flowsPerPage = 100
+	maxFlowPages = 20
+)
+
+// allFlows lists the flows of a server, the last changed first.
+func allFlows(ctx context.Context, client *api.Client, kind string) ([]api.Flow, error) {
+	var out []api.Flow
+	for page := 1; page <= maxFlowPages; page++ {
+		got, err := client.ListFlows(ctx, api.FlowQuery{Type: api.FlowType(kind), Page: page, Limit: flowsPerPage})
+		if err != nil {
+			return nil, failure(err)
+		}
+		for i := range got.Flows {
+			got.Flows[i].FlowData = "" // a list needs no graphs
+		}
+		out = append(out, got.Flows...)
+		if len(got.Flows) < flowsPerPage || len(out) >= got.Total {
+			break
+		}
+	}
+	return out, nil
+}
+
+func (d *domain) listChatflows(ctx context.Context, call domainkit.Call, in FlowFilter) (Flows, error) {
+	client, err := d.pool.Client(call.Instance)
+	if err != nil {
+		return Flows{}, failure(err)
+	}
+	all, err := allFlows(ctx, client, in.Type)
+	if err != nil {
+		return Flows{}, err
+	}
+	if in.Query != "" {
+		all = ranked(all, in.Query)
+	}
+	out := Flows{Total: len(all)}
+	for _, f := range all[:min(in.Limit, len(all))] {
+		out.Chatflows = append(out.Chatflows, rowOf(f))
+	}
+	return out, nil
+}
+
+func rowOf(f api.Flow) FlowRow {
+	return FlowRow{ID: f.ID, Name: clip(f.Name, 120), Type: string(f.Type), UpdatedAt: f.UpdatedDate}
+}
+
+// FlowRef names a chatflow.
+type FlowRef struct {
+	ChatflowID string `json:"chatflow_id" pattern:"^[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}$" description:"Which chatflow"`
+}
+
+// FlowFacts describes a chatflow without its graph.
+type FlowFacts struct {
+	ChatflowID string         `json:"chatflow_id"`
+	Name       string         `json:"name"`
+	Type       string         `json:"type"`
+	SHA256     string         `json:"sha256"`
+	NodeCount  int            `json:"node_count"`
+	EdgeCount  int            `json:"edge_count"`
+	NodeTypes  map[string]int `json:"node_types"`
+	Deployed   bool           `json:"deployed"`
+	IsPublic   bool           `json:"is_public"`
+	Category   string         `json:"category,omitempty"`
+	CreatedAt  time.Time      `json:"created_at"`
+	UpdatedAt  time.Time      `json:"updated_at"`
+}
+
+// Summary says what the flow is made of.
+func (f FlowFacts) Summary() string {
+	return fmt.Sprintf("%s (%s): %s, %s", clip(f.Name, 80), f.Type, count(f.NodeCount, "node"), count(f.EdgeCount, "connection"))
+}
+
+func (d *domain) getChatflow(ctx context.Context, call domainkit.Call, in FlowRef) (FlowFacts, error) {
+	f, err := d.flow(ctx, call, in.ChatflowID)
+	if err != nil {
+		return FlowFacts{}, err
+	}
+	return factsOf(f), nil
+}
+
+// flow reads one flow.
+func (d *domain) flow(ctx context.Context, call domainkit.Call, id string) (api.Flow, error) {
+	client, err := d.pool.Client(call.Instance)
+	if err != nil {
+		return api.Flow{}, failure(err)
+	}
+	f, err := client.GetFlow(ctx, id)
+	if err != nil {
+		return api.Flow{}, failure(err)
+	}
+	return f, nil
+}
+
+// factsOf describes a flow; one whose graph cannot be read has no nodes.
+func factsOf(f api.Flow) FlowFacts {
+	out := FlowFacts{
+		ChatflowID: f.ID, Name: f.Name, Type: string(f.Type), SHA256: hashOf(f.FlowData), NodeTypes: map[string]int{},
+		Deployed: truth(f.Deployed), IsPublic: truth(f.IsPublic), CreatedAt: f.CreatedDate, UpdatedAt: f.UpdatedDate,
+	}
+	if f.Category != nil {
+		out.Category = *f.Category
+	}
+	g, err := flow.Decompile([]byte(f.FlowData))
+	if err != nil {
+		return out
+	}
+	out.NodeCount, out.EdgeCount, out.NodeTypes = len(g.Nodes()), len(g.Edges()), histogram(g)
+	return out
+}
+
+func histogram(g *flow.Graph) map[string]int {
+	out := map[string]int{}
+	for _, n := range g.Nodes() {
+		out[n.Name()]++
+	}
+	return out
+}
+
+func hashOf(flowData string) string { return contracts.HashBytes([]byte(flowData)) }
+
+func truth(b *bool) bool { return b != nil && *b }

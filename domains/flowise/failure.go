@@ -1,0 +1,80 @@
+package flowise
+
+import (
+	"errors"
+
+	"github.com/manifold-run/manifold/contracts"
+	"github.com/manifold-run/manifold/domainkit"
+	"github.com/manifold-run/manifold/domains/flowise/internal/api"
+)
+
+// errConcurrentEdit says that the flow is no longer the one that was looked at.
+const errConcurrentEdit = "domain.concurrent_edit"
+
+// failure words a failed call of a server for whoever called the domain. It
+// keeps apart what certainly had no effect from what may have had one; what is
+// neither the server's nor a refusal goes to the log.
+func failure(err error) error {
+	e, isCall := api.AsError(err)
+	if !isCall {
+		return ownFailure(err)
+	}
+	switch e.Kind {
+	case api.KindInvalid, api.KindTooLarge:
+		return domainkit.Refusef(contracts.ErrPrecondition, "Flowise refuses: %s", e.Reason())
+	case api.KindNotFound:
+		return domainkit.Refusef(contracts.ErrNotFound, "Flowise does not have it: %s", e.Reason())
+	case api.KindConflict:
+		return domainkit.Refusef(contracts.ErrConflict, "%s", e.Reason())
+	case api.KindForbidden:
+		return domainkit.Refusef(contracts.ErrUnauthorized, "the API key lacks the permission in Flowise")
+	case api.KindUnauthorized:
+		return domainkit.Refusef(contracts.ErrUpstream, "Flowise refuses this domain's API key")
+	case api.KindBusy:
+		return domainkit.Retryf(contracts.ErrUpstream, "Flowise is busy")
+	case api.KindTimeout:
+		return withEffect(e, contracts.ErrTimeout, "Flowise did not answer in time")
+	case api.KindFailed:
+		return withEffect(e, contracts.ErrUpstream, "Flowise failed: "+e.Reason())
+	case api.KindUnavailable, api.KindBadAnswer:
+		return withEffect(e, contracts.ErrUpstream, "Flowise gave no usable answer")
+	default:
+		return err
+	}
+}
+
+// withEffect says what is known about a write; a repeat first looks for what
+// this one did.
+func withEffect(e *api.Error, errType, text string) error {
+	if e.Effect == contracts.EffectNone || e.Effect == "" {
+		out := domainkit.Refusef(errType, "%s", text)
+		out.Retryable = e.Kind != api.KindFailed
+		return out
+	}
+	out := domainkit.Failf(errType, e.Effect, "%s; the change may have taken place", text)
+	out.Retryable = e.Effect == contracts.EffectUnknown
+	return out
+}
+
+// ownFailure words what this domain itself found wrong.
+func ownFailure(err error) error {
+	e, ours := errors.AsType[*contracts.Error](err)
+	if !ours {
+		return err
+	}
+	types := map[contracts.Code]string{
+		contracts.CodeInvalid: contracts.ErrInvalidParameters, contracts.CodeNotFound: contracts.ErrNotFound,
+		contracts.CodeConflict: contracts.ErrConflict, contracts.CodeUnsupported: contracts.ErrPrecondition,
+		contracts.CodeTooLarge: contracts.ErrPrecondition,
+	}
+	errType, known := types[e.Code]
+	if !known {
+		return err
+	}
+	out := domainkit.Refusef(errType, "%s", e.Message)
+	if len(e.Faults) > 0 {
+		out.Detail = map[string]any{"faults": e.Faults}
+		out.Message = e.Message + ": " + e.Faults[0].Message
+	}
+	return out
+}

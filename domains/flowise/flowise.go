@@ -1,0 +1,202 @@
+// Package flowise is the domain of Flowise: chatflows are found, compiled from
+// edits, checked, written, tested, versioned and rolled back, on one or several
+// servers.
+//
+// The manifest is made of the Go types here and of manifest.json, which holds
+// policies, words and texts, and of the skills. The package reads no
+// environment: everything that differs between installations is in Config. It
+// knows nothing of plans and approvals; what may be written is decided before a
+// call reaches it, and that only checked bytes are written is decided here.
+package flowise
+
+import (
+	"context"
+	"embed"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"path"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/manifold-run/manifold/contracts"
+	"github.com/manifold-run/manifold/domainkit"
+	"github.com/manifold-run/manifold/domains/flowise/internal/api"
+	"github.com/manifold-run/manifold/domains/flowise/internal/knowledge"
+	"github.com/manifold-run/manifold/domains/flowise/internal/store"
+)
+
+// Version is the version of the domain.
+const Version = "1.0.0"
+
+//go:embed manifest.json
+var hints []byte
+
+//go:embed skills/*.md
+var skillFiles embed.FS
+
+// Instance is one Flowise that the domain serves.
+type Instance = api.Instance
+
+// ParseInstances reads a JSON list of instances and the keys that it names.
+func ParseInstances(text string, getenv func(string) string) ([]Instance, error) {
+	return api.ParseInstances(text, getenv)
+}
+
+// Data is what the domain remembers beyond a process: versions of flows, what
+// passed validation, patterns, fresher definitions of nodes.
+type Data = store.Store
+
+// OpenData opens the file of a Data, and makes it if there is none; "" keeps it
+// in memory. Close it when the service has stopped.
+func OpenData(ctx context.Context, file string) (*Data, error) {
+	return store.Open(ctx, store.Config{Path: file})
+}
+
+// Drift says what to do when the definitions of nodes are others than those
+// that a plan was made with.
+type Drift string
+
+// The policies.
+const (
+	DriftWarn    Drift = "warn"
+	DriftFail    Drift = "fail"
+	DriftRefresh Drift = "refresh"
+)
+
+// Config describes the servers and the service in front of them. Instances is
+// required.
+type Config struct {
+	Instances []Instance
+	// Data keeps versions, patterns and the guard of writes [in memory,
+	// forgotten at a restart].
+	Data *Data
+	// Keys keeps idempotency keys [in memory, forgotten at a restart].
+	Keys domainkit.Store
+	// Authorization are the bearer tokens that callers of the service must
+	// send; none means no authentication.
+	Authorization []string
+	// Drift is what to do about definitions that changed [warn].
+	Drift Drift
+	// MaxConcurrency bounds the requests under way to each server [4].
+	MaxConcurrency int
+	// CacheTTL is how long definitions and templates are kept [5m].
+	CacheTTL time.Duration
+	// BackoffMin and BackoffMax bound the wait between tries of a read [200ms, 5s].
+	BackoffMin, BackoffMax time.Duration
+	// Transport carries the requests [a clone of http.DefaultTransport].
+	Transport http.RoundTripper
+	Now       func() time.Time
+	Logger    *slog.Logger
+}
+
+// domain is what the handlers share.
+type domain struct {
+	pool    *api.Pool
+	data    *store.Store
+	shipped *knowledge.Snapshot
+	drift   Drift
+	now     func() time.Time
+	log     *slog.Logger
+
+	mu    sync.Mutex // guards known
+	known map[string]known
+}
+
+// New makes the service; it calls no server yet.
+func New(cfg Config) (*domainkit.Service, error) {
+	d, err := newDomain(cfg)
+	if err != nil {
+		return nil, fmt.Errorf("flowise domain: %w", err)
+	}
+	skills, err := readSkills()
+	if err != nil {
+		return nil, fmt.Errorf("flowise domain: %w", err)
+	}
+	svc, err := domainkit.New(domainkit.Config{
+		Domain: "flowise", Version: Version, Hints: hints, Skills: skills, Instances: d.instances(),
+		Tokens: cfg.Authorization, Store: cfg.Keys, Logger: cfg.Logger, Now: cfg.Now, Checks: d.checks(),
+	})
+	if err != nil {
+		return nil, err
+	}
+	if err := d.register(svc); err != nil {
+		return nil, fmt.Errorf("flowise domain: %w", err)
+	}
+	return svc, nil
+}
+
+func newDomain(cfg Config) (*domain, error) {
+	d := &domain{data: cfg.Data, drift: cfg.Drift, now: cfg.Now, log: cfg.Logger, known: map[string]known{}}
+	if d.now == nil {
+		d.now = time.Now
+	}
+	if d.log == nil {
+		d.log = slog.New(slog.DiscardHandler)
+	}
+	switch d.drift {
+	case "":
+		d.drift = DriftWarn
+	case DriftWarn, DriftFail, DriftRefresh:
+	default:
+		return nil, fmt.Errorf("drift policy %q: it is warn, fail or refresh", d.drift)
+	}
+	var err error
+	if d.pool, err = api.NewPool(cfg.Instances, api.Config{
+		MaxConcurrency: cfg.MaxConcurrency, CacheTTL: cfg.CacheTTL, BackoffMin: cfg.BackoffMin, BackoffMax: cfg.BackoffMax,
+		Transport: cfg.Transport, Now: d.now, Logger: cfg.Logger,
+	}); err != nil {
+		return nil, err
+	}
+	if d.shipped, err = knowledge.Shipped(); err != nil {
+		return nil, err
+	}
+	if d.data == nil {
+		// A memory has no I/O that could take long.
+		if d.data, err = store.Open(context.Background(), store.Config{Now: cfg.Now}); err != nil {
+			return nil, err
+		}
+	}
+	return d, nil
+}
+
+// readSkills gives the texts for prompts by the names of their files.
+func readSkills() (map[string]string, error) {
+	entries, err := skillFiles.ReadDir("skills")
+	if err != nil {
+		return nil, fmt.Errorf("read skills: %w", err)
+	}
+	out := map[string]string{}
+	for _, e := range entries {
+		text, err := skillFiles.ReadFile(path.Join("skills", e.Name()))
+		if err != nil {
+			return nil, fmt.Errorf("read skill %s: %w", e.Name(), err)
+		}
+		out[strings.TrimSuffix(e.Name(), ".md")] = string(text)
+	}
+	return out, nil
+}
+
+func (d *domain) instances() []contracts.Instance {
+	var out []contracts.Instance
+	for _, in := range d.pool.Instances() {
+		out = append(out, contracts.Instance{ID: in.ID, Title: in.Title, Default: in.Default})
+	}
+	return out
+}
+
+// checks asks each server; one that is down does not take the others with it.
+func (d *domain) checks() map[string]domainkit.Check {
+	out := map[string]domainkit.Check{"data": {Run: d.data.Ping, Timeout: 2 * time.Second}}
+	for _, in := range d.pool.Instances() {
+		out["instance "+in.ID] = domainkit.Check{Optional: true, Timeout: 5 * time.Second, Run: func(ctx context.Context) error {
+			client, err := d.pool.Client(in.ID)
+			if err != nil {
+				return err
+			}
+			return client.Ping(ctx)
+		}}
+	}
+	return out
+}

@@ -1,0 +1,176 @@
+package flowise_test
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/json"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/manifold-run/manifold/contracts"
+	"github.com/manifold-run/manifold/domainkit/sqlitestore"
+	"github.com/manifold-run/manifold/domains/flowise"
+	"github.com/manifold-run/manifold/domains/flowise/sandbox"
+)
+
+// object is a JSON object.
+type object = map[string]any
+
+// exampleID is the chatflow that the manifest's examples speak of.
+const exampleID = "7d4f0c1e-2b3a-4c5d-8e6f-0a1b2c3d4e5f"
+
+// bench is a server with the domain in front of it, both over HTTP.
+type bench struct {
+	*testing.T
+	server *sandbox.Server // nil: a real one
+	base   string
+	key    string
+	config flowise.Config
+	url    string
+}
+
+// setup serves the domain for a server in memory, with its data in files.
+func setup(t *testing.T) *bench {
+	t.Helper()
+	server, err := sandbox.New(sandbox.Config{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	front := httptest.NewServer(server)
+	t.Cleanup(front.Close)
+	b := &bench{T: t, server: server, base: front.URL, key: server.Key()}
+	b.open()
+	return b
+}
+
+// real serves the domain for the server that the environment names, if any.
+func real(t *testing.T) *bench {
+	t.Helper()
+	b := &bench{T: t, base: os.Getenv("FLOWISE_URL"), key: os.Getenv("FLOWISE_KEY")}
+	if b.base == "" {
+		t.Skip("FLOWISE_URL names no server")
+	}
+	b.open()
+	return b
+}
+
+func (b *bench) open() {
+	b.Helper()
+	dir := b.TempDir()
+	data, err := flowise.OpenData(b.Context(), filepath.Join(dir, "data.db"))
+	if err != nil {
+		b.Fatal(err)
+	}
+	keys, err := sqlitestore.Open(b.Context(), filepath.Join(dir, "keys.db"))
+	if err != nil {
+		b.Fatal(err)
+	}
+	b.Cleanup(func() { _, _ = data.Close(), keys.Close() })
+	b.config = flowise.Config{
+		Instances: []flowise.Instance{{ID: "test", Endpoint: b.base, APIKey: b.key}}, Data: data, Keys: keys,
+		BackoffMin: time.Millisecond, BackoffMax: 4 * time.Millisecond,
+	}
+	b.restart()
+}
+
+// restart serves the domain anew, as a new process that has lost its memory.
+func (b *bench) restart() {
+	b.Helper()
+	svc, err := flowise.New(b.config)
+	if err != nil {
+		b.Fatal(err)
+	}
+	handler, err := svc.Handler()
+	if err != nil {
+		b.Fatal(err)
+	}
+	server := httptest.NewServer(handler)
+	b.Cleanup(server.Close)
+	b.url = server.URL
+}
+
+// in names the run and the idempotency key of a call.
+type in struct{ run, key string }
+
+// execute calls a capability; the key is only used by writes.
+func (b *bench) execute(capability string, parameters object, at in) contracts.ToolResult {
+	b.Helper()
+	raw, err := json.Marshal(object{
+		"capability": capability, "parameters": parameters,
+		"context": object{"run_id": cmp.Or(at.run, "run"), "node_id": "node", "attempt": 1, "idempotency_key": at.key},
+	})
+	if err != nil {
+		b.Fatal(err)
+	}
+	req, err := http.NewRequestWithContext(b.Context(), http.MethodPost, b.url+"/execute", bytes.NewReader(raw))
+	if err != nil {
+		b.Fatal(err)
+	}
+	req.Header.Set("Content-Type", "application/json")
+	res, err := http.DefaultClient.Do(req)
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer res.Body.Close()
+	var out contracts.ToolResult
+	if err := json.NewDecoder(res.Body).Decode(&out); err != nil {
+		b.Fatalf("%s: %d: %v", capability, res.StatusCode, err)
+	}
+	if !out.OK && out.Error == nil {
+		b.Fatalf("%s: status %d", capability, res.StatusCode)
+	}
+	return out
+}
+
+// facts calls a capability that must succeed.
+func (b *bench) facts(capability string, parameters object, at in) object {
+	b.Helper()
+	out := b.execute(capability, parameters, at)
+	if !out.OK {
+		b.Fatalf("%s %v: %v %v", capability, parameters, out.Error, out.Error.Detail)
+	}
+	return out.Facts
+}
+
+// refused calls a capability that must be refused, without effect.
+func (b *bench) refused(capability string, parameters object, at in) *contracts.ToolError {
+	b.Helper()
+	out := b.execute(capability, parameters, at)
+	if out.OK || out.Error.EffectOf() != contracts.EffectNone {
+		b.Fatalf("%s %v: %s %v", capability, parameters, out.Summary, out.Error)
+	}
+	return out.Error
+}
+
+// graph gives the artifact that holds a graph.
+func (b *bench) graph(r contracts.ToolResult) string {
+	b.Helper()
+	var text string
+	if err := json.Unmarshal(r.Artifacts["flow_data"], &text); err != nil {
+		b.Fatalf("no graph: %v %v", err, r.Error)
+	}
+	return text
+}
+
+func text(v any) string {
+	s, _ := v.(string)
+	return s
+}
+
+// replyOps make an agent flow that replies with a text.
+func replyOps(reply string) []object {
+	return []object{
+		{"op_type": "AddNode", "node_name": "startAgentflow", "node_id": "startAgentflow_0"},
+		{"op_type": "AddNode", "node_name": "directReplyAgentflow", "node_id": "directReplyAgentflow_0", "params": object{"directReplyMessage": reply}},
+		{"op_type": "Connect", "source_node_id": "startAgentflow_0", "target_node_id": "directReplyAgentflow_0"},
+	}
+}
+
+// setReply changes what such a flow replies.
+func setReply(reply string) []object {
+	return []object{{"op_type": "SetParam", "node_id": "directReplyAgentflow_0", "param_name": "directReplyMessage", "value": reply}}
+}

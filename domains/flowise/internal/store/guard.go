@@ -1,0 +1,96 @@
+package store
+
+import (
+	"context"
+	"fmt"
+)
+
+// Permission is what the guard says about a write.
+type Permission string
+
+// The permissions.
+const (
+	// Granted: these bytes passed validation in this run and were not written yet.
+	Granted Permission = "granted"
+	// NotValidated: nothing passed validation in this run.
+	NotValidated Permission = "not_validated"
+	// OtherBytes: something else passed validation in this run.
+	OtherBytes Permission = "other_bytes"
+	// Used: these bytes were written already; a validation is good for one write.
+	Used Permission = "used"
+)
+
+const authorizeBytes = `
+INSERT INTO guard (run_id, sha256, expires_at) VALUES (?, ?, ?)
+ON CONFLICT (run_id, sha256) DO UPDATE SET expires_at = excluded.expires_at, used_by = ''`
+
+const sweepGuard = `DELETE FROM guard WHERE expires_at <= ?`
+
+// Authorize notes that bytes with this hash passed validation in a run.
+func (s *Store) Authorize(ctx context.Context, runID, sha256 string) error {
+	now := s.cfg.Now()
+	if _, err := s.db.ExecContext(ctx, sweepGuard, now.UnixNano()); err != nil {
+		return fmt.Errorf("authorize %s: %w", sha256, err)
+	}
+	if _, err := s.db.ExecContext(ctx, authorizeBytes, runID, sha256, now.Add(s.cfg.GuardTTL).UnixNano()); err != nil {
+		return fmt.Errorf("authorize %s: %w", sha256, err)
+	}
+	return nil
+}
+
+const consumeBytes = `
+UPDATE guard SET used_by = ?1 WHERE run_id = ?2 AND sha256 = ?3 AND expires_at > ?4 AND used_by IN ('', ?1)`
+
+const whatStands = `
+SELECT COUNT(*), COUNT(CASE WHEN sha256 = ? THEN 1 END), COUNT(CASE WHEN sha256 = ? AND used_by = '' THEN 1 END)
+FROM guard WHERE run_id = ? AND expires_at > ?`
+
+// Consume takes the permission to write these bytes; key is the write's
+// idempotency key, under which the permission stands for repeats too.
+func (s *Store) Consume(ctx context.Context, runID, sha256, key string) (Permission, error) {
+	now := s.cfg.Now().UnixNano()
+	done, err := s.db.ExecContext(ctx, consumeBytes, key, runID, sha256, now)
+	if err != nil {
+		return "", fmt.Errorf("consume %s: %w", sha256, err)
+	}
+	taken, err := done.RowsAffected()
+	if err != nil {
+		return "", fmt.Errorf("consume %s: %w", sha256, err)
+	}
+	if taken == 1 {
+		return Granted, nil
+	}
+	return s.Authorized(ctx, runID, sha256)
+}
+
+const restoreBytes = `UPDATE guard SET used_by = '' WHERE run_id = ? AND sha256 = ? AND used_by = ?`
+
+// Restore gives a permission back when the write surely did not take place.
+func (s *Store) Restore(ctx context.Context, runID, sha256, key string) error {
+	if _, err := s.db.ExecContext(ctx, restoreBytes, runID, sha256, key); err != nil {
+		return fmt.Errorf("restore %s: %w", sha256, err)
+	}
+	return nil
+}
+
+// Authorized tells what Consume would say to a new key, and takes nothing.
+func (s *Store) Authorized(ctx context.Context, runID, sha256 string) (Permission, error) {
+	var all, same, free int
+	if err := s.db.QueryRowContext(ctx, whatStands, sha256, sha256, runID, s.cfg.Now().UnixNano()).Scan(&all, &same, &free); err != nil {
+		return "", fmt.Errorf("look at the guard of %s: %w", sha256, err)
+	}
+	return permission(all, same, free), nil
+}
+
+func permission(all, same, free int) Permission {
+	switch {
+	case free > 0:
+		return Granted
+	case same > 0:
+		return Used
+	case all > 0:
+		return OtherBytes
+	default:
+		return NotValidated
+	}
+}

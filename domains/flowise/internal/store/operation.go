@@ -1,0 +1,62 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+)
+
+// Operation is what a write was about to do; it is kept before the write is
+// sent, so that what became of it can be told from the flow itself.
+type Operation struct {
+	Instance, Capability, Key string
+	ChatflowID                string
+	// Before and After are the hashes of the graph; "" where there was or will
+	// be no flow.
+	BeforeSHA256, AfterSHA256 string
+	BeforeName, AfterName     string
+	// PreviousVersion is the version that undoes the write, or 0.
+	PreviousVersion int
+}
+
+const beginOperation = `
+INSERT INTO operation (instance, capability, key, chatflow_id, before_sha256, after_sha256, before_name, after_name, previous_version, expires_at)
+VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+ON CONFLICT (instance, capability, key) DO UPDATE SET
+	chatflow_id = excluded.chatflow_id, before_sha256 = excluded.before_sha256, after_sha256 = excluded.after_sha256,
+	before_name = excluded.before_name, after_name = excluded.after_name,
+	previous_version = excluded.previous_version, expires_at = excluded.expires_at`
+
+const sweepOperations = `DELETE FROM operation WHERE expires_at <= ?`
+
+// Begin keeps an operation; one of the same key is replaced.
+func (s *Store) Begin(ctx context.Context, op Operation) error {
+	now := s.cfg.Now()
+	if _, err := s.db.ExecContext(ctx, sweepOperations, now.UnixNano()); err != nil {
+		return fmt.Errorf("begin %s: %w", op.Key, err)
+	}
+	if _, err := s.db.ExecContext(ctx, beginOperation, op.Instance, op.Capability, op.Key, op.ChatflowID, op.BeforeSHA256, op.AfterSHA256,
+		op.BeforeName, op.AfterName, op.PreviousVersion, now.Add(s.cfg.OperationTTL).UnixNano()); err != nil {
+		return fmt.Errorf("begin %s: %w", op.Key, err)
+	}
+	return nil
+}
+
+const findOperation = `
+SELECT chatflow_id, before_sha256, after_sha256, before_name, after_name, previous_version
+FROM operation WHERE instance = ? AND capability = ? AND key = ? AND expires_at > ?`
+
+// Operation finds what a write was about to do.
+func (s *Store) Operation(ctx context.Context, instance, capability, key string) (Operation, bool, error) {
+	op := Operation{Instance: instance, Capability: capability, Key: key}
+	err := s.db.QueryRowContext(ctx, findOperation, instance, capability, key, s.cfg.Now().UnixNano()).Scan(
+		&op.ChatflowID, &op.BeforeSHA256, &op.AfterSHA256, &op.BeforeName, &op.AfterName, &op.PreviousVersion)
+	if errors.Is(err, sql.ErrNoRows) {
+		return Operation{}, false, nil
+	}
+	if err != nil {
+		return Operation{}, false, fmt.Errorf("find %s: %w", key, err)
+	}
+	return op, true, nil
+}

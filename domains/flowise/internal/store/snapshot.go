@@ -1,0 +1,62 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"time"
+)
+
+const putSnapshot = `
+INSERT INTO snapshot (instance, kind, body, refreshed_at) VALUES (?, ?, ?, ?)
+ON CONFLICT (instance, kind) DO UPDATE SET body = excluded.body, refreshed_at = excluded.refreshed_at`
+
+// PutSnapshot keeps what an instance knows of one kind: nodes, templates or
+// credentials.
+func (s *Store) PutSnapshot(ctx context.Context, instance, kind string, body []byte) error {
+	if _, err := s.db.ExecContext(ctx, putSnapshot, instance, kind, body, s.cfg.Now().UnixNano()); err != nil {
+		return fmt.Errorf("keep the %s of %s: %w", kind, instance, err)
+	}
+	return nil
+}
+
+const getSnapshot = `SELECT body, refreshed_at FROM snapshot WHERE instance = ? AND kind = ?`
+
+// Snapshot gives what was kept, and when; nothing is nil.
+func (s *Store) Snapshot(ctx context.Context, instance, kind string) ([]byte, time.Time, error) {
+	var body []byte
+	var refreshed int64
+	err := s.db.QueryRowContext(ctx, getSnapshot, instance, kind).Scan(&body, &refreshed)
+	if errors.Is(err, sql.ErrNoRows) {
+		return nil, time.Time{}, nil
+	}
+	if err != nil {
+		return nil, time.Time{}, fmt.Errorf("read the %s of %s: %w", kind, instance, err)
+	}
+	return body, at(refreshed), nil
+}
+
+// Repair is one look at a definition of a node, and what came of it.
+type Repair struct{ Instance, RunID, Node, Action, Reason string }
+
+const addRepair = `INSERT INTO repair (instance, run_id, node, action, reason, at) VALUES (?, ?, ?, ?, ?, ?)`
+
+const countRepairs = `SELECT COUNT(*) FROM repair WHERE instance = ? AND run_id = ?`
+
+// AddRepair notes a repair with its reason.
+func (s *Store) AddRepair(ctx context.Context, r Repair) error {
+	if _, err := s.db.ExecContext(ctx, addRepair, r.Instance, r.RunID, r.Node, r.Action, r.Reason, s.cfg.Now().UnixNano()); err != nil {
+		return fmt.Errorf("note the repair of %s: %w", r.Node, err)
+	}
+	return nil
+}
+
+// Repairs counts the repairs of a run.
+func (s *Store) Repairs(ctx context.Context, instance, runID string) (int, error) {
+	var n int
+	if err := s.db.QueryRowContext(ctx, countRepairs, instance, runID).Scan(&n); err != nil {
+		return 0, fmt.Errorf("count the repairs of %s: %w", runID, err)
+	}
+	return n, nil
+}

@@ -1,0 +1,162 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/manifold-run/manifold/contracts"
+)
+
+// Version is one state of a flow.
+type Version struct {
+	Instance, ChatflowID string
+	// Number counts from 1 for each flow; Label is v1, v2, … or a person's.
+	Number     int
+	Label      string
+	Name, Kind string
+	SHA256     string
+	Reason     string
+	RunID      string
+	CreatedAt  time.Time
+}
+
+const lastVersion = `
+SELECT number, label, name, kind, sha256, reason, run_id, created_at FROM version
+WHERE instance = ? AND chatflow_id = ? ORDER BY number DESC LIMIT 1`
+
+const addBody = `INSERT INTO body (sha256, flow_data) VALUES (?, ?) ON CONFLICT DO NOTHING`
+
+const addVersion = `
+INSERT INTO version (instance, chatflow_id, number, label, labelled, name, kind, sha256, reason, run_id, created_at)
+VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`
+
+const relabel = `UPDATE version SET label = ?, labelled = 1 WHERE instance = ? AND chatflow_id = ? AND number = ?`
+
+const dropVersions = `
+DELETE FROM version WHERE instance = ? AND chatflow_id = ? AND labelled = 0 AND number <= ?`
+
+const dropBodies = `DELETE FROM body WHERE sha256 NOT IN (SELECT sha256 FROM version)`
+
+// Record keeps a state of a flow as its newest version, unless the newest one
+// is the same. v.Label, when set, names it.
+func (s *Store) Record(ctx context.Context, v Version, flowData string) (Version, error) {
+	err := s.inTx(ctx, func(tx *sql.Tx) error {
+		last, err := scanVersion(tx.QueryRowContext(ctx, lastVersion, v.Instance, v.ChatflowID), v)
+		if err != nil && !errors.Is(err, sql.ErrNoRows) {
+			return err
+		}
+		if err == nil && last.SHA256 == v.SHA256 && last.Name == v.Name {
+			return s.keepLast(ctx, tx, last, &v)
+		}
+		labelled := v.Label != ""
+		v.Number, v.CreatedAt = last.Number+1, s.cfg.Now().UTC()
+		if !labelled {
+			v.Label = fmt.Sprintf("v%d", v.Number)
+		}
+		if _, err := tx.ExecContext(ctx, addBody, v.SHA256, flowData); err != nil {
+			return err
+		}
+		if _, err := tx.ExecContext(ctx, addVersion, v.Instance, v.ChatflowID, v.Number, v.Label, labelled, v.Name, v.Kind,
+			v.SHA256, v.Reason, v.RunID, v.CreatedAt.UnixNano()); err != nil {
+			return err
+		}
+		return s.retain(ctx, tx, v)
+	})
+	if err != nil {
+		return Version{}, fmt.Errorf("record a version of %s: %w", v.ChatflowID, err)
+	}
+	return v, nil
+}
+
+// keepLast gives the newest version instead of a new one, with a new label if
+// there is one.
+func (s *Store) keepLast(ctx context.Context, tx *sql.Tx, last Version, v *Version) error {
+	label := v.Label
+	*v = last
+	if label == "" || label == last.Label {
+		return nil
+	}
+	v.Label = label
+	_, err := tx.ExecContext(ctx, relabel, label, v.Instance, v.ChatflowID, v.Number)
+	return err
+}
+
+// retain drops the oldest versions and the bytes that no version has any more.
+func (s *Store) retain(ctx context.Context, tx *sql.Tx, v Version) error {
+	if v.Number <= s.cfg.KeepVersions {
+		return nil
+	}
+	if _, err := tx.ExecContext(ctx, dropVersions, v.Instance, v.ChatflowID, v.Number-s.cfg.KeepVersions); err != nil {
+		return err
+	}
+	_, err := tx.ExecContext(ctx, dropBodies)
+	return err
+}
+
+type row interface{ Scan(into ...any) error }
+
+func scanVersion(r row, of Version) (Version, error) {
+	v := Version{Instance: of.Instance, ChatflowID: of.ChatflowID}
+	var created int64
+	err := r.Scan(&v.Number, &v.Label, &v.Name, &v.Kind, &v.SHA256, &v.Reason, &v.RunID, &created)
+	v.CreatedAt = at(created)
+	return v, err
+}
+
+const listVersions = `
+SELECT number, label, name, kind, sha256, reason, run_id, created_at FROM version
+WHERE instance = ? AND chatflow_id = ? ORDER BY number DESC LIMIT ?`
+
+const countVersions = `SELECT COUNT(*) FROM version WHERE instance = ? AND chatflow_id = ?`
+
+// Versions lists the newest versions of a flow, the newest first, and tells how
+// many there are.
+func (s *Store) Versions(ctx context.Context, instance, chatflowID string, limit int) ([]Version, int, error) {
+	var total int
+	if err := s.db.QueryRowContext(ctx, countVersions, instance, chatflowID).Scan(&total); err != nil {
+		return nil, 0, fmt.Errorf("count versions of %s: %w", chatflowID, err)
+	}
+	rows, err := s.db.QueryContext(ctx, listVersions, instance, chatflowID, limit)
+	if err != nil {
+		return nil, 0, fmt.Errorf("list versions of %s: %w", chatflowID, err)
+	}
+	defer func() { _ = rows.Close() }() // Err tells what went wrong
+	var out []Version
+	for rows.Next() {
+		v, err := scanVersion(rows, Version{Instance: instance, ChatflowID: chatflowID})
+		if err != nil {
+			return nil, 0, fmt.Errorf("list versions of %s: %w", chatflowID, err)
+		}
+		out = append(out, v)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, 0, fmt.Errorf("list versions of %s: %w", chatflowID, err)
+	}
+	return out, total, nil
+}
+
+const findVersion = `
+SELECT number, label, name, kind, sha256, reason, run_id, created_at FROM version
+WHERE instance = ?1 AND chatflow_id = ?2 AND (label = ?3 COLLATE NOCASE OR 'v' || number = ?3 COLLATE NOCASE OR CAST(number AS TEXT) = ?3)
+ORDER BY label = ?3 DESC, number DESC LIMIT 1`
+
+const readBody = `SELECT flow_data FROM body WHERE sha256 = ?`
+
+// Version finds a version by its label or number, with its bytes.
+func (s *Store) Version(ctx context.Context, instance, chatflowID, label string) (Version, string, error) {
+	v, err := scanVersion(s.db.QueryRowContext(ctx, findVersion, instance, chatflowID, label), Version{Instance: instance, ChatflowID: chatflowID})
+	if errors.Is(err, sql.ErrNoRows) {
+		return Version{}, "", contracts.Errorf(contracts.CodeNotFound, "flow %s has no version %q", chatflowID, label)
+	}
+	if err != nil {
+		return Version{}, "", fmt.Errorf("find version %s of %s: %w", label, chatflowID, err)
+	}
+	var body string
+	if err := s.db.QueryRowContext(ctx, readBody, v.SHA256).Scan(&body); err != nil {
+		return Version{}, "", fmt.Errorf("read version %s of %s: %w", label, chatflowID, err)
+	}
+	return v, body, nil
+}
