@@ -11,12 +11,12 @@ import (
 	"github.com/manifold-run/manifold/domains/flowise/internal/flow"
 )
 
-// big is a flow of conversations, of a number of nodes that 4 divides.
-func big(t testing.TB, nodes int) *flow.Graph {
-	t.Helper()
+// big is a flow of 100 nodes: 25 agents with a model, a memory and a tool.
+func big(tb testing.TB) *flow.Graph {
+	tb.Helper()
 	var b strings.Builder
 	b.WriteString("[")
-	for i := range nodes / 4 {
+	for i := range 25 {
 		if i > 0 {
 			b.WriteString(",")
 		}
@@ -29,12 +29,12 @@ func big(t testing.TB, nodes int) *flow.Graph {
 			{"op_type":"Connect","source_node_id":"tool_%[1]d","target_node_id":"agent_%[1]d"}`, i)
 	}
 	b.WriteString("]")
-	return compile(t, nil, b.String()).Graph
+	return compile(tb, nil, b.String()).Graph
 }
 
 // fifty are edits of every kind on a flow of 100 nodes.
-func fifty(t testing.TB) []flow.Op {
-	t.Helper()
+func fifty(tb testing.TB) []flow.Op {
+	tb.Helper()
 	var edits []string
 	for i := range 10 {
 		edits = append(edits,
@@ -44,11 +44,11 @@ func fifty(t testing.TB) []flow.Op {
 			fmt.Sprintf(`{"op_type":"Disconnect","source_node_id":"tool_%d","target_node_id":"agent_%d"}`, i, i),
 			fmt.Sprintf(`{"op_type":"RemoveNode","node_id":"memory_%d"}`, i))
 	}
-	return ops(t, "["+strings.Join(edits, ",")+"]")
+	return ops(tb, "["+strings.Join(edits, ",")+"]")
 }
 
 func BenchmarkCompile(b *testing.B) {
-	base, edits, defs := big(b, 100), fifty(b), definitions(b)
+	base, edits, defs := big(b), fifty(b), definitions(b)
 	b.SetBytes(int64(len(base.FlowData())))
 	for b.Loop() {
 		if _, err := flow.Compile(base, edits, defs, flow.Options{Kind: flow.Chatflow}); err != nil {
@@ -58,7 +58,7 @@ func BenchmarkCompile(b *testing.B) {
 }
 
 func BenchmarkDecompile(b *testing.B) {
-	data := big(b, 100).FlowData()
+	data := big(b).FlowData()
 	b.SetBytes(int64(len(data)))
 	for b.Loop() {
 		if _, err := flow.Decompile(data); err != nil {
@@ -68,7 +68,7 @@ func BenchmarkDecompile(b *testing.B) {
 }
 
 func BenchmarkValidate(b *testing.B) {
-	data, defs := big(b, 100).FlowData(), definitions(b)
+	data, defs := big(b).FlowData(), definitions(b)
 	b.SetBytes(int64(len(data)))
 	for b.Loop() {
 		flow.Validate(data, defs, flow.Check{})
@@ -79,7 +79,7 @@ func BenchmarkValidate(b *testing.B) {
 // size. Nothing is collected meanwhile, so all that was ever allocated counts;
 // for the same reason it does not run beside other tests.
 func TestHeap(t *testing.T) {
-	base := big(t, 100)
+	base := big(t)
 	text := bytes.Repeat([]byte("x"), 100<<10)
 	var edits []string
 	for i := range 25 {
@@ -119,5 +119,5 @@ func TestHeap(t *testing.T) {
 func held() int {
 	var m runtime.MemStats
 	runtime.ReadMemStats(&m)
-	return int(m.HeapAlloc) //nolint:gosec // far below 2^63
+	return int(m.HeapAlloc)
 }

@@ -65,30 +65,30 @@ func built() map[string]string {
 }
 
 // ops reads ops that must be right by themselves.
-func ops(t testing.TB, text string) []flow.Op {
-	t.Helper()
+func ops(tb testing.TB, text string) []flow.Op {
+	tb.Helper()
 	list, err := flow.DecodeOps([]byte(text))
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 	return list
 }
 
 // compile builds on a base; nil is an empty flow.
-func compile(t testing.TB, base *flow.Graph, text string) flow.Result {
-	t.Helper()
+func compile(tb testing.TB, base *flow.Graph, text string) flow.Result {
+	tb.Helper()
 	if base == nil {
 		base = flow.Empty()
 	}
-	r, err := flow.Compile(base, ops(t, text), definitions(t), flow.Options{})
+	r, err := flow.Compile(base, ops(tb, text), definitions(tb), flow.Options{})
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 	return r
 }
 
 // build makes one of the flows above.
-func build(t testing.TB, name string) flow.Result {
-	t.Helper()
-	return compile(t, nil, built()[name])
+func build(tb testing.TB, name string) flow.Result {
+	tb.Helper()
+	return compile(tb, nil, built()[name])
 }

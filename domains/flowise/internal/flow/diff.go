@@ -49,7 +49,7 @@ type ParamChange struct {
 // Compare tells what makes after out of before. Nodes and edges are known by
 // their ids.
 func Compare(before, after *Graph) Diff {
-	var d Diff
+	var d comparison
 	old := nodesByID(before)
 	for _, n := range after.Nodes() {
 		was, ok := old[n.id]
@@ -68,8 +68,11 @@ func Compare(before, after *Graph) Diff {
 	}
 	d.EdgesAdded = edgesNotIn(after, before)
 	d.EdgesRemoved = edgesNotIn(before, after)
-	return d
+	return d.Diff
 }
+
+// comparison is a diff in the making.
+type comparison struct{ Diff }
 
 func nodesByID(g *Graph) map[string]Node {
 	out := make(map[string]Node, len(g.Nodes()))
@@ -83,7 +86,7 @@ func nodesByID(g *Graph) map[string]Node {
 
 func refTo(n Node) NodeRef { return NodeRef{ID: n.id, Name: n.Name(), Label: n.Label()} }
 
-func (d *Diff) compareNode(was, now Node) {
+func (d *comparison) compareNode(was, now Node) {
 	other := false
 	for _, key := range changed(was.raw, now.raw) {
 		switch key {
@@ -106,7 +109,7 @@ func (d *Diff) compareNode(was, now Node) {
 
 // compareData tells whether more changed than what the diff has a place for.
 // What the canvas shows of the parameters follows the values.
-func (d *Diff) compareData(was, now Node, keys []string) (other bool) {
+func (d *comparison) compareData(was, now Node, keys []string) (other bool) {
 	for _, key := range keys {
 		switch key {
 		case "label":
@@ -140,7 +143,7 @@ func changed(before, after []byte) []string {
 	return append(keys, slices.Sorted(maps.Keys(old))...)
 }
 
-func (d *Diff) compareInputs(was, now Node) {
+func (d *comparison) compareInputs(was, now Node) {
 	before, _ := get(was.raw, "data", "inputs")
 	after, _ := get(now.raw, "data", "inputs")
 	anchors := now.anchors()

@@ -34,9 +34,10 @@ func displayed(p *knowledge.Param, inputs map[string]any, index int) bool {
 // valueAt walks a path such as conditions[$index].type.
 func valueAt(inputs map[string]any, path string, index int) any {
 	path = strings.ReplaceAll(path, "$index", strconv.Itoa(index))
-	steps, ok := parsePath(path)
+	steps, _ := parsePath(path)
 	var v any = inputs
 	for _, step := range steps {
+		ok := false
 		switch at := v.(type) {
 		case map[string]any:
 			v, ok = at[step.key]
@@ -45,8 +46,6 @@ func valueAt(inputs map[string]any, path string, index int) any {
 			if ok {
 				v = at[step.index]
 			}
-		default:
-			ok = false
 		}
 		if !ok {
 			return ""

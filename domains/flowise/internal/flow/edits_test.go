@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"math/rand/v2"
+	"net/http"
 	"slices"
 	"strings"
 	"testing"
@@ -30,15 +31,10 @@ type generator struct {
 	edges  []object
 }
 
-func newGenerator(t testing.TB, s sample) *generator {
-	t.Helper()
-	g := &generator{random: rand.New(rand.NewPCG(51, uint64(len(s.data)))), defs: definitions(t), kind: s.kind, doc: document(t, s.data)} //nolint:gosec // the same edits each time
-	for _, n := range list(g.doc["nodes"]) {
-		g.nodes = append(g.nodes, n)
-	}
-	for _, e := range list(g.doc["edges"]) {
-		g.edges = append(g.edges, e)
-	}
+func newGenerator(tb testing.TB, s sample) *generator {
+	tb.Helper()
+	g := &generator{random: rand.New(rand.NewPCG(51, uint64(len(s.data)))), defs: definitions(tb), kind: s.kind, doc: document(tb, s.data)}
+	g.nodes, g.edges = list(g.doc["nodes"]), list(g.doc["edges"])
 	return g
 }
 
@@ -271,18 +267,18 @@ func (g *generator) connectWrong() (edit, bool) {
 }
 
 // verdict is what the compiler and the validator say, in the words of a label.
-func verdict(t testing.TB, base *flow.Graph, e edit, kind flow.Kind, before flow.Report) (op, findings string, data []byte) {
-	t.Helper()
-	r, err := flow.Compile(base, ops(t, e.ops), definitions(t), flow.Options{Kind: kind})
+func verdict(tb testing.TB, base *flow.Graph, e edit, kind flow.Kind, before flow.Report) (op, findings string, data []byte) {
+	tb.Helper()
+	r, err := flow.Compile(base, ops(tb, e.ops), definitions(tb), flow.Options{Kind: kind})
 	if err != nil {
 		refused, ok := err.(*contracts.Error) //nolint:errorlint // Compile promises it
 		if !ok || len(refused.Faults) == 0 {
-			t.Fatal(err)
+			tb.Fatal(err)
 		}
 		return refused.Faults[0].Pointer, "", nil
 	}
 	var out []string
-	for _, f := range flow.Validate(r.FlowData, definitions(t), flow.Check{Kind: kind, Template: true}).Since(before) {
+	for _, f := range flow.Validate(r.FlowData, definitions(tb), flow.Check{Kind: kind, Template: true}).Since(before) {
 		if f.Severity == flow.SeverityError {
 			out = append(out, string(f.Category)+" "+f.Pointer)
 		}
@@ -291,9 +287,9 @@ func verdict(t testing.TB, base *flow.Graph, e edit, kind flow.Kind, before flow
 }
 
 // editsOf gives 20 edits, each of a kind that fits the flow.
-func editsOf(t testing.TB, s sample) []edit {
-	t.Helper()
-	g := newGenerator(t, s)
+func editsOf(tb testing.TB, s sample) []edit {
+	tb.Helper()
+	g := newGenerator(tb, s)
 	var out []edit
 	for kind := 0; len(out) < 20; kind++ {
 		if e, ok := g.next(kind); ok {
@@ -344,7 +340,7 @@ func TestLiveEdits(t *testing.T) {
 					continue
 				}
 				var row struct{ FlowData string }
-				if _, answer := s.call(t, "GET", "/chatflows/"+id, nil); json.Unmarshal(answer, &row) != nil || row.FlowData != string(data) {
+				if _, answer := s.call(t, http.MethodGet, "/chatflows/"+id, nil); json.Unmarshal(answer, &row) != nil || row.FlowData != string(data) {
 					t.Errorf("the server keeps other bytes after %s", e.ops)
 				}
 			}

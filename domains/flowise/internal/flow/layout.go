@@ -141,7 +141,7 @@ func (d *draft) columns(nodes []*draftNode) [][]*draftNode {
 		}
 	}
 	var columns [][]*draftNode
-	for level := 0; level < len(nodes); level++ {
+	for level := range nodes {
 		var column []*draftNode
 		for _, n := range nodes {
 			if depth[n.id] == level {

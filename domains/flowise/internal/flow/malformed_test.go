@@ -15,39 +15,39 @@ import (
 type object = map[string]any
 
 // document decodes flowData for a test to break it.
-func document(t testing.TB, data []byte) object {
-	t.Helper()
+func document(tb testing.TB, data []byte) object {
+	tb.Helper()
 	var doc object
 	if err := json.Unmarshal(data, &doc); err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 	return doc
 }
 
-func encoded(t testing.TB, v any) []byte {
-	t.Helper()
+func encoded(tb testing.TB, v any) []byte {
+	tb.Helper()
 	raw, err := json.Marshal(v)
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 	return raw
 }
 
 // dig walks keys and indexes.
-func dig(t testing.TB, v any, path ...any) any {
-	t.Helper()
+func dig(tb testing.TB, v any, path ...any) any {
+	tb.Helper()
 	for _, at := range path {
 		switch at := at.(type) {
 		case string:
 			m, ok := v.(object)
 			if !ok {
-				t.Fatalf("no object to look for %q in", at)
+				tb.Fatalf("no object to look for %q in", at)
 			}
 			v = m[at]
 		case int:
 			l, ok := v.([]any)
 			if !ok || at >= len(l) {
-				t.Fatalf("no list with item %d", at)
+				tb.Fatalf("no list with item %d", at)
 			}
 			v = l[at]
 		}
@@ -55,12 +55,12 @@ func dig(t testing.TB, v any, path ...any) any {
 	return v
 }
 
-func put(t testing.TB, v, value any, path ...any) {
-	t.Helper()
+func put(tb testing.TB, v, value any, path ...any) {
+	tb.Helper()
 	last, ok := path[len(path)-1].(string)
-	m, isObject := dig(t, v, path[:len(path)-1]...).(object)
+	m, isObject := dig(tb, v, path[:len(path)-1]...).(object)
 	if !ok || !isObject {
-		t.Fatalf("cannot set %v", path)
+		tb.Fatalf("cannot set %v", path)
 	}
 	if value == nil {
 		delete(m, last)
@@ -74,16 +74,16 @@ func put(t testing.TB, v, value any, path ...any) {
 type malformed struct {
 	flow   string
 	kind   flow.Kind
-	damage func(t testing.TB, doc object)
+	damage func(tb testing.TB, doc object)
 	want   []string
 }
 
 func without(path ...any) func(testing.TB, object) {
-	return func(t testing.TB, doc object) { t.Helper(); put(t, doc, nil, path...) }
+	return func(tb testing.TB, doc object) { tb.Helper(); put(tb, doc, nil, path...) }
 }
 
 func with(value any, path ...any) func(testing.TB, object) {
-	return func(t testing.TB, doc object) { t.Helper(); put(t, doc, value, path...) }
+	return func(tb testing.TB, doc object) { tb.Helper(); put(tb, doc, value, path...) }
 }
 
 func malformedFlows() map[string]malformed {
@@ -110,9 +110,9 @@ func malformedFlows() map[string]malformed {
 		"edges are gone":       {flow: chat, damage: with([]any{}, "edges"), want: []string{"INCOMPLETE ending_missing /nodes"}},
 		"a circle": {
 			flow: chat, want: []string{"INCOMPLETE ending_missing /nodes"},
-			damage: func(t testing.TB, doc object) {
-				t.Helper()
-				edges, _ := dig(t, doc, "edges").([]any)
+			damage: func(tb testing.TB, doc object) {
+				tb.Helper()
+				edges, _ := dig(tb, doc, "edges").([]any)
 				doc["edges"] = append(edges, object{"source": "conversationChain_0", "sourceHandle": "a", "target": "chatOpenAI_0", "targetHandle": "b", "id": "c"})
 			},
 		},
@@ -120,9 +120,9 @@ func malformedFlows() map[string]malformed {
 		"handles are wrong":   {flow: chat, damage: with("bogus", "edges", 0, "sourceHandle")},
 		"handles are missing": {flow: chat, damage: without("edges", 0, "targetHandle")},
 		"an id stands twice": {
-			flow: chat, damage: func(t testing.TB, doc object) {
-				t.Helper()
-				nodes, _ := dig(t, doc, "nodes").([]any)
+			flow: chat, damage: func(tb testing.TB, doc object) {
+				tb.Helper()
+				nodes, _ := dig(tb, doc, "nodes").([]any)
 				doc["nodes"] = append(nodes, nodes[1])
 			},
 		},
@@ -148,10 +148,10 @@ func malformedFlows() map[string]malformed {
 		},
 		"a credential at the wrong place": {
 			flow: chat, want: []string{"CREDENTIAL credential_missing /nodes/0/data/credential"},
-			damage: func(t testing.TB, doc object) {
-				t.Helper()
-				put(t, doc, nil, "nodes", 0, "data", "credential")
-				put(t, doc, "x", "nodes", 0, "data", "inputs", "FLOWISE_CREDENTIAL_ID")
+			damage: func(tb testing.TB, doc object) {
+				tb.Helper()
+				put(tb, doc, nil, "nodes", 0, "data", "credential")
+				put(tb, doc, "x", "nodes", 0, "data", "inputs", "FLOWISE_CREDENTIAL_ID")
 			},
 		},
 		"a nested credential is missing": {
@@ -160,11 +160,11 @@ func malformedFlows() map[string]malformed {
 		},
 		"a store without documents": {
 			flow: "retrieval", want: []string{"INCOMPLETE document_missing /nodes/2/data/inputs/document"},
-			damage: func(t testing.TB, doc object) {
-				t.Helper()
-				edges, _ := dig(t, doc, "edges").([]any)
+			damage: func(tb testing.TB, doc object) {
+				tb.Helper()
+				edges, _ := dig(tb, doc, "edges").([]any)
 				doc["edges"] = edges[1:]
-				put(t, doc, "", "nodes", 2, "data", "inputs", "document")
+				put(tb, doc, "", "nodes", 2, "data", "inputs", "document")
 			},
 		},
 		"an output that is not chosen": {
@@ -173,17 +173,17 @@ func malformedFlows() map[string]malformed {
 		},
 		"types that do not fit": {
 			flow: chat, want: []string{"LOGIC edge_types /edges/1"},
-			damage: func(t testing.TB, doc object) {
-				t.Helper()
-				put(t, doc, "conversationChain_0-input-model-BaseChatModel", "edges", 1, "targetHandle")
-				put(t, doc, "{{bufferMemory_0.data.instance}}", "nodes", 2, "data", "inputs", "model")
+			damage: func(tb testing.TB, doc object) {
+				tb.Helper()
+				put(tb, doc, "conversationChain_0-input-model-BaseChatModel", "edges", 1, "targetHandle")
+				put(tb, doc, "{{bufferMemory_0.data.instance}}", "nodes", 2, "data", "inputs", "model")
 			},
 		},
 		"a handle of another anchor": {flow: chat, damage: with("conversationChain_0-input-memory-BaseMemory", "edges", 0, "targetHandle")},
 		"two starts": {
-			flow: "condition", damage: func(t testing.TB, doc object) {
-				t.Helper()
-				edges, _ := dig(t, doc, "edges").([]any)
+			flow: "condition", damage: func(tb testing.TB, doc object) {
+				tb.Helper()
+				edges, _ := dig(tb, doc, "edges").([]any)
 				doc["edges"] = edges[:3]
 			},
 			want: []string{"INCOMPLETE isolated /nodes/4"},

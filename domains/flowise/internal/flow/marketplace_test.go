@@ -55,11 +55,11 @@ func marketplace(t *testing.T) []sample {
 // shipped is read once; it is never changed.
 var shipped = sync.OnceValues(knowledge.Shipped)
 
-func definitions(t testing.TB) *knowledge.Snapshot {
-	t.Helper()
+func definitions(tb testing.TB) *knowledge.Snapshot {
+	tb.Helper()
 	defs, err := shipped()
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 	return defs
 }

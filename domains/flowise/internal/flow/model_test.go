@@ -18,7 +18,7 @@ func model(t *testing.T) string {
 		w.Header().Set("Content-Type", "application/json")
 		if strings.HasSuffix(r.URL.Path, "/embeddings") {
 			var in struct{ Input []any }
-			_ = json.NewDecoder(r.Body).Decode(&in) //nolint:errcheck // a single text is one input
+			_ = json.NewDecoder(r.Body).Decode(&in) // a single text is one input
 			var data []string
 			for i := range max(1, len(in.Input)) {
 				data = append(data, fmt.Sprintf(`{"object":"embedding","index":%d,"embedding":[0.1,0.2,0.3]}`, i))

@@ -61,7 +61,7 @@ func damageMember(random *rand.Rand, v any) {
 // TestLiveCorruption: what passes the validator runs.
 func TestLiveCorruption(t *testing.T) {
 	s := live(t)
-	random := rand.New(rand.NewPCG(5, 18)) //nolint:gosec // the same 200 each time
+	random := rand.New(rand.NewPCG(5, 18))
 	flows := []flow.Result{s.build(t, "custom function"), s.build(t, "condition"), s.build(t, "conversation"), s.build(t, "retrieval")}
 	passed := 0
 	for i := range 200 {

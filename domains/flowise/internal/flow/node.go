@@ -2,6 +2,7 @@ package flow
 
 import (
 	"encoding/json"
+	"slices"
 	"strings"
 
 	"github.com/manifold-run/manifold/domains/flowise/internal/knowledge"
@@ -139,14 +140,7 @@ func reference(id string) string { return "{{" + id + ".data.instance}}" }
 // decides it: by what stands behind the last dash of each.
 func compatible(sourceHandle, targetHandle string) bool {
 	targets := typesOf(targetHandle)
-	for _, t := range typesOf(sourceHandle) {
-		for _, u := range targets {
-			if t == u {
-				return true
-			}
-		}
-	}
-	return false
+	return slices.ContainsFunc(typesOf(sourceHandle), func(t string) bool { return slices.Contains(targets, t) })
 }
 
 func typesOf(handle string) []string {

@@ -12,10 +12,10 @@ import (
 )
 
 // refusal gives "pointer: message" of each fault.
-func refusal(t testing.TB, err error) string {
-	t.Helper()
+func refusal(tb testing.TB, err error) string {
+	tb.Helper()
 	if contracts.CodeOf(err) != contracts.CodeInvalid {
-		t.Fatalf("error %v, want one of code invalid", err)
+		tb.Fatalf("error %v, want one of code invalid", err)
 	}
 	return err.Error()
 }
@@ -105,11 +105,11 @@ func TestOneMistakeIsToldOnce(t *testing.T) {
 }
 
 // value gives an input of a node.
-func value(t testing.TB, g *flow.Graph, node, name string) string {
-	t.Helper()
+func value(tb testing.TB, g *flow.Graph, node, name string) string {
+	tb.Helper()
 	n, ok := g.Node(node)
 	if !ok {
-		t.Fatalf("there is no node %s", node)
+		tb.Fatalf("there is no node %s", node)
 	}
 	raw, _ := n.Input(name)
 	return string(raw)

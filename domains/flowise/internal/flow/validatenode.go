@@ -272,10 +272,12 @@ func (c *checker) checkCredential(n *checkedNode, def *knowledge.Definition) {
 		return
 	}
 	message := fmt.Sprintf("%s needs a credential of type %s", n.id, strings.Join(p.CredentialNames, " or "))
-	for _, wrong := range []string{"credential", nestedCredential} {
-		if value, there := n.Input(wrong); there && !falsy(value) {
-			message += "; the one in inputs." + wrong + " is not looked at"
-		}
+	misplaced := slices.ContainsFunc([]string{"credential", nestedCredential}, func(key string) bool {
+		value, there := n.Input(key)
+		return there && !falsy(value)
+	})
+	if misplaced {
+		message += "; the one among the inputs is not looked at"
 	}
 	c.lacking(n, Credential, "credential_missing", "/data/credential", message, "bind a credential with BindCredential")
 }
