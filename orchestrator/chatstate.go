@@ -3,6 +3,7 @@ package orchestrator
 import (
 	"context"
 	"slices"
+	"time"
 
 	"github.com/manifold-run/manifold/contracts"
 	"github.com/manifold-run/manifold/orchestrator/access"
@@ -42,6 +43,33 @@ func (s *Service) Refresh(ctx context.Context, who access.Principal, from ChatSt
 	state, err := s.chatState(ctx, who, from.SessionID, from.turn, from.RunID, from.After)
 	state.Notice = from.Notice
 	return state, err
+}
+
+// Await refreshes a state until nothing runs any more, at most as long as wait
+// says.
+func (s *Service) Await(ctx context.Context, who access.Principal, from ChatState, wait time.Duration) (ChatState, error) {
+	state := from
+	err := s.hub.until(ctx, from.SessionID, wait, func(ctx context.Context) (bool, error) {
+		var err error
+		state, err = s.Refresh(ctx, who, state)
+		return !state.Running, err
+	})
+	return state, err
+}
+
+// Follow gives the events of a session after a number, waiting for the first
+// of them at most as long as wait says.
+func (s *Service) Follow(ctx context.Context, who access.Principal, sessionID string, after int64, wait time.Duration) ([]contracts.Event, error) {
+	if _, err := s.readSession(ctx, who, sessionID); err != nil {
+		return nil, err
+	}
+	var events []contracts.Event
+	err := s.hub.until(ctx, sessionID, wait, func(ctx context.Context) (bool, error) {
+		var err error
+		events, err = s.runs.Events(ctx, sessionID, after, eventPage(0))
+		return len(events) > 0, err
+	})
+	return events, err
 }
 
 // chatState reads where a chat stands: narrowed to a turn or to a run, or, with

@@ -48,6 +48,8 @@ type Config struct {
 	PublicDomainsOnly bool
 	// ForwardedUser is the header in which frontend keys say who is asking.
 	ForwardedUser string
+	// Frontends says what to believe of chat frontends.
+	Frontends httpapi.FrontendConfig
 	// SessionsPerMinute bounds how often one caller may start a session in the
 	// long run [30], SessionBurst how many at once [10].
 	SessionsPerMinute, SessionBurst int

@@ -109,11 +109,15 @@ func (a *App) wireFaces(ctx context.Context, webhooks *webhook.Guard) error {
 	if a.sender, err = webhook.New(webhook.Config{Key: key, Guard: webhooks, Now: a.cfg.Now, Logger: a.cfg.Logger}, a.store); err != nil {
 		return err
 	}
+	marker, err := a.secret(ctx, "chat_marker_key")
+	if err != nil {
+		return err
+	}
 	a.api, err = httpapi.New(httpapi.Config{ //nolint:contextcheck // requests bring contexts of their own
 		ForwardedUser: a.cfg.ForwardedUser, RequestsPerMinute: a.cfg.RequestsPerMinute,
-		Burst: a.cfg.RequestBurst, Version: a.cfg.Version, Now: a.cfg.Now, Logger: a.cfg.Logger,
+		Burst: a.cfg.RequestBurst, Frontends: a.cfg.Frontends, Version: a.cfg.Version, Now: a.cfg.Now, Logger: a.cfg.Logger,
 	}, httpapi.Deps{
-		Service: a.service, Registry: a.registry, Keys: a.keys, Unregistered: a.domains.Forget,
+		Service: a.service, Registry: a.registry, Keys: a.keys, Unregistered: a.domains.Forget, MarkerKey: marker,
 		WebhookKey: contracts.WebhookKey{KeyID: a.sender.KeyID(), Key: base64.StdEncoding.EncodeToString(key)},
 	})
 	return err

@@ -29,7 +29,7 @@ func (s *Server) adapt(r route) gin.HandlerFunc {
 	return func(c *gin.Context) {
 		k := &call{gin: c}
 		if !r.public {
-			who, err := s.authenticate(c)
+			who, err := s.identify(c)
 			if err != nil {
 				s.fail(c, err)
 				return

@@ -68,12 +68,16 @@ func complete(p contracts.Problem, code int) contracts.Problem {
 func (s *Server) fail(c *gin.Context, err error) {
 	p := problemOf(err)
 	if p.Status >= http.StatusInternalServerError && c.Request.Context().Err() == nil {
-		s.cfg.Logger.ErrorContext(
-			c.Request.Context(), "request failed",
-			slog.String("request_id", requestID(c)), slog.String("route", c.FullPath()), slog.Any("error", err),
-		)
+		s.log(c, err)
 	}
 	s.write(c, p)
+}
+
+func (s *Server) log(c *gin.Context, err error) {
+	s.cfg.Logger.ErrorContext(
+		c.Request.Context(), "request failed",
+		slog.String("request_id", requestID(c)), slog.String("route", c.FullPath()), slog.Any("error", err),
+	)
 }
 
 func (s *Server) write(c *gin.Context, p contracts.Problem) {
@@ -84,6 +88,14 @@ func (s *Server) write(c *gin.Context, p contracts.Problem) {
 	case contracts.CodeRateLimited, contracts.CodeUnavailable, contracts.CodeLeaseLost:
 		c.Header("Retry-After", retryAfter(p.Data))
 	default:
+	}
+	if forOpenAI(c) {
+		status := p.Status
+		if status == http.StatusConflict {
+			status = http.StatusBadRequest // clients repeat a 409 by themselves
+		}
+		c.AbortWithStatusJSON(status, openAIError(p))
+		return
 	}
 	body, err := json.Marshal(p)
 	if err != nil {

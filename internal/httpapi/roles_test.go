@@ -99,6 +99,12 @@ func permissions() []permission {
 		{"DELETE /v1/keys/{id}", func(c *scene) string { return "/v1/keys/" + c.key }, nil, "admin", 403},
 
 		{"POST /v1/audit/verify", nil, is(`{}`), "operator admin", 403},
+
+		{"GET /v1/sessions/{id}/stream", session("/stream"), nil, "operator admin", 404},
+		{"GET /v1/runs/{id}/stream", run("/stream"), nil, "operator admin", 404},
+		{"GET /v1/models", nil, nil, everybody, 403},
+		{"GET /v1/models/{id}", is("/v1/models/manifold"), nil, everybody, 403},
+		{"POST /v1/chat/completions", nil, is(`{"model":"manifold","messages":[{"role":"user","content":"buy me a pony"}]}`), everybody, 403},
 	}
 }
 

@@ -64,5 +64,12 @@ func (s *Server) routes() []route {
 		{get, "/v1/webhooks/key", false, s.webhookKey},
 
 		{post, "/v1/audit/verify", false, s.audit},
+
+		{get, "/v1/sessions/:id/stream", false, s.streamSession},
+		{get, "/v1/runs/:id/stream", false, s.streamRun},
+
+		{get, "/v1/models", false, s.listModels},
+		{get, "/v1/models/:id", false, s.showModel},
+		{post, "/v1/chat/completions", false, s.complete},
 	}
 }

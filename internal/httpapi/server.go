@@ -12,6 +12,7 @@ import (
 	"github.com/manifold-run/manifold/contracts"
 	"github.com/manifold-run/manifold/orchestrator"
 	"github.com/manifold-run/manifold/orchestrator/access"
+	"github.com/manifold-run/manifold/orchestrator/chat"
 	"github.com/manifold-run/manifold/orchestrator/registry"
 )
 
@@ -30,6 +31,13 @@ type Config struct {
 	// RequestsPerMinute bounds the requests of one caller in the long run
 	// [1200], Burst those at once [200].
 	RequestsPerMinute, Burst int
+	// Frontends says whom to believe what chat frontends say of their users.
+	Frontends FrontendConfig
+	// Heartbeat is how often a quiet stream gives a sign of life [15s].
+	Heartbeat time.Duration
+	// ChatWait is how long a chat that is not streamed waits for an answer [50s],
+	// ChatStream how long one that is streamed [30m].
+	ChatWait, ChatStream time.Duration
 	// Version is what /health tells.
 	Version string
 	Now     func() time.Time
@@ -43,6 +51,9 @@ type Deps struct {
 	Keys     *access.Keys
 	// WebhookKey is shown to admins, for the receivers of webhooks.
 	WebhookKey contracts.WebhookKey
+	// MarkerKey signs what ties a chat's history to its session; at least 32
+	// bytes.
+	MarkerKey []byte
 	// Unregistered is told which domain is gone; it may be nil.
 	Unregistered func(domain string)
 }
@@ -56,6 +67,8 @@ type Server struct {
 	webhook  contracts.WebhookKey
 	gone     func(domain string)
 	limiter  *limiter
+	signer   chat.Signer
+	retried  *retried
 	engine   *gin.Engine
 }
 
@@ -66,7 +79,12 @@ func New(cfg Config, deps Deps) (*Server, error) {
 	if deps.Service == nil || deps.Registry == nil || deps.Keys == nil {
 		return nil, errors.New("httpapi: service, registry and keys are needed")
 	}
+	if len(deps.MarkerKey) < 32 {
+		return nil, errors.New("httpapi: a marker key of at least 32 bytes is needed")
+	}
 	cfg.ForwardedUser = cmp.Or(cfg.ForwardedUser, "Manifold-User")
+	cfg.Heartbeat = cmp.Or(cfg.Heartbeat, 15*time.Second)
+	cfg.ChatWait, cfg.ChatStream = cmp.Or(cfg.ChatWait, 50*time.Second), cmp.Or(cfg.ChatStream, 30*time.Minute)
 	if cfg.Now == nil {
 		cfg.Now = time.Now
 	}
@@ -76,6 +94,7 @@ func New(cfg Config, deps Deps) (*Server, error) {
 	s := &Server{
 		cfg: cfg, service: deps.Service, registry: deps.Registry, keys: deps.Keys, webhook: deps.WebhookKey, gone: deps.Unregistered,
 		limiter: newLimiter(cmp.Or(cfg.RequestsPerMinute, 1200), cmp.Or(cfg.Burst, 200), cfg.Now),
+		signer:  chat.NewSigner(deps.MarkerKey), retried: newRetried(cfg.Now),
 	}
 	if s.gone == nil {
 		s.gone = func(string) {}
@@ -102,7 +121,9 @@ func (s *Server) build() error {
 }
 
 // ServeHTTP answers one request.
-func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) { s.engine.ServeHTTP(w, r) }
+func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	s.engine.ServeHTTP(w, chatPath(r))
+}
 
 // HTTPServer makes a server for the handler with the times that keep slow
 // clients from holding connections, and still let a request wait as long as

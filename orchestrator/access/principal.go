@@ -34,6 +34,23 @@ func (p Principal) Person() string {
 	return ""
 }
 
+// ForPerson gives the principal of a frontend's key for the person whom the
+// frontend vouches for, with no more than these roles; nil leaves those of the
+// key. All other keys stay who they are.
+func (p Principal) ForPerson(name string, roles []Role) (Principal, error) {
+	if p.Kind != KindFrontend {
+		return p, nil
+	}
+	if !nameForm.MatchString(name) {
+		return p, contracts.Errorf(contracts.CodeInvalid, "the forwarded user must match %s", nameForm)
+	}
+	p.Forwarded = name
+	if roles != nil {
+		p.Roles = slices.DeleteFunc(slices.Clone(p.Roles), func(r Role) bool { return !slices.Contains(roles, r) })
+	}
+	return p, nil
+}
+
 // Subject identifies the caller everywhere: in owners, requesters, decisions
 // and rate limits. It is the person's name, or for programs "service:name" and
 // "frontend:name"; people's names hold no colon, so nobody can pose as another

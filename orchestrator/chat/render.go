@@ -1,9 +1,9 @@
 package chat
 
 import (
+	"encoding/json"
 	"fmt"
-	"maps"
-	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/manifold-run/manifold/contracts"
@@ -62,78 +62,36 @@ func table(out *strings.Builder, b contracts.Block) {
 		cells := make([]string, len(row))
 		for i, v := range row {
 			if v != nil {
-				cells[i] = Escape(fmt.Sprint(v))
+				cells[i] = Escape(Value(v))
 			}
 		}
 		out.WriteString("| " + strings.Join(cells, " | ") + " |\n")
 	}
 }
 
-// Questions writes what waits for a person, with how to answer.
-func Questions(open []contracts.Interrupt) string {
-	var parts []string
-	for _, i := range open {
-		if i.Type.Expires() {
-			parts = append(parts, gate(i))
-			continue
-		}
-		parts = append(parts, question(i))
-	}
-	return strings.Join(parts, "\n\n")
-}
-
-func gate(i contracts.Interrupt) string {
-	var out strings.Builder
-	fmt.Fprintf(&out, "**%s** `%s`\n\n", Escape(i.Prompt), i.Code)
-	if i.Action != nil {
-		out.WriteString("| parameter | value |\n| --- | --- |\n")
-		for _, name := range slices.Sorted(maps.Keys(i.Action.Parameters)) {
-			fmt.Fprintf(&out, "| %s | %s |\n", Escape(name), Escape(fmt.Sprint(i.Action.Parameters[name])))
+// Value writes a value of JSON as people write it.
+func Value(v any) string {
+	switch v := v.(type) {
+	case nil:
+		return ""
+	case string:
+		return v
+	case float64:
+		return strconv.FormatFloat(v, 'f', -1, 64)
+	case map[string]any, []any:
+		if raw, err := json.Marshal(v); err == nil {
+			return string(raw)
 		}
 	}
-	for _, d := range i.Difference {
-		fmt.Fprintf(&out, "\nchanged: %s from %s to %s\n", Escape(d.Pointer), Escape(fmt.Sprint(d.Before)), Escape(fmt.Sprint(d.After)))
-	}
-	fmt.Fprintf(&out, "\nRisk: %s. Why: %s.", i.RiskLevel, Escape(i.Reason))
-	fmt.Fprintf(&out, "\n\nReply `approve %s` or `reject %s`.", i.Code, i.Code)
-	return out.String()
-}
-
-func question(i contracts.Interrupt) string {
-	var out strings.Builder
-	out.WriteString("**" + Escape(i.Prompt) + "**")
-	for n, o := range i.Options {
-		fmt.Fprintf(&out, "\n%d. %s", n+1, Escape(o.Label))
-	}
-	return out.String()
-}
-
-// FollowUps are the commands that fit where a session stands; frontends show
-// them as buttons.
-func FollowUps(r contracts.SessionResponse) []string {
-	out := []string{}
-	for _, i := range r.Interrupts {
-		switch {
-		case i.Type.Expires():
-			out = append(out, "Approve "+i.Code, "Reject "+i.Code)
-		case len(i.Options) > 0 && len(r.Interrupts) == 1:
-			for n, o := range i.Options {
-				if n < 4 {
-					out = append(out, o.Label)
-				}
-			}
-		}
-	}
-	if r.Status == contracts.SessionRunning {
-		out = append(out, "Status", "Cancel")
-	}
-	return out
+	return fmt.Sprint(v)
 }
 
 var escaper = strings.NewReplacer(
-	"\\", "\\\\", "|", "\\|", "<", "&lt;", ">", "&gt;", "`", "\\`", "*", "\\*", "_", "\\_", "[", "\\[", "]", "\\]",
-	"#", "\\#", "\n", " ", "\r", " ", "◁", "&#9665;", "{{", "{\u200b{",
+	"\\", "\\\\", "|", "\\|", "&", "&amp;", "<", "&lt;", ">", "&gt;", "`", "\\`", "*", "\\*", "_", "\\_", "~", "\\~",
+	"[", "\\[", "]", "\\]", "#", "\\#", "$", "\\$", "\n", " ", "\r", " ", "◁", "&#9665;", "{{", "{\u200b{",
 )
 
-// Escape makes text show as it is in Markdown, whatever it contains.
+// Escape makes text show as it is in Markdown, whatever it contains: no markup,
+// no formula, no think tag, no template of the frontend. A bare address may
+// still be shown as a link to itself.
 func Escape(s string) string { return escaper.Replace(s) }

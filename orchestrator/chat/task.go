@@ -2,7 +2,10 @@ package chat
 
 import (
 	"encoding/json"
+	"regexp"
 	"strings"
+
+	"github.com/manifold-run/manifold/contracts"
 )
 
 // Task is a background call of a frontend: it is answered at once, in the form
@@ -22,6 +25,8 @@ const (
 	TaskMerge        Task = "moa_response_generation"
 	TaskMemory       Task = "memory_review"
 	TaskCompaction   Task = "context_compaction"
+	// TaskPlainTitle is LibreChat's: it takes the reply as it is.
+	TaskPlainTitle Task = "plain_title"
 )
 
 // Request is what the recognition of a task looks at.
@@ -43,7 +48,8 @@ var shapes = []struct {
 	words string
 }{
 	{TaskTitle, "generate a concise, 3-5 word title"},
-	{TaskTitle, "provide a concise, 5-word-or-less title"},
+	{TaskPlainTitle, "provide a concise, 5-word-or-less title"},
+	{TaskPlainTitle, "a concise title in the detected language"},
 	{TaskTags, "generate 1-3 broad tags"},
 	{TaskFollowUps, "suggest 3-5 relevant follow-up questions"},
 	{TaskQueries, "analyze the chat history to determine the necessity of generating search queries"},
@@ -80,6 +86,21 @@ func Recognize(r Request) (Task, bool) {
 	return "", false
 }
 
+// spoken finds the first words of a person in the prompt of a task: Open WebUI
+// and LibreChat each have their own way to write a history.
+var spoken = regexp.MustCompile(`(?m)^(?:USER|User|Human): *(.+)$`)
+
+// FirstWords makes a title of the first words of a person in the prompt of a
+// task.
+func FirstWords(prompt string) string {
+	m := spoken.FindStringSubmatch(prompt)
+	if m == nil {
+		return "Chat"
+	}
+	words := strings.Fields(m[1])
+	return contracts.CleanSummary(strings.Join(words[:min(len(words), 6)], " "))
+}
+
 // TaskContext is what the answers to tasks are made of.
 type TaskContext struct {
 	// Title is the name of the session, Domain that of the model.
@@ -95,9 +116,9 @@ func TaskReply(t Task, c TaskContext) string {
 	}
 	switch t {
 	case TaskTitle:
-		return asJSON(map[string]any{"title": c.Title})
+		return asJSON(map[string]any{"title": "📋 " + c.Title})
 	case TaskTags:
-		return asJSON(map[string]any{"tags": []string{c.Domain}})
+		return asJSON(map[string]any{"tags": []string{c.Domain, "Agents"}})
 	case TaskFollowUps:
 		return asJSON(map[string]any{"follow_ups": c.FollowUps})
 	case TaskQueries:

@@ -1,0 +1,188 @@
+package httpapi
+
+import (
+	"fmt"
+	"net/http"
+	"runtime/debug"
+	"strings"
+	"time"
+
+	"github.com/manifold-run/manifold/contracts"
+	"github.com/manifold-run/manifold/execution"
+	"github.com/manifold-run/manifold/orchestrator"
+	"github.com/manifold-run/manifold/orchestrator/access"
+	"github.com/manifold-run/manifold/orchestrator/chat"
+)
+
+// completion is the answer to a chat that is not streamed.
+type completion struct {
+	ID      string             `json:"id"`
+	Object  string             `json:"object"`
+	Created int64              `json:"created"`
+	Model   string             `json:"model"`
+	Choices []completionChoice `json:"choices"`
+	Usage   usage              `json:"usage"`
+}
+
+type completionChoice struct {
+	Index        int               `json:"index"`
+	Message      completionMessage `json:"message"`
+	FinishReason string            `json:"finish_reason"`
+}
+
+type completionMessage struct {
+	Role    string `json:"role"`
+	Content string `json:"content"`
+}
+
+type usage struct {
+	Prompt     int `json:"prompt_tokens"`
+	Completion int `json:"completion_tokens"`
+	Total      int `json:"total_tokens"`
+}
+
+func usageOf(t contracts.Tokens) usage {
+	return usage{Prompt: t.In, Completion: t.Out, Total: t.In + t.Out}
+}
+
+// complete is the chat door: POST /v1/chat/completions.
+func (s *Server) complete(k *call) error {
+	request, err := k.chatRequest()
+	if err != nil {
+		return err
+	}
+	domain, ok := modelDomain(s.registry.Catalog(), request.Model)
+	if !ok {
+		s.write(k.gin, noModel(request.Model))
+		return nil
+	}
+	if task, is := request.task(k.gin.Request.Header); is {
+		return s.answerTask(k, request, domain, task)
+	}
+	if err := s.limiter.take(k.who.Subject()); err != nil {
+		return err
+	}
+	if err := k.who.May(access.ActionStartSession); err != nil {
+		return err
+	}
+	turn, err := s.chatTurn(k, request, domain)
+	if err != nil {
+		return err
+	}
+	k.unhurried()
+	if request.Stream {
+		return s.streamChat(k, request, turn)
+	}
+	return s.answerChat(k, request, turn)
+}
+
+// unhurried lifts the time limits of the connection from a request that waits
+// on purpose; each write of a stream sets its own.
+func (k *call) unhurried() {
+	control := http.NewResponseController(k.gin.Writer)
+	_ = control.SetReadDeadline(time.Time{})  // a writer without deadlines has no limits to lift
+	_ = control.SetWriteDeadline(time.Time{}) // as above
+}
+
+// answerChat answers in one piece: what there is after a while. What still runs
+// goes on.
+func (s *Server) answerChat(k *call, request chatRequest, turn orchestrator.ChatTurn) error {
+	state, err := s.take(k, turn)
+	if err != nil {
+		return err
+	}
+	if state.SessionID != "" && state.Running {
+		if state, err = s.service.Await(k.ctx(), k.who, state, s.cfg.ChatWait); err != nil {
+			return err
+		}
+	}
+	return k.ok(s.completion(request.Model, s.content(k, state), state.Tokens))
+}
+
+func (s *Server) completion(model, content string, tokens contracts.Tokens) completion {
+	return completion{
+		ID: "chatcmpl-" + execution.NewID("m"), Object: "chat.completion", Created: s.cfg.Now().Unix(), Model: model, Usage: usageOf(tokens),
+		Choices: []completionChoice{{Message: completionMessage{Role: "assistant", Content: content}, FinishReason: "stop"}},
+	}
+}
+
+// take has the message taken to its end, even if its sender goes away: what was
+// said is said.
+func (s *Server) take(k *call, turn orchestrator.ChatTurn) (state orchestrator.ChatState, err error) {
+	ctx, cancel := orchestrator.Patiently(k.ctx())
+	defer cancel()
+	defer func() {
+		if caught := recover(); caught != nil {
+			err = fmt.Errorf("panic: %v\n%s", caught, debug.Stack())
+		}
+	}()
+	return s.service.Chat(ctx, k.who, turn)
+}
+
+// shown is a state as the rendering takes it.
+func (k *call) shown(state orchestrator.ChatState) chat.Turn {
+	t := chat.Turn{
+		Notice: state.Notice, Answer: state.Answer, Open: state.Open, MayApprove: state.MayApprove,
+		Running: state.Running, Waits: state.Waits, Rich: k.openWebUI(),
+	}
+	if state.Plan != nil {
+		t.Steps, t.Mermaid = state.Plan.Rows, state.Plan.Mermaid
+	}
+	return t
+}
+
+// content is the whole text of an answer: what is to be read, and the marker
+// that ties the next message to it.
+func (s *Server) content(k *call, state orchestrator.ChatState) string {
+	text := chat.Compose(k.shown(state))
+	if state.SessionID == "" {
+		return text
+	}
+	m := chat.Marker{SessionID: state.SessionID}
+	for _, i := range state.Open {
+		m.Codes = append(m.Codes, i.Code)
+	}
+	return text + "\n\n" + s.signer.Line(m, k.who.Subject())
+}
+
+// openWebUI tells whether the frontend is an Open WebUI, which understands more
+// than others.
+func (k *call) openWebUI() bool {
+	for name := range k.gin.Request.Header {
+		if strings.HasPrefix(name, "X-Openwebui-") {
+			return true
+		}
+	}
+	return false
+}
+
+// answerTask answers a background call at once, out of what is known of the
+// chat; nothing is begun.
+func (s *Server) answerTask(k *call, request chatRequest, domain string, task chat.Task) error {
+	prompt := strings.Join(request.texts("user"), "\n")
+	t := orchestrator.ChatTurn{Conversation: conversation(k.gin.Request.Header)}
+	if m, ok := s.signer.Read(prompt, k.who.Subject()); ok {
+		t.Marked, t.SessionID = true, m.SessionID
+	}
+	state, known, err := s.service.Conversation(k.ctx(), k.who, t)
+	if err != nil {
+		return err
+	}
+	context := chat.TaskContext{Title: chat.FirstWords(prompt), Domain: "Manifold"}
+	for _, d := range s.registry.Catalog().Domains {
+		if d.Name == domain && d.Manifest.Title != "" {
+			context.Domain = d.Manifest.Title
+		}
+	}
+	if known {
+		context.Title, context.FollowUps = state.Name, chat.FollowUps(k.shown(state))
+	}
+	reply := chat.TaskReply(task, context)
+	if !request.Stream {
+		return k.ok(s.completion(request.Model, reply, contracts.Tokens{}))
+	}
+	stream := s.newChatStream(k, request)
+	stream.begin()
+	stream.text(reply)
+	return stream.end(request, "stop", contracts.Tokens{})
+}

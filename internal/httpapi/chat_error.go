@@ -1,0 +1,87 @@
+package httpapi
+
+import (
+	"net/http"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/gin-gonic/gin"
+
+	"github.com/manifold-run/manifold/contracts"
+)
+
+// chatPaths are the roots of what OpenAI's clients ask for. All of them get
+// errors in the form that these clients read, also where there is nothing.
+func chatPaths() []string {
+	return []string{
+		"/v1/models", "/v1/chat", "/v1/completions", "/v1/responses", "/v1/embeddings", "/v1/audio", "/v1/images",
+		"/v1/files", "/v1/moderations", "/v1/assistants", "/v1/threads", "/v1/fine_tuning", "/v1/batches",
+	}
+}
+
+// chatPath finds the route that a frontend means: people leave out the /v1 or
+// write slashes twice. It is no redirect, because clients follow one with a GET.
+func chatPath(r *http.Request) *http.Request {
+	meant := path.Clean(r.URL.Path)
+	for _, short := range []string{"/models", "/chat/completions", "/completions", "/responses", "/embeddings"} {
+		if meant == short || short == "/models" && path.Dir(meant) == short {
+			meant = "/v1" + meant
+		}
+	}
+	if meant == r.URL.Path || !isChatPath(meant) {
+		return r
+	}
+	out := r.Clone(r.Context())
+	out.URL.Path, out.URL.RawPath = meant, ""
+	return out
+}
+
+func isChatPath(p string) bool {
+	return slices.ContainsFunc(chatPaths(), func(root string) bool { return p == root || strings.HasPrefix(p, root+"/") })
+}
+
+func forOpenAI(c *gin.Context) bool { return isChatPath(c.Request.URL.Path) }
+
+// openAIFailure is how OpenAI's clients read an error.
+type openAIFailure struct {
+	Error openAIProblem `json:"error"`
+}
+
+type openAIProblem struct {
+	Message string  `json:"message"`
+	Type    string  `json:"type"`
+	Param   *string `json:"param"`
+	Code    string  `json:"code"`
+}
+
+func openAIError(p contracts.Problem) openAIFailure {
+	out := openAIProblem{Message: p.Detail, Type: "invalid_request_error", Code: string(p.Code)}
+	for i, f := range p.Faults {
+		if i == 0 {
+			out.Param = &f.Pointer
+		}
+		out.Message += "; " + f.Pointer + " " + f.Message
+	}
+	switch {
+	case p.Status == http.StatusUnauthorized:
+		out.Type, out.Code = "authentication_error", "invalid_api_key"
+	case p.Status == http.StatusForbidden:
+		out.Type = "permission_error"
+	case p.Status == http.StatusTooManyRequests:
+		out.Type, out.Code = "rate_limit_error", "rate_limit_exceeded"
+	case p.Status == http.StatusNotFound && out.Code == string(contracts.CodeNotFound):
+		out.Code = "unsupported_endpoint"
+	case p.Status >= http.StatusInternalServerError:
+		out.Type = "server_error"
+	}
+	if out.Message == "" {
+		out.Message = http.StatusText(p.Status)
+	}
+	return openAIFailure{Error: out}
+}
+
+// noModel is a not_found that tells of a model, not of an endpoint.
+func noModel(id string) contracts.Problem {
+	return complete(contracts.Problem{Code: "model_not_found", Detail: "there is no model " + id + "; GET /v1/models lists them"}, http.StatusNotFound)
+}

@@ -1,0 +1,149 @@
+package httpapi
+
+import (
+	"cmp"
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/json"
+	"net/http"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/gin-gonic/gin"
+
+	"github.com/manifold-run/manifold/contracts"
+	"github.com/manifold-run/manifold/orchestrator/access"
+)
+
+// FrontendConfig says what to believe of what a chat frontend tells about its
+// users. It counts only for keys of the kind frontend.
+type FrontendConfig struct {
+	// JWTSecret checks the signed user of Open WebUI
+	// (FORWARD_USER_INFO_HEADER_JWT_SECRET). With one, unsigned user headers are
+	// refused.
+	JWTSecret []byte
+	// Roles are the roles that a user of the frontend has by the frontend's own
+	// role, never more than those of the key [admin: viewer, operator, approver;
+	// user: viewer, operator; pending: none].
+	Roles map[string][]access.Role
+}
+
+func (f FrontendConfig) roles(name string) []access.Role {
+	if name == "" {
+		return nil // the frontend does not say: those of the key
+	}
+	if roles, ok := f.Roles[name]; ok {
+		return slices.Concat([]access.Role{}, roles)
+	}
+	switch name {
+	case "admin":
+		return []access.Role{access.RoleViewer, access.RoleOperator, access.RoleApprover}
+	case "user":
+		return []access.Role{access.RoleViewer, access.RoleOperator}
+	default:
+		return []access.Role{}
+	}
+}
+
+// identify authenticates. Chat frontends speak for their users, in headers that
+// count nowhere else; how often they may ask is bounded where it is known
+// whether they ask by themselves.
+func (s *Server) identify(c *gin.Context) (access.Principal, error) {
+	if !forOpenAI(c) {
+		return s.authenticate(c)
+	}
+	scheme, text, _ := strings.Cut(c.GetHeader("Authorization"), " ")
+	if !strings.EqualFold(scheme, "Bearer") {
+		return access.Principal{}, contracts.Errorf(contracts.CodeUnauthorized, "send an API key as Authorization: Bearer mfk_…")
+	}
+	who, err := s.keys.Authenticate(c.Request.Context(), strings.TrimSpace(text), c.GetHeader(s.cfg.ForwardedUser))
+	if err != nil {
+		return who, err
+	}
+	if who, err = s.forwarded(c.Request.Header, who); err != nil {
+		return who, err
+	}
+	c.Set(keySubject, who.Subject())
+	return who, nil
+}
+
+// chatUser is who a frontend says is asking.
+type chatUser struct {
+	ID    string `json:"sub"`
+	Email string `json:"email"`
+	Role  string `json:"role"`
+}
+
+// name is what the person is called here: the address, because the same person
+// may also have a key of their own under it, and nobody may be their own second
+// pair of eyes.
+func (u chatUser) name() string { return cmp.Or(strings.ToLower(u.Email), u.ID) }
+
+func (s *Server) forwarded(h http.Header, who access.Principal) (access.Principal, error) {
+	if who.Kind != access.KindFrontend {
+		return who, nil
+	}
+	plain := chatUser{
+		ID:    cmp.Or(h.Get("X-OpenWebUI-User-Id"), h.Get("X-User-Id")),
+		Email: cmp.Or(h.Get("X-OpenWebUI-User-Email"), h.Get("X-User-Email")),
+		Role:  strings.ToLower(cmp.Or(h.Get("X-OpenWebUI-User-Role"), h.Get("X-User-Role"))),
+	}
+	signed := h.Get("X-OpenWebUI-User-Jwt")
+	if len(s.cfg.Frontends.JWTSecret) > 0 {
+		switch {
+		case signed != "":
+			user, err := verifyUser(signed, s.cfg.Frontends.JWTSecret, s.cfg.Now())
+			if err != nil {
+				return who, err
+			}
+			return who.ForPerson(user.name(), s.cfg.Frontends.roles(cmp.Or(strings.ToLower(user.Role), "user")))
+		case plain.name() != "" || who.Forwarded != "":
+			return who, contracts.Errorf(contracts.CodeUnauthorized, "this server takes only signed users (X-OpenWebUI-User-Jwt)")
+		}
+		return who, nil
+	}
+	if plain.name() == "" {
+		return who, nil
+	}
+	return who.ForPerson(plain.name(), s.cfg.Frontends.roles(plain.Role))
+}
+
+// verifyUser checks the HS256 token that Open WebUI signs its user with.
+func verifyUser(token string, secret []byte, now time.Time) (chatUser, error) {
+	refused := contracts.Errorf(contracts.CodeUnauthorized, "the signed user is not valid; is the secret the same on both sides?")
+	parts := strings.Split(token, ".")
+	if len(parts) != 3 {
+		return chatUser{}, refused
+	}
+	var head struct {
+		Alg string `json:"alg"`
+	}
+	var claims struct {
+		chatUser
+		Issuer  string  `json:"iss"`
+		Expires float64 `json:"exp"`
+		Begins  float64 `json:"nbf"`
+	}
+	mac := hmac.New(sha256.New, secret)
+	mac.Write([]byte(parts[0] + "." + parts[1]))
+	sig, err := base64.RawURLEncoding.DecodeString(parts[2])
+	if err != nil || !hmac.Equal(sig, mac.Sum(nil)) || !decodeSegment(parts[0], &head) || head.Alg != "HS256" || !decodeSegment(parts[1], &claims) {
+		return chatUser{}, refused
+	}
+	at := float64(now.Unix())
+	const skew = 30
+	switch {
+	case claims.Issuer != "open-webui" || claims.name() == "":
+		return chatUser{}, refused
+	case claims.Expires == 0 || at > claims.Expires+skew || at < claims.Begins-skew:
+		return chatUser{}, contracts.Errorf(contracts.CodeUnauthorized, "the signed user has expired; do the clocks agree?")
+	}
+	return claims.chatUser, nil
+}
+
+func decodeSegment(text string, v any) bool {
+	raw, err := base64.RawURLEncoding.DecodeString(text)
+	return err == nil && json.Unmarshal(raw, v) == nil
+}

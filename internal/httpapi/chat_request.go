@@ -1,0 +1,266 @@
+package httpapi
+
+import (
+	"cmp"
+	"encoding/json"
+	"net/http"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/manifold-run/manifold/contracts"
+	"github.com/manifold-run/manifold/execution"
+	"github.com/manifold-run/manifold/orchestrator"
+	"github.com/manifold-run/manifold/orchestrator/chat"
+)
+
+// MaxChatBody bounds a chat's history: frontends put pictures into it.
+const MaxChatBody = 50 << 20
+
+// chatRequest is as much of a chat completion's body as matters here. What
+// else frontends send, and all tools but the approval card, is ignored.
+type chatRequest struct {
+	Model         string        `json:"model"`
+	Messages      []chatMessage `json:"messages"`
+	Stream        bool          `json:"stream"`
+	StreamOptions struct {
+		IncludeUsage bool `json:"include_usage"`
+	} `json:"stream_options"`
+	Tools []struct {
+		Function struct {
+			Name string `json:"name"`
+		} `json:"function"`
+	} `json:"tools"`
+}
+
+type chatMessage struct {
+	Role       string      `json:"role"`
+	Content    chatContent `json:"content"`
+	ToolCallID string      `json:"tool_call_id"`
+}
+
+// chatContent is the text of a message, which comes as a text or in parts.
+type chatContent string
+
+// UnmarshalJSON takes a text, the text parts of a list, or null.
+func (c *chatContent) UnmarshalJSON(raw []byte) error {
+	var text string
+	if json.Unmarshal(raw, &text) == nil {
+		*c = chatContent(text)
+		return nil
+	}
+	var parts []struct {
+		Type string `json:"type"`
+		Text string `json:"text"`
+	}
+	if err := json.Unmarshal(raw, &parts); err != nil {
+		return contracts.Errorf(contracts.CodeInvalid, "the content of a message must be a text or a list of parts")
+	}
+	var texts []string
+	for _, p := range parts {
+		if p.Type == "text" {
+			texts = append(texts, p.Text)
+		}
+	}
+	*c = chatContent(strings.Join(texts, "\n"))
+	return nil
+}
+
+func (k *call) chatRequest() (chatRequest, error) {
+	var r chatRequest
+	raw, err := k.raw(MaxChatBody)
+	if err != nil {
+		return r, err
+	}
+	if err := json.Unmarshal(raw, &r); err != nil {
+		return r, contracts.Errorf(contracts.CodeInvalid, "the body is no chat completion request: %w", err)
+	}
+	if len(r.Messages) == 0 {
+		return r, contracts.Invalid("the request is not valid", contracts.Fault{Pointer: "/messages", Message: "must have at least one message"})
+	}
+	return r, nil
+}
+
+func (r chatRequest) offers(tool string) bool {
+	for _, t := range r.Tools {
+		if t.Function.Name == tool {
+			return true
+		}
+	}
+	return false
+}
+
+// texts gives the texts of the messages of a role, in order.
+func (r chatRequest) texts(role string) []string {
+	var out []string
+	for _, m := range r.Messages {
+		if m.Role == role {
+			out = append(out, string(m.Content))
+		}
+	}
+	return out
+}
+
+// task tells whether the frontend asks by itself.
+func (r chatRequest) task(h http.Header) (chat.Task, bool) {
+	header, has := given(h, "X-OpenWebUI-Task")
+	return chat.Recognize(chat.Request{
+		Header: header, HasHeader: has, Stream: r.Stream, HasTools: len(r.Tools) > 0,
+		System: strings.Join(r.texts("system"), "\n"), Users: r.texts("user"),
+	})
+}
+
+// given reads a header that an admin has to set up. A place that the frontend
+// did not fill in counts as not sent.
+func given(h http.Header, name string) (string, bool) {
+	values, sent := h[http.CanonicalHeaderKey(name)]
+	if !sent || len(values) == 0 || strings.HasPrefix(values[0], "{{") {
+		return "", false
+	}
+	return strings.TrimSpace(values[0]), true
+}
+
+// conversation is the frontend's id of the chat. Those of temporary chats are
+// shared by all of them, and count for nothing.
+func conversation(h http.Header) string {
+	for _, name := range []string{"X-OpenWebUI-Chat-Id", "X-Conversation-Id", "X-Chat-Id", "X-Session-Id"} {
+		id, _ := given(h, name)
+		if id != "" && id != "new" && len(id) <= 255 && !strings.HasPrefix(id, "local:") {
+			return id
+		}
+	}
+	return ""
+}
+
+// chatTurn reads out of a history what is said now, and what it is said to.
+func (s *Server) chatTurn(k *call, r chatRequest, domain string) (orchestrator.ChatTurn, error) {
+	h, subject := k.gin.Request.Header, k.who.Subject()
+	t := orchestrator.ChatTurn{Conversation: conversation(h), Model: domain}
+	last := r.Messages[len(r.Messages)-1]
+	users := r.texts("user")
+	if answer, ok := lastAnswer(r.Messages); ok {
+		t.Continued = true
+		if m, ok := s.signer.Read(answer, subject); ok {
+			t.Marked, t.SessionID, t.Shown = true, m.SessionID, m.Codes
+		}
+	}
+	switch {
+	case last.Role == "tool":
+		t.Look = true
+		if m, ok := s.signer.ReadCard(last.ToolCallID, subject); ok {
+			t.SessionID = m.SessionID
+			t.Card = cardAnswer(string(last.Content), m.Codes[0])
+		}
+		return t, nil
+	case last.Role == "assistant": // "continue" asks for more of the same answer
+		t.Look = true
+		return t, nil
+	case len(users) == 0:
+		return t, contracts.Invalid("the request is not valid", contracts.Fault{Pointer: "/messages", Message: "must have a message of the user"})
+	}
+	t.Message, t.Quoted = chat.Unwrap(users[len(users)-1])
+	t.Key = messageKey(h, len(users), t.Message)
+	if t.Conversation == "" && !t.Marked {
+		t.Conversation = s.retried.conversation(subject, r, h.Get("X-Stainless-Retry-Count"))
+	}
+	return t, nil
+}
+
+// lastAnswer is the last message of ours in a history.
+func lastAnswer(messages []chatMessage) (string, bool) {
+	for i := len(messages) - 1; i >= 0; i-- {
+		if messages[i].Role == "assistant" {
+			return string(messages[i].Content), true
+		}
+	}
+	return "", false
+}
+
+// messageKey identifies a user's message. The words belong to it: the same id
+// comes again with other words when somebody regenerates with an instruction.
+func messageKey(h http.Header, position int, words string) string {
+	hash := contracts.HashBytes([]byte(words))[:16]
+	for _, name := range []string{"X-OpenWebUI-User-Message-Id", "Idempotency-Key"} {
+		if id, _ := given(h, name); id != "" && len(id) <= 200 {
+			return id + ":" + hash
+		}
+	}
+	return "message-" + strconv.Itoa(position) + ":" + hash
+}
+
+// cardAnswer reads the answer of an approval card. Whatever is not clearly one
+// of its two options is none.
+func cardAnswer(text, code string) *orchestrator.ChatCard {
+	var answer struct {
+		Status  string `json:"status"`
+		Answers map[string]struct {
+			Type  string `json:"type"`
+			Label string `json:"label"`
+		} `json:"answers"`
+	}
+	label := strings.TrimSpace(text)
+	if json.Unmarshal([]byte(text), &answer) == nil {
+		chosen := answer.Answers[cardQuestion]
+		if answer.Status != "answered" || chosen.Type != "option" {
+			return nil
+		}
+		label = chosen.Label
+	}
+	switch label {
+	case cardApprove:
+		return &orchestrator.ChatCard{Code: code, Decision: contracts.DecisionApprove}
+	case cardReject:
+		return &orchestrator.ChatCard{Code: code, Decision: contracts.DecisionReject}
+	}
+	return nil
+}
+
+// retried gives the repeats that OpenAI's clients make by themselves the
+// conversation of the first try, where nothing else ties them together.
+type retried struct {
+	now func() time.Time
+
+	mu   sync.Mutex // guards seen
+	seen map[string]firstTry
+}
+
+type firstTry struct {
+	conversation string
+	at           time.Time
+}
+
+const (
+	retryWindow = 15 * time.Minute
+	maxRetried  = 10_000
+)
+
+func newRetried(now func() time.Time) *retried {
+	return &retried{now: now, seen: map[string]firstTry{}}
+}
+
+// conversation takes the count that clients send, "" if they send none.
+func (r *retried) conversation(subject string, request chatRequest, count string) string {
+	fresh := "request:" + execution.NewID("req")
+	hash, err := contracts.Hash(map[string]any{"subject": subject, "model": request.Model, "messages": request.Messages})
+	if count == "" || err != nil {
+		return fresh
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	now := r.now()
+	if first, ok := r.seen[hash]; ok && count != "0" && now.Sub(first.at) < retryWindow {
+		return first.conversation
+	}
+	if len(r.seen) >= maxRetried {
+		for name, first := range r.seen {
+			if now.Sub(first.at) >= retryWindow {
+				delete(r.seen, name)
+			}
+		}
+	}
+	if len(r.seen) < maxRetried {
+		r.seen[hash] = firstTry{conversation: fresh, at: now}
+	}
+	return cmp.Or(r.seen[hash].conversation, fresh)
+}

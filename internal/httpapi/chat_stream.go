@@ -1,0 +1,347 @@
+package httpapi
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"github.com/manifold-run/manifold/contracts"
+	"github.com/manifold-run/manifold/execution"
+	"github.com/manifold-run/manifold/orchestrator"
+	"github.com/manifold-run/manifold/orchestrator/chat"
+)
+
+// chunk is one piece of a streamed answer. Choices is always there: OpenAI's
+// clients fail without.
+type chunk struct {
+	ID      string        `json:"id"`
+	Object  string        `json:"object"`
+	Created int64         `json:"created"`
+	Model   string        `json:"model"`
+	Choices []chunkChoice `json:"choices"`
+	Usage   *usage        `json:"usage,omitempty"`
+	// Event is an event of Open WebUI, for it alone.
+	Event *frontendEvent `json:"event,omitempty"`
+}
+
+type chunkChoice struct {
+	Index        int     `json:"index"`
+	Delta        delta   `json:"delta"`
+	FinishReason *string `json:"finish_reason"`
+}
+
+type delta struct {
+	Role      string     `json:"role,omitempty"`
+	Content   *string    `json:"content,omitempty"`
+	Reasoning string     `json:"reasoning_content,omitempty"`
+	ToolCalls []toolCall `json:"tool_calls,omitempty"`
+}
+
+type toolCall struct {
+	Index    int          `json:"index"`
+	ID       string       `json:"id"`
+	Type     string       `json:"type"`
+	Function toolFunction `json:"function"`
+}
+
+type toolFunction struct {
+	Name      string `json:"name"`
+	Arguments string `json:"arguments"`
+}
+
+type frontendEvent struct {
+	Type string `json:"type"`
+	Data any    `json:"data"`
+}
+
+type statusData struct {
+	Description string `json:"description"`
+	Done        bool   `json:"done"`
+}
+
+const (
+	// maxPiece keeps every line under 64 KiB, however much of it is escaped.
+	maxPiece = 8 << 10
+	// statusEvery bounds status events: a frontend stores each.
+	statusEvery = time.Second
+	// soon is how long a message may take to be refused with a status of its own.
+	soon = 100 * time.Millisecond
+)
+
+// chatStream writes a streamed answer; one goroutine uses it.
+type chatStream struct {
+	*sse
+
+	head   chunk
+	rich   bool
+	now    func() time.Time
+	status time.Time // of the last status event
+}
+
+func (s *Server) newChatStream(k *call, r chatRequest) *chatStream {
+	return &chatStream{
+		sse: newSSE(k.gin.Writer, s.cfg.Now), rich: k.openWebUI(), now: s.cfg.Now,
+		head: chunk{ID: "chatcmpl-" + execution.NewID("m"), Object: "chat.completion.chunk", Created: s.cfg.Now().Unix(), Model: r.Model},
+	}
+}
+
+func (c *chatStream) send(choices []chunkChoice, change func(*chunk)) {
+	out := c.head
+	out.Choices = choices
+	if out.Choices == nil {
+		out.Choices = []chunkChoice{}
+	}
+	if change != nil {
+		change(&out)
+	}
+	c.data(encode(out))
+}
+
+// encode makes JSON on one line.
+func encode(v any) []byte {
+	var buf bytes.Buffer
+	enc := json.NewEncoder(&buf)
+	enc.SetEscapeHTML(false)
+	if enc.Encode(v) != nil {
+		return []byte(`{"choices":[]}`) // plain structs of texts always encode
+	}
+	return bytes.TrimSpace(buf.Bytes())
+}
+
+// begin sends the role, so that the frontend knows that it is understood.
+func (c *chatStream) begin() {
+	c.open()
+	c.send([]chunkChoice{{Delta: delta{Role: "assistant", Content: new("")}}}, nil)
+}
+
+// text sends a part of the answer, in pieces.
+func (c *chatStream) text(s string) {
+	for piece := range pieces(s) {
+		c.send([]chunkChoice{{Delta: delta{Content: new(piece)}}}, nil)
+	}
+}
+
+// pieces cuts a text between characters.
+func pieces(s string) func(yield func(string) bool) {
+	return func(yield func(string) bool) {
+		for s != "" {
+			n := min(len(s), maxPiece)
+			for n < len(s) && n > maxPiece-utf8.UTFMax && !utf8.RuneStart(s[n]) {
+				n--
+			}
+			if !yield(s[:n]) {
+				return
+			}
+			s = s[n:]
+		}
+	}
+}
+
+// progress sends what happens, for everybody as reasoning, which frontends fold.
+func (c *chatStream) progress(e contracts.Event) {
+	line := chat.Progress(e)
+	if line == "" {
+		return
+	}
+	c.send([]chunkChoice{{Delta: delta{Reasoning: chat.Escape(line) + "\n\n"}}}, nil)
+	if c.rich && c.now().Sub(c.status) >= statusEvery {
+		c.event("status", statusData{Description: line})
+		c.status = c.now()
+	}
+}
+
+func (c *chatStream) event(kind string, data any) {
+	c.send(nil, func(out *chunk) { out.Event = &frontendEvent{Type: kind, Data: data} })
+}
+
+// end finishes the answer: a status that is left open would shimmer for ever.
+func (c *chatStream) end(r chatRequest, reason string, tokens contracts.Tokens) error {
+	c.send([]chunkChoice{{FinishReason: &reason}}, nil)
+	if r.StreamOptions.IncludeUsage {
+		c.send(nil, func(out *chunk) { out.Usage = new(usageOf(tokens)) })
+	}
+	c.data([]byte("[DONE]"))
+	return nil
+}
+
+// fail ends a stream that has begun already with an error.
+func (c *chatStream) fail(p contracts.Problem) {
+	if !c.status.IsZero() {
+		c.event("status", statusData{Description: "It did not work", Done: true})
+	}
+	c.data(encode(openAIError(p)))
+	c.data([]byte("[DONE]"))
+}
+
+// streamChat answers while it happens. The request never waits for a person,
+// and what runs goes on when the reader has gone.
+func (s *Server) streamChat(k *call, request chatRequest, turn orchestrator.ChatTurn) error {
+	type taken struct {
+		state orchestrator.ChatState
+		err   error
+	}
+	done := make(chan taken, 1)
+	go func() {
+		state, err := s.take(k, turn)
+		done <- taken{state, err}
+	}()
+	stream := s.newChatStream(k, request)
+	timer := time.NewTimer(soon)
+	defer timer.Stop()
+	for {
+		select {
+		case t := <-done:
+			if t.err != nil && !stream.opened {
+				return t.err
+			}
+			if !stream.opened {
+				stream.begin()
+			}
+			if t.err == nil {
+				t.err = s.tell(k, request, stream, t.state)
+			}
+			if t.err != nil && k.ctx().Err() == nil {
+				s.log(k.gin, t.err)
+			}
+			if t.err != nil {
+				stream.fail(problemOf(t.err))
+			}
+			return nil
+		case <-timer.C: // the goroutine is waited for even if the reader has gone
+			if !stream.opened {
+				stream.begin()
+			} else {
+				stream.comment("keep-alive")
+			}
+			timer.Reset(s.cfg.Heartbeat)
+		}
+	}
+}
+
+// tell streams what happens until nothing runs any more, then the answer.
+func (s *Server) tell(k *call, request chatRequest, stream *chatStream, state orchestrator.ChatState) error {
+	ctx, cancel := context.WithTimeout(k.ctx(), s.cfg.ChatStream)
+	defer cancel()
+	state, err := s.watch(ctx, k, stream, state)
+	if err != nil && ctx.Err() != nil && k.ctx().Err() == nil {
+		err = nil // it takes longer than anybody looks at a chat
+	}
+	if err != nil {
+		return err
+	}
+	if !stream.status.IsZero() {
+		stream.event("status", statusData{Description: summary(state), Done: true})
+	}
+	stream.text(s.content(k, state))
+	if stream.rich && len(state.Open) > 0 {
+		stream.event("chat:message:follow_ups", map[string]any{"follow_ups": chat.FollowUps(k.shown(state))})
+	}
+	if card, ok := s.card(k, request, state); ok {
+		stream.send([]chunkChoice{{Delta: delta{ToolCalls: []toolCall{card}}}}, nil)
+		return stream.end(request, "tool_calls", state.Tokens)
+	}
+	return stream.end(request, "stop", state.Tokens)
+}
+
+func summary(state orchestrator.ChatState) string {
+	switch {
+	case len(state.Open) > 0:
+		return "Waits for a person"
+	case state.Running, state.Waits:
+		return "Goes on by itself"
+	default:
+		return "Done"
+	}
+}
+
+// watch sends the events of the turn's run. The state is read before the
+// events: once it says that nothing runs, the events after it are all there.
+func (s *Server) watch(ctx context.Context, k *call, stream *chatStream, state orchestrator.ChatState) (orchestrator.ChatState, error) {
+	if state.RunID == "" {
+		return state, nil
+	}
+	for seen := state.After; ; {
+		next, err := s.service.Refresh(ctx, k.who, state)
+		if err != nil {
+			return state, err
+		}
+		state = next
+		wait := time.Duration(0)
+		if state.Running {
+			wait = min(statusEvery, s.cfg.Heartbeat)
+		}
+		events, err := s.service.Follow(ctx, k.who, state.SessionID, seen, wait)
+		if err != nil {
+			return state, err
+		}
+		for _, e := range events {
+			if seen = e.Seq; e.RunID == state.RunID {
+				stream.progress(e)
+			}
+		}
+		if len(events) == 0 && !state.Running {
+			return state, nil
+		}
+		stream.keepAlive(s.cfg.Heartbeat)
+		if stream.err != nil {
+			return state, stream.err
+		}
+	}
+}
+
+// The words of an approval card.
+const (
+	cardTool     = "ask_user"
+	cardQuestion = "decision"
+	cardApprove  = "Approve"
+	cardReject   = "Reject"
+)
+
+type cardArguments struct {
+	Questions []cardAsks `json:"questions"`
+	Timeout   int        `json:"timeout_ms"`
+}
+
+type cardAsks struct {
+	ID         string       `json:"id"`
+	Header     string       `json:"header"`
+	Question   string       `json:"question"`
+	Options    []cardOption `json:"options"`
+	AllowOther bool         `json:"allow_other"`
+}
+
+type cardOption struct {
+	Label       string `json:"label"`
+	Description string `json:"description"`
+}
+
+// card is an approval as a native card, where the frontend offers them: for one
+// gate that the reader may approve. It must be the only tool call.
+func (s *Server) card(k *call, r chatRequest, state orchestrator.ChatState) (toolCall, bool) {
+	if !r.offers(cardTool) || len(state.Open) != 1 || len(state.MayApprove) != 1 {
+		return toolCall{}, false
+	}
+	gate := state.Open[0]
+	arguments := cardArguments{Timeout: 240_000, Questions: []cardAsks{{
+		ID: cardQuestion, Header: "Approval " + gate.Code, Question: cutText(gate.Prompt, 480), AllowOther: true,
+		Options: []cardOption{
+			{cardApprove, "Do exactly what is shown, once"},
+			{cardReject, "Do not do it"},
+		},
+	}}}
+	return toolCall{
+		ID: s.signer.Card(chat.Marker{SessionID: state.SessionID, Codes: []string{gate.Code}}, k.who.Subject()), Type: "function",
+		Function: toolFunction{Name: cardTool, Arguments: string(encode(arguments))},
+	}, true
+}
+
+func cutText(s string, most int) string {
+	runes := []rune(strings.Join(strings.Fields(s), " "))
+	if len(runes) <= most {
+		return string(runes)
+	}
+	return string(runes[:most-1]) + "…"
+}

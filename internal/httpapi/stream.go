@@ -1,0 +1,118 @@
+package httpapi
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"strconv"
+
+	"github.com/manifold-run/manifold/contracts"
+	"github.com/manifold-run/manifold/orchestrator"
+)
+
+// streamSession sends the events of a session as they happen.
+func (s *Server) streamSession(k *call) error {
+	return s.stream(k, "", func(ctx context.Context, after int64) (*orchestrator.Listener, error) {
+		return s.service.Listen(ctx, k.who, k.param("id"), after)
+	})
+}
+
+// streamRun sends the events of one run, and ends with it.
+func (s *Server) streamRun(k *call) error {
+	return s.stream(k, k.param("id"), func(ctx context.Context, after int64) (*orchestrator.Listener, error) {
+		return s.service.ListenRun(ctx, k.who, k.param("id"), after)
+	})
+}
+
+type listen func(ctx context.Context, after int64) (*orchestrator.Listener, error)
+
+func (s *Server) stream(k *call, runID string, listen listen) error {
+	after, err := k.place()
+	if err != nil {
+		return err
+	}
+	lost := false
+	l, err := listen(k.ctx(), after)
+	if errors.Is(err, orchestrator.ErrReset) {
+		lost = true
+		l, err = listen(k.ctx(), 0)
+	}
+	if err != nil {
+		return err
+	}
+	defer l.Close()
+	k.unhurried()
+	out := newSSE(k.gin.Writer, s.cfg.Now)
+	if !lost && runID != "" && after > 0 && s.over(k, runID, after) {
+		k.gin.Status(http.StatusNoContent) // tells browsers not to come back
+		return nil
+	}
+	out.open()
+	out.comment("stream")
+	if lost {
+		out.event(0, "reset", []byte(`{"reason":"there is no such place; this is the beginning"}`))
+	}
+	s.pump(k, out, l, runID)
+	return nil
+}
+
+// over tells whether a run had ended by the place that the reader has seen.
+func (s *Server) over(k *call, runID string, after int64) bool {
+	view, err := s.service.Run(k.ctx(), k.who, runID, 0)
+	if err != nil || !view.State.Terminal() {
+		return false
+	}
+	events, err := s.service.RunEvents(k.ctx(), k.who, runID, after, 1)
+	return err == nil && len(events) == 0
+}
+
+// pump sends events until the reader or the server goes, or the run has ended.
+func (s *Server) pump(k *call, out *sse, l *orchestrator.Listener, runID string) {
+	for out.err == nil {
+		events, err := l.Next(k.ctx(), s.cfg.Heartbeat)
+		switch {
+		case k.ctx().Err() != nil:
+			out.event(0, "bye", []byte(`{"reason":"the server is going away; come back"}`))
+			return
+		case errors.Is(err, orchestrator.ErrReset):
+			out.event(0, "reset", []byte(`{"reason":"this reader is too slow; come back with the last id"}`))
+			return
+		case err != nil:
+			s.log(k.gin, err)
+			out.event(0, "bye", []byte(`{"reason":"the events cannot be read now; come back"}`))
+			return
+		}
+		for _, e := range events {
+			if runID != "" && e.RunID != runID {
+				continue
+			}
+			out.event(e.Seq, "", encode(e))
+			if runID != "" && e.Type == contracts.EventDone {
+				out.event(0, "bye", []byte(`{"reason":"the run has ended"}`))
+				return
+			}
+		}
+		if out.keepAlive(s.cfg.Heartbeat); len(events) == 0 && !s.stillMay(k) {
+			return
+		}
+	}
+}
+
+// stillMay asks again whether the key counts: a stream must not outlive it.
+func (s *Server) stillMay(k *call) bool {
+	_, err := s.identify(k.gin)
+	code := contracts.CodeOf(err)
+	return code != contracts.CodeUnauthorized && code != contracts.CodeForbidden
+}
+
+// place is where the reader was: browsers say it in a header when they come
+// back, others in the query.
+func (k *call) place() (int64, error) {
+	if text := k.gin.GetHeader("Last-Event-ID"); text != "" {
+		if n, err := strconv.ParseInt(text, 10, 64); err == nil && n >= 0 {
+			return n, nil
+		}
+		return 0, contracts.Errorf(contracts.CodeInvalid, "the Last-Event-ID must be a whole number from 0")
+	}
+	return k.number("after")
+}

@@ -1,0 +1,76 @@
+package httpapi
+
+import (
+	"bytes"
+	"net/http"
+	"strconv"
+	"time"
+)
+
+// writePatience is how long one write may take: a reader who takes nothing for
+// that long is gone.
+const writePatience = 30 * time.Second
+
+// sse writes server-sent events. After an error it writes nothing more.
+type sse struct {
+	w       http.ResponseWriter
+	control *http.ResponseController
+	now     func() time.Time
+	opened  bool
+	last    time.Time
+	err     error
+}
+
+func newSSE(w http.ResponseWriter, now func() time.Time) *sse {
+	return &sse{w: w, control: http.NewResponseController(w), now: now}
+}
+
+// open sends the headers.
+func (s *sse) open() {
+	h := s.w.Header()
+	h.Set("Content-Type", "text/event-stream; charset=utf-8")
+	h.Set("Cache-Control", "no-cache, no-store")
+	h.Set("X-Accel-Buffering", "no") // nginx would hold the stream back
+	s.w.WriteHeader(http.StatusOK)
+	s.opened, s.last = true, s.now()
+}
+
+// data sends one event without a name.
+func (s *sse) data(body []byte) { s.write([]byte("data: "), body, []byte("\n\n")) }
+
+// event sends one event with its place in the stream and, unless it is empty,
+// its name.
+func (s *sse) event(id int64, name string, body []byte) {
+	var head bytes.Buffer
+	if id > 0 {
+		head.WriteString("id: " + strconv.FormatInt(id, 10) + "\n")
+	}
+	if name != "" {
+		head.WriteString("event: " + name + "\n")
+	}
+	head.WriteString("data: ")
+	s.write(head.Bytes(), body, []byte("\n\n"))
+}
+
+// comment sends what readers ignore.
+func (s *sse) comment(text string) { s.write([]byte(": " + text + "\n\n")) }
+
+// keepAlive gives a sign of life if there was none for a while.
+func (s *sse) keepAlive(every time.Duration) {
+	if s.now().Sub(s.last) >= every {
+		s.comment("keep-alive")
+	}
+}
+
+func (s *sse) write(parts ...[]byte) {
+	if s.err != nil {
+		return
+	}
+	// The deadline of the whole answer would cut a stream; each write has its own.
+	_ = s.control.SetWriteDeadline(time.Now().Add(writePatience)) // without support there is none
+	_, s.err = s.w.Write(bytes.Join(parts, nil))
+	if s.err == nil {
+		s.err = s.control.Flush()
+	}
+	s.last = s.now()
+}

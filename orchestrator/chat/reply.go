@@ -1,0 +1,174 @@
+package chat
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/manifold-run/manifold/contracts"
+)
+
+// Turn is what a chat shows of where it stands.
+type Turn struct {
+	// Notice is the reply to a command, Markdown of our own.
+	Notice string
+	Answer *contracts.Answer
+	Open   []contracts.Interrupt
+	// MayApprove are the codes of those gates that the reader may approve.
+	MayApprove []string
+	// Steps and Mermaid are the plan of the run, if it is worth showing.
+	Steps   []contracts.PlanRow
+	Mermaid string
+	// Running says that the run goes on although this reply ends; Waits that it
+	// waits for something that is no person.
+	Running, Waits bool
+	// Rich tells that the frontend folds <details> and draws mermaid.
+	Rich bool
+}
+
+// Compose writes the whole reply of a turn. It is never empty: frontends keep
+// waiting for a reply without text.
+func Compose(t Turn) string {
+	var parts []string
+	for _, part := range []string{t.Notice, Render(t.Answer), plan(t), questions(t)} {
+		if part != "" {
+			parts = append(parts, part)
+		}
+	}
+	switch {
+	case t.Running:
+		parts = append(parts, "It is still running. Write `status` to see how far it is, or `cancel`.")
+	case t.Waits:
+		parts = append(parts, "It waits for its turn, or for a service that is busy, and goes on by itself. Write `status` to see how far it is.")
+	case len(parts) == 0:
+		parts = append(parts, "There is nothing to show.")
+	}
+	return strings.Join(parts, "\n\n")
+}
+
+// plan shows the steps of a run while a person has to decide about it.
+func plan(t Turn) string {
+	if len(t.Steps) < 2 || len(t.Open) == 0 {
+		return ""
+	}
+	var out strings.Builder
+	if t.Rich {
+		fmt.Fprintf(&out, "<details>\n<summary>Plan: %d steps</summary>\n\n", len(t.Steps))
+	}
+	out.WriteString("| # | step | after | risk | approval |\n| --- | --- | --- | --- | --- |\n")
+	for _, r := range t.Steps {
+		fmt.Fprintf(&out, "| %s | %s | %s | %s | %s |\n",
+			Escape(r.NodeID), Escape(r.Step), Escape(strings.Join(r.DependsOn, ", ")), Escape(string(r.Risk)), Escape(r.Approval))
+	}
+	if t.Rich {
+		if t.Mermaid != "" && !strings.Contains(t.Mermaid, "```") {
+			out.WriteString("\n```mermaid\n" + strings.TrimSpace(t.Mermaid) + "\n```\n")
+		}
+		out.WriteString("\n</details>")
+	}
+	return strings.TrimRight(out.String(), "\n")
+}
+
+// questions writes what waits for a person, with how to answer.
+func questions(t Turn) string {
+	var parts []string
+	for _, i := range t.Open {
+		if i.Type.Expires() {
+			parts = append(parts, gate(i, slices.Contains(t.MayApprove, i.Code)))
+			continue
+		}
+		parts = append(parts, question(i))
+	}
+	return strings.Join(parts, "\n\n")
+}
+
+func gate(i contracts.Interrupt, mayApprove bool) string {
+	var out strings.Builder
+	fmt.Fprintf(&out, "**%s** `%s`\n\n", Escape(i.Prompt), i.Code)
+	if i.Action != nil {
+		out.WriteString("| parameter | value |\n| --- | --- |\n")
+		for _, name := range slices.Sorted(maps.Keys(i.Action.Parameters)) {
+			fmt.Fprintf(&out, "| %s | %s |\n", Escape(name), Escape(Value(i.Action.Parameters[name])))
+		}
+	}
+	for _, d := range i.Difference {
+		fmt.Fprintf(&out, "\nchanged: %s from %s to %s\n", Escape(d.Pointer), Escape(Value(d.Before)), Escape(Value(d.After)))
+	}
+	fmt.Fprintf(&out, "\nRisk: %s. Why: %s.", Escape(string(i.RiskLevel)), Escape(strings.TrimRight(i.Reason, ".")))
+	if i.ExpiresAt != nil {
+		fmt.Fprintf(&out, " Open until %s.", i.ExpiresAt.UTC().Format("2006-01-02 15:04 UTC"))
+	}
+	if mayApprove {
+		fmt.Fprintf(&out, "\n\nReply `approve %s` or `reject %s`.", i.Code, i.Code)
+	} else {
+		fmt.Fprintf(&out, "\n\nSomebody else has to approve it, with `approve %s`. You can withdraw it: `reject %s`.", i.Code, i.Code)
+	}
+	return out.String()
+}
+
+func question(i contracts.Interrupt) string {
+	var out strings.Builder
+	out.WriteString("**" + Escape(i.Prompt) + "**\n")
+	for n, o := range i.Options {
+		fmt.Fprintf(&out, "\n%d. %s", n+1, Escape(o.Label))
+		if o.Detail != "" {
+			out.WriteString(" – " + Escape(o.Detail))
+		}
+	}
+	return strings.TrimRight(out.String(), "\n")
+}
+
+// FollowUps are the commands that fit where a chat stands; frontends show them
+// as buttons.
+func FollowUps(t Turn) []string {
+	out := []string{}
+	for _, i := range t.Open {
+		switch {
+		case i.Type.Expires():
+			if slices.Contains(t.MayApprove, i.Code) {
+				out = append(out, "Approve "+i.Code)
+			}
+			out = append(out, "Reject "+i.Code)
+		case len(t.Open) == 1:
+			for n, o := range i.Options {
+				if n < 4 {
+					out = append(out, o.Label)
+				}
+			}
+		}
+	}
+	if t.Running || t.Waits {
+		out = append(out, "Status", "Cancel")
+	}
+	return out
+}
+
+// Progress writes one event as a line of plain text, "" if it is no news to
+// people.
+func Progress(e contracts.Event) string {
+	name := e.NodeName
+	if name == "" {
+		name = e.NodeID
+	}
+	line := func(mark, text string) string {
+		if e.Summary != "" {
+			text += ": " + e.Summary
+		}
+		return mark + " " + contracts.CleanSummary(text)
+	}
+	switch e.Type {
+	case contracts.EventNodeStart:
+		return "· " + contracts.CleanSummary(name)
+	case contracts.EventNodeEnd:
+		return line("✓", name)
+	case contracts.EventNodeError:
+		return line("✗", name)
+	case contracts.EventInterrupt:
+		return "? " + contracts.CleanSummary(e.Summary)
+	case contracts.EventInterruptResolved:
+		return line("=", e.Status)
+	case contracts.EventToolCallStart, contracts.EventToolCallEnd, contracts.EventExpand, contracts.EventVerdict, contracts.EventDone:
+	}
+	return ""
+}
