@@ -31,6 +31,9 @@ test-e2e: ## run only the tests of the whole: crashes, restarts, faults
 test-flowise: ## run the Flowise domain's tests against a real Flowise, installed and started here
 	REQUIRE_FLOWISE=1 domains/flowise/testserver/run.sh $(GO) test -count=1 -timeout 20m ./domains/flowise/...
 
+test-intent: ## measure the matcher on public sets in MANIFOLD_INTENT_DATA
+	$(GO) test -count=1 -timeout 20m -v -run 'Floor' ./intent/eval
+
 check: format vet lint tidy race ## all that must hold before a commit is shared
 	@echo "check: all of it holds"
 

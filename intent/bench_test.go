@@ -2,6 +2,8 @@ package intent_test
 
 import (
 	"fmt"
+	"runtime"
+	"slices"
 	"strings"
 	"testing"
 
@@ -51,7 +53,7 @@ func generated(n, examples int) *contracts.Catalog {
 	return catalogOf(fmt.Sprintf("generated-%d-%d", n, examples), manifests...)
 }
 
-func benchmarkUnderstand(b *testing.B, n int) {
+func benchmarkUnderstand(b *testing.B, n int, settled bool) {
 	b.Helper()
 	catalog := generated(n, 10)
 	adapter, err := intent.NewAdapter(intent.Config{})
@@ -59,6 +61,9 @@ func benchmarkUnderstand(b *testing.B, n int) {
 		b.Fatal(err)
 	}
 	adapter.Prepare(catalog)
+	if settled {
+		settle(b, adapter, catalog)
+	}
 	noun, kind := word(n/2), word(n/2*31+7)
 	messages := []string{
 		fmt.Sprintf("please inspect the %s of %s %s-17 since 2026-05-01", noun, kind, noun[:2]),
@@ -74,17 +79,73 @@ func benchmarkUnderstand(b *testing.B, n int) {
 	}
 }
 
-func BenchmarkUnderstand20(b *testing.B) { benchmarkUnderstand(b, 20) }
+func BenchmarkUnderstand20(b *testing.B) { benchmarkUnderstand(b, 20, true) }
 
-func BenchmarkUnderstand1k(b *testing.B) { benchmarkUnderstand(b, 1000) }
+func BenchmarkUnderstand1k(b *testing.B) { benchmarkUnderstand(b, 1000, true) }
 
-func BenchmarkUnderstand10k(b *testing.B) { benchmarkUnderstand(b, 10000) }
+func BenchmarkUnderstand10k(b *testing.B) { benchmarkUnderstand(b, 10000, true) }
 
-func BenchmarkIndex10k(b *testing.B) {
-	catalog := generated(10000, 10)
+func BenchmarkUnderstandUntrained10k(b *testing.B) { benchmarkUnderstand(b, 10000, false) }
+
+func benchmarkIndex(b *testing.B, n int) {
+	b.Helper()
+	catalog := generated(n, 10)
+	b.ReportMetric(0, "MiB") // until it is known
 	for b.Loop() {
-		if x := intent.NewIndex(catalog); x.Size() != 10000 {
+		before := heap()
+		x := intent.NewIndex(catalog)
+		b.ReportMetric(float64(heap()-before)/(1<<20), "MiB")
+		if x.Size() != n {
 			b.Fatalf("the index has %d capabilities", x.Size())
 		}
+	}
+}
+
+// heap is what is in use after everything else was collected.
+func heap() uint64 {
+	runtime.GC()
+	var m runtime.MemStats
+	runtime.ReadMemStats(&m)
+	return m.HeapAlloc
+}
+
+func BenchmarkIndex1k(b *testing.B) { benchmarkIndex(b, 1000) }
+
+func BenchmarkIndex10k(b *testing.B) { benchmarkIndex(b, 10000) }
+
+func benchmarkSettle(b *testing.B, n int) {
+	b.Helper()
+	catalog := generated(n, 10)
+	catalog.Snapshot = "" // so that no index is kept
+	adapter := newAdapter(b, intent.Config{})
+	for b.Loop() {
+		before := heap()
+		x := settle(b, adapter, catalog)
+		b.ReportMetric(float64(heap()-before)/(1<<20), "MiB")
+		if x.Provisional() {
+			b.Fatal("the index is not settled")
+		}
+	}
+}
+
+func BenchmarkSettle1k(b *testing.B) { benchmarkSettle(b, 1000) }
+
+func BenchmarkSettle10k(b *testing.B) { benchmarkSettle(b, 10000) }
+
+// BenchmarkAddOne10k adds a domain of one capability to a registry of 10,000.
+func BenchmarkAddOne10k(b *testing.B) {
+	before := generated(10000, 10)
+	adapter := newAdapter(b, intent.Config{})
+	adapter.Prepare(before)
+	one := generated(1, 10).Domains[0]
+	one.Name = "late"
+	for i := 0; b.Loop(); i++ {
+		after := contracts.NewCatalog(fmt.Sprintf("after-%d", i), append(slices.Clone(before.Domains), one), nil)
+		if x := adapter.Prepare(after); x.Size() < 10000 {
+			b.Fatalf("the index has %d capabilities", x.Size())
+		}
+		b.StopTimer()
+		adapter.Prepare(before)
+		b.StartTimer()
 	}
 }

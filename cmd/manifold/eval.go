@@ -74,31 +74,49 @@ func (c *cli) eval(ctx context.Context, files []string, f evalFlags) error {
 		}
 		reports = append(reports, report)
 	}
+	var advice []eval.Advice
 	if len(f.manifests) > 0 {
-		report, err := c.evalManifests(ctx, f)
+		report, found, err := c.evalManifests(ctx, f)
 		if err != nil {
 			return err
 		}
-		reports = append(reports, report)
+		reports, advice = append(reports, report), found
 	}
-	return c.show(reports, func() {
+	return c.show(evaluation{reports, advice}, func() {
 		for _, r := range reports {
 			c.out.printf("%s", r.Text())
 			c.wrong(r, f.wrong)
 		}
+		for _, a := range advice {
+			c.out.printf("%s: %s\n  %s\n", a.Capability, oneLine(a.Problem), a.Fix)
+		}
 	})
 }
 
-func (c *cli) evalManifests(ctx context.Context, f evalFlags) (eval.Report, error) {
+// evaluation is what --json shows.
+type evaluation struct {
+	Reports []eval.Report `json:"reports"`
+	Advice  []eval.Advice `json:"advice,omitempty"`
+}
+
+// evalManifests measures manifests side by side by their own tests, and looks
+// them through.
+func (c *cli) evalManifests(ctx context.Context, f evalFlags) (eval.Report, []eval.Advice, error) {
 	var sets []eval.Set
 	for _, from := range f.manifests {
 		set, err := readSet(ctx, from)
 		if err != nil {
-			return eval.Report{}, err
+			return eval.Report{}, nil, err
 		}
 		sets = append(sets, set)
 	}
-	return c.measure(ctx, eval.Merge(sets...), f)
+	all := eval.Merge(sets...)
+	report, err := c.measure(ctx, all, f)
+	if err != nil {
+		return eval.Report{}, nil, err
+	}
+	advice, err := eval.Advise(ctx, all)
+	return report, advice, err
 }
 
 func (c *cli) measure(ctx context.Context, set eval.Set, f evalFlags) (eval.Report, error) {

@@ -122,7 +122,7 @@ func TestPlainSentencesAreDoneAndOthersAreNot(t *testing.T) {
 		for _, language := range []string{"en", "pt", "de"} {
 			t.Run(name+" in "+language, func(t *testing.T) {
 				t.Parallel()
-				judgePairs(t, adapter, catalog, pairsOf(t, language, 300))
+				judgePairs(t, adapter, catalog, pairsOf(t, language, 200))
 			})
 		}
 	}

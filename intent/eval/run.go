@@ -3,6 +3,7 @@ package eval
 import (
 	"context"
 	"fmt"
+	"maps"
 	"runtime"
 	"slices"
 	"time"
@@ -178,6 +179,9 @@ func (r *running) slots(c Case) slotCount {
 		return slotCount{}
 	}
 	values, _ := r.adapter.Fill(entry, c.Text, nil, r.opt.Now)
+	if c.Partial {
+		maps.DeleteFunc(values, func(name string, _ any) bool { return c.Gold[0].Parameters[name] == nil })
+	}
 	return countSlots(entry, c.Gold[0].Parameters, values)
 }
 

@@ -25,6 +25,8 @@ type Case struct {
 	Offered []string `json:"offered"`
 	// Gold is what the message asks for; empty means nothing that there is.
 	Gold []Gold `json:"gold"`
+	// Partial tells that parameters which are not named are no fault.
+	Partial bool `json:"partial,omitempty"`
 }
 
 // Gold is one request of a message.
@@ -143,7 +145,7 @@ func FromManifest(m *contracts.Manifest) Set {
 		if t.LLM {
 			continue
 		}
-		c := Case{ID: fmt.Sprintf("%s/tests/%d", m.Domain, i), Text: t.Say, Split: "tests"}
+		c := Case{ID: fmt.Sprintf("%s/tests/%d", m.Domain, i), Text: t.Say, Split: "tests", Partial: true}
 		if t.Expect != nil {
 			g := Gold{Domain: m.Domain, Capability: strings.TrimPrefix(t.Expect.Capability, m.Domain+"."), Parameters: map[string][]any{}}
 			for name, v := range t.Expect.Parameters {

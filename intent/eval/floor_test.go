@@ -1,0 +1,69 @@
+package eval_test
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/manifold-run/manifold/intent/eval"
+)
+
+// dataVariable names the folder with public data sets, which are not part of
+// the repository.
+const dataVariable = "MANIFOLD_INTENT_DATA"
+
+// The settled matcher must not fall below what it reached on public sets.
+func TestTheMatcherStaysAboveTheFloor(t *testing.T) {
+	t.Parallel()
+	dir := os.Getenv(dataVariable)
+	if dir == "" {
+		t.Skipf("%s is not set: the public sets are not measured", dataVariable)
+	}
+	draws := []eval.Draw{{Examples: 10, Seed: 1}, {Examples: 10, Seed: 2}, {Examples: 10, Seed: 3}}
+	cases := map[string]struct {
+		file  string
+		split string
+		draws []eval.Draw
+		limit int
+		floor map[string]float64
+		top   map[string]float64
+	}{
+		"150 intents with 10 examples each": {
+			file: "clinc150.json", split: "test", draws: draws,
+			floor: map[string]float64{"accuracy": 0.81, "recall_at_10": 0.95, "oos_auroc": 0.90, "precision_of_accepted_20_oos": 0.93},
+			top:   map[string]float64{"out_of_scope_accepted": 0.08, "in_scope_declined": 0.20, "ece": 0.10},
+		},
+		"4,076 tools without examples": {
+			file: "seal.json", split: "dev",
+			floor: map[string]float64{"recall_at_10": 0.98, "several_recall_at_10": 0.94, "several_all_recall_at_10": 0.85, "slot_precision_required": 0.75},
+		},
+	}
+	for name, c := range cases {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			raw, err := os.ReadFile(filepath.Join(dir, c.file))
+			if err != nil {
+				t.Fatal(err)
+			}
+			set, err := eval.Parse(raw)
+			if err != nil {
+				t.Fatal(err)
+			}
+			report, err := eval.Run(t.Context(), set.Select(c.split), eval.Options{Draws: c.draws, Limit: c.limit})
+			if err != nil {
+				t.Fatal(err)
+			}
+			for key, floor := range c.floor {
+				if v, ok := report.Value(key); !ok || v < floor {
+					t.Errorf("%s is %.3f, must be at least %.3f", key, v, floor)
+				}
+			}
+			for key, top := range c.top {
+				if v, ok := report.Value(key); !ok || v > top {
+					t.Errorf("%s is %.3f, must be at most %.3f", key, v, top)
+				}
+			}
+			t.Log(report.Text())
+		})
+	}
+}
