@@ -1,0 +1,103 @@
+// Command flowise-domain serves the Flowise domain, and refreshes what it knows
+// of a server. Flags and environment are read here and nowhere else.
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+	"os/signal"
+	"slices"
+	"syscall"
+
+	"github.com/manifold-run/manifold/domainkit"
+	"github.com/manifold-run/manifold/domainkit/sqlitestore"
+	"github.com/manifold-run/manifold/domains/flowise"
+)
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	err := run(ctx, os.Args[1:], os.Getenv, os.Stdout, os.Stderr)
+	stop()
+	if err != nil && !errors.Is(err, flag.ErrHelp) {
+		_, _ = fmt.Fprintln(os.Stderr, "flowise-domain:", err)
+		os.Exit(1)
+	}
+}
+
+func run(ctx context.Context, args []string, getenv func(string) string, stdout, stderr io.Writer) error {
+	refreshing := len(args) > 0 && args[0] == "refresh"
+	if refreshing {
+		args = args[1:]
+	}
+	o, err := parse(args, getenv, stderr, refreshing)
+	if err != nil {
+		return err
+	}
+	cfg, err := o.config(getenv, slog.New(slog.NewTextHandler(stderr, nil)))
+	if err != nil {
+		return err
+	}
+	data, err := flowise.OpenData(ctx, o.data)
+	if err != nil {
+		return err
+	}
+	cfg.Data = data
+	if refreshing {
+		return errors.Join(refresh(ctx, cfg, o, stdout, stderr), data.Close())
+	}
+	return errors.Join(serve(ctx, cfg, o), data.Close())
+}
+
+func serve(ctx context.Context, cfg flowise.Config, o options) error {
+	keys, closeKeys, err := openKeys(ctx, o.keys)
+	if err != nil {
+		return err
+	}
+	cfg.Keys = keys
+	svc, err := flowise.New(cfg)
+	if err != nil {
+		return errors.Join(err, closeKeys())
+	}
+	return errors.Join(svc.Run(ctx, o.listen), closeKeys())
+}
+
+// openKeys opens the file of idempotency keys; without one they are kept in
+// memory.
+func openKeys(ctx context.Context, path string) (domainkit.Store, func() error, error) {
+	if path == "" {
+		return nil, func() error { return nil }, nil
+	}
+	store, err := sqlitestore.Open(ctx, path)
+	if err != nil {
+		return nil, nil, fmt.Errorf("open idempotency keys %s: %w", path, err)
+	}
+	return store, store.Close, nil
+}
+
+// refresh asks the server, or only checks what is kept. A dry run writes the
+// snapshot to stdout, the report goes to stderr.
+func refresh(ctx context.Context, cfg flowise.Config, o options, stdout, stderr io.Writer) error {
+	if !slices.Contains([]string{"nodes", "templates", "credentials"}, o.what) {
+		return fmt.Errorf("refresh what? nodes, templates or credentials, not %q", o.what)
+	}
+	wish := flowise.Refreshing{What: o.what, Instance: o.instance, DryRun: o.dryRun}
+	if o.validate {
+		return flowise.ValidateSnapshot(ctx, cfg, wish)
+	}
+	got, err := flowise.Refresh(ctx, cfg, wish)
+	if err != nil {
+		return err
+	}
+	if o.dryRun {
+		if _, err := stdout.Write(got.Snapshot); err != nil {
+			return fmt.Errorf("write the snapshot: %w", err)
+		}
+	}
+	_, err = fmt.Fprint(stderr, got)
+	return err
+}
