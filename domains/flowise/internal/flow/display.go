@@ -1,6 +1,7 @@
 package flow
 
 import (
+	"bytes"
 	"encoding/json"
 	"reflect"
 	"regexp"
@@ -137,16 +138,16 @@ func parsePath(path string) ([]step, bool) {
 	return out, true
 }
 
-// refreshDisplay brings the marks of what the canvas shows in line with the
-// values. Nodes of old versions carry no marks, and get none.
-func (n *draftNode) refreshDisplay() {
+// refreshDisplay brings the marks of what the canvas shows in line with a value
+// that changed. Nodes of old versions carry no marks, and get none.
+func (n *draftNode) refreshDisplay(name string) {
 	var inputs map[string]any
 	params, _ := get(n.raw, "data", "inputParams")
 	for i, f := range fieldsOf(params) {
-		_, show := get(f, "show")
-		_, hide := get(f, "hide")
+		show, _ := get(f, "show")
+		hide, _ := get(f, "hide")
 		mark, marked := get(f, "display")
-		if !marked || !show && !hide {
+		if !marked || !bytes.Contains(show, []byte(name)) && !bytes.Contains(hide, []byte(name)) {
 			continue
 		}
 		if inputs == nil {

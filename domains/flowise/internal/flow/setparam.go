@@ -66,7 +66,7 @@ func (d *draft) write(n *draftNode, param *knowledge.Param, value []byte) []cont
 		}
 		n.set(filled, "data", "inputs")
 	}
-	n.refreshDisplay()
+	n.refreshDisplay(param.Name)
 	return nil
 }
 
