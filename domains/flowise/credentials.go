@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/manifold-run/manifold/contracts"
 	"github.com/manifold-run/manifold/domainkit"
 	"github.com/manifold-run/manifold/domains/flowise/internal/api"
 	"github.com/manifold-run/manifold/domains/flowise/internal/catalog"
@@ -173,7 +174,7 @@ func (d *domain) needs(ctx context.Context, instance string, in CredentialNeed) 
 	for _, name := range in.NodeNames {
 		def, near := findNode(defs, name)
 		if def == nil {
-			return nil, domainkit.Refusef("not_found", "there is no node %q%s", name, near)
+			return nil, domainkit.Refusef(contracts.ErrNotFound, "there is no node %q%s", name, near)
 		}
 		if def.Credential != nil && !def.Credential.Optional && len(def.Credential.CredentialNames) > 0 {
 			add(def.Credential.CredentialNames...)
@@ -198,11 +199,11 @@ func credentialOf(all []catalog.Credential, wanted string) (catalog.Credential, 
 	case 1:
 		return fits[0], nil
 	case 0:
-		return catalog.Credential{}, domainkit.Refusef("not_found", "there is no credential %q", wanted)
+		return catalog.Credential{}, domainkit.Refusef(contracts.ErrNotFound, "there is no credential %q", wanted)
 	}
 	var names []string
 	for _, c := range fits[:min(5, len(fits))] {
 		names = append(names, fmt.Sprintf("%s (%s)", c.Name, c.ID))
 	}
-	return catalog.Credential{}, domainkit.Refusef("precondition", "several credentials are called %q: %s", wanted, strings.Join(names, ", "))
+	return catalog.Credential{}, domainkit.Refusef(contracts.ErrPrecondition, "several credentials are called %q: %s", wanted, strings.Join(names, ", "))
 }
