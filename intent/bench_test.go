@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/manifold-run/manifold/contracts"
 	"github.com/manifold-run/manifold/intent"
@@ -71,12 +72,18 @@ func benchmarkUnderstand(b *testing.B, n int, settled bool) {
 		"book me a flight to Lisbon",
 	}
 	b.ReportAllocs()
+	var took []time.Duration
 	for i := 0; b.Loop(); i++ {
+		start := time.Now()
 		req := intent.Request{Message: messages[i%len(messages)], Catalog: catalog, Now: saturday}
 		if _, err := adapter.Understand(b.Context(), req); err != nil {
 			b.Fatal(err)
 		}
+		took = append(took, time.Since(start))
 	}
+	slices.Sort(took)
+	b.ReportMetric(float64(took[len(took)/2].Microseconds())/1000, "ms/p50")
+	b.ReportMetric(float64(took[len(took)*99/100].Microseconds())/1000, "ms/p99")
 }
 
 func BenchmarkUnderstand20(b *testing.B) { benchmarkUnderstand(b, 20, true) }
@@ -90,7 +97,6 @@ func BenchmarkUnderstandUntrained10k(b *testing.B) { benchmarkUnderstand(b, 1000
 func benchmarkIndex(b *testing.B, n int) {
 	b.Helper()
 	catalog := generated(n, 10)
-	b.ReportMetric(0, "MiB") // until it is known
 	for b.Loop() {
 		before := heap()
 		x := intent.NewIndex(catalog)
