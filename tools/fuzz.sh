@@ -19,5 +19,5 @@ fi
 
 echo "$targets" | while read -r folder name; do
 	echo "fuzz: $name in $folder, $fuzztime"
-	"$go" test -run '^$' -fuzz "^$name\$" -fuzztime "$fuzztime" "$folder" </dev/null
+	"$go" test -run '^$' -fuzz "^$name\$" -fuzztime "$fuzztime" -fuzzminimizetime 10x "$folder" </dev/null
 done
