@@ -1,0 +1,125 @@
+package e2e_test
+
+import (
+	"crypto/rand"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/manifold-run/manifold/contracts"
+	"github.com/manifold-run/manifold/domainkit/sqlitestore"
+	"github.com/manifold-run/manifold/domains/flowise"
+	"github.com/manifold-run/manifold/domains/flowise/sandbox"
+)
+
+// serveFlowise serves the Flowise domain for one server, and gives its URL.
+func serveFlowise(t *testing.T, endpoint, key string) string {
+	t.Helper()
+	dir := t.TempDir()
+	data, err := flowise.OpenData(t.Context(), filepath.Join(dir, "data.db"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	keys, err := sqlitestore.Open(t.Context(), filepath.Join(dir, "keys.db"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _, _ = data.Close(), keys.Close() })
+	svc, err := flowise.New(flowise.Config{Instances: []flowise.Instance{{ID: "test", Endpoint: endpoint, APIKey: key}}, Data: data, Keys: keys})
+	if err != nil {
+		t.Fatal(err)
+	}
+	handler, err := svc.Handler()
+	if err != nil {
+		t.Fatal(err)
+	}
+	server := httptest.NewServer(handler)
+	t.Cleanup(server.Close)
+	return server.URL
+}
+
+func flowiseServers() map[string]func(*testing.T) (endpoint, key string) {
+	return map[string]func(*testing.T) (string, string){
+		"in memory": func(t *testing.T) (string, string) {
+			t.Helper()
+			server, err := sandbox.New(sandbox.Config{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			front := httptest.NewServer(server)
+			t.Cleanup(front.Close)
+			return front.URL, server.Key()
+		},
+		"a real one": func(t *testing.T) (string, string) {
+			t.Helper()
+			if os.Getenv("FLOWISE_URL") == "" {
+				t.Skip("FLOWISE_URL names no server")
+			}
+			return os.Getenv("FLOWISE_URL"), os.Getenv("FLOWISE_KEY")
+		},
+	}
+}
+
+// TestAChatflowIsCreatedBySentenceAndAnswers goes the whole way: a sentence, an
+// approval, and the new flow answers; then it is changed back by sentences too.
+func TestAChatflowIsCreatedBySentenceAndAnswers(t *testing.T) {
+	t.Parallel()
+	for where, server := range flowiseServers() {
+		t.Run(where, func(t *testing.T) {
+			t.Parallel()
+			endpoint, key := server(t)
+			s := startSite(t)
+			s.register(contracts.Registration{Domain: "flowise", URL: serveFlowise(t, endpoint, key)})
+			name := "Ping " + rand.Text()[:6] // the real server may be shared
+
+			s.approved(`create a chatflow called "` + name + `" that replies "Pong"`)
+			if got := s.told(`ask the chatflow "` + name + `": "Hello"`); !strings.Contains(got, "Pong") {
+				t.Errorf("the new flow answers %q", got)
+			}
+			s.approved(`rename the chatflow "` + name + `" to "` + name + ` two"`)
+			if got := s.told(`list the versions of the chatflow "` + name + ` two"`); !strings.Contains(got, "v2") {
+				t.Errorf("the versions are %q", got)
+			}
+			if got := s.told(`test the chatflow "` + name + ` two"`); !strings.Contains(got, "DONE") && !strings.Contains(got, "greeting") {
+				t.Errorf("its tests say %q", got)
+			}
+			s.approved(`delete the chatflow "` + name + ` two"`)
+		})
+	}
+}
+
+// approved asks for a write, approves what the gate shows and waits for the end.
+func (s *site) approved(sentence string) contracts.RunView {
+	s.t.Helper()
+	r := s.ask(sentence)
+	if len(r.RunIDs) == 0 {
+		s.t.Fatalf("%s: no run: %s", sentence, asJSON(r))
+	}
+	s.approve(s.gates(r.RunIDs[0], 1)[0])
+	view := s.ended(r.RunIDs[0])
+	if view.State != contracts.RunCompleted {
+		s.t.Fatalf("%s: %s\n%s", sentence, view.State, states2text(view))
+	}
+	s.sound(view)
+	return view
+}
+
+// told asks for a read and gives the answer as text.
+func (s *site) told(sentence string) string {
+	s.t.Helper()
+	r := s.ask(sentence)
+	if len(r.RunIDs) == 0 {
+		s.t.Fatalf("%s: no run: %s", sentence, asJSON(r))
+	}
+	view := s.ended(r.RunIDs[0])
+	if view.State != contracts.RunCompleted {
+		s.t.Fatalf("%s: %s\n%s", sentence, view.State, states2text(view))
+	}
+	session, err := s.rita.AwaitSession(s.t.Context(), r.SessionID)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	return textOf(session.Answer)
+}
