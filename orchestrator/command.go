@@ -91,7 +91,7 @@ func (s *Service) chatDecision(ctx context.Context, who access.Principal, at cha
 	r := reply{}
 	var lines []string
 	for _, code := range codes {
-		done := s.decideInChat(ctx, who, code, contracts.Decision(c.Verb))
+		done := s.decideInChat(ctx, who, at, code, contracts.Decision(c.Verb))
 		lines = append(lines, done.notice)
 		if done.runID != "" && r.runID == "" {
 			r = done
@@ -134,8 +134,8 @@ func (s *Service) shownGates(ctx context.Context, who access.Principal, at chatP
 // decideInChat decides one gate by its code, which stands for its hash, and
 // says in words what became of it. The same decision again by the same person
 // is no new one.
-func (s *Service) decideInChat(ctx context.Context, who access.Principal, code string, d contracts.Decision) reply {
-	i, err := s.Gate(ctx, who, code)
+func (s *Service) decideInChat(ctx context.Context, who access.Principal, at chatPlace, code string, d contracts.Decision) reply {
+	i, err := s.gateInChat(ctx, who, at, code)
 	if err == nil && !i.Type.Expires() {
 		err = contracts.Errorf(contracts.CodeInvalid, "%s is a question, not an approval", code)
 	}
@@ -159,6 +159,40 @@ func (s *Service) decideInChat(ctx context.Context, who access.Principal, code s
 		r.notice = fmt.Sprintf("%s is %s.", code, i.Status)
 	}
 	return r
+}
+
+// gateInChat finds a gate by its code: an open one that is the caller's own or
+// theirs to decide, else one of this chat, which may be closed.
+func (s *Service) gateInChat(ctx context.Context, who access.Principal, at chatPlace, code string) (contracts.Interrupt, error) {
+	i, err := s.Gate(ctx, who, code)
+	if err == nil && s.concerns(ctx, who, i) {
+		return i, nil
+	}
+	if err != nil && contracts.CodeOf(err) != contracts.CodeNotFound {
+		return i, err
+	}
+	if at.known {
+		all, err := s.Gates(ctx, who, GatesFilter{SessionID: at.session.ID})
+		if err != nil {
+			return i, err
+		}
+		for _, i := range slices.Backward(all) {
+			if i.Code == code {
+				return i, nil
+			}
+		}
+	}
+	return contracts.Interrupt{}, contracts.Errorf(contracts.CodeNotFound, "there is no gate %s that waits for you", code)
+}
+
+// concerns tells whether a question is the caller's own, or theirs to approve.
+// Who may look at everything for operation is not asked by everything.
+func (s *Service) concerns(ctx context.Context, who access.Principal, i contracts.Interrupt) bool {
+	owner, err := s.ownerOf(ctx, i.SessionID)
+	if err != nil {
+		return false
+	}
+	return access.SubjectOf(owner) == who.Subject() || i.Type.Expires() && who.MayDecide(i, contracts.DecisionReject) == nil
 }
 
 // followed tells which run a decision goes on with, if the caller may see it.
@@ -210,6 +244,7 @@ func (s *Service) chatList(ctx context.Context, who access.Principal) (string, e
 	if err != nil {
 		return "", err
 	}
+	open = slices.DeleteFunc(open, func(i contracts.Interrupt) bool { return !s.concerns(ctx, who, i) })
 	if len(open) == 0 {
 		return "Nothing is waiting.", nil
 	}
