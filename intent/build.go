@@ -308,7 +308,7 @@ func (b *builder) centroids() {
 			}
 		}
 		slices.Sort(touched)
-		cells = append(cells, b.normalised(touched, sums, int32(number))...)
+		cells = append(cells, b.normalised(touched, sums, c.number)...)
 	}
 	x.vectors = append(x.vectors, newMatrix(cells, len(b.df)))
 }
@@ -387,7 +387,7 @@ func (b *builder) rankWords() {
 			tf := float64(j - i)
 			df := float64(b.x.capDF[t[i]])
 			idf := math.Log(1 + (max(float64(len(b.x.caps)), df)-df+0.5)/(df+0.5))
-			cells = append(cells, cell{t[i], int32(b.firstCap + number), float32(idf * tf * (bmK + 1) / (tf + length))})
+			cells = append(cells, cell{t[i], count32(b.firstCap + number), float32(idf * tf * (bmK + 1) / (tf + length))})
 			i = j
 		}
 	}

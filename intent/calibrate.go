@@ -52,7 +52,7 @@ func (x *Index) calibrated(ctx context.Context, catalog *contracts.Catalog, prio
 	folds, asked := foldsFor(examples)
 	var seen []observation
 	for f := range asked {
-		more, err := x.observe(ctx, fold{catalog: catalog, number: f, of: folds}, maxQuestions/asked)
+		more, err := x.observe(ctx, fold{catalog: catalog, number: f, of: folds}, maxQuestions/int(min(asked, maxQuestions)))
 		if err != nil {
 			return nil, err
 		}
@@ -76,7 +76,7 @@ func (x *Index) examples() int {
 // foldsFor tells into how many folds examples are cut, and how many of these
 // are tried: few examples must leave most of them in place, many tell enough
 // in one fold.
-func foldsFor(examples int) (folds, asked int) {
+func foldsFor(examples int) (folds, asked uint64) {
 	switch {
 	case examples <= fewExamples:
 		return 8, 8
@@ -161,8 +161,9 @@ func weigh(seen []observation, prior float64) {
 
 // fold is one way to take a catalog apart.
 type fold struct {
-	catalog    *contracts.Catalog
-	number, of int
+	catalog *contracts.Catalog
+	// number is the place of the fold among as many as of says.
+	number, of uint64
 }
 
 // split gives the catalog without the fold, and what is left out as questions.
@@ -193,12 +194,14 @@ func (f fold) entry(entry *contracts.CapabilityEntry) (*contracts.CapabilityEntr
 	at := scatter(entry.Ref())
 	var kept []string
 	var asked []question
-	held := (at/uint64(f.of)+uint64(f.number))%foldHold == 0
-	for i, example := range hints.Examples {
+	turn := at
+	held := (at/f.of+f.number)%foldHold == 0
+	for _, example := range hints.Examples {
+		turn++
 		switch {
 		case held:
 			asked = append(asked, question{text: example})
-		case (at+uint64(i))%uint64(f.of) == uint64(f.number):
+		case turn%f.of == f.number:
 			asked = append(asked, question{text: example, ref: entry.Ref()})
 		default:
 			kept = append(kept, example)

@@ -39,7 +39,7 @@ func shipped() weights {
 	}}
 }
 
-func (w weights) confidence(s signals) float64 {
+func (w *weights) confidence(s signals) float64 {
 	z := w.bias
 	for i, v := range s {
 		z += w.of[i] * v

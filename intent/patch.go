@@ -48,7 +48,7 @@ func (x *Index) patch(catalog *contracts.Catalog) (*Index, bool) {
 		}
 	}
 	for _, d := range fresh {
-		b.addDomain(catalog.Domains[d], int32(d))
+		b.addDomain(catalog.Domains[d], count32(d))
 	}
 	b.finish()
 	return b.x, true

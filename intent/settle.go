@@ -7,6 +7,7 @@ import (
 	"encoding/hex"
 	"fmt"
 	"math"
+	"strconv"
 	"sync"
 
 	"github.com/manifold-run/manifold/contracts"
@@ -65,8 +66,8 @@ func (x *Index) Fingerprint() string {
 	var buf []byte
 	for _, m := range x.vectors {
 		for i, number := range m.caps {
-			buf = binary.LittleEndian.AppendUint32(buf[:0], uint32(number))
-			buf = binary.LittleEndian.AppendUint32(buf, math.Float32bits(m.weight[i]))
+			buf = strconv.AppendInt(buf[:0], int64(number), 10)
+			buf = binary.LittleEndian.AppendUint32(append(buf, ' '), math.Float32bits(m.weight[i]))
 			h.Write(buf)
 		}
 	}
@@ -90,14 +91,14 @@ type background struct {
 
 // Start begins to train and calibrate in the background whatever catalog comes
 // next. A second call does nothing.
-func (l *Local) Start(context.Context) error {
+func (l *Local) Start(ctx context.Context) error {
 	l.life.Lock()
 	defer l.life.Unlock()
 	if l.stop != nil {
 		return nil
 	}
 	// It lives longer than the start; Stop ends it.
-	ctx, stop := context.WithCancel(context.Background())
+	ctx, stop := context.WithCancel(context.WithoutCancel(ctx))
 	l.stop, l.done, l.wake = stop, make(chan struct{}), make(chan struct{}, 1)
 	go l.work(ctx, l.done, l.wake)
 	return nil

@@ -44,7 +44,7 @@ func (x *Index) trained(ctx context.Context) (*Index, error) {
 	}
 	t := &trainer{x: x, tables: make([]table, len(x.caps))}
 	t.seed()
-	order := rand.New(rand.NewPCG(trainOrder, trainEpochs)).Perm(len(lessons))
+	order := rand.New(rand.NewPCG(trainOrder, trainEpochs)).Perm(len(lessons)) //nolint:gosec // it must be the same each time
 	for epoch := range trainEpochs {
 		t.rate = trainRate / float32(1+epoch)
 		for n, at := range order {
@@ -70,7 +70,7 @@ func (x *Index) lessons(ctx context.Context) ([]lesson, error) {
 		if c == nil {
 			continue
 		}
-		for d := c.firstDoc; d < c.firstDoc+int32(c.examples)+1 && d < c.firstNot; d++ {
+		for d := c.firstDoc; d < c.firstDoc+count32(c.examples)+1 && d < c.firstNot; d++ {
 			l := lesson{doc: d, truth: int32(number), rivals: x.rivals(s, d, int32(number))}
 			if len(l.rivals) > 0 {
 				out = append(out, l)
@@ -217,7 +217,7 @@ type table struct {
 
 // place finds the slot of a feature, or the free slot where it belongs.
 func (t *table) place(feature int32) int {
-	at := int(uint32(feature) * 2654435769 >> t.shift)
+	at := int(uint32(feature) * 2654435769 >> t.shift) //nolint:gosec // numbers of features are not negative
 	for t.keys[at] != 0 && t.keys[at] != feature+1 {
 		at = (at + 1) & (len(t.keys) - 1)
 	}

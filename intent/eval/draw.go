@@ -47,7 +47,7 @@ func (d Draw) Of(s Set) Set {
 func (d Draw) random(purpose string) *rand.Rand {
 	h := fnv.New64a()
 	h.Write([]byte(purpose))
-	return rand.New(rand.NewPCG(d.Seed, h.Sum64()))
+	return rand.New(rand.NewPCG(d.Seed, h.Sum64())) //nolint:gosec // a draw must be the same each time
 }
 
 // manifest copies what it changes.
@@ -113,7 +113,7 @@ const (
 // perturbed writes a message as somebody in a hurry does.
 func perturbed(message string, r *rand.Rand) string {
 	var out []string
-	for _, w := range strings.Fields(message) {
+	for w := range strings.FieldsSeq(message) {
 		switch {
 		case small(w) && r.IntN(dropEvery) == 0:
 			continue

@@ -3,6 +3,7 @@ package eval
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/manifold-run/manifold/contracts"
@@ -176,11 +177,8 @@ func (s Set) Select(splits ...string) Set {
 	}
 	var kept []Case
 	for _, c := range s.Cases {
-		for _, split := range splits {
-			if c.Split == split {
-				kept = append(kept, c)
-				break
-			}
+		if slices.Contains(splits, c.Split) {
+			kept = append(kept, c)
 		}
 	}
 	s.Cases = kept

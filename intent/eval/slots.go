@@ -45,34 +45,40 @@ func countSlots(entry *contracts.CapabilityEntry, gold map[string][]any, got map
 	n := slotCount{calls: 1, exact: 1}
 	for name, values := range gold {
 		v, read := got[name]
-		optional := slices.ContainsFunc(values, func(v any) bool { return v == "" })
-		if !optional || read {
-			n.wanted++
-		}
-		ok := read && slices.ContainsFunc(values, func(want any) bool { return same(want, v) })
-		if ok {
-			n.right++
-		}
-		if !ok && (read || !optional) {
-			n.exact = 0
-		}
-		if read && slices.Contains(schema.Required, name) {
-			n.required++
-			if ok {
-				n.requiredRight++
-			}
-		}
+		n.one(values, v, read, slices.Contains(schema.Required, name))
 	}
 	n.filled = len(got)
 	for name := range got {
-		if _, meant := gold[name]; !meant {
-			n.exact = 0
-			if slices.Contains(schema.Required, name) {
-				n.required++
-			}
+		if _, meant := gold[name]; meant {
+			continue
+		}
+		n.exact = 0
+		if slices.Contains(schema.Required, name) {
+			n.required++
 		}
 	}
 	return n
+}
+
+// one compares one parameter.
+func (s *slotCount) one(values []any, got any, read, required bool) {
+	optional := slices.ContainsFunc(values, func(v any) bool { return v == "" })
+	right := read && slices.ContainsFunc(values, func(want any) bool { return same(want, got) })
+	if read || !optional {
+		s.wanted++
+		if !right {
+			s.exact = 0
+		}
+	}
+	if right {
+		s.right++
+	}
+	if read && required {
+		s.required++
+		if right {
+			s.requiredRight++
+		}
+	}
 }
 
 // same compares values as people do: numbers by value, texts without case and
