@@ -124,8 +124,12 @@ func changeLine(d flow.Diff, other int) string {
 		n    int
 		what string
 	}{
-		{len(d.NodesAdded), "%d nodes added"}, {len(d.NodesRemoved), "%d nodes removed"}, {len(d.Params), "%d parameters changed"},
-		{len(d.EdgesAdded), "%d connections added"}, {len(d.EdgesRemoved), "%d connections removed"}, {other, "%d other changes"},
+		{len(d.NodesAdded), "%d nodes added"},
+		{len(d.NodesRemoved), "%d nodes removed"},
+		{len(d.Params), "%d parameters changed"},
+		{len(d.EdgesAdded), "%d connections added"},
+		{len(d.EdgesRemoved), "%d connections removed"},
+		{other, "%d other changes"},
 	} {
 		if p.n > 0 {
 			parts = append(parts, fmt.Sprintf(p.what, p.n))

@@ -12,6 +12,7 @@ package flowise
 import (
 	"context"
 	"embed"
+	"errors"
 	"fmt"
 	"log/slog"
 	"net/http"
@@ -65,12 +66,11 @@ const (
 	DriftRefresh Drift = "refresh"
 )
 
-// Config describes the servers and the service in front of them. Instances is
-// required.
+// Config describes the servers and the service in front of them. Instances and
+// Data are required.
 type Config struct {
 	Instances []Instance
-	// Data keeps versions, patterns and the guard of writes [in memory,
-	// forgotten at a restart].
+	// Data keeps versions, patterns and the guard of writes.
 	Data *Data
 	// Keys keeps idempotency keys [in memory, forgotten at a restart].
 	Keys domainkit.Store
@@ -128,6 +128,9 @@ func New(cfg Config) (*domainkit.Service, error) {
 }
 
 func newDomain(cfg Config) (*domain, error) {
+	if cfg.Data == nil {
+		return nil, errors.New("no data; OpenData opens it, also in memory")
+	}
 	d := &domain{data: cfg.Data, drift: cfg.Drift, now: cfg.Now, log: cfg.Logger, known: map[string]known{}}
 	if d.now == nil {
 		d.now = time.Now
@@ -151,12 +154,6 @@ func newDomain(cfg Config) (*domain, error) {
 	}
 	if d.shipped, err = knowledge.Shipped(); err != nil {
 		return nil, err
-	}
-	if d.data == nil {
-		// A memory has no I/O that could take long.
-		if d.data, err = store.Open(context.Background(), store.Config{Now: cfg.Now}); err != nil {
-			return nil, err
-		}
 	}
 	return d, nil
 }

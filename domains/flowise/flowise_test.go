@@ -94,14 +94,14 @@ func (b *bench) restart() {
 }
 
 // in names the run and the idempotency key of a call.
-type in struct{ run, key string }
+type in struct{ run, key, instance string }
 
 // execute calls a capability; the key is only used by writes.
 func (b *bench) execute(capability string, parameters object, at in) contracts.ToolResult {
 	b.Helper()
 	raw, err := json.Marshal(object{
 		"capability": capability, "parameters": parameters,
-		"context": object{"run_id": cmp.Or(at.run, "run"), "node_id": "node", "attempt": 1, "idempotency_key": at.key},
+		"context": object{"run_id": cmp.Or(at.run, "run"), "node_id": "node", "attempt": 1, "idempotency_key": at.key, "instance": at.instance},
 	})
 	if err != nil {
 		b.Fatal(err)

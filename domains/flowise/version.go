@@ -107,19 +107,9 @@ func (d *domain) diffVersions(ctx context.Context, call domainkit.Call, in Versi
 	if err != nil {
 		return none, failure(err)
 	}
-	after, to := "", "now"
-	if in.To == "" {
-		f, err := d.flow(ctx, call, in.ChatflowID)
-		if err != nil {
-			return none, err
-		}
-		after = f.FlowData
-	} else {
-		v, body, err := d.data.Version(ctx, call.Instance, in.ChatflowID, in.To)
-		if err != nil {
-			return none, failure(err)
-		}
-		after, to = body, v.Label
+	to, after, err := d.laterVersion(ctx, call, in)
+	if err != nil {
+		return none, err
 	}
 	a, err := flow.Decompile([]byte(before))
 	if err != nil {
@@ -134,6 +124,19 @@ func (d *domain) diffVersions(ctx context.Context, call domainkit.Call, in Versi
 		Facts:     VersionDiff{ChatflowID: in.ChatflowID, From: from.Label, To: to, Same: before == after, Changes: changesOf(diff)},
 		Artifacts: map[string]any{"diff": diff},
 	}, nil
+}
+
+// laterVersion gives the version to compare with, or the flow as it is now.
+func (d *domain) laterVersion(ctx context.Context, call domainkit.Call, in VersionPair) (name, flowData string, err error) {
+	if in.To == "" {
+		f, err := d.flow(ctx, call, in.ChatflowID)
+		return "now", f.FlowData, err
+	}
+	v, body, err := d.data.Version(ctx, call.Instance, in.ChatflowID, in.To)
+	if err != nil {
+		return "", "", failure(err)
+	}
+	return v.Label, body, nil
 }
 
 // Rollback names the version to go back to.

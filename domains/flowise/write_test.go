@@ -107,7 +107,7 @@ func TestOnlyBytesThatPassedValidationInTheRunAreWrittenOnce(t *testing.T) {
 
 	says := func(want, key, run string) {
 		t.Helper()
-		if got := b.refused("apply_patch", patch, in{run, key}); !strings.HasPrefix(got.Message, want) {
+		if got := b.refused("apply_patch", patch, in{run: run, key: key}); !strings.HasPrefix(got.Message, want) {
 			t.Errorf("refused with %q, want %s", got.Message, want)
 		}
 	}
@@ -118,13 +118,13 @@ func TestOnlyBytesThatPassedValidationInTheRunAreWrittenOnce(t *testing.T) {
 		t.Fatal("a valid graph was not authorized")
 	}
 	says("HashMismatch", "c", "other")
-	written := b.execute("apply_patch", patch, in{"good", "d"})
+	written := b.execute("apply_patch", patch, in{run: "good", key: "d"})
 	if !written.OK {
 		t.Fatal(written.Error)
 	}
-	b.facts("rollback_chatflow", object{"chatflow_id": id}, in{"back", "e"})
+	b.facts("rollback_chatflow", object{"chatflow_id": id}, in{run: "back", key: "e"})
 	says("AlreadyWritten", "f", "good")
-	if again := b.execute("apply_patch", patch, in{"good", "d"}); !cmp.Equal(again.Facts, written.Facts) {
+	if again := b.execute("apply_patch", patch, in{run: "good", key: "d"}); !cmp.Equal(again.Facts, written.Facts) {
 		t.Errorf("a repeat got %v, first %v", again.Facts, written.Facts)
 	}
 }

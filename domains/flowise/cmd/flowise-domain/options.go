@@ -92,7 +92,7 @@ func secret(name, file, value string) (string, error) {
 	if file == "" {
 		return value, nil
 	}
-	raw, err := os.ReadFile(file)
+	raw, err := os.ReadFile(file) //nolint:gosec // the operator names the file
 	if err != nil {
 		return "", fmt.Errorf("read %s: %w", name, err)
 	}

@@ -1,0 +1,33 @@
+package catalog_test
+
+import (
+	"bytes"
+	"testing"
+
+	"github.com/manifold-run/manifold/contracts"
+	"github.com/manifold-run/manifold/domains/flowise/internal/catalog"
+)
+
+func TestASnapshotOfCredentialsHoldsNoMoreThanItMay(t *testing.T) {
+	t.Parallel()
+	list := []catalog.Credential{{ID: "b", Name: "B", Type: "t", Tags: []string{}}, {ID: "a", Name: "A", Type: "t", Tags: []string{}}}
+	raw, err := catalog.EncodeCredentials(list)
+	if err != nil {
+		t.Fatal(err)
+	}
+	turned, err := catalog.EncodeCredentials([]catalog.Credential{list[1], list[0]})
+	if err != nil || !bytes.Equal(raw, turned) {
+		t.Errorf("the order of the server counts: %v", err)
+	}
+	if got, err := catalog.DecodeCredentials(raw); err != nil || len(got) != 2 || got[0].ID != "a" {
+		t.Errorf("%+v %v", got, err)
+	}
+	for _, tampered := range []string{`[{"credential_id":"a","encryptedData":"secret"}]`, `{"a":1}`, `nonsense`} {
+		if err := catalog.ValidateCredentials([]byte(tampered)); contracts.CodeOf(err) != contracts.CodeInvalid {
+			t.Errorf("%s: %v", tampered, err)
+		}
+		if _, err := catalog.DecodeCredentials([]byte(tampered)); err == nil {
+			t.Errorf("%s was loaded", tampered)
+		}
+	}
+}
