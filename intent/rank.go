@@ -146,17 +146,16 @@ func (x *Index) firstStage(s *scratch, allowed func(*indexed) bool) []hit {
 	hits := make([]hit, 0, 2*shortlist)
 	floor := 0.0
 	for number, c := range x.caps {
-		if c == nil || s.vector[number] == 0 && s.bm25[number] == 0 || !allowed(c) {
-			continue
-		}
-		h := hit{number: int32(number), centroid: float64(s.vector[number])}
+		centroid, words := float64(s.vector[number]), 0.0
 		if top > 0 {
-			h.words = float64(s.bm25[number] / top)
+			words = float64(s.bm25[number] / top)
 		}
-		h.score = h.centroid + shareBM25*h.words
-		if h.score <= floor {
+		score := centroid + shareBM25*words
+		// Who is allowed is asked last: most are too far down anyway.
+		if score <= floor || c == nil || centroid == 0 && words == 0 || !allowed(c) {
 			continue
 		}
+		h := hit{number: c.number, centroid: centroid, words: words, score: score}
 		hits = append(hits, h)
 		if len(hits) == cap(hits) {
 			sortHits(hits)
