@@ -54,7 +54,15 @@ func (s *Service) Chat(ctx context.Context, who access.Principal, t ChatTurn) (C
 	if err != nil {
 		return ChatState{}, err
 	}
-	if command, ok := commandOf(t); ok {
+	command, ok := commandOf(t)
+	if ok && command.Verb == chat.Assent {
+		shown, err := s.shownGates(ctx, who, chatPlace{session, known, t})
+		if err != nil {
+			return ChatState{}, err
+		}
+		ok = len(shown) > 0 // else it answers a question, or nothing at all
+	}
+	if ok {
 		return s.command(ctx, who, chatPlace{session, known, t}, command)
 	}
 	if err := checkMessage(t.Message); err != nil {
@@ -86,11 +94,7 @@ func commandOf(t ChatTurn) (chat.Command, bool) {
 	case t.Quoted:
 		return chat.Command{}, false
 	}
-	c, ok := chat.Parse(t.Message)
-	if ok && c.Verb == chat.Assent && len(t.Shown) == 0 {
-		return c, false // nothing was shown that a bare yes could be about
-	}
-	return c, ok
+	return chat.Parse(t.Message)
 }
 
 // chatTurn takes a message that is no command to where it leads. A message that
@@ -197,8 +201,12 @@ func (s *Service) answerInChat(ctx context.Context, who access.Principal, sessio
 	return true, s.turns.SaveTurn(ctx, *turn)
 }
 
-// numbered turns "2" into the second option, which is how questions are shown.
+// numbered turns "2" into the second option, which is how questions are shown,
+// and "yes" into the only one.
 func numbered(i contracts.Interrupt, message string) string {
+	if len(i.Options) == 1 && chat.Affirms(message) {
+		return i.Options[0].ID
+	}
 	n, err := strconv.Atoi(strings.TrimRight(strings.TrimSpace(message), ".)"))
 	if err != nil || n < 1 || n > len(i.Options) {
 		return message

@@ -50,6 +50,10 @@ type Config struct {
 	ForwardedUser string
 	// Frontends says what to believe of chat frontends.
 	Frontends httpapi.FrontendConfig
+	// Heartbeat, ChatWait and ChatStream are those of the API; ReadTimeout and
+	// WriteTimeout replace its limits of one request.
+	Heartbeat, ChatWait, ChatStream time.Duration
+	ReadTimeout, WriteTimeout       time.Duration
 	// SessionsPerMinute bounds how often one caller may start a session in the
 	// long run [30], SessionBurst how many at once [10].
 	SessionsPerMinute, SessionBurst int
@@ -165,6 +169,7 @@ func (a *App) serve(ctx context.Context) error {
 	// Requests live longer than the start; they end when the server stops.
 	base, cut := context.WithCancel(context.WithoutCancel(ctx))
 	srv := httpapi.HTTPServer(a.api)
+	srv.ReadTimeout, srv.WriteTimeout = cmp.Or(a.cfg.ReadTimeout, srv.ReadTimeout), cmp.Or(a.cfg.WriteTimeout, srv.WriteTimeout)
 	srv.BaseContext = func(net.Listener) context.Context { return base }
 	srv.ErrorLog = slog.NewLogLogger(a.cfg.Logger.Handler(), slog.LevelWarn)
 	a.listener = listener

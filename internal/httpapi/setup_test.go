@@ -21,13 +21,14 @@ import (
 
 // site is a whole server with one domain, and the people who use it.
 type site struct {
-	t     *testing.T
-	url   string
-	log   *buffer
-	admin *client.Client
-	rita  *client.Client // operator
-	otto  *client.Client // approver
-	text  map[string]string
+	t      *testing.T
+	url    string
+	log    *buffer
+	server *app.App
+	admin  *client.Client
+	rita   *client.Client // operator
+	otto   *client.Client // approver
+	text   map[string]string
 }
 
 // buffer may be written while it is read.
@@ -76,7 +77,7 @@ func setup(t *testing.T, change ...func(*app.Config)) *site {
 	if err := server.Settled(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	s.url = server.URL()
+	s.url, s.server = server.URL(), server
 	key, err := os.ReadFile(server.AdminKeyFile())
 	if err != nil {
 		t.Fatal(err)

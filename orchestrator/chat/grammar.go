@@ -56,6 +56,13 @@ var words = map[string]Verb{
 // noes are the words of Assent that, with a code, reject it.
 var noes = []string{"no", "nein", "não", "non"}
 
+// Affirms tells whether a message is a bare yes: the answer to a question that
+// has one option, and never an approval.
+func Affirms(message string) bool {
+	c, ok := Parse(message)
+	return ok && c.Verb == Assent && !slices.ContainsFunc(noes, func(no string) bool { return strings.HasPrefix(strings.ToLower(strings.TrimSpace(message)), no) })
+}
+
 // joiners may stand between two codes.
 var joiners = []string{"and", "und", "e", "y", "et"}
 

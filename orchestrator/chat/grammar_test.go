@@ -66,6 +66,18 @@ func TestWhatIsNoCommand(t *testing.T) {
 	}
 }
 
+func TestABareYesAffirmsAndNothingElse(t *testing.T) {
+	t.Parallel()
+	for message, want := range map[string]bool{
+		"yes": true, "Ja!": true, "ok": true, "oui": true, "go ahead": true,
+		"no": false, "nein": false, "não": false, "yes 7K3Q2": false, "approve": false, "yes but later": false,
+	} {
+		if got := chat.Affirms(message); got != want {
+			t.Errorf("%q: %v", message, got)
+		}
+	}
+}
+
 func TestUnwrap(t *testing.T) {
 	t.Parallel()
 	const rag = "### Task:\nRespond to the user query using the provided context, incorporating inline citations.\n\n### Output:\nAn answer.\n\n<context>\n<source id=\"1\">%s</source>\n</context>\n\n"
