@@ -1,6 +1,7 @@
 package flowise_test
 
 import (
+	"crypto/rand"
 	"fmt"
 	"slices"
 	"strings"
@@ -15,7 +16,7 @@ import (
 // create makes a chatflow and gives its id.
 func (b *bench) create(name, reply string) string {
 	b.Helper()
-	return text(b.facts("create_chatflow", object{"name": name, "reply": reply}, in{key: "create " + name})["chatflow_id"])
+	return text(b.facts("create_chatflow", object{"name": name, "reply": reply}, in{key: rand.Text()})["chatflow_id"]) // a real server keeps what earlier tests made
 }
 
 // answer asks a chatflow.

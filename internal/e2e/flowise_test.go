@@ -91,7 +91,7 @@ func TestAChatflowIsCreatedBySentenceAndAnswers(t *testing.T) {
 }
 
 // approved asks for a write, approves what the gate shows and waits for the end.
-func (s *site) approved(sentence string) contracts.RunView {
+func (s *site) approved(sentence string) {
 	s.t.Helper()
 	r := s.ask(sentence)
 	if len(r.RunIDs) == 0 {
@@ -103,7 +103,6 @@ func (s *site) approved(sentence string) contracts.RunView {
 		s.t.Fatalf("%s: %s\n%s", sentence, view.State, states2text(view))
 	}
 	s.sound(view)
-	return view
 }
 
 // told asks for a read and gives the answer as text.
