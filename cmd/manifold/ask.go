@@ -5,7 +5,6 @@ import (
 	"context"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/spf13/cobra"
 
@@ -115,23 +114,29 @@ func (c *cli) await(ctx context.Context, server *client.Client, id string, after
 	if !c.live() {
 		return server.AwaitSession(ctx, id)
 	}
-	for {
-		response, err := server.Session(ctx, id, client.Opt{Wait: time.Second})
-		if err != nil {
-			return response, err
-		}
-		events, err := server.Events(ctx, id, after, 0)
-		if err != nil {
-			return response, err
-		}
-		for _, e := range events {
+	watching, stop := context.WithCancel(ctx)
+	defer stop()
+	shown := make(chan int64, 1)
+	go func() {
+		for e, err := range server.Stream(watching, id, after) {
+			if err != nil {
+				break
+			}
 			c.errs.event(e)
 			after = e.Seq
 		}
-		if response.Status != contracts.SessionRunning {
-			return response, nil
-		}
+		shown <- after
+	}()
+	response, err := server.AwaitSession(ctx, id)
+	stop()
+	if after = <-shown; err != nil {
+		return response, err
 	}
+	rest, err := server.Events(ctx, id, after, 0) // what came while it was stopped
+	for _, e := range rest {
+		c.errs.event(e)
+	}
+	return response, err
 }
 
 // askPerson puts a question to whoever sits at the terminal. Gates are never

@@ -2,7 +2,7 @@ package main
 
 import (
 	"context"
-	"time"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -76,47 +76,38 @@ func runID(ctx context.Context, server *client.Client, args []string) (string, e
 
 // watch follows a run to its end; gates that open meanwhile are shown.
 func (c *cli) watch(ctx context.Context, server *client.Client, id string, watch bool) (contracts.RunView, error) {
-	if !watch {
-		return server.Run(ctx, id, client.Opt{})
-	}
-	after := int64(0)
-	for {
-		view, err := server.Run(ctx, id, client.Opt{Wait: time.Second})
-		if err != nil {
-			return view, err
-		}
-		events, err := server.RunEvents(ctx, id, after, 0)
-		if err != nil {
-			return view, err
-		}
-		for _, e := range events {
-			after = e.Seq
+	if watch {
+		for e, err := range server.StreamRun(ctx, id, 0) {
+			if err != nil {
+				return contracts.RunView{}, err
+			}
 			if !c.asJSON {
 				c.errs.event(e)
 			}
 		}
-		if view.State.Terminal() {
-			return view, nil
-		}
-		if err := pause(ctx, view.State); err != nil {
-			return view, err
-		}
 	}
+	return server.Run(ctx, id, client.Opt{})
 }
 
-// pause keeps a watcher from asking all the time while a run waits: the server
-// answers at once then.
-func pause(ctx context.Context, state contracts.RunState) error {
-	if state != contracts.RunWaiting {
-		return nil
-	}
-	timer := time.NewTimer(time.Second)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-		return nil
-	case <-ctx.Done():
-		return ctx.Err()
+// watchCommand shows what happens, one event after the other.
+func (c *cli) watchCommand() *cobra.Command {
+	return &cobra.Command{
+		Use: "watch SESSION|RUN", Short: "Show what happens in a session or a run, as it happens", Args: exactly(1),
+		RunE: c.connected(func(ctx context.Context, server *client.Client, args []string) error {
+			events := server.StreamRun(ctx, args[0], 0)
+			if strings.HasPrefix(args[0], "ses_") {
+				events = server.Stream(ctx, args[0], 0)
+			}
+			for e, err := range events {
+				if err != nil {
+					return err
+				}
+				if err := c.show(e, func() { c.out.event(e) }); err != nil {
+					return err
+				}
+			}
+			return nil
+		}),
 	}
 }
 

@@ -93,6 +93,7 @@ func (s *Server) pump(k *call, out *sse, l *orchestrator.Listener, runID string)
 			}
 		}
 		if out.keepAlive(s.cfg.Heartbeat); len(events) == 0 && !s.stillMay(k) {
+			out.event(0, "bye", []byte(`{"reason":"the key does not count any more"}`))
 			return
 		}
 	}

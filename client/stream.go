@@ -1,0 +1,150 @@
+package client
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"io"
+	"iter"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/manifold-run/manifold/contracts"
+)
+
+// silence is how long a stream may be quiet before it counts as broken; the
+// server gives a sign of life more often.
+const silence = 45 * time.Second
+
+// errEnded tells that the server has said that a stream is over for good.
+var errEnded = errors.New("the stream has ended")
+
+// Stream gives the events of a session after a place, as they happen, for as
+// long as ctx allows. A connection that breaks is made again where it broke;
+// nothing is lost or repeated. It ends with an error that repeating does not
+// mend.
+func (c *Client) Stream(ctx context.Context, sessionID string, after int64) iter.Seq2[contracts.Event, error] {
+	return c.stream(ctx, path("v1", "sessions", sessionID, "stream"), after)
+}
+
+// StreamRun is Stream for one run; it ends with the run.
+func (c *Client) StreamRun(ctx context.Context, runID string, after int64) iter.Seq2[contracts.Event, error] {
+	return c.stream(ctx, path("v1", "runs", runID, "stream"), after)
+}
+
+func (c *Client) stream(ctx context.Context, path string, after int64) iter.Seq2[contracts.Event, error] {
+	return func(yield func(contracts.Event, error) bool) {
+		pause := 100 * time.Millisecond
+		for {
+			from := after
+			stop := false
+			err := c.listen(ctx, path, after, func(e contracts.Event) bool {
+				after = e.Seq
+				stop = !yield(e, nil)
+				return !stop
+			})
+			switch {
+			case stop, errors.Is(err, errEnded):
+				return
+			case ctx.Err() != nil:
+				yield(contracts.Event{}, ctx.Err())
+				return
+			case err != nil && !temporary(err):
+				yield(contracts.Event{}, err)
+				return
+			case after > from:
+				pause = 100 * time.Millisecond
+			}
+			if !sleep(ctx, pause) {
+				yield(contracts.Event{}, ctx.Err())
+				return
+			}
+			pause = min(2*pause, 5*time.Second)
+		}
+	}
+}
+
+func temporary(err error) bool {
+	switch contracts.CodeOf(err) {
+	case contracts.CodeUnavailable, contracts.CodeRateLimited, contracts.CodeInternal, contracts.CodeLeaseLost:
+		return true
+	default:
+		return false
+	}
+}
+
+func sleep(ctx context.Context, d time.Duration) bool {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return true
+	case <-ctx.Done():
+		return false
+	}
+}
+
+// listen reads one connection until it ends.
+func (c *Client) listen(ctx context.Context, path string, after int64, take func(contracts.Event) bool) error {
+	ctx, cut := context.WithCancel(ctx)
+	defer cut()
+	quiet := time.AfterFunc(silence, cut)
+	defer quiet.Stop()
+	q := url.Values{}
+	setInt(q, "after", after)
+	req, err := c.build(ctx, request{method: http.MethodGet, path: path, query: q})
+	if err != nil {
+		return err
+	}
+	req.Header.Set("Accept", "text/event-stream")
+	res, err := c.cfg.HTTP.Do(req.Request)
+	if err != nil {
+		return unreachable(ctx, c.base, err)
+	}
+	defer res.Body.Close() // it was only read
+	switch res.StatusCode {
+	case http.StatusOK:
+	case http.StatusNoContent:
+		return errEnded
+	default:
+		body, _ := io.ReadAll(io.LimitReader(res.Body, 1<<20)) // what can be read of it
+		return failure(res, body)
+	}
+	return readEvents(res.Body, func() { quiet.Reset(silence) }, take)
+}
+
+// readEvents reads the lines of server-sent events.
+func readEvents(body io.Reader, alive func(), take func(contracts.Event) bool) error {
+	lines, name := bufio.NewReader(body), ""
+	for {
+		line, err := lines.ReadString('\n')
+		if err != nil {
+			return contracts.Errorf(contracts.CodeUnavailable, "the stream broke: %w", err)
+		}
+		alive()
+		line = strings.TrimRight(line, "\r\n")
+		if kind, ok := strings.CutPrefix(line, "event: "); ok {
+			name = kind
+		}
+		data, ok := strings.CutPrefix(line, "data: ")
+		switch {
+		case !ok:
+		case name == "bye" && strings.Contains(data, "the run has ended"):
+			return errEnded
+		case name == "":
+			var e contracts.Event
+			if err := contracts.Decode([]byte(data), &e); err != nil {
+				return contracts.Errorf(contracts.CodeInvalid, "event %s is not what this client understands: %w", strconv.Quote(data), err)
+			}
+			if !take(e) {
+				return errEnded
+			}
+		}
+		if line == "" {
+			name = ""
+		}
+	}
+}
