@@ -11,7 +11,7 @@ TOOL     := $(GO) tool -modfile=tools/go.mod
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help build run test test-e2e test-flowise check format vet lint tidy race fmt fix fuzz bench deadcode clean
+.PHONY: help build run test test-e2e test-flowise test-chat-clients check format vet lint tidy race fmt fix fuzz bench deadcode clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -33,6 +33,9 @@ test-flowise: ## run the Flowise domain's tests against a real Flowise, installe
 
 test-intent: ## measure the matcher on public sets in MANIFOLD_INTENT_DATA
 	$(GO) test -count=1 -timeout 20m -v -run 'Floor' ./intent/eval
+
+test-chat-clients: ## run the official OpenAI clients, the AI SDK and LangChain against a server; installs them from npm and PyPI
+	CHAT_CLIENTS=1 $(GO) test -count=1 -v ./internal/e2e/chatclients/...
 
 check: format vet lint tidy race ## all that must hold before a commit is shared
 	@echo "check: all of it holds"

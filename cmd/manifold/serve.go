@@ -9,6 +9,7 @@ import (
 	"io/fs"
 	"log/slog"
 	"os"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -18,20 +19,23 @@ import (
 
 // serveOptions is the configuration of a server, as --print-config shows it.
 type serveOptions struct {
-	Addr                 string        `json:"addr"`
-	Data                 string        `json:"data"`
-	Bootstrap            string        `json:"bootstrap"`
-	LogLevel             string        `json:"log_level"`
-	LogFormat            string        `json:"log_format"`
-	ForwardedUserHeader  string        `json:"forwarded_user_header"`
-	SessionsPerMinute    int           `json:"sessions_per_minute"`
-	RequestsPerMinute    int           `json:"requests_per_minute"`
-	MaxActiveRuns        int           `json:"max_active_runs"`
-	Retention            time.Duration `json:"retention_ns"`
-	DropData             bool          `json:"drop_data"`
-	PublicDomainsOnly    bool          `json:"public_domains_only"`
-	WebhookAllowLoopback bool          `json:"webhook_allow_loopback"`
-	WebhookAllowPrivate  bool          `json:"webhook_allow_private"`
+	Addr                string `json:"addr"`
+	Data                string `json:"data"`
+	Bootstrap           string `json:"bootstrap"`
+	LogLevel            string `json:"log_level"`
+	LogFormat           string `json:"log_format"`
+	ForwardedUserHeader string `json:"forwarded_user_header"`
+	// FrontendRoles are the roles here for the roles of a chat frontend's users.
+	FrontendRoles        map[string]string `json:"frontend_roles,omitempty"`
+	FrontendJWT          string            `json:"frontend_jwt,omitempty"`
+	SessionsPerMinute    int               `json:"sessions_per_minute"`
+	RequestsPerMinute    int               `json:"requests_per_minute"`
+	MaxActiveRuns        int               `json:"max_active_runs"`
+	Retention            time.Duration     `json:"retention_ns"`
+	DropData             bool              `json:"drop_data"`
+	PublicDomainsOnly    bool              `json:"public_domains_only"`
+	WebhookAllowLoopback bool              `json:"webhook_allow_loopback"`
+	WebhookAllowPrivate  bool              `json:"webhook_allow_private"`
 
 	printConfig bool
 }
@@ -59,6 +63,8 @@ file and from "manifold domain add".`,
 	flags.StringVar(&o.LogLevel, "log-level", "info", "debug, info, warn or error")
 	flags.StringVar(&o.LogFormat, "log-format", "text", "text or json")
 	flags.StringVar(&o.ForwardedUserHeader, "forwarded-user-header", "Manifold-User", "header in which the keys of front ends say who is asking")
+	flags.StringToStringVar(&o.FrontendRoles, "frontend-roles", nil, "roles for the users of a chat frontend by its own roles, as user=viewer+operator")
+	flags.StringVar(&o.FrontendJWT, "frontend-jwt", "", "secret that a chat frontend signs its users with, as env:NAME; unsigned ones are refused then")
 	flags.IntVar(&o.SessionsPerMinute, "sessions-per-minute", 30, "how often one caller may start a session")
 	flags.IntVar(&o.RequestsPerMinute, "requests-per-minute", 1200, "how many requests one caller may make")
 	flags.IntVar(&o.MaxActiveRuns, "max-active-runs", 256, "how many runs are advanced at once; more wait")
@@ -98,6 +104,9 @@ func (c *cli) serve(ctx context.Context, o serveOptions, asked bool) error {
 			return value, value != ""
 		},
 	}
+	if cfg.Frontends, err = frontends(o, cfg.Lookup); err != nil {
+		return err
+	}
 	cfg.Webhooks.AllowLoopback, cfg.Webhooks.AllowPrivate = o.WebhookAllowLoopback, o.WebhookAllowPrivate
 	server, err := app.New(ctx, cfg)
 	if err != nil {
@@ -106,6 +115,29 @@ func (c *cli) serve(ctx context.Context, o serveOptions, asked bool) error {
 	err = c.serveUntil(ctx, server)
 	// The context has ended when the server is asked to stop.
 	return errors.Join(err, server.Stop(context.WithoutCancel(ctx)))
+}
+
+// frontends reads what to believe of chat frontends.
+func frontends(o serveOptions, lookup func(string) (string, bool)) (app.Frontends, error) {
+	out := app.Frontends{Roles: map[string][]string{}}
+	for theirs, ours := range o.FrontendRoles {
+		out.Roles[theirs] = []string{}
+		for role := range strings.SplitSeq(ours, "+") {
+			if role = strings.TrimSpace(role); role != "" {
+				out.Roles[theirs] = append(out.Roles[theirs], role)
+			}
+		}
+	}
+	if o.FrontendJWT == "" {
+		return out, nil
+	}
+	name, ok := strings.CutPrefix(o.FrontendJWT, "env:")
+	secret, found := lookup(name)
+	if !ok || !found {
+		return out, usagef("--frontend-jwt must be env:NAME, and the variable must be set")
+	}
+	out.JWTSecret = []byte(secret)
+	return out, nil
 }
 
 func (c *cli) serveUntil(ctx context.Context, server *app.App) error {

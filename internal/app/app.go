@@ -49,7 +49,7 @@ type Config struct {
 	// ForwardedUser is the header in which frontend keys say who is asking.
 	ForwardedUser string
 	// Frontends says what to believe of chat frontends.
-	Frontends httpapi.FrontendConfig
+	Frontends Frontends
 	// Heartbeat, ChatWait and ChatStream are those of the API; ReadTimeout and
 	// WriteTimeout replace its limits of one request.
 	Heartbeat, ChatWait, ChatStream time.Duration
@@ -71,6 +71,25 @@ type Config struct {
 	Version     string
 	Now         func() time.Time
 	Logger      *slog.Logger
+}
+
+// Frontends says what to believe of what chat frontends tell about their users.
+type Frontends struct {
+	// JWTSecret checks signed users; with one, unsigned users are refused.
+	JWTSecret []byte
+	// Roles are the roles here for the frontend's own roles.
+	Roles map[string][]string
+}
+
+func (f Frontends) config() httpapi.FrontendConfig {
+	out := httpapi.FrontendConfig{JWTSecret: f.JWTSecret, Roles: map[string][]access.Role{}}
+	for theirs, ours := range f.Roles {
+		out.Roles[theirs] = []access.Role{}
+		for _, role := range ours {
+			out.Roles[theirs] = append(out.Roles[theirs], access.Role(role))
+		}
+	}
+	return out
 }
 
 func (c Config) withDefaults() (Config, error) {

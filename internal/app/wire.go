@@ -115,7 +115,7 @@ func (a *App) wireFaces(ctx context.Context, webhooks *webhook.Guard) error {
 	}
 	a.api, err = httpapi.New(httpapi.Config{ //nolint:contextcheck // requests bring contexts of their own
 		ForwardedUser: a.cfg.ForwardedUser, RequestsPerMinute: a.cfg.RequestsPerMinute,
-		Burst: a.cfg.RequestBurst, Frontends: a.cfg.Frontends,
+		Burst: a.cfg.RequestBurst, Frontends: a.cfg.Frontends.config(),
 		Heartbeat: a.cfg.Heartbeat, ChatWait: a.cfg.ChatWait, ChatStream: a.cfg.ChatStream, Version: a.cfg.Version, Now: a.cfg.Now, Logger: a.cfg.Logger,
 	}, httpapi.Deps{
 		Service: a.service, Registry: a.registry, Keys: a.keys, Unregistered: a.domains.Forget, MarkerKey: marker,

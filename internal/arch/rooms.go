@@ -138,6 +138,7 @@ func edgeRooms() []Room {
 		{Dir: "cmd/demo", Rooms: append(whole, "domainkit/sqlitestore", "domains/*", "examples/*"), Modules: []string{"golang.org/x/term"}},
 		{Dir: "internal/arch"},
 		{Dir: "internal/e2e", Rooms: whole, Modules: []string{"github.com/google/go-cmp/cmp"}, Allows: []string{testHarness}},
+		{Dir: "internal/e2e/chatclients", Rooms: whole, Allows: []string{testHarness}},
 		{Dir: "bench", Rooms: append(whole, "execution/executiontest"), Modules: []string{"*"}, Allows: []string{testHarness}},
 	}
 }

@@ -85,12 +85,13 @@ func (s *Server) forwarded(h http.Header, who access.Principal) (access.Principa
 	if who.Kind != access.KindFrontend {
 		return who, nil
 	}
-	plain := chatUser{
-		ID:    cmp.Or(h.Get("X-OpenWebUI-User-Id"), h.Get("X-User-Id")),
-		Email: cmp.Or(h.Get("X-OpenWebUI-User-Email"), h.Get("X-User-Email")),
-		Role:  strings.ToLower(cmp.Or(h.Get("X-OpenWebUI-User-Role"), h.Get("X-User-Role"))),
+	told := func(what string) string {
+		open, _ := given(h, "X-OpenWebUI-User-"+what)
+		other, _ := given(h, "X-User-"+what)
+		return cmp.Or(open, other)
 	}
-	signed := h.Get("X-OpenWebUI-User-Jwt")
+	plain := chatUser{ID: told("Id"), Email: told("Email"), Role: strings.ToLower(told("Role"))}
+	signed, _ := given(h, "X-OpenWebUI-User-Jwt")
 	if len(s.cfg.Frontends.JWTSecret) > 0 {
 		switch {
 		case signed != "":
