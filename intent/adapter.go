@@ -3,7 +3,9 @@ package intent
 import (
 	"context"
 	"fmt"
+	"math"
 	"slices"
+	"strings"
 	"time"
 	"unicode/utf8"
 
@@ -254,7 +256,7 @@ func (g *gating) judge(c Clause) verdict {
 		return verdict{outcome: contracts.GateDecline}
 	}
 	best := c.Candidates[0]
-	if tied := g.tied(c.Candidates); len(tied) > 1 {
+	if tied := g.tied(c); len(tied) > 1 {
 		return verdict{contracts.GateClarify, tied, fmt.Sprintf("%s could mean several things. Which one do you mean: %s?", quote(c.Text), names(tied))}
 	}
 	switch {
@@ -279,21 +281,44 @@ func (g *gating) bar(c Candidate) float64 {
 }
 
 // tied are the candidates that cannot be told from the best one.
-func (g *gating) tied(candidates []Candidate) []Candidate {
-	best := candidates[0]
+func (g *gating) tied(clause Clause) []Candidate {
+	best := clause.Candidates[0]
 	out := []Candidate{best}
-	for _, c := range candidates[1:] {
+	for _, c := range clause.Candidates[1:] {
 		margin := g.cfg.TieMargin
 		if c.Entry.Domain == best.Entry.Domain {
 			margin /= 4
 		}
 		near := best.Score > 0 && (best.Score-c.Score)/best.Score <= margin && best.Confidence-c.Confidence <= 0.1
 		near = near || best.Exact && c.Exact // word for word the same
-		if near && c.Confidence >= g.cfg.Clarify {
+		if near && c.Confidence >= g.cfg.Clarify || g.twins(clause.Text, best, c) {
 			out = append(out, c)
 		}
 	}
 	return out[:min(len(out), g.cfg.Suggestions)]
+}
+
+// twinLikeness is how like an example a clause must be for two domains with
+// that example to be told apart by nobody but the person.
+const twinLikeness = 0.5
+
+// twins tells whether two domains teach the same sentence: whatever training
+// made of their weights, only the person knows which one is meant, unless the
+// words name one of them.
+func (g *gating) twins(clause string, a, b Candidate) bool {
+	return a.Entry.Domain != b.Entry.Domain && a.nearest >= twinLikeness && math.Abs(a.nearest-b.nearest) <= 1e-3 &&
+		g.named(clause, a.Entry.Domain) == g.named(clause, b.Entry.Domain)
+}
+
+// named tells whether a clause names a domain, by its name or its title.
+func (g *gating) named(clause, domain string) bool {
+	clause = strings.ToLower(clause)
+	d, ok := g.q.Catalog.Domain(domain)
+	title := ""
+	if ok && d.Manifest != nil {
+		title = strings.ToLower(d.Manifest.Title)
+	}
+	return strings.Contains(clause, strings.ToLower(domain)) || title != "" && strings.Contains(clause, title)
 }
 
 // likely are the candidates worth offering beside the best.

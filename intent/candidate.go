@@ -82,7 +82,7 @@ func (s *sentenceReader) candidate(p *part, all []rated, k int) Candidate {
 	out := Candidate{
 		Entry: c.entry, Confidence: conf, Score: r.score, Exact: r.exact,
 		Parameters: r.filled.Values, Evidence: r.filled.Evidence, Missing: r.filled.Missing,
-		mood: r.mood, explained: r.cover.explained, contested: r.filled.Contested,
+		mood: r.mood, nearest: r.best, explained: r.cover.explained, contested: r.filled.Contested,
 	}
 	if !r.exact && r.cover.overheard() && c.entry.Policy.SideEffectClass.Writes() {
 		out.Held, out.Note = true, "the message says more than I understand"

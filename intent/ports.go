@@ -69,6 +69,7 @@ type Candidate struct {
 	// words the reading accounts for, contested how many parameters the words
 	// name twice.
 	mood      mood
+	nearest   float64 // likeness to that example
 	explained float64
 	contested int
 }
