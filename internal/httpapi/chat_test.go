@@ -163,7 +163,7 @@ func TestBackgroundTasksAreAnsweredWithoutARun(t *testing.T) {
 	runs, sessions := len(k.runs("")), k.sessionsOf("uma")
 	history := "### Chat History:\n<chat_history>\nUSER: " + alert + "\nASSISTANT: " + k.last.content + "\n</chat_history>"
 	prompt := func(first string) string { return "### Task:\n" + first + "\n### Guidelines:\n- x\n" + history }
-	for name, c := range map[string]struct {
+	tasks := map[string]struct {
 		header, system, user, want string
 		stream                     bool
 	}{
@@ -182,28 +182,29 @@ func TestBackgroundTasksAreAnsweredWithoutARun(t *testing.T) {
 		"merge, streamed":           {"moa_response_generation", "", "anything", alert, true},
 		"an unknown task by header": {"something_new", "", alert, alert, false},
 		"title of LibreChat":        {"", "", "Provide a concise, 5-word-or-less title for the conversation, using title case conventions. Only return the title itself.\n\nConversation:\nUser: " + alert + "\nAI: ok", alert, false},
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			messages := []message{{Role: "user", Content: c.user}}
-			if c.system != "" {
-				messages = append([]message{{Role: "system", Content: c.system}}, messages...)
-			}
-			headers := map[string]string{"X-OpenWebUI-Chat-Id": "c1"}
-			if c.header != "" {
-				headers["X-OpenWebUI-Task"] = c.header
-			}
-			got := k.post("uma", map[string]any{"model": "manifold", "stream": c.stream, "messages": messages}, headers)
-			if want := strings.ReplaceAll(c.want, "CODE", k.codes[0]); got.content != want {
-				t.Errorf("%q, want %q", got.content, want)
-			}
-		})
 	}
-	t.Cleanup(func() {
-		if len(k.runs("")) != runs || k.sessionsOf("uma") != sessions {
-			t.Errorf("a task has begun something")
+	t.Run("tasks", func(t *testing.T) {
+		for name, c := range tasks {
+			t.Run(name, func(t *testing.T) {
+				t.Parallel()
+				messages := []message{{Role: "user", Content: c.user}}
+				if c.system != "" {
+					messages = append([]message{{Role: "system", Content: c.system}}, messages...)
+				}
+				headers := map[string]string{"X-OpenWebUI-Chat-Id": "c1"}
+				if c.header != "" {
+					headers["X-OpenWebUI-Task"] = c.header
+				}
+				got := k.post("uma", map[string]any{"model": "manifold", "stream": c.stream, "messages": messages}, headers)
+				if want := strings.ReplaceAll(c.want, "CODE", k.codes[0]); got.content != want {
+					t.Errorf("%q, want %q", got.content, want)
+				}
+			})
 		}
 	})
+	if len(k.runs("")) != runs || k.sessionsOf("uma") != sessions {
+		t.Errorf("a task has begun something")
+	}
 }
 
 func TestATaskHeaderThatIsEmptyOrNotFilledInIsNoTask(t *testing.T) {
