@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"encoding/json"
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -169,9 +170,9 @@ func (s *Server) chatTurn(k *call, r chatRequest, domain string) (orchestrator.C
 
 // lastAnswer is the last message of ours in a history.
 func lastAnswer(messages []chatMessage) (string, bool) {
-	for i := len(messages) - 1; i >= 0; i-- {
-		if messages[i].Role == "assistant" {
-			return string(messages[i].Content), true
+	for _, m := range slices.Backward(messages) {
+		if m.Role == "assistant" {
+			return string(m.Content), true
 		}
 	}
 	return "", false

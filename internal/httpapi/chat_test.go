@@ -6,6 +6,7 @@ import (
 	"encoding/base64"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"strings"
 	"testing"
 	"time"
@@ -134,9 +135,7 @@ func TestFieldsOfOthersAndPartsAreTaken(t *testing.T) {
 
 func ask(words string, more map[string]any) map[string]any {
 	body := map[string]any{"model": "manifold", "stream": true, "messages": []message{{Role: "user", Content: words}}}
-	for name, value := range more {
-		body[name] = value
-	}
+	maps.Copy(body, more)
 	return body
 }
 
@@ -156,7 +155,7 @@ func TestProgressGoesToEachFrontendInItsOwnForm(t *testing.T) {
 	}
 }
 
-func TestBackgroundTasksAreAnsweredWithoutARun(t *testing.T) {
+func TestBackgroundTasksAreAnsweredWithoutARun(t *testing.T) { //nolint:tparallel // the end of its subtests is waited for
 	t.Parallel()
 	k := newTalk(t)
 	k.say(map[string]string{"chat": "a", "header": "c1", "id": "m1"}, alert)

@@ -37,7 +37,7 @@ func (s *site) listen(ctx context.Context, who, path string, headers ...string) 
 	for i := 0; i+1 < len(headers); i += 2 {
 		req.Header.Set(headers[i], headers[i+1])
 	}
-	res, err := http.DefaultClient.Do(req)
+	res, err := http.DefaultClient.Do(req) //nolint:bodyclose // the reader closes it
 	if err != nil {
 		s.t.Fatal(err)
 	}

@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"encoding/base64"
 	"regexp"
+	"slices"
 	"strings"
 )
 
@@ -34,16 +35,16 @@ func (s Signer) Line(m Marker, subject string) string {
 // Read finds the last marker of a text that was made for this person.
 func (s Signer) Read(text, subject string) (Marker, bool) {
 	found := markerLine.FindAllStringSubmatch(text, -1)
-	for i := len(found) - 1; i >= 0; i-- {
-		sessionID, codes, sig := found[i][1], found[i][2], found[i][3]
+	for _, m := range slices.Backward(found) {
+		sessionID, codes, sig := m[1], m[2], m[3]
 		if !hmac.Equal([]byte(sig), []byte(s.sign("marker", sessionID, codes, subject))) {
 			continue
 		}
-		m := Marker{SessionID: sessionID}
+		out := Marker{SessionID: sessionID}
 		if codes != "" {
-			m.Codes = strings.Split(codes, ",")
+			out.Codes = strings.Split(codes, ",")
 		}
-		return m, true
+		return out, true
 	}
 	return Marker{}, false
 }
