@@ -132,9 +132,11 @@ func HTTPServer(handler http.Handler) *http.Server {
 	return &http.Server{
 		Handler:           handler,
 		ReadHeaderTimeout: 5 * time.Second,
-		ReadTimeout:       30 * time.Second,
-		WriteTimeout:      MaxWait + 30*time.Second,
-		IdleTimeout:       2 * time.Minute,
-		MaxHeaderBytes:    64 << 10,
+		// Not shorter than a wait: a read deadline that passes while a handler
+		// waits ends its request.
+		ReadTimeout:    MaxWait + 30*time.Second,
+		WriteTimeout:   MaxWait + 30*time.Second,
+		IdleTimeout:    2 * time.Minute,
+		MaxHeaderBytes: 64 << 10,
 	}
 }
