@@ -1,0 +1,17 @@
+package httpapi_test
+
+import (
+	"testing"
+
+	"github.com/manifold-run/manifold/internal/httpapi"
+)
+
+// A read deadline that passes while a handler waits cancels its request, so
+// both deadlines must leave room for the longest wait.
+func TestDeadlinesLeaveRoomForTheLongestWait(t *testing.T) {
+	t.Parallel()
+	srv := httpapi.HTTPServer(nil)
+	if srv.ReadTimeout <= httpapi.MaxWait || srv.WriteTimeout <= httpapi.MaxWait {
+		t.Errorf("read %s, write %s; a request may wait %s", srv.ReadTimeout, srv.WriteTimeout, httpapi.MaxWait)
+	}
+}
