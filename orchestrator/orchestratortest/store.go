@@ -1,6 +1,6 @@
 // Package orchestratortest holds a store in memory with all that the use cases
 // keep (runs and their gates, sessions, turns, previews, secrets, the outbox of
-// webhooks), and the suite that every implementation must pass. It is for
+// webhooks, the inbox), and the suite that every implementation must pass. It is for
 // tests only: it forgets everything with the process.
 package orchestratortest
 
@@ -27,6 +27,7 @@ type Opened interface {
 	orchestrator.Previews
 	orchestrator.Secrets
 	orchestrator.WebhookOutbox
+	orchestrator.Inbox
 }
 
 var _ Opened = (*Store)(nil)
@@ -41,6 +42,7 @@ type Store struct {
 	previews map[previewKey]orchestrator.Preview
 	secrets  map[string][]byte
 	outbox   []delivery
+	inbox    []*item // in the order in which they came
 }
 
 type previewKey struct{ owner, planHash string }

@@ -34,6 +34,9 @@ func Run(t *testing.T, open func(t *testing.T) Opened) {
 		"a delivery is put off, counted, and done":                        deliveriesAreDrained,
 		"a notice tells what is asked, and none of the parameters":        noticeHoldsNoParameters,
 		"a clarification before there is a run makes an event and notice": clarificationIsNotified,
+		"what a channel brings twice is received once":                    itemOnce,
+		"of many equal deliveries at once exactly one is fresh":           oneReceives,
+		"what was answered is finished, and forgotten later":              itemIsFinished,
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {

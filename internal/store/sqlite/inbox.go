@@ -1,0 +1,82 @@
+package sqlite
+
+import (
+	"context"
+	"encoding/json"
+	"time"
+
+	"github.com/manifold-run/manifold/orchestrator"
+)
+
+var _ orchestrator.Inbox = (*Store)(nil)
+
+const insertReceived = `
+INSERT INTO inbox (channel, id, reply, finished, received_at, body) VALUES (?, ?, ?, 0, ?, ?)
+ON CONFLICT DO NOTHING`
+
+// Receive inserts the items that are not there yet, and gives those.
+func (s *Store) Receive(ctx context.Context, items []orchestrator.Received) ([]orchestrator.Received, error) {
+	var fresh []orchestrator.Received
+	err := s.write(ctx, "receive", func(ctx context.Context, x *tx) error {
+		fresh = nil
+		for _, i := range items {
+			n, err := x.exec(ctx, insertReceived, i.Channel, i.ID, i.Reply, nanos(i.At), string(i.Body))
+			if err != nil {
+				return err
+			}
+			if n > 0 {
+				fresh = append(fresh, i)
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	return fresh, nil
+}
+
+// Unfinished gives a channel's items that were not answered yet.
+func (s *Store) Unfinished(ctx context.Context, channel string) ([]orchestrator.Received, error) {
+	var items []orchestrator.Received
+	err := s.view(ctx, "list the inbox of "+channel, func(ctx context.Context, h *handle) error {
+		var err error
+		items, err = collect(ctx, h, scanReceived,
+			`SELECT channel, id, reply, received_at, body FROM inbox WHERE channel = ? AND finished = 0 ORDER BY place`, channel)
+		return err
+	})
+	return items, err
+}
+
+func scanReceived(row scanner) (orchestrator.Received, error) {
+	var i orchestrator.Received
+	var at int64
+	var body string
+	err := row.Scan(&i.Channel, &i.ID, &i.Reply, &at, &body)
+	i.At, i.Body = stamp(at), json.RawMessage(body)
+	return i, err
+}
+
+// NoteReply keeps where an item is being answered.
+func (s *Store) NoteReply(ctx context.Context, channel, id, reply string) error {
+	return s.write(ctx, "note a reply", func(ctx context.Context, x *tx) error {
+		_, err := x.exec(ctx, `UPDATE inbox SET reply = ? WHERE channel = ? AND id = ?`, reply, channel, id)
+		return err
+	})
+}
+
+// Finish drops the body of an item and keeps its id.
+func (s *Store) Finish(ctx context.Context, channel, id string) error {
+	return s.write(ctx, "finish an item", func(ctx context.Context, x *tx) error {
+		_, err := x.exec(ctx, `UPDATE inbox SET finished = 1, reply = '', body = '' WHERE channel = ? AND id = ?`, channel, id)
+		return err
+	})
+}
+
+// ForgetReceived removes finished items that came before a time.
+func (s *Store) ForgetReceived(ctx context.Context, before time.Time) error {
+	return s.write(ctx, "forget what was received", func(ctx context.Context, x *tx) error {
+		_, err := x.exec(ctx, `DELETE FROM inbox WHERE finished = 1 AND received_at < ?`, nanos(before))
+		return err
+	})
+}

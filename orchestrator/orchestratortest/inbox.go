@@ -1,0 +1,81 @@
+package orchestratortest
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"github.com/manifold-run/manifold/orchestrator"
+)
+
+// item is a row of the inbox.
+type item struct {
+	orchestrator.Received
+
+	finished bool
+}
+
+// Receive inserts the items that are not there yet, and gives those.
+func (s *Store) Receive(_ context.Context, items []orchestrator.Received) ([]orchestrator.Received, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	var fresh []orchestrator.Received
+	for _, i := range items {
+		if s.received(i.Channel, i.ID) == nil {
+			s.inbox = append(s.inbox, &item{Received: i})
+			fresh = append(fresh, i)
+		}
+	}
+	return clone(fresh)
+}
+
+// received finds an item; the caller holds mu.
+func (s *Store) received(channel, id string) *item {
+	for _, i := range s.inbox {
+		if i.Channel == channel && i.ID == id {
+			return i
+		}
+	}
+	return nil
+}
+
+// Unfinished gives a channel's items that were not answered yet.
+func (s *Store) Unfinished(_ context.Context, channel string) ([]orchestrator.Received, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	var out []orchestrator.Received
+	for _, i := range s.inbox {
+		if i.Channel == channel && !i.finished {
+			out = append(out, i.Received)
+		}
+	}
+	return clone(out)
+}
+
+// NoteReply keeps where an item is being answered.
+func (s *Store) NoteReply(_ context.Context, channel, id, reply string) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if i := s.received(channel, id); i != nil {
+		i.Reply = reply
+	}
+	return nil
+}
+
+// Finish drops the body of an item and keeps its id.
+func (s *Store) Finish(_ context.Context, channel, id string) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if i := s.received(channel, id); i != nil {
+		i.finished, i.Body, i.Reply = true, nil, ""
+	}
+	return nil
+}
+
+// ForgetReceived removes finished items that came before a time.
+func (s *Store) ForgetReceived(_ context.Context, before time.Time) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.inbox = slices.DeleteFunc(s.inbox, func(i *item) bool { return i.finished && i.At.Before(before) })
+	return nil
+}

@@ -1,0 +1,95 @@
+package orchestratortest
+
+import (
+	"encoding/json"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/manifold-run/manifold/orchestrator"
+)
+
+func receivedItem(id string, minute int) orchestrator.Received {
+	return orchestrator.Received{
+		Channel: "messenger", ID: id, Body: json.RawMessage(`{"text":"` + id + `"}`), At: day().Add(time.Duration(minute) * time.Minute),
+	}
+}
+
+func itemOnce(t *testing.T, s Opened) {
+	first, second := receivedItem("9", 0), receivedItem("2", 1)
+	fresh, err := s.Receive(t.Context(), []orchestrator.Received{first})
+	if err != nil {
+		t.Fatal(err)
+	}
+	same(t, "fresh", []orchestrator.Received{first}, fresh)
+	repeated := first
+	repeated.Body = json.RawMessage(`{"text":"other"}`)
+	if fresh, err = s.Receive(t.Context(), []orchestrator.Received{repeated, second}); err != nil {
+		t.Fatal(err)
+	}
+	same(t, "fresh of a repeat", []orchestrator.Received{second}, fresh)
+	other := receivedItem("9", 0)
+	other.Channel = "mail"
+	if fresh, err = s.Receive(t.Context(), []orchestrator.Received{other}); err != nil || len(fresh) != 1 {
+		t.Errorf("the same id of another channel: %+v %v", fresh, err)
+	}
+	left, err := s.Unfinished(t.Context(), "messenger")
+	if err != nil {
+		t.Fatal(err)
+	}
+	same(t, "unfinished", []orchestrator.Received{first, second}, left)
+}
+
+func oneReceives(t *testing.T, s Opened) {
+	var fresh atomic.Int32
+	var wg sync.WaitGroup
+	for range 16 {
+		wg.Go(func() {
+			got, err := s.Receive(t.Context(), []orchestrator.Received{receivedItem("1", 0)})
+			if err != nil {
+				t.Errorf("receive: %v", err)
+			}
+			fresh.Add(int32(len(got)))
+		})
+	}
+	wg.Wait()
+	if fresh.Load() != 1 {
+		t.Errorf("%d were told that it is fresh", fresh.Load())
+	}
+}
+
+func itemIsFinished(t *testing.T, s Opened) {
+	ctx, first, second := t.Context(), receivedItem("1", 0), receivedItem("2", 5)
+	if _, err := s.Receive(ctx, []orchestrator.Received{first, second}); err != nil {
+		t.Fatal(err)
+	}
+	for _, err := range []error{
+		s.NoteReply(ctx, "messenger", "2", "77"), s.NoteReply(ctx, "messenger", "404", "77"),
+		s.Finish(ctx, "messenger", "1"), s.Finish(ctx, "messenger", "404"),
+	} {
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	left, err := s.Unfinished(ctx, "messenger")
+	if err != nil {
+		t.Fatal(err)
+	}
+	second.Reply = "77"
+	same(t, "unfinished", []orchestrator.Received{second}, left)
+	later := day().Add(time.Hour)
+	for _, step := range []struct {
+		before time.Time
+		fresh  int
+	}{{first.At, 0}, {later, 1}} {
+		if err := s.ForgetReceived(ctx, step.before); err != nil {
+			t.Fatal(err)
+		}
+		// What is not finished is never forgotten.
+		fresh, err := s.Receive(ctx, []orchestrator.Received{first, second})
+		if err != nil || len(fresh) != step.fresh {
+			t.Errorf("after forgetting what came before %s: fresh %+v, %v", step.before, fresh, err)
+		}
+	}
+}
