@@ -67,6 +67,9 @@ func (op *AddNode) add(d *draft) []contracts.Fault {
 }
 
 func pointerTo(name string) string {
+	if !strings.ContainsAny(name, "~/") {
+		return "/" + name
+	}
 	return "/" + strings.NewReplacer("~", "~0", "/", "~1").Replace(name)
 }
 

@@ -155,7 +155,13 @@ func (d *draft) has(id string) bool {
 }
 
 // set replaces a value in a node.
-func (n *draftNode) set(value []byte, path ...string) { n.raw = set(n.raw, value, path...) }
+func (n *draftNode) set(value []byte, path ...string) {
+	n.raw = set(n.raw, value, path...)
+	if path[0] == "data" {
+		data, _ := get(n.raw, "data")
+		n.readData(data)
+	}
+}
 
 func fault(pointer, format string, args ...any) []contracts.Fault {
 	return []contracts.Fault{{Pointer: pointer, Message: fmt.Sprintf(format, args...)}}

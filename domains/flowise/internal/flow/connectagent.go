@@ -12,7 +12,7 @@ import (
 // connectAgent connects two nodes of an AGENTFLOW: an edge is what runs next,
 // and ends at the node itself.
 func (op *Connect) connectAgent(d *draft, source, target *draftNode) []contracts.Fault {
-	outs := source.fields("outputAnchors")
+	outs := source.ends()
 	switch {
 	case len(outs) == 0:
 		return fault("/source_node_id", "nothing can follow %s", source.id)
@@ -113,7 +113,7 @@ func (d *draft) resizeOutputs(n *draftNode, param string, value []byte) []contra
 	default:
 		return nil
 	}
-	was, now := len(n.fields("outputAnchors"))-rest, len(elements(value))
+	was, now := len(n.ends())-rest, len(elements(value))
 	if was == now || firstByte(value) != '[' {
 		return nil
 	}

@@ -101,7 +101,7 @@ type choice struct {
 // in the items of arrays.
 func chosen(n Node, defs Definitions) []choice {
 	var out []choice
-	inputs, _ := get(n.raw, "data", "inputs")
+	inputs := n.parts.inputs
 	for _, f := range n.params() {
 		name := f.text("name")
 		value, ok := get(inputs, name)

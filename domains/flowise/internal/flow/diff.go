@@ -144,8 +144,8 @@ func changed(before, after []byte) []string {
 }
 
 func (d *comparison) compareInputs(was, now Node) {
-	before, _ := get(was.raw, "data", "inputs")
-	after, _ := get(now.raw, "data", "inputs")
+	before := was.parts.inputs
+	after := now.parts.inputs
 	anchors := now.anchors()
 	for _, key := range changed(before, after) {
 		a, _ := get(before, key)

@@ -142,7 +142,7 @@ func parsePath(path string) ([]step, bool) {
 // that changed. Nodes of old versions carry no marks, and get none.
 func (n *draftNode) refreshDisplay(name string) {
 	var inputs map[string]any
-	params, _ := get(n.raw, "data", "inputParams")
+	params := n.parts.inputParams
 	for i, f := range fieldsOf(params) {
 		show, _ := get(f, "show")
 		hide, _ := get(f, "hide")
@@ -155,7 +155,7 @@ func (n *draftNode) refreshDisplay(name string) {
 		}
 		p := f.decode()
 		if now := strconv.FormatBool(displayed(&p, inputs, noIndex)); now != string(mark) {
-			current, _ := get(n.raw, "data", "inputParams")
+			current := n.parts.inputParams
 			at := spans(current)[i]
 			n.set(splice(current, at.from, at.to, set(f, []byte(now), "display")), "data", "inputParams")
 		}
@@ -164,7 +164,7 @@ func (n *draftNode) refreshDisplay(name string) {
 
 // inputs gives the values of a node decoded.
 func (n Node) inputs() map[string]any {
-	raw, _ := get(n.raw, "data", "inputs")
+	raw := n.parts.inputs
 	inputs, _ := decoded(raw).(map[string]any)
 	return inputs
 }

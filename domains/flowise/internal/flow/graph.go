@@ -1,7 +1,6 @@
 package flow
 
 import (
-	"bytes"
 	"slices"
 
 	"github.com/manifold-run/manifold/contracts"
@@ -33,6 +32,14 @@ type Node struct {
 	// No op changes these.
 	name, category, parent string
 	box                    box
+	parts                  parts
+}
+
+// parts are the members of a node's data that are looked at again and again,
+// as places in the node's bytes; what is not there is nil.
+type parts struct {
+	id, credential                                            []byte
+	inputs, inputParams, inputAnchors, outputAnchors, outputs []byte
 }
 
 // Edge is one connection of a graph.
@@ -138,24 +145,49 @@ func readList[T any](raw []byte, at span, read func([]byte) T) list[T] {
 
 func readNode(raw []byte) Node {
 	n := Node{raw: raw}
-	for _, m := range members(raw) {
-		value := raw[m.from:m.to]
-		switch m.key {
-		case "id":
-			n.id = unquoteText(value)
-		case "parentNode":
-			n.parent = unquoteText(value)
-		case "position":
-			n.box.at = Point{X: number(value, "x"), Y: number(value, "y")}
-		case "width":
-			n.box.width = number(value)
-		case "height":
-			n.box.height = number(value)
-		case "data":
-			n.name, n.category = textAt(value, "name"), textAt(value, "category")
+	for c := over(raw); c.next(); {
+		switch {
+		case c.is("id"):
+			n.id = unquoteText(c.value())
+		case c.is("parentNode"):
+			n.parent = unquoteText(c.value())
+		case c.is("position"):
+			n.box.at = Point{X: number(c.value(), "x"), Y: number(c.value(), "y")}
+		case c.is("width"):
+			n.box.width = number(c.value())
+		case c.is("height"):
+			n.box.height = number(c.value())
+		case c.is("data"):
+			n.readData(c.value())
 		}
 	}
 	return n
+}
+
+func (n *Node) readData(data []byte) {
+	n.parts = parts{}
+	for c := over(data); c.next(); {
+		switch {
+		case c.is("id"):
+			n.parts.id = c.value()
+		case c.is("name"):
+			n.name = unquoteText(c.value())
+		case c.is("category"):
+			n.category = unquoteText(c.value())
+		case c.is("credential"):
+			n.parts.credential = c.value()
+		case c.is("inputs"):
+			n.parts.inputs = c.value()
+		case c.is("inputParams"):
+			n.parts.inputParams = c.value()
+		case c.is("inputAnchors"):
+			n.parts.inputAnchors = c.value()
+		case c.is("outputAnchors"):
+			n.parts.outputAnchors = c.value()
+		case c.is("outputs"):
+			n.parts.outputs = c.value()
+		}
+	}
 }
 
 func unquoteText(value []byte) string {
@@ -167,19 +199,18 @@ func unquoteText(value []byte) string {
 
 func readEdge(raw []byte) Edge {
 	e := Edge{raw: raw}
-	for _, m := range members(raw) {
-		value := raw[m.from:m.to]
-		switch m.key {
-		case "id":
-			e.ID = unquote(value)
-		case "source":
-			e.Source = unquote(value)
-		case "sourceHandle":
-			e.SourceHandle = unquote(value)
-		case "target":
-			e.Target = unquote(value)
-		case "targetHandle":
-			e.TargetHandle = unquote(value)
+	for c := over(raw); c.next(); {
+		switch {
+		case c.is("id"):
+			e.ID = unquote(c.value())
+		case c.is("source"):
+			e.Source = unquote(c.value())
+		case c.is("sourceHandle"):
+			e.SourceHandle = unquote(c.value())
+		case c.is("target"):
+			e.Target = unquote(c.value())
+		case c.is("targetHandle"):
+			e.TargetHandle = unquote(c.value())
 		}
 	}
 	return e
@@ -218,17 +249,24 @@ func (g *Graph) Node(id string) (Node, bool) {
 // bytes and those between.
 func (g *Graph) with(nodes []Node, edges []Edge) *Graph {
 	out := &Graph{nodes: rearrange(g.nodes, nodes, rawNode), edges: rearrange(g.edges, edges, rawEdge)}
-	nodesText, edgesText := out.nodes.render(rawNode), out.edges.render(rawEdge)
-	first, second := &out.nodes.at, &out.edges.at
-	firstText, secondText := nodesText, edgesText
-	if first.from > second.from {
-		first, second, firstText, secondText = second, first, edgesText, nodesText
+	size := len(g.raw)
+	for i := range nodes {
+		size += len(nodes[i].raw) + len(out.nodes.gaps[i])
 	}
-	old1, old2 := *first, *second
-	*first = span{old1.from, old1.from + len(firstText)}
-	shift := first.to - old1.to
-	*second = span{old2.from + shift, old2.from + shift + len(secondText)}
-	out.raw = slices.Concat(g.raw[:old1.from], firstText, g.raw[old1.to:old2.from], secondText, g.raw[old2.to:])
+	for i := range edges {
+		size += len(edges[i].raw) + len(out.edges.gaps[i])
+	}
+	size -= out.nodes.at.to - out.nodes.at.from + out.edges.at.to - out.edges.at.from
+	raw := make([]byte, 0, size+len(out.nodes.tail)+len(out.edges.tail)+2)
+	if g.nodes.at.from < g.edges.at.from {
+		raw = out.nodes.render(append(raw, g.raw[:g.nodes.at.from]...), rawNode)
+		raw = out.edges.render(append(raw, g.raw[g.nodes.at.to:g.edges.at.from]...), rawEdge)
+		out.raw = append(raw, g.raw[g.edges.at.to:]...)
+	} else {
+		raw = out.edges.render(append(raw, g.raw[:g.edges.at.from]...), rawEdge)
+		raw = out.nodes.render(append(raw, g.raw[g.edges.at.to:g.nodes.at.from]...), rawNode)
+		out.raw = append(raw, g.raw[g.nodes.at.to:]...)
+	}
 	return out
 }
 
@@ -259,13 +297,14 @@ func rearrange[T any](old list[T], items []T, raw func(T) []byte) list[T] {
 	return out
 }
 
-func (l list[T]) render(raw func(T) []byte) []byte {
-	var out bytes.Buffer
-	out.WriteByte('[')
+// render adds the list to out, and notes where it stands there.
+func (l *list[T]) render(out []byte, raw func(T) []byte) []byte {
+	l.at.from = len(out)
+	out = append(out, '[')
 	for i, item := range l.items {
-		out.Write(l.gaps[i])
-		out.Write(raw(item))
+		out = append(append(out, l.gaps[i]...), raw(item)...)
 	}
-	out.Write(l.tail)
-	return out.Bytes()
+	out = append(out, l.tail...)
+	l.at.to = len(out)
+	return out
 }

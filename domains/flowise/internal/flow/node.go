@@ -33,23 +33,21 @@ func (n Node) Version() float64 {
 }
 
 // Credential is the id of the credential that the node itself uses, or "".
-func (n Node) Credential() string { return textAt(n.raw, "data", "credential") }
+func (n Node) Credential() string { return unquoteText(n.parts.credential) }
 
 // Input gives one value of the node as JSON.
 func (n Node) Input(name string) (json.RawMessage, bool) {
-	return get(n.raw, "data", "inputs", name)
+	return get(n.parts.inputs, name)
 }
 
 // output is the name of the selected output of a node that offers several.
-func (n Node) output() string { return textAt(n.raw, "data", "outputs", "output") }
+func (n Node) output() string { return textAt(n.parts.outputs, "output") }
 
-func (n Node) params() []field  { return n.fields("inputParams") }
-func (n Node) anchors() []field { return n.fields("inputAnchors") }
+func (n Node) params() []field  { return fieldsOf(n.parts.inputParams) }
+func (n Node) anchors() []field { return fieldsOf(n.parts.inputAnchors) }
 
-func (n Node) fields(key string) []field {
-	raw, _ := get(n.raw, "data", key)
-	return fieldsOf(raw)
-}
+// ends are the output anchors as they stand; see outputs.
+func (n Node) ends() []field { return fieldsOf(n.parts.outputAnchors) }
 
 func fieldsOf(array []byte) []field {
 	items := elements(array)
@@ -64,7 +62,7 @@ func fieldsOf(array []byte) []field {
 // offers several outputs, else its anchors. choice says that the node gives
 // one of them at a time.
 func (n Node) outputs() (fields []field, choice bool) {
-	anchors := n.fields("outputAnchors")
+	anchors := n.ends()
 	if len(anchors) == 0 || anchors[0].text("type") != "options" {
 		return anchors, false
 	}

@@ -78,7 +78,7 @@ func (op *Disconnect) names(n *draftNode, anchor, name string) bool {
 	if anchor == "" || anchor == name || anchor == n.id {
 		return true
 	}
-	if outs := n.fields("outputAnchors"); n.Category() == categoryAgentflow && len(outs) > 1 {
+	if outs := n.ends(); n.Category() == categoryAgentflow && len(outs) > 1 {
 		i := slices.Index(agentOutputNames(n.Name(), len(outs)), anchor)
 		return i >= 0 && strconv.Itoa(i) == name
 	}

@@ -59,7 +59,7 @@ func (d *draft) write(n *draftNode, param *knowledge.Param, value []byte) []cont
 	}
 	n.set(value, "data", "inputs", param.Name)
 	if param.LoadConfig {
-		inputs, _ := get(n.raw, "data", "inputs")
+		inputs := n.parts.inputs
 		filled, problem := d.configure(inputs, param.Name)
 		if problem != "" {
 			return fault("/value", "%s", problem)

@@ -13,31 +13,60 @@ type member struct {
 	start, from, to int
 }
 
-// members lists what stands directly in an object. The bytes must have passed
-// checkJSON; anything but an object has no members.
-func members(object []byte) []member {
-	s := scanner{src: object}
-	s.space()
-	if s.peek() != '{' {
-		return nil
+// cursor goes over what stands directly in an object. The bytes must have
+// passed checkJSON; anything but an object has no members.
+type cursor struct {
+	scanner
+	// key is the key as it is written, with its quotes; start is where it
+	// begins, from and to enclose the value.
+	key             []byte
+	start, from, to int
+}
+
+func over(object []byte) cursor {
+	c := cursor{scanner: scanner{src: object}}
+	c.space()
+	if c.peek() != '{' {
+		c.pos = len(object)
 	}
-	s.pos++
-	s.space()
+	return c
+}
+
+// next goes to the next member, if there is one.
+func (c *cursor) next() bool {
+	c.pos++ // the brace or comma before it
+	c.space()
+	if c.peek() != '"' {
+		return false
+	}
+	c.start = c.pos
+	c.jumpText()
+	c.key = c.src[c.start:c.pos]
+	c.space()
+	c.pos++ // the colon
+	c.space()
+	c.from = c.pos
+	c.jump()
+	c.to = c.pos
+	c.space()
+	return true
+}
+
+func (c *cursor) value() []byte { return c.src[c.from:c.to:c.to] }
+
+// is tells whether the member has this key.
+func (c *cursor) is(key string) bool {
+	if bytes.IndexByte(c.key, '\\') >= 0 {
+		return unquote(c.key) == key
+	}
+	return string(c.key[1:len(c.key)-1]) == key
+}
+
+// members lists what stands directly in an object.
+func members(object []byte) []member {
 	out := make([]member, 0, 16) // most objects of a flow have fewer
-	for s.peek() == '"' {
-		m := member{start: s.pos}
-		s.jumpText()
-		m.key = unquote(object[m.start:s.pos])
-		s.space()
-		s.pos++ // the colon
-		s.space()
-		m.from = s.pos
-		s.jump()
-		m.to = s.pos
-		out = append(out, m)
-		s.space()
-		s.pos++ // a comma or the end
-		s.space()
+	for c := over(object); c.next(); {
+		out = append(out, member{unquote(c.key), c.start, c.from, c.to})
 	}
 	return out
 }
@@ -100,8 +129,8 @@ func endsScalar(c byte) bool {
 
 func (s *scanner) jumpNested() {
 	depth := 0
-	for s.pos < len(s.src) {
-		switch s.src[s.pos] {
+	for src := s.src; s.pos < len(src); {
+		switch src[s.pos] {
 		case '"':
 			s.jumpText()
 			continue
@@ -117,23 +146,37 @@ func (s *scanner) jumpNested() {
 	}
 }
 
+// nearText is how far jumpText looks byte by byte: most texts of a flow are
+// keys and short values, for which a call costs more than the look.
+const nearText = 24
+
 // jumpText looks for the next quote that no backslash escapes.
 func (s *scanner) jumpText() {
-	for from := s.pos + 1; ; {
-		i := bytes.IndexByte(s.src[from:], '"')
-		if i < 0 {
-			s.pos = len(s.src)
+	src, i := s.src, s.pos+1
+	for near := min(len(src), i+nearText); i < near; i++ {
+		switch src[i] {
+		case '"':
+			s.pos = i + 1
 			return
+		case '\\':
+			i++ // what it escapes
 		}
-		end := from + i
-		escapes := 0
-		for s.src[end-1-escapes] == '\\' {
+	}
+	for i < len(src) {
+		at := bytes.IndexByte(src[i:], '"')
+		if at < 0 {
+			break
+		}
+		end, escapes := i+at, 0
+		for end-1-escapes >= i && src[end-1-escapes] == '\\' {
 			escapes++
 		}
-		if s.pos, from = end+1, end+1; escapes%2 == 0 {
+		if i = end + 1; escapes%2 == 0 {
+			s.pos = i
 			return
 		}
 	}
+	s.pos = len(src)
 }
 
 // unquote gives the text of a JSON string. What is no string gives "".
@@ -159,59 +202,39 @@ func get(raw []byte, path ...string) (value []byte, ok bool) {
 	return raw, true
 }
 
-// find looks for one key. It is what the package does most, so it makes
-// nothing.
+// find looks for one key.
 func find(object []byte, key string) (value []byte, ok bool) {
-	s := scanner{src: object}
-	s.space()
-	if s.peek() != '{' {
-		return nil, false
-	}
-	s.pos++
-	s.space()
-	for s.peek() == '"' {
-		start := s.pos
-		s.jumpText()
-		found := isKey(object[start:s.pos], key)
-		s.space()
-		s.pos++ // the colon
-		s.space()
-		from := s.pos
-		s.jump()
-		if found {
-			value, ok = object[from:s.pos], true
-		}
-		s.space()
-		s.pos++ // a comma or the end
-		s.space()
-	}
-	return value, ok
+	at, ok := findSpan(object, key)
+	return object[at.from:at.to:at.to], ok
 }
 
-func isKey(raw []byte, key string) bool {
-	if bytes.IndexByte(raw, '\\') >= 0 {
-		return unquote(raw) == key
+// findSpan looks for the place of one value. It is what the package does most,
+// so it makes nothing.
+func findSpan(object []byte, key string) (at span, ok bool) {
+	for c := over(object); c.next(); {
+		if c.is(key) {
+			at, ok = span{c.from, c.to}, true
+		}
 	}
-	return string(raw[1:len(raw)-1]) == key
+	return at, ok
 }
 
 // set replaces the value at a path of keys, or adds it at the end of the
 // object; objects that are missing on the way are made. All other bytes stay.
 func set(raw, value []byte, path ...string) []byte {
-	if len(path) == 0 {
-		return value
-	}
-	all := members(raw)
-	for _, m := range slices.Backward(all) {
-		if m.key == path[0] {
-			return splice(raw, m.from, m.to, set(raw[m.from:m.to], value, path[1:]...))
+	at := span{0, len(raw)}
+	for depth, key := range path {
+		object := raw[at.from:at.to]
+		inner, ok := findSpan(object, key)
+		if !ok {
+			for _, missing := range slices.Backward(path[depth+1:]) {
+				value = slices.Concat([]byte("{"), encode(missing), []byte(":"), value, []byte("}"))
+			}
+			return splice(raw, at.from, at.to, appendMember(object, members(object), key, value))
 		}
+		at = span{at.from + inner.from, at.from + inner.to}
 	}
-	inner := value
-	if len(path) > 1 {
-		inner = set([]byte("{}"), value, path[1:]...)
-	}
-	return appendMember(raw, all, path[0], inner)
+	return splice(raw, at.from, at.to, value)
 }
 
 // appendMember adds a member the way the last two were written, so that a

@@ -150,22 +150,22 @@ func (c *checker) checkShape(node Node, at string) {
 func (c *checker) checkParts(n *checkedNode) {
 	parts := []struct {
 		key   string
+		value []byte
 		first byte
 		fatal bool
 	}{
-		{"inputParams", '[', true},
-		{"inputs", '{', true},
-		{"inputAnchors", '[', false},
-		{"outputAnchors", '[', n.name == nodeIfElse || n.category == categoryLoader},
-		{"outputs", '{', false}, // what needs it is found by the run
+		{"inputParams", n.parts.inputParams, '[', true},
+		{"inputs", n.parts.inputs, '{', true},
+		{"inputAnchors", n.parts.inputAnchors, '[', false},
+		{"outputAnchors", n.parts.outputAnchors, '[', n.name == nodeIfElse || n.category == categoryLoader},
+		{"outputs", n.parts.outputs, '{', false}, // what needs it is found by the run
 	}
 	for _, part := range parts {
-		value, ok := get(n.raw, "data", part.key)
-		if ok && firstByte(value) == part.first {
+		if firstByte(part.value) == part.first {
 			continue
 		}
 		severity := SeverityWarning
-		if part.fatal || ok && part.key == "outputs" {
+		if part.fatal || part.value != nil && part.key == "outputs" {
 			severity = SeverityError
 		}
 		what := "list"
@@ -175,7 +175,7 @@ func (c *checker) checkParts(n *checkedNode) {
 		c.add(severity, Structure, part.key+"_missing", n.at+"/data/"+part.key, n.id,
 			fmt.Sprintf("%s has no %s %s", n.id, what, part.key), "add the node again with AddNode")
 	}
-	if id := textAt(n.raw, "data", "id"); id != n.id {
+	if id := unquoteText(n.parts.id); id != n.id {
 		c.add(SeverityError, Structure, "data_id", n.at+"/data/id", n.id,
 			fmt.Sprintf("data.id is %q, but the node's id is %q; the server uses both", id, n.id), "make data.id the id of the node")
 	}

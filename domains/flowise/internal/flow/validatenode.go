@@ -56,7 +56,7 @@ func referencesIn(value []byte) []string {
 // checkAnchors compares connections with the references that carry the values:
 // the server needs both.
 func (c *checker) checkAnchors(n *checkedNode, def *knowledge.Definition) {
-	inputs, _ := get(n.raw, "data", "inputs")
+	inputs := n.parts.inputs
 	all := referencesIn(inputs)
 	for _, a := range anchorsOf(n, def) {
 		name := a.text("name")
@@ -112,7 +112,7 @@ func arrives(value []byte) bool {
 
 // anchorsOf are the anchors that the node describes, or those of its kind.
 func anchorsOf(n *checkedNode, def *knowledge.Definition) []field {
-	if _, ok := get(n.raw, "data", "inputAnchors"); ok {
+	if n.parts.inputAnchors != nil {
 		return n.anchors()
 	}
 	_, anchors, _ := buildInputs(def, n.id)
