@@ -25,6 +25,10 @@ type ChatTurn struct {
 	Continued bool
 	// Conversation is the frontend's id of the chat, "" if it sends none.
 	Conversation string
+	// Request identifies the request of a client that counts its own repeats,
+	// where nothing else ties it to a chat; Repeated says that this is one.
+	Request  string
+	Repeated bool
 	// Key identifies the user's message: the same key with the same words again
 	// attaches to what was begun.
 	Key string
@@ -69,7 +73,7 @@ func (s *Service) Chat(ctx context.Context, who access.Principal, t ChatTurn) (C
 		return ChatState{}, err
 	}
 	if !known {
-		if err := s.beginChat(ctx, who, session); err != nil {
+		if session, err = s.beginChat(ctx, who, session, t); err != nil {
 			return ChatState{}, err
 		}
 	}
@@ -125,38 +129,6 @@ func (s *Service) chatTurn(ctx context.Context, who access.Principal, session Se
 		return ChatState{}, err
 	}
 	return s.chatState(ctx, who, session.ID, turn.TurnKey, "", before)
-}
-
-// chatSession finds the session of a chat: the one that the marker names if it
-// is the caller's, else the one of the chat's id, else a new one.
-func (s *Service) chatSession(ctx context.Context, who access.Principal, t ChatTurn) (Session, bool, error) {
-	fresh := s.newSession(who, contracts.StartSession{Message: cmp.Or(t.Message, "chat")})
-	if t.Conversation != "" {
-		fresh.ID = derivedID("ses", who.Subject(), "chat", t.Conversation)
-	}
-	for _, id := range []string{t.SessionID, fresh.ID} {
-		if id == "" {
-			continue
-		}
-		session, err := s.sessions.Session(ctx, id)
-		switch {
-		case err == nil && who.Subject() == access.SubjectOf(session.Owner):
-			return session, true, nil
-		case err != nil && contracts.CodeOf(err) != contracts.CodeNotFound:
-			return Session{}, false, err
-		}
-	}
-	return fresh, false, nil
-}
-
-func (s *Service) beginChat(ctx context.Context, who access.Principal, session Session) error {
-	if err := who.May(access.ActionStartSession); err != nil {
-		return err
-	}
-	if err := s.limiter.StartSession(who.Subject()); err != nil {
-		return err
-	}
-	return s.openSession(ctx, session)
 }
 
 // answerInChat takes a message as the answer to the open question, if there is

@@ -161,6 +161,9 @@ func (k *call) openWebUI() bool {
 func (s *Server) answerTask(k *call, request chatRequest, domain string, task chat.Task) error {
 	prompt := strings.Join(request.texts("user"), "\n")
 	t := orchestrator.ChatTurn{Conversation: conversation(k.gin.Request.Header)}
+	if id := messageID(k.gin.Request.Header); t.Conversation == "" && id != "" {
+		t.Conversation = ofMessage(id)
+	}
 	if m, ok := s.signer.Read(prompt, k.who.Subject()); ok {
 		t.Marked, t.SessionID = true, m.SessionID
 	}

@@ -7,11 +7,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
-	"time"
 
 	"github.com/manifold-run/manifold/contracts"
-	"github.com/manifold-run/manifold/execution"
 	"github.com/manifold-run/manifold/orchestrator"
 	"github.com/manifold-run/manifold/orchestrator/chat"
 )
@@ -163,7 +160,9 @@ func (s *Server) chatTurn(k *call, r chatRequest, domain string) (orchestrator.C
 	t.Message, t.Quoted = chat.Unwrap(users[len(users)-1])
 	t.Key = messageKey(h, len(users), t.Message)
 	if t.Conversation == "" && !t.Marked {
-		t.Conversation = s.retried.conversation(subject, r, h.Get("X-Stainless-Retry-Count"))
+		if err := tie(&t, h, r); err != nil {
+			return t, err
+		}
 	}
 	return t, nil
 }
@@ -178,16 +177,41 @@ func lastAnswer(messages []chatMessage) (string, bool) {
 	return "", false
 }
 
+// tie ties together what is sent again where the frontend names no chat and the
+// history carries no marker: by the message's own id, else by the count of
+// repeats that OpenAI's clients send.
+func tie(t *orchestrator.ChatTurn, h http.Header, r chatRequest) error {
+	if id := messageID(h); id != "" {
+		t.Conversation = ofMessage(id)
+		return nil
+	}
+	count := h.Get("X-Stainless-Retry-Count")
+	if count == "" {
+		return nil
+	}
+	hash, err := contracts.Hash(map[string]any{"model": r.Model, "messages": r.Messages})
+	t.Request, t.Repeated = hash, count != "0"
+	return err
+}
+
+// ofMessage is the conversation of a message that belongs to no chat.
+func ofMessage(id string) string { return "message:" + id }
+
 // messageKey identifies a user's message. The words belong to it: the same id
 // comes again with other words when somebody regenerates with an instruction.
 func messageKey(h http.Header, position int, words string) string {
 	hash := contracts.HashBytes([]byte(words))[:16]
+	return cmp.Or(messageID(h), "message-"+strconv.Itoa(position)) + ":" + hash
+}
+
+// messageID is what a frontend or a client calls the message, "" if it does not.
+func messageID(h http.Header) string {
 	for _, name := range []string{"X-OpenWebUI-User-Message-Id", "Idempotency-Key"} {
 		if id, _ := given(h, name); id != "" && len(id) <= 200 {
-			return id + ":" + hash
+			return id
 		}
 	}
-	return "message-" + strconv.Itoa(position) + ":" + hash
+	return ""
 }
 
 // cardAnswer reads the answer of an approval card. Whatever is not clearly one
@@ -215,53 +239,4 @@ func cardAnswer(text, code string) *orchestrator.ChatCard {
 		return &orchestrator.ChatCard{Code: code, Decision: contracts.DecisionReject}
 	}
 	return nil
-}
-
-// retried gives the repeats that OpenAI's clients make by themselves the
-// conversation of the first try, where nothing else ties them together.
-type retried struct {
-	now func() time.Time
-
-	mu   sync.Mutex // guards seen
-	seen map[string]firstTry
-}
-
-type firstTry struct {
-	conversation string
-	at           time.Time
-}
-
-const (
-	retryWindow = 15 * time.Minute
-	maxRetried  = 10_000
-)
-
-func newRetried(now func() time.Time) *retried {
-	return &retried{now: now, seen: map[string]firstTry{}}
-}
-
-// conversation takes the count that clients send, "" if they send none.
-func (r *retried) conversation(subject string, request chatRequest, count string) string {
-	fresh := "request:" + execution.NewID("req")
-	hash, err := contracts.Hash(map[string]any{"subject": subject, "model": request.Model, "messages": request.Messages})
-	if count == "" || err != nil {
-		return fresh
-	}
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	now := r.now()
-	if first, ok := r.seen[hash]; ok && count != "0" && now.Sub(first.at) < retryWindow {
-		return first.conversation
-	}
-	if len(r.seen) >= maxRetried {
-		for name, first := range r.seen {
-			if now.Sub(first.at) >= retryWindow {
-				delete(r.seen, name)
-			}
-		}
-	}
-	if len(r.seen) < maxRetried {
-		r.seen[hash] = firstTry{conversation: fresh, at: now}
-	}
-	return cmp.Or(r.seen[hash].conversation, fresh)
 }

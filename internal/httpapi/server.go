@@ -68,7 +68,6 @@ type Server struct {
 	gone     func(domain string)
 	limiter  *limiter
 	signer   chat.Signer
-	retried  *retried
 	engine   *gin.Engine
 }
 
@@ -94,7 +93,7 @@ func New(cfg Config, deps Deps) (*Server, error) {
 	s := &Server{
 		cfg: cfg, service: deps.Service, registry: deps.Registry, keys: deps.Keys, webhook: deps.WebhookKey, gone: deps.Unregistered,
 		limiter: newLimiter(cmp.Or(cfg.RequestsPerMinute, 1200), cmp.Or(cfg.Burst, 200), cfg.Now),
-		signer:  chat.NewSigner(deps.MarkerKey), retried: newRetried(cfg.Now),
+		signer:  chat.NewSigner(deps.MarkerKey),
 	}
 	if s.gone == nil {
 		s.gone = func(string) {}

@@ -1,0 +1,139 @@
+package orchestrator
+
+import (
+	"cmp"
+	"context"
+	"strconv"
+	"time"
+
+	"github.com/manifold-run/manifold/contracts"
+	"github.com/manifold-run/manifold/orchestrator/access"
+)
+
+// chatSession finds the session of a chat: the one that the marker names if it
+// is the caller's, else the one of the chat's id or of the request that this
+// one repeats, else a new one.
+func (s *Service) chatSession(ctx context.Context, who access.Principal, t ChatTurn) (Session, bool, error) {
+	fresh := s.newSession(who, contracts.StartSession{Message: cmp.Or(t.Message, "chat")})
+	session, found, err := s.ownChat(ctx, who, t.SessionID)
+	if found || err != nil {
+		return session, found, err
+	}
+	switch {
+	case t.Conversation != "":
+		fresh.ID = derivedID("ses", who.Subject(), "chat", t.Conversation)
+		session, found, err = s.ownChat(ctx, who, fresh.ID)
+	case t.Repeated:
+		session, found, err = s.repeated(ctx, who, t.Request)
+	}
+	if found || err != nil {
+		return session, found, err
+	}
+	return fresh, false, nil
+}
+
+func (s *Service) ownChat(ctx context.Context, who access.Principal, id string) (Session, bool, error) {
+	if id == "" {
+		return Session{}, false, nil
+	}
+	session, err := s.sessions.Session(ctx, id)
+	switch {
+	case contracts.CodeOf(err) == contracts.CodeNotFound:
+		return Session{}, false, nil
+	case err != nil:
+		return Session{}, false, err
+	}
+	return session, who.Subject() == access.SubjectOf(session.Owner), nil
+}
+
+// beginChat opens the session of a chat, under an id that a repeat of the
+// request will find.
+func (s *Service) beginChat(ctx context.Context, who access.Principal, session Session, t ChatTurn) (Session, error) {
+	if err := who.May(access.ActionStartSession); err != nil {
+		return session, err
+	}
+	if err := s.limiter.StartSession(who.Subject()); err != nil {
+		return session, err
+	}
+	if t.Conversation != "" || t.Request == "" {
+		return session, s.openSession(ctx, session)
+	}
+	number := func(n int) string { return requestSession(who, t.Request, quarter(session.CreatedAt), n) }
+	n, err := s.unused(ctx, number)
+	if err != nil {
+		return session, err
+	}
+	for ; ; n++ {
+		session.ID = number(n)
+		// A conflict: the same was asked at the same moment, by another request.
+		if err := s.sessions.CreateSession(ctx, session); contracts.CodeOf(err) != contracts.CodeConflict {
+			return session, err
+		}
+	}
+}
+
+// repeatWindow is how long, at least, a repeat finds its first try. Clients
+// that repeat by themselves do so within minutes.
+const repeatWindow = 15 * time.Minute
+
+func quarter(at time.Time) int64 { return at.Unix() / int64(repeatWindow/time.Second) }
+
+// requestSession is the id of the session of the n-th of several equal requests
+// of a quarter of an hour. It needs no memory but the store of sessions, so a
+// repeat finds its first try also after a restart, and on another replica.
+func requestSession(who access.Principal, request string, quarter int64, n int) string {
+	return derivedID("ses", who.Subject(), "request", request, strconv.FormatInt(quarter, 10), strconv.Itoa(n))
+}
+
+// repeated finds the session of the request that is repeated: the last of its
+// equals.
+func (s *Service) repeated(ctx context.Context, who access.Principal, request string) (Session, bool, error) {
+	now := quarter(s.cfg.Now())
+	for _, q := range []int64{now, now - 1} {
+		number := func(n int) string { return requestSession(who, request, q, n) }
+		n, err := s.unused(ctx, number)
+		if err != nil {
+			return Session{}, false, err
+		}
+		if n > 0 {
+			return s.ownChat(ctx, who, number(n-1))
+		}
+	}
+	return Session{}, false, nil
+}
+
+// unused gives the first number whose session does not exist. It gallops and
+// halves: somebody who asks the same every second costs few reads.
+func (s *Service) unused(ctx context.Context, number func(int) string) (int, error) {
+	taken := func(n int) (bool, error) {
+		_, err := s.sessions.Session(ctx, number(n))
+		if contracts.CodeOf(err) == contracts.CodeNotFound {
+			return false, nil
+		}
+		return err == nil, err
+	}
+	low, high := 0, 0 // all below low are taken, high is not
+	for step := 1; ; step *= 2 {
+		is, err := taken(high)
+		if err != nil {
+			return 0, err
+		}
+		if !is {
+			break
+		}
+		low, high = high+1, high+step
+	}
+	for low < high {
+		middle := (low + high) / 2
+		is, err := taken(middle)
+		switch {
+		case err != nil:
+			return 0, err
+		case is:
+			low = middle + 1
+		default:
+			high = middle
+		}
+	}
+	return low, nil
+}

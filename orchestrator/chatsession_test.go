@@ -1,0 +1,72 @@
+package orchestrator_test
+
+import (
+	"sync"
+	"testing"
+
+	"github.com/manifold-run/manifold/orchestrator"
+)
+
+// requested is what a client that counts its own repeats sends.
+func requested(request string, repeated bool) orchestrator.ChatTurn {
+	return orchestrator.ChatTurn{
+		Request: request, Repeated: repeated, Key: "message-1:x", Message: "compare the leave balances of Ana Souza, Bruno Keller and Chen Wei",
+	}
+}
+
+func TestARepeatFindsTheLastOfItsEquals(t *testing.T) {
+	t.Parallel()
+	o := newOffice(t)
+	say := func(request string, repeated bool) orchestrator.ChatState {
+		t.Helper()
+		state, err := o.Chat(t.Context(), ana, requested(request, repeated))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return state
+	}
+	seen := map[string]bool{}
+	for n := range 5 {
+		first := say("one", false)
+		if seen[first.RunID] || first.RunID == "" {
+			t.Fatalf("request %d joined another one", n+1)
+		}
+		seen[first.RunID] = true
+		if again := say("one", true); again.RunID != first.RunID || again.SessionID != first.SessionID {
+			t.Fatalf("repeat %d: run %s of %s, want %s of %s", n+1, again.RunID, again.SessionID, first.RunID, first.SessionID)
+		}
+	}
+	if other := say("two", true); seen[other.RunID] {
+		t.Error("a repeat found another request")
+	}
+	state, err := o.Chat(t.Context(), vic, requested("one", true))
+	if err == nil && seen[state.RunID] {
+		t.Error("a repeat found somebody else's request")
+	}
+}
+
+func TestEqualRequestsAtOneMomentAreSeveral(t *testing.T) {
+	t.Parallel()
+	o := newOffice(t)
+	const many = 6
+	var work sync.WaitGroup
+	runs := make(chan string, many)
+	for range many {
+		work.Go(func() {
+			state, err := o.Chat(t.Context(), ana, requested("one", false))
+			if err != nil {
+				t.Error(err)
+			}
+			runs <- state.RunID
+		})
+	}
+	work.Wait()
+	close(runs)
+	seen := map[string]bool{}
+	for id := range runs {
+		if seen[id] {
+			t.Errorf("%s answers two requests", id)
+		}
+		seen[id] = true
+	}
+}
