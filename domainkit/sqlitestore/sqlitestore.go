@@ -55,6 +55,19 @@ func Open(ctx context.Context, path string) (*Store, error) {
 	return &Store{db: db}, nil
 }
 
+// OpenOptional is Open, except that without a path there is no store: a service
+// then keeps its keys in memory. The closer is there either way.
+func OpenOptional(ctx context.Context, path string) (domainkit.Store, func() error, error) {
+	if path == "" {
+		return nil, func() error { return nil }, nil
+	}
+	store, err := Open(ctx, path)
+	if err != nil {
+		return nil, nil, fmt.Errorf("idempotency keys: %w", err)
+	}
+	return store, store.Close, nil
+}
+
 // Close closes the file.
 func (s *Store) Close() error { return s.db.Close() }
 

@@ -7,9 +7,9 @@ import (
 	"testing"
 
 	"github.com/manifold-run/manifold/contracts"
+	"github.com/manifold-run/manifold/domainkit/sandboxkit"
 	"github.com/manifold-run/manifold/domains/flowise"
 	"github.com/manifold-run/manifold/domains/flowise/internal/knowledge"
-	"github.com/manifold-run/manifold/domains/flowise/sandbox"
 )
 
 // column takes one field of each row.
@@ -95,7 +95,7 @@ func TestCredentialsAreCheckedAndNeverShown(t *testing.T) {
 	if fmt.Sprint(list["total"]) != "1" || strings.Contains(fmt.Sprint(list), "U2FsdGVkX1") {
 		t.Errorf("the list: %v", list)
 	}
-	b.server.Inject(sandbox.Fault{Kind: sandbox.Unavailable, PathSuffix: "/credentials", Count: -1})
+	b.server.Inject(sandboxkit.Fault{Kind: sandboxkit.Unavailable, PathSuffix: "/credentials", Count: -1})
 	if got := b.facts("list_credentials", object{}, in{}); got["stale"] != true || fmt.Sprint(got["total"]) != "1" {
 		t.Errorf("when the server is away: %v", got)
 	}

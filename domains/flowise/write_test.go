@@ -10,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/manifold-run/manifold/contracts"
+	"github.com/manifold-run/manifold/domainkit/sandboxkit"
 	"github.com/manifold-run/manifold/domains/flowise/sandbox"
 )
 
@@ -132,11 +133,11 @@ func TestOnlyBytesThatPassedValidationInTheRunAreWrittenOnce(t *testing.T) {
 
 func TestAWriteWhoseAnswerWasLostIsFoundByItsKey(t *testing.T) {
 	t.Parallel()
-	for name, fault := range map[string]sandbox.Kind{"the connection broke after the write": sandbox.ResetAfter, "a proxy failed after the write": sandbox.UnavailableAfter} {
+	for name, fault := range map[string]sandboxkit.Kind{"the connection broke after the write": sandboxkit.ResetAfter, "a proxy failed after the write": sandboxkit.UnavailableAfter} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			b := setup(t)
-			b.server.Inject(sandbox.Fault{Kind: fault, Method: "POST", PathSuffix: "/chatflows", Count: 1})
+			b.server.Inject(sandboxkit.Fault{Kind: fault, Method: "POST", PathSuffix: "/chatflows", Count: 1})
 			b.execute("create_chatflow", object{"name": "Once", "reply": "Pong"}, in{key: "k"})
 			b.restart()
 			out := b.facts("create_chatflow", object{"name": "Once", "reply": "Pong"}, in{key: "k"})

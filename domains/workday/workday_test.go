@@ -14,6 +14,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/manifold-run/manifold/contracts"
+	"github.com/manifold-run/manifold/domainkit/sandboxkit"
 	"github.com/manifold-run/manifold/domains/workday"
 	"github.com/manifold-run/manifold/domains/workday/sandbox"
 )
@@ -311,7 +312,7 @@ func TestTheTenantsRefusalOfCredentialsShowsInHealth(t *testing.T) {
 	if got := b.health(); got.Status != contracts.HealthOK {
 		t.Errorf("health %v", got)
 	}
-	b.tenant.Inject(sandbox.Fault{Kind: sandbox.InvalidGrant, PathSuffix: "/token", Count: -1})
+	b.tenant.Inject(sandboxkit.Fault{Kind: sandboxkit.InvalidGrant, PathSuffix: "/token", Count: -1})
 	b.tenant.ExpireTokens()
 	out := b.execute("get_worker", object{"worker": b.id("Ana Souza")}, "")
 	if out.OK || out.Error.Type != contracts.ErrUpstream || out.Error.Retryable {
@@ -342,13 +343,13 @@ func (b *bench) health() contracts.Health {
 
 func TestReadsThatFailMayBeRepeated(t *testing.T) {
 	t.Parallel()
-	for name, kind := range map[string]sandbox.Kind{
-		"an unavailable tenant": sandbox.Unavailable, "a busy one": sandbox.TooManyRequests, "a page to sign in": sandbox.HTMLAnswer,
+	for name, kind := range map[string]sandboxkit.Kind{
+		"an unavailable tenant": sandboxkit.Unavailable, "a busy one": sandboxkit.TooManyRequests, "a page to sign in": sandboxkit.HTMLAnswer,
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			b := setup(t, sandbox.Config{})
-			b.tenant.Inject(sandbox.Fault{Kind: kind, PathPrefix: "/ccx/api/", Count: -1})
+			b.tenant.Inject(sandboxkit.Fault{Kind: kind, PathPrefix: "/ccx/api/", Count: -1})
 			out := b.execute("get_worker", object{"worker": b.id("Ana Souza")}, "")
 			if out.OK || out.Error.Type != contracts.ErrUpstream || !out.Error.Retryable || out.Error.Effect != contracts.EffectNone {
 				t.Errorf("result %+v", out.Error)
@@ -361,7 +362,7 @@ func TestAWorkerIsShownWithoutTheManagerWhenThatIsForbidden(t *testing.T) {
 	t.Parallel()
 	b := setup(t, sandbox.Config{})
 	path := "/ccx/api/v1/manifold_dpt1/supervisoryOrganizations/"
-	b.tenant.Inject(sandbox.Fault{Kind: sandbox.Forbidden, PathPrefix: path, Count: -1})
+	b.tenant.Inject(sandboxkit.Fault{Kind: sandboxkit.Forbidden, PathPrefix: path, Count: -1})
 	facts := b.facts("get_worker", object{"worker": b.id("Ana Souza")}, "")
 	if _, has := facts["manager_name"]; has || facts["name"] != "Ana Souza" {
 		t.Errorf("facts %v", facts)

@@ -10,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/manifold-run/manifold/contracts"
+	"github.com/manifold-run/manifold/domainkit/sandboxkit"
 	"github.com/manifold-run/manifold/domains/workday/sandbox"
 )
 
@@ -168,18 +169,18 @@ func writes() map[string]write {
 // succeeds, as the core does, and reads the tenant's own record.
 func TestWritesHappenOnceWhateverBreaks(t *testing.T) {
 	t.Parallel()
-	faults := map[string]sandbox.Fault{
+	faults := map[string]sandboxkit.Fault{
 		"nothing":                          {},
-		"busy":                             {Kind: sandbox.TooManyRequests, RetryAfter: "60"},
-		"unavailable before":               {Kind: sandbox.Unavailable},
-		"unavailable after":                {Kind: sandbox.UnavailableAfter},
-		"cut before":                       {Kind: sandbox.ResetBefore},
-		"cut after":                        {Kind: sandbox.ResetAfter},
-		"half an answer":                   {Kind: sandbox.HalfAnswer},
-		"a page to sign in":                {Kind: sandbox.HTMLAnswer},
-		"a token that expired on the way":  {Kind: sandbox.Unauthorized},
-		"unavailable before three times":   {Kind: sandbox.Unavailable, Count: 3},
-		"lost once, then before the write": {Kind: sandbox.ResetBefore, Count: 2},
+		"busy":                             {Kind: sandboxkit.TooManyRequests, RetryAfter: "60"},
+		"unavailable before":               {Kind: sandboxkit.Unavailable},
+		"unavailable after":                {Kind: sandboxkit.UnavailableAfter},
+		"cut before":                       {Kind: sandboxkit.ResetBefore},
+		"cut after":                        {Kind: sandboxkit.ResetAfter},
+		"half an answer":                   {Kind: sandboxkit.HalfAnswer},
+		"a page to sign in":                {Kind: sandboxkit.HTMLAnswer},
+		"a token that expired on the way":  {Kind: sandboxkit.Unauthorized},
+		"unavailable before three times":   {Kind: sandboxkit.Unavailable, Count: 3},
+		"lost once, then before the write": {Kind: sandboxkit.ResetBefore, Count: 2},
 	}
 	for what, w := range writes() {
 		for how, fault := range faults {

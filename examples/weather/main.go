@@ -8,13 +8,14 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"log/slog"
 	"os"
-	"os/signal"
 	"sync"
 
 	"github.com/manifold-run/manifold/contracts"
 	"github.com/manifold-run/manifold/domainkit"
+	"github.com/manifold-run/manifold/domainkit/command"
 )
 
 //go:embed hints.json
@@ -103,20 +104,12 @@ func newDomain(log *slog.Logger) (*domainkit.Service, error) {
 	return svc, err
 }
 
-func run(ctx context.Context) error {
-	svc, err := newDomain(slog.New(slog.NewTextHandler(os.Stderr, nil)))
+func run(ctx context.Context, _ []string, _ func(string) string, _, stderr io.Writer) error {
+	svc, err := newDomain(command.Logger(stderr))
 	if err != nil {
 		return err
 	}
 	return svc.Run(ctx, "127.0.0.1:8094")
 }
 
-func main() {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
-	defer stop()
-	if err := run(ctx); err != nil {
-		fmt.Fprintln(os.Stderr, "weather:", err)
-		stop()
-		os.Exit(1)
-	}
-}
+func main() { os.Exit(command.Main("weather", run)) }

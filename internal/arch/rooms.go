@@ -99,11 +99,14 @@ func suite(dir string, rooms []string) Room {
 // sdkRooms are what authors of domains see, and the domains themselves. A
 // domain never imports the core, internal/ or another domain.
 func sdkRooms() []Room {
-	kit := []string{"contracts", "domainkit", "domainkit/sqlitestore"}
+	kit := []string{"contracts", "domainkit", "domainkit/command", "domainkit/sandboxkit", "domainkit/sqlitestore", "domainkit/upstream"}
 	return []Room{
 		{Dir: "domainkit", Rooms: []string{"contracts"}, Refuses: []string{"database/sql"}},
 		{Dir: "domainkit/conformance", Rooms: []string{"contracts"}, Refuses: []string{"database/sql"}},
 		{Dir: "domainkit/sqlitestore", Rooms: []string{"contracts", "domainkit"}, Modules: []string{"modernc.org/sqlite"}},
+		{Dir: "domainkit/command"},
+		{Dir: "domainkit/sandboxkit"},
+		{Dir: "domainkit/upstream", Modules: []string{"github.com/hashicorp/go-retryablehttp"}},
 		suite("domainkit/storetest", []string{"contracts", "domainkit"}),
 		{Dir: "domains/*", Rooms: kit, Modules: []string{"*"}},
 		{Dir: "examples/*", Rooms: kit, Modules: []string{"*"}},

@@ -4,20 +4,14 @@ import (
 	"encoding/hex"
 	"math/rand/v2"
 	"regexp"
+
+	"github.com/manifold-run/manifold/domainkit/sandboxkit"
 )
 
 // idMaker makes the ids that the server chooses; the same seed makes the same.
 type idMaker struct{ rng *rand.Rand }
 
-func newIDs(seed uint64) idMaker { return idMaker{newRand(seed, "ids")} }
-
-func newRand(seed uint64, purpose string) *rand.Rand {
-	var salt uint64
-	for _, b := range []byte(purpose) {
-		salt = salt*31 + uint64(b)
-	}
-	return rand.New(rand.NewPCG(seed, salt)) //nolint:gosec // draws of a sandbox, no secrets
-}
+func newIDs(seed uint64) idMaker { return idMaker{sandboxkit.NewRand(seed, "ids")} }
 
 func (m idMaker) uuid() string {
 	var b [16]byte

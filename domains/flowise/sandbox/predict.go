@@ -6,6 +6,8 @@ import (
 	"io"
 	"net/http"
 	"strings"
+
+	"github.com/manifold-run/manifold/domainkit/sandboxkit"
 )
 
 // question is what a prediction is asked.
@@ -32,7 +34,7 @@ type event struct {
 
 // servePrediction answers by itself, because it may stream.
 func (s *Server) servePrediction(w http.ResponseWriter, r *http.Request) {
-	fault := s.arm(r.Method, r.URL.Path)
+	fault := s.Arm(r)
 	var result *outcome
 	out, cut := s.play(w, r, fault, func(r *request) (reply, error) {
 		q, got, err := s.predict(r)
@@ -52,17 +54,17 @@ func (s *Server) servePrediction(w http.ResponseWriter, r *http.Request) {
 	default:
 		status = send(w, out, fault)
 	}
-	s.logRequest(r, status, fault)
+	s.Log(r, status, fault)
 }
 
 // stream writes Flowise's framing; the last frame really lacks a colon.
-func stream(w http.ResponseWriter, result *outcome, fault Fault) int {
+func stream(w http.ResponseWriter, result *outcome, fault sandboxkit.Fault) int {
 	w.Header().Set("Content-Type", "text/event-stream")
 	w.WriteHeader(http.StatusOK)
 	for i, e := range result.events {
-		if fault.Kind == HalfAnswer && i == len(result.events)/2 {
+		if fault.Kind == sandboxkit.HalfAnswer && i == len(result.events)/2 {
 			_ = http.NewResponseController(w).Flush() // what follows is a cut anyway
-			hangUp(w)
+			sandboxkit.HangUp(w)
 			return 0
 		}
 		raw, err := json.Marshal(e)

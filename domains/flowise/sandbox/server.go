@@ -23,6 +23,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/manifold-run/manifold/domainkit/sandboxkit"
 	"github.com/manifold-run/manifold/domains/flowise/internal/knowledge"
 )
 
@@ -40,6 +41,7 @@ type Config struct {
 
 // Server is one Flowise. It is safe for concurrent use.
 type Server struct {
+	*sandboxkit.Control
 	cfg    Config
 	known  *knowledge.Snapshot
 	routes *http.ServeMux
@@ -49,9 +51,8 @@ type Server struct {
 	credentials []*credential
 	variables   []*variable
 	ids         idMaker
-	clock       int // rows saved, to order those of one second
-	faults      faults
-	journal     journal
+	clock       int      // rows saved, to order those of one second
+	effects     []Effect // oldest first
 }
 
 // New makes an empty server.
@@ -67,7 +68,10 @@ func New(cfg Config) (*Server, error) {
 	if cfg.Logger == nil {
 		cfg.Logger = slog.New(slog.DiscardHandler)
 	}
-	s := &Server{cfg: cfg, known: known, flows: map[string]*flow{}, ids: newIDs(cfg.Seed), faults: newFaults(cfg.Seed)}
+	s := &Server{
+		Control: sandboxkit.NewControl(cfg.Seed, cfg.Logger), cfg: cfg, known: known,
+		flows: map[string]*flow{}, ids: newIDs(cfg.Seed),
+	}
 	s.routes = s.newRoutes()
 	return s, nil
 }
@@ -176,24 +180,24 @@ func (s *Server) authenticated(h handler) handler {
 
 // serve answers one request: faults, the answer, faults again.
 func (s *Server) serve(w http.ResponseWriter, r *http.Request, h handler) {
-	fault := s.arm(r.Method, r.URL.Path)
+	fault := s.Arm(r)
 	out, cut := s.play(w, r, fault, h)
 	status := 0
 	if !cut {
 		status = send(w, out, fault)
 	}
-	s.logRequest(r, status, fault)
+	s.Log(r, status, fault)
 }
 
 const maxBody = 50 << 20
 
 // play gives the answer, or reports that the connection is cut.
-func (s *Server) play(w http.ResponseWriter, r *http.Request, fault Fault, h handler) (out reply, cut bool) {
+func (s *Server) play(w http.ResponseWriter, r *http.Request, fault sandboxkit.Fault, h handler) (out reply, cut bool) {
 	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxBody))
 	if err != nil {
 		return (&refusal{http.StatusRequestEntityTooLarge, "request entity too large"}).reply(), false
 	}
-	early, cut := fault.before(w, r)
+	early, cut := failures().Before(fault, w, r)
 	if cut || early != nil {
 		return orEmpty(early), cut
 	}
@@ -201,7 +205,7 @@ func (s *Server) play(w http.ResponseWriter, r *http.Request, fault Fault, h han
 	if err != nil {
 		out = failure(err)
 	}
-	return fault.after(w, r, out)
+	return failures().After(fault, w, r, out)
 }
 
 func orEmpty(early *reply) reply {
@@ -246,17 +250,17 @@ func encode(body any) (kind string, raw []byte) {
 }
 
 // send writes the answer and returns its status, 0 when it was cut in half.
-func send(w http.ResponseWriter, out reply, fault Fault) int {
+func send(w http.ResponseWriter, out reply, fault sandboxkit.Fault) int {
 	kind, raw := encode(out.body)
 	w.Header().Set("Content-Type", kind)
-	if fault.Kind == HalfAnswer {
+	if fault.Kind == sandboxkit.HalfAnswer {
 		w.Header().Set("Content-Length", fmt.Sprint(len(raw)))
 		raw = raw[:len(raw)/2]
 	}
 	w.WriteHeader(out.status)
 	_, _ = w.Write(raw) // a client that left is none of the server's business
-	if fault.Kind == HalfAnswer {
-		hangUp(w)
+	if fault.Kind == sandboxkit.HalfAnswer {
+		sandboxkit.HangUp(w)
 		return 0
 	}
 	return out.status

@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/manifold-run/manifold/domainkit/sandboxkit"
 )
 
 // Identifiers that Workday publishes and that are the same in every tenant.
@@ -104,7 +106,7 @@ func absenceTypes() []*absenceType {
 
 func seedAbsence(seed uint64, c company) absence {
 	a := absence{kinds: absenceTypes(), balances: map[balanceKey]float64{}}
-	rng := newRand(seed, "balances")
+	rng := sandboxkit.NewRand(seed, "balances")
 	for i, w := range c.workers {
 		vacation, sick, care := float64(rng.IntN(52))/2, float64(rng.IntN(11)*8), float64(rng.IntN(6))
 		switch {
@@ -132,7 +134,7 @@ func fixedBalances(i int) (vacation, sick, care float64) {
 
 // seedHistory gives past entries in every status to people who are not featured.
 func (a *absence) seedHistory(seed uint64, c company) {
-	rng := newRand(seed, "history")
+	rng := sandboxkit.NewRand(seed, "history")
 	statuses := []entryStatus{statusApproved, statusApproved, statusApproved, statusSubmitted, statusNotSubmitted, statusSentBack}
 	start := time.Date(2025, time.July, 7, 0, 0, 0, 0, time.UTC)
 	for n := range len(c.workers) * 4 / 3 {

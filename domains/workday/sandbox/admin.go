@@ -5,6 +5,8 @@ import (
 	"net"
 	"net/http"
 	"time"
+
+	"github.com/manifold-run/manifold/domainkit/sandboxkit"
 )
 
 const (
@@ -28,7 +30,7 @@ func (t *Tenant) adminRoutes(mux *http.ServeMux) {
 	on("GET "+adminPrefix+"effects", func(*http.Request) (any, error) { return t.Effects(), nil })
 	on("GET "+adminPrefix+"requests", func(*http.Request) (any, error) { return t.Requests(), nil })
 	on("POST "+adminPrefix+"faults", func(r *http.Request) (any, error) {
-		var f Fault
+		var f sandboxkit.Fault
 		if err := json.NewDecoder(r.Body).Decode(&f); err != nil {
 			return nil, badRequest("invalid fault: %v", err)
 		}
@@ -54,14 +56,14 @@ func (t *Tenant) adminRoutes(mux *http.ServeMux) {
 func admin(w http.ResponseWriter, r *http.Request, h func(r *http.Request) (any, error)) {
 	host, _, err := net.SplitHostPort(r.RemoteAddr)
 	if ip := net.ParseIP(host); err != nil || ip == nil || !ip.IsLoopback() {
-		send(w, failure(forbidden()), Fault{})
+		send(w, failure(forbidden()), sandboxkit.Fault{})
 		return
 	}
 	r.Body = http.MaxBytesReader(w, r.Body, maxRequestBody)
 	body, err := h(r)
 	if err != nil {
-		send(w, failure(err), Fault{})
+		send(w, failure(err), sandboxkit.Fault{})
 		return
 	}
-	send(w, reply{http.StatusOK, body}, Fault{})
+	send(w, reply{http.StatusOK, body}, sandboxkit.Fault{})
 }

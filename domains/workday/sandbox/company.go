@@ -12,6 +12,8 @@ import (
 	"golang.org/x/text/runes"
 	"golang.org/x/text/transform"
 	"golang.org/x/text/unicode/norm"
+
+	"github.com/manifold-run/manifold/domainkit/sandboxkit"
 )
 
 const (
@@ -75,7 +77,7 @@ func wid(kind string, n int) string {
 func seedCompany(seed uint64, n int, tenant string) company {
 	c := company{byID: map[string]*worker{}, orgByID: map[string]*org{}}
 	people := drawPeople(seed, n)
-	rng := newRand(seed, "company")
+	rng := sandboxkit.NewRand(seed, "company")
 	for i := range n {
 		w := &worker{
 			id: wid("worker", i), number: fmt.Sprint(21000 + i), name: people[i].first + " " + people[i].last,
@@ -100,7 +102,7 @@ func seedCompany(seed uint64, n int, tenant string) company {
 // drawPeople gives every worker a name. Names repeat only where the company
 // wants namesakes: every 29th worker from 116 on has the name of another.
 func drawPeople(seed uint64, n int) []person {
-	rng := newRand(seed, "names")
+	rng := sandboxkit.NewRand(seed, "names")
 	firsts, lasts := firstNames(), lastNames()
 	taken := map[person]bool{}
 	for _, p := range featured() {

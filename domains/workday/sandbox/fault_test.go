@@ -10,31 +10,32 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/manifold-run/manifold/domainkit/sandboxkit"
 	"github.com/manifold-run/manifold/domains/workday/sandbox"
 )
 
 func TestFaultsShowAndCommitAsTheySay(t *testing.T) {
 	t.Parallel()
 	tests := map[string]struct {
-		fault     sandbox.Fault
+		fault     sandboxkit.Fault
 		status    int // 0: no answer
 		committed bool
 	}{
-		"busy before the write":           {sandbox.Fault{Kind: sandbox.TooManyRequests, RetryAfter: "7"}, 429, false},
-		"unavailable before the write":    {sandbox.Fault{Kind: sandbox.Unavailable}, 503, false},
-		"unavailable after the write":     {sandbox.Fault{Kind: sandbox.UnavailableAfter}, 503, true},
-		"broken before the write":         {sandbox.Fault{Kind: sandbox.ServerError}, 500, false},
-		"a gateway's page":                {sandbox.Fault{Kind: sandbox.BadGateway}, 502, false},
-		"refused as unknown":              {sandbox.Fault{Kind: sandbox.Unauthorized}, 401, false},
-		"refused as not allowed":          {sandbox.Fault{Kind: sandbox.Forbidden}, 403, false},
-		"cut before the write":            {sandbox.Fault{Kind: sandbox.ResetBefore}, 0, false},
-		"cut after the write":             {sandbox.Fault{Kind: sandbox.ResetAfter}, 0, true},
-		"hanging before the write":        {sandbox.Fault{Kind: sandbox.Slow}, 0, false},
-		"hanging after the write":         {sandbox.Fault{Kind: sandbox.SlowAfter}, 0, true},
-		"half an answer after the write":  {sandbox.Fault{Kind: sandbox.HalfAnswer}, 0, true},
-		"a sign-in page after the write":  {sandbox.Fault{Kind: sandbox.HTMLAnswer}, 200, true},
-		"a little late but well":          {sandbox.Fault{Kind: sandbox.Slow, DelayMS: 1}, 201, true},
-		"a rule for another kind of call": {sandbox.Fault{Kind: sandbox.ServerError, Method: http.MethodGet}, 201, true},
+		"busy before the write":           {sandboxkit.Fault{Kind: sandboxkit.TooManyRequests, RetryAfter: "7"}, 429, false},
+		"unavailable before the write":    {sandboxkit.Fault{Kind: sandboxkit.Unavailable}, 503, false},
+		"unavailable after the write":     {sandboxkit.Fault{Kind: sandboxkit.UnavailableAfter}, 503, true},
+		"broken before the write":         {sandboxkit.Fault{Kind: sandboxkit.ServerError}, 500, false},
+		"a gateway's page":                {sandboxkit.Fault{Kind: sandboxkit.BadGateway}, 502, false},
+		"refused as unknown":              {sandboxkit.Fault{Kind: sandboxkit.Unauthorized}, 401, false},
+		"refused as not allowed":          {sandboxkit.Fault{Kind: sandboxkit.Forbidden}, 403, false},
+		"cut before the write":            {sandboxkit.Fault{Kind: sandboxkit.ResetBefore}, 0, false},
+		"cut after the write":             {sandboxkit.Fault{Kind: sandboxkit.ResetAfter}, 0, true},
+		"hanging before the write":        {sandboxkit.Fault{Kind: sandboxkit.Slow}, 0, false},
+		"hanging after the write":         {sandboxkit.Fault{Kind: sandboxkit.SlowAfter}, 0, true},
+		"half an answer after the write":  {sandboxkit.Fault{Kind: sandboxkit.HalfAnswer}, 0, true},
+		"a sign-in page after the write":  {sandboxkit.Fault{Kind: sandboxkit.HTMLAnswer}, 200, true},
+		"a little late but well":          {sandboxkit.Fault{Kind: sandboxkit.Slow, DelayMS: 1}, 201, true},
+		"a rule for another kind of call": {sandboxkit.Fault{Kind: sandboxkit.ServerError, Method: http.MethodGet}, 201, true},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -47,7 +48,7 @@ func TestFaultsShowAndCommitAsTheySay(t *testing.T) {
 			done := make(chan int, 1)
 			go func() { done <- b.tryTitle(ctx) }()
 			if tt.fault.DelayMS == 0 && strings.HasPrefix(string(tt.fault.Kind), "slow") {
-				waitFor(t, b.tenant.Armed)
+				waitFor(t, b.tenant.Fired)
 				cancel() // the client gives up
 			}
 			status := <-done
@@ -94,18 +95,18 @@ func waitFor(t *testing.T, done func() bool) {
 func TestRulesFireFromTheNthAndAsOftenAsTold(t *testing.T) {
 	t.Parallel()
 	tests := map[string]struct {
-		fault sandbox.Fault
+		fault sandboxkit.Fault
 		want  []int
 	}{
-		"once, unless told otherwise": {sandbox.Fault{}, []int{500, 200, 200, 200, 200}},
-		"from the third on, twice":    {sandbox.Fault{Nth: 3, Count: 2}, []int{200, 200, 500, 500, 200}},
-		"always":                      {sandbox.Fault{Count: -1}, []int{500, 500, 500, 500, 500}},
-		"by the seed's dice":          {sandbox.Fault{Count: -1, Probability: 0.5}, nil},
+		"once, unless told otherwise": {sandboxkit.Fault{}, []int{500, 200, 200, 200, 200}},
+		"from the third on, twice":    {sandboxkit.Fault{Nth: 3, Count: 2}, []int{200, 200, 500, 500, 200}},
+		"always":                      {sandboxkit.Fault{Count: -1}, []int{500, 500, 500, 500, 500}},
+		"by the seed's dice":          {sandboxkit.Fault{Count: -1, Probability: 0.5}, nil},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			tt.fault.Kind, tt.fault.PathPrefix = sandbox.ServerError, "/ccx/api/"
+			tt.fault.Kind, tt.fault.PathPrefix = sandboxkit.ServerError, "/ccx/api/"
 			statuses := func() []int {
 				b := setup(t, sandbox.Config{})
 				b.tenant.Inject(tt.fault)
@@ -145,7 +146,7 @@ func TestTheTenantLimitsItsClients(t *testing.T) {
 func TestTheAdminFaceDrivesTheTenant(t *testing.T) {
 	t.Parallel()
 	b := setup(t, sandbox.Config{})
-	if status, out := b.call(http.MethodPost, "/__sandbox/faults", sandbox.Fault{Kind: sandbox.Forbidden, PathPrefix: common}); status != http.StatusOK {
+	if status, out := b.call(http.MethodPost, "/__sandbox/faults", sandboxkit.Fault{Kind: sandboxkit.Forbidden, PathPrefix: common}); status != http.StatusOK {
 		t.Fatalf("inject: %d %v", status, out)
 	}
 	if status, _ := b.call(http.MethodGet, common+"/workers", nil); status != http.StatusForbidden {

@@ -33,35 +33,18 @@ const (
 	EffectEventRescinded   = "event_rescinded"
 )
 
-// Request is a call that reached the tenant, admin calls excepted.
-type Request struct {
-	Method string `json:"method"`
-	Path   string `json:"path"`
-	Query  string `json:"query,omitempty"`
-	Status int    `json:"status"` // 0: the connection was cut without an answer
-	Fault  Kind   `json:"fault,omitempty"`
-}
-
-// journal is what happened, oldest first. Requests are kept up to a number.
-type journal struct {
-	effects  []Effect
-	requests []Request
-}
-
-const keptRequests = 10_000
-
 // record adds an effect; the caller holds mu.
 func (t *Tenant) record(c *call, kind, workerID, eventID string) {
 	effect := Effect{
-		Seq: len(t.journal.effects) + 1, At: t.now(), Kind: kind, WorkerID: workerID,
+		Seq: len(t.effects) + 1, At: t.now(), Kind: kind, WorkerID: workerID,
 		EventID: eventID, By: c.subject, Body: compactJSON(c.body), Count: 1,
 	}
-	for _, e := range t.journal.effects {
+	for _, e := range t.effects {
 		if e.Kind == kind && e.WorkerID == workerID && string(e.Body) == string(effect.Body) {
 			effect.Count++
 		}
 	}
-	t.journal.effects = append(t.journal.effects, effect)
+	t.effects = append(t.effects, effect)
 }
 
 func compactJSON(body []byte) json.RawMessage {
@@ -80,21 +63,5 @@ func compactJSON(body []byte) json.RawMessage {
 func (t *Tenant) Effects() []Effect {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	return slices.Clone(t.journal.effects)
-}
-
-// Requests returns the calls that were received, the newest last.
-func (t *Tenant) Requests() []Request {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	return slices.Clone(t.journal.requests)
-}
-
-func (t *Tenant) logRequest(r Request) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	if len(t.journal.requests) == keptRequests {
-		t.journal.requests = slices.Delete(t.journal.requests, 0, keptRequests/2)
-	}
-	t.journal.requests = append(t.journal.requests, r)
+	return slices.Clone(t.effects)
 }

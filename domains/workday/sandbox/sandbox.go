@@ -13,12 +13,13 @@ import (
 	"cmp"
 	"fmt"
 	"log/slog"
-	"math/rand/v2"
 	"net/http"
 	"sync"
 	"time"
 
 	"golang.org/x/time/rate"
+
+	"github.com/manifold-run/manifold/domainkit/sandboxkit"
 )
 
 // Process names a business process that may need an approval.
@@ -69,6 +70,7 @@ type Credentials struct {
 
 // Tenant is a running sandbox; it is an http.Handler.
 type Tenant struct {
+	*sandboxkit.Control
 	cfg    Config
 	routes *http.ServeMux
 	limit  *rate.Limiter // nil when unlimited
@@ -81,8 +83,7 @@ type Tenant struct {
 	absence absence
 	process process
 	tokens  tokens
-	faults  faults
-	journal journal
+	effects []Effect // oldest first
 }
 
 // New seeds a tenant.
@@ -103,7 +104,7 @@ func New(cfg Config) (*Tenant, error) {
 	if cfg.NeedsApproval == nil {
 		cfg.NeedsApproval = []Process{RequestTimeOff}
 	}
-	t := &Tenant{cfg: cfg}
+	t := &Tenant{Control: sandboxkit.NewControl(cfg.Seed, cfg.Logger), cfg: cfg}
 	if cfg.RequestsPerSecond > 0 {
 		t.limit = rate.NewLimiter(rate.Limit(cfg.RequestsPerSecond), max(cfg.Burst, 1))
 	}
@@ -122,8 +123,8 @@ func (t *Tenant) Reset() {
 	t.absence = seedAbsence(t.cfg.Seed, t.company)
 	t.process = seedProcess(t.company, t.absence)
 	t.tokens = newTokens(t.cfg)
-	t.faults = newFaults(t.cfg.Seed)
-	t.journal = journal{}
+	t.effects = nil
+	t.Forget()
 }
 
 // Credentials are those of the integration system user, who may read everyone
@@ -218,13 +219,3 @@ func (t *Tenant) People() []Worker {
 
 // now is the tenant's clock; the caller holds mu.
 func (t *Tenant) now() time.Time { return t.cfg.Now().Add(t.offset).UTC() }
-
-// newRand returns a generator of its own for each kind of data, so that adding
-// draws to one kind leaves the others as they were.
-func newRand(seed uint64, kind string) *rand.Rand {
-	var stream uint64
-	for _, b := range []byte(kind) {
-		stream = stream*131 + uint64(b)
-	}
-	return rand.New(rand.NewPCG(seed, stream)) //nolint:gosec // seeded on purpose: the company must be the same each time
-}

@@ -5,10 +5,11 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"log/slog"
 	"net/http"
 	"net/url"
 	"strings"
+
+	"github.com/manifold-run/manifold/domainkit/sandboxkit"
 )
 
 // handler answers an authenticated call while the tenant is locked.
@@ -52,18 +53,12 @@ func (t *Tenant) ServeHTTP(w http.ResponseWriter, r *http.Request) { t.routes.Se
 
 // serve answers one request: limits and faults, the answer, faults again.
 func (t *Tenant) serve(w http.ResponseWriter, r *http.Request, answer responder) {
-	fault := t.arm(r.Method, r.URL.Path)
-	status := t.play(w, r, fault, answer)
-	t.logRequest(Request{
-		Method: r.Method, Path: r.URL.Path, Query: r.URL.RawQuery, Status: status, Fault: fault.Kind,
-	})
-	t.cfg.Logger.LogAttrs(r.Context(), slog.LevelInfo, "request",
-		slog.String("method", r.Method), slog.String("path", r.URL.Path),
-		slog.Int("status", status), slog.String("fault", string(fault.Kind)))
+	fault := t.Arm(r)
+	t.Log(r, t.play(w, r, fault, answer), fault)
 }
 
 // play returns the status that was sent, 0 when the connection was cut.
-func (t *Tenant) play(w http.ResponseWriter, r *http.Request, fault Fault, answer responder) int {
+func (t *Tenant) play(w http.ResponseWriter, r *http.Request, fault sandboxkit.Fault, answer responder) int {
 	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxRequestBody))
 	if err != nil {
 		return send(w, reply{http.StatusBadRequest, &apiError{Message: "unreadable body"}}, fault)
@@ -72,7 +67,7 @@ func (t *Tenant) play(w http.ResponseWriter, r *http.Request, fault Fault, answe
 		w.Header().Set("Retry-After", "1")
 		return send(w, reply{http.StatusTooManyRequests, &apiError{Message: "too many requests"}}, fault)
 	}
-	early, cut := fault.before(w, r)
+	early, cut := failures().Before(fault, w, r)
 	if cut {
 		return 0
 	}
@@ -83,7 +78,7 @@ func (t *Tenant) play(w http.ResponseWriter, r *http.Request, fault Fault, answe
 	if err != nil {
 		out = failure(err)
 	}
-	if out, cut = fault.after(w, r, out); cut {
+	if out, cut = failures().After(fault, w, r, out); cut {
 		return 0
 	}
 	return send(w, out, fault)
@@ -137,7 +132,7 @@ func failure(err error) reply {
 }
 
 // send writes an answer; half of it when the fault says so.
-func send(w http.ResponseWriter, out reply, fault Fault) int {
+func send(w http.ResponseWriter, out reply, fault sandboxkit.Fault) int {
 	contentType := "application/json;charset=utf-8"
 	var raw []byte
 	if page, isPage := out.body.(htmlPage); isPage {
@@ -151,7 +146,7 @@ func send(w http.ResponseWriter, out reply, fault Fault) int {
 	w.Header().Set("Content-Type", contentType)
 	w.Header().Set("Content-Length", fmt.Sprint(len(raw)))
 	w.WriteHeader(out.status)
-	if fault.Kind == HalfAnswer {
+	if fault.Kind == sandboxkit.HalfAnswer {
 		raw = raw[:len(raw)/2] // the server cuts the connection when less than promised was written
 	}
 	_, _ = w.Write(raw) // a client that left is no fault of the tenant

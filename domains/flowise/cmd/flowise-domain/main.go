@@ -5,29 +5,17 @@ package main
 import (
 	"context"
 	"errors"
-	"flag"
 	"fmt"
 	"io"
-	"log/slog"
 	"os"
-	"os/signal"
 	"slices"
-	"syscall"
 
-	"github.com/manifold-run/manifold/domainkit"
+	"github.com/manifold-run/manifold/domainkit/command"
 	"github.com/manifold-run/manifold/domainkit/sqlitestore"
 	"github.com/manifold-run/manifold/domains/flowise"
 )
 
-func main() {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	err := run(ctx, os.Args[1:], os.Getenv, os.Stdout, os.Stderr)
-	stop()
-	if err != nil && !errors.Is(err, flag.ErrHelp) {
-		_, _ = fmt.Fprintln(os.Stderr, "flowise-domain:", err)
-		os.Exit(1)
-	}
-}
+func main() { os.Exit(command.Main("flowise-domain", run)) }
 
 func run(ctx context.Context, args []string, getenv func(string) string, stdout, stderr io.Writer) error {
 	refreshing := len(args) > 0 && args[0] == "refresh"
@@ -38,7 +26,7 @@ func run(ctx context.Context, args []string, getenv func(string) string, stdout,
 	if err != nil {
 		return err
 	}
-	cfg, err := o.config(getenv, slog.New(slog.NewTextHandler(stderr, nil)))
+	cfg, err := o.config(getenv, command.Logger(stderr))
 	if err != nil {
 		return err
 	}
@@ -54,7 +42,7 @@ func run(ctx context.Context, args []string, getenv func(string) string, stdout,
 }
 
 func serve(ctx context.Context, cfg flowise.Config, o options) error {
-	keys, closeKeys, err := openKeys(ctx, o.keys)
+	keys, closeKeys, err := sqlitestore.OpenOptional(ctx, o.keys)
 	if err != nil {
 		return err
 	}
@@ -64,19 +52,6 @@ func serve(ctx context.Context, cfg flowise.Config, o options) error {
 		return errors.Join(err, closeKeys())
 	}
 	return errors.Join(svc.Run(ctx, o.listen), closeKeys())
-}
-
-// openKeys opens the file of idempotency keys; without one they are kept in
-// memory.
-func openKeys(ctx context.Context, path string) (domainkit.Store, func() error, error) {
-	if path == "" {
-		return nil, func() error { return nil }, nil
-	}
-	store, err := sqlitestore.Open(ctx, path)
-	if err != nil {
-		return nil, nil, fmt.Errorf("open idempotency keys %s: %w", path, err)
-	}
-	return store, store.Close, nil
 }
 
 // refresh asks the server, or only checks what is kept. A dry run writes the

@@ -15,6 +15,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/manifold-run/manifold/contracts"
+	"github.com/manifold-run/manifold/domainkit/sandboxkit"
 	"github.com/manifold-run/manifold/domains/flowise/internal/api"
 	"github.com/manifold-run/manifold/domains/flowise/sandbox"
 )
@@ -66,26 +67,26 @@ func kinds(server *sandbox.Server) []string {
 func TestCreateSurvivesWhatHappensToItsAnswer(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {
-		fault  sandbox.Kind
+		fault  sandboxkit.Kind
 		kind   api.Kind // empty: it succeeds
 		effect contracts.Effect
 		writes int
 	}{
-		"the answer is lost after the row was saved": {sandbox.ResetAfter, "", "", 1},
-		"a proxy gives up after the row was saved":   {sandbox.UnavailableAfter, "", "", 1},
-		"half the answer comes":                      {sandbox.HalfAnswer, "", "", 1},
-		"a page comes instead of the row":            {sandbox.HTMLAnswer, "", "", 1},
-		"the server saves the row and says 500":      {sandbox.ServerErrorAfter, api.KindFailed, contracts.EffectApplied, 1},
-		"the server says 500 and saves nothing":      {sandbox.ServerError, api.KindFailed, contracts.EffectNone, 0},
-		"the connection breaks before it is read":    {sandbox.ResetBefore, api.KindUnavailable, contracts.EffectUnknown, 0},
-		"a proxy answers before the server is asked": {sandbox.Unavailable, api.KindUnavailable, contracts.EffectUnknown, 0},
-		"the server is busy":                         {sandbox.TooManyRequests, api.KindBusy, contracts.EffectNone, 0},
-		"the key is refused":                         {sandbox.Unauthorized, api.KindUnauthorized, contracts.EffectNone, 0},
+		"the answer is lost after the row was saved": {sandboxkit.ResetAfter, "", "", 1},
+		"a proxy gives up after the row was saved":   {sandboxkit.UnavailableAfter, "", "", 1},
+		"half the answer comes":                      {sandboxkit.HalfAnswer, "", "", 1},
+		"a page comes instead of the row":            {sandboxkit.HTMLAnswer, "", "", 1},
+		"the server saves the row and says 500":      {sandboxkit.ServerErrorAfter, api.KindFailed, contracts.EffectApplied, 1},
+		"the server says 500 and saves nothing":      {sandboxkit.ServerError, api.KindFailed, contracts.EffectNone, 0},
+		"the connection breaks before it is read":    {sandboxkit.ResetBefore, api.KindUnavailable, contracts.EffectUnknown, 0},
+		"a proxy answers before the server is asked": {sandboxkit.Unavailable, api.KindUnavailable, contracts.EffectUnknown, 0},
+		"the server is busy":                         {sandboxkit.TooManyRequests, api.KindBusy, contracts.EffectNone, 0},
+		"the key is refused":                         {sandboxkit.Unauthorized, api.KindUnauthorized, contracts.EffectNone, 0},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			b := setup(t, nil)
-			b.server.Inject(sandbox.Fault{Kind: tc.fault, Method: http.MethodPost, Count: -1})
+			b.server.Inject(sandboxkit.Fault{Kind: tc.fault, Method: http.MethodPost, Count: -1})
 			got, err := b.client.CreateFlow(t.Context(), fresh(t))
 			e, failed := api.AsError(err)
 			switch {
@@ -115,16 +116,16 @@ func TestUpdateAndDeleteLookWhatBecameOfThem(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	b.server.Inject(sandbox.Fault{Kind: sandbox.ResetAfter, Method: http.MethodPut})
+	b.server.Inject(sandboxkit.Fault{Kind: sandboxkit.ResetAfter, Method: http.MethodPut})
 	if got, err := b.client.UpdateFlow(t.Context(), f.ID, api.FlowChange{Name: new("second")}); err != nil || got.Name != "second" {
 		t.Errorf("UpdateFlow with a lost answer = %+v, %v", got, err)
 	}
-	b.server.Inject(sandbox.Fault{Kind: sandbox.ResetBefore, Method: http.MethodPut})
+	b.server.Inject(sandboxkit.Fault{Kind: sandboxkit.ResetBefore, Method: http.MethodPut})
 	_, err = b.client.UpdateFlow(t.Context(), f.ID, api.FlowChange{Name: new("third")})
 	if e, is := api.AsError(err); !is || e.Effect != contracts.EffectUnknown {
 		t.Errorf("UpdateFlow that got lost = %v, want effect unknown", err)
 	}
-	b.server.Inject(sandbox.Fault{Kind: sandbox.ResetAfter, Method: http.MethodDelete})
+	b.server.Inject(sandboxkit.Fault{Kind: sandboxkit.ResetAfter, Method: http.MethodDelete})
 	if err := b.client.DeleteFlow(t.Context(), f.ID); err != nil {
 		t.Errorf("DeleteFlow with a lost answer = %v", err)
 	}
@@ -135,13 +136,13 @@ func TestUpdateAndDeleteLookWhatBecameOfThem(t *testing.T) {
 
 func TestReadsAreTriedAgain(t *testing.T) {
 	t.Parallel()
-	for _, fault := range []sandbox.Kind{
-		sandbox.ResetBefore, sandbox.HalfAnswer, sandbox.Unavailable, sandbox.BadGateway, sandbox.ServerError, sandbox.TooManyRequests,
+	for _, fault := range []sandboxkit.Kind{
+		sandboxkit.ResetBefore, sandboxkit.HalfAnswer, sandboxkit.Unavailable, sandboxkit.BadGateway, sandboxkit.ServerError, sandboxkit.TooManyRequests,
 	} {
 		t.Run(string(fault), func(t *testing.T) {
 			t.Parallel()
 			b := setup(t, nil)
-			b.server.Inject(sandbox.Fault{Kind: fault, Method: http.MethodGet, Count: 3})
+			b.server.Inject(sandboxkit.Fault{Kind: fault, Method: http.MethodGet, Count: 3})
 			if _, err := b.client.ListFlows(t.Context(), api.FlowQuery{}); err != nil {
 				t.Errorf("ListFlows = %v", err)
 			}
@@ -158,7 +159,7 @@ func TestReadsAreNotTriedAgainInVain(t *testing.T) {
 	if _, err := b.client.Node(t.Context(), "nope"); !api.IsKind(err, api.KindNotFound) || contracts.CodeOf(err) != contracts.CodeNotFound {
 		t.Errorf("Node = %v, want not found", err)
 	}
-	b.server.Inject(sandbox.Fault{Kind: sandbox.TooManyRequests, RetryAfter: "3600"})
+	b.server.Inject(sandboxkit.Fault{Kind: sandboxkit.TooManyRequests, RetryAfter: "3600"})
 	_, err := b.client.GetFlow(t.Context(), fresh(t).ID)
 	if e, is := api.AsError(err); !is || e.Kind != api.KindBusy || e.RetryAfter != time.Hour || e.Message != "slow down" {
 		t.Errorf("GetFlow = %v, want busy for an hour", err)
@@ -244,7 +245,7 @@ func TestDefinitionsAreKeptForAWhile(t *testing.T) {
 	now = now.Add(time.Minute)
 	asked(2)
 	b.client.Forget()
-	b.server.Inject(sandbox.Fault{Kind: sandbox.Unauthorized})
+	b.server.Inject(sandboxkit.Fault{Kind: sandboxkit.Unauthorized})
 	if _, err := b.client.Node(t.Context(), "calculator"); !api.IsKind(err, api.KindUnauthorized) {
 		t.Errorf("Node = %v, want unauthorized", err)
 	}

@@ -6,11 +6,11 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
-	"strconv"
 	"strings"
 	"time"
 
 	"github.com/manifold-run/manifold/contracts"
+	"github.com/manifold-run/manifold/domainkit/upstream"
 )
 
 // Kind says what kind of failure an Error is; callers switch on it.
@@ -112,7 +112,7 @@ func statusError(op call, got answer, now time.Time) *Error {
 	said, own := ownWords(got)
 	e := &Error{
 		Op: op.name(), Kind: kindOf(got.status), Status: got.status, Message: said,
-		RetryAfter: retryAfter(got.header, now), Effect: contracts.EffectNone,
+		RetryAfter: upstream.RetryAfter(got.header, now), Effect: contracts.EffectNone,
 	}
 	if got.status >= http.StatusInternalServerError {
 		if own {
@@ -194,16 +194,4 @@ func kindOf(status int) Kind {
 	default:
 		return KindBadAnswer // a redirect, mostly to a page to sign in
 	}
-}
-
-// retryAfter reads seconds or an HTTP date; anything else is no wish.
-func retryAfter(h http.Header, now time.Time) time.Duration {
-	raw := strings.TrimSpace(h.Get("Retry-After"))
-	if seconds, err := strconv.Atoi(raw); err == nil {
-		return time.Duration(max(seconds, 0)) * time.Second
-	}
-	if at, err := http.ParseTime(raw); err == nil {
-		return max(at.Sub(now), 0)
-	}
-	return 0
 }

@@ -9,8 +9,8 @@ import (
 	"time"
 
 	"github.com/manifold-run/manifold/contracts"
+	"github.com/manifold-run/manifold/domainkit/sandboxkit"
 	"github.com/manifold-run/manifold/domains/flowise/internal/api"
-	"github.com/manifold-run/manifold/domains/flowise/sandbox"
 )
 
 // canned answers every prediction with one text.
@@ -81,12 +81,12 @@ func TestReaderOfAStreamMayStopIt(t *testing.T) {
 
 func TestPredictionsAreSentOnce(t *testing.T) {
 	t.Parallel()
-	for _, fault := range []sandbox.Kind{sandbox.ResetBefore, sandbox.ResetAfter, sandbox.Unavailable, sandbox.HalfAnswer} {
+	for _, fault := range []sandboxkit.Kind{sandboxkit.ResetBefore, sandboxkit.ResetAfter, sandboxkit.Unavailable, sandboxkit.HalfAnswer} {
 		t.Run(string(fault), func(t *testing.T) {
 			t.Parallel()
 			b := setup(t, nil)
 			id := b.server.AddFlow("f", "AGENTFLOW", empty)
-			b.server.Inject(sandbox.Fault{Kind: fault, Count: -1})
+			b.server.Inject(sandboxkit.Fault{Kind: fault, Count: -1})
 			_, err := b.client.Predict(t.Context(), id, api.Question{Question: "hi"})
 			if e, is := api.AsError(err); !is || e.Kind != api.KindUnavailable || e.Effect != contracts.EffectUnknown {
 				t.Errorf("Predict = %v, want unavailable, effect unknown", err)
@@ -102,7 +102,7 @@ func TestPredictionsEndInTime(t *testing.T) {
 	t.Parallel()
 	b := setup(t, func(c *api.Config) { c.PredictTimeout = 50 * time.Millisecond })
 	id := b.server.AddFlow("f", "AGENTFLOW", empty)
-	b.server.Inject(sandbox.Fault{Kind: sandbox.Slow})
+	b.server.Inject(sandboxkit.Fault{Kind: sandboxkit.Slow})
 	if _, err := b.client.Predict(t.Context(), id, api.Question{Question: "hi"}); !api.IsKind(err, api.KindTimeout) {
 		t.Errorf("Predict = %v, want a time-out", err)
 	}

@@ -41,7 +41,7 @@ func TestTheCommandServesATenantUntilItIsStopped(t *testing.T) {
 			"--listen", addr, "--tenant-url", server.URL, "--tenant", c.Tenant, "--client-id", c.ClientID,
 			"--client-secret-file", secret, "--token-store", filepath.Join(dir, "token.json"),
 			"--keys", filepath.Join(dir, "keys.db"), "--allow-loopback",
-		}, environment(map[string]string{"WORKDAY_REFRESH_TOKEN": c.RefreshToken, "WORKDAY_AUTHORIZATION": "let me in"}), io.Discard)
+		}, environment(map[string]string{"WORKDAY_REFRESH_TOKEN": c.RefreshToken, "WORKDAY_AUTHORIZATION": "let me in"}), io.Discard, io.Discard)
 	}()
 	if got := health(t, "http://"+addr); got.Status != contracts.HealthOK {
 		t.Errorf("health %v", got)
@@ -117,7 +117,7 @@ func TestFaultyOptionsAreRefusedBeforeAnythingStarts(t *testing.T) {
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			err := run(t.Context(), tt.args, environment(tt.env), io.Discard)
+			err := run(t.Context(), tt.args, environment(tt.env), io.Discard, io.Discard)
 			if err == nil || !strings.Contains(err.Error(), tt.says) {
 				t.Errorf("error %v, want one about %q", err, tt.says)
 			}

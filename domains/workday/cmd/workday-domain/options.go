@@ -3,14 +3,13 @@ package main
 import (
 	"cmp"
 	"errors"
-	"flag"
 	"fmt"
 	"io"
 	"log/slog"
-	"os"
 	"strconv"
 	"strings"
 
+	"github.com/manifold-run/manifold/domainkit/command"
 	"github.com/manifold-run/manifold/domains/workday"
 )
 
@@ -18,7 +17,7 @@ import (
 type options struct {
 	listen, keys                          string
 	url, tenant, tokenURL, clientID       string
-	clientSecret, refreshToken, authorize secret
+	clientSecret, refreshToken, authorize command.Secret
 	tokenStore                            string
 	paths                                 workday.Paths
 	hosts, kinds                          string
@@ -26,48 +25,25 @@ type options struct {
 	rps                                   float64
 }
 
-// secret is given by a file or, in the environment, by its value; never by a
-// flag, which everyone on the machine could read.
-type secret struct{ name, file, value string }
-
-func (s secret) read() (string, error) {
-	if s.file == "" {
-		return s.value, nil
-	}
-	raw, err := os.ReadFile(s.file)
-	if err != nil {
-		return "", fmt.Errorf("read %s: %w", s.name, err)
-	}
-	return strings.TrimSpace(string(raw)), nil
-}
-
 func parse(args []string, getenv func(string) string, stderr io.Writer) (options, error) {
 	var o options
-	flags := flag.NewFlagSet("workday-domain", flag.ContinueOnError)
-	flags.SetOutput(stderr)
-	text := func(into *string, name, env, fallback, usage string) {
-		flags.StringVar(into, name, cmp.Or(getenv(env), fallback), usage+" ($"+env+")")
-	}
-	hidden := func(into *secret, name, env, usage string) {
-		*into = secret{name: name, value: getenv(env)}
-		text(&into.file, name+"-file", env+"_FILE", "", "file with "+usage+"; or the value itself in $"+env)
-	}
-	text(&o.listen, "listen", "WORKDAY_LISTEN", "127.0.0.1:8091", "address to listen on")
-	text(&o.keys, "keys", "WORKDAY_KEYS", "", "SQLite file for idempotency keys; in memory unless given")
-	text(&o.url, "tenant-url", "WORKDAY_URL", "", "REST host, such as https://wd2-impl-services1.workday.com")
-	text(&o.tenant, "tenant", "WORKDAY_TENANT", "", "name of the tenant")
-	text(&o.tokenURL, "token-url", "WORKDAY_TOKEN_URL", "", "OAuth 2 token endpoint; made of host and tenant unless given")
-	text(&o.clientID, "client-id", "WORKDAY_CLIENT_ID", "", "id of the API client")
-	hidden(&o.clientSecret, "client-secret", "WORKDAY_CLIENT_SECRET", "the secret of the API client")
-	hidden(&o.refreshToken, "refresh-token", "WORKDAY_REFRESH_TOKEN", "the first refresh token")
-	text(&o.tokenStore, "token-store", "WORKDAY_TOKEN_STORE", "", "file that keeps the refresh token, which changes at each use")
-	hidden(&o.authorize, "authorization", "WORKDAY_AUTHORIZATION", "the bearer token that callers of this service send")
-	text(&o.paths.Common, "path-common", "WORKDAY_PATH_COMMON", "/ccx/api/v1/{tenant}", "base path of the common service")
-	text(&o.paths.Staffing, "path-staffing", "WORKDAY_PATH_STAFFING", "/ccx/api/staffing/v7/{tenant}", "base path of the staffing service")
-	text(&o.paths.Absence, "path-absence", "WORKDAY_PATH_ABSENCE", "/ccx/api/absenceManagement/v5/{tenant}", "base path of absence management")
-	text(&o.paths.Process, "path-process", "WORKDAY_PATH_PROCESS", "/ccx/api/businessProcess/v1/{tenant}", "base path of business processes")
-	text(&o.hosts, "allowed-hosts", "WORKDAY_ALLOWED_HOSTS", "workday.com,myworkday.com", "suffixes of hosts to which secrets may be sent")
-	text(&o.kinds, "absence-types", "WORKDAY_ABSENCE_TYPES", "", "the tenant's absence types, such as vacation=Annual Leave,sick=Sickness")
+	flags := command.NewFlags("workday-domain", getenv, stderr)
+	flags.Text(&o.listen, "listen", "WORKDAY_LISTEN", "127.0.0.1:8091", "address to listen on")
+	flags.Text(&o.keys, "keys", "WORKDAY_KEYS", "", "SQLite file for idempotency keys; in memory unless given")
+	flags.Text(&o.url, "tenant-url", "WORKDAY_URL", "", "REST host, such as https://wd2-impl-services1.workday.com")
+	flags.Text(&o.tenant, "tenant", "WORKDAY_TENANT", "", "name of the tenant")
+	flags.Text(&o.tokenURL, "token-url", "WORKDAY_TOKEN_URL", "", "OAuth 2 token endpoint; made of host and tenant unless given")
+	flags.Text(&o.clientID, "client-id", "WORKDAY_CLIENT_ID", "", "id of the API client")
+	flags.Secret(&o.clientSecret, "client-secret", "WORKDAY_CLIENT_SECRET", "the secret of the API client")
+	flags.Secret(&o.refreshToken, "refresh-token", "WORKDAY_REFRESH_TOKEN", "the first refresh token")
+	flags.Text(&o.tokenStore, "token-store", "WORKDAY_TOKEN_STORE", "", "file that keeps the refresh token, which changes at each use")
+	flags.Secret(&o.authorize, "authorization", "WORKDAY_AUTHORIZATION", "the bearer token that callers of this service send")
+	flags.Text(&o.paths.Common, "path-common", "WORKDAY_PATH_COMMON", "/ccx/api/v1/{tenant}", "base path of the common service")
+	flags.Text(&o.paths.Staffing, "path-staffing", "WORKDAY_PATH_STAFFING", "/ccx/api/staffing/v7/{tenant}", "base path of the staffing service")
+	flags.Text(&o.paths.Absence, "path-absence", "WORKDAY_PATH_ABSENCE", "/ccx/api/absenceManagement/v5/{tenant}", "base path of absence management")
+	flags.Text(&o.paths.Process, "path-process", "WORKDAY_PATH_PROCESS", "/ccx/api/businessProcess/v1/{tenant}", "base path of business processes")
+	flags.Text(&o.hosts, "allowed-hosts", "WORKDAY_ALLOWED_HOSTS", "workday.com,myworkday.com", "suffixes of hosts to which secrets may be sent")
+	flags.Text(&o.kinds, "absence-types", "WORKDAY_ABSENCE_TYPES", "", "the tenant's absence types, such as vacation=Annual Leave,sick=Sickness")
 	flags.BoolVar(&o.loopback, "allow-loopback", getenv("WORKDAY_ALLOW_LOOPBACK") == "true", "permit a tenant on this machine, such as workday-sandbox ($WORKDAY_ALLOW_LOOPBACK)")
 	rps, err := strconv.ParseFloat(cmp.Or(getenv("WORKDAY_RPS"), "5"), 64)
 	if err != nil {
@@ -79,9 +55,9 @@ func parse(args []string, getenv func(string) string, stderr io.Writer) (options
 }
 
 func (o options) config(logger *slog.Logger) (workday.Config, error) {
-	clientSecret, err1 := o.clientSecret.read()
-	refresh, err2 := o.refreshToken.read()
-	authorization, err3 := o.authorize.read()
+	clientSecret, err1 := o.clientSecret.Read()
+	refresh, err2 := o.refreshToken.Read()
+	tokens, err3 := o.authorize.Tokens()
 	kinds, err4 := parseKinds(o.kinds)
 	if err := errors.Join(err1, err2, err3, err4); err != nil {
 		return workday.Config{}, err
@@ -91,10 +67,7 @@ func (o options) config(logger *slog.Logger) (workday.Config, error) {
 			URL: o.url, Name: o.tenant, TokenURL: o.tokenURL, ClientID: o.clientID, ClientSecret: clientSecret,
 			Paths: o.paths, AllowedHosts: strings.Split(o.hosts, ","), AllowLoopback: o.loopback, RequestsPerSecond: o.rps,
 		},
-		AbsenceTypes: kinds, Logger: logger,
-	}
-	if authorization != "" {
-		cfg.Authorization = []string{authorization}
+		AbsenceTypes: kinds, Authorization: tokens, Logger: logger,
 	}
 	switch {
 	case o.tokenStore != "":

@@ -16,6 +16,8 @@ import (
 
 	"github.com/hashicorp/go-retryablehttp"
 	"golang.org/x/time/rate"
+
+	"github.com/manifold-run/manifold/domainkit/upstream"
 )
 
 const maxAnswer = 8 << 20
@@ -24,6 +26,7 @@ const maxAnswer = 8 << 20
 type Client struct {
 	cfg    Config
 	tokens *holder
+	retry  upstream.Retries
 	reads  *retryablehttp.Client
 	writes *http.Client
 	limit  *rate.Limiter
@@ -44,11 +47,14 @@ func New(cfg Config) (*Client, error) {
 		cfg: cfg, tokens: newHolder(cfg), writes: plain,
 		limit: rate.NewLimiter(rate.Limit(cfg.RequestsPerSecond), cfg.Burst),
 		slots: make(chan struct{}, cfg.MaxConcurrency),
+		retry: upstream.Retries{
+			Attempts: cfg.Attempts, BackoffMin: cfg.BackoffMin, BackoffMax: cfg.BackoffMax, MaxAnswer: maxAnswer, Now: cfg.Now,
+		},
 	}
 	if cfg.RequestsPerSecond < 0 {
 		c.limit.SetLimit(rate.Inf)
 	}
-	c.reads = c.newReads(plain)
+	c.reads = c.retry.Reads(plain, upstream.Hooks{Turn: c.limit.Wait})
 	return c, nil
 }
 
@@ -195,7 +201,7 @@ func (c *Client) sendWrite(ctx context.Context, op, method, path string, body []
 		if err != nil || got.status != http.StatusTooManyRequests || attempt == c.cfg.Attempts {
 			return got, err
 		}
-		wait := c.wait(attempt, got.header)
+		wait := c.retry.Wait(attempt, got.header)
 		if wait > c.cfg.BackoffMax || !sleep(ctx, wait) {
 			return got, nil // reported as busy; whoever called may wait longer than we
 		}

@@ -6,9 +6,10 @@ import (
 	"fmt"
 	"net/http"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
+
+	"github.com/manifold-run/manifold/domainkit/upstream"
 )
 
 // Kind says what kind of failure an Error is; callers switch on it.
@@ -108,7 +109,7 @@ func IsKind(err error, kind Kind) bool {
 
 // statusError makes the Error of an answer other than 2xx.
 func statusError(op string, got answer, write bool, now time.Time) *Error {
-	e := &Error{Op: op, Kind: kindOf(got.status), Status: got.status, RetryAfter: retryAfter(got.header, now)}
+	e := &Error{Op: op, Kind: kindOf(got.status), Status: got.status, RetryAfter: upstream.RetryAfter(got.header, now)}
 	var said struct {
 		Error  string   `json:"error"`
 		Errors []Detail `json:"errors"`
@@ -137,16 +138,4 @@ func kindOf(status int) Kind {
 	default:
 		return KindBadAnswer // a redirect, mostly to a page to sign in
 	}
-}
-
-// retryAfter reads seconds or an HTTP date; anything else is no wish.
-func retryAfter(h http.Header, now time.Time) time.Duration {
-	raw := strings.TrimSpace(h.Get("Retry-After"))
-	if seconds, err := strconv.Atoi(raw); err == nil {
-		return time.Duration(max(seconds, 0)) * time.Second
-	}
-	if at, err := http.ParseTime(raw); err == nil {
-		return max(at.Sub(now), 0)
-	}
-	return 0
 }

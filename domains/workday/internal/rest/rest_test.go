@@ -13,6 +13,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/manifold-run/manifold/domainkit/sandboxkit"
 	"github.com/manifold-run/manifold/domains/workday/internal/rest"
 	"github.com/manifold-run/manifold/domains/workday/sandbox"
 )
@@ -67,25 +68,25 @@ func (b *bench) calls(suffix string) int {
 func TestReadsAreRepeatedAsLongAsItHelps(t *testing.T) {
 	t.Parallel()
 	tests := map[string]struct {
-		fault sandbox.Fault
+		fault sandboxkit.Fault
 		kind  rest.Kind // empty: the read succeeds
 		tries int
 	}{
-		"no fault":                         {sandbox.Fault{}, "", 1},
-		"busy twice":                       {sandbox.Fault{Kind: sandbox.TooManyRequests, Count: 2}, "", 3},
-		"busy with a strange wish":         {sandbox.Fault{Kind: sandbox.TooManyRequests, RetryAfter: "soon"}, "", 2},
-		"busy for longer than we wait":     {sandbox.Fault{Kind: sandbox.TooManyRequests, RetryAfter: "60"}, rest.KindBusy, 1},
-		"unavailable once":                 {sandbox.Fault{Kind: sandbox.Unavailable}, "", 2},
-		"unavailable for good":             {sandbox.Fault{Kind: sandbox.Unavailable, Count: -1}, rest.KindUnavailable, 4},
-		"a gateway's page twice":           {sandbox.Fault{Kind: sandbox.BadGateway, Count: 2}, "", 3},
-		"a cut connection":                 {sandbox.Fault{Kind: sandbox.ResetBefore, Count: 2}, "", 3},
-		"half an answer":                   {sandbox.Fault{Kind: sandbox.HalfAnswer}, "", 2},
-		"a page to sign in":                {sandbox.Fault{Kind: sandbox.HTMLAnswer}, rest.KindBadAnswer, 1},
-		"a token that was revoked":         {sandbox.Fault{Kind: sandbox.Unauthorized}, "", 2},
-		"a token that is never right":      {sandbox.Fault{Kind: sandbox.Unauthorized, Count: -1}, rest.KindUnauthorized, 2},
-		"a missing permission":             {sandbox.Fault{Kind: sandbox.Forbidden, Count: -1}, rest.KindForbidden, 1},
-		"an error of ours in the fault":    {sandbox.Fault{Kind: sandbox.ServerError, Nth: 2}, "", 1},
-		"a delay that is within the limit": {sandbox.Fault{Kind: sandbox.Slow, DelayMS: 1}, "", 1},
+		"no fault":                         {sandboxkit.Fault{}, "", 1},
+		"busy twice":                       {sandboxkit.Fault{Kind: sandboxkit.TooManyRequests, Count: 2}, "", 3},
+		"busy with a strange wish":         {sandboxkit.Fault{Kind: sandboxkit.TooManyRequests, RetryAfter: "soon"}, "", 2},
+		"busy for longer than we wait":     {sandboxkit.Fault{Kind: sandboxkit.TooManyRequests, RetryAfter: "60"}, rest.KindBusy, 1},
+		"unavailable once":                 {sandboxkit.Fault{Kind: sandboxkit.Unavailable}, "", 2},
+		"unavailable for good":             {sandboxkit.Fault{Kind: sandboxkit.Unavailable, Count: -1}, rest.KindUnavailable, 4},
+		"a gateway's page twice":           {sandboxkit.Fault{Kind: sandboxkit.BadGateway, Count: 2}, "", 3},
+		"a cut connection":                 {sandboxkit.Fault{Kind: sandboxkit.ResetBefore, Count: 2}, "", 3},
+		"half an answer":                   {sandboxkit.Fault{Kind: sandboxkit.HalfAnswer}, "", 2},
+		"a page to sign in":                {sandboxkit.Fault{Kind: sandboxkit.HTMLAnswer}, rest.KindBadAnswer, 1},
+		"a token that was revoked":         {sandboxkit.Fault{Kind: sandboxkit.Unauthorized}, "", 2},
+		"a token that is never right":      {sandboxkit.Fault{Kind: sandboxkit.Unauthorized, Count: -1}, rest.KindUnauthorized, 2},
+		"a missing permission":             {sandboxkit.Fault{Kind: sandboxkit.Forbidden, Count: -1}, rest.KindForbidden, 1},
+		"an error of ours in the fault":    {sandboxkit.Fault{Kind: sandboxkit.ServerError, Nth: 2}, "", 1},
+		"a delay that is within the limit": {sandboxkit.Fault{Kind: sandboxkit.Slow, DelayMS: 1}, "", 1},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -116,24 +117,24 @@ func TestReadsAreRepeatedAsLongAsItHelps(t *testing.T) {
 func TestWritesAreSentOnceAndTellWhatTheyMayHaveDone(t *testing.T) {
 	t.Parallel()
 	tests := map[string]struct {
-		fault     sandbox.Fault
+		fault     sandboxkit.Fault
 		kind      rest.Kind
 		ambiguous bool
 		tries     int
 		applied   int
 	}{
-		"no fault":                     {sandbox.Fault{}, "", false, 1, 1},
-		"busy once":                    {sandbox.Fault{Kind: sandbox.TooManyRequests}, "", false, 2, 1},
-		"busy for good":                {sandbox.Fault{Kind: sandbox.TooManyRequests, Count: -1}, rest.KindBusy, false, 4, 0},
-		"busy for longer than we wait": {sandbox.Fault{Kind: sandbox.TooManyRequests, RetryAfter: "60"}, rest.KindBusy, false, 1, 0},
-		"a token that was revoked":     {sandbox.Fault{Kind: sandbox.Unauthorized}, "", false, 2, 1},
-		"a missing permission":         {sandbox.Fault{Kind: sandbox.Forbidden}, rest.KindForbidden, false, 1, 0},
-		"unavailable before":           {sandbox.Fault{Kind: sandbox.Unavailable}, rest.KindUnavailable, true, 1, 0},
-		"unavailable after":            {sandbox.Fault{Kind: sandbox.UnavailableAfter}, rest.KindUnavailable, true, 1, 1},
-		"cut before":                   {sandbox.Fault{Kind: sandbox.ResetBefore}, rest.KindUnavailable, true, 1, 0},
-		"cut after":                    {sandbox.Fault{Kind: sandbox.ResetAfter}, rest.KindUnavailable, true, 1, 1},
-		"half an answer":               {sandbox.Fault{Kind: sandbox.HalfAnswer}, rest.KindUnavailable, true, 1, 1},
-		"a page to sign in":            {sandbox.Fault{Kind: sandbox.HTMLAnswer}, rest.KindBadAnswer, true, 1, 1},
+		"no fault":                     {sandboxkit.Fault{}, "", false, 1, 1},
+		"busy once":                    {sandboxkit.Fault{Kind: sandboxkit.TooManyRequests}, "", false, 2, 1},
+		"busy for good":                {sandboxkit.Fault{Kind: sandboxkit.TooManyRequests, Count: -1}, rest.KindBusy, false, 4, 0},
+		"busy for longer than we wait": {sandboxkit.Fault{Kind: sandboxkit.TooManyRequests, RetryAfter: "60"}, rest.KindBusy, false, 1, 0},
+		"a token that was revoked":     {sandboxkit.Fault{Kind: sandboxkit.Unauthorized}, "", false, 2, 1},
+		"a missing permission":         {sandboxkit.Fault{Kind: sandboxkit.Forbidden}, rest.KindForbidden, false, 1, 0},
+		"unavailable before":           {sandboxkit.Fault{Kind: sandboxkit.Unavailable}, rest.KindUnavailable, true, 1, 0},
+		"unavailable after":            {sandboxkit.Fault{Kind: sandboxkit.UnavailableAfter}, rest.KindUnavailable, true, 1, 1},
+		"cut before":                   {sandboxkit.Fault{Kind: sandboxkit.ResetBefore}, rest.KindUnavailable, true, 1, 0},
+		"cut after":                    {sandboxkit.Fault{Kind: sandboxkit.ResetAfter}, rest.KindUnavailable, true, 1, 1},
+		"half an answer":               {sandboxkit.Fault{Kind: sandboxkit.HalfAnswer}, rest.KindUnavailable, true, 1, 1},
+		"a page to sign in":            {sandboxkit.Fault{Kind: sandboxkit.HTMLAnswer}, rest.KindBadAnswer, true, 1, 1},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -191,7 +192,7 @@ func (refusing) RoundTrip(r *http.Request) (*http.Response, error) {
 func TestTheCallersTimeEndsACall(t *testing.T) {
 	t.Parallel()
 	b := setup(t, sandbox.Config{})
-	b.tenant.Inject(sandbox.Fault{Kind: sandbox.SlowAfter, PathSuffix: "/businessTitleChanges"})
+	b.tenant.Inject(sandboxkit.Fault{Kind: sandboxkit.SlowAfter, PathSuffix: "/businessTitleChanges"})
 	ctx, cancel := context.WithCancel(t.Context())
 	done := make(chan error, 1)
 	go func() {
@@ -301,7 +302,7 @@ func TestATokenIsRenewedBeforeItExpires(t *testing.T) {
 func TestARefusedRefreshTokenIsFinal(t *testing.T) {
 	t.Parallel()
 	b := setup(t, sandbox.Config{})
-	b.tenant.Inject(sandbox.Fault{Kind: sandbox.InvalidGrant, PathSuffix: "/token", Count: -1})
+	b.tenant.Inject(sandboxkit.Fault{Kind: sandboxkit.InvalidGrant, PathSuffix: "/token", Count: -1})
 	for range 3 {
 		if _, err := b.client.Worker(t.Context(), b.ana.ID); !rest.IsKind(err, rest.KindReauth) {
 			t.Errorf("error %v", err)

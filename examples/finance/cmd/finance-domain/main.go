@@ -3,40 +3,29 @@ package main
 
 import (
 	"context"
-	"flag"
-	"fmt"
 	"io"
-	"log/slog"
 	"os"
-	"os/signal"
-	"syscall"
 
+	"github.com/manifold-run/manifold/domainkit/command"
 	"github.com/manifold-run/manifold/examples/finance"
 )
 
-func main() {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	defer stop()
-	if err := run(ctx, os.Args[1:], os.Getenv, os.Stderr); err != nil {
-		fmt.Fprintln(os.Stderr, "finance-domain:", err)
-		stop()
-		os.Exit(1)
-	}
-}
+func main() { os.Exit(command.Main("finance-domain", run)) }
 
-func run(ctx context.Context, args []string, getenv func(string) string, stderr io.Writer) error {
-	flags := flag.NewFlagSet("finance-domain", flag.ContinueOnError)
-	flags.SetOutput(stderr)
+func run(ctx context.Context, args []string, getenv func(string) string, _, stderr io.Writer) error {
+	flags := command.NewFlags("finance-domain", getenv, stderr)
 	addr := flags.String("addr", "127.0.0.1:8091", "address to serve on")
 	seed := flags.Uint64("seed", 1, "seed of the market")
+	var token command.Secret
+	flags.Secret(&token, "token", "DOMAIN_TOKEN", "the bearer token that callers send")
 	if err := flags.Parse(args); err != nil {
 		return err
 	}
-	config := finance.Config{Seed: *seed, Logger: slog.New(slog.NewTextHandler(stderr, nil))}
-	if token := getenv("DOMAIN_TOKEN"); token != "" {
-		config.Tokens = []string{token}
+	tokens, err := token.Tokens()
+	if err != nil {
+		return err
 	}
-	svc, err := finance.New(config)
+	svc, err := finance.New(finance.Config{Seed: *seed, Tokens: tokens, Logger: command.Logger(stderr)})
 	if err != nil {
 		return err
 	}

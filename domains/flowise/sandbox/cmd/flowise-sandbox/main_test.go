@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"io"
 	"net/http"
+	"os"
 	"testing"
 )
 
@@ -13,7 +14,7 @@ func TestItServesUntilItIsTold(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	read, write := io.Pipe()
 	done := make(chan error, 1)
-	go func() { done <- run(ctx, []string{"-addr", "127.0.0.1:0", "-quiet"}, write, io.Discard) }()
+	go func() { done <- run(ctx, []string{"-addr", "127.0.0.1:0", "-quiet"}, os.Getenv, write, io.Discard) }()
 	var at struct {
 		Endpoint string `json:"endpoint"`
 		APIKey   string `json:"api_key"`

@@ -4,32 +4,18 @@ package main
 
 import (
 	"context"
-	"encoding/json"
-	"errors"
-	"flag"
 	"fmt"
 	"io"
-	"log/slog"
-	"net"
-	"net/http"
 	"os"
-	"os/signal"
 	"strings"
-	"syscall"
 	"time"
 
+	"github.com/manifold-run/manifold/domainkit/command"
+	"github.com/manifold-run/manifold/domainkit/sandboxkit"
 	"github.com/manifold-run/manifold/domains/workday/sandbox"
 )
 
-func main() {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	err := run(ctx, os.Args[1:], os.Stdout, os.Stderr)
-	stop()
-	if err != nil && !errors.Is(err, flag.ErrHelp) {
-		_, _ = fmt.Fprintln(os.Stderr, "workday-sandbox:", err)
-		os.Exit(1)
-	}
-}
+func main() { os.Exit(command.Main("workday-sandbox", run)) }
 
 type options struct {
 	sandbox.Config
@@ -37,10 +23,9 @@ type options struct {
 	quiet                bool
 }
 
-func parse(args []string, stderr io.Writer) (options, error) {
+func parse(args []string, getenv func(string) string, stderr io.Writer) (options, error) {
 	var o options
-	flags := flag.NewFlagSet("workday-sandbox", flag.ContinueOnError)
-	flags.SetOutput(stderr)
+	flags := command.NewFlags("workday-sandbox", getenv, stderr)
 	flags.StringVar(&o.addr, "addr", "127.0.0.1:8090", "address to listen on")
 	flags.Uint64Var(&o.Seed, "seed", 42, "seed of the company")
 	flags.IntVar(&o.Workers, "workers", 300, "number of workers")
@@ -78,45 +63,19 @@ func (o *options) resolve() error {
 	return nil
 }
 
-func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
-	o, err := parse(args, stderr)
+func run(ctx context.Context, args []string, getenv func(string) string, stdout, stderr io.Writer) error {
+	o, err := parse(args, getenv, stderr)
 	if err != nil {
 		return err
 	}
 	if !o.quiet {
-		o.Logger = slog.New(slog.NewTextHandler(stderr, nil))
+		o.Logger = command.Logger(stderr)
 	}
 	tenant, err := sandbox.New(o.Config)
 	if err != nil {
 		return err
 	}
-	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", o.addr)
-	if err != nil {
-		return fmt.Errorf("listen on %s: %w", o.addr, err)
-	}
-	out := json.NewEncoder(stdout)
-	out.SetIndent("", "  ")
-	if err := out.Encode(map[string]any{
-		"url": "http://" + listener.Addr().String(), "credentials": tenant.Credentials(),
-	}); err != nil {
-		return fmt.Errorf("print credentials: %w", err)
-	}
-	return serve(ctx, listener, tenant)
-}
-
-func serve(ctx context.Context, listener net.Listener, tenant http.Handler) error {
-	server := &http.Server{Handler: tenant, ReadHeaderTimeout: 10 * time.Second}
-	done := make(chan error, 1)
-	go func() { done <- server.Serve(listener) }()
-	select {
-	case err := <-done:
-		return fmt.Errorf("serve: %w", err)
-	case <-ctx.Done():
-	}
-	ending, cancel := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second) // the requests under way may end
-	defer cancel()
-	if err := server.Shutdown(ending); err != nil {
-		return fmt.Errorf("shut down: %w", err)
-	}
-	return nil
+	return sandboxkit.Serve(ctx, o.addr, tenant, stdout, func(url string) any {
+		return map[string]any{"url": url, "credentials": tenant.Credentials()}
+	})
 }

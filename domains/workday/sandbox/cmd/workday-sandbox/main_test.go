@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"io"
 	"net/http"
+	"os"
 	"strings"
 	"testing"
 
@@ -18,7 +19,7 @@ func TestTheCommandPrintsWhatAClientNeeds(t *testing.T) {
 	out, in := io.Pipe()
 	done := make(chan error, 1)
 	go func() {
-		done <- run(ctx, []string{"--addr", "127.0.0.1:0", "--workers", "60", "--now", "2026-11-02", "--approvals", "none", "--quiet"}, in, io.Discard)
+		done <- run(ctx, []string{"--addr", "127.0.0.1:0", "--workers", "60", "--now", "2026-11-02", "--approvals", "none", "--quiet"}, os.Getenv, in, io.Discard)
 		_ = in.Close()
 	}()
 	var printed struct {
@@ -65,7 +66,7 @@ func TestFaultyFlagsAreRefused(t *testing.T) {
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			err := run(t.Context(), tt.args, io.Discard, io.Discard)
+			err := run(t.Context(), tt.args, os.Getenv, io.Discard, io.Discard)
 			if err == nil || !strings.Contains(err.Error(), tt.says) {
 				t.Errorf("error %v, want one about %q", err, tt.says)
 			}

@@ -1,0 +1,113 @@
+package sandboxkit
+
+import (
+	"log/slog"
+	"math/rand/v2"
+	"net/http"
+	"slices"
+	"sync"
+)
+
+// Request is a call that reached the sandbox, admin calls excepted.
+type Request struct {
+	Method string `json:"method"`
+	Path   string `json:"path"`
+	Query  string `json:"query,omitempty"`
+	Status int    `json:"status"` // 0: the connection was cut without an answer
+	Fault  Kind   `json:"fault,omitempty"`
+}
+
+// keptRequests bounds the record; beyond it the older half is dropped.
+const keptRequests = 10_000
+
+// Control is what whoever runs a sandbox can tell and ask it. A sandbox embeds
+// it, arms every request with it and logs the end of each. It is safe for
+// concurrent use.
+type Control struct {
+	seed uint64
+	log  *slog.Logger
+
+	mu       sync.Mutex // guards all below
+	rules    []*rule
+	rng      *rand.Rand
+	requests []Request // the newest last
+}
+
+// NewControl makes a control without faults; the logger receives one line for
+// each request.
+func NewControl(seed uint64, logger *slog.Logger) *Control {
+	return &Control{seed: seed, log: logger, rng: NewRand(seed, "faults")}
+}
+
+// Inject adds a rule.
+func (c *Control) Inject(f Fault) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.rules = append(c.rules, newRule(f))
+}
+
+// ClearFaults removes every rule.
+func (c *Control) ClearFaults() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.rules = nil
+}
+
+// Forget puts the control back to its first state: no rules, no requests, and
+// the draws from their beginning.
+func (c *Control) Forget() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.rules, c.requests, c.rng = nil, nil, NewRand(c.seed, "faults")
+}
+
+// Fired tells whether any rule has fired.
+func (c *Control) Fired() bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return slices.ContainsFunc(c.rules, func(r *rule) bool { return r.fired > 0 })
+}
+
+// Requests lists the calls that were received, the newest last.
+func (c *Control) Requests() []Request {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return slices.Clone(c.requests)
+}
+
+// Arm decides whether a request fails; the zero Fault lets it pass.
+func (c *Control) Arm(r *http.Request) Fault {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for _, rule := range c.rules {
+		if rule.applies(r.Method, r.URL.Path) && rule.fires(c.rng) {
+			return rule.Fault
+		}
+	}
+	return Fault{}
+}
+
+// Log records how a request ended; status 0 says that the connection was cut.
+func (c *Control) Log(r *http.Request, status int, fault Fault) {
+	c.log.LogAttrs(r.Context(), slog.LevelInfo, "request",
+		slog.String("method", r.Method), slog.String("path", r.URL.Path),
+		slog.Int("status", status), slog.String("fault", string(fault.Kind)))
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if len(c.requests) == keptRequests {
+		c.requests = slices.Delete(c.requests, 0, keptRequests/2)
+	}
+	c.requests = append(c.requests, Request{
+		Method: r.Method, Path: r.URL.Path, Query: r.URL.RawQuery, Status: status, Fault: fault.Kind,
+	})
+}
+
+// NewRand returns a generator of its own for each purpose, so that adding draws
+// to one leaves the others as they were.
+func NewRand(seed uint64, purpose string) *rand.Rand {
+	var stream uint64
+	for _, b := range []byte(purpose) {
+		stream = stream*131 + uint64(b)
+	}
+	return rand.New(rand.NewPCG(seed, stream)) //nolint:gosec // seeded on purpose: a sandbox must be the same each time
+}
