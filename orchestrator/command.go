@@ -44,7 +44,8 @@ func (s *Service) command(ctx context.Context, who access.Principal, at chatPlac
 	case chat.List:
 		r.notice, err = s.chatList(ctx, who)
 	case chat.Help:
-		return ChatState{SessionID: knownID(at), Notice: chatHelp}, nil
+		offered := chat.Render(overview(s.catalogs.Catalog(), who, at.turn.Model))
+		return ChatState{SessionID: knownID(at), Notice: offered + "\n\n" + chatHelp}, nil
 	case chat.Status:
 		if !at.known {
 			r.notice, err = s.chatList(ctx, who)

@@ -37,6 +37,10 @@ func (s *Service) turn(ctx context.Context, who access.Principal, session Sessio
 
 // understand takes a turn that is new, or was interrupted, to its outcome.
 func (s *Service) understand(ctx context.Context, who access.Principal, session Session, t Turn) error {
+	if asksForHelp(t.Message) {
+		t.Outcome, t.Answer = TurnAnswered, overview(s.catalogs.Catalog(), who, t.Model)
+		return s.turns.SaveTurn(ctx, t)
+	}
 	u, err := s.intents.Understand(ctx, intent.Request{
 		Message: t.Message, Catalog: s.catalogs.Catalog(), Domain: t.Model, Roles: rolesOf(who), Now: s.cfg.Now(),
 	})

@@ -48,6 +48,9 @@ var words = map[string]Verb{
 	"cancel": Cancel, "cancel run": Cancel, "stop": Cancel, "abbrechen": Cancel, "cancelar": Cancel, "annuler": Cancel, "annulla": Cancel,
 	"list": List, "list gates": List, "gates": List, "what is waiting": List, "list waiting": List,
 	"help": Help, "hilfe": Help, "ajuda": Help, "ayuda": Help, "aide": Help, "aiuto": Help,
+	"help me": Help, "what can you do": Help, "what can you do for me": Help, "what can i do": Help, "what can i do here": Help, "what can i ask": Help,
+	"was kannst du": Help, "was kannst du tun": Help, "was kann ich fragen": Help, "o que você pode fazer": Help, "o que você faz": Help,
+	"qué puedes hacer": Help, "que peux-tu faire": Help, "cosa puoi fare": Help,
 	"yes": Assent, "yes please": Assent, "ok": Assent, "okay": Assent, "go": Assent, "go ahead": Assent, "do it": Assent, "sure": Assent,
 	"ja": Assent, "sim": Assent, "si": Assent, "sí": Assent, "sì": Assent, "oui": Assent,
 	"no": Assent, "nein": Assent, "não": Assent, "non": Assent,
@@ -55,6 +58,19 @@ var words = map[string]Verb{
 
 // noes are the words of Assent that, with a code, reject it.
 var noes = []string{"no", "nein", "não", "non"}
+
+// greetings open a conversation and say nothing yet. They are no commands: to
+// the question what a message should say, "hello" is the answer.
+var greetings = []string{
+	"hi", "hello", "hey", "good morning", "hallo", "moin", "guten tag", "guten morgen",
+	"olá", "oi", "bom dia", "hola", "buenos días", "bonjour", "salut", "ciao", "buongiorno",
+}
+
+// Greets tells whether a message is nothing but a greeting.
+func Greets(message string) bool {
+	text := strings.TrimFunc(norm.NFC.String(message), func(r rune) bool { return !unicode.IsLetter(r) })
+	return slices.Contains(greetings, strings.ToLower(text))
+}
 
 // Affirms tells whether a message is a bare yes: the answer to a question that
 // has one option, and never an approval.

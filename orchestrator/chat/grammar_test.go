@@ -24,6 +24,7 @@ func TestCommands(t *testing.T) {
 		"no 7K3Q2": {Verb: chat.Reject, Codes: []string{"7K3Q2"}}, "rejeito": {Verb: chat.Reject}, "refusé": {Verb: chat.Reject},
 		"status?": {Verb: chat.Status}, "Estado": {Verb: chat.Status}, "Show details": {Verb: chat.Status},
 		"cancel": {Verb: chat.Cancel}, "Abbrechen.": {Verb: chat.Cancel}, "list gates": {Verb: chat.List}, "help": {Verb: chat.Help},
+		"What can you do?": {Verb: chat.Help}, "Was kannst du?": {Verb: chat.Help}, "O que você pode fazer?": {Verb: chat.Help},
 		"yes": {Verb: chat.Assent}, "ok": {Verb: chat.Assent}, "Go ahead!": {Verb: chat.Assent}, "no": {Verb: chat.Assent}, "oui": {Verb: chat.Assent},
 	} {
 		got, ok := chat.Parse(message)
@@ -54,6 +55,8 @@ func TestWhatIsNoCommand(t *testing.T) {
 		"a code that has no such letter": "approve 7K3Q0",
 		"only a code":                    "7K3Q2",
 		"a name after yes":               "yes Peter",
+		"a greeting":                     "hello",
+		"help with something":            "help Peter",
 		"a name after cancel":            "cancel Peter",
 		"a request that begins alike":    "cancel the request of Ana Souza",
 		"a long text":                    "approve" + strings.Repeat(" 7K3Q2", 60),
@@ -112,4 +115,15 @@ func FuzzParse(f *testing.F) {
 			t.Errorf("%q is %+v", message, c)
 		}
 	})
+}
+
+func TestGreets(t *testing.T) {
+	t.Parallel()
+	for message, want := range map[string]bool{
+		"hi": true, "Hello!": true, "Olá 👋": true, "Guten Tag.": true, "hi, what is the price of AAPL": false, "say hello": false, "": false, "👋": false,
+	} {
+		if got := chat.Greets(message); got != want {
+			t.Errorf("%q: %v", message, got)
+		}
+	}
 }

@@ -1,0 +1,82 @@
+package orchestrator
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+
+	"github.com/manifold-run/manifold/contracts"
+	"github.com/manifold-run/manifold/orchestrator/access"
+	"github.com/manifold-run/manifold/orchestrator/chat"
+)
+
+// overviewPerDomain keeps an overview short enough to be read.
+const overviewPerDomain = 8
+
+// asksForHelp tells whether a message asks what there is to ask for. No domain
+// is chosen for such a message, so it is answered before the matcher sees it.
+func asksForHelp(message string) bool {
+	c, ok := chat.Parse(message)
+	return ok && c.Verb == chat.Help || chat.Greets(message)
+}
+
+// overview says what the caller may ask for, domain by domain, with a sentence
+// that works for each. A domain narrows it, "" is all.
+func overview(catalog *contracts.Catalog, who access.Principal, domain string) *contracts.Answer {
+	a := &contracts.Answer{}
+	for _, d := range catalog.Domains {
+		if domain != "" && d.Name != domain {
+			continue
+		}
+		if items := offers(d, who); len(items) > 0 {
+			a.Blocks = append(a.Blocks, contracts.Block{Kind: contracts.BlockList, Title: domainTitle(d), Items: items})
+		}
+	}
+	if len(a.Blocks) == 0 {
+		a.Blocks = []contracts.Block{{Kind: contracts.BlockText, Text: "There is nothing that you may ask for yet: no domain is registered, or your key reaches none."}}
+	}
+	return a
+}
+
+func domainTitle(d *contracts.DomainEntry) string {
+	if d.Manifest == nil {
+		return d.Name
+	}
+	return cmp.Or(d.Manifest.Title, d.Name)
+}
+
+// offers are the capabilities of a domain that the caller may use, one line
+// each.
+func offers(d *contracts.DomainEntry, who access.Principal) []string {
+	var items []string
+	more := 0
+	for _, e := range d.Capabilities {
+		switch {
+		case !e.Routable() || !mayAsk(e, who):
+		case len(items) == overviewPerDomain:
+			more++
+		default:
+			items = append(items, offer(e))
+		}
+	}
+	if more > 0 {
+		items = append(items, fmt.Sprintf("and %d more", more))
+	}
+	return items
+}
+
+func offer(e *contracts.CapabilityEntry) string {
+	line := contracts.CleanSummary(cmp.Or(e.Capability.Description, e.Capability.Name))
+	if hints := e.Capability.Metadata.IntentHints; hints != nil && len(hints.Examples) > 0 {
+		line += " Such as: “" + contracts.CleanSummary(hints.Examples[0]) + "”"
+	}
+	return line
+}
+
+func mayAsk(e *contracts.CapabilityEntry, who access.Principal) bool {
+	allowed := e.Capability.Metadata.AllowedRoles
+	if len(allowed) > 0 && !slices.ContainsFunc(rolesOf(who), func(r string) bool { return slices.Contains(allowed, r) }) {
+		return false
+	}
+	return who.Covers(e.Domain, e.Policy.SideEffectClass) == nil
+}
