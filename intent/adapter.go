@@ -257,7 +257,7 @@ func (g *gating) judge(c Clause) verdict {
 	}
 	best := c.Candidates[0]
 	if tied := g.tied(c); len(tied) > 1 {
-		return verdict{contracts.GateClarify, tied, fmt.Sprintf("%s could mean several things. Which one do you mean: %s?", quote(c.Text), names(tied))}
+		return verdict{contracts.GateClarify, tied, fmt.Sprintf("%s could mean several things. Which one do you mean?", quote(c.Text))}
 	}
 	switch {
 	case best.Held:
@@ -267,7 +267,7 @@ func (g *gating) judge(c Clause) verdict {
 		if len(likely) == 1 {
 			return verdict{contracts.GateClarify, likely, fmt.Sprintf("By %s, do you mean: %s?", quote(c.Text), describe(best))}
 		}
-		return verdict{contracts.GateClarify, likely, fmt.Sprintf("I am not sure what you mean by %s. Is it one of these: %s?", quote(c.Text), names(likely))}
+		return verdict{contracts.GateClarify, likely, fmt.Sprintf("I am not sure what you mean by %s. Is it one of these?", quote(c.Text))}
 	}
 	return verdict{outcome: contracts.GateAccept}
 }

@@ -25,17 +25,6 @@ func describe(c Candidate) string {
 	return fmt.Sprintf("%s (%s)", d, c.Entry.Ref())
 }
 
-func names(candidates []Candidate) string {
-	parts := make([]string, len(candidates))
-	for i, c := range candidates {
-		parts[i] = describe(c)
-	}
-	if len(parts) == 1 {
-		return parts[0]
-	}
-	return strings.Join(parts[:len(parts)-1], "; ") + "; or " + parts[len(parts)-1]
-}
-
 // maxQuote bounds how much of a message a question repeats.
 const maxQuote = 80
 
