@@ -156,10 +156,33 @@ func (d *draft) has(id string) bool {
 
 // set replaces a value in a node.
 func (n *draftNode) set(value []byte, path ...string) {
+	if len(path) > 1 && path[0] == "data" {
+		if which := slices.Index(partKeys[:], path[1]); which >= 0 && n.part(which) != nil {
+			n.splice(n.parts[which], set(n.part(which), value, path[2:]...))
+			return
+		}
+	}
+	if at, ok := findSpan(n.raw, path[0]); ok && len(path) == 1 {
+		n.splice(at, value)
+		return
+	}
 	n.raw = set(n.raw, value, path...)
-	if path[0] == "data" {
-		data, _ := get(n.raw, "data")
-		n.readData(data)
+	data, _ := findSpan(n.raw, "data")
+	readData(&n.Node, data)
+}
+
+// splice replaces what stands at a place; the parts move along.
+func (n *draftNode) splice(at span, value []byte) {
+	n.raw = splice(n.raw, at.from, at.to, value)
+	grown := len(value) - (at.to - at.from)
+	for i, part := range n.parts {
+		switch {
+		case part.to == 0:
+		case part.from >= at.to:
+			n.parts[i] = span{part.from + grown, part.to + grown}
+		case part.to >= at.to:
+			n.parts[i].to += grown
+		}
 	}
 }
 

@@ -122,8 +122,9 @@ func (op *Connect) noTarget(n Node, ins []field) string {
 
 // open leaves the anchors that can take one more connection.
 func (d *draft) open(target *draftNode, ins []field) []field {
+	anchors := target.anchors()
 	return slices.DeleteFunc(slices.Clone(ins), func(f field) bool {
-		_, anchor := byID(target.anchors(), f.text("id"))
+		_, anchor := byID(anchors, f.text("id"))
 		return !anchor || !f.flag("list") && d.taken(f.text("id"), target.id) != ""
 	})
 }

@@ -1,6 +1,7 @@
 package flow
 
 import (
+	"bytes"
 	"slices"
 	"strconv"
 	"strings"
@@ -101,7 +102,10 @@ type choice struct {
 // in the items of arrays.
 func chosen(n Node, defs Definitions) []choice {
 	var out []choice
-	inputs := n.parts.inputs
+	if !bytes.Contains(n.part(partInputParams), []byte(`"loadConfig"`)) {
+		return nil // as most nodes
+	}
+	inputs := n.part(partInputs)
 	for _, f := range n.params() {
 		name := f.text("name")
 		value, ok := get(inputs, name)

@@ -50,20 +50,21 @@ type ParamChange struct {
 // their ids.
 func Compare(before, after *Graph) Diff {
 	var d comparison
-	old := nodesByID(before)
-	for _, n := range after.Nodes() {
-		was, ok := old[n.id]
+	old, kept := before.byID(), after.byID()
+	for i := range after.Nodes() {
+		now := &after.Nodes()[i]
+		was, ok := old[now.id]
 		switch {
 		case !ok:
-			d.NodesAdded = append(d.NodesAdded, refTo(n))
-		case !bytes.Equal(was.raw, n.raw):
-			d.compareNode(was, n)
+			d.NodesAdded = append(d.NodesAdded, refTo(now))
+		case !bytes.Equal(was.raw, now.raw):
+			d.compareNode(was, now)
 		}
 	}
-	kept := nodesByID(after)
-	for _, n := range before.Nodes() {
-		if _, ok := kept[n.id]; !ok {
-			d.NodesRemoved = append(d.NodesRemoved, refTo(n))
+	for i := range before.Nodes() {
+		was := &before.Nodes()[i]
+		if kept[was.id] == nil {
+			d.NodesRemoved = append(d.NodesRemoved, refTo(was))
 		}
 	}
 	d.EdgesAdded = edgesNotIn(after, before)
@@ -74,19 +75,20 @@ func Compare(before, after *Graph) Diff {
 // comparison is a diff in the making.
 type comparison struct{ Diff }
 
-func nodesByID(g *Graph) map[string]Node {
-	out := make(map[string]Node, len(g.Nodes()))
-	for _, n := range g.Nodes() {
-		if _, twice := out[n.id]; !twice {
+// byID gives the first node of each id.
+func (g *Graph) byID() map[string]*Node {
+	out := make(map[string]*Node, len(g.Nodes()))
+	for i := range g.Nodes() {
+		if n := &g.Nodes()[i]; out[n.id] == nil {
 			out[n.id] = n
 		}
 	}
 	return out
 }
 
-func refTo(n Node) NodeRef { return NodeRef{ID: n.id, Name: n.Name(), Label: n.Label()} }
+func refTo(n *Node) NodeRef { return NodeRef{ID: n.id, Name: n.Name(), Label: n.Label()} }
 
-func (d *comparison) compareNode(was, now Node) {
+func (d *comparison) compareNode(was, now *Node) {
 	other := false
 	for _, key := range changed(was.raw, now.raw) {
 		switch key {
@@ -95,9 +97,7 @@ func (d *comparison) compareNode(was, now Node) {
 				d.NodesMoved = append(d.NodesMoved, now.id)
 			}
 		case "data":
-			before, _ := get(was.raw, "data")
-			after, _ := get(now.raw, "data")
-			other = d.compareData(was, now, changed(before, after)) || other
+			other = d.compareData(was, now, changed(was.part(partData), now.part(partData))) || other
 		default:
 			other = true
 		}
@@ -109,7 +109,7 @@ func (d *comparison) compareNode(was, now Node) {
 
 // compareData tells whether more changed than what the diff has a place for.
 // What the canvas shows of the parameters follows the values.
-func (d *comparison) compareData(was, now Node, keys []string) (other bool) {
+func (d *comparison) compareData(was, now *Node, keys []string) (other bool) {
 	for _, key := range keys {
 		switch key {
 		case "label":
@@ -129,6 +129,23 @@ func (d *comparison) compareData(was, now Node, keys []string) (other bool) {
 
 // changed lists the keys whose values are not the same bytes.
 func changed(before, after []byte) []string {
+	var keys []string
+	was, now := over(before), over(after)
+	for {
+		more, also := was.next(), now.next()
+		if !more && !also {
+			return keys
+		}
+		if !more || !also || !bytes.Equal(was.key, now.key) {
+			return changedAnyhow(before, after) // their keys do not stand in the same order
+		}
+		if !bytes.Equal(was.value(), now.value()) {
+			keys = append(keys, unquote(now.key))
+		}
+	}
+}
+
+func changedAnyhow(before, after []byte) []string {
 	old := map[string][]byte{}
 	for _, m := range members(before) {
 		old[m.key] = before[m.from:m.to]
@@ -143,9 +160,9 @@ func changed(before, after []byte) []string {
 	return append(keys, slices.Sorted(maps.Keys(old))...)
 }
 
-func (d *comparison) compareInputs(was, now Node) {
-	before := was.parts.inputs
-	after := now.parts.inputs
+func (d *comparison) compareInputs(was, now *Node) {
+	before := was.part(partInputs)
+	after := now.part(partInputs)
 	anchors := now.anchors()
 	for _, key := range changed(before, after) {
 		a, _ := get(before, key)
@@ -185,18 +202,28 @@ func shown(raw []byte) string {
 }
 
 func edgesNotIn(g, other *Graph) []string {
-	known := make(map[string]int, len(other.Edges()))
-	for _, e := range other.Edges() {
+	mine, theirs := apart(g, other), apart(other, g)
+	known := make(map[string]int, len(theirs))
+	for _, e := range theirs {
 		known[e.String()]++
 	}
 	var out []string
-	for _, e := range g.Edges() {
+	for _, e := range mine {
 		text := e.String()
 		if known[text]--; known[text] < 0 {
 			out = append(out, text)
 		}
 	}
 	return out
+}
+
+// apart lists the edges of a graph that are not the very bytes of the other's.
+func apart(g, other *Graph) []Edge {
+	same := make(map[*byte]bool, len(other.Edges()))
+	for _, e := range other.Edges() {
+		same[&e.raw[0]] = true
+	}
+	return slices.DeleteFunc(slices.Clone(g.Edges()), func(e Edge) bool { return same[&e.raw[0]] })
 }
 
 // String writes an edge by its nodes and anchors.

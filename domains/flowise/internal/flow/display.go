@@ -142,8 +142,11 @@ func parsePath(path string) ([]step, bool) {
 // that changed. Nodes of old versions carry no marks, and get none.
 func (n *draftNode) refreshDisplay(name string) {
 	var inputs map[string]any
-	params := n.parts.inputParams
+	params := n.part(partInputParams)
 	for i, f := range fieldsOf(params) {
+		if !bytes.Contains(f, []byte(`"show"`)) && !bytes.Contains(f, []byte(`"hide"`)) {
+			continue
+		}
 		show, _ := get(f, "show")
 		hide, _ := get(f, "hide")
 		mark, marked := get(f, "display")
@@ -155,7 +158,7 @@ func (n *draftNode) refreshDisplay(name string) {
 		}
 		p := f.decode()
 		if now := strconv.FormatBool(displayed(&p, inputs, noIndex)); now != string(mark) {
-			current := n.parts.inputParams
+			current := n.part(partInputParams)
 			at := spans(current)[i]
 			n.set(splice(current, at.from, at.to, set(f, []byte(now), "display")), "data", "inputParams")
 		}
@@ -164,7 +167,7 @@ func (n *draftNode) refreshDisplay(name string) {
 
 // inputs gives the values of a node decoded.
 func (n Node) inputs() map[string]any {
-	raw := n.parts.inputs
+	raw := n.part(partInputs)
 	inputs, _ := decoded(raw).(map[string]any)
 	return inputs
 }

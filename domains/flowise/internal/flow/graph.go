@@ -35,11 +35,35 @@ type Node struct {
 	parts                  parts
 }
 
-// parts are the members of a node's data that are looked at again and again,
-// as places in the node's bytes; what is not there is nil.
-type parts struct {
-	id, credential                                            []byte
-	inputs, inputParams, inputAnchors, outputAnchors, outputs []byte
+// parts are where the members of a node's data stand that are looked at again
+// and again; a place that ends at 0 is none.
+type parts [partCount]span
+
+const (
+	partData = iota
+	partID
+	partCredential
+	partInputs
+	partInputParams
+	partInputAnchors
+	partOutputAnchors
+	partOutputs
+	partCount
+)
+
+// partKeys are the keys of the parts in a node's data.
+var partKeys = [partCount]string{
+	partID: "id", partCredential: "credential", partInputs: "inputs", partInputParams: "inputParams",
+	partInputAnchors: "inputAnchors", partOutputAnchors: "outputAnchors", partOutputs: "outputs",
+}
+
+// part gives the bytes of a part, or nil.
+func (n Node) part(which int) []byte {
+	at := n.parts[which]
+	if at.to == 0 {
+		return nil
+	}
+	return n.raw[at.from:at.to:at.to]
 }
 
 // Edge is one connection of a graph.
@@ -158,34 +182,26 @@ func readNode(raw []byte) Node {
 		case c.is("height"):
 			n.box.height = number(c.value())
 		case c.is("data"):
-			n.readData(c.value())
+			readData(&n, span{c.from, c.to})
 		}
 	}
 	return n
 }
 
-func (n *Node) readData(data []byte) {
-	n.parts = parts{}
-	for c := over(data); c.next(); {
+// readData finds the parts of the data that stands at a place of the node.
+func readData(n *Node, data span) {
+	n.parts = parts{partData: data}
+	for c := over(n.raw[data.from:data.to]); c.next(); {
 		switch {
-		case c.is("id"):
-			n.parts.id = c.value()
 		case c.is("name"):
 			n.name = unquoteText(c.value())
 		case c.is("category"):
 			n.category = unquoteText(c.value())
-		case c.is("credential"):
-			n.parts.credential = c.value()
-		case c.is("inputs"):
-			n.parts.inputs = c.value()
-		case c.is("inputParams"):
-			n.parts.inputParams = c.value()
-		case c.is("inputAnchors"):
-			n.parts.inputAnchors = c.value()
-		case c.is("outputAnchors"):
-			n.parts.outputAnchors = c.value()
-		case c.is("outputs"):
-			n.parts.outputs = c.value()
+		}
+		for which, key := range partKeys {
+			if key != "" && c.is(key) {
+				n.parts[which] = span{data.from + c.from, data.from + c.to}
+			}
 		}
 	}
 }

@@ -1,11 +1,10 @@
 package flow
 
 import (
+	"bytes"
 	"encoding/json"
 	"slices"
 	"strings"
-
-	"github.com/manifold-run/manifold/domains/flowise/internal/knowledge"
 )
 
 // ID is what edges and references call the node.
@@ -33,27 +32,27 @@ func (n Node) Version() float64 {
 }
 
 // Credential is the id of the credential that the node itself uses, or "".
-func (n Node) Credential() string { return unquoteText(n.parts.credential) }
+func (n Node) Credential() string { return unquoteText(n.part(partCredential)) }
 
 // Input gives one value of the node as JSON.
 func (n Node) Input(name string) (json.RawMessage, bool) {
-	return get(n.parts.inputs, name)
+	return get(n.part(partInputs), name)
 }
 
 // output is the name of the selected output of a node that offers several.
-func (n Node) output() string { return textAt(n.parts.outputs, "output") }
+func (n Node) output() string { return textAt(n.part(partOutputs), "output") }
 
-func (n Node) params() []field  { return fieldsOf(n.parts.inputParams) }
-func (n Node) anchors() []field { return fieldsOf(n.parts.inputAnchors) }
+func (n Node) params() []field  { return fieldsOf(n.part(partInputParams)) }
+func (n Node) anchors() []field { return fieldsOf(n.part(partInputAnchors)) }
 
 // ends are the output anchors as they stand; see outputs.
-func (n Node) ends() []field { return fieldsOf(n.parts.outputAnchors) }
+func (n Node) ends() []field { return fieldsOf(n.part(partOutputAnchors)) }
 
 func fieldsOf(array []byte) []field {
-	items := elements(array)
-	out := make([]field, len(items))
-	for i, item := range items {
-		out[i] = item
+	places := spans(array)
+	out := make([]field, len(places))
+	for i, at := range places {
+		out[i] = array[at.from:at.to]
 	}
 	return out
 }
@@ -91,23 +90,23 @@ func (f field) text(key string) string {
 	return string(raw)
 }
 
+// says tells whether a member is this text.
+func (f field) says(key, text string) bool {
+	raw, ok := get(f, key)
+	if ok && raw[0] == '"' && bytes.IndexByte(raw, '\\') < 0 {
+		return string(raw[1:len(raw)-1]) == text
+	}
+	return f.text(key) == text
+}
+
 func (f field) flag(key string) bool {
 	raw, ok := get(f, key)
 	return ok && string(raw) == "true"
 }
 
-// decode gives an input with all it says; one that cannot be read is empty.
-func (f field) decode() knowledge.Param {
-	var p knowledge.Param
-	if json.Unmarshal(f, &p) != nil {
-		return knowledge.Param{Name: f.text("name"), Type: f.text("type"), Optional: true}
-	}
-	return p
-}
-
 func byName(fields []field, name string) (field, bool) {
 	for _, f := range fields {
-		if f.text("name") == name {
+		if f.says("name", name) {
 			return f, true
 		}
 	}
@@ -116,7 +115,7 @@ func byName(fields []field, name string) (field, bool) {
 
 func byID(fields []field, id string) (field, bool) {
 	for _, f := range fields {
-		if f.text("id") == id {
+		if f.says("id", id) {
 			return f, true
 		}
 	}

@@ -59,7 +59,7 @@ func (d *draft) write(n *draftNode, param *knowledge.Param, value []byte) []cont
 	}
 	n.set(value, "data", "inputs", param.Name)
 	if param.LoadConfig {
-		inputs := n.parts.inputs
+		inputs := n.part(partInputs)
 		filled, problem := d.configure(inputs, param.Name)
 		if problem != "" {
 			return fault("/value", "%s", problem)
@@ -76,7 +76,7 @@ func (n Node) findParam(name string) (param knowledge.Param, problem string) {
 	params := n.params()
 	var found []knowledge.Param
 	for _, f := range params {
-		if f.text("name") == name {
+		if f.says("name", name) {
 			found = append(found, f.decode())
 		}
 	}

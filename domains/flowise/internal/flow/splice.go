@@ -40,7 +40,7 @@ func (c *cursor) next() bool {
 		return false
 	}
 	c.start = c.pos
-	c.jumpText()
+	c.pos = textEnd(c.src, c.pos)
 	c.key = c.src[c.start:c.pos]
 	c.space()
 	c.pos++ // the colon
@@ -74,9 +74,10 @@ func members(object []byte) []member {
 // elements gives the bytes of each element of an array. The bytes must have
 // passed checkJSON; anything but an array has no elements.
 func elements(array []byte) [][]byte {
-	var out [][]byte
-	for _, span := range spans(array) {
-		out = append(out, array[span.from:span.to])
+	places := spans(array)
+	out := make([][]byte, len(places))
+	for i, at := range places {
+		out[i] = array[at.from:at.to]
 	}
 	return out
 }
@@ -109,9 +110,9 @@ func spans(array []byte) []span {
 func (s *scanner) jump() {
 	switch s.peek() {
 	case '"':
-		s.jumpText()
+		s.pos = textEnd(s.src, s.pos)
 	case '{', '[':
-		s.jumpNested()
+		s.pos = nestedEnd(s.src, s.pos)
 	default:
 		for s.pos < len(s.src) && !endsScalar(s.src[s.pos]) {
 			s.pos++
@@ -127,37 +128,35 @@ func endsScalar(c byte) bool {
 	return false
 }
 
-func (s *scanner) jumpNested() {
-	depth := 0
-	for src := s.src; s.pos < len(src); {
-		switch src[s.pos] {
+// nestedEnd gives the place behind an object or array.
+func nestedEnd(src []byte, i int) int {
+	for depth := 0; i < len(src); i++ {
+		switch src[i] {
 		case '"':
-			s.jumpText()
-			continue
+			i = textEnd(src, i) - 1
 		case '{', '[':
 			depth++
 		case '}', ']':
-			depth--
-		}
-		s.pos++
-		if depth == 0 {
-			return
+			if depth--; depth == 0 {
+				return i + 1
+			}
 		}
 	}
+	return len(src)
 }
 
-// nearText is how far jumpText looks byte by byte: most texts of a flow are
+// nearText is how far textEnd looks byte by byte: most texts of a flow are
 // keys and short values, for which a call costs more than the look.
 const nearText = 24
 
-// jumpText looks for the next quote that no backslash escapes.
-func (s *scanner) jumpText() {
-	src, i := s.src, s.pos+1
+// textEnd gives the place behind a text: behind the next quote that no
+// backslash escapes.
+func textEnd(src []byte, i int) int {
+	i++
 	for near := min(len(src), i+nearText); i < near; i++ {
 		switch src[i] {
 		case '"':
-			s.pos = i + 1
-			return
+			return i + 1
 		case '\\':
 			i++ // what it escapes
 		}
@@ -172,11 +171,10 @@ func (s *scanner) jumpText() {
 			escapes++
 		}
 		if i = end + 1; escapes%2 == 0 {
-			s.pos = i
-			return
+			return i
 		}
 	}
-	s.pos = len(src)
+	return len(src)
 }
 
 // unquote gives the text of a JSON string. What is no string gives "".
@@ -223,16 +221,16 @@ func findSpan(object []byte, key string) (at span, ok bool) {
 // object; objects that are missing on the way are made. All other bytes stay.
 func set(raw, value []byte, path ...string) []byte {
 	at := span{0, len(raw)}
-	for depth, key := range path {
-		object := raw[at.from:at.to]
+	for len(path) > 0 {
+		object, key, rest := raw[at.from:at.to], path[0], path[1:]
 		inner, ok := findSpan(object, key)
 		if !ok {
-			for _, missing := range slices.Backward(path[depth+1:]) {
+			for _, missing := range slices.Backward(rest) {
 				value = slices.Concat([]byte("{"), encode(missing), []byte(":"), value, []byte("}"))
 			}
 			return splice(raw, at.from, at.to, appendMember(object, members(object), key, value))
 		}
-		at = span{at.from + inner.from, at.from + inner.to}
+		at, path = span{at.from + inner.from, at.from + inner.to}, rest
 	}
 	return splice(raw, at.from, at.to, value)
 }
@@ -261,6 +259,9 @@ func splice(raw []byte, from, to int, value []byte) []byte {
 // with <, > and & as they are. What cannot be written is null; all that this
 // package encodes was JSON before.
 func encode(v any) []byte {
+	if text, is := v.(string); is && isPlain(text) {
+		return slices.Concat([]byte(`"`), []byte(text), []byte(`"`))
+	}
 	var buf bytes.Buffer
 	enc := json.NewEncoder(&buf)
 	enc.SetEscapeHTML(false)
@@ -268,6 +269,16 @@ func encode(v any) []byte {
 		return []byte("null")
 	}
 	return bytes.TrimRight(buf.Bytes(), "\n")
+}
+
+// isPlain tells whether a text stands in JSON as it is.
+func isPlain(text string) bool {
+	for i := range len(text) {
+		if c := text[i]; c < ' ' || c > '~' || c == '"' || c == '\\' {
+			return false
+		}
+	}
+	return true
 }
 
 // compact writes checked JSON without white space between its parts.

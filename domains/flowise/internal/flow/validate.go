@@ -15,26 +15,30 @@ type Check struct {
 	// secrets and files and leaves values of one's own place empty, so what is
 	// missing of these is a warning.
 	Template bool
+	// Credentials are those that the server has, with their types by id; nil
+	// leaves open which these are.
+	Credentials map[string]string
 }
 
 // Validate finds what Flowise accepts and then fails on when the flow runs,
 // and what it refuses. It never fails itself: whatever the bytes are, the
 // report tells.
 func Validate(flowData []byte, defs Definitions, check Check) Report {
-	c := &checker{kind: check.Kind, template: check.Template, defs: defs, nodes: map[string]*checkedNode{}}
+	c := &checker{kind: check.Kind, template: check.Template, credentials: check.Credentials, defs: defs, nodes: map[string]*checkedNode{}}
 	c.run(flowData)
 	return Report{Kind: c.kind, Findings: c.findings, SHA256: contracts.HashBytes(flowData)}
 }
 
 // checker goes over one flow.
 type checker struct {
-	kind     Kind
-	template bool
-	defs     Definitions
-	findings []Finding
-	order    []*checkedNode
-	nodes    map[string]*checkedNode
-	edges    []Edge
+	kind        Kind
+	template    bool
+	credentials map[string]string
+	defs        Definitions
+	findings    []Finding
+	order       []*checkedNode
+	nodes       map[string]*checkedNode
+	edges       []Edge
 }
 
 // checkedNode is a node whose form can be looked into.
@@ -45,7 +49,12 @@ type checkedNode struct {
 	category string
 	// live says that the node takes part when the flow runs.
 	live bool
+	// listed and anchored are what Node.params and Node.anchors give, looked up once.
+	listed, anchored []field
 }
+
+func (n *checkedNode) params() []field  { return n.listed }
+func (n *checkedNode) anchors() []field { return n.anchored }
 
 func (c *checker) run(flowData []byte) {
 	if err := checkJSON(flowData); err != nil {
@@ -114,7 +123,7 @@ func (c *checker) lacking(n *checkedNode, k Category, code, place, message, fix 
 
 // checkShape looks for what the server reads without asking.
 func (c *checker) checkShape(node Node, at string) {
-	n := &checkedNode{Node: node, at: at}
+	n := &checkedNode{Node: node, at: at, listed: node.params(), anchored: node.anchors()}
 	fail := func(code, place, message, fix string) {
 		c.add(SeverityError, Structure, code, at+place, node.id, message, fix)
 	}
@@ -154,11 +163,11 @@ func (c *checker) checkParts(n *checkedNode) {
 		first byte
 		fatal bool
 	}{
-		{"inputParams", n.parts.inputParams, '[', true},
-		{"inputs", n.parts.inputs, '{', true},
-		{"inputAnchors", n.parts.inputAnchors, '[', false},
-		{"outputAnchors", n.parts.outputAnchors, '[', n.name == nodeIfElse || n.category == categoryLoader},
-		{"outputs", n.parts.outputs, '{', false}, // what needs it is found by the run
+		{"inputParams", n.part(partInputParams), '[', true},
+		{"inputs", n.part(partInputs), '{', true},
+		{"inputAnchors", n.part(partInputAnchors), '[', false},
+		{"outputAnchors", n.part(partOutputAnchors), '[', n.name == nodeIfElse || n.category == categoryLoader},
+		{"outputs", n.part(partOutputs), '{', false}, // what needs it is found by the run
 	}
 	for _, part := range parts {
 		if firstByte(part.value) == part.first {
@@ -175,7 +184,7 @@ func (c *checker) checkParts(n *checkedNode) {
 		c.add(severity, Structure, part.key+"_missing", n.at+"/data/"+part.key, n.id,
 			fmt.Sprintf("%s has no %s %s", n.id, what, part.key), "add the node again with AddNode")
 	}
-	if id := unquoteText(n.parts.id); id != n.id {
+	if id := unquoteText(n.part(partID)); id != n.id {
 		c.add(SeverityError, Structure, "data_id", n.at+"/data/id", n.id,
 			fmt.Sprintf("data.id is %q, but the node's id is %q; the server uses both", id, n.id), "make data.id the id of the node")
 	}

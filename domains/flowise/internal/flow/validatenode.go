@@ -56,7 +56,7 @@ func referencesIn(value []byte) []string {
 // checkAnchors compares connections with the references that carry the values:
 // the server needs both.
 func (c *checker) checkAnchors(n *checkedNode, def *knowledge.Definition) {
-	inputs := n.parts.inputs
+	inputs := n.part(partInputs)
 	all := referencesIn(inputs)
 	for _, a := range anchorsOf(n, def) {
 		name := a.text("name")
@@ -112,7 +112,7 @@ func arrives(value []byte) bool {
 
 // anchorsOf are the anchors that the node describes, or those of its kind.
 func anchorsOf(n *checkedNode, def *knowledge.Definition) []field {
-	if n.parts.inputAnchors != nil {
+	if n.part(partInputAnchors) != nil {
 		return n.anchors()
 	}
 	_, anchors, _ := buildInputs(def, n.id)
@@ -212,9 +212,10 @@ func (c *checker) requires(p *knowledge.Param, def *knowledge.Definition, inputs
 
 func (c *checker) checkParamValue(n *checkedNode, p *knowledge.Param, def *knowledge.Definition, value []byte, place string) {
 	problem := checkValue(p, value)
-	switch {
+	several := p.Type == "multiOptions" || p.Type == "asyncMultiOptions"
+	switch first := firstByte(value); {
 	case problem == "":
-	case p.Type == "options" || p.Type == "multiOptions" || p.Type == "asyncMultiOptions":
+	case p.Type == "options", several && (first == '[' || first == '"'): // nodes read a list, or a text with one in it
 		c.warn(n, Logic, "option_unknown", place, problem, "choose one of the options")
 	default:
 		c.at(n, Logic, "value_invalid", place, problem, "set "+p.Name+" to a value of its type")
@@ -264,11 +265,13 @@ func (c *checker) checkItems(n *checkedNode, p *knowledge.Param, def *knowledge.
 // checkCredential asks for the credential where the server looks for it.
 func (c *checker) checkCredential(n *checkedNode, def *knowledge.Definition) {
 	f, ok := byName(n.params(), "credential")
-	if !ok || n.Credential() != "" {
+	if !ok {
 		return
 	}
 	p := f.decode()
-	if p.Type != "credential" || p.Optional || def.Credential != nil && def.Credential.Optional || def.Name != "" && def.Credential == nil {
+	optional := p.Type != "credential" || p.Optional || def.Credential != nil && def.Credential.Optional || def.Name != "" && def.Credential == nil
+	c.checkBound(n, n.Credential(), p.CredentialNames, optional, "/data/credential")
+	if optional || n.Credential() != "" {
 		return
 	}
 	message := fmt.Sprintf("%s needs a credential of type %s", n.id, strings.Join(p.CredentialNames, " or "))
@@ -299,6 +302,9 @@ func (c *checker) checkComponents(n *checkedNode) {
 func (c *checker) checkComponent(n *checkedNode, choice choice, place string) {
 	config, _ := decoded(choice.config).(map[string]any)
 	credential := choice.def.Credential
+	if credential != nil {
+		c.checkBound(n, textAt(choice.config, nestedCredential), credential.CredentialNames, credential.Optional, place+"/"+nestedCredential)
+	}
 	if credential != nil && !credential.Optional && textAt(choice.config, nestedCredential) == "" {
 		c.lacking(n, Credential, "credential_missing", place+"/"+nestedCredential,
 			fmt.Sprintf("%s in %s.%s needs a credential of type %s", choice.name, n.id, choice.path, strings.Join(credential.CredentialNames, " or ")),

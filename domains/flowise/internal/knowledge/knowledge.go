@@ -16,6 +16,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/manifold-run/manifold/contracts"
 )
@@ -23,9 +24,13 @@ import (
 //go:embed nodes.json
 var shipped []byte
 
+// readShipped reads the shipped snapshot once for all who ask for it; what it
+// gives is never changed.
+var readShipped = sync.OnceValues(func() (*Snapshot, error) { return Parse(shipped) })
+
 // Shipped gives the snapshot that is part of this program.
 func Shipped() (*Snapshot, error) {
-	s, err := Parse(shipped)
+	s, err := readShipped()
 	if err != nil {
 		return nil, fmt.Errorf("read the shipped node definitions: %w", err)
 	}
