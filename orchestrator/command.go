@@ -42,13 +42,13 @@ func (s *Service) command(ctx context.Context, who access.Principal, at chatPlac
 	case chat.Cancel:
 		r.notice, err = s.chatCancel(ctx, who, at)
 	case chat.List:
-		r.notice, err = s.chatList(ctx, who)
+		r.notice, err = s.chatList(ctx, who, at)
 	case chat.Help:
 		offered := chat.Render(overview(s.catalogs.Catalog(), who, at.turn.Model))
 		return ChatState{SessionID: knownID(at), Notice: offered + "\n\n" + chatHelp}, nil
 	case chat.Status:
 		if !at.known {
-			r.notice, err = s.chatList(ctx, who)
+			r.notice, err = s.chatList(ctx, who, at)
 		}
 	}
 	id := cmp.Or(r.sessionID, knownID(at))
@@ -84,7 +84,7 @@ func (s *Service) chatDecision(ctx context.Context, who access.Principal, at cha
 			return reply{}, err
 		}
 		if len(shown) != 1 {
-			notice, err := s.chatList(ctx, who)
+			notice, err := s.chatList(ctx, who, at)
 			return reply{notice: notice}, err
 		}
 		codes = shown
@@ -147,7 +147,7 @@ func (s *Service) decideInChat(ctx context.Context, who access.Principal, at cha
 	if decidedBy(i, who.Subject(), d) {
 		r.after = 0 // the whole of it is shown again
 	} else if i.Status == contracts.InterruptOpen {
-		i, err = s.decide(ctx, who, i, contracts.Resume{Decision: d, ActionSHA256: i.ActionSHA256})
+		i, err = s.decide(ctx, who, i, contracts.Resume{Decision: d, ActionSHA256: i.ActionSHA256, Comment: at.turn.trace(d)})
 	}
 	switch {
 	case err != nil:
@@ -166,7 +166,7 @@ func (s *Service) decideInChat(ctx context.Context, who access.Principal, at cha
 // theirs to decide, else one of this chat, which may be closed.
 func (s *Service) gateInChat(ctx context.Context, who access.Principal, at chatPlace, code string) (contracts.Interrupt, error) {
 	i, err := s.Gate(ctx, who, code)
-	if err == nil && s.concerns(ctx, who, i) {
+	if err == nil && s.concerns(ctx, who, at, i) {
 		return i, nil
 	}
 	if err != nil && contracts.CodeOf(err) != contracts.CodeNotFound {
@@ -187,8 +187,13 @@ func (s *Service) gateInChat(ctx context.Context, who access.Principal, at chatP
 }
 
 // concerns tells whether a question is the caller's own, or theirs to approve.
-// Who may look at everything for operation is not asked by everything.
-func (s *Service) concerns(ctx context.Context, who access.Principal, i contracts.Interrupt) bool {
+// Who may look at everything for operation is not asked by everything. Where
+// many people share a key, and nobody knows who is asking, only what this chat
+// began concerns it.
+func (s *Service) concerns(ctx context.Context, who access.Principal, at chatPlace, i contracts.Interrupt) bool {
+	if who.Shared() && (!at.known || i.SessionID != at.session.ID) {
+		return false
+	}
 	owner, err := s.ownerOf(ctx, i.SessionID)
 	if err != nil {
 		return false
@@ -240,12 +245,12 @@ func (s *Service) chatCancel(ctx context.Context, who access.Principal, at chatP
 }
 
 // chatList names everything that waits for this person.
-func (s *Service) chatList(ctx context.Context, who access.Principal) (string, error) {
+func (s *Service) chatList(ctx context.Context, who access.Principal, at chatPlace) (string, error) {
 	open, err := s.Gates(ctx, who, GatesFilter{Status: contracts.InterruptOpen})
 	if err != nil {
 		return "", err
 	}
-	open = slices.DeleteFunc(open, func(i contracts.Interrupt) bool { return !s.concerns(ctx, who, i) })
+	open = slices.DeleteFunc(open, func(i contracts.Interrupt) bool { return !s.concerns(ctx, who, at, i) })
 	if len(open) == 0 {
 		return "Nothing is waiting.", nil
 	}

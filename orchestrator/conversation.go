@@ -3,6 +3,7 @@ package orchestrator
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"slices"
 	"strconv"
 	"strings"
@@ -42,6 +43,16 @@ type ChatTurn struct {
 	Card *ChatCard
 	// Look asks only where the chat stands; nothing is begun.
 	Look bool
+}
+
+// trace says for the audit in which chat, and with which message, something was
+// approved. The comment of a rejection is shown to people, so there is none.
+func (t ChatTurn) trace(d contracts.Decision) string {
+	if d != contracts.DecisionApprove {
+		return ""
+	}
+	message, _, _ := strings.Cut(t.Key, ":")
+	return contracts.CleanSummary(fmt.Sprintf("chat %s, message %s", cmp.Or(t.Conversation, "without an id"), cmp.Or(message, "without an id")))
 }
 
 // ChatCard is what was clicked on an approval card.

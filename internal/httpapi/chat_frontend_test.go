@@ -43,6 +43,7 @@ type calledTool struct {
 
 type piece struct {
 	Model   string           `json:"model"`
+	Type    *json.RawMessage `json:"type"`
 	Choices *json.RawMessage `json:"choices"`
 	Usage   *json.RawMessage `json:"usage"`
 	Error   *struct {
@@ -99,10 +100,14 @@ func readLikeOpenWebUI(t *testing.T, res *http.Response, begun time.Time) said {
 		if len(line) >= 64<<10 {
 			t.Errorf("line %d has %d bytes", n, len(line))
 		}
-		if bytes.HasPrefix(line, []byte(":")) {
+		data, isData := bytes.CutPrefix(line, []byte("data:"))
+		switch text := string(bytes.TrimSpace(line)); {
+		case strings.HasPrefix(text, ":"):
 			out.comments++
+		case text != "" && !isData:
+			t.Errorf("line %d is nothing that every frontend knows: %s", n, text)
 		}
-		if data, ok := bytes.CutPrefix(line, []byte("data:")); ok {
+		if isData {
 			data = bytes.TrimSpace(data)
 			if done {
 				t.Errorf("after [DONE]: %s", data)
@@ -131,6 +136,9 @@ func (s *said) take(t *testing.T, raw []byte) {
 		s.failure = p.Error.Message
 		return
 	}
+	if p.Type != nil {
+		t.Errorf("Open WebUI takes a type for an event of another API: %s", raw)
+	}
 	if p.Choices == nil {
 		t.Fatalf("OpenAI's clients fail without choices: %s", raw)
 	}
@@ -158,7 +166,12 @@ func (s *said) take(t *testing.T, raw []byte) {
 func (s *said) event(t *testing.T, kind string, data json.RawMessage) {
 	t.Helper()
 	s.events[kind] = data
-	if kind != "status" {
+	switch kind {
+	case "status":
+	case "chat:message:follow_ups", "chat:message:tasks":
+		return
+	default: // others ask for an answer, run scripts, or fight with the text
+		t.Errorf("an event that Open WebUI must not get: %s", kind)
 		return
 	}
 	var st status
@@ -203,6 +216,9 @@ func (s *site) post(who string, body map[string]any, headers map[string]string) 
 	}
 	if got.status == http.StatusOK && got.failure == "" && got.content == "" {
 		s.t.Fatal("an answer without text never ends in Open WebUI")
+	}
+	if n := strings.Count(got.content, "[//]: #"); n > 1 || n != strings.Count(got.content, "\n\n[//]: #") {
+		s.t.Errorf("a marker that Markdown shows: %s", got.content)
 	}
 	return got
 }

@@ -134,7 +134,7 @@ func conversation(h http.Header) string {
 // chatTurn reads out of a history what is said now, and what it is said to.
 func (s *Server) chatTurn(k *call, r chatRequest, domain string) (orchestrator.ChatTurn, error) {
 	h, subject := k.gin.Request.Header, k.who.Subject()
-	t := orchestrator.ChatTurn{Conversation: conversation(h), Model: domain}
+	t := orchestrator.ChatTurn{Conversation: conversation(h), Model: domain, Key: messageID(h)}
 	last := r.Messages[len(r.Messages)-1]
 	users := r.texts("user")
 	if answer, ok := lastAnswer(r.Messages); ok {

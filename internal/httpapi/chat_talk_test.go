@@ -2,10 +2,12 @@ package httpapi_test
 
 import (
 	"bytes"
+	"cmp"
 	"maps"
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -86,6 +88,12 @@ func (k *talk) play(raw []byte) {
 		switch words[0] {
 		case "say":
 			k.say(options, body)
+		case "put": // a message of another role, not sent yet
+			k.chats[options["chat"]] = append(k.chats[options["chat"]], message{Role: options["role"], Content: body, ToolCallID: options["tool"]})
+		case "twice": // a double click: the same message at the same moment
+			k.twice(options, body)
+		case "task":
+			k.task(options, body)
 		case "regenerate", "continue", "fork", "edit", "fake":
 			k.rework(words[0], options, body)
 		case "expect":
@@ -112,30 +120,55 @@ func (k *talk) say(o map[string]string, words string) {
 	k.send(o)
 }
 
-// send sends the history of a chat as it is, and keeps the answer.
-func (k *talk) send(o map[string]string) {
+// twice sends one message twice at once; both answers must show the same.
+func (k *talk) twice(o map[string]string, words string) {
 	k.t.Helper()
-	chat, who := o["chat"], o["as"]
-	if who == "" {
-		who = "uma"
+	history := append(slices.Clone(k.chats[o["chat"]]), message{Role: "user", Content: words})
+	body := map[string]any{"model": "manifold", "messages": history, "stream": false}
+	other := make(chan said, 1)
+	go func() {
+		defer close(other)
+		other <- k.post(cmp.Or(o["as"], "uma"), body, headersOf(o))
+	}()
+	k.say(o, words)
+	if got := <-other; got.content != k.last.content {
+		k.t.Errorf("one click shows\n%s\nthe other\n%s", k.last.content, got.content)
 	}
-	body := map[string]any{"model": "manifold", "messages": k.chats[chat], "stream": o["stream"] != "no", "stream_options": map[string]any{"include_usage": true}}
-	if o["model"] != "" {
-		body["model"] = o["model"]
+}
+
+// task makes a background call of the frontend about a chat.
+func (k *talk) task(o map[string]string, prompt string) {
+	k.t.Helper()
+	headers := headersOf(o)
+	if o["name"] != "" {
+		headers["X-OpenWebUI-Task"] = o["name"]
 	}
+	k.last = k.post(cmp.Or(o["as"], "uma"), map[string]any{"model": "manifold", "stream": false, "messages": []message{{Role: "user", Content: prompt}}}, headers)
+}
+
+// headersOf are what the frontend tells of the chat, the message and the user.
+func headersOf(o map[string]string) map[string]string {
 	headers := map[string]string{}
-	set := func(name, option string) {
+	for option, name := range map[string]string{
+		"header": "X-OpenWebUI-Chat-Id", "id": "X-OpenWebUI-User-Message-Id", "conversation": "X-Conversation-Id",
+		"user": "X-OpenWebUI-User-Email", "role": "X-OpenWebUI-User-Role", "retry": "X-Stainless-Retry-Count", "key": "Idempotency-Key",
+	} {
 		if o[option] != "" {
 			headers[name] = o[option]
 		}
 	}
-	set("X-OpenWebUI-Chat-Id", "header")
-	set("X-OpenWebUI-User-Message-Id", "id")
-	set("X-Conversation-Id", "conversation")
-	set("X-OpenWebUI-User-Email", "user")
-	set("X-OpenWebUI-User-Role", "role")
-	set("X-Stainless-Retry-Count", "retry")
-	k.last = k.post(who, body, headers)
+	return headers
+}
+
+// send sends the history of a chat as it is, and keeps the answer.
+func (k *talk) send(o map[string]string) {
+	k.t.Helper()
+	chat, who := o["chat"], cmp.Or(o["as"], "uma")
+	body := map[string]any{"model": "manifold", "messages": k.chats[chat], "stream": o["stream"] != "no", "stream_options": map[string]any{"include_usage": true}}
+	if o["model"] != "" {
+		body["model"] = o["model"]
+	}
+	k.last = k.post(who, body, headersOf(o))
 	if k.last.content == "" {
 		return
 	}
@@ -206,6 +239,10 @@ func (k *talk) expect(where, lines string) {
 			ok = k.completed(number(rest))
 		case "gates":
 			ok = k.openGates() == number(rest)
+		case "traced":
+			ok = k.traced(rest)
+		case "reasons":
+			ok = strings.Contains(k.last.reasoning, rest)
 		case "chip":
 			ok = strings.Contains(string(k.last.events["chat:message:follow_ups"]), `"`+rest+`"`)
 		default:
@@ -255,6 +292,23 @@ func (k *talk) sessionsOf(who string) int {
 		k.t.Fatal(err)
 	}
 	return len(sessions)
+}
+
+// traced tells whether an approval is recorded with these words.
+func (k *talk) traced(words string) bool {
+	k.t.Helper()
+	gates, err := k.admin.Gates(k.t.Context(), client.GatesFilter{})
+	if err != nil {
+		k.t.Fatal(err)
+	}
+	for _, g := range gates {
+		for _, d := range g.Decisions {
+			if strings.Contains(d.DecidedBy+": "+d.Comment, words) {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 func (k *talk) openGates() int {

@@ -34,6 +34,10 @@ func (p Principal) Person() string {
 	return ""
 }
 
+// Shared tells whether the caller may be any of several people: a frontend that
+// does not say for whom it asks.
+func (p Principal) Shared() bool { return p.Kind == KindFrontend && p.Forwarded == "" }
+
 // ForPerson gives the principal of a frontend's key for the person whom the
 // frontend vouches for, with no more than these roles; nil leaves those of the
 // key. All other keys stay who they are.

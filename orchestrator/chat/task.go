@@ -27,6 +27,8 @@ const (
 	TaskCompaction   Task = "context_compaction"
 	// TaskPlainTitle is LibreChat's: it takes the reply as it is.
 	TaskPlainTitle Task = "plain_title"
+	// TaskUnknown has the shape of a task whose prompt an admin has rewritten.
+	TaskUnknown Task = "unknown"
 )
 
 // Request is what the recognition of a task looks at.
@@ -80,11 +82,19 @@ func Recognize(r Request) (Task, bool) {
 			return s.task, true
 		}
 	}
-	if strings.HasPrefix(head, "### task:") && strings.Contains(r.Users[0], "<chat_history>") {
+	switch {
+	case !strings.HasPrefix(strings.TrimSpace(head), "### task:"):
+		return "", false
+	case strings.Contains(r.Users[0], "<chat_history>"):
 		return TaskTitle, true
+	default:
+		return TaskUnknown, true
 	}
-	return "", false
 }
+
+// notBegun is read by a person, if a message of theirs was taken for a task;
+// frontends that expect JSON fall back to what they do without.
+const notBegun = "This looks like a background task of the chat frontend, so nothing was begun. Ask in a stream, or have the frontend send its task header."
 
 // spoken finds the first words of a person in the prompt of a task: Open WebUI
 // and LibreChat each have their own way to write a history.
@@ -133,7 +143,11 @@ func TaskReply(t Task, c TaskContext) string {
 		return `{"operations":[]}`
 	case TaskEmoji:
 		return "🙂"
-	default: // free text is expected
+	case TaskUnknown:
+		return notBegun
+	case TaskMerge, TaskCompaction, TaskPlainTitle:
+		return c.Title
+	default: // a task of a later version: free text is the best guess
 		return c.Title
 	}
 }
