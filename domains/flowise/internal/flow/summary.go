@@ -66,7 +66,7 @@ func summarizeNode(n Node) NodeSummary {
 		ID: n.id, Name: n.Name(), Label: clip(n.Label()), Output: n.output(), Parent: n.Parent(),
 		Credential: n.Credential() != "",
 	}
-	inputs := n.parts.inputs
+	inputs := n.part(partInputs)
 	params, anchors := n.params(), n.anchors()
 	for _, m := range members(inputs) {
 		value := inputs[m.from:m.to]

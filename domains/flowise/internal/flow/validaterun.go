@@ -71,7 +71,7 @@ func (c *checker) endings(g graphOf) []*checkedNode {
 // checkEndingOutput refuses a chain that gives something else than itself at
 // the end, as the server does.
 func (c *checker) checkEndingOutput(n *checkedNode) {
-	outputs := n.parts.outputs
+	outputs := n.part(partOutputs)
 	all := members(outputs)
 	if len(all) == 0 || n.output() == "EndingNode" || n.category == categoryMultiagent || n.category == categorySequential {
 		return

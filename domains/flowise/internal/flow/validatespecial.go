@@ -16,10 +16,10 @@ func (c *checker) checkSpecial(n *checkedNode) {
 				n.id+" has no agentTools; the server says \"tools is not iterable\"", `set agentTools to a list, or to ""`)
 		}
 	case nodeMCP:
-		inputs := n.parts.inputs
+		inputs := n.part(partInputs)
 		c.checkMCP(n, inputs, "/data/inputs")
 	case "loopAgentflow":
-		target, _, _ := strings.Cut(textAt(n.parts.inputs, "loopBackToNode"), "-")
+		target, _, _ := strings.Cut(textAt(n.part(partInputs), "loopBackToNode"), "-")
 		if target != "" && c.nodes[target] == nil {
 			c.at(n, Logic, "reference_unknown", "/data/inputs/loopBackToNode", fmt.Sprintf("%s goes back to %q, which does not exist", n.id, target), "set it to an existing node")
 		}
