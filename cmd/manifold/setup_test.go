@@ -4,16 +4,16 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"regexp"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
+	"github.com/manifold-run/manifold/domainkit/domaintest"
 	"github.com/manifold-run/manifold/examples/finance"
+	"github.com/manifold-run/manifold/internal/app/apptest"
 )
 
 // desk is a server that "manifold serve" started, and the people who use it
@@ -23,24 +23,6 @@ type desk struct {
 	dir  string
 	url  string // of the domain
 	keys map[string]string
-}
-
-// safe may be written while it is read.
-type safe struct {
-	mu sync.Mutex // guards b
-	b  bytes.Buffer
-}
-
-func (s *safe) Write(p []byte) (int, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.b.Write(p)
-}
-
-func (s *safe) String() string {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.b.String()
 }
 
 func none(string) string { return "" }
@@ -53,7 +35,7 @@ func setup(t *testing.T) *desk {
 		t.Fatal(err)
 	}
 	ctx, stop := context.WithCancel(context.Background())
-	done, out := make(chan int, 1), &safe{}
+	done, out := make(chan int, 1), &apptest.Log{}
 	go func() {
 		done <- run(ctx, []string{"serve", "--addr", "127.0.0.1:0", "--data", d.dir, "--bootstrap", bootstrap, "--log-format", "json"}, none, nil, out, out)
 	}()
@@ -84,13 +66,7 @@ func prices(t *testing.T) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	handler, err := svc.Handler()
-	if err != nil {
-		t.Fatal(err)
-	}
-	domain := httptest.NewServer(handler)
-	t.Cleanup(domain.Close)
-	return domain.URL
+	return domaintest.Serve(t, svc)
 }
 
 func (d *desk) until(holds func() bool) {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/manifold-run/manifold/contracts"
 	"github.com/manifold-run/manifold/domainkit/conformance"
+	"github.com/manifold-run/manifold/domainkit/domaintest"
 	"github.com/manifold-run/manifold/domains/flowise"
 	"github.com/manifold-run/manifold/intent"
 )
@@ -62,29 +63,11 @@ func (b *bench) manifest() *contracts.Manifest {
 	if err != nil {
 		b.Fatal(err)
 	}
-	m, err := svc.Manifest()
-	if err != nil {
-		b.Fatal(err)
-	}
-	return m
+	return domaintest.Manifest(b, svc)
 }
 
 // catalog makes the domain the only one that is registered.
-func (b *bench) catalog() *contracts.Catalog {
-	b.Helper()
-	m := b.manifest()
-	entry := &contracts.DomainEntry{Name: m.Domain, Digest: "digest", Manifest: m}
-	for i := range m.Capabilities {
-		c := &m.Capabilities[i]
-		policy := c.Metadata.Policy(true)
-		digest, err := contracts.CapabilityDigest(c, policy)
-		if err != nil {
-			b.Fatal(err)
-		}
-		entry.Capabilities = append(entry.Capabilities, &contracts.CapabilityEntry{Domain: m.Domain, Capability: c, Policy: policy, Digest: digest})
-	}
-	return contracts.NewCatalog("snapshot", []*contracts.DomainEntry{entry}, nil)
-}
+func (b *bench) catalog() *contracts.Catalog { return domaintest.Catalog(b, b.manifest()) }
 
 func TestTheManifestsOwnSentencesFindTheirWay(t *testing.T) {
 	t.Parallel()

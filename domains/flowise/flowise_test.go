@@ -1,10 +1,8 @@
 package flowise_test
 
 import (
-	"bytes"
 	"cmp"
 	"encoding/json"
-	"net/http"
 	"net/http/httptest"
 	"os"
 	"path/filepath"
@@ -12,6 +10,7 @@ import (
 	"time"
 
 	"github.com/manifold-run/manifold/contracts"
+	"github.com/manifold-run/manifold/domainkit/domaintest"
 	"github.com/manifold-run/manifold/domainkit/sqlitestore"
 	"github.com/manifold-run/manifold/domains/flowise"
 	"github.com/manifold-run/manifold/domains/flowise/sandbox"
@@ -84,13 +83,7 @@ func (b *bench) restart() {
 	if err != nil {
 		b.Fatal(err)
 	}
-	handler, err := svc.Handler()
-	if err != nil {
-		b.Fatal(err)
-	}
-	server := httptest.NewServer(handler)
-	b.Cleanup(server.Close)
-	b.url = server.URL
+	b.url = domaintest.Serve(b, svc)
 }
 
 // in names the run and the idempotency key of a call.
@@ -99,30 +92,9 @@ type in struct{ run, key, instance string }
 // execute calls a capability; the key is only used by writes.
 func (b *bench) execute(capability string, parameters object, at in) contracts.ToolResult {
 	b.Helper()
-	raw, err := json.Marshal(object{
-		"capability": capability, "parameters": parameters,
-		"context": object{"run_id": cmp.Or(at.run, "run"), "node_id": "node", "attempt": 1, "idempotency_key": at.key, "instance": at.instance},
+	_, out := domaintest.Execute(b, b.url, capability, parameters, object{
+		"run_id": cmp.Or(at.run, "run"), "node_id": "node", "attempt": 1, "idempotency_key": at.key, "instance": at.instance,
 	})
-	if err != nil {
-		b.Fatal(err)
-	}
-	req, err := http.NewRequestWithContext(b.Context(), http.MethodPost, b.url+"/execute", bytes.NewReader(raw))
-	if err != nil {
-		b.Fatal(err)
-	}
-	req.Header.Set("Content-Type", "application/json")
-	res, err := http.DefaultClient.Do(req)
-	if err != nil {
-		b.Fatal(err)
-	}
-	defer res.Body.Close()
-	var out contracts.ToolResult
-	if err := json.NewDecoder(res.Body).Decode(&out); err != nil {
-		b.Fatalf("%s: %d: %v", capability, res.StatusCode, err)
-	}
-	if !out.OK && out.Error == nil {
-		b.Fatalf("%s: status %d", capability, res.StatusCode)
-	}
 	return out
 }
 

@@ -12,6 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/manifold-run/manifold/contracts"
+	"github.com/manifold-run/manifold/domainkit/domaintest"
 	"github.com/manifold-run/manifold/domains/workday"
 	"github.com/manifold-run/manifold/domains/workday/sandbox"
 )
@@ -22,11 +23,7 @@ func (b *bench) manifest() *contracts.Manifest {
 	if err != nil {
 		b.Fatal(err)
 	}
-	m, err := svc.Manifest()
-	if err != nil {
-		b.Fatal(err)
-	}
-	return m
+	return domaintest.Manifest(b, svc)
 }
 
 func find(t *testing.T, m *contracts.Manifest, name string) contracts.Capability {

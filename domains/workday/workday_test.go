@@ -1,7 +1,6 @@
 package workday_test
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -14,6 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/manifold-run/manifold/contracts"
+	"github.com/manifold-run/manifold/domainkit/domaintest"
 	"github.com/manifold-run/manifold/domainkit/sandboxkit"
 	"github.com/manifold-run/manifold/domains/workday"
 	"github.com/manifold-run/manifold/domains/workday/sandbox"
@@ -65,13 +65,7 @@ func (b *bench) restart() {
 	if err != nil {
 		b.Fatal(err)
 	}
-	handler, err := svc.Handler()
-	if err != nil {
-		b.Fatal(err)
-	}
-	server := httptest.NewServer(handler)
-	b.Cleanup(server.Close)
-	b.url = server.URL
+	b.url = domaintest.Serve(b, svc)
 }
 
 // id gives the Workday id of a person.
@@ -87,30 +81,8 @@ func (b *bench) id(name string) string {
 // execute calls a capability; the key is only used by writes.
 func (b *bench) execute(capability string, parameters object, key string) contracts.ToolResult {
 	b.Helper()
-	raw, err := json.Marshal(object{
-		"capability": capability, "parameters": parameters,
-		"context": object{"run_id": "run", "node_id": "node", "attempt": 1, "idempotency_key": key},
-	})
-	if err != nil {
-		b.Fatal(err)
-	}
-	req, err := http.NewRequestWithContext(b.Context(), http.MethodPost, b.url+"/execute", bytes.NewReader(raw))
-	if err != nil {
-		b.Fatal(err)
-	}
-	req.Header.Set("Content-Type", "application/json")
-	res, err := http.DefaultClient.Do(req)
-	if err != nil {
-		b.Fatal(err)
-	}
-	defer res.Body.Close()
-	var out contracts.ToolResult
-	if err := json.NewDecoder(res.Body).Decode(&out); err != nil {
-		b.Fatalf("%s: %d: %v", capability, res.StatusCode, err)
-	}
-	if res.StatusCode != http.StatusOK && out.Error == nil {
-		b.Fatalf("%s: status %d", capability, res.StatusCode)
-	}
+	_, out := domaintest.Execute(b, b.url, capability, parameters,
+		object{"run_id": "run", "node_id": "node", "attempt": 1, "idempotency_key": key})
 	return out
 }
 

@@ -2,8 +2,6 @@ package communication_test
 
 import (
 	"encoding/json"
-	"io"
-	"net/http"
 	"net/http/httptest"
 	"os"
 	"path/filepath"
@@ -15,6 +13,7 @@ import (
 
 	"github.com/manifold-run/manifold/contracts"
 	"github.com/manifold-run/manifold/domainkit/conformance"
+	"github.com/manifold-run/manifold/domainkit/domaintest"
 	"github.com/manifold-run/manifold/examples/communication"
 )
 
@@ -62,25 +61,7 @@ func TestConformance(t *testing.T) {
 
 func (p *process) execute(t *testing.T, capability, parameters, key string) contracts.ToolResult {
 	t.Helper()
-	body := `{"capability":"` + capability + `","parameters":` + parameters + `,"context":{"idempotency_key":"` + key + `"}}`
-	request, err := http.NewRequestWithContext(t.Context(), http.MethodPost, p.server.URL+"/execute", strings.NewReader(body))
-	if err != nil {
-		t.Fatal(err)
-	}
-	request.Header.Set("Content-Type", "application/json")
-	response, err := p.server.Client().Do(request)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer response.Body.Close()
-	raw, err := io.ReadAll(response.Body)
-	if err != nil {
-		t.Fatal(err)
-	}
-	var out contracts.ToolResult
-	if err := json.Unmarshal(raw, &out); err != nil {
-		t.Fatalf("%s: %s", err, raw)
-	}
+	_, out := domaintest.Execute(t, p.server.URL, capability, json.RawMessage(parameters), map[string]any{"idempotency_key": key})
 	return out
 }
 

@@ -2,10 +2,6 @@ package finance_test
 
 import (
 	"encoding/json"
-	"io"
-	"net/http"
-	"net/http/httptest"
-	"strings"
 	"testing"
 	"time"
 
@@ -13,59 +9,35 @@ import (
 
 	"github.com/manifold-run/manifold/contracts"
 	"github.com/manifold-run/manifold/domainkit/conformance"
+	"github.com/manifold-run/manifold/domainkit/domaintest"
 	"github.com/manifold-run/manifold/examples/finance"
 )
 
-func serve(t *testing.T, config finance.Config) *httptest.Server {
+func serve(t *testing.T, config finance.Config) string {
 	t.Helper()
 	svc, err := finance.New(config)
 	if err != nil {
 		t.Fatal(err)
 	}
-	handler, err := svc.Handler()
-	if err != nil {
-		t.Fatal(err)
-	}
-	server := httptest.NewServer(handler)
-	t.Cleanup(server.Close)
-	return server
+	return domaintest.Serve(t, svc)
 }
 
 func TestConformance(t *testing.T) {
 	t.Parallel()
 	server := serve(t, finance.Config{Tokens: []string{"s3cret"}})
-	report := conformance.Run(t.Context(), conformance.Options{URL: server.URL, Authorization: "Bearer s3cret", AllowWrites: true})
+	report := conformance.Run(t.Context(), conformance.Options{URL: server, Authorization: "Bearer s3cret", AllowWrites: true})
 	for _, f := range report.Findings() {
 		t.Errorf("%s %s at %s: %s", f.Severity, f.Rule, f.Pointer, f.Message)
 	}
 }
 
 // execute calls a capability and gives status and result.
-func execute(t *testing.T, server *httptest.Server, capability, parameters, key string) (int, contracts.ToolResult) {
+func execute(t *testing.T, server, capability, parameters, key string) (int, contracts.ToolResult) {
 	t.Helper()
-	body := `{"capability":"` + capability + `","parameters":` + parameters + `,"context":{"idempotency_key":"` + key + `"}}`
-	request, err := http.NewRequestWithContext(t.Context(), http.MethodPost, server.URL+"/execute", strings.NewReader(body))
-	if err != nil {
-		t.Fatal(err)
-	}
-	request.Header.Set("Content-Type", "application/json")
-	response, err := server.Client().Do(request)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer response.Body.Close()
-	raw, err := io.ReadAll(response.Body)
-	if err != nil {
-		t.Fatal(err)
-	}
-	var out contracts.ToolResult
-	if err := json.Unmarshal(raw, &out); err != nil {
-		t.Fatalf("%s: %s", err, raw)
-	}
-	return response.StatusCode, out
+	return domaintest.Execute(t, server, capability, json.RawMessage(parameters), map[string]any{"idempotency_key": key})
 }
 
-func facts(t *testing.T, server *httptest.Server, capability, parameters, key string) map[string]any {
+func facts(t *testing.T, server, capability, parameters, key string) map[string]any {
 	t.Helper()
 	status, result := execute(t, server, capability, parameters, key)
 	if status != 200 || !result.OK {

@@ -2,7 +2,6 @@ package main
 
 import (
 	"log/slog"
-	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -10,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/manifold-run/manifold/domainkit/conformance"
+	"github.com/manifold-run/manifold/domainkit/domaintest"
 )
 
 func TestConformance(t *testing.T) {
@@ -18,13 +18,7 @@ func TestConformance(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	handler, err := svc.Handler()
-	if err != nil {
-		t.Fatal(err)
-	}
-	server := httptest.NewServer(handler)
-	defer server.Close()
-	report := conformance.Run(t.Context(), conformance.Options{URL: server.URL, AllowWrites: true})
+	report := conformance.Run(t.Context(), conformance.Options{URL: domaintest.Serve(t, svc), AllowWrites: true})
 	for _, f := range report.Findings() {
 		if f.Rule != "open" { // the guide shows how to ask for a token
 			t.Errorf("%s %s at %s: %s", f.Severity, f.Rule, f.Pointer, f.Message)

@@ -16,49 +16,23 @@ import (
 
 	"github.com/manifold-run/manifold/client"
 	"github.com/manifold-run/manifold/contracts"
+	"github.com/manifold-run/manifold/domainkit/domaintest"
 	"github.com/manifold-run/manifold/examples/finance"
 	"github.com/manifold-run/manifold/internal/app"
+	"github.com/manifold-run/manifold/internal/app/apptest"
 )
 
 func config(dir string) app.Config { return app.Config{Addr: "127.0.0.1:0", DataDir: dir} }
 
-func start(t *testing.T, cfg app.Config) *app.App {
-	t.Helper()
-	a, err := app.New(t.Context(), cfg)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { stop(t, a) })
-	if err := a.Start(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-	return a
-}
-
-func stop(t *testing.T, a *app.App) {
-	t.Helper()
-	if err := a.Stop(context.Background()); err != nil {
-		t.Errorf("stop: %v", err)
-	}
-}
-
 func connect(t *testing.T, a *app.App) *client.Client {
 	t.Helper()
-	key, err := os.ReadFile(a.AdminKeyFile())
-	if err != nil {
-		t.Fatal(err)
-	}
-	c, err := client.New(client.Config{URL: a.URL(), Key: strings.TrimSpace(string(key)), Retries: -1})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return c
+	return apptest.Client(t, client.Config{URL: a.URL(), Key: apptest.Key(t, a.AdminKeyFile()), Retries: -1})
 }
 
 func TestTheFirstStartWritesAKeyThatOnlyItsOwnerCanRead(t *testing.T) {
 	t.Parallel()
 	dir := filepath.Join(t.TempDir(), "a", "b")
-	a := start(t, config(dir))
+	a := apptest.Start(t, config(dir))
 	for _, file := range []string{a.AdminKeyFile(), a.ClientFile()} {
 		info, err := os.Stat(file)
 		if err != nil || (runtime.GOOS != "windows" && info.Mode().Perm() != 0o600) {
@@ -81,7 +55,7 @@ func TestAnotherStartKeepsTheKeyAndWhatWasDone(t *testing.T) {
 	dir := t.TempDir()
 	cfg := config(dir)
 	cfg.Bootstrap = prices(t)
-	a := start(t, cfg)
+	a := apptest.Start(t, cfg)
 	if err := a.Settled(t.Context()); err != nil {
 		t.Fatal(err)
 	}
@@ -90,11 +64,11 @@ func TestAnotherStartKeepsTheKeyAndWhatWasDone(t *testing.T) {
 	if err != nil || session.Status != contracts.SessionCompleted {
 		t.Fatalf("%+v %v", session, err)
 	}
-	stop(t, a)
+	apptest.Stop(t, a)
 	if err := os.Remove(a.AdminKeyFile()); err != nil {
 		t.Fatal(err)
 	}
-	b := start(t, config(dir))
+	b := apptest.Start(t, config(dir))
 	if _, err := os.Stat(b.AdminKeyFile()); err == nil {
 		t.Error("the second start makes another admin key")
 	}
@@ -114,21 +88,15 @@ func prices(t *testing.T) []byte {
 	if err != nil {
 		t.Fatal(err)
 	}
-	handler, err := svc.Handler()
-	if err != nil {
-		t.Fatal(err)
-	}
-	domain := httptest.NewServer(handler)
-	t.Cleanup(domain.Close)
-	return []byte(`{"domains":[{"domain":"finance","url":"` + domain.URL + `"}]}`)
+	return []byte(`{"domains":[{"domain":"finance","url":"` + domaintest.Serve(t, svc) + `"}]}`)
 }
 
 func TestASecondServerOnTheSameDataIsRefused(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	a := start(t, config(dir))
+	a := apptest.Start(t, config(dir))
 	if b, err := app.New(t.Context(), config(dir)); err == nil {
-		stop(t, b)
+		apptest.Stop(t, b)
 		t.Error("two servers work on one folder")
 	}
 	if _, err := connect(t, a).Ready(t.Context()); err != nil {
@@ -156,12 +124,12 @@ func TestWhatCannotWorkIsRefusedAndLeavesNothingOpen(t *testing.T) {
 			a, err := app.New(t.Context(), cfg)
 			if err == nil {
 				err = a.Start(t.Context())
-				stop(t, a)
+				apptest.Stop(t, a)
 			}
 			if err == nil {
 				t.Fatal("it starts")
 			}
-			start(t, config(dir)) // the store's lock is free again
+			apptest.Start(t, config(dir)) // the store's lock is free again
 		})
 	}
 }
@@ -172,8 +140,8 @@ func TestStoppingTwiceOrBeforeTheStartIsHarmless(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	stop(t, a)
-	stop(t, a)
+	apptest.Stop(t, a)
+	apptest.Stop(t, a)
 	if err := a.Start(t.Context()); err == nil {
 		t.Error("it starts after it was stopped")
 	}
@@ -193,12 +161,12 @@ func TestStartsAndStopsInAnyOrderLeaveTheDataUsable(t *testing.T) {
 		var all sync.WaitGroup
 		for range 3 {
 			all.Go(func() { _ = a.Start(t.Context()) }) // one of them may come after a stop
-			all.Go(func() { stop(t, a) })
+			all.Go(func() { apptest.Stop(t, a) })
 		}
 		all.Wait()
-		stop(t, a)
+		apptest.Stop(t, a)
 	}
-	if _, err := connect(t, start(t, config(dir))).Ready(t.Context()); err != nil {
+	if _, err := connect(t, apptest.Start(t, config(dir))).Ready(t.Context()); err != nil {
 		t.Error(err)
 	}
 }
@@ -208,7 +176,7 @@ func TestAStopCutsOffThoseWhoWait(t *testing.T) {
 	cfg := config(t.TempDir())
 	bootstrap, called := slow(t)
 	cfg.Bootstrap = bootstrap
-	a := start(t, cfg)
+	a := apptest.Start(t, cfg)
 	if err := a.Settled(t.Context()); err != nil {
 		t.Fatal(err)
 	}
@@ -220,7 +188,7 @@ func TestAStopCutsOffThoseWhoWait(t *testing.T) {
 	}()
 	<-called
 	began := time.Now()
-	stop(t, a)
+	apptest.Stop(t, a)
 	if took := time.Since(began); took > 30*time.Second {
 		t.Errorf("the stop took %s", took)
 	}
@@ -267,7 +235,7 @@ func TestAWaitingPersonIsToldByASignedWebhook(t *testing.T) {
 	t.Cleanup(hook.Close)
 	cfg := config(t.TempDir())
 	cfg.Bootstrap, cfg.Webhooks.AllowLoopback = prices(t), true
-	a := start(t, cfg)
+	a := apptest.Start(t, cfg)
 	if err := a.Settled(t.Context()); err != nil {
 		t.Fatal(err)
 	}

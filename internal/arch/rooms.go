@@ -105,6 +105,7 @@ func sdkRooms() []Room {
 		{Dir: "domainkit/conformance", Rooms: []string{"contracts"}, Refuses: []string{"database/sql"}},
 		{Dir: "domainkit/sqlitestore", Rooms: []string{"contracts", "domainkit"}, Modules: []string{"modernc.org/sqlite"}},
 		{Dir: "domainkit/command"},
+		{Dir: "domainkit/domaintest", Rooms: []string{"contracts", "domainkit"}, Allows: []string{testHarness}},
 		{Dir: "domainkit/sandboxkit"},
 		{Dir: "domainkit/upstream", Modules: []string{"github.com/hashicorp/go-retryablehttp"}},
 		suite("domainkit/storetest", []string{"contracts", "domainkit"}),
@@ -134,6 +135,7 @@ func edgeRooms() []Room {
 	whole := slices.Clip(slices.Concat(core, adapters, []string{"internal/app", "client", "domainkit"}))
 	return []Room{
 		{Dir: "internal/app", Rooms: slices.Concat(core, adapters), Modules: []string{"*"}},
+		{Dir: "internal/app/apptest", Rooms: []string{"client", "internal/app"}, Allows: []string{testHarness}},
 		{
 			Dir: "cmd/manifold", Rooms: []string{"contracts", "intent", "intent/eval", "internal/app", "client", "domainkit/conformance"},
 			Modules: []string{"github.com/spf13/cobra", "golang.org/x/term"},

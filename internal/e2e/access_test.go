@@ -12,6 +12,7 @@ import (
 
 	"github.com/manifold-run/manifold/client"
 	"github.com/manifold-run/manifold/contracts"
+	"github.com/manifold-run/manifold/internal/app/apptest"
 )
 
 func TestNothingButThePublicRoutesAnswersWithoutAKey(t *testing.T) {
@@ -178,7 +179,7 @@ func TestAWebhookToThisMachineMustBeAllowed(t *testing.T) {
 func TestTwoServersOnOneFolderAreRefused(t *testing.T) {
 	t.Parallel()
 	p := startProcess(t)
-	second := &process{site: &site{t: t, dir: p.dir, log: &logBuffer{}}}
+	second := &process{site: &site{t: t, dir: p.dir, log: &apptest.Log{}}}
 	t.Cleanup(second.kill)
 	if err := second.tryStart(); err == nil {
 		t.Fatal("a second server started on the same folder")

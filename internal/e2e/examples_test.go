@@ -14,6 +14,7 @@ import (
 
 	"github.com/manifold-run/manifold/client"
 	"github.com/manifold-run/manifold/contracts"
+	"github.com/manifold-run/manifold/domainkit/domaintest"
 	"github.com/manifold-run/manifold/domains/workday"
 	"github.com/manifold-run/manifold/domains/workday/sandbox"
 )
@@ -36,13 +37,7 @@ func startWorkday(t *testing.T) (*sandbox.Tenant, contracts.Registration) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	handler, err := svc.Handler()
-	if err != nil {
-		t.Fatal(err)
-	}
-	srv := httptest.NewServer(handler)
-	t.Cleanup(srv.Close)
-	return tenant, contracts.Registration{Domain: "workday", URL: srv.URL}
+	return tenant, contracts.Registration{Domain: "workday", URL: domaintest.Serve(t, svc)}
 }
 
 // startBookshelf runs the example that is written in Python.

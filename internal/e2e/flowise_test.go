@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/manifold-run/manifold/contracts"
+	"github.com/manifold-run/manifold/domainkit/domaintest"
 	"github.com/manifold-run/manifold/domainkit/sqlitestore"
 	"github.com/manifold-run/manifold/domains/flowise"
 	"github.com/manifold-run/manifold/domains/flowise/sandbox"
@@ -31,13 +32,7 @@ func serveFlowise(t *testing.T, endpoint, key string) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	handler, err := svc.Handler()
-	if err != nil {
-		t.Fatal(err)
-	}
-	server := httptest.NewServer(handler)
-	t.Cleanup(server.Close)
-	return server.URL
+	return domaintest.Serve(t, svc)
 }
 
 func flowiseServers() map[string]func(*testing.T) (endpoint, key string) {

@@ -1,7 +1,6 @@
 package e2e_test
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -11,13 +10,13 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
 	"github.com/manifold-run/manifold/client"
 	"github.com/manifold-run/manifold/contracts"
 	"github.com/manifold-run/manifold/internal/app"
+	"github.com/manifold-run/manifold/internal/app/apptest"
 )
 
 // patience is how long a test waits for what must happen; nothing is measured
@@ -34,52 +33,22 @@ type site struct {
 	url   string
 	dir   string
 	key   string
-	log   *logBuffer
+	log   *apptest.Log
 	admin *client.Client
 	rita  *client.Client
 	otto  *client.Client
-}
-
-// logBuffer keeps what a server logged.
-type logBuffer struct {
-	mu  sync.Mutex // guards buf
-	buf bytes.Buffer
-}
-
-func (b *logBuffer) Write(p []byte) (int, error) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.buf.Write(p)
-}
-
-func (b *logBuffer) String() string {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.buf.String()
 }
 
 // startSite starts a server in this process, with its store in a folder of its
 // own.
 func startSite(t *testing.T, change ...func(*app.Config)) *site {
 	t.Helper()
-	s := &site{t: t, dir: t.TempDir(), log: &logBuffer{}}
+	s := &site{t: t, dir: t.TempDir(), log: &apptest.Log{}}
 	cfg := serverConfig(s.dir, slog.New(slog.NewTextHandler(s.log, &slog.HandlerOptions{Level: slog.LevelDebug})))
 	for _, c := range change {
 		c(&cfg)
 	}
-	server, err := app.New(t.Context(), cfg)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := server.Stop(context.Background()); err != nil {
-			t.Errorf("stop the server: %v", err)
-		}
-	})
-	if err := server.Start(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-	s.url = server.URL()
+	s.url = apptest.Start(t, cfg).URL()
 	s.people()
 	return s
 }
@@ -95,21 +64,13 @@ func (s *site) people() {
 
 func adminKey(t *testing.T, dir string) string {
 	t.Helper()
-	text, err := os.ReadFile(filepath.Join(dir, "admin.key"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return strings.TrimSpace(string(text))
+	return apptest.Key(t, filepath.Join(dir, "admin.key"))
 }
 
 // with gives a client with this key.
 func (s *site) with(key string) *client.Client {
 	s.t.Helper()
-	c, err := client.New(client.Config{URL: s.url, Key: key})
-	if err != nil {
-		s.t.Fatal(err)
-	}
-	return c
+	return apptest.Client(s.t, client.Config{URL: s.url, Key: key})
 }
 
 // person makes a key for somebody.

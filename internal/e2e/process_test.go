@@ -11,6 +11,8 @@ import (
 	"strings"
 	"sync"
 	"testing"
+
+	"github.com/manifold-run/manifold/internal/app/apptest"
 )
 
 // process is "manifold serve" on a data folder that outlives it.
@@ -25,7 +27,7 @@ type process struct {
 // startProcess starts the program on a new data folder.
 func startProcess(t *testing.T) *process {
 	t.Helper()
-	p := &process{site: &site{t: t, dir: filepath.Join(t.TempDir(), "data"), log: &logBuffer{}}}
+	p := &process{site: &site{t: t, dir: filepath.Join(t.TempDir(), "data"), log: &apptest.Log{}}}
 	t.Cleanup(func() {
 		p.kill()
 		if strings.Contains(p.log.String(), "DATA RACE") {

@@ -11,6 +11,7 @@ import (
 	"github.com/manifold-run/manifold/client"
 	"github.com/manifold-run/manifold/contracts"
 	"github.com/manifold-run/manifold/internal/app"
+	"github.com/manifold-run/manifold/internal/app/apptest"
 )
 
 // TestAReaderOutlivesARestart stops the server under a reader, and starts it
@@ -43,18 +44,7 @@ func TestAReaderOutlivesARestart(t *testing.T) {
 		t.Fatal(err)
 	}
 	cfg.Addr, cfg.Logger = s.url[len("http://"):], slog.New(slog.DiscardHandler)
-	again, err := app.New(t.Context(), cfg)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := again.Stop(context.Background()); err != nil {
-			t.Errorf("stop: %v", err)
-		}
-	})
-	if err := again.Start(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	again := apptest.Start(t, cfg)
 	if err := again.Settled(t.Context()); err != nil {
 		t.Fatal(err)
 	}

@@ -1,29 +1,26 @@
 package httpapi_test
 
 import (
-	"bytes"
-	"context"
 	"io"
 	"log/slog"
 	"net/http"
-	"net/http/httptest"
-	"os"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
 	"github.com/manifold-run/manifold/client"
 	"github.com/manifold-run/manifold/contracts"
+	"github.com/manifold-run/manifold/domainkit/domaintest"
 	"github.com/manifold-run/manifold/examples/finance"
 	"github.com/manifold-run/manifold/internal/app"
+	"github.com/manifold-run/manifold/internal/app/apptest"
 )
 
 // site is a whole server with one domain, and the people who use it.
 type site struct {
 	t      *testing.T
 	url    string
-	log    *buffer
+	log    *apptest.Log
 	server *app.App
 	admin  *client.Client
 	rita   *client.Client // operator
@@ -31,29 +28,11 @@ type site struct {
 	text   map[string]string
 }
 
-// buffer may be written while it is read.
-type buffer struct {
-	mu sync.Mutex // guards b
-	b  bytes.Buffer
-}
-
-func (b *buffer) Write(p []byte) (int, error) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.b.Write(p)
-}
-
-func (b *buffer) String() string {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.b.String()
-}
-
 const plenty = 1_000_000
 
 func setup(t *testing.T, change ...func(*app.Config)) *site {
 	t.Helper()
-	s := &site{t: t, log: &buffer{}, text: map[string]string{}}
+	s := &site{t: t, log: &apptest.Log{}, text: map[string]string{}}
 	cfg := app.Config{
 		Addr: "127.0.0.1:0", DataDir: t.TempDir(), Version: "test", Bootstrap: bootstrap(t),
 		SessionsPerMinute: plenty, SessionBurst: plenty, RequestsPerMinute: plenty, RequestBurst: plenty,
@@ -62,27 +41,12 @@ func setup(t *testing.T, change ...func(*app.Config)) *site {
 	for _, c := range change {
 		c(&cfg)
 	}
-	server, err := app.New(t.Context(), cfg)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := server.Stop(context.Background()); err != nil {
-			t.Errorf("stop: %v", err)
-		}
-	})
-	if err := server.Start(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	server := apptest.Start(t, cfg)
 	if err := server.Settled(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	s.url, s.server = server.URL(), server
-	key, err := os.ReadFile(server.AdminKeyFile())
-	if err != nil {
-		t.Fatal(err)
-	}
-	s.admin = s.with(strings.TrimSpace(string(key)))
+	s.admin = s.with(apptest.Key(t, server.AdminKeyFile()))
 	s.rita, s.otto = s.person("rita", "operator"), s.person("otto", "approver")
 	return s
 }
@@ -94,22 +58,12 @@ func bootstrap(t *testing.T) []byte {
 	if err != nil {
 		t.Fatal(err)
 	}
-	handler, err := svc.Handler()
-	if err != nil {
-		t.Fatal(err)
-	}
-	domain := httptest.NewServer(handler)
-	t.Cleanup(domain.Close)
-	return []byte(`{"domains":[{"domain":"finance","url":"` + domain.URL + `"}]}`)
+	return []byte(`{"domains":[{"domain":"finance","url":"` + domaintest.Serve(t, svc) + `"}]}`)
 }
 
 func (s *site) with(key string) *client.Client {
 	s.t.Helper()
-	c, err := client.New(client.Config{URL: s.url, Key: key})
-	if err != nil {
-		s.t.Fatal(err)
-	}
-	return c
+	return apptest.Client(s.t, client.Config{URL: s.url, Key: key})
 }
 
 // person makes a user's key with these roles.

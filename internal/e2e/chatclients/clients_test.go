@@ -1,8 +1,6 @@
 package chatclients_test
 
 import (
-	"context"
-	"net/http/httptest"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -11,8 +9,10 @@ import (
 
 	"github.com/manifold-run/manifold/client"
 	"github.com/manifold-run/manifold/contracts"
+	"github.com/manifold-run/manifold/domainkit/domaintest"
 	"github.com/manifold-run/manifold/examples/finance"
 	"github.com/manifold-run/manifold/internal/app"
+	"github.com/manifold-run/manifold/internal/app/apptest"
 )
 
 func TestOfficialClients(t *testing.T) {
@@ -70,38 +70,14 @@ func serve(t *testing.T) (url, key string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	handler, err := svc.Handler()
-	if err != nil {
-		t.Fatal(err)
-	}
-	domain := httptest.NewServer(handler)
-	t.Cleanup(domain.Close)
-	server, err := app.New(t.Context(), app.Config{
+	server := apptest.Start(t, app.Config{
 		Addr: "127.0.0.1:0", DataDir: t.TempDir(), SessionBurst: 1000, SessionsPerMinute: 1000,
-		Bootstrap: []byte(`{"domains":[{"domain":"finance","url":"` + domain.URL + `"}]}`),
+		Bootstrap: []byte(`{"domains":[{"domain":"finance","url":"` + domaintest.Serve(t, svc) + `"}]}`),
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := server.Stop(context.Background()); err != nil {
-			t.Errorf("stop: %v", err)
-		}
-	})
-	if err := server.Start(t.Context()); err != nil {
-		t.Fatal(err)
-	}
 	if err := server.Settled(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	admin, err := os.ReadFile(server.AdminKeyFile())
-	if err != nil {
-		t.Fatal(err)
-	}
-	c, err := client.New(client.Config{URL: server.URL(), Key: strings.TrimSpace(string(admin))})
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := apptest.Client(t, client.Config{URL: server.URL(), Key: apptest.Key(t, server.AdminKeyFile())})
 	made, err := c.CreateKey(t.Context(), contracts.KeySpec{Kind: "user", Principal: "uma", Roles: []string{"operator", "approver"}})
 	if err != nil {
 		t.Fatal(err)
