@@ -23,6 +23,7 @@ type rated struct {
 
 	filled slot.Filled
 	cover  coverage
+	absent float64 // share of what it needs for which nothing is said
 }
 
 // The parts of the score that the parameters give: how much of the text the
@@ -41,8 +42,10 @@ func (s *sentenceReader) rate(p *part, hits []hit) []rated {
 	for _, h := range hits[:min(len(hits), readDeeply)] {
 		r := rated{hit: h}
 		set := s.x.set(s.x.caps[h.number])
-		r.filled = set.Fill(s.m, slot.Range{From: p.from, To: p.to}, nil)
+		run := slot.Range{From: p.from, To: p.to}
+		r.filled = set.Fill(s.m, run, nil)
 		r.cover = s.x.cover(set, tokens, r.filled.Covered, timed)
+		r.absent = set.Absent(s.m, run, r.filled)
 		r.score += shareCovered * r.cover.share
 		if len(r.filled.Missing) == 0 {
 			r.score += shareComplete
@@ -64,11 +67,23 @@ func (s *sentenceReader) timed(p *part) []bool {
 	return out
 }
 
-// candidate gives a rated hit its confidence.
-func (s *sentenceReader) candidate(p *part, all []rated, k int) Candidate {
-	r := all[k]
+// weighed gives each rated hit its confidence. None gets more than the first:
+// the score ranks, the confidence tells how sure that is.
+func (s *sentenceReader) weighed(p *part, all []rated) []Candidate {
+	out := make([]Candidate, 0, len(all))
+	most := 1.0
+	for k := range all {
+		most = min(most, s.x.confidence.confidence(s.x.signalsOf(s.m.Tokens[p.from:p.to], all, k)))
+		out = append(out, s.candidate(p, all[k], most))
+	}
+	sortCandidates(out)
+	return out
+}
+
+// candidate turns a rated hit into a candidate, whose confidence is held to
+// what its words allow.
+func (s *sentenceReader) candidate(p *part, r rated, conf float64) Candidate {
 	c := s.x.caps[r.number]
-	conf := s.x.confidence.confidence(s.x.signalsOf(s.m.Tokens[p.from:p.to], all, k))
 	switch {
 	case r.exact:
 		conf = certainExample
@@ -91,6 +106,9 @@ func (s *sentenceReader) candidate(p *part, all []rated, k int) Candidate {
 	return out
 }
 
+// mostWords is the BM25 of a long request whose words all fit.
+const mostWords = 60
+
 // signalsOf describes a candidate among the others.
 func (x *Index) signalsOf(tokens []text.Token, all []rated, k int) signals {
 	r := all[k]
@@ -98,6 +116,7 @@ func (x *Index) signalsOf(tokens []text.Token, all []rated, k int) signals {
 		signalCentroid: r.centroid, signalBest: r.best, signalCoverage: r.cover.share, signalSpoken: r.cover.spoken,
 		signalMargin: margin(all, k), signalLength: r.cover.length(), signalTyped: typed(r.filled) * r.cover.spoken,
 		signalSoftmax: r.softmax, signalLead: r.centroid - r.rival, signalGrasp: x.grasp(r.number, tokens),
+		signalAbsent: r.absent, signalAmount: min(1, math.Log1p(r.amount)/math.Log(mostWords)), signalOutside: r.outside,
 	}
 }
 

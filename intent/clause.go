@@ -181,11 +181,7 @@ func (s *sentenceReader) read(first, last int) *part {
 	p := &part{first: first, last: last, from: s.pieces[first].from, to: s.pieces[last].to}
 	s.parts[key] = p
 	tokens := s.m.Tokens[p.from:p.to]
-	rated := s.rate(p, s.x.search(tokens, s.allowed))
-	for k := range rated {
-		p.candidates = append(p.candidates, s.candidate(p, rated, k))
-	}
-	sortCandidates(p.candidates)
+	p.candidates = s.weighed(p, s.rate(p, s.x.search(tokens, s.allowed)))
 	if len(p.candidates) > 0 {
 		best := p.candidates[0]
 		p.plain, p.explained, p.contested = best.Confidence, best.explained, best.contested

@@ -21,6 +21,9 @@ const (
 	signalSoftmax         // share among all candidates, by weights alone
 	signalLead            // distance to the next candidate, by weights alone
 	signalGrasp           // share of the words that its texts have, rare ones counting more
+	signalAbsent          // share of the needed parameters for which nothing is said
+	signalAmount          // how many words fit, rare ones counting more, flattened
+	signalOutside         // how much better the best capability fits that may not be chosen
 	signalCount
 )
 
@@ -30,12 +33,14 @@ type weights struct {
 	of   signals
 }
 
-// shipped are the weights for registries too small to learn their own. They
-// were fitted on simulated small registries in which half of the requests were
-// meant for none of the capabilities.
+// shipped are the weights for registries that cannot learn their own: too small,
+// without examples, or not settled yet. They were fitted on simulated registries
+// of one to thousands of capabilities with none to ten examples each, in which
+// two of five requests were meant for none of them.
 func shipped() weights {
-	return weights{bias: -6.2, of: signals{
-		signalCentroid: 4.7, signalBest: 1.8, signalCoverage: 0.7, signalSpoken: 3.6, signalMargin: 4.3, signalLength: 1.1, signalTyped: 1.6,
+	return weights{bias: -4.85, of: signals{
+		signalCentroid: 0.3, signalCoverage: 4.3, signalMargin: 0.65, signalTyped: 2.4, signalSoftmax: 1.9, signalLead: 4.25,
+		signalAbsent: -3.1, signalAmount: 2.65, signalOutside: -1.2,
 	}}
 }
 

@@ -31,6 +31,8 @@ type hit struct {
 	mood     mood    // of the most similar sentence
 	softmax  float64 // share among the hits, by weights
 	rival    float64 // the best centroid of the others
+	amount   float64 // BM25 by itself
+	outside  float64 // how much better the best that may not be chosen fits, as a share
 	exact    bool
 	score    float64
 }
@@ -144,7 +146,7 @@ func (x *Index) firstStage(s *scratch, allowed func(*indexed) bool) []hit {
 		top = max(top, b)
 	}
 	hits := make([]hit, 0, 2*shortlist)
-	floor := 0.0
+	floor, outside := 0.0, 0.0
 	for number, c := range x.caps {
 		centroid, words := float64(s.vector[number]), 0.0
 		if top > 0 {
@@ -152,10 +154,17 @@ func (x *Index) firstStage(s *scratch, allowed func(*indexed) bool) []hit {
 		}
 		score := centroid + shareBM25*words
 		// Who is allowed is asked last: most are too far down anyway.
-		if score <= floor || c == nil || centroid == 0 && words == 0 || !allowed(c) {
+		if score <= floor && score <= outside || c == nil || centroid == 0 && words == 0 {
 			continue
 		}
-		h := hit{number: c.number, centroid: centroid, words: words, score: score}
+		if !allowed(c) {
+			outside = max(outside, score)
+			continue
+		}
+		if score <= floor {
+			continue
+		}
+		h := hit{number: c.number, centroid: centroid, words: words, score: score, amount: float64(s.bm25[number])}
 		hits = append(hits, h)
 		if len(hits) == cap(hits) {
 			sortHits(hits)
@@ -165,12 +174,13 @@ func (x *Index) firstStage(s *scratch, allowed func(*indexed) bool) []hit {
 	}
 	sortHits(hits)
 	hits = hits[:min(len(hits), shortlist)]
-	compare(hits)
+	compare(hits, outside)
 	return hits
 }
 
-// compare tells each hit how it stands among the others.
-func compare(hits []hit) {
+// compare tells each hit how it stands among the others, and to what may not
+// be chosen.
+func compare(hits []hit, outside float64) {
 	var first, second, sum float64
 	for _, h := range hits {
 		if h.centroid > first {
@@ -184,6 +194,7 @@ func compare(hits []hit) {
 	}
 	for i := range hits {
 		h := &hits[i]
+		h.outside = max(0, outside-h.score) / max(outside, h.score)
 		h.softmax, h.rival = math.Exp(trainSharpness*(h.centroid-first))/sum, first
 		if h.centroid == first {
 			h.rival = second

@@ -46,6 +46,12 @@ type Token struct {
 // Is tells whether the token has one of the forms.
 func (t Token) Is(f Form) bool { return t.Form&f != 0 }
 
+// Named tells whether the token is written as names, identifiers and
+// quotations are.
+func (t Token) Named() bool {
+	return t.Is(FormQuoted|FormMixed|FormCaps) || t.Is(FormTitle) && !t.Is(FormFirst)
+}
+
 // Tokens cuts a text. Bytes that are no UTF-8 and control characters separate.
 func Tokens(src string) []Token {
 	s := scanner{src: src, first: true, lower: hasLower(src)}

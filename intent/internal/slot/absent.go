@@ -1,0 +1,70 @@
+package slot
+
+import (
+	"github.com/manifold-run/manifold/intent/internal/text"
+	"github.com/manifold-run/manifold/intent/internal/value"
+)
+
+// Absent is the share of the needed parameters for which a part of a message
+// has neither a value nor anything that could be one.
+func (s *Set) Absent(m *Message, part Range, f Filled) float64 {
+	if len(f.Missing) == 0 {
+		return 0
+	}
+	left := s.unread(m, part, f.Covered)
+	absent, needed := 0, len(f.Missing)
+	for _, p := range s.params {
+		if p.required && (has(f.Values, p.single) || has(f.Values, p.list)) {
+			needed++
+		}
+	}
+	for _, name := range f.Missing {
+		if p := s.byName(name); p != nil && !left.take(p) {
+			absent++
+		}
+	}
+	return float64(absent) / float64(needed)
+}
+
+// remains is what no value was read from: numbers, dates, and runs of words
+// that are written as names or that the capability does not know.
+type remains struct{ numbers, dates, texts int }
+
+// take uses up what could be a value of a parameter.
+func (r *remains) take(p *param) bool {
+	of := &r.texts
+	switch {
+	case p.numeric():
+		of = &r.numbers
+	case p.temporal():
+		of = &r.dates
+	}
+	*of--
+	return *of >= 0
+}
+
+func (s *Set) unread(m *Message, part Range, covered []bool) remains {
+	var left remains
+	free := func(i int) bool { return i-part.From >= len(covered) || !covered[i-part.From] }
+	for _, e := range m.Entities {
+		switch {
+		case e.First < part.From || e.Last >= part.To || !free(e.First):
+		case e.Kind == value.Number:
+			left.numbers++
+		case e.Kind == value.Date || e.Kind == value.Clock:
+			left.dates++
+		default:
+			left.texts++
+		}
+	}
+	run := false
+	for i := part.From; i < part.To; i++ {
+		t := m.Tokens[i]
+		could := free(i) && !t.Is(text.FormDigits) && (t.Named() || !s.Knows(t) && !s.tools.Lexicon.Light(t.Fold))
+		if could && !run {
+			left.texts++
+		}
+		run = could
+	}
+	return left
+}
