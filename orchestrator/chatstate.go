@@ -1,6 +1,7 @@
 package orchestrator
 
 import (
+	"cmp"
 	"context"
 	"slices"
 	"time"
@@ -21,7 +22,9 @@ type ChatState struct {
 	// MayApprove are the codes of those open gates that the caller may approve.
 	MayApprove []string
 	// Plan is what the run is made of, while it has more steps than one.
-	Plan    *planner.Preview
+	Plan *planner.Preview
+	// Steps are the calls of the run, as far as they are known.
+	Steps   []ChatStep
 	Running bool
 	// Waits tells that the run waits for something that is no person: a timer,
 	// a lock, another run.
@@ -33,6 +36,23 @@ type ChatState struct {
 	Tokens contracts.Tokens
 
 	turn TurnKey // what the state was narrowed to
+}
+
+// ChatStep is one call of a run, for those who show progress.
+type ChatStep struct {
+	ID    string
+	Title string
+	State contracts.NodeState
+}
+
+func stepsOf(view contracts.RunView) []ChatStep {
+	var out []ChatStep
+	for _, n := range view.Nodes {
+		if n.Kind == contracts.KindTool {
+			out = append(out, ChatStep{ID: n.NodeID, Title: cmp.Or(contracts.CleanSummary(n.Title), n.Tool), State: n.State})
+		}
+	}
+	return out
 }
 
 // Refresh gives where the chat of an earlier state stands now.
@@ -131,7 +151,7 @@ func (s *Service) ofRun(ctx context.Context, state *ChatState) error {
 	if err != nil {
 		return err
 	}
-	state.Answer, state.Open = s.compose(view), view.Interrupts
+	state.Answer, state.Open, state.Steps = s.compose(view), view.Interrupts, stepsOf(view)
 	state.Running = view.State == contracts.RunRunning || view.State == contracts.RunCancelling || unsettled(view)
 	state.Waits = view.State == contracts.RunWaiting && !state.Running && len(view.Interrupts) == 0
 	if len(view.Interrupts) > 0 && len(view.Nodes) > 1 {

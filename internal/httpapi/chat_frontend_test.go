@@ -181,6 +181,29 @@ func (s *said) event(t *testing.T, kind string, data json.RawMessage) {
 	s.statuses = append(s.statuses, st)
 }
 
+// tasks are the states of the last checklist, in order.
+func (s said) tasks(t *testing.T) string {
+	t.Helper()
+	raw, sent := s.events["chat:message:tasks"]
+	if !sent {
+		return "none"
+	}
+	var list struct {
+		Tasks []struct{ ID, Content, Status string }
+	}
+	if err := json.Unmarshal(raw, &list); err != nil {
+		t.Errorf("checklist %s: %v", raw, err)
+	}
+	var states []string
+	for _, task := range list.Tasks {
+		if task.ID == "" || task.Content == "" {
+			t.Errorf("checklist %s", raw)
+		}
+		states = append(states, task.Status)
+	}
+	return strings.Join(states, " ")
+}
+
 // message is one entry of a history.
 type message struct {
 	Role       string `json:"role"`

@@ -1,9 +1,16 @@
 package httpapi
 
 import (
+	"bytes"
+	"net/http/httptest"
+	"strconv"
 	"strings"
 	"testing"
+	"time"
 	"unicode/utf8"
+
+	"github.com/manifold-run/manifold/contracts"
+	"github.com/manifold-run/manifold/orchestrator"
 )
 
 func TestPiecesAreShortAndCutBetweenCharacters(t *testing.T) {
@@ -18,6 +25,35 @@ func TestPiecesAreShortAndCutBetweenCharacters(t *testing.T) {
 		}
 		if joined != text {
 			t.Error("something is lost")
+		}
+	}
+}
+
+// TestNoLineIsTooLongForAFrontend writes the worst of each kind of line: Open
+// WebUI's reader gives up on one of 128 KiB, and proxies cut at 64.
+func TestNoLineIsTooLongForAFrontend(t *testing.T) {
+	t.Parallel()
+	const nasty = "\x01\"\\\u2028"
+	var steps []orchestrator.ChatStep
+	for n := range maxTasks {
+		steps = append(steps, orchestrator.ChatStep{ID: "n" + strconv.Itoa(n), Title: strings.Repeat(nasty, 1000), State: contracts.NodeRunning})
+	}
+	for name, write := range map[string]func(c *chatStream){
+		"text":      func(c *chatStream) { c.text(strings.Repeat("\x01", 100_000)) },
+		"steps":     func(c *chatStream) { c.steps(steps, true) },
+		"more":      func(c *chatStream) { c.steps(append(steps, steps...), true); c.comment("") },
+		"reasoning": func(c *chatStream) { c.progress(contracts.Event{Type: contracts.EventNodeEnd, NodeName: strings.Repeat(nasty, 50_000)}) },
+	} {
+		w := httptest.NewRecorder()
+		c := &chatStream{sse: newSSE(w, time.Now), rich: true, now: time.Now}
+		write(c)
+		if w.Body.Len() == 0 {
+			t.Errorf("%s: nothing was written", name)
+		}
+		for line := range bytes.Lines(w.Body.Bytes()) {
+			if len(line) >= 64<<10 {
+				t.Errorf("%s: a line of %d bytes", name, len(line))
+			}
 		}
 	}
 }

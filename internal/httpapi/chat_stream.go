@@ -79,6 +79,8 @@ type chatStream struct {
 	rich   bool
 	now    func() time.Time
 	status time.Time // of the last status event
+	tasks  []taskItem
+	listed time.Time // of the last checklist, which was tasks
 }
 
 func (s *Server) newChatStream(k *call, r chatRequest) *chatStream {
@@ -269,6 +271,7 @@ func (s *Server) watch(ctx context.Context, k *call, stream *chatStream, state o
 			return state, err
 		}
 		state = next
+		stream.steps(state.Steps, !state.Running)
 		wait := time.Duration(0)
 		if state.Running {
 			wait = min(statusEvery, s.cfg.Heartbeat)

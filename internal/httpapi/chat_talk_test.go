@@ -243,6 +243,8 @@ func (k *talk) expect(where, lines string) {
 			ok = k.traced(rest)
 		case "reasons":
 			ok = strings.Contains(k.last.reasoning, rest)
+		case "tasks":
+			ok = k.last.tasks(k.t) == rest
 		case "chip":
 			ok = strings.Contains(string(k.last.events["chat:message:follow_ups"]), `"`+rest+`"`)
 		default:
