@@ -145,12 +145,7 @@ func (s *Server) chatTurn(k *call, r chatRequest, domain string) (orchestrator.C
 	}
 	switch {
 	case last.Role == "tool":
-		t.Look = true
-		if m, ok := s.signer.ReadCard(last.ToolCallID, subject); ok {
-			t.SessionID = m.SessionID
-			t.Card = cardAnswer(string(last.Content), m.Codes[0])
-		}
-		return t, nil
+		return s.cardTurn(k, r, t), nil
 	case last.Role == "assistant": // "continue" asks for more of the same answer
 		t.Look = true
 		return t, nil
@@ -212,31 +207,4 @@ func messageID(h http.Header) string {
 		}
 	}
 	return ""
-}
-
-// cardAnswer reads the answer of an approval card. Whatever is not clearly one
-// of its two options is none.
-func cardAnswer(text, code string) *orchestrator.ChatCard {
-	var answer struct {
-		Status  string `json:"status"`
-		Answers map[string]struct {
-			Type  string `json:"type"`
-			Label string `json:"label"`
-		} `json:"answers"`
-	}
-	label := strings.TrimSpace(text)
-	if json.Unmarshal([]byte(text), &answer) == nil {
-		chosen := answer.Answers[cardQuestion]
-		if answer.Status != "answered" || chosen.Type != "option" {
-			return nil
-		}
-		label = chosen.Label
-	}
-	switch label {
-	case cardApprove:
-		return &orchestrator.ChatCard{Code: code, Decision: contracts.DecisionApprove}
-	case cardReject:
-		return &orchestrator.ChatCard{Code: code, Decision: contracts.DecisionReject}
-	}
-	return nil
 }

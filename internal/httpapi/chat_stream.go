@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"strings"
 	"time"
 	"unicode/utf8"
 
@@ -293,58 +292,4 @@ func (s *Server) watch(ctx context.Context, k *call, stream *chatStream, state o
 			return state, stream.err
 		}
 	}
-}
-
-// The words of an approval card.
-const (
-	cardTool     = "ask_user"
-	cardQuestion = "decision"
-	cardApprove  = "Approve"
-	cardReject   = "Reject"
-)
-
-type cardArguments struct {
-	Questions []cardAsks `json:"questions"`
-	Timeout   int        `json:"timeout_ms"`
-}
-
-type cardAsks struct {
-	ID         string       `json:"id"`
-	Header     string       `json:"header"`
-	Question   string       `json:"question"`
-	Options    []cardOption `json:"options"`
-	AllowOther bool         `json:"allow_other"`
-}
-
-type cardOption struct {
-	Label       string `json:"label"`
-	Description string `json:"description"`
-}
-
-// card is an approval as a native card, where the frontend offers them: for one
-// gate that the reader may approve. It must be the only tool call.
-func (s *Server) card(k *call, r chatRequest, state orchestrator.ChatState) (toolCall, bool) {
-	if !r.offers(cardTool) || len(state.Open) != 1 || len(state.MayApprove) != 1 {
-		return toolCall{}, false
-	}
-	gate := state.Open[0]
-	arguments := cardArguments{Timeout: 240_000, Questions: []cardAsks{{
-		ID: cardQuestion, Header: "Approval " + gate.Code, Question: cutText(gate.Prompt, 480), AllowOther: true,
-		Options: []cardOption{
-			{cardApprove, "Do exactly what is shown, once"},
-			{cardReject, "Do not do it"},
-		},
-	}}}
-	return toolCall{
-		ID: s.signer.Card(chat.Marker{SessionID: state.SessionID, Codes: []string{gate.Code}}, k.who.Subject()), Type: "function",
-		Function: toolFunction{Name: cardTool, Arguments: string(encode(arguments))},
-	}, true
-}
-
-func cutText(s string, most int) string {
-	runes := []rune(strings.Join(strings.Fields(s), " "))
-	if len(runes) <= most {
-		return string(runes)
-	}
-	return string(runes[:most-1]) + "…"
 }

@@ -3,6 +3,7 @@ package chat
 import (
 	"encoding/json"
 	"fmt"
+	"regexp"
 	"strconv"
 	"strings"
 
@@ -93,5 +94,15 @@ var escaper = strings.NewReplacer(
 
 // Escape makes text show as it is in Markdown, whatever it contains: no markup,
 // no formula, no think tag, no template of the frontend. A bare address may
-// still be shown as a link to itself.
-func Escape(s string) string { return escaper.Replace(s) }
+// still be shown as a link to itself. An underscore within a word is no markup
+// and stays as it is: an escape there splits the word, which Open WebUI shows
+// as two while an answer is not done.
+func Escape(s string) string {
+	out := escaper.Replace(s)
+	for inWord.MatchString(out) { // a letter between two of them is seen at the second time
+		out = inWord.ReplaceAllString(out, "${1}_${2}")
+	}
+	return out
+}
+
+var inWord = regexp.MustCompile(`([\pL\pN])\\_([\pL\pN])`)

@@ -126,7 +126,7 @@ func TaskReply(t Task, c TaskContext) string {
 	}
 	switch t {
 	case TaskTitle:
-		return asJSON(map[string]any{"title": "📋 " + c.Title})
+		return asJSON(map[string]any{"title": c.Title})
 	case TaskTags:
 		return asJSON(map[string]any{"tags": []string{c.Domain, "Agents"}})
 	case TaskFollowUps:

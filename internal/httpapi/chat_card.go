@@ -1,0 +1,128 @@
+package httpapi
+
+import (
+	"encoding/json"
+	"slices"
+	"strings"
+
+	"github.com/manifold-run/manifold/contracts"
+	"github.com/manifold-run/manifold/orchestrator"
+	"github.com/manifold-run/manifold/orchestrator/chat"
+)
+
+// The words of an approval card. The frontend recommends the first option of
+// every card, so the first one decides nothing.
+const (
+	cardTool     = "ask_user"
+	cardQuestion = "decision"
+	cardLater    = "Decide later"
+	cardApprove  = "Approve"
+	cardReject   = "Reject"
+)
+
+type cardArguments struct {
+	Questions []cardAsks `json:"questions"`
+	Timeout   int        `json:"timeout_ms"`
+}
+
+type cardAsks struct {
+	ID         string       `json:"id"`
+	Header     string       `json:"header"`
+	Question   string       `json:"question"`
+	Options    []cardOption `json:"options"`
+	AllowOther bool         `json:"allow_other"`
+}
+
+type cardOption struct {
+	Label       string `json:"label"`
+	Description string `json:"description"`
+}
+
+// card is an approval as a native card, where the frontend offers them: for one
+// gate that the reader may approve. It must be the only tool call.
+func (s *Server) card(k *call, r chatRequest, state orchestrator.ChatState) (toolCall, bool) {
+	if !r.offers(cardTool) || len(state.Open) != 1 || len(state.MayApprove) != 1 {
+		return toolCall{}, false
+	}
+	gate := state.Open[0]
+	if m, ok := s.cardShown(k, r); ok && slices.Contains(m.Codes, gate.Code) {
+		return toolCall{}, false // it was put away just now
+	}
+	arguments := cardArguments{Timeout: 240_000, Questions: []cardAsks{{
+		ID: cardQuestion, Header: "Approval " + gate.Code, Question: cutText(gate.Prompt, 480), AllowOther: true,
+		Options: []cardOption{
+			{cardLater, "Nothing is done; it stays open and the chat goes on"},
+			{cardApprove, "Do exactly what is shown, once"},
+			{cardReject, "Do not do it"},
+		},
+	}}}
+	return toolCall{
+		ID: s.signer.Card(chat.Marker{SessionID: state.SessionID, Codes: []string{gate.Code}}, k.who.Subject()), Type: "function",
+		Function: toolFunction{Name: cardTool, Arguments: string(encode(arguments))},
+	}, true
+}
+
+// cardShown is the card of ours that the last message is the answer of.
+func (s *Server) cardShown(k *call, r chatRequest) (chat.Marker, bool) {
+	last := r.Messages[len(r.Messages)-1]
+	if last.Role != "tool" {
+		return chat.Marker{}, false
+	}
+	return s.signer.ReadCard(last.ToolCallID, k.who.Subject())
+}
+
+// cardTurn reads the answer of a card. A choice decides. Words of one's own are
+// what they would be in the chat. All else asks only where the chat stands.
+func (s *Server) cardTurn(k *call, r chatRequest, t orchestrator.ChatTurn) orchestrator.ChatTurn {
+	t.Look = true
+	m, ok := s.cardShown(k, r)
+	if !ok {
+		return t
+	}
+	t.SessionID = m.SessionID
+	label, words := cardAnswer(string(r.Messages[len(r.Messages)-1].Content))
+	switch {
+	case label == cardApprove:
+		t.Card = &orchestrator.ChatCard{Code: m.Codes[0], Decision: contracts.DecisionApprove}
+	case label == cardReject:
+		t.Card = &orchestrator.ChatCard{Code: m.Codes[0], Decision: contracts.DecisionReject}
+	case words != "":
+		t.Look = false
+		t.Message, t.Quoted = chat.Unwrap(words)
+		t.Key = messageKey(k.gin.Request.Header, len(r.texts("user")), t.Message)
+	}
+	return t
+}
+
+// cardAnswer reads what was chosen on a card, or what was written on it.
+func cardAnswer(text string) (label, words string) {
+	var answer struct {
+		Status  string `json:"status"`
+		Answers map[string]struct {
+			Type  string `json:"type"`
+			Label string `json:"label"`
+			Text  string `json:"text"`
+		} `json:"answers"`
+	}
+	if json.Unmarshal([]byte(text), &answer) != nil {
+		return strings.TrimSpace(text), ""
+	}
+	chosen := answer.Answers[cardQuestion]
+	switch {
+	case answer.Status != "answered":
+		return "", ""
+	case chosen.Type == "option":
+		return chosen.Label, ""
+	case chosen.Type == "other":
+		return "", strings.TrimSpace(chosen.Text)
+	}
+	return "", ""
+}
+
+func cutText(s string, most int) string {
+	runes := []rune(strings.Join(strings.Fields(s), " "))
+	if len(runes) <= most {
+		return string(runes)
+	}
+	return string(runes[:most-1]) + "…"
+}
