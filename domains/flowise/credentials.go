@@ -3,6 +3,7 @@ package flowise
 import (
 	"context"
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -79,6 +80,26 @@ func (d *domain) credentials(ctx context.Context, instance string) (list []catal
 	}
 	list, err = catalog.DecodeCredentials(raw)
 	return list, true, err
+}
+
+var boundCredential = regexp.MustCompile(`"(credential|FLOWISE_CREDENTIAL_ID)"\s*:\s*"[^"]`)
+
+// credentialTypes gives the types of the server's credentials by id, for a graph
+// that uses any. It is nil when the server does not tell: a graph is not wrong
+// because of that.
+func (d *domain) credentialTypes(ctx context.Context, instance, flowData string) map[string]string {
+	if !boundCredential.MatchString(flowData) {
+		return nil
+	}
+	all, stale, err := d.credentials(ctx, instance)
+	if err != nil || stale {
+		return nil
+	}
+	out := make(map[string]string, len(all))
+	for _, c := range all {
+		out[c.ID] = c.Type
+	}
+	return out
 }
 
 func askCredentials(ctx context.Context, client *api.Client) ([]catalog.Credential, error) {

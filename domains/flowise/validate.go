@@ -62,7 +62,7 @@ func (d *domain) check(ctx context.Context, instance, flowData string, kind flow
 	if err != nil {
 		return flow.Report{}, Checked{}, err
 	}
-	report := flow.Validate([]byte(flowData), defs, flow.Check{Kind: kind})
+	report := flow.Validate([]byte(flowData), defs, flow.Check{Kind: kind, Credentials: d.credentialTypes(ctx, instance, flowData)})
 	failed, warned := report.Errors(), report.Warnings()
 	out := Checked{
 		OK: report.OK(), SHA256: report.SHA256, Type: string(report.Kind), Errors: len(failed), Warnings: len(warned),

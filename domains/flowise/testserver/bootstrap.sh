@@ -1,10 +1,13 @@
 #!/usr/bin/env bash
 # Registers the first account where there is none, logs in, and prints an API key with every permission that a key may have.
-#   bootstrap.sh http://127.0.0.1:PORT
+#   bootstrap.sh http://127.0.0.1:PORT [JAR]     JAR is where the cookies of the session are kept, if they are wanted
 set -euo pipefail
-base=${1:?usage: bootstrap.sh URL}/api/v1
-jar=$(mktemp)
-trap 'rm -f "$jar"' EXIT
+base=${1:?usage: bootstrap.sh URL [JAR]}/api/v1
+jar=${2:-}
+if [ -z "$jar" ]; then
+  jar=$(mktemp)
+  trap 'rm -f "$jar"' EXIT
+fi
 mail=admin@example.com
 pass='Passw0rd!x'
 name=test-$$-$RANDOM

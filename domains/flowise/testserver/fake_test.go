@@ -37,6 +37,20 @@ func TestModelAnswersInTheWireFormat(t *testing.T) {
 			"/v1/chat/completions", `{"model":"m","messages":[{"role":"user","content":"USE_TOOL"}],"tools":[{"function":{"name":"add","parameters":{"properties":{"a":{},"b":{}}}}}]}`, 200,
 			[]string{`"name":"add"`, `{\"a\":2,\"b\":3}`, `"finish_reason":"tool_calls"`},
 		},
+		"with a tool that is named": {
+			"/v1/chat/completions", `{"model":"m","messages":[{"role":"user","content":"USE_TOOL add"}],"tools":[{"function":{"name":"echo"}},{"function":{"name":"add"}}]}`, 200,
+			[]string{`"name":"add"`},
+		},
+		"in a wished form": {
+			"/v1/chat/completions", `{"model":"m","messages":[{"role":"user","content":"hi"}],"response_format":{"type":"json_schema","json_schema":{"schema":{"type":"object",` +
+				`"properties":{"t":{"type":"string"},"n":{"type":"integer"},"b":{"type":"boolean"},"e":{"enum":["one","two"]},"l":{"type":"array","items":{"type":"string"}}}}}}}`, 200,
+			[]string{`{\"b\":true,\"e\":\"one\",\"l\":[\"hi\"],\"n\":1,\"t\":\"hi\"}`},
+		},
+		"with a tool that must be called": {
+			"/v1/chat/completions", `{"model":"m","messages":[{"role":"user","content":"hi"}],"tool_choice":{"type":"function","function":{"name":"extract"}},` +
+				`"tools":[{"function":{"name":"extract","parameters":{"properties":{"t":{"type":"string"}}}}}]}`, 200,
+			[]string{`"name":"extract"`, `{\"t\":\"hi\"}`},
+		},
 		"after a tool":    {"/v1/chat/completions", `{"model":"m","messages":[{"role":"tool","content":"5 USE_TOOL"}],"tools":[{"function":{"name":"add"}}]}`, 200, []string{`"finish_reason":"stop"`}},
 		"with a bad key":  {"/v1/chat/completions", `{"model":"m","messages":[{"role":"user","content":"FAIL401"}]}`, 401, []string{"Incorrect API key"}},
 		"failing":         {"/v1/chat/completions", `{"model":"m","messages":[{"role":"user","content":"FAIL500"}]}`, 500, []string{"upstream"}},

@@ -10,8 +10,8 @@ import (
 )
 
 // OpenAI answers chat completions, streamed or whole, and embeddings. It repeats
-// the last message; USE_TOOL in it makes it call the first tool, FAIL401 and
-// FAIL500 make it fail.
+// the last message. With a tool's name in it, USE_TOOL makes it call that tool,
+// otherwise the first; it keeps to a wished JSON Schema; FAIL401 and FAIL500 make it fail.
 type OpenAI struct{ Log }
 
 type completion struct {
@@ -22,14 +22,47 @@ type completion struct {
 		Role    string          `json:"role"`
 		Content json.RawMessage `json:"content"`
 	} `json:"messages"`
-	Tools []struct {
+	ResponseFormat struct {
+		JSONSchema struct {
+			Schema shape `json:"schema"`
+		} `json:"json_schema"`
+	} `json:"response_format"`
+	ToolChoice json.RawMessage `json:"tool_choice"`
+	Tools      []struct {
 		Function struct {
 			Name       string `json:"name"`
-			Parameters struct {
-				Properties map[string]any `json:"properties"`
-			} `json:"parameters"`
+			Parameters shape  `json:"parameters"`
 		} `json:"function"`
 	} `json:"tools"`
+}
+
+// shape is as much of a JSON Schema as answers in a wished form need.
+type shape struct {
+	Type       string           `json:"type"`
+	Enum       []any            `json:"enum"`
+	Properties map[string]shape `json:"properties"`
+	Items      *shape           `json:"items"`
+}
+
+// fill makes a value of the shape; every text in it is the given one.
+func (s shape) fill(text string) any {
+	switch {
+	case len(s.Enum) > 0:
+		return s.Enum[0]
+	case s.Type == "object":
+		out := map[string]any{}
+		for name, p := range s.Properties {
+			out[name] = p.fill(text)
+		}
+		return out
+	case s.Type == "array" && s.Items != nil:
+		return []any{s.Items.fill(text)}
+	case s.Type == "number" || s.Type == "integer":
+		return 1
+	case s.Type == "boolean":
+		return true
+	}
+	return text
 }
 
 // ServeHTTP answers for the model.
@@ -92,8 +125,17 @@ func chat(w http.ResponseWriter, ask completion) {
 		return
 	}
 	message, finish := map[string]any{"role": "assistant", "content": fmt.Sprintf("FAKE[%s] reply to: %s", ask.Model, text)}, "stop"
-	if len(ask.Tools) > 0 && last.Role != "tool" && strings.Contains(text, "USE_TOOL") {
-		message, finish = map[string]any{"role": "assistant", "content": nil, "tool_calls": []any{toolCall(ask)}}, "tool_calls"
+	if wished := ask.ResponseFormat.JSONSchema.Schema; wished.Type != "" {
+		raw, err := json.Marshal(wished.fill(text))
+		if err != nil {
+			raw = []byte("{}")
+		}
+		message["content"] = string(raw)
+	}
+	if name := ask.forcedTool(); name != "" {
+		message, finish = map[string]any{"role": "assistant", "content": nil, "tool_calls": []any{ask.call(name, text)}}, "tool_calls"
+	} else if len(ask.Tools) > 0 && last.Role != "tool" && strings.Contains(text, "USE_TOOL") {
+		message, finish = map[string]any{"role": "assistant", "content": nil, "tool_calls": []any{toolCall(ask, text)}}, "tool_calls"
 	}
 	if ask.Stream {
 		streamChat(w, ask.Model, message, finish)
@@ -113,29 +155,46 @@ func frame(model, object string) map[string]any {
 	return map[string]any{"id": "chatcmpl-fake", "created": 1700000000, "model": model, "object": object}
 }
 
-// toolCall calls the first tool; a and b become 2 and 3, input a sum.
-func toolCall(ask completion) map[string]any {
-	function, args := ask.Tools[0].Function, map[string]any{}
-	for name := range function.Parameters.Properties {
-		switch name {
-		case "a":
-			args[name] = 2
-		case "b":
-			args[name] = 3
-		case "input":
-			args[name] = "2+3*4"
-		default:
-			args[name] = "x"
+// forcedTool is the tool that must be called, or "".
+func (ask completion) forcedTool() string {
+	var choice struct{ Function struct{ Name string } }
+	if json.Unmarshal(ask.ToolChoice, &choice) != nil {
+		return "" // a word such as auto
+	}
+	return choice.Function.Name
+}
+
+// toolCall calls the tool that is named, or the first; a and b become 2 and 3,
+// input a sum.
+func toolCall(ask completion, text string) map[string]any {
+	name := ask.Tools[0].Function.Name
+	for _, tool := range ask.Tools {
+		if strings.Contains(text, "USE_TOOL "+tool.Function.Name) {
+			name = tool.Function.Name
+		}
+	}
+	return ask.call(name, "x")
+}
+
+func (ask completion) call(name, text string) map[string]any {
+	args := map[string]any{}
+	for _, tool := range ask.Tools {
+		if tool.Function.Name == name {
+			for p, s := range tool.Function.Parameters.Properties {
+				args[p] = s.fill(text)
+			}
+		}
+	}
+	for p, v := range map[string]any{"a": 2, "b": 3, "input": "2+3*4"} {
+		if _, taken := args[p]; taken {
+			args[p] = v
 		}
 	}
 	encoded, err := json.Marshal(args)
 	if err != nil {
 		encoded = []byte("{}")
 	}
-	return map[string]any{
-		"index": 0, "id": "call_1", "type": "function",
-		"function": map[string]any{"name": function.Name, "arguments": string(encoded)},
-	}
+	return map[string]any{"index": 0, "id": "call_1", "type": "function", "function": map[string]any{"name": name, "arguments": string(encoded)}}
 }
 
 func streamChat(w http.ResponseWriter, model string, message map[string]any, finish string) {

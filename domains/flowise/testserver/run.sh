@@ -3,8 +3,9 @@
 #   run.sh COMMAND...
 #
 # Installs Flowise where it is not installed yet, starts it on a free port with an empty data folder, makes an API key, and
-# tells the command where it is: FLOWISE_URL, FLOWISE_KEY, FLOWISE_DIR (the install, with its marketplaces). Where FLOWISE_URL
-# and FLOWISE_KEY are set already, that server is used and left running.
+# tells the command where it is: FLOWISE_URL, FLOWISE_KEY, FLOWISE_COOKIE (a session, which the server checks much faster than
+# a key), FLOWISE_DIR (the install, with its marketplaces). Where FLOWISE_URL and FLOWISE_KEY are set already, that server is
+# used and left running.
 set -euo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 [ $# -gt 0 ] || { echo 'usage: run.sh COMMAND...' >&2; exit 2; }
@@ -37,7 +38,8 @@ until [ "$(curl -s --max-time 5 "$FLOWISE_URL/api/v1/ping" || true)" = pong ]; d
   fi
   sleep 1
 done
-FLOWISE_KEY=$("$here/bootstrap.sh" "$FLOWISE_URL")
-export FLOWISE_KEY
+FLOWISE_KEY=$("$here/bootstrap.sh" "$FLOWISE_URL" "$data/cookies")
+FLOWISE_COOKIE=$(awk -F '\t' 'NF == 7 { printf "%s%s=%s", sep, $6, $7; sep = "; " }' "$data/cookies")
+export FLOWISE_KEY FLOWISE_COOKIE
 echo "flowise $(curl -s "$FLOWISE_URL/api/v1/version") at $FLOWISE_URL" >&2
 "$@"

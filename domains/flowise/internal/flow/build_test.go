@@ -6,6 +6,14 @@ import (
 	"github.com/manifold-run/manifold/domains/flowise/internal/flow"
 )
 
+// What the flows below talk to and are bound to; before a real server runs
+// them, what is there takes their place.
+const (
+	someModel      = "http://127.0.0.1:18081/v1"
+	someMCP        = "http://127.0.0.1:18082/mcp"
+	someCredential = "the-credential"
+)
+
 // built are flows made of ops alone, in the order that an author would write.
 func built() map[string]string {
 	return map[string]string{
@@ -25,15 +33,15 @@ func built() map[string]string {
 			{"op_type":"Connect","source_node_id":"conditionAgentflow_0","source_anchor":"1","target_node_id":"no"},
 			{"op_type":"Connect","source_node_id":"conditionAgentflow_0","source_anchor":"else","target_node_id":"other"}]`,
 		"conversation": `[
-			{"op_type":"AddNode","node_name":"chatOpenAI","params":{"modelName":"gpt-4o-mini","streaming":false,"temperature":0.2}},
+			{"op_type":"AddNode","node_name":"chatOpenAI","params":{"modelName":"gpt-4o-mini","basepath":"http://127.0.0.1:18081/v1","streaming":false,"temperature":0.2}},
 			{"op_type":"AddNode","node_name":"bufferMemory"},
 			{"op_type":"AddNode","node_name":"conversationChain"},
-			{"op_type":"BindCredential","node_id":"chatOpenAI_0","credential_id":"CREDENTIAL","credential_type":"openAIApi"},
+			{"op_type":"BindCredential","node_id":"chatOpenAI_0","credential_id":"the-credential","credential_type":"openAIApi"},
 			{"op_type":"Connect","source_node_id":"chatOpenAI_0","target_node_id":"conversationChain_0","target_anchor":"model"},
 			{"op_type":"Connect","source_node_id":"bufferMemory_0","target_node_id":"conversationChain_0"}]`,
 		"tool agent": `[
-			{"op_type":"AddNode","node_name":"chatOpenAI","params":{"modelName":"gpt-4o-mini","streaming":"false"}},
-			{"op_type":"BindCredential","node_id":"chatOpenAI_0","credential_id":"CREDENTIAL"},
+			{"op_type":"AddNode","node_name":"chatOpenAI","params":{"modelName":"gpt-4o-mini","basepath":"http://127.0.0.1:18081/v1","streaming":"false"}},
+			{"op_type":"BindCredential","node_id":"chatOpenAI_0","credential_id":"the-credential"},
 			{"op_type":"AddNode","node_name":"customMCP","params":{"mcpServerConfig":{"url":"http://127.0.0.1:18082/mcp"},"mcpActions":["add"]}},
 			{"op_type":"AddNode","node_name":"requestsGet","params":{"requestsGetUrl":"http://127.0.0.1:18083/"}},
 			{"op_type":"AddNode","node_name":"bufferMemory"},
@@ -44,22 +52,36 @@ func built() map[string]string {
 			{"op_type":"Connect","source_node_id":"chatOpenAI_0","target_node_id":"toolAgent_0"}]`,
 		"retrieval": `[
 			{"op_type":"AddNode","node_name":"plainText","params":{"text":"The sky is green."}},
-			{"op_type":"AddNode","node_name":"openAIEmbeddings"},
-			{"op_type":"BindCredential","node_id":"openAIEmbeddings_0","credential_id":"CREDENTIAL"},
+			{"op_type":"AddNode","node_name":"openAIEmbeddings","params":{"basepath":"http://127.0.0.1:18081/v1"}},
+			{"op_type":"BindCredential","node_id":"openAIEmbeddings_0","credential_id":"the-credential"},
 			{"op_type":"AddNode","node_name":"memoryVectorStore"},
-			{"op_type":"AddNode","node_name":"chatOpenAI","params":{"modelName":"gpt-4o-mini","streaming":false}},
-			{"op_type":"BindCredential","node_id":"chatOpenAI_0","credential_id":"CREDENTIAL"},
+			{"op_type":"AddNode","node_name":"chatOpenAI","params":{"modelName":"gpt-4o-mini","basepath":"http://127.0.0.1:18081/v1","streaming":false}},
+			{"op_type":"BindCredential","node_id":"chatOpenAI_0","credential_id":"the-credential"},
 			{"op_type":"AddNode","node_name":"conversationalRetrievalQAChain"},
 			{"op_type":"Connect","source_node_id":"plainText_0","source_anchor":"document","target_node_id":"memoryVectorStore_0"},
 			{"op_type":"Connect","source_node_id":"openAIEmbeddings_0","target_node_id":"memoryVectorStore_0"},
 			{"op_type":"Connect","source_node_id":"memoryVectorStore_0","source_anchor":"retriever","target_node_id":"conversationalRetrievalQAChain_0","target_anchor":"vectorStoreRetriever"},
 			{"op_type":"Connect","source_node_id":"chatOpenAI_0","target_node_id":"conversationalRetrievalQAChain_0"}]`,
+		"iteration": `[
+			{"op_type":"AddNode","node_name":"startAgentflow"},
+			{"op_type":"AddNode","node_name":"iterationAgentflow","params":{"iterationInput":"[1,2]"}},
+			{"op_type":"AddNode","node_name":"customFunctionAgentflow","parent":"iterationAgentflow_0","params":{"customFunctionJavascriptFunction":"return 'x'"}},
+			{"op_type":"Connect","source_node_id":"startAgentflow_0","target_node_id":"iterationAgentflow_0"}]`,
+		"sequence": `[
+			{"op_type":"AddNode","node_name":"chatOpenAI","params":{"modelName":"gpt-4o-mini","basepath":"http://127.0.0.1:18081/v1","streaming":false}},
+			{"op_type":"BindCredential","node_id":"chatOpenAI_0","credential_id":"the-credential"},
+			{"op_type":"AddNode","node_name":"seqStart"},
+			{"op_type":"AddNode","node_name":"seqAgent","params":{"agentName":"The Writer"}},
+			{"op_type":"AddNode","node_name":"seqLoop","params":{"loopToName":"the writer"}},
+			{"op_type":"Connect","source_node_id":"chatOpenAI_0","target_node_id":"seqStart_0"},
+			{"op_type":"Connect","source_node_id":"seqStart_0","target_node_id":"seqAgent_0"},
+			{"op_type":"Connect","source_node_id":"seqAgent_0","target_node_id":"seqLoop_0"}]`,
 		"agent with a model and a tool": `[
 			{"op_type":"AddNode","node_name":"startAgentflow"},
 			{"op_type":"AddNode","node_name":"agentAgentflow","params":{
-				"agentModel":"chatOpenAI","agentModelConfig":{"modelName":"gpt-4o-mini"},
+				"agentModel":"chatOpenAI","agentModelConfig":{"modelName":"gpt-4o-mini","basepath":"http://127.0.0.1:18081/v1"},
 				"agentTools":[{"agentSelectedTool":"customMCP","agentSelectedToolConfig":{"mcpServerConfig":"{\"url\":\"http://127.0.0.1:18082/mcp\"}","mcpActions":["add"]}}]}},
-			{"op_type":"BindCredential","node_id":"agentAgentflow_0","credential_id":"CREDENTIAL"},
+			{"op_type":"BindCredential","node_id":"agentAgentflow_0","credential_id":"the-credential"},
 			{"op_type":"Connect","source_node_id":"startAgentflow_0","target_node_id":"agentAgentflow_0"}]`,
 	}
 }

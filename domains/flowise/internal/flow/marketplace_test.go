@@ -28,7 +28,7 @@ func marketplace(t *testing.T) []sample {
 		dir = filepath.Join(install, "node_modules", "flowise", "marketplaces")
 	}
 	if dir == "" {
-		t.Skip("set FLOWISE_MARKETPLACES to the marketplaces folder of an installed Flowise")
+		absent(t, "FLOWISE_MARKETPLACES names no marketplaces folder of an installed Flowise")
 	}
 	folders := map[string]flow.Kind{"chatflows": flow.Chatflow, "agentflowsv2": flow.Agentflow, "agentflows": flow.Multiagent}
 	var out []sample

@@ -2,60 +2,55 @@ package flow_test
 
 import (
 	"encoding/json"
-	"fmt"
 	"net/http"
 	"net/http/httptest"
 	"strings"
 	"testing"
 
-	"github.com/manifold-run/manifold/domains/flowise/internal/flow"
+	"github.com/manifold-run/manifold/domains/flowise/testserver"
 )
 
-// model answers like an OpenAI-compatible server.
-func model(t *testing.T) string {
-	t.Helper()
-	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		w.Header().Set("Content-Type", "application/json")
-		if strings.HasSuffix(r.URL.Path, "/embeddings") {
-			var in struct{ Input []any }
-			_ = json.NewDecoder(r.Body).Decode(&in) // a single text is one input
-			var data []string
-			for i := range max(1, len(in.Input)) {
-				data = append(data, fmt.Sprintf(`{"object":"embedding","index":%d,"embedding":[0.1,0.2,0.3]}`, i))
-			}
-			_, _ = fmt.Fprintf(w, `{"object":"list","data":[%s],"model":"m","usage":{"prompt_tokens":1,"total_tokens":1}}`, strings.Join(data, ","))
-			return
-		}
-		_, _ = fmt.Fprint(w, `{"id":"c","object":"chat.completion","created":1,"model":"m","choices":[{"index":0,"finish_reason":"stop",`+
-			`"message":{"role":"assistant","content":"from the model"}}],"usage":{"prompt_tokens":1,"completion_tokens":1,"total_tokens":2}}`)
-	}))
-	t.Cleanup(srv.Close)
-	return srv.URL + "/v1"
+// local is what the built flows talk to.
+type local struct {
+	*strings.Replacer // writes its places into ops or flowData
+	model             *testserver.OpenAI
+	url               string
+	credentials       map[string]string // their types, by id
+
+	server server
+	t      *testing.T
 }
 
-// build makes a flow whose models are the one above, with a real credential.
-func (s server) build(t *testing.T, name string) flow.Result {
+// local starts what the built flows talk to, and stores a credential of the
+// model.
+func (s server) local(t *testing.T) local {
 	t.Helper()
-	r := build(t, name)
-	if !strings.Contains(string(r.FlowData), "CREDENTIAL") {
-		return r
+	id := s.credential(t, "openAIApi")
+	l := local{model: &testserver.OpenAI{}, credentials: map[string]string{id: "openAIApi"}, server: s, t: t}
+	model, mcp := httptest.NewServer(l.model), httptest.NewServer(&testserver.MCP{})
+	t.Cleanup(model.Close)
+	t.Cleanup(mcp.Close)
+	l.url = model.URL + "/v1"
+	l.Replacer = strings.NewReplacer(someModel, l.url, someMCP, mcp.URL+"/mcp", someCredential, id)
+	return l
+}
+
+// credential stores one until the test ends, with anything for its secrets.
+func (s server) credential(t *testing.T, kind string) (id string) {
+	t.Helper()
+	var described struct{ Inputs []struct{ Name string } }
+	if _, answer := s.call(t, http.MethodGet, "/components-credentials/"+kind, nil); json.Unmarshal(answer, &described) != nil {
+		t.Fatalf("there is no credential of type %s", kind)
 	}
-	status, answer := s.call(t, http.MethodPost, "/credentials", map[string]any{
-		"name": t.Name(), "credentialName": "openAIApi", "plainDataObj": map[string]string{"openAIApiKey": "k"},
-	})
+	secrets := map[string]string{}
+	for _, input := range described.Inputs {
+		secrets[input.Name] = "k"
+	}
+	status, answer := s.call(t, http.MethodPost, "/credentials", map[string]any{"name": t.Name(), "credentialName": kind, "plainDataObj": secrets})
 	var row struct{ ID string }
 	if status != http.StatusOK || json.Unmarshal(answer, &row) != nil {
 		t.Fatalf("create a credential: %d %s", status, answer)
 	}
 	t.Cleanup(func() { s.remove("/credentials/" + row.ID) })
-	url := model(t)
-	var edits []string
-	for _, n := range r.Graph.Nodes() {
-		if n.Credential() != "" {
-			edits = append(edits,
-				fmt.Sprintf(`{"op_type":"SetParam","node_id":%q,"param_name":"basepath","value":%q}`, n.ID(), url),
-				fmt.Sprintf(`{"op_type":"BindCredential","node_id":%q,"credential_id":%q}`, n.ID(), row.ID))
-		}
-	}
-	return compile(t, r.Graph, "["+strings.Join(edits, ",")+"]")
+	return row.ID
 }

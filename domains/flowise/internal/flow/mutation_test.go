@@ -3,6 +3,7 @@ package flow_test
 import (
 	"math/rand/v2"
 	"net/http"
+	"slices"
 	"testing"
 
 	"github.com/manifold-run/manifold/domains/flowise/internal/flow"
@@ -42,10 +43,11 @@ func corrupt(random *rand.Rand, doc object) {
 }
 
 // damageMember drops a member or gives it a value of another kind. What a
-// function says is its author's business, so no other text is put there.
+// function says is its author's business, so no other text is put there; and
+// where a model is, no validator knows.
 func damageMember(random *rand.Rand, v any) {
 	m, _ := v.(object)
-	keys := sortedKeys(m)
+	keys := slices.DeleteFunc(sortedKeys(m), func(key string) bool { return key == "basepath" })
 	if len(keys) == 0 {
 		return
 	}
@@ -61,29 +63,21 @@ func damageMember(random *rand.Rand, v any) {
 // TestLiveCorruption: what passes the validator runs.
 func TestLiveCorruption(t *testing.T) {
 	s := live(t)
+	local := s.local(t)
 	random := rand.New(rand.NewPCG(5, 18))
-	flows := []flow.Result{s.build(t, "custom function"), s.build(t, "condition"), s.build(t, "conversation"), s.build(t, "retrieval")}
+	names := []string{"custom function", "condition", "conversation", "retrieval", "tool agent", "agent with a model and a tool"}
 	passed := 0
 	for i := range 200 {
-		r := flows[i%len(flows)]
+		r := build(t, names[i%len(names)])
 		doc := document(t, r.FlowData)
 		corrupt(random, doc)
-		data := encoded(t, doc)
-		if !flow.Validate(data, definitions(t), flow.Check{Kind: r.Kind}).OK() {
+		data := []byte(local.Replace(string(encoded(t, doc))))
+		if !flow.Validate(data, definitions(t), flow.Check{Kind: r.Kind, Credentials: local.credentials}).OK() {
 			continue
 		}
 		passed++
-		before, err := flow.Decompile(data)
-		if err != nil {
-			t.Fatal(err)
-		}
-		id, refusal := s.create(t, r.Kind, data)
-		if refusal != "" {
-			t.Errorf("corruption %d passed and was refused: %s\n%s", i, refusal, differences(r.FlowData, data))
-			continue
-		}
-		if status, text := s.predict(t, id, "yes"); status != http.StatusOK {
-			t.Errorf("corruption %d passed and failed: %s\n%s\n%s", i, text, flow.Compare(r.Graph, before), differences(r.FlowData, data))
+		if status, text := s.run(t, r.Kind, string(data), "yes"); status != http.StatusOK {
+			t.Errorf("corruption %d passed and failed: %s\n%s", i, text, differences([]byte(local.Replace(string(r.FlowData))), data))
 		}
 	}
 	t.Logf("%d of 200 passed the validator", passed)

@@ -232,7 +232,7 @@ func TestSummary(t *testing.T) {
 	t.Parallel()
 	r := build(t, "conversation")
 	want := `CHATFLOW with 3 nodes and 2 edges
-chatOpenAI_0 (chatOpenAI) "OpenAI" credential=bound temperature=0.2 streaming=false
+chatOpenAI_0 (chatOpenAI) "OpenAI" credential=bound temperature=0.2 streaming=false basepath=http://127.0.0.1:18081/v1
 bufferMemory_0 (bufferMemory) "Buffer Memory"
 conversationChain_0 (conversationChain) "Conversation Chain"
 chatOpenAI_0.chatOpenAI -> conversationChain_0.model

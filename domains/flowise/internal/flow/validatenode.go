@@ -212,15 +212,19 @@ func (c *checker) requires(p *knowledge.Param, def *knowledge.Definition, inputs
 
 func (c *checker) checkParamValue(n *checkedNode, p *knowledge.Param, def *knowledge.Definition, value []byte, place string) {
 	problem := checkValue(p, value)
-	switch {
+	several := p.Type == "multiOptions" || p.Type == "asyncMultiOptions"
+	switch first := firstByte(value); {
 	case problem == "":
-	case p.Type == "options" || p.Type == "multiOptions" || p.Type == "asyncMultiOptions":
+	case p.Type == "options", several && (first == '[' || first == '"'): // nodes read a list, or a text with one in it
 		c.warn(n, Logic, "option_unknown", place, problem, "choose one of the options")
 	default:
 		c.at(n, Logic, "value_invalid", place, problem, "set "+p.Name+" to a value of its type")
 	}
 	if p.Type == "array" && firstByte(value) == '[' {
 		c.checkItems(n, p, def, value, place)
+	}
+	if p.Name == "basepath" {
+		c.checkURL(n, unquoteText(value), place)
 	}
 	for _, id := range referencesIn(value) {
 		if c.nodes[id] == nil {
@@ -264,11 +268,13 @@ func (c *checker) checkItems(n *checkedNode, p *knowledge.Param, def *knowledge.
 // checkCredential asks for the credential where the server looks for it.
 func (c *checker) checkCredential(n *checkedNode, def *knowledge.Definition) {
 	f, ok := byName(n.params(), "credential")
-	if !ok || n.Credential() != "" {
+	if !ok {
 		return
 	}
 	p := f.decode()
-	if p.Type != "credential" || p.Optional || def.Credential != nil && def.Credential.Optional || def.Name != "" && def.Credential == nil {
+	optional := p.Type != "credential" || p.Optional || def.Credential != nil && def.Credential.Optional || def.Name != "" && def.Credential == nil
+	c.checkBound(n, n.Credential(), p.CredentialNames, optional, "/data/credential")
+	if optional || n.Credential() != "" {
 		return
 	}
 	message := fmt.Sprintf("%s needs a credential of type %s", n.id, strings.Join(p.CredentialNames, " or "))
@@ -299,6 +305,9 @@ func (c *checker) checkComponents(n *checkedNode) {
 func (c *checker) checkComponent(n *checkedNode, choice choice, place string) {
 	config, _ := decoded(choice.config).(map[string]any)
 	credential := choice.def.Credential
+	if credential != nil {
+		c.checkBound(n, textAt(choice.config, nestedCredential), credential.CredentialNames, credential.Optional, place+"/"+nestedCredential)
+	}
 	if credential != nil && !credential.Optional && textAt(choice.config, nestedCredential) == "" {
 		c.lacking(n, Credential, "credential_missing", place+"/"+nestedCredential,
 			fmt.Sprintf("%s in %s.%s needs a credential of type %s", choice.name, n.id, choice.path, strings.Join(credential.CredentialNames, " or ")),

@@ -51,6 +51,7 @@ func (c *checker) checkChatRun() {
 	for _, n := range runnable {
 		c.checkEndingOutput(n)
 	}
+	c.checkCategories(ends)
 	c.checkCircle(g, runnable)
 	c.markLive(g, runnable)
 	c.checkIsolated(g)

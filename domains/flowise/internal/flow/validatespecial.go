@@ -10,7 +10,12 @@ import (
 // checkSpecial looks for what single kinds of nodes fail on.
 func (c *checker) checkSpecial(n *checkedNode) {
 	switch n.name {
+	case nodeLLM:
+		c.checkMessages(n)
+		c.checkLabel(n)
 	case nodeAgent:
+		c.checkMessages(n)
+		c.checkLabel(n)
 		if value, ok := n.Input("agentTools"); !ok || string(value) == "null" {
 			c.at(n, Structure, "tools_missing", "/data/inputs/agentTools",
 				n.id+" has no agentTools; the server says \"tools is not iterable\"", `set agentTools to a list, or to ""`)
@@ -23,7 +28,10 @@ func (c *checker) checkSpecial(n *checkedNode) {
 		if target != "" && c.nodes[target] == nil {
 			c.at(n, Logic, "reference_unknown", "/data/inputs/loopBackToNode", fmt.Sprintf("%s goes back to %q, which does not exist", n.id, target), "set it to an existing node")
 		}
+	case "seqLoop":
+		c.checkSequentialLoop(n)
 	case nodeIteration:
+		c.checkIterated(n)
 		for _, other := range c.order {
 			if other.Parent() == n.id {
 				return

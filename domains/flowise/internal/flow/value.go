@@ -63,7 +63,11 @@ func checkValue(p *knowledge.Param, value []byte) string {
 		if first != '[' && firstByte([]byte(text)) != '[' {
 			return fmt.Sprintf("%s must be a list of rows", p.Name)
 		}
-	case "string", "password", "code", "json", "file", "folder", "date", "asyncOptions", "tabs", "conditionFunction":
+	case "json":
+		if text == "" || !json.Valid([]byte(text)) {
+			return fmt.Sprintf("%s must be a text with JSON in it", p.Name)
+		}
+	case "string", "password", "code", "file", "folder", "date", "asyncOptions", "tabs", "conditionFunction":
 		if first != '"' {
 			return fmt.Sprintf("%s must be a text", p.Name)
 		}

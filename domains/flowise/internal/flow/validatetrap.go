@@ -1,0 +1,149 @@
+package flow
+
+import (
+	"fmt"
+	"net/url"
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// These rules are about values that Flowise saves, and then falls over when the
+// flow runs. Each was met by changing flows at random.
+
+const nodeLLM = "llmAgentflow"
+
+// checkMessages refuses an agent or a model that neither remembers nor has a
+// list of messages: the first in a flow asks the list for the question.
+func (c *checker) checkMessages(n *checkedNode) {
+	prefix := strings.TrimSuffix(n.name, "Agentflow")
+	name := prefix + "Messages"
+	remembers, _ := n.Input(prefix + "EnableMemory")
+	value, ok := n.Input(name)
+	if !ok || firstByte(value) != '"' || !falsy(remembers) || c.afterModel(n) {
+		return
+	}
+	c.at(n, Logic, "messages_missing", "/data/inputs/"+name,
+		fmt.Sprintf("%s has no memory, and its %s are no list; the server says \"%s.some is not a function\"", n.id, name, name),
+		"set "+name+" to a list, which may be empty, or "+prefix+"EnableMemory to true")
+}
+
+// afterModel tells whether an agent or a model runs before.
+func (c *checker) afterModel(n *checkedNode) bool {
+	before := c.graph().before
+	seen := map[string]bool{}
+	for queue := slices.Clone(before[n.id]); len(queue) > 0; queue = queue[1:] {
+		id := queue[0]
+		if prior := c.nodes[id]; prior != nil && (prior.name == nodeAgent || prior.name == nodeLLM) {
+			return true
+		}
+		if !seen[id] {
+			seen[id] = true
+			queue = append(queue, before[id]...)
+		}
+	}
+	return false
+}
+
+// checkLabel refuses labels that are no text where the server makes a name of
+// them.
+func (c *checker) checkLabel(n *checkedNode) {
+	if label, ok := get(n.raw, "data", "label"); ok && firstByte(label) != '"' && !falsy(label) {
+		c.at(n, Structure, "label_invalid", "/data/label", n.id+" has a label that is no text; the server makes a name of it", "rename it with RenameNode")
+	}
+}
+
+// checkCategories refuses nodes without a category where the server asks all of
+// them whether they parse an output, to see whether the answer can be streamed.
+// A function at the end, and a model that does not stream, spare it that.
+func (c *checker) checkCategories(endings []*checkedNode) {
+	if !slices.ContainsFunc(endings, func(n *checkedNode) bool { return n.output() != "EndingNode" }) {
+		return
+	}
+	for _, n := range c.order {
+		streaming, ok := n.Input("streaming")
+		if ok && (n.category == "Chat Models" || n.category == "LLMs") && (string(streaming) == "false" || unquoteText(streaming) == "false") {
+			return
+		}
+	}
+	for _, n := range c.order {
+		if category, _ := get(n.raw, "data", "category"); firstByte(category) != '"' {
+			c.add(SeverityError, Structure, "category_missing", n.at+"/data/category", n.id,
+				n.id+" has no category; the server reads it without asking", "add the node again with AddNode")
+		}
+	}
+}
+
+// checkBound compares a bound credential with those that the server has: with
+// one that it does not have, or of another type, the node runs as without.
+func (c *checker) checkBound(n *checkedNode, id string, kinds []string, optional bool, place string) {
+	if c.credentials == nil || id == "" {
+		return
+	}
+	kind, known := c.credentials[id]
+	if known && (len(kinds) == 0 || slices.Contains(kinds, kind)) {
+		return
+	}
+	message := fmt.Sprintf("%s is bound to the credential %q, which the server does not have", n.id, clip(id))
+	if known {
+		message = fmt.Sprintf("%s is bound to a credential of type %s, but takes %s", n.id, kind, strings.Join(kinds, " or "))
+	}
+	const fix = "bind an existing credential with BindCredential"
+	if optional {
+		c.warn(n, Credential, "credential_unknown", place, message, fix)
+		return
+	}
+	c.at(n, Credential, "credential_unknown", place, message, fix)
+}
+
+var markup = regexp.MustCompile(`<[^>]*>`)
+
+// checkIterated refuses to repeat over what is no list. The canvas writes the
+// list with markup around it, and the server reads it very leniently.
+func (c *checker) checkIterated(n *checkedNode) {
+	raw, _ := n.Input("iterationInput")
+	text := strings.TrimSpace(markup.ReplaceAllString(unquoteText(raw), ""))
+	if text == "" || strings.Contains(text, "{{") || strings.HasPrefix(text, "[") {
+		return
+	}
+	c.at(n, Logic, "value_invalid", "/data/inputs/iterationInput", n.id+" repeats over a text that is no JSON list", `write a list such as ["a","b"], or a variable in {{ }}`)
+}
+
+// checkSequentialLoop looks for the node that a loop of a MULTIAGENT goes back
+// to, by the name that people gave it.
+func (c *checker) checkSequentialLoop(n *checkedNode) {
+	raw, _ := n.Input("loopToName")
+	target := unquoteText(raw)
+	if target == "" {
+		return // the absence has its own finding
+	}
+	var known []string
+	for _, other := range c.order {
+		for _, key := range []string{"agentName", "llmNodeName", "toolNodeName", "functionName", "seqExecuteFlowName"} {
+			value, _ := other.Input(key)
+			name := unquoteText(value)
+			if sequentialName(name) == sequentialName(target) {
+				return
+			}
+			if name != "" {
+				known = append(known, name)
+			}
+		}
+	}
+	c.at(n, Logic, "reference_unknown", "/data/inputs/loopToName", unknown("node for "+n.id+" to go back to", target, known), "set loopToName to the name of a node")
+}
+
+// sequentialName is what the server makes of a name.
+func sequentialName(name string) string {
+	return strings.Join(strings.FieldsFunc(strings.ToLower(name), func(r rune) bool { return r == ' ' || r == '\t' || r == '\n' }), "_")
+}
+
+// checkURL refuses an address of a model that is none.
+func (c *checker) checkURL(n *checkedNode, text, place string) {
+	if text == "" || strings.Contains(text, "{{") {
+		return
+	}
+	if u, err := url.Parse(strings.TrimSpace(text)); err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
+		c.at(n, Logic, "url_invalid", place, fmt.Sprintf("%s has %q for an address", n.id, clip(text)), "write an address such as https://host/v1")
+	}
+}
