@@ -23,6 +23,7 @@ import (
 	"github.com/manifold-run/manifold/internal/domainclient"
 	"github.com/manifold-run/manifold/internal/httpapi"
 	"github.com/manifold-run/manifold/internal/store/sqlite"
+	"github.com/manifold-run/manifold/internal/telegram"
 	"github.com/manifold-run/manifold/internal/webhook"
 	"github.com/manifold-run/manifold/orchestrator"
 	"github.com/manifold-run/manifold/orchestrator/access"
@@ -50,6 +51,8 @@ type Config struct {
 	ForwardedUser string
 	// Frontends says what to believe of chat frontends.
 	Frontends Frontends
+	// Telegram is the Telegram bot.
+	Telegram Telegram
 	// Heartbeat, ChatWait and ChatStream are those of the API; ReadTimeout and
 	// WriteTimeout replace its limits of one request.
 	Heartbeat, ChatWait, ChatStream time.Duration
@@ -121,6 +124,7 @@ type App struct {
 	sender    *webhook.Sender
 	keys      *access.Keys
 	api       *httpapi.Server
+	telegram  *telegram.Bot // nil if there is none
 
 	mu       sync.Mutex // guards the fields below
 	cleanups []cleanup
@@ -169,6 +173,7 @@ func (a *App) Start(ctx context.Context) error {
 		{"runner", a.runner.Start, a.runner.Stop},
 		{"orchestrator", a.service.Start, a.service.Stop},
 		{"webhooks", a.sender.Start, a.sender.Stop},
+		{"telegram", a.startTelegram, a.stopTelegram},
 	}
 	for _, p := range parts {
 		if err := p.start(ctx); err != nil {

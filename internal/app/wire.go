@@ -39,7 +39,10 @@ func (a *App) wire(ctx context.Context) error {
 	if err := a.wireCore(guard); err != nil {
 		return err
 	}
-	return a.wireFaces(ctx, guard)
+	if err := a.wireFaces(ctx, guard); err != nil {
+		return err
+	}
+	return a.wireTelegram()
 }
 
 func (a *App) openStore(ctx context.Context) error {

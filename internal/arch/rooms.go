@@ -123,6 +123,8 @@ func adapterRooms() []Room {
 		{Dir: "internal/domainclient", Rooms: ports, Modules: retries},
 		{Dir: "internal/httpapi", Rooms: ports, Modules: []string{"github.com/gin-gonic/gin", "golang.org/x/time/rate"}},
 		{Dir: "internal/store/sqlite", Rooms: ports, Modules: []string{"modernc.org/sqlite"}},
+		{Dir: "internal/telegram", Rooms: ports, Modules: []string{"github.com/go-telegram/bot", "golang.org/x/time/rate"}},
+		{Dir: "internal/telegram/telegramtest", Allows: []string{testHarness}},
 		{Dir: "internal/webhook", Rooms: ports, Modules: retries},
 	}
 }
@@ -131,7 +133,7 @@ func adapterRooms() []Room {
 // domains.
 func edgeRooms() []Room {
 	core := append(useCases(), "contracts", "expr", "intent", "planner", "execution")
-	adapters := []string{"internal/domainclient", "internal/httpapi", "internal/store/sqlite", "internal/webhook"}
+	adapters := []string{"internal/domainclient", "internal/httpapi", "internal/store/sqlite", "internal/telegram", "internal/webhook"}
 	whole := slices.Clip(slices.Concat(core, adapters, []string{"internal/app", "client", "domainkit"}))
 	return []Room{
 		{Dir: "internal/app", Rooms: slices.Concat(core, adapters), Modules: []string{"*"}},

@@ -42,7 +42,7 @@ func itemOnce(t *testing.T, s Opened) {
 }
 
 func oneReceives(t *testing.T, s Opened) {
-	var fresh atomic.Int32
+	var fresh atomic.Int64
 	var wg sync.WaitGroup
 	for range 16 {
 		wg.Go(func() {
@@ -50,7 +50,7 @@ func oneReceives(t *testing.T, s Opened) {
 			if err != nil {
 				t.Errorf("receive: %v", err)
 			}
-			fresh.Add(int32(len(got)))
+			fresh.Add(int64(len(got)))
 		})
 	}
 	wg.Wait()

@@ -1,0 +1,186 @@
+package telegram
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+
+	tg "github.com/go-telegram/bot"
+	"github.com/go-telegram/bot/models"
+)
+
+// maxAnswer bounds what one call of the Bot API may answer: a batch of updates
+// has at most 100.
+const maxAnswer = 16 << 20
+
+// api is the Bot API. Methods are the library's; getUpdates is ours, because
+// the library acknowledges an update when it hands it over, and we do when it is
+// kept.
+type api struct {
+	bot   *tg.Bot
+	http  bounded
+	base  string
+	token string
+	pace  *pace
+}
+
+func newAPI(cfg Config) (*api, error) {
+	a := &api{base: strings.TrimRight(cfg.APIURL, "/"), token: cfg.Token, pace: newPace(cfg.Limits)}
+	// A poll waits as long as it is told to, anything else answers soon; both are
+	// bounded by their contexts.
+	a.http = bounded{&http.Client{Timeout: cfg.PollTimeout + callTimeout, CheckRedirect: refuse}}
+	var err error
+	a.bot, err = tg.New(cfg.Token, tg.WithSkipGetMe(), tg.WithServerURL(a.base), tg.WithHTTPClient(cfg.PollTimeout, a.http),
+		tg.WithErrorsHandler(func(error) {})) // each of them also fails the call that it belongs to
+	if err != nil {
+		return nil, fmt.Errorf("telegram: %w", err)
+	}
+	return a, nil
+}
+
+// refuse keeps a token from following a redirect.
+func refuse(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
+
+// bounded is a client whose answers have a limit.
+type bounded struct{ client *http.Client }
+
+// Do sends a request.
+func (b bounded) Do(r *http.Request) (*http.Response, error) {
+	res, err := b.client.Do(r) //nolint:gosec // the address is the operator's
+	if err == nil {
+		res.Body = struct {
+			io.Reader
+			io.Closer
+		}{io.LimitReader(res.Body, maxAnswer), res.Body}
+	}
+	return res, err
+}
+
+// refusal is an error that the Bot API answered to getUpdates with.
+type refusal struct {
+	code       int
+	text       string
+	retryAfter time.Duration
+}
+
+func (r *refusal) Error() string { return fmt.Sprintf("telegram answered %d: %s", r.code, r.text) }
+
+// update is one update as it came, with its number.
+type update struct {
+	models.Update
+
+	raw json.RawMessage
+}
+
+// updates asks for what comes after an offset, and waits for it.
+func (a *api) updates(ctx context.Context, offset int64, wait time.Duration) ([]update, error) {
+	ctx, cancel := context.WithTimeout(ctx, wait+callTimeout)
+	defer cancel()
+	body, err := json.Marshal(map[string]any{
+		"offset": offset, "timeout": int(wait.Seconds()), "allowed_updates": []string{"message", "edited_message", "callback_query"},
+	})
+	if err != nil {
+		return nil, err
+	}
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, a.base+"/bot"+a.token+"/getUpdates", bytes.NewReader(body))
+	if err != nil {
+		return nil, errors.New("telegram: the address of the API is not valid")
+	}
+	req.Header.Set("Content-Type", "application/json")
+	res, err := a.http.Do(req)
+	if err != nil {
+		return nil, a.safe(err)
+	}
+	defer res.Body.Close()
+	var answer struct {
+		OK          bool              `json:"ok"`
+		Result      []json.RawMessage `json:"result"`
+		Description string            `json:"description"`
+		ErrorCode   int               `json:"error_code"`
+		Parameters  struct {
+			RetryAfter int `json:"retry_after"`
+		} `json:"parameters"`
+	}
+	if err := json.NewDecoder(res.Body).Decode(&answer); err != nil {
+		return nil, &refusal{code: res.StatusCode, text: "not the answer of a Bot API"}
+	}
+	if !answer.OK {
+		return nil, &refusal{code: answer.ErrorCode, text: answer.Description, retryAfter: time.Duration(answer.Parameters.RetryAfter) * time.Second}
+	}
+	return decodeUpdates(answer.Result), nil
+}
+
+// decodeUpdates reads updates one by one: of one that we cannot read only the
+// number counts, so that it holds up none of the others.
+func decodeUpdates(raw []json.RawMessage) []update {
+	out := make([]update, 0, len(raw))
+	for _, r := range raw {
+		u := update{raw: r}
+		if json.Unmarshal(r, &u.Update) != nil {
+			var number struct {
+				ID int64 `json:"update_id"`
+			}
+			if json.Unmarshal(r, &number) != nil {
+				continue
+			}
+			u = update{Update: models.Update{ID: number.ID}, raw: r}
+		}
+		out = append(out, u)
+	}
+	return out
+}
+
+// safe takes the token out of an error of net/http.
+func (a *api) safe(err error) error {
+	if e, ok := errors.AsType[*url.Error](err); ok {
+		e.URL = strings.ReplaceAll(e.URL, a.token, "***")
+	}
+	return err
+}
+
+// me asks who the bot is, which tells whether its token is good.
+func (a *api) me(ctx context.Context) (*models.User, error) {
+	ctx, cancel := context.WithTimeout(ctx, callTimeout)
+	defer cancel()
+	return a.bot.GetMe(ctx)
+}
+
+// unauthorized tells that the token is wrong; Telegram answers 404 to one that
+// does not even look like one.
+func unauthorized(err error) bool {
+	if r, ok := errors.AsType[*refusal](err); ok {
+		return r.code == http.StatusUnauthorized || r.code == http.StatusNotFound
+	}
+	return errors.Is(err, tg.ErrorUnauthorized) || errors.Is(err, tg.ErrorNotFound)
+}
+
+// hopeless tells that the same call will never succeed: the chat is gone, the
+// bot was blocked, the message cannot be changed.
+func hopeless(err error) bool {
+	_, moved := errors.AsType[*tg.MigrateError](err)
+	return moved || errors.Is(err, tg.ErrorForbidden) || errors.Is(err, tg.ErrorBadRequest) || unauthorized(err)
+}
+
+// retryAfter is how long Telegram wants to be left alone, 0 if it does not say.
+func retryAfter(err error) time.Duration {
+	if e, ok := errors.AsType[*tg.TooManyRequestsError](err); ok {
+		return max(time.Duration(e.RetryAfter)*time.Second, time.Second)
+	}
+	if r, ok := errors.AsType[*refusal](err); ok {
+		return r.retryAfter
+	}
+	return 0
+}
+
+// about tells whether Telegram's reason for a refusal has these words in it; it
+// has no codes for them.
+func about(err error, words string) bool {
+	return err != nil && strings.Contains(strings.ToLower(err.Error()), words)
+}

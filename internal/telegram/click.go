@@ -1,0 +1,228 @@
+package telegram
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+	"strings"
+
+	tg "github.com/go-telegram/bot"
+	"github.com/go-telegram/bot/models"
+
+	"github.com/manifold-run/manifold/contracts"
+	"github.com/manifold-run/manifold/orchestrator"
+	"github.com/manifold-run/manifold/orchestrator/access"
+)
+
+// What buttons carry: what to do, the id of the gate or question, and the hash
+// of the action, or the number of the option. Telegram allows 64 bytes.
+const (
+	dataApprove = "a"
+	dataReject  = "r"
+	dataOption  = "o"
+	maxData     = 64
+	// hashPart is how much of an action's hash a button carries: 128 bits.
+	hashPart = 32
+)
+
+func buttonData(kind, id, rest string) string { return kind + ":" + id + ":" + rest }
+
+func gateData(kind string, i contracts.Interrupt) string {
+	return buttonData(kind, i.InterruptID, i.ActionSHA256[:min(hashPart, len(i.ActionSHA256))])
+}
+
+// click takes the press of a button. It counts only for the very action that
+// the button was shown for, and for who pressed it.
+func (b *Bot) click(ctx context.Context, j job, who access.Principal, q *models.CallbackQuery) {
+	parts := strings.Split(q.Data, ":")
+	if len(parts) != 3 {
+		b.answerClick(ctx, j, q, "This button is not one that I know.")
+		return
+	}
+	taking, cancel := orchestrator.Patiently(ctx)
+	defer cancel()
+	i, err := b.service.Gate(taking, who, parts[1])
+	if contracts.CodeOf(err) == contracts.CodeNotFound {
+		b.answerClick(ctx, j, q, "This is not yours to decide: it waits for somebody else, or is gone.")
+		return
+	}
+	if err != nil {
+		b.answerClick(ctx, j, q, b.reason(ctx, j, err))
+		return
+	}
+	switch parts[0] {
+	case dataApprove:
+		b.decide(taking, j, who, q, i, contracts.DecisionApprove, parts[2])
+	case dataReject:
+		b.decide(taking, j, who, q, i, contracts.DecisionReject, parts[2])
+	case dataOption:
+		b.choose(ctx, j, who, q, i, parts[2])
+	default:
+		b.answerClick(ctx, j, q, "This button is not one that I know.")
+	}
+}
+
+func (b *Bot) reason(ctx context.Context, j job, err error) string {
+	return text(b.failed(ctx, j, err))
+}
+
+// decide approves or rejects the action of a button.
+func (b *Bot) decide(ctx context.Context, j job, who access.Principal, q *models.CallbackQuery, i contracts.Interrupt, d contracts.Decision, hash string) {
+	if len(hash) != hashPart || !strings.HasPrefix(i.ActionSHA256, hash) {
+		b.closeButtons(ctx, q)
+		b.answerClick(ctx, j, q, "This button is stale: "+i.Code+" is about another action now. Look at it again: /gate "+i.Code)
+		return
+	}
+	if i.Status != contracts.InterruptOpen {
+		b.closeButtons(ctx, q)
+		b.answerClick(ctx, j, q, ended(i))
+		return
+	}
+	i, err := b.service.Decide(ctx, who, i.InterruptID, contracts.Resume{Decision: d, ActionSHA256: i.ActionSHA256}, 0)
+	switch {
+	case err != nil:
+		b.answerClick(ctx, j, q, b.reason(ctx, j, err))
+		return
+	case i.Status == contracts.InterruptOpen:
+		b.answerClick(ctx, j, q, fmt.Sprintf("%s: noted; it needs %d people.", i.Code, i.Quorum))
+		return
+	}
+	b.closeButtons(ctx, q)
+	b.toast(ctx, q.ID, ended(i))
+	b.reply(ctx, j, placeOfClick(q), plainText(ended(i)))
+}
+
+// ended says what became of a gate that is no longer open.
+func ended(i contracts.Interrupt) string {
+	by := "somebody"
+	if n := len(i.Decisions); n > 0 {
+		by = i.Decisions[n-1].DecidedBy
+	}
+	switch i.Status {
+	case contracts.InterruptSuperseded:
+		return i.Code + " no longer counts: what it was about has changed, or was cancelled. /gates shows what waits now."
+	case contracts.InterruptExpired:
+		return i.Code + " has expired; ask for it again."
+	default:
+		return fmt.Sprintf("%s is %s, by %s.", i.Code, i.Status, by)
+	}
+}
+
+// choose answers a question with one of its options.
+func (b *Bot) choose(ctx context.Context, j job, who access.Principal, q *models.CallbackQuery, i contracts.Interrupt, number string) {
+	n, err := strconv.Atoi(number)
+	if err != nil || n < 0 || n >= len(i.Options) {
+		b.answerClick(ctx, j, q, "This button is stale: the question has other options now.")
+		return
+	}
+	taking, cancel := orchestrator.Patiently(ctx)
+	defer cancel()
+	if i.Status == contracts.InterruptOpen {
+		_, err = b.service.Decide(taking, who, i.InterruptID, contracts.Resume{Response: i.Options[n].ID}, 0)
+	} else if !again(i, who, i.Options[n]) {
+		err = contracts.Errorf(contracts.CodeConflict, "this question was answered already")
+	}
+	if err == nil || i.Status != contracts.InterruptOpen { // who may not answer takes nobody's buttons away
+		b.closeButtons(ctx, q)
+	}
+	if err != nil {
+		b.answerClick(ctx, j, q, b.reason(ctx, j, err))
+		return
+	}
+	b.toast(ctx, q.ID, i.Options[n].Label)
+	b.turn(ctx, j, who, placeOfClick(q), orchestrator.ChatTurn{SessionID: i.SessionID, Look: true})
+}
+
+// again tells that the same person has given the same answer: the press was
+// taken before a stop, and only its answer is missing.
+func again(i contracts.Interrupt, who access.Principal, o contracts.InterruptOption) bool {
+	n, value := len(i.Decisions), o.Value
+	if value == nil {
+		value = o.ID
+	}
+	return n > 0 && i.Decisions[n-1].DecidedBy == who.Subject() && fmt.Sprint(i.Response) == fmt.Sprint(value)
+}
+
+// answerClick says something about a press, and ends it.
+func (b *Bot) answerClick(ctx context.Context, j job, q *models.CallbackQuery, text string) {
+	b.toast(ctx, q.ID, text)
+	b.finish(ctx, j.received)
+}
+
+// toast shows a line over the chat to whoever pressed; Telegram cuts it at 200
+// characters. It comes too late after a stop, which is no matter.
+func (b *Bot) toast(ctx context.Context, id, text string) {
+	ctx, cancel := context.WithTimeout(ctx, callTimeout)
+	defer cancel()
+	if runes := []rune(text); len(runes) > 200 {
+		text = string(runes[:199]) + "…"
+	}
+	_, err := b.api.bot.AnswerCallbackQuery(ctx, &tg.AnswerCallbackQueryParams{CallbackQueryID: id, Text: text, ShowAlert: true})
+	if wait := retryAfter(err); wait > 0 && sleep(ctx, wait) == nil {
+		_, _ = b.api.bot.AnswerCallbackQuery(ctx, &tg.AnswerCallbackQueryParams{CallbackQueryID: id, Text: text, ShowAlert: true}) // the press has its effect without it
+	}
+}
+
+// closeButtons takes the buttons off the message that was pressed.
+func (b *Bot) closeButtons(ctx context.Context, q *models.CallbackQuery) {
+	if m := q.Message.Message; m != nil {
+		b.unbutton(ctx, m.Chat.ID, m.ID)
+	}
+}
+
+// unbutton takes the buttons off a message. It is a nicety: a button that stays
+// is refused when it is pressed.
+func (b *Bot) unbutton(ctx context.Context, chat int64, message int) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), callTimeout)
+	defer cancel()
+	_, err := b.api.bot.EditMessageReplyMarkup(ctx, &tg.EditMessageReplyMarkupParams{
+		ChatID: chat, MessageID: message, ReplyMarkup: models.InlineKeyboardMarkup{InlineKeyboard: [][]models.InlineKeyboardButton{}},
+	})
+	b.api.pace.hush(chat, retryAfter(err))
+}
+
+func placeOfClick(q *models.CallbackQuery) place {
+	if m := q.Message.Message; m != nil {
+		return placeOf(m)
+	}
+	chat := q.Message.InaccessibleMessage.Chat
+	return place{chat: chat.ID, group: chat.Type != models.ChatTypePrivate}
+}
+
+// repliedGates are the codes of the gates in the message of ours that somebody
+// replies to: a bare "approve" can mean nothing else.
+func (b *Bot) repliedGates(ctx context.Context, who access.Principal, m *models.Message) []string {
+	if !b.repliedTo(m) || m.ReplyToMessage.ReplyMarkup == nil {
+		return nil
+	}
+	var codes []string
+	for _, row := range m.ReplyToMessage.ReplyMarkup.InlineKeyboard {
+		for _, button := range row {
+			parts := strings.Split(button.CallbackData, ":")
+			if len(parts) != 3 || parts[0] != dataReject && parts[0] != dataOption {
+				continue
+			}
+			i, err := b.service.Gate(ctx, who, parts[1])
+			if err == nil && (parts[0] == dataOption || strings.HasPrefix(i.ActionSHA256, parts[2])) {
+				codes = append(codes, i.Code)
+			}
+		}
+	}
+	return codes
+}
+
+// oneGate shows a gate by its code.
+func (b *Bot) oneGate(ctx context.Context, who access.Principal, code string) []part {
+	if code == "" {
+		return plainText("Write /gate and the code that is shown, such as /gate 7K3Q2.")
+	}
+	i, err := b.service.Gate(ctx, who, strings.ToUpper(code))
+	if err != nil {
+		return plainText(err.Error())
+	}
+	state := orchestrator.ChatState{Open: []contracts.Interrupt{i}}
+	if i.Type.Expires() && who.MayDecide(i, contracts.DecisionApprove) == nil {
+		state.MayApprove = []string{i.Code}
+	}
+	return render(state, false)
+}

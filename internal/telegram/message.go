@@ -1,0 +1,259 @@
+package telegram
+
+import (
+	"fmt"
+	"html"
+	"strings"
+	"unicode/utf16"
+	"unicode/utf8"
+
+	"github.com/go-telegram/bot/models"
+)
+
+// span is a piece of text in one style: "", "b", "i" or "code".
+type span struct{ text, tag string }
+
+// line is one line of a message.
+type line []span
+
+// part is a paragraph of an answer.
+type part struct {
+	lines []line
+	// pre sets it in a font in which columns line up.
+	pre     bool
+	buttons [][]models.InlineKeyboardButton
+}
+
+// outgoing is one message, with its text in Telegram's HTML and without.
+type outgoing struct {
+	html, plain string
+	buttons     [][]models.InlineKeyboardButton
+}
+
+const (
+	// maxMessage is the length of a message in UTF-16 units. Telegram counts up to
+	// 4096 of what is seen; what is sent here is longer than that, never shorter.
+	maxMessage = 4000
+	// maxLine is where a single line is broken.
+	maxLine = 3500
+	// maxMessages bounds what one answer may fill a chat with.
+	maxMessages = 8
+)
+
+func plainText(s string) []part {
+	var p part
+	for l := range strings.SplitSeq(s, "\n") {
+		p.lines = append(p.lines, line{{text: l}})
+	}
+	return []part{p}
+}
+
+// text is the words of parts.
+func text(parts []part) string {
+	var out []string
+	for _, p := range parts {
+		for _, l := range p.lines {
+			out = append(out, l.plain())
+		}
+	}
+	return strings.Join(out, "\n")
+}
+
+func (l line) plain() string {
+	var out strings.Builder
+	for _, s := range l {
+		out.WriteString(s.text)
+	}
+	return out.String()
+}
+
+// html writes a line in Telegram's HTML, in which only three characters mean
+// something.
+func (l line) html() string {
+	var out strings.Builder
+	for _, s := range l {
+		switch text := escape(s.text); {
+		case s.tag == "" || text == "":
+			out.WriteString(text)
+		default:
+			out.WriteString("<" + s.tag + ">" + text + "</" + s.tag + ">")
+		}
+	}
+	return out.String()
+}
+
+var escaper = strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;", "\x00", "")
+
+func escape(s string) string { return escaper.Replace(strings.ToValidUTF8(s, "�")) }
+
+// width is how long Telegram takes a text to be.
+func width(s string) int {
+	n := 0
+	for _, r := range s {
+		n += utf16.RuneLen(r)
+	}
+	return n
+}
+
+// broken cuts a line that is longer than a message into several.
+func (l line) broken() []line {
+	if width(l.html()) <= maxLine {
+		return []line{l}
+	}
+	var out []line
+	var now line
+	room := maxLine
+	for _, s := range l {
+		for s.text != "" {
+			head, cost := fit(s.text, room-len("<code></code>"))
+			if head == "" {
+				out, now, room = append(out, now), nil, maxLine
+				continue
+			}
+			now, room = append(now, span{head, s.tag}), room-cost-len("<code></code>")
+			s.text = s.text[len(head):]
+		}
+	}
+	return append(out, now)
+}
+
+// fit gives the longest beginning of a text whose HTML is not longer than room.
+func fit(s string, room int) (head string, cost int) {
+	for i, r := range s {
+		w := width(escape(string(r)))
+		if cost+w > room {
+			return s[:i], cost
+		}
+		cost += w
+	}
+	return s, cost
+}
+
+// pack puts parts into as few messages as Telegram allows. A part with buttons
+// ends its message, so that the buttons stand below what they are about.
+func pack(parts []part) []outgoing {
+	var p packer
+	for _, part := range parts {
+		p.add(part)
+	}
+	p.flush()
+	if len(p.out) == 0 { // a domain may answer with nothing but spaces
+		return pack(plainText("There is nothing to show."))
+	}
+	if extra := len(p.out) - maxMessages; extra > 0 {
+		p.out = append(p.out[:maxMessages], p.out[len(p.out)-1])
+		cut := outgoing{plain: fmt.Sprintf("… %d messages more are left out here; \"manifold run show\" has all of it.", extra)}
+		cut.html = escape(cut.plain)
+		cut.buttons = p.out[maxMessages].buttons
+		p.out[maxMessages] = cut
+	}
+	return p.out
+}
+
+type packer struct {
+	out         []outgoing
+	html, plain strings.Builder
+	size        int
+	pre         bool
+}
+
+func (p *packer) add(x part) {
+	if p.size > 0 {
+		p.write("\n", "\n")
+	}
+	for _, l := range x.lines {
+		for _, l := range l.broken() {
+			text, bare := l.html(), l.plain()
+			if x.pre {
+				text = escape(bare)
+			}
+			if p.size+width(text)+len("<pre></pre>\n") > maxMessage {
+				p.flush()
+			}
+			p.style(x.pre)
+			p.write(text+"\n", bare+"\n")
+		}
+	}
+	p.style(false)
+	if len(x.buttons) > 0 {
+		p.flush()
+		if len(p.out) > 0 {
+			p.out[len(p.out)-1].buttons = x.buttons
+		}
+	}
+}
+
+func (p *packer) write(html, plain string) {
+	p.html.WriteString(html)
+	p.plain.WriteString(plain)
+	p.size += width(html)
+}
+
+// style begins or ends a preformatted piece.
+func (p *packer) style(pre bool) {
+	switch {
+	case pre && !p.pre:
+		p.write("<pre>", "")
+	case !pre && p.pre:
+		p.write("</pre>", "")
+	}
+	p.pre = pre
+}
+
+// flush ends a message; one without any text is none.
+func (p *packer) flush() {
+	p.style(false)
+	if strings.TrimSpace(p.plain.String()) != "" {
+		p.out = append(p.out, outgoing{html: strings.TrimSpace(p.html.String()), plain: strings.TrimSpace(p.plain.String())})
+	}
+	p.html.Reset()
+	p.plain.Reset()
+	p.size = 0
+}
+
+// notice reads the orchestrator's reply to a command, which is Markdown of its
+// own: code in backticks, and characters that are escaped.
+func notice(s string) []part {
+	if s == "" {
+		return nil
+	}
+	var out part
+	for l := range strings.SplitSeq(s, "\n") {
+		out.lines = append(out.lines, inline(strings.TrimPrefix(l, "- "), strings.HasPrefix(l, "- ")))
+	}
+	return []part{out}
+}
+
+func inline(s string, item bool) line {
+	var out line
+	var now strings.Builder
+	if item {
+		now.WriteString("• ")
+	}
+	tag := ""
+	end := func(next string) {
+		if now.Len() > 0 {
+			out = append(out, span{html.UnescapeString(now.String()), tag})
+		}
+		now.Reset()
+		tag = next
+	}
+	for s != "" {
+		r, n := utf8.DecodeRuneInString(s)
+		switch {
+		case r == '\\' && len(s) > 1:
+			r2, n2 := utf8.DecodeRuneInString(s[1:])
+			now.WriteRune(r2)
+			n += n2
+		case r == '`' && tag == "":
+			end("code")
+		case r == '`':
+			end("")
+		default:
+			now.WriteRune(r)
+		}
+		s = s[n:]
+	}
+	end("")
+	return out
+}

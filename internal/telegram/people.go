@@ -1,0 +1,115 @@
+package telegram
+
+import (
+	"fmt"
+	"maps"
+	"regexp"
+	"slices"
+
+	"github.com/go-telegram/bot/models"
+
+	"github.com/manifold-run/manifold/orchestrator/access"
+)
+
+// Person is who a Telegram user is here.
+type Person struct {
+	// Name is the person's name in keys, owners and decisions: the same person
+	// with a key of her own is one person.
+	Name  string
+	Roles []string
+}
+
+var roleForm = regexp.MustCompile(`^[a-z][a-z0-9_-]{0,31}$`)
+
+// principals are those who may use the bot, by their Telegram user ids. They
+// are believed because Telegram says who they are, so they are people whom a
+// front end vouches for.
+func principals(people map[int64]Person) (map[int64]access.Principal, error) {
+	out := map[int64]access.Principal{}
+	for _, id := range slices.Sorted(maps.Keys(people)) {
+		p := people[id]
+		if id <= 0 || len(p.Roles) == 0 {
+			return nil, fmt.Errorf("telegram: user %d needs a positive id and at least one role", id)
+		}
+		who := access.Principal{Kind: access.KindFrontend, ID: "telegram"}
+		for _, r := range p.Roles {
+			if !roleForm.MatchString(r) {
+				return nil, fmt.Errorf("telegram: the role %q of user %d must match %s", r, id, roleForm)
+			}
+			who.Roles = append(who.Roles, access.Role(r))
+		}
+		who, err := who.ForPerson(p.Name, nil)
+		if err != nil {
+			return nil, fmt.Errorf("telegram: the name of user %d: %w", id, err)
+		}
+		out[id] = who
+	}
+	return out, nil
+}
+
+// standing is what the bot makes of an update before it is kept.
+type standing int
+
+const (
+	ignored  standing = iota // not for us, or not worth an answer
+	stranger                 // addressed to us, by somebody who is not on the list
+	elsewhere
+	welcome
+)
+
+// judge tells whether an update is for us and from somebody we know. What is
+// not for us is neither kept nor answered.
+func (b *Bot) judge(u *models.Update) standing {
+	from, chat, addressed := b.addressed(u)
+	switch {
+	case from == nil || from.IsBot || !addressed:
+		return ignored
+	case !b.knows(from.ID):
+		return stranger
+	case chat.Type != models.ChatTypePrivate && !b.groups[chat.ID]:
+		return elsewhere
+	}
+	return welcome
+}
+
+func (b *Bot) knows(id int64) bool {
+	_, known := b.people[id]
+	return known
+}
+
+// addressed tells who sent an update where, and whether it is meant for the bot.
+func (b *Bot) addressed(u *models.Update) (from *models.User, chat models.Chat, yes bool) {
+	m := u.Message
+	if m == nil {
+		m = u.EditedMessage
+	}
+	switch {
+	case u.CallbackQuery != nil:
+		if at := u.CallbackQuery.Message.Message; at != nil {
+			return &u.CallbackQuery.From, at.Chat, true
+		}
+		if at := u.CallbackQuery.Message.InaccessibleMessage; at != nil {
+			return &u.CallbackQuery.From, at.Chat, true
+		}
+		return &u.CallbackQuery.From, chat, false
+	case m == nil:
+		return nil, chat, false
+	case m.Chat.Type == models.ChatTypePrivate:
+		return m.From, m.Chat, spoken(m)
+	case m.Chat.Type == models.ChatTypeGroup || m.Chat.Type == models.ChatTypeSupergroup:
+		return m.From, m.Chat, spoken(m) && (b.named(m) || b.repliedTo(m))
+	}
+	return m.From, m.Chat, false
+}
+
+func (b *Bot) repliedTo(m *models.Message) bool {
+	return m.ReplyToMessage != nil && m.ReplyToMessage.From != nil && m.ReplyToMessage.From.ID == b.id
+}
+
+// spoken tells a message that somebody wrote from the notes that Telegram makes
+// of joins, titles and pins.
+func spoken(m *models.Message) bool {
+	return m.Text != "" || m.Caption != "" || m.Animation != nil || m.Audio != nil || m.Document != nil || len(m.Photo) > 0 ||
+		m.Sticker != nil || m.Video != nil || m.VideoNote != nil || m.Voice != nil || m.Contact != nil || m.Dice != nil ||
+		m.Poll != nil || m.Venue != nil || m.Location != nil || m.Story != nil || m.Checklist != nil || m.PaidMedia != nil || m.Game != nil
+}

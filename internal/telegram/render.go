@@ -1,0 +1,236 @@
+package telegram
+
+import (
+	"cmp"
+	"fmt"
+	"log/slog"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/go-telegram/bot/models"
+
+	"github.com/manifold-run/manifold/contracts"
+	"github.com/manifold-run/manifold/orchestrator"
+	"github.com/manifold-run/manifold/orchestrator/chat"
+)
+
+func errAttr(err error) slog.Attr { return slog.Any("error", err) }
+
+// render makes an answer of where a chat stands. In a group everybody sees the
+// buttons of a gate; whether a press counts is decided when it comes.
+func render(state orchestrator.ChatState, group bool) []part {
+	parts := notice(state.Notice)
+	if state.Answer != nil {
+		for _, b := range state.Answer.Blocks {
+			parts = append(parts, block(b)...)
+		}
+		if v := state.Answer.Verdict; v != nil && v.Status != contracts.VerdictVerified {
+			words := strings.ReplaceAll(string(v.Status), "_", " ")
+			if len(v.Reasons) > 0 {
+				words += ": " + strings.Join(v.Reasons, "; ")
+			}
+			parts = append(parts, part{lines: []line{{{text: words, tag: "i"}}}})
+		}
+	}
+	if state.Plan != nil && len(state.Plan.Rows) > 1 && len(state.Open) > 0 {
+		parts = append(parts, plan(state.Plan.Rows))
+	}
+	for _, i := range state.Open {
+		if i.Type.Expires() {
+			parts = append(parts, gate(i, group || slices.Contains(state.MayApprove, i.Code)))
+			continue
+		}
+		parts = append(parts, question(i))
+	}
+	switch {
+	case state.Running:
+		parts = append(parts, plainText("It is still running. /status shows how far it is, /cancel stops it.")...)
+	case state.Waits:
+		parts = append(parts, plainText("It waits for its turn, or for a service that is busy, and goes on by itself. /status shows how far it is.")...)
+	case len(parts) == 0:
+		parts = plainText("There is nothing to show.")
+	}
+	return parts
+}
+
+func block(b contracts.Block) []part {
+	var head []line
+	if b.Title != "" {
+		head = []line{{{text: b.Title, tag: "b"}}}
+	}
+	switch b.Kind {
+	case contracts.BlockTable:
+		rows := table(b)
+		if len(head) == 0 {
+			return []part{rows}
+		}
+		return []part{{lines: head}, rows}
+	case contracts.BlockList:
+		for _, item := range b.Items {
+			head = append(head, line{{text: "• " + item}})
+		}
+	case contracts.BlockError:
+		head = append(head, line{{text: "⚠️ " + b.Text}})
+	case contracts.BlockText, contracts.BlockNote:
+		for l := range strings.SplitSeq(b.Text, "\n") {
+			head = append(head, line{{text: l}})
+		}
+	}
+	return []part{{lines: head}}
+}
+
+// widest is the width in characters up to which a table is one; a wider one is
+// a list of records, because a telephone would break its lines.
+const widest = 64
+
+func table(b contracts.Block) part {
+	rows := make([][]string, 0, len(b.Rows)+1)
+	head := make([]string, len(b.Columns))
+	for i, c := range b.Columns {
+		head[i] = c.Title
+		if c.Unit != "" {
+			head[i] += " (" + c.Unit + ")"
+		}
+	}
+	rows = append(rows, head)
+	for _, r := range b.Rows {
+		cells := make([]string, len(head))
+		for i := range min(len(r), len(head)) {
+			cells[i] = contracts.CleanSummary(chat.Value(r[i]))
+		}
+		rows = append(rows, cells)
+	}
+	widths, total := make([]int, len(head)), 0
+	for i := range head {
+		for _, r := range rows {
+			widths[i] = max(widths[i], utf8.RuneCountInString(r[i]))
+		}
+		total += widths[i] + 2
+	}
+	if total-2 > widest {
+		return records(rows)
+	}
+	out := part{pre: true}
+	for _, r := range rows {
+		var text strings.Builder
+		for i, cell := range r {
+			text.WriteString(cell + strings.Repeat(" ", widths[i]-utf8.RuneCountInString(cell)+2))
+		}
+		out.lines = append(out.lines, line{{text: strings.TrimRight(text.String(), " ")}})
+	}
+	return out
+}
+
+func records(rows [][]string) part {
+	var out part
+	for n, r := range rows[1:] {
+		if n > 0 {
+			out.lines = append(out.lines, line{})
+		}
+		for i, cell := range r {
+			if cell != "" {
+				out.lines = append(out.lines, line{{text: rows[0][i] + ": ", tag: "i"}, {text: cell}})
+			}
+		}
+	}
+	return out
+}
+
+func plan(rows []contracts.PlanRow) part {
+	out := part{lines: []line{{{text: fmt.Sprintf("Plan: %d steps", len(rows)), tag: "b"}}}}
+	for _, r := range rows {
+		text := r.NodeID + " " + r.Step
+		if len(r.DependsOn) > 0 {
+			text += ", after " + strings.Join(r.DependsOn, ", ")
+		}
+		if r.Approval != "" {
+			text += " – needs approval: " + r.Approval
+		}
+		out.lines = append(out.lines, line{{text: text}})
+	}
+	return out
+}
+
+// maxEvidence bounds the values that a gate shows besides its parameters.
+const maxEvidence = 8
+
+func gate(i contracts.Interrupt, mayApprove bool) part {
+	out := part{lines: []line{{{text: i.Prompt, tag: "b"}, {text: " "}, {text: i.Code, tag: "code"}}}}
+	add := func(name, value string) {
+		out.lines = append(out.lines, line{{text: name + ": ", tag: "i"}, {text: value}})
+	}
+	if i.Action != nil {
+		for _, name := range slices.Sorted(maps.Keys(i.Action.Parameters)) {
+			add(name, chat.Value(i.Action.Parameters[name]))
+		}
+	}
+	for n, e := range i.Evidence {
+		if n < maxEvidence {
+			add(e.Path+" of "+e.NodeID, chat.Value(e.Value))
+		}
+	}
+	for _, d := range i.Difference {
+		add("changed "+d.Pointer, chat.Value(d.Before)+" → "+chat.Value(d.After))
+	}
+	add("risk", string(i.RiskLevel))
+	add("why", i.Reason)
+	if i.ExpiresAt != nil {
+		add("open until", i.ExpiresAt.UTC().Format("2006-01-02 15:04 UTC"))
+	}
+	if i.Status != contracts.InterruptOpen {
+		out.lines = append(out.lines, line{{text: ended(i), tag: "b"}})
+		return out
+	}
+	reject := button("Reject "+i.Code, gateData(dataReject, i))
+	if mayApprove {
+		out.lines = append(out.lines, line{{text: "Press a button, or write "}, {text: "approve " + i.Code, tag: "code"}, {text: " or "}, {text: "reject " + i.Code, tag: "code"}, {text: "."}})
+		out.buttons = row(button("Approve "+i.Code, gateData(dataApprove, i)), reject)
+		return out
+	}
+	out.lines = append(out.lines, line{{text: "Somebody else has to approve it, with "}, {text: "approve " + i.Code, tag: "code"}, {text: ". You can withdraw it."}})
+	out.buttons = row(reject)
+	return out
+}
+
+// maxOptions is how many options have a button; all of them have a number.
+const maxOptions = 8
+
+func question(i contracts.Interrupt) part {
+	out := part{lines: []line{{{text: i.Prompt, tag: "b"}}}}
+	for n, o := range i.Options {
+		text := strconv.Itoa(n+1) + ". " + o.Label
+		if o.Detail != "" {
+			text += " – " + o.Detail
+		}
+		out.lines = append(out.lines, line{{text: text}})
+		if n < maxOptions {
+			out.buttons = append(out.buttons, row(button(cmp.Or(short(o.Label), o.ID), buttonData(dataOption, i.InterruptID, strconv.Itoa(n))))...)
+		}
+	}
+	return out
+}
+
+// short is a text that fits on a button.
+func short(s string) string {
+	if runes := []rune(s); len(runes) > 40 {
+		return string(runes[:39]) + "…"
+	}
+	return s
+}
+
+func button(text, data string) models.InlineKeyboardButton {
+	return models.InlineKeyboardButton{Text: text, CallbackData: data}
+}
+
+// row is a keyboard of one row. A button whose data Telegram would not carry is
+// left out: what it stands for can be written.
+func row(buttons ...models.InlineKeyboardButton) [][]models.InlineKeyboardButton {
+	buttons = slices.DeleteFunc(buttons, func(b models.InlineKeyboardButton) bool { return len(b.CallbackData) > maxData })
+	if len(buttons) == 0 {
+		return nil
+	}
+	return [][]models.InlineKeyboardButton{buttons}
+}
