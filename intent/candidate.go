@@ -84,6 +84,7 @@ func (s *sentenceReader) weighed(p *part, all []rated) []Candidate {
 // what its words allow.
 func (s *sentenceReader) candidate(p *part, r rated, conf float64) Candidate {
 	c := s.x.caps[r.number]
+	writes, anyValue := c.entry.Policy.SideEffectClass.Writes(), len(r.filled.Values) > 0
 	switch {
 	case r.exact:
 		conf = certainExample
@@ -91,15 +92,17 @@ func (s *sentenceReader) candidate(p *part, r rated, conf float64) Candidate {
 		conf = certainIdentifier
 	case r.against > r.best && r.against >= notLikeness:
 		conf = min(conf, notConfidence)
-	case !s.x.calibrates || c.entry.Policy.SideEffectClass.Writes():
-		conf = min(conf, r.cover.limit(r.best, len(r.filled.Values) > 0, len(r.filled.Missing) == 0))
+	case writes:
+		conf = min(conf, r.cover.limit(r.best, anyValue), r.cover.limitForeign(anyValue, len(r.filled.Missing) == 0))
+	case !s.x.calibrates:
+		conf = min(conf, r.cover.limit(r.best, anyValue))
 	}
 	out := Candidate{
 		Entry: c.entry, Confidence: conf, Score: r.score, Exact: r.exact,
 		Parameters: r.filled.Values, Evidence: r.filled.Evidence, Missing: r.filled.Missing,
 		mood: r.mood, nearest: r.best, explained: r.cover.explained, contested: r.filled.Contested,
 	}
-	if !r.exact && r.cover.overheard() && c.entry.Policy.SideEffectClass.Writes() {
+	if !r.exact && writes && r.cover.overheard() {
 		out.Held, out.Note = true, "the message says more than I understand"
 		out.Confidence = min(conf, heldConfidence)
 	}

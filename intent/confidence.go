@@ -36,9 +36,9 @@ type weights struct {
 // shipped are the weights for registries that cannot learn their own: too small,
 // without examples, or not settled yet. They were fitted on simulated registries
 // of one to thousands of capabilities with none to ten examples each, in which
-// two of five requests were meant for none of them.
+// half of the requests were meant for none of them.
 func shipped() weights {
-	return weights{bias: -4.85, of: signals{
+	return weights{bias: -5.25, of: signals{
 		signalCentroid: 0.3, signalCoverage: 4.3, signalMargin: 0.65, signalTyped: 2.4, signalSoftmax: 1.9, signalLead: 4.25,
 		signalAbsent: -3.1, signalAmount: 2.65, signalOutside: -1.2,
 	}}
@@ -130,19 +130,26 @@ const (
 )
 
 // limit is the most that a text can get, whatever its words resemble: one word
-// is no request, and of two words a foreign one is as good as the other. Values
-// without a word that asks for something need an example that is said so; best
-// is the likeness to the nearest.
-func (c coverage) limit(best float64, anyValue, complete bool) float64 {
+// is no request. Values without a word that asks for something need an example
+// that is said so; best is the likeness to the nearest.
+func (c coverage) limit(best float64, anyValue bool) float64 {
 	switch {
 	case c.asked == 0 && !anyValue:
 		return foreignConfidence
 	case c.asked == 0 && !c.question && best < sameSentence:
 		return bareConfidence
-	case c.asked <= 3 && (2*c.strange > c.asked && !complete || c.strange > 0 && 2*c.strange >= c.asked && !anyValue):
-		return foreignConfidence
 	case c.asked <= 1 && c.words <= 2 && !anyValue:
 		return terseConfidence
+	}
+	return 1
+}
+
+// limitForeign is the most that a text gets for what has an effect: of two words
+// a foreign one is as good as the other.
+func (c coverage) limitForeign(anyValue, complete bool) float64 {
+	switch {
+	case c.asked <= 3 && (2*c.strange > c.asked && !complete || c.strange > 0 && 2*c.strange >= c.asked && !anyValue):
+		return foreignConfidence
 	case c.foreign:
 		return verbConfidence
 	}
