@@ -70,7 +70,9 @@ func (l *loop) flush() bool {
 
 // commit writes the pending transition. On a conflict (the run was
 // cancelled meanwhile) it takes back what conflicted, reads what was written,
-// and says false; the rest stays pending.
+// and says false; the rest stays pending. A store that takes nothing, such as
+// one whose disk is full, is waited out: nothing is dropped, and no write is
+// sent whose announcement is not stored.
 func (l *loop) commit() (Committed, bool) {
 	for doubtful := false; ; doubtful = true {
 		t := l.pending
@@ -82,9 +84,11 @@ func (l *loop) commit() (Committed, bool) {
 		committed, err := l.tryCommit(t)
 		switch contracts.CodeOf(err) {
 		case "":
+			l.storeIsBack(doubtful)
 			l.committed(committed)
 			return committed, true
 		case contracts.CodeUnavailable:
+			l.storeIsGone(doubtful, err)
 			if !l.pause() {
 				return Committed{}, false
 			}
@@ -168,6 +172,19 @@ func (l *loop) reseal(drop func(contracts.LedgerEntry) bool) {
 		if !drop(e) {
 			l.sealed(l.chain.add(&l.pending, e))
 		}
+	}
+}
+
+// storeIsGone says once what holds the run up.
+func (l *loop) storeIsGone(known bool, err error) {
+	if !known {
+		l.r.cfg.Logger.WarnContext(l.ctx, "run waits for the store", slog.String("run_id", l.stored.ID), slog.Any("error", err))
+	}
+}
+
+func (l *loop) storeIsBack(waited bool) {
+	if waited {
+		l.r.cfg.Logger.InfoContext(l.ctx, "run goes on: the store is back", slog.String("run_id", l.stored.ID))
 	}
 }
 
