@@ -11,7 +11,7 @@ TOOL     := $(GO) tool -modfile=tools/go.mod
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help build run test test-e2e test-flowise test-chat-clients check format vet lint tidy race fmt fix fuzz bench deadcode clean
+.PHONY: help build run test test-e2e test-flowise test-postgres test-chat-clients check format vet lint tidy race fmt fix fuzz bench deadcode clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -30,6 +30,9 @@ test-e2e: ## run only the tests of the whole: crashes, restarts, faults
 
 test-flowise: ## run the Flowise domain's tests against a real Flowise, installed and started here
 	REQUIRE_FLOWISE=1 domains/flowise/testserver/run.sh $(GO) test -count=1 -timeout 20m ./domains/flowise/...
+
+test-postgres: ## run the tests that need PostgreSQL; they start a server of their own, without one they fail
+	REQUIRE_POSTGRES=1 $(GO) test -count=1 ./internal/pgtest ./domainkit/pgstore ./domains/flowise/internal/store ./domains/flowise/cmd/...
 
 test-intent: ## measure the matcher on public sets in MANIFOLD_INTENT_DATA
 	$(GO) test -count=1 -timeout 20m -v -run 'Floor' ./intent/eval

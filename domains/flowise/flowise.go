@@ -49,10 +49,11 @@ func ParseInstances(text string, getenv func(string) string) ([]Instance, error)
 // passed validation, patterns, fresher definitions of nodes.
 type Data = store.Store
 
-// OpenData opens the file of a Data, and makes it if there is none; "" keeps it
-// in memory. Close it when the service has stopped.
-func OpenData(ctx context.Context, file string) (*Data, error) {
-	return store.Open(ctx, store.Config{Path: file})
+// OpenData opens a Data: a file, which is made if there is none, or the address
+// of a PostgreSQL database (postgres://…); "" keeps it in memory. Close it when
+// the service has stopped.
+func OpenData(ctx context.Context, source string) (*Data, error) {
+	return store.Open(ctx, store.Config{Source: source})
 }
 
 // Drift says what to do when the definitions of nodes are others than those

@@ -99,10 +99,11 @@ func suite(dir string, rooms []string) Room {
 // sdkRooms are what authors of domains see, and the domains themselves. A
 // domain never imports the core, internal/ or another domain.
 func sdkRooms() []Room {
-	kit := []string{"contracts", "domainkit", "domainkit/command", "domainkit/sandboxkit", "domainkit/sqlitestore", "domainkit/upstream"}
+	kit := []string{"contracts", "domainkit", "domainkit/command", "domainkit/pgstore", "domainkit/sandboxkit", "domainkit/sqlitestore", "domainkit/upstream"}
 	return []Room{
 		{Dir: "domainkit", Rooms: []string{"contracts"}, Refuses: []string{"database/sql"}},
 		{Dir: "domainkit/conformance", Rooms: []string{"contracts"}, Refuses: []string{"database/sql"}},
+		{Dir: "domainkit/pgstore", Rooms: []string{"contracts", "domainkit"}, Modules: []string{"github.com/jackc/pgx/v5"}},
 		{Dir: "domainkit/sqlitestore", Rooms: []string{"contracts", "domainkit"}, Modules: []string{"modernc.org/sqlite"}},
 		{Dir: "domainkit/command"},
 		{Dir: "domainkit/domaintest", Rooms: []string{"contracts", "domainkit"}, Allows: []string{testHarness}},
@@ -144,6 +145,7 @@ func edgeRooms() []Room {
 		},
 		{Dir: "cmd/demo", Rooms: append(whole, "domainkit/sqlitestore", "domains/*", "examples/*"), Modules: []string{"golang.org/x/term"}},
 		{Dir: "internal/arch"},
+		{Dir: "internal/pgtest", Modules: []string{"github.com/jackc/pgx/v5"}, Allows: []string{testHarness}},
 		{Dir: "internal/e2e", Rooms: whole, Modules: []string{"github.com/google/go-cmp/cmp"}, Allows: []string{testHarness}},
 		{Dir: "internal/e2e/chatclients", Rooms: whole, Allows: []string{testHarness}},
 		{Dir: "bench", Rooms: append(whole, "execution/executiontest"), Modules: []string{"*"}, Allows: []string{testHarness}},

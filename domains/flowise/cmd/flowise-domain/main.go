@@ -10,7 +10,9 @@ import (
 	"os"
 	"slices"
 
+	"github.com/manifold-run/manifold/domainkit"
 	"github.com/manifold-run/manifold/domainkit/command"
+	"github.com/manifold-run/manifold/domainkit/pgstore"
 	"github.com/manifold-run/manifold/domainkit/sqlitestore"
 	"github.com/manifold-run/manifold/domains/flowise"
 )
@@ -42,7 +44,7 @@ func run(ctx context.Context, args []string, getenv func(string) string, stdout,
 }
 
 func serve(ctx context.Context, cfg flowise.Config, o options) error {
-	keys, closeKeys, err := sqlitestore.OpenOptional(ctx, o.keys)
+	keys, closeKeys, err := openKeys(ctx, o.keys)
 	if err != nil {
 		return err
 	}
@@ -52,6 +54,18 @@ func serve(ctx context.Context, cfg flowise.Config, o options) error {
 		return errors.Join(err, closeKeys())
 	}
 	return errors.Join(svc.Run(ctx, o.listen), closeKeys())
+}
+
+// openKeys opens the store of idempotency keys: a database, a file, or none.
+func openKeys(ctx context.Context, source string) (domainkit.Store, func() error, error) {
+	if !pgstore.IsURL(source) {
+		return sqlitestore.OpenOptional(ctx, source)
+	}
+	keys, err := pgstore.Open(ctx, source)
+	if err != nil {
+		return nil, nil, err
+	}
+	return keys, keys.Close, nil
 }
 
 // refresh asks the server, or only checks what is kept. A dry run writes the

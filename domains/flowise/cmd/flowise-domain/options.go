@@ -24,8 +24,8 @@ func parse(args []string, getenv func(string) string, stderr io.Writer, refreshi
 	var o options
 	flags := command.NewFlags("flowise-domain", getenv, stderr)
 	flags.Text(&o.listen, "listen", "FLOWISE_DOMAIN_LISTEN", "127.0.0.1:8092", "address to listen on")
-	flags.Text(&o.data, "data", "FLOWISE_DOMAIN_DATA", "", "SQLite file for versions, patterns and the guard; in memory unless given")
-	flags.Text(&o.keys, "keys", "FLOWISE_DOMAIN_KEYS", "", "SQLite file for idempotency keys; in memory unless given")
+	flags.Text(&o.data, "data", "FLOWISE_DOMAIN_DATA", "", "where versions, patterns and the guard are kept: an SQLite file or postgres://…; in memory unless given")
+	flags.Text(&o.keys, "keys", "FLOWISE_DOMAIN_KEYS", "", "where idempotency keys are kept: an SQLite file or postgres://…; in memory unless given")
 	flags.Text(&o.url, "url", "FLOWISE_URL", "", "a single Flowise, unless $FLOWISE_INSTANCES lists several")
 	flags.Secret(&o.key, "key", "FLOWISE_KEY", "the API key of --url")
 	flags.Text(&o.drift, "drift", "FLOWISE_SCHEMA_DRIFT_POLICY", "warn", "what to do when node definitions change: warn, fail or refresh")

@@ -21,10 +21,10 @@ const (
 )
 
 const authorizeBytes = `
-INSERT INTO guard (run_id, sha256, expires_at) VALUES (?, ?, ?)
+INSERT INTO flowise_guard (run_id, sha256, expires_at) VALUES ($1, $2, $3)
 ON CONFLICT (run_id, sha256) DO UPDATE SET expires_at = excluded.expires_at, used_by = ''`
 
-const sweepGuard = `DELETE FROM guard WHERE expires_at <= ?`
+const sweepGuard = `DELETE FROM flowise_guard WHERE expires_at <= $1`
 
 // Authorize notes that bytes with this hash passed validation in a run.
 func (s *Store) Authorize(ctx context.Context, runID, sha256 string) error {
@@ -39,11 +39,11 @@ func (s *Store) Authorize(ctx context.Context, runID, sha256 string) error {
 }
 
 const consumeBytes = `
-UPDATE guard SET used_by = ?1 WHERE run_id = ?2 AND sha256 = ?3 AND expires_at > ?4 AND used_by IN ('', ?1)`
+UPDATE flowise_guard SET used_by = $1 WHERE run_id = $2 AND sha256 = $3 AND expires_at > $4 AND used_by IN ('', $1)`
 
 const whatStands = `
-SELECT COUNT(*), COUNT(CASE WHEN sha256 = ? THEN 1 END), COUNT(CASE WHEN sha256 = ? AND used_by = '' THEN 1 END)
-FROM guard WHERE run_id = ? AND expires_at > ?`
+SELECT COUNT(*), COUNT(CASE WHEN sha256 = $1 THEN 1 END), COUNT(CASE WHEN sha256 = $2 AND used_by = '' THEN 1 END)
+FROM flowise_guard WHERE run_id = $3 AND expires_at > $4`
 
 // Consume takes the permission to write these bytes; key is the write's
 // idempotency key, under which the permission stands for repeats too.
@@ -63,7 +63,7 @@ func (s *Store) Consume(ctx context.Context, runID, sha256, key string) (Permiss
 	return s.Authorized(ctx, runID, sha256)
 }
 
-const restoreBytes = `UPDATE guard SET used_by = '' WHERE run_id = ? AND sha256 = ? AND used_by = ?`
+const restoreBytes = `UPDATE flowise_guard SET used_by = '' WHERE run_id = $1 AND sha256 = $2 AND used_by = $3`
 
 // Restore gives a permission back when the write surely did not take place.
 func (s *Store) Restore(ctx context.Context, runID, sha256, key string) error {

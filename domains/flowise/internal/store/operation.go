@@ -21,14 +21,14 @@ type Operation struct {
 }
 
 const beginOperation = `
-INSERT INTO operation (instance, capability, key, chatflow_id, before_sha256, after_sha256, before_name, after_name, previous_version, expires_at)
-VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+INSERT INTO flowise_operation (instance, capability, key, chatflow_id, before_sha256, after_sha256, before_name, after_name, previous_version, expires_at)
+VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)
 ON CONFLICT (instance, capability, key) DO UPDATE SET
 	chatflow_id = excluded.chatflow_id, before_sha256 = excluded.before_sha256, after_sha256 = excluded.after_sha256,
 	before_name = excluded.before_name, after_name = excluded.after_name,
 	previous_version = excluded.previous_version, expires_at = excluded.expires_at`
 
-const sweepOperations = `DELETE FROM operation WHERE expires_at <= ?`
+const sweepOperations = `DELETE FROM flowise_operation WHERE expires_at <= $1`
 
 // Begin keeps an operation; one of the same key is replaced.
 func (s *Store) Begin(ctx context.Context, op Operation) error {
@@ -45,7 +45,7 @@ func (s *Store) Begin(ctx context.Context, op Operation) error {
 
 const findOperation = `
 SELECT chatflow_id, before_sha256, after_sha256, before_name, after_name, previous_version
-FROM operation WHERE instance = ? AND capability = ? AND key = ? AND expires_at > ?`
+FROM flowise_operation WHERE instance = $1 AND capability = $2 AND key = $3 AND expires_at > $4`
 
 // Operation finds what a write was about to do.
 func (s *Store) Operation(ctx context.Context, instance, capability, key string) (Operation, bool, error) {

@@ -31,8 +31,8 @@ type Pattern struct {
 const patternColumns = `id, name, description, category, kind, node_types, fingerprint, flow_data, sha256, saved_by, uses, created_at, last_used_at`
 
 const savePattern = `
-INSERT INTO pattern (name, description, category, kind, node_types, fingerprint, flow_data, sha256, saved_by, created_at)
-VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (saved_by) DO NOTHING`
+INSERT INTO flowise_pattern (name, description, category, kind, node_types, fingerprint, flow_data, sha256, saved_by, created_at)
+VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10) ON CONFLICT (saved_by) DO NOTHING`
 
 // SavePattern keeps a pattern and gives it its id. A repeat of the same key
 // gives the pattern that it saved first.
@@ -42,24 +42,24 @@ func (s *Store) SavePattern(ctx context.Context, p Pattern) (Pattern, error) {
 		return Pattern{}, fmt.Errorf("save pattern %q: %w", p.Name, err)
 	}
 	if _, err := s.db.ExecContext(ctx, savePattern, p.Name, p.Description, p.Category, p.Kind, string(types), p.Fingerprint,
-		p.FlowData, p.SHA256, p.SavedBy, s.cfg.Now().UnixNano()); err != nil {
+		[]byte(p.FlowData), p.SHA256, p.SavedBy, s.cfg.Now().UnixNano()); err != nil {
 		return Pattern{}, fmt.Errorf("save pattern %q: %w", p.Name, err)
 	}
-	return s.patternWhere(ctx, "saved_by = ?", p.SavedBy)
+	return s.patternWhere(ctx, "saved_by = $1", p.SavedBy)
 }
 
 // PatternSavedBy finds the pattern that a key saved.
 func (s *Store) PatternSavedBy(ctx context.Context, key string) (Pattern, error) {
-	return s.patternWhere(ctx, "saved_by = ?", key)
+	return s.patternWhere(ctx, "saved_by = $1", key)
 }
 
 // Pattern finds a pattern by its id.
 func (s *Store) Pattern(ctx context.Context, id int64) (Pattern, error) {
-	return s.patternWhere(ctx, "id = ?", id)
+	return s.patternWhere(ctx, "id = $1", id)
 }
 
 func (s *Store) patternWhere(ctx context.Context, where string, arg any) (Pattern, error) {
-	p, err := scanPattern(s.db.QueryRowContext(ctx, "SELECT "+patternColumns+" FROM pattern WHERE "+where, arg))
+	p, err := scanPattern(s.db.QueryRowContext(ctx, "SELECT "+patternColumns+" FROM flowise_pattern WHERE "+where, arg))
 	if errors.Is(err, sql.ErrNoRows) {
 		return Pattern{}, contracts.Errorf(contracts.CodeNotFound, "there is no pattern %v", arg)
 	}
@@ -86,7 +86,7 @@ func scanPattern(r row) (Pattern, error) {
 
 // Patterns lists all patterns, the most used first.
 func (s *Store) Patterns(ctx context.Context) ([]Pattern, error) {
-	rows, err := s.db.QueryContext(ctx, "SELECT "+patternColumns+" FROM pattern ORDER BY uses DESC, id DESC")
+	rows, err := s.db.QueryContext(ctx, "SELECT "+patternColumns+" FROM flowise_pattern ORDER BY uses DESC, id DESC")
 	if err != nil {
 		return nil, fmt.Errorf("list patterns: %w", err)
 	}
@@ -105,7 +105,7 @@ func (s *Store) Patterns(ctx context.Context) ([]Pattern, error) {
 	return out, nil
 }
 
-const usePattern = `UPDATE pattern SET uses = uses + 1, last_used_at = ? WHERE id = ?`
+const usePattern = `UPDATE flowise_pattern SET uses = uses + 1, last_used_at = $1 WHERE id = $2`
 
 // Used counts a use of a pattern.
 func (s *Store) Used(ctx context.Context, id int64) error {
@@ -115,7 +115,7 @@ func (s *Store) Used(ctx context.Context, id int64) error {
 	return nil
 }
 
-const deletePattern = `DELETE FROM pattern WHERE id = ?`
+const deletePattern = `DELETE FROM flowise_pattern WHERE id = $1`
 
 // DeletePattern removes a pattern; it tells whether there was one.
 func (s *Store) DeletePattern(ctx context.Context, id int64) (bool, error) {

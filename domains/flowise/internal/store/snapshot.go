@@ -9,7 +9,7 @@ import (
 )
 
 const putSnapshot = `
-INSERT INTO snapshot (instance, kind, body, refreshed_at) VALUES (?, ?, ?, ?)
+INSERT INTO flowise_snapshot (instance, kind, body, refreshed_at) VALUES ($1, $2, $3, $4)
 ON CONFLICT (instance, kind) DO UPDATE SET body = excluded.body, refreshed_at = excluded.refreshed_at`
 
 // PutSnapshot keeps what an instance knows of one kind: nodes, templates or
@@ -21,7 +21,7 @@ func (s *Store) PutSnapshot(ctx context.Context, instance, kind string, body []b
 	return nil
 }
 
-const getSnapshot = `SELECT body, refreshed_at FROM snapshot WHERE instance = ? AND kind = ?`
+const getSnapshot = `SELECT body, refreshed_at FROM flowise_snapshot WHERE instance = $1 AND kind = $2`
 
 // Snapshot gives what was kept, and when; nothing is nil.
 func (s *Store) Snapshot(ctx context.Context, instance, kind string) ([]byte, time.Time, error) {
@@ -40,9 +40,9 @@ func (s *Store) Snapshot(ctx context.Context, instance, kind string) ([]byte, ti
 // Repair is one look at a definition of a node, and what came of it.
 type Repair struct{ Instance, RunID, Node, Action, Reason string }
 
-const addRepair = `INSERT INTO repair (instance, run_id, node, action, reason, at) VALUES (?, ?, ?, ?, ?, ?)`
+const addRepair = `INSERT INTO flowise_repair (instance, run_id, node, action, reason, at) VALUES ($1, $2, $3, $4, $5, $6)`
 
-const countRepairs = `SELECT COUNT(*) FROM repair WHERE instance = ? AND run_id = ?`
+const countRepairs = `SELECT COUNT(*) FROM flowise_repair WHERE instance = $1 AND run_id = $2`
 
 // AddRepair notes a repair with its reason.
 func (s *Store) AddRepair(ctx context.Context, r Repair) error {

@@ -1,9 +1,11 @@
-// Package store keeps what this domain must remember beyond a process, in one
-// SQLite file: which bytes passed validation in which run, every version of a
-// flow that was seen, what writes were about to do, patterns, and definitions
-// of nodes that are newer than the shipped ones.
+// Package store keeps what this domain must remember beyond a process, in a
+// SQLite file or in PostgreSQL: which bytes passed validation in which run,
+// every version of a flow that was seen, what writes were about to do,
+// patterns, and definitions of nodes that are newer than the shipped ones.
 //
-// It keeps no secrets and no idempotency keys; those have a store of their own.
+// Both databases run the same statements, save for those that stand in
+// sqlite.go and postgres.go. It keeps no secrets and no idempotency keys; those
+// have a store of their own.
 package store
 
 import (
@@ -12,16 +14,16 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
-	"net/url"
 	"time"
 
-	_ "modernc.org/sqlite" // the driver "sqlite"
+	"github.com/manifold-run/manifold/domainkit/pgstore"
 )
 
 // Config says where the store is and how long things are kept.
 type Config struct {
-	// Path is the file; "" keeps everything in memory.
-	Path string
+	// Source is a file, or the address of a PostgreSQL database
+	// (postgres://…); "" keeps everything in memory.
+	Source string
 	// GuardTTL is how long a validation counts [8 days: a gate may wait 7].
 	GuardTTL time.Duration
 	// OperationTTL is how long it is known what a write was about to do [30 days].
@@ -32,50 +34,19 @@ type Config struct {
 	Now          func() time.Time
 }
 
-// Store is one file. It is safe for concurrent use, also by several processes.
+// Store is one database. It is safe for concurrent use, also by several
+// processes.
 type Store struct {
 	db  *sql.DB
 	cfg Config
+	// lockVersions lets one transaction at a time look for the next number of
+	// a version, until it ends.
+	lockVersions string
+	closers      []func() error
 }
 
-// Times are nanoseconds since 1970, so that they compare as they are.
-const schema = `
-CREATE TABLE IF NOT EXISTS guard (
-	run_id TEXT NOT NULL, sha256 TEXT NOT NULL, expires_at INTEGER NOT NULL, used_by TEXT NOT NULL DEFAULT '',
-	PRIMARY KEY (run_id, sha256)
-) WITHOUT ROWID;
-CREATE INDEX IF NOT EXISTS guard_expiry ON guard (expires_at);
-CREATE TABLE IF NOT EXISTS body (sha256 TEXT PRIMARY KEY, flow_data TEXT NOT NULL);
-CREATE TABLE IF NOT EXISTS version (
-	instance TEXT NOT NULL, chatflow_id TEXT NOT NULL, number INTEGER NOT NULL, label TEXT NOT NULL, labelled INTEGER NOT NULL,
-	name TEXT NOT NULL, kind TEXT NOT NULL, sha256 TEXT NOT NULL, reason TEXT NOT NULL, run_id TEXT NOT NULL, created_at INTEGER NOT NULL,
-	PRIMARY KEY (instance, chatflow_id, number)
-) WITHOUT ROWID;
-CREATE INDEX IF NOT EXISTS version_body ON version (sha256);
-CREATE TABLE IF NOT EXISTS operation (
-	instance TEXT NOT NULL, capability TEXT NOT NULL, key TEXT NOT NULL, chatflow_id TEXT NOT NULL,
-	before_sha256 TEXT NOT NULL, after_sha256 TEXT NOT NULL, before_name TEXT NOT NULL, after_name TEXT NOT NULL,
-	previous_version INTEGER NOT NULL, expires_at INTEGER NOT NULL,
-	PRIMARY KEY (instance, capability, key)
-) WITHOUT ROWID;
-CREATE INDEX IF NOT EXISTS operation_expiry ON operation (expires_at);
-CREATE TABLE IF NOT EXISTS pattern (
-	id INTEGER PRIMARY KEY AUTOINCREMENT, name TEXT NOT NULL, description TEXT NOT NULL, category TEXT NOT NULL, kind TEXT NOT NULL,
-	node_types TEXT NOT NULL, fingerprint TEXT NOT NULL, flow_data TEXT NOT NULL, sha256 TEXT NOT NULL, saved_by TEXT NOT NULL UNIQUE,
-	uses INTEGER NOT NULL DEFAULT 0, created_at INTEGER NOT NULL, last_used_at INTEGER NOT NULL DEFAULT 0
-);
-CREATE TABLE IF NOT EXISTS snapshot (
-	instance TEXT NOT NULL, kind TEXT NOT NULL, body BLOB NOT NULL, refreshed_at INTEGER NOT NULL,
-	PRIMARY KEY (instance, kind)
-) WITHOUT ROWID;
-CREATE TABLE IF NOT EXISTS repair (
-	instance TEXT NOT NULL, run_id TEXT NOT NULL, node TEXT NOT NULL, action TEXT NOT NULL, reason TEXT NOT NULL, at INTEGER NOT NULL
-);
-CREATE INDEX IF NOT EXISTS repair_run ON repair (run_id);
-`
-
-// Open opens the file, and makes it if there is none. Close it when the domain
-// has stopped.
+// Open opens the database, makes the file if there is none, and makes or
+// updates the tables. Close it when the domain has stopped.
 func Open(ctx context.Context, cfg Config) (*Store, error) {
 	cfg.GuardTTL = cmp.Or(cfg.GuardTTL, 8*24*time.Hour)
 	cfg.OperationTTL = cmp.Or(cfg.OperationTTL, 30*24*time.Hour)
@@ -83,33 +54,32 @@ func Open(ctx context.Context, cfg Config) (*Store, error) {
 	if cfg.Now == nil {
 		cfg.Now = time.Now
 	}
-	options := url.Values{"_pragma": {"busy_timeout(5000)", "journal_mode(WAL)", "synchronous(FULL)"}, "_txlock": {"immediate"}}
-	source := "file:" + (&url.URL{Path: cfg.Path}).EscapedPath() + "?" + options.Encode()
-	if cfg.Path == "" {
-		source = ":memory:"
+	s := &Store{cfg: cfg}
+	open := s.openSQLite
+	if pgstore.IsURL(cfg.Source) {
+		open = s.openPostgres
 	}
-	db, err := sql.Open("sqlite", source)
-	if err != nil {
-		return nil, fmt.Errorf("open %s: %w", cfg.Path, err)
+	if err := open(ctx); err != nil {
+		return nil, err
 	}
-	// One connection: SQLite has one writer, and a memory is one connection's own.
-	db.SetMaxOpenConns(1)
-	if _, err := db.ExecContext(ctx, schema); err != nil {
-		return nil, errors.Join(fmt.Errorf("open %s: %w", cfg.Path, err), db.Close())
-	}
-	return &Store{db: db, cfg: cfg}, nil
+	return s, nil
 }
 
-// Close closes the file.
-func (s *Store) Close() error { return s.db.Close() }
+// Close gives the database back.
+func (s *Store) Close() error {
+	var errs []error
+	for _, closer := range s.closers {
+		errs = append(errs, closer())
+	}
+	return errors.Join(errs...)
+}
 
 // Durable tells whether the store outlives the process.
-func (s *Store) Durable() bool { return s.cfg.Path != "" }
+func (s *Store) Durable() bool { return s.cfg.Source != "" }
 
-// Ping tells whether the file can be read; it fits a health check.
+// Ping tells whether the tables can be read; it fits a health check.
 func (s *Store) Ping(ctx context.Context) error {
-	var one int
-	if err := s.db.QueryRowContext(ctx, "SELECT 1 FROM sqlite_master LIMIT 1").Scan(&one); err != nil {
+	if _, err := s.Repairs(ctx, "", ""); err != nil {
 		return fmt.Errorf("read the store: %w", err)
 	}
 	return nil

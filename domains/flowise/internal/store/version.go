@@ -24,26 +24,30 @@ type Version struct {
 }
 
 const lastVersion = `
-SELECT number, label, name, kind, sha256, reason, run_id, created_at FROM version
-WHERE instance = ? AND chatflow_id = ? ORDER BY number DESC LIMIT 1`
+SELECT number, label, name, kind, sha256, reason, run_id, created_at FROM flowise_version
+WHERE instance = $1 AND chatflow_id = $2 ORDER BY number DESC LIMIT 1`
 
-const addBody = `INSERT INTO body (sha256, flow_data) VALUES (?, ?) ON CONFLICT DO NOTHING`
+const addBody = `INSERT INTO flowise_body (sha256, flow_data) VALUES ($1, $2) ON CONFLICT DO NOTHING`
 
 const addVersion = `
-INSERT INTO version (instance, chatflow_id, number, label, labelled, name, kind, sha256, reason, run_id, created_at)
-VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`
+INSERT INTO flowise_version (instance, chatflow_id, number, label, labelled, name, kind, sha256, reason, run_id, created_at)
+VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)`
 
-const relabel = `UPDATE version SET label = ?, labelled = 1 WHERE instance = ? AND chatflow_id = ? AND number = ?`
+const relabel = `UPDATE flowise_version SET label = $1, labelled = TRUE WHERE instance = $2 AND chatflow_id = $3 AND number = $4`
 
 const dropVersions = `
-DELETE FROM version WHERE instance = ? AND chatflow_id = ? AND labelled = 0 AND number <= ?`
+DELETE FROM flowise_version WHERE instance = $1 AND chatflow_id = $2 AND NOT labelled AND number <= $3`
 
-const dropBodies = `DELETE FROM body WHERE sha256 NOT IN (SELECT sha256 FROM version)`
+const dropBodies = `
+DELETE FROM flowise_body WHERE NOT EXISTS (SELECT 1 FROM flowise_version WHERE flowise_version.sha256 = flowise_body.sha256)`
 
 // Record keeps a state of a flow as its newest version, unless the newest one
 // is the same. v.Label, when set, names it.
 func (s *Store) Record(ctx context.Context, v Version, flowData string) (Version, error) {
 	err := s.inTx(ctx, func(tx *sql.Tx) error {
+		if _, err := tx.ExecContext(ctx, s.lockVersions); err != nil {
+			return err
+		}
 		last, err := scanVersion(tx.QueryRowContext(ctx, lastVersion, v.Instance, v.ChatflowID), v)
 		if err != nil && !errors.Is(err, sql.ErrNoRows) {
 			return err
@@ -56,7 +60,7 @@ func (s *Store) Record(ctx context.Context, v Version, flowData string) (Version
 		if !labelled {
 			v.Label = fmt.Sprintf("v%d", v.Number)
 		}
-		if _, err := tx.ExecContext(ctx, addBody, v.SHA256, flowData); err != nil {
+		if _, err := tx.ExecContext(ctx, addBody, v.SHA256, []byte(flowData)); err != nil {
 			return err
 		}
 		if _, err := tx.ExecContext(ctx, addVersion, v.Instance, v.ChatflowID, v.Number, v.Label, labelled, v.Name, v.Kind,
@@ -107,10 +111,10 @@ func scanVersion(r row, of Version) (Version, error) {
 }
 
 const listVersions = `
-SELECT number, label, name, kind, sha256, reason, run_id, created_at FROM version
-WHERE instance = ? AND chatflow_id = ? ORDER BY number DESC LIMIT ?`
+SELECT number, label, name, kind, sha256, reason, run_id, created_at FROM flowise_version
+WHERE instance = $1 AND chatflow_id = $2 ORDER BY number DESC LIMIT $3`
 
-const countVersions = `SELECT COUNT(*) FROM version WHERE instance = ? AND chatflow_id = ?`
+const countVersions = `SELECT COUNT(*) FROM flowise_version WHERE instance = $1 AND chatflow_id = $2`
 
 // Versions lists the newest versions of a flow, the newest first, and tells how
 // many there are.
@@ -139,11 +143,11 @@ func (s *Store) Versions(ctx context.Context, instance, chatflowID string, limit
 }
 
 const findVersion = `
-SELECT number, label, name, kind, sha256, reason, run_id, created_at FROM version
-WHERE instance = ?1 AND chatflow_id = ?2 AND (label = ?3 COLLATE NOCASE OR 'v' || number = ?3 COLLATE NOCASE OR CAST(number AS TEXT) = ?3)
-ORDER BY label = ?3 DESC, number DESC LIMIT 1`
+SELECT number, label, name, kind, sha256, reason, run_id, created_at FROM flowise_version
+WHERE instance = $1 AND chatflow_id = $2 AND (lower(label) = lower($3) OR 'v' || number = lower($3) OR CAST(number AS TEXT) = $3)
+ORDER BY label = $3 DESC, number DESC LIMIT 1`
 
-const readBody = `SELECT flow_data FROM body WHERE sha256 = ?`
+const readBody = `SELECT flow_data FROM flowise_body WHERE sha256 = $1`
 
 // Version finds a version by its label or number, with its bytes.
 func (s *Store) Version(ctx context.Context, instance, chatflowID, label string) (Version, string, error) {

@@ -1,0 +1,70 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"embed"
+	"errors"
+	"fmt"
+	"io/fs"
+	"net/url"
+	"strconv"
+
+	_ "modernc.org/sqlite" // the driver "sqlite"
+
+	"github.com/manifold-run/manifold/contracts"
+)
+
+//go:embed sqlite/migrations/*.sql
+var sqliteMigrations embed.FS
+
+// openSQLite opens a file, or a memory. Transactions lock all of it from their
+// beginning on.
+func (s *Store) openSQLite(ctx context.Context) error {
+	options := url.Values{"_pragma": {"busy_timeout(5000)", "journal_mode(WAL)", "synchronous(FULL)"}, "_txlock": {"immediate"}}
+	source := "file:" + (&url.URL{Path: s.cfg.Source}).EscapedPath() + "?" + options.Encode()
+	if s.cfg.Source == "" {
+		source = ":memory:"
+	}
+	db, err := sql.Open("sqlite", source)
+	if err != nil {
+		return fmt.Errorf("open %s: %w", s.cfg.Source, err)
+	}
+	// One connection: SQLite has one writer, and a memory is one connection's own.
+	db.SetMaxOpenConns(1)
+	s.db, s.closers, s.lockVersions = db, []func() error{db.Close}, "SELECT 1"
+	if err := s.migrateSQLite(ctx); err != nil {
+		return errors.Join(fmt.Errorf("open %s: %w", s.cfg.Source, err), s.Close())
+	}
+	return nil
+}
+
+// migrateSQLite brings the tables to the version of this release, all in one
+// transaction; a file of a newer release is refused.
+func (s *Store) migrateSQLite(ctx context.Context) error {
+	steps, err := fs.Glob(sqliteMigrations, "sqlite/migrations/*.sql")
+	if err != nil {
+		return err
+	}
+	return s.inTx(ctx, func(tx *sql.Tx) error {
+		var have int
+		if err := tx.QueryRowContext(ctx, "PRAGMA user_version").Scan(&have); err != nil {
+			return err
+		}
+		if have > len(steps) {
+			return contracts.Errorf(contracts.CodeUnsupported,
+				"the tables have version %d, which a newer release made; this one knows %d", have, len(steps))
+		}
+		for _, step := range steps[have:] {
+			script, err := fs.ReadFile(sqliteMigrations, step)
+			if err != nil {
+				return err
+			}
+			if _, err := tx.ExecContext(ctx, string(script)); err != nil {
+				return fmt.Errorf("%s: %w", step, err)
+			}
+		}
+		_, err := tx.ExecContext(ctx, "PRAGMA user_version = "+strconv.Itoa(len(steps)))
+		return err
+	})
+}
