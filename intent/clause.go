@@ -196,6 +196,7 @@ func (s *sentenceReader) finish(parts []*part) []Clause {
 	out := make([]Clause, len(parts))
 	for i, p := range parts {
 		s.limit(p)
+		s.complete(p)
 		start, end := s.m.Tokens[p.from].Start, s.partEnd(p)
 		out[i] = Clause{
 			Text: text.Clean(s.q.Message[start:end]), Span: [2]int{start, end},
@@ -204,6 +205,22 @@ func (s *sentenceReader) finish(parts []*part) []Clause {
 	}
 	s.order(parts, out)
 	return out
+}
+
+// complete fills the best candidate from free words. What tells candidates
+// apart is strong evidence alone: free words fit any of them.
+func (s *sentenceReader) complete(p *part) {
+	if len(p.candidates) == 0 || p.candidates[0].Confidence < DefaultClarify {
+		return
+	}
+	best := &p.candidates[0]
+	idx, ok := s.x.refs[best.Entry.Ref()]
+	if !ok {
+		return
+	}
+	set, run := s.x.set(idx), slot.Range{From: p.from, To: p.to}
+	f := set.Complete(s.m, run, nil, set.Fill(s.m, run, nil))
+	best.Parameters, best.Evidence, best.Missing = f.Values, f.Evidence, f.Missing
 }
 
 // partEnd takes a closing sign along with the last word.

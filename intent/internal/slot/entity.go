@@ -1,6 +1,7 @@
 package slot
 
 import (
+	"cmp"
 	"math"
 	"slices"
 	"strconv"
@@ -55,26 +56,27 @@ func (r *reading) number(p *param, e value.Entity) {
 func (r *reading) numberScore(p *param, e value.Entity) (float64, bool) {
 	score := 0.45
 	switch {
+	case e.Ordinal:
+		score = 0.2 // only beside its own name
+	case e.Spelled && r.counted():
+		score = 0.3 // "the two sides are 3 and 4": the words count the digits
 	case r.sole((*param).numeric, p):
 		score += 0.35
 	case r.evenNumbers():
 		score += 0.1 // as many numbers as places for them: taken in order
 	}
-	isTime := slices.Contains([]string{"second", "minute", "hour", "day", "week", "month", "year"}, e.Unit)
-	switch {
-	case e.Unit != "" && (e.Unit == p.unit || slices.Contains(p.words, e.Unit)):
-		score += 0.4
-	case isTime && p.unit != "":
-		return 0, false // weeks are not turned into days: nobody said how
-	case isTime && !p.desc[e.Unit]:
-		score -= 0.2
-	case e.Unit != "" && p.desc[e.Unit]:
-		score += 0.2
-	case e.Percent && (slices.Contains(p.words, "percent") || slices.Contains(p.words, "percentag") || slices.Contains(p.words, "pct") || p.desc["percent"]):
-		score += 0.35
+	unit, ok := r.unitScore(p, e)
+	if !ok {
+		return 0, false
 	}
-	if r.after(p, e.First) {
+	score += unit
+	switch closest := r.closest(e.First); {
+	case closest > 0 && r.named(p, e.First) == closest:
 		score += 0.35
+	case closest > 0 && r.after(p, e.First):
+		score += 0.1
+	default:
+		score += r.beside(p, e)
 	}
 	if r.expects(p.lefts, e.First-1) {
 		score += 0.3
@@ -82,21 +84,151 @@ func (r *reading) numberScore(p *param, e value.Entity) (float64, bool) {
 	return score, true
 }
 
+// closest is how much of a name stands before a place, of the numeric parameter
+// of which most does.
+func (r *reading) closest(i int) float64 {
+	most := 0.0
+	for _, q := range r.set.params {
+		if q.numeric() {
+			most = max(most, r.named(q, i))
+		}
+	}
+	return most
+}
+
+// unitScore is what the unit of a number says for a parameter; false tells that
+// it is of another kind.
+func (r *reading) unitScore(p *param, e value.Entity) (float64, bool) {
+	isTime := slices.Contains([]string{"second", "minute", "hour", "day", "week", "month", "year"}, e.Unit)
+	score := 0.0
+	switch {
+	case e.Money && slices.Contains(p.words, strings.TrimSuffix(p.unit, "e")):
+		return 0, false
+	case e.Unit != "" && (e.Unit == p.unit || slices.Contains(p.words, e.Unit)):
+		score = 0.4
+	case isTime && p.unit != "":
+		return 0, false // weeks are not turned into days: nobody said how
+	case isTime && !p.desc[e.Unit]:
+		score = -0.2
+	case e.Unit != "" && p.own[e.Unit]:
+		score = 0.3
+	case e.Unit != "" && p.desc[e.Unit]:
+		score = 0.2
+	case e.Percent && p.saysPercent():
+		score = 0.35
+	}
+	if r.dated() {
+		year := yearLike(e)
+		switch {
+		case year && p.isYear():
+			score += 0.35
+		case year || p.isYear():
+			score -= 0.3
+		}
+	}
+	return score, true
+}
+
+// saysPercent tells parameters that are counted in percent.
+func (p *param) saysPercent() bool {
+	return slices.Contains(p.words, "percent") || slices.Contains(p.words, "percentag") || slices.Contains(p.words, "pct") || p.desc["percent"] || p.desc["percentag"]
+}
+
+// isYear tells parameters that are a year, such as "year" and "end_year".
+func (p *param) isYear() bool {
+	for _, w := range slices.Backward(p.words) {
+		switch {
+		case w == "year" || w == "ano" || w == "jahr" || w == "anne":
+			return true
+		case strings.ContainsFunc(w, func(c rune) bool { return c > '9' }):
+			return false
+		}
+	}
+	return false
+}
+
+// dated tells whether the capability takes a year as a number.
+func (r *reading) dated() bool {
+	return slices.ContainsFunc(r.set.params, func(p *param) bool { return p.numeric() && p.isYear() })
+}
+
+// yearLike tells numbers that are written as years are.
+func yearLike(e value.Entity) bool {
+	return !e.Money && !e.Percent && !e.Spelled && e.Number == math.Trunc(e.Number) && e.Number >= 1000 && e.Number < 2200 && e.Last == e.First
+}
+
+// beside is what the words around a number say for a parameter: those of its
+// name, and those of its description that are in no other.
+func (r *reading) beside(p *param, e value.Entity) float64 {
+	score := 0.0
+	look := func(from, step, most int) {
+		for j, n := from, 0; j >= r.from && j < r.to && n < most; j, n = j+step, n+1 {
+			t := r.doc.Tokens[j]
+			near := j
+			if step < 0 {
+				near = j + 1
+			}
+			if r.inEntity[j] || near < r.to && r.doc.Tokens[near].Break && !r.doc.Tokens[near].Glued {
+				return
+			}
+			switch {
+			case r.set.tools.Lexicon.Light(t.Fold):
+			case slices.Contains(p.words, t.Stem):
+				score += 0.2
+			case p.own[t.Stem]:
+				score += 0.1
+			}
+		}
+	}
+	look(e.First-1, -1, 5)
+	look(e.Last+1, 1, 3)
+	return min(score, 0.35)
+}
+
+// counted tells whether the numbers in digits are enough for what is asked for,
+// so that those in words count something else.
+func (r *reading) counted() bool {
+	places, digits := r.places(), 0
+	for _, e := range r.numbers() {
+		if !e.Spelled {
+			digits++
+		}
+	}
+	return places > 0 && digits >= places
+}
+
+// places is how many numbers the capability asks for.
+func (r *reading) places() int {
+	n := 0
+	for _, p := range r.set.params {
+		if p.numeric() && p.required && p.named(r.only) {
+			n++
+		}
+	}
+	return n
+}
+
+func (r *reading) numbers() []value.Entity {
+	var out []value.Entity
+	for _, e := range r.entities {
+		if e.Kind == value.Number && e.First >= r.from && e.Last < r.to {
+			out = append(out, e)
+		}
+	}
+	return out
+}
+
 // evenNumbers tells whether the text has exactly as many numbers as the
 // capability asks for.
 func (r *reading) evenNumbers() bool {
-	places, numbers := 0, 0
-	for _, p := range r.set.params {
-		if p.numeric() && p.required && p.named(r.only) {
-			places++
+	places, all, digits := r.places(), 0, 0
+	for _, e := range r.numbers() {
+		all++
+		if !e.Spelled {
+			digits++
 		}
 	}
-	for _, e := range r.entities {
-		if e.Kind == value.Number && e.First >= r.from && e.Last < r.to {
-			numbers++
-		}
-	}
-	return places == numbers
+	return places == all || places == digits
 }
 
 // sole tells whether no other parameter of this kind could take the value,
@@ -113,6 +245,11 @@ func (r *reading) sole(kind func(*param) bool, p *param) bool {
 	return true
 }
 
+// lone tells whether no parameter but this one could take the value.
+func (r *reading) lone(kind func(*param) bool, p *param) bool {
+	return !slices.ContainsFunc(r.set.params, func(q *param) bool { return q != p && kind(q) && q.named(r.only) })
+}
+
 // expects tells whether the token is one that stood there in the examples.
 func (r *reading) expects(learned map[string]int, i int) bool {
 	if i < r.from || i >= r.to {
@@ -125,8 +262,8 @@ func (r *reading) expects(learned map[string]int, i int) bool {
 // numberValue converts a number and checks it against the bounds.
 func (p *param) numberValue(e value.Entity) (any, bool) {
 	n := e.Number
-	if e.Percent && p.high != nil && *p.high <= 1 {
-		n /= 100
+	if e.Percent && p.isShare() {
+		n = math.Round(n*1e10) / 1e12
 	}
 	if len(p.enum) > 0 {
 		return p.enumNumber(n)
@@ -140,6 +277,12 @@ func (p *param) numberValue(e value.Entity) (any, bool) {
 		}
 	}
 	return n, true
+}
+
+// isShare tells parameters in which 8 % is 0.08: where the bounds, an example or
+// the description say so.
+func (p *param) isShare() bool {
+	return p.high != nil && *p.high <= 1 || p.share || p.kind == "number" && !p.saysPercent() && (p.desc["decim"] || p.desc["fraction"] || p.desc["ratio"])
 }
 
 func (p *param) inBounds(n float64) bool {
@@ -170,8 +313,11 @@ func (r *reading) date(p *param, e value.Entity) {
 		return
 	}
 	score := 0.55
-	if r.sole((*param).temporal, p) {
+	switch {
+	case r.sole((*param).temporal, p):
 		score += 0.2
+	case r.lone((*param).temporal, p):
+		score += 0.1
 	}
 	cue := r.periodCue(e.First)
 	switch {
@@ -202,7 +348,7 @@ func (p *param) dateText(e value.Entity) string {
 	if p.format == "date-time" {
 		return e.Time.Format(time.RFC3339)
 	}
-	return e.Time.Format(time.DateOnly)
+	return e.Time.Format(cmp.Or(p.layout, time.DateOnly))
 }
 
 // periodCue reads the word before a date.

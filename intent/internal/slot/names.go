@@ -33,13 +33,16 @@ func (r *reading) quote(first, last int) {
 	if first == r.from && last == r.to-1 {
 		return // a request that stands in quotes as a whole
 	}
-	raw := r.words(first, last)
+	raw := r.quotation(first, last)
 	var fitting []*param
 	values := map[*param]any{}
 	frees := r.frees()
-	announced := slices.ContainsFunc(frees, func(p *param) bool { return r.after(p, first) })
+	closest := 0.0
 	for _, p := range frees {
-		if v, ok := r.set.parse(p, raw, r.now); ok && (!announced || r.after(p, first)) {
+		closest = max(closest, r.named(p, first))
+	}
+	for _, p := range frees {
+		if v, ok := r.set.parse(p, raw, r.now); ok && r.named(p, first) == closest {
 			fitting, values[p] = append(fitting, p), v
 		}
 	}
@@ -48,7 +51,7 @@ func (r *reading) quote(first, last int) {
 		if len(fitting) == 1 {
 			score = 0.84
 		}
-		if r.after(p, first) {
+		if closest > 0 {
 			score += 0.2
 		}
 		if r.expects(p.lefts, first-1) {
@@ -56,6 +59,38 @@ func (r *reading) quote(first, last int) {
 		}
 		r.add(mention{param: p, first: first, last: last, value: values[p], kind: kindQuoted, p: min(score, 0.95)})
 	}
+}
+
+// quotation is the text between quotation marks, as it is written there. A comma
+// before the closing mark belongs to the sentence around.
+func (r *reading) quotation(first, last int) string {
+	for _, q := range r.quotes {
+		if q.Start <= r.doc.Tokens[first].Start && r.doc.Tokens[last].End <= q.End {
+			raw := strings.TrimRight(r.doc.Src[q.Start:q.End], ", ")
+			if first == last {
+				raw = strings.TrimRight(raw, ".")
+			}
+			return text.Clean(raw)
+		}
+	}
+	return r.words(first, last)
+}
+
+// named tells how much of a parameter's name stands right before a place: 0 for
+// nothing, else the number of words, and a share for how much of the name that is.
+func (r *reading) named(p *param, i int) float64 {
+	if !r.after(p, i) {
+		return 0
+	}
+	j := i - 1
+	for j > r.from && !slices.Contains(p.words, r.doc.Tokens[j].Stem) {
+		j--
+	}
+	n := 0
+	for j >= r.from && slices.Contains(p.words, r.doc.Tokens[j].Stem) {
+		n, j = n+1, j-1
+	}
+	return float64(n) + float64(n)/float64(len(p.words)+1)
 }
 
 // frees are the parameters that take free text.
@@ -153,7 +188,7 @@ func (r *reading) offerName(p *param, first, last int) {
 	}
 	score += r.context(p, first, last)
 	v, ok := r.set.parse(p, r.words(first, last), r.now)
-	if ok {
+	if ok && (score >= floorOptional || r.set.writes || r.learning || p.resolver) {
 		r.add(mention{param: p, first: first, last: last, value: v, kind: kindName, p: min(score, 0.92)})
 	}
 }

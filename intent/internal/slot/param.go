@@ -28,6 +28,7 @@ type param struct {
 	single, list string
 	kind         typeName // of one value
 	format       string
+	layout       string // how a date is written; empty means year-month-day
 	pattern      *regexp.Regexp
 	loose        bool // the pattern fits ordinary words or numbers
 	enum         []any
@@ -38,15 +39,20 @@ type param struct {
 	maxLen       int
 	maxItems     int
 	hasDefault   bool
+	share        bool // an example lies between 0 and 1
 	required     bool // directly or as an alternative
 	resolver     bool // a search turns what is said into the value
 
 	words []string // stems of the name
 	names []spokenName
 	desc  map[string]bool
+	own   map[string]bool // words of the description that are in no other
+	sense sense
 	unit  string
 	role  role
 
+	listed      []string // values that the description names
+	written     expectation
 	shapes      []shape
 	examples    int            // number of example values
 	identifiers int            // number of those that have a shape
@@ -66,6 +72,19 @@ func (p *param) numeric() bool { return p.kind == "integer" || p.kind == "number
 
 func (p *param) temporal() bool {
 	return p.kind == "string" && (p.format == "date" || p.format == "date-time")
+}
+
+// sibling tells two parameters whose names differ only by a number or by words
+// such as "start" and "end".
+func (p *param) sibling(q *param) bool {
+	return p.sense&(senseSource|senseTarget) != 0 && q.sense&(senseSource|senseTarget) != 0 || slices.Equal(p.trunk(), q.trunk())
+}
+
+// trunk is the name without what only counts or orders.
+func (p *param) trunk() []string {
+	return slices.DeleteFunc(slices.Clone(p.words), func(w string) bool {
+		return len(w) == 1 || slices.Contains([]string{"first", "second", "third", "start", "end", "from", "to", "one", "two", "left", "right"}, w)
+	})
 }
 
 // named tells whether the param answers to one of the names; no names mean all.
@@ -94,6 +113,25 @@ func (s *Set) compileParams(c *contracts.Capability) {
 		p.required = s.required.mentions(p.single) || s.required.mentions(p.list)
 		p.resolver = resolves(c, p)
 		p.names = append(spoken(p.single, false), spoken(p.list, true)...)
+		p.sense = s.tools.cues.senseOf(p.words)
+	}
+	s.ownWords(text.Stems(c.Description))
+}
+
+// ownWords finds the words of each description that tell its parameter from the
+// others and from what the capability is about.
+func (s *Set) ownWords(about []string) {
+	count := map[string]int{}
+	for _, p := range s.params {
+		for w := range p.desc {
+			count[w]++
+		}
+	}
+	for _, p := range s.params {
+		p.own = map[string]bool{}
+		for w := range p.desc {
+			p.own[w] = count[w] == 1 && !slices.Contains(about, w) && len(w) > 2
+		}
 	}
 }
 
@@ -194,8 +232,15 @@ func (p *param) describe(name string, value schema, outer string) {
 	for _, stem := range text.Stems(description) {
 		p.desc[stem] = true
 	}
+	p.listed = listed(description)
+	for _, v := range p.listed {
+		p.written.see(v)
+	}
 	if p.kind == "string" && p.format == "" {
-		p.format = writtenFormat(description)
+		p.format, p.layout = writtenFormat(description), layoutOf(description)
+		if p.format == "" && p.pattern == nil && (p.layout != "" || p.saysDate()) {
+			p.format = "date"
+		}
 	}
 	p.unit = timeUnit(p.words, p.desc)
 	p.role = periodRole(p.words)
@@ -258,11 +303,15 @@ func writtenFormat(description string) string {
 
 // learnShape looks at one example value.
 func (p *param) learnShape(v any) {
+	if n, ok := v.(float64); ok && p.kind == "number" && n > 0 && n < 1 {
+		p.share = true
+	}
 	s, ok := v.(string)
 	if !ok {
 		return
 	}
 	p.examples++
+	p.written.see(s)
 	if p.format == "" && p.kind == "string" && len(p.enum) == 0 {
 		if _, err := time.Parse(time.DateOnly, s); err == nil {
 			p.format = "date"

@@ -36,6 +36,7 @@ const (
 	kindBoolean = "boolean"
 	kindName    = "name"
 	kindContext = "context"
+	kindPhrase  = "phrase"
 	kindAnswer  = "answer"
 )
 
@@ -57,6 +58,7 @@ func (s *Set) compilePhrases(c *contracts.Capability) {
 		for _, spec := range specs {
 			s.addExamples(p, spec)
 		}
+		s.addListed(p)
 	}
 	for _, first := range sortedKeys(s.phrases) {
 		slices.SortStableFunc(s.phrases[first], func(a, b phrase) int { return len(b.words) - len(a.words) })
@@ -72,6 +74,16 @@ func (s *Set) addExamples(p *param, spec contracts.ParameterSpec) {
 		if word, ok := v.(string); ok {
 			s.addPhrase(word, p, v, kindExample, 0.88)
 		}
+	}
+}
+
+// addListed takes the values that the description names.
+func (s *Set) addListed(p *param) {
+	if !p.free() || p.pattern != nil {
+		return
+	}
+	for _, v := range p.listed {
+		s.addPhrase(v, p, v, kindExample, 0.78)
 	}
 }
 

@@ -28,6 +28,7 @@ type reading struct {
 	doc      *value.Doc
 	from, to int
 	entities []value.Entity
+	quotes   []text.Span
 	now      time.Time
 	only     []string
 	learning bool

@@ -14,12 +14,15 @@ import (
 type Tools struct {
 	Lexicon *text.Lexicon
 	Scanner *value.Scanner
+
+	cues    *cues
+	weights weights
 }
 
 // NewTools prepares the tables of words.
 func NewTools() *Tools {
 	lex := text.NewLexicon()
-	return &Tools{Lexicon: lex, Scanner: value.NewScanner(lex)}
+	return &Tools{Lexicon: lex, Scanner: value.NewScanner(lex), cues: newCues(), weights: shippedWeights()}
 }
 
 // Set is everything that helps to fill the parameters of one capability. It is
@@ -36,12 +39,15 @@ type Set struct {
 	vocabulary map[string]bool
 	// long are its words of five letters or more as they are written, sorted.
 	long []string
+	// writes tells that the capability has an effect.
+	writes bool
 }
 
 // Compile reads the schema, the specs and the examples of a capability.
 func Compile(tools *Tools, entry *contracts.CapabilityEntry, domainTitle string) *Set {
 	c := entry.Capability
 	s := &Set{tools: tools, phrases: map[string][]phrase{}, vocabulary: map[string]bool{}}
+	s.writes = c.Metadata.SideEffectClass.Writes()
 	s.compileParams(c)
 	s.compilePhrases(c)
 	s.know(text.SplitName(c.Name), c.Description, text.SplitName(entry.Domain), domainTitle)
@@ -84,7 +90,7 @@ func (s *Set) learn(example string) {
 	doc := value.NewDoc(example, text.Tokens(example))
 	r := &reading{
 		set: s, doc: doc, from: 0, to: len(doc.Tokens),
-		entities: s.tools.Scanner.Scan(doc, exampleDay()), now: exampleDay(), learning: true,
+		entities: s.tools.Scanner.Scan(doc, exampleDay()), quotes: text.Quotes(example), now: exampleDay(), learning: true,
 	}
 	r.collect()
 	covered := make([]bool, len(doc.Tokens))
@@ -121,6 +127,8 @@ type Filled struct {
 	Missing []string
 	// Contested is the number of parameters that the text gives two values.
 	Contested int
+	// unclear are the parameters whose value could be read in two ways.
+	unclear []string
 	// Covered tells for each token of the range whether it belongs to a value.
 	Covered []bool
 }
@@ -130,6 +138,8 @@ type Message struct {
 	*value.Doc
 
 	Entities []value.Entity
+	// Quotes are the quoted parts, without their marks.
+	Quotes []text.Span
 	// Now resolves relative dates; zero leaves them unread.
 	Now time.Time
 }
@@ -137,15 +147,19 @@ type Message struct {
 // Read cuts a text and finds its typed values.
 func (t *Tools) Read(src string, now time.Time) *Message {
 	doc := value.NewDoc(src, text.Tokens(src))
-	return &Message{Doc: doc, Entities: t.Scanner.Scan(doc, now), Now: now}
+	return &Message{Doc: doc, Entities: t.Scanner.Scan(doc, now), Quotes: text.Quotes(src), Now: now}
 }
 
 // Fill reads values from a part of a message. A non-empty only limits the
 // parameters.
 func (s *Set) Fill(m *Message, part Range, only []string) Filled {
-	r := &reading{set: s, doc: m.Doc, from: part.From, to: part.To, entities: m.Entities, now: m.Now, only: only}
+	r := s.reading(m, part, only)
 	r.collect()
 	return r.result(r.solve())
+}
+
+func (s *Set) reading(m *Message, part Range, only []string) *reading {
+	return &reading{set: s, doc: m.Doc, from: part.From, to: part.To, entities: m.Entities, quotes: m.Quotes, now: m.Now, only: only}
 }
 
 // Answer reads the answer to a question about some parameters. If it was about
@@ -153,6 +167,9 @@ func (s *Set) Fill(m *Message, part Range, only []string) Filled {
 func (s *Set) Answer(m *Message, only []string) Filled {
 	all := Range{To: len(m.Tokens)}
 	f := s.Fill(m, all, only)
+	if len(only) != 1 {
+		f = s.Complete(m, all, only, f)
+	}
 	if len(only) != 1 || len(f.Values) > 0 || f.Contested > 0 || all.To == 0 {
 		return f
 	}
@@ -160,7 +177,8 @@ func (s *Set) Answer(m *Message, only []string) Filled {
 	if p == nil || s.refuses(m) && p.kind != "boolean" {
 		return f
 	}
-	span := text.Span{Start: m.Tokens[0].Start, End: m.Tokens[all.To-1].End}
+	first := s.behindAnnouncement(p, m)
+	span := text.Span{Start: m.Tokens[first].Start, End: m.Tokens[all.To-1].End}
 	values, ok := s.parseMany(p, m.Src[span.Start:span.End], false, m.Now)
 	if !ok {
 		return f
@@ -168,9 +186,18 @@ func (s *Set) Answer(m *Message, only []string) Filled {
 	r := &reading{set: s, doc: m.Doc, to: all.To}
 	var mentions []mention
 	for _, v := range values {
-		mentions = append(mentions, mention{param: p, last: all.To - 1, value: v, kind: kindAnswer, p: 0.8})
+		mentions = append(mentions, mention{param: p, first: first, last: all.To - 1, value: v, kind: kindAnswer, p: 0.8})
 	}
 	return r.result(mentions)
+}
+
+// behindAnnouncement gives the first token of an answer behind a preposition
+// that only announces it, as in "in Lisbon".
+func (s *Set) behindAnnouncement(p *param, m *Message) int {
+	if len(m.Tokens) > 1 && s.tools.cues.preps[m.Tokens[0].Fold]&p.sense != 0 {
+		return 1
+	}
+	return 0
 }
 
 // refuses tells an answer that only says no, or that refers to something else.

@@ -53,7 +53,19 @@ func (r *reading) solve() []mention {
 	for _, k := range states[0].taken {
 		out = append(out, r.mentions[k])
 	}
-	return out
+	return slices.DeleteFunc(out, func(m mention) bool { return r.undecided(m, out) })
+}
+
+// undecided tells a quotation that another parameter without a value could be
+// meant by as well: which one is not for the order of the schema to say.
+func (r *reading) undecided(m mention, chosen []mention) bool {
+	if m.kind != kindQuoted || m.p >= floorOptional || r.learning {
+		return false
+	}
+	return slices.ContainsFunc(r.mentions, func(o mention) bool {
+		return o.kind == kindQuoted && o.first == m.first && o.param != m.param && o.param.required &&
+			!slices.ContainsFunc(chosen, func(c mention) bool { return c.param == o.param })
+	})
 }
 
 // prune drops what has too little evidence and puts the rest in order.
@@ -139,12 +151,8 @@ func (r *reading) result(chosen []mention) Filled {
 		}
 		r.put(&f, p, mentions, &unclear)
 	}
-	f.Missing = r.set.missing(f.Values)
-	for _, name := range unclear {
-		if !slices.Contains(f.Missing, name) {
-			f.Missing = append(f.Missing, name)
-		}
-	}
+	f.unclear = unclear
+	f.Missing = r.set.stillMissing(f)
 	return f
 }
 

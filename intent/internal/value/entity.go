@@ -31,6 +31,11 @@ type Entity struct {
 	Unit     string
 	Percent  bool
 	Currency string
+	// Money tells a number with a sign or a code of a currency, Ordinal one such
+	// as 3rd, Spelled one that is written as words.
+	Money   bool
+	Ordinal bool
+	Spelled bool
 	// Time belongs to dates and clock times; HasClock and HasZone say how much
 	// of it was written.
 	Time     time.Time

@@ -18,7 +18,7 @@ func (s *Scanner) number(d *Doc, i int) (Entity, bool) {
 		if e, ok := parseNumber(c); ok {
 			return s.withUnit(d, s.andHalf(d, e)), true
 		}
-		if e, ok := s.joined(c); ok {
+		if e, ok := s.joined(d, c); ok {
 			return e, true
 		}
 	}
@@ -32,7 +32,7 @@ func (s *Scanner) number(d *Doc, i int) (Entity, bool) {
 func parseNumber(c Chunk) (Entity, bool) {
 	e := Entity{Kind: Number, First: c.First, Last: c.Last, P: 0.9}
 	body := c.Text
-	body, e.Currency = cutCurrency(body)
+	body, e.Currency, e.Money = cutCurrency(body)
 	factor := 1.0
 	switch {
 	case strings.HasSuffix(body, "%"):
@@ -54,18 +54,18 @@ func parseNumber(c Chunk) (Entity, bool) {
 }
 
 // cutCurrency takes a currency sign or code off a number.
-func cutCurrency(s string) (rest, code string) {
+func cutCurrency(s string) (rest, code string, money bool) {
 	for _, sign := range []struct{ sign, code string }{
 		{"R$", "BRL"}, {"US$", "USD"}, {"$", ""}, {"€", "EUR"}, {"£", "GBP"}, {"¥", ""}, {"₹", "INR"},
 	} {
 		if after, ok := strings.CutPrefix(s, sign.sign); ok {
-			return after, sign.code
+			return after, sign.code, true
 		}
 		if before, ok := strings.CutSuffix(s, sign.sign); ok && before != "" {
-			return before, sign.code
+			return before, sign.code, true
 		}
 	}
-	return s, ""
+	return s, "", false
 }
 
 func cutMagnitude(s string) (rest string, factor float64) {
@@ -152,8 +152,8 @@ func groups(s, sign string) bool {
 	return true
 }
 
-// joined reads a number with its unit in one chunk: 8h, 30min, 2-day.
-func (s *Scanner) joined(c Chunk) (Entity, bool) {
+// joined reads a number with its unit in one chunk: 8h, 30min, 2-day, 70kg.
+func (s *Scanner) joined(d *Doc, c Chunk) (Entity, bool) {
 	cut := strings.IndexFunc(c.Text, func(r rune) bool { return !unicode.IsDigit(r) && r != '.' && r != ',' })
 	if cut <= 0 {
 		return Entity{}, false
@@ -162,14 +162,32 @@ func (s *Scanner) joined(c Chunk) (Entity, bool) {
 	if !ok {
 		return Entity{}, false
 	}
-	unit, known := s.words.units[text.Fold(strings.TrimPrefix(c.Text[cut:], "-"))]
+	ending := c.Text[cut:]
+	unit, known := s.words.units[text.Fold(strings.TrimPrefix(ending, "-"))]
 	if !known {
-		unit, known = s.words.shortUnits[c.Text[cut:]]
+		unit, known = s.words.shortUnits[ending]
 	}
-	if !known || c.Last-c.First > 1 {
-		return Entity{}, false
+	if !known {
+		unit, known = s.words.measures[ending]
 	}
-	return Entity{Kind: Number, First: c.First, Last: c.Last, Number: n, Doubt: doubt, Unit: unit, P: 0.9}, true
+	e := Entity{Kind: Number, First: c.First, Last: c.Last, Number: n, Doubt: doubt, Unit: unit, P: 0.9}
+	switch {
+	case known && c.Last-c.First <= 1:
+		return e, true
+	case ordinal(ending) && n >= 1 && n < 1000 && c.Last == c.First:
+		e.Ordinal, e.P = true, 0.8
+		return s.withUnit(d, e), true
+	}
+	return Entity{}, false
+}
+
+// ordinal tells the endings of 1st, 2nd, 3rd and 4th.
+func ordinal(ending string) bool {
+	switch ending {
+	case "st", "nd", "rd", "th":
+		return true
+	}
+	return false
 }
 
 // spelled reads number words: seven, twenty five, a hundred, two thousand.
@@ -201,7 +219,7 @@ func (s *Scanner) spelled(d *Doc, i int) (Entity, bool) {
 	if last < 0 {
 		return Entity{}, false
 	}
-	e := Entity{Kind: Number, First: i, Last: last, Number: total + current, P: 0.85}
+	e := Entity{Kind: Number, First: i, Last: last, Number: total + current, Spelled: true, P: 0.85}
 	if i == last && d.fold(i) == "one" {
 		e.P = 0.4 // "that one" is no number
 	}
@@ -257,6 +275,10 @@ func (s *Scanner) withUnit(d *Doc, e Entity) Entity {
 		return e
 	}
 	fold := d.fold(i)
+	if factor := s.words.large[fold]; factor >= 1000 && !e.Spelled && !e.Percent {
+		e.Number, e.Last = e.Number*factor, i
+		return s.withUnit(d, e)
+	}
 	if unit, ok := s.words.units[fold]; ok {
 		e.Unit, e.Last, e.P = unit, i, max(e.P, 0.9)
 		return e
@@ -266,7 +288,11 @@ func (s *Scanner) withUnit(d *Doc, e Entity) Entity {
 		return e
 	}
 	if code := strings.ToUpper(fold); s.words.currencies[code] && e.Currency == "" {
-		e.Currency = code
+		e.Currency, e.Money = code, true
+		return e
+	}
+	if unit, ok := s.words.measures[d.Src[d.Tokens[i].Start:d.Tokens[i].End]]; ok && !e.Spelled {
+		e.Unit = unit
 		return e
 	}
 	if !s.words.number(fold) && !s.lex.Light(fold) && !d.Tokens[i].Is(text.FormDigits|text.FormMixed) {

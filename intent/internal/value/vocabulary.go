@@ -14,6 +14,9 @@ type vocabulary struct {
 	units      map[string]string
 	shortUnits map[string]string
 	currencies map[string]bool
+	// measures are the signs of units as they are written, with the stem of their
+	// English name.
+	measures map[string]string
 }
 
 func (v *vocabulary) number(fold string) bool {
@@ -25,10 +28,10 @@ func (v *vocabulary) number(fold string) bool {
 func newVocabulary() *vocabulary {
 	v := &vocabulary{
 		small: map[string]float64{}, half: map[string]bool{"half": true, "meio": true, "meia": true, "medio": true, "halben": true, "halber": true, "demi": true},
-		large:      map[string]float64{"hundred": 100, "thousand": 1000, "million": 1e6, "dozen": 12, "mil": 1000, "tausend": 1000, "mille": 1000},
+		large:      map[string]float64{"hundred": 100, "thousand": 1000, "million": 1e6, "billion": 1e9, "dozen": 12, "mil": 1000, "milhoes": 1e6, "milhao": 1e6, "millones": 1e6, "tausend": 1000, "millionen": 1e6, "mille": 1000, "millions": 1e6},
 		units:      map[string]string{},
 		shortUnits: map[string]string{"h": "hour", "hr": "hour", "hrs": "hour", "m": "minute", "min": "minute", "mins": "minute", "d": "day", "w": "week", "s": "second", "sec": "second"},
-		currencies: map[string]bool{},
+		currencies: map[string]bool{}, measures: measureSigns(),
 	}
 	for _, line := range numberWords() {
 		for i, w := range strings.Fields(line.words) {
@@ -44,6 +47,20 @@ func newVocabulary() *vocabulary {
 		v.currencies[code] = true
 	}
 	return v
+}
+
+// measureSigns gives the signs of the common units. Those that are words or
+// have a second meaning beside numbers, such as "in", "K" and "C", are left out.
+func measureSigns() map[string]string {
+	return map[string]string{
+		"mm": "millimet", "cm": "centimet", "km": "kilomet", "ft": "feet", "mi": "mile", "yd": "yard",
+		"mg": "milligram", "g": "gram", "kg": "kilogram", "lb": "pound", "lbs": "pound", "oz": "ounc",
+		"ml": "millilit", "mL": "millilit", "L": "liter", "l": "liter", "ms": "millisecond",
+		"mph": "mph", "kmh": "kmh", "km/h": "kmh", "m/s": "speed", "Hz": "hertz", "kHz": "kilohertz", "MHz": "megahertz", "GHz": "gigahertz",
+		"W": "watt", "kW": "kilowatt", "MW": "megawatt", "kWh": "kilowatt", "V": "volt", "A": "amper", "mA": "milliamper",
+		"°C": "celsius", "°F": "fahrenheit", "°": "degre", "J": "joul", "kJ": "kilojoul", "N": "newton", "Pa": "pascal", "kPa": "kilopasc",
+		"KB": "kilobyt", "MB": "megabyt", "GB": "gigabyt", "TB": "terabyt", "px": "pixel", "bpm": "bpm", "BPM": "bpm", "kcal": "calori", "cal": "calori",
+	}
 }
 
 type numberLine struct {

@@ -1,0 +1,149 @@
+package slot_test
+
+import (
+	"encoding/json"
+	"maps"
+	"slices"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/manifold-run/manifold/intent/internal/slot"
+)
+
+// complete reads strong evidence and free words.
+func complete(t *testing.T, raw, say string, only ...string) slot.Filled {
+	t.Helper()
+	tools := slot.NewTools()
+	set := slot.Compile(tools, capability(t, raw), "")
+	m := tools.Read(say, saturday)
+	all := slot.Range{To: len(m.Tokens)}
+	return set.Complete(m, all, only, set.Fill(m, all, only))
+}
+
+const (
+	weather = `{"name":"get_forecast","description":"Forecast for a place.","schema":{"type":"object","properties":{
+  "city":{"type":"string"},"month":{"type":"string"}},"required":["city"]},"metadata":{"side_effect_class":"read"}}`
+	books = `{"name":"find_books","description":"Finds books in the shop.","schema":{"type":"object","properties":{
+  "title":{"type":"string"},"author":{"type":"string"}},"required":["title"]},"metadata":{"side_effect_class":"read"}}`
+	pairing = `{"name":"compare_prices","description":"Compares prices of shares.","schema":{"type":"object","properties":{
+  "first":{"type":"string"},"second":{"type":"string"}},"required":["first","second"]},"metadata":{"side_effect_class":"read"}}`
+	listing = `{"name":"compare_prices","description":"Compares prices of shares.","schema":{"type":"object","properties":{
+  "symbols":{"type":"array","items":{"type":"string"},"maxItems":3}},"required":["symbols"]},"metadata":{"side_effect_class":"read"}}`
+	flight = `{"name":"find_flights","description":"Finds flights.","schema":{"type":"object","properties":{
+  "destination":{"type":"string"},"origin":{"type":"string"},"cabin":{"type":"string","description":"Class of the seat, e.g. economy, business or first."},
+  "departure_date":{"type":"string","description":"Day of departure in the format DD/MM/YYYY."}},"required":["destination","origin"]},"metadata":{"side_effect_class":"read"}}`
+	museum = `{"name":"opening_hours","description":"Opening hours of a place of interest.","schema":{"type":"object","properties":{
+  "venue":{"type":"string","description":"Where to go."}},"required":["venue"]},"metadata":{"side_effect_class":"read"}}`
+	dish = `{"name":"find_recipe","description":"Finds a recipe.","schema":{"type":"object","properties":{
+  "cuisine":{"type":"string","description":"Style of the kitchen."},"diet":{"type":"string","description":"'vegan', 'vegetarian' or 'kosher'. Default is 'none'."}},"required":["cuisine"]},"metadata":{"side_effect_class":"read"}}`
+	courier = `{"name":"send_note","description":"Sends a note.","schema":{"type":"object","properties":{
+  "recipient":{"type":"string"},"text":{"type":"string"}},"required":["recipient","text"]},"metadata":{"side_effect_class":"write_reversible"}}`
+)
+
+func TestCompleteFromFreeWords(t *testing.T) {
+	t.Parallel()
+	cases := map[string]struct {
+		capability, say, want string
+		missing               []string
+	}{
+		"a name behind a preposition that announces a place":       {weather, "what will it be like in Lisbon", `{"city":"Lisbon"}`, nil},
+		"a name goes on over a particle":                           {weather, "what will it be like in Rio de Janeiro", `{"city":"Rio de Janeiro"}`, nil},
+		"a preposition in another language":                        {weather, "como vai ser em São Paulo", `{"city":"São Paulo"}`, nil},
+		"a noun with a capital behind an article is no name":       {weather, "wie wird der Sommer in Köln", `{"city":"Köln"}`, nil},
+		"a month where a time is asked for":                        {weather, "forecast for Oslo in December", `{"city":"Oslo","month":"December"}`, nil},
+		"a place and its country are one place":                    {museum, "opening hours of the zoo in Porto, Portugal", `{"venue":"Porto, Portugal"}`, nil},
+		"of in a name":                                             {museum, "when does the Garden of Stones open", `{"venue":"Garden of Stones"}`, nil},
+		"nothing that could be a place":                            {weather, "what will it be like", `{}`, []string{"city"}},
+		"an author is no title, though only the title is needed":   {books, "do you have anything by Clarice Lispector", `{"author":"Clarice Lispector"}`, []string{"title"}},
+		"as many names as are needed, in their order":              {pairing, "compare the price of Norsk and Hafen", `{"first":"Norsk","second":"Hafen"}`, nil},
+		"names in German":                                          {pairing, "vergleiche den Kurs von Norsk und Hafen", `{"first":"Norsk","second":"Hafen"}`, nil},
+		"one name for two places is not doubled":                   {pairing, "compare the price of Norsk", `{}`, []string{"first", "second"}},
+		"a list":                                                   {listing, "compare the prices of Norsk, Hafen and Berg", `{"symbols":["Norsk","Hafen","Berg"]}`, nil},
+		"two names beside each other are a list":                   {listing, "compare Norsk with Hafen", `{"symbols":["Norsk","Hafen"]}`, nil},
+		"a list that is too long":                                  {listing, "compare the prices of Norsk, Hafen, Berg and Tal", `{}`, []string{"symbols"}},
+		"from and to tell two places apart":                        {flight, "flights from Porto to Lyon", `{"destination":"Lyon","origin":"Porto"}`, nil},
+		"also in Portuguese":                                       {flight, "voos de Recife para Manaus", `{"destination":"Manaus","origin":"Recife"}`, nil},
+		"a value that the description names":                       {flight, "business flights from Porto to Lyon", `{"cabin":"business","destination":"Lyon","origin":"Porto"}`, nil},
+		"a date in the form that the description asks for":         {flight, "flights from Porto to Lyon on 7 December 2026", `{"departure_date":"07/12/2026","destination":"Lyon","origin":"Porto"}`, nil},
+		"the name of the parameter stands behind":                  {dish, "something of the Peruvian cuisine", `{"cuisine":"Peruvian"}`, nil},
+		"a value in quotation marks in a description":              {dish, "a vegan recipe of the Peruvian cuisine", `{"cuisine":"Peruvian","diet":"vegan"}`, nil},
+		"a write takes a name that is announced":                   {courier, "send a note to Ana", `{"recipient":"Ana"}`, []string{"text"}},
+		"a write does not take what may be something else":         {courier, "send a note to Ana and bake a cake", `{}`, []string{"recipient", "text"}},
+		"a quotation that two parameters could take":               {courier, `send "lunch is ready"`, `{}`, []string{"recipient", "text"}},
+		"a quotation where the other parameter has its value":      {courier, `recipient: Ana; "are you coming?"`, `{"recipient":"Ana","text":"are you coming?"}`, nil},
+		"a comma before the closing mark belongs to the sentence":  {courier, `text "see you," recipient Ana`, `{"recipient":"Ana","text":"see you"}`, nil},
+		"words of the request are no value":                        {books, "find books in the shop", `{}`, []string{"title"}},
+		"a verb at the start of a sentence is no name for a write": {courier, "Notify everybody", `{}`, []string{"recipient", "text"}},
+	}
+	for name, c := range cases {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			f := complete(t, c.capability, c.say)
+			got, err := json.Marshal(f.Values)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff(c.want, string(got)); diff != "" {
+				t.Errorf("values of %q (-want +got):\n%s%v", c.say, diff, f.Evidence)
+			}
+			if diff := cmp.Diff(c.missing, f.Missing); diff != "" {
+				t.Errorf("missing of %q (-want +got):\n%s", c.say, diff)
+			}
+		})
+	}
+}
+
+// Every value says where it stands, by what it was read and how sure that is.
+func TestEveryFreeValueHasItsEvidence(t *testing.T) {
+	t.Parallel()
+	const say = "flights from Porto to Rio de Janeiro"
+	f := complete(t, flight, say)
+	if diff := cmp.Diff([]string{"destination", "origin"}, slices.Sorted(maps.Keys(f.Evidence))); diff != "" {
+		t.Fatal(diff)
+	}
+	for name, want := range map[string]string{"origin": "Porto", "destination": "Rio de Janeiro"} {
+		ev := f.Evidence[name]
+		if got := say[ev.Span[0]:ev.Span[1]]; got != want || ev.Kind != "phrase" || ev.P < 0.5 || ev.P > 1 {
+			t.Errorf("%s: %q by %s with p %g", name, got, ev.Kind, ev.P)
+		}
+	}
+}
+
+// Strong evidence alone decides which capability is meant; free words are read
+// only after.
+func TestFillLeavesFreeWordsAlone(t *testing.T) {
+	t.Parallel()
+	if f := fill(t, weather, "what will it be like in Lisbon"); len(f.Values) > 0 {
+		t.Errorf("strong evidence gave %v", f.Values)
+	}
+}
+
+// What is less probable than the gate of a write is asked there, though a read
+// takes it.
+func TestAWriteNeedsMoreThanARead(t *testing.T) {
+	t.Parallel()
+	const form = `{"name":"show_card","description":"A card.","schema":{"type":"object","properties":{"holder":{"type":"string"}},"required":["holder"]},"metadata":{"side_effect_class":"CLASS"}}`
+	for class, want := range map[string]string{"read": `{"holder":"Ines"}`, "write_reversible": `{}`} {
+		raw := form[:len(form)-len(`CLASS"}}`)] + class + `"}}`
+		got, err := json.Marshal(complete(t, raw, "show Ines").Values)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if string(got) != want {
+			t.Errorf("%s: got %s, want %s", class, got, want)
+		}
+	}
+}
+
+func TestAnswerBehindAPreposition(t *testing.T) {
+	t.Parallel()
+	tools := slot.NewTools()
+	set := slot.Compile(tools, capability(t, weather), "")
+	for say, want := range map[string]string{"in porto alegre": "porto alegre", "porto alegre": "porto alegre", "em Lisboa": "Lisboa"} {
+		f := set.Answer(tools.Read(say, saturday), []string{"city"})
+		if f.Values["city"] != want {
+			t.Errorf("%q answers %v, want %q", say, f.Values["city"], want)
+		}
+	}
+}

@@ -1,0 +1,125 @@
+package slot
+
+import (
+	"strings"
+
+	"github.com/manifold-run/manifold/intent/internal/text"
+)
+
+// sense is what a parameter is about, as far as its name tells, and what a
+// preposition announces.
+type sense uint16
+
+const (
+	sensePlace  sense = 1 << iota // where
+	senseSource                   // from where, from whom
+	senseTarget                   // to where, to whom
+	senseMaker                    // by whom
+	senseTopic                    // about what
+	senseMeans                    // with what, how
+	senseTime                     // when
+)
+
+// cues are the closed classes of words that tell what a text stands for. They
+// are the same for every subject; what belongs to a subject comes from its
+// manifest.
+type cues struct {
+	names    map[string]sense // stems of words in names of parameters
+	preps    map[string]sense // folded prepositions
+	particle map[string]bool
+	calendar map[string]bool // months, days of the week, seasons
+	deictic  map[string]bool // words that point at a time
+	// capitalising are the articles of languages in which every noun has a capital.
+	capitalising map[string]bool
+	speech       map[string]bool // stems of names of parameters that hold what somebody says
+	proper       map[string]bool // stems of names of parameters whose values are names
+	code         map[string]bool // stems of names of parameters whose values are codes
+}
+
+// line is a sense with its words, English first, then Portuguese, Spanish,
+// German and French.
+type line struct {
+	sense sense
+	words string
+}
+
+func nameLines() []line {
+	return []line{
+		{sensePlace, "place location city town country state region area address venue county district province continent island station airport street neighborhood"},
+		{sensePlace, "lugar local localizacao cidade pais estado regiao endereco bairro ciudad region direccion provincia ort stadt land standort gegend adresse strasse ville lieu pays quartier"},
+		{senseSource, "from source origin start departure begin base sender partida origem inicio remetente origen salida von quelle start abfahrt ursprung absender depart origine"},
+		{senseTarget, "to target destination end arrival recipient receiver destino chegada destinatario llegada nach ziel ankunft empfanger arrivee destinataire"},
+		{senseMaker, "author artist creator maker writer singer composer director painter designer brand manufacturer publisher actor producer owner autor autora artista criador cantor marca fabricante kunstler hersteller autor besitzer auteur marque fabricant"},
+		{senseTopic, "topic subject theme keyword query about category question tema assunto asunto palavra thema betreff suchbegriff sujet"},
+		{senseMeans, "method model mode tool way technique material platform metodo modelo modo ferramenta methode modell werkzeug weise outil"},
+		{senseTime, "date time day month year season period timeframe when dia mes ano data epoca fecha estacion tag monat jahr datum zeit jour mois annee saison"},
+	}
+}
+
+func prepositionLines() []line {
+	return []line{
+		{sensePlace | senseTime, "in at on within during around em no na nos nas en im am bei beim dans durante wahrend pendant a"},
+		{sensePlace, "near nearby inside outside across throughout close perto cerca nahe pres chez"},
+		{senseSource | senseMaker, "from since desde de del von vom aus ab seit depuis do da dos das du des"},
+		{senseTarget, "to into towards toward onto until para ate hacia hasta nach zu zum zur bis vers jusqu au aux"},
+		{senseMaker, "by por pelo pela durch par"},
+		{senseTopic, "about on regarding concerning sobre acerca uber sur"},
+		{senseMeans, "with using via through com con mit avec usando utilizando mittels"},
+		{0, "of for between against among under over above below without per like than as fur pour entre zwischen gegen unter contra contre sem ohne sans sin"},
+	}
+}
+
+func newCues() *cues {
+	c := &cues{names: map[string]sense{}, preps: map[string]sense{}}
+	for _, l := range nameLines() {
+		for _, stem := range text.Stems(l.words) {
+			c.names[stem] |= l.sense
+		}
+	}
+	for _, l := range prepositionLines() {
+		for w := range strings.FieldsSeq(l.words) {
+			c.preps[w] |= l.sense
+		}
+	}
+	c.particle = wordSet("of de da do dos das di du del la las van von der den the al el le")
+	c.calendar = wordSet("january february march april may june july august september october november december " +
+		"monday tuesday wednesday thursday friday saturday sunday spring summer autumn fall winter weekend " +
+		"janeiro fevereiro marco abril maio junho julho agosto setembro outubro novembro dezembro primavera verao outono inverno " +
+		"enero febrero marzo mayo junio julio septiembre octubre noviembre diciembre verano otono invierno " +
+		"januar februar marz mai juni juli oktober dezember fruhling sommer herbst montag dienstag mittwoch donnerstag freitag samstag sonntag")
+	c.deictic = wordSet("next last this past coming upcoming current previous recent latest ongoing now right proximo proxima ultimo ultima passado passada atual este esta " +
+		"nachste nachsten nachster letzte letzten letzter diese diesen dieser kommende kommenden aktuelle aktuellen prochain prochaine dernier derniere ce cette")
+	c.capitalising = wordSet("der die das den dem des ein eine einen einem einer eines kein keine keinen keinem keiner mein meine meinen meinem meiner")
+	c.speech = stemSet("text message content body comment note sentence description question review prompt statement reason texto mensagem conteudo comentario nota frase descricao pergunta motivo " +
+		"mensaje contenido nachricht inhalt kommentar notiz satz beschreibung frage grund texte contenu commentaire phrase")
+	c.proper = stemSet("city country state county town person author artist actor player company organization brand team league " +
+		"cidade pais estado pessoa autor artista empresa organizacao marca equipe clube ciudad persona equipo " +
+		"stadt land staat person autor kunstler firma unternehmen marke mannschaft verein ville pays entreprise equipe")
+	c.code = stemSet("id identifier number code sku reference key token docket serial version numero codigo referencia nummer kennung schlussel numero clef")
+	return c
+}
+
+func wordSet(words string) map[string]bool {
+	out := map[string]bool{}
+	for w := range strings.FieldsSeq(words) {
+		out[w] = true
+	}
+	return out
+}
+
+func stemSet(words string) map[string]bool {
+	out := map[string]bool{}
+	for _, stem := range text.Stems(words) {
+		out[stem] = true
+	}
+	return out
+}
+
+// senseOf tells what a parameter is about. "from_city" is a place and a source.
+func (c *cues) senseOf(words []string) sense {
+	var s sense
+	for _, w := range words {
+		s |= c.names[w]
+	}
+	return s
+}

@@ -1,0 +1,126 @@
+package slot
+
+import (
+	"strings"
+	"time"
+	"unicode"
+
+	"github.com/manifold-run/manifold/intent/internal/text"
+)
+
+// maxListed bounds how many values of one description are taken.
+const maxListed = 24
+
+// listed reads the values that a description gives: those in quotation marks,
+// and those behind words such as "e.g.".
+func listed(description string) []string {
+	var out []string
+	add := func(s string) {
+		s = strings.Trim(strings.TrimSpace(s), ".'\"`“”‘’ ")
+		if n := len(strings.Fields(s)); n == 0 || n > 4 || len(out) >= maxListed || !strings.ContainsFunc(s, unicode.IsLetter) || pattern(s) {
+			return
+		}
+		out = append(out, s)
+	}
+	for _, q := range text.Quotes(description) {
+		add(description[q.Start:q.End])
+	}
+	lower := strings.ToLower(description)
+	if len(lower) != len(description) {
+		lower = description // some letters change their length; markers in capitals are then missed
+	}
+	for _, marker := range []string{"e.g", "such as ", "for example", "for instance", "i.e", "z.b.", "z. b.", "zum beispiel", "por exemplo", "tais como", "por ejemplo", "par exemple"} {
+		at := strings.Index(lower, marker)
+		if at < 0 {
+			continue
+		}
+		rest := strings.TrimLeft(description[at+len(marker):], ".,: ")
+		for _, item := range enumeration(rest) {
+			add(item)
+		}
+	}
+	return out
+}
+
+// enumeration cuts the items off the begin of a text.
+func enumeration(rest string) []string {
+	end := len(rest)
+	for _, stop := range []string{")", ". ", "; ", " etc", "..."} {
+		if i := strings.Index(rest, stop); i >= 0 {
+			end = min(end, i)
+		}
+	}
+	rest = rest[:end]
+	for _, joint := range []string{" or ", " and ", " ou ", " oder ", " und ", " e ", " o "} {
+		rest = strings.ReplaceAll(rest, joint, ",")
+	}
+	return strings.Split(rest, ",")
+}
+
+// pattern tells a description of a form, such as "YYYY-MM-DD", from a value.
+func pattern(s string) bool {
+	lower := strings.ToLower(s)
+	return strings.Contains(lower, "yy") || strings.Contains(lower, "mm-") || strings.Contains(lower, "-mm") || strings.Contains(lower, "mm/") || strings.Contains(lower, "hh:")
+}
+
+// expectation is how the values of a parameter are written.
+type expectation struct{ proper, plain int }
+
+func (e *expectation) see(s string) {
+	r := []rune(s)
+	switch {
+	case len(r) == 0 || !unicode.IsLetter(r[0]):
+	case unicode.IsUpper(r[0]):
+		e.proper++
+	default:
+		e.plain++
+	}
+}
+
+// capitals tells parameters whose values are names; letters those whose values
+// are ordinary words.
+func (e *expectation) capitals() bool { return e.proper > 0 && e.proper > e.plain }
+func (e *expectation) letters() bool  { return e.plain > 1 && e.proper == 0 }
+
+// layoutOf reads how a description wants dates to be written.
+func layoutOf(description string) string {
+	lower := strings.ToLower(description)
+	for _, form := range []struct{ said, layout string }{
+		{"yyyy-mm-dd", time.DateOnly},
+		{"mm-dd-yyyy", "01-02-2006"},
+		{"dd-mm-yyyy", "02-01-2006"},
+		{"yyyy/mm/dd", "2006/01/02"},
+		{"mm/dd/yyyy", "01/02/2006"},
+		{"dd/mm/yyyy", "02/01/2006"},
+		{"dd.mm.yyyy", "02.01.2006"},
+		{"dd/mm/aaaa", "02/01/2006"},
+		{"aaaa-mm-dd", time.DateOnly},
+		{"tt.mm.jjjj", "02.01.2006"},
+		{"month-day-year", "01-02-2006"},
+		{"day-month-year", "02-01-2006"},
+		{"year-month-day", time.DateOnly},
+	} {
+		if strings.Contains(lower, form.said) {
+			return form.layout
+		}
+	}
+	return ""
+}
+
+// saysDate tells parameters whose name ends in a word for a date, unless the
+// description gives values that are none.
+func (p *param) saysDate() bool {
+	if len(p.words) == 0 {
+		return false
+	}
+	for _, v := range p.listed {
+		if !strings.ContainsFunc(v, unicode.IsDigit) {
+			return false
+		}
+	}
+	switch p.words[len(p.words)-1] {
+	case "date", "datum", "fecha":
+		return true
+	}
+	return false
+}

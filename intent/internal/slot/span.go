@@ -1,0 +1,370 @@
+package slot
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/manifold-run/manifold/intent/internal/text"
+)
+
+// maxSpans bounds how many places of one request are weighed.
+const maxSpans = 40
+
+// span is a run of words that may be a value, and what stands around it.
+type span struct {
+	first, last int
+	// proper tells that it is written as a name is.
+	proper bool
+	// prep is the preposition that governs it, "" when there is none; governor
+	// is its place, or that of the word before.
+	prep     string
+	governor int
+	// cut is the number of content words beside it that it leaves out, bridged
+	// that it goes on over a word such as "of".
+	cut     int
+	bridged bool
+	quoted  bool
+	// comma tells two names with a comma between: "Porto, Portugal".
+	comma bool
+	// calendar tells a time that is said in words, such as "next month".
+	calendar bool
+	// items are the parts of a list.
+	items []span
+}
+
+// field is what a request leaves to be explained: its words without those
+// that are values already.
+type field struct {
+	*reading
+	taken []bool // by token, from r.from
+	spans []span
+	// asked is how many required parameters are open, places how many of all are
+	// about places, and names how many names the text has.
+	asked, places, names int
+	// inner tells words inside a longer name, with what it costs to begin there.
+	inner map[int]int
+}
+
+// content tells words that may belong to a value.
+func (f *field) content(i int) bool {
+	if i < f.from || i >= f.to || f.taken[i-f.from] {
+		return false
+	}
+	t := f.doc.Tokens[i]
+	if t.Is(text.FormQuoted) || t.Fold == "s" && t.Glued {
+		return false
+	}
+	if f.light(i) {
+		// "The Who" and "Los Angeles" begin with a light word, written as a name.
+		return t.Is(text.FormTitle) && !t.Is(text.FormFirst) && i+1 < f.to && !f.light(i+1) && f.capital(i+1) && !f.doc.Tokens[i+1].Break
+	}
+	return true
+}
+
+// light tells words that carry grammar and no value.
+func (f *field) light(i int) bool {
+	t := f.doc.Tokens[i]
+	if t.Is(text.FormCaps) {
+		return false
+	}
+	_, prep := f.set.tools.cues.preps[t.Fold]
+	return prep || f.set.tools.Lexicon.Light(t.Fold) || f.set.tools.cues.deictic[t.Fold]
+}
+
+// capital tells words that are written as names are. A capital at the start of
+// a sentence says nothing.
+func (f *field) capital(i int) bool {
+	t := f.doc.Tokens[i]
+	switch {
+	case t.Is(text.FormMixed):
+		return true
+	case t.Is(text.FormCaps):
+		return !f.known(i) || i > f.from && f.doc.Tokens[i-1].Is(text.FormTitle)
+	case t.End-t.Start == 1 && !t.Is(text.FormFirst):
+		c := f.doc.Src[t.Start]
+		return c >= 'A' && c <= 'Z'
+	}
+	return t.Is(text.FormTitle) && !t.Is(text.FormFirst)
+}
+
+// follows tells whether token i continues the run that token i-1 belongs to.
+func (f *field) follows(i int) bool {
+	return f.content(i) && (!f.doc.Tokens[i].Break || f.doc.Tokens[i].Glued)
+}
+
+// find lists the candidate spans from left to right.
+func (f *field) find() {
+	var items []span
+	for i := f.from; i < f.to; {
+		end := i
+		if last, ok := f.relativeTime(i); ok {
+			f.add(span{first: i, last: last, calendar: true})
+		}
+		switch {
+		case f.doc.Tokens[i].Is(text.FormQuoted) && !f.taken[i-f.from]:
+			for end+1 < f.to && f.doc.Tokens[end+1].Is(text.FormQuoted) && !closesQuote(f.gap(end, end+1)) {
+				end++
+			}
+			if i > f.from || end < f.to-1 {
+				items = append(items, f.add(span{first: i, last: end, quoted: true}))
+			}
+		case f.content(i):
+			for end+1 < f.to && f.follows(end+1) {
+				end++
+			}
+			items = append(items, f.chunk(i, end))
+		}
+		i = end + 1
+	}
+	for k, s := range items {
+		if s.proper && f.inner[s.first] == 0 {
+			f.names++
+		}
+		if k > 0 && s.proper && items[k-1].proper && s.first == items[k-1].last+1 && strings.TrimSpace(f.gap(s.first-1, s.first)) == "," {
+			f.add(span{first: items[k-1].first, last: s.last, proper: true, comma: true})
+			f.names--
+		}
+	}
+	f.lists(items)
+}
+
+// relativeTime finds "next month" and "this weekend".
+func (f *field) relativeTime(i int) (last int, ok bool) {
+	c := f.set.tools.cues
+	if !c.deictic[f.doc.Tokens[i].Fold] || i+1 >= f.to || f.taken[i-f.from] || f.taken[i+1-f.from] || f.doc.Tokens[i+1].Break {
+		return 0, false
+	}
+	fold := f.doc.Tokens[i+1].Fold
+	return i + 1, c.calendar[fold] || c.names[f.doc.Tokens[i+1].Stem]&senseTime != 0 || fold == "week" || fold == "quarter"
+}
+
+// lists offers runs of spans with nothing but commas and words such as "and"
+// between.
+func (f *field) lists(items []span) {
+	for i := 0; i < len(items); {
+		end := i
+		for end+1 < len(items) && f.listed(items[end], items[end+1]) {
+			end++
+		}
+		if end > i {
+			whole := items[i]
+			whole.last, whole.items = items[end].last, items[i:end+1]
+			if len(f.spans) < maxSpans {
+				f.spans = append(f.spans, whole)
+			}
+		}
+		i = end + 1
+	}
+}
+
+// listed tells whether two spans are neighbours in a list.
+func (f *field) listed(a, b span) bool {
+	between := 0
+	if a.proper && b.proper && b.first == a.last+2 && opposes(f.doc.Tokens[a.last+1].Fold) {
+		return true
+	}
+	for i := a.last + 1; i < b.first; i++ {
+		if !conjoins(f.doc.Tokens[i].Fold) {
+			return false
+		}
+		between++
+	}
+	gap := strings.TrimSpace(f.gap(b.first-1, b.first))
+	return between > 0 || gap == "," || gap == "&" || gap == "/" || gap == "、" || strings.HasSuffix(gap, ",")
+}
+
+// opposes tells words that put two names beside each other.
+func opposes(fold string) bool {
+	switch fold {
+	case "vs", "versus", "with", "against", "com", "contra", "con", "mit", "gegen", "avec", "contre":
+		return true
+	}
+	return false
+}
+
+// conjoins tells words between the last two items of a list.
+func conjoins(fold string) bool {
+	switch fold {
+	case "and", "or", "also", "as", "well", "e", "ou", "tambem", "y", "o", "und", "oder", "sowie", "et", "the", "a", "an":
+		return true
+	}
+	return false
+}
+
+func (f *field) add(s span) span {
+	s.governor, s.prep = f.governed(s.first)
+	if len(f.spans) >= maxSpans || s.last < s.first || s.last-s.first >= maxNameTokens && !s.quoted {
+		return s
+	}
+	for _, o := range f.spans {
+		if o.first == s.first && o.last == s.last {
+			return o
+		}
+	}
+	f.spans = append(f.spans, s)
+	return s
+}
+
+// chunk offers the parts of a run of content words: runs of capitals, the
+// words that the request does not know, and the run as a whole. It gives the
+// part that is most likely an item of a list.
+func (f *field) chunk(first, last int) span {
+	var item *span
+	for i := first; i <= last; i++ {
+		if !f.capital(i) {
+			continue
+		}
+		end := i
+		for end < last && (f.capital(end+1) || f.doc.Tokens[end+1].Is(text.FormDigits) || f.doc.Tokens[end+1].Glued) {
+			end++
+		}
+		for i > first && f.doc.Tokens[i].Glued && (f.doc.Tokens[i-1].Is(text.FormDigits) || f.doc.Tokens[i-1].Glued || i-1 == first) {
+			i-- // "2022/A-17" begins with digits
+		}
+		s := f.name(i, end, last)
+		if item == nil {
+			item = &s
+		}
+		i = end
+	}
+	a, b := first, last
+	for a < b && f.known(a) && !f.capital(a) {
+		a++
+	}
+	for b > a && f.known(b) && !f.capital(b) {
+		b--
+	}
+	core := f.add(span{first: a, last: b, proper: f.properRun(a, b)})
+	if a > first {
+		f.add(span{first: first, last: b, proper: f.properRun(first, b)})
+	}
+	if b < last {
+		f.add(span{first: a, last: last, proper: f.properRun(a, last)})
+	}
+	f.bridge(a, last)
+	if item != nil {
+		return *item
+	}
+	return core
+}
+
+func (f *field) known(i int) bool { return f.set.Knows(f.doc.Tokens[i]) }
+
+// properRun tells whether all words are written as names are.
+func (f *field) properRun(first, last int) bool {
+	for i := first; i <= last; i++ {
+		t := f.doc.Tokens[i]
+		if !f.capital(i) && !t.Is(text.FormDigits) && (!t.Glued || i == first) {
+			return false
+		}
+	}
+	if f.common(first, last) {
+		return false
+	}
+	return !f.doc.Tokens[first].Is(text.FormDigits)
+}
+
+// name offers a run of capitals, alone and with what may belong to it.
+func (f *field) name(first, last, chunkLast int) span {
+	cut := f.inner[first]
+	if last == chunkLast && !f.common(first, last) {
+		if end, worth := f.overParticle(last); worth > 0 {
+			f.add(span{first: first, last: end, proper: true, bridged: true})
+			cut += worth
+		}
+	}
+	tail := last
+	for tail < chunkLast && !f.known(tail+1) {
+		tail++
+	}
+	cut += tail - last
+	s := f.add(span{first: first, last: last, proper: !f.common(first, last), cut: cut})
+	if tail > last {
+		f.add(span{first: first, last: tail})
+	}
+	if f.doc.Tokens[first].Is(text.FormFirst) && first < last {
+		f.add(span{first: first + 1, last: last, proper: true})
+	}
+	return s
+}
+
+// overParticle lets a name go on over "of" or "da" to more capitals. What it
+// leaves out otherwise is worth less behind "of", which also joins two names.
+func (f *field) overParticle(last int) (end, worth int) {
+	end = last
+	for {
+		j, own := end+1, 1
+		for j < f.to && j <= end+2 && !f.doc.Tokens[j].Break && f.set.tools.cues.particle[f.doc.Tokens[j].Fold] {
+			if f.doc.Tokens[j].Fold != "of" {
+				own = 2
+			}
+			j++
+		}
+		if j == end+1 || j >= f.to || f.doc.Tokens[j].Break || !f.content(j) || !f.capital(j) {
+			return end, worth
+		}
+		f.inner[j] = own
+		end, worth = j, max(worth, own)
+		for end+1 < f.to && f.follows(end+1) && f.capital(end+1) {
+			end++
+		}
+	}
+}
+
+// common tells a noun that has a capital for being one, as in German: a single
+// word behind an article or a number.
+func (f *field) common(first, last int) bool {
+	if first != last || first == f.from {
+		return false
+	}
+	before := f.doc.Tokens[first-1]
+	return !f.doc.Tokens[first].Break && (f.set.tools.cues.capitalising[before.Fold] || f.inEntity[first-1])
+}
+
+// bridge lets words in small letters go on over "of": "theory of numbers".
+func (f *field) bridge(first, last int) {
+	j := last + 1
+	if j+1 >= f.to || f.doc.Tokens[j].Break || f.doc.Tokens[j].Fold != "of" && f.doc.Tokens[j].Fold != "de" {
+		return
+	}
+	if !f.follows(j + 1) {
+		return
+	}
+	end := j + 1
+	for end+1 < f.to && f.follows(end+1) {
+		end++
+	}
+	for end > j+1 && f.known(end) {
+		end--
+	}
+	f.add(span{first: first, last: end, bridged: true, proper: f.properRun(first, last) && f.properRun(j+1, end)})
+}
+
+// governed finds the word that a span depends on: a preposition before it,
+// over articles, or the word right before. Beside "and" it is that of the
+// neighbour.
+func (f *field) governed(first int) (int, string) {
+	for j := first - 1; j >= f.from && j >= first-4; j-- {
+		t := f.doc.Tokens[j]
+		if f.doc.Tokens[j+1].Break && !f.doc.Tokens[j+1].Glued || Joins(t.Fold) && t.Fold != "to" && t.Fold != "with" {
+			return f.neighbour(j, first)
+		}
+		if _, ok := f.set.tools.cues.preps[t.Fold]; ok {
+			return j, t.Fold
+		}
+		if f.content(j) || f.taken[j-f.from] {
+			return j, ""
+		}
+	}
+	return first - 1, ""
+}
+
+// neighbour gives the governor of the span before a comma or "and".
+func (f *field) neighbour(j, first int) (int, string) {
+	for _, o := range slices.Backward(f.spans) {
+		if o.last < first && o.last >= j-1 {
+			return o.governor, o.prep
+		}
+	}
+	return first - 1, ""
+}
