@@ -96,7 +96,7 @@ func (s *Server) answerChat(k *call, request chatRequest, turn orchestrator.Chat
 			return err
 		}
 	}
-	return k.ok(s.completion(request.Model, s.content(k, state), state.Tokens))
+	return k.ok(s.completion(request.Model, s.content(k, request, state), state.Tokens))
 }
 
 func (s *Server) completion(model, content string, tokens contracts.Tokens) completion {
@@ -133,8 +133,12 @@ func (k *call) shown(state orchestrator.ChatState) chat.Turn {
 
 // content is the whole text of an answer: what is to be read, and the marker
 // that ties the next message to it.
-func (s *Server) content(k *call, state orchestrator.ChatState) string {
-	text := chat.Compose(k.shown(state))
+func (s *Server) content(k *call, request chatRequest, state orchestrator.ChatState) string {
+	turn := k.shown(state)
+	if card, ok := s.cardShown(k, request); ok {
+		turn.Shown = card.Codes
+	}
+	text := chat.Compose(turn)
 	if state.SessionID == "" {
 		return text
 	}

@@ -236,13 +236,15 @@ func (s *Server) tell(k *call, request chatRequest, stream *chatStream, state or
 	if !stream.status.IsZero() {
 		stream.event("status", statusData{Description: summary(state), Done: true})
 	}
-	stream.text(s.content(k, state))
-	if stream.rich && len(state.Open) > 0 {
-		stream.event("chat:message:follow_ups", map[string]any{"follow_ups": chat.FollowUps(k.shown(state))})
-	}
+	stream.text(s.content(k, request, state))
 	if card, ok := s.card(k, request, state); ok {
 		stream.send([]chunkChoice{{Delta: delta{ToolCalls: []toolCall{card}}}}, nil)
 		return stream.end(request, "tool_calls", state.Tokens)
+	}
+	// Not beside a card: what it decides is told in the same message, which would
+	// go on to offer the same decision.
+	if stream.rich && len(state.Open) > 0 {
+		stream.event("chat:message:follow_ups", map[string]any{"follow_ups": chat.FollowUps(k.shown(state))})
 	}
 	return stream.end(request, "stop", state.Tokens)
 }

@@ -278,13 +278,13 @@ func TestAnApprovalCardWhereItIsOffered(t *testing.T) {
 		"approve":           {`{"status":"answered","answers":{"decision":{"type":"option","option_index":0,"label":"Approve"}}}`, "is approved", 1},
 		"the bare label":    {"Approve", "is approved", 1},
 		"reject":            {`{"status":"answered","answers":{"decision":{"type":"option","option_index":1,"label":"Reject"}}}`, "is rejected", 0},
-		"cancelled":         {`{"status":"cancelled"}`, "Reply `approve", 0},
-		"later":             {`{"status":"answered","answers":{"decision":{"type":"option","option_index":0,"label":"Decide later"}}}`, "Reply `approve", 0},
-		"put away":          {"Error: tool call rejected by user.", "Reply `approve", 0},
+		"cancelled":         {`{"status":"cancelled"}`, "It stays open. Reply `approve", 0},
+		"later":             {`{"status":"answered","answers":{"decision":{"type":"option","option_index":0,"label":"Decide later"}}}`, "It stays open. Reply `approve", 0},
+		"put away":          {"Error: tool call rejected by user.", "It stays open. Reply `approve", 0},
 		"words that decide": {`{"status":"answered","answers":{"decision":{"type":"other","text":"approve"}}}`, "is approved", 1},
 		"words that ask":    {`{"status":"answered","answers":{"decision":{"type":"other","text":"approve if it is cheap"}}}`, "", 0},
-		"nothing written":   {`{"status":"answered","answers":{"decision":{"type":"other","text":" "}}}`, "Reply `approve", 0},
-		"something unclear": {"I think so", "Reply `approve", 0},
+		"nothing written":   {`{"status":"answered","answers":{"decision":{"type":"other","text":" "}}}`, "It stays open. Reply `approve", 0},
+		"something unclear": {"I think so", "It stays open. Reply `approve", 0},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -292,6 +292,9 @@ func TestAnApprovalCardWhereItIsOffered(t *testing.T) {
 			first := k.post("uma", ask(alert, map[string]any{"tools": offer}), map[string]string{"X-OpenWebUI-Chat-Id": "c1"})
 			if len(first.tools) != 1 || first.tools[0].Function.Name != "ask_user" || first.finish != "tool_calls" {
 				t.Fatalf("no card: %+v", first)
+			}
+			if chips, ok := first.events["chat:message:follow_ups"]; ok {
+				t.Errorf("the card is not alone: %s", chips)
 			}
 			checkCard(t, first.tools[0].Function.Arguments)
 			history := []message{{Role: "user", Content: alert}, {Role: "assistant", Content: first.content}, {Role: "tool", Content: c.answer, ToolCallID: first.tools[0].ID}}

@@ -17,6 +17,8 @@ type Turn struct {
 	Open   []contracts.Interrupt
 	// MayApprove are the codes of those gates that the reader may approve.
 	MayApprove []string
+	// Shown are the codes of gates that stand above in the same message already.
+	Shown []string
 	// Steps and Mermaid are the plan of the run, if it is worth showing.
 	Steps   []contracts.PlanRow
 	Mermaid string
@@ -49,7 +51,7 @@ func Compose(t Turn) string {
 
 // plan shows the steps of a run while a person has to decide about it.
 func plan(t Turn) string {
-	if len(t.Steps) < 2 || len(t.Open) == 0 {
+	if len(t.Steps) < 2 || len(t.Open) == 0 || len(t.Shown) > 0 {
 		return ""
 	}
 	var out strings.Builder
@@ -74,11 +76,15 @@ func plan(t Turn) string {
 func questions(t Turn) string {
 	var parts []string
 	for _, i := range t.Open {
-		if i.Type.Expires() {
-			parts = append(parts, gate(i, slices.Contains(t.MayApprove, i.Code)))
-			continue
+		mayApprove := slices.Contains(t.MayApprove, i.Code)
+		switch {
+		case !i.Type.Expires():
+			parts = append(parts, question(i))
+		case slices.Contains(t.Shown, i.Code):
+			parts = append(parts, "It stays open. "+howToDecide(i.Code, mayApprove))
+		default:
+			parts = append(parts, gate(i, mayApprove))
 		}
-		parts = append(parts, question(i))
 	}
 	return strings.Join(parts, "\n\n")
 }
@@ -99,12 +105,14 @@ func gate(i contracts.Interrupt, mayApprove bool) string {
 	if i.ExpiresAt != nil {
 		fmt.Fprintf(&out, " Open until %s.", i.ExpiresAt.UTC().Format("2006-01-02 15:04 UTC"))
 	}
+	return out.String() + "\n\n" + howToDecide(i.Code, mayApprove)
+}
+
+func howToDecide(code string, mayApprove bool) string {
 	if mayApprove {
-		fmt.Fprintf(&out, "\n\nReply `approve %s` or `reject %s`.", i.Code, i.Code)
-	} else {
-		fmt.Fprintf(&out, "\n\nSomebody else has to approve it, with `approve %s`. You can withdraw it: `reject %s`.", i.Code, i.Code)
+		return fmt.Sprintf("Reply `approve %s` or `reject %s`.", code, code)
 	}
-	return out.String()
+	return fmt.Sprintf("Somebody else has to approve it, with `approve %s`. You can withdraw it: `reject %s`.", code, code)
 }
 
 func question(i contracts.Interrupt) string {
