@@ -223,9 +223,7 @@ func (c *checker) checkParamValue(n *checkedNode, p *knowledge.Param, def *knowl
 	if p.Type == "array" && firstByte(value) == '[' {
 		c.checkItems(n, p, def, value, place)
 	}
-	if p.Name == "basepath" {
-		c.checkURL(n, unquoteText(value), place)
-	}
+	c.checkText(n, p.Name, unquoteText(value), place)
 	for _, id := range referencesIn(value) {
 		if c.nodes[id] == nil {
 			c.warn(n, Logic, "reference_unknown", place, fmt.Sprintf("%s.%s refers to %q, which does not exist", n.id, p.Name, id), "name an existing node")

@@ -138,12 +138,21 @@ func sequentialName(name string) string {
 	return strings.Join(strings.FieldsFunc(strings.ToLower(name), func(r rune) bool { return r == ' ' || r == '\t' || r == '\n' }), "_")
 }
 
-// checkURL refuses an address of a model that is none.
-func (c *checker) checkURL(n *checkedNode, text, place string) {
+// checkText refuses texts without the form that their parameters ask for: the
+// address of a model, and headers, which are read as JSON.
+func (c *checker) checkText(n *checkedNode, param, text, place string) {
+	text = strings.TrimSpace(text)
 	if text == "" || strings.Contains(text, "{{") {
 		return
 	}
-	if u, err := url.Parse(strings.TrimSpace(text)); err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
-		c.at(n, Logic, "url_invalid", place, fmt.Sprintf("%s has %q for an address", n.id, clip(text)), "write an address such as https://host/v1")
+	switch {
+	case param == "basepath":
+		if u, err := url.Parse(text); err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
+			c.at(n, Logic, "url_invalid", place, fmt.Sprintf("%s has %q for an address", n.id, clip(text)), "write an address such as https://host/v1")
+		}
+	case strings.HasPrefix(param, "requests") && strings.HasSuffix(param, "Headers"):
+		if !strings.HasPrefix(markup.ReplaceAllString(text, ""), "{") {
+			c.at(n, Logic, "value_invalid", place, fmt.Sprintf("%s.%s is no JSON object", n.id, param), `write headers such as {"Accept":"text/plain"}`)
+		}
 	}
 }
