@@ -6,6 +6,7 @@ import (
 	"errors"
 	"io"
 	"iter"
+	"math/rand/v2"
 	"net/http"
 	"net/url"
 	"strconv"
@@ -37,7 +38,7 @@ func (c *Client) StreamRun(ctx context.Context, runID string, after int64) iter.
 
 func (c *Client) stream(ctx context.Context, path string, after int64) iter.Seq2[contracts.Event, error] {
 	return func(yield func(contracts.Event, error) bool) {
-		pause := 100 * time.Millisecond
+		pause := firstPause
 		for {
 			from := after
 			stop := false
@@ -56,15 +57,38 @@ func (c *Client) stream(ctx context.Context, path string, after int64) iter.Seq2
 				yield(contracts.Event{}, err)
 				return
 			case after > from:
-				pause = 100 * time.Millisecond
+				pause = firstPause
 			}
-			if !sleep(ctx, pause) {
+			if !sleep(ctx, max(spread(pause), askedFor(err))) {
 				yield(contracts.Event{}, ctx.Err())
 				return
 			}
 			pause = min(2*pause, 5*time.Second)
 		}
 	}
+}
+
+// firstPause is before the first attempt to come back; each further one waits
+// twice as long.
+const firstPause = 100 * time.Millisecond
+
+// spread keeps a thousand listeners of a server that was restarted from coming
+// back at the same moment.
+func spread(pause time.Duration) time.Duration { return pause/2 + rand.N(pause/2) } //nolint:gosec // nobody gains by guessing it
+
+// busyError is a refusal that says when to come back.
+type busyError struct {
+	error
+
+	after time.Duration
+}
+
+// Unwrap gives what the server said.
+func (b busyError) Unwrap() error { return b.error }
+
+func askedFor(err error) time.Duration {
+	busy, _ := errors.AsType[busyError](err)
+	return min(busy.after, time.Minute)
 }
 
 func temporary(err error) bool {
@@ -110,8 +134,9 @@ func (c *Client) listen(ctx context.Context, path string, after int64, take func
 	case http.StatusNoContent:
 		return errEnded
 	default:
-		body, _ := io.ReadAll(io.LimitReader(res.Body, 1<<20)) // what can be read of it
-		return failure(res, body)
+		body, _ := io.ReadAll(io.LimitReader(res.Body, 1<<20))    // what can be read of it
+		seconds, _ := strconv.Atoi(res.Header.Get("Retry-After")) // 0 without, or where it is a date
+		return busyError{failure(res, body), time.Duration(max(seconds, 0)) * time.Second}
 	}
 	return readEvents(res.Body, func() { quiet.Reset(silence) }, take)
 }

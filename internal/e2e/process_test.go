@@ -2,6 +2,7 @@ package e2e_test
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"errors"
 	"io"
@@ -20,6 +21,7 @@ type process struct {
 	*site
 
 	cmd      *exec.Cmd
+	addr     string    // where it serves, "" for any free port
 	keys     [3]string // of the admin, rita and otto
 	finished chan error
 }
@@ -57,7 +59,7 @@ func (p *process) start() {
 
 func (p *process) tryStart() error {
 	cmd := exec.Command(manifold(p.t),
-		"serve", "--addr", "127.0.0.1:0", "--data", p.dir, "--log-level", "debug", "--webhook-allow-loopback",
+		"serve", "--addr", cmp.Or(p.addr, "127.0.0.1:0"), "--data", p.dir, "--log-level", "debug", "--webhook-allow-loopback",
 		"--sessions-per-minute", "100000", "--requests-per-minute", "1000000")
 	cmd.Dir = filepath.Dir(p.dir)
 	cmd.Env = append(os.Environ(), "E2E_DOMAIN_TOKEN="+domainToken)
