@@ -44,17 +44,18 @@ type LedgerKind string
 
 // The ledger kinds.
 const (
-	LedgerPlan         LedgerKind = "plan"
-	LedgerExpand       LedgerKind = "expand"
-	LedgerIntent       LedgerKind = "intent"
-	LedgerOutcome      LedgerKind = "outcome"
-	LedgerDecision     LedgerKind = "decision"
-	LedgerCompensation LedgerKind = "compensation"
-	LedgerSettled      LedgerKind = "settled"
+	LedgerPlan       LedgerKind = "plan"
+	LedgerExpand     LedgerKind = "expand"
+	LedgerIntent     LedgerKind = "intent"
+	LedgerOutcome    LedgerKind = "outcome"
+	LedgerDecision   LedgerKind = "decision"
+	LedgerSettled    LedgerKind = "settled"
+	LedgerLockBroken LedgerKind = "lock_broken" // in the chain of locks, not in that of a run
 )
 
-// LedgerEntry is one link of a run's hash chain. Hash covers the entry without
-// Hash itself; PrevHash is the Hash of the entry before, empty for the first.
+// LedgerEntry is one link of a hash chain: that of a run, or that of broken
+// locks. Hash covers the entry without Hash itself; PrevHash is the Hash of the
+// entry before, empty for the first.
 type LedgerEntry struct {
 	Seq           int64      `json:"seq"`
 	At            time.Time  `json:"at"`

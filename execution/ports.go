@@ -95,8 +95,9 @@ type Locks interface {
 	// holds succeeds. It is refused with lease_lost like a commit.
 	AcquireLocks(ctx context.Context, l Lease, nodeID string, keys []string) (LockHolder, bool, error)
 	Locks(ctx context.Context) ([]LockHolder, error)
-	// BreakLock frees a key by force and wakes its waiters.
-	BreakLock(ctx context.Context, key string) (LockHolder, error)
+	// BreakLock frees a key by force and wakes its waiters. In the same
+	// transaction it appends LockBroken to the ledger of LockChain.
+	BreakLock(ctx context.Context, key, by string) (LockHolder, error)
 }
 
 // LockHolder is one held lock.
@@ -112,6 +113,7 @@ type LockHolder struct {
 type Journal interface {
 	// Events gives a session's events with seq > after, in order.
 	Events(ctx context.Context, sessionID string, after int64, limit int) ([]contracts.Event, error)
+	// Ledger gives the chain of a run, or LockChain.
 	Ledger(ctx context.Context, runID string) ([]contracts.LedgerEntry, error)
 	ListRuns(ctx context.Context, f RunFilter) ([]Run, error)
 	// Sweep deletes what retention no longer keeps: raw data past its time, and

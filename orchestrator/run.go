@@ -190,12 +190,13 @@ func (s *Service) Locks(ctx context.Context, who access.Principal) ([]execution.
 	return s.runs.Locks(ctx)
 }
 
-// BreakLock frees a key by force.
+// BreakLock frees a key by force; the ledger of execution.LockChain says who
+// did.
 func (s *Service) BreakLock(ctx context.Context, who access.Principal, key string) (execution.LockHolder, error) {
 	if err := who.May(access.ActionBreakLocks); err != nil {
 		return execution.LockHolder{}, err
 	}
-	broken, err := s.runs.BreakLock(ctx, key)
+	broken, err := s.runs.BreakLock(ctx, key, who.Subject())
 	if err != nil {
 		return broken, err
 	}
@@ -238,8 +239,15 @@ func (s *Service) ReplayRun(ctx context.Context, who access.Principal, runID str
 	return s.runner.Replay(ctx, runID)
 }
 
-// Ledger gives the hash chain of a run.
+// Ledger gives the hash chain of a run, or that of broken locks to those who
+// see locks.
 func (s *Service) Ledger(ctx context.Context, who access.Principal, runID string) ([]contracts.LedgerEntry, error) {
+	if runID == execution.LockChain {
+		if err := who.May(access.ActionReadLocks); err != nil {
+			return nil, err
+		}
+		return s.runs.Ledger(ctx, runID)
+	}
 	if _, err := s.readRun(ctx, who, runID); err != nil {
 		return nil, err
 	}
@@ -254,6 +262,9 @@ func (s *Service) AuditVerify(ctx context.Context, who access.Principal, runID s
 	report := contracts.AuditReport{OK: true}
 	if runID != "" {
 		return report, s.auditRun(ctx, runID, &report)
+	}
+	if err := s.auditChain(ctx, execution.LockChain, &report); err != nil {
+		return report, err
 	}
 	before := time.Time{}
 	for {
@@ -271,11 +282,15 @@ func (s *Service) AuditVerify(ctx context.Context, who access.Principal, runID s
 }
 
 func (s *Service) auditRun(ctx context.Context, runID string, report *contracts.AuditReport) error {
+	report.Runs++
+	return s.auditChain(ctx, runID, report)
+}
+
+func (s *Service) auditChain(ctx context.Context, runID string, report *contracts.AuditReport) error {
 	entries, err := s.runs.Ledger(ctx, runID)
 	if err != nil {
 		return err
 	}
-	report.Runs++
 	report.Entries += len(entries)
 	if err := execution.VerifyChain(entries); err != nil {
 		report.OK = false

@@ -25,6 +25,7 @@ type office struct {
 	t       *testing.T
 	catalog *contracts.Catalog
 	runner  *execution.Runner
+	store   *orchestratortest.Store
 
 	mu     sync.Mutex // guards the fields below
 	booked map[string]map[string]any
@@ -65,7 +66,7 @@ func newOffice(t *testing.T) *office {
 		defer cancel()
 		_ = runner.Stop(ctx)
 	})
-	o.Service, o.runner = service, runner
+	o.Service, o.runner, o.store = service, runner, store
 	return o
 }
 

@@ -239,8 +239,8 @@ func (k *Killed) Locks(ctx context.Context) ([]execution.LockHolder, error) {
 }
 
 // BreakLock is a write.
-func (k *Killed) BreakLock(ctx context.Context, key string) (execution.LockHolder, error) {
-	return changes(ctx, k, func() (execution.LockHolder, error) { return k.store.BreakLock(ctx, key) })
+func (k *Killed) BreakLock(ctx context.Context, key, by string) (execution.LockHolder, error) {
+	return changes(ctx, k, func() (execution.LockHolder, error) { return k.store.BreakLock(ctx, key, by) })
 }
 
 // Events is a read.

@@ -61,8 +61,9 @@ func (s *Store) Locks(context.Context) ([]execution.LockHolder, error) {
 	return held, nil
 }
 
-// BreakLock frees a key by force and wakes all who wait for it.
-func (s *Store) BreakLock(_ context.Context, key string) (execution.LockHolder, error) {
+// BreakLock frees a key by force, wakes all who wait for it, and tells it in
+// the ledger.
+func (s *Store) BreakLock(_ context.Context, key, by string) (execution.LockHolder, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	row, ok := s.locks[key]
@@ -70,6 +71,15 @@ func (s *Store) BreakLock(_ context.Context, key string) (execution.LockHolder, 
 		return execution.LockHolder{}, contracts.Errorf(contracts.CodeNotFound, "nobody holds the lock %q", key)
 	}
 	broken := row.view()
+	var last contracts.LedgerEntry
+	if chain := s.ledger[execution.LockChain]; len(chain) > 0 {
+		last = chain[len(chain)-1]
+	}
+	entry, err := execution.LockBroken(last, broken, by, s.now())
+	if err != nil {
+		return execution.LockHolder{}, err
+	}
+	s.ledger[execution.LockChain] = append(s.ledger[execution.LockChain], entry)
 	row.holder = nil
 	for i := range row.waiters {
 		row.waiters[i].woken = true

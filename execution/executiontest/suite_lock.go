@@ -22,6 +22,7 @@ func lockSentences() sentences {
 		"a run that ends leaves the queue and wakes the next":             endLeavesQueue,
 		"locks outlive the lease of their run":                            locksOutliveLease,
 		"a broken lock is free and wakes all who wait":                    brokenLock,
+		"a broken lock is told in a chain of its own":                     brokenLocksAreLedgered,
 		"locks are listed by key with those who wait":                     locksAreListed,
 		"of many runs exactly one holds a key at a time, and all get it":  oneHolderAtATime,
 		"a run that waits for its own other node is not parked past it":   ownWaiterIsNotParked,
@@ -189,15 +190,41 @@ func brokenLock(t *testing.T, s execution.Store) {
 	mustWait(t, s, c, "n1", "k1")
 	park(t, s, b, time.Time{})
 	park(t, s, c, time.Time{})
-	broken, err := s.BreakLock(t.Context(), "k1")
+	broken, err := s.BreakLock(t.Context(), "k1", "ana")
 	if err != nil || broken.RunID != "a" || broken.NodeID != "n1" {
 		t.Errorf("got %+v, %v; want what n1 of a held", broken, err)
 	}
 	same(t, "who waited", []string{"b", "c"}, broken.Waiting)
 	same(t, "due runs", []string{"b", "c"}, due(t, s))
-	_, err = s.BreakLock(t.Context(), "k1")
+	_, err = s.BreakLock(t.Context(), "k1", "ana")
 	wantCode(t, err, contracts.CodeNotFound)
 	mustTake(t, s, acquire(t, s, "c", "one", time.Hour), "n1", "k1")
+}
+
+func brokenLocksAreLedgered(t *testing.T, s execution.Store) {
+	a, b, c := three(t, s)
+	mustTake(t, s, a, "n1", "k1")
+	mustTake(t, s, b, "n7", "k2")
+	mustTake(t, s, c, "n1", "k3")
+	for key, by := range map[string]string{"k1": "ana", "k2": "bob", "k3": "ana"} {
+		if _, err := s.BreakLock(t.Context(), key, by); err != nil {
+			t.Fatal(err)
+		}
+	}
+	_, err := s.BreakLock(t.Context(), "k1", "eve")
+	wantCode(t, err, contracts.CodeNotFound)
+	entries, err := s.Ledger(t.Context(), execution.LockChain)
+	if err != nil || execution.VerifyChain(entries) != nil {
+		t.Fatalf("%v, %v", err, execution.VerifyChain(entries))
+	}
+	told := map[string]string{}
+	for _, e := range entries {
+		if e.Kind != contracts.LedgerLockBroken || e.RunID != execution.LockChain || e.At.IsZero() {
+			t.Errorf("entry %+v", e)
+		}
+		told[e.Key] = e.NodeID + " by " + e.Actor
+	}
+	same(t, "what is told", map[string]string{"k1": "a/n1 by ana", "k2": "b/n7 by bob", "k3": "c/n1 by ana"}, told)
 }
 
 func locksAreListed(t *testing.T, s execution.Store) {

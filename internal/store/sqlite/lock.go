@@ -2,7 +2,10 @@ package sqlite
 
 import (
 	"context"
+	"database/sql"
+	"errors"
 	"slices"
+	"time"
 
 	"github.com/manifold-run/manifold/contracts"
 	"github.com/manifold-run/manifold/execution"
@@ -178,8 +181,9 @@ func (s *Store) Locks(ctx context.Context) ([]execution.LockHolder, error) {
 	return held, err
 }
 
-// BreakLock frees a key by force and wakes all who wait for it.
-func (s *Store) BreakLock(ctx context.Context, key string) (execution.LockHolder, error) {
+// BreakLock frees a key by force, wakes all who wait for it, and tells it in
+// the ledger.
+func (s *Store) BreakLock(ctx context.Context, key, by string) (execution.LockHolder, error) {
 	var broken execution.LockHolder
 	err := s.write(ctx, "break lock "+key, func(ctx context.Context, x *tx) error {
 		var err error
@@ -187,6 +191,9 @@ func (s *Store) BreakLock(ctx context.Context, key string) (execution.LockHolder
 			return missing(err, contracts.Errorf(contracts.CodeNotFound, "nobody holds the lock %q", key))
 		}
 		if broken.Waiting, err = x.waiting(ctx, key); err != nil {
+			return err
+		}
+		if err := x.ledgerBroken(ctx, broken, by, s.now()); err != nil {
 			return err
 		}
 		if _, err := x.exec(ctx, `DELETE FROM held_lock WHERE key = ?`, key); err != nil {
@@ -203,4 +210,28 @@ func (s *Store) BreakLock(ctx context.Context, key string) (execution.LockHolder
 		return nil
 	})
 	return broken, err
+}
+
+// ledgerBroken appends to the chain of broken locks; the file has one writer,
+// so that nobody else appends meanwhile.
+func (x *tx) ledgerBroken(ctx context.Context, broken execution.LockHolder, by string, at time.Time) error {
+	var last contracts.LedgerEntry
+	body, err := text(x.row(ctx, `SELECT body FROM ledger WHERE run_id = ? ORDER BY seq DESC LIMIT 1`, execution.LockChain))
+	switch {
+	case err == nil:
+		if last, err = decode[contracts.LedgerEntry](body); err != nil {
+			return err
+		}
+	case !errors.Is(err, sql.ErrNoRows):
+		return err
+	}
+	entry, err := execution.LockBroken(last, broken, by, at)
+	if err != nil {
+		return err
+	}
+	if body, err = encode(entry); err != nil {
+		return err
+	}
+	_, err = x.exec(ctx, `INSERT INTO ledger (run_id, seq, body) VALUES (?, ?, ?)`, entry.RunID, entry.Seq, body)
+	return err
 }
