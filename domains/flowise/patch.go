@@ -60,7 +60,11 @@ func (d *domain) nextGraph(ctx context.Context, call domainkit.Call, f api.Flow,
 		if err != nil {
 			return "", "", unreadable(err)
 		}
-		return in.FlowData, changesOf(flow.Compare(old, g)).Line, nil
+		defs, err := d.definitions(ctx, call.Instance)
+		if err != nil {
+			return "", "", err
+		}
+		return in.FlowData, changesOf(flow.Compare(old, g, defs)).Line, nil
 	}
 	made, compiled, err := d.compile(ctx, call, old, in.Ops, kindOf(f.Type))
 	if err != nil {

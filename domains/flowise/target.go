@@ -15,6 +15,7 @@ import (
 	"github.com/manifold-run/manifold/domainkit"
 	"github.com/manifold-run/manifold/domains/flowise/internal/api"
 	"github.com/manifold-run/manifold/domains/flowise/internal/flow"
+	"github.com/manifold-run/manifold/domains/flowise/internal/knowledge"
 )
 
 // Target is what somebody calls a chatflow.
@@ -215,11 +216,11 @@ func (d Digest) Summary() string {
 const maxDigest = contracts.MaxFactsBytes - 2048
 
 // digest describes a graph, with less of each node the more there are.
-func digest(g *flow.Graph, kind flow.Kind) Digest {
-	s := flow.Summarize(g, kind)
+func digest(g *flow.Graph, kind flow.Kind, defs *knowledge.Snapshot) Digest {
+	s := flow.Summarize(g, kind, defs)
 	out := Digest{
 		Type: string(s.Kind), SHA256: g.SHA256(), NodeCount: len(g.Nodes()), EdgeCount: len(g.Edges()), NodeTypes: histogram(g),
-		Nodes: s.Nodes, Edges: s.Edges, Omitted: s.Omitted,
+		Nodes: s.Nodes, Edges: s.Edges, Omitted: s.Omitted, Fingerprint: defs.Fingerprint(),
 	}
 	for _, n := range g.Nodes() {
 		if strings.HasPrefix(n.Category(), "Tools") {
@@ -259,8 +260,8 @@ func (d *domain) loadFlow(ctx context.Context, call domainkit.Call, in FlowRef) 
 	if err != nil {
 		return domainkit.Result[Digest]{}, err
 	}
-	out := digest(g, kindOf(f.Type))
-	out.ChatflowID, out.Name, out.Fingerprint = f.ID, f.Name, defs.Fingerprint()
+	out := digest(g, kindOf(f.Type), defs)
+	out.ChatflowID, out.Name = f.ID, f.Name
 	return domainkit.Result[Digest]{Facts: out, Artifacts: map[string]any{artifactFlow: f.FlowData}}, nil
 }
 
@@ -300,7 +301,5 @@ func (d *domain) summarizeFlow(ctx context.Context, call domainkit.Call, in Grap
 	if err != nil {
 		return Digest{}, err
 	}
-	out := digest(g, flow.Kind(in.Type))
-	out.Fingerprint = defs.Fingerprint()
-	return out, nil
+	return digest(g, flow.Kind(in.Type), defs), nil
 }

@@ -119,7 +119,11 @@ func (d *domain) diffVersions(ctx context.Context, call domainkit.Call, in Versi
 	if err != nil {
 		return none, unreadable(err)
 	}
-	diff := flow.Compare(a, b)
+	defs, err := d.definitions(ctx, call.Instance)
+	if err != nil {
+		return none, err
+	}
+	diff := flow.Compare(a, b, defs)
 	return domainkit.Result[VersionDiff]{
 		Facts:     VersionDiff{ChatflowID: in.ChatflowID, From: from.Label, To: to, Same: before == after, Changes: changesOf(diff)},
 		Artifacts: map[string]any{"diff": diff},

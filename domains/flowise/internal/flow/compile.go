@@ -119,7 +119,7 @@ func (d *draft) result(base *Graph) Result {
 	g := base.with(nodes, d.edges)
 	return Result{
 		Graph: g, Kind: d.kind, FlowData: g.FlowData(), SHA256: g.SHA256(),
-		Diff: Compare(base, g), Added: d.added,
+		Diff: Compare(base, g, d.defs), Added: d.added,
 	}
 }
 

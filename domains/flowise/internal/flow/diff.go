@@ -48,8 +48,8 @@ type ParamChange struct {
 
 // Compare tells what makes after out of before. Nodes and edges are known by
 // their ids.
-func Compare(before, after *Graph) Diff {
-	var d comparison
+func Compare(before, after *Graph, defs Definitions) Diff {
+	d := comparison{defs: defs}
 	old, kept := before.byID(), after.byID()
 	for i := range after.Nodes() {
 		now := &after.Nodes()[i]
@@ -73,7 +73,10 @@ func Compare(before, after *Graph) Diff {
 }
 
 // comparison is a diff in the making.
-type comparison struct{ Diff }
+type comparison struct {
+	Diff
+	defs Definitions
+}
 
 // byID gives the first node of each id.
 func (g *Graph) byID() map[string]*Node {
@@ -164,33 +167,17 @@ func (d *comparison) compareInputs(was, now *Node) {
 	before := was.part(partInputs)
 	after := now.part(partInputs)
 	anchors := now.anchors()
+	old, fresh := maskerOf(*was, d.defs), maskerOf(*now, d.defs)
 	for _, key := range changed(before, after) {
 		a, _ := get(before, key)
 		b, _ := get(after, key)
 		if _, wired := byName(anchors, key); wired {
 			continue // what a connection wrote shows as an edge
 		}
-		change := ParamChange{NodeID: now.id, Param: key, Before: clip(shown(a)), After: clip(shown(b))}
-		if now.secret(key) {
-			change.Before, change.After = hidden(a), hidden(b)
-		}
-		d.Params = append(d.Params, change)
+		d.Params = append(d.Params, ParamChange{
+			NodeID: now.id, Param: key, Before: clip(old.show(key, a)), After: clip(fresh.show(key, b)),
+		})
 	}
-}
-
-func (n Node) secret(name string) bool {
-	f, ok := byName(n.params(), name)
-	return ok && f.text("type") == "password"
-}
-
-// masked stands for a value that nobody may see.
-const masked = "(hidden)"
-
-func hidden(raw []byte) string {
-	if falsy(raw) {
-		return ""
-	}
-	return masked
 }
 
 // shown is a value as people write it: texts without quotes.

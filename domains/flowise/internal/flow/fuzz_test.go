@@ -25,7 +25,7 @@ func FuzzDecompile(f *testing.F) {
 		if !json.Valid(data) {
 			t.Fatal("read what is no JSON")
 		}
-		flow.Summarize(g, "")
+		flow.Summarize(g, "", defs)
 		r, err := flow.Compile(g, nil, defs, flow.Options{})
 		if err != nil || !bytes.Equal(r.FlowData, data) {
 			t.Fatalf("without an op: %v, or other bytes", err)

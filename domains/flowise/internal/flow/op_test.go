@@ -238,7 +238,7 @@ conversationChain_0 (conversationChain) "Conversation Chain"
 chatOpenAI_0.chatOpenAI -> conversationChain_0.model
 bufferMemory_0.bufferMemory -> conversationChain_0.memory
 `
-	if diff := cmp.Diff(want, flow.Summarize(r.Graph, "").String()); diff != "" {
+	if diff := cmp.Diff(want, flow.Summarize(r.Graph, "", definitions(t)).String()); diff != "" {
 		t.Errorf("summary (-want +got):\n%s", diff)
 	}
 }

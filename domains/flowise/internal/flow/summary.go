@@ -38,7 +38,7 @@ const (
 )
 
 // Summarize describes a graph. The same graph gives the same summary.
-func Summarize(g *Graph, kind Kind) Summary {
+func Summarize(g *Graph, kind Kind, defs Definitions) Summary {
 	if kind == "" {
 		kind = KindOf(g)
 	}
@@ -50,7 +50,7 @@ func Summarize(g *Graph, kind Kind) Summary {
 		case len(s.Nodes) == maxSummaryNodes:
 			s.Omitted++
 		default:
-			s.Nodes = append(s.Nodes, summarizeNode(n))
+			s.Nodes = append(s.Nodes, summarizeNode(n, defs))
 		}
 	}
 	for _, e := range g.Edges() {
@@ -61,30 +61,27 @@ func Summarize(g *Graph, kind Kind) Summary {
 	return s
 }
 
-func summarizeNode(n Node) NodeSummary {
+func summarizeNode(n Node, defs Definitions) NodeSummary {
 	s := NodeSummary{
 		ID: n.id, Name: n.Name(), Label: clip(n.Label()), Output: n.output(), Parent: n.Parent(),
 		Credential: n.Credential() != "",
 	}
 	inputs := n.part(partInputs)
-	params, anchors := n.params(), n.anchors()
+	params, anchors, secrets := n.params(), n.anchors(), maskerOf(n, defs)
 	for _, m := range members(inputs) {
 		value := inputs[m.from:m.to]
 		_, wired := byName(anchors, m.key)
 		if wired || string(value) == `""` || string(value) == "null" || string(value) == "[]" || m.key == nestedCredential || len(s.Params) == maxSummaryParams {
 			continue
 		}
-		text := clip(strings.Join(strings.Fields(shown(value)), " "))
 		if f, ok := byName(params, m.key); ok {
 			standard, _ := get(f, "default")
-			switch {
-			case slices.Equal(compact(standard), compact(value)), falsy(standard) && falsy(value):
+			if slices.Equal(compact(standard), compact(value)) || falsy(standard) && falsy(value) {
 				continue
-			case f.text("type") == "password":
-				text = masked
 			}
 		}
-		s.Params = append(s.Params, m.key+"="+text)
+		text := strings.Join(strings.Fields(secrets.show(m.key, value)), " ")
+		s.Params = append(s.Params, m.key+"="+clip(text))
 	}
 	return s
 }
