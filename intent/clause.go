@@ -245,6 +245,9 @@ func (s *sentenceReader) spreadMoods(parts []*part) {
 		}
 		tokens := s.m.Tokens[p.from:p.to]
 		own := s.x.moods.of(tokens, s.switches(p))
+		if !first.reverse && !first.sequence && startsWithGerund(tokens) {
+			own |= moodNarrative
+		}
 		p.own, p.mood = own, own|carried
 		carried |= own & inherited
 		if leadsCondition(tokens) {

@@ -98,7 +98,7 @@ func (x *Index) cover(set *slot.Set, tokens []text.Token, covered, timed []bool)
 			}
 		}
 		c.question = c.question || text.Asks(t.Fold)
-		opens = opens && x.tools.Lexicon.Filler(t.Fold)
+		opens = opens && w < 1
 		all += w
 		c.words++
 		known += w * share
@@ -160,12 +160,16 @@ func (c coverage) limitForeign(anyValue, complete bool) float64 {
 // the capability. What has an effect is not done on half a sentence.
 func (c coverage) overheard() bool { return c.strange >= 1.5 && 2*c.strange >= c.asked }
 
-// familiar tells how well a capability knows a word: whole, misspelled or not.
+// familiar tells how well a capability knows a word: whole, misspelled, by a
+// verb of the same kind, or not.
 func (x *Index) familiar(set *slot.Set, t text.Token) float64 {
 	if set.Knows(t) {
 		return 1
 	}
 	if len(t.Fold) >= 5 && !t.Is(text.FormDigits|text.FormMixed) && set.NearlyKnows(t.Fold) {
+		return 0.75
+	}
+	if set.Akin(t) {
 		return 0.75
 	}
 	return 0

@@ -75,18 +75,11 @@ func (r *moodReader) of(tokens []text.Token, covered []bool) mood {
 	if len(folds) > 0 && lacking(folds[0]) {
 		m |= moodNegated // "without deleting it, …"
 	}
-	next := func(i int) string {
-		if i+1 < len(folds) {
-			return folds[i+1]
-		}
-		return ""
-	}
 	for i, f := range folds {
 		switch {
-		case negation(f), f == "no" && (next(i) == "need" || next(i) == "longer"), f == "instead" && next(i) == "of",
-			f == "without" && strings.HasSuffix(next(i), "ing"), f == "rather" && next(i) == "than":
+		case negation(f), negates(folds[i:]):
 			m |= moodNegated
-		case f == "what" && next(i) == "if", f == "would" && next(i) == "happen":
+		case supposes(folds[i:]):
 			m |= moodWhatIf
 		case condition(f) && m&(moodWhatIf|moodHowTo) == 0:
 			m |= moodConditional
@@ -95,6 +88,59 @@ func (r *moodReader) of(tokens []text.Token, covered []bool) mood {
 		}
 	}
 	return m
+}
+
+// negates tells whether words begin with several that say "not" together.
+func negates(folds []string) bool {
+	next := ""
+	if len(folds) > 1 {
+		next = folds[1]
+	}
+	switch folds[0] {
+	case "no":
+		return slices.Contains([]string{"need", "longer", "reason", "point", "sense", "use", "way", "cause", "circumstances", "circumstance", "condition", "account", "case", "one"}, next)
+	case "instead":
+		return next == "of"
+	case "rather":
+		return next == "than"
+	case "without":
+		return gerund(next)
+	case "hold", "stop", "skip", "forget", "postpone", "delay", "resist", "refuse", "abstain", "cease", "quit":
+		return slices.ContainsFunc(folds[1:min(len(folds), 4)], gerund)
+	}
+	return false
+}
+
+// supposes tells words such as "would happen".
+func supposes(folds []string) bool {
+	if len(folds) < 2 {
+		return false
+	}
+	switch folds[0] {
+	case "what":
+		return folds[1] == "if"
+	case "would", "might":
+		return slices.Contains([]string{"happen", "do", "be", "cause", "mean", "cost"}, folds[1])
+	}
+	return false
+}
+
+// gerund tells forms such as "deleting".
+func gerund(fold string) bool { return strings.HasSuffix(fold, "ing") && len(fold) > 5 }
+
+// startsWithGerund tells a sentence about doing something: "deleting it is …".
+func startsWithGerund(tokens []text.Token) bool {
+	for _, t := range tokens {
+		if !opening(t.Fold) {
+			return gerund(t.Fold) && !leads(t.Fold)
+		}
+	}
+	return false
+}
+
+// leads tells gerunds that stand before a request like a preposition.
+func leads(fold string) bool {
+	return slices.Contains([]string{"starting", "beginning", "regarding", "concerning", "including", "following", "according", "during", "string"}, fold)
 }
 
 // opening tells words before a request that do not change it.
@@ -159,7 +205,12 @@ func narrative(folds []string) mood {
 	}
 	for _, f := range folds[1:min(len(folds), 4)] {
 		switch {
-		case slices.Contains([]string{"need", "needed", "want", "wanted", "would", "d", "like", "wish", "must", "am", "m"}, f):
+		case f == "would" || f == "d":
+			if i := slices.Index(folds, f); i+1 < len(folds) && !slices.Contains([]string{"like", "love", "prefer", "appreciate", "want", "need", "wish", "please"}, folds[i+1]) {
+				return moodWhatIf
+			}
+			return 0
+		case slices.Contains([]string{"need", "needed", "want", "wanted", "like", "wish", "must", "am", "m"}, f):
 			return 0
 		case strings.HasSuffix(f, "ed") && len(f) > 4, f == "have", f == "had", f == "has", f == "was", f == "were", f == "ve", f == "did":
 			return moodNarrative
@@ -168,9 +219,12 @@ func narrative(folds []string) mood {
 	return 0
 }
 
-// reports tells words that hand on what somebody else said.
+// reports tells words that hand on what somebody else said, or what came to
+// pass.
 func reports(fold string) bool {
 	switch fold {
+	case "was", "were", "been", "foi", "foram", "fue", "fueron", "wurde", "wurden":
+		return true
 	case "says", "said", "wrote", "writes", "claims", "claimed", "told", "tells", "asked", "asks", "diz", "disse", "dice", "dijo", "sagt", "sagte", "schreibt", "dit":
 		return true
 	}
@@ -179,8 +233,8 @@ func reports(fold string) bool {
 
 func negation(fold string) bool {
 	switch fold {
-	case "not", "dont", "never", "cannot", "cant", "wont", "didnt", "doesnt", "shouldnt", "mustnt", "wouldnt", "couldnt", "avoid", "refrain", "nobody", "nothing",
-		"nao", "nunca", "jamais", "nicht", "nie", "niemals", "kein", "keine", "keinen", "pas":
+	case "not", "dont", "never", "cannot", "cant", "wont", "didnt", "doesnt", "shouldnt", "mustnt", "wouldnt", "couldnt", "avoid", "refrain", "nobody", "nothing", "neither",
+		"nao", "nunca", "jamais", "nenhum", "nenhuma", "ninguem", "nicht", "nie", "niemals", "niemand", "kein", "keine", "keinen", "keinesfalls", "pas":
 		return true
 	}
 	return false

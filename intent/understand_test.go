@@ -232,6 +232,19 @@ func TestWritesNeedAPlainRequest(t *testing.T) {
 		"a request to explain":                     "explain how to cancel request tor-3",
 		"a request with a retraction in front":     "instead of cancelling request tor-3 list the absence types",
 		"a prohibition of everything that follows": "you must not delete alert al-17",
+		"a reason that there is not":               "there is no point in deleting alert al-17",
+		"something to leave":                       "hold off on deleting alert al-17",
+		"something to forget":                      "forget about deleting alert al-17",
+		"a verdict":                                "it would be a mistake to delete alert al-17",
+		"a verdict in Portuguese":                  "seria errado apagar o alerta al-2",
+		"a statement about doing it":               "deleting alert al-17 is forbidden",
+		"a passive report":                         "the alert al-17 was deleted",
+		"a passive report in Portuguese":           "o alerta al-2 foi apagado",
+		"a supposition of oneself":                 "I would delete alert al-17",
+		"a supposition in German":                  "angenommen wir löschen den Alarm al-2",
+		"neither":                                  "neither delete alert al-17 nor alert al-18",
+		"nobody, in Portuguese":                    "ninguém deve apagar o alerta al-2",
+		"a foreign word before the verb":           "under no condition delete alert al-17",
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -153,3 +153,21 @@ func TestCleanMakesOneLine(t *testing.T) {
 		t.Errorf("got %q", got)
 	}
 }
+
+func TestKinOfVerbs(t *testing.T) {
+	t.Parallel()
+	lex := text.NewLexicon()
+	akin := func(a, b string) bool {
+		return slices.ContainsFunc(lex.Kin(a), func(g int) bool { return slices.Contains(lex.Kin(b), g) })
+	}
+	for _, pair := range [][2]string{{"remove", "erases"}, {"deleting", "loschen"}, {"apague", "clear"}, {"warn", "notified"}, {"write", "mande"}, {"beantrage", "request"}} {
+		if !akin(pair[0], pair[1]) {
+			t.Errorf("%s and %s are not of one kind", pair[0], pair[1])
+		}
+	}
+	for _, pair := range [][2]string{{"remove", "create"}, {"approve", "reject"}, {"start", "stop"}, {"posture", "send"}, {"settlement", "change"}, {"vacation", "vacation"}} {
+		if akin(pair[0], pair[1]) {
+			t.Errorf("%s and %s are of one kind", pair[0], pair[1])
+		}
+	}
+}

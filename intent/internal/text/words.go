@@ -8,12 +8,13 @@ type Lexicon struct {
 	function map[string]bool
 	filler   map[string]bool
 	pronoun  map[string]bool
+	kin      map[string][]int
 }
 
 // NewLexicon gives the words of English, Portuguese, Spanish, German and
 // French.
 func NewLexicon() *Lexicon {
-	l := &Lexicon{function: set(functionWords), filler: set(fillerWords), pronoun: set(pronounWords)}
+	l := &Lexicon{function: set(functionWords), filler: set(fillerWords), pronoun: set(pronounWords), kin: kinOf(kinWords)}
 	for w := range l.pronoun {
 		l.function[w] = true
 	}
