@@ -50,6 +50,9 @@ func setup(t *testing.T) *bench {
 func real(t *testing.T) *bench {
 	t.Helper()
 	b := &bench{T: t, base: os.Getenv("FLOWISE_URL"), key: os.Getenv("FLOWISE_KEY")}
+	if b.base == "" && os.Getenv("REQUIRE_FLOWISE") == "1" {
+		t.Fatal("REQUIRE_FLOWISE is set, but FLOWISE_URL is not")
+	}
 	if b.base == "" {
 		t.Skip("FLOWISE_URL names no server")
 	}
