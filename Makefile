@@ -11,7 +11,7 @@ TOOL     := $(GO) tool -modfile=tools/go.mod
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help build run test test-e2e test-flowise test-postgres test-chat-clients check format vet lint tidy race fmt fix fuzz bench deadcode clean
+.PHONY: help build run test test-e2e test-flowise test-postgres test-intent test-chat-clients test-openwebui check format vet lint tidy race fmt fix fuzz bench deadcode clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -34,11 +34,15 @@ test-flowise: ## run the Flowise domain's tests against a real Flowise, installe
 test-postgres: ## run the tests that need PostgreSQL; they start a server of their own, without one they fail
 	REQUIRE_POSTGRES=1 $(GO) test -count=1 ./internal/pgtest ./domainkit/pgstore ./domains/flowise/internal/store ./domains/flowise/cmd/...
 
-test-intent: ## measure the matcher on public sets in MANIFOLD_INTENT_DATA
-	$(GO) test -count=1 -timeout 20m -v -run 'Floor' ./intent/eval
+test-intent: ## measure the matcher on the public sets in the folder MANIFOLD_INTENT_DATA
+	@test -d "$(MANIFOLD_INTENT_DATA)" || { echo "make test-intent: set MANIFOLD_INTENT_DATA to the folder with clinc150.json, seal.json and bfcl.json" >&2; exit 2; }
+	MANIFOLD_INTENT_DATA="$(abspath $(MANIFOLD_INTENT_DATA))" $(GO) test -count=1 -timeout 20m -v -run 'Floor' ./intent/eval
 
 test-chat-clients: ## run the official OpenAI clients, the AI SDK and LangChain against a server; installs them from npm and PyPI
 	CHAT_CLIENTS=1 $(GO) test -count=1 -v ./internal/e2e/chatclients/...
+
+test-openwebui: ## run a real Open WebUI in a Chromium against the server; installs it from PyPI once, pictures are in bin/openwebui
+	OPENWEBUI=1 $(GO) test -count=1 -timeout 20m -v ./internal/e2e/openwebui/...
 
 check: format vet lint tidy race ## all that must hold before a commit is shared
 	@echo "check: all of it holds"
