@@ -263,39 +263,3 @@ func plainReason(err error) string {
 	}
 	return err.Error()
 }
-
-// drift is how definitions differ from those that a plan was made with.
-type drift struct {
-	note    string
-	forbids bool
-}
-
-// driftOf compares fingerprints, and follows the policy when they differ.
-func (d *domain) driftOf(ctx context.Context, instance, fingerprint string) (drift, error) {
-	if fingerprint == "" {
-		return drift{}, nil
-	}
-	defs, err := d.definitions(ctx, instance)
-	if err != nil || defs.Fingerprint() == fingerprint {
-		return drift{}, err
-	}
-	note := "the node definitions are no longer those that this was made with"
-	switch d.drift {
-	case DriftFail:
-		return drift{note: note, forbids: true}, nil
-	case DriftRefresh:
-		client, err := d.pool.Client(instance)
-		if err != nil {
-			return drift{}, failure(err)
-		}
-		fresh, err := askDefinitions(ctx, client)
-		if err != nil {
-			return drift{}, failure(err)
-		}
-		return drift{note: note + "; they were refreshed"}, d.keepDefinitions(ctx, instance, fresh)
-	case DriftWarn:
-		return drift{note: note}, nil
-	default:
-		return drift{note: note}, nil
-	}
-}

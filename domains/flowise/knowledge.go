@@ -59,13 +59,13 @@ func (d *domain) keepDefinitions(ctx context.Context, instance string, nodes *kn
 	return d.data.PutSnapshot(ctx, instance, snapshotNodes, encoded)
 }
 
-// askDefinitions derives a snapshot from what a server answers.
+// askDefinitions derives a snapshot from what a server answers now.
 func askDefinitions(ctx context.Context, client *api.Client) (*knowledge.Snapshot, error) {
 	version, err := client.Version(ctx)
 	if err != nil {
 		return nil, err
 	}
-	raw, err := client.Nodes(ctx)
+	raw, err := client.NodesNow(ctx)
 	if err != nil {
 		return nil, err
 	}

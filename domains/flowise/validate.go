@@ -1,6 +1,7 @@
 package flowise
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -154,6 +155,9 @@ type Cleared struct {
 	Problems []string `json:"problems"`
 	Repairs  int      `json:"repairs"`
 	Drift    string   `json:"drift,omitempty"`
+	// Changed are kinds of nodes that the server defines in another way than is
+	// known here.
+	Changed []string `json:"changed_node_types"`
 }
 
 // Summary says what stands in the way.
@@ -177,7 +181,13 @@ func (d *domain) preflightFlow(ctx context.Context, call domainkit.Call, in Plan
 	if err != nil {
 		return Cleared{}, err
 	}
-	out := Cleared{Problems: []string{}, Repairs: repairs, Drift: moved.note}
+	live, err := d.liveDrift(ctx, call.Instance)
+	if err != nil {
+		return Cleared{}, err
+	}
+	out := Cleared{
+		Problems: []string{}, Repairs: repairs, Drift: cmp.Or(live.note, moved.note), Changed: live.nodes[:min(maxDriftNodes, len(live.nodes))],
+	}
 	for _, p := range []struct {
 		fails bool
 		says  string
@@ -187,6 +197,7 @@ func (d *domain) preflightFlow(ctx context.Context, call domainkit.Call, in Plan
 		{in.Retries > in.MaxRetries, fmt.Sprintf("%d retries are more than the %d of the budget", in.Retries, in.MaxRetries)},
 		{permission != store.Granted, refusalWords(permission)},
 		{moved.forbids, moved.note},
+		{live.forbids, live.note},
 	} {
 		if p.fails {
 			out.Problems = append(out.Problems, p.says)

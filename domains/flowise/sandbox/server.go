@@ -33,6 +33,9 @@ type Config struct {
 	Key string
 	// ViewerKey, when set, is a key that may only view.
 	ViewerKey string
+	// Nodes are definitions that the server has beside those of Flowise 3.1.1, or
+	// in place of one of the same name.
+	Nodes []json.RawMessage
 	// Seed decides about the draws of faults and the ids that the server makes.
 	Seed   uint64
 	Now    func() time.Time
@@ -60,6 +63,15 @@ func New(cfg Config) (*Server, error) {
 	known, err := knowledge.Shipped()
 	if err != nil {
 		return nil, fmt.Errorf("flowise sandbox: %w", err)
+	}
+	for _, raw := range cfg.Nodes {
+		d, err := knowledge.DeriveNode(raw)
+		if err == nil {
+			known, err = known.With(d)
+		}
+		if err != nil {
+			return nil, fmt.Errorf("flowise sandbox: %w", err)
+		}
 	}
 	cfg.Key = cmp.Or(cfg.Key, "sandbox-key")
 	if cfg.Now == nil {

@@ -97,3 +97,9 @@ func (c *cache) clear() {
 	defer c.mu.Unlock()
 	clear(c.entries)
 }
+
+func (c *cache) drop(key string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	delete(c.entries, key)
+}

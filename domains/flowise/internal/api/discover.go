@@ -47,6 +47,12 @@ func (c *Client) Nodes(ctx context.Context) ([]json.RawMessage, error) {
 	return out, err
 }
 
+// NodesNow is Nodes, but asks anew.
+func (c *Client) NodesNow(ctx context.Context) ([]json.RawMessage, error) {
+	c.cache.drop("/nodes")
+	return c.Nodes(ctx)
+}
+
 // Node reads the definition of one node.
 func (c *Client) Node(ctx context.Context, name string) (json.RawMessage, error) {
 	var out json.RawMessage
