@@ -37,6 +37,10 @@ const (
   "venue":{"type":"string","description":"Where to go."}},"required":["venue"]},"metadata":{"side_effect_class":"read"}}`
 	dish = `{"name":"find_recipe","description":"Finds a recipe.","schema":{"type":"object","properties":{
   "cuisine":{"type":"string","description":"Style of the kitchen."},"diet":{"type":"string","description":"'vegan', 'vegetarian' or 'kosher'. Default is 'none'."}},"required":["cuisine"]},"metadata":{"side_effect_class":"read"}}`
+	lodging = `{"name":"find_room","description":"Finds a room.","schema":{"type":"object","properties":{
+  "hotel":{"type":"string"},"city":{"type":"string"}},"required":["hotel","city"]},"metadata":{"side_effect_class":"read"}}`
+	parcel = `{"name":"track_parcel","description":"Where a parcel is.","schema":{"type":"object","properties":{
+  "parcel_id":{"type":"string"}},"required":["parcel_id"]},"metadata":{"side_effect_class":"read"}}`
 	courier = `{"name":"send_note","description":"Sends a note.","schema":{"type":"object","properties":{
   "recipient":{"type":"string"},"text":{"type":"string"}},"required":["recipient","text"]},"metadata":{"side_effect_class":"write_reversible"}}`
 )
@@ -73,6 +77,10 @@ func TestCompleteFromFreeWords(t *testing.T) {
 		"a quotation that two parameters could take":               {courier, `send "lunch is ready"`, `{}`, []string{"recipient", "text"}},
 		"a quotation where the other parameter has its value":      {courier, `recipient: Ana; "are you coming?"`, `{"recipient":"Ana","text":"are you coming?"}`, nil},
 		"a comma before the closing mark belongs to the sentence":  {courier, `text "see you," recipient Ana`, `{"recipient":"Ana","text":"see you"}`, nil},
+		"a light word inside a name":                               {museum, "opening hours of the Cold War Bunker", `{"venue":"Cold War Bunker"}`, nil},
+		"a place behind a name that is asked for too":              {lodging, "a room at the Harbour Hotel in Faro", `{"city":"Faro","hotel":"Harbour Hotel"}`, nil},
+		"a single letter may be a name":                            {lodging, "a room at Hotel Roma in Washington D.C.", `{"city":"Washington D.C","hotel":"Hotel Roma"}`, nil},
+		"a word that announces a code is no part of it":            {parcel, "where is parcel ID KX77P", `{"parcel_id":"KX77P"}`, nil},
 		"words of the request are no value":                        {books, "find books in the shop", `{}`, []string{"title"}},
 		"a verb at the start of a sentence is no name for a write": {courier, "Notify everybody", `{}`, []string{"recipient", "text"}},
 	}

@@ -49,7 +49,9 @@ type param struct {
 	own   map[string]bool // words of the description that are in no other
 	sense sense
 	unit  string
-	role  role
+	// measure is the unit that the name ends in, as in "height_cm".
+	measure string
+	role    role
 
 	listed      []string // values that the description names
 	written     expectation
@@ -114,6 +116,9 @@ func (s *Set) compileParams(c *contracts.Capability) {
 		p.resolver = resolves(c, p)
 		p.names = append(spoken(p.single, false), spoken(p.list, true)...)
 		p.sense = s.tools.cues.senseOf(p.words)
+		if len(p.words) > 0 {
+			p.measure = s.tools.Scanner.Measure(p.words[len(p.words)-1])
+		}
 	}
 	s.ownWords(text.Stems(c.Description))
 }
@@ -204,31 +209,31 @@ func resolves(c *contracts.Capability, p *param) bool {
 }
 
 // describe takes what the schema says.
-func (p *param) describe(name string, value schema, outer string) {
-	p.kind = value.Type
-	p.enum = value.options()
+func (p *param) describe(name string, of schema, outer string) {
+	p.kind = of.Type
+	p.enum = of.options()
 	if p.kind == "" {
 		p.kind = kindOf(p.enum)
 	}
-	p.format, p.low, p.high = value.Format, value.Minimum, value.Maximum
-	if value.ExMinimum != nil {
-		p.low, p.lowOpen = value.ExMinimum, true
+	p.format, p.low, p.high = of.Format, of.Minimum, of.Maximum
+	if of.ExMinimum != nil {
+		p.low, p.lowOpen = of.ExMinimum, true
 	}
-	if value.ExMaximum != nil {
-		p.high, p.highOpen = value.ExMaximum, true
+	if of.ExMaximum != nil {
+		p.high, p.highOpen = of.ExMaximum, true
 	}
-	if value.MinLength != nil {
-		p.minLen = *value.MinLength
+	if of.MinLength != nil {
+		p.minLen = *of.MinLength
 	}
-	if value.MaxLength != nil {
-		p.maxLen = *value.MaxLength
+	if of.MaxLength != nil {
+		p.maxLen = *of.MaxLength
 	}
-	if re, err := regexp.Compile(value.Pattern); value.Pattern != "" && err == nil {
+	if re, err := regexp.Compile(of.Pattern); of.Pattern != "" && err == nil {
 		p.pattern = re
 		p.loose = re.MatchString("1") || re.MatchString("word")
 	}
 	p.words = text.Stems(text.SplitName(name))
-	description := outer + " " + value.Description + " " + value.Title
+	description := outer + " " + of.Description + " " + of.Title
 	for _, stem := range text.Stems(description) {
 		p.desc[stem] = true
 	}

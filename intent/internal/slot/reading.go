@@ -16,6 +16,7 @@ type mention struct {
 	first, last int
 	span        text.Span // empty: that of the tokens
 	value       any
+	values      []any // of a whole list
 	kind        string
 	p           float64
 	doubt       bool // two readings: the place is taken, the value is not
@@ -34,6 +35,10 @@ type reading struct {
 	learning bool
 	mentions []mention
 	inEntity map[int]bool
+	// counts are how many numbers the text has, how many of them in digits, and
+	// how many the capability asks for; runs are the lists among them.
+	counts struct{ all, digits, places int }
+	runs   [][]value.Entity
 }
 
 // maxMentions bounds the work on a hostile text.
@@ -55,6 +60,7 @@ func (r *reading) collect() {
 		return
 	}
 	r.inEntity = map[int]bool{}
+	r.count()
 	for _, e := range r.entities {
 		if e.First >= r.from && e.Last < r.to {
 			for i := e.First; i <= e.Last; i++ {
@@ -71,6 +77,7 @@ func (r *reading) collect() {
 			r.identifier(c)
 		}
 	}
+	r.series()
 	r.quoted()
 	r.names()
 	r.lists()

@@ -93,7 +93,7 @@ func (r *reading) take(st choice, k int, m mention) (choice, bool) {
 			return choice{}, false
 		}
 	}
-	if st.used&bit != 0 && m.param.list == "" {
+	if st.used&bit != 0 && (m.param.list == "" || m.values != nil) {
 		return choice{}, false
 	}
 	length := 1 + 0.05*float64(m.last-m.first)
@@ -161,7 +161,10 @@ func (r *reading) put(f *Filled, p *param, mentions []mention, unclear *[]string
 	var values []any
 	ev := contracts.Evidence{Kind: mentions[0].kind, P: 1}
 	for k, m := range mentions {
-		if !slices.ContainsFunc(values, func(v any) bool { return equal(v, m.value) }) {
+		switch {
+		case m.values != nil:
+			values = append(values, m.values...)
+		case !slices.ContainsFunc(values, func(v any) bool { return equal(v, m.value) }):
 			values = append(values, m.value)
 		}
 		span := r.spanOf(m)

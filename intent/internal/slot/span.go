@@ -55,16 +55,28 @@ func (f *field) content(i int) bool {
 		return false
 	}
 	if f.light(i) {
-		// "The Who" and "Los Angeles" begin with a light word, written as a name.
-		return t.Is(text.FormTitle) && !t.Is(text.FormFirst) && i+1 < f.to && !f.light(i+1) && f.capital(i+1) && !f.doc.Tokens[i+1].Break
+		// "The Who" and "Los Angeles" hold a light word, written as a name.
+		return t.Is(text.FormTitle) && !t.Is(text.FormFirst) && (f.touches(i, i+1) || f.touches(i-1, i))
 	}
 	return true
+}
+
+// touches tells whether one of two neighbours is a name by itself.
+func (f *field) touches(i, j int) bool {
+	if i < f.from || j >= f.to || f.doc.Tokens[j].Break {
+		return false
+	}
+	k := j
+	if f.light(j) {
+		k = i
+	}
+	return !f.light(k) && !f.taken[k-f.from] && f.capital(k)
 }
 
 // light tells words that carry grammar and no value.
 func (f *field) light(i int) bool {
 	t := f.doc.Tokens[i]
-	if t.Is(text.FormCaps) {
+	if t.Is(text.FormCaps) || f.letter(i) {
 		return false
 	}
 	_, prep := f.set.tools.cues.preps[t.Fold]
@@ -78,13 +90,25 @@ func (f *field) capital(i int) bool {
 	switch {
 	case t.Is(text.FormMixed):
 		return true
-	case t.Is(text.FormCaps):
+	case t.Is(text.FormCaps) && !f.set.tools.cues.code[t.Stem]:
 		return !f.known(i) || i > f.from && f.doc.Tokens[i-1].Is(text.FormTitle)
-	case t.End-t.Start == 1 && !t.Is(text.FormFirst):
-		c := f.doc.Src[t.Start]
-		return c >= 'A' && c <= 'Z'
+	case f.set.tools.cues.code[t.Stem]:
+		return false // "ID" and "No" announce a code
+	case f.letter(i):
+		return true
 	}
 	return t.Is(text.FormTitle) && !t.Is(text.FormFirst)
+}
+
+// letter tells a single capital that is a name or a part of one, such as the
+// "C" of "vitamin C".
+func (f *field) letter(i int) bool {
+	t := f.doc.Tokens[i]
+	if t.End-t.Start != 1 || t.Is(text.FormFirst) || t.Fold == "i" {
+		return false
+	}
+	c := f.doc.Src[t.Start]
+	return c >= 'A' && c <= 'Z'
 }
 
 // follows tells whether token i continues the run that token i-1 belongs to.

@@ -22,6 +22,7 @@ const (
 	evBare           // a content word stands right before
 	evNameBefore     // the parameter's own name stands before
 	evNameAfter      // or right behind
+	evNameInside     // or is part of a name, as in "Harbour Hotel"
 	evOwnWord        // a word of its description stands beside
 	evOtherName      // the name of another parameter stands beside
 	evKnown          // share of its words that the request knows
@@ -113,7 +114,9 @@ func (f *field) alone(p *param, s span, ev *[evCount]float64) {
 	switch {
 	case !s.comma:
 	case p.sense&sensePlace != 0 && f.places == 1:
-		ev[evJoined] = 1
+		if f.names <= f.asked {
+			ev[evJoined] = 1
+		}
 	default:
 		ev[evJoinedOdd] = 1
 	}
@@ -145,6 +148,9 @@ func (f *field) form(p *param, s span, ev *[evCount]float64) {
 
 // surroundings looks at the words around the span.
 func (f *field) surroundings(p *param, s span, ev *[evCount]float64) {
+	if s.proper && s.last > s.first {
+		f.inside(p, s, ev)
+	}
 	f.governance(p, s, ev)
 	if f.namesBefore(p, s.first) {
 		ev[evNameBefore] = 1
@@ -168,8 +174,22 @@ func (f *field) surroundings(p *param, s span, ev *[evCount]float64) {
 	switch {
 	case f.doc.Tokens[s.first].Is(text.FormFirst):
 		ev[evStart] = 1
-	case s.first > f.from && f.doc.Tokens[s.first].Break:
+	case s.first > f.from && f.doc.Tokens[s.first].Break && ev[evNameBefore] == 0:
 		ev[evApposition] = 1
+	}
+}
+
+// inside looks for names of parameters in a name: "Harbour Hotel" is a hotel and
+// no city, whatever stands before it.
+func (f *field) inside(p *param, s span, ev *[evCount]float64) {
+	for i := s.first; i <= s.last; i++ {
+		stem := f.doc.Tokens[i].Stem
+		switch {
+		case slices.Contains(p.words, stem):
+			ev[evNameInside] = 1
+		case f.namesOther(p, stem):
+			ev[evOtherName] = 1
+		}
 	}
 }
 
@@ -186,7 +206,7 @@ func (f *field) governance(p *param, s span, ev *[evCount]float64) {
 		ev[evPrepFits] = 1
 	case s.prep != "" && p.sense != 0 && announced != 0:
 		ev[evPrepOther] = 1
-	case s.prep != "" && f.announcesOther(p, announced):
+	case s.prep != "" && ev[evNameInside] == 0 && f.announcesOther(p, announced, s.proper):
 		ev[evPrepTaken] = 1
 	case s.prep != "":
 		ev[evPrepAny] = 1
@@ -218,9 +238,12 @@ func (f *field) behind(p *param, s span, ev *[evCount]float64) {
 }
 
 // announcesOther tells whether a preposition announces what another parameter
-// is about, and nothing else does.
-func (f *field) announcesOther(p *param, announced sense) bool {
-	return announced != 0 && announced&(sensePlace|senseTime) == 0 && slices.ContainsFunc(f.set.params, func(q *param) bool { return q != p && q.free() && q.sense&announced != 0 })
+// is about. A name behind "in" is a place, other words may be anything.
+func (f *field) announcesOther(p *param, announced sense, proper bool) bool {
+	if !proper && announced&(sensePlace|senseTime) != 0 {
+		return false
+	}
+	return announced != 0 && slices.ContainsFunc(f.set.params, func(q *param) bool { return q != p && q.free() && q.sense&announced != 0 })
 }
 
 // namesBefore tells whether the name of the parameter stands before a place,
@@ -259,7 +282,7 @@ func (f *field) namesOther(p *param, stem string) bool {
 func shippedWeights() weights {
 	return weights{
 		evBias: -1.3, evOptional: -2.4, evProper: 0.7, evProperExpected: 0.8, evProperOdd: -1.2, evPlainExpected: 0.2, evPlainOdd: -1.9,
-		evPrepFits: 2.4, evPrepOther: -0.5, evPrepTaken: -0.9, evPrepAny: 0.6, evBare: 0, evNameBefore: 1.8, evNameAfter: 1.9, evOwnWord: 0.6, evOtherName: -1,
+		evPrepFits: 2.4, evPrepOther: -0.5, evPrepTaken: -0.9, evPrepAny: 0.6, evBare: 0, evNameBefore: 1.8, evNameAfter: 1.9, evNameInside: 1.5, evOwnWord: 0.6, evOtherName: -1,
 		evKnown: -3.3, evCut: -1.1, evBridged: 0.3, evDigits: 0, evCode: 1.7, evLearned: 1.2, evOwner: 0.7, evCalendar: 2, evCalendarOdd: -2, evStart: -2, evApposition: -1.2,
 		evNews: 0.3, evSole: -0.2, evSoleProper: 1.8, evModifies: 1.1, evJoined: 1, evJoinedOdd: -3,
 		evQuoted: 2.5, evSpeech: 1.2, evSpeechOdd: -0.7, evList: 0.5, evListOdd: -2,

@@ -63,6 +63,9 @@ func measureSigns() map[string]string {
 	}
 }
 
+// Measure gives the stem of the English name of a unit's sign, "" for others.
+func (s *Scanner) Measure(sign string) string { return s.words.measures[sign] }
+
 type numberLine struct {
 	from, step float64
 	words      string

@@ -1,0 +1,262 @@
+package slot
+
+import (
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/manifold-run/manifold/intent/internal/value"
+)
+
+// number offers a number. What speaks for a parameter: its name or its unit
+// beside the number, the place that numbers had in the examples, and that no
+// other parameter takes numbers.
+func (r *reading) number(p *param, e value.Entity) {
+	if p.kind == "string" && p.format == "duration" {
+		if d, ok := isoDuration(e); ok {
+			r.add(mention{param: p, first: e.First, last: e.Last, value: d, kind: kindPeriod, p: 0.85, doubt: e.Doubt})
+		}
+		return
+	}
+	if !p.numeric() || p.single == "" && r.inRun(e) {
+		return
+	}
+	if e.Percent && p.unsaid() {
+		e.Doubt = e.Doubt || r.set.writes // 8 % is 0.08, but nobody says that this is what is meant
+		e.Percent, e.Number = false, hundredth(e.Number)
+	}
+	v, ok := p.numberValue(e)
+	if !ok {
+		return
+	}
+	score, ok := r.numberScore(p, e)
+	if ok {
+		r.add(mention{param: p, first: e.First, last: e.Last, value: v, kind: kindNumber, p: min(score*e.P/0.9, 0.97), doubt: e.Doubt})
+	}
+}
+
+func (r *reading) numberScore(p *param, e value.Entity) (float64, bool) {
+	score := 0.45
+	switch {
+	case e.Ordinal:
+		score = 0.2 // only beside its own name
+	case e.Spelled && r.counted():
+		score = 0.3 // "the two sides are 3 and 4": the words count the digits
+	case r.sole((*param).numeric, p):
+		score += 0.35
+	case r.evenNumbers():
+		score += 0.1 // as many numbers as places for them: taken in order
+	}
+	unit, ok := r.unitScore(p, e)
+	if !ok {
+		return 0, false
+	}
+	score += unit
+	switch closest := r.closest(e.First); {
+	case closest > 0 && r.named(p, e.First) == closest:
+		score += 0.35
+	case closest > 0 && r.after(p, e.First):
+		score += 0.1
+	default:
+		score += r.beside(p, e)
+	}
+	if r.expects(p.lefts, e.First-1) {
+		score += 0.3
+	}
+	return score, true
+}
+
+// unitScore is what the unit of a number says for a parameter; false tells that
+// it is of another kind.
+func (r *reading) unitScore(p *param, e value.Entity) (float64, bool) {
+	isTime := slices.Contains([]string{"second", "minute", "hour", "day", "week", "month", "year"}, e.Unit)
+	score := 0.0
+	switch {
+	case e.Money && slices.Contains(p.words, strings.TrimSuffix(p.unit, "e")):
+		return 0, false
+	case e.Unit != "" && (e.Unit == p.unit || e.Unit == p.measure || slices.Contains(p.words, e.Unit)):
+		score = 0.4
+	case isTime && p.unit != "":
+		return 0, false // weeks are not turned into days: nobody said how
+	case isTime && !p.desc[e.Unit]:
+		score = -0.2
+	case e.Unit != "" && p.own[e.Unit]:
+		score = 0.3
+	case e.Unit != "" && p.desc[e.Unit]:
+		score = 0.2
+	case e.Percent && p.saysPercent():
+		score = 0.35
+	}
+	if r.dated() {
+		year := yearLike(e)
+		switch {
+		case year && p.isYear():
+			score += 0.35
+		case year || p.isYear():
+			score -= 0.3
+		}
+	}
+	return score, true
+}
+
+// saysPercent tells parameters that are counted in percent.
+func (p *param) saysPercent() bool {
+	return slices.Contains(p.words, "percent") || slices.Contains(p.words, "percentag") || slices.Contains(p.words, "pct") || p.desc["percent"] || p.desc["percentag"]
+}
+
+// isYear tells parameters that are a year, such as "year" and "end_year".
+func (p *param) isYear() bool {
+	for _, w := range slices.Backward(p.words) {
+		switch {
+		case w == "year" || w == "ano" || w == "jahr" || w == "anne":
+			return true
+		case strings.ContainsFunc(w, func(c rune) bool { return c > '9' }):
+			return false
+		}
+	}
+	return false
+}
+
+// dated tells whether the capability takes a year as a number.
+func (r *reading) dated() bool {
+	return slices.ContainsFunc(r.set.params, func(p *param) bool { return p.numeric() && p.isYear() })
+}
+
+// yearLike tells numbers that are written as years are.
+func yearLike(e value.Entity) bool {
+	return !e.Money && !e.Percent && !e.Spelled && e.Number == math.Trunc(e.Number) && e.Number >= 1000 && e.Number < 2200 && e.Last == e.First
+}
+
+// beside is what the words around a number say for a parameter: those of its
+// name, and those of its description that are in no other.
+func (r *reading) beside(p *param, e value.Entity) float64 {
+	score := 0.0
+	look := func(from, step, most int) {
+		for j, n := from, 0; j >= r.from && j < r.to && n < most; j, n = j+step, n+1 {
+			t := r.doc.Tokens[j]
+			near := j
+			if step < 0 {
+				near = j + 1
+			}
+			if r.inEntity[j] || near < r.to && r.doc.Tokens[near].Break && !r.doc.Tokens[near].Glued {
+				return
+			}
+			switch {
+			case r.set.tools.Lexicon.Light(t.Fold):
+			case slices.Contains(p.words, t.Stem):
+				score += 0.2
+			case p.own[t.Stem]:
+				score += 0.1
+			}
+		}
+	}
+	look(e.First-1, -1, 5)
+	look(e.Last+1, 1, 3)
+	return min(score, 0.35)
+}
+
+// closest is how much of a name stands before a place, of the numeric parameter
+// of which most does.
+func (r *reading) closest(i int) float64 {
+	most := 0.0
+	for _, q := range r.set.params {
+		if q.numeric() {
+			most = max(most, r.named(q, i))
+		}
+	}
+	return most
+}
+
+// count takes stock of the numbers.
+func (r *reading) count() {
+	for _, p := range r.set.params {
+		if p.numeric() && p.required && p.named(r.only) {
+			r.counts.places++
+		}
+	}
+	for _, e := range r.numbers() {
+		r.counts.all++
+		if !e.Spelled {
+			r.counts.digits++
+		}
+	}
+	r.runs = r.numberRuns()
+}
+
+// counted tells whether the numbers in digits are enough for what is asked for,
+// so that those in words count something else.
+func (r *reading) counted() bool {
+	return r.counts.places > 0 && r.counts.digits >= r.counts.places
+}
+
+func (r *reading) numbers() []value.Entity {
+	var out []value.Entity
+	for _, e := range r.entities {
+		if e.Kind == value.Number && e.First >= r.from && e.Last < r.to {
+			out = append(out, e)
+		}
+	}
+	return out
+}
+
+// evenNumbers tells whether the text has exactly as many numbers as the
+// capability asks for, all or those in digits.
+func (r *reading) evenNumbers() bool {
+	return r.counts.places == r.counts.all || r.counts.places == r.counts.digits
+}
+
+// numberValue converts a number and checks it against the bounds.
+func (p *param) numberValue(e value.Entity) (any, bool) {
+	n := e.Number
+	if e.Percent && p.isShare() {
+		n = hundredth(n)
+	}
+	if len(p.enum) > 0 {
+		return p.enumNumber(n)
+	}
+	if !p.inBounds(n) {
+		return nil, false
+	}
+	if p.kind == "integer" {
+		if n != math.Trunc(n) || math.Abs(n) > 1<<53 {
+			return nil, false
+		}
+	}
+	return n, true
+}
+
+// isShare tells parameters in which 8 % is 0.08: where the bounds, an example or
+// the description say so.
+func (p *param) isShare() bool {
+	return p.high != nil && *p.high <= 1 || p.share || p.kind == "number" && !p.saysPercent() && (p.desc["decim"] || p.desc["fraction"] || p.desc["ratio"])
+}
+
+// unsaid tells parameters that take fractions, of which nothing says whether
+// they are counted in percent.
+func (p *param) unsaid() bool {
+	return p.kind == "number" && len(p.enum) == 0 && !p.isShare() && !p.saysPercent() && p.high == nil
+}
+
+func hundredth(n float64) float64 { return math.Round(n*1e10) / 1e12 }
+
+func (p *param) inBounds(n float64) bool {
+	if p.low != nil && (n < *p.low || p.lowOpen && n == *p.low) {
+		return false
+	}
+	return p.high == nil || n < *p.high || n == *p.high && !p.highOpen
+}
+
+func isoDuration(e value.Entity) (string, bool) {
+	n := strconv.FormatFloat(e.Number, 'f', -1, 64)
+	if e.Number < 0 {
+		return "", false
+	}
+	switch e.Unit {
+	case "second", "minute", "hour":
+		return "PT" + n + strings.ToUpper(e.Unit[:1]), true
+	case "day", "week", "month", "year":
+		return "P" + n + strings.ToUpper(e.Unit[:1]), true
+	}
+	return "", false
+}

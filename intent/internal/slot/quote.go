@@ -1,0 +1,91 @@
+package slot
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/manifold-run/manifold/intent/internal/text"
+)
+
+// quoted offers quoted parts to the parameters that take free text.
+func (r *reading) quoted() {
+	first := r.from
+	for first < r.to {
+		if !r.doc.Tokens[first].Is(text.FormQuoted) {
+			first++
+			continue
+		}
+		last := first
+		for last+1 < r.to && r.doc.Tokens[last+1].Is(text.FormQuoted) && !closesQuote(r.gap(last, last+1)) {
+			last++
+		}
+		r.quote(first, last)
+		first = last + 1
+	}
+}
+
+func closesQuote(gap string) bool { return strings.ContainsAny(gap, "\"'“”‘’«»`") }
+
+func (r *reading) quote(first, last int) {
+	if first == r.from && last == r.to-1 {
+		return // a request that stands in quotes as a whole
+	}
+	raw := r.quotation(first, last)
+	var fitting []*param
+	values := map[*param]any{}
+	frees := r.frees()
+	closest := 0.0
+	for _, p := range frees {
+		closest = max(closest, r.named(p, first))
+	}
+	for _, p := range frees {
+		if v, ok := r.set.parse(p, raw, r.now); ok && r.named(p, first) == closest {
+			fitting, values[p] = append(fitting, p), v
+		}
+	}
+	for _, p := range fitting {
+		score := 0.6
+		if len(fitting) == 1 {
+			score = 0.84
+		}
+		if closest > 0 {
+			score += 0.2
+		}
+		if r.expects(p.lefts, first-1) {
+			score += 0.15
+		}
+		r.add(mention{param: p, first: first, last: last, value: values[p], kind: kindQuoted, p: min(score, 0.95)})
+	}
+}
+
+// quotation is the text between quotation marks, as it is written there. A comma
+// before the closing mark belongs to the sentence around.
+func (r *reading) quotation(first, last int) string {
+	for _, q := range r.quotes {
+		if q.Start <= r.doc.Tokens[first].Start && r.doc.Tokens[last].End <= q.End {
+			raw := strings.TrimRight(r.doc.Src[q.Start:q.End], ", ")
+			if first == last {
+				raw = strings.TrimRight(raw, ".")
+			}
+			return text.Clean(raw)
+		}
+	}
+	return r.words(first, last)
+}
+
+// named tells how much of a parameter's name stands right before a place: 0 for
+// nothing, else the number of words, and a share for how much of the name that is.
+func (r *reading) named(p *param, i int) float64 {
+	if !r.after(p, i) {
+		return 0
+	}
+	j := i - 1
+	for j > r.from && !slices.Contains(p.words, r.doc.Tokens[j].Stem) {
+		j--
+	}
+	n := 0
+	for j >= r.from && slices.Contains(p.words, r.doc.Tokens[j].Stem) {
+		n, j = n+1, j-1
+	}
+	return float64(n) + float64(n)/float64(len(p.words)+1)
+}

@@ -1,0 +1,120 @@
+package slot
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/manifold-run/manifold/intent/internal/text"
+	"github.com/manifold-run/manifold/intent/internal/value"
+)
+
+// series offers runs of numbers, such as "3, 5 and 8" and "[3, 5, 8]", to the
+// parameters that take a list of numbers and nothing else.
+func (r *reading) series() {
+	var takers []*param
+	for _, p := range r.set.params {
+		if p.single == "" && p.numeric() && p.named(r.only) {
+			takers = append(takers, p)
+		}
+	}
+	if len(takers) == 0 {
+		return
+	}
+	for _, run := range r.runs {
+		r.offerSeries(takers, run, len(r.runs))
+	}
+}
+
+// offerSeries rates one run of numbers. As many runs as there are lists to fill
+// are taken in order.
+func (r *reading) offerSeries(takers []*param, run []value.Entity, runs int) {
+	first, last := run[0].First, run[len(run)-1].Last
+	for _, p := range takers {
+		values, ok := p.numbersOf(run)
+		if !ok {
+			continue
+		}
+		score := 0.5
+		if runs == len(takers) {
+			score += 0.2
+		}
+		if r.heads(p, first) {
+			score += 0.2
+		}
+		doubt := slices.ContainsFunc(run, func(e value.Entity) bool { return e.Doubt })
+		r.add(mention{param: p, first: first, last: last, values: values, value: values, kind: kindNumber, p: score, doubt: doubt})
+	}
+}
+
+// heads tells whether the name of a parameter stands before a list, whatever
+// sign opens the list.
+func (r *reading) heads(p *param, first int) bool {
+	for j := first - 1; j >= r.from && j >= first-4 && !r.inEntity[j]; j-- {
+		if r.phraseEndsAt(p.words, j) {
+			return true
+		}
+	}
+	return false
+}
+
+func (p *param) numbersOf(run []value.Entity) ([]any, bool) {
+	out := make([]any, len(run))
+	for k, e := range run {
+		v, ok := p.numberValue(e)
+		if !ok {
+			return nil, false
+		}
+		out[k] = v
+	}
+	return out, p.maxItems == 0 || len(out) <= p.maxItems
+}
+
+// numberRuns finds two numbers or more with nothing but signs and words such as
+// "and" between. A bracket begins and ends a run.
+func (r *reading) numberRuns() [][]value.Entity {
+	var out [][]value.Entity
+	var run []value.Entity
+	end := func() {
+		if len(run) > 1 {
+			out = append(out, run)
+		}
+		run = nil
+	}
+	for _, e := range r.numbers() {
+		if len(run) > 0 && !r.continues(run[len(run)-1].Last, e.First) {
+			end()
+		}
+		run = append(run, e)
+	}
+	end()
+	return out
+}
+
+// continues tells whether a number goes on with the run that ends at a.
+func (r *reading) continues(a, b int) bool {
+	words := 0
+	for i := a + 1; i < b; i++ {
+		if !conjoins(r.doc.Tokens[i].Fold) {
+			return false
+		}
+		words++
+	}
+	gap := r.doc.Src[r.doc.Tokens[a].End:r.doc.Tokens[b].Start]
+	if strings.ContainsAny(gap, "[](){}:") {
+		return false
+	}
+	return words > 0 || strings.ContainsAny(gap, ",;/|") || r.doc.Tokens[b].Is(text.FormDigits) && r.bracketed(a)
+}
+
+// bracketed tells whether a place lies inside square brackets.
+func (r *reading) bracketed(i int) bool {
+	before := r.doc.Src[:r.doc.Tokens[i].Start]
+	return strings.LastIndexByte(before, '[') > strings.LastIndexByte(before, ']')
+}
+
+// inRun tells numbers that belong to a run.
+func (r *reading) inRun(e value.Entity) bool {
+	return slices.ContainsFunc(r.runs, func(run []value.Entity) bool {
+		return run[0].First <= e.First && e.First <= run[len(run)-1].First
+	})
+}
