@@ -65,29 +65,55 @@ type ChatCard struct {
 // question, or a new request. It never waits for a run; see ChatState. The same
 // message that comes twice at once is taken once.
 func (s *Service) Chat(ctx context.Context, who access.Principal, t ChatTurn) (ChatState, error) {
-	session, known, err := s.chatSession(ctx, who, t)
+	a, err := s.Accept(ctx, who, t)
 	if err != nil {
 		return ChatState{}, err
 	}
+	return s.Take(ctx, who, a)
+}
+
+// Accepted is a message that belongs to a chat, and that nothing speaks
+// against.
+type Accepted struct {
+	at      chatPlace
+	command *chat.Command // what it orders, if it is a command
+}
+
+// Accept finds the chat that a message belongs to, and refuses what is refused
+// without understanding it. It is quick, so that a frontend can be told at once
+// that its message is taken; Take does the rest.
+func (s *Service) Accept(ctx context.Context, who access.Principal, t ChatTurn) (Accepted, error) {
+	session, known, err := s.chatSession(ctx, who, t)
+	if err != nil {
+		return Accepted{}, err
+	}
+	at := chatPlace{session, known, t}
 	command, ok := commandOf(t)
 	if ok && command.Verb == chat.Assent {
-		shown, err := s.shownGates(ctx, who, chatPlace{session, known, t})
+		shown, err := s.shownGates(ctx, who, at)
 		if err != nil {
-			return ChatState{}, err
+			return Accepted{}, err
 		}
 		ok = len(shown) > 0 // else it answers a question, or nothing at all
 	}
 	if ok {
-		return s.command(ctx, who, chatPlace{session, known, t}, command)
+		return Accepted{at, &command}, nil
 	}
 	if err := checkMessage(t.Message); err != nil {
-		return ChatState{}, err
+		return Accepted{}, err
 	}
 	if !known {
-		if session, err = s.beginChat(ctx, who, session, t); err != nil {
-			return ChatState{}, err
-		}
+		at.session, err = s.beginChat(ctx, who, session, t)
 	}
+	return Accepted{at: at}, err
+}
+
+// Take takes an accepted message to where it leads.
+func (s *Service) Take(ctx context.Context, who access.Principal, a Accepted) (ChatState, error) {
+	if a.command != nil {
+		return s.command(ctx, who, a.at, *a.command)
+	}
+	session, t := a.at.session, a.at.turn
 	key := TurnKey{Conversation: session.ID, Key: cmp.Or(t.Key, execution.NewID("msg")), Model: t.Model}
 	turn := Turn{TurnKey: key, SessionID: session.ID, Message: t.Message, Fingerprint: fingerprint(t.Message), CreatedAt: s.cfg.Now()}
 	flight := strings.Join([]string{key.Conversation, key.Key, key.Model, turn.Fingerprint}, "\x00")

@@ -87,7 +87,11 @@ func (k *call) unhurried() {
 // answerChat answers in one piece: what there is after a while. What still runs
 // goes on.
 func (s *Server) answerChat(k *call, request chatRequest, turn orchestrator.ChatTurn) error {
-	state, err := s.take(k, turn)
+	accepted, err := s.service.Accept(k.ctx(), k.who, turn)
+	if err != nil {
+		return err
+	}
+	state, err := s.take(k, accepted)
 	if err != nil {
 		return err
 	}
@@ -108,7 +112,7 @@ func (s *Server) completion(model, content string, tokens contracts.Tokens) comp
 
 // take has the message taken to its end, even if its sender goes away: what was
 // said is said.
-func (s *Server) take(k *call, turn orchestrator.ChatTurn) (state orchestrator.ChatState, err error) {
+func (s *Server) take(k *call, accepted orchestrator.Accepted) (state orchestrator.ChatState, err error) {
 	ctx, cancel := orchestrator.Patiently(k.ctx())
 	defer cancel()
 	defer func() {
@@ -116,7 +120,7 @@ func (s *Server) take(k *call, turn orchestrator.ChatTurn) (state orchestrator.C
 			err = fmt.Errorf("panic: %v\n%s", caught, debug.Stack())
 		}
 	}()
-	return s.service.Chat(ctx, k.who, turn)
+	return s.service.Take(ctx, k.who, accepted)
 }
 
 // shown is a state as the rendering takes it.

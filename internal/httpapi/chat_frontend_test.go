@@ -182,7 +182,7 @@ func (s *said) event(t *testing.T, kind string, data json.RawMessage) {
 }
 
 // tasks are the states of the last checklist, in order.
-func (s said) tasks(t *testing.T) string {
+func (s *said) tasks(t *testing.T) string {
 	t.Helper()
 	raw, sent := s.events["chat:message:tasks"]
 	if !sent {

@@ -39,10 +39,12 @@ func TestNoLineIsTooLongForAFrontend(t *testing.T) {
 		steps = append(steps, orchestrator.ChatStep{ID: "n" + strconv.Itoa(n), Title: strings.Repeat(nasty, 1000), State: contracts.NodeRunning})
 	}
 	for name, write := range map[string]func(c *chatStream){
-		"text":      func(c *chatStream) { c.text(strings.Repeat("\x01", 100_000)) },
-		"steps":     func(c *chatStream) { c.steps(steps, true) },
-		"more":      func(c *chatStream) { c.steps(append(steps, steps...), true); c.comment("") },
-		"reasoning": func(c *chatStream) { c.progress(contracts.Event{Type: contracts.EventNodeEnd, NodeName: strings.Repeat(nasty, 50_000)}) },
+		"text":  func(c *chatStream) { c.text(strings.Repeat("\x01", 100_000)) },
+		"steps": func(c *chatStream) { c.steps(steps, true) },
+		"more":  func(c *chatStream) { c.steps(append(steps, steps...), true); c.comment("") },
+		"reasoning": func(c *chatStream) {
+			c.progress(contracts.Event{Type: contracts.EventNodeEnd, NodeName: strings.Repeat(nasty, 50_000)})
+		},
 	} {
 		w := httptest.NewRecorder()
 		c := &chatStream{sse: newSSE(w, time.Now), rich: true, now: time.Now}

@@ -66,8 +66,6 @@ const (
 	maxPiece = 8 << 10
 	// statusEvery bounds status events: a frontend stores each.
 	statusEvery = time.Second
-	// soon is how long a message may take to be refused with a status of its own.
-	soon = 100 * time.Millisecond
 )
 
 // chatStream writes a streamed answer; one goroutine uses it.
@@ -177,30 +175,31 @@ func (c *chatStream) fail(p contracts.Problem) {
 	c.data([]byte("[DONE]"))
 }
 
-// streamChat answers while it happens. The request never waits for a person,
-// and what runs goes on when the reader has gone.
+// streamChat answers while it happens. What can be refused at once has a status
+// of its own; then the role goes out, before the message is understood. The
+// request never waits for a person, and what runs goes on when the reader has
+// gone.
 func (s *Server) streamChat(k *call, request chatRequest, turn orchestrator.ChatTurn) error {
+	accepted, err := s.service.Accept(k.ctx(), k.who, turn)
+	if err != nil {
+		return err
+	}
+	stream := s.newChatStream(k, request)
+	stream.begin()
 	type taken struct {
 		state orchestrator.ChatState
 		err   error
 	}
 	done := make(chan taken, 1)
 	go func() {
-		state, err := s.take(k, turn)
+		state, err := s.take(k, accepted)
 		done <- taken{state, err}
 	}()
-	stream := s.newChatStream(k, request)
-	timer := time.NewTimer(soon)
-	defer timer.Stop()
+	beat := time.NewTicker(s.cfg.Heartbeat)
+	defer beat.Stop()
 	for {
 		select {
 		case t := <-done:
-			if t.err != nil && !stream.opened {
-				return t.err
-			}
-			if !stream.opened {
-				stream.begin()
-			}
 			if t.err == nil {
 				t.err = s.tell(k, request, stream, t.state)
 			}
@@ -211,13 +210,8 @@ func (s *Server) streamChat(k *call, request chatRequest, turn orchestrator.Chat
 				stream.fail(problemOf(t.err))
 			}
 			return nil
-		case <-timer.C: // the goroutine is waited for even if the reader has gone
-			if !stream.opened {
-				stream.begin()
-			} else {
-				stream.comment("keep-alive")
-			}
-			timer.Reset(s.cfg.Heartbeat)
+		case <-beat.C: // the goroutine is waited for even if the reader has gone
+			stream.comment("keep-alive")
 		}
 	}
 }
