@@ -93,6 +93,8 @@ type InterruptDecided struct {
 	Comment      string         `json:"comment,omitempty"`
 	EditedParams map[string]any `json:"edited_params,omitempty"`
 	ActionSHA256 string         `json:"action_sha256,omitempty"`
+	// Via is the door that it came through, if that was not the API itself.
+	Via string `json:"via,omitempty"`
 }
 
 // Decision is what a person says to a gate.

@@ -13,6 +13,8 @@ import (
 type Decider struct {
 	// ID identifies the person in decisions and ledger.
 	ID string
+	// Via is the door that the decision comes through, for the record.
+	Via string
 	// May tells whether they may, judged on the interrupt as it is at the moment
 	// of deciding.
 	May func(i contracts.Interrupt, d contracts.Decision) error
@@ -61,7 +63,7 @@ func applyDecision(i *contracts.Interrupt, body contracts.Resume, who Decider, n
 	}
 	d := contracts.InterruptDecided{
 		Decision: body.Decision, DecidedBy: who.ID, DecidedAt: now, Comment: body.Comment,
-		EditedParams: body.EditedParams, ActionSHA256: i.ActionSHA256,
+		EditedParams: body.EditedParams, ActionSHA256: i.ActionSHA256, Via: who.Via,
 	}
 	i.Decisions = append(i.Decisions, d)
 	switch body.Decision {
@@ -126,7 +128,7 @@ func applyAnswer(i *contracts.Interrupt, body contracts.Resume, who Decider, now
 	}
 	i.Status, i.Response = contracts.InterruptAnswered, value
 	i.Decisions = append(i.Decisions, contracts.InterruptDecided{
-		Decision: contracts.DecisionAnswer, DecidedBy: who.ID, DecidedAt: now, Comment: body.Comment,
+		Decision: contracts.DecisionAnswer, DecidedBy: who.ID, DecidedAt: now, Comment: body.Comment, Via: who.Via,
 	})
 	return nil
 }

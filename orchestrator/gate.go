@@ -124,7 +124,7 @@ func (s *Service) decide(ctx context.Context, who access.Principal, i contracts.
 		return contracts.Interrupt{}, err
 	}
 	decided, err := s.runner.Decide(ctx, i.InterruptID, body, execution.Decider{
-		ID:  who.Subject(),
+		ID: who.Subject(), Via: who.Via,
 		May: func(i contracts.Interrupt, d contracts.Decision) error { return mayDecide(who, owner, i, d) },
 	})
 	if contracts.CodeOf(err) == contracts.CodeConflict && i.RunID == "" && i.Status == contracts.InterruptAnswered {

@@ -83,7 +83,7 @@ func (p printer) values(values map[string]any) {
 
 func (p printer) decisions(g contracts.Interrupt) {
 	for _, d := range g.Decisions {
-		p.printf("%s by %s at %s%s\n", d.Decision, d.DecidedBy, when(d.DecidedAt), after(": ", oneLine(d.Comment)))
+		p.printf("%s by %s%s at %s%s\n", d.Decision, d.DecidedBy, after(" through ", d.Via), when(d.DecidedAt), after(": ", oneLine(d.Comment)))
 	}
 }
 

@@ -63,6 +63,9 @@ func TestAWriteIsApprovedByTheButtonOfSomebodyElse(t *testing.T) {
 	if n := w.domain.called("set_price_alert"); n != 1 {
 		t.Errorf("the write was sent %d times", n)
 	}
+	if d := gates(w)[0].Decisions; len(d) != 1 || d[0].DecidedBy != "otto" || d[0].Via != "telegram" {
+		t.Errorf("the record says %+v", d)
+	}
 	// The same button again is refused with the reason.
 	otto.Presses(gate, "Approve")
 	w.api.Until("the second press is told", func() bool { return len(w.api.Toasts()) == 4 })

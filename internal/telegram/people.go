@@ -31,7 +31,7 @@ func principals(people map[int64]Person) (map[int64]access.Principal, error) {
 		if id <= 0 || len(p.Roles) == 0 {
 			return nil, fmt.Errorf("telegram: user %d needs a positive id and at least one role", id)
 		}
-		who := access.Principal{Kind: access.KindFrontend, ID: "telegram"}
+		who := access.Principal{Kind: access.KindFrontend, ID: "telegram", Via: "telegram"}
 		for _, r := range p.Roles {
 			if !roleForm.MatchString(r) {
 				return nil, fmt.Errorf("telegram: the role %q of user %d must match %s", r, id, roleForm)

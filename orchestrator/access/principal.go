@@ -19,6 +19,9 @@ type Principal struct {
 	Forwarded string
 	Roles     []Role
 	Scopes    Scopes
+	// Via is the door that the caller came through, for the record of decisions;
+	// "" is the API. It allows and forbids nothing.
+	Via string
 }
 
 // Person is the human being who is asking, "" if there is none that we would
