@@ -148,6 +148,10 @@ func edgeRooms() []Room {
 		{Dir: "internal/pgtest", Modules: []string{"github.com/jackc/pgx/v5"}, Allows: []string{testHarness}},
 		{Dir: "internal/e2e", Rooms: whole, Modules: []string{"github.com/google/go-cmp/cmp"}, Allows: []string{testHarness}},
 		{Dir: "internal/e2e/chatclients", Rooms: whole, Allows: []string{testHarness}},
+		{
+			Dir: "internal/e2e/openwebui", Rooms: append(whole, "domains/*", "examples/*"), Allows: []string{testHarness},
+			Modules: []string{"github.com/chromedp/chromedp", "github.com/chromedp/cdproto/input"},
+		},
 		{Dir: "bench", Rooms: append(whole, "execution/executiontest"), Modules: []string{"*"}, Allows: []string{testHarness}},
 	}
 }
