@@ -33,8 +33,8 @@ func newer(t *testing.T, policy flowise.Drift, nodes ...string) *bench {
 	return b
 }
 
-// replyWith is the definition of the reply node with another version.
-func replyWith(t *testing.T, version float64) string {
+// otherReply is the definition of the reply node in another version.
+func otherReply(t *testing.T) string {
 	t.Helper()
 	known, err := knowledge.Shipped()
 	if err != nil {
@@ -45,7 +45,7 @@ func replyWith(t *testing.T, version float64) string {
 	if err := json.Unmarshal(def.Raw, &raw); err != nil {
 		t.Fatal(err)
 	}
-	raw["version"] = version
+	raw["version"] = 9
 	out, err := json.Marshal(raw)
 	if err != nil {
 		t.Fatal(err)
@@ -67,9 +67,9 @@ func TestPreflightComparesWithWhatTheServerDefinesNow(t *testing.T) {
 	}{
 		"the same definitions":                     {flowise.DriftFail, func(*testing.T) []string { return nil }, true, ""},
 		"a node that is new there changes nothing": {flowise.DriftFail, func(*testing.T) []string { return []string{brandNew} }, true, ""},
-		"warn goes on":                             {flowise.DriftWarn, func(t *testing.T) []string { t.Helper(); return []string{replyWith(t, 9)} }, true, "directReplyAgentflow"},
-		"fail stops":                               {flowise.DriftFail, func(t *testing.T) []string { t.Helper(); return []string{replyWith(t, 9)} }, false, "directReplyAgentflow"},
-		"refresh wants another validation":         {flowise.DriftRefresh, func(t *testing.T) []string { t.Helper(); return []string{replyWith(t, 9)} }, false, "validate again"},
+		"warn goes on":                             {flowise.DriftWarn, func(t *testing.T) []string { t.Helper(); return []string{otherReply(t)} }, true, "directReplyAgentflow"},
+		"fail stops":                               {flowise.DriftFail, func(t *testing.T) []string { t.Helper(); return []string{otherReply(t)} }, false, "directReplyAgentflow"},
+		"refresh wants another validation":         {flowise.DriftRefresh, func(t *testing.T) []string { t.Helper(); return []string{otherReply(t)} }, false, "validate again"},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -108,7 +108,7 @@ func TestAServerThatIsAwayClearsNothing(t *testing.T) {
 // a reason and within the budget, and flows with it compile from then on.
 func TestAMissingNodeIsRepaired(t *testing.T) {
 	t.Parallel()
-	b := newer(t, flowise.DriftWarn, brandNew, replyWith(t, 9))
+	b := newer(t, flowise.DriftWarn, brandNew, otherReply(t))
 	ops := object{"ops": []object{{"op_type": "AddNode", "node_name": "brandNewTool", "params": object{"depth": 3}}}, "type": "CHATFLOW"}
 	before := b.facts("compile_flow", ops, in{})
 	if before["ok"] != false || before["failure_type"] != "schema_mismatch" || fmt.Sprint(before["missing_node_types"]) != "[brandNewTool]" {

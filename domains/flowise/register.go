@@ -32,6 +32,7 @@ func (d *domain) registerReads(svc *domainkit.Service) error {
 		domainkit.Add(svc, domainkit.Capability{Name: "resolve_target"}, d.resolveTarget),
 		domainkit.Add(svc, domainkit.Capability{Name: "load_flow"}, d.loadFlow),
 		domainkit.Add(svc, domainkit.Capability{Name: "summarize_flow"}, d.summarizeFlow),
+		domainkit.Add(svc, domainkit.Capability{Name: "excerpt_flow"}, d.excerptFlow),
 		domainkit.Add(svc, domainkit.Capability{Name: "list_versions"}, d.listVersions),
 		domainkit.Add(svc, domainkit.Capability{Name: "diff_versions"}, d.diffVersions),
 		domainkit.Add(svc, domainkit.Capability{Name: "search_patterns"}, d.searchPatterns),

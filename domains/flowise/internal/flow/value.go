@@ -183,9 +183,4 @@ func paramNames(params []knowledge.Param) []string {
 const maxShown = 80
 
 // clip shortens a text for a message.
-func clip(text string) string {
-	if len(text) <= maxShown {
-		return text
-	}
-	return strings.ToValidUTF8(text[:maxShown], "") + "…"
-}
+func clip(text string) string { return clipTo(text, maxShown) }

@@ -1,0 +1,92 @@
+package flowise_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/manifold-run/manifold/contracts"
+	"github.com/manifold-run/manifold/domains/flowise/internal/knowledge"
+)
+
+// agentOps make a flow of an agent, a model and two tools, one of which holds a
+// secret and one a long text.
+func agentOps() []object {
+	return []object{
+		{"op_type": "AddNode", "node_name": "chatOpenAI", "node_id": "model", "params": object{"temperature": 0.2}},
+		{"op_type": "AddNode", "node_name": "customMCP", "node_id": "mcp", "params": object{"mcpServerConfig": `{"url":"http://x.example/mcp","headers":{"Authorization":"Bearer hush-hush"}}`}},
+		{"op_type": "AddNode", "node_name": "requestsGet", "node_id": "get", "params": object{"requestsGetUrl": "http://elsewhere.example", "requestsGetDescription": strings.Repeat("lengthy ", 4000)}},
+		{"op_type": "AddNode", "node_name": "toolAgent", "node_id": "agent", "params": object{"systemMessage": "Be brief."}},
+		{"op_type": "Connect", "source_node_id": "model", "target_node_id": "agent"},
+		{"op_type": "Connect", "source_node_id": "mcp", "target_node_id": "agent"},
+	}
+}
+
+func TestExcerptsGiveOnlyWhatWasAskedFor(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	graph := b.graph(b.execute("compile_flow", object{"ops": agentOps(), "type": "CHATFLOW"}, in{}))
+	got := b.facts("excerpt_flow", object{"flow_data": graph, "nodes": []string{"agent", "mcp"}, "kinds": []string{"calculator"}}, in{})
+	text := fmt.Sprint(got)
+	for _, want := range []string{"systemMessage=Be brief.", "model.chatOpenAI -> agent.model", "http://x.example/mcp", "[calculator]"} {
+		if !strings.Contains(text, want) {
+			t.Errorf("%q is missing: %s", want, text)
+		}
+	}
+	for _, never := range []string{"hush-hush", "elsewhere.example", "lengthy", "temperature", "inputParams"} {
+		if strings.Contains(text, never) {
+			t.Errorf("%q is told: %s", never, text)
+		}
+	}
+	long := b.execute("excerpt_flow", object{"flow_data": graph, "nodes": []string{"get"}}, in{})
+	if _, faults := contracts.BoundResult(long, false, nil); len(faults) > 0 || !strings.Contains(fmt.Sprint(long.Facts), "lengthy …") {
+		t.Errorf("a long text: %v %v", faults, long.Facts)
+	}
+}
+
+func TestExcerptsFindTheDefinitionsThatFitBest(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	got := b.facts("excerpt_flow", object{"query": "a tool agent that uses Redis as memory"}, in{})
+	names := column(got["schemas"], "name")
+	if len(names) != 3 || !strings.Contains(fmt.Sprint(names), "toolAgent") || !strings.Contains(strings.ToLower(fmt.Sprint(names)), "redis") {
+		t.Errorf("%v", names)
+	}
+}
+
+func TestEveryDefinitionFitsAnExcerpt(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	known, err := knowledge.Shipped()
+	if err != nil {
+		t.Fatal(err)
+	}
+	names := known.Names()
+	for from := 0; from < len(names); from += 5 {
+		out := b.execute("excerpt_flow", object{"kinds": names[from:min(from+5, len(names))]}, in{})
+		if _, faults := contracts.BoundResult(out, false, nil); !out.OK || len(faults) > 0 {
+			t.Errorf("%v: %v %v", names[from:from+5], out.Error, faults)
+		}
+	}
+}
+
+func TestFaultyExcerptsAreRefused(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	graph := b.graph(b.execute("compile_flow", object{"ops": agentOps(), "type": "CHATFLOW"}, in{}))
+	for name, tt := range map[string]struct {
+		wish    object
+		errType string
+		says    string
+	}{
+		"nothing":          {object{}, contracts.ErrInvalidParameters, "which nodes"},
+		"nodes of no flow": {object{"nodes": []string{"agent"}}, contracts.ErrPrecondition, "cannot be read"},
+		"an unknown node":  {object{"flow_data": graph, "nodes": []string{"agnet"}}, contracts.ErrNotFound, "agent"},
+		"an unknown kind":  {object{"kinds": []string{"chatOpenAy"}}, contracts.ErrNotFound, "chatOpenAI"},
+		"too many":         {object{"kinds": []string{"a", "b", "c", "d", "e", "f"}}, contracts.ErrInvalidParameters, ""},
+	} {
+		if got := b.refused("excerpt_flow", tt.wish, in{}); got.Type != tt.errType || !strings.Contains(got.Message, tt.says) {
+			t.Errorf("%s: %v", name, got)
+		}
+	}
+}
