@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -36,8 +37,15 @@ func (c *cli) evalCommand() *cobra.Command {
 		Long: `Runs sentences whose meaning is known through the matcher of this machine and
 counts what became of them; no server is needed. A file holds either manifests
 with cases ({"name","manifests","cases"}), or a manifest, whose own tests are
-the cases. All that --manifest names is put side by side, as on one site, and
-is looked through for capabilities that collide or have too few examples.`,
+the cases.
+
+For authors: all that --manifest names, addresses of running domains or files
+with a complete manifest, is put side by side, as on one site, measured by its
+own tests and looked through for capabilities that collide, have too few
+examples or no sentences in "not"; each finding says what to add. A domain in Go
+keeps its schemas in code, so give its address, not its hints file.`,
+		Example: `  manifold eval --manifest http://127.0.0.1:8091 --manifest other/manifest.json --wrong
+  manifold eval clinc150.json --split test --n 10 --perturb`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args)+len(f.manifests) == 0 {
 				return usagef("nothing to measure; name a FILE or --manifest URL")
@@ -111,6 +119,9 @@ func (c *cli) evalManifests(ctx context.Context, f evalFlags) (eval.Report, []ev
 		sets = append(sets, set)
 	}
 	all := eval.Merge(sets...)
+	if name, twice := all.Twice(); twice {
+		return eval.Report{}, nil, contracts.Errorf(contracts.CodeInvalid, "two of the manifests are of the domain %s; a site has each domain once, so leave one out", name)
+	}
 	report, err := c.measure(ctx, all, f)
 	if err != nil {
 		return eval.Report{}, nil, err
@@ -154,9 +165,19 @@ func readSet(ctx context.Context, from string) (eval.Set, error) {
 	}
 	set, err := eval.Parse(body)
 	if err != nil {
-		return eval.Set{}, fmt.Errorf("%s: %w", from, err)
+		return eval.Set{}, of(from, err)
 	}
 	return set, nil
+}
+
+// of names the file or service in an error whose faults are shown one by one.
+func of(from string, err error) error {
+	if e, ok := errors.AsType[*contracts.Error](err); ok {
+		named := *e
+		named.Message = from + ": " + e.Message
+		return &named
+	}
+	return fmt.Errorf("%s: %w", from, err)
 }
 
 func readManifest(ctx context.Context, from string) ([]byte, error) {

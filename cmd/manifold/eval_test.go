@@ -55,10 +55,22 @@ func TestManifestsAreLookedThrough(t *testing.T) {
 	}
 }
 
+// Files of domains that keep their schemas in code are no manifests; the
+// author is told what to give instead.
+func TestHintsAreNoManifest(t *testing.T) {
+	t.Parallel()
+	for _, path := range []string{"../../examples/finance/hints.json", "../../domains/workday/manifest.json"} {
+		code, _, errs := evaluate(t, "--manifest", path)
+		if code == exitOK || !strings.Contains(errs, path+": ") || !strings.Contains(errs, "capabilities have no schema") || !strings.Contains(errs, "give its address") {
+			t.Errorf("exit %d\n%s", code, errs)
+		}
+	}
+}
+
 func TestWhatCannotBeMeasured(t *testing.T) {
 	t.Parallel()
 	for name, args := range map[string][]string{
-		"nothing": nil, "a missing file": {"nowhere.json"}, "gates that do not rise": {"--manifest", filepath.Join("..", "..", "examples", "bookshelf", "manifest.json"), "--accept", "0.3", "--clarify", "0.9"},
+		"nothing": nil, "a missing file": {"nowhere.json"}, "a domain twice": {"--manifest", "../../examples/bookshelf/manifest.json", "--manifest", "../../examples/bookshelf/manifest.json"}, "gates that do not rise": {"--manifest", filepath.Join("..", "..", "examples", "bookshelf", "manifest.json"), "--accept", "0.3", "--clarify", "0.9"},
 	} {
 		if code, out, _ := evaluate(t, args...); code == exitOK {
 			t.Errorf("%s was measured:\n%s", name, out)

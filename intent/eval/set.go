@@ -75,6 +75,10 @@ func Parse(data []byte) (Set, error) {
 	case kind.Cases != nil:
 		return parseCases(data)
 	case kind.Capabilities != nil:
+		if without, of := lackSchema(data); without*2 > of {
+			return Set{}, contracts.Errorf(contracts.CodeInvalid, "%d of %d capabilities have no schema. If this is the hints file of a domain that is built with domainkit, "+
+				"whose schemas stand in code, start the domain and give its address, or save what it answers to GET /manifest and give that file", without, of)
+		}
 		m, err := contracts.ParseManifest(data)
 		if err != nil {
 			return Set{}, fmt.Errorf("read a manifest: %w", err)
@@ -82,6 +86,21 @@ func Parse(data []byte) (Set, error) {
 		return FromManifest(m), nil
 	}
 	return Set{}, contracts.Errorf(contracts.CodeInvalid, "this is neither a manifest (capabilities) nor a set (manifests, cases)")
+}
+
+// lackSchema counts the capabilities without a schema, if all else of a manifest
+// can be read.
+func lackSchema(data []byte) (without, of int) {
+	var m contracts.Manifest
+	if contracts.DecodeStrict(data, &m) != nil {
+		return 0, 0
+	}
+	for _, c := range m.Capabilities {
+		if c.Schema == nil {
+			without++
+		}
+	}
+	return without, len(m.Capabilities)
 }
 
 func parseCases(data []byte) (Set, error) {
@@ -168,6 +187,18 @@ func Merge(sets ...Set) Set {
 		out.Cases = append(out.Cases, s.Cases...)
 	}
 	return out
+}
+
+// Twice names a domain that two manifests are of.
+func (s Set) Twice() (domain string, twice bool) {
+	seen := map[string]bool{}
+	for _, m := range s.Manifests {
+		if seen[m.Domain] {
+			return m.Domain, true
+		}
+		seen[m.Domain] = true
+	}
+	return "", false
 }
 
 // Select keeps the cases of the splits; without any it keeps all.
