@@ -123,7 +123,7 @@ func schemaExcerpt(def *knowledge.Definition) SchemaExcerpt {
 func bestKinds(defs *knowledge.Snapshot, query string, most int) []*knowledge.Definition {
 	all := defs.Nodes()
 	weights := map[string]int{}
-	for _, w := range strings.FieldsSeq(plain(query)) {
+	for w := range strings.FieldsSeq(plain(query)) {
 		having := 0
 		for _, def := range all {
 			if labelled(def, w) {
