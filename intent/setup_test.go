@@ -39,9 +39,14 @@ func readManifest(tb testing.TB, domain string) *contracts.Manifest {
 	if err != nil {
 		tb.Fatal(err)
 	}
+	return decoded(tb, string(raw))
+}
+
+func decoded(tb testing.TB, manifest string) *contracts.Manifest {
+	tb.Helper()
 	var m contracts.Manifest
-	if err := json.Unmarshal(raw, &m); err != nil {
-		tb.Fatalf("decode %s: %v", domain, err)
+	if err := json.Unmarshal([]byte(manifest), &m); err != nil {
+		tb.Fatalf("decode a manifest: %v", err)
 	}
 	return &m
 }
