@@ -41,6 +41,16 @@ const (
   "hotel":{"type":"string"},"city":{"type":"string"}},"required":["hotel","city"]},"metadata":{"side_effect_class":"read"}}`
 	parcel = `{"name":"track_parcel","description":"Where a parcel is.","schema":{"type":"object","properties":{
   "parcel_id":{"type":"string"}},"required":["parcel_id"]},"metadata":{"side_effect_class":"read"}}`
+	table = `{"name":"find_table","description":"Finds a table.","schema":{"type":"object","properties":{
+  "city":{"type":"string"},"time":{"type":"string"}},"required":["city"]},"metadata":{"side_effect_class":"read"}}`
+	absence = `{"name":"list_absences","description":"Lists absences.","schema":{"type":"object","properties":{
+  "start_date":{"type":"string","format":"date"},"end_date":{"type":"string","format":"date"}},"required":["start_date","end_date"]},"metadata":{"side_effect_class":"read"}}`
+	invite = `{"name":"invite","description":"Invites people.","schema":{"type":"object","properties":{
+  "person":{"type":"string"},"people":{"type":"array","items":{"type":"string"}}},"oneOf":[{"required":["person"]},{"required":["people"]}]},
+ "metadata":{"side_effect_class":"write_reversible","intent_hints":{"examples":["invite Clara Sol"]},"parameter_specs":{"person":{"examples":["Clara Sol"]}},
+  "decomposition":{"array_params":[{"param_name":"people","single_param_name":"person"}]},"flow":{"pre":[{"type":"resolve","param":"person","search_capability":"find"}]}}}`
+	meter = `{"name":"read_meter","description":"What a meter shows.","schema":{"type":"object","properties":{
+  "gauge":{"type":"string"}},"required":["gauge"]},"metadata":{"side_effect_class":"read"}}`
 	courier = `{"name":"send_note","description":"Sends a note.","schema":{"type":"object","properties":{
   "recipient":{"type":"string"},"text":{"type":"string"}},"required":["recipient","text"]},"metadata":{"side_effect_class":"write_reversible"}}`
 )
@@ -81,6 +91,15 @@ func TestCompleteFromFreeWords(t *testing.T) {
 		"a place behind a name that is asked for too":              {lodging, "a room at the Harbour Hotel in Faro", `{"city":"Faro","hotel":"Harbour Hotel"}`, nil},
 		"a single letter may be a name":                            {lodging, "a room at Hotel Roma in Washington D.C.", `{"city":"Washington D.C","hotel":"Hotel Roma"}`, nil},
 		"a word that announces a code is no part of it":            {parcel, "where is parcel ID KX77P", `{"parcel_id":"KX77P"}`, nil},
+		"a time of day as it is written":                           {table, "a table at 7:30 pm in Faro", `{"city":"Faro","time":"7:30 pm"}`, nil},
+		"a word that stands for a value is none":                   {table, "a table in the given city", `{}`, []string{"city"}},
+		"a month is a period where its ends are asked for":         {absence, "absences in December", `{"end_date":"2026-12-31","start_date":"2026-12-01"}`, nil},
+		"a month of a year, in Portuguese":                         {absence, "ausências em fevereiro de 2028", `{"end_date":"2028-02-29","start_date":"2028-02-01"}`, nil},
+		"a month that is a verb is no period":                      {absence, "absences may be long", `{}`, []string{"start_date", "end_date"}},
+		"another request behind a name is no item of a list":       {invite, "invite Ana and bake a cake", `{"person":"Ana"}`, nil},
+		"another name is":                                          {invite, "invite Ana and Bruno", `{"people":["Ana","Bruno"]}`, nil},
+		"names in small letters are items, too":                    {invite, "invite ana and bruno", `{"people":["ana","bruno"]}`, nil},
+		"a noun that may also be a verb of speech":                 {meter, "meter reading for the gauge 'G-7'", `{"gauge":"G-7"}`, nil},
 		"words of the request are no value":                        {books, "find books in the shop", `{}`, []string{"title"}},
 		"a verb at the start of a sentence is no name for a write": {courier, "Notify everybody", `{}`, []string{"recipient", "text"}},
 	}

@@ -29,6 +29,8 @@ type cues struct {
 	particle map[string]bool
 	calendar map[string]bool // months, days of the week, seasons
 	deictic  map[string]bool // words that point at a time
+	// unsaid are words that stand for what is said elsewhere, or not at all.
+	unsaid map[string]bool
 	// capitalising are the articles of languages in which every noun has a capital.
 	capitalising map[string]bool
 	speech       map[string]bool // stems of names of parameters that hold what somebody says
@@ -89,6 +91,8 @@ func newCues() *cues {
 		"januar februar marz mai juni juli oktober dezember fruhling sommer herbst montag dienstag mittwoch donnerstag freitag samstag sonntag")
 	c.deictic = wordSet("next last this past coming upcoming current previous recent latest ongoing now right proximo proxima ultimo ultima passado passada atual este esta " +
 		"nachste nachsten nachster letzte letzten letzter diese diesen dieser kommende kommenden aktuelle aktuellen prochain prochaine dernier derniere ce cette")
+	c.unsaid = wordSet("given specified provided following mentioned certain particular specific respective corresponding dado dada dados dadas especificado especificada seguinte certo certa determinado determinada " +
+		"gegebene gegebenen folgende folgenden bestimmte bestimmten angegebene angegebenen genannte genannten donne donnee suivant suivante certain certaine")
 	c.capitalising = wordSet("der die das den dem des ein eine einen einem einer eines kein keine keinen keinem keiner mein meine meinen meinem meiner")
 	c.speech = stemSet("text message content body comment note sentence description question review prompt statement reason texto mensagem conteudo comentario nota frase descricao pergunta motivo " +
 		"mensaje contenido nachricht inhalt kommentar notiz satz beschreibung frage grund texte contenu commentaire phrase")

@@ -18,13 +18,72 @@ func (r *reading) entity(e value.Entity) {
 		case value.Date:
 			r.date(p, e)
 		case value.Clock:
-			if p.kind == "string" && p.format == "time" {
-				r.add(mention{param: p, first: e.First, last: e.Last, value: e.Time.Format("15:04:05Z07:00"), kind: kindTime, p: 0.85})
-			}
+			r.clock(p, e)
 		case value.Email, value.URL, value.UUID:
 			r.address(p, e)
 		}
 	}
+}
+
+// clock offers a time of day. A parameter that is only named so takes it as it
+// is written.
+func (r *reading) clock(p *param, e value.Entity) {
+	switch {
+	case p.kind != "string":
+	case p.format == "time":
+		r.add(mention{param: p, first: e.First, last: e.Last, value: e.Time.Format("15:04:05Z07:00"), kind: kindTime, p: 0.85})
+	case p.free() && p.saysClock():
+		r.add(mention{param: p, first: e.First, last: e.Last, value: text.Clean(r.doc.Src[e.Span.Start:e.Span.End]), kind: kindTime, p: 0.8})
+	}
+}
+
+// saysClock tells parameters whose name ends in a word for a time of day.
+func (p *param) saysClock() bool {
+	if len(p.words) == 0 {
+		return false
+	}
+	switch p.words[len(p.words)-1] {
+	case "time", "hora", "uhrzeit", "heur":
+		return true
+	}
+	return false
+}
+
+// month offers a month to two parameters that are the ends of a period: "in
+// December" is from its first day to its last.
+func (r *reading) month(i int) {
+	start, end := r.set.period()
+	if start == nil || i == r.from || r.set.tools.cues.preps[r.doc.Tokens[i-1].Fold]&senseTime == 0 || r.inEntity[i] {
+		return
+	}
+	first, last, ok := r.set.tools.Scanner.Month(r.doc, i, r.now)
+	if !ok || last >= r.to {
+		return
+	}
+	offer := func(p *param, day time.Time) {
+		r.add(mention{param: p, first: i, last: last, value: p.dateText(value.Entity{Time: day}), kind: kindDate, p: 0.8, shared: true})
+	}
+	offer(start, first)
+	offer(end, first.AddDate(0, 1, -1))
+}
+
+// period gives the two parameters that are the ends of the only period.
+func (s *Set) period() (start, end *param) {
+	for _, p := range s.params {
+		switch {
+		case !p.temporal() || p.format != "date" || p.role == roleNone:
+		case p.role == roleStart && start == nil:
+			start = p
+		case p.role == roleEnd && end == nil:
+			end = p
+		default:
+			return nil, nil
+		}
+	}
+	if start == nil || end == nil {
+		return nil, nil
+	}
+	return start, end
 }
 
 // sole tells whether no other parameter of this kind could take the value,

@@ -174,14 +174,19 @@ func (r *reading) saying(frees []*param) {
 		return
 	}
 	for i := r.from + 1; i+1 < r.to; i++ {
-		if !speaks(r.doc.Tokens[i].Fold) || r.doc.Tokens[i].Is(text.FormQuoted) || r.doc.Tokens[i+1].Is(text.FormQuoted) {
-			continue
+		if !speaks(r.doc.Tokens[i].Fold) || r.quotedFrom(i) {
+			continue // the words that are said stand in quotation marks then
 		}
 		if v, ok := r.set.parse(only, r.words(i+1, r.to-1), r.now); ok {
 			r.add(mention{param: only, first: i + 1, last: r.to - 1, value: v, kind: kindContext, p: 0.8})
 		}
 		return
 	}
+}
+
+// quotedFrom tells whether there is a quotation at a place or behind it.
+func (r *reading) quotedFrom(i int) bool {
+	return slices.ContainsFunc(r.doc.Tokens[i:r.to], func(t text.Token) bool { return t.Is(text.FormQuoted) })
 }
 
 func speaks(fold string) bool {
@@ -252,6 +257,9 @@ func (r *reading) plainEnd(p *param, first int) int {
 	for last >= first && r.set.tools.Lexicon.Light(r.doc.Tokens[last].Fold) {
 		last--
 	}
+	for last >= first && last+1 < r.to && r.doc.Tokens[last+1].Glued && !r.doc.Tokens[last+1].Is(text.FormQuoted) && r.doc.Tokens[last+1].Fold != "s" {
+		last++ // no value ends inside "10.0.0.7"
+	}
 	return last
 }
 
@@ -276,7 +284,7 @@ func (r *reading) lists() {
 		}
 		last, ok := r.capitals(first)
 		if !ok {
-			last = r.plainEnd(m.param, first)
+			last = r.item(m, first)
 		}
 		if last < first || r.mentioned(m.param, first, m.p-0.02) {
 			continue
@@ -285,6 +293,18 @@ func (r *reading) lists() {
 			r.add(mention{param: m.param, first: first, last: last, value: v, kind: m.kind, p: m.p - 0.01, item: true})
 		}
 	}
+}
+
+// item finds the last token of a list item in small letters. Behind a name only
+// a name goes on, and words that more follows are another request: "for Ana and
+// bake a cake".
+func (r *reading) item(m mention, first int) int {
+	last := r.plainEnd(m.param, first)
+	next := last + 1
+	if r.doc.Tokens[m.first].Is(text.FormTitle|text.FormCaps) || next < r.to && !r.doc.Tokens[next].Break && !Joins(r.doc.Tokens[next].Fold) {
+		return first - 1
+	}
+	return last
 }
 
 // mentioned tells whether a place was already read for the parameter, with at

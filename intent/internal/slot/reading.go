@@ -20,6 +20,7 @@ type mention struct {
 	kind        string
 	p           float64
 	doubt       bool // two readings: the place is taken, the value is not
+	shared      bool // another value stands on the same words by right
 	item        bool // read because it stands in a list beside another value
 }
 
@@ -73,6 +74,7 @@ func (r *reading) collect() {
 		r.known(i)
 		r.keyed(i)
 		r.boolean(i)
+		r.month(i)
 		if c, ok := r.doc.ChunkAt(i); ok && c.Last < r.to {
 			r.identifier(c)
 		}

@@ -89,7 +89,7 @@ func (r *reading) take(st choice, k int, m mention) (choice, bool) {
 	for _, t := range st.taken {
 		o := r.mentions[t]
 		sameList := o.kind == kindKeyed && m.kind == kindKeyed && o.param == m.param && o.first == m.first
-		if m.first <= o.last && !sameList {
+		if m.first <= o.last && !sameList && (!m.shared || !o.shared || m.first != o.first) {
 			return choice{}, false
 		}
 	}

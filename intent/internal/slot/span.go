@@ -80,7 +80,7 @@ func (f *field) light(i int) bool {
 		return false
 	}
 	_, prep := f.set.tools.cues.preps[t.Fold]
-	return prep || f.set.tools.Lexicon.Light(t.Fold) || f.set.tools.cues.deictic[t.Fold]
+	return prep || f.set.tools.Lexicon.Light(t.Fold) || f.set.tools.cues.deictic[t.Fold] || f.set.tools.cues.unsaid[t.Fold]
 }
 
 // capital tells words that are written as names are. A capital at the start of
@@ -252,7 +252,7 @@ func (f *field) chunk(first, last int) span {
 		i = end
 	}
 	a, b := first, last
-	for a < b && f.known(a) && !f.capital(a) {
+	for a < b && (f.known(a) || f.set.tools.cues.code[f.doc.Tokens[a].Stem]) && !f.capital(a) {
 		a++
 	}
 	for b > a && f.known(b) && !f.capital(b) {

@@ -4,6 +4,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/manifold-run/manifold/intent/internal/text"
 )
 
 // date reads a date that begins at token i. Dates with two readings are read
@@ -153,6 +155,30 @@ func (s *Scanner) withYear(d *Doc, j int, month time.Month, day int, now time.Ti
 		}
 	}
 	return Entity{}, false
+}
+
+// Month reads a month that begins at token i, with its year or as the next such
+// month, and gives its first day. Short names mean too much else.
+func (s *Scanner) Month(d *Doc, i int, now time.Time) (first time.Time, last int, ok bool) {
+	month, known := s.months[d.fold(i)]
+	if !known || len(d.fold(i)) < 4 && !d.Tokens[i].Is(text.FormTitle) {
+		return time.Time{}, 0, false
+	}
+	next := i + 1
+	if f := d.fold(next); f == "of" || f == "de" {
+		next++
+	}
+	if year, ok := yearOf(d.fold(next)); ok {
+		return time.Date(year, month, 1, 0, 0, 0, 0, now.Location()), next, true
+	}
+	if now.IsZero() {
+		return time.Time{}, 0, false
+	}
+	year := now.Year()
+	if month < now.Month() {
+		year++
+	}
+	return time.Date(year, month, 1, 0, 0, 0, 0, now.Location()), i, true
 }
 
 func dayStart(t time.Time) time.Time {
