@@ -50,7 +50,7 @@ func (s *Server) stream(k *call, runID string, listen listen) error {
 	out.open()
 	out.comment("stream")
 	if lost {
-		out.event(0, "reset", []byte(`{"reason":"there is no such place; this is the beginning"}`))
+		out.notice("reset", []byte(`{"reason":"there is no such place; this is the beginning"}`))
 	}
 	s.pump(k, out, l, runID)
 	return nil
@@ -72,31 +72,40 @@ func (s *Server) pump(k *call, out *sse, l *orchestrator.Listener, runID string)
 		events, err := l.Next(k.ctx(), s.cfg.Heartbeat)
 		switch {
 		case k.ctx().Err() != nil:
-			out.event(0, "bye", []byte(`{"reason":"the server is going away; come back"}`))
+			out.notice("bye", []byte(`{"reason":"the server is going away; come back"}`))
 			return
 		case errors.Is(err, orchestrator.ErrReset):
-			out.event(0, "reset", []byte(`{"reason":"this reader is too slow; come back with the last id"}`))
+			out.notice("reset", []byte(`{"reason":"this reader is too slow; come back with the last id"}`))
 			return
 		case err != nil:
 			s.log(k.gin, err)
-			out.event(0, "bye", []byte(`{"reason":"the events cannot be read now; come back"}`))
+			out.notice("bye", []byte(`{"reason":"the events cannot be read now; come back"}`))
 			return
 		}
-		for _, e := range events {
-			if runID != "" && e.RunID != runID {
-				continue
-			}
-			out.event(e.Seq, "", encode(e))
-			if runID != "" && e.Type == contracts.EventDone {
-				out.event(0, "bye", []byte(`{"reason":"the run has ended"}`))
-				return
-			}
+		frames, ended := framesOf(events, runID)
+		if out.write(frames...); ended {
+			return
 		}
 		if out.keepAlive(s.cfg.Heartbeat); len(events) == 0 && !s.stillMay(k) {
-			out.event(0, "bye", []byte(`{"reason":"the key does not count any more"}`))
+			out.notice("bye", []byte(`{"reason":"the key does not count any more"}`))
 			return
 		}
 	}
+}
+
+// framesOf writes events, those of one run only where one is named; with the
+// end of that run comes a goodbye.
+func framesOf(events []contracts.Event, runID string) (frames [][]byte, ended bool) {
+	for _, e := range events {
+		if runID != "" && e.RunID != runID {
+			continue
+		}
+		frames = append(frames, frame(e.Seq, "", encode(e)))
+		if runID != "" && e.Type == contracts.EventDone {
+			return append(frames, frame(0, "bye", []byte(`{"reason":"the run has ended"}`))), true
+		}
+	}
+	return frames, false
 }
 
 // stillMay asks again whether the key counts: a stream must not outlive it.

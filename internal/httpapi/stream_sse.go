@@ -38,18 +38,23 @@ func (s *sse) open() {
 // data sends one event without a name.
 func (s *sse) data(body []byte) { s.write([]byte("data: "), body, []byte("\n\n")) }
 
-// event sends one event with its place in the stream and, unless it is empty,
-// its name.
-func (s *sse) event(id int64, name string, body []byte) {
-	var head bytes.Buffer
+// notice sends a word of the server's own, which has no place in the stream.
+func (s *sse) notice(name string, body []byte) { s.write(frame(0, name, body)) }
+
+// frame writes one event as it is on the wire: with its place in the stream and
+// its name, unless they are empty.
+func frame(id int64, name string, body []byte) []byte {
+	var out bytes.Buffer
 	if id > 0 {
-		head.WriteString("id: " + strconv.FormatInt(id, 10) + "\n")
+		out.WriteString("id: " + strconv.FormatInt(id, 10) + "\n")
 	}
 	if name != "" {
-		head.WriteString("event: " + name + "\n")
+		out.WriteString("event: " + name + "\n")
 	}
-	head.WriteString("data: ")
-	s.write(head.Bytes(), body, []byte("\n\n"))
+	out.WriteString("data: ")
+	out.Write(body)
+	out.WriteString("\n\n")
+	return out.Bytes()
 }
 
 // comment sends what readers ignore.
@@ -62,8 +67,9 @@ func (s *sse) keepAlive(every time.Duration) {
 	}
 }
 
+// write sends its parts at once: what happened together costs one system call.
 func (s *sse) write(parts ...[]byte) {
-	if s.err != nil {
+	if s.err != nil || len(parts) == 0 {
 		return
 	}
 	// The deadline of the whole answer would cut a stream; each write has its own.
