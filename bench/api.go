@@ -26,6 +26,7 @@ type whole struct {
 	app     *app.App
 	client  *client.Client
 	http    *http.Client
+	key     string // of the client
 	domain  string // the URL of the domain
 	stop    context.CancelFunc
 	serving errgroup.Group
@@ -62,7 +63,7 @@ func (w *whole) start(ctx, serving context.Context, dir string) error {
 	w.app, err = app.New(ctx, app.Config{
 		Addr: "127.0.0.1:0", DataDir: dir, Bootstrap: bootstrap,
 		// The limits per caller would be what is measured.
-		SessionsPerMinute: math.MaxInt32, RequestsPerMinute: math.MaxInt32,
+		SessionsPerMinute: math.MaxInt32, SessionBurst: math.MaxInt32, RequestsPerMinute: math.MaxInt32, RequestBurst: math.MaxInt32,
 	})
 	if err != nil {
 		return err
@@ -74,7 +75,8 @@ func (w *whole) start(ctx, serving context.Context, dir string) error {
 	if err != nil {
 		return err
 	}
-	if w.client, err = client.New(client.Config{URL: w.app.URL(), Key: strings.TrimSpace(string(key)), HTTP: w.http}); err != nil {
+	w.key = strings.TrimSpace(string(key))
+	if w.client, err = client.New(client.Config{URL: w.app.URL(), Key: w.key, HTTP: w.http}); err != nil {
 		return err
 	}
 	return w.app.Settled(ctx)
@@ -130,8 +132,13 @@ func metadata(name string) contracts.Metadata {
 		SideEffectClass: contracts.ClassRead,
 		Decomposition:   &contracts.Decomposition{ArrayParams: []contracts.ArrayRule{{ParamName: "names", SingleParamName: "name"}}},
 	}
-	if name == nappingOne {
+	switch name {
+	case nappingOne:
 		m.ExecutionMode = contracts.ModeSequential
+	case noop:
+		m.IntentHints = &contracts.IntentHints{Examples: []string{"check the gauge g-01", "please check gauge g-07"}}
+	case napping:
+		m.IntentHints = &contracts.IntentHints{Examples: []string{"observe the gauge g-01", "please observe gauge g-07"}}
 	}
 	return m
 }

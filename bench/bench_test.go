@@ -4,11 +4,20 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"strings"
 	"sync/atomic"
 	"testing"
 	"time"
 )
+
+// TestMain lets the test program be the process of listeners, too.
+func TestMain(m *testing.M) {
+	if os.Getenv(hallEnv) != "" {
+		exit(listenAll(context.Background(), os.Stdin, os.Stdout))
+	}
+	os.Exit(m.Run())
+}
 
 func open(b *testing.B, make func(context.Context, string) (subject, error)) subject {
 	b.Helper()
@@ -103,7 +112,7 @@ func BenchmarkAPI(b *testing.B) {
 func TestReport(t *testing.T) {
 	t.Parallel()
 	var out strings.Builder
-	if err := report(t.Context(), &out, effort{rounds: 1, part: 1000}); err != nil {
+	if err := report(t.Context(), &out, effort{rounds: 1, part: 1000}, ""); err != nil {
 		t.Fatal(err)
 	}
 	for _, want := range []string{"### 8 reads of 50ms", "### Runs of ten no-op nodes", "| 1000 |"} {

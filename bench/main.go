@@ -12,19 +12,30 @@ import (
 	"os"
 	"os/signal"
 	"runtime"
+	"slices"
+	"strings"
 	"time"
 )
 
 func main() {
 	rounds := flag.Int("rounds", 10, "how often everything is measured, after one round to warm up")
+	only := flag.String("only", "", "measure only these, of "+strings.Join(partNames(), ","))
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
-	err := report(ctx, os.Stdout, effort{rounds: *rounds, part: 1})
+	if os.Getenv(hallEnv) != "" {
+		exit(listenAll(ctx, os.Stdin, os.Stdout))
+	}
+	err := report(ctx, os.Stdout, effort{rounds: *rounds, part: 1}, *only)
 	stop()
+	exit(err)
+}
+
+func exit(err error) {
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "bench:", err)
 		os.Exit(1)
 	}
+	os.Exit(0)
 }
 
 // effort says how much is measured: in so many rounds, a part of the full number
@@ -32,6 +43,8 @@ func main() {
 type effort struct{ rounds, part int }
 
 func (e effort) of(n int) int { return max(n/e.part, 1) }
+
+func (e effort) time(d time.Duration) time.Duration { return d / time.Duration(e.part) }
 
 // page writes Markdown and keeps the first error of writing.
 type page struct {
@@ -46,7 +59,11 @@ func (p *page) printf(format string, args ...any) {
 }
 
 // report measures everything and writes it as it comes.
-func report(ctx context.Context, w io.Writer, e effort) (err error) {
+func report(ctx context.Context, w io.Writer, e effort, only string) (err error) {
+	chosen, err := choose(only)
+	if err != nil {
+		return err
+	}
 	dir, err := os.MkdirTemp("", "manifold-bench-")
 	if err != nil {
 		return err
@@ -55,16 +72,51 @@ func report(ctx context.Context, w io.Writer, e effort) (err error) {
 	p := &page{w: w}
 	p.printf("%s, `go run ./bench -rounds %d`, %s %s/%s, %d processors\n",
 		time.Now().Format(time.DateOnly), e.rounds, runtime.Version(), runtime.GOOS, runtime.GOARCH, runtime.NumCPU())
-	for i, part := range []func(context.Context, *page, string, effort) error{overAPI, tenNodes, chains} {
-		own := fmt.Sprintf("%s/%d", dir, i)
+	for _, part := range chosen {
+		own := dir + "/" + part.name
 		if err := os.Mkdir(own, 0o700); err != nil {
 			return err
 		}
-		if err := part(ctx, p, own, e); err != nil {
+		if err := part.measure(ctx, p, own, e); err != nil {
 			return err
 		}
 	}
 	return p.err
+}
+
+// part is a chapter of the report.
+type part struct {
+	name    string
+	measure func(context.Context, *page, string, effort) error
+}
+
+func parts() []part {
+	return []part{{"api", overAPI}, {"chat", chats}, {"listeners", listeners}, {"engine", tenNodes}, {"chains", chains}}
+}
+
+func partNames() []string {
+	var out []string
+	for _, p := range parts() {
+		out = append(out, p.name)
+	}
+	return out
+}
+
+// choose gives the parts that are named, with commas between them; all if none
+// is.
+func choose(names string) ([]part, error) {
+	if names == "" {
+		return parts(), nil
+	}
+	var out []part
+	for name := range strings.SplitSeq(names, ",") {
+		i := slices.Index(partNames(), name)
+		if i < 0 {
+			return nil, fmt.Errorf("there is no part %q; there are %s", name, strings.Join(partNames(), ", "))
+		}
+		out = append(out, parts()[i])
+	}
+	return out, nil
 }
 
 // overAPI measures the server as it is shipped: client, server and domain talk
