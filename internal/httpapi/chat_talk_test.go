@@ -38,6 +38,32 @@ func TestConversations(t *testing.T) {
 	}
 }
 
+// TestEveryConversationIsInTheTable holds the table of testdata/chat to the
+// files beside it.
+func TestEveryConversationIsInTheTable(t *testing.T) {
+	t.Parallel()
+	table, err := os.ReadFile("testdata/chat/README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	named := map[string]bool{}
+	for _, name := range regexp.MustCompile(`[a-z-]+\.txtar`).FindAllString(string(table), -1) {
+		named[name] = true
+		if _, err := os.Stat(filepath.Join("testdata/chat", name)); err != nil {
+			t.Error(err)
+		}
+	}
+	files, err := filepath.Glob("testdata/chat/*.txtar")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, file := range files {
+		if !named[filepath.Base(file)] {
+			t.Errorf("%s is not in the table", file)
+		}
+	}
+}
+
 type section struct{ name, body string }
 
 // sections cuts a txtar archive.
