@@ -1,5 +1,5 @@
 // Command demo starts everything in one process, with sandboxes: a Workday
-// tenant and its domain, two example domains, and the server with one key for
+// tenant and a Flowise with their domains, two example domains, and the server with one key for
 // somebody who asks and one for somebody who approves. It needs nothing but
 // Go, and leaves nothing behind unless it is given a folder.
 package main

@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"context"
+	"fmt"
 	"io"
 	"net"
 	"os"
@@ -63,9 +64,9 @@ func printed(t *testing.T, guide, begin string) string {
 	return begin + found[1]
 }
 
-// TestTheThreeThingsToTry does what the guide says, in the words that it
+// TestTheFourThingsToTry does what the guide says, in the words that it
 // prints.
-func TestTheThreeThingsToTry(t *testing.T) {
+func TestTheFourThingsToTry(t *testing.T) {
 	t.Parallel()
 	s, out, _ := start(t, "--addr", "127.0.0.1:0")
 	guide := out.String()
@@ -76,6 +77,8 @@ func TestTheThreeThingsToTry(t *testing.T) {
 	compare(t, rita, strings.TrimPrefix(printed(t, guide, "manifold ask compare"), "manifold ask "))
 	request(t, rita, otto, strings.TrimPrefix(printed(t, guide, "manifold ask request"), "manifold ask "))
 	join(t, s, rita, strings.TrimPrefix(printed(t, guide, "manifold ask search"), "manifold ask "))
+	request(t, rita, otto, strings.TrimPrefix(printed(t, guide, "manifold ask create"), "manifold ask "))
+	answer(t, rita, strings.TrimPrefix(printed(t, guide, "manifold ask ask"), "manifold ask "))
 }
 
 func compare(t *testing.T, rita *client.Client, words string) {
@@ -113,6 +116,15 @@ func request(t *testing.T, rita, otto *client.Client, words string) {
 	}
 	if !slices.ContainsFunc(view.Verdict.Checks, func(c contracts.Check) bool { return c.Name == "read_back" && c.OK }) {
 		t.Errorf("it was not read back: %+v", view.Verdict.Checks)
+	}
+}
+
+// answer asks the chatflow that was made.
+func answer(t *testing.T, rita *client.Client, words string) {
+	t.Helper()
+	session, err := rita.StartSession(t.Context(), contracts.StartSession{Message: words}, wait())
+	if err != nil || session.Answer == nil || !strings.Contains(fmt.Sprint(session.Answer.Blocks), "Good morning") {
+		t.Fatalf("%+v %v", session, err)
 	}
 }
 

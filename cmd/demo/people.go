@@ -85,7 +85,7 @@ Otto approves. In a third terminal, in this folder:
     export MANIFOLD_KEY={approver}
     export PATH="$PWD/bin:$PATH"
 
-Three things to try:
+Four things to try:
 
  1. Rita compares; three people are looked up and read side by side.
 
@@ -103,6 +103,11 @@ Three things to try:
     python3 examples/bookshelf/domain.py 8093 &
     MANIFOLD_KEY=$(cat {admin}) manifold domain add bookshelf http://127.0.0.1:8093
     manifold ask search the library for Jane Austen
+
+ 4. Rita builds a chatflow; Otto approves it as in 2; it answers.
+
+    manifold ask create a chatflow called "Greeter" that replies "Good morning"
+    manifold ask ask the chatflow "Greeter": "Hello?"
 
 `
 

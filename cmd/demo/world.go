@@ -8,11 +8,15 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"os"
 	"path/filepath"
 	"sync"
 	"time"
 
 	"github.com/manifold-run/manifold/contracts"
+	"github.com/manifold-run/manifold/domainkit/sqlitestore"
+	"github.com/manifold-run/manifold/domains/flowise"
+	flowisesandbox "github.com/manifold-run/manifold/domains/flowise/sandbox"
 	"github.com/manifold-run/manifold/domains/workday"
 	"github.com/manifold-run/manifold/domains/workday/sandbox"
 	"github.com/manifold-run/manifold/examples/communication"
@@ -62,9 +66,48 @@ func (w *world) start(ctx context.Context, data string, logger *slog.Logger) err
 		return err
 	}
 	w.closers = append(w.closers, messages.Close)
+	flows, err := w.startFlowise(ctx, data, logger)
+	if err != nil {
+		return err
+	}
 	return errors.Join(
 		w.serve(ctx, "workday", people), w.serve(ctx, "finance", prices), w.serve(ctx, "communication", messages),
+		w.serve(ctx, "flowise", flows),
 	)
+}
+
+// startFlowise starts a Flowise in memory and the domain in front of it. The
+// chatflows are gone with the process; what the domain keeps
+// of them is not.
+func (w *world) startFlowise(ctx context.Context, data string, logger *slog.Logger) (service, error) {
+	server, err := flowisesandbox.New(flowisesandbox.Config{})
+	if err != nil {
+		return nil, err
+	}
+	listener, err := listen(ctx, "127.0.0.1:0")
+	if err != nil {
+		return nil, err
+	}
+	w.serving.Go(func() { w.note(serveHTTP(ctx, server, listener)) })
+	folder := filepath.Join(data, "flowise")
+	if err := os.MkdirAll(folder, 0o700); err != nil {
+		return nil, err
+	}
+	kept, err := flowise.OpenData(ctx, filepath.Join(folder, "data.db"))
+	if err != nil {
+		return nil, err
+	}
+	w.closers = append(w.closers, kept.Close)
+	keys, err := sqlitestore.Open(ctx, filepath.Join(folder, "keys.db"))
+	if err != nil {
+		return nil, err
+	}
+	w.closers = append(w.closers, keys.Close)
+	server.AddCredential("Demo key", "openAIApi")
+	return flowise.New(flowise.Config{
+		Instances: []flowise.Instance{{ID: "demo", Endpoint: "http://" + listener.Addr().String(), APIKey: server.Key()}},
+		Data:      kept, Keys: keys, Logger: logger.With(slog.String("service", "flowise")),
+	})
 }
 
 // startTenant starts the sandbox and makes the domain in front of it.
@@ -150,7 +193,7 @@ func (w *world) note(err error) {
 // bootstrap is the file that an operator would write for these domains.
 func (w *world) bootstrap() []byte {
 	var b contracts.Bootstrap
-	for _, domain := range []string{"workday", "finance", "communication"} {
+	for _, domain := range []string{"workday", "finance", "communication", "flowise"} {
 		b.Domains = append(b.Domains, contracts.Registration{Domain: domain, URL: w.urls[domain]})
 	}
 	body, _ := json.Marshal(b) //nolint:errchkjson // plain texts

@@ -27,8 +27,10 @@ type Creation struct {
 	Template   string `json:"template,omitempty" max:"200" description:"Name of a Flowise template to begin with"`
 	PatternID  int64  `json:"pattern_id,omitempty" min:"1" description:"A saved pattern to begin with"`
 	FlowData   string `json:"flow_data,omitempty" description:"The graph, which validate_flow must have passed in this run"`
-	Type       string `json:"type,omitempty" enum:"CHATFLOW,AGENTFLOW,MULTIAGENT" description:"Type of the flow; guessed from its nodes unless given"`
-	Ops        Ops    `json:"ops,omitempty" description:"Edits on top, in the form of the Patch IR"`
+	// Type is no enum, since the word "chatflow" of every request would be taken
+	// for a choice.
+	Type string `json:"type,omitempty" pattern:"^(CHATFLOW|AGENTFLOW|MULTIAGENT)$" description:"Type of the flow: CHATFLOW, AGENTFLOW or MULTIAGENT; guessed from its nodes unless given"`
+	Ops  Ops    `json:"ops,omitempty" description:"Edits on top, in the form of the Patch IR"`
 }
 
 // defaultReply shows that the flow works and what it was asked.

@@ -23,7 +23,7 @@ type options struct {
 func parse(args []string, getenv func(string) string, stderr io.Writer, refreshing bool) (options, error) {
 	var o options
 	flags := command.NewFlags("flowise-domain", getenv, stderr)
-	flags.Text(&o.listen, "listen", "FLOWISE_DOMAIN_LISTEN", "127.0.0.1:8092", "address to listen on")
+	flags.Text(&o.listen, "listen", "FLOWISE_DOMAIN_LISTEN", "127.0.0.1:8095", "address to listen on")
 	flags.Text(&o.data, "data", "FLOWISE_DOMAIN_DATA", "", "where versions, patterns and the guard are kept: an SQLite file or postgres://…; in memory unless given")
 	flags.Text(&o.keys, "keys", "FLOWISE_DOMAIN_KEYS", "", "where idempotency keys are kept: an SQLite file or postgres://…; in memory unless given")
 	flags.Text(&o.url, "url", "FLOWISE_URL", "", "a single Flowise, unless $FLOWISE_INSTANCES lists several")
