@@ -2,6 +2,7 @@ package orchestrator
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	"github.com/manifold-run/manifold/contracts"
@@ -116,16 +117,53 @@ func (s *Service) openInterrupt(ctx context.Context, who access.Principal, sessi
 	return open[0], nil
 }
 
+// ByLink is the door of a decision that came through a link.
+const ByLink = "link"
+
+// DecideByLink decides a gate through a link of its own, which counts once:
+// whoever has decided this action already, through whichever door, has used it.
+func (s *Service) DecideByLink(ctx context.Context, who access.Principal, id string, body contracts.Resume) (contracts.Interrupt, error) {
+	i, err := s.Gate(ctx, who, id)
+	if err != nil {
+		return contracts.Interrupt{}, err
+	}
+	who.Via = ByLink
+	return s.decideIf(ctx, who, i, body, func(i contracts.Interrupt) error {
+		if HasDecided(i, who.Subject()) {
+			return contracts.Errorf(contracts.CodeConflict, "%s has decided %s already; a link counts once", who.Subject(), i.Code)
+		}
+		return nil
+	})
+}
+
+// HasDecided tells whether somebody has decided the present action of a gate.
+func HasDecided(i contracts.Interrupt, subject string) bool {
+	return slices.ContainsFunc(i.Decisions, func(d contracts.InterruptDecided) bool {
+		return d.DecidedBy == subject && d.ActionSHA256 == i.ActionSHA256
+	})
+}
+
 // decide is behind both doors. The answer to a question before there is a plan
 // goes on with its turn; one whose turn was not finished is finished now.
 func (s *Service) decide(ctx context.Context, who access.Principal, i contracts.Interrupt, body contracts.Resume) (contracts.Interrupt, error) {
+	return s.decideIf(ctx, who, i, body, func(contracts.Interrupt) error { return nil })
+}
+
+// decideIf is decide with a condition of the door, which is looked at in the
+// transaction that decides.
+func (s *Service) decideIf(ctx context.Context, who access.Principal, i contracts.Interrupt, body contracts.Resume, holds func(contracts.Interrupt) error) (contracts.Interrupt, error) {
 	owner, err := s.ownerOf(ctx, i.SessionID)
 	if err != nil {
 		return contracts.Interrupt{}, err
 	}
 	decided, err := s.runner.Decide(ctx, i.InterruptID, body, execution.Decider{
 		ID: who.Subject(), Via: who.Via,
-		May: func(i contracts.Interrupt, d contracts.Decision) error { return mayDecide(who, owner, i, d) },
+		May: func(i contracts.Interrupt, d contracts.Decision) error {
+			if err := holds(i); err != nil {
+				return err
+			}
+			return mayDecide(who, owner, i, d)
+		},
 	})
 	if contracts.CodeOf(err) == contracts.CodeConflict && i.RunID == "" && i.Status == contracts.InterruptAnswered {
 		decided, err = i, nil

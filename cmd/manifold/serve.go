@@ -28,6 +28,7 @@ type serveOptions struct {
 	// FrontendRoles are the roles here for the roles of a chat frontend's users.
 	FrontendRoles        map[string]string `json:"frontend_roles,omitempty"`
 	FrontendJWT          string            `json:"frontend_jwt,omitempty"`
+	Links                linkOptions       `json:"approval_links,omitzero"`
 	Telegram             telegramOptions   `json:"telegram,omitzero"`
 	SessionsPerMinute    int               `json:"sessions_per_minute"`
 	RequestsPerMinute    int               `json:"requests_per_minute"`
@@ -66,6 +67,7 @@ file and from "manifold domain add".`,
 	flags.StringVar(&o.ForwardedUserHeader, "forwarded-user-header", "Manifold-User", "header in which the keys of front ends say who is asking")
 	flags.StringToStringVar(&o.FrontendRoles, "frontend-roles", nil, "roles for the users of a chat frontend by its own roles, as user=viewer+operator")
 	flags.StringVar(&o.FrontendJWT, "frontend-jwt", "", "secret that a chat frontend signs its users with, as env:NAME; unsigned ones are refused then")
+	o.Links.flags(cmd)
 	o.Telegram.flags(cmd)
 	flags.IntVar(&o.SessionsPerMinute, "sessions-per-minute", 30, "how often one caller may start a session")
 	flags.IntVar(&o.RequestsPerMinute, "requests-per-minute", 1200, "how many requests one caller may make")
@@ -107,6 +109,9 @@ func (c *cli) serve(ctx context.Context, o serveOptions, asked bool) error {
 		},
 	}
 	if cfg.Frontends, err = frontends(o, cfg.Lookup); err != nil {
+		return err
+	}
+	if cfg.Links, err = o.Links.config(cfg.Lookup); err != nil {
 		return err
 	}
 	if cfg.Telegram, err = o.Telegram.config(cfg.Lookup); err != nil {

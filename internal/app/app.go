@@ -51,6 +51,9 @@ type Config struct {
 	ForwardedUser string
 	// Frontends says what to believe of chat frontends.
 	Frontends Frontends
+	// Links lets people decide gates on a page; without a URL there are none, and
+	// without a key the store's own signs them.
+	Links ApprovalLinks
 	// Telegram is the Telegram bot.
 	Telegram Telegram
 	// Heartbeat, ChatWait and ChatStream are those of the API; ReadTimeout and
@@ -83,6 +86,9 @@ type Frontends struct {
 	// Roles are the roles here for the frontend's own roles.
 	Roles map[string][]string
 }
+
+// ApprovalLinks is how people may decide gates on a page.
+type ApprovalLinks = httpapi.LinkConfig
 
 func (f Frontends) config() httpapi.FrontendConfig {
 	out := httpapi.FrontendConfig{JWTSecret: f.JWTSecret, Roles: map[string][]access.Role{}}

@@ -116,9 +116,15 @@ func (a *App) wireFaces(ctx context.Context, webhooks *webhook.Guard) error {
 	if err != nil {
 		return err
 	}
+	links := a.cfg.Links
+	if links.PublicURL != "" && len(links.Key) == 0 {
+		if links.Key, err = a.secret(ctx, "approval_link_key"); err != nil {
+			return err
+		}
+	}
 	a.api, err = httpapi.New(httpapi.Config{ //nolint:contextcheck // requests bring contexts of their own
 		ForwardedUser: a.cfg.ForwardedUser, RequestsPerMinute: a.cfg.RequestsPerMinute,
-		Burst: a.cfg.RequestBurst, Frontends: a.cfg.Frontends.config(),
+		Burst: a.cfg.RequestBurst, Frontends: a.cfg.Frontends.config(), Links: links,
 		Heartbeat: a.cfg.Heartbeat, ChatWait: a.cfg.ChatWait, ChatStream: a.cfg.ChatStream, Version: a.cfg.Version, Now: a.cfg.Now, Logger: a.cfg.Logger,
 	}, httpapi.Deps{
 		Service: a.service, Registry: a.registry, Keys: a.keys, Unregistered: a.domains.Forget, MarkerKey: marker,

@@ -139,6 +139,7 @@ func (k *call) shown(state orchestrator.ChatState) chat.Turn {
 // that ties the next message to it.
 func (s *Server) content(k *call, request chatRequest, state orchestrator.ChatState) string {
 	turn := k.shown(state)
+	turn.Links = s.links(k.who, state)
 	if card, ok := s.cardShown(k, request); ok {
 		turn.Shown = card.Codes
 	}

@@ -79,6 +79,9 @@ func permissions() []permission {
 		{"GET /v1/gates", nil, nil, everybody + " other", 0},
 		{"GET /v1/gates/{id}", gate(""), nil, "operator approver admin", 404},
 		{"POST /v1/gates/{id}/decision", gate("/decision"), is(`{"decision":"reject"}`), "approver admin", 0},
+		// Without --approval-links they are not there; what they refuse else is tested with them.
+		{"GET /approve/{token}", is("/approve/x.y"), nil, "", 404},
+		{"POST /approve/{token}", is("/approve/x.y"), nil, "", 404},
 
 		{"GET /v1/locks", nil, nil, "operator admin", 403},
 		{"POST /v1/locks/break", nil, is(`{"key":"nobody's"}`), "admin", 403},

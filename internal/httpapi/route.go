@@ -45,6 +45,9 @@ func (s *Server) routes() []route {
 		{get, "/v1/gates/:id", false, s.showGate},
 		{post, "/v1/gates/:id/decision", false, s.decide},
 
+		{get, "/approve/:token", true, s.showLink},
+		{post, "/approve/:token", true, s.decideLink},
+
 		{get, "/v1/locks", false, s.listLocks},
 		{post, "/v1/locks/break", false, s.breakLock},
 

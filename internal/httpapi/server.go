@@ -38,6 +38,8 @@ type Config struct {
 	// ChatWait is how long a chat that is not streamed waits for an answer [50s],
 	// ChatStream how long one that is streamed [30m].
 	ChatWait, ChatStream time.Duration
+	// Links lets people decide gates on a page; without a URL there are none.
+	Links LinkConfig
 	// Version is what /health tells.
 	Version string
 	Now     func() time.Time
@@ -68,6 +70,7 @@ type Server struct {
 	gone     func(domain string)
 	limiter  *limiter
 	signer   chat.Signer
+	pages    *pages // nil without links
 	engine   *gin.Engine
 }
 
@@ -97,6 +100,10 @@ func New(cfg Config, deps Deps) (*Server, error) {
 	}
 	if s.gone == nil {
 		s.gone = func(string) {}
+	}
+	var err error
+	if s.pages, err = newPages(cfg.Links); err != nil {
+		return nil, err
 	}
 	return s, s.build()
 }

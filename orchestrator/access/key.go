@@ -153,6 +153,22 @@ func (k *Keys) Authenticate(ctx context.Context, text, forwarded string) (Princi
 	return p, nil
 }
 
+// Holder gives whom a key speaks for by the key's id, for what was signed in
+// its name before. A key that counts no more is refused as if it were shown.
+func (k *Keys) Holder(ctx context.Context, id string) (Principal, error) {
+	key, err := k.store.Key(ctx, id)
+	if contracts.CodeOf(err) == contracts.CodeNotFound {
+		return Principal{}, contracts.Errorf(contracts.CodeUnauthorized, "there is no such API key")
+	}
+	if err != nil {
+		return Principal{}, fmt.Errorf("read key: %w", err)
+	}
+	if err := key.usable(k.now()); err != nil {
+		return Principal{}, err
+	}
+	return Principal{KeyID: key.ID, Kind: key.Kind, ID: key.Principal, Roles: key.Roles, Scopes: key.Scopes}, nil
+}
+
 // mint makes a key with its text; the store gets only the hash.
 func (k *Keys) mint(spec Spec, by string) (string, Key) {
 	id := randomText(8)[:12]

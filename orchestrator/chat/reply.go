@@ -17,6 +17,8 @@ type Turn struct {
 	Open   []contracts.Interrupt
 	// MayApprove are the codes of those gates that the reader may approve.
 	MayApprove []string
+	// Links are the pages on which the reader may decide a gate, by its code.
+	Links map[string]string
 	// Shown are the codes of gates that stand above in the same message already.
 	Shown []string
 	// Steps and Mermaid are the plan of the run, if it is worth showing.
@@ -83,13 +85,13 @@ func questions(t Turn) string {
 		case slices.Contains(t.Shown, i.Code):
 			parts = append(parts, "It stays open. "+howToDecide(i.Code, mayApprove))
 		default:
-			parts = append(parts, gate(i, mayApprove))
+			parts = append(parts, gate(i, mayApprove, t.Links[i.Code]))
 		}
 	}
 	return strings.Join(parts, "\n\n")
 }
 
-func gate(i contracts.Interrupt, mayApprove bool) string {
+func gate(i contracts.Interrupt, mayApprove bool, link string) string {
 	var out strings.Builder
 	fmt.Fprintf(&out, "**%s** `%s`\n\n", Escape(i.Prompt), i.Code)
 	if i.Action != nil {
@@ -105,7 +107,11 @@ func gate(i contracts.Interrupt, mayApprove bool) string {
 	if i.ExpiresAt != nil {
 		fmt.Fprintf(&out, " Open until %s.", i.ExpiresAt.UTC().Format("2006-01-02 15:04 UTC"))
 	}
-	return out.String() + "\n\n" + howToDecide(i.Code, mayApprove)
+	out.WriteString("\n\n" + howToDecide(i.Code, mayApprove))
+	if link != "" {
+		fmt.Fprintf(&out, "\n\nOr [look at it on a page](%s), which is yours alone: do not pass it on.", link)
+	}
+	return out.String()
 }
 
 func howToDecide(code string, mayApprove bool) string {

@@ -1,0 +1,235 @@
+package httpapi
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"html/template"
+	"net"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/gin-gonic/gin"
+
+	"github.com/manifold-run/manifold/contracts"
+	"github.com/manifold-run/manifold/orchestrator"
+	"github.com/manifold-run/manifold/orchestrator/access"
+	"github.com/manifold-run/manifold/orchestrator/chat"
+)
+
+// LinkConfig is how people may decide gates on a page.
+type LinkConfig struct {
+	// PublicURL is where people reach this server; without it there are no links.
+	PublicURL string
+	// Key signs the links; it has at least 32 bytes.
+	Key []byte
+	// TTL is how long a link counts, and never longer than its gate [1h].
+	TTL time.Duration
+}
+
+// pages is what the pages of links need.
+type pages struct {
+	base   string
+	ttl    time.Duration
+	signer chat.Signer
+	cross  *http.CrossOriginProtection
+	html   *template.Template
+}
+
+func newPages(cfg LinkConfig) (*pages, error) {
+	if cfg.PublicURL == "" {
+		return nil, nil //nolint:nilnil // there are no links
+	}
+	at, err := url.Parse(cfg.PublicURL)
+	switch {
+	case err != nil || at.Host == "" || at.User != nil || at.RawQuery != "" || at.Fragment != "":
+		return nil, errors.New("httpapi: the public URL of links must be https://host/path without user, query and fragment")
+	case at.Scheme != "https" && (at.Scheme != "http" || !local(at.Hostname())):
+		return nil, errors.New("httpapi: links need https, except on this machine")
+	case len(cfg.Key) < 32:
+		return nil, errors.New("httpapi: the key of links needs at least 32 bytes")
+	case cfg.TTL < 0:
+		return nil, errors.New("httpapi: links cannot expire before they are made")
+	}
+	p := &pages{
+		base: strings.TrimRight(cfg.PublicURL, "/"), ttl: cmp.Or(cfg.TTL, time.Hour), signer: chat.NewSigner(cfg.Key),
+		cross: http.NewCrossOriginProtection(),
+	}
+	if p.html, err = template.New("link").Parse(linkHTML); err != nil {
+		return nil, err
+	}
+	return p, p.cross.AddTrustedOrigin(at.Scheme + "://" + at.Host)
+}
+
+func local(host string) bool {
+	ip := net.ParseIP(host)
+	return host == "localhost" || ip != nil && ip.IsLoopback()
+}
+
+// links are the pages for those open gates that the reader may approve. Only a
+// person gets one.
+func (s *Server) links(who access.Principal, state orchestrator.ChatState) map[string]string {
+	if s.pages == nil || who.Person() == "" {
+		return nil
+	}
+	out := map[string]string{}
+	for _, i := range state.Open {
+		if !slices.Contains(state.MayApprove, i.Code) {
+			continue
+		}
+		until := s.cfg.Now().Add(s.pages.ttl)
+		if i.ExpiresAt != nil && i.ExpiresAt.Before(until) {
+			until = *i.ExpiresAt
+		}
+		link := chat.Link{GateID: i.InterruptID, ActionSHA256: i.ActionSHA256, KeyID: who.KeyID, Person: who.Person(), Expires: until.Unix()}
+		for _, r := range who.Roles {
+			link.Roles = append(link.Roles, string(r))
+		}
+		out[i.Code] = s.pages.base + "/approve/" + s.pages.signer.LinkToken(link)
+	}
+	return out
+}
+
+// refusal is why a link does not count.
+type refusal struct {
+	status int
+	kind   string
+	text   string
+}
+
+func (r *refusal) Error() string { return r.kind + ": " + r.text }
+
+func refuseLink(status int, kind, text string) error { return &refusal{status, kind, text} }
+
+// linked is a link with whom and what it is about, as they are now.
+type linked struct {
+	link chat.Link
+	who  access.Principal
+	gate contracts.Interrupt
+}
+
+// readLink reads the link of a request, and refuses one that does not count.
+func (s *Server) readLink(c *gin.Context) (linked, error) {
+	link, ok := s.pages.signer.ReadLink(c.Param("token"))
+	switch {
+	case !ok:
+		return linked{}, refuseLink(http.StatusBadRequest, "invalid", "This link is not valid. It was cut off or changed, or another server has made it.")
+	case link.Expired(s.cfg.Now()):
+		return linked{}, refuseLink(http.StatusGone, "expired", "This link has expired. Ask in the chat again, for example with “status”, and take the new one.")
+	}
+	who, err := s.reviewer(c, link)
+	if err != nil {
+		return linked{}, err
+	}
+	c.Set(keySubject, who.Subject())
+	if err := s.limiter.take(who.Subject()); err != nil {
+		return linked{}, err
+	}
+	gate, err := s.service.Gate(c.Request.Context(), who, link.GateID)
+	if contracts.CodeOf(err) == contracts.CodeNotFound {
+		return linked{}, refuseLink(http.StatusForbidden, "not_yours", "There is nothing here that "+who.Subject()+" may decide now.")
+	}
+	return linked{link, who, gate}, cmp.Or(err, open(gate, who))
+}
+
+// open tells why a gate cannot be decided through its link any more.
+func open(gate contracts.Interrupt, who access.Principal) error {
+	switch {
+	case orchestrator.HasDecided(gate, who.Subject()):
+		return refuseLink(http.StatusConflict, "used", "You have decided "+gate.Code+" already: it is "+string(gate.Status)+". A link counts once.")
+	case gate.Status == contracts.InterruptSuperseded:
+		return refuseLink(http.StatusConflict, "changed", "What "+gate.Code+" was about has changed, or was cancelled. Look in the chat for what waits now.")
+	case gate.Status != contracts.InterruptOpen:
+		return refuseLink(http.StatusConflict, "decided", gate.Code+" is "+string(gate.Status)+" already.")
+	}
+	return nil
+}
+
+// reviewer gives the person of a link with the rights that they have now, and
+// never more than they had when it was made. A request that says by itself who
+// is asking, as behind a proxy with a login, must be theirs.
+func (s *Server) reviewer(c *gin.Context, link chat.Link) (access.Principal, error) {
+	who, err := s.holder(c.Request.Context(), link)
+	if code := contracts.CodeOf(err); code == contracts.CodeUnauthorized || code == contracts.CodeInvalid {
+		return who, refuseLink(http.StatusForbidden, "not_yours", "The key that this link was made with does not count any more.")
+	}
+	if err != nil || c.GetHeader("Authorization") == "" {
+		return who, err
+	}
+	caller, err := s.authenticate(c)
+	if contracts.CodeOf(err) == contracts.CodeUnauthorized || err == nil && caller.Subject() != who.Subject() {
+		return who, refuseLink(http.StatusForbidden, "not_yours", "This link was made for somebody else.")
+	}
+	return who, err
+}
+
+func (s *Server) holder(ctx context.Context, link chat.Link) (access.Principal, error) {
+	who, err := s.keys.Holder(ctx, link.KeyID)
+	if err != nil {
+		return who, err
+	}
+	if who.Kind == access.KindFrontend {
+		if who, err = who.ForPerson(link.Person, nil); err != nil {
+			return who, err
+		}
+	}
+	if who.Person() != link.Person {
+		return who, contracts.Errorf(contracts.CodeUnauthorized, "the key speaks for somebody else")
+	}
+	who.Roles = slices.DeleteFunc(slices.Clone(who.Roles), func(r access.Role) bool { return !slices.Contains(link.Roles, string(r)) })
+	return who, nil
+}
+
+// showLink shows what is to be decided. It changes nothing: programs that look
+// at links before people do would decide otherwise.
+func (s *Server) showLink(k *call) error {
+	if s.pages == nil {
+		return noLinks()
+	}
+	l, err := s.readLink(k.gin)
+	if err != nil {
+		return s.refusePage(k, err)
+	}
+	return s.page(k, http.StatusOK, confirmPage(l))
+}
+
+func noLinks() error {
+	return contracts.Errorf(contracts.CodeNotFound, "this server has no approval links")
+}
+
+// maxForm bounds the form of a decision.
+const maxForm = 16 << 10
+
+// decideLink takes the decision of the page, once.
+func (s *Server) decideLink(k *call) error {
+	if s.pages == nil {
+		return noLinks()
+	}
+	c := k.gin
+	l, err := s.readLink(c)
+	if err != nil {
+		return s.refusePage(k, err)
+	}
+	if s.pages.cross.Check(c.Request) != nil {
+		return s.refusePage(k, refuseLink(http.StatusForbidden, "cross_site", "Another page has sent this. Open the link itself and decide there."))
+	}
+	c.Request.Body = http.MaxBytesReader(c.Writer, c.Request.Body, maxForm)
+	if err := c.Request.ParseForm(); err != nil {
+		return s.refusePage(k, refuseLink(http.StatusBadRequest, "invalid", "The form could not be read."))
+	}
+	form := c.Request.PostForm
+	d := contracts.Decision(form.Get("decision"))
+	if d != contracts.DecisionApprove && d != contracts.DecisionReject || form.Get("action_sha256") != l.link.ActionSHA256 {
+		return s.refusePage(k, refuseLink(http.StatusBadRequest, "invalid", "This is not the form of the page. Open the link and decide there."))
+	}
+	gate, err := s.service.DecideByLink(k.ctx(), l.who, l.gate.InterruptID, contracts.Resume{
+		Decision: d, ActionSHA256: l.link.ActionSHA256, Comment: contracts.CleanSummary(form.Get("comment")),
+	})
+	if err != nil {
+		return s.refusePage(k, err)
+	}
+	return s.page(k, http.StatusOK, donePage(gate))
+}

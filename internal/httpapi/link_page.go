@@ -1,0 +1,100 @@
+package httpapi
+
+import (
+	"bytes"
+	"crypto/sha256"
+	_ "embed"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"html/template"
+	"maps"
+	"net/http"
+	"slices"
+
+	"github.com/manifold-run/manifold/contracts"
+	"github.com/manifold-run/manifold/orchestrator/chat"
+)
+
+//go:embed link.html
+var linkHTML string
+
+// linkStyle is the whole style of the page; its hash is all that the browser
+// may apply.
+const linkStyle = `body{font:16px/1.5 system-ui,sans-serif;max-width:40rem;margin:2rem auto;padding:0 1rem}
+table{border-collapse:collapse;width:100%}td,th{text-align:left;padding:.3rem .6rem;border-bottom:1px solid #ccc;overflow-wrap:anywhere}
+button{font:inherit;padding:.6rem 1.2rem;margin:.5rem .5rem 0 0}textarea{font:inherit;width:100%}code{overflow-wrap:anywhere}`
+
+// linkPage is what a page shows.
+type linkPage struct {
+	Style      template.CSS
+	Title      string
+	Text       string
+	Refusal    string
+	Code       string
+	Person     string
+	Hash       string
+	Rows, Case [][2]string
+	Form       bool
+}
+
+func confirmPage(l linked) linkPage {
+	p := linkPage{Title: l.gate.Prompt, Code: l.gate.Code, Person: l.who.Subject(), Hash: l.link.ActionSHA256, Form: true}
+	if a := l.gate.Action; a != nil {
+		for _, name := range slices.Sorted(maps.Keys(a.Parameters)) {
+			p.Rows = append(p.Rows, [2]string{name, chat.Value(a.Parameters[name])})
+		}
+	}
+	for _, e := range l.gate.Evidence {
+		p.Case = append(p.Case, [2]string{e.Path + " of " + e.NodeID, chat.Value(e.Value)})
+	}
+	for _, d := range l.gate.Difference {
+		p.Case = append(p.Case, [2]string{"changed " + d.Pointer, chat.Value(d.Before) + " → " + chat.Value(d.After)})
+	}
+	p.Case = append(p.Case, [2]string{"what", l.gate.ToolName}, [2]string{"risk", string(l.gate.RiskLevel)}, [2]string{"why", l.gate.Reason})
+	return p
+}
+
+func donePage(gate contracts.Interrupt) linkPage {
+	p := linkPage{Title: gate.Code + " is " + string(gate.Status), Code: gate.Code, Text: "You can close this page. The chat shows how it goes on."}
+	if gate.Status == contracts.InterruptOpen {
+		p.Title, p.Text = gate.Code+": noted", fmt.Sprintf("It needs %d people.", gate.Quorum)
+	}
+	return p
+}
+
+// refusePage says why a link does not count. What is ours to mend stays in the
+// log.
+func (s *Server) refusePage(k *call, err error) error {
+	if r, ok := errors.AsType[*refusal](err); ok {
+		return s.page(k, r.status, linkPage{Title: "Nothing was decided", Text: r.text, Refusal: r.kind})
+	}
+	p := problemOf(err)
+	if p.Status >= http.StatusInternalServerError && k.ctx().Err() == nil {
+		s.log(k.gin, err)
+	}
+	kind := string(p.Code)
+	if p.Code == contracts.CodeStaleApproval {
+		kind = "changed"
+	}
+	return s.page(k, p.Status, linkPage{Title: "Nothing was decided", Text: p.Detail, Refusal: kind})
+}
+
+// page writes a page that runs nothing, loads nothing, stands in no frame, and
+// sends its form to nobody but this server.
+func (s *Server) page(k *call, status int, p linkPage) error {
+	p.Style = linkStyle
+	var body bytes.Buffer
+	if err := s.pages.html.Execute(&body, p); err != nil {
+		return err
+	}
+	sum := sha256.Sum256([]byte(linkStyle))
+	h := k.gin.Writer.Header()
+	h.Set("Content-Security-Policy", "default-src 'none'; style-src 'sha256-"+base64.StdEncoding.EncodeToString(sum[:])+"'; form-action 'self'; frame-ancestors 'none'; base-uri 'none'")
+	// The address is the secret: it goes to this server only. Without any, browsers
+	// would not say where the form comes from.
+	h.Set("Referrer-Policy", "same-origin")
+	h.Set("X-Robots-Tag", "noindex, nofollow")
+	k.gin.Data(status, "text/html; charset=utf-8", body.Bytes())
+	return nil
+}
