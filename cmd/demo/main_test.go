@@ -77,8 +77,8 @@ func TestTheFourThingsToTry(t *testing.T) {
 	compare(t, rita, strings.TrimPrefix(printed(t, guide, "manifold ask compare"), "manifold ask "))
 	request(t, rita, otto, strings.TrimPrefix(printed(t, guide, "manifold ask request"), "manifold ask "))
 	join(t, s, rita, strings.TrimPrefix(printed(t, guide, "manifold ask search"), "manifold ask "))
-	request(t, rita, otto, strings.TrimPrefix(printed(t, guide, "manifold ask create"), "manifold ask "))
-	answer(t, rita, strings.TrimPrefix(printed(t, guide, "manifold ask ask"), "manifold ask "))
+	request(t, rita, otto, quoted(printed(t, guide, "manifold ask 'create")))
+	answer(t, rita, quoted(printed(t, guide, "manifold ask 'put")))
 }
 
 func compare(t *testing.T, rita *client.Client, words string) {
@@ -117,6 +117,12 @@ func request(t *testing.T, rita, otto *client.Client, words string) {
 	if !slices.ContainsFunc(view.Verdict.Checks, func(c contracts.Check) bool { return c.Name == "read_back" && c.OK }) {
 		t.Errorf("it was not read back: %+v", view.Verdict.Checks)
 	}
+}
+
+// quoted gives the words between the quotes of the shell.
+func quoted(line string) string {
+	_, words, _ := strings.Cut(line, "'")
+	return strings.TrimSuffix(words, "'")
 }
 
 // answer asks the chatflow that was made.

@@ -106,8 +106,8 @@ Four things to try:
 
  4. Rita builds a chatflow; Otto approves it as in 2; it answers.
 
-    manifold ask create a chatflow called "Greeter" that replies "Good morning"
-    manifold ask ask the chatflow "Greeter": "Hello?"
+    manifold ask 'create a chatflow called "Greeter" that replies "Good morning"'
+    manifold ask 'put the question "How are you?" to the chatflow "Greeter"'
 
 `
 
