@@ -260,12 +260,14 @@ func (s *Server) watch(ctx context.Context, k *call, stream *chatStream, state o
 	if state.RunID == "" {
 		return state, nil
 	}
-	for seen := state.After; ; {
-		next, err := s.service.Refresh(ctx, k.who, state)
-		if err != nil {
-			return state, err
+	for seen, fresh := state.After, true; ; fresh = false {
+		if !fresh {
+			next, err := s.service.Refresh(ctx, k.who, state)
+			if err != nil {
+				return state, err
+			}
+			state = next
 		}
-		state = next
 		stream.steps(state.Steps, !state.Running)
 		wait := time.Duration(0)
 		if state.Running {
