@@ -24,9 +24,13 @@ type tab struct {
 	close context.CancelFunc
 }
 
-// browse opens Open WebUI as somebody sees it who has signed in.
-func (s *stage) browse(t *testing.T, email string) *tab {
+// chromium is the one browser of all tests. It is started by the first that
+// needs it.
+func (s *stage) chromium(t *testing.T) context.Context {
 	t.Helper()
+	if s.browser != nil {
+		return s.browser
+	}
 	program := ""
 	for _, name := range []string{"chromium", "chromium-browser", "google-chrome"} {
 		if found, err := exec.LookPath(name); err == nil && program == "" {
@@ -37,15 +41,31 @@ func (s *stage) browse(t *testing.T, email string) *tab {
 		t.Fatal("no Chromium is installed (Debian: apt-get install chromium)")
 	}
 	options := append(chromedp.DefaultExecAllocatorOptions[:],
-		chromedp.ExecPath(program), chromedp.NoSandbox, chromedp.DisableGPU, chromedp.UserDataDir(t.TempDir()), chromedp.WindowSize(1280, 1000),
+		chromedp.ExecPath(program), chromedp.NoSandbox, chromedp.DisableGPU, chromedp.UserDataDir(filepath.Join(s.dir, "chromium")), chromedp.WindowSize(1280, 1000),
 		chromedp.Flag("disable-quic", true), chromedp.Flag("disable-component-update", true), chromedp.Flag("disable-background-networking", true), chromedp.Flag("disable-sync", true),
 	)
-	browser, stop := chromedp.NewExecAllocator(t.Context(), options...)
-	t.Cleanup(stop)
+	allocator, stop := chromedp.NewExecAllocator(context.Background(), options...)
+	browser, end := chromedp.NewContext(allocator)
+	s.closers = append(s.closers, func() error {
+		end() // and is waited for
+		stop()
+		return nil
+	})
+	if err := chromedp.Do(browser); err != nil {
+		t.Fatal(err)
+	}
+	s.browser = browser
+	return browser
+}
+
+// browse opens Open WebUI as somebody sees it who has signed in. Nothing is
+// shared with other tabs: each has cookies and storage of its own.
+func (s *stage) browse(t *testing.T, email string) *tab {
+	t.Helper()
 	b := &tab{person: s.signIn(t, email)}
-	b.ctx, b.close = chromedp.NewContext(browser)
+	b.ctx, b.close = chromedp.NewContext(s.chromium(t), chromedp.WithNewBrowserContext())
 	t.Cleanup(b.close)
-	if err := chromedp.Do(b.ctx); err != nil { // the browser lives as long as the context of the first call
+	if err := chromedp.Do(b.ctx); err != nil { // a tab lives as long as the context of its first call
 		t.Fatal(err)
 	}
 	token, err := json.Marshal(b.token)

@@ -36,6 +36,7 @@ type stage struct {
 	admin  *client.Client
 	tokens map[string]string // of who has signed in, by address
 
+	browser   context.Context //nolint:containedctx // it is the handle of the browser
 	processes []*process
 	closers   []func() error
 }
