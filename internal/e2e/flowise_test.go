@@ -49,6 +49,9 @@ func flowiseServers() map[string]func(*testing.T) (endpoint, key string) {
 		},
 		"a real one": func(t *testing.T) (string, string) {
 			t.Helper()
+			if os.Getenv("FLOWISE_URL") == "" && os.Getenv("REQUIRE_FLOWISE") == "1" {
+				t.Fatal("REQUIRE_FLOWISE is set, but FLOWISE_URL is not")
+			}
 			if os.Getenv("FLOWISE_URL") == "" {
 				t.Skip("FLOWISE_URL names no server")
 			}
@@ -67,7 +70,7 @@ func TestAChatflowIsCreatedBySentenceAndAnswers(t *testing.T) {
 			endpoint, key := server(t)
 			s := startSite(t)
 			s.register(contracts.Registration{Domain: "flowise", URL: serveFlowise(t, endpoint, key)})
-			name := "Ping " + rand.Text()[:6] // the real server may be shared
+			name := "Doorbell " + rand.Text()[:6] // the real server may be shared
 
 			s.approved(`create a chatflow called "` + name + `" that replies "Pong"`)
 			if got := s.told(`ask the chatflow "` + name + `": "Hello"`); !strings.Contains(got, "Pong") {

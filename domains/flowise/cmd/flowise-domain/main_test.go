@@ -7,6 +7,7 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptest"
+	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -34,27 +35,49 @@ func server(t *testing.T) (*sandbox.Server, map[string]string) {
 
 func TestADryRunGivesTheSameBytesTwiceAndKeepsNothing(t *testing.T) {
 	t.Parallel()
-	s, env := server(t)
+	s, memory := server(t)
 	s.AddCredential("Team key", "openAIApi")
-	data := filepath.Join(t.TempDir(), "data.db")
-	for _, what := range []string{"nodes", "templates", "credentials"} {
-		var first, second, report bytes.Buffer
-		for _, out := range []*bytes.Buffer{&first, &second} {
-			report.Reset()
-			if err := run(t.Context(), []string{"refresh", what, "--dry-run", "--data", data}, environment(env), out, &report); err != nil {
-				t.Fatal(err)
+	for name, env := range map[string]map[string]string{"sandbox": memory, "real": realEnvironment()} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			if env["FLOWISE_URL"] == "" && env["FLOWISE_INSTANCES"] == "" {
+				absent(t)
 			}
-		}
-		if first.Len() == 0 || !bytes.Equal(first.Bytes(), second.Bytes()) {
-			t.Errorf("%s: %d and %d bytes", what, first.Len(), second.Len())
-		}
-		if strings.Contains(first.String(), "U2FsdGVkX1") {
-			t.Errorf("%s: the snapshot holds a secret", what)
-		}
-		if what != "nodes" && !strings.Contains(report.String(), "added") {
-			t.Errorf("%s: after a dry run nothing is new: %s", what, report.String())
-		}
+			data := filepath.Join(t.TempDir(), "data.db")
+			for _, what := range []string{"nodes", "templates", "credentials"} {
+				var first, second, report bytes.Buffer
+				for _, out := range []*bytes.Buffer{&first, &second} {
+					report.Reset()
+					if err := run(t.Context(), []string{"refresh", what, "--dry-run", "--data", data}, environment(env), out, &report); err != nil {
+						t.Fatal(err)
+					}
+				}
+				if first.Len() == 0 || !bytes.Equal(first.Bytes(), second.Bytes()) {
+					t.Errorf("%s: %d and %d bytes", what, first.Len(), second.Len())
+				}
+				if strings.Contains(first.String(), "U2FsdGVkX1") {
+					t.Errorf("%s: the snapshot holds a secret", what)
+				}
+				if what == "templates" && !strings.Contains(report.String(), "added") {
+					t.Errorf("%s: after a dry run nothing is new: %s", what, report.String())
+				}
+			}
+		})
 	}
+}
+
+// realEnvironment names the real server, if there is one.
+func realEnvironment() map[string]string {
+	return map[string]string{"FLOWISE_URL": os.Getenv("FLOWISE_URL"), "FLOWISE_KEY": os.Getenv("FLOWISE_KEY")}
+}
+
+// absent skips what needs a real server, unless one is required.
+func absent(t *testing.T) {
+	t.Helper()
+	if os.Getenv("REQUIRE_FLOWISE") == "1" {
+		t.Fatal("REQUIRE_FLOWISE is set, but FLOWISE_URL is not")
+	}
+	t.Skip("FLOWISE_URL names no server")
 }
 
 func TestWhatWasRefreshedIsKeptAndValid(t *testing.T) {
