@@ -67,14 +67,18 @@ func (s *sentenceReader) timed(p *part) []bool {
 	return out
 }
 
-// weighed gives each rated hit its confidence. None gets more than the first:
-// the score ranks, the confidence tells how sure that is.
+// weighed gives each rated hit its confidence. By the shipped weights none gets
+// more than the first: the score ranks, they only tell how sure that is.
 func (s *sentenceReader) weighed(p *part, all []rated) []Candidate {
 	out := make([]Candidate, 0, len(all))
 	most := 1.0
 	for k := range all {
-		most = min(most, s.x.confidence.confidence(s.x.signalsOf(s.m.Tokens[p.from:p.to], all, k)))
-		out = append(out, s.candidate(p, all[k], most))
+		conf := s.x.confidence.confidence(s.x.signalsOf(s.m.Tokens[p.from:p.to], all, k))
+		if !s.x.calibrates {
+			conf = min(conf, most)
+			most = conf
+		}
+		out = append(out, s.candidate(p, all[k], conf))
 	}
 	sortCandidates(out)
 	return out
@@ -119,7 +123,7 @@ func (x *Index) signalsOf(tokens []text.Token, all []rated, k int) signals {
 		signalCentroid: r.centroid, signalBest: r.best, signalCoverage: r.cover.share, signalSpoken: r.cover.spoken,
 		signalMargin: margin(all, k), signalLength: r.cover.length(), signalTyped: typed(r.filled) * r.cover.spoken,
 		signalSoftmax: r.softmax, signalLead: r.centroid - r.rival, signalGrasp: x.grasp(r.number, tokens),
-		signalAbsent: r.absent, signalAmount: min(1, math.Log1p(r.amount)/math.Log(mostWords)), signalOutside: r.outside,
+		signalAbsent: r.absent * (1 - r.cover.share), signalAmount: min(1, math.Log1p(r.amount)/math.Log(mostWords)), signalOutside: r.outside,
 	}
 }
 

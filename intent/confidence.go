@@ -21,7 +21,7 @@ const (
 	signalSoftmax         // share among all candidates, by weights alone
 	signalLead            // distance to the next candidate, by weights alone
 	signalGrasp           // share of the words that its texts have, rare ones counting more
-	signalAbsent          // share of the needed parameters for which nothing is said
+	signalAbsent          // share of the needed parameters for which nothing is said, among strange words
 	signalAmount          // how many words fit, rare ones counting more, flattened
 	signalOutside         // how much better the best capability fits that may not be chosen
 	signalCount
@@ -38,9 +38,9 @@ type weights struct {
 // of one to thousands of capabilities with none to ten examples each, in which
 // half of the requests were meant for none of them.
 func shipped() weights {
-	return weights{bias: -5.25, of: signals{
-		signalCentroid: 0.3, signalCoverage: 4.3, signalMargin: 0.65, signalTyped: 2.4, signalSoftmax: 1.9, signalLead: 4.25,
-		signalAbsent: -3.1, signalAmount: 2.65, signalOutside: -1.2,
+	return weights{bias: -4.85, of: signals{
+		signalCentroid: 0.2, signalCoverage: 4.6, signalMargin: 0.6, signalTyped: 2.3, signalSoftmax: 1.9, signalLead: 4.3,
+		signalAbsent: -4.25, signalAmount: 2.3, signalOutside: -1.1,
 	}}
 }
 

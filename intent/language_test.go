@@ -76,9 +76,10 @@ func TestOneChangedDomainLeavesTheOthers(t *testing.T) {
 	at := slices.IndexFunc(domains, func(d *contracts.DomainEntry) bool { return d.Name == "domain1" })
 	changed := *domains[at]
 	changed.Capabilities = slices.Clone(changed.Capabilities)
-	entry, c := *changed.Capabilities[4], *changed.Capabilities[4].Capability
+	c := *changed.Capabilities[4].Capability
 	c.Metadata.IntentHints = &contracts.IntentHints{Examples: []string{"quieten the harbour bells"}}
-	entry.Capability, changed.Capabilities[4], domains[at] = &c, &entry, &changed
+	entry := &contracts.CapabilityEntry{Domain: changed.Name, Capability: &c, Policy: changed.Capabilities[4].Policy}
+	changed.Capabilities[4], domains[at] = entry, &changed
 	after := contracts.NewCatalog("changed", domains, nil)
 
 	grown := newAdapter(t, intent.Config{})
@@ -106,7 +107,7 @@ func TestOneChangedDomainLeavesTheOthers(t *testing.T) {
 		t.Error("an index without a past scores alike: nothing tells whether what was learned was kept")
 	}
 	found, err := grown.Shortlist(t.Context(), intent.Request{Message: "quieten the bells", Catalog: after}, 1)
-	if err != nil || len(found) == 0 || found[0].Entry != &entry {
+	if err != nil || len(found) == 0 || found[0].Entry != entry {
 		t.Errorf("the new example leads to %v, %v", found, err)
 	}
 	if one, two := settle(t, grown, after), settle(t, fresh, after); one.ID() != two.ID() || one.Fingerprint() != two.Fingerprint() {
