@@ -15,7 +15,7 @@ func agentOps() []object {
 	return []object{
 		{"op_type": "AddNode", "node_name": "chatOpenAI", "node_id": "model", "params": object{"temperature": 0.2}},
 		{"op_type": "AddNode", "node_name": "customMCP", "node_id": "mcp", "params": object{"mcpServerConfig": `{"url":"http://x.example/mcp","headers":{"Authorization":"Bearer hush-hush"}}`}},
-		{"op_type": "AddNode", "node_name": "requestsGet", "node_id": "get", "params": object{"requestsGetUrl": "http://elsewhere.example", "requestsGetDescription": strings.Repeat("lengthy ", 4000)}},
+		{"op_type": "AddNode", "node_name": "requestsGet", "node_id": "get", "params": object{"requestsGetUrl": "http://elsewhere.example", "requestsGetDescription": strings.Repeat("lengthy ", 400)}},
 		{"op_type": "AddNode", "node_name": "toolAgent", "node_id": "agent", "params": object{"systemMessage": "Be brief."}},
 		{"op_type": "Connect", "source_node_id": "model", "target_node_id": "agent"},
 		{"op_type": "Connect", "source_node_id": "mcp", "target_node_id": "agent"},

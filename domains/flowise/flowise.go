@@ -80,6 +80,8 @@ type Config struct {
 	Authorization []string
 	// Drift is what to do about definitions that changed [warn].
 	Drift Drift
+	// Acting is what becomes of questions to flows that may act [refuse].
+	Acting Acting
 	// MaxConcurrency bounds the requests under way to each server [4].
 	MaxConcurrency int
 	// CacheTTL is how long definitions and templates are kept [5m].
@@ -98,6 +100,7 @@ type domain struct {
 	data    *store.Store
 	shipped *knowledge.Snapshot
 	drift   Drift
+	acting  Acting
 	now     func() time.Time
 	log     *slog.Logger
 
@@ -132,7 +135,7 @@ func newDomain(cfg Config) (*domain, error) {
 	if cfg.Data == nil {
 		return nil, errors.New("no data; OpenData opens it, also in memory")
 	}
-	d := &domain{data: cfg.Data, drift: cfg.Drift, now: cfg.Now, log: cfg.Logger, known: map[string]known{}}
+	d := &domain{data: cfg.Data, drift: cfg.Drift, acting: cfg.Acting, now: cfg.Now, log: cfg.Logger, known: map[string]known{}}
 	if d.now == nil {
 		d.now = time.Now
 	}
@@ -145,6 +148,13 @@ func newDomain(cfg Config) (*domain, error) {
 	case DriftWarn, DriftFail, DriftRefresh:
 	default:
 		return nil, fmt.Errorf("drift policy %q: it is warn, fail or refresh", d.drift)
+	}
+	switch d.acting {
+	case "":
+		d.acting = ActingRefuse
+	case ActingRefuse, ActingAllow:
+	default:
+		return nil, fmt.Errorf("acting %q: it is refuse or allow", d.acting)
 	}
 	var err error
 	if d.pool, err = api.NewPool(cfg.Instances, api.Config{

@@ -48,6 +48,13 @@ func (d *domain) predictChatflow(ctx context.Context, call domainkit.Call, in Qu
 	if err != nil {
 		return none, failure(err)
 	}
+	f, err := d.flow(ctx, call, in.ChatflowID)
+	if err != nil {
+		return none, err
+	}
+	if err := d.harmless(ctx, call, f); err != nil {
+		return none, err
+	}
 	q := api.Question{Question: in.Question, ChatID: in.SessionID, Override: in.Override}
 	begun, pieces := time.Now(), 0
 	var got api.Answer
@@ -185,14 +192,19 @@ func (d *domain) testChatflow(ctx context.Context, call domainkit.Call, in TestR
 	if err != nil {
 		return none, failure(err)
 	}
+	f, err := d.flow(ctx, call, in.ChatflowID)
+	if err != nil {
+		return none, err
+	}
+	if err := d.harmless(ctx, call, f); err != nil {
+		return none, err
+	}
 	if len(in.Cases) == 0 {
 		made, err := d.generateTests(ctx, call, TestWish{in.FlowRef, in.Criteria})
 		if err != nil {
 			return none, err
 		}
 		in.Cases = made.Cases
-	} else if _, err := d.flow(ctx, call, in.ChatflowID); err != nil {
-		return none, err
 	}
 	results := make([]suite.Result, len(in.Cases))
 	var group errgroup.Group

@@ -13,7 +13,7 @@ import (
 // options are the flags; each has a variable of the environment behind it.
 type options struct {
 	listen, data, keys string
-	url, drift         string
+	url, drift, acting string
 	key, authorization command.Secret
 	// Of refresh only.
 	what, instance   string
@@ -28,6 +28,7 @@ func parse(args []string, getenv func(string) string, stderr io.Writer, refreshi
 	flags.Text(&o.keys, "keys", "FLOWISE_DOMAIN_KEYS", "", "where idempotency keys are kept: an SQLite file or postgres://…; in memory unless given")
 	flags.Text(&o.url, "url", "FLOWISE_URL", "", "a single Flowise, unless $FLOWISE_INSTANCES lists several")
 	flags.Secret(&o.key, "key", "FLOWISE_KEY", "the API key of --url")
+	flags.Text(&o.acting, "acting", "FLOWISE_ACTING", "refuse", "what becomes of questions to flows that may act on the world by their tools: refuse or allow")
 	flags.Text(&o.drift, "drift", "FLOWISE_SCHEMA_DRIFT_POLICY", "warn", "what to do when node definitions change: warn, fail or refresh")
 	flags.Secret(&o.authorization, "authorization", "FLOWISE_DOMAIN_AUTHORIZATION", "the bearer token that callers send")
 	if refreshing {
@@ -57,7 +58,7 @@ func (o options) config(getenv func(string) string, logger *slog.Logger) (flowis
 	if err != nil {
 		return flowise.Config{}, err
 	}
-	return flowise.Config{Instances: instances, Drift: flowise.Drift(o.drift), Authorization: tokens, Logger: logger}, nil
+	return flowise.Config{Instances: instances, Drift: flowise.Drift(o.drift), Acting: flowise.Acting(o.acting), Authorization: tokens, Logger: logger}, nil
 }
 
 func (o options) instances(getenv func(string) string) ([]flowise.Instance, error) {

@@ -1,0 +1,46 @@
+package flowise
+
+import (
+	"context"
+	"strings"
+
+	"github.com/manifold-run/manifold/contracts"
+	"github.com/manifold-run/manifold/domainkit"
+	"github.com/manifold-run/manifold/domains/flowise/internal/api"
+	"github.com/manifold-run/manifold/domains/flowise/internal/flow"
+)
+
+// Acting says what becomes of questions to flows that may act on the world when
+// they are asked, by their tools. Asking is declared as an act without effect,
+// so nobody approves it and it may be repeated.
+type Acting string
+
+// The policies.
+const (
+	ActingRefuse Acting = "refuse"
+	ActingAllow  Acting = "allow"
+)
+
+// harmless refuses flows that may act, unless the operator allows them.
+func (d *domain) harmless(ctx context.Context, call domainkit.Call, f api.Flow) error {
+	if d.acting == ActingAllow {
+		return nil
+	}
+	g, err := flow.Decompile([]byte(f.FlowData))
+	if err != nil {
+		return unreadable(err)
+	}
+	defs, err := d.definitions(ctx, call.Instance)
+	if err != nil {
+		return err
+	}
+	nodes := flow.Acting(g, defs)
+	if len(nodes) == 0 {
+		return nil
+	}
+	refusal := domainkit.Refusef(contracts.ErrPrecondition,
+		"%s may act on the world when it is asked, by %s, and nobody would approve that; ask it in Flowise, or let the operator allow such flows (--acting allow)",
+		clip(f.Name, 80), strings.Join(nodes[:min(5, len(nodes))], ", "))
+	refusal.Detail = map[string]any{"acting_nodes": nodes[:min(20, len(nodes))]}
+	return refusal
+}
