@@ -69,7 +69,6 @@ func (b *Bot) reason(ctx context.Context, j job, err error) string {
 // decide approves or rejects the action of a button.
 func (b *Bot) decide(ctx context.Context, j job, who access.Principal, q *models.CallbackQuery, i contracts.Interrupt, d contracts.Decision, hash string) {
 	if len(hash) != hashPart || !strings.HasPrefix(i.ActionSHA256, hash) {
-		b.closeButtons(ctx, q)
 		b.answerClick(ctx, j, q, "This button is stale: "+i.Code+" is about another action now. Look at it again: /gate "+i.Code)
 		return
 	}
