@@ -52,6 +52,9 @@ func (w *weights) confidence(s signals) float64 {
 	return min(1/(1+math.Exp(-z)), certainIdentifier)
 }
 
+// odds turns a share into a number that adds to a bias.
+func odds(share float64) float64 { return math.Log(share / (1 - share)) }
+
 // The confidence of a text that is an example word for word, and of one that
 // writes the capability's identifier.
 const (

@@ -50,18 +50,26 @@ func NewLocal(snapshots int) *Local {
 // kept.
 func (l *Local) Index(catalog *contracts.Catalog) *Index {
 	if catalog.Snapshot == "" {
-		return newIndex(catalog, l.tools)
+		return l.build(catalog)
 	}
 	place, before := l.place(catalog.Snapshot)
 	place.once.Do(func() {
 		x, ok := before.patch(catalog)
 		if !ok {
-			x = newIndex(catalog, l.tools)
+			x = l.build(catalog)
 		}
 		place.index.Store(x)
 		l.want(catalog)
 	})
 	return place.index.Load()
+}
+
+// build makes an index from nothing. What the shipped weights tell is meant for
+// the default share of messages for nobody.
+func (l *Local) build(catalog *contracts.Catalog) *Index {
+	x := newIndex(catalog, l.tools)
+	x.confidence.bias += odds(DefaultOutOfScope) - odds(l.prior)
+	return x
 }
 
 // place finds or makes the place of a snapshot and moves it to the front; it

@@ -40,7 +40,7 @@ func (l *Local) Settle(ctx context.Context, catalog *contracts.Catalog) (*Index,
 
 func (l *Local) settled(ctx context.Context, x *Index, catalog *contracts.Catalog) (*Index, error) {
 	if x.patched {
-		x = newIndex(catalog, l.tools)
+		x = l.build(catalog)
 	}
 	y, err := x.trained(ctx)
 	if err != nil {

@@ -197,6 +197,23 @@ func TestMoreOutOfScopeMakesItMoreCareful(t *testing.T) {
 	}
 }
 
+// A catalog that is too small to learn from follows the share too.
+func TestTheShareOutOfScopeCountsInSmallCatalogs(t *testing.T) {
+	t.Parallel()
+	of := func(share float64) float64 {
+		a := newAdapter(t, intent.Config{OutOfScope: share})
+		settle(t, a, described())
+		_, clauses, err := a.Explain(t.Context(), intent.Request{Message: "what does the firing of a porcelain vase cost", Catalog: described()})
+		if err != nil || len(clauses) != 1 {
+			t.Fatalf("%d clauses, %v", len(clauses), err)
+		}
+		return clauses[0].Candidates[0].Confidence
+	}
+	if bold, as, careful := of(0.05), of(0), of(0.6); careful >= as || as >= bold {
+		t.Errorf("confidence %.3f at a share of 0.6, %.3f at the default, %.3f at 0.05", careful, as, bold)
+	}
+}
+
 func TestTheShareOutOfScopeIsAShare(t *testing.T) {
 	t.Parallel()
 	for _, share := range []float64{-0.1, 0.95} {
