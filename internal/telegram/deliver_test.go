@@ -18,9 +18,13 @@ func TestTheSameUpdateTwiceIsTakenOnce(t *testing.T) {
 	no := w.api.Push(body)
 	w.reads(ritaID, "Somebody else has to approve")
 	w.api.Repeat(no, body)
-	w.eva.Says("/help") // comes after it
-	w.reads(evaID, "You are eva")
-	if n := len(w.api.Messages(ritaID)); n != 1 {
+	help := w.rita.Text("/help")
+	no = w.api.Push(help)
+	w.reads(ritaID, "You are rita")
+	w.api.Repeat(no, help)
+	w.rita.Says("/gate") // is taken after all of it
+	w.reads(ritaID, "Write /gate and the code")
+	if n := len(w.api.Messages(ritaID)); n != 3 {
 		t.Errorf("%d messages: %+v", n, w.api.Messages(ritaID))
 	}
 	if got := gates(w); len(got) != 1 {
