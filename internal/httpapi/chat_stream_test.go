@@ -89,7 +89,7 @@ func (s *site) open(ctx context.Context, who, words string) (*http.Response, *bu
 func TestTheRoleComesAtOnceAndHeartbeatsKeepAQuietStream(t *testing.T) {
 	t.Parallel()
 	s, o := withOracle(t, "rain", func(c *app.Config) {
-		c.Heartbeat, c.WriteTimeout, c.ReadTimeout = 20*time.Millisecond, 150*time.Millisecond, 150*time.Millisecond
+		c.Heartbeat, c.WriteTimeout, c.ReadTimeout = 20*time.Millisecond, time.Second, time.Second
 	})
 	begun := time.Now()
 	res, lines := s.open(t.Context(), "rita", consult)
@@ -100,7 +100,7 @@ func TestTheRoleComesAtOnceAndHeartbeatsKeepAQuietStream(t *testing.T) {
 	}
 	<-o.asked
 	beats := 0
-	for time.Since(begun) < 500*time.Millisecond { // longer than the server lets an answer take
+	for time.Since(begun) < 1500*time.Millisecond { // longer than the server lets an answer take
 		line, err := lines.ReadString('\n')
 		if err != nil {
 			t.Fatalf("cut after %s: %v", time.Since(begun), err)
