@@ -37,6 +37,8 @@ type Set struct {
 	fuzzy []phrase
 	// vocabulary are the stems that belong to the request itself.
 	vocabulary map[string]bool
+	// kinds are those of its verbs.
+	kinds text.Kinds
 	// long are its words of five letters or more as they are written, sorted.
 	long []string
 	// writes tells that the capability has an effect.
@@ -76,6 +78,7 @@ func (s *Set) know(texts ...string) {
 
 func (s *Set) knowToken(t text.Token) {
 	s.vocabulary[t.Stem] = true
+	s.kinds |= s.tools.Lexicon.Kin(t.Fold)
 	if len(t.Fold) >= 5 {
 		s.long = append(s.long, t.Fold)
 	}

@@ -2,16 +2,19 @@ package text
 
 import "strings"
 
-// Kin gives the numbers of the groups of everyday verbs that a word belongs to.
-// Verbs of one group ask for the same kind of thing, whatever it is done to:
-// "remove", "erase" and "löschen". Most words belong to none.
-func (l *Lexicon) Kin(fold string) []int {
+// Kinds is a set of kinds of everyday verbs, one bit each.
+type Kinds uint32
+
+// Kin gives the kinds that a word belongs to. Verbs of one kind ask for the same
+// thing, whatever it is done to: "remove", "erase" and "löschen". Most words
+// belong to none.
+func (l *Lexicon) Kin(fold string) Kinds {
 	for n := len(fold); n >= 2 && len(fold)-n <= maxVerbEnding; n-- {
-		if groups, ok := l.kin[fold[:n]]; ok && verbEnding(fold[n:]) {
-			return groups
+		if kinds, ok := l.kin[fold[:n]]; ok && verbEnding(fold[n:]) {
+			return kinds
 		}
 	}
-	return nil
+	return 0
 }
 
 const maxVerbEnding = 4
@@ -25,19 +28,19 @@ func verbEnding(s string) bool {
 	return false
 }
 
-func kinOf(lines string) map[string][]int {
-	out := map[string][]int{}
-	group := 0
-	for line := range strings.Lines(lines) {
+func kinOf(lines string) map[string]Kinds {
+	out := map[string]Kinds{}
+	kind := Kinds(1)
+	for line := range strings.Lines(strings.TrimSpace(lines)) {
 		for stem := range strings.FieldsSeq(line) {
-			out[stem] = append(out[stem], group)
+			out[stem] |= kind
 		}
-		group++
+		kind <<= 1
 	}
 	return out
 }
 
-// kinWords holds one group a line: stems of verbs in English, Portuguese,
+// kinWords holds one kind a line, at most 32: stems of verbs in English, Portuguese,
 // German and Spanish, folded.
 const kinWords = `
 remov delet eras clear drop discard scrap wip rid purg apag exclu elimin borr quit losch entfern tilg streich

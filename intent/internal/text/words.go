@@ -8,7 +8,7 @@ type Lexicon struct {
 	function map[string]bool
 	filler   map[string]bool
 	pronoun  map[string]bool
-	kin      map[string][]int
+	kin      map[string]Kinds
 }
 
 // NewLexicon gives the words of English, Portuguese, Spanish, German and
