@@ -28,8 +28,9 @@ test: ## run all tests; needs Go and nothing else
 test-e2e: ## run only the tests of the whole: crashes, restarts, faults
 	$(GO) test -count=1 -timeout 20m ./internal/e2e/...
 
-test-flowise: ## run the Flowise domain's tests against a real Flowise, installed and started here
-	REQUIRE_FLOWISE=1 domains/flowise/testserver/run.sh $(GO) test -count=1 -timeout 20m ./domains/flowise/...
+test-flowise: ## run the Flowise domain's tests against a real Flowise, installed and started here; needs node 20, npm, python3 and a C++ compiler
+	REQUIRE_FLOWISE=1 domains/flowise/testserver/run.sh sh -c '$(GO) test -p 1 -count=1 -timeout 20m ./domains/flowise/... && \
+		$(GO) test -count=1 -timeout 10m -run "(?i)flow" ./internal/e2e'
 
 test-postgres: ## run the tests that need PostgreSQL; they start a server of their own, without one they fail
 	REQUIRE_POSTGRES=1 $(GO) test -count=1 ./internal/pgtest ./domainkit/pgstore ./domains/flowise/internal/store ./domains/flowise/cmd/...
