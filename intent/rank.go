@@ -154,14 +154,11 @@ func (x *Index) firstStage(s *scratch, allowed func(*indexed) bool) []hit {
 		}
 		score := centroid + shareBM25*words
 		// Who is allowed is asked last: most are too far down anyway.
-		if score <= floor && score <= outside || c == nil || centroid == 0 && words == 0 {
+		if score <= floor || c == nil || centroid == 0 && words == 0 {
 			continue
 		}
 		if !allowed(c) {
 			outside = max(outside, score)
-			continue
-		}
-		if score <= floor {
 			continue
 		}
 		h := hit{number: c.number, centroid: centroid, words: words, score: score, amount: float64(s.bm25[number])}
