@@ -24,8 +24,15 @@ const (
 	floorWrite = 0.85
 )
 
-// mostFree bounds how many parameters are filled from free words at once.
-const mostFree = 6
+// mostFree bounds how many parameters are filled from free words at once, and
+// mostWays how many assignments of spans to them are looked at.
+const (
+	mostFree = 6
+	mostWays = 5000
+)
+
+// hopeless is the weight from which on a span is not worth a look.
+const hopeless = -3
 
 // Complete fills what strong evidence left empty from the free words of the
 // request. It weighs every span for every parameter, adds up over all ways to
@@ -45,8 +52,9 @@ func (s *Set) Complete(m *Message, part Range, only []string, filled Filled) Fil
 	}
 	f.find()
 	options := make([][]option, len(params))
+	most := choices(len(params))
 	for k, p := range params {
-		options[k] = f.options(p)
+		options[k] = f.options(p, most)
 	}
 	for k, best := range f.marginals(params, options) {
 		if best.p >= s.floor(params[k]) {
@@ -64,28 +72,44 @@ func (s *Set) floor(*param) float64 {
 	return floorRead
 }
 
-// open lists the parameters of free text that have no value yet.
+// choices is how many spans are kept for each of n parameters.
+func choices(n int) int {
+	most := 8
+	for most > 1 && math.Pow(float64(most+1), float64(n)) > mostWays {
+		most--
+	}
+	return most
+}
+
+// open lists the parameters of free text that have no value yet, those that are
+// needed first.
 func (f *field) open(filled Filled) []*param {
-	var out []*param
+	var needed, rest []*param
 	for _, p := range f.frees() {
-		if has(filled.Values, p.single) || has(filled.Values, p.list) || slices.Contains(filled.unclear, p.name()) || p.pattern != nil && !p.resolver || len(out) == mostFree {
+		switch {
+		case has(filled.Values, p.single) || has(filled.Values, p.list) || slices.Contains(filled.unclear, p.name()) || p.pattern != nil && !p.resolver:
 			continue
-		}
-		out = append(out, p)
-		if p.required {
-			f.asked++
+		case p.required:
+			needed = append(needed, p)
+		default:
+			rest = append(rest, p)
 		}
 		if p.sense&sensePlace != 0 {
 			f.places++
 		}
 	}
-	return out
+	f.asked = len(needed)
+	out := append(needed, rest...)
+	return out[:min(len(out), mostFree)]
 }
 
 // options weighs the spans for a parameter.
-func (f *field) options(p *param) []option {
+func (f *field) options(p *param, most int) []option {
 	var out []option
 	for k, s := range f.spans {
+		if s.comma && (p.sense&sensePlace == 0 || f.places != 1) {
+			continue // only a place has its country behind a comma
+		}
 		v, ok := f.valueOf(p, s)
 		if !ok {
 			continue
@@ -94,10 +118,12 @@ func (f *field) options(p *param) []option {
 		for e, x := range f.weigh(p, s) {
 			w += x * f.set.tools.weights[e]
 		}
-		out = append(out, option{span: k, value: v, weight: w})
+		if w > hopeless {
+			out = append(out, option{span: k, value: v, weight: w})
+		}
 	}
 	slices.SortStableFunc(out, func(a, b option) int { return cmp.Compare(b.weight, a.weight) })
-	return out[:min(len(out), 8)]
+	return out[:min(len(out), most)]
 }
 
 // valueOf reads a span as a value of a parameter, or a list of spans where the

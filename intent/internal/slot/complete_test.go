@@ -49,6 +49,19 @@ const (
   "person":{"type":"string"},"people":{"type":"array","items":{"type":"string"}}},"oneOf":[{"required":["person"]},{"required":["people"]}]},
  "metadata":{"side_effect_class":"write_reversible","intent_hints":{"examples":["invite Clara Sol"]},"parameter_specs":{"person":{"examples":["Clara Sol"]}},
   "decomposition":{"array_params":[{"param_name":"people","single_param_name":"person"}]},"flow":{"pre":[{"type":"resolve","param":"person","search_capability":"find"}]}}}`
+	song = `{"name":"play_song","description":"Plays a song.","schema":{"type":"object","properties":{
+  "genre":{"type":"string"}},"required":["genre"]},"metadata":{"side_effect_class":"read"}}`
+	boat = `{"name":"boat_price","description":"What a boat costs.","schema":{"type":"object","properties":{
+  "make":{"type":"string","description":"Material of the boat."}},"required":["make"]},"metadata":{"side_effect_class":"read"}}`
+	score = `{"name":"play_score","description":"Plays a score.","schema":{"type":"object","properties":{
+  "composer":{"type":"string"}},"required":["composer"]},"metadata":{"side_effect_class":"read"}}`
+	warranty = `{"name":"check_warranty","description":"Whether a warranty holds.","schema":{"type":"object","properties":{
+  "owner":{"type":"string"},"serial":{"type":"string"}},"required":["owner","serial"]},"metadata":{"side_effect_class":"read"}}`
+	shipping = `{"name":"ship","description":"How it is shipped.","schema":{"type":"object","properties":{
+  "carrier":{"type":"string"},"receiver":{"type":"string"}},"required":["carrier","receiver"]},"metadata":{"side_effect_class":"read",
+  "intent_hints":{"examples":["ship it per Delta for Ida","ship it per Vento for Olga"]},"parameter_specs":{"carrier":{"examples":["Delta","Vento"]},"receiver":{"examples":["Ida","Olga"]}}}}`
+	notice = `{"name":"find_notice","description":"Finds a notice.","schema":{"type":"object","properties":{
+  "message":{"type":"string"},"title":{"type":"string"}},"required":["message","title"]},"metadata":{"side_effect_class":"read"}}`
 	meter = `{"name":"read_meter","description":"What a meter shows.","schema":{"type":"object","properties":{
   "gauge":{"type":"string"}},"required":["gauge"]},"metadata":{"side_effect_class":"read"}}`
 	courier = `{"name":"send_note","description":"Sends a note.","schema":{"type":"object","properties":{
@@ -99,7 +112,17 @@ func TestCompleteFromFreeWords(t *testing.T) {
 		"another request behind a name is no item of a list":       {invite, "invite Ana and bake a cake", `{"person":"Ana"}`, nil},
 		"another name is":                                          {invite, "invite Ana and Bruno", `{"people":["Ana","Bruno"]}`, nil},
 		"names in small letters are items, too":                    {invite, "invite ana and bruno", `{"people":["ana","bruno"]}`, nil},
-		"a noun that may also be a verb of speech":                 {meter, "meter reading for the gauge 'G-7'", `{"gauge":"G-7"}`, nil},
+		"a noun that may also be a verb of speech":                 {meter, "the meter reading for the second gauge in the old cellar 'G-7'", `{"gauge":"G-7"}`, nil},
+		"words in small letters before the name of the parameter":  {song, "play the samba genre", `{"genre":"samba"}`, nil},
+		"a word before what the description speaks of":             {boat, "the price of a wooden boat", `{"make":"wooden"}`, nil},
+		"words in small letters behind the name of the parameter":  {score, "play the composer sibelius", `{"composer":"sibelius"}`, nil},
+		"two names with a comma between are two":                   {pairing, "compare the price of Norsk, Hafen", `{"first":"Norsk","second":"Hafen"}`, nil},
+		"a code, whatever the order is":                            {warranty, "the warranty of KX77 for Bruno", `{"owner":"Bruno","serial":"KX77"}`, nil},
+		"words that stood before values in the examples":           {shipping, "ship it for Nora per Norsk", `{"carrier":"Norsk","receiver":"Nora"}`, nil},
+		"a sentence in quotation marks is what somebody says":      {notice, `look up "Alba" "the boat leaves at nine today"`, `{"message":"the boat leaves at nine today","title":"Alba"}`, nil},
+		"one sentence in quotation marks, and a title is asked":    {notice, `look up "the boat leaves at nine today"`, `{"message":"the boat leaves at nine today"}`, []string{"title"}},
+		"a hotel and its city":                                     {lodging, "a room at the Harbour Hotel, Faro", `{"city":"Faro","hotel":"Harbour Hotel"}`, nil},
+		"two names for one parameter are asked":                    {score, "play something of Norsk, Hafen", `{}`, []string{"composer"}},
 		"words of the request are no value":                        {books, "find books in the shop", `{}`, []string{"title"}},
 		"a verb at the start of a sentence is no name for a write": {courier, "Notify everybody", `{}`, []string{"recipient", "text"}},
 	}

@@ -18,6 +18,10 @@ const (
   "before":{"type":"array","items":{"type":"number"}},"after":{"type":"array","items":{"type":"number"}}},"required":["before","after"]},"metadata":{"side_effect_class":"read"}}`
 	turnover = `{"name":"turnover_growth","description":"Growth of the turnover.","schema":{"type":"object","properties":{
   "turnover":{"type":"integer"},"base_year":{"type":"integer"}},"required":["turnover","base_year"]},"metadata":{"side_effect_class":"read"}}`
+	square = `{"name":"area","description":"Area of a square.","schema":{"type":"object","properties":{
+  "side":{"type":"number"}},"required":["side"]},"metadata":{"side_effect_class":"read"}}`
+	term = `{"name":"loan_end","description":"When a loan ends.","schema":{"type":"object","properties":{
+  "years":{"type":"integer"}},"required":["years"]},"metadata":{"side_effect_class":"read"}}`
 	epoch = `{"name":"rulers","description":"Who ruled.","schema":{"type":"object","properties":{
   "century":{"type":"integer"},"count":{"type":"integer"}},"required":["century"]},"metadata":{"side_effect_class":"read"}}`
 )
@@ -36,6 +40,9 @@ func TestFillNumbers(t *testing.T) {
 		"money is no number of years":                             {read, "savings of $900", `{}`, []string{"deposit", "rate", "years"}},
 		"a number with its unit in one word":                      {prism, "a box with a width of 6cm, a height of 10cm and 70kg", `{"height":10,"mass_kg":70,"width":6}`, nil},
 		"a word that only counts is no value beside digits":       {prism, "the two edges are 6 and 10", `{"height":10,"width":6}`, nil},
+		"nor where one number is asked for":                       {square, "the two sides are 6", `{"side":6}`, nil},
+		"names behind the numbers":                                {prism, "10 in height and 6 in width", `{"height":10,"width":6}`, nil},
+		"money where only years are asked for":                    {term, "a loan of $900", `{}`, []string{"years"}},
 		"lists of numbers, in their order":                        {samples, "compare 3, 5 and 8 with 2, 4 and 9", `{"after":[2,4,9],"before":[3,5,8]}`, nil},
 		"lists in brackets, by their names":                       {samples, "after [2, 4], before [3, 5]", `{"after":[2,4],"before":[3,5]}`, nil},
 		"the same number twice in a list":                         {samples, "compare [3, 3] with [4, 4]", `{"after":[4,4],"before":[3,3]}`, nil},

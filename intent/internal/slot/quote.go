@@ -51,11 +51,23 @@ func (r *reading) quote(first, last int) {
 		if closest > 0 {
 			score += 0.2
 		}
+		if len(fitting) > 1 && last-first >= severalWords && p.speaks(r.set.tools.cues) {
+			score += 0.1
+		}
 		if r.expects(p.lefts, first-1) {
 			score += 0.15
 		}
 		r.add(mention{param: p, first: first, last: last, value: values[p], kind: kindQuoted, p: min(score, 0.95)})
 	}
+}
+
+// severalWords is how far the last word of a quotation is from the first, from
+// which on it is rather what somebody says than a name.
+const severalWords = 3
+
+// speaks tells parameters that hold what somebody says.
+func (p *param) speaks(c *cues) bool {
+	return slices.ContainsFunc(p.words, func(w string) bool { return c.speech[w] })
 }
 
 // quotation is the text between quotation marks, as it is written there. A comma

@@ -31,7 +31,6 @@ const (
 	evDigits         // it has digits
 	evCode           // digits where a code is expected
 	evLearned        // a word that stood before values in the examples
-	evOwner          // "'s" stands behind
 	evCalendarOdd    // the same where none is
 	evCalendar       // a month or a day of the week where a time is expected
 	evStart          // it begins the sentence
@@ -40,11 +39,8 @@ const (
 	evSole           // nothing else is asked for
 	evSoleProper     // as many names as are asked for
 	evModifies       // a word of the description stands right behind
-	evJoined         // two names with a comma between, for a place
-	evJoinedOdd      // the same where two places are asked for
 	evQuoted         // it stands in quotation marks
-	evSpeech         // several words in quotation marks, and the parameter holds what somebody says
-	evSpeechOdd      // the same, but the parameter holds something else
+	evSpeech         // several words in quotation marks: 1 where the parameter holds what somebody says, else -1
 	evList           // it is a list, and the parameter takes one
 	evListOdd        // it is no list, but the parameter takes one
 	evCount
@@ -70,12 +66,11 @@ func (f *field) weigh(p *param, s span) [evCount]float64 {
 	f.alone(p, s, &ev)
 	if s.quoted {
 		ev[evQuoted] = 1
-		speaks := slices.ContainsFunc(p.words, func(w string) bool { return f.set.tools.cues.speech[w] })
-		switch {
-		case s.last-s.first >= 4 && speaks:
-			ev[evSpeech] = 1
-		case s.last-s.first >= 4:
-			ev[evSpeechOdd] = 1
+		if s.last-s.first >= severalWords {
+			ev[evSpeech] = -1
+			if p.speaks(f.set.tools.cues) {
+				ev[evSpeech] = 1
+			}
 		}
 		return ev
 	}
@@ -110,15 +105,6 @@ func (f *field) alone(p *param, s span, ev *[evCount]float64) {
 	}
 	if s.proper && p.required && f.names == f.asked && len(s.items) == 0 && ev[evPrepTaken] == 0 && ev[evPrepOther] == 0 {
 		ev[evSoleProper] = 1
-	}
-	switch {
-	case !s.comma:
-	case p.sense&sensePlace != 0 && f.places == 1:
-		if f.names <= f.asked {
-			ev[evJoined] = 1
-		}
-	default:
-		ev[evJoinedOdd] = 1
 	}
 }
 
@@ -232,9 +218,6 @@ func (f *field) behind(p *param, s span, ev *[evCount]float64) {
 	case p.desc[t.Stem] && f.content(right):
 		ev[evModifies] = 1
 	}
-	if t.Fold == "s" && t.Glued {
-		ev[evOwner] = 1
-	}
 }
 
 // announcesOther tells whether a preposition announces what another parameter
@@ -283,8 +266,8 @@ func shippedWeights() weights {
 	return weights{
 		evBias: -1.3, evOptional: -2.4, evProper: 0.7, evProperExpected: 0.8, evProperOdd: -1.2, evPlainExpected: 0.2, evPlainOdd: -1.9,
 		evPrepFits: 2.4, evPrepOther: -0.5, evPrepTaken: -0.9, evPrepAny: 0.6, evBare: 0, evNameBefore: 1.8, evNameAfter: 1.9, evNameInside: 1.5, evOwnWord: 0.6, evOtherName: -1,
-		evKnown: -3.3, evCut: -1.1, evBridged: 0.3, evDigits: 0, evCode: 1.7, evLearned: 1.2, evOwner: 0.7, evCalendar: 2, evCalendarOdd: -2, evStart: -2, evApposition: -1.2,
-		evNews: 0.3, evSole: -0.2, evSoleProper: 1.8, evModifies: 1.1, evJoined: 1, evJoinedOdd: -3,
-		evQuoted: 2.5, evSpeech: 1.2, evSpeechOdd: -0.7, evList: 0.5, evListOdd: -2,
+		evKnown: -3.3, evCut: -1.1, evBridged: 0.3, evDigits: 0, evCode: 1.7, evLearned: 1.2, evCalendar: 2, evCalendarOdd: -2, evStart: -2, evApposition: -1.2,
+		evNews: 0.3, evSole: -0.2, evSoleProper: 1.8, evModifies: 1.1,
+		evQuoted: 2.5, evSpeech: 1, evList: 0.5, evListOdd: -2,
 	}
 }

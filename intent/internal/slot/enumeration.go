@@ -1,0 +1,56 @@
+package slot
+
+import "strings"
+
+// lists offers runs of spans with nothing but commas and words such as "and"
+// between.
+func (f *field) lists(items []span) {
+	for i := 0; i < len(items); {
+		end := i
+		for end+1 < len(items) && f.listed(items[end], items[end+1]) {
+			end++
+		}
+		if end > i {
+			whole := items[i]
+			whole.last, whole.items = items[end].last, items[i:end+1]
+			if len(f.spans) < maxSpans {
+				f.spans = append(f.spans, whole)
+			}
+		}
+		i = end + 1
+	}
+}
+
+// listed tells whether two spans are neighbours in a list.
+func (f *field) listed(a, b span) bool {
+	between := 0
+	if a.proper && b.proper && b.first == a.last+2 && opposes(f.doc.Tokens[a.last+1].Fold) {
+		return true
+	}
+	for i := a.last + 1; i < b.first; i++ {
+		if !conjoins(f.doc.Tokens[i].Fold) {
+			return false
+		}
+		between++
+	}
+	gap := strings.TrimSpace(f.gap(b.first-1, b.first))
+	return between > 0 || gap == "," || gap == "&" || gap == "/" || gap == "、" || strings.HasSuffix(gap, ",")
+}
+
+// opposes tells words that put two names beside each other.
+func opposes(fold string) bool {
+	switch fold {
+	case "vs", "versus", "with", "against", "com", "contra", "con", "mit", "gegen", "avec", "contre":
+		return true
+	}
+	return false
+}
+
+// conjoins tells words between the last two items of a list.
+func conjoins(fold string) bool {
+	switch fold {
+	case "and", "or", "also", "as", "well", "e", "ou", "tambem", "y", "o", "und", "oder", "sowie", "et", "the", "a", "an":
+		return true
+	}
+	return false
+}
