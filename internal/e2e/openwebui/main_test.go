@@ -26,6 +26,7 @@ func run(m *testing.M) (code int) {
 	shared, err = setUp(dir)
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "openwebui:", errors.Join(err, shared.close()))
+		fmt.Fprintln(os.Stderr, shared.logs())
 		return 1
 	}
 	code = m.Run()

@@ -127,11 +127,12 @@ func (s *stage) startServer(dir string, bootstrap []byte) (key string, err error
 	if err != nil {
 		return "", err
 	}
-	if err := s.run([]string{"SIGNING=" + signing}, program, "serve", "--addr", addr, "--data", data, "--bootstrap", file,
-		"--frontend-jwt", "env:SIGNING", "--sessions-per-minute", "1000"); err != nil {
+	server, err := s.run([]string{"SIGNING=" + signing}, program, "serve", "--addr", addr, "--data", data, "--bootstrap", file,
+		"--frontend-jwt", "env:SIGNING", "--sessions-per-minute", "1000")
+	if err != nil {
 		return "", err
 	}
-	if err := answering("http://"+addr+"/ready", patience); err != nil {
+	if err := server.answering("http://"+addr+"/ready", patience); err != nil {
 		return "", err
 	}
 	s.relay, err = newRelay("http://" + addr)
@@ -172,38 +173,65 @@ func (s *stage) startWebUI(program, data, key string) error {
 		"ENABLE_EVALUATION_ARENA_MODELS=False", "ENABLE_COMMUNITY_SHARING=False", "ENABLE_VERSION_UPDATE_CHECK=False",
 		"ENABLE_PIP_INSTALL_FRONTMATTER_REQUIREMENTS=False", "ANONYMIZED_TELEMETRY=False", "DO_NOT_TRACK=true",
 	}
-	if err := s.run(env, program, "serve", "--host", host, "--port", port); err != nil {
+	server, err := s.run(env, program, "serve", "--host", host, "--port", port)
+	if err != nil {
 		return err
 	}
 	s.webui = "http://" + addr
-	return answering(s.webui+"/health", 4*patience) // the first start of a fresh install compiles and migrates
+	return server.answering(s.webui+"/health", 4*patience) // the first start of a fresh install compiles and migrates
 }
 
 // process is a program that runs beside the tests.
 type process struct {
-	cmd *exec.Cmd
-	log bytes.Buffer
+	cmd   *exec.Cmd
+	log   bytes.Buffer
+	ended chan struct{}
 }
 
-func (s *stage) run(env []string, name string, args ...string) error {
-	p := &process{cmd: exec.Command(name, args...)}
+func (s *stage) run(env []string, name string, args ...string) (*process, error) {
+	p := &process{cmd: exec.Command(name, args...), ended: make(chan struct{})}
 	p.cmd.Dir = s.dir
 	p.cmd.Env = append(os.Environ(), env...)
 	p.cmd.Stdout, p.cmd.Stderr = &p.log, &p.log
 	if err := p.cmd.Start(); err != nil {
-		return err
+		return nil, err
 	}
+	go func() {
+		_ = p.cmd.Wait() // how it ends is no question of these tests
+		close(p.ended)
+	}()
 	s.processes = append(s.processes, p)
-	return nil
+	return p, nil
+}
+
+// answering waits until the program answers with 200.
+func (p *process) answering(url string, wait time.Duration) error {
+	for deadline := time.After(wait); ; {
+		select {
+		case <-p.ended:
+			return fmt.Errorf("%s has ended before it answered", filepath.Base(p.cmd.Path))
+		case <-deadline:
+			return fmt.Errorf("%s did not answer within %s", url, wait)
+		case <-time.After(100 * time.Millisecond):
+		}
+		res, err := http.Get(url)
+		if err != nil {
+			continue
+		}
+		_ = res.Body.Close()
+		if res.StatusCode == http.StatusOK {
+			return nil
+		}
+	}
 }
 
 // close ends everything, the last first.
 func (s *stage) close() error {
 	var errs []error
 	for _, p := range s.processes {
-		errs = append(errs, p.cmd.Process.Signal(os.Interrupt))
+		_ = p.cmd.Process.Signal(os.Interrupt) // it may have ended by itself
 		kill := time.AfterFunc(10*time.Second, func() { _ = p.cmd.Process.Kill() })
-		_ = p.cmd.Wait() // how it ends is no question of these tests
+		<-p.ended
 		kill.Stop()
 	}
 	for _, closer := range s.closers {
@@ -239,19 +267,4 @@ func freeAddr() (string, error) {
 		return "", err
 	}
 	return listener.Addr().String(), listener.Close()
-}
-
-// answering waits until something answers with 200.
-func answering(url string, wait time.Duration) error {
-	for deadline := time.Now().Add(wait); time.Now().Before(deadline); time.Sleep(100 * time.Millisecond) {
-		res, err := http.Get(url)
-		if err != nil {
-			continue
-		}
-		_ = res.Body.Close()
-		if res.StatusCode == http.StatusOK {
-			return nil
-		}
-	}
-	return fmt.Errorf("%s did not answer within %s", url, wait)
 }
