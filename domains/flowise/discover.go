@@ -87,7 +87,7 @@ func (f Flows) Summary() string {
 		names = append(names, clip(row.Name, 40))
 	}
 	if len(names) == 0 {
-		return "there is no such chatflow"
+		return "no chatflows were found"
 	}
 	return fmt.Sprintf("%s: %s", count(f.Total, "chatflow"), strings.Join(names, ", "))
 }
