@@ -62,6 +62,9 @@ const (
   "intent_hints":{"examples":["ship it per Delta for Ida","ship it per Vento for Olga"]},"parameter_specs":{"carrier":{"examples":["Delta","Vento"]},"receiver":{"examples":["Ida","Olga"]}}}}`
 	notice = `{"name":"find_notice","description":"Finds a notice.","schema":{"type":"object","properties":{
   "message":{"type":"string"},"title":{"type":"string"}},"required":["message","title"]},"metadata":{"side_effect_class":"read"}}`
+	post = `{"name":"post","description":"Tells people.","schema":{"type":"object","properties":{
+  "channel":{"type":"string"},"message":{"type":"string"}},"required":["channel","message"]},"metadata":{"side_effect_class":"write_reversible",
+  "parameter_specs":{"channel":{"examples":["kitchen"]}}}}`
 	meter = `{"name":"read_meter","description":"What a meter shows.","schema":{"type":"object","properties":{
   "gauge":{"type":"string"}},"required":["gauge"]},"metadata":{"side_effect_class":"read"}}`
 	courier = `{"name":"send_note","description":"Sends a note.","schema":{"type":"object","properties":{
@@ -121,6 +124,8 @@ func TestCompleteFromFreeWords(t *testing.T) {
 		"words that stood before values in the examples":           {shipping, "ship it for Nora per Norsk", `{"carrier":"Norsk","receiver":"Nora"}`, nil},
 		"a sentence in quotation marks is what somebody says":      {notice, `look up "Alba" "the boat leaves at nine today"`, `{"message":"the boat leaves at nine today","title":"Alba"}`, nil},
 		"one sentence in quotation marks, and a title is asked":    {notice, `look up "the boat leaves at nine today"`, `{"message":"the boat leaves at nine today"}`, []string{"title"}},
+		"a quotation behind a name that has its value already":     {post, `tell the kitchen channel "soup is ready"`, `{"channel":"kitchen","message":"soup is ready"}`, nil},
+		"a quotation behind the name of one of two":                {post, `channel "kitchen" message "soup is ready"`, `{"channel":"kitchen","message":"soup is ready"}`, nil},
 		"a hotel and its city":                                     {lodging, "a room at the Harbour Hotel, Faro", `{"city":"Faro","hotel":"Harbour Hotel"}`, nil},
 		"two names for one parameter are asked":                    {score, "play something of Norsk, Hafen", `{}`, []string{"composer"}},
 		"words of the request are no value":                        {books, "find books in the shop", `{}`, []string{"title"}},

@@ -39,8 +39,12 @@ func (r *reading) quote(first, last int) {
 		closest = max(closest, r.named(p, first))
 	}
 	for _, p := range frees {
-		if v, ok := r.set.parse(p, raw, r.now); ok && r.named(p, first) == closest {
+		switch v, ok := r.set.parse(p, raw, r.now); {
+		case !ok:
+		case r.named(p, first) == closest:
 			fitting, values[p] = append(fitting, p), v
+		case p.required && !p.resolver && !r.learning: // "the sales channel 'good morning'": the value stood before the name
+			r.add(mention{param: p, first: first, last: last, value: v, kind: kindQuoted, p: 0.55})
 		}
 	}
 	for _, p := range fitting {
