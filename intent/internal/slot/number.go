@@ -54,6 +54,7 @@ func (r *reading) numberScore(p *param, e value.Entity) (float64, bool) {
 	}
 	score += unit
 	switch closest := r.closest(e.First); {
+	case closest > 0 && r.namedTogether(e.First):
 	case closest > 0 && r.named(p, e.First) == closest:
 		score += 0.35
 	case closest > 0 && r.after(p, e.First):
@@ -154,6 +155,21 @@ func (r *reading) beside(p *param, e value.Entity) float64 {
 	look(e.First-1, -1, 5)
 	look(e.Last+1, 1, 3)
 	return min(score, 0.35)
+}
+
+// namedTogether tells whether the names of two parameters stand before the
+// numbers: in "width and height of 6 and 10" the nearer name is not the first
+// number's, and the order decides.
+func (r *reading) namedTogether(i int) bool {
+	names := func(j int) bool {
+		return j >= r.from && slices.ContainsFunc(r.set.params, func(p *param) bool { return p.numeric() && slices.Contains(p.words, r.doc.Tokens[j].Stem) })
+	}
+	for j := i - 1; j > r.from+1 && j >= i-3; j-- {
+		if names(j) {
+			return Joins(r.doc.Tokens[j-1].Fold) && names(j-2)
+		}
+	}
+	return false
 }
 
 // closest is how much of a name stands before a place, of the numeric parameter

@@ -40,6 +40,7 @@ func TestFillNumbers(t *testing.T) {
 		"money is no number of years":                             {read, "savings of $900", `{}`, []string{"deposit", "rate", "years"}},
 		"a number with its unit in one word":                      {prism, "a box with a width of 6cm, a height of 10cm and 70kg", `{"height":10,"mass_kg":70,"width":6}`, nil},
 		"a word that only counts is no value beside digits":       {prism, "the two edges are 6 and 10", `{"height":10,"width":6}`, nil},
+		"names together before the numbers":                       {prism, "a width and height of 6 and 10", `{"height":10,"width":6}`, nil},
 		"nor where one number is asked for":                       {square, "the two sides are 6", `{"side":6}`, nil},
 		"names behind the numbers":                                {prism, "10 in height and 6 in width", `{"height":10,"width":6}`, nil},
 		"money where only years are asked for":                    {term, "a loan of $900", `{}`, []string{"years"}},
