@@ -43,6 +43,17 @@ func (s *Store) Begin(ctx context.Context, op Operation) error {
 	return nil
 }
 
+const forgetOperation = `DELETE FROM flowise_operation WHERE instance = $1 AND capability = $2 AND key = $3`
+
+// Forget drops an operation that surely did not take place, so that its key
+// counts as never begun.
+func (s *Store) Forget(ctx context.Context, instance, capability, key string) error {
+	if _, err := s.db.ExecContext(ctx, forgetOperation, instance, capability, key); err != nil {
+		return fmt.Errorf("forget %s: %w", key, err)
+	}
+	return nil
+}
+
 const findOperation = `
 SELECT chatflow_id, before_sha256, after_sha256, before_name, after_name, previous_version
 FROM flowise_operation WHERE instance = $1 AND capability = $2 AND key = $3 AND expires_at > $4`

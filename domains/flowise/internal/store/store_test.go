@@ -1,9 +1,12 @@
 package store_test
 
 import (
+	"database/sql"
 	"errors"
 	"fmt"
+	"net/url"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -12,6 +15,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/manifold-run/manifold/contracts"
+	"github.com/manifold-run/manifold/domainkit/pgstore"
 	"github.com/manifold-run/manifold/domains/flowise/internal/store"
 	"github.com/manifold-run/manifold/internal/pgtest"
 )
@@ -44,6 +48,7 @@ func suite(t *testing.T, source func(t *testing.T) string) {
 		"several processes number versions without a gap":             versionRace,
 		"a pattern is saved once, however many processes save it":     patternRace,
 		"bytes stay as they are, and as long as a version needs them": bodies,
+		"bytes go with the last version that has them":               droppedBodies,
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -141,6 +146,20 @@ func operations(t *testing.T, db database) {
 	c.now = c.now.Add(2 * time.Hour)
 	if _, found, _ := s.Operation(t.Context(), "i", "c", "k"); found {
 		t.Error("it is kept for ever")
+	}
+	for _, capability := range []string{"c", "other"} {
+		op.Capability = capability
+		if err := s.Begin(t.Context(), op); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := s.Forget(t.Context(), "i", "c", "k"); err != nil {
+		t.Fatal(err)
+	}
+	for capability, want := range map[string]bool{"c": false, "other": true} {
+		if _, found, err := s.Operation(t.Context(), "i", capability, "k"); err != nil || found != want {
+			t.Errorf("%s, after one was forgotten: %v %v", capability, found, err)
+		}
 	}
 }
 
@@ -298,6 +317,57 @@ func bodies(t *testing.T, db database) {
 	}
 	if _, _, err := s.Version(t.Context(), "i", "b", "v1"); contracts.CodeOf(err) != contracts.CodeNotFound {
 		t.Errorf("%v", err)
+	}
+}
+
+// raw opens the database past the store.
+func (d database) raw(t *testing.T) *sql.DB {
+	t.Helper()
+	driver, source := "sqlite", "file:"+(&url.URL{Path: string(d)}).EscapedPath()+"?_pragma=busy_timeout(5000)"
+	if pgstore.IsURL(string(d)) {
+		driver, source = "pgx", string(d)
+	}
+	db, err := sql.Open(driver, source)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = db.Close() })
+	return db
+}
+
+// droppedBodies also puts bytes there that no version ever had: retention must
+// not look through all that is kept, so it does not find them.
+func droppedBodies(t *testing.T, db database) {
+	s := db.open(t, store.Config{KeepVersions: 2})
+	direct := db.raw(t)
+	if _, err := direct.ExecContext(t.Context(), "INSERT INTO flowise_body (sha256, flow_data) VALUES ('stray', 'x')"); err != nil {
+		t.Fatal(err)
+	}
+	for _, v := range []store.Version{
+		{ChatflowID: "a", SHA256: "1"}, {ChatflowID: "a", SHA256: "shared"}, {ChatflowID: "b", SHA256: "shared"}, {ChatflowID: "a", SHA256: "3"},
+		{ChatflowID: "a", SHA256: "1"}, {ChatflowID: "a", SHA256: "5"}, {ChatflowID: "a", SHA256: "6"}, {ChatflowID: "a", SHA256: "7", Label: "kept"},
+		{ChatflowID: "a", SHA256: "8"}, {ChatflowID: "a", SHA256: "9"}, {ChatflowID: "a", SHA256: "10"},
+	} {
+		v.Instance, v.Name = "i", "n"
+		if _, err := s.Record(t.Context(), v, "body of "+v.SHA256); err != nil {
+			t.Fatal(err)
+		}
+	}
+	rows, err := direct.QueryContext(t.Context(), "SELECT sha256 FROM flowise_body ORDER BY sha256")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer rows.Close()
+	var kept []string
+	for rows.Next() {
+		var sha256 string
+		if err := rows.Scan(&sha256); err != nil {
+			t.Fatal(err)
+		}
+		kept = append(kept, sha256)
+	}
+	if want := []string{"10", "7", "9", "shared", "stray"}; rows.Err() != nil || !slices.Equal(kept, want) {
+		t.Errorf("kept are the bytes of %v, want %v: %v", kept, want, rows.Err())
 	}
 }
 

@@ -36,10 +36,10 @@ VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)`
 const relabel = `UPDATE flowise_version SET label = $1, labelled = TRUE WHERE instance = $2 AND chatflow_id = $3 AND number = $4`
 
 const dropVersions = `
-DELETE FROM flowise_version WHERE instance = $1 AND chatflow_id = $2 AND NOT labelled AND number <= $3`
+DELETE FROM flowise_version WHERE instance = $1 AND chatflow_id = $2 AND NOT labelled AND number <= $3 RETURNING sha256`
 
-const dropBodies = `
-DELETE FROM flowise_body WHERE NOT EXISTS (SELECT 1 FROM flowise_version WHERE flowise_version.sha256 = flowise_body.sha256)`
+const dropBody = `
+DELETE FROM flowise_body WHERE sha256 = $1 AND NOT EXISTS (SELECT 1 FROM flowise_version WHERE sha256 = $1)`
 
 // Record keeps a state of a flow as its newest version, unless the newest one
 // is the same. v.Label, when set, names it.
@@ -88,16 +88,40 @@ func (s *Store) keepLast(ctx context.Context, tx *sql.Tx, last Version, v *Versi
 	return err
 }
 
-// retain drops the oldest versions and the bytes that no version has any more.
+// retain drops the oldest versions, and of their bytes those that no version
+// has any more. It looks at no other bytes, however many there are.
 func (s *Store) retain(ctx context.Context, tx *sql.Tx, v Version) error {
 	if v.Number <= s.cfg.KeepVersions {
 		return nil
 	}
-	if _, err := tx.ExecContext(ctx, dropVersions, v.Instance, v.ChatflowID, v.Number-s.cfg.KeepVersions); err != nil {
+	dropped, err := hashes(tx.QueryContext(ctx, dropVersions, v.Instance, v.ChatflowID, v.Number-s.cfg.KeepVersions))
+	if err != nil {
 		return err
 	}
-	_, err := tx.ExecContext(ctx, dropBodies)
-	return err
+	for _, sha256 := range dropped {
+		if _, err := tx.ExecContext(ctx, dropBody, sha256); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// hashes reads one column to its end, so that the transaction is free for the
+// next statement.
+func hashes(rows *sql.Rows, err error) ([]string, error) {
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = rows.Close() }() // Err tells what went wrong
+	var out []string
+	for rows.Next() {
+		var sha256 string
+		if err := rows.Scan(&sha256); err != nil {
+			return nil, err
+		}
+		out = append(out, sha256)
+	}
+	return out, rows.Err()
 }
 
 type row interface{ Scan(into ...any) error }
