@@ -1,6 +1,9 @@
 package contracts
 
-import "time"
+import (
+	"strings"
+	"time"
+)
 
 // InterruptType is the kind of question that a run or a turn asks.
 type InterruptType string
@@ -74,6 +77,28 @@ type Interrupt struct {
 	Decisions  []InterruptDecided `json:"decisions,omitempty"`
 	// Response is the answer of an answered interrupt.
 	Response any `json:"response,omitempty"`
+}
+
+// Label gives the words by which the value of a parameter of the action was
+// chosen, "" if it was not chosen from a list. It is taken from the evidence,
+// so it is what the approver is shown as such.
+func (i *Interrupt) Label(parameter string) string {
+	value, ok := i.Action.Parameters[parameter].(string)
+	if !ok {
+		return ""
+	}
+	for _, chosen := range i.Evidence {
+		step, ok := strings.CutSuffix(chosen.Path, ".value")
+		if !ok || chosen.Value != value {
+			continue
+		}
+		for _, e := range i.Evidence {
+			if label, ok := e.Value.(string); ok && e.Path == step+".label" {
+				return label
+			}
+		}
+	}
+	return ""
 }
 
 // InterruptOption is one choice.

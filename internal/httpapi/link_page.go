@@ -42,7 +42,7 @@ func confirmPage(l linked) linkPage {
 	p := linkPage{Title: l.gate.Prompt, Code: l.gate.Code, Person: l.who.Subject(), Hash: l.link.ActionSHA256, Form: true}
 	if a := l.gate.Action; a != nil {
 		for _, name := range slices.Sorted(maps.Keys(a.Parameters)) {
-			p.Rows = append(p.Rows, [2]string{name, chat.Value(a.Parameters[name])})
+			p.Rows = append(p.Rows, [2]string{name, chat.Parameter(l.gate, name)})
 		}
 	}
 	for _, e := range l.gate.Evidence {

@@ -164,7 +164,7 @@ func gate(i contracts.Interrupt, mayApprove bool) part {
 	}
 	if i.Action != nil {
 		for _, name := range slices.Sorted(maps.Keys(i.Action.Parameters)) {
-			add(name, chat.Value(i.Action.Parameters[name]))
+			add(name, chat.Parameter(i, name))
 		}
 	}
 	for n, e := range i.Evidence {

@@ -97,7 +97,7 @@ func gate(i contracts.Interrupt, mayApprove bool, link string) string {
 	if i.Action != nil {
 		out.WriteString("| parameter | value |\n| --- | --- |\n")
 		for _, name := range slices.Sorted(maps.Keys(i.Action.Parameters)) {
-			fmt.Fprintf(&out, "| %s | %s |\n", Escape(name), Escape(Value(i.Action.Parameters[name])))
+			fmt.Fprintf(&out, "| %s | %s |\n", Escape(name), Escape(Parameter(i, name)))
 		}
 	}
 	for _, d := range i.Difference {
@@ -119,6 +119,16 @@ func howToDecide(code string, mayApprove bool) string {
 		return fmt.Sprintf("Reply `approve %s` or `reject %s`.", code, code)
 	}
 	return fmt.Sprintf("Somebody else has to approve it, with `approve %s`. You can withdraw it: `reject %s`.", code, code)
+}
+
+// Parameter writes a value of a gate's action: what was chosen from a list with
+// the words of the list, beside the id that will be sent.
+func Parameter(i contracts.Interrupt, name string) string {
+	value := Value(i.Action.Parameters[name])
+	if label := i.Label(name); label != "" && label != value {
+		return label + " [" + value + "]"
+	}
+	return value
 }
 
 func question(i contracts.Interrupt) string {

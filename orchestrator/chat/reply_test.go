@@ -1,0 +1,29 @@
+package chat_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/manifold-run/manifold/contracts"
+	"github.com/manifold-run/manifold/orchestrator/chat"
+)
+
+func TestAGateShowsTheNameBesideTheIDThatIsSent(t *testing.T) {
+	t.Parallel()
+	gate := contracts.Interrupt{
+		Type: contracts.InterruptWriteApproval, Code: "7K3Q2", Prompt: "Approve it?",
+		Action: &contracts.Action{Parameters: map[string]any{"worker": "w2", "note": "w1", "days": 2.0}},
+		Evidence: []contracts.EvidenceItem{
+			{NodeID: "n3", Path: "steps.n2.facts.label", Value: "Bruno | Keller"},
+			{NodeID: "n3", Path: "steps.n2.facts.value", Value: "w2"},
+			{NodeID: "n3", Path: "steps.n5.facts.label", Value: "somebody else"},
+			{NodeID: "n3", Path: "steps.n4.facts.value", Value: "w1"},
+		},
+	}
+	got := chat.Compose(chat.Turn{Open: []contracts.Interrupt{gate}})
+	for _, want := range []string{`| worker | Bruno \| Keller \[w2\] |`, "| note | w1 |", "| days | 2 |"} {
+		if !strings.Contains(got, want) {
+			t.Errorf("%q is missing in:\n%s", want, got)
+		}
+	}
+}
