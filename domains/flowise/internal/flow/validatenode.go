@@ -66,7 +66,7 @@ func (c *checker) checkAnchors(n *checkedNode, def *knowledge.Definition) {
 		for _, id := range refs {
 			c.checkReference(n, name, id)
 		}
-		if !arrives(value) {
+		if !arrives(value) || firstByte(value) == '[' && !a.flag("list") {
 			c.at(n, Logic, "value_invalid", place, fmt.Sprintf("%s.%s is an anchor, but holds %s", n.id, name, clip(string(value))), "disconnect it, and connect a node")
 		}
 		sources := c.sources(n.id, a.text("id"))
