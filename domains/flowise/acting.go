@@ -39,8 +39,8 @@ func (d *domain) harmless(ctx context.Context, call domainkit.Call, f api.Flow) 
 		return nil
 	}
 	refusal := domainkit.Refusef(contracts.ErrPrecondition,
-		"%s may act on the world when it is asked, by %s, and nobody would approve that; ask it in Flowise, or let the operator allow such flows (--acting allow)",
-		clip(f.Name, 80), strings.Join(nodes[:min(5, len(nodes))], ", "))
+		"%s may act on the world when it is asked, by %s, and nobody would approve that; %s asks it behind an approval, or let the operator allow such questions (--acting allow)",
+		clip(f.Name, 80), strings.Join(nodes[:min(5, len(nodes))], ", "), opRun)
 	refusal.Detail = map[string]any{"acting_nodes": nodes[:min(20, len(nodes))]}
 	return refusal
 }

@@ -1,8 +1,6 @@
 package flowise_test
 
 import (
-	"bytes"
-	"encoding/json"
 	"net/http"
 	"testing"
 
@@ -17,24 +15,8 @@ import (
 func (b *bench) saveExample() {
 	b.Helper()
 	made := b.execute("compile_flow", object{"ops": replyOps("Pong")}, in{})
-	raw, err := json.Marshal(object{"id": exampleID, "name": "Support Bot", "type": "AGENTFLOW", "flowData": b.graph(made)})
-	if err != nil {
-		b.Fatal(err)
-	}
-	req, err := http.NewRequestWithContext(b.Context(), http.MethodPost, b.base+"/api/v1/chatflows", bytes.NewReader(raw))
-	if err != nil {
-		b.Fatal(err)
-	}
-	req.Header.Set("Content-Type", "application/json")
-	req.Header.Set("Authorization", "Bearer "+b.key)
-	res, err := http.DefaultClient.Do(req)
-	if err != nil {
-		b.Fatal(err)
-	}
-	defer res.Body.Close()
-	if res.StatusCode != http.StatusOK {
-		b.Fatalf("save the example: %d", res.StatusCode)
-	}
+	flow := object{"id": exampleID, "name": "Support Bot", "type": "AGENTFLOW", "flowData": b.graph(made)}
+	b.direct(http.MethodPost, "/chatflows", flow, &struct{}{})
 }
 
 func TestTheServiceKeepsTheContract(t *testing.T) {

@@ -16,7 +16,7 @@ func promised() map[string][]string {
 		"discovery": {"list_chatflows", "get_chatflow", "list_nodes", "get_node", "list_templates", "list_credentials", "check_credentials", "search_patterns", "list_instances"},
 		"target":    {"resolve_target", "load_flow", "summarize_flow", "excerpt_flow"},
 		"build":     {"compile_flow", "validate_flow", "preview_changes", "repair_schema", "preflight_flow"},
-		"write":     {"create_chatflow", "apply_patch", "rename_chatflow", "rollback_chatflow", "delete_chatflow", "duplicate_chatflow"},
+		"write":     {"create_chatflow", "apply_patch", "rename_chatflow", "rollback_chatflow", "delete_chatflow", "duplicate_chatflow", "run_chatflow"},
 		"test":      {"predict_chatflow", "generate_tests", "test_chatflow", "evaluate_chatflow"},
 		"versions":  {"list_versions", "diff_versions"},
 		"patterns":  {"save_pattern", "use_pattern"},

@@ -40,6 +40,7 @@ func (d *domain) registerReads(svc *domainkit.Service) error {
 		domainkit.Add(svc, domainkit.Capability{Name: "find_chatflow"}, d.findChatflow),
 		domainkit.Add(svc, domainkit.Capability{Name: "find_pattern"}, d.findPattern),
 		domainkit.Add(svc, domainkit.Capability{Name: "find_write", OutputSchema: appliedOnly()}, d.findWrite),
+		domainkit.Add(svc, domainkit.Capability{Name: "find_run", OutputSchema: appliedOnly()}, d.findRun),
 	)
 }
 
@@ -71,6 +72,7 @@ func (d *domain) registerWrites(svc *domainkit.Service) error {
 func (d *domain) registerTests(svc *domainkit.Service) error {
 	return errors.Join(
 		domainkit.Add(svc, domainkit.Capability{Name: "predict_chatflow"}, d.predictChatflow),
+		domainkit.Add(svc, domainkit.Capability{Name: opRun, Resolve: d.resolveRun}, d.runChatflow),
 		domainkit.Add(svc, domainkit.Capability{Name: "generate_tests"}, d.generateTests),
 		domainkit.Add(svc, domainkit.Capability{Name: "test_chatflow"}, d.testChatflow),
 		domainkit.Add(svc, domainkit.Capability{Name: "evaluate_chatflow"}, d.evaluateChatflow),

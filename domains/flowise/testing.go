@@ -27,13 +27,15 @@ type Question struct {
 
 // Answer is what a chatflow said.
 type Answer struct {
-	ChatflowID string   `json:"chatflow_id"`
-	Answer     string   `json:"answer"`
-	SessionID  string   `json:"session_id"`
-	Tools      []string `json:"tools"`
-	Streamed   bool     `json:"streamed"`
-	Pieces     int      `json:"pieces"`
-	LatencyMS  int64    `json:"latency_ms"`
+	ChatflowID string `json:"chatflow_id"`
+	Answer     string `json:"answer"`
+	SessionID  string `json:"session_id"`
+	// MessageID is that of the answer in the flow's history.
+	MessageID string   `json:"message_id"`
+	Tools     []string `json:"tools"`
+	Streamed  bool     `json:"streamed"`
+	Pieces    int      `json:"pieces"`
+	LatencyMS int64    `json:"latency_ms"`
 }
 
 // Summary is what it said, shortened.
@@ -55,9 +57,18 @@ func (d *domain) predictChatflow(ctx context.Context, call domainkit.Call, in Qu
 	if err := d.harmless(ctx, call, f); err != nil {
 		return none, err
 	}
-	q := api.Question{Question: in.Question, ChatID: in.SessionID, Override: in.Override}
+	out, err := ask(ctx, client, in, api.Question{Question: in.Question, ChatID: in.SessionID, Override: in.Override})
+	if err != nil {
+		return none, notAnswered(err)
+	}
+	return out, nil
+}
+
+// ask sends a question once, whole or in pieces as is wished.
+func ask(ctx context.Context, client *api.Client, in Question, q api.Question) (domainkit.Result[Answer], error) {
 	begun, pieces := time.Now(), 0
 	var got api.Answer
+	var err error
 	if in.Stream {
 		got, err = client.Stream(ctx, in.ChatflowID, q, func(e api.Event) error {
 			if e.Name == "token" {
@@ -69,11 +80,11 @@ func (d *domain) predictChatflow(ctx context.Context, call domainkit.Call, in Qu
 		got, err = client.Predict(ctx, in.ChatflowID, q)
 	}
 	if err != nil {
-		return none, notAnswered(err)
+		return domainkit.Result[Answer]{}, err
 	}
 	out := Answer{
-		ChatflowID: in.ChatflowID, Answer: clipLong(got.Text, maxAnswer), SessionID: got.SessionID, Tools: toolsOf(got), Streamed: got.Streamed,
-		Pieces: pieces, LatencyMS: time.Since(begun).Milliseconds(),
+		ChatflowID: in.ChatflowID, Answer: clipLong(got.Text, maxAnswer), SessionID: got.SessionID, MessageID: got.ChatMessageID,
+		Tools: toolsOf(got), Streamed: got.Streamed, Pieces: pieces, LatencyMS: time.Since(begun).Milliseconds(),
 	}
 	return domainkit.Result[Answer]{Facts: out, Artifacts: map[string]any{"answer": got}}, nil
 }

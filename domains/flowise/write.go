@@ -47,6 +47,7 @@ const (
 	opRollback  = "rollback_chatflow"
 	opDelete    = "delete_chatflow"
 	opPattern   = "save_pattern"
+	opRun       = "run_chatflow"
 	// The two that undo a renaming and a rollback.
 	opRestoreName    = "restore_name"
 	opRestoreVersion = "restore_version"

@@ -1,9 +1,7 @@
 package flowise_test
 
 import (
-	"bytes"
 	"crypto/rand"
-	"encoding/json"
 	"fmt"
 	"net/http"
 	"strings"
@@ -82,25 +80,8 @@ func TestRollbackGivesTheOldBytesOfEveryVersion(t *testing.T) {
 // gives the second in which that was.
 func (b *bench) edit(id, flowData string) (updated string) {
 	b.Helper()
-	raw, err := json.Marshal(object{"flowData": flowData})
-	if err != nil {
-		b.Fatal(err)
-	}
-	req, err := http.NewRequestWithContext(b.Context(), http.MethodPut, b.base+"/api/v1/chatflows/"+id, bytes.NewReader(raw))
-	if err != nil {
-		b.Fatal(err)
-	}
-	req.Header.Set("Content-Type", "application/json")
-	req.Header.Set("Authorization", "Bearer "+b.key)
-	res, err := http.DefaultClient.Do(req)
-	if err != nil {
-		b.Fatal(err)
-	}
-	defer res.Body.Close()
 	var row struct{ UpdatedDate string }
-	if err := json.NewDecoder(res.Body).Decode(&row); err != nil || res.StatusCode != http.StatusOK {
-		b.Fatalf("edit: %d %v", res.StatusCode, err)
-	}
+	b.direct(http.MethodPut, "/chatflows/"+id, object{"flowData": flowData}, &row)
 	return row.UpdatedDate
 }
 

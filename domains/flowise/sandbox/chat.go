@@ -67,7 +67,7 @@ func mcpServer(config any) error {
 }
 
 // function runs a custom function at the end of a chatflow; it has to give a
-// text.
+// text. A number is kept in the history before the server falls over it.
 func (r *run) function(n *node) (map[string]any, error) {
 	if n.Data.Name != "customFunction" {
 		return nil, said("Error: the sandbox cannot end a flow with %s", n.Data.Name)
@@ -77,6 +77,7 @@ func (r *run) function(n *node) (map[string]any, error) {
 		return nil, err
 	}
 	if number, is := out.(float64); is {
+		r.server.remember(r.flow, r.q, r.server.ids.uuid(), map[string]any{"text": show(number)})
 		return nil, said("TypeError: Cannot create property 'question' on number '%s'", show(number))
 	}
 	return map[string]any{"text": out, "isStreamValid": false}, nil

@@ -116,6 +116,53 @@ func agentFlow(t *testing.T, _ target, client *api.Client) {
 	}
 }
 
+// history holds what was answered under a chat id of the caller's choice, also
+// within the conversation of another chat, and nothing of a flow that failed on
+// the way; but the answer over which the server itself fell afterwards.
+func history(t *testing.T, _ target, client *api.Client) {
+	for name, f := range map[string]api.Flow{
+		"chatflow":  saved(t, client, api.Chatflow, echo(`return "Pong: " + $flow.input`)),
+		"agentflow": saved(t, client, api.Agentflow, pong(accepts)),
+	} {
+		got, err := client.Predict(t.Context(), f.ID, api.Question{Question: "hi", ChatID: "mine", Override: map[string]any{"sessionId": "talk"}})
+		if err != nil || got.ChatID != "mine" || got.SessionID != "talk" {
+			t.Fatalf("%s: %+v %v", name, got, err)
+		}
+		if _, err := client.Predict(t.Context(), f.ID, api.Question{Question: "other", ChatID: "other"}); err != nil {
+			t.Fatal(err)
+		}
+		rows, err := client.History(t.Context(), f.ID, "mine")
+		if err != nil || len(rows) != 2 {
+			t.Fatalf("%s: %+v %v", name, rows, err)
+		}
+		if rows[0].Role != api.RoleUser || rows[0].Content != "hi" || rows[1].Role != api.RoleFlow || rows[1].Content != got.Text ||
+			rows[1].ID != got.ChatMessageID || rows[1].SessionID != "talk" {
+			t.Errorf("%s: %+v, answered %+v", name, rows, got)
+		}
+		if err := client.DeleteFlow(t.Context(), f.ID); err != nil {
+			t.Fatal(err)
+		}
+		_, err = client.History(t.Context(), f.ID, "mine")
+		wantError(t, err, api.KindNotFound, "Unauthorized access")
+	}
+	_, err := client.History(t.Context(), newID(t), "")
+	wantError(t, err, api.KindInvalid, "no chat is named")
+	for code, want := range map[string]struct {
+		says string
+		rows int
+	}{
+		`return $nowhere`: {"$nowhere is not defined", 0},
+		`return 40 + 2`:   {"Cannot create property", 2},
+	} {
+		failing := saved(t, client, api.Chatflow, echo(code))
+		_, err := client.Predict(t.Context(), failing.ID, api.Question{Question: "hi", ChatID: "mine"})
+		wantError(t, err, api.KindFailed, want.says)
+		if rows, err := client.History(t.Context(), failing.ID, "mine"); err != nil || len(rows) != want.rows {
+			t.Errorf("%s: %+v %v", code, rows, err)
+		}
+	}
+}
+
 func condition(t *testing.T, _ target, client *api.Client) {
 	params := `[{"label":"Conditions","name":"conditions","type":"array","acceptVariable":true,"array":[` +
 		`{"label":"Value 1","name":"value1","type":"string","acceptVariable":true},{"label":"Operation","name":"operation","type":"options"},` +

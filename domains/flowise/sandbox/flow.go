@@ -15,6 +15,7 @@ type flow struct {
 	columns              map[string]any // the rest of the columns that were set
 	created, updated     time.Time
 	order                int
+	history              []message // oldest first; it goes with the flow
 }
 
 // columns are the other columns of a row; what else is sent is dropped.
@@ -44,6 +45,7 @@ func (s *Server) flowRoutes(on func(string, handler)) {
 	on("GET /chatflows/{id}", s.getFlow)
 	on("PUT /chatflows/{id}", s.updateFlow)
 	on("DELETE /chatflows/{id}", s.deleteFlow)
+	on("GET /chatmessage/{id}", s.listHistory)
 }
 
 func (s *Server) listFlows(r *request) (reply, error) {

@@ -101,7 +101,7 @@ func (s *Server) predict(r *request) (question, *outcome, error) {
 	if err != nil {
 		return q, nil, internal(inBuild+"%s", err)
 	}
-	run := &run{server: s, graph: g, q: q}
+	run := &run{server: s, flow: f, graph: g, q: q}
 	if f.kind == "AGENTFLOW" {
 		out, err := run.agentflow()
 		return q, run.finish(out, err), wrap(inBuild, err)
@@ -127,6 +127,7 @@ func wrap(where string, err error) error {
 // run is one prediction.
 type run struct {
 	server *Server
+	flow   *flow
 	graph  *graph
 	q      question
 	// events are filled by flows that stream.
@@ -143,8 +144,8 @@ func (r *run) tokens(text string) {
 	}
 }
 
-// finish adds what every answer has. A failure after the stream has begun is an
-// event.
+// finish adds what every answer has, and keeps it in the history. A failure
+// after the stream has begun is an event, and is not kept.
 func (r *run) finish(out map[string]any, err error) *outcome {
 	if out == nil {
 		out = map[string]any{}
@@ -152,6 +153,9 @@ func (r *run) finish(out map[string]any, err error) *outcome {
 	message := r.server.ids.uuid()
 	out["question"], out["chatId"], out["chatMessageId"] = r.q.Text, r.q.ChatID, message
 	out["sessionId"] = r.q.Override.SessionID
+	if err == nil {
+		r.server.remember(r.flow, r.q, message, out)
+	}
 	switch {
 	case r.events == nil:
 	case err != nil:

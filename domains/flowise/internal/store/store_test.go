@@ -48,7 +48,7 @@ func suite(t *testing.T, source func(t *testing.T) string) {
 		"several processes number versions without a gap":             versionRace,
 		"a pattern is saved once, however many processes save it":     patternRace,
 		"bytes stay as they are, and as long as a version needs them": bodies,
-		"bytes go with the last version that has them":               droppedBodies,
+		"bytes go with the last version that has them":                droppedBodies,
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -344,9 +344,17 @@ func droppedBodies(t *testing.T, db database) {
 		t.Fatal(err)
 	}
 	for _, v := range []store.Version{
-		{ChatflowID: "a", SHA256: "1"}, {ChatflowID: "a", SHA256: "shared"}, {ChatflowID: "b", SHA256: "shared"}, {ChatflowID: "a", SHA256: "3"},
-		{ChatflowID: "a", SHA256: "1"}, {ChatflowID: "a", SHA256: "5"}, {ChatflowID: "a", SHA256: "6"}, {ChatflowID: "a", SHA256: "7", Label: "kept"},
-		{ChatflowID: "a", SHA256: "8"}, {ChatflowID: "a", SHA256: "9"}, {ChatflowID: "a", SHA256: "10"},
+		{ChatflowID: "a", SHA256: "1"},
+		{ChatflowID: "a", SHA256: "shared"},
+		{ChatflowID: "b", SHA256: "shared"},
+		{ChatflowID: "a", SHA256: "3"},
+		{ChatflowID: "a", SHA256: "1"},
+		{ChatflowID: "a", SHA256: "5"},
+		{ChatflowID: "a", SHA256: "6"},
+		{ChatflowID: "a", SHA256: "7", Label: "kept"},
+		{ChatflowID: "a", SHA256: "8"},
+		{ChatflowID: "a", SHA256: "9"},
+		{ChatflowID: "a", SHA256: "10"},
 	} {
 		v.Instance, v.Name = "i", "n"
 		if _, err := s.Record(t.Context(), v, "body of "+v.SHA256); err != nil {

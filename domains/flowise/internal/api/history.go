@@ -1,0 +1,64 @@
+package api
+
+import (
+	"context"
+	"encoding/json"
+	"net/http"
+	"net/url"
+	"strings"
+
+	"github.com/manifold-run/manifold/contracts"
+)
+
+// Roles of the rows of a history.
+const (
+	RoleUser = "userMessage"
+	RoleFlow = "apiMessage"
+)
+
+// Row is one message of the history of a flow.
+type Row struct {
+	ID        string `json:"id"`
+	Role      string `json:"role"`
+	Content   string `json:"content"`
+	ChatID    string `json:"chatId"`
+	SessionID string `json:"sessionId"`
+	// UsedTools is a list of UsedTool, or what the server could not read as one.
+	UsedTools json.RawMessage `json:"usedTools"`
+}
+
+// History lists the messages of one chat with a flow, the oldest first. The
+// server keeps question and answer together when the flow has answered: what is
+// still running, or failed, has no rows. Of a flow that is not there it is an
+// Error of kind not found.
+func (c *Client) History(ctx context.Context, id, chatID string) ([]Row, error) {
+	op, err := flowCall(http.MethodGet, id)
+	if err != nil {
+		return nil, err
+	}
+	op.label = "/chatmessage/:id"
+	if chatID == "" {
+		return nil, &Error{Op: op.name(), Kind: KindInvalid, Message: "no chat is named, and the server would list those of everybody", Effect: contracts.EffectNone}
+	}
+	var rows []Row
+	err = c.get(ctx, withQuery("/chatmessage/"+url.PathEscape(id), url.Values{"chatId": {chatID}, "order": {"ASC"}}), op.label, &rows)
+	if e, is := AsError(err); is && e.Kind == KindFailed && strings.Contains(e.Message, "Unauthorized access") {
+		absent := *e
+		absent.Kind = KindNotFound
+		return nil, &absent
+	}
+	return rows, err
+}
+
+// Tools names the tools that were used for an answer.
+func (r Row) Tools() []string {
+	var used []UsedTool
+	if json.Unmarshal(r.UsedTools, &used) != nil {
+		return nil
+	}
+	var names []string
+	for _, t := range used {
+		names = append(names, t.Tool)
+	}
+	return names
+}

@@ -1,0 +1,153 @@
+package flowise_test
+
+import (
+	"crypto/rand"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/manifold-run/manifold/contracts"
+	"github.com/manifold-run/manifold/domainkit/sandboxkit"
+	"github.com/manifold-run/manifold/domains/flowise/testserver"
+)
+
+// agent makes a tool agent whose model and MCP server are of this test.
+func (b *bench) agent() (id string, tools *testserver.MCP) {
+	b.Helper()
+	tools = &testserver.MCP{}
+	mcp, model := httptest.NewServer(tools), httptest.NewServer(&testserver.OpenAI{})
+	b.Cleanup(mcp.Close)
+	b.Cleanup(model.Close)
+	credential := b.credential()
+	ops := []object{
+		{"op_type": "AddNode", "node_name": "chatOpenAI", "node_id": "model", "params": object{"basepath": model.URL + "/v1", "streaming": false}},
+		{"op_type": "AddNode", "node_name": "bufferMemory", "node_id": "memory"},
+		{"op_type": "AddNode", "node_name": "customMCP", "node_id": "mcp", "params": object{"mcpServerConfig": `{"url":"` + mcp.URL + `/mcp"}`, "mcpActions": `["add"]`}},
+		{"op_type": "AddNode", "node_name": "toolAgent", "node_id": "agent"},
+		{"op_type": "Connect", "source_node_id": "model", "target_node_id": "agent"},
+		{"op_type": "Connect", "source_node_id": "memory", "target_node_id": "agent"},
+		{"op_type": "Connect", "source_node_id": "mcp", "target_node_id": "agent"},
+		{"op_type": "BindCredential", "node_id": "model", "credential_id": credential},
+	}
+	made := b.facts("create_chatflow", object{"name": "Agent " + rand.Text(), "ops": ops, "type": "CHATFLOW"}, in{key: rand.Text()})
+	return text(made["chatflow_id"]), tools
+}
+
+// credential saves a credential of a model as somebody does in Flowise.
+func (b *bench) credential() (id string) {
+	b.Helper()
+	var row struct{ ID string }
+	b.direct(http.MethodPost, "/credentials", object{"name": "Team key", "credentialName": "openAIApi", "plainDataObj": object{"openAIApiKey": "sk-1"}}, &row)
+	return row.ID
+}
+
+func TestAFlowThatMayActIsRunOncePerKey(t *testing.T) {
+	t.Parallel()
+	everywhere(t, func(t *testing.T, b *bench) {
+		t.Helper()
+		id, tools := b.agent()
+		question := object{"chatflow_id": id, "question": "USE_TOOL please", "session_id": "talk " + id}
+		if got := b.refused("predict_chatflow", question, in{}); !strings.Contains(got.Message, "run_chatflow") {
+			t.Errorf("the refusal does not say what to do: %v", got)
+		}
+		first := b.facts("run_chatflow", question, in{key: "k" + id})
+		if fmt.Sprint(first["tools"]) != "[add]" || first["session_id"] != question["session_id"] || text(first["message_id"]) == "" {
+			t.Errorf("it did %v", first)
+		}
+		if again := b.facts("run_chatflow", question, in{key: "k" + id}); !cmp.Equal(again, first) {
+			t.Errorf("a repeat got %v, first %v", again, first)
+		}
+		b.config.Keys = nil // as after a restart of a service without a store of keys
+		b.restart()
+		if again := b.facts("run_chatflow", question, in{key: "k" + id}); again["message_id"] != first["message_id"] || again["answer"] != first["answer"] {
+			t.Errorf("after the keys were lost, a repeat got %v, first %v", again, first)
+		}
+		if b.server == nil && toolCalls(tools) != 1 {
+			t.Errorf("the tool was used %d times", toolCalls(tools))
+		}
+		found := b.facts("find_run", object{"chatflow_id": id, "key": "k" + id}, in{})
+		if found["applied"] != true || found["message_id"] != first["message_id"] || fmt.Sprint(found["tools"]) != "[add]" {
+			t.Errorf("found %v", found)
+		}
+		if other := b.facts("find_run", object{"chatflow_id": id, "key": "another"}, in{}); other["applied"] != false {
+			t.Errorf("of another key: %v", other)
+		}
+		if other := b.facts("run_chatflow", question, in{key: "l" + id}); other["message_id"] == first["message_id"] {
+			t.Error("another key got the same answer")
+		}
+	})
+}
+
+// toolCalls counts the uses of the tools of an MCP server.
+func toolCalls(m *testserver.MCP) (n int) {
+	for _, r := range m.Calls() {
+		if strings.Contains(string(r.Body), `"tools/call"`) {
+			n++
+		}
+	}
+	return n
+}
+
+// TestARunWhoseEndIsNotKnownIsNotRepeated: what became of it is looked for in
+// the flow's history; a flow that was surely not reached may be run again.
+func TestARunWhoseEndIsNotKnownIsNotRepeated(t *testing.T) {
+	t.Parallel()
+	for name, tt := range map[string]struct {
+		fault    sandboxkit.Kind
+		question string
+		effect   contracts.Effect // of the first try
+		found    any              // applied, as find_run says then
+		again    contracts.Effect // of the repeat; applied without an error is a success
+		sent     int
+		keyless  bool // the keys are lost before the repeat
+	}{
+		"answered, but the answer was lost":   {fault: sandboxkit.ResetAfter, effect: contracts.EffectUnknown, found: true, again: contracts.EffectApplied, sent: 1},
+		"perhaps still running":               {fault: sandboxkit.ResetBefore, effect: contracts.EffectUnknown, found: nil, again: contracts.EffectUnknown, sent: 1},
+		"perhaps still running, no keys":      {fault: sandboxkit.ResetBefore, effect: contracts.EffectUnknown, found: nil, again: contracts.EffectUnknown, sent: 1, keyless: true},
+		"the flow failed, no keys":            {question: "FAIL500", effect: contracts.EffectApplied, found: nil, again: contracts.EffectUnknown, sent: 1, keyless: true},
+		"a page instead of an answer":         {fault: sandboxkit.HTMLAnswer, effect: contracts.EffectUnknown, found: true, again: contracts.EffectApplied, sent: 1},
+		"the server was busy":                 {fault: sandboxkit.TooManyRequests, effect: contracts.EffectNone, found: false, again: contracts.EffectApplied, sent: 2},
+		"the flow failed by its own account":  {question: "FAIL500", effect: contracts.EffectApplied, found: nil, again: contracts.EffectApplied, sent: 1},
+		"the key is not allowed to be used":   {fault: sandboxkit.Forbidden, effect: contracts.EffectNone, found: false, again: contracts.EffectNone, sent: 1},
+		"something between was not available": {fault: sandboxkit.UnavailableAfter, effect: contracts.EffectUnknown, found: true, again: contracts.EffectApplied, sent: 1},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			b := setup(t)
+			id, _ := b.agent()
+			question := object{"chatflow_id": id, "question": "Hello"}
+			if tt.question != "" {
+				question["question"] = tt.question
+			}
+			if tt.fault != "" {
+				b.server.Inject(sandboxkit.Fault{Kind: tt.fault, PathPrefix: "/api/v1/prediction/", Count: 1})
+			}
+			if first := b.execute("run_chatflow", question, in{key: "k"}); first.OK || first.Error.EffectOf() != tt.effect {
+				t.Errorf("%s %v, want effect %s", first.Summary, first.Error, tt.effect)
+			}
+			if found := b.facts("find_run", object{"chatflow_id": id, "key": "k"}, in{}); found["applied"] != tt.found {
+				t.Errorf("applied: %v, want %v", found["applied"], tt.found)
+			}
+			if tt.keyless {
+				b.config.Keys = nil
+			}
+			b.restart()
+			if again := b.execute("run_chatflow", question, in{key: "k"}); again.Error.EffectOf() != tt.again {
+				t.Errorf("a repeat: %v, want effect %s", again.Error, tt.again)
+			}
+			sent := 0
+			for _, r := range b.server.Requests() {
+				if strings.Contains(r.Path, "/prediction/") {
+					sent++
+				}
+			}
+			if sent != tt.sent {
+				t.Errorf("the flow was asked %d times, want %d", sent, tt.sent)
+			}
+		})
+	}
+}

@@ -1,0 +1,49 @@
+package sandbox
+
+import (
+	"net/http"
+	"time"
+)
+
+// message is one row of the history of a flow.
+type message struct {
+	id, role, content, chat, session string
+	tools                            any
+	created                          time.Time
+}
+
+func (m message) row(flowID string) map[string]any {
+	return map[string]any{
+		"id": m.id, "role": m.role, "content": m.content, "chatflowid": flowID, "chatType": "EXTERNAL",
+		"chatId": m.chat, "sessionId": m.session, "usedTools": m.tools, "createdDate": stamp(m.created),
+	}
+}
+
+// remember keeps question and answer together, once there is an answer.
+func (s *Server) remember(f *flow, q question, id string, out map[string]any) {
+	content, is := out["text"].(string)
+	if !is {
+		_, raw := encode(out["text"])
+		content = string(raw)
+	}
+	asked := message{id: s.ids.uuid(), role: "userMessage", content: q.Text, chat: q.ChatID, session: q.Override.SessionID, created: s.second()}
+	answered := message{id: id, role: "apiMessage", content: content, chat: q.ChatID, session: q.Override.SessionID, tools: out["usedTools"], created: s.second()}
+	f.history = append(f.history, asked, answered)
+}
+
+// listHistory calls a flow that is not there unauthorized, as the real server
+// does.
+func (s *Server) listHistory(r *request) (reply, error) {
+	id, chat := r.PathValue("id"), r.URL.Query().Get("chatId")
+	f, known := s.flows[id]
+	if !known {
+		return reply{}, internal("Error: chatMessagesService.getAllChatMessages - Unauthorized access")
+	}
+	rows := []map[string]any{}
+	for _, m := range f.history {
+		if chat == "" || m.chat == chat {
+			rows = append(rows, m.row(id))
+		}
+	}
+	return reply{http.StatusOK, rows}, nil
+}
