@@ -76,6 +76,7 @@ func TestAChatflowIsCreatedBySentenceAndAnswers(t *testing.T) {
 			if got := s.told(`ask the chatflow "` + name + `": "Hello"`); !strings.Contains(got, "Pong") {
 				t.Errorf("the new flow answers %q", got)
 			}
+			s.approved(`run the chatflow "` + name + `" for real with "Hello"`)
 			s.approved(`rename the chatflow "` + name + `" to "` + name + ` two"`)
 			if got := s.told(`list the versions of the chatflow "` + name + ` two"`); !strings.Contains(got, "v2") {
 				t.Errorf("the versions are %q", got)
