@@ -80,6 +80,11 @@ func TestAcceptedSentences(t *testing.T) {
 			"request time off for Chen Wei",
 			[]string{`people.book_leave {"worker":"Chen Wei"} missing days,start_date`},
 		},
+		// Chats begin like this: the rest is asked for, it is not declined.
+		"a request that names no value yet": {
+			"request time off",
+			[]string{`people.book_leave {} missing worker,days,start_date`},
+		},
 		"an ambiguous date is missing, not guessed": {
 			"request 2 days off for Ana Souza from 03/10/2026",
 			[]string{`people.book_leave {"days":2,"worker":"Ana Souza"} missing start_date`},
