@@ -56,8 +56,7 @@ wait "$server" || { cat server.log >&2; exit 1; }
 // no port can be taken by somebody else.
 func start(t *testing.T, bin string) *Server {
 	t.Helper()
-	// The path of a socket must be short, and t.TempDir's is not.
-	dir, err := os.MkdirTemp("", "pg-")
+	dir, err := os.MkdirTemp("", "pg-") //nolint:usetesting // the path of a socket must be short
 	if err != nil {
 		t.Fatal(err)
 	}
