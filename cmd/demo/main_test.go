@@ -142,7 +142,7 @@ func join(t *testing.T, s stage, rita *client.Client, words string) {
 		t.Log("there is no python3 here: the third thing is not tried")
 		return
 	}
-	addr, err := freeAddr(t.Context(), "127.0.0.1:1")
+	addr, err := freeAddr(t.Context(), strings.TrimPrefix(s.URL, "http://")) // taken: another is found
 	if err != nil {
 		t.Fatal(err)
 	}
