@@ -105,3 +105,13 @@ func (r *reading) named(p *param, i int) float64 {
 	}
 	return float64(n) + float64(n)/float64(len(p.words)+1)
 }
+
+// insideQuotation tells a part of a longer quotation: what "Ping Two" names is
+// not Ping.
+func (r *reading) insideQuotation(first, last int) bool {
+	quoted := func(i int) bool { return i >= r.from && i < r.to && r.doc.Tokens[i].Is(text.FormQuoted) }
+	if !quoted(first) {
+		return false
+	}
+	return quoted(first-1) && !closesQuote(r.gap(first-1, first)) || quoted(last+1) && !closesQuote(r.gap(last, last+1))
+}
