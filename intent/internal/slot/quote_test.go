@@ -5,7 +5,7 @@ import "testing"
 func TestAQuotationIsOneValue(t *testing.T) {
 	t.Parallel()
 	const bell = `{"name":"make_bell","description":"Makes a bell.","schema":{"type":"object","properties":{
-	  "name":{"type":"string"},"sound":{"type":"string","enum":["ding","dong"]}},"required":["name"]},
+	  "name":{"type":"string"},"motto":{"type":"string"},"maker":{"type":"string"},"sound":{"type":"string","enum":["ding","dong"]}},"required":["name"]},
 	 "metadata":{"intent_hints":{"examples":["make a bell called \"Ping\""]},"parameter_specs":{"name":{"examples":["Ping","Tower"]}}}}`
 	for say, want := range map[string]string{
 		`make a bell called "Ping Two"`:     "Ping Two",
