@@ -118,7 +118,7 @@ func (r *reading) known(i int) {
 	found := false
 	for _, key := range []string{t.Fold, t.Stem} {
 		for _, ph := range r.set.phrases[key] {
-			if last, ok := r.matches(ph, i); ok && (ph.kind != kindExample || !r.insideQuotation(i, last)) {
+			if last, ok := r.matches(ph, i); ok && !r.insideQuotation(i, last) {
 				found = true
 				r.add(mention{param: ph.param, first: i, last: last, value: ph.value, kind: ph.kind, p: ph.p})
 			}

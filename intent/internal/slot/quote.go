@@ -107,11 +107,18 @@ func (r *reading) named(p *param, i int) float64 {
 }
 
 // insideQuotation tells a part of a longer quotation: what "Ping Two" names is
-// not Ping.
+// not Ping. In a request that stands in quotes as a whole nothing is quoted.
 func (r *reading) insideQuotation(first, last int) bool {
 	quoted := func(i int) bool { return i >= r.from && i < r.to && r.doc.Tokens[i].Is(text.FormQuoted) }
 	if !quoted(first) {
 		return false
 	}
-	return quoted(first-1) && !closesQuote(r.gap(first-1, first)) || quoted(last+1) && !closesQuote(r.gap(last, last+1))
+	from, to := first, last
+	for quoted(from-1) && !closesQuote(r.gap(from-1, from)) {
+		from--
+	}
+	for quoted(to+1) && !closesQuote(r.gap(to, to+1)) {
+		to++
+	}
+	return to-from > last-first && (from > r.from || to < r.to-1)
 }

@@ -11,6 +11,7 @@ func TestAQuotationIsOneValue(t *testing.T) {
 		`make a bell called "Ping Two"`:     "Ping Two",
 		`make a bell called "My Ping Bell"`: "My Ping Bell",
 		`make a bell called "Ping"`:         "Ping",
+		`"make the bell Tower"`:             "Tower",
 		`make the bell Tower`:               "Tower",
 		`make a bell called "the ding one"`: "the ding one",
 	} {
