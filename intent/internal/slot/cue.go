@@ -33,9 +33,14 @@ type cues struct {
 	unsaid map[string]bool
 	// capitalising are the articles of languages in which every noun has a capital.
 	capitalising map[string]bool
-	speech       map[string]bool // stems of names of parameters that hold what somebody says
-	proper       map[string]bool // stems of names of parameters whose values are names
-	code         map[string]bool // stems of names of parameters whose values are codes
+	// verbal are everyday verbs and adverbs that stand around names.
+	verbal map[string]bool
+	// german and foreign tell languages apart that do and do not give every noun
+	// a capital.
+	german, foreign map[string]bool
+	speech          map[string]bool // stems of names of parameters that hold what somebody says
+	proper          map[string]bool // stems of names of parameters whose values are names
+	code            map[string]bool // stems of names of parameters whose values are codes
 }
 
 // line is a sense with its words, English first, then Portuguese, Spanish,
@@ -94,6 +99,9 @@ func newCues() *cues {
 	c.unsaid = wordSet("given specified provided following mentioned certain particular specific respective corresponding dado dada dados dadas especificado especificada seguinte certo certa determinado determinada " +
 		"gegebene gegebenen folgende folgenden bestimmte bestimmten angegebene angegebenen genannte genannten donne donnee suivant suivante certain certaine")
 	c.capitalising = wordSet("der die das den dem des ein eine einen einem einer eines kein keine keinen keinem keiner mein meine meinen meinem meiner")
+	c.verbal = wordSet("ainda ja tem tinha tenho temos esta estao resta restam sobra sobram falta faltam fica ficam noch schon hat haben hatte bleibt bleiben ubrig heute " +
+		"aun todavia ya tiene tienen queda quedan restan falta faltan encore deja reste restent")
+	c.german, c.foreign = wordSet(germanWords), wordSet(foreignWords)
 	c.speech = stemSet("text message content body comment note sentence description question review prompt statement reason texto mensagem conteudo comentario nota frase descricao pergunta motivo " +
 		"mensaje contenido nachricht inhalt kommentar notiz satz beschreibung frage grund texte contenu commentaire phrase")
 	c.proper = stemSet("city country state county town person author artist actor player company organization brand team league " +

@@ -31,6 +31,9 @@ func (r *reading) names() {
 	r.saying(frees)
 	for i := r.from; i < r.to; i++ {
 		if last, ok := r.capitals(i); ok {
+			if !slices.ContainsFunc(frees, func(p *param) bool { return p.list != "" }) {
+				last = r.secondSurname(i, last)
+			}
 			for _, p := range frees {
 				r.offerName(p, i, last)
 			}
@@ -45,51 +48,6 @@ func (r *reading) names() {
 	}
 }
 
-// capitals finds a run of capitalised words that are no part of the request.
-func (r *reading) capitals(i int) (last int, ok bool) {
-	if !r.nameWord(i) {
-		return 0, false
-	}
-	last = i
-	for j := i + 1; j < r.to && j < i+maxNameTokens && !r.doc.Tokens[j].Break; j++ {
-		switch {
-		case r.nameWord(j) || r.continuesName(j):
-			last = j
-		case particle(r.doc.Tokens[j].Fold) && j+1 < r.to && r.nameWord(j+1) && !r.doc.Tokens[j+1].Break:
-		default:
-			return last, true
-		}
-	}
-	return last, true
-}
-
-// nameWord tells whether a token looks like a part of a name.
-func (r *reading) nameWord(i int) bool {
-	t := r.doc.Tokens[i]
-	if !t.Is(text.FormTitle|text.FormCaps) || t.Is(text.FormQuoted) || r.inEntity[i] || r.set.tools.Lexicon.Light(t.Fold) {
-		return false
-	}
-	if r.learning {
-		return !t.Is(text.FormFirst) || i+1 < r.to && r.doc.Tokens[i+1].Is(text.FormTitle) && !r.doc.Tokens[i+1].Break
-	}
-	return !r.set.Knows(t)
-}
-
-// continuesName lets a word of the request stand inside a name, such as the
-// last word of "Head of Time Keeping".
-func (r *reading) continuesName(j int) bool {
-	t := r.doc.Tokens[j]
-	return t.Is(text.FormTitle) && !t.Is(text.FormFirst) && !r.inEntity[j] && !t.Is(text.FormQuoted) && !r.set.tools.Lexicon.Light(t.Fold)
-}
-
-func particle(fold string) bool {
-	switch fold {
-	case "de", "da", "do", "dos", "das", "di", "du", "del", "la", "van", "von", "der", "den", "bin", "al", "el", "of", "y", "e", "le":
-		return true
-	}
-	return false
-}
-
 // offerName rates a run of capitalised words for a parameter.
 func (r *reading) offerName(p *param, first, last int) {
 	if !p.resolver && p.list == "" {
@@ -102,6 +60,9 @@ func (r *reading) offerName(p *param, first, last int) {
 	plain := last == first && r.doc.Tokens[first].Is(text.FormFirst)
 	if plain {
 		score -= 0.2
+	}
+	if r.noun(first, last) && !r.expects(p.lefts, first-1) {
+		score -= 0.3
 	}
 	score += r.context(p, first, last)
 	v, ok := r.set.parse(p, r.words(first, last), r.now)
@@ -245,8 +206,8 @@ func (r *reading) plainEnd(p *param, first int) int {
 		if i > first && t.Break || r.inEntity[i] || t.Is(text.FormQuoted) || r.isKnownValue(i) {
 			break
 		}
-		light, known := r.set.tools.Lexicon.Light(t.Fold), r.set.Knows(t)
-		if p.resolver && (light || known) || i == first && light {
+		light, known := r.set.tools.Lexicon.Light(t.Fold), r.familiar(i) || r.askedHowMany(i)
+		if p.resolver && (light || known || r.set.tools.cues.verbal[t.Fold]) || i == first && light {
 			break
 		}
 		if !p.resolver && light && r.belongsElsewhere(p, t.Stem) {

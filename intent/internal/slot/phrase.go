@@ -118,7 +118,7 @@ func (r *reading) known(i int) {
 	found := false
 	for _, key := range []string{t.Fold, t.Stem} {
 		for _, ph := range r.set.phrases[key] {
-			if last, ok := r.matches(ph, i); ok && !r.insideQuotation(i, last) {
+			if last, ok := r.matches(ph, i); ok && !r.insideQuotation(i, last) && (ph.kind != kindExample || !r.insideName(ph.param, i, last)) {
 				found = true
 				r.add(mention{param: ph.param, first: i, last: last, value: ph.value, kind: ph.kind, p: ph.p})
 			}
@@ -130,6 +130,36 @@ func (r *reading) known(i int) {
 	if !found {
 		r.misspelled(i)
 	}
+}
+
+// insideName tells an example that is a part of a longer name here: "Ana Souza
+// Lima" is not Ana Souza.
+func (r *reading) insideName(p *param, first, last int) bool {
+	if !p.resolver || !r.doc.Tokens[last].Is(text.FormTitle) {
+		return false
+	}
+	next := last + 1
+	if next < r.to && !r.doc.Tokens[next].Break && (r.nameWord(next) && !r.begins(p, next) || r.digitsOfName(next)) {
+		return true
+	}
+	if at, ok := r.overParticles(first, last); ok && !r.begins(p, at) {
+		return true
+	}
+	before := first - 1
+	return before >= r.from && !r.doc.Tokens[first].Break && !r.doc.Tokens[before].Is(text.FormFirst) && !r.noun(before, before) && r.nameWord(before) && !r.endsKnown(p, before)
+}
+
+// begins tells whether another known value of a parameter begins at a place,
+// endsKnown whether one ends there.
+func (r *reading) begins(p *param, i int) bool {
+	return slices.ContainsFunc(r.set.phrases[r.doc.Tokens[i].Fold], func(ph phrase) bool {
+		_, ok := r.matches(ph, i)
+		return ok && ph.param == p
+	})
+}
+
+func (r *reading) endsKnown(p *param, i int) bool {
+	return slices.ContainsFunc(r.mentions, func(m mention) bool { return m.param == p && m.last == i })
 }
 
 func (r *reading) matches(ph phrase, i int) (last int, ok bool) {

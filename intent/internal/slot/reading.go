@@ -40,6 +40,8 @@ type reading struct {
 	// how many the capability asks for; runs are the lists among them.
 	counts struct{ all, digits, places int }
 	runs   [][]value.Entity
+	// nouns tells, once it was looked at, whether every noun has a capital here.
+	nouns *bool
 }
 
 // maxMentions bounds the work on a hostile text.

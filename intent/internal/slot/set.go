@@ -96,16 +96,23 @@ func (s *Set) learn(example string) {
 		entities: s.tools.Scanner.Scan(doc, exampleDay()), quotes: text.Quotes(example), now: exampleDay(), learning: true,
 	}
 	r.collect()
-	covered := make([]bool, len(doc.Tokens))
-	for _, m := range r.solve() {
+	covered, found := make([]bool, len(doc.Tokens)), r.solve()
+	for _, m := range found {
 		for i := m.first; i <= m.last; i++ {
 			covered[i] = true
 		}
+	}
+	for _, m := range found {
 		if m.item {
 			continue // its neighbour is another item
 		}
-		m.param.lefts[r.stemAt(m.first-1)]++
-		m.param.rights[r.stemAt(m.last+1)]++
+		// Another value beside it announces nothing.
+		if m.first == 0 || !covered[m.first-1] {
+			m.param.lefts[r.stemAt(m.first-1)]++
+		}
+		if m.last+1 == len(covered) || !covered[m.last+1] {
+			m.param.rights[r.stemAt(m.last+1)]++
+		}
 	}
 	for i, t := range doc.Tokens {
 		if !covered[i] && !t.Is(text.FormDigits|text.FormMixed) {

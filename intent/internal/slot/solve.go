@@ -3,6 +3,7 @@ package slot
 import (
 	"cmp"
 	"slices"
+	"strings"
 
 	"github.com/manifold-run/manifold/contracts"
 )
@@ -93,6 +94,9 @@ func (r *reading) take(st choice, k int, m mention) (choice, bool) {
 			return choice{}, false
 		}
 	}
+	if st.used&bit != 0 && !r.listed(st, m) {
+		return choice{}, false
+	}
 	if st.used&bit != 0 && (m.param.list == "" || m.values != nil) {
 		return choice{}, false
 	}
@@ -101,6 +105,33 @@ func (r *reading) take(st choice, k int, m mention) (choice, bool) {
 		length += inOrder
 	}
 	return choice{taken: append(slices.Clip(st.taken), k), used: st.used | bit, end: max(st.end, m.last), score: st.score + m.p*length}, true
+}
+
+// listed tells whether a value may stand in a list beside those taken before. A
+// name needs a comma or a word such as "and" between: what merely follows it is
+// no second one.
+func (r *reading) listed(st choice, m mention) bool {
+	for _, t := range slices.Backward(st.taken) {
+		if o := r.mentions[t]; o.param == m.param {
+			return !o.byLooks() && !m.byLooks() || r.joined(o.last, m.first)
+		}
+	}
+	return true
+}
+
+// byLooks tells values that were found by how they are written or by what
+// stands before them.
+func (m mention) byLooks() bool { return m.kind == kindName || m.kind == kindContext }
+
+// joined tells whether a comma or a word such as "and" stands between two
+// places.
+func (r *reading) joined(last, first int) bool {
+	for i := last + 1; i <= first; i++ {
+		if i < first && Joins(r.doc.Tokens[i].Fold) || strings.ContainsAny(r.gap(i-1, i), ",;&/+|、，") {
+			return true
+		}
+	}
+	return false
 }
 
 // dominant keeps the best assignments; of those that leave the same words and

@@ -80,7 +80,7 @@ func (f *field) light(i int) bool {
 		return false
 	}
 	_, prep := f.set.tools.cues.preps[t.Fold]
-	return prep || f.set.tools.Lexicon.Light(t.Fold) || f.set.tools.cues.deictic[t.Fold] || f.set.tools.cues.unsaid[t.Fold]
+	return prep || f.set.tools.Lexicon.Light(t.Fold) || f.set.tools.cues.deictic[t.Fold] || f.set.tools.cues.unsaid[t.Fold] || f.set.tools.cues.verbal[t.Fold]
 }
 
 // capital tells words that are written as names are. A capital at the start of
@@ -226,7 +226,7 @@ func (f *field) chunk(first, last int) span {
 	return core
 }
 
-func (f *field) known(i int) bool { return f.set.Knows(f.doc.Tokens[i]) }
+func (f *field) known(i int) bool { return f.familiar(i) }
 
 // properRun tells whether all words are written as names are.
 func (f *field) properRun(first, last int) bool {

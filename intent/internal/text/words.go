@@ -72,10 +72,10 @@ what which who whom whose where why how there here this that these those such no
 much many more most less least very too also just only even still again already yet now right s t d m ll re ve
 dont doesnt didnt cant couldnt wont wouldnt shouldnt isnt arent wasnt werent havent hasnt hadnt mustnt
 i o os as um uma uns umas de da do das dos em no na nos nas ao aos por para pela pelo com sem e ou mas se que qual quais quando quanto
-quanta como onde esta este isso isto essa esse ser estar ter foi sao
-el la los las un una unos unas del al en con sin y u pero cual cuales cuando cuanto donde es son lo
-der die das den dem des ein eine einen einem einer und oder aber von zu zum zur im mit ohne fur auf ist sind war wie was wer wo wann bei
-le les du au aux et ou mais dans sur avec sans pour par est sont quel quelle quels quelles combien`
+quanta como onde esta este isso isto essa esse ser estar ter foi sao tem temos tenho tinha estao ainda ja
+el la los las un una unos unas del al en con sin y u pero cual cuales cuando cuanto donde es son lo tiene tienen tengo aun todavia ya
+der die das den dem des ein eine einen einem einer und oder aber von zu zum zur im mit ohne fur auf ist sind war wie was wer wo wann bei habe haben hatte noch schon
+le les du au aux et ou mais dans sur avec sans pour par est sont quel quelle quels quelles combien encore deja`
 
 const fillerWords = `
 please pls plz kindly thanks thank hi hello hey dear ok okay well alright sure morning evening afternoon cheers sorry excuse

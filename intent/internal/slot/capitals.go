@@ -1,0 +1,102 @@
+package slot
+
+import (
+	"slices"
+
+	"github.com/manifold-run/manifold/intent/internal/text"
+	"github.com/manifold-run/manifold/intent/internal/value"
+)
+
+// capitals finds a run of capitalised words that are no part of the request.
+func (r *reading) capitals(i int) (last int, ok bool) {
+	if !r.nameWord(i) {
+		return 0, false
+	}
+	last = i
+	for j := i + 1; j < r.to && j < i+maxNameTokens && !r.doc.Tokens[j].Break; j++ {
+		switch {
+		case r.nameWord(j) || r.continuesName(j) || r.digitsOfName(j):
+			last = j
+		default:
+			next, ok := r.overParticles(i, last)
+			if !ok {
+				return last, true
+			}
+			j, last = next, next
+		}
+	}
+	return last, true
+}
+
+// mostParticles is how many stand in a row at most: "von und zu", "de la".
+const mostParticles = 3
+
+// overParticles gives the capital behind the particles that follow a name:
+// "von der Heide", "da Silva". In German a noun may stand before them instead:
+// "Chef von Karl Brandt".
+func (r *reading) overParticles(first, last int) (next int, ok bool) {
+	next = last + 1
+	for next < r.to && next <= last+mostParticles && !r.doc.Tokens[next].Break && particle(r.doc.Tokens[next].Fold) {
+		next++
+	}
+	if next == last+1 || next >= r.to || r.doc.Tokens[next].Break || !r.nameWord(next) {
+		return 0, false
+	}
+	if next == last+2 && r.noun(first, last) {
+		article := first > r.from && r.set.tools.cues.capitalising[r.doc.Tokens[first-1].Fold]
+		full := next+1 < r.to && !r.doc.Tokens[next+1].Break && r.nameWord(next+1)
+		return next, !article && !full
+	}
+	return next, true
+}
+
+// secondSurname takes one capital behind "e" or "y" along where only one name is
+// asked for: "Costa e Silva". Several are another name.
+func (r *reading) secondSurname(first, last int) int {
+	if last == first || last+2 >= r.to || r.doc.Tokens[last+1].Break || r.doc.Tokens[last+1].Fold != "e" && r.doc.Tokens[last+1].Fold != "y" {
+		return last
+	}
+	if end, ok := r.capitals(last + 2); ok && end == last+2 && !r.doc.Tokens[end].Break {
+		return end
+	}
+	return last
+}
+
+// nameWord tells whether a token looks like a part of a name.
+func (r *reading) nameWord(i int) bool {
+	t := r.doc.Tokens[i]
+	if !t.Is(text.FormTitle|text.FormCaps) || t.Is(text.FormQuoted) || r.inEntity[i] || r.set.tools.Lexicon.Light(t.Fold) || r.askedHowMany(i) {
+		return false
+	}
+	if r.learning {
+		return !t.Is(text.FormFirst) || i+1 < r.to && r.doc.Tokens[i+1].Is(text.FormTitle) && !r.doc.Tokens[i+1].Break
+	}
+	return !r.familiar(i)
+}
+
+// continuesName lets a word of the request stand inside a name, such as the
+// last word of "Head of Time Keeping".
+func (r *reading) continuesName(j int) bool {
+	t := r.doc.Tokens[j]
+	if !t.Is(text.FormTitle) || t.Is(text.FormFirst|text.FormQuoted) || r.inEntity[j] {
+		return false
+	}
+	return !r.set.tools.Lexicon.Light(t.Fold) || !r.capitalNouns() // "Sá" is a name, "Sie" is not
+}
+
+// digitsOfName lets a number end a name, such as "Support Bot 2", where the
+// capability takes no numbers.
+func (r *reading) digitsOfName(j int) bool {
+	if !r.doc.Tokens[j].Is(text.FormDigits) || r.doc.Tokens[j].Break || slices.ContainsFunc(r.set.params, (*param).numeric) {
+		return false
+	}
+	return slices.ContainsFunc(r.numbers(), func(e value.Entity) bool { return e.First == j && e.Last == j && !e.Money && !e.Percent })
+}
+
+func particle(fold string) bool {
+	switch fold {
+	case "de", "da", "do", "dos", "das", "di", "du", "del", "la", "las", "los", "van", "von", "der", "den", "dem", "zu", "zur", "zum", "ten", "ter", "bin", "al", "el", "of", "le":
+		return true
+	}
+	return false
+}

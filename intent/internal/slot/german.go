@@ -1,0 +1,91 @@
+package slot
+
+import (
+	"strings"
+
+	"github.com/manifold-run/manifold/intent/internal/text"
+)
+
+// germanWords tell German from the other languages; words that are parts of
+// names elsewhere too, such as "von" and "der", are left out.
+const germanWords = "wie viel viele wer wann wo welche welcher welches hat haben habe noch ist sind zeig zeige zeigt mir bitte fur das dem ein eine einen einem und auf ab im vom zum zur " +
+	"den am bis mit fur nicht kein keine ich wir soll sollen kann uber bei seit nach gib nenne"
+
+// foreignWords are everyday words of the languages that write nouns small.
+const foreignWords = "the a an is are has have of to for with what how who do does o os as um uma e que de da do com tem para el los una y con tiene la le les des est et avec pour"
+
+// capitalises tells a text in a language in which every noun has a capital, so
+// that a capital alone says little of a name.
+func (c *cues) capitalises(tokens []text.Token) bool {
+	german, foreign := 0, 0
+	for _, t := range tokens {
+		switch {
+		case t.Is(text.FormQuoted):
+		case c.german[t.Fold]:
+			german++
+		case c.foreign[t.Fold]:
+			foreign++
+		}
+	}
+	return german > foreign
+}
+
+// capitalNouns tells whether capitals say little in this text. It is looked at once.
+func (r *reading) capitalNouns() bool {
+	if r.nouns == nil {
+		german := r.set.tools.cues.capitalises(r.doc.Tokens)
+		r.nouns = &german
+	}
+	return *r.nouns
+}
+
+// noun tells a lone word that has its capital only for being a noun, as far as
+// can be seen: it stands alone in a text in which all nouns have one.
+func (r *reading) noun(first, last int) bool {
+	return first == last && r.capitalNouns() && !r.doc.Tokens[first].Is(text.FormCaps|text.FormMixed)
+}
+
+// askedHowMany tells what is asked a number of: "how many days", "wie viele Tage",
+// "quanto de férias". It is no name.
+func (r *reading) askedHowMany(i int) bool {
+	j := i - 1
+	if j > r.from && (r.doc.Tokens[j].Fold == "de" || r.doc.Tokens[j].Fold == "d") && !r.doc.Tokens[i].Break {
+		j--
+	}
+	if j < r.from || r.doc.Tokens[j+1].Break && !r.doc.Tokens[j+1].Glued {
+		return false
+	}
+	switch r.doc.Tokens[j].Fold {
+	case "quanto", "quanta", "quantos", "quantas", "cuanto", "cuanta", "cuantos", "cuantas", "combien", "wieviel", "wieviele":
+		return true
+	case "many", "much":
+		return j > r.from && r.doc.Tokens[j-1].Fold == "how"
+	case "viel", "viele", "vielen":
+		return j > r.from && r.doc.Tokens[j-1].Fold == "wie"
+	}
+	return false
+}
+
+// Compounds shorter than this, or with a part shorter than that, may be
+// anything.
+const (
+	compoundPart = 5
+	compoundRest = 3
+)
+
+// compound tells a German noun of which a part belongs to the request:
+// "Urlaubstage" where "Urlaub" does.
+func (s *Set) compound(t text.Token) bool {
+	for _, w := range s.long {
+		if len(w) >= compoundPart && len(t.Fold) >= len(w)+compoundRest && (strings.HasPrefix(t.Fold, w) || strings.HasSuffix(t.Fold, w)) {
+			return true
+		}
+	}
+	return false
+}
+
+// familiar tells words of the request, whole or as a part of a compound.
+func (r *reading) familiar(i int) bool {
+	t := r.doc.Tokens[i]
+	return r.set.Knows(t) || t.Is(text.FormTitle) && r.capitalNouns() && r.set.compound(t)
+}
