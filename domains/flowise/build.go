@@ -121,18 +121,18 @@ func refs(nodes []flow.NodeRef) []string {
 func changeLine(d flow.Diff, other int) string {
 	var parts []string
 	for _, p := range []struct {
-		n    int
-		what string
+		n          int
+		what, done string
 	}{
-		{len(d.NodesAdded), "%d nodes added"},
-		{len(d.NodesRemoved), "%d nodes removed"},
-		{len(d.Params), "%d parameters changed"},
-		{len(d.EdgesAdded), "%d connections added"},
-		{len(d.EdgesRemoved), "%d connections removed"},
-		{other, "%d other changes"},
+		{len(d.NodesAdded), "node", " added"},
+		{len(d.NodesRemoved), "node", " removed"},
+		{len(d.Params), "parameter", " changed"},
+		{len(d.EdgesAdded), "connection", " added"},
+		{len(d.EdgesRemoved), "connection", " removed"},
+		{other, "other change", ""},
 	} {
 		if p.n > 0 {
-			parts = append(parts, fmt.Sprintf(p.what, p.n))
+			parts = append(parts, count(p.n, p.what)+p.done)
 		}
 	}
 	if len(parts) == 0 {

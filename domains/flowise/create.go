@@ -36,8 +36,11 @@ type Creation struct {
 // defaultReply shows that the flow works and what it was asked.
 const defaultReply = "You said: {{ question }}"
 
-// Default credential of the starters' model.
+// defaultCredential is that of the starters' model.
 const defaultCredential = "openAIApi"
+
+// starterReply is what a flow begins with unless something else is said.
+const starterReply = "reply"
 
 // base is a graph that a new flow begins with.
 type base struct {
@@ -102,7 +105,7 @@ func (d *domain) create(ctx context.Context, call domainkit.Call, operation stri
 	if err != nil {
 		return Written{}, failure(err)
 	}
-	f.ID = flowIDFor(operation, call.Instance, call.IdempotencyKey)
+	f.ID = keyedID(operation, call.Instance, call.IdempotencyKey)
 	sha := hashOf(f.FlowData)
 	if err := d.data.Begin(ctx, store.Operation{
 		Instance: call.Instance, Capability: operation, Key: call.IdempotencyKey, ChatflowID: f.ID, AfterSHA256: sha, AfterName: f.Name,
@@ -127,6 +130,8 @@ func (d *domain) baseOf(ctx context.Context, call domainkit.Call, in Creation) (
 	switch {
 	case beginnings > 1:
 		return base{}, domainkit.Refusef(contracts.ErrInvalidParameters, "a flow begins with one of flow_data, template, pattern_id and starter")
+	case in.Reply != "" && (beginnings > 0 && in.Starter != starterReply):
+		return base{}, domainkit.Refusef(contracts.ErrInvalidParameters, "only a flow that begins with a fixed reply takes a reply; leave it out, or what it would replace")
 	case in.FlowData != "" && len(in.Ops) > 0:
 		return base{}, domainkit.Refusef(contracts.ErrInvalidParameters, "a graph that was validated takes no further ops; compile them into it")
 	case in.FlowData != "":
@@ -140,7 +145,7 @@ func (d *domain) baseOf(ctx context.Context, call domainkit.Call, in Creation) (
 	case in.Starter == "" && len(in.Ops) > 0 && in.Reply == "":
 		return base{"", flow.Kind(in.Type), "ops", in.Ops}, nil
 	}
-	return readStarter(cmp.Or(in.Starter, "reply"), in)
+	return readStarter(cmp.Or(in.Starter, starterReply), in)
 }
 
 // readStarter gives the ops of a starter, with its places filled in.

@@ -220,11 +220,11 @@ func credentialOf(all []catalog.Credential, wanted string) (catalog.Credential, 
 	case 1:
 		return fits[0], nil
 	case 0:
-		return catalog.Credential{}, domainkit.Refusef(contracts.ErrNotFound, "there is no credential %q", wanted)
+		return catalog.Credential{}, domainkit.Refusef(contracts.ErrNotFound, "there is no credential %q; create it in Flowise, or name another", wanted)
 	}
 	var names []string
 	for _, c := range fits[:min(5, len(fits))] {
 		names = append(names, fmt.Sprintf("%s (%s)", c.Name, c.ID))
 	}
-	return catalog.Credential{}, domainkit.Refusef(contracts.ErrPrecondition, "several credentials are called %q: %s", wanted, strings.Join(names, ", "))
+	return catalog.Credential{}, domainkit.Refusef(contracts.ErrPrecondition, "several credentials are called %q, say which by its id: %s", wanted, strings.Join(names, ", "))
 }

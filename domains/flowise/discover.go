@@ -7,6 +7,8 @@ import (
 	"strings"
 	"time"
 
+	"golang.org/x/sync/errgroup"
+
 	"github.com/manifold-run/manifold/contracts"
 	"github.com/manifold-run/manifold/domainkit"
 	"github.com/manifold-run/manifold/domains/flowise/internal/api"
@@ -43,20 +45,25 @@ func (i Instances) Summary() string {
 }
 
 func (d *domain) listInstances(ctx context.Context, _ domainkit.Call, _ Nothing) (Instances, error) {
-	var out Instances
-	for _, in := range d.pool.Instances() {
-		client, err := d.pool.Client(in.ID)
-		if err != nil {
-			return Instances{}, failure(err)
-		}
-		row := InstanceRow{ID: in.ID, Title: in.Title, Default: in.Default}
-		// A server that does not answer is what this tells, not a failure of it.
-		if version, err := client.Version(ctx); err == nil {
-			row.Version, row.Up = version, true
-		}
-		out.Instances = append(out.Instances, row)
+	all := d.pool.Instances()
+	out := Instances{Instances: make([]InstanceRow, len(all))}
+	var group errgroup.Group // those that do not answer are waited for at the same time
+	for i, in := range all {
+		group.Go(func() error {
+			client, err := d.pool.Client(in.ID)
+			if err != nil {
+				return failure(err)
+			}
+			row := InstanceRow{ID: in.ID, Title: in.Title, Default: in.Default}
+			// A server that does not answer is what this tells, not a failure of it.
+			if version, err := client.Version(ctx); err == nil {
+				row.Version, row.Up = version, true
+			}
+			out.Instances[i] = row
+			return nil
+		})
 	}
-	return out, nil
+	return out, group.Wait()
 }
 
 // FlowFilter chooses chatflows.
@@ -99,8 +106,13 @@ func count(n int, what string) string {
 	return fmt.Sprintf("%d %ss", n, what)
 }
 
+// clip shortens a text to one line of so many letters.
 func clip(text string, most int) string {
-	text = strings.Join(strings.Fields(text), " ")
+	return clipLong(strings.Join(strings.Fields(text), " "), most)
+}
+
+// clipLong is clip for texts whose lines and spaces matter.
+func clipLong(text string, most int) string {
 	if runes := []rune(text); len(runes) > most {
 		return string(runes[:most-1]) + "…"
 	}

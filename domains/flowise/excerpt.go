@@ -59,7 +59,7 @@ func (d *domain) excerptFlow(ctx context.Context, call domainkit.Call, in Excerp
 	if err != nil {
 		return Excerpts{}, err
 	}
-	out := Excerpts{Nodes: []flow.Excerpt{}, Schemas: []SchemaExcerpt{}, Fingerprint: defs.Fingerprint()}
+	out := Excerpts{Schemas: []SchemaExcerpt{}, Fingerprint: defs.Fingerprint()}
 	if out.Nodes, err = nodeExcerpts(in, defs); err != nil {
 		return Excerpts{}, err
 	}
@@ -71,7 +71,8 @@ func (d *domain) excerptFlow(ctx context.Context, call domainkit.Call, in Excerp
 		out.Schemas = append(out.Schemas, schemaExcerpt(def))
 	}
 	for _, def := range bestKinds(defs, in.Query, in.Schemas) {
-		if !slices.Contains(in.Kinds, def.Name) {
+		// A kind may have been named by its label.
+		if !slices.ContainsFunc(out.Schemas, func(s SchemaExcerpt) bool { return s.Name == def.Name }) {
 			out.Schemas = append(out.Schemas, schemaExcerpt(def))
 		}
 	}

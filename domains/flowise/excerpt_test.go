@@ -52,6 +52,10 @@ func TestExcerptsFindTheDefinitionsThatFitBest(t *testing.T) {
 	if len(names) != 3 || !strings.Contains(fmt.Sprint(names), "toolAgent") || !strings.Contains(strings.ToLower(fmt.Sprint(names)), "redis") {
 		t.Errorf("%v", names)
 	}
+	both := b.facts("excerpt_flow", object{"query": "tool agent", "kinds": []string{"Tool Agent"}}, in{})
+	if names := fmt.Sprint(column(both["schemas"], "name")); strings.Count(names, "toolAgent") != 1 {
+		t.Errorf("one that is named by its label too is there twice: %s", names)
+	}
 }
 
 func TestEveryDefinitionFitsAnExcerpt(t *testing.T) {

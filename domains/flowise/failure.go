@@ -27,9 +27,9 @@ func failure(err error) error {
 	case api.KindConflict:
 		return domainkit.Refusef(contracts.ErrConflict, "%s", e.Reason())
 	case api.KindForbidden:
-		return domainkit.Refusef(contracts.ErrUnauthorized, "the API key lacks the permission in Flowise")
+		return domainkit.Refusef(contracts.ErrUnauthorized, "the domain's API key lacks the permission in Flowise; give it chatflows:*, agentflows:*, credentials:view and templates:marketplace")
 	case api.KindUnauthorized:
-		return domainkit.Refusef(contracts.ErrUpstream, "Flowise refuses this domain's API key")
+		return domainkit.Refusef(contracts.ErrUpstream, "Flowise refuses the domain's API key; start the domain with one that is valid there")
 	case api.KindBusy:
 		return domainkit.Retryf(contracts.ErrUpstream, "Flowise is busy")
 	case api.KindTimeout:

@@ -28,11 +28,11 @@ type known struct {
 // refreshed or repaired last, else the shipped ones. They are read again when
 // another process has refreshed them.
 func (d *domain) definitions(ctx context.Context, instance string) (*knowledge.Snapshot, error) {
-	encoded, at, err := d.data.Snapshot(ctx, instance, snapshotNodes)
+	at, err := d.data.SnapshotTime(ctx, instance, snapshotNodes)
 	if err != nil {
 		return nil, err
 	}
-	if encoded == nil {
+	if at.IsZero() {
 		return d.shipped, nil
 	}
 	d.mu.Lock()
@@ -40,6 +40,10 @@ func (d *domain) definitions(ctx context.Context, instance string) (*knowledge.S
 	d.mu.Unlock()
 	if have.nodes != nil && have.at.Equal(at) {
 		return have.nodes, nil
+	}
+	encoded, at, err := d.data.Snapshot(ctx, instance, snapshotNodes)
+	if err != nil {
+		return nil, err
 	}
 	nodes, err := knowledge.Parse(encoded)
 	if err != nil {

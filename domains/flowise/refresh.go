@@ -3,6 +3,7 @@ package flowise
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/manifold-run/manifold/contracts"
@@ -48,11 +49,7 @@ func (r Refreshed) String() string {
 // Refresh asks a server for what it knows now and keeps it. The same answers
 // give the same bytes.
 func Refresh(ctx context.Context, cfg Config, r Refreshing) (Refreshed, error) {
-	d, err := newDomain(cfg)
-	if err != nil {
-		return Refreshed{}, err
-	}
-	client, err := d.pool.Client(r.Instance)
+	d, client, err := r.open(cfg)
 	if err != nil {
 		return Refreshed{}, err
 	}
@@ -64,8 +61,6 @@ func Refresh(ctx context.Context, cfg Config, r Refreshing) (Refreshed, error) {
 		err = d.refreshTemplates(ctx, client, &out)
 	case snapshotCredentials:
 		err = d.refreshCredentials(ctx, client, &out)
-	default:
-		return Refreshed{}, contracts.Errorf(contracts.CodeInvalid, "refresh nodes, templates or credentials, not %q", r.What)
 	}
 	if err != nil {
 		return Refreshed{}, fmt.Errorf("refresh %s of %s: %w", r.What, out.Instance, err)
@@ -80,7 +75,7 @@ func Refresh(ctx context.Context, cfg Config, r Refreshing) (Refreshed, error) {
 // ValidateSnapshot checks what is kept, without asking a server. Nothing kept
 // is fine.
 func ValidateSnapshot(ctx context.Context, cfg Config, r Refreshing) error {
-	d, err := newDomain(cfg)
+	d, _, err := r.open(cfg)
 	if err != nil {
 		return err
 	}
@@ -95,10 +90,21 @@ func ValidateSnapshot(ctx context.Context, cfg Config, r Refreshing) error {
 		_, err = catalog.DecodeTemplates(raw)
 	case snapshotCredentials:
 		_, err = catalog.DecodeCredentials(raw)
-	default:
-		err = contracts.Errorf(contracts.CodeInvalid, "there are nodes, templates and credentials, not %q", r.What)
 	}
 	return err
+}
+
+// open refuses what nobody keeps, and servers that nobody has named.
+func (r Refreshing) open(cfg Config) (*domain, *api.Client, error) {
+	if !slices.Contains([]string{snapshotNodes, snapshotTemplates, snapshotCredentials}, r.What) {
+		return nil, nil, contracts.Errorf(contracts.CodeInvalid, "refresh what? nodes, templates or credentials, not %q", r.What)
+	}
+	d, err := newDomain(cfg)
+	if err != nil {
+		return nil, nil, err
+	}
+	client, err := d.pool.Client(r.Instance)
+	return d, client, err
 }
 
 func (d *domain) instanceID(id string) string {
@@ -132,18 +138,9 @@ func (d *domain) refreshTemplates(ctx context.Context, client *api.Client, out *
 	if out.Snapshot, err = catalog.EncodeTemplates(list); err != nil {
 		return err
 	}
-	raw, _, err := d.data.Snapshot(ctx, out.Instance, snapshotTemplates)
-	if err != nil {
-		return err
-	}
-	var before []catalog.Template
-	if raw != nil {
-		if before, err = catalog.DecodeTemplates(raw); err != nil {
-			return err
-		}
-	}
+	before, err := kept(ctx, d, out.Instance, snapshotTemplates, catalog.DecodeTemplates)
 	out.Added, out.Removed, out.Changed = differences(before, list, func(t catalog.Template) string { return t.Type + " " + t.Name })
-	return nil
+	return err
 }
 
 func (d *domain) refreshCredentials(ctx context.Context, client *api.Client, out *Refreshed) error {
@@ -154,21 +151,21 @@ func (d *domain) refreshCredentials(ctx context.Context, client *api.Client, out
 	if out.Snapshot, err = catalog.EncodeCredentials(list); err != nil {
 		return err
 	}
-	raw, _, err := d.data.Snapshot(ctx, out.Instance, snapshotCredentials)
-	if err != nil {
-		return err
-	}
-	var before []catalog.Credential
-	if raw != nil {
-		if before, err = catalog.DecodeCredentials(raw); err != nil {
-			return err
-		}
-	}
+	before, err := kept(ctx, d, out.Instance, snapshotCredentials, catalog.DecodeCredentials)
 	out.Added, out.Removed, out.Changed = differences(before, list, func(c catalog.Credential) string { return c.ID })
-	return nil
+	return err
 }
 
-// differences compares two lists by a key and by what they are as JSON.
+// kept reads the list that is kept of an instance; there may be none.
+func kept[T any](ctx context.Context, d *domain, instance, kind string, read func([]byte) ([]T, error)) ([]T, error) {
+	raw, _, err := d.data.Snapshot(ctx, instance, kind)
+	if err != nil || raw == nil {
+		return nil, err
+	}
+	return read(raw)
+}
+
+// differences compares two lists by a key and by all that stands in them.
 func differences[T any](before, after []T, key func(T) string) (added, removed, changed []string) {
 	old, now := map[string]string{}, map[string]string{}
 	for _, v := range before {

@@ -49,7 +49,7 @@ func (d *domain) runChatflow(ctx context.Context, call domainkit.Call, in Questi
 // runQuestion puts the question into the conversation that is wished, under a
 // chat id of its own.
 func runQuestion(call domainkit.Call, in Question) api.Question {
-	q := api.Question{Question: in.Question, ChatID: flowIDFor(opRun, call.Instance, call.IdempotencyKey), Override: in.Override}
+	q := api.Question{Question: in.Question, ChatID: keyedID(opRun, call.Instance, call.IdempotencyKey), Override: in.Override}
 	if in.SessionID != "" {
 		q.Override = map[string]any{}
 		maps.Copy(q.Override, in.Override)
@@ -125,7 +125,7 @@ func (d *domain) lookForRun(ctx context.Context, client *api.Client, call domain
 	if err != nil {
 		return nil, false, err
 	}
-	rows, err := client.History(ctx, id, flowIDFor(opRun, call.Instance, key))
+	rows, err := client.History(ctx, id, keyedID(opRun, call.Instance, key))
 	if err != nil && !api.IsKind(err, api.KindNotFound) { // a flow that was deleted took its history along
 		return nil, false, failure(err)
 	}

@@ -123,7 +123,7 @@ func (d *domain) template(ctx context.Context, instance, name string) (api.Templ
 	}
 	at := slices.IndexFunc(all, func(t api.Template) bool { return plain(t.Name) == plain(name) && t.Type != "Tool" })
 	if at < 0 {
-		return api.Template{}, domainkit.Refusef(contracts.ErrNotFound, "there is no template %q for a flow", name)
+		return api.Template{}, domainkit.Refusef(contracts.ErrNotFound, "there is no template %q for a flow; list_templates names them", name)
 	}
 	return all[at], nil
 }

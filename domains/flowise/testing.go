@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strings"
 	"time"
 
 	"golang.org/x/sync/errgroup"
@@ -107,13 +106,6 @@ func notAnswered(err error) error {
 		refusal.Detail = map[string]any{"category": verdict.Category, "fix": verdict.Fix}
 	}
 	return refusal
-}
-
-func clipLong(text string, most int) string {
-	if runes := []rune(text); len(runes) > most {
-		return string(runes[:most-1]) + "…"
-	}
-	return text
 }
 
 // toolsOf lists the tools that were used on the way to an answer.
@@ -246,7 +238,7 @@ func try(ctx context.Context, client *api.Client, id, session, question string) 
 	got, err := client.Predict(ctx, id, api.Question{Question: question, ChatID: session})
 	out := suite.Outcome{LatencyMS: time.Since(begun).Milliseconds(), Text: got.Text, Tools: toolsOf(got), Raw: got.Raw}
 	if err != nil {
-		out.Error = strings.TrimPrefix(err.Error(), "flowise ")
+		out.Error = err.Error()
 		if e, is := api.AsError(err); is {
 			out.Error = e.Reason()
 		}

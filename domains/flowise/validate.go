@@ -7,8 +7,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/manifold-run/manifold/contracts"
 	"github.com/manifold-run/manifold/domainkit"
+	"github.com/manifold-run/manifold/domains/flowise/internal/api"
 	"github.com/manifold-run/manifold/domains/flowise/internal/flow"
 	"github.com/manifold-run/manifold/domains/flowise/internal/knowledge"
 	"github.com/manifold-run/manifold/domains/flowise/internal/store"
@@ -284,7 +284,7 @@ func (d *domain) repairOne(ctx context.Context, call domainkit.Call, defs *knowl
 	}
 	client.Forget() // what is kept may be what is wrong
 	raw, err := client.Node(ctx, name)
-	if refused, is := failure(err).(*contracts.ToolError); err != nil && is && refused.Type == contracts.ErrNotFound { //nolint:errorlint // failure gives it bare
+	if api.IsKind(err, api.KindNotFound) {
 		return defs, RepairResult{name, repairUnknown, "the server does not know it either"}, nil
 	}
 	if err != nil {

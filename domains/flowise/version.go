@@ -2,6 +2,7 @@ package flowise
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
@@ -76,7 +77,7 @@ func (d *domain) listVersions(ctx context.Context, call domainkit.Call, in Versi
 }
 
 func isNotFound(err error) bool {
-	refusal, is := err.(*contracts.ToolError) //nolint:errorlint // failure gives it bare
+	refusal, is := errors.AsType[*contracts.ToolError](err)
 	return is && refusal.Type == contracts.ErrNotFound
 }
 
@@ -167,11 +168,11 @@ func (d *domain) rollbackChatflow(ctx context.Context, call domainkit.Call, in R
 }
 
 func (d *domain) rollbackTarget(ctx context.Context, call domainkit.Call, f api.Flow, wanted string) (store.Version, string, error) {
-	list, _, err := d.data.Versions(ctx, call.Instance, f.ID, 1000)
-	if err != nil {
-		return store.Version{}, "", err
-	}
 	if wanted == "" {
+		list, _, err := d.data.Versions(ctx, call.Instance, f.ID, 1000)
+		if err != nil {
+			return store.Version{}, "", err
+		}
 		wanted = before(list, hashOf(f.FlowData))
 	}
 	if wanted == "" {

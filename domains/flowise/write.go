@@ -174,7 +174,7 @@ func (d *domain) neverBegun(ctx context.Context, call domainkit.Call, in Sought)
 	if err != nil {
 		return Found{}, failure(err)
 	}
-	f, err := client.GetFlow(ctx, flowIDFor(in.Operation, call.Instance, in.Key))
+	f, err := client.GetFlow(ctx, keyedID(in.Operation, call.Instance, in.Key))
 	switch {
 	case api.IsKind(err, api.KindNotFound):
 		return Found{Applied: &no}, nil
@@ -271,6 +271,7 @@ func (d *domain) findChatflow(ctx context.Context, call domainkit.Call, in FlowR
 	return FlowPresence{Found: true, ChatflowID: f.ID, Name: f.Name, SHA256: hashOf(f.FlowData)}, nil
 }
 
-func flowIDFor(operation, instance, key string) string {
+// keyedID makes an id of an idempotency key: of a new flow, or of a chat.
+func keyedID(operation, instance, key string) string {
 	return api.FlowID(operation+"/"+instance, key)
 }

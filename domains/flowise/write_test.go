@@ -174,6 +174,8 @@ func TestWhatCannotWorkIsRefusedWithoutEffect(t *testing.T) {
 		says       string
 	}{
 		"two beginnings":             {"create_chatflow", object{"name": "x", "starter": "reply", "template": "Simple Echo"}, contracts.ErrInvalidParameters, "one of"},
+		"a reply of a conversation":  {"create_chatflow", object{"name": "x", "starter": "conversation", "reply": "Hello"}, contracts.ErrInvalidParameters, "takes a reply"},
+		"a reply of a template":      {"create_chatflow", object{"name": "x", "template": "Simple Echo", "reply": "Hello"}, contracts.ErrInvalidParameters, "takes a reply"},
 		"a model without credential": {"create_chatflow", object{"name": "x", "starter": "conversation"}, contracts.ErrPrecondition, "no credential"},
 		"an unknown template":        {"create_chatflow", object{"name": "x", "template": "Nope"}, contracts.ErrNotFound, "no template"},
 		"an unknown pattern":         {"create_chatflow", object{"name": "x", "pattern_id": 7}, contracts.ErrNotFound, "no pattern"},

@@ -24,7 +24,6 @@ type question struct {
 type outcome struct {
 	body   map[string]any
 	events []event // nil where the flow does not stream
-	fault  error   // after the stream has begun
 }
 
 type event struct {
@@ -165,7 +164,7 @@ func (r *run) finish(out map[string]any, err error) *outcome {
 			"chatId": r.q.ChatID, "chatMessageId": message, "question": r.q.Text, "sessionId": r.q.Override.SessionID,
 		})
 	}
-	return &outcome{body: out, events: r.events, fault: err}
+	return &outcome{body: out, events: r.events}
 }
 
 // canStream answers as the check before each prediction does.

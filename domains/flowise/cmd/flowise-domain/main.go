@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"slices"
 
 	"github.com/manifold-run/manifold/domainkit"
 	"github.com/manifold-run/manifold/domainkit/command"
@@ -71,9 +70,6 @@ func openKeys(ctx context.Context, source string) (domainkit.Store, func() error
 // refresh asks the server, or only checks what is kept. A dry run writes the
 // snapshot to stdout, the report goes to stderr.
 func refresh(ctx context.Context, cfg flowise.Config, o options, stdout, stderr io.Writer) error {
-	if !slices.Contains([]string{"nodes", "templates", "credentials"}, o.what) {
-		return fmt.Errorf("refresh what? nodes, templates or credentials, not %q", o.what)
-	}
 	wish := flowise.Refreshing{What: o.what, Instance: o.instance, DryRun: o.dryRun}
 	if o.validate {
 		return flowise.ValidateSnapshot(ctx, cfg, wish)

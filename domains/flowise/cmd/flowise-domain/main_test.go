@@ -162,6 +162,7 @@ func TestFaultyOptionsAreRefusedBeforeAnythingStarts(t *testing.T) {
 		"something else to refresh":  {[]string{"refresh", "weather"}, env, "weather"},
 		"a flag that does not exist": {[]string{"--nope"}, env, "nope"},
 		"an instance nobody knows":   {[]string{"refresh", "nodes", "--instance", "prod"}, env, "prod"},
+		"an unknown one to check":    {[]string{"refresh", "nodes", "--validate", "--instance", "prod"}, env, "prod"},
 		"data where no file can be":  {[]string{"--data", "/nowhere/data.db"}, env, "data.db"},
 	}
 	for name, tt := range tests {

@@ -28,7 +28,7 @@ func parse(args []string, getenv func(string) string, stderr io.Writer, refreshi
 	flags.Text(&o.keys, "keys", "FLOWISE_DOMAIN_KEYS", "", "where idempotency keys are kept: an SQLite file or postgres://…; in memory unless given")
 	flags.Text(&o.url, "url", "FLOWISE_URL", "", "a single Flowise, unless $FLOWISE_INSTANCES lists several")
 	flags.Secret(&o.key, "key", "FLOWISE_KEY", "the API key of --url")
-	flags.Text(&o.acting, "acting", "FLOWISE_ACTING", "refuse", "what becomes of questions to flows that may act on the world by their tools: refuse or allow")
+	flags.Text(&o.acting, "acting", "FLOWISE_ACTING", "refuse", "what becomes of questions to flows that may act on the world by their tools: refuse, so that only run_chatflow asks them, or allow")
 	flags.Text(&o.drift, "drift", "FLOWISE_SCHEMA_DRIFT_POLICY", "warn", "what to do when node definitions change: warn, fail or refresh")
 	flags.Secret(&o.authorization, "authorization", "FLOWISE_DOMAIN_AUTHORIZATION", "the bearer token that callers send")
 	if refreshing {

@@ -76,7 +76,6 @@ type Template struct {
 	Badge       string   `json:"badge"`
 	Framework   []string `json:"framework"`
 	UseCases    []string `json:"usecases"`
-	Categories  any      `json:"categories"`
 	FlowData    string   `json:"flowData"`
 }
 

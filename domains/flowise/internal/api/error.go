@@ -170,9 +170,11 @@ func cut(text string) string {
 	return strings.ToValidUTF8(text[:maxMessage], "") + "…"
 }
 
-// saysNotFound reads the 500s by which Flowise means 404.
+// saysNotFound reads the 500s by which Flowise means 404. To the history of a
+// flow that is not there it calls the access unauthorized.
 func saysNotFound(message string) bool {
-	return strings.Contains(strings.ToLower(message), "not found")
+	text := strings.ToLower(message)
+	return strings.Contains(text, "not found") || strings.HasSuffix(text, "chatmessagesservice.getallchatmessages - unauthorized access")
 }
 
 func kindOf(status int) Kind {

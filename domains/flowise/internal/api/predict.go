@@ -10,23 +10,15 @@ import (
 	"github.com/manifold-run/manifold/contracts"
 )
 
-// Message is one earlier message of a conversation.
-type Message struct {
-	Role    string `json:"role"` // userMessage, apiMessage
-	Content string `json:"content"`
-}
-
 // Question is what to ask a flow.
 type Question struct {
 	Question string `json:"question"`
-	// ChatID continues a conversation [a new one].
-	ChatID  string    `json:"chatId,omitempty"`
-	History []Message `json:"history,omitempty"`
+	// ChatID continues a conversation [a new one], unless Override names
+	// another by its sessionId.
+	ChatID string `json:"chatId,omitempty"`
 	// Override replaces inputs of nodes; it is ignored, silently, unless the
 	// flow's apiConfig permits each.
 	Override map[string]any `json:"overrideConfig,omitempty"`
-	// Form fills the form of an agent flow that starts with one.
-	Form map[string]any `json:"form,omitempty"`
 }
 
 // UsedTool is one use of a tool on the way to an answer.

@@ -37,6 +37,19 @@ func (s *Store) Snapshot(ctx context.Context, instance, kind string) ([]byte, ti
 	return body, at(refreshed), nil
 }
 
+const snapshotTime = `SELECT refreshed_at FROM flowise_snapshot WHERE instance = $1 AND kind = $2`
+
+// SnapshotTime tells when something was kept, without reading it; nothing was
+// kept at the zero time.
+func (s *Store) SnapshotTime(ctx context.Context, instance, kind string) (time.Time, error) {
+	var refreshed int64
+	err := s.db.QueryRowContext(ctx, snapshotTime, instance, kind).Scan(&refreshed)
+	if err != nil && !errors.Is(err, sql.ErrNoRows) {
+		return time.Time{}, fmt.Errorf("look for the %s of %s: %w", kind, instance, err)
+	}
+	return at(refreshed), nil
+}
+
 // Repair is one look at a definition of a node, and what came of it.
 type Repair struct{ Instance, RunID, Node, Action, Reason string }
 

@@ -197,8 +197,14 @@ func snapshots(t *testing.T, db database) {
 			t.Fatal(err)
 		}
 	}
-	if body, at, err := s.Snapshot(t.Context(), "i", "nodes"); err != nil || string(body) != "two\x00\xff" || at.IsZero() {
+	body, at, err := s.Snapshot(t.Context(), "i", "nodes")
+	if err != nil || string(body) != "two\x00\xff" || at.IsZero() {
 		t.Errorf("%q %v %v", body, at, err)
+	}
+	for kind, want := range map[string]time.Time{"nodes": at, "templates": {}} {
+		if when, err := s.SnapshotTime(t.Context(), "i", kind); err != nil || !when.Equal(want) {
+			t.Errorf("%s were kept at %v, want %v: %v", kind, when, want, err)
+		}
 	}
 	if err := s.AddRepair(t.Context(), store.Repair{Instance: "i", RunID: "r", Node: "n", Action: "added", Reason: "new"}); err != nil {
 		t.Fatal(err)
