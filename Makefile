@@ -14,7 +14,7 @@ TOOL     := $(GO) tool -modfile=tools/go.mod
 .PHONY: help build run test test-e2e test-flowise test-postgres test-intent test-chat-clients test-openwebui check format vet lint tidy race fmt fix fuzz bench deadcode clean
 
 help: ## list the targets
-	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  %-18s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 build: ## build the server, the command line and the demo into bin/
 	$(GO) build -trimpath -o bin/ ./cmd/...

@@ -28,7 +28,7 @@ func (c *cli) askCommand() *cobra.Command {
 		Long: `Starts a session with a sentence, or goes on with one, and shows the answer. It
 ends with exit code 3 when a person has to decide or to answer first.`,
 		Example: `  manifold ask compare the balances of Ana and Bruno
-  manifold ask --session ses_… and of Carla`,
+  manifold ask --session ses_… show the time off of Carla Mendes`,
 		RunE: c.connected(func(ctx context.Context, server *client.Client, args []string) error {
 			return c.ask(ctx, server, o, strings.Join(args, " "))
 		}),
