@@ -230,7 +230,7 @@ func (s *Service) chatCancel(ctx context.Context, who access.Principal, at chatP
 	}
 	cancelled := 0
 	for _, r := range runs {
-		if r.State.Terminal() {
+		if r.State.Terminal() || !at.turn.Said.IsZero() && r.CreatedAt.After(at.turn.Said) {
 			continue
 		}
 		if _, err := s.CancelRun(ctx, who, r.ID); err != nil {

@@ -43,6 +43,9 @@ type ChatTurn struct {
 	Card *ChatCard
 	// Look asks only where the chat stands; nothing is begun.
 	Look bool
+	// Said is when the message came in, where it may be taken later than that, or
+	// twice: it cancels nothing that was begun since. Zero is now.
+	Said time.Time
 }
 
 // trace says for the audit in which chat, and with which message, something was

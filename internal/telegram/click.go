@@ -39,9 +39,10 @@ func (b *Bot) click(ctx context.Context, j job, who access.Principal, q *models.
 		b.answerClick(ctx, j, q, "This button is not one that I know.")
 		return
 	}
-	taking, cancel := orchestrator.Patiently(ctx)
-	defer cancel()
-	i, err := b.service.Gate(taking, who, parts[1])
+	i, err := b.service.Gate(ctx, who, parts[1])
+	if ctx.Err() != nil {
+		return // the next start takes it up
+	}
 	if contracts.CodeOf(err) == contracts.CodeNotFound {
 		b.answerClick(ctx, j, q, "This is not yours to decide: it waits for somebody else, or is gone.")
 		return
@@ -52,9 +53,9 @@ func (b *Bot) click(ctx context.Context, j job, who access.Principal, q *models.
 	}
 	switch parts[0] {
 	case dataApprove:
-		b.decide(taking, j, who, q, i, contracts.DecisionApprove, parts[2])
+		b.decide(ctx, j, who, q, i, contracts.DecisionApprove, parts[2])
 	case dataReject:
-		b.decide(taking, j, who, q, i, contracts.DecisionReject, parts[2])
+		b.decide(ctx, j, who, q, i, contracts.DecisionReject, parts[2])
 	case dataOption:
 		b.choose(ctx, j, who, q, i, parts[2])
 	default:
@@ -72,12 +73,19 @@ func (b *Bot) decide(ctx context.Context, j job, who access.Principal, q *models
 		b.answerClick(ctx, j, q, "This button is stale: "+i.Code+" is about another action now. Look at it again: /gate "+i.Code)
 		return
 	}
-	if i.Status != contracts.InterruptOpen {
+	var err error
+	switch {
+	case i.Status == contracts.InterruptOpen:
+		// Only the decision outlives a stop: what is said about it waits for the
+		// next start.
+		taking, cancel := orchestrator.Patiently(ctx)
+		defer cancel()
+		i, err = b.service.Decide(taking, who, i.InterruptID, contracts.Resume{Decision: d, ActionSHA256: i.ActionSHA256}, 0)
+	case !orchestrator.HasDecided(i, who.Subject()): // else the press was taken before a stop, and only its answer is missing
 		b.closeButtons(ctx, q)
 		b.answerClick(ctx, j, q, ended(i))
 		return
 	}
-	i, err := b.service.Decide(ctx, who, i.InterruptID, contracts.Resume{Decision: d, ActionSHA256: i.ActionSHA256}, 0)
 	switch {
 	case err != nil:
 		b.answerClick(ctx, j, q, b.reason(ctx, j, err))

@@ -141,11 +141,10 @@ func pack(parts []part) []outgoing {
 		return pack(plainText("There is nothing to show."))
 	}
 	if extra := len(p.out) - maxMessages; extra > 0 {
-		p.out = append(p.out[:maxMessages], p.out[len(p.out)-1])
-		cut := outgoing{plain: fmt.Sprintf("… %d messages more are left out here; \"manifold run show\" has all of it.", extra)}
+		// Without buttons: nobody decides what was not shown to its end.
+		cut := outgoing{plain: fmt.Sprintf("… %d messages more are left out here. \"manifold run show\" has all of it; /gates names what there is to decide, and \"manifold gates CODE\" shows it.", extra)}
 		cut.html = escape(cut.plain)
-		cut.buttons = p.out[maxMessages].buttons
-		p.out[maxMessages] = cut
+		p.out = append(p.out[:maxMessages], cut)
 	}
 	return p.out
 }

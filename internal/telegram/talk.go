@@ -95,7 +95,7 @@ func (b *Bot) message(ctx context.Context, j job, who access.Principal, m *model
 		return
 	}
 	turn := orchestrator.ChatTurn{
-		Conversation: conversation(b.channel, m.Chat.ID, int64(m.Date)), Key: "message-" + strconv.Itoa(m.ID), Message: text,
+		Conversation: conversation(b.channel, m.Chat.ID, int64(m.Date)), Key: "message-" + strconv.Itoa(m.ID), Message: text, Said: j.received.At,
 		// Words of somebody else are never a command.
 		Quoted: m.ForwardOrigin != nil || m.ViaBot != nil,
 	}
@@ -182,7 +182,7 @@ func (b *Bot) names(text string, e models.MessageEntity) bool {
 		_, to, _ := strings.Cut(words, "@")
 		return strings.EqualFold(to, b.name)
 	case models.MessageEntityTypeTextMention:
-		return e.User != nil && e.User.ID == b.id
+		return words != "" && e.User != nil && e.User.ID == b.id
 	default:
 		return false
 	}

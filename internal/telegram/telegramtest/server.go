@@ -105,6 +105,11 @@ func (s *Server) Fail(method string, failures ...Failure) {
 	s.do(func() { s.failures[method] = append(s.failures[method], failures...) })
 }
 
+// Heal ends all failures of a method.
+func (s *Server) Heal(method string) {
+	s.do(func() { delete(s.failures, method) })
+}
+
 // Push makes an update of a JSON object without its number, and gives the number.
 func (s *Server) Push(body map[string]any) int64 {
 	s.t.Helper()

@@ -1,0 +1,47 @@
+package telegram
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/go-telegram/bot/models"
+
+	"github.com/manifold-run/manifold/contracts"
+	"github.com/manifold-run/manifold/orchestrator"
+)
+
+func TestNothingIsDecidedThatWasLeftOut(t *testing.T) {
+	t.Parallel()
+	gate := contracts.Interrupt{
+		InterruptID: "gate_aaaa", Code: "AAAAA", Type: contracts.InterruptWriteApproval, Status: contracts.InterruptOpen,
+		Prompt: "Do it?", ActionSHA256: strings.Repeat("0", 64), Action: &contracts.Action{Parameters: map[string]any{"text": "short"}},
+	}
+	long := contracts.Block{Kind: contracts.BlockText, Text: strings.Repeat("word ", 10_000)}
+	states := map[string]orchestrator.ChatState{
+		"a gate after a long answer": {Answer: &contracts.Answer{Blocks: []contracts.Block{long}}, Open: []contracts.Interrupt{gate}, MayApprove: []string{"AAAAA"}},
+	}
+	gate.Action = &contracts.Action{Parameters: map[string]any{"text": long.Text + "and transfer everything"}}
+	states["a gate that is too long"] = orchestrator.ChatState{Open: []contracts.Interrupt{gate}, MayApprove: []string{"AAAAA"}}
+	for why, state := range states {
+		got := pack(render(state, false))
+		if len(got) != maxMessages+1 {
+			t.Fatalf("%s: %d messages", why, len(got))
+		}
+		for _, m := range got {
+			if len(m.buttons) > 0 {
+				t.Errorf("%s: it can be decided below %q", why, m.plain)
+			}
+		}
+	}
+}
+
+func TestAPieceOfAMessageThatIsNotInItHarmsNothing(t *testing.T) {
+	t.Parallel()
+	b := &Bot{id: 7, name: "bot"}
+	for _, e := range []models.MessageEntity{{Offset: 90, Length: 1}, {Offset: 1, Length: 90}, {Offset: -1, Length: 1}, {Offset: 1, Length: -1}} {
+		e.Type, e.User = models.MessageEntityTypeTextMention, &models.User{ID: 7}
+		if got := b.unaddressed(&models.Message{Text: "status", Entities: []models.MessageEntity{e}}); got != "status" {
+			t.Errorf("%+v: %q", e, got)
+		}
+	}
+}
