@@ -262,7 +262,7 @@ func (g *gating) judge(c Clause) verdict {
 	switch {
 	case best.Held:
 		return verdict{contracts.GateClarify, g.likely(c.Candidates), fmt.Sprintf("%s: %s, so nothing was done. Do you want it done: %s?", quote(c.Text), best.Note, describe(best))}
-	case best.Confidence < g.bar(best):
+	case best.Confidence < g.bar(best) && !askedAnyway(c):
 		likely := g.likely(c.Candidates)
 		if len(likely) == 1 {
 			return verdict{contracts.GateClarify, likely, fmt.Sprintf("By %s, do you mean: %s?", quote(c.Text), describe(best))}

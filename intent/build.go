@@ -144,6 +144,7 @@ func (b *builder) addCapability(entry *contracts.CapabilityEntry, domain int32, 
 		tokens := text.Tokens(example)
 		b.addExact(tokens, number)
 		b.addHeads(tokens)
+		b.begun(idx, tokens)
 		if len(tokens) > 1 && !tokens[0].Is(text.FormMixed|text.FormCaps|text.FormDigits) && (len(tokens) < 2 || !tokens[1].Is(text.FormTitle)) {
 			b.x.openers[tokens[0].Fold] = true
 		}
@@ -155,6 +156,7 @@ func (b *builder) addCapability(entry *contracts.CapabilityEntry, domain int32, 
 	nameTokens := text.Tokens(name)
 	b.addExact(nameTokens, number)
 	b.addHeads(nameTokens)
+	b.begun(idx, nameTokens)
 	b.add(nameTokens, number, weightName)
 	b.add(text.Tokens(c.Description), number, weightAbout)
 	b.add(text.Tokens(paramText(c)), number, weightParams)

@@ -24,6 +24,7 @@ type rated struct {
 	filled slot.Filled
 	cover  coverage
 	absent float64 // share of what it needs for which nothing is said
+	begins bool    // the text begins with the verb of its sentences
 }
 
 // The parts of the score that the parameters give: how much of the text the
@@ -37,7 +38,7 @@ const (
 // rate reads the parameters of the first hits and ranks them anew.
 func (s *sentenceReader) rate(p *part, hits []hit) []rated {
 	tokens := s.m.Tokens[p.from:p.to]
-	timed := s.timed(p)
+	timed, head := s.timed(p), headOf(s.x.tools.Lexicon, tokens)
 	out := make([]rated, 0, readDeeply)
 	for _, h := range hits[:min(len(hits), readDeeply)] {
 		r := rated{hit: h}
@@ -49,6 +50,10 @@ func (s *sentenceReader) rate(p *part, hits []hit) []rated {
 		r.score += shareCovered * r.cover.share
 		if len(r.filled.Missing) == 0 {
 			r.score += shareComplete
+		}
+		if head != "" && slices.Contains(s.x.caps[h.number].begins, head) {
+			r.score += shareHead
+			r.begins = true
 		}
 		out = append(out, r)
 	}
@@ -104,7 +109,7 @@ func (s *sentenceReader) candidate(p *part, r rated, conf float64) Candidate {
 	out := Candidate{
 		Entry: c.entry, Confidence: conf, Score: r.score, Exact: r.exact,
 		Parameters: r.filled.Values, Evidence: r.filled.Evidence, Missing: r.filled.Missing,
-		mood: r.mood, nearest: r.best, explained: r.cover.explained, contested: r.filled.Contested,
+		mood: r.mood, nearest: r.best, begins: r.begins, explained: r.cover.explained, contested: r.filled.Contested,
 	}
 	if !r.exact && writes && r.cover.overheard() {
 		out.Held, out.Note = true, "the message says more than I understand"

@@ -244,12 +244,19 @@ func (s *sentenceReader) spreadMoods(parts []*part) {
 			carried &^= moodNegated
 		}
 		tokens := s.m.Tokens[p.from:p.to]
-		own := s.x.moods.of(tokens, s.switches(p))
+		covered := s.switches(p)
+		own := s.x.moods.of(tokens, covered)
 		if !first.reverse && !first.sequence && startsWithGerund(tokens) {
+			own |= moodNarrative
+		}
+		if saysSomething(tokens, covered) && hedged(s.m.Tokens[p.from:]) {
 			own |= moodNarrative
 		}
 		p.own, p.mood = own, own|carried
 		carried |= own & inherited
+		if own&moodContent != 0 {
+			carried |= moodNarrative // what follows "and" may belong to what is said
+		}
 		if leadsCondition(tokens) {
 			carried |= moodConditional
 			if i > 0 && s.pieces[parts[i-1].last].sentence == sentence {
@@ -306,6 +313,9 @@ func (s *sentenceReader) unexcused(p *part, c *Candidate) mood {
 		return p.mood
 	}
 	odd := p.mood &^ (idx.moods &^ moodNegated)
+	if c.begins {
+		odd &^= moodContent
+	}
 	if odd&moodNegated != 0 && c.mood&moodNegated != 0 {
 		odd &^= moodNegated
 	}

@@ -66,6 +66,8 @@ type indexed struct {
 	slots *slots
 	// moods are what the examples themselves have, such as a condition.
 	moods mood
+	// begins are the stems of the verbs that the examples and the name begin with.
+	begins []string
 }
 
 // slots are compiled parameters.

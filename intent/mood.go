@@ -20,6 +20,7 @@ const (
 	moodPermission                   // "can I …"
 	moodQuestion                     // "did you …", "why …"
 	moodNarrative                    // "I cancelled …"
+	moodContent                      // "… that says …": what is made shall say it
 )
 
 // inherited are the moods that reach over "and" to the next request.
@@ -60,16 +61,20 @@ const moodTokens = 64
 // that belong to values.
 func (r *moodReader) of(tokens []text.Token, covered []bool) mood {
 	folds := make([]string, 0, min(len(tokens), moodTokens))
+	content := -1 // the verb of a relative clause, in folds
 	for i, t := range tokens {
 		if len(folds) == moodTokens {
 			break
 		}
 		if !t.Is(text.FormQuoted) && (i >= len(covered) || !covered[i]) {
+			if givesContent(tokens, covered, i) {
+				content = len(folds)
+			}
 			folds = append(folds, t.Fold)
 		}
 	}
 	for len(folds) > 0 && opening(folds[0]) {
-		folds = folds[1:]
+		folds, content = folds[1:], content-1
 	}
 	m := r.start(folds)
 	if len(folds) > 0 && lacking(folds[0]) {
@@ -83,6 +88,8 @@ func (r *moodReader) of(tokens []text.Token, covered []bool) mood {
 			m |= moodWhatIf
 		case condition(f) && m&(moodWhatIf|moodHowTo) == 0:
 			m |= moodConditional
+		case i == content && reports(f):
+			m |= moodContent
 		case reports(f):
 			m |= moodNarrative
 		}
@@ -276,7 +283,7 @@ func (m mood) note() string {
 		return "the message asks whether it may be done"
 	case m&moodQuestion != 0:
 		return "the message is a question"
-	case m&moodNarrative != 0:
+	case m&(moodNarrative|moodContent) != 0:
 		return "the message tells what happened"
 	case m&moodConditional != 0:
 		return "the message makes it depend on a condition"

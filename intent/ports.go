@@ -72,6 +72,7 @@ type Candidate struct {
 	nearest   float64 // likeness to that example
 	explained float64
 	contested int
+	begins    bool // the clause begins with the verb of its sentences
 }
 
 // Request is a message to understand.

@@ -38,9 +38,11 @@ type cues struct {
 	// german and foreign tell languages apart that do and do not give every noun
 	// a capital.
 	german, foreign map[string]bool
-	speech          map[string]bool // stems of names of parameters that hold what somebody says
-	proper          map[string]bool // stems of names of parameters whose values are names
-	code            map[string]bool // stems of names of parameters whose values are codes
+	// utters are the stems of verbs that what is said follows.
+	utters map[string]bool
+	speech map[string]bool // stems of names of parameters that hold what somebody says
+	proper map[string]bool // stems of names of parameters whose values are names
+	code   map[string]bool // stems of names of parameters whose values are codes
 }
 
 // line is a sense with its words, English first, then Portuguese, Spanish,
@@ -101,6 +103,7 @@ func newCues() *cues {
 	c.capitalising = wordSet("der die das den dem des ein eine einen einem einer eines kein keine keinen keinem keiner mein meine meinen meinem meiner")
 	c.verbal = wordSet("ainda ja tem tinha tenho temos esta estao resta restam sobra sobram falta faltam fica ficam noch schon hat haben hatte bleibt bleiben ubrig heute " +
 		"aun todavia ya tiene tienen queda quedan restan falta faltan encore deja reste restent")
+	c.utters = stemSet(utterances)
 	c.german, c.foreign = wordSet(germanWords), wordSet(foreignWords)
 	c.speech = stemSet("text message content body comment note sentence description question review prompt statement reason texto mensagem conteudo comentario nota frase descricao pergunta motivo " +
 		"mensaje contenido nachricht inhalt kommentar notiz satz beschreibung frage grund texte contenu commentaire phrase")

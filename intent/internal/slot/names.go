@@ -29,6 +29,7 @@ func (r *reading) names() {
 		return
 	}
 	r.saying(frees)
+	r.sayingThat(frees)
 	for i := r.from; i < r.to; i++ {
 		if last, ok := r.capitals(i); ok {
 			if !slices.ContainsFunc(frees, func(p *param) bool { return p.list != "" }) {

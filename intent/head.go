@@ -1,0 +1,53 @@
+package intent
+
+import (
+	"slices"
+
+	"github.com/manifold-run/manifold/intent/internal/text"
+)
+
+// shareHead is what it counts that a text begins with the verb that sentences
+// of a capability begin with: the verb says what is wanted, while the same word
+// inside a description, such as the "request" that is cancelled, does not.
+const shareHead = 0.12
+
+// headOf gives the stem of the verb that a command begins with, "" where a text
+// begins otherwise. Words of politeness may stand before it.
+func headOf(lexicon *text.Lexicon, tokens []text.Token) string {
+	for _, t := range tokens {
+		switch {
+		case t.Named(), t.Is(text.FormDigits | text.FormSign), text.Asks(t.Fold):
+			return ""
+		case opening(t.Fold), lexicon.Filler(t.Fold), lexicon.Pronoun(t.Fold), beforeVerb(t.Fold):
+		case lexicon.Light(t.Fold):
+			return ""
+		default:
+			return t.Stem
+		}
+	}
+	return ""
+}
+
+// beforeVerb tells words between politeness and a verb: "could you", "want to".
+func beforeVerb(fold string) bool {
+	return slices.Contains([]string{"can", "could", "would", "to"}, fold)
+}
+
+// begun notes the verb that an example or a name begins with.
+func (b *builder) begun(c *indexed, tokens []text.Token) {
+	if head := headOf(b.x.tools.Lexicon, tokens); head != "" && !slices.Contains(c.begins, head) {
+		c.begins = append(c.begins, head)
+	}
+}
+
+// clearBefore is how far another candidate with the same verb must be behind.
+const clearBefore = 0.2
+
+// askedAnyway tells a clause that begins with the verb of its best candidate and
+// of no other near it, where something must be asked for first. That question shows what
+// was understood, so nobody needs to be asked before which one is meant.
+func askedAnyway(c Clause) bool {
+	best := c.Candidates[0]
+	return best.begins && len(best.Missing) > 0 && best.Confidence >= clearAlone &&
+		!slices.ContainsFunc(c.Candidates[1:], func(o Candidate) bool { return o.begins && o.Confidence > best.Confidence-clearBefore })
+}
