@@ -51,7 +51,7 @@ func confirmPage(l linked) linkPage {
 	for _, d := range l.gate.Difference {
 		p.Case = append(p.Case, [2]string{"changed " + d.Pointer, chat.Value(d.Before) + " → " + chat.Value(d.After)})
 	}
-	p.Case = append(p.Case, [2]string{"what", l.gate.ToolName}, [2]string{"risk", string(l.gate.RiskLevel)}, [2]string{"why", l.gate.Reason})
+	p.Case = append(append(p.Case, [2]string{"what", l.gate.ToolName}), chat.Circumstances(l.gate)...)
 	return p
 }
 

@@ -88,7 +88,7 @@ func TestALinkDecidesItsGateOnceAndSaysSo(t *testing.T) {
 	t.Parallel()
 	s, path := anna(t)
 	page, hash := s.page(path)
-	for _, want := range []string{"anna", "AAPL", "250", "risk", s.only().Code} {
+	for _, want := range []string{"anna", "AAPL", "250", "risk", "asked by", s.only().Code} {
 		if !strings.Contains(page.body, want) {
 			t.Errorf("the page does not show %q", want)
 		}

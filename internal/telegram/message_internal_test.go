@@ -85,6 +85,7 @@ func TestButtonsStandBelowWhatTheyAreAboutAndFitTelegram(t *testing.T) {
 		gates = append(gates, contracts.Interrupt{
 			InterruptID: "gate_" + strings.Repeat(strings.ToLower(code), 4), Code: code, Type: contracts.InterruptWriteApproval,
 			Status: contracts.InterruptOpen, Prompt: "Do it?", ActionSHA256: strings.Repeat("0", 64),
+			Requesters: []string{"rita"}, Action: &contracts.Action{Instance: "north"},
 		})
 	}
 	got := pack(render(orchestrator.ChatState{Open: gates, MayApprove: []string{"AAAAA"}}, false))
@@ -92,6 +93,9 @@ func TestButtonsStandBelowWhatTheyAreAboutAndFitTelegram(t *testing.T) {
 		t.Fatalf("%+v", got)
 	}
 	for n, m := range got {
+		if !strings.Contains(m.plain, "where: north\nasked by: rita\n") {
+			t.Errorf("message %d does not say where and for whom: %s", n, m.plain)
+		}
 		for _, b := range m.buttons[0] {
 			if !strings.Contains(b.Text, gates[n].Code) || !strings.Contains(b.CallbackData, gates[n].InterruptID) || len(b.CallbackData) > 64 {
 				t.Errorf("message %d has %+v", n, b)

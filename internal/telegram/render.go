@@ -175,8 +175,9 @@ func gate(i contracts.Interrupt, mayApprove bool) part {
 	for _, d := range i.Difference {
 		add("changed "+d.Pointer, chat.Value(d.Before)+" → "+chat.Value(d.After))
 	}
-	add("risk", string(i.RiskLevel))
-	add("why", i.Reason)
+	for _, c := range chat.Circumstances(i) {
+		add(c[0], c[1])
+	}
 	if i.ExpiresAt != nil {
 		add("open until", i.ExpiresAt.UTC().Format("2006-01-02 15:04 UTC"))
 	}

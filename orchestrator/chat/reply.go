@@ -103,10 +103,14 @@ func gate(i contracts.Interrupt, mayApprove bool, link string) string {
 	for _, d := range i.Difference {
 		fmt.Fprintf(&out, "\nchanged: %s from %s to %s\n", Escape(d.Pointer), Escape(Value(d.Before)), Escape(Value(d.After)))
 	}
-	fmt.Fprintf(&out, "\nRisk: %s. Why: %s.", Escape(string(i.RiskLevel)), Escape(strings.TrimRight(i.Reason, ".")))
-	if i.ExpiresAt != nil {
-		fmt.Fprintf(&out, " Open until %s.", i.ExpiresAt.UTC().Format("2006-01-02 15:04 UTC"))
+	var facts []string
+	for _, c := range Circumstances(i) {
+		facts = append(facts, capital(c[0])+": "+Escape(strings.TrimRight(c[1], "."))+".")
 	}
+	if i.ExpiresAt != nil {
+		facts = append(facts, "Open until "+i.ExpiresAt.UTC().Format("2006-01-02 15:04 UTC")+".")
+	}
+	out.WriteString("\n" + strings.Join(facts, " "))
 	out.WriteString("\n\n" + howToDecide(i.Code, mayApprove))
 	if link != "" {
 		fmt.Fprintf(&out, "\n\nOr [look at it on a page](%s), which is yours alone: do not pass it on.", link)
@@ -120,6 +124,26 @@ func howToDecide(code string, mayApprove bool) string {
 	}
 	return fmt.Sprintf("Somebody else has to approve it, with `approve %s`. You can withdraw it: `reject %s`.", code, code)
 }
+
+// Circumstances are what somebody who decides should know besides the
+// parameters, by name: on which installation, who asks, and why they are asked.
+func Circumstances(i contracts.Interrupt) [][2]string {
+	var out [][2]string
+	add := func(name, value string) {
+		if value != "" {
+			out = append(out, [2]string{name, value})
+		}
+	}
+	if i.Action != nil {
+		add("where", i.Action.Instance)
+	}
+	add("asked by", strings.Join(i.Requesters, ", "))
+	add("risk", string(i.RiskLevel))
+	add("why", i.Reason)
+	return out
+}
+
+func capital(word string) string { return strings.ToUpper(word[:1]) + word[1:] }
 
 // Parameter writes a value of a gate's action: what was chosen from a list with
 // the words of the list, beside the id that will be sent.

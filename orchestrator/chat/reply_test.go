@@ -27,3 +27,17 @@ func TestAGateShowsTheNameBesideTheIDThatIsSent(t *testing.T) {
 		}
 	}
 }
+
+func TestAGateShowsWhereItIsDoneAndWhoAsked(t *testing.T) {
+	t.Parallel()
+	gate := contracts.Interrupt{
+		Type: contracts.InterruptWriteApproval, Code: "7K3Q2", Prompt: "Approve it?", RiskLevel: contracts.RiskHigh, Reason: "it is a write",
+		Requesters: []string{"rita", "bob_"}, Action: &contracts.Action{Instance: "north|1", OnBehalfOf: "rita"},
+	}
+	got := chat.Compose(chat.Turn{Open: []contracts.Interrupt{gate}})
+	for _, want := range []string{`Where: north\|1.`, `Asked by: rita, bob\_.`, "Risk: high.", "Why: it is a write."} {
+		if !strings.Contains(got, want) {
+			t.Errorf("%q is missing in:\n%s", want, got)
+		}
+	}
+}
