@@ -86,7 +86,7 @@ var joiners = []string{"and", "und", "e", "y", "et"}
 // followed by nothing but gate codes. "yes but skip step 3" is no command, and
 // neither is a question, a quotation, or a text that merely has the word in it.
 func Parse(message string) (Command, bool) {
-	text := strings.TrimFunc(norm.NFC.String(message), func(r rune) bool { return unicode.IsSpace(r) || strings.ContainsRune(".!…✓✅❌👍👎", r) })
+	text := strings.TrimFunc(norm.NFC.String(message), func(r rune) bool { return unicode.IsSpace(r) || strings.ContainsRune(".!…"+yesMarks+noMarks, r) })
 	if text == "" || len(text) > 200 || strings.ContainsAny(text, "\n\r") {
 		return Command{}, false
 	}
@@ -115,7 +115,19 @@ func Parse(message string) (Command, bool) {
 	case verb != Approve && verb != Reject:
 		return Command{Verb: verb}, len(codes) == 0 // "cancel Peter" is a request
 	}
-	return Command{Verb: verb, Codes: upper(codes)}, !asked
+	return Command{Verb: verb, Codes: upper(codes)}, !asked && !contradicted(verb, message)
+}
+
+// yesMarks and noMarks are signs that people put beside a word.
+const yesMarks, noMarks = "✓✅👍", "❌👎"
+
+// contradicted tells whether the sign beside a word says the opposite of it:
+// then nobody knows what was meant.
+func contradicted(verb Verb, message string) bool {
+	if verb == Reject {
+		return strings.ContainsAny(message, yesMarks)
+	}
+	return strings.ContainsAny(message, noMarks)
 }
 
 // cutCodes takes the codes off the end of a message.

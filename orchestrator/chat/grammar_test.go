@@ -62,6 +62,10 @@ func TestWhatIsNoCommand(t *testing.T) {
 		"a long text":                    "approve" + strings.Repeat(" 7K3Q2", 60),
 		"a letter that looks alike":      "аpprove 7K3Q2", // the first letter is Cyrillic
 		"a hidden letter":                "app\u200brove 7K3Q2",
+		"a cross behind it":              "approve 7K3Q2 ❌",
+		"a thumb down before it":         "👎 approve",
+		"a thumb up behind a no":         "reject 7K3Q2 👍",
+		"a tick before a no":             "✅ no 7K3Q2",
 	} {
 		if got, ok := chat.Parse(message); ok {
 			t.Errorf("%s: %q is %+v", why, message, got)
