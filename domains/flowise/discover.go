@@ -66,9 +66,13 @@ func (d *domain) listInstances(ctx context.Context, _ domainkit.Call, _ Nothing)
 	return out, group.Wait()
 }
 
+// allTypes leaves the type of a flow open.
+const allTypes = "ALL"
+
 // FlowFilter chooses chatflows.
 type FlowFilter struct {
-	Type  string `json:"type,omitempty" enum:"CHATFLOW,AGENTFLOW,MULTIAGENT,ASSISTANT" description:"Only flows of this type"`
+	// Type is ALL by default: people say chatflow for a flow of any type.
+	Type  string `json:"type,omitempty" enum:"ALL,CHATFLOW,AGENTFLOW,MULTIAGENT,ASSISTANT" description:"Only flows of this type"`
 	Query string `json:"query,omitempty" max:"200" description:"Words of the name"`
 	Limit int    `json:"limit" default:"20" min:"1" max:"50" description:"How many at most"`
 }
@@ -149,7 +153,7 @@ func (d *domain) listChatflows(ctx context.Context, call domainkit.Call, in Flow
 	if err != nil {
 		return Flows{}, failure(err)
 	}
-	all, err := allFlows(ctx, client, in.Type)
+	all, err := allFlows(ctx, client, strings.TrimPrefix(in.Type, allTypes))
 	if err != nil {
 		return Flows{}, err
 	}

@@ -166,3 +166,19 @@ func TestAnInstanceIsChosenByTheCall(t *testing.T) {
 		t.Errorf("%v", got)
 	}
 }
+
+func TestAllFlowsAreListedUnlessATypeIsNamed(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	b.server.AddFlow("Old", "CHATFLOW", graph)
+	b.server.AddFlow("New", "AGENTFLOW", graph)
+	for kind, want := range map[string]string{"": "2", "ALL": "2", "CHATFLOW": "1", "AGENTFLOW": "1", "ASSISTANT": "0"} {
+		params := object{"query": "Old New"}
+		if kind != "" {
+			params["type"] = kind
+		}
+		if got := b.facts("list_chatflows", params, in{}); fmt.Sprint(got["total"]) != want {
+			t.Errorf("of type %q: %v, want %s", kind, got, want)
+		}
+	}
+}
