@@ -105,6 +105,7 @@ func TestNamesAreReadWhole(t *testing.T) {
 		{"how many vacation days does Ursula von der Heide have left?", balances, one("Ursula von der Heide")},
 		{"what are Rita Falk's and Tom Vidal's time off balances", balances, two("Rita Falk", "Tom Vidal")},
 		{"compare the balance of Rita Falk with that of Tom Vidal", balances, two("Rita Falk", "Tom Vidal")},
+		{"what is left of Ana Souza Lima's vacation", balances, one("Ana Souza Lima")},
 		{"request 2 days off for Maria de la Cruz from 2026-12-07", request, one("Maria de la Cruz")},
 		{"cancel the time off of Ana Souza Lima on 2026-12-07", cancel, one("Ana Souza Lima")},
 		{"cancel the time off of Maria Ana Souza on 2026-12-07", cancel, one("Maria Ana Souza")},
