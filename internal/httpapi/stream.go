@@ -68,6 +68,7 @@ func (s *Server) over(k *call, runID string, after int64) bool {
 
 // pump sends events until the reader or the server goes, or the run has ended.
 func (s *Server) pump(k *call, out *sse, l *orchestrator.Listener, runID string) {
+	asked := s.cfg.Now()
 	for out.err == nil {
 		events, err := l.Next(k.ctx(), s.cfg.Heartbeat)
 		switch {
@@ -86,7 +87,11 @@ func (s *Server) pump(k *call, out *sse, l *orchestrator.Listener, runID string)
 		if out.write(frames...); ended {
 			return
 		}
-		if out.keepAlive(s.cfg.Heartbeat); len(events) == 0 && !s.stillMay(k) {
+		out.keepAlive(s.cfg.Heartbeat)
+		if len(events) > 0 && s.cfg.Now().Sub(asked) < s.cfg.Heartbeat {
+			continue
+		}
+		if asked = s.cfg.Now(); !s.stillMay(k) {
 			out.notice("bye", []byte(`{"reason":"the key does not count any more"}`))
 			return
 		}

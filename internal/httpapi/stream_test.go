@@ -354,3 +354,40 @@ func (c *cutter) Write(p []byte) (int, error) {
 }
 
 func (c *cutter) Unwrap() http.ResponseWriter { return c.ResponseWriter }
+
+func TestAStreamThatNeverRestsEndsWithItsKey(t *testing.T) {
+	t.Parallel()
+	s := setup(t, func(c *app.Config) { c.Heartbeat = time.Second })
+	session, _ := s.waiting(s.rita)
+	key, err := s.admin.CreateKey(t.Context(), contracts.KeySpec{Kind: "user", Principal: "rita", Roles: []string{"operator"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.text["second"] = key.Text
+	frames, _ := s.listen(t.Context(), "second", "/v1/sessions/"+session.SessionID+"/stream")
+	if err := s.admin.RevokeKey(t.Context(), key.ID); err != nil {
+		t.Fatal(err)
+	}
+	ended := make(chan frame, 1)
+	go func() {
+		last := frame{}
+		for f := range frames {
+			last = f
+		}
+		ended <- last
+	}()
+	for deadline := time.Now().Add(6 * time.Second); time.Now().Before(deadline); {
+		if _, err := s.rita.Say(t.Context(), session.SessionID, "what is the stock price of Apple", client.Opt{}); err != nil {
+			t.Fatal(err)
+		}
+		select {
+		case last := <-ended:
+			if last.name != "bye" || !strings.Contains(last.data, "key") {
+				t.Errorf("%+v", last)
+			}
+			return
+		default:
+		}
+	}
+	t.Error("it goes on as long as something happens")
+}
