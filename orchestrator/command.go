@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"log/slog"
 	"slices"
 	"strings"
 
@@ -141,7 +142,7 @@ func (s *Service) decideInChat(ctx context.Context, who access.Principal, at cha
 		err = contracts.Errorf(contracts.CodeInvalid, "%s is a question, not an approval", code)
 	}
 	if err != nil {
-		return reply{notice: code + ": " + chat.Escape(err.Error())}
+		return reply{notice: code + ": " + s.fault(ctx, err)}
 	}
 	r := s.followed(ctx, who, i)
 	if decidedBy(i, who.Subject(), d) {
@@ -151,7 +152,7 @@ func (s *Service) decideInChat(ctx context.Context, who access.Principal, at cha
 	}
 	switch {
 	case err != nil:
-		r.notice = code + ": " + chat.Escape(err.Error())
+		r.notice = code + ": " + s.fault(ctx, err)
 	case i.Status == contracts.InterruptOpen:
 		r.notice = fmt.Sprintf("%s: noted; it needs %d people.", code, i.Quorum)
 	case i.Status == contracts.InterruptSuperseded:
@@ -160,6 +161,16 @@ func (s *Service) decideInChat(ctx context.Context, who access.Principal, at cha
 		r.notice = fmt.Sprintf("%s is %s.", code, i.Status)
 	}
 	return r
+}
+
+// fault says what is wrong with a decision; of what is ours to mend the text
+// stays in the log.
+func (s *Service) fault(ctx context.Context, err error) string {
+	if code := contracts.CodeOf(err); code != "" && code != contracts.CodeInternal {
+		return chat.Escape(err.Error())
+	}
+	s.cfg.Logger.ErrorContext(ctx, "decision in a chat failed", slog.Any("error", err))
+	return "something went wrong here; the log has it. Look with `status` what became of it."
 }
 
 // gateInChat finds a gate by its code: an open one that is the caller's own or

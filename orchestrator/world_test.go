@@ -26,6 +26,7 @@ type office struct {
 	catalog *contracts.Catalog
 	runner  *execution.Runner
 	store   *orchestratortest.Store
+	hub     *orchestrator.Hub
 
 	mu     sync.Mutex // guards the fields below
 	booked map[string]map[string]any
@@ -48,16 +49,8 @@ func newOffice(t *testing.T) *office {
 	if err != nil {
 		t.Fatal(err)
 	}
-	intents, err := intent.NewAdapter(intent.Config{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	service, err := orchestrator.New(orchestrator.Config{}, orchestrator.Deps{
-		Sessions: store, Turns: store, Previews: store, Runs: store, Runner: runner, Intents: intents, Catalogs: o, Hub: hub,
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	o.runner, o.store, o.hub = runner, store, hub
+	o.Service = o.on(store)
 	if err := runner.Start(t.Context()); err != nil {
 		t.Fatal(err)
 	}
@@ -66,8 +59,23 @@ func newOffice(t *testing.T) *office {
 		defer cancel()
 		_ = runner.Stop(ctx)
 	})
-	o.Service, o.runner, o.store = service, runner, store
 	return o
+}
+
+// on gives the use cases on another view of the runs.
+func (o *office) on(runs execution.Store) *orchestrator.Service {
+	o.t.Helper()
+	intents, err := intent.NewAdapter(intent.Config{})
+	if err != nil {
+		o.t.Fatal(err)
+	}
+	service, err := orchestrator.New(orchestrator.Config{}, orchestrator.Deps{
+		Sessions: o.store, Turns: o.store, Previews: o.store, Runs: runs, Runner: o.runner, Intents: intents, Catalogs: o, Hub: o.hub,
+	})
+	if err != nil {
+		o.t.Fatal(err)
+	}
+	return service
 }
 
 func loadCatalog(t *testing.T, path string) *contracts.Catalog {

@@ -219,13 +219,13 @@ func (b *Bot) repliedGates(ctx context.Context, who access.Principal, m *models.
 }
 
 // oneGate shows a gate by its code.
-func (b *Bot) oneGate(ctx context.Context, who access.Principal, code string) []part {
+func (b *Bot) oneGate(ctx context.Context, j job, who access.Principal, code string) []part {
 	if code == "" {
 		return plainText("Write /gate and the code that is shown, such as /gate 7K3Q2.")
 	}
 	i, err := b.service.Gate(ctx, who, strings.ToUpper(code))
 	if err != nil {
-		return plainText(err.Error())
+		return b.failed(ctx, j, err)
 	}
 	state := orchestrator.ChatState{Open: []contracts.Interrupt{i}}
 	if i.Type.Expires() && who.MayDecide(i, contracts.DecisionApprove) == nil {

@@ -34,7 +34,8 @@ type chatPace struct {
 	quiet   time.Time // until then Telegram wants nothing
 }
 
-// pacedChats bounds the chats that are remembered; all of them are on lists.
+// pacedChats bounds the chats that are remembered: strangers, who are told so,
+// are among them.
 const pacedChats = 10_000
 
 func newPace(l Limits) *pace {

@@ -80,7 +80,7 @@ func (b *Bot) message(ctx context.Context, j job, who access.Principal, m *model
 			b.reply(ctx, j, at, plainText("You are "+who.Subject()+" here ("+roles(who)+").\n\n"+helpText))
 			return
 		case "gate":
-			b.reply(ctx, j, at, b.oneGate(ctx, who, rest))
+			b.reply(ctx, j, at, b.oneGate(ctx, j, who, rest))
 			return
 		}
 		means := meaning(name)

@@ -1,0 +1,29 @@
+package orchestrator_test
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"testing"
+
+	"github.com/manifold-run/manifold/contracts"
+	"github.com/manifold-run/manifold/execution"
+	"github.com/manifold-run/manifold/orchestrator"
+)
+
+// brokenStore cannot find a gate, and says why in its own words.
+type brokenStore struct{ execution.Store }
+
+func (brokenStore) Interrupt(context.Context, string) (contracts.Interrupt, error) {
+	return contracts.Interrupt{}, errors.New("read interrupt: disk I/O error at /var/secret/path")
+}
+
+func TestAFaultOfOursIsNoReplyToADecision(t *testing.T) {
+	t.Parallel()
+	o := newOffice(t)
+	broken := o.on(brokenStore{o.store})
+	state, err := broken.Chat(t.Context(), bob, orchestrator.ChatTurn{Conversation: "c1", Key: "m1", Message: "approve 7K3Q2"})
+	if err != nil || strings.Contains(state.Notice, "secret") || !strings.Contains(state.Notice, "7K3Q2: something went wrong") {
+		t.Errorf("the chat is told %q, %v", state.Notice, err)
+	}
+}
