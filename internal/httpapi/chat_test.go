@@ -239,7 +239,7 @@ func TestSignedUsersAreTheOnlyOnesBelieved(t *testing.T) {
 	claims := func(email, issuer string, expires time.Time) string {
 		return fmt.Sprintf(`{"sub":"u1","email":%q,"name":"Ana","role":"user","iss":%q,"iat":1,"exp":%d}`, email, issuer, expires.Unix())
 	}
-	soon, past := time.Now().Add(time.Minute), time.Now().Add(-time.Hour)
+	soon, past := time.Now().Add(time.Hour), time.Now().Add(-time.Hour)
 	good := signed(secret, claims("ana@example.com", "open-webui", soon))
 	none := base64.RawURLEncoding.EncodeToString([]byte(`{"alg":"none"}`)) + "." + strings.Split(good, ".")[1] + "."
 	for name, c := range map[string]struct {
