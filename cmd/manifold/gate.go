@@ -140,9 +140,18 @@ of the kind that the question asks for.`,
 			if err != nil {
 				return err
 			}
-			return c.decided(decided)
+			return c.answered(decided)
 		}),
 	}
+}
+
+// answered says where to look for what came of an answer.
+func (c *cli) answered(gate contracts.Interrupt) error {
+	if err := c.decided(gate); err != nil || c.asJSON || gate.SessionID == "" {
+		return err
+	}
+	c.out.printf("See what came of it with: manifold sessions show %s\n", gate.SessionID)
+	return nil
 }
 
 // typed reads the words as the type that the question asks for; where that is

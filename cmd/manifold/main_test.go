@@ -117,7 +117,7 @@ func TestAQuestionIsAnswered(t *testing.T) {
 			word = session.Interrupt.Options[0].ID
 		}
 		d.does("otto", exitNotFound, session.Interrupt.Code, "answer", session.Interrupt.Code, word)
-		d.does("rita", exitOK, `is answered`, "answer", session.Interrupt.Code, word)
+		d.does("rita", exitOK, `is answered\nSee what came of it with: manifold sessions show ses_`, "answer", session.Interrupt.Code, word)
 		id := session.SessionID
 		d.until(func() bool {
 			session = contracts.SessionResponse{}
