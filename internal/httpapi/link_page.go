@@ -73,6 +73,7 @@ func (s *Server) refusePage(k *call, err error) error {
 	if p.Status >= http.StatusInternalServerError && k.ctx().Err() == nil {
 		s.log(k.gin, err)
 	}
+	advise(k.gin, p)
 	kind := string(p.Code)
 	if p.Code == contracts.CodeStaleApproval {
 		kind = "changed"

@@ -260,3 +260,18 @@ func TestALinkOfAFrontendSpeaksForItsUserWithNoMoreThanTheirRoles(t *testing.T) 
 		t.Errorf("%+v %v", gates, err)
 	}
 }
+
+func TestWhoLooksAtALinkTooOftenIsToldWhenToComeBack(t *testing.T) {
+	t.Parallel()
+	s, path := anna(t, func(c *app.Config) { c.RequestsPerMinute, c.RequestBurst = 1, 5 })
+	for range 10 {
+		if got := s.send("", http.MethodGet, path, ""); got.status != http.StatusOK {
+			refused(t, "too often", got, http.StatusTooManyRequests, "rate_limited")
+			if got.header.Get("Retry-After") == "" {
+				t.Errorf("headers %v", got.header)
+			}
+			return
+		}
+	}
+	t.Error("a link can be looked at for ever")
+}

@@ -82,13 +82,7 @@ func (s *Server) log(c *gin.Context, err error) {
 
 func (s *Server) write(c *gin.Context, p contracts.Problem) {
 	p.RequestID = requestID(c)
-	switch p.Code {
-	case contracts.CodeUnauthorized:
-		c.Header("WWW-Authenticate", `Bearer realm="manifold"`)
-	case contracts.CodeRateLimited, contracts.CodeUnavailable, contracts.CodeLeaseLost:
-		c.Header("Retry-After", retryAfter(p.Data))
-	default:
-	}
+	advise(c, p)
 	if forOpenAI(c) {
 		status := p.Status
 		if status == http.StatusConflict {
@@ -104,6 +98,17 @@ func (s *Server) write(c *gin.Context, p contracts.Problem) {
 	}
 	c.Abort()
 	c.Data(p.Status, "application/problem+json", body)
+}
+
+// advise sets the headers that say what to do about a problem.
+func advise(c *gin.Context, p contracts.Problem) {
+	switch p.Code {
+	case contracts.CodeUnauthorized:
+		c.Header("WWW-Authenticate", `Bearer realm="manifold"`)
+	case contracts.CodeRateLimited, contracts.CodeUnavailable, contracts.CodeLeaseLost:
+		c.Header("Retry-After", retryAfter(p.Data))
+	default:
+	}
 }
 
 func retryAfter(data any) string {
