@@ -61,3 +61,19 @@ func TestACancelThatIsTakenUpAgainStopsNothingThatCameAfterIt(t *testing.T) {
 		t.Errorf("what was asked after the cancel is %s, %v", i.Status, err)
 	}
 }
+
+func TestAPlaceThatMovesIsNotAnsweredAgainAndAgain(t *testing.T) {
+	t.Parallel()
+	w := setup(t)
+	at := map[string]any{"location": map[string]any{"latitude": 1.5, "longitude": 2.5, "live_period": 900}}
+	w.api.Push(map[string]any{"message": w.rita.Message(at)})
+	w.reads(ritaID, "I read text only")
+	for range 3 {
+		w.api.Push(map[string]any{"edited_message": w.rita.Message(at)})
+	}
+	w.rita.Says("/help")
+	w.reads(ritaID, "You are rita")
+	if n := len(w.api.Messages(ritaID)); n != 2 {
+		t.Errorf("%d messages: %+v", n, w.api.Messages(ritaID))
+	}
+}

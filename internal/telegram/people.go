@@ -80,7 +80,7 @@ func (b *Bot) knows(id int64) bool {
 // addressed tells who sent an update where, and whether it is meant for the bot.
 func (b *Bot) addressed(u *models.Update) (from *models.User, chat models.Chat, yes bool) {
 	m := u.Message
-	if m == nil {
+	if m == nil && u.EditedMessage != nil && u.EditedMessage.Location == nil { // a place that moves is edited all the time
 		m = u.EditedMessage
 	}
 	switch {
