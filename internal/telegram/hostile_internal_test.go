@@ -45,3 +45,14 @@ func TestAPieceOfAMessageThatIsNotInItHarmsNothing(t *testing.T) {
 		}
 	}
 }
+
+func TestAGateSaysHowMuchEvidenceItDoesNotShow(t *testing.T) {
+	t.Parallel()
+	gate := contracts.Interrupt{Code: "AAAAA", Type: contracts.InterruptWriteApproval, Status: contracts.InterruptOpen}
+	for range maxEvidence + 3 {
+		gate.Evidence = append(gate.Evidence, contracts.EvidenceItem{NodeID: "n1", Path: "x", Value: 1.0})
+	}
+	if got := text(render(orchestrator.ChatState{Open: []contracts.Interrupt{gate}}, false)); !strings.Contains(got, "and 3 values more: manifold gates AAAAA") {
+		t.Error(got)
+	}
+}

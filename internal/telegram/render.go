@@ -172,6 +172,9 @@ func gate(i contracts.Interrupt, mayApprove bool) part {
 			add(e.Path+" of "+e.NodeID, chat.Value(e.Value))
 		}
 	}
+	if more := len(i.Evidence) - maxEvidence; more > 0 {
+		out.lines = append(out.lines, line{{text: fmt.Sprintf("and %d values more: manifold gates %s", more, i.Code)}})
+	}
 	for _, d := range i.Difference {
 		add("changed "+d.Pointer, chat.Value(d.Before)+" → "+chat.Value(d.After))
 	}
