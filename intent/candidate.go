@@ -46,7 +46,7 @@ func (s *sentenceReader) rate(p *part, hits []hit) []rated {
 		run := slot.Range{From: p.from, To: p.to}
 		r.filled = set.Fill(s.m, run, nil)
 		r.cover = s.x.cover(set, tokens, r.filled.Covered, timed)
-		r.absent = set.Absent(s.m, run, r.filled)
+		r.absent = s.absent(h, run, r)
 		r.score += shareCovered * r.cover.share
 		if len(r.filled.Missing) == 0 {
 			r.score += shareComplete
@@ -59,6 +59,17 @@ func (s *sentenceReader) rate(p *part, hits []hit) []rated {
 	}
 	slices.SortStableFunc(out, func(a, b rated) int { return cmp.Compare(b.score, a.score) })
 	return out
+}
+
+// absent is the share of what a capability needs for which nothing is said. One
+// with examples is asked for in their words and values may follow; of one that is
+// only described, a request that holds no values is rarely meant.
+func (s *sentenceReader) absent(h hit, run slot.Range, r rated) float64 {
+	c := s.x.caps[h.number]
+	if c.examples == 0 {
+		return s.x.set(c).Unlikely(s.m, run, r.filled)
+	}
+	return s.x.set(c).Absent(s.m, run, r.filled) * (1 - r.cover.share)
 }
 
 // timed marks the tokens of a part that are numbers or dates.
@@ -128,7 +139,7 @@ func (x *Index) signalsOf(tokens []text.Token, all []rated, k int) signals {
 		signalCentroid: r.centroid, signalBest: r.best, signalCoverage: r.cover.share, signalSpoken: r.cover.spoken,
 		signalMargin: margin(all, k), signalLength: r.cover.length(), signalTyped: typed(r.filled) * r.cover.spoken,
 		signalSoftmax: r.softmax, signalLead: r.centroid - r.rival, signalGrasp: x.grasp(r.number, tokens),
-		signalAbsent: r.absent * (1 - r.cover.share), signalAmount: min(1, math.Log1p(r.amount)/math.Log(mostWords)), signalOutside: r.outside,
+		signalAbsent: r.absent, signalAmount: min(1, math.Log1p(r.amount)/math.Log(mostWords)), signalOutside: r.outside,
 	}
 }
 

@@ -21,7 +21,7 @@ const (
 	signalSoftmax         // share among all candidates, by weights alone
 	signalLead            // distance to the next candidate, by weights alone
 	signalGrasp           // share of the words that its texts have, rare ones counting more
-	signalAbsent          // share of the needed parameters for which nothing is said, among strange words
+	signalAbsent          // share of the needed parameters for which nothing is said; with examples, among strange words
 	signalAmount          // how many words fit, rare ones counting more, flattened
 	signalOutside         // how much better the best capability fits that may not be chosen
 	signalCount

@@ -12,6 +12,29 @@ func (s *Set) Absent(m *Message, part Range, f Filled) float64 {
 		return 0
 	}
 	left := s.unread(m, part, f.Covered)
+	return s.unheard(f, left.take)
+}
+
+// Unlikely is the same where free words only count if it is more likely than
+// not that some of them are the value.
+func (s *Set) Unlikely(m *Message, part Range, f Filled) float64 {
+	if len(f.Missing) == 0 {
+		return 0
+	}
+	left, free := s.unread(m, part, f.Covered), map[*param]bool{}
+	_, params, found := s.weighed(m, part, nil, f)
+	for k, p := range params {
+		free[p] = found[k].any >= 0.5
+	}
+	return s.unheard(f, func(p *param) bool {
+		there, open := free[p]
+		return there || !open && left.take(p)
+	})
+}
+
+// unheard is the share of the needed parameters that have no value and for
+// which nothing is there.
+func (s *Set) unheard(f Filled, there func(*param) bool) float64 {
 	absent, needed := 0, len(f.Missing)
 	for _, p := range s.params {
 		if p.required && (has(f.Values, p.single) || has(f.Values, p.list)) {
@@ -19,7 +42,7 @@ func (s *Set) Absent(m *Message, part Range, f Filled) float64 {
 		}
 	}
 	for _, name := range f.Missing {
-		if p := s.byName(name); p != nil && !left.take(p) {
+		if p := s.byName(name); p != nil && !there(p) {
 			absent++
 		}
 	}

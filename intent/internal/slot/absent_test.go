@@ -32,3 +32,28 @@ func TestAbsent(t *testing.T) {
 		}
 	}
 }
+
+// Words that the capability does not know could be a value; they are unlikely
+// to be one where nothing else speaks for it.
+func TestUnlikely(t *testing.T) {
+	t.Parallel()
+	c := contracts.Capability{
+		Name: "song_length", Description: "Tells how long a song is.",
+		Schema: []byte(`{"type":"object","properties":{"song":{"type":"string"},"verses":{"type":"integer"}},"required":["song","verses"]}`),
+	}
+	tools := slot.NewTools()
+	set := slot.Compile(tools, &contracts.CapabilityEntry{Domain: "choir", Capability: &c}, "")
+	for say, want := range map[string][2]float64{
+		"how long is the song":                            {1, 1},
+		"how long is it usually raining":                  {0.5, 1},
+		"how long is the song Greensleeves":               {0.5, 0.5},
+		"how long is the song Greensleeves with 4 verses": {0, 0},
+	} {
+		m := tools.Read(say, time.Date(2026, 11, 21, 9, 0, 0, 0, time.UTC))
+		run := slot.Range{To: len(m.Tokens)}
+		f := set.Fill(m, run, nil)
+		if got := [2]float64{set.Absent(m, run, f), set.Unlikely(m, run, f)}; got != want {
+			t.Errorf("%q lacks %.2f of what is needed, want %.2f", say, got, want)
+		}
+	}
+}

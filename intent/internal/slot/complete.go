@@ -38,6 +38,22 @@ const hopeless = -3
 // request. It weighs every span for every parameter, adds up over all ways to
 // assign them, and keeps what is probable.
 func (s *Set) Complete(m *Message, part Range, only []string, filled Filled) Filled {
+	f, params, found := s.weighed(m, part, only, filled)
+	if len(params) == 0 {
+		return filled
+	}
+	for k, best := range found {
+		if best.p >= s.floor(params[k]) {
+			f.keep(&filled, params[k], best)
+		}
+	}
+	filled.Missing = s.stillMissing(filled)
+	return filled
+}
+
+// weighed lists the parameters of free text that are open, with the most
+// probable value of each.
+func (s *Set) weighed(m *Message, part Range, only []string, filled Filled) (*field, []*param, []likely) {
 	f := &field{reading: s.reading(m, part, only), taken: slices.Clone(filled.Covered), inner: map[int]int{}}
 	f.inEntity = map[int]bool{}
 	for _, e := range m.Entities {
@@ -48,7 +64,7 @@ func (s *Set) Complete(m *Message, part Range, only []string, filled Filled) Fil
 	}
 	params := f.open(filled)
 	if len(params) == 0 {
-		return filled
+		return f, nil, nil
 	}
 	f.find()
 	options := make([][]option, len(params))
@@ -56,13 +72,7 @@ func (s *Set) Complete(m *Message, part Range, only []string, filled Filled) Fil
 	for k, p := range params {
 		options[k] = f.options(p, most)
 	}
-	for k, best := range f.marginals(params, options) {
-		if best.p >= s.floor(params[k]) {
-			f.keep(&filled, params[k], best)
-		}
-	}
-	filled.Missing = s.stillMissing(filled)
-	return filled
+	return f, params, f.marginals(params, options)
 }
 
 func (s *Set) floor(*param) float64 {
@@ -160,7 +170,8 @@ func (f *field) text(s span) string {
 // likely is the most probable value of a parameter.
 type likely struct {
 	option
-	p float64
+	p   float64
+	any float64 // that the parameter has a value at all
 }
 
 // marginals adds up over all assignments in which no two values share a word
@@ -198,8 +209,10 @@ func (f *field) marginals(params []*param, options [][]option) []likely {
 	out := make([]likely, len(params))
 	for k := range params {
 		for c, sum := range sums[k] {
-			if p := sum / total; p > out[k].p {
-				out[k] = likely{options[k][c], p}
+			p := sum / total
+			out[k].any += p
+			if p > out[k].p {
+				out[k].option, out[k].p = options[k][c], p
 			}
 		}
 	}
