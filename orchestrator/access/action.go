@@ -101,7 +101,8 @@ func (p Principal) MayReadGate(i contracts.Interrupt, owner contracts.Principal)
 // MayDecide tells whether the caller may approve, reject or edit a gate. It
 // does not look at the gate's status. For four eyes only people count, and
 // none who asked for the action or edited it; whoever decided once does not
-// count twice.
+// count twice. Names in other letters are the same person: an e-mail address is
+// written in many ways.
 func (p Principal) MayDecide(i contracts.Interrupt, d contracts.Decision) error {
 	if err := p.decides(i); err != nil {
 		return err
@@ -114,13 +115,13 @@ func (p Principal) MayDecide(i contracts.Interrupt, d contracts.Decision) error 
 		case person == "":
 			return contracts.Errorf(contracts.CodeForbidden,
 				"this needs a second pair of eyes: a person's key, not that of a %s", p.Kind)
-		case slices.Contains(i.Requesters, person):
+		case slices.ContainsFunc(i.Requesters, func(r string) bool { return strings.EqualFold(r, person) }):
 			return contracts.Errorf(contracts.CodeForbidden,
 				"this needs a second pair of eyes: %s asked for it or edited it", person)
 		}
 	}
 	for _, decided := range i.Decisions {
-		if decided.Decision == contracts.DecisionApprove && decided.DecidedBy == p.Subject() && decided.ActionSHA256 == i.ActionSHA256 {
+		if decided.Decision == contracts.DecisionApprove && strings.EqualFold(decided.DecidedBy, p.Subject()) && decided.ActionSHA256 == i.ActionSHA256 {
 			return contracts.Errorf(contracts.CodeConflict, "%s has approved this already; it needs %d people", p.Subject(), i.Quorum)
 		}
 	}

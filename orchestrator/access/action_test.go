@@ -157,6 +157,8 @@ func TestMayDecide(t *testing.T) {
 		"an operator is no approver":                     {person("bo", access.RoleOperator), gate(nil), contracts.DecisionApprove, contracts.CodeForbidden},
 		"an admin stands for the default approver":       {person("bo", access.RoleAdmin), gate(nil), contracts.DecisionApprove, ""},
 		"the requester is no second pair of eyes":        {person("ana", access.RoleApprover), gate(nil), contracts.DecisionApprove, contracts.CodeForbidden},
+		"nor is the requester in other letters":          {person("Ana", access.RoleApprover), gate(nil), contracts.DecisionApprove, contracts.CodeForbidden},
+		"who approved counts once, in any letters":       {person("FLO", access.RoleApprover), gate(nil), contracts.DecisionApprove, contracts.CodeConflict},
 		"whoever edited is no second pair of eyes":       {person("ed", access.RoleApprover), gate(nil), contracts.DecisionApprove, contracts.CodeForbidden},
 		"the requester may reject":                       {person("ana", access.RoleApprover), gate(nil), contracts.DecisionReject, ""},
 		"a service has no eyes":                          {service("ci", access.RoleApprover), gate(nil), contracts.DecisionApprove, contracts.CodeForbidden},
