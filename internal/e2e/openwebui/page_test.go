@@ -206,6 +206,11 @@ func TestStopOnThePageKeepsTheRunGoing(t *testing.T) {
 	b.say("price of NVDA")
 	await(t, arrived)
 	before := s.runsIn(t, ana, contracts.RunCompleted)
+	t.Cleanup(func() {
+		if t.Failed() {
+			t.Logf("%d were completed before; now %+v", before, s.runs(t, ana))
+		}
+	})
 	b.until("stop", click("button[aria-label='Stop']"))
 	b.until("it has stopped", "!document.querySelector('button[aria-label=\"Stop\"]')")
 	release()
