@@ -89,12 +89,13 @@ func Value(v any) string {
 
 var escaper = strings.NewReplacer(
 	"\\", "\\\\", "|", "\\|", "&", "&amp;", "<", "&lt;", ">", "&gt;", "`", "\\`", "*", "\\*", "_", "\\_", "~", "\\~",
-	"[", "\\[", "]", "\\]", "#", "\\#", "$", "\\$", "\n", " ", "\r", " ", "◁", "&#9665;", "{{", "{\u200b{",
+	"]", "\\]", "#", "\\#", "$", "\\$", "\n", " ", "\r", " ", "◁", "&#9665;", "{{", "{\u200b{",
 )
 
 // Escape makes text show as it is in Markdown, whatever it contains: no markup,
 // no formula, no think tag, no template of the frontend. A bare address may
-// still be shown as a link to itself. An underscore within a word is no markup
+// still be shown as a link to itself. Of brackets the closing one is enough:
+// with both escaped, Open WebUI takes what is between for a formula. An underscore within a word is no markup
 // and stays as it is: an escape there splits the word, which Open WebUI shows
 // as two while an answer is not done.
 func Escape(s string) string {

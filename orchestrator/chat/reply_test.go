@@ -21,7 +21,7 @@ func TestAGateShowsTheNameBesideTheIDThatIsSent(t *testing.T) {
 		},
 	}
 	got := chat.Compose(chat.Turn{Open: []contracts.Interrupt{gate}})
-	for _, want := range []string{`| worker | Bruno \| Keller \[w2\] |`, "| note | w1 |", "| days | 2 |"} {
+	for _, want := range []string{`| worker | Bruno \| Keller [w2\] |`, "| note | w1 |", "| days | 2 |"} {
 		if !strings.Contains(got, want) {
 			t.Errorf("%q is missing in:\n%s", want, got)
 		}
