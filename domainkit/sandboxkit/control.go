@@ -30,13 +30,14 @@ type Control struct {
 	mu       sync.Mutex // guards all below
 	rules    []*rule
 	rng      *rand.Rand
-	requests []Request // the newest last
+	requests []*Request // the newest last
+	open     map[*http.Request]*Request
 }
 
 // NewControl makes a control without faults; the logger receives one line for
 // each request.
 func NewControl(seed uint64, logger *slog.Logger) *Control {
-	return &Control{seed: seed, log: logger, rng: NewRand(seed, "faults")}
+	return &Control{seed: seed, log: logger, rng: NewRand(seed, "faults"), open: map[*http.Request]*Request{}}
 }
 
 // Inject adds a rule.
@@ -72,13 +73,29 @@ func (c *Control) Fired() bool {
 func (c *Control) Requests() []Request {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return slices.Clone(c.requests)
+	out := make([]Request, len(c.requests))
+	for i, r := range c.requests {
+		out[i] = *r
+	}
+	return out
 }
 
-// Arm decides whether a request fails; the zero Fault lets it pass.
+// Arm records a request and decides whether it fails; the zero Fault lets it
+// pass. What a client knows of, such as a cut connection, is thus on record.
 func (c *Control) Arm(r *http.Request) Fault {
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	fault := c.choose(r)
+	if len(c.requests) == keptRequests {
+		c.requests = slices.Delete(c.requests, 0, keptRequests/2)
+	}
+	c.open[r] = &Request{Method: r.Method, Path: r.URL.Path, Query: r.URL.RawQuery, Fault: fault.Kind}
+	c.requests = append(c.requests, c.open[r])
+	return fault
+}
+
+// choose finds the rule that fires; the caller holds mu.
+func (c *Control) choose(r *http.Request) Fault {
 	for _, rule := range c.rules {
 		if rule.applies(r.Method, r.URL.Path) && rule.fires(c.rng) {
 			return rule.Fault
@@ -87,19 +104,18 @@ func (c *Control) Arm(r *http.Request) Fault {
 	return Fault{}
 }
 
-// Log records how a request ended; status 0 says that the connection was cut.
+// Log completes the record of an armed request by how it ended; status 0 says
+// that the connection was cut.
 func (c *Control) Log(r *http.Request, status int, fault Fault) {
 	c.log.LogAttrs(r.Context(), slog.LevelInfo, "request",
 		slog.String("method", r.Method), slog.String("path", r.URL.Path),
 		slog.Int("status", status), slog.String("fault", string(fault.Kind)))
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if len(c.requests) == keptRequests {
-		c.requests = slices.Delete(c.requests, 0, keptRequests/2)
+	if record, ok := c.open[r]; ok {
+		record.Status = status
+		delete(c.open, r)
 	}
-	c.requests = append(c.requests, Request{
-		Method: r.Method, Path: r.URL.Path, Query: r.URL.RawQuery, Status: status, Fault: fault.Kind,
-	})
 }
 
 // NewRand returns a generator of its own for each purpose, so that adding draws
