@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/manifold-run/manifold/contracts"
 	"github.com/manifold-run/manifold/execution"
@@ -21,6 +22,11 @@ type chatPlace struct {
 	turn    ChatTurn
 }
 
+// cameLater tells that something began only after the command was said.
+func (at chatPlace) cameLater(begun time.Time) bool {
+	return !at.turn.Said.IsZero() && begun.After(at.turn.Said)
+}
+
 // reply is what a command came to: what to say, and the run to go on
 // showing.
 type reply struct {
@@ -29,10 +35,47 @@ type reply struct {
 	// sessionID is that of the run, if it is another than the chat's.
 	sessionID string
 	after     int64
+	// failed says that a fault of ours was in the way: the same may be said again.
+	failed bool
 }
 
-// command does what a message of the fixed grammar asks for.
-func (s *Service) command(ctx context.Context, who access.Principal, at chatPlace, c chat.Command) (ChatState, error) {
+// commandTurn does what a command asks for, and keeps what came of it. One that
+// was interrupted is done again, and means what it meant when it was said.
+func (s *Service) commandTurn(ctx context.Context, who access.Principal, a Accepted, turn Turn) (ChatState, error) {
+	at := a.at
+	if at.turn.Said.IsZero() || turn.CreatedAt.Before(at.turn.Said) {
+		at.turn.Said = turn.CreatedAt
+	}
+	state, r, err := s.command(ctx, who, at, *a.command)
+	if err != nil || r.failed {
+		return state, err
+	}
+	turn.Outcome, turn.Command, turn.Notice, turn.RunID = TurnAnswered, a.command.Verb, r.notice, r.runID
+	return state, s.turns.SaveTurn(ctx, turn)
+}
+
+// commandAgain gives the reply to a command that is repeated: what it was told,
+// and where the run that it was about stands now.
+func (s *Service) commandAgain(ctx context.Context, who access.Principal, at chatPlace, t Turn) (ChatState, error) {
+	switch {
+	case t.RunID != "":
+		view, err := s.runner.View(ctx, t.RunID)
+		if err != nil {
+			return ChatState{}, err
+		}
+		state, err := s.chatState(ctx, who, view.SessionID, TurnKey{}, t.RunID, 0)
+		state.Notice = t.Notice
+		return state, err
+	case t.Command == chat.Status:
+		state, _, err := s.command(ctx, who, at, chat.Command{Verb: chat.Status})
+		return state, err
+	}
+	return ChatState{SessionID: t.SessionID, Name: at.session.Name, Notice: t.Notice}, nil
+}
+
+// command does what a message of the fixed grammar asks for. The reply says also
+// which run it was about, if it was about one.
+func (s *Service) command(ctx context.Context, who access.Principal, at chatPlace, c chat.Command) (ChatState, reply, error) {
 	var r reply
 	var err error
 	switch c.Verb {
@@ -45,8 +88,8 @@ func (s *Service) command(ctx context.Context, who access.Principal, at chatPlac
 	case chat.List:
 		r.notice, err = s.chatList(ctx, who, at)
 	case chat.Help:
-		offered := chat.Render(overview(s.catalogs.Catalog(), who, at.turn.Model))
-		return ChatState{SessionID: knownID(at), Notice: offered + "\n\n" + chatHelp}, nil
+		r.notice = chat.Render(overview(s.catalogs.Catalog(), who, at.turn.Model)) + "\n\n" + chatHelp
+		return ChatState{SessionID: knownID(at), Notice: r.notice}, r, nil
 	case chat.Status:
 		if !at.known {
 			r.notice, err = s.chatList(ctx, who, at)
@@ -54,14 +97,19 @@ func (s *Service) command(ctx context.Context, who access.Principal, at chatPlac
 	}
 	id := cmp.Or(r.sessionID, knownID(at))
 	if err != nil || id == "" || c.Verb == chat.List {
-		return ChatState{SessionID: id, Notice: cmp.Or(r.notice, "Nothing has been asked in this chat yet.")}, err
+		r.notice = cmp.Or(r.notice, "Nothing has been asked in this chat yet.")
+		return ChatState{SessionID: id, Notice: r.notice}, r, err
 	}
 	state, err := s.chatState(ctx, who, id, TurnKey{}, r.runID, r.after)
 	state.Notice = r.notice
-	if c.Verb == chat.Cancel {
+	switch c.Verb {
+	case chat.Cancel:
 		state.Answer = nil // what had come in before the cancel is not news
+	case chat.Status:
+		r.runID = state.RunID
+	default:
 	}
-	return state, err
+	return state, r, err
 }
 
 func knownID(at chatPlace) string {
@@ -95,9 +143,11 @@ func (s *Service) chatDecision(ctx context.Context, who access.Principal, at cha
 	for _, code := range codes {
 		done := s.decideInChat(ctx, who, at, code, contracts.Decision(c.Verb))
 		lines = append(lines, done.notice)
+		failed := r.failed || done.failed
 		if done.runID != "" && r.runID == "" {
 			r = done
 		}
+		r.failed = failed
 	}
 	r.notice = strings.Join(lines, "\n")
 	return r, nil
@@ -120,7 +170,7 @@ func (s *Service) shownGates(ctx context.Context, who access.Principal, at chatP
 	var open, closed []string
 	for _, i := range all {
 		switch {
-		case !i.Type.Expires() || at.turn.Marked && !slices.Contains(at.turn.Shown, i.Code):
+		case !i.Type.Expires() || at.turn.Marked && !slices.Contains(at.turn.Shown, i.Code) || at.cameLater(i.CreatedAt):
 		case i.Status == contracts.InterruptOpen:
 			open = append(open, i.Code)
 		case at.turn.Marked:
@@ -142,7 +192,7 @@ func (s *Service) decideInChat(ctx context.Context, who access.Principal, at cha
 		err = contracts.Errorf(contracts.CodeInvalid, "%s is a question, not an approval", code)
 	}
 	if err != nil {
-		return reply{notice: code + ": " + s.fault(ctx, err)}
+		return reply{notice: code + ": " + s.fault(ctx, err), failed: passing(err)}
 	}
 	r := s.followed(ctx, who, i)
 	if decidedBy(i, who.Subject(), d) {
@@ -152,7 +202,7 @@ func (s *Service) decideInChat(ctx context.Context, who access.Principal, at cha
 	}
 	switch {
 	case err != nil:
-		r.notice = code + ": " + s.fault(ctx, err)
+		r.notice, r.failed = code+": "+s.fault(ctx, err), passing(err)
 	case i.Status == contracts.InterruptOpen:
 		r.notice = fmt.Sprintf("%s: noted; it needs %d people.", code, i.Quorum)
 	case i.Status == contracts.InterruptSuperseded:
@@ -161,6 +211,16 @@ func (s *Service) decideInChat(ctx context.Context, who access.Principal, at cha
 		r.notice = fmt.Sprintf("%s is %s.", code, i.Status)
 	}
 	return r
+}
+
+// passing tells a fault that is not the message's: the same may work in a moment.
+func passing(err error) bool {
+	switch contracts.CodeOf(err) {
+	case "", contracts.CodeInternal, contracts.CodeUnavailable, contracts.CodeLeaseLost, contracts.CodeRateLimited:
+		return true
+	default:
+		return false
+	}
 }
 
 // fault says what is wrong with a decision; of what is ours to mend the text
@@ -241,7 +301,7 @@ func (s *Service) chatCancel(ctx context.Context, who access.Principal, at chatP
 	}
 	cancelled := 0
 	for _, r := range runs {
-		if r.State.Terminal() || !at.turn.Said.IsZero() && r.CreatedAt.After(at.turn.Said) {
+		if r.State.Terminal() || at.cameLater(r.CreatedAt) {
 			continue
 		}
 		if _, err := s.CancelRun(ctx, who, r.ID); err != nil {

@@ -33,6 +33,9 @@ type ChatTurn struct {
 	// Key identifies the user's message: the same key with the same words again
 	// attaches to what was begun.
 	Key string
+	// Placed says that Key is no more than the place of the message in the
+	// history, because its sender does not name messages.
+	Placed bool
 	// Model is the domain to choose from, "" for all.
 	Model   string
 	Message string
@@ -43,8 +46,8 @@ type ChatTurn struct {
 	Card *ChatCard
 	// Look asks only where the chat stands; nothing is begun.
 	Look bool
-	// Said is when the message came in, where it may be taken later than that, or
-	// twice: it cancels nothing that was begun since. Zero is now.
+	// Said is when the message came in, where it may be taken later than that: it
+	// cancels and approves nothing that came since. Zero is when it is first taken.
 	Said time.Time
 }
 
@@ -111,16 +114,34 @@ func (s *Service) Accept(ctx context.Context, who access.Principal, t ChatTurn) 
 	return Accepted{at: at}, err
 }
 
+// kept tells whether a message is remembered as a turn of its chat. A command
+// that was repeated must not have a second effect; where nothing tells a repeat
+// from the same word said again, it is not taken for one. What only looks, looks
+// anew each time.
+func (a Accepted) kept() bool {
+	if a.command == nil {
+		return true
+	}
+	t := a.at.turn
+	switch a.command.Verb {
+	case chat.Approve, chat.Reject, chat.Cancel, chat.Status:
+		return a.at.known && t.Key != "" && (!t.Placed || t.Continued)
+	default:
+		return false
+	}
+}
+
 // Take takes an accepted message to where it leads.
 func (s *Service) Take(ctx context.Context, who access.Principal, a Accepted) (ChatState, error) {
-	if a.command != nil {
-		return s.command(ctx, who, a.at, *a.command)
+	if !a.kept() {
+		state, _, err := s.command(ctx, who, a.at, *a.command)
+		return state, err
 	}
-	session, t := a.at.session, a.at.turn
-	key := TurnKey{Conversation: session.ID, Key: cmp.Or(t.Key, execution.NewID("msg")), Model: t.Model}
-	turn := Turn{TurnKey: key, SessionID: session.ID, Message: t.Message, Fingerprint: fingerprint(t.Message), CreatedAt: s.cfg.Now()}
+	t := a.at.turn
+	key := TurnKey{Conversation: a.at.session.ID, Key: cmp.Or(t.Key, execution.NewID("msg")), Model: t.Model}
+	turn := Turn{TurnKey: key, SessionID: a.at.session.ID, Message: t.Message, Fingerprint: fingerprint(t.Message), CreatedAt: s.cfg.Now()}
 	flight := strings.Join([]string{key.Conversation, key.Key, key.Model, turn.Fingerprint}, "\x00")
-	state, err, _ := s.flights.Do(flight, func() (any, error) { return s.chatTurn(ctx, who, session, turn, t) })
+	state, err, _ := s.flights.Do(flight, func() (any, error) { return s.chatTurn(ctx, who, a, turn) })
 	if err != nil {
 		return ChatState{}, err
 	}
@@ -141,12 +162,15 @@ func commandOf(t ChatTurn) (chat.Command, bool) {
 	return chat.Parse(t.Message)
 }
 
-// chatTurn takes a message that is no command to where it leads. A message that
-// was taken before is not taken again.
-func (s *Service) chatTurn(ctx context.Context, who access.Principal, session Session, turn Turn, t ChatTurn) (ChatState, error) {
-	before, err := s.lastSeq(ctx, session.ID)
+// chatTurn takes a message to where it leads. A message that was taken before is
+// not taken again.
+func (s *Service) chatTurn(ctx context.Context, who access.Principal, a Accepted, turn Turn) (ChatState, error) {
+	before, err := s.lastSeq(ctx, turn.SessionID)
 	if err != nil {
 		return ChatState{}, err
+	}
+	if a.command != nil {
+		turn.Command = a.command.Verb
 	}
 	existing, created, err := s.turns.BeginTurn(ctx, turn)
 	if err != nil {
@@ -156,19 +180,24 @@ func (s *Service) chatTurn(ctx context.Context, who access.Principal, session Se
 	case created:
 	case existing.Fingerprint != turn.Fingerprint:
 		return ChatState{}, contracts.Errorf(contracts.CodeConflict, "this message id was used with other words")
+	case existing.Outcome != "" && existing.Command != "":
+		return s.commandAgain(ctx, who, a.at, existing)
 	case existing.Outcome != "":
-		return s.chatState(ctx, who, session.ID, turn.TurnKey, "", 0)
+		return s.chatState(ctx, who, turn.SessionID, turn.TurnKey, "", 0)
 	default:
 		turn = existing
 	}
-	answered, err := s.answerInChat(ctx, who, session, &turn, t)
+	if a.command != nil {
+		return s.commandTurn(ctx, who, a, turn)
+	}
+	answered, err := s.answerInChat(ctx, who, a.at.session, &turn, a.at.turn)
 	if err == nil && !answered {
-		err = s.understand(ctx, who, session, turn)
+		err = s.understand(ctx, who, a.at.session, turn)
 	}
 	if err != nil {
 		return ChatState{}, err
 	}
-	return s.chatState(ctx, who, session.ID, turn.TurnKey, "", before)
+	return s.chatState(ctx, who, turn.SessionID, turn.TurnKey, "", before)
 }
 
 // answerInChat takes a message as the answer to the open question, if there is

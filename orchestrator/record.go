@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/manifold-run/manifold/contracts"
+	"github.com/manifold-run/manifold/orchestrator/chat"
 )
 
 // Session is a conversation with its settings. Its status is never stored: it
@@ -48,6 +49,9 @@ type Turn struct {
 	// is a conflict.
 	Fingerprint string
 	Outcome     TurnOutcome
+	// Command is the verb of a message that was a command, Notice what it was told.
+	Command chat.Verb
+	Notice  string
 	// Intents are kept while a clarification is open; its answer re-runs the
 	// planner, never the matcher. Asked says where the answer belongs, Roles and
 	// Instances are what was chosen so far.

@@ -273,6 +273,7 @@ func (s *Service) response(ctx context.Context, session Session) (contracts.Sess
 	if err != nil {
 		return out, err
 	}
+	turns = slices.DeleteFunc(turns, func(t Turn) bool { return t.Command != "" }) // a command is not what the session is about
 	running := false
 	for _, run := range slices.Backward(runs) { // the oldest first
 		out.RunIDs = append(out.RunIDs, run.ID)

@@ -33,6 +33,9 @@ func (s *Service) SessionSummary(ctx context.Context, who access.Principal, id s
 		id, escape(access.SubjectOf(session.Owner)), response.Status, stamp(session.CreatedAt))
 	for _, t := range turns {
 		fmt.Fprintf(&b, "> %s\n\n", escape(contracts.CleanSummary(t.Message)))
+		if t.Notice != "" {
+			fmt.Fprintf(&b, "%s\n\n", t.Notice) // Markdown of our own
+		}
 		if t.Answer != nil {
 			for _, block := range t.Answer.Blocks {
 				fmt.Fprintf(&b, "%s\n\n", escape(block.Text))

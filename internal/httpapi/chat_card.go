@@ -80,7 +80,9 @@ func (s *Server) cardTurn(k *call, r chatRequest, t orchestrator.ChatTurn) orche
 		return t
 	}
 	t.SessionID = m.SessionID
-	label, words := cardAnswer(string(r.Messages[len(r.Messages)-1].Content))
+	last := r.Messages[len(r.Messages)-1]
+	label, words := cardAnswer(string(last.Content))
+	t.Key, t.Placed = messageKey(k.gin.Request.Header, r.texts("user"), last.ToolCallID, label+words)
 	switch {
 	case label == cardApprove:
 		t.Card = &orchestrator.ChatCard{Code: m.Codes[0], Decision: contracts.DecisionApprove}
@@ -89,7 +91,6 @@ func (s *Server) cardTurn(k *call, r chatRequest, t orchestrator.ChatTurn) orche
 	case words != "":
 		t.Look = false
 		t.Message, t.Quoted = chat.Unwrap(words)
-		t.Key = messageKey(k.gin.Request.Header, len(r.texts("user")), t.Message)
 	}
 	return t
 }

@@ -1,7 +1,6 @@
 package httpapi
 
 import (
-	"cmp"
 	"encoding/json"
 	"net/http"
 	"slices"
@@ -134,7 +133,7 @@ func conversation(h http.Header) string {
 // chatTurn reads out of a history what is said now, and what it is said to.
 func (s *Server) chatTurn(k *call, r chatRequest, domain string) (orchestrator.ChatTurn, error) {
 	h, subject := k.gin.Request.Header, k.who.Subject()
-	t := orchestrator.ChatTurn{Conversation: conversation(h), Model: domain, Key: messageID(h)}
+	t := orchestrator.ChatTurn{Conversation: conversation(h), Model: domain}
 	last := r.Messages[len(r.Messages)-1]
 	users := r.texts("user")
 	if answer, ok := lastAnswer(r.Messages); ok {
@@ -153,7 +152,7 @@ func (s *Server) chatTurn(k *call, r chatRequest, domain string) (orchestrator.C
 		return t, contracts.Invalid("the request is not valid", contracts.Fault{Pointer: "/messages", Message: "must have a message of the user"})
 	}
 	t.Message, t.Quoted = chat.Unwrap(users[len(users)-1])
-	t.Key = messageKey(h, len(users), t.Message)
+	t.Key, t.Placed = messageKey(h, users, "", t.Message)
 	if t.Conversation == "" && !t.Marked {
 		if err := tie(&t, h, r); err != nil {
 			return t, err
@@ -192,11 +191,20 @@ func tie(t *orchestrator.ChatTurn, h http.Header, r chatRequest) error {
 // ofMessage is the conversation of a message that belongs to no chat.
 func ofMessage(id string) string { return "message:" + id }
 
-// messageKey identifies a user's message. The words belong to it: the same id
-// comes again with other words when somebody regenerates with an instruction.
-func messageKey(h http.Header, position int, words string) string {
-	hash := contracts.HashBytes([]byte(words))[:16]
-	return cmp.Or(messageID(h), "message-"+strconv.Itoa(position)) + ":" + hash
+// messageKey identifies a user's message, by its id or else by its place: after
+// these messages, on this card. The words belong to it: the same id comes again
+// with other words when somebody regenerates with an instruction.
+func messageKey(h http.Header, users []string, card, words string) (key string, placed bool) {
+	id := messageID(h)
+	if placed = id == ""; placed {
+		before := ""
+		for _, text := range users[:max(len(users)-1, 0)] {
+			own, _ := chat.Unwrap(text)
+			before = contracts.HashBytes([]byte(before + "\x00" + own))
+		}
+		id = "message-" + strconv.Itoa(len(users)) + before[:min(len(before), 16)]
+	}
+	return id + ":" + contracts.HashBytes([]byte(card + "\x00" + words))[:16], placed
 }
 
 // messageID is what a frontend or a client calls the message, "" if it does not.
