@@ -108,8 +108,7 @@ func (l *loop) foundApplied(n *node, found contracts.ToolResult) {
 	l.beginVerify(n)
 }
 
-// foundAbsent sends the write once more, with the same key and approval, when
-// the action is still the one that was approved.
+// foundAbsent sends the write once more, with the same key and approval.
 func (l *loop) foundAbsent(n *node) {
 	if n.rec.Resent {
 		l.outcomeUnknown(n, "it was sent twice and did not take effect")
@@ -118,16 +117,6 @@ func (l *loop) foundAbsent(n *node) {
 	n.rec.Doubtful, n.rec.Error = false, nil
 	if l.cancelling {
 		l.end(n, contracts.NodeCancelled)
-		return
-	}
-	if !l.look(n) {
-		return
-	}
-	_, hash, err := l.action(n)
-	if err != nil || hash != n.intent.ActionSHA256 {
-		n.rec.Step, n.rec.ApprovedSHA256 = StepNone, ""
-		l.withdraw(n)
-		l.again(n) // prepares anew: a gate shows the difference
 		return
 	}
 	n.rec.Resent, n.rec.Step = true, StepSent

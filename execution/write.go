@@ -56,13 +56,10 @@ func (l *loop) action(n *node) (contracts.Action, string, error) {
 	owner := l.stored.Plan.Owner
 	a := contracts.Action{
 		Capability: n.entry.Ref(), CapabilityDigest: n.entry.Digest, Instance: n.v.spec.Instance,
-		OnBehalfOf: owner.OnBehalfOf, Parameters: n.rec.Params, Evidence: n.rec.Evidence, Policy: n.policy,
+		OnBehalfOf: owner.Subject(), Parameters: orEmpty(n.rec.Params), Evidence: n.rec.Evidence, Policy: n.policy,
 	}
 	if a.Evidence == nil {
-		a.Evidence = []contracts.EvidenceItem{} // a row that was read again must hash like the one that was written
-	}
-	if a.OnBehalfOf == "" {
-		a.OnBehalfOf = owner.ID
+		a.Evidence = []contracts.EvidenceItem{} // like the parameters: a row hashes the same when it is read again
 	}
 	hash, err := contracts.Hash(a)
 	return a, hash, err
@@ -204,13 +201,21 @@ func (n *node) until() time.Time {
 }
 
 // mayRepeat tells whether an announced write may be sent once more: by its key,
-// while the domain remembers it, or because it is known to have done nothing.
-// Asking for accepted work is no repeat.
+// while the domain remembers it and the run is wanted, or because it is known to
+// have done nothing. Asking for accepted work is no repeat.
 func (l *loop) mayRepeat(n *node) bool {
-	return !n.rec.Doubtful || n.rec.Operation != "" || (n.policy.Idempotency.Repeatable() && !l.outlived(n.intent))
+	return !n.rec.Doubtful || n.rec.Operation != "" ||
+		(!l.cancelling && n.policy.Idempotency.Repeatable() && !l.outlived(n.intent))
 }
 
-// resend sends an announced write again, from its intent row alone.
+// unchanged tells whether what was announced is what would run now.
+func (l *loop) unchanged(n *node) bool {
+	_, hash, err := l.action(n)
+	return err == nil && hash == n.intent.ActionSHA256
+}
+
+// resend sends an announced write again, from its intent row alone, if that is
+// still the action that was approved.
 func (l *loop) resend(n *node) {
 	if n.intent == nil {
 		l.prepare(n)
@@ -219,15 +224,27 @@ func (l *loop) resend(n *node) {
 	if !l.look(n) {
 		return
 	}
-	if !l.mayRepeat(n) {
+	unchanged := n.rec.Operation != "" || l.unchanged(n)
+	switch {
+	case !l.mayRepeat(n):
 		l.doubt(n, Reply{Kind: ReplyBroken, Message: "an earlier attempt was not answered, and it may not be sent again"})
-		return
-	}
-	if l.writing != nil && l.writing != n {
+	case !unchanged && n.rec.Doubtful:
+		l.doubt(n, Reply{Kind: ReplyBroken, Message: "an earlier attempt was not answered, and the capability has changed since"})
+	case !unchanged:
+		l.prepareAnew(n)
+	case l.writing != nil && l.writing != n:
 		l.deferUntilRoom(n, writeKey, "another write of this run")
-		return
+	default:
+		l.sendAgain(n)
 	}
-	l.sendAgain(n)
+}
+
+// prepareAnew lets go of a write that did nothing and is no longer the action
+// that was approved: a gate shows the difference.
+func (l *loop) prepareAnew(n *node) {
+	n.rec.Step, n.rec.ApprovedSHA256 = StepNone, ""
+	l.withdraw(n)
+	l.again(n)
 }
 
 func (l *loop) sendAgain(n *node) {
