@@ -297,14 +297,19 @@ const (
 	ChooseFail  Choose = "fail"
 )
 
-// PreStep resolves a parameter by a search before the call.
+// PreStep resolves a parameter by a search before the call: by the words that
+// were given for it, or, with a ParamMap, by the other parameters when it was
+// not given.
 type PreStep struct {
 	Type             string `json:"type"`
 	Param            string `json:"param"`
 	SearchCapability string `json:"search_capability"`
 	SearchParam      string `json:"search_param,omitempty"`
-	ResultPath       string `json:"result_path,omitempty"`
-	Choose           Choose `json:"choose,omitempty"`
+	// ParamMap is what to ask the search instead of SearchParam; it reads
+	// "params", those that earlier steps resolved included.
+	ParamMap   map[string]any `json:"param_map,omitempty"`
+	ResultPath string         `json:"result_path,omitempty"`
+	Choose     Choose         `json:"choose,omitempty"`
 }
 
 // PostStep calls a read after the call succeeded.

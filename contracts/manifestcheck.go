@@ -188,6 +188,10 @@ func (c *manifestCheck) checkPre(at string, cap *checkedCapability, step PreStep
 	if target == cap || target.Metadata.SideEffectClass.Writes() {
 		c.faults.add(at+"/search_capability", "must be another capability, of side_effect_class read or suggest")
 	}
+	if len(step.ParamMap) > 0 {
+		c.checkCall(at, cap, CapabilityCall{step.SearchCapability, step.ParamMap}, beforeCall)
+		return
+	}
 	param := step.SearchParam
 	if param == "" {
 		param = "query"

@@ -5,9 +5,10 @@ import (
 	"strings"
 )
 
-// What expressions may read: before there is a result of the call, and after.
-// "facts" is short for the facts of the one result that is meant.
+// What expressions may read: before there is a call, before there is a result of
+// it, and after. "facts" is short for the facts of the one result that is meant.
 var (
+	beforeCall   = []string{"params", "context.principal"}
 	beforeResult = []string{"params", "context.principal", "context.idempotency_key"}
 	afterResult  = []string{
 		"params", "context.principal", "context.idempotency_key",

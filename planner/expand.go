@@ -112,7 +112,7 @@ func (c *compiler) member(cl *call, m *member, node contracts.Node, out *built) 
 		}
 		answer := "${steps." + choose + ".facts.value}"
 		m.params[step.Param] = answer
-		if _, sent := node.Params[step.Param]; sent {
+		if !cl.target.plansOnly(step.Param) {
 			node.Params[step.Param] = answer
 		}
 		node.DependsOn = append(node.DependsOn, choose)

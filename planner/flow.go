@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/manifold-run/manifold/contracts"
+	"github.com/manifold-run/manifold/expr"
 )
 
 func (c *capability) preSteps() []contracts.PreStep {
@@ -25,11 +26,18 @@ func (c *capability) postSteps() []contracts.PostStep {
 
 // searches are the pre steps that the given parameters need. A value that an
 // expression gives comes from a capability, not from a person, and is taken as
-// it is.
+// it is. What is looked up by other parameters is looked up when it is not
+// given.
 func (c *capability) searches(params map[string]any) []contracts.PreStep {
 	var out []contracts.PreStep
 	for _, step := range c.preSteps() {
-		value := params[step.Param]
+		value, given := params[step.Param]
+		if len(step.ParamMap) > 0 {
+			if !given {
+				out = append(out, step)
+			}
+			continue
+		}
 		text, ok := plain(value).(string)
 		taken := slices.ContainsFunc(out, func(s contracts.PreStep) bool { return s.Param == step.Param })
 		if ok && !taken && !deferred(value) && !c.settled(step.Param, text) {
@@ -64,7 +72,10 @@ func (c *compiler) search(cl *call, m *member, step contracts.PreStep, branch st
 	if err != nil {
 		return "", err
 	}
-	params := map[string]any{cmp.Or(step.SearchParam, "query"): m.params[step.Param]}
+	params, after, err := c.wanted(cl, m, step, what)
+	if err != nil {
+		return "", err
+	}
 	if err := derived(target, params, what); err != nil {
 		return "", err
 	}
@@ -82,7 +93,7 @@ func (c *compiler) search(cl *call, m *member, step contracts.PreStep, branch st
 		return "", err
 	}
 	node.Role, node.BranchID, node.IntentID = contracts.RolePreSearch, branch, cl.intent
-	node.DependsOn, node.When, node.Required = slices.Clone(cl.deps), cl.when, required
+	node.DependsOn, node.When, node.Required = slices.Concat(cl.deps, after), cl.when, required
 	id, err := c.add(node)
 	if err != nil {
 		return "", err
@@ -97,6 +108,34 @@ func (c *compiler) search(cl *call, m *member, step contracts.PreStep, branch st
 	})
 	c.chosen[key] = choose
 	return choose, err
+}
+
+// wanted are the parameters of a search, and the steps that they read: the words
+// that were given, or what the manifest makes of the other parameters.
+func (c *compiler) wanted(cl *call, m *member, step contracts.PreStep, what string) (params map[string]any, after []string, err error) {
+	if len(step.ParamMap) == 0 {
+		return map[string]any{cmp.Or(step.SearchParam, "query"): m.params[step.Param]}, nil, nil
+	}
+	if m.each != nil {
+		return nil, nil, contracts.Errorf(contracts.CodeUnsupported, "%s cannot look anything up for a call that repeats over a list only known while it runs", what)
+	}
+	if params, _, err = c.mapped(cl, step.ParamMap, frame{params: m.scope(cl.given)}, what); err != nil {
+		return nil, nil, err
+	}
+	refs, err := expr.Refs(params)
+	if err != nil {
+		return nil, nil, fmt.Errorf("%s: %w", what, err)
+	}
+	for _, ref := range refs {
+		path, err := contracts.ParseExpr(ref)
+		if err != nil {
+			return nil, nil, fmt.Errorf("%s: %w", what, err)
+		}
+		if id := second(path); path.Root() == "steps" && !slices.Contains(cl.deps, id) && !slices.Contains(after, id) {
+			after = append(after, id)
+		}
+	}
+	return params, after, nil
 }
 
 // require makes a search that several calls share required when one of them is.
@@ -119,7 +158,7 @@ func choice(target *capability, step contracts.PreStep, search string, said any,
 		return nil, fmt.Errorf("result_path of flow.pre %q of %s: %w", step.Type, target.Ref(), err)
 	}
 	prompt := fmt.Sprintf("Which %s?", step.Param)
-	if !target.spec(step.Param).PII {
+	if said != nil && !target.spec(step.Param).PII {
 		prompt = contracts.CleanSummary(fmt.Sprintf("Which %s is meant by %q?", step.Param, cut(spoken(plain(said)), 120)))
 	}
 	return &contracts.HumanStep{

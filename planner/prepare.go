@@ -239,7 +239,7 @@ func (p *prepared) check(target *capability, m *member) error {
 	m.pre = target.searches(m.params)
 	known := literals(m.params)
 	maps.DeleteFunc(known, func(name string, _ any) bool { return m.searched(name) })
-	missing := target.missing(m.params)
+	missing := slices.DeleteFunc(target.missing(m.params), m.searched)
 	for _, name := range missing {
 		if _, replaced := p.given[name]; replaced {
 			return contracts.Errorf(contracts.CodeInvalid,
@@ -249,7 +249,7 @@ func (p *prepared) check(target *capability, m *member) error {
 			p.missing = append(p.missing, name)
 		}
 	}
-	faults, err := target.checkKnown(known, len(missing) == 0 && len(known) == len(m.params))
+	faults, err := target.checkKnown(known, len(missing) == 0 && len(m.pre) == 0 && len(known) == len(m.params))
 	for _, f := range faults {
 		p.addFault(m.trace(f))
 	}

@@ -204,7 +204,8 @@ func resolves(c *contracts.Capability, p *param) bool {
 		return false
 	}
 	return slices.ContainsFunc(c.Metadata.Flow.Pre, func(step contracts.PreStep) bool {
-		return step.Param == p.single || step.Param == p.list
+		// What is looked up by other parameters is not searched for by words.
+		return len(step.ParamMap) == 0 && (step.Param == p.single || step.Param == p.list)
 	})
 }
 
