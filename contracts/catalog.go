@@ -108,18 +108,19 @@ func (c *Catalog) Capability(ref string) (*CapabilityEntry, bool) {
 	return e, ok
 }
 
-// Resolve finds a capability by reference: "domain.name", or a bare name,
-// which is looked up in the home domain first and then, while unambiguous, in
-// all others. The error says which candidates there are.
+// Resolve finds a capability by reference: "domain.name", or a bare name. A
+// bare name with a home is the home's: whatever another domain calls by that
+// name is something else. Without a home it is looked up in all domains, and
+// the error says which candidates there are.
 func (c *Catalog) Resolve(ref, home string) (*CapabilityEntry, error) {
+	if home != "" && !strings.Contains(ref, ".") {
+		ref = home + "." + ref
+	}
 	if e, ok := c.byRef[ref]; ok {
 		return e, nil
 	}
 	if strings.Contains(ref, ".") {
 		return nil, Errorf(CodeNotFound, "there is no capability %q", ref)
-	}
-	if e, ok := c.byRef[home+"."+ref]; ok {
-		return e, nil
 	}
 	found := c.byBare[ref]
 	switch len(found) {

@@ -34,7 +34,8 @@ func TestCatalogResolve(t *testing.T) {
 	}{
 		"a full name":                     {"zoo.find", "bar", "zoo.find", ""},
 		"a bare name of the home domain":  {"find", "bar", "bar.find", ""},
-		"a bare name while unambiguous":   {"feed", "bar", "zoo.feed", ""},
+		"a bare name while unambiguous":   {"feed", "", "zoo.feed", ""},
+		"a bare name of another domain":   {"feed", "bar", "", contracts.CodeNotFound},
 		"a bare name of two domains":      {"find", "", "", contracts.CodeConflict},
 		"a bare name of nobody":           {"sing", "bar", "", contracts.CodeNotFound},
 		"a full name of nobody":           {"bar.feed", "zoo", "", contracts.CodeNotFound},

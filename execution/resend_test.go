@@ -75,3 +75,25 @@ func TestAKeyedWriteInDoubtIsNotSentAgainAfterACancel(t *testing.T) {
 		}
 	})
 }
+
+func TestAWriteIsNotLookedUpAtAnotherDomain(t *testing.T) {
+	bubble(t, func(t *testing.T, w *world) {
+		meta := unkeyed()
+		meta.Reconcile = &contracts.CapabilityCall{Capability: "find"}
+		w.declare("order", meta, func(_ context.Context, c execution.Call) execution.Reply {
+			w.apply(c)
+			w.giveAway("find") // another domain has one of this name, ours has it no longer
+			return broken
+		})
+		w.read("find", answering(map[string]any{"applied": false}))
+		r := w.runner()
+		id := w.submit(r, w.node("n1", "order", nil))
+		w.decide(r, w.gates(r, id, 1)["n1"], approve())
+		v := w.until(r, id, "ended, or asking a person", func(v contracts.RunView) bool {
+			return v.State.Terminal() || states(v)["n1"] == contracts.NodeOutcomeUnknown
+		})
+		if len(w.callsOf("find")) != 0 || len(w.callsOf("order")) != 1 {
+			t.Errorf("asked %d times, sent %d times; the write is %s", len(w.callsOf("find")), len(w.callsOf("order")), states(v)["n1"])
+		}
+	})
+}

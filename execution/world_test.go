@@ -54,7 +54,9 @@ type world struct {
 type capability struct {
 	contracts.Capability
 
-	do func(ctx context.Context, c execution.Call) execution.Reply
+	// twin tells that it belongs to another domain than the others.
+	twin bool
+	do   func(ctx context.Context, c execution.Call) execution.Reply
 }
 
 func newWorld(t *testing.T) *world {
@@ -96,17 +98,29 @@ func (w *world) instances(ids ...string) {
 // rebuild makes the catalog anew; the caller holds mu.
 func (w *world) rebuild() {
 	manifest := w.manifest
-	d := &contracts.DomainEntry{Name: "shop", Manifest: &manifest}
+	shop := &contracts.DomainEntry{Name: "shop", Manifest: &manifest}
+	twin := &contracts.DomainEntry{Name: "twin", Manifest: &contracts.Manifest{}}
 	for _, name := range sortedKeys(w.caps) {
-		c := w.caps[name].Capability
+		d, c := shop, w.caps[name].Capability
+		if w.caps[name].twin {
+			d = twin
+		}
 		policy := c.Metadata.Policy(true)
 		digest, err := contracts.CapabilityDigest(&c, policy)
 		if err != nil {
 			w.t.Fatal(err)
 		}
-		d.Capabilities = append(d.Capabilities, &contracts.CapabilityEntry{Domain: "shop", Capability: &c, Policy: policy, Digest: digest})
+		d.Capabilities = append(d.Capabilities, &contracts.CapabilityEntry{Domain: d.Name, Capability: &c, Policy: policy, Digest: digest})
 	}
-	w.catalog = contracts.NewCatalog(fmt.Sprint(len(w.calls)), []*contracts.DomainEntry{d}, nil)
+	w.catalog = contracts.NewCatalog(fmt.Sprint(len(w.calls)), []*contracts.DomainEntry{shop, twin}, nil)
+}
+
+// giveAway makes a capability one of another domain.
+func (w *world) giveAway(name string) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.caps[name].twin = true
+	w.rebuild()
 }
 
 func sortedKeys[V any](m map[string]V) []string {
