@@ -26,9 +26,12 @@ func migrate(ctx context.Context, h *handle) error {
 	if err := h.row(ctx, "PRAGMA user_version").Scan(&have); err != nil {
 		return fmt.Errorf("read the version of the tables: %w", err)
 	}
-	if have > len(steps) {
+	switch {
+	case have > len(steps):
 		return contracts.Errorf(contracts.CodeUnsupported,
 			"the tables have version %d, which a newer release made; this one knows %d", have, len(steps))
+	case have < 0:
+		return contracts.Errorf(contracts.CodeUnsupported, "the tables have version %d, which no release makes", have)
 	}
 	for i, step := range steps[have:] {
 		if err := migrateStep(ctx, h, step, have+i+1); err != nil {

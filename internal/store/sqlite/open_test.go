@@ -51,7 +51,9 @@ func TestOpen(t *testing.T) {
 	tests := map[string]func(t *testing.T, path string){
 		"a reopened file shows everything":                       reopened,
 		"a file that is in use is refused, and free after Close": inUse,
+		"a file that is in use is refused by another name, too":  inUseByAnotherName,
 		"the tables of a newer release are refused":              newerTables,
+		"tables of no release are refused":                       noRelease,
 		"a file that is no database is refused and left alone":   noDatabase,
 		"a path in a place that cannot be made is refused":       badPlace,
 		"only the owner may read the file":                       ownerOnly,
@@ -125,6 +127,28 @@ func inUse(t *testing.T, path string) {
 	open(t, path)
 }
 
+func inUseByAnotherName(t *testing.T, path string) {
+	t.Helper()
+	link := filepath.Join(t.TempDir(), "link.db")
+	if err := os.Symlink(path, link); err != nil {
+		t.Skip("there are no links here: ", err)
+	}
+	for range 2 { // before the file is there, and after
+		s, err := sqlite.Open(t.Context(), sqlite.Config{Path: link})
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, err = sqlite.Open(t.Context(), sqlite.Config{Path: path})
+		wantCode(t, err, contracts.CodeConflict)
+		if err := s.Close(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	create(t, open(t, path), "r1", execution.Transition{})
+	_, err := sqlite.Open(t.Context(), sqlite.Config{Path: link})
+	wantCode(t, err, contracts.CodeConflict)
+}
+
 func newerTables(t *testing.T, path string) {
 	t.Helper()
 	s, err := sqlite.Open(t.Context(), sqlite.Config{Path: path})
@@ -137,19 +161,31 @@ func newerTables(t *testing.T, path string) {
 	if err := s.Close(); err != nil {
 		t.Fatal(err)
 	}
+	setVersion(t, path, "99")
+	for range 2 { // the refusal leaves nothing locked
+		_, err = sqlite.Open(t.Context(), sqlite.Config{Path: path})
+		wantCode(t, err, contracts.CodeUnsupported)
+	}
+}
+
+func noRelease(t *testing.T, path string) {
+	t.Helper()
+	setVersion(t, path, "-1")
+	_, err := sqlite.Open(t.Context(), sqlite.Config{Path: path})
+	wantCode(t, err, contracts.CodeUnsupported)
+}
+
+func setVersion(t *testing.T, path, version string) {
+	t.Helper()
 	db, err := sql.Open("sqlite", path)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := db.ExecContext(t.Context(), "PRAGMA user_version = 99"); err != nil {
+	if _, err := db.ExecContext(t.Context(), "PRAGMA user_version = "+version); err != nil {
 		t.Fatal(err)
 	}
 	if err := db.Close(); err != nil {
 		t.Fatal(err)
-	}
-	for range 2 { // the refusal leaves nothing locked
-		_, err = sqlite.Open(t.Context(), sqlite.Config{Path: path})
-		wantCode(t, err, contracts.CodeUnsupported)
 	}
 }
 

@@ -62,9 +62,9 @@ func Open(ctx context.Context, cfg Config) (*Store, error) {
 	if cfg.Path == "" {
 		return nil, contracts.Errorf(contracts.CodeInvalid, "open the database: no path is given")
 	}
-	path, err := filepath.Abs(cfg.Path)
+	path, err := realPath(cfg.Path)
 	if err != nil {
-		return nil, fmt.Errorf("open the database %s: %w", cfg.Path, err)
+		return nil, contracts.Errorf(contracts.CodeUnavailable, "open the database %s: %w", cfg.Path, err)
 	}
 	cfg = cfg.withDefaults()
 	lock, err := lockFile(ctx, path)
@@ -163,6 +163,32 @@ func fileURL(path string, settings url.Values) string {
 	}
 	u := url.URL{Scheme: "file", Path: slashed, RawQuery: settings.Encode()}
 	return u.String()
+}
+
+// maxLinks is how many links a path may lead over.
+const maxLinks = 40
+
+// realPath gives the one path of a file: by whatever link it is named, its lock
+// lies beside the file itself.
+func realPath(path string) (string, error) {
+	path, err := filepath.Abs(path)
+	if err != nil {
+		return "", err
+	}
+	for range maxLinks {
+		if folder, err := filepath.EvalSymlinks(filepath.Dir(path)); err == nil {
+			path = filepath.Join(folder, filepath.Base(path))
+		}
+		target, err := os.Readlink(path)
+		if err != nil {
+			return path, nil // no link, or not there yet
+		}
+		if !filepath.IsAbs(target) {
+			target = filepath.Join(filepath.Dir(path), target)
+		}
+		path = target
+	}
+	return "", fmt.Errorf("%s leads over more than %d links", path, maxLinks)
 }
 
 // makeFile makes the file if it is missing, readable by its owner only: it
