@@ -200,7 +200,7 @@ type Transition struct {
 	Ledger   []contracts.LedgerEntry // sealed by the lease holder
 	Blobs    []Blob
 	Data     []NodeData
-	Release  []string // node ids whose locks are freed; the next waiters are woken
+	Release  []string // node ids that hold and want no locks any more; the next waiters are woken
 	Verdict  *contracts.Verdict
 	Finished bool
 

@@ -116,14 +116,15 @@ func (s *Store) queue(key, runID, nodeID string) {
 	row.waiters = append(row.waiters, waiter{runID: runID, nodeID: nodeID})
 }
 
-// leave takes a node out of all queues but one, and wakes those that it may
-// have kept from a free key.
-func (s *Store) leave(runID, nodeID, except string) {
+// leave takes a node out of all queues but one, and gives the runs woken that
+// it may have kept from a free key.
+func (s *Store) leave(runID, nodeID, except string) (woken []string) {
 	for key, row := range s.locks {
 		if key != except {
-			s.remove(row, func(w waiter) bool { return w.runID == runID && w.nodeID == nodeID })
+			woken = append(woken, s.remove(row, func(w waiter) bool { return w.runID == runID && w.nodeID == nodeID })...)
 		}
 	}
+	return woken
 }
 
 // forgetWaiter takes a run that rests out of the queues where it was woken and
@@ -157,11 +158,15 @@ func (s *Store) wakeNext(row *lockRow) []string {
 	return nil
 }
 
-// releaseNodes frees what nodes of a run hold and gives the runs woken.
+// releaseNodes frees what nodes of a run hold or wait for, and gives the runs
+// woken.
 func (s *Store) releaseNodes(runID string, nodeIDs []string) (woken []string) {
-	return s.freeWhere(func(h *execution.LockHolder) bool {
+	for _, node := range nodeIDs {
+		woken = append(woken, s.leave(runID, node, "")...)
+	}
+	return append(woken, s.freeWhere(func(h *execution.LockHolder) bool {
 		return h.RunID == runID && slices.Contains(nodeIDs, h.NodeID)
-	})
+	})...)
 }
 
 func (s *Store) freeWhere(freed func(*execution.LockHolder) bool) (woken []string) {

@@ -18,6 +18,7 @@ func lockSentences() sentences {
 		"locks are refused without the lease":                             locksNeedLease,
 		"freeing a key wakes the first who waits, in the same commit":     releaseWakesFirst,
 		"a run that does not want the key any more passes the wake-up on": wakeIsPassedOn,
+		"a node that lets go does not wait any more either":               releaseEndsWaiting,
 		"a run that was woken and came too late keeps its place":          lateComerKeepsPlace,
 		"a run that ends leaves the queue and wakes the next":             endLeavesQueue,
 		"locks outlive the lease of their run":                            locksOutliveLease,
@@ -142,6 +143,17 @@ func wakeIsPassedOn(t *testing.T, s execution.Store) {
 	same(t, "woken instead", []string{"c"}, done.Woken)
 	same(t, "due runs", []string{"c"}, due(t, s))
 	mustTake(t, s, acquire(t, s, "c", "one", time.Hour), "n1", "k1")
+}
+
+func releaseEndsWaiting(t *testing.T, s execution.Store) {
+	a, b, c := three(t, s)
+	mustTake(t, s, a, "n1", "k1")
+	mustWait(t, s, b, "n1", "k1")
+	mustWait(t, s, b, "n2", "k1")
+	mustWait(t, s, c, "n1", "k1")
+	commit(t, s, b, execution.Transition{Release: []string{"n1"}}) // it was cancelled; b itself goes on
+	same(t, "woken runs", []string{"b"}, commit(t, s, a, execution.Transition{Release: []string{"n1"}}).Woken)
+	same(t, "woken instead", []string{"c"}, commit(t, s, b, execution.Transition{Release: []string{"n2"}}).Woken)
 }
 
 func lateComerKeepsPlace(t *testing.T, s execution.Store) {

@@ -265,11 +265,15 @@ func (x *tx) name(ctx context.Context, runID string, hashes ...string) error {
 func (x *tx) applyWakes(ctx context.Context, r *head, t *transition) ([]string, error) {
 	var woken []string
 	for _, node := range t.Release {
+		left, err := x.leave(ctx, `run_id = ? AND node_id = ?`, r.id, node)
+		if err != nil {
+			return nil, err
+		}
 		freed, err := x.free(ctx, `SELECT key FROM held_lock WHERE run_id = ? AND node_id = ?`, r.id, node)
 		if err != nil {
 			return nil, err
 		}
-		woken = append(woken, freed...)
+		woken = append(append(woken, left...), freed...)
 	}
 	for _, id := range t.Wake {
 		switch ok, err := x.wake(ctx, id); {
