@@ -33,6 +33,11 @@ func (r *Runner) Decide(ctx context.Context, id string, body contracts.Resume, w
 			return contracts.Interrupt{}, err
 		}
 	}
+	if words, ok := wordsOf(body.Response); ok {
+		if err := r.checkSearch(ctx, current, words); err != nil {
+			return contracts.Interrupt{}, err
+		}
+	}
 	decided, err := r.store.UpdateInterrupt(ctx, id, func(i *contracts.Interrupt, now time.Time) error {
 		if i.Type.Expires() {
 			return applyDecision(i, body, who, now)

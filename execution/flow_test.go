@@ -13,11 +13,12 @@ import (
 	"github.com/manifold-run/manifold/execution"
 )
 
-func choose(id, from string, rule contracts.Choose, deps ...string) contracts.Node {
+// choose is the node n2, a choice among what n1 has found.
+func choose(rule contracts.Choose) contracts.Node {
 	return contracts.Node{
-		NodeID: id, Kind: contracts.KindHuman, Role: contracts.RolePreChoose, DependsOn: deps, Required: true,
+		NodeID: "n2", Kind: contracts.KindHuman, Role: contracts.RolePreChoose, DependsOn: []string{"n1"}, Required: true,
 		Human: &contracts.HumanStep{
-			Interrupt: contracts.InterruptClarification, Prompt: "Which one?", OptionsFrom: from, Choose: rule, Param: "who",
+			Interrupt: contracts.InterruptClarification, Prompt: "Which one?", OptionsFrom: "${steps.n1.facts.matches}", Choose: rule, Param: "who",
 			ResponseSchema: map[string]any{"type": "string", "pattern": "^w[0-9]$"},
 		},
 	}
@@ -49,7 +50,7 @@ func TestChooseNodeAsksOnlyWhenItMust(t *testing.T) {
 				})
 				r := w.runner()
 				id := w.submit(r,
-					w.node("n1", "search", nil), choose("n2", "${steps.n1.facts.matches}", c.rule, "n1"),
+					w.node("n1", "search", nil), choose(c.rule),
 					w.node("n3", "get", map[string]any{"who": "${steps.n2.facts.value}"}, "n2"))
 				if c.answer != nil {
 					g := w.gates(r, id, 1)["n2"]

@@ -276,6 +276,9 @@ func (l *loop) answered(n *node, last contracts.InterruptDecided) {
 		n.rec.Step, n.rec.Rechecked = StepNone, false
 		l.again(n)
 	default:
+		if l.searchAgain(n) {
+			return
+		}
 		n.rec.Result = &Result{Summary: "answered by " + last.DecidedBy, Facts: map[string]any{"value": n.gate.Response}}
 		if label := labelOf(n.gate); label != "" {
 			n.rec.Result.Facts["label"] = label

@@ -235,7 +235,7 @@ func TestEditKeepsTheEvidenceOfWhatItDidNotTouch(t *testing.T) {
 		w.read("search", answering(map[string]any{"matches": []any{match("w1", "Ana of the third floor")}}))
 		r := w.runner()
 		id := w.submit(r,
-			w.node("n1", "search", nil), choose("n2", "${steps.n1.facts.matches}", contracts.ChooseAsk, "n1"),
+			w.node("n1", "search", nil), choose(contracts.ChooseAsk),
 			w.node("n3", "order", map[string]any{"who": "${steps.n2.facts.value}", "n": 1}, "n2"))
 		first := w.gates(r, id, 1)["n3"]
 		w.decide(r, first, contracts.Resume{Decision: contracts.DecisionEdit, EditedParams: map[string]any{"who": "w1", "n": 2}})

@@ -178,6 +178,18 @@ func (g *graph) next() *vertex {
 	return nil
 }
 
+// reopen takes back that a node has ended: what depends on it waits for it once
+// more.
+func (g *graph) reopen(v *vertex) {
+	v.state = contracts.NodePending
+	for _, d := range v.dependents {
+		d.unmet++
+		if !d.state.Terminal() {
+			d.state = contracts.NodePending
+		}
+	}
+}
+
 // again puts a node back among the ready ones.
 func (g *graph) again(v *vertex) {
 	v.state = contracts.NodeReady

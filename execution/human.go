@@ -26,14 +26,14 @@ func (l *loop) ask(n *node) {
 	if step.OptionsFrom != "" && l.chosen(n, step, options) {
 		return
 	}
-	prompt := step.Prompt
-	if step.OptionsFrom != "" && len(options) == 0 {
-		prompt = "Nothing was found. " + prompt
-	}
-	l.openInterrupt(n, contracts.Interrupt{
-		Type: step.Interrupt, Prompt: prompt, Options: options, ResponseSchema: step.ResponseSchema,
+	i := contracts.Interrupt{
+		Type: step.Interrupt, Prompt: step.Prompt, Options: options, ResponseSchema: step.ResponseSchema,
 		Reason: "a parameter is needed", Requesters: requesters(l.stored.Plan.Owner, nil),
-	}, contracts.NodeAwaitingInput)
+	}
+	if step.OptionsFrom != "" && len(options) == 0 {
+		l.nothingFound(n, &i)
+	}
+	l.openInterrupt(n, i, contracts.NodeAwaitingInput)
 }
 
 // chosen ends the node where no question is needed: one option, or a rule that

@@ -56,6 +56,8 @@ func (r *Runner) replayEntry(ctx context.Context, g *graph, e contracts.LedgerEn
 			return fmt.Errorf("node %s is not in the plan", e.NodeID)
 		}
 		g.settle(v, o.State)
+	case contracts.LedgerDecision:
+		return r.replaySearch(ctx, g, e)
 	case contracts.LedgerExpand:
 		var expanded struct {
 			Nodes []contracts.Node `json:"nodes"`
@@ -68,6 +70,31 @@ func (r *Runner) replayEntry(ctx context.Context, g *graph, e contracts.LedgerEn
 		}
 		return g.expand(g.byID[e.NodeID], expanded.Nodes)
 	default:
+	}
+	return nil
+}
+
+// replaySearch takes a search back that was made again.
+func (r *Runner) replaySearch(ctx context.Context, g *graph, e contracts.LedgerEntry) error {
+	var answer struct {
+		Response any `json:"response"`
+	}
+	if err := r.payload(ctx, e, &answer); err != nil {
+		return err
+	}
+	v, ok := g.byID[e.NodeID]
+	if _, again := wordsOf(answer.Response); !ok || !again {
+		return nil
+	}
+	search, param := searchBefore(v.spec, func(id string) (contracts.Node, bool) {
+		n, ok := g.byID[id]
+		if !ok {
+			return contracts.Node{}, false
+		}
+		return n.spec, true
+	})
+	if param != "" && g.byID[search.NodeID].state == contracts.NodeCompleted {
+		g.reopen(g.byID[search.NodeID])
 	}
 	return nil
 }

@@ -156,6 +156,13 @@ func (s *Service) decideIf(ctx context.Context, who access.Principal, i contract
 	if err != nil {
 		return contracts.Interrupt{}, err
 	}
+	if words, ok := body.Response.(string); ok { // what is no value may be what to search by
+		if _, refused := execution.AnswerValue(i, words); refused != nil {
+			if answer, ok := execution.SearchAgain(i, words); ok {
+				body.Response = answer
+			}
+		}
+	}
 	decided, err := s.runner.Decide(ctx, i.InterruptID, body, execution.Decider{
 		ID: who.Subject(), Via: who.Via,
 		May: func(i contracts.Interrupt, d contracts.Decision) error {

@@ -267,6 +267,9 @@ func (s *Service) answerOpenQuestion(ctx context.Context, who access.Principal, 
 // parameter. A free text that is itself an understandable request is no answer.
 func (s *Service) readAnswer(ctx context.Context, who access.Principal, i contracts.Interrupt, message string) (any, bool) {
 	text := strings.TrimSpace(message)
+	if words, ok := execution.SearchAgain(i, text); ok && !s.isRequest(ctx, who, text) {
+		return words, true
+	}
 	if value, err := execution.AnswerValue(i, text); err == nil && (len(i.Options) > 0 || !s.isRequest(ctx, who, text)) {
 		return value, true
 	}
