@@ -21,6 +21,10 @@ const (
 // shortlist is how many capabilities are compared sentence by sentence.
 const shortlist = 50
 
+// hitSharpness is how much a difference in likeness counts in the share of a hit
+// among all.
+const hitSharpness = 20
+
 // hit is a capability with what speaks for it.
 type hit struct {
 	number   int32
@@ -187,12 +191,12 @@ func compare(hits []hit, outside float64) {
 		}
 	}
 	for _, h := range hits {
-		sum += math.Exp(trainSharpness * (h.centroid - first))
+		sum += math.Exp(hitSharpness * (h.centroid - first))
 	}
 	for i := range hits {
 		h := &hits[i]
 		h.outside = max(0, outside-h.score) / max(outside, h.score)
-		h.softmax, h.rival = math.Exp(trainSharpness*(h.centroid-first))/sum, first
+		h.softmax, h.rival = math.Exp(hitSharpness*(h.centroid-first))/sum, first
 		if h.centroid == first {
 			h.rival = second
 		}

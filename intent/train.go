@@ -14,8 +14,9 @@ import (
 const (
 	trainEpochs = 4
 	trainRivals = 8
-	// trainSharpness is how much a difference in likeness counts in the softmax.
-	trainSharpness = 20
+	// trainSharpness is how much a difference in likeness counts in the softmax of
+	// training. Less makes the weights move further, and tells more apart.
+	trainSharpness = 14
 	trainRate      = 0.5
 	// trainMargin is how sure the model must be of a sentence to leave it alone.
 	trainMargin = 0.02
@@ -141,9 +142,9 @@ func (t *trainer) learn(l lesson) {
 	}
 	var p [trainRivals + 1]float32
 	probs := p[:len(l.rivals)+1]
-	probs[0] = t.likeness(l.truth, s.features)
+	probs[0] = t.likeness(l.truth, s.features) + t.often(l.truth)
 	for i, r := range l.rivals {
-		probs[i+1] = t.likeness(r, s.features)
+		probs[i+1] = t.likeness(r, s.features) + t.often(r)
 	}
 	softmax(probs)
 	if 1-probs[0] < trainMargin {
@@ -155,6 +156,13 @@ func (t *trainer) learn(l lesson) {
 			t.move(r, s.features, -t.rate*probs[i+1])
 		}
 	}
+}
+
+// often is the head start that a capability has in training for the number of
+// its examples. It is not there when a request is read: how much somebody wrote
+// about a capability does not tell how often it is asked for.
+func (t *trainer) often(number int32) float32 {
+	return float32(math.Log(float64(1+t.x.caps[number].examples)) / trainSharpness)
 }
 
 func (t *trainer) likeness(number int32, features []int32) float32 {
