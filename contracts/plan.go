@@ -90,6 +90,9 @@ type Node struct {
 	Of string `json:"of,omitempty"`
 	// Item is the element of for_each that an appended copy is bound to.
 	Item any `json:"item,omitempty"`
+	// Evidence is what the literals of the parameters were chosen by, before this
+	// plan; it is shown to whoever approves.
+	Evidence []EvidenceItem `json:"evidence,omitempty"`
 }
 
 // The values of Node.Role.

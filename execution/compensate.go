@@ -5,8 +5,9 @@ import (
 	"github.com/manifold-run/manifold/expr"
 )
 
-// CompletedCall finds a node that took effect, and the values that the
-// param_map of its compensation may read.
+// CompletedCall finds a node that took effect, as its planned node with the
+// evidence that it was approved on, and the values that the param_map of its
+// compensation may read.
 func CompletedCall(s Snapshot, nodeID string) (contracts.Node, expr.Scope, error) {
 	l := newLoop(&Runner{}, Lease{RunID: s.Run.ID})
 	l.stored = s.Run
@@ -20,5 +21,7 @@ func CompletedCall(s Snapshot, nodeID string) (contracts.Node, expr.Scope, error
 	if !writes(n) || n.v.state != contracts.NodeCompleted {
 		return contracts.Node{}, nil, contracts.Errorf(contracts.CodeConflict, "node %s is no write that took effect; there is nothing to undo", nodeID)
 	}
-	return n.v.spec, l.callScope(n, n.rec.key(s.Run.ID)), nil
+	spec := n.v.spec
+	spec.Evidence = n.rec.Evidence
+	return spec, l.callScope(n, n.rec.key(s.Run.ID)), nil
 }

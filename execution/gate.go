@@ -1,6 +1,7 @@
 package execution
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"errors"
@@ -61,9 +62,13 @@ func (l *loop) approvalPrompt(n *node) string {
 			labels[step+".value"] = fmt.Sprint(e.Value)
 		}
 	}
+	given := contracts.Interrupt{Action: &contracts.Action{Parameters: n.rec.Params}}
+	if n.rec.Edited == nil {
+		given.Evidence = n.v.spec.Evidence
+	}
 	var parts []string
 	for _, name := range slices.Sorted(maps.Keys(n.rec.Params)) {
-		text := paramText(n.rec.Params[name])
+		text := cmp.Or(given.Label(name), paramText(n.rec.Params[name]))
 		if planned, ok := n.v.spec.Params[name].(string); ok {
 			if label, ok := labels[strings.TrimSuffix(strings.TrimPrefix(planned, "${"), "}")]; ok {
 				text = label

@@ -111,6 +111,9 @@ func (l *loop) prepare(n *node) {
 		l.fail(n, contracts.ErrInternal, err.Error(), contracts.EffectNone)
 		return
 	}
+	if n.rec.Edited == nil {
+		n.rec.Evidence = append(n.rec.Evidence, n.v.spec.Evidence...)
+	}
 	if n.policy.SideEffectClass.Writes() && !l.stored.Plan.DryRun {
 		l.write(n, full)
 		return

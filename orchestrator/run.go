@@ -3,7 +3,9 @@ package orchestrator
 import (
 	"context"
 	"log/slog"
+	"maps"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/manifold-run/manifold/contracts"
@@ -179,7 +181,28 @@ func (s *Service) compensation(ctx context.Context, who access.Principal, runID,
 	if len(result.Questions) > 0 {
 		return contracts.Plan{}, contracts.Errorf(contracts.CodeInvalid, "the compensation lacks something: %s", result.Questions[0].Prompt)
 	}
+	if err := named(&result.Plan, node.Evidence); err != nil {
+		return contracts.Plan{}, err
+	}
 	return result.Plan, s.covered(who, result.Plan)
+}
+
+// named gives the gates of a plan the labels that its values were chosen by
+// when they were sent before.
+func named(plan *contracts.Plan, evidence []contracts.EvidenceItem) error {
+	evidence = slices.DeleteFunc(slices.Clone(evidence), func(e contracts.EvidenceItem) bool {
+		return !strings.HasSuffix(e.Path, ".facts.value") && !strings.HasSuffix(e.Path, ".facts.label")
+	})
+	for i := range plan.Nodes {
+		n := &plan.Nodes[i]
+		sent := contracts.Interrupt{Action: &contracts.Action{Parameters: n.Params}, Evidence: evidence}
+		if slices.ContainsFunc(slices.Collect(maps.Keys(n.Params)), func(name string) bool { return sent.Label(name) != "" }) {
+			n.Evidence = evidence
+		}
+	}
+	var err error
+	plan.PlanHash, err = planner.HashPlan(*plan)
+	return err
 }
 
 // Locks lists the resource keys that are held.

@@ -7,6 +7,7 @@ import (
 	"github.com/manifold-run/manifold/contracts"
 	"github.com/manifold-run/manifold/orchestrator"
 	"github.com/manifold-run/manifold/orchestrator/access"
+	"github.com/manifold-run/manifold/orchestrator/chat"
 )
 
 func TestSentenceBecomesATable(t *testing.T) {
@@ -233,6 +234,35 @@ func TestCompensationIsARunBehindItsOwnGate(t *testing.T) {
 	after, err := o.Session(t.Context(), ana, r.SessionID, patience)
 	if err != nil || after.Status != contracts.SessionCompleted || len(after.RunIDs) != 2 {
 		t.Errorf("session %+v, %v", after, err)
+	}
+}
+
+func TestAGateOfACompensationShowsTheNameBesideTheID(t *testing.T) {
+	t.Parallel()
+	o := newOffice(t)
+	book, _ := o.catalog.Capability("people.book_leave")
+	book.Capability.Metadata.Compensation.ParamMap["worker"] = "${params.worker}"
+	undo, _ := o.catalog.Capability("people.cancel_leave")
+	undo.Capability.Schema = []byte(`{"type":"object","properties":{"request_id":{"type":"string"},"worker":{"type":"string"}},"required":["request_id"]}`)
+	r := o.ask("book 2 days off for Bruno Keller from 2026-12-07")
+	if err := o.approve(bob, *r.Interrupt); err != nil {
+		t.Fatal(err)
+	}
+	c, err := o.Compensate(t.Context(), ana, r.RunIDs[0], r.Interrupt.NodeID, patience)
+	if err != nil || c.Interrupt == nil {
+		t.Fatalf("compensation %+v, %v", c, err)
+	}
+	g := *c.Interrupt
+	if g.Action.Parameters["worker"] != "w2" || chat.Parameter(g, "worker") != "Bruno Keller [w2]" || chat.Parameter(g, "request_id") != "req-1" || !strings.Contains(g.Prompt, "worker: Bruno Keller") {
+		t.Errorf("the gate %q shows %q and %q, by %+v", g.Prompt, chat.Parameter(g, "worker"), chat.Parameter(g, "request_id"), g.Evidence)
+	}
+	_, err = o.Decide(t.Context(), ana, g.Code, contracts.Resume{Decision: contracts.DecisionEdit, EditedParams: map[string]any{"request_id": "req-1", "worker": "w2"}}, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	edited, err := o.Session(t.Context(), ana, r.SessionID, patience)
+	if err != nil || len(edited.Interrupts) != 1 || len(edited.Interrupts[0].Evidence) != 0 || strings.Contains(edited.Interrupts[0].Prompt, "Bruno") {
+		t.Errorf("after the edit %+v, %v", edited.Interrupts, err)
 	}
 }
 
