@@ -35,6 +35,12 @@ func Fold(raw string) string {
 	return norm.NFC.String(b.String())
 }
 
+// unaccented gives the small letter without its accent.
+func unaccented(r rune) rune {
+	r, _ = utf8.DecodeRuneInString(norm.NFKD.String(string(unicode.ToLower(r))))
+	return r
+}
+
 // foldASCII is the short way for the common case.
 func foldASCII(raw string) (string, bool) {
 	change := false

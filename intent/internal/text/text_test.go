@@ -29,6 +29,8 @@ func TestTokens(t *testing.T) {
 		"compatibility forms are resolved":       {"ｐｒｉｃｅ ﬁne Ⅳ", []string{"price", "fine", "iv"}},
 		"an ending is a token of its own":        {"Ana's what's", []string{"ana", "s", "what", "s"}},
 		"an apostrophe inside a word is nothing": {"don't O’Brien", []string{"dont", "obrien"}},
+		"a French elision is a word of its own":  {"l'alerte d’Ana, qu'on n'a", []string{"l", "alerte", "d", "ana", "qu", "on", "n", "a"}},
+		"a name with an apostrophe is one word":  {"D'Angelo et aujourd'hui", []string{"dangelo", "et", "aujourdhui"}},
 		"identifiers fall apart at signs":        {"PETR4.SA al-17 a_b", []string{"petr4", "sa", "al", "17", "a", "b"}},
 		"signs of their own are tokens":          {"株価を 2", []string{"株", "価", "を", "2"}},
 		"voiced signs stay what they are":        {"が", []string{"が"}},

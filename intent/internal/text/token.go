@@ -131,8 +131,13 @@ func (s *scanner) wordEnd(i int) int {
 	return i
 }
 
-// word emits one word, and an English ending such as 's as a token of its own.
+// word emits one word, and an English ending such as 's, or a French beginning
+// such as l', as a token of its own.
 func (s *scanner) word(start, end int) {
+	if elided, next := s.elision(s.src[start:end]); elided > 0 {
+		s.emit(start, start+elided, 0)
+		s.space, start = true, start+next // two words, though written as one
+	}
 	if cut := cliticStart(s.src[start:end]); cut > 0 {
 		s.emit(start, start+cut, 0)
 		s.space, s.brk = false, false
@@ -225,6 +230,28 @@ func cliticStart(raw string) int {
 		return cut
 	}
 	return 0
+}
+
+// elision finds an article or a small word that lost its vowel before another
+// word, as in "l'alerte" and "qu'Ana", and gives its length and where that word
+// begins; 0 means there is none. Names such as "D'Angelo" are one word.
+func (s *scanner) elision(raw string) (length, next int) {
+	cut := strings.IndexAny(raw, "'’ʼ")
+	if cut <= 0 {
+		return 0, 0
+	}
+	switch strings.ToLower(raw[:cut]) {
+	case "l", "d", "j", "n", "s", "t", "m", "c", "qu", "jusqu", "lorsqu", "puisqu":
+	default:
+		return 0, 0
+	}
+	_, size := utf8.DecodeRuneInString(raw[cut:])
+	after, _ := utf8.DecodeRuneInString(raw[cut+size:])
+	first, _ := utf8.DecodeRuneInString(raw)
+	if !strings.ContainsRune("aeiouhy", unaccented(after)) || s.lower && unicode.IsUpper(first) && unicode.IsUpper(after) {
+		return 0, 0
+	}
+	return cut, cut + size
 }
 
 // mostlyTitle tells texts written as a headline, where capitals say nothing.

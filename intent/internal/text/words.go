@@ -75,6 +75,8 @@ i o os as um uma uns umas de da do das dos em no na nos nas ao aos por para pela
 quanta como onde esta este isso isto essa esse ser estar ter foi sao tem temos tenho tinha estao ainda ja
 el la los las un una unos unas del al en con sin y u pero cual cuales cuando cuanto donde es son lo tiene tienen tengo aun todavia ya
 der die das den dem des ein eine einen einem einer und oder aber von zu zum zur im mit ohne fur auf ist sind war wie was wer wo wann bei habe haben hatte noch schon
+primeiro primero primera primeira zuerst erst first firstly abord danach anschliessend hinterher depois despues luego ensuite puis afterwards
+l j n c qu ne y que ce cette ces cet un une la
 le les du au aux et ou mais dans sur avec sans pour par est sont quel quelle quels quelles combien encore deja`
 
 const fillerWords = `
@@ -82,7 +84,9 @@ please pls plz kindly thanks thank hi hello hey dear ok okay well alright sure m
 show give tell see get display know find check
 could would like want need wanna let lets lemme gonna just maybe perhaps
 quero queria gostaria preciso pode podes poderia podia mochte mochten wurde wurden will soll sollen werden bitte quiero quisiera
-favor obrigado obrigada ola oi bom dia gracias hola bitte danke hallo merci bonjour svp`
+mostra mostre mostrar diz diga diga-me dime dame dinos muestra muestre mostrar ensena zeig zeige zeigen sag sage gib gebe montre montrez dis dites donne donnez
+podes podem poderias podias voce voces puedes puede podrias podria podeis kannst konntest konnten koennen konnen wurdest wurden peux peut pouvez pourrais pourriez veux voudrais voudrions aimerais mochte brauche brauchen necesito necesita precisa besoin ai tu vous sie du ich
+favor plait obrigado obrigada ola oi bom dia gracias hola bitte danke hallo merci bonjour svp`
 
 const pronounWords = `
 it its he him his she her hers they them their theirs we us our ours you your yours i me my mine myself
