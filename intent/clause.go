@@ -93,7 +93,7 @@ func (s *sentenceReader) exactly() (*part, bool) {
 	if !known {
 		return nil, false
 	}
-	s.pieces = []piece{{from: 0, to: len(s.m.Tokens), strong: true}}
+	s.pieces = []piece{{to: len(s.m.Tokens), joint: joint{strong: true}}}
 	return s.read(0, 0), true
 }
 
@@ -134,6 +134,9 @@ func (s *sentenceReader) best() []*part {
 
 // worth is what reading a run of pieces as one request explains.
 func (s *sentenceReader) worth(first, last int) float64 {
+	if slices.ContainsFunc(s.pieces[first+1:last+1], func(p piece) bool { return p.main }) {
+		return 0
+	}
 	p := s.read(first, last)
 	if len(p.candidates) == 0 {
 		return 0
@@ -165,7 +168,7 @@ func (s *sentenceReader) cost(p piece) float64 {
 // pieces that are requests by themselves.
 func (s *sentenceReader) joinsSequence(first, last int) bool {
 	for k := first + 1; k <= last; k++ {
-		if s.pieces[k].sequence && s.read(first, k-1).plain >= clearAlone && s.read(k, last).plain >= clearAlone {
+		if (s.pieces[k].sequence || s.pieces[k].reverse) && s.read(first, k-1).plain >= clearAlone && s.read(k, last).plain >= clearAlone {
 			return true
 		}
 	}
@@ -245,11 +248,11 @@ func (s *sentenceReader) spreadMoods(parts []*part) {
 		}
 		tokens := s.m.Tokens[p.from:p.to]
 		covered := s.switches(p)
-		own := s.x.moods.of(tokens, covered)
-		if !first.reverse && !first.sequence && startsWithGerund(tokens) {
+		own := s.moodOf(p, covered)
+		if !first.subordinate && !first.sequence && startsWithGerund(tokens) {
 			own |= moodNarrative
 		}
-		if saysSomething(tokens, covered) && hedged(s.m.Tokens[p.from:]) {
+		if saysSomething(tokens, covered) && (hedged(s.m.Tokens[p.from:]) || s.goesOn(p)) {
 			own |= moodNarrative
 		}
 		p.own, p.mood = own, own|carried
@@ -265,6 +268,40 @@ func (s *sentenceReader) spreadMoods(parts []*part) {
 		}
 		sentence = s.pieces[p.last].sentence
 	}
+}
+
+// goesOn tells whether a part has a piece behind the first that begins as
+// requests do.
+func (s *sentenceReader) goesOn(p *part) bool {
+	return slices.ContainsFunc(s.pieces[p.first+1:p.last+1], func(next piece) bool {
+		fold := s.m.Tokens[next.from].Fold
+		return s.x.openers[fold] && !s.x.tools.Lexicon.Light(fold)
+	})
+}
+
+// moodOf reads the mood of the words of a part. Pieces before the last that only
+// say why have none.
+func (s *sentenceReader) moodOf(p *part, covered []bool) mood {
+	from := p.from
+	for k := p.first; k < p.last && isReason(s.m.Tokens[s.pieces[k].from:s.pieces[k].to]); k++ {
+		from = s.pieces[k+1].from
+	}
+	tokens, covered := s.m.Tokens[from:p.to], covered[from-p.from:]
+	m := s.x.moods.of(tokens, covered)
+	if s.hasMark(p) && isQuestion(tokens, covered) {
+		m |= moodQuestion
+	}
+	return m
+}
+
+// hasMark tells whether a question mark ends a part, outside of its values.
+func (s *sentenceReader) hasMark(p *part) bool {
+	last := s.m.Tokens[p.to-1]
+	if last.Is(text.FormQuoted) {
+		return false
+	}
+	rest := s.q.Message[last.End:]
+	return strings.HasPrefix(strings.TrimLeft(rest, " \t\"'”’»)]}!.…"), "?")
 }
 
 // switches are the words of a part that belong to values of its best reading,
@@ -325,7 +362,7 @@ func (s *sentenceReader) unexcused(p *part, c *Candidate) mood {
 // startsNegated tells a command not to do something.
 func startsNegated(tokens []text.Token) bool {
 	for _, t := range tokens[:min(len(tokens), 4)] {
-		if negation(t.Fold) {
+		if negation(t.Fold) || t.Fold == "no" || t.Fold == "ne" || t.Fold == "n" {
 			return true
 		}
 	}
@@ -347,8 +384,6 @@ func (s *sentenceReader) order(parts []*part, clauses []Clause) {
 			case first.sequence:
 				after(i, i-1)
 			}
-		} else if first := s.pieces[parts[0].first]; len(clauses) > 1 && first.sequence && first.from > 0 && s.m.Tokens[first.from-1].Fold == "before" {
-			after(0, 1)
 		}
 		if writes(clauses[i]) {
 			continue

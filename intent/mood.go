@@ -28,8 +28,7 @@ const inherited = moodNegated | moodWhatIf | moodHowTo | moodPermission | moodQu
 
 // moodReader holds the first words that give a sentence its mood.
 type moodReader struct {
-	starts []moodStart
-	common map[string]bool // all first words of starts
+	starts map[string][]moodStart // by their first word
 }
 
 type moodStart struct {
@@ -38,17 +37,16 @@ type moodStart struct {
 }
 
 func newMoodReader() *moodReader {
-	r := &moodReader{common: map[string]bool{}}
+	r := &moodReader{starts: map[string][]moodStart{}}
 	for _, group := range moodPhrases() {
 		for _, phrase := range group.phrases {
 			start := moodStart{mood: group.mood}
 			for place := range strings.FieldsSeq(phrase) {
 				start.words = append(start.words, strings.Split(place, "|"))
 			}
-			for _, w := range start.words[0] {
-				r.common[w] = true
+			for _, first := range start.words[0] {
+				r.starts[first] = append(r.starts[first], start)
 			}
-			r.starts = append(r.starts, start)
 		}
 	}
 	return r
@@ -57,44 +55,107 @@ func newMoodReader() *moodReader {
 // moodTokens bounds how far into a request its mood is looked for.
 const moodTokens = 64
 
-// of reads the mood of a run of tokens. Quoted words have none, nor have those
-// that belong to values.
-func (r *moodReader) of(tokens []text.Token, covered []bool) mood {
-	folds := make([]string, 0, min(len(tokens), moodTokens))
-	content := -1 // the verb of a relative clause, in folds
+// audible are the words of a request that can give it a mood.
+type audible struct {
+	folds   []string
+	tokens  []text.Token // of folds
+	content int          // the verb of a relative clause, in folds; -1 for none
+	begins  bool         // the first of them begins the request, no value does
+}
+
+// listen leaves out quoted words, which have no mood, and those that belong to
+// values.
+func listen(tokens []text.Token, covered []bool) audible {
+	a := audible{content: -1, begins: true}
 	for i, t := range tokens {
-		if len(folds) == moodTokens {
+		if len(a.folds) == moodTokens {
 			break
 		}
-		if !t.Is(text.FormQuoted) && (i >= len(covered) || !covered[i]) {
-			if givesContent(tokens, covered, i) {
-				content = len(folds)
-			}
-			folds = append(folds, t.Fold)
+		if t.Is(text.FormQuoted) || i < len(covered) && covered[i] {
+			a.begins = a.begins && len(a.folds) > 0
+			continue
 		}
+		if givesContent(tokens, covered, i) {
+			a.content = len(a.folds)
+		}
+		a.folds, a.tokens = append(a.folds, t.Fold), append(a.tokens, t)
 	}
-	for len(folds) > 0 && opening(folds[0]) {
-		folds, content = folds[1:], content-1
+	for len(a.folds) > 0 && opening(a.folds[0]) {
+		a.folds, a.tokens, a.content = a.folds[1:], a.tokens[1:], a.content-1
 	}
-	m := r.start(folds)
-	if len(folds) > 0 && lacking(folds[0]) {
+	return a
+}
+
+// of reads the mood of a run of tokens.
+func (r *moodReader) of(tokens []text.Token, covered []bool) mood {
+	a := listen(tokens, covered)
+	var m mood
+	if a.begins {
+		m = r.start(a.folds)
+	}
+	if len(a.folds) > 0 && lacking(a.folds[0]) {
 		m |= moodNegated // "without deleting it, …"
 	}
-	for i, f := range folds {
+	spanish := spanishNo(a.folds)
+	for i, f := range a.folds {
 		switch {
-		case negation(f), negates(folds[i:]):
+		case negation(f), negates(a.folds[i:]), f == "no" && (spanish || saysNo(a.folds, i)):
 			m |= moodNegated
-		case supposes(folds[i:]):
+		case supposes(a.folds[i:]):
 			m |= moodWhatIf
-		case condition(f) && m&(moodWhatIf|moodHowTo) == 0:
+		case wants(a.folds[i:]), i < 4 && explains(f):
+			m |= moodHowTo
+		case conditionAt(a.tokens, i) && m&(moodWhatIf|moodHowTo) == 0:
 			m |= moodConditional
-		case i == content && reports(f):
+		case i == a.content && reports(f):
 			m |= moodContent
-		case reports(f):
+		case reports(f), i > 0 && f == "ete" && auxiliary(a.folds[i-1]), i < 4 && ponders(f):
 			m |= moodNarrative
 		}
 	}
 	return m
+}
+
+// start looks at the first words.
+func (r *moodReader) start(folds []string) mood {
+	if len(folds) == 0 {
+		return 0
+	}
+	for _, s := range r.starts[folds[0]] {
+		if s.begins(folds) {
+			return s.mood
+		}
+	}
+	if asksHow(folds) {
+		return moodHowTo
+	}
+	return narrative(folds)
+}
+
+func (s *moodStart) begins(folds []string) bool {
+	for i, words := range s.words {
+		if i >= len(folds) || !slices.Contains(words, folds[i]) {
+			return false
+		}
+	}
+	return true
+}
+
+// asksHow tells "how" before a verb in languages that need no other word for
+// it: "como cancelo …", "wie storniere ich …". A participle is an
+// aside: "wie besprochen, storniere …".
+func asksHow(folds []string) bool {
+	if len(folds) < 2 || !slices.Contains([]string{"wie", "como", "comment"}, folds[0]) {
+		return false
+	}
+	next := folds[1]
+	for _, ending := range []string{"ado", "ido", "ada", "ida", "amos", "imos"} {
+		if strings.HasSuffix(next, ending) {
+			return false
+		}
+	}
+	german := folds[0] == "wie" && slices.ContainsFunc([]string{"be", "ge", "ver", "ab", "vor", "immer"}, func(p string) bool { return strings.HasPrefix(next, p) })
+	return !german || slices.ContainsFunc(folds[2:min(len(folds), 4)], func(f string) bool { return slices.Contains([]string{"ich", "man", "wir"}, f) })
 }
 
 // negates tells whether words begin with several that say "not" together.
@@ -110,12 +171,52 @@ func negates(folds []string) bool {
 		return next == "of"
 	case "rather":
 		return next == "than"
+	case "em", "en", "ao", "au":
+		return slices.Contains([]string{"vez", "lugar", "inves", "lieu"}, next)
+	case "deixa", "deixe", "deixem", "deja", "deje", "dejen", "pare", "parem":
+		return next == "de"
+	case "ne", "n":
+		return slices.ContainsFunc(folds[1:min(len(folds), 6)], func(f string) bool {
+			return slices.Contains([]string{"rien", "aucun", "aucune", "personne", "plus", "guere"}, f)
+		})
 	case "without":
 		return gerund(next)
 	case "hold", "stop", "skip", "forget", "postpone", "delay", "resist", "refuse", "abstain", "cease", "quit":
 		return slices.ContainsFunc(folds[1:min(len(folds), 4)], gerund)
 	}
 	return false
+}
+
+// spanishNo tells whether a "no" is the Spanish "not": in Portuguese it means
+// "in the". The small words around it say which language it is.
+func spanishNo(folds []string) bool {
+	spanish, portuguese := 0, 0
+	for _, f := range folds {
+		switch f {
+		case "el", "la", "los", "las", "lo", "del", "y", "en", "con", "su", "sus", "mi", "mis", "una", "unos", "unas", "ningun", "ninguna", "ninguno", "hay":
+			spanish++
+		case "o", "os", "da", "do", "das", "dos", "em", "um", "uma", "ao", "aos", "na", "nas", "nao", "com", "meu", "minha", "seu", "sua", "pelo", "pela":
+			portuguese++
+		}
+	}
+	return spanish > portuguese
+}
+
+// saysNo tells a "no" that means "not" where no small word tells the language:
+// at the beginning before what could be a verb, or behind words such as "better".
+func saysNo(folds []string, i int) bool {
+	if i > 0 {
+		return slices.Contains([]string{"ya", "mejor", "prefiero", "pero"}, folds[i-1])
+	}
+	if len(folds) < 2 || slices.ContainsFunc(folds, portugueseWord) {
+		return false
+	}
+	last := folds[1][len(folds[1])-1]
+	return strings.IndexByte("aeosn", last) >= 0
+}
+
+func portugueseWord(fold string) bool {
+	return slices.Contains([]string{"o", "os", "da", "do", "das", "dos", "em", "um", "uma", "ao", "na", "com", "e"}, fold)
 }
 
 // supposes tells words such as "would happen".
@@ -132,6 +233,14 @@ func supposes(folds []string) bool {
 	return false
 }
 
+// wants tells an indirect question, such as "to know how".
+func wants(folds []string) bool {
+	return slices.Contains([]string{"know", "learn", "understand", "saber", "wissen", "savoir", "entender", "comprendre"}, folds[0]) &&
+		slices.ContainsFunc(folds[1:min(len(folds), 4)], func(f string) bool {
+			return slices.Contains([]string{"how", "whether", "if", "como", "se", "si", "wie", "ob", "comment"}, f)
+		})
+}
+
 // gerund tells forms such as "deleting".
 func gerund(fold string) bool { return strings.HasSuffix(fold, "ing") && len(fold) > 5 }
 
@@ -145,69 +254,15 @@ func startsWithGerund(tokens []text.Token) bool {
 	return false
 }
 
-// leads tells gerunds that stand before a request like a preposition.
-func leads(fold string) bool {
-	return slices.Contains([]string{"starting", "beginning", "regarding", "concerning", "including", "following", "according", "during", "string"}, fold)
-}
-
-// opening tells words before a request that do not change it.
-func opening(fold string) bool {
-	switch fold {
-	case "please", "hi", "hello", "hey", "ok", "okay", "so", "and", "then", "also", "now", "well", "but", "or", "por", "favor", "bitte", "oi", "ola":
-		return true
-	}
-	return false
-}
-
-// start looks at the first words.
-func (r *moodReader) start(folds []string) mood {
-	if len(folds) > 0 && r.common[folds[0]] {
-		for _, s := range r.starts {
-			if s.begins(folds) {
-				return s.mood
-			}
-		}
-	}
-	return narrative(folds)
-}
-
-func (s moodStart) begins(folds []string) bool {
-	for i, words := range s.words {
-		if i >= len(folds) || !slices.Contains(words, folds[i]) {
-			return false
-		}
-	}
-	return true
-}
-
-type moodGroup struct {
-	mood    mood
-	phrases []string
-}
-
-// moodPhrases are the first words by mood; "|" separates words that may stand
-// for each other.
-func moodPhrases() []moodGroup {
-	return []moodGroup{
-		{moodWhatIf, []string{
-			"what would|will|could|happens|happened|if", "suppose|imagine|supposing|assuming", "if i|we|you|he|she|they were|would|had|could|did",
-			"e|y se|si", "o que acontece|aconteceria|aconteceu", "que pasa|pasaria|pasara", "was passiert|wurde|ware", "que se passe",
-		}},
-		{moodHowTo, []string{
-			"how do|can|could|would|should|to|does|did|might", "explain|describe", "tell|show|teach me|us how", "is there a|any way|option", "is it possible|allowed|ok|safe", "would it be",
-			"what is the way|process|procedure", "como posso|faco|fazer|se|puedo|hago", "wie kann|mache", "comment",
-		}},
-		{moodPermission, []string{"can|could|may|might|should|must|shall i|we", "am i allowed|able", "do i|we have|need to", "posso|podemos|devo|devemos|puedo", "kann|darf|soll ich", "puis je"}},
-		{moodQuestion, []string{
-			"did|was|were|has|have|had|is|are|does|am|why|who|whose|whom", "when did|was|were|is|are|does|do|will|can|has|have", "do i|we|you|they", "will it|he|she|they|that|this|the",
-			"por|warum|pourquoi que", "warum|wieso|wer|quem|quien|qui|quando|cuando", "foi|fue|wurde|hat|habe",
-		}},
-	}
-}
-
 // narrative tells sentences that report: "I cancelled it yesterday".
 func narrative(folds []string) mood {
-	if len(folds) < 2 || !slices.Contains([]string{"i", "we", "he", "she", "they", "you", "it", "somebody", "someone", "nobody"}, folds[0]) {
+	if len(folds) < 2 {
+		return 0
+	}
+	if past(folds) {
+		return moodNarrative
+	}
+	if !slices.Contains([]string{"i", "we", "he", "she", "they", "you", "it", "somebody", "someone", "nobody"}, folds[0]) {
 		return 0
 	}
 	for _, f := range folds[1:min(len(folds), 4)] {
@@ -226,48 +281,72 @@ func narrative(folds []string) mood {
 	return 0
 }
 
-// reports tells words that hand on what somebody else said, or what came to
-// pass.
-func reports(fold string) bool {
-	switch fold {
-	case "was", "were", "been", "foi", "foram", "fue", "fueron", "wurde", "wurden":
-		return true
-	case "says", "said", "wrote", "writes", "claims", "claimed", "told", "tells", "asked", "asks", "diz", "disse", "dice", "dijo", "sagt", "sagte", "schreibt", "dit":
-		return true
+// past tells sentences of the other languages that begin with what was done:
+// "ich habe …", "j'ai supprimé …", "he borrado …", "cancelei …".
+func past(folds []string) bool {
+	first, second := folds[0], folds[1]
+	switch first {
+	case "ich", "wir", "er":
+		return slices.Contains([]string{"habe", "haben", "hat", "hatte", "hatten", "wollte"}, second)
+	case "j", "je", "nous", "il", "elle", "on":
+		return slices.Contains([]string{"ai", "avons", "a", "avais", "avait", "voulais"}, second) && (len(folds) < 3 || folds[2] != "besoin")
+	case "he", "ha", "hemos", "han":
+		return strings.HasSuffix(second, "ado") || strings.HasSuffix(second, "ido")
+	case "eu":
+		return strings.HasSuffix(second, "ei") || strings.HasSuffix(second, "ava")
 	}
-	return false
+	return len(first) > 4 && strings.HasSuffix(first, "ei")
 }
 
-func negation(fold string) bool {
-	switch fold {
-	case "not", "dont", "never", "cannot", "cant", "wont", "didnt", "doesnt", "shouldnt", "mustnt", "wouldnt", "couldnt", "avoid", "refrain", "nobody", "nothing", "neither",
-		"nao", "nunca", "jamais", "nenhum", "nenhuma", "ninguem", "nicht", "nie", "niemals", "niemand", "kein", "keine", "keinen", "keinesfalls", "pas":
-		return true
+// conditionAt tells whether a condition begins at a token. The words for "if"
+// of some languages mean other things too: "sí, …", "s'il te plaît", "que se
+// llama …".
+func conditionAt(tokens []text.Token, i int) bool {
+	t := tokens[i]
+	next := text.Token{Break: true}
+	if i+1 < len(tokens) {
+		next = tokens[i+1]
 	}
-	return false
-}
-
-// lacking tells words that put a request aside when they begin it.
-func lacking(fold string) bool {
-	switch fold {
-	case "without", "sem", "sin", "ohne", "sans", "statt", "anstatt":
-		return true
+	switch t.Fold {
+	case "si":
+		return !next.Break
+	case "se":
+		return !next.Break && !t.Glued && (i == 0 || !besidesSelf(tokens[i-1].Fold)) && !givesName(next.Fold)
+	case "s":
+		return !t.Glued && (next.Fold == "il" || next.Fold == "ils") && (i+2 >= len(tokens) || !slices.Contains([]string{"te", "vous", "plait"}, tokens[i+2].Fold))
+	case "a":
+		return next.Fold == "menos" || next.Fold == "condition"
 	}
-	return false
-}
-
-func condition(fold string) bool {
-	switch fold {
-	case "if", "unless", "when", "whenever", "once", "provided", "assuming", "case", "quando", "caso", "cuando", "wenn", "falls", "sobald", "quand", "lorsque":
-		return true
-	}
-	return false
+	return condition(t.Fold)
 }
 
 // leadsCondition tells whether a piece of a sentence begins with a condition
 // for another piece.
-func leadsCondition(tokens []text.Token) bool {
-	return len(tokens) > 0 && condition(tokens[0].Fold)
+func leadsCondition(tokens []text.Token) bool { return len(tokens) > 0 && conditionAt(tokens, 0) }
+
+// isReason tells a piece of a sentence that says why, not what: "I don't need it
+// any more, …". Its "not" is no "don't".
+func isReason(tokens []text.Token) bool {
+	needs, ended := false, false
+	for i, t := range tokens {
+		switch {
+		case needs && bidding(t.Fold):
+			return false // "you don't need to …"
+		case needing(t.Fold):
+			needs = true
+		case ending(t.Fold), t.Fold == "doch" && i+1 < len(tokens) && tokens[i+1].Fold == "nicht":
+			ended = true
+		}
+	}
+	return needs && ended
+}
+
+// isQuestion tells whether words with a question mark behind them ask for an
+// answer. What begins as a polite request does, or says "please", asks for a
+// deed.
+func isQuestion(tokens []text.Token, covered []bool) bool {
+	a := listen(tokens, covered)
+	return len(a.folds) > 0 && !politely(a.folds) && !slices.ContainsFunc(tokens, func(t text.Token) bool { return courteous(t.Fold) })
 }
 
 // note says for people why a mood holds something back.

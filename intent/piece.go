@@ -15,43 +15,54 @@ const maxPieces = 12
 // requests.
 type piece struct {
 	from, to int
-	// strong tells that the separator before the piece ends a sentence or says
-	// "then"; a weak one, such as "and", often joins values.
+	joint
+	// sentence counts the sentences.
+	sentence int
+}
+
+// joint is what the words before a piece say of it.
+type joint struct {
+	// strong tells that the separator ends a sentence or says "then"; a weak one,
+	// such as "and", often joins values.
 	strong bool
 	// sequence tells that the piece is to be done after the one before, reverse
 	// that it is to be done first.
 	sequence bool
 	reverse  bool
+	// subordinate tells that the piece is a clause such as "before you …".
+	subordinate bool
 	// contrast tells that a negation before does not reach the piece.
 	contrast bool
-	// sentence counts the sentences.
-	sentence int
+	// main tells that the piece is what a clause such as "before you …" was said
+	// of. It is a request of its own, whatever it reads like together with that.
+	main bool
 }
 
 // separator is a word or several that may stand between requests.
 type separator struct {
-	words    []string
-	strong   bool
-	sequence bool
-	reverse  bool
-	contrast bool
+	words []string
+	joint
 }
 
+// separators are those of English, Portuguese, Spanish, German and French, the
+// longest first.
 func separators() []separator {
 	var out []separator
-	add := func(s separator, phrases ...string) {
+	add := func(j joint, phrases ...string) {
 		for _, p := range phrases {
-			s.words = strings.Fields(p)
-			out = append(out, s)
+			out = append(out, separator{strings.Fields(p), j})
 		}
 	}
-	add(separator{strong: true, sequence: true},
+	add(joint{strong: true, sequence: true},
 		"and then", "and after that", "and afterwards", "and finally", "then", "after that", "afterwards", "after which", "finally", "subsequently",
-		"e depois", "e em seguida", "em seguida", "depois disso", "und dann", "dann", "danach", "anschliessend", "y luego", "luego", "y despues", "et puis", "puis", "ensuite")
-	add(separator{contrast: true}, "but", "instead", "mas", "pero", "aber", "mais")
-	add(separator{}, "and also", "as well as", "also", "and", "plus", "e tambem", "tambem", "e", "y", "und", "et", "ou", "or")
-	add(separator{sequence: true}, "before", "antes de", "bevor")
-	add(separator{reverse: true}, "after", "depois de", "nachdem")
+		"e depois", "e em seguida", "em seguida", "depois disso", "depois", "e entao", "a seguir", "e por fim", "por fim",
+		"y luego", "luego", "y despues", "despues", "y entonces", "y por ultimo", "por ultimo", "finalmente",
+		"und dann", "dann", "und danach", "danach", "und anschliessend", "anschliessend", "hinterher", "zum schluss",
+		"et puis", "puis", "et ensuite", "ensuite", "et apres", "apres cela", "apres ca", "et enfin", "enfin", "pour finir")
+	add(joint{contrast: true}, "but", "instead", "mas", "pero", "aber", "mais")
+	add(joint{}, "and also", "as well as", "also", "and", "plus", "e tambem", "tambem", "e", "y tambien", "tambien", "y", "und auch", "und", "et aussi", "et", "ou", "or")
+	add(joint{sequence: true, subordinate: true}, "before", "antes de", "antes que", "bevor", "ehe", "avant de", "avant d", "avant que")
+	add(joint{reverse: true, subordinate: true}, "after", "depois de", "depois que", "despues de", "despues que", "nachdem", "apres avoir", "apres que")
 	slices.SortStableFunc(out, func(a, b separator) int { return len(b.words) - len(a.words) })
 	return out
 }
@@ -70,13 +81,19 @@ func (x *Index) pieces(m *slot.Message) []piece {
 	}
 	for i := 0; i < len(m.Tokens); {
 		next, width, ok := boundary(m, i, seps)
+		if ok && next.within(m.Tokens, current.from, i, width) {
+			if len(out) > 0 {
+				current.strong, current.sequence = true, true
+			}
+			ok = false
+		}
 		if !ok {
 			i++
 			continue
 		}
 		end(i)
 		if current.to <= current.from {
-			next = merge(current, next)
+			next.joint = merge(current.joint, next.joint)
 		}
 		next.from, next.sentence = i+width, current.sentence+next.sentence
 		current = next
@@ -86,16 +103,37 @@ func (x *Index) pieces(m *slot.Message) []piece {
 		}
 	}
 	end(len(m.Tokens))
-	return x.join(m, out)
+	return lead(x.join(m, out))
+}
+
+// within tells a "then" behind the verb of its own clause, as German has it:
+// "und zeig danach …".
+func (j joint) within(tokens []text.Token, from, i, width int) bool {
+	return width == 1 && j.sequence && !j.subordinate && i > from && i-from <= 2 && !tokens[i].Break
+}
+
+// lead turns a clause such as "before you …" around where it opens its sentence:
+// what it says of itself is said of the clause behind it.
+func lead(pieces []piece) []piece {
+	for k := range pieces[:max(len(pieces)-1, 0)] {
+		p, next := &pieces[k], &pieces[k+1]
+		opens := k == 0 || pieces[k-1].sentence != p.sentence
+		if !opens || !p.subordinate || next.sentence != p.sentence {
+			continue
+		}
+		next.strong, next.main = true, true
+		next.sequence, next.reverse = p.reverse, p.sequence
+		p.sequence, p.reverse = false, false
+	}
+	return pieces
 }
 
 // merge keeps what both of two separators in a row say.
-func merge(a, b piece) piece {
-	b.strong = b.strong || a.strong
-	b.sequence = b.sequence || a.sequence
-	b.reverse = b.reverse || a.reverse
-	b.contrast = b.contrast || a.contrast
-	return b
+func merge(a, b joint) joint {
+	return joint{
+		strong: a.strong || b.strong, sequence: a.sequence || b.sequence, reverse: a.reverse || b.reverse,
+		subordinate: a.subordinate || b.subordinate, contrast: a.contrast || b.contrast,
+	}
 }
 
 // boundary tells whether a piece can begin at token i, and how many tokens the
@@ -112,7 +150,7 @@ func boundary(m *slot.Message, i int, seps []separator) (p piece, width int, ok 
 	switch {
 	case i == 0:
 	case strings.ContainsAny(gap, ";\n") || t.Is(text.FormFirst) && !abbreviated(m.Tokens[i-1], gap):
-		p, ok = piece{strong: true, sentence: 1}, true
+		p, ok = piece{joint: joint{strong: true}, sentence: 1}, true
 	case strings.ContainsAny(gap, ",，、") && !t.Glued:
 		ok = true
 	}
@@ -120,11 +158,11 @@ func boundary(m *slot.Message, i int, seps []separator) (p piece, width int, ok 
 		if !saysAt(m.Tokens, i, s.words) || i == 0 && !s.reverse && !s.sequence {
 			continue
 		}
-		if (s.reverse || s.words[0] == "before") && !verbFollows(m.Tokens, i+len(s.words)) {
+		if !s.stands(m.Tokens, i) {
 			continue
 		}
-		p.strong = p.strong || s.strong
-		p.sequence, p.reverse, p.contrast = s.sequence, s.reverse, s.contrast
+		strong := p.strong || s.strong
+		p.joint, p.strong = s.joint, strong
 		return p, len(s.words), true
 	}
 	return p, 0, ok
@@ -154,13 +192,39 @@ func saysAt(tokens []text.Token, i int, words []string) bool {
 	return true
 }
 
-// verbFollows tells "before requesting" from "before Monday".
-func verbFollows(tokens []text.Token, i int) bool {
-	if i >= len(tokens) {
-		return false
+// stands tells whether the words of a separator at token i mean what they
+// mean between requests.
+func (s *separator) stands(tokens []text.Token, i int) bool {
+	behind := tokens[i+len(s.words):]
+	switch last := s.words[len(s.words)-1]; {
+	case s.subordinate:
+		return verbFollows(last, behind)
+	case last == "depois" || last == "despues":
+		return len(behind) == 0 || !slices.Contains([]string{"de", "del", "da", "do", "das", "dos", "que", "d"}, behind[0].Fold)
+	case last == "mais" || last == "mas": // "more", too
+		return tokens[i].Break
 	}
-	f := tokens[i].Fold
-	return strings.HasSuffix(f, "ing") && len(f) > 5 || f == "you" || f == "i" || f == "we"
+	return true
+}
+
+// verbFollows tells "before requesting" from "before Monday", given the last
+// word of the separator and what stands behind it.
+func verbFollows(last string, behind []text.Token) bool {
+	switch last {
+	case "bevor", "ehe", "nachdem", "que", "avoir":
+		return true
+	case "de", "d":
+		return slices.ContainsFunc(behind[:min(len(behind), 3)], func(t text.Token) bool { return infinitive(t.Fold) })
+	}
+	return len(behind) > 0 && (gerund(behind[0].Fold) || slices.Contains([]string{"you", "i", "we"}, behind[0].Fold))
+}
+
+// infinitive tells verbs such as "apagar", "borrarla", "annuler" and "mettre".
+func infinitive(fold string) bool {
+	for _, pronoun := range []string{"lo", "la", "los", "las"} {
+		fold = strings.TrimSuffix(fold, pronoun)
+	}
+	return len(fold) > 3 && slices.Contains([]string{"ar", "er", "ir", "re"}, fold[len(fold)-2:])
 }
 
 // join puts pieces back together that cannot be requests of their own.
