@@ -73,3 +73,16 @@ func VerifyChain(entries []contracts.LedgerEntry) error {
 	}
 	return nil
 }
+
+// VerifyRun checks the chain of a run, and that it reaches as far as the run's
+// row says: what is left of a chain whose end was cut off holds as well.
+func VerifyRun(r Run, entries []contracts.LedgerEntry) error {
+	if err := VerifyChain(entries); err != nil {
+		return err
+	}
+	last := int(r.LedgerSeq) // since the row was read, there may be more
+	if last > len(entries) || last > 0 && entries[last-1].Hash != r.LedgerHead {
+		return contracts.Errorf(contracts.CodeConflict, "ledger entry %d, the last one that the run knows of, is not there", last)
+	}
+	return nil
+}

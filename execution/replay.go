@@ -28,7 +28,7 @@ func (r *Runner) Replay(ctx context.Context, runID string) (Replayed, error) {
 	if err != nil {
 		return Replayed{}, err
 	}
-	if err := VerifyChain(entries); err != nil {
+	if err := VerifyRun(s.Run, entries); err != nil {
 		return Replayed{}, err
 	}
 	g := newGraph()

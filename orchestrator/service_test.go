@@ -1,10 +1,12 @@
 package orchestrator_test
 
 import (
+	"context"
 	"strings"
 	"testing"
 
 	"github.com/manifold-run/manifold/contracts"
+	"github.com/manifold-run/manifold/execution"
 	"github.com/manifold-run/manifold/orchestrator"
 	"github.com/manifold-run/manifold/orchestrator/access"
 	"github.com/manifold-run/manifold/orchestrator/chat"
@@ -290,6 +292,37 @@ func TestAuditAndSummaryAccountForTheSession(t *testing.T) {
 		if !strings.Contains(md, want) {
 			t.Errorf("%q is missing in the summary:\n%s", want, md)
 		}
+	}
+}
+
+// forgetful is a store whose ledger ends too early.
+type forgetful struct {
+	execution.Store
+
+	missing int
+}
+
+func (f forgetful) Ledger(ctx context.Context, runID string) ([]contracts.LedgerEntry, error) {
+	entries, err := f.Store.Ledger(ctx, runID)
+	return entries[:max(len(entries)-f.missing, 0)], err
+}
+
+func TestAuditNoticesWhatIsMissing(t *testing.T) {
+	t.Parallel()
+	o := newOffice(t)
+	r := o.ask("show the leave balance of Bruno Keller")
+	admin := access.Principal{Kind: access.KindUser, ID: "root", Roles: []access.Role{access.RoleAdmin}}
+	for missing, sound := range map[int]bool{0: true, 1: false, 1000: false} {
+		service := o.on(forgetful{o.store, missing})
+		for _, id := range []string{"", r.RunIDs[0]} {
+			report, err := service.AuditVerify(t.Context(), admin, id)
+			if err != nil || report.OK != sound || report.Runs != 1 {
+				t.Errorf("%d entries are missing, audit of %q: %+v, %v", missing, id, report, err)
+			}
+		}
+	}
+	if _, err := o.AuditVerify(t.Context(), admin, "run_nobody"); contracts.CodeOf(err) != contracts.CodeNotFound {
+		t.Errorf("audit of a run that is not there: %v", err)
 	}
 }
 
