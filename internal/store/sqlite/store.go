@@ -181,7 +181,7 @@ func realPath(path string) (string, error) {
 		}
 		target, err := os.Readlink(path)
 		if err != nil {
-			return path, nil // no link, or not there yet
+			return path, nil //nolint:nilerr // no link, or not there yet
 		}
 		if !filepath.IsAbs(target) {
 			target = filepath.Join(filepath.Dir(path), target)
