@@ -72,7 +72,7 @@ type Config struct {
 	Retention time.Duration
 	// DropData tells not to keep raw output of domains for debugging.
 	DropData bool
-	// StopTimeout bounds the whole of Stop [20s].
+	// StopTimeout bounds the whole of Stop [40s].
 	StopTimeout time.Duration
 	Version     string
 	Now         func() time.Time
@@ -105,8 +105,11 @@ func (c Config) withDefaults() (Config, error) {
 	if c.DataDir == "" {
 		return c, errors.New("app: the data folder is needed")
 	}
+	if err := c.checkNumbers(); err != nil {
+		return c, err
+	}
 	c.Addr = cmp.Or(c.Addr, "127.0.0.1:8080")
-	c.StopTimeout = cmp.Or(c.StopTimeout, 20*time.Second)
+	c.StopTimeout = cmp.Or(c.StopTimeout, defaultStop)
 	c.Version = cmp.Or(c.Version, "dev")
 	if c.Now == nil {
 		c.Now = time.Now
@@ -115,6 +118,37 @@ func (c Config) withDefaults() (Config, error) {
 		c.Logger = slog.New(slog.DiscardHandler)
 	}
 	return c, nil
+}
+
+// defaultStop is long enough for an exchange that has just begun to end and be
+// recorded.
+const defaultStop = contracts.MaxExchange + 10*time.Second
+
+// clientsMayTake is how long a stop waits for requests to end that were told to:
+// a client that sends or reads slowly must not use up the time of the writes.
+const clientsMayTake = 5 * time.Second
+
+// checkNumbers refuses what would stop the work, or delete what should stay,
+// without a word: a retention below zero keeps nothing, a limit below zero lets
+// nothing pass.
+func (c Config) checkNumbers() error {
+	for _, n := range []struct {
+		name  string
+		value int
+	}{
+		{"max_active_runs", c.MaxActiveRuns},
+		{"sessions_per_minute", c.SessionsPerMinute},
+		{"session_burst", c.SessionBurst},
+		{"requests_per_minute", c.RequestsPerMinute},
+		{"request_burst", c.RequestBurst},
+		{"retention", int(c.Retention)},
+		{"stop_timeout", int(c.StopTimeout)},
+	} {
+		if n.value < 0 {
+			return contracts.Errorf(contracts.CodeInvalid, "%s must not be negative; 0 means the default", n.name)
+		}
+	}
+	return nil
 }
 
 // App is one server process.
@@ -212,9 +246,11 @@ func (a *App) serve(ctx context.Context) error {
 	}()
 	a.cleanups = append(a.cleanups, cleanup{"http", func(ctx context.Context) error {
 		cut() // whoever waits for an answer is told to ask again
+		ctx, cancel := context.WithTimeout(ctx, clientsMayTake)
+		defer cancel()
 		err := srv.Shutdown(ctx)
-		if err != nil {
-			err = errors.Join(err, srv.Close())
+		if errors.Is(err, context.DeadlineExceeded) {
+			err = srv.Close()
 		}
 		<-served
 		return err

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"io"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -109,11 +110,14 @@ func TestWhatCannotWorkIsRefusedAndLeavesNothingOpen(t *testing.T) {
 	taken := httptest.NewServer(http.NotFoundHandler())
 	t.Cleanup(taken.Close)
 	tests := map[string]func(*app.Config){
-		"no data folder":                func(c *app.Config) { c.DataDir = "" },
-		"a folder that is a file":       func(c *app.Config) { c.DataDir = os.Args[0] },
-		"a bootstrap file of nonsense":  func(c *app.Config) { c.Bootstrap = []byte(`{"domain":[]}`) },
-		"a webhook network of nonsense": func(c *app.Config) { c.Webhooks.Allow = []string{"everything"} },
-		"an address in use":             func(c *app.Config) { c.Addr = strings.TrimPrefix(taken.URL, "http://") },
+		"no data folder":                 func(c *app.Config) { c.DataDir = "" },
+		"a folder that is a file":        func(c *app.Config) { c.DataDir = os.Args[0] },
+		"a bootstrap file of nonsense":   func(c *app.Config) { c.Bootstrap = []byte(`{"domain":[]}`) },
+		"a webhook network of nonsense":  func(c *app.Config) { c.Webhooks.Allow = []string{"everything"} },
+		"an address in use":              func(c *app.Config) { c.Addr = strings.TrimPrefix(taken.URL, "http://") },
+		"room for no run":                func(c *app.Config) { c.MaxActiveRuns = -1 },
+		"a retention that keeps nothing": func(c *app.Config) { c.Retention = -time.Hour },
+		"a limit that nobody can meet":   func(c *app.Config) { c.RequestsPerMinute = -1 },
 	}
 	for name, change := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -194,6 +198,29 @@ func TestAStopCutsOffThoseWhoWait(t *testing.T) {
 	}
 	if err := <-answered; contracts.CodeOf(err) != contracts.CodeUnavailable {
 		t.Errorf("who waited is told %v", err)
+	}
+}
+
+func TestAStopDoesNotWaitForAClientThatSendsNothing(t *testing.T) {
+	t.Parallel()
+	a := apptest.Start(t, config(t.TempDir()))
+	conn, err := net.Dial("tcp", strings.TrimPrefix(a.URL(), "http://"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	head := "POST /v1/sessions HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer " + apptest.Key(t, a.AdminKeyFile()) +
+		"\r\nContent-Type: application/json\r\nContent-Length: 10\r\nExpect: 100-continue\r\n\r\n"
+	if _, err := io.WriteString(conn, head); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := conn.Read(make([]byte, 1)); err != nil { // the server reads the body, which never comes
+		t.Fatal(err)
+	}
+	began := time.Now()
+	apptest.Stop(t, a)
+	if took := time.Since(began); took > 20*time.Second {
+		t.Errorf("the stop took %s", took)
 	}
 }
 
