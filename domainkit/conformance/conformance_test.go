@@ -76,11 +76,37 @@ func (s *shop) stock(_ context.Context, _ domainkit.Call, in stockQuery) (stocke
 	return stocked{Item: in.Item, Left: 7}, nil
 }
 
-func (s *shop) place(_ context.Context, call domainkit.Call, in item) (orderID, error) {
+type order struct {
+	item
+	Price int `json:"price,omitempty"`
+}
+
+type itemRef struct {
+	Item string `json:"item" min:"1" max:"20"`
+}
+
+type choices struct {
+	Matches []choice `json:"matches"`
+}
+
+type choice struct {
+	Value int    `json:"value"`
+	Label string `json:"label"`
+}
+
+func (s *shop) price(context.Context, domainkit.Call, itemRef) (choices, error) {
+	return choices{[]choice{{3, "three"}}}, nil
+}
+
+// place takes the price that was looked up, as the core sends it.
+func (s *shop) place(_ context.Context, call domainkit.Call, in order) (orderID, error) {
+	if in.Price != 3 {
+		return orderID{}, domainkit.Refusef(contracts.ErrInvalidParameters, "the price is not %d", in.Price)
+	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	id := fmt.Sprintf("o-%d", len(s.orders)+1)
-	s.orders[id] = placed{item: in, key: call.IdempotencyKey}
+	s.orders[id] = placed{item: in.item, key: call.IdempotencyKey}
 	return orderID{id}, nil
 }
 
@@ -115,11 +141,13 @@ const shopHints = `{
 			"parameter_specs": {"item": {"ask": "Which?"}}, "present": {"title": "Stock"},
 			"decomposition": {"array_params": [{"param_name": "items", "single_param_name": "item"}]},
 			"examples": [{"parameters": {"item": "tea", "notify": true}}, {"parameters": {"items": ["milk", "tea"]}}]}},
+		{"name": "get_price", "metadata": {"routable": false, "examples": [{"parameters": {"item": "tea"}}]}},
 		{"name": "find_order", "metadata": {"routable": false, "examples": [{"parameters": {"order_id": "o-0"}}]}},
 		{"name": "place_order", "metadata": {
 			"intent_hints": {"examples": ["f", "g", "h", "i", "j"], "not": ["x", "y"]},
 			"parameter_specs": {"item": {"ask": "Which?"}}, "present": {"title": "Order"},
 			"examples": [{"parameters": {"item": "tea", "n": 3}, "safe": true}],
+			"flow": {"pre": [{"type": "price", "param": "price", "search_capability": "get_price", "param_map": {"item": "${params.item}"}}]},
 			"verify": {"capability": "find_order", "param_map": {"order_id": "${result.facts.order_id}"}, "assertions": [
 				{"path": "facts.item", "equals": "${params.item}"}, {"path": "facts.n", "equals": "${params.n}"}, {"path": "facts.n", "gte": 1}, {"path": "facts.n", "lte": 1000},
 				{"path": "facts.found", "in": [true]}, {"path": "facts.missing", "exists": false}]},
@@ -144,6 +172,7 @@ func newShop(t *testing.T) http.Handler {
 	}
 	err = errors.Join(
 		domainkit.Add(svc, describe("get_stock", contracts.ClassRead, ""), s.stock),
+		domainkit.Add(svc, describe("get_price", contracts.ClassRead, ""), s.price),
 		domainkit.Add(svc, describe("find_order", contracts.ClassRead, ""), s.find),
 		domainkit.Add(svc, describe("place_order", contracts.ClassWriteReversible, contracts.IdempotencyKeyed), s.place),
 		domainkit.Add(svc, describe("cancel_order", contracts.ClassWriteIrreversible, contracts.IdempotencyNatural), s.cancel),
@@ -197,7 +226,7 @@ func TestAGoodDomainPasses(t *testing.T) {
 	}
 	want := []string{
 		"url passed", "health passed", "manifest passed", "authentication passed", "etag passed", "checklist passed",
-		"requests that are refused passed", "read get_stock passed", "read find_order passed",
+		"requests that are refused passed", "read get_stock passed", "read get_price passed", "read find_order passed",
 		"write place_order passed", "write cancel_order skipped",
 	}
 	if diff := cmp.Diff(want, progress); diff != "" {
@@ -206,6 +235,23 @@ func TestAGoodDomainPasses(t *testing.T) {
 	for _, c := range r.Checks {
 		if strings.Contains(c.Detail, "not checked") {
 			t.Errorf("%s: %s", c.Name, c.Detail)
+		}
+	}
+}
+
+// TestWhatIsNotThereIsNoDefect: the examples of a manifest name things that the
+// system behind a domain may not have.
+func TestWhatIsNotThereIsNoDefect(t *testing.T) {
+	t.Parallel()
+	for capability, check := range map[string]string{"get_stock": "read get_stock", "place_order": "write place_order", "get_price": "write place_order"} {
+		asked := func(path string, r contracts.ExecuteRequest) bool {
+			return working(capability)(path, r) && r.Context.Operation == ""
+		}
+		gone := answer(asked, 200, isJSON, `{"ok":false,"error":{"type":"not_found","message":"there is no tea"}}`)
+		r := run(t, gone(newShop(t)))
+		at := slices.IndexFunc(r.Checks, func(c conformance.Check) bool { return c.Name == check })
+		if !r.OK() || r.Checks[at].Status != conformance.StatusSkipped || !strings.Contains(r.Checks[at].Detail, "there is no tea") {
+			t.Errorf("%s: %+v; findings %+v", capability, r.Checks[at], r.Findings())
 		}
 	}
 }
@@ -326,6 +372,7 @@ func TestDefectsAreFound(t *testing.T) {
 		"a poll starts the work":        {rewrite(func(r *contracts.ExecuteRequest) { r.Context.Operation = "" }), []string{"unknown-operation"}},
 		"garbage is executed":           {answer(func(path string, r contracts.ExecuteRequest) bool { return path == "/execute" && r.Capability == "" }, 200, isJSON, okJSON), []string{"garbage"}},
 		"wrong parameters are executed": {answer(func(_ string, r contracts.ExecuteRequest) bool { return r.Capability == "get_stock" }, 200, isJSON, okJSON), []string{"unknown-operation", "wrong-parameters"}},
+		"a look-up gives no value":      {answer(working("get_price"), 200, isJSON, `{"ok":true,"summary":"none","facts":{"matches":[]}}`), []string{"look-up"}},
 		"a read breaks":                 {answer(working("get_stock"), 500, isJSON, `{"error":"x"}`), []string{"execute-status"}},
 		"a read answers a page":         {answer(working("get_stock"), 200, "text/html", "<p>"), []string{"tool-result"}},
 		"a read fails":                  {answer(working("get_stock"), 200, isJSON, `{"ok":false,"error":{"type":"upstream","message":"no"}}`), []string{"example-fails"}},

@@ -45,6 +45,9 @@ func (w *writeCheck) run(ctx context.Context, p *probe) {
 	}
 	w.at = fmt.Sprintf("%s/metadata/examples/%d", w.pointer, at)
 	request := w.call(w.capability, sent(w.capability, w.capability.Metadata.Examples[at].Parameters))
+	if !w.lookUp(ctx, p, w.capability, w.pointer, &request) {
+		return
+	}
 	w.dryRun(ctx, p, request)
 	request.Context.IdempotencyKey = newKey()
 	got, ok := w.first(ctx, p, request)
@@ -100,7 +103,7 @@ func (w *writeCheck) first(ctx context.Context, p *probe, request call) (outcome
 		p.fail("reachable", w.at, "", "%s", err)
 		return outcome{}, false
 	}
-	if !checkResult(p, w.capability, outcomes[0], w.at) {
+	if w.absent(p, outcomes[0]) || !checkResult(p, w.capability, outcomes[0], w.at) {
 		return outcome{}, false
 	}
 	if twins == 2 && !same(outcomes[0].result, outcomes[1].result) {
@@ -144,16 +147,22 @@ func (w *writeCheck) conflict(ctx context.Context, p *probe, request call) {
 
 func (w *writeCheck) otherParameters(used map[string]any) map[string]any {
 	for _, e := range w.capability.Metadata.Examples {
-		if e.Safe && !same(sent(w.capability, e.Parameters), used) {
-			return sent(w.capability, e.Parameters)
+		other := sent(w.capability, e.Parameters)
+		for _, name := range lookedUp(w.capability) {
+			if _, given := other[name]; !given && used[name] != nil {
+				other[name] = used[name]
+			}
+		}
+		if e.Safe && !same(other, used) {
+			return other
 		}
 	}
 	schema, err := contracts.CompileSchema(w.capability.Schema)
 	if err != nil {
 		return nil
 	}
-	for name, value := range used {
-		n, ok := value.(float64)
+	for _, name := range slices.Sorted(maps.Keys(used)) {
+		n, ok := used[name].(float64)
 		changed := maps.Clone(used)
 		changed[name] = n + 1
 		if ok && len(schema.Validate(changed)) == 0 {
@@ -207,11 +216,11 @@ func (w *writeCheck) follow(ctx context.Context, p *probe, rule, name string, pa
 	return got, true
 }
 
-func (w *writeCheck) capabilityNamed(name string) *contracts.Capability {
-	name = strings.TrimPrefix(name, w.manifest.Domain+".")
-	for i := range w.manifest.Capabilities {
-		if w.manifest.Capabilities[i].Name == name {
-			return &w.manifest.Capabilities[i]
+func (s *suite) capabilityNamed(name string) *contracts.Capability {
+	name = strings.TrimPrefix(name, s.manifest.Domain+".")
+	for i := range s.manifest.Capabilities {
+		if s.manifest.Capabilities[i].Name == name {
+			return &s.manifest.Capabilities[i]
 		}
 	}
 	return nil

@@ -2,6 +2,7 @@ package flowise_test
 
 import (
 	"net/http"
+	"strings"
 	"testing"
 
 	"github.com/manifold-run/manifold/contracts"
@@ -35,7 +36,33 @@ func TestTheServiceKeepsTheContract(t *testing.T) {
 			for _, f := range report.Findings() {
 				t.Errorf("%s %s: %s %s", f.Severity, f.Rule, f.Message, f.Pointer)
 			}
+			for _, c := range report.Checks {
+				if strings.Contains(c.Detail, "not there") {
+					t.Errorf("%s was skipped: %s", c.Name, c.Detail)
+				}
+			}
 		})
+	}
+}
+
+// TestAnEmptyServerIsNoDefectOfTheDomain: the examples of the manifest speak of
+// a chatflow that a new server does not have.
+func TestAnEmptyServerIsNoDefectOfTheDomain(t *testing.T) {
+	t.Parallel()
+	report := conformance.Run(t.Context(), conformance.Options{URL: setup(t).url, AllowWrites: true})
+	for _, f := range report.Findings() {
+		if f.Rule != "open" { // the service of this test asks for none
+			t.Errorf("%s %s: %s %s", f.Severity, f.Rule, f.Message, f.Pointer)
+		}
+	}
+	skipped := 0
+	for _, c := range report.Checks {
+		if strings.Contains(c.Detail, "speaks of what is not there") {
+			skipped++
+		}
+	}
+	if skipped < 10 {
+		t.Errorf("%d checks say that their example is not there", skipped)
 	}
 }
 

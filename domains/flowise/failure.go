@@ -11,6 +11,10 @@ import (
 // errConcurrentEdit says that the flow is no longer the one that was looked at.
 const errConcurrentEdit = "domain.concurrent_edit"
 
+// errFormNeeded says that the flow begins with a form that was not filled in, or
+// not rightly.
+const errFormNeeded = "domain.form_needed"
+
 // failure words a failed call of a server for whoever called the domain. It
 // keeps apart what certainly had no effect from what may have had one; what is
 // neither the server's nor a refusal goes to the log.

@@ -36,17 +36,27 @@ func (d *domain) applyPatch(ctx context.Context, call domainkit.Call, in Patch) 
 	if err != nil {
 		return Written{}, err
 	}
-	before := hashOf(f.FlowData)
-	if in.BaseSHA256 != "" && in.BaseSHA256 != before {
-		refusal := domainkit.Refusef(errConcurrentEdit, "%s was changed meanwhile; look at it again before changing it", clip(f.Name, 80))
-		refusal.Detail = map[string]any{"expected_sha256": in.BaseSHA256, "found_sha256": before, "updated_at": f.UpdatedDate}
-		return Written{}, refusal
+	if in.BaseSHA256 != "" {
+		if err := unchanged(f, in.BaseSHA256); err != nil {
+			return Written{}, err
+		}
 	}
 	next, line, err := d.nextGraph(ctx, call, f, in)
 	if err != nil {
 		return Written{}, err
 	}
 	return d.update(ctx, call, f, next, line, in.Label)
+}
+
+// unchanged refuses a flow whose graph is not the one that was looked at.
+func unchanged(f api.Flow, looked string) error {
+	found := hashOf(f.FlowData)
+	if found == looked {
+		return nil
+	}
+	refusal := domainkit.Refusef(errConcurrentEdit, "%s was changed meanwhile; look at it again before going on", clip(f.Name, 80))
+	refusal.Detail = map[string]any{"expected_sha256": looked, "found_sha256": found, "updated_at": f.UpdatedDate}
+	return refusal
 }
 
 // nextGraph gives the graph that a patch makes of a flow.

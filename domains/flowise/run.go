@@ -4,24 +4,94 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"maps"
+	"strings"
 
 	"github.com/manifold-run/manifold/contracts"
 	"github.com/manifold-run/manifold/domainkit"
 	"github.com/manifold-run/manifold/domains/flowise/internal/api"
+	"github.com/manifold-run/manifold/domains/flowise/internal/flow"
 	"github.com/manifold-run/manifold/domains/flowise/internal/store"
 )
 
+// Run is a question to a flow that may act, and the graph that was looked at.
+type Run struct {
+	Inquiry
+	GraphSHA256 string `json:"graph_sha256,omitempty" pattern:"^[0-9a-f]{64}$" description:"Hash of the graph that is to run, as preview_run gives it"`
+}
+
+// RunPreview is what a run would set going.
+type RunPreview struct {
+	ChatflowID string `json:"chatflow_id"`
+	Name       string `json:"name"`
+	SHA256     string `json:"sha256"`
+	// Acting are the nodes by which the flow may act.
+	Acting []string `json:"acting_nodes"`
+	// Matches holds the hash, as the one value to choose.
+	Matches []GraphChoice `json:"matches"`
+}
+
+// GraphChoice is a graph by its hash, in words for who approves a run of it.
+type GraphChoice struct {
+	Value string `json:"value"`
+	Label string `json:"label"`
+}
+
+// Summary says what may act.
+func (p RunPreview) Summary() string { return clip(p.Name, 80) + ": " + p.Matches[0].Label }
+
+// maxActing bounds the nodes that are named.
+const maxActing = 20
+
+// previewRun gives the hash that binds the approval of a run to the graph, and
+// refuses what could not be run, before anybody is asked to approve it.
+func (d *domain) previewRun(ctx context.Context, call domainkit.Call, in Inquiry) (RunPreview, error) {
+	f, err := d.flow(ctx, call, in.ChatflowID)
+	if err != nil {
+		return RunPreview{}, err
+	}
+	g, err := flow.Decompile([]byte(f.FlowData))
+	if err != nil {
+		return RunPreview{}, unreadable(err)
+	}
+	if err := in.fits(f, g); err != nil {
+		return RunPreview{}, err
+	}
+	defs, err := d.definitions(ctx, call.Instance)
+	if err != nil {
+		return RunPreview{}, err
+	}
+	nodes := flow.Acting(g, defs)
+	acts := "nothing in it is known to act"
+	if len(nodes) > 0 {
+		acts = "it may act by " + strings.Join(nodes[:min(5, len(nodes))], ", ")
+		if len(nodes) > 5 {
+			acts += fmt.Sprintf(" and %d more", len(nodes)-5)
+		}
+	}
+	label := fmt.Sprintf("as changed %s, %s; %s", f.UpdatedDate.UTC().Format("2006-01-02 15:04:05"), count(len(g.Nodes()), "node"), clip(acts, 160))
+	return RunPreview{
+		ChatflowID: f.ID, Name: clip(f.Name, 120), SHA256: g.SHA256(), Acting: nodes[:min(maxActing, len(nodes))],
+		Matches: []GraphChoice{{g.SHA256(), label}},
+	}, nil
+}
+
 // runChatflow asks a flow that may act on the world, at most once for a key: the
 // question goes under a chat id that is made of the key, and is not sent again
-// once it was begun, whatever became of it.
-func (d *domain) runChatflow(ctx context.Context, call domainkit.Call, in Question) (domainkit.Result[Answer], error) {
+// once it was begun, whatever became of it. A graph other than the one that was
+// looked at is not run.
+func (d *domain) runChatflow(ctx context.Context, call domainkit.Call, in Run) (domainkit.Result[Answer], error) {
 	none := domainkit.Result[Answer]{}
+	if in.GraphSHA256 == "" {
+		return none, domainkit.Refusef(contracts.ErrInvalidParameters, "a run needs graph_sha256: the hash of the graph that was looked at, which preview_run gives")
+	}
 	client, err := d.pool.Client(call.Instance)
 	if err != nil {
 		return none, failure(err)
 	}
-	if _, err := d.flow(ctx, call, in.ChatflowID); err != nil {
+	f, err := d.flow(ctx, call, in.ChatflowID)
+	if err != nil {
 		return none, err
 	}
 	earlier, begun, err := d.lookForRun(ctx, client, call, in.ChatflowID, call.IdempotencyKey)
@@ -34,22 +104,37 @@ func (d *domain) runChatflow(ctx context.Context, call domainkit.Call, in Questi
 		return none, domainkit.Failf(contracts.ErrUpstream, contracts.EffectUnknown,
 			"the flow was asked before for this, and has not answered: it is still running, or it failed; look into its messages in Flowise")
 	}
+	if err := d.mayRun(f, in); err != nil {
+		return none, err
+	}
 	if err := d.data.Begin(ctx, store.Operation{
 		Instance: call.Instance, Capability: opRun, Key: call.IdempotencyKey, ChatflowID: in.ChatflowID,
 	}); err != nil {
 		return none, err
 	}
-	out, err := ask(ctx, client, in, runQuestion(call, in))
+	out, err := ask(ctx, client, in.Inquiry, runQuestion(call, in.Inquiry))
 	if err != nil {
 		return none, d.notRun(ctx, call, err)
 	}
 	return out, nil
 }
 
+// mayRun compares the graph with the one that was looked at.
+func (*domain) mayRun(f api.Flow, in Run) error {
+	if err := unchanged(f, in.GraphSHA256); err != nil {
+		return err
+	}
+	g, err := flow.Decompile([]byte(f.FlowData))
+	if err != nil {
+		return unreadable(err)
+	}
+	return in.fits(f, g)
+}
+
 // runQuestion puts the question into the conversation that is wished, under a
 // chat id of its own.
-func runQuestion(call domainkit.Call, in Question) api.Question {
-	q := api.Question{Question: in.Question, ChatID: keyedID(opRun, call.Instance, call.IdempotencyKey), Override: in.Override}
+func runQuestion(call domainkit.Call, in Inquiry) api.Question {
+	q := api.Question{Question: in.Question, Form: in.Form, ChatID: keyedID(opRun, call.Instance, call.IdempotencyKey), Override: in.Override}
 	if in.SessionID != "" {
 		q.Override = map[string]any{}
 		maps.Copy(q.Override, in.Override)
@@ -141,7 +226,7 @@ func (d *domain) lookForRun(ctx context.Context, client *api.Client, call domain
 
 // resolveRun is findRun for an execution that was cut off.
 func (d *domain) resolveRun(ctx context.Context, call domainkit.Call, parameters json.RawMessage) (domainkit.Resolution, error) {
-	var in Question
+	var in Run
 	if err := json.Unmarshal(parameters, &in); err != nil {
 		return domainkit.Resolution{}, err
 	}

@@ -3,6 +3,7 @@ package flowise_test
 import (
 	"crypto/rand"
 	"fmt"
+	"maps"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -45,6 +46,14 @@ func (b *bench) credential() (id string) {
 	return row.ID
 }
 
+// looked adds the hash of the graph to a question, as the plan of a run does.
+func (b *bench) looked(question object) object {
+	b.Helper()
+	out := maps.Clone(question)
+	out["graph_sha256"] = b.facts("preview_run", question, in{})["sha256"]
+	return out
+}
+
 func TestAFlowThatMayActIsRunOncePerKey(t *testing.T) {
 	t.Parallel()
 	everywhere(t, func(t *testing.T, b *bench) {
@@ -54,6 +63,7 @@ func TestAFlowThatMayActIsRunOncePerKey(t *testing.T) {
 		if got := b.refused("predict_chatflow", question, in{}); !strings.Contains(got.Message, "run_chatflow") {
 			t.Errorf("the refusal does not say what to do: %v", got)
 		}
+		question = b.looked(question)
 		first := b.facts("run_chatflow", question, in{key: "k" + id})
 		if fmt.Sprint(first["tools"]) != "[add]" || first["session_id"] != question["session_id"] || text(first["message_id"]) == "" {
 			t.Errorf("it did %v", first)
@@ -123,6 +133,7 @@ func TestARunWhoseEndIsNotKnownIsNotRepeated(t *testing.T) {
 			if tt.question != "" {
 				question["question"] = tt.question
 			}
+			question = b.looked(question)
 			if tt.fault != "" {
 				b.server.Inject(sandboxkit.Fault{Kind: tt.fault, PathPrefix: "/api/v1/prediction/", Count: 1})
 			}
@@ -150,4 +161,40 @@ func TestARunWhoseEndIsNotKnownIsNotRepeated(t *testing.T) {
 			}
 		})
 	}
+}
+
+// TestAGraphThatNobodyLookedAtIsNotRun: hours may lie between the approval of a
+// run and the run; what runs is what was looked at.
+func TestAGraphThatNobodyLookedAtIsNotRun(t *testing.T) {
+	t.Parallel()
+	everywhere(t, func(t *testing.T, b *bench) {
+		t.Helper()
+		id, tools := b.agent()
+		question := object{"chatflow_id": id, "question": "USE_TOOL please"}
+		if got := b.refused("run_chatflow", question, in{key: "none" + id}); got.Type != contracts.ErrInvalidParameters || !strings.Contains(got.Message, "preview_run") {
+			t.Errorf("without a hash: %v", got)
+		}
+		preview := b.facts("preview_run", question, in{})
+		label := text(preview["matches"].([]any)[0].(object)["label"])
+		if fmt.Sprint(preview["acting_nodes"]) != "[mcp]" || !strings.Contains(label, "act by mcp") || !strings.Contains(label, "4 nodes") {
+			t.Errorf("the preview is %v", preview)
+		}
+		before := b.looked(question)
+		ran := b.facts("run_chatflow", before, in{key: "before" + id})
+		b.facts("apply_patch", object{"chatflow_id": id, "ops": []object{{"op_type": "RenameNode", "node_id": "agent", "label": "Another"}}}, in{key: "edit" + id})
+		used := toolCalls(tools)
+		got := b.refused("run_chatflow", before, in{key: "after" + id})
+		if got.Type != "domain.concurrent_edit" || !strings.Contains(fmt.Sprint(got.Detail), "expected_sha256:"+text(before["graph_sha256"])) {
+			t.Errorf("a changed flow: %v %v", got, got.Detail)
+		}
+		if toolCalls(tools) != used {
+			t.Error("the changed flow was run")
+		}
+		b.config.Keys = nil // what was run before the change stays run, whoever asks
+		b.restart()
+		if again := b.facts("run_chatflow", before, in{key: "before" + id}); again["message_id"] != ran["message_id"] {
+			t.Errorf("a repeat of the run before got %v, first %v", again, ran)
+		}
+		b.facts("run_chatflow", b.looked(question), in{key: "again" + id})
+	})
 }

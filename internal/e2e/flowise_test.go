@@ -89,6 +89,47 @@ func TestAChatflowIsCreatedBySentenceAndAnswers(t *testing.T) {
 	}
 }
 
+// TestAChatflowThatChangedAfterItsApprovalIsNotRun: the gate shows which graph it
+// is for, and another one is refused when the approval comes.
+func TestAChatflowThatChangedAfterItsApprovalIsNotRun(t *testing.T) {
+	t.Parallel()
+	for where, server := range flowiseServers() {
+		t.Run(where, func(t *testing.T) {
+			t.Parallel()
+			endpoint, key := server(t)
+			s := startSite(t)
+			service := serveFlowise(t, endpoint, key)
+			s.register(contracts.Registration{Domain: "flowise", URL: service})
+			name := "Doorbell " + rand.Text()[:6]
+			s.approved(`create a chatflow called "` + name + `" that replies "Pong"`)
+
+			r := s.ask(`run the chatflow "` + name + `" for real with "Hello"`)
+			if len(r.RunIDs) == 0 {
+				t.Fatalf("no run: %s", asJSON(r))
+			}
+			gate := s.gates(r.RunIDs[0], 1)[0]
+			hash, _ := gate.Action.Parameters["graph_sha256"].(string)
+			if len(hash) != 64 || !strings.Contains(gate.Prompt, "as changed") {
+				t.Errorf("the gate is for %v: %s", gate.Action.Parameters, gate.Prompt)
+			}
+			_, edit := domaintest.Execute(t, service, "apply_patch", map[string]any{
+				"chatflow_id": gate.Action.Parameters["chatflow_id"], "base_sha256": hash,
+				"ops": []any{map[string]any{"op_type": "SetParam", "node_id": "directReplyAgentflow_0", "param_name": "directReplyMessage", "value": "Gotcha"}},
+			}, map[string]any{"run_id": "other", "node_id": "n1", "attempt": 1, "idempotency_key": name})
+			if !edit.OK {
+				t.Fatal(edit.Error)
+			}
+			s.approve(gate)
+			view := s.ended(r.RunIDs[0])
+			if view.State != contracts.RunFailed || !strings.Contains(asJSON(view), "domain.concurrent_edit") {
+				t.Errorf("it ended as %s\n%s", view.State, states2text(view))
+			}
+			s.approved(`run the chatflow "` + name + `" for real with "Hello"`)
+			s.approved(`delete the chatflow "` + name + `"`)
+		})
+	}
+}
+
 // approved asks for a write, approves what the gate shows and waits for the end.
 func (s *site) approved(sentence string) {
 	s.t.Helper()

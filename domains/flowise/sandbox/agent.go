@@ -21,6 +21,9 @@ func (r *run) agentflow() (map[string]any, error) {
 	if err != nil {
 		return nil, err
 	}
+	if err := r.takeForm(); err != nil {
+		return nil, err
+	}
 	r.emit("agentFlowEvent", "INPROGRESS")
 	outputs := map[string]string{}
 	queue, last := start, ""
@@ -44,6 +47,36 @@ func (r *run) agentflow() (map[string]any, error) {
 	}, nil
 }
 
+// takeForm keeps the values of a form for the whole conversation.
+func (r *run) takeForm() error {
+	if r.q.Text != "" && len(r.q.Form) > 0 {
+		return said("Question and form cannot be provided at the same time")
+	}
+	session := r.q.Override.SessionID
+	if len(r.q.form) > 0 {
+		if r.flow.forms == nil {
+			r.flow.forms = map[string]map[string]any{}
+		}
+		r.flow.forms[session] = r.q.form
+	}
+	if r.graph.inputType() == "formInput" {
+		r.form = r.flow.forms[session]
+	} else {
+		r.form = r.q.form
+	}
+	return nil
+}
+
+// inputType is what an agent flow begins with.
+func (g *graph) inputType() (kind string) {
+	for _, n := range g.nodes {
+		if n.Data.Name == "startAgentflow" {
+			kind = n.text("startInputType")
+		}
+	}
+	return kind
+}
+
 // start gives the node at which an agent flow begins; notes do not count.
 func (g *graph) start() ([]*node, error) {
 	if !g.hasEdges {
@@ -54,17 +87,13 @@ func (g *graph) start() ([]*node, error) {
 		led[e.Target] = true
 	}
 	var first []*node
-	input := ""
 	for _, n := range g.nodes {
-		if n.Data.Name == "startAgentflow" {
-			input = n.text("startInputType")
-		}
 		if !led[n.ID] && n.Data.Name != "stickyNoteAgentflow" {
 			first = append(first, n)
 		}
 	}
 	switch {
-	case input == "":
+	case g.inputType() == "":
 		return nil, said("Start input type not found")
 	case len(first) > 1:
 		return nil, said("Multiple starting nodes are not allowed")
@@ -268,7 +297,7 @@ func (r *run) filled(n *node, input string, outputs map[string]string) string {
 	return n.text(input)
 }
 
-// fill replaces {{ question }}, {{ node_0 }} and {{$vars.name}}.
+// fill replaces {{ question }}, {{ node_0 }}, {{ $form.name }} and {{$vars.name}}.
 func (r *run) fill(text string, outputs map[string]string) string {
 	var out strings.Builder
 	for {
@@ -293,6 +322,10 @@ func (r *run) fill(text string, outputs map[string]string) string {
 func (r *run) value(name string, outputs map[string]string) (string, bool) {
 	if name == "question" {
 		return r.q.Text, true
+	}
+	if key, is := strings.CutPrefix(name, "$form."); is {
+		value, known := r.form[key]
+		return fmt.Sprint(value), known
 	}
 	if key, is := strings.CutPrefix(name, "$vars."); is {
 		return r.server.variable(key)

@@ -163,6 +163,35 @@ func history(t *testing.T, _ target, client *api.Client) {
 	}
 }
 
+// form values fill the variables of a flow that begins with a form, and stay
+// there for the conversation; without them the variables stay as text.
+func form(t *testing.T, _ target, client *api.Client) {
+	f := saved(t, client, api.Agentflow, graphOf(
+		node("startAgentflow_0", "startAgentflow", "Agent Flows", `{"startInputType":"formInput","formInputTypes":[{"type":"string","label":"Name","name":"name"}]}`, "[]", "{}")+","+
+			node("directReplyAgentflow_0", "directReplyAgentflow", "Agent Flows", `{"directReplyMessage":"{{ $form.name }}/{{ $form.age }}/{{ question }}"}`, accepts, "{}"),
+		joined("startAgentflow_0", "startAgentflow_0-output-startAgentflow", "directReplyAgentflow_0")))
+	for _, step := range []struct {
+		ask  api.Question
+		says string
+	}{
+		{api.Question{Form: map[string]any{"name": "Ana", "age": 7}, ChatID: "filled"}, "Ana/7/"},
+		{api.Question{Question: "more", ChatID: "filled"}, "Ana/7/more"},
+		{api.Question{Form: map[string]any{"name": "Bob"}, ChatID: "half"}, "Bob/{{ $form.age }}/"},
+		{api.Question{Question: "hi", ChatID: "none"}, "{{ $form.name }}/{{ $form.age }}/hi"},
+	} {
+		got, err := client.Predict(t.Context(), f.ID, step.ask)
+		if err != nil || got.Text != step.says {
+			t.Errorf("%+v: %q %v, want %q", step.ask, got.Text, err, step.says)
+		}
+	}
+	rows, err := client.History(t.Context(), f.ID, "filled")
+	if err != nil || len(rows) != 4 || rows[0].Content != "age: 7\nname: Ana" {
+		t.Errorf("history %+v %v", rows, err)
+	}
+	_, err = client.Predict(t.Context(), f.ID, api.Question{Question: "hi", Form: map[string]any{"name": "Ana"}})
+	wantError(t, err, api.KindFailed, "Question and form cannot be provided at the same time")
+}
+
 func condition(t *testing.T, _ target, client *api.Client) {
 	params := `[{"label":"Conditions","name":"conditions","type":"array","acceptVariable":true,"array":[` +
 		`{"label":"Value 1","name":"value1","type":"string","acceptVariable":true},{"label":"Operation","name":"operation","type":"options"},` +

@@ -70,6 +70,7 @@ func conform(t *testing.T, at target) {
 		"a function answers, and never streams":            function,
 		"an agent flow answers whole and in pieces":        agentFlow,
 		"a condition chooses the way":                      condition,
+		"a form is filled in once for a conversation":      form,
 		"answers are found in the history, by their chat":  history,
 		"variables are filled only where listed":           unlisted,
 		"a chain says what its model says":                 chain,

@@ -16,6 +16,8 @@ type flow struct {
 	created, updated     time.Time
 	order                int
 	history              []message // oldest first; it goes with the flow
+	// forms holds the values that conversations began with, by their session.
+	forms map[string]map[string]any
 }
 
 // columns are the other columns of a row; what else is sent is dropped.

@@ -26,7 +26,7 @@ func (s *Server) remember(f *flow, q question, id string, out map[string]any) {
 		_, raw := encode(out["text"])
 		content = string(raw)
 	}
-	asked := message{id: s.ids.uuid(), role: "userMessage", content: q.Text, chat: q.ChatID, session: q.Override.SessionID, created: s.second()}
+	asked := message{id: s.ids.uuid(), role: "userMessage", content: q.said(), chat: q.ChatID, session: q.Override.SessionID, created: s.second()}
 	answered := message{id: id, role: "apiMessage", content: content, chat: q.ChatID, session: q.Override.SessionID, tools: out["usedTools"], created: s.second()}
 	f.history = append(f.history, asked, answered)
 }

@@ -12,12 +12,26 @@ import (
 
 // question is what a prediction is asked.
 type question struct {
-	Text      string `json:"question"`
-	Streaming bool   `json:"streaming"`
-	ChatID    string `json:"chatId"`
+	Text      string          `json:"question"`
+	Form      json.RawMessage `json:"form"`
+	Streaming bool            `json:"streaming"`
+	ChatID    string          `json:"chatId"`
 	Override  struct {
 		SessionID string `json:"sessionId"`
 	} `json:"overrideConfig"`
+	form map[string]any
+}
+
+// said is what the history keeps of a question.
+func (q question) said() string {
+	if len(q.form) == 0 {
+		return q.Text
+	}
+	lines := make([]string, 0, len(q.form))
+	for _, name := range sortedKeys(q.form) {
+		lines = append(lines, fmt.Sprintf("%s: %v", name, q.form[name]))
+	}
+	return strings.Join(lines, "\n")
 }
 
 // outcome is what a flow made of a question.
@@ -90,6 +104,9 @@ func (s *Server) predict(r *request) (question, *outcome, error) {
 	if err != nil {
 		return q, nil, err
 	}
+	if len(q.Form) > 0 {
+		_ = json.Unmarshal(q.Form, &q.form)
+	}
 	if q.ChatID == "" {
 		q.ChatID = s.ids.uuid()
 	}
@@ -129,6 +146,8 @@ type run struct {
 	flow   *flow
 	graph  *graph
 	q      question
+	// form holds the values of the conversation's form.
+	form map[string]any
 	// events are filled by flows that stream.
 	events []event
 	steps  []map[string]any // of agent flows
@@ -152,6 +171,9 @@ func (r *run) finish(out map[string]any, err error) *outcome {
 	message := r.server.ids.uuid()
 	out["question"], out["chatId"], out["chatMessageId"] = r.q.Text, r.q.ChatID, message
 	out["sessionId"] = r.q.Override.SessionID
+	if r.q.form != nil {
+		out["form"] = r.q.form
+	}
 	if err == nil {
 		r.server.remember(r.flow, r.q, message, out)
 	}

@@ -12,7 +12,10 @@ import (
 
 // Question is what to ask a flow.
 type Question struct {
-	Question string `json:"question"`
+	Question string `json:"question,omitempty"`
+	// Form holds the values of a flow that begins with a form; the server
+	// refuses a question beside it.
+	Form map[string]any `json:"form,omitempty"`
 	// ChatID continues a conversation [a new one], unless Override names
 	// another by its sessionId.
 	ChatID string `json:"chatId,omitempty"`

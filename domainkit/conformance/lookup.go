@@ -1,0 +1,89 @@
+package conformance
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/manifold-run/manifold/contracts"
+)
+
+// lookUp adds the parameters that the core looks up by the others before it
+// calls a capability (flow.pre with a param_map), and tells whether it could.
+func (s *suite) lookUp(ctx context.Context, p *probe, c *contracts.Capability, pointer string, request *call) bool {
+	if c.Metadata.Flow == nil {
+		return true
+	}
+	for i, step := range c.Metadata.Flow.Pre {
+		if _, given := request.Parameters[step.Param]; given || len(step.ParamMap) == 0 {
+			continue
+		}
+		at := fmt.Sprintf("%s/metadata/flow/pre/%d", pointer, i)
+		target := s.capabilityNamed(step.SearchCapability)
+		if target == nil {
+			p.skip("%s is looked up in another domain", step.Param)
+			return false
+		}
+		got, err := s.execute(ctx, target, s.call(target, writeScope(*request, outcome{}).given(step.ParamMap)))
+		if err != nil {
+			p.fail("reachable", at, "", "%s", err)
+			return false
+		}
+		if s.absent(p, got) {
+			return false
+		}
+		value, found := firstMatch(got, cmp.Or(step.ResultPath, "facts.matches"))
+		if !found {
+			p.fail("look-up", at, "Answer a list of {value, label} at result_path.", "%s gives %s no value: %s", target.Name, step.Param, got.excerpt())
+			return false
+		}
+		request.Parameters[step.Param] = value
+	}
+	return true
+}
+
+// lookedUp names the parameters that the core looks up.
+func lookedUp(c *contracts.Capability) []string {
+	var out []string
+	if c.Metadata.Flow != nil {
+		for _, step := range c.Metadata.Flow.Pre {
+			if len(step.ParamMap) > 0 {
+				out = append(out, step.Param)
+			}
+		}
+	}
+	return out
+}
+
+// firstMatch is the value of the first of those that a search found.
+func firstMatch(got outcome, path string) (value any, found bool) {
+	list, _, err := scope{"facts": got.result.Facts}.lookup(path)
+	items, _ := list.([]any)
+	if err != nil || len(items) == 0 {
+		return nil, false
+	}
+	first, ok := items[0].(map[string]any)
+	return first["value"], ok && first["value"] != nil
+}
+
+// given are the parameters of a map as far as what it reads is there.
+func (s scope) given(paramMap map[string]any) map[string]any {
+	out := map[string]any{}
+	for name, v := range paramMap {
+		if value, err := s.value(v); err == nil {
+			out[name] = value
+		}
+	}
+	return out
+}
+
+// absent skips the check when an example speaks of what the system behind the
+// domain does not have: that says nothing of the domain.
+func (s *suite) absent(p *probe, got outcome) bool {
+	if !got.isResult || got.result.OK || got.result.Error == nil || got.result.Error.Type != contracts.ErrNotFound {
+		return false
+	}
+	p.skip("its example speaks of what is not there (%s); check it against a system that has it", strings.TrimSuffix(got.result.Error.Message, "."))
+	return true
+}
