@@ -46,23 +46,23 @@ func FeaturesOf(tokens []Token, values map[string]bool) Features {
 		if class != "" {
 			unit = class
 		}
-		if unit == class && class != "" && prev == class {
-			continue // a run of names or of digits counts as one
-		}
-		f.Words = append(f.Words, hash('w', unit, ""))
-		f.Terms = append(f.Terms, hash('w', unit, ""))
 		named := (class == className || class == classIdent && t.Is(FormCaps)) && !values[t.Fold]
 		if named {
 			f.Words = append(f.Words, hash('w', t.Stem, ""))
 			f.Terms = append(f.Terms, hash('w', t.Stem, ""))
 		}
+		if class == "" || named {
+			f.Chars = appendGrams(f.Chars, t.Fold)
+		}
+		if class != "" && prev == class {
+			continue // a run of names or of digits counts as one
+		}
+		f.Words = append(f.Words, hash('w', unit, ""))
+		f.Terms = append(f.Terms, hash('w', unit, ""))
 		if i > 0 && prev != "" {
 			f.Words = append(f.Words, hash('b', prev, unit))
 		}
 		prev = unit
-		if class == "" || named {
-			f.Chars = appendGrams(f.Chars, t.Fold)
-		}
 	}
 	f.Words, f.Chars, f.Terms = unique(f.Words), unique(f.Chars), unique(f.Terms)
 	return f

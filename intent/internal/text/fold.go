@@ -110,21 +110,30 @@ func Stems(s string) []string {
 }
 
 // SplitName cuts an identifier such as price_of, priceOf or price.of into
-// words.
+// words. Capitals that only begin words are lost: they make no names of them.
 func SplitName(name string) string {
 	var b strings.Builder
-	var prev rune
-	for _, r := range name {
+	runes := []rune(name)
+	at := func(i int) rune {
+		if i < 0 || i >= len(runes) {
+			return 0
+		}
+		return runes[i]
+	}
+	for i, r := range runes {
+		prev, next := at(i-1), at(i+1)
+		// The last capital of "CADPreview" begins a word, that of "IDs" does not.
+		begins := unicode.IsUpper(r) && (unicode.IsLower(prev) || unicode.IsUpper(prev) && unicode.IsLower(next) && unicode.IsLower(at(i+2)))
 		switch {
 		case !unicode.IsLetter(r) && !unicode.IsDigit(r):
+			r = ' '
+		case begins, unicode.IsDigit(r) != unicode.IsDigit(prev) && unicode.IsLetter(prev):
 			b.WriteByte(' ')
-		case unicode.IsUpper(r) && unicode.IsLower(prev), unicode.IsDigit(r) != unicode.IsDigit(prev) && prev != 0 && unicode.IsLetter(prev):
-			b.WriteByte(' ')
-			b.WriteRune(r)
-		default:
-			b.WriteRune(r)
 		}
-		prev = r
+		if unicode.IsLower(next) && (begins || !unicode.IsLetter(prev)) {
+			r = unicode.ToLower(r)
+		}
+		b.WriteRune(r)
 	}
 	return strings.Join(strings.Fields(b.String()), " ")
 }

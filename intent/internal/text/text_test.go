@@ -141,7 +141,7 @@ func TestLongInputIsBounded(t *testing.T) {
 func TestSplitName(t *testing.T) {
 	t.Parallel()
 	for name, want := range map[string]string{
-		"price_of": "price of", "priceOf": "price Of", "a.b-c": "a b c", "top10": "top 10", "": "", "__x__": "x",
+		"price_of": "price of", "priceOf": "price of", "GetDNAReport": "get DNA report", "listIDs": "list IDs", "a.b-c": "a b c", "top10": "top 10", "": "", "__x__": "x",
 	} {
 		if got := text.SplitName(name); got != want {
 			t.Errorf("SplitName(%q) = %q, want %q", name, got, want)
