@@ -60,6 +60,17 @@ func countSlots(entry *contracts.CapabilityEntry, gold map[string][]any, got map
 	return n
 }
 
+// Right tells whether a value of a parameter is one of those that are meant.
+func (g Gold) Right(name string, value any) bool {
+	return slices.ContainsFunc(g.Parameters[name], func(want any) bool { return same(want, value) })
+}
+
+// MayLack tells whether a parameter need not have a value.
+func (g Gold) MayLack(name string) bool {
+	values, meant := g.Parameters[name]
+	return !meant || slices.ContainsFunc(values, func(v any) bool { return v == "" })
+}
+
 // one compares one parameter.
 func (s *slotCount) one(values []any, got any, read, required bool) {
 	optional := slices.ContainsFunc(values, func(v any) bool { return v == "" })

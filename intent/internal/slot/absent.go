@@ -22,9 +22,11 @@ func (s *Set) Unlikely(m *Message, part Range, f Filled) float64 {
 		return 0
 	}
 	left, free := s.unread(m, part, f.Covered), map[*param]bool{}
-	_, params, found := s.weighed(m, part, nil, f)
-	for k, p := range params {
-		free[p] = found[k].any >= 0.5
+	fd := s.field(m, part, nil, f)
+	fd.weights = &s.tools.prior // the fitted ones know that the capability is meant
+	z := fd.texts(fd.open(f))
+	for k, best := range z.marginals() {
+		free[z.params[k]] = best.any >= 0.5
 	}
 	return s.unheard(f, func(p *param) bool {
 		there, open := free[p]

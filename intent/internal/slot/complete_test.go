@@ -181,7 +181,7 @@ func TestAWriteNeedsMoreThanARead(t *testing.T) {
 	const form = `{"name":"show_card","description":"A card.","schema":{"type":"object","properties":{"holder":{"type":"string"}},"required":["holder"]},"metadata":{"side_effect_class":"CLASS"}}`
 	for class, want := range map[string]string{"read": `{"holder":"Ines"}`, "write_reversible": `{}`} {
 		raw := form[:len(form)-len(`CLASS"}}`)] + class + `"}}`
-		got, err := json.Marshal(complete(t, raw, "show Ines").Values)
+		got, err := json.Marshal(complete(t, raw, "show a card, Ines").Values)
 		if err != nil {
 			t.Fatal(err)
 		}

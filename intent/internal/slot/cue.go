@@ -18,6 +18,7 @@ const (
 	senseTopic                    // about what
 	senseMeans                    // with what, how
 	senseTime                     // when
+	senseKind                     // of what kind
 )
 
 // cues are the closed classes of words that tell what a text stands for. They
@@ -28,6 +29,7 @@ type cues struct {
 	preps    map[string]sense // folded prepositions
 	particle map[string]bool
 	calendar map[string]bool // months, days of the week, seasons
+	titles   map[string]bool // before names, with a dot
 	deictic  map[string]bool // words that point at a time
 	// unsaid are words that stand for what is said elsewhere, or not at all.
 	unsaid map[string]bool
@@ -38,11 +40,19 @@ type cues struct {
 	// german and foreign tell languages apart that do and do not give every noun
 	// a capital.
 	german, foreign map[string]bool
+	// english tells English from the others; shared are prepositions of others that
+	// are words of another kind in English.
+	english, shared map[string]bool
 	// utters are the stems of verbs that what is said follows.
 	utters map[string]bool
-	speech map[string]bool // stems of names of parameters that hold what somebody says
-	proper map[string]bool // stems of names of parameters whose values are names
-	code   map[string]bool // stems of names of parameters whose values are codes
+	// generic are the stems of words that stand in requests about anything.
+	generic map[string]bool
+	speech  map[string]bool // stems of names of parameters that hold what somebody says
+	proper  map[string]bool // stems of names of parameters whose values are names
+	// money, share and count are the stems of names of parameters that are sums of
+	// money, shares of something, and how many there are.
+	money, share, count map[string]bool
+	code                map[string]bool // stems of names of parameters whose values are codes
 }
 
 // line is a sense with its words, English first, then Portuguese, Spanish,
@@ -61,6 +71,7 @@ func nameLines() []line {
 		{senseMaker, "author artist creator maker writer singer composer director painter designer brand manufacturer publisher actor producer owner autor autora artista criador cantor marca fabricante kunstler hersteller autor besitzer auteur marque fabricant"},
 		{senseTopic, "topic subject theme keyword query about category question tema assunto asunto palavra thema betreff suchbegriff sujet"},
 		{senseMeans, "method model mode tool way technique material platform metodo modelo modo ferramenta methode modell werkzeug weise outil"},
+		{senseKind, "type kind genre category style cuisine material sort class species color subject field discipline sport diet brand department tipo genero categoria estilo material especie art gattung kategorie stil sorte farbe genre categorie style"},
 		{senseTime, "date time day month year season period timeframe when dia mes ano data epoca fecha estacion tag monat jahr datum zeit jour mois annee saison"},
 	}
 }
@@ -96,6 +107,7 @@ func newCues() *cues {
 		"janeiro fevereiro marco abril maio junho julho agosto setembro outubro novembro dezembro primavera verao outono inverno " +
 		"enero febrero marzo mayo junio julio septiembre octubre noviembre diciembre verano otono invierno " +
 		"januar februar marz mai juni juli oktober dezember fruhling sommer herbst montag dienstag mittwoch donnerstag freitag samstag sonntag")
+	c.titles = wordSet("mr mrs ms dr prof st sr sra jr")
 	c.deictic = wordSet("next last this past coming upcoming current previous recent latest ongoing now right proximo proxima ultimo ultima passado passada atual este esta " +
 		"nachste nachsten nachster letzte letzten letzter diese diesen dieser kommende kommenden aktuelle aktuellen prochain prochaine dernier derniere ce cette")
 	c.unsaid = wordSet("given specified provided following mentioned certain particular specific respective corresponding dado dada dados dadas especificado especificada seguinte certo certa determinado determinada " +
@@ -104,12 +116,19 @@ func newCues() *cues {
 	c.verbal = wordSet("ainda ja tem tinha tenho temos esta estao resta restam sobra sobram falta faltam fica ficam noch schon hat haben hatte bleibt bleiben ubrig heute " +
 		"aun todavia ya tiene tienen queda quedan restan falta faltan encore deja reste restent")
 	c.utters = stemSet(utterances)
+	c.generic = stemSet("detail information info list name amount number data result example thing way kind stuff fact search look provide retrieve fetch tell help detalhe informacao lista nome exemplo nombre ejemplo einzelheiten liste information nom exemple")
 	c.german, c.foreign = wordSet(germanWords), wordSet(foreignWords)
+	c.english = wordSet("the an is are was were of to for with from what how who where which and my me you i please find get show give can could would need want at by this that it")
+	c.shared = wordSet("a no do as um am on per des du en em au aux par pour con des bei")
 	c.speech = stemSet("text message content body comment note sentence description question review prompt statement reason texto mensagem conteudo comentario nota frase descricao pergunta motivo " +
 		"mensaje contenido nachricht inhalt kommentar notiz satz beschreibung frage grund texte contenu commentaire phrase")
 	c.proper = stemSet("city country state county town person author artist actor player company organization brand team league " +
 		"cidade pais estado pessoa autor artista empresa organizacao marca equipe clube ciudad persona equipo " +
 		"stadt land staat person autor kunstler firma unternehmen marke mannschaft verein ville pays entreprise equipe")
+	c.money = stemSet("price cost amount budget salary income revenue fee payment balance loan principal deposit investment wage debt expense dividend profit sale fund cash equity tax asset " +
+		"preco custo valor orcamento salario receita taxa saldo precio costo monto presupuesto importe preis kosten betrag gehalt gebuhr prix cout montant")
+	c.share = stemSet("percent percentage pct rate ratio share fraction probability discount interest frequency yield margin taxa percentual porcentaje tasa prozent anteil zinssatz taux pourcentage")
+	c.count = stemSet("count number num limit top quantity amount max size total n results quantidade numero cantidad anzahl menge nombre")
 	c.code = stemSet("id identifier number code sku reference key token docket serial version numero codigo referencia nummer kennung schlussel numero clef")
 	return c
 }

@@ -54,7 +54,25 @@ func enumeration(rest string) []string {
 	for _, joint := range []string{" or ", " and ", " ou ", " oder ", " und ", " e ", " o "} {
 		rest = strings.ReplaceAll(rest, joint, ",")
 	}
-	return strings.Split(rest, ",")
+	return withStates(strings.Split(rest, ","))
+}
+
+// withStates joins a place with the two capitals behind its comma: "Berkeley, CA".
+func withStates(items []string) []string {
+	var out []string
+	for _, item := range items {
+		item = strings.TrimSpace(item)
+		if n := len(out); n > 0 && stateCode(strings.Trim(item, ".'\"")) {
+			out[n-1] += ", " + item
+			continue
+		}
+		out = append(out, item)
+	}
+	return out
+}
+
+func stateCode(s string) bool {
+	return len(s) == 2 && s[0] >= 'A' && s[0] <= 'Z' && s[1] >= 'A' && s[1] <= 'Z'
 }
 
 // pattern tells a description of a form, such as "YYYY-MM-DD", from a value.

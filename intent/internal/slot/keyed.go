@@ -138,7 +138,15 @@ func (r *reading) boolean(i int) {
 			continue
 		}
 		words := switchWords(p.words)
-		if len(words) == 0 || i+len(words) > r.to || !r.phraseEndsAt(words, i+len(words)-1) || r.doc.Tokens[i].Stem != words[0] {
+		if len(words) == 0 {
+			continue
+		}
+		last := i + len(words) - 1
+		switch {
+		case last < r.to && r.phraseEndsAt(words, last) && r.doc.Tokens[i].Stem == words[0]:
+		case len(words) == 1 && r.writtenApart(words[0], i):
+			last = i + 1
+		default:
 			continue
 		}
 		first, on := i, true
@@ -148,16 +156,24 @@ func (r *reading) boolean(i int) {
 				break
 			}
 		}
-		r.add(mention{param: p, first: first, last: i + len(words) - 1, value: on, kind: kindBoolean, p: 0.85})
+		r.add(mention{param: p, first: first, last: last, value: on, kind: kindBoolean, p: 0.85})
 	}
 }
 
 // switchWords leaves out the words that only make a name a question.
 func switchWords(words []string) []string {
-	for len(words) > 1 && slices.Contains([]string{"is", "has", "be", "with", "includ", "show", "should", "enabl", "do", "use"}, words[0]) {
+	for len(words) > 1 && slices.Contains([]string{"is", "has", "be", "with", "includ", "show", "should", "enabl", "do", "use", "allow", "want", "need", "get", "return"}, words[0]) {
 		words = words[1:]
 	}
 	return words
+}
+
+// writtenApart tells a word that the text has in two parts: "multi-player".
+func (r *reading) writtenApart(word string, i int) bool {
+	if i+1 >= r.to || !r.doc.Tokens[i+1].Glued {
+		return false
+	}
+	return slices.Contains(text.Stems(r.doc.Tokens[i].Fold+r.doc.Tokens[i+1].Fold), word)
 }
 
 // Negates tells words that turn the next into its opposite.

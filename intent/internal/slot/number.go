@@ -19,13 +19,10 @@ func (r *reading) number(p *param, e value.Entity) {
 		}
 		return
 	}
-	if !p.numeric() || p.single == "" && r.inRun(e) {
+	if !p.numeric() || p.single == "" && (r.inRun(e) || e.Spelled && len(r.runs) > 0) {
 		return
 	}
-	if e.Percent && p.unsaid() {
-		e.Doubt = e.Doubt || r.set.writes // 8 % is 0.08, but nobody says that this is what is meant
-		e.Percent, e.Number = false, hundredth(e.Number)
-	}
+	e = r.adapted(p, e)
 	v, ok := p.numberValue(e)
 	if !ok {
 		return
@@ -34,6 +31,27 @@ func (r *reading) number(p *param, e value.Entity) {
 	if ok {
 		r.add(mention{param: p, first: e.First, last: e.Last, value: v, kind: kindNumber, p: min(score*e.P/0.9, 0.97), doubt: e.Doubt})
 	}
+}
+
+// adapted reads what a sign behind a number means for a parameter. "298K" is a
+// temperature and "2m" a length where the description says so; percent of a
+// fraction is its hundredth, but a write asks: nobody says that this is meant.
+func (r *reading) adapted(p *param, e value.Entity) value.Entity {
+	written := r.doc.Src[e.Span.Start:e.Span.End]
+	switch {
+	case strings.HasSuffix(written, "K") && p.desc["kelvin"]:
+		e.Number, e.Unit, e.Doubt = e.Number/1000, "kelvin", false
+	case e.Unit == "minute" && strings.HasSuffix(written, "m") && p.unit != "minute" && (p.desc["meter"] || p.desc["metr"] || slices.Contains(p.words, "m")):
+		e.Unit = "meter"
+		if slices.Contains(p.words, "m") {
+			e.Unit = "m"
+		}
+	}
+	if e.Percent && p.unsaid() {
+		e.Doubt = e.Doubt || r.set.writes
+		e.Percent, e.Number = false, hundredth(e.Number)
+	}
+	return e
 }
 
 func (r *reading) numberScore(p *param, e value.Entity) (float64, bool) {

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/manifold-run/manifold/contracts"
 	"github.com/manifold-run/manifold/intent/internal/text"
@@ -84,6 +85,9 @@ func (s *Set) addListed(p *param) {
 	}
 	for _, v := range p.listed {
 		s.addPhrase(v, p, v, kindExample, 0.78)
+		if place, state, ok := strings.Cut(v, ", "); ok && stateCode(state) {
+			s.addPhrase(place, p, v, kindExample, 0.78) // a place is said without its state
+		}
 	}
 }
 

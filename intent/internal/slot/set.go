@@ -17,12 +17,13 @@ type Tools struct {
 
 	cues    *cues
 	weights weights
+	prior   weights
 }
 
 // NewTools prepares the tables of words.
 func NewTools() *Tools {
 	lex := text.NewLexicon()
-	return &Tools{Lexicon: lex, Scanner: value.NewScanner(lex), cues: newCues(), weights: shippedWeights()}
+	return &Tools{Lexicon: lex, Scanner: value.NewScanner(lex), cues: newCues(), weights: shippedWeights(), prior: priorWeights()}
 }
 
 // Set is everything that helps to fill the parameters of one capability. It is
@@ -169,8 +170,25 @@ func (s *Set) Fill(m *Message, part Range, only []string) Filled {
 }
 
 func (s *Set) reading(m *Message, part Range, only []string) *reading {
-	return &reading{set: s, doc: m.Doc, from: part.From, to: part.To, entities: m.Entities, quotes: m.Quotes, now: m.Now, only: only}
+	return &reading{set: s, doc: m.Doc, from: part.From, to: part.To, entities: s.entities(m), quotes: m.Quotes, now: m.Now, only: only}
 }
+
+// entities are the typed values of a message. Where a capability takes no days,
+// "in 5 years" is a number of years.
+func (s *Set) entities(m *Message) []value.Entity {
+	if slices.ContainsFunc(s.params, (*param).temporal) || !slices.ContainsFunc(m.Entities, distant) {
+		return m.Entities
+	}
+	out := slices.Clone(m.Entities)
+	for i, e := range out {
+		if distant(e) {
+			out[i] = *e.Distance
+		}
+	}
+	return out
+}
+
+func distant(e value.Entity) bool { return e.Distance != nil }
 
 // Answer reads the answer to a question about some parameters. If it was about
 // one and nothing in the answer stands out, the whole answer may be its value.

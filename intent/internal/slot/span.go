@@ -32,15 +32,37 @@ type span struct {
 	items []span
 }
 
+// uncapitalised tells a text in which nothing is written as names are, as people
+// type in a chat.
+func (f *field) uncapitalised() bool {
+	for i := f.from; i < f.to; i++ {
+		if t := f.doc.Tokens[i]; !t.Is(text.FormQuoted) && t.Is(text.FormTitle|text.FormCaps) && !t.Is(text.FormFirst) {
+			return false
+		}
+	}
+	return true
+}
+
 // field is what a request leaves to be explained: its words without those
 // that are values already.
 type field struct {
 	*reading
-	taken []bool // by token, from r.from
-	spans []span
+	weights *weights
+	taken   []bool // by token, from r.from
+	spans   []span
 	// asked is how many required parameters are open, places how many of all are
 	// about places, and names how many names the text has.
 	asked, places, names int
+	// news is how many runs of words there are that the request does not know.
+	news int
+	// figureAt are the places of numbers.
+	figureAt map[int]bool
+	// english tells an English text, in which "a" is no preposition.
+	english bool
+	// small tells a text without capitals, where small letters say nothing.
+	small bool
+	// takesList tells that one of the open parameters takes nothing but a list.
+	takesList bool
 	// inner tells words inside a longer name, with what it costs to begin there.
 	inner map[int]int
 }
@@ -113,7 +135,13 @@ func (f *field) letter(i int) bool {
 
 // follows tells whether token i continues the run that token i-1 belongs to.
 func (f *field) follows(i int) bool {
-	return f.content(i) && (!f.doc.Tokens[i].Break || f.doc.Tokens[i].Glued)
+	return f.content(i) && (!f.doc.Tokens[i].Break || f.doc.Tokens[i].Glued || f.titled(i))
+}
+
+// titled tells whether nothing but the dot of a title such as "Dr." stands before
+// a token.
+func (f *field) titled(i int) bool {
+	return i > f.from && f.set.tools.cues.titles[f.doc.Tokens[i-1].Fold] && f.gap(i-1, i) == ". "
 }
 
 // find lists the candidate spans from left to right.
@@ -147,8 +175,12 @@ func (f *field) find() {
 // countNames counts the names, and offers two with a comma between as one.
 func (f *field) countNames(items []span) {
 	for k, s := range items {
-		if s.proper && f.inner[s.first] == 0 {
+		listed := f.takesList && k > 0 && f.listed(items[k-1], s)
+		if s.proper && f.inner[s.first] == 0 && !listed {
 			f.names++
+		}
+		if !listed && !s.proper && !f.knownRun(s) {
+			f.news++
 		}
 		if k > 0 && s.proper && items[k-1].proper && s.first == items[k-1].last+1 && strings.TrimSpace(f.gap(s.first-1, s.first)) == "," {
 			f.add(span{first: items[k-1].first, last: s.last, proper: true, comma: true})
@@ -157,6 +189,16 @@ func (f *field) countNames(items []span) {
 			}
 		}
 	}
+}
+
+// knownRun tells a run of words of the request.
+func (f *field) knownRun(s span) bool {
+	for i := s.first; i <= s.last; i++ {
+		if !f.known(i) && !f.verbal(i) {
+			return false
+		}
+	}
+	return true
 }
 
 // relativeTime finds "next month" and "this weekend".
@@ -226,7 +268,10 @@ func (f *field) chunk(first, last int) span {
 	return core
 }
 
-func (f *field) known(i int) bool { return f.familiar(i) }
+// known tells words of the request, and those of any request, such as "details".
+func (f *field) known(i int) bool {
+	return f.familiar(i) || f.set.tools.cues.generic[f.doc.Tokens[i].Stem]
+}
 
 // properRun tells whether all words are written as names are.
 func (f *field) properRun(first, last int) bool {
@@ -318,6 +363,29 @@ func (f *field) bridge(first, last int) {
 	f.add(span{first: first, last: end, bridged: true, proper: f.properRun(first, last) && f.properRun(j+1, end)})
 }
 
+// inEnglish tells whether most of the everyday words are English, or all that
+// there are could be.
+func (f *field) inEnglish() bool {
+	english, foreign := 0, 0
+	for _, t := range f.doc.Tokens[f.from:f.to] {
+		c := f.set.tools.cues
+		switch {
+		case c.english[t.Fold]:
+			english++
+		case (c.foreign[t.Fold] || c.german[t.Fold] || f.set.tools.Lexicon.Light(t.Fold)) && !c.shared[t.Fold]:
+			foreign++
+		}
+	}
+	return english > 0 && 3*english >= foreign
+}
+
+// preposition tells what a word announces. "A" is one in French and Portuguese,
+// but none in an English sentence.
+func (f *field) preposition(fold string) (sense, bool) {
+	announced, ok := f.set.tools.cues.preps[fold]
+	return announced, ok && (!f.english || fold == "on" || !f.set.tools.cues.shared[fold])
+}
+
 // governed finds the word that a span depends on: a preposition before it,
 // over articles, or the word right before. Beside "and" it is that of the
 // neighbour.
@@ -327,7 +395,7 @@ func (f *field) governed(first int) (int, string) {
 		if f.doc.Tokens[j+1].Break && !f.doc.Tokens[j+1].Glued || Joins(t.Fold) && t.Fold != "to" && t.Fold != "with" {
 			return f.neighbour(j, first)
 		}
-		if _, ok := f.set.tools.cues.preps[t.Fold]; ok {
+		if _, ok := f.preposition(t.Fold); ok {
 			return j, t.Fold
 		}
 		if f.content(j) || f.taken[j-f.from] {

@@ -2,52 +2,10 @@ package slot
 
 import (
 	"slices"
+	"strings"
 
 	"github.com/manifold-run/manifold/intent/internal/text"
 )
-
-// The evidence for a span as the value of a parameter.
-const (
-	evBias = iota
-	evOptional
-	evProper         // written as a name
-	evProperExpected // and the parameter takes names
-	evProperOdd      // but the parameter takes ordinary words
-	evPlainExpected  // ordinary words, and the parameter takes them
-	evPlainOdd       // ordinary words, but the parameter takes names
-	evPrepFits       // the preposition announces what the parameter is about
-	evPrepOther      // it announces something else
-	evPrepTaken      // it announces what another parameter is about
-	evPrepAny        // it announces nothing in particular
-	evBare           // a content word stands right before
-	evNameBefore     // the parameter's own name stands before
-	evNameAfter      // or right behind
-	evNameInside     // or is part of a name, as in "Harbour Hotel"
-	evOwnWord        // a word of its description stands beside
-	evOtherName      // the name of another parameter stands beside
-	evKnown          // share of its words that the request knows
-	evCut            // content words that it leaves out
-	evBridged        // it goes on over "of"
-	evDigits         // it has digits
-	evCode           // digits where a code is expected
-	evLearned        // a word that stood before values in the examples
-	evCalendarOdd    // the same where none is
-	evCalendar       // a month or a day of the week where a time is expected
-	evStart          // it begins the sentence
-	evApposition     // a comma stands before
-	evNews           // words that the request does not know, and that it explains
-	evSole           // nothing else is asked for
-	evSoleProper     // as many names as are asked for
-	evModifies       // a word of the description stands right behind
-	evQuoted         // it stands in quotation marks
-	evSpeech         // several words in quotation marks: 1 where the parameter holds what somebody says, else -1
-	evList           // it is a list, and the parameter takes one
-	evListOdd        // it is no list, but the parameter takes one
-	evCount
-)
-
-// weights are log-odds against leaving the parameter empty.
-type weights [evCount]float64
 
 // weigh collects the evidence for a span as the value of a parameter.
 func (f *field) weigh(p *param, s span) [evCount]float64 {
@@ -83,6 +41,14 @@ func (f *field) weigh(p *param, s span) [evCount]float64 {
 			known++
 		}
 	}
+	if !s.proper {
+		f.plainly(s, known, &ev)
+	} else if p.sense&senseKind != 0 {
+		ev[evKindProper] = 1
+	}
+	if s.last+1 == f.to {
+		ev[evEnd] = 1
+	}
 	ev[evKnown] = known / float64(s.last-s.first+1)
 	ev[evCut] = float64(min(s.cut, 2))
 	ev[evNews] = min(float64(s.last-s.first+1)-known, 4)
@@ -96,6 +62,31 @@ func (f *field) weigh(p *param, s span) [evCount]float64 {
 		}
 	}
 	return ev
+}
+
+// plainly looks at words in small letters.
+func (f *field) plainly(s span, known float64, ev *[evCount]float64) {
+	verbal := true
+	for i := s.first; i <= s.last; i++ {
+		verbal = verbal && f.verbal(i)
+	}
+	if verbal {
+		ev[evVerbal] = 1
+	}
+	if known == 0 && f.news == f.asked {
+		ev[evEven] = 1
+	}
+}
+
+// verbal tells words that look like a participle or an adverb, such as "painted",
+// "running" and "usually".
+func (f *field) verbal(i int) bool {
+	t := f.doc.Tokens[i]
+	switch t.Fold {
+	case "made", "found", "held", "kept", "born", "shown", "written", "given", "done", "gone", "sold", "sent", "taken", "known":
+		return true
+	}
+	return t.Stem != t.Fold && len(t.Fold) > 5 && (strings.HasSuffix(t.Fold, "ed") || strings.HasSuffix(t.Fold, "ing") || strings.HasSuffix(t.Fold, "ly"))
 }
 
 // alone tells that there is little choice: one parameter, one name.
@@ -119,6 +110,8 @@ func (f *field) form(p *param, s span, ev *[evCount]float64) {
 		ev[evProper], ev[evProperOdd] = 1, 1
 	case s.proper:
 		ev[evProper] = 1
+	case named && f.small:
+		ev[evSmall] = 1
 	case named:
 		ev[evPlainOdd] = 1
 	case p.written.letters():
@@ -217,6 +210,11 @@ func (f *field) behind(p *param, s span, ev *[evCount]float64) {
 		ev[evOtherName] = 1
 	case p.desc[t.Stem] && f.content(right):
 		ev[evModifies] = 1
+	case !f.known(right) || !f.content(right):
+	case p.sense&senseKind != 0:
+		ev[evKind] = 1
+	default:
+		ev[evHead] = 1
 	}
 }
 
@@ -259,15 +257,4 @@ func (f *field) namesOther(p *param, stem string) bool {
 	return slices.ContainsFunc(f.set.params, func(q *param) bool {
 		return q != p && slices.Contains(q.words, stem) && !slices.Contains(p.words, stem)
 	})
-}
-
-// shippedWeights come with the program.
-func shippedWeights() weights {
-	return weights{
-		evBias: -1.3, evOptional: -2.4, evProper: 0.7, evProperExpected: 0.8, evProperOdd: -1.2, evPlainExpected: 0.2, evPlainOdd: -1.9,
-		evPrepFits: 2.4, evPrepOther: -0.5, evPrepTaken: -0.9, evPrepAny: 0.6, evBare: 0, evNameBefore: 1.8, evNameAfter: 1.9, evNameInside: 1.5, evOwnWord: 0.6, evOtherName: -1,
-		evKnown: -3.3, evCut: -1.1, evBridged: 0.3, evDigits: 0, evCode: 1.7, evLearned: 1.2, evCalendar: 2, evCalendarOdd: -2, evStart: -2, evApposition: -1.2,
-		evNews: 0.3, evSole: -0.2, evSoleProper: 1.8, evModifies: 1.1,
-		evQuoted: 2.5, evSpeech: 1, evList: 0.5, evListOdd: -2,
-	}
 }

@@ -41,6 +41,8 @@ type Entity struct {
 	Time     time.Time
 	HasClock bool
 	HasZone  bool
+	// Distance is the number of days or years that a date is away, as in "in 3 days".
+	Distance *Entity
 	// Doubt marks a value with two readings; it must not be used unasked.
 	Doubt bool
 	// P is how probable the reading is.

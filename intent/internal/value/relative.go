@@ -146,7 +146,7 @@ func (s *Scanner) distance(d *Doc, i int, today time.Time) (Entity, bool) {
 		return Entity{}, false
 	}
 	t, ok := move(today, n.Unit, sign*int(n.Number))
-	return Entity{Kind: Date, First: i, Last: last, Time: t, P: 0.88}, ok
+	return Entity{Kind: Date, First: i, Last: last, Time: t, P: 0.88, Distance: &n}, ok
 }
 
 func move(t time.Time, unit string, n int) (time.Time, bool) {

@@ -1,0 +1,67 @@
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/manifold-run/manifold/contracts"
+)
+
+// setOf writes a file of sentences in which the value stands behind one word.
+func setOf(t *testing.T, name, before string) string {
+	t.Helper()
+	var cases []string
+	for i, ship := range []string{"Ondina", "Halcyon", "Petrel", "Kittiwake", "Dunlin", "Garganey"} {
+		cases = append(cases, fmt.Sprintf(`{"id":"%s-%d","text":"where is it %s %s","gold":[{"domain":"d","capability":"find","parameters":{"thing":[%q]}}]}`, name, i, before, ship, ship))
+	}
+	path := filepath.Join(t.TempDir(), name+".json")
+	raw := fmt.Sprintf(`{"name":%q,"manifests":[{"domain":"d","capabilities":[{"name":"find","description":"Where it is.","schema":{"type":"object","properties":{"thing":{"type":"string"}},"required":["thing"]}}]}],"cases":[%s]}`,
+		name, strings.Join(cases, ","))
+	if err := os.WriteFile(path, []byte(raw), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+func TestTheSameFilesGiveTheSameWeights(t *testing.T) {
+	t.Parallel()
+	a, b := setOf(t, "harbour", "like"), setOf(t, "quay", "under")
+	var sources []string
+	for i := range 2 {
+		to, out := filepath.Join(t.TempDir(), fmt.Sprint(i, ".go")), &bytes.Buffer{}
+		if err := run([]string{"-o", to, a, b}, out); err != nil {
+			t.Fatal(err)
+		}
+		raw, err := os.ReadFile(to)
+		if err != nil {
+			t.Fatal(err)
+		}
+		sources = append(sources, string(raw))
+		for _, row := range []string{"harbour", "quay", "the others", "its other half"} {
+			if !strings.Contains(out.String(), row) {
+				t.Errorf("nothing is said of %s:\n%s", row, out)
+			}
+		}
+	}
+	if sources[0] != sources[1] {
+		t.Error("two fits on the same files differ")
+	}
+	if !strings.Contains(sources[0], "evBias: ") || strings.Contains(sources[0], "\t\t: ") {
+		t.Errorf("some evidence has no name:\n%s", sources[0])
+	}
+}
+
+func TestOneFileTellsNothingOfOthers(t *testing.T) {
+	t.Parallel()
+	err := run([]string{setOf(t, "harbour", "like")}, &bytes.Buffer{})
+	if contracts.CodeOf(err) != contracts.CodeInvalid {
+		t.Errorf("got %v, want an error that asks for a second file", err)
+	}
+	if err := run([]string{"missing.json", "missing.json"}, &bytes.Buffer{}); err == nil || !strings.Contains(err.Error(), "missing.json") {
+		t.Errorf("got %v, want an error that names the file", err)
+	}
+}

@@ -1,0 +1,122 @@
+package slot
+
+// evidence is one thing that speaks for or against a value.
+type evidence int
+
+// The evidence for words as the value of a parameter.
+const (
+	evBias evidence = iota
+	evOptional
+	evProper         // written as a name
+	evProperExpected // and the parameter takes names
+	evProperOdd      // but the parameter takes ordinary words
+	evPlainExpected  // ordinary words, and the parameter takes them
+	evPlainOdd       // ordinary words, but the parameter takes names
+	evSmall          // the same in a text without any capital
+	evPrepFits       // the preposition announces what the parameter is about
+	evPrepOther      // it announces something else
+	evPrepTaken      // it announces what another parameter is about
+	evPrepAny        // it announces nothing in particular
+	evBare           // a content word stands right before
+	evNameBefore     // the parameter's own name stands before
+	evNameAfter      // or right behind
+	evNameInside     // or is part of a name, as in "Harbour Hotel"
+	evOwnWord        // a word of its description stands beside
+	evOtherName      // the name of another parameter stands beside
+	evKnown          // share of its words that the request knows
+	evCut            // content words that it leaves out
+	evBridged        // it goes on over "of"
+	evDigits         // it has digits
+	evCode           // digits where a code is expected
+	evLearned        // a word that stood before values in the examples
+	evCalendarOdd    // a month or a day of the week where no time is expected
+	evCalendar       // the same where one is
+	evStart          // it begins the sentence
+	evApposition     // a comma stands before
+	evNews           // words that the request does not know, and that it explains
+	evSole           // nothing else is asked for
+	evSoleProper     // as many names as are asked for
+	evModifies       // a word of the description stands right behind
+	evKind           // a word of the request does, and the parameter is a kind of thing
+	evHead           // a word of the request does, and the parameter is none
+	evKindProper     // written as a name, but the parameter is a kind of thing
+	evVerbal         // nothing but forms of verbs in small letters
+	evEnd            // it ends the request
+	evEven           // as many strange words in small letters as are asked for
+	evQuoted         // it stands in quotation marks
+	evSpeech         // several words in quotation marks: 1 where the parameter holds what somebody says, else -1
+	evList           // it is a list, and the parameter takes one
+	evListOdd        // it is no list, but the parameter takes one
+	evOrder          // it comes in the order of the schema beside another value
+	evSiblings       // the same of two that differ only in their place, such as "from" and "to"
+	evTexts
+)
+
+// The evidence for a number as the value of a parameter.
+const (
+	evFigure evidence = evTexts + iota
+	evFigureOptional
+	evFigureNamed    // its name stands right before, more of it than of any other name
+	evFigureOther    // the name of another parameter does
+	evFigureBeside   // words of its name stand somewhere before or behind
+	evFigureOwn      // words that only its description has do
+	evFigureBehind   // a word of its name stands right behind
+	evFigureUnit     // its unit does
+	evFigureDesc     // the unit is a word of its description
+	evFigureUnitElse // the unit belongs to another parameter
+	evFigureTimeOdd  // it is a time in another unit
+	evFigureMoney    // a sum of money where one is expected
+	evFigureMoneyOdd // a sum of money where none is
+	evFigureNoMoney  // no sum of money where one is expected
+	evFigurePercent  // percent where a share is expected
+	evFigurePerOdd   // percent where none is
+	evFigureShare    // a number between 0 and 1 where a share is expected
+	evFigureYear     // written as a year where one is expected
+	evFigureYearOdd  // written as a year where none is
+	evFigureNoYear   // not written as a year where one is expected
+	evFigureOrdinal
+	evFigureSpelled
+	evFigureCounts  // it is written in words, and there are enough in digits
+	evFigureCount   // it counts the noun behind it where a count is expected
+	evFigureNoun    // the same where none is
+	evFigureEven    // as many numbers as are asked for
+	evFigureSole    // nothing else is asked for
+	evFigureLearned // a word that stood before values in the examples
+	evFigureTitle   // it ends a name
+	evFigureBroken  // it has a fraction, and the parameter takes them
+	evFigureOrder
+	evFigureSiblings
+	evCount
+)
+
+// weights are log-odds against leaving the parameter empty.
+type weights [evCount]float64
+
+// sum is what evidence weighs.
+func (w *weights) sum(ev *[evCount]float64) float64 {
+	out := 0.0
+	for e, x := range ev {
+		out += x * w[e]
+	}
+	return out
+}
+
+// String gives the name of an evidence, as it is written in this package.
+func (e evidence) String() string { return evidenceNames()[e] }
+
+func evidenceNames() [evCount]string {
+	return [evCount]string{
+		evBias: "evBias", evOptional: "evOptional", evProper: "evProper", evProperExpected: "evProperExpected", evProperOdd: "evProperOdd", evPlainExpected: "evPlainExpected",
+		evPlainOdd: "evPlainOdd", evSmall: "evSmall", evPrepFits: "evPrepFits", evPrepOther: "evPrepOther", evPrepTaken: "evPrepTaken", evPrepAny: "evPrepAny",
+		evBare: "evBare", evNameBefore: "evNameBefore", evNameAfter: "evNameAfter", evNameInside: "evNameInside", evOwnWord: "evOwnWord", evOtherName: "evOtherName",
+		evKnown: "evKnown", evCut: "evCut", evBridged: "evBridged", evDigits: "evDigits", evCode: "evCode", evLearned: "evLearned",
+		evCalendarOdd: "evCalendarOdd", evCalendar: "evCalendar", evStart: "evStart", evApposition: "evApposition", evNews: "evNews", evSole: "evSole",
+		evSoleProper: "evSoleProper", evModifies: "evModifies", evKind: "evKind", evHead: "evHead", evKindProper: "evKindProper", evVerbal: "evVerbal", evEnd: "evEnd", evEven: "evEven", evQuoted: "evQuoted", evSpeech: "evSpeech",
+		evList: "evList", evListOdd: "evListOdd", evOrder: "evOrder", evSiblings: "evSiblings", evFigure: "evFigure", evFigureOptional: "evFigureOptional",
+		evFigureNamed: "evFigureNamed", evFigureOther: "evFigureOther", evFigureBeside: "evFigureBeside", evFigureOwn: "evFigureOwn", evFigureBehind: "evFigureBehind", evFigureUnit: "evFigureUnit",
+		evFigureDesc: "evFigureDesc", evFigureUnitElse: "evFigureUnitElse", evFigureTimeOdd: "evFigureTimeOdd", evFigureMoney: "evFigureMoney", evFigureMoneyOdd: "evFigureMoneyOdd", evFigureNoMoney: "evFigureNoMoney",
+		evFigurePercent: "evFigurePercent", evFigurePerOdd: "evFigurePerOdd", evFigureShare: "evFigureShare", evFigureYear: "evFigureYear", evFigureYearOdd: "evFigureYearOdd", evFigureNoYear: "evFigureNoYear",
+		evFigureOrdinal: "evFigureOrdinal", evFigureSpelled: "evFigureSpelled", evFigureCounts: "evFigureCounts", evFigureCount: "evFigureCount", evFigureNoun: "evFigureNoun", evFigureEven: "evFigureEven",
+		evFigureSole: "evFigureSole", evFigureLearned: "evFigureLearned", evFigureTitle: "evFigureTitle", evFigureBroken: "evFigureBroken", evFigureOrder: "evFigureOrder", evFigureSiblings: "evFigureSiblings",
+	}
+}

@@ -1,0 +1,225 @@
+package slot
+
+import (
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/manifold-run/manifold/intent/internal/text"
+	"github.com/manifold-run/manifold/intent/internal/value"
+)
+
+// completeNumbers decides anew which number is meant for which parameter, all
+// together: reading them one by one does for ranking capabilities, but takes the
+// temperature for the mass where two of each are given.
+func (s *Set) completeNumbers(m *Message, part Range, only []string, filled Filled) Filled {
+	f, params := s.openNumbers(m, part, only, filled)
+	z := f.figures(params, f.loose(filled, params))
+	for k, best := range z.marginals() {
+		p := z.params[k]
+		before, read := filled.Values[p.single]
+		floor := s.floor()
+		if read && equal(before, best.value) {
+			floor = floorRead
+		}
+		delete(filled.Values, p.single)
+		delete(filled.Evidence, p.single)
+		if best.p < floor {
+			continue
+		}
+		f.keep(&filled, p, best, kindNumber)
+		for i := best.first; i <= best.last; i++ {
+			filled.Covered[i-part.From] = true
+		}
+	}
+	filled.Missing = s.stillMissing(filled)
+	return filled
+}
+
+// openNumbers gives the field of numbers, and the parameters that are read anew.
+func (s *Set) openNumbers(m *Message, part Range, only []string, filled Filled) (*field, []*param) {
+	f := &field{reading: s.reading(m, part, only), weights: &s.tools.weights, figureAt: map[int]bool{}}
+	f.count()
+	for _, e := range f.numbers() {
+		for i := e.First; i <= e.Last; i++ {
+			f.figureAt[i] = true
+		}
+	}
+	return f, f.openFigures(filled)
+}
+
+// openFigures lists the parameters that a number is read for, those that are
+// needed first. What a key or a known value gives stays.
+func (f *field) openFigures(filled Filled) []*param {
+	var needed, rest []*param
+	for _, p := range f.set.params {
+		ev, read := filled.Evidence[p.single]
+		switch {
+		case !p.numeric() || p.single == "" || p.list != "" || !p.named(f.only) || read && ev.Kind != kindNumber || slices.Contains(filled.unclear, p.single):
+		case p.required:
+			needed = append(needed, p)
+		default:
+			rest = append(rest, p)
+		}
+	}
+	f.asked = len(needed)
+	out := append(needed, rest...)
+	return out[:min(len(out), mostFree)]
+}
+
+// loose are the numbers that no other value holds.
+func (f *field) loose(filled Filled, open []*param) []value.Entity {
+	var held []text.Span
+	for name, ev := range filled.Evidence {
+		if !slices.ContainsFunc(open, func(p *param) bool { return p.single == name }) {
+			held = append(held, text.Span{Start: ev.Span[0], End: ev.Span[1]})
+		}
+	}
+	return slices.DeleteFunc(f.numbers(), func(e value.Entity) bool {
+		return slices.ContainsFunc(held, func(s text.Span) bool { return e.Span.Start < s.End && s.Start < e.Span.End })
+	})
+}
+
+// figures weighs numbers for parameters.
+func (f *field) figures(params []*param, numbers []value.Entity) *puzzle {
+	z := &puzzle{params: params, options: make([][]option, len(params)), order: evFigureOrder, siblings: evFigureSiblings, weights: f.weights}
+	most := choices(len(params))
+	for k, p := range params {
+		var options []option
+		for _, e := range numbers[:min(len(numbers), maxSpans)] {
+			e = f.adapted(p, e)
+			if v, ok := p.numberValue(e); ok && !e.Doubt {
+				options = append(options, f.option(e.First, e.Last, v, f.weighFigure(p, e, len(numbers))))
+			}
+		}
+		z.options[k] = best(options, most)
+	}
+	return z
+}
+
+// weighFigure collects the evidence for a number as the value of a parameter.
+func (f *field) weighFigure(p *param, e value.Entity, numbers int) [evCount]float64 {
+	var ev [evCount]float64
+	set := func(which evidence, holds bool) {
+		if holds {
+			ev[which] = 1
+		}
+	}
+	set(evFigure, true)
+	set(evFigureOptional, !p.required && len(f.only) == 0)
+	set(evFigureSole, f.asked == 1 && p.required)
+	set(evFigureEven, p.required && (numbers == f.asked || f.counts.digits == f.asked))
+	set(evFigureOrdinal, e.Ordinal)
+	set(evFigureSpelled, e.Spelled)
+	set(evFigureCounts, e.Spelled && f.counted())
+	set(evFigureLearned, f.expects(p.lefts, e.First-1) || f.expects(p.rights, e.Last+1))
+	set(evFigureTitle, e.First > f.from && e.Last == e.First && !e.Spelled && f.doc.Tokens[e.First-1].Named() && !f.doc.Tokens[e.First].Break)
+	set(evFigureBroken, p.kind == "number" && e.Number != math.Trunc(e.Number))
+	f.namesOf(p, e, &ev)
+	f.unitOf(p, e, &ev)
+	f.kindOf(p, e, &ev)
+	return ev
+}
+
+// namesOf looks for the parameter's words around a number.
+func (f *field) namesOf(p *param, e value.Entity, ev *[evCount]float64) {
+	switch closest := f.closest(e.First); {
+	case closest > 0 && f.namedTogether(e.First):
+	case closest > 0 && f.named(p, e.First) == closest:
+		ev[evFigureNamed] = 1
+	case closest > 0:
+		ev[evFigureOther] = 1
+	}
+	f.around(p, e, ev)
+	if behind := e.Last + 1; e.Unit == "" && behind < f.to && !f.doc.Tokens[behind].Break && slices.Contains(p.words, f.doc.Tokens[behind].Stem) {
+		ev[evFigureBehind] = 1
+	}
+}
+
+// around looks at the words of the same clause, up to the next number.
+func (f *field) around(p *param, e value.Entity, ev *[evCount]float64) {
+	look := func(from, step, most int) {
+		for j, n := from, 0; j >= f.from && j < f.to && n < most; j, n = j+step, n+1 {
+			near := j
+			if step < 0 {
+				near = j + 1
+			}
+			t := f.doc.Tokens[j]
+			if f.figureAt[j] || near < f.to && f.doc.Tokens[near].Break && !f.doc.Tokens[near].Glued {
+				return
+			}
+			switch {
+			case f.set.tools.Lexicon.Light(t.Fold):
+			case slices.Contains(p.words, t.Stem):
+				ev[evFigureBeside] = 1
+			case p.own[t.Stem]:
+				ev[evFigureOwn] = 1
+			}
+		}
+	}
+	look(e.First-1, -1, 6)
+	look(e.Last+1, 1, 4)
+}
+
+// unitOf compares the unit of a number with that of the parameter.
+func (f *field) unitOf(p *param, e value.Entity, ev *[evCount]float64) {
+	if e.Unit == "" {
+		return
+	}
+	fits := func(q *param) bool {
+		return e.Unit == q.unit || e.Unit == q.measure || slices.Contains(q.words, e.Unit) || q.own[e.Unit]
+	}
+	switch {
+	case fits(p):
+		ev[evFigureUnit] = 1
+	case isTime(e.Unit) && p.unit != "":
+		ev[evFigureTimeOdd] = 1
+	case slices.ContainsFunc(f.set.params, func(q *param) bool { return q.numeric() && fits(q) }):
+		ev[evFigureUnitElse] = 1
+	case p.desc[e.Unit]:
+		ev[evFigureDesc] = 1
+	}
+}
+
+func isTime(unit string) bool {
+	return slices.Contains([]string{"second", "minute", "hour", "day", "week", "month", "year"}, unit)
+}
+
+// kindOf compares what kind of number it is with what the parameter takes.
+func (f *field) kindOf(p *param, e value.Entity, ev *[evCount]float64) {
+	set := func(which evidence, holds bool) {
+		if holds {
+			ev[which] = 1
+		}
+	}
+	money, share := f.set.tools.cues.says(p, f.set.tools.cues.money), p.isShare() || p.saysPercent() || f.set.tools.cues.says(p, f.set.tools.cues.share)
+	set(evFigureMoney, e.Money && money)
+	set(evFigureMoneyOdd, e.Money && !money)
+	set(evFigureNoMoney, !e.Money && money && slices.ContainsFunc(f.numbers(), func(o value.Entity) bool { return o.Money }))
+	set(evFigurePercent, e.Percent && share)
+	set(evFigurePerOdd, e.Percent && !share)
+	set(evFigureShare, share && e.Number > 0 && e.Number < 1)
+	if f.dated() || e.Unit == "" {
+		set(evFigureYear, yearLike(e) && p.isYear())
+		set(evFigureYearOdd, yearLike(e) && !p.isYear())
+	}
+	set(evFigureNoYear, !yearLike(e) && p.isYear())
+	noun := e.Unit != "" && !isTime(e.Unit)
+	count := f.set.tools.cues.says(p, f.set.tools.cues.count)
+	set(evFigureCount, noun && count || f.tops(e.First))
+	set(evFigureNoun, noun && !count && ev[evFigureUnit] == 0 && ev[evFigureDesc] == 0)
+}
+
+// tops tells a number behind a word such as "top", which says how many.
+func (f *field) tops(i int) bool {
+	switch f.stemAt(i - 1) {
+	case "top", "first", "best", "latest", "last", "next", "primeiro", "primeira", "ersten", "besten", "premier":
+		return true
+	}
+	return false
+}
+
+// says tells whether the name of a parameter holds one of the words.
+func (c *cues) says(p *param, words map[string]bool) bool {
+	return slices.ContainsFunc(p.words, func(w string) bool { return words[strings.TrimSuffix(w, "s")] || words[w] })
+}
