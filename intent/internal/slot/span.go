@@ -32,17 +32,6 @@ type span struct {
 	items []span
 }
 
-// uncapitalised tells a text in which nothing is written as names are, as people
-// type in a chat.
-func (f *field) uncapitalised() bool {
-	for i := f.from; i < f.to; i++ {
-		if t := f.doc.Tokens[i]; !t.Is(text.FormQuoted) && t.Is(text.FormTitle|text.FormCaps) && !t.Is(text.FormFirst) {
-			return false
-		}
-	}
-	return true
-}
-
 // field is what a request leaves to be explained: its words without those
 // that are values already.
 type field struct {
@@ -361,29 +350,6 @@ func (f *field) bridge(first, last int) {
 		end--
 	}
 	f.add(span{first: first, last: end, bridged: true, proper: f.properRun(first, last) && f.properRun(j+1, end)})
-}
-
-// inEnglish tells whether most of the everyday words are English, or all that
-// there are could be.
-func (f *field) inEnglish() bool {
-	english, foreign := 0, 0
-	for _, t := range f.doc.Tokens[f.from:f.to] {
-		c := f.set.tools.cues
-		switch {
-		case c.english[t.Fold]:
-			english++
-		case (c.foreign[t.Fold] || c.german[t.Fold] || f.set.tools.Lexicon.Light(t.Fold)) && !c.shared[t.Fold]:
-			foreign++
-		}
-	}
-	return english > 0 && 3*english >= foreign
-}
-
-// preposition tells what a word announces. "A" is one in French and Portuguese,
-// but none in an English sentence.
-func (f *field) preposition(fold string) (sense, bool) {
-	announced, ok := f.set.tools.cues.preps[fold]
-	return announced, ok && (!f.english || fold == "on" || !f.set.tools.cues.shared[fold])
 }
 
 // governed finds the word that a span depends on: a preposition before it,
