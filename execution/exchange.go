@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"log/slog"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/manifold-run/manifold/contracts"
@@ -40,20 +41,23 @@ func (l *loop) admit(n *node, p contracts.Policy, tool string) bool {
 		l.deferUntilRoom(n, key, "other calls of this run")
 		return false
 	}
-	capability := capKey(tool)
-	if !l.acquire(capability, p.MaxConcurrency) {
-		l.deferUntilRoom(n, capability, "room at "+tool)
-		return false
+	var held []string
+	giveBack := func() {
+		for _, key := range held {
+			l.r.limits.release(key)
+		}
 	}
-	if !l.acquire(callsKey, l.r.cfg.MaxCalls) {
-		l.r.limits.release(capability)
-		l.deferUntilRoom(n, callsKey, "room for one more call")
-		return false
+	for _, s := range l.shares(p, tool) {
+		if !l.acquire(s.key, s.limit) {
+			giveBack()
+			l.deferUntilRoom(n, s.key, s.reason)
+			return false
+		}
+		held = append(held, s.key)
 	}
 	rate := rateKey(tool)
 	if wait := l.r.limits.allow(rate, p.RateLimitPerMin, l.r.cfg.Now()); wait > 0 {
-		l.r.limits.release(callsKey)
-		l.r.limits.release(capability)
+		giveBack()
 		if !l.timed[rate] { // one timer lets one after the other try
 			l.timed[rate] = true
 			l.timers.addKey(l.r.cfg.Now().Add(wait), rate)
@@ -62,14 +66,32 @@ func (l *loop) admit(n *node, p contracts.Policy, tool string) bool {
 		return false
 	}
 	l.occupy(n, p, tool)
-	n.held = []string{capability, callsKey}
-	l.undefer(capability) // whoever else waits tries too, or waits anew
-	l.undefer(callsKey)
+	n.held = held
+	for _, key := range held {
+		l.undefer(key) // whoever else waits tries too, or waits anew
+	}
 	l.undefer(rate)
 	if key, room := l.roomInRun(n, p, tool); room {
 		l.undefer(key)
 	}
 	return true
+}
+
+// share is a limit that calls of all runs have together.
+type share struct {
+	key    string
+	limit  int
+	reason string
+}
+
+// shares are the limits of all runs that a call meets. A domain gets at most
+// half of all calls, so that one that is slow leaves room for the others.
+func (l *loop) shares(p contracts.Policy, tool string) []share {
+	return []share{
+		{capKey(tool), p.MaxConcurrency, "room at " + tool},
+		{domainKey(tool), max(l.r.cfg.MaxCalls/2, 1), "room at its domain"},
+		{callsKey, l.r.cfg.MaxCalls, "room for one more call"},
+	}
 }
 
 func (l *loop) acquire(key string, limit int) bool {
@@ -134,6 +156,10 @@ func groupKey(n *node) string    { return "group:" + n.v.spec.Group }
 func modeKey(tool string) string { return "mode:" + tool }
 func capKey(tool string) string  { return "cap:" + tool }
 func rateKey(tool string) string { return "rate:" + tool }
+func domainKey(tool string) string {
+	domain, _, _ := strings.Cut(tool, ".")
+	return "domain:" + domain
+}
 func attemptText(n int) string   { return "attempt " + strconv.Itoa(n) }
 func (r NodeRecord) nth() string { return strconv.Itoa(max(r.Writes, 1)) }
 func (r NodeRecord) key(runID string) string {

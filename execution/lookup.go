@@ -85,8 +85,9 @@ func (l *loop) onReconciled(n *node, r Reply) {
 	}
 }
 
+// earlier is the first of two times; the zero time is none.
 func earlier(a, b time.Time) time.Time {
-	if b.Before(a) {
+	if a.IsZero() || b.Before(a) {
 		return b
 	}
 	return a

@@ -3,6 +3,7 @@ package execution
 import (
 	"context"
 	"log/slog"
+	"math/rand/v2"
 	"sync/atomic"
 	"time"
 
@@ -50,6 +51,8 @@ type loop struct {
 	cancelling bool
 	stopping   bool
 	lost       bool
+	// leaving tells that the run gives its place to runs that can go on.
+	leaving bool
 	// reload tells that the store may have more than this loop knows of, and
 	// taken that the last commit was refused and taken back.
 	reload, taken bool
@@ -214,13 +217,20 @@ func (l *loop) untilNext() time.Duration {
 	if at := l.timers.next(); !at.IsZero() && !l.stopping {
 		wait = min(wait, at.Sub(now))
 	}
+	if l.waitsForRoom() {
+		wait = min(wait, l.r.cfg.ParkAfter) // others may want the place of this run
+	}
 	return max(wait, 0)
 }
 
 // idle tells whether nothing is under way and nothing comes soon.
 func (l *loop) idle() bool {
-	if l.inflight > 0 || l.graph.ready.Len() > 0 || l.waitsForRoom() {
+	if l.inflight > 0 || l.graph.ready.Len() > 0 {
 		return false
+	}
+	if l.waitsForRoom() {
+		l.leaving = l.leaving || l.r.leaves()
+		return l.leaving
 	}
 	at := l.timers.next()
 	return at.IsZero() || at.Sub(l.r.cfg.Now()) > l.r.cfg.ParkAfter || l.graph.ended()
@@ -248,12 +258,43 @@ func (l *loop) rest() bool {
 func (l *loop) park() bool {
 	l.pending.Park, l.pending.SeenWakeSeq = true, l.seenWake.Load()
 	l.pending.WakeAt = l.timers.next()
-	committed, ok := l.commit()
-	if !ok || committed.Parked {
-		return committed.Parked || l.lost
+	if l.leaving {
+		l.pending.WakeAt = earlier(l.pending.WakeAt, l.tryAgainAt())
 	}
-	l.readSignals()
+	committed, ok := l.commit()
+	if ok && committed.Parked {
+		return true
+	}
+	l.stay()
+	if ok {
+		l.readSignals()
+	}
 	return l.lost
+}
+
+// stay takes the place back that a run was about to give away.
+func (l *loop) stay() {
+	if l.leaving {
+		l.leaving = false
+		l.r.stayed()
+	}
+}
+
+// tryAgainAt is when a run that left while it waited for room looks whether
+// there is some: later, the longer it waits.
+func (l *loop) tryAgainAt() time.Time {
+	now := l.r.cfg.Now()
+	waited := time.Duration(0)
+	for key, nodes := range l.deferred {
+		if key == lockKey || key == writeKey {
+			continue
+		}
+		for _, n := range nodes {
+			waited = max(waited, now.Sub(n.rec.WaitingSince))
+		}
+	}
+	pause := min(max(waited, l.r.cfg.ParkAfter), maxBackoff)
+	return now.Add(pause/2 + rand.N(pause/2+1)) //nolint:gosec // jitter, not a secret
 }
 
 func (l *loop) finish() bool {

@@ -55,7 +55,7 @@ func (l *loop) passOn(n *node) {
 		l.undefer(writeKey)
 	}
 	tool := n.v.spec.Tool
-	for _, key := range []string{groupKey(n), modeKey(tool), capKey(tool), callsKey, rateKey(tool)} {
+	for _, key := range []string{groupKey(n), modeKey(tool), capKey(tool), domainKey(tool), callsKey, rateKey(tool)} {
 		l.undefer(key)
 	}
 }

@@ -18,9 +18,11 @@ type Config struct {
 	// Replica names this process in leases; by default it is random.
 	Replica string
 	// MaxActiveRuns bounds the runs that this replica advances at once [256].
-	// What is over waits in the store.
+	// What is over waits in the store. The last sixteenth is for runs that can go
+	// on: those that only wait for room at a capability leave it.
 	MaxActiveRuns int
-	// MaxCalls bounds the exchanges under way at once [128].
+	// MaxCalls bounds the exchanges under way at once [128]; one domain gets at
+	// most half of them.
 	MaxCalls int
 	// LeaseTTL [10 s], Heartbeat [3 s] and SweepEvery [3 s] decide how soon
 	// another replica takes over after a crash: about TTL + sweep.
@@ -80,10 +82,11 @@ type Runner struct {
 	mu sync.Mutex // guards the fields below
 	// active holds the loop of every run that this replica holds.
 	active map[string]*loop
-	// reserved counts the runs that are being created or acquired.
-	reserved int
-	stopping bool
-	started  bool
+	// reserved counts the runs that are being created or acquired, leaving those
+	// that are about to give their place to others.
+	reserved, leaving int
+	stopping          bool
+	started           bool
 	// stop ends the background work and the loops.
 	stop context.CancelFunc
 	base context.Context //nolint:containedctx // the life of the loops, ended by Stop
@@ -247,6 +250,26 @@ func (r *Runner) unreserve() {
 	r.work.Done()
 }
 
+// leaves tells whether a run that only waits for room should give its place to
+// runs that can go on, and notes that it does.
+func (r *Runner) leaves() bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	spare := max(r.cfg.MaxActiveRuns/16, 1)
+	if len(r.active)+r.reserved-r.leaving <= r.cfg.MaxActiveRuns-spare {
+		return false
+	}
+	r.leaving++
+	return true
+}
+
+// stayed takes back what leaves noted.
+func (r *Runner) stayed() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.leaving--
+}
+
 // launch turns a reserved place into a loop. Without a snapshot the loop reads
 // it from the store.
 func (r *Runner) launch(runID string, lease Lease, snapshot *Snapshot) {
@@ -261,6 +284,9 @@ func (r *Runner) launch(runID string, lease Lease, snapshot *Snapshot) {
 		l.run(base, snapshot)
 		r.mu.Lock()
 		delete(r.active, runID)
+		if l.leaving {
+			r.leaving--
+		}
 		r.mu.Unlock()
 		r.poked() // the place is free, and a parked run may be due already
 	}()

@@ -1,0 +1,53 @@
+package execution_test
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"github.com/manifold-run/manifold/contracts"
+	"github.com/manifold-run/manifold/execution"
+)
+
+// A domain that is slow holds up its own calls, and nobody else's: neither by
+// the calls that are under way, nor by the runs that wait for room.
+func TestASlowDomainHoldsUpNobodyElse(t *testing.T) {
+	t.Parallel()
+	cases := map[string]contracts.Metadata{
+		"with many calls at once": {SideEffectClass: contracts.ClassRead},
+		"with one call at a time": {SideEffectClass: contracts.ClassRead, MaxConcurrency: 1},
+		"with few calls a minute": {SideEffectClass: contracts.ClassRead, RateLimitPerMin: 2},
+	}
+	for name, meta := range cases {
+		t.Run(name, func(t *testing.T) {
+			bubble(t, func(t *testing.T, w *world) {
+				w.declare("slow", meta, func(ctx context.Context, _ execution.Call) execution.Reply {
+					select {
+					case <-ctx.Done():
+					case <-time.After(9 * time.Second): // bubble time
+					}
+					return facts(nil)
+				})
+				w.read("fast", answering(nil))
+				w.giveAway("fast")
+				r := w.runner(func(c *execution.Config) { c.MaxActiveRuns, c.MaxCalls = 16, 8 })
+				var slow []string
+				for range 40 {
+					slow = append(slow, w.submit(r, w.node("n1", "slow", nil)))
+				}
+				time.Sleep(time.Second) // bubble time
+				node := w.node("n1", "slow", nil)
+				node.Tool = "twin.fast"
+				v := w.ended(r, w.submit(r, node))
+				if took := v.FinishedAt.Sub(v.CreatedAt); v.State != contracts.RunCompleted || took > 8*time.Second {
+					t.Errorf("the other domain's run is %s after %s", v.State, took)
+				}
+				for _, id := range slow { // those that left come back and have their turn
+					if v := w.ended(r, id); v.State != contracts.RunCompleted {
+						t.Errorf("a run of the slow domain is %s", v.State)
+					}
+				}
+			})
+		})
+	}
+}
