@@ -3,6 +3,7 @@ package execution
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -145,14 +146,8 @@ func AnswerValue(i contracts.Interrupt, response any) (any, error) {
 		return nil, contracts.Errorf(contracts.CodeInvalid, "%s needs a response%s", i.Code, offered(i))
 	}
 	text := strings.TrimSpace(fmt.Sprint(response))
-	for _, o := range i.Options {
-		value := o.Value
-		if value == nil {
-			value = o.ID
-		}
-		if text == o.ID || strings.EqualFold(text, o.Label) || text == fmt.Sprint(value) {
-			return value, nil
-		}
+	if o, ok := optionBy(i.Options, text); ok {
+		return meaning(o), nil
 	}
 	if i.ResponseSchema == nil {
 		if len(i.Options) > 0 {
@@ -173,6 +168,29 @@ func AnswerValue(i contracts.Interrupt, response any) (any, error) {
 		return nil, e
 	}
 	return response, nil
+}
+
+// optionBy finds the option that a text names. Ids go before everything else: a
+// label is foreign, and may be the id of another option.
+func optionBy(options []contracts.InterruptOption, text string) (contracts.InterruptOption, bool) {
+	for _, named := range []func(o contracts.InterruptOption) bool{
+		func(o contracts.InterruptOption) bool { return text == o.ID },
+		func(o contracts.InterruptOption) bool { return strings.EqualFold(text, o.Label) },
+		func(o contracts.InterruptOption) bool { return text == fmt.Sprint(meaning(o)) },
+	} {
+		if at := slices.IndexFunc(options, named); at >= 0 {
+			return options[at], true
+		}
+	}
+	return contracts.InterruptOption{}, false
+}
+
+// meaning is what choosing an option means.
+func meaning(o contracts.InterruptOption) any {
+	if o.Value == nil {
+		return o.ID
+	}
+	return o.Value
 }
 
 func offered(i contracts.Interrupt) string {

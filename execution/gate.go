@@ -9,6 +9,7 @@ import (
 	"log/slog"
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -74,6 +75,7 @@ func (l *loop) approvalPrompt(n *node) string {
 				text = label
 			}
 		}
+		text = asPart(text)
 		if n.entry.Capability.Metadata.ParameterSpecs[name].PII {
 			text = "•••" // prompts travel further than gates; the gate shows it
 		}
@@ -84,6 +86,18 @@ func (l *loop) approvalPrompt(n *node) string {
 		prompt += " " + strings.Join(parts, "; ")
 	}
 	return contracts.CleanSummary(prompt)
+}
+
+// asPart keeps a text from looking like more than one part of a prompt, and from
+// pushing the others out of it.
+func asPart(text string) string {
+	if strings.Contains(text, ";") {
+		text = strconv.Quote(text)
+	}
+	if runes := []rune(text); len(runes) > 80 {
+		return string(runes[:79]) + "…"
+	}
+	return text
 }
 
 // requesters are all who asked for an action or had a hand in it.

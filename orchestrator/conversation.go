@@ -242,11 +242,16 @@ func (s *Service) answerInChat(ctx context.Context, who access.Principal, sessio
 	return true, s.turns.SaveTurn(ctx, *turn)
 }
 
-// numbered turns "2" into the second option, which is how questions are shown,
-// and "yes" into the only one.
+// numbered turns "2", or the words of a button, into the second option, which is
+// how questions are shown, and "yes" into the only one.
 func numbered(i contracts.Interrupt, message string) string {
 	if len(i.Options) == 1 && chat.Affirms(message) {
 		return i.Options[0].ID
+	}
+	for n, o := range i.Options {
+		if strings.TrimSpace(message) == chat.Choice(n, o) {
+			return o.ID
+		}
 	}
 	n, err := strconv.Atoi(strings.TrimRight(strings.TrimSpace(message), ".)"))
 	if err != nil || n < 1 || n > len(i.Options) {

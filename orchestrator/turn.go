@@ -162,6 +162,10 @@ func (s *Service) question(session Session, prompt string) contracts.Interrupt {
 // its turn could not be answered, a turn without its question is asked again.
 func (s *Service) ask(ctx context.Context, t Turn, i contracts.Interrupt) error {
 	t.Outcome, t.InterruptID = TurnClarifying, i.InterruptID
+	for n := range i.Options {
+		o := &i.Options[n]
+		o.Label, o.Detail = contracts.CleanSummary(o.Label), contracts.CleanSummary(o.Detail)
+	}
 	if err := s.turns.SaveTurn(ctx, t); err != nil {
 		return err
 	}

@@ -31,6 +31,8 @@ type office struct {
 	mu     sync.Mutex // guards the fields below
 	booked map[string]map[string]any
 	calls  int
+	// offered is what a search finds, if it is not nil.
+	offered []any
 }
 
 var (
@@ -118,6 +120,9 @@ func (o *office) Invoke(_ context.Context, c execution.Call) execution.Reply {
 	worker := fmt.Sprint(c.Parameters["worker"])
 	switch c.Entry.Capability.Name {
 	case "find_people":
+		if o.offered != nil {
+			return ok("found", map[string]any{"matches": o.offered})
+		}
 		return found(fmt.Sprint(c.Parameters["query"]))
 	case "get_leave_balances":
 		return ok(staff[worker]+" has days left", map[string]any{"worker": staff[worker], "vacation": 12.5, "days": 12.5})
@@ -144,6 +149,21 @@ func found(query string) execution.Reply {
 		}
 	}
 	return ok(fmt.Sprintf("%d found", len(matches)), map[string]any{"matches": matches})
+}
+
+// offer makes every search find the same.
+func (o *office) offer(matches []any) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.offered = matches
+}
+
+// unmask lets a personal parameter stand in prompts.
+func (o *office) unmask(capability, parameter string) {
+	entry, _ := o.catalog.Capability(capability)
+	spec := entry.Capability.Metadata.ParameterSpecs[parameter]
+	spec.PII = false
+	entry.Capability.Metadata.ParameterSpecs[parameter] = spec
 }
 
 func (o *office) bookings() int {

@@ -116,14 +116,14 @@ func TestAQuestionIsAnsweredByItsButton(t *testing.T) {
 	w := setup(t)
 	w.rita.In(group).Says("@manifold_test_bot set an alert above 250")
 	question := w.reads(group, "For which stock?", "1. ")
-	w.otto.In(group).Presses(question, "microsoft")
+	w.otto.In(group).Presses(question, "2. microsoft")
 	w.told("waits for somebody else")
 	if m := w.reads(group, "For which stock?"); len(m.Buttons) != 6 {
 		t.Errorf("who may not answer leaves %+v", m.Buttons)
 	}
-	w.rita.In(group).Presses(question, "microsoft")
+	w.rita.In(group).Presses(question, "2. microsoft")
 	w.reads(group, "MSFT", "why: ")
-	w.rita.In(group).Presses(question, "apple")
+	w.rita.In(group).Presses(question, "1. apple")
 	w.told("answered already")
 	if got := gates(w); len(got) != 2 { // the question and the one gate
 		t.Errorf("%+v", got)

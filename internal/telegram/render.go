@@ -1,7 +1,6 @@
 package telegram
 
 import (
-	"cmp"
 	"fmt"
 	"log/slog"
 	"maps"
@@ -211,18 +210,10 @@ func question(i contracts.Interrupt) part {
 		}
 		out.lines = append(out.lines, line{{text: text}})
 		if n < maxOptions {
-			out.buttons = append(out.buttons, row(button(cmp.Or(short(o.Label), o.ID), buttonData(dataOption, i.InterruptID, strconv.Itoa(n))))...)
+			out.buttons = append(out.buttons, row(button(chat.Choice(n, o), buttonData(dataOption, i.InterruptID, strconv.Itoa(n))))...)
 		}
 	}
 	return out
-}
-
-// short is a text that fits on a button.
-func short(s string) string {
-	if runes := []rune(s); len(runes) > 40 {
-		return string(runes[:39]) + "…"
-	}
-	return s
 }
 
 func button(text, data string) models.InlineKeyboardButton {

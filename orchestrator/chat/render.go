@@ -6,6 +6,7 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"unicode"
 
 	"github.com/manifold-run/manifold/contracts"
 )
@@ -70,21 +71,31 @@ func table(out *strings.Builder, b contracts.Block) {
 	}
 }
 
-// Value writes a value of JSON as people write it.
+// Value writes a value of JSON as people write it, on one line, in the order of
+// its characters: what only moves other text, or hides, is shown as a sign.
 func Value(v any) string {
+	text := fmt.Sprint(v)
 	switch v := v.(type) {
 	case nil:
 		return ""
-	case string:
-		return v
 	case float64:
 		return strconv.FormatFloat(v, 'f', -1, 64)
 	case map[string]any, []any:
 		if raw, err := json.Marshal(v); err == nil {
-			return string(raw)
+			text = string(raw)
 		}
 	}
-	return fmt.Sprint(v)
+	return strings.Map(func(r rune) rune {
+		switch {
+		case r == '\n':
+			return '⏎'
+		case r == '\t':
+			return ' '
+		case unicode.IsControl(r), unicode.In(r, unicode.Bidi_Control, unicode.Zl, unicode.Zp), r == '\u200b', r == '\u2060', r == '\ufeff', r >= 0xE0000 && r <= 0xE007F:
+			return unicode.ReplacementChar
+		}
+		return r
+	}, strings.ReplaceAll(text, "\r\n", "\n"))
 }
 
 var escaper = strings.NewReplacer(

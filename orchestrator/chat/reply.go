@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/manifold-run/manifold/contracts"
@@ -149,7 +150,7 @@ func capital(word string) string { return strings.ToUpper(word[:1]) + word[1:] }
 // the words of the list, beside the id that will be sent.
 func Parameter(i contracts.Interrupt, name string) string {
 	value := Value(i.Action.Parameters[name])
-	if label := i.Label(name); label != "" && label != value {
+	if label := brief(i.Label(name), 80); label != "" && label != value {
 		return label + " [" + value + "]"
 	}
 	return value
@@ -181,7 +182,7 @@ func FollowUps(t Turn) []string {
 		case len(t.Open) == 1:
 			for n, o := range i.Options {
 				if n < 4 {
-					out = append(out, o.Label)
+					out = append(out, Choice(n, o))
 				}
 			}
 		}
@@ -190,6 +191,21 @@ func FollowUps(t Turn) []string {
 		out = append(out, "Status", "Cancel")
 	}
 	return out
+}
+
+// Choice is an option as words that mean it and nothing else: its number and its
+// label. A label is a domain's own, and may be "cancel", or the number of another.
+func Choice(n int, o contracts.InterruptOption) string {
+	return strconv.Itoa(n+1) + ". " + brief(o.Label, 60)
+}
+
+// brief is a foreign text on one line of bounded length.
+func brief(s string, most int) string {
+	runes := []rune(contracts.CleanSummary(s))
+	if len(runes) <= most {
+		return string(runes)
+	}
+	return string(runes[:most-1]) + "…"
 }
 
 // Progress writes one event as a line of plain text, "" if it is no news to
