@@ -41,6 +41,8 @@ type builder struct {
 	seenBy  []int32   // the last capability that had it, plus one
 	weights []float64 // of each new sentence in its centroid
 	terms   [][]int32 // words of each new capability's document, with repetition
+	spelt   map[string]bool
+	spelled []string // words of statements
 	// firstFeature, firstDoc and firstCap are where what is new begins.
 	firstFeature, firstDoc, firstCap int
 }
@@ -55,7 +57,7 @@ func newIndex(catalog *contracts.Catalog, tools *slot.Tools) *Index {
 		features: map[uint32]int32{}, exact: map[string][]int32{}, refs: map[string]*indexed{},
 		heads: map[string]bool{}, openers: map[string]bool{}, values: map[string]bool{},
 	}
-	b := &builder{x: x}
+	b := &builder{x: x, spelt: map[string]bool{}}
 	for _, domain := range catalog.Domains {
 		b.learnValues(domain)
 		x.domains = append(x.domains, newDomainName(domain))
@@ -89,6 +91,7 @@ func (b *builder) finish() {
 	b.weigh()
 	b.centroids()
 	b.rankWords()
+	x.spellers = append(x.spellers, text.NewSpeller(b.spelled))
 	x.scratch = &sync.Pool{New: func() any { return x.newScratch() }}
 }
 
@@ -211,6 +214,7 @@ func (b *builder) add(tokens []text.Token, number int32, weight float64) int {
 		s.features = append(s.features, b.feature(h, true, number, weight > 0))
 	}
 	if weight > 0 {
+		b.spell(tokens)
 		for _, h := range f.Terms {
 			of := &b.terms[int(number)-b.firstCap]
 			*of = append(*of, b.x.features[h])
@@ -219,6 +223,16 @@ func (b *builder) add(tokens []text.Token, number int32, weight float64) int {
 	b.x.docs = append(b.x.docs, s)
 	b.weights = append(b.weights, weight)
 	return len(b.x.docs) - 1
+}
+
+// spell notes the words that a request may mistype.
+func (b *builder) spell(tokens []text.Token) {
+	for _, t := range tokens {
+		if text.Spellable(t) && !b.spelt[t.Fold] {
+			b.spelt[t.Fold] = true
+			b.spelled = append(b.spelled, t.Fold)
+		}
+	}
 }
 
 func (b *builder) feature(h uint32, char bool, number int32, counts bool) int32 {

@@ -41,6 +41,8 @@ type Index struct {
 	heads map[string]bool
 	// values are the words of known values.
 	values map[string]bool
+	// spellers know the words of statements, one for each layer.
+	spellers []*text.Speller
 	// openers are the words that examples begin with.
 	openers map[string]bool
 	// shareBest is what the likeness to a single sentence counts.

@@ -75,12 +75,12 @@ func (x *Index) forked(catalog *contracts.Catalog) *builder {
 	y.snapshot, y.id, y.provisional, y.patched = catalog.Snapshot, "", true, true
 	y.caps, y.docs, y.idf = slices.Clone(x.caps), slices.Clone(x.docs), slices.Clone(x.idf)
 	y.capDF, y.isChar = slices.Clone(x.capDF), slices.Clone(x.isChar)
-	y.vectors, y.bm25 = slices.Clip(x.vectors), slices.Clip(x.bm25)
+	y.vectors, y.bm25, y.spellers = slices.Clip(x.vectors), slices.Clip(x.bm25), slices.Clip(x.spellers)
 	y.features, y.exact = maps.Clone(x.features), maps.Clone(x.exact)
 	y.heads, y.openers, y.values = maps.Clone(x.heads), maps.Clone(x.openers), maps.Clone(x.values)
 	y.refs, y.domains = make(map[string]*indexed, len(x.refs)), nil
 	return &builder{
-		x: &y, df: make([]int32, len(x.idf)), seenBy: make([]int32, len(x.idf)),
+		x: &y, spelt: map[string]bool{}, df: make([]int32, len(x.idf)), seenBy: make([]int32, len(x.idf)),
 		firstFeature: len(x.idf), firstDoc: len(x.docs), firstCap: len(x.caps),
 	}
 }

@@ -77,7 +77,7 @@ func (s *scratch) mark(features []int32) {
 }
 
 func (x *Index) vectorOf(tokens []text.Token) vector {
-	f := text.FeaturesOf(tokens, x.values)
+	f := text.FeaturesOf(x.respelled(tokens), x.values)
 	var v vector
 	for _, h := range f.Words {
 		if id, ok := x.features[h]; ok && x.idf[id] > 0 {
@@ -98,6 +98,58 @@ func (x *Index) vectorOf(tokens []text.Token) vector {
 	v.wordNorm = x.inverseNorm(v.features[:v.words])
 	v.charNorm = x.inverseNorm(v.features[v.words:])
 	return v
+}
+
+// likelier is how many times more often one of several words must be used to
+// be what a mistyped one is meant for.
+const likelier = 4
+
+// maxRespelled bounds how many words of a text are looked at for typing errors.
+const maxRespelled = 128
+
+// respelled reads words that no capability has, and that are one typing error
+// away from one that some have, as that word. This ranks; what a capability
+// knows of a request is told by how it is written.
+func (x *Index) respelled(tokens []text.Token) []text.Token {
+	var out []text.Token
+	for i, t := range tokens {
+		if i >= maxRespelled || !text.Spellable(t) {
+			continue
+		}
+		if _, known := x.features[text.WordFeature(t.Stem)]; known {
+			continue
+		}
+		if w, ok := x.meant(t.Fold); ok {
+			if out == nil {
+				out = slices.Clone(tokens)
+			}
+			out[i] = t.Respelled(w)
+		}
+	}
+	if out == nil {
+		return tokens
+	}
+	return out
+}
+
+// meant gives the word that a mistyped one is meant for, if that is clear.
+func (x *Index) meant(fold string) (string, bool) {
+	best, first, second := "", float32(math.MaxFloat32), float32(math.MaxFloat32)
+	for _, s := range x.spellers {
+		for _, w := range s.Near(fold) {
+			id, ok := x.features[text.WordFeature(text.Token{}.Respelled(w).Stem)]
+			if !ok {
+				continue
+			}
+			switch rare := x.idf[id]; {
+			case rare < first:
+				best, first, second = w, rare, first
+			case w != best:
+				second = min(second, rare)
+			}
+		}
+	}
+	return best, best != "" && second-first >= float32(math.Log(likelier))
 }
 
 // search ranks the allowed capabilities for a run of tokens.
