@@ -51,3 +51,27 @@ func TestASlowDomainHoldsUpNobodyElse(t *testing.T) {
 		})
 	}
 }
+
+func TestWaitingEndsAfterWaitMaxWhateverADomainAsksFor(t *testing.T) {
+	t.Parallel()
+	cases := map[string]contracts.Metadata{
+		"a read":  {SideEffectClass: contracts.ClassRead, WaitMaxS: 60},
+		"a write": {SideEffectClass: contracts.ClassWriteIrreversible, WaitMaxS: 60},
+	}
+	for name, meta := range cases {
+		t.Run(name, func(t *testing.T) {
+			bubble(t, func(t *testing.T, w *world) {
+				w.declare("call", meta, func(context.Context, execution.Call) execution.Reply { return busyFor(time.Hour) })
+				r := w.runner()
+				id := w.submit(r, w.node("n1", "call", nil))
+				if meta.SideEffectClass.Writes() {
+					w.decide(r, w.gates(r, id, 1)["n1"], approve())
+				}
+				v := w.ended(r, id)
+				if took := v.FinishedAt.Sub(v.CreatedAt); v.State != contracts.RunFailed || took > 2*time.Minute {
+					t.Errorf("%s after %s", v.State, took)
+				}
+			})
+		})
+	}
+}

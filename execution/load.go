@@ -127,7 +127,7 @@ func (l *loop) resumeActive(n *node) {
 	}
 	if !n.rec.NextAt.IsZero() {
 		l.setState(n, contracts.NodeQueued)
-		l.timers.add(n.rec.NextAt, n)
+		l.watchWait(n)
 		return
 	}
 	l.graph.again(n.v)

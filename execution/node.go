@@ -31,11 +31,18 @@ func (l *loop) queue(n *node, reason string, until time.Time) {
 	if l.writing == nil {
 		l.undefer(writeKey) // another write need not wait for what this one waits for
 	}
-	if until.IsZero() {
-		until = n.rec.WaitingSince.Add(n.policy.WaitMax())
+	l.watchWait(n)
+}
+
+// watchWait sets the timers of a queued node: for its next try, and for the end
+// of its waiting if that comes first.
+func (l *loop) watchWait(n *node) {
+	next, end := n.rec.NextAt, n.rec.WaitingSince.Add(n.policy.WaitMax())
+	if !next.IsZero() {
+		l.timers.add(next, n)
 	}
-	if n.policy.WaitMaxS > 0 || !n.rec.NextAt.IsZero() {
-		l.timers.add(until, n)
+	if n.policy.WaitMaxS > 0 && (next.IsZero() || end.Before(next)) {
+		l.timers.add(end, n)
 	}
 }
 
@@ -60,9 +67,11 @@ func (l *loop) passOn(n *node) {
 	}
 }
 
-// waitedTooLong tells whether a queued node has used up its wait_max.
+// waitedTooLong tells whether a queued node has used up its wait_max. The time
+// between polls of accepted work is the attempt's.
 func (l *loop) waitedTooLong(n *node) bool {
-	return n.policy.WaitMaxS > 0 && !n.rec.WaitingSince.IsZero() &&
+	polls := n.rec.Operation != "" && !n.rec.NextAt.IsZero()
+	return n.policy.WaitMaxS > 0 && !n.rec.WaitingSince.IsZero() && !polls &&
 		!l.r.cfg.Now().Before(n.rec.WaitingSince.Add(n.policy.WaitMax()))
 }
 
