@@ -109,14 +109,9 @@ func (r *Runner) checkEdit(ctx context.Context, i contracts.Interrupt, body cont
 	if !ok {
 		return contracts.Errorf(contracts.CodeConflict, "%s is no longer offered", i.Action.Capability)
 	}
-	m := materializer{load: func(sha string) ([]byte, error) { return r.store.Blob(ctx, sha) }}
-	full, err := m.replace(body.EditedParams, nil)
+	params, err := r.materialize(ctx, entry, body.EditedParams)
 	if err != nil {
 		return err
-	}
-	params, ok := full.(map[string]any)
-	if !ok {
-		return contracts.Errorf(contracts.CodeInvalid, "edited_params must be an object")
 	}
 	return r.schemas.check(entry, params)
 }

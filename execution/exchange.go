@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"log/slog"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -314,19 +315,23 @@ func (o Outcome) reply() Reply {
 }
 
 // materialize replaces references to artifacts by their content, except where
-// the schema takes the reference itself.
-func (l *loop) materialize(n *node, params map[string]any) (map[string]any, error) {
-	m := materializer{load: func(sha string) ([]byte, error) {
-		ctx, cancel := context.WithTimeout(l.ctx, 10*time.Second)
-		defer cancel()
-		return l.r.store.Blob(ctx, sha)
-	}}
+// the schema takes the reference itself. What is to be stored with the next
+// commit is not in the store yet.
+func (r *Runner) materialize(ctx context.Context, e *contracts.CapabilityEntry, params map[string]any, pending ...Blob) (map[string]any, error) {
 	if !hasArtifacts(params) {
 		return params, nil
 	}
+	m := materializer{load: func(sha string) ([]byte, error) {
+		if i := slices.IndexFunc(pending, func(b Blob) bool { return b.SHA256 == sha }); i >= 0 {
+			return pending[i].Body, nil
+		}
+		ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
+		defer cancel()
+		return r.store.Blob(ctx, sha)
+	}}
 	var schema map[string]any
-	if err := json.Unmarshal(n.entry.Capability.Schema, &schema); err != nil {
-		return nil, fmt.Errorf("schema of %s: %w", n.v.spec.Tool, err)
+	if err := json.Unmarshal(e.Capability.Schema, &schema); err != nil {
+		return nil, fmt.Errorf("schema of %s: %w", e.Ref(), err)
 	}
 	full, err := m.replace(params, schema)
 	if err != nil {

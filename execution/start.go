@@ -95,7 +95,7 @@ func (l *loop) prepare(n *node) {
 	if !ok {
 		return
 	}
-	full, err := l.materialize(n, n.rec.Params)
+	full, err := l.r.materialize(l.ctx, n.entry, n.rec.Params, l.pending.Blobs...)
 	if l.storeIsAway(n, err) {
 		return
 	}

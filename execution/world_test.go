@@ -84,6 +84,14 @@ func (w *world) declare(name string, m contracts.Metadata, do func(context.Conte
 	w.rebuild()
 }
 
+// schema changes what a capability takes.
+func (w *world) schema(name, schema string) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.caps[name].Schema = json.RawMessage(schema)
+	w.rebuild()
+}
+
 // instances declares the instances of the domain.
 func (w *world) instances(ids ...string) {
 	w.mu.Lock()

@@ -253,7 +253,7 @@ func (l *loop) sendAgain(n *node) {
 	var full map[string]any
 	if err == nil {
 		n.rec.Params = params
-		full, err = l.materialize(n, params)
+		full, err = l.r.materialize(l.ctx, n.entry, params, l.pending.Blobs...)
 	}
 	if l.storeIsAway(n, err) {
 		return
