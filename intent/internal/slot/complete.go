@@ -106,6 +106,9 @@ func (f *field) options(p *param, most int) []option {
 		if s.comma && (p.sense&sensePlace == 0 || f.places != 1) {
 			continue // only a place has its country behind a comma
 		}
+		if p.resolver && f.somewhere(p, s.first) {
+			continue
+		}
 		if v, ok := f.valueOf(p, s); ok && !f.inLongList(p, s) {
 			out = append(out, f.option(s.first, s.last, v, f.weigh(p, s)))
 		}

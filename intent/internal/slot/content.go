@@ -21,6 +21,62 @@ func (r *reading) sayingThat(frees []*param) {
 	}
 }
 
+// tellingThat takes what follows the one who is told or asked: "tell the team that
+// lunch is ready", "ask Harbour Bot when the ferry goes".
+func (r *reading) tellingThat(frees []*param) {
+	p := r.uttered(frees)
+	if p == nil {
+		return
+	}
+	for _, m := range r.mentions {
+		i := m.last + 1
+		for i < r.to && slices.Contains(m.param.words, r.doc.Tokens[i].Stem) {
+			i++ // "the sales channel"
+		}
+		if m.param == p || i+1 >= r.to || !r.told(m.first) || r.doc.Tokens[i].Is(text.FormQuoted) {
+			continue
+		}
+		switch fold := r.doc.Tokens[i].Fold; {
+		case text.Asks(fold) && fold != "como":
+			r.utterance(p, i)
+			return
+		case conveys(fold):
+			r.utterance(p, i+1)
+			return
+		}
+	}
+}
+
+// told tells whether a verb of telling begins the request, with nothing but words
+// of the request between it and a place.
+func (r *reading) told(first int) bool {
+	for i := first - 1; i >= r.from; i-- {
+		t := r.doc.Tokens[i]
+		if r.set.tools.cues.tells[t.Fold] {
+			return r.opens(i)
+		}
+		if !r.set.tools.Lexicon.Light(t.Fold) && !r.familiar(i) {
+			return false
+		}
+	}
+	return false
+}
+
+// opens tells whether nothing but politeness stands before a place.
+func (r *reading) opens(i int) bool {
+	for j := r.from; j < i; j++ {
+		if fold := r.doc.Tokens[j].Fold; !r.set.tools.Lexicon.Light(fold) || Negates(fold) || text.Asks(fold) {
+			return false
+		}
+	}
+	return true
+}
+
+// conveys tells words between the one who is told and what is told.
+func conveys(fold string) bool {
+	return slices.Contains([]string{"that", "dass", "que", "de"}, fold)
+}
+
 // utterance offers the quotation that begins at a place, or the text from there
 // on.
 func (r *reading) utterance(p *param, first int) {
@@ -73,21 +129,50 @@ func (r *reading) utteranceEnd(p *param, first int) int {
 	return r.to - 1
 }
 
-// uttered gives the only parameter that can hold what is said, nil if there are
-// none or several.
-func (r *reading) uttered(frees []*param) *param {
-	var only *param
-	for _, p := range frees {
-		said := p.speaks(r.set.tools.cues) || slices.ContainsFunc(sortedKeys(p.lefts), func(left string) bool { return r.set.tools.cues.utters[left] })
-		if !said || p.resolver || p.pattern != nil || p.list != "" {
-			continue
-		}
-		if only != nil {
-			return nil
-		}
-		only = p
+// speechEnd gives the last word of what is said right behind a verb that the
+// examples have before it: up to the preposition of another known value, as in
+// "post hello to all in the sales channel". Words of the request alone are
+// nothing that anybody says.
+func (r *reading) speechEnd(p *param, first int) int {
+	last := r.utteranceEnd(p, first)
+	if last == r.to-1 || relates(r.doc.Tokens[first].Fold) || r.quotedFrom(first) || r.broken(first+1, last) {
+		return first - 1
 	}
-	return only
+	for i := first; i <= last; i++ {
+		t := r.doc.Tokens[i]
+		if !r.set.Knows(t) && !r.set.tools.Lexicon.Function(t.Fold) {
+			return last
+		}
+	}
+	return first - 1
+}
+
+// uttered gives the only parameter that can hold what is said, nil if there are
+// none or several. Its name says so, or else the examples.
+func (r *reading) uttered(frees []*param) *param {
+	named := func(p *param) bool { return p.speaks(r.set.tools.cues) }
+	shown := func(p *param) bool {
+		return slices.ContainsFunc(sortedKeys(p.lefts), func(left string) bool { return r.set.tools.cues.utters[left] })
+	}
+	for _, says := range []func(*param) bool{named, shown} {
+		var found []*param
+		for _, p := range frees {
+			if says(p) && !p.resolver && p.pattern == nil && p.list == "" {
+				found = append(found, p)
+			}
+		}
+		if len(found) > 0 {
+			return sole(found)
+		}
+	}
+	return nil
+}
+
+func sole(params []*param) *param {
+	if len(params) != 1 {
+		return nil
+	}
+	return params[0]
 }
 
 func relates(fold string) bool {

@@ -45,6 +45,8 @@ type cues struct {
 	english, shared map[string]bool
 	// utters are the stems of verbs that what is said follows.
 	utters map[string]bool
+	// tells are verbs of telling and asking in the form of a request.
+	tells map[string]bool
 	// generic are the stems of words that stand in requests about anything.
 	generic map[string]bool
 	speech  map[string]bool // stems of names of parameters that hold what somebody says
@@ -116,6 +118,7 @@ func newCues() *cues {
 	c.verbal = wordSet("ainda ja tem tinha tenho temos esta estao resta restam sobra sobram falta faltam fica ficam noch schon hat haben hatte bleibt bleiben ubrig heute " +
 		"aun todavia ya tiene tienen queda quedan restan falta faltan encore deja reste restent")
 	c.utters = stemSet(utterances)
+	c.tells = wordSet("tell ask notify inform remind let avisa avise informa pergunta pergunte diz dile pregunta pregunte sag sage frag frage informiere dis demande previens")
 	c.generic = stemSet("detail information info list name amount number data result example thing way kind stuff fact search look provide retrieve fetch tell help detalhe informacao lista nome exemplo nombre ejemplo einzelheiten liste information nom exemple")
 	c.german, c.foreign = wordSet(germanWords), wordSet(foreignWords)
 	c.english = wordSet("the an is are was were of to for with from what how who where which and my me you i please find get show give can could would need want at by this that it")

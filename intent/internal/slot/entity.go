@@ -49,22 +49,24 @@ func (p *param) saysClock() bool {
 	return false
 }
 
-// month offers a month to two parameters that are the ends of a period: "in
-// December" is from its first day to its last.
+// month offers a period to two parameters that are its ends: "in December" is
+// from its first day to its last. What has an effect takes only what is named: of
+// "next week" nobody says whether Sunday belongs to it.
 func (r *reading) month(i int) {
 	start, end := r.set.period()
-	if start == nil || i == r.from || r.set.tools.cues.preps[r.doc.Tokens[i-1].Fold]&senseTime == 0 || r.inEntity[i] {
+	if start == nil || r.inEntity[i] {
 		return
 	}
-	first, last, ok := r.set.tools.Scanner.Month(r.doc, i, r.now)
-	if !ok || last >= r.to {
+	first, last, to, bare, ok := r.set.tools.Scanner.Period(r.doc, i, r.now)
+	announced := i > r.from && r.set.tools.cues.preps[r.doc.Tokens[i-1].Fold]&senseTime != 0
+	if !ok || to >= r.to || bare && !announced || !bare && r.set.writes {
 		return
 	}
 	offer := func(p *param, day time.Time) {
-		r.add(mention{param: p, first: i, last: last, value: p.dateText(value.Entity{Time: day}), kind: kindDate, p: 0.8, shared: true})
+		r.add(mention{param: p, first: i, last: to, value: p.dateText(value.Entity{Time: day}), kind: kindDate, p: 0.8, shared: true})
 	}
 	offer(start, first)
-	offer(end, first.AddDate(0, 1, -1))
+	offer(end, last)
 }
 
 // period gives the two parameters that are the ends of the only period.

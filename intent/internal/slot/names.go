@@ -30,6 +30,7 @@ func (r *reading) names() {
 	}
 	r.saying(frees)
 	r.sayingThat(frees)
+	r.tellingThat(frees)
 	for i := r.from; i < r.to; i++ {
 		if last, ok := r.capitals(i); ok {
 			if !slices.ContainsFunc(frees, func(p *param) bool { return p.list != "" }) {
@@ -65,11 +66,27 @@ func (r *reading) offerName(p *param, first, last int) {
 	if r.noun(first, last) && !r.expects(p.lefts, first-1) {
 		score -= 0.3
 	}
+	if r.somewhere(p, first) {
+		score -= 0.2
+	}
 	score += r.context(p, first, last)
 	v, ok := r.set.parse(p, r.words(first, last), r.now)
 	if ok && (score >= floorOptional || r.set.writes || r.learning || p.resolver) {
 		r.add(mention{param: p, first: first, last: last, value: v, kind: kindName, p: min(score, 0.92)})
 	}
+}
+
+// somewhere tells a name behind a preposition that announces a place, for a
+// parameter that is none by its name and none in the examples.
+func (r *reading) somewhere(p *param, first int) bool {
+	if first == r.from || p.sense&(sensePlace|senseTime) != 0 || r.expects(p.lefts, first-1) {
+		return false
+	}
+	switch r.doc.Tokens[first-1].Fold {
+	case "in", "em", "en", "near", "im", "dans":
+		return true
+	}
+	return false
 }
 
 // conjoined lets a text go on over "and" to more capitals: "Sales and
@@ -175,6 +192,9 @@ func (r *reading) plain(p *param, first int) {
 		return
 	}
 	last := r.plainEnd(p, first)
+	if learned && p.speaks(r.set.tools.cues) && !r.learning {
+		last = r.speechEnd(p, first)
+	}
 	if last < first {
 		return
 	}
