@@ -55,6 +55,9 @@ type part struct {
 
 // allowed tells whether a capability may be chosen at all.
 func (s *sentenceReader) allowed(c *indexed) bool {
+	if c.open && s.q.Domain == "" && len(s.q.Only) == 0 {
+		return true
+	}
 	meta := &c.entry.Capability.Metadata
 	if s.q.Domain != "" && c.entry.Domain != s.q.Domain {
 		return false

@@ -64,6 +64,7 @@ type indexed struct {
 	firstDoc, lastDoc int32
 	firstNot          int32
 	examples          int
+	open              bool // to all roles, in all phases
 
 	slots *slots
 	// moods are what the examples themselves have, such as a condition.

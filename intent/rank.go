@@ -29,7 +29,6 @@ const hitSharpness = 20
 type hit struct {
 	number   int32
 	centroid float64
-	words    float64 // BM25 relative to the best
 	best     float64 // likeness to the most similar sentence
 	against  float64 // likeness to the most similar hard negative
 	mood     mood    // of the most similar sentence
@@ -195,38 +194,43 @@ func (x *Index) score(s *scratch, v vector) {
 	}
 }
 
+// place is where a capability stands before sentences are compared.
+type place struct {
+	number int32
+	score  float64
+}
+
 // firstStage keeps the best by centroid and words.
 func (x *Index) firstStage(s *scratch, allowed func(*indexed) bool) []hit {
 	var top float32
 	for _, b := range s.bm25 {
 		top = max(top, b)
 	}
-	hits := make([]hit, 0, 2*shortlist)
+	kept := make([]place, 0, shortlist+1)
 	floor, outside := 0.0, 0.0
 	for number, c := range x.caps {
-		centroid, words := float64(s.vector[number]), 0.0
+		score := float64(s.vector[number])
 		if top > 0 {
-			words = float64(s.bm25[number] / top)
+			score += shareBM25 * float64(s.bm25[number]/top)
 		}
-		score := centroid + shareBM25*words
 		// Who is allowed is asked last: most are too far down anyway.
-		if score <= floor || c == nil || centroid == 0 && words == 0 {
+		if score <= floor || c == nil {
 			continue
 		}
 		if !allowed(c) {
 			outside = max(outside, score)
 			continue
 		}
-		h := hit{number: c.number, centroid: centroid, words: words, score: score, amount: float64(s.bm25[number])}
-		hits = append(hits, h)
-		if len(hits) == cap(hits) {
-			sortHits(hits)
-			hits = hits[:shortlist]
-			floor = hits[shortlist-1].score
+		at, _ := slices.BinarySearchFunc(kept, score, func(p place, score float64) int { return cmp.Or(cmp.Compare(score, p.score), -1) })
+		if kept = slices.Insert(kept, at, place{c.number, score}); len(kept) > shortlist {
+			kept = kept[:shortlist]
+			floor = kept[shortlist-1].score
 		}
 	}
-	sortHits(hits)
-	hits = hits[:min(len(hits), shortlist)]
+	hits := make([]hit, len(kept), len(kept)+1)
+	for i, p := range kept {
+		hits[i] = hit{number: p.number, centroid: float64(s.vector[p.number]), score: p.score, amount: float64(s.bm25[p.number])}
+	}
 	compare(hits, outside)
 	return hits
 }
