@@ -3,8 +3,6 @@ package orchestrator
 import (
 	"cmp"
 	"context"
-	"strconv"
-	"time"
 
 	"github.com/manifold-run/manifold/contracts"
 	"github.com/manifold-run/manifold/orchestrator/access"
@@ -23,7 +21,9 @@ func (s *Service) chatSession(ctx context.Context, who access.Principal, t ChatT
 	case t.Conversation != "":
 		fresh.ID = derivedID("ses", who.Subject(), "chat", t.Conversation)
 		session, found, err = s.ownChat(ctx, who, fresh.ID)
-	case t.Repeated:
+	case t.Try > 0 && who.Shared():
+		session, found, err = s.repeatedByOneOfMany(ctx, who, t)
+	case t.Try > 0:
 		session, found, err = s.repeated(ctx, who, t.Request)
 	}
 	if found || err != nil {
@@ -70,19 +70,6 @@ func (s *Service) beginChat(ctx context.Context, who access.Principal, session S
 			return session, err
 		}
 	}
-}
-
-// repeatWindow is how long, at least, a repeat finds its first try. Clients
-// that repeat by themselves do so within minutes.
-const repeatWindow = 15 * time.Minute
-
-func quarter(at time.Time) int64 { return at.Unix() / int64(repeatWindow/time.Second) }
-
-// requestSession is the id of the session of the n-th of several equal requests
-// of a quarter of an hour. It needs no memory but the store of sessions, so a
-// repeat finds its first try also after a restart, and on another replica.
-func requestSession(who access.Principal, request string, quarter int64, n int) string {
-	return derivedID("ses", who.Subject(), "request", request, strconv.FormatInt(quarter, 10), strconv.Itoa(n))
 }
 
 // repeated finds the session of the request that is repeated: the last of its

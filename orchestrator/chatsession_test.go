@@ -8,18 +8,18 @@ import (
 )
 
 // requested is what a client that counts its own repeats sends.
-func requested(request string, repeated bool) orchestrator.ChatTurn {
+func requested(request string, try int) orchestrator.ChatTurn {
 	return orchestrator.ChatTurn{
-		Request: request, Repeated: repeated, Key: "message-1:x", Message: "compare the leave balances of Ana Souza, Bruno Keller and Chen Wei",
+		Request: request, Try: try, Key: "message-1:x", Message: "compare the leave balances of Ana Souza, Bruno Keller and Chen Wei",
 	}
 }
 
 func TestARepeatFindsTheLastOfItsEquals(t *testing.T) {
 	t.Parallel()
 	o := newOffice(t)
-	say := func(request string, repeated bool) orchestrator.ChatState {
+	say := func(request string, try int) orchestrator.ChatState {
 		t.Helper()
-		state, err := o.Chat(t.Context(), ana, requested(request, repeated))
+		state, err := o.Chat(t.Context(), ana, requested(request, try))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -27,19 +27,19 @@ func TestARepeatFindsTheLastOfItsEquals(t *testing.T) {
 	}
 	seen := map[string]bool{}
 	for n := range 5 {
-		first := say("one", false)
+		first := say("one", 0)
 		if seen[first.RunID] || first.RunID == "" {
 			t.Fatalf("request %d joined another one", n+1)
 		}
 		seen[first.RunID] = true
-		if again := say("one", true); again.RunID != first.RunID || again.SessionID != first.SessionID {
+		if again := say("one", 1); again.RunID != first.RunID || again.SessionID != first.SessionID {
 			t.Fatalf("repeat %d: run %s of %s, want %s of %s", n+1, again.RunID, again.SessionID, first.RunID, first.SessionID)
 		}
 	}
-	if other := say("two", true); seen[other.RunID] {
+	if other := say("two", 1); seen[other.RunID] {
 		t.Error("a repeat found another request")
 	}
-	state, err := o.Chat(t.Context(), vic, requested("one", true))
+	state, err := o.Chat(t.Context(), vic, requested("one", 1))
 	if err == nil && seen[state.RunID] {
 		t.Error("a repeat found somebody else's request")
 	}
@@ -53,7 +53,7 @@ func TestEqualRequestsAtOneMomentAreSeveral(t *testing.T) {
 	runs := make(chan string, many)
 	for range many {
 		work.Go(func() {
-			state, err := o.Chat(t.Context(), ana, requested("one", false))
+			state, err := o.Chat(t.Context(), ana, requested("one", 0))
 			if err != nil {
 				t.Error(err)
 			}

@@ -27,9 +27,9 @@ type ChatTurn struct {
 	// Conversation is the frontend's id of the chat, "" if it sends none.
 	Conversation string
 	// Request identifies the request of a client that counts its own repeats,
-	// where nothing else ties it to a chat; Repeated says that this is one.
-	Request  string
-	Repeated bool
+	// where nothing else ties it to a chat; Try is how often it was sent before.
+	Request string
+	Try     int
 	// Key identifies the user's message: the same key with the same words again
 	// attaches to what was begun.
 	Key string

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"sync"
 	"time"
 
 	"golang.org/x/sync/singleflight"
@@ -61,7 +62,9 @@ type Service struct {
 	hub      *Hub
 	limiter  *access.Limiter
 	flights  singleflight.Group
-	live     live
+	// answering has the contexts of first requests under way, by session.
+	answering sync.Map
+	live      live
 
 	stop context.CancelFunc
 	done chan struct{}

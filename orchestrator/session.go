@@ -269,7 +269,7 @@ func (s *Service) response(ctx context.Context, session Session) (contracts.Sess
 	if err != nil {
 		return out, err
 	}
-	turns, err := s.turns.SessionTurns(ctx, session.ID)
+	turns, err := s.said(ctx, session.ID)
 	if err != nil {
 		return out, err
 	}

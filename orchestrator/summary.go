@@ -23,7 +23,7 @@ func (s *Service) SessionSummary(ctx context.Context, who access.Principal, id s
 	if err != nil {
 		return "", err
 	}
-	turns, err := s.turns.SessionTurns(ctx, id)
+	turns, err := s.said(ctx, id)
 	if err != nil {
 		return "", err
 	}

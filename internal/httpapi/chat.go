@@ -91,6 +91,8 @@ func (s *Server) answerChat(k *call, request chatRequest, turn orchestrator.Chat
 	if err != nil {
 		return err
 	}
+	delivered, end := false, s.service.Exchange(k.ctx(), k.who, accepted)
+	defer func() { end(delivered && k.ctx().Err() == nil) }()
 	state, err := s.take(k, accepted)
 	if err != nil {
 		return err
@@ -100,6 +102,7 @@ func (s *Server) answerChat(k *call, request chatRequest, turn orchestrator.Chat
 			return err
 		}
 	}
+	delivered = true
 	return k.ok(s.completion(request.Model, s.content(k, request, state), state.Tokens))
 }
 

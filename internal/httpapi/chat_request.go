@@ -183,8 +183,12 @@ func tie(t *orchestrator.ChatTurn, h http.Header, r chatRequest) error {
 	if count == "" {
 		return nil
 	}
+	t.Try = 1 // of a count that cannot be read only this much is known
+	if n, err := strconv.Atoi(count); err == nil && n >= 0 {
+		t.Try = n
+	}
 	hash, err := contracts.Hash(map[string]any{"model": r.Model, "messages": r.Messages})
-	t.Request, t.Repeated = hash, count != "0"
+	t.Request = hash
 	return err
 }
 

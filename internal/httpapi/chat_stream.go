@@ -184,7 +184,9 @@ func (s *Server) streamChat(k *call, request chatRequest, turn orchestrator.Chat
 	if err != nil {
 		return err
 	}
+	end := s.service.Exchange(k.ctx(), k.who, accepted)
 	stream := s.newChatStream(k, request)
+	defer func() { end(stream.err == nil && k.ctx().Err() == nil) }()
 	stream.begin()
 	type taken struct {
 		state orchestrator.ChatState
