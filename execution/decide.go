@@ -2,7 +2,6 @@ package execution
 
 import (
 	"context"
-	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -140,7 +139,7 @@ func AnswerValue(i contracts.Interrupt, response any) (any, error) {
 	if response == nil {
 		return nil, contracts.Errorf(contracts.CodeInvalid, "%s needs a response%s", i.Code, offered(i))
 	}
-	text := strings.TrimSpace(fmt.Sprint(response))
+	text := strings.TrimSpace(asText(response))
 	if o, ok := optionBy(i.Options, text); ok {
 		return meaning(o), nil
 	}
@@ -171,7 +170,7 @@ func optionBy(options []contracts.InterruptOption, text string) (contracts.Inter
 	for _, named := range []func(o contracts.InterruptOption) bool{
 		func(o contracts.InterruptOption) bool { return text == o.ID },
 		func(o contracts.InterruptOption) bool { return strings.EqualFold(text, o.Label) },
-		func(o contracts.InterruptOption) bool { return text == fmt.Sprint(meaning(o)) },
+		func(o contracts.InterruptOption) bool { return text == asText(meaning(o)) },
 	} {
 		if at := slices.IndexFunc(options, named); at >= 0 {
 			return options[at], true

@@ -90,11 +90,11 @@ func TestPersonalDataIsMaskedInSummariesAndEvents(t *testing.T) {
 		meta.ParameterSpecs = map[string]contracts.ParameterSpec{"to": {PII: true}}
 		w.declare("send", meta, func(_ context.Context, c execution.Call) execution.Reply {
 			r := w.apply(c)
-			r.Result.Summary = "sent to ana@example.org and to bob@example.org, 4711"
+			r.Result.Summary = "sent to ana@example.org and to bob@example.org, 491701234567"
 			return r
 		})
 		r := w.runner()
-		node := w.node("n1", "send", map[string]any{"to": []any{"ana@example.org", map[string]any{"mail": "bob@example.org", "no": 4711}}})
+		node := w.node("n1", "send", map[string]any{"to": []any{"ana@example.org", map[string]any{"mail": "bob@example.org", "no": 491701234567.0}}})
 		node.Title = "Send to ana@example.org"
 		id := w.submit(r, node)
 		w.decide(r, w.gates(r, id, 1)["n1"], approve())
@@ -108,7 +108,7 @@ func TestPersonalDataIsMaskedInSummariesAndEvents(t *testing.T) {
 			texts = append(texts, e.Summary, e.NodeName)
 		}
 		for _, text := range texts {
-			if strings.Contains(text, "@example.org") || strings.Contains(text, "4711") {
+			if strings.Contains(text, "@example.org") || strings.Contains(text, "4917") {
 				t.Errorf("%q shows personal data", text)
 			}
 		}

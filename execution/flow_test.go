@@ -37,6 +37,7 @@ func TestChooseNodeAsksOnlyWhenItMust(t *testing.T) {
 		"one match is taken":                 {[]any{match("w1", "Ana")}, contracts.ChooseAsk, nil, "w1"},
 		"several are asked by label":         {[]any{match("w1", "Ana"), match("w2", "Bea")}, contracts.ChooseAsk, "bea", "w2"},
 		"several are asked by number":        {[]any{match("w1", "Ana"), match("w2", "Bea")}, contracts.ChooseAsk, "1", "w1"},
+		"a bare number by its digits":        {[]any{12345678.0, 87654321.0}, contracts.ChooseAsk, "87654321", 87654321.0},
 		"the first is taken where declared":  {[]any{match("w1", "Ana"), match("w2", "Bea")}, contracts.ChooseFirst, nil, "w1"},
 		"none is asked for the value itself": {[]any{}, contracts.ChooseAsk, "w7", "w7"},
 		"several fail where declared":        {[]any{match("w1", "Ana"), match("w2", "Bea")}, contracts.ChooseFail, nil, nil},

@@ -5,7 +5,6 @@ import (
 	"context"
 	"crypto/rand"
 	"errors"
-	"fmt"
 	"log/slog"
 	"maps"
 	"slices"
@@ -60,7 +59,7 @@ func (l *loop) approvalPrompt(n *node) string {
 	labels := map[string]string{}
 	for _, e := range n.rec.Evidence {
 		if step, ok := strings.CutSuffix(e.Path, ".label"); ok {
-			labels[step+".value"] = fmt.Sprint(e.Value)
+			labels[step+".value"] = asText(e.Value)
 		}
 	}
 	given := contracts.Interrupt{Action: &contracts.Action{Parameters: n.rec.Params}}
@@ -309,7 +308,7 @@ func (l *loop) answered(n *node, last contracts.InterruptDecided) {
 // labelOf is the label of the option that was chosen, if one was.
 func labelOf(i *contracts.Interrupt) string {
 	for _, o := range i.Options {
-		if fmt.Sprint(o.Value) == fmt.Sprint(i.Response) {
+		if asText(o.Value) == asText(i.Response) {
 			return o.Label
 		}
 	}

@@ -89,7 +89,7 @@ func optionOf(i int, item any) contracts.InterruptOption {
 		o.Detail, _ = m["detail"].(string)
 	}
 	if o.Label == "" {
-		o.Label = fmt.Sprint(o.Value)
+		o.Label = asText(o.Value)
 	}
 	o.Label, o.Detail = contracts.CleanSummary(o.Label), contracts.CleanSummary(o.Detail)
 	return o

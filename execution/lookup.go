@@ -230,11 +230,11 @@ func (l *loop) unverified(n *node, why string) {
 func describe(c contracts.Condition) string {
 	switch {
 	case c.Equals != nil:
-		return c.Path + " = " + fmt.Sprint(*c.Equals)
+		return c.Path + " = " + asText(*c.Equals)
 	case c.GTE != nil:
-		return c.Path + " ≥ " + fmt.Sprint(*c.GTE)
+		return c.Path + " ≥ " + asText(*c.GTE)
 	case c.LTE != nil:
-		return c.Path + " ≤ " + fmt.Sprint(*c.LTE)
+		return c.Path + " ≤ " + asText(*c.LTE)
 	case c.Exists != nil && !*c.Exists:
 		return c.Path + " is absent"
 	case c.Exists != nil:

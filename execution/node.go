@@ -2,7 +2,6 @@ package execution
 
 import (
 	"container/heap"
-	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -241,7 +240,7 @@ func hide(text string, value any) string {
 			text = hide(text, item)
 		}
 	default:
-		if s := fmt.Sprint(v); s != "" {
+		if s := asText(v); s != "" {
 			text = strings.ReplaceAll(text, s, "•••")
 		}
 	}

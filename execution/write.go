@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/rand"
 	"encoding/json"
+	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -114,18 +115,23 @@ func fillTemplate(template string, params map[string]any) string {
 }
 
 func paramText(v any) string {
-	switch v := v.(type) {
-	case nil:
+	if v == nil {
 		return "*"
-	case string:
-		return v
-	default:
-		body, err := contracts.Canonical(v)
-		if err != nil {
-			return "*"
-		}
-		return string(body)
 	}
+	return asText(v)
+}
+
+// asText is a value as people write it: text as it stands, everything else as
+// JSON, in which a number has all its digits.
+func asText(v any) string {
+	if text, ok := v.(string); ok {
+		return text
+	}
+	body, err := contracts.Canonical(v)
+	if err != nil {
+		return fmt.Sprint(v)
+	}
+	return string(body)
 }
 
 // announce commits the intent of a write before its call, under the lease and
