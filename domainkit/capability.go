@@ -57,6 +57,28 @@ type Resolution struct {
 // a panic, by one process at a time.
 type Resolver func(ctx context.Context, call Call, parameters json.RawMessage) (Resolution, error)
 
+// LookUp makes a Resolver of a look-up that takes the parameters as an In. It
+// says whether the execution was applied, or nil where that cannot be told, and
+// the facts of one that was.
+func LookUp[In any](look func(ctx context.Context, call Call, in In) (applied *bool, facts any, err error)) Resolver {
+	return func(ctx context.Context, call Call, parameters json.RawMessage) (Resolution, error) {
+		var in In
+		if err := json.Unmarshal(parameters, &in); err != nil {
+			return Resolution{}, fmt.Errorf("parameters: %w", err)
+		}
+		applied, facts, err := look(ctx, call, in)
+		switch {
+		case err != nil:
+			return Resolution{}, err
+		case applied == nil:
+			return Resolution{Effect: contracts.EffectUnknown}, nil
+		case !*applied:
+			return Resolution{Effect: contracts.EffectNone}, nil
+		}
+		return Resolution{Effect: contracts.EffectApplied, Facts: facts}, nil
+	}
+}
+
 // Add adds a capability whose parameters are an In and whose facts are an Out.
 // In and Out are structs; Out may be Result[T] to answer with artifacts or raw
 // data too, and may have a method Summary() string. Several calls are joined

@@ -137,6 +137,16 @@ func TestWhichResultsAreFinal(t *testing.T) {
 	}
 }
 
+// lookUp finds what it is told to, of the parameters that were sent.
+func lookUp(applied *bool, err error) domainkit.Resolver {
+	return domainkit.LookUp(func(_ context.Context, call domainkit.Call, in order) (*bool, any, error) {
+		if in.Item != "tea" || call.IdempotencyKey != "k" {
+			return nil, nil, fmt.Errorf("got %+v", in)
+		}
+		return applied, placed{77}, err
+	})
+}
+
 func TestResolveDecidesAfterADoubtfulExecution(t *testing.T) {
 	t.Parallel()
 	tests := map[string]struct {
@@ -181,7 +191,11 @@ func TestResolveDecidesAfterADoubtfulExecution(t *testing.T) {
 				return domainkit.Resolution{}, nil
 			}, 1, false, nil,
 		},
-		"no way to resolve: not executed": {nil, 1, false, nil},
+		"no way to resolve: not executed":  {nil, 1, false, nil},
+		"looked up, applied: not executed": {lookUp(new(true), nil), 1, true, 77.0},
+		"looked up, none: once more":       {lookUp(new(false), nil), 2, true, 2.0},
+		"looked up, it cannot be told":     {lookUp(nil, nil), 1, false, nil},
+		"looked up in vain":                {lookUp(new(false), errors.New("unreachable")), 1, false, nil},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {

@@ -1,11 +1,15 @@
 package flowise
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"embed"
 	"encoding/json"
 	"fmt"
+	"log/slog"
+	"slices"
+	"strings"
 
 	"github.com/manifold-run/manifold/contracts"
 	"github.com/manifold-run/manifold/domainkit"
@@ -57,6 +61,11 @@ func (d *domain) createChatflow(ctx context.Context, call domainkit.Call, in Cre
 	if err != nil {
 		return Written{}, err
 	}
+	if in.Credential != "" && (in.Template != "" || in.PatternID != 0) {
+		if begin, err = d.withCredential(ctx, call, begin, in.Credential); err != nil {
+			return Written{}, err
+		}
+	}
 	flowData, kind := begin.flowData, begin.kind
 	if in.FlowData == "" {
 		if flowData, kind, err = d.compileNew(ctx, call, begin); err != nil {
@@ -70,7 +79,14 @@ func (d *domain) createChatflow(ctx context.Context, call domainkit.Call, in Cre
 		}
 		kind = flow.KindOf(g)
 	}
-	return d.create(ctx, call, opCreate, api.NewFlow{Name: in.Name, Type: api.FlowType(kind), FlowData: flowData}, "created from "+begin.how)
+	out, err := d.create(ctx, call, opCreate, api.NewFlow{Name: in.Name, Type: api.FlowType(kind), FlowData: flowData}, "created from "+begin.how)
+	if err == nil && in.PatternID != 0 {
+		// The flow is there; a use that could not be counted does not undo it.
+		if err := d.data.Used(context.WithoutCancel(ctx), in.PatternID); err != nil {
+			d.log.WarnContext(ctx, "the use of a pattern was not counted", slog.Int64("pattern_id", in.PatternID), slog.Any("error", err))
+		}
+	}
+	return out, err
 }
 
 // compileNew makes the graph of a new flow here, so that it is also validated
@@ -132,6 +148,8 @@ func (d *domain) baseOf(ctx context.Context, call domainkit.Call, in Creation) (
 		return base{}, domainkit.Refusef(contracts.ErrInvalidParameters, "a flow begins with one of flow_data, template, pattern_id and starter")
 	case in.Reply != "" && (beginnings > 0 && in.Starter != starterReply):
 		return base{}, domainkit.Refusef(contracts.ErrInvalidParameters, "only a flow that begins with a fixed reply takes a reply; leave it out, or what it would replace")
+	case in.Credential != "" && (in.FlowData != "" || beginnings == 0 && len(in.Ops) > 0 && in.Reply == ""):
+		return base{}, domainkit.Refusef(contracts.ErrInvalidParameters, "a credential is for a starter, a template or a pattern; bind it by the op BindCredential")
 	case in.FlowData != "" && len(in.Ops) > 0:
 		return base{}, domainkit.Refusef(contracts.ErrInvalidParameters, "a graph that was validated takes no further ops; compile them into it")
 	case in.FlowData != "":
@@ -148,6 +166,47 @@ func (d *domain) baseOf(ctx context.Context, call domainkit.Call, in Creation) (
 	return readStarter(cmp.Or(in.Starter, starterReply), in)
 }
 
+// withCredential binds a credential wherever a graph takes one of its type.
+func (d *domain) withCredential(ctx context.Context, call domainkit.Call, begin base, wanted string) (base, error) {
+	g, err := flow.Decompile([]byte(begin.flowData))
+	if err != nil {
+		return base{}, unreadable(err)
+	}
+	defs, err := d.definitions(ctx, call.Instance)
+	if err != nil {
+		return base{}, err
+	}
+	all, _, err := d.credentials(ctx, call.Instance)
+	if err != nil {
+		return base{}, err
+	}
+	found, err := credentialOf(all, wanted)
+	if err != nil {
+		return base{}, err
+	}
+	var bind Ops
+	taken := map[string]bool{}
+	for _, place := range flow.CredentialPlaces(g, defs) {
+		for _, kind := range place.Types {
+			taken[kind] = true
+		}
+		if !slices.Contains(place.Types, found.Type) {
+			continue
+		}
+		op, err := json.Marshal(place.Bind(found.ID))
+		if err != nil {
+			return base{}, fmt.Errorf("bind the credential to %s: %w", place.NodeID, err)
+		}
+		bind = append(bind, op)
+	}
+	if len(bind) == 0 {
+		takes := cmp.Or(strings.Join(sortedKeys(taken), ", "), "none")
+		return base{}, domainkit.Refusef(contracts.ErrPrecondition, "%s is a credential of type %s, and %s takes %s", clip(found.Name, 80), found.Type, begin.how, clip(takes, 200))
+	}
+	begin.ops = append(bind, begin.ops...)
+	return begin, nil
+}
+
 // readStarter gives the ops of a starter, with its places filled in.
 func readStarter(name string, in Creation) (base, error) {
 	raw, err := starters.ReadFile("starters/" + name + ".json")
@@ -160,6 +219,9 @@ func readStarter(name string, in Creation) (base, error) {
 	}
 	if err := json.Unmarshal(raw, &starter); err != nil {
 		return base{}, fmt.Errorf("read starter %s: %w", name, err)
+	}
+	if in.Credential != "" && !bytes.Contains(raw, []byte("${credential}")) {
+		return base{}, domainkit.Refusef(contracts.ErrInvalidParameters, "a flow that begins with the starter %s uses no credential; leave it out, or begin with a conversation or a tool agent", name)
 	}
 	values := map[string]string{
 		"${reply}": cmp.Or(in.Reply, defaultReply), "${credential}": cmp.Or(in.Credential, defaultCredential),

@@ -103,7 +103,7 @@ func (d *domain) credentialTypes(ctx context.Context, instance, flowData string)
 }
 
 func askCredentials(ctx context.Context, client *api.Client) ([]catalog.Credential, error) {
-	all, err := client.Credentials(ctx, "")
+	all, err := client.Credentials(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -212,7 +212,7 @@ func credentialOf(all []catalog.Credential, wanted string) (catalog.Credential, 
 		if strings.EqualFold(c.ID, wanted) {
 			return c, nil
 		}
-		if plain(c.Name) == plain(wanted) || strings.EqualFold(c.Type, wanted) {
+		if sameName(c.Name, wanted) || strings.EqualFold(c.Type, wanted) {
 			fits = append(fits, c)
 		}
 	}

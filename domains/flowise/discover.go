@@ -89,6 +89,8 @@ type FlowRow struct {
 type Flows struct {
 	Chatflows []FlowRow `json:"chatflows"`
 	Total     int       `json:"total"`
+	// Cut says that the server has more flows than were looked at.
+	Cut bool `json:"cut,omitempty"`
 }
 
 // Summary names the first of them.
@@ -97,10 +99,11 @@ func (f Flows) Summary() string {
 	for _, row := range f.Chatflows[:min(5, len(f.Chatflows))] {
 		names = append(names, clip(row.Name, 40))
 	}
-	if len(names) == 0 {
-		return "no chatflows were found"
+	text := "no chatflows were found"
+	if len(names) > 0 {
+		text = fmt.Sprintf("%s: %s", count(f.Total, "chatflow"), strings.Join(names, ", "))
 	}
-	return fmt.Sprintf("%s: %s", count(f.Total, "chatflow"), strings.Join(names, ", "))
+	return text + cutNote(f.Cut)
 }
 
 func count(n int, what string) string {
@@ -123,44 +126,19 @@ func clipLong(text string, most int) string {
 	return text
 }
 
-// Pages of a list: the server sends whole graphs, so that a page has megabytes.
-const (
-	flowsPerPage = 100
-	maxFlowPages = 20
-)
-
-// allFlows lists the flows of a server, the last changed first.
-func allFlows(ctx context.Context, client *api.Client, kind string) ([]api.Flow, error) {
-	var out []api.Flow
-	for page := 1; page <= maxFlowPages; page++ {
-		got, err := client.ListFlows(ctx, api.FlowQuery{Type: api.FlowType(kind), Page: page, Limit: flowsPerPage})
-		if err != nil {
-			return nil, failure(err)
-		}
-		for i := range got.Flows {
-			got.Flows[i].FlowData = "" // a list needs no graphs
-		}
-		out = append(out, got.Flows...)
-		if len(got.Flows) < flowsPerPage || len(out) >= got.Total {
-			break
-		}
-	}
-	return out, nil
-}
-
 func (d *domain) listChatflows(ctx context.Context, call domainkit.Call, in FlowFilter) (Flows, error) {
 	client, err := d.pool.Client(call.Instance)
 	if err != nil {
 		return Flows{}, failure(err)
 	}
-	all, err := allFlows(ctx, client, strings.TrimPrefix(in.Type, allTypes))
+	all, cut, err := allFlows(ctx, client, strings.TrimPrefix(in.Type, allTypes))
 	if err != nil {
 		return Flows{}, err
 	}
 	if in.Query != "" {
 		all = ranked(all, in.Query)
 	}
-	out := Flows{Total: len(all)}
+	out := Flows{Total: len(all), Cut: cut}
 	for _, f := range all[:min(in.Limit, len(all))] {
 		out.Chatflows = append(out.Chatflows, rowOf(f))
 	}
@@ -216,6 +194,19 @@ func (d *domain) flow(ctx context.Context, call domainkit.Call, id string) (api.
 		return api.Flow{}, failure(err)
 	}
 	return f, nil
+}
+
+// graphOf reads one flow with its graph.
+func (d *domain) graphOf(ctx context.Context, call domainkit.Call, id string) (api.Flow, *flow.Graph, error) {
+	f, err := d.flow(ctx, call, id)
+	if err != nil {
+		return api.Flow{}, nil, err
+	}
+	g, err := flow.Decompile([]byte(f.FlowData))
+	if err != nil {
+		return api.Flow{}, nil, unreadable(err)
+	}
+	return f, g, nil
 }
 
 // factsOf describes a flow; one whose graph cannot be read has no nodes.

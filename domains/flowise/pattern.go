@@ -32,8 +32,9 @@ type PatternFacts struct {
 	Type        string   `json:"type"`
 	NodeTypes   []string `json:"node_types"`
 	SHA256      string   `json:"sha256"`
-	Uses        int      `json:"uses"`
-	LastUsedAt  string   `json:"last_used_at,omitempty"`
+	// Uses counts the chatflows that were created from it by its number.
+	Uses       int    `json:"uses"`
+	LastUsedAt string `json:"last_used_at,omitempty"`
 	// Compatible says that the definitions of its nodes are still the same.
 	Compatible bool `json:"compatible"`
 }
@@ -180,8 +181,7 @@ func (d *domain) usePattern(ctx context.Context, call domainkit.Call, in UsePatt
 	return domainkit.Result[PatternFacts]{Facts: savedPattern(p), Artifacts: map[string]any{artifactFlow: p.FlowData}}, nil
 }
 
-// usable gives a pattern whose nodes are still defined as they were, and
-// counts the use.
+// usable gives a pattern whose nodes are still defined as they were.
 func (d *domain) usable(ctx context.Context, call domainkit.Call, id int64, anySchema bool) (store.Pattern, error) {
 	p, err := d.data.Pattern(ctx, id)
 	if err != nil {
@@ -194,10 +194,6 @@ func (d *domain) usable(ctx context.Context, call domainkit.Call, id int64, anyS
 	if now != p.Fingerprint && !anySchema {
 		return store.Pattern{}, domainkit.Refusef(contracts.ErrPrecondition, "the definitions of the nodes of pattern %d have changed since it was saved", id)
 	}
-	if err := d.data.Used(ctx, id); err != nil {
-		return store.Pattern{}, err
-	}
-	p.Uses++
 	return p, nil
 }
 

@@ -87,13 +87,9 @@ func (d *domain) predictChatflow(ctx context.Context, call domainkit.Call, in In
 	if err != nil {
 		return none, failure(err)
 	}
-	f, err := d.flow(ctx, call, in.ChatflowID)
+	f, g, err := d.graphOf(ctx, call, in.ChatflowID)
 	if err != nil {
 		return none, err
-	}
-	g, err := flow.Decompile([]byte(f.FlowData))
-	if err != nil {
-		return none, unreadable(err)
 	}
 	if err := in.fits(f, g); err != nil {
 		return none, err

@@ -72,7 +72,7 @@ func (d *domain) registerWrites(svc *domainkit.Service) error {
 func (d *domain) registerTests(svc *domainkit.Service) error {
 	return errors.Join(
 		domainkit.Add(svc, domainkit.Capability{Name: "predict_chatflow", Schema: questionOrForm()}, d.predictChatflow),
-		domainkit.Add(svc, domainkit.Capability{Name: opRun, Schema: questionOrForm(), Resolve: d.resolveRun}, d.runChatflow),
+		domainkit.Add(svc, domainkit.Capability{Name: opRun, Schema: questionOrForm(), Resolve: domainkit.LookUp(d.resolveRun)}, d.runChatflow),
 		domainkit.Add(svc, domainkit.Capability{Name: "preview_run", Schema: questionOrForm()}, d.previewRun),
 		domainkit.Add(svc, domainkit.Capability{Name: "generate_tests"}, d.generateTests),
 		domainkit.Add(svc, domainkit.Capability{Name: "test_chatflow"}, d.testChatflow),

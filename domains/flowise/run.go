@@ -2,7 +2,6 @@ package flowise
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"maps"
@@ -47,13 +46,9 @@ const maxActing = 20
 // previewRun gives the hash that binds the approval of a run to the graph, and
 // refuses what could not be run, before anybody is asked to approve it.
 func (d *domain) previewRun(ctx context.Context, call domainkit.Call, in Inquiry) (RunPreview, error) {
-	f, err := d.flow(ctx, call, in.ChatflowID)
+	f, g, err := d.graphOf(ctx, call, in.ChatflowID)
 	if err != nil {
 		return RunPreview{}, err
-	}
-	g, err := flow.Decompile([]byte(f.FlowData))
-	if err != nil {
-		return RunPreview{}, unreadable(err)
 	}
 	if err := in.fits(f, g); err != nil {
 		return RunPreview{}, err
@@ -225,19 +220,7 @@ func (d *domain) lookForRun(ctx context.Context, client *api.Client, call domain
 }
 
 // resolveRun is findRun for an execution that was cut off.
-func (d *domain) resolveRun(ctx context.Context, call domainkit.Call, parameters json.RawMessage) (domainkit.Resolution, error) {
-	var in Run
-	if err := json.Unmarshal(parameters, &in); err != nil {
-		return domainkit.Resolution{}, err
-	}
+func (d *domain) resolveRun(ctx context.Context, call domainkit.Call, in Run) (applied *bool, facts any, err error) {
 	found, err := d.findRun(ctx, call, SoughtRun{in.FlowRef, call.IdempotencyKey})
-	switch {
-	case err != nil:
-		return domainkit.Resolution{}, err
-	case found.Applied == nil:
-		return domainkit.Resolution{Effect: contracts.EffectUnknown}, nil
-	case !*found.Applied:
-		return domainkit.Resolution{Effect: contracts.EffectNone}, nil
-	}
-	return domainkit.Resolution{Effect: contracts.EffectApplied, Facts: *found.Answer}, nil
+	return found.Applied, found.Answer, err
 }

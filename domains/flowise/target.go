@@ -38,14 +38,16 @@ type Match struct {
 // Matches are the chatflows that fit, the best first.
 type Matches struct {
 	Matches []Match `json:"matches"`
+	// Cut says that the server has more flows than were looked at.
+	Cut bool `json:"cut,omitempty"`
 }
 
 // Summary says how many there are.
 func (m Matches) Summary() string {
 	if len(m.Matches) == 1 {
-		return "found " + m.Matches[0].Label
+		return "found " + m.Matches[0].Label + cutNote(m.Cut)
 	}
-	return count(len(m.Matches), "chatflow") + " to choose from"
+	return count(len(m.Matches), "chatflow") + " to choose from" + cutNote(m.Cut)
 }
 
 // maxMatches is how many a person can choose from.
@@ -59,7 +61,7 @@ func (d *domain) resolveTarget(ctx context.Context, call domainkit.Call, in Targ
 	if err != nil {
 		return Matches{}, failure(err)
 	}
-	all, err := allFlows(ctx, client, in.Type)
+	all, cut, err := allFlows(ctx, client, in.Type)
 	if err != nil {
 		return Matches{}, err
 	}
@@ -69,12 +71,12 @@ func (d *domain) resolveTarget(ctx context.Context, call domainkit.Call, in Targ
 			all = same
 		}
 	}
-	var out Matches
+	out := Matches{Cut: cut}
 	for _, f := range all[:min(maxMatches, len(all))] {
 		when := f.UpdatedDate.UTC().Format("2006-01-02 15:04")
 		out.Matches = append(out.Matches, Match{
 			Value: f.ID, Label: fmt.Sprintf("%s (%s, changed %s)", clip(f.Name, 80), f.Type, when), Name: f.Name,
-			UpdatedAt: when, Exact: plain(f.Name) == plain(in.Query),
+			UpdatedAt: when, Exact: sameName(f.Name, in.Query),
 		})
 	}
 	if in.OfferNew {
@@ -83,15 +85,33 @@ func (d *domain) resolveTarget(ctx context.Context, call domainkit.Call, in Targ
 	return out, nil
 }
 
-// exactly gives the flows that have just this name or id.
+// exactly gives the flows that have just this name or id: letter by letter, or,
+// where there is none, without accents and signs.
 func exactly(flows []api.Flow, query string) []api.Flow {
-	var out []api.Flow
-	for _, f := range flows {
-		if plain(f.Name) == plain(query) || strings.EqualFold(f.ID, strings.TrimSpace(query)) {
-			out = append(out, f)
+	query = strings.TrimSpace(query)
+	for _, is := range []func(api.Flow) bool{
+		func(f api.Flow) bool { return letters(f.Name) == letters(query) || strings.EqualFold(f.ID, query) },
+		func(f api.Flow) bool { return sameName(f.Name, query) },
+	} {
+		if out := slices.DeleteFunc(slices.Clone(flows), func(f api.Flow) bool { return !is(f) }); len(out) > 0 {
+			return out
 		}
 	}
-	return out
+	return nil
+}
+
+// letters is a name as it is written, in any case and spacing.
+func letters(name string) string {
+	return norm.NFC.String(strings.ToLower(strings.Join(strings.Fields(name), " ")))
+}
+
+// sameName tells whether two names differ only by case, accents and signs. Names
+// without a letter or digit are the same only as they are written.
+func sameName(a, b string) bool {
+	if p := plain(a); p != "" {
+		return p == plain(b)
+	}
+	return letters(a) == letters(b)
 }
 
 // ranked gives the flows that a query may mean: by likeness of the name, then
@@ -121,10 +141,12 @@ func ranked(flows []api.Flow, query string) []api.Flow {
 func likeness(f api.Flow, query string) int {
 	name, want := plain(f.Name), plain(query)
 	switch {
-	case want == "":
-		return 1
-	case strings.EqualFold(f.ID, strings.TrimSpace(query)), name == want:
+	case strings.EqualFold(f.ID, strings.TrimSpace(query)), sameName(f.Name, query):
 		return 1000
+	case want == "" && strings.Contains(letters(f.Name), letters(query)):
+		return 700
+	case want == "":
+		return 0
 	case strings.HasPrefix(name, want):
 		return 800
 	case strings.Contains(name, want), name != "" && strings.Contains(want, name):
@@ -248,13 +270,9 @@ const artifactFlow = "flow_data"
 
 // loadFlow reads a flow once, whole, for all later steps.
 func (d *domain) loadFlow(ctx context.Context, call domainkit.Call, in FlowRef) (domainkit.Result[Digest], error) {
-	f, err := d.flow(ctx, call, in.ChatflowID)
+	f, g, err := d.graphOf(ctx, call, in.ChatflowID)
 	if err != nil {
 		return domainkit.Result[Digest]{}, err
-	}
-	g, err := flow.Decompile([]byte(f.FlowData))
-	if err != nil {
-		return domainkit.Result[Digest]{}, unreadable(err)
 	}
 	defs, err := d.definitions(ctx, call.Instance)
 	if err != nil {

@@ -121,7 +121,7 @@ func (d *domain) template(ctx context.Context, instance, name string) (api.Templ
 	if err != nil {
 		return api.Template{}, failure(err)
 	}
-	at := slices.IndexFunc(all, func(t api.Template) bool { return plain(t.Name) == plain(name) && t.Type != "Tool" })
+	at := slices.IndexFunc(all, func(t api.Template) bool { return sameName(t.Name, name) && t.Type != "Tool" })
 	if at < 0 {
 		return api.Template{}, domainkit.Refusef(contracts.ErrNotFound, "there is no template %q for a flow; list_templates names them", name)
 	}

@@ -33,13 +33,9 @@ func (t TestSuite) Summary() string {
 }
 
 func (d *domain) generateTests(ctx context.Context, call domainkit.Call, in TestWish) (TestSuite, error) {
-	f, err := d.flow(ctx, call, in.ChatflowID)
+	f, g, err := d.graphOf(ctx, call, in.ChatflowID)
 	if err != nil {
 		return TestSuite{}, err
-	}
-	g, err := flow.Decompile([]byte(f.FlowData))
-	if err != nil {
-		return TestSuite{}, unreadable(err)
 	}
 	out := TestSuite{ChatflowID: f.ID, Cases: suite.Generate(g, in.Criteria)}
 	for _, c := range out.Cases {
@@ -91,13 +87,9 @@ func (d *domain) testChatflow(ctx context.Context, call domainkit.Call, in TestR
 	if err != nil {
 		return none, failure(err)
 	}
-	f, err := d.flow(ctx, call, in.ChatflowID)
+	f, g, err := d.graphOf(ctx, call, in.ChatflowID)
 	if err != nil {
 		return none, err
-	}
-	g, err := flow.Decompile([]byte(f.FlowData))
-	if err != nil {
-		return none, unreadable(err)
 	}
 	if _, form := flow.FormOf(g); form {
 		return none, domainkit.Refusef(errFormNeeded, "%s begins with a form, and test cases are questions; predict_chatflow takes a form", clip(f.Name, 80))

@@ -113,13 +113,9 @@ func (p Preview) Summary() string {
 // previewChanges compiles ops against the flow as it is now, and writes
 // nothing.
 func (d *domain) previewChanges(ctx context.Context, call domainkit.Call, in Proposal) (domainkit.Result[Preview], error) {
-	f, err := d.flow(ctx, call, in.ChatflowID)
+	f, base, err := d.graphOf(ctx, call, in.ChatflowID)
 	if err != nil {
 		return domainkit.Result[Preview]{}, err
-	}
-	base, err := flow.Decompile([]byte(f.FlowData))
-	if err != nil {
-		return domainkit.Result[Preview]{}, unreadable(err)
 	}
 	made, compiled, err := d.compile(ctx, call, base, in.Ops, kindOf(f.Type))
 	if err != nil {

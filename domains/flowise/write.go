@@ -2,7 +2,6 @@ package flowise
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 
@@ -223,21 +222,14 @@ func became(op store.Operation, f api.Flow, gone bool) *bool {
 
 // resolve is findWrite for an execution that was cut off.
 func (d *domain) resolve(operation string) domainkit.Resolver {
-	return func(ctx context.Context, call domainkit.Call, _ json.RawMessage) (domainkit.Resolution, error) {
+	return domainkit.LookUp(func(ctx context.Context, call domainkit.Call, _ struct{}) (applied *bool, facts any, err error) {
 		found, err := d.findWrite(ctx, call, Sought{Operation: operation, Key: call.IdempotencyKey})
-		switch {
-		case err != nil:
-			return domainkit.Resolution{}, err
-		case found.Applied == nil:
-			return domainkit.Resolution{Effect: contracts.EffectUnknown}, nil
-		case !*found.Applied:
-			return domainkit.Resolution{Effect: contracts.EffectNone}, nil
-		case operation == opPattern:
-			p, err := d.data.PatternSavedBy(ctx, call.IdempotencyKey)
-			return domainkit.Resolution{Effect: contracts.EffectApplied, Facts: savedPattern(p)}, err
+		if err != nil || operation != opPattern || found.Applied == nil || !*found.Applied {
+			return found.Applied, found.Written, err
 		}
-		return domainkit.Resolution{Effect: contracts.EffectApplied, Facts: *found.Written}, nil
-	}
+		p, err := d.data.PatternSavedBy(ctx, call.IdempotencyKey)
+		return found.Applied, savedPattern(p), err
+	})
 }
 
 // FlowPresence says whether there is a flow.

@@ -3,7 +3,6 @@ package workday
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"fmt"
 	"slices"
 	"strconv"
@@ -211,16 +210,9 @@ func (d *domain) findCancellation(ctx context.Context, _ domainkit.Call, in Canc
 // resolveCancellation is findCancellation for an execution that was cut off.
 // Cancelling what is cancelled already does nothing, so a cancellation that
 // has not arrived may be sent again.
-func (d *domain) resolveCancellation(ctx context.Context, call domainkit.Call, parameters json.RawMessage) (domainkit.Resolution, error) {
-	var in CancelOrder
-	if err := json.Unmarshal(parameters, &in); err != nil {
-		return domainkit.Resolution{}, fmt.Errorf("parameters: %w", err)
-	}
+func (d *domain) resolveCancellation(ctx context.Context, call domainkit.Call, in CancelOrder) (applied *bool, facts any, err error) {
 	found, err := d.markedCancellation(ctx, call.IdempotencyKey, in.Worker)
-	if err != nil || found == nil {
-		return domainkit.Resolution{Effect: contracts.EffectNone}, err
-	}
-	return domainkit.Resolution{Effect: contracts.EffectApplied, Facts: *found}, nil
+	return new(found != nil), found, err
 }
 
 // markedCancellation reads a cancellation from the comment that it left.

@@ -32,13 +32,13 @@ func (d *domain) register(svc *domainkit.Service) error {
 		domainkit.Add(svc, domainkit.Capability{Name: "list_absence_types"}, d.listAbsenceTypes),
 		domainkit.Add(svc, domainkit.Capability{Name: "list_time_off"}, d.listTimeOff),
 		domainkit.Add(svc, domainkit.Capability{Name: "list_business_processes"}, d.listProcesses),
-		domainkit.Add(svc, domainkit.Capability{Name: "request_time_off", Resolve: d.resolveRequest}, d.requestTimeOff),
+		domainkit.Add(svc, domainkit.Capability{Name: "request_time_off", Resolve: domainkit.LookUp(d.resolveRequest)}, d.requestTimeOff),
 		domainkit.Add(svc, domainkit.Capability{Name: "get_time_off_request", OutputSchema: verdictOnly("found", "applied")}, d.getRequest),
 		domainkit.Add(svc, domainkit.Capability{Name: "find_time_off_request", OutputSchema: verdictOnly("found", "applied")}, d.findRequest),
-		domainkit.Add(svc, domainkit.Capability{Name: "cancel_time_off", Resolve: d.resolveCancellation}, d.cancelTimeOff),
+		domainkit.Add(svc, domainkit.Capability{Name: "cancel_time_off", Resolve: domainkit.LookUp(d.resolveCancellation)}, d.cancelTimeOff),
 		domainkit.Add(svc, domainkit.Capability{Name: "find_time_off_cancellation", OutputSchema: verdictOnly("applied")}, d.findCancellation),
-		domainkit.Add(svc, domainkit.Capability{Name: "change_business_title", Resolve: d.resolveTitle}, d.changeTitle),
-		domainkit.Add(svc, domainkit.Capability{Name: "restore_business_title", Resolve: d.resolveTitle}, d.changeTitle),
+		domainkit.Add(svc, domainkit.Capability{Name: "change_business_title", Resolve: domainkit.LookUp(d.resolveTitle)}, d.changeTitle),
+		domainkit.Add(svc, domainkit.Capability{Name: "restore_business_title", Resolve: domainkit.LookUp(d.resolveTitle)}, d.changeTitle),
 		domainkit.Add(svc, domainkit.Capability{Name: "find_business_title_change", OutputSchema: verdictOnly("applied")}, d.findTitle),
 	)
 }

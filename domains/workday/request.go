@@ -2,7 +2,6 @@ package workday
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"math"
 	"slices"
@@ -220,20 +219,13 @@ func (d *domain) findRequest(ctx context.Context, _ domainkit.Call, in RequestKe
 // resolveRequest is findRequest for an execution that was cut off. A request
 // that has not arrived may still arrive, but cannot do so twice: the tenant
 // refuses days that are taken.
-func (d *domain) resolveRequest(ctx context.Context, call domainkit.Call, parameters json.RawMessage) (domainkit.Resolution, error) {
-	var in RequestOrder
-	if err := json.Unmarshal(parameters, &in); err != nil {
-		return domainkit.Resolution{}, fmt.Errorf("parameters: %w", err)
-	}
+func (d *domain) resolveRequest(ctx context.Context, call domainkit.Call, in RequestOrder) (applied *bool, facts any, err error) {
 	w, err := d.worker(ctx, in.Worker)
 	if err != nil {
-		return domainkit.Resolution{}, err
+		return nil, nil, err
 	}
 	found, err := d.marked(ctx, call.IdempotencyKey, w, in.Start)
-	if err != nil || found == nil {
-		return domainkit.Resolution{Effect: contracts.EffectNone}, err
-	}
-	return domainkit.Resolution{Effect: contracts.EffectApplied, Facts: *found}, nil
+	return new(found != nil), found, err
 }
 
 // marked finds the request that carries the mark of a key, by its days or,

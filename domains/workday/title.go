@@ -2,10 +2,8 @@ package workday
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 
-	"github.com/manifold-run/manifold/contracts"
 	"github.com/manifold-run/manifold/domainkit"
 	"github.com/manifold-run/manifold/domains/workday/internal/rest"
 )
@@ -126,19 +124,7 @@ func newestChange(changes []rest.TitleChange) *rest.TitleChange {
 }
 
 // resolveTitle is findTitle for an execution that was cut off.
-func (d *domain) resolveTitle(ctx context.Context, call domainkit.Call, parameters json.RawMessage) (domainkit.Resolution, error) {
-	var in TitleOrder
-	if err := json.Unmarshal(parameters, &in); err != nil {
-		return domainkit.Resolution{}, fmt.Errorf("parameters: %w", err)
-	}
+func (d *domain) resolveTitle(ctx context.Context, call domainkit.Call, in TitleOrder) (applied *bool, facts any, err error) {
 	found, err := d.findTitle(ctx, call, in)
-	switch {
-	case err != nil:
-		return domainkit.Resolution{}, err
-	case found.Applied == nil:
-		return domainkit.Resolution{Effect: contracts.EffectUnknown}, nil
-	case !*found.Applied:
-		return domainkit.Resolution{Effect: contracts.EffectNone}, nil
-	}
-	return domainkit.Resolution{Effect: contracts.EffectApplied, Facts: *found.Title}, nil
+	return found.Applied, found.Title, err
 }

@@ -2,23 +2,15 @@ package sandbox
 
 import (
 	"encoding/json"
-	"maps"
 	"net/http"
-	"slices"
 
 	"github.com/manifold-run/manifold/domains/flowise/internal/knowledge"
 )
 
 func (s *Server) catalogRoutes(on func(string, handler)) {
 	on("GET /nodes", func(*request) (reply, error) { return s.definitions(s.known.Nodes()), nil })
-	on("GET /nodes/category/{name}", func(r *request) (reply, error) {
-		return s.definitions(s.known.Category(r.PathValue("name"))), nil
-	})
 	on("GET /nodes/{name}", s.getNode)
-	on("GET /components-credentials", s.listKinds)
-	on("GET /components-credentials/{name}", s.getKind)
 	on("GET /marketplaces/templates", s.listTemplates)
-	on("POST /node-load-method/{name}", s.loadChoices)
 }
 
 func (*Server) definitions(nodes []*knowledge.Definition) reply {
@@ -35,38 +27,6 @@ func (s *Server) getNode(r *request) (reply, error) {
 		return reply{}, internal("Error: nodesService.getAllNodes - Node %s not found", r.PathValue("name"))
 	}
 	return reply{http.StatusOK, d.Raw}, nil
-}
-
-// kinds makes the definitions of the credentials that nodes name; which secrets
-// each holds is not known here.
-func (s *Server) kinds() map[string]map[string]any {
-	out := map[string]map[string]any{}
-	for _, d := range s.known.Nodes() {
-		if d.Credential == nil {
-			continue
-		}
-		for _, name := range d.Credential.CredentialNames {
-			out[name] = map[string]any{"label": name, "name": name, "version": 1, "inputs": []any{}}
-		}
-	}
-	return out
-}
-
-func (s *Server) listKinds(*request) (reply, error) {
-	kinds := s.kinds()
-	out := []map[string]any{}
-	for _, name := range slices.Sorted(maps.Keys(kinds)) {
-		out = append(out, kinds[name])
-	}
-	return reply{http.StatusOK, out}, nil
-}
-
-func (s *Server) getKind(r *request) (reply, error) {
-	kind, known := s.kinds()[r.PathValue("name")]
-	if !known {
-		return reply{}, internal("Error: componentsCredentialsService.getSingleComponentsCredential - Credential %s not found", r.PathValue("name"))
-	}
-	return reply{http.StatusOK, kind}, nil
 }
 
 // listTemplates offers two templates, with ids that are new at each call.
@@ -103,35 +63,5 @@ func templates() []template {
 				`"edges":[{"source":"startAgentflow_0","sourceHandle":"startAgentflow_0-output-startAgentflow","target":"directReplyAgentflow_0","targetHandle":"directReplyAgentflow_0",` +
 				`"type":"agentFlow","id":"startAgentflow_0-startAgentflow_0-output-startAgentflow-directReplyAgentflow_0-directReplyAgentflow_0"}]}`,
 		},
-	}
-}
-
-// loadChoices lists the tools of an MCP server for a customMCP node; for all
-// else there is nothing to choose from.
-func (s *Server) loadChoices(r *request) (reply, error) {
-	name := r.PathValue("name")
-	if _, known := s.known.Node(name); !known {
-		return reply{}, internal("Error: nodesService.getSingleNodeAsyncOptions - Node %s not found", name)
-	}
-	in := object(r.body)
-	if name != "customMCP" || in["loadMethod"] != "listActions" {
-		return reply{http.StatusOK, []any{}}, nil
-	}
-	inputs, _ := in["inputs"].(map[string]any)
-	return reply{http.StatusOK, actions(inputs["mcpServerConfig"])}, nil
-}
-
-// actions are the tools of an MCP server; a server that cannot be reached has
-// one choice that says so.
-func actions(config any) []map[string]any {
-	if err := mcpServer(config); err != nil {
-		return []map[string]any{{
-			"label": "No Available Actions", "name": "error",
-			"description": "No available actions, please check your API key and refresh",
-		}}
-	}
-	return []map[string]any{
-		{"label": "ADD", "name": "add", "description": "Add two numbers"},
-		{"label": "ECHO", "name": "echo", "description": "Echo text"},
 	}
 }

@@ -19,28 +19,19 @@ func fake(t *testing.T, h http.Handler) string {
 }
 
 // model writes a chat model that asks the fake, with a credential of its own.
-func model(t *testing.T, client *api.Client, streaming string) string {
+func (at target) model(t *testing.T, streaming string) string {
 	t.Helper()
-	secret, err := client.CreateCredential(t.Context(), t.Name(), "openAIApi", map[string]any{"openAIApiKey": "sk-1"})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := client.DeleteCredential(t.Context(), secret.ID); err != nil && t.Context().Err() == nil {
-			t.Errorf("clean up: %v", err)
-		}
-	})
 	inputs := `{"modelName":"fake-model","temperature":0,"streaming":` + streaming + `,"basepath":"` + fake(t, &testserver.OpenAI{}) + `/v1"}`
 	written := node("chatOpenAI_0", "chatOpenAI", "Chat Models", inputs, "[]", "{}")
-	return strings.Replace(written, `"data":{`, `"data":{"credential":"`+secret.ID+`",`, 1)
+	return strings.Replace(written, `"data":{`, `"data":{"credential":"`+at.credential(t)+`",`, 1)
 }
 
 const memory = `{"sessionId":"","memoryKey":"chat_history"}`
 
-func chain(t *testing.T, _ target, client *api.Client) {
+func chain(t *testing.T, at target, client *api.Client) {
 	for _, streaming := range []string{"true", "false"} {
 		f := saved(t, client, api.Chatflow, graphOf(
-			model(t, client, streaming)+","+node("bufferMemory_0", "bufferMemory", "Memory", memory, "[]", "{}")+","+
+			at.model(t, streaming)+","+node("bufferMemory_0", "bufferMemory", "Memory", memory, "[]", "{}")+","+
 				node("conversationChain_0", "conversationChain", "Chains",
 					`{"model":"{{chatOpenAI_0.data.instance}}","memory":"{{bufferMemory_0.data.instance}}","systemMessagePrompt":"Be brief."}`, "[]", "{}"),
 			joined("chatOpenAI_0", "h", "conversationChain_0")+","+joined("bufferMemory_0", "h", "conversationChain_0")))
@@ -69,10 +60,10 @@ func unboundModel(t *testing.T, _ target, client *api.Client) {
 	wantError(t, err, api.KindFailed, "Missing credentials")
 }
 
-func agentWithTools(t *testing.T, _ target, client *api.Client) {
+func agentWithTools(t *testing.T, at target, client *api.Client) {
 	mcp := `{"mcpServerConfig":"{\"url\":\"` + fake(t, &testserver.MCP{}) + `/mcp\"}","mcpActions":"[\"add\"]"}`
 	f := saved(t, client, api.Chatflow, graphOf(
-		model(t, client, "false")+","+node("bufferMemory_0", "bufferMemory", "Memory", memory, "[]", "{}")+","+
+		at.model(t, "false")+","+node("bufferMemory_0", "bufferMemory", "Memory", memory, "[]", "{}")+","+
 			node("customMCP_0", "customMCP", "Tools (MCP)", mcp, "[]", "{}")+","+
 			node("toolAgent_0", "toolAgent", "Agents",
 				`{"tools":["{{customMCP_0.data.instance}}"],"memory":"{{bufferMemory_0.data.instance}}","model":"{{chatOpenAI_0.data.instance}}",`+

@@ -69,9 +69,6 @@ func function(t *testing.T, _ target, client *api.Client) {
 			t.Errorf("answer = %+v", got)
 		}
 	}
-	if can, err := client.CanStream(t.Context(), f.ID); err != nil || can {
-		t.Errorf("CanStream = %v, %v, want false", can, err)
-	}
 	number := saved(t, client, api.Chatflow, echo(`return 40 + 2`))
 	_, err := client.Predict(t.Context(), number.ID, api.Question{Question: "hi"})
 	wantError(t, err, api.KindFailed, "Cannot create property 'question' on number '42'")
@@ -110,9 +107,6 @@ func agentFlow(t *testing.T, _ target, client *api.Client) {
 	}
 	if !pieces.Streamed || whole.Streamed || whole.ExecutionID == "" {
 		t.Errorf("streamed: %v, %v; execution %q", pieces.Streamed, whole.Streamed, whole.ExecutionID)
-	}
-	if can, err := client.CanStream(t.Context(), f.ID); err != nil || !can {
-		t.Errorf("CanStream = %v, %v, want true", can, err)
 	}
 }
 
@@ -247,28 +241,4 @@ func failingGraphs(t *testing.T, _ target, client *api.Client) {
 			t.Errorf("%s: %v, want %q", name, err, tc.want)
 		}
 	}
-}
-
-func checker(t *testing.T, _ target, client *api.Client) {
-	good := saved(t, client, api.Agentflow, pong(accepts))
-	issues, err := client.CheckFlow(t.Context(), good.ID)
-	if err != nil || len(issues) != 0 {
-		t.Errorf("issues of a good flow = %+v, %v", issues, err)
-	}
-	bad := saved(t, client, api.Agentflow, graphOf(
-		node("directReplyAgentflow_0", "directReplyAgentflow", "Agent Flows", `{"directReplyMessage":""}`, accepts, "{}"),
-		joined("gone_0", "h", "directReplyAgentflow_0")))
-	issues, err = client.CheckFlow(t.Context(), bad.ID)
-	if err != nil {
-		t.Fatal(err)
-	}
-	want := []api.Issue{{
-		NodeID: "directReplyAgentflow_0", Label: "directReplyAgentflow_0", Name: "directReplyAgentflow",
-		Issues: []string{"Message is required", "Connected to non-existent source node gone_0"},
-	}}
-	if diff := cmp.Diff(want, issues); diff != "" {
-		t.Errorf("issues (-want +got):\n%s", diff)
-	}
-	_, err = client.CheckFlow(t.Context(), newID(t))
-	wantError(t, err, api.KindNotFound, "not found")
 }

@@ -76,9 +76,7 @@ func conform(t *testing.T, at target) {
 		"a chain says what its model says":                 chain,
 		"a model without a credential fails when asked":    unboundModel,
 		"an agent uses a tool of an MCP server":            agentWithTools,
-		"the server's checker sees what hangs":             checker,
 		"credentials come without secrets":                 credentials,
-		"methods of nodes offer choices":                   choices,
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -164,16 +162,9 @@ func discovery(t *testing.T, _ target, client *api.Client) {
 	if known, _ := shipped.Node("toolAgent"); err != nil || agent.Hash != known.Hash {
 		t.Errorf("toolAgent = %+v, %v, want it as it was shipped", agent, err)
 	}
-	kinds, err := client.CredentialKinds(t.Context())
-	if err != nil || !slices.ContainsFunc(kinds, func(k json.RawMessage) bool { return strings.Contains(string(k), `"openAIApi"`) }) {
-		t.Errorf("%d kinds of credentials, %v; want openAIApi among them", len(kinds), err)
-	}
 	templates, err := client.Templates(t.Context())
 	if err != nil || len(templates) < 2 || templates[0].Name == "" || !strings.Contains(templates[0].FlowData, `"nodes"`) {
 		t.Errorf("%d templates, %v", len(templates), err)
-	}
-	if _, err := client.Variables(t.Context()); err != nil {
-		t.Errorf("Variables: %v", err)
 	}
 }
 
@@ -193,8 +184,7 @@ func absence(t *testing.T, at target, client *api.Client) {
 	wantError(t, err, api.KindNotFound, "Node nope not found")
 	for path, want := range map[string]int{
 		"GET /chatflows/nope": 400, "DELETE /chatflows/nope": 500, "DELETE /chatflows/" + id: 500, "PUT /chatflows/" + id: 404,
-		"GET /nodes/nope": 500, "GET /components-credentials/nope": 500, "POST /prediction/nope": 400, "POST /prediction/" + id: 404,
-		"GET /chatflows-streaming/" + id: 500, "GET /validation/" + id: 500,
+		"GET /nodes/nope": 500, "POST /prediction/nope": 400, "POST /prediction/" + id: 404,
 	} {
 		method, path, _ := strings.Cut(path, " ")
 		status, kind, body := at.raw(t, method, path, map[bool]string{true: "", false: "{}"}[method == http.MethodGet])
@@ -265,11 +255,11 @@ func overwrite(t *testing.T, at target, client *api.Client) {
 
 func change(t *testing.T, at target, client *api.Client) {
 	f := saved(t, client, api.Chatflow, `{"nodes":[],"edges":[]}`)
-	got, err := client.UpdateFlow(t.Context(), f.ID, api.FlowChange{Name: new("renamed"), Category: new("tests")})
+	got, err := client.UpdateFlow(t.Context(), f.ID, api.FlowChange{Name: new("renamed")})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got.Name != "renamed" || got.FlowData != f.FlowData || got.Type != f.Type || got.Category == nil || *got.Category != "tests" {
+	if got.Name != "renamed" || got.FlowData != f.FlowData || got.Type != f.Type {
 		t.Errorf("flow = %+v", got)
 	}
 	for name, body := range map[string]string{
@@ -350,13 +340,10 @@ func savedDespite(t *testing.T, _ target, client *api.Client) {
 }
 
 func credentials(t *testing.T, at target, client *api.Client) {
-	made, err := client.CreateCredential(t.Context(), t.Name(), "openAIApi", map[string]any{"openAIApiKey": "sk-secret"})
-	if err != nil {
-		t.Fatal(err)
-	}
-	of, err := client.Credentials(t.Context(), "openAIApi")
-	if err != nil || !slices.ContainsFunc(of, func(c api.Credential) bool { return c == made }) {
-		t.Errorf("Credentials = %+v, %v, want %+v among them", of, err, made)
+	made := at.credential(t)
+	all, err := client.Credentials(t.Context())
+	if err != nil || !slices.ContainsFunc(all, func(c api.Credential) bool { return c.ID == made && c.Name == t.Name() && c.Kind == "openAIApi" }) {
+		t.Errorf("Credentials = %+v, %v, want %s among them", all, err, made)
 	}
 	if _, _, body := at.raw(t, http.MethodGet, "/credentials", ""); strings.Contains(body, "encryptedData") {
 		t.Error("the list holds secrets")
@@ -364,20 +351,31 @@ func credentials(t *testing.T, at target, client *api.Client) {
 	if _, _, body := at.raw(t, http.MethodGet, "/credentials?credentialName=openAIApi", ""); !strings.Contains(body, "encryptedData") {
 		t.Error("the server no longer leaks secrets when a kind is asked for: the client may use its filter")
 	}
-	if err := client.DeleteCredential(t.Context(), made.ID); err != nil {
-		t.Error(err)
-	}
 }
 
-func choices(t *testing.T, _ target, client *api.Client) {
-	got, err := client.LoadChoices(t.Context(), "customMCP", "listActions", map[string]any{})
-	if err != nil || len(got) != 1 || got[0].Name != "error" {
-		t.Errorf("without a server: %+v, %v, want the choice named error", got, err)
+// credential saves a credential of a model for one test, as somebody does in
+// Flowise.
+func (at target) credential(t *testing.T) (id string) {
+	t.Helper()
+	body := `{"name":"` + t.Name() + `","credentialName":"openAIApi","plainDataObj":{"openAIApiKey":"sk-secret"}}`
+	status, _, text := at.raw(t, http.MethodPost, "/credentials", body)
+	var made struct{ ID string }
+	if err := json.Unmarshal([]byte(text), &made); err != nil || status != http.StatusOK {
+		t.Fatalf("%d %s", status, text)
 	}
-	got, err = client.LoadChoices(t.Context(), "calculator", "nope", map[string]any{})
-	if err != nil || len(got) != 0 {
-		t.Errorf("an unknown method: %+v, %v, want nothing", got, err)
-	}
-	_, err = client.LoadChoices(t.Context(), "nope", "listActions", map[string]any{})
-	wantError(t, err, api.KindNotFound, "Node nope not found")
+	t.Cleanup(func() {
+		// The test is over, and its context with it.
+		req, err := http.NewRequestWithContext(context.WithoutCancel(t.Context()), http.MethodDelete, at.url+"/api/v1/credentials/"+made.ID, nil)
+		if err != nil {
+			t.Error(err)
+			return
+		}
+		req.Header.Set("Authorization", "Bearer "+at.key)
+		if res, err := http.DefaultClient.Do(req); err != nil || res.StatusCode != http.StatusOK {
+			t.Errorf("clean up: %v", err)
+		} else {
+			_ = res.Body.Close()
+		}
+	})
+	return made.ID
 }

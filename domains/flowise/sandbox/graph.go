@@ -28,6 +28,12 @@ type node struct {
 	} `json:"data"`
 }
 
+// param is a parameter as a node of a saved flow lists it.
+type param struct {
+	Name           string `json:"name"`
+	AcceptVariable bool   `json:"acceptVariable"`
+}
+
 type edge struct {
 	ID           string `json:"id"`
 	Source       string `json:"source"`

@@ -189,26 +189,6 @@ func (r *run) finish(out map[string]any, err error) *outcome {
 	return &outcome{body: out, events: r.events}
 }
 
-// canStream answers as the check before each prediction does.
-func (s *Server) canStream(r *request) (reply, error) {
-	f, err := s.find(r)
-	if err != nil {
-		return reply{}, internal(inCheck+"Chatflow %s not found", r.PathValue("id"))
-	}
-	if f.kind == "AGENTFLOW" {
-		return reply{http.StatusOK, map[string]any{"isStreaming": true}}, nil
-	}
-	g, err := parse(f.data)
-	if err != nil {
-		return reply{}, internal(inCheck+"%s", err)
-	}
-	ends, err := g.endings()
-	if err != nil {
-		return reply{}, internal(inCheck+"%s", strings.TrimPrefix(err.Error(), "Error: "))
-	}
-	return reply{http.StatusOK, map[string]any{"isStreaming": g.streams(ends)}}, nil
-}
-
 // streams tells whether a chatflow streams: a function at its end never does,
 // and every model must want to.
 func (g *graph) streams(ends []*node) bool {

@@ -78,10 +78,10 @@ func TestAnotherProcessInjectsFaultsAndReadsEffects(t *testing.T) {
 		}
 		return string(out)
 	}
-	admin(http.MethodPost, "faults", `{"kind":"forbidden","path_prefix":"/api/v1/variables","nth":2,"count":-1}`)
+	admin(http.MethodPost, "faults", `{"kind":"forbidden","path_prefix":"/api/v1/credentials","nth":2,"count":-1}`)
 	var failed []bool
 	for range 3 {
-		_, err := client.Variables(t.Context())
+		_, err := client.Credentials(t.Context())
 		failed = append(failed, api.IsKind(err, api.KindForbidden))
 	}
 	if diff := cmp.Diff([]bool{false, true, true}, failed); diff != "" || !s.Fired() {

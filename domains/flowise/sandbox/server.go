@@ -52,7 +52,7 @@ type Server struct {
 	mu          sync.Mutex // guards all below
 	flows       map[string]*flow
 	credentials []*credential
-	variables   []*variable
+	variables   []variable
 	ids         idMaker
 	clock       int      // rows saved, to order those of one second
 	effects     []Effect // oldest first
@@ -166,8 +166,6 @@ func (s *Server) newRoutes() *http.ServeMux {
 	s.flowRoutes(keyed)
 	s.catalogRoutes(keyed)
 	s.storeRoutes(keyed)
-	keyed("GET /validation/{id}", s.checkFlow)
-	open("GET /chatflows-streaming/{id}", s.canStream)
 	mux.HandleFunc("POST /api/v1/prediction/{id}", s.servePrediction)
 	s.adminRoutes(mux)
 	mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) {

@@ -11,7 +11,7 @@ type credential struct {
 	created        time.Time
 }
 
-type variable struct{ id, name, value, kind string }
+type variable struct{ name, value string }
 
 func (c *credential) row(withSecret bool) map[string]any {
 	row := map[string]any{
@@ -28,7 +28,6 @@ func (s *Server) storeRoutes(on func(string, handler)) {
 	on("GET /credentials", s.listCredentials)
 	on("POST /credentials", s.createCredential)
 	on("DELETE /credentials/{id}", s.deleteCredential)
-	on("GET /variables", s.listVariables)
 }
 
 // listCredentials leaks the encrypted secrets when a kind is asked for, as the
@@ -74,14 +73,6 @@ func (s *Server) deleteCredential(r *request) (reply, error) {
 	return reply{http.StatusOK, map[string]any{"raw": []any{}, "affected": 1}}, nil
 }
 
-func (s *Server) listVariables(*request) (reply, error) {
-	out := []map[string]any{}
-	for _, v := range s.variables {
-		out = append(out, map[string]any{"id": v.id, "name": v.name, "value": v.value, "type": v.kind})
-	}
-	return reply{http.StatusOK, out}, nil
-}
-
 // AddCredential stores a credential and gives its id.
 func (s *Server) AddCredential(name, kind string) string {
 	s.mu.Lock()
@@ -95,7 +86,7 @@ func (s *Server) AddCredential(name, kind string) string {
 func (s *Server) AddVariable(name, value string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.variables = append(s.variables, &variable{s.ids.uuid(), name, value, "static"})
+	s.variables = append(s.variables, variable{name, value})
 }
 
 // AddFlow saves a flow as someone would in Flowise's own editor, whatever is in

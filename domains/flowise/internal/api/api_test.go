@@ -203,7 +203,7 @@ func TestNoMoreRequestsThanAllowed(t *testing.T) {
 		<-open
 		now.Add(-1)
 		w.Header().Set("Content-Type", "application/json")
-		_, _ = w.Write([]byte("[]"))
+		_, _ = w.Write([]byte("{}"))
 	}), "k", func(c *api.Config) { c.MaxConcurrency = 2 })
 	var wg sync.WaitGroup
 	for range 6 {

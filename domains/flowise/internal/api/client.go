@@ -64,8 +64,6 @@ type call struct {
 	label string
 	area  area
 	body  []byte
-	// asks is set for a POST that changes nothing.
-	asks bool
 }
 
 func (o call) name() string {
@@ -75,7 +73,7 @@ func (o call) name() string {
 	return o.method + " " + o.path
 }
 
-func (o call) write() bool { return o.method != http.MethodGet && !o.asks }
+func (o call) write() bool { return o.method != http.MethodGet }
 
 // answer is a response that was read to its end.
 type answer struct {

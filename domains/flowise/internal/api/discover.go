@@ -60,13 +60,6 @@ func (c *Client) Node(ctx context.Context, name string) (json.RawMessage, error)
 	return out, err
 }
 
-// CredentialKinds lists the definitions of all kinds of credentials.
-func (c *Client) CredentialKinds(ctx context.Context) ([]json.RawMessage, error) {
-	var out []json.RawMessage
-	err := c.cached(ctx, "/components-credentials", &out)
-	return out, err
-}
-
 // Template is a flow that the server offers as a beginning. Its id is another
 // one at each call, so it is not read.
 type Template struct {
@@ -96,96 +89,10 @@ type Credential struct {
 	UpdatedDate time.Time `json:"updatedDate"`
 }
 
-// Credentials lists the credentials, of one kind or, without kind, of all.
-func (c *Client) Credentials(ctx context.Context, kind string) ([]Credential, error) {
-	// Not the server's filter: with it, the answer holds the encrypted secrets.
+// Credentials lists the credentials. The server's filter by kind is not used:
+// with it, the answer holds the encrypted secrets.
+func (c *Client) Credentials(ctx context.Context) ([]Credential, error) {
 	var all []Credential
-	if err := c.get(ctx, "/credentials", "", &all); err != nil {
-		return nil, err
-	}
-	var out []Credential
-	for _, cred := range all {
-		if kind == "" || cred.Kind == kind {
-			out = append(out, cred)
-		}
-	}
-	return out, nil
-}
-
-// CreateCredential stores a credential. The server does not check that the kind
-// exists.
-func (c *Client) CreateCredential(ctx context.Context, name, kind string, secret map[string]any) (Credential, error) {
-	var out Credential
-	in := map[string]any{"name": name, "credentialName": kind, "plainDataObj": secret}
-	err := c.send(ctx, call{method: http.MethodPost, path: "/credentials"}, in, &out)
-	return out, err
-}
-
-// DeleteCredential deletes a credential.
-func (c *Client) DeleteCredential(ctx context.Context, id string) error {
-	op := call{method: http.MethodDelete, path: "/credentials/" + url.PathEscape(id), label: "/credentials/:id"}
-	return c.send(ctx, op, nil, nil)
-}
-
-// Variable is a value that flows read as {{$vars.name}}.
-type Variable struct {
-	ID    string `json:"id"`
-	Name  string `json:"name"`
-	Value string `json:"value"`
-	Type  string `json:"type"` // static, runtime
-}
-
-// Variables lists the variables.
-func (c *Client) Variables(ctx context.Context) ([]Variable, error) {
-	var out []Variable
-	err := c.get(ctx, "/variables", "", &out)
-	return out, err
-}
-
-// Issue is what the server's own checker has to say about one node.
-type Issue struct {
-	NodeID string   `json:"id"`
-	Label  string   `json:"label"`
-	Name   string   `json:"name"`
-	Issues []string `json:"issues"`
-}
-
-// CheckFlow runs the server's own checker over a saved flow. It is good for
-// agent flows; about chatflows it says things that are not so.
-func (c *Client) CheckFlow(ctx context.Context, id string) ([]Issue, error) {
-	if _, err := flowCall(http.MethodGet, id); err != nil {
-		return nil, err
-	}
-	var out []Issue
-	err := c.get(ctx, "/validation/"+id, "/validation/:id", &out)
-	return out, err
-}
-
-// CanStream tells whether predictions of the flow come in pieces when asked to.
-func (c *Client) CanStream(ctx context.Context, id string) (bool, error) {
-	if _, err := flowCall(http.MethodGet, id); err != nil {
-		return false, err
-	}
-	var out struct {
-		IsStreaming bool `json:"isStreaming"`
-	}
-	err := c.get(ctx, "/chatflows-streaming/"+id, "/chatflows-streaming/:id", &out)
-	return out.IsStreaming, err
-}
-
-// Choice is one option that a node's method offers.
-type Choice struct {
-	Label       string `json:"label"`
-	Name        string `json:"name"`
-	Description string `json:"description"`
-}
-
-// LoadChoices asks a node for the options of a parameter, such as the tools of
-// an MCP server. data is the node's data; a failure inside the node comes as
-// one choice named "error".
-func (c *Client) LoadChoices(ctx context.Context, node, method string, inputs map[string]any) ([]Choice, error) {
-	op := call{method: http.MethodPost, path: "/node-load-method/" + url.PathEscape(node), label: "/node-load-method/:name", asks: true}
-	var out []Choice
-	err := c.send(ctx, op, map[string]any{"name": node, "loadMethod": method, "inputs": inputs}, &out)
-	return out, err
+	err := c.get(ctx, "/credentials", "", &all)
+	return all, err
 }

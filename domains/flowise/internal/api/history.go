@@ -40,7 +40,7 @@ func (c *Client) History(ctx context.Context, id, chatID string) ([]Row, error) 
 		return nil, &Error{Op: op.name(), Kind: KindInvalid, Message: "no chat is named, and the server would list those of everybody", Effect: contracts.EffectNone}
 	}
 	var rows []Row
-	err = c.get(ctx, withQuery("/chatmessage/"+id, url.Values{"chatId": {chatID}, "order": {"ASC"}}), op.label, &rows)
+	err = c.get(ctx, "/chatmessage/"+id+"?"+url.Values{"chatId": {chatID}, "order": {"ASC"}}.Encode(), op.label, &rows)
 	return rows, err
 }
 

@@ -142,3 +142,34 @@ func appendChoice(out []choice, object []byte, name, path string, item int, defs
 	keys[len(keys)-1] += "Config"
 	return append(out, choice{path: path, name: component, def: def, config: config, keys: keys, item: item})
 }
+
+// CredentialPlace is where a graph takes a credential.
+type CredentialPlace struct {
+	NodeID string
+	// ParamName is the parameter whose chosen component takes it; empty, the
+	// node itself does.
+	ParamName string
+	Types     []string
+}
+
+// Bind is the op that puts a credential there.
+func (p CredentialPlace) Bind(id string) *BindCredential {
+	return &BindCredential{OpType: OpBindCredential, NodeID: p.NodeID, ParamName: p.ParamName, CredentialID: id}
+}
+
+// CredentialPlaces lists where a graph takes credentials.
+func CredentialPlaces(g *Graph, defs Definitions) []CredentialPlace {
+	var out []CredentialPlace
+	for _, n := range g.Nodes() {
+		if own, has := byName(n.params(), "credential"); has {
+			p := own.decode()
+			out = append(out, CredentialPlace{NodeID: n.id, Types: p.CredentialNames})
+		}
+		for _, c := range chosen(n, defs) {
+			if c.def != nil && c.def.Credential != nil {
+				out = append(out, CredentialPlace{NodeID: n.id, ParamName: c.path, Types: c.def.Credential.CredentialNames})
+			}
+		}
+	}
+	return out
+}

@@ -15,7 +15,6 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"strings"
 	"sync"
 
 	"github.com/manifold-run/manifold/contracts"
@@ -144,12 +143,4 @@ func (s *Snapshot) Nodes() []*Definition {
 		out = append(out, s.nodes[name])
 	}
 	return out
-}
-
-// Category lists the definitions of one category by name, as GET
-// /nodes/category does; upper and lower case are the same.
-func (s *Snapshot) Category(category string) []*Definition {
-	return slices.DeleteFunc(s.Nodes(), func(d *Definition) bool {
-		return !strings.EqualFold(d.Category, category)
-	})
 }

@@ -68,10 +68,6 @@ func defaultTransport() http.RoundTripper {
 // noRedirect keeps the bearer token from following a redirect.
 func noRedirect(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
 
-// Health is nil while the tenant accepts the client's credentials, as far as
-// is known; it calls nobody.
-func (c *Client) Health() error { return c.tokens.health() }
-
 // Ping makes sure that the tenant gives a token.
 func (c *Client) Ping(ctx context.Context) error {
 	_, err := c.tokens.token(ctx, "")

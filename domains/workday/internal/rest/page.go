@@ -18,9 +18,6 @@ type Page[T any] struct {
 	Total int
 }
 
-// Complete tells whether every row was read.
-func (p Page[T]) Complete() bool { return len(p.Items) >= p.Total }
-
 // list reads a collection page by page, up to most rows. Rows that move
 // between two pages while they are read are kept once.
 func list[T identified](ctx context.Context, c *Client, path string, query url.Values, most int) (Page[T], error) {

@@ -232,12 +232,12 @@ func TestPagesAreReadToTheEnd(t *testing.T) {
 	for _, w := range all.Items {
 		seen[w.ID] = true
 	}
-	if len(seen) != all.Total || len(all.Items) != all.Total || !all.Complete() || all.Total < 280 {
+	if len(seen) != all.Total || len(all.Items) != all.Total || all.Total < 280 {
 		t.Errorf("%d workers, %d distinct, total %d", len(all.Items), len(seen), all.Total)
 	}
 	some, err := b.client.SearchWorkers(t.Context(), "", 30)
-	if err != nil || len(some.Items) != 30 || some.Complete() {
-		t.Errorf("asked for 30: %d, complete %v, %v", len(some.Items), some.Complete(), err)
+	if err != nil || len(some.Items) != 30 || some.Total <= 30 {
+		t.Errorf("asked for 30: %d of %d, %v", len(some.Items), some.Total, err)
 	}
 }
 
@@ -308,8 +308,8 @@ func TestARefusedRefreshTokenIsFinal(t *testing.T) {
 			t.Errorf("error %v", err)
 		}
 	}
-	if b.calls("/token") != 1 || !rest.IsKind(b.client.Health(), rest.KindReauth) {
-		t.Errorf("%d tries, health %v", b.calls("/token"), b.client.Health())
+	if b.calls("/token") != 1 || !rest.IsKind(b.client.Ping(t.Context()), rest.KindReauth) {
+		t.Errorf("%d tries, health %v", b.calls("/token"), b.client.Ping(t.Context()))
 	}
 }
 

@@ -196,10 +196,3 @@ func refused(err error) error {
 	}
 	return out
 }
-
-// health is nil while tokens can be renewed.
-func (h *holder) health() error {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	return h.dead
-}

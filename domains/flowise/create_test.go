@@ -1,0 +1,91 @@
+package flowise_test
+
+import (
+	"fmt"
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/manifold-run/manifold/contracts"
+)
+
+// graphOf reads the graph that a flow has on the server.
+func (b *bench) graphOf(id any) string {
+	b.Helper()
+	var row struct{ FlowData string }
+	b.direct(http.MethodGet, "/chatflows/"+text(id), nil, &row)
+	return row.FlowData
+}
+
+func TestACredentialIsBoundOrRefusedNeverPassedOver(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	first := b.server.AddCredential("Team key", "openAIApi")
+	second := b.server.AddCredential("Other key", "openAIApi")
+	b.server.AddCredential("Search key", "serpApi")
+	model := b.facts("create_chatflow", object{"name": "Model", "starter": "conversation", "credential": "Team key"}, in{key: "model"})
+	pattern := b.facts("save_pattern", object{"chatflow_id": model["chatflow_id"]}, in{key: "pattern"})["pattern_id"]
+	agent := b.facts("create_chatflow", object{"name": "Agent", "type": "AGENTFLOW", "ops": []object{
+		{"op_type": "AddNode", "node_name": "startAgentflow", "node_id": "start"},
+		{"op_type": "AddNode", "node_name": "llmAgentflow", "node_id": "llm", "params": object{"llmModel": "chatOpenAI", "llmMessages": []object{}}},
+		{"op_type": "SetParam", "node_id": "llm", "param_name": "llmModelConfig", "value": object{"modelName": "gpt-4o-mini"}},
+		{"op_type": "BindCredential", "node_id": "llm", "credential_id": first},
+		{"op_type": "Connect", "source_node_id": "start", "target_node_id": "llm"},
+	}}, in{key: "agent"})
+	agentPattern := b.facts("save_pattern", object{"chatflow_id": agent["chatflow_id"]}, in{key: "agent pattern"})["pattern_id"]
+
+	for name, id := range map[string]any{"a model node": pattern, "a component of an agent flow": agentPattern} {
+		made := b.facts("create_chatflow", object{"name": name, "pattern_id": id, "credential": "other key"}, in{key: name})
+		if g := b.graphOf(made["chatflow_id"]); !strings.Contains(g, second) || strings.Contains(g, first) {
+			t.Errorf("%s: the credential is not the one that was named", name)
+		}
+	}
+	before := len(b.server.Effects())
+	for name, tt := range map[string]struct {
+		wish    object
+		errType string
+		says    string
+	}{
+		"a reply":                {object{"starter": "reply"}, contracts.ErrInvalidParameters, "uses no credential"},
+		"nothing said":           {object{}, contracts.ErrInvalidParameters, "uses no credential"},
+		"only ops":               {object{"ops": replyOps("Pong")}, contracts.ErrInvalidParameters, "BindCredential"},
+		"a checked graph":        {object{"flow_data": graph}, contracts.ErrInvalidParameters, "BindCredential"},
+		"a template without one": {object{"template": "simple reply"}, contracts.ErrPrecondition, "takes none"},
+		"another type":           {object{"pattern_id": pattern, "credential": "Search key"}, contracts.ErrPrecondition, "of type serpApi, and the pattern Model takes openAIApi"},
+		"one that is not there":  {object{"pattern_id": pattern, "credential": "Lost key"}, contracts.ErrNotFound, "Lost key"},
+		"one of two of its type": {object{"pattern_id": pattern, "credential": "openAIApi"}, contracts.ErrPrecondition, "several"},
+	} {
+		if tt.wish["name"] = name; tt.wish["credential"] == nil {
+			tt.wish["credential"] = "Team key"
+		}
+		if got := b.refused("create_chatflow", tt.wish, in{key: name}); got.Type != tt.errType || !strings.Contains(got.Message, tt.says) {
+			t.Errorf("%s: %v", name, got)
+		}
+	}
+	if after := len(b.server.Effects()); after != before {
+		t.Errorf("%d effects", after-before)
+	}
+}
+
+// TestOnlyAFlowThatWasMadeCountsAsAUse: looking at a pattern is declared to be
+// without effect.
+func TestOnlyAFlowThatWasMadeCountsAsAUse(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	id := b.facts("save_pattern", object{"chatflow_id": b.create("Source", "Pong")}, in{key: "save"})["pattern_id"]
+	uses := func(want string) {
+		t.Helper()
+		row, _ := b.facts("search_patterns", object{}, in{})["patterns"].([]any)[0].(object)
+		if got := fmt.Sprint(row["uses"], " ", row["last_used_at"] != nil); got != want {
+			t.Errorf("used %s, want %s", got, want)
+		}
+	}
+	b.facts("use_pattern", object{"pattern_id": id}, in{})
+	b.facts("use_pattern", object{"pattern_id": id}, in{})
+	b.refused("create_chatflow", object{"name": "x", "pattern_id": id, "ops": []object{{"op_type": "RemoveNode", "node_id": "nope"}}}, in{key: "refused"})
+	uses("0 false")
+	for range 2 {
+		b.facts("create_chatflow", object{"name": "x", "pattern_id": id}, in{key: "made"})
+	}
+	uses("1 true")
+}
