@@ -99,7 +99,7 @@ func (s *Server) forwarded(h http.Header, who access.Principal) (access.Principa
 			if err != nil {
 				return who, err
 			}
-			return who.ForPerson(user.name(), s.cfg.Frontends.roles(cmp.Or(strings.ToLower(user.Role), "user")))
+			return s.spokenFor(who, user.name(), cmp.Or(strings.ToLower(user.Role), "user"))
 		case plain.name() != "" || who.Forwarded != "":
 			return who, contracts.Errorf(contracts.CodeUnauthorized, "this server takes only signed users (X-OpenWebUI-User-Jwt)")
 		}
@@ -108,7 +108,17 @@ func (s *Server) forwarded(h http.Header, who access.Principal) (access.Principa
 	if plain.name() == "" {
 		return who, nil
 	}
-	return who.ForPerson(plain.name(), s.cfg.Frontends.roles(plain.Role))
+	return s.spokenFor(who, plain.name(), plain.Role)
+}
+
+// spokenFor gives a frontend's user with the roles that the frontend tells of,
+// and remembers these for the links of that person.
+func (s *Server) spokenFor(who access.Principal, name, role string) (access.Principal, error) {
+	who, err := who.ForPerson(name, s.cfg.Frontends.roles(role))
+	if err == nil && role != "" && s.pages != nil {
+		s.pages.told.note(who)
+	}
+	return who, err
 }
 
 // verifyUser checks the HS256 token that Open WebUI signs its user with.

@@ -37,9 +37,10 @@ type pages struct {
 	signer chat.Signer
 	cross  *http.CrossOriginProtection
 	html   *template.Template
+	told   *lastRoles
 }
 
-func newPages(cfg LinkConfig) (*pages, error) {
+func newPages(cfg LinkConfig, now func() time.Time) (*pages, error) {
 	if cfg.PublicURL == "" {
 		return nil, nil //nolint:nilnil // there are no links
 	}
@@ -58,6 +59,7 @@ func newPages(cfg LinkConfig) (*pages, error) {
 		base: strings.TrimRight(cfg.PublicURL, "/"), ttl: cmp.Or(cfg.TTL, time.Hour), signer: chat.NewSigner(cfg.Key),
 		cross: http.NewCrossOriginProtection(),
 	}
+	p.told = newLastRoles(p.ttl, now)
 	if p.html, err = template.New("link").Parse(linkHTML); err != nil {
 		return nil, err
 	}
@@ -148,8 +150,8 @@ func open(gate contracts.Interrupt, who access.Principal) error {
 	return nil
 }
 
-// reviewer gives the person of a link with the rights that they have now, and
-// never more than they had when it was made. A request that says by itself who
+// reviewer gives the person of a link with the rights that they have now, as far
+// as that is known here, and never more than they had when it was made. A request that says by itself who
 // is asking, as behind a proxy with a login, must be theirs.
 func (s *Server) reviewer(c *gin.Context, link chat.Link) (access.Principal, error) {
 	who, err := s.holder(c.Request.Context(), link)
@@ -175,6 +177,7 @@ func (s *Server) holder(ctx context.Context, link chat.Link) (access.Principal, 
 		if who, err = who.ForPerson(link.Person, nil); err != nil {
 			return who, err
 		}
+		who = s.pages.told.narrow(who)
 	}
 	if who.Person() != link.Person {
 		return who, contracts.Errorf(contracts.CodeUnauthorized, "the key speaks for somebody else")

@@ -261,6 +261,32 @@ func TestALinkOfAFrontendSpeaksForItsUserWithNoMoreThanTheirRoles(t *testing.T) 
 	}
 }
 
+func TestALinkLosesTheRolesThatAFrontendTakesAway(t *testing.T) {
+	t.Parallel()
+	s := setup(t, withLinks)
+	s.key(contracts.KeySpec{Kind: "frontend", Principal: "webui", Roles: []string{"viewer", "operator", "approver"}})
+	as := func(role string) map[string]string {
+		return map[string]string{"X-OpenWebUI-User-Email": "cora@example.com", "X-OpenWebUI-User-Role": role}
+	}
+	path := s.linkOf("webui", as("admin"))
+	_, hash := s.page(path)
+	s.send("webui", http.MethodGet, "/v1/models", "", "X-OpenWebUI-User-Email", "ben@example.com", "X-OpenWebUI-User-Role", "user")
+	if page := s.send("", http.MethodGet, path, ""); page.status != http.StatusOK {
+		t.Fatalf("somebody else's roles count: %d", page.status)
+	}
+	s.send("webui", http.MethodGet, "/v1/models", "", "X-OpenWebUI-User-Email", "Cora@example.com", "X-OpenWebUI-User-Role", "pending")
+	refused(t, "after the roles are gone", s.submit(path, "approve", hash), http.StatusForbidden, "forbidden")
+	if g := s.only(); g.Status != contracts.InterruptOpen || len(g.Decisions) != 0 {
+		t.Errorf("%+v", g)
+	}
+	s.send("webui", http.MethodGet, "/v1/models", "", "X-OpenWebUI-User-Email", "cora@example.com") // says nothing of roles
+	refused(t, "after a request without a role", s.submit(path, "approve", hash), http.StatusForbidden, "forbidden")
+	s.send("webui", http.MethodGet, "/v1/models", "", "X-OpenWebUI-User-Email", "cora@example.com", "X-OpenWebUI-User-Role", "admin")
+	if done := s.submit(path, "approve", hash); done.status != http.StatusOK {
+		t.Errorf("after the roles are back: %d %s", done.status, done.body)
+	}
+}
+
 func TestWhoLooksAtALinkTooOftenIsToldWhenToComeBack(t *testing.T) {
 	t.Parallel()
 	s, path := anna(t, func(c *app.Config) { c.RequestsPerMinute, c.RequestBurst = 1, 5 })

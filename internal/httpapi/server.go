@@ -102,7 +102,7 @@ func New(cfg Config, deps Deps) (*Server, error) {
 		s.gone = func(string) {}
 	}
 	var err error
-	if s.pages, err = newPages(cfg.Links); err != nil {
+	if s.pages, err = newPages(cfg.Links, cfg.Now); err != nil {
 		return nil, err
 	}
 	return s, s.build()

@@ -1,0 +1,170 @@
+package httpapi_test
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync/atomic"
+	"testing"
+
+	"github.com/manifold-run/manifold/contracts"
+	"github.com/manifold-run/manifold/domainkit/domaintest"
+	"github.com/manifold-run/manifold/examples/finance"
+	"github.com/manifold-run/manifold/execution"
+	"github.com/manifold-run/manifold/intent"
+	"github.com/manifold-run/manifold/internal/domainclient"
+	"github.com/manifold-run/manifold/internal/httpapi"
+	"github.com/manifold-run/manifold/orchestrator"
+	"github.com/manifold-run/manifold/orchestrator/access"
+	"github.com/manifold-run/manifold/orchestrator/access/accesstest"
+	"github.com/manifold-run/manifold/orchestrator/registry"
+	"github.com/manifold-run/manifold/orchestrator/registry/registrytest"
+)
+
+// The stores of a server that is asked for nothing but its models: a call that
+// is not counted here panics, and fails the request.
+type (
+	countedKeys struct {
+		access.KeyStore
+
+		reads, others atomic.Int64
+	}
+	noSessions struct{ orchestrator.Sessions }
+	noTurns    struct{ orchestrator.Turns }
+	noPreviews struct{ orchestrator.Previews }
+	noRuns     struct{ execution.Store }
+	noInvoker  struct{ execution.Invoker }
+	countedSet struct {
+		registry.Store
+
+		calls atomic.Int64
+	}
+)
+
+func (c *countedKeys) Key(ctx context.Context, id string) (access.Key, error) {
+	c.reads.Add(1)
+	return c.KeyStore.Key(ctx, id)
+}
+
+func (c *countedKeys) InsertKey(ctx context.Context, key access.Key) error {
+	c.others.Add(1)
+	return c.KeyStore.InsertKey(ctx, key)
+}
+
+func (c *countedSet) Domain(ctx context.Context, name string) (registry.DomainRow, error) {
+	c.calls.Add(1)
+	return c.Store.Domain(ctx, name)
+}
+
+func (c *countedSet) SaveDomain(ctx context.Context, row registry.DomainRow, bodies ...registry.ManifestBody) (int64, error) {
+	c.calls.Add(1)
+	return c.Store.SaveDomain(ctx, row, bodies...)
+}
+
+func (c *countedSet) Manifest(ctx context.Context, digest string) ([]byte, error) {
+	c.calls.Add(1)
+	return c.Store.Manifest(ctx, digest)
+}
+
+// modelServer serves the models of one domain from stores that count.
+func modelServer(t *testing.T) (url, key string, keys *countedKeys, domains *countedSet) {
+	t.Helper()
+	svc, err := finance.New(finance.Config{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	adapter, err := intent.NewAdapter(intent.Config{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	fetcher, err := domainclient.New(domainclient.Config{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	domains = &countedSet{Store: registrytest.NewStore()}
+	set, err := registry.New(registry.Config{}, domains, fetcher, registry.Sentences(adapter))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := set.Register(t.Context(), contracts.Registration{Domain: "finance", URL: domaintest.Serve(t, svc)}); err != nil {
+		t.Fatal(err)
+	}
+	runner, err := execution.New(execution.Config{}, execution.Deps{Store: noRuns{}, Invoker: noInvoker{}, Catalogs: set})
+	if err != nil {
+		t.Fatal(err)
+	}
+	service, err := orchestrator.New(orchestrator.Config{}, orchestrator.Deps{
+		Sessions: noSessions{}, Turns: noTurns{}, Previews: noPreviews{}, Runs: noRuns{}, Runner: runner, Intents: adapter, Catalogs: set, Hub: orchestrator.NewHub(),
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	keys = &countedKeys{KeyStore: accesstest.NewStore()}
+	people := access.NewKeys(keys, nil)
+	if _, err := people.First(t.Context(), func(text string) error { key = text; return nil }); err != nil {
+		t.Fatal(err)
+	}
+	// One request in a minute, if models were counted like chats.
+	api, err := httpapi.New(httpapi.Config{RequestsPerMinute: 1, Burst: 1}, httpapi.Deps{
+		Service: service, Registry: set, Keys: people, MarkerKey: []byte(strings.Repeat("k", 32)),
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	web := httptest.NewServer(api)
+	t.Cleanup(web.Close)
+	return web.URL, key, keys, domains
+}
+
+func TestAskingForModelsCostsOneReadOfTheKeyAndNothingElse(t *testing.T) {
+	t.Parallel()
+	url, key, keys, domains := modelServer(t)
+	reads, others, calls := keys.reads.Load(), keys.others.Load(), domains.calls.Load()
+	const polls = 500
+	get := func(path string) error {
+		req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, url+path, http.NoBody)
+		if err != nil {
+			return err
+		}
+		req.Header.Set("Authorization", "Bearer "+key)
+		res, err := http.DefaultClient.Do(req)
+		if err != nil {
+			return err
+		}
+		defer res.Body.Close()
+		if res.StatusCode != http.StatusOK {
+			return errors.New(path + ": " + res.Status)
+		}
+		return nil
+	}
+	for n := range polls {
+		path := "/v1/models"
+		if n%2 == 1 {
+			path = "/v1/models/manifold-finance"
+		}
+		if err := get(path); err != nil {
+			t.Fatalf("poll %d: %v", n+1, err)
+		}
+	}
+	if got := keys.reads.Load() - reads; got != polls {
+		t.Errorf("%d polls read keys %d times", polls, got)
+	}
+	if keys.others.Load() != others || domains.calls.Load() != calls {
+		t.Errorf("%d polls wrote keys %d times and asked the registry's store %d times", polls, keys.others.Load()-others, domains.calls.Load()-calls)
+	}
+}
+
+func TestAGateIsWholeWhateverLengthIsAskedFor(t *testing.T) {
+	t.Parallel()
+	s := setup(t)
+	body := map[string]any{
+		"model": "manifold", "messages": []message{{Role: "user", Content: "set an alert for AAPL above 250"}}, "stream": false,
+		"max_tokens": 1, "max_completion_tokens": 1, "stop": []string{"approve"}, "n": 3,
+	}
+	got := s.post("rita", body, nil)
+	if got.finish != "stop" || !strings.Contains(got.content, "Reply `") && !strings.Contains(got.content, "Somebody else has to approve it") || !strings.Contains(got.content, "[//]: # (manifold ") {
+		t.Errorf("finish %q:\n%s", got.finish, got.content)
+	}
+}
