@@ -9,9 +9,6 @@ import (
 	"github.com/manifold-run/manifold/contracts"
 )
 
-// maxOptions bounds the choices of one question; longer lists are typed.
-const maxOptions = 25
-
 // Question is what a person must say before there is a plan. Exactly one of
 // Param, Role and Domain is set: it says where the answer belongs when the
 // request is compiled again.
@@ -56,7 +53,7 @@ func (c *compiler) askParam(intent string, target *capability, name, reason stri
 	}
 	c.askOnce(Question{
 		IntentID: intent, Param: name, Prompt: prompt,
-		Options: target.options(name), Schema: target.answer(name),
+		Options: target.options(name, c.said(intent)), Schema: target.answer(name),
 	})
 }
 
@@ -91,40 +88,6 @@ func (c *compiler) askInstance(d *contracts.DomainEntry) {
 	}
 	q.Schema = map[string]any{"enum": ids}
 	c.askOnce(q)
-}
-
-// options are the values that a parameter can have, if they are few: its enum
-// with the spoken forms, else its aliases.
-func (c *capability) options(name string) []contracts.InterruptOption {
-	aliases := c.spec(name).Aliases
-	spokenForms := slices.Sorted(maps.Keys(aliases))
-	values := listOf(c.property(name)["enum"])
-	if len(values) == 0 {
-		values = c.spec(name).Enum
-	}
-	var out []contracts.InterruptOption
-	for _, value := range values {
-		option := contracts.InterruptOption{ID: spoken(value), Label: spoken(value), Value: value}
-		var also []string
-		for _, s := range spokenForms {
-			if spoken(aliases[s]) == option.ID {
-				also = append(also, s)
-			}
-		}
-		option.Detail = contracts.CleanSummary(strings.Join(also, ", "))
-		out = append(out, option)
-	}
-	if len(values) == 0 {
-		for _, s := range spokenForms {
-			out = append(out, contracts.InterruptOption{
-				ID: contracts.CleanSummary(s), Label: contracts.CleanSummary(s), Detail: spoken(aliases[s]), Value: aliases[s],
-			})
-		}
-	}
-	if len(out) > maxOptions {
-		return nil
-	}
-	return out
 }
 
 // answer is the schema of an answer that sets the parameter: its own, or any

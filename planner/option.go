@@ -1,0 +1,113 @@
+package planner
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/manifold-run/manifold/contracts"
+)
+
+// maxOptions bounds the choices of one question; longer lists are typed.
+const maxOptions = 25
+
+// maxForms bounds how many spoken forms stand beside one value; nearTongue is how
+// close the others must be to the one that is most in the asker's language.
+const (
+	maxForms   = 3
+	nearTongue = 0.7
+)
+
+// said are the words of an intent, which tell in what language to offer choices.
+func (c *compiler) said(intent string) string {
+	for _, in := range c.req.Intents {
+		if in.ID == intent {
+			return in.Clause
+		}
+	}
+	return ""
+}
+
+// options are the values that a parameter can have, if they are few: its enum
+// with the spoken forms, else what its aliases mean, each once and in the
+// asker's words.
+func (c *capability) options(name, said string) []contracts.InterruptOption {
+	values := listOf(c.property(name)["enum"])
+	if len(values) == 0 {
+		values = c.spec(name).Enum
+	}
+	forms := c.spokenForms(name, said)
+	var out []contracts.InterruptOption
+	for _, value := range values {
+		text := spoken(value)
+		out = append(out, contracts.InterruptOption{
+			ID: text, Label: text, Value: value, Detail: contracts.CleanSummary(strings.Join(forms[text], ", ")),
+		})
+	}
+	if len(values) == 0 {
+		out = c.meanings(name, forms)
+	}
+	if len(out) > maxOptions {
+		return nil
+	}
+	return out
+}
+
+// meanings are the values of aliases, under their first spoken form.
+func (c *capability) meanings(name string, forms map[string][]string) []contracts.InterruptOption {
+	aliases := c.spec(name).Aliases
+	var out []contracts.InterruptOption
+	for value, spokenForms := range forms {
+		label := contracts.CleanSummary(spokenForms[0])
+		out = append(out, contracts.InterruptOption{ID: label, Label: label, Detail: value, Value: aliases[spokenForms[0]]})
+	}
+	slices.SortFunc(out, func(a, b contracts.InterruptOption) int {
+		x, isNumber := a.Value.(float64)
+		y, isToo := b.Value.(float64)
+		if isNumber && isToo {
+			return cmp.Compare(x, y)
+		}
+		return cmp.Compare(a.ID, b.ID)
+	})
+	return out
+}
+
+// spokenForms are the aliases of a parameter by what they mean, in the language
+// of the words if there are any. The language of an alias is that of the examples
+// that it stands in.
+func (c *capability) spokenForms(name, said string) map[string][]string {
+	aliases := c.spec(name).Aliases
+	asker := tongueOf(said)
+	likeness := map[string]float64{}
+	out := map[string][]string{}
+	for _, s := range slices.Sorted(maps.Keys(aliases)) {
+		value := spoken(aliases[s])
+		out[value] = append(out[value], s)
+		likeness[s] = asker.likeness(tongueOf(s + " " + c.examplesWith(s)))
+	}
+	for value, forms := range out {
+		slices.SortStableFunc(forms, func(a, b string) int { return cmp.Compare(likeness[b], likeness[a]) })
+		foreign := func(form string) bool { return likeness[form] < likeness[forms[0]]*nearTongue }
+		if at := slices.IndexFunc(forms, foreign); at > 0 {
+			forms = forms[:at]
+		}
+		out[value] = forms[:min(len(forms), maxForms)]
+	}
+	return out
+}
+
+// examplesWith are the examples of the capability that hold some words.
+func (c *capability) examplesWith(words string) string {
+	hints := c.Capability.Metadata.IntentHints
+	if hints == nil {
+		return ""
+	}
+	var out []string
+	for _, example := range hints.Examples {
+		if strings.Contains(" "+strings.ToLower(example)+" ", " "+strings.ToLower(words)+" ") {
+			out = append(out, example)
+		}
+	}
+	return strings.Join(out, " ")
+}
