@@ -3,9 +3,7 @@ package intent
 import (
 	"context"
 	"fmt"
-	"math"
 	"slices"
-	"strings"
 	"time"
 	"unicode/utf8"
 
@@ -232,6 +230,7 @@ func (g *gating) clause(i int) {
 		g.refused = append(g.refused, c.Text)
 		return
 	}
+	c = g.preferKnown(c)
 	v := g.judge(c)
 	if v.outcome == contracts.GateDecline {
 		g.out.Unused = append(g.out.Unused, c.Text)
@@ -261,7 +260,8 @@ func (g *gating) judge(c Clause) verdict {
 	}
 	switch {
 	case best.Held:
-		return verdict{contracts.GateClarify, g.likely(c.Candidates), fmt.Sprintf("%s: %s, so nothing was done. Do you want it done: %s?", quote(c.Text), best.Note, describe(best))}
+		likely := g.likely(c.Candidates)
+		return verdict{contracts.GateClarify, likely, held(c.Text, best, likely)}
 	case best.Confidence < g.bar(best) && !askedAnyway(c):
 		likely := g.likely(c.Candidates)
 		if len(likely) == 1 {
@@ -296,29 +296,6 @@ func (g *gating) tied(clause Clause) []Candidate {
 		}
 	}
 	return out[:min(len(out), g.cfg.Suggestions)]
-}
-
-// twinLikeness is how like an example a clause must be for two domains with
-// that example to be told apart by nobody but the person.
-const twinLikeness = 0.5
-
-// twins tells whether two domains teach the same sentence: whatever training
-// made of their weights, only the person knows which one is meant, unless the
-// words name one of them.
-func (g *gating) twins(clause string, a, b Candidate) bool {
-	return a.Entry.Domain != b.Entry.Domain && a.nearest >= twinLikeness && math.Abs(a.nearest-b.nearest) <= 1e-3 &&
-		g.named(clause, a.Entry.Domain) == g.named(clause, b.Entry.Domain)
-}
-
-// named tells whether a clause names a domain, by its name or its title.
-func (g *gating) named(clause, domain string) bool {
-	clause = strings.ToLower(clause)
-	d, ok := g.q.Catalog.Domain(domain)
-	title := ""
-	if ok && d.Manifest != nil {
-		title = strings.ToLower(d.Manifest.Title)
-	}
-	return strings.Contains(clause, strings.ToLower(domain)) || title != "" && strings.Contains(clause, title)
 }
 
 // likely are the candidates worth offering beside the best.
@@ -379,10 +356,12 @@ func (g *gating) anyWrite() int {
 	})
 }
 
-// decline says no and offers what is nearest.
+// decline says no and offers what is nearest, unless the person said no.
 func (g *gating) decline() {
 	g.out.Outcome = contracts.GateDecline
-	g.out.Choices = alternatives(g.nearest())
+	if len(g.refused) == 0 {
+		g.out.Choices = alternatives(g.nearest())
+	}
 	switch {
 	case len(g.refused) > 0:
 		g.out.Question = fmt.Sprintf("%s says not to do it; nothing was done.", quoteAll(g.refused))

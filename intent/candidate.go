@@ -123,7 +123,7 @@ func (s *sentenceReader) candidate(p *part, r rated, conf float64) Candidate {
 		mood: r.mood, nearest: r.best, begins: r.begins, explained: r.cover.explained, contested: r.filled.Contested,
 	}
 	if !r.exact && writes && r.cover.overheard() {
-		out.Held, out.Note = true, "the message says more than I understand"
+		out.Held, out.Note = true, moreThanUnderstood
 		out.Confidence = min(conf, heldConfidence)
 	}
 	return out
@@ -211,6 +211,6 @@ func (x *Index) identifies(c *indexed, m *slot.Message, p *part) bool {
 func (c Candidate) alternative() contracts.Alternative {
 	return contracts.Alternative{
 		Domain: c.Entry.Domain, Capability: c.Entry.Capability.Name,
-		Description: c.Entry.Capability.Description, Confidence: c.Confidence,
+		Description: firstSentence(c.Entry.Capability.Description), Confidence: c.Confidence,
 	}
 }

@@ -36,6 +36,8 @@ type sentenceReader struct {
 	m      *slot.Message
 	pieces []piece
 	parts  map[[2]int]*part // by first and last piece
+	// retracted tells that the message ends by taking back what it says.
+	retracted bool
 }
 
 // part is a run of pieces read as one request.
@@ -83,11 +85,29 @@ func (s *sentenceReader) clauses() []Clause {
 	if whole, ok := s.exactly(); ok {
 		return s.finish([]*part{whole})
 	}
+	s.retracted = s.takesBack()
 	if len(s.pieces) > maxPieces {
 		return s.finish(s.singly())
 	}
 	s.pieces = slices.DeleteFunc(s.pieces, func(p piece) bool { return p.from >= p.to || s.x.empty(s.m.Tokens[p.from:p.to]) })
 	return s.finish(s.best())
+}
+
+// takesBack tells whether the message ends with words behind a sign that say
+// nothing but "don't".
+func (s *sentenceReader) takesBack() bool {
+	denied := false
+	for i := len(s.m.Tokens) - 1; i > 0; i-- {
+		t := s.m.Tokens[i]
+		no := negation(t.Fold) || denial(t.Fold)
+		if !no && !s.x.tools.Lexicon.Light(t.Fold) || t.Is(text.FormQuoted) {
+			return false
+		}
+		if denied = denied || no; denied && t.Break {
+			return true
+		}
+	}
+	return false
 }
 
 // exactly takes a message as one request that is an example word for word.
@@ -137,7 +157,7 @@ func (s *sentenceReader) best() []*part {
 
 // worth is what reading a run of pieces as one request explains.
 func (s *sentenceReader) worth(first, last int) float64 {
-	if slices.ContainsFunc(s.pieces[first+1:last+1], func(p piece) bool { return p.main }) {
+	if s.twoDeeds(first, last) || first > 0 && s.explains(first-1) {
 		return 0
 	}
 	p := s.read(first, last)
@@ -156,6 +176,48 @@ func (s *sentenceReader) worth(first, last int) float64 {
 		v /= 2
 	}
 	return max(v, 0)
+}
+
+// twoDeeds tells whether a run holds two requests that nobody would say as one:
+// the second is what a clause such as "before you …" belongs to, or both are
+// commands of different kinds and one has an effect.
+func (s *sentenceReader) twoDeeds(first, last int) bool {
+	kin := s.commanded(first)
+	for k := first + 1; k <= last; k++ {
+		if s.pieces[k].main {
+			return true
+		}
+		other := s.commanded(k)
+		if kin == 0 || other == 0 || kin&other != 0 {
+			continue
+		}
+		a, b := s.read(first, k-1), s.read(k, last)
+		if a.plain >= DefaultClarify && b.plain >= DefaultClarify && (a.writes() || b.writes()) {
+			return true
+		}
+	}
+	return false
+}
+
+// explains tells a piece that only says why the next one is asked for.
+func (s *sentenceReader) explains(k int) bool {
+	p, next := s.pieces[k], s.pieces[k+1]
+	return p.sentence == next.sentence && isReason(s.m.Tokens[p.from:p.to])
+}
+
+// commanded gives the kinds of the verb that a piece begins with.
+func (s *sentenceReader) commanded(k int) text.Kinds {
+	p := s.pieces[k]
+	for _, t := range s.m.Tokens[p.from:p.to] {
+		if kin := s.x.tools.Lexicon.Kin(t.Fold); kin != 0 || !opening(t.Fold) {
+			return kin
+		}
+	}
+	return 0
+}
+
+func (p *part) writes() bool {
+	return len(p.candidates) > 0 && p.candidates[0].Entry.Policy.SideEffectClass.Writes()
 }
 
 // cost is what cutting before a piece costs. A piece that begins as requests
@@ -234,142 +296,6 @@ func (s *sentenceReader) partEnd(p *part) int {
 	end := s.m.Tokens[p.to-1].End
 	rest := s.q.Message[end:]
 	return end + len(rest) - len(strings.TrimLeft(rest, "\"'”’»)]}%€£?"))
-}
-
-// spreadMoods reads the moods of the parts, and lets them reach over the rest
-// of their sentence.
-func (s *sentenceReader) spreadMoods(parts []*part) {
-	var carried mood
-	sentence := -1
-	for i, p := range parts {
-		first := s.pieces[p.first]
-		if first.sentence != sentence {
-			carried, sentence = 0, first.sentence
-		}
-		if first.contrast {
-			carried &^= moodNegated
-		}
-		tokens := s.m.Tokens[p.from:p.to]
-		covered := s.switches(p)
-		own := s.moodOf(p, covered)
-		if !first.subordinate && !first.sequence && startsWithGerund(tokens) {
-			own |= moodNarrative
-		}
-		if saysSomething(tokens, covered) && (hedged(s.m.Tokens[p.from:]) || s.goesOn(p)) {
-			own |= moodNarrative
-		}
-		p.own, p.mood = own, own|carried
-		carried |= own & inherited
-		if own&moodContent != 0 {
-			carried |= moodNarrative // what follows "and" may belong to what is said
-		}
-		if leadsCondition(tokens) {
-			carried |= moodConditional
-			if i > 0 && s.pieces[parts[i-1].last].sentence == sentence {
-				parts[i-1].mood |= moodConditional
-			}
-		}
-		sentence = s.pieces[p.last].sentence
-	}
-}
-
-// goesOn tells whether a part has a piece behind the first that begins as
-// requests do.
-func (s *sentenceReader) goesOn(p *part) bool {
-	return slices.ContainsFunc(s.pieces[p.first+1:p.last+1], func(next piece) bool {
-		fold := s.m.Tokens[next.from].Fold
-		return s.x.openers[fold] && !s.x.tools.Lexicon.Light(fold)
-	})
-}
-
-// moodOf reads the mood of the words of a part. Pieces before the last that only
-// say why have none.
-func (s *sentenceReader) moodOf(p *part, covered []bool) mood {
-	from := p.from
-	for k := p.first; k < p.last && isReason(s.m.Tokens[s.pieces[k].from:s.pieces[k].to]); k++ {
-		from = s.pieces[k+1].from
-	}
-	tokens, covered := s.m.Tokens[from:p.to], covered[from-p.from:]
-	m := s.x.moods.of(tokens, covered)
-	if s.hasMark(p) && isQuestion(tokens, covered) {
-		m |= moodQuestion
-	}
-	return m
-}
-
-// hasMark tells whether a question mark ends a part, outside of its values.
-func (s *sentenceReader) hasMark(p *part) bool {
-	last := s.m.Tokens[p.to-1]
-	if last.Is(text.FormQuoted) {
-		return false
-	}
-	rest := s.q.Message[last.End:]
-	return strings.HasPrefix(strings.TrimLeft(rest, " \t\"'”’»)]}!.…"), "?")
-}
-
-// switches are the words of a part that belong to values of its best reading,
-// such as "without notification". They are no negation of the request.
-func (s *sentenceReader) switches(p *part) []bool {
-	covered := make([]bool, p.to-p.from)
-	if len(p.candidates) == 0 {
-		return covered
-	}
-	for _, ev := range p.candidates[0].Evidence {
-		for i := range covered {
-			t := s.m.Tokens[p.from+i]
-			covered[i] = covered[i] || t.Start >= ev.Span[0] && t.End <= ev.Span[1]
-		}
-	}
-	return covered
-}
-
-// limit holds back what has an effect and is not plainly asked for.
-func (s *sentenceReader) limit(p *part) {
-	commandNegated := p.mood&moodNegated != 0 && startsNegated(s.m.Tokens[p.from:p.to])
-	for k := range p.candidates {
-		c := &p.candidates[k]
-		writes := c.Entry.Policy.SideEffectClass.Writes()
-		odd := s.unexcused(p, c)
-		if odd == 0 || !writes && !commandNegated {
-			continue
-		}
-		if k == 0 && odd&moodNegated != 0 && (c.Confidence >= DefaultClarify || commandNegated && c.Confidence >= notConfidence) {
-			p.refused = true
-		}
-		c.Held, c.Note = true, odd.note()
-		c.Confidence = min(c.Confidence, heldConfidence)
-	}
-	sortCandidates(p.candidates)
-}
-
-// unexcused are the moods of a part that the capability's examples do not
-// share. A negation is excused only by the most similar example.
-func (s *sentenceReader) unexcused(p *part, c *Candidate) mood {
-	if c.Exact {
-		return p.mood &^ p.own // what stands around it still counts
-	}
-	idx, ok := s.x.refs[c.Entry.Ref()]
-	if !ok {
-		return p.mood
-	}
-	odd := p.mood &^ (idx.moods &^ moodNegated)
-	if c.begins {
-		odd &^= moodContent
-	}
-	if odd&moodNegated != 0 && c.mood&moodNegated != 0 {
-		odd &^= moodNegated
-	}
-	return odd
-}
-
-// startsNegated tells a command not to do something.
-func startsNegated(tokens []text.Token) bool {
-	for _, t := range tokens[:min(len(tokens), 4)] {
-		if negation(t.Fold) || t.Fold == "no" || t.Fold == "ne" || t.Fold == "n" {
-			return true
-		}
-	}
-	return false
 }
 
 // order fills in which clauses must come before which.

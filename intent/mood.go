@@ -10,7 +10,7 @@ import (
 // mood is how something is said, when it is not a plain request. What has an
 // effect is never done on words in such a mood, unless the capability's own
 // examples are said that way.
-type mood uint8
+type mood uint16
 
 const (
 	moodNegated     mood = 1 << iota // "don't …"
@@ -21,6 +21,10 @@ const (
 	moodQuestion                     // "did you …", "why …"
 	moodNarrative                    // "I cancelled …"
 	moodContent                      // "… that says …": what is made shall say it
+	moodFollowUp                     // "and of Carla?"
+	moodMore                         // "…, and do something else"
+	moodTimed                        // "… tomorrow", where nothing takes a day
+	moodRetracted                    // "…, no, wait"
 )
 
 // inherited are the moods that reach over "and" to the next request.
@@ -61,6 +65,7 @@ type audible struct {
 	tokens  []text.Token // of folds
 	content int          // the verb of a relative clause, in folds; -1 for none
 	begins  bool         // the first of them begins the request, no value does
+	apart   bool         // a value stands between the first and the second
 }
 
 // listen leaves out quoted words, which have no mood, and those that belong to
@@ -73,6 +78,7 @@ func listen(tokens []text.Token, covered []bool) audible {
 		}
 		if t.Is(text.FormQuoted) || i < len(covered) && covered[i] {
 			a.begins = a.begins && len(a.folds) > 0
+			a.apart = a.apart || len(a.folds) == 1
 			continue
 		}
 		if givesContent(tokens, covered, i) {
@@ -80,15 +86,17 @@ func listen(tokens []text.Token, covered []bool) audible {
 		}
 		a.folds, a.tokens = append(a.folds, t.Fold), append(a.tokens, t)
 	}
-	for len(a.folds) > 0 && opening(a.folds[0]) {
+	for len(a.folds) > 0 && opening(a.folds[0]) && (a.folds[0] != "por" || len(a.folds) < 2 || a.folds[1] == "favor") {
 		a.folds, a.tokens, a.content = a.folds[1:], a.tokens[1:], a.content-1
 	}
 	return a
 }
 
-// of reads the mood of a run of tokens.
+// of reads the mood of a run of tokens. What only says why, before the rest, has
+// none.
 func (r *moodReader) of(tokens []text.Token, covered []bool) mood {
-	a := listen(tokens, covered)
+	from := pastReasons(tokens)
+	a := listen(tokens[from:], covered[min(from, len(covered)):])
 	var m mood
 	if a.begins {
 		m = r.start(a.folds)
@@ -103,13 +111,13 @@ func (r *moodReader) of(tokens []text.Token, covered []bool) mood {
 			m |= moodNegated
 		case supposes(a.folds[i:]):
 			m |= moodWhatIf
-		case wants(a.folds[i:]), i < 4 && explains(f):
+		case wants(a.folds, i), i < 4 && explains(f):
 			m |= moodHowTo
 		case conditionAt(a.tokens, i) && m&(moodWhatIf|moodHowTo) == 0:
 			m |= moodConditional
 		case i == a.content && reports(f):
 			m |= moodContent
-		case reports(f), i > 0 && f == "ete" && auxiliary(a.folds[i-1]), i < 4 && ponders(f):
+		case reports(f) && (i > 0 || f != "diz"), i > 0 && participle(f) && auxiliary(a.folds[i-1]), i < 4 && ponders(f):
 			m |= moodNarrative
 		}
 	}
@@ -233,10 +241,14 @@ func supposes(folds []string) bool {
 	return false
 }
 
-// wants tells an indirect question, such as "to know how".
-func wants(folds []string) bool {
-	return slices.Contains([]string{"know", "learn", "understand", "saber", "wissen", "savoir", "entender", "comprendre"}, folds[0]) &&
-		slices.ContainsFunc(folds[1:min(len(folds), 4)], func(f string) bool {
+// wants tells an indirect question at a place, such as "to know how". "Let me
+// know if" is none.
+func wants(folds []string, at int) bool {
+	if at > 0 && slices.Contains([]string{"me", "us", "mich", "uns", "moi", "nous"}, folds[at-1]) {
+		return false
+	}
+	return slices.Contains([]string{"know", "learn", "understand", "saber", "wissen", "savoir", "entender", "comprendre"}, folds[at]) &&
+		slices.ContainsFunc(folds[at+1:min(len(folds), at+4)], func(f string) bool {
 			return slices.Contains([]string{"how", "whether", "if", "como", "se", "si", "wie", "ob", "comment"}, f)
 		})
 }
@@ -311,7 +323,7 @@ func conditionAt(tokens []text.Token, i int) bool {
 	case "si":
 		return !next.Break
 	case "se":
-		return !next.Break && !t.Glued && (i == 0 || !besidesSelf(tokens[i-1].Fold)) && !givesName(next.Fold)
+		return !next.Break && !t.Glued && (i == 0 || t.Start > tokens[i-1].End+1 || !besidesSelf(tokens[i-1].Fold)) && !givesName(next.Fold)
 	case "s":
 		return !t.Glued && (next.Fold == "il" || next.Fold == "ils") && (i+2 >= len(tokens) || !slices.Contains([]string{"te", "vous", "plait"}, tokens[i+2].Fold))
 	case "a":
@@ -324,13 +336,28 @@ func conditionAt(tokens []text.Token, i int) bool {
 // for another piece.
 func leadsCondition(tokens []text.Token) bool { return len(tokens) > 0 && conditionAt(tokens, 0) }
 
+// pastReasons gives where the words begin that say what, not why.
+func pastReasons(tokens []text.Token) int {
+	from := 0
+	for i := 1; i < len(tokens); i++ {
+		if !tokens[i].Break {
+			continue
+		}
+		if !isReason(tokens[from:i]) {
+			return from
+		}
+		from = i
+	}
+	return from
+}
+
 // isReason tells a piece of a sentence that says why, not what: "I don't need it
 // any more, …". Its "not" is no "don't".
 func isReason(tokens []text.Token) bool {
 	needs, ended := false, false
 	for i, t := range tokens {
 		switch {
-		case needs && bidding(t.Fold):
+		case needs && (bidding(t.Fold) || infinitive(t.Fold) && before(tokens[i-1].Fold)):
 			return false // "you don't need to …"
 		case needing(t.Fold):
 			needs = true
@@ -346,14 +373,33 @@ func isReason(tokens []text.Token) bool {
 // deed.
 func isQuestion(tokens []text.Token, covered []bool) bool {
 	a := listen(tokens, covered)
-	return len(a.folds) > 0 && !politely(a.folds) && !slices.ContainsFunc(tokens, func(t text.Token) bool { return courteous(t.Fold) })
+	return len(a.folds) > 0 && (a.apart || !politely(a.folds)) && !slices.ContainsFunc(tokens, func(t text.Token) bool { return courteous(t.Fold) })
 }
+
+// isFollowUp tells words that go on from something said before: a value behind
+// "and", and nothing that says what is wanted.
+func isFollowUp(lexicon *text.Lexicon, tokens []text.Token, covered []bool) bool {
+	if len(tokens) < 2 || !goesOn(tokens[0].Fold, tokens[1].Fold) {
+		return false
+	}
+	for i, t := range tokens {
+		if !lexicon.Light(t.Fold) && !t.Named() && !covered[i] {
+			return false
+		}
+	}
+	return true
+}
+
+// moreThanUnderstood is said where words are left that may ask for something.
+const moreThanUnderstood = "the message says more than I understand"
 
 // note says for people why a mood holds something back.
 func (m mood) note() string {
 	switch {
-	case m&moodNegated != 0:
+	case m&(moodNegated|moodRetracted) != 0:
 		return "the message says not to do it"
+	case m&moodFollowUp != 0:
+		return "it goes on from another message, and I read each by itself"
 	case m&moodWhatIf != 0:
 		return "the message asks what would happen"
 	case m&moodHowTo != 0:
@@ -366,6 +412,10 @@ func (m mood) note() string {
 		return "the message tells what happened"
 	case m&moodConditional != 0:
 		return "the message makes it depend on a condition"
+	case m&moodTimed != 0:
+		return "the message names a time, and what I do is done at once"
+	case m&moodMore != 0:
+		return moreThanUnderstood
 	}
 	return ""
 }

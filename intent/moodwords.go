@@ -55,13 +55,26 @@ func leads(fold string) bool {
 	return slices.Contains([]string{"starting", "beginning", "regarding", "concerning", "including", "following", "according", "during", "string"}, fold)
 }
 
+// goesOn tells the first words of what goes on from an earlier message.
+func goesOn(first, second string) bool {
+	switch first {
+	case "and", "e", "y", "und", "et":
+		return true
+	case "what", "how":
+		return second == "about"
+	case "was":
+		return second == "ist"
+	}
+	return false
+}
+
 // reports tells words that hand on what somebody else said, or what came to
 // pass.
 func reports(fold string) bool {
 	switch fold {
 	case "was", "were", "been", "foi", "foram", "fue", "fueron", "wurde", "wurden":
 		return true
-	case "says", "said", "wrote", "writes", "claims", "claimed", "told", "tells", "asked", "asks", "diz", "disse", "falou", "dice", "dijo", "sagt", "sagte", "gesagt", "meint", "meinte", "schreibt", "dit":
+	case "says", "said", "wrote", "writes", "claims", "claimed", "told", "tells", "asked", "asks", "diz", "disse", "falou", "pediu", "pidio", "gebeten", "dice", "dijo", "sagt", "sagte", "gesagt", "meint", "meinte", "schreibt", "dit":
 		return true
 	}
 	return false
@@ -81,7 +94,12 @@ func explains(fold string) bool {
 	return false
 }
 
-// auxiliary tells the French words before "été".
+// participle tells French words that report behind "a": "a été", "a demandé".
+func participle(fold string) bool {
+	return slices.Contains([]string{"ete", "demande", "prie", "voulu"}, fold)
+}
+
+// auxiliary tells the words before them.
 func auxiliary(fold string) bool {
 	return slices.Contains([]string{"a", "ont", "t", "il", "elle", "avait", "ai"}, fold)
 }
@@ -95,6 +113,11 @@ func negation(fold string) bool {
 		return true
 	}
 	return false
+}
+
+// denial tells words that say no by themselves.
+func denial(fold string) bool {
+	return slices.Contains([]string{"no", "nope", "stop", "wait", "nein", "halt", "non", "arrete", "espera", "pare"}, fold)
 }
 
 // lacking tells words that put a request aside when they begin it.
@@ -134,10 +157,14 @@ func needing(fold string) bool {
 }
 
 // bidding tells words behind these that make an order of it: "need to", "need
-// you to", "preciso que", "plus besoin d'annuler".
+// you to", "preciso que".
 func bidding(fold string) bool {
-	return slices.Contains([]string{"to", "you", "que", "zu", "dass"}, fold) || len(fold) > 4 && slices.Contains([]string{"ar", "er", "ir", "re"}, fold[len(fold)-2:])
+	return slices.Contains([]string{"to", "you", "que", "zu", "dass"}, fold)
 }
+
+// before tells words that stand between these and a verb: "plus besoin
+// d'annuler", "não preciso mais cancelar".
+func before(fold string) bool { return fold == "de" || fold == "d" || needing(fold) || ending(fold) }
 
 // politely tells the beginning of a question that is a request: "could you …".
 func politely(folds []string) bool {

@@ -34,7 +34,8 @@ type joint struct {
 	// contrast tells that a negation before does not reach the piece.
 	contrast bool
 	// main tells that the piece is what a clause such as "before you …" was said
-	// of. It is a request of its own, whatever it reads like together with that.
+	// of, or "then" and a verb. It is a request of its own, whatever it reads like
+	// together with others.
 	main bool
 }
 
@@ -103,7 +104,21 @@ func (x *Index) pieces(m *slot.Message) []piece {
 		}
 	}
 	end(len(m.Tokens))
-	return lead(x.join(m, out))
+	return lead(x.turns(m, x.join(m, out)))
+}
+
+// turns marks the pieces that say "then" and begin as requests do.
+func (x *Index) turns(m *slot.Message, pieces []piece) []piece {
+	for k := range pieces {
+		p := &pieces[k]
+		p.main = k > 0 && p.sequence && !p.subordinate && x.bids(m.Tokens[p.from])
+	}
+	return pieces
+}
+
+// bids tells a word that requests begin with.
+func (x *Index) bids(t text.Token) bool {
+	return x.tools.Lexicon.Kin(t.Fold) != 0 || text.Asks(t.Fold) || x.openers[t.Fold] && !x.tools.Lexicon.Light(t.Fold)
 }
 
 // within tells a "then" behind the verb of its own clause, as German has it:
@@ -158,7 +173,7 @@ func boundary(m *slot.Message, i int, seps []separator) (p piece, width int, ok 
 		if !saysAt(m.Tokens, i, s.words) || i == 0 && !s.reverse && !s.sequence {
 			continue
 		}
-		if !s.stands(m.Tokens, i) {
+		if !s.stands(m, i) {
 			continue
 		}
 		strong := p.strong || s.strong
@@ -194,14 +209,19 @@ func saysAt(tokens []text.Token, i int, words []string) bool {
 
 // stands tells whether the words of a separator at token i mean what they
 // mean between requests.
-func (s *separator) stands(tokens []text.Token, i int) bool {
+func (s *separator) stands(m *slot.Message, i int) bool {
+	tokens := m.Tokens
 	behind := tokens[i+len(s.words):]
 	switch last := s.words[len(s.words)-1]; {
 	case s.subordinate:
 		return verbFollows(last, behind)
+	case last == "e", last == "ou", last == "mas" && tokens[i].Break:
+		return strings.EqualFold(m.Src[tokens[i].Start:tokens[i].End], last) // no "é", "où", "más"
+	case last == "y":
+		return len(behind) == 0 || behind[0].Fold != "a" || len(behind) > 1 && behind[1].Fold != "t" && (i == 0 || tokens[i-1].Fold != "il" && !tokens[i].Glued) // no "y a-t-il"
 	case last == "depois" || last == "despues":
 		return len(behind) == 0 || !slices.Contains([]string{"de", "del", "da", "do", "das", "dos", "que", "d"}, behind[0].Fold)
-	case last == "mais" || last == "mas": // "more", too
+	case last == "mais", last == "mas": // "more", too
 		return tokens[i].Break
 	}
 	return true

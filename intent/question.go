@@ -18,11 +18,17 @@ func alternatives(candidates []Candidate) []contracts.Alternative {
 
 // describe names a candidate for a person.
 func describe(c Candidate) string {
-	d := strings.TrimRight(contracts.CleanSummary(c.Entry.Capability.Description), ". ")
+	d := firstSentence(c.Entry.Capability.Description)
 	if d == "" {
 		d = text.SplitName(c.Entry.Capability.Name)
 	}
 	return fmt.Sprintf("%s (%s)", d, c.Entry.Ref())
+}
+
+// firstSentence is enough of a description to choose by.
+func firstSentence(description string) string {
+	d, _, _ := strings.Cut(contracts.CleanSummary(description), ". ")
+	return strings.TrimRight(d, ". ")
 }
 
 // maxQuote bounds how much of a message a question repeats.
@@ -42,4 +48,12 @@ func quoteAll(parts []string) string {
 		quoted = append(quoted, quote(p))
 	}
 	return strings.Join(quoted, " and ")
+}
+
+// held is the question about what the words do not plainly ask for.
+func held(clause string, best Candidate, likely []Candidate) string {
+	if len(likely) > 1 {
+		return fmt.Sprintf("%s: %s, so nothing was done. Do you want one of these?", quote(clause), best.Note)
+	}
+	return fmt.Sprintf("%s: %s, so nothing was done. Do you want it done: %s?", quote(clause), best.Note, describe(best))
 }

@@ -12,8 +12,8 @@ import (
 	"github.com/manifold-run/manifold/intent/eval"
 )
 
-// demonstrated is the catalog of the demo: people, prices, messages and flows.
-func demonstrated(t *testing.T) *contracts.Catalog {
+// flows is the manifest of the domain of chatflows.
+func flows(t *testing.T) *contracts.Manifest {
 	t.Helper()
 	data, err := flowise.OpenData(t.Context(), "")
 	if err != nil {
@@ -24,15 +24,21 @@ func demonstrated(t *testing.T) *contracts.Catalog {
 			t.Error(err)
 		}
 	})
-	flows, err := flowise.New(flowise.Config{Instances: []flowise.Instance{{ID: "demo", Endpoint: "http://127.0.0.1:9", APIKey: "key"}}, Data: data})
+	svc, err := flowise.New(flowise.Config{Instances: []flowise.Instance{{ID: "demo", Endpoint: "http://127.0.0.1:9", APIKey: "key"}}, Data: data})
 	if err != nil {
 		t.Fatal(err)
 	}
-	m, err := flows.Manifest()
+	m, err := svc.Manifest()
 	if err != nil {
 		t.Fatal(err)
 	}
-	set := eval.Set{Manifests: []*contracts.Manifest{m}}
+	return m
+}
+
+// demonstrated is the catalog of the demo: people, prices, messages and flows.
+func demonstrated(t *testing.T) *contracts.Catalog {
+	t.Helper()
+	set := eval.Set{Manifests: []*contracts.Manifest{flows(t)}}
 	for _, d := range shipped(t).Domains {
 		if d.Name != "bookshelf" {
 			set.Manifests = append(set.Manifests, d.Manifest)

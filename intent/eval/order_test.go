@@ -62,3 +62,59 @@ func TestTwoRequestsAreDoneInOrder(t *testing.T) {
 		}
 	}
 }
+
+// No part of what has an effect is lost on the way to it: what else a message
+// says, and when, is asked about.
+func TestNothingOfAWriteIsLost(t *testing.T) {
+	t.Parallel()
+	understand := understander(t)
+	for _, say := range []string{
+		"delete alert al-7 and water the plants", "apaga o alerta al-7 e compra pão", "lösche den Alarm al-7 und kauf Brot",
+		"borra la alerta al-7 y compra pan", "supprime l'alerte al-7 et achète du pain",
+		"delete alert al-7 tomorrow", "delete alert al-7 at 5 pm", "lösche den Alarm al-7 am 2026-12-07",
+		"delete alert al-7. Don't!", "delete alert al-7, no, wait", "apaga o alerta al-7. Não!", "lösche den Alarm al-7. Nein, doch nicht!",
+		"borra la alerta al-7. ¡No!", "supprime l'alerte al-7. Non !",
+		"book 2 days of vacation for Ana Souza from 2026-12-07 and book a flight to Lisbon",
+	} {
+		if u := understand(say); u.Outcome == contracts.GateAccept {
+			t.Errorf("%q would be done: %+v", say, u.Intents)
+		}
+	}
+	for say, want := range map[string]int{
+		"delete alert al-7 and show the remaining alerts":        2,
+		"lösche den Alarm al-7 und zeig dann die übrigen Alarme": 2,
+		"tell the team that we meet tomorrow":                    1,
+		"delete the alert al-7, which is obsolete":               1,
+	} {
+		if u := understand(say); u.Outcome != contracts.GateAccept || len(u.Intents) != want {
+			t.Errorf("%q: %s %+v %s", say, u.Outcome, u.Intents, u.Question)
+		}
+	}
+}
+
+// What goes on from an earlier message is not guessed: each is read by itself.
+func TestFollowUpsAreAskedAbout(t *testing.T) {
+	t.Parallel()
+	understand := understander(t)
+	for _, say := range []string{"and of Carla?", "e da Carla?", "und von Jonas Keller?", "¿y de Carla Mendes?", "et d'Ana Souza ?", "what about Bruno Lima"} {
+		if u := understand(say); u.Outcome == contracts.GateAccept {
+			t.Errorf("%q is taken for %+v", say, u.Intents)
+		}
+	}
+	if u := understand("and show my alerts"); u.Outcome != contracts.GateAccept {
+		t.Errorf("a request behind \"and\" is not done: %s", u.Question)
+	}
+}
+
+// "Show X" shows what is called X, where one domain knows the name, and is asked
+// about where none does.
+func TestAKnownNameTellsTwinsApart(t *testing.T) {
+	t.Parallel()
+	understand := understander(t)
+	for say, want := range map[string]string{"show Carla Mendes": "workday.get_worker", "show Support Bot": "flowise.get_chatflow", "show Rita Falk": ""} {
+		u := understand(say)
+		if accepted := u.Outcome == contracts.GateAccept; accepted != (want != "") || accepted && u.Intents[0].Ref() != want {
+			t.Errorf("%q: %s %+v %s", say, u.Outcome, u.Intents, u.Question)
+		}
+	}
+}

@@ -241,3 +241,8 @@ func Unmistakable(ev contracts.Evidence) bool {
 	}
 	return false
 }
+
+// Known tells evidence of a value that the manifest lists.
+func Known(ev contracts.Evidence) bool {
+	return ev.Kind == kindAlias || ev.Kind == kindEnum || ev.Kind == kindExample
+}

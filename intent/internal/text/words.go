@@ -76,7 +76,7 @@ quanta como onde esta este isso isto essa esse ser estar ter foi sao tem temos t
 el la los las un una unos unas del al en con sin y u pero cual cuales cuando cuanto donde es son lo tiene tienen tengo aun todavia ya
 der die das den dem des ein eine einen einem einer und oder aber von zu zum zur im mit ohne fur auf ist sind war wie was wer wo wann bei habe haben hatte noch schon
 primeiro primero primera primeira zuerst erst first firstly abord danach anschliessend hinterher depois despues luego ensuite puis afterwards
-l j n c qu ne y que ce cette ces cet un une la
+il elle te lui se on nous l j n c qu ne y que ce cette ces cet un une la
 le les du au aux et ou mais dans sur avec sans pour par est sont quel quelle quels quelles combien encore deja`
 
 const fillerWords = `

@@ -1,0 +1,189 @@
+package intent
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/manifold-run/manifold/intent/internal/text"
+	"github.com/manifold-run/manifold/intent/internal/value"
+)
+
+// spreadMoods reads the moods of the parts, and lets them reach over the rest
+// of their sentence.
+func (s *sentenceReader) spreadMoods(parts []*part) {
+	var carried mood
+	sentence := -1
+	for i, p := range parts {
+		first := s.pieces[p.first]
+		if first.sentence != sentence {
+			carried, sentence = 0, first.sentence
+		}
+		if first.contrast {
+			carried &^= moodNegated
+		}
+		own := s.ownMood(p)
+		if i == 0 && isFollowUp(s.x.tools.Lexicon, s.m.Tokens[p.from:p.to], s.switches(p)) {
+			own |= moodFollowUp
+		}
+		if s.retracted {
+			own |= moodRetracted
+		}
+		p.own, p.mood = own, own|carried
+		carried |= own & inherited
+		if own&moodContent != 0 {
+			carried |= moodNarrative // what follows "and" may belong to what is said
+		}
+		if leadsCondition(s.m.Tokens[p.from:p.to]) {
+			carried |= moodConditional
+			if i > 0 && s.pieces[parts[i-1].last].sentence == sentence {
+				parts[i-1].mood |= moodConditional
+			}
+		}
+		sentence = s.pieces[p.last].sentence
+	}
+}
+
+// ownMood reads the mood of a part by itself.
+func (s *sentenceReader) ownMood(p *part) mood {
+	tokens, first := s.m.Tokens[p.from:p.to], s.pieces[p.first]
+	covered := s.switches(p)
+	own := s.moodOf(p, covered)
+	if !first.subordinate && !first.sequence && startsWithGerund(tokens) {
+		own |= moodNarrative
+	}
+	if p.writes() && s.commandsMore(p) {
+		own |= moodMore
+	}
+	if p.writes() && s.namesTime(p, covered) {
+		own |= moodTimed
+	}
+	if saysSomething(tokens, covered) && (hedged(s.m.Tokens[p.from:]) || s.goesOn(p)) {
+		own |= moodNarrative
+	}
+	return own
+}
+
+// goesOn tells whether a part has a piece behind the first that begins as
+// requests do.
+func (s *sentenceReader) goesOn(p *part) bool {
+	return slices.ContainsFunc(s.pieces[p.first+1:p.last+1], func(next piece) bool {
+		fold := s.m.Tokens[next.from].Fold
+		return s.x.openers[fold] && !s.x.tools.Lexicon.Light(fold)
+	})
+}
+
+// commandsMore tells whether a part has a command behind the first that is of no
+// kind that its capability is asked for with.
+func (s *sentenceReader) commandsMore(p *part) bool {
+	idx, ok := s.x.refs[p.candidates[0].Entry.Ref()]
+	if !ok || s.commanded(p.first) == 0 {
+		return false
+	}
+	var own text.Kinds
+	for _, stem := range idx.begins {
+		own |= s.x.tools.Lexicon.Kin(stem)
+	}
+	for k := p.first + 1; k <= p.last; k++ {
+		if kin := s.commanded(k); kin != 0 && kin&own == 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// namesTime tells whether a part that lacks nothing names a day or an hour that
+// is no value of it.
+func (s *sentenceReader) namesTime(p *part, covered []bool) bool {
+	if len(p.candidates[0].Missing) > 0 {
+		return false
+	}
+	return slices.ContainsFunc(s.m.Entities, func(e value.Entity) bool {
+		return (e.Kind == value.Date || e.Kind == value.Clock) && e.First >= p.from && e.Last < p.to &&
+			!covered[e.First-p.from] && !s.m.Tokens[e.First].Is(text.FormQuoted)
+	})
+}
+
+// moodOf reads the mood of the words of a part.
+func (s *sentenceReader) moodOf(p *part, covered []bool) mood {
+	tokens := s.m.Tokens[p.from:p.to]
+	m := s.x.moods.of(tokens, covered)
+	if s.hasMark(p) && isQuestion(tokens, covered) {
+		m |= moodQuestion
+	}
+	return m
+}
+
+// hasMark tells whether a question mark ends a part, outside of its values.
+func (s *sentenceReader) hasMark(p *part) bool {
+	last := s.m.Tokens[p.to-1]
+	if last.Is(text.FormQuoted) {
+		return false
+	}
+	rest := s.q.Message[last.End:]
+	return strings.HasPrefix(strings.TrimLeft(rest, " \t\"'”’»)]}!.…"), "?")
+}
+
+// switches are the words of a part that belong to values of its best reading,
+// such as "without notification". They are no negation of the request.
+func (s *sentenceReader) switches(p *part) []bool {
+	covered := make([]bool, p.to-p.from)
+	if len(p.candidates) == 0 {
+		return covered
+	}
+	for _, ev := range p.candidates[0].Evidence {
+		for i := range covered {
+			t := s.m.Tokens[p.from+i]
+			covered[i] = covered[i] || t.Start >= ev.Span[0] && t.End <= ev.Span[1]
+		}
+	}
+	return covered
+}
+
+// limit holds back what has an effect and is not plainly asked for.
+func (s *sentenceReader) limit(p *part) {
+	commandNegated := p.mood&moodNegated != 0 && startsNegated(s.m.Tokens[p.from:p.to])
+	for k := range p.candidates {
+		c := &p.candidates[k]
+		writes := c.Entry.Policy.SideEffectClass.Writes()
+		odd := s.unexcused(p, c)
+		if odd == 0 || !writes && !commandNegated && odd&moodFollowUp == 0 {
+			continue
+		}
+		if k == 0 && odd&(moodNegated|moodRetracted) != 0 && (c.Confidence >= DefaultClarify || commandNegated && c.Confidence >= notConfidence) {
+			p.refused = true
+		}
+		c.Held, c.Note = true, odd.note()
+		c.Confidence = min(c.Confidence, heldConfidence)
+	}
+	sortCandidates(p.candidates)
+}
+
+// unexcused are the moods of a part that the capability's examples do not
+// share. A negation is excused only by the most similar example.
+func (s *sentenceReader) unexcused(p *part, c *Candidate) mood {
+	if c.Exact {
+		return p.mood &^ p.own // what stands around it still counts
+	}
+	idx, ok := s.x.refs[c.Entry.Ref()]
+	if !ok {
+		return p.mood
+	}
+	odd := p.mood &^ (idx.moods &^ moodNegated)
+	if c.begins {
+		odd &^= moodContent
+	}
+	if odd&moodNegated != 0 && c.mood&moodNegated != 0 {
+		odd &^= moodNegated
+	}
+	return odd
+}
+
+// startsNegated tells a command not to do something.
+func startsNegated(tokens []text.Token) bool {
+	for _, t := range tokens[:min(len(tokens), 4)] {
+		if negation(t.Fold) || t.Fold == "no" || t.Fold == "ne" || t.Fold == "n" {
+			return true
+		}
+	}
+	return false
+}
