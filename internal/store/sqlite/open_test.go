@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"testing"
 	"time"
 
@@ -55,6 +56,7 @@ func TestOpen(t *testing.T) {
 		"the tables of a newer release are refused":              newerTables,
 		"tables of no release are refused":                       noRelease,
 		"a file that is no database is refused and left alone":   noDatabase,
+		"a damaged file is an internal error, never a panic":     damaged,
 		"a path in a place that cannot be made is refused":       badPlace,
 		"only the owner may read the file":                       ownerOnly,
 		"a commit reaches the disk before it is acknowledged":    fullySynchronous,
@@ -199,6 +201,48 @@ func noDatabase(t *testing.T, path string) {
 	wantCode(t, err, contracts.CodeInternal)
 	if body, err := os.ReadFile(path); err != nil || string(body) != letter {
 		t.Errorf("the letter is now %q, %v", body, err)
+	}
+}
+
+// damaged overwrites one page after the other: whether the opening meets it or
+// a call, it is told as what it is.
+func damaged(t *testing.T, path string) {
+	t.Helper()
+	s, err := sqlite.Open(t.Context(), sqlite.Config{Path: path})
+	if err != nil {
+		t.Fatal(err)
+	}
+	create(t, s, "r1", execution.Transition{Nodes: node("n1")})
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	sound, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	const page = 4096
+	noticed := 0
+	for at := 0; at < len(sound); at += page {
+		body := slices.Clone(sound)
+		for i := at; i < min(at+page, len(body)); i++ {
+			body[i] = 0xa5
+		}
+		if err := os.WriteFile(path, body, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		s, err := sqlite.Open(t.Context(), sqlite.Config{Path: path})
+		if err == nil {
+			_, err = s.LoadRun(t.Context(), "r1")
+			_, due := s.DueRuns(t.Context(), []int{execution.Format}, 9)
+			err = errors.Join(err, due, s.Close())
+		}
+		if err != nil {
+			noticed++
+			wantCode(t, err, contracts.CodeInternal)
+		}
+	}
+	if noticed == 0 {
+		t.Error("no damage was noticed")
 	}
 }
 
