@@ -28,7 +28,7 @@ func (s *Store) Commit(_ context.Context, t execution.Transition) (execution.Com
 	if err != nil {
 		return execution.Committed{}, err
 	}
-	w, err := s.plan(row, t, s.now())
+	w, err := s.plan(row, t, time.Now())
 	if err != nil {
 		return execution.Committed{}, err
 	}

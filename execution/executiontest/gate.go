@@ -64,7 +64,7 @@ func (s *Store) UpdateInterrupt(_ context.Context, id string, change func(*contr
 		refusal.Detail = changed
 		return contracts.Interrupt{}, refusal
 	}
-	if err := change(&changed, s.now()); err != nil {
+	if err := change(&changed, time.Now()); err != nil {
 		return contracts.Interrupt{}, err
 	}
 	changed.InterruptID, changed.SessionID, changed.RunID = g.InterruptID, g.SessionID, g.RunID
@@ -87,7 +87,7 @@ func (s *Store) OpenInterrupt(_ context.Context, i contracts.Interrupt, e contra
 	if err := s.checkGates(write{Transition: execution.Transition{Gates: []contracts.Interrupt{i}}}); err != nil {
 		return err
 	}
-	now := s.now()
+	now := time.Now()
 	s.open(i, now)
 	if e.SessionID == "" {
 		e.SessionID = i.SessionID

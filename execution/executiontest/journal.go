@@ -35,7 +35,7 @@ func (s *Store) Sweep(_ context.Context, finishedBefore time.Time) (execution.Sw
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	var swept execution.Swept
-	now := s.now()
+	now := time.Now()
 	for id, row := range s.runs {
 		for node, d := range row.data {
 			if !d.ExpiresAt.After(now) {
@@ -118,7 +118,7 @@ func (s *Store) NodeData(_ context.Context, runID, nodeID string) ([]byte, error
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if row, ok := s.runs[runID]; ok {
-		if d, ok := row.data[nodeID]; ok && d.ExpiresAt.After(s.now()) {
+		if d, ok := row.data[nodeID]; ok && d.ExpiresAt.After(time.Now()) {
 			return slices.Clone(d.Body), nil
 		}
 	}

@@ -18,7 +18,7 @@ func (s *Store) AcquireRun(_ context.Context, runID, owner string, ttl time.Dura
 	if err != nil {
 		return execution.Lease{}, err
 	}
-	now := s.now()
+	now := time.Now()
 	switch {
 	case row.run.Format > execution.Format:
 		return execution.Lease{}, contracts.Errorf(contracts.CodeUnsupported, "run %s has format %d; this release knows %d", runID, row.run.Format, execution.Format)
@@ -36,7 +36,7 @@ func (s *Store) AcquireRun(_ context.Context, runID, owner string, ttl time.Dura
 func (s *Store) RenewLeases(_ context.Context, owner string, held []execution.Lease, ttl time.Duration) (map[string]int64, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	now, kept := s.now(), map[string]int64{}
+	now, kept := time.Now(), map[string]int64{}
 	for _, l := range held {
 		l.Owner = owner
 		if row, err := s.held(l); err == nil {
@@ -63,7 +63,7 @@ func (s *Store) ReleaseRun(_ context.Context, l execution.Lease) error {
 func (s *Store) DueRuns(_ context.Context, formats []int, limit int) ([]string, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	now := s.now()
+	now := time.Now()
 	var due []*runRow
 	for _, row := range s.runs {
 		if slices.Contains(formats, row.run.Format) && row.due(now) {

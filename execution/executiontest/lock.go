@@ -4,6 +4,7 @@ import (
 	"context"
 	"maps"
 	"slices"
+	"time"
 
 	"github.com/manifold-run/manifold/contracts"
 	"github.com/manifold-run/manifold/execution"
@@ -38,7 +39,7 @@ func (s *Store) AcquireLocks(_ context.Context, l execution.Lease, nodeID string
 			return row.view(), false, nil
 		}
 	}
-	now := s.now()
+	now := time.Now()
 	for _, key := range keys {
 		if row := s.lock(key); row.holder == nil {
 			row.holder = &execution.LockHolder{Key: key, RunID: l.RunID, NodeID: nodeID, Since: now}
@@ -75,7 +76,7 @@ func (s *Store) BreakLock(_ context.Context, key, by string) (execution.LockHold
 	if chain := s.ledger[execution.LockChain]; len(chain) > 0 {
 		last = chain[len(chain)-1]
 	}
-	entry, err := execution.LockBroken(last, broken, by, s.now())
+	entry, err := execution.LockBroken(last, broken, by, time.Now())
 	if err != nil {
 		return execution.LockHolder{}, err
 	}

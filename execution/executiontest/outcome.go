@@ -2,6 +2,7 @@ package executiontest
 
 import (
 	"context"
+	"time"
 
 	"github.com/manifold-run/manifold/contracts"
 	"github.com/manifold-run/manifold/execution"
@@ -23,7 +24,7 @@ func (s *Store) RecordOutcome(_ context.Context, nonce string, o execution.Outco
 		return false, nil
 	}
 	if o.At.IsZero() {
-		o.At = s.now()
+		o.At = time.Now()
 	}
 	i.Outcome = &o
 	s.wake(i.run.run.ID)

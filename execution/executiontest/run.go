@@ -21,7 +21,7 @@ func (s *Store) CreateRun(_ context.Context, run execution.Run, ttl time.Duratio
 	if err != nil {
 		return err
 	}
-	now := s.now()
+	now := time.Now()
 	run.Format = cmp.Or(run.Format, execution.Format)
 	run.LedgerSeq, run.LedgerHead, run.LeaseUntil = 0, "", time.Time{}
 	if run.Owner != "" {
@@ -67,7 +67,7 @@ func (s *Store) ReadSignals(_ context.Context, runID string) (execution.Signals,
 	}
 	return clone(execution.Signals{
 		WakeSeq: row.run.WakeSeq, CancelRequestedAt: row.run.CancelRequestedAt, CancelledBy: row.run.CancelledBy,
-		Gates: s.gatesOf(runID), Now: s.now(),
+		Gates: s.gatesOf(runID), Now: time.Now(),
 		Intents: row.intentsWhere(func(i *intentRow) bool { return !i.Consumed }),
 	})
 }
@@ -84,7 +84,7 @@ func (s *Store) RequestCancel(_ context.Context, runID, by string) error {
 		return contracts.Errorf(contracts.CodeConflict, "run %s has ended already: %s", runID, row.run.State)
 	}
 	if row.run.CancelRequestedAt == nil {
-		at := s.now()
+		at := time.Now()
 		row.run.CancelRequestedAt, row.run.CancelledBy = &at, by
 		s.wake(runID)
 	}

@@ -6,7 +6,6 @@ import (
 	"regexp"
 	"strings"
 	"sync"
-	"time"
 
 	"github.com/manifold-run/manifold/contracts"
 	"github.com/manifold-run/manifold/execution"
@@ -18,7 +17,6 @@ var _ execution.Store = (*Store)(nil)
 // go in and when they come out, as a store on disk does, so that nobody
 // depends on sharing them.
 type Store struct {
-	now func() time.Time
 	// opened is told of each new interrupt inside the transaction.
 	opened func(contracts.Interrupt)
 
@@ -55,9 +53,6 @@ type intentRow struct {
 // Option changes how a Store is made.
 type Option func(*Store)
 
-// WithClock replaces the store's clock, which is time.Now.
-func WithClock(now func() time.Time) Option { return func(s *Store) { s.now = now } }
-
 // WithOpened has a function told of each new interrupt, inside the
 // transaction that opens it; it must not call the store.
 func WithOpened(opened func(contracts.Interrupt)) Option {
@@ -67,8 +62,8 @@ func WithOpened(opened func(contracts.Interrupt)) Option {
 // NewStore gives an empty store.
 func NewStore(options ...Option) *Store {
 	s := &Store{
-		now: time.Now, opened: func(contracts.Interrupt) {},
-		runs: map[string]*runRow{}, gate: map[string]*contracts.Interrupt{},
+		opened: func(contracts.Interrupt) {},
+		runs:   map[string]*runRow{}, gate: map[string]*contracts.Interrupt{},
 		intent: map[string]*intentRow{}, keys: map[string]bool{},
 		events: map[string][]contracts.Event{}, seqs: map[string]int64{},
 		ledger: map[string][]contracts.LedgerEntry{}, locks: map[string]*lockRow{},

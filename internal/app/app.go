@@ -287,12 +287,6 @@ func (a *App) Failed() <-chan error { return a.failed }
 // Settled waits until every domain was asked for its manifest once.
 func (a *App) Settled(ctx context.Context) error { return a.registry.Settled(ctx) }
 
-// Keys manages API keys in process, for programs that embed the server.
-func (a *App) Keys() *access.Keys { return a.keys }
-
-// Handler is the API itself, for programs that serve it on their own.
-func (a *App) Handler() http.Handler { return a.api }
-
 // secret gives the 32 bytes that stand for a name in the store.
 func (a *App) secret(ctx context.Context, name string) ([]byte, error) {
 	proposal := make([]byte, 32)
