@@ -43,12 +43,12 @@ func (s *Set) Complete(m *Message, part Range, only []string, filled Filled) Fil
 
 // field is what the values that were read leave open.
 func (s *Set) field(m *Message, part Range, only []string, filled Filled) *field {
-	f := &field{reading: s.reading(m, part, only), weights: &s.tools.weights, taken: slices.Clone(filled.Covered), inner: map[int]int{}}
+	f := &field{reading: s.reading(m, part, only), weights: &s.tools.weights, taken: slices.Clone(filled.Covered), inner: map[int]int{}, entityAt: map[int]value.Entity{}}
 	f.inEntity = map[int]bool{}
 	for _, e := range f.entities {
 		for i := max(e.First, part.From); i <= min(e.Last, part.To-1); i++ {
-			f.inEntity[i] = true
-			f.taken[i-part.From] = f.taken[i-part.From] || e.Kind != value.Number // no name has a date in it
+			f.inEntity[i], f.entityAt[i] = true, e
+			f.taken[i-part.From] = f.taken[i-part.From] || e.Kind == value.Date || e.Kind == value.Clock // no name has a date in it
 		}
 	}
 	f.small, f.english = f.uncapitalised(), f.inEnglish()
@@ -61,6 +61,8 @@ func (f *field) texts(params []*param) *puzzle {
 	if len(params) == 0 {
 		return z
 	}
+	f.takesMoney = slices.ContainsFunc(params, (*param).currency)
+	f.speech = slices.ContainsFunc(params, func(p *param) bool { return p.speaks(f.set.tools.cues) })
 	f.takesList = slices.ContainsFunc(params, func(p *param) bool { return p.single == "" })
 	f.find()
 	most := choices(len(params))
@@ -131,7 +133,11 @@ func best(options []option, most int) []option {
 // parameter takes nothing else.
 func (f *field) valueOf(p *param, s span) (any, bool) {
 	if len(s.items) == 0 {
-		v, ok := f.set.parse(p, f.text(s), f.now)
+		raw := f.text(s)
+		if s.currency != "" && p.currency() {
+			raw = s.currency
+		}
+		v, ok := f.set.parse(p, raw, f.now)
 		if p.single == "" {
 			v = []any{v}
 		}
@@ -160,7 +166,10 @@ func (f *field) inLongList(p *param, s span) bool {
 }
 
 func (f *field) text(s span) string {
-	if s.quoted {
+	switch {
+	case s.raw != "":
+		return s.raw
+	case s.quoted:
 		return f.quotation(s.first, s.last)
 	}
 	return f.words(s.first, s.last)

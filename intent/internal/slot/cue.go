@@ -55,6 +55,11 @@ type cues struct {
 	// money, shares of something, and how many there are.
 	money, share, count map[string]bool
 	code                map[string]bool // stems of names of parameters whose values are codes
+	// written are those of values that are written as no word is, with the signs of
+	// which one is in them.
+	written map[string]string
+	// openers are words before a name in small letters: "são paulo".
+	openers map[string]bool
 }
 
 // line is a sense with its words, English first, then Portuguese, Spanish,
@@ -121,7 +126,7 @@ func newCues() *cues {
 	c.tells = wordSet("tell ask notify inform remind let avisa avise informa pergunta pergunte diz dile pregunta pregunte sag sage frag frage informiere dis demande previens")
 	c.generic = stemSet("detail information info list name amount number data result example thing way kind stuff fact search look provide retrieve fetch tell help detalhe informacao lista nome exemplo nombre ejemplo einzelheiten liste information nom exemple")
 	c.german, c.foreign = wordSet(germanWords), wordSet(foreignWords)
-	c.english = wordSet("the an is are was were of to for with from what how who where which and my me you i please find get show give can could would need want at by this that it")
+	c.english = wordSet("the an is are was were of to for with from what how who where which and my me you i please find get show give can could would need want at by this that it in")
 	c.shared = wordSet("a no do as um am on per des du en em au aux par pour con des bei")
 	c.speech = stemSet("text message content body comment note sentence description question review prompt statement reason texto mensagem conteudo comentario nota frase descricao pergunta motivo " +
 		"mensaje contenido nachricht inhalt kommentar notiz satz beschreibung frage grund texte contenu commentaire phrase")
@@ -132,6 +137,19 @@ func newCues() *cues {
 		"preco custo valor orcamento salario receita taxa saldo precio costo monto presupuesto importe preis kosten betrag gehalt gebuhr prix cout montant")
 	c.share = stemSet("percent percentage pct rate ratio share fraction probability discount interest frequency yield margin taxa percentual porcentaje tasa prozent anteil zinssatz taux pourcentage")
 	c.count = stemSet("count number num limit top quantity amount max size total n results quantidade numero cantidad anzahl menge nombre")
+	c.written = map[string]string{}
+	for signs, names := range map[string]string{
+		"/\\.~_":     "path file filename folder directory url uri link website endpoint repository repo ficheiro arquivo caminho archivo ruta datei pfad fichier chemin",
+		".:":         "ip host hostname server domain version",
+		"@":          "email mail sender recipient handle user username account",
+		"#":          "color colour hex tag channel",
+		"0123456789": "phone telephone mobile telefone telefono telefon hash",
+	} {
+		for stem := range stemSet(names) {
+			c.written[stem] = signs
+		}
+	}
+	c.openers = wordSet("sao san santa santo saint los las la el le les der den du des al")
 	c.code = stemSet("id identifier number code sku reference key token docket serial version numero codigo referencia nummer kennung schlussel numero clef")
 	return c
 }

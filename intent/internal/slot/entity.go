@@ -12,6 +12,9 @@ import (
 // entity offers a typed value to the parameters of its type.
 func (r *reading) entity(e value.Entity) {
 	for _, p := range r.set.params {
+		if !r.try(dear) {
+			return
+		}
 		switch e.Kind {
 		case value.Number:
 			r.number(p, e)
@@ -21,6 +24,7 @@ func (r *reading) entity(e value.Entity) {
 			r.clock(p, e)
 		case value.Email, value.URL, value.UUID:
 			r.address(p, e)
+		case value.Phone: // there is no format for it; free words are weighed for it
 		}
 	}
 }

@@ -13,6 +13,7 @@ func (f *field) lists(items []span) {
 		if end > i {
 			whole := items[i]
 			whole.last, whole.items = items[end].last, items[i:end+1]
+			whole.bracketed = strings.HasSuffix(strings.TrimSpace(f.gap(whole.first-1, whole.first)), "[")
 			if len(f.spans) < maxSpans {
 				f.spans = append(f.spans, whole)
 			}

@@ -31,6 +31,9 @@ const (
 	evLearned        // a word that stood before values in the examples
 	evCalendarOdd    // a month or a day of the week where no time is expected
 	evCalendar       // the same where one is
+	evWritten        // it is written as no word is: a path, a version, an address
+	evWrittenFits    // and the parameter takes such, or it is a currency and the parameter is one
+	evWrittenOdd     // but the parameter takes names of people and places
 	evStart          // it begins the sentence
 	evApposition     // a comma stands before
 	evNews           // words that the request does not know, and that it explains
@@ -110,7 +113,7 @@ func evidenceNames() [evCount]string {
 		evPlainOdd: "evPlainOdd", evSmall: "evSmall", evPrepFits: "evPrepFits", evPrepOther: "evPrepOther", evPrepTaken: "evPrepTaken", evPrepAny: "evPrepAny",
 		evBare: "evBare", evNameBefore: "evNameBefore", evNameAfter: "evNameAfter", evNameInside: "evNameInside", evOwnWord: "evOwnWord", evOtherName: "evOtherName",
 		evKnown: "evKnown", evCut: "evCut", evBridged: "evBridged", evDigits: "evDigits", evCode: "evCode", evLearned: "evLearned",
-		evCalendarOdd: "evCalendarOdd", evCalendar: "evCalendar", evStart: "evStart", evApposition: "evApposition", evNews: "evNews", evSole: "evSole",
+		evCalendarOdd: "evCalendarOdd", evCalendar: "evCalendar", evWritten: "evWritten", evWrittenFits: "evWrittenFits", evWrittenOdd: "evWrittenOdd", evStart: "evStart", evApposition: "evApposition", evNews: "evNews", evSole: "evSole",
 		evSoleProper: "evSoleProper", evModifies: "evModifies", evKind: "evKind", evHead: "evHead", evKindProper: "evKindProper", evVerbal: "evVerbal", evEnd: "evEnd", evEven: "evEven", evQuoted: "evQuoted", evSpeech: "evSpeech",
 		evList: "evList", evListOdd: "evListOdd", evOrder: "evOrder", evSiblings: "evSiblings", evFigure: "evFigure", evFigureOptional: "evFigureOptional",
 		evFigureNamed: "evFigureNamed", evFigureOther: "evFigureOther", evFigureBeside: "evFigureBeside", evFigureOwn: "evFigureOwn", evFigureBehind: "evFigureBehind", evFigureUnit: "evFigureUnit",

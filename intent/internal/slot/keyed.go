@@ -14,7 +14,7 @@ func (r *reading) keyed(i int) {
 	for _, p := range r.set.params {
 		for _, name := range p.names {
 			last, ok := r.nameAt(name, i)
-			if !ok || last+1 >= r.to {
+			if !ok || last+1 >= r.to || !r.try(maxTries/maxMentions) { // a value is cut off the text and read
 				continue
 			}
 			sep := strings.Trim(r.gap(last, last+1), " \t\"'`“”")

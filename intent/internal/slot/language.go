@@ -22,11 +22,12 @@ func (f *field) inEnglish() bool {
 		switch {
 		case c.english[t.Fold]:
 			english++
+		case c.openers[t.Fold]:
 		case (c.foreign[t.Fold] || c.german[t.Fold] || f.set.tools.Lexicon.Light(t.Fold)) && !c.shared[t.Fold]:
 			foreign++
 		}
 	}
-	return english > 0 && 3*english >= foreign
+	return 3*english >= foreign
 }
 
 // preposition tells what a word announces. "A" is one in French and Portuguese,

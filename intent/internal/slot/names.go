@@ -37,14 +37,18 @@ func (r *reading) names() {
 				last = r.secondSurname(i, last)
 			}
 			for _, p := range frees {
-				r.offerName(p, i, last)
+				if r.try(dear) {
+					r.offerName(p, i, last)
+				}
 			}
 			i = last
 			continue
 		}
 		if !r.doc.Tokens[i].Is(text.FormQuoted) {
 			for _, p := range frees {
-				r.plain(p, i)
+				if r.try(dear) {
+					r.plain(p, i)
+				}
 			}
 		}
 	}

@@ -20,6 +20,12 @@ type phrase struct {
 	p     float64
 }
 
+// known tells the known values of a parameter apart while they are collected.
+type known struct {
+	param *param
+	words string
+}
+
 // The kinds of evidence that a value is read by.
 const (
 	kindAlias   = "alias"
@@ -43,6 +49,8 @@ const (
 
 // compilePhrases collects the known values, best evidence first.
 func (s *Set) compilePhrases(c *contracts.Capability) {
+	s.spoken = map[known]bool{}
+	defer func() { s.spoken = nil }()
 	for _, p := range s.params {
 		specs := []contracts.ParameterSpec{c.Metadata.ParameterSpecs[p.single], c.Metadata.ParameterSpecs[p.list]}
 		for _, spec := range specs {
@@ -108,11 +116,11 @@ func (s *Set) addPhrase(spoken string, p *param, v any, kind string, prob float6
 	if len(words) == 1 && kind != kindAlias && s.tools.Lexicon.Light(words[0]) {
 		return // "in" and "all" stand in any sentence
 	}
-	for _, other := range s.phrases[words[0]] {
-		if other.param == p && slices.Equal(other.words, words) {
-			return
-		}
+	key := known{p, strings.Join(words, " ")}
+	if s.spoken[key] {
+		return
 	}
+	s.spoken[key] = true
 	s.phrases[words[0]] = append(s.phrases[words[0]], phrase{words: words, param: p, value: v, kind: kind, p: prob})
 }
 
@@ -122,7 +130,10 @@ func (r *reading) known(i int) {
 	found := false
 	for _, key := range []string{t.Fold, t.Stem} {
 		for _, ph := range r.set.phrases[key] {
-			if last, ok := r.matches(ph, i); ok && !r.insideQuotation(i, last) && (ph.kind != kindExample || !r.insideName(ph.param, i, last)) {
+			if !r.try(1) {
+				return
+			}
+			if last, ok := r.matches(ph, i); ok && !r.insideCode(i, last) && !r.insideQuotation(i, last) && (ph.kind != kindExample || !r.insideName(ph.param, i, last)) {
 				found = true
 				r.add(mention{param: ph.param, first: i, last: last, value: ph.value, kind: ph.kind, p: ph.p})
 			}
@@ -134,6 +145,13 @@ func (r *reading) known(i int) {
 	if !found {
 		r.misspelled(i)
 	}
+}
+
+// insideCode tells a part of a path, of a file's name or of an address: the
+// ending of "map.png" asks for no picture.
+func (r *reading) insideCode(first, last int) bool {
+	c, ok := r.doc.ChunkOf(first)
+	return ok && last <= c.Last && (c.First < first || last < c.Last) && c.Code()
 }
 
 // insideName tells an example that is a part of a longer name here: "Ana Souza
@@ -186,6 +204,9 @@ func (r *reading) misspelled(i int) {
 		return
 	}
 	for _, ph := range r.set.fuzzy {
+		if !r.try(1) {
+			return
+		}
 		if Near(t.Fold, ph.words[0]) {
 			r.add(mention{param: ph.param, first: i, last: i, value: ph.value, kind: ph.kind, p: 0.75})
 		}

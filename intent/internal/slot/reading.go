@@ -35,6 +35,7 @@ type reading struct {
 	only     []string
 	learning bool
 	mentions []mention
+	tries    int // places that were looked at for a parameter
 	inEntity map[int]bool
 	// counts are how many numbers the text has, how many of them in digits, and
 	// how many the capability asks for; runs are the lists among them.
@@ -44,8 +45,23 @@ type reading struct {
 	nouns *bool
 }
 
-// maxMentions bounds the work on a hostile text.
-const maxMentions = 400
+// maxMentions and maxTries bound the work on a hostile text: how many values are
+// kept, and how often a place is looked at for a parameter.
+const (
+	maxMentions = 400
+	maxTries    = 200_000
+	dear        = 8
+)
+
+// try tells whether one more place may be looked at. To compare words costs 1, to
+// weigh what stands around them more.
+func (r *reading) try(cost int) bool {
+	if r.tries+cost > maxTries || len(r.mentions) >= maxMentions {
+		return false
+	}
+	r.tries += cost
+	return true
+}
 
 func (r *reading) add(m mention) {
 	if len(r.mentions) >= maxMentions || !m.param.named(r.only) {

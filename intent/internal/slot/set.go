@@ -34,6 +34,8 @@ type Set struct {
 	required requirements
 	// phrases are the known values, by their first folded word.
 	phrases map[string][]phrase
+	// spoken are those that were collected, while the set is made.
+	spoken map[known]bool
 	// fuzzy are the known values of one long word.
 	fuzzy []phrase
 	// vocabulary are the stems that belong to the request itself.

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/manifold-run/manifold/intent/internal/text"
+	"github.com/manifold-run/manifold/intent/internal/value"
 )
 
 // maxSpans bounds how many places of one request are weighed.
@@ -28,6 +29,14 @@ type span struct {
 	comma bool
 	// calendar tells a time that is said in words, such as "next month".
 	calendar bool
+	// code tells what is written as no word is: a path, a version, an address. Text
+	// is what stands there, with its signs.
+	code bool
+	raw  string
+	// currency is the code of a currency that is named.
+	currency string
+	// bracketed tells a list in brackets.
+	bracketed bool
 	// items are the parts of a list.
 	items []span
 }
@@ -44,12 +53,17 @@ type field struct {
 	asked, places, names int
 	// news is how many runs of words there are that the request does not know.
 	news int
+	// entityAt are the typed values by their places.
+	entityAt map[int]value.Entity
 	// figureAt are the places of numbers.
 	figureAt map[int]bool
 	// english tells an English text, in which "a" is no preposition.
 	english bool
 	// small tells a text without capitals, where small letters say nothing.
 	small bool
+	// takesMoney tells that one of the open parameters is a currency, speech that one
+	// holds what somebody says.
+	takesMoney, speech bool
 	// takesList tells that one of the open parameters takes nothing but a list.
 	takesList bool
 	// inner tells words inside a longer name, with what it costs to begin there.
@@ -65,11 +79,21 @@ func (f *field) content(i int) bool {
 	if t.Is(text.FormQuoted) || t.Fold == "s" && t.Glued {
 		return false
 	}
+	if f.opensName(i) || f.speech && f.set.tools.Lexicon.Filler(t.Fold) && !f.set.tools.Lexicon.Function(t.Fold) && i > f.from && !f.ends(i-1) {
+		return true
+	}
 	if f.light(i) {
 		// "The Who" and "Los Angeles" hold a light word, written as a name.
 		return t.Is(text.FormTitle) && !t.Is(text.FormFirst) && (f.touches(i, i+1) || f.touches(i-1, i))
 	}
 	return true
+}
+
+// opensName tells a word before a name in a text without capitals: "são paulo".
+func (f *field) opensName(i int) bool {
+	next := i + 1
+	return f.small && f.english && f.set.tools.cues.openers[f.doc.Tokens[i].Fold] && next < f.to && !f.doc.Tokens[next].Break &&
+		!f.light(next) && !f.known(next) && !f.taken[next-f.from]
 }
 
 // touches tells whether one of two neighbours is a name by itself.
@@ -124,6 +148,9 @@ func (f *field) letter(i int) bool {
 
 // follows tells whether token i continues the run that token i-1 belongs to.
 func (f *field) follows(i int) bool {
+	if _, _, code := f.codeAt(i); code {
+		return false
+	}
 	return f.content(i) && (!f.doc.Tokens[i].Break || f.doc.Tokens[i].Glued || f.titled(i))
 }
 
@@ -141,7 +168,13 @@ func (f *field) find() {
 		if last, ok := f.relativeTime(i); ok {
 			f.add(span{first: i, last: last, calendar: true})
 		}
-		switch {
+		if last, ok := f.currencyAt(i); ok {
+			end = last
+		}
+		switch raw, last, code := f.codeAt(i); {
+		case code:
+			end = last
+			items = append(items, f.add(span{first: i, last: end, code: true, raw: raw}))
 		case f.doc.Tokens[i].Is(text.FormQuoted) && !f.taken[i-f.from]:
 			for end+1 < f.to && f.doc.Tokens[end+1].Is(text.FormQuoted) && !closesQuote(f.gap(end, end+1)) {
 				end++
@@ -212,144 +245,6 @@ func (f *field) add(s span) span {
 	}
 	f.spans = append(f.spans, s)
 	return s
-}
-
-// chunk offers the parts of a run of content words: runs of capitals, the
-// words that the request does not know, and the run as a whole. It gives the
-// part that is most likely an item of a list.
-func (f *field) chunk(first, last int) span {
-	var item *span
-	for i := first; i <= last; i++ {
-		if !f.capital(i) {
-			continue
-		}
-		end := i
-		for end < last && (f.capital(end+1) || f.doc.Tokens[end+1].Is(text.FormDigits) || f.doc.Tokens[end+1].Glued) {
-			end++
-		}
-		for i > first && f.doc.Tokens[i].Glued && (f.doc.Tokens[i-1].Is(text.FormDigits) || f.doc.Tokens[i-1].Glued || i-1 == first) {
-			i-- // "2022/A-17" begins with digits
-		}
-		s := f.name(i, end, last)
-		if item == nil {
-			item = &s
-		}
-		i = end
-	}
-	a, b := first, last
-	for a < b && (f.known(a) || f.set.tools.cues.code[f.doc.Tokens[a].Stem]) && !f.capital(a) {
-		a++
-	}
-	for b > a && f.known(b) && !f.capital(b) {
-		b--
-	}
-	core := f.add(span{first: a, last: b, proper: f.properRun(a, b)})
-	if a > first {
-		f.add(span{first: first, last: b, proper: f.properRun(first, b)})
-	}
-	if b < last {
-		f.add(span{first: a, last: last, proper: f.properRun(a, last)})
-	}
-	f.bridge(a, last)
-	if item != nil {
-		return *item
-	}
-	return core
-}
-
-// known tells words of the request, and those of any request, such as "details".
-func (f *field) known(i int) bool {
-	return f.familiar(i) || f.set.tools.cues.generic[f.doc.Tokens[i].Stem]
-}
-
-// properRun tells whether all words are written as names are.
-func (f *field) properRun(first, last int) bool {
-	for i := first; i <= last; i++ {
-		t := f.doc.Tokens[i]
-		if !f.capital(i) && !t.Is(text.FormDigits) && (!t.Glued || i == first) {
-			return false
-		}
-	}
-	if f.common(first, last) {
-		return false
-	}
-	return !f.doc.Tokens[first].Is(text.FormDigits)
-}
-
-// name offers a run of capitals, alone and with what may belong to it.
-func (f *field) name(first, last, chunkLast int) span {
-	cut := f.inner[first]
-	if last == chunkLast && !f.common(first, last) {
-		if end, worth := f.overParticle(last); worth > 0 {
-			f.add(span{first: first, last: end, proper: true, bridged: true})
-			cut += worth
-		}
-	}
-	tail := last
-	for tail < chunkLast && !f.known(tail+1) {
-		tail++
-	}
-	cut += tail - last
-	s := f.add(span{first: first, last: last, proper: !f.common(first, last), cut: cut})
-	if tail > last {
-		f.add(span{first: first, last: tail})
-	}
-	if f.doc.Tokens[first].Is(text.FormFirst) && first < last {
-		f.add(span{first: first + 1, last: last, proper: true})
-	}
-	return s
-}
-
-// overParticle lets a name go on over "of" or "da" to more capitals. What it
-// leaves out otherwise is worth less behind "of", which also joins two names.
-func (f *field) overParticle(last int) (end, worth int) {
-	end = last
-	for {
-		j, own := end+1, 1
-		for j < f.to && j <= end+2 && !f.doc.Tokens[j].Break && f.set.tools.cues.particle[f.doc.Tokens[j].Fold] {
-			if f.doc.Tokens[j].Fold != "of" {
-				own = 2
-			}
-			j++
-		}
-		if j == end+1 || j >= f.to || f.doc.Tokens[j].Break || !f.content(j) || !f.capital(j) {
-			return end, worth
-		}
-		f.inner[j] = own
-		end, worth = j, max(worth, own)
-		for end+1 < f.to && f.follows(end+1) && f.capital(end+1) {
-			end++
-		}
-	}
-}
-
-// common tells a noun that has a capital for being one, as in German: a single
-// word behind an article or a number.
-func (f *field) common(first, last int) bool {
-	if first != last || first == f.from {
-		return false
-	}
-	before := f.doc.Tokens[first-1]
-	return !f.doc.Tokens[first].Break && (f.set.tools.cues.capitalising[before.Fold] || f.inEntity[first-1])
-}
-
-// bridge lets words in small letters go on over "of": "theory of numbers".
-func (f *field) bridge(first, last int) {
-	j := last + 1
-	if j+1 >= f.to || f.doc.Tokens[j].Break || f.doc.Tokens[j].Fold != "of" && f.doc.Tokens[j].Fold != "de" {
-		return
-	}
-	if !f.follows(j + 1) {
-		return
-	}
-	end := j + 1
-	for end+1 < f.to && f.follows(end+1) {
-		end++
-	}
-	for end > j+1 && f.known(end) {
-		end--
-	}
-	f.add(span{first: first, last: end, bridged: true, proper: f.properRun(first, last) && f.properRun(j+1, end)})
 }
 
 // governed finds the word that a span depends on: a preposition before it,

@@ -14,6 +14,9 @@ func (f *field) weigh(p *param, s span) [evCount]float64 {
 	switch {
 	case len(s.items) > 0:
 		ev[evList] = 1
+		if s.bracketed {
+			ev[evQuoted] = 1
+		}
 	case p.single == "":
 		ev[evListOdd] = 1
 	}
@@ -32,28 +35,41 @@ func (f *field) weigh(p *param, s span) [evCount]float64 {
 		}
 		return ev
 	}
+	if s.code || s.currency != "" && p.currency() {
+		f.written(p, s, &ev)
+		return ev
+	}
 	f.form(p, s, &ev)
+	if !s.proper {
+		f.plainly(s, &ev)
+	} else if p.sense&senseKind != 0 {
+		ev[evKindProper] = 1
+	}
+	if f.ends(s.last) {
+		ev[evEnd] = 1
+	}
+	ev[evCut] = float64(min(s.cut, 2))
+	if s.bridged {
+		ev[evBridged] = 1
+	}
+	f.inWords(p, s, &ev)
+	return ev
+}
+
+// inWords counts the words that the request knows and those that it does not, and
+// looks for digits.
+func (f *field) inWords(p *param, s span, ev *[evCount]float64) {
 	known, digits := 0.0, false
 	for i := s.first; i <= s.last; i++ {
-		t := f.doc.Tokens[i]
-		digits = digits || t.Is(text.FormDigits|text.FormMixed)
+		digits = digits || f.doc.Tokens[i].Is(text.FormDigits|text.FormMixed)
 		if f.known(i) && (!s.proper || s.last == s.first) && !s.calendar {
 			known++
 		}
 	}
-	if !s.proper {
-		f.plainly(s, known, &ev)
-	} else if p.sense&senseKind != 0 {
-		ev[evKindProper] = 1
-	}
-	if s.last+1 == f.to {
-		ev[evEnd] = 1
-	}
-	ev[evKnown] = known / float64(s.last-s.first+1)
-	ev[evCut] = float64(min(s.cut, 2))
-	ev[evNews] = min(float64(s.last-s.first+1)-known, 4)
-	if s.bridged {
-		ev[evBridged] = 1
+	all := float64(s.last - s.first + 1)
+	ev[evKnown], ev[evNews] = known/all, min(all-known, 4)
+	if known == 0 && !s.proper && f.news == f.asked {
+		ev[evEven] = 1
 	}
 	if digits {
 		ev[evDigits] = 1
@@ -61,20 +77,40 @@ func (f *field) weigh(p *param, s span) [evCount]float64 {
 			ev[evCode] = 1
 		}
 	}
-	return ev
+}
+
+// written compares a path, a version or an address with what the parameter takes.
+func (f *field) written(p *param, s span, ev *[evCount]float64) {
+	ev[evWritten], ev[evNews] = 1, 1
+	switch {
+	case s.currency != "" || f.takesCode(p, s.raw):
+		ev[evWrittenFits] = 1
+	case p.sense&sensePlace != 0 || slices.ContainsFunc(p.words, func(w string) bool { return f.set.tools.cues.proper[w] }):
+		ev[evWrittenOdd] = 1
+	}
+	if f.ends(s.last) {
+		ev[evEnd] = 1
+	}
+}
+
+// ends tells whether nothing but politeness follows a place.
+func (f *field) ends(last int) bool {
+	for i := last + 1; i < f.to; i++ {
+		if !f.set.tools.Lexicon.Filler(f.doc.Tokens[i].Fold) {
+			return false
+		}
+	}
+	return true
 }
 
 // plainly looks at words in small letters.
-func (f *field) plainly(s span, known float64, ev *[evCount]float64) {
+func (f *field) plainly(s span, ev *[evCount]float64) {
 	verbal := true
 	for i := s.first; i <= s.last; i++ {
 		verbal = verbal && f.verbal(i)
 	}
 	if verbal {
 		ev[evVerbal] = 1
-	}
-	if known == 0 && f.news == f.asked {
-		ev[evEven] = 1
 	}
 }
 
@@ -153,7 +189,7 @@ func (f *field) surroundings(p *param, s span, ev *[evCount]float64) {
 	switch {
 	case f.doc.Tokens[s.first].Is(text.FormFirst):
 		ev[evStart] = 1
-	case s.first > f.from && f.doc.Tokens[s.first].Break && ev[evNameBefore] == 0:
+	case s.first > f.from && strings.ContainsAny(f.gap(s.first-1, s.first), ",;:(") && ev[evNameBefore] == 0:
 		ev[evApposition] = 1
 	}
 }
@@ -197,7 +233,7 @@ func (f *field) governance(p *param, s span, ev *[evCount]float64) {
 // behind looks at the word right behind the span.
 func (f *field) behind(p *param, s span, ev *[evCount]float64) {
 	right := s.last + 1
-	if right >= f.to || f.doc.Tokens[right].Break {
+	if right >= f.to || f.doc.Tokens[right].Break || f.taken[right-f.from] {
 		return
 	}
 	t := f.doc.Tokens[right]

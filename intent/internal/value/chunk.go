@@ -43,6 +43,9 @@ func chunkStart(src string, tokens []text.Token, i int) int {
 	if i > 0 {
 		floor = tokens[i-1].End
 	}
+	if opening := openingOf(src[floor:start]); opening > 0 {
+		return start - opening
+	}
 	for start > floor {
 		r, size := utf8.DecodeLastRuneInString(src[floor:start])
 		if r != '-' && r != '+' && r != '#' && r != '@' && !unicode.Is(unicode.Sc, r) {
@@ -53,12 +56,23 @@ func chunkStart(src string, tokens []text.Token, i int) int {
 	return start
 }
 
+// openingOf gives the length of the sign that begins a path or a name such as
+// ".env" at the end of a gap: "/", "./", "../", "~/", ".".
+func openingOf(gap string) int {
+	for _, sign := range []string{"../", "./", "~/", "/", "\\\\", "."} {
+		if before, ok := strings.CutSuffix(gap, sign); ok && (before == "" || strings.ContainsAny(before[len(before)-1:], " \t\n([{\"'`=")) {
+			return len(sign)
+		}
+	}
+	return 0
+}
+
 func chunkEnd(src string, start int) int {
 	prev := rune(0)
 	for i := start; i < len(src); {
 		r, size := utf8.DecodeRuneInString(src[i:])
 		next, _ := utf8.DecodeRuneInString(src[i+size:])
-		inLink := r == '=' && strings.Contains(src[start:i], "://")
+		inLink := (r == '=' || r == ':') && (strings.Contains(src[start:i], "://") || strings.HasPrefix(src[start:i], "www."))
 		if separates(r, prev, next) && !inLink {
 			return i
 		}
@@ -77,7 +91,7 @@ func separates(r, prev, next rune) bool {
 	case r == ',', r == '،', r == '、', r == '，':
 		return !unicode.IsDigit(prev) || !unicode.IsDigit(next)
 	case r == ':':
-		return next != '/' && (!unicode.IsDigit(prev) || !unicode.IsDigit(next))
+		return next != '/' && next != '\\' && (!unicode.IsDigit(prev) || !unicode.IsDigit(next))
 	}
 	return false
 }
@@ -105,7 +119,11 @@ func isEmail(s string) bool {
 }
 
 func isURL(s string) bool {
-	scheme, rest, ok := strings.Cut(strings.ToLower(s), "://")
+	lower := strings.ToLower(s)
+	if rest, ok := strings.CutPrefix(lower, "www."); ok {
+		return strings.Contains(rest, ".")
+	}
+	scheme, rest, ok := strings.Cut(lower, "://")
 	return ok && (scheme == "http" || scheme == "https" || scheme == "ftp" || scheme == "s3") && rest != ""
 }
 

@@ -17,6 +17,7 @@ const (
 	Email  Kind = "email"
 	URL    Kind = "url"
 	UUID   Kind = "uuid"
+	Phone  Kind = "phone"
 )
 
 // Entity is one typed value in a message.
@@ -96,6 +97,14 @@ func (d *Doc) ChunkAt(i int) (Chunk, bool) {
 	return c, c.First == i
 }
 
+// ChunkOf gives the chunk that token i belongs to.
+func (d *Doc) ChunkOf(i int) (Chunk, bool) {
+	if i >= len(d.Tokens) || d.chunkOf[i] < 0 {
+		return Chunk{}, false
+	}
+	return d.Chunks[d.chunkOf[i]], true
+}
+
 // fold gives the folded token i, "" outside.
 func (d *Doc) fold(i int) string {
 	if i < 0 || i >= len(d.Tokens) {
@@ -125,6 +134,9 @@ func (s *Scanner) at(d *Doc, i int, now time.Time) (Entity, bool) {
 		if e, ok := address(c); ok {
 			return e, true
 		}
+	}
+	if e, ok := phone(d, i); ok {
+		return e, true
 	}
 	if e, ok := s.date(d, i, now); ok {
 		return s.withClock(d, e), true

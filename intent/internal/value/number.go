@@ -91,6 +91,9 @@ func digits(s string) (n float64, doubt, ok bool) {
 	if body == "" || strings.ContainsFunc(body, func(r rune) bool { return r != '.' && r != ',' && (r < '0' || r > '9') }) {
 		return 0, false, false
 	}
+	if strings.HasPrefix(body, ".") && strings.Count(body, ".") == 1 {
+		body = "0" + body
+	}
 	if body[0] == '.' || body[0] == ',' || body[len(body)-1] == ',' {
 		return 0, false, false
 	}
@@ -173,12 +176,27 @@ func (s *Scanner) joined(d *Doc, c Chunk) (Entity, bool) {
 	e := Entity{Kind: Number, First: c.First, Last: c.Last, Number: n, Doubt: doubt, Unit: unit, P: 0.9}
 	switch {
 	case known && c.Last-c.First <= 1:
-		return e, true
+		return hemisphere(d, e), true
 	case ordinal(ending) && n >= 1 && n < 1000 && c.Last == c.First:
 		e.Ordinal, e.P = true, 0.8
 		return s.withUnit(d, e), true
 	}
 	return Entity{}, false
+}
+
+// hemisphere makes degrees of the south and of the west negative.
+func hemisphere(d *Doc, e Entity) Entity {
+	i := e.Last + 1
+	if e.Unit != "degre" || i >= len(d.Tokens) {
+		return e
+	}
+	switch d.Src[d.Tokens[i].Start:d.Tokens[i].End] {
+	case "S", "W":
+		e.Number, e.Last = -e.Number, i
+	case "N", "E":
+		e.Last = i
+	}
+	return e
 }
 
 // ordinal tells the endings of 1st, 2nd, 3rd and 4th.

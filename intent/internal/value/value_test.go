@@ -38,7 +38,7 @@ func scan(t *testing.T, src string, now time.Time) []string {
 			line += " " + e.Time.Format(layout)
 		case value.Clock:
 			line += " " + e.Time.Format(time.TimeOnly)
-		case value.Email, value.URL, value.UUID:
+		case value.Email, value.URL, value.UUID, value.Phone:
 		}
 		if e.Doubt {
 			line += " in doubt"
@@ -55,6 +55,12 @@ func TestScan(t *testing.T) {
 		want []string
 	}{
 		"a number takes the unit of time behind it":                 {"2 days off", []string{`number "2 days" 2 day`}},
+		"a telephone number goes on over spaces":                    {"call +351 912 345 678 at 9", []string{`phone "351 912 345 678"`, `number "9" 9`}},
+		"a plus sign alone makes none":                              {"+351 and 9", []string{`number "351" 351`, `number "9" 9`}},
+		"degrees of the south and the west are negative":            {"at 38.72° N, 9.13° W", []string{`number "38.72° N" 38.72 degre`, `number "9.13° W" -9.13 degre`}},
+		"a fraction without its zero":                               {"a rate of .5", []string{`number "5" 0.5`}},
+		"a link without its scheme":                                 {"fetch www.example.org/a?b=c", []string{`url "www.example.org/a?b=c"`}},
+		"a link with a port":                                        {"get http://localhost:8080/a", []string{`url "http://localhost:8080/a"`}},
 		"half a day is a number":                                    {"half a day off", []string{`number "half a day" 0.5 day`}},
 		"a half is added to words and digits":                       {"one and a half days, 2 and a half hours", []string{`number "one and a half days" 1.5 day`, `number "2 and a half hours" 2.5 hour`}},
 		"number words add up":                                       {"two hundred and five shares", []string{`number "two hundred and five" 205 share`}},
@@ -111,5 +117,30 @@ func TestWithoutNowRelativeDatesStayUnread(t *testing.T) {
 	t.Parallel()
 	if got := scan(t, "tomorrow or next Monday or 3 March", time.Time{}); cmp.Diff([]string{`number "3" 3 march`}, got) != "" {
 		t.Errorf("got %q, want only the bare number", got)
+	}
+}
+
+func TestCode(t *testing.T) {
+	t.Parallel()
+	for say, want := range map[string]bool{
+		"/var/log/a.log": true, "~/a.md": true, "./src/a": true, `C:\Temp\a.txt`: true, "v1.9": true, "2.14.3": true, "10.0.0.7": true, "#ff8800": true, "@ana": true,
+		"C++": true, "a_b": true, "report.docx": true, "gate-2.example.org": true, "7f3a9c02": true, "030-2345678": true,
+		"gluten-free": false, "and/or": false, "AC/DC": false, "12.5": false, "word": false, "U.S": false, "3-4": false, "St.Malo": false,
+	} {
+		doc := value.NewDoc(say, text.Tokens(say))
+		if c, ok := doc.ChunkAt(0); !ok || c.Text != say || c.Code() != want {
+			t.Errorf("%q is code: %v, want %v (%q)", say, c.Code(), want, c.Text)
+		}
+	}
+}
+
+func TestCurrencyAt(t *testing.T) {
+	t.Parallel()
+	scanner := value.NewScanner(text.NewLexicon())
+	for say, want := range map[string]string{"Canadian dollars": "CAD", "euros": "EUR", "jpy": "JPY", "dollars": "", "weight": ""} {
+		code, _, ok := scanner.CurrencyAt(value.NewDoc(say, text.Tokens(say)), 0)
+		if code != want || ok != (want != "") {
+			t.Errorf("%q: %q %v, want %q", say, code, ok, want)
+		}
 	}
 }

@@ -14,6 +14,7 @@ type vocabulary struct {
 	units      map[string]string
 	shortUnits map[string]string
 	currencies map[string]bool
+	money      map[string]string
 	// measures are the signs of units as they are written, with the stem of their
 	// English name.
 	measures map[string]string
@@ -31,7 +32,7 @@ func newVocabulary() *vocabulary {
 		large:      map[string]float64{"hundred": 100, "thousand": 1000, "million": 1e6, "billion": 1e9, "dozen": 12, "mil": 1000, "milhoes": 1e6, "milhao": 1e6, "millones": 1e6, "tausend": 1000, "millionen": 1e6, "mille": 1000, "millions": 1e6},
 		units:      map[string]string{},
 		shortUnits: map[string]string{"h": "hour", "hr": "hour", "hrs": "hour", "m": "minute", "min": "minute", "mins": "minute", "d": "day", "w": "week", "s": "second", "sec": "second"},
-		currencies: map[string]bool{}, measures: measureSigns(),
+		currencies: map[string]bool{}, money: moneyNames(), measures: measureSigns(),
 	}
 	for _, line := range numberWords() {
 		for i, w := range strings.Fields(line.words) {
@@ -43,7 +44,7 @@ func newVocabulary() *vocabulary {
 			v.units[w] = unit
 		}
 	}
-	for code := range strings.FieldsSeq("USD EUR GBP BRL CHF JPY CNY INR CAD AUD MXN ARS CLP SEK NOK DKK PLN") {
+	for code := range strings.FieldsSeq("USD EUR GBP BRL CHF JPY CNY INR CAD AUD MXN ARS CLP SEK NOK DKK PLN SGD HKD NZD ZAR KRW RUB TRY THB CZK HUF ILS") {
 		v.currencies[code] = true
 	}
 	return v

@@ -1,0 +1,146 @@
+package slot
+
+import "github.com/manifold-run/manifold/intent/internal/text"
+
+// chunk offers the parts of a run of content words: runs of capitals, the
+// words that the request does not know, and the run as a whole. It gives the
+// part that is most likely an item of a list.
+func (f *field) chunk(first, last int) span {
+	var item *span
+	for i := first; i <= last; i++ {
+		if !f.capital(i) {
+			continue
+		}
+		end := i
+		for end < last && (f.capital(end+1) || f.doc.Tokens[end+1].Is(text.FormDigits) || f.doc.Tokens[end+1].Glued) {
+			end++
+		}
+		for i > first && f.doc.Tokens[i].Glued && (f.doc.Tokens[i-1].Is(text.FormDigits) || f.doc.Tokens[i-1].Glued || i-1 == first) {
+			i-- // "2022/A-17" begins with digits
+		}
+		s := f.name(i, end, last)
+		if item == nil {
+			item = &s
+		}
+		i = end
+	}
+	a, b := first, last
+	for a < b && (f.known(a) || f.set.tools.cues.code[f.doc.Tokens[a].Stem]) && !f.capital(a) {
+		a++
+	}
+	for b > a && f.known(b) && !f.capital(b) {
+		b--
+	}
+	if a < b && f.doc.Tokens[a].Is(text.FormFirst) && !f.known(a) && !f.capital(a+1) {
+		a++ // a request begins with its verb, though it is none that is known
+		f.add(span{first: a - 1, last: b})
+	}
+	core := f.add(span{first: a, last: b, proper: f.properRun(a, b)})
+	if a > first {
+		f.add(span{first: first, last: b, proper: f.properRun(first, b)})
+	}
+	if b < last {
+		f.add(span{first: a, last: last, proper: f.properRun(a, last)})
+	}
+	f.bridge(a, last)
+	if item != nil {
+		return *item
+	}
+	return core
+}
+
+// known tells words of the request, and those of any request, such as "details".
+func (f *field) known(i int) bool {
+	return f.familiar(i) || f.set.tools.cues.generic[f.doc.Tokens[i].Stem]
+}
+
+// properRun tells whether all words are written as names are.
+func (f *field) properRun(first, last int) bool {
+	for i := first; i <= last; i++ {
+		t := f.doc.Tokens[i]
+		if !f.capital(i) && !t.Is(text.FormDigits) && (!t.Glued || i == first) {
+			return false
+		}
+	}
+	if f.common(first, last) {
+		return false
+	}
+	return !f.doc.Tokens[first].Is(text.FormDigits)
+}
+
+// name offers a run of capitals, alone and with what may belong to it.
+func (f *field) name(first, last, chunkLast int) span {
+	cut := f.inner[first]
+	if (last == chunkLast || f.set.tools.cues.particle[f.doc.Tokens[last+1].Fold]) && !f.common(first, last) {
+		if end, worth := f.overParticle(last); worth > 0 {
+			f.add(span{first: first, last: end, proper: true, bridged: true})
+			cut += worth
+		}
+	}
+	tail := last
+	for tail < chunkLast && !f.known(tail+1) {
+		tail++
+	}
+	cut += tail - last
+	s := f.add(span{first: first, last: last, proper: !f.common(first, last), cut: cut})
+	if tail > last {
+		f.add(span{first: first, last: tail})
+	}
+	if f.doc.Tokens[first].Is(text.FormFirst) && first < last {
+		f.add(span{first: first + 1, last: last, proper: true})
+	}
+	return s
+}
+
+// overParticle lets a name go on over "of" or "da" to more capitals. What it
+// leaves out otherwise is worth less behind "of", which also joins two names.
+func (f *field) overParticle(last int) (end, worth int) {
+	end = last
+	for end < last+maxNameTokens {
+		j, own := end+1, 1
+		for j < f.to && j <= end+2 && !f.doc.Tokens[j].Break && f.set.tools.cues.particle[f.doc.Tokens[j].Fold] {
+			if f.doc.Tokens[j].Fold != "of" {
+				own = 2
+			}
+			j++
+		}
+		if j == end+1 || j >= f.to || f.doc.Tokens[j].Break || !f.content(j) || !f.capital(j) {
+			return end, worth
+		}
+		f.inner[j] = own
+		end, worth = j, max(worth, own)
+		for end+1 < f.to && f.follows(end+1) && f.capital(end+1) {
+			end++
+		}
+	}
+	return end, worth
+}
+
+// common tells a noun that has a capital for being one, as in German: a single
+// word behind an article or a number.
+func (f *field) common(first, last int) bool {
+	if first != last || first == f.from {
+		return false
+	}
+	before := f.doc.Tokens[first-1]
+	return !f.doc.Tokens[first].Break && (f.set.tools.cues.capitalising[before.Fold] || f.inEntity[first-1])
+}
+
+// bridge lets words in small letters go on over "of": "theory of numbers".
+func (f *field) bridge(first, last int) {
+	j := last + 1
+	if j+1 >= f.to || f.doc.Tokens[j].Break || f.doc.Tokens[j].Fold != "of" && f.doc.Tokens[j].Fold != "de" {
+		return
+	}
+	if !f.follows(j + 1) {
+		return
+	}
+	end := j + 1
+	for end+1 < f.to && f.follows(end+1) {
+		end++
+	}
+	for end > j+1 && f.known(end) {
+		end--
+	}
+	f.add(span{first: first, last: end, bridged: true, proper: f.properRun(first, last) && f.properRun(j+1, end)})
+}
