@@ -53,6 +53,9 @@ func (c *cli) keyCreateCommand() *cobra.Command {
 		Example: `  manifold key create otto --role approver
   manifold key create nightly --kind service --role viewer --domain finance`,
 		RunE: c.connected(func(ctx context.Context, server *client.Client, args []string) error {
+			if expires < 0 {
+				return usagef("--expires must not be negative")
+			}
 			spec.Principal = args[0]
 			for _, class := range classes {
 				spec.Scopes.Classes = append(spec.Scopes.Classes, contracts.SideEffectClass(class))

@@ -164,6 +164,7 @@ func TestKeysAreMadeListedAndRevoked(t *testing.T) {
 	d.does("", exitOK, `nightly`, "key", "list")
 	d.does("", exitOK, `is revoked`, "key", "revoke", key.ID)
 	d.does("nightly", exitError, `(?s)revoked.*MANIFOLD_KEY`, "domain", "list")
+	d.does("", exitUsage, `--expires`, "key", "create", "x", "--expires", "-1h")
 	d.does("", exitError, `(?s)/kind.*/roles/0`, "key", "create", "x", "--kind", "robot", "--role", "No Role")
 }
 

@@ -3,10 +3,12 @@ package httpapi
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"math"
 	"mime"
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -171,6 +173,15 @@ func (k *call) time(name string) (time.Time, error) {
 		return at, contracts.Invalid("the query is not valid", contracts.Fault{Pointer: "/" + name, Message: "must be a time as in RFC 3339"})
 	}
 	return at, nil
+}
+
+// oneOf reads a word of the query that is one of those that are known.
+func oneOf[T ~string](k *call, name string, known ...T) (T, error) {
+	word := T(k.query(name))
+	if word == "" || slices.Contains(known, word) {
+		return word, nil
+	}
+	return "", contracts.Invalid("the query is not valid", contracts.Fault{Pointer: "/" + name, Message: fmt.Sprintf("must be one of %v", known)})
 }
 
 // flag reads a yes or no of the query.

@@ -10,10 +10,17 @@ func (s *Server) listGates(k *call) error {
 	if err != nil {
 		return err
 	}
-	gates, err := s.service.Gates(k.ctx(), k.who, orchestrator.GatesFilter{
-		SessionID: k.query("session_id"), RunID: k.query("run_id"), Limit: limit,
-		Status: contracts.InterruptStatus(k.query("status")), Type: contracts.InterruptType(k.query("type")),
-	})
+	filter := orchestrator.GatesFilter{SessionID: k.query("session_id"), RunID: k.query("run_id"), Limit: limit}
+	if filter.Status, err = oneOf(k, "status", contracts.InterruptOpen, contracts.InterruptApproved, contracts.InterruptRejected,
+		contracts.InterruptAnswered, contracts.InterruptExpired, contracts.InterruptSuperseded); err != nil {
+		return err
+	}
+	if filter.Type, err = oneOf(k, "type", contracts.InterruptClarification, contracts.InterruptCredentialCheck,
+		contracts.InterruptSelectTarget, contracts.InterruptPlanApproval, contracts.InterruptResultReview, contracts.InterruptBudgetExceeded,
+		contracts.InterruptWriteApproval, contracts.InterruptOutcomeUnknown, contracts.InterruptCapabilityChanged); err != nil {
+		return err
+	}
+	gates, err := s.service.Gates(k.ctx(), k.who, filter)
 	if err != nil {
 		return err
 	}

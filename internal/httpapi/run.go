@@ -37,8 +37,12 @@ func (s *Server) runPlan(k *call) error {
 }
 
 func (s *Server) listRuns(k *call) error {
-	filter := orchestrator.RunsFilter{SessionID: k.query("session_id"), State: contracts.RunState(k.query("state"))}
+	filter := orchestrator.RunsFilter{SessionID: k.query("session_id")}
 	var err error
+	if filter.State, err = oneOf(k, "state", contracts.RunRunning, contracts.RunWaiting, contracts.RunCancelling,
+		contracts.RunFailed, contracts.RunRejected, contracts.RunCancelled, contracts.RunDegraded, contracts.RunCompleted); err != nil {
+		return err
+	}
 	if filter.Before, err = k.time("before"); err != nil {
 		return err
 	}
