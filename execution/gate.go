@@ -184,16 +184,24 @@ func (l *loop) supersedeGate(n *node) {
 	if n.gate == nil || n.gate.Status != contracts.InterruptOpen || !l.flush() {
 		return
 	}
+	err := l.supersede(n.rec.GateID)
+	for contracts.CodeOf(err) == contracts.CodeUnavailable && l.pause() {
+		err = l.supersede(n.rec.GateID)
+	}
+	if err != nil && contracts.CodeOf(err) != contracts.CodeConflict {
+		l.r.cfg.Logger.WarnContext(l.ctx, "gate is left open", slog.String("run_id", l.stored.ID), slog.String("node_id", n.rec.NodeID), slog.Any("error", err))
+	}
+	n.gate.Status = contracts.InterruptSuperseded
+}
+
+func (l *loop) supersede(gateID string) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(l.ctx), 10*time.Second)
 	defer cancel()
-	_, err := l.r.store.UpdateInterrupt(ctx, n.rec.GateID, func(i *contracts.Interrupt, _ time.Time) error {
+	_, err := l.r.store.UpdateInterrupt(ctx, gateID, func(i *contracts.Interrupt, _ time.Time) error {
 		i.Status = contracts.InterruptSuperseded
 		return nil
 	})
-	if err != nil && contracts.CodeOf(err) != contracts.CodeConflict {
-		l.r.cfg.Logger.WarnContext(ctx, "gate is left open", slog.String("run_id", l.stored.ID), slog.String("node_id", n.rec.NodeID), slog.Any("error", err))
-	}
-	n.gate.Status = contracts.InterruptSuperseded
+	return err
 }
 
 // consumeGate takes what was decided on a node's question into the run: the
