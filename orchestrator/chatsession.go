@@ -3,8 +3,10 @@ package orchestrator
 import (
 	"cmp"
 	"context"
+	"slices"
 
 	"github.com/manifold-run/manifold/contracts"
+	"github.com/manifold-run/manifold/execution"
 	"github.com/manifold-run/manifold/orchestrator/access"
 )
 
@@ -19,7 +21,7 @@ func (s *Service) chatSession(ctx context.Context, who access.Principal, t ChatT
 	}
 	switch {
 	case t.Conversation != "":
-		fresh.ID = derivedID("ses", who.Subject(), "chat", t.Conversation)
+		fresh.ID = chatID(who, t.Conversation)
 		session, found, err = s.ownChat(ctx, who, fresh.ID)
 	case t.Try > 0 && who.Shared():
 		session, found, err = s.repeatedByOneOfMany(ctx, who, t)
@@ -123,4 +125,27 @@ func (s *Service) unused(ctx context.Context, number func(int) string) (int, err
 		}
 	}
 	return low, nil
+}
+
+// GoesOn tells whether a chat is still the one to talk in although a newer one
+// could begin: something runs or waits in it, and the newer one has not begun.
+func (s *Service) GoesOn(ctx context.Context, who access.Principal, conversation, newer string) bool {
+	if _, begun, err := s.ownChat(ctx, who, chatID(who, newer)); begun || err != nil {
+		return false
+	}
+	session, begun, err := s.ownChat(ctx, who, chatID(who, conversation))
+	if !begun || err != nil {
+		return false
+	}
+	open, err := s.runs.Interrupts(ctx, execution.InterruptFilter{SessionID: session.ID, Status: contracts.InterruptOpen, Limit: 1})
+	if err != nil || len(open) > 0 {
+		return err == nil
+	}
+	runs, err := s.runs.ListRuns(ctx, execution.RunFilter{SessionID: session.ID, Limit: maxSessions, Brief: true})
+	return err == nil && slices.ContainsFunc(runs, func(r execution.Run) bool { return !r.State.Terminal() })
+}
+
+// chatID is the session of a frontend's chat.
+func chatID(who access.Principal, conversation string) string {
+	return derivedID("ses", who.Subject(), "chat", conversation)
 }

@@ -77,6 +77,20 @@ func (s *Service) Await(ctx context.Context, who access.Principal, from ChatStat
 	return state, err
 }
 
+// AwaitCommit waits until something was committed in any session, at most as long
+// as wait says. It is a hint, as all of the hub's.
+func (s *Service) AwaitCommit(ctx context.Context, wait time.Duration) {
+	signal, leave := s.hub.subscribe(everySession)
+	defer leave()
+	timer := time.NewTimer(wait)
+	defer timer.Stop()
+	select {
+	case <-signal:
+	case <-timer.C:
+	case <-ctx.Done():
+	}
+}
+
 // Follow gives the events of a session after a number, waiting for the first
 // of them at most as long as wait says.
 func (s *Service) Follow(ctx context.Context, who access.Principal, sessionID string, after int64, wait time.Duration) ([]contracts.Event, error) {

@@ -21,13 +21,18 @@ func NewHub() *Hub { return &Hub{waiting: map[string]map[chan struct{}]bool{}} }
 func (h *Hub) Committed(sessionID, _ string) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	for c := range h.waiting[sessionID] {
-		select {
-		case c <- struct{}{}:
-		default:
+	for _, of := range []string{sessionID, everySession} {
+		for c := range h.waiting[of] {
+			select {
+			case c <- struct{}{}:
+			default:
+			}
 		}
 	}
 }
+
+// everySession is what those wait for who care for all of them.
+const everySession = ""
 
 func (h *Hub) subscribe(sessionID string) (signal chan struct{}, leave func()) {
 	c := make(chan struct{}, 1)

@@ -26,8 +26,17 @@ type Inbox interface {
 	// item is no error.
 	Finish(ctx context.Context, channel, id string) error
 
-	// ForgetReceived removes finished items that came before a time.
-	ForgetReceived(ctx context.Context, before time.Time) error
+	// GiveUp ends an item that cannot be answered, and keeps why. A missing item is
+	// no error.
+	GiveUp(ctx context.Context, channel, id, problem string) error
+
+	// GivenUp gives a channel's items that were given up, with the problem as their
+	// Reply and without their bodies.
+	GivenUp(ctx context.Context, channel string) ([]Received, error)
+
+	// ForgetReceived removes the items that were ended and came before a time, and
+	// all that came before another: nobody reads a channel that is gone.
+	ForgetReceived(ctx context.Context, ended, all time.Time) error
 }
 
 // Received is one item of an inbox.

@@ -40,6 +40,8 @@ type Deps struct {
 	Intents  *intent.Adapter
 	Catalogs Catalogs
 	Hub      *Hub
+	// Inbox is swept with everything else; nil if there is none.
+	Inbox Inbox
 }
 
 // Catalogs gives the present catalog and how its domains feel.
@@ -60,6 +62,7 @@ type Service struct {
 	intents  *intent.Adapter
 	catalogs Catalogs
 	hub      *Hub
+	inbox    Inbox
 	limiter  *access.Limiter
 	flights  singleflight.Group
 	// answering has the contexts of first requests under way, by session.
@@ -90,7 +93,7 @@ func New(cfg Config, deps Deps) (*Service, error) {
 	}
 	return &Service{
 		cfg: cfg, sessions: deps.Sessions, turns: deps.Turns, previews: deps.Previews, runs: deps.Runs,
-		runner: deps.Runner, intents: deps.Intents, catalogs: deps.Catalogs, hub: deps.Hub, limiter: limiter,
+		runner: deps.Runner, intents: deps.Intents, catalogs: deps.Catalogs, hub: deps.Hub, inbox: deps.Inbox, limiter: limiter,
 	}, nil
 }
 
@@ -135,11 +138,18 @@ func (s *Service) sweep(ctx context.Context) {
 	}
 }
 
+// rememberReceived is for how long what came in and was ended is known; what
+// brings messages at least once brings them again within a day.
+const rememberReceived = 48 * time.Hour
+
 func (s *Service) sweepOnce(ctx context.Context) {
 	now := s.cfg.Now()
 	swept, err := s.runs.Sweep(ctx, now.Add(-s.cfg.Retention))
 	if err == nil {
 		err = s.previews.DropPreviews(ctx, now)
+	}
+	if err == nil && s.inbox != nil {
+		err = s.inbox.ForgetReceived(ctx, now.Add(-rememberReceived), now.Add(-s.cfg.Retention))
 	}
 	if err != nil && ctx.Err() == nil {
 		s.cfg.Logger.WarnContext(ctx, "retention is held up", slog.Any("error", err))

@@ -66,13 +66,17 @@ func newOffice(t *testing.T) *office {
 
 // on gives the use cases on another view of the runs.
 func (o *office) on(runs execution.Store) *orchestrator.Service {
+	return o.with(orchestrator.Config{}, runs)
+}
+
+func (o *office) with(cfg orchestrator.Config, runs execution.Store) *orchestrator.Service {
 	o.t.Helper()
 	intents, err := intent.NewAdapter(intent.Config{})
 	if err != nil {
 		o.t.Fatal(err)
 	}
-	service, err := orchestrator.New(orchestrator.Config{}, orchestrator.Deps{
-		Sessions: o.store, Turns: o.store, Previews: o.store, Runs: runs, Runner: o.runner, Intents: intents, Catalogs: o, Hub: o.hub,
+	service, err := orchestrator.New(cfg, orchestrator.Deps{
+		Sessions: o.store, Turns: o.store, Previews: o.store, Runs: runs, Runner: o.runner, Intents: intents, Catalogs: o, Hub: o.hub, Inbox: o.store,
 	})
 	if err != nil {
 		o.t.Fatal(err)

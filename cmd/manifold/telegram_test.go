@@ -18,6 +18,8 @@ func TestTelegramSettingsThatCannotWorkAreRefused(t *testing.T) {
 		"users without a token":            {[]string{"--telegram-users", "1=rita:viewer"}, "need --telegram-token"},
 		"a user without a role":            {[]string{"--telegram-token", "env:TOKEN", "--telegram-users", "1=rita"}, "ID=NAME:ROLE"},
 		"a user by name":                   {[]string{"--telegram-token", "env:TOKEN", "--telegram-users", "rita=rita:viewer"}, "ID=NAME:ROLE"},
+		"a user twice":                     {[]string{"--telegram-token", "env:TOKEN", "--telegram-users", "1=rita:viewer,2=otto:viewer", "--telegram-users", "01=eva:approver"}, "names 1 twice"},
+		"approvers who are not listed":     {[]string{"--telegram-token", "env:TOKEN", "--telegram-users", "1=rita:viewer", "--telegram-approver-chats", "2"}, "neither a person nor a group"},
 		"a group by name":                  {[]string{"--telegram-token", "env:TOKEN", "--telegram-users", "1=rita:viewer", "--telegram-groups", "ops"}, "must be numbers"},
 		"nobody who may use it":            {[]string{"--telegram-token", "env:TOKEN"}, "at least one person"},
 		"a person with an impossible name": {[]string{"--telegram-token", "env:TOKEN", "--telegram-users", "1=service:viewer:x"}, "role"},

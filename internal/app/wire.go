@@ -99,7 +99,7 @@ func (a *App) wireCore(webhooks *webhook.Guard) error {
 		SessionLimit: access.LimitConfig{PerMinute: a.cfg.SessionsPerMinute, Burst: a.cfg.SessionBurst, Now: a.cfg.Now},
 	}, orchestrator.Deps{
 		Sessions: a.store, Turns: a.store, Previews: a.store, Runs: a.store,
-		Runner: a.runner, Intents: a.intents, Catalogs: a.registry, Hub: hub,
+		Runner: a.runner, Intents: a.intents, Catalogs: a.registry, Hub: hub, Inbox: a.store,
 	})
 	return err
 }

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"log/slog"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -33,6 +34,9 @@ type Config struct {
 	// Groups are the ids of the groups in which it answers; private chats need no
 	// entry.
 	Groups []int64
+	// Approvers are the chats that are told of gates of others: ids of people, for
+	// their private chats, or of groups; both as they are listed above.
+	Approvers []int64
 	// PollTimeout is how long one poll waits for news [50s].
 	PollTimeout time.Duration
 	// Pause is the wait after a failure [1s]; it doubles up to PauseMax [1m].
@@ -57,6 +61,11 @@ func (c Config) withDefaults() (Config, error) {
 	for _, id := range c.Groups {
 		if id >= 0 {
 			return c, fmt.Errorf("telegram: %d is no group; their ids are negative", id)
+		}
+	}
+	for _, id := range c.Approvers {
+		if _, person := c.People[id]; !person && !slices.Contains(c.Groups, id) {
+			return c, fmt.Errorf("telegram: the chat %d of approvers is neither a person nor a group on the lists", id)
 		}
 	}
 	c.PollTimeout = cmp.Or(c.PollTimeout, 50*time.Second)
@@ -182,7 +191,9 @@ func (b *Bot) run(ctx context.Context, me *models.User) {
 	b.name = me.Username
 	b.cfg.Logger.InfoContext(ctx, "telegram bot is ready", slog.String("bot", b.name), slog.Int("people", len(b.people)))
 	b.announce(ctx)
+	b.tellGivenUp(ctx)
 	b.resume(ctx)
+	b.work.Go(func() { b.callApprovers(ctx) })
 	b.poll(ctx)
 }
 

@@ -66,6 +66,18 @@ func TestAGateOutlivesARestartAndItsRequesterHearsOfTheEnd(t *testing.T) {
 	w.start()
 	w.otto.Says("approve " + code)
 	w.reads(ritaID, "verified")
+	shown := 0
+	for _, m := range w.api.Messages(ritaID) {
+		if strings.Contains(m.Text, "Somebody else has to approve") {
+			shown++
+			if len(m.Buttons) != 0 {
+				t.Errorf("the decided gate keeps its buttons: %+v", m)
+			}
+		}
+	}
+	if shown != 1 {
+		t.Errorf("the gate is shown %d times: %+v", shown, w.api.Messages(ritaID))
+	}
 	if n := w.domain.called("set_price_alert"); n != 1 {
 		t.Errorf("the write was sent %d times", n)
 	}

@@ -15,19 +15,10 @@ import (
 	"github.com/manifold-run/manifold/orchestrator"
 )
 
-const (
-	// remembered is how long a finished update is known; Telegram keeps what it
-	// has not delivered for a day.
-	remembered = 48 * time.Hour
-	// forgetEvery is how often what is older goes.
-	forgetEvery = time.Hour
-)
-
 // poll asks for updates until the context ends. The offset acknowledges what
 // came before it, so it moves only once that is in the inbox.
 func (b *Bot) poll(ctx context.Context) {
 	var offset int64
-	var forgot time.Time
 	for wait := b.cfg.Pause; ctx.Err() == nil; {
 		updates, err := b.api.updates(ctx, offset, b.cfg.PollTimeout)
 		if err == nil {
@@ -47,12 +38,6 @@ func (b *Bot) poll(ctx context.Context) {
 		wait = b.cfg.Pause
 		for _, u := range updates {
 			offset = max(offset, u.ID+1)
-		}
-		if now := b.cfg.Now(); now.Sub(forgot) >= forgetEvery {
-			forgot = now
-			if err := b.inbox.ForgetReceived(ctx, now.Add(-remembered)); err != nil {
-				b.cfg.Logger.WarnContext(ctx, "telegram cannot forget old updates", slog.Any("error", err))
-			}
 		}
 	}
 }
@@ -78,7 +63,7 @@ func (b *Bot) receive(ctx context.Context, updates []update) error {
 	var ours []orchestrator.Received
 	byID := map[string]update{}
 	for _, u := range updates {
-		switch b.judge(&u.Update) {
+		switch b.judgeSafely(ctx, &u.Update) {
 		case stranger:
 			b.turnAway(ctx, u, "You are not on the list of this bot. Ask whoever runs it to add your Telegram user id: ", false)
 		case elsewhere:
@@ -98,7 +83,9 @@ func (b *Bot) receive(ctx context.Context, updates []update) error {
 		return err
 	}
 	for _, r := range fresh {
-		b.begin(ctx, job{received: r, update: byID[r.ID].Update})
+		j := jobOf(r)
+		j.update = byID[r.ID].Update
+		b.begin(ctx, j)
 	}
 	return nil
 }
@@ -109,9 +96,9 @@ func (b *Bot) resume(ctx context.Context) {
 		left, err := b.inbox.Unfinished(ctx, b.channel)
 		if err == nil {
 			for _, r := range left {
-				var u models.Update
-				if json.Unmarshal(r.Body, &u) == nil && b.judge(&u) == welcome {
-					b.begin(ctx, job{received: r, update: u})
+				j := jobOf(r)
+				if json.Unmarshal(r.Body, &j.update) == nil && b.judgeSafely(ctx, &j.update) == welcome {
+					b.begin(ctx, j)
 					continue
 				}
 				b.finish(ctx, r) // whoever sent it is no longer on the list
@@ -129,17 +116,28 @@ func (b *Bot) resume(ctx context.Context) {
 type job struct {
 	received orchestrator.Received
 	update   models.Update
+	noted    noted
+	panics   int
 }
 
 // begin queues a job. What one person says in one chat is taken in order; what
 // others say is not held up by it.
 func (b *Bot) begin(ctx context.Context, j job) {
+	b.enqueue(ctx, j, func(queue []job) []job { return append(queue, j) })
+}
+
+// beginFirst queues a job before all others of its lane.
+func (b *Bot) beginFirst(ctx context.Context, j job) {
+	b.enqueue(ctx, j, func(queue []job) []job { return append([]job{j}, queue...) })
+}
+
+func (b *Bot) enqueue(ctx context.Context, j job, in func(queue []job) []job) {
 	from, chat, _ := b.addressed(&j.update)
 	lane := strconv.FormatInt(chat.ID, 10) + ":" + strconv.FormatInt(from.ID, 10)
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	queue, runs := b.lanes[lane]
-	b.lanes[lane] = append(queue, j)
+	b.lanes[lane] = in(queue)
 	if !runs {
 		b.work.Go(func() { b.drain(ctx, lane) })
 	}
@@ -157,7 +155,7 @@ func (b *Bot) drain(ctx context.Context, lane string) {
 		}
 		b.lanes[lane] = queue[1:]
 		b.mu.Unlock()
-		b.take(ctx, queue[0])
+		b.attempt(ctx, queue[0])
 	}
 }
 
@@ -204,6 +202,9 @@ func (b *Bot) turnAway(ctx context.Context, u update, text string, group bool) {
 	b.cfg.Logger.InfoContext(ctx, "telegram refused somebody who is not on the list", slog.Int64("id", id))
 	b.work.Go(func() {
 		defer func() {
+			if caught := recover(); caught != nil {
+				b.cfg.Logger.ErrorContext(ctx, "telegram cannot refuse a stranger", slog.Any("panic", caught))
+			}
 			b.mu.Lock()
 			b.strangers--
 			b.mu.Unlock()

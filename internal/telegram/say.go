@@ -3,7 +3,6 @@ package telegram
 import (
 	"context"
 	"log/slog"
-	"strconv"
 	"time"
 
 	tg "github.com/go-telegram/bot"
@@ -12,8 +11,9 @@ import (
 
 // reply sends the whole of an answer and finishes the update that asked for it.
 func (b *Bot) reply(ctx context.Context, j job, at place, parts []part) {
-	live, _ := strconv.Atoi(j.received.Reply) // none reads as 0
-	if _, err := b.deliver(ctx, at, live, parts); err != nil && ctx.Err() != nil {
+	if _, err := b.deliver(ctx, at, j.noted.Live, parts); err != nil && ctx.Err() != nil {
+		j.noted.Tries = 0 // it was stopped, and has not failed
+		b.note(ctx, j)
 		return // the next start takes it up
 	}
 	b.finish(ctx, j.received)

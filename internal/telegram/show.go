@@ -1,6 +1,7 @@
 package telegram
 
 import (
+	"cmp"
 	"context"
 	"strconv"
 	"strings"
@@ -46,11 +47,17 @@ type show struct {
 // come. A run is shown once in a chat, by the last message that led to it.
 func (b *Bot) follow(ctx context.Context, j job, who access.Principal, at place, state orchestrator.ChatState) {
 	if state.RunID == "" || !state.Running && settled(state) {
+		if j.noted.Gates > 0 {
+			b.unbutton(ctx, at.chat, j.noted.Gates)
+		}
 		b.reply(ctx, j, at, render(state, at.group))
 		return
 	}
-	s := &show{bot: b, job: j, who: who, at: at, key: state.RunID + "@" + strconv.FormatInt(at.chat, 10), seen: state.After, present: "nothing yet"}
-	s.live, _ = strconv.Atoi(j.received.Reply) // none reads as 0
+	s := &show{
+		bot: b, job: j, who: who, at: at, key: state.RunID + "@" + strconv.FormatInt(at.chat, 10), seen: state.After,
+		live: j.noted.Live, gates: j.noted.Gates, present: cmp.Or(j.noted.Shown, "nothing yet"),
+	}
+	whole := ctx
 	ctx, s.cancel = context.WithCancel(ctx)
 	b.mu.Lock()
 	if old := b.shows[s.key]; old != nil {
@@ -59,7 +66,10 @@ func (b *Bot) follow(ctx context.Context, j job, who access.Principal, at place,
 	}
 	b.shows[s.key] = s
 	b.mu.Unlock()
-	b.work.Go(func() { s.run(ctx, state) })
+	b.work.Go(func() {
+		defer func() { b.contain(whole, s.job, recover()) }()
+		s.run(ctx, state)
+	})
 }
 
 // settled tells that nothing more comes by itself: the run has ended, or the
@@ -89,8 +99,10 @@ func (s *show) run(ctx context.Context, state orchestrator.ChatState) {
 	case taken || err == nil:
 		s.bot.finish(ctx, s.job.received)
 	case ctx.Err() == nil:
-		s.job.received.Reply = strconv.Itoa(s.live)
+		s.job.noted.Live = s.live
 		s.bot.reply(ctx, s.job, s.at, s.bot.failed(ctx, s.job, err))
+	default:
+		s.note(ctx)
 	}
 }
 
@@ -108,10 +120,9 @@ func (s *show) showAll(ctx context.Context, state orchestrator.ChatState) (err e
 			continue
 		}
 		if now := outline(state); now != s.present {
-			if err = s.display(ctx, state); err != nil {
+			if err = s.display(ctx, state, now); err != nil {
 				return err
 			}
-			s.present = now
 		}
 		if settled(state) {
 			return nil
@@ -163,18 +174,20 @@ func (s *show) progress(ctx context.Context) {
 	}
 }
 
-// note keeps which message is to be written over if the process dies.
+// note keeps what the chat shows, for the next start: what is there is not sent
+// again. Whatever is shown is a try that came to something.
 func (s *show) note(ctx context.Context) {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), callTimeout)
-	defer cancel()
-	if err := s.bot.inbox.NoteReply(ctx, s.bot.channel, s.job.received.ID, strconv.Itoa(s.live)); err != nil {
-		s.bot.cfg.Logger.WarnContext(ctx, "telegram cannot note a reply", errAttr(err))
+	n := &s.job.noted
+	n.Tries, n.Live, n.Gates, n.Shown = 0, s.live, s.gates, ""
+	if s.gates > 0 {
+		n.Shown = s.present
 	}
+	s.bot.note(ctx, s.job)
 }
 
 // display shows what there is to decide or to read. What comes after buttons is
 // a message of its own, because Telegram rings for no edit.
-func (s *show) display(ctx context.Context, state orchestrator.ChatState) error {
+func (s *show) display(ctx context.Context, state orchestrator.ChatState, now string) error {
 	if s.gates > 0 {
 		s.bot.unbutton(ctx, s.at.chat, s.gates)
 		s.gates = 0
@@ -183,7 +196,7 @@ func (s *show) display(ctx context.Context, state orchestrator.ChatState) error 
 	if err != nil && !hopeless(err) {
 		return err
 	}
-	s.lines = nil
+	s.lines, s.present = nil, now
 	switch {
 	case state.Waits:
 		s.live = last

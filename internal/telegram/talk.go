@@ -94,8 +94,9 @@ func (b *Bot) message(ctx context.Context, j job, who access.Principal, m *model
 		b.reply(ctx, j, at, plainText(helpText))
 		return
 	}
+	month := b.month(ctx, &j, who, m)
 	turn := orchestrator.ChatTurn{
-		Conversation: conversation(b.channel, m.Chat.ID, int64(m.Date)), Key: "message-" + strconv.Itoa(m.ID), Message: text, Said: j.received.At,
+		Conversation: conversation(b.channel, m.Chat.ID, month), Key: "message-" + strconv.Itoa(m.ID), Message: text, Said: j.received.At,
 		// Words of somebody else are never a command.
 		Quoted: m.ForwardOrigin != nil || m.ViaBot != nil,
 	}
@@ -106,8 +107,25 @@ func (b *Bot) message(ctx context.Context, j job, who access.Principal, m *model
 
 // conversation is the chat as the orchestrator knows it: a new one each month,
 // so that a chat that goes on for years stays quick.
-func conversation(channel string, chat, at int64) string {
-	return channel + ":" + strconv.FormatInt(chat, 10) + ":" + time.Unix(at, 0).UTC().Format("2006-01")
+func conversation(channel string, chat int64, month string) string {
+	return channel + ":" + strconv.FormatInt(chat, 10) + ":" + month
+}
+
+// month is that of the conversation that a message belongs to: its own, or the
+// one before as long as something is open there. Once that is decided it is
+// noted, so that a message that is taken up again is the same turn.
+func (b *Bot) month(ctx context.Context, j *job, who access.Principal, m *models.Message) string {
+	if j.noted.Month != "" {
+		return j.noted.Month
+	}
+	at := time.Unix(int64(m.Date), 0).UTC()
+	own, before := at.Format("2006-01"), at.AddDate(0, 0, -at.Day()).Format("2006-01")
+	if b.service.GoesOn(ctx, who, conversation(b.channel, m.Chat.ID, before), conversation(b.channel, m.Chat.ID, own)) {
+		j.noted.Month = before
+		b.note(ctx, *j)
+		return before
+	}
+	return own
 }
 
 // turn has a turn taken, and shows what it comes to.

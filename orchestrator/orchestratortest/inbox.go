@@ -12,7 +12,7 @@ import (
 type item struct {
 	orchestrator.Received
 
-	finished bool
+	finished, givenUp bool
 }
 
 // Receive inserts the items that are not there yet, and gives those.
@@ -72,10 +72,33 @@ func (s *Store) Finish(_ context.Context, channel, id string) error {
 	return nil
 }
 
-// ForgetReceived removes finished items that came before a time.
-func (s *Store) ForgetReceived(_ context.Context, before time.Time) error {
+// GiveUp ends an item that cannot be answered.
+func (s *Store) GiveUp(_ context.Context, channel, id, problem string) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.inbox = slices.DeleteFunc(s.inbox, func(i *item) bool { return i.finished && i.At.Before(before) })
+	if i := s.received(channel, id); i != nil {
+		i.finished, i.givenUp, i.Body, i.Reply = true, true, nil, problem
+	}
+	return nil
+}
+
+// GivenUp gives a channel's items that were given up.
+func (s *Store) GivenUp(_ context.Context, channel string) ([]orchestrator.Received, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	var out []orchestrator.Received
+	for _, i := range s.inbox {
+		if i.Channel == channel && i.givenUp {
+			out = append(out, i.Received)
+		}
+	}
+	return clone(out)
+}
+
+// ForgetReceived removes what was ended before a time, and all before another.
+func (s *Store) ForgetReceived(_ context.Context, ended, all time.Time) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.inbox = slices.DeleteFunc(s.inbox, func(i *item) bool { return i.finished && i.At.Before(ended) || i.At.Before(all) })
 	return nil
 }

@@ -37,6 +37,7 @@ func Run(t *testing.T, open func(t *testing.T) Opened) {
 		"what a channel brings twice is received once":                    itemOnce,
 		"of many equal deliveries at once exactly one is fresh":           oneReceives,
 		"what was answered is finished, and forgotten later":              itemIsFinished,
+		"what cannot be answered is given up, with the problem":           itemIsGivenUp,
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {

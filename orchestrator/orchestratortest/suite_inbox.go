@@ -2,6 +2,7 @@ package orchestratortest
 
 import (
 	"encoding/json"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -80,16 +81,39 @@ func itemIsFinished(t *testing.T, s Opened) {
 	same(t, "unfinished", []orchestrator.Received{second}, left)
 	later := day().Add(time.Hour)
 	for _, step := range []struct {
-		before time.Time
-		fresh  int
-	}{{first.At, 0}, {later, 1}} {
-		if err := s.ForgetReceived(ctx, step.before); err != nil {
+		ended, all time.Time
+		fresh      int
+	}{{first.At, first.At, 0}, {later, first.At, 1}, {first.At, later, 2}} {
+		if err := s.ForgetReceived(ctx, step.ended, step.all); err != nil {
 			t.Fatal(err)
 		}
-		// What is not finished is never forgotten.
 		fresh, err := s.Receive(ctx, []orchestrator.Received{first, second})
 		if err != nil || len(fresh) != step.fresh {
-			t.Errorf("after forgetting what came before %s: fresh %+v, %v", step.before, fresh, err)
+			t.Errorf("after forgetting what came before %s: fresh %+v, %v", step.ended, fresh, err)
 		}
+	}
+}
+
+func itemIsGivenUp(t *testing.T, s Opened) {
+	ctx, first, second := t.Context(), receivedItem("1", 0), receivedItem("2", 5)
+	if _, err := s.Receive(ctx, []orchestrator.Received{first, second}); err != nil {
+		t.Fatal(err)
+	}
+	for _, err := range []error{
+		s.GiveUp(ctx, "messenger", "1", "it broke"), s.GiveUp(ctx, "messenger", "404", "it broke"), s.Finish(ctx, "messenger", "2"),
+	} {
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	if left, err := s.Unfinished(ctx, "messenger"); err != nil || len(left) != 0 {
+		t.Errorf("unfinished %+v, %v", left, err)
+	}
+	got, err := s.GivenUp(ctx, "messenger")
+	if err != nil || len(got) != 1 || got[0].ID != "1" || got[0].Reply != "it broke" || strings.Contains(string(got[0].Body), "text") {
+		t.Errorf("given up %+v, %v", got, err)
+	}
+	if fresh, err := s.Receive(ctx, []orchestrator.Received{first}); err != nil || len(fresh) != 0 {
+		t.Errorf("it comes again: %+v, %v", fresh, err)
 	}
 }

@@ -73,10 +73,33 @@ func (s *Store) Finish(ctx context.Context, channel, id string) error {
 	})
 }
 
-// ForgetReceived removes finished items that came before a time.
-func (s *Store) ForgetReceived(ctx context.Context, before time.Time) error {
+// givenUp is the state of an item that was ended without an answer.
+const givenUp = 2
+
+// GiveUp ends an item that cannot be answered, and keeps why.
+func (s *Store) GiveUp(ctx context.Context, channel, id, problem string) error {
+	return s.write(ctx, "give an item up", func(ctx context.Context, x *tx) error {
+		_, err := x.exec(ctx, `UPDATE inbox SET finished = ?, reply = ?, body = '' WHERE channel = ? AND id = ?`, givenUp, problem, channel, id)
+		return err
+	})
+}
+
+// GivenUp gives a channel's items that were given up.
+func (s *Store) GivenUp(ctx context.Context, channel string) ([]orchestrator.Received, error) {
+	var items []orchestrator.Received
+	err := s.view(ctx, "list what was given up of "+channel, func(ctx context.Context, h *handle) error {
+		var err error
+		items, err = collect(ctx, h, scanReceived,
+			`SELECT channel, id, reply, received_at, body FROM inbox WHERE channel = ? AND finished = ? ORDER BY place`, channel, givenUp)
+		return err
+	})
+	return items, err
+}
+
+// ForgetReceived removes what was ended before a time, and all before another.
+func (s *Store) ForgetReceived(ctx context.Context, ended, all time.Time) error {
 	return s.write(ctx, "forget what was received", func(ctx context.Context, x *tx) error {
-		_, err := x.exec(ctx, `DELETE FROM inbox WHERE finished = 1 AND received_at < ?`, nanos(before))
+		_, err := x.exec(ctx, `DELETE FROM inbox WHERE finished <> 0 AND received_at < ? OR received_at < ?`, nanos(ended), nanos(all))
 		return err
 	})
 }
