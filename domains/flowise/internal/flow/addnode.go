@@ -2,6 +2,7 @@ package flow
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"maps"
 	"regexp"
@@ -50,7 +51,7 @@ func (op *AddNode) add(d *draft) []contracts.Fault {
 	}
 	n := &draftNode{Node: readNode(op.build(d, def, id)), added: op.Position == nil}
 	var faults []contracts.Fault
-	for _, name := range slices.Sorted(maps.Keys(op.Params)) {
+	for _, name := range op.order(def) {
 		for _, f := range d.setParam(n, name, op.Params[name]) {
 			faults = append(faults, contracts.Fault{Pointer: "/params" + pointerTo(name), Message: f.Message})
 		}
@@ -64,6 +65,18 @@ func (op *AddNode) add(d *draft) []contracts.Fault {
 	d.nodes = append(d.nodes, n)
 	d.added = append(d.added, id)
 	return nil
+}
+
+// order gives the names of the values. Which of two parameters with one name is
+// meant depends on the other values, so these come last.
+func (op *AddNode) order(def *knowledge.Definition) []string {
+	times := map[string]int{}
+	for i := range def.Inputs {
+		times[def.Inputs[i].Name]++
+	}
+	names := slices.Sorted(maps.Keys(op.Params))
+	slices.SortStableFunc(names, func(a, b string) int { return cmp.Compare(min(times[a], 2), min(times[b], 2)) })
+	return names
 }
 
 func pointerTo(name string) string {

@@ -1,6 +1,7 @@
 package flow
 
 import (
+	"bytes"
 	"fmt"
 	"slices"
 	"sort"
@@ -35,7 +36,7 @@ func (op *Connect) apply(d *draft) []contracts.Fault {
 	if faults := op.choose(d, source, out); len(faults) > 0 {
 		return faults
 	}
-	op.write(target, in)
+	op.write(d, target, in)
 	d.connect(source.id, out.text("id"), target.id, in.text("id"), `"buttonedge"`, nil)
 	return nil
 }
@@ -256,7 +257,7 @@ func (d *draft) chooseOutput(n *draftNode, name, place string) []contracts.Fault
 
 // write puts the reference into the input. A parameter that takes variables
 // keeps its text: it says itself where the value goes.
-func (op *Connect) write(target *draftNode, in field) {
+func (op *Connect) write(d *draft, target *draftNode, in field) {
 	name, ref := in.text("name"), encode(reference(op.SourceNodeID))
 	_, anchor := byID(target.anchors(), in.text("id"))
 	switch {
@@ -267,9 +268,19 @@ func (op *Connect) write(target *draftNode, in field) {
 		return
 	}
 	old, _ := target.Input(name)
+	old = unescaped(old)
 	items := elements(old)
 	if firstByte(old) == '"' && !falsy(old) {
 		items = [][]byte{old}
+	}
+	named := 0
+	for _, item := range items {
+		if bytes.Equal(item, ref) {
+			named++
+		}
+	}
+	if named > d.joined(op.SourceNodeID, target.id, in.text("id")) {
+		return // it was named without a connection
 	}
 	items = append(items, ref)
 	if name == "tools" {

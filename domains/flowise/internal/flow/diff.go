@@ -19,7 +19,8 @@ type Diff struct {
 	Credentials  []string      `json:"credentials_changed,omitempty"`
 	EdgesAdded   []string      `json:"edges_added,omitempty"`
 	EdgesRemoved []string      `json:"edges_removed,omitempty"`
-	// Other are nodes of which something else changed.
+	// Other are nodes and edges of which something else changed, and "the canvas"
+	// for what stands beside them.
 	Other []string `json:"other_changes,omitempty"`
 }
 
@@ -47,28 +48,33 @@ type ParamChange struct {
 }
 
 // Compare tells what makes after out of before. Nodes and edges are known by
-// their ids.
+// their ids; of several nodes with one id, by their order.
 func Compare(before, after *Graph, defs Definitions) Diff {
 	d := comparison{defs: defs}
 	old, kept := before.byID(), after.byID()
+	turns := map[string]int{}
 	for i := range after.Nodes() {
 		now := &after.Nodes()[i]
-		was, ok := old[now.id]
+		was := nth(old[now.id], turns[now.id])
+		turns[now.id]++
 		switch {
-		case !ok:
+		case was == nil:
 			d.NodesAdded = append(d.NodesAdded, refTo(now))
 		case !bytes.Equal(was.raw, now.raw):
 			d.compareNode(was, now)
 		}
 	}
+	clear(turns)
 	for i := range before.Nodes() {
 		was := &before.Nodes()[i]
-		if kept[was.id] == nil {
+		if nth(kept[was.id], turns[was.id]) == nil {
 			d.NodesRemoved = append(d.NodesRemoved, refTo(was))
 		}
+		turns[was.id]++
 	}
 	d.EdgesAdded = edgesNotIn(after, before)
 	d.EdgesRemoved = edgesNotIn(before, after)
+	d.compareRest(before, after)
 	return d.Diff
 }
 
@@ -78,15 +84,46 @@ type comparison struct {
 	defs Definitions
 }
 
-// byID gives the first node of each id.
-func (g *Graph) byID() map[string]*Node {
-	out := make(map[string]*Node, len(g.Nodes()))
+// byID gives the nodes of each id.
+func (g *Graph) byID() map[string][]*Node {
+	out := make(map[string][]*Node, len(g.Nodes()))
 	for i := range g.Nodes() {
-		if n := &g.Nodes()[i]; out[n.id] == nil {
-			out[n.id] = n
-		}
+		n := &g.Nodes()[i]
+		out[n.id] = append(out[n.id], n)
 	}
 	return out
+}
+
+func nth(nodes []*Node, i int) *Node {
+	if i < len(nodes) {
+		return nodes[i]
+	}
+	return nil
+}
+
+// compareRest adds what is left: members of edges beside their ends, and what
+// stands beside the two lists.
+func (d *comparison) compareRest(before, after *Graph) {
+	if len(d.EdgesAdded)+len(d.EdgesRemoved) == 0 {
+		was, now := apart(before, after), apart(after, before)
+		for i := range min(len(was), len(now)) {
+			if !bytes.Equal(was[i].raw, now[i].raw) {
+				d.Other = append(d.Other, "edge "+now[i].String())
+			}
+		}
+	}
+	if !bytes.Equal(before.frame(), after.frame()) {
+		d.Other = append(d.Other, "the canvas")
+	}
+}
+
+// frame is what stands beside the lists of nodes and edges.
+func (g *Graph) frame() []byte {
+	first, second := g.nodes.at, g.edges.at
+	if first.from > second.from {
+		first, second = second, first
+	}
+	return slices.Concat(g.raw[:first.from], g.raw[first.to:second.from], g.raw[second.to:])
 }
 
 func refTo(n *Node) NodeRef { return NodeRef{ID: n.id, Name: n.Name(), Label: n.Label()} }
@@ -216,11 +253,12 @@ func apart(g, other *Graph) []Edge {
 // String writes an edge by its nodes and anchors.
 func (e Edge) String() string {
 	from, to := e.Source, e.Target
-	if name := handleName(e.SourceHandle); name != e.SourceHandle {
-		from += "." + name
+	output, input := e.anchors()
+	if output != e.SourceHandle {
+		from += "." + output
 	}
-	if name := handleName(e.TargetHandle); name != e.TargetHandle {
-		to += "." + name
+	if input != e.TargetHandle {
+		to += "." + input
 	}
 	return from + " -> " + to
 }

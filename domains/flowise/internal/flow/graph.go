@@ -190,7 +190,7 @@ func readNode(raw []byte) Node {
 
 // readData finds the parts of the data that stands at a place of the node.
 func readData(n *Node, data span) {
-	n.parts = parts{partData: data}
+	n.parts, n.name, n.category = parts{partData: data}, "", "" // of two the last one counts
 	for c := over(n.raw[data.from:data.to]); c.next(); {
 		switch {
 		case c.is("name"):

@@ -3,6 +3,7 @@ package flow_test
 import (
 	"bytes"
 	"encoding/json"
+	"maps"
 	"net/http"
 	"strings"
 	"testing"
@@ -88,6 +89,16 @@ func with(value any, path ...any) func(testing.TB, object) {
 	return func(tb testing.TB, doc object) { tb.Helper(); put(tb, doc, value, path...) }
 }
 
+// called gives a node another id, wherever it stands.
+func called(from, to string) func(testing.TB, object) {
+	return func(tb testing.TB, doc object) {
+		tb.Helper()
+		again := document(tb, []byte(strings.ReplaceAll(string(encoded(tb, doc)), from, to)))
+		clear(doc)
+		maps.Copy(doc, again)
+	}
+}
+
 func malformedFlows() map[string]malformed {
 	echo, chat, agent := "custom function", "conversation", "agent with a model and a tool"
 	return map[string]malformed{
@@ -123,9 +134,12 @@ func malformedFlows() map[string]malformed {
 				doc["edges"] = append(edges, object{"source": "conversationChain_0", "sourceHandle": "a", "target": "chatOpenAI_0", "targetHandle": "b", "id": "c"})
 			},
 		},
-		"references are gone": {flow: chat, damage: with("", "nodes", 2, "data", "inputs", "model"), want: []string{"LOGIC reference_missing /nodes/2/data/inputs/model"}},
-		"handles are wrong":   {flow: chat, damage: with("bogus", "edges", 0, "sourceHandle")},
-		"handles are missing": {flow: chat, damage: without("edges", 0, "targetHandle")},
+		"references are gone":     {flow: chat, damage: with("", "nodes", 2, "data", "inputs", "model"), want: []string{"LOGIC reference_missing /nodes/2/data/inputs/model"}},
+		"handles are wrong":       {flow: chat, damage: with("bogus", "edges", 0, "sourceHandle")},
+		"handles are missing":     {flow: chat, damage: without("edges", 0, "targetHandle")},
+		"an id with dashes":       {flow: chat, damage: called("chatOpenAI_0", "chat-model-1")},
+		"an id of another script": {flow: chat, damage: called("chatOpenAI_0", "モデル")},
+		"an id with a space":      {flow: chat, damage: called("chatOpenAI_0", "chat model")},
 		"an id stands twice": {
 			flow: chat, damage: func(tb testing.TB, doc object) {
 				tb.Helper()

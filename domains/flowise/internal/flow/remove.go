@@ -15,12 +15,13 @@ func (op *RemoveNode) apply(d *draft) []contracts.Fault {
 		return faults
 	}
 	gone := d.family(op.NodeID)
-	for _, e := range d.edges {
+	before := d.edges
+	d.edges = slices.DeleteFunc(slices.Clone(d.edges), func(e Edge) bool { return gone[e.Source] || gone[e.Target] })
+	for _, e := range before {
 		if gone[e.Source] && !gone[e.Target] {
 			d.clear(e)
 		}
 	}
-	d.edges = slices.DeleteFunc(slices.Clone(d.edges), func(e Edge) bool { return gone[e.Source] || gone[e.Target] })
 	d.nodes = slices.DeleteFunc(d.nodes, func(n *draftNode) bool { return gone[n.id] })
 	d.added = slices.DeleteFunc(d.added, func(id string) bool { return gone[id] })
 	return nil
@@ -52,7 +53,7 @@ func (op *Disconnect) apply(d *draft) []contracts.Fault {
 		if e.Source != op.SourceNodeID || e.Target != op.TargetNodeID {
 			continue
 		}
-		from, to := handleName(e.SourceHandle), handleName(e.TargetHandle)
+		from, to := e.anchors()
 		there = append(there, from+" -> "+to)
 		if op.names(source, op.SourceAnchor, from) && op.names(target, op.TargetAnchor, to) {
 			found = append(found, i)
@@ -98,8 +99,19 @@ func (d *draft) neighbours(id string) string {
 	return "; it leads to " + listed(out)
 }
 
-// handleName gives the name in a handle "<id>-input-<name>-<type>".
-func handleName(handle string) string {
+// anchors gives the names in the handles, which are "<id>-output-<name>-<type>"
+// and "<id>-input-<name>-<type>".
+func (e Edge) anchors() (from, to string) {
+	return anchorIn(e.SourceHandle, e.Source+"-output-"), anchorIn(e.TargetHandle, e.Target+"-input-")
+}
+
+// anchorIn takes a handle that does not begin as it should, such as one of an
+// older node, by its parts.
+func anchorIn(handle, prefix string) string {
+	if rest, is := strings.CutPrefix(handle, prefix); is {
+		name, _, _ := strings.Cut(rest, "-")
+		return name
+	}
 	parts := strings.SplitN(handle, "-", 4)
 	if len(parts) < 3 {
 		return handle
@@ -107,35 +119,51 @@ func handleName(handle string) string {
 	return parts[2]
 }
 
-// clear takes out of the target what the connection wrote into it.
+// joined counts the connections from a node to an anchor.
+func (d *draft) joined(source, target, handle string) (count int) {
+	for _, e := range d.edges {
+		if e.Source == source && e.Target == target && e.TargetHandle == handle {
+			count++
+		}
+	}
+	return count
+}
+
+// clear takes out of the target what a connection that is gone wrote into it.
+// What other connections of the same nodes wrote there stays.
 func (d *draft) clear(e Edge) {
-	i := slices.IndexFunc(d.nodes, func(n *draftNode) bool { return n.id == e.Target })
-	if i < 0 || d.kind == Agentflow {
+	if d.kind == Agentflow {
 		return
 	}
-	n, name := d.nodes[i], handleName(e.TargetHandle)
-	old, ok := n.Input(name)
-	if !ok {
-		return
-	}
-	ref := encode(reference(e.Source))
-	switch inner := ref[1 : len(ref)-1]; firstByte(old) {
-	case '[':
-		n.set(withoutRef(old, ref), "data", "inputs", name)
-	case '"':
-		n.set(bytes.ReplaceAll(old, inner, nil), "data", "inputs", name)
+	_, name := e.anchors()
+	ref, left := encode(reference(e.Source)), d.joined(e.Source, e.Target, e.TargetHandle)
+	for _, n := range d.nodes {
+		old, ok := n.Input(name)
+		if n.id != e.Target || !ok {
+			continue
+		}
+		switch old = unescaped(old); firstByte(old) {
+		case '[':
+			n.set(withoutRef(old, ref, left), "data", "inputs", name)
+		case '"':
+			if left == 0 {
+				n.set(bytes.ReplaceAll(old, ref[1:len(ref)-1], nil), "data", "inputs", name)
+			}
+		}
 	}
 }
 
-// withoutRef drops a reference from a list. An item that holds it within a
-// longer text keeps the rest.
-func withoutRef(list, ref []byte) []byte {
+// withoutRef drops a reference from a list, but for as many as are left. An item
+// that holds it within a longer text keeps the rest.
+func withoutRef(list, ref []byte, left int) []byte {
 	var kept [][]byte
 	for _, item := range elements(list) {
-		if bytes.Equal(item, ref) {
+		switch {
+		case left > 0 && bytes.Contains(item, ref[1:len(ref)-1]):
+			left--
+		case bytes.Equal(item, ref):
 			continue
-		}
-		if firstByte(item) == '"' {
+		case firstByte(item) == '"':
 			item = bytes.ReplaceAll(item, ref[1:len(ref)-1], nil)
 		}
 		kept = append(kept, item)

@@ -189,6 +189,15 @@ func unquote(raw []byte) string {
 	return text
 }
 
+// unescaped writes a value in which letters are escaped, as other programs do,
+// as JavaScript writes it.
+func unescaped(value []byte) []byte {
+	if !bytes.Contains(value, []byte(`\u`)) {
+		return value
+	}
+	return encode(decoded(value))
+}
+
 // get gives the bytes of the value at a path of keys. Of a key that stands
 // twice the last one counts, as in JavaScript.
 func get(raw []byte, path ...string) (value []byte, ok bool) {
@@ -236,14 +245,14 @@ func set(raw, value []byte, path ...string) []byte {
 }
 
 // appendMember adds a member the way the last two were written, so that a
-// pretty-printed object stays one.
+// pretty-printed object stays one. What is no object becomes one.
 func appendMember(raw []byte, all []member, key string, value []byte) []byte {
 	item := slices.Concat(encode(key), []byte(":"), value)
+	if firstByte(raw) != '{' {
+		return slices.Concat([]byte("{"), item, []byte("}"))
+	}
 	if len(all) == 0 {
 		open := bytes.IndexByte(raw, '{')
-		if open < 0 {
-			return slices.Concat([]byte("{"), item, []byte("}"))
-		}
 		return splice(raw, open+1, open+1, item)
 	}
 	last := all[len(all)-1]

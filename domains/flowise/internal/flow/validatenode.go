@@ -43,9 +43,10 @@ func (c *checker) checkOutput(n *checkedNode) {
 	}
 }
 
-var referencePattern = regexp.MustCompile(`\{\{\s*([A-Za-z0-9_]+)\.data\.instance`)
+var referencePattern = regexp.MustCompile(`\{\{\s*([^{}.]+?)\.data\.instance`)
 
 func referencesIn(value []byte) []string {
+	value = unescaped(value)
 	var out []string
 	for _, m := range referencePattern.FindAllSubmatch(value, -1) {
 		out = append(out, string(m[1]))

@@ -83,7 +83,10 @@ func checkNumber(p *knowledge.Param, value []byte, text string) string {
 	if first := firstByte(value); first == '-' || first >= '0' && first <= '9' {
 		return ""
 	}
-	if _, err := strconv.ParseFloat(strings.TrimSpace(text), 64); text == "" || err != nil {
+	// Go also reads NaN, Inf, 0x10 and 1_000, which JavaScript does not, or
+	// otherwise.
+	text = strings.TrimSpace(text)
+	if _, err := strconv.ParseFloat(text, 64); err != nil || strings.Trim(text, "0123456789.+-eE") != "" {
 		return fmt.Sprintf("%s must be a number, but is %s", p.Name, clip(string(value)))
 	}
 	return ""
