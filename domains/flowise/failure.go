@@ -6,6 +6,7 @@ import (
 	"github.com/manifold-run/manifold/contracts"
 	"github.com/manifold-run/manifold/domainkit"
 	"github.com/manifold-run/manifold/domains/flowise/internal/api"
+	"github.com/manifold-run/manifold/domains/flowise/internal/flow"
 )
 
 // errConcurrentEdit says that the flow is no longer the one that was looked at.
@@ -23,13 +24,16 @@ func failure(err error) error {
 	if !isCall {
 		return ownFailure(err)
 	}
+	if e.Kind == api.KindTooLarge && e.Effect == contracts.EffectUnknown { // the answer, not the request
+		return withEffect(e, contracts.ErrUpstream, "Flowise gave an answer that is too large")
+	}
 	switch e.Kind {
 	case api.KindInvalid, api.KindTooLarge:
-		return domainkit.Refusef(contracts.ErrPrecondition, "Flowise refuses: %s", e.Reason())
+		return domainkit.Refusef(contracts.ErrPrecondition, "Flowise refuses: %s", flow.Hide(e.Reason()))
 	case api.KindNotFound:
-		return domainkit.Refusef(contracts.ErrNotFound, "Flowise does not have it: %s", e.Reason())
+		return domainkit.Refusef(contracts.ErrNotFound, "Flowise does not have it: %s", flow.Hide(e.Reason()))
 	case api.KindConflict:
-		return domainkit.Refusef(contracts.ErrConflict, "%s", e.Reason())
+		return domainkit.Refusef(contracts.ErrConflict, "%s", flow.Hide(e.Reason()))
 	case api.KindForbidden:
 		return domainkit.Refusef(contracts.ErrUnauthorized, "the domain's API key lacks the permission in Flowise; give it chatflows:*, agentflows:*, credentials:view and templates:marketplace")
 	case api.KindUnauthorized:
@@ -39,7 +43,7 @@ func failure(err error) error {
 	case api.KindTimeout:
 		return withEffect(e, contracts.ErrTimeout, "Flowise did not answer in time")
 	case api.KindFailed:
-		return withEffect(e, contracts.ErrUpstream, "Flowise failed: "+e.Reason())
+		return withEffect(e, contracts.ErrUpstream, "Flowise failed: "+flow.Hide(e.Reason()))
 	case api.KindUnavailable, api.KindBadAnswer:
 		return withEffect(e, contracts.ErrUpstream, "Flowise gave no usable answer")
 	default:

@@ -142,8 +142,8 @@ func notAnswered(err error) error {
 	}
 	refusal.Retryable = e.Kind == api.KindBusy
 	if e.Kind == api.KindFailed {
-		refusal.Message = "the flow failed: " + e.Reason()
-		verdict := suite.Conclude([]suite.Judged{{Name: "prediction", Trials: 1, Problems: []string{e.Reason()}}})
+		refusal.Message = "the flow failed: " + flow.Hide(e.Reason())
+		verdict := suite.Conclude([]suite.Judged{{Name: "prediction", Trials: 1, Problems: []string{flow.Hide(e.Reason())}}})
 		refusal.Detail = map[string]any{"category": verdict.Category, "fix": verdict.Fix}
 	}
 	return refusal

@@ -133,9 +133,9 @@ func try(ctx context.Context, client *api.Client, id, session, question string) 
 	got, err := client.Predict(ctx, id, api.Question{Question: question, ChatID: session})
 	out := suite.Outcome{LatencyMS: time.Since(begun).Milliseconds(), Text: got.Text, Tools: toolsOf(got), Raw: got.Raw}
 	if err != nil {
-		out.Error = err.Error()
+		out.Error = flow.Hide(err.Error())
 		if e, is := api.AsError(err); is {
-			out.Error = e.Reason()
+			out.Error = flow.Hide(e.Reason())
 		}
 	}
 	return out

@@ -4,6 +4,8 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/manifold-run/manifold/domains/flowise/internal/knowledge"
 )
 
 // Acting lists the nodes by which a flow may change something outside of
@@ -23,7 +25,29 @@ func (n Node) acts(defs Definitions) bool {
 	if kindActs(n.name, defs) || n.callsOut() {
 		return true
 	}
-	return slices.ContainsFunc(chosen(n, defs), func(c choice) bool { return kindActs(c.name, defs) })
+	acts := func(name string) bool { return kindActs(name, defs) }
+	if def, known := defs.Node(n.name); known && slices.ContainsFunc(picked(def.Inputs, n.part(partInputs)), acts) {
+		return true
+	}
+	return slices.ContainsFunc(chosen(n, defs), func(c choice) bool { return acts(c.name) })
+}
+
+// picked lists the components that values choose by the parameters of the kind:
+// what a node says of its own parameters need not be so.
+func picked(params []knowledge.Param, values []byte) []string {
+	var out []string
+	for i := range params {
+		p := &params[i]
+		if name := textAt(values, p.Name); p.LoadConfig && name != "" {
+			out = append(out, name)
+		}
+		if rows, _ := get(values, p.Name); p.Type == "array" {
+			for _, row := range elements(rows) {
+				out = append(out, picked(p.Array, row)...)
+			}
+		}
+	}
+	return out
 }
 
 // kindActs judges by the kind of node: tools act unless they are known to look
@@ -66,7 +90,7 @@ func (n Node) callsOut() bool {
 		method := textAt(n.part(partInputs), "method")
 		return method != "" && method != "GET"
 	case "customFunction", nodeIfElse, "customFunctionAgentflow", "seqCustomFunction":
-		return outward.Match(n.part(partInputs))
+		return outward.Match(unescaped(n.part(partInputs)))
 	}
 	return false
 }

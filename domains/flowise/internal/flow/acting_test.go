@@ -52,3 +52,36 @@ func TestActingNodesAreThoseThatReachOut(t *testing.T) {
 		t.Error("a node that nobody knows is trusted")
 	}
 }
+
+// TestActingIsNotHiddenByHowItIsWritten: a graph says the same in several ways,
+// and need not describe its own parameters.
+func TestActingIsNotHiddenByHowItIsWritten(t *testing.T) {
+	t.Parallel()
+	node := func(name, rest string) string {
+		return `{"nodes":[{"id":"n","data":{"id":"n","name":"` + name + `",` + rest + `}}],"edges":[]}`
+	}
+	tool := `"inputs":{"agentTools":[{"agentSelectedTool":"gmail","agentSelectedToolConfig":{}}]}`
+	for name, data := range map[string]string{
+		"code with escaped letters":            node("customFunction", `"inputs":{"javascriptFunction":"await \u0066etch(u)"}`),
+		"code under an escaped name":           node("customFunction", `"\u0069nputs":{"javascriptFunction":"await fetch(u)"}`),
+		"an agent that describes no choice":    node("agentAgentflow", `"inputParams":[],`+tool),
+		"an agent without a description":       node("agentAgentflow", tool),
+		"an agent with another description":    node("agentAgentflow", `"inputParams":[{"name":"agentTools","type":"string"}],`+tool),
+		"a description with escaped letters":   node("agentAgentflow", `"inputParams":[{"name":"agentTools","type":"array","array":[{"name":"agentSelectedTool","\u006coadConfig":true}]}],`+tool),
+		"a request whose way is a variable":    node("httpAgentflow", `"inputs":{"method":"{{ $vars.m }}"}`),
+		"a request in small letters":           node("httpAgentflow", `"inputs":{"method":"post"}`),
+		"a tool node that describes no choice": node("toolAgentflow", `"inputs":{"toolAgentflowSelectedTool":"gmail"}`),
+	} {
+		if got := flow.Acting(decompile(t, []byte(data)), definitions(t)); len(got) != 1 {
+			t.Errorf("%s: acting nodes %v", name, got)
+		}
+	}
+	for name, data := range map[string]string{
+		"an agent with a calculator, undescribed": node("agentAgentflow", `"inputs":{"agentTools":[{"agentSelectedTool":"calculator"}]}`),
+		"a text that is a tool's name":            node("llmAgentflow", `"inputs":{"llmMessages":[{"role":"user","content":"gmail"}]}`),
+	} {
+		if got := flow.Acting(decompile(t, []byte(data)), definitions(t)); len(got) != 0 {
+			t.Errorf("%s: acting nodes %v", name, got)
+		}
+	}
+}

@@ -81,10 +81,29 @@ var onlyReference = regexp.MustCompile(`^(?i:bearer |basic )?\{\{[^{}]*\}\}$`)
 func refers(text string) bool { return onlyReference.MatchString(strings.TrimSpace(text)) }
 
 var (
-	secretPair  = regexp.MustCompile(`(?i)((?:pass(?:word|wd|phrase)|secret|api[_-]?key|access[_-]?key|private[_-]?key|token|authorization|cookie)["']?\s*[:=]\s*)("[^"]*"|'[^']*'|[^\s,;&"'{}()]+)`)
+	secretPair = regexp.MustCompile(`(?i)((?:` + secretStems + `)\\*["']?\s*[:=]\s*)(` + quotedValue + `|[^\s,;&"'{}()]+)`)
+	secretFlag = regexp.MustCompile(`(?i)(--?[a-z0-9-]*(?:` + secretStems + `)\\*["']?[\s,]+)(` + quotedValue + `|[^\s,;&"'{}()\]]+)`)
+
 	secretWords = regexp.MustCompile(`(?i)\b(bearer|basic)\s+[A-Za-z0-9._~+/=-]{4,}`)
 	secretURL   = regexp.MustCompile(`://[^/\s@"']+@`)
+	// secretForm are keys that show by themselves what they are.
+	secretForm = regexp.MustCompile(`\b(?:sk-[A-Za-z0-9_-]{16,}|[rs]k_(?:live|test)_[A-Za-z0-9]{16,}|gh[pousr]_[A-Za-z0-9]{20,}|github_pat_[A-Za-z0-9_]{20,}|glpat-[A-Za-z0-9_-]{16,}` +
+		`|xox[abeoprs]-[A-Za-z0-9-]{10,}|AIza[A-Za-z0-9_-]{30,}|(?:AKIA|ASIA)[0-9A-Z]{16}|hf_[A-Za-z0-9]{20,}|(?:gsk|tvly|pplx|r8)[_-][A-Za-z0-9_-]{20,}` +
+		`|eyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]+)|-----BEGIN[A-Z ]*PRIVATE KEY-----[\s\S]*?(?:-----END[A-Z ]*-----|$)`)
 )
+
+const (
+	secretStems = `pass(?:word|wd|phrase)|secret|api[_-]?key|access[_-]?key|private[_-]?key|token|authorization|cookie`
+	// quotedValue also takes the quotes of a text within a text.
+	quotedValue = `\\+"[^"]*"|"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'|` + "`[^`]*`"
+)
+
+// Hide hides the secrets in a text that is shown or kept, such as what a server
+// says of a failure.
+func Hide(text string) string { return masker{}.text(text) }
+
+// told is a value in a message.
+func told(value string) string { return clip(Hide(value)) }
 
 // text hides the secrets in a text, which may be JSON, code or prose.
 func (m masker) text(text string) string {
@@ -97,14 +116,17 @@ func (m masker) text(text string) string {
 			return text
 		}
 	}
+	text = secretForm.ReplaceAllString(text, masked)
 	text = secretWords.ReplaceAllString(text, "$1 "+masked)
-	text = secretPair.ReplaceAllStringFunc(text, func(found string) string {
-		parts := secretPair.FindStringSubmatch(found)
-		if value := strings.Trim(parts[2], `"'`); value == "" || refers(value) {
-			return found
-		}
-		return parts[1] + masked
-	})
+	for _, pair := range []*regexp.Regexp{secretPair, secretFlag} {
+		text = pair.ReplaceAllStringFunc(text, func(found string) string {
+			parts := pair.FindStringSubmatch(found)
+			if value := strings.Trim(parts[2], "\\\"'`"); value == "" || refers(value) {
+				return found
+			}
+			return parts[1] + masked
+		})
+	}
 	return secretURL.ReplaceAllString(text, "://"+masked+"@")
 }
 
@@ -117,6 +139,9 @@ func (m masker) value(v any) (out any, some bool) {
 	case []any:
 		for i := range v {
 			inner, more := m.value(v[i])
+			if i > 0 && m.flags(v[i-1]) && m.keeps(v[i]) {
+				inner, more = masked, true
+			}
 			v[i], some = inner, some || more
 		}
 	case map[string]any:
@@ -128,17 +153,35 @@ func (m masker) value(v any) (out any, some bool) {
 	return v, some
 }
 
+// flags tells whether an item of a list is a flag that its next item belongs
+// to, such as --api-key.
+func (m masker) flags(item any) bool {
+	text, is := item.(string)
+	name := strings.TrimLeft(text, "-")
+	return is && name != text && m.hides(name)
+}
+
+// keeps tells whether a value that belongs to a secret's name is the secret:
+// something, and not where it comes from.
+func (masker) keeps(value any) bool {
+	switch v := value.(type) {
+	case string:
+		return v != "" && !refers(v)
+	case float64, map[string]any, []any:
+		return true
+	}
+	return false
+}
+
 // member hides one member of an object. Rows of tables name what their value
 // is in another member.
 func (m masker) member(object map[string]any, key string) (out any, some bool) {
-	value := object[key]
-	text, isText := value.(string)
 	row, _ := object["key"].(string)
 	if row == "" {
 		row, _ = object["name"].(string)
 	}
-	if isText && text != "" && !refers(text) && (m.hides(key) || key == "value" && m.hides(row)) {
+	if m.keeps(object[key]) && (m.hides(key) || key == "value" && m.hides(row)) {
 		return masked, true
 	}
-	return m.value(value)
+	return m.value(object[key])
 }

@@ -2,6 +2,7 @@ package flow_test
 
 import (
 	"encoding/json"
+	"fmt"
 	"strings"
 	"testing"
 
@@ -89,4 +90,75 @@ func decompile(t *testing.T, data []byte) *flow.Graph {
 		t.Fatal(err)
 	}
 	return g
+}
+
+// TestSecretsInFormsThatPeopleGiveThem: by name, by place and by their own form.
+func TestSecretsInFormsThatPeopleGiveThem(t *testing.T) {
+	t.Parallel()
+	inputs := func(name string, value any) []byte {
+		raw, err := json.Marshal(map[string]any{"nodes": []any{map[string]any{"id": "a", "data": map[string]any{
+			"id": "a", "name": "custom", "inputParams": []any{}, "inputAnchors": []any{}, "inputs": map[string]any{name: value},
+		}}}, "edges": []any{}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return raw
+	}
+	for name, value := range map[string]any{
+		"a flag and its value":         `{"command":"npx","args":["-y","server","--api-key","hush1234"]}`,
+		"a flag and its value in code": `spawn("npx", ["--token", "hush1234"])`,
+		"a flag with its value":        `{"command":"npx","args":["--token=hush1234"]}`,
+		"a text within a text":         `const body = "{\"password\":\"hush1234\"}"`,
+		"a text within a text in code": `const body = '{\\"client_secret\\": \\"hush1234\\"}'`,
+		"a number":                     map[string]any{"password": 12345678, "x": "hush"[:0]},
+		"a list of them":               map[string]any{"token": []any{"hush1234"}},
+		"a key of OpenAI":              `const k = "sk-proj-hush1234hush1234hush1234"`,
+		"a token of GitHub":            `git clone https://x-access-token:ghp_hush1234hush1234hush1234hush12@github.com`,
+		"a token of GitHub, alone":     `use ghp_hush1234hush1234hush1234hush12`,
+		"a token of Slack":             `xoxb-1234567890-hush1234hush`,
+		"a key of Google":              `AIzahush1234hush1234hush1234hush1234hus`,
+		"a key of Amazon":              `AKIAHUSH1234HUSH1234`,
+		"a signed token":               `eyJhbGciOiJIUzI1NiJ9.eyJodXNoIjoiMTIzNCJ9.hush1234hush1234`,
+		"a private key":                "-----BEGIN RSA PRIVATE KEY-----\nhush1234\nhush1234\n-----END RSA PRIVATE KEY-----",
+		"a private key on one line":    `"-----BEGIN PRIVATE KEY-----\nhush1234\n-----END PRIVATE KEY-----\n"`,
+		"a name in small letters":      map[string]any{"headers": []any{map[string]any{"name": "X-Auth-Token", "value": "hush1234"}}},
+	} {
+		g := decompile(t, inputs("setting", value))
+		excerpt, _ := flow.ExcerptOf(g, "a", definitions(t))
+		diff := flow.Compare(decompile(t, inputs("setting", "before")), g, definitions(t))
+		got := strings.ToLower(flow.Summarize(g, flow.Chatflow, definitions(t)).String() + strings.Join(excerpt.Params, " ") + diff.String())
+		if strings.Contains(got, "hush") || strings.Contains(got, "12345678") || strings.Contains(got, "ehvzacI6") {
+			t.Errorf("%s: shown as %s", name, got)
+		}
+	}
+	for _, harmless := range []string{"the token of the day", "ask for a password, please", "task-list-of-everyone-in-the-house", "tokens: 5 at most? no", "https://example.com/a-b_c?page=2"} {
+		if got := flow.Summarize(decompile(t, inputs("setting", harmless)), flow.Chatflow, definitions(t)).String(); !strings.Contains(got, harmless) {
+			t.Errorf("%q is shown as %s", harmless, got)
+		}
+	}
+}
+
+// TestFindingsShowNoSecrets: they are told to whoever asked, and kept in reports.
+func TestFindingsShowNoSecrets(t *testing.T) {
+	t.Parallel()
+	base := string(build(t, "conversation").FlowData)
+	for name, data := range map[string]string{
+		"a key for a credential's id": strings.Replace(base, someCredential, "hush1234hush1234", 1),
+		"an address with a password":  strings.Replace(base, someModel, "ftp://user:hush1234@host/v1", 1),
+		"a key in an anchor":          strings.Replace(base, `"{{bufferMemory_0.data.instance}}"`, `"sk-hush1234hush1234hush1234"`, 1),
+		"a key for a number":          strings.Replace(base, `"temperature":0.2`, `"temperature":"sk-hush1234hush1234hush1234"`, 1),
+		"a key for an option":         strings.Replace(base, `"reasoningEffort":""`, `"reasoningEffort":"sk-hush1234hush1234hush1234","reasoning":true`, 1),
+	} {
+		if data == base {
+			t.Errorf("%s: nothing changed", name)
+		}
+		report := flow.Validate([]byte(data), definitions(t), flow.Check{Kind: flow.Chatflow, Credentials: map[string]string{}})
+		if got := fmt.Sprint(report.Findings); len(report.Findings) == 0 || strings.Contains(got, "hush") {
+			t.Errorf("%s: %s", name, got)
+		}
+	}
+	_, err := flow.Compile(build(t, "conversation").Graph, ops(t, `[{"op_type":"SetParam","node_id":"chatOpenAI_0","param_name":"temperature","value":"sk-hush1234hush1234hush1234"}]`), definitions(t), flow.Options{})
+	if err == nil || strings.Contains(err.Error(), "hush") {
+		t.Errorf("an op that does not fit says %v", err)
+	}
 }

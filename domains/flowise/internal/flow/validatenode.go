@@ -68,7 +68,7 @@ func (c *checker) checkAnchors(n *checkedNode, def *knowledge.Definition) {
 			c.checkReference(n, name, id)
 		}
 		if !arrives(value) || firstByte(value) == '[' && !a.flag("list") {
-			c.at(n, Logic, "value_invalid", place, fmt.Sprintf("%s.%s is an anchor, but holds %s", n.id, name, clip(string(value))), "disconnect it, and connect a node")
+			c.at(n, Logic, "value_invalid", place, fmt.Sprintf("%s.%s is an anchor, but holds %s", n.id, name, told(string(value))), "disconnect it, and connect a node")
 		}
 		sources := c.sources(n.id, a.text("id"))
 		for _, source := range sources {

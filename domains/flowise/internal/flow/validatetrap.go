@@ -84,7 +84,7 @@ func (c *checker) checkBound(n *checkedNode, id string, kinds []string, optional
 	if known && (len(kinds) == 0 || slices.Contains(kinds, kind)) {
 		return
 	}
-	message := fmt.Sprintf("%s is bound to the credential %q, which the server does not have", n.id, clip(id))
+	message := n.id + " is bound to a credential that the server does not have"
 	if known {
 		message = fmt.Sprintf("%s is bound to a credential of type %s, but takes %s", n.id, kind, strings.Join(kinds, " or "))
 	}
@@ -148,7 +148,7 @@ func (c *checker) checkText(n *checkedNode, param, text, place string) {
 	switch {
 	case param == "basepath":
 		if u, err := url.Parse(text); err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
-			c.at(n, Logic, "url_invalid", place, fmt.Sprintf("%s has %q for an address", n.id, clip(text)), "write an address such as https://host/v1")
+			c.at(n, Logic, "url_invalid", place, fmt.Sprintf("%s has %q for an address", n.id, told(text)), "write an address such as https://host/v1")
 		}
 	case strings.HasPrefix(param, "requests") && strings.HasSuffix(param, "Headers"):
 		if !strings.HasPrefix(markup.ReplaceAllString(text, ""), "{") {

@@ -87,7 +87,7 @@ func checkNumber(p *knowledge.Param, value []byte, text string) string {
 	// otherwise.
 	text = strings.TrimSpace(text)
 	if _, err := strconv.ParseFloat(text, 64); err != nil || strings.Trim(text, "0123456789.+-eE") != "" {
-		return fmt.Sprintf("%s must be a number, but is %s", p.Name, clip(string(value)))
+		return fmt.Sprintf("%s must be a number, but is %s", p.Name, told(string(value)))
 	}
 	return ""
 }
@@ -111,7 +111,7 @@ func checkOption(p *knowledge.Param, value []byte, text string) string {
 		text = string(value)
 	}
 	if known := optionNames(p); !slices.Contains(known, text) {
-		return unknown("option of "+p.Name, text, known)
+		return unknown("option of "+p.Name, told(text), known)
 	}
 	return ""
 }
