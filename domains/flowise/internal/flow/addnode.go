@@ -62,7 +62,7 @@ func (op *AddNode) add(d *draft) []contracts.Fault {
 	if len(faults) > 0 {
 		return faults
 	}
-	d.nodes = append(d.nodes, n)
+	d.put(n)
 	d.added = append(d.added, id)
 	return nil
 }

@@ -27,10 +27,13 @@ type Result struct {
 	Added []string
 }
 
+// maxFaults is after how many faults a compilation ends.
+const maxFaults = 50
+
 // Compile applies ops to a graph, one after the other. It is all or nothing:
 // an op that does not fit is an Error of code invalid with a fault for each,
 // whose pointer begins with the op's index, and nothing is compiled. What only
-// fails because of an earlier op is not listed.
+// fails because of an earlier op is not listed, nor is what comes after many.
 func Compile(base *Graph, ops []Op, defs Definitions, opts Options) (Result, error) {
 	kind, err := kindFor(base, ops, defs, opts)
 	if err != nil {
@@ -45,6 +48,9 @@ func Compile(base *Graph, ops []Op, defs Definitions, opts Options) (Result, err
 		if op == nil {
 			faults = append(faults, contracts.Fault{Pointer: fmt.Sprintf("/%d", i), Message: "is no op"})
 			continue
+		}
+		if len(faults) >= maxFaults {
+			break // enough to mend
 		}
 		for _, f := range op.apply(d) {
 			text := fmt.Sprintf("op %d %s: %s", i, op.Type(), f.Message)
@@ -91,6 +97,8 @@ type draft struct {
 	kind  Kind
 	defs  Definitions
 	nodes []*draftNode
+	// times is how often each id stands.
+	times map[string]int
 	edges []Edge
 	// failed are ids that an AddNode should have made and did not.
 	failed map[string]bool
@@ -104,11 +112,16 @@ type draftNode struct {
 }
 
 func newDraft(base *Graph, defs Definitions, kind Kind) *draft {
-	d := &draft{kind: kind, defs: defs, edges: slices.Clone(base.Edges()), failed: map[string]bool{}}
+	d := &draft{kind: kind, defs: defs, edges: slices.Clone(base.Edges()), failed: map[string]bool{}, times: map[string]int{}}
 	for _, n := range base.Nodes() {
-		d.nodes = append(d.nodes, &draftNode{Node: n})
+		d.put(&draftNode{Node: n})
 	}
 	return d
+}
+
+func (d *draft) put(n *draftNode) {
+	d.nodes = append(d.nodes, n)
+	d.times[n.id]++
 }
 
 func (d *draft) result(base *Graph) Result {
@@ -150,9 +163,7 @@ func (d *draft) ids() []string {
 	return out
 }
 
-func (d *draft) has(id string) bool {
-	return slices.ContainsFunc(d.nodes, func(n *draftNode) bool { return n.id == id })
-}
+func (d *draft) has(id string) bool { return d.times[id] > 0 }
 
 // set replaces a value in a node.
 func (n *draftNode) set(value []byte, path ...string) {

@@ -207,18 +207,19 @@ func (op *Connect) check(d *draft, source *draftNode, out, in field) []contracts
 
 // reaches tells whether edges lead from one node to another.
 func (d *draft) reaches(from, to string) bool {
+	next := make(map[string][]string, len(d.edges))
+	for _, e := range d.edges {
+		next[e.Source] = append(next[e.Source], e.Target)
+	}
 	seen := map[string]bool{from: true}
-	queue := []string{from}
-	for len(queue) > 0 {
-		at := queue[0]
-		queue = queue[1:]
-		if at == to {
+	for queue := []string{from}; len(queue) > 0; queue = queue[1:] {
+		if queue[0] == to {
 			return true
 		}
-		for _, e := range d.edges {
-			if e.Source == at && !seen[e.Target] {
-				seen[e.Target] = true
-				queue = append(queue, e.Target)
+		for _, target := range next[queue[0]] {
+			if !seen[target] {
+				seen[target] = true
+				queue = append(queue, target)
 			}
 		}
 	}

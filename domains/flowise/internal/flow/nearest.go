@@ -7,14 +7,20 @@ import (
 	"github.com/manifold-run/manifold/contracts"
 )
 
+// maxCompared bounds the names that a wrong one is compared with.
+const maxCompared = 1000
+
 // nearest gives the known name that a wrong one was most likely meant to be, or
 // "". Of equally near ones the first counts.
 func nearest(name string, known []string) string {
 	plain := plainName(name)
 	best, least := "", len(plain)/3+1
-	for _, k := range known {
+	for _, k := range known[:min(maxCompared, len(known))] {
 		candidate := plainName(k)
-		d := distance(plain, candidate)
+		d := least
+		if apart := len(plain) - len(candidate); max(apart, -apart) < least {
+			d = distance(plain, candidate)
+		}
 		if len(plain) > 3 && (strings.Contains(candidate, plain) || strings.Contains(plain, candidate) && len(candidate) > 3) {
 			d = min(d, 2)
 		}
@@ -25,8 +31,14 @@ func nearest(name string, known []string) string {
 	return best
 }
 
+// plainName is a name without what people write in several ways.
 func plainName(s string) string {
-	return strings.ToLower(strings.NewReplacer("_", "", "-", "", " ", "").Replace(s))
+	return strings.Map(func(r rune) rune {
+		if r == '_' || r == '-' || r == ' ' {
+			return -1
+		}
+		return r
+	}, strings.ToLower(s))
 }
 
 // distance is the number of letters to add, drop or change.

@@ -23,18 +23,27 @@ func (op *RemoveNode) apply(d *draft) []contracts.Fault {
 		}
 	}
 	d.nodes = slices.DeleteFunc(d.nodes, func(n *draftNode) bool { return gone[n.id] })
+	for id := range gone {
+		delete(d.times, id)
+	}
 	d.added = slices.DeleteFunc(d.added, func(id string) bool { return gone[id] })
 	return nil
 }
 
 // family is a node and what stands in it.
 func (d *draft) family(id string) map[string]bool {
+	children := map[string][]string{}
+	for _, n := range d.nodes {
+		if parent := n.Parent(); parent != "" {
+			children[parent] = append(children[parent], n.id)
+		}
+	}
 	out := map[string]bool{id: true}
-	for grown := true; grown; {
-		grown = false
-		for _, n := range d.nodes {
-			if parent := n.Parent(); parent != "" && out[parent] && !out[n.id] {
-				out[n.id], grown = true, true
+	for queue := []string{id}; len(queue) > 0; queue = queue[1:] {
+		for _, child := range children[queue[0]] {
+			if !out[child] {
+				out[child] = true
+				queue = append(queue, child)
 			}
 		}
 	}
@@ -138,8 +147,11 @@ func (d *draft) clear(e Edge) {
 	_, name := e.anchors()
 	ref, left := encode(reference(e.Source)), d.joined(e.Source, e.Target, e.TargetHandle)
 	for _, n := range d.nodes {
+		if n.id != e.Target {
+			continue
+		}
 		old, ok := n.Input(name)
-		if n.id != e.Target || !ok {
+		if !ok {
 			continue
 		}
 		switch old = unescaped(old); firstByte(old) {

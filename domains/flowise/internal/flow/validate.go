@@ -24,7 +24,7 @@ type Check struct {
 // and what it refuses. It never fails itself: whatever the bytes are, the
 // report tells.
 func Validate(flowData []byte, defs Definitions, check Check) Report {
-	c := &checker{kind: check.Kind, template: check.Template, credentials: check.Credentials, defs: defs, nodes: map[string]*checkedNode{}}
+	c := &checker{kind: check.Kind, template: check.Template, credentials: check.Credentials, defs: defs, nodes: map[string]*checkedNode{}, into: map[string][]Edge{}, holders: map[string]bool{}}
 	c.run(flowData)
 	return Report{Kind: c.kind, Findings: c.findings, SHA256: contracts.HashBytes(flowData)}
 }
@@ -39,6 +39,15 @@ type checker struct {
 	order       []*checkedNode
 	nodes       map[string]*checkedNode
 	edges       []Edge
+	// into are the edges by the node that they end at; holders are the nodes that
+	// others stand in.
+	into    map[string][]Edge
+	holders map[string]bool
+	// modelled and sequential are made when they are first asked for.
+	modelled   map[string]bool
+	sequential *sequentialNames
+	// errors and warnings count all findings, also those that are not listed.
+	errors, warnings int
 }
 
 // checkedNode is a node whose form can be looked into.
@@ -76,7 +85,11 @@ func (c *checker) run(flowData []byte) {
 		c.kind = KindOf(g)
 	}
 	c.edges = g.Edges()
+	for _, e := range c.edges {
+		c.into[e.Target] = append(c.into[e.Target], e)
+	}
 	for i, n := range g.Nodes() {
+		c.holders[n.Parent()] = true
 		c.checkShape(n, "/nodes/"+strconv.Itoa(i))
 	}
 	for i, raw := range g.Edges() {
@@ -92,7 +105,17 @@ func (c *checker) run(flowData []byte) {
 	}
 }
 
+// maxReported bounds the errors, and the warnings, that are told.
+const maxReported = 1000
+
 func (c *checker) add(s Severity, k Category, code, pointer, node, message, fix string) {
+	count := &c.warnings
+	if s == SeverityError {
+		count = &c.errors
+	}
+	if *count++; *count > maxReported {
+		return
+	}
 	c.findings = append(c.findings, Finding{
 		Pointer: pointer, Severity: s, Category: k, Code: code, NodeID: node, Message: message, Fix: fix,
 	})

@@ -17,8 +17,7 @@ func (c *checker) checkNode(n *checkedNode) {
 	}
 	def, known := c.defs.Node(n.name)
 	if !known {
-		d := draft{defs: c.defs}
-		c.at(n, Structure, "node_unknown", "/data/name", unknown("kind of node", n.name, d.similar(n.name)), "use a kind that the server has, or refresh the definitions")
+		c.at(n, Structure, "node_unknown", "/data/name", c.noKind(n.name), "use a kind that the server has, or refresh the definitions")
 		def = &knowledge.Definition{}
 	}
 	if c.kind != Agentflow {
@@ -29,6 +28,17 @@ func (c *checker) checkNode(n *checkedNode) {
 	c.checkCredential(n, def)
 	c.checkComponents(n)
 	c.checkSpecial(n)
+}
+
+// maxHints bounds how often names are compared with all that are known.
+const maxHints = 50
+
+func (c *checker) noKind(name string) string {
+	if c.errors+c.warnings > maxHints {
+		return fmt.Sprintf("%s%s\"", unknownKind, name)
+	}
+	d := draft{defs: c.defs}
+	return unknown("kind of node", name, d.similar(name))
 }
 
 // checkOutput asks a node with several outputs which one it gives.
@@ -122,8 +132,8 @@ func anchorsOf(n *checkedNode, def *knowledge.Definition) []field {
 
 func (c *checker) sources(target, handle string) []string {
 	var out []string
-	for _, e := range c.edges {
-		if e.Target == target && e.TargetHandle == handle && c.nodes[e.Source] != nil {
+	for _, e := range c.into[target] {
+		if e.TargetHandle == handle && c.nodes[e.Source] != nil {
 			out = append(out, e.Source)
 		}
 	}
@@ -135,7 +145,7 @@ func (c *checker) checkReference(n *checkedNode, name, id string) {
 	switch {
 	case c.nodes[id] == nil:
 		c.at(n, Logic, "reference_unknown", place, fmt.Sprintf("%s.%s refers to %q, which does not exist", n.id, name, id), "connect an existing node")
-	case !slices.ContainsFunc(c.edges, func(e Edge) bool { return e.Source == id && e.Target == n.id }):
+	case !slices.ContainsFunc(c.into[n.id], func(e Edge) bool { return e.Source == id }):
 		c.at(n, Logic, "edge_missing", place, fmt.Sprintf("%s.%s refers to %s, but no edge leads from there; the server would not run it", n.id, name, id), "connect the nodes")
 	}
 }
@@ -293,8 +303,7 @@ func (c *checker) checkComponents(n *checkedNode) {
 	for _, choice := range chosen(n.Node, c.defs) {
 		place := "/data/inputs/" + strings.Join(choice.keys, "/")
 		if choice.def == nil {
-			d := draft{defs: c.defs}
-			c.at(n, Logic, "node_unknown", strings.TrimSuffix(place, "Config"), unknown("kind of node", choice.name, d.similar(choice.name)), "choose one that the server has")
+			c.at(n, Logic, "node_unknown", strings.TrimSuffix(place, "Config"), c.noKind(choice.name), "choose one that the server has")
 			continue
 		}
 		c.checkComponent(n, choice, place)

@@ -32,10 +32,8 @@ func (c *checker) checkSpecial(n *checkedNode) {
 		c.checkSequentialLoop(n)
 	case nodeIteration:
 		c.checkIterated(n)
-		for _, other := range c.order {
-			if other.Parent() == n.id {
-				return
-			}
+		if c.holders[n.id] {
+			return
 		}
 		c.warn(n, Incomplete, "iteration_empty", "", n.id+" repeats nothing", "add nodes with it as their parent")
 	}

@@ -30,19 +30,23 @@ func (c *checker) checkMessages(n *checkedNode) {
 
 // afterModel tells whether an agent or a model runs before.
 func (c *checker) afterModel(n *checkedNode) bool {
-	before := c.graph().before
-	seen := map[string]bool{}
-	for queue := slices.Clone(before[n.id]); len(queue) > 0; queue = queue[1:] {
-		id := queue[0]
-		if prior := c.nodes[id]; prior != nil && (prior.name == nodeAgent || prior.name == nodeLLM) {
-			return true
+	if c.modelled == nil {
+		c.modelled = map[string]bool{}
+		next := c.graph().next
+		var queue []string
+		for _, prior := range c.order {
+			if prior.name == nodeAgent || prior.name == nodeLLM {
+				queue = append(queue, next[prior.id]...)
+			}
 		}
-		if !seen[id] {
-			seen[id] = true
-			queue = append(queue, before[id]...)
+		for ; len(queue) > 0; queue = queue[1:] {
+			if id := queue[0]; !c.modelled[id] {
+				c.modelled[id] = true
+				queue = append(queue, next[id]...)
+			}
 		}
 	}
-	return false
+	return c.modelled[n.id]
 }
 
 // checkLabel refuses labels that are no text where the server makes a name of
@@ -117,20 +121,32 @@ func (c *checker) checkSequentialLoop(n *checkedNode) {
 	if target == "" {
 		return // the absence has its own finding
 	}
-	var known []string
-	for _, other := range c.order {
+	if c.sequential == nil {
+		c.sequential = c.sequentialNames()
+	}
+	if !c.sequential.known[sequentialName(target)] {
+		c.at(n, Logic, "reference_unknown", "/data/inputs/loopToName", unknown("node for "+n.id+" to go back to", told(target), c.sequential.names), "set loopToName to the name of a node")
+	}
+}
+
+// sequentialNames are the names that people gave nodes, and what the server
+// makes of them.
+type sequentialNames struct {
+	names []string
+	known map[string]bool
+}
+
+func (c *checker) sequentialNames() *sequentialNames {
+	out := &sequentialNames{known: map[string]bool{}}
+	for _, n := range c.order {
 		for _, key := range []string{"agentName", "llmNodeName", "toolNodeName", "functionName", "seqExecuteFlowName"} {
-			value, _ := other.Input(key)
-			name := unquoteText(value)
-			if sequentialName(name) == sequentialName(target) {
-				return
-			}
-			if name != "" {
-				known = append(known, name)
+			value, _ := n.Input(key)
+			if name := unquoteText(value); name != "" {
+				out.names, out.known[sequentialName(name)] = append(out.names, name), true
 			}
 		}
 	}
-	c.at(n, Logic, "reference_unknown", "/data/inputs/loopToName", unknown("node for "+n.id+" to go back to", target, known), "set loopToName to the name of a node")
+	return out
 }
 
 // sequentialName is what the server makes of a name.
