@@ -107,6 +107,7 @@ func changesOf(d flow.Diff) Changes {
 	out.ParamsChanged, out.EdgesAdded, out.EdgesRemoved = list(params), list(d.EdgesAdded), list(d.EdgesRemoved)
 	out.Other = list(other)
 	out.Line = changeLine(d, len(other)+len(d.NodesMoved))
+	out.fit()
 	return out
 }
 
@@ -207,9 +208,9 @@ func faultsOf(e *contracts.Error) []contracts.Fault {
 	}
 	var out []contracts.Fault
 	for _, f := range e.Faults[:min(maxFaults, len(e.Faults))] {
-		out = append(out, contracts.Fault{Pointer: f.Pointer, Message: clip(f.Message, 400)})
+		out = append(out, contracts.Fault{Pointer: clip(f.Pointer, 200), Message: clip(f.Message, 400)})
 	}
-	return out
+	return within(out, shareFaults)
 }
 
 // unknownTypes lists the kinds of nodes that ops add and nobody knows.

@@ -212,7 +212,7 @@ func (d *domain) graphOf(ctx context.Context, call domainkit.Call, id string) (a
 // factsOf describes a flow; one whose graph cannot be read has no nodes.
 func factsOf(f api.Flow) FlowFacts {
 	out := FlowFacts{
-		ChatflowID: f.ID, Name: f.Name, Type: string(f.Type), SHA256: hashOf(f.FlowData), NodeTypes: map[string]int{},
+		ChatflowID: f.ID, Name: nameOf(f.Name), Type: string(f.Type), SHA256: hashOf(f.FlowData), NodeTypes: map[string]int{},
 		Deployed: truth(f.Deployed), IsPublic: truth(f.IsPublic), CreatedAt: f.CreatedDate, UpdatedAt: f.UpdatedDate,
 	}
 	if f.Category != nil {
@@ -222,7 +222,7 @@ func factsOf(f api.Flow) FlowFacts {
 	if err != nil {
 		return out
 	}
-	out.NodeCount, out.EdgeCount, out.NodeTypes = len(g.Nodes()), len(g.Edges()), histogram(g)
+	out.NodeCount, out.EdgeCount, out.NodeTypes = len(g.Nodes()), len(g.Edges()), commonest(histogram(g))
 	return out
 }
 

@@ -110,7 +110,7 @@ func (d *domain) update(ctx context.Context, call domainkit.Call, f api.Flow, ne
 		return Written{}, failure(err)
 	}
 	out, err := d.written(ctx, call, now, reason, versionLabel)
-	out.BaseSHA256, out.PreviousVersion, out.PreviousName = before, previous.Label, f.Name
+	out.BaseSHA256, out.PreviousVersion, out.PreviousName = before, previous.Label, nameOf(f.Name)
 	return out, err
 }
 
@@ -145,7 +145,7 @@ func (d *domain) renameChatflow(ctx context.Context, call domainkit.Call, in Ren
 		return Written{}, failure(err)
 	}
 	out, err := d.written(ctx, call, now, fmt.Sprintf("renamed from %s", clip(f.Name, 80)), "")
-	out.PreviousName, out.PreviousVersion = f.Name, previous.Label
+	out.PreviousName, out.PreviousVersion = nameOf(f.Name), previous.Label
 	return out, err
 }
 
@@ -174,7 +174,7 @@ func (d *domain) deleteChatflow(ctx context.Context, call domainkit.Call, in Flo
 		return Written{}, failure(err)
 	}
 	return Written{
-		ChatflowID: f.ID, Name: f.Name, Type: string(f.Type), SHA256: previous.SHA256, BaseSHA256: previous.SHA256,
-		PreviousVersion: previous.Label, PreviousName: f.Name, Change: "deleted",
+		ChatflowID: f.ID, Name: nameOf(f.Name), Type: string(f.Type), SHA256: previous.SHA256, BaseSHA256: previous.SHA256,
+		PreviousVersion: previous.Label, PreviousName: nameOf(f.Name), Change: "deleted",
 	}, nil
 }

@@ -75,7 +75,7 @@ func (d *domain) resolveTarget(ctx context.Context, call domainkit.Call, in Targ
 	for _, f := range all[:min(maxMatches, len(all))] {
 		when := f.UpdatedDate.UTC().Format("2006-01-02 15:04")
 		out.Matches = append(out.Matches, Match{
-			Value: f.ID, Label: fmt.Sprintf("%s (%s, changed %s)", clip(f.Name, 80), f.Type, when), Name: f.Name,
+			Value: f.ID, Label: fmt.Sprintf("%s (%s, changed %s)", clip(f.Name, 80), f.Type, when), Name: nameOf(f.Name),
 			UpdatedAt: when, Exact: sameName(f.Name, in.Query),
 		})
 	}
@@ -241,7 +241,7 @@ const maxDigest = contracts.MaxFactsBytes - 2048
 func digest(g *flow.Graph, kind flow.Kind, defs *knowledge.Snapshot) Digest {
 	s := flow.Summarize(g, kind, defs)
 	out := Digest{
-		Type: string(s.Kind), SHA256: g.SHA256(), NodeCount: len(g.Nodes()), EdgeCount: len(g.Edges()), NodeTypes: histogram(g),
+		Type: string(s.Kind), SHA256: g.SHA256(), NodeCount: len(g.Nodes()), EdgeCount: len(g.Edges()), NodeTypes: commonest(histogram(g)),
 		Nodes: s.Nodes, Edges: s.Edges, Omitted: s.Omitted, Fingerprint: defs.Fingerprint(),
 	}
 	for _, n := range g.Nodes() {
@@ -249,6 +249,7 @@ func digest(g *flow.Graph, kind flow.Kind, defs *knowledge.Snapshot) Digest {
 			out.ToolNodes = append(out.ToolNodes, n.ID())
 		}
 	}
+	out.ToolNodes = within(out.ToolNodes, shareTools)
 	for _, most := range []int{6, 3, 0} {
 		if size(out) <= maxDigest {
 			return out
@@ -279,7 +280,7 @@ func (d *domain) loadFlow(ctx context.Context, call domainkit.Call, in FlowRef) 
 		return domainkit.Result[Digest]{}, err
 	}
 	out := digest(g, kindOf(f.Type), defs)
-	out.ChatflowID, out.Name = f.ID, f.Name
+	out.ChatflowID, out.Name = f.ID, nameOf(f.Name)
 	return domainkit.Result[Digest]{Facts: out, Artifacts: map[string]any{artifactFlow: f.FlowData}}, nil
 }
 

@@ -70,11 +70,12 @@ func (d *domain) check(ctx context.Context, instance, flowData string, kind flow
 		MissingNodeTypes: report.UnknownKinds(), Fingerprint: defs.Fingerprint(),
 	}
 	for _, f := range slices.Concat(failed, warned) {
-		f.Message, f.Fix = clip(f.Message, 300), clip(f.Fix, 200)
+		f.Message, f.Fix, f.NodeID, f.Pointer = clip(f.Message, 300), clip(f.Fix, 200), clip(f.NodeID, 100), clip(f.Pointer, 200)
 		if out.Findings = append(out.Findings, f); len(out.Findings) == maxFindings {
 			break
 		}
 	}
+	out.Findings, out.MissingNodeTypes = within(out.Findings, shareFindings), within(out.MissingNodeTypes, shareKinds)
 	switch {
 	case len(out.MissingNodeTypes) > 0:
 		out.FailureType = failureSchema
@@ -121,7 +122,7 @@ func (d *domain) previewChanges(ctx context.Context, call domainkit.Call, in Pro
 	if err != nil {
 		return domainkit.Result[Preview]{}, err
 	}
-	out := domainkit.Result[Preview]{Facts: Preview{Compiled: compiled, ChatflowID: f.ID, Name: f.Name}}
+	out := domainkit.Result[Preview]{Facts: Preview{Compiled: compiled, ChatflowID: f.ID, Name: nameOf(f.Name)}}
 	if !compiled.OK {
 		return out, nil
 	}

@@ -100,7 +100,7 @@ func (d *domain) written(ctx context.Context, call domainkit.Call, f api.Flow, r
 	if err != nil {
 		return Written{}, err
 	}
-	out := Written{ChatflowID: f.ID, Name: f.Name, Type: string(f.Type), SHA256: v.SHA256, Version: v.Label, Change: reason}
+	out := Written{ChatflowID: f.ID, Name: nameOf(f.Name), Type: string(f.Type), SHA256: v.SHA256, Version: v.Label, Change: reason}
 	if g, err := flow.Decompile([]byte(f.FlowData)); err == nil {
 		out.NodeCount = len(g.Nodes())
 	}
@@ -192,7 +192,7 @@ func (d *domain) foundWritten(ctx context.Context, call domainkit.Call, operatio
 	if err != nil {
 		return Found{}, err
 	}
-	out.BaseSHA256, out.PreviousName, out.PreviousVersion = op.BeforeSHA256, op.BeforeName, label(op.PreviousVersion)
+	out.BaseSHA256, out.PreviousName, out.PreviousVersion = op.BeforeSHA256, nameOf(op.BeforeName), label(op.PreviousVersion)
 	return Found{Applied: &yes, Written: &out}, nil
 }
 
@@ -260,7 +260,7 @@ func (d *domain) findChatflow(ctx context.Context, call domainkit.Call, in FlowR
 	case err != nil:
 		return FlowPresence{}, failure(err)
 	}
-	return FlowPresence{Found: true, ChatflowID: f.ID, Name: f.Name, SHA256: hashOf(f.FlowData)}, nil
+	return FlowPresence{Found: true, ChatflowID: f.ID, Name: nameOf(f.Name), SHA256: hashOf(f.FlowData)}, nil
 }
 
 // keyedID makes an id of an idempotency key: of a new flow, or of a chat.

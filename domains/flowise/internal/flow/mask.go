@@ -93,7 +93,7 @@ var (
 )
 
 const (
-	secretStems = `pass(?:word|wd|phrase)|secret|api[_-]?key|access[_-]?key|private[_-]?key|token|authorization|cookie`
+	secretStems = `pass(?:word|wd|phrase)|secret|api[_-]?key|access[_-]?key|private[_-]?key|token|authorization|cookie` //nolint:gosec // names of secrets, not secrets
 	// quotedValue also takes the quotes of a text within a text.
 	quotedValue = `\\+"[^"]*"|"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'|` + "`[^`]*`"
 )

@@ -119,7 +119,7 @@ func TestSecretsInFormsThatPeopleGiveThem(t *testing.T) {
 		"a key of Google":              `AIzahush1234hush1234hush1234hush1234hus`,
 		"a key of Amazon":              `AKIAHUSH1234HUSH1234`,
 		"a signed token":               `eyJhbGciOiJIUzI1NiJ9.eyJodXNoIjoiMTIzNCJ9.hush1234hush1234`,
-		"a private key":                "-----BEGIN RSA PRIVATE KEY-----\nhush1234\nhush1234\n-----END RSA PRIVATE KEY-----",
+		"a private key":                "-----BEGIN RSA PRIVATE KEY-----\nhush1234\nmorehush\n-----END RSA PRIVATE KEY-----",
 		"a private key on one line":    `"-----BEGIN PRIVATE KEY-----\nhush1234\n-----END PRIVATE KEY-----\n"`,
 		"a name in small letters":      map[string]any{"headers": []any{map[string]any{"name": "X-Auth-Token", "value": "hush1234"}}},
 	} {
