@@ -84,6 +84,12 @@ func (k *call) unhurried() {
 	_ = control.SetWriteDeadline(time.Time{}) // as above
 }
 
+// inAWhile bounds the writing of an answer that was waited for: a reader who
+// takes nothing would hold it for ever.
+func (k *call) inAWhile() {
+	_ = http.NewResponseController(k.gin.Writer).SetWriteDeadline(time.Now().Add(writePatience)) // as above
+}
+
 // answerChat answers in one piece: what there is after a while. What still runs
 // goes on.
 func (s *Server) answerChat(k *call, request chatRequest, turn orchestrator.ChatTurn) error {
@@ -94,13 +100,12 @@ func (s *Server) answerChat(k *call, request chatRequest, turn orchestrator.Chat
 	delivered, end := false, s.service.Exchange(k.ctx(), k.who, accepted)
 	defer func() { end(delivered && k.ctx().Err() == nil) }()
 	state, err := s.take(k, accepted)
+	if err == nil && state.SessionID != "" && state.Running {
+		state, err = s.service.Await(k.ctx(), k.who, state, s.cfg.ChatWait)
+	}
+	k.inAWhile()
 	if err != nil {
 		return err
-	}
-	if state.SessionID != "" && state.Running {
-		if state, err = s.service.Await(k.ctx(), k.who, state, s.cfg.ChatWait); err != nil {
-			return err
-		}
 	}
 	delivered = true
 	return k.ok(s.completion(request.Model, s.content(k, request, state), state.Tokens))
@@ -171,6 +176,10 @@ func (k *call) openWebUI() bool {
 // answerTask answers a background call at once, out of what is known of the
 // chat; nothing is begun.
 func (s *Server) answerTask(k *call, request chatRequest, domain string, task chat.Task) error {
+	// A bucket of their own: what a frontend asks by itself takes nothing from people.
+	if err := s.limiter.take("background of " + k.who.Subject()); err != nil {
+		return err
+	}
 	prompt := strings.Join(request.texts("user"), "\n")
 	t := orchestrator.ChatTurn{Conversation: conversation(k.gin.Request.Header)}
 	if id := messageID(k.gin.Request.Header); t.Conversation == "" && id != "" {

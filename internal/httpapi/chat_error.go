@@ -1,6 +1,7 @@
 package httpapi
 
 import (
+	"fmt"
 	"net/http"
 	"path"
 	"slices"
@@ -83,5 +84,5 @@ func openAIError(p contracts.Problem) openAIFailure {
 
 // noModel is a not_found that tells of a model, not of an endpoint.
 func noModel(id string) contracts.Problem {
-	return complete(contracts.Problem{Code: "model_not_found", Detail: "there is no model " + id + "; GET /v1/models lists them"}, http.StatusNotFound)
+	return complete(contracts.Problem{Code: "model_not_found", Detail: fmt.Sprintf("there is no model %.80q; GET /v1/models lists them", id)}, http.StatusNotFound)
 }

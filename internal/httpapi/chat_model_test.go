@@ -8,6 +8,7 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/manifold-run/manifold/contracts"
 	"github.com/manifold-run/manifold/domainkit/domaintest"
@@ -69,7 +70,7 @@ func (c *countedSet) Manifest(ctx context.Context, digest string) ([]byte, error
 }
 
 // modelServer serves the models of one domain from stores that count.
-func modelServer(t *testing.T) (url, key string, keys *countedKeys, domains *countedSet) {
+func modelServer(t *testing.T, cfg httpapi.Config) (api *httpapi.Server, key string, keys *countedKeys, domains *countedSet) {
 	t.Helper()
 	svc, err := finance.New(finance.Config{})
 	if err != nil {
@@ -106,21 +107,22 @@ func modelServer(t *testing.T) (url, key string, keys *countedKeys, domains *cou
 	if _, err := people.First(t.Context(), func(text string) error { key = text; return nil }); err != nil {
 		t.Fatal(err)
 	}
-	// One request in a minute, if models were counted like chats.
-	api, err := httpapi.New(httpapi.Config{RequestsPerMinute: 1, Burst: 1}, httpapi.Deps{
+	api, err = httpapi.New(cfg, httpapi.Deps{
 		Service: service, Registry: set, Keys: people, MarkerKey: []byte(strings.Repeat("k", 32)),
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
-	web := httptest.NewServer(api)
-	t.Cleanup(web.Close)
-	return web.URL, key, keys, domains
+	return api, key, keys, domains
 }
 
 func TestAskingForModelsCostsOneReadOfTheKeyAndNothingElse(t *testing.T) {
 	t.Parallel()
-	url, key, keys, domains := modelServer(t)
+	// One request in a minute, if models were counted like chats.
+	api, key, keys, domains := modelServer(t, httpapi.Config{RequestsPerMinute: 1, Burst: 1})
+	web := httptest.NewServer(api)
+	t.Cleanup(web.Close)
+	url := web.URL
 	reads, others, calls := keys.reads.Load(), keys.others.Load(), domains.calls.Load()
 	const polls = 500
 	get := func(path string) error {
@@ -166,5 +168,59 @@ func TestAGateIsWholeWhateverLengthIsAskedFor(t *testing.T) {
 	got := s.post("rita", body, nil)
 	if got.finish != "stop" || !strings.Contains(got.content, "Reply `") && !strings.Contains(got.content, "Somebody else has to approve it") || !strings.Contains(got.content, "[//]: # (manifold ") {
 		t.Errorf("finish %q:\n%s", got.finish, got.content)
+	}
+}
+
+// deadlined is a reader of answers that keeps the last deadline of its writes.
+type deadlined struct {
+	*httptest.ResponseRecorder
+
+	writes time.Time
+}
+
+func (d *deadlined) SetWriteDeadline(at time.Time) error { d.writes = at; return nil }
+func (*deadlined) SetReadDeadline(time.Time) error       { return nil }
+
+func TestAnAnswerThatWasWaitedForIsNotWrittenForEver(t *testing.T) {
+	t.Parallel()
+	api, key, _, _ := modelServer(t, httpapi.Config{})
+	got := &deadlined{ResponseRecorder: httptest.NewRecorder()}
+	body := strings.NewReader(`{"model":"manifold","messages":[{"role":"user","content":"help"}]}`)
+	req := httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/v1/chat/completions", body)
+	req.Header.Set("Authorization", "Bearer "+key)
+	api.ServeHTTP(got, req)
+	if got.Code != http.StatusOK || got.writes.IsZero() {
+		t.Errorf("%d, written until %s: %s", got.Code, got.writes, got.Body)
+	}
+}
+
+func TestBackgroundCallsAreBoundedAndTakeNothingFromPeople(t *testing.T) {
+	t.Parallel()
+	api, key, _, _ := modelServer(t, httpapi.Config{RequestsPerMinute: 1, Burst: 3})
+	send := func(task string) int {
+		got := httptest.NewRecorder()
+		body := strings.NewReader(`{"model":"manifold","messages":[{"role":"user","content":"help"}]}`)
+		req := httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/v1/chat/completions", body)
+		req.Header.Set("Authorization", "Bearer "+key)
+		req.Header.Set("X-OpenWebUI-Task", task)
+		api.ServeHTTP(got, req)
+		return got.Code
+	}
+	for n, want := range []int{200, 200, 200, 429} {
+		if got := send("title_generation"); got != want {
+			t.Errorf("background call %d: %d, want %d", n+1, got, want)
+		}
+	}
+	if got := send(""); got != http.StatusOK {
+		t.Errorf("a person is answered with %d", got)
+	}
+}
+
+func TestAnErrorDoesNotSayBackWhatIsHuge(t *testing.T) {
+	t.Parallel()
+	s := setup(t)
+	a := s.send("rita", "POST", "/v1/chat/completions", `{"model":"`+strings.Repeat("x", 1<<20)+`","messages":[{"role":"user","content":"hi"}]}`)
+	if a.status != http.StatusNotFound || len(a.body) > 1000 {
+		t.Errorf("%d, %d bytes", a.status, len(a.body))
 	}
 }
