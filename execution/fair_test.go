@@ -1,6 +1,7 @@
 package execution_test
 
 import (
+	"cmp"
 	"context"
 	"testing"
 	"time"
@@ -70,6 +71,32 @@ func TestWaitingEndsAfterWaitMaxWhateverADomainAsksFor(t *testing.T) {
 				v := w.ended(r, id)
 				if took := v.FinishedAt.Sub(v.CreatedAt); v.State != contracts.RunFailed || took > 2*time.Minute {
 					t.Errorf("%s after %s", v.State, took)
+				}
+			})
+		})
+	}
+}
+
+func TestADomainThatIsBusyIsNotAskedAllTheTime(t *testing.T) {
+	t.Parallel()
+	accepted := execution.Reply{Kind: execution.ReplyAccepted, Operation: "op", RetryAfter: time.Microsecond}
+	cases := map[string]execution.Reply{
+		"it is busy and does not say for how long": {Kind: execution.ReplyBusy},
+		"it is busy for no time at all":            busyFor(time.Microsecond),
+		"it works and wants to be asked at once":   accepted,
+	}
+	most := map[string]int{"it is busy and does not say for how long": 60}
+	for name, reply := range cases {
+		t.Run(name, func(t *testing.T) {
+			bubble(t, func(t *testing.T, w *world) {
+				meta := contracts.Metadata{SideEffectClass: contracts.ClassRead, TimeoutMS: 600_000, WaitMaxS: 600}
+				w.declare("call", meta, func(context.Context, execution.Call) execution.Reply { return reply })
+				r := w.runner()
+				w.submit(r, w.node("n1", "call", nil))
+				time.Sleep(9 * time.Minute) // bubble time
+				limit := cmp.Or(most[name], 9*60*10)
+				if got := len(w.callsOf("call")); got > limit {
+					t.Errorf("it was called %d times in nine minutes, want %d at most", got, limit)
 				}
 			})
 		})

@@ -3,7 +3,6 @@ package execution
 import (
 	"context"
 	"log/slog"
-	"math/rand/v2"
 	"sync/atomic"
 	"time"
 
@@ -293,8 +292,7 @@ func (l *loop) tryAgainAt() time.Time {
 			waited = max(waited, now.Sub(n.rec.WaitingSince))
 		}
 	}
-	pause := min(max(waited, l.r.cfg.ParkAfter), maxBackoff)
-	return now.Add(pause/2 + rand.N(pause/2+1)) //nolint:gosec // jitter, not a secret
+	return now.Add(jittered(min(max(waited, l.r.cfg.ParkAfter), maxBackoff)))
 }
 
 func (l *loop) finish() bool {

@@ -151,7 +151,7 @@ func (l *loop) poll(n *node, r Reply) {
 	if n.intent != nil {
 		n.intent.Operation, n.rec.Doubtful = r.Operation, true
 	}
-	next := l.r.cfg.Now().Add(min(cmp.Or(r.RetryAfter, time.Second), contracts.MaxExchange))
+	next := l.r.cfg.Now().Add(min(max(cmp.Or(r.RetryAfter, time.Second), firstBackoff), contracts.MaxExchange))
 	if next.After(n.rec.AttemptAt.Add(n.policy.Timeout())) {
 		n.rec.Operation = ""
 		l.onBroken(n, Reply{Kind: ReplyBroken, Timeout: true, Message: "the accepted work did not end within timeout_ms"})
@@ -168,7 +168,10 @@ func (l *loop) busy(n *node, r Reply) {
 	}
 	n.rec.Attempts = max(n.rec.Attempts-1, 0)
 	n.rec.AttemptAt = time.Time{}
-	wait := cmp.Or(min(r.RetryAfter, time.Hour), l.backoff(n.rec.Attempts+1))
+	wait := l.busyBackoff(n)
+	if r.RetryAfter > 0 {
+		wait = min(max(r.RetryAfter, firstBackoff), time.Hour)
+	}
 	l.queue(n, cmp.Or(r.Message, "the domain is busy"), l.r.cfg.Now().Add(wait))
 }
 
@@ -244,12 +247,27 @@ const (
 	maxBackoff   = 30 * time.Second
 )
 
+// busyBackoff grows with the time that was waited already, because attempts at
+// a domain that is busy are not counted.
+func (l *loop) busyBackoff(n *node) time.Duration {
+	waited := time.Duration(0)
+	if !n.rec.WaitingSince.IsZero() {
+		waited = l.r.cfg.Now().Sub(n.rec.WaitingSince)
+	}
+	return jittered(min(max(waited, firstBackoff), maxBackoff))
+}
+
 // backoff doubles from 0.2 s, with jitter, to at most 30 s.
 func (l *loop) backoff(attempt int) time.Duration {
 	d := maxBackoff
 	if shift := max(attempt-1, 0); shift < 8 {
 		d = min(firstBackoff<<shift, maxBackoff)
 	}
+	return jittered(d)
+}
+
+// jittered spreads a time over its second half.
+func jittered(d time.Duration) time.Duration {
 	return d/2 + rand.N(d/2+1) //nolint:gosec // jitter, not a secret
 }
 
