@@ -151,13 +151,27 @@ func (s *Service) ofTurn(ctx context.Context, state *ChatState) error {
 		return nil
 	}
 	state.RunID = t.RunID
-	if err := s.ofRun(ctx, state); err != nil {
+	err = s.ofRun(ctx, state)
+	if contracts.CodeOf(err) == contracts.CodeNotFound {
+		of := state.turn
+		*state = swept(state.SessionID, state.Name, "")
+		state.turn = of
+		return nil
+	}
+	if err != nil {
 		return err
 	}
 	if state.Answer != nil {
 		state.Answer.Blocks = append(state.Answer.Blocks, remarks(t)...)
 	}
 	return nil
+}
+
+// swept is where a turn stands whose run is no longer kept: it is not done anew.
+func swept(sessionID, name, notice string) ChatState {
+	return ChatState{SessionID: sessionID, Name: name, Notice: notice, Answer: &contracts.Answer{Blocks: []contracts.Block{{
+		Kind: contracts.BlockNote, Text: "This was done before, and is not kept any more. Say it again in a new message to have it done anew.",
+	}}}}
 }
 
 func (s *Service) ofRun(ctx context.Context, state *ChatState) error {

@@ -60,6 +60,9 @@ func (s *Service) commandAgain(ctx context.Context, who access.Principal, at cha
 	switch {
 	case t.RunID != "":
 		view, err := s.runner.View(ctx, t.RunID)
+		if contracts.CodeOf(err) == contracts.CodeNotFound {
+			return swept(t.SessionID, at.session.Name, t.Notice), nil
+		}
 		if err != nil {
 			return ChatState{}, err
 		}

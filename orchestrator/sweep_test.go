@@ -2,6 +2,7 @@ package orchestrator_test
 
 import (
 	"context"
+	"strings"
 	"testing"
 	"time"
 
@@ -35,5 +36,38 @@ func TestWhatNobodyReadsFromAChannelIsSweptInTheEnd(t *testing.T) {
 		if len(left) == 1 && left[0].ID == "2" {
 			return
 		}
+	}
+}
+
+func TestAMessageWhoseRunIsNoLongerKeptIsNeitherAnErrorNorDoneAnew(t *testing.T) {
+	t.Parallel()
+	o := newOffice(t)
+	say := func(key, words string) orchestrator.ChatState {
+		t.Helper()
+		state, err := o.Chat(t.Context(), ana, orchestrator.ChatTurn{Conversation: "c", Key: key, Continued: true, Message: words})
+		if err == nil && state.Running {
+			state, err = o.Await(t.Context(), ana, state, patience)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		return state
+	}
+	const request = "book 2 days off for Bruno Keller from 2026-12-07"
+	asked := say("m1", request)
+	if got := say("m2", "reject "+asked.Open[0].Code); !strings.Contains(got.Notice, "rejected") {
+		t.Fatalf("%+v", got)
+	}
+	swept, err := o.store.Sweep(t.Context(), time.Now().Add(time.Hour))
+	if err != nil || swept.Runs != 1 {
+		t.Fatalf("%+v, %v", swept, err)
+	}
+	for key, words := range map[string]string{"m1": request, "m2": "reject " + asked.Open[0].Code} {
+		if got := say(key, words); !strings.Contains(text(got.Answer), "not kept any more") || len(got.Open) != 0 || got.Running {
+			t.Errorf("%s again: %+v", key, got)
+		}
+	}
+	if runs, err := o.Runs(t.Context(), ana, orchestrator.RunsFilter{}); err != nil || len(runs) != 0 {
+		t.Errorf("%+v, %v", runs, err)
 	}
 }
