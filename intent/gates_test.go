@@ -166,6 +166,25 @@ func TestOrderSurvivesForeignMatchers(t *testing.T) {
 	}
 }
 
+// A matcher may say that everything waits for everything.
+func TestCirclesOfClausesAreCut(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	const n = 60
+	clauses := make([]intent.Clause, n)
+	for i := range clauses {
+		clauses[i] = intent.Clause{Text: "x", Candidates: []intent.Candidate{candidate(b, "stocks.list_alerts", 0.9)}}
+		for j := range n {
+			clauses[i].After = append(clauses[i].After, j)
+		}
+	}
+	u := gated(t, b, intent.Config{}, clauses...)
+	sound(t, b, "something", u)
+	if len(u.Intents) != n {
+		t.Errorf("%d of %d requests are left", len(u.Intents), n)
+	}
+}
+
 func TestMatcherErrorsKeepTheirCode(t *testing.T) {
 	t.Parallel()
 	b := setup(t)

@@ -30,9 +30,11 @@ const (
 // inherited are the moods that reach over "and" to the next request.
 const inherited = moodNegated | moodWhatIf | moodHowTo | moodPermission | moodQuestion
 
-// moodReader holds the first words that give a sentence its mood.
+// moodReader holds the first words that give a sentence its mood, and the words
+// that separate its requests.
 type moodReader struct {
-	starts map[string][]moodStart // by their first word
+	starts     map[string][]moodStart // by their first word
+	separators map[string][]separator
 }
 
 type moodStart struct {
@@ -41,7 +43,7 @@ type moodStart struct {
 }
 
 func newMoodReader() *moodReader {
-	r := &moodReader{starts: map[string][]moodStart{}}
+	r := &moodReader{starts: map[string][]moodStart{}, separators: separators()}
 	for _, group := range moodPhrases() {
 		for _, phrase := range group.phrases {
 			start := moodStart{mood: group.mood}
@@ -306,6 +308,8 @@ func past(folds []string) bool {
 		return strings.HasSuffix(second, "ado") || strings.HasSuffix(second, "ido")
 	case "eu":
 		return strings.HasSuffix(second, "ei") || strings.HasSuffix(second, "ava")
+	case "ja", "ya": // "já apaguei", "ya borré"
+		return strings.HasSuffix(second, "e") || strings.HasSuffix(second, "i")
 	}
 	return len(first) > 4 && strings.HasSuffix(first, "ei")
 }

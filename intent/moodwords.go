@@ -27,7 +27,8 @@ func moodPhrases() []moodGroup {
 		}},
 		{moodPermission, []string{
 			"can|could|may|might|should|must|shall i|we", "am i allowed|able", "do i|we have|need to",
-			"posso|podemos|puedo|devo|devemos|debo|debemos|deveria|deberia|deberiamos", "sera que", "kann|darf|soll|muss|sollte|konnte|konnen|durfen|sollen|mussen|sollten ich|wir",
+			"posso|podemos|puedo|devo|devemos|debo|debemos|deveria|deberia|deberiamos", "sera que", "kann|darf|soll|muss|sollte|konnte|konnen|durfen|sollen|mussen|sollten ich|wir|man|der|die|das|ein|eine",
+			"maybe|perhaps|talvez|quiza|quizas|vielleicht", "peut etre",
 			"puis|peux|dois|devrais je", "doit|devrait on", "je|on peux|peut", "est ce que je|on|nous", "faut il",
 		}},
 		{moodQuestion, []string{
@@ -36,6 +37,10 @@ func moodPhrases() []moodGroup {
 			"quien|quienes|cual|cuales|donde|cuantos|cuantas|cuanto|cuanta|fue|fueron|has|ha|se ha|han|*",
 			"warum|wieso|weshalb|wer|wen|wem|wann|welche|welcher|welches|wo|wurde|wurden|hat|hast|habe|habt|haben|ist|sind",
 			"qui|quel|quelle|quels|quelles|combien|pourquoi", "as|a|avez|ont tu|t|vous", "est ce",
+		}},
+		{moodMore, []string{
+			"remind me|us", "lembra|lembre|lembrem me|nos", "recuerdame|recuerdanos", "erinnere|erinner mich|uns", "rappelle|rappelez moi|nous",
+			"undo|revert", "desfaz|desfaca|desfazer|reverte|deshaz|deshacer|revierte",
 		}},
 	}
 }
@@ -72,7 +77,7 @@ func goesOn(first, second string) bool {
 // pass.
 func reports(fold string) bool {
 	switch fold {
-	case "was", "were", "been", "foi", "foram", "fue", "fueron", "wurde", "wurden":
+	case "was", "were", "been", "had", "tinha", "havia", "hatte", "hatten", "habia", "avait", "foi", "foram", "fue", "fueron", "wurde", "wurden":
 		return true
 	case "says", "said", "wrote", "writes", "claims", "claimed", "told", "tells", "asked", "asks", "diz", "disse", "falou", "pediu", "pidio", "gebeten", "dice", "dijo", "sagt", "sagte", "gesagt", "meint", "meinte", "schreibt", "dit":
 		return true

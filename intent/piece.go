@@ -45,13 +45,14 @@ type separator struct {
 	joint
 }
 
-// separators are those of English, Portuguese, Spanish, German and French, the
-// longest first.
-func separators() []separator {
-	var out []separator
+// separators are those of English, Portuguese, Spanish, German and French by
+// their first word, the longest first.
+func separators() map[string][]separator {
+	out := map[string][]separator{}
 	add := func(j joint, phrases ...string) {
 		for _, p := range phrases {
-			out = append(out, separator{strings.Fields(p), j})
+			words := strings.Fields(p)
+			out[words[0]] = append(out[words[0]], separator{words, j})
 		}
 	}
 	add(joint{strong: true, sequence: true},
@@ -64,7 +65,9 @@ func separators() []separator {
 	add(joint{}, "and also", "as well as", "also", "and", "plus", "e tambem", "tambem", "e", "y tambien", "tambien", "y", "und auch", "und", "et aussi", "et", "ou", "or")
 	add(joint{sequence: true, subordinate: true}, "before", "antes de", "antes que", "bevor", "ehe", "avant de", "avant d", "avant que")
 	add(joint{reverse: true, subordinate: true}, "after", "depois de", "depois que", "despues de", "despues que", "nachdem", "apres avoir", "apres que")
-	slices.SortStableFunc(out, func(a, b separator) int { return len(b.words) - len(a.words) })
+	for _, seps := range out {
+		slices.SortStableFunc(seps, func(a, b separator) int { return len(b.words) - len(a.words) })
+	}
 	return out
 }
 
@@ -72,7 +75,6 @@ func separators() []separator {
 // them could belong to a request.
 func (x *Index) pieces(m *slot.Message) []piece {
 	var out []piece
-	seps := separators()
 	current := piece{}
 	end := func(to int) {
 		current.to = to
@@ -81,7 +83,7 @@ func (x *Index) pieces(m *slot.Message) []piece {
 		}
 	}
 	for i := 0; i < len(m.Tokens); {
-		next, width, ok := boundary(m, i, seps)
+		next, width, ok := boundary(m, i, x.moods.separators)
 		if ok && next.within(m.Tokens, current.from, i, width) {
 			if len(out) > 0 {
 				current.strong, current.sequence = true, true
@@ -153,7 +155,7 @@ func merge(a, b joint) joint {
 
 // boundary tells whether a piece can begin at token i, and how many tokens the
 // separating words have.
-func boundary(m *slot.Message, i int, seps []separator) (p piece, width int, ok bool) {
+func boundary(m *slot.Message, i int, seps map[string][]separator) (p piece, width int, ok bool) {
 	t := m.Tokens[i]
 	if t.Is(text.FormQuoted) {
 		return piece{}, 0, false
@@ -169,7 +171,7 @@ func boundary(m *slot.Message, i int, seps []separator) (p piece, width int, ok 
 	case strings.ContainsAny(gap, ",，、") && !t.Glued:
 		ok = true
 	}
-	for _, s := range seps {
+	for _, s := range seps[t.Fold] {
 		if !saysAt(m.Tokens, i, s.words) || i == 0 && !s.reverse && !s.sequence {
 			continue
 		}
