@@ -10,12 +10,12 @@ import (
 	"github.com/manifold-run/manifold/contracts"
 )
 
-// crowded writes a flow of many nodes with long names in letters of several
+// crowded is a flow of many nodes with long names in letters of several
 // bytes, each of a kind of its own.
-func crowded(n int) string {
+func crowded() string {
 	long := strings.Repeat("日", 120)
 	var nodes []string
-	for i := range n {
+	for i := range 600 {
 		id := fmt.Sprint(long, i)
 		nodes = append(nodes, fmt.Sprintf(`{"id":%q,"data":{"id":%q,"name":%q,"label":%q,"category":"Tools","inputParams":[],"inputAnchors":[],"inputs":{"text":%q},"outputAnchors":[]}}`, id, id, "kind"+id, long, long+long))
 	}
@@ -27,7 +27,7 @@ func crowded(n int) string {
 func TestWhateverAFlowHoldsTheFactsStayWithinTheirBounds(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
-	b.direct(http.MethodPost, "/chatflows", object{"id": exampleID, "name": strings.Repeat("日", 5000), "type": "CHATFLOW", "flowData": crowded(600)}, &struct{}{})
+	b.direct(http.MethodPost, "/chatflows", object{"id": exampleID, "name": strings.Repeat("日", 5000), "type": "CHATFLOW", "flowData": crowded()}, &struct{}{})
 	small := b.create("Small", "one")
 	long := strings.Repeat("日", 3000)
 	var adds, sets, more, wrong []object
@@ -52,17 +52,17 @@ func TestWhateverAFlowHoldsTheFactsStayWithinTheirBounds(t *testing.T) {
 	}{
 		"the flow":                  {"get_chatflow", object{"chatflow_id": exampleID}},
 		"its digest":                {"load_flow", object{"chatflow_id": exampleID}},
-		"its graph":                 {"summarize_flow", object{"flow_data": crowded(600)}},
+		"its graph":                 {"summarize_flow", object{"flow_data": crowded()}},
 		"a list with it":            {"list_chatflows", object{"limit": 50}},
 		"a choice with it":          {"resolve_target", object{}},
-		"its findings":              {"validate_flow", object{"flow_data": crowded(600), "type": "CHATFLOW"}},
+		"its findings":              {"validate_flow", object{"flow_data": crowded(), "type": "CHATFLOW"}},
 		"what a run of it sets off": {"preview_run", object{"chatflow_id": exampleID, "question": "Hello"}},
 		"many changes":              {"preview_changes", object{"chatflow_id": small, "ops": sets}},
 		"changes of every sort":     {"preview_changes", object{"chatflow_id": small, "ops": slices.Concat(sets[:60], more)}},
 		"many new nodes":            {"compile_flow", object{"type": "AGENTFLOW", "ops": append(replyOps("x"), adds...)}},
 		"many wrong ops":            {"compile_flow", object{"type": "AGENTFLOW", "ops": wrong}},
 		"a diff of it":              {"diff_versions", object{"chatflow_id": small, "from": "v1"}},
-		"parts of it":               {"excerpt_flow", object{"flow_data": crowded(600), "nodes": []string{strings.Repeat("日", 120) + "1"}}},
+		"parts of it":               {"excerpt_flow", object{"flow_data": crowded(), "nodes": []string{strings.Repeat("日", 120) + "1"}}},
 	} {
 		out := b.execute(call.capability, call.parameters, in{})
 		if _, faults := contracts.BoundResult(out, false, nil); !out.OK || len(faults) > 0 || out.Facts == nil {

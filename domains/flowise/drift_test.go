@@ -118,6 +118,9 @@ func TestAMissingNodeIsRepaired(t *testing.T) {
 	if fmt.Sprint(column(used["results"], "action")) != "[updated skipped]" {
 		t.Errorf("beyond the budget: %v", used)
 	}
+	if reason := fmt.Sprint(column(used["results"], "reason")); !strings.Contains(reason, "the server has version 9, known was 1") {
+		t.Errorf("the reason of the update: %s", reason)
+	}
 	got := b.facts("repair_schema", object{"node_types": before["missing_node_types"]}, in{run: "second"})
 	if fmt.Sprint(got["repaired_node_types"]) != "[brandNewTool]" || !strings.Contains(fmt.Sprint(column(got["results"], "reason")), "was not known") {
 		t.Errorf("the repair: %v", got)
@@ -136,5 +139,30 @@ func TestAMissingNodeIsRepaired(t *testing.T) {
 		if strings.Contains(problems, "repaired definitions") == ok {
 			t.Errorf("run %s: %s", run, problems)
 		}
+	}
+}
+
+// TestARepairTellsOfADefinitionThatChangedInItsVersion: and takes it, although
+// the version says that nothing did. What the client keeps of the server's
+// answers is not what it is compared with.
+func TestARepairTellsOfADefinitionThatChangedInItsVersion(t *testing.T) {
+	t.Parallel()
+	changed := strings.Replace(strings.Replace(otherReply(t), `"version":9`, `"version":1`, 1), `"type":"string"`, `"type":"code"`, 1)
+	b := newer(t, flowise.DriftWarn, changed)
+	got := b.facts("repair_schema", object{"node_types": []string{"directReplyAgentflow"}}, in{})
+	if action, reason := fmt.Sprint(column(got["results"], "action")), fmt.Sprint(column(got["results"], "reason")); action != "[updated]" || !strings.Contains(reason, "version 1 is the same, but its definition is another") {
+		t.Errorf("%s %s", action, reason)
+	}
+	asked := 0
+	for range 2 { // nothing is kept of a repair: the server is asked each time
+		b.facts("repair_schema", object{"node_types": []string{"directReplyAgentflow"}}, in{run: "another"})
+	}
+	for _, r := range b.server.Requests() {
+		if strings.HasSuffix(r.Path, "/nodes/directReplyAgentflow") {
+			asked++
+		}
+	}
+	if asked != 3 {
+		t.Errorf("the server was asked %d times, want 3", asked)
 	}
 }

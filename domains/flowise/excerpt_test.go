@@ -44,6 +44,44 @@ func TestExcerptsGiveOnlyWhatWasAskedFor(t *testing.T) {
 	}
 }
 
+// TestAnExcerptSaysWhatIsSetAndWhatIsNeeded: values that are none are left out,
+// a bound credential is told and its id is not, a star marks what is required.
+func TestAnExcerptSaysWhatIsSetAndWhatIsNeeded(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	ops := append(agentOps(), object{"op_type": "BindCredential", "node_id": "model", "credential_id": "7d4f0c1e-0000-4c5d-8e6f-0a1b2c3d4e5f"})
+	made := b.graph(b.execute("compile_flow", object{"ops": ops, "type": "CHATFLOW"}, in{}))
+	got := fmt.Sprint(b.facts("excerpt_flow", object{"flow_data": made, "nodes": []string{"model"}, "kinds": []string{"chatOpenAI", "requestsGet"}}, in{}))
+	for _, want := range []string{"temperature=0.2", "credential:true", "[openAIApi]", "modelName:asyncOptions", "cache:BaseCache", "requestsGetUrl:string*"} {
+		if !strings.Contains(got, want) {
+			t.Errorf("%q is missing: %s", want, got)
+		}
+	}
+	for _, never := range []string{"maxTokens=", "basepath=", "7d4f0c1e"} {
+		if strings.Contains(got, never) {
+			t.Errorf("%q is told: %s", never, got)
+		}
+	}
+	nested := b.graph(b.execute("compile_flow", object{"type": "AGENTFLOW", "ops": []object{
+		{"op_type": "AddNode", "node_name": "llmAgentflow", "node_id": "llm", "params": object{"llmModel": "chatOpenAI"}},
+		{"op_type": "BindCredential", "node_id": "llm", "credential_id": "7d4f0c1e-0000-4c5d-8e6f-0a1b2c3d4e5f"},
+	}}, in{}))
+	nested = strings.Replace(nested, `"inputs":{`, `"inputs":{"FLOWISE_CREDENTIAL_ID":"7d4f0c1e-0000-4c5d-8e6f-0a1b2c3d4e5f",`, 1)
+	if got := fmt.Sprint(b.facts("excerpt_flow", object{"flow_data": nested, "nodes": []string{"llm"}}, in{})); strings.Contains(got, "7d4f0c1e") || strings.Contains(got, "[FLOWISE_CREDENTIAL_ID=") {
+		t.Errorf("a credential is told: %s", got)
+	}
+}
+
+// TestAWordOfFewKindsSaysMore: "agent" is in many labels, "dynamodb" in one.
+func TestAWordOfFewKindsSaysMore(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	got := column(b.facts("excerpt_flow", object{"query": "agent dynamodb", "schemas": 1}, in{})["schemas"], "name")
+	if len(got) != 1 || !strings.Contains(strings.ToLower(got[0]), "dynamodb") {
+		t.Errorf("found %v", got)
+	}
+}
+
 func TestExcerptsFindTheDefinitionsThatFitBest(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
