@@ -14,6 +14,8 @@ import (
 const (
 	floorRead  = 0.5
 	floorWrite = 0.85
+	// floorSpare is for what nobody needs: nothing is invented there.
+	floorSpare = 0.65
 	// floorHere is for a place where a read finds a value of which only the ends are
 	// in doubt.
 	floorHere, shareHere = 0.75, 0.35
@@ -33,8 +35,8 @@ func (s *Set) Complete(m *Message, part Range, only []string, filled Filled) Fil
 	f := s.field(m, part, only, filled)
 	z := f.texts(f.open(filled))
 	for k, best := range z.marginals() {
-		if best.p >= s.floor() || !s.writes && best.here >= floorHere && best.p >= shareHere*best.here {
-			f.keep(&filled, z.params[k], best, kindPhrase)
+		if p := z.params[k]; s.sure(best, p.required || len(only) > 0) {
+			f.keep(&filled, p, best, kindPhrase)
 		}
 	}
 	filled.Missing = s.stillMissing(filled)
@@ -70,6 +72,17 @@ func (f *field) texts(params []*param) *puzzle {
 		z.options[k] = f.options(p, most)
 	}
 	return z
+}
+
+// sure tells whether the value is probable enough to be taken.
+func (s *Set) sure(best likely, needed bool) bool {
+	switch {
+	case s.writes:
+		return best.p >= floorWrite
+	case !needed:
+		return best.p >= floorSpare
+	}
+	return best.p >= floorRead || best.here >= floorHere && best.p >= shareHere*best.here
 }
 
 func (s *Set) floor() float64 {
