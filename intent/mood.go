@@ -119,7 +119,7 @@ func (r *moodReader) of(tokens []text.Token, covered []bool) mood {
 			m |= moodConditional
 		case i == a.content && reports(f):
 			m |= moodContent
-		case reports(f) && (i > 0 || f != "diz"), i > 0 && participle(f) && auxiliary(a.folds[i-1]), i < 4 && ponders(f):
+		case reports(f) && (i > 0 || f != "diz"), i > 0 && handsOn(a.folds[i-1], f), i < 4 && ponders(f):
 			m |= moodNarrative
 		}
 	}

@@ -99,14 +99,15 @@ func explains(fold string) bool {
 	return false
 }
 
-// participle tells French words that report behind "a": "a été", "a demandé".
-func participle(fold string) bool {
-	return slices.Contains([]string{"ete", "demande", "prie", "voulu"}, fold)
-}
-
-// auxiliary tells the words before them.
-func auxiliary(fold string) bool {
-	return slices.Contains([]string{"a", "ont", "t", "il", "elle", "avait", "ai"}, fold)
+// handsOn tells two words that report together: "a été", "a demandé", "sie soll".
+func handsOn(first, second string) bool {
+	switch second {
+	case "ete", "demande", "prie", "voulu":
+		return slices.Contains([]string{"a", "ont", "t", "il", "elle", "avait", "ai"}, first)
+	case "soll", "sollen":
+		return first == "sie" || first == "er"
+	}
+	return false
 }
 
 func negation(fold string) bool {
