@@ -176,8 +176,8 @@ const (
 	ReplyChanged      ReplyKind = "changed"      // 404 and 412
 	ReplyGone         ReplyKind = "gone"         // 410: as a broken connection
 	ReplyNotSent      ReplyKind = "not_sent"     // failed before the first request byte was written
-	ReplyBroken       ReplyKind = "broken"       // 503, other 5xx, broken connection, no ToolResult, time-out
-	ReplyRefused      ReplyKind = "refused"      // 3xx and other 4xx
+	ReplyBroken       ReplyKind = "broken"       // 300 to 303, 503, other 5xx, broken connection, no ToolResult, time-out
+	ReplyRefused      ReplyKind = "refused"      // other 3xx and 4xx
 )
 
 // Reply is the outcome of one exchange.

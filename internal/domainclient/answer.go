@@ -42,7 +42,9 @@ func kindOf(status int) execution.ReplyKind {
 		return execution.ReplyGone
 	case status == http.StatusTooManyRequests:
 		return execution.ReplyBusy
-	case status >= 300 && status < 500:
+	case status >= http.StatusMultipleChoices && status <= http.StatusSeeOther:
+		return execution.ReplyBroken // frameworks answer so when the work is done
+	case status > http.StatusSeeOther && status < 500:
 		return execution.ReplyRefused
 	default: // 5xx, and a 2xx that the contract does not know
 		return execution.ReplyBroken

@@ -42,7 +42,7 @@ func TestAnswers(t *testing.T) {
 		"202 with an operation":        {202, plainJSON, `{"operation":"op-1"}`, execution.ReplyAccepted, ""},
 		"202 without an operation":     {202, plainJSON, `{}`, execution.ReplyBroken, "operation"},
 		"204":                          {204, "", ``, execution.ReplyBroken, "204"},
-		"301":                          {301, "", ``, execution.ReplyRefused, "301"},
+		"301":                          {301, "", ``, execution.ReplyBroken, "301"},
 		"304":                          {304, "", ``, execution.ReplyRefused, "304"},
 		"400 with a nested message":    {400, plainJSON, `{"error":{"message":"a is missing"}}`, execution.ReplyInvalid, "a is missing"},
 		"400 with problem JSON":        {400, "application/problem+json", `{"title":"bad","detail":"a is missing"}`, execution.ReplyInvalid, "a is missing"},
@@ -388,14 +388,19 @@ func TestHostileAnswers(t *testing.T) {
 
 func TestRedirectIsNotFollowed(t *testing.T) {
 	t.Parallel()
-	var calls atomic.Int32
-	target := serve(t, func(http.ResponseWriter, *http.Request) { calls.Add(1) })
-	url := serve(t, func(w http.ResponseWriter, r *http.Request) {
-		http.Redirect(w, r, target, http.StatusTemporaryRedirect)
-	})
-	wantKind(t, setup(t, url, nil).invoke(t, readCall()), execution.ReplyRefused)
-	if calls.Load() != 0 {
-		t.Error("the credential went to another server")
+	for status, want := range map[int]execution.ReplyKind{
+		http.StatusFound:             execution.ReplyBroken, // the usual answer to a form that was taken
+		http.StatusSeeOther:          execution.ReplyBroken,
+		http.StatusTemporaryRedirect: execution.ReplyRefused, // to be sent elsewhere, so not done here
+		http.StatusPermanentRedirect: execution.ReplyRefused,
+	} {
+		var calls atomic.Int32
+		target := serve(t, func(http.ResponseWriter, *http.Request) { calls.Add(1) })
+		url := serve(t, func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, target, status) })
+		wantKind(t, setup(t, url, nil).invoke(t, readCall()), want)
+		if calls.Load() != 0 {
+			t.Errorf("%d: the credential went to another server", status)
+		}
 	}
 }
 
