@@ -11,8 +11,18 @@ import (
 // readDeeply is how many candidates of a clause get their parameters filled.
 const readDeeply = 5
 
-// splitCost is what a weak separator must gain, in content words.
-const splitCost = 0.6
+// What a cut must gain, in content words: at a weak separator, at one with the
+// first word of a request behind it, and between sentences, of which one often
+// only says what the other is about.
+const (
+	splitCost    = 1
+	openerCost   = 0.3
+	sentenceCost = 0.5
+)
+
+// shareUnclear is what the content of a part counts that nobody would be asked
+// about.
+const shareUnclear = 0.1
 
 // clearAlone is the confidence from which a piece is a request by itself.
 const clearAlone = 0.6
@@ -90,7 +100,20 @@ func (s *sentenceReader) clauses() []Clause {
 		return s.finish(s.singly())
 	}
 	s.pieces = slices.DeleteFunc(s.pieces, func(p piece) bool { return p.from >= p.to || s.x.empty(s.m.Tokens[p.from:p.to]) })
+	if len(s.pieces) == 0 {
+		return s.light()
+	}
 	return s.finish(s.best())
+}
+
+// light reads a message of nothing but words of grammar, such as "where are you
+// from". It is a request only where a capability is asked for in such words.
+func (s *sentenceReader) light() []Clause {
+	s.pieces = []piece{{to: len(s.m.Tokens), joint: joint{strong: true}}}
+	if whole := s.read(0, 0); whole.plain >= DefaultClarify {
+		return s.finish([]*part{whole})
+	}
+	return nil
 }
 
 // takesBack tells whether the message ends with words behind a sign that say
@@ -166,9 +189,9 @@ func (s *sentenceReader) worth(first, last int) float64 {
 	}
 	v := p.plain * p.explained
 	if p.plain < DefaultClarify {
-		v *= 0.3
+		v *= shareUnclear
 	}
-	if first > 0 && !s.pieces[first].strong {
+	if first > 0 {
 		v -= s.cost(s.pieces[first])
 	}
 	v -= float64(p.contested)
@@ -220,11 +243,17 @@ func (p *part) writes() bool {
 	return len(p.candidates) > 0 && p.candidates[0].Entry.Policy.SideEffectClass.Writes()
 }
 
-// cost is what cutting before a piece costs. A piece that begins as requests
-// do costs less than one that could be the next value of a list.
+// cost is what cutting before a piece costs. A word such as "then" costs nothing,
+// the end of a sentence little; a piece that begins as requests do costs less than
+// one that could be the next value of a list.
 func (s *sentenceReader) cost(p piece) float64 {
-	if s.x.openers[s.m.Tokens[p.from].Fold] {
-		return splitCost / 3
+	switch {
+	case p.sequence || p.reverse || p.main:
+		return 0
+	case p.strong:
+		return sentenceCost
+	case s.x.openers[s.m.Tokens[p.from].Fold]:
+		return openerCost
 	}
 	return splitCost
 }
