@@ -53,7 +53,7 @@ func NewIndex(catalog *contracts.Catalog) *Index { return newIndex(catalog, slot
 func newIndex(catalog *contracts.Catalog, tools *slot.Tools) *Index {
 	x := &Index{
 		snapshot: catalog.Snapshot, provisional: true, tools: tools, moods: newMoodReader(),
-		shareBest: shareBest, confidence: shipped(),
+		shareBest: shareBest, calibration: shipped(),
 		features: map[uint32]int32{}, exact: map[string][]int32{}, refs: map[string]*indexed{},
 		heads: map[string]bool{}, openers: map[string]bool{}, values: map[string]bool{},
 	}

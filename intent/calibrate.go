@@ -3,7 +3,6 @@ package intent
 import (
 	"context"
 	"hash/fnv"
-	"math"
 	"time"
 
 	"github.com/manifold-run/manifold/contracts"
@@ -29,13 +28,6 @@ const (
 // foldNow is what "now" is while parameters of examples are read.
 func foldNow() time.Time { return time.Date(2025, 6, 11, 10, 0, 0, 0, time.UTC) }
 
-// observation is what a reading looked like, and whether it was right.
-type observation struct {
-	signals signals
-	right   bool
-	weight  float64
-}
-
 // question is an example that a fold does not know.
 type question struct {
 	text string
@@ -50,9 +42,9 @@ func (x *Index) calibrated(ctx context.Context, catalog *contracts.Catalog, prio
 		return x, nil
 	}
 	folds, asked := foldsFor(examples)
-	var seen []observation
+	var seen []Observation
 	for f := range asked {
-		more, err := x.observe(ctx, fold{catalog: catalog, number: f, of: folds}, maxQuestions/int(min(asked, maxQuestions)))
+		more, err := x.examine(ctx, fold{catalog: catalog, number: f, of: folds}, maxQuestions/int(min(asked, maxQuestions)))
 		if err != nil {
 			return nil, err
 		}
@@ -60,7 +52,7 @@ func (x *Index) calibrated(ctx context.Context, catalog *contracts.Catalog, prio
 	}
 	weigh(seen, prior)
 	y := *x
-	y.confidence, y.calibrates = fit(seen), true
+	y.calibration.shown, y.calibrates = fit(seen, shipped().shown, fitHold, allSignals()), true
 	return &y, nil
 }
 
@@ -86,9 +78,9 @@ func foldsFor(examples int) (folds, asked uint64) {
 	return 8, 1
 }
 
-// observe trains an index without a fold and asks it about what it does not
+// examine trains an index without a fold and asks it about what it does not
 // know.
-func (x *Index) observe(ctx context.Context, f fold, most int) ([]observation, error) {
+func (x *Index) examine(ctx context.Context, f fold, most int) ([]Observation, error) {
 	catalog, questions := f.split()
 	y, err := newIndex(catalog, x.tools).trained(ctx)
 	if err != nil {
@@ -97,7 +89,7 @@ func (x *Index) observe(ctx context.Context, f fold, most int) ([]observation, e
 	if len(questions) > most {
 		questions = spread(questions, most)
 	}
-	out := make([]observation, 0, len(questions))
+	out := make([]Observation, 0, len(questions))
 	for n, q := range questions {
 		if n%64 == 0 && ctx.Err() != nil {
 			return nil, ctx.Err()
@@ -117,44 +109,31 @@ func spread(questions []question, most int) []question {
 	return out
 }
 
-// ask reads one question. A sentence that another capability has word for word
-// teaches nothing.
-func (x *Index) ask(catalog *contracts.Catalog, q question) (observation, bool) {
-	m := x.tools.Read(q.text, foldNow())
-	if len(m.Tokens) == 0 {
-		return observation{}, false
-	}
-	s := &sentenceReader{x: x, q: Query{Catalog: catalog, AnyRole: true}, m: m}
-	p := &part{to: len(m.Tokens)}
-	all := s.rate(p, x.search(m.Tokens, s.allowed))
-	if len(all) == 0 || all[0].exact {
-		return observation{}, false
-	}
-	return observation{signals: x.signalsOf(m.Tokens, all, 0), right: q.ref == x.caps[all[0].number].entry.Ref(), weight: share(q)}, true
+// ask reads one question. A capability that is only described teaches nothing
+// about examples.
+func (x *Index) ask(catalog *contracts.Catalog, q question) (Observation, bool) {
+	o, ok := x.observe(Query{Message: q.text, Catalog: catalog, AnyRole: true}, q.ref)
+	return o, ok && !o.Described
 }
 
-// share marks questions that are meant for nobody by a negative weight, until
-// they are weighed.
-func share(q question) float64 {
-	if q.ref == "" {
-		return -1
-	}
-	return 1
-}
+// foreignWeight is how much more requests for nobody count: what is left out of a
+// catalog is asked for in fewer ways than all that nobody thought of.
+const foreignWeight = 1.33
 
 // weigh gives the requests that are meant for nobody their share.
-func weigh(seen []observation, prior float64) {
+func weigh(seen []Observation, prior float64) {
 	var in, out float64
 	for _, o := range seen {
-		if o.weight < 0 {
+		if o.Nobody {
 			out++
 		} else {
 			in++
 		}
 	}
 	for i := range seen {
-		if seen[i].weight < 0 {
-			seen[i].weight = prior / (1 - prior) * in / out
+		seen[i].Weight = 1
+		if seen[i].Nobody {
+			seen[i].Weight = foreignWeight * prior / (1 - prior) * in / out
 		}
 	}
 }
@@ -221,98 +200,4 @@ func scatter(name string) uint64 {
 	h := fnv.New64a()
 	h.Write([]byte(name))
 	return h.Sum64() >> 8
-}
-
-// The logistic regression is held to the shipped weights as if by so many
-// observations.
-const (
-	fitHold  = 4.0
-	fitSteps = 25
-)
-
-// fit finds weights by Newton's method.
-func fit(seen []observation) weights {
-	prior := shipped()
-	w := prior
-	for range fitSteps {
-		var gradient [signalCount + 1]float64
-		var curve [signalCount + 1][signalCount + 1]float64
-		for i := range gradient {
-			gradient[i] = -fitHold * (w.at(i) - prior.at(i))
-			curve[i][i] = fitHold
-		}
-		for _, o := range seen {
-			o.bend(w, &gradient, &curve)
-		}
-		step := solve(curve, gradient)
-		largest := 0.0
-		for i, d := range step {
-			w.move(i, d)
-			largest = max(largest, math.Abs(d))
-		}
-		if largest < 1e-6 {
-			break
-		}
-	}
-	return w
-}
-
-// at gives the weight of a signal; the one behind the last is the bias.
-func (w *weights) at(i int) float64 {
-	if i == signalCount {
-		return w.bias
-	}
-	return w.of[i]
-}
-
-func (w *weights) move(i int, by float64) {
-	by = max(-3, min(3, by))
-	if i == signalCount {
-		w.bias += by
-		return
-	}
-	w.of[i] += by
-}
-
-// bend adds an observation to the gradient and to the curvature.
-func (o observation) bend(w weights, gradient *[signalCount + 1]float64, curve *[signalCount + 1][signalCount + 1]float64) {
-	z := w.bias
-	var x [signalCount + 1]float64
-	for i, v := range o.signals {
-		x[i] = v
-		z += w.of[i] * v
-	}
-	x[signalCount] = 1
-	p := 1 / (1 + math.Exp(-z))
-	miss := -p
-	if o.right {
-		miss = 1 - p
-	}
-	for i := range x {
-		gradient[i] += o.weight * miss * x[i]
-		for j := range x {
-			curve[i][j] += o.weight * p * (1 - p) * x[i] * x[j]
-		}
-	}
-}
-
-// solve is Gauss elimination; the curvature is positive definite.
-func solve(a [signalCount + 1][signalCount + 1]float64, b [signalCount + 1]float64) [signalCount + 1]float64 {
-	const n = signalCount + 1
-	for i := range n {
-		for k := i + 1; k < n; k++ {
-			factor := a[k][i] / a[i][i]
-			for j := i; j < n; j++ {
-				a[k][j] -= factor * a[i][j]
-			}
-			b[k] -= factor * b[i]
-		}
-	}
-	for i := n - 1; i >= 0; i-- {
-		for j := i + 1; j < n; j++ {
-			b[i] -= a[i][j] * b[j]
-		}
-		b[i] /= a[i][i]
-	}
-	return b
 }

@@ -2,7 +2,6 @@ package intent
 
 import (
 	"cmp"
-	"math"
 	"slices"
 	"strings"
 
@@ -23,7 +22,8 @@ type rated struct {
 
 	filled slot.Filled
 	cover  coverage
-	absent float64 // share of what it needs for which nothing is said
+	silent float64 // share of what it needs for which nothing is said
+	absent float64 // the same as a signal
 	begins bool    // the text begins with the verb of its sentences
 }
 
@@ -36,16 +36,17 @@ const (
 )
 
 // rate reads the parameters of the first hits and ranks them anew.
-func (s *sentenceReader) rate(p *part, hits []hit) []rated {
+func (s *sentenceReader) rate(p *part, hits []hit) readings {
 	tokens := s.m.Tokens[p.from:p.to]
-	timed, head := s.timed(p), headOf(s.x.tools.Lexicon, tokens)
-	out := make([]rated, 0, readDeeply)
+	of := readings{tokens: tokens, timed: s.timed(p), terms: text.FeaturesOf(tokens, s.x.values).Terms}
+	head := headOf(s.x.tools.Lexicon, tokens)
 	for _, h := range hits[:min(len(hits), readDeeply)] {
 		r := rated{hit: h}
 		set := s.x.set(s.x.caps[h.number])
 		run := slot.Range{From: p.from, To: p.to}
 		r.filled = set.Fill(s.m, run, nil)
-		r.cover = s.x.cover(set, tokens, r.filled.Covered, timed)
+		r.cover = s.x.cover(set, tokens, r.filled.Covered, of.timed)
+		r.silent = set.Absent(s.m, run, r.filled)
 		r.absent = s.absent(h, run, r)
 		r.score += shareCovered * r.cover.share
 		if len(r.filled.Missing) == 0 {
@@ -55,21 +56,21 @@ func (s *sentenceReader) rate(p *part, hits []hit) []rated {
 			r.score += shareHead
 			r.begins = true
 		}
-		out = append(out, r)
+		of.all = append(of.all, r)
 	}
-	slices.SortStableFunc(out, func(a, b rated) int { return cmp.Compare(b.score, a.score) })
-	return out
+	slices.SortStableFunc(of.all, func(a, b rated) int { return cmp.Compare(b.score, a.score) })
+	return of
 }
 
-// absent is the share of what a capability needs for which nothing is said. One
-// with examples is asked for in their words and values may follow; of one that is
-// only described, a request that holds no values is rarely meant.
+// absent tells how much silence about what a capability needs counts. One with
+// examples is asked for in their words and values may follow; of one that is only
+// described, a request that holds no values is rarely meant.
 func (s *sentenceReader) absent(h hit, run slot.Range, r rated) float64 {
 	c := s.x.caps[h.number]
 	if c.examples == 0 {
-		return s.x.set(c).Unlikely(s.m, run, r.filled)
+		return s.x.set(c).Doubt(s.m, run, r.filled)
 	}
-	return s.x.set(c).Absent(s.m, run, r.filled) * (1 - r.cover.share)
+	return r.silent * (1 - r.cover.share)
 }
 
 // timed marks the tokens of a part that are numbers or dates.
@@ -85,20 +86,39 @@ func (s *sentenceReader) timed(p *part) []bool {
 
 // weighed gives each rated hit its confidence. By the shipped weights none gets
 // more than the first: the score ranks, they only tell how sure that is.
-func (s *sentenceReader) weighed(p *part, all []rated) []Candidate {
-	out := make([]Candidate, 0, len(all))
+func (s *sentenceReader) weighed(p *part, of readings) []Candidate {
+	out := make([]Candidate, 0, len(of.all))
 	most := 1.0
-	for k := range all {
-		conf := s.x.confidence.confidence(s.x.signalsOf(s.m.Tokens[p.from:p.to], all, k))
-		if !s.x.calibrates {
+	for k, r := range of.all {
+		conf := s.x.calibration.confidence(s.x.caps[r.number].examples == 0, s.x.signals(of, k))
+		if !s.x.learned(r) {
 			conf = min(conf, most)
 			most = conf
 		}
-		out = append(out, s.candidate(p, all[k], conf))
+		if k == 0 && s.plainly(of) {
+			conf = max(conf, plainConfidence)
+		}
+		out = append(out, s.candidate(p, r, conf))
 	}
 	sortCandidates(out)
 	return out
 }
+
+// plainConfidence is the least that the first candidate of a plain command gets.
+const plainConfidence = 0.8
+
+// plainly tells a command to read something that says all that is needed in words
+// that are known, and begins with the verb of no other candidate.
+func (s *sentenceReader) plainly(of readings) bool {
+	r := of.all[0]
+	return r.begins && len(r.filled.Missing) == 0 && r.cover.strange == 0 && r.cover.asked > 1 &&
+		!s.x.caps[r.number].entry.Policy.SideEffectClass.Writes() &&
+		!slices.ContainsFunc(of.all[1:], func(o rated) bool { return o.begins && o.score > r.score/2 })
+}
+
+// learned tells whether the confidence of a candidate was learned from this
+// catalog.
+func (x *Index) learned(r rated) bool { return x.calibrates && x.caps[r.number].examples > 0 }
 
 // candidate turns a rated hit into a candidate, whose confidence is held to
 // what its words allow.
@@ -113,8 +133,8 @@ func (s *sentenceReader) candidate(p *part, r rated, conf float64) Candidate {
 	case r.against > r.best && r.against >= notLikeness:
 		conf = min(conf, notConfidence)
 	case writes:
-		conf = min(conf, r.cover.limit(r.best, anyValue), r.cover.limitForeign(anyValue, len(r.filled.Missing) == 0))
-	case !s.x.calibrates:
+		conf = min(conf, r.cover.limit(r.best, anyValue), r.cover.limitForeign(anyValue, len(r.filled.Missing) == 0, r.silent))
+	case !s.x.learned(r):
 		conf = min(conf, r.cover.limit(r.best, anyValue))
 	}
 	out := Candidate{
@@ -127,70 +147,6 @@ func (s *sentenceReader) candidate(p *part, r rated, conf float64) Candidate {
 		out.Confidence = min(conf, heldConfidence)
 	}
 	return out
-}
-
-// mostWords is the BM25 of a long request whose words all fit.
-const mostWords = 60
-
-// signalsOf describes a candidate among the others.
-func (x *Index) signalsOf(tokens []text.Token, all []rated, k int) signals {
-	r := all[k]
-	return signals{
-		signalCentroid: r.centroid, signalBest: r.best, signalCoverage: r.cover.share, signalSpoken: r.cover.spoken,
-		signalMargin: margin(all, k), signalLength: r.cover.length(), signalTyped: typed(r.filled) * r.cover.spoken,
-		signalSoftmax: r.softmax, signalLead: r.centroid - r.rival, signalGrasp: x.grasp(r.number, tokens),
-		signalAbsent: r.absent, signalAmount: min(1, math.Log1p(r.amount)/math.Log(mostWords)), signalOutside: r.outside,
-	}
-}
-
-// grasp is the share of the words of a request that the texts of a capability
-// have. A word that no capability has counts as the rarest.
-func (x *Index) grasp(number int32, tokens []text.Token) float64 {
-	var known, all float64
-	rarest := math.Log(1+float64(len(x.docs))) + 1
-	for _, h := range text.FeaturesOf(tokens, x.values).Terms {
-		id, ok := x.features[h]
-		if !ok {
-			all += rarest
-			continue
-		}
-		w := float64(x.idf[id])
-		all += w
-		if x.uses(number, []int32{id}) {
-			known += w
-		}
-	}
-	if all == 0 {
-		return 0
-	}
-	return known / all
-}
-
-// typed tells whether all parameters that are needed were read, at least one
-// of them from words that hardly mean anything else.
-func typed(f slot.Filled) float64 {
-	if len(f.Missing) > 0 {
-		return 0
-	}
-	for _, ev := range f.Evidence {
-		if slot.Unmistakable(ev) {
-			return 1
-		}
-	}
-	return 0
-}
-
-// margin is the distance of a candidate to the best other one, as a share of
-// its score.
-func margin(all []rated, k int) float64 {
-	if len(all) == 1 || all[k].score <= 0 {
-		return 1
-	}
-	other := all[0].score
-	if k == 0 {
-		other = all[1].score
-	}
-	return max(-1, min(1, (all[k].score-other)/all[k].score))
 }
 
 // identifies tells whether the text writes the capability's identifier.

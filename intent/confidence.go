@@ -7,52 +7,6 @@ import (
 	"github.com/manifold-run/manifold/intent/internal/text"
 )
 
-// signals are what the confidence is computed from. All lie between -1 and 1.
-type signals [signalCount]float64
-
-const (
-	signalCentroid = iota // likeness to the weights of the capability
-	signalBest            // likeness to its most similar sentence
-	signalCoverage        // share of the content words that are known or belong to values
-	signalSpoken          // the same without the values: what says what is wanted
-	signalMargin          // distance to the next candidate
-	signalLength          // number of content words, flattened
-	signalTyped           // whether all that it needs is there, some of it unmistakable
-	signalSoftmax         // share among all candidates, by weights alone
-	signalLead            // distance to the next candidate, by weights alone
-	signalGrasp           // share of the words that its texts have, rare ones counting more
-	signalAbsent          // share of the needed parameters for which nothing is said; with examples, among strange words
-	signalAmount          // how many words fit, rare ones counting more, flattened
-	signalOutside         // how much better the best capability fits that may not be chosen
-	signalCount
-)
-
-// weights turn signals into a confidence.
-type weights struct {
-	bias float64
-	of   signals
-}
-
-// shipped are the weights for registries that cannot learn their own: too small,
-// without examples, or not settled yet. They were fitted on simulated registries
-// of one to thousands of capabilities with none to ten examples each, in which
-// half of the requests were meant for none of them. The bias was then raised by
-// hand, from -5.15, so that a request without values is asked about.
-func shipped() weights {
-	return weights{bias: -4.85, of: signals{
-		signalCentroid: 0.2, signalCoverage: 4.6, signalMargin: 0.6, signalTyped: 2.3, signalSoftmax: 1.9, signalLead: 4.3,
-		signalAbsent: -4.25, signalAmount: 2.3, signalOutside: -1.1,
-	}}
-}
-
-func (w *weights) confidence(s signals) float64 {
-	z := w.bias
-	for i, v := range s {
-		z += w.of[i] * v
-	}
-	return min(1/(1+math.Exp(-z)), certainIdentifier)
-}
-
 // odds turns a share into a number that adds to a bias.
 func odds(share float64) float64 { return math.Log(share / (1 - share)) }
 
@@ -62,6 +16,10 @@ const (
 	certainExample    = 0.99
 	certainIdentifier = 0.97
 )
+
+// pacing is what each word counts of the one before it where the first words
+// say what is wanted.
+const pacing = 0.6
 
 // lightWeight is how much a word of grammar counts against a content word.
 const lightWeight = 0.12
@@ -75,8 +33,10 @@ type coverage struct {
 	words     float64 // number of all words
 	asked     float64 // number of content words outside of values
 	strange   float64 // of these, the number that it does not know
+	first     float64 // how well it knows the first of these, each next one counting less
 	question  bool    // it has a word such as "who"
 	foreign   bool    // the text begins with a content word that it does not know
+	aside     bool    // the second one, which is mostly what is wanted, is such a word, and no value stands before it
 }
 
 // cover goes through the tokens of a part; timed tells which of them are
@@ -84,7 +44,7 @@ type coverage struct {
 func (x *Index) cover(set *slot.Set, tokens []text.Token, covered, timed []bool) coverage {
 	var c coverage
 	var all, known, said, saidAll float64
-	opens := true
+	opens, valued, pace, paces := true, false, 1.0, 0.0
 	for i, t := range tokens {
 		w := 1.0
 		if x.tools.Lexicon.Light(t.Fold) {
@@ -97,10 +57,15 @@ func (x *Index) cover(set *slot.Set, tokens []text.Token, covered, timed []bool)
 			saidAll += w
 			if w == 1 && !timed[i] {
 				c.foreign = c.foreign || opens && share == 0
+				c.aside = c.aside || c.asked == 1 && !valued && share == 0
 				c.asked++
 				c.strange += 1 - share
+				c.first += pace * share
+				paces += pace
+				pace *= pacing
 			}
 		}
+		valued = valued || share == 1 && i < len(covered) && covered[i] || timed[i]
 		c.question = c.question || text.Asks(t.Fold)
 		opens = opens && w < 1
 		all += w
@@ -114,6 +79,7 @@ func (x *Index) cover(set *slot.Set, tokens []text.Token, covered, timed []bool)
 	if all > 0 {
 		c.share = known / all
 	}
+	c.first = shareOf(c.first, paces, 0.5)
 	if saidAll > 0 {
 		c.spoken = said / saidAll
 	}
@@ -149,9 +115,13 @@ func (c coverage) limit(best float64, anyValue bool) float64 {
 }
 
 // limitForeign is the most that a text gets for what has an effect: of two words
-// a foreign one is as good as the other.
-func (c coverage) limitForeign(anyValue, complete bool) float64 {
+// a foreign one is as good as the other, and the one behind the verb counts more
+// where it can be no value that is needed. silent is the share of what is needed
+// for which nothing is said.
+func (c coverage) limitForeign(anyValue, complete bool, silent float64) float64 {
 	switch {
+	case c.asked <= 3 && c.aside && silent >= 0.5:
+		return foreignConfidence
 	case c.asked <= 3 && (2*c.strange > c.asked && !complete || c.strange > 0 && 2*c.strange >= c.asked && !anyValue):
 		return foreignConfidence
 	case c.foreign:

@@ -103,6 +103,23 @@ func TestABetterCapabilityOutOfReachIsEvidenceAgainst(t *testing.T) {
 	}
 }
 
+// However many words fit: where neither what is wanted nor the name of what is
+// only described is there, somebody is asked.
+func TestWhatADescribedCapabilityIsNotAboutIsAsked(t *testing.T) {
+	t.Parallel()
+	const values = " of a kiln with a volume of 80 and a price of 0.3 for energy"
+	ref, about := confidenceOf(t, intent.Request{Message: "what is the cost" + values, Catalog: described()})
+	_, beside := confidenceOf(t, intent.Request{Message: "what is the temperature" + values, Catalog: described()})
+	if ref != "kiln.firing_cost" || about < intent.DefaultAccept || beside >= intent.DefaultAccept {
+		t.Errorf("%s gets %.2f for its cost and %.2f for something else", ref, about, beside)
+	}
+	catalog := described()
+	catalog.Domains[0].Capabilities[0].Capability.Name = "temperature_of_kiln"
+	if _, named := confidenceOf(t, intent.Request{Message: "what is the temperature" + values, Catalog: catalog}); named < intent.DefaultAccept {
+		t.Errorf("confidence %.2f where the name has it", named)
+	}
+}
+
 // The score ranks; what a confidence is computed from must not change the order
 // of candidates.
 func TestTheScoreRanks(t *testing.T) {

@@ -47,9 +47,10 @@ type Index struct {
 	openers map[string]bool
 	// shareBest is what the likeness to a single sentence counts.
 	shareBest float64
-	// confidence turns signals into a confidence.
-	confidence weights
-	// calibrates tells that it was learned from this catalog.
+	// calibration turns signals into a confidence.
+	calibration Calibration
+	// calibrates tells that it was learned from this catalog, where there are
+	// examples.
 	calibrates bool
 	scratch    *sync.Pool
 }
@@ -73,16 +74,23 @@ type indexed struct {
 	begins []string
 }
 
-// slots are compiled parameters.
+// slots are compiled parameters, and what the capability is about.
 type slots struct {
-	once sync.Once
-	set  *slot.Set
+	once    sync.Once
+	set     *slot.Set
+	subject subject
 }
 
 // set compiles the parameters of a capability when they are first needed.
-func (x *Index) set(c *indexed) *slot.Set {
-	c.slots.once.Do(func() { c.slots.set = slot.Compile(x.tools, c.entry, c.title) })
-	return c.slots.set
+func (x *Index) set(c *indexed) *slot.Set { return x.compiled(c).set }
+
+func (x *Index) subject(c *indexed) *subject { return &x.compiled(c).subject }
+
+func (x *Index) compiled(c *indexed) *slots {
+	c.slots.once.Do(func() {
+		c.slots.set, c.slots.subject = slot.Compile(x.tools, c.entry, c.title), x.newSubject(c)
+	})
+	return c.slots
 }
 
 // domainName is how people name a domain.

@@ -68,7 +68,7 @@ func (l *Local) Index(catalog *contracts.Catalog) *Index {
 // the default share of messages for nobody.
 func (l *Local) build(catalog *contracts.Catalog) *Index {
 	x := newIndex(catalog, l.tools)
-	x.confidence.bias += odds(DefaultOutOfScope) - odds(l.prior)
+	x.calibration.shift(odds(DefaultOutOfScope) - odds(l.prior))
 	return x
 }
 

@@ -71,8 +71,10 @@ func (x *Index) Fingerprint() string {
 			h.Write(buf)
 		}
 	}
-	for i := range signalCount + 1 {
-		h.Write(binary.LittleEndian.AppendUint64(nil, math.Float64bits(x.confidence.at(i))))
+	for _, w := range []weights{x.calibration.shown, x.calibration.described} {
+		for i := range signalCount + 1 {
+			h.Write(binary.LittleEndian.AppendUint64(nil, math.Float64bits(w.at(i))))
+		}
 	}
 	return hex.EncodeToString(h.Sum(nil))
 }

@@ -25,6 +25,7 @@ type evalFlags struct {
 	manifests, splits []string
 	examples, limit   int
 	seeds             []uint
+	hold              float64
 	perturb, rename   bool
 	untrained, wrong  bool
 	gates             intent.Config
@@ -56,10 +57,11 @@ keeps its schemas in code, so give its address, not its hints file.`,
 	flags := cmd.Flags()
 	flags.StringArrayVar(&f.manifests, "manifest", nil, "URL of a domain service, or a file: a manifest to look through with the others")
 	flags.StringSliceVar(&f.splits, "split", nil, "only the cases of these splits")
-	flags.IntVar(&f.examples, "n", 0, "how many examples of each capability to keep, chosen by seed; 0 keeps all")
+	flags.IntVar(&f.examples, "n", 0, "how many examples of each capability to keep, chosen by seed; 0 keeps all, -1 none")
 	flags.UintSliceVar(&f.seeds, "seeds", []uint{1, 2, 3}, "seeds of the draws; figures are their means")
 	flags.BoolVar(&f.perturb, "perturb", false, "write the sentences with typing errors, without some small words, in other cases")
 	flags.BoolVar(&f.rename, "rename", false, "replace the names of capabilities by numbers")
+	flags.Float64Var(&f.hold, "hold", 0, "the share of capabilities to leave out, chosen by seed: what asks for them is then meant for nobody")
 	flags.BoolVar(&f.untrained, "untrained", false, "measure the index as it is at once after a registration")
 	flags.BoolVar(&f.wrong, "wrong", false, "list the sentences that were not understood")
 	flags.IntVar(&f.limit, "limit", 0, "the most cases of a draw; 0 takes all")
@@ -132,11 +134,14 @@ func (c *cli) evalManifests(ctx context.Context, f evalFlags) (eval.Report, []ev
 
 func (c *cli) measure(ctx context.Context, set eval.Set, f evalFlags) (eval.Report, error) {
 	opt := eval.Options{Gates: f.gates, Untrained: f.untrained, Limit: f.limit, Now: time.Now()}
-	if f.examples == 0 && !f.perturb {
+	if f.hold < 0 || f.hold >= 1 {
+		return eval.Report{}, usagef("--hold is a share of the capabilities, from 0 to below 1")
+	}
+	if f.examples == 0 && !f.perturb && f.hold == 0 {
 		f.seeds = f.seeds[:min(1, len(f.seeds))] // there is nothing to draw
 	}
 	for _, seed := range f.seeds {
-		opt.Draws = append(opt.Draws, eval.Draw{Examples: f.examples, Seed: uint64(seed), Perturb: f.perturb, Rename: f.rename})
+		opt.Draws = append(opt.Draws, eval.Draw{Examples: f.examples, Seed: uint64(seed), Perturb: f.perturb, Rename: f.rename, Hold: f.hold})
 	}
 	if terminal(c.errs.w) {
 		opt.Progress = func(text string) { c.errs.printf("%s: %s\n", set.Name, text) }

@@ -14,7 +14,8 @@ import (
 // Draw is how a set is varied before it is measured, to tell understanding
 // from remembering. The same draw always gives the same set.
 type Draw struct {
-	// Examples is how many examples each capability keeps; 0 keeps all.
+	// Examples is how many examples each capability keeps; 0 keeps all, less than
+	// 0 none.
 	Examples int
 	// Seed chooses them, and what is perturbed.
 	Seed uint64
@@ -23,10 +24,14 @@ type Draw struct {
 	Perturb bool
 	// Rename replaces the names of capabilities by numbers.
 	Rename bool
+	// Hold is the share of the capabilities that are left out: what asks for one
+	// of them is then meant for nobody, and close to what there is.
+	Hold float64
 }
 
 // Of gives the varied set; the given one is left as it is.
 func (d Draw) Of(s Set) Set {
+	s = d.held(s)
 	out := Set{Name: s.Name, Cases: slices.Clone(s.Cases)}
 	names := map[string]string{}
 	for _, m := range s.Manifests {
@@ -56,10 +61,10 @@ func (d Draw) manifest(m *contracts.Manifest, names map[string]string) *contract
 	out.Capabilities = slices.Clone(m.Capabilities)
 	for i := range out.Capabilities {
 		c := &out.Capabilities[i]
-		if hints := c.Metadata.IntentHints; hints != nil && d.Examples > 0 && len(hints.Examples) > d.Examples {
+		if hints := c.Metadata.IntentHints; hints != nil && d.Examples != 0 && len(hints.Examples) > d.Examples {
 			kept := *hints
 			kept.Examples = nil
-			for _, at := range d.random("draw " + m.Domain + "." + c.Name).Perm(len(hints.Examples))[:d.Examples] {
+			for _, at := range d.random("draw " + m.Domain + "." + c.Name).Perm(len(hints.Examples))[:max(d.Examples, 0)] {
 				kept.Examples = append(kept.Examples, hints.Examples[at])
 			}
 			c.Metadata.IntentHints = &kept

@@ -122,6 +122,58 @@ func TestADrawIsTheSameEachTime(t *testing.T) {
 	}
 }
 
+func TestWhatIsLeftOutIsMeantForNobody(t *testing.T) {
+	t.Parallel()
+	near := 0
+	for seed := range uint64(6) {
+		draw := eval.Draw{Seed: seed, Hold: 0.4}
+		set := draw.Of(parse(t, small))
+		there := map[string]bool{}
+		for _, m := range set.Manifests {
+			for _, c := range m.Capabilities {
+				there[m.Domain+"."+c.Name] = true
+			}
+		}
+		if len(there) != 2 {
+			t.Fatalf("of 3 capabilities %d are left", len(there))
+		}
+		for _, c := range set.Cases {
+			for _, g := range c.Gold {
+				if !there[g.Ref()] || c.LeftOut {
+					t.Errorf("case %s asks for %s, which is left out", c.ID, g.Ref())
+				}
+			}
+			for _, ref := range c.Offered {
+				if !there[ref] {
+					t.Errorf("case %s offers %s, which is left out", c.ID, ref)
+				}
+			}
+		}
+		r, err := eval.Run(t.Context(), parse(t, small), eval.Options{Draws: []eval.Draw{draw}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, ok := r.Value("left_out_auroc"); ok {
+			near++
+			figure(t, r, "left_out_accepted")
+		}
+	}
+	if near == 0 {
+		t.Error("nothing that is left out was measured")
+	}
+}
+
+func TestADrawCanKeepNoExamples(t *testing.T) {
+	t.Parallel()
+	for _, m := range (eval.Draw{Examples: -1}).Of(parse(t, small)).Manifests {
+		for _, c := range m.Capabilities {
+			if n := len(c.Metadata.IntentHints.Examples); n > 0 {
+				t.Errorf("%s keeps %d examples", c.Name, n)
+			}
+		}
+	}
+}
+
 func TestMeansAndSpreadsOfDraws(t *testing.T) {
 	t.Parallel()
 	r, err := eval.Run(t.Context(), parse(t, small), eval.Options{Draws: []eval.Draw{{}, {Examples: 1, Seed: 1}, {Examples: 1, Seed: 2, Rename: true}}})

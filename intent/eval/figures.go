@@ -26,19 +26,23 @@ const outOfScope = 0.2
 // figures are all numbers of one draw; what cannot be measured with the cases
 // that there are is left out.
 func (r *running) figures() []Figure {
-	var scope, out []outcome
+	var scope, out, near []outcome
 	for _, o := range r.outcomes {
-		if len(o.c.Gold) > 0 {
+		switch {
+		case len(o.c.Gold) > 0:
 			scope = append(scope, o)
-		} else {
-			out = append(out, o)
+			continue
+		case o.c.LeftOut:
+			near = append(near, o)
 		}
+		out = append(out, o)
 	}
 	var f figures
 	f.routing(scope)
 	f.gates("in_scope", scope)
 	f.gates("out_of_scope", out)
 	f.trust(scope, out)
+	f.leftOut(scope, near)
 	f.parameters(scope)
 	f.cost(r)
 	return f
@@ -133,6 +137,14 @@ func (f *figures) trust(scope, out []outcome) {
 	weight := outOfScope / (1 - outOfScope) * float64(len(scope)) / float64(len(out))
 	if in+weight*outside > 0 {
 		f.value("precision_of_accepted_20_oos", "share", float64(right)/(in+weight*outside))
+	}
+}
+
+// leftOut tells what became of requests for capabilities that were left out.
+func (f *figures) leftOut(scope, near []outcome) {
+	f.gates("left_out", near)
+	if len(scope) > 0 && len(near) > 0 {
+		f.value("left_out_auroc", "share", auroc(scope, near))
 	}
 }
 

@@ -28,6 +28,8 @@ type Case struct {
 	Gold []Gold `json:"gold"`
 	// Partial tells that parameters which are not named are no fault.
 	Partial bool `json:"partial,omitempty"`
+	// LeftOut tells that what it asks for was left out of the set.
+	LeftOut bool `json:"-"`
 }
 
 // Gold is one request of a message.

@@ -144,6 +144,7 @@ func edgeRooms() []Room {
 			Modules: []string{"github.com/spf13/cobra", "golang.org/x/term"},
 		},
 		{Dir: "intent/fit", Rooms: []string{"contracts", "intent", "intent/eval"}},
+		{Dir: "intent/fit/confidence", Rooms: []string{"intent/eval"}},
 		{Dir: "cmd/demo", Rooms: append(whole, "domainkit/sqlitestore", "domains/*", "examples/*"), Modules: []string{"golang.org/x/term"}},
 		{Dir: "internal/arch"},
 		{Dir: "internal/pgtest", Modules: []string{"github.com/jackc/pgx/v5"}, Allows: []string{testHarness}},

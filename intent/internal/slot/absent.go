@@ -15,48 +15,51 @@ func (s *Set) Absent(m *Message, part Range, f Filled) float64 {
 	return s.unheard(f, left.take)
 }
 
-// Unlikely is the same where free words only count if it is more likely than
-// not that some of them are the value.
-func (s *Set) Unlikely(m *Message, part Range, f Filled) float64 {
+// Doubt is the same where free words count by how likely it is that some of them
+// are the value.
+func (s *Set) Doubt(m *Message, part Range, f Filled) float64 {
 	if len(f.Missing) == 0 {
 		return 0
 	}
-	left, free := s.unread(m, part, f.Covered), map[*param]bool{}
+	left, free := s.unread(m, part, f.Covered), map[*param]float64{}
 	fd := s.field(m, part, nil, f)
 	fd.weights = &s.tools.prior // the fitted ones know that the capability is meant
 	z := fd.texts(fd.open(f))
 	for k, best := range z.marginals() {
-		free[z.params[k]] = best.any >= 0.5
+		free[z.params[k]] = best.any
 	}
-	return s.unheard(f, func(p *param) bool {
-		there, open := free[p]
-		return there || !open && left.take(p)
+	return s.unheard(f, func(p *param) float64 {
+		if there, open := free[p]; open {
+			return there
+		}
+		return left.take(p)
 	})
 }
 
 // unheard is the share of the needed parameters that have no value and for
-// which nothing is there.
-func (s *Set) unheard(f Filled, there func(*param) bool) float64 {
-	absent, needed := 0, len(f.Missing)
+// which nothing is there; there tells how likely something is.
+func (s *Set) unheard(f Filled, there func(*param) float64) float64 {
+	absent, needed := 0.0, len(f.Missing)
 	for _, p := range s.params {
 		if p.required && (has(f.Values, p.single) || has(f.Values, p.list)) {
 			needed++
 		}
 	}
 	for _, name := range f.Missing {
-		if p := s.byName(name); p != nil && !there(p) {
-			absent++
+		if p := s.byName(name); p != nil {
+			absent += 1 - there(p)
 		}
 	}
-	return float64(absent) / float64(needed)
+	return absent / float64(needed)
 }
 
 // remains is what no value was read from: numbers, dates, and runs of words
 // that are written as names or that the capability does not know.
 type remains struct{ numbers, dates, texts int }
 
-// take uses up what could be a value of a parameter.
-func (r *remains) take(p *param) bool {
+// take uses up what could be a value of a parameter; it gives 1 if there was
+// something.
+func (r *remains) take(p *param) float64 {
 	of := &r.texts
 	switch {
 	case p.numeric():
@@ -64,8 +67,11 @@ func (r *remains) take(p *param) bool {
 	case p.temporal():
 		of = &r.dates
 	}
+	if *of == 0 {
+		return 0
+	}
 	*of--
-	return *of >= 0
+	return 1
 }
 
 func (s *Set) unread(m *Message, part Range, covered []bool) remains {

@@ -60,4 +60,6 @@ reject declin den refus rejeit recus neg rechaz ablehn verweiger
 copi copy duplicat clon kop duplic kopier
 mov transfer shift relocat mov transfer desloc verschieb ubertrag
 compar contrast compar vergleich
+calculat comput determin estimat evaluat calc calcul berechn ermittl
+get retriev fetch obtain abruf hol
 buy bought purchas order acquir compr pedid kauf bestell`

@@ -1,0 +1,268 @@
+package intent
+
+import (
+	"fmt"
+	"math"
+	"strings"
+)
+
+// weights turn signals into a confidence.
+type weights struct {
+	bias float64
+	of   signals
+}
+
+func (w *weights) odds(s signals) float64 {
+	z := w.bias
+	for i, v := range s {
+		z += w.of[i] * v
+	}
+	return z
+}
+
+// Calibration turns what a reading looks like into how often such a reading is
+// right: for capabilities with examples, and for those that are only described.
+type Calibration struct{ shown, described weights }
+
+func (c *Calibration) of(described bool) *weights {
+	if described {
+		return &c.described
+	}
+	return &c.shown
+}
+
+// besideConfidence is the most that a capability gets which is only described,
+// if nothing is said of what it needs, or if neither what is wanted nor most of
+// its name is there: however many other words fit, it is about something else.
+const besideConfidence = 0.7
+
+func (c *Calibration) confidence(described bool, s signals) float64 {
+	conf := min(1/(1+math.Exp(-c.of(described).odds(s))), certainIdentifier)
+	if described && (s[signalAbsent] >= 1 || s[signalObject] == 0 && s[signalName] < 0.5) {
+		conf = min(conf, besideConfidence)
+	}
+	return conf
+}
+
+func (c *Calibration) shift(by float64) {
+	c.shown.bias += by
+	c.described.bias += by
+}
+
+// Observation is a reading of a request whose meaning is known.
+type Observation struct {
+	// Right tells that the best candidate is what was meant, Nobody that nothing
+	// there was, Described that the best candidate has no examples.
+	Right, Nobody, Described bool
+	// Weight is how much it counts.
+	Weight float64
+
+	signals signals
+}
+
+// Observe reads a message as one request and compares what is found with the
+// capability that is meant; an empty one means none. It is false where there is
+// nothing to learn: nothing was found, or the message is an example.
+func (l *Local) Observe(q Query, meant string) (Observation, bool) {
+	return l.Index(q.Catalog).observe(q, meant)
+}
+
+func (x *Index) observe(q Query, meant string) (Observation, bool) {
+	m := x.tools.Read(q.Message, foldNow())
+	if len(m.Tokens) == 0 {
+		return Observation{}, false
+	}
+	s := &sentenceReader{x: x, q: q, m: m}
+	of := s.rate(&part{to: len(m.Tokens)}, x.search(m.Tokens, s.allowed))
+	if len(of.all) == 0 || of.all[0].exact {
+		return Observation{}, false
+	}
+	c := x.caps[of.all[0].number]
+	return Observation{
+		Right: meant == c.entry.Ref(), Nobody: meant == "", Described: c.examples == 0, Weight: 1, signals: x.signals(of, 0),
+	}, true
+}
+
+// Confidence is what a calibration gives a reading, before its words limit it.
+func (c *Calibration) Confidence(o Observation) float64 {
+	return c.confidence(o.Described, o.signals)
+}
+
+// The logistic regression is held to what was known before as if by so many
+// observations.
+const (
+	fitHold  = 4.0
+	fitSteps = 25
+)
+
+// chosen tells which signals a fit may use.
+type chosen [signalCount]bool
+
+func allSignals() chosen {
+	var c chosen
+	for i := range c {
+		c[i] = true
+	}
+	return c
+}
+
+// carried are the signals whose weights carry over from one registry to others.
+// What the rest is worth, each catalog learns for itself.
+func carried() chosen {
+	c := allSignals()
+	c[signalSpoken], c[signalLength], c[signalGrasp] = false, false, false
+	return c
+}
+
+// FitCalibration fits weights to observations of many registries. What one kind
+// of capability does not tell is taken from both together.
+func FitCalibration(seen []Observation) Calibration {
+	var described, shown []Observation
+	for _, o := range seen {
+		if o.Described {
+			described = append(described, o)
+		} else {
+			shown = append(shown, o)
+		}
+	}
+	alike := carried()
+	alike[signalBest], alike[signalExamples], alike[signalName], alike[signalObject] = false, false, false, false
+	both := fit(seen, weights{}, fitHold, alike)
+	alike[signalExamples] = true
+	return Calibration{shown: fit(shown, both, fitHold, alike), described: fit(described, both, fitHold, carried())}
+}
+
+// Flatten gives a calibration that is less sure by a factor for each kind.
+func (c *Calibration) Flatten(shown, described float64) Calibration {
+	return Calibration{shown: c.shown.flat(shown), described: c.described.flat(described)}
+}
+
+func (w *weights) flat(by float64) weights {
+	out := weights{bias: w.bias * by}
+	for i, v := range w.of {
+		out.of[i] = v * by
+	}
+	return out
+}
+
+// judgedScale brings odds to the size of signals.
+const judgedScale = 10
+
+// Judged is an observation of which only the odds are left that a calibration
+// gives it.
+func (c *Calibration) Judged(o Observation) Observation {
+	o.signals = signals{c.of(o.Described).odds(o.signals) / judgedScale}
+	return o
+}
+
+// Steepness is the factor, at most 1, by which the odds of judged observations
+// suit best what was right: below 1 they were too sure.
+func Steepness(judged []Observation) float64 {
+	if len(judged) == 0 {
+		return 1
+	}
+	w := fit(judged, weights{}, 1e-3, chosen{true})
+	return min(1, w.of[0]/judgedScale)
+}
+
+// Source is the calibration as Go code.
+func (c *Calibration) Source() string {
+	names := signalNames()
+	kind := func(w *weights) string {
+		var b strings.Builder
+		fmt.Fprintf(&b, "weights{bias: %.2f, of: signals{\n", w.bias)
+		for i, v := range w.of {
+			if math.Abs(v) >= 0.005 {
+				fmt.Fprintf(&b, "%s: %.2f,\n", names[i], v)
+			}
+		}
+		return b.String() + "}}"
+	}
+	return fmt.Sprintf("func shipped() Calibration {\nreturn Calibration{\nshown: %s,\ndescribed: %s,\n}\n}\n", kind(&c.shown), kind(&c.described))
+}
+
+// fit finds weights by Newton's method. What is not chosen stays as it was.
+func fit(seen []Observation, prior weights, hold float64, use chosen) weights {
+	w := prior
+	for range fitSteps {
+		var gradient [signalCount + 1]float64
+		var curve [signalCount + 1][signalCount + 1]float64
+		for i := range gradient {
+			gradient[i] = -hold * (w.at(i) - prior.at(i))
+			curve[i][i] = hold
+		}
+		for _, o := range seen {
+			o.bend(w, use, &gradient, &curve)
+		}
+		step := solve(curve, gradient)
+		largest := 0.0
+		for i, d := range step {
+			w.move(i, d)
+			largest = max(largest, math.Abs(d))
+		}
+		if largest < 1e-6 {
+			break
+		}
+	}
+	return w
+}
+
+// at gives the weight of a signal; the one behind the last is the bias.
+func (w *weights) at(i int) float64 {
+	if i == signalCount {
+		return w.bias
+	}
+	return w.of[i]
+}
+
+func (w *weights) move(i int, by float64) {
+	by = max(-3, min(3, by))
+	if i == signalCount {
+		w.bias += by
+		return
+	}
+	w.of[i] += by
+}
+
+// bend adds an observation to the gradient and to the curvature.
+func (o *Observation) bend(w weights, use chosen, gradient *[signalCount + 1]float64, curve *[signalCount + 1][signalCount + 1]float64) {
+	var x [signalCount + 1]float64
+	for i, v := range o.signals {
+		if use[i] {
+			x[i] = v
+		}
+	}
+	x[signalCount] = 1
+	p := 1 / (1 + math.Exp(-w.odds(o.signals)))
+	miss := -p
+	if o.Right {
+		miss = 1 - p
+	}
+	for i := range x {
+		gradient[i] += o.Weight * miss * x[i]
+		for j := range x {
+			curve[i][j] += o.Weight * p * (1 - p) * x[i] * x[j]
+		}
+	}
+}
+
+// solve is Gauss elimination; the curvature is positive definite.
+func solve(a [signalCount + 1][signalCount + 1]float64, b [signalCount + 1]float64) [signalCount + 1]float64 {
+	const n = signalCount + 1
+	for i := range n {
+		for k := i + 1; k < n; k++ {
+			factor := a[k][i] / a[i][i]
+			for j := i; j < n; j++ {
+				a[k][j] -= factor * a[i][j]
+			}
+			b[k] -= factor * b[i]
+		}
+	}
+	for i := n - 1; i >= 0; i-- {
+		for j := i + 1; j < n; j++ {
+			b[i] -= a[i][j] * b[j]
+		}
+		b[i] /= a[i][i]
+	}
+	return b
+}
