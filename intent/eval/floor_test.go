@@ -41,7 +41,23 @@ func TestTheMatcherStaysAboveTheFloor(t *testing.T) {
 		},
 		"functions without examples, and requests for none of them": {
 			file: "bfcl.json", split: "simple_python,irrelevance",
-			floor: map[string]float64{"accuracy": 0.97, "oos_below_90_kept": 0.84, "slot_precision_required": 0.75},
+			floor: map[string]float64{"accuracy": 0.97, "oos_below_90_kept": 0.84, "slot_precision_required": 0.75, "in_scope_accepted_right": 0.75},
+			top:   map[string]float64{"out_of_scope_accepted": 0.08, "in_scope_declined": 0.08, "ece": 0.10},
+		},
+		"requests for intents that are left out": {
+			file: "clinc150.json", split: "test", draws: []eval.Draw{{Examples: 10, Seed: 1, Hold: 0.25}, {Examples: 10, Seed: 2, Hold: 0.25}, {Examples: 10, Seed: 3, Hold: 0.25}},
+			floor: map[string]float64{"left_out_auroc": 0.80, "precision_of_accepted_20_oos": 0.87},
+			top:   map[string]float64{"left_out_accepted": 0.15, "ece": 0.10},
+		},
+		"seven intents, of which some are left out": {
+			file: "snips.json", draws: []eval.Draw{{Examples: 10, Seed: 1, Hold: 0.3}, {Examples: 10, Seed: 2, Hold: 0.3}, {Examples: 10, Seed: 3, Hold: 0.3}},
+			floor: map[string]float64{"accuracy": 0.90, "left_out_auroc": 0.80, "precision_of_accepted_20_oos": 0.87},
+			top:   map[string]float64{"left_out_accepted": 0.15, "ece": 0.10},
+		},
+		"tools with vague descriptions, of which some are left out": {
+			file: "metatool.json", draws: []eval.Draw{{Examples: 10, Seed: 1, Hold: 0.25}, {Examples: 10, Seed: 2, Hold: 0.25}, {Examples: 10, Seed: 3, Hold: 0.25}},
+			floor: map[string]float64{"recall_at_10": 0.90, "left_out_auroc": 0.80, "precision_of_accepted_20_oos": 0.87},
+			top:   map[string]float64{"left_out_accepted": 0.15, "ece": 0.10},
 		},
 		"4,076 tools without examples": {
 			file: "seal.json", split: "dev",
@@ -59,7 +75,7 @@ func TestTheMatcherStaysAboveTheFloor(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			report, err := eval.Run(t.Context(), set.Select(strings.Split(c.split, ",")...), eval.Options{Draws: c.draws})
+			report, err := eval.Run(t.Context(), set.Select(strings.FieldsFunc(c.split, func(r rune) bool { return r == ',' })...), eval.Options{Draws: c.draws})
 			if err != nil {
 				t.Fatal(err)
 			}
