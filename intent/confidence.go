@@ -122,6 +122,8 @@ func (c coverage) limitForeign(anyValue, complete bool, silent float64) float64 
 	switch {
 	case c.asked <= 3 && c.aside && silent >= 0.5:
 		return foreignConfidence
+	case c.asked <= 1 && c.words <= 2 && !anyValue:
+		return bareConfidence
 	case c.asked <= 3 && (2*c.strange > c.asked && !complete || c.strange > 0 && 2*c.strange >= c.asked && !anyValue):
 		return foreignConfidence
 	case c.foreign:

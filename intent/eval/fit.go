@@ -18,7 +18,7 @@ const fitWeight = 1500
 // The share of requests for nobody that weights are fitted for. More of them are
 // close to a capability that is only described.
 const (
-	nobodyShown     = 0.25
+	nobodyShown     = 0.3
 	nobodyDescribed = 0.42
 )
 
