@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"regexp"
 	"slices"
+	"strings"
 
 	"github.com/manifold-run/manifold/contracts"
 	"github.com/manifold-run/manifold/expr"
@@ -103,7 +104,7 @@ func (c *compiler) search(cl *call, m *member, step contracts.PreStep, branch st
 		return "", err
 	}
 	choose, err := c.add(contracts.Node{
-		Kind: contracts.KindHuman, Role: contracts.RolePreChoose, Title: "Choose " + step.Param, Human: human,
+		Kind: contracts.KindHuman, Role: contracts.RolePreChoose, Title: "Choose " + thing(step.Param), Human: human,
 		DependsOn: []string{id}, When: cl.when, Phase: node.Phase, BranchID: branch, IntentID: cl.intent, Required: required,
 	})
 	c.chosen[key] = choose
@@ -157,14 +158,20 @@ func choice(target *capability, step contracts.PreStep, search string, said any,
 	if err != nil {
 		return nil, fmt.Errorf("result_path of flow.pre %q of %s: %w", step.Type, target.Ref(), err)
 	}
-	prompt := fmt.Sprintf("Which %s?", step.Param)
+	prompt := fmt.Sprintf("Which %s?", thing(step.Param))
 	if said != nil && !target.spec(step.Param).PII {
-		prompt = contracts.CleanSummary(fmt.Sprintf("Which %s is meant by %q?", step.Param, cut(spoken(plain(said)), 120)))
+		prompt = contracts.CleanSummary(fmt.Sprintf("Which %s is meant by %q?", thing(step.Param), cut(spoken(plain(said)), 120)))
 	}
 	return &contracts.HumanStep{
 		Interrupt: contracts.InterruptClarification, Prompt: prompt, OptionsFrom: expression(path),
 		Choose: cmp.Or(step.Choose, contracts.ChooseAsk), Param: step.Param, ResponseSchema: schema,
 	}, nil
+}
+
+// thing is what the identifier of a parameter stands for, as people say it:
+// "chatflow" for chatflow_id.
+func thing(param string) string {
+	return strings.ReplaceAll(strings.TrimSuffix(param, "_id"), "_", " ")
 }
 
 // posts adds the reads that follow one call.
