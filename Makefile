@@ -20,7 +20,7 @@ build: ## build the server, the command line and the demo into bin/
 	$(GO) build -trimpath -o bin/ ./cmd/...
 
 run: ## start everything in one process, with sandboxes; nothing to set up
-	$(GO) run ./cmd/demo
+	$(GO) build -o bin/ ./cmd/demo && exec bin/demo
 
 test: ## run all tests; needs Go and nothing else
 	$(GO) test ./...
