@@ -3,16 +3,12 @@ package orchestrator
 import (
 	"context"
 	"log/slog"
-	"maps"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/manifold-run/manifold/contracts"
 	"github.com/manifold-run/manifold/execution"
-	"github.com/manifold-run/manifold/expr"
 	"github.com/manifold-run/manifold/orchestrator/access"
-	"github.com/manifold-run/manifold/planner"
 )
 
 // RunsFilter selects runs; All asks for everybody's.
@@ -121,88 +117,6 @@ func (s *Service) CancelRun(ctx context.Context, who access.Principal, runID str
 		return contracts.RunView{}, err
 	}
 	return s.Run(ctx, who, runID, 0)
-}
-
-// Compensate asks to undo one write: a run of its own in the same session,
-// behind the gates that its own policy demands.
-func (s *Service) Compensate(ctx context.Context, who access.Principal, runID, nodeID string, wait time.Duration) (contracts.SessionResponse, error) {
-	view, err := s.readRun(ctx, who, runID)
-	if err != nil {
-		return contracts.SessionResponse{}, err
-	}
-	if who.MaySteerRun(view.Plan.Owner) != nil {
-		if err := who.May(access.ActionCompensate); err != nil {
-			return contracts.SessionResponse{}, err
-		}
-	}
-	plan, err := s.compensation(ctx, who, runID, nodeID)
-	if err != nil {
-		return contracts.SessionResponse{}, err
-	}
-	if _, err := s.runner.Submit(ctx, view.SessionID, plan); err != nil {
-		return contracts.SessionResponse{}, err
-	}
-	return s.await(ctx, view.SessionID, wait)
-}
-
-func (s *Service) compensation(ctx context.Context, who access.Principal, runID, nodeID string) (contracts.Plan, error) {
-	snapshot, err := s.runs.LoadRun(ctx, runID)
-	if err != nil {
-		return contracts.Plan{}, err
-	}
-	node, scope, err := execution.CompletedCall(snapshot, nodeID)
-	if err != nil {
-		return contracts.Plan{}, err
-	}
-	catalog := s.catalogs.Catalog()
-	entry, ok := catalog.Capability(node.Tool)
-	if !ok || entry.Capability.Metadata.Compensation == nil {
-		return contracts.Plan{}, contracts.Errorf(contracts.CodeUnsupported, "%s declares no compensation", node.Tool)
-	}
-	rule := entry.Capability.Metadata.Compensation
-	undo, err := catalog.Resolve(rule.Capability, entry.Domain)
-	if err != nil {
-		return contracts.Plan{}, err
-	}
-	value, _, err := expr.Resolve(any(rule.ParamMap), scope)
-	if err != nil {
-		return contracts.Plan{}, err
-	}
-	params, _ := value.(map[string]any)
-	result, err := planner.Compile(planner.Request{
-		Goal: "undo " + nodeID + " of " + runID, Catalog: catalog, Owner: who.Contract(), Instances: snapshot.Run.Plan.Instances,
-		Intents: []contracts.Intent{{
-			ID: "i1", Domain: undo.Domain, Capability: undo.Capability.Name, Parameters: params, Confidence: 1, Source: "caller",
-		}},
-	})
-	if err != nil {
-		return contracts.Plan{}, err
-	}
-	if len(result.Questions) > 0 {
-		return contracts.Plan{}, contracts.Errorf(contracts.CodeInvalid, "the compensation lacks something: %s", result.Questions[0].Prompt)
-	}
-	if err := named(&result.Plan, node.Evidence); err != nil {
-		return contracts.Plan{}, err
-	}
-	return result.Plan, s.covered(who, result.Plan)
-}
-
-// named gives the gates of a plan the labels that its values were chosen by
-// when they were sent before.
-func named(plan *contracts.Plan, evidence []contracts.EvidenceItem) error {
-	evidence = slices.DeleteFunc(slices.Clone(evidence), func(e contracts.EvidenceItem) bool {
-		return !strings.HasSuffix(e.Path, ".facts.value") && !strings.HasSuffix(e.Path, ".facts.label")
-	})
-	for i := range plan.Nodes {
-		n := &plan.Nodes[i]
-		sent := contracts.Interrupt{Action: &contracts.Action{Parameters: n.Params}, Evidence: evidence}
-		if slices.ContainsFunc(slices.Collect(maps.Keys(n.Params)), func(name string) bool { return sent.Label(name) != "" }) {
-			n.Evidence = evidence
-		}
-	}
-	var err error
-	plan.PlanHash, err = planner.HashPlan(*plan)
-	return err
 }
 
 // Locks lists the resource keys that are held.

@@ -239,6 +239,41 @@ func TestCompensationIsARunBehindItsOwnGate(t *testing.T) {
 	}
 }
 
+func TestAWriteIsUndoneOnce(t *testing.T) {
+	t.Parallel()
+	o := newOffice(t)
+	r := o.ask("book 2 days off for Bruno Keller from 2026-12-07")
+	if err := o.approve(bob, *r.Interrupt); err != nil {
+		t.Fatal(err)
+	}
+	undo := func() (contracts.SessionResponse, error) {
+		return o.Compensate(t.Context(), ana, r.RunIDs[0], r.Interrupt.NodeID, patience)
+	}
+	first, err := undo()
+	if err != nil || first.Interrupt == nil {
+		t.Fatalf("compensation %+v, %v", first, err)
+	}
+	if again, err := undo(); err != nil || len(again.Interrupts) != 1 || again.Interrupt.InterruptID != first.Interrupt.InterruptID {
+		t.Errorf("asked for again while it waits: %+v, %v", again.Interrupts, err)
+	}
+	if _, err := o.Decide(t.Context(), bob, first.Interrupt.Code, contracts.Resume{Decision: contracts.DecisionReject}, patience); err != nil {
+		t.Fatal(err)
+	}
+	second, err := undo()
+	if err != nil || second.Interrupt == nil || second.Interrupt.RunID == first.Interrupt.RunID {
+		t.Fatalf("after a rejection: %+v, %v", second, err)
+	}
+	if err := o.approve(bob, *second.Interrupt); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := o.Run(t.Context(), ana, second.Interrupt.RunID, patience); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := undo(); contracts.CodeOf(err) != contracts.CodeConflict || !strings.Contains(err.Error(), second.Interrupt.RunID) {
+		t.Errorf("undone a second time: %v", err)
+	}
+}
+
 func TestAGateOfACompensationShowsTheNameBesideTheID(t *testing.T) {
 	t.Parallel()
 	o := newOffice(t)
