@@ -125,7 +125,7 @@ func startServer(ctx context.Context, o options, bootstrap []byte, logger *slog.
 	if err := server.Start(ctx); err != nil {
 		return nil, errors.Join(err, server.Stop(context.WithoutCancel(ctx)))
 	}
-	settle, cancel := context.WithTimeout(ctx, 30*time.Second)
+	settle, cancel := context.WithTimeout(ctx, 2*time.Minute)
 	defer cancel()
 	if err := server.Settled(settle); err != nil {
 		return nil, errors.Join(fmt.Errorf("wait for the domains: %w", err), server.Stop(context.WithoutCancel(ctx)))

@@ -284,8 +284,15 @@ func reachable(addr net.Addr) string {
 // Failed gives the error that ended serving, if there is one.
 func (a *App) Failed() <-chan error { return a.failed }
 
-// Settled waits until every domain was asked for its manifest once.
-func (a *App) Settled(ctx context.Context) error { return a.registry.Settled(ctx) }
+// Settled waits until every domain was asked for its manifest once, and the
+// matcher was trained on what they declare.
+func (a *App) Settled(ctx context.Context) error {
+	if err := a.registry.Settled(ctx); err != nil {
+		return err
+	}
+	_, err := a.intents.Settle(ctx, a.registry.Catalog())
+	return err
+}
 
 // secret gives the 32 bytes that stand for a name in the store.
 func (a *App) secret(ctx context.Context, name string) ([]byte, error) {
