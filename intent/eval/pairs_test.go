@@ -104,21 +104,30 @@ func bookshelf() (*contracts.Manifest, error) {
 	return &m, json.Unmarshal(raw, &m)
 }
 
+// adapters read sentences as at once after a registration, and as when training
+// is over.
+func adapters(t *testing.T, catalog *contracts.Catalog) map[string]*intent.Adapter {
+	t.Helper()
+	out := map[string]*intent.Adapter{}
+	for _, name := range []string{"at once after a registration", "settled"} {
+		adapter, err := intent.NewAdapter(intent.Config{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		out[name] = adapter
+	}
+	if _, err := out["settled"].Settle(t.Context(), catalog); err != nil {
+		t.Fatal(err)
+	}
+	return out
+}
+
 // Of what must not be done nothing is done, and of what is plainly asked for
 // most: at once after a registration, and when training is over.
 func TestPlainSentencesAreDoneAndOthersAreNot(t *testing.T) {
 	t.Parallel()
 	catalog := shipped(t)
-	for name, settled := range map[string]bool{"at once after a registration": false, "settled": true} {
-		adapter, err := intent.NewAdapter(intent.Config{})
-		if err != nil {
-			t.Fatal(err)
-		}
-		if settled {
-			if _, err := adapter.Settle(t.Context(), catalog); err != nil {
-				t.Fatal(err)
-			}
-		}
+	for name, adapter := range adapters(t, catalog) {
 		for language, pairs := range map[string]int{"en": 200, "pt": 200, "de": 200, "es": 100, "fr": 100} {
 			t.Run(name+" in "+language, func(t *testing.T) {
 				t.Parallel()

@@ -53,16 +53,7 @@ func everything(t *testing.T) *contracts.Catalog {
 func TestWhatPeopleType(t *testing.T) {
 	t.Parallel()
 	catalog := everything(t)
-	for name, settled := range map[string]bool{"at once after a registration": false, "settled": true} {
-		adapter, err := intent.NewAdapter(intent.Config{})
-		if err != nil {
-			t.Fatal(err)
-		}
-		if settled {
-			if _, err := adapter.Settle(t.Context(), catalog); err != nil {
-				t.Fatal(err)
-			}
-		}
+	for name, adapter := range adapters(t, catalog) {
 		for _, language := range []string{"en", "pt", "de", "es", "fr"} {
 			t.Run(name+" in "+language, func(t *testing.T) {
 				t.Parallel()
