@@ -43,6 +43,8 @@ func rules() map[string]func(*arch.Tree) ([]arch.Finding, error) {
 		"every room has code":                   plain(func(tree *arch.Tree) []arch.Finding { return arch.CheckRooms(tree, arch.Rooms()) }),
 		"the core names no domain":              func(tree *arch.Tree) ([]arch.Finding, error) { return arch.CheckNames(tree, arch.Rooms()) },
 		"no file is too long":                   plain(arch.CheckSizes),
+		"no folder is too long":                 plain(func(tree *arch.Tree) []arch.Finding { return arch.CheckRoomSizes(tree, arch.RoomRatchets()) }),
+		"no type has too many methods":          func(tree *arch.Tree) ([]arch.Finding, error) { return arch.CheckMethods(tree, arch.MethodRatchets()) },
 		"nothing refers to one machine":         plain(arch.CheckLeaks),
 		"ARCHITECTURE.md speaks of every room":  plain(func(tree *arch.Tree) []arch.Finding { return arch.CheckDiagram(tree, arch.Rooms()) }),
 		"every decision is listed in the index": plain(arch.CheckDecisions),

@@ -54,3 +54,23 @@ func codeLines(src []byte) int {
 		last = end
 	}
 }
+
+// MaxRoomLines is how long a folder of Go files may be, without tests: what one
+// person can hold in mind.
+const MaxRoomLines = 2500
+
+// roomSlack is how far the ratchet of a folder may stand above its size, so
+// that a line more here and there needs no talk.
+const roomSlack = 300
+
+// CheckRoomSizes finds folders that are too long, and ratchets that no longer
+// say what is so.
+func CheckRoomSizes(tree *Tree, ratchets []Ratchet) []Finding {
+	sizes := map[string]int{}
+	for _, f := range tree.Files {
+		if f.IsGo() && !f.IsTest() && !f.inTestdata() {
+			sizes[f.Dir()] += codeLines(f.Src)
+		}
+	}
+	return checkRatchets("lines of code", MaxRoomLines, roomSlack, sizes, ratchets)
+}
