@@ -153,6 +153,9 @@ type Action struct {
 	Parameters       map[string]any `json:"parameters"`
 	Evidence         []EvidenceItem `json:"evidence"`
 	Policy           Policy         `json:"policy"`
+	// Said is the sentence and its marks. Absent in actions of Format 1, which hash
+	// as they did.
+	Said *Said `json:"said,omitempty"`
 }
 
 // EvidenceItem is one value that an action's expressions read.

@@ -17,6 +17,9 @@ type Intent struct {
 	// Source is the engine: "local", "llm", or "caller" for intents given as data.
 	Source     string `json:"source,omitempty"`
 	SnapshotID string `json:"snapshot_id,omitempty"`
+	// Said is the message with what each of its words is to this intent; absent for
+	// intents given as data.
+	Said *Said `json:"said,omitempty"`
 }
 
 // Ref is the namespaced capability.

@@ -93,6 +93,9 @@ type Node struct {
 	// Evidence is what the literals of the parameters were chosen by, before this
 	// plan; it is shown to whoever approves.
 	Evidence []EvidenceItem `json:"evidence,omitempty"`
+	// Said is what the node's intent was read from; only the intent's own call has
+	// it.
+	Said *Said `json:"said,omitempty"`
 }
 
 // The values of Node.Role.

@@ -1,0 +1,146 @@
+package contracts
+
+import (
+	"maps"
+	"slices"
+	"strings"
+)
+
+// Said is the message that an intent was read from, and what became of each of
+// its words. It travels from the intent over the node to the action, so that who
+// approves reads what was asked for beside what will be done, and approves both.
+// It is never changed in place: With and Agree give copies.
+type Said struct {
+	// Text is the whole message as it was said.
+	Text string `json:"text"`
+	// Words are runs of neighbouring words of one class, in the order of the text.
+	// They do not overlap, and every word of Text is in one of them.
+	Words []WordUse `json:"words,omitempty"`
+	// Values tells for each parameter where its value comes from.
+	Values map[string]Provenance `json:"values,omitempty"`
+}
+
+// WordUse says what some words of a message are to one intent.
+type WordUse struct {
+	// Span is [start, end) in bytes of the text.
+	Span  [2]int    `json:"span"`
+	Class WordClass `json:"class"`
+	// Parameter is what the words are a value of, where Class is value.
+	Parameter string `json:"parameter,omitempty"`
+	// Agreed tells that the requester was asked about these words, and wants the
+	// action without them.
+	Agreed bool `json:"agreed,omitempty"`
+}
+
+// WordClass is what a word is to an intent. Each word has exactly one.
+type WordClass string
+
+// The classes. Words of the last three are not used: an aside asks for nothing, a
+// word beside says something about the action that changes nothing of it, and
+// without a binding one another thing would be done than was said.
+const (
+	WordValue    WordClass = "value"
+	WordCommand  WordClass = "command"
+	WordOther    WordClass = "other_request"
+	WordCourtesy WordClass = "courtesy"
+	WordAside    WordClass = "aside"
+	WordBeside   WordClass = "beside"
+	WordBinding  WordClass = "binding"
+)
+
+// Provenance says where a value comes from.
+type Provenance string
+
+// Where values come from. A model's is one that a model gave and that no word of
+// the message, no answer and no search shows.
+const (
+	FromSaid     Provenance = "said"
+	FromCarried  Provenance = "carried"
+	FromAnswer   Provenance = "answered"
+	FromLookup   Provenance = "looked_up"
+	FromDefault  Provenance = "default"
+	FromComputed Provenance = "computed"
+	FromModel    Provenance = "model"
+)
+
+// Unread gives the texts of the words of the classes, in their order.
+func (s *Said) Unread(classes ...WordClass) []string {
+	if s == nil {
+		return nil
+	}
+	var out []string
+	for _, w := range s.Words {
+		if slices.Contains(classes, w.Class) && w.Span[0] >= 0 && w.Span[0] < w.Span[1] && w.Span[1] <= len(s.Text) {
+			out = append(out, s.Text[w.Span[0]:w.Span[1]])
+		}
+	}
+	return out
+}
+
+// Marked tells whether something that was said is not in the action: words that
+// are beside it, or binding ones that the requester agreed to leave out. What is
+// marked takes no bulk approval and no standing permission.
+func (s *Said) Marked() bool { return len(s.Unread(WordBeside, WordBinding)) > 0 }
+
+// With gives a copy in which a parameter's value comes from elsewhere. It may be
+// called on nil.
+func (s *Said) With(parameter string, from Provenance) *Said {
+	out := s.clone()
+	out.Values[parameter] = from
+	return out
+}
+
+// Agree gives a copy in which the requester wants the action without its binding
+// words.
+func (s *Said) Agree() *Said {
+	if s == nil {
+		return nil
+	}
+	out := s.clone()
+	for i := range out.Words {
+		out.Words[i].Agreed = out.Words[i].Class == WordBinding
+	}
+	return out
+}
+
+func (s *Said) clone() *Said {
+	out := &Said{Values: map[string]Provenance{}}
+	if s == nil {
+		return out
+	}
+	out.Text, out.Words = s.Text, slices.Clone(s.Words)
+	maps.Copy(out.Values, s.Values)
+	return out
+}
+
+// Reading is a part of a message as a face shows it: words, and what they are.
+type Reading struct {
+	Text  string    `json:"text"`
+	Class WordClass `json:"class,omitempty"`
+	// Parameter is what the words are a value of.
+	Parameter string `json:"parameter,omitempty"`
+}
+
+// Readings cuts the text into what stands in the words and what stands between
+// them, which has no class. Together they are the text.
+func (s *Said) Readings() []Reading {
+	if s == nil {
+		return nil
+	}
+	var out []Reading
+	at := 0
+	for _, w := range s.Words {
+		if w.Span[0] < at || w.Span[1] > len(s.Text) || w.Span[0] >= w.Span[1] {
+			continue
+		}
+		if between := s.Text[at:w.Span[0]]; between != "" {
+			out = append(out, Reading{Text: between})
+		}
+		out = append(out, Reading{Text: s.Text[w.Span[0]:w.Span[1]], Class: w.Class, Parameter: w.Parameter})
+		at = w.Span[1]
+	}
+	if rest := s.Text[at:]; strings.TrimSpace(rest) != "" {
+		out = append(out, Reading{Text: rest})
+	}
+	return out
+}
