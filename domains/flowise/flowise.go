@@ -12,19 +12,17 @@ package flowise
 import (
 	"context"
 	"embed"
-	"errors"
 	"fmt"
 	"log/slog"
 	"net/http"
 	"path"
 	"strings"
-	"sync"
 	"time"
 
-	"github.com/manifold-run/manifold/contracts"
 	"github.com/manifold-run/manifold/domainkit"
 	"github.com/manifold-run/manifold/domains/flowise/internal/api"
-	"github.com/manifold-run/manifold/domains/flowise/internal/knowledge"
+	"github.com/manifold-run/manifold/domains/flowise/internal/policy"
+	"github.com/manifold-run/manifold/domains/flowise/internal/site"
 	"github.com/manifold-run/manifold/domains/flowise/internal/store"
 )
 
@@ -58,13 +56,23 @@ func OpenData(ctx context.Context, source string) (*Data, error) {
 
 // Drift says what to do when the definitions of nodes are others than those
 // that a plan was made with.
-type Drift string
+type Drift = policy.Drift
 
 // The policies.
 const (
-	DriftWarn    Drift = "warn"
-	DriftFail    Drift = "fail"
-	DriftRefresh Drift = "refresh"
+	DriftWarn    = policy.DriftWarn
+	DriftFail    = policy.DriftFail
+	DriftRefresh = policy.DriftRefresh
+)
+
+// Acting says what becomes of questions to flows that may act on the world when
+// they are asked, by their tools.
+type Acting = policy.Acting
+
+// The policies.
+const (
+	ActingRefuse = policy.ActingRefuse
+	ActingAllow  = policy.ActingAllow
 )
 
 // Config describes the servers and the service in front of them. Instances and
@@ -94,23 +102,9 @@ type Config struct {
 	Logger    *slog.Logger
 }
 
-// domain is what the handlers share.
-type domain struct {
-	pool    *api.Pool
-	data    *store.Store
-	shipped *knowledge.Snapshot
-	drift   Drift
-	acting  Acting
-	now     func() time.Time
-	log     *slog.Logger
-
-	mu    sync.Mutex // guards known
-	known map[string]known
-}
-
 // New makes the service; it calls no server yet.
 func New(cfg Config) (*domainkit.Service, error) {
-	d, err := newDomain(cfg)
+	s, err := cfg.site()
 	if err != nil {
 		return nil, fmt.Errorf("flowise domain: %w", err)
 	}
@@ -119,54 +113,27 @@ func New(cfg Config) (*domainkit.Service, error) {
 		return nil, fmt.Errorf("flowise domain: %w", err)
 	}
 	svc, err := domainkit.New(domainkit.Config{
-		Domain: "flowise", Version: Version, Hints: hints, Skills: skills, Instances: d.instances(),
-		Tokens: cfg.Authorization, Store: cfg.Keys, Logger: cfg.Logger, Now: cfg.Now, Checks: d.checks(),
+		Domain: "flowise", Version: Version, Hints: hints, Skills: skills, Instances: s.Instances(),
+		Tokens: cfg.Authorization, Store: cfg.Keys, Logger: cfg.Logger, Now: cfg.Now, Checks: s.Checks(),
 	})
 	if err != nil {
 		return nil, err
 	}
-	if err := d.register(svc); err != nil {
+	if err := cfg.register(svc, s); err != nil {
 		return nil, fmt.Errorf("flowise domain: %w", err)
 	}
 	return svc, nil
 }
 
-func newDomain(cfg Config) (*domain, error) {
-	if cfg.Data == nil {
-		return nil, errors.New("no data; OpenData opens it, also in memory")
-	}
-	d := &domain{data: cfg.Data, drift: cfg.Drift, acting: cfg.Acting, now: cfg.Now, log: cfg.Logger, known: map[string]known{}}
-	if d.now == nil {
-		d.now = time.Now
-	}
-	if d.log == nil {
-		d.log = slog.New(slog.DiscardHandler)
-	}
-	switch d.drift {
-	case "":
-		d.drift = DriftWarn
-	case DriftWarn, DriftFail, DriftRefresh:
-	default:
-		return nil, fmt.Errorf("drift policy %q: it is warn, fail or refresh", d.drift)
-	}
-	switch d.acting {
-	case "":
-		d.acting = ActingRefuse
-	case ActingRefuse, ActingAllow:
-	default:
-		return nil, fmt.Errorf("acting %q: it is refuse or allow", d.acting)
-	}
-	var err error
-	if d.pool, err = api.NewPool(cfg.Instances, api.Config{
-		MaxConcurrency: cfg.MaxConcurrency, CacheTTL: cfg.CacheTTL, BackoffMin: cfg.BackoffMin, BackoffMax: cfg.BackoffMax,
-		Transport: cfg.Transport, Now: d.now, Logger: cfg.Logger,
-	}); err != nil {
-		return nil, err
-	}
-	if d.shipped, err = knowledge.Shipped(); err != nil {
-		return nil, err
-	}
-	return d, nil
+// site opens the servers and what is kept of them.
+func (cfg Config) site() (*site.Site, error) {
+	return site.New(site.Config{
+		Instances: cfg.Instances, Data: cfg.Data, Now: cfg.Now, Log: cfg.Logger,
+		API: api.Config{
+			MaxConcurrency: cfg.MaxConcurrency, CacheTTL: cfg.CacheTTL, BackoffMin: cfg.BackoffMin, BackoffMax: cfg.BackoffMax,
+			Transport: cfg.Transport,
+		},
+	})
 }
 
 // readSkills gives the texts for prompts by the names of their files.
@@ -184,27 +151,4 @@ func readSkills() (map[string]string, error) {
 		out[strings.TrimSuffix(e.Name(), ".md")] = string(text)
 	}
 	return out, nil
-}
-
-func (d *domain) instances() []contracts.Instance {
-	var out []contracts.Instance
-	for _, in := range d.pool.Instances() {
-		out = append(out, contracts.Instance{ID: in.ID, Title: in.Title, Default: in.Default})
-	}
-	return out
-}
-
-// checks asks each server; one that is down does not take the others with it.
-func (d *domain) checks() map[string]domainkit.Check {
-	out := map[string]domainkit.Check{"data": {Run: d.data.Ping, Timeout: 2 * time.Second}}
-	for _, in := range d.pool.Instances() {
-		out["instance "+in.ID] = domainkit.Check{Optional: true, Timeout: 5 * time.Second, Run: func(ctx context.Context) error {
-			client, err := d.pool.Client(in.ID)
-			if err != nil {
-				return err
-			}
-			return client.Ping(ctx)
-		}}
-	}
-	return out
 }

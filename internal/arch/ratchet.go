@@ -28,7 +28,6 @@ func MethodRatchets() []Ratchet {
 		{Of: "client.Client", Most: 58, Why: "one method for each route, none of which calls another"},
 		{Of: "cmd/manifold.cli", Most: 64, Why: "one method for each command, which share the flags and the streams"},
 		{Of: "domainkit.Service", Most: 46, Why: grown},
-		{Of: "domains/flowise.domain", Most: 89, Why: grown},
 		{Of: "domains/flowise/internal/flow.checker", Most: 44, Why: "one method for each rule of a flow"},
 		{Of: "domains/flowise/sandbox.Server", Most: 46, Why: "one method for each route of the system that it plays"},
 		{Of: "domains/workday/sandbox.Tenant", Most: 93, Why: "one method for each operation of the system that it plays"},
@@ -59,7 +58,6 @@ func RoomRatchets() []Ratchet {
 	)
 	return []Ratchet{
 		{Of: "contracts", Most: 4300, Why: words},
-		{Of: "domains/flowise", Most: 4100, Why: grown},
 		{Of: "domains/flowise/internal/flow", Most: 5100, Why: grown},
 		{Of: "execution", Most: 4900, Why: grown},
 		{Of: "execution/executiontest", Most: 3100, Why: "the suite that every store passes"},

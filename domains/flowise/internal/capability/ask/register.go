@@ -1,0 +1,34 @@
+// Package ask puts questions to flows: predictions, runs behind an approval, and
+// tests.
+package ask
+
+import (
+	"errors"
+
+	"github.com/manifold-run/manifold/domainkit"
+	"github.com/manifold-run/manifold/domains/flowise/internal/policy"
+	"github.com/manifold-run/manifold/domains/flowise/internal/site"
+)
+
+// Asker holds the capabilities that ask flows.
+type Asker struct {
+	site  *site.Site
+	rules *policy.Rules
+}
+
+// New makes them for some servers and their policies.
+func New(s *site.Site, rules *policy.Rules) *Asker { return &Asker{s, rules} }
+
+// Register adds the capabilities; what the types cannot say of them stands in
+// the manifest.
+func (k *Asker) Register(svc *domainkit.Service) error {
+	return errors.Join(
+		domainkit.Add(svc, domainkit.Capability{Name: "find_run", OutputSchema: site.AppliedOnly()}, k.findRun),
+		domainkit.Add(svc, domainkit.Capability{Name: "predict_chatflow", Schema: questionOrForm()}, k.predictChatflow),
+		domainkit.Add(svc, domainkit.Capability{Name: site.OpRun, Schema: questionOrForm(), Resolve: domainkit.LookUp(k.resolveRun)}, k.runChatflow),
+		domainkit.Add(svc, domainkit.Capability{Name: "preview_run", Schema: questionOrForm()}, k.previewRun),
+		domainkit.Add(svc, domainkit.Capability{Name: "generate_tests"}, k.generateTests),
+		domainkit.Add(svc, domainkit.Capability{Name: "test_chatflow"}, k.testChatflow),
+		domainkit.Add(svc, domainkit.Capability{Name: "evaluate_chatflow"}, k.evaluateChatflow),
+	)
+}

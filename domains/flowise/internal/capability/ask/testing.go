@@ -1,0 +1,184 @@
+package ask
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/manifold-run/manifold/domainkit"
+	"github.com/manifold-run/manifold/domains/flowise/internal/api"
+	"github.com/manifold-run/manifold/domains/flowise/internal/flow"
+	"github.com/manifold-run/manifold/domains/flowise/internal/present"
+	"github.com/manifold-run/manifold/domains/flowise/internal/site"
+	"github.com/manifold-run/manifold/domains/flowise/internal/suite"
+)
+
+// TestWish says for what tests are wanted.
+type TestWish struct {
+	site.FlowRef
+	Criteria []string `json:"criteria,omitempty" max:"10" description:"What success means, such as: answers with \"Pong\""`
+}
+
+// TestSuite is a set of test cases.
+type TestSuite struct {
+	ChatflowID string       `json:"chatflow_id"`
+	Cases      []suite.Case `json:"cases"`
+	Happy      int          `json:"happy"`
+	Edge       int          `json:"edge"`
+}
+
+// Summary says how many there are.
+func (t TestSuite) Summary() string {
+	return fmt.Sprintf("%s: %d happy, %d edge", present.Count(len(t.Cases), "test case"), t.Happy, t.Edge)
+}
+
+func (k *Asker) generateTests(ctx context.Context, call domainkit.Call, in TestWish) (TestSuite, error) {
+	f, g, err := k.site.GraphOf(ctx, call, in.ChatflowID)
+	if err != nil {
+		return TestSuite{}, err
+	}
+	out := TestSuite{ChatflowID: f.ID, Cases: suite.Generate(g, in.Criteria)}
+	for _, c := range out.Cases {
+		if c.Kind == suite.Happy {
+			out.Happy++
+		} else {
+			out.Edge++
+		}
+	}
+	return out, nil
+}
+
+// TestRun says what to test.
+type TestRun struct {
+	site.FlowRef
+	Cases    []suite.Case `json:"cases,omitempty" max:"20" description:"The test cases; generated unless given"`
+	Criteria []string     `json:"criteria,omitempty" max:"10" description:"What success means, for generated cases"`
+	Trials   int          `json:"trials" default:"1" min:"1" max:"5" description:"How often each case is tried; all trials must pass"`
+}
+
+// TestReport is what tests showed.
+type TestReport struct {
+	ChatflowID string         `json:"chatflow_id"`
+	OK         bool           `json:"ok"`
+	Passed     int            `json:"passed"`
+	Failed     int            `json:"failed"`
+	Trials     int            `json:"trials"`
+	Cases      []suite.Judged `json:"cases"`
+	Verdict    suite.Verdict  `json:"verdict"`
+}
+
+// Summary says how many passed and what to mend.
+func (t TestReport) Summary() string {
+	text := fmt.Sprintf("%d of %d cases passed: %s", t.Passed, t.Passed+t.Failed, t.Verdict.Status)
+	if t.Verdict.Status == suite.Iterate {
+		text += fmt.Sprintf(" [%s] %s", t.Verdict.Category, t.Verdict.Reason)
+	}
+	return text
+}
+
+// testAtOnce bounds the predictions of one test; the client bounds all.
+const testAtOnce = 8
+
+// testChatflow asks every question as often as wanted, in parallel, each in a
+// conversation of its own.
+func (k *Asker) testChatflow(ctx context.Context, call domainkit.Call, in TestRun) (domainkit.Result[TestReport], error) {
+	none := domainkit.Result[TestReport]{}
+	client, err := k.site.Pool.Client(call.Instance)
+	if err != nil {
+		return none, site.Failure(err)
+	}
+	f, g, err := k.site.GraphOf(ctx, call, in.ChatflowID)
+	if err != nil {
+		return none, err
+	}
+	if _, form := flow.FormOf(g); form {
+		return none, domainkit.Refusef(site.ErrFormNeeded, "%s begins with a form, and test cases are questions; predict_chatflow takes a form", present.Clip(f.Name, 80))
+	}
+	if err := k.rules.Harmless(ctx, call, f, g); err != nil {
+		return none, err
+	}
+	if len(in.Cases) == 0 {
+		made, err := k.generateTests(ctx, call, TestWish{in.FlowRef, in.Criteria})
+		if err != nil {
+			return none, err
+		}
+		in.Cases = made.Cases
+	}
+	results := make([]suite.Result, len(in.Cases))
+	var group errgroup.Group
+	group.SetLimit(testAtOnce)
+	for i, c := range in.Cases {
+		results[i] = suite.Result{Case: c, Outcomes: make([]suite.Outcome, in.Trials)}
+		for trial := range in.Trials {
+			session := fmt.Sprintf("test-%s-%s-%d-t%d", call.RunID, call.NodeID, i, trial)
+			group.Go(func() error {
+				results[i].Outcomes[trial] = try(ctx, client, in.ChatflowID, session, c.Question)
+				return nil
+			})
+		}
+	}
+	if err := group.Wait(); err != nil {
+		return none, err
+	}
+	if err := ctx.Err(); err != nil {
+		return none, err
+	}
+	return domainkit.Result[TestReport]{
+		Facts: report(in.ChatflowID, in.Trials, results), Artifacts: map[string]any{"test_report": results},
+	}, nil
+}
+
+func try(ctx context.Context, client *api.Client, id, session, question string) suite.Outcome {
+	begun := time.Now()
+	got, err := client.Predict(ctx, id, api.Question{Question: question, ChatID: session})
+	out := suite.Outcome{LatencyMS: time.Since(begun).Milliseconds(), Text: got.Text, Tools: toolsOf(got), Raw: got.Raw}
+	if err != nil {
+		out.Error = flow.Hide(err.Error())
+		if e, is := api.AsError(err); is {
+			out.Error = flow.Hide(e.Reason())
+		}
+	}
+	return out
+}
+
+// report judges results; what does not fit is cut, the counts stay.
+func report(id string, trials int, results []suite.Result) TestReport {
+	out := TestReport{ChatflowID: id, Trials: trials, Cases: suite.Judgements(results)}
+	out.Verdict = suite.Conclude(out.Cases)
+	out.Verdict.Reason = present.Clip(out.Verdict.Reason, 300)
+	for i := range out.Cases {
+		if out.Cases[i].OK {
+			out.Passed++
+		} else {
+			out.Failed++
+		}
+		problems := out.Cases[i].Problems[:min(3, len(out.Cases[i].Problems))]
+		for j := range problems {
+			problems[j] = present.Clip(problems[j], 160)
+		}
+		out.Cases[i].Problems = problems
+	}
+	out.OK = out.Failed == 0 && out.Passed > 0
+	return out
+}
+
+// Evaluation is a test report to judge again, by other assertions if given.
+type Evaluation struct {
+	ChatflowID string            `json:"chatflow_id,omitempty" description:"Which chatflow"`
+	Report     []suite.Result    `json:"report" max:"50" description:"The artifact test_report of test_chatflow"`
+	Assertions []suite.Assertion `json:"assertions,omitempty" max:"20" description:"Assertions to judge every happy case by, besides its own"`
+}
+
+// evaluateChatflow judges answers that were given; it asks nobody.
+func (*Asker) evaluateChatflow(_ context.Context, _ domainkit.Call, in Evaluation) (TestReport, error) {
+	trials := 0
+	for i := range in.Report {
+		if in.Report[i].Case.Kind == suite.Happy {
+			in.Report[i].Case.Assertions = append(in.Report[i].Case.Assertions, in.Assertions...)
+		}
+		trials = max(trials, len(in.Report[i].Outcomes))
+	}
+	return report(in.ChatflowID, trials, in.Report), nil
+}

@@ -1,0 +1,192 @@
+package author
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"regexp"
+
+	"github.com/manifold-run/manifold/contracts"
+	"github.com/manifold-run/manifold/domainkit"
+	"github.com/manifold-run/manifold/domains/flowise/internal/flow"
+	"github.com/manifold-run/manifold/domains/flowise/internal/present"
+	"github.com/manifold-run/manifold/domains/flowise/internal/site"
+)
+
+// Why a flow cannot be written yet.
+const (
+	failureOps        = "ops"
+	failureSchema     = "schema_mismatch"
+	failureStructural = "structural"
+	failureDrift      = "schema_drift"
+)
+
+// Recipe says how to make a graph of another one.
+type Recipe struct {
+	FlowData string `json:"flow_data,omitempty" description:"The graph to begin with; none begins with an empty one"`
+	Type     string `json:"type,omitempty" enum:"CHATFLOW,AGENTFLOW,MULTIAGENT" description:"Type of the flow; guessed from its nodes unless given"`
+	Ops      Ops    `json:"ops" description:"Edits, in the form of the Patch IR"`
+	// Fingerprint is that of the definitions that the ops were thought out with.
+	Fingerprint string `json:"schema_fingerprint,omitempty" description:"Fingerprint of the node definitions that the ops were made with"`
+}
+
+// Compiled is a graph that was made, or why it could not be.
+type Compiled struct {
+	OK         bool   `json:"ok"`
+	SHA256     string `json:"sha256"`
+	BaseSHA256 string `json:"base_sha256"`
+	Type       string `json:"type"`
+	OpCount    int    `json:"op_count"`
+	NodeCount  int    `json:"node_count"`
+	// Added are the ids of the new nodes, in the order of the ops.
+	Added            []string          `json:"added"`
+	Changes          present.Changes   `json:"changes"`
+	FailureType      string            `json:"failure_type,omitempty"`
+	Faults           []contracts.Fault `json:"faults"`
+	MissingNodeTypes []string          `json:"missing_node_types"`
+	Fingerprint      string            `json:"schema_fingerprint"`
+	Drift            string            `json:"drift,omitempty"`
+}
+
+// Summary says what was made.
+func (c Compiled) Summary() string {
+	if !c.OK {
+		return fmt.Sprintf("does not compile: %s", firstFault(c.Faults))
+	}
+	return fmt.Sprintf("compiled %s into a %s with %s: %s", present.Count(c.OpCount, "op"), c.Type, present.Count(c.NodeCount, "node"), c.Changes.Line)
+}
+
+func firstFault(faults []contracts.Fault) string {
+	if len(faults) == 0 {
+		return "for no known reason"
+	}
+	text := faults[0].Message
+	if len(faults) > 1 {
+		text += fmt.Sprintf(" (and %d more)", len(faults)-1)
+	}
+	return text
+}
+
+// compileFlow applies ops to a graph. What does not fit is told in the facts,
+// because whoever wrote the ops can mend them.
+func (a *Author) compileFlow(ctx context.Context, call domainkit.Call, in Recipe) (domainkit.Result[Compiled], error) {
+	drift, err := a.rules.DriftOf(ctx, call.Instance, in.Fingerprint)
+	if err != nil {
+		return domainkit.Result[Compiled]{}, err
+	}
+	base := flow.Empty()
+	if in.FlowData != "" {
+		if base, err = flow.Decompile([]byte(in.FlowData)); err != nil {
+			return domainkit.Result[Compiled]{}, site.Unreadable(err)
+		}
+	}
+	made, out, err := a.Compile(ctx, call, base, in.Ops, flow.Kind(in.Type))
+	if err != nil {
+		return domainkit.Result[Compiled]{}, err
+	}
+	out.Drift = drift.Note
+	if drift.Forbids {
+		out.OK, out.FailureType = false, failureDrift
+		out.Faults = append(out.Faults, contracts.Fault{Pointer: "/schema_fingerprint", Message: drift.Note})
+	}
+	if !out.OK {
+		return domainkit.Result[Compiled]{Facts: out}, nil
+	}
+	return domainkit.Result[Compiled]{Facts: out, Artifacts: map[string]any{site.ArtifactFlow: string(made.FlowData)}}, nil
+}
+
+// Compile makes a graph and describes it; ops that do not fit are in the
+// description.
+func (a *Author) Compile(ctx context.Context, call domainkit.Call, base *flow.Graph, ops Ops, kind flow.Kind) (flow.Result, Compiled, error) {
+	defs, err := a.site.Definitions(ctx, call.Instance)
+	if err != nil {
+		return flow.Result{}, Compiled{}, err
+	}
+	out := Compiled{BaseSHA256: base.SHA256(), Fingerprint: defs.Fingerprint(), Type: string(kind)}
+	decoded, err := a.readOps(ctx, call.Instance, ops.raw())
+	if err == nil {
+		var made flow.Result
+		out.OpCount = len(decoded)
+		if made, err = flow.Compile(base, decoded, defs, flow.Options{Kind: kind}); err == nil {
+			out.OK, out.SHA256, out.Type, out.NodeCount = true, made.SHA256, string(made.Kind), len(made.Graph.Nodes())
+			out.Added, out.Changes = made.Added, present.ChangesOf(made.Diff)
+			return made, out, nil
+		}
+	}
+	wrong, ours := errors.AsType[*contracts.Error](err)
+	if !ours || wrong.Code == contracts.CodeInternal {
+		return flow.Result{}, Compiled{}, err
+	}
+	out.Faults, out.FailureType = faultsOf(wrong), failureOps
+	if out.MissingNodeTypes = unknownTypes(decoded, defs); len(out.MissingNodeTypes) > 0 {
+		out.FailureType = failureSchema
+	}
+	return flow.Result{}, out, nil
+}
+
+// maxFaults bounds what is told at once.
+const maxFaults = 15
+
+func faultsOf(e *contracts.Error) []contracts.Fault {
+	if len(e.Faults) == 0 {
+		return []contracts.Fault{{Pointer: "", Message: e.Message}}
+	}
+	var out []contracts.Fault
+	for _, f := range e.Faults[:min(maxFaults, len(e.Faults))] {
+		out = append(out, contracts.Fault{Pointer: present.Clip(f.Pointer, 200), Message: present.Clip(f.Message, 400)})
+	}
+	return present.Within(out, present.ShareFaults)
+}
+
+// unknownTypes lists the kinds of nodes that ops add and nobody knows.
+func unknownTypes(ops []flow.Op, defs flow.Definitions) []string {
+	var out []string
+	for _, op := range ops {
+		if add, is := op.(*flow.AddNode); is {
+			if _, known := defs.Node(add.NodeName); !known {
+				out = append(out, add.NodeName)
+			}
+		}
+	}
+	return out
+}
+
+var uuidPattern = regexp.MustCompile(`(?i)^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$`)
+
+// readOps decodes ops. A credential may be named by its name or type instead
+// of its id, as long as only one fits.
+func (a *Author) readOps(ctx context.Context, instance string, raw json.RawMessage) ([]flow.Op, error) {
+	if len(raw) == 0 {
+		return nil, nil
+	}
+	ops, err := flow.DecodeOps(raw)
+	if err != nil {
+		return nil, err
+	}
+	for i, op := range ops {
+		bind, is := op.(*flow.BindCredential)
+		if !is || uuidPattern.MatchString(bind.CredentialID) {
+			continue
+		}
+		all, _, err := a.site.Credentials(ctx, instance)
+		if err != nil {
+			return nil, err
+		}
+		found, err := site.CredentialOf(all, bind.CredentialID)
+		if err != nil {
+			return ops, contracts.Invalid("the ops do not fit the flow", contracts.Fault{
+				Pointer: fmt.Sprintf("/%d/credential_id", i), Message: fmt.Sprintf("op %d BindCredential: %s", i, plainReason(err)),
+			})
+		}
+		bind.CredentialID = found.ID
+	}
+	return ops, nil
+}
+
+func plainReason(err error) string {
+	if said, is := errors.AsType[*contracts.ToolError](err); is {
+		return said.Message
+	}
+	return err.Error()
+}

@@ -1,0 +1,35 @@
+// Package author turns edits into graphs that may be written: ops are compiled,
+// validated and compared, and what they would do is shown before anybody is
+// asked to approve it.
+package author
+
+import (
+	"errors"
+
+	"github.com/manifold-run/manifold/domainkit"
+	"github.com/manifold-run/manifold/domains/flowise/internal/policy"
+	"github.com/manifold-run/manifold/domains/flowise/internal/site"
+)
+
+// Author holds the capabilities that make graphs.
+type Author struct {
+	site  *site.Site
+	rules *policy.Rules
+}
+
+// New makes them for some servers and their policies.
+func New(s *site.Site, rules *policy.Rules) *Author { return &Author{s, rules} }
+
+// Register adds the capabilities; what the types cannot say of them stands in
+// the manifest.
+func (a *Author) Register(svc *domainkit.Service) error {
+	return errors.Join(
+		domainkit.Add(svc, domainkit.Capability{Name: "summarize_flow"}, a.summarizeFlow),
+		domainkit.Add(svc, domainkit.Capability{Name: "excerpt_flow"}, a.excerptFlow),
+		domainkit.Add(svc, domainkit.Capability{Name: "compile_flow"}, a.compileFlow),
+		domainkit.Add(svc, domainkit.Capability{Name: "validate_flow"}, a.validateFlow),
+		domainkit.Add(svc, domainkit.Capability{Name: "preview_changes"}, a.previewChanges),
+		domainkit.Add(svc, domainkit.Capability{Name: "repair_schema"}, a.repairSchema),
+		domainkit.Add(svc, domainkit.Capability{Name: "preflight_flow"}, a.preflightFlow),
+	)
+}

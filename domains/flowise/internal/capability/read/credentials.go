@@ -1,0 +1,147 @@
+package read
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/manifold-run/manifold/contracts"
+	"github.com/manifold-run/manifold/domainkit"
+	"github.com/manifold-run/manifold/domains/flowise/internal/catalog"
+	"github.com/manifold-run/manifold/domains/flowise/internal/present"
+	"github.com/manifold-run/manifold/domains/flowise/internal/site"
+)
+
+// CredentialFilter chooses credentials.
+type CredentialFilter struct {
+	Type  string `json:"type,omitempty" max:"100" description:"Only credentials of this type, such as openAIApi"`
+	Limit int    `json:"limit" default:"40" min:"1" max:"60" description:"How many at most"`
+}
+
+// CredentialList is a list of credentials without secrets.
+type CredentialList struct {
+	Credentials []catalog.Credential `json:"credentials"`
+	Total       int                  `json:"total"`
+	Stale       bool                 `json:"stale"`
+}
+
+// Summary names the first of them.
+func (c CredentialList) Summary() string {
+	var names []string
+	for _, row := range c.Credentials[:min(5, len(c.Credentials))] {
+		names = append(names, fmt.Sprintf("%s (%s)", present.Clip(row.Name, 40), row.Type))
+	}
+	if len(names) == 0 {
+		return "there is no such credential"
+	}
+	return fmt.Sprintf("%s: %s", present.Count(c.Total, "credential"), strings.Join(names, ", "))
+}
+
+func (r *Reader) listCredentials(ctx context.Context, call domainkit.Call, in CredentialFilter) (CredentialList, error) {
+	all, stale, err := r.site.Credentials(ctx, call.Instance)
+	if err != nil {
+		return CredentialList{}, err
+	}
+	out := CredentialList{Stale: stale}
+	for _, c := range all {
+		if in.Type != "" && !strings.EqualFold(c.Type, in.Type) {
+			continue
+		}
+		out.Total++
+		if len(out.Credentials) < in.Limit {
+			out.Credentials = append(out.Credentials, c)
+		}
+	}
+	return out, nil
+}
+
+// CredentialNeed says what credentials are needed.
+type CredentialNeed struct {
+	Types     []string `json:"types,omitempty" max:"30" description:"Types of credentials, such as openAIApi"`
+	NodeNames []string `json:"node_names,omitempty" max:"60" description:"Kinds of nodes whose credentials are needed, such as chatOpenAI"`
+}
+
+// CredentialCheck says which credentials are there.
+type CredentialCheck struct {
+	OK      bool               `json:"ok"`
+	Found   []CredentialChoice `json:"found"`
+	Missing []string           `json:"missing"`
+	// Ambiguous are types with several credentials, of which one is to choose.
+	Ambiguous []string `json:"ambiguous"`
+	Stale     bool     `json:"stale"`
+}
+
+// CredentialChoice is a credential that fits a need.
+type CredentialChoice struct {
+	Type         string `json:"type"`
+	CredentialID string `json:"credential_id"`
+	Name         string `json:"name"`
+}
+
+// Summary says what is missing.
+func (c CredentialCheck) Summary() string {
+	if !c.OK {
+		return "missing credentials: " + strings.Join(c.Missing, ", ")
+	}
+	if len(c.Found) == 0 {
+		return "no credentials are needed"
+	}
+	return "every needed credential is there"
+}
+
+func (r *Reader) checkCredentials(ctx context.Context, call domainkit.Call, in CredentialNeed) (CredentialCheck, error) {
+	all, stale, err := r.site.Credentials(ctx, call.Instance)
+	if err != nil {
+		return CredentialCheck{}, err
+	}
+	needs, err := r.needs(ctx, call.Instance, in)
+	if err != nil {
+		return CredentialCheck{}, err
+	}
+	out := CredentialCheck{Missing: []string{}, Stale: stale}
+	for _, kinds := range needs {
+		fits := 0
+		for _, c := range all {
+			if slices.ContainsFunc(kinds, func(k string) bool { return strings.EqualFold(k, c.Type) }) {
+				fits++
+				out.Found = append(out.Found, CredentialChoice{c.Type, c.ID, present.Clip(c.Name, 80)})
+			}
+		}
+		switch {
+		case fits == 0:
+			out.Missing = append(out.Missing, strings.Join(kinds, " or "))
+		case fits > 1:
+			out.Ambiguous = append(out.Ambiguous, strings.Join(kinds, " or "))
+		}
+	}
+	out.OK = len(out.Missing) == 0
+	return out, nil
+}
+
+// needs gives, for each need, the types of which one will do.
+func (r *Reader) needs(ctx context.Context, instance string, in CredentialNeed) ([][]string, error) {
+	defs, err := r.site.Definitions(ctx, instance)
+	if err != nil {
+		return nil, err
+	}
+	var out [][]string
+	add := func(kinds ...string) {
+		if !slices.ContainsFunc(out, func(have []string) bool { return slices.Equal(have, kinds) }) {
+			out = append(out, kinds)
+		}
+	}
+	for _, t := range in.Types {
+		add(t)
+	}
+	for _, name := range in.NodeNames {
+		def, near := site.FindNode(defs, name)
+		if def == nil {
+			return nil, domainkit.Refusef(contracts.ErrNotFound, "there is no node %q%s", name, near)
+		}
+		if def.Credential != nil && !def.Credential.Optional && len(def.Credential.CredentialNames) > 0 {
+			add(def.Credential.CredentialNames...)
+		}
+	}
+	return out, nil
+}

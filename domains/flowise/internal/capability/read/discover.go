@@ -1,0 +1,179 @@
+package read
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/manifold-run/manifold/domainkit"
+	"github.com/manifold-run/manifold/domains/flowise/internal/api"
+	"github.com/manifold-run/manifold/domains/flowise/internal/flow"
+	"github.com/manifold-run/manifold/domains/flowise/internal/present"
+	"github.com/manifold-run/manifold/domains/flowise/internal/site"
+)
+
+// Nothing is a call without parameters.
+type Nothing struct{}
+
+// Instances are the servers that can be worked on.
+type Instances struct {
+	Instances []InstanceRow `json:"instances"`
+}
+
+// InstanceRow is one server.
+type InstanceRow struct {
+	ID      string `json:"id"`
+	Title   string `json:"title"`
+	Default bool   `json:"default"`
+	// Version is empty where the server does not answer.
+	Version string `json:"version"`
+	Up      bool   `json:"up"`
+}
+
+// Summary says how many answer.
+func (i Instances) Summary() string {
+	var up []string
+	for _, row := range i.Instances {
+		if row.Up {
+			up = append(up, row.ID+" "+row.Version)
+		}
+	}
+	return fmt.Sprintf("%d of %d Flowise instances answer: %s", len(up), len(i.Instances), cmp.Or(strings.Join(up, ", "), "none"))
+}
+
+func (r *Reader) listInstances(ctx context.Context, _ domainkit.Call, _ Nothing) (Instances, error) {
+	all := r.site.Pool.Instances()
+	out := Instances{Instances: make([]InstanceRow, len(all))}
+	var group errgroup.Group // those that do not answer are waited for at the same time
+	for i, in := range all {
+		group.Go(func() error {
+			client, err := r.site.Pool.Client(in.ID)
+			if err != nil {
+				return site.Failure(err)
+			}
+			row := InstanceRow{ID: in.ID, Title: in.Title, Default: in.Default}
+			// A server that does not answer is what this tells, not a failure of it.
+			if version, err := client.Version(ctx); err == nil {
+				row.Version, row.Up = version, true
+			}
+			out.Instances[i] = row
+			return nil
+		})
+	}
+	return out, group.Wait()
+}
+
+// allTypes leaves the type of a flow open.
+const allTypes = "ALL"
+
+// FlowFilter chooses chatflows.
+type FlowFilter struct {
+	// Type is ALL by default: people say chatflow for a flow of any type.
+	Type  string `json:"type,omitempty" enum:"ALL,CHATFLOW,AGENTFLOW,MULTIAGENT,ASSISTANT" description:"Only flows of this type"`
+	Query string `json:"query,omitempty" max:"200" description:"Words of the name"`
+	Limit int    `json:"limit" default:"20" min:"1" max:"50" description:"How many at most"`
+}
+
+// FlowRow is a chatflow in a list.
+type FlowRow struct {
+	ID        string    `json:"chatflow_id"`
+	Name      string    `json:"name"`
+	Type      string    `json:"type"`
+	UpdatedAt time.Time `json:"updated_at"`
+}
+
+// Flows is a list of chatflows, the last changed first.
+type Flows struct {
+	Chatflows []FlowRow `json:"chatflows"`
+	Total     int       `json:"total"`
+	// Cut says that the server has more flows than were looked at.
+	Cut bool `json:"cut,omitempty"`
+}
+
+// Summary names the first of them.
+func (f Flows) Summary() string {
+	var names []string
+	for _, row := range f.Chatflows[:min(5, len(f.Chatflows))] {
+		names = append(names, present.Clip(row.Name, 40))
+	}
+	text := "no chatflows were found"
+	if len(names) > 0 {
+		text = fmt.Sprintf("%s: %s", present.Count(f.Total, "chatflow"), strings.Join(names, ", "))
+	}
+	return text + site.CutNote(f.Cut)
+}
+
+func (r *Reader) listChatflows(ctx context.Context, call domainkit.Call, in FlowFilter) (Flows, error) {
+	client, err := r.site.Pool.Client(call.Instance)
+	if err != nil {
+		return Flows{}, site.Failure(err)
+	}
+	all, cut, err := site.AllFlows(ctx, client, strings.TrimPrefix(in.Type, allTypes))
+	if err != nil {
+		return Flows{}, err
+	}
+	if in.Query != "" {
+		all = site.Ranked(all, in.Query)
+	}
+	out := Flows{Total: len(all), Cut: cut}
+	for _, f := range all[:min(in.Limit, len(all))] {
+		out.Chatflows = append(out.Chatflows, rowOf(f))
+	}
+	return out, nil
+}
+
+func rowOf(f api.Flow) FlowRow {
+	return FlowRow{ID: f.ID, Name: present.Clip(f.Name, 120), Type: string(f.Type), UpdatedAt: f.UpdatedDate}
+}
+
+// FlowFacts describes a chatflow without its graph.
+type FlowFacts struct {
+	ChatflowID string         `json:"chatflow_id"`
+	Name       string         `json:"name"`
+	Type       string         `json:"type"`
+	SHA256     string         `json:"sha256"`
+	NodeCount  int            `json:"node_count"`
+	EdgeCount  int            `json:"edge_count"`
+	NodeTypes  map[string]int `json:"node_types"`
+	Deployed   bool           `json:"deployed"`
+	IsPublic   bool           `json:"is_public"`
+	Category   string         `json:"category,omitempty"`
+	CreatedAt  time.Time      `json:"created_at"`
+	UpdatedAt  time.Time      `json:"updated_at"`
+}
+
+// Summary says what the flow is made of.
+func (f FlowFacts) Summary() string {
+	return fmt.Sprintf("%s (%s): %s, %s", present.Clip(f.Name, 80), f.Type, present.Count(f.NodeCount, "node"), present.Count(f.EdgeCount, "connection"))
+}
+
+func (r *Reader) getChatflow(ctx context.Context, call domainkit.Call, in site.FlowRef) (FlowFacts, error) {
+	f, err := r.site.Flow(ctx, call, in.ChatflowID)
+	if err != nil {
+		return FlowFacts{}, err
+	}
+	return factsOf(f), nil
+}
+
+// factsOf describes a flow; one whose graph cannot be read has no nodes.
+func factsOf(f api.Flow) FlowFacts {
+	out := FlowFacts{
+		ChatflowID: f.ID, Name: present.NameOf(f.Name), Type: string(f.Type), SHA256: site.HashOf(f.FlowData), NodeTypes: map[string]int{},
+		Deployed: truth(f.Deployed), IsPublic: truth(f.IsPublic), CreatedAt: f.CreatedDate, UpdatedAt: f.UpdatedDate,
+	}
+	if f.Category != nil {
+		out.Category = *f.Category
+	}
+	g, err := flow.Decompile([]byte(f.FlowData))
+	if err != nil {
+		return out
+	}
+	out.NodeCount, out.EdgeCount, out.NodeTypes = len(g.Nodes()), len(g.Edges()), present.Commonest(present.Histogram(g))
+	return out
+}
+
+func truth(b *bool) bool { return b != nil && *b }

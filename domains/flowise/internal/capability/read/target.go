@@ -1,0 +1,93 @@
+package read
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/manifold-run/manifold/domainkit"
+	"github.com/manifold-run/manifold/domains/flowise/internal/present"
+	"github.com/manifold-run/manifold/domains/flowise/internal/site"
+)
+
+// Target is what somebody calls a chatflow.
+type Target struct {
+	Query    string `json:"query,omitempty" max:"200" description:"Name of the chatflow, or words of it; nothing lists the last changed"`
+	Type     string `json:"type,omitempty" enum:"CHATFLOW,AGENTFLOW,MULTIAGENT,ASSISTANT" description:"Only flows of this type"`
+	OfferNew bool   `json:"offer_new,omitempty" description:"Offer to create a new chatflow too"`
+}
+
+// Match is a chatflow to choose.
+type Match struct {
+	Value     string `json:"value"`
+	Label     string `json:"label"`
+	Name      string `json:"name"`
+	UpdatedAt string `json:"updated_at"`
+	// Exact says that the name is the one that was asked for.
+	Exact bool `json:"exact"`
+}
+
+// Matches are the chatflows that fit, the best first.
+type Matches struct {
+	Matches []Match `json:"matches"`
+	// Cut says that the server has more flows than were looked at.
+	Cut bool `json:"cut,omitempty"`
+}
+
+// Summary says how many there are.
+func (m Matches) Summary() string {
+	if len(m.Matches) == 1 {
+		return "found " + m.Matches[0].Label + site.CutNote(m.Cut)
+	}
+	return present.Count(len(m.Matches), "chatflow") + " to choose from" + site.CutNote(m.Cut)
+}
+
+// maxMatches is how many a person can choose from.
+const maxMatches = 10
+
+// newFlow is the value of the choice to create a new chatflow.
+const newFlow = "new"
+
+func (r *Reader) resolveTarget(ctx context.Context, call domainkit.Call, in Target) (Matches, error) {
+	client, err := r.site.Pool.Client(call.Instance)
+	if err != nil {
+		return Matches{}, site.Failure(err)
+	}
+	all, cut, err := site.AllFlows(ctx, client, in.Type)
+	if err != nil {
+		return Matches{}, err
+	}
+	if strings.TrimSpace(in.Query) != "" {
+		all = site.Ranked(all, in.Query)
+		if same := site.Exactly(all, in.Query); len(same) > 0 {
+			all = same
+		}
+	}
+	out := Matches{Cut: cut}
+	for _, f := range all[:min(maxMatches, len(all))] {
+		when := f.UpdatedDate.UTC().Format("2006-01-02 15:04")
+		out.Matches = append(out.Matches, Match{
+			Value: f.ID, Label: fmt.Sprintf("%s (%s, changed %s)", present.Clip(f.Name, 80), f.Type, when), Name: present.NameOf(f.Name),
+			UpdatedAt: when, Exact: site.SameName(f.Name, in.Query),
+		})
+	}
+	if in.OfferNew {
+		out.Matches = append(out.Matches, Match{Value: newFlow, Label: "create a new chatflow"})
+	}
+	return out, nil
+}
+
+// loadFlow reads a flow once, whole, for all later steps.
+func (r *Reader) loadFlow(ctx context.Context, call domainkit.Call, in site.FlowRef) (domainkit.Result[present.Digest], error) {
+	f, g, err := r.site.GraphOf(ctx, call, in.ChatflowID)
+	if err != nil {
+		return domainkit.Result[present.Digest]{}, err
+	}
+	defs, err := r.site.Definitions(ctx, call.Instance)
+	if err != nil {
+		return domainkit.Result[present.Digest]{}, err
+	}
+	out := present.DigestOf(g, site.KindOf(f.Type), defs)
+	out.ChatflowID, out.Name = f.ID, present.NameOf(f.Name)
+	return domainkit.Result[present.Digest]{Facts: out, Artifacts: map[string]any{site.ArtifactFlow: f.FlowData}}, nil
+}

@@ -1,0 +1,138 @@
+package read
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/manifold-run/manifold/domainkit"
+	"github.com/manifold-run/manifold/domains/flowise/internal/flow"
+	"github.com/manifold-run/manifold/domains/flowise/internal/present"
+	"github.com/manifold-run/manifold/domains/flowise/internal/site"
+)
+
+// VersionFilter chooses versions.
+type VersionFilter struct {
+	site.FlowRef
+	Limit int `json:"limit" default:"20" min:"1" max:"60" description:"How many at most"`
+}
+
+// VersionRow is one version of a flow.
+type VersionRow struct {
+	Version   string    `json:"version"`
+	Number    int       `json:"number"`
+	Name      string    `json:"name"`
+	Reason    string    `json:"reason"`
+	SHA256    string    `json:"sha256"`
+	CreatedAt time.Time `json:"created_at"`
+	// Current says that the flow is like this now.
+	Current bool `json:"current"`
+}
+
+// Versions are the versions of a flow, the newest first.
+type Versions struct {
+	ChatflowID string       `json:"chatflow_id"`
+	Versions   []VersionRow `json:"versions"`
+	Total      int          `json:"total"`
+	// EditedElsewhere says that the flow is like none of them now.
+	EditedElsewhere bool `json:"edited_elsewhere"`
+}
+
+// Summary says how many there are.
+func (v Versions) Summary() string {
+	text := present.Count(v.Total, "version")
+	if len(v.Versions) > 0 {
+		text += ", the newest is " + v.Versions[0].Version
+	}
+	if v.EditedElsewhere {
+		text += "; the flow was edited in Flowise since"
+	}
+	return text
+}
+
+func (r *Reader) listVersions(ctx context.Context, call domainkit.Call, in VersionFilter) (Versions, error) {
+	list, total, err := r.site.Data.Versions(ctx, call.Instance, in.ChatflowID, in.Limit)
+	if err != nil {
+		return Versions{}, err
+	}
+	current := ""
+	f, err := r.site.Flow(ctx, call, in.ChatflowID)
+	switch {
+	case err == nil:
+		current = site.HashOf(f.FlowData)
+	case total == 0 || !site.IsNotFound(err): // the versions of a deleted flow can be listed
+		return Versions{}, err
+	}
+	out := Versions{ChatflowID: in.ChatflowID, Total: total, EditedElsewhere: total > 0 && current != ""}
+	for _, v := range list {
+		same := v.SHA256 == current && out.EditedElsewhere
+		if same {
+			out.EditedElsewhere = false
+		}
+		out.Versions = append(out.Versions, VersionRow{v.Label, v.Number, present.Clip(v.Name, 60), present.Clip(v.Reason, 60), v.SHA256, v.CreatedAt, same})
+	}
+	return out, nil
+}
+
+// VersionPair names two versions.
+type VersionPair struct {
+	site.FlowRef
+	From string `json:"from" min:"1" max:"60" description:"The earlier version, such as v2"`
+	To   string `json:"to,omitempty" max:"60" description:"The later version; the flow as it is now unless given"`
+}
+
+// VersionDiff is what changed between two versions.
+type VersionDiff struct {
+	ChatflowID string          `json:"chatflow_id"`
+	From       string          `json:"from"`
+	To         string          `json:"to"`
+	Same       bool            `json:"same"`
+	Changes    present.Changes `json:"changes"`
+}
+
+// Summary says what changed.
+func (v VersionDiff) Summary() string {
+	return fmt.Sprintf("%s to %s: %s", v.From, v.To, v.Changes.Line)
+}
+
+func (r *Reader) diffVersions(ctx context.Context, call domainkit.Call, in VersionPair) (domainkit.Result[VersionDiff], error) {
+	none := domainkit.Result[VersionDiff]{}
+	from, before, err := r.site.Data.Version(ctx, call.Instance, in.ChatflowID, in.From)
+	if err != nil {
+		return none, site.Failure(err)
+	}
+	to, after, err := r.laterVersion(ctx, call, in)
+	if err != nil {
+		return none, err
+	}
+	a, err := flow.Decompile([]byte(before))
+	if err != nil {
+		return none, site.Unreadable(err)
+	}
+	b, err := flow.Decompile([]byte(after))
+	if err != nil {
+		return none, site.Unreadable(err)
+	}
+	defs, err := r.site.Definitions(ctx, call.Instance)
+	if err != nil {
+		return none, err
+	}
+	diff := flow.Compare(a, b, defs)
+	return domainkit.Result[VersionDiff]{
+		Facts:     VersionDiff{ChatflowID: in.ChatflowID, From: from.Label, To: to, Same: before == after, Changes: present.ChangesOf(diff)},
+		Artifacts: map[string]any{"diff": diff},
+	}, nil
+}
+
+// laterVersion gives the version to compare with, or the flow as it is now.
+func (r *Reader) laterVersion(ctx context.Context, call domainkit.Call, in VersionPair) (name, flowData string, err error) {
+	if in.To == "" {
+		f, err := r.site.Flow(ctx, call, in.ChatflowID)
+		return "now", f.FlowData, err
+	}
+	v, body, err := r.site.Data.Version(ctx, call.Instance, in.ChatflowID, in.To)
+	if err != nil {
+		return "", "", site.Failure(err)
+	}
+	return v.Label, body, nil
+}

@@ -1,0 +1,185 @@
+package write
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/manifold-run/manifold/domainkit"
+	"github.com/manifold-run/manifold/domains/flowise/internal/api"
+	"github.com/manifold-run/manifold/domains/flowise/internal/flow"
+	"github.com/manifold-run/manifold/domains/flowise/internal/present"
+	"github.com/manifold-run/manifold/domains/flowise/internal/site"
+	"github.com/manifold-run/manifold/domains/flowise/internal/store"
+)
+
+// Written is a chatflow after a write.
+type Written struct {
+	ChatflowID string `json:"chatflow_id"`
+	Name       string `json:"name"`
+	Type       string `json:"type"`
+	// SHA256 is the hash of the graph as the server keeps it.
+	SHA256     string `json:"sha256"`
+	BaseSHA256 string `json:"base_sha256,omitempty"`
+	// Version is what the flow is now, PreviousVersion what it was.
+	Version         string `json:"version"`
+	PreviousVersion string `json:"previous_version,omitempty"`
+	PreviousName    string `json:"previous_name,omitempty"`
+	NodeCount       int    `json:"node_count"`
+	Change          string `json:"change"`
+}
+
+// Summary says what was done.
+func (w Written) Summary() string {
+	text := fmt.Sprintf("%s: %s", present.Clip(w.Name, 80), w.Change)
+	if w.PreviousVersion != "" && w.PreviousVersion != w.Version {
+		text += fmt.Sprintf("; version %s, before %s", w.Version, w.PreviousVersion)
+	}
+	return text
+}
+
+// record keeps the present state of a flow as a version.
+func (w *Writer) record(ctx context.Context, call domainkit.Call, f api.Flow, reason, label string) (store.Version, error) {
+	return w.site.Data.Record(ctx, store.Version{
+		Instance: call.Instance, ChatflowID: f.ID, Label: label, Name: f.Name, Kind: string(f.Type),
+		SHA256: site.HashOf(f.FlowData), Reason: reason, RunID: call.RunID,
+	}, f.FlowData)
+}
+
+// written describes a flow after a write, and keeps it as a version.
+func (w *Writer) written(ctx context.Context, call domainkit.Call, f api.Flow, reason, label string) (Written, error) {
+	// The write is done; what it was must not be lost because time is up.
+	v, err := w.record(context.WithoutCancel(ctx), call, f, reason, label)
+	if err != nil {
+		return Written{}, err
+	}
+	out := Written{ChatflowID: f.ID, Name: present.NameOf(f.Name), Type: string(f.Type), SHA256: v.SHA256, Version: v.Label, Change: reason}
+	if g, err := flow.Decompile([]byte(f.FlowData)); err == nil {
+		out.NodeCount = len(g.Nodes())
+	}
+	return out, nil
+}
+
+// Sought is a write that was sent and whose answer is not known.
+type Sought struct {
+	Operation string `json:"operation" enum:"create_chatflow,apply_patch,rename_chatflow,duplicate_chatflow,rollback_chatflow,delete_chatflow,save_pattern,restore_name,restore_version" description:"Which write"`
+	Key       string `json:"key" min:"1" max:"255" description:"Its idempotency key"`
+}
+
+// Found is what became of a write. Applied is null when that cannot be told.
+type Found struct {
+	Applied *bool `json:"applied"`
+	*Written
+	PatternID int64 `json:"pattern_id,omitempty"`
+}
+
+// Summary says whether it took place.
+func (f Found) Summary() string {
+	switch {
+	case f.Applied == nil:
+		return "it cannot be told whether the write took place"
+	case *f.Applied:
+		return "the write took place"
+	}
+	return "the write did not take place"
+}
+
+func (w *Writer) findWrite(ctx context.Context, call domainkit.Call, in Sought) (Found, error) {
+	if in.Operation == site.OpPattern {
+		return w.findSavedPattern(ctx, in.Key)
+	}
+	op, begun, err := w.site.Data.Operation(ctx, call.Instance, in.Operation, in.Key)
+	if err != nil {
+		return Found{}, err
+	}
+	if !begun {
+		return w.neverBegun(ctx, call, in)
+	}
+	client, err := w.site.Pool.Client(call.Instance)
+	if err != nil {
+		return Found{}, site.Failure(err)
+	}
+	f, err := client.GetFlow(ctx, op.ChatflowID)
+	gone := api.IsKind(err, api.KindNotFound)
+	if err != nil && !gone {
+		return Found{}, site.Failure(err)
+	}
+	applied := became(op, f, gone)
+	if applied == nil || !*applied {
+		return Found{Applied: applied}, nil
+	}
+	return w.foundWritten(ctx, call, in.Operation, op, f, gone)
+}
+
+// neverBegun answers for a key that no operation was kept of. Only a store that
+// outlives the process can say that there was none.
+func (w *Writer) neverBegun(ctx context.Context, call domainkit.Call, in Sought) (Found, error) {
+	no := false
+	if w.site.Data.Durable() {
+		return Found{Applied: &no}, nil
+	}
+	if in.Operation != site.OpCreate && in.Operation != site.OpDuplicate {
+		return Found{}, nil
+	}
+	// The id tells, because it is made of the key.
+	client, err := w.site.Pool.Client(call.Instance)
+	if err != nil {
+		return Found{}, site.Failure(err)
+	}
+	f, err := client.GetFlow(ctx, site.KeyedID(in.Operation, call.Instance, in.Key))
+	switch {
+	case api.IsKind(err, api.KindNotFound):
+		return Found{Applied: &no}, nil
+	case err != nil:
+		return Found{}, site.Failure(err)
+	}
+	return w.foundWritten(ctx, call, in.Operation, store.Operation{ChatflowID: f.ID}, f, false)
+}
+
+func (w *Writer) foundWritten(ctx context.Context, call domainkit.Call, operation string, op store.Operation, f api.Flow, gone bool) (Found, error) {
+	yes := true
+	if gone {
+		return Found{Applied: &yes, Written: &Written{ChatflowID: op.ChatflowID, Name: op.BeforeName, SHA256: op.BeforeSHA256, PreviousVersion: label(op.PreviousVersion), Change: "deleted"}}, nil
+	}
+	out, err := w.written(ctx, call, f, "found after "+operation, "")
+	if err != nil {
+		return Found{}, err
+	}
+	out.BaseSHA256, out.PreviousName, out.PreviousVersion = op.BeforeSHA256, present.NameOf(op.BeforeName), label(op.PreviousVersion)
+	return Found{Applied: &yes, Written: &out}, nil
+}
+
+func label(version int) string {
+	if version == 0 {
+		return ""
+	}
+	return fmt.Sprintf("v%d", version)
+}
+
+// became tells from a flow whether an operation took place; nil when it is
+// neither as before nor as it was to become.
+func became(op store.Operation, f api.Flow, gone bool) *bool {
+	yes, no := true, false
+	hash := ""
+	if !gone {
+		hash = site.HashOf(f.FlowData)
+	}
+	switch {
+	case gone && op.AfterSHA256 == "", !gone && hash == op.AfterSHA256 && f.Name == op.AfterName:
+		return &yes
+	case gone && op.BeforeSHA256 == "", !gone && hash == op.BeforeSHA256 && f.Name == op.BeforeName:
+		return &no
+	}
+	return nil
+}
+
+// resolve is findWrite for an execution that was cut off.
+func (w *Writer) resolve(operation string) domainkit.Resolver {
+	return domainkit.LookUp(func(ctx context.Context, call domainkit.Call, _ struct{}) (applied *bool, facts any, err error) {
+		found, err := w.findWrite(ctx, call, Sought{Operation: operation, Key: call.IdempotencyKey})
+		if err != nil || operation != site.OpPattern || found.Applied == nil || !*found.Applied {
+			return found.Applied, found.Written, err
+		}
+		p, err := w.site.Data.PatternSavedBy(ctx, call.IdempotencyKey)
+		return found.Applied, site.SavedPattern(p), err
+	})
+}

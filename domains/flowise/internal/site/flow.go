@@ -1,0 +1,63 @@
+package site
+
+import (
+	"context"
+
+	"github.com/manifold-run/manifold/contracts"
+	"github.com/manifold-run/manifold/domainkit"
+	"github.com/manifold-run/manifold/domains/flowise/internal/api"
+	"github.com/manifold-run/manifold/domains/flowise/internal/flow"
+)
+
+// FlowRef names a chatflow.
+type FlowRef struct {
+	ChatflowID string `json:"chatflow_id" pattern:"^[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}$" description:"Which chatflow"`
+}
+
+// Flow reads one flow.
+func (s *Site) Flow(ctx context.Context, call domainkit.Call, id string) (api.Flow, error) {
+	client, err := s.Pool.Client(call.Instance)
+	if err != nil {
+		return api.Flow{}, Failure(err)
+	}
+	f, err := client.GetFlow(ctx, id)
+	if err != nil {
+		return api.Flow{}, Failure(err)
+	}
+	return f, nil
+}
+
+// GraphOf reads one flow with its graph.
+func (s *Site) GraphOf(ctx context.Context, call domainkit.Call, id string) (api.Flow, *flow.Graph, error) {
+	f, err := s.Flow(ctx, call, id)
+	if err != nil {
+		return api.Flow{}, nil, err
+	}
+	g, err := flow.Decompile([]byte(f.FlowData))
+	if err != nil {
+		return api.Flow{}, nil, Unreadable(err)
+	}
+	return f, g, nil
+}
+
+// HashOf is the SHA-256 of a graph as it is stored, in hex.
+func HashOf(flowData string) string { return contracts.HashBytes([]byte(flowData)) }
+
+// ArtifactFlow is the name of the artifact that holds a graph: a JSON string,
+// so that its bytes stay as they are.
+const ArtifactFlow = "flow_data"
+
+// KindOf gives the type of a flow as a kind of graph; an assistant has a graph
+// of no kind of its own.
+func KindOf(t api.FlowType) flow.Kind {
+	kind := flow.Kind(t)
+	if !kind.Valid() {
+		return ""
+	}
+	return kind
+}
+
+// KeyedID makes an id of an idempotency key: of a new flow, or of a chat.
+func KeyedID(operation, instance, key string) string {
+	return api.FlowID(operation+"/"+instance, key)
+}

@@ -1,0 +1,139 @@
+package site
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+	"unicode"
+
+	"golang.org/x/text/unicode/norm"
+
+	"github.com/manifold-run/manifold/domains/flowise/internal/api"
+)
+
+// Exactly gives the flows that have just this name or id: letter by letter, or,
+// where there is none, without accents and signs.
+func Exactly(flows []api.Flow, query string) []api.Flow {
+	query = strings.TrimSpace(query)
+	for _, is := range []func(api.Flow) bool{
+		func(f api.Flow) bool { return letters(f.Name) == letters(query) || strings.EqualFold(f.ID, query) },
+		func(f api.Flow) bool { return SameName(f.Name, query) },
+	} {
+		if out := slices.DeleteFunc(slices.Clone(flows), func(f api.Flow) bool { return !is(f) }); len(out) > 0 {
+			return out
+		}
+	}
+	return nil
+}
+
+// letters is a name as it is written, in any case and spacing.
+func letters(name string) string {
+	return norm.NFC.String(strings.ToLower(strings.Join(strings.Fields(name), " ")))
+}
+
+// SameName tells whether two names differ only by case, accents and signs. Names
+// without a letter or digit are the same only as they are written.
+func SameName(a, b string) bool {
+	if p := Plain(a); p != "" {
+		return p == Plain(b)
+	}
+	return letters(a) == letters(b)
+}
+
+// Ranked gives the flows that a query may mean: by likeness of the name, then
+// by the last change.
+func Ranked(flows []api.Flow, query string) []api.Flow {
+	type scored struct {
+		flow  api.Flow
+		score int
+	}
+	var found []scored
+	for _, f := range flows {
+		if s := likeness(f, query); s > 0 {
+			found = append(found, scored{f, s})
+		}
+	}
+	slices.SortStableFunc(found, func(a, b scored) int {
+		return cmp.Or(cmp.Compare(b.score, a.score), b.flow.UpdatedDate.Compare(a.flow.UpdatedDate))
+	})
+	out := make([]api.Flow, len(found))
+	for i, f := range found {
+		out[i] = f.flow
+	}
+	return out
+}
+
+// likeness scores a name: 1000 is the same, 0 has nothing in common.
+func likeness(f api.Flow, query string) int {
+	name, want := Plain(f.Name), Plain(query)
+	switch {
+	case strings.EqualFold(f.ID, strings.TrimSpace(query)), SameName(f.Name, query):
+		return 1000
+	case want == "" && strings.Contains(letters(f.Name), letters(query)):
+		return 700
+	case want == "":
+		return 0
+	case strings.HasPrefix(name, want):
+		return 800
+	case strings.Contains(name, want), name != "" && strings.Contains(want, name):
+		return 700
+	}
+	words, hits := strings.Fields(want), 0
+	for _, w := range words {
+		if slices.ContainsFunc(strings.Fields(name), func(n string) bool { return similar(w, n) }) {
+			hits++
+		}
+	}
+	if score := 600 * hits / len(words); score > 0 {
+		return score
+	}
+	if similar(strings.ReplaceAll(want, " ", ""), strings.ReplaceAll(name, " ", "")) {
+		return 300
+	}
+	return 0
+}
+
+// similar tells whether two words differ by little: a prefix, or one wrong
+// letter in four.
+func similar(a, b string) bool {
+	if len(a) >= 3 && strings.HasPrefix(b, a) {
+		return true
+	}
+	return distance(a, b) <= min(len(a), len(b))/4
+}
+
+// distance is how many letters must be changed, added or dropped.
+func distance(a, b string) int {
+	x, y := []rune(a), []rune(b)
+	before := make([]int, len(y)+1)
+	for j := range before {
+		before[j] = j
+	}
+	for i := range x {
+		now := make([]int, len(y)+1)
+		now[0] = i + 1
+		for j := range y {
+			cost := 1
+			if x[i] == y[j] {
+				cost = 0
+			}
+			now[j+1] = min(before[j+1]+1, now[j]+1, before[j]+cost)
+		}
+		before = now
+	}
+	return before[len(y)]
+}
+
+// Plain is a name without case, accents and signs.
+func Plain(text string) string {
+	var b strings.Builder
+	for _, r := range norm.NFD.String(strings.ToLower(text)) {
+		switch {
+		case unicode.IsLetter(r) || unicode.IsDigit(r):
+			b.WriteRune(r)
+		case !unicode.Is(unicode.Mn, r):
+			b.WriteByte(' ')
+		}
+	}
+	return strings.Join(strings.Fields(b.String()), " ")
+}

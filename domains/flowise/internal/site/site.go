@@ -1,0 +1,87 @@
+// Package site is what all capabilities of the domain share: the Flowise servers
+// with their flows, credentials, templates and node definitions, what is kept of
+// them, how names are found, and how failures are worded. It decides nothing and
+// shows nothing.
+package site
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"sync"
+	"time"
+
+	"github.com/manifold-run/manifold/contracts"
+	"github.com/manifold-run/manifold/domainkit"
+	"github.com/manifold-run/manifold/domains/flowise/internal/api"
+	"github.com/manifold-run/manifold/domains/flowise/internal/knowledge"
+	"github.com/manifold-run/manifold/domains/flowise/internal/store"
+)
+
+// Config of a Site. Data is required.
+type Config struct {
+	Instances []api.Instance
+	API       api.Config
+	Data      *store.Store
+	Now       func() time.Time // [time.Now]
+	Log       *slog.Logger     // [discards]
+}
+
+// Site is the servers and what is kept of them. It is safe for use by several
+// goroutines: all but known is set by New and never changed.
+type Site struct {
+	Pool *api.Pool
+	Data *store.Store
+	// Shipped are the node definitions that came with the program.
+	Shipped *knowledge.Snapshot
+	Now     func() time.Time
+	Log     *slog.Logger
+
+	mu    sync.Mutex // guards known
+	known map[string]known
+}
+
+// New makes a Site; it calls no server yet.
+func New(cfg Config) (*Site, error) {
+	if cfg.Data == nil {
+		return nil, errors.New("no data; OpenData opens it, also in memory")
+	}
+	s := &Site{Data: cfg.Data, Now: cfg.Now, Log: cfg.Log, known: map[string]known{}}
+	if s.Now == nil {
+		s.Now = time.Now
+	}
+	if s.Log == nil {
+		s.Log = slog.New(slog.DiscardHandler)
+	}
+	cfg.API.Now, cfg.API.Logger = s.Now, cfg.Log
+	var err error
+	if s.Pool, err = api.NewPool(cfg.Instances, cfg.API); err != nil {
+		return nil, err
+	}
+	s.Shipped, err = knowledge.Shipped()
+	return s, err
+}
+
+// Instances are the servers, as the manifest names them.
+func (s *Site) Instances() []contracts.Instance {
+	var out []contracts.Instance
+	for _, in := range s.Pool.Instances() {
+		out = append(out, contracts.Instance{ID: in.ID, Title: in.Title, Default: in.Default})
+	}
+	return out
+}
+
+// Checks asks each server; one that is down does not take the others with it.
+func (s *Site) Checks() map[string]domainkit.Check {
+	out := map[string]domainkit.Check{"data": {Run: s.Data.Ping, Timeout: 2 * time.Second}}
+	for _, in := range s.Pool.Instances() {
+		out["instance "+in.ID] = domainkit.Check{Optional: true, Timeout: 5 * time.Second, Run: func(ctx context.Context) error {
+			client, err := s.Pool.Client(in.ID)
+			if err != nil {
+				return err
+			}
+			return client.Ping(ctx)
+		}}
+	}
+	return out
+}

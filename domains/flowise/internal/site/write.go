@@ -1,0 +1,24 @@
+package site
+
+import "encoding/json"
+
+// Names of the writes, as they are kept with what they were about to do.
+const (
+	OpCreate    = "create_chatflow"
+	OpPatch     = "apply_patch"
+	OpRename    = "rename_chatflow"
+	OpDuplicate = "duplicate_chatflow"
+	OpRollback  = "rollback_chatflow"
+	OpDelete    = "delete_chatflow"
+	OpPattern   = "save_pattern"
+	OpRun       = "run_chatflow"
+	// The two that undo a renaming and a rollback.
+	OpRestoreName    = "restore_name"
+	OpRestoreVersion = "restore_version"
+)
+
+// AppliedOnly is the part of an output schema that leaves the fields of what was
+// looked for optional: there may be nothing.
+func AppliedOnly() json.RawMessage {
+	return json.RawMessage(`{"required":["applied"]}`)
+}
