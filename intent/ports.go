@@ -16,6 +16,23 @@ type Matcher interface {
 	Match(ctx context.Context, q Query) ([]Clause, error)
 }
 
+// Scorer gives texts vectors of length 1 that are the more alike the more the
+// texts mean the same, in whatever words and language. With one, requests are
+// found that share no word with what is known of a capability. It tells nothing
+// of values or of what must not be done: "delete it" and "do not delete it" are
+// nearly the same to it.
+type Scorer interface {
+	// Model names what computes: vectors of two models cannot be compared.
+	Model() string
+	// Prepare gives the vectors of many texts of a catalog, in their order. It may
+	// take minutes, and stops when ctx does.
+	Prepare(ctx context.Context, texts []string) ([][]float32, error)
+	// Score gives the vector of a part of a message while somebody waits: what does
+	// not answer within the scorer's own bound is an error, and the message is read
+	// without it.
+	Score(ctx context.Context, text string) ([]float32, error)
+}
+
 // Query is a message and what may be chosen for it.
 type Query struct {
 	Message string

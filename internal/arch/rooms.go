@@ -122,6 +122,7 @@ func adapterRooms() []Room {
 	return []Room{
 		{Dir: "client", Rooms: []string{"contracts", "orchestrator"}, Modules: retries},
 		{Dir: "internal/domainclient", Rooms: ports, Modules: retries},
+		{Dir: "internal/embed/use", Modules: append(slices.Clone(retries), "golang.org/x/sync/errgroup", "golang.org/x/sys/cpu")},
 		{Dir: "internal/httpapi", Rooms: ports, Modules: []string{"github.com/gin-gonic/gin", "golang.org/x/time/rate"}},
 		{Dir: "internal/store/sqlite", Rooms: ports, Modules: []string{"modernc.org/sqlite"}},
 		{Dir: "internal/telegram", Rooms: ports, Modules: []string{"github.com/go-telegram/bot", "golang.org/x/time/rate"}},
@@ -140,7 +141,7 @@ func edgeRooms() []Room {
 		{Dir: "internal/app", Rooms: slices.Concat(core, adapters), Modules: []string{"*"}},
 		{Dir: "internal/app/apptest", Rooms: []string{"client", "internal/app"}, Allows: []string{testHarness}},
 		{
-			Dir: "cmd/manifold", Rooms: []string{"contracts", "intent", "intent/eval", "internal/app", "client", "domainkit/conformance"},
+			Dir: "cmd/manifold", Rooms: []string{"contracts", "intent", "intent/eval", "internal/app", "client", "domainkit/conformance", "internal/embed/use"},
 			Modules: []string{"github.com/spf13/cobra", "golang.org/x/term"},
 		},
 		{Dir: "intent/fit", Rooms: []string{"contracts", "intent", "intent/eval"}},

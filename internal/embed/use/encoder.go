@@ -1,0 +1,136 @@
+package use
+
+import (
+	"archive/zip"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+
+	"golang.org/x/sync/errgroup"
+)
+
+// Model names what computes the vectors: those of two models cannot be compared.
+const Model = "use-multilingual-3/6bit"
+
+// Encoder computes vectors of sentences. It may be used by several goroutines
+// until Close.
+type Encoder struct {
+	words       *tokenizer
+	layers      *layers
+	gain, shift []float32 // of the three projections together
+	table       []byte    // tableBytes, mapped
+	unmap       func() error
+	cache       cache
+}
+
+// Open reads what Install wrote into a folder. Without it the error is
+// ErrNotInstalled.
+func Open(dir string) (*Encoder, error) {
+	e := &Encoder{}
+	err := e.open(dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("%w in %s", ErrNotInstalled, dir)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("sentence encoder in %s: %w", dir, err)
+	}
+	return e, nil
+}
+
+func (e *Encoder) open(dir string) error {
+	model, err := os.ReadFile(filepath.Join(dir, fileModel)) //nolint:gosec // the operator names the folder
+	if err != nil {
+		return err
+	}
+	if e.words, err = newTokenizer(model); err != nil {
+		return err
+	}
+	if err := e.openLayers(filepath.Join(dir, fileLayers)); err != nil {
+		return err
+	}
+	e.table, e.unmap, err = mapFile(filepath.Join(dir, fileTable))
+	if err != nil {
+		return err
+	}
+	if len(e.table) != tableBytes {
+		return errors.Join(fmt.Errorf("%s has %d bytes, not %d; install it again", fileTable, len(e.table), tableBytes), e.Close())
+	}
+	return nil
+}
+
+func (e *Encoder) openLayers(path string) (err error) {
+	in, err := zip.OpenReader(path)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, in.Close()) }()
+	if e.layers, err = readLayers(&in.Reader); err != nil {
+		return err
+	}
+	e.gain, e.shift = slices.Concat(e.layers.gain[:]...), slices.Concat(e.layers.shift[:]...)
+	return nil
+}
+
+// Close gives the table back; the encoder must not be used any more.
+func (e *Encoder) Close() error {
+	if e.unmap == nil {
+		return nil
+	}
+	unmap := e.unmap
+	e.unmap, e.table = nil, nil
+	return unmap()
+}
+
+// Model names the model.
+func (e *Encoder) Model() string { return Model }
+
+// Prepare gives the vectors of many texts, in their order.
+func (e *Encoder) Prepare(ctx context.Context, texts []string) ([][]float32, error) {
+	out := make([][]float32, len(texts))
+	group, ctx := errgroup.WithContext(ctx)
+	workers := max(1, runtime.GOMAXPROCS(0)/2) // messages are read meanwhile
+	for w := range workers {
+		group.Go(func() error {
+			for i := w; i < len(texts); i += workers {
+				if err := ctx.Err(); err != nil {
+					return err
+				}
+				out[i] = e.embed(texts[i])
+			}
+			return nil
+		})
+	}
+	return out, group.Wait()
+}
+
+// Score gives the vector of one text: Dimensions numbers of length 1.
+func (e *Encoder) Score(ctx context.Context, text string) ([]float32, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	return e.embed(text), nil
+}
+
+func (e *Encoder) embed(text string) []float32 {
+	ids := e.words.pieces(text)
+	ids = ids[:min(len(ids), MaxPieces)]
+	return e.vector(slices.Concat([]int32{pieceBegin}, ids, []int32{pieceEnd}))
+}
+
+// Pieces are the numbers of the pieces that a text is cut into.
+func (e *Encoder) Pieces(text string) []int32 { return e.words.pieces(text) }
+
+// DefaultDir is the folder of an installation where none is named; all programs
+// of a user share it.
+func DefaultDir() (string, error) {
+	cache, err := os.UserCacheDir()
+	if err != nil {
+		return "", fmt.Errorf("find a folder for the sentence encoder: %w", err)
+	}
+	return filepath.Join(cache, "manifold", "embeddings", Package+"-"+Version), nil
+}
