@@ -6,8 +6,8 @@ import (
 
 	"github.com/manifold-run/manifold/contracts"
 	"github.com/manifold-run/manifold/execution"
-	"github.com/manifold-run/manifold/orchestrator"
 	"github.com/manifold-run/manifold/orchestrator/chat"
+	"github.com/manifold-run/manifold/orchestrator/conversation"
 )
 
 // hostile are labels that a domain may choose to make a click mean something
@@ -27,9 +27,9 @@ func TestAClickOnAnOptionIsTheChoiceOfThatOptionWhateverItsLabel(t *testing.T) {
 			o := newOffice(t)
 			o.offer(options)
 			o.unmask("people.book_leave", "worker")
-			say := func(key, words string) orchestrator.ChatState {
+			say := func(key, words string) conversation.ChatState {
 				t.Helper()
-				state, err := o.Chat(t.Context(), ana, orchestrator.ChatTurn{Conversation: "c", Key: key, Continued: true, Message: words})
+				state, err := o.Chat(t.Context(), ana, conversation.ChatTurn{Conversation: "c", Key: key, Continued: true, Message: words})
 				if err == nil {
 					state, err = o.Await(t.Context(), ana, state, patience)
 				}

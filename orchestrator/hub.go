@@ -21,7 +21,7 @@ func NewHub() *Hub { return &Hub{waiting: map[string]map[chan struct{}]bool{}} }
 func (h *Hub) Committed(sessionID, _ string) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	for _, of := range []string{sessionID, everySession} {
+	for _, of := range []string{sessionID, EverySession} {
 		for c := range h.waiting[of] {
 			select {
 			case c <- struct{}{}:
@@ -31,10 +31,12 @@ func (h *Hub) Committed(sessionID, _ string) {
 	}
 }
 
-// everySession is what those wait for who care for all of them.
-const everySession = ""
+// EverySession is what those wait for who care for all of them.
+const EverySession = ""
 
-func (h *Hub) subscribe(sessionID string) (signal chan struct{}, leave func()) {
+// Subscribe gives a signal for each commit in the session, "" for any; leave
+// ends it.
+func (h *Hub) Subscribe(sessionID string) (signal chan struct{}, leave func()) {
 	c := make(chan struct{}, 1)
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -55,10 +57,10 @@ func (h *Hub) subscribe(sessionID string) (signal chan struct{}, leave func()) {
 // lookAgain is how long a lost hint can delay an answer.
 const lookAgain = time.Second
 
-// until looks until done says so, the time is over or the caller is gone. It
+// Until looks until done says so, the time is over or the caller is gone. It
 // looks at least once, and the last look is what the caller has.
-func (h *Hub) until(ctx context.Context, sessionID string, wait time.Duration, done func(context.Context) (bool, error)) error {
-	signal, leave := h.subscribe(sessionID)
+func (h *Hub) Until(ctx context.Context, sessionID string, wait time.Duration, done func(context.Context) (bool, error)) error {
+	signal, leave := h.Subscribe(sessionID)
 	defer leave()
 	deadline := time.NewTimer(wait)
 	defer deadline.Stop()

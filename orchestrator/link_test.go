@@ -4,7 +4,8 @@ import (
 	"testing"
 
 	"github.com/manifold-run/manifold/contracts"
-	"github.com/manifold-run/manifold/orchestrator"
+	"github.com/manifold-run/manifold/orchestrator/access"
+	"github.com/manifold-run/manifold/orchestrator/gates"
 )
 
 // The gate of a quorum stays open after the first approval; the link of who gave
@@ -19,17 +20,22 @@ func TestALinkCountsOnceEvenWhileItsGateStaysOpen(t *testing.T) {
 	}
 	r := o.ask("book 2 days off for Bruno Keller from 2026-12-07")
 	approval := contracts.Resume{Decision: contracts.DecisionApprove, ActionSHA256: r.Interrupt.ActionSHA256}
-	i, err := o.DecideByLink(t.Context(), bob, r.Interrupt.InterruptID, approval)
-	if err != nil || i.Status != contracts.InterruptOpen || i.Decisions[0].Via != orchestrator.ByLink {
+	i, err := o.Decide(t.Context(), linked(bob), r.Interrupt.InterruptID, approval, 0)
+	if err != nil || i.Status != contracts.InterruptOpen || i.Decisions[0].Via != gates.ByLink {
 		t.Fatalf("%+v %v", i, err)
 	}
 	for _, d := range []contracts.Decision{contracts.DecisionApprove, contracts.DecisionReject} {
 		again := contracts.Resume{Decision: d, ActionSHA256: r.Interrupt.ActionSHA256}
-		if _, err := o.DecideByLink(t.Context(), bob, r.Interrupt.InterruptID, again); contracts.CodeOf(err) != contracts.CodeConflict {
+		if _, err := o.Decide(t.Context(), linked(bob), r.Interrupt.InterruptID, again, 0); contracts.CodeOf(err) != contracts.CodeConflict {
 			t.Errorf("%s through the used link: %v", d, err)
 		}
 	}
-	if got, err := o.Gate(t.Context(), bob, r.Interrupt.InterruptID); err != nil || len(got.Decisions) != 1 || got.Status != contracts.InterruptOpen {
+	if got, err := o.Gates.Get(t.Context(), bob, r.Interrupt.InterruptID); err != nil || len(got.Decisions) != 1 || got.Status != contracts.InterruptOpen {
 		t.Errorf("%+v %v", got, err)
 	}
+}
+
+func linked(who access.Principal) access.Principal {
+	who.Via = gates.ByLink
+	return who
 }

@@ -1,6 +1,7 @@
 package orchestrator
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"log/slog"
@@ -9,7 +10,7 @@ import (
 	"time"
 
 	"github.com/manifold-run/manifold/contracts"
-	"github.com/manifold-run/manifold/orchestrator/access"
+	"github.com/manifold-run/manifold/execution"
 )
 
 // ErrReset tells a listener that it has lost its place: it is too slow, or
@@ -24,11 +25,20 @@ const (
 	livePoll = 2 * time.Second
 )
 
-// live shares one reading of the store among all who listen to a session.
-type live struct {
+// Live shares one reading of the store among all who listen to a session.
+type Live struct {
+	journal execution.Journal
+	hub     *Hub
+	logger  *slog.Logger
+
 	mu    sync.Mutex // guards feeds, and the fields of each feed
 	feeds map[string]*feed
 	work  sync.WaitGroup
+}
+
+// NewLive reads a journal for those who listen.
+func NewLive(journal execution.Journal, hub *Hub, logger *slog.Logger) *Live {
+	return &Live{journal: journal, hub: hub, logger: cmp.Or(logger, slog.New(slog.DiscardHandler)), feeds: map[string]*feed{}}
 }
 
 // feed reads one session as long as somebody listens.
@@ -41,7 +51,7 @@ type feed struct {
 // Listener gets the events of a session: first those that it has missed, then
 // each new one, without gap and without repeat.
 type Listener struct {
-	service *Service
+	live    *Live
 	session string
 	feed    *feed
 	queue   chan []contracts.Event
@@ -51,33 +61,22 @@ type Listener struct {
 }
 
 // Listen begins to listen to a session after a place, 0 for the beginning. A
-// place that lies ahead of the session gives ErrReset. Close ends it.
-func (s *Service) Listen(ctx context.Context, who access.Principal, sessionID string, after int64) (*Listener, error) {
-	if _, err := s.readSession(ctx, who, sessionID); err != nil {
-		return nil, err
-	}
-	last, err := s.lastSeq(ctx, sessionID)
+// place that lies ahead of the session gives ErrReset. Close ends it. Who may
+// listen is the caller's to judge.
+func (v *Live) Listen(ctx context.Context, sessionID string, after int64) (*Listener, error) {
+	last, err := LastSeq(ctx, v.journal, sessionID)
 	if err != nil {
 		return nil, err
 	}
 	if after > last {
 		return nil, ErrReset
 	}
-	l := &Listener{service: s, session: sessionID, queue: make(chan []contracts.Event, maxBehind), seen: after}
-	s.live.join(ctx, s, l, last)
+	l := &Listener{live: v, session: sessionID, queue: make(chan []contracts.Event, maxBehind), seen: after}
+	v.join(ctx, l, last)
 	return l, nil
 }
 
-// ListenRun is Listen for the session of a run.
-func (s *Service) ListenRun(ctx context.Context, who access.Principal, runID string, after int64) (*Listener, error) {
-	view, err := s.readRun(ctx, who, runID)
-	if err != nil {
-		return nil, err
-	}
-	return s.Listen(ctx, who, view.SessionID, after)
-}
-
-func (v *live) join(ctx context.Context, s *Service, l *Listener, last int64) {
+func (v *Live) join(ctx context.Context, l *Listener, last int64) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	f := v.feeds[l.session]
@@ -86,11 +85,8 @@ func (v *live) join(ctx context.Context, s *Service, l *Listener, last int64) {
 		// request of its first.
 		work, stop := context.WithCancel(context.WithoutCancel(ctx))
 		f = &feed{last: last, members: map[*Listener]bool{}, stop: stop}
-		if v.feeds == nil {
-			v.feeds = map[string]*feed{}
-		}
 		v.feeds[l.session] = f
-		v.work.Go(func() { v.run(work, s, l.session, f) })
+		v.work.Go(func() { v.run(work, l.session, f) })
 	}
 	f.members[l] = true
 	l.feed, l.joined = f, f.last
@@ -98,7 +94,7 @@ func (v *live) join(ctx context.Context, s *Service, l *Listener, last int64) {
 
 // Close ends the listening; a second call is harmless.
 func (l *Listener) Close() {
-	v := &l.service.live
+	v := l.live
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	delete(l.feed.members, l)
@@ -108,8 +104,8 @@ func (l *Listener) Close() {
 	}
 }
 
-// stop ends all feeds and waits for them; listeners hear nothing more.
-func (v *live) stop() {
+// Stop ends all feeds and waits for them; listeners hear nothing more.
+func (v *Live) Stop() {
 	v.mu.Lock()
 	for id, f := range v.feeds {
 		delete(v.feeds, id)
@@ -120,14 +116,14 @@ func (v *live) stop() {
 }
 
 // run reads what is new and hands it out, until the last listener has gone.
-func (v *live) run(ctx context.Context, s *Service, sessionID string, f *feed) {
-	signal, leave := s.hub.subscribe(sessionID)
+func (v *Live) run(ctx context.Context, sessionID string, f *feed) {
+	signal, leave := v.hub.Subscribe(sessionID)
 	defer leave()
 	poll := time.NewTicker(livePoll)
 	defer poll.Stop()
 	for {
-		if err := v.read(ctx, s, sessionID, f); err != nil && ctx.Err() == nil {
-			s.cfg.Logger.WarnContext(ctx, "live events are held up", slog.String("session_id", sessionID), slog.Any("error", err))
+		if err := v.read(ctx, sessionID, f); err != nil && ctx.Err() == nil {
+			v.logger.WarnContext(ctx, "live events are held up", slog.String("session_id", sessionID), slog.Any("error", err))
 		}
 		select {
 		case <-signal:
@@ -138,9 +134,9 @@ func (v *live) run(ctx context.Context, s *Service, sessionID string, f *feed) {
 	}
 }
 
-func (v *live) read(ctx context.Context, s *Service, sessionID string, f *feed) error {
+func (v *Live) read(ctx context.Context, sessionID string, f *feed) error {
 	for {
-		events, err := s.runs.Events(ctx, sessionID, f.last, eventPage(0)) // only this goroutine changes last
+		events, err := v.journal.Events(ctx, sessionID, f.last, EventPage(0)) // only this goroutine changes last
 		if err != nil || len(events) == 0 {
 			return err
 		}
@@ -150,7 +146,7 @@ func (v *live) read(ctx context.Context, s *Service, sessionID string, f *feed) 
 
 // publish hands a batch to every listener; one that cannot take it is dropped,
 // so that it holds up nobody.
-func (v *live) publish(f *feed, events []contracts.Event) {
+func (v *Live) publish(f *feed, events []contracts.Event) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	f.last = events[len(events)-1].Seq
@@ -191,7 +187,7 @@ func (l *Listener) Next(ctx context.Context, wait time.Duration) ([]contracts.Ev
 
 // replay gives a page of what was there before the listener came.
 func (l *Listener) replay(ctx context.Context) ([]contracts.Event, error) {
-	events, err := l.service.runs.Events(ctx, l.session, l.seen, eventPage(0))
+	events, err := l.live.journal.Events(ctx, l.session, l.seen, EventPage(0))
 	if err != nil {
 		return nil, err
 	}
@@ -207,4 +203,25 @@ func (l *Listener) replay(ctx context.Context) ([]contracts.Event, error) {
 	}
 	l.seen = events[len(events)-1].Seq
 	return events, nil
+}
+
+// LastSeq gives the number of a session's newest event, 0 if there is none. It
+// doubles its steps and then begins again from where it is, so that a long
+// session costs few small reads.
+func LastSeq(ctx context.Context, journal execution.Journal, sessionID string) (int64, error) {
+	low, step := int64(0), int64(1)
+	for step > 0 {
+		events, err := journal.Events(ctx, sessionID, low+step-1, 1)
+		switch {
+		case err != nil:
+			return 0, err
+		case len(events) > 0:
+			low, step = events[0].Seq, step*2
+		case step == 1:
+			return low, nil
+		default:
+			step = 1
+		}
+	}
+	return low, nil
 }

@@ -13,14 +13,14 @@ func TestAListenerGetsEveryEventOnce(t *testing.T) {
 	t.Parallel()
 	o := newOffice(t)
 	r := o.ask("book 2 days off for Bruno Keller from 2026-12-07")
-	seen, err := o.Events(t.Context(), ana, r.SessionID, 0, 0)
+	seen, err := o.Rooms.Sessions.Events(t.Context(), ana, r.SessionID, 0, 0)
 	if err != nil || len(seen) < 2 {
 		t.Fatal(seen, err)
 	}
 	last := seen[len(seen)-1].Seq
 	var listeners []*orchestrator.Listener
 	for _, after := range []int64{0, last - 1, last} {
-		l, err := o.Listen(t.Context(), ana, r.SessionID, after)
+		l, err := o.Rooms.Sessions.Listen(t.Context(), ana, r.SessionID, after)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -30,7 +30,7 @@ func TestAListenerGetsEveryEventOnce(t *testing.T) {
 	if err := o.approve(bob, *r.Interrupt); err != nil {
 		t.Fatal(err)
 	}
-	all, err := o.Events(t.Context(), ana, r.SessionID, 0, 0)
+	all, err := o.Rooms.Sessions.Events(t.Context(), ana, r.SessionID, 0, 0)
 	if err != nil || all[len(all)-1].Type != contracts.EventDone {
 		t.Fatal(all, err)
 	}
@@ -61,13 +61,13 @@ func TestWhoMayListenAndWhere(t *testing.T) {
 	t.Parallel()
 	o := newOffice(t)
 	r := o.ask("book 2 days off for Bruno Keller from 2026-12-07")
-	if _, err := o.Listen(t.Context(), ana, r.SessionID, 10_000); !errors.Is(err, orchestrator.ErrReset) {
+	if _, err := o.Rooms.Sessions.Listen(t.Context(), ana, r.SessionID, 10_000); !errors.Is(err, orchestrator.ErrReset) {
 		t.Errorf("a place that does not exist: %v", err)
 	}
-	if _, err := o.Listen(t.Context(), vic, r.SessionID, 0); contracts.CodeOf(err) != contracts.CodeNotFound {
+	if _, err := o.Rooms.Sessions.Listen(t.Context(), vic, r.SessionID, 0); contracts.CodeOf(err) != contracts.CodeNotFound {
 		t.Errorf("somebody else's session: %v", err)
 	}
-	if _, err := o.ListenRun(t.Context(), vic, r.RunIDs[0], 0); contracts.CodeOf(err) != contracts.CodeNotFound {
+	if _, err := o.Runs.Read(t.Context(), vic, r.RunIDs[0]); contracts.CodeOf(err) != contracts.CodeNotFound {
 		t.Errorf("somebody else's run: %v", err)
 	}
 }
@@ -78,12 +78,12 @@ func TestAListenerWhoDoesNotListenIsDropped(t *testing.T) {
 	t.Parallel()
 	o := newOffice(t)
 	r := o.ask("book 2 days off for Bruno Keller from 2026-12-07")
-	lazy, err := o.Listen(t.Context(), ana, r.SessionID, 0)
+	lazy, err := o.Rooms.Sessions.Listen(t.Context(), ana, r.SessionID, 0)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer lazy.Close()
-	awake, err := o.Listen(t.Context(), ana, r.SessionID, 0)
+	awake, err := o.Rooms.Sessions.Listen(t.Context(), ana, r.SessionID, 0)
 	if err != nil {
 		t.Fatal(err)
 	}

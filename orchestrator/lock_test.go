@@ -33,13 +33,13 @@ func TestWhoBreaksALockStandsInTheLedger(t *testing.T) {
 	o := newOffice(t)
 	o.holding("people:ana")
 	root := access.Principal{Kind: access.KindUser, ID: "root", Roles: []access.Role{access.RoleAdmin}}
-	if _, err := o.BreakLock(t.Context(), ana, "people:ana"); contracts.CodeOf(err) != contracts.CodeForbidden {
+	if _, err := o.Runs.BreakLock(t.Context(), ana, "people:ana"); contracts.CodeOf(err) != contracts.CodeForbidden {
 		t.Errorf("an operator may break it: %v", err)
 	}
-	if _, err := o.BreakLock(t.Context(), root, "people:ana"); err != nil {
+	if _, err := o.Runs.BreakLock(t.Context(), root, "people:ana"); err != nil {
 		t.Fatal(err)
 	}
-	entries, err := o.Ledger(t.Context(), root, execution.LockChain)
+	entries, err := o.Audit.Ledger(t.Context(), root, execution.LockChain)
 	if err != nil || len(entries) != 1 {
 		t.Fatalf("%d entries, %v", len(entries), err)
 	}
@@ -50,10 +50,10 @@ func TestWhoBreaksALockStandsInTheLedger(t *testing.T) {
 	if diff := cmp.Diff(want, got); diff != "" || got.Hash == "" {
 		t.Errorf("ledger (-want +got):\n%s", diff)
 	}
-	if _, err := o.Ledger(t.Context(), vic, execution.LockChain); contracts.CodeOf(err) != contracts.CodeForbidden {
+	if _, err := o.Audit.Ledger(t.Context(), vic, execution.LockChain); contracts.CodeOf(err) != contracts.CodeForbidden {
 		t.Errorf("somebody without the right reads it: %v", err)
 	}
-	report, err := o.AuditVerify(t.Context(), root, "")
+	report, err := o.Audit.Verify(t.Context(), root, "")
 	if err != nil || !report.OK || report.Runs != 1 || report.Entries != 1 {
 		t.Errorf("audit %+v, %v", report, err)
 	}

@@ -6,15 +6,16 @@ import (
 	"testing"
 
 	"github.com/manifold-run/manifold/contracts"
-	"github.com/manifold-run/manifold/orchestrator"
+	"github.com/manifold-run/manifold/orchestrator/conversation"
+	"github.com/manifold-run/manifold/orchestrator/runs"
 )
 
 func TestANameThatWasNotFoundIsAskedAndSearchedAgain(t *testing.T) {
 	t.Parallel()
 	o := newOffice(t)
-	say := func(key, words string) orchestrator.ChatState {
+	say := func(key, words string) conversation.ChatState {
 		t.Helper()
-		state, err := o.Chat(t.Context(), ana, orchestrator.ChatTurn{Conversation: "c", Key: key, Continued: true, Message: words})
+		state, err := o.Chat(t.Context(), ana, conversation.ChatTurn{Conversation: "c", Key: key, Continued: true, Message: words})
 		if err == nil {
 			state, err = o.Await(t.Context(), ana, state, patience)
 		}
@@ -23,7 +24,7 @@ func TestANameThatWasNotFoundIsAskedAndSearchedAgain(t *testing.T) {
 		}
 		return state
 	}
-	asks := func(state orchestrator.ChatState, options int, words string) {
+	asks := func(state conversation.ChatState, options int, words string) {
 		t.Helper()
 		if len(state.Open) != 1 || state.Open[0].Type != contracts.InterruptClarification || len(state.Open[0].Options) != options || !strings.Contains(state.Open[0].Prompt, words) {
 			t.Fatalf("want a question with %d options about %s, got %+v, answer %s", options, words, state.Open, text(state.Answer))
@@ -40,7 +41,7 @@ func TestANameThatWasNotFoundIsAskedAndSearchedAgain(t *testing.T) {
 	if again := say("m3", "Ana"); again.RunID != state.RunID {
 		t.Errorf("the repeated answer leads to run %q, not %q", again.RunID, state.RunID)
 	}
-	if runs, err := o.Runs(t.Context(), ana, orchestrator.RunsFilter{}); err != nil || len(runs) != 1 {
+	if runs, err := o.Runs.List(t.Context(), ana, runs.Filter{}); err != nil || len(runs) != 1 {
 		t.Errorf("%d runs, %v", len(runs), err)
 	}
 }

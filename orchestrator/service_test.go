@@ -7,9 +7,10 @@ import (
 
 	"github.com/manifold-run/manifold/contracts"
 	"github.com/manifold-run/manifold/execution"
-	"github.com/manifold-run/manifold/orchestrator"
 	"github.com/manifold-run/manifold/orchestrator/access"
 	"github.com/manifold-run/manifold/orchestrator/chat"
+	"github.com/manifold-run/manifold/orchestrator/gates"
+	"github.com/manifold-run/manifold/orchestrator/runs"
 )
 
 func TestSentenceBecomesATable(t *testing.T) {
@@ -157,10 +158,10 @@ func TestOthersSeeNeitherSessionNorRun(t *testing.T) {
 	if _, err := o.Session(t.Context(), vic, r.SessionID, 0); contracts.CodeOf(err) != contracts.CodeNotFound {
 		t.Errorf("a viewer reads another's session: %v", err)
 	}
-	if _, err := o.Run(t.Context(), vic, r.RunIDs[0], 0); contracts.CodeOf(err) != contracts.CodeNotFound {
+	if _, err := o.Runs.Get(t.Context(), vic, r.RunIDs[0], 0); contracts.CodeOf(err) != contracts.CodeNotFound {
 		t.Errorf("a viewer reads another's run: %v", err)
 	}
-	if _, err := o.NodeData(t.Context(), ana, r.RunIDs[0], "n1"); contracts.CodeOf(err) != contracts.CodeForbidden {
+	if _, err := o.Runs.NodeData(t.Context(), ana, r.RunIDs[0], "n1"); contracts.CodeOf(err) != contracts.CodeForbidden {
 		t.Errorf("raw output for an operator: %v", err)
 	}
 }
@@ -180,7 +181,7 @@ func TestViewerCannotAskForAWrite(t *testing.T) {
 func TestPreviewRunsExactlyWhatWasShown(t *testing.T) {
 	t.Parallel()
 	o := newOffice(t)
-	p, err := o.Plan(t.Context(), ana, contracts.PlanRequest{Message: "book 2 days off for Bruno Keller from 2026-12-07"})
+	p, err := o.Runs.Plan(t.Context(), ana, contracts.PlanRequest{Message: "book 2 days off for Bruno Keller from 2026-12-07"})
 	if err != nil || p.PlanHash == "" {
 		t.Fatalf("preview %+v, %v", p, err)
 	}
@@ -266,7 +267,7 @@ func TestAWriteIsUndoneOnce(t *testing.T) {
 	if err := o.approve(bob, *second.Interrupt); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := o.Run(t.Context(), ana, second.Interrupt.RunID, patience); err != nil {
+	if _, err := o.Runs.Get(t.Context(), ana, second.Interrupt.RunID, patience); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := undo(); contracts.CodeOf(err) != contracts.CodeConflict || !strings.Contains(err.Error(), second.Interrupt.RunID) {
@@ -311,15 +312,15 @@ func TestAuditAndSummaryAccountForTheSession(t *testing.T) {
 		t.Fatal(err)
 	}
 	admin := access.Principal{Kind: access.KindUser, ID: "root", Roles: []access.Role{access.RoleAdmin}}
-	report, err := o.AuditVerify(t.Context(), admin, "")
+	report, err := o.Audit.Verify(t.Context(), admin, "")
 	if err != nil || !report.OK || report.Runs != 1 || report.Entries < 5 {
 		t.Errorf("audit %+v, %v", report, err)
 	}
-	replayed, err := o.ReplayRun(t.Context(), ana, r.RunIDs[0])
+	replayed, err := o.Audit.Replay(t.Context(), ana, r.RunIDs[0])
 	if err != nil || len(replayed.Differences) > 0 {
 		t.Errorf("replay %+v, %v", replayed, err)
 	}
-	md, err := o.SessionSummary(t.Context(), ana, r.SessionID)
+	md, err := o.Audit.Summary(t.Context(), ana, r.SessionID)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -350,13 +351,13 @@ func TestAuditNoticesWhatIsMissing(t *testing.T) {
 	for missing, sound := range map[int]bool{0: true, 1: false, 1000: false} {
 		service := o.on(forgetful{o.store, missing})
 		for _, id := range []string{"", r.RunIDs[0]} {
-			report, err := service.AuditVerify(t.Context(), admin, id)
+			report, err := service.Audit.Verify(t.Context(), admin, id)
 			if err != nil || report.OK != sound || report.Runs != 1 {
 				t.Errorf("%d entries are missing, audit of %q: %+v, %v", missing, id, report, err)
 			}
 		}
 	}
-	if _, err := o.AuditVerify(t.Context(), admin, "run_nobody"); contracts.CodeOf(err) != contracts.CodeNotFound {
+	if _, err := o.Audit.Verify(t.Context(), admin, "run_nobody"); contracts.CodeOf(err) != contracts.CodeNotFound {
 		t.Errorf("audit of a run that is not there: %v", err)
 	}
 }
@@ -366,16 +367,16 @@ func TestListsShowWhatTheCallerMaySee(t *testing.T) {
 	o := newOffice(t)
 	r := o.ask("book 2 days off for Bruno Keller from 2026-12-07")
 	for who, want := range map[*access.Principal]int{&ana: 1, &bob: 1, &vic: 0} {
-		gates, err := o.Gates(t.Context(), *who, orchestrator.GatesFilter{Status: contracts.InterruptOpen})
+		gates, err := o.Gates.List(t.Context(), *who, gates.Filter{Status: contracts.InterruptOpen})
 		if err != nil || len(gates) != want {
 			t.Errorf("%s sees %d gates, want %d (%v)", who.ID, len(gates), want, err)
 		}
 	}
-	runs, err := o.Runs(t.Context(), ana, orchestrator.RunsFilter{})
-	if err != nil || len(runs) != 1 || runs[0].RunID != r.RunIDs[0] {
-		t.Errorf("runs %+v, %v", runs, err)
+	listed, err := o.Runs.List(t.Context(), ana, runs.Filter{})
+	if err != nil || len(listed) != 1 || listed[0].RunID != r.RunIDs[0] {
+		t.Errorf("runs %+v, %v", listed, err)
 	}
-	if _, err := o.Runs(t.Context(), vic, orchestrator.RunsFilter{All: true}); contracts.CodeOf(err) != contracts.CodeForbidden {
+	if _, err := o.Runs.List(t.Context(), vic, runs.Filter{All: true}); contracts.CodeOf(err) != contracts.CodeForbidden {
 		t.Errorf("a viewer lists all runs: %v", err)
 	}
 }

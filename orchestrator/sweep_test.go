@@ -7,12 +7,17 @@ import (
 	"time"
 
 	"github.com/manifold-run/manifold/orchestrator"
+	"github.com/manifold-run/manifold/orchestrator/conversation"
+	"github.com/manifold-run/manifold/orchestrator/runs"
 )
 
 func TestWhatNobodyReadsFromAChannelIsSweptInTheEnd(t *testing.T) {
 	t.Parallel()
 	o := newOffice(t)
-	service := o.with(orchestrator.Config{SweepEvery: time.Millisecond, Retention: 30 * 24 * time.Hour}, o.store)
+	service, err := orchestrator.NewRetention(orchestrator.RetentionConfig{SweepEvery: time.Millisecond, Retention: 30 * 24 * time.Hour}, o.store, o.store, o.store)
+	if err != nil {
+		t.Fatal(err)
+	}
 	old, young := time.Now().Add(-31*24*time.Hour), time.Now().Add(-29*24*time.Hour)
 	items := []orchestrator.Received{{Channel: "gone", ID: "1", Body: []byte(`{}`), At: old}, {Channel: "gone", ID: "2", Body: []byte(`{}`), At: young}}
 	if _, err := o.store.Receive(t.Context(), items); err != nil {
@@ -42,9 +47,9 @@ func TestWhatNobodyReadsFromAChannelIsSweptInTheEnd(t *testing.T) {
 func TestAMessageWhoseRunIsNoLongerKeptIsNeitherAnErrorNorDoneAnew(t *testing.T) {
 	t.Parallel()
 	o := newOffice(t)
-	say := func(key, words string) orchestrator.ChatState {
+	say := func(key, words string) conversation.ChatState {
 		t.Helper()
-		state, err := o.Chat(t.Context(), ana, orchestrator.ChatTurn{Conversation: "c", Key: key, Continued: true, Message: words})
+		state, err := o.Chat(t.Context(), ana, conversation.ChatTurn{Conversation: "c", Key: key, Continued: true, Message: words})
 		if err == nil && state.Running {
 			state, err = o.Await(t.Context(), ana, state, patience)
 		}
@@ -67,7 +72,7 @@ func TestAMessageWhoseRunIsNoLongerKeptIsNeitherAnErrorNorDoneAnew(t *testing.T)
 			t.Errorf("%s again: %+v", key, got)
 		}
 	}
-	if runs, err := o.Runs(t.Context(), ana, orchestrator.RunsFilter{}); err != nil || len(runs) != 0 {
+	if runs, err := o.Runs.List(t.Context(), ana, runs.Filter{}); err != nil || len(runs) != 0 {
 		t.Errorf("%+v, %v", runs, err)
 	}
 }

@@ -11,16 +11,17 @@ import (
 
 	"github.com/manifold-run/manifold/contracts"
 	"github.com/manifold-run/manifold/execution"
-	"github.com/manifold-run/manifold/intent"
 	"github.com/manifold-run/manifold/orchestrator"
 	"github.com/manifold-run/manifold/orchestrator/access"
+	"github.com/manifold-run/manifold/orchestrator/conversation"
 	"github.com/manifold-run/manifold/orchestrator/orchestratortest"
 )
 
 // office is an invented domain of people and their leave, with the whole core
 // around it.
 type office struct {
-	*orchestrator.Service
+	*conversation.Conversation
+	orchestratortest.Rooms
 
 	t       *testing.T
 	catalog *contracts.Catalog
@@ -52,7 +53,8 @@ func newOffice(t *testing.T) *office {
 		t.Fatal(err)
 	}
 	o.runner, o.store, o.hub = runner, store, hub
-	o.Service = o.on(store)
+	o.Rooms = o.on(store)
+	o.Conversation = o.Rooms.Conversation
 	if err := runner.Start(t.Context()); err != nil {
 		t.Fatal(err)
 	}
@@ -65,23 +67,11 @@ func newOffice(t *testing.T) *office {
 }
 
 // on gives the use cases on another view of the runs.
-func (o *office) on(runs execution.Store) *orchestrator.Service {
-	return o.with(orchestrator.Config{}, runs)
-}
-
-func (o *office) with(cfg orchestrator.Config, runs execution.Store) *orchestrator.Service {
+func (o *office) on(runs execution.Store) orchestratortest.Rooms {
 	o.t.Helper()
-	intents, err := intent.NewAdapter(intent.Config{})
-	if err != nil {
-		o.t.Fatal(err)
-	}
-	service, err := orchestrator.New(cfg, orchestrator.Deps{
-		Sessions: o.store, Turns: o.store, Previews: o.store, Runs: runs, Runner: o.runner, Intents: intents, Catalogs: o, Hub: o.hub, Inbox: o.store,
+	return orchestratortest.Wire(o.t, orchestratortest.Ports{
+		Sessions: o.store, Turns: o.store, Previews: o.store, Runs: runs, Runner: o.runner, Catalogs: o, Hub: o.hub,
 	})
-	if err != nil {
-		o.t.Fatal(err)
-	}
-	return service
 }
 
 func loadCatalog(t *testing.T, path string) *contracts.Catalog {
@@ -208,4 +198,21 @@ func text(a *contracts.Answer) string {
 		}
 	}
 	return b.String()
+}
+
+// RunPlan and Compensate begin a run, and wait for where its session stands.
+func (o *office) RunPlan(ctx context.Context, who access.Principal, body contracts.RunPlan, key string, wait time.Duration) (contracts.SessionResponse, error) {
+	id, err := o.Runs.RunPlan(ctx, who, body, key)
+	if err != nil {
+		return contracts.SessionResponse{}, err
+	}
+	return o.Session(ctx, who, id, wait)
+}
+
+func (o *office) Compensate(ctx context.Context, who access.Principal, runID, nodeID string, wait time.Duration) (contracts.SessionResponse, error) {
+	id, err := o.Runs.Compensate(ctx, who, runID, nodeID)
+	if err != nil {
+		return contracts.SessionResponse{}, err
+	}
+	return o.Session(ctx, who, id, wait)
 }

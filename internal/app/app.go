@@ -25,7 +25,6 @@ import (
 	"github.com/manifold-run/manifold/internal/store/sqlite"
 	"github.com/manifold-run/manifold/internal/telegram"
 	"github.com/manifold-run/manifold/internal/webhook"
-	"github.com/manifold-run/manifold/orchestrator"
 	"github.com/manifold-run/manifold/orchestrator/access"
 	"github.com/manifold-run/manifold/orchestrator/registry"
 )
@@ -160,7 +159,7 @@ type App struct {
 	registry  *registry.Registry
 	intents   *intent.Adapter
 	runner    *execution.Runner
-	service   *orchestrator.Service
+	rooms     rooms
 	sender    *webhook.Sender
 	keys      *access.Keys
 	api       *httpapi.Server
@@ -211,7 +210,8 @@ func (a *App) Start(ctx context.Context) error {
 		{"intents", a.intents.Start, a.intents.Stop},
 		{"registry", func(ctx context.Context) error { return a.registry.Start(ctx, a.bootstrap) }, a.registry.Stop},
 		{"runner", a.runner.Start, a.runner.Stop},
-		{"orchestrator", a.service.Start, a.service.Stop},
+		{"retention", a.rooms.retention.Start, a.rooms.retention.Stop},
+		{"live", func(context.Context) error { return nil }, func(context.Context) error { a.rooms.live.Stop(); return nil }},
 		{"webhooks", a.sender.Start, a.sender.Stop},
 		{"telegram", a.startTelegram, a.stopTelegram},
 	}

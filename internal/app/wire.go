@@ -94,13 +94,7 @@ func (a *App) wireCore(webhooks *webhook.Guard) error {
 	if err != nil {
 		return err
 	}
-	a.service, err = orchestrator.New(orchestrator.Config{
-		Retention: a.cfg.Retention, CheckWebhook: webhooks.CheckURL, Version: a.cfg.Version, Now: a.cfg.Now, Logger: a.cfg.Logger,
-		SessionLimit: access.LimitConfig{PerMinute: a.cfg.SessionsPerMinute, Burst: a.cfg.SessionBurst, Now: a.cfg.Now},
-	}, orchestrator.Deps{
-		Sessions: a.store, Turns: a.store, Previews: a.store, Runs: a.store,
-		Runner: a.runner, Intents: a.intents, Catalogs: a.registry, Hub: hub, Inbox: a.store,
-	})
+	a.rooms, err = a.wireRooms(webhooks, hub)
 	return err
 }
 
@@ -127,7 +121,7 @@ func (a *App) wireFaces(ctx context.Context, webhooks *webhook.Guard) error {
 		Burst: a.cfg.RequestBurst, Frontends: a.cfg.Frontends.config(), Links: links,
 		Heartbeat: a.cfg.Heartbeat, ChatWait: a.cfg.ChatWait, ChatStream: a.cfg.ChatStream, Version: a.cfg.Version, Now: a.cfg.Now, Logger: a.cfg.Logger,
 	}, httpapi.Deps{
-		Service: a.service, Registry: a.registry, Keys: a.keys, Unregistered: a.domains.Forget, MarkerKey: marker,
+		Conversation: a.rooms.conversation, Sessions: a.rooms.sessions, Gates: a.rooms.gates, Runs: a.rooms.runs, Audit: a.rooms.audit, Registry: a.registry, Keys: a.keys, Unregistered: a.domains.Forget, MarkerKey: marker,
 		WebhookKey: contracts.WebhookKey{KeyID: a.sender.KeyID(), Key: base64.StdEncoding.EncodeToString(key)},
 	})
 	return err

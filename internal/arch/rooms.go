@@ -57,7 +57,10 @@ func Rooms() []Room {
 
 // useCases are the rooms of the orchestrator.
 func useCases() []string {
-	return []string{"orchestrator", "orchestrator/registry", "orchestrator/chat", "orchestrator/access"}
+	return []string{
+		"orchestrator", "orchestrator/access", "orchestrator/answer", "orchestrator/audit", "orchestrator/chat",
+		"orchestrator/conversation", "orchestrator/gates", "orchestrator/registry", "orchestrator/runs", "orchestrator/sessions",
+	}
 }
 
 // coreRooms are pure: they do no I/O and name no domain. There is no arrow
@@ -75,7 +78,7 @@ func coreRooms() []Room {
 		suite("execution/executiontest", append(words, "execution")),
 		suite("orchestrator/registry/registrytest", append(useCases(), words...)),
 		suite("orchestrator/access/accesstest", append(useCases(), words...)),
-		suite("orchestrator/orchestratortest", append(useCases(), "contracts", "execution", "execution/executiontest")),
+		suite("orchestrator/orchestratortest", append(useCases(), "contracts", "execution", "execution/executiontest", "intent")),
 	}
 	for _, dir := range useCases() {
 		rooms = append(rooms, Room{Dir: dir, Rooms: append(useCases(), stages...), Modules: []string{"golang.org/x/sync/singleflight", "golang.org/x/text", "golang.org/x/time/rate"}})

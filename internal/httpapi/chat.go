@@ -9,9 +9,9 @@ import (
 
 	"github.com/manifold-run/manifold/contracts"
 	"github.com/manifold-run/manifold/execution"
-	"github.com/manifold-run/manifold/orchestrator"
 	"github.com/manifold-run/manifold/orchestrator/access"
 	"github.com/manifold-run/manifold/orchestrator/chat"
+	"github.com/manifold-run/manifold/orchestrator/conversation"
 )
 
 // completion is the answer to a chat that is not streamed.
@@ -92,16 +92,16 @@ func (k *call) inAWhile() {
 
 // answerChat answers in one piece: what there is after a while. What still runs
 // goes on.
-func (s *Server) answerChat(k *call, request chatRequest, turn orchestrator.ChatTurn) error {
-	accepted, err := s.service.Accept(k.ctx(), k.who, turn)
+func (s *Server) answerChat(k *call, request chatRequest, turn conversation.ChatTurn) error {
+	accepted, err := s.conversation.Accept(k.ctx(), k.who, turn)
 	if err != nil {
 		return err
 	}
-	delivered, end := false, s.service.Exchange(k.ctx(), k.who, accepted)
+	delivered, end := false, s.conversation.Exchange(k.ctx(), k.who, accepted)
 	defer func() { end(delivered && k.ctx().Err() == nil) }()
 	state, err := s.take(k, accepted)
 	if err == nil && state.SessionID != "" && state.Running {
-		state, err = s.service.Await(k.ctx(), k.who, state, s.cfg.ChatWait)
+		state, err = s.conversation.Await(k.ctx(), k.who, state, s.cfg.ChatWait)
 	}
 	k.inAWhile()
 	if err != nil {
@@ -120,19 +120,19 @@ func (s *Server) completion(model, content string, tokens contracts.Tokens) comp
 
 // take has the message taken to its end, even if its sender goes away: what was
 // said is said.
-func (s *Server) take(k *call, accepted orchestrator.Accepted) (state orchestrator.ChatState, err error) {
-	ctx, cancel := orchestrator.Patiently(k.ctx())
+func (s *Server) take(k *call, accepted conversation.Accepted) (state conversation.ChatState, err error) {
+	ctx, cancel := conversation.Patiently(k.ctx())
 	defer cancel()
 	defer func() {
 		if caught := recover(); caught != nil {
 			err = fmt.Errorf("panic: %v\n%s", caught, debug.Stack())
 		}
 	}()
-	return s.service.Take(ctx, k.who, accepted)
+	return s.conversation.Take(ctx, k.who, accepted)
 }
 
 // shown is a state as the rendering takes it.
-func (k *call) shown(state orchestrator.ChatState) chat.Turn {
+func (k *call) shown(state conversation.ChatState) chat.Turn {
 	t := chat.Turn{
 		Notice: state.Notice, Answer: state.Answer, Open: state.Open, MayApprove: state.MayApprove,
 		Running: state.Running, Waits: state.Waits, Rich: k.openWebUI(),
@@ -145,7 +145,7 @@ func (k *call) shown(state orchestrator.ChatState) chat.Turn {
 
 // content is the whole text of an answer: what is to be read, and the marker
 // that ties the next message to it.
-func (s *Server) content(k *call, request chatRequest, state orchestrator.ChatState) string {
+func (s *Server) content(k *call, request chatRequest, state conversation.ChatState) string {
 	turn := k.shown(state)
 	turn.Links = s.links(k.who, state)
 	if card, ok := s.cardShown(k, request); ok {
@@ -181,14 +181,14 @@ func (s *Server) answerTask(k *call, request chatRequest, domain string, task ch
 		return err
 	}
 	prompt := strings.Join(request.texts("user"), "\n")
-	t := orchestrator.ChatTurn{Conversation: conversation(k.gin.Request.Header)}
+	t := conversation.ChatTurn{Conversation: conversationOf(k.gin.Request.Header)}
 	if id := messageID(k.gin.Request.Header); t.Conversation == "" && id != "" {
 		t.Conversation = ofMessage(id)
 	}
 	if m, ok := s.signer.Read(prompt, k.who.Subject()); ok {
 		t.Marked, t.SessionID = true, m.SessionID
 	}
-	state, known, err := s.service.Conversation(k.ctx(), k.who, t)
+	state, known, err := s.conversation.Conversation(k.ctx(), k.who, t)
 	if err != nil {
 		return err
 	}

@@ -6,8 +6,8 @@ import (
 	"strings"
 
 	"github.com/manifold-run/manifold/contracts"
-	"github.com/manifold-run/manifold/orchestrator"
 	"github.com/manifold-run/manifold/orchestrator/chat"
+	"github.com/manifold-run/manifold/orchestrator/conversation"
 )
 
 // The words of an approval card. The frontend recommends the first option of
@@ -40,7 +40,7 @@ type cardOption struct {
 
 // card is an approval as a native card, where the frontend offers them: for one
 // gate that the reader may approve. It must be the only tool call.
-func (s *Server) card(k *call, r chatRequest, state orchestrator.ChatState) (toolCall, bool) {
+func (s *Server) card(k *call, r chatRequest, state conversation.ChatState) (toolCall, bool) {
 	if !r.offers(cardTool) || len(state.Open) != 1 || len(state.MayApprove) != 1 {
 		return toolCall{}, false
 	}
@@ -73,7 +73,7 @@ func (s *Server) cardShown(k *call, r chatRequest) (chat.Marker, bool) {
 
 // cardTurn reads the answer of a card. A choice decides. Words of one's own are
 // what they would be in the chat. All else asks only where the chat stands.
-func (s *Server) cardTurn(k *call, r chatRequest, t orchestrator.ChatTurn) orchestrator.ChatTurn {
+func (s *Server) cardTurn(k *call, r chatRequest, t conversation.ChatTurn) conversation.ChatTurn {
 	t.Look = true
 	m, ok := s.cardShown(k, r)
 	if !ok {
@@ -85,9 +85,9 @@ func (s *Server) cardTurn(k *call, r chatRequest, t orchestrator.ChatTurn) orche
 	t.Key, t.Placed = messageKey(k.gin.Request.Header, r.texts("user"), last.ToolCallID, label+words)
 	switch {
 	case label == cardApprove:
-		t.Card = &orchestrator.ChatCard{Code: m.Codes[0], Decision: contracts.DecisionApprove}
+		t.Card = &conversation.ChatCard{Code: m.Codes[0], Decision: contracts.DecisionApprove}
 	case label == cardReject:
-		t.Card = &orchestrator.ChatCard{Code: m.Codes[0], Decision: contracts.DecisionReject}
+		t.Card = &conversation.ChatCard{Code: m.Codes[0], Decision: contracts.DecisionReject}
 	case words != "":
 		t.Look = false
 		t.Message, t.Quoted = chat.Unwrap(words)

@@ -20,6 +20,7 @@ import (
 	"github.com/manifold-run/manifold/orchestrator"
 	"github.com/manifold-run/manifold/orchestrator/access"
 	"github.com/manifold-run/manifold/orchestrator/access/accesstest"
+	"github.com/manifold-run/manifold/orchestrator/orchestratortest"
 	"github.com/manifold-run/manifold/orchestrator/registry"
 	"github.com/manifold-run/manifold/orchestrator/registry/registrytest"
 )
@@ -96,19 +97,16 @@ func modelServer(t *testing.T, cfg httpapi.Config) (api *httpapi.Server, key str
 	if err != nil {
 		t.Fatal(err)
 	}
-	service, err := orchestrator.New(orchestrator.Config{}, orchestrator.Deps{
-		Sessions: noSessions{}, Turns: noTurns{}, Previews: noPreviews{}, Runs: noRuns{}, Runner: runner, Intents: adapter, Catalogs: set, Hub: orchestrator.NewHub(),
+	rooms := orchestratortest.Wire(t, orchestratortest.Ports{
+		Sessions: noSessions{}, Turns: noTurns{}, Previews: noPreviews{}, Runs: noRuns{}, Runner: runner, Catalogs: set, Hub: orchestrator.NewHub(),
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
 	keys = &countedKeys{KeyStore: accesstest.NewStore()}
 	people := access.NewKeys(keys, nil)
 	if _, err := people.First(t.Context(), func(text string) error { key = text; return nil }); err != nil {
 		t.Fatal(err)
 	}
 	api, err = httpapi.New(cfg, httpapi.Deps{
-		Service: service, Registry: set, Keys: people, MarkerKey: []byte(strings.Repeat("k", 32)),
+		Conversation: rooms.Conversation, Sessions: rooms.Sessions, Gates: rooms.Gates, Runs: rooms.Runs, Audit: rooms.Audit, Registry: set, Keys: people, MarkerKey: []byte(strings.Repeat("k", 32)),
 	})
 	if err != nil {
 		t.Fatal(err)

@@ -8,8 +8,8 @@ import (
 	"strings"
 
 	"github.com/manifold-run/manifold/contracts"
-	"github.com/manifold-run/manifold/orchestrator"
 	"github.com/manifold-run/manifold/orchestrator/chat"
+	"github.com/manifold-run/manifold/orchestrator/conversation"
 )
 
 // MaxChatBody bounds a chat's history: frontends put pictures into it.
@@ -118,9 +118,9 @@ func given(h http.Header, name string) (string, bool) {
 	return strings.TrimSpace(values[0]), true
 }
 
-// conversation is the frontend's id of the chat. Those of temporary chats are
+// conversationOf is the frontend's id of the chat. Those of temporary chats are
 // shared by all of them, and count for nothing.
-func conversation(h http.Header) string {
+func conversationOf(h http.Header) string {
 	for _, name := range []string{"X-OpenWebUI-Chat-Id", "X-Conversation-Id", "X-Chat-Id", "X-Session-Id"} {
 		id, _ := given(h, name)
 		if id != "" && id != "new" && len(id) <= 255 && !strings.HasPrefix(id, "local:") {
@@ -131,9 +131,9 @@ func conversation(h http.Header) string {
 }
 
 // chatTurn reads out of a history what is said now, and what it is said to.
-func (s *Server) chatTurn(k *call, r chatRequest, domain string) (orchestrator.ChatTurn, error) {
+func (s *Server) chatTurn(k *call, r chatRequest, domain string) (conversation.ChatTurn, error) {
 	h, subject := k.gin.Request.Header, k.who.Subject()
-	t := orchestrator.ChatTurn{Conversation: conversation(h), Model: domain}
+	t := conversation.ChatTurn{Conversation: conversationOf(h), Model: domain}
 	last := r.Messages[len(r.Messages)-1]
 	users := r.texts("user")
 	if answer, ok := lastAnswer(r.Messages); ok {
@@ -174,7 +174,7 @@ func lastAnswer(messages []chatMessage) (string, bool) {
 // tie ties together what is sent again where the frontend names no chat and the
 // history carries no marker: by the message's own id, else by the count of
 // repeats that OpenAI's clients send.
-func tie(t *orchestrator.ChatTurn, h http.Header, r chatRequest) error {
+func tie(t *conversation.ChatTurn, h http.Header, r chatRequest) error {
 	if id := messageID(h); id != "" {
 		t.Conversation = ofMessage(id)
 		return nil

@@ -9,8 +9,8 @@ import (
 
 	"github.com/manifold-run/manifold/contracts"
 	"github.com/manifold-run/manifold/execution"
-	"github.com/manifold-run/manifold/orchestrator"
 	"github.com/manifold-run/manifold/orchestrator/chat"
+	"github.com/manifold-run/manifold/orchestrator/conversation"
 )
 
 // chunk is one piece of a streamed answer. Choices is always there: OpenAI's
@@ -179,17 +179,17 @@ func (c *chatStream) fail(p contracts.Problem) {
 // of its own; then the role goes out, before the message is understood. The
 // request never waits for a person, and what runs goes on when the reader has
 // gone.
-func (s *Server) streamChat(k *call, request chatRequest, turn orchestrator.ChatTurn) error {
-	accepted, err := s.service.Accept(k.ctx(), k.who, turn)
+func (s *Server) streamChat(k *call, request chatRequest, turn conversation.ChatTurn) error {
+	accepted, err := s.conversation.Accept(k.ctx(), k.who, turn)
 	if err != nil {
 		return err
 	}
-	end := s.service.Exchange(k.ctx(), k.who, accepted)
+	end := s.conversation.Exchange(k.ctx(), k.who, accepted)
 	stream := s.newChatStream(k, request)
 	defer func() { end(stream.err == nil && k.ctx().Err() == nil) }()
 	stream.begin()
 	type taken struct {
-		state orchestrator.ChatState
+		state conversation.ChatState
 		err   error
 	}
 	done := make(chan taken, 1)
@@ -219,7 +219,7 @@ func (s *Server) streamChat(k *call, request chatRequest, turn orchestrator.Chat
 }
 
 // tell streams what happens until nothing runs any more, then the answer.
-func (s *Server) tell(k *call, request chatRequest, stream *chatStream, state orchestrator.ChatState) error {
+func (s *Server) tell(k *call, request chatRequest, stream *chatStream, state conversation.ChatState) error {
 	ctx, cancel := context.WithTimeout(k.ctx(), s.cfg.ChatStream)
 	defer cancel()
 	state, err := s.watch(ctx, k, stream, state)
@@ -245,7 +245,7 @@ func (s *Server) tell(k *call, request chatRequest, stream *chatStream, state or
 	return stream.end(request, "stop", state.Tokens)
 }
 
-func summary(state orchestrator.ChatState) string {
+func summary(state conversation.ChatState) string {
 	switch {
 	case len(state.Open) > 0:
 		return "Waits for a person"
@@ -258,13 +258,13 @@ func summary(state orchestrator.ChatState) string {
 
 // watch sends the events of the turn's run. The state is read before the
 // events: once it says that nothing runs, the events after it are all there.
-func (s *Server) watch(ctx context.Context, k *call, stream *chatStream, state orchestrator.ChatState) (orchestrator.ChatState, error) {
+func (s *Server) watch(ctx context.Context, k *call, stream *chatStream, state conversation.ChatState) (conversation.ChatState, error) {
 	if state.RunID == "" {
 		return state, nil
 	}
 	for seen, fresh := state.After, true; ; fresh = false {
 		if !fresh {
-			next, err := s.service.Refresh(ctx, k.who, state)
+			next, err := s.conversation.Refresh(ctx, k.who, state)
 			if err != nil {
 				return state, err
 			}
@@ -275,7 +275,7 @@ func (s *Server) watch(ctx context.Context, k *call, stream *chatStream, state o
 		if state.Running {
 			wait = min(statusEvery, s.cfg.Heartbeat)
 		}
-		events, err := s.service.Follow(ctx, k.who, state.SessionID, seen, wait)
+		events, err := s.conversation.Follow(ctx, k.who, state.SessionID, seen, wait)
 		if err != nil {
 			return state, err
 		}

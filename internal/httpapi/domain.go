@@ -5,6 +5,7 @@ import (
 
 	"github.com/manifold-run/manifold/contracts"
 	"github.com/manifold-run/manifold/orchestrator/access"
+	"github.com/manifold-run/manifold/orchestrator/registry"
 )
 
 func (s *Server) listDomains(k *call) error {
@@ -97,7 +98,7 @@ func (s *Server) diffDomain(k *call) error {
 }
 
 func (s *Server) listCapabilities(k *call) error {
-	views, err := s.service.Capabilities(k.ctx(), k.who, k.query("domain"))
+	views, err := registry.Capabilities(k.who, s.registry.Catalog(), k.query("domain"))
 	if err != nil {
 		return err
 	}

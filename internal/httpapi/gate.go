@@ -2,7 +2,7 @@ package httpapi
 
 import (
 	"github.com/manifold-run/manifold/contracts"
-	"github.com/manifold-run/manifold/orchestrator"
+	"github.com/manifold-run/manifold/orchestrator/gates"
 )
 
 func (s *Server) listGates(k *call) error {
@@ -10,7 +10,7 @@ func (s *Server) listGates(k *call) error {
 	if err != nil {
 		return err
 	}
-	filter := orchestrator.GatesFilter{SessionID: k.query("session_id"), RunID: k.query("run_id"), Limit: limit}
+	filter := gates.Filter{SessionID: k.query("session_id"), RunID: k.query("run_id"), Limit: limit}
 	if filter.Status, err = oneOf(k, "status", contracts.InterruptOpen, contracts.InterruptApproved, contracts.InterruptRejected,
 		contracts.InterruptAnswered, contracts.InterruptExpired, contracts.InterruptSuperseded); err != nil {
 		return err
@@ -20,7 +20,7 @@ func (s *Server) listGates(k *call) error {
 		contracts.InterruptWriteApproval, contracts.InterruptOutcomeUnknown, contracts.InterruptCapabilityChanged); err != nil {
 		return err
 	}
-	gates, err := s.service.Gates(k.ctx(), k.who, filter)
+	gates, err := s.gates.List(k.ctx(), k.who, filter)
 	if err != nil {
 		return err
 	}
@@ -28,7 +28,7 @@ func (s *Server) listGates(k *call) error {
 }
 
 func (s *Server) showGate(k *call) error {
-	gate, err := s.service.Gate(k.ctx(), k.who, k.param("id"))
+	gate, err := s.gates.Get(k.ctx(), k.who, k.param("id"))
 	if err != nil {
 		return err
 	}
@@ -40,7 +40,7 @@ func (s *Server) decide(k *call) error {
 	if err := k.parsed(contracts.SchemaResume, &body); err != nil {
 		return err
 	}
-	gate, err := s.service.Decide(k.ctx(), k.who, k.param("id"), body, k.wait())
+	gate, err := s.conversation.Decide(k.ctx(), k.who, k.param("id"), body, k.wait())
 	if err != nil {
 		return err
 	}
@@ -48,7 +48,7 @@ func (s *Server) decide(k *call) error {
 }
 
 func (s *Server) listLocks(k *call) error {
-	held, err := s.service.Locks(k.ctx(), k.who)
+	held, err := s.runs.Locks(k.ctx(), k.who)
 	if err != nil {
 		return err
 	}
@@ -64,7 +64,7 @@ func (s *Server) breakLock(k *call) error {
 	if err := k.body(&body, MaxBody); err != nil {
 		return err
 	}
-	broken, err := s.service.BreakLock(k.ctx(), k.who, body.Key)
+	broken, err := s.runs.BreakLock(k.ctx(), k.who, body.Key)
 	if err != nil {
 		return err
 	}

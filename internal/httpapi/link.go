@@ -15,9 +15,10 @@ import (
 	"github.com/gin-gonic/gin"
 
 	"github.com/manifold-run/manifold/contracts"
-	"github.com/manifold-run/manifold/orchestrator"
 	"github.com/manifold-run/manifold/orchestrator/access"
 	"github.com/manifold-run/manifold/orchestrator/chat"
+	"github.com/manifold-run/manifold/orchestrator/conversation"
+	"github.com/manifold-run/manifold/orchestrator/gates"
 )
 
 // LinkConfig is how people may decide gates on a page.
@@ -73,7 +74,7 @@ func local(host string) bool {
 
 // links are the pages for those open gates that the reader may approve. Only a
 // person gets one.
-func (s *Server) links(who access.Principal, state orchestrator.ChatState) map[string]string {
+func (s *Server) links(who access.Principal, state conversation.ChatState) map[string]string {
 	if s.pages == nil || who.Person() == "" {
 		return nil
 	}
@@ -130,7 +131,7 @@ func (s *Server) readLink(c *gin.Context) (linked, error) {
 	if err := s.limiter.take(who.Subject()); err != nil {
 		return linked{}, err
 	}
-	gate, err := s.service.Gate(c.Request.Context(), who, link.GateID)
+	gate, err := s.gates.Get(c.Request.Context(), who, link.GateID)
 	if contracts.CodeOf(err) == contracts.CodeNotFound {
 		return linked{}, refuseLink(http.StatusForbidden, "not_yours", "There is nothing here that "+who.Subject()+" may decide now.")
 	}
@@ -140,7 +141,7 @@ func (s *Server) readLink(c *gin.Context) (linked, error) {
 // open tells why a gate cannot be decided through its link any more.
 func open(gate contracts.Interrupt, who access.Principal) error {
 	switch {
-	case orchestrator.HasDecided(gate, who.Subject()):
+	case gates.HasDecided(gate, who.Subject()):
 		return refuseLink(http.StatusConflict, "used", "You have decided "+gate.Code+" already: it is "+string(gate.Status)+". A link counts once.")
 	case gate.Status == contracts.InterruptSuperseded:
 		return refuseLink(http.StatusConflict, "changed", "What "+gate.Code+" was about has changed, or was cancelled. Look in the chat for what waits now.")
@@ -228,9 +229,10 @@ func (s *Server) decideLink(k *call) error {
 	if d != contracts.DecisionApprove && d != contracts.DecisionReject || form.Get("action_sha256") != l.link.ActionSHA256 {
 		return s.refusePage(k, refuseLink(http.StatusBadRequest, "invalid", "This is not the form of the page. Open the link and decide there."))
 	}
-	gate, err := s.service.DecideByLink(k.ctx(), l.who, l.gate.InterruptID, contracts.Resume{
+	l.who.Via = gates.ByLink
+	gate, err := s.conversation.Decide(k.ctx(), l.who, l.gate.InterruptID, contracts.Resume{
 		Decision: d, ActionSHA256: l.link.ActionSHA256, Comment: contracts.CleanSummary(form.Get("comment")),
-	})
+	}, 0)
 	if err != nil {
 		return s.refusePage(k, err)
 	}

@@ -19,7 +19,7 @@ func (s *Server) health(k *call) error {
 // ready tells strangers only whether requests can be served; the names of the
 // domains are for callers with a key.
 func (s *Server) ready(k *call) error {
-	state := s.service.Ready(k.ctx())
+	state := s.runs.Ready(k.ctx())
 	if k.gin.GetHeader("Authorization") == "" {
 		state.Domains = nil
 	} else if _, err := s.authenticate(k.gin); err != nil {
@@ -61,7 +61,7 @@ func (s *Server) audit(k *call) error {
 			return err
 		}
 	}
-	report, err := s.service.AuditVerify(k.ctx(), k.who, body.RunID)
+	report, err := s.ledgers.Verify(k.ctx(), k.who, body.RunID)
 	if err != nil {
 		return err
 	}

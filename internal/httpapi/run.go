@@ -5,7 +5,7 @@ import (
 	"regexp"
 
 	"github.com/manifold-run/manifold/contracts"
-	"github.com/manifold-run/manifold/orchestrator"
+	"github.com/manifold-run/manifold/orchestrator/runs"
 )
 
 func (s *Server) plan(k *call) error {
@@ -13,7 +13,7 @@ func (s *Server) plan(k *call) error {
 	if err := k.body(&body, MaxPlanBody); err != nil {
 		return err
 	}
-	preview, err := s.service.Plan(k.ctx(), k.who, body)
+	preview, err := s.runs.Plan(k.ctx(), k.who, body)
 	if err != nil {
 		return err
 	}
@@ -29,7 +29,11 @@ func (s *Server) runPlan(k *call) error {
 	if err != nil {
 		return err
 	}
-	response, err := s.service.RunPlan(k.ctx(), k.who, body, key, k.wait())
+	id, err := s.runs.RunPlan(k.ctx(), k.who, body, key)
+	if err != nil {
+		return err
+	}
+	response, err := s.conversation.Session(k.ctx(), k.who, id, k.wait())
 	if err != nil {
 		return err
 	}
@@ -37,7 +41,7 @@ func (s *Server) runPlan(k *call) error {
 }
 
 func (s *Server) listRuns(k *call) error {
-	filter := orchestrator.RunsFilter{SessionID: k.query("session_id")}
+	filter := runs.Filter{SessionID: k.query("session_id")}
 	var err error
 	if filter.State, err = oneOf(k, "state", contracts.RunRunning, contracts.RunWaiting, contracts.RunCancelling,
 		contracts.RunFailed, contracts.RunRejected, contracts.RunCancelled, contracts.RunDegraded, contracts.RunCompleted); err != nil {
@@ -52,7 +56,7 @@ func (s *Server) listRuns(k *call) error {
 	if filter.All, err = k.flag("all"); err != nil {
 		return err
 	}
-	runs, err := s.service.Runs(k.ctx(), k.who, filter)
+	runs, err := s.runs.List(k.ctx(), k.who, filter)
 	if err != nil {
 		return err
 	}
@@ -60,7 +64,7 @@ func (s *Server) listRuns(k *call) error {
 }
 
 func (s *Server) showRun(k *call) error {
-	view, err := s.service.Run(k.ctx(), k.who, k.param("id"), k.wait())
+	view, err := s.runs.Get(k.ctx(), k.who, k.param("id"), k.wait())
 	if err != nil {
 		return err
 	}
@@ -68,7 +72,7 @@ func (s *Server) showRun(k *call) error {
 }
 
 func (s *Server) cancelRun(k *call) error {
-	view, err := s.service.CancelRun(k.ctx(), k.who, k.param("id"))
+	view, err := s.runs.Cancel(k.ctx(), k.who, k.param("id"))
 	if err != nil {
 		return err
 	}
@@ -80,7 +84,7 @@ func (s *Server) runEvents(k *call) error {
 	if err != nil {
 		return err
 	}
-	events, err := s.service.RunEvents(k.ctx(), k.who, k.param("id"), after, limit)
+	events, err := s.runs.Events(k.ctx(), k.who, k.param("id"), after, limit)
 	if err != nil {
 		return err
 	}
@@ -88,7 +92,7 @@ func (s *Server) runEvents(k *call) error {
 }
 
 func (s *Server) ledger(k *call) error {
-	entries, err := s.service.Ledger(k.ctx(), k.who, k.param("id"))
+	entries, err := s.ledgers.Ledger(k.ctx(), k.who, k.param("id"))
 	if err != nil {
 		return err
 	}
@@ -96,7 +100,7 @@ func (s *Server) ledger(k *call) error {
 }
 
 func (s *Server) replay(k *call) error {
-	r, err := s.service.ReplayRun(k.ctx(), k.who, k.param("id"))
+	r, err := s.ledgers.Replay(k.ctx(), k.who, k.param("id"))
 	if err != nil {
 		return err
 	}
@@ -104,7 +108,11 @@ func (s *Server) replay(k *call) error {
 }
 
 func (s *Server) compensate(k *call) error {
-	response, err := s.service.Compensate(k.ctx(), k.who, k.param("id"), k.param("node"), k.wait())
+	id, err := s.runs.Compensate(k.ctx(), k.who, k.param("id"), k.param("node"))
+	if err != nil {
+		return err
+	}
+	response, err := s.conversation.Session(k.ctx(), k.who, id, k.wait())
 	if err != nil {
 		return err
 	}
@@ -118,7 +126,7 @@ func (s *Server) artifact(k *call) error {
 	if !hashForm.MatchString(hash) {
 		return contracts.Errorf(contracts.CodeInvalid, "an artifact is named by 64 hexadecimal digits")
 	}
-	body, err := s.service.Artifact(k.ctx(), k.who, k.param("id"), hash)
+	body, err := s.runs.Artifact(k.ctx(), k.who, k.param("id"), hash)
 	if err != nil {
 		return err
 	}
@@ -126,7 +134,7 @@ func (s *Server) artifact(k *call) error {
 }
 
 func (s *Server) nodeData(k *call) error {
-	body, err := s.service.NodeData(k.ctx(), k.who, k.param("id"), k.param("node"))
+	body, err := s.runs.NodeData(k.ctx(), k.who, k.param("id"), k.param("node"))
 	if err != nil {
 		return err
 	}

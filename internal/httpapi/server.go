@@ -10,10 +10,14 @@ import (
 	"github.com/gin-gonic/gin"
 
 	"github.com/manifold-run/manifold/contracts"
-	"github.com/manifold-run/manifold/orchestrator"
 	"github.com/manifold-run/manifold/orchestrator/access"
+	"github.com/manifold-run/manifold/orchestrator/audit"
 	"github.com/manifold-run/manifold/orchestrator/chat"
+	"github.com/manifold-run/manifold/orchestrator/conversation"
+	"github.com/manifold-run/manifold/orchestrator/gates"
 	"github.com/manifold-run/manifold/orchestrator/registry"
+	"github.com/manifold-run/manifold/orchestrator/runs"
+	"github.com/manifold-run/manifold/orchestrator/sessions"
 )
 
 // The limits of requests.
@@ -48,9 +52,13 @@ type Config struct {
 
 // Deps are the use cases behind the routes.
 type Deps struct {
-	Service  *orchestrator.Service
-	Registry *registry.Registry
-	Keys     *access.Keys
+	Conversation *conversation.Conversation
+	Sessions     *sessions.Directory
+	Gates        *gates.Gates
+	Runs         *runs.Runs
+	Audit        *audit.Audit
+	Registry     *registry.Registry
+	Keys         *access.Keys
 	// WebhookKey is shown to admins, for the receivers of webhooks.
 	WebhookKey contracts.WebhookKey
 	// MarkerKey signs what ties a chat's history to its session; at least 32
@@ -62,24 +70,28 @@ type Deps struct {
 
 // Server is the REST API as an http.Handler.
 type Server struct {
-	cfg      Config
-	service  *orchestrator.Service
-	registry *registry.Registry
-	keys     *access.Keys
-	webhook  contracts.WebhookKey
-	gone     func(domain string)
-	limiter  *limiter
-	signer   chat.Signer
-	pages    *pages // nil without links
-	engine   *gin.Engine
+	cfg          Config
+	conversation *conversation.Conversation
+	sessions     *sessions.Directory
+	gates        *gates.Gates
+	runs         *runs.Runs
+	ledgers      *audit.Audit
+	registry     *registry.Registry
+	keys         *access.Keys
+	webhook      contracts.WebhookKey
+	gone         func(domain string)
+	limiter      *limiter
+	signer       chat.Signer
+	pages        *pages // nil without links
+	engine       *gin.Engine
 }
 
 var _ http.Handler = (*Server)(nil)
 
 // New makes the API. HTTPServer serves it.
 func New(cfg Config, deps Deps) (*Server, error) {
-	if deps.Service == nil || deps.Registry == nil || deps.Keys == nil {
-		return nil, errors.New("httpapi: service, registry and keys are needed")
+	if deps.Conversation == nil || deps.Sessions == nil || deps.Gates == nil || deps.Runs == nil || deps.Audit == nil || deps.Registry == nil || deps.Keys == nil {
+		return nil, errors.New("httpapi: the use cases, registry and keys are needed")
 	}
 	if len(deps.MarkerKey) < 32 {
 		return nil, errors.New("httpapi: a marker key of at least 32 bytes is needed")
@@ -94,7 +106,7 @@ func New(cfg Config, deps Deps) (*Server, error) {
 		cfg.Logger = slog.New(slog.DiscardHandler)
 	}
 	s := &Server{
-		cfg: cfg, service: deps.Service, registry: deps.Registry, keys: deps.Keys, webhook: deps.WebhookKey, gone: deps.Unregistered,
+		cfg: cfg, conversation: deps.Conversation, sessions: deps.Sessions, gates: deps.Gates, runs: deps.Runs, ledgers: deps.Audit, registry: deps.Registry, keys: deps.Keys, webhook: deps.WebhookKey, gone: deps.Unregistered,
 		limiter: newLimiter(cmp.Or(cfg.RequestsPerMinute, 1200), cmp.Or(cfg.Burst, 200), cfg.Now),
 		signer:  chat.NewSigner(deps.MarkerKey),
 	}

@@ -15,7 +15,7 @@ func (s *Server) startSession(k *call) error {
 	if err != nil {
 		return err
 	}
-	response, err := s.service.StartSession(k.ctx(), k.who, body, key, k.wait())
+	response, err := s.conversation.StartSession(k.ctx(), k.who, body, key, k.wait())
 	if err != nil {
 		return err
 	}
@@ -32,7 +32,7 @@ func (s *Server) listSessions(k *call) error {
 	if err != nil {
 		return err
 	}
-	items, err := s.service.Sessions(k.ctx(), k.who, before, limit)
+	items, err := s.conversation.Sessions(k.ctx(), k.who, before, limit)
 	if err != nil {
 		return err
 	}
@@ -40,7 +40,7 @@ func (s *Server) listSessions(k *call) error {
 }
 
 func (s *Server) showSession(k *call) error {
-	response, err := s.service.Session(k.ctx(), k.who, k.param("id"), k.wait())
+	response, err := s.conversation.Session(k.ctx(), k.who, k.param("id"), k.wait())
 	if err != nil {
 		return err
 	}
@@ -48,7 +48,7 @@ func (s *Server) showSession(k *call) error {
 }
 
 func (s *Server) deleteSession(k *call) error {
-	if err := s.service.DeleteSession(k.ctx(), k.who, k.param("id")); err != nil {
+	if err := s.sessions.Delete(k.ctx(), k.who, k.param("id")); err != nil {
 		return err
 	}
 	k.gin.Status(http.StatusNoContent)
@@ -60,7 +60,7 @@ func (s *Server) renameSession(k *call) error {
 	if err := k.body(&body, MaxBody); err != nil {
 		return err
 	}
-	response, err := s.service.RenameSession(k.ctx(), k.who, k.param("id"), body.Name)
+	response, err := s.conversation.RenameSession(k.ctx(), k.who, k.param("id"), body.Name)
 	if err != nil {
 		return err
 	}
@@ -76,7 +76,7 @@ func (s *Server) say(k *call) error {
 	if err != nil {
 		return err
 	}
-	response, err := s.service.Say(k.ctx(), k.who, k.param("id"), body.Message, key, k.wait())
+	response, err := s.conversation.Say(k.ctx(), k.who, k.param("id"), body.Message, key, k.wait())
 	if err != nil {
 		return err
 	}
@@ -88,7 +88,7 @@ func (s *Server) resume(k *call) error {
 	if err := k.parsed(contracts.SchemaResume, &body); err != nil {
 		return err
 	}
-	response, err := s.service.Resume(k.ctx(), k.who, k.param("id"), body, k.wait())
+	response, err := s.conversation.Resume(k.ctx(), k.who, k.param("id"), body, k.wait())
 	if err != nil {
 		return err
 	}
@@ -96,7 +96,7 @@ func (s *Server) resume(k *call) error {
 }
 
 func (s *Server) sessionSummary(k *call) error {
-	text, err := s.service.SessionSummary(k.ctx(), k.who, k.param("id"))
+	text, err := s.ledgers.Summary(k.ctx(), k.who, k.param("id"))
 	if err != nil {
 		return err
 	}
@@ -109,7 +109,7 @@ func (s *Server) sessionEvents(k *call) error {
 	if err != nil {
 		return err
 	}
-	events, err := s.service.Events(k.ctx(), k.who, k.param("id"), after, limit)
+	events, err := s.sessions.Events(k.ctx(), k.who, k.param("id"), after, limit)
 	if err != nil {
 		return err
 	}

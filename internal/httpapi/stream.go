@@ -13,14 +13,18 @@ import (
 // streamSession sends the events of a session as they happen.
 func (s *Server) streamSession(k *call) error {
 	return s.stream(k, "", func(ctx context.Context, after int64) (*orchestrator.Listener, error) {
-		return s.service.Listen(ctx, k.who, k.param("id"), after)
+		return s.sessions.Listen(ctx, k.who, k.param("id"), after)
 	})
 }
 
 // streamRun sends the events of one run, and ends with it.
 func (s *Server) streamRun(k *call) error {
 	return s.stream(k, k.param("id"), func(ctx context.Context, after int64) (*orchestrator.Listener, error) {
-		return s.service.ListenRun(ctx, k.who, k.param("id"), after)
+		run, err := s.runs.Read(ctx, k.who, k.param("id"))
+		if err != nil {
+			return nil, err
+		}
+		return s.sessions.Listen(ctx, k.who, run.SessionID, after)
 	})
 }
 
@@ -58,11 +62,11 @@ func (s *Server) stream(k *call, runID string, listen listen) error {
 
 // over tells whether a run had ended by the place that the reader has seen.
 func (s *Server) over(k *call, runID string, after int64) bool {
-	view, err := s.service.Run(k.ctx(), k.who, runID, 0)
+	view, err := s.runs.Get(k.ctx(), k.who, runID, 0)
 	if err != nil || !view.State.Terminal() {
 		return false
 	}
-	events, err := s.service.RunEvents(k.ctx(), k.who, runID, after, 1)
+	events, err := s.runs.Events(k.ctx(), k.who, runID, after, 1)
 	return err == nil && len(events) == 0
 }
 

@@ -18,6 +18,8 @@ import (
 
 	"github.com/manifold-run/manifold/orchestrator"
 	"github.com/manifold-run/manifold/orchestrator/access"
+	"github.com/manifold-run/manifold/orchestrator/conversation"
+	"github.com/manifold-run/manifold/orchestrator/gates"
 )
 
 // callTimeout bounds one call of the Bot API that does not wait on purpose.
@@ -84,21 +86,23 @@ func (c Config) withDefaults() (Config, error) {
 
 // Deps are what the bot works with.
 type Deps struct {
-	Service *orchestrator.Service
-	Inbox   orchestrator.Inbox
+	Conversation *conversation.Conversation
+	Gates        *gates.Gates
+	Inbox        orchestrator.Inbox
 }
 
 // Bot is one Telegram bot.
 type Bot struct {
-	cfg     Config
-	service *orchestrator.Service
-	inbox   orchestrator.Inbox
-	api     *api
-	people  map[int64]access.Principal
-	groups  map[int64]bool
-	channel string
-	id      int64
-	name    string // without the @; set before anything is read
+	cfg          Config
+	conversation *conversation.Conversation
+	gates        *gates.Gates
+	inbox        orchestrator.Inbox
+	api          *api
+	people       map[int64]access.Principal
+	groups       map[int64]bool
+	channel      string
+	id           int64
+	name         string // without the @; set before anything is read
 
 	stop context.CancelFunc
 	work sync.WaitGroup
@@ -116,11 +120,11 @@ func New(cfg Config, deps Deps) (*Bot, error) {
 	if err != nil {
 		return nil, err
 	}
-	if deps.Service == nil || deps.Inbox == nil {
-		return nil, errors.New("telegram: service and inbox are needed")
+	if deps.Conversation == nil || deps.Gates == nil || deps.Inbox == nil {
+		return nil, errors.New("telegram: conversation, gates and inbox are needed")
 	}
 	b := &Bot{
-		cfg: cfg, service: deps.Service, inbox: deps.Inbox, groups: map[int64]bool{},
+		cfg: cfg, conversation: deps.Conversation, gates: deps.Gates, inbox: deps.Inbox, groups: map[int64]bool{},
 		lanes: map[string][]job{}, shows: map[string]*show{}, refused: map[int64]time.Time{},
 	}
 	for _, id := range cfg.Groups {

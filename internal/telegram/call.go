@@ -12,6 +12,7 @@ import (
 
 	"github.com/manifold-run/manifold/contracts"
 	"github.com/manifold-run/manifold/orchestrator"
+	"github.com/manifold-run/manifold/orchestrator/gates"
 )
 
 // lookForGates is how often gates are looked for without a hint that there are
@@ -63,7 +64,7 @@ func (b *Bot) callApprovers(ctx context.Context) {
 		})
 		if err == nil {
 			wait = b.cfg.Pause
-			b.service.AwaitCommit(ctx, lookForGates)
+			b.conversation.AwaitCommit(ctx, lookForGates)
 			_ = sleep(ctx, b.cfg.Limits.Progress)
 			continue
 		}
@@ -126,11 +127,11 @@ func (c *caller) look(ctx context.Context) error {
 func (c *caller) open(ctx context.Context) (map[callID]contracts.Interrupt, error) {
 	out := map[callID]contracts.Interrupt{}
 	for id, who := range c.people {
-		gates, err := c.service.Gates(ctx, who, orchestrator.GatesFilter{Status: contracts.InterruptOpen})
+		open, err := c.gates.List(ctx, who, gates.Filter{Status: contracts.InterruptOpen})
 		if err != nil {
 			return nil, err
 		}
-		for _, i := range gates {
+		for _, i := range open {
 			if !i.Type.Expires() || slices.Contains(i.Requesters, who.Subject()) || who.MayDecide(i, contracts.DecisionApprove) != nil {
 				continue
 			}

@@ -10,8 +10,9 @@ import (
 	"github.com/go-telegram/bot/models"
 
 	"github.com/manifold-run/manifold/contracts"
-	"github.com/manifold-run/manifold/orchestrator"
 	"github.com/manifold-run/manifold/orchestrator/access"
+	"github.com/manifold-run/manifold/orchestrator/conversation"
+	"github.com/manifold-run/manifold/orchestrator/gates"
 )
 
 // What buttons carry: what to do, the id of the gate or question, and the hash
@@ -39,7 +40,7 @@ func (b *Bot) click(ctx context.Context, j job, who access.Principal, q *models.
 		b.answerClick(ctx, j, q, "This button is not one that I know.")
 		return
 	}
-	i, err := b.service.Gate(ctx, who, parts[1])
+	i, err := b.gates.Get(ctx, who, parts[1])
 	if ctx.Err() != nil {
 		return // the next start takes it up
 	}
@@ -78,10 +79,10 @@ func (b *Bot) decide(ctx context.Context, j job, who access.Principal, q *models
 	case i.Status == contracts.InterruptOpen:
 		// Only the decision outlives a stop: what is said about it waits for the
 		// next start.
-		taking, cancel := orchestrator.Patiently(ctx)
+		taking, cancel := conversation.Patiently(ctx)
 		defer cancel()
-		i, err = b.service.Decide(taking, who, i.InterruptID, contracts.Resume{Decision: d, ActionSHA256: i.ActionSHA256}, 0)
-	case !orchestrator.HasDecided(i, who.Subject()): // else the press was taken before a stop, and only its answer is missing
+		i, err = b.conversation.Decide(taking, who, i.InterruptID, contracts.Resume{Decision: d, ActionSHA256: i.ActionSHA256}, 0)
+	case !gates.HasDecided(i, who.Subject()): // else the press was taken before a stop, and only its answer is missing
 		b.closeButtons(ctx, q)
 		b.answerClick(ctx, j, q, ended(i))
 		return
@@ -122,10 +123,10 @@ func (b *Bot) choose(ctx context.Context, j job, who access.Principal, q *models
 		b.answerClick(ctx, j, q, "This button is stale: the question has other options now.")
 		return
 	}
-	taking, cancel := orchestrator.Patiently(ctx)
+	taking, cancel := conversation.Patiently(ctx)
 	defer cancel()
 	if i.Status == contracts.InterruptOpen {
-		_, err = b.service.Decide(taking, who, i.InterruptID, contracts.Resume{Response: i.Options[n].ID}, 0)
+		_, err = b.conversation.Decide(taking, who, i.InterruptID, contracts.Resume{Response: i.Options[n].ID}, 0)
 	} else if !again(i, who, i.Options[n]) {
 		err = contracts.Errorf(contracts.CodeConflict, "this question was answered already")
 	}
@@ -137,7 +138,7 @@ func (b *Bot) choose(ctx context.Context, j job, who access.Principal, q *models
 		return
 	}
 	b.toast(ctx, q.ID, i.Options[n].Label)
-	b.turn(ctx, j, who, placeOfClick(q), orchestrator.ChatTurn{SessionID: i.SessionID, Look: true})
+	b.turn(ctx, j, who, placeOfClick(q), conversation.ChatTurn{SessionID: i.SessionID, Look: true})
 }
 
 // again tells that the same person has given the same answer: the press was
@@ -209,7 +210,7 @@ func (b *Bot) repliedGates(ctx context.Context, who access.Principal, m *models.
 			if len(parts) != 3 || parts[0] != dataReject && parts[0] != dataOption {
 				continue
 			}
-			i, err := b.service.Gate(ctx, who, parts[1])
+			i, err := b.gates.Get(ctx, who, parts[1])
 			if err == nil && (parts[0] == dataOption || strings.HasPrefix(i.ActionSHA256, parts[2])) {
 				codes = append(codes, i.Code)
 			}
@@ -223,11 +224,11 @@ func (b *Bot) oneGate(ctx context.Context, j job, who access.Principal, code str
 	if code == "" {
 		return plainText("Write /gate and the code that is shown, such as /gate 7K3Q2.")
 	}
-	i, err := b.service.Gate(ctx, who, strings.ToUpper(code))
+	i, err := b.gates.Get(ctx, who, strings.ToUpper(code))
 	if err != nil {
 		return b.failed(ctx, j, err)
 	}
-	state := orchestrator.ChatState{Open: []contracts.Interrupt{i}}
+	state := conversation.ChatState{Open: []contracts.Interrupt{i}}
 	if i.Type.Expires() && who.MayDecide(i, contracts.DecisionApprove) == nil {
 		state.MayApprove = []string{i.Code}
 	}

@@ -11,7 +11,6 @@ import (
 	"github.com/manifold-run/manifold/client"
 	"github.com/manifold-run/manifold/contracts"
 	"github.com/manifold-run/manifold/execution"
-	"github.com/manifold-run/manifold/intent"
 	"github.com/manifold-run/manifold/internal/app"
 	"github.com/manifold-run/manifold/internal/telegram"
 	"github.com/manifold-run/manifold/internal/telegram/telegramtest"
@@ -36,27 +35,20 @@ func (noCatalog) Health() map[string]contracts.HealthStatus { return nil }
 // brokenBot is a bot in front of a service that panics, with an inbox.
 func brokenBot(t *testing.T, api *telegramtest.Server, inbox orchestrator.Inbox) *telegram.Bot {
 	t.Helper()
-	adapter, err := intent.NewAdapter(intent.Config{})
-	if err != nil {
-		t.Fatal(err)
-	}
 	runner, err := execution.New(execution.Config{}, execution.Deps{Store: brokenRuns{}, Invoker: brokenInvoker{}, Catalogs: noCatalog{}})
 	if err != nil {
 		t.Fatal(err)
 	}
-	service, err := orchestrator.New(orchestrator.Config{}, orchestrator.Deps{
-		Sessions: brokenSessions{}, Turns: brokenTurns{}, Previews: brokenPreviews{}, Runs: brokenRuns{}, Runner: runner, Intents: adapter,
+	rooms := orchestratortest.Wire(t, orchestratortest.Ports{
+		Sessions: brokenSessions{}, Turns: brokenTurns{}, Previews: brokenPreviews{}, Runs: brokenRuns{}, Runner: runner,
 		Catalogs: noCatalog{}, Hub: orchestrator.NewHub(),
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
 	cfg := telegram.Config{
 		Token: telegramtest.Token, APIURL: api.URL(), PollTimeout: time.Second, Pause: time.Millisecond,
 		People: map[int64]telegram.Person{ritaID: {Name: "rita", Roles: []string{"operator"}}},
 		Limits: telegram.Limits{PerSecond: 10_000, Chat: time.Microsecond, Group: time.Microsecond},
 	}
-	bot, err := telegram.New(cfg, telegram.Deps{Service: service, Inbox: inbox})
+	bot, err := telegram.New(cfg, telegram.Deps{Conversation: rooms.Conversation, Gates: rooms.Gates, Inbox: inbox})
 	if err != nil {
 		t.Fatal(err)
 	}

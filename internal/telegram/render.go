@@ -12,15 +12,15 @@ import (
 	"github.com/go-telegram/bot/models"
 
 	"github.com/manifold-run/manifold/contracts"
-	"github.com/manifold-run/manifold/orchestrator"
 	"github.com/manifold-run/manifold/orchestrator/chat"
+	"github.com/manifold-run/manifold/orchestrator/conversation"
 )
 
 func errAttr(err error) slog.Attr { return slog.Any("error", err) }
 
 // render makes an answer of where a chat stands. In a group everybody sees the
 // buttons of a gate; whether a press counts is decided when it comes.
-func render(state orchestrator.ChatState, group bool) []part {
+func render(state conversation.ChatState, group bool) []part {
 	parts := notice(state.Notice)
 	if state.Answer != nil {
 		for _, b := range state.Answer.Blocks {

@@ -12,8 +12,8 @@ import (
 	"github.com/go-telegram/bot/models"
 
 	"github.com/manifold-run/manifold/contracts"
-	"github.com/manifold-run/manifold/orchestrator"
 	"github.com/manifold-run/manifold/orchestrator/access"
+	"github.com/manifold-run/manifold/orchestrator/conversation"
 )
 
 // commands are the slash commands, as Telegram's menu shows them. What they
@@ -95,8 +95,8 @@ func (b *Bot) message(ctx context.Context, j job, who access.Principal, m *model
 		return
 	}
 	month := b.month(ctx, &j, who, m)
-	turn := orchestrator.ChatTurn{
-		Conversation: conversation(b.channel, m.Chat.ID, month), Key: "message-" + strconv.Itoa(m.ID), Message: text, Said: j.received.At,
+	turn := conversation.ChatTurn{
+		Conversation: conversationOf(b.channel, m.Chat.ID, month), Key: "message-" + strconv.Itoa(m.ID), Message: text, Said: j.received.At,
 		// Words of somebody else are never a command.
 		Quoted: m.ForwardOrigin != nil || m.ViaBot != nil,
 	}
@@ -105,9 +105,9 @@ func (b *Bot) message(ctx context.Context, j job, who access.Principal, m *model
 	b.turn(ctx, j, who, at, turn)
 }
 
-// conversation is the chat as the orchestrator knows it: a new one each month,
+// conversationOf is the chat as the orchestrator knows it: a new one each month,
 // so that a chat that goes on for years stays quick.
-func conversation(channel string, chat int64, month string) string {
+func conversationOf(channel string, chat int64, month string) string {
 	return channel + ":" + strconv.FormatInt(chat, 10) + ":" + month
 }
 
@@ -120,7 +120,7 @@ func (b *Bot) month(ctx context.Context, j *job, who access.Principal, m *models
 	}
 	at := time.Unix(int64(m.Date), 0).UTC()
 	own, before := at.Format("2006-01"), at.AddDate(0, 0, -at.Day()).Format("2006-01")
-	if b.service.GoesOn(ctx, who, conversation(b.channel, m.Chat.ID, before), conversation(b.channel, m.Chat.ID, own)) {
+	if b.conversation.GoesOn(ctx, who, conversationOf(b.channel, m.Chat.ID, before), conversationOf(b.channel, m.Chat.ID, own)) {
 		j.noted.Month = before
 		b.note(ctx, *j)
 		return before
@@ -129,10 +129,10 @@ func (b *Bot) month(ctx context.Context, j *job, who access.Principal, m *models
 }
 
 // turn has a turn taken, and shows what it comes to.
-func (b *Bot) turn(ctx context.Context, j job, who access.Principal, at place, t orchestrator.ChatTurn) {
-	taking, cancel := orchestrator.Patiently(ctx)
+func (b *Bot) turn(ctx context.Context, j job, who access.Principal, at place, t conversation.ChatTurn) {
+	taking, cancel := conversation.Patiently(ctx)
 	defer cancel()
-	state, err := b.service.Chat(taking, who, t)
+	state, err := b.conversation.Chat(taking, who, t)
 	if err != nil {
 		b.reply(ctx, j, at, b.failed(ctx, j, err))
 		return

@@ -164,3 +164,12 @@ func orList(roles []Role) string {
 	}
 	return strings.Join(words, " or ")
 }
+
+// Hide makes "you may not" read like "there is none": what is somebody else's
+// is not even confirmed to exist.
+func Hide(err error, what, id string) error {
+	if err != nil {
+		return contracts.Errorf(contracts.CodeNotFound, "there is no %s %q", what, id)
+	}
+	return nil
+}

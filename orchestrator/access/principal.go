@@ -112,6 +112,20 @@ func (s Scopes) covers(domain string, class contracts.SideEffectClass) error {
 	return nil
 }
 
+// CoversPlan is Covers for every call of a plan.
+func (p Principal) CoversPlan(plan contracts.Plan) error {
+	for _, n := range plan.Nodes {
+		if n.Kind != contracts.KindTool || n.Policy == nil {
+			continue
+		}
+		domain, _, _ := strings.Cut(n.Tool, ".")
+		if err := p.Covers(domain, n.Policy.SideEffectClass); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // within tells whether s is at most as wide as the other.
 func (s Scopes) within(other Scopes) bool {
 	return narrower(s.Domains, other.Domains) && narrower(s.Classes, other.Classes)

@@ -1,4 +1,4 @@
-package orchestrator
+package conversation
 
 import (
 	"cmp"
@@ -11,13 +11,16 @@ import (
 
 	"github.com/manifold-run/manifold/contracts"
 	"github.com/manifold-run/manifold/execution"
+	"github.com/manifold-run/manifold/orchestrator"
 	"github.com/manifold-run/manifold/orchestrator/access"
+	"github.com/manifold-run/manifold/orchestrator/answer"
 	"github.com/manifold-run/manifold/orchestrator/chat"
+	"github.com/manifold-run/manifold/orchestrator/gates"
 )
 
 // chatPlace is where a command was given.
 type chatPlace struct {
-	session Session
+	session orchestrator.Session
 	known   bool
 	turn    ChatTurn
 }
@@ -41,7 +44,7 @@ type reply struct {
 
 // commandTurn does what a command asks for, and keeps what came of it. One that
 // was interrupted is done again, and means what it meant when it was said.
-func (s *Service) commandTurn(ctx context.Context, who access.Principal, a Accepted, turn Turn) (ChatState, error) {
+func (s *Conversation) commandTurn(ctx context.Context, who access.Principal, a Accepted, turn orchestrator.Turn) (ChatState, error) {
 	at := a.at
 	if at.turn.Said.IsZero() || turn.CreatedAt.Before(at.turn.Said) {
 		at.turn.Said = turn.CreatedAt
@@ -50,13 +53,13 @@ func (s *Service) commandTurn(ctx context.Context, who access.Principal, a Accep
 	if err != nil || r.failed {
 		return state, err
 	}
-	turn.Outcome, turn.Command, turn.Notice, turn.RunID = TurnAnswered, a.command.Verb, r.notice, r.runID
+	turn.Outcome, turn.Command, turn.Notice, turn.RunID = orchestrator.TurnAnswered, a.command.Verb, r.notice, r.runID
 	return state, s.turns.SaveTurn(ctx, turn)
 }
 
 // commandAgain gives the reply to a command that is repeated: what it was told,
 // and where the run that it was about stands now.
-func (s *Service) commandAgain(ctx context.Context, who access.Principal, at chatPlace, t Turn) (ChatState, error) {
+func (s *Conversation) commandAgain(ctx context.Context, who access.Principal, at chatPlace, t orchestrator.Turn) (ChatState, error) {
 	switch {
 	case t.RunID != "":
 		view, err := s.runner.View(ctx, t.RunID)
@@ -66,7 +69,7 @@ func (s *Service) commandAgain(ctx context.Context, who access.Principal, at cha
 		if err != nil {
 			return ChatState{}, err
 		}
-		state, err := s.chatState(ctx, who, view.SessionID, TurnKey{}, t.RunID, 0)
+		state, err := s.chatState(ctx, who, view.SessionID, orchestrator.TurnKey{}, t.RunID, 0)
 		state.Notice = t.Notice
 		return state, err
 	case t.Command == chat.Status:
@@ -78,7 +81,7 @@ func (s *Service) commandAgain(ctx context.Context, who access.Principal, at cha
 
 // command does what a message of the fixed grammar asks for. The reply says also
 // which run it was about, if it was about one.
-func (s *Service) command(ctx context.Context, who access.Principal, at chatPlace, c chat.Command) (ChatState, reply, error) {
+func (s *Conversation) command(ctx context.Context, who access.Principal, at chatPlace, c chat.Command) (ChatState, reply, error) {
 	var r reply
 	var err error
 	switch c.Verb {
@@ -91,7 +94,7 @@ func (s *Service) command(ctx context.Context, who access.Principal, at chatPlac
 	case chat.List:
 		r.notice, err = s.chatList(ctx, who, at)
 	case chat.Help:
-		r.notice = chat.Render(overview(s.catalogs.Catalog(), who, at.turn.Model)) + "\n\n" + chatHelp
+		r.notice = chat.Render(answer.Overview(s.catalogs.Catalog(), who, at.turn.Model)) + "\n\n" + chatHelp
 		return ChatState{SessionID: knownID(at), Notice: r.notice}, r, nil
 	case chat.Status:
 		if !at.known {
@@ -103,7 +106,7 @@ func (s *Service) command(ctx context.Context, who access.Principal, at chatPlac
 		r.notice = cmp.Or(r.notice, "Nothing has been asked in this chat yet.")
 		return ChatState{SessionID: id, Notice: r.notice}, r, err
 	}
-	state, err := s.chatState(ctx, who, id, TurnKey{}, r.runID, r.after)
+	state, err := s.chatState(ctx, who, id, orchestrator.TurnKey{}, r.runID, r.after)
 	state.Notice = r.notice
 	switch c.Verb {
 	case chat.Cancel:
@@ -128,7 +131,7 @@ const chatAssent = "That is not clear enough to approve something. Write `approv
 
 // chatDecision approves or rejects the named gates. A bare word means the one
 // gate that this chat has shown; several, or none, are listed.
-func (s *Service) chatDecision(ctx context.Context, who access.Principal, at chatPlace, c chat.Command) (reply, error) {
+func (s *Conversation) chatDecision(ctx context.Context, who access.Principal, at chatPlace, c chat.Command) (reply, error) {
 	codes := c.Codes
 	if len(codes) == 0 {
 		shown, err := s.shownGates(ctx, who, at)
@@ -162,11 +165,11 @@ func (s *Service) chatDecision(ctx context.Context, who access.Principal, at cha
 // history, only the one open gate of a chat that was answered before can be
 // meant. A gate that was decided already counts while no other is open, so that
 // the same word again gets the same reply.
-func (s *Service) shownGates(ctx context.Context, who access.Principal, at chatPlace) ([]string, error) {
+func (s *Conversation) shownGates(ctx context.Context, who access.Principal, at chatPlace) ([]string, error) {
 	if !at.known || !at.turn.Marked && !at.turn.Continued {
 		return nil, nil
 	}
-	all, err := s.Gates(ctx, who, GatesFilter{SessionID: at.session.ID})
+	all, err := s.gates.List(ctx, who, gates.Filter{SessionID: at.session.ID})
 	if err != nil {
 		return nil, err
 	}
@@ -189,7 +192,7 @@ func (s *Service) shownGates(ctx context.Context, who access.Principal, at chatP
 // decideInChat decides one gate by its code, which stands for its hash, and
 // says in words what became of it. The same decision again by the same person
 // is no new one.
-func (s *Service) decideInChat(ctx context.Context, who access.Principal, at chatPlace, code string, d contracts.Decision) reply {
+func (s *Conversation) decideInChat(ctx context.Context, who access.Principal, at chatPlace, code string, d contracts.Decision) reply {
 	i, err := s.gateInChat(ctx, who, at, code)
 	if err == nil && !i.Type.Expires() {
 		err = contracts.Errorf(contracts.CodeInvalid, "%s is a question, not an approval", code)
@@ -228,7 +231,7 @@ func passing(err error) bool {
 
 // fault says what is wrong with a decision; of what is ours to mend the text
 // stays in the log.
-func (s *Service) fault(ctx context.Context, err error) string {
+func (s *Conversation) fault(ctx context.Context, err error) string {
 	if code := contracts.CodeOf(err); code != "" && code != contracts.CodeInternal {
 		return chat.Escape(err.Error())
 	}
@@ -238,8 +241,8 @@ func (s *Service) fault(ctx context.Context, err error) string {
 
 // gateInChat finds a gate by its code: an open one that is the caller's own or
 // theirs to decide, else one of this chat, which may be closed.
-func (s *Service) gateInChat(ctx context.Context, who access.Principal, at chatPlace, code string) (contracts.Interrupt, error) {
-	i, err := s.Gate(ctx, who, code)
+func (s *Conversation) gateInChat(ctx context.Context, who access.Principal, at chatPlace, code string) (contracts.Interrupt, error) {
+	i, err := s.gates.Get(ctx, who, code)
 	if err == nil && s.concerns(ctx, who, at, i) {
 		return i, nil
 	}
@@ -247,7 +250,7 @@ func (s *Service) gateInChat(ctx context.Context, who access.Principal, at chatP
 		return i, err
 	}
 	if at.known {
-		all, err := s.Gates(ctx, who, GatesFilter{SessionID: at.session.ID})
+		all, err := s.gates.List(ctx, who, gates.Filter{SessionID: at.session.ID})
 		if err != nil {
 			return i, err
 		}
@@ -264,11 +267,11 @@ func (s *Service) gateInChat(ctx context.Context, who access.Principal, at chatP
 // Who may look at everything for operation is not asked by everything. Where
 // many people share a key, and nobody knows who is asking, only what this chat
 // began concerns it.
-func (s *Service) concerns(ctx context.Context, who access.Principal, at chatPlace, i contracts.Interrupt) bool {
+func (s *Conversation) concerns(ctx context.Context, who access.Principal, at chatPlace, i contracts.Interrupt) bool {
 	if who.Shared() && (!at.known || i.SessionID != at.session.ID) {
 		return false
 	}
-	owner, err := s.ownerOf(ctx, i.SessionID)
+	owner, err := s.dir.Owner(ctx, i.SessionID)
 	if err != nil {
 		return false
 	}
@@ -276,12 +279,12 @@ func (s *Service) concerns(ctx context.Context, who access.Principal, at chatPla
 }
 
 // followed tells which run a decision goes on with, if the caller may see it.
-func (s *Service) followed(ctx context.Context, who access.Principal, i contracts.Interrupt) reply {
-	session, err := s.sessions.Session(ctx, i.SessionID)
+func (s *Conversation) followed(ctx context.Context, who access.Principal, i contracts.Interrupt) reply {
+	session, err := s.dir.Get(ctx, i.SessionID)
 	if err != nil || access.SubjectOf(session.Owner) != who.Subject() {
 		return reply{}
 	}
-	after, err := s.lastSeq(ctx, i.SessionID)
+	after, err := orchestrator.LastSeq(ctx, s.runs, i.SessionID)
 	if err != nil {
 		return reply{}
 	}
@@ -294,11 +297,11 @@ func decidedBy(i contracts.Interrupt, subject string, d contracts.Decision) bool
 	})
 }
 
-func (s *Service) chatCancel(ctx context.Context, who access.Principal, at chatPlace) (string, error) {
+func (s *Conversation) chatCancel(ctx context.Context, who access.Principal, at chatPlace) (string, error) {
 	if !at.known {
 		return "", nil
 	}
-	runs, err := s.runs.ListRuns(ctx, execution.RunFilter{SessionID: at.session.ID, Limit: maxSessions, Brief: true})
+	runs, err := s.runs.ListRuns(ctx, execution.RunFilter{SessionID: at.session.ID, Limit: orchestrator.MaxPage, Brief: true})
 	if err != nil {
 		return "", err
 	}
@@ -307,7 +310,7 @@ func (s *Service) chatCancel(ctx context.Context, who access.Principal, at chatP
 		if r.State.Terminal() || at.cameLater(r.CreatedAt) {
 			continue
 		}
-		if _, err := s.CancelRun(ctx, who, r.ID); err != nil {
+		if _, err := s.runUse.Cancel(ctx, who, r.ID); err != nil {
 			return "", err
 		}
 		cancelled++
@@ -319,8 +322,8 @@ func (s *Service) chatCancel(ctx context.Context, who access.Principal, at chatP
 }
 
 // chatList names everything that waits for this person.
-func (s *Service) chatList(ctx context.Context, who access.Principal, at chatPlace) (string, error) {
-	open, err := s.Gates(ctx, who, GatesFilter{Status: contracts.InterruptOpen})
+func (s *Conversation) chatList(ctx context.Context, who access.Principal, at chatPlace) (string, error) {
+	open, err := s.gates.List(ctx, who, gates.Filter{Status: contracts.InterruptOpen})
 	if err != nil {
 		return "", err
 	}

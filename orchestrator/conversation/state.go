@@ -1,4 +1,4 @@
-package orchestrator
+package conversation
 
 import (
 	"cmp"
@@ -7,7 +7,10 @@ import (
 	"time"
 
 	"github.com/manifold-run/manifold/contracts"
+	"github.com/manifold-run/manifold/orchestrator"
 	"github.com/manifold-run/manifold/orchestrator/access"
+	"github.com/manifold-run/manifold/orchestrator/answer"
+	"github.com/manifold-run/manifold/orchestrator/gates"
 	"github.com/manifold-run/manifold/planner"
 )
 
@@ -35,7 +38,7 @@ type ChatState struct {
 	After  int64
 	Tokens contracts.Tokens
 
-	turn TurnKey // what the state was narrowed to
+	turn orchestrator.TurnKey // what the state was narrowed to
 }
 
 // ChatStep is one call of a run, for those who show progress.
@@ -56,7 +59,7 @@ func stepsOf(view contracts.RunView) []ChatStep {
 }
 
 // Refresh gives where the chat of an earlier state stands now.
-func (s *Service) Refresh(ctx context.Context, who access.Principal, from ChatState) (ChatState, error) {
+func (s *Conversation) Refresh(ctx context.Context, who access.Principal, from ChatState) (ChatState, error) {
 	if from.SessionID == "" {
 		return from, nil
 	}
@@ -67,9 +70,9 @@ func (s *Service) Refresh(ctx context.Context, who access.Principal, from ChatSt
 
 // Await refreshes a state until nothing runs any more, at most as long as wait
 // says.
-func (s *Service) Await(ctx context.Context, who access.Principal, from ChatState, wait time.Duration) (ChatState, error) {
+func (s *Conversation) Await(ctx context.Context, who access.Principal, from ChatState, wait time.Duration) (ChatState, error) {
 	state := from
-	err := s.hub.until(ctx, from.SessionID, wait, func(ctx context.Context) (bool, error) {
+	err := s.hub.Until(ctx, from.SessionID, wait, func(ctx context.Context) (bool, error) {
 		var err error
 		state, err = s.Refresh(ctx, who, state)
 		return !state.Running, err
@@ -79,8 +82,8 @@ func (s *Service) Await(ctx context.Context, who access.Principal, from ChatStat
 
 // AwaitCommit waits until something was committed in any session, at most as long
 // as wait says. It is a hint, as all of the hub's.
-func (s *Service) AwaitCommit(ctx context.Context, wait time.Duration) {
-	signal, leave := s.hub.subscribe(everySession)
+func (s *Conversation) AwaitCommit(ctx context.Context, wait time.Duration) {
+	signal, leave := s.hub.Subscribe(orchestrator.EverySession)
 	defer leave()
 	timer := time.NewTimer(wait)
 	defer timer.Stop()
@@ -93,14 +96,14 @@ func (s *Service) AwaitCommit(ctx context.Context, wait time.Duration) {
 
 // Follow gives the events of a session after a number, waiting for the first
 // of them at most as long as wait says.
-func (s *Service) Follow(ctx context.Context, who access.Principal, sessionID string, after int64, wait time.Duration) ([]contracts.Event, error) {
-	if _, err := s.readSession(ctx, who, sessionID); err != nil {
+func (s *Conversation) Follow(ctx context.Context, who access.Principal, sessionID string, after int64, wait time.Duration) ([]contracts.Event, error) {
+	if _, err := s.dir.Read(ctx, who, sessionID); err != nil {
 		return nil, err
 	}
 	var events []contracts.Event
-	err := s.hub.until(ctx, sessionID, wait, func(ctx context.Context) (bool, error) {
+	err := s.hub.Until(ctx, sessionID, wait, func(ctx context.Context) (bool, error) {
 		var err error
-		events, err = s.runs.Events(ctx, sessionID, after, eventPage(0))
+		events, err = s.runs.Events(ctx, sessionID, after, orchestrator.EventPage(0))
 		return len(events) > 0, err
 	})
 	return events, err
@@ -108,8 +111,8 @@ func (s *Service) Follow(ctx context.Context, who access.Principal, sessionID st
 
 // chatState reads where a chat stands: narrowed to a turn or to a run, or, with
 // neither, the whole session.
-func (s *Service) chatState(ctx context.Context, who access.Principal, sessionID string, key TurnKey, runID string, after int64) (ChatState, error) {
-	session, err := s.sessions.Session(ctx, sessionID)
+func (s *Conversation) chatState(ctx context.Context, who access.Principal, sessionID string, key orchestrator.TurnKey, runID string, after int64) (ChatState, error) {
+	session, err := s.dir.Get(ctx, sessionID)
 	if err != nil {
 		return ChatState{}, err
 	}
@@ -132,7 +135,7 @@ func (s *Service) chatState(ctx context.Context, who access.Principal, sessionID
 		err = s.ofRun(ctx, &state)
 	}
 	for _, i := range state.Open {
-		if i.Type.Expires() && mayDecide(who, session.Owner, i, contracts.DecisionApprove) == nil {
+		if i.Type.Expires() && gates.MayDecide(who, session.Owner, i, contracts.DecisionApprove) == nil {
 			state.MayApprove = append(state.MayApprove, i.Code)
 		}
 	}
@@ -141,7 +144,7 @@ func (s *Service) chatState(ctx context.Context, who access.Principal, sessionID
 
 // ofTurn narrows a state to its turn: a message that is regenerated shows its
 // own outcome, whatever came after it.
-func (s *Service) ofTurn(ctx context.Context, state *ChatState) error {
+func (s *Conversation) ofTurn(ctx context.Context, state *ChatState) error {
 	t, err := s.turnByKey(ctx, state.SessionID, state.turn)
 	if err != nil || t.SessionID == "" {
 		return err
@@ -174,12 +177,12 @@ func swept(sessionID, name, notice string) ChatState {
 	}}}}
 }
 
-func (s *Service) ofRun(ctx context.Context, state *ChatState) error {
+func (s *Conversation) ofRun(ctx context.Context, state *ChatState) error {
 	view, err := s.runner.View(ctx, state.RunID)
 	if err != nil {
 		return err
 	}
-	state.Answer, state.Open, state.Steps = s.compose(view), view.Interrupts, stepsOf(view)
+	state.Answer, state.Open, state.Steps = answer.Compose(s.catalogs.Catalog(), view), view.Interrupts, stepsOf(view)
 	state.Running = view.State == contracts.RunRunning || view.State == contracts.RunCancelling || unsettled(view)
 	state.Waits = view.State == contracts.RunWaiting && !state.Running && len(view.Interrupts) == 0
 	if len(view.Interrupts) > 0 && len(view.Nodes) > 1 {

@@ -1,4 +1,4 @@
-package orchestrator
+package answer
 
 import (
 	"cmp"
@@ -11,11 +11,11 @@ import (
 	"github.com/manifold-run/manifold/expr"
 )
 
-// compose makes the answer of a run out of what its nodes found: tables as the
+// Compose makes the answer of a run out of what its nodes found: tables as the
 // manifests present them, summaries, and what is missing, named. Of a run that
 // waits it shows what has come in; nil means nothing yet.
-func (s *Service) compose(view contracts.RunView) *contracts.Answer {
-	c := composer{view: view, catalog: s.catalogs.Catalog(), nodes: map[string]*contracts.NodeView{}}
+func Compose(catalog *contracts.Catalog, view contracts.RunView) *contracts.Answer {
+	c := composer{view: view, catalog: catalog, nodes: map[string]*contracts.NodeView{}}
 	for i := range view.Nodes {
 		c.nodes[view.Nodes[i].NodeID] = &view.Nodes[i]
 	}

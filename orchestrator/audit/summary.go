@@ -1,4 +1,4 @@
-package orchestrator
+package audit
 
 import (
 	"context"
@@ -11,19 +11,19 @@ import (
 	"github.com/manifold-run/manifold/orchestrator/access"
 )
 
-// SessionSummary is the audit of a session in Markdown: what was said, what
+// Summary is the audit of a session in Markdown: what was said, what
 // was planned, who decided what, and how it ended. Texts of domains are
 // escaped.
-func (s *Service) SessionSummary(ctx context.Context, who access.Principal, id string) (string, error) {
-	session, err := s.readSession(ctx, who, id)
+func (a *Audit) Summary(ctx context.Context, who access.Principal, id string) (string, error) {
+	session, err := a.sessions.Read(ctx, who, id)
 	if err != nil {
 		return "", err
 	}
-	response, err := s.response(ctx, session)
+	response, err := a.talks.Session(ctx, who, id, 0)
 	if err != nil {
 		return "", err
 	}
-	turns, err := s.said(ctx, id)
+	turns, err := a.talks.Said(ctx, id)
 	if err != nil {
 		return "", err
 	}
@@ -43,15 +43,15 @@ func (s *Service) SessionSummary(ctx context.Context, who access.Principal, id s
 		}
 	}
 	for _, runID := range response.RunIDs {
-		if err := s.summarizeRun(ctx, &b, runID); err != nil {
+		if err := a.summarizeRun(ctx, &b, runID); err != nil {
 			return "", err
 		}
 	}
 	return b.String(), nil
 }
 
-func (s *Service) summarizeRun(ctx context.Context, b *strings.Builder, runID string) error {
-	view, err := s.runner.View(ctx, runID)
+func (a *Audit) summarizeRun(ctx context.Context, b *strings.Builder, runID string) error {
+	view, err := a.runner.View(ctx, runID)
 	if err != nil {
 		return err
 	}
@@ -69,7 +69,7 @@ func (s *Service) summarizeRun(ctx context.Context, b *strings.Builder, runID st
 		}
 		fmt.Fprintf(b, "| %s | %s | %s | %d | %s | %s |\n", n.NodeID, escape(n.Title+" "+n.Tool), n.State, n.Attempts, took(n), escape(text))
 	}
-	if err := s.summarizeLedger(ctx, b, runID); err != nil {
+	if err := a.summarizeLedger(ctx, b, runID); err != nil {
 		return err
 	}
 	b.WriteString("\nCalls:")
@@ -86,8 +86,8 @@ func (s *Service) summarizeRun(ctx context.Context, b *strings.Builder, runID st
 	return nil
 }
 
-func (s *Service) summarizeLedger(ctx context.Context, b *strings.Builder, runID string) error {
-	entries, err := s.runs.Ledger(ctx, runID)
+func (a *Audit) summarizeLedger(ctx context.Context, b *strings.Builder, runID string) error {
+	entries, err := a.store.Ledger(ctx, runID)
 	if err != nil {
 		return err
 	}

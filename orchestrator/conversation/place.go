@@ -1,4 +1,4 @@
-package orchestrator
+package conversation
 
 import (
 	"cmp"
@@ -7,14 +7,15 @@ import (
 
 	"github.com/manifold-run/manifold/contracts"
 	"github.com/manifold-run/manifold/execution"
+	"github.com/manifold-run/manifold/orchestrator"
 	"github.com/manifold-run/manifold/orchestrator/access"
 )
 
 // chatSession finds the session of a chat: the one that the marker names if it
 // is the caller's, else the one of the chat's id or of the request that this
 // one repeats, else a new one.
-func (s *Service) chatSession(ctx context.Context, who access.Principal, t ChatTurn) (Session, bool, error) {
-	fresh := s.newSession(who, contracts.StartSession{Message: cmp.Or(t.Message, "chat")})
+func (s *Conversation) chatSession(ctx context.Context, who access.Principal, t ChatTurn) (orchestrator.Session, bool, error) {
+	fresh := s.dir.Draft(who, contracts.StartSession{Message: cmp.Or(t.Message, "chat")})
 	session, found, err := s.ownChat(ctx, who, t.SessionID)
 	if found || err != nil {
 		return session, found, err
@@ -34,31 +35,28 @@ func (s *Service) chatSession(ctx context.Context, who access.Principal, t ChatT
 	return fresh, false, nil
 }
 
-func (s *Service) ownChat(ctx context.Context, who access.Principal, id string) (Session, bool, error) {
+func (s *Conversation) ownChat(ctx context.Context, who access.Principal, id string) (orchestrator.Session, bool, error) {
 	if id == "" {
-		return Session{}, false, nil
+		return orchestrator.Session{}, false, nil
 	}
-	session, err := s.sessions.Session(ctx, id)
+	session, err := s.dir.Get(ctx, id)
 	switch {
 	case contracts.CodeOf(err) == contracts.CodeNotFound:
-		return Session{}, false, nil
+		return orchestrator.Session{}, false, nil
 	case err != nil:
-		return Session{}, false, err
+		return orchestrator.Session{}, false, err
 	}
 	return session, who.Subject() == access.SubjectOf(session.Owner), nil
 }
 
 // beginChat opens the session of a chat, under an id that a repeat of the
 // request will find.
-func (s *Service) beginChat(ctx context.Context, who access.Principal, session Session, t ChatTurn) (Session, error) {
-	if err := who.May(access.ActionStartSession); err != nil {
-		return session, err
-	}
-	if err := s.limiter.StartSession(who.Subject()); err != nil {
+func (s *Conversation) beginChat(ctx context.Context, who access.Principal, session orchestrator.Session, t ChatTurn) (orchestrator.Session, error) {
+	if err := s.dir.Admit(who); err != nil {
 		return session, err
 	}
 	if t.Conversation != "" || t.Request == "" {
-		return session, s.openSession(ctx, session)
+		return session, s.dir.Open(ctx, session)
 	}
 	number := func(n int) string { return requestSession(who, t.Request, quarter(session.CreatedAt), n) }
 	n, err := s.unused(ctx, number)
@@ -68,7 +66,7 @@ func (s *Service) beginChat(ctx context.Context, who access.Principal, session S
 	for ; ; n++ {
 		session.ID = number(n)
 		// A conflict: the same was asked at the same moment, by another request.
-		if err := s.sessions.CreateSession(ctx, session); contracts.CodeOf(err) != contracts.CodeConflict {
+		if err := s.dir.Create(ctx, session); contracts.CodeOf(err) != contracts.CodeConflict {
 			return session, err
 		}
 	}
@@ -76,26 +74,26 @@ func (s *Service) beginChat(ctx context.Context, who access.Principal, session S
 
 // repeated finds the session of the request that is repeated: the last of its
 // equals.
-func (s *Service) repeated(ctx context.Context, who access.Principal, request string) (Session, bool, error) {
+func (s *Conversation) repeated(ctx context.Context, who access.Principal, request string) (orchestrator.Session, bool, error) {
 	now := quarter(s.cfg.Now())
 	for _, q := range []int64{now, now - 1} {
 		number := func(n int) string { return requestSession(who, request, q, n) }
 		n, err := s.unused(ctx, number)
 		if err != nil {
-			return Session{}, false, err
+			return orchestrator.Session{}, false, err
 		}
 		if n > 0 {
 			return s.ownChat(ctx, who, number(n-1))
 		}
 	}
-	return Session{}, false, nil
+	return orchestrator.Session{}, false, nil
 }
 
 // unused gives the first number whose session does not exist. It gallops and
 // halves: somebody who asks the same every second costs few reads.
-func (s *Service) unused(ctx context.Context, number func(int) string) (int, error) {
+func (s *Conversation) unused(ctx context.Context, number func(int) string) (int, error) {
 	taken := func(n int) (bool, error) {
-		_, err := s.sessions.Session(ctx, number(n))
+		_, err := s.dir.Get(ctx, number(n))
 		if contracts.CodeOf(err) == contracts.CodeNotFound {
 			return false, nil
 		}
@@ -129,7 +127,7 @@ func (s *Service) unused(ctx context.Context, number func(int) string) (int, err
 
 // GoesOn tells whether a chat is still the one to talk in although a newer one
 // could begin: something runs or waits in it, and the newer one has not begun.
-func (s *Service) GoesOn(ctx context.Context, who access.Principal, conversation, newer string) bool {
+func (s *Conversation) GoesOn(ctx context.Context, who access.Principal, conversation, newer string) bool {
 	if _, begun, err := s.ownChat(ctx, who, chatID(who, newer)); begun || err != nil {
 		return false
 	}
@@ -141,11 +139,11 @@ func (s *Service) GoesOn(ctx context.Context, who access.Principal, conversation
 	if err != nil || len(open) > 0 {
 		return err == nil
 	}
-	runs, err := s.runs.ListRuns(ctx, execution.RunFilter{SessionID: session.ID, Limit: maxSessions, Brief: true})
+	runs, err := s.runs.ListRuns(ctx, execution.RunFilter{SessionID: session.ID, Limit: orchestrator.MaxPage, Brief: true})
 	return err == nil && slices.ContainsFunc(runs, func(r execution.Run) bool { return !r.State.Terminal() })
 }
 
 // chatID is the session of a frontend's chat.
 func chatID(who access.Principal, conversation string) string {
-	return derivedID("ses", who.Subject(), "chat", conversation)
+	return orchestrator.DerivedID("ses", who.Subject(), "chat", conversation)
 }

@@ -1,4 +1,4 @@
-package orchestrator
+package conversation
 
 import (
 	"cmp"
@@ -11,13 +11,16 @@ import (
 	"github.com/manifold-run/manifold/contracts"
 	"github.com/manifold-run/manifold/execution"
 	"github.com/manifold-run/manifold/intent"
+	"github.com/manifold-run/manifold/orchestrator"
 	"github.com/manifold-run/manifold/orchestrator/access"
+	"github.com/manifold-run/manifold/orchestrator/answer"
+	"github.com/manifold-run/manifold/orchestrator/chat"
 	"github.com/manifold-run/manifold/planner"
 )
 
 // turn takes one message of a session to an answer, a question or a run. The
 // same message again is the same turn; one that was interrupted is finished.
-func (s *Service) turn(ctx context.Context, who access.Principal, session Session, t Turn) error {
+func (s *Conversation) turn(ctx context.Context, who access.Principal, session orchestrator.Session, t orchestrator.Turn) error {
 	t.CreatedAt = s.cfg.Now()
 	existing, created, err := s.turns.BeginTurn(ctx, t)
 	if err != nil {
@@ -36,9 +39,9 @@ func (s *Service) turn(ctx context.Context, who access.Principal, session Sessio
 }
 
 // understand takes a turn that is new, or was interrupted, to its outcome.
-func (s *Service) understand(ctx context.Context, who access.Principal, session Session, t Turn) error {
+func (s *Conversation) understand(ctx context.Context, who access.Principal, session orchestrator.Session, t orchestrator.Turn) error {
 	if asksForHelp(t.Message) {
-		t.Outcome, t.Answer = TurnAnswered, overview(s.catalogs.Catalog(), who, t.Model)
+		t.Outcome, t.Answer = orchestrator.TurnAnswered, answer.Overview(s.catalogs.Catalog(), who, t.Model)
 		return s.turns.SaveTurn(ctx, t)
 	}
 	u, err := s.intents.Understand(ctx, intent.Request{
@@ -54,7 +57,7 @@ func (s *Service) understand(ctx context.Context, who access.Principal, session 
 	case contracts.GateClarify:
 		return s.askCapability(ctx, session, t, u)
 	default:
-		t.Outcome, t.Answer = TurnAnswered, declined(u)
+		t.Outcome, t.Answer = orchestrator.TurnAnswered, declined(u)
 		return s.turns.SaveTurn(ctx, t)
 	}
 }
@@ -62,7 +65,7 @@ func (s *Service) understand(ctx context.Context, who access.Principal, session 
 func rolesOf(who access.Principal) []string { return who.Contract().Roles }
 
 // proceed compiles the turn's intents: to a question, or to a run.
-func (s *Service) proceed(ctx context.Context, who access.Principal, session Session, t Turn) error {
+func (s *Conversation) proceed(ctx context.Context, who access.Principal, session orchestrator.Session, t orchestrator.Turn) error {
 	result, err := planner.Compile(s.planRequest(who, session, t))
 	if err != nil {
 		return s.refused(ctx, t, err)
@@ -70,12 +73,12 @@ func (s *Service) proceed(ctx context.Context, who access.Principal, session Ses
 	if len(result.Questions) > 0 {
 		return s.askPlanner(ctx, session, t, result.Questions[0])
 	}
-	if err := s.covered(who, result.Plan); err != nil {
+	if err := who.CoversPlan(result.Plan); err != nil {
 		return s.refused(ctx, t, err)
 	}
 	// The id follows from the turn: a turn that is finished after a crash does
 	// not make a second run.
-	result.Plan.RunID = derivedID("run", t.Conversation, t.Key, t.Model)
+	result.Plan.RunID = orchestrator.DerivedID("run", t.Conversation, t.Key, t.Model)
 	runID, err := s.runner.Submit(ctx, session.ID, result.Plan)
 	if contracts.CodeOf(err) == contracts.CodeConflict {
 		runID, err = result.Plan.RunID, nil
@@ -83,11 +86,11 @@ func (s *Service) proceed(ctx context.Context, who access.Principal, session Ses
 	if err != nil {
 		return err
 	}
-	t.Outcome, t.RunID, t.Asked, t.InterruptID, t.Notes = TurnRun, runID, nil, "", result.Notes
+	t.Outcome, t.RunID, t.Asked, t.InterruptID, t.Notes = orchestrator.TurnRun, runID, nil, "", result.Notes
 	return s.turns.SaveTurn(ctx, t)
 }
 
-func (s *Service) planRequest(who access.Principal, session Session, t Turn) planner.Request {
+func (s *Conversation) planRequest(who access.Principal, session orchestrator.Session, t orchestrator.Turn) planner.Request {
 	instances := maps.Clone(session.Instances)
 	if instances == nil {
 		instances = map[string]string{}
@@ -101,10 +104,10 @@ func (s *Service) planRequest(who access.Principal, session Session, t Turn) pla
 
 // refused answers a request that cannot be planned, where a person can read
 // why; faults of ours go up.
-func (s *Service) refused(ctx context.Context, t Turn, err error) error {
+func (s *Conversation) refused(ctx context.Context, t orchestrator.Turn, err error) error {
 	switch contracts.CodeOf(err) {
 	case contracts.CodeForbidden, contracts.CodeUnsupported, contracts.CodeInvalid, contracts.CodeBudgetExceeded, contracts.CodeConflict:
-		t.Outcome = TurnAnswered
+		t.Outcome = orchestrator.TurnAnswered
 		t.Answer = &contracts.Answer{Blocks: []contracts.Block{{Kind: contracts.BlockError, Text: err.Error()}}}
 		return s.turns.SaveTurn(ctx, t)
 	default:
@@ -112,24 +115,10 @@ func (s *Service) refused(ctx context.Context, t Turn, err error) error {
 	}
 }
 
-// covered checks the caller's scopes and roles for every call of a plan.
-func (s *Service) covered(who access.Principal, plan contracts.Plan) error {
-	for _, n := range plan.Nodes {
-		if n.Kind != contracts.KindTool || n.Policy == nil {
-			continue
-		}
-		domain, _, _ := strings.Cut(n.Tool, ".")
-		if err := who.Covers(domain, n.Policy.SideEffectClass); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
 // askCapability asks which capability was meant.
-func (s *Service) askCapability(ctx context.Context, session Session, t Turn, u intent.Understanding) error {
+func (s *Conversation) askCapability(ctx context.Context, session orchestrator.Session, t orchestrator.Turn, u intent.Understanding) error {
 	if len(u.Choices) == 0 {
-		t.Outcome, t.Answer = TurnAnswered, declined(u)
+		t.Outcome, t.Answer = orchestrator.TurnAnswered, declined(u)
 		return s.turns.SaveTurn(ctx, t)
 	}
 	i := s.question(session, u.Question)
@@ -138,19 +127,19 @@ func (s *Service) askCapability(ctx context.Context, session Session, t Turn, u 
 			ID: c.Domain + "." + c.Capability, Label: cmp.Or(c.Description, c.Domain+"."+c.Capability),
 		})
 	}
-	t.Asked = &Asked{IntentID: u.Unclear, Capability: true}
+	t.Asked = &orchestrator.Asked{IntentID: u.Unclear, Capability: true}
 	return s.ask(ctx, t, i)
 }
 
 // askPlanner asks for what a plan is missing.
-func (s *Service) askPlanner(ctx context.Context, session Session, t Turn, q planner.Question) error {
+func (s *Conversation) askPlanner(ctx context.Context, session orchestrator.Session, t orchestrator.Turn, q planner.Question) error {
 	i := s.question(session, q.Prompt)
 	i.Type, i.Options, i.ResponseSchema = q.Kind, q.Options, q.Schema
-	t.Asked = &Asked{IntentID: q.IntentID, Param: q.Param, Role: q.Role, Domain: q.Domain}
+	t.Asked = &orchestrator.Asked{IntentID: q.IntentID, Param: q.Param, Role: q.Role, Domain: q.Domain}
 	return s.ask(ctx, t, i)
 }
 
-func (s *Service) question(session Session, prompt string) contracts.Interrupt {
+func (s *Conversation) question(session orchestrator.Session, prompt string) contracts.Interrupt {
 	return contracts.Interrupt{
 		InterruptID: execution.NewID("gate"), Code: execution.NewCode(), Type: contracts.InterruptClarification,
 		Status: contracts.InterruptOpen, SessionID: session.ID, Prompt: prompt, CreatedAt: s.cfg.Now(),
@@ -160,8 +149,8 @@ func (s *Service) question(session Session, prompt string) contracts.Interrupt {
 
 // ask opens the turn's question. The turn is saved first: a question without
 // its turn could not be answered, a turn without its question is asked again.
-func (s *Service) ask(ctx context.Context, t Turn, i contracts.Interrupt) error {
-	t.Outcome, t.InterruptID = TurnClarifying, i.InterruptID
+func (s *Conversation) ask(ctx context.Context, t orchestrator.Turn, i contracts.Interrupt) error {
+	t.Outcome, t.InterruptID = orchestrator.TurnClarifying, i.InterruptID
 	for n := range i.Options {
 		o := &i.Options[n]
 		o.Label, o.Detail = contracts.CleanSummary(o.Label), contracts.CleanSummary(o.Detail)
@@ -178,12 +167,12 @@ func (s *Service) ask(ctx context.Context, t Turn, i contracts.Interrupt) error 
 }
 
 // continueTurn goes on with a turn whose question was answered.
-func (s *Service) continueTurn(ctx context.Context, who access.Principal, i contracts.Interrupt) error {
+func (s *Conversation) continueTurn(ctx context.Context, who access.Principal, i contracts.Interrupt) error {
 	t, err := s.turns.TurnByInterrupt(ctx, i.InterruptID)
-	if err != nil || t.Outcome != TurnClarifying || t.Asked == nil {
+	if err != nil || t.Outcome != orchestrator.TurnClarifying || t.Asked == nil {
 		return err
 	}
-	session, err := s.sessions.Session(ctx, i.SessionID)
+	session, err := s.dir.Get(ctx, i.SessionID)
 	if err != nil {
 		return err
 	}
@@ -194,7 +183,7 @@ func (s *Service) continueTurn(ctx context.Context, who access.Principal, i cont
 }
 
 // takeAnswer puts an answer where the turn's question says it belongs.
-func (s *Service) takeAnswer(t *Turn, response any) error {
+func (s *Conversation) takeAnswer(t *orchestrator.Turn, response any) error {
 	asked := *t.Asked
 	switch {
 	case asked.Role != "":
@@ -215,7 +204,7 @@ func (s *Service) takeAnswer(t *Turn, response any) error {
 
 // chooseCapability replaces the reading of one clause; its parameters are read
 // again from its own words, not from the answer.
-func (s *Service) chooseCapability(t *Turn, intentID string, response any) error {
+func (s *Conversation) chooseCapability(t *orchestrator.Turn, intentID string, response any) error {
 	ref, _ := response.(string) // a value that is no text resolves to nothing
 	at := slices.IndexFunc(t.Intents, func(i contracts.Intent) bool { return i.ID == intentID })
 	if at < 0 {
@@ -251,7 +240,7 @@ func withValue(m map[string]any, key string, value any) map[string]any {
 // answerOpenQuestion takes a message as the answer to the session's open
 // question before there is a plan, if it fits; approvals are never read out of
 // a message.
-func (s *Service) answerOpenQuestion(ctx context.Context, who access.Principal, session Session, message string) (bool, error) {
+func (s *Conversation) answerOpenQuestion(ctx context.Context, who access.Principal, session orchestrator.Session, message string) (bool, error) {
 	open, err := s.runs.Interrupts(ctx, execution.InterruptFilter{
 		SessionID: session.ID, Status: contracts.InterruptOpen, Types: []contracts.InterruptType{contracts.InterruptClarification},
 	})
@@ -269,7 +258,7 @@ func (s *Service) answerOpenQuestion(ctx context.Context, who access.Principal, 
 
 // readAnswer reads a typed answer: an option, or a value of the asked
 // parameter. A free text that is itself an understandable request is no answer.
-func (s *Service) readAnswer(ctx context.Context, who access.Principal, i contracts.Interrupt, message string) (any, bool) {
+func (s *Conversation) readAnswer(ctx context.Context, who access.Principal, i contracts.Interrupt, message string) (any, bool) {
 	text := strings.TrimSpace(message)
 	if words, ok := execution.SearchAgain(i, text); ok && !s.isRequest(ctx, who, text) {
 		return words, true
@@ -299,7 +288,7 @@ func (s *Service) readAnswer(ctx context.Context, who access.Principal, i contra
 	return nil, false
 }
 
-func (s *Service) isRequest(ctx context.Context, who access.Principal, text string) bool {
+func (s *Conversation) isRequest(ctx context.Context, who access.Principal, text string) bool {
 	u, err := s.intents.Understand(ctx, intent.Request{
 		Message: text, Catalog: s.catalogs.Catalog(), Roles: rolesOf(who), Now: s.cfg.Now(),
 	})
@@ -308,7 +297,7 @@ func (s *Service) isRequest(ctx context.Context, who access.Principal, text stri
 
 // remarks names the parts of a message that nothing was done about, and what
 // was left out of the plan.
-func remarks(t Turn) []contracts.Block {
+func remarks(t orchestrator.Turn) []contracts.Block {
 	var out []contracts.Block
 	if len(t.Unused) > 0 {
 		quoted := make([]string, len(t.Unused))
@@ -340,11 +329,6 @@ func declined(u intent.Understanding) *contracts.Answer {
 	return a
 }
 
-// derivedID makes an id that follows from what identifies a request.
-func derivedID(prefix string, parts ...string) string {
-	return prefix + "_" + contracts.HashBytes([]byte(strings.Join(parts, "\x00")))[:20]
-}
-
 // fingerprint is the hash of a request, to tell a repeat from another one.
 func fingerprint(v any) string {
 	hash, err := contracts.Hash(v)
@@ -356,3 +340,10 @@ func fingerprint(v any) string {
 
 // sessionWait is how long continuing a turn may take after its caller has gone.
 const sessionWait = 30 * time.Second
+
+// asksForHelp tells whether a message asks what there is to ask for. No domain
+// is chosen for such a message, so it is answered before the matcher sees it.
+func asksForHelp(message string) bool {
+	c, ok := chat.Parse(message)
+	return ok && c.Verb == chat.Help || chat.Greets(message)
+}

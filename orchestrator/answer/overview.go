@@ -1,4 +1,4 @@
-package orchestrator
+package answer
 
 import (
 	"cmp"
@@ -7,22 +7,14 @@ import (
 
 	"github.com/manifold-run/manifold/contracts"
 	"github.com/manifold-run/manifold/orchestrator/access"
-	"github.com/manifold-run/manifold/orchestrator/chat"
 )
 
 // overviewPerDomain keeps an overview short enough to be read.
 const overviewPerDomain = 8
 
-// asksForHelp tells whether a message asks what there is to ask for. No domain
-// is chosen for such a message, so it is answered before the matcher sees it.
-func asksForHelp(message string) bool {
-	c, ok := chat.Parse(message)
-	return ok && c.Verb == chat.Help || chat.Greets(message)
-}
-
-// overview says what the caller may ask for, domain by domain, with a sentence
+// Overview says what the caller may ask for, domain by domain, with a sentence
 // that works for each. A domain narrows it, "" is all.
-func overview(catalog *contracts.Catalog, who access.Principal, domain string) *contracts.Answer {
+func Overview(catalog *contracts.Catalog, who access.Principal, domain string) *contracts.Answer {
 	a := &contracts.Answer{}
 	for _, d := range catalog.Domains {
 		if domain != "" && d.Name != domain {
@@ -75,7 +67,7 @@ func offer(e *contracts.CapabilityEntry) string {
 
 func mayAsk(e *contracts.CapabilityEntry, who access.Principal) bool {
 	allowed := e.Capability.Metadata.AllowedRoles
-	if len(allowed) > 0 && !slices.ContainsFunc(rolesOf(who), func(r string) bool { return slices.Contains(allowed, r) }) {
+	if len(allowed) > 0 && !slices.ContainsFunc(who.Contract().Roles, func(r string) bool { return slices.Contains(allowed, r) }) {
 		return false
 	}
 	return who.Covers(e.Domain, e.Policy.SideEffectClass) == nil

@@ -1,4 +1,4 @@
-package orchestrator
+package conversation
 
 import (
 	"cmp"
@@ -11,8 +11,10 @@ import (
 
 	"github.com/manifold-run/manifold/contracts"
 	"github.com/manifold-run/manifold/execution"
+	"github.com/manifold-run/manifold/orchestrator"
 	"github.com/manifold-run/manifold/orchestrator/access"
 	"github.com/manifold-run/manifold/orchestrator/chat"
+	"github.com/manifold-run/manifold/orchestrator/sessions"
 )
 
 // ChatTurn is one message that came through a chat frontend.
@@ -70,7 +72,7 @@ type ChatCard struct {
 // Chat takes a message from a chat frontend: a command, the answer to an open
 // question, or a new request. It never waits for a run; see ChatState. The same
 // message that comes twice at once is taken once.
-func (s *Service) Chat(ctx context.Context, who access.Principal, t ChatTurn) (ChatState, error) {
+func (s *Conversation) Chat(ctx context.Context, who access.Principal, t ChatTurn) (ChatState, error) {
 	a, err := s.Accept(ctx, who, t)
 	if err != nil {
 		return ChatState{}, err
@@ -88,7 +90,7 @@ type Accepted struct {
 // Accept finds the chat that a message belongs to, and refuses what is refused
 // without understanding it. It is quick, so that a frontend can be told at once
 // that its message is taken; Take does the rest.
-func (s *Service) Accept(ctx context.Context, who access.Principal, t ChatTurn) (Accepted, error) {
+func (s *Conversation) Accept(ctx context.Context, who access.Principal, t ChatTurn) (Accepted, error) {
 	session, known, err := s.chatSession(ctx, who, t)
 	if err != nil {
 		return Accepted{}, err
@@ -105,7 +107,7 @@ func (s *Service) Accept(ctx context.Context, who access.Principal, t ChatTurn) 
 	if ok {
 		return Accepted{at, &command}, nil
 	}
-	if err := checkMessage(t.Message); err != nil {
+	if err := orchestrator.CheckMessage(t.Message); err != nil {
 		return Accepted{}, err
 	}
 	if !known {
@@ -132,14 +134,14 @@ func (a Accepted) kept() bool {
 }
 
 // Take takes an accepted message to where it leads.
-func (s *Service) Take(ctx context.Context, who access.Principal, a Accepted) (ChatState, error) {
+func (s *Conversation) Take(ctx context.Context, who access.Principal, a Accepted) (ChatState, error) {
 	if !a.kept() {
 		state, _, err := s.command(ctx, who, a.at, *a.command)
 		return state, err
 	}
 	t := a.at.turn
-	key := TurnKey{Conversation: a.at.session.ID, Key: cmp.Or(t.Key, execution.NewID("msg")), Model: t.Model}
-	turn := Turn{TurnKey: key, SessionID: a.at.session.ID, Message: t.Message, Fingerprint: fingerprint(t.Message), CreatedAt: s.cfg.Now()}
+	key := orchestrator.TurnKey{Conversation: a.at.session.ID, Key: cmp.Or(t.Key, execution.NewID("msg")), Model: t.Model}
+	turn := orchestrator.Turn{TurnKey: key, SessionID: a.at.session.ID, Message: t.Message, Fingerprint: fingerprint(t.Message), CreatedAt: s.cfg.Now()}
 	flight := strings.Join([]string{key.Conversation, key.Key, key.Model, turn.Fingerprint}, "\x00")
 	state, err, _ := s.flights.Do(flight, func() (any, error) { return s.chatTurn(ctx, who, a, turn) })
 	if err != nil {
@@ -164,8 +166,8 @@ func commandOf(t ChatTurn) (chat.Command, bool) {
 
 // chatTurn takes a message to where it leads. A message that was taken before is
 // not taken again.
-func (s *Service) chatTurn(ctx context.Context, who access.Principal, a Accepted, turn Turn) (ChatState, error) {
-	before, err := s.lastSeq(ctx, turn.SessionID)
+func (s *Conversation) chatTurn(ctx context.Context, who access.Principal, a Accepted, turn orchestrator.Turn) (ChatState, error) {
+	before, err := orchestrator.LastSeq(ctx, s.runs, turn.SessionID)
 	if err != nil {
 		return ChatState{}, err
 	}
@@ -203,7 +205,7 @@ func (s *Service) chatTurn(ctx context.Context, who access.Principal, a Accepted
 // answerInChat takes a message as the answer to the open question, if there is
 // one that this chat has shown and the words fit. The turn then belongs to what
 // its answer went on with, so that it can be shown again.
-func (s *Service) answerInChat(ctx context.Context, who access.Principal, session Session, turn *Turn, t ChatTurn) (bool, error) {
+func (s *Conversation) answerInChat(ctx context.Context, who access.Principal, session orchestrator.Session, turn *orchestrator.Turn, t ChatTurn) (bool, error) {
 	open, err := s.runs.Interrupts(ctx, execution.InterruptFilter{SessionID: session.ID, Status: contracts.InterruptOpen})
 	if err != nil {
 		return false, err
@@ -219,7 +221,7 @@ func (s *Service) answerInChat(ctx context.Context, who access.Principal, sessio
 	if !fits {
 		return false, nil
 	}
-	var asking Turn
+	var asking orchestrator.Turn
 	if i.RunID == "" {
 		if asking, err = s.turns.TurnByInterrupt(ctx, i.InterruptID); err != nil {
 			return false, err
@@ -228,7 +230,7 @@ func (s *Service) answerInChat(ctx context.Context, who access.Principal, sessio
 	if _, err := s.decide(ctx, who, i, contracts.Resume{Response: value}); err != nil {
 		return false, err
 	}
-	turn.Outcome, turn.RunID = TurnAnswered, i.RunID
+	turn.Outcome, turn.RunID = orchestrator.TurnAnswered, i.RunID
 	if i.RunID == "" {
 		after, err := s.turnByKey(ctx, session.ID, asking.TurnKey)
 		if err != nil {
@@ -237,7 +239,7 @@ func (s *Service) answerInChat(ctx context.Context, who access.Principal, sessio
 		turn.RunID, turn.Answer = after.RunID, after.Answer
 	}
 	if turn.RunID != "" {
-		turn.Outcome = TurnRun
+		turn.Outcome = orchestrator.TurnRun
 	}
 	return true, s.turns.SaveTurn(ctx, *turn)
 }
@@ -260,51 +262,31 @@ func numbered(i contracts.Interrupt, message string) string {
 	return i.Options[n-1].ID
 }
 
-func (s *Service) turnByKey(ctx context.Context, sessionID string, key TurnKey) (Turn, error) {
+func (s *Conversation) turnByKey(ctx context.Context, sessionID string, key orchestrator.TurnKey) (orchestrator.Turn, error) {
 	turns, err := s.turns.SessionTurns(ctx, sessionID)
 	if err != nil {
-		return Turn{}, err
+		return orchestrator.Turn{}, err
 	}
-	at := slices.IndexFunc(turns, func(t Turn) bool { return t.TurnKey == key })
+	at := slices.IndexFunc(turns, func(t orchestrator.Turn) bool { return t.TurnKey == key })
 	if at < 0 {
-		return Turn{}, nil
+		return orchestrator.Turn{}, nil
 	}
 	return turns[at], nil
 }
 
-// lastSeq gives the number of a session's newest event, 0 if there is none. It
-// gallops and halves, so that a long session costs few small reads.
-func (s *Service) lastSeq(ctx context.Context, sessionID string) (int64, error) {
-	low, step := int64(0), int64(1)
-	for step > 0 {
-		events, err := s.runs.Events(ctx, sessionID, low+step-1, 1)
-		switch {
-		case err != nil:
-			return 0, err
-		case len(events) > 0:
-			low, step = events[0].Seq, step*2
-		case step == 1:
-			return low, nil
-		default:
-			step = 1
-		}
-	}
-	return low, nil
-}
-
 // Conversation tells where a chat stands without beginning anything, for the
 // background calls of frontends; false means that nothing is known of it.
-func (s *Service) Conversation(ctx context.Context, who access.Principal, t ChatTurn) (ChatState, bool, error) {
+func (s *Conversation) Conversation(ctx context.Context, who access.Principal, t ChatTurn) (ChatState, bool, error) {
 	session, known, err := s.chatSession(ctx, who, t)
 	if err != nil || !known {
 		return ChatState{}, false, err
 	}
-	state, err := s.chatState(ctx, who, session.ID, TurnKey{}, "", 0)
+	state, err := s.chatState(ctx, who, session.ID, orchestrator.TurnKey{}, "", 0)
 	return state, err == nil, err
 }
 
 // ChatName makes the name of a chat out of what its first message says.
-func ChatName(message string) string { return nameOf(message) }
+func ChatName(message string) string { return sessions.NameOf(message) }
 
 // chatPatience bounds the taking of a message once its sender has gone.
 const chatPatience = 2 * time.Minute

@@ -1,4 +1,4 @@
-package orchestrator
+package conversation
 
 import (
 	"context"
@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/manifold-run/manifold/orchestrator"
 	"github.com/manifold-run/manifold/orchestrator/access"
 	"github.com/manifold-run/manifold/orchestrator/chat"
 )
@@ -22,15 +23,15 @@ const (
 	noteRepeat    chat.Verb = "repeat"
 )
 
-func note(sessionID string, kind chat.Verb, try int) Turn {
-	key := TurnKey{Conversation: sessionID, Key: "note-" + string(kind) + "-" + strconv.Itoa(try)}
-	return Turn{TurnKey: key, SessionID: sessionID, Command: kind, Outcome: TurnAnswered}
+func note(sessionID string, kind chat.Verb, try int) orchestrator.Turn {
+	key := orchestrator.TurnKey{Conversation: sessionID, Key: "note-" + string(kind) + "-" + strconv.Itoa(try)}
+	return orchestrator.Turn{TurnKey: key, SessionID: sessionID, Command: kind, Outcome: orchestrator.TurnAnswered}
 }
 
-// said gives what was said in a session, without notes.
-func (s *Service) said(ctx context.Context, sessionID string) ([]Turn, error) {
+// Said gives what was said in a session, without notes.
+func (s *Conversation) Said(ctx context.Context, sessionID string) ([]orchestrator.Turn, error) {
 	turns, err := s.turns.SessionTurns(ctx, sessionID)
-	var out []Turn
+	var out []orchestrator.Turn
 	for _, t := range turns {
 		if t.Command != noteDelivered && t.Command != noteRepeat {
 			out = append(out, t)
@@ -41,7 +42,7 @@ func (s *Service) said(ctx context.Context, sessionID string) ([]Turn, error) {
 
 // Exchange begins the answer to an accepted message whose sender counts repeats.
 // Its end says whether the whole answer was written.
-func (s *Service) Exchange(ctx context.Context, who access.Principal, a Accepted) (end func(delivered bool)) {
+func (s *Conversation) Exchange(ctx context.Context, who access.Principal, a Accepted) (end func(delivered bool)) {
 	id := a.at.session.ID
 	if a.at.turn.Request == "" || !who.Shared() {
 		return func(bool) {}
@@ -61,7 +62,7 @@ func (s *Service) Exchange(ctx context.Context, who access.Principal, a Accepted
 }
 
 // beingAnswered tells whether somebody is still waiting for the answer.
-func (s *Service) beingAnswered(sessionID string) bool {
+func (s *Conversation) beingAnswered(sessionID string) bool {
 	ctx, there := s.answering.Load(sessionID)
 	if !there {
 		return false
@@ -75,13 +76,13 @@ const maxEquals = 50
 
 // repeatedByOneOfMany finds the first try of a repeat where many people share the
 // key; none means that it is taken for a request of its own.
-func (s *Service) repeatedByOneOfMany(ctx context.Context, who access.Principal, t ChatTurn) (Session, bool, error) {
+func (s *Conversation) repeatedByOneOfMany(ctx context.Context, who access.Principal, t ChatTurn) (orchestrator.Session, bool, error) {
 	var equals []string
 	now := quarter(s.cfg.Now())
 	for _, q := range []int64{now, now - 1} {
 		n, err := s.unused(ctx, func(n int) string { return requestSession(who, t.Request, q, n) })
 		if err != nil {
-			return Session{}, false, err
+			return orchestrator.Session{}, false, err
 		}
 		for n--; n >= 0 && len(equals) < maxEquals; n-- {
 			equals = append(equals, requestSession(who, t.Request, q, n))
@@ -100,12 +101,12 @@ func (s *Service) repeatedByOneOfMany(ctx context.Context, who access.Principal,
 			return session, found, err
 		}
 	}
-	return Session{}, false, nil
+	return orchestrator.Session{}, false, nil
 }
 
 // claim takes a first try for a repeat, unless its answer got through or the same
 // count has taken it.
-func (s *Service) claim(ctx context.Context, sessionID string, try int) (bool, error) {
+func (s *Conversation) claim(ctx context.Context, sessionID string, try int) (bool, error) {
 	turns, err := s.turns.SessionTurns(ctx, sessionID)
 	if err != nil {
 		return false, err
@@ -131,5 +132,5 @@ func quarter(at time.Time) int64 { return at.Unix() / int64(repeatWindow/time.Se
 // of a quarter of an hour. It needs no memory but the store of sessions, so a
 // repeat finds its first try also after a restart, and on another replica.
 func requestSession(who access.Principal, request string, quarter int64, n int) string {
-	return derivedID("ses", who.Subject(), "request", request, strconv.FormatInt(quarter, 10), strconv.Itoa(n))
+	return orchestrator.DerivedID("ses", who.Subject(), "request", request, strconv.FormatInt(quarter, 10), strconv.Itoa(n))
 }

@@ -1,4 +1,4 @@
-package orchestrator
+package runs
 
 import (
 	"context"
@@ -8,7 +8,6 @@ import (
 	"maps"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/manifold-run/manifold/contracts"
 	"github.com/manifold-run/manifold/execution"
@@ -21,24 +20,25 @@ import (
 // behind the gates that its own policy demands. A write is undone once: while
 // that run is under way a repeat is answered with it, and what was undone is a
 // conflict. One that came to nothing, as after a rejection, may be tried again.
-func (s *Service) Compensate(ctx context.Context, who access.Principal, runID, nodeID string, wait time.Duration) (contracts.SessionResponse, error) {
-	view, err := s.readRun(ctx, who, runID)
+// It gives the session in which the run is.
+func (r *Runs) Compensate(ctx context.Context, who access.Principal, runID, nodeID string) (sessionID string, err error) {
+	view, err := r.Read(ctx, who, runID)
 	if err != nil {
-		return contracts.SessionResponse{}, err
+		return "", err
 	}
 	if who.MaySteerRun(view.Plan.Owner) != nil {
 		if err := who.May(access.ActionCompensate); err != nil {
-			return contracts.SessionResponse{}, err
+			return "", err
 		}
 	}
-	plan, err := s.compensation(ctx, who, runID, nodeID)
+	plan, err := r.compensation(ctx, who, runID, nodeID)
 	if err != nil {
-		return contracts.SessionResponse{}, err
+		return "", err
 	}
-	if err := s.undo(ctx, view.SessionID, plan, runID, nodeID); err != nil {
-		return contracts.SessionResponse{}, err
+	if err := r.undo(ctx, view.SessionID, plan, runID, nodeID); err != nil {
+		return "", err
 	}
-	return s.await(ctx, view.SessionID, wait)
+	return view.SessionID, nil
 }
 
 // maxUndos is how often it may be tried to undo one write.
@@ -46,14 +46,14 @@ const maxUndos = 20
 
 // undo starts the run that undoes a write. Its id follows from the write, so that
 // two who ask at once cannot both start one.
-func (s *Service) undo(ctx context.Context, sessionID string, plan contracts.Plan, runID, nodeID string) error {
+func (r *Runs) undo(ctx context.Context, sessionID string, plan contracts.Plan, runID, nodeID string) error {
 	for try := range maxUndos {
 		plan.RunID = undoID(runID, nodeID, try)
-		_, err := s.runner.Submit(ctx, sessionID, plan)
+		_, err := r.runner.Submit(ctx, sessionID, plan)
 		if contracts.CodeOf(err) != contracts.CodeConflict {
 			return err
 		}
-		earlier, err := s.runner.View(ctx, plan.RunID)
+		earlier, err := r.runner.View(ctx, plan.RunID)
 		if err != nil || !earlier.State.Terminal() {
 			return err
 		}
@@ -77,8 +77,8 @@ func mayHaveUndone(run contracts.RunView) bool {
 	})
 }
 
-func (s *Service) compensation(ctx context.Context, who access.Principal, runID, nodeID string) (contracts.Plan, error) {
-	snapshot, err := s.runs.LoadRun(ctx, runID)
+func (r *Runs) compensation(ctx context.Context, who access.Principal, runID, nodeID string) (contracts.Plan, error) {
+	snapshot, err := r.store.LoadRun(ctx, runID)
 	if err != nil {
 		return contracts.Plan{}, err
 	}
@@ -86,7 +86,7 @@ func (s *Service) compensation(ctx context.Context, who access.Principal, runID,
 	if err != nil {
 		return contracts.Plan{}, err
 	}
-	catalog := s.catalogs.Catalog()
+	catalog := r.catalogs.Catalog()
 	entry, ok := catalog.Capability(node.Tool)
 	if !ok || entry.Capability.Metadata.Compensation == nil {
 		return contracts.Plan{}, contracts.Errorf(contracts.CodeUnsupported, "%s declares no compensation", node.Tool)
@@ -116,7 +116,7 @@ func (s *Service) compensation(ctx context.Context, who access.Principal, runID,
 	if err := named(&result.Plan, node.Evidence); err != nil {
 		return contracts.Plan{}, err
 	}
-	return result.Plan, s.covered(who, result.Plan)
+	return result.Plan, who.CoversPlan(result.Plan)
 }
 
 // named gives the gates of a plan the labels that its values were chosen by

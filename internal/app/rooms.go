@@ -1,0 +1,55 @@
+package app
+
+import (
+	"github.com/manifold-run/manifold/internal/webhook"
+	"github.com/manifold-run/manifold/orchestrator"
+	"github.com/manifold-run/manifold/orchestrator/access"
+	"github.com/manifold-run/manifold/orchestrator/audit"
+	"github.com/manifold-run/manifold/orchestrator/conversation"
+	"github.com/manifold-run/manifold/orchestrator/gates"
+	"github.com/manifold-run/manifold/orchestrator/runs"
+	"github.com/manifold-run/manifold/orchestrator/sessions"
+)
+
+// rooms are the use cases of the orchestrator.
+type rooms struct {
+	retention    *orchestrator.Retention
+	live         *orchestrator.Live
+	sessions     *sessions.Directory
+	gates        *gates.Gates
+	runs         *runs.Runs
+	conversation *conversation.Conversation
+	audit        *audit.Audit
+}
+
+// wireRooms makes the use cases, the ones that others need first.
+func (a *App) wireRooms(webhooks *webhook.Guard, hub *orchestrator.Hub) (r rooms, err error) {
+	if r.retention, err = orchestrator.NewRetention(orchestrator.RetentionConfig{
+		Retention: a.cfg.Retention, Now: a.cfg.Now, Logger: a.cfg.Logger,
+	}, a.store, a.store, a.store); err != nil {
+		return r, err
+	}
+	r.live = orchestrator.NewLive(a.store, hub, a.cfg.Logger)
+	if r.sessions, err = sessions.New(sessions.Config{
+		Limit:        access.LimitConfig{PerMinute: a.cfg.SessionsPerMinute, Burst: a.cfg.SessionBurst, Now: a.cfg.Now},
+		CheckWebhook: webhooks.CheckURL, Now: a.cfg.Now,
+	}, a.store, a.store, r.live); err != nil {
+		return r, err
+	}
+	if r.gates, err = gates.New(a.store, a.runner, r.sessions, hub); err != nil {
+		return r, err
+	}
+	if r.runs, err = runs.New(runs.Config{Version: a.cfg.Version, Now: a.cfg.Now, Logger: a.cfg.Logger}, runs.Deps{
+		Store: a.store, Runner: a.runner, Previews: a.store, Sessions: r.sessions, Intents: a.intents, Catalogs: a.registry, Hub: hub,
+	}); err != nil {
+		return r, err
+	}
+	if r.conversation, err = conversation.New(conversation.Config{Now: a.cfg.Now, Logger: a.cfg.Logger}, conversation.Deps{
+		Sessions: r.sessions, Gates: r.gates, RunUse: r.runs, Turns: a.store, Runs: a.store,
+		Runner: a.runner, Intents: a.intents, Catalogs: a.registry, Hub: hub,
+	}); err != nil {
+		return r, err
+	}
+	r.audit, err = audit.New(a.store, a.runner, r.runs, r.sessions, r.conversation)
+	return r, err
+}

@@ -1,0 +1,167 @@
+package gates
+
+import (
+	"context"
+	"errors"
+	"slices"
+
+	"github.com/manifold-run/manifold/contracts"
+	"github.com/manifold-run/manifold/execution"
+	"github.com/manifold-run/manifold/orchestrator"
+	"github.com/manifold-run/manifold/orchestrator/access"
+	"github.com/manifold-run/manifold/orchestrator/sessions"
+)
+
+// Filter selects interrupts; empty fields select all.
+type Filter struct {
+	SessionID string
+	RunID     string
+	Status    contracts.InterruptStatus
+	Type      contracts.InterruptType
+	Limit     int
+}
+
+// Gates are the questions in the store. It keeps nothing of its own.
+type Gates struct {
+	store    execution.Gates
+	runner   *execution.Runner
+	sessions *sessions.Directory
+	hub      *orchestrator.Hub
+}
+
+// New makes the questions of a store.
+func New(store execution.Gates, runner *execution.Runner, directory *sessions.Directory, hub *orchestrator.Hub) (*Gates, error) {
+	if store == nil || runner == nil || directory == nil || hub == nil {
+		return nil, errors.New("gates: every dependency is needed")
+	}
+	return &Gates{store: store, runner: runner, sessions: directory, hub: hub}, nil
+}
+
+// List gives the questions that the caller may see, the oldest first.
+func (g *Gates) List(ctx context.Context, who access.Principal, f Filter) ([]contracts.Interrupt, error) {
+	filter := execution.InterruptFilter{SessionID: f.SessionID, RunID: f.RunID, Status: f.Status, Limit: f.Limit}
+	if f.Type != "" {
+		filter.Types = []contracts.InterruptType{f.Type}
+	}
+	all, err := g.store.Interrupts(ctx, filter)
+	if err != nil {
+		return nil, err
+	}
+	visible := []contracts.Interrupt{}
+	owners := map[string]contracts.Principal{}
+	for _, i := range all {
+		owner, known := owners[i.SessionID]
+		if !known {
+			if owner, err = g.sessions.Owner(ctx, i.SessionID); err != nil {
+				return nil, err
+			}
+			owners[i.SessionID] = owner
+		}
+		if who.MayReadGate(i, owner) == nil {
+			visible = append(visible, i)
+		}
+	}
+	return visible, nil
+}
+
+// Get gives one question by its id or its code.
+func (g *Gates) Get(ctx context.Context, who access.Principal, idOrCode string) (contracts.Interrupt, error) {
+	i, err := g.store.Interrupt(ctx, idOrCode)
+	if contracts.CodeOf(err) == contracts.CodeNotFound {
+		i, err = g.store.InterruptByCode(ctx, idOrCode)
+	}
+	if err != nil {
+		return contracts.Interrupt{}, err
+	}
+	owner, err := g.sessions.Owner(ctx, i.SessionID)
+	if err != nil {
+		return contracts.Interrupt{}, err
+	}
+	return i, access.Hide(who.MayReadGate(i, owner), "gate", idOrCode)
+}
+
+// Open gives a session's open question, named by its id when several are open.
+func (g *Gates) Open(ctx context.Context, who access.Principal, sessionID, id string) (contracts.Interrupt, error) {
+	if id != "" {
+		i, err := g.Get(ctx, who, id)
+		if err == nil && i.SessionID != sessionID {
+			return i, contracts.Errorf(contracts.CodeNotFound, "session %s has no interrupt %q", sessionID, id)
+		}
+		return i, err
+	}
+	open, err := g.List(ctx, who, Filter{SessionID: sessionID, Status: contracts.InterruptOpen})
+	switch {
+	case err != nil:
+		return contracts.Interrupt{}, err
+	case len(open) == 0:
+		return contracts.Interrupt{}, contracts.Errorf(contracts.CodeConflict, "nothing is open in session %s", sessionID)
+	case len(open) > 1:
+		e := contracts.Errorf(contracts.CodeConflict, "%d interrupts are open; name one by interrupt_id", len(open))
+		e.Detail = open
+		return contracts.Interrupt{}, e
+	}
+	return open[0], nil
+}
+
+// ByLink is the door of a decision that came through a link.
+const ByLink = "link"
+
+// HasDecided tells whether somebody has decided the present action of a gate.
+func HasDecided(i contracts.Interrupt, subject string) bool {
+	return slices.ContainsFunc(i.Decisions, func(d contracts.InterruptDecided) bool {
+		return d.DecidedBy == subject && d.ActionSHA256 == i.ActionSHA256
+	})
+}
+
+// Decide is the one function that decides or answers, whatever the door. It
+// commits; what the answer to a question before there is a plan leads to is the
+// conversation's. A link counts once: whoever has decided this action already,
+// through whichever door, has used it.
+func (g *Gates) Decide(ctx context.Context, who access.Principal, i contracts.Interrupt, body contracts.Resume) (contracts.Interrupt, error) {
+	owner, err := g.sessions.Owner(ctx, i.SessionID)
+	if err != nil {
+		return contracts.Interrupt{}, err
+	}
+	if words, ok := body.Response.(string); ok { // what is no value may be what to search by
+		if _, refused := execution.AnswerValue(i, words); refused != nil {
+			if answer, ok := execution.SearchAgain(i, words); ok {
+				body.Response = answer
+			}
+		}
+	}
+	decided, err := g.runner.Decide(ctx, i.InterruptID, body, execution.Decider{
+		ID: who.Subject(), Via: who.Via,
+		May: func(i contracts.Interrupt, d contracts.Decision) error {
+			if who.Via == ByLink && HasDecided(i, who.Subject()) {
+				return contracts.Errorf(contracts.CodeConflict, "%s has decided %s already; a link counts once", who.Subject(), i.Code)
+			}
+			return MayDecide(who, owner, i, d)
+		},
+	})
+	if err != nil {
+		return contracts.Interrupt{}, err
+	}
+	g.hub.Committed(decided.SessionID, decided.RunID)
+	return decided, nil
+}
+
+// MayDecide lets the owner withdraw or edit what they asked for, approvers
+// decide gates, and whoever may steer the run answer its questions. A question
+// before there is a plan is the owner's alone: whoever answers it asks for the
+// plan.
+func MayDecide(who access.Principal, owner contracts.Principal, i contracts.Interrupt, d contracts.Decision) error {
+	own := who.Subject() == access.SubjectOf(owner)
+	switch {
+	case i.Type.Expires():
+		if own && (d == contracts.DecisionReject || d == contracts.DecisionEdit) {
+			return nil
+		}
+		return who.MayDecide(i, d)
+	case i.Type == contracts.InterruptOutcomeUnknown:
+		return who.May(access.ActionSettle)
+	case i.RunID == "" && !own:
+		return contracts.Errorf(contracts.CodeForbidden, "%s must be answered by who started the session", i.Code)
+	default:
+		return who.MaySteerRun(owner)
+	}
+}

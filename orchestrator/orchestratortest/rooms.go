@@ -1,0 +1,67 @@
+package orchestratortest
+
+import (
+	"testing"
+
+	"github.com/manifold-run/manifold/execution"
+	"github.com/manifold-run/manifold/intent"
+	"github.com/manifold-run/manifold/orchestrator"
+	"github.com/manifold-run/manifold/orchestrator/audit"
+	"github.com/manifold-run/manifold/orchestrator/conversation"
+	"github.com/manifold-run/manifold/orchestrator/gates"
+	"github.com/manifold-run/manifold/orchestrator/runs"
+	"github.com/manifold-run/manifold/orchestrator/sessions"
+)
+
+// Ports are what the use cases work with.
+type Ports struct {
+	Sessions orchestrator.Sessions
+	Turns    orchestrator.Turns
+	Previews orchestrator.Previews
+	Runs     execution.Store
+	Runner   *execution.Runner
+	Catalogs orchestrator.Catalogs
+	Hub      *orchestrator.Hub
+}
+
+// Rooms are all use cases of the orchestrator, put together as the server does.
+type Rooms struct {
+	Sessions     *sessions.Directory
+	Gates        *gates.Gates
+	Runs         *runs.Runs
+	Conversation *conversation.Conversation
+	Audit        *audit.Audit
+}
+
+// Wire makes the use cases over ports.
+func Wire(tb testing.TB, p Ports) Rooms {
+	tb.Helper()
+	intents, err := intent.NewAdapter(intent.Config{})
+	must(tb, err)
+	var r Rooms
+	live := orchestrator.NewLive(p.Runs, p.Hub, nil)
+	tb.Cleanup(live.Stop)
+	r.Sessions, err = sessions.New(sessions.Config{}, p.Sessions, p.Runs, live)
+	must(tb, err)
+	r.Gates, err = gates.New(p.Runs, p.Runner, r.Sessions, p.Hub)
+	must(tb, err)
+	r.Runs, err = runs.New(runs.Config{}, runs.Deps{
+		Store: p.Runs, Runner: p.Runner, Previews: p.Previews, Sessions: r.Sessions, Intents: intents, Catalogs: p.Catalogs, Hub: p.Hub,
+	})
+	must(tb, err)
+	r.Conversation, err = conversation.New(conversation.Config{}, conversation.Deps{
+		Sessions: r.Sessions, Gates: r.Gates, RunUse: r.Runs, Turns: p.Turns, Runs: p.Runs,
+		Runner: p.Runner, Intents: intents, Catalogs: p.Catalogs, Hub: p.Hub,
+	})
+	must(tb, err)
+	r.Audit, err = audit.New(p.Runs, p.Runner, r.Runs, r.Sessions, r.Conversation)
+	must(tb, err)
+	return r
+}
+
+func must(tb testing.TB, err error) {
+	tb.Helper()
+	if err != nil {
+		tb.Fatal(err)
+	}
+}

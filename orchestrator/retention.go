@@ -1,0 +1,114 @@
+package orchestrator
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"log/slog"
+	"time"
+
+	"github.com/manifold-run/manifold/contracts"
+	"github.com/manifold-run/manifold/execution"
+)
+
+// Catalogs gives the present catalog and how its domains feel.
+type Catalogs interface {
+	Catalog() *contracts.Catalog
+	Health() map[string]contracts.HealthStatus
+}
+
+// RetentionConfig is for how long what has ended is kept; the zero value is a
+// sound default.
+type RetentionConfig struct {
+	// Retention is for how long finished runs are kept [720 h]; SweepEvery is how
+	// often what is older goes [1 h].
+	Retention, SweepEvery time.Duration
+	Now                   func() time.Time
+	Logger                *slog.Logger
+}
+
+// Retention deletes what is no longer kept, from Start to Stop, in a goroutine
+// of its own; its caller calls the two in turn.
+type Retention struct {
+	cfg      RetentionConfig
+	runs     execution.Journal
+	previews Previews
+	inbox    Inbox
+
+	stop context.CancelFunc
+	done chan struct{}
+}
+
+// NewRetention makes the retention of a store; inbox may be nil.
+func NewRetention(cfg RetentionConfig, runs execution.Journal, previews Previews, inbox Inbox) (*Retention, error) {
+	if runs == nil || previews == nil {
+		return nil, errors.New("orchestrator: retention needs runs and previews")
+	}
+	cfg.Retention = cmp.Or(cfg.Retention, 30*24*time.Hour)
+	cfg.SweepEvery = cmp.Or(cfg.SweepEvery, time.Hour)
+	cfg.Logger = cmp.Or(cfg.Logger, slog.New(slog.DiscardHandler))
+	if cfg.Now == nil {
+		cfg.Now = time.Now
+	}
+	return &Retention{cfg: cfg, runs: runs, previews: previews, inbox: inbox}, nil
+}
+
+// Start begins to delete what retention no longer keeps.
+func (r *Retention) Start(ctx context.Context) error {
+	if r.stop != nil {
+		return nil
+	}
+	// Retention outlives the context of the call that started it.
+	work, stop := context.WithCancel(context.WithoutCancel(ctx))
+	r.stop, r.done = stop, make(chan struct{})
+	go r.sweep(work)
+	return nil
+}
+
+// Stop ends the retention; a second call is harmless.
+func (r *Retention) Stop(ctx context.Context) error {
+	if r.stop == nil {
+		return nil
+	}
+	r.stop()
+	select {
+	case <-r.done:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+func (r *Retention) sweep(ctx context.Context) {
+	defer close(r.done)
+	ticker := time.NewTicker(r.cfg.SweepEvery)
+	defer ticker.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-ticker.C:
+			r.sweepOnce(ctx)
+		}
+	}
+}
+
+// rememberReceived is for how long what came in and was ended is known; what
+// brings messages at least once brings them again within a day.
+const rememberReceived = 48 * time.Hour
+
+func (r *Retention) sweepOnce(ctx context.Context) {
+	now := r.cfg.Now()
+	swept, err := r.runs.Sweep(ctx, now.Add(-r.cfg.Retention))
+	if err == nil {
+		err = r.previews.DropPreviews(ctx, now)
+	}
+	if err == nil && r.inbox != nil {
+		err = r.inbox.ForgetReceived(ctx, now.Add(-rememberReceived), now.Add(-r.cfg.Retention))
+	}
+	if err != nil && ctx.Err() == nil {
+		r.cfg.Logger.WarnContext(ctx, "retention is held up", slog.Any("error", err))
+		return
+	}
+	r.cfg.Logger.InfoContext(ctx, "retention has swept", slog.Int("runs", swept.Runs), slog.Int("blobs", swept.Blobs), slog.Int("data", swept.Data))
+}

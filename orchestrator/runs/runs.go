@@ -1,0 +1,236 @@
+package runs
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"log/slog"
+	"time"
+
+	"github.com/manifold-run/manifold/contracts"
+	"github.com/manifold-run/manifold/execution"
+	"github.com/manifold-run/manifold/intent"
+	"github.com/manifold-run/manifold/orchestrator"
+	"github.com/manifold-run/manifold/orchestrator/access"
+	"github.com/manifold-run/manifold/orchestrator/answer"
+	"github.com/manifold-run/manifold/orchestrator/sessions"
+)
+
+// Config is how runs are looked after; the zero value is a sound default.
+type Config struct {
+	// Version is what Ready tells.
+	Version string
+	Now     func() time.Time
+	Logger  *slog.Logger
+}
+
+// Deps are the rooms and ports that runs work with.
+type Deps struct {
+	Store    execution.Store
+	Runner   *execution.Runner
+	Previews orchestrator.Previews
+	Sessions *sessions.Directory
+	Intents  *intent.Adapter
+	Catalogs orchestrator.Catalogs
+	Hub      *orchestrator.Hub
+}
+
+// Runs is every use case of a run but its questions. It keeps nothing of its
+// own: what is true stands in the store.
+type Runs struct {
+	cfg      Config
+	store    execution.Store
+	runner   *execution.Runner
+	previews orchestrator.Previews
+	sessions *sessions.Directory
+	intents  *intent.Adapter
+	catalogs orchestrator.Catalogs
+	hub      *orchestrator.Hub
+}
+
+// New makes the use cases of runs.
+func New(cfg Config, deps Deps) (*Runs, error) {
+	if deps.Store == nil || deps.Runner == nil || deps.Previews == nil || deps.Sessions == nil ||
+		deps.Intents == nil || deps.Catalogs == nil || deps.Hub == nil {
+		return nil, errors.New("runs: every dependency is needed")
+	}
+	cfg.Logger = cmp.Or(cfg.Logger, slog.New(slog.DiscardHandler))
+	if cfg.Now == nil {
+		cfg.Now = time.Now
+	}
+	return &Runs{
+		cfg: cfg, store: deps.Store, runner: deps.Runner, previews: deps.Previews, sessions: deps.Sessions,
+		intents: deps.Intents, catalogs: deps.Catalogs, hub: deps.Hub,
+	}, nil
+}
+
+// Filter selects runs; All asks for everybody's.
+type Filter struct {
+	SessionID string
+	State     contracts.RunState
+	Before    time.Time
+	Limit     int
+	All       bool
+}
+
+// List gives runs, the newest first: the caller's own, or all.
+func (r *Runs) List(ctx context.Context, who access.Principal, f Filter) ([]contracts.RunSummary, error) {
+	filter := execution.RunFilter{SessionID: f.SessionID, Owner: who.Subject(), Before: f.Before, Limit: orchestrator.PageSize(f.Limit)}
+	if f.State != "" {
+		filter.States = []contracts.RunState{f.State}
+	}
+	if f.All {
+		if err := who.May(access.ActionReadAllRuns); err != nil {
+			return nil, err
+		}
+		filter.Owner = ""
+	}
+	found, err := r.store.ListRuns(ctx, filter)
+	if err != nil {
+		return nil, err
+	}
+	out := make([]contracts.RunSummary, 0, len(found))
+	for _, run := range found {
+		summary := contracts.RunSummary{
+			RunID: run.ID, SessionID: run.SessionID, Goal: run.Plan.Goal, State: run.State,
+			Owner: access.SubjectOf(run.Plan.Owner), CreatedAt: run.CreatedAt, FinishedAt: run.FinishedAt,
+		}
+		if run.Verdict != nil {
+			summary.Verdict = run.Verdict.Status
+		}
+		out = append(out, summary)
+	}
+	return out, nil
+}
+
+// Get gives one run, waiting while it is running.
+func (r *Runs) Get(ctx context.Context, who access.Principal, runID string, wait time.Duration) (contracts.RunView, error) {
+	view, err := r.Read(ctx, who, runID)
+	if err != nil {
+		return contracts.RunView{}, err
+	}
+	err = r.hub.Until(ctx, view.SessionID, wait, func(ctx context.Context) (bool, error) {
+		view, err = r.runner.View(ctx, runID)
+		return view.State.Terminal() || view.State == contracts.RunWaiting, err
+	})
+	if view.State.Terminal() {
+		view.Answer = answer.Compose(r.catalogs.Catalog(), view)
+	}
+	return view, err
+}
+
+// Read gives a run that the caller may see, as it is now.
+func (r *Runs) Read(ctx context.Context, who access.Principal, runID string) (contracts.RunView, error) {
+	view, err := r.runner.View(ctx, runID)
+	if err != nil {
+		return contracts.RunView{}, err
+	}
+	return view, access.Hide(who.MayReadRun(view.Plan.Owner), "run", runID)
+}
+
+// Events gives the events of one run.
+func (r *Runs) Events(ctx context.Context, who access.Principal, runID string, after int64, limit int) ([]contracts.Event, error) {
+	view, err := r.Read(ctx, who, runID)
+	if err != nil {
+		return nil, err
+	}
+	events := []contracts.Event{}
+	for limit = orchestrator.EventPage(limit); len(events) < limit; {
+		page, err := r.store.Events(ctx, view.SessionID, after, orchestrator.EventPage(0))
+		if err != nil || len(page) == 0 {
+			return events, err
+		}
+		for _, e := range page {
+			if after = e.Seq; e.RunID == runID && len(events) < limit {
+				events = append(events, e)
+			}
+		}
+	}
+	return events, nil
+}
+
+// Cancel asks for a run to end. Writes that are under way finish; what was
+// done stays done, and its compensation is offered, never automatic.
+func (r *Runs) Cancel(ctx context.Context, who access.Principal, runID string) (contracts.RunView, error) {
+	view, err := r.Read(ctx, who, runID)
+	if err != nil {
+		return contracts.RunView{}, err
+	}
+	if err := who.MaySteerRun(view.Plan.Owner); err != nil {
+		return contracts.RunView{}, err
+	}
+	if err := r.runner.Cancel(ctx, runID, who.Subject()); err != nil {
+		return contracts.RunView{}, err
+	}
+	// The cancel is on its way; a run that only waited has ended a moment later.
+	err = r.hub.Until(ctx, view.SessionID, time.Second, func(ctx context.Context) (bool, error) {
+		view, err = r.runner.View(ctx, runID)
+		return view.State.Terminal(), err
+	})
+	if err != nil {
+		return contracts.RunView{}, err
+	}
+	return r.Get(ctx, who, runID, 0)
+}
+
+// Locks lists the resource keys that are held.
+func (r *Runs) Locks(ctx context.Context, who access.Principal) ([]execution.LockHolder, error) {
+	if err := who.May(access.ActionReadLocks); err != nil {
+		return nil, err
+	}
+	return r.store.Locks(ctx)
+}
+
+// BreakLock frees a key by force; the ledger of execution.LockChain says who
+// did.
+func (r *Runs) BreakLock(ctx context.Context, who access.Principal, key string) (execution.LockHolder, error) {
+	if err := who.May(access.ActionBreakLocks); err != nil {
+		return execution.LockHolder{}, err
+	}
+	broken, err := r.store.BreakLock(ctx, key, who.Subject())
+	if err != nil {
+		return broken, err
+	}
+	r.cfg.Logger.WarnContext(ctx, "lock was broken", slog.String("key", key), slog.String("run_id", broken.RunID), slog.String("node_id", broken.NodeID), slog.String("by", who.Subject()))
+	for _, runID := range broken.Waiting {
+		r.runner.Wake(runID)
+	}
+	return broken, nil
+}
+
+// Artifact gives a content that a node of the run names.
+func (r *Runs) Artifact(ctx context.Context, who access.Principal, runID, sha256 string) ([]byte, error) {
+	view, err := r.Read(ctx, who, runID)
+	if err != nil {
+		return nil, err
+	}
+	for _, n := range view.Nodes {
+		for _, ref := range n.Artifacts {
+			if ref == "sha256:"+sha256 {
+				return r.store.Blob(ctx, sha256)
+			}
+		}
+	}
+	return nil, contracts.Errorf(contracts.CodeNotFound, "run %s has no artifact %s", runID, sha256)
+}
+
+// NodeData gives the raw output of a node, for debugging.
+func (r *Runs) NodeData(ctx context.Context, who access.Principal, runID, nodeID string) ([]byte, error) {
+	if err := who.May(access.ActionReadData); err != nil {
+		return nil, err
+	}
+	return r.store.NodeData(ctx, runID, nodeID)
+}
+
+// Ready tells whether requests can be served: the store answers, and how each
+// domain feels. A domain that is down does not make the server unready.
+func (r *Runs) Ready(ctx context.Context) contracts.Readiness {
+	out := contracts.Readiness{
+		Ready: true, Version: r.cfg.Version, Store: contracts.HealthOK,
+		Domains: r.catalogs.Health(), Runs: r.runner.Active(),
+	}
+	if _, err := r.store.NextWake(ctx); err != nil {
+		out.Ready, out.Store = false, contracts.HealthDown
+	}
+	return out
+}

@@ -1,0 +1,184 @@
+package sessions
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"strings"
+	"time"
+
+	"github.com/manifold-run/manifold/contracts"
+	"github.com/manifold-run/manifold/execution"
+	"github.com/manifold-run/manifold/orchestrator"
+	"github.com/manifold-run/manifold/orchestrator/access"
+)
+
+// Config is how sessions are opened; the zero value is a sound default.
+type Config struct {
+	// Limit bounds how often one caller may start a session.
+	Limit access.LimitConfig
+	// CheckWebhook refuses URLs that webhooks must not go to; nil refuses all.
+	CheckWebhook func(url string) error
+	Now          func() time.Time
+}
+
+// Directory is the door to the stored sessions. It holds nothing but the limit
+// of each caller; every method reads the store anew.
+type Directory struct {
+	cfg     Config
+	store   orchestrator.Sessions
+	journal execution.Journal
+	live    *orchestrator.Live
+	limiter *access.Limiter
+}
+
+// New makes the directory of a store.
+func New(cfg Config, store orchestrator.Sessions, journal execution.Journal, live *orchestrator.Live) (*Directory, error) {
+	if store == nil || journal == nil || live == nil {
+		return nil, errors.New("sessions: every dependency is needed")
+	}
+	if cfg.Now == nil {
+		cfg.Now = time.Now
+	}
+	limiter, err := access.NewLimiter(cfg.Limit)
+	if err != nil {
+		return nil, err
+	}
+	return &Directory{cfg: cfg, store: store, journal: journal, live: live, limiter: limiter}, nil
+}
+
+// Admit tells whether the caller may start a session now, and counts it.
+func (d *Directory) Admit(who access.Principal) error {
+	if err := who.May(access.ActionStartSession); err != nil {
+		return err
+	}
+	return d.limiter.StartSession(who.Subject())
+}
+
+// CheckWebhook refuses a URL that must not be called from here; "" is none.
+func (d *Directory) CheckWebhook(url string) error {
+	switch {
+	case url == "":
+		return nil
+	case d.cfg.CheckWebhook == nil:
+		return contracts.Errorf(contracts.CodeUnsupported, "this server sends no webhooks")
+	}
+	if err := d.cfg.CheckWebhook(url); err != nil {
+		return contracts.Invalid("the webhook is refused", contracts.Fault{Pointer: "/webhook_url", Message: err.Error()})
+	}
+	return nil
+}
+
+// Draft makes a session that nobody has stored yet.
+func (d *Directory) Draft(who access.Principal, body contracts.StartSession) orchestrator.Session {
+	now := d.cfg.Now()
+	session := orchestrator.Session{
+		ID: execution.NewID("ses"), Name: cmp.Or(strings.TrimSpace(body.Name), NameOf(body.Message)), Owner: who.Contract(),
+		WebhookURL: body.WebhookURL, Instances: body.Instances, Options: body.Options, CreatedAt: now, UpdatedAt: now,
+	}
+	if body.Budgets != nil {
+		session.Budgets = *body.Budgets
+	}
+	return session
+}
+
+// Create inserts a session; conflict says that its id is taken.
+func (d *Directory) Create(ctx context.Context, session orchestrator.Session) error {
+	return d.store.CreateSession(ctx, session)
+}
+
+// Open inserts the session; one that is there already with the same owner is
+// the same request again.
+func (d *Directory) Open(ctx context.Context, session orchestrator.Session) error {
+	err := d.store.CreateSession(ctx, session)
+	if contracts.CodeOf(err) != contracts.CodeConflict {
+		return err
+	}
+	there, readErr := d.store.Session(ctx, session.ID)
+	if readErr != nil || access.SubjectOf(there.Owner) != access.SubjectOf(session.Owner) {
+		return err
+	}
+	return nil
+}
+
+// NameOf makes a session's name of its first message.
+func NameOf(message string) string {
+	name := contracts.CleanSummary(message)
+	if runes := []rune(name); len(runes) > 60 {
+		return strings.TrimSpace(string(runes[:59])) + "…"
+	}
+	return name
+}
+
+// Owner gives whose session it is, to whoever asks.
+func (d *Directory) Owner(ctx context.Context, id string) (contracts.Principal, error) {
+	session, err := d.store.Session(ctx, id)
+	return session.Owner, err
+}
+
+// Get gives a session to whoever asks; Read and Own say who may.
+func (d *Directory) Get(ctx context.Context, id string) (orchestrator.Session, error) {
+	return d.store.Session(ctx, id)
+}
+
+// Own gives a session that the caller may go on with.
+func (d *Directory) Own(ctx context.Context, who access.Principal, id string) (orchestrator.Session, error) {
+	session, err := d.store.Session(ctx, id)
+	if err != nil {
+		return orchestrator.Session{}, err
+	}
+	return session, access.Hide(who.MaySteerRun(session.Owner), "session", id)
+}
+
+// Read gives a session that the caller may see.
+func (d *Directory) Read(ctx context.Context, who access.Principal, id string) (orchestrator.Session, error) {
+	session, err := d.store.Session(ctx, id)
+	if err != nil {
+		return orchestrator.Session{}, err
+	}
+	return session, access.Hide(who.MayReadRun(session.Owner), "session", id)
+}
+
+// List gives the caller's sessions, the newest first.
+func (d *Directory) List(ctx context.Context, who access.Principal, before time.Time, limit int) ([]orchestrator.Session, error) {
+	return d.store.ListSessions(ctx, who.Subject(), before, orchestrator.PageSize(limit))
+}
+
+// Rename gives a session another name.
+func (d *Directory) Rename(ctx context.Context, who access.Principal, id, name string) (orchestrator.Session, error) {
+	session, err := d.Own(ctx, who, id)
+	if err != nil {
+		return session, err
+	}
+	name = contracts.CleanSummary(name)
+	if name == "" {
+		return session, contracts.Invalid("the name is empty", contracts.Fault{Pointer: "/name", Message: "give a name"})
+	}
+	session.Name = name
+	return session, d.store.RenameSession(ctx, id, name, d.cfg.Now())
+}
+
+// Delete removes a session whose runs have all ended.
+func (d *Directory) Delete(ctx context.Context, who access.Principal, id string) error {
+	if _, err := d.Own(ctx, who, id); err != nil {
+		return err
+	}
+	return d.store.DeleteSession(ctx, id)
+}
+
+// Events gives what happened in a session after a number, in order.
+func (d *Directory) Events(ctx context.Context, who access.Principal, id string, after int64, limit int) ([]contracts.Event, error) {
+	if _, err := d.Read(ctx, who, id); err != nil {
+		return nil, err
+	}
+	return d.journal.Events(ctx, id, after, orchestrator.EventPage(limit))
+}
+
+// Listen begins to listen to a session after a place, 0 for the beginning. A
+// place that lies ahead of the session gives ErrReset. Close ends it.
+func (d *Directory) Listen(ctx context.Context, who access.Principal, id string, after int64) (*orchestrator.Listener, error) {
+	if _, err := d.Read(ctx, who, id); err != nil {
+		return nil, err
+	}
+	return d.live.Listen(ctx, id, after)
+}
