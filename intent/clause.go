@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/manifold-run/manifold/intent/internal/lang"
 	"github.com/manifold-run/manifold/intent/internal/slot"
 	"github.com/manifold-run/manifold/intent/internal/text"
 )
@@ -229,7 +230,7 @@ func (s *sentenceReader) explains(k int) bool {
 }
 
 // commanded gives the kinds of the verb that a piece begins with.
-func (s *sentenceReader) commanded(k int) text.Kinds {
+func (s *sentenceReader) commanded(k int) lang.Kinds {
 	p := s.pieces[k]
 	for _, t := range s.m.Tokens[p.from:p.to] {
 		if kin := s.x.tools.Lexicon.Kin(t.Fold); kin != 0 || !opening(t.Fold) {

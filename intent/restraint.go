@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/manifold-run/manifold/intent/internal/lang"
 	"github.com/manifold-run/manifold/intent/internal/text"
 	"github.com/manifold-run/manifold/intent/internal/value"
 )
@@ -79,7 +80,7 @@ func (s *sentenceReader) commandsMore(p *part) bool {
 	if !ok || s.commanded(p.first) == 0 {
 		return false
 	}
-	var own text.Kinds
+	var own lang.Kinds
 	for _, stem := range idx.begins {
 		own |= s.x.tools.Lexicon.Kin(stem)
 	}

@@ -71,7 +71,7 @@ func coreRooms() []Room {
 	rooms := []Room{
 		{Dir: "contracts", Modules: []string{"github.com/santhosh-tekuri/jsonschema/v5"}},
 		{Dir: "expr", Rooms: []string{"contracts"}},
-		{Dir: "intent", Rooms: words, Modules: []string{"github.com/kljensen/snowball", "golang.org/x/text"}},
+		{Dir: "intent", Rooms: words, Modules: []string{"github.com/kljensen/snowball", "github.com/pelletier/go-toml/v2", "golang.org/x/text"}},
 		{Dir: "intent/eval", Rooms: append(words, "intent")},
 		{Dir: "planner", Rooms: words},
 		{Dir: "execution", Rooms: words, Modules: []string{"golang.org/x/sync/errgroup", "golang.org/x/time/rate"}},

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/manifold-run/manifold/contracts"
+	"github.com/manifold-run/manifold/intent/internal/lang"
 	"github.com/manifold-run/manifold/intent/internal/text"
 	"github.com/manifold-run/manifold/intent/internal/value"
 )
@@ -41,7 +42,7 @@ type Set struct {
 	// vocabulary are the stems that belong to the request itself.
 	vocabulary map[string]bool
 	// kinds are those of its verbs.
-	kinds text.Kinds
+	kinds lang.Kinds
 	// long are its words of five letters or more as they are written, sorted.
 	long []string
 	// writes tells that the capability has an effect.

@@ -3,6 +3,8 @@ package text
 import (
 	"slices"
 	"unicode/utf8"
+
+	"github.com/manifold-run/manifold/intent/internal/lang"
 )
 
 // Features are the hashed features of a text, each once, in rising order.
@@ -116,7 +118,7 @@ func hash(kind byte, a, b string) uint32 {
 // appendGrams adds the runs of 3 to 5 characters of a word with a space on
 // each side.
 func appendGrams(dst []uint32, word string) []uint32 {
-	var buf [maxTokenBytes + 2]rune
+	var buf [lang.MaxFold + 2]rune
 	runes := append(buf[:0], ' ')
 	for _, r := range word {
 		runes = append(runes, r)

@@ -7,73 +7,18 @@ import (
 
 	"github.com/kljensen/snowball/english"
 	"golang.org/x/text/unicode/norm"
+
+	"github.com/manifold-run/manifold/intent/internal/lang"
 )
 
 // Fold gives the comparable form of a word: compatibility forms resolved,
 // lower case, Latin accents and apostrophes removed.
-func Fold(raw string) string {
-	if len(raw) > maxTokenBytes {
-		raw = cut(raw, maxTokenBytes)
-	}
-	if lower, ok := foldASCII(raw); ok {
-		return lower
-	}
-	var b strings.Builder
-	for _, r := range norm.NFKD.String(raw) {
-		switch {
-		case r >= 0x0300 && r <= 0x036F, apostrophe(r), ignorable(r), r == utf8.RuneError:
-		case r == 'ß':
-			b.WriteString("ss")
-		case r == 'ø' || r == 'Ø':
-			b.WriteByte('o')
-		case r == 'ł' || r == 'Ł':
-			b.WriteByte('l')
-		case wordRune(r):
-			b.WriteRune(unicode.ToLower(r))
-		}
-	}
-	return norm.NFC.String(b.String())
-}
+func Fold(raw string) string { return lang.Fold(raw) }
 
 // unaccented gives the small letter without its accent.
 func unaccented(r rune) rune {
 	r, _ = utf8.DecodeRuneInString(norm.NFKD.String(string(unicode.ToLower(r))))
 	return r
-}
-
-// foldASCII is the short way for the common case.
-func foldASCII(raw string) (string, bool) {
-	change := false
-	for i := range len(raw) {
-		c := raw[i]
-		if c >= utf8.RuneSelf {
-			return "", false
-		}
-		change = change || c == '\'' || c >= 'A' && c <= 'Z'
-	}
-	if !change {
-		return raw, true
-	}
-	out := make([]byte, 0, len(raw))
-	for i := range len(raw) {
-		c := raw[i]
-		switch {
-		case c == '\'':
-			continue
-		case c >= 'A' && c <= 'Z':
-			c += 'a' - 'A'
-		}
-		out = append(out, c)
-	}
-	return string(out), true
-}
-
-// cut shortens to at most n bytes without splitting a character.
-func cut(s string, n int) string {
-	for n > 0 && !utf8.RuneStart(s[n]) {
-		n--
-	}
-	return s[:n]
 }
 
 // stem removes the English ending of a plain ASCII word.

@@ -3,6 +3,8 @@ package text
 import (
 	"cmp"
 	"slices"
+
+	"github.com/manifold-run/manifold/intent/internal/lang"
 )
 
 // spelledLetters is how long a word must be to be recognised with a typing
@@ -106,6 +108,6 @@ func WordFeature(stem string) uint32 { return hash('w', stem, "") }
 
 // Respelled is the token as if it were written as a known word.
 func (t Token) Respelled(fold string) Token {
-	t.Fold, t.Stem = fold, stem(fold)
+	t.Word, t.Stem = lang.Shipped().Folded(fold), stem(fold)
 	return t
 }

@@ -4,14 +4,13 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/manifold-run/manifold/intent/internal/lang"
 )
 
 // MaxTokens bounds how many tokens of one message are read; what follows is
 // cut off, so that a hostile message costs no more than a long one.
 const MaxTokens = 4096
-
-// maxTokenBytes bounds the folded form of one token.
-const maxTokenBytes = 96
 
 // Form is how a token is written.
 type Form uint8
@@ -29,11 +28,11 @@ const (
 
 // Token is a word, a number or one character of a script without spaces.
 type Token struct {
+	// Word is the comparable form, as Fold (compatibility forms resolved, lower case,
+	// Latin accents removed) and with its accents as Lower, with its classes.
+	lang.Word
 	// Start and End are bytes of the source.
 	Start, End int
-	// Fold is the comparable form: compatibility forms resolved, lower case,
-	// Latin accents removed.
-	Fold string
 	// Stem is Fold without its English ending.
 	Stem string
 	Form Form
@@ -45,6 +44,12 @@ type Token struct {
 
 // Is tells whether the token has one of the forms.
 func (t Token) Is(f Form) bool { return t.Form&f != 0 }
+
+// Spelling is the word of the token, for phrases.
+func (t Token) Spelling() lang.Word { return t.Word }
+
+// Parted tells that punctuation stands before the token.
+func (t Token) Parted() bool { return t.Break }
 
 // Named tells whether the token is written as names, identifiers and
 // quotations are.
@@ -149,8 +154,8 @@ func (s *scanner) word(start, end int) {
 
 func (s *scanner) emit(start, end int, form Form) {
 	raw := s.src[start:end]
-	fold := Fold(raw)
-	if fold == "" {
+	word := lang.Shipped().Word(raw)
+	if word.Fold == "" {
 		return
 	}
 	form |= s.form(raw)
@@ -162,7 +167,7 @@ func (s *scanner) emit(start, end int, form Form) {
 	if glued && s.first && s.out[len(s.out)-1].Form&FormSign == 0 {
 		form &^= FormFirst
 	}
-	s.out = append(s.out, Token{Start: start, End: end, Fold: fold, Stem: stem(fold), Form: form, Break: s.brk, Glued: glued})
+	s.out = append(s.out, Token{Word: word, Start: start, End: end, Stem: stem(word.Fold), Form: form, Break: s.brk, Glued: glued})
 	s.first, s.brk, s.space = false, false, false
 }
 
@@ -204,11 +209,9 @@ func wordRune(r rune) bool {
 	return unicode.IsLetter(r) || unicode.IsDigit(r) || unicode.IsMark(r) || unicode.IsNumber(r)
 }
 
-func apostrophe(r rune) bool { return r == '\'' || r == '’' || r == 'ʼ' }
+func apostrophe(r rune) bool { return lang.Apostrophe(r) }
 
-// ignorable tells characters that have no shape, such as joiners and
-// directional marks; they never separate.
-func ignorable(r rune) bool { return unicode.Is(unicode.Cf, r) || r == 0xFE0F }
+func ignorable(r rune) bool { return lang.Shapeless(r) }
 
 // unspaced tells scripts that are written without spaces between words.
 func unspaced(r rune) bool {
@@ -225,8 +228,7 @@ func cliticStart(raw string) int {
 		return 0
 	}
 	_, size := utf8.DecodeRuneInString(raw[cut:])
-	switch strings.ToLower(raw[cut+size:]) {
-	case "s", "ll", "re", "ve", "d", "m":
+	if lang.Shipped().Clitic(strings.ToLower(raw[cut+size:])) {
 		return cut
 	}
 	return 0
@@ -240,9 +242,7 @@ func (s *scanner) elision(raw string) (length, next int) {
 	if cut <= 0 {
 		return 0, 0
 	}
-	switch strings.ToLower(raw[:cut]) {
-	case "l", "d", "j", "n", "s", "t", "m", "c", "qu", "jusqu", "lorsqu", "puisqu":
-	default:
+	if !lang.Shipped().Elided(strings.ToLower(raw[:cut])) {
 		return 0, 0
 	}
 	_, size := utf8.DecodeRuneInString(raw[cut:])

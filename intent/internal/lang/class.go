@@ -1,0 +1,152 @@
+package lang
+
+// Class is a closed class of words. In a file it is a key of a table: "reports" of
+// [restraint] is the class "restraint.reports".
+type Class uint8
+
+// The classes, by the table that they stand in.
+const (
+	// Grammar: what carries a sentence, whatever it is about.
+	Function    Class = iota // articles, prepositions, conjunctions, auxiliaries
+	Filler                   // greetings, politeness, verbs that only hand on
+	Pronoun                  // refers to something said elsewhere
+	Subject                  // pronouns that a sentence begins with: "I", "they"
+	Article                  // "the", "a"
+	Asks                     // makes a question
+	Opening                  // stands before a request and does not change it
+	Leads                    // a gerund that is a preposition: "regarding"
+	BeforeVerb               // between politeness and a verb: "could", "to"
+	Courteous                // only a request has it: "please"
+	Relative                 // begins a relative clause
+	Joins                    // puts equal things beside each other
+	Listing                  // between and around the items of a list
+	Abbreviates              // ends with a dot that ends no sentence
+	Finite                   // an auxiliary or modal in a finite form: "is", "did", "will"
+	GoesOn                   // begins what goes on from an earlier message
+	HowMany                  // asks for a number by itself
+
+	// Restraint: what keeps a request from being done. These count in every language
+	// that a message may be in.
+	Negation  // "not", "never"
+	Denial    // says no by itself: "nope", "wait"
+	Lacking   // puts a request aside when it begins it: "without"
+	Condition // "if", "unless"
+	Needing   // has use of something
+	Bidding   // behind these makes an order of it: "need to"
+	Ending    // "any more"
+	Reports   // hands on what somebody said, or what came to pass
+	Past      // an auxiliary of what came to pass
+	Ponders   // only thinks of it
+	Explains  // asks to be taught
+	Saying    // says what something shall say: "saying"
+	Says      // the same behind a relative: "that says"
+	Switches  // turns the next word into its opposite
+
+	// Request: what makes a command of words.
+	Light // verbs that hand something on or show it; at the head of a segment they command
+	Want  // verbs that turn a noun into a request: "needs two days off"
+
+	// Slots: what stands around values.
+	Particle     // inside names: "de", "van"
+	Title        // before names: "Dr"
+	Deictic      // points at a time
+	Unsaid       // stands for what is said elsewhere: "the given"
+	Capitalising // an article of a language in which every noun has a capital
+	Verbal       // everyday verbs and adverbs around names
+	Utters       // what is said follows
+	Tells        // telling and asking as a request
+	Conveys      // between who is told and what is told
+	Generic      // stands in requests about anything
+	Opener       // before a name in small letters: "são paulo"
+	Links        // between the name of a parameter and its value
+	Introduces   // often stands before a name
+	Announces    // often stands before a date
+	Versus       // between two that meet
+	Somewhere    // announces a place
+	Tops         // says how many: "top 5"
+	Participle   // looks like none: "made"
+	Copula       // between the name of a thing and its value
+	Switchable   // makes a name a question: "is", "has"
+	Yes          // turns a switch on
+	No           // turns a switch off
+	Season       // names a part of the year or the week
+	Starts       // begins a period
+	Ends         // ends a period
+	Within       // between these and a date
+
+	// Names: stems of words in names of parameters.
+	NamePlace
+	NameSource
+	NameTarget
+	NameMaker
+	NameTopic
+	NameMeans
+	NameKind
+	NameTime
+	NameSpeech
+	NameProper
+	NameMoney
+	NameShare
+	NameCount
+	NameCode
+	NameDate
+	NameClock
+	NameYear
+	NameCurrency
+	NameFile
+	NameHost
+	NameAddress
+	NameSign
+	NamePhone
+
+	// Prepositions: what they announce.
+	PrepPlaceTime
+	PrepPlace
+	PrepSource
+	PrepTarget
+	PrepMaker
+	PrepTopic
+	PrepMeans
+	PrepOther
+
+	classes // how many there are
+)
+
+// classNames are the classes as files write them.
+func classNames() [classes]string {
+	return [classes]string{
+		Function: "grammar.function", Filler: "grammar.filler", Pronoun: "grammar.pronoun", Subject: "grammar.subject", Article: "grammar.article",
+		Asks: "grammar.asks", Opening: "grammar.opening", Leads: "grammar.leads", BeforeVerb: "grammar.before_verb", Courteous: "grammar.courteous",
+		Relative: "grammar.relative", Joins: "grammar.joins", Listing: "grammar.listing", Abbreviates: "grammar.abbreviates", Finite: "grammar.finite",
+		GoesOn: "grammar.goes_on", HowMany: "grammar.how_many",
+		Negation: "restraint.negation", Denial: "restraint.denial", Lacking: "restraint.lacking", Condition: "restraint.condition", Needing: "restraint.needing",
+		Bidding: "restraint.bidding", Ending: "restraint.ending", Reports: "restraint.reports", Past: "restraint.past", Ponders: "restraint.ponders",
+		Explains: "restraint.explains", Saying: "restraint.saying", Says: "restraint.says", Switches: "restraint.switches",
+		Light: "request.light", Want: "request.want",
+		Particle: "slots.particle", Title: "slots.title", Deictic: "slots.deictic", Unsaid: "slots.unsaid", Capitalising: "slots.capitalising",
+		Verbal: "slots.verbal", Utters: "slots.utters", Tells: "slots.tells", Conveys: "slots.conveys", Generic: "slots.generic", Opener: "slots.opener",
+		Links: "slots.links", Introduces: "slots.introduces", Announces: "slots.announces", Versus: "slots.versus", Somewhere: "slots.somewhere",
+		Tops: "slots.tops", Participle: "slots.participle", Copula: "slots.copula", Switchable: "slots.switchable", Yes: "slots.yes", No: "slots.no",
+		Season: "slots.season", Starts: "slots.starts", Ends: "slots.ends", Within: "slots.within",
+		NamePlace: "names.place", NameSource: "names.source", NameTarget: "names.target", NameMaker: "names.maker", NameTopic: "names.topic",
+		NameMeans: "names.means", NameKind: "names.kind", NameTime: "names.time", NameSpeech: "names.speech", NameProper: "names.proper",
+		NameMoney: "names.money", NameShare: "names.share", NameCount: "names.count", NameCode: "names.code", NameDate: "names.date",
+		NameClock: "names.clock", NameYear: "names.year", NameCurrency: "names.currency", NameFile: "names.file", NameHost: "names.host",
+		NameAddress: "names.address", NameSign: "names.sign", NamePhone: "names.phone",
+		PrepPlaceTime: "prepositions.place_or_time", PrepPlace: "prepositions.place", PrepSource: "prepositions.source", PrepTarget: "prepositions.target",
+		PrepMaker: "prepositions.maker", PrepTopic: "prepositions.topic", PrepMeans: "prepositions.means", PrepOther: "prepositions.other",
+	}
+}
+
+func (c Class) String() string { return classNames()[c] }
+
+// marks is a set of classes.
+type marks [(classes + 63) / 64]uint64
+
+func (m *marks) add(c Class)      { m[c/64] |= 1 << (c % 64) }
+func (m *marks) has(c Class) bool { return m[c/64]&(1<<(c%64)) != 0 }
+func (m *marks) join(o marks) {
+	for i := range m {
+		m[i] |= o[i]
+	}
+}

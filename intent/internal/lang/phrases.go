@@ -1,0 +1,105 @@
+package lang
+
+// Operator is a word or several that change what is done, or to what: never
+// courtesy.
+type Operator string
+
+// The operators.
+const (
+	Except     Operator = "except"     // all but, apart from
+	Only       Operator = "only"       // just, nothing but
+	Unless     Operator = "unless"     // unless, except if
+	Provided   Operator = "provided"   // only if, as long as, once she confirms
+	Or         Operator = "or"         // one of two
+	Until      Operator = "until"      // until, up to
+	Instead    Operator = "instead"    // instead of, rather than
+	Per        Operator = "per"        // a day, each
+	Before     Operator = "before"     // before, prior to
+	After      Operator = "after"      // after
+	Without    Operator = "without"    // without, minus
+	Above      Operator = "above"      // over, more than, exceeds
+	Below      Operator = "below"      // under, drops
+	AtLeast    Operator = "at_least"   // at least
+	AtMost     Operator = "at_most"    // at most, up to
+	Around     Operator = "around"     // about, roughly
+	Part       Operator = "part"       // half of, some of
+	Repeat     Operator = "repeat"     // twice, every day
+	Order      Operator = "order"      // second, latest
+	Temporary  Operator = "temporary"  // for now
+	Likewise   Operator = "likewise"   // the same for
+	NotMeant   Operator = "not_meant"  // just kidding
+	Afterwards Operator = "afterwards" // later, at some time
+)
+
+// operators are those that a file may have.
+func operators() []Operator {
+	return []Operator{
+		Except, Only, Unless, Provided, Or, Until, Instead, Per, Before, After, Without, Above, Below, AtLeast, AtMost, Around,
+		Part, Repeat, Order, Temporary, Likewise, NotMeant, Afterwards,
+	}
+}
+
+// Direction is 1 for what compares upwards, as "above" and "at least" do, -1 for
+// what compares downwards, 0 for all others.
+func (o Operator) Direction() int {
+	switch o {
+	case Above, AtLeast:
+		return 1
+	case Below, AtMost:
+		return -1
+	}
+	return 0
+}
+
+// Frame is courtesy around a command.
+type Frame string
+
+// The frames: some stand before a command, some behind it, some are a whole
+// segment.
+const (
+	FrameBefore Frame = "before" // "could you please"
+	FrameBehind Frame = "behind" // "if you don't mind"
+	FrameWhole  Frame = "whole"  // "thanks in advance"
+)
+
+// Reason is a word behind which stands why.
+type Reason string
+
+// The reasons.
+const (
+	ReasonWhy Reason = "why" // "because", "since"
+	ReasonFor Reason = "for" // "so that", "in order to"
+)
+
+// Mood is how something is said, when it is not a plain request.
+type Mood string
+
+// The moods that phrases tell.
+const (
+	MoodWhatIf     Mood = "what_if"    // "what would happen if"
+	MoodHowTo      Mood = "how_to"     // "how do I"
+	MoodPermission Mood = "permission" // "can I"
+	MoodQuestion   Mood = "question"   // "did you"
+	MoodMore       Mood = "more"       // asks for what nothing here does: "remind me"
+	MoodNegated    Mood = "negated"    // "no need to"
+	MoodNarrative  Mood = "narrative"  // "I cancelled"
+	MoodPolite     Mood = "polite"     // a question that is a request: "could you"
+)
+
+func moods() []Mood {
+	return []Mood{MoodWhatIf, MoodHowTo, MoodPermission, MoodQuestion, MoodMore, MoodNegated, MoodNarrative, MoodPolite}
+}
+
+// Joint is what the words between two requests say.
+type Joint string
+
+// The joints.
+const (
+	JointThen     Joint = "then"     // what follows is done after
+	JointContrast Joint = "contrast" // "but"
+	JointAnd      Joint = "and"
+	JointBefore   Joint = "before" // what follows is done after what is before it
+	JointAfter    Joint = "after"  // what follows is done first
+)
+
+func joints() []Joint { return []Joint{JointThen, JointContrast, JointAnd, JointBefore, JointAfter} }
