@@ -80,16 +80,18 @@ func (r RiskLevel) Rank() int {
 // Manifest is what a domain declares of itself. Authors write it, so it is
 // decoded strictly; keys that begin with "x-" are theirs.
 type Manifest struct {
-	SchemaVersion string            `json:"schema_version"`
-	Domain        string            `json:"domain"`
-	Version       string            `json:"version"`
-	Title         string            `json:"title,omitempty"`
-	Description   string            `json:"description,omitempty"`
-	Instances     []Instance        `json:"instances,omitempty"`
-	Capabilities  []Capability      `json:"capabilities"`
-	Workflows     []json.RawMessage `json:"workflows,omitempty"`
-	Skills        map[string]string `json:"skills,omitempty"`
-	Tests         []RoutingTest     `json:"tests,omitempty"`
+	SchemaVersion string     `json:"schema_version"`
+	Domain        string     `json:"domain"`
+	Version       string     `json:"version"`
+	Title         string     `json:"title,omitempty"`
+	Description   string     `json:"description,omitempty"`
+	Instances     []Instance `json:"instances,omitempty"`
+	// Capabilities are absent in a pack: a manifest without a service, of
+	// workflows over the capabilities of other domains.
+	Capabilities []Capability      `json:"capabilities,omitempty"`
+	Workflows    []Workflow        `json:"workflows,omitempty"`
+	Skills       map[string]string `json:"skills,omitempty"`
+	Tests        []RoutingTest     `json:"tests,omitempty"`
 }
 
 // Instance is one installation that a domain can work on, such as staging.
@@ -170,41 +172,6 @@ type VerifyRule struct {
 	Assertions []Condition    `json:"assertions"`
 	// WithinMS is for how long the read-back is repeated until it holds.
 	WithinMS int `json:"within_ms,omitempty"`
-}
-
-// Condition compares the value at a path with a literal or "${path}".
-// Exactly one of the comparisons is set.
-type Condition struct {
-	Path   string `json:"path"`
-	Equals *any   `json:"equals,omitempty"`
-	In     []any  `json:"in,omitempty"`
-	Exists *bool  `json:"exists,omitempty"`
-	GTE    *any   `json:"gte,omitempty"`
-	LTE    *any   `json:"lte,omitempty"`
-}
-
-// Operand is the right side of a comparison; Name is that of the comparison.
-type Operand struct {
-	Name  string
-	Value any
-}
-
-// Operands gives the comparisons that are set, in a fixed order; a valid
-// condition has one. A null on the right side sets none: absence is written
-// "exists": false.
-func (c Condition) Operands() []Operand {
-	var out []Operand
-	add := func(name string, set bool, value func() any) {
-		if set {
-			out = append(out, Operand{name, value()})
-		}
-	}
-	add("equals", c.Equals != nil, func() any { return *c.Equals })
-	add("in", c.In != nil, func() any { return c.In })
-	add("exists", c.Exists != nil, func() any { return *c.Exists })
-	add("gte", c.GTE != nil, func() any { return *c.GTE })
-	add("lte", c.LTE != nil, func() any { return *c.LTE })
-	return out
 }
 
 // IntentHints are the sentences that lead to a capability, and those that

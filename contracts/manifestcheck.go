@@ -18,6 +18,10 @@ func (c *manifestCheck) checkCapability(cap *checkedCapability) {
 	c.checkComposition(cap)
 	c.checkFlow(cap)
 	c.checkPresent(cap)
+	c.checkExamples(cap)
+}
+
+func (c *manifestCheck) checkExamples(cap *checkedCapability) {
 	for i, example := range cap.Metadata.Examples {
 		if cap.in != nil {
 			c.faults.addAt(child(cap.at+"/metadata/examples", i)+"/parameters", cap.in.Validate(example.Parameters))

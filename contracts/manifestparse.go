@@ -33,7 +33,6 @@ func ParseManifest(data []byte) (*Manifest, error) {
 func supported(data []byte) error {
 	var head struct {
 		SchemaVersion any `json:"schema_version"`
-		Workflows     any `json:"workflows"`
 	}
 	if err := Decode(data, &head); err != nil {
 		head.SchemaVersion = nil // the strict decoder tells the place
@@ -45,20 +44,13 @@ func supported(data []byte) error {
 			Faults:  []Fault{{Pointer: "/schema_version", Message: "must be " + SchemaVersion}},
 		}
 	}
-	if len(listOf(head.Workflows)) > 0 {
-		return &Error{
-			Code:    CodeUnsupported,
-			Message: "workflows are not supported by this release",
-			Faults:  []Fault{{Pointer: "/workflows", Message: "must be absent or empty"}},
-		}
-	}
 	return nil
 }
 
 // Capability gives the capability of a reference as it stands in this
 // manifest: bare, or prefixed by the manifest's own domain.
 func (m *Manifest) Capability(ref string) (*Capability, bool) {
-	name := strings.TrimPrefix(ref, m.Domain+".")
+	name := ownName(m.Domain, ref)
 	for i := range m.Capabilities {
 		if m.Capabilities[i].Name == name {
 			return &m.Capabilities[i], true
@@ -67,12 +59,17 @@ func (m *Manifest) Capability(ref string) (*Capability, bool) {
 	return nil, false
 }
 
+func ownName(domain, ref string) string { return strings.TrimPrefix(ref, domain+".") }
+
 // manifestCheck holds what the semantic checks of one manifest share.
 type manifestCheck struct {
 	m      *Manifest
 	caps   []*checkedCapability // in manifest order
 	byName map[string]*checkedCapability
-	faults faultList
+	// workflows are what workflows share with capabilities: they are chosen from
+	// text and take parameters.
+	workflows map[string]*checkedCapability
+	faults    faultList
 }
 
 // checkedCapability is a capability with its place and schemas; a schema that
@@ -85,7 +82,7 @@ type checkedCapability struct {
 }
 
 func newManifestCheck(m *Manifest) *manifestCheck {
-	c := &manifestCheck{m: m, byName: map[string]*checkedCapability{}}
+	c := &manifestCheck{m: m, byName: map[string]*checkedCapability{}, workflows: map[string]*checkedCapability{}}
 	for i := range m.Capabilities {
 		checked := &checkedCapability{Capability: &m.Capabilities[i], at: child("/capabilities", i)}
 		c.caps = append(c.caps, checked)
@@ -95,6 +92,15 @@ func newManifestCheck(m *Manifest) *manifestCheck {
 		}
 		c.byName[checked.Name] = checked
 	}
+	for i := range m.Workflows {
+		w := &m.Workflows[i]
+		checked := &checkedCapability{Capability: w.AsCapability(), at: child("/workflows", i)}
+		if c.byName[w.Name] != nil || c.workflows[w.Name] != nil {
+			c.faults.add(checked.at+"/name", "the name %q stands here twice", w.Name)
+			continue
+		}
+		c.workflows[w.Name] = checked
+	}
 	return c
 }
 
@@ -102,15 +108,31 @@ func (c *manifestCheck) run() {
 	if c.m.Domain == "shared" {
 		c.faults.add("/domain", "the name is reserved for locks that domains share")
 	}
+	if c.m.Capabilities == nil && len(c.m.Workflows) == 0 {
+		c.faults.add("", "must have capabilities, or, in a pack, workflows")
+	}
 	c.checkInstances()
 	for _, checked := range c.caps {
 		c.compile(checked)
 	}
+	c.checkWorkflows()
 	for _, checked := range c.caps {
 		c.checkCapability(checked)
 	}
 	for i, test := range c.m.Tests {
 		c.checkTest(child("/tests", i), test)
+	}
+}
+
+// checkWorkflows checks what workflows share with capabilities. Their steps are
+// checked by whoever knows the catalog and compiles their expressions.
+func (c *manifestCheck) checkWorkflows() {
+	for _, name := range sortedKeys(c.workflows) {
+		checked := c.workflows[name]
+		c.compile(checked)
+		c.checkSpecs(checked)
+		c.checkPresent(checked)
+		c.checkExamples(checked)
 	}
 }
 
@@ -176,7 +198,10 @@ func (c *manifestCheck) checkTest(at string, test RoutingTest) {
 		c.faults.add(at+"/capability", "a test speaks of its own domain; null says that nothing of it is meant")
 		return
 	}
-	target := c.resolve(at+"/capability", test.Expect.Capability)
+	target := c.workflows[ownName(c.m.Domain, test.Expect.Capability)]
+	if target == nil {
+		target = c.resolve(at+"/capability", test.Expect.Capability)
+	}
 	if target == nil {
 		return
 	}

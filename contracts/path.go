@@ -6,7 +6,6 @@ import (
 	"strconv"
 	"strings"
 	"unicode"
-	"unicode/utf8"
 )
 
 // Path is the parsed form of what authors write to name a value:
@@ -30,7 +29,7 @@ const (
 // ExprRoots are the names that an expression may begin with. "parameters" is a
 // synonym of params.
 func ExprRoots() []string {
-	return []string{"params", "steps", "facts", "artifacts", "result", "context", "item", "budgets"}
+	return []string{"params", "steps", "facts", "artifacts", "result", "context", "item", "budgets", "round"}
 }
 
 // ParsePath parses a path.
@@ -172,69 +171,4 @@ func quoteName(name string) string {
 		return strconv.Quote(name)
 	}
 	return string(raw)
-}
-
-// TemplatePart is a piece of a text with expressions: literal text, or a path.
-type TemplatePart struct {
-	Text string
-	Path Path
-}
-
-// ParseTemplate splits a text at its "${path}" expressions. A backslash before
-// "${" makes it plain text. No expression gives one literal part.
-func ParseTemplate(text string) ([]TemplatePart, error) {
-	var parts []TemplatePart
-	var literal strings.Builder
-	for {
-		before, after, found := strings.Cut(text, "${")
-		if !found {
-			literal.WriteString(text)
-			break
-		}
-		if plain, escaped := strings.CutSuffix(before, `\`); escaped {
-			literal.WriteString(plain + "${")
-			text = after
-			continue
-		}
-		literal.WriteString(before)
-		if literal.Len() > 0 {
-			parts = append(parts, TemplatePart{Text: literal.String()})
-			literal.Reset()
-		}
-		path, rest, err := scanExpression(after)
-		if err != nil {
-			return nil, err
-		}
-		parts = append(parts, TemplatePart{Path: path})
-		text = rest
-	}
-	if literal.Len() > 0 || len(parts) == 0 {
-		parts = append(parts, TemplatePart{Text: literal.String()})
-	}
-	return parts, nil
-}
-
-// scanExpression reads a path up to the closing brace.
-func scanExpression(text string) (path Path, rest string, err error) {
-	path, rest, err = scanPath(strings.TrimLeft(text, " "))
-	if err != nil {
-		return nil, "", err
-	}
-	rest, closed := strings.CutPrefix(strings.TrimLeft(rest, " "), "}")
-	if !closed {
-		return nil, "", Errorf(CodeInvalid, "the expression ${%s is not closed after its path", head(text))
-	}
-	return path, rest, checkRoot(path)
-}
-
-func head(text string) string {
-	const most = 40
-	if len(text) <= most {
-		return text
-	}
-	end := most
-	for end > 0 && !utf8.RuneStart(text[end]) {
-		end--
-	}
-	return text[:end] + "…"
 }

@@ -16,9 +16,14 @@ type NodeKind string
 
 // The kinds that this release plans and runs.
 const (
-	KindTool  NodeKind = "tool"
-	KindHuman NodeKind = "human"
-	KindJoin  NodeKind = "join"
+	KindTool   NodeKind = "tool"
+	KindHuman  NodeKind = "human"
+	KindJoin   NodeKind = "join"
+	KindSet    NodeKind = "set"
+	KindReason NodeKind = "reason"
+	KindVerify NodeKind = "verify"
+	// KindResult gives the result of a workflow once all its steps have ended.
+	KindResult NodeKind = "result"
 )
 
 // Plan is a DAG of nodes. It never changes after it was made; it expands.
@@ -36,9 +41,43 @@ type Plan struct {
 	CapabilityDigests map[string]string `json:"capability_digests"`
 	Owner             Principal         `json:"owner"`
 	DryRun            bool              `json:"dry_run,omitempty"`
+	// Unattended means that nobody is there to answer: human steps take the
+	// answer that they name for it, or fail.
+	Unattended bool `json:"unattended,omitempty"`
+	// Frames are the workflows of the plan, by the prefix of their nodes' ids:
+	// "" for a plan that is one workflow.
+	Frames map[string]Frame `json:"frames,omitempty"`
 	// PlanHash is the hash of the plan without plan_id, run_id and plan_hash.
 	PlanHash string `json:"plan_hash"`
 }
+
+// Frame is one workflow of a plan: what the expressions of its steps read beside
+// each other's results.
+type Frame struct {
+	// Workflow is the namespaced name, Digest pins the template.
+	Workflow string `json:"workflow"`
+	Digest   string `json:"digest"`
+	// Params are what the workflow was asked for. One that stands in the place of
+	// a step has Entry instead: the node whose facts they are.
+	Params map[string]any `json:"params,omitempty"`
+	Entry  string         `json:"entry,omitempty"`
+	// Budgets are the workflow's own.
+	Budgets map[string]Budget `json:"budgets,omitempty"`
+	// Result is the node that gives the result.
+	Result string `json:"result"`
+}
+
+// MergeRule says when a node runs by what became of those that it depends on.
+type MergeRule string
+
+// The merge rules.
+const (
+	// MergeAllCompleted: whatever was skipped dooms what depends on it. It is the
+	// rule of plans that are not workflows, and of old ones.
+	MergeAllCompleted MergeRule = ""
+	// MergeNoneFailed: none failed, and at least one completed.
+	MergeNoneFailed MergeRule = "none_failed_min_one_success"
+)
 
 // Budgets bound what a run may use; 0 means the default.
 type Budgets struct {
@@ -96,6 +135,23 @@ type Node struct {
 	// Said is what the node's intent was read from; only the intent's own call has
 	// it.
 	Said *Said `json:"said,omitempty"`
+
+	// Merge, and all that follows, is for the steps of workflows. Frame is the
+	// prefix of the workflow that the step belongs to.
+	Merge MergeRule `json:"merge,omitempty"`
+	Frame string    `json:"frame,omitempty"`
+	// After are nodes that must have ended before, whatever became of them.
+	After           []string          `json:"after,omitempty"`
+	ContinueOnError bool              `json:"continue_on_error,omitempty"`
+	Set             map[string]any    `json:"set,omitempty"`
+	Spend           map[string]string `json:"spend,omitempty"`
+	On              []Rule            `json:"on,omitempty"`
+	Reason          *ReasonStep       `json:"reason,omitempty"`
+	Verify          *VerifyStep       `json:"verify,omitempty"`
+	Result          *WorkflowResult   `json:"result,omitempty"`
+	Importance      Importance        `json:"importance,omitempty"`
+	// Round says why an instance exists that a rule made anew; Of is its step.
+	Round *Round `json:"round,omitempty"`
 }
 
 // The values of Node.Role.
@@ -121,11 +177,21 @@ type HumanStep struct {
 	Prompt    string        `json:"prompt"`
 	// OptionsFrom is an expression that gives a list of {value, label}.
 	OptionsFrom string `json:"options_from,omitempty"`
-	Choose      Choose `json:"choose,omitempty"`
+	// Choose is for plans that are compiled from intents; a workflow always asks.
+	Choose Choose `json:"choose,omitempty"`
 	// Param is the parameter that the answer sets, for the prompt.
 	Param string `json:"param,omitempty"`
 	// ResponseSchema is what an answer must satisfy.
 	ResponseSchema map[string]any `json:"response_schema,omitempty"`
+
+	// What follows is for the steps of workflows. Value is what is approved or
+	// edited, Show what the question rests on, Allow which answers there are.
+	Value any            `json:"value,omitempty"`
+	Show  map[string]any `json:"show,omitempty"`
+	Allow []Allowed      `json:"allow,omitempty"`
+	// Roles may answer beside the requester.
+	Roles      []string    `json:"roles,omitempty"`
+	Unattended *Unattended `json:"unattended,omitempty"`
 }
 
 // NodeState is the state of one node of a run.

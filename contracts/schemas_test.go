@@ -198,8 +198,11 @@ func (d *drift) compare(t *testing.T, at string, schema map[string]any, typ refl
 	switch typ {
 	case reflect.TypeFor[json.RawMessage](), reflect.TypeFor[contracts.Opaque](), reflect.TypeFor[any]():
 		return
-	case reflect.TypeFor[contracts.RolePlay]():
-		schema = d.follow(schema["oneOf"].([]any)[1].(map[string]any))
+	case reflect.TypeFor[contracts.RolePlay](), reflect.TypeFor[contracts.Condition](), reflect.TypeFor[contracts.Allowed](),
+		reflect.TypeFor[contracts.Unattended](), reflect.TypeFor[contracts.Fallback](), reflect.TypeFor[contracts.Budget]():
+		if forms := list(schema["oneOf"]); len(forms) == 2 { // the short form and the long one
+			schema = d.follow(forms[1].(map[string]any))
+		}
 	}
 	want := map[reflect.Kind]string{
 		reflect.String: "string", reflect.Bool: "boolean", reflect.Int: "integer", reflect.Int64: "integer", reflect.Float64: "number",

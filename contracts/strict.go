@@ -50,8 +50,12 @@ type strictWalker struct {
 var (
 	unmarshalerType = reflect.TypeFor[json.Unmarshaler]()
 	timeType        = reflect.TypeFor[time.Time]()
-	rolePlayType    = reflect.TypeFor[RolePlay]()
-	opaqueTypes     = []reflect.Type{reflect.TypeFor[json.RawMessage](), reflect.TypeFor[Opaque]()}
+	// shortForms are the types that may be written as a mere text.
+	shortForms = []reflect.Type{
+		reflect.TypeFor[RolePlay](), reflect.TypeFor[Condition](), reflect.TypeFor[Allowed](),
+		reflect.TypeFor[Unattended](), reflect.TypeFor[Fallback](), reflect.TypeFor[Budget](),
+	}
+	opaqueTypes = []reflect.Type{reflect.TypeFor[json.RawMessage](), reflect.TypeFor[Opaque]()}
 )
 
 func (w *strictWalker) check(at string, v any, t reflect.Type) {
@@ -59,8 +63,8 @@ func (w *strictWalker) check(at string, v any, t reflect.Type) {
 	case slices.Contains(opaqueTypes, t):
 	case t == timeType:
 		w.checkTime(at, v)
-	case t == rolePlayType:
-		if _, short := v.(string); !short {
+	case slices.Contains(shortForms, t):
+		if !isShort(v, t) {
 			w.checkKind(at, v, t)
 		}
 	case t.Kind() != reflect.Pointer && reflect.PointerTo(t).Implements(unmarshalerType):
@@ -68,6 +72,14 @@ func (w *strictWalker) check(at string, v any, t reflect.Type) {
 	default:
 		w.checkKind(at, v, t)
 	}
+}
+
+// isShort tells whether a value is the short form of a type: a text, and for a
+// budget a number as well.
+func isShort(v any, t reflect.Type) bool {
+	_, text := v.(string)
+	_, number := v.(json.Number)
+	return text || number && t == reflect.TypeFor[Budget]()
 }
 
 // checkKind compares by kind. A null stands for an absent value wherever Go

@@ -13,8 +13,14 @@ import (
 // either side. Numbers compare by value, times (RFC 3339) by instant, other
 // text by its bytes; values of different types are unequal and not ordered.
 // An element of in that is an expression and gives a list stands for all of
-// its elements. The error is about the condition itself, never about values.
+// its elements. In a condition that
+// is an object, the error is about the condition itself, never about values.
 func Holds(c contracts.Condition, scope Scope) (bool, []Read, error) {
+	r := &resolver{scope: scope, reads: map[string]any{}}
+	if c.Expr != "" {
+		holds, err := r.truth(c.Expr)
+		return holds, r.sorted(), err
+	}
 	if err := checkShape(c); err != nil {
 		return false, nil, err
 	}
@@ -22,7 +28,6 @@ func Holds(c contracts.Condition, scope Scope) (bool, []Read, error) {
 	if err != nil {
 		return false, nil, err
 	}
-	r := &resolver{scope: scope, reads: map[string]any{}}
 	left, err := r.optional(path)
 	if err != nil {
 		return false, nil, err
@@ -36,11 +41,47 @@ func Holds(c contracts.Condition, scope Scope) (bool, []Read, error) {
 
 // checkShape demands exactly one comparison.
 func checkShape(c contracts.Condition) error {
+	if c.Expr != "" {
+		_, err := wholeExpression(c.Expr)
+		return err
+	}
 	if n := len(c.Operands()); n != 1 {
 		return contracts.Errorf(contracts.CodeInvalid,
 			"the condition on %q needs exactly one of equals, in, exists, gte and lte, but has %d", c.Path, n)
 	}
 	return nil
+}
+
+// wholeExpression demands one expression and nothing around it.
+func wholeExpression(text string) (contracts.TemplatePart, error) {
+	parts, err := contracts.SplitTemplate(text)
+	if err != nil {
+		return contracts.TemplatePart{}, err
+	}
+	if len(parts) != 1 || !parts[0].IsExpression() {
+		return contracts.TemplatePart{}, contracts.Errorf(contracts.CodeInvalid, "the condition %.60q must be one expression ${…}", text)
+	}
+	return parts[0], nil
+}
+
+// truth gives the value of an expression that is a condition.
+func (r *resolver) truth(text string) (bool, error) {
+	part, err := wholeExpression(text)
+	if err != nil {
+		return false, err
+	}
+	value, err := r.part("", part)
+	if err == nil && len(r.missing) > 0 {
+		err = missingError(r.missing)
+	}
+	if err != nil {
+		return false, err
+	}
+	holds, ok := value.(bool)
+	if !ok {
+		return false, contracts.Errorf(contracts.CodeInvalid, "the condition %.80s gives neither true nor false", text)
+	}
+	return holds, nil
 }
 
 func (r *resolver) compare(c contracts.Condition, left any) (bool, error) {
@@ -85,8 +126,8 @@ func isExpression(v any) bool {
 	if !ok {
 		return false
 	}
-	parts, err := contracts.ParseTemplate(text)
-	return err == nil && len(parts) == 1 && parts[0].Path != nil
+	parts, err := contracts.SplitTemplate(text)
+	return err == nil && len(parts) == 1 && parts[0].IsExpression()
 }
 
 // operand gives the right side; one that reads what is not there is nil.

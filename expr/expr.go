@@ -1,7 +1,9 @@
 // Package expr evaluates the small expressions of manifests and plans:
-// "${path}" inside values, and conditions over paths. It reads values and
-// computes nothing else: no calls, no arithmetic, no clock. The syntax of
-// paths and templates is part of the vocabulary and lives in contracts.
+// "${path}" inside values, and conditions over paths. What is more than a path
+// is CEL: a pure function of the values that it reads, bounded in cost and size,
+// without a clock or a network. A path needs no compiler, and is by far the most
+// frequent. The syntax of paths and templates is part of the vocabulary and lives
+// in contracts.
 package expr
 
 import (
@@ -12,7 +14,7 @@ import (
 
 // Scope holds the values that expressions may read, by root: params (also
 // known as parameters), steps, facts, artifacts, result, context, item,
-// budgets. A scope is only read.
+// budgets, round. A scope is only read.
 type Scope map[string]any
 
 // Read is a value that was read at a path. A path that leads nowhere is noted

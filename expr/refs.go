@@ -20,11 +20,16 @@ func Refs(v any) ([]string, error) {
 
 // RefsOf gives the paths that a condition names, on both sides.
 func RefsOf(cond contracts.Condition) ([]string, error) {
+	var c collector
+	if cond.Expr != "" {
+		err := c.text("", cond.Expr)
+		return c.paths(), err
+	}
 	path, err := contracts.ParseExpr(cond.Path)
 	if err != nil {
 		return nil, err
 	}
-	c := collector{found: []ref{{path: path}}}
+	c.found = []Ref{{Path: path}}
 	for _, operand := range cond.Operands() {
 		if err := c.add(operand.Value); err != nil {
 			return nil, err
@@ -46,33 +51,63 @@ func Check(v any, roots ...string) []contracts.Fault {
 // CheckCondition is Check for a condition, its shape included.
 func CheckCondition(cond contracts.Condition, roots ...string) []contracts.Fault {
 	c := collector{keepGoing: true}
+	c.condition(cond)
+	return c.outside(roots)
+}
+
+// condition collects from a condition, its shape included.
+func (c *collector) condition(cond contracts.Condition) {
+	if err := checkShape(cond); err != nil {
+		_ = c.fault("", err)
+	}
+	if cond.Expr != "" {
+		_ = c.text("", cond.Expr) // it keeps going: errors are faults
+		return
+	}
 	if path, err := contracts.ParseExpr(cond.Path); err != nil {
-		c.faults = append(c.faults, contracts.Fault{Pointer: "/path", Message: err.Error()})
+		_ = c.fault("/path", err)
 	} else {
-		c.found = append(c.found, ref{at: "/path", path: path})
+		c.found = append(c.found, Ref{At: "/path", Path: path})
 	}
 	for _, operand := range cond.Operands() {
 		c.at = "/" + operand.Name
 		if err := c.add(operand.Value); err != nil {
-			c.faults = append(c.faults, contracts.Fault{Pointer: c.at, Message: err.Error()})
+			_ = c.fault(c.at, err)
 		}
 	}
-	if err := checkShape(cond); err != nil {
-		c.faults = append(c.faults, contracts.Fault{Message: err.Error()})
-	}
-	return c.outside(roots)
 }
 
-type ref struct {
-	at   string
-	path contracts.Path
+// Ref is a path that an expression names, and where that stands.
+type Ref struct {
+	// At is the JSON pointer of the text.
+	At   string
+	Path contracts.Path
+}
+
+// References gives every path that the expressions inside v name, with its
+// place, and what is wrong with them: what Check finds, and arithmetic on values
+// whose type is not known. It is what admission of a workflow goes by.
+func References(v any) ([]Ref, []contracts.Fault) {
+	c := collector{keepGoing: true, strict: true}
+	if err := c.add(v); err != nil {
+		return nil, []contracts.Fault{{Message: err.Error()}}
+	}
+	return c.found, c.faults
+}
+
+// ReferencesOf is References for a condition.
+func ReferencesOf(cond contracts.Condition) ([]Ref, []contracts.Fault) {
+	c := collector{keepGoing: true, strict: true}
+	c.condition(cond)
+	return c.found, c.faults
 }
 
 // collector walks a value for its expressions.
 type collector struct {
 	at        string
 	keepGoing bool // list faults instead of stopping at the first
-	found     []ref
+	strict    bool // refuse arithmetic on values whose type is not known
+	found     []Ref
 	faults    []contracts.Fault
 }
 
@@ -108,23 +143,53 @@ func (c *collector) text(at, text string) error {
 	if !strings.Contains(text, "${") {
 		return nil
 	}
-	parts, err := contracts.ParseTemplate(text)
-	if err != nil && c.keepGoing {
-		c.faults = append(c.faults, contracts.Fault{Pointer: at, Message: err.Error()})
-		return nil
+	parts, err := contracts.SplitTemplate(text)
+	if err != nil {
+		return c.fault(at, err)
 	}
 	for _, part := range parts {
 		if part.Path != nil {
-			c.found = append(c.found, ref{at: at, path: part.Path})
+			c.found = append(c.found, Ref{At: at, Path: part.Path})
+		}
+		if part.Source == "" {
+			continue
+		}
+		p, err := programs.get(part.Source)
+		if err != nil {
+			if err = c.fault(at, err); err != nil {
+				return err
+			}
+			continue
+		}
+		c.program(at, p)
+	}
+	return nil
+}
+
+func (c *collector) program(at string, p *program) {
+	for _, path := range p.paths {
+		c.found = append(c.found, Ref{At: at, Path: path})
+	}
+	if c.strict {
+		for _, message := range p.untyped {
+			c.faults = append(c.faults, contracts.Fault{Pointer: at, Message: message})
 		}
 	}
-	return err
+}
+
+// fault keeps an error as a fault, or gives it back to end the walk.
+func (c *collector) fault(at string, err error) error {
+	if !c.keepGoing {
+		return err
+	}
+	c.faults = append(c.faults, contracts.Fault{Pointer: at, Message: err.Error()})
+	return nil
 }
 
 func (c *collector) paths() []string {
 	paths := make([]string, 0, len(c.found))
 	for _, r := range c.found {
-		paths = append(paths, r.path.String())
+		paths = append(paths, r.Path.String())
 	}
 	slices.Sort(paths)
 	return slices.Compact(paths)
@@ -132,10 +197,10 @@ func (c *collector) paths() []string {
 
 func (c *collector) outside(roots []string) []contracts.Fault {
 	for _, r := range c.found {
-		if len(roots) > 0 && !slices.Contains(roots, r.path.Root()) {
+		if len(roots) > 0 && !slices.Contains(roots, r.Path.Root()) {
 			c.faults = append(c.faults, contracts.Fault{
-				Pointer: r.at,
-				Message: r.path.String() + " cannot be read here; allowed are " + strings.Join(roots, ", "),
+				Pointer: r.At,
+				Message: r.Path.String() + " cannot be read here; allowed are " + strings.Join(roots, ", "),
 			})
 		}
 	}

@@ -15,6 +15,9 @@ import (
 // contains is never evaluated again. The result shares nothing with v or the
 // scope. The reads are sorted by path, each path once.
 //
+// An expression that is more than a path is computed; one that cannot be is an
+// EvalError.
+//
 // A path that leads nowhere is an Error of code not_found that lists all of
 // them by their place in v and wraps a MissingError.
 func Resolve(v any, scope Scope) (any, []Read, error) {
@@ -77,20 +80,20 @@ func (r *resolver) text(at, text string) (any, error) {
 	if !strings.Contains(text, "${") {
 		return text, nil
 	}
-	parts, err := contracts.ParseTemplate(text)
+	parts, err := contracts.SplitTemplate(text)
 	if err != nil {
 		return nil, err
 	}
-	if len(parts) == 1 && parts[0].Path != nil {
-		return r.read(at, parts[0].Path)
+	if len(parts) == 1 && parts[0].IsExpression() {
+		return r.part(at, parts[0])
 	}
 	var b strings.Builder
 	for _, part := range parts {
-		if part.Path == nil {
+		if !part.IsExpression() {
 			b.WriteString(part.Text)
 			continue
 		}
-		v, err := r.read(at, part.Path)
+		v, err := r.part(at, part)
 		if err != nil {
 			return nil, err
 		}
@@ -99,6 +102,29 @@ func (r *resolver) text(at, text string) (any, error) {
 		}
 	}
 	return b.String(), nil
+}
+
+// part gives the value of an expression: a path needs no compiler.
+func (r *resolver) part(at string, part contracts.TemplatePart) (any, error) {
+	if part.Path != nil {
+		return r.read(at, part.Path)
+	}
+	return r.compute(part.Source)
+}
+
+// compute evaluates an expression that is more than a path, and notes what it
+// reads.
+func (r *resolver) compute(source string) (any, error) {
+	p, err := programs.get(source)
+	if err != nil {
+		return nil, err
+	}
+	for _, path := range p.paths {
+		if _, err := r.optional(path); err != nil {
+			return nil, err
+		}
+	}
+	return p.eval(source, r.scope)
 }
 
 // read gives a copy of the value at a path and notes the read.

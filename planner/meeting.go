@@ -1,8 +1,6 @@
 package planner
 
 import (
-	"encoding/json"
-
 	"github.com/manifold-run/manifold/contracts"
 )
 
@@ -55,15 +53,4 @@ func (c *compiler) meet(a *ask) error {
 	}
 	a.built.anchor = m.anchor
 	return c.compose(a.call, a.built)
-}
-
-// workflowName is the name of a workflow, empty if it has none.
-func workflowName(raw []byte) string {
-	var named struct {
-		Name string `json:"name"`
-	}
-	if json.Unmarshal(raw, &named) != nil {
-		return ""
-	}
-	return named.Name
 }

@@ -1,7 +1,6 @@
 package planner
 
 import (
-	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
@@ -200,6 +199,6 @@ func (c *compiler) isWorkflow(in contracts.Intent) bool {
 	if !ok {
 		return false
 	}
-	name := strings.TrimPrefix(in.Capability, in.Domain+".")
-	return slices.ContainsFunc(d.Manifest.Workflows, func(raw json.RawMessage) bool { return workflowName(raw) == name })
+	_, ok = d.Manifest.Workflow(in.Capability)
+	return ok
 }

@@ -70,7 +70,7 @@ func coreRooms() []Room {
 	stages := append([]string{"intent", "planner", "execution"}, words...)
 	rooms := []Room{
 		{Dir: "contracts", Modules: []string{"github.com/santhosh-tekuri/jsonschema/v5"}},
-		{Dir: "expr", Rooms: []string{"contracts"}},
+		{Dir: "expr", Rooms: []string{"contracts"}, Modules: []string{"cel.dev/cel-go"}},
 		{Dir: "intent", Rooms: words, Modules: []string{"github.com/kljensen/snowball", "github.com/pelletier/go-toml/v2", "golang.org/x/text"}},
 		{Dir: "intent/eval", Rooms: append(words, "intent")},
 		{Dir: "planner", Rooms: words},

@@ -83,6 +83,10 @@ func read(body []byte, domain string) candidate {
 		c.findings = errorFindings(err)
 		return c
 	}
+	if len(m.Workflows) > 0 {
+		c.findings = []contracts.Finding{{Pointer: "/workflows", Severity: contracts.SeverityError, Message: "workflows cannot be run yet"}}
+		return c
+	}
 	if m.Domain != domain {
 		c.findings = []contracts.Finding{{
 			Pointer: "/domain", Severity: contracts.SeverityError,

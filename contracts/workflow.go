@@ -1,0 +1,348 @@
+package contracts
+
+import "encoding/json"
+
+// Workflow is a procedure that a manifest declares: a named template of a plan.
+// To whoever asks it is one more capability, "domain.name".
+type Workflow struct {
+	Name        string            `json:"name"`
+	Description string            `json:"description,omitempty"`
+	Schema      json.RawMessage   `json:"schema"`
+	Metadata    WorkflowMetadata  `json:"metadata"`
+	Budgets     map[string]Budget `json:"budgets,omitempty"`
+	Steps       []Step            `json:"steps"`
+	Result      *WorkflowResult   `json:"result,omitempty"`
+}
+
+// WorkflowMetadata is what a workflow declares about its use. What it does to
+// the world follows from its steps and is not declared.
+type WorkflowMetadata struct {
+	IntentHints    *IntentHints             `json:"intent_hints,omitempty"`
+	ParameterSpecs map[string]ParameterSpec `json:"parameter_specs,omitempty"`
+	Routable       *bool                    `json:"routable,omitempty"`
+	Phases         []string                 `json:"phases,omitempty"`
+	AllowedRoles   []string                 `json:"allowed_roles,omitempty"`
+	Present        *Present                 `json:"present,omitempty"`
+	Examples       []CallExample            `json:"examples,omitempty"`
+}
+
+// AsCapability is the workflow as whoever chooses from text sees it. What it does
+// to the world is not said: it follows from the capabilities of its steps.
+func (w *Workflow) AsCapability() *Capability {
+	m := w.Metadata
+	return &Capability{
+		Name: w.Name, Description: w.Description, Schema: w.Schema,
+		Metadata: Metadata{
+			IntentHints: m.IntentHints, ParameterSpecs: m.ParameterSpecs, Routable: m.Routable, Phases: m.Phases,
+			AllowedRoles: m.AllowedRoles, Present: m.Present, Examples: m.Examples,
+		},
+	}
+}
+
+// WorkflowResult is what a workflow gives back: texts and values with "${…}"
+// over all its steps. A member that reads what is not there is left out.
+type WorkflowResult struct {
+	Summary string         `json:"summary,omitempty"`
+	Facts   map[string]any `json:"facts,omitempty"`
+}
+
+// Budget bounds what a workflow may use of something. In a manifest it is the
+// bare limit or an object.
+type Budget struct {
+	// Limit is a number or "${…}".
+	Limit any `json:"limit"`
+	// Per names a step: what is used counts anew with each instance of it.
+	Per string `json:"per,omitempty"`
+}
+
+// UnmarshalJSON accepts a limit as well as {"limit": …}.
+func (b *Budget) UnmarshalJSON(data []byte) error {
+	*b = Budget{}
+	if len(data) > 0 && data[0] != '{' {
+		return Decode(data, &b.Limit)
+	}
+	type plain Budget
+	return Decode(data, (*plain)(b))
+}
+
+// MarshalJSON writes the short form where it says everything.
+func (b Budget) MarshalJSON() ([]byte, error) {
+	if b.Per == "" {
+		return json.Marshal(b.Limit)
+	}
+	type plain Budget
+	return json.Marshal(plain(b))
+}
+
+// The built-in budgets; a plan keeps them as max_nodes, max_retries, ….
+const (
+	BudgetNodes     = "nodes"
+	BudgetRetries   = "retries"
+	BudgetToolCalls = "tool_calls"
+	BudgetTokens    = "tokens"
+)
+
+// StepKind says what a step of a workflow does.
+type StepKind string
+
+// The kinds of steps. A step that plays and a workflow become other nodes when
+// the plan is made.
+const (
+	StepTool     StepKind = "tool"
+	StepReason   StepKind = "reason"
+	StepHuman    StepKind = "human"
+	StepSet      StepKind = "set"
+	StepJoin     StepKind = "join"
+	StepPlays    StepKind = "plays"
+	StepVerify   StepKind = "verify"
+	StepWorkflow StepKind = "workflow"
+)
+
+// Step is one step of a workflow.
+type Step struct {
+	ID        string     `json:"id"`
+	Title     string     `json:"title,omitempty"`
+	Phase     string     `json:"phase,omitempty"`
+	Kind      StepKind   `json:"kind"`
+	DependsOn []string   `json:"depends_on,omitempty"`
+	When      *Condition `json:"when,omitempty"`
+	// Tool is the capability that a tool step calls.
+	Tool string `json:"tool,omitempty"`
+	// Params are literals or "${…}"; a member that is null is left out.
+	Params map[string]any `json:"params,omitempty"`
+	// Set holds the facts of a set step.
+	Set map[string]any `json:"set,omitempty"`
+	// Plays is the role whose players are called, Players how many of them,
+	// Domains those that may.
+	Plays   string   `json:"plays,omitempty"`
+	Players Players  `json:"players,omitempty"`
+	Domains []string `json:"domains,omitempty"`
+	// Workflow is another workflow, whose steps stand in the place of this one.
+	Workflow        string            `json:"workflow,omitempty"`
+	ForEach         *ForEach          `json:"for_each,omitempty"`
+	ContinueOnError bool              `json:"continue_on_error,omitempty"`
+	Spend           map[string]string `json:"spend,omitempty"`
+	On              []Rule            `json:"on,omitempty"`
+	Reason          *ReasonStep       `json:"reason,omitempty"`
+	Human           *HumanStep        `json:"human,omitempty"`
+	Verify          *VerifyStep       `json:"verify,omitempty"`
+	Importance      Importance        `json:"importance,omitempty"`
+}
+
+// Players says how many of those that play a role are called.
+type Players string
+
+// The numbers of players.
+const (
+	PlayersOne Players = "one"
+	PlayersAll Players = "all"
+)
+
+// Importance says what a monitor may fold away.
+type Importance string
+
+// The importances of steps.
+const (
+	ImportanceNormal Importance = "normal"
+	ImportanceQuiet  Importance = "quiet"
+)
+
+// Rule goes back when a step has completed: by a condition, or by the answer of
+// a person.
+type Rule struct {
+	When   *Condition `json:"when,omitempty"`
+	Answer string     `json:"answer,omitempty"`
+	// Goto is the step itself or an ancestor; Max is how often, 1 to 10.
+	Goto string         `json:"goto"`
+	Max  int            `json:"max"`
+	With map[string]any `json:"with,omitempty"`
+	// Region is what is instantiated anew, in plan order: every step that is a
+	// descendant of the target and an ancestor of the step, both included. The
+	// planner sets it.
+	Region []string `json:"region,omitempty"`
+}
+
+// Round says why an instance of a step exists: {1, "", {}} for the first.
+type Round struct {
+	N    int            `json:"n"`
+	By   string         `json:"by"`
+	With map[string]any `json:"with"`
+}
+
+// ModelSize is how large a model a reason step asks for.
+type ModelSize string
+
+// The sizes.
+const (
+	SizeSmall ModelSize = "small"
+	SizeLarge ModelSize = "large"
+)
+
+// ReasonStep thinks: a model by a skill, or the fallback. Its facts fit
+// OutputSchema.
+type ReasonStep struct {
+	Skill           string         `json:"skill"`
+	Inputs          map[string]any `json:"inputs,omitempty"`
+	OutputSchema    map[string]any `json:"output_schema"`
+	MaxOutputTokens int            `json:"max_output_tokens,omitempty"`
+	Size            ModelSize      `json:"size,omitempty"`
+	Fallback        *Fallback      `json:"fallback,omitempty"`
+	// SkillSHA256 pins the text of the skill; the planner sets it.
+	SkillSHA256 string `json:"skill_sha256,omitempty"`
+}
+
+// Fallback is what serves a reason step without a model: a capability that gets
+// the inputs as its parameters, or others.
+type Fallback struct {
+	Capability string         `json:"capability"`
+	Params     map[string]any `json:"params,omitempty"`
+}
+
+// UnmarshalJSON accepts "capability" as well as {"capability": …}.
+func (f *Fallback) UnmarshalJSON(data []byte) error {
+	*f = Fallback{}
+	if len(data) > 0 && data[0] == '"' {
+		return json.Unmarshal(data, &f.Capability)
+	}
+	type plain Fallback
+	return Decode(data, (*plain)(f))
+}
+
+// MarshalJSON writes the short form where it says everything.
+func (f Fallback) MarshalJSON() ([]byte, error) {
+	if f.Params == nil {
+		return json.Marshal(f.Capability)
+	}
+	type plain Fallback
+	return json.Marshal(plain(f))
+}
+
+// VerifyStep judges what was reached so far. A judge can only lower.
+type VerifyStep struct {
+	Assertions []Condition `json:"assertions"`
+	Judge      *Judge      `json:"judge,omitempty"`
+}
+
+// Judge is a skill that looks at the inputs.
+type Judge struct {
+	Skill  string         `json:"skill"`
+	Inputs map[string]any `json:"inputs,omitempty"`
+}
+
+// Allowed is an answer that a human step allows: by its name, or under a
+// condition.
+type Allowed struct {
+	Answer string     `json:"answer"`
+	When   *Condition `json:"when,omitempty"`
+}
+
+// The answers of human steps.
+const (
+	SayRetry     = "retry"
+	SaySkip      = "skip"
+	SayStop      = "stop"
+	SayChoose    = "choose"
+	SayCreateNew = "create_new"
+	SaySearch    = "search"
+	SayApprove   = "approve"
+	SayEdit      = "edit"
+	SayReject    = "reject"
+	SayAccept    = "accept"
+	SayIterate   = "iterate"
+	SayRollback  = "rollback"
+)
+
+// UnmarshalJSON accepts "answer" as well as {"answer": …}.
+func (a *Allowed) UnmarshalJSON(data []byte) error {
+	*a = Allowed{}
+	if len(data) > 0 && data[0] == '"' {
+		return json.Unmarshal(data, &a.Answer)
+	}
+	type plain Allowed
+	return Decode(data, (*plain)(a))
+}
+
+// MarshalJSON writes the short form where it says everything.
+func (a Allowed) MarshalJSON() ([]byte, error) {
+	if a.When == nil {
+		return json.Marshal(a.Answer)
+	}
+	type plain Allowed
+	return json.Marshal(plain(a))
+}
+
+// Unattended is what a human step does when nobody is there: it takes an
+// answer, or fails ("fail", the default).
+type Unattended struct {
+	Answer    string `json:"answer"`
+	OnlyIfOne bool   `json:"only_if_one,omitempty"`
+}
+
+const unattendedFail = "fail"
+
+// UnmarshalJSON accepts "fail" as well as {"answer": …}.
+func (u *Unattended) UnmarshalJSON(data []byte) error {
+	*u = Unattended{}
+	if len(data) > 0 && data[0] == '"' {
+		var word string
+		if err := json.Unmarshal(data, &word); err != nil {
+			return err
+		}
+		if word != unattendedFail {
+			return Errorf(CodeInvalid, `must be "fail" or {"answer": …}, not %q`, word)
+		}
+		return nil
+	}
+	type plain Unattended
+	return Decode(data, (*plain)(u))
+}
+
+// MarshalJSON writes the form that was read.
+func (u Unattended) MarshalJSON() ([]byte, error) {
+	if u.Answer == "" {
+		return json.Marshal(unattendedFail)
+	}
+	type plain Unattended
+	return json.Marshal(plain(u))
+}
+
+// AnswersOf are the answers that a human step of a type may allow; nil for
+// types that no workflow can ask, an empty list for those that take a value.
+func AnswersOf(t InterruptType) []string {
+	switch t {
+	case InterruptClarification:
+		return []string{}
+	case InterruptSelectTarget:
+		return []string{SayChoose, SayCreateNew, SaySearch}
+	case InterruptCredentialCheck:
+		return []string{SayRetry, SaySkip, SayStop}
+	case InterruptPlanApproval:
+		return []string{SayApprove, SayEdit, SayReject}
+	case InterruptResultReview:
+		return []string{SayAccept, SayIterate, SayRollback, SayStop}
+	case InterruptBudgetExceeded, InterruptWriteApproval, InterruptOutcomeUnknown, InterruptCapabilityChanged:
+		return nil
+	}
+	return nil
+}
+
+// GoesBack tells whether an answer is nothing without a rule that goes back.
+func GoesBack(answer string) bool {
+	return answer == SayRetry || answer == SaySearch || answer == SayIterate
+}
+
+// Workflow gives the workflow of a reference as it stands in this manifest:
+// bare, or prefixed by the manifest's own domain.
+func (m *Manifest) Workflow(ref string) (*Workflow, bool) {
+	name := ownName(m.Domain, ref)
+	for i := range m.Workflows {
+		if m.Workflows[i].Name == name {
+			return &m.Workflows[i], true
+		}
+	}
+	return nil, false
+}
+
+// IsPack tells whether the manifest is one without a service: procedures over
+// the capabilities of other domains.
+func (m *Manifest) IsPack() bool { return len(m.Capabilities) == 0 && len(m.Workflows) > 0 }
