@@ -265,14 +265,14 @@ const (
 )
 
 // PreStep resolves a parameter by a search before the call: by the words that
-// were given for it, or, with a ParamMap, by the other parameters when it was
-// not given.
+// were given for it, or, with a ParamMap and no SearchParam, by the other
+// parameters when it was not given.
 type PreStep struct {
 	Type             string `json:"type"`
 	Param            string `json:"param"`
 	SearchCapability string `json:"search_capability"`
 	SearchParam      string `json:"search_param,omitempty"`
-	// ParamMap is what to ask the search instead of SearchParam; it reads
+	// ParamMap is what to ask the search besides SearchParam, or instead; it reads
 	// "params", those that earlier steps resolved included.
 	ParamMap   map[string]any `json:"param_map,omitempty"`
 	ResultPath string         `json:"result_path,omitempty"`

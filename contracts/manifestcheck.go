@@ -2,6 +2,7 @@ package contracts
 
 import (
 	"bytes"
+	"maps"
 	"regexp"
 	"slices"
 	"strings"
@@ -193,7 +194,12 @@ func (c *manifestCheck) checkPre(at string, cap *checkedCapability, step PreStep
 		c.faults.add(at+"/search_capability", "must be another capability, of side_effect_class read or suggest")
 	}
 	if len(step.ParamMap) > 0 {
-		c.checkCall(at, cap, CapabilityCall{step.SearchCapability, step.ParamMap}, beforeCall)
+		asked := step.ParamMap
+		if step.SearchParam != "" {
+			asked = maps.Clone(asked)
+			asked[step.SearchParam] = "" // the words come on top
+		}
+		c.checkCall(at, cap, CapabilityCall{step.SearchCapability, asked}, beforeCall)
 		return
 	}
 	param := step.SearchParam

@@ -70,6 +70,32 @@ func TestChooseNodeAsksOnlyWhenItMust(t *testing.T) {
 	}
 }
 
+// TestOnlyAWriteAsksAboutANameThatIsOnlyNear: what a search found and says not to
+// be just what was asked for is taken for a read, and asked about for a write.
+func TestOnlyAWriteAsksAboutANameThatIsOnlyNear(t *testing.T) {
+	bubble(t, func(t *testing.T, w *world) {
+		near := match("w1", "Ana")
+		near["exact"] = false
+		w.read("search", answering(map[string]any{"matches": []any{near}}))
+		who := func(_ context.Context, call execution.Call) execution.Reply {
+			return facts(map[string]any{"who": call.Parameters["who"]})
+		}
+		w.read("get", who)
+		w.declare("put", contracts.Metadata{ApprovalRequired: new(false), SideEffectClass: contracts.ClassWriteReversible, RiskLevel: contracts.RiskLow}, who)
+		r := w.runner()
+		params := map[string]any{"who": "${steps.n2.facts.value}"}
+		read := w.submit(r, w.node("n1", "search", nil), choose(contracts.ChooseAsk), w.node("n3", "get", params, "n2"))
+		if v := w.ended(r, read); v.Nodes[2].Facts["who"] != "w1" {
+			t.Errorf("the read got %v", v.Nodes[2].Facts)
+		}
+		write := w.submit(r, w.node("n1", "search", nil), choose(contracts.ChooseAsk), w.node("n3", "put", params, "n2"))
+		gate := w.gates(r, write, 1)["n2"]
+		if gate.Type != contracts.InterruptClarification || len(gate.Options) != 1 {
+			t.Errorf("the write asks %+v", gate)
+		}
+	})
+}
+
 func TestForEachExpandsAndJoins(t *testing.T) {
 	bubble(t, func(t *testing.T, w *world) {
 		w.read("list", answering(map[string]any{"ids": []any{"a", "b", "c"}}))

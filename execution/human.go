@@ -2,6 +2,7 @@ package execution
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/manifold-run/manifold/contracts"
 	"github.com/manifold-run/manifold/expr"
@@ -18,12 +19,12 @@ func (l *loop) ask(n *node) {
 		l.fail(n, contracts.ErrInternal, "the plan does not say what to ask", contracts.EffectNone)
 		return
 	}
-	options, err := l.options(n, step)
+	options, near, err := l.options(n, step)
 	if err != nil {
 		l.fail(n, contracts.ErrUpstream, err.Error(), contracts.EffectNone)
 		return
 	}
-	if step.OptionsFrom != "" && l.chosen(n, step, options) {
+	if sure := !near || !choosesForWrite(l.nodes, n); sure && step.OptionsFrom != "" && l.chosen(n, step, options) {
 		return
 	}
 	i := contracts.Interrupt{
@@ -34,6 +35,17 @@ func (l *loop) ask(n *node) {
 		l.nothingFound(n, &i)
 	}
 	l.openInterrupt(n, i, contracts.NodeAwaitingInput)
+}
+
+// choosesForWrite tells whether a write takes what is chosen here. A name that
+// no search has found exactly is then a question, and never the nearest one.
+func choosesForWrite(nodes map[string]*node, n *node) bool {
+	for _, other := range nodes {
+		if p := other.v.spec.Policy; p != nil && p.SideEffectClass.Writes() && slices.Contains(other.v.spec.DependsOn, n.rec.NodeID) {
+			return true
+		}
+	}
+	return false
 }
 
 // chosen ends the node where no question is needed: one option, or a rule that
@@ -53,31 +65,35 @@ func (l *loop) chosen(n *node, step *contracts.HumanStep, options []contracts.In
 	}
 }
 
-// options reads the list of {value, label} that a search found.
-func (l *loop) options(n *node, step *contracts.HumanStep) ([]contracts.InterruptOption, error) {
+// options reads the list of {value, label} that a search found, and tells
+// whether the search says of none of them that it is just what was asked for
+// ("exact": false).
+func (l *loop) options(n *node, step *contracts.HumanStep) (options []contracts.InterruptOption, near bool, err error) {
 	if step.OptionsFrom == "" {
-		return nil, nil
+		return nil, false, nil
 	}
 	refs, err := expr.Refs(step.OptionsFrom)
 	if err != nil {
-		return nil, err
+		return nil, false, err
 	}
 	value, _, err := expr.Resolve(step.OptionsFrom, l.scope(n, refs))
 	if err != nil {
-		return nil, err
+		return nil, false, err
 	}
 	list, ok := value.([]any)
 	if !ok {
-		return nil, contracts.Errorf(contracts.CodeInvalid, "the search gave no list at %s", step.OptionsFrom)
+		return nil, false, contracts.Errorf(contracts.CodeInvalid, "the search gave no list at %s", step.OptionsFrom)
 	}
-	options := make([]contracts.InterruptOption, 0, len(list))
+	options, near = make([]contracts.InterruptOption, 0, len(list)), len(list) > 0
 	for i, item := range list {
 		if i == maxOptions {
 			break
 		}
 		options = append(options, optionOf(i, item))
+		m, _ := item.(map[string]any)
+		near = near && m["exact"] == false
 	}
-	return options, nil
+	return options, near, nil
 }
 
 // optionOf accepts {value, label, detail?} and bare values.

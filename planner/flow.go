@@ -27,13 +27,13 @@ func (c *capability) postSteps() []contracts.PostStep {
 
 // searches are the pre steps that the given parameters need. A value that an
 // expression gives comes from a capability, not from a person, and is taken as
-// it is. What is looked up by other parameters is looked up when it is not
-// given.
+// it is. What is looked up by other parameters alone is looked up when it is
+// not given.
 func (c *capability) searches(params map[string]any) []contracts.PreStep {
 	var out []contracts.PreStep
 	for _, step := range c.preSteps() {
 		value, given := params[step.Param]
-		if len(step.ParamMap) > 0 {
+		if lookUp(step) {
 			if !given {
 				out = append(out, step)
 			}
@@ -47,6 +47,9 @@ func (c *capability) searches(params map[string]any) []contracts.PreStep {
 	}
 	return out
 }
+
+// lookUp tells whether a step asks by other parameters alone, and not by words.
+func lookUp(step contracts.PreStep) bool { return len(step.ParamMap) > 0 && step.SearchParam == "" }
 
 // settled tells whether a text already is a value of the parameter. Without a
 // pattern, or another rule that tells values from words, it cannot be known.
@@ -112,7 +115,7 @@ func (c *compiler) search(cl *call, m *member, step contracts.PreStep, branch st
 }
 
 // wanted are the parameters of a search, and the steps that they read: the words
-// that were given, or what the manifest makes of the other parameters.
+// that were given, and what the manifest makes of the other parameters.
 func (c *compiler) wanted(cl *call, m *member, step contracts.PreStep, what string) (params map[string]any, after []string, err error) {
 	if len(step.ParamMap) == 0 {
 		return map[string]any{cmp.Or(step.SearchParam, "query"): m.params[step.Param]}, nil, nil
@@ -122,6 +125,9 @@ func (c *compiler) wanted(cl *call, m *member, step contracts.PreStep, what stri
 	}
 	if params, _, err = c.mapped(cl, step.ParamMap, frame{params: m.scope(cl.given)}, what); err != nil {
 		return nil, nil, err
+	}
+	if !lookUp(step) {
+		params[step.SearchParam] = m.params[step.Param]
 	}
 	refs, err := expr.Refs(params)
 	if err != nil {
