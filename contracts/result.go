@@ -139,16 +139,6 @@ func (o *Opaque) UnmarshalJSON(data []byte) error {
 	return nil
 }
 
-// Compact is a text that may reach a prompt: built only from summaries by
-// CompactOf, so that raw output cannot get there.
-type Compact struct{ text string }
-
-// CompactOf takes the part of a result that may reach a prompt.
-func CompactOf(r ToolResult) Compact { return Compact{text: CleanSummary(r.Summary)} }
-
-// String gives the text.
-func (c Compact) String() string { return c.text }
-
 // ArtifactRef is the reference to stored JSON: {"$artifact":"sha256:…"}.
 type ArtifactRef struct {
 	Ref string `json:"$artifact"`

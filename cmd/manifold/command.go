@@ -89,7 +89,7 @@ func (c *cli) root() *cobra.Command {
 		c.serveCommand(), c.askCommand(), c.planCommand(), c.runsCommand(), c.runCommand(), c.watchCommand(), c.sessionsCommand(),
 		c.gatesCommand(), c.approveCommand(), c.rejectCommand(), c.answerCommand(), c.settleCommand(),
 		c.locksCommand(), c.domainCommand(), c.evalCommand(), c.keyCommand(), c.auditCommand(), c.versionCommand(),
-		embeddingsCommand(c),
+		embeddingsCommand(c), modelCommand(c),
 	)
 	return root
 }

@@ -74,6 +74,7 @@ func coreRooms() []Room {
 		{Dir: "intent", Rooms: words, Modules: []string{"github.com/kljensen/snowball", "github.com/pelletier/go-toml/v2", "golang.org/x/text"}},
 		{Dir: "intent/eval", Rooms: append(words, "intent")},
 		{Dir: "planner", Rooms: words},
+		{Dir: "reasoning", Rooms: []string{"contracts"}, Modules: []string{"github.com/sony/gobreaker/v2"}},
 		{Dir: "execution", Rooms: words, Modules: []string{"golang.org/x/sync/errgroup", "golang.org/x/time/rate"}},
 		suite("execution/executiontest", append(words, "execution")),
 		suite("orchestrator/registry/registrytest", append(useCases(), words...)),
@@ -127,6 +128,10 @@ func adapterRooms() []Room {
 		{Dir: "internal/domainclient", Rooms: ports, Modules: retries},
 		{Dir: "internal/embed/use", Modules: append(slices.Clone(retries), "golang.org/x/sync/errgroup", "golang.org/x/sys/cpu")},
 		{Dir: "internal/httpapi", Rooms: ports, Modules: []string{"github.com/gin-gonic/gin", "golang.org/x/time/rate"}},
+		{Dir: "internal/model/openai", Rooms: []string{"contracts", "reasoning"}, Modules: []string{"github.com/openai/openai-go/v3"}},
+		{Dir: "internal/model/anthropic", Rooms: []string{"contracts", "reasoning"}, Modules: []string{"github.com/anthropics/anthropic-sdk-go"}},
+		{Dir: "internal/model/scripted", Rooms: []string{"contracts"}},
+		{Dir: "internal/model/scripted/cmd/scripted-model", Rooms: []string{"internal/model/scripted"}},
 		{Dir: "internal/store/sqlite", Rooms: ports, Modules: []string{"modernc.org/sqlite"}},
 		{Dir: "internal/telegram", Rooms: ports, Modules: []string{"github.com/go-telegram/bot", "golang.org/x/time/rate"}},
 		{Dir: "internal/telegram/telegramtest", Allows: []string{testHarness}},
@@ -137,14 +142,14 @@ func adapterRooms() []Room {
 // edgeRooms put the parts together. Only cmd/demo sees both the core and the
 // domains.
 func edgeRooms() []Room {
-	core := append(useCases(), "contracts", "expr", "intent", "planner", "execution")
-	adapters := []string{"internal/domainclient", "internal/httpapi", "internal/store/sqlite", "internal/telegram", "internal/webhook"}
+	core := append(useCases(), "contracts", "expr", "intent", "planner", "execution", "reasoning")
+	adapters := []string{"internal/domainclient", "internal/model/openai", "internal/model/anthropic", "internal/httpapi", "internal/store/sqlite", "internal/telegram", "internal/webhook"}
 	whole := slices.Clip(slices.Concat(core, adapters, []string{"internal/app", "client", "domainkit"}))
 	return []Room{
 		{Dir: "internal/app", Rooms: slices.Concat(core, adapters), Modules: []string{"*"}},
 		{Dir: "internal/app/apptest", Rooms: []string{"client", "internal/app"}, Allows: []string{testHarness}},
 		{
-			Dir: "cmd/manifold", Rooms: []string{"contracts", "intent", "intent/eval", "internal/app", "client", "domainkit/conformance", "internal/embed/use"},
+			Dir: "cmd/manifold", Rooms: []string{"contracts", "reasoning", "intent", "intent/eval", "internal/app", "client", "domainkit/conformance", "internal/embed/use"},
 			Modules: []string{"github.com/spf13/cobra", "golang.org/x/term"},
 		},
 		{Dir: "intent/fit", Rooms: []string{"contracts", "intent", "intent/eval"}},

@@ -1,0 +1,41 @@
+package contracts
+
+// ModelPurpose says what a call of a model was for.
+type ModelPurpose string
+
+// The purposes of calls.
+const (
+	PurposeReason     ModelPurpose = "reason"
+	PurposeUnderstand ModelPurpose = "understand"
+	PurposeJudge      ModelPurpose = "judge"
+	PurposeCheck      ModelPurpose = "check"
+)
+
+// ModelCall is what one call of a model cost, whatever became of it.
+type ModelCall struct {
+	Purpose ModelPurpose `json:"purpose"`
+	Model   string       `json:"model"`
+	Tokens  Tokens       `json:"tokens"`
+	// Estimated tells that the server did not say how many tokens it used, and
+	// that Tokens is our estimate from the length of the texts.
+	Estimated bool `json:"estimated,omitempty"`
+	// DurationMS is the wall time in milliseconds, retries of the transport
+	// included.
+	DurationMS int64 `json:"duration_ms"`
+	// Repair tells that the call asked to mend the answer of the one before.
+	Repair bool `json:"repair,omitempty"`
+	// Error says why the call gave nothing, for people; empty if it gave an answer.
+	Error string `json:"error,omitempty"`
+}
+
+// Add gives the sum of both.
+func (t Tokens) Add(more Tokens) Tokens { return Tokens{In: t.In + more.In, Out: t.Out + more.Out} }
+
+// SumTokens adds what calls used.
+func SumTokens(calls []ModelCall) Tokens {
+	var sum Tokens
+	for _, c := range calls {
+		sum = sum.Add(c.Tokens)
+	}
+	return sum
+}

@@ -1,0 +1,63 @@
+package app
+
+import (
+	"fmt"
+	"log/slog"
+	"time"
+
+	"github.com/manifold-run/manifold/internal/model/anthropic"
+	"github.com/manifold-run/manifold/internal/model/openai"
+	"github.com/manifold-run/manifold/reasoning"
+)
+
+// ModelEngine is the wire format that a model is asked in.
+type ModelEngine string
+
+// The engines.
+const (
+	EngineOpenAI    ModelEngine = "openai"
+	EngineAnthropic ModelEngine = "anthropic"
+)
+
+// ModelConfig says which models serve. Everything works without any.
+type ModelConfig struct {
+	Engine ModelEngine
+	// Model is needed; SmallModel serves what is short, if it is named.
+	Model, SmallModel string
+	// BaseURL is that of the server; empty means the vendor's.
+	BaseURL string
+	Key     string
+	// Temperature is in 0…2; nil takes reasoning.DefaultTemperature.
+	Temperature *float64
+	// Timeout bounds a call; 0 takes reasoning.DefaultTimeout.
+	Timeout time.Duration
+	// Journal keeps what is sent; nil keeps nothing.
+	Journal reasoning.Journal
+	Logger  *slog.Logger
+}
+
+// NewModel makes the model of a configuration.
+func NewModel(c ModelConfig) (*reasoning.Model, error) {
+	large, err := engine(c, c.Model)
+	if err != nil {
+		return nil, err
+	}
+	out := reasoning.Config{Large: large, Temperature: c.Temperature, Timeout: c.Timeout, Journal: c.Journal, Log: c.Logger}
+	if c.SmallModel != "" {
+		if out.Small, err = engine(c, c.SmallModel); err != nil {
+			return nil, err
+		}
+	}
+	return reasoning.New(out)
+}
+
+func engine(c ModelConfig, model string) (reasoning.Engine, error) {
+	switch c.Engine {
+	case EngineOpenAI:
+		return openai.New(openai.Config{Model: model, BaseURL: c.BaseURL, Key: c.Key})
+	case EngineAnthropic:
+		return anthropic.New(anthropic.Config{Model: model, BaseURL: c.BaseURL, Key: c.Key})
+	default:
+		return nil, fmt.Errorf("the engine of a model must be %s or %s, not %q", EngineOpenAI, EngineAnthropic, c.Engine)
+	}
+}

@@ -1,0 +1,163 @@
+package scripted
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"strings"
+	"sync"
+
+	"github.com/manifold-run/manifold/contracts"
+)
+
+// Answerer chooses the answer to a request. It is called by several requests at
+// once.
+type Answerer interface {
+	Answer(asked Asked) Answer
+}
+
+// Nothing answers everything with a text and no call.
+type Nothing struct{}
+
+// Answer says that there is no script.
+func (Nothing) Answer(Asked) Answer { return Answer{Text: "There is no script for this."} }
+
+// Rule gives an answer to the requests that it fits.
+type Rule struct {
+	// Contains must stand in the newest text of the person, whatever the case
+	// of its letters; empty fits all.
+	Contains string `json:"contains,omitempty"`
+	// System must stand in the instructions; empty fits all.
+	System string `json:"system,omitempty"`
+	// Times is how often the rule fits; 0 means always.
+	Times int `json:"times,omitempty"`
+	Answer
+}
+
+// Script answers by the first rule that fits, and where none does by Else. It
+// counts how often a rule was used.
+type Script struct {
+	Rules []Rule   `json:"rules"`
+	Else  Answerer `json:"-"`
+
+	mu   sync.Mutex // guards used
+	used map[int]int
+}
+
+var _ Answerer = (*Script)(nil)
+
+// ReadScript reads a script from a JSON file.
+func ReadScript(path string) (*Script, error) {
+	data, err := os.ReadFile(path) //nolint:gosec // the operator names the file
+	if err != nil {
+		return nil, err
+	}
+	var s Script
+	if err := contracts.DecodeStrict(data, &s); err != nil {
+		return nil, fmt.Errorf("script %s: %w", path, err)
+	}
+	return &s, nil
+}
+
+// Answer gives the answer of the first rule that fits.
+func (s *Script) Answer(asked Asked) Answer {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for i, r := range s.Rules {
+		if r.fits(asked) && (r.Times == 0 || s.used[i] < r.Times) {
+			if s.used == nil {
+				s.used = map[int]int{}
+			}
+			s.used[i]++
+			return r.Answer
+		}
+	}
+	if s.Else != nil {
+		return s.Else.Answer(asked)
+	}
+	return Nothing{}.Answer(asked)
+}
+
+func (r Rule) fits(asked Asked) bool {
+	return holds(asked.Last(), r.Contains) && holds(asked.System, r.System)
+}
+
+func holds(text, part string) bool {
+	return strings.Contains(strings.ToLower(text), strings.ToLower(part))
+}
+
+// Recording answers as a real model answered once to the same request.
+type Recording struct {
+	byText map[string]Answer
+	Else   Answerer
+}
+
+var _ Answerer = (*Recording)(nil)
+
+// recorded is the file of answers: by model, by case.
+type recorded struct {
+	Models map[string]map[string]struct {
+		Calls     []Call `json:"calls"`
+		TokensIn  int    `json:"tokens_in"`
+		TokensOut int    `json:"tokens_out"`
+	} `json:"models"`
+}
+
+// cases is the file of requests.
+type cases struct {
+	Cases []struct {
+		ID   string `json:"id"`
+		Text string `json:"text"`
+	} `json:"cases"`
+}
+
+// ReadRecording reads what a model answered (answersPath) to the requests of a
+// data set (casesPath). A request is found by its text.
+func ReadRecording(casesPath, answersPath, model string) (*Recording, error) {
+	var set cases
+	var answers recorded
+	for path, into := range map[string]any{casesPath: &set, answersPath: &answers} {
+		data, err := os.ReadFile(path) //nolint:gosec // the operator names the file
+		if err != nil {
+			return nil, err
+		}
+		if err := json.Unmarshal(data, into); err != nil {
+			return nil, fmt.Errorf("%s: %w", path, err)
+		}
+	}
+	given, ok := answers.Models[model]
+	if !ok {
+		return nil, fmt.Errorf("%s has no answers of %q; it has those of %s", answersPath, model, strings.Join(names(answers.Models), ", "))
+	}
+	r := &Recording{byText: make(map[string]Answer, len(set.Cases))}
+	for _, c := range set.Cases {
+		if a, ok := given[c.ID]; ok {
+			r.byText[strings.TrimSpace(c.Text)] = Answer{Calls: a.Calls, Tokens: contracts.Tokens{In: a.TokensIn, Out: a.TokensOut}}
+		}
+	}
+	return r, nil
+}
+
+// Models are the models whose answers a file holds.
+func Models(answersPath string) ([]string, error) {
+	data, err := os.ReadFile(answersPath) //nolint:gosec // the operator names the file
+	if err != nil {
+		return nil, err
+	}
+	var answers recorded
+	if err := json.Unmarshal(data, &answers); err != nil {
+		return nil, fmt.Errorf("%s: %w", answersPath, err)
+	}
+	return names(answers.Models), nil
+}
+
+// Answer gives what the model answered, or else nothing.
+func (r *Recording) Answer(asked Asked) Answer {
+	if a, ok := r.byText[strings.TrimSpace(asked.Last())]; ok {
+		return a
+	}
+	if r.Else != nil {
+		return r.Else.Answer(asked)
+	}
+	return Nothing{}.Answer(asked)
+}

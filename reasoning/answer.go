@@ -1,0 +1,106 @@
+package reasoning
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/manifold-run/manifold/contracts"
+)
+
+// maxFaultsTold bounds what a repair is told; a model mends the first few.
+const maxFaultsTold = 8
+
+// object asks for one JSON object that fits a schema, and lets a wrong answer
+// be repaired once with its faults. The calls are given whatever happened.
+func (m *Model) object(ctx context.Context, size Size, purpose contracts.ModelPurpose, r Request, schema *contracts.Schema) (map[string]any, []contracts.ModelCall, error) {
+	reply, first, err := m.call(ctx, size, purpose, r)
+	calls := []contracts.ModelCall{first}
+	if err != nil {
+		return nil, calls, err
+	}
+	value, faults := readObject(reply, schema)
+	if faults == nil {
+		return value, calls, nil
+	}
+	reply, second, err := m.call(ctx, size, purpose, repair(r, reply, faults))
+	second.Repair = true
+	calls = append(calls, second)
+	if err != nil {
+		return nil, calls, err
+	}
+	if value, faults = readObject(reply, schema); faults != nil {
+		err := faultf(KindInvalid, nil, "the model %s twice gave an answer that does not fit: %s", m.Name(size), tell(faults[:1]))
+		calls[1].Error = err.Message
+		return nil, calls, err
+	}
+	return value, calls, nil
+}
+
+// repair is the request again, with the wrong answer and its faults.
+func repair(r Request, wrong Reply, faults []contracts.Fault) Request {
+	said := contracts.CompactWords(wrong.Text)
+	if said.String() == "" {
+		said = contracts.CompactWords("(nothing)")
+	}
+	r.Turns = append(slices.Clip(r.Turns),
+		Message{Role: RoleAssistant, Text: said},
+		Message{Role: RoleUser, Text: contracts.CompactWords("That does not fit the schema: " + tell(faults) + ". Answer again with the whole object, and nothing else.")})
+	return r
+}
+
+func tell(faults []contracts.Fault) string {
+	var told []string
+	for _, f := range faults[:min(len(faults), maxFaultsTold)] {
+		told = append(told, strings.TrimSpace(f.Pointer+" "+f.Message))
+	}
+	return strings.Join(told, "; ")
+}
+
+// readObject finds the object in an answer and validates it. Text around it,
+// such as a fence of Markdown, is passed over: it is the object that counts.
+func readObject(reply Reply, schema *contracts.Schema) (map[string]any, []contracts.Fault) {
+	if reply.Cut {
+		return nil, []contracts.Fault{{Message: "the answer was cut at its bound; be shorter"}}
+	}
+	value, found := objectIn(reply.Text)
+	if !found {
+		return nil, []contracts.Fault{{Message: "there is no JSON object in the answer"}}
+	}
+	if faults := schema.Validate(value); len(faults) > 0 {
+		return nil, faults
+	}
+	return value, nil
+}
+
+// objectIn is the first whole JSON object in a text. It tries each opening
+// brace at most maxFaultsTold times, so that hostile text costs little.
+func objectIn(text string) (map[string]any, bool) {
+	rest := text
+	for range maxFaultsTold {
+		at := strings.IndexByte(rest, '{')
+		if at < 0 {
+			return nil, false
+		}
+		rest = rest[at:]
+		var raw json.RawMessage
+		if err := json.NewDecoder(strings.NewReader(rest)).Decode(&raw); err == nil {
+			var object map[string]any
+			err := contracts.Decode(raw, &object)
+			return object, err == nil
+		}
+		rest = rest[1:]
+	}
+	return nil, false
+}
+
+// asMap is a schema as the plain value that engines send.
+func asMap(s *contracts.Schema) (map[string]any, error) {
+	var out map[string]any
+	if err := json.Unmarshal(s.Raw(), &out); err != nil {
+		return nil, fmt.Errorf("schema for a model: %w", err)
+	}
+	return out, nil
+}
