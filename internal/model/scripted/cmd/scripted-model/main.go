@@ -86,7 +86,7 @@ func serve(ctx context.Context, listener net.Listener, handler http.Handler) err
 		return err
 	case <-ctx.Done():
 		_ = server.Close() // answers under way are scripted, nobody misses them
-		_ = <-done // it says that the server is closed
+		_ = <-done         // it says that the server is closed
 		return nil
 	}
 }
