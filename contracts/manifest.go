@@ -189,6 +189,8 @@ type ParameterSpec struct {
 	Aliases  map[string]any `json:"aliases,omitempty"`
 	PII      bool           `json:"pii,omitempty"`
 	Ask      string         `json:"ask,omitempty"`
+	// Subject marks the parameter that names the person whom a call is about.
+	Subject *Subject `json:"subject,omitempty"`
 
 	Type     string          `json:"type,omitempty"`
 	Items    json.RawMessage `json:"items,omitempty"`
@@ -196,6 +198,17 @@ type ParameterSpec struct {
 	Pattern  string          `json:"pattern,omitempty"`
 	Default  any             `json:"default,omitempty"`
 	Required *bool           `json:"required,omitempty"`
+}
+
+// Subject lists, by roles of the asker, about whom a call may be; "*" is
+// anybody. It is what the domain declares and enforces by context.principal,
+// whatever the core has checked. "me" as a value is the asker, whom the domain
+// finds by context.principal.
+type Subject struct {
+	// Self may name themselves, Reports those who report to them, All anyone.
+	Self    []string `json:"self,omitempty"`
+	Reports []string `json:"reports,omitempty"`
+	All     []string `json:"all,omitempty"`
 }
 
 // RolePlay says that a capability can stand for a role in a composition. In a

@@ -16,6 +16,12 @@ import (
 	"github.com/manifold-run/manifold/internal/app"
 )
 
+// The one who asks, and who that is in the sandbox tenant of Workday.
+const (
+	requester     = "rita"
+	ritaInWorkday = "Jonas Keller"
+)
+
 // keys are those of the two people of the demo.
 type keys struct {
 	Requester string `json:"requester"`
@@ -42,7 +48,7 @@ func peopleKeys(ctx context.Context, server *app.App, data string) (keys, error)
 	if err != nil {
 		return k, err
 	}
-	if k.Requester, err = person(ctx, c, "rita", "operator"); err != nil {
+	if k.Requester, err = person(ctx, c, requester, "operator"); err != nil {
 		return k, err
 	}
 	if k.Approver, err = person(ctx, c, "otto", "approver"); err != nil {

@@ -123,6 +123,7 @@ func (w *world) startTenant(ctx context.Context, logger *slog.Logger) (service, 
 	w.serving.Go(func() { w.note(serveHTTP(ctx, tenant, listener)) })
 	c := tenant.Credentials()
 	return workday.New(workday.Config{
+		Access: demoAccess(tenant),
 		Tenant: workday.Tenant{
 			URL: "http://" + listener.Addr().String(), Name: c.Tenant, ClientID: c.ClientID, ClientSecret: c.ClientSecret,
 			Tokens: workday.MemoryTokens(c.RefreshToken), AllowLoopback: true,
@@ -130,6 +131,19 @@ func (w *world) startTenant(ctx context.Context, logger *slog.Logger) (service, 
 		},
 		Logger: logger.With(slog.String("service", "workday")),
 	})
+}
+
+// demoAccess lets operators ask about everybody, so that a newcomer can; a
+// tenant with real people grants that to a role of its HR. Rita, who asks, is
+// somebody in Workday too, so that "my" and "me" mean her.
+func demoAccess(tenant *sandbox.Tenant) workday.Access {
+	access := workday.Access{All: []string{"operator"}, People: map[string]string{}}
+	for _, person := range tenant.People() {
+		if person.Name == ritaInWorkday {
+			access.People[requester] = person.ID
+		}
+	}
+	return access
 }
 
 func (w *world) serve(ctx context.Context, domain string, svc service) error {

@@ -130,8 +130,11 @@ func (m Matches) Summary() string {
 	return text
 }
 
-func (d *domain) searchWorkers(ctx context.Context, _ domainkit.Call, in Query) (Matches, error) {
+func (d *domain) searchWorkers(ctx context.Context, call domainkit.Call, in Query) (Matches, error) {
 	query := strings.TrimSpace(in.Query)
+	if isAsker(query) {
+		return d.matchAsker(ctx, call.Principal)
+	}
 	found, err := d.lookUp(ctx, query)
 	if err != nil {
 		return Matches{}, failure(err)
@@ -143,6 +146,16 @@ func (d *domain) searchWorkers(ctx context.Context, _ domainkit.Call, in Query) 
 		})
 	}
 	return out, nil
+}
+
+// matchAsker offers whoever asks, or nobody.
+func (d *domain) matchAsker(ctx context.Context, p contracts.Principal) (Matches, error) {
+	w, known, err := d.asker(ctx, p)
+	if err != nil || !known {
+		return Matches{Query: "me"}, err
+	}
+	match := Match{Value: w.ID, Label: label(w, nil), Name: w.Descriptor, Title: w.Title, Organization: w.Organization.Descriptor}
+	return Matches{Query: "me", Total: 1, Matches: []Match{match}}, nil
 }
 
 // lookUp searches by address or number when the query looks like one, else by

@@ -34,6 +34,8 @@ type Config struct {
 	// capabilities know: kind to name or Workday id
 	// [vacation: Vacation, sick: Sick, family_care: Family Care, unpaid: Unpaid Time Off].
 	AbsenceTypes map[string]string
+	// Access says who may ask about whom.
+	Access Access
 	// Authorization are the bearer tokens that callers of the service must
 	// send; none means no authentication.
 	Authorization []string
@@ -88,6 +90,7 @@ func MemoryTokens(initial string) TokenStore { return rest.NewMemoryTokens(initi
 type domain struct {
 	client *rest.Client
 	kinds  absenceNames
+	access Access
 	now    func() time.Time
 }
 
@@ -104,8 +107,13 @@ func New(cfg Config) (*domainkit.Service, error) {
 	if err != nil {
 		return nil, err
 	}
+	access := cfg.Access.withDefaults()
+	declared, err := access.declare(hints)
+	if err != nil {
+		return nil, err
+	}
 	svc, err := domainkit.New(domainkit.Config{
-		Domain: "workday", Version: Version, Hints: hints, Tokens: cfg.Authorization,
+		Domain: "workday", Version: Version, Hints: declared, Tokens: cfg.Authorization,
 		Store: cfg.Store, Logger: cfg.Logger, Now: cfg.Now,
 		Checks: map[string]domainkit.Check{"tenant": {
 			Run: func(ctx context.Context) error { return client.Ping(ctx) }, Optional: true, Timeout: 5 * time.Second,
@@ -114,7 +122,7 @@ func New(cfg Config) (*domainkit.Service, error) {
 	if err != nil {
 		return nil, err
 	}
-	d := &domain{client: client, kinds: kinds, now: cfg.Now}
+	d := &domain{client: client, kinds: kinds, access: access, now: cfg.Now}
 	if err := d.register(svc); err != nil {
 		return nil, fmt.Errorf("workday domain: %w", err)
 	}

@@ -49,7 +49,8 @@ func setup(t *testing.T, cfg sandbox.Config) *bench {
 			Tokens: workday.MemoryTokens(c.RefreshToken), AllowLoopback: true, RequestsPerSecond: -1,
 			BackoffMin: time.Millisecond, BackoffMax: 4 * time.Millisecond,
 		},
-		Now: func() time.Time { return time.Date(2026, time.November, 2, 9, 0, 0, 0, time.UTC) },
+		Access: workday.Access{All: []string{"*"}}, // who may ask about whom has tests of its own
+		Now:    func() time.Time { return time.Date(2026, time.November, 2, 9, 0, 0, 0, time.UTC) },
 	}}
 	for _, w := range tenant.People() {
 		b.people[w.Name] = w

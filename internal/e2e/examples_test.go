@@ -29,11 +29,14 @@ func startWorkday(t *testing.T) (*sandbox.Tenant, contracts.Registration) {
 	rest := httptest.NewServer(tenant)
 	t.Cleanup(rest.Close)
 	c := tenant.Credentials()
-	svc, err := workday.New(workday.Config{Tenant: workday.Tenant{
-		URL: rest.URL, Name: c.Tenant, ClientID: c.ClientID, ClientSecret: c.ClientSecret,
-		Tokens: workday.MemoryTokens(c.RefreshToken), AllowLoopback: true,
-		RequestsPerSecond: 1000, Burst: 1000, MaxConcurrency: 16,
-	}})
+	svc, err := workday.New(workday.Config{
+		Access: workday.Access{All: []string{"operator"}},
+		Tenant: workday.Tenant{
+			URL: rest.URL, Name: c.Tenant, ClientID: c.ClientID, ClientSecret: c.ClientSecret,
+			Tokens: workday.MemoryTokens(c.RefreshToken), AllowLoopback: true,
+			RequestsPerSecond: 1000, Burst: 1000, MaxConcurrency: 16,
+		},
+	})
 	if err != nil {
 		t.Fatal(err)
 	}

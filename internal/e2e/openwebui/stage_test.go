@@ -79,10 +79,13 @@ func (s *stage) startDomains(mail string) (bootstrap []byte, err error) {
 		return nil, err
 	}
 	c := tenant.Credentials()
-	people, err := workday.New(workday.Config{Tenant: workday.Tenant{
-		URL: s.serve(tenant), Name: c.Tenant, ClientID: c.ClientID, ClientSecret: c.ClientSecret,
-		Tokens: workday.MemoryTokens(c.RefreshToken), AllowLoopback: true, RequestsPerSecond: 200, Burst: 50, MaxConcurrency: 16,
-	}})
+	people, err := workday.New(workday.Config{
+		Access: workday.Access{All: []string{"operator"}},
+		Tenant: workday.Tenant{
+			URL: s.serve(tenant), Name: c.Tenant, ClientID: c.ClientID, ClientSecret: c.ClientSecret,
+			Tokens: workday.MemoryTokens(c.RefreshToken), AllowLoopback: true, RequestsPerSecond: 200, Burst: 50, MaxConcurrency: 16,
+		},
+	})
 	if err != nil {
 		return nil, err
 	}

@@ -2,10 +2,12 @@ package main
 
 import (
 	"cmp"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"log/slog"
+	"os"
 	"strconv"
 	"strings"
 
@@ -21,6 +23,7 @@ type options struct {
 	tokenStore                            string
 	paths                                 workday.Paths
 	hosts, kinds                          string
+	self, reports, all, people            string
 	loopback                              bool
 	rps                                   float64
 }
@@ -44,6 +47,10 @@ func parse(args []string, getenv func(string) string, stderr io.Writer) (options
 	flags.Text(&o.paths.Process, "path-process", "WORKDAY_PATH_PROCESS", "/ccx/api/businessProcess/v1/{tenant}", "base path of business processes")
 	flags.Text(&o.hosts, "allowed-hosts", "WORKDAY_ALLOWED_HOSTS", "workday.com,myworkday.com", "suffixes of hosts to which secrets may be sent")
 	flags.Text(&o.kinds, "absence-types", "WORKDAY_ABSENCE_TYPES", "", "the tenant's absence types, such as vacation=Annual Leave,sick=Sickness")
+	flags.Text(&o.self, "self-roles", "WORKDAY_SELF_ROLES", "*", "roles that may ask about themselves; * is anybody")
+	flags.Text(&o.reports, "report-roles", "WORKDAY_REPORT_ROLES", "*", "roles that may ask about those who report to them")
+	flags.Text(&o.all, "all-roles", "WORKDAY_ALL_ROLES", workday.RoleHR, "roles that may ask about anybody")
+	flags.Text(&o.people, "people", "WORKDAY_PEOPLE", "", "JSON file that says which worker (Workday ID) a principal is, where neither address nor employee number says it")
 	flags.BoolVar(&o.loopback, "allow-loopback", getenv("WORKDAY_ALLOW_LOOPBACK") == "true", "permit a tenant on this machine, such as workday-sandbox ($WORKDAY_ALLOW_LOOPBACK)")
 	rps, err := strconv.ParseFloat(cmp.Or(getenv("WORKDAY_RPS"), "5"), 64)
 	if err != nil {
@@ -59,7 +66,8 @@ func (o options) config(logger *slog.Logger) (workday.Config, error) {
 	refresh, err2 := o.refreshToken.Read()
 	tokens, err3 := o.authorize.Tokens()
 	kinds, err4 := parseKinds(o.kinds)
-	if err := errors.Join(err1, err2, err3, err4); err != nil {
+	people, err5 := readPeople(o.people)
+	if err := errors.Join(err1, err2, err3, err4, err5); err != nil {
 		return workday.Config{}, err
 	}
 	cfg := workday.Config{
@@ -67,6 +75,7 @@ func (o options) config(logger *slog.Logger) (workday.Config, error) {
 			URL: o.url, Name: o.tenant, TokenURL: o.tokenURL, ClientID: o.clientID, ClientSecret: clientSecret,
 			Paths: o.paths, AllowedHosts: strings.Split(o.hosts, ","), AllowLoopback: o.loopback, RequestsPerSecond: o.rps,
 		},
+		Access:       workday.Access{Self: roles(o.self), Reports: roles(o.reports), All: roles(o.all), People: people},
 		AbsenceTypes: kinds, Authorization: tokens, Logger: logger,
 	}
 	switch {
@@ -78,6 +87,32 @@ func (o options) config(logger *slog.Logger) (workday.Config, error) {
 		return workday.Config{}, errors.New("--token-store is required: the tenant replaces the refresh token at each use")
 	}
 	return cfg, nil
+}
+
+// roles reads a list; an empty one lets nobody.
+func roles(text string) []string {
+	list := []string{}
+	for role := range strings.SplitSeq(text, ",") {
+		if role = strings.TrimSpace(role); role != "" {
+			list = append(list, role)
+		}
+	}
+	return list
+}
+
+func readPeople(path string) (map[string]string, error) {
+	if path == "" {
+		return nil, nil //nolint:nilnil // no file, no people
+	}
+	data, err := os.ReadFile(path) //nolint:gosec // the operator names the file
+	if err != nil {
+		return nil, fmt.Errorf("people: %w", err)
+	}
+	var people map[string]string
+	if err := json.Unmarshal(data, &people); err != nil {
+		return nil, fmt.Errorf("people %s: must be an object of principal to Workday ID: %w", path, err)
+	}
+	return people, nil
 }
 
 func parseKinds(text string) (map[string]string, error) {
