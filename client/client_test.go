@@ -57,10 +57,10 @@ func TestOnlyWhatIsHarmlessToRepeatIsRepeated(t *testing.T) {
 			_, err := c.StartSession(ctx, contracts.StartSession{Message: "x"}, client.Opt{})
 			return err
 		}, 502, 3},
-		"a decision": {func(ctx context.Context, c *client.Client) error {
+		"a decision with a key of its own": {func(ctx context.Context, c *client.Client) error {
 			_, err := c.Decide(ctx, "g", contracts.Resume{Decision: contracts.DecisionReject}, client.Opt{})
 			return err
-		}, 503, 1},
+		}, 503, 3},
 		"a key that is made": {func(ctx context.Context, c *client.Client) error {
 			_, err := c.CreateKey(ctx, contracts.KeySpec{})
 			return err

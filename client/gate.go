@@ -38,7 +38,7 @@ func (c *Client) Gate(ctx context.Context, idOrCode string) (contracts.Interrupt
 // Decide decides or answers a question by its id or code.
 func (c *Client) Decide(ctx context.Context, idOrCode string, body contracts.Resume, opt Opt) (contracts.Interrupt, error) {
 	var out contracts.Interrupt
-	err := c.do(ctx, request{method: http.MethodPost, path: path("v1", "gates", idOrCode, "decision"), body: body, opt: opt}, &out)
+	err := c.do(ctx, keyed(request{method: http.MethodPost, path: path("v1", "gates", idOrCode, "decision"), body: body, opt: opt}), &out)
 	return out, err
 }
 

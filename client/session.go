@@ -38,7 +38,7 @@ func (c *Client) Say(ctx context.Context, id, message string, opt Opt) (contract
 
 // Resume decides or answers the open interrupt of a session.
 func (c *Client) Resume(ctx context.Context, id string, body contracts.Resume, opt Opt) (contracts.SessionResponse, error) {
-	return c.session(ctx, request{method: http.MethodPost, path: path("v1", "sessions", id, "resume"), body: body, opt: opt})
+	return c.session(ctx, keyed(request{method: http.MethodPost, path: path("v1", "sessions", id, "resume"), body: body, opt: opt}))
 }
 
 // Session gives the state of a session, waiting at most opt.Wait while it runs.

@@ -4,20 +4,21 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/manifold-run/manifold/orchestrator"
 	"github.com/manifold-run/manifold/orchestrator/conversation"
 )
 
 // requested is what a client that counts its own repeats sends.
-func requested(request string, try int) conversation.ChatTurn {
-	return conversation.ChatTurn{
-		Request: request, Try: try, Key: "message-1:x", Message: "compare the leave balances of Ana Souza, Bruno Keller and Chen Wei",
+func requested(request string, try int) conversation.Input {
+	return conversation.Input{
+		Thread: &conversation.Thread{Request: request, Try: try}, Key: "message-1:x", Message: "compare the leave balances of Ana Souza, Bruno Keller and Chen Wei",
 	}
 }
 
 func TestARepeatFindsTheLastOfItsEquals(t *testing.T) {
 	t.Parallel()
 	o := newOffice(t)
-	say := func(request string, try int) conversation.ChatState {
+	say := func(request string, try int) orchestrator.SessionView {
 		t.Helper()
 		state, err := o.Chat(t.Context(), ana, requested(request, try))
 		if err != nil {

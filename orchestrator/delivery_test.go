@@ -23,7 +23,7 @@ const (
 func exchange(t *testing.T, o *office, try int, what fate) string {
 	t.Helper()
 	ctx, cut := context.WithCancel(t.Context())
-	a, err := o.Accept(ctx, many, requested("one", try))
+	a, err := o.Place(ctx, many, requested("one", try))
 	if err != nil {
 		t.Fatal(err)
 	}

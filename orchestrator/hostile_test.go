@@ -6,8 +6,8 @@ import (
 
 	"github.com/manifold-run/manifold/contracts"
 	"github.com/manifold-run/manifold/execution"
+	"github.com/manifold-run/manifold/orchestrator"
 	"github.com/manifold-run/manifold/orchestrator/chat"
-	"github.com/manifold-run/manifold/orchestrator/conversation"
 )
 
 // hostile are labels that a domain may choose to make a click mean something
@@ -27,9 +27,9 @@ func TestAClickOnAnOptionIsTheChoiceOfThatOptionWhateverItsLabel(t *testing.T) {
 			o := newOffice(t)
 			o.offer(options)
 			o.unmask("people.book_leave", "worker")
-			say := func(key, words string) conversation.ChatState {
+			say := func(key, words string) orchestrator.SessionView {
 				t.Helper()
-				state, err := o.Chat(t.Context(), ana, conversation.ChatTurn{Conversation: "c", Key: key, Continued: true, Message: words})
+				state, err := o.Chat(t.Context(), ana, inChat("c", key, words))
 				if err == nil {
 					state, err = o.Await(t.Context(), ana, state, patience)
 				}
@@ -39,7 +39,7 @@ func TestAClickOnAnOptionIsTheChoiceOfThatOptionWhateverItsLabel(t *testing.T) {
 				return state
 			}
 			asked := say("m1", "book 2 days off for Ana from 2026-12-07")
-			chips := chat.FollowUps(chat.Turn{Open: asked.Open})
+			chips := chat.FollowUps(asked)
 			if len(chips) != 2 || len([]rune(chips[at])) > 80 || strings.ContainsAny(chips[at], "\n\u202e") {
 				t.Fatalf("chips %q for %q", chips, labels)
 			}
@@ -59,7 +59,7 @@ func TestAClickOnAnOptionIsTheChoiceOfThatOptionWhateverItsLabel(t *testing.T) {
 // unspoofed checks that a gate reads like one gate, with its real parameters.
 func unspoofed(t *testing.T, g contracts.Interrupt) {
 	t.Helper()
-	shown := chat.Compose(chat.Turn{Open: []contracts.Interrupt{g}, MayApprove: []string{g.Code}})
+	shown := chat.Compose(orchestrator.SessionView{Open: []contracts.Interrupt{g}, MayApprove: []string{g.Code}}, chat.Frame{})
 	if strings.Count(shown, "Reply `approve") != 1 || !strings.Contains(shown, "| days | 2 |") || !strings.Contains(shown, "["+g.Action.Parameters["worker"].(string)+"\\]") {
 		t.Errorf("the gate reads\n%s", shown)
 	}

@@ -8,7 +8,6 @@ import (
 
 	"github.com/manifold-run/manifold/contracts"
 	"github.com/manifold-run/manifold/execution"
-	"github.com/manifold-run/manifold/orchestrator/conversation"
 )
 
 // brokenStore cannot find a gate, and says why in its own words.
@@ -22,7 +21,9 @@ func TestAFaultOfOursIsNoReplyToADecision(t *testing.T) {
 	t.Parallel()
 	o := newOffice(t)
 	broken := o.on(brokenStore{o.store})
-	state, err := broken.Conversation.Chat(t.Context(), bob, conversation.ChatTurn{Conversation: "c1", Key: "m1", Message: "approve 7K3Q2"})
+	in := inChat("c1", "m1", "approve 7K3Q2")
+	in.Thread.Continued = false
+	state, err := chatOf(t.Context(), broken.Conversation, bob, in)
 	if err != nil || strings.Contains(state.Notice, "secret") || !strings.Contains(state.Notice, "7K3Q2: something went wrong") {
 		t.Errorf("the chat is told %q, %v", state.Notice, err)
 	}

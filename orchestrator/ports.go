@@ -11,22 +11,37 @@ type Sessions interface {
 	Session(ctx context.Context, id string) (Session, error)
 	// ListSessions gives the newest first; owner "" means all.
 	ListSessions(ctx context.Context, owner string, before time.Time, limit int) ([]Session, error)
-	RenameSession(ctx context.Context, id, name string, at time.Time) error
+	// SaveSession replaces a session that is still at the version of s, and gives
+	// it with its new one; conflict says that it has changed since.
+	SaveSession(ctx context.Context, s Session) (Session, error)
 	// DeleteSession removes the session with its turns, events, terminal runs
 	// and their payloads; ledger entries stay. One with an open run gives
 	// conflict.
 	DeleteSession(ctx context.Context, id string) error
 }
 
-// Turns keeps messages, each once.
+// Turns keeps what was said, each turn once.
 type Turns interface {
 	// BeginTurn inserts the turn, or gives the one that has its key already.
 	BeginTurn(ctx context.Context, t Turn) (existing Turn, created bool, err error)
-	SaveTurn(ctx context.Context, t Turn) error
-	// TurnByInterrupt gives the turn that waits for an answer to the interrupt.
-	TurnByInterrupt(ctx context.Context, interruptID string) (Turn, error)
-	// SessionTurns gives a session's turns, oldest first.
-	SessionTurns(ctx context.Context, sessionID string) ([]Turn, error)
+	// SaveTurn replaces a turn that is still at the version of t, and gives it
+	// with its new one; conflict says that it has changed since.
+	SaveTurn(ctx context.Context, t Turn) (Turn, error)
+	Turn(ctx context.Context, key TurnKey) (Turn, error)
+	// ListTurns gives the turns that the filter selects, in the order in which
+	// they began.
+	ListTurns(ctx context.Context, f TurnFilter) ([]Turn, error)
+}
+
+// TurnFilter selects turns; empty fields select all.
+type TurnFilter struct {
+	SessionID string
+	// InterruptID is the question whose answer a turn waits for.
+	InterruptID string
+	// Unfinished selects turns without outcome, Before those that began earlier.
+	Unfinished bool
+	Before     time.Time
+	Limit      int
 }
 
 // Previews keeps plans that were shown.

@@ -4,13 +4,16 @@ import (
 	"time"
 
 	"github.com/manifold-run/manifold/contracts"
-	"github.com/manifold-run/manifold/orchestrator/chat"
+	"github.com/manifold-run/manifold/orchestrator/access"
 )
 
 // Session is a conversation with its settings. Its status is never stored: it
 // follows from its interrupts and runs.
 type Session struct {
-	ID         string
+	ID string
+	// Version counts the changes; the store sets it, and refuses to save what was
+	// changed since it was read.
+	Version    int64
 	Name       string
 	Owner      contracts.Principal
 	WebhookURL string
@@ -19,6 +22,10 @@ type Session struct {
 	Budgets    contracts.Budgets
 	CreatedAt  time.Time
 	UpdatedAt  time.Time
+	// Delivered says that the answer to the first request was written whole to
+	// its sender; Repeats are the counts of repeats that were taken for it.
+	Delivered bool
+	Repeats   []int
 }
 
 // TurnKey identifies one user message for good: the same message sent twice is
@@ -29,46 +36,111 @@ type TurnKey struct {
 	Model        string
 }
 
+// TurnKind is what a turn is. It is stored before anything is done about it, so
+// that a repeat is never taken for something else.
+type TurnKind string
+
+// The kinds of turns.
+const (
+	// TurnRequest asks for something to be done.
+	TurnRequest TurnKind = "request"
+	// TurnReply answers the question that Answers names.
+	TurnReply TurnKind = "answer"
+	// TurnDecision approves, rejects or edits gates.
+	TurnDecision TurnKind = "decision"
+	// TurnCommand is any other command.
+	TurnCommand TurnKind = "command"
+)
+
 // TurnOutcome is what a turn came to.
 type TurnOutcome string
 
-// The outcomes; a turn without one was interrupted before it got there.
+// The outcomes; a turn without one is on its way, or was interrupted.
 const (
 	TurnAnswered   TurnOutcome = "answered"
 	TurnClarifying TurnOutcome = "clarifying"
 	TurnRun        TurnOutcome = "run"
+	// TurnRefused had no effect; Refusal says why. Its repeat is tried again.
+	TurnRefused TurnOutcome = "refused"
 )
 
-// Turn is one message of a session and what became of it.
+// Verb is what a command asks for; the grammar of chats has them.
+type Verb string
+
+// Turn is one thing that somebody said or clicked, and what became of it. It is
+// stored before anything it does; each step after that is a function of the turn
+// and the store, and is saved only if nobody else has saved the turn since, so
+// that whoever comes next finishes what a crash has interrupted.
 type Turn struct {
 	TurnKey
 
+	// Version counts the changes; the store sets it.
+	Version   int64
 	SessionID string
-	Message   string
+	Kind      TurnKind
+	// By is who said it, with the rights that they had then: a turn that was
+	// interrupted is finished for them.
+	By      access.Principal
+	Message string
 	// Fingerprint is the hash of the request: the same key with another request
 	// is a conflict.
 	Fingerprint string
-	Outcome     TurnOutcome
-	// Command is the verb of a message that was a command, Notice what it was told.
-	Command chat.Verb
+	CreatedAt   time.Time
+	// Trace says for the audit in which chat, and with which message, it was said.
+	Trace string
+	// Elsewhere says that it was said outside of its session: a gate was decided
+	// from another chat.
+	Elsewhere bool
+	// Said is when it was said, where that is before CreatedAt: it cancels and
+	// approves nothing that came since.
+	Said time.Time
+
+	Outcome TurnOutcome
+	Refusal *Refusal
+	// RunID is the run that the turn is about, in the session RunSession if that
+	// is another than its own.
+	RunID      string
+	RunSession string
+	Answer     *contracts.Answer
+
+	// Command is the verb of a command or decision, Codes the gates that it names
+	// or means, Notice what it was told.
+	Command Verb
+	Codes   []string
 	Notice  string
-	// Intents are kept while a clarification is open; its answer re-runs the
-	// planner, never the matcher. Asked says where the answer belongs, Roles and
-	// Instances are what was chosen so far.
-	Intents []contracts.Intent
-	Asked   *Asked
+	// Gate and Resume are a decision, or an answer, that came for one gate or
+	// question.
+	Gate   string
+	Resume *contracts.Resume
+	// Answers is the question that an answer belongs to, Of the turn that asked
+	// it if no run did.
+	Answers string
+	Of      *TurnKey
+
+	// Understood says that Intents are settled; from there on the planner is
+	// asked, never the matcher. Asked says where the answer to the open question
+	// belongs, Roles and Instances are what was chosen so far.
+	Understood bool
+	Intents    []contracts.Intent
+	Asked      *Asked
+	// Question is to be opened before the turn goes on; InterruptID is the one
+	// that it waits for.
+	Question    *contracts.Interrupt
+	InterruptID string
 	// Unused are the parts of the message that were not understood; the answer
 	// names them.
 	Unused []string
 	// Notes say what was left out of the plan, and why.
-	Notes       []string
-	Roles       map[string]string
-	Instances   map[string]string
-	InterruptID string
-	RunID       string
-	Answer      *contracts.Answer
-	DryRun      bool
-	CreatedAt   time.Time
+	Notes     []string
+	Roles     map[string]string
+	Instances map[string]string
+	DryRun    bool
+}
+
+// Refusal is why a turn had no effect.
+type Refusal struct {
+	Code    contracts.Code
+	Message string
 }
 
 // Asked is where the answer to a turn's open question belongs: the choice of a

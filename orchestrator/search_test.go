@@ -6,16 +6,16 @@ import (
 	"testing"
 
 	"github.com/manifold-run/manifold/contracts"
-	"github.com/manifold-run/manifold/orchestrator/conversation"
+	"github.com/manifold-run/manifold/orchestrator"
 	"github.com/manifold-run/manifold/orchestrator/runs"
 )
 
 func TestANameThatWasNotFoundIsAskedAndSearchedAgain(t *testing.T) {
 	t.Parallel()
 	o := newOffice(t)
-	say := func(key, words string) conversation.ChatState {
+	say := func(key, words string) orchestrator.SessionView {
 		t.Helper()
-		state, err := o.Chat(t.Context(), ana, conversation.ChatTurn{Conversation: "c", Key: key, Continued: true, Message: words})
+		state, err := o.Chat(t.Context(), ana, inChat("c", key, words))
 		if err == nil {
 			state, err = o.Await(t.Context(), ana, state, patience)
 		}
@@ -24,7 +24,7 @@ func TestANameThatWasNotFoundIsAskedAndSearchedAgain(t *testing.T) {
 		}
 		return state
 	}
-	asks := func(state conversation.ChatState, options int, words string) {
+	asks := func(state orchestrator.SessionView, options int, words string) {
 		t.Helper()
 		if len(state.Open) != 1 || state.Open[0].Type != contracts.InterruptClarification || len(state.Open[0].Options) != options || !strings.Contains(state.Open[0].Prompt, words) {
 			t.Fatalf("want a question with %d options about %s, got %+v, answer %s", options, words, state.Open, text(state.Answer))

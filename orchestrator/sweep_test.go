@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"github.com/manifold-run/manifold/orchestrator"
-	"github.com/manifold-run/manifold/orchestrator/conversation"
 	"github.com/manifold-run/manifold/orchestrator/runs"
 )
 
@@ -47,9 +46,9 @@ func TestWhatNobodyReadsFromAChannelIsSweptInTheEnd(t *testing.T) {
 func TestAMessageWhoseRunIsNoLongerKeptIsNeitherAnErrorNorDoneAnew(t *testing.T) {
 	t.Parallel()
 	o := newOffice(t)
-	say := func(key, words string) conversation.ChatState {
+	say := func(key, words string) orchestrator.SessionView {
 		t.Helper()
-		state, err := o.Chat(t.Context(), ana, conversation.ChatTurn{Conversation: "c", Key: key, Continued: true, Message: words})
+		state, err := o.Chat(t.Context(), ana, inChat("c", key, words))
 		if err == nil && state.Running {
 			state, err = o.Await(t.Context(), ana, state, patience)
 		}

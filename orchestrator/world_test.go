@@ -200,6 +200,54 @@ func text(a *contracts.Answer) string {
 	return b.String()
 }
 
+// inChat is a message in a chat that goes on.
+func inChat(conversationID, key, words string) conversation.Input {
+	return conversation.Input{Key: key, Message: words, Thread: &conversation.Thread{Conversation: conversationID, Continued: true}}
+}
+
+func chatOf(ctx context.Context, c *conversation.Conversation, who access.Principal, in conversation.Input) (orchestrator.SessionView, error) {
+	outcome, err := c.Take(ctx, who, in)
+	if err != nil {
+		return orchestrator.SessionView{}, err
+	}
+	return c.View(ctx, who, outcome)
+}
+
+// The faces, as far as these tests need them: each takes an input, and shows
+// what it came to.
+
+func (o *office) Chat(ctx context.Context, who access.Principal, in conversation.Input) (orchestrator.SessionView, error) {
+	return chatOf(ctx, o.Conversation, who, in)
+}
+
+func (o *office) told(ctx context.Context, who access.Principal, in conversation.Input, wait time.Duration) (contracts.SessionResponse, error) {
+	outcome, err := o.Take(ctx, who, in)
+	if err != nil {
+		return contracts.SessionResponse{}, err
+	}
+	return o.Whole(ctx, outcome, wait)
+}
+
+func (o *office) StartSession(ctx context.Context, who access.Principal, body contracts.StartSession, key string, wait time.Duration) (contracts.SessionResponse, error) {
+	return o.told(ctx, who, conversation.Input{Start: &body, Key: key}, wait)
+}
+
+func (o *office) Say(ctx context.Context, who access.Principal, sessionID, message, key string, wait time.Duration) (contracts.SessionResponse, error) {
+	return o.told(ctx, who, conversation.Input{SessionID: sessionID, Message: message, Key: key}, wait)
+}
+
+func (o *office) Resume(ctx context.Context, who access.Principal, sessionID string, body contracts.Resume, wait time.Duration) (contracts.SessionResponse, error) {
+	return o.told(ctx, who, conversation.Input{SessionID: sessionID, Resume: &body}, wait)
+}
+
+func (o *office) Decide(ctx context.Context, who access.Principal, gate string, body contracts.Resume, wait time.Duration) (contracts.Interrupt, error) {
+	outcome, err := o.Take(ctx, who, conversation.Input{Gate: gate, Resume: &body})
+	if err == nil && wait > 0 {
+		_, err = o.Whole(ctx, outcome, wait)
+	}
+	return outcome.Decided, err
+}
+
 // RunPlan and Compensate begin a run, and wait for where its session stands.
 func (o *office) RunPlan(ctx context.Context, who access.Principal, body contracts.RunPlan, key string, wait time.Duration) (contracts.SessionResponse, error) {
 	id, err := o.Runs.RunPlan(ctx, who, body, key)

@@ -210,6 +210,7 @@ func (a *App) Start(ctx context.Context) error {
 		{"intents", a.intents.Start, a.intents.Stop},
 		{"registry", func(ctx context.Context) error { return a.registry.Start(ctx, a.bootstrap) }, a.registry.Stop},
 		{"runner", a.runner.Start, a.runner.Stop},
+		{"conversations", a.rooms.conversation.Start, a.rooms.conversation.Stop},
 		{"retention", a.rooms.retention.Start, a.rooms.retention.Stop},
 		{"live", func(context.Context) error { return nil }, func(context.Context) error { a.rooms.live.Stop(); return nil }},
 		{"webhooks", a.sender.Start, a.sender.Stop},

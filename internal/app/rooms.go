@@ -45,7 +45,7 @@ func (a *App) wireRooms(webhooks *webhook.Guard, hub *orchestrator.Hub) (r rooms
 		return r, err
 	}
 	if r.conversation, err = conversation.New(conversation.Config{Now: a.cfg.Now, Logger: a.cfg.Logger}, conversation.Deps{
-		Sessions: r.sessions, Gates: r.gates, RunUse: r.runs, Turns: a.store, Runs: a.store,
+		Sessions: r.sessions, Gates: r.gates, Runs: r.runs, Turns: a.store, Store: a.store,
 		Runner: a.runner, Intents: a.intents, Catalogs: a.registry, Hub: hub,
 	}); err != nil {
 		return r, err

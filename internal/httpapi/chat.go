@@ -9,6 +9,7 @@ import (
 
 	"github.com/manifold-run/manifold/contracts"
 	"github.com/manifold-run/manifold/execution"
+	"github.com/manifold-run/manifold/orchestrator"
 	"github.com/manifold-run/manifold/orchestrator/access"
 	"github.com/manifold-run/manifold/orchestrator/chat"
 	"github.com/manifold-run/manifold/orchestrator/conversation"
@@ -92,8 +93,8 @@ func (k *call) inAWhile() {
 
 // answerChat answers in one piece: what there is after a while. What still runs
 // goes on.
-func (s *Server) answerChat(k *call, request chatRequest, turn conversation.ChatTurn) error {
-	accepted, err := s.conversation.Accept(k.ctx(), k.who, turn)
+func (s *Server) answerChat(k *call, request chatRequest, turn conversation.Input) error {
+	accepted, err := s.conversation.Place(k.ctx(), k.who, turn)
 	if err != nil {
 		return err
 	}
@@ -120,7 +121,7 @@ func (s *Server) completion(model, content string, tokens contracts.Tokens) comp
 
 // take has the message taken to its end, even if its sender goes away: what was
 // said is said.
-func (s *Server) take(k *call, accepted conversation.Accepted) (state conversation.ChatState, err error) {
+func (s *Server) take(k *call, accepted conversation.Input) (state orchestrator.SessionView, err error) {
 	ctx, cancel := conversation.Patiently(k.ctx())
 	defer cancel()
 	defer func() {
@@ -128,30 +129,21 @@ func (s *Server) take(k *call, accepted conversation.Accepted) (state conversati
 			err = fmt.Errorf("panic: %v\n%s", caught, debug.Stack())
 		}
 	}()
-	return s.conversation.Take(ctx, k.who, accepted)
-}
-
-// shown is a state as the rendering takes it.
-func (k *call) shown(state conversation.ChatState) chat.Turn {
-	t := chat.Turn{
-		Notice: state.Notice, Answer: state.Answer, Open: state.Open, MayApprove: state.MayApprove,
-		Running: state.Running, Waits: state.Waits, Rich: k.openWebUI(),
+	outcome, err := s.conversation.Take(ctx, k.who, accepted)
+	if err != nil {
+		return state, err
 	}
-	if state.Plan != nil {
-		t.Steps, t.Mermaid = state.Plan.Rows, state.Plan.Mermaid
-	}
-	return t
+	return s.conversation.View(ctx, k.who, outcome)
 }
 
 // content is the whole text of an answer: what is to be read, and the marker
 // that ties the next message to it.
-func (s *Server) content(k *call, request chatRequest, state conversation.ChatState) string {
-	turn := k.shown(state)
-	turn.Links = s.links(k.who, state)
+func (s *Server) content(k *call, request chatRequest, state orchestrator.SessionView) string {
+	frame := chat.Frame{Links: s.links(k.who, state), Rich: k.openWebUI()}
 	if card, ok := s.cardShown(k, request); ok {
-		turn.Shown = card.Codes
+		frame.Shown = card.Codes
 	}
-	text := chat.Compose(turn)
+	text := chat.Compose(state, frame)
 	if state.SessionID == "" {
 		return text
 	}
@@ -181,14 +173,14 @@ func (s *Server) answerTask(k *call, request chatRequest, domain string, task ch
 		return err
 	}
 	prompt := strings.Join(request.texts("user"), "\n")
-	t := conversation.ChatTurn{Conversation: conversationOf(k.gin.Request.Header)}
+	t := conversation.Thread{Conversation: conversationOf(k.gin.Request.Header)}
 	if id := messageID(k.gin.Request.Header); t.Conversation == "" && id != "" {
 		t.Conversation = ofMessage(id)
 	}
 	if m, ok := s.signer.Read(prompt, k.who.Subject()); ok {
 		t.Marked, t.SessionID = true, m.SessionID
 	}
-	state, known, err := s.conversation.Conversation(k.ctx(), k.who, t)
+	state, known, err := s.conversation.Peek(k.ctx(), k.who, t)
 	if err != nil {
 		return err
 	}
@@ -199,7 +191,7 @@ func (s *Server) answerTask(k *call, request chatRequest, domain string, task ch
 		}
 	}
 	if known {
-		context.Title, context.FollowUps = state.Name, chat.FollowUps(k.shown(state))
+		context.Title, context.FollowUps = state.Name, chat.FollowUps(state)
 	}
 	reply := chat.TaskReply(task, context)
 	if !request.Stream {

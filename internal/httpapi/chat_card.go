@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/manifold-run/manifold/contracts"
+	"github.com/manifold-run/manifold/orchestrator"
 	"github.com/manifold-run/manifold/orchestrator/chat"
 	"github.com/manifold-run/manifold/orchestrator/conversation"
 )
@@ -40,7 +40,7 @@ type cardOption struct {
 
 // card is an approval as a native card, where the frontend offers them: for one
 // gate that the reader may approve. It must be the only tool call.
-func (s *Server) card(k *call, r chatRequest, state conversation.ChatState) (toolCall, bool) {
+func (s *Server) card(k *call, r chatRequest, state orchestrator.SessionView) (toolCall, bool) {
 	if !r.offers(cardTool) || len(state.Open) != 1 || len(state.MayApprove) != 1 {
 		return toolCall{}, false
 	}
@@ -73,23 +73,23 @@ func (s *Server) cardShown(k *call, r chatRequest) (chat.Marker, bool) {
 
 // cardTurn reads the answer of a card. A choice decides. Words of one's own are
 // what they would be in the chat. All else asks only where the chat stands.
-func (s *Server) cardTurn(k *call, r chatRequest, t conversation.ChatTurn) conversation.ChatTurn {
-	t.Look = true
+func (s *Server) cardTurn(k *call, r chatRequest, t conversation.Input) conversation.Input {
+	t.Command = &chat.Command{Verb: chat.Status}
 	m, ok := s.cardShown(k, r)
 	if !ok {
 		return t
 	}
-	t.SessionID = m.SessionID
+	t.Thread.SessionID = m.SessionID
 	last := r.Messages[len(r.Messages)-1]
 	label, words := cardAnswer(string(last.Content))
 	t.Key, t.Placed = messageKey(k.gin.Request.Header, r.texts("user"), last.ToolCallID, label+words)
 	switch {
 	case label == cardApprove:
-		t.Card = &conversation.ChatCard{Code: m.Codes[0], Decision: contracts.DecisionApprove}
+		t.Command = &chat.Command{Verb: chat.Approve, Codes: m.Codes[:1]}
 	case label == cardReject:
-		t.Card = &conversation.ChatCard{Code: m.Codes[0], Decision: contracts.DecisionReject}
+		t.Command = &chat.Command{Verb: chat.Reject, Codes: m.Codes[:1]}
 	case words != "":
-		t.Look = false
+		t.Command = nil
 		t.Message, t.Quoted = chat.Unwrap(words)
 	}
 	return t

@@ -4,7 +4,7 @@ import (
 	"slices"
 
 	"github.com/manifold-run/manifold/contracts"
-	"github.com/manifold-run/manifold/orchestrator/conversation"
+	"github.com/manifold-run/manifold/orchestrator"
 )
 
 // taskList is the checklist that Open WebUI shows above its input while
@@ -34,7 +34,7 @@ const maxTasks = 100
 
 // checklist writes the steps of a run as Open WebUI's checklist; a single step
 // is none.
-func checklist(steps []conversation.ChatStep) ([]taskItem, bool) {
+func checklist(steps []orchestrator.Step) ([]taskItem, bool) {
 	if len(steps) < 2 || len(steps) > maxTasks {
 		return nil, false
 	}
@@ -60,7 +60,7 @@ func taskState(s contracts.NodeState) taskStatus {
 
 // steps sends the checklist when it has changed: at most once a second, but
 // always where the answer ends: it closes what an earlier answer left open.
-func (c *chatStream) steps(steps []conversation.ChatStep, last bool) {
+func (c *chatStream) steps(steps []orchestrator.Step, last bool) {
 	if !c.rich || !last && c.now().Sub(c.listed) < statusEvery {
 		return
 	}

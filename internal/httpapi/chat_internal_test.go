@@ -10,7 +10,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/manifold-run/manifold/contracts"
-	"github.com/manifold-run/manifold/orchestrator/conversation"
+	"github.com/manifold-run/manifold/orchestrator"
 )
 
 func TestPiecesAreShortAndCutBetweenCharacters(t *testing.T) {
@@ -34,9 +34,9 @@ func TestPiecesAreShortAndCutBetweenCharacters(t *testing.T) {
 func TestNoLineIsTooLongForAFrontend(t *testing.T) {
 	t.Parallel()
 	const nasty = "\x01\"\\\u2028"
-	var steps []conversation.ChatStep
+	var steps []orchestrator.Step
 	for n := range maxTasks {
-		steps = append(steps, conversation.ChatStep{ID: "n" + strconv.Itoa(n), Title: strings.Repeat(nasty, 1000), State: contracts.NodeRunning})
+		steps = append(steps, orchestrator.Step{ID: "n" + strconv.Itoa(n), Title: strings.Repeat(nasty, 1000), State: contracts.NodeRunning})
 	}
 	for name, write := range map[string]func(c *chatStream){
 		"text":  func(c *chatStream) { c.text(strings.Repeat("\x01", 100_000)) },

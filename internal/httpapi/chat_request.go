@@ -131,30 +131,30 @@ func conversationOf(h http.Header) string {
 }
 
 // chatTurn reads out of a history what is said now, and what it is said to.
-func (s *Server) chatTurn(k *call, r chatRequest, domain string) (conversation.ChatTurn, error) {
+func (s *Server) chatTurn(k *call, r chatRequest, domain string) (conversation.Input, error) {
 	h, subject := k.gin.Request.Header, k.who.Subject()
-	t := conversation.ChatTurn{Conversation: conversationOf(h), Model: domain}
+	t := conversation.Input{Thread: &conversation.Thread{Conversation: conversationOf(h)}, Model: domain}
 	last := r.Messages[len(r.Messages)-1]
 	users := r.texts("user")
 	if answer, ok := lastAnswer(r.Messages); ok {
-		t.Continued = true
+		t.Thread.Continued = true
 		if m, ok := s.signer.Read(answer, subject); ok {
-			t.Marked, t.SessionID, t.Shown = true, m.SessionID, m.Codes
+			t.Thread.Marked, t.Thread.SessionID, t.Thread.Shown = true, m.SessionID, m.Codes
 		}
 	}
 	switch {
 	case last.Role == "tool":
 		return s.cardTurn(k, r, t), nil
 	case last.Role == "assistant": // "continue" asks for more of the same answer
-		t.Look = true
+		t.Command = &chat.Command{Verb: chat.Status}
 		return t, nil
 	case len(users) == 0:
 		return t, contracts.Invalid("the request is not valid", contracts.Fault{Pointer: "/messages", Message: "must have a message of the user"})
 	}
 	t.Message, t.Quoted = chat.Unwrap(users[len(users)-1])
 	t.Key, t.Placed = messageKey(h, users, "", t.Message)
-	if t.Conversation == "" && !t.Marked {
-		if err := tie(&t, h, r); err != nil {
+	if t.Thread.Conversation == "" && !t.Thread.Marked {
+		if err := tie(t.Thread, h, r); err != nil {
 			return t, err
 		}
 	}
@@ -174,7 +174,7 @@ func lastAnswer(messages []chatMessage) (string, bool) {
 // tie ties together what is sent again where the frontend names no chat and the
 // history carries no marker: by the message's own id, else by the count of
 // repeats that OpenAI's clients send.
-func tie(t *conversation.ChatTurn, h http.Header, r chatRequest) error {
+func tie(t *conversation.Thread, h http.Header, r chatRequest) error {
 	if id := messageID(h); id != "" {
 		t.Conversation = ofMessage(id)
 		return nil

@@ -9,6 +9,7 @@ import (
 
 	"github.com/manifold-run/manifold/contracts"
 	"github.com/manifold-run/manifold/execution"
+	"github.com/manifold-run/manifold/orchestrator"
 	"github.com/manifold-run/manifold/orchestrator/chat"
 	"github.com/manifold-run/manifold/orchestrator/conversation"
 )
@@ -179,8 +180,8 @@ func (c *chatStream) fail(p contracts.Problem) {
 // of its own; then the role goes out, before the message is understood. The
 // request never waits for a person, and what runs goes on when the reader has
 // gone.
-func (s *Server) streamChat(k *call, request chatRequest, turn conversation.ChatTurn) error {
-	accepted, err := s.conversation.Accept(k.ctx(), k.who, turn)
+func (s *Server) streamChat(k *call, request chatRequest, turn conversation.Input) error {
+	accepted, err := s.conversation.Place(k.ctx(), k.who, turn)
 	if err != nil {
 		return err
 	}
@@ -189,7 +190,7 @@ func (s *Server) streamChat(k *call, request chatRequest, turn conversation.Chat
 	defer func() { end(stream.err == nil && k.ctx().Err() == nil) }()
 	stream.begin()
 	type taken struct {
-		state conversation.ChatState
+		state orchestrator.SessionView
 		err   error
 	}
 	done := make(chan taken, 1)
@@ -219,7 +220,7 @@ func (s *Server) streamChat(k *call, request chatRequest, turn conversation.Chat
 }
 
 // tell streams what happens until nothing runs any more, then the answer.
-func (s *Server) tell(k *call, request chatRequest, stream *chatStream, state conversation.ChatState) error {
+func (s *Server) tell(k *call, request chatRequest, stream *chatStream, state orchestrator.SessionView) error {
 	ctx, cancel := context.WithTimeout(k.ctx(), s.cfg.ChatStream)
 	defer cancel()
 	state, err := s.watch(ctx, k, stream, state)
@@ -240,12 +241,12 @@ func (s *Server) tell(k *call, request chatRequest, stream *chatStream, state co
 	// Not beside a card: what it decides is told in the same message, which would
 	// go on to offer the same decision.
 	if stream.rich && len(state.Open) > 0 {
-		stream.event("chat:message:follow_ups", map[string]any{"follow_ups": chat.FollowUps(k.shown(state))})
+		stream.event("chat:message:follow_ups", map[string]any{"follow_ups": chat.FollowUps(state)})
 	}
 	return stream.end(request, "stop", state.Tokens)
 }
 
-func summary(state conversation.ChatState) string {
+func summary(state orchestrator.SessionView) string {
 	switch {
 	case len(state.Open) > 0:
 		return "Waits for a person"
@@ -258,7 +259,7 @@ func summary(state conversation.ChatState) string {
 
 // watch sends the events of the turn's run. The state is read before the
 // events: once it says that nothing runs, the events after it are all there.
-func (s *Server) watch(ctx context.Context, k *call, stream *chatStream, state conversation.ChatState) (conversation.ChatState, error) {
+func (s *Server) watch(ctx context.Context, k *call, stream *chatStream, state orchestrator.SessionView) (orchestrator.SessionView, error) {
 	if state.RunID == "" {
 		return state, nil
 	}

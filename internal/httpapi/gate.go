@@ -2,6 +2,7 @@ package httpapi
 
 import (
 	"github.com/manifold-run/manifold/contracts"
+	"github.com/manifold-run/manifold/orchestrator/conversation"
 	"github.com/manifold-run/manifold/orchestrator/gates"
 )
 
@@ -40,11 +41,20 @@ func (s *Server) decide(k *call) error {
 	if err := k.parsed(contracts.SchemaResume, &body); err != nil {
 		return err
 	}
-	gate, err := s.conversation.Decide(k.ctx(), k.who, k.param("id"), body, k.wait())
+	key, err := k.idempotencyKey()
 	if err != nil {
 		return err
 	}
-	return k.ok(gate)
+	outcome, err := s.conversation.Take(k.ctx(), k.who, conversation.Input{Gate: k.param("id"), Resume: &body, Key: key})
+	if err != nil {
+		return err
+	}
+	if wait := k.wait(); wait > 0 {
+		if _, err := s.conversation.Whole(k.ctx(), outcome, wait); err != nil {
+			return err
+		}
+	}
+	return k.ok(outcome.Decided)
 }
 
 func (s *Server) listLocks(k *call) error {

@@ -15,6 +15,7 @@ import (
 	"github.com/gin-gonic/gin"
 
 	"github.com/manifold-run/manifold/contracts"
+	"github.com/manifold-run/manifold/orchestrator"
 	"github.com/manifold-run/manifold/orchestrator/access"
 	"github.com/manifold-run/manifold/orchestrator/chat"
 	"github.com/manifold-run/manifold/orchestrator/conversation"
@@ -74,7 +75,7 @@ func local(host string) bool {
 
 // links are the pages for those open gates that the reader may approve. Only a
 // person gets one.
-func (s *Server) links(who access.Principal, state conversation.ChatState) map[string]string {
+func (s *Server) links(who access.Principal, state orchestrator.SessionView) map[string]string {
 	if s.pages == nil || who.Person() == "" {
 		return nil
 	}
@@ -230,11 +231,11 @@ func (s *Server) decideLink(k *call) error {
 		return s.refusePage(k, refuseLink(http.StatusBadRequest, "invalid", "This is not the form of the page. Open the link and decide there."))
 	}
 	l.who.Via = gates.ByLink
-	gate, err := s.conversation.Decide(k.ctx(), l.who, l.gate.InterruptID, contracts.Resume{
+	outcome, err := s.conversation.Take(k.ctx(), l.who, conversation.Input{Gate: l.gate.InterruptID, Resume: &contracts.Resume{
 		Decision: d, ActionSHA256: l.link.ActionSHA256, Comment: contracts.CleanSummary(form.Get("comment")),
-	}, 0)
+	}})
 	if err != nil {
 		return s.refusePage(k, err)
 	}
-	return s.page(k, http.StatusOK, donePage(gate))
+	return s.page(k, http.StatusOK, donePage(outcome.Decided))
 }

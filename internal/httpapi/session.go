@@ -4,6 +4,7 @@ import (
 	"net/http"
 
 	"github.com/manifold-run/manifold/contracts"
+	"github.com/manifold-run/manifold/orchestrator/conversation"
 )
 
 func (s *Server) startSession(k *call) error {
@@ -15,12 +16,21 @@ func (s *Server) startSession(k *call) error {
 	if err != nil {
 		return err
 	}
-	response, err := s.conversation.StartSession(k.ctx(), k.who, body, key, k.wait())
+	response, err := told(k, s.conversation, conversation.Input{Start: &body, Key: key})
 	if err != nil {
 		return err
 	}
 	k.gin.Header("Location", "/v1/sessions/"+response.SessionID)
 	return k.json(http.StatusCreated, response)
+}
+
+// told takes what somebody says, and answers with where the session stands then.
+func told(k *call, talk *conversation.Conversation, in conversation.Input) (contracts.SessionResponse, error) {
+	outcome, err := talk.Take(k.ctx(), k.who, in)
+	if err != nil {
+		return contracts.SessionResponse{}, err
+	}
+	return talk.Whole(k.ctx(), outcome, k.wait())
 }
 
 func (s *Server) listSessions(k *call) error {
@@ -60,7 +70,11 @@ func (s *Server) renameSession(k *call) error {
 	if err := k.body(&body, MaxBody); err != nil {
 		return err
 	}
-	response, err := s.conversation.RenameSession(k.ctx(), k.who, k.param("id"), body.Name)
+	session, err := s.sessions.Rename(k.ctx(), k.who, k.param("id"), body.Name)
+	if err != nil {
+		return err
+	}
+	response, err := s.conversation.Session(k.ctx(), k.who, session.ID, 0)
 	if err != nil {
 		return err
 	}
@@ -76,7 +90,7 @@ func (s *Server) say(k *call) error {
 	if err != nil {
 		return err
 	}
-	response, err := s.conversation.Say(k.ctx(), k.who, k.param("id"), body.Message, key, k.wait())
+	response, err := told(k, s.conversation, conversation.Input{SessionID: k.param("id"), Message: body.Message, Key: key})
 	if err != nil {
 		return err
 	}
@@ -88,7 +102,11 @@ func (s *Server) resume(k *call) error {
 	if err := k.parsed(contracts.SchemaResume, &body); err != nil {
 		return err
 	}
-	response, err := s.conversation.Resume(k.ctx(), k.who, k.param("id"), body, k.wait())
+	key, err := k.idempotencyKey()
+	if err != nil {
+		return err
+	}
+	response, err := told(k, s.conversation, conversation.Input{SessionID: k.param("id"), Resume: &body, Key: key})
 	if err != nil {
 		return err
 	}

@@ -10,7 +10,9 @@ import (
 	"github.com/go-telegram/bot/models"
 
 	"github.com/manifold-run/manifold/contracts"
+	"github.com/manifold-run/manifold/orchestrator"
 	"github.com/manifold-run/manifold/orchestrator/access"
+	"github.com/manifold-run/manifold/orchestrator/chat"
 	"github.com/manifold-run/manifold/orchestrator/conversation"
 	"github.com/manifold-run/manifold/orchestrator/gates"
 )
@@ -81,7 +83,7 @@ func (b *Bot) decide(ctx context.Context, j job, who access.Principal, q *models
 		// next start.
 		taking, cancel := conversation.Patiently(ctx)
 		defer cancel()
-		i, err = b.conversation.Decide(taking, who, i.InterruptID, contracts.Resume{Decision: d, ActionSHA256: i.ActionSHA256}, 0)
+		i, err = pressed(taking, b, j, who, i, contracts.Resume{Decision: d, ActionSHA256: i.ActionSHA256})
 	case !gates.HasDecided(i, who.Subject()): // else the press was taken before a stop, and only its answer is missing
 		b.closeButtons(ctx, q)
 		b.answerClick(ctx, j, q, ended(i))
@@ -126,7 +128,7 @@ func (b *Bot) choose(ctx context.Context, j job, who access.Principal, q *models
 	taking, cancel := conversation.Patiently(ctx)
 	defer cancel()
 	if i.Status == contracts.InterruptOpen {
-		_, err = b.conversation.Decide(taking, who, i.InterruptID, contracts.Resume{Response: i.Options[n].ID}, 0)
+		_, err = pressed(taking, b, j, who, i, contracts.Resume{Response: i.Options[n].ID})
 	} else if !again(i, who, i.Options[n]) {
 		err = contracts.Errorf(contracts.CodeConflict, "this question was answered already")
 	}
@@ -138,7 +140,13 @@ func (b *Bot) choose(ctx context.Context, j job, who access.Principal, q *models
 		return
 	}
 	b.toast(ctx, q.ID, i.Options[n].Label)
-	b.turn(ctx, j, who, placeOfClick(q), conversation.ChatTurn{SessionID: i.SessionID, Look: true})
+	b.turn(ctx, j, who, placeOfClick(q), conversation.Input{Thread: &conversation.Thread{SessionID: i.SessionID}, Command: &chat.Command{Verb: chat.Status}})
+}
+
+// pressed takes the press of a button as what it decides or answers.
+func pressed(ctx context.Context, b *Bot, j job, who access.Principal, i contracts.Interrupt, body contracts.Resume) (contracts.Interrupt, error) {
+	outcome, err := b.conversation.Take(ctx, who, conversation.Input{Gate: i.InterruptID, Resume: &body, Key: b.channel + " " + j.received.ID})
+	return outcome.Decided, err
 }
 
 // again tells that the same person has given the same answer: the press was
@@ -228,7 +236,7 @@ func (b *Bot) oneGate(ctx context.Context, j job, who access.Principal, code str
 	if err != nil {
 		return b.failed(ctx, j, err)
 	}
-	state := conversation.ChatState{Open: []contracts.Interrupt{i}}
+	state := orchestrator.SessionView{Open: []contracts.Interrupt{i}}
 	if i.Type.Expires() && who.MayDecide(i, contracts.DecisionApprove) == nil {
 		state.MayApprove = []string{i.Code}
 	}

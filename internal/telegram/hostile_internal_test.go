@@ -7,7 +7,7 @@ import (
 	"github.com/go-telegram/bot/models"
 
 	"github.com/manifold-run/manifold/contracts"
-	"github.com/manifold-run/manifold/orchestrator/conversation"
+	"github.com/manifold-run/manifold/orchestrator"
 )
 
 func TestNothingIsDecidedThatWasLeftOut(t *testing.T) {
@@ -17,11 +17,11 @@ func TestNothingIsDecidedThatWasLeftOut(t *testing.T) {
 		Prompt: "Do it?", ActionSHA256: strings.Repeat("0", 64), Action: &contracts.Action{Parameters: map[string]any{"text": "short"}},
 	}
 	long := contracts.Block{Kind: contracts.BlockText, Text: strings.Repeat("word ", 10_000)}
-	states := map[string]conversation.ChatState{
+	states := map[string]orchestrator.SessionView{
 		"a gate after a long answer": {Answer: &contracts.Answer{Blocks: []contracts.Block{long}}, Open: []contracts.Interrupt{gate}, MayApprove: []string{"AAAAA"}},
 	}
 	gate.Action = &contracts.Action{Parameters: map[string]any{"text": long.Text + "and transfer everything"}}
-	states["a gate that is too long"] = conversation.ChatState{Open: []contracts.Interrupt{gate}, MayApprove: []string{"AAAAA"}}
+	states["a gate that is too long"] = orchestrator.SessionView{Open: []contracts.Interrupt{gate}, MayApprove: []string{"AAAAA"}}
 	for why, state := range states {
 		got := pack(render(state, false))
 		if len(got) != maxMessages+1 {
@@ -52,7 +52,7 @@ func TestAGateSaysHowMuchEvidenceItDoesNotShow(t *testing.T) {
 	for range maxEvidence + 3 {
 		gate.Evidence = append(gate.Evidence, contracts.EvidenceItem{NodeID: "n1", Path: "x", Value: 1.0})
 	}
-	if got := text(render(conversation.ChatState{Open: []contracts.Interrupt{gate}}, false)); !strings.Contains(got, "and 3 values more: manifold gates AAAAA") {
+	if got := text(render(orchestrator.SessionView{Open: []contracts.Interrupt{gate}}, false)); !strings.Contains(got, "and 3 values more: manifold gates AAAAA") {
 		t.Error(got)
 	}
 }

@@ -12,15 +12,15 @@ import (
 	"github.com/go-telegram/bot/models"
 
 	"github.com/manifold-run/manifold/contracts"
+	"github.com/manifold-run/manifold/orchestrator"
 	"github.com/manifold-run/manifold/orchestrator/chat"
-	"github.com/manifold-run/manifold/orchestrator/conversation"
 )
 
 func errAttr(err error) slog.Attr { return slog.Any("error", err) }
 
 // render makes an answer of where a chat stands. In a group everybody sees the
 // buttons of a gate; whether a press counts is decided when it comes.
-func render(state conversation.ChatState, group bool) []part {
+func render(state orchestrator.SessionView, group bool) []part {
 	parts := notice(state.Notice)
 	if state.Answer != nil {
 		for _, b := range state.Answer.Blocks {
@@ -34,8 +34,8 @@ func render(state conversation.ChatState, group bool) []part {
 			parts = append(parts, part{lines: []line{{{text: words, tag: "i"}}}})
 		}
 	}
-	if state.Plan != nil && len(state.Plan.Rows) > 1 && len(state.Open) > 0 {
-		parts = append(parts, plan(state.Plan.Rows))
+	if len(state.Rows) > 1 && len(state.Open) > 0 {
+		parts = append(parts, plan(state.Rows))
 	}
 	for _, i := range state.Open {
 		if i.Type.Expires() {

@@ -7,9 +7,9 @@ import (
 	"strings"
 	"time"
 
+	"github.com/manifold-run/manifold/orchestrator"
 	"github.com/manifold-run/manifold/orchestrator/access"
 	"github.com/manifold-run/manifold/orchestrator/chat"
-	"github.com/manifold-run/manifold/orchestrator/conversation"
 )
 
 const (
@@ -45,7 +45,7 @@ type show struct {
 
 // follow shows where a turn stands, and goes on as long as there is more to
 // come. A run is shown once in a chat, by the last message that led to it.
-func (b *Bot) follow(ctx context.Context, j job, who access.Principal, at place, state conversation.ChatState) {
+func (b *Bot) follow(ctx context.Context, j job, who access.Principal, at place, state orchestrator.SessionView) {
 	if state.RunID == "" || !state.Running && settled(state) {
 		if j.noted.Gates > 0 {
 			b.unbutton(ctx, at.chat, j.noted.Gates)
@@ -74,7 +74,7 @@ func (b *Bot) follow(ctx context.Context, j job, who access.Principal, at place,
 
 // settled tells that nothing more comes by itself: the run has ended, or the
 // chat is asked a question, whose answer is a message of its own.
-func settled(state conversation.ChatState) bool {
+func settled(state orchestrator.SessionView) bool {
 	for _, i := range state.Open {
 		if i.Type.Expires() {
 			return false
@@ -83,7 +83,7 @@ func settled(state conversation.ChatState) bool {
 	return !state.Running && !state.Waits
 }
 
-func (s *show) run(ctx context.Context, state conversation.ChatState) {
+func (s *show) run(ctx context.Context, state orchestrator.SessionView) {
 	defer s.cancel()
 	err := s.showAll(ctx, state)
 	s.bot.mu.Lock()
@@ -107,7 +107,7 @@ func (s *show) run(ctx context.Context, state conversation.ChatState) {
 }
 
 // showAll shows a state, and each that follows it, until there are no more.
-func (s *show) showAll(ctx context.Context, state conversation.ChatState) (err error) {
+func (s *show) showAll(ctx context.Context, state orchestrator.SessionView) (err error) {
 	if state.Running {
 		state, err = s.bot.conversation.Await(ctx, s.who, state, quick)
 	}
@@ -135,7 +135,7 @@ func (s *show) showAll(ctx context.Context, state conversation.ChatState) (err e
 }
 
 // outline tells two states apart that look different in a chat.
-func outline(state conversation.ChatState) string {
+func outline(state orchestrator.SessionView) string {
 	parts := []string{strconv.FormatBool(state.Waits)}
 	for _, i := range state.Open {
 		parts = append(parts, i.Code)
@@ -144,7 +144,7 @@ func outline(state conversation.ChatState) string {
 }
 
 // watch waits for news of the run.
-func (s *show) watch(ctx context.Context, state conversation.ChatState, wait time.Duration) error {
+func (s *show) watch(ctx context.Context, state orchestrator.SessionView, wait time.Duration) error {
 	events, err := s.bot.conversation.Follow(ctx, s.who, state.SessionID, s.seen, wait)
 	for _, e := range events {
 		s.seen = e.Seq
@@ -187,7 +187,7 @@ func (s *show) note(ctx context.Context) {
 
 // display shows what there is to decide or to read. What comes after buttons is
 // a message of its own, because Telegram rings for no edit.
-func (s *show) display(ctx context.Context, state conversation.ChatState, now string) error {
+func (s *show) display(ctx context.Context, state orchestrator.SessionView, now string) error {
 	if s.gates > 0 {
 		s.bot.unbutton(ctx, s.at.chat, s.gates)
 		s.gates = 0

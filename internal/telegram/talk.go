@@ -12,6 +12,7 @@ import (
 	"github.com/go-telegram/bot/models"
 
 	"github.com/manifold-run/manifold/contracts"
+	"github.com/manifold-run/manifold/orchestrator"
 	"github.com/manifold-run/manifold/orchestrator/access"
 	"github.com/manifold-run/manifold/orchestrator/conversation"
 )
@@ -95,13 +96,13 @@ func (b *Bot) message(ctx context.Context, j job, who access.Principal, m *model
 		return
 	}
 	month := b.month(ctx, &j, who, m)
-	turn := conversation.ChatTurn{
-		Conversation: conversationOf(b.channel, m.Chat.ID, month), Key: "message-" + strconv.Itoa(m.ID), Message: text, Said: j.received.At,
+	turn := conversation.Input{
+		Thread: &conversation.Thread{Conversation: conversationOf(b.channel, m.Chat.ID, month)}, Key: "message-" + strconv.Itoa(m.ID), Message: text, Said: j.received.At,
 		// Words of somebody else are never a command.
 		Quoted: m.ForwardOrigin != nil || m.ViaBot != nil,
 	}
-	turn.Shown = b.repliedGates(ctx, who, m)
-	turn.Marked = len(turn.Shown) > 0
+	turn.Thread.Shown = b.repliedGates(ctx, who, m)
+	turn.Thread.Marked = len(turn.Thread.Shown) > 0
 	b.turn(ctx, j, who, at, turn)
 }
 
@@ -129,10 +130,14 @@ func (b *Bot) month(ctx context.Context, j *job, who access.Principal, m *models
 }
 
 // turn has a turn taken, and shows what it comes to.
-func (b *Bot) turn(ctx context.Context, j job, who access.Principal, at place, t conversation.ChatTurn) {
+func (b *Bot) turn(ctx context.Context, j job, who access.Principal, at place, t conversation.Input) {
 	taking, cancel := conversation.Patiently(ctx)
 	defer cancel()
-	state, err := b.conversation.Chat(taking, who, t)
+	outcome, err := b.conversation.Take(taking, who, t)
+	var state orchestrator.SessionView
+	if err == nil {
+		state, err = b.conversation.View(taking, who, outcome)
+	}
 	if err != nil {
 		b.reply(ctx, j, at, b.failed(ctx, j, err))
 		return

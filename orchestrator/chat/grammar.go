@@ -6,10 +6,12 @@ import (
 	"unicode"
 
 	"golang.org/x/text/unicode/norm"
+
+	"github.com/manifold-run/manifold/orchestrator"
 )
 
 // Verb is what a command asks for.
-type Verb string
+type Verb = orchestrator.Verb
 
 // The verbs. Everything that is none of them is a request or an answer.
 const (

@@ -8,43 +8,32 @@ import (
 	"strings"
 
 	"github.com/manifold-run/manifold/contracts"
+	"github.com/manifold-run/manifold/orchestrator"
 )
 
-// Turn is what a chat shows of where it stands.
-type Turn struct {
-	// Notice is the reply to a command, Markdown of our own.
-	Notice string
-	Answer *contracts.Answer
-	Open   []contracts.Interrupt
-	// MayApprove are the codes of those gates that the reader may approve.
-	MayApprove []string
+// Frame is how a chat shows a view: what only the frontend and the reader know.
+type Frame struct {
 	// Links are the pages on which the reader may decide a gate, by its code.
 	Links map[string]string
 	// Shown are the codes of gates that stand above in the same message already.
 	Shown []string
-	// Steps and Mermaid are the plan of the run, if it is worth showing.
-	Steps   []contracts.PlanRow
-	Mermaid string
-	// Running says that the run goes on although this reply ends; Waits that it
-	// waits for something that is no person.
-	Running, Waits bool
 	// Rich tells that the frontend folds <details> and draws mermaid.
 	Rich bool
 }
 
-// Compose writes the whole reply of a turn. It is never empty: frontends keep
+// Compose writes the whole reply of a chat. It is never empty: frontends keep
 // waiting for a reply without text.
-func Compose(t Turn) string {
+func Compose(v orchestrator.SessionView, f Frame) string {
 	var parts []string
-	for _, part := range []string{t.Notice, Render(t.Answer), plan(t), questions(t)} {
+	for _, part := range []string{v.Notice, Render(v.Answer), plan(v, f), questions(v, f)} {
 		if part != "" {
 			parts = append(parts, part)
 		}
 	}
 	switch {
-	case t.Running:
+	case v.Running:
 		parts = append(parts, "It is still running. Write `status` to see how far it is, or `cancel`.")
-	case t.Waits:
+	case v.Waits:
 		parts = append(parts, "It waits for its turn, or for a service that is busy, and goes on by itself. Write `status` to see how far it is.")
 	case len(parts) == 0:
 		parts = append(parts, "There is nothing to show.")
@@ -53,22 +42,22 @@ func Compose(t Turn) string {
 }
 
 // plan shows the steps of a run while a person has to decide about it.
-func plan(t Turn) string {
-	if len(t.Steps) < 2 || len(t.Open) == 0 || len(t.Shown) > 0 {
+func plan(v orchestrator.SessionView, f Frame) string {
+	if len(v.Rows) < 2 || len(v.Open) == 0 || len(f.Shown) > 0 {
 		return ""
 	}
 	var out strings.Builder
-	if t.Rich {
-		fmt.Fprintf(&out, "<details>\n<summary>Plan: %d steps</summary>\n\n", len(t.Steps))
+	if f.Rich {
+		fmt.Fprintf(&out, "<details>\n<summary>Plan: %d steps</summary>\n\n", len(v.Rows))
 	}
 	out.WriteString("| # | step | after | risk | approval |\n| --- | --- | --- | --- | --- |\n")
-	for _, r := range t.Steps {
+	for _, r := range v.Rows {
 		fmt.Fprintf(&out, "| %s | %s | %s | %s | %s |\n",
 			Escape(r.NodeID), Escape(r.Step), Escape(strings.Join(r.DependsOn, ", ")), Escape(string(r.Risk)), Escape(r.Approval))
 	}
-	if t.Rich {
-		if t.Mermaid != "" && !strings.Contains(t.Mermaid, "```") {
-			out.WriteString("\n```mermaid\n" + strings.TrimSpace(t.Mermaid) + "\n```\n")
+	if f.Rich {
+		if v.Mermaid != "" && !strings.Contains(v.Mermaid, "```") {
+			out.WriteString("\n```mermaid\n" + strings.TrimSpace(v.Mermaid) + "\n```\n")
 		}
 		out.WriteString("\n</details>")
 	}
@@ -76,17 +65,17 @@ func plan(t Turn) string {
 }
 
 // questions writes what waits for a person, with how to answer.
-func questions(t Turn) string {
+func questions(v orchestrator.SessionView, f Frame) string {
 	var parts []string
-	for _, i := range t.Open {
-		mayApprove := slices.Contains(t.MayApprove, i.Code)
+	for _, i := range v.Open {
+		mayApprove := slices.Contains(v.MayApprove, i.Code)
 		switch {
 		case !i.Type.Expires():
 			parts = append(parts, question(i))
-		case slices.Contains(t.Shown, i.Code):
+		case slices.Contains(f.Shown, i.Code):
 			parts = append(parts, "It stays open. "+howToDecide(i.Code, mayApprove))
 		default:
-			parts = append(parts, gate(i, mayApprove, t.Links[i.Code]))
+			parts = append(parts, gate(i, mayApprove, f.Links[i.Code]))
 		}
 	}
 	return strings.Join(parts, "\n\n")
@@ -170,16 +159,16 @@ func question(i contracts.Interrupt) string {
 
 // FollowUps are the commands that fit where a chat stands; frontends show them
 // as buttons.
-func FollowUps(t Turn) []string {
+func FollowUps(v orchestrator.SessionView) []string {
 	out := []string{}
-	for _, i := range t.Open {
+	for _, i := range v.Open {
 		switch {
 		case i.Type.Expires():
-			if slices.Contains(t.MayApprove, i.Code) {
+			if slices.Contains(v.MayApprove, i.Code) {
 				out = append(out, "Approve "+i.Code)
 			}
 			out = append(out, "Reject "+i.Code)
-		case len(t.Open) == 1:
+		case len(v.Open) == 1:
 			for n, o := range i.Options {
 				if n < 4 {
 					out = append(out, Choice(n, o))
@@ -187,7 +176,7 @@ func FollowUps(t Turn) []string {
 			}
 		}
 	}
-	if t.Running || t.Waits {
+	if v.Running || v.Waits {
 		out = append(out, "Status", "Cancel")
 	}
 	return out

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/manifold-run/manifold/contracts"
+	"github.com/manifold-run/manifold/orchestrator"
 	"github.com/manifold-run/manifold/orchestrator/chat"
 )
 
@@ -20,7 +21,7 @@ func TestAGateShowsTheNameBesideTheIDThatIsSent(t *testing.T) {
 			{NodeID: "n3", Path: "steps.n4.facts.value", Value: "w1"},
 		},
 	}
-	got := chat.Compose(chat.Turn{Open: []contracts.Interrupt{gate}})
+	got := chat.Compose(orchestrator.SessionView{Open: []contracts.Interrupt{gate}}, chat.Frame{})
 	for _, want := range []string{`| worker | Bruno \| Keller [w2\] |`, "| note | w1 |", "| days | 2 |"} {
 		if !strings.Contains(got, want) {
 			t.Errorf("%q is missing in:\n%s", want, got)
@@ -34,7 +35,7 @@ func TestAGateShowsWhereItIsDoneAndWhoAsked(t *testing.T) {
 		Type: contracts.InterruptWriteApproval, Code: "7K3Q2", Prompt: "Approve it?", RiskLevel: contracts.RiskHigh, Reason: "it is a write",
 		Requesters: []string{"rita", "bob_"}, Action: &contracts.Action{Instance: "north|1", OnBehalfOf: "rita"},
 	}
-	got := chat.Compose(chat.Turn{Open: []contracts.Interrupt{gate}})
+	got := chat.Compose(orchestrator.SessionView{Open: []contracts.Interrupt{gate}}, chat.Frame{})
 	for _, want := range []string{`Where: north\|1.`, `Asked by: rita, bob\_.`, "Risk: high.", "Why: it is a write."} {
 		if !strings.Contains(got, want) {
 			t.Errorf("%q is missing in:\n%s", want, got)

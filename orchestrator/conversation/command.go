@@ -16,241 +16,189 @@ import (
 	"github.com/manifold-run/manifold/orchestrator/answer"
 	"github.com/manifold-run/manifold/orchestrator/chat"
 	"github.com/manifold-run/manifold/orchestrator/gates"
+	"github.com/manifold-run/manifold/orchestrator/runs"
+	"github.com/manifold-run/manifold/orchestrator/sessions"
 )
 
-// chatPlace is where a command was given.
-type chatPlace struct {
-	session orchestrator.Session
-	known   bool
-	turn    ChatTurn
+// commands does what the fixed grammar of chats asks for. It keeps nothing of
+// its own; what a command means follows from its turn.
+type commands struct {
+	logger   *slog.Logger
+	dir      *sessions.Directory
+	gates    *gates.Gates
+	runs     *runs.Runs
+	store    execution.Store
+	catalogs orchestrator.Catalogs
+	views    *views
 }
 
-// cameLater tells that something began only after the command was said.
-func (at chatPlace) cameLater(begun time.Time) bool {
-	return !at.turn.Said.IsZero() && begun.After(at.turn.Said)
-}
-
-// reply is what a command came to: what to say, and the run to go on
-// showing.
-type reply struct {
-	notice string
-	runID  string
-	// sessionID is that of the run, if it is another than the chat's.
-	sessionID string
-	after     int64
-	// failed says that a fault of ours was in the way: the same may be said again.
-	failed bool
-}
-
-// commandTurn does what a command asks for, and keeps what came of it. One that
-// was interrupted is done again, and means what it meant when it was said.
-func (s *Conversation) commandTurn(ctx context.Context, who access.Principal, a Accepted, turn orchestrator.Turn) (ChatState, error) {
-	at := a.at
-	if at.turn.Said.IsZero() || turn.CreatedAt.Before(at.turn.Said) {
-		at.turn.Said = turn.CreatedAt
+// turn does what a stored command or decision asks for, and gives the turn with
+// what it was told. A fault of ours leaves the turn as it was, so that it may
+// be said again.
+func (c *commands) turn(ctx context.Context, t orchestrator.Turn) (orchestrator.Turn, error) {
+	here := t.SessionID
+	if t.Elsewhere {
+		here = ""
 	}
-	state, r, err := s.command(ctx, who, at, *a.command)
-	if err != nil || r.failed {
-		return state, err
-	}
-	turn.Outcome, turn.Command, turn.Notice, turn.RunID = orchestrator.TurnAnswered, a.command.Verb, r.notice, r.runID
-	return state, s.turns.SaveTurn(ctx, turn)
-}
-
-// commandAgain gives the reply to a command that is repeated: what it was told,
-// and where the run that it was about stands now.
-func (s *Conversation) commandAgain(ctx context.Context, who access.Principal, at chatPlace, t orchestrator.Turn) (ChatState, error) {
-	switch {
-	case t.RunID != "":
-		view, err := s.runner.View(ctx, t.RunID)
-		if contracts.CodeOf(err) == contracts.CodeNotFound {
-			return swept(t.SessionID, at.session.Name, t.Notice), nil
-		}
-		if err != nil {
-			return ChatState{}, err
-		}
-		state, err := s.chatState(ctx, who, view.SessionID, orchestrator.TurnKey{}, t.RunID, 0)
-		state.Notice = t.Notice
-		return state, err
-	case t.Command == chat.Status:
-		state, _, err := s.command(ctx, who, at, chat.Command{Verb: chat.Status})
-		return state, err
-	}
-	return ChatState{SessionID: t.SessionID, Name: at.session.Name, Notice: t.Notice}, nil
-}
-
-// command does what a message of the fixed grammar asks for. The reply says also
-// which run it was about, if it was about one.
-func (s *Conversation) command(ctx context.Context, who access.Principal, at chatPlace, c chat.Command) (ChatState, reply, error) {
-	var r reply
-	var err error
-	switch c.Verb {
-	case chat.Approve, chat.Reject:
-		r, err = s.chatDecision(ctx, who, at, c)
-	case chat.Assent:
-		r.notice = chatAssent
-	case chat.Cancel:
-		r.notice, err = s.chatCancel(ctx, who, at)
-	case chat.List:
-		r.notice, err = s.chatList(ctx, who, at)
-	case chat.Help:
-		r.notice = chat.Render(answer.Overview(s.catalogs.Catalog(), who, at.turn.Model)) + "\n\n" + chatHelp
-		return ChatState{SessionID: knownID(at), Notice: r.notice}, r, nil
-	case chat.Status:
-		if !at.known {
-			r.notice, err = s.chatList(ctx, who, at)
-		}
-	}
-	id := cmp.Or(r.sessionID, knownID(at))
-	if err != nil || id == "" || c.Verb == chat.List {
-		r.notice = cmp.Or(r.notice, "Nothing has been asked in this chat yet.")
-		return ChatState{SessionID: id, Notice: r.notice}, r, err
-	}
-	state, err := s.chatState(ctx, who, id, orchestrator.TurnKey{}, r.runID, r.after)
-	state.Notice = r.notice
-	switch c.Verb {
-	case chat.Cancel:
-		state.Answer = nil // what had come in before the cancel is not news
-	case chat.Status:
-		r.runID = state.RunID
-	default:
-	}
-	return state, r, err
-}
-
-func knownID(at chatPlace) string {
-	if !at.known {
-		return ""
-	}
-	return at.session.ID
-}
-
-const chatHelp = "Say what you want to be done. Commands are whole messages: `approve CODE`, `reject CODE`, `status`, `cancel`, `list gates`, `help`."
-
-const chatAssent = "That is not clear enough to approve something. Write `approve CODE` or `reject CODE` with the code that is shown."
-
-// chatDecision approves or rejects the named gates. A bare word means the one
-// gate that this chat has shown; several, or none, are listed.
-func (s *Conversation) chatDecision(ctx context.Context, who access.Principal, at chatPlace, c chat.Command) (reply, error) {
-	codes := c.Codes
-	if len(codes) == 0 {
-		shown, err := s.shownGates(ctx, who, at)
-		if err != nil {
-			return reply{}, err
-		}
-		if len(shown) != 1 {
-			notice, err := s.chatList(ctx, who, at)
-			return reply{notice: notice}, err
-		}
-		codes = shown
-	}
-	r := reply{}
-	var lines []string
-	for _, code := range codes {
-		done := s.decideInChat(ctx, who, at, code, contracts.Decision(c.Verb))
-		lines = append(lines, done.notice)
-		failed := r.failed || done.failed
-		if done.runID != "" && r.runID == "" {
-			r = done
-		}
-		r.failed = failed
-	}
-	r.notice = strings.Join(lines, "\n")
-	return r, nil
-}
-
-// shownGates are the codes that a bare word may mean. The last answer of the
-// history says which gates it has shown: an approval of what the person has not
-// seen is none. Without a marker, as after a frontend has compacted the
-// history, only the one open gate of a chat that was answered before can be
-// meant. A gate that was decided already counts while no other is open, so that
-// the same word again gets the same reply.
-func (s *Conversation) shownGates(ctx context.Context, who access.Principal, at chatPlace) ([]string, error) {
-	if !at.known || !at.turn.Marked && !at.turn.Continued {
-		return nil, nil
-	}
-	all, err := s.gates.List(ctx, who, gates.Filter{SessionID: at.session.ID})
+	t, failed, err := c.do(ctx, t, here)
 	if err != nil {
-		return nil, err
+		return t, err
 	}
-	var open, closed []string
-	for _, i := range all {
-		switch {
-		case !i.Type.Expires() || at.turn.Marked && !slices.Contains(at.turn.Shown, i.Code) || at.cameLater(i.CreatedAt):
-		case i.Status == contracts.InterruptOpen:
-			open = append(open, i.Code)
-		case at.turn.Marked:
-			closed = append(closed, i.Code)
-		}
+	if failed != "" {
+		return t, &unsaid{failed}
 	}
-	if len(open) > 0 {
-		return open, nil
-	}
-	return closed, nil
+	t.Outcome = orchestrator.TurnAnswered
+	return t, nil
 }
 
-// decideInChat decides one gate by its code, which stands for its hash, and
-// says in words what became of it. The same decision again by the same person
-// is no new one.
-func (s *Conversation) decideInChat(ctx context.Context, who access.Principal, at chatPlace, code string, d contracts.Decision) reply {
-	i, err := s.gateInChat(ctx, who, at, code)
+// unsaid is a reply to a command that had no effect by a fault of ours: it is
+// told, and not kept.
+type unsaid struct{ notice string }
+
+func (u *unsaid) Error() string { return u.notice }
+
+// do does what a command asks for, in the session where it was said, "" if
+// nothing was asked there yet. failed is the reply if a fault of ours was in the
+// way.
+func (c *commands) do(ctx context.Context, t orchestrator.Turn, here string) (_ orchestrator.Turn, failed string, err error) {
+	switch t.Command {
+	case chat.Approve, chat.Reject:
+		return c.decide(ctx, t, here)
+	case chat.Assent:
+		t.Notice = assent
+	case chat.Cancel:
+		t.Notice, err = c.cancel(ctx, t, here)
+	case chat.List:
+		t.Notice, err = c.list(ctx, t.By, here)
+	case chat.Help:
+		t.Notice = chat.Render(answer.Overview(c.catalogs.Catalog(), t.By, t.Model)) + "\n\n" + help
+	case chat.Status:
+		if here == "" {
+			t.Notice, err = c.list(ctx, t.By, here)
+			break
+		}
+		t.RunID, err = c.underWay(ctx, here)
+	}
+	return t, "", err
+}
+
+const help = "Say what you want to be done. Commands are whole messages: `approve CODE`, `reject CODE`, `status`, `cancel`, `list gates`, `help`."
+
+const assent = "That is not clear enough to approve something. Write `approve CODE` or `reject CODE` with the code that is shown."
+
+const nothingAsked = "Nothing has been asked in this chat yet."
+
+// outcome is what a command came to; again says that it was said before.
+func (c *commands) outcome(t orchestrator.Turn, here string, after int64, again bool) Outcome {
+	o := Outcome{SessionID: cmp.Or(t.RunSession, here), Notice: t.Notice, RunID: t.RunID, After: after, Quiet: t.Command == chat.Cancel}
+	switch {
+	case t.Command == chat.Help, t.Command == chat.List, o.SessionID == "":
+		o.Alone = true
+	case again && t.RunID == "" && t.Command != chat.Status:
+		o.Alone = true
+	}
+	if o.Alone {
+		o.Notice = cmp.Or(o.Notice, nothingAsked)
+	}
+	return o
+}
+
+// underWay is the newest run of a session, if something goes on there.
+func (c *commands) underWay(ctx context.Context, sessionID string) (string, error) {
+	session, err := c.dir.Get(ctx, sessionID)
+	if err != nil {
+		return "", err
+	}
+	view, err := c.views.session(ctx, session)
+	if err != nil || !view.Running || len(view.RunIDs) == 0 {
+		return "", err
+	}
+	return view.RunIDs[len(view.RunIDs)-1], nil
+}
+
+// decide approves or rejects the gates of the turn. Without one, what waits is
+// listed.
+func (c *commands) decide(ctx context.Context, t orchestrator.Turn, here string) (_ orchestrator.Turn, failed string, err error) {
+	if len(t.Codes) == 0 {
+		t.Notice, err = c.list(ctx, t.By, here)
+		return t, "", err
+	}
+	lines, passed := make([]string, 0, len(t.Codes)), true
+	for _, code := range t.Codes {
+		i, line, err := c.decideOne(ctx, t, here, code)
+		if err != nil {
+			line, passed = code+": "+c.fault(ctx, err), passed && !passing(err)
+		}
+		lines = append(lines, line)
+		if t.RunID == "" && err == nil {
+			t.RunID, t.RunSession = c.followed(ctx, t.By, i)
+		}
+	}
+	t.Notice = strings.Join(lines, "\n")
+	if !passed {
+		return t, t.Notice, nil
+	}
+	return t, "", nil
+}
+
+// decideOne commits the decision on one gate by its code, which stands for its
+// hash, and says in words what became of it. The same decision again by the same
+// person is no new one.
+func (c *commands) decideOne(ctx context.Context, t orchestrator.Turn, here, code string) (contracts.Interrupt, string, error) {
+	d := contracts.Decision(t.Command)
+	i, err := c.gate(ctx, t.By, here, code)
 	if err == nil && !i.Type.Expires() {
 		err = contracts.Errorf(contracts.CodeInvalid, "%s is a question, not an approval", code)
 	}
 	if err != nil {
-		return reply{notice: code + ": " + s.fault(ctx, err), failed: passing(err)}
+		return i, "", err
 	}
-	r := s.followed(ctx, who, i)
-	if decidedBy(i, who.Subject(), d) {
-		r.after = 0 // the whole of it is shown again
-	} else if i.Status == contracts.InterruptOpen {
-		i, err = s.decide(ctx, who, i, contracts.Resume{Decision: d, ActionSHA256: i.ActionSHA256, Comment: at.turn.trace(d)})
+	if i.Status == contracts.InterruptOpen && !decidedBy(i, t.By.Subject(), d) {
+		if i, err = c.gates.Decide(ctx, t.By, i, contracts.Resume{Decision: d, ActionSHA256: i.ActionSHA256, Comment: trace(t, d)}); err != nil {
+			return i, "", err
+		}
 	}
-	switch {
-	case err != nil:
-		r.notice, r.failed = code+": "+s.fault(ctx, err), passing(err)
-	case i.Status == contracts.InterruptOpen:
-		r.notice = fmt.Sprintf("%s: noted; it needs %d people.", code, i.Quorum)
-	case i.Status == contracts.InterruptSuperseded:
-		r.notice = code + " no longer counts: what it was about has changed, or was cancelled."
+	switch i.Status {
+	case contracts.InterruptOpen:
+		return i, fmt.Sprintf("%s: noted; it needs %d people.", code, i.Quorum), nil
+	case contracts.InterruptSuperseded:
+		return i, code + " no longer counts: what it was about has changed, or was cancelled.", nil
 	default:
-		r.notice = fmt.Sprintf("%s is %s.", code, i.Status)
+		return i, fmt.Sprintf("%s is %s.", code, i.Status), nil
 	}
-	return r
 }
 
-// passing tells a fault that is not the message's: the same may work in a moment.
-func passing(err error) bool {
-	switch contracts.CodeOf(err) {
-	case "", contracts.CodeInternal, contracts.CodeUnavailable, contracts.CodeLeaseLost, contracts.CodeRateLimited:
-		return true
-	default:
-		return false
+// trace says for the audit with which message something was approved. The
+// comment of a rejection is shown to people, so there is none.
+func trace(t orchestrator.Turn, d contracts.Decision) string {
+	if d != contracts.DecisionApprove {
+		return ""
 	}
+	return t.Trace
 }
 
 // fault says what is wrong with a decision; of what is ours to mend the text
 // stays in the log.
-func (s *Conversation) fault(ctx context.Context, err error) string {
+func (c *commands) fault(ctx context.Context, err error) string {
 	if code := contracts.CodeOf(err); code != "" && code != contracts.CodeInternal {
 		return chat.Escape(err.Error())
 	}
-	s.cfg.Logger.ErrorContext(ctx, "decision in a chat failed", slog.Any("error", err))
+	c.logger.ErrorContext(ctx, "decision in a chat failed", slog.Any("error", err))
 	return "something went wrong here; the log has it. Look with `status` what became of it."
 }
 
-// gateInChat finds a gate by its code: an open one that is the caller's own or
-// theirs to decide, else one of this chat, which may be closed.
-func (s *Conversation) gateInChat(ctx context.Context, who access.Principal, at chatPlace, code string) (contracts.Interrupt, error) {
-	i, err := s.gates.Get(ctx, who, code)
-	if err == nil && s.concerns(ctx, who, at, i) {
+// gate finds a gate by its code: an open one that is the caller's own or theirs
+// to decide, else one of this chat, which may be closed.
+func (c *commands) gate(ctx context.Context, who access.Principal, here, code string) (contracts.Interrupt, error) {
+	i, err := c.gates.Get(ctx, who, code)
+	if err == nil && c.concerns(ctx, who, here, i) {
 		return i, nil
 	}
 	if err != nil && contracts.CodeOf(err) != contracts.CodeNotFound {
 		return i, err
 	}
-	if at.known {
-		all, err := s.gates.List(ctx, who, gates.Filter{SessionID: at.session.ID})
+	if here != "" {
+		all, err := c.gates.List(ctx, who, gates.Filter{SessionID: here})
 		if err != nil {
 			return i, err
 		}
@@ -267,50 +215,41 @@ func (s *Conversation) gateInChat(ctx context.Context, who access.Principal, at 
 // Who may look at everything for operation is not asked by everything. Where
 // many people share a key, and nobody knows who is asking, only what this chat
 // began concerns it.
-func (s *Conversation) concerns(ctx context.Context, who access.Principal, at chatPlace, i contracts.Interrupt) bool {
-	if who.Shared() && (!at.known || i.SessionID != at.session.ID) {
+func (c *commands) concerns(ctx context.Context, who access.Principal, here string, i contracts.Interrupt) bool {
+	if who.Shared() && i.SessionID != here {
 		return false
 	}
-	owner, err := s.dir.Owner(ctx, i.SessionID)
+	owner, err := c.dir.Owner(ctx, i.SessionID)
 	if err != nil {
 		return false
 	}
 	return access.SubjectOf(owner) == who.Subject() || i.Type.Expires() && who.MayDecide(i, contracts.DecisionReject) == nil
 }
 
-// followed tells which run a decision goes on with, if the caller may see it.
-func (s *Conversation) followed(ctx context.Context, who access.Principal, i contracts.Interrupt) reply {
-	session, err := s.dir.Get(ctx, i.SessionID)
-	if err != nil || access.SubjectOf(session.Owner) != who.Subject() {
-		return reply{}
+// followed tells which run a decision goes on with, if it is the caller's.
+func (c *commands) followed(ctx context.Context, who access.Principal, i contracts.Interrupt) (runID, sessionID string) {
+	owner, err := c.dir.Owner(ctx, i.SessionID)
+	if err != nil || access.SubjectOf(owner) != who.Subject() {
+		return "", ""
 	}
-	after, err := orchestrator.LastSeq(ctx, s.runs, i.SessionID)
-	if err != nil {
-		return reply{}
-	}
-	return reply{runID: i.RunID, sessionID: i.SessionID, after: after}
+	return i.RunID, i.SessionID
 }
 
-func decidedBy(i contracts.Interrupt, subject string, d contracts.Decision) bool {
-	return slices.ContainsFunc(i.Decisions, func(x contracts.InterruptDecided) bool {
-		return x.DecidedBy == subject && x.Decision == d && x.ActionSHA256 == i.ActionSHA256
-	})
-}
-
-func (s *Conversation) chatCancel(ctx context.Context, who access.Principal, at chatPlace) (string, error) {
-	if !at.known {
+// cancel ends what ran when it was said.
+func (c *commands) cancel(ctx context.Context, t orchestrator.Turn, here string) (string, error) {
+	if here == "" {
 		return "", nil
 	}
-	runs, err := s.runs.ListRuns(ctx, execution.RunFilter{SessionID: at.session.ID, Limit: orchestrator.MaxPage, Brief: true})
+	found, err := c.store.ListRuns(ctx, execution.RunFilter{SessionID: here, Limit: orchestrator.MaxPage, Brief: true})
 	if err != nil {
 		return "", err
 	}
 	cancelled := 0
-	for _, r := range runs {
-		if r.State.Terminal() || at.cameLater(r.CreatedAt) {
+	for _, r := range found {
+		if r.State.Terminal() || r.CreatedAt.After(spoken(t)) {
 			continue
 		}
-		if _, err := s.runUse.Cancel(ctx, who, r.ID); err != nil {
+		if _, err := c.runs.Cancel(ctx, t.By, r.ID); err != nil {
 			return "", err
 		}
 		cancelled++
@@ -321,13 +260,21 @@ func (s *Conversation) chatCancel(ctx context.Context, who access.Principal, at 
 	return "Cancelled. What was written before stays as it is.", nil
 }
 
-// chatList names everything that waits for this person.
-func (s *Conversation) chatList(ctx context.Context, who access.Principal, at chatPlace) (string, error) {
-	open, err := s.gates.List(ctx, who, gates.Filter{Status: contracts.InterruptOpen})
+// spoken is when a turn was said, as far as is known.
+func spoken(t orchestrator.Turn) time.Time {
+	if !t.Said.IsZero() && t.Said.Before(t.CreatedAt) {
+		return t.Said
+	}
+	return t.CreatedAt
+}
+
+// list names everything that waits for this person.
+func (c *commands) list(ctx context.Context, who access.Principal, here string) (string, error) {
+	open, err := c.gates.List(ctx, who, gates.Filter{Status: contracts.InterruptOpen})
 	if err != nil {
 		return "", err
 	}
-	open = slices.DeleteFunc(open, func(i contracts.Interrupt) bool { return !s.concerns(ctx, who, at, i) })
+	open = slices.DeleteFunc(open, func(i contracts.Interrupt) bool { return !c.concerns(ctx, who, here, i) })
 	if len(open) == 0 {
 		return "Nothing is waiting.", nil
 	}

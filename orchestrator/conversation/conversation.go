@@ -4,8 +4,10 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"log/slog"
-	"sync"
+	"slices"
+	"strings"
 	"time"
 
 	"golang.org/x/sync/singleflight"
@@ -15,6 +17,7 @@ import (
 	"github.com/manifold-run/manifold/intent"
 	"github.com/manifold-run/manifold/orchestrator"
 	"github.com/manifold-run/manifold/orchestrator/access"
+	"github.com/manifold-run/manifold/orchestrator/chat"
 	"github.com/manifold-run/manifold/orchestrator/gates"
 	"github.com/manifold-run/manifold/orchestrator/runs"
 	"github.com/manifold-run/manifold/orchestrator/sessions"
@@ -22,99 +25,479 @@ import (
 
 // Config is how conversations are led; the zero value is a sound default.
 type Config struct {
-	Now    func() time.Time
-	Logger *slog.Logger
+	// FinishEvery is how often turns that were interrupted are looked for [30 s].
+	FinishEvery time.Duration
+	Now         func() time.Time
+	Logger      *slog.Logger
 }
 
 // Deps are the rooms and ports that conversations work with.
 type Deps struct {
 	Sessions *sessions.Directory
 	Gates    *gates.Gates
-	RunUse   *runs.Runs
+	Runs     *runs.Runs
 	Turns    orchestrator.Turns
-	Runs     execution.Store
+	Store    execution.Store
 	Runner   *execution.Runner
 	Intents  *intent.Adapter
 	Catalogs orchestrator.Catalogs
 	Hub      *orchestrator.Hub
 }
 
-// Conversation takes what people say to where it leads.
+// Conversation takes what people say to where it leads. What is true stands in
+// the store; it keeps only which turns are being taken here at this moment.
 type Conversation struct {
-	cfg      Config
-	dir      *sessions.Directory
-	gates    *gates.Gates
-	runUse   *runs.Runs
-	turns    orchestrator.Turns
-	runs     execution.Store
-	runner   *execution.Runner
-	intents  *intent.Adapter
-	catalogs orchestrator.Catalogs
-	hub      *orchestrator.Hub
-	flights  singleflight.Group
-	// answering has the contexts of first requests under way, by session.
-	answering sync.Map
+	cfg     Config
+	dir     *sessions.Directory
+	turns   orchestrator.Turns
+	journal execution.Journal
+	hub     *orchestrator.Hub
+	places  *places
+	reader  *reader
+	machine *machine
+	views   *views
+	flights singleflight.Group
+
+	stop context.CancelFunc
+	done chan struct{}
 }
 
-// New makes the conversations of a store.
+// New makes the conversations of a store; Start begins to finish what was
+// interrupted.
 func New(cfg Config, deps Deps) (*Conversation, error) {
-	if deps.Sessions == nil || deps.Gates == nil || deps.RunUse == nil || deps.Turns == nil || deps.Runs == nil ||
+	if deps.Sessions == nil || deps.Gates == nil || deps.Runs == nil || deps.Turns == nil || deps.Store == nil ||
 		deps.Runner == nil || deps.Intents == nil || deps.Catalogs == nil || deps.Hub == nil {
 		return nil, errors.New("conversation: every dependency is needed")
 	}
+	cfg.FinishEvery = cmp.Or(cfg.FinishEvery, 30*time.Second)
 	cfg.Logger = cmp.Or(cfg.Logger, slog.New(slog.DiscardHandler))
 	if cfg.Now == nil {
 		cfg.Now = time.Now
 	}
+	v := &views{dir: deps.Sessions, turns: deps.Turns, store: deps.Store, runner: deps.Runner, catalogs: deps.Catalogs}
 	return &Conversation{
-		cfg: cfg, dir: deps.Sessions, gates: deps.Gates, runUse: deps.RunUse, turns: deps.Turns, runs: deps.Runs,
-		runner: deps.Runner, intents: deps.Intents, catalogs: deps.Catalogs, hub: deps.Hub,
+		cfg: cfg, dir: deps.Sessions, turns: deps.Turns, journal: deps.Store, hub: deps.Hub, views: v,
+		places: &places{dir: deps.Sessions, now: cfg.Now},
+		reader: &reader{now: cfg.Now, store: deps.Store, gates: deps.Gates, turns: deps.Turns, intents: deps.Intents, catalogs: deps.Catalogs},
+		machine: &machine{
+			now: cfg.Now, logger: cfg.Logger, dir: deps.Sessions, turns: deps.Turns, store: deps.Store, gates: deps.Gates,
+			runner: deps.Runner, intents: deps.Intents, catalogs: deps.Catalogs, hub: deps.Hub,
+			commands: &commands{
+				logger: cfg.Logger, dir: deps.Sessions, gates: deps.Gates, runs: deps.Runs, store: deps.Store, catalogs: deps.Catalogs, views: v,
+			},
+		},
 	}, nil
 }
 
-// Decide decides or answers a question by its id or code.
-func (s *Conversation) Decide(ctx context.Context, who access.Principal, idOrCode string, body contracts.Resume, wait time.Duration) (contracts.Interrupt, error) {
-	i, err := s.gates.Get(ctx, who, idOrCode)
-	if err != nil {
-		return contracts.Interrupt{}, err
+// Start finishes the turns that the last stop has interrupted, and from then on
+// those that nobody repeats.
+func (c *Conversation) Start(ctx context.Context) error {
+	if c.stop != nil {
+		return nil
 	}
-	if i, err = s.decide(ctx, who, i, body); err != nil {
-		return contracts.Interrupt{}, err
-	}
-	if wait > 0 {
-		_, err = s.await(ctx, i.SessionID, wait)
-	}
-	return i, err
+	// The sweep outlives the context of the call that started it.
+	work, stop := context.WithCancel(context.WithoutCancel(ctx))
+	c.stop, c.done = stop, make(chan struct{})
+	go c.sweep(work)
+	return nil
 }
 
-// Resume decides or answers a session's open question, named by the body when
-// several are open.
-func (s *Conversation) Resume(ctx context.Context, who access.Principal, sessionID string, body contracts.Resume, wait time.Duration) (contracts.SessionResponse, error) {
-	i, err := s.gates.Open(ctx, who, sessionID, body.InterruptID)
-	if err != nil {
-		return contracts.SessionResponse{}, err
+// Stop ends the sweep; a second call is harmless.
+func (c *Conversation) Stop(ctx context.Context) error {
+	if c.stop == nil {
+		return nil
 	}
-	if _, err := s.decide(ctx, who, i, body); err != nil {
-		return contracts.SessionResponse{}, err
+	c.stop()
+	select {
+	case <-c.done:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
 	}
-	return s.await(ctx, sessionID, wait)
 }
 
-// decide is behind every door. The answer to a question before there is a plan
-// goes on with its turn; one whose turn was not finished is finished now.
-func (s *Conversation) decide(ctx context.Context, who access.Principal, i contracts.Interrupt, body contracts.Resume) (contracts.Interrupt, error) {
-	decided, err := s.gates.Decide(ctx, who, i, body)
-	if contracts.CodeOf(err) == contracts.CodeConflict && i.RunID == "" && i.Status == contracts.InterruptAnswered {
-		decided, err = i, nil
+func (c *Conversation) sweep(ctx context.Context) {
+	defer close(c.done)
+	ticker := time.NewTicker(c.cfg.FinishEvery)
+	defer ticker.Stop()
+	c.machine.sweep(ctx, c.cfg.Now())
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-ticker.C:
+			// What began since then is probably being taken at this moment.
+			c.machine.sweep(ctx, c.cfg.Now().Add(-c.cfg.FinishEvery))
+		}
 	}
+}
+
+// Place finds where an input belongs, and refuses what is refused without
+// understanding it. It is quick, so that a frontend can be told at once that
+// its message is taken; Take does the rest, and places what was not.
+func (c *Conversation) Place(ctx context.Context, who access.Principal, in Input) (Input, error) {
+	var err error
+	switch {
+	case in.at != nil:
+	case in.Start != nil:
+		in.at = &place{known: true}
+		in.Message = in.Start.Message
+		in.at.session, err = c.places.start(ctx, who, *in.Start, in.Key)
+	case in.Resume != nil:
+		in.at = &place{known: true}
+	case in.Thread != nil:
+		in.at, err = c.chat(ctx, who, in)
+	default:
+		in.at = &place{known: true}
+		if in.at.session, err = c.dir.Own(ctx, who, in.SessionID); err == nil {
+			err = orchestrator.CheckMessage(in.Message)
+		}
+	}
+	return in, err
+}
+
+// chat finds the chat of a message. A command begins none.
+func (c *Conversation) chat(ctx context.Context, who access.Principal, in Input) (*place, error) {
+	session, known, err := c.places.find(ctx, who, *in.Thread, in.Message)
 	if err != nil {
-		return contracts.Interrupt{}, err
+		return nil, err
 	}
-	if decided.RunID != "" || decided.Status != contracts.InterruptAnswered {
-		return decided, nil
+	at := &place{session: session, known: known}
+	in.at = at
+	command, ok := commandOf(in)
+	if ok && command.Verb == chat.Assent {
+		shown, err := c.reader.shownGates(ctx, who, in)
+		if err != nil {
+			return nil, err
+		}
+		ok = len(shown) > 0 // else it answers a question, or nothing at all
 	}
-	// The answer stands: its turn goes on even if the caller has gone.
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), sessionWait)
+	if ok {
+		at.command = &command
+		if !known && len(command.Codes) > 0 {
+			// One that cannot be found is said where it is decided.
+			if i, err := c.reader.gates.Get(ctx, who, command.Codes[0]); err == nil {
+				at.decides = i.SessionID
+			}
+		}
+		return at, nil
+	}
+	if err := orchestrator.CheckMessage(in.Message); err != nil || known {
+		return at, err
+	}
+	at.session, err = c.places.begin(ctx, who, session, *in.Thread)
+	at.known = true
+	return at, err
+}
+
+// Take takes an input to where it leads: the one door of all faces. It never
+// waits for a run. The same input that comes again, also at once or after a
+// crash, has no second effect, and is finished if it was not.
+func (c *Conversation) Take(ctx context.Context, who access.Principal, in Input) (Outcome, error) {
+	in, err := c.Place(ctx, who, in)
+	if err != nil {
+		return Outcome{}, err
+	}
+	key, kept := c.key(who, in)
+	if !kept {
+		return c.look(ctx, who, in)
+	}
+	words := fingerprint(in)
+	flight := strings.Join([]string{key.Conversation, key.Key, key.Model, words}, "\x00")
+	taken, err, _ := c.flights.Do(flight, func() (any, error) { return c.taken(ctx, who, in, key, words) })
+	if err != nil {
+		return Outcome{}, err
+	}
+	return taken.(Outcome), nil //nolint:forcetypeassert,errcheck // the function above gives nothing else
+}
+
+// key identifies the turn of an input; false says that it is none, because it
+// only looks, or because nothing was asked where it was said.
+func (c *Conversation) key(who access.Principal, in Input) (orchestrator.TurnKey, bool) {
+	fresh := execution.NewID("msg")
+	switch {
+	case in.Resume != nil: // wherever the gate is: a repeat may not find it by its code any more
+		return orchestrator.TurnKey{Conversation: "decisions of " + who.Subject(), Key: cmp.Or(in.Key, fresh)}, true
+	case in.Start != nil:
+		return orchestrator.TurnKey{Conversation: in.at.session.ID, Key: cmp.Or(in.Key, "first")}, true
+	}
+	key := orchestrator.TurnKey{Conversation: in.at.session.ID, Key: cmp.Or(in.Key, fresh), Model: in.Model}
+	if in.at.command == nil {
+		return key, true
+	}
+	switch in.at.command.Verb {
+	case chat.Approve, chat.Reject, chat.Cancel:
+		// Where nothing tells a repeat from the same word said again, it is said
+		// again.
+		if in.Placed && !in.thread().Continued {
+			key.Key = fresh
+		}
+		if in.at.decides != "" {
+			key.Conversation = "decisions of " + who.Subject() + " in " + in.thread().Conversation
+		}
+		return key, in.at.known || in.at.decides != ""
+	case chat.Status:
+		return key, in.at.known && in.Key != "" && (!in.Placed || in.thread().Continued)
+	default:
+		return key, false
+	}
+}
+
+// fingerprint is the hash of what was said, to tell a repeat from something else
+// under the same key.
+func fingerprint(in Input) string {
+	var said any = in.Message
+	switch {
+	case in.Start != nil:
+		said = in.Start
+	case in.Resume != nil:
+		said = []any{in.Gate, in.SessionID, in.Resume}
+	}
+	hash, err := contracts.Hash(said)
+	if err != nil {
+		return ""
+	}
+	return hash
+}
+
+// taken finds or begins the turn of an input, and finishes it.
+func (c *Conversation) taken(ctx context.Context, who access.Principal, in Input, key orchestrator.TurnKey, words string) (Outcome, error) {
+	t, again, err := c.begin(ctx, who, in, key, words)
+	if err != nil {
+		return Outcome{}, err
+	}
+	after := int64(0)
+	if !again {
+		if after, err = orchestrator.LastSeq(ctx, c.journal, t.SessionID); err != nil {
+			return Outcome{}, err
+		}
+	}
+	resumed := again && t.Outcome != orchestrator.TurnRefused
+	if again && t.Outcome == orchestrator.TurnRefused {
+		t.Outcome, t.Refusal = "", nil // it had no effect, and may have one now
+	}
+	// What was said is taken to its end even if its sender goes away.
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), patience)
 	defer cancel()
-	return decided, s.continueTurn(ctx, who, decided)
+	t, err = c.machine.finish(ctx, t, resumed)
+	if failed, ok := errors.AsType[*unsaid](err); ok {
+		t.Notice = failed.notice
+		return c.machine.commands.outcome(t, in.here(), after, false), nil
+	}
+	if err != nil {
+		return Outcome{}, err
+	}
+	return c.outcome(ctx, in, t, after, again)
+}
+
+// begin gives the turn of an input: the one that has its key, or a new one, which
+// is committed before anything is done about it.
+func (c *Conversation) begin(ctx context.Context, who access.Principal, in Input, key orchestrator.TurnKey, words string) (t orchestrator.Turn, again bool, err error) {
+	t, err = c.turns.Turn(ctx, key)
+	switch {
+	case err == nil:
+		again = true
+	case contracts.CodeOf(err) != contracts.CodeNotFound:
+		return t, false, err
+	default:
+		if t, err = c.reader.read(ctx, who, in); err != nil {
+			return t, false, err
+		}
+		t.TurnKey, t.Fingerprint, t.Trace = key, words, trail(in)
+		var created bool
+		if t, created, err = c.turns.BeginTurn(ctx, t); err != nil {
+			return t, false, err
+		}
+		again = !created
+	}
+	if t.Fingerprint != words {
+		return t, again, contracts.Errorf(contracts.CodeConflict, "this key was used with other words")
+	}
+	return t, again, nil
+}
+
+// trail says for the audit in which chat, and with which message, something was
+// said.
+func trail(in Input) string {
+	if in.Thread == nil {
+		return ""
+	}
+	message, _, _ := strings.Cut(in.Key, ":")
+	return contracts.CleanSummary(fmt.Sprintf("chat %s, message %s", cmp.Or(in.Thread.Conversation, "without an id"), cmp.Or(message, "without an id")))
+}
+
+// look does a command that is no turn.
+func (c *Conversation) look(ctx context.Context, who access.Principal, in Input) (Outcome, error) {
+	t, err := c.reader.commanded(ctx, who, in, orchestrator.Turn{By: who, CreatedAt: c.cfg.Now(), Said: in.Said, Trace: trail(in)})
+	if err != nil {
+		return Outcome{}, err
+	}
+	t.Model = in.Model
+	after := int64(0)
+	if here := in.here(); here != "" {
+		if after, err = orchestrator.LastSeq(ctx, c.journal, here); err != nil {
+			return Outcome{}, err
+		}
+	}
+	t, _, err = c.machine.commands.do(ctx, t, in.here())
+	if err != nil {
+		return Outcome{}, err
+	}
+	return c.machine.commands.outcome(t, in.here(), after, false), nil
+}
+
+// outcome is what a finished turn came to.
+func (c *Conversation) outcome(ctx context.Context, in Input, t orchestrator.Turn, after int64, again bool) (Outcome, error) {
+	if t.Kind == orchestrator.TurnCommand || t.Kind == orchestrator.TurnDecision && t.Resume == nil {
+		o := c.machine.commands.outcome(t, in.here(), after, again)
+		o.Name = in.at.session.Name
+		return o, nil
+	}
+	o := Outcome{SessionID: t.SessionID, Turn: t.TurnKey, RunID: t.RunID, After: after}
+	if in.Resume == nil {
+		return o, nil
+	}
+	var err error
+	o.Decided, err = c.machine.store.Interrupt(ctx, cmp.Or(t.Gate, t.Answers))
+	return o, err
+}
+
+// View shows what an input came to, as it is now.
+func (c *Conversation) View(ctx context.Context, who access.Principal, o Outcome) (orchestrator.SessionView, error) {
+	return c.views.of(ctx, who, o)
+}
+
+// Refresh gives where what an earlier view shows stands now.
+func (c *Conversation) Refresh(ctx context.Context, who access.Principal, from orchestrator.SessionView) (orchestrator.SessionView, error) {
+	if from.SessionID == "" {
+		return from, nil
+	}
+	view, err := c.views.part(ctx, who, from)
+	view.Notice = from.Notice
+	return view, err
+}
+
+// Await refreshes a view until nothing runs any more, at most as long as wait
+// says.
+func (c *Conversation) Await(ctx context.Context, who access.Principal, from orchestrator.SessionView, wait time.Duration) (orchestrator.SessionView, error) {
+	view := from
+	err := c.hub.Until(ctx, from.SessionID, wait, func(ctx context.Context) (bool, error) {
+		var err error
+		view, err = c.Refresh(ctx, who, view)
+		return !view.Running, err
+	})
+	return view, err
+}
+
+// Session gives where a whole session stands, waiting while it is running.
+func (c *Conversation) Session(ctx context.Context, who access.Principal, id string, wait time.Duration) (contracts.SessionResponse, error) {
+	if _, err := c.dir.Read(ctx, who, id); err != nil {
+		return contracts.SessionResponse{}, err
+	}
+	return c.Whole(ctx, Outcome{SessionID: id}, wait)
+}
+
+// Whole is Session for whoever has said something there: who decides a gate may
+// see what comes of it, and not the session before.
+func (c *Conversation) Whole(ctx context.Context, o Outcome, wait time.Duration) (contracts.SessionResponse, error) {
+	var view orchestrator.SessionView
+	err := c.hub.Until(ctx, o.SessionID, wait, func(ctx context.Context) (bool, error) {
+		session, err := c.dir.Get(ctx, o.SessionID)
+		if err != nil {
+			return false, err
+		}
+		view, err = c.views.session(ctx, session)
+		return view.Status != contracts.SessionRunning, err
+	})
+	return view.Response(), err
+}
+
+// Sessions lists the caller's sessions, the newest first.
+func (c *Conversation) Sessions(ctx context.Context, who access.Principal, before time.Time, limit int) ([]contracts.SessionResponse, error) {
+	list, err := c.dir.List(ctx, who, before, limit)
+	if err != nil {
+		return nil, err
+	}
+	out := make([]contracts.SessionResponse, 0, len(list))
+	for _, session := range list {
+		view, err := c.views.session(ctx, session)
+		if err != nil {
+			return nil, err
+		}
+		view.Answer = nil // a list shows where each stands
+		out = append(out, view.Response())
+	}
+	return out, nil
+}
+
+// Said gives what was said in a session, the oldest first, to whoever asks.
+func (c *Conversation) Said(ctx context.Context, sessionID string) ([]orchestrator.Turn, error) {
+	return c.turns.ListTurns(ctx, orchestrator.TurnFilter{SessionID: sessionID})
+}
+
+// AwaitCommit waits until something was committed in any session, at most as long
+// as wait says. It is a hint, as all of the hub's.
+func (c *Conversation) AwaitCommit(ctx context.Context, wait time.Duration) {
+	signal, leave := c.hub.Subscribe(orchestrator.EverySession)
+	defer leave()
+	timer := time.NewTimer(wait)
+	defer timer.Stop()
+	select {
+	case <-signal:
+	case <-timer.C:
+	case <-ctx.Done():
+	}
+}
+
+// Follow gives the events of a session after a number, waiting for the first
+// of them at most as long as wait says.
+func (c *Conversation) Follow(ctx context.Context, who access.Principal, sessionID string, after int64, wait time.Duration) ([]contracts.Event, error) {
+	if _, err := c.dir.Read(ctx, who, sessionID); err != nil {
+		return nil, err
+	}
+	var events []contracts.Event
+	err := c.hub.Until(ctx, sessionID, wait, func(ctx context.Context) (bool, error) {
+		var err error
+		events, err = c.journal.Events(ctx, sessionID, after, orchestrator.EventPage(0))
+		return len(events) > 0, err
+	})
+	return events, err
+}
+
+// Peek tells where a chat stands without beginning anything, for the background
+// calls of frontends; false means that nothing is known of it.
+func (c *Conversation) Peek(ctx context.Context, who access.Principal, t Thread) (orchestrator.SessionView, bool, error) {
+	session, known, err := c.places.find(ctx, who, t, "")
+	if err != nil || !known {
+		return orchestrator.SessionView{}, false, err
+	}
+	view, err := c.views.part(ctx, who, orchestrator.SessionView{SessionID: session.ID})
+	return view, err == nil, err
+}
+
+// GoesOn tells whether a chat is still the one to talk in although a newer one
+// could begin: something runs or waits in it, and the newer one has not begun.
+func (c *Conversation) GoesOn(ctx context.Context, who access.Principal, conversation, newer string) bool {
+	if _, begun, err := c.places.own(ctx, who, chatID(who, newer)); begun || err != nil {
+		return false
+	}
+	session, begun, err := c.places.own(ctx, who, chatID(who, conversation))
+	if !begun || err != nil {
+		return false
+	}
+	open, err := c.machine.store.Interrupts(ctx, execution.InterruptFilter{SessionID: session.ID, Status: contracts.InterruptOpen, Limit: 1})
+	if err != nil || len(open) > 0 {
+		return err == nil
+	}
+	runs, err := c.journal.ListRuns(ctx, execution.RunFilter{SessionID: session.ID, Limit: orchestrator.MaxPage, Brief: true})
+	return err == nil && slices.ContainsFunc(runs, func(r execution.Run) bool { return !r.State.Terminal() })
+}
+
+// patience bounds the taking of a message once its sender has gone.
+const patience = 2 * time.Minute
+
+// Patiently gives a context in which a message is taken to its end even if its
+// sender goes away: what was said is said.
+func Patiently(ctx context.Context) (context.Context, context.CancelFunc) {
+	return context.WithTimeout(context.WithoutCancel(ctx), patience)
 }

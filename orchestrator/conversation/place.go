@@ -4,30 +4,58 @@ import (
 	"cmp"
 	"context"
 	"slices"
+	"strconv"
+	"time"
 
 	"github.com/manifold-run/manifold/contracts"
-	"github.com/manifold-run/manifold/execution"
 	"github.com/manifold-run/manifold/orchestrator"
 	"github.com/manifold-run/manifold/orchestrator/access"
+	"github.com/manifold-run/manifold/orchestrator/sessions"
 )
 
-// chatSession finds the session of a chat: the one that the marker names if it
-// is the caller's, else the one of the chat's id or of the request that this
-// one repeats, else a new one.
-func (s *Conversation) chatSession(ctx context.Context, who access.Principal, t ChatTurn) (orchestrator.Session, bool, error) {
-	fresh := s.dir.Draft(who, contracts.StartSession{Message: cmp.Or(t.Message, "chat")})
-	session, found, err := s.ownChat(ctx, who, t.SessionID)
+// places finds the session that an input belongs to. It keeps only who is
+// waiting for an answer at this moment.
+type places struct {
+	dir     *sessions.Directory
+	now     func() time.Time
+	waiting waiting
+}
+
+// start opens the session of a first message. With a key a repeat finds it.
+func (p *places) start(ctx context.Context, who access.Principal, body contracts.StartSession, key string) (orchestrator.Session, error) {
+	if err := orchestrator.CheckMessage(body.Message); err != nil {
+		return orchestrator.Session{}, err
+	}
+	if err := p.dir.CheckWebhook(body.WebhookURL); err != nil {
+		return orchestrator.Session{}, err
+	}
+	if err := p.dir.Admit(who); err != nil {
+		return orchestrator.Session{}, err
+	}
+	session := p.dir.Draft(who, body)
+	if key != "" {
+		session.ID = orchestrator.DerivedID("ses", who.Subject(), key)
+	}
+	return session, p.dir.Open(ctx, session)
+}
+
+// find gives the session of a chat: the one that the marker names if it is the
+// caller's, else the one of the chat's id or of the request that this one
+// repeats, else a new one.
+func (p *places) find(ctx context.Context, who access.Principal, t Thread, message string) (orchestrator.Session, bool, error) {
+	fresh := p.dir.Draft(who, contracts.StartSession{Message: cmp.Or(message, "chat")})
+	session, found, err := p.own(ctx, who, t.SessionID)
 	if found || err != nil {
 		return session, found, err
 	}
 	switch {
 	case t.Conversation != "":
 		fresh.ID = chatID(who, t.Conversation)
-		session, found, err = s.ownChat(ctx, who, fresh.ID)
+		session, found, err = p.own(ctx, who, fresh.ID)
 	case t.Try > 0 && who.Shared():
-		session, found, err = s.repeatedByOneOfMany(ctx, who, t)
+		session, found, err = p.repeatedByOneOfMany(ctx, who, t)
 	case t.Try > 0:
-		session, found, err = s.repeated(ctx, who, t.Request)
+		session, found, err = p.repeated(ctx, who, t.Request)
 	}
 	if found || err != nil {
 		return session, found, err
@@ -35,11 +63,11 @@ func (s *Conversation) chatSession(ctx context.Context, who access.Principal, t 
 	return fresh, false, nil
 }
 
-func (s *Conversation) ownChat(ctx context.Context, who access.Principal, id string) (orchestrator.Session, bool, error) {
+func (p *places) own(ctx context.Context, who access.Principal, id string) (orchestrator.Session, bool, error) {
 	if id == "" {
 		return orchestrator.Session{}, false, nil
 	}
-	session, err := s.dir.Get(ctx, id)
+	session, err := p.dir.Get(ctx, id)
 	switch {
 	case contracts.CodeOf(err) == contracts.CodeNotFound:
 		return orchestrator.Session{}, false, nil
@@ -49,24 +77,24 @@ func (s *Conversation) ownChat(ctx context.Context, who access.Principal, id str
 	return session, who.Subject() == access.SubjectOf(session.Owner), nil
 }
 
-// beginChat opens the session of a chat, under an id that a repeat of the
-// request will find.
-func (s *Conversation) beginChat(ctx context.Context, who access.Principal, session orchestrator.Session, t ChatTurn) (orchestrator.Session, error) {
-	if err := s.dir.Admit(who); err != nil {
+// begin opens the session of a chat, under an id that a repeat of the request
+// will find.
+func (p *places) begin(ctx context.Context, who access.Principal, session orchestrator.Session, t Thread) (orchestrator.Session, error) {
+	if err := p.dir.Admit(who); err != nil {
 		return session, err
 	}
 	if t.Conversation != "" || t.Request == "" {
-		return session, s.dir.Open(ctx, session)
+		return session, p.dir.Open(ctx, session)
 	}
 	number := func(n int) string { return requestSession(who, t.Request, quarter(session.CreatedAt), n) }
-	n, err := s.unused(ctx, number)
+	n, err := p.unused(ctx, number)
 	if err != nil {
 		return session, err
 	}
 	for ; ; n++ {
 		session.ID = number(n)
 		// A conflict: the same was asked at the same moment, by another request.
-		if err := s.dir.Create(ctx, session); contracts.CodeOf(err) != contracts.CodeConflict {
+		if err := p.dir.Create(ctx, session); contracts.CodeOf(err) != contracts.CodeConflict {
 			return session, err
 		}
 	}
@@ -74,26 +102,27 @@ func (s *Conversation) beginChat(ctx context.Context, who access.Principal, sess
 
 // repeated finds the session of the request that is repeated: the last of its
 // equals.
-func (s *Conversation) repeated(ctx context.Context, who access.Principal, request string) (orchestrator.Session, bool, error) {
-	now := quarter(s.cfg.Now())
+func (p *places) repeated(ctx context.Context, who access.Principal, request string) (orchestrator.Session, bool, error) {
+	now := quarter(p.now())
 	for _, q := range []int64{now, now - 1} {
 		number := func(n int) string { return requestSession(who, request, q, n) }
-		n, err := s.unused(ctx, number)
+		n, err := p.unused(ctx, number)
 		if err != nil {
 			return orchestrator.Session{}, false, err
 		}
 		if n > 0 {
-			return s.ownChat(ctx, who, number(n-1))
+			return p.own(ctx, who, number(n-1))
 		}
 	}
 	return orchestrator.Session{}, false, nil
 }
 
-// unused gives the first number whose session does not exist. It gallops and
-// halves: somebody who asks the same every second costs few reads.
-func (s *Conversation) unused(ctx context.Context, number func(int) string) (int, error) {
+// unused gives the first number whose session does not exist. It doubles its
+// steps and halves what is left, so that somebody who asks the same every second
+// costs few reads.
+func (p *places) unused(ctx context.Context, number func(int) string) (int, error) {
 	taken := func(n int) (bool, error) {
-		_, err := s.dir.Get(ctx, number(n))
+		_, err := p.dir.Get(ctx, number(n))
 		if contracts.CodeOf(err) == contracts.CodeNotFound {
 			return false, nil
 		}
@@ -125,25 +154,66 @@ func (s *Conversation) unused(ctx context.Context, number func(int) string) (int
 	return low, nil
 }
 
-// GoesOn tells whether a chat is still the one to talk in although a newer one
-// could begin: something runs or waits in it, and the newer one has not begun.
-func (s *Conversation) GoesOn(ctx context.Context, who access.Principal, conversation, newer string) bool {
-	if _, begun, err := s.ownChat(ctx, who, chatID(who, newer)); begun || err != nil {
-		return false
-	}
-	session, begun, err := s.ownChat(ctx, who, chatID(who, conversation))
-	if !begun || err != nil {
-		return false
-	}
-	open, err := s.runs.Interrupts(ctx, execution.InterruptFilter{SessionID: session.ID, Status: contracts.InterruptOpen, Limit: 1})
-	if err != nil || len(open) > 0 {
-		return err == nil
-	}
-	runs, err := s.runs.ListRuns(ctx, execution.RunFilter{SessionID: session.ID, Limit: orchestrator.MaxPage, Brief: true})
-	return err == nil && slices.ContainsFunc(runs, func(r execution.Run) bool { return !r.State.Terminal() })
-}
-
 // chatID is the session of a frontend's chat.
 func chatID(who access.Principal, conversation string) string {
 	return orchestrator.DerivedID("ses", who.Subject(), "chat", conversation)
+}
+
+// People who share a key may ask the same in the same words, and a repeat of one
+// of them looks like a repeat of the other. It goes to a first try whose answer
+// did not get through, and each of those takes one repeat of a count: whoever
+// has their answer never finds somebody else in their chat.
+
+// maxEquals bounds how many equal first tries a repeat looks at.
+const maxEquals = 50
+
+// repeatedByOneOfMany finds the first try of a repeat where many people share the
+// key; none means that it is taken for a request of its own.
+func (p *places) repeatedByOneOfMany(ctx context.Context, who access.Principal, t Thread) (orchestrator.Session, bool, error) {
+	var equals []string
+	now := quarter(p.now())
+	for _, q := range []int64{now, now - 1} {
+		n, err := p.unused(ctx, func(n int) string { return requestSession(who, t.Request, q, n) })
+		if err != nil {
+			return orchestrator.Session{}, false, err
+		}
+		for n--; n >= 0 && len(equals) < maxEquals; n-- {
+			equals = append(equals, requestSession(who, t.Request, q, n))
+		}
+	}
+	for _, id := range equals {
+		// A single one is rather a connection whose loss was not noticed here.
+		if len(equals) > 1 && p.waiting.has(id) {
+			continue
+		}
+		if claimed, err := p.claim(ctx, id, t.Try); err != nil || claimed {
+			session, found, readErr := p.own(ctx, who, id)
+			return session, found, cmp.Or(err, readErr)
+		}
+	}
+	return orchestrator.Session{}, false, nil
+}
+
+// claim commits that a first try is taken for a repeat, unless its answer got
+// through or the same count has taken it.
+func (p *places) claim(ctx context.Context, sessionID string, try int) (claimed bool, err error) {
+	_, err = p.dir.Change(ctx, sessionID, func(s *orchestrator.Session) bool {
+		claimed = !s.Delivered && !slices.Contains(s.Repeats, try)
+		s.Repeats = append(s.Repeats, try)
+		return claimed
+	})
+	return claimed, err
+}
+
+// repeatWindow is how long, at least, a repeat finds its first try. Clients
+// that repeat by themselves do so within minutes.
+const repeatWindow = 15 * time.Minute
+
+func quarter(at time.Time) int64 { return at.Unix() / int64(repeatWindow/time.Second) }
+
+// requestSession is the id of the session of the n-th of several equal requests
+// of a quarter of an hour. It needs no memory but the store of sessions, so a
+// repeat finds its first try also after a restart, and on another replica.
+func requestSession(who access.Principal, request string, quarter int64, n int) string {
+	return orchestrator.DerivedID("ses", who.Subject(), "request", request, strconv.FormatInt(quarter, 10), strconv.Itoa(n))
 }

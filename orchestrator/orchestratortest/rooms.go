@@ -50,7 +50,7 @@ func Wire(tb testing.TB, p Ports) Rooms {
 	})
 	must(tb, err)
 	r.Conversation, err = conversation.New(conversation.Config{}, conversation.Deps{
-		Sessions: r.Sessions, Gates: r.Gates, RunUse: r.Runs, Turns: p.Turns, Runs: p.Runs,
+		Sessions: r.Sessions, Gates: r.Gates, Runs: r.Runs, Turns: p.Turns, Store: p.Runs,
 		Runner: p.Runner, Intents: intents, Catalogs: p.Catalogs, Hub: p.Hub,
 	})
 	must(tb, err)

@@ -122,17 +122,24 @@ func (s *Store) ListSessions(_ context.Context, owner string, before time.Time, 
 	return clone(found)
 }
 
-// RenameSession changes a session's name.
-func (s *Store) RenameSession(_ context.Context, id, name string, at time.Time) error {
+// SaveSession replaces a session that nobody has changed since.
+func (s *Store) SaveSession(_ context.Context, session orchestrator.Session) (orchestrator.Session, error) {
+	session, err := clone(session)
+	if err != nil {
+		return session, err
+	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	session, ok := s.sessions[id]
-	if !ok {
-		return noSession(id)
+	there, ok := s.sessions[session.ID]
+	switch {
+	case !ok:
+		return session, noSession(session.ID)
+	case there.Version != session.Version:
+		return session, contracts.Errorf(contracts.CodeConflict, "session %q has changed since", session.ID)
 	}
-	session.Name, session.UpdatedAt = name, at
-	s.sessions[id] = session
-	return nil
+	session.Version++
+	s.sessions[session.ID] = session
+	return clone(session)
 }
 
 // DeleteSession removes a session with all that belongs to it; ledger entries

@@ -1,11 +1,14 @@
 package orchestratortest
 
 import (
+	"fmt"
+	"sync"
 	"testing"
 	"time"
 
 	"github.com/manifold-run/manifold/contracts"
 	"github.com/manifold-run/manifold/execution"
+	"github.com/manifold-run/manifold/orchestrator"
 )
 
 func sessionComesBack(t *testing.T, s Opened) {
@@ -64,10 +67,13 @@ func sessionsAreListed(t *testing.T, s Opened) {
 func sessionIsRenamed(t *testing.T, s Opened) {
 	want := exampleSession("s1", 0)
 	createSession(t, s, want)
-	want.Name, want.UpdatedAt = "holidays", day().Add(time.Hour)
-	if err := s.RenameSession(t.Context(), "s1", want.Name, want.UpdatedAt); err != nil {
+	want.Name, want.UpdatedAt, want.Delivered, want.Repeats = "holidays", day().Add(time.Hour), true, []int{1, 3}
+	saved, err := s.SaveSession(t.Context(), want)
+	if err != nil {
 		t.Fatal(err)
 	}
+	want.Version = 1
+	same(t, "session as saved", want, saved)
 	got, err := s.Session(t.Context(), "s1")
 	if err != nil {
 		t.Fatal(err)
@@ -75,14 +81,56 @@ func sessionIsRenamed(t *testing.T, s Opened) {
 	same(t, "session", want, got)
 }
 
+func sessionIsSavedOnceAVersion(t *testing.T, s Opened) {
+	session := exampleSession("s1", 0)
+	createSession(t, s, session)
+	saved := race(t, func(n int) error {
+		mine := session
+		mine.Name = fmt.Sprintf("name %d", n)
+		_, err := s.SaveSession(t.Context(), mine)
+		return err
+	})
+	got, err := s.Session(t.Context(), "s1")
+	if err != nil || got.Version != 1 || got.Name != fmt.Sprintf("name %d", saved) {
+		t.Errorf("got %q of version %d, %v; writer %d has won", got.Name, got.Version, err, saved)
+	}
+}
+
+// race has several write the same version; exactly one may win, all others get
+// conflict. It gives the number of the winner.
+func race(t *testing.T, write func(n int) error) int {
+	t.Helper()
+	const many = 16
+	won := make(chan int, many)
+	var wg sync.WaitGroup
+	for n := range many {
+		wg.Go(func() {
+			switch err := write(n); {
+			case err == nil:
+				won <- n
+			case contracts.CodeOf(err) != contracts.CodeConflict:
+				t.Errorf("writer %d: %v", n, err)
+			}
+		})
+	}
+	wg.Wait()
+	close(won)
+	if len(won) != 1 {
+		t.Fatalf("%d writers have won", len(won))
+	}
+	return <-won
+}
+
 func unknownRows(t *testing.T, s Opened) {
 	ctx := t.Context()
 	_, err := s.Session(ctx, "nobody")
 	wantCode(t, err, contracts.CodeNotFound)
-	wantCode(t, s.RenameSession(ctx, "nobody", "x", day()), contracts.CodeNotFound)
+	_, err = s.SaveSession(ctx, exampleSession("nobody", 0))
+	wantCode(t, err, contracts.CodeNotFound)
 	wantCode(t, s.DeleteSession(ctx, "nobody"), contracts.CodeNotFound)
-	wantCode(t, s.SaveTurn(ctx, exampleTurn("nobody", "k")), contracts.CodeNotFound)
-	_, err = s.TurnByInterrupt(ctx, "")
+	_, err = s.SaveTurn(ctx, exampleTurn("nobody", "k"))
+	wantCode(t, err, contracts.CodeNotFound)
+	_, err = s.Turn(ctx, exampleTurn("nobody", "k").TurnKey)
 	wantCode(t, err, contracts.CodeNotFound)
 	_, err = s.Preview(ctx, "ana", "hash", day())
 	wantCode(t, err, contracts.CodeNotFound)
@@ -144,7 +192,7 @@ func wantGone(t *testing.T, s Opened, session, run string) {
 	if err != nil || len(events) != 0 {
 		t.Errorf("events: got %v, %v; want none", events, err)
 	}
-	turns, err := s.SessionTurns(ctx, session)
+	turns, err := s.ListTurns(ctx, orchestrator.TurnFilter{SessionID: session})
 	if err != nil || len(turns) != 0 {
 		t.Errorf("turns: got %v, %v; want none", turns, err)
 	}
@@ -168,7 +216,7 @@ func wantWhole(t *testing.T, s Opened, session, run string) {
 	if _, err := s.Interrupt(ctx, "g"+run); err != nil {
 		t.Error(err)
 	}
-	turns, err := s.SessionTurns(ctx, session)
+	turns, err := s.ListTurns(ctx, orchestrator.TurnFilter{SessionID: session})
 	if err != nil || len(turns) != 1 {
 		t.Errorf("turns of %s: got %v, %v; want one", session, turns, err)
 	}

@@ -21,8 +21,9 @@ func turnOnce(t *testing.T, s Opened) {
 	same(t, "turn as begun", want, got)
 	want.Outcome, want.RunID = orchestrator.TurnRun, "r1"
 	want.Answer = &contracts.Answer{Blocks: []contracts.Block{{Kind: contracts.BlockTable, Rows: [][]any{{"a", 1.0}}}}}
-	if err := s.SaveTurn(t.Context(), want); err != nil {
-		t.Fatal(err)
+	want, err = s.SaveTurn(t.Context(), want)
+	if err != nil || want.Version != 1 {
+		t.Fatalf("version %d, %v", want.Version, err)
 	}
 	again := exampleTurn("s1", "k1")
 	again.Fingerprint = "other"
@@ -36,7 +37,7 @@ func turnOnce(t *testing.T, s Opened) {
 	if _, created, err = s.BeginTurn(t.Context(), other); err != nil || !created {
 		t.Errorf("another model is another turn: created %v, %v", created, err)
 	}
-	turns, err := s.SessionTurns(t.Context(), "s1")
+	turns, err := s.ListTurns(t.Context(), orchestrator.TurnFilter{SessionID: "s1"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -65,22 +66,80 @@ func oneTurnBegins(t *testing.T, s Opened) {
 	}
 }
 
+func turnIsSavedOnceAVersion(t *testing.T, s Opened) {
+	turn, _, err := s.BeginTurn(t.Context(), exampleTurn("s1", "k1"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	saved := race(t, func(n int) error {
+		mine := turn
+		mine.Notice = fmt.Sprintf("writer %d", n)
+		_, err := s.SaveTurn(t.Context(), mine)
+		return err
+	})
+	got, err := s.Turn(t.Context(), turn.TurnKey)
+	if err != nil || got.Version != 1 || got.Notice != fmt.Sprintf("writer %d", saved) {
+		t.Errorf("got %q of version %d, %v; writer %d has won", got.Notice, got.Version, err, saved)
+	}
+}
+
+func unfinishedTurns(t *testing.T, s Opened) {
+	for n, key := range []string{"k1", "k2", "k3", "k4"} {
+		turn := exampleTurn("s1", key)
+		turn.CreatedAt = day().Add(time.Duration(n) * time.Minute)
+		if key == "k2" {
+			turn.Outcome = orchestrator.TurnAnswered
+		}
+		turn, _, err := s.BeginTurn(t.Context(), turn)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if key == "k4" { // an outcome may be taken back: the turn goes on
+			turn.Outcome = orchestrator.TurnClarifying
+			if turn, err = s.SaveTurn(t.Context(), turn); err != nil {
+				t.Fatal(err)
+			}
+			turn.Outcome = ""
+			if _, err = s.SaveTurn(t.Context(), turn); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	for _, test := range []struct {
+		before time.Duration
+		limit  int
+		want   []string
+	}{{time.Hour, 0, []string{"k1", "k3", "k4"}}, {3 * time.Minute, 0, []string{"k1", "k3"}}, {time.Hour, 1, []string{"k1"}}} {
+		turns, err := s.ListTurns(t.Context(), orchestrator.TurnFilter{Unfinished: true, Before: day().Add(test.before), Limit: test.limit})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var keys []string
+		for _, turn := range turns {
+			keys = append(keys, turn.Key)
+		}
+		same(t, "unfinished turns", test.want, keys)
+	}
+}
+
 func turnByInterrupt(t *testing.T, s Opened) {
 	turn := exampleTurn("s1", "k1")
 	if _, _, err := s.BeginTurn(t.Context(), turn); err != nil {
 		t.Fatal(err)
 	}
 	turn.InterruptID, turn.Outcome = "g1", orchestrator.TurnClarifying
-	if err := s.SaveTurn(t.Context(), turn); err != nil {
-		t.Fatal(err)
-	}
-	got, err := s.TurnByInterrupt(t.Context(), "g1")
+	turn, err := s.SaveTurn(t.Context(), turn)
 	if err != nil {
 		t.Fatal(err)
 	}
-	same(t, "turn", turn, got)
-	_, err = s.TurnByInterrupt(t.Context(), "g2")
-	wantCode(t, err, contracts.CodeNotFound)
+	got, err := s.ListTurns(t.Context(), orchestrator.TurnFilter{InterruptID: "g1"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	same(t, "turns", []orchestrator.Turn{turn}, got)
+	if got, err = s.ListTurns(t.Context(), orchestrator.TurnFilter{InterruptID: "g2"}); err != nil || len(got) != 0 {
+		t.Errorf("%d turns wait for a question that nobody asked, %v", len(got), err)
+	}
 }
 
 func previewsExpire(t *testing.T, s Opened) {

@@ -26,49 +26,59 @@ func (s *Store) BeginTurn(_ context.Context, t orchestrator.Turn) (turn orchestr
 	return turn, true, err
 }
 
-// SaveTurn replaces the turn of a key.
-func (s *Store) SaveTurn(_ context.Context, t orchestrator.Turn) error {
+// SaveTurn replaces a turn that nobody has changed since.
+func (s *Store) SaveTurn(_ context.Context, t orchestrator.Turn) (orchestrator.Turn, error) {
 	t, err := clone(t)
 	if err != nil {
-		return err
+		return t, err
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	i := s.turnAt(t.TurnKey)
-	if i < 0 {
-		return contracts.Errorf(contracts.CodeNotFound, "there is no turn %q of conversation %q", t.Key, t.Conversation)
+	switch {
+	case i < 0:
+		return t, noTurn(t.TurnKey)
+	case s.turns[i].Version != t.Version:
+		return t, contracts.Errorf(contracts.CodeConflict, "turn %q has changed since", t.Key)
 	}
+	t.Version++
 	s.turns[i] = t
-	return nil
+	return clone(t)
 }
 
-func (s *Store) turnAt(key orchestrator.TurnKey) int {
-	return slices.IndexFunc(s.turns, func(t orchestrator.Turn) bool { return t.TurnKey == key })
-}
-
-// TurnByInterrupt gives the turn that waits for an answer.
-func (s *Store) TurnByInterrupt(_ context.Context, interruptID string) (orchestrator.Turn, error) {
+// Turn gives the turn of a key.
+func (s *Store) Turn(_ context.Context, key orchestrator.TurnKey) (orchestrator.Turn, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	for _, t := range slices.Backward(s.turns) {
-		if interruptID != "" && t.InterruptID == interruptID {
-			return clone(t)
-		}
+	i := s.turnAt(key)
+	if i < 0 {
+		return orchestrator.Turn{}, noTurn(key)
 	}
-	return orchestrator.Turn{}, contracts.Errorf(contracts.CodeNotFound, "no turn waits for interrupt %q", interruptID)
+	return clone(s.turns[i])
 }
 
-// SessionTurns gives a session's turns, oldest first.
-func (s *Store) SessionTurns(_ context.Context, sessionID string) ([]orchestrator.Turn, error) {
+// ListTurns gives the turns that the filter selects.
+func (s *Store) ListTurns(_ context.Context, f orchestrator.TurnFilter) ([]orchestrator.Turn, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	var turns []orchestrator.Turn
 	for _, t := range s.turns {
-		if t.SessionID == sessionID {
+		switch {
+		case f.SessionID != "" && t.SessionID != f.SessionID, f.InterruptID != "" && t.InterruptID != f.InterruptID,
+			f.Unfinished && t.Outcome != "", !f.Before.IsZero() && !t.CreatedAt.Before(f.Before):
+		case f.Limit <= 0 || len(turns) < f.Limit:
 			turns = append(turns, t)
 		}
 	}
 	return clone(turns)
+}
+
+func noTurn(key orchestrator.TurnKey) error {
+	return contracts.Errorf(contracts.CodeNotFound, "there is no turn %q of conversation %q", key.Key, key.Conversation)
+}
+
+func (s *Store) turnAt(key orchestrator.TurnKey) int {
+	return slices.IndexFunc(s.turns, func(t orchestrator.Turn) bool { return t.TurnKey == key })
 }
 
 // SavePreview keeps a plan that was shown.

@@ -144,6 +144,24 @@ func (d *Directory) List(ctx context.Context, who access.Principal, before time.
 	return d.store.ListSessions(ctx, who.Subject(), before, orchestrator.PageSize(limit))
 }
 
+// maxChanges bounds how often a change is tried while others change the same.
+const maxChanges = 10
+
+// Change commits a change to a session, made anew on whatever it is then; a
+// change that gives false is none.
+func (d *Directory) Change(ctx context.Context, id string, change func(*orchestrator.Session) bool) (session orchestrator.Session, err error) {
+	for range maxChanges {
+		if session, err = d.store.Session(ctx, id); err != nil || !change(&session) {
+			return session, err
+		}
+		session, err = d.store.SaveSession(ctx, session)
+		if contracts.CodeOf(err) != contracts.CodeConflict {
+			return session, err
+		}
+	}
+	return session, err
+}
+
 // Rename gives a session another name.
 func (d *Directory) Rename(ctx context.Context, who access.Principal, id, name string) (orchestrator.Session, error) {
 	session, err := d.Own(ctx, who, id)
@@ -154,8 +172,10 @@ func (d *Directory) Rename(ctx context.Context, who access.Principal, id, name s
 	if name == "" {
 		return session, contracts.Invalid("the name is empty", contracts.Fault{Pointer: "/name", Message: "give a name"})
 	}
-	session.Name = name
-	return session, d.store.RenameSession(ctx, id, name, d.cfg.Now())
+	return d.Change(ctx, id, func(s *orchestrator.Session) bool {
+		s.Name, s.UpdatedAt = name, d.cfg.Now()
+		return true
+	})
 }
 
 // Delete removes a session whose runs have all ended.

@@ -33,16 +33,16 @@ func (s *Store) CreateSession(ctx context.Context, session orchestrator.Session)
 	})
 }
 
-const selectSession = `SELECT name, updated_at, body FROM session `
+const selectSession = `SELECT version, name, updated_at, body FROM session `
 
 func scanSession(row scanner) (orchestrator.Session, error) {
 	var name, body string
-	var updated int64
-	if err := row.Scan(&name, &updated, &body); err != nil {
+	var version, updated int64
+	if err := row.Scan(&version, &name, &updated, &body); err != nil {
 		return orchestrator.Session{}, err
 	}
 	session, err := decode[orchestrator.Session](body)
-	session.Name, session.UpdatedAt = name, stamp(updated)
+	session.Version, session.Name, session.UpdatedAt = version, name, stamp(updated)
 	return session, err
 }
 
@@ -77,15 +77,27 @@ func (s *Store) ListSessions(ctx context.Context, owner string, before time.Time
 	return sessions, err
 }
 
-// RenameSession changes a session's name.
-func (s *Store) RenameSession(ctx context.Context, id, name string, at time.Time) error {
-	return s.write(ctx, "rename session "+id, func(ctx context.Context, x *tx) error {
-		n, err := x.exec(ctx, `UPDATE session SET name = ?, updated_at = ? WHERE id = ?`, name, nanos(at), id)
-		if err == nil && n == 0 {
-			return noSession(id)
+// SaveSession replaces a session that nobody has changed since.
+func (s *Store) SaveSession(ctx context.Context, session orchestrator.Session) (orchestrator.Session, error) {
+	was := session.Version
+	session.Version++
+	body, err := encode(session)
+	if err != nil {
+		return session, err
+	}
+	err = s.write(ctx, "save session "+session.ID, func(ctx context.Context, x *tx) error {
+		n, err := x.exec(ctx, `UPDATE session SET version = ?, name = ?, webhook_url = ?, updated_at = ?, body = ? WHERE id = ? AND version = ?`,
+			session.Version, session.Name, session.WebhookURL, nanos(session.UpdatedAt), body, session.ID, was)
+		if err != nil || n > 0 {
+			return err
 		}
-		return err
+		var is int64
+		if err := x.row(ctx, `SELECT version FROM session WHERE id = ?`, session.ID).Scan(&is); err != nil {
+			return missing(err, noSession(session.ID))
+		}
+		return contracts.Errorf(contracts.CodeConflict, "session %q has changed since", session.ID)
 	})
+	return session, err
 }
 
 // DeleteSession removes a session with all that belongs to it; ledger entries
@@ -111,18 +123,22 @@ func noSession(id string) error {
 }
 
 const (
-	selectTurn = `SELECT body FROM turn `
+	selectTurn = `SELECT version, body FROM turn `
+	turnOfKey  = `WHERE conversation = ? AND key = ? AND model = ?`
 	insertTurn = `
-INSERT INTO turn (conversation, key, model, session_id, interrupt_id, body) VALUES (?, ?, ?, ?, ?, ?)
+INSERT INTO turn (conversation, key, model, session_id, interrupt_id, version, outcome, begun_at, body) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
 ON CONFLICT DO NOTHING`
 )
 
 func scanTurn(row scanner) (orchestrator.Turn, error) {
-	body, err := text(row)
-	if err != nil {
+	var version int64
+	var body string
+	if err := row.Scan(&version, &body); err != nil {
 		return orchestrator.Turn{}, err
 	}
-	return decode[orchestrator.Turn](body)
+	turn, err := decode[orchestrator.Turn](body)
+	turn.Version = version
+	return turn, err
 }
 
 // BeginTurn inserts a turn, or gives the one that has its key.
@@ -132,51 +148,76 @@ func (s *Store) BeginTurn(ctx context.Context, t orchestrator.Turn) (turn orches
 		return turn, false, err
 	}
 	err = s.write(ctx, "begin a turn", func(ctx context.Context, x *tx) error {
-		n, err := x.exec(ctx, insertTurn, t.Conversation, t.Key, t.Model, t.SessionID, t.InterruptID, body)
+		n, err := x.exec(ctx, insertTurn, t.Conversation, t.Key, t.Model, t.SessionID, t.InterruptID, t.Version, string(t.Outcome), nanos(t.CreatedAt), body)
 		if err != nil {
 			return err
 		}
 		created = n > 0
-		turn, err = scanTurn(x.row(ctx, selectTurn+`WHERE conversation = ? AND key = ? AND model = ?`, t.Conversation, t.Key, t.Model))
+		turn, err = scanTurn(x.row(ctx, selectTurn+turnOfKey, t.Conversation, t.Key, t.Model))
 		return err
 	})
 	return turn, created && err == nil, err
 }
 
-// SaveTurn replaces the turn of a key.
-func (s *Store) SaveTurn(ctx context.Context, t orchestrator.Turn) error {
+// SaveTurn replaces a turn that nobody has changed since.
+func (s *Store) SaveTurn(ctx context.Context, t orchestrator.Turn) (orchestrator.Turn, error) {
+	was := t.Version
+	t.Version++
 	body, err := encode(t)
 	if err != nil {
-		return err
+		return t, err
 	}
-	return s.write(ctx, "save a turn", func(ctx context.Context, x *tx) error {
-		n, err := x.exec(ctx, `UPDATE turn SET session_id = ?, interrupt_id = ?, body = ? WHERE conversation = ? AND key = ? AND model = ?`,
-			t.SessionID, t.InterruptID, body, t.Conversation, t.Key, t.Model)
-		if err == nil && n == 0 {
-			return contracts.Errorf(contracts.CodeNotFound, "there is no turn %q of conversation %q", t.Key, t.Conversation)
+	err = s.write(ctx, "save a turn", func(ctx context.Context, x *tx) error {
+		n, err := x.exec(ctx, `UPDATE turn SET version = ?, session_id = ?, interrupt_id = ?, outcome = ?, body = ? `+turnOfKey+` AND version = ?`,
+			t.Version, t.SessionID, t.InterruptID, string(t.Outcome), body, t.Conversation, t.Key, t.Model, was)
+		if err != nil || n > 0 {
+			return err
 		}
-		return err
+		var is int64
+		if err := x.row(ctx, `SELECT version FROM turn `+turnOfKey, t.Conversation, t.Key, t.Model).Scan(&is); err != nil {
+			return missing(err, noTurn(t.TurnKey))
+		}
+		return contracts.Errorf(contracts.CodeConflict, "turn %q has changed since", t.Key)
 	})
+	return t, err
 }
 
-// TurnByInterrupt gives the turn that waits for an answer.
-func (s *Store) TurnByInterrupt(ctx context.Context, interruptID string) (orchestrator.Turn, error) {
+// Turn gives the turn of a key.
+func (s *Store) Turn(ctx context.Context, key orchestrator.TurnKey) (orchestrator.Turn, error) {
 	var turn orchestrator.Turn
-	err := s.view(ctx, "find the turn of interrupt "+interruptID, func(ctx context.Context, h *handle) error {
+	err := s.view(ctx, "read a turn", func(ctx context.Context, h *handle) error {
 		var err error
-		turn, err = scanTurn(h.row(ctx, selectTurn+`WHERE interrupt_id = ? AND interrupt_id <> '' ORDER BY place DESC LIMIT 1`, interruptID))
-		return missing(err, contracts.Errorf(contracts.CodeNotFound, "no turn waits for interrupt %q", interruptID))
+		turn, err = scanTurn(h.row(ctx, selectTurn+turnOfKey, key.Conversation, key.Key, key.Model))
+		return missing(err, noTurn(key))
 	})
 	return turn, err
 }
 
-// SessionTurns gives a session's turns, oldest first.
-func (s *Store) SessionTurns(ctx context.Context, sessionID string) ([]orchestrator.Turn, error) {
+// ListTurns gives the turns that the filter selects.
+func (s *Store) ListTurns(ctx context.Context, f orchestrator.TurnFilter) ([]orchestrator.Turn, error) {
+	var where []string
+	var args []any
+	if f.SessionID != "" {
+		where, args = append(where, `session_id = ?`), append(args, f.SessionID)
+	}
+	if f.InterruptID != "" { // the second half is that of the index
+		where, args = append(where, `interrupt_id = ? AND interrupt_id <> ''`), append(args, f.InterruptID)
+	}
+	if f.Unfinished {
+		where = append(where, `outcome = ''`)
+	}
+	if !f.Before.IsZero() {
+		where, args = append(where, `begun_at < ?`), append(args, nanos(f.Before))
+	}
 	var turns []orchestrator.Turn
-	err := s.view(ctx, "read the turns of session "+sessionID, func(ctx context.Context, h *handle) error {
+	err := s.view(ctx, "list turns", func(ctx context.Context, h *handle) error {
 		var err error
-		turns, err = collect(ctx, h, scanTurn, selectTurn+`WHERE session_id = ? ORDER BY place`, sessionID)
+		turns, err = collect(ctx, h, scanTurn, selectTurn+whereAll(where)+`ORDER BY place LIMIT ?`, append(args, limitOf(f.Limit))...)
 		return err
 	})
 	return turns, err
+}
+
+func noTurn(key orchestrator.TurnKey) error {
+	return contracts.Errorf(contracts.CodeNotFound, "there is no turn %q of conversation %q", key.Key, key.Conversation)
 }

@@ -1,0 +1,104 @@
+package conversation
+
+import (
+	"time"
+
+	"github.com/manifold-run/manifold/contracts"
+	"github.com/manifold-run/manifold/orchestrator"
+	"github.com/manifold-run/manifold/orchestrator/chat"
+)
+
+// Input is one thing that somebody says or clicks, in any face: a message, which
+// may be a request, an answer or a command, or a decision on one gate.
+type Input struct {
+	// Key identifies what was said: the same key with the same words again is the
+	// same turn, and has no second effect. Without one a repeat is something new.
+	Key string
+	// Placed says that Key is no more than the place of the message in the
+	// history, because its sender does not name messages.
+	Placed bool
+
+	// Start begins a session of its own with this first message; else SessionID is
+	// the session that is spoken to, and else Thread the chat.
+	Start     *contracts.StartSession
+	SessionID string
+	Thread    *Thread
+
+	// Model is the domain to choose from, "" for all.
+	Model   string
+	Message string
+	// Quoted says that the person's own words could not be told for certain from
+	// what stands around them: then they are never a command.
+	Quoted bool
+	// Command is what was clicked, where a face has buttons for commands.
+	Command *chat.Command
+	// Resume decides or answers one gate or question: that of Gate, which is its
+	// id or code, else the open one of SessionID.
+	Gate   string
+	Resume *contracts.Resume
+	// Said is when it was said, where it may be taken later than that: it cancels
+	// and approves nothing that came since. Zero is when it is first taken.
+	Said time.Time
+
+	at *place // where it belongs, once that is found
+}
+
+// Thread is how a chat frontend ties a message to its chat.
+type Thread struct {
+	// Marked tells whether the last answer of the history carries a marker that
+	// was signed for this caller; SessionID and Shown are what it says.
+	Marked    bool
+	SessionID string
+	Shown     []string
+	// Continued tells whether the history has an answer before this message.
+	Continued bool
+	// Conversation is the frontend's id of the chat, "" if it sends none.
+	Conversation string
+	// Request identifies the request of a client that counts its own repeats,
+	// where nothing else ties it to a chat; Try is how often it was sent before.
+	Request string
+	Try     int
+}
+
+// place is where an input belongs, and what it orders if it is a command.
+type place struct {
+	session orchestrator.Session
+	known   bool
+	command *chat.Command
+	// decides is the session of the gate that a command names, where nothing was
+	// asked in its own chat yet.
+	decides string
+}
+
+// thread is the chat of an input; outside of chats nothing is known of one.
+func (in Input) thread() Thread {
+	if in.Thread == nil {
+		return Thread{}
+	}
+	return *in.Thread
+}
+
+// here is the session that the input belongs to, "" if there is none yet.
+func (in Input) here() string {
+	if in.at == nil || !in.at.known {
+		return ""
+	}
+	return in.at.session.ID
+}
+
+// Outcome is what an input came to; View shows it.
+type Outcome struct {
+	SessionID string
+	Name      string
+	// Turn is the turn that it was, RunID the run that it is about. The run's
+	// events after After are news to this reader.
+	Turn  orchestrator.TurnKey
+	RunID string
+	After int64
+	// Notice is the reply to a command. Alone says that it is all there is to
+	// show, Quiet that what was found before is no news.
+	Notice       string
+	Alone, Quiet bool
+	// Decided is the gate or question that was decided or answered.
+	Decided contracts.Interrupt
+}

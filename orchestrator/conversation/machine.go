@@ -1,0 +1,257 @@
+package conversation
+
+import (
+	"context"
+	"log/slog"
+	"slices"
+	"time"
+
+	"github.com/manifold-run/manifold/contracts"
+	"github.com/manifold-run/manifold/execution"
+	"github.com/manifold-run/manifold/intent"
+	"github.com/manifold-run/manifold/orchestrator"
+	"github.com/manifold-run/manifold/orchestrator/access"
+	"github.com/manifold-run/manifold/orchestrator/gates"
+	"github.com/manifold-run/manifold/orchestrator/sessions"
+)
+
+// machine takes turns to their outcome. Each step is a function of the turn and
+// the store: what it does outside the turn has an id that follows from the turn,
+// or is found done already, so that a step that is made twice, by a repeat or
+// after a crash, has one effect. It keeps nothing of its own.
+type machine struct {
+	now      func() time.Time
+	logger   *slog.Logger
+	dir      *sessions.Directory
+	turns    orchestrator.Turns
+	store    execution.Store
+	gates    *gates.Gates
+	runner   *execution.Runner
+	intents  *intent.Adapter
+	catalogs orchestrator.Catalogs
+	hub      *orchestrator.Hub
+	commands *commands
+}
+
+// maxSteps bounds how often a turn is taken up while others save it: each of
+// them has made a step.
+const maxSteps = 20
+
+// finish commits steps of a turn until it has an outcome. resumed says that it
+// was begun before, by a delivery that may have got anywhere.
+func (m *machine) finish(ctx context.Context, t orchestrator.Turn, resumed bool) (orchestrator.Turn, error) {
+	for range maxSteps {
+		if t.Outcome != "" {
+			return t, nil
+		}
+		next, refused := m.step(ctx, t, resumed)
+		if refused != nil {
+			if passing(refused) || t.Kind == orchestrator.TurnRequest {
+				return t, refused
+			}
+			next = t
+			next.Outcome, next.Refusal = orchestrator.TurnRefused, &orchestrator.Refusal{Code: contracts.CodeOf(refused), Message: refused.Error()}
+		}
+		saved, err := m.turns.SaveTurn(ctx, next)
+		switch {
+		case contracts.CodeOf(err) == contracts.CodeConflict: // somebody else has made a step
+			if t, err = m.turns.Turn(ctx, t.TurnKey); err != nil {
+				return t, err
+			}
+			resumed = true
+			continue
+		case err != nil || refused != nil:
+			return saved, firstOf(refused, err)
+		}
+		t = saved
+	}
+	return t, contracts.Errorf(contracts.CodeUnavailable, "this message is being taken elsewhere; ask again in a moment")
+}
+
+func firstOf(errs ...error) error {
+	for _, err := range errs {
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// step makes one step, and gives the turn as it is to be saved. An error leaves
+// the turn as it was.
+func (m *machine) step(ctx context.Context, t orchestrator.Turn, resumed bool) (orchestrator.Turn, error) {
+	switch t.Kind {
+	case orchestrator.TurnReply:
+		return m.reply(ctx, t)
+	case orchestrator.TurnDecision:
+		if t.Resume != nil {
+			return m.decision(ctx, t, resumed)
+		}
+		return m.commands.turn(ctx, t)
+	case orchestrator.TurnCommand:
+		return m.commands.turn(ctx, t)
+	case orchestrator.TurnRequest:
+	}
+	return m.request(ctx, t)
+}
+
+// passing tells a fault that is not the message's: the same may work in a moment.
+func passing(err error) bool {
+	switch contracts.CodeOf(err) {
+	case "", contracts.CodeInternal, contracts.CodeUnavailable, contracts.CodeLeaseLost, contracts.CodeRateLimited:
+		return true
+	default:
+		return false
+	}
+}
+
+// reply commits the answer to a question, and goes on with the turn that asked
+// it, if no run did.
+func (m *machine) reply(ctx context.Context, t orchestrator.Turn) (orchestrator.Turn, error) {
+	i, err := m.store.Interrupt(ctx, t.Answers)
+	if err != nil {
+		return t, err
+	}
+	if i.Status == contracts.InterruptOpen {
+		answered, err := m.gates.Decide(ctx, t.By, i, *t.Resume)
+		if contracts.CodeOf(err) == contracts.CodeConflict {
+			answered, err = m.store.Interrupt(ctx, t.Answers) // somebody was faster, or this turn elsewhere
+		}
+		if err != nil {
+			return t, err
+		}
+		i = answered
+	}
+	if !answeredBy(i, t.By) {
+		e := contracts.Errorf(contracts.CodeConflict, "%s was answered already", i.Code)
+		e.Detail = i
+		return t, e
+	}
+	t.RunID, t.Outcome = i.RunID, orchestrator.TurnRun
+	if i.RunID != "" {
+		return t, nil
+	}
+	asking, err := m.goOn(ctx, t, i)
+	t.Outcome, t.RunID = orchestrator.TurnAnswered, asking.RunID
+	if asking.SessionID != "" {
+		t.Of = &asking.TurnKey
+	}
+	return t, err
+}
+
+func answeredBy(i contracts.Interrupt, who access.Principal) bool {
+	return i.Status == contracts.InterruptAnswered && slices.ContainsFunc(i.Decisions, func(d contracts.InterruptDecided) bool {
+		return d.DecidedBy == who.Subject()
+	})
+}
+
+// goOn takes the turn that asked a question on with its answer. Whoever comes
+// second finds that it goes on already.
+func (m *machine) goOn(ctx context.Context, reply orchestrator.Turn, i contracts.Interrupt) (orchestrator.Turn, error) {
+	asking, err := m.asking(ctx, reply, i)
+	for err == nil && asking.Outcome == orchestrator.TurnClarifying && asking.InterruptID == i.InterruptID {
+		next := asking
+		next.By, next.Outcome, next.InterruptID = reply.By, "", ""
+		if refused := m.takeAnswer(&next, i.Response); refused != nil {
+			next = couldNot(next, refused)
+		}
+		saved, saving := m.turns.SaveTurn(ctx, next)
+		if contracts.CodeOf(saving) == contracts.CodeConflict {
+			asking, err = m.turns.Turn(ctx, asking.TurnKey)
+			continue
+		}
+		asking, err = saved, saving
+	}
+	if err != nil || asking.SessionID == "" {
+		return asking, err
+	}
+	return m.finish(ctx, asking, true)
+}
+
+// asking finds the turn that asked a question; none is no error, since a
+// question may outlive its turn.
+func (m *machine) asking(ctx context.Context, reply orchestrator.Turn, i contracts.Interrupt) (t orchestrator.Turn, err error) {
+	if reply.Of != nil {
+		t, err = m.turns.Turn(ctx, *reply.Of)
+	} else {
+		t, err = waitingFor(ctx, m.turns, i.InterruptID)
+	}
+	if contracts.CodeOf(err) == contracts.CodeNotFound {
+		return orchestrator.Turn{}, nil
+	}
+	return t, err
+}
+
+// waitingFor gives the turn that waits for the answer to a question.
+func waitingFor(ctx context.Context, turns orchestrator.Turns, interruptID string) (orchestrator.Turn, error) {
+	found, err := turns.ListTurns(ctx, orchestrator.TurnFilter{InterruptID: interruptID})
+	switch {
+	case err != nil:
+		return orchestrator.Turn{}, err
+	case len(found) > 0 && found[len(found)-1].InterruptID == interruptID:
+		return found[len(found)-1], nil
+	}
+	return orchestrator.Turn{}, contracts.Errorf(contracts.CodeNotFound, "no turn waits for interrupt %q", interruptID)
+}
+
+// decision commits what somebody decided about one gate.
+func (m *machine) decision(ctx context.Context, t orchestrator.Turn, resumed bool) (orchestrator.Turn, error) {
+	i, err := m.store.Interrupt(ctx, t.Gate)
+	if err != nil {
+		return t, err
+	}
+	if !resumed || !decidedBy(i, t.By.Subject(), t.Resume.Decision) {
+		if i, err = m.gates.Decide(ctx, t.By, i, *t.Resume); err != nil {
+			return t, err
+		}
+	}
+	t.Outcome, t.RunID = orchestrator.TurnAnswered, i.RunID
+	return t, nil
+}
+
+func decidedBy(i contracts.Interrupt, subject string, d contracts.Decision) bool {
+	return slices.ContainsFunc(i.Decisions, func(x contracts.InterruptDecided) bool {
+		return x.DecidedBy == subject && x.Decision == d && x.ActionSHA256 == i.ActionSHA256
+	})
+}
+
+const (
+	// tooLate is when a turn that was interrupted is not finished by itself any
+	// more: whoever said it has gone on, and would be surprised.
+	tooLate = time.Hour
+	// sweepPage bounds how many turns one sweep takes up.
+	sweepPage = 100
+)
+
+// sweep finishes the turns that began before a time and have no outcome.
+func (m *machine) sweep(ctx context.Context, before time.Time) {
+	turns, err := m.turns.ListTurns(ctx, orchestrator.TurnFilter{Unfinished: true, Before: before, Limit: sweepPage})
+	if err != nil && ctx.Err() == nil {
+		m.logger.WarnContext(ctx, "interrupted messages are not looked for", slog.Any("error", err))
+	}
+	for _, t := range turns {
+		if err := m.finishLate(ctx, t); err != nil && ctx.Err() == nil {
+			m.logger.WarnContext(ctx, "interrupted message is not finished yet", slog.String("session_id", t.SessionID), slog.Any("error", err))
+		}
+	}
+}
+
+// finishLate commits the outcome of a turn that nobody may be waiting for.
+func (m *machine) finishLate(ctx context.Context, t orchestrator.Turn) error {
+	if t.By.ID != "" && m.now().Sub(t.CreatedAt) < tooLate {
+		_, err := m.finish(ctx, t, true)
+		if !passing(err) {
+			return nil // it was refused, and says so
+		}
+		return err
+	}
+	t.Outcome, t.Notice = orchestrator.TurnAnswered, interrupted
+	t.Answer = &contracts.Answer{Blocks: []contracts.Block{{Kind: contracts.BlockNote, Text: interrupted}}}
+	_, err := m.turns.SaveTurn(ctx, t)
+	if contracts.CodeOf(err) == contracts.CodeConflict {
+		return nil
+	}
+	return err
+}
+
+const interrupted = "This was interrupted before it came to anything. Say it again if you still want it."

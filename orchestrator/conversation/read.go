@@ -1,0 +1,243 @@
+package conversation
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/manifold-run/manifold/contracts"
+	"github.com/manifold-run/manifold/execution"
+	"github.com/manifold-run/manifold/intent"
+	"github.com/manifold-run/manifold/orchestrator"
+	"github.com/manifold-run/manifold/orchestrator/access"
+	"github.com/manifold-run/manifold/orchestrator/chat"
+	"github.com/manifold-run/manifold/orchestrator/gates"
+)
+
+// reader says what an input is, before anything is done about it. It changes
+// nothing.
+type reader struct {
+	now      func() time.Time
+	store    execution.Gates
+	gates    *gates.Gates
+	turns    orchestrator.Turns
+	intents  *intent.Adapter
+	catalogs orchestrator.Catalogs
+}
+
+// commandOf reads what a message orders: a click, a look, or a command of the
+// grammar. Outside of chats a message is none.
+func commandOf(in Input) (chat.Command, bool) {
+	switch {
+	case in.Command != nil:
+		return *in.Command, true
+	case in.Thread == nil || in.Quoted:
+		return chat.Command{}, false
+	}
+	return chat.Parse(in.Message)
+}
+
+// read says which turn an input is.
+func (r *reader) read(ctx context.Context, who access.Principal, in Input) (orchestrator.Turn, error) {
+	t := orchestrator.Turn{
+		SessionID: cmp.Or(in.at.decides, in.at.session.ID), Elsewhere: in.at.decides != "", Kind: orchestrator.TurnRequest, By: who, Message: in.Message, CreatedAt: r.now(), Said: in.Said,
+	}
+	switch {
+	case in.Resume != nil:
+		return r.resumed(ctx, who, in, t)
+	case in.at.command != nil:
+		return r.commanded(ctx, who, in, t)
+	case in.Start != nil:
+		t.DryRun = in.Start.DryRun
+		return t, nil
+	}
+	i, value, answers, err := r.answers(ctx, who, in)
+	if err != nil || !answers {
+		return t, err
+	}
+	t.Kind, t.Answers, t.Resume = orchestrator.TurnReply, i.InterruptID, &contracts.Resume{Response: value}
+	return r.asked(ctx, i, t)
+}
+
+// asked notes which turn has asked a question.
+func (r *reader) asked(ctx context.Context, i contracts.Interrupt, t orchestrator.Turn) (orchestrator.Turn, error) {
+	if i.RunID != "" {
+		t.RunID = i.RunID
+		return t, nil
+	}
+	asking, err := waitingFor(ctx, r.turns, i.InterruptID)
+	if contracts.CodeOf(err) == contracts.CodeNotFound {
+		return t, nil
+	}
+	t.Of = &asking.TurnKey
+	return t, err
+}
+
+// resumed reads a decision about one gate, or the answer to one question, that
+// was given as such.
+func (r *reader) resumed(ctx context.Context, who access.Principal, in Input, t orchestrator.Turn) (orchestrator.Turn, error) {
+	i, err := r.gateOf(ctx, who, in)
+	if err != nil {
+		return t, err
+	}
+	t.SessionID, t.Resume, t.Message = i.SessionID, in.Resume, said(i, *in.Resume)
+	if i.Type.Expires() {
+		t.Kind, t.Gate = orchestrator.TurnDecision, i.InterruptID
+		return t, nil
+	}
+	if d := in.Resume.Decision; d != "" && d != contracts.DecisionAnswer {
+		return t, contracts.Errorf(contracts.CodeInvalid, "%s is a question: answer it with a response", i.Code)
+	}
+	t.Kind, t.Answers = orchestrator.TurnReply, i.InterruptID
+	return r.asked(ctx, i, t)
+}
+
+func (r *reader) gateOf(ctx context.Context, who access.Principal, in Input) (contracts.Interrupt, error) {
+	if in.Gate != "" {
+		return r.gates.Get(ctx, who, in.Gate)
+	}
+	return r.gates.Open(ctx, who, in.SessionID, in.Resume.InterruptID)
+}
+
+// said is a decision or an answer in words, for those who read what was said.
+func said(i contracts.Interrupt, body contracts.Resume) string {
+	if i.Type.Expires() {
+		return string(body.Decision) + " " + i.Code
+	}
+	return chat.Value(body.Response)
+}
+
+// commanded reads a command. A bare approval means the one gate that this chat
+// has shown, from now on.
+func (r *reader) commanded(ctx context.Context, who access.Principal, in Input, t orchestrator.Turn) (orchestrator.Turn, error) {
+	c := *in.at.command
+	t.Kind, t.Command, t.Codes = orchestrator.TurnCommand, c.Verb, c.Codes
+	if c.Verb != chat.Approve && c.Verb != chat.Reject {
+		return t, nil
+	}
+	t.Kind = orchestrator.TurnDecision
+	if len(t.Codes) > 0 {
+		return t, nil
+	}
+	shown, err := r.shownGates(ctx, who, in)
+	if len(shown) == 1 {
+		t.Codes = shown
+	}
+	return t, err
+}
+
+// cameLater tells that something began only after the input was said.
+func (in Input) cameLater(begun time.Time) bool { return !in.Said.IsZero() && begun.After(in.Said) }
+
+// shownGates are the codes that a bare word may mean. The last answer of the
+// history says which gates it has shown: an approval of what the person has not
+// seen is none. Without a marker, as after a frontend has compacted the
+// history, only the one open gate of a chat that was answered before can be
+// meant. A gate that was decided already counts while no other is open, so that
+// the same word again gets the same reply.
+func (r *reader) shownGates(ctx context.Context, who access.Principal, in Input) ([]string, error) {
+	thread := in.thread()
+	if in.here() == "" || !thread.Marked && !thread.Continued {
+		return nil, nil
+	}
+	all, err := r.gates.List(ctx, who, gates.Filter{SessionID: in.here()})
+	if err != nil {
+		return nil, err
+	}
+	var open, closed []string
+	for _, i := range all {
+		switch {
+		case !i.Type.Expires() || thread.Marked && !slices.Contains(thread.Shown, i.Code) || in.cameLater(i.CreatedAt):
+		case i.Status == contracts.InterruptOpen:
+			open = append(open, i.Code)
+		case thread.Marked:
+			closed = append(closed, i.Code)
+		}
+	}
+	if len(open) > 0 {
+		return open, nil
+	}
+	return closed, nil
+}
+
+// answers takes a message as the answer to the open question, if there is one
+// that this chat has shown and the words fit. Approvals are never read out of a
+// message.
+func (r *reader) answers(ctx context.Context, who access.Principal, in Input) (i contracts.Interrupt, value any, fits bool, err error) {
+	if in.here() == "" {
+		return i, nil, false, nil
+	}
+	open, err := r.store.Interrupts(ctx, execution.InterruptFilter{SessionID: in.here(), Status: contracts.InterruptOpen})
+	if err != nil {
+		return i, nil, false, err
+	}
+	thread := in.thread()
+	open = slices.DeleteFunc(open, func(i contracts.Interrupt) bool {
+		return i.Type.Expires() || thread.Marked && !slices.Contains(thread.Shown, i.Code)
+	})
+	if len(open) != 1 {
+		return i, nil, false, nil
+	}
+	value, fits = r.value(ctx, who, open[0], numbered(open[0], in.Message))
+	return open[0], value, fits, nil
+}
+
+// numbered turns "2", or the words of a button, into the second option, which is
+// how questions are shown, and "yes" into the only one.
+func numbered(i contracts.Interrupt, message string) string {
+	if len(i.Options) == 1 && chat.Affirms(message) {
+		return i.Options[0].ID
+	}
+	for n, o := range i.Options {
+		if strings.TrimSpace(message) == chat.Choice(n, o) {
+			return o.ID
+		}
+	}
+	n, err := strconv.Atoi(strings.TrimRight(strings.TrimSpace(message), ".)"))
+	if err != nil || n < 1 || n > len(i.Options) {
+		return message
+	}
+	return i.Options[n-1].ID
+}
+
+// value reads a typed answer: an option, or a value of the asked parameter. A
+// free text that is itself an understandable request is no answer.
+func (r *reader) value(ctx context.Context, who access.Principal, i contracts.Interrupt, message string) (any, bool) {
+	text := strings.TrimSpace(message)
+	if words, ok := execution.SearchAgain(i, text); ok && !r.isRequest(ctx, who, text) {
+		return words, true
+	}
+	if value, err := execution.AnswerValue(i, text); err == nil && (len(i.Options) > 0 || !r.isRequest(ctx, who, text)) {
+		return value, true
+	}
+	t, err := waitingFor(ctx, r.turns, i.InterruptID)
+	if err != nil || t.Asked == nil || t.Asked.Param == "" {
+		return nil, false
+	}
+	for _, in := range t.Intents {
+		if in.ID != t.Asked.IntentID {
+			continue
+		}
+		entry, ok := r.catalogs.Catalog().Capability(in.Ref())
+		if !ok {
+			return nil, false
+		}
+		values, _ := r.intents.Fill(entry, text, []string{t.Asked.Param}, r.now())
+		for _, value := range values { // a list parameter may stand in for the single one
+			if _, err := execution.AnswerValue(i, value); err == nil {
+				return value, true
+			}
+		}
+	}
+	return nil, false
+}
+
+func (r *reader) isRequest(ctx context.Context, who access.Principal, text string) bool {
+	u, err := r.intents.Understand(ctx, intent.Request{
+		Message: text, Catalog: r.catalogs.Catalog(), Roles: rolesOf(who), Now: r.now(),
+	})
+	return err == nil && u.Outcome == contracts.GateAccept
+}

@@ -1,0 +1,244 @@
+package conversation
+
+import (
+	"cmp"
+	"context"
+	"maps"
+	"slices"
+
+	"github.com/manifold-run/manifold/contracts"
+	"github.com/manifold-run/manifold/execution"
+	"github.com/manifold-run/manifold/intent"
+	"github.com/manifold-run/manifold/orchestrator"
+	"github.com/manifold-run/manifold/orchestrator/access"
+	"github.com/manifold-run/manifold/orchestrator/answer"
+	"github.com/manifold-run/manifold/orchestrator/chat"
+	"github.com/manifold-run/manifold/planner"
+)
+
+// request makes the next step of a request: it is understood and compiled, to a
+// run, a question or an answer; a question is then opened.
+func (m *machine) request(ctx context.Context, t orchestrator.Turn) (orchestrator.Turn, error) {
+	if t.Question != nil {
+		return m.open(ctx, t)
+	}
+	if !t.Understood {
+		next, err := m.understand(ctx, t)
+		if err != nil || next.Outcome != "" || next.Question != nil {
+			return next, err
+		}
+		t = next
+	}
+	return m.compile(ctx, t)
+}
+
+// understand settles the intents of a turn, or asks or says why there are none.
+func (m *machine) understand(ctx context.Context, t orchestrator.Turn) (orchestrator.Turn, error) {
+	if asksForHelp(t.Message) {
+		return answered(t, answer.Overview(m.catalogs.Catalog(), t.By, t.Model)), nil
+	}
+	u, err := m.intents.Understand(ctx, intent.Request{
+		Message: t.Message, Catalog: m.catalogs.Catalog(), Domain: t.Model, Roles: rolesOf(t.By), Now: m.now(),
+	})
+	if err != nil {
+		return t, err
+	}
+	t.Intents, t.Unused = u.Intents, u.Unused
+	switch {
+	case u.Outcome == contracts.GateAccept:
+		t.Understood = true
+		return t, nil
+	case u.Outcome == contracts.GateClarify && len(u.Choices) > 0:
+		return m.askCapability(t, u), nil
+	default:
+		return answered(t, declined(u)), nil
+	}
+}
+
+func answered(t orchestrator.Turn, a *contracts.Answer) orchestrator.Turn {
+	t.Outcome, t.Answer = orchestrator.TurnAnswered, a
+	return t
+}
+
+func rolesOf(who access.Principal) []string { return who.Contract().Roles }
+
+// asksForHelp tells whether a message asks what there is to ask for. No domain
+// is chosen for such a message, so it is answered before the matcher sees it.
+func asksForHelp(message string) bool {
+	c, ok := chat.Parse(message)
+	return ok && c.Verb == chat.Help || chat.Greets(message)
+}
+
+// compile plans the turn's intents: to a question, or to a run. It commits the
+// run, whose id follows from the turn: a turn that is finished after a crash
+// does not make a second one.
+func (m *machine) compile(ctx context.Context, t orchestrator.Turn) (orchestrator.Turn, error) {
+	session, err := m.dir.Get(ctx, t.SessionID)
+	if err != nil {
+		return t, err
+	}
+	result, err := planner.Compile(m.planRequest(session, t))
+	if err != nil {
+		return refusal(t, err)
+	}
+	if len(result.Questions) > 0 {
+		return m.askPlanner(t, result.Questions[0]), nil
+	}
+	if err := t.By.CoversPlan(result.Plan); err != nil {
+		return refusal(t, err)
+	}
+	result.Plan.RunID = orchestrator.DerivedID("run", t.Conversation, t.Key, t.Model)
+	runID, err := m.runner.Submit(ctx, session.ID, result.Plan)
+	if contracts.CodeOf(err) == contracts.CodeConflict {
+		runID, err = result.Plan.RunID, nil
+	}
+	if err != nil {
+		return t, err
+	}
+	t.Outcome, t.RunID, t.Asked, t.InterruptID, t.Notes = orchestrator.TurnRun, runID, nil, "", result.Notes
+	return t, nil
+}
+
+func (m *machine) planRequest(session orchestrator.Session, t orchestrator.Turn) planner.Request {
+	instances := maps.Clone(session.Instances)
+	if instances == nil {
+		instances = map[string]string{}
+	}
+	maps.Copy(instances, t.Instances)
+	return planner.Request{
+		Goal: contracts.CleanSummary(t.Message), Intents: t.Intents, Catalog: m.catalogs.Catalog(), Owner: t.By.Contract(),
+		Instances: instances, Roles: t.Roles, Budgets: session.Budgets, DryRun: t.DryRun,
+	}
+}
+
+// refusal answers a request that cannot be planned, where a person can read
+// why; faults of ours go up.
+func refusal(t orchestrator.Turn, err error) (orchestrator.Turn, error) {
+	switch contracts.CodeOf(err) {
+	case contracts.CodeForbidden, contracts.CodeUnsupported, contracts.CodeInvalid, contracts.CodeBudgetExceeded, contracts.CodeConflict:
+		return couldNot(t, err), nil
+	default:
+		return t, err
+	}
+}
+
+func couldNot(t orchestrator.Turn, err error) orchestrator.Turn {
+	return answered(t, &contracts.Answer{Blocks: []contracts.Block{{Kind: contracts.BlockError, Text: err.Error()}}})
+}
+
+// askCapability asks which capability was meant.
+func (m *machine) askCapability(t orchestrator.Turn, u intent.Understanding) orchestrator.Turn {
+	i := contracts.Interrupt{Type: contracts.InterruptClarification, Prompt: u.Question}
+	for _, c := range u.Choices {
+		i.Options = append(i.Options, contracts.InterruptOption{
+			ID: c.Domain + "." + c.Capability, Label: cmp.Or(c.Description, c.Domain+"."+c.Capability),
+		})
+	}
+	t.Asked = &orchestrator.Asked{IntentID: u.Unclear, Capability: true}
+	return m.ask(t, i)
+}
+
+// askPlanner asks for what a plan is missing.
+func (m *machine) askPlanner(t orchestrator.Turn, q planner.Question) orchestrator.Turn {
+	t.Understood = true
+	t.Asked = &orchestrator.Asked{IntentID: q.IntentID, Param: q.Param, Role: q.Role, Domain: q.Domain}
+	return m.ask(t, contracts.Interrupt{Type: q.Kind, Prompt: q.Prompt, Options: q.Options, ResponseSchema: q.Schema})
+}
+
+// ask keeps the question with the turn until it is open.
+func (m *machine) ask(t orchestrator.Turn, i contracts.Interrupt) orchestrator.Turn {
+	i.InterruptID, i.Code, i.Status = execution.NewID("gate"), execution.NewCode(), contracts.InterruptOpen
+	i.SessionID, i.CreatedAt, i.Requesters = t.SessionID, m.now(), []string{t.By.Subject()}
+	for n := range i.Options {
+		o := &i.Options[n]
+		o.Label, o.Detail = contracts.CleanSummary(o.Label), contracts.CleanSummary(o.Detail)
+	}
+	t.Question = &i
+	return t
+}
+
+// open commits the turn's question. It was saved with the turn before: a
+// question without its turn could not be answered.
+func (m *machine) open(ctx context.Context, t orchestrator.Turn) (orchestrator.Turn, error) {
+	i := *t.Question
+	_, err := m.store.Interrupt(ctx, i.InterruptID)
+	if contracts.CodeOf(err) == contracts.CodeNotFound {
+		err = m.store.OpenInterrupt(ctx, i, contracts.Event{
+			SessionID: i.SessionID, At: m.now(), Type: contracts.EventInterrupt, Status: string(i.Type),
+			Summary: contracts.CleanSummary(i.Prompt),
+		})
+		m.hub.Committed(i.SessionID, "")
+	}
+	if contracts.CodeOf(err) == contracts.CodeConflict { // somebody else has opened it, or its code is taken
+		if _, err = m.store.Interrupt(ctx, i.InterruptID); contracts.CodeOf(err) == contracts.CodeNotFound {
+			i.Code = execution.NewCode()
+			t.Question, err = &i, nil
+			return t, err
+		}
+	}
+	if err != nil {
+		return t, err
+	}
+	t.Outcome, t.InterruptID, t.Question = orchestrator.TurnClarifying, i.InterruptID, nil
+	return t, nil
+}
+
+// takeAnswer puts an answer where the turn's question says it belongs.
+func (m *machine) takeAnswer(t *orchestrator.Turn, response any) error {
+	if t.Asked == nil {
+		return contracts.Errorf(contracts.CodeInternal, "the turn does not know what it asked")
+	}
+	asked := *t.Asked
+	switch {
+	case asked.Role != "":
+		t.Roles = withText(t.Roles, asked.Role, response)
+	case asked.Domain != "":
+		t.Instances = withText(t.Instances, asked.Domain, response)
+	case asked.Capability:
+		return m.chooseCapability(t, asked.IntentID, response)
+	default:
+		t.Intents = slices.Clone(t.Intents)
+		for n := range t.Intents {
+			if t.Intents[n].ID == asked.IntentID {
+				t.Intents[n].Parameters = withValue(t.Intents[n].Parameters, asked.Param, response)
+			}
+		}
+	}
+	return nil
+}
+
+// chooseCapability replaces the reading of one clause; its parameters are read
+// again from its own words, not from the answer.
+func (m *machine) chooseCapability(t *orchestrator.Turn, intentID string, response any) error {
+	ref, _ := response.(string) // a value that is no text resolves to nothing
+	t.Intents = slices.Clone(t.Intents)
+	at := slices.IndexFunc(t.Intents, func(i contracts.Intent) bool { return i.ID == intentID })
+	if at < 0 {
+		t.Intents = append(t.Intents, contracts.Intent{ID: cmp.Or(intentID, "i1"), Clause: t.Message})
+		at = len(t.Intents) - 1
+	}
+	chosen, err := m.intents.Choose(m.catalogs.Catalog(), t.Intents[at], ref, m.now())
+	if err != nil {
+		return err
+	}
+	t.Intents[at], t.Understood = chosen, true
+	return nil
+}
+
+func withText(m map[string]string, key string, value any) map[string]string {
+	out := maps.Clone(m)
+	if out == nil {
+		out = map[string]string{}
+	}
+	out[key], _ = value.(string)
+	return out
+}
+
+func withValue(m map[string]any, key string, value any) map[string]any {
+	out := maps.Clone(m)
+	if out == nil {
+		out = map[string]any{}
+	}
+	out[key] = value
+	return out
+}

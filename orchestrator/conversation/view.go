@@ -1,0 +1,274 @@
+package conversation
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"strings"
+
+	"github.com/manifold-run/manifold/contracts"
+	"github.com/manifold-run/manifold/execution"
+	"github.com/manifold-run/manifold/intent"
+	"github.com/manifold-run/manifold/orchestrator"
+	"github.com/manifold-run/manifold/orchestrator/access"
+	"github.com/manifold-run/manifold/orchestrator/answer"
+	"github.com/manifold-run/manifold/orchestrator/gates"
+	"github.com/manifold-run/manifold/orchestrator/sessions"
+	"github.com/manifold-run/manifold/planner"
+)
+
+// views reads where conversations stand. It changes nothing.
+type views struct {
+	dir      *sessions.Directory
+	turns    orchestrator.Turns
+	store    execution.Store
+	runner   *execution.Runner
+	catalogs orchestrator.Catalogs
+}
+
+// of shows what an input came to.
+func (v *views) of(ctx context.Context, who access.Principal, o Outcome) (orchestrator.SessionView, error) {
+	if o.Alone {
+		return orchestrator.SessionView{SessionID: o.SessionID, Name: o.Name, Notice: o.Notice}, nil
+	}
+	view, err := v.part(ctx, who, orchestrator.SessionView{SessionID: o.SessionID, Turn: o.Turn, RunID: o.RunID, After: o.After})
+	view.Notice = o.Notice
+	if o.Quiet {
+		view.Answer = nil
+	}
+	return view, err
+}
+
+// part reads where a chat stands: narrowed to a turn or to a run, or, with
+// neither, the whole session.
+func (v *views) part(ctx context.Context, who access.Principal, of orchestrator.SessionView) (orchestrator.SessionView, error) {
+	session, err := v.dir.Get(ctx, of.SessionID)
+	if err != nil {
+		return orchestrator.SessionView{}, err
+	}
+	view, err := v.session(ctx, session)
+	if err != nil {
+		return orchestrator.SessionView{}, err
+	}
+	view.Turn, view.RunID, view.After = of.Turn, of.RunID, of.After
+	switch {
+	case view.Turn.Key != "":
+		err = v.ofTurn(ctx, &view)
+	case view.RunID != "":
+		err = v.ofRun(ctx, &view)
+	case len(view.RunIDs) > 0 && view.Running:
+		view.RunID = view.RunIDs[len(view.RunIDs)-1]
+		err = v.ofRun(ctx, &view)
+	}
+	if contracts.CodeOf(err) == contracts.CodeNotFound && view.RunID != "" {
+		return swept(view), nil
+	}
+	for _, i := range view.Open {
+		if i.Type.Expires() && gates.MayDecide(who, session.Owner, i, contracts.DecisionApprove) == nil {
+			view.MayApprove = append(view.MayApprove, i.Code)
+		}
+	}
+	return view, err
+}
+
+// ofTurn narrows a view to its turn: a message that is regenerated shows its
+// own outcome, whatever came after it.
+func (v *views) ofTurn(ctx context.Context, view *orchestrator.SessionView) error {
+	t, err := v.substance(ctx, view.Turn)
+	if contracts.CodeOf(err) == contracts.CodeNotFound {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	if t.RunID == "" {
+		view.Running, view.Answer = t.Outcome == "", t.Answer
+		return nil
+	}
+	view.RunID = t.RunID
+	if err := v.ofRun(ctx, view); err != nil {
+		return err
+	}
+	if view.Answer != nil {
+		view.Answer.Blocks = append(view.Answer.Blocks, remarks(t)...)
+	}
+	return nil
+}
+
+// substance gives the turn that says what came of one: of an answer, the turn
+// that asked.
+func (v *views) substance(ctx context.Context, key orchestrator.TurnKey) (orchestrator.Turn, error) {
+	t, err := v.turns.Turn(ctx, key)
+	if err != nil || t.Of == nil {
+		return t, err
+	}
+	return v.turns.Turn(ctx, *t.Of)
+}
+
+// swept is where a turn stands whose run is no longer kept: it is not done anew.
+func swept(view orchestrator.SessionView) orchestrator.SessionView {
+	return orchestrator.SessionView{
+		SessionID: view.SessionID, Name: view.Name, Notice: view.Notice, Turn: view.Turn, Status: contracts.SessionCompleted,
+		Answer: &contracts.Answer{Blocks: []contracts.Block{{
+			Kind: contracts.BlockNote, Text: "This was done before, and is not kept any more. Say it again in a new message to have it done anew.",
+		}}},
+	}
+}
+
+func (v *views) ofRun(ctx context.Context, view *orchestrator.SessionView) error {
+	run, err := v.runner.View(ctx, view.RunID)
+	if err != nil {
+		return err
+	}
+	view.Answer, view.Open, view.Steps = answer.Compose(v.catalogs.Catalog(), run), run.Interrupts, stepsOf(run)
+	view.Running = run.State == contracts.RunRunning || run.State == contracts.RunCancelling || unsettled(run)
+	view.Waits = run.State == contracts.RunWaiting && !view.Running && len(run.Interrupts) == 0
+	if len(run.Interrupts) > 0 && len(run.Nodes) > 1 {
+		preview := planner.Describe(run.Plan, v.catalogs.Catalog())
+		view.Rows, view.Mermaid = preview.Rows, preview.Mermaid
+	}
+	return nil
+}
+
+func stepsOf(run contracts.RunView) []orchestrator.Step {
+	var out []orchestrator.Step
+	for _, n := range run.Nodes {
+		if n.Kind == contracts.KindTool {
+			out = append(out, orchestrator.Step{ID: n.NodeID, Title: cmp.Or(contracts.CleanSummary(n.Title), n.Tool), State: n.State})
+		}
+	}
+	return out
+}
+
+// unsettled tells whether a run that seems to wait for a person has what it
+// waits for already: the decision stands, and the run is about to take it up.
+func unsettled(view contracts.RunView) bool {
+	if view.State != contracts.RunWaiting {
+		return false
+	}
+	return slices.ContainsFunc(view.Nodes, func(n contracts.NodeView) bool {
+		if n.State != contracts.NodeAwaitingApproval && n.State != contracts.NodeAwaitingInput && n.State != contracts.NodeOutcomeUnknown {
+			return false
+		}
+		return !slices.ContainsFunc(view.Interrupts, func(i contracts.Interrupt) bool { return i.NodeID == n.NodeID })
+	})
+}
+
+// session says where a whole session stands: an open question, else a run or a
+// turn under way, else how the last one ended.
+func (v *views) session(ctx context.Context, session orchestrator.Session) (orchestrator.SessionView, error) {
+	out := orchestrator.SessionView{
+		SessionID: session.ID, Name: session.Name, RunIDs: []string{},
+		CreatedAt: session.CreatedAt, UpdatedAt: session.UpdatedAt, Status: contracts.SessionCompleted,
+	}
+	var err error
+	if out.Open, err = v.store.Interrupts(ctx, execution.InterruptFilter{SessionID: session.ID, Status: contracts.InterruptOpen}); err != nil {
+		return out, err
+	}
+	runs, err := v.store.ListRuns(ctx, execution.RunFilter{SessionID: session.ID, Limit: orchestrator.MaxPage, Brief: true})
+	if err != nil {
+		return out, err
+	}
+	turns, err := v.turns.ListTurns(ctx, orchestrator.TurnFilter{SessionID: session.ID})
+	if err != nil {
+		return out, err
+	}
+	last := lastSubstance(turns)
+	for _, run := range slices.Backward(runs) { // the oldest first
+		out.RunIDs = append(out.RunIDs, run.ID)
+		out.Running = out.Running || !run.State.Terminal()
+	}
+	out.Running = len(out.Open) == 0 && (out.Running || slices.ContainsFunc(turns, goesOn))
+	switch {
+	case len(out.Open) > 0:
+		out.Status = contracts.SessionPendingInterrupt
+	case out.Running:
+		out.Status = contracts.SessionRunning
+		return out, nil
+	case len(runs) > 0 && runs[0].State == contracts.RunFailed && (last == nil || last.RunID == runs[0].ID || last.RunID == ""):
+		out.Status = contracts.SessionError
+	}
+	out.Answer, err = v.lastAnswer(ctx, last, runs)
+	return out, err
+}
+
+// goesOn tells whether a turn is on its way, or was interrupted and will be
+// finished.
+func goesOn(t orchestrator.Turn) bool {
+	return t.Outcome == "" && t.Kind != orchestrator.TurnCommand && t.Kind != ""
+}
+
+// lastSubstance is the turn that a session is about: the last request, or the
+// request that was answered last. Commands and decisions are not.
+func lastSubstance(turns []orchestrator.Turn) *orchestrator.Turn {
+	for n := range slices.Backward(turns) {
+		t := &turns[n]
+		switch {
+		case t.Command != "" || t.Kind == orchestrator.TurnDecision || t.Outcome == orchestrator.TurnRefused:
+			continue
+		case t.Of == nil:
+			return t
+		}
+		if at := slices.IndexFunc(turns, func(of orchestrator.Turn) bool { return of.TurnKey == *t.Of }); at >= 0 {
+			return &turns[at]
+		}
+	}
+	return nil
+}
+
+// lastAnswer is what the last turn came to, or the last run if it is newer: a
+// compensation has no turn.
+func (v *views) lastAnswer(ctx context.Context, last *orchestrator.Turn, runs []execution.Run) (*contracts.Answer, error) {
+	if len(runs) > 0 && (last == nil || last.Answer == nil || runs[0].CreatedAt.After(last.CreatedAt)) {
+		if last != nil && last.Outcome == orchestrator.TurnClarifying {
+			return nil, nil //nolint:nilnil // a question is open: there is no answer yet
+		}
+		run, err := v.runner.View(ctx, runs[0].ID)
+		if err != nil {
+			return nil, err
+		}
+		composed := answer.Compose(v.catalogs.Catalog(), run)
+		if composed != nil && last != nil && last.RunID == runs[0].ID {
+			composed.Blocks = append(composed.Blocks, remarks(*last)...)
+		}
+		return composed, nil
+	}
+	if last == nil {
+		return nil, nil //nolint:nilnil // nothing was said yet
+	}
+	return last.Answer, nil
+}
+
+// remarks names the parts of a message that nothing was done about, and what
+// was left out of the plan.
+func remarks(t orchestrator.Turn) []contracts.Block {
+	var out []contracts.Block
+	if len(t.Unused) > 0 {
+		quoted := make([]string, len(t.Unused))
+		for i, p := range t.Unused {
+			quoted[i] = "“" + contracts.CleanSummary(p) + "”"
+		}
+		out = append(out, contracts.Block{
+			Kind: contracts.BlockNote, Text: "Nothing was done about " + strings.Join(quoted, ", ") + ": I did not understand it.",
+		})
+	}
+	for _, note := range t.Notes {
+		out = append(out, contracts.Block{Kind: contracts.BlockNote, Text: note})
+	}
+	return out
+}
+
+// declined says honestly that a message was not understood, and what could be.
+func declined(u intent.Understanding) *contracts.Answer {
+	a := &contracts.Answer{Blocks: []contracts.Block{{
+		Kind: contracts.BlockText, Text: cmp.Or(u.Question, "I did not understand that as something that I can do."),
+	}}}
+	if len(u.Choices) > 0 {
+		list := contracts.Block{Kind: contracts.BlockList, Title: "What I can do"}
+		for _, c := range u.Choices {
+			list.Items = append(list.Items, cmp.Or(c.Description, c.Capability)+" ("+c.Domain+"."+c.Capability+")")
+		}
+		a.Blocks = append(a.Blocks, list)
+	}
+	return a
+}

@@ -1,0 +1,68 @@
+package orchestrator
+
+import (
+	"time"
+
+	"github.com/manifold-run/manifold/contracts"
+)
+
+// SessionView is what a face shows of where a conversation stands: the whole
+// session, or what one turn or run of it came to.
+type SessionView struct {
+	SessionID string
+	Name      string
+	Status    contracts.SessionStatus
+	// Notice is the reply to a command, Markdown of our own; it stands before
+	// everything else.
+	Notice string
+	Answer *contracts.Answer
+	Open   []contracts.Interrupt
+	// MayApprove are the codes of those open gates that the reader may approve.
+	MayApprove []string
+	// Rows and Mermaid are the plan of the run, while it has more steps than one
+	// and a person has to decide about it.
+	Rows    []contracts.PlanRow
+	Mermaid string
+	// Steps are the calls of the run, as far as they are known.
+	Steps   []Step
+	Running bool
+	// Waits tells that the run waits for something that is no person: a timer,
+	// a lock, another run.
+	Waits bool
+	// RunID is the run that is shown, if it is one. Its events after After are
+	// news to this reader.
+	RunID  string
+	RunIDs []string
+	After  int64
+	Tokens contracts.Tokens
+
+	CreatedAt, UpdatedAt time.Time
+
+	// Turn is what the view was narrowed to.
+	Turn TurnKey
+}
+
+// Step is one call of a run, for those who show progress.
+type Step struct {
+	ID    string
+	Title string
+	State contracts.NodeState
+}
+
+// Response is the view as REST has it.
+func (v SessionView) Response() contracts.SessionResponse {
+	out := contracts.SessionResponse{
+		SessionID: v.SessionID, Name: v.Name, Status: v.Status, Interrupts: v.Open, Answer: v.Answer,
+		Tokens: v.Tokens, RunIDs: v.RunIDs, CreatedAt: v.CreatedAt, UpdatedAt: v.UpdatedAt,
+	}
+	if out.Interrupts == nil {
+		out.Interrupts = []contracts.Interrupt{}
+	}
+	if out.RunIDs == nil {
+		out.RunIDs = []string{}
+	}
+	if len(out.Interrupts) > 0 {
+		out.Interrupt = &out.Interrupts[0]
+	}
+	return out
+}
