@@ -6,41 +6,9 @@ import (
 	"github.com/manifold-run/manifold/contracts"
 )
 
-// chain appends to the ledger of one run. Only the lease holder has one.
-type chain struct {
-	runID string
-	seq   int64
-	head  string
-}
-
-// append seals an entry and adds it with its payload to a transition.
-func (c *chain) append(t *Transition, e contracts.LedgerEntry, payload any, at time.Time) error {
-	if payload != nil {
-		body, err := contracts.Canonical(payload)
-		if err != nil {
-			return err
-		}
-		e.PayloadSHA256 = contracts.HashBytes(body)
-		t.Blobs = append(t.Blobs, Blob{SHA256: e.PayloadSHA256, Kind: BlobLedger, RunID: c.runID, Body: body})
-	}
-	e.RunID, e.At = c.runID, at.UTC().Truncate(time.Millisecond)
-	return c.add(t, e)
-}
-
-// add links an entry to the end of the chain.
-func (c *chain) add(t *Transition, e contracts.LedgerEntry) error {
-	e.Seq = c.seq + 1
-	if err := e.Seal(c.head); err != nil {
-		return err
-	}
-	c.seq, c.head = e.Seq, e.Hash
-	t.Ledger = append(t.Ledger, e)
-	return nil
-}
-
 // LockChain is the chain of locks that were broken. A chain has one appender:
 // that of a run its lease holder, this one the transaction that breaks a lock.
-// The run that held the lock may have ended its loop, or be about to end it, so
+// The run that held the lock may have left it, or be about to, so
 // that its own chain cannot promise the entry. No run has this id.
 const LockChain = "locks"
 

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/manifold-run/manifold/contracts"
+	"github.com/manifold-run/manifold/execution/model"
 )
 
 // Decider is who decides.
@@ -33,7 +34,7 @@ func (r *Runner) Decide(ctx context.Context, id string, body contracts.Resume, w
 			return contracts.Interrupt{}, err
 		}
 	}
-	if words, ok := wordsOf(body.Response); ok {
+	if words, ok := model.WordsOf(body.Response); ok {
 		if err := r.checkSearch(ctx, current, words); err != nil {
 			return contracts.Interrupt{}, err
 		}
@@ -108,7 +109,7 @@ func (r *Runner) checkEdit(ctx context.Context, i contracts.Interrupt, body cont
 	if !ok {
 		return contracts.Errorf(contracts.CodeConflict, "%s is no longer offered", i.Action.Capability)
 	}
-	params, err := r.materialize(ctx, entry, body.EditedParams)
+	params, err := r.outside(ctx, nil).materialize(entry, body.EditedParams)
 	if err != nil {
 		return err
 	}

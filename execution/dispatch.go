@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/manifold-run/manifold/contracts"
+	"github.com/manifold-run/manifold/execution/model"
 )
 
 // dispatch takes runs that nobody holds and that can go on. The store says
@@ -34,7 +35,7 @@ func (r *Runner) takeDue(ctx context.Context) {
 		if room <= 0 {
 			return
 		}
-		due, err := r.store.DueRuns(ctx, []int{Format}, min(room, 64))
+		due, err := r.store.DueRuns(ctx, model.Formats(), min(room, 64))
 		if err != nil {
 			r.logFault(ctx, "list due runs", err)
 			return
@@ -51,7 +52,7 @@ func (r *Runner) takeDue(ctx context.Context) {
 	}
 }
 
-// take acquires one run and starts its loop.
+// take acquires one run and makes it an owner.
 func (r *Runner) take(ctx context.Context, runID string) bool {
 	r.mu.Lock()
 	_, mine := r.active[runID]
@@ -90,7 +91,7 @@ func (r *Runner) untilNextLook(ctx context.Context) time.Duration {
 	return min(wait, until)
 }
 
-// heartbeat renews all leases of this replica in one statement, tells loops
+// heartbeat renews all leases of this replica in one statement, tells owners
 // that lost theirs, and passes on wake-ups that came by way of the store.
 func (r *Runner) heartbeat(ctx context.Context) {
 	ticker := time.NewTicker(r.cfg.Heartbeat)
@@ -126,10 +127,10 @@ func (r *Runner) heartbeatWhileStopping() {
 func (r *Runner) renew(ctx context.Context) {
 	r.mu.Lock()
 	held := make([]Lease, 0, len(r.active))
-	loops := make(map[string]*loop, len(r.active))
+	owners := make(map[string]*owner, len(r.active))
 	for id, l := range r.active {
 		held = append(held, l.lease)
-		loops[id] = l
+		owners[id] = l
 	}
 	r.mu.Unlock()
 	if len(held) == 0 {
@@ -139,12 +140,12 @@ func (r *Runner) renew(ctx context.Context) {
 	defer cancel()
 	seqs, err := r.store.RenewLeases(ctx, r.cfg.Replica, held, r.cfg.LeaseTTL)
 	if err != nil {
-		// The loops find out by their own commits; the leases may be renewed after
+		// The owners find out by their own commits; the leases may be renewed after
 		// they expired while nobody took them.
 		r.logFault(ctx, "renew leases", err)
 		return
 	}
-	for id, l := range loops {
+	for id, l := range owners {
 		seq, kept := seqs[id]
 		switch {
 		case !kept:

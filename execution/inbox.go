@@ -3,7 +3,7 @@ package execution
 import "sync"
 
 // inbox is how the world talks to the one goroutine that owns a run. Putting
-// never blocks: a loop that has ended leaves nobody hanging.
+// never blocks: an owner that has left leaves nobody hanging.
 type inbox struct {
 	// notify holds a token while there is something to take.
 	notify chan struct{}
@@ -15,12 +15,8 @@ type inbox struct {
 
 // message is a completion of an exchange, or a plain nudge.
 type message struct {
-	kind   messageKind
-	nodeID string
-	task   task
-	reply  Reply
-	// tookMS is the time that the exchange took.
-	tookMS int64
+	kind messageKind
+	done done
 	// key is the limit that was freed.
 	key string
 }

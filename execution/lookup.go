@@ -2,62 +2,76 @@ package execution
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
 	"github.com/manifold-run/manifold/contracts"
+	"github.com/manifold-run/manifold/execution/model"
 	"github.com/manifold-run/manifold/expr"
 )
 
 // lookUp finds out what an unknown outcome was: by the declared reconcile, or
 // by asking a person.
-func (l *loop) lookUp(n *node) {
-	if n.rec.Step != StepReconcile {
-		n.rec.Tries = 0
+func lookUp(t *turn) {
+	if t.row.Step != model.StepReconcile {
+		t.row.Tries = 0
 	}
-	n.rec.Step = StepReconcile
-	if n.entry == nil || n.entry.Capability.Metadata.Reconcile == nil {
-		l.outcomeUnknown(n, "there is no way to look it up")
+	t.row.Step = model.StepReconcile
+	if t.n.entry == nil || t.n.entry.Capability.Metadata.Reconcile == nil {
+		outcomeUnknown(t, "there is no way to look it up")
 		return
 	}
-	l.again(n)
+	t.again()
 }
 
 // reconcile asks whether the write took effect.
-func (l *loop) reconcile(n *node) {
-	if n.entry == nil && !l.findCapability(n) {
-		l.outcomeUnknown(n, "the capability is no longer registered")
+func reconcile(t *turn) {
+	if t.n.entry == nil && !findCapability(t.kit, t.n) {
+		outcomeUnknown(t, "the capability is no longer registered")
 		return
 	}
-	rule := n.entry.Capability.Metadata.Reconcile
+	rule := t.n.entry.Capability.Metadata.Reconcile
 	if rule == nil {
-		l.outcomeUnknown(n, "there is no way to look it up")
+		outcomeUnknown(t, "there is no way to look it up")
 		return
 	}
-	l.lookupCall(n, taskReconcile, rule.Capability, rule.ParamMap, func(why string) { l.outcomeUnknown(n, why) })
+	lookupCall(t, taskReconcile, rule.Capability, rule.ParamMap, func(why string) { outcomeUnknown(t, why) })
 }
 
 // lookupCall makes the exchange of a reconcile or a read-back.
-func (l *loop) lookupCall(n *node, t task, ref string, paramMap map[string]any, giveUp func(why string)) {
-	entry, err := l.r.catalogs.Catalog().Resolve(ref, n.entry.Domain)
+func lookupCall(t *turn, what task, ref string, paramMap map[string]any, giveUp func(why string)) {
+	around := t.outside()
+	entry, err := around.catalog().Resolve(ref, t.n.entry.Domain)
 	if err != nil || entry.Policy.SideEffectClass.Writes() {
 		giveUp(ref + " cannot be called to look it up")
 		return
 	}
-	params, err := l.mapped(n, paramMap)
+	params, err := mapped(t, paramMap)
 	if err == nil {
-		err = l.r.schemas.check(entry, params)
+		err = around.check(entry, params)
 	}
 	if err != nil {
 		giveUp(err.Error())
 		return
 	}
-	if !l.admit(n, entry.Policy, entry.Ref()) {
+	if !t.admit(entry.Ref(), entry.Policy) {
 		return
 	}
-	l.setState(n, contracts.NodeRunning)
-	n.rec.Tries++
-	l.exchange(n, t, l.newCall(n, entry, params))
+	t.row.Tries++
+	c := newCall(t, entry, params)
+	t.running()
+	t.calls.begin(t.n, what, c)
+}
+
+// mapped resolves a param_map for a look-up that belongs to a call.
+func mapped(t *turn, m map[string]any) (map[string]any, error) {
+	v, _, err := expr.Resolve(asAny(m), t.run.CallScope(t.row))
+	if err != nil {
+		return nil, err
+	}
+	params, _ := v.(map[string]any)
+	return params, nil
 }
 
 // settleDelay is how often an early "no" is looked at again.
@@ -65,23 +79,23 @@ const settleDelay = 5 * time.Second
 
 // onReconciled believes a yes at once, and a no only when the write can no
 // longer be under way.
-func (l *loop) onReconciled(n *node, r Reply) {
+func onReconciled(t *turn, r Reply) {
 	if r.Kind != ReplyResult || !r.Result.OK {
-		l.lookAgain(n, r)
+		lookAgain(t, r)
 		return
 	}
 	applied, known := r.Result.Facts["applied"].(bool)
-	now, believable := l.r.cfg.Now(), n.until().Add(contracts.ReconcileGrace)
+	now, believable := t.now(), until(t.n.Intent, t.row).Add(contracts.ReconcileGrace)
 	switch {
 	case known && applied:
-		l.foundApplied(n, r.Result)
+		foundApplied(t, r.Result)
 	case !known:
-		l.outcomeUnknown(n, "looking it up gave no answer")
+		outcomeUnknown(t, "looking it up gave no answer")
 	case now.Before(believable):
-		n.rec.Tries = 0
-		l.queue(n, "the write to settle", earlier(now.Add(settleDelay), believable))
+		t.row.Tries = 0
+		t.queue("the write to settle", earlier(now.Add(settleDelay), believable))
 	default:
-		l.foundAbsent(n)
+		foundAbsent(t)
 	}
 }
 
@@ -93,47 +107,47 @@ func earlier(a, b time.Time) time.Time {
 	return a
 }
 
-func (l *loop) lookAgain(n *node, r Reply) {
-	if n.rec.Tries >= contracts.ReadAttempts {
-		l.outcomeUnknown(n, "looking it up did not work: "+r.Message)
+func lookAgain(t *turn, r Reply) {
+	if t.row.Tries >= contracts.ReadAttempts {
+		outcomeUnknown(t, "looking it up did not work: "+r.Message)
 		return
 	}
-	l.queue(n, "the next look-up", l.r.cfg.Now().Add(max(l.backoff(n.rec.Tries), min(r.RetryAfter, time.Hour))))
+	t.queue("the next look-up", t.now().Add(max(backoff(t.row.Tries), min(r.RetryAfter, time.Hour))))
 }
 
 // foundApplied completes a write whose answer was lost.
-func (l *loop) foundApplied(n *node, found contracts.ToolResult) {
+func foundApplied(t *turn, found contracts.ToolResult) {
 	found.Summary = contracts.CleanSummary("took effect, as a look-up confirmed: " + found.Summary)
-	l.consume(n.intent, Outcome{Kind: ReplyResult, Result: &found, At: l.r.cfg.Now()})
-	l.keep(n, found)
-	l.beginVerify(n)
+	t.take(model.Consumed{Node: t.n.ID()})
+	keep(t, found)
+	beginVerify(t)
 }
 
 // foundAbsent sends the write once more, with the same key and approval.
-func (l *loop) foundAbsent(n *node) {
-	if n.rec.Resent {
-		l.outcomeUnknown(n, "it was sent twice and did not take effect")
+func foundAbsent(t *turn) {
+	if t.row.Resent {
+		outcomeUnknown(t, "it was sent twice and did not take effect")
 		return
 	}
-	n.rec.Doubtful, n.rec.Error = false, nil
-	if l.cancelling {
-		l.end(n, contracts.NodeCancelled)
+	t.row.Doubtful, t.row.Error = false, nil
+	if t.run.Cancelling() {
+		t.end(contracts.NodeCancelled)
 		return
 	}
-	n.rec.Resent, n.rec.Step = true, StepSent
-	n.rec.Attempts = max(min(n.rec.Attempts, n.policy.Attempts()-1), 0)
-	n.rec.MachineMS = 0
-	l.again(n)
+	t.row.Resent, t.row.Step = true, model.StepSent
+	t.row.Attempts = max(min(t.row.Attempts, t.n.policy.Attempts()-1), 0)
+	t.row.MachineMS = 0
+	t.again()
 }
 
 // outcomeUnknown asks a person. The locks stay; other writes of the run go on.
-func (l *loop) outcomeUnknown(n *node, why string) {
-	n.rec.Step = StepUnknown
+func outcomeUnknown(t *turn, why string) {
+	t.row.Step = model.StepUnknown
 	message := "It is not known whether this took effect: " + why + "."
-	if n.rec.Error != nil {
-		message += " (" + n.rec.Error.Message + ")"
+	if t.row.Error != nil {
+		message += " (" + t.row.Error.Message + ")"
 	}
-	l.openInterrupt(n, contracts.Interrupt{
+	t.ask(contracts.Interrupt{
 		Type: contracts.InterruptOutcomeUnknown, Prompt: message,
 		Reason: "the outcome of a write is unknown", Roles: []string{"operator"},
 		Options: []contracts.InterruptOption{
@@ -142,67 +156,64 @@ func (l *loop) outcomeUnknown(n *node, why string) {
 			{ID: contracts.AnswerLookAgain, Label: "Look again"},
 		},
 	}, contracts.NodeOutcomeUnknown)
-	if l.writing == n {
-		l.stopWriting()
-	}
 }
 
 // beginVerify reads a write back, if the manifest says how.
-func (l *loop) beginVerify(n *node) {
-	n.rec.Error = nil
-	if n.entry == nil || n.entry.Capability.Metadata.Verify == nil || l.stored.Plan.DryRun {
-		l.end(n, contracts.NodeCompleted)
+func beginVerify(t *turn) {
+	t.row.Error = nil
+	if t.n.entry == nil || t.n.entry.Capability.Metadata.Verify == nil || t.run.Run.Plan.DryRun {
+		t.end(contracts.NodeCompleted)
 		return
 	}
-	n.rec.Step, n.rec.Tries, n.rec.LookupAt = StepVerify, 0, l.r.cfg.Now()
-	l.again(n)
+	t.row.Step, t.row.Tries, t.row.LookupAt = model.StepVerify, 0, t.now()
+	t.again()
 }
 
-func (l *loop) readBack(n *node) {
-	if n.entry == nil && !l.findCapability(n) {
-		l.unverified(n, "the capability is no longer registered")
+func readBack(t *turn) {
+	if t.n.entry == nil && !findCapability(t.kit, t.n) {
+		unverified(t, "the capability is no longer registered")
 		return
 	}
-	rule := n.entry.Capability.Metadata.Verify
+	rule := t.n.entry.Capability.Metadata.Verify
 	if rule == nil {
-		l.end(n, contracts.NodeCompleted)
+		t.end(contracts.NodeCompleted)
 		return
 	}
-	if n.rec.LookupAt.IsZero() {
-		n.rec.LookupAt = l.r.cfg.Now()
+	if t.row.LookupAt.IsZero() {
+		t.row.LookupAt = t.now()
 	}
-	l.lookupCall(n, taskVerify, rule.Capability, rule.ParamMap, func(why string) { l.unverified(n, why) })
+	lookupCall(t, taskVerify, rule.Capability, rule.ParamMap, func(why string) { unverified(t, why) })
 }
 
 // onReadBack compares what was read back with what was declared. A declared
 // within_ms lets an eventually consistent system catch up.
-func (l *loop) onReadBack(n *node, r Reply) {
-	rule := n.entry.Capability.Metadata.Verify
+func onReadBack(t *turn, r Reply) {
+	rule := t.n.entry.Capability.Metadata.Verify
 	if r.Kind != ReplyResult || !r.Result.OK {
-		if n.rec.Tries < contracts.ReadAttempts {
-			l.queue(n, "the next read-back", l.r.cfg.Now().Add(l.backoff(n.rec.Tries)))
+		if t.row.Tries < contracts.ReadAttempts {
+			t.queue("the next read-back", t.now().Add(backoff(t.row.Tries)))
 			return
 		}
-		l.unverified(n, "the read-back did not work: "+r.Message)
+		unverified(t, "the read-back did not work: "+r.Message)
 		return
 	}
-	checks, ok := l.assertions(n, rule.Assertions, r.Result.Facts)
+	checks, ok := assertions(t, rule.Assertions, r.Result.Facts)
 	within := time.Duration(rule.WithinMS) * time.Millisecond
-	if wait := l.backoff(n.rec.Tries); !ok && l.r.cfg.Now().Add(wait).Before(n.rec.LookupAt.Add(within)) {
-		l.queue(n, "the write to become visible", l.r.cfg.Now().Add(wait))
+	if wait := backoff(t.row.Tries); !ok && t.now().Add(wait).Before(t.row.LookupAt.Add(within)) {
+		t.queue("the write to become visible", t.now().Add(wait))
 		return
 	}
-	n.rec.Checks = append(n.rec.Checks, checks...)
-	l.end(n, contracts.NodeCompleted)
+	t.row.Checks = slices.Concat(t.row.Checks, checks)
+	t.end(contracts.NodeCompleted)
 }
 
-func (l *loop) assertions(n *node, rules []contracts.Condition, facts map[string]any) ([]contracts.Check, bool) {
-	scope := l.callScope(n, n.rec.key(l.stored.ID))
-	scope["facts"] = asAny(orEmpty(facts))
+func assertions(t *turn, rules []contracts.Condition, facts map[string]any) ([]contracts.Check, bool) {
+	scope := t.run.CallScope(t.row)
+	scope["facts"] = asAny(facts)
 	all := true
 	checks := make([]contracts.Check, 0, len(rules))
 	for _, rule := range rules {
-		check := contracts.Check{Name: checkReadBack, Detail: describe(rule)}
+		check := contracts.Check{Name: model.CheckReadBack, Detail: describe(rule)}
 		holds, reads, err := expr.Holds(rule, scope)
 		check.OK = err == nil && holds
 		if err != nil {
@@ -221,9 +232,9 @@ func (l *loop) assertions(n *node, rules []contracts.Condition, facts map[string
 
 // unverified completes a write that could not be read back: it did take
 // effect, but nobody has seen it.
-func (l *loop) unverified(n *node, why string) {
-	n.rec.Checks = append(n.rec.Checks, contracts.Check{Name: checkUnverified, Detail: contracts.CleanSummary(why)})
-	l.end(n, contracts.NodeCompleted)
+func unverified(t *turn, why string) {
+	t.row.Checks = slices.Concat(t.row.Checks, []contracts.Check{{Name: model.CheckUnverified, Detail: contracts.CleanSummary(why)}})
+	t.end(contracts.NodeCompleted)
 }
 
 // describe writes a condition as people do: facts.days = ${params.days}.

@@ -20,7 +20,7 @@ type Store interface {
 	Artifacts
 }
 
-// Runs creates, reads and advances runs; the runner's loop uses it.
+// Runs creates, reads and advances runs; the owner of a run uses it.
 type Runs interface {
 	// CreateRun inserts a run with its nodes, first events and plan entry. With
 	// an owner it is born leased until ttl from now; without, it is due at once.
@@ -160,41 +160,6 @@ type Call struct {
 	SendKey bool
 	// Timeout bounds this exchange.
 	Timeout time.Duration
-}
-
-// ReplyKind is what an exchange came to.
-type ReplyKind string
-
-// The kinds of replies, one for each row of the contract's answer table.
-const (
-	ReplyResult       ReplyKind = "result"       // 200 with a ToolResult, ok or not
-	ReplyAccepted     ReplyKind = "accepted"     // 202
-	ReplyBusy         ReplyKind = "busy"         // 429, or an open breaker or full bulkhead: not executed
-	ReplyInvalid      ReplyKind = "invalid"      // 400
-	ReplyUnauthorized ReplyKind = "unauthorized" // 401 and 403
-	ReplyConflict     ReplyKind = "conflict"     // 409
-	ReplyChanged      ReplyKind = "changed"      // 404 and 412
-	ReplyGone         ReplyKind = "gone"         // 410: as a broken connection
-	ReplyNotSent      ReplyKind = "not_sent"     // failed before the first request byte was written
-	ReplyBroken       ReplyKind = "broken"       // 300 to 303, 503, other 5xx, broken connection, no ToolResult, time-out
-	ReplyRefused      ReplyKind = "refused"      // other 3xx and 4xx
-)
-
-// Reply is the outcome of one exchange.
-type Reply struct {
-	Kind   ReplyKind
-	Result contracts.ToolResult
-	// Operation is set for accepted.
-	Operation string
-	// RetryAfter is what the domain asked for, 0 if nothing.
-	RetryAfter time.Duration
-	// Message says in one line what went wrong.
-	Message string
-	// Timeout tells whether a broken exchange ran out of time.
-	Timeout bool
-	// Faults lists what was cut or dropped from the result (limits and
-	// output_schema).
-	Faults []contracts.Fault
 }
 
 // Catalogs gives the present catalog; dispatch compares pinned digests with it.

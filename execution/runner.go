@@ -11,6 +11,8 @@ import (
 	"time"
 
 	"github.com/manifold-run/manifold/contracts"
+	"github.com/manifold-run/manifold/execution/admission"
+	"github.com/manifold-run/manifold/execution/model"
 )
 
 // Config is how a Runner works; the zero value is a sound default.
@@ -73,23 +75,23 @@ type Runner struct {
 	invoker  Invoker
 	catalogs Catalogs
 	observer Observer
-	limits   *limits
+	limits   *admission.Limits
 	schemas  *schemaCache
 
 	// poke tells the dispatcher that a run may be due.
 	poke chan struct{}
 
 	mu sync.Mutex // guards the fields below
-	// active holds the loop of every run that this replica holds.
-	active map[string]*loop
+	// active holds the owner of every run that this replica holds.
+	active map[string]*owner
 	// reserved counts the runs that are being created or acquired, leaving those
 	// that are about to give their place to others.
 	reserved, leaving int
 	stopping          bool
 	started           bool
-	// stop ends the background work and the loops.
+	// stop ends the background work and lets go of the runs.
 	stop context.CancelFunc
-	base context.Context //nolint:containedctx // the life of the loops, ended by Stop
+	base context.Context //nolint:containedctx // the life of the owners, ended by Stop
 	work sync.WaitGroup
 }
 
@@ -98,11 +100,12 @@ func New(cfg Config, deps Deps) (*Runner, error) {
 	if deps.Store == nil || deps.Invoker == nil || deps.Catalogs == nil {
 		return nil, errors.New("execution: store, invoker and catalogs are needed")
 	}
+	cfg = cfg.withDefaults()
 	return &Runner{
-		cfg: cfg.withDefaults(), store: deps.Store, invoker: deps.Invoker,
+		cfg: cfg, store: deps.Store, invoker: deps.Invoker,
 		catalogs: deps.Catalogs, observer: deps.Observer,
-		limits: newLimits(), schemas: newSchemaCache(),
-		poke: make(chan struct{}, 1), active: map[string]*loop{},
+		limits: admission.NewLimits(cfg.MaxCalls), schemas: newSchemaCache(),
+		poke: make(chan struct{}, 1), active: map[string]*owner{},
 	}, nil
 }
 
@@ -151,23 +154,21 @@ func (r *Runner) Submit(ctx context.Context, sessionID string, plan contracts.Pl
 	if len(plan.Nodes) == 0 {
 		return "", contracts.Errorf(contracts.CodeInvalid, "the plan has no nodes")
 	}
-	if err := newGraph().check(plan.Nodes); err != nil {
-		return "", err
-	}
 	now := r.cfg.Now()
 	plan.RunID = cmp.Or(plan.RunID, NewID("run"))
 	run := Run{
 		ID: plan.RunID, SessionID: sessionID, Format: Format, Plan: plan,
 		State: contracts.RunRunning, CreatedAt: now, UpdatedAt: now,
 	}
+	first, err := firstTransition(&run, now)
+	if err != nil {
+		return "", err
+	}
 	held := r.reserve()
 	if held {
 		run.Owner, run.Epoch = r.cfg.Replica, 1
 	}
-	first, err := firstTransition(&run, now)
-	if err == nil {
-		err = r.store.CreateRun(ctx, run, r.cfg.LeaseTTL, first)
-	}
+	err = r.store.CreateRun(ctx, run, r.cfg.LeaseTTL, first)
 	if err != nil {
 		if held {
 			r.unreserve()
@@ -180,19 +181,25 @@ func (r *Runner) Submit(ctx context.Context, sessionID string, plan contracts.Pl
 	return run.ID, nil
 }
 
-// firstTransition is the plan entry and the rows of the nodes.
+// firstTransition is the plan entry and the rows of the nodes. A plan whose
+// nodes could never all be reached is invalid.
 func firstTransition(run *Run, now time.Time) (Transition, error) {
-	t := Transition{At: now}
-	for _, n := range run.Plan.Nodes {
-		t.Nodes = append(t.Nodes, NodeRecord{NodeID: n.NodeID, State: contracts.NodePending})
+	state, err := model.Begin(*run)
+	if err != nil {
+		return Transition{}, err
 	}
-	c := chain{runID: run.ID}
-	entry := contracts.LedgerEntry{Kind: contracts.LedgerPlan, Actor: run.Plan.Owner.ID, ActionSHA256: run.Plan.PlanHash}
-	if err := c.append(&t, entry, run.Plan, now); err != nil {
+	t := Transition{At: now, Nodes: make([]NodeRecord, 0, state.Len())}
+	for _, n := range state.Nodes() {
+		t.Nodes = append(t.Nodes, *n.Row)
+	}
+	plan, err := model.PlanEntry(run.Plan, now)
+	if err != nil {
 		return t, err
 	}
-	run.LedgerSeq, run.LedgerHead = c.seq, c.head
-	return t, nil
+	chain := model.Chain{RunID: run.ID}
+	t.Ledger, t.Blobs, chain, err = chain.Seal([]model.Entry{plan})
+	run.LedgerSeq, run.LedgerHead = chain.Seq, chain.Head
+	return t, err
 }
 
 // Wake tells that something was written for a run.
@@ -270,21 +277,21 @@ func (r *Runner) stayed() {
 	r.leaving--
 }
 
-// launch turns a reserved place into a loop. Without a snapshot the loop reads
+// launch turns a reserved place into an owner. Without a snapshot the owner reads
 // it from the store.
 func (r *Runner) launch(runID string, lease Lease, snapshot *Snapshot) {
-	l := newLoop(r, lease)
+	o := newOwner(r, lease)
 	r.mu.Lock()
 	r.reserved--
-	r.active[runID] = l
+	r.active[runID] = o
 	base := r.base
 	r.mu.Unlock()
 	go func() {
 		defer r.work.Done()
-		l.run(base, snapshot)
+		o.live(base, snapshot)
 		r.mu.Lock()
 		delete(r.active, runID)
-		if l.leaving {
+		if o.leaving {
 			r.leaving--
 		}
 		r.mu.Unlock()

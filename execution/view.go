@@ -2,9 +2,10 @@ package execution
 
 import (
 	"context"
-	"fmt"
 
 	"github.com/manifold-run/manifold/contracts"
+	"github.com/manifold-run/manifold/execution/model"
+	"github.com/manifold-run/manifold/expr"
 )
 
 // View is what callers see of a run. Nodes behind one that waits for a person
@@ -14,66 +15,36 @@ func (r *Runner) View(ctx context.Context, runID string) (contracts.RunView, err
 	if err != nil {
 		return contracts.RunView{}, err
 	}
-	return ViewOf(s)
+	return model.View(s)
 }
 
-// ViewOf makes the view of a snapshot.
-func ViewOf(s Snapshot) (contracts.RunView, error) {
-	l := newLoop(&Runner{}, Lease{RunID: s.Run.ID})
-	l.stored = s.Run
-	if err := l.build(s.Nodes); err != nil {
-		return contracts.RunView{}, fmt.Errorf("view run %s: %w", s.Run.ID, err)
-	}
-	view := contracts.RunView{
-		RunID: s.Run.ID, SessionID: s.Run.SessionID, State: s.Run.State, Plan: s.Run.Plan, Verdict: s.Run.Verdict,
-		CreatedAt: s.Run.CreatedAt, UpdatedAt: s.Run.UpdatedAt, FinishedAt: s.Run.FinishedAt,
-	}
-	blocked := blockedNodes(l.graph)
-	for _, v := range l.graph.nodes {
-		view.Nodes = append(view.Nodes, l.nodeView(v, blocked[v]))
-	}
-	for _, i := range s.Gates {
-		if i.Status == contracts.InterruptOpen {
-			view.Interrupts = append(view.Interrupts, i)
-		}
-	}
-	return view, nil
+// CompletedCall finds a write that took effect, for its compensation.
+func CompletedCall(s Snapshot, nodeID string) (contracts.Node, expr.Scope, error) {
+	return model.CompletedCall(s, nodeID)
 }
 
-func (l *loop) nodeView(v *vertex, blocked bool) contracts.NodeView {
-	rec := l.nodes[v.spec.NodeID].rec
-	out := contracts.NodeView{
-		Node: v.spec, State: v.state, Attempts: rec.Attempts, Error: rec.Error, Checks: rec.Checks,
-		QueuedFor: rec.QueuedFor, StartedAt: rec.StartedAt, FinishedAt: rec.FinishedAt,
+// Replay plays plan and ledger again without calling any domain and compares
+// the node states with the stored ones. A broken chain is an error.
+func (r *Runner) Replay(ctx context.Context, runID string) (Replayed, error) {
+	s, err := r.store.LoadRun(ctx, runID)
+	if err != nil {
+		return Replayed{}, err
 	}
-	if blocked {
-		out.State = contracts.NodeBlocked
+	entries, err := r.store.Ledger(ctx, runID)
+	if err != nil {
+		return Replayed{}, err
 	}
-	if rec.Params != nil {
-		out.Params = rec.Params
+	if err := VerifyRun(s.Run, entries); err != nil {
+		return Replayed{}, err
 	}
-	if r := rec.Result; r != nil {
-		out.Summary, out.Facts, out.Artifacts = r.Summary, r.Facts, r.Artifacts
-	}
-	if v.joins() && v.state.Terminal() {
-		out.Facts = joinFacts(l.graph, v, func(id string) NodeRecord { return l.nodes[id].rec })
-	}
-	return out
-}
-
-// blockedNodes are the pending nodes behind one that waits for a person.
-func blockedNodes(g *graph) map[*vertex]bool {
-	blocked := map[*vertex]bool{}
-	for _, v := range g.nodes { // dependencies may point forward only to copies, which never wait for their template
-		if v.state != contracts.NodePending {
-			continue
+	return model.Replay(s, entries, func(e contracts.LedgerEntry, into any) error {
+		body, err := r.store.Blob(ctx, e.PayloadSHA256)
+		if err != nil {
+			return err
 		}
-		for _, dep := range v.spec.DependsOn {
-			d := g.byID[dep]
-			if awaits(d.state) || blocked[d] {
-				blocked[v] = true
-			}
+		if contracts.HashBytes(body) != e.PayloadSHA256 {
+			return contracts.Errorf(contracts.CodeConflict, "the payload of entry %d was changed after it was written", e.Seq)
 		}
-	}
-	return blocked
+		return contracts.Decode(body, into)
+	})
 }

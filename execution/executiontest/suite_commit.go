@@ -29,7 +29,7 @@ func commitSentences() sentences {
 
 func nodesAreUpserted(t *testing.T, s execution.Store) {
 	lease := create(t, s, exampleRun("r1"), execution.Transition{Nodes: []execution.NodeRecord{
-		{NodeID: "n1", State: contracts.NodePending, Params: map[string]any{"a": 1.0}}, {NodeID: "n2", State: contracts.NodePending},
+		{NodeID: "n1", State: contracts.NodePending, CallRow: execution.CallRow{Params: map[string]any{"a": 1.0}}}, {NodeID: "n2", State: contracts.NodePending},
 	}})
 	commit(t, s, lease, execution.Transition{State: contracts.RunWaiting, Nodes: []execution.NodeRecord{
 		{NodeID: "n1", State: contracts.NodeCompleted},

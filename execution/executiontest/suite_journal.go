@@ -152,7 +152,7 @@ func namedContentStays(t *testing.T, s execution.Store) {
 	announced.Parameters = []byte(`{"file":{"$artifact":"sha256:` + hashOf("b") + `"}}`)
 	lease := create(t, s, planned, execution.Transition{Intents: []execution.Intent{announced}})
 	commit(t, s, lease, execution.Transition{Nodes: []execution.NodeRecord{
-		{NodeID: "n1", Params: ref("c"), Result: &execution.Result{Artifacts: contracts.ArtifactRefs{"out": "sha256:" + hashOf("d")}}},
+		{NodeID: "n1", CallRow: execution.CallRow{Params: ref("c")}, Result: &execution.Result{Artifacts: contracts.ArtifactRefs{"out": "sha256:" + hashOf("d")}}},
 	}})
 	sweep(t, s, day().Add(time.Hour), execution.Swept{Runs: 1, Blobs: 1})
 	for _, digit := range []string{"a", "b", "c", "d"} {

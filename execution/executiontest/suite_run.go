@@ -26,10 +26,14 @@ func runComesBack(t *testing.T, s execution.Store) {
 	nodes := []execution.NodeRecord{
 		{NodeID: "n2", State: contracts.NodePending},
 		{
-			NodeID: "n1", State: contracts.NodeCompleted, Step: execution.StepVerify, Attempts: 2, Writes: 1,
-			Params: map[string]any{"list": []any{"a", 1.5, nil}, "deep": map[string]any{"x": true}},
-			Result: &execution.Result{Summary: "2 items", Facts: map[string]any{"n": 2.0}, Artifacts: contracts.ArtifactRefs{"all": "sha256:ab"}},
-			NextAt: day().Add(time.Second), StartedAt: &started, MachineMS: 12,
+			NodeID: "n1", State: contracts.NodeCompleted,
+			CallRow: execution.CallRow{
+				Step: execution.StepVerify, Attempts: 2, MachineMS: 12,
+				Params: map[string]any{"list": []any{"a", 1.5, nil}, "deep": map[string]any{"x": true}},
+			},
+			WriteRow: execution.WriteRow{Writes: 1},
+			Result:   &execution.Result{Summary: "2 items", Facts: map[string]any{"n": 2.0}, Artifacts: contracts.ArtifactRefs{"all": "sha256:ab"}},
+			NextAt:   day().Add(time.Second), StartedAt: &started,
 		},
 	}
 	ledger := link(t, "r1", 0, "", 1)

@@ -1,4 +1,4 @@
-package execution
+package model
 
 import (
 	"fmt"
@@ -9,23 +9,26 @@ import (
 
 // The names of checks.
 const (
+	CheckReadBack      = "read_back"
+	CheckUnverified    = "unverified"
+	CheckBadAnswer     = "bad_answer"
 	checkCompleted     = "completed"
-	checkReadBack      = "read_back"
-	checkUnverified    = "unverified"
-	checkBadAnswer     = "bad_answer"
 	checkContradiction = "contradiction"
 	checkBasis         = "complete_basis"
 )
 
-// verdict judges the run by its rows alone.
-func (l *loop) verdict() contracts.Verdict {
+// Verdict judges the run by its rows alone. Of instances that a later round
+// has superseded only the writes count: they took effect.
+func (s *State) Verdict() contracts.Verdict {
 	j := judge{status: contracts.VerdictVerified}
-	for _, v := range l.graph.nodes {
-		j.node(v, l.nodes[v.spec.NodeID], l.nameOf(v))
+	for _, n := range s.graph.nodes {
+		if !n.superseded || n.Writes() && n.State() == contracts.NodeCompleted {
+			j.node(n)
+		}
 	}
-	for _, v := range l.graph.nodes {
-		if v.joins() {
-			l.judgeJoin(&j, v)
+	for _, n := range s.graph.nodes {
+		if n.Joins() && !n.superseded {
+			j.join(s, n)
 		}
 	}
 	return contracts.Verdict{Status: j.status, Reasons: j.reasons, Checks: j.checks, Category: j.category, Fixes: j.fixes}
@@ -53,53 +56,45 @@ func (j *judge) lower(to contracts.VerdictStatus, category, reason string) {
 	}
 }
 
-// nameOf is how reasons speak of a node, without personal data.
-func (l *loop) nameOf(v *vertex) string {
-	name := v.spec.NodeID
-	if v.spec.Title != "" {
-		name += " (" + l.masked(l.nodes[name], v.spec.Title) + ")"
-	}
-	return name
-}
-
-func (j *judge) node(v *vertex, n *node, name string) {
-	switch v.state {
+func (j *judge) node(n *Node) {
+	name := n.name()
+	switch n.State() {
 	case contracts.NodeCompleted:
 		j.checks = append(j.checks, contracts.Check{Name: checkCompleted, OK: true, Detail: name})
 	case contracts.NodeFailed:
-		j.failed(v, n, name)
+		j.failed(n, name)
 	case contracts.NodeRejected:
 		j.lower(contracts.VerdictBlocked, "rejected", name+" was rejected")
 	case contracts.NodeCancelled: // a cancel that came too late changes nothing
 		j.lower(contracts.VerdictBlocked, "cancelled", "the run was cancelled")
 	default:
 	}
-	for _, c := range n.rec.Checks {
+	for _, c := range n.Row.Checks {
 		j.checks = append(j.checks, c)
 		j.check(name, c)
 	}
-	if v.state == contracts.NodeCompleted && needsProof(v, n) {
-		j.lower(contracts.VerdictDegraded, checkUnverified, "unverified: "+name+" has no read-back")
+	if n.State() == contracts.NodeCompleted && needsProof(n) {
+		j.lower(contracts.VerdictDegraded, CheckUnverified, "unverified: "+name+" has no read-back")
 	}
 }
 
 // needsProof tells whether a write that must be verified has not been.
-func needsProof(v *vertex, n *node) bool {
-	if v.spec.Policy == nil || !v.spec.Policy.VerifierRequired || v.expanded {
+func needsProof(n *Node) bool {
+	if n.Spec.Policy == nil || !n.Spec.Policy.VerifierRequired || n.Row.Expanded {
 		return false
 	}
-	return !slices.ContainsFunc(n.rec.Checks, func(c contracts.Check) bool { return c.Name == checkReadBack })
+	return !slices.ContainsFunc(n.Row.Checks, func(c contracts.Check) bool { return c.Name == CheckReadBack })
 }
 
-func (j *judge) failed(v *vertex, n *node, name string) {
+func (j *judge) failed(n *Node, name string) {
 	kind, message := "", ""
-	if n.rec.Error != nil {
-		kind, message = n.rec.Error.Type, n.rec.Error.Message
+	if n.Row.Error != nil {
+		kind, message = n.Row.Error.Type, n.Row.Error.Message
 	}
 	j.checks = append(j.checks, contracts.Check{Name: checkCompleted, Detail: name + ": " + message})
 	reason := fmt.Sprintf("%s failed: %s", name, message)
 	switch {
-	case !v.spec.Required:
+	case !n.Spec.Required || n.Spec.ContinueOnError:
 		j.lower(contracts.VerdictDegraded, kind, reason)
 	case kind == contracts.ErrUpstream || kind == contracts.ErrTimeout:
 		j.lower(contracts.VerdictRetry, kind, reason)
@@ -112,54 +107,53 @@ func (j *judge) failed(v *vertex, n *node, name string) {
 func (j *judge) check(name string, c contracts.Check) {
 	switch {
 	case c.OK:
-	case c.Name == checkReadBack:
+	case c.Name == CheckReadBack:
 		j.lower(contracts.VerdictBlocked, "verify_failed", name+" was read back and does not hold: "+c.Detail)
 		j.fixes = append(j.fixes, "look at "+name+" in its system, or compensate it")
-	case c.Name == checkUnverified:
-		j.lower(contracts.VerdictDegraded, checkUnverified, "unverified: "+name+": "+c.Detail)
+	case c.Name == CheckUnverified:
+		j.lower(contracts.VerdictDegraded, CheckUnverified, "unverified: "+name+": "+c.Detail)
 	default:
 		j.lower(contracts.VerdictDegraded, c.Name, name+": "+c.Detail)
 	}
 }
 
-// judgeJoin looks for branches that contradict each other, and for writes that
+// join looks for branches that contradict each other, and for writes that
 // rest on incomplete reads.
-func (l *loop) judgeJoin(j *judge, v *vertex) {
-	byCall := map[string]*node{}
+func (j *judge) join(s *State, join *Node) {
+	byCall := map[string]*Node{}
 	incomplete := false
-	for _, m := range joinMembers(v, func(id string) *vertex { return l.graph.byID[id] }) {
-		n := l.nodes[m.spec.NodeID]
-		incomplete = incomplete || m.state != contracts.NodeCompleted
-		if n.rec.Result == nil {
+	for _, m := range s.graph.members(join) {
+		incomplete = incomplete || m.State() != contracts.NodeCompleted
+		if m.Row.Result == nil {
 			continue
 		}
-		call, err := contracts.Hash([]any{m.spec.Tool, n.rec.Params})
+		call, err := contracts.Hash([]any{m.Spec.Tool, m.Row.Params})
 		if err != nil {
 			continue
 		}
-		if first, ok := byCall[call]; ok && !sameFacts(first, n) {
-			detail := fmt.Sprintf("%s and %s asked the same and got different answers", first.rec.NodeID, n.rec.NodeID)
+		if first, ok := byCall[call]; ok && !sameFacts(first, m) {
+			detail := fmt.Sprintf("%s and %s asked the same and got different answers", first.ID(), m.ID())
 			j.checks = append(j.checks, contracts.Check{Name: checkContradiction, Detail: detail})
 			j.lower(contracts.VerdictDegraded, checkContradiction, detail)
 			continue
 		}
-		byCall[call] = n
+		byCall[call] = m
 	}
 	if incomplete {
-		l.judgeDependents(j, v)
+		j.dependents(join)
 	}
 }
 
-func sameFacts(a, b *node) bool {
-	x, errX := contracts.Hash(a.rec.Result.Facts)
-	y, errY := contracts.Hash(b.rec.Result.Facts)
+func sameFacts(a, b *Node) bool {
+	x, errX := contracts.Hash(a.Row.Result.Facts)
+	y, errY := contracts.Hash(b.Row.Result.Facts)
 	return errX == nil && errY == nil && x == y
 }
 
-func (l *loop) judgeDependents(j *judge, v *vertex) {
-	for _, d := range v.dependents {
-		if n := l.nodes[d.spec.NodeID]; writes(n) && d.state == contracts.NodeCompleted {
-			detail := d.spec.NodeID + " was done although reads before it are incomplete"
+func (j *judge) dependents(join *Node) {
+	for _, d := range join.dependents {
+		if d.Writes() && d.State() == contracts.NodeCompleted && slices.Contains(d.Spec.DependsOn, join.ID()) {
+			detail := d.ID() + " was done although reads before it are incomplete"
 			j.checks = append(j.checks, contracts.Check{Name: checkBasis, Detail: detail})
 			j.lower(contracts.VerdictDegraded, checkBasis, detail)
 		}

@@ -1,0 +1,91 @@
+package admission
+
+import (
+	"sync"
+	"time"
+
+	"golang.org/x/time/rate"
+)
+
+// Limits bounds, across the runs of this replica, how many exchanges are under
+// way: in all and for each capability. Whoever is refused is told when there
+// may be room again, and tries anew: no place is ever given to somebody who
+// has gone. It is safe for concurrent use.
+type Limits struct {
+	// calls bounds the exchanges in all.
+	calls int
+
+	mu sync.Mutex // guards the maps
+	// held counts the exchanges under each key; waiting holds, for each key, the
+	// nudge of every run that was refused.
+	held    map[string]int
+	waiting map[string]map[string]func()
+	// rates has one limiter for each key, at most one for each capability.
+	rates map[string]*perMinute
+}
+
+// perMinute is a limiter with the limit that it was made for.
+type perMinute struct {
+	limiter *rate.Limiter
+	limit   int
+}
+
+// NewLimits makes limits for so many exchanges at once.
+func NewLimits(calls int) *Limits {
+	return &Limits{
+		calls: calls, held: map[string]int{}, waiting: map[string]map[string]func(){}, rates: map[string]*perMinute{},
+	}
+}
+
+// acquire takes one place under the key, or notes that the run wants to be
+// nudged once when one is given back. A limit of 0 means none.
+func (l *Limits) acquire(key string, limit int, runID string, nudge func()) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if limit > 0 && l.held[key] >= limit {
+		if l.waiting[key] == nil {
+			l.waiting[key] = map[string]func(){}
+		}
+		l.waiting[key][runID] = nudge
+		return false
+	}
+	l.held[key]++
+	return true
+}
+
+// release gives a place back and nudges all who wait for one.
+func (l *Limits) release(key string) {
+	l.mu.Lock()
+	if l.held[key]--; l.held[key] <= 0 {
+		delete(l.held, key)
+	}
+	nudges := l.waiting[key]
+	delete(l.waiting, key)
+	l.mu.Unlock()
+	for _, nudge := range nudges {
+		nudge()
+	}
+}
+
+// allow takes one call of a limit per minute, or says how long to wait. Within
+// any minute there are never more than the limit: what may come at once is a
+// tenth of it, and the rest comes evenly.
+func (l *Limits) allow(key string, limit int, now time.Time) time.Duration {
+	if limit <= 0 {
+		return 0
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	r := l.rates[key]
+	if r == nil || r.limit != limit {
+		burst := max(limit/10, 1)
+		r = &perMinute{limiter: rate.NewLimiter(rate.Limit(float64(limit-burst+1)/60), burst), limit: limit}
+		l.rates[key] = r
+	}
+	taken := r.limiter.ReserveN(now, 1)
+	wait := taken.DelayFrom(now)
+	if wait > 0 {
+		taken.CancelAt(now)
+	}
+	return wait
+}

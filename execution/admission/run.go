@@ -1,0 +1,322 @@
+package admission
+
+import (
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/manifold-run/manifold/contracts"
+)
+
+// Call is a call that wants to be made.
+type Call struct {
+	Node   string
+	Tool   string // namespaced
+	Policy contracts.Policy
+	// Group and GroupLimit bound calls of one list.
+	Group      string
+	GroupLimit int
+}
+
+// Wait says what a call waits for. Until is set where a time, and not somebody
+// else, ends the waiting of all who wait for the key.
+type Wait struct {
+	Key    string
+	Reason string // for people
+	Until  time.Time
+}
+
+// Run is one run's part of the limits: which of its calls are under way, which
+// of its nodes wait, and for what. Only the goroutine that owns the run may use
+// it.
+type Run struct {
+	limits *Limits
+	id     string
+	// nudge tells the owner, from any goroutine, that a key of all runs has room;
+	// wake lets a node of the run try again, false if it no longer wants to.
+	nudge func(key string)
+	wake  func(node string) bool
+
+	// places counts the exchanges of this run by key; batches belong to chunked
+	// capabilities.
+	places  map[string]int
+	batches map[string]*batch
+	held    map[string][]string // node → keys of all runs that it has a place of
+	waiting map[string][]string // key → nodes, longest first
+	timed   map[string]bool     // keys for which somebody was told a time
+	// writer is the node that writes; a run writes one thing at a time.
+	writer string
+}
+
+// batch is the present batch of a chunked capability.
+type batch struct{ started, running int }
+
+// The keys of what is no limit, but the place of nodes that wait for a lock, or
+// for another write of the run.
+const (
+	lockKey  = "lock"
+	writeKey = "write"
+	callsKey = "calls"
+)
+
+// NewRun makes the part of one run.
+func NewRun(limits *Limits, runID string, nudge func(key string), wake func(node string) bool) *Run {
+	return &Run{
+		limits: limits, id: runID, nudge: nudge, wake: wake,
+		places: map[string]int{}, batches: map[string]*batch{}, held: map[string][]string{},
+		waiting: map[string][]string{}, timed: map[string]bool{},
+	}
+}
+
+// Enter takes a place under every limit that the call meets, or notes that it
+// waits and says for what.
+func (r *Run) Enter(c Call, now time.Time) (Wait, bool) {
+	if key, ok := r.roomInRun(c); !ok {
+		return r.wait(c.Node, Wait{Key: key, Reason: "other calls of this run"})
+	}
+	var held []string
+	for _, s := range r.shares(c) {
+		if !r.limits.acquire(s.key, s.limit, r.id, func() { r.nudge(s.key) }) {
+			r.giveBack(held)
+			return r.wait(c.Node, Wait{Key: s.key, Reason: s.reason})
+		}
+		held = append(held, s.key)
+	}
+	rate := rateKey(c.Tool)
+	if wait := r.limits.allow(rate, c.Policy.RateLimitPerMin, now); wait > 0 {
+		r.giveBack(held)
+		w := Wait{Key: rate, Reason: "the rate limit of " + c.Tool}
+		if !r.timed[rate] { // one timer lets one after the other try
+			r.timed[rate], w.Until = true, now.Add(wait)
+		}
+		return r.wait(c.Node, w)
+	}
+	r.occupy(c)
+	r.held[c.Node] = held
+	for _, key := range held {
+		r.Free(key) // whoever else waits tries too, or waits anew
+	}
+	r.Free(rate)
+	if key, room := r.roomInRun(c); room {
+		r.Free(key)
+	}
+	return Wait{}, true
+}
+
+func (r *Run) wait(node string, w Wait) (Wait, bool) {
+	r.waiting[w.Key] = append(r.waiting[w.Key], node)
+	return w, false
+}
+
+func (r *Run) giveBack(keys []string) {
+	for _, key := range keys {
+		r.limits.release(key)
+	}
+}
+
+// share is a limit that calls of all runs have together.
+type share struct {
+	key    string
+	limit  int
+	reason string
+}
+
+// shares are the limits of all runs that a call meets. A domain gets at most
+// half of all calls, so that one that is slow leaves room for the others.
+func (r *Run) shares(c Call) [3]share {
+	return [3]share{
+		{capKey(c.Tool), c.Policy.MaxConcurrency, "room at " + c.Tool},
+		{domainKey(c.Tool), max(r.limits.calls/2, 1), "room at its domain"},
+		{callsKey, r.limits.calls, "room for one more call"},
+	}
+}
+
+// roomInRun checks the limits that hold inside one run: the array rule's, and
+// what the execution mode says.
+func (r *Run) roomInRun(c Call) (string, bool) {
+	group, mode := groupKey(c.Group), modeKey(c.Tool)
+	if c.GroupLimit > 0 && r.places[group] >= c.GroupLimit {
+		return group, false
+	}
+	switch c.Policy.ExecutionMode {
+	case contracts.ModeSequential:
+		return mode, r.places[mode] == 0
+	case contracts.ModeParallelChunked:
+		b := r.batches[mode]
+		return mode, b == nil || b.started < c.Policy.ChunkSize
+	default:
+		return "", true
+	}
+}
+
+func (r *Run) occupy(c Call) {
+	mode := modeKey(c.Tool)
+	r.places[groupKey(c.Group)]++
+	r.places[mode]++
+	if c.Policy.ExecutionMode != contracts.ModeParallelChunked {
+		return
+	}
+	b := r.batches[mode]
+	if b == nil {
+		b = &batch{}
+		r.batches[mode] = b
+	}
+	b.started++
+	b.running++
+}
+
+// Leave gives all places of a call back.
+func (r *Run) Leave(c Call) {
+	r.giveBack(r.held[c.Node])
+	delete(r.held, c.Node)
+	group, mode := groupKey(c.Group), modeKey(c.Tool)
+	r.places[group]--
+	r.places[mode]--
+	r.Free(group)
+	b := r.batches[mode]
+	if b == nil {
+		r.Free(mode)
+		return
+	}
+	if b.running--; b.running == 0 { // the next batch begins when the last has ended
+		delete(r.batches, mode)
+		r.Free(mode)
+	}
+}
+
+// Close gives the places of all calls back that are left.
+func (r *Run) Close() {
+	for node, keys := range r.held {
+		r.giveBack(keys)
+		delete(r.held, node)
+	}
+}
+
+// AwaitTurn tells whether the node may write, or notes that it waits until the
+// write is over that is under way.
+func (r *Run) AwaitTurn(node string) (Wait, bool) {
+	if r.writer == "" || r.writer == node {
+		return Wait{}, true
+	}
+	return r.wait(node, Wait{Key: writeKey, Reason: "another write of this run"})
+}
+
+// TakeTurn makes the node the one that writes.
+func (r *Run) TakeTurn(node string) { r.writer = node }
+
+// EndTurn lets the next node write, if it is this one's turn.
+func (r *Run) EndTurn(node string) {
+	if r.writer == node {
+		r.writer = ""
+		r.Free(writeKey)
+	}
+}
+
+// AwaitLock notes that the node waits for a lock that somebody holds.
+func (r *Run) AwaitLock(node, reason string) Wait {
+	w, _ := r.wait(node, Wait{Key: lockKey, Reason: reason})
+	return w
+}
+
+// LocksFreed lets all try again who wait for a lock.
+func (r *Run) LocksFreed() {
+	for len(r.waiting[lockKey]) > 0 {
+		r.Free(lockKey)
+	}
+}
+
+// PassOn lets others try in the place of a node that was let go and did not go:
+// it ended, or waits for a person or for something else.
+func (r *Run) PassOn(c Call) {
+	r.PassTurn()
+	for _, key := range []string{groupKey(c.Group), modeKey(c.Tool), capKey(c.Tool), domainKey(c.Tool), callsKey, rateKey(c.Tool)} {
+		r.Free(key)
+	}
+}
+
+// PassTurn lets another write try, if none is under way.
+func (r *Run) PassTurn() {
+	if r.writer == "" {
+		r.Free(writeKey)
+	}
+}
+
+// Free lets the next node that waits for the key try again.
+func (r *Run) Free(key string) {
+	queue := r.waiting[key]
+	if len(queue) == 0 {
+		return
+	}
+	for len(queue) > 0 {
+		node := queue[0]
+		queue = queue[1:]
+		if r.wake(node) {
+			break
+		}
+	}
+	if r.waiting[key] = queue; len(queue) == 0 {
+		delete(r.waiting, key)
+	}
+}
+
+// TimeCame lets the next node try that waits for a key whose time has come.
+func (r *Run) TimeCame(key string) {
+	delete(r.timed, key)
+	r.Free(key)
+}
+
+// WaitsForRoom tells whether a node waits for a limit, which is freed without a
+// wake-up in the store.
+func (r *Run) WaitsForRoom() bool {
+	for key, waiting := range r.waiting {
+		if key != lockKey && key != writeKey && len(waiting) > 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// RoomSeekers gives the nodes that wait for such a limit.
+func (r *Run) RoomSeekers() []string {
+	var nodes []string
+	for key, waiting := range r.waiting {
+		if key != lockKey && key != writeKey {
+			nodes = append(nodes, waiting...)
+		}
+	}
+	return nodes
+}
+
+func groupKey(group string) string { return "group:" + group }
+func modeKey(tool string) string   { return "mode:" + tool }
+func capKey(tool string) string    { return "cap:" + tool }
+func rateKey(tool string) string   { return "rate:" + tool }
+func domainKey(tool string) string {
+	domain, _, _ := strings.Cut(tool, ".")
+	return "domain:" + domain
+}
+
+// LockKeys fills the {param} places of lock templates, in order; an absent
+// parameter reads *.
+func LockKeys(templates []string, text func(param string) string) []string {
+	var keys []string
+	for _, template := range templates {
+		keys = append(keys, fill(template, text))
+	}
+	slices.Sort(keys)
+	return slices.Compact(keys)
+}
+
+func fill(template string, text func(param string) string) string {
+	var out strings.Builder
+	for {
+		before, rest, found := strings.Cut(template, "{")
+		out.WriteString(before)
+		if !found {
+			return out.String()
+		}
+		name, after, _ := strings.Cut(rest, "}")
+		out.WriteString(text(name))
+		template = after
+	}
+}

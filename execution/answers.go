@@ -1,0 +1,198 @@
+package execution
+
+import (
+	"cmp"
+	"math/rand/v2"
+	"slices"
+	"strconv"
+	"time"
+
+	"github.com/manifold-run/manifold/contracts"
+	"github.com/manifold-run/manifold/execution/model"
+)
+
+// caller is a kind of node that calls a capability.
+type caller interface {
+	// broken takes a reply after which nobody knows what happened.
+	broken(t *turn, r Reply)
+}
+
+// beginAttempt counts an exchange, unless it asks for work that was accepted.
+func beginAttempt(t *turn) {
+	if t.row.Operation == "" || t.row.AttemptAt.IsZero() {
+		t.row.AttemptAt = t.now()
+		t.row.Attempts++
+	}
+}
+
+func newCall(t *turn, entry *contracts.CapabilityEntry, params map[string]any) Call {
+	plan := &t.run.Run.Plan
+	return Call{
+		Entry: entry, Parameters: params,
+		Context: contracts.ExecuteContext{
+			RunID: t.run.Run.ID, NodeID: t.n.ID(), Attempt: max(t.row.Attempts, 1),
+			TimeoutMS: entry.Policy.TimeoutMS, Phase: t.n.Spec.Phase, Instance: instanceOf(t, entry),
+			CapabilityDigest: entry.Digest, Principal: plan.Owner,
+		},
+		Timeout: min(entry.Policy.Timeout(), contracts.MaxExchange),
+	}
+}
+
+// instanceOf is the node's own for its own domain, else what the plan chose for
+// the other domain.
+func instanceOf(t *turn, entry *contracts.CapabilityEntry) string {
+	if t.n.entry != nil && t.n.entry.Domain == entry.Domain && t.n.Spec.Instance != "" {
+		return t.n.Spec.Instance
+	}
+	return t.run.Run.Plan.Instances[entry.Domain]
+}
+
+// exchangeTime is what is left of the attempt, at most one exchange.
+func exchangeTime(t *turn) time.Duration {
+	left := t.row.AttemptAt.Add(t.n.policy.Timeout()).Sub(t.now())
+	return min(max(left, 0), contracts.MaxExchange)
+}
+
+func callStart(attempt int) contracts.Event {
+	return contracts.Event{Type: contracts.EventToolCallStart, Status: "attempt " + strconv.Itoa(attempt)}
+}
+
+func callEnd(d done) contracts.Event {
+	e := contracts.Event{
+		Type: contracts.EventToolCallEnd, Status: string(d.reply.Kind),
+		DurationMS: d.tookMS, Summary: d.reply.Message,
+	}
+	if d.reply.Kind == ReplyResult {
+		e.Summary = d.reply.Result.Summary
+	}
+	return e
+}
+
+// putBack leaves an exchange that was cut off by the stop to the next owner.
+func putBack(t *turn, done task) {
+	switch done {
+	case taskCall:
+		t.row.Attempts, t.row.AttemptAt = max(t.row.Attempts-1, 0), noTime
+	case taskReconcile, taskVerify:
+		t.row.Tries = max(t.row.Tries-1, 0)
+	case taskRefresh:
+	}
+	t.again()
+}
+
+// poll asks again for accepted work, within the time of the attempt.
+func poll(t *turn, k caller, r Reply) {
+	t.row.Operation, t.row.WaitingSince = r.Operation, noTime
+	next := t.now().Add(min(max(cmp.Or(r.RetryAfter, time.Second), firstBackoff), contracts.MaxExchange))
+	if next.After(t.row.AttemptAt.Add(t.n.policy.Timeout())) {
+		t.row.Operation = ""
+		k.broken(t, Reply{Kind: ReplyBroken, Timeout: true, Message: "the accepted work did not end within timeout_ms"})
+		return
+	}
+	t.queue("the domain's accepted work", next)
+}
+
+// busy waits as the domain asks; the attempt does not count.
+func busy(t *turn, k caller, r Reply) {
+	if t.row.Operation != "" {
+		poll(t, k, Reply{Operation: t.row.Operation, RetryAfter: r.RetryAfter})
+		return
+	}
+	t.row.Attempts = max(t.row.Attempts-1, 0)
+	t.row.AttemptAt = noTime
+	waited := time.Duration(0) // attempts at a domain that is busy are not counted
+	if !t.row.WaitingSince.IsZero() {
+		waited = t.now().Sub(t.row.WaitingSince)
+	}
+	wait := jittered(min(max(waited, firstBackoff), maxBackoff))
+	if r.RetryAfter > 0 {
+		wait = min(max(r.RetryAfter, firstBackoff), time.Hour)
+	}
+	t.queue(cmp.Or(r.Message, "the domain is busy"), t.now().Add(wait))
+}
+
+// retryNotSent tries again whatever the idempotency is: nothing was sent.
+func retryNotSent(t *turn, r Reply) bool {
+	return retry(t, r, contracts.RepeatableAttempts)
+}
+
+// retry sends again after back-off while attempts and time are left; false says
+// that none are. A call has at least so many attempts.
+func retry(t *turn, r Reply, least int) bool {
+	if t.row.Attempts >= max(t.n.policy.Attempts(), least) || !mayTryAgain(t) {
+		return false
+	}
+	retryLater(t, r)
+	return true
+}
+
+func retryLater(t *turn, r Reply) {
+	t.row.AttemptAt = noTime
+	wait := max(backoff(t.row.Attempts), min(r.RetryAfter, time.Hour))
+	t.queue(cmp.Or(r.Message, "the next attempt"), t.now().Add(wait))
+}
+
+const (
+	firstBackoff = 200 * time.Millisecond
+	maxBackoff   = 30 * time.Second
+)
+
+// backoff doubles from 0.2 s, with jitter, to at most 30 s.
+func backoff(attempt int) time.Duration {
+	d := maxBackoff
+	if shift := max(attempt-1, 0); shift < 8 {
+		d = min(firstBackoff<<shift, maxBackoff)
+	}
+	return jittered(d)
+}
+
+// jittered spreads a time over its second half.
+func jittered(d time.Duration) time.Duration {
+	return d/2 + rand.N(d/2+1) //nolint:gosec // jitter, not a secret
+}
+
+// keep takes over what a run keeps of a result: raw output goes apart and
+// expires, artifacts are stored once by their hash.
+func keep(t *turn, r contracts.ToolResult) {
+	runID := t.run.Run.ID
+	t.row.Result = &Result{Summary: t.masked(r.Summary), Facts: r.Facts}
+	t.row.Operation, t.row.Error = "", nil
+	var kept model.Kept
+	for name, body := range r.Artifacts {
+		canonical, err := contracts.CanonicalBytes(body)
+		if err != nil {
+			continue // the wrapping code has decoded it already
+		}
+		sha := contracts.HashBytes(canonical)
+		kept.Blobs = append(kept.Blobs, Blob{SHA256: sha, Kind: BlobArtifact, RunID: runID, Body: canonical})
+		if t.row.Result.Artifacts == nil {
+			t.row.Result.Artifacts = contracts.ArtifactRefs{}
+		}
+		t.row.Result.Artifacts[name] = "sha256:" + sha
+	}
+	slices.SortFunc(kept.Blobs, func(a, b Blob) int { return cmp.Compare(a.SHA256, b.SHA256) })
+	if !r.Data.IsZero() && t.outside().keepData {
+		kept.Data = []NodeData{{
+			RunID: runID, NodeID: t.n.ID(), Body: r.Data.Reveal(), ExpiresAt: t.now().Add(contracts.DataTTL),
+		}}
+	}
+	if len(kept.Blobs)+len(kept.Data) > 0 {
+		t.take(kept)
+	}
+}
+
+// recheck fetches the manifest again after a 404 or 412, once; then the call
+// is prepared anew from what is declared now.
+func recheck(t *turn) {
+	if t.row.Rechecked {
+		changed(t)
+		return
+	}
+	t.row.Rechecked, t.row.Step = true, model.StepNone
+	t.row.Attempts = max(t.row.Attempts-1, 0)
+	if t.n.Intent != nil {
+		t.row.Step = model.StepApproved
+	}
+	t.running()
+	t.calls.refresh(t.n)
+}

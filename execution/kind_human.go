@@ -1,0 +1,147 @@
+package execution
+
+import (
+	"fmt"
+	"maps"
+
+	"github.com/manifold-run/manifold/contracts"
+	"github.com/manifold-run/manifold/execution/model"
+	"github.com/manifold-run/manifold/expr"
+)
+
+// maxOptions bounds what a person is offered to choose from.
+const maxOptions = 25
+
+// human is a question: what can be taken without asking is taken, else the
+// question is put and the node waits for its answer.
+type human struct{ local }
+
+func (human) start(t *turn) {
+	step := t.n.Spec.Human
+	if step == nil {
+		t.fail(contracts.ErrInternal, "the plan does not say what to ask", contracts.EffectNone)
+		return
+	}
+	options, near, err := optionsOf(t, step)
+	if err != nil {
+		t.fail(contracts.ErrUpstream, err.Error(), contracts.EffectNone)
+		return
+	}
+	if sure := !near || !t.run.ServesWrite(t.n.Node); sure && step.OptionsFrom != "" && chosen(t, step, options) {
+		return
+	}
+	i := contracts.Interrupt{
+		Type: step.Interrupt, Prompt: step.Prompt, Options: options, ResponseSchema: step.ResponseSchema,
+		Reason: "a parameter is needed", Requesters: requesters(t.run.Run.Plan.Owner, nil),
+	}
+	if step.OptionsFrom != "" && len(options) == 0 {
+		nothingFound(t, &i)
+	}
+	t.ask(i, contracts.NodeAwaitingInput)
+}
+
+func (human) answer(t *turn, last contracts.InterruptDecided) {
+	gate := t.n.Gate
+	if gate.Status != contracts.InterruptAnswered {
+		t.end(contracts.NodeCancelled)
+		return
+	}
+	if searchAgain(t) {
+		return
+	}
+	t.row.Result = &Result{Summary: "answered by " + last.DecidedBy, Facts: map[string]any{"value": gate.Response}}
+	if label := labelOf(gate); label != "" {
+		t.row.Result.Facts["label"] = label
+	}
+	t.end(contracts.NodeCompleted)
+}
+
+// chosen ends the node where no question is needed: one option, or a rule that
+// decides between several.
+func chosen(t *turn, step *contracts.HumanStep, options []contracts.InterruptOption) bool {
+	switch {
+	case len(options) == 1, len(options) > 1 && step.Choose == contracts.ChooseFirst:
+		t.row.Begin(t.now())
+		t.row.Result = &Result{Summary: options[0].Label, Facts: map[string]any{"value": options[0].Value, "label": options[0].Label}}
+		t.end(contracts.NodeCompleted)
+		return true
+	case len(options) > 1 && step.Choose == contracts.ChooseFail:
+		t.fail(contracts.ErrPrecondition, fmt.Sprintf("%d values fit %s; say which", len(options), step.Param), contracts.EffectNone)
+		return true
+	default:
+		return false
+	}
+}
+
+// optionsOf reads the list of {value, label} that a search found, and tells
+// whether the search says of none of them that it is just what was asked for
+// ("exact": false).
+func optionsOf(t *turn, step *contracts.HumanStep) (options []contracts.InterruptOption, near bool, err error) {
+	if step.OptionsFrom == "" {
+		return nil, false, nil
+	}
+	refs, err := expr.Refs(step.OptionsFrom)
+	if err != nil {
+		return nil, false, err
+	}
+	value, _, err := expr.Resolve(step.OptionsFrom, t.run.Scope(t.n.Node, refs))
+	if err != nil {
+		return nil, false, err
+	}
+	list, ok := value.([]any)
+	if !ok {
+		return nil, false, contracts.Errorf(contracts.CodeInvalid, "the search gave no list at %s", step.OptionsFrom)
+	}
+	options, near = make([]contracts.InterruptOption, 0, min(len(list), maxOptions)), len(list) > 0
+	for i, item := range list {
+		if i == maxOptions {
+			break
+		}
+		options = append(options, optionOf(i, item))
+		m, _ := item.(map[string]any)
+		near = near && m["exact"] == false
+	}
+	return options, near, nil
+}
+
+// optionOf accepts {value, label, detail?} and bare values.
+func optionOf(i int, item any) contracts.InterruptOption {
+	o := contracts.InterruptOption{ID: fmt.Sprint(i + 1), Value: item}
+	if m, ok := item.(map[string]any); ok {
+		o.Value = m["value"]
+		o.Label, _ = m["label"].(string)
+		o.Detail, _ = m["detail"].(string)
+	}
+	if o.Label == "" {
+		o.Label = asText(o.Value)
+	}
+	o.Label, o.Detail = contracts.CleanSummary(o.Label), contracts.CleanSummary(o.Detail)
+	return o
+}
+
+// labelOf is the label of the option that was chosen, if one was.
+func labelOf(i *contracts.Interrupt) string {
+	for _, o := range i.Options {
+		if asText(o.Value) == asText(i.Response) {
+			return o.Label
+		}
+	}
+	return ""
+}
+
+// searchAgain makes the search before a choice again, by the words that were
+// answered; the choice is then made among what it finds.
+func searchAgain(t *turn) bool {
+	words, ok := model.WordsOf(t.n.Gate.Response)
+	if !ok || len(t.n.Gate.Options) > 0 {
+		return false
+	}
+	search, param := t.run.SearchBefore(t.n.Node)
+	if param == "" || search.State() != contracts.NodeCompleted {
+		return false
+	}
+	edited := maps.Clone(search.Spec.Params)
+	edited[param] = words
+	t.take(model.SearchedAgain{Choice: t.n.ID(), Search: search.ID(), Edited: edited})
+	return true
+}

@@ -1,0 +1,65 @@
+package execution
+
+import (
+	"fmt"
+
+	"github.com/manifold-run/manifold/contracts"
+	"github.com/manifold-run/manifold/execution/model"
+	"github.com/manifold-run/manifold/expr"
+)
+
+// repeat is a call for each item of a list that is only known while the run is
+// under way: it appends its copies by a ledgered record (the plan itself never
+// changes) and ends as their join.
+type repeat struct{ local }
+
+func (repeat) start(t *turn) {
+	if t.n.Row.Expanded {
+		join{}.start(t)
+		return
+	}
+	items, err := itemsOf(t)
+	if err != nil {
+		t.fail(contracts.ErrInvalidParameters, err.Error(), contracts.EffectNone)
+		return
+	}
+	limit := t.run.Run.Plan.Budgets.MaxNodes
+	if limit <= 0 || limit > contracts.MaxNodes {
+		limit = contracts.MaxNodes
+	}
+	if t.run.Len()+len(items) > limit {
+		t.fail(contracts.ErrBudget, fmt.Sprintf("%d items would make more than %d nodes", len(items), limit), contracts.EffectNone)
+		return
+	}
+	copies := make([]contracts.Node, len(items))
+	for i, item := range items {
+		copies[i] = copyOf(t.n, i, item)
+	}
+	t.take(model.Repeated{Row: t.row, Copies: copies})
+}
+
+func itemsOf(t *turn) ([]any, error) {
+	items := t.n.Spec.ForEach.Items
+	refs, err := expr.Refs(items)
+	if err != nil {
+		return nil, err
+	}
+	value, _, err := expr.Resolve(items, t.run.Scope(t.n.Node, refs))
+	if err != nil {
+		return nil, err
+	}
+	list, ok := value.([]any)
+	if !ok {
+		return nil, contracts.Errorf(contracts.CodeInvalid, "%s is no list", items)
+	}
+	return list, nil
+}
+
+func copyOf(n *node, i int, item any) contracts.Node {
+	c := n.Spec
+	c.NodeID = fmt.Sprintf("%s[%d]", n.ID(), i)
+	c.ForEach, c.Of, c.Item, c.Required = nil, n.ID(), item, n.Writes()
+	c.BranchID, c.Group, c.GroupLimit = c.NodeID, n.ID(), n.Spec.ForEach.MaxConcurrency
+	c.Role, c.When, c.Round = "", nil, nil
+	return c
+}

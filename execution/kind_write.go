@@ -1,0 +1,392 @@
+package execution
+
+import (
+	"cmp"
+	"crypto/rand"
+	"encoding/json"
+	"slices"
+	"time"
+
+	"github.com/manifold-run/manifold/contracts"
+	"github.com/manifold-run/manifold/execution/admission"
+	"github.com/manifold-run/manifold/execution/model"
+)
+
+// write is a call that has an effect: approved for exactly this action, alone in
+// its run, holding its locks, announced by a committed intent, and read back. It
+// is repeated only where that cannot do it twice; what nobody knows is looked up
+// or asked.
+type write struct{}
+
+func (write) start(t *turn) {
+	switch t.row.Step {
+	case model.StepSent:
+		resend(t)
+	case model.StepReconcile:
+		reconcile(t)
+	case model.StepVerify:
+		readBack(t)
+	default:
+		prepare(t)
+	}
+}
+
+// do takes a write from its resolved parameters to its one call.
+func (w write) do(t *turn, full map[string]any) {
+	if !approved(t) {
+		return
+	}
+	places, p := t.places, t.n.policy
+	if waits, ok := places.AwaitTurn(t.n.ID()); !ok {
+		t.wait(waits)
+		return
+	}
+	if !mayCall(t) || !t.admit(t.n.Spec.Tool, p) {
+		return
+	}
+	if !w.lock(t) || !w.announce(t) {
+		places.Leave(t.n.place(t.n.Spec.Tool, p))
+		return
+	}
+	w.send(t, full)
+}
+
+// approved tells whether the action may be done: no approval is needed, or one
+// was given for exactly this action. Otherwise it opens a gate.
+func approved(t *turn) bool {
+	action, hash, err := actionOf(t)
+	if err != nil {
+		t.fail(contracts.ErrInternal, err.Error(), contracts.EffectNone)
+		return false
+	}
+	needed := t.n.policy.ApprovalRequired || (t.n.policy.SideEffectClass.Writes() && !sameAsPlanned(t))
+	if !needed || t.row.ApprovedSHA256 == hash {
+		t.row.Step = model.StepApproved
+		return true
+	}
+	t.withdraw() // it may have been announced, and was not done; nothing is held at a gate
+	openGate(t, action, hash)
+	return false
+}
+
+// actionOf is what an approval is bound to, with its hash.
+func actionOf(t *turn) (contracts.Action, string, error) {
+	a := contracts.Action{
+		Capability: t.n.entry.Ref(), CapabilityDigest: t.n.entry.Digest, Instance: t.n.Spec.Instance,
+		OnBehalfOf: t.run.Run.Plan.Owner.Subject(), Parameters: orEmpty(t.row.Params), Evidence: t.row.Evidence,
+		Policy: t.n.policy,
+	}
+	if a.Evidence == nil {
+		a.Evidence = []contracts.EvidenceItem{}
+	}
+	hash, err := t.run.ActionHash(a)
+	return a, hash, err
+}
+
+// lock takes all resource keys of the node, or lets it wait for the first that
+// is held.
+func (write) lock(t *turn) bool {
+	keys := admission.LockKeys(t.n.Spec.Locks, func(param string) string { return paramText(t.row.Params[param]) })
+	if len(keys) == 0 {
+		return true
+	}
+	holder, held, err := t.lock(t.n.ID(), keys)
+	switch {
+	case err == nil && held:
+		return true
+	case contracts.CodeOf(err) == contracts.CodeLeaseLost: // the owner leaves the run
+	case err != nil:
+		t.queue("the store", t.now().Add(time.Second))
+	default:
+		t.wait(t.places.AwaitLock(t.n.ID(), "lock "+holder.Key+", held by "+holder.RunID+" "+holder.NodeID))
+	}
+	return false
+}
+
+func paramText(v any) string {
+	if v == nil {
+		return "*"
+	}
+	return asText(v)
+}
+
+// announce commits the intent of a write before its call, under the lease and
+// only while no cancel was requested. A write that is sent again after the
+// domain said that nothing happened keeps its intent and its key.
+func (w write) announce(t *turn) bool {
+	_, hash, err := actionOf(t)
+	var params json.RawMessage
+	if err == nil {
+		params, err = json.Marshal(t.row.Params)
+	}
+	if err != nil {
+		t.fail(contracts.ErrInternal, err.Error(), contracts.EffectNone)
+		return false
+	}
+	now, run := t.now(), &t.run.Run
+	t.places.TakeTurn(t.n.ID())
+	t.row.Step, t.row.CallUntil = model.StepSent, now.Add(t.n.policy.Timeout())
+	if t.n.Intent != nil && t.n.Intent.ActionSHA256 == hash {
+		t.running()
+		return t.flush()
+	}
+	t.row.State, t.row.QueuedFor, t.row.NextAt = contracts.NodeRunning, "", noTime
+	t.row.Writes++
+	t.row.Attempts, t.row.MachineMS, t.row.Resent, t.row.Doubtful = 0, 0, false, false
+	t.take(model.Announced{Row: t.row, Intent: Intent{
+		RunID: run.ID, NodeID: t.n.ID(), N: t.row.Writes, Key: t.row.Key(run.ID),
+		ActionSHA256: hash, Capability: t.n.Spec.Tool, Digest: t.n.entry.Digest, Instance: t.n.Spec.Instance,
+		Parameters: params, Principal: run.Plan.Owner, Phase: t.n.Spec.Phase,
+		CreatedAt: now, Deadline: now.Add(writeTime(t.n.policy)), Nonce: rand.Text(),
+	}})
+	t.row = nil
+	return t.flush()
+}
+
+// writeTime is how long after the announcement the write may still be sent.
+func writeTime(p contracts.Policy) time.Duration {
+	if p.Attempts() == 1 {
+		return p.Timeout()
+	}
+	return p.NodeTimeout()
+}
+
+// send makes one exchange of the announced write.
+func (write) send(t *turn, full map[string]any) {
+	row, p := t.edit(), t.n.policy
+	beginAttempt(t)
+	c := newCall(t, t.n.entry, full)
+	c.Context.IdempotencyKey = t.n.Intent.Key
+	c.Context.Deadline = until(t.n.Intent, row)
+	c.Context.Operation = row.Operation
+	c.Context.TimeoutMS = p.TimeoutMS
+	c.SendKey = p.Idempotency == contracts.IdempotencyKeyed || p.Idempotency == contracts.IdempotencyNatural
+	c.Timeout = exchangeTime(t)
+	t.note(callStart(row.Attempts))
+	t.running()
+	t.calls.begin(t.n, taskCall, c)
+}
+
+// until is when the last attempt of a write is over for certain.
+func until(i *Intent, row *model.Row) time.Time {
+	if row.CallUntil.After(i.Deadline) {
+		return row.CallUntil
+	}
+	return i.Deadline
+}
+
+// mayRepeat tells whether an announced write may be sent once more: by its key,
+// while the domain remembers it and the run is wanted, or because it is known to
+// have done nothing. Asking for accepted work is no repeat.
+func mayRepeat(t *turn) bool {
+	p := t.n.policy
+	forgotten := t.n.Intent.CreatedAt.Add(time.Duration(p.IdempotencyWindowS) * time.Second)
+	return !t.row.Doubtful || t.row.Operation != "" ||
+		(!t.run.Cancelling() && p.Idempotency.Repeatable() && !t.now().After(forgotten))
+}
+
+// resend sends an announced write again, from its intent row alone, if that is
+// still the action that was approved.
+func resend(t *turn) {
+	if t.n.Intent == nil {
+		prepare(t)
+		return
+	}
+	if !look(t) {
+		return
+	}
+	_, hash, err := actionOf(t)
+	unchanged := t.row.Operation != "" || err == nil && hash == t.n.Intent.ActionSHA256
+	switch {
+	case !mayRepeat(t):
+		doubt(t, Reply{Kind: ReplyBroken, Message: "an earlier attempt was not answered, and it may not be sent again"})
+	case !unchanged && t.row.Doubtful:
+		doubt(t, Reply{Kind: ReplyBroken, Message: "an earlier attempt was not answered, and the capability has changed since"})
+	case !unchanged: // it did nothing; a gate shows the difference
+		t.row.Step, t.row.ApprovedSHA256 = model.StepNone, ""
+		t.withdraw()
+		t.again()
+	default:
+		sendAgain(t)
+	}
+}
+
+func sendAgain(t *turn) {
+	places := t.places
+	if waits, ok := places.AwaitTurn(t.n.ID()); !ok {
+		t.wait(waits)
+		return
+	}
+	var params, full map[string]any
+	err := contracts.Decode(t.n.Intent.Parameters, &params)
+	if err == nil {
+		t.row.Params = params
+		full, err = t.outside().materialize(t.n.entry, params)
+	}
+	if storeIsAway(t, err) {
+		return
+	}
+	if err != nil {
+		t.row.Error = &contracts.ToolError{Type: contracts.ErrInternal, Message: err.Error(), Effect: contracts.EffectUnknown}
+		lookUp(t)
+		return
+	}
+	if !t.admit(t.n.Spec.Tool, t.n.policy) {
+		return
+	}
+	places.TakeTurn(t.n.ID())
+	t.row.CallUntil = t.now().Add(t.n.policy.Timeout())
+	t.running()
+	if !t.flush() { // the row must say that it is under way before it is
+		places.Leave(t.n.place(t.n.Spec.Tool, t.n.policy))
+		return
+	}
+	write{}.send(t, full)
+}
+
+func (w write) reply(t *turn, d done) {
+	if t.n.observed() {
+		w.settle(t, *t.n.Intent.Outcome)
+		return
+	}
+	switch d.task {
+	case taskCall:
+		w.called(t, d.reply)
+	case taskReconcile:
+		onReconciled(t, d.reply)
+	case taskVerify:
+		onReadBack(t, d.reply)
+	case taskRefresh:
+		t.again()
+	}
+}
+
+// called applies the contract's answer table to the reply to a write.
+func (w write) called(t *turn, r Reply) {
+	if model.LeavesOpen(t.row.Doubtful, t.n.policy.Idempotency, r) {
+		doubt(t, r)
+		return
+	}
+	if model.Definitive(r) {
+		w.settle(t, model.OutcomeOf(r, t.now()))
+		return
+	}
+	switch r.Kind {
+	case ReplyAccepted:
+		t.row.Doubtful = true
+		poll(t, w, r)
+	case ReplyBusy:
+		busy(t, w, r)
+	case ReplyChanged:
+		recheck(t)
+	case ReplyNotSent:
+		w.notSent(t, r)
+	case ReplyResult: // it failed, and may be tried again, or its effect is unknown
+		t.row.WaitingSince = noTime
+		switch {
+		case !model.Again(r):
+			w.broken(t, Reply{Kind: ReplyBroken, Message: r.Result.Error.Message})
+		case !retry(t, r, contracts.RepeatableAttempts):
+			t.refuse(r.Result.Error)
+		}
+	default:
+		t.row.Operation = ""
+		w.broken(t, r)
+	}
+}
+
+func (w write) notSent(t *turn, r Reply) {
+	switch {
+	case retryNotSent(t, r):
+	case t.row.Resent || t.row.Doubtful:
+		w.broken(t, r)
+	default:
+		t.refuse(&contracts.ToolError{Type: model.ErrorType(r), Message: r.Message, Effect: contracts.EffectNone})
+	}
+}
+
+// broken takes a reply after which nobody knows what happened.
+func (write) broken(t *turn, r Reply) {
+	t.row.AttemptAt, t.row.WaitingSince = noTime, noTime
+	t.row.Doubtful = true
+	if mayRepeat(t) && retry(t, r, 0) {
+		return
+	}
+	doubt(t, r)
+}
+
+// doubt looks up what a write did that may have had an effect and is not sent
+// again.
+func doubt(t *turn, r Reply) {
+	t.row.Operation = ""
+	t.row.Error = &contracts.ToolError{Type: model.ErrorType(r), Message: t.masked(r.Message), Effect: contracts.EffectUnknown}
+	lookUp(t)
+}
+
+// settle takes the outcome of a write into the run.
+func (write) settle(t *turn, o Outcome) {
+	t.take(model.Consumed{Node: t.n.ID()})
+	r := o.Reply()
+	switch {
+	case r.Kind == ReplyResult && r.Result.OK:
+		keep(t, r.Result)
+		for _, f := range r.Faults {
+			t.row.Checks = append(slices.Clip(t.row.Checks), contracts.Check{Name: model.CheckBadAnswer, Detail: f.Pointer + ": " + f.Message})
+		}
+		beginVerify(t)
+	case r.Kind == ReplyResult:
+		t.refuse(r.Result.Error)
+	default:
+		t.refuse(o.Error)
+	}
+}
+
+func (w write) answer(t *turn, last contracts.InterruptDecided) { answerCall(t, last) }
+
+// resume goes by the intent: what was observed counts, and what was sent is
+// taken up as a call that was not answered.
+func (w write) resume(t *turn) bool {
+	i := t.n.Intent
+	if i == nil {
+		return false
+	}
+	t.places.TakeTurn(t.n.ID())
+	if i.Outcome != nil {
+		w.settle(t, *i.Outcome)
+		return true
+	}
+	if t.row.Step != model.StepSent || t.row.State != contracts.NodeRunning {
+		return false
+	}
+	t.row.Doubtful = true
+	if t.row.Operation = cmp.Or(t.row.Operation, i.Operation); t.row.Operation != "" {
+		t.again() // asking for work that was accepted sends nothing again
+		return true
+	}
+	w.broken(t, Reply{Kind: ReplyBroken, Message: "the call was under way when the orchestrator stopped"})
+	return true
+}
+
+func (w write) overdue(t *turn) bool {
+	switch waited := "waited longer than wait_max_s for " + t.row.QueuedFor; {
+	case !w.unsettled(t.n):
+		t.fail(contracts.ErrTimeout, waited, contracts.EffectNone)
+	case t.row.Step == model.StepSent:
+		t.row.WaitingSince = t.now()
+		doubt(t, Reply{Timeout: true, Message: waited})
+	default:
+		return false
+	}
+	return true
+}
+
+func (write) unsettled(n *node) bool {
+	switch n.Row.Step {
+	case model.StepSent:
+		return n.inflight() || n.Row.Doubtful || n.Row.Operation != ""
+	case model.StepReconcile, model.StepUnknown, model.StepVerify:
+		return true
+	default:
+		return false
+	}
+}

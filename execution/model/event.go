@@ -1,0 +1,305 @@
+package model
+
+import (
+	"strconv"
+	"time"
+
+	"github.com/manifold-run/manifold/contracts"
+)
+
+// Event is something that happened to a run. The set is closed: what a kind of
+// node can bring about is one of these.
+type Event interface {
+	apply(s *State, at time.Time, c *Changes)
+}
+
+// Apply takes an event into the state and adds what it changes to c: rows,
+// ledger entries, events for people. What becomes ready or is skipped because
+// of it is part of that. An error means that nothing may be committed.
+func (s *State) Apply(at time.Time, e Event, c *Changes) error {
+	e.apply(s, at, c)
+	return c.fault
+}
+
+// Resumed takes a run up: what can go on is found among the pending nodes, and
+// what was under way is to be tried again.
+type Resumed struct{}
+
+func (Resumed) apply(s *State, at time.Time, c *Changes) {
+	for _, n := range s.graph.nodes {
+		switch n.State() {
+		case contracts.NodePending:
+			s.examine(at, c, n)
+		case contracts.NodeReady, contracts.NodeQueued, contracts.NodeRunning:
+			s.graph.wake(n)
+		default:
+		}
+	}
+}
+
+// Moved is a row that has changed and has not ended.
+type Moved struct{ Row *Row }
+
+func (e Moved) apply(s *State, at time.Time, c *Changes) {
+	n := s.graph.byID[e.Row.NodeID]
+	begins := n.begins(e.Row)
+	s.put(at, c, n, e.Row)
+	if begins {
+		s.emit(at, c, n, nodeStart())
+	}
+}
+
+// Noted is a line for those who watch.
+type Noted struct {
+	Node string
+	What contracts.Event
+}
+
+func (e Noted) apply(s *State, at time.Time, c *Changes) {
+	s.emit(at, c, s.graph.byID[e.Node], e.What)
+}
+
+// Kept is content that an answer brought.
+type Kept struct {
+	Blobs []Blob
+	Data  []NodeData
+}
+
+func (e Kept) apply(_ *State, at time.Time, c *Changes) {
+	c.mark(at)
+	c.Blobs, c.Data = append(c.Blobs, e.Blobs...), append(c.Data, e.Data...)
+}
+
+// Asked puts a question to a person; Row waits for it.
+type Asked struct {
+	Row  *Row
+	Gate contracts.Interrupt
+}
+
+func (e Asked) apply(s *State, at time.Time, c *Changes) {
+	n := s.graph.byID[e.Row.NodeID]
+	e.Row.GateID, e.Row.WaitingSince = e.Gate.InterruptID, time.Time{}
+	e.Row.Begin(at)
+	Moved{Row: e.Row}.apply(s, at, c)
+	n.Gate = &e.Gate
+	c.Gates = append(c.Gates, e.Gate)
+	s.emit(at, c, n, contracts.Event{Type: contracts.EventInterrupt, Status: string(e.Gate.Type), Summary: e.Gate.Prompt})
+}
+
+// Decided is what became of a node's question.
+type Decided struct {
+	Node string
+	Gate *contracts.Interrupt
+}
+
+func (e Decided) apply(s *State, at time.Time, c *Changes) {
+	n, last, kind := s.graph.byID[e.Node], LastDecision(e.Gate), contracts.LedgerDecision
+	if e.Gate.Type == contracts.InterruptOutcomeUnknown {
+		kind = contracts.LedgerSettled
+	}
+	n.Gate = e.Gate
+	entry := contracts.LedgerEntry{Kind: kind, ActionSHA256: e.Gate.ActionSHA256, Actor: last.DecidedBy}
+	s.record(at, c, n, entry, decisionPayload(e.Gate))
+	s.emit(at, c, n, contracts.Event{
+		Type: contracts.EventInterruptResolved, Status: string(e.Gate.Status),
+		Summary: string(last.Decision) + " by " + last.DecidedBy,
+	})
+}
+
+// GateClosed is a question that needs no answer any more.
+type GateClosed struct{ Node string }
+
+func (e GateClosed) apply(s *State, _ time.Time, _ *Changes) {
+	n := s.graph.byID[e.Node]
+	gate := *n.Gate
+	gate.Status = contracts.InterruptSuperseded
+	n.Gate = &gate
+}
+
+// Announced is a write that is about to be sent: it may be once this is
+// committed.
+type Announced struct {
+	Row    *Row
+	Intent Intent
+}
+
+func (e Announced) apply(s *State, at time.Time, c *Changes) {
+	n := s.graph.byID[e.Row.NodeID]
+	n.Intent = &e.Intent
+	c.Intents = append(c.Intents, e.Intent)
+	s.record(at, c, n, contracts.LedgerEntry{
+		Kind: contracts.LedgerIntent, ActionSHA256: e.Intent.ActionSHA256, Key: e.Intent.Key, Actor: s.Run.Plan.Owner.ID,
+	}, e.Row.Params)
+	e.Row.Begin(at)
+	Moved{Row: e.Row}.apply(s, at, c)
+}
+
+// TakenBack is a write whose announcement was refused: it is approved, and not
+// announced.
+type TakenBack struct{ Node string }
+
+func (e TakenBack) apply(s *State, at time.Time, c *Changes) {
+	n := s.graph.byID[e.Node]
+	row := n.Next()
+	n.Intent = nil
+	row.Writes--
+	row.Step, row.State = StepApproved, contracts.NodeReady
+	s.put(at, c, n, row)
+}
+
+// Observed is the outcome of a write that came by way of the store.
+type Observed struct {
+	Node    string
+	Outcome *Outcome
+}
+
+func (e Observed) apply(s *State, _ time.Time, _ *Changes) {
+	n := s.graph.byID[e.Node]
+	seen := *n.Intent // whoever sends the call may be reading the other one
+	seen.Outcome = e.Outcome
+	n.Intent = &seen
+}
+
+// Consumed is a write whose intent is settled; what is observed later is on
+// record and changes nothing.
+type Consumed struct{ Node string }
+
+func (e Consumed) apply(s *State, at time.Time, c *Changes) {
+	s.consume(at, c, s.graph.byID[e.Node])
+}
+
+// Withdrawn is a write that is given up as it was announced, with its locks.
+type Withdrawn struct{ Node string }
+
+func (e Withdrawn) apply(s *State, at time.Time, c *Changes) {
+	s.withdraw(at, c, s.graph.byID[e.Node])
+}
+
+// Ended is the outcome of a node: what it came to, what it has spent, and the
+// nodes that it asks for are one event, so that nothing that depends on the
+// node can come between. Row has the final state.
+type Ended struct {
+	Row *Row
+	// Again is the round that a rule of the node asks for; nil for none.
+	Again *Expansion
+}
+
+func (e Ended) apply(s *State, at time.Time, c *Changes) {
+	n, row := s.graph.byID[e.Row.NodeID], e.Row
+	begins := n.begins(row)
+	s.withdraw(at, c, n)
+	row.FinishedAt, row.Step, row.QueuedFor, row.NextAt = &at, StepNone, "", time.Time{}
+	entry := contracts.LedgerEntry{Kind: contracts.LedgerOutcome, Key: row.Key(s.Run.ID)}
+	s.record(at, c, n, entry, outcomeOf(row))
+	s.put(at, c, n, row)
+	if begins {
+		s.emit(at, c, n, nodeStart())
+	}
+	s.emit(at, c, n, endEvent(row, at))
+	if e.Again != nil {
+		s.expand(at, c, n, *e.Again)
+	}
+	s.release(at, c, n)
+}
+
+// Repeated appends one copy of a node for every item of its list; the node then
+// ends as their join.
+type Repeated struct {
+	Row    *Row
+	Copies []contracts.Node
+}
+
+func (e Repeated) apply(s *State, at time.Time, c *Changes) {
+	n := s.graph.byID[e.Row.NodeID]
+	e.Row.Begin(at)
+	e.Row.Expanded, e.Row.State = true, contracts.NodePending
+	Moved{Row: e.Row}.apply(s, at, c)
+	s.expand(at, c, n, Expansion{Nodes: e.Copies})
+	for _, m := range n.members {
+		s.examine(at, c, m)
+	}
+	s.examine(at, c, n)
+}
+
+// SearchedAgain takes back that a search has ended: it is made once more by
+// other parameters, and the choice among what it finds with it.
+type SearchedAgain struct {
+	Choice, Search string
+	Edited         map[string]any
+}
+
+func (e SearchedAgain) apply(s *State, at time.Time, c *Changes) {
+	choice, search := s.graph.byID[e.Choice], s.graph.byID[e.Search]
+	s.reopen(search)
+	fresh := func(n *Node) *Row {
+		return &Row{NodeID: n.ID(), Spec: n.Row.Spec, Place: n.Row.Place, State: contracts.NodePending}
+	}
+	choice.Gate = nil
+	s.put(at, c, choice, fresh(choice))
+	row := fresh(search)
+	row.Edited, row.State = e.Edited, contracts.NodeReady
+	s.put(at, c, search, row)
+}
+
+// CancelWished is somebody's wish that the run ends.
+type CancelWished struct {
+	At *time.Time
+	By string
+}
+
+func (e CancelWished) apply(s *State, _ time.Time, _ *Changes) {
+	s.Run.CancelRequestedAt, s.Run.CancelledBy = e.At, e.By
+}
+
+// Judged ends the run with its verdict.
+type Judged struct{ Verdict contracts.Verdict }
+
+func (e Judged) apply(s *State, at time.Time, c *Changes) {
+	s.emit(at, c, nil, contracts.Event{Type: contracts.EventVerdict, Status: string(e.Verdict.Status), Summary: firstOf(e.Verdict.Reasons)})
+	s.emit(at, c, nil, contracts.Event{Type: contracts.EventDone, Status: string(s.RunState())})
+}
+
+func firstOf(texts []string) string {
+	if len(texts) == 0 {
+		return ""
+	}
+	return texts[0]
+}
+
+// Expansion is what an expand record adds to a run: the copies of a repeated
+// node, or new instances of the steps of a region.
+type Expansion struct {
+	Of    string           `json:"of"`
+	Nodes []contracts.Node `json:"nodes"`
+	// Cause says which rule asked for a new round of a region, and By which
+	// round that is; copies have none.
+	Cause string           `json:"cause,omitempty"`
+	Round *contracts.Round `json:"round,omitempty"`
+}
+
+// expand appends nodes with their entry in the ledger.
+func (s *State) expand(at time.Time, c *Changes, n *Node, x Expansion) {
+	x.Of = n.ID()
+	s.record(at, c, n, contracts.LedgerEntry{Kind: contracts.LedgerExpand}, x)
+	s.emit(at, c, n, contracts.Event{Type: contracts.EventExpand, Summary: strconv.Itoa(len(x.Nodes)) + " steps were added"})
+	s.appendNodes(at, c, x)
+}
+
+// appendNodes makes the rows of appended nodes. They may name each other only in
+// plan order.
+func (s *State) appendNodes(at time.Time, c *Changes, x Expansion) {
+	first := len(s.graph.nodes)
+	for i := range x.Nodes {
+		row := &Row{NodeID: x.Nodes[i].NodeID, Spec: &x.Nodes[i], Place: len(s.graph.nodes), State: contracts.NodePending}
+		if err := s.graph.addStored(row); err != nil {
+			c.fail(err)
+			return
+		}
+	}
+	for _, n := range s.graph.nodes[first:] {
+		c.touch(at, n)
+		if n.Spec.Round != nil {
+			s.examine(at, c, n)
+		}
+	}
+}

@@ -1,0 +1,116 @@
+package model
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/manifold-run/manifold/contracts"
+	"github.com/manifold-run/manifold/expr"
+)
+
+// Scope gives the values that a node's expressions may read: the results of
+// earlier steps, the item it is bound to, its round, and who asked.
+func (s *State) Scope(n *Node, refs []string) expr.Scope {
+	steps := map[string]any{}
+	for _, ref := range refs {
+		id := stepOf(ref)
+		if other := s.Newest(id); other != nil && other.Ended() {
+			steps[id] = stepValue(s, other)
+		}
+	}
+	scope := expr.Scope{"steps": steps, "context": contextValue(s)}
+	if n.Spec.Item != nil {
+		scope["item"] = n.Spec.Item
+	}
+	return scope
+}
+
+func stepValue(s *State, n *Node) map[string]any {
+	v := map[string]any{"state": string(n.State()), "ok": n.State() == contracts.NodeCompleted}
+	if r := n.Row.Result; r != nil {
+		v["summary"], v["facts"], v["artifacts"] = r.Summary, orEmpty(r.Facts), artifactValues(r.Artifacts)
+	}
+	if n.Joins() {
+		v["facts"] = joinFacts(s, n)
+	}
+	return v
+}
+
+func artifactValues(refs contracts.ArtifactRefs) map[string]any {
+	out := make(map[string]any, len(refs))
+	for name, ref := range refs {
+		out[name] = map[string]any{"$artifact": ref}
+	}
+	return out
+}
+
+func contextValue(s *State) map[string]any {
+	return map[string]any{
+		"run_id":     s.Run.ID,
+		"session_id": s.Run.SessionID,
+		"principal":  principalValue(s.Run.Plan.Owner),
+	}
+}
+
+func principalValue(p contracts.Principal) map[string]any {
+	roles := make([]any, len(p.Roles))
+	for i, r := range p.Roles {
+		roles[i] = r
+	}
+	return map[string]any{"id": p.ID, "roles": roles, "on_behalf_of": p.OnBehalfOf}
+}
+
+// CallScope is what param_map, verify and reconcile of one call may read.
+func (s *State) CallScope(row *Row) expr.Scope {
+	context := contextValue(s)
+	context["idempotency_key"] = row.Key(s.Run.ID)
+	scope := expr.Scope{"params": any(orEmpty(row.Params)), "context": context}
+	if r := row.Result; r != nil {
+		scope["result"] = map[string]any{
+			"summary": r.Summary, "facts": any(orEmpty(r.Facts)), "artifacts": artifactValues(r.Artifacts),
+		}
+	}
+	return scope
+}
+
+// WithLabels adds, for every value that was chosen from a list, the label that
+// it was chosen by: an approver must not have to know ids by heart.
+func (s *State) WithLabels(reads []expr.Read) []expr.Read {
+	for _, r := range reads {
+		choice, isChoice := strings.CutSuffix(r.Path, ".facts.value")
+		n := s.Newest(stepOf(r.Path))
+		if !isChoice || n == nil || n.Row.Result == nil {
+			continue
+		}
+		if label, ok := n.Row.Result.Facts["label"]; ok {
+			reads = append(reads, expr.Read{Path: choice + ".facts.label", Value: label})
+		}
+	}
+	return reads
+}
+
+// Evidence turns the reads of an action's expressions into what its approver
+// is shown and its hash covers.
+func Evidence(reads []expr.Read) ([]contracts.EvidenceItem, error) {
+	reads = slices.Clone(reads)
+	slices.SortStableFunc(reads, func(a, b expr.Read) int { return strings.Compare(a.Path, b.Path) })
+	reads = slices.CompactFunc(reads, func(a, b expr.Read) bool { return a.Path == b.Path })
+	items := make([]contracts.EvidenceItem, 0, len(reads))
+	size := 0
+	for _, r := range reads {
+		id := stepOf(r.Path)
+		if id == "" {
+			continue
+		}
+		body, err := contracts.Canonical(r.Value)
+		if err != nil {
+			return nil, err
+		}
+		value := r.Value
+		if size += len(body); size > contracts.MaxEvidenceBytes {
+			value = map[string]any{"sha256": contracts.HashBytes(body)}
+		}
+		items = append(items, contracts.EvidenceItem{NodeID: id, Path: r.Path, Value: value})
+	}
+	return items, nil
+}

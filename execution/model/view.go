@@ -1,0 +1,95 @@
+package model
+
+import (
+	"slices"
+
+	"github.com/manifold-run/manifold/contracts"
+	"github.com/manifold-run/manifold/expr"
+)
+
+// View is what callers see of a stored run. Nodes behind one that waits for a
+// person read "blocked".
+func View(snap Snapshot) (contracts.RunView, error) {
+	s, err := Read(snap)
+	if err != nil {
+		return contracts.RunView{}, err
+	}
+	view := contracts.RunView{
+		RunID: s.Run.ID, SessionID: s.Run.SessionID, State: s.Run.State, Plan: s.Run.Plan, Verdict: s.Run.Verdict,
+		CreatedAt: s.Run.CreatedAt, UpdatedAt: s.Run.UpdatedAt, FinishedAt: s.Run.FinishedAt,
+	}
+	blocked := behindPeople(s)
+	view.Nodes = make([]contracts.NodeView, len(s.graph.nodes))
+	for i, n := range s.graph.nodes {
+		view.Nodes[i] = nodeView(s, n, blocked[n])
+	}
+	for _, i := range snap.Gates {
+		if i.Status == contracts.InterruptOpen {
+			view.Interrupts = append(view.Interrupts, i)
+		}
+	}
+	return view, nil
+}
+
+func nodeView(s *State, n *Node, blocked bool) contracts.NodeView {
+	row := n.Row
+	out := contracts.NodeView{
+		Node: n.Spec, State: n.State(), Attempts: row.Attempts, Error: row.Error, Checks: row.Checks,
+		QueuedFor: row.QueuedFor, StartedAt: row.StartedAt, FinishedAt: row.FinishedAt,
+	}
+	if len(n.members) > 0 {
+		out.DependsOn = slices.Clone(out.DependsOn)
+		for _, m := range n.members {
+			out.DependsOn = append(out.DependsOn, m.ID())
+		}
+	}
+	if blocked {
+		out.State = contracts.NodeBlocked
+	}
+	if row.Params != nil {
+		out.Params = row.Params
+	}
+	if r := row.Result; r != nil {
+		out.Summary, out.Facts, out.Artifacts = r.Summary, r.Facts, r.Artifacts
+	}
+	if n.Joins() && n.Ended() {
+		out.Facts = joinFacts(s, n)
+	}
+	return out
+}
+
+// behindPeople are the pending nodes behind one that waits for a person.
+func behindPeople(s *State) map[*Node]bool {
+	blocked := map[*Node]bool{}
+	for _, n := range s.graph.nodes { // what a node waits for stands before it, but for its own copies
+		if !Awaits(n.State()) && !blocked[n] {
+			continue
+		}
+		for _, d := range n.dependents {
+			if d.State() == contracts.NodePending {
+				blocked[d] = true
+			}
+		}
+	}
+	return blocked
+}
+
+// CompletedCall finds a node that took effect, as its planned node with the
+// evidence that it was approved on, and the values that the param_map of its
+// compensation may read.
+func CompletedCall(snap Snapshot, nodeID string) (contracts.Node, expr.Scope, error) {
+	s, err := Read(snap)
+	if err != nil {
+		return contracts.Node{}, nil, err
+	}
+	n := s.Node(nodeID)
+	if n == nil {
+		return contracts.Node{}, nil, contracts.Errorf(contracts.CodeNotFound, "run %s has no node %q", s.Run.ID, nodeID)
+	}
+	if !n.Writes() || n.State() != contracts.NodeCompleted {
+		return contracts.Node{}, nil, contracts.Errorf(contracts.CodeConflict, "node %s is no write that took effect; there is nothing to undo", nodeID)
+	}
+	spec := n.Spec
+	spec.Evidence = n.Row.Evidence
+	return spec, s.CallScope(n.Row), nil
+}

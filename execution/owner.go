@@ -1,0 +1,383 @@
+package execution
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"sync/atomic"
+	"time"
+
+	"github.com/manifold-run/manifold/contracts"
+	"github.com/manifold-run/manifold/execution/admission"
+	"github.com/manifold-run/manifold/execution/model"
+)
+
+// owner is the life of one run on the replica that holds its lease: it takes in
+// what happens, has the behaviours of the nodes say what follows, and commits
+// that. It knows no kinds of nodes.
+//
+// Invariant: the goroutine that calls live is the only one that touches the
+// fields, but for inbox and seenWake; the model in run is what is stored plus
+// what is pending.
+type owner struct {
+	r     *Runner
+	lease Lease
+	inbox *inbox
+	// seenWake is the last wake_seq that was taken into account; the heartbeat
+	// reads it.
+	seenWake atomic.Int64
+
+	kit   kit
+	run   *model.State
+	nodes map[string]*node
+	// places, timers and calls are what the run waits for, pending what is not
+	// committed yet.
+	places  *admission.Run
+	timers  timers
+	calls   exchanges
+	pending pending
+
+	stopping bool
+	lost     bool
+	// leaving tells that the run gives its place to runs that can go on.
+	leaving bool
+	// reload tells that the store may have more than this owner knows of, and
+	// taken that the last commit was refused and taken back.
+	reload, taken bool
+
+	ctx context.Context //nolint:containedctx // the life of this run's exchanges; set once by live
+}
+
+func newOwner(r *Runner, lease Lease) *owner {
+	o := &owner{r: r, lease: lease, inbox: newInbox(), pending: pending{store: r.store, lease: lease}}
+	o.calls = exchanges{r: r, inbox: o.inbox}
+	o.places = admission.NewRun(r.limits, lease.RunID,
+		func(key string) { o.inbox.put(message{kind: msgFreed, key: key}) },
+		func(id string) bool { return o.run.Wake(o.nodes[id].Node) })
+	return o
+}
+
+// live advances the run until it has ended, waits for something that takes
+// long, or is no longer ours.
+func (o *owner) live(ctx context.Context, snapshot *Snapshot) {
+	o.ctx, o.calls.ctx = ctx, ctx
+	defer o.leave()
+	if err := o.load(snapshot); err != nil {
+		o.logger().ErrorContext(o.ctx, "run cannot be loaded", slog.Any("error", err))
+		if ctx.Err() != nil {
+			o.letGo()
+		}
+		return // the lease ends by itself: the run is tried again, but not at once
+	}
+	for {
+		o.advance()
+		switch {
+		case o.lost:
+			return
+		case o.stopping && o.calls.inflight == 0:
+			o.flush()
+			o.letGo()
+			return
+		case o.idle() && o.rest():
+			return
+		}
+		o.await()
+	}
+}
+
+// leave waits for exchanges that outlive the owner because it lost its lease:
+// they still record what they observed. Then their places are free, and a run
+// whose stored state is in doubt is read anew by whoever takes it.
+func (o *owner) leave() {
+	_ = o.calls.group.Wait()
+	o.places.Close()
+	if o.reload {
+		o.letGo()
+	}
+}
+
+// letGo gives the lease back, so that the run is taken again at once.
+func (o *owner) letGo() {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(o.ctx), 5*time.Second)
+	defer cancel()
+	if err := o.r.store.ReleaseRun(ctx, o.lease); err != nil && contracts.CodeOf(err) != contracts.CodeLeaseLost {
+		o.logger().WarnContext(o.ctx, "lease is left to expire", slog.Any("error", err))
+	}
+}
+
+// load builds the state of the run, reading it from the store unless it was
+// just made. What was under way when the last owner disappeared is taken up
+// again: reads are repeated, writes go by their intent.
+func (o *owner) load(snapshot *Snapshot) error {
+	fresh := snapshot != nil
+	if !fresh {
+		ctx, cancel := context.WithTimeout(o.ctx, 30*time.Second)
+		defer cancel()
+		s, err := o.r.store.LoadRun(ctx, o.lease.RunID)
+		if err != nil {
+			return fmt.Errorf("load run %s: %w", o.lease.RunID, err)
+		}
+		snapshot = &s
+	}
+	run, err := model.Read(*snapshot)
+	if err != nil {
+		return err
+	}
+	o.run, o.nodes = run, make(map[string]*node, run.Len())
+	o.kit = kit{host: o, run: run, places: o.places, timers: &o.timers, calls: &o.calls}
+	o.pending.chain = model.Chain{RunID: run.Run.ID, Seq: run.Run.LedgerSeq, Head: run.Run.LedgerHead}
+	o.seenWake.Store(run.Run.WakeSeq)
+	o.adopt(run.Nodes())
+	o.take(model.Resumed{})
+	if !fresh {
+		o.resume()
+	}
+	return nil
+}
+
+// adopt gives nodes of the model their behaviour.
+func (o *owner) adopt(nodes []*model.Node) {
+	for _, n := range nodes {
+		o.nodes[n.ID()] = &node{Node: n, kind: behaviourOf(n, o.run.Run.Plan.DryRun)}
+	}
+}
+
+// resume takes up each node where its row says it stands.
+func (o *owner) resume() {
+	for _, m := range o.run.Nodes() {
+		n := o.nodes[m.ID()]
+		if n.Spec.Kind == contracts.KindTool && n.Spec.ForEach == nil && !n.Ended() {
+			findCapability(&o.kit, n)
+		}
+		switch {
+		case n.Ended() || n.State() == contracts.NodePending:
+		case model.Awaits(n.State()) && n.observed():
+			o.settleByOutcome(n)
+		case model.Awaits(n.State()):
+			watchExpiry(&o.timers, n)
+			o.consumeGate(n, n.Gate)
+		case n.kind.resume(o.turn(n)):
+		case !n.Row.NextAt.IsZero() && n.State() == contracts.NodeQueued:
+			o.run.Sleep(n.Node)
+			watchWait(&o.timers, n)
+		}
+	}
+	if o.run.Cancelling() {
+		o.cancelNodes()
+	}
+}
+
+func (o *owner) turn(n *node) *turn { return &turn{kit: &o.kit, n: n, row: n.Next()} }
+
+// advance handles what has come in and starts everything that may start.
+func (o *owner) advance() {
+	if o.ctx.Err() != nil && !o.stopping {
+		o.beginStop() // before the replies of exchanges that the stop has cut off
+	}
+	for _, m := range o.inbox.take() {
+		switch m.kind {
+		case msgReply:
+			o.completed(m.done)
+		case msgWake:
+			o.readSignals()
+		case msgFreed:
+			o.places.Free(m.key)
+		case msgLost:
+			o.loseLease()
+		}
+	}
+	o.fireTimers()
+	if o.stopping {
+		return
+	}
+	for n := o.run.Next(); n != nil && !o.lost; n = o.run.Next() {
+		o.start(o.nodes[n.ID()])
+	}
+}
+
+// start has a ready node do its next thing, if it is wanted.
+func (o *owner) start(n *node) {
+	t := o.turn(n)
+	switch {
+	case o.run.Cancelling() && !n.kind.unsettled(n):
+		t.end(contracts.NodeCancelled)
+	case n.Row.StartedAt == nil && n.Spec.When != nil && !wanted(t):
+	default:
+		n.kind.start(t)
+	}
+}
+
+// completed takes the completion of an exchange.
+func (o *owner) completed(d done) {
+	n := o.nodes[d.nodeID]
+	unsettled, lasting := n.kind.unsettled(n), n.lasting
+	o.calls.inflight--
+	n.cancel, n.lasting = nil, false
+	if d.tool != "" {
+		o.places.Leave(n.place(d.tool, d.policy))
+	}
+	if n.Ended() || o.lost {
+		return
+	}
+	t := o.turn(n)
+	t.row.MachineMS += d.tookMS
+	switch {
+	case o.stopping && !lasting:
+		putBack(t, d.task)
+		return
+	case o.run.Cancelling() && !unsettled:
+		t.end(contracts.NodeCancelled)
+		return
+	case d.task == taskCall:
+		t.note(callEnd(d))
+	}
+	n.kind.reply(t, d)
+}
+
+// beginStop cancels what runs again elsewhere.
+func (o *owner) beginStop() {
+	o.stopping = true
+	o.cutOff()
+}
+
+// loseLease stops all that has no effect outside; writes that are under way
+// are not cancelled, what they observe is recorded by their nonce.
+func (o *owner) loseLease() {
+	o.lost = true
+	o.cutOff()
+}
+
+func (o *owner) cutOff() {
+	for _, n := range o.nodes {
+		if n.inflight() && !n.lasting {
+			n.cancel()
+		}
+	}
+}
+
+// await sleeps until something comes in, a timer fires, or what is pending
+// must be committed.
+func (o *owner) await() {
+	timer := time.NewTimer(o.untilNext())
+	defer timer.Stop()
+	done := o.ctx.Done()
+	if o.stopping {
+		done = nil
+	}
+	select {
+	case <-o.inbox.notify:
+	case <-timer.C:
+	case <-done:
+		o.beginStop()
+	}
+	// However much comes in: what is pending does not wait for a lull.
+	if !o.pending.changes.Empty() && !o.now().Before(o.pending.changes.Since.Add(o.r.cfg.FlushDelay)) {
+		o.flush()
+	}
+}
+
+const farAway = time.Hour
+
+func (o *owner) untilNext() time.Duration {
+	now, wait := o.now(), farAway
+	if !o.pending.changes.Empty() {
+		wait = o.pending.changes.Since.Add(o.r.cfg.FlushDelay).Sub(now)
+	}
+	if at := o.timers.next(); !at.IsZero() && !o.stopping {
+		wait = min(wait, at.Sub(now))
+	}
+	if o.places.WaitsForRoom() {
+		wait = min(wait, o.r.cfg.ParkAfter) // others may want the place of this run
+	}
+	return max(wait, 0)
+}
+
+// idle tells whether nothing is under way and nothing comes soon.
+func (o *owner) idle() bool {
+	if o.calls.inflight > 0 || o.run.HasReady() {
+		return false
+	}
+	if o.places.WaitsForRoom() {
+		o.leaving = o.leaving || o.r.leaves()
+		return o.leaving
+	}
+	at := o.timers.next()
+	return at.IsZero() || at.Sub(o.now()) > o.r.cfg.ParkAfter || o.run.Ended()
+}
+
+// rest finishes the run or parks it; false means that there is more to do. It
+// commits.
+func (o *owner) rest() bool {
+	if !o.run.Ended() {
+		return o.park()
+	}
+	verdict := o.run.Verdict()
+	o.take(model.Judged{Verdict: verdict})
+	_, ok := o.commit(ending{verdict: &verdict})
+	return ok || o.lost
+}
+
+func (o *owner) park() bool {
+	end := ending{park: true, wakeAt: o.timers.next(), seen: o.seenWake.Load()}
+	if o.leaving {
+		end.wakeAt = earlier(end.wakeAt, o.tryAgainAt())
+	}
+	committed, ok := o.commit(end)
+	if ok && committed.Parked {
+		return true
+	}
+	if o.leaving { // the run keeps its place after all
+		o.leaving = false
+		o.r.stayed()
+	}
+	if ok {
+		o.readSignals()
+	}
+	return o.lost
+}
+
+// tryAgainAt is when a run that left while it waited for room looks whether
+// there is some: later, the longer it waits.
+func (o *owner) tryAgainAt() time.Time {
+	now := o.now()
+	waited := time.Duration(0)
+	for _, id := range o.places.RoomSeekers() {
+		waited = max(waited, now.Sub(o.nodes[id].Row.WaitingSince))
+	}
+	return now.Add(jittered(min(max(waited, o.r.cfg.ParkAfter), maxBackoff)))
+}
+
+// fireTimers lets nodes whose time has come try again, and ends gates that
+// have expired.
+func (o *owner) fireTimers() {
+	now := o.now()
+	for {
+		t, ok := o.timers.due(now)
+		if !ok {
+			return
+		}
+		switch n := t.node; {
+		case t.key != "":
+			o.places.TimeCame(t.key)
+		case n == nil:
+			o.readSignals()
+		case n.State() == contracts.NodeAwaitingApproval:
+			o.expireGate(n)
+		case n.waitedTooLong(now) && n.kind.overdue(o.turn(n)):
+		case !n.Row.NextAt.IsZero() && !n.Row.NextAt.After(now):
+			o.run.Wake(n.Node)
+		}
+	}
+}
+
+func (o *owner) logger() *slog.Logger {
+	return o.r.cfg.Logger.With(slog.String("run_id", o.lease.RunID))
+}
+
+// broken leaves the run when an event could not be taken or sealed: payloads
+// are our own types over decoded JSON, so this is a fault of ours, not of the
+// run.
+func (o *owner) broken(err error) {
+	o.logger().ErrorContext(o.ctx, "run cannot be advanced", slog.Any("error", err))
+	o.loseLease()
+}

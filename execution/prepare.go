@@ -1,0 +1,236 @@
+package execution
+
+import (
+	"reflect"
+	"slices"
+	"time"
+
+	"github.com/manifold-run/manifold/contracts"
+	"github.com/manifold-run/manifold/execution/model"
+	"github.com/manifold-run/manifold/expr"
+)
+
+// noTime is the zero time: none.
+var noTime time.Time //nolint:gochecknoglobals // a constant that Go cannot spell
+
+// prepare resolves the parameters of a call and checks them, the capability and
+// the policy as they are now, not as they were when the plan was made. Then the
+// call is made as what it is now: a read or a write.
+func prepare(t *turn) {
+	if !look(t) {
+		return
+	}
+	reads, ok := resolveParams(t)
+	if !ok {
+		return
+	}
+	around := t.outside()
+	full, err := around.materialize(t.n.entry, t.row.Params)
+	if storeIsAway(t, err) {
+		return
+	}
+	if err == nil {
+		err = around.check(t.n.entry, full)
+	}
+	if err != nil {
+		t.fail(contracts.ErrInvalidParameters, err.Error(), contracts.EffectNone)
+		return
+	}
+	reads = append(t.run.WithLabels(reads), conditionReads(t)...)
+	if t.row.Evidence, err = model.Evidence(reads); err != nil {
+		t.fail(contracts.ErrInternal, err.Error(), contracts.EffectNone)
+		return
+	}
+	if t.row.Edited == nil {
+		t.row.Evidence = append(t.row.Evidence, t.n.Spec.Evidence...)
+	}
+	if t.n.policy.SideEffectClass.Writes() && !t.run.Run.Plan.DryRun {
+		write{}.do(t, full)
+		return
+	}
+	read{}.do(t, full)
+}
+
+// storeIsAway lets a node wait for a store that cannot be read now: that is no
+// fault of the node.
+func storeIsAway(t *turn, err error) bool {
+	if err == nil || contracts.CodeOf(err) != contracts.CodeUnavailable {
+		return false
+	}
+	t.queue("the store", t.now().Add(time.Second))
+	return true
+}
+
+// look finds the capability in the present catalog; one that is gone is a
+// question to a person.
+func look(t *turn) bool {
+	if findCapability(t.kit, t.n) {
+		return true
+	}
+	changed(t)
+	return false
+}
+
+// findCapability sets the entry and the policy that counts: the stricter of
+// what was planned and what is declared now. What is declared now may make a
+// write of a read.
+func findCapability(k *kit, n *node) bool {
+	if planned := n.Spec.Policy; planned != nil {
+		n.policy = *planned
+	}
+	catalog := k.outside().catalog()
+	entry, ok := catalog.Capability(n.Spec.Tool)
+	if !ok || !declared(catalog, entry.Domain, n.Spec.Instance) {
+		n.entry = nil
+		return false
+	}
+	n.entry, n.Private = entry, privateParams(entry)
+	if planned := n.Spec.Policy; planned != nil {
+		n.policy = planned.Stricter(entry.Policy)
+	} else {
+		n.policy = entry.Policy
+	}
+	n.kind = callOf(n.policy.SideEffectClass.Writes() && !k.run.Run.Plan.DryRun)
+	return true
+}
+
+// privateParams are the parameters that are marked as personal data.
+func privateParams(e *contracts.CapabilityEntry) []string {
+	var names []string
+	for name, spec := range e.Capability.Metadata.ParameterSpecs {
+		if spec.PII {
+			names = append(names, name)
+		}
+	}
+	slices.Sort(names)
+	return names
+}
+
+// declared tells whether the domain still has the instance that was planned.
+func declared(catalog *contracts.Catalog, domain, instance string) bool {
+	d, ok := catalog.Domain(domain)
+	if !ok || instance == "" || d.Manifest == nil {
+		return ok
+	}
+	return slices.ContainsFunc(d.Manifest.Instances, func(i contracts.Instance) bool { return i.ID == instance })
+}
+
+// sameAsPlanned tells whether the capability is the one that the plan pinned.
+func sameAsPlanned(t *turn) bool {
+	return t.run.Run.Plan.CapabilityDigests[t.n.Spec.Tool] == t.n.entry.Digest
+}
+
+func resolveParams(t *turn) ([]expr.Read, bool) {
+	planned := asAny(t.n.Spec.Params)
+	refs, err := expr.Refs(planned)
+	var value any
+	var reads []expr.Read
+	if err == nil {
+		value, reads, err = expr.Resolve(planned, t.run.Scope(t.n.Node, refs))
+	}
+	if err != nil {
+		t.fail(contracts.ErrInvalidParameters, err.Error(), contracts.EffectNone)
+		return nil, false
+	}
+	params, ok := value.(map[string]any)
+	if !ok {
+		t.fail(contracts.ErrInvalidParameters, "the parameters are not an object", contracts.EffectNone)
+		return nil, false
+	}
+	t.row.Params = params
+	if t.row.Edited != nil {
+		t.row.Params = t.row.Edited
+		reads = stillRead(t.n.Spec.Params, t.row.Edited, params, reads)
+	}
+	return reads, true
+}
+
+// stillRead leaves the reads of those parameters that an edit did not touch.
+func stillRead(spec, edited, planned map[string]any, reads []expr.Read) []expr.Read {
+	kept := map[string]any{}
+	for name, value := range edited {
+		if before, ok := planned[name]; ok && reflect.DeepEqual(before, value) {
+			kept[name] = spec[name]
+		}
+	}
+	refs, err := expr.Refs(kept)
+	if err != nil {
+		return nil
+	}
+	return slices.DeleteFunc(reads, func(r expr.Read) bool { return !slices.Contains(refs, r.Path) })
+}
+
+// wanted evaluates the condition of a node; one that does not hold skips it.
+func wanted(t *turn) bool {
+	refs, err := expr.RefsOf(*t.n.Spec.When)
+	if err == nil {
+		var holds bool
+		if holds, _, err = expr.Holds(*t.n.Spec.When, t.run.Scope(t.n.Node, refs)); err == nil && holds {
+			return true
+		}
+	}
+	if err != nil {
+		t.fail(contracts.ErrInvalidParameters, "condition: "+err.Error(), contracts.EffectNone)
+		return false
+	}
+	t.row.Result = &Result{Summary: "not needed: its condition does not hold"}
+	t.row.Skip = model.SkipWhen
+	t.end(contracts.NodeSkipped)
+	return false
+}
+
+// conditionReads are what the node's condition rests on: an approver is to see
+// that, too.
+func conditionReads(t *turn) []expr.Read {
+	if t.n.Spec.When == nil {
+		return nil
+	}
+	refs, err := expr.RefsOf(*t.n.Spec.When)
+	if err != nil {
+		return nil // it was evaluated before the node began
+	}
+	_, reads, err := expr.Holds(*t.n.Spec.When, t.run.Scope(t.n.Node, refs))
+	if err != nil {
+		return nil
+	}
+	return reads
+}
+
+// mayTryAgain tells whether the node has machine time and the run retries left.
+func mayTryAgain(t *turn) bool {
+	if t.row.MachineMS >= int64(t.n.policy.NodeTimeoutMS) {
+		return false
+	}
+	limit := t.run.Run.Plan.Budgets.MaxRetries
+	if limit <= 0 {
+		return true
+	}
+	_, retries := t.run.Calls()
+	return retries < limit
+}
+
+// mayCall tells whether the run may make one more call; a call that was begun
+// is always brought to its end.
+func mayCall(t *turn) bool {
+	limit := t.run.Run.Plan.Budgets.MaxToolCalls
+	if limit <= 0 || t.row.Attempts > 0 || t.row.Operation != "" {
+		return true
+	}
+	if calls, _ := t.run.Calls(); calls < limit {
+		return true
+	}
+	t.fail(contracts.ErrBudget, "the run may make no more calls: max_tool_calls is used up", contracts.EffectNone)
+	return false
+}
+
+func orEmpty(m map[string]any) map[string]any {
+	if m == nil {
+		return map[string]any{}
+	}
+	return m
+}
+
+func asAny(m map[string]any) any { return orEmpty(m) }
+
+// asText is a value as people write it.
+func asText(v any) string { return model.Text(v) }

@@ -1,0 +1,152 @@
+package execution
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"time"
+
+	"github.com/manifold-run/manifold/contracts"
+	"github.com/manifold-run/manifold/execution/model"
+)
+
+// readSignals takes in what others wrote for the run: decisions, answers, the
+// wish to cancel, observed outcomes, freed locks.
+func (o *owner) readSignals() {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(o.ctx), 10*time.Second)
+	defer cancel()
+	s, err := o.r.store.ReadSignals(ctx, o.run.Run.ID)
+	if err != nil {
+		o.logger().WarnContext(o.ctx, "signals cannot be read", slog.Any("error", err))
+		o.timers.add(timer{at: o.now().Add(time.Second)}) // look again soon
+		return
+	}
+	o.seenWake.Store(max(s.WakeSeq, o.seenWake.Load()))
+	o.takeOutcomes(s.Intents) // what was observed counts more than what somebody believes
+	o.takeGates(s.Gates)
+	if s.CancelRequestedAt != nil && !o.run.Cancelling() {
+		o.take(model.CancelWished{At: s.CancelRequestedAt, By: s.CancelledBy})
+		o.cancelNodes()
+	}
+	o.places.LocksFreed()
+}
+
+func (o *owner) takeGates(gates []contracts.Interrupt) {
+	for i := range gates {
+		g := &gates[i]
+		if n, ok := o.nodes[g.NodeID]; ok && n.Row.GateID == g.InterruptID {
+			o.consumeGate(n, g)
+		}
+	}
+}
+
+// takeOutcomes takes outcomes that an earlier owner observed after it lost the
+// lease.
+func (o *owner) takeOutcomes(intents []Intent) {
+	for _, i := range intents {
+		n, ok := o.nodes[i.NodeID]
+		if !ok || n.Ended() || n.Intent == nil || n.Intent.Nonce != i.Nonce || n.Intent.Outcome != nil || i.Outcome == nil {
+			continue
+		}
+		o.take(model.Observed{Node: i.NodeID, Outcome: i.Outcome})
+		if !n.inflight() { // else its completion takes it
+			o.settleByOutcome(n)
+		}
+	}
+}
+
+// settleByOutcome takes an outcome that came by way of the store; whoever was
+// asked about it need not answer any more.
+func (o *owner) settleByOutcome(n *node) {
+	if model.Awaits(n.State()) {
+		o.supersedeGate(n)
+	}
+	n.kind.reply(o.turn(n), done{nodeID: n.ID()})
+}
+
+// cancelNodes ends everything that has no effect under way. Writes that were
+// sent go on until it is known what they did.
+func (o *owner) cancelNodes() {
+	for _, m := range o.run.Nodes() {
+		n := o.nodes[m.ID()]
+		switch {
+		case n.Ended() || n.kind.unsettled(n):
+		case n.inflight():
+			n.cancel() // its completion ends it
+		default:
+			o.supersedeGate(n)
+			o.turn(n).end(contracts.NodeCancelled)
+		}
+	}
+}
+
+// consumeGate takes what was decided on a node's question into the run, with
+// what follows.
+func (o *owner) consumeGate(n *node, gate *contracts.Interrupt) {
+	if gate == nil || gate.Status == contracts.InterruptOpen || !model.Awaits(n.State()) {
+		return
+	}
+	o.take(model.Decided{Node: n.ID(), Gate: gate})
+	n.kind.answer(o.turn(n), model.LastDecision(gate))
+}
+
+// errNotYet says that the store's clock has not reached the expiry.
+var errNotYet = errors.New("not expired yet")
+
+// expireGate ends a gate by time: the same compare-and-set as a decision, so
+// that exactly one of them wins. It commits.
+func (o *owner) expireGate(n *node) {
+	gate := n.Gate
+	if gate == nil || gate.ExpiresAt == nil || o.now().Before(*gate.ExpiresAt) {
+		return
+	}
+	if !o.flush() || !closed(updateGate(o.ctx, o.r.store, gate.InterruptID, expire)) {
+		o.timers.add(timer{at: o.now().Add(time.Second), node: n})
+		return
+	}
+	o.readSignals()
+}
+
+// supersedeGate closes the question of a node that no longer needs an answer;
+// if somebody decided it at this moment, that is on record and changes nothing.
+// It commits.
+func (o *owner) supersedeGate(n *node) {
+	if n.Gate == nil || n.Gate.Status != contracts.InterruptOpen || !o.flush() {
+		return
+	}
+	err := updateGate(o.ctx, o.r.store, n.Gate.InterruptID, supersede)
+	for contracts.CodeOf(err) == contracts.CodeUnavailable && o.pause() {
+		err = updateGate(o.ctx, o.r.store, n.Gate.InterruptID, supersede)
+	}
+	if !closed(err) {
+		o.logger().WarnContext(o.ctx, "gate is left open", slog.Any("error", err))
+	}
+	o.take(model.GateClosed{Node: n.ID()})
+}
+
+// closed tells whether a gate is open no longer, whoever closed it.
+func closed(err error) bool { return err == nil || contracts.CodeOf(err) == contracts.CodeConflict }
+
+func expire(i *contracts.Interrupt, now time.Time) error {
+	if now.Before(*i.ExpiresAt) {
+		return errNotYet
+	}
+	i.Status = contracts.InterruptExpired
+	i.Decisions = append(i.Decisions, contracts.InterruptDecided{
+		Decision: contracts.DecisionReject, DecidedBy: "system", DecidedAt: now, Comment: "expired", ActionSHA256: i.ActionSHA256,
+	})
+	return nil
+}
+
+func supersede(i *contracts.Interrupt, _ time.Time) error {
+	i.Status = contracts.InterruptSuperseded
+	return nil
+}
+
+// updateGate changes an open gate in the store, as a decision would.
+func updateGate(ctx context.Context, store Gates, id string, change func(*contracts.Interrupt, time.Time) error) error {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 10*time.Second)
+	defer cancel()
+	_, err := store.UpdateInterrupt(ctx, id, change)
+	return err
+}

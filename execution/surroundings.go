@@ -1,0 +1,70 @@
+package execution
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/manifold-run/manifold/contracts"
+)
+
+// surroundings are what is outside of a run and may be read for it.
+type surroundings struct {
+	ctx      context.Context //nolint:containedctx // of the one turn or request that reads
+	catalogs Catalogs
+	schemas  *schemaCache
+	store    Artifacts
+	// pending is what is to be stored with the next commit and is not in the
+	// store yet.
+	pending []Blob
+	// keepData tells to keep raw output for debugging.
+	keepData bool
+}
+
+// outside gives the surroundings for one use.
+func (r *Runner) outside(ctx context.Context, pending []Blob) surroundings {
+	return surroundings{
+		ctx: ctx, catalogs: r.catalogs, schemas: r.schemas, store: r.store, pending: pending, keepData: !r.cfg.DropData,
+	}
+}
+
+func (s surroundings) catalog() *contracts.Catalog { return s.catalogs.Catalog() }
+
+// check validates parameters against the capability's schema.
+func (s surroundings) check(e *contracts.CapabilityEntry, params map[string]any) error {
+	return s.schemas.check(e, params)
+}
+
+// materialize replaces references to artifacts by their content, except where
+// the schema takes the reference itself. A store that cannot be read now gives
+// unavailable.
+func (s surroundings) materialize(e *contracts.CapabilityEntry, params map[string]any) (map[string]any, error) {
+	if !hasArtifacts(params) {
+		return params, nil
+	}
+	var schema map[string]any
+	if err := json.Unmarshal(e.Capability.Schema, &schema); err != nil {
+		return nil, fmt.Errorf("schema of %s: %w", e.Ref(), err)
+	}
+	m := materializer{load: s.blob}
+	full, err := m.replace(params, schema)
+	if err != nil {
+		if s.ctx.Err() != nil {
+			err = contracts.Errorf(contracts.CodeUnavailable, "the store was not asked to the end: %w", err)
+		}
+		return nil, err
+	}
+	out, _ := full.(map[string]any)
+	return out, nil
+}
+
+func (s surroundings) blob(sha string) ([]byte, error) {
+	if i := slices.IndexFunc(s.pending, func(b Blob) bool { return b.SHA256 == sha }); i >= 0 {
+		return s.pending[i].Body, nil
+	}
+	ctx, cancel := context.WithTimeout(s.ctx, 10*time.Second)
+	defer cancel()
+	return s.store.Blob(ctx, sha)
+}
