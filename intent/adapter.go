@@ -8,6 +8,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/manifold-run/manifold/contracts"
+	"github.com/manifold-run/manifold/intent/internal/meaning"
 )
 
 // Adapter turns messages into intents: a Matcher reads, the adapter applies
@@ -26,6 +27,9 @@ func NewAdapter(cfg Config, matcher ...Matcher) (*Adapter, error) {
 	}
 	a := &Adapter{cfg: cfg, local: NewLocal(0)}
 	a.local.prior = cfg.OutOfScope
+	if cfg.Scorer != nil {
+		a.local.scorer, a.local.library, a.local.told = cfg.Scorer, meaning.NewLibrary(cfg.Scorer), cfg.ScorerTold
+	}
 	a.matcher = a.local
 	for _, m := range matcher {
 		if m == nil {

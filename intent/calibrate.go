@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/manifold-run/manifold/contracts"
+	"github.com/manifold-run/manifold/intent/internal/meaning"
 )
 
 // A catalog must have this much to learn a confidence from. Below, the shipped
@@ -35,8 +36,9 @@ type question struct {
 }
 
 // calibrated gives a copy of the index whose confidence was learned from the
-// catalog itself. prior is the share of requests that are meant for nobody.
-func (x *Index) calibrated(ctx context.Context, catalog *contracts.Catalog, prior float64) (*Index, error) {
+// catalog itself: that with meanings, if the library that knows them is given.
+// prior is the share of requests that are meant for nobody.
+func (x *Index) calibrated(ctx context.Context, catalog *contracts.Catalog, prior float64, known *meaning.Library) (*Index, error) {
 	examples := x.examples()
 	if examples < calibrationExamples || len(x.caps) < calibrationCapabilities {
 		return x, nil
@@ -44,7 +46,7 @@ func (x *Index) calibrated(ctx context.Context, catalog *contracts.Catalog, prio
 	folds, asked := foldsFor(examples)
 	var seen []Observation
 	for f := range asked {
-		more, err := x.examine(ctx, fold{catalog: catalog, number: f, of: folds}, maxQuestions/int(min(asked, maxQuestions)))
+		more, err := x.examine(ctx, fold{catalog: catalog, number: f, of: folds, known: known}, maxQuestions/int(min(asked, maxQuestions)))
 		if err != nil {
 			return nil, err
 		}
@@ -52,6 +54,12 @@ func (x *Index) calibrated(ctx context.Context, catalog *contracts.Catalog, prio
 	}
 	weigh(seen, prior)
 	y := *x
+	if known != nil {
+		m := *x.senses
+		m.calibration.shown, m.calibrates = fit(seen, shippedMeant().shown, fitHold, allSignals()), true
+		y.senses = &m
+		return &y, nil
+	}
 	y.calibration.shown, y.calibrates = fit(seen, shipped().shown, fitHold, allSignals()), true
 	return &y, nil
 }
@@ -86,6 +94,10 @@ func (x *Index) examine(ctx context.Context, f fold, most int) ([]Observation, e
 	if err != nil {
 		return nil, err
 	}
+	var heard hear
+	if f.known != nil {
+		y, heard = understood(y, f.known), f.known.Hears
+	}
 	if len(questions) > most {
 		questions = spread(questions, most)
 	}
@@ -94,7 +106,7 @@ func (x *Index) examine(ctx context.Context, f fold, most int) ([]Observation, e
 		if n%64 == 0 && ctx.Err() != nil {
 			return nil, ctx.Err()
 		}
-		if o, ok := y.ask(catalog, q); ok {
+		if o, ok := y.ask(catalog, q, heard); ok {
 			out = append(out, o)
 		}
 	}
@@ -111,8 +123,8 @@ func spread(questions []question, most int) []question {
 
 // ask reads one question. A capability that is only described teaches nothing
 // about examples.
-func (x *Index) ask(catalog *contracts.Catalog, q question) (Observation, bool) {
-	o, ok := x.observe(Query{Message: q.text, Catalog: catalog, AnyRole: true}, q.ref)
+func (x *Index) ask(catalog *contracts.Catalog, q question, heard hear) (Observation, bool) {
+	o, ok := x.observe(Query{Message: q.text, Catalog: catalog, AnyRole: true}, q.ref, heard)
 	return o, ok && !o.Described
 }
 
@@ -143,6 +155,8 @@ type fold struct {
 	catalog *contracts.Catalog
 	// number is the place of the fold among as many as of says.
 	number, of uint64
+	// known knows what the examples mean; nil asks without.
+	known *meaning.Library
 }
 
 // split gives the catalog without the fold, and what is left out as questions.

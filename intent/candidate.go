@@ -35,10 +35,12 @@ const (
 	shareComplete = 0.3
 )
 
-// rate reads the parameters of the first hits and ranks them anew.
-func (s *sentenceReader) rate(p *part, hits []hit) readings {
+// rate ranks for a part, reads the parameters of the first hits and ranks them
+// anew.
+func (s *sentenceReader) rate(p *part) readings {
 	tokens := s.m.Tokens[p.from:p.to]
-	of := readings{tokens: tokens, timed: s.timed(p), terms: text.FeaturesOf(tokens, s.x.values).Terms}
+	hits, heard := s.search(p.from, p.to)
+	of := readings{tokens: tokens, timed: s.timed(p), terms: text.FeaturesOf(tokens, s.x.values).Terms, heard: heard}
 	head := headOf(s.x.tools.Lexicon, tokens)
 	for _, h := range hits[:min(len(hits), readDeeply)] {
 		r := rated{hit: h}
@@ -89,16 +91,18 @@ func (s *sentenceReader) timed(p *part) []bool {
 func (s *sentenceReader) weighed(p *part, of readings) []Candidate {
 	out := make([]Candidate, 0, len(of.all))
 	most := 1.0
+	certainty, calibrates := s.certainty(of.heard)
 	for k, r := range of.all {
-		conf := s.x.calibration.confidence(s.x.caps[r.number].examples == 0, s.x.signals(of, k))
-		if !s.x.learned(r) {
+		conf := certainty.confidence(s.x.caps[r.number].examples == 0, s.x.signals(of, k))
+		learned := calibrates && s.x.caps[r.number].examples > 0
+		if !learned {
 			conf = min(conf, most)
 			most = conf
 		}
 		if k == 0 && s.plainly(of) {
 			conf = max(conf, plainConfidence)
 		}
-		out = append(out, s.candidate(p, r, conf))
+		out = append(out, s.candidate(p, r, conf, learned))
 	}
 	sortCandidates(out)
 	return out
@@ -116,13 +120,9 @@ func (s *sentenceReader) plainly(of readings) bool {
 		!slices.ContainsFunc(of.all[1:], func(o rated) bool { return o.begins && o.score > r.score/2 })
 }
 
-// learned tells whether the confidence of a candidate was learned from this
-// catalog.
-func (x *Index) learned(r rated) bool { return x.calibrates && x.caps[r.number].examples > 0 }
-
 // candidate turns a rated hit into a candidate, whose confidence is held to
-// what its words allow.
-func (s *sentenceReader) candidate(p *part, r rated, conf float64) Candidate {
+// what its words allow. learned tells that it was learned from this catalog.
+func (s *sentenceReader) candidate(p *part, r rated, conf float64, learned bool) Candidate {
 	c := s.x.caps[r.number]
 	writes, anyValue := c.entry.Policy.SideEffectClass.Writes(), len(r.filled.Values) > 0
 	switch {
@@ -134,7 +134,7 @@ func (s *sentenceReader) candidate(p *part, r rated, conf float64) Candidate {
 		conf = min(conf, notConfidence)
 	case writes:
 		conf = min(conf, r.cover.limit(r.best, anyValue), r.cover.limitForeign(anyValue, len(r.filled.Missing) == 0, r.silent))
-	case !s.x.learned(r):
+	case !learned:
 		conf = min(conf, r.cover.limit(r.best, anyValue))
 	}
 	out := Candidate{

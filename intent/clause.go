@@ -47,6 +47,7 @@ type sentenceReader struct {
 	m      *slot.Message
 	pieces []piece
 	parts  map[[2]int]*part // by first and last piece
+	hear   hear             // nil without a scorer
 	// retracted tells that the message ends by taking back what it says.
 	retracted bool
 }
@@ -278,8 +279,7 @@ func (s *sentenceReader) read(first, last int) *part {
 	}
 	p := &part{first: first, last: last, from: s.pieces[first].from, to: s.pieces[last].to}
 	s.parts[key] = p
-	tokens := s.m.Tokens[p.from:p.to]
-	p.candidates = s.weighed(p, s.rate(p, s.x.search(tokens, s.allowed)))
+	p.candidates = s.weighed(p, s.rate(p))
 	if len(p.candidates) > 0 {
 		best := p.candidates[0]
 		p.plain, p.explained, p.contested = best.Confidence, best.explained, best.contested

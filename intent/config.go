@@ -36,6 +36,11 @@ type Config struct {
 	// capability, when a confidence is calibrated: more of it makes the matcher
 	// more careful.
 	OutOfScope float64
+	// Scorer knows what texts mean; without one, words alone count.
+	Scorer Scorer
+	// ScorerTold is told whether the scorer gave the vectors of a catalog, with nil
+	// if it did; nil is fine.
+	ScorerTold func(error)
 }
 
 // withDefaults fills in what is left out and checks the order of the gates.

@@ -1,6 +1,7 @@
 package intent
 
 import (
+	"context"
 	"fmt"
 	"math"
 	"strings"
@@ -63,17 +64,17 @@ type Observation struct {
 // Observe reads a message as one request and compares what is found with the
 // capability that is meant; an empty one means none. It is false where there is
 // nothing to learn: nothing was found, or the message is an example.
-func (l *Local) Observe(q Query, meant string) (Observation, bool) {
-	return l.Index(q.Catalog).observe(q, meant)
+func (l *Local) Observe(ctx context.Context, q Query, meant string) (Observation, bool) {
+	return l.Index(q.Catalog).observe(q, meant, l.hearing(ctx))
 }
 
-func (x *Index) observe(q Query, meant string) (Observation, bool) {
+func (x *Index) observe(q Query, meant string, hear hear) (Observation, bool) {
 	m := x.tools.Read(q.Message, foldNow())
 	if len(m.Tokens) == 0 {
 		return Observation{}, false
 	}
-	s := &sentenceReader{x: x, q: q, m: m}
-	of := s.rate(&part{to: len(m.Tokens)}, x.search(m.Tokens, s.allowed))
+	s := &sentenceReader{x: x, q: q, m: m, hear: hear}
+	of := s.rate(&part{to: len(m.Tokens)})
 	if len(of.all) == 0 || of.all[0].exact {
 		return Observation{}, false
 	}

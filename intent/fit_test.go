@@ -14,7 +14,7 @@ func seen(t *testing.T, catalog *contracts.Catalog) []intent.Observation {
 	var out []intent.Observation
 	l := intent.NewLocal(1)
 	note := func(say, meant string) {
-		if o, ok := l.Observe(intent.Query{Message: say, Catalog: catalog, AnyRole: true}, meant); ok {
+		if o, ok := l.Observe(t.Context(), intent.Query{Message: say, Catalog: catalog, AnyRole: true}, meant); ok {
 			out = append(out, o)
 		}
 	}
@@ -88,7 +88,7 @@ func TestNothingIsLearnedFromExamplesThemselves(t *testing.T) {
 	e := catalog.Domains[0].Capabilities[2]
 	l := intent.NewLocal(1)
 	for _, say := range []string{e.Capability.Metadata.IntentHints.Examples[0], "", "…"} {
-		if _, ok := l.Observe(intent.Query{Message: say, Catalog: catalog, AnyRole: true}, e.Ref()); ok {
+		if _, ok := l.Observe(t.Context(), intent.Query{Message: say, Catalog: catalog, AnyRole: true}, e.Ref()); ok {
 			t.Errorf("%q was observed", say)
 		}
 	}

@@ -52,7 +52,9 @@ type Index struct {
 	// calibrates tells that it was learned from this catalog, where there are
 	// examples.
 	calibrates bool
-	scratch    *sync.Pool
+	// senses is what is known of meanings; nil without a scorer.
+	senses  *senses
+	scratch *sync.Pool
 }
 
 // indexed is one routable capability.

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/manifold-run/manifold/contracts"
+	"github.com/manifold-run/manifold/intent/internal/meaning"
 	"github.com/manifold-run/manifold/intent/internal/slot"
 )
 
@@ -20,6 +21,11 @@ const sourceLocal = "local"
 type Local struct {
 	tools *slot.Tools
 	keep  int
+	// scorer and library know what texts mean; nil without. told is told whether
+	// the scorer gave the vectors of a catalog.
+	scorer  Scorer
+	library *meaning.Library
+	told    func(error)
 	// prior is the share of messages that are meant for no capability.
 	prior float64
 
@@ -100,7 +106,7 @@ func (l *Local) Match(ctx context.Context, q Query) ([]Clause, error) {
 		return nil, contracts.Errorf(contracts.CodeUnavailable, "read the message: %w", err)
 	}
 	x := l.Index(q.Catalog)
-	s := &sentenceReader{x: x, q: q, m: l.tools.Read(q.Message, q.Now), parts: map[[2]int]*part{}}
+	s := &sentenceReader{x: x, q: q, m: l.tools.Read(q.Message, q.Now), parts: map[[2]int]*part{}, hear: l.hearing(ctx)}
 	return s.clauses(), nil
 }
 

@@ -73,6 +73,7 @@ func (x *Index) fresh(catalog *contracts.Catalog) []int {
 func (x *Index) forked(catalog *contracts.Catalog) *builder {
 	y := *x
 	y.snapshot, y.id, y.provisional, y.patched = catalog.Snapshot, "", true, true
+	y.senses = nil // what is new has no vectors yet
 	y.caps, y.docs, y.idf = slices.Clone(x.caps), slices.Clone(x.docs), slices.Clone(x.idf)
 	y.capDF, y.isChar = slices.Clone(x.capDF), slices.Clone(x.isChar)
 	y.vectors, y.bm25, y.spellers = slices.Clip(x.vectors), slices.Clip(x.bm25), slices.Clip(x.spellers)

@@ -16,6 +16,10 @@ const (
 	// Trained weights leave less for single sentences to tell.
 	shareBestTrained = 0.4
 	shareName        = 0.3 // of a domain that the message names
+	// What the likeness of vectors counts, to the weights of a capability and to
+	// its most similar example.
+	shareMeant = 2.0
+	shareAlike = 0.2
 )
 
 // shortlist is how many capabilities are compared sentence by sentence.
@@ -38,6 +42,9 @@ type hit struct {
 	outside  float64 // how much better the best that may not be chosen fits, as a share
 	exact    bool
 	score    float64
+	// By meaning, where there is a vector: likeness to the weights, to the most
+	// similar example, and the share among the hits.
+	meant, alike, meantShare float64
 }
 
 // vector is a request in the features of the index.
@@ -53,7 +60,8 @@ type vector struct {
 type scratch struct {
 	vector []float32 // of each capability
 	bm25   []float32
-	marks  []uint32 // of each feature: the round in which the request had it
+	meant  []float32 // likeness by meaning; empty without a vector
+	marks  []uint32  // of each feature: the round in which the request had it
 	round  uint32
 }
 
@@ -152,7 +160,8 @@ func (x *Index) meant(fold string) (string, bool) {
 }
 
 // search ranks the allowed capabilities for a run of tokens.
-func (x *Index) search(tokens []text.Token, allowed func(*indexed) bool) []hit {
+// With a vector of what they mean that counts too.
+func (x *Index) search(tokens []text.Token, means []float32, allowed func(*indexed) bool) []hit {
 	s, ok := x.scratch.Get().(*scratch)
 	if !ok {
 		s = x.newScratch()
@@ -160,8 +169,10 @@ func (x *Index) search(tokens []text.Token, allowed func(*indexed) bool) []hit {
 	defer x.scratch.Put(s)
 	v := x.vectorOf(tokens)
 	x.score(s, v)
+	x.senses.score(s, means)
 	hits := x.firstStage(s, allowed)
 	x.secondStage(s, hits, v)
+	x.senses.compare(hits, means)
 	x.named(hits, tokens)
 	x.sayExactly(&hits, tokens, allowed)
 	sortHits(hits)
@@ -212,6 +223,9 @@ func (x *Index) firstStage(s *scratch, allowed func(*indexed) bool) []hit {
 		score := float64(s.vector[number])
 		if top > 0 {
 			score += shareBM25 * float64(s.bm25[number]/top)
+		}
+		if len(s.meant) > 0 {
+			score += shareMeant * float64(s.meant[number])
 		}
 		// Who is allowed is asked last: most are too far down anyway.
 		if score <= floor || c == nil {

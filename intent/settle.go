@@ -9,6 +9,7 @@ import (
 	"math"
 	"strconv"
 	"sync"
+	"time"
 
 	"github.com/manifold-run/manifold/contracts"
 )
@@ -23,19 +24,38 @@ const algorithm = "local/7"
 // registered before.
 func (l *Local) Settle(ctx context.Context, catalog *contracts.Catalog) (*Index, error) {
 	x := l.Index(catalog)
-	if !x.provisional {
+	if x.provisional {
+		y, err := l.settled(ctx, x, catalog)
+		if err != nil {
+			return nil, fmt.Errorf("settle the index of %s: %w", catalog.Snapshot, err)
+		}
+		l.put(catalog, y)
+		x = y
+	}
+	if l.scorer == nil || x.senses != nil {
 		return x, nil
 	}
-	y, err := l.settled(ctx, x, catalog)
+	y, err := l.understood(ctx, x, catalog)
 	if err != nil {
-		return nil, fmt.Errorf("settle the index of %s: %w", catalog.Snapshot, err)
+		if ctx.Err() != nil {
+			return nil, fmt.Errorf("settle the index of %s: %w", catalog.Snapshot, err)
+		}
+		l.report(err)
+		return x, nil // words are enough; meanings are tried again later
 	}
-	if catalog.Snapshot != "" {
-		place, _ := l.place(catalog.Snapshot)
-		place.once.Do(func() {}) // it may have been pushed out meanwhile
-		place.index.Store(y)
-	}
+	l.report(nil)
+	l.put(catalog, y)
 	return y, nil
+}
+
+// put makes an index that of its catalog.
+func (l *Local) put(catalog *contracts.Catalog, x *Index) {
+	if catalog.Snapshot == "" {
+		return
+	}
+	place, _ := l.place(catalog.Snapshot)
+	place.once.Do(func() {}) // it may have been pushed out meanwhile
+	place.index.Store(x)
 }
 
 func (l *Local) settled(ctx context.Context, x *Index, catalog *contracts.Catalog) (*Index, error) {
@@ -46,12 +66,28 @@ func (l *Local) settled(ctx context.Context, x *Index, catalog *contracts.Catalo
 	if err != nil {
 		return nil, err
 	}
-	if y, err = y.calibrated(ctx, catalog, l.prior); err != nil {
+	if y, err = y.calibrated(ctx, catalog, l.prior, nil); err != nil {
 		return nil, err
 	}
 	z := *y
 	z.provisional = false
 	z.id, err = contracts.Hash([]any{algorithm, catalog.Snapshot, l.prior})
+	return &z, err
+}
+
+// understood adds what the scorer knows of meanings to a settled index.
+func (l *Local) understood(ctx context.Context, x *Index, catalog *contracts.Catalog) (*Index, error) {
+	if err := l.library.Learn(ctx, textsIn(catalog)); err != nil {
+		return nil, err
+	}
+	y := understood(x, l.library)
+	y.senses.calibration.shift(odds(DefaultOutOfScope) - odds(l.prior))
+	y, err := y.calibrated(ctx, catalog, l.prior, l.library)
+	if err != nil {
+		return nil, err
+	}
+	z := *y
+	z.id, err = contracts.Hash([]any{algorithm, catalog.Snapshot, l.prior, l.scorer.Model()})
 	return &z, err
 }
 
@@ -71,7 +107,14 @@ func (x *Index) Fingerprint() string {
 			h.Write(buf)
 		}
 	}
-	for _, w := range []weights{x.calibration.shown, x.calibration.described} {
+	learned := []weights{x.calibration.shown, x.calibration.described}
+	if x.senses != nil {
+		for _, w := range x.senses.space.Weights() {
+			h.Write(binary.LittleEndian.AppendUint32(buf[:0], math.Float32bits(w)))
+		}
+		learned = append(learned, x.senses.calibration.shown, x.senses.calibration.described)
+	}
+	for _, w := range learned {
 		for i := range signalCount + 1 {
 			h.Write(binary.LittleEndian.AppendUint64(nil, math.Float64bits(w.at(i))))
 		}
@@ -146,6 +189,20 @@ func (l *Local) want(catalog *contracts.Catalog) {
 	}
 }
 
+// hearAgain is after which time a scorer is asked again that gave no vectors.
+const hearAgain = 30 * time.Second
+
+// wantAgain asks for a catalog that was settled before, unless another one is
+// asked for.
+func (l *Local) wantAgain(catalog *contracts.Catalog) {
+	l.mu.Lock()
+	latest := len(l.recent) > 0 && l.recent[0].snapshot == catalog.Snapshot
+	l.mu.Unlock()
+	if latest {
+		l.want(catalog)
+	}
+}
+
 // take gives what is wanted, and a context that ends when something else is.
 func (l *Local) take(ctx context.Context) (context.Context, *contracts.Catalog) {
 	l.life.Lock()
@@ -179,10 +236,13 @@ func (l *Local) work(ctx context.Context, done chan<- struct{}, wake <-chan stru
 			l.rest()
 			continue
 		}
-		_, err := l.Settle(sub, catalog)
+		x, err := l.Settle(sub, catalog)
 		l.rest()
 		if err != nil && ctx.Err() != nil {
 			return
+		}
+		if err == nil && l.scorer != nil && x.senses == nil {
+			time.AfterFunc(hearAgain, func() { l.wantAgain(catalog) })
 		}
 	}
 }

@@ -10,6 +10,10 @@ import (
 // shareWhole is what a whole message counts beside its requests in a shortlist.
 const shareWhole = 0.5
 
+// shareWholeHeard is the same where the requests are ranked by meaning too,
+// which the whole never is.
+const shareWholeHeard = 2
+
 // Ranked is a place in a shortlist.
 type Ranked struct {
 	Entry *contracts.CapabilityEntry
@@ -24,7 +28,7 @@ func (l *Local) Shortlist(ctx context.Context, q Query, most int) ([]Ranked, err
 		return nil, contracts.Errorf(contracts.CodeUnavailable, "read the message: %w", err)
 	}
 	x := l.Index(q.Catalog)
-	s := &sentenceReader{x: x, q: q, m: l.tools.Read(q.Message, q.Now), parts: map[[2]int]*part{}}
+	s := &sentenceReader{x: x, q: q, m: l.tools.Read(q.Message, q.Now), parts: map[[2]int]*part{}, hear: l.hearing(ctx)}
 	hits := s.shortlist()
 	out := make([]Ranked, 0, min(most, len(hits)))
 	for _, h := range hits[:min(most, len(hits))] {
@@ -36,19 +40,28 @@ func (l *Local) Shortlist(ctx context.Context, q Query, most int) ([]Ranked, err
 // shortlist ranks by the request that a capability fits best and by the whole.
 // A message that is one request is not cut.
 func (s *sentenceReader) shortlist() []hit {
-	whole := s.x.search(s.m.Tokens, s.allowed)
 	pieces := s.x.pieces(s.m)
 	if len(pieces) < 2 || len(pieces) > maxPieces {
+		whole, _ := s.search(0, len(s.m.Tokens))
 		return whole
 	}
-	best := map[int32]float64{}
+	// What several requests mean together says little of each.
+	whole := s.x.search(s.m.Tokens, nil, s.allowed)
+	if len(pieces) > mostHeard {
+		s.hear = nil // all pieces are ranked in one way
+	}
+	share, best := shareWhole, map[int32]float64{}
 	for _, p := range pieces {
-		for _, h := range s.x.search(s.m.Tokens[p.from:p.to], s.allowed) {
+		hits, heard := s.search(p.from, p.to)
+		if heard {
+			share = shareWholeHeard
+		}
+		for _, h := range hits {
 			best[h.number] = max(best[h.number], h.score)
 		}
 	}
 	for i, h := range whole {
-		whole[i].score = shareWhole*h.score + best[h.number]
+		whole[i].score = share*h.score + best[h.number]
 		delete(best, h.number)
 	}
 	for number, score := range best {

@@ -11,23 +11,26 @@ import (
 type signals [signalCount]float64
 
 const (
-	signalCentroid = iota // likeness to the weights of the capability
-	signalBest            // likeness to its most similar sentence
-	signalCoverage        // share of the content words that are known or belong to values
-	signalSpoken          // the same without the values: what says what is wanted
-	signalFirst           // the same, where the first words count most
-	signalMargin          // distance to the next candidate
-	signalLength          // number of content words, flattened
-	signalTyped           // whether all that it needs is there, some of it unmistakable
-	signalSoftmax         // share among all candidates, by weights alone
-	signalLead            // distance to the next candidate, by weights alone
-	signalGrasp           // share of the words that its texts have, rare ones counting more
-	signalAbsent          // share of the needed parameters for which nothing is said; with examples, among strange words
-	signalAmount          // how many words fit, rare ones counting more, flattened
-	signalOutside         // how much better the best capability fits that may not be chosen
-	signalName            // without examples: share of its name that is said, rare words counting more
-	signalObject          // the same: share of the words for what is wanted that its name and its description have
-	signalExamples        // number of its examples, flattened
+	signalCentroid   = iota // likeness to the weights of the capability
+	signalBest              // likeness to its most similar sentence
+	signalCoverage          // share of the content words that are known or belong to values
+	signalSpoken            // the same without the values: what says what is wanted
+	signalFirst             // the same, where the first words count most
+	signalMargin            // distance to the next candidate
+	signalLength            // number of content words, flattened
+	signalTyped             // whether all that it needs is there, some of it unmistakable
+	signalSoftmax           // share among all candidates, by weights alone
+	signalLead              // distance to the next candidate, by weights alone
+	signalGrasp             // share of the words that its texts have, rare ones counting more
+	signalAbsent            // share of the needed parameters for which nothing is said; with examples, among strange words
+	signalAmount            // how many words fit, rare ones counting more, flattened
+	signalOutside           // how much better the best capability fits that may not be chosen
+	signalName              // without examples: share of its name that is said, rare words counting more
+	signalObject            // the same: share of the words for what is wanted that its name and its description have
+	signalExamples          // number of its examples, flattened
+	signalMeant             // likeness in meaning to the weights of the capability
+	signalAlike             // the same to its most similar example
+	signalMeantShare        // share among all candidates, by meaning alone
 	signalCount
 )
 
@@ -36,6 +39,7 @@ func signalNames() [signalCount]string {
 	return [signalCount]string{
 		"signalCentroid", "signalBest", "signalCoverage", "signalSpoken", "signalFirst", "signalMargin", "signalLength", "signalTyped", "signalSoftmax",
 		"signalLead", "signalGrasp", "signalAbsent", "signalAmount", "signalOutside", "signalName", "signalObject", "signalExamples",
+		"signalMeant", "signalAlike", "signalMeantShare",
 	}
 }
 
@@ -52,6 +56,7 @@ type readings struct {
 	tokens []text.Token
 	timed  []bool   // tokens that are numbers or dates
 	terms  []uint32 // features of the words
+	heard  bool     // they were ranked by meaning too
 }
 
 // signals describes a candidate among the others.
@@ -64,6 +69,7 @@ func (x *Index) signals(of readings, k int) signals {
 		signalSoftmax: r.softmax, signalLead: r.centroid - r.rival, signalGrasp: x.grasp(r.number, of.terms),
 		signalAbsent: r.absent, signalAmount: flat(r.amount, mostWords), signalOutside: r.outside,
 		signalExamples: flat(float64(c.examples), mostExamples),
+		signalMeant:    max(-1, min(1, r.meant)), signalAlike: r.alike, signalMeantShare: r.meantShare,
 	}
 	if c.examples == 0 { // examples may be in another language than the name
 		out[signalName], out[signalObject] = x.subject(c).said(of.tokens), x.subject(c).covers(x.object(of, r))

@@ -15,6 +15,7 @@ import (
 	"github.com/manifold-run/manifold/contracts"
 	"github.com/manifold-run/manifold/intent"
 	"github.com/manifold-run/manifold/intent/eval"
+	"github.com/manifold-run/manifold/internal/app"
 )
 
 // maxSetBytes bounds a file or a manifest that is measured.
@@ -29,6 +30,7 @@ type evalFlags struct {
 	perturb, rename   bool
 	untrained, wrong  bool
 	gates             intent.Config
+	embeddings        app.Embeddings
 }
 
 func (c *cli) evalCommand() *cobra.Command {
@@ -51,7 +53,12 @@ keeps its schemas in code, so give its address, not its hints file.`,
 			if len(args)+len(f.manifests) == 0 {
 				return usagef("nothing to measure; name a FILE or --manifest URL")
 			}
-			return c.eval(cmd.Context(), args, f)
+			scorer, err := f.embeddings.Open()
+			if err != nil {
+				return err
+			}
+			f.gates.Scorer = scorer.Scorer
+			return errors.Join(c.eval(cmd.Context(), args, f), scorer.Close())
 		},
 	}
 	flags := cmd.Flags()
@@ -65,6 +72,7 @@ keeps its schemas in code, so give its address, not its hints file.`,
 	flags.BoolVar(&f.untrained, "untrained", false, "measure the index as it is at once after a registration")
 	flags.BoolVar(&f.wrong, "wrong", false, "list the sentences that were not understood")
 	flags.IntVar(&f.limit, "limit", 0, "the most cases of a draw; 0 takes all")
+	flags.StringVar(&f.embeddings.From, "embeddings", "off", "what tells the meaning of texts: off, or local for the sentence encoder of this machine")
 	flags.Float64Var(&f.gates.Accept, "accept", 0, "confidence from which a read is done")
 	flags.Float64Var(&f.gates.AcceptWrite, "accept-write", 0, "confidence from which a write is done")
 	flags.Float64Var(&f.gates.Clarify, "clarify", 0, "confidence from which it is worth asking")

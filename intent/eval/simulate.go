@@ -172,7 +172,7 @@ func (s *simulation) ask(ctx context.Context, c Case, meant string) error {
 			return err
 		}
 	}
-	if o, ok := s.local.Observe(q, meant); ok {
+	if o, ok := s.local.Observe(ctx, q, meant); ok {
 		s.seen = append(s.seen, o)
 	}
 	return nil

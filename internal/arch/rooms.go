@@ -145,7 +145,7 @@ func adapterRooms() []Room {
 // domains.
 func edgeRooms() []Room {
 	core := append(useCases(), "contracts", "expr", "intent", "planner", "execution", "reasoning")
-	adapters := []string{"internal/domainclient", "internal/model/openai", "internal/model/anthropic", "internal/httpapi", "internal/store/sqlite", "internal/telegram", "internal/webhook"}
+	adapters := []string{"internal/domainclient", "internal/embed/use", "internal/model/openai", "internal/model/anthropic", "internal/httpapi", "internal/store/sqlite", "internal/telegram", "internal/webhook"}
 	whole := slices.Clip(slices.Concat(core, adapters, []string{"internal/app", "client", "domainkit"}))
 	return []Room{
 		{Dir: "internal/app", Rooms: slices.Concat(core, adapters), Modules: []string{"*"}},

@@ -1,0 +1,107 @@
+package meaning
+
+import (
+	"context"
+	"crypto/sha256"
+	"fmt"
+	"maps"
+	"slices"
+	"sync"
+)
+
+// Preparer computes the vectors of many texts.
+type Preparer interface {
+	Model() string
+	Prepare(ctx context.Context, texts []string) ([][]float32, error)
+}
+
+// Library keeps the vectors of the texts of catalogs, so that each is computed
+// once. It may be used by several goroutines.
+type Library struct {
+	from Preparer
+
+	mu sync.Mutex // guards what follows
+	// known are the vectors by the hash of their texts, and before those that the
+	// catalog before the last one had.
+	known, before map[textHash]Compact
+	length        int
+}
+
+// NewLibrary makes an empty library.
+func NewLibrary(from Preparer) *Library { return &Library{from: from} }
+
+type textHash [16]byte
+
+func hashOfText(s string) textHash {
+	sum := sha256.Sum256([]byte(s))
+	return textHash(sum[:16])
+}
+
+// batch is how many texts are handed to a scorer at once, so that a stop need
+// not wait for all of them.
+const batch = 256
+
+// Learn computes the vectors of the texts of a catalog that are not known, and
+// forgets those that neither it nor the one before has.
+func (l *Library) Learn(ctx context.Context, texts []string) error {
+	l.mu.Lock()
+	all := maps.Clone(l.before)
+	if all == nil {
+		all = map[textHash]Compact{}
+	}
+	maps.Copy(all, l.known)
+	l.mu.Unlock()
+	now, fresh := map[textHash]Compact{}, []string{}
+	for _, s := range texts {
+		h := hashOfText(s)
+		if v, ok := all[h]; ok {
+			now[h] = v
+		} else {
+			fresh = append(fresh, s)
+		}
+	}
+	slices.Sort(fresh)
+	length := 0
+	for some := range slices.Chunk(slices.Compact(fresh), batch) {
+		vectors, err := l.from.Prepare(ctx, some)
+		if err == nil && len(vectors) != len(some) {
+			err = fmt.Errorf("%d texts gave %d vectors", len(some), len(vectors))
+		}
+		if err != nil {
+			return fmt.Errorf("vectors by %s: %w", l.from.Model(), err)
+		}
+		for i, v := range vectors {
+			now[hashOfText(some[i])], length = Pack(v), len(v)
+		}
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.known, l.before = now, l.known
+	if length > 0 {
+		l.length = length
+	}
+	return nil
+}
+
+// Vector gives a vector that was learned; an empty one if it was not.
+func (l *Library) Vector(s string) Compact {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.known[hashOfText(s)]
+}
+
+// Hears gives what was learned, for examples that are asked as if they were
+// messages; nil if it was not.
+func (l *Library) Hears(s string) []float32 {
+	if v := l.Vector(s).Unpack(); len(v) > 0 {
+		return v
+	}
+	return nil
+}
+
+// Dims is the length of vectors; 0 before any was learned.
+func (l *Library) Dims() int {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.length
+}
