@@ -292,6 +292,10 @@ type PreStep struct {
 	Choose     Choose         `json:"choose,omitempty"`
 }
 
+// LooksUp tells whether the step asks by other parameters alone; one that
+// searches for words needs somebody who says them.
+func (s PreStep) LooksUp() bool { return len(s.ParamMap) > 0 && s.SearchParam == "" }
+
 // PostStep calls a read after the call succeeded.
 type PostStep struct {
 	Type       string         `json:"type"`

@@ -33,7 +33,7 @@ func (c *capability) searches(params map[string]any) []contracts.PreStep {
 	var out []contracts.PreStep
 	for _, step := range c.preSteps() {
 		value, given := params[step.Param]
-		if lookUp(step) {
+		if step.LooksUp() {
 			if !given {
 				out = append(out, step)
 			}
@@ -47,9 +47,6 @@ func (c *capability) searches(params map[string]any) []contracts.PreStep {
 	}
 	return out
 }
-
-// lookUp tells whether a step asks by other parameters alone, and not by words.
-func lookUp(step contracts.PreStep) bool { return len(step.ParamMap) > 0 && step.SearchParam == "" }
 
 // settled tells whether a text already is a value of the parameter. Without a
 // pattern, or another rule that tells values from words, it cannot be known.
@@ -126,7 +123,7 @@ func (c *compiler) wanted(cl *call, m *member, step contracts.PreStep, what stri
 	if params, _, err = c.mapped(cl, step.ParamMap, frame{params: m.scope(cl.given)}, what); err != nil {
 		return nil, nil, err
 	}
-	if !lookUp(step) {
+	if !step.LooksUp() {
 		params[step.SearchParam] = m.params[step.Param]
 	}
 	refs, err := expr.Refs(params)

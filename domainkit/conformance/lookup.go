@@ -16,7 +16,7 @@ func (s *suite) lookUp(ctx context.Context, p *probe, c *contracts.Capability, p
 		return true
 	}
 	for i, step := range c.Metadata.Flow.Pre {
-		if _, given := request.Parameters[step.Param]; given || len(step.ParamMap) == 0 {
+		if _, given := request.Parameters[step.Param]; given || !step.LooksUp() {
 			continue
 		}
 		at := fmt.Sprintf("%s/metadata/flow/pre/%d", pointer, i)
@@ -48,7 +48,7 @@ func lookedUp(c *contracts.Capability) []string {
 	var out []string
 	if c.Metadata.Flow != nil {
 		for _, step := range c.Metadata.Flow.Pre {
-			if len(step.ParamMap) > 0 {
+			if step.LooksUp() {
 				out = append(out, step.Param)
 			}
 		}
@@ -71,7 +71,9 @@ func firstMatch(got outcome, path string) (value any, found bool) {
 func (s scope) given(paramMap map[string]any) map[string]any {
 	out := map[string]any{}
 	for name, v := range paramMap {
-		if value, err := s.value(v); err == nil {
+		if members, ok := v.(map[string]any); ok {
+			out[name] = s.given(members)
+		} else if value, err := s.value(v); err == nil {
 			out[name] = value
 		}
 	}

@@ -2,8 +2,8 @@
 // edits, checked, written, tested, versioned and rolled back, on one or several
 // servers.
 //
-// The manifest is made of the Go types here and of manifest.json, which holds
-// policies, words and texts, and of the skills. The package reads no
+// The manifest is made of the Go types here and of the files in manifest, which
+// hold words and texts, and of the skills. The package reads no
 // environment: everything that differs between installations is in Config. It
 // knows nothing of plans and approvals; what may be written is decided before a
 // call reaches it, and that only checked bytes are written is decided here.
@@ -12,6 +12,7 @@ package flowise
 import (
 	"context"
 	"embed"
+	"encoding/json"
 	"fmt"
 	"log/slog"
 	"net/http"
@@ -29,8 +30,8 @@ import (
 // Version is the version of the domain.
 const Version = "1.0.0"
 
-//go:embed manifest.json
-var hints []byte
+//go:embed manifest/*.json
+var manifestFiles embed.FS
 
 //go:embed skills/*.md
 var skillFiles embed.FS
@@ -108,12 +109,16 @@ func New(cfg Config) (*domainkit.Service, error) {
 	if err != nil {
 		return nil, fmt.Errorf("flowise domain: %w", err)
 	}
+	words, err := readManifest()
+	if err != nil {
+		return nil, fmt.Errorf("flowise domain: %w", err)
+	}
 	skills, err := readSkills()
 	if err != nil {
 		return nil, fmt.Errorf("flowise domain: %w", err)
 	}
 	svc, err := domainkit.New(domainkit.Config{
-		Domain: "flowise", Version: Version, Hints: hints, Skills: skills, Instances: s.Instances(),
+		Domain: "flowise", Version: Version, Hints: words, Skills: skills, Instances: s.Instances(),
 		Tokens: cfg.Authorization, Store: cfg.Keys, Logger: cfg.Logger, Now: cfg.Now, Checks: s.Checks(),
 	})
 	if err != nil {
@@ -134,6 +139,38 @@ func (cfg Config) site() (*site.Site, error) {
 			Transport: cfg.Transport,
 		},
 	})
+}
+
+// readManifest puts the words and texts of the rooms together: domain.json is the
+// manifest, the other files add capabilities to it.
+func readManifest() ([]byte, error) {
+	entries, err := manifestFiles.ReadDir("manifest")
+	if err != nil {
+		return nil, fmt.Errorf("read the manifest: %w", err)
+	}
+	whole := map[string]json.RawMessage{}
+	var capabilities []json.RawMessage
+	for _, e := range entries {
+		raw, err := manifestFiles.ReadFile(path.Join("manifest", e.Name()))
+		if err != nil {
+			return nil, fmt.Errorf("read manifest %s: %w", e.Name(), err)
+		}
+		var part struct {
+			Capabilities []json.RawMessage `json:"capabilities"`
+		}
+		into := any(&part)
+		if e.Name() == "domain.json" {
+			into = &whole
+		}
+		if err := json.Unmarshal(raw, into); err != nil {
+			return nil, fmt.Errorf("read manifest %s: %w", e.Name(), err)
+		}
+		capabilities = append(capabilities, part.Capabilities...)
+	}
+	if whole["capabilities"], err = json.Marshal(capabilities); err != nil {
+		return nil, fmt.Errorf("read the manifest: %w", err)
+	}
+	return json.Marshal(whole)
 }
 
 // readSkills gives the texts for prompts by the names of their files.

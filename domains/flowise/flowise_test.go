@@ -4,10 +4,13 @@ import (
 	"bytes"
 	"cmp"
 	"encoding/json"
+	"maps"
 	"net/http"
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -32,6 +35,8 @@ type bench struct {
 	key    string
 	config flowise.Config
 	url    string
+	// bases are the hashes that changes were bound to, by capability and key.
+	bases map[string]string
 }
 
 // setup serves the domain for a server in memory, with its data in files.
@@ -74,8 +79,9 @@ func (b *bench) open() {
 		b.Fatal(err)
 	}
 	b.Cleanup(func() { _, _ = data.Close(), keys.Close() })
+	b.bases = map[string]string{}
 	b.config = flowise.Config{
-		Instances: []flowise.Instance{{ID: "test", Endpoint: b.base, APIKey: b.key}}, Data: data, Keys: keys,
+		Instances: []flowise.Instance{{ID: "dev", Endpoint: b.base, APIKey: b.key}}, Data: data, Keys: keys,
 		BackoffMin: time.Millisecond, BackoffMax: 4 * time.Millisecond,
 	}
 	b.restart()
@@ -118,12 +124,43 @@ func (b *bench) direct(method, path string, body, out any) {
 type in struct{ run, key, instance string }
 
 // execute calls a capability; the key is only used by writes.
+//
+// A change is bound to the flow as it is, unless the test says to what; a repeat
+// to what the first call was bound to.
 func (b *bench) execute(capability string, parameters object, at in) contracts.ToolResult {
 	b.Helper()
+	if _, says := parameters["base_sha256"]; !says && changes(capability) {
+		parameters = maps.Clone(parameters)
+		parameters["base_sha256"] = b.baseFor(capability, text(parameters["chatflow_id"]), at)
+	}
 	_, out := domaintest.Execute(b, b.url, capability, parameters, object{
 		"run_id": cmp.Or(at.run, "run"), "node_id": "node", "attempt": 1, "idempotency_key": at.key, "instance": at.instance,
 	})
 	return out
+}
+
+// changes tells whether a capability changes a flow that is there.
+func changes(capability string) bool {
+	return slices.Contains([]string{
+		"apply_patch", "rename_chatflow", "rollback_chatflow", "delete_chatflow", "deploy_chatflow", "set_category",
+		"restore_name", "restore_version", "restore_deployment", "restore_category",
+	}, capability)
+}
+
+// baseFor looks at a flow for a change.
+func (b *bench) baseFor(capability, id string, at in) string {
+	b.Helper()
+	key := capability + " " + at.key
+	if base, again := b.bases[key]; again {
+		return base
+	}
+	out := b.execute("get_chatflow", object{"chatflow_id": id}, in{instance: at.instance})
+	base := strings.Repeat("0", 64) // of a flow that is not there
+	if out.OK {
+		base = text(out.Facts["state_sha256"])
+	}
+	b.bases[key] = base
+	return base
 }
 
 // facts calls a capability that must succeed.

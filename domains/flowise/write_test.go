@@ -181,7 +181,7 @@ func TestWhatCannotWorkIsRefusedWithoutEffect(t *testing.T) {
 		"an unknown pattern":         {"create_chatflow", object{"name": "x", "pattern_id": 7}, contracts.ErrNotFound, "no pattern"},
 		"an op that does not fit":    {"apply_patch", object{"chatflow_id": id, "ops": []object{{"op_type": "RemoveNode", "node_id": "nope_0"}}}, contracts.ErrPrecondition, "op 0"},
 		"a flow that would fail":     {"apply_patch", object{"chatflow_id": id, "ops": []object{{"op_type": "RemoveNode", "node_id": "startAgentflow_0"}}}, contracts.ErrPrecondition, "error"},
-		"a graph without its base":   {"apply_patch", object{"chatflow_id": id, "flow_data": "{}"}, contracts.ErrInvalidParameters, "base_sha256"},
+		"a graph without its base":   {"apply_patch", object{"chatflow_id": id, "flow_data": "{}", "base_sha256": ""}, contracts.ErrInvalidParameters, "base_sha256"},
 		"an unknown version":         {"rollback_chatflow", object{"chatflow_id": id, "version": "v9"}, contracts.ErrNotFound, "no version"},
 		"no earlier version":         {"rollback_chatflow", object{"chatflow_id": id}, contracts.ErrPrecondition, "no earlier"},
 		"a flow that is not there":   {"delete_chatflow", object{"chatflow_id": exampleID}, contracts.ErrNotFound, ""},

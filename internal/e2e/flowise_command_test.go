@@ -99,7 +99,8 @@ func exampleFlow(t *testing.T, domain, endpoint, key string) {
 	if status, answer := overHTTP(t, http.MethodPost, endpoint+"/api/v1/chatflows", key, body); status != http.StatusOK {
 		t.Fatalf("save the example: %d %s", status, answer)
 	}
-	execute("apply_patch", `{"chatflow_id":"`+id+`","ops":[{"op_type":"SetParam","node_id":"directReplyAgentflow_0","param_name":"directReplyMessage","value":"Ping"}]}`)
+	base, _ := execute("get_chatflow", `{"chatflow_id":"`+id+`"}`).Facts["sha256"].(string)
+	execute("apply_patch", `{"chatflow_id":"`+id+`","base_sha256":"`+base+`","ops":[{"op_type":"SetParam","node_id":"directReplyAgentflow_0","param_name":"directReplyMessage","value":"Ping"}]}`)
 	execute("save_pattern", `{"chatflow_id":"`+id+`"}`)
 }
 

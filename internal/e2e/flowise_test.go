@@ -130,6 +130,62 @@ func TestAChatflowThatChangedAfterItsApprovalIsNotRun(t *testing.T) {
 	}
 }
 
+// TestAWriteShowsWhatItDoesAndMindsOtherEdits: each gate shows what would change
+// of what, and what a colleague saves in Flowise before the approval is not
+// overwritten.
+func TestAWriteShowsWhatItDoesAndMindsOtherEdits(t *testing.T) {
+	t.Parallel()
+	for where, server := range flowiseServers() {
+		t.Run(where, func(t *testing.T) {
+			t.Parallel()
+			endpoint, key := server(t)
+			s := startSite(t)
+			service := serveFlowise(t, endpoint, key)
+			s.register(contracts.Registration{Domain: "flowise", URL: service})
+			name := "Doorbell " + rand.Text()[:6]
+			s.approved(`create a chatflow called "` + name + `" that replies "Pong"`)
+			for sentence, shows := range map[string]string{
+				`rename the chatflow "` + name + `" to "Bell"`: "renamed from " + name,
+				`delete the chatflow "` + name + `"`:           "deleted with its messages",
+			} {
+				r := s.ask(sentence)
+				if len(r.RunIDs) == 0 {
+					t.Fatalf("%s: no run: %s", sentence, asJSON(r))
+				}
+				gate := s.gates(r.RunIDs[0], 1)[0]
+				if !strings.Contains(gate.Prompt+asJSON(gate.Evidence), shows) {
+					t.Errorf("%s: the gate does not show %q: %s %s", sentence, shows, gate.Prompt, asJSON(gate.Evidence))
+				}
+				id, _ := gate.Action.Parameters["chatflow_id"].(string)
+				reply := "by hand " + rand.Text()
+				_, loaded := domaintest.Execute(t, service, "load_flow", map[string]any{"chatflow_id": id}, map[string]any{"run_id": "r", "node_id": "n", "attempt": 1})
+				_, edit := domaintest.Execute(t, service, "apply_patch", map[string]any{
+					"chatflow_id": id, "base_sha256": loaded.Facts["sha256"],
+					"ops": []any{map[string]any{"op_type": "SetParam", "node_id": "directReplyAgentflow_0", "param_name": "directReplyMessage", "value": reply}},
+				}, map[string]any{"run_id": "other", "node_id": "n1", "attempt": 1, "idempotency_key": reply})
+				if !edit.OK {
+					t.Fatal(edit.Error)
+				}
+				s.approve(gate)
+				if view := s.ended(r.RunIDs[0]); view.State != contracts.RunFailed || !strings.Contains(asJSON(view), "domain.concurrent_edit") {
+					t.Errorf("%s: it ended as %s\n%s", sentence, view.State, states2text(view))
+				}
+				if got := s.told(`ask the chatflow "` + name + `": "Hello"`); !strings.Contains(got, reply) {
+					t.Errorf("%s: the edit is lost: %q", sentence, got)
+				}
+			}
+			// A name that is only near is asked about, and nothing is done.
+			r := s.ask(`delete the chatflow "Front ` + name + `"`)
+			if len(r.RunIDs) == 0 {
+				t.Fatalf("no run: %s", asJSON(r))
+			}
+			if gate := s.gates(r.RunIDs[0], 1)[0]; gate.Type != contracts.InterruptClarification || !strings.Contains(asJSON(gate.Options), "there is none called") {
+				t.Errorf("a name that is not there: %s", asJSON(gate))
+			}
+		})
+	}
+}
+
 // approved asks for a write, approves what the gate shows and waits for the end.
 func (s *site) approved(sentence string) {
 	s.t.Helper()

@@ -205,7 +205,7 @@ func resolves(c *contracts.Capability, p *param) bool {
 	}
 	return slices.ContainsFunc(c.Metadata.Flow.Pre, func(step contracts.PreStep) bool {
 		// What is looked up by other parameters is not searched for by words.
-		return len(step.ParamMap) == 0 && (step.Param == p.single || step.Param == p.list)
+		return !step.LooksUp() && (step.Param == p.single || step.Param == p.list)
 	})
 }
 

@@ -72,6 +72,24 @@ type NewFlow struct {
 type FlowChange struct {
 	Name     *string `json:"name,omitempty"`
 	FlowData *string `json:"flowData,omitempty"`
+	Deployed *bool   `json:"deployed,omitempty"`
+	Category *string `json:"category,omitempty"`
+}
+
+// Apply makes the change to a row.
+func (ch FlowChange) Apply(f *Flow) {
+	if ch.Name != nil {
+		f.Name = *ch.Name
+	}
+	if ch.FlowData != nil {
+		f.FlowData = *ch.FlowData
+	}
+	if ch.Deployed != nil {
+		f.Deployed = ch.Deployed
+	}
+	if ch.Category != nil {
+		f.Category = ch.Category
+	}
 }
 
 // FlowQuery chooses flows to list; the zero value means the first page of every
@@ -184,7 +202,12 @@ func (c *Client) UpdateFlow(ctx context.Context, id string, change FlowChange) (
 
 // heldBy tells whether the flow is as the change wants it.
 func (ch FlowChange) heldBy(f Flow) bool {
-	return (ch.Name == nil || *ch.Name == f.Name) && (ch.FlowData == nil || *ch.FlowData == f.FlowData)
+	deployed, category := f.Deployed != nil && *f.Deployed, ""
+	if f.Category != nil {
+		category = *f.Category
+	}
+	return (ch.Name == nil || *ch.Name == f.Name) && (ch.FlowData == nil || *ch.FlowData == f.FlowData) &&
+		(ch.Deployed == nil || *ch.Deployed == deployed) && (ch.Category == nil || *ch.Category == category)
 }
 
 // checkRow makes sure that the answer is about the flow that was meant.

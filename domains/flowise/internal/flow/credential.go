@@ -19,9 +19,8 @@ func (op *BindCredential) apply(d *draft) []contracts.Fault {
 	if n == nil {
 		return faults
 	}
-	own, has := byName(n.params(), "credential")
+	p, has := ownCredential(n.Node, d.defs)
 	if has && op.ParamName == "" {
-		p := own.decode()
 		if problem := misfit(op.CredentialType, p.CredentialNames); problem != "" {
 			return fault("/credential_type", "%s", problem)
 		}
@@ -150,6 +149,10 @@ type CredentialPlace struct {
 	// node itself does.
 	ParamName string
 	Types     []string
+	// Optional says that it works without one.
+	Optional bool
+	// Bound is the id of the credential that is there, or "".
+	Bound string
 }
 
 // Bind is the op that puts a credential there.
@@ -161,15 +164,37 @@ func (p CredentialPlace) Bind(id string) *BindCredential {
 func CredentialPlaces(g *Graph, defs Definitions) []CredentialPlace {
 	var out []CredentialPlace
 	for _, n := range g.Nodes() {
-		if own, has := byName(n.params(), "credential"); has {
-			p := own.decode()
-			out = append(out, CredentialPlace{NodeID: n.id, Types: p.CredentialNames})
+		if own, has := ownCredential(n, defs); has {
+			out = append(out, CredentialPlace{NodeID: n.id, Types: own.CredentialNames, Optional: own.Optional, Bound: n.Credential()})
 		}
 		for _, c := range chosen(n, defs) {
 			if c.def != nil && c.def.Credential != nil {
-				out = append(out, CredentialPlace{NodeID: n.id, ParamName: c.path, Types: c.def.Credential.CredentialNames})
+				own := c.def.Credential
+				out = append(out, CredentialPlace{
+					NodeID: n.id, ParamName: c.path, Types: own.CredentialNames, Optional: own.Optional, Bound: textAt(c.config, nestedCredential),
+				})
 			}
 		}
 	}
 	return out
+}
+
+// ownCredential is the credential that a node itself takes: as it describes it,
+// or, since a node may be older than that, as its kind is defined now. It is the
+// one place where the two are put together; the server looks at data.credential
+// and asks neither.
+func ownCredential(n Node, defs Definitions) (knowledge.Param, bool) {
+	def, known := defs.Node(n.name)
+	own, has := byName(n.params(), "credential")
+	switch {
+	case has:
+		p := own.decode()
+		// A node may have a parameter of this name that is none, and a kind of node
+		// may have lost its credential.
+		p.Optional = p.Optional || p.Type != "credential" || known && (def.Credential == nil || def.Credential.Optional)
+		return p, true
+	case known && def.Credential != nil:
+		return *def.Credential, true
+	}
+	return knowledge.Param{}, false
 }

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"maps"
 	"net/http"
+	"slices"
 	"strings"
 	"testing"
 
@@ -87,6 +88,34 @@ func without(path ...any) func(testing.TB, object) {
 
 func with(value any, path ...any) func(testing.TB, object) {
 	return func(tb testing.TB, doc object) { tb.Helper(); put(tb, doc, value, path...) }
+}
+
+// dropParam takes a parameter out of what the first node describes.
+func dropParam(tb testing.TB, doc object, name string) {
+	tb.Helper()
+	params, _ := dig(tb, doc, "nodes", 0, "data", "inputParams").([]any)
+	put(tb, doc, slices.DeleteFunc(params, func(p any) bool {
+		m, _ := p.(object)
+		return m["name"] == name
+	}), "nodes", 0, "data", "inputParams")
+}
+
+// addParam adds something to what the first node describes.
+func addParam(what any) func(testing.TB, object) {
+	return func(tb testing.TB, doc object) {
+		tb.Helper()
+		params, _ := dig(tb, doc, "nodes", 0, "data", "inputParams").([]any)
+		put(tb, doc, append(params, what), "nodes", 0, "data", "inputParams")
+	}
+}
+
+// addTo adds a null to a list of a node.
+func addTo(list string, node int) func(testing.TB, object) {
+	return func(tb testing.TB, doc object) {
+		tb.Helper()
+		items, _ := dig(tb, doc, "nodes", node, "data", list).([]any)
+		put(tb, doc, append(items, nil), "nodes", node, "data", list)
+	}
 }
 
 // called gives a node another id, wherever it stands.
@@ -215,6 +244,33 @@ func malformedFlows() map[string]malformed {
 				put(tb, doc, "x", "nodes", 0, "data", "inputs", "FLOWISE_CREDENTIAL_ID")
 			},
 		},
+		"a credential that the node does not describe is missing": {
+			flow: chat, want: []string{"CREDENTIAL credential_missing /nodes/0/data/credential"},
+			damage: func(tb testing.TB, doc object) {
+				tb.Helper()
+				put(tb, doc, nil, "nodes", 0, "data", "credential")
+				dropParam(tb, doc, "credential")
+			},
+		},
+		"a credential that the node does not describe": {
+			flow: chat, damage: func(tb testing.TB, doc object) { tb.Helper(); dropParam(tb, doc, "credential") },
+		},
+		"a reference without an edge of its own, to a node that runs before": {
+			flow: chat, damage: func(tb testing.TB, doc object) {
+				tb.Helper()
+				edges, _ := dig(tb, doc, "edges").([]any)
+				for _, e := range edges {
+					if edge, _ := e.(object); edge["source"] == "bufferMemory_0" {
+						edge["target"], edge["targetHandle"] = "chatOpenAI_0", "chatOpenAI_0-input-cache-BaseCache"
+					}
+				}
+			},
+		},
+		"a parameter is null":      {flow: chat, damage: addParam(nil), want: []string{"STRUCTURE param_invalid /nodes/0/data/inputParams/"}},
+		"a parameter is a text":    {flow: chat, damage: addParam("x")},
+		"a parameter has no name":  {flow: chat, damage: addParam(object{})},
+		"an input anchor is null":  {flow: chat, damage: addTo("inputAnchors", 2)},
+		"an output anchor is null": {flow: chat, damage: addTo("outputAnchors", 0)},
 		"a nested credential is missing": {
 			flow: agent, damage: without("nodes", 1, "data", "inputs", "agentModelConfig", "FLOWISE_CREDENTIAL_ID"),
 			want: []string{"CREDENTIAL credential_missing /nodes/1/data/inputs/agentModelConfig/FLOWISE_CREDENTIAL_ID"},

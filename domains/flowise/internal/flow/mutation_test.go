@@ -32,9 +32,11 @@ func corrupt(random *rand.Rand, doc object) {
 	}
 	node, _ := nodes[random.IntN(len(nodes))].(object)
 	data, _ := node["data"].(object)
-	switch random.IntN(3) {
+	switch random.IntN(4) {
 	case 0:
 		damageMember(random, node)
+	case 2:
+		damageItem(random, data)
 	case 1:
 		damageMember(random, data)
 	default:
@@ -58,6 +60,23 @@ func damageMember(random *rand.Rand, v any) {
 		return
 	}
 	delete(m, key)
+}
+
+// damageItem breaks one of the descriptions that a node carries.
+func damageItem(random *rand.Rand, data object) {
+	lists := []string{"inputParams", "inputAnchors", "outputAnchors"}
+	list := lists[random.IntN(len(lists))]
+	items, _ := data[list].([]any)
+	if len(items) == 0 {
+		damageMember(random, data)
+		return
+	}
+	i := random.IntN(len(items))
+	if random.IntN(2) == 0 {
+		damageMember(random, items[i])
+		return
+	}
+	items[i] = []any{nil, "", 7, true, []any{}, object{}}[random.IntN(6)]
 }
 
 // TestLiveCorruption: what passes the validator runs.

@@ -207,6 +207,12 @@ func (c *checker) checkParts(n *checkedNode) {
 		c.add(severity, Structure, part.key+"_missing", n.at+"/data/"+part.key, n.id,
 			fmt.Sprintf("%s has no %s %s", n.id, what, part.key), "add the node again with AddNode")
 	}
+	for i, p := range n.params() {
+		if string(p) == "null" {
+			c.add(SeverityError, Structure, "param_invalid", fmt.Sprintf("%s/data/inputParams/%d", n.at, i), n.id,
+				fmt.Sprintf("parameter %d of %s is null; the server reads its name without asking", i, n.id), "add the node again with AddNode")
+		}
+	}
 	if id := unquoteText(n.part(partID)); id != n.id {
 		c.add(SeverityError, Structure, "data_id", n.at+"/data/id", n.id,
 			fmt.Sprintf("data.id is %q, but the node's id is %q; the server uses both", id, n.id), "make data.id the id of the node")

@@ -25,7 +25,7 @@ func (c *checker) checkNode(n *checkedNode) {
 		c.checkAnchors(n, def)
 	}
 	c.checkParams(n, def)
-	c.checkCredential(n, def)
+	c.checkCredential(n)
 	c.checkComponents(n)
 	c.checkSpecial(n)
 }
@@ -70,6 +70,9 @@ func (c *checker) checkAnchors(n *checkedNode, def *knowledge.Definition) {
 	inputs := n.part(partInputs)
 	all := referencesIn(inputs)
 	for _, a := range anchorsOf(n, def) {
+		if firstByte(a) != '{' {
+			continue // the server passes it over
+		}
 		name := a.text("name")
 		place := "/data/inputs" + pointerTo(name)
 		value, _ := get(inputs, name)
@@ -145,9 +148,32 @@ func (c *checker) checkReference(n *checkedNode, name, id string) {
 	switch {
 	case c.nodes[id] == nil:
 		c.at(n, Logic, "reference_unknown", place, fmt.Sprintf("%s.%s refers to %q, which does not exist", n.id, name, id), "connect an existing node")
-	case !slices.ContainsFunc(c.into[n.id], func(e Edge) bool { return e.Source == id }):
+	case slices.ContainsFunc(c.into[n.id], func(e Edge) bool { return e.Source == id }):
+	case leadsTo(c.into, id, n.id):
+		c.warn(n, Logic, "edge_missing", place, fmt.Sprintf("%s.%s refers to %s, and no edge leads from there straight to it; the canvas does not show the connection", n.id, name, id), "connect the nodes")
+	default:
 		c.at(n, Logic, "edge_missing", place, fmt.Sprintf("%s.%s refers to %s, but no edge leads from there; the server would not run it", n.id, name, id), "connect the nodes")
 	}
+}
+
+// leadsTo tells whether the edges lead from one node to another, over whatever
+// nodes: the server runs all of them, in that order.
+func leadsTo(into map[string][]Edge, from, to string) bool {
+	seen, open := map[string]bool{to: true}, []string{to}
+	for len(open) > 0 {
+		at := open[len(open)-1]
+		open = open[:len(open)-1]
+		for _, e := range into[at] {
+			if e.Source == from {
+				return true
+			}
+			if !seen[e.Source] {
+				seen[e.Source] = true
+				open = append(open, e.Source)
+			}
+		}
+	}
+	return false
 }
 
 func (c *checker) checkEmptyAnchor(n *checkedNode, def *knowledge.Definition, a field, wired bool) {
@@ -275,15 +301,13 @@ func (c *checker) checkItems(n *checkedNode, p *knowledge.Param, def *knowledge.
 }
 
 // checkCredential asks for the credential where the server looks for it.
-func (c *checker) checkCredential(n *checkedNode, def *knowledge.Definition) {
-	f, ok := byName(n.params(), "credential")
-	if !ok {
+func (c *checker) checkCredential(n *checkedNode) {
+	p, takes := ownCredential(n.Node, c.defs)
+	if !takes {
 		return
 	}
-	p := f.decode()
-	optional := p.Type != "credential" || p.Optional || def.Credential != nil && def.Credential.Optional || def.Name != "" && def.Credential == nil
-	c.checkBound(n, n.Credential(), p.CredentialNames, optional, "/data/credential")
-	if optional || n.Credential() != "" {
+	c.checkBound(n, n.Credential(), p.CredentialNames, p.Optional, "/data/credential")
+	if p.Optional || n.Credential() != "" {
 		return
 	}
 	message := fmt.Sprintf("%s needs a credential of type %s", n.id, strings.Join(p.CredentialNames, " or "))

@@ -98,3 +98,24 @@ func changeLine(d flow.Diff, other int) string {
 	}
 	return strings.Join(parts, ", ")
 }
+
+// Lines lists the changes, those of values first.
+func (c *Changes) Lines() []string {
+	var out []string
+	for _, list := range []struct {
+		items []string
+		says  string
+	}{
+		{c.ParamsChanged, "%s"},
+		{c.NodesAdded, "new: %s"},
+		{c.NodesRemoved, "gone: %s"},
+		{c.Other, "%s"},
+		{c.EdgesAdded, "connected: %s"},
+		{c.EdgesRemoved, "disconnected: %s"},
+	} {
+		for _, item := range list.items {
+			out = append(out, fmt.Sprintf(list.says, item))
+		}
+	}
+	return out
+}

@@ -2,6 +2,7 @@ package site
 
 import (
 	"context"
+	"encoding/json"
 
 	"github.com/manifold-run/manifold/contracts"
 	"github.com/manifold-run/manifold/domainkit"
@@ -11,6 +12,7 @@ import (
 
 // FlowRef names a chatflow.
 type FlowRef struct {
+	Place
 	ChatflowID string `json:"chatflow_id" pattern:"^[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}$" description:"Which chatflow"`
 }
 
@@ -39,6 +41,24 @@ func (s *Site) GraphOf(ctx context.Context, call domainkit.Call, id string) (api
 	}
 	return f, g, nil
 }
+
+// Flow is the id of the flow.
+func (r FlowRef) Flow() string { return r.ChatflowID }
+
+// StateHash is the SHA-256 of all that people change about a flow, in hex: its
+// graph, its name and its settings.
+func StateHash(f api.Flow) string {
+	state, err := json.Marshal([]any{
+		HashOf(f.FlowData), f.Name, f.Type, truth(f.Deployed), truth(f.IsPublic), f.Category, f.ChatbotConfig, f.APIConfig, f.APIKeyID,
+		f.Analytic, f.SpeechToText, f.TextToSpeech, f.FollowUpPrompts,
+	})
+	if err != nil {
+		return "" // texts and truths can be written
+	}
+	return contracts.HashBytes(state)
+}
+
+func truth(b *bool) bool { return b != nil && *b }
 
 // HashOf is the SHA-256 of a graph as it is stored, in hex.
 func HashOf(flowData string) string { return contracts.HashBytes([]byte(flowData)) }

@@ -12,9 +12,14 @@ const (
 	OpDelete    = "delete_chatflow"
 	OpPattern   = "save_pattern"
 	OpRun       = "run_chatflow"
-	// The two that undo a renaming and a rollback.
-	OpRestoreName    = "restore_name"
-	OpRestoreVersion = "restore_version"
+	OpDeploy    = "deploy_chatflow"
+	OpFile      = "set_category"
+	OpRestore   = "restore_chatflow"
+	// Those that undo another write.
+	OpRestoreDeployment = "restore_deployment"
+	OpRestoreCategory   = "restore_category"
+	OpRestoreName       = "restore_name"
+	OpRestoreVersion    = "restore_version"
 )
 
 // AppliedOnly is the part of an output schema that leaves the fields of what was

@@ -55,14 +55,15 @@ func (s *Store) Forget(ctx context.Context, instance, capability, key string) er
 }
 
 const findOperation = `
-SELECT chatflow_id, before_sha256, after_sha256, before_name, after_name, previous_version
-FROM flowise_operation WHERE instance = $1 AND capability = $2 AND key = $3 AND expires_at > $4`
+SELECT instance, chatflow_id, before_sha256, after_sha256, before_name, after_name, previous_version
+FROM flowise_operation WHERE capability = $1 AND key = $2 AND expires_at > $3`
 
-// Operation finds what a write was about to do.
-func (s *Store) Operation(ctx context.Context, instance, capability, key string) (Operation, bool, error) {
-	op := Operation{Instance: instance, Capability: capability, Key: key}
-	err := s.db.QueryRowContext(ctx, findOperation, instance, capability, key, s.cfg.Now().UnixNano()).Scan(
-		&op.ChatflowID, &op.BeforeSHA256, &op.AfterSHA256, &op.BeforeName, &op.AfterName, &op.PreviousVersion)
+// Operation finds what a write was about to do, on whichever server; a key is
+// used once.
+func (s *Store) Operation(ctx context.Context, capability, key string) (Operation, bool, error) {
+	op := Operation{Capability: capability, Key: key}
+	err := s.db.QueryRowContext(ctx, findOperation, capability, key, s.cfg.Now().UnixNano()).Scan(
+		&op.Instance, &op.ChatflowID, &op.BeforeSHA256, &op.AfterSHA256, &op.BeforeName, &op.AfterName, &op.PreviousVersion)
 	if errors.Is(err, sql.ErrNoRows) {
 		return Operation{}, false, nil
 	}

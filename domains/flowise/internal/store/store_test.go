@@ -137,14 +137,14 @@ func operations(t *testing.T, db database) {
 	if err := s.Begin(t.Context(), op); err != nil {
 		t.Fatal(err)
 	}
-	if got, found, err := s.Operation(t.Context(), "i", "c", "k"); err != nil || !found || got != op {
+	if got, found, err := s.Operation(t.Context(), "c", "k"); err != nil || !found || got != op {
 		t.Errorf("%+v %v %v", got, found, err)
 	}
-	if _, found, _ := s.Operation(t.Context(), "i", "other", "k"); found {
+	if _, found, _ := s.Operation(t.Context(), "other", "k"); found {
 		t.Error("a key of another capability was found")
 	}
 	c.now = c.now.Add(2 * time.Hour)
-	if _, found, _ := s.Operation(t.Context(), "i", "c", "k"); found {
+	if _, found, _ := s.Operation(t.Context(), "c", "k"); found {
 		t.Error("it is kept for ever")
 	}
 	for _, capability := range []string{"c", "other"} {
@@ -157,7 +157,7 @@ func operations(t *testing.T, db database) {
 		t.Fatal(err)
 	}
 	for capability, want := range map[string]bool{"c": false, "other": true} {
-		if _, found, err := s.Operation(t.Context(), "i", capability, "k"); err != nil || found != want {
+		if _, found, err := s.Operation(t.Context(), capability, "k"); err != nil || found != want {
 			t.Errorf("%s, after one was forgotten: %v %v", capability, found, err)
 		}
 	}

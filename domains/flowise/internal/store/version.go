@@ -166,6 +166,32 @@ func (s *Store) Versions(ctx context.Context, instance, chatflowID string, limit
 	return out, total, nil
 }
 
+const listFlows = `
+SELECT chatflow_id, number, label, name, kind, sha256, reason, run_id, created_at FROM flowise_version v
+WHERE instance = $1 AND number = (SELECT MAX(number) FROM flowise_version WHERE instance = v.instance AND chatflow_id = v.chatflow_id)
+ORDER BY created_at DESC LIMIT 1000`
+
+// Flows gives the newest version of each flow of an instance, the last kept
+// first: at most a thousand.
+func (s *Store) Flows(ctx context.Context, instance string) ([]Version, error) {
+	rows, err := s.db.QueryContext(ctx, listFlows, instance)
+	if err != nil {
+		return nil, fmt.Errorf("list the flows of %s: %w", instance, err)
+	}
+	defer func() { _ = rows.Close() }() // Err tells what went wrong
+	var out []Version
+	for rows.Next() {
+		v := Version{Instance: instance}
+		var created int64
+		if err := rows.Scan(&v.ChatflowID, &v.Number, &v.Label, &v.Name, &v.Kind, &v.SHA256, &v.Reason, &v.RunID, &created); err != nil {
+			return nil, fmt.Errorf("list the flows of %s: %w", instance, err)
+		}
+		v.CreatedAt = at(created)
+		out = append(out, v)
+	}
+	return out, rows.Err()
+}
+
 const findVersion = `
 SELECT number, label, name, kind, sha256, reason, run_id, created_at FROM flowise_version
 WHERE instance = $1 AND chatflow_id = $2 AND (lower(label) = lower($3) OR 'v' || number = lower($3) OR CAST(number AS TEXT) = $3)

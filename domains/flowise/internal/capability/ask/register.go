@@ -23,12 +23,12 @@ func New(s *site.Site, rules *policy.Rules) *Asker { return &Asker{s, rules} }
 // the manifest.
 func (k *Asker) Register(svc *domainkit.Service) error {
 	return errors.Join(
-		domainkit.Add(svc, domainkit.Capability{Name: "find_run", OutputSchema: site.AppliedOnly()}, k.findRun),
-		domainkit.Add(svc, domainkit.Capability{Name: "predict_chatflow", Schema: questionOrForm()}, k.predictChatflow),
-		domainkit.Add(svc, domainkit.Capability{Name: site.OpRun, Schema: questionOrForm(), Resolve: domainkit.LookUp(k.resolveRun)}, k.runChatflow),
-		domainkit.Add(svc, domainkit.Capability{Name: "preview_run", Schema: questionOrForm()}, k.previewRun),
-		domainkit.Add(svc, domainkit.Capability{Name: "generate_tests"}, k.generateTests),
-		domainkit.Add(svc, domainkit.Capability{Name: "test_chatflow"}, k.testChatflow),
-		domainkit.Add(svc, domainkit.Capability{Name: "evaluate_chatflow"}, k.evaluateChatflow),
+		site.Add(svc, k.site, domainkit.Capability{Name: "find_run", OutputSchema: site.AppliedOnly()}, k.findRun),
+		site.Add(svc, k.site, domainkit.Capability{Name: "predict_chatflow", Schema: questionOrForm()}, k.predictChatflow),
+		site.Add(svc, k.site, domainkit.Capability{Name: site.OpRun, Schema: questionOrForm(), Resolve: domainkit.LookUp(k.resolveRun)}, k.runChatflow),
+		site.Add(svc, k.site, domainkit.Capability{Name: "preview_run", Schema: questionOrForm()}, k.previewRun),
+		site.Add(svc, k.site, domainkit.Capability{Name: "generate_tests"}, k.generateTests),
+		site.Add(svc, k.site, domainkit.Capability{Name: "test_chatflow"}, k.testChatflow),
+		site.Add(svc, k.site, domainkit.Capability{Name: "evaluate_chatflow"}, k.evaluateChatflow),
 	)
 }

@@ -204,7 +204,7 @@ func (k *Asker) findRun(ctx context.Context, call domainkit.Call, in SoughtRun) 
 // lookForRun gives the answer to a run from the flow's history, if there is one,
 // and tells whether the run was begun.
 func (k *Asker) lookForRun(ctx context.Context, client *api.Client, call domainkit.Call, id, key string) (answer *Answer, begun bool, err error) {
-	_, begun, err = k.site.Data.Operation(ctx, call.Instance, site.OpRun, key)
+	_, begun, err = k.site.Data.Operation(ctx, site.OpRun, key)
 	if err != nil {
 		return nil, false, err
 	}

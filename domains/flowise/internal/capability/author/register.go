@@ -24,12 +24,12 @@ func New(s *site.Site, rules *policy.Rules) *Author { return &Author{s, rules} }
 // the manifest.
 func (a *Author) Register(svc *domainkit.Service) error {
 	return errors.Join(
-		domainkit.Add(svc, domainkit.Capability{Name: "summarize_flow"}, a.summarizeFlow),
-		domainkit.Add(svc, domainkit.Capability{Name: "excerpt_flow"}, a.excerptFlow),
-		domainkit.Add(svc, domainkit.Capability{Name: "compile_flow"}, a.compileFlow),
-		domainkit.Add(svc, domainkit.Capability{Name: "validate_flow"}, a.validateFlow),
-		domainkit.Add(svc, domainkit.Capability{Name: "preview_changes"}, a.previewChanges),
-		domainkit.Add(svc, domainkit.Capability{Name: "repair_schema"}, a.repairSchema),
-		domainkit.Add(svc, domainkit.Capability{Name: "preflight_flow"}, a.preflightFlow),
+		site.Add(svc, a.site, domainkit.Capability{Name: "summarize_flow"}, a.summarizeFlow),
+		site.Add(svc, a.site, domainkit.Capability{Name: "excerpt_flow"}, a.excerptFlow),
+		site.Add(svc, a.site, domainkit.Capability{Name: "compile_flow"}, a.compileFlow),
+		site.Add(svc, a.site, domainkit.Capability{Name: "validate_flow"}, a.validateFlow),
+		site.Add(svc, a.site, domainkit.Capability{Name: "preview_changes"}, a.previewChanges),
+		site.Add(svc, a.site, domainkit.Capability{Name: "repair_schema"}, a.repairSchema),
+		site.Add(svc, a.site, domainkit.Capability{Name: "preflight_flow"}, a.preflightFlow),
 	)
 }

@@ -43,9 +43,12 @@ type Checked struct {
 	SHA256 string `json:"sha256"`
 	Type   string `json:"type"`
 	// Authorized says that just these bytes may now be written once in this run.
-	Authorized       bool           `json:"authorized"`
-	Errors           int            `json:"errors"`
-	Warnings         int            `json:"warnings"`
+	Authorized bool `json:"authorized"`
+	Errors     int  `json:"errors"`
+	Warnings   int  `json:"warnings"`
+	// ErrorsBefore are those of the errors that the graph before had already; they
+	// forbid nothing.
+	ErrorsBefore     int            `json:"errors_before,omitempty"`
 	Findings         []flow.Finding `json:"findings"`
 	FailureType      string         `json:"failure_type,omitempty"`
 	MissingNodeTypes []string       `json:"missing_node_types"`
@@ -55,6 +58,8 @@ type Checked struct {
 // Summary says what is wrong first.
 func (c Checked) Summary() string {
 	switch {
+	case c.OK && c.ErrorsBefore > 0:
+		return fmt.Sprintf("nothing new is wrong; the flow had %s already: %s", present.Count(c.ErrorsBefore, "error"), c.Findings[0].Message)
 	case c.OK && c.Warnings == 0:
 		return "the flow is valid"
 	case c.OK:
@@ -66,8 +71,8 @@ func (c Checked) Summary() string {
 // maxFindings bounds what is told at once.
 const maxFindings = 20
 
-func (a *Author) validateFlow(ctx context.Context, call domainkit.Call, in Graph) (domainkit.Result[Checked], error) {
-	report, out, err := a.Check(ctx, call.Instance, in.FlowData, flow.Kind(in.Type))
+func (a *Author) validateFlow(ctx context.Context, call domainkit.Call, in Change) (domainkit.Result[Checked], error) {
+	report, out, err := a.CheckChange(ctx, call.Instance, in.Base, in.FlowData, flow.Kind(in.Type))
 	if err != nil {
 		return domainkit.Result[Checked]{}, err
 	}
@@ -82,17 +87,28 @@ func (a *Author) validateFlow(ctx context.Context, call domainkit.Call, in Graph
 
 // Check validates a graph; errors come before warnings.
 func (a *Author) Check(ctx context.Context, instance, flowData string, kind flow.Kind) (flow.Report, Checked, error) {
+	return a.CheckChange(ctx, instance, "", flowData, kind)
+}
+
+// CheckChange validates a graph that was made of another one. What was wrong in
+// that one already is told, but does not make the change wrong.
+func (a *Author) CheckChange(ctx context.Context, instance, before, flowData string, kind flow.Kind) (flow.Report, Checked, error) {
 	defs, err := a.site.Definitions(ctx, instance)
 	if err != nil {
 		return flow.Report{}, Checked{}, err
 	}
 	report := flow.Validate([]byte(flowData), defs, flow.Check{Kind: kind, Credentials: a.site.CredentialTypes(ctx, instance, flowData)})
 	failed, warned := report.Errors(), report.Warnings()
-	out := Checked{
-		OK: report.OK(), SHA256: report.SHA256, Type: string(report.Kind), Errors: len(failed), Warnings: len(warned),
-		MissingNodeTypes: report.UnknownKinds(), Fingerprint: defs.Fingerprint(),
+	added, old := failed, []flow.Finding(nil)
+	if before != "" {
+		earlier := flow.Validate([]byte(before), defs, flow.Check{Kind: kind, Credentials: a.site.CredentialTypes(ctx, instance, before)})
+		added, old = report.Split(earlier)
 	}
-	for _, f := range slices.Concat(failed, warned) {
+	out := Checked{
+		OK: len(added) == 0, SHA256: report.SHA256, Type: string(report.Kind), Errors: len(failed), ErrorsBefore: len(old), Warnings: len(warned),
+		MissingNodeTypes: flow.Report{Findings: added}.UnknownKinds(), Fingerprint: defs.Fingerprint(),
+	}
+	for _, f := range slices.Concat(added, old, warned) {
 		f.Message, f.Fix, f.NodeID, f.Pointer = present.Clip(f.Message, 300), present.Clip(f.Fix, 200), present.Clip(f.NodeID, 100), present.Clip(f.Pointer, 200)
 		if out.Findings = append(out.Findings, f); len(out.Findings) == maxFindings {
 			break
@@ -106,6 +122,19 @@ func (a *Author) Check(ctx context.Context, instance, flowData string, kind flow
 		out.FailureType = failureStructural
 	}
 	return report, out, nil
+}
+
+// Refusal says why a graph may not be written.
+func (c Checked) Refusal() error {
+	refusal := domainkit.Refusef(contracts.ErrPrecondition, "%s; %s", c.Summary(), c.Findings[0].Fix)
+	refusal.Detail = map[string]any{"findings": c.Findings}
+	return refusal
+}
+
+// Change is flowData to check, and what it was made of.
+type Change struct {
+	Graph
+	Base string `json:"base,omitempty" description:"The graph that it was made of; what was wrong there already does not count"`
 }
 
 // Proposal is a change of a chatflow that was not made yet.
@@ -149,7 +178,7 @@ func (a *Author) previewChanges(ctx context.Context, call domainkit.Call, in Pro
 	if !compiled.OK {
 		return out, nil
 	}
-	_, checked, err := a.Check(ctx, call.Instance, string(made.FlowData), made.Kind)
+	_, checked, err := a.CheckChange(ctx, call.Instance, f.FlowData, string(made.FlowData), made.Kind)
 	if err != nil {
 		return domainkit.Result[Preview]{}, err
 	}
@@ -337,19 +366,4 @@ func gate(defs *knowledge.Snapshot, fresh *knowledge.Definition) RepairResult {
 	default:
 		return RepairResult{fresh.Name, repairUpdated, fmt.Sprintf("the server has version %v, known was %v", fresh.Version, old.Version)}
 	}
-}
-
-// Passing validates bytes that this domain compiled itself and authorizes
-// them; it refuses what has errors.
-func (a *Author) Passing(ctx context.Context, call domainkit.Call, flowData string, kind flow.Kind) error {
-	_, checked, err := a.Check(ctx, call.Instance, flowData, kind)
-	if err != nil {
-		return err
-	}
-	if !checked.OK {
-		refusal := domainkit.Refusef(contracts.ErrPrecondition, "%s; %s", checked.Summary(), checked.Findings[0].Fix)
-		refusal.Detail = map[string]any{"findings": checked.Findings}
-		return refusal
-	}
-	return a.site.Data.Authorize(ctx, call.RunID, checked.SHA256)
 }

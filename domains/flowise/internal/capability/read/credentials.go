@@ -15,6 +15,7 @@ import (
 
 // CredentialFilter chooses credentials.
 type CredentialFilter struct {
+	site.Place
 	Type  string `json:"type,omitempty" max:"100" description:"Only credentials of this type, such as openAIApi"`
 	Limit int    `json:"limit" default:"40" min:"1" max:"60" description:"How many at most"`
 }
@@ -58,6 +59,7 @@ func (r *Reader) listCredentials(ctx context.Context, call domainkit.Call, in Cr
 
 // CredentialNeed says what credentials are needed.
 type CredentialNeed struct {
+	site.Place
 	Types     []string `json:"types,omitempty" max:"30" description:"Types of credentials, such as openAIApi"`
 	NodeNames []string `json:"node_names,omitempty" max:"60" description:"Kinds of nodes whose credentials are needed, such as chatOpenAI"`
 }

@@ -72,6 +72,7 @@ const allTypes = "ALL"
 
 // FlowFilter chooses chatflows.
 type FlowFilter struct {
+	site.Place
 	// Type is ALL by default: people say chatflow for a flow of any type.
 	Type  string `json:"type,omitempty" enum:"ALL,CHATFLOW,AGENTFLOW,MULTIAGENT,ASSISTANT" description:"Only flows of this type"`
 	Query string `json:"query,omitempty" max:"200" description:"Words of the name"`
@@ -132,18 +133,20 @@ func rowOf(f api.Flow) FlowRow {
 
 // FlowFacts describes a chatflow without its graph.
 type FlowFacts struct {
-	ChatflowID string         `json:"chatflow_id"`
-	Name       string         `json:"name"`
-	Type       string         `json:"type"`
-	SHA256     string         `json:"sha256"`
-	NodeCount  int            `json:"node_count"`
-	EdgeCount  int            `json:"edge_count"`
-	NodeTypes  map[string]int `json:"node_types"`
-	Deployed   bool           `json:"deployed"`
-	IsPublic   bool           `json:"is_public"`
-	Category   string         `json:"category,omitempty"`
-	CreatedAt  time.Time      `json:"created_at"`
-	UpdatedAt  time.Time      `json:"updated_at"`
+	ChatflowID string `json:"chatflow_id"`
+	Name       string `json:"name"`
+	Type       string `json:"type"`
+	SHA256     string `json:"sha256"`
+	// StateSHA256 is the hash of graph, name and settings.
+	StateSHA256 string         `json:"state_sha256"`
+	NodeCount   int            `json:"node_count"`
+	EdgeCount   int            `json:"edge_count"`
+	NodeTypes   map[string]int `json:"node_types"`
+	Deployed    bool           `json:"deployed"`
+	IsPublic    bool           `json:"is_public"`
+	Category    string         `json:"category,omitempty"`
+	CreatedAt   time.Time      `json:"created_at"`
+	UpdatedAt   time.Time      `json:"updated_at"`
 }
 
 // Summary says what the flow is made of.
@@ -162,7 +165,7 @@ func (r *Reader) getChatflow(ctx context.Context, call domainkit.Call, in site.F
 // factsOf describes a flow; one whose graph cannot be read has no nodes.
 func factsOf(f api.Flow) FlowFacts {
 	out := FlowFacts{
-		ChatflowID: f.ID, Name: present.NameOf(f.Name), Type: string(f.Type), SHA256: site.HashOf(f.FlowData), NodeTypes: map[string]int{},
+		ChatflowID: f.ID, Name: present.NameOf(f.Name), Type: string(f.Type), SHA256: site.HashOf(f.FlowData), StateSHA256: site.StateHash(f), NodeTypes: map[string]int{},
 		Deployed: truth(f.Deployed), IsPublic: truth(f.IsPublic), CreatedAt: f.CreatedDate, UpdatedAt: f.UpdatedDate,
 	}
 	if f.Category != nil {

@@ -17,6 +17,7 @@ import (
 
 // NodeFilter chooses kinds of nodes.
 type NodeFilter struct {
+	site.Place
 	Category string `json:"category,omitempty" max:"60" description:"Only nodes of this category, such as Chat Models"`
 	Query    string `json:"query,omitempty" max:"100" description:"Words of the name or label"`
 	Limit    int    `json:"limit" default:"40" min:"1" max:"60" description:"How many at most"`
@@ -83,6 +84,7 @@ func hasWords(def *knowledge.Definition, words []string) bool {
 
 // NodeQuery names a kind of node.
 type NodeQuery struct {
+	site.Place
 	Name string `json:"name" min:"1" max:"100" description:"Name or label of the node, such as chatOpenAI"`
 }
 

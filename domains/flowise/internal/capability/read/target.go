@@ -6,15 +6,38 @@ import (
 	"strings"
 
 	"github.com/manifold-run/manifold/domainkit"
+	"github.com/manifold-run/manifold/domains/flowise/internal/api"
 	"github.com/manifold-run/manifold/domains/flowise/internal/present"
 	"github.com/manifold-run/manifold/domains/flowise/internal/site"
 )
 
 // Target is what somebody calls a chatflow.
 type Target struct {
+	site.Place
 	Query    string `json:"query,omitempty" max:"200" description:"Name of the chatflow, or words of it; nothing lists the last changed"`
 	Type     string `json:"type,omitempty" enum:"CHATFLOW,AGENTFLOW,MULTIAGENT,ASSISTANT" description:"Only flows of this type"`
+	Deleted  bool   `json:"deleted,omitempty" description:"Only flows that were deleted, of which versions are kept"`
 	OfferNew bool   `json:"offer_new,omitempty" description:"Offer to create a new chatflow too"`
+}
+
+// deletedFlows are those of which versions are kept and which the server has no
+// more, the last changed first.
+func (r *Reader) deletedFlows(ctx context.Context, call domainkit.Call, kind string, live []api.Flow) ([]api.Flow, error) {
+	kept, err := r.site.Data.Flows(ctx, call.Instance)
+	if err != nil {
+		return nil, err
+	}
+	there := map[string]bool{}
+	for _, f := range live {
+		there[f.ID] = true
+	}
+	var out []api.Flow
+	for _, v := range kept {
+		if !there[v.ChatflowID] && (kind == "" || v.Kind == kind) {
+			out = append(out, api.Flow{ID: v.ChatflowID, Name: v.Name, Type: api.FlowType(v.Kind), UpdatedDate: v.CreatedAt})
+		}
+	}
+	return out, nil
 }
 
 // Match is a chatflow to choose.
@@ -48,12 +71,25 @@ const maxMatches = 10
 // newFlow is the value of the choice to create a new chatflow.
 const newFlow = "new"
 
+// matchLabel says which flow it is, and what was asked for where that is not its
+// name.
+func matchLabel(f api.Flow, when, query string, exact bool) string {
+	text := fmt.Sprintf("%s (%s, changed %s)", present.Clip(f.Name, 80), f.Type, when)
+	if !exact && strings.TrimSpace(query) != "" {
+		text += fmt.Sprintf("; there is none called %q", present.Clip(query, 80))
+	}
+	return text
+}
+
 func (r *Reader) resolveTarget(ctx context.Context, call domainkit.Call, in Target) (Matches, error) {
 	client, err := r.site.Pool.Client(call.Instance)
 	if err != nil {
 		return Matches{}, site.Failure(err)
 	}
 	all, cut, err := site.AllFlows(ctx, client, in.Type)
+	if err == nil && in.Deleted {
+		all, err = r.deletedFlows(ctx, call, in.Type, all)
+	}
 	if err != nil {
 		return Matches{}, err
 	}
@@ -65,10 +101,11 @@ func (r *Reader) resolveTarget(ctx context.Context, call domainkit.Call, in Targ
 	}
 	out := Matches{Cut: cut}
 	for _, f := range all[:min(maxMatches, len(all))] {
+		exact := site.SameName(f.Name, in.Query) || strings.EqualFold(f.ID, strings.TrimSpace(in.Query))
 		when := f.UpdatedDate.UTC().Format("2006-01-02 15:04")
 		out.Matches = append(out.Matches, Match{
-			Value: f.ID, Label: fmt.Sprintf("%s (%s, changed %s)", present.Clip(f.Name, 80), f.Type, when), Name: present.NameOf(f.Name),
-			UpdatedAt: when, Exact: site.SameName(f.Name, in.Query),
+			Value: f.ID, Label: matchLabel(f, when, in.Query, exact), Name: present.NameOf(f.Name),
+			UpdatedAt: when, Exact: exact,
 		})
 	}
 	if in.OfferNew {

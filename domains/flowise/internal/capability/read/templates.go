@@ -14,6 +14,7 @@ import (
 
 // TemplateFilter chooses templates.
 type TemplateFilter struct {
+	site.Place
 	Query string `json:"query,omitempty" max:"200" description:"Words of the name, use case or description"`
 	Type  string `json:"type,omitempty" enum:"Chatflow,AgentflowV2,Tool" description:"Only templates of this type"`
 	Limit int    `json:"limit" default:"20" min:"1" max:"30" description:"How many at most"`

@@ -9,13 +9,13 @@ import (
 	"fmt"
 	"log/slog"
 	"slices"
-	"strings"
 
 	"github.com/manifold-run/manifold/contracts"
 	"github.com/manifold-run/manifold/domainkit"
 	"github.com/manifold-run/manifold/domains/flowise/internal/api"
 	"github.com/manifold-run/manifold/domains/flowise/internal/capability/author"
 	"github.com/manifold-run/manifold/domains/flowise/internal/flow"
+	"github.com/manifold-run/manifold/domains/flowise/internal/policy"
 	"github.com/manifold-run/manifold/domains/flowise/internal/present"
 	"github.com/manifold-run/manifold/domains/flowise/internal/site"
 	"github.com/manifold-run/manifold/domains/flowise/internal/store"
@@ -27,12 +27,16 @@ var starters embed.FS
 // Creation is a wish for a new chatflow. What it begins with is a checked
 // graph, a pattern, a template or a starter; ops go on top.
 type Creation struct {
+	site.Place
+	policy.Made
 	Name       string `json:"name" min:"1" max:"200" description:"Name of the new chatflow"`
 	Starter    string `json:"starter,omitempty" enum:"reply,conversation,tool_agent" description:"What to begin with: a fixed reply, a conversation with a model, or an agent with tools"`
 	Reply      string `json:"reply,omitempty" max:"2000" description:"What a flow that begins with a reply answers"`
 	Credential string `json:"credential,omitempty" max:"200" description:"Credential of the model: its name, type or id"`
 	Template   string `json:"template,omitempty" max:"200" description:"Name of a Flowise template to begin with"`
-	PatternID  int64  `json:"pattern_id,omitempty" min:"1" description:"A saved pattern to begin with"`
+	PatternID  int64  `json:"pattern_id,omitempty" min:"1" description:"A saved pattern to begin with, by its number"`
+	Pattern    string `json:"pattern,omitempty" max:"120" description:"Name of a saved pattern to begin with"`
+	Category   string `json:"category,omitempty" max:"200" description:"Category to put it into, which people also call its folder"`
 	FlowData   string `json:"flow_data,omitempty" description:"The graph, which validate_flow must have passed in this run"`
 	// Type is no enum, since the word "chatflow" of every request would be taken
 	// for a choice.
@@ -55,61 +59,78 @@ type base struct {
 	kind     flow.Kind
 	how      string
 	ops      author.Ops
+	// pattern is the number of the pattern, if it is one.
+	pattern int64
 }
 
-// createChatflow creates a flow under an id that is made of the key, so that a
-// repeat creates nothing twice, whatever was lost.
-func (w *Writer) createChatflow(ctx context.Context, call domainkit.Call, in Creation) (Written, error) {
+// newFlow plans a new flow.
+func (w *Writer) newFlow(ctx context.Context, call domainkit.Call, in Creation) (plan, error) {
 	begin, err := w.baseOf(ctx, call, in)
 	if err != nil {
-		return Written{}, err
+		return plan{}, err
 	}
-	if in.Credential != "" && (in.Template != "" || in.PatternID != 0) {
-		if begin, err = w.withCredential(ctx, call, begin, in.Credential); err != nil {
-			return Written{}, err
+	if begin.flowData != "" && in.FlowData == "" {
+		if begin, err = w.withCredentials(ctx, call, begin, in.Credential); err != nil {
+			return plan{}, err
 		}
 	}
+	p := plan{did: "created from " + begin.how, pattern: begin.pattern}
 	flowData, kind := begin.flowData, begin.kind
 	if in.FlowData == "" {
-		if flowData, kind, err = w.compileNew(ctx, call, begin); err != nil {
-			return Written{}, err
+		if flowData, kind, p.checked, err = w.compileNew(ctx, call, begin); err != nil {
+			return plan{}, err
 		}
+	}
+	g, err := flow.Decompile([]byte(flowData))
+	if err != nil {
+		return plan{}, site.Unreadable(err)
 	}
 	if kind == "" {
-		g, err := flow.Decompile([]byte(flowData))
-		if err != nil {
-			return Written{}, site.Unreadable(err)
-		}
 		kind = flow.KindOf(g)
 	}
-	out, err := w.create(ctx, call, site.OpCreate, api.NewFlow{Name: in.Name, Type: api.FlowType(kind), FlowData: flowData}, "created from "+begin.how)
-	if err == nil && in.PatternID != 0 {
-		// The flow is there; a use that could not be counted does not undo it.
-		if err := w.site.Data.Used(context.WithoutCancel(ctx), in.PatternID); err != nil {
-			w.site.Log.WarnContext(ctx, "the use of a pattern was not counted", slog.Int64("pattern_id", in.PatternID), slog.Any("error", err))
-		}
+	defs, err := w.site.Definitions(ctx, call.Instance)
+	if err != nil {
+		return plan{}, err
 	}
-	return out, err
+	p.diff = present.ChangesOf(flow.Compare(flow.Empty(), g, defs))
+	p.create = &api.NewFlow{Name: in.Name, Type: api.FlowType(kind), FlowData: flowData}
+	if in.Category != "" {
+		p.create.Category = &in.Category
+	}
+	return p, nil
+}
+
+// countUse counts a flow that was made of a pattern. The flow is there; a use
+// that could not be counted does not undo it.
+func (w *Writer) countUse(ctx context.Context, p plan) {
+	if p.pattern == 0 {
+		return
+	}
+	if err := w.site.Data.Used(context.WithoutCancel(ctx), p.pattern); err != nil {
+		w.site.Log.WarnContext(ctx, "the use of a pattern was not counted", slog.Int64("pattern_id", p.pattern), slog.Any("error", err))
+	}
 }
 
 // compileNew makes the graph of a new flow here, so that it is also validated
 // here.
-func (w *Writer) compileNew(ctx context.Context, call domainkit.Call, begin base) (string, flow.Kind, error) {
+func (w *Writer) compileNew(ctx context.Context, call domainkit.Call, begin base) (string, flow.Kind, *author.Checked, error) {
 	g := flow.Empty()
 	if begin.flowData != "" {
 		var err error
 		if g, err = flow.Decompile([]byte(begin.flowData)); err != nil {
-			return "", "", site.Unreadable(err)
+			return "", "", nil, site.Unreadable(err)
 		}
 	}
 	made, compiled, err := w.author.Compile(ctx, call, g, begin.ops, begin.kind)
 	if err != nil {
-		return "", "", err
+		return "", "", nil, err
 	}
 	if !compiled.OK {
-		return "", "", notCompiled(compiled)
+		return "", "", nil, notCompiled(compiled)
 	}
-	return string(made.FlowData), made.Kind, w.author.Passing(ctx, call, string(made.FlowData), made.Kind)
+	// What a template leaves open for its reader to fill in is told and forbids nothing.
+	_, checked, err := w.author.CheckChange(ctx, call.Instance, begin.flowData, string(made.FlowData), made.Kind)
+	return string(made.FlowData), made.Kind, &checked, err
 }
 
 func notCompiled(c author.Compiled) error {
@@ -118,30 +139,10 @@ func notCompiled(c author.Compiled) error {
 	return refusal
 }
 
-// create sends a new flow that the guard lets through.
-func (w *Writer) create(ctx context.Context, call domainkit.Call, operation string, f api.NewFlow, how string) (Written, error) {
-	client, err := w.site.Pool.Client(call.Instance)
-	if err != nil {
-		return Written{}, site.Failure(err)
-	}
-	f.ID = site.KeyedID(operation, call.Instance, call.IdempotencyKey)
-	sha := site.HashOf(f.FlowData)
-	if err := w.site.Data.Begin(ctx, store.Operation{
-		Instance: call.Instance, Capability: operation, Key: call.IdempotencyKey, ChatflowID: f.ID, AfterSHA256: sha, AfterName: f.Name,
-	}); err != nil {
-		return Written{}, err
-	}
-	made, err := w.rules.Guarded(ctx, call, sha, func() (api.Flow, error) { return client.CreateFlow(ctx, f) })
-	if err != nil {
-		return Written{}, site.Failure(err)
-	}
-	return w.written(ctx, call, made, how, "")
-}
-
 // baseOf gives what a new flow begins with; more than one beginning is refused.
 func (w *Writer) baseOf(ctx context.Context, call domainkit.Call, in Creation) (base, error) {
 	beginnings := 0
-	for _, given := range []bool{in.FlowData != "", in.Template != "", in.PatternID != 0, in.Starter != ""} {
+	for _, given := range []bool{in.FlowData != "", in.Template != "", in.PatternID != 0 || in.Pattern != "", in.Starter != ""} {
 		if given {
 			beginnings++
 		}
@@ -157,57 +158,37 @@ func (w *Writer) baseOf(ctx context.Context, call domainkit.Call, in Creation) (
 		return base{}, domainkit.Refusef(contracts.ErrInvalidParameters, "a graph that was validated takes no further ops; compile them into it")
 	case in.FlowData != "":
 		return base{flowData: in.FlowData, kind: flow.Kind(in.Type), how: "a checked graph"}, nil
-	case in.PatternID != 0:
-		p, err := w.site.Usable(ctx, call, in.PatternID, false)
-		return base{p.FlowData, flow.Kind(p.Kind), fmt.Sprintf("the pattern %s", p.Name), in.Ops}, err
+	case in.PatternID != 0 || in.Pattern != "":
+		p, err := w.patternOf(ctx, call, in)
+		return base{p.FlowData, flow.Kind(p.Kind), fmt.Sprintf("the pattern %s", p.Name), in.Ops, p.ID}, err
 	case in.Template != "":
 		t, err := w.site.Template(ctx, call.Instance, in.Template)
-		return base{t.FlowData, flow.Kind(in.Type), "the template " + t.Name, in.Ops}, err
+		return base{flowData: t.FlowData, kind: flow.Kind(in.Type), how: "the template " + t.Name, ops: in.Ops}, err
 	case in.Starter == "" && len(in.Ops) > 0 && in.Reply == "":
-		return base{"", flow.Kind(in.Type), "ops", in.Ops}, nil
+		return base{kind: flow.Kind(in.Type), how: "ops", ops: in.Ops}, nil
 	}
 	return readStarter(cmp.Or(in.Starter, starterReply), in)
 }
 
-// withCredential binds a credential wherever a graph takes one of its type.
-func (w *Writer) withCredential(ctx context.Context, call domainkit.Call, begin base, wanted string) (base, error) {
-	g, err := flow.Decompile([]byte(begin.flowData))
-	if err != nil {
-		return base{}, site.Unreadable(err)
-	}
-	defs, err := w.site.Definitions(ctx, call.Instance)
-	if err != nil {
-		return base{}, err
-	}
-	all, _, err := w.site.Credentials(ctx, call.Instance)
-	if err != nil {
-		return base{}, err
-	}
-	found, err := site.CredentialOf(all, wanted)
-	if err != nil {
-		return base{}, err
-	}
-	var bind author.Ops
-	taken := map[string]bool{}
-	for _, place := range flow.CredentialPlaces(g, defs) {
-		for _, kind := range place.Types {
-			taken[kind] = true
-		}
-		if !slices.Contains(place.Types, found.Type) {
-			continue
-		}
-		op, err := json.Marshal(place.Bind(found.ID))
+// patternOf finds the pattern to begin with, by its number or its name.
+func (w *Writer) patternOf(ctx context.Context, call domainkit.Call, in Creation) (store.Pattern, error) {
+	id := in.PatternID
+	if id == 0 {
+		all, err := w.site.Data.Patterns(ctx)
 		if err != nil {
-			return base{}, fmt.Errorf("bind the credential to %s: %w", place.NodeID, err)
+			return store.Pattern{}, err
 		}
-		bind = append(bind, op)
+		named := slices.DeleteFunc(all, func(p store.Pattern) bool { return !site.SameName(p.Name, in.Pattern) })
+		switch len(named) {
+		case 0:
+			return store.Pattern{}, domainkit.Refusef(contracts.ErrNotFound, "there is no pattern %q; search_patterns names them", in.Pattern)
+		case 1:
+		default:
+			return store.Pattern{}, domainkit.Refusef(contracts.ErrPrecondition, "%d patterns are called %q; say which by its number", len(named), in.Pattern)
+		}
+		id = named[0].ID
 	}
-	if len(bind) == 0 {
-		takes := cmp.Or(strings.Join(present.SortedKeys(taken), ", "), "none")
-		return base{}, domainkit.Refusef(contracts.ErrPrecondition, "%s is a credential of type %s, and %s takes %s", present.Clip(found.Name, 80), found.Type, begin.how, present.Clip(takes, 200))
-	}
-	begin.ops = append(bind, begin.ops...)
-	return begin, nil
+	return w.site.Usable(ctx, call, id, false)
 }
 
 // readStarter gives the ops of a starter, with its places filled in.
@@ -262,21 +243,22 @@ func fill(v any, values map[string]string) any {
 // Duplicate is a wish for a copy of a chatflow.
 type Duplicate struct {
 	site.FlowRef
+	policy.Made
 	Name string `json:"name,omitempty" max:"200" description:"Name of the copy"`
 }
 
-// duplicateChatflow copies the graph and the settings of a flow; the copy is
-// neither deployed nor public.
-func (w *Writer) duplicateChatflow(ctx context.Context, call domainkit.Call, in Duplicate) (Written, error) {
+// duplicate plans a copy of the graph and the settings of a flow; the copy is
+// neither deployed nor public. What is wrong with the flow is wrong with its copy.
+func (w *Writer) duplicate(ctx context.Context, call domainkit.Call, in Duplicate) (plan, error) {
 	f, err := w.site.Flow(ctx, call, in.ChatflowID)
 	if err != nil {
-		return Written{}, err
+		return plan{}, err
 	}
-	if err := w.author.Passing(ctx, call, f.FlowData, site.KindOf(f.Type)); err != nil {
-		return Written{}, err
-	}
-	return w.create(ctx, call, site.OpDuplicate, api.NewFlow{
-		Name: cmp.Or(in.Name, present.Clip(f.Name, 190)+" (copy)"), Type: f.Type, FlowData: f.FlowData, ChatbotConfig: f.ChatbotConfig, APIConfig: f.APIConfig,
-		Analytic: f.Analytic, SpeechToText: f.SpeechToText, TextToSpeech: f.TextToSpeech, FollowUpPrompts: f.FollowUpPrompts, Category: f.Category,
-	}, "copied from "+present.Clip(f.Name, 80))
+	return plan{
+		create: &api.NewFlow{
+			Name: cmp.Or(in.Name, present.Clip(f.Name, 190)+" (copy)"), Type: f.Type, FlowData: f.FlowData, ChatbotConfig: f.ChatbotConfig, APIConfig: f.APIConfig,
+			Analytic: f.Analytic, SpeechToText: f.SpeechToText, TextToSpeech: f.TextToSpeech, FollowUpPrompts: f.FollowUpPrompts, Category: f.Category,
+		},
+		did: "copied from " + present.Clip(f.Name, 80), known: true,
+	}, nil
 }

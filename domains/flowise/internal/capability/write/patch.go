@@ -3,6 +3,7 @@ package write
 import (
 	"context"
 	"fmt"
+	"strings"
 
 	"github.com/manifold-run/manifold/contracts"
 	"github.com/manifold-run/manifold/domainkit"
@@ -12,162 +13,116 @@ import (
 	"github.com/manifold-run/manifold/domains/flowise/internal/policy"
 	"github.com/manifold-run/manifold/domains/flowise/internal/present"
 	"github.com/manifold-run/manifold/domains/flowise/internal/site"
-	"github.com/manifold-run/manifold/domains/flowise/internal/store"
 )
 
 // Patch is a change of a chatflow: ops, which are compiled and validated here,
 // or a graph that validate_flow passed in this run.
 type Patch struct {
 	site.FlowRef
+	policy.Base
 	Ops      author.Ops `json:"ops,omitempty" description:"Edits, in the form of the Patch IR"`
 	FlowData string     `json:"flow_data,omitempty" description:"The whole new graph, which validate_flow must have passed in this run"`
-	// BaseSHA256 is what the change was made for; another flow by now is a conflict.
-	BaseSHA256 string `json:"base_sha256,omitempty" pattern:"^[0-9a-f]{64}$" description:"Hash of the graph that the change was made for"`
-	Label      string `json:"label,omitempty" max:"60" description:"Label of the new version"`
+	Label    string     `json:"label,omitempty" max:"60" description:"Label of the new version"`
 }
 
-// applyPatch is the one way to change a flow. The state before is kept first;
-// an edit that somebody made in Flowise meanwhile is a conflict, never
-// overwritten.
-func (w *Writer) applyPatch(ctx context.Context, call domainkit.Call, in Patch) (Written, error) {
+// patch plans a change by ops or by a whole graph.
+func (w *Writer) patch(ctx context.Context, call domainkit.Call, f api.Flow, in Patch) (plan, error) {
 	if (len(in.Ops) > 0) == (in.FlowData != "") {
-		return Written{}, domainkit.Refusef(contracts.ErrInvalidParameters, "a patch has either ops or flow_data")
-	}
-	if in.FlowData != "" && in.BaseSHA256 == "" {
-		return Written{}, domainkit.Refusef(contracts.ErrInvalidParameters, "flow_data needs base_sha256: the hash of the graph that it replaces")
-	}
-	f, err := w.site.Flow(ctx, call, in.ChatflowID)
-	if err != nil {
-		return Written{}, err
-	}
-	if in.BaseSHA256 != "" {
-		if err := policy.Unchanged(f, in.BaseSHA256); err != nil {
-			return Written{}, err
-		}
-	}
-	next, line, err := w.nextGraph(ctx, call, f, in)
-	if err != nil {
-		return Written{}, err
-	}
-	return w.update(ctx, call, f, next, line, in.Label)
-}
-
-// nextGraph gives the graph that a patch makes of a flow.
-func (w *Writer) nextGraph(ctx context.Context, call domainkit.Call, f api.Flow, in Patch) (next, line string, err error) {
-	old, err := flow.Decompile([]byte(f.FlowData))
-	if err != nil {
-		return "", "", site.Unreadable(err)
+		return plan{}, domainkit.Refusef(contracts.ErrInvalidParameters, "a patch has either ops or flow_data")
 	}
 	if in.FlowData != "" {
-		g, err := flow.Decompile([]byte(in.FlowData))
-		if err != nil {
-			return "", "", site.Unreadable(err)
-		}
-		defs, err := w.site.Definitions(ctx, call.Instance)
-		if err != nil {
-			return "", "", err
-		}
-		return in.FlowData, present.ChangesOf(flow.Compare(old, g, defs)).Line, nil
+		p, err := w.replaced(ctx, call, f, in.FlowData)
+		p.label = in.Label
+		return p, err
 	}
-	made, compiled, err := w.author.Compile(ctx, call, old, in.Ops, site.KindOf(f.Type))
-	if err != nil {
-		return "", "", err
-	}
-	if !compiled.OK {
-		return "", "", notCompiled(compiled)
-	}
-	return string(made.FlowData), compiled.Changes.Line, w.author.Passing(ctx, call, string(made.FlowData), made.Kind)
+	p, err := w.compiled(ctx, call, f, in.Ops)
+	p.label = in.Label
+	return p, err
 }
 
-// update replaces the graph of a flow that was just read.
-func (w *Writer) update(ctx context.Context, call domainkit.Call, f api.Flow, next, reason, versionLabel string) (Written, error) {
-	client, err := w.site.Pool.Client(call.Instance)
+// replaced plans a whole new graph.
+func (w *Writer) replaced(ctx context.Context, call domainkit.Call, f api.Flow, next string) (plan, error) {
+	diff, err := w.difference(ctx, call, f.FlowData, next)
+	return plan{flow: f, change: api.FlowChange{FlowData: &next}, did: diff.Line, diff: diff}, err
+}
+
+// difference words what makes one graph of another.
+func (w *Writer) difference(ctx context.Context, call domainkit.Call, before, after string) (present.Changes, error) {
+	defs, err := w.site.Definitions(ctx, call.Instance)
 	if err != nil {
-		return Written{}, site.Failure(err)
+		return present.Changes{}, err
 	}
-	before, sha := site.HashOf(f.FlowData), site.HashOf(next)
-	previous, err := w.record(ctx, call, f, "found before "+call.Capability, "")
-	if err != nil {
-		return Written{}, err
+	var graphs [2]*flow.Graph
+	for i, flowData := range []string{before, after} {
+		if graphs[i], err = flow.Decompile([]byte(flowData)); err != nil {
+			return present.Changes{}, site.Unreadable(err)
+		}
 	}
-	if err := w.site.Data.Begin(ctx, store.Operation{
-		Instance: call.Instance, Capability: call.Capability, Key: call.IdempotencyKey, ChatflowID: f.ID, BeforeSHA256: before, AfterSHA256: sha,
-		BeforeName: f.Name, AfterName: f.Name, PreviousVersion: previous.Number,
-	}); err != nil {
-		return Written{}, err
-	}
-	now, err := w.rules.Guarded(ctx, call, sha, func() (api.Flow, error) {
-		return client.UpdateFlow(ctx, f.ID, api.FlowChange{FlowData: &next})
-	})
-	if err != nil {
-		return Written{}, site.Failure(err)
-	}
-	out, err := w.written(ctx, call, now, reason, versionLabel)
-	out.BaseSHA256, out.PreviousVersion, out.PreviousName = before, previous.Label, present.NameOf(f.Name)
-	return out, err
+	return present.ChangesOf(flow.Compare(graphs[0], graphs[1], defs)), nil
 }
 
 // Renaming is a new name of a chatflow.
 type Renaming struct {
 	site.FlowRef
+	policy.Base
 	Name string `json:"name" min:"1" max:"200" description:"The new name"`
 }
 
-func (w *Writer) renameChatflow(ctx context.Context, call domainkit.Call, in Renaming) (Written, error) {
-	f, err := w.site.Flow(ctx, call, in.ChatflowID)
-	if err != nil {
-		return Written{}, err
+func (*Writer) rename(_ context.Context, _ domainkit.Call, f api.Flow, in Renaming) (plan, error) {
+	if in.Name == f.Name {
+		return plan{}, noChange(f, "has this name already")
 	}
-	client, err := w.site.Pool.Client(call.Instance)
-	if err != nil {
-		return Written{}, site.Failure(err)
-	}
-	previous, err := w.record(ctx, call, f, "found before "+call.Capability, "")
-	if err != nil {
-		return Written{}, err
-	}
-	sha := site.HashOf(f.FlowData)
-	if err := w.site.Data.Begin(ctx, store.Operation{
-		Instance: call.Instance, Capability: call.Capability, Key: call.IdempotencyKey, ChatflowID: f.ID, BeforeSHA256: sha, AfterSHA256: sha,
-		BeforeName: f.Name, AfterName: in.Name, PreviousVersion: previous.Number,
-	}); err != nil {
-		return Written{}, err
-	}
-	now, err := client.UpdateFlow(ctx, f.ID, api.FlowChange{Name: &in.Name})
-	if err != nil {
-		return Written{}, site.Failure(err)
-	}
-	out, err := w.written(ctx, call, now, fmt.Sprintf("renamed from %s", present.Clip(f.Name, 80)), "")
-	out.PreviousName, out.PreviousVersion = present.NameOf(f.Name), previous.Label
-	return out, err
+	return plan{flow: f, change: api.FlowChange{Name: &in.Name}, did: fmt.Sprintf("renamed from %s to %s", present.Clip(f.Name, 80), present.Clip(in.Name, 80))}, nil
 }
 
-// deleteChatflow deletes a flow; its graph stays among its versions, its
+// Deployment says whether a chatflow is deployed.
+type Deployment struct {
+	site.FlowRef
+	policy.Base
+	Deployed *bool `json:"deployed,omitempty" description:"Whether it is to be deployed: marked as ready for use in Flowise; true unless given"`
+}
+
+func (*Writer) deploy(_ context.Context, _ domainkit.Call, f api.Flow, in Deployment) (plan, error) {
+	wanted := in.Deployed == nil || *in.Deployed
+	did, state := "marked as deployed", "is deployed already"
+	if !wanted {
+		did, state = "marked as not deployed", "is not deployed"
+	}
+	if wanted == (f.Deployed != nil && *f.Deployed) {
+		return plan{}, noChange(f, state)
+	}
+	return plan{flow: f, change: api.FlowChange{Deployed: &wanted}, did: did}, nil
+}
+
+// Filing puts a chatflow into categories, which are what Flowise has instead of
+// folders.
+type Filing struct {
+	site.FlowRef
+	policy.Base
+	Category string `json:"category" max:"200" description:"Category of the flow; several are separated by semicolons, and nothing takes it out of all"`
+}
+
+func (*Writer) file(_ context.Context, _ domainkit.Call, f api.Flow, in Filing) (plan, error) {
+	was := ""
+	if f.Category != nil {
+		was = *f.Category
+	}
+	if strings.TrimSpace(in.Category) == was {
+		return plan{}, noChange(f, "is in this category already")
+	}
+	wanted := strings.TrimSpace(in.Category)
+	did := fmt.Sprintf("category %q instead of %q", wanted, was)
+	return plan{flow: f, change: api.FlowChange{Category: &wanted}, did: did}, nil
+}
+
+// Deletion names a chatflow to delete.
+type Deletion struct {
+	site.FlowRef
+	policy.Base
+}
+
+// delete plans that a flow goes; its graph stays among its versions, its
 // messages are lost.
-func (w *Writer) deleteChatflow(ctx context.Context, call domainkit.Call, in site.FlowRef) (Written, error) {
-	f, err := w.site.Flow(ctx, call, in.ChatflowID)
-	if err != nil {
-		return Written{}, err
-	}
-	client, err := w.site.Pool.Client(call.Instance)
-	if err != nil {
-		return Written{}, site.Failure(err)
-	}
-	previous, err := w.record(ctx, call, f, "found before "+site.OpDelete, "")
-	if err != nil {
-		return Written{}, err
-	}
-	if err := w.site.Data.Begin(ctx, store.Operation{
-		Instance: call.Instance, Capability: site.OpDelete, Key: call.IdempotencyKey, ChatflowID: f.ID,
-		BeforeSHA256: previous.SHA256, BeforeName: f.Name, PreviousVersion: previous.Number,
-	}); err != nil {
-		return Written{}, err
-	}
-	if err := client.DeleteFlow(ctx, f.ID); err != nil {
-		return Written{}, site.Failure(err)
-	}
-	return Written{
-		ChatflowID: f.ID, Name: present.NameOf(f.Name), Type: string(f.Type), SHA256: previous.SHA256, BaseSHA256: previous.SHA256,
-		PreviousVersion: previous.Label, PreviousName: present.NameOf(f.Name), Change: "deleted",
-	}, nil
+func (*Writer) delete(_ context.Context, _ domainkit.Call, f api.Flow, _ Deletion) (plan, error) {
+	return plan{flow: f, gone: true, did: "deleted with its messages; its graph is kept"}, nil
 }

@@ -1,41 +1,93 @@
-// Package write changes flows: creates, updates, renames, rolls back and deletes them.
-// Each write is kept before it is sent, is bound to what was looked at, and can be
-// looked for afterwards.
+// Package write changes flows: creates, updates, renames, rolls back and deletes
+// them. Each write is a plan that a proposal shows first; it is bound to what was
+// looked at, is kept before it is sent, and can be looked for afterwards.
 package write
 
 import (
+	"context"
 	"errors"
+	"maps"
+	"slices"
 
+	"github.com/manifold-run/manifold/contracts"
 	"github.com/manifold-run/manifold/domainkit"
+	"github.com/manifold-run/manifold/domains/flowise/internal/api"
 	"github.com/manifold-run/manifold/domains/flowise/internal/capability/author"
 	"github.com/manifold-run/manifold/domains/flowise/internal/policy"
 	"github.com/manifold-run/manifold/domains/flowise/internal/site"
 )
 
-// Writer holds the capabilities that write.
+// Writer holds the capabilities that write. The planners are set while they are
+// registered and never changed afterwards.
 type Writer struct {
-	site   *site.Site
-	rules  *policy.Rules
-	author *author.Author
+	site     *site.Site
+	rules    *policy.Rules
+	author   *author.Author
+	planners map[string]planner
 }
 
 // New makes them; what they write is made by the author.
-func New(s *site.Site, rules *policy.Rules, a *author.Author) *Writer { return &Writer{s, rules, a} }
+func New(s *site.Site, rules *policy.Rules, a *author.Author) *Writer {
+	return &Writer{site: s, rules: rules, author: a, planners: map[string]planner{}}
+}
 
 // Register adds the capabilities; what the types cannot say of them stands in
-// the manifest.
+// policy and in the manifest.
 func (w *Writer) Register(svc *domainkit.Service) error {
 	return errors.Join(
-		domainkit.Add(svc, domainkit.Capability{Name: "find_write", OutputSchema: site.AppliedOnly()}, w.findWrite),
-		domainkit.Add(svc, domainkit.Capability{Name: site.OpCreate, Resolve: w.resolve(site.OpCreate)}, w.createChatflow),
-		domainkit.Add(svc, domainkit.Capability{Name: site.OpPatch, Resolve: w.resolve(site.OpPatch)}, w.applyPatch),
-		domainkit.Add(svc, domainkit.Capability{Name: site.OpRename, Resolve: w.resolve(site.OpRename)}, w.renameChatflow),
-		domainkit.Add(svc, domainkit.Capability{Name: site.OpDuplicate, Resolve: w.resolve(site.OpDuplicate)}, w.duplicateChatflow),
-		domainkit.Add(svc, domainkit.Capability{Name: site.OpRollback, Resolve: w.resolve(site.OpRollback)}, w.rollbackChatflow),
-		domainkit.Add(svc, domainkit.Capability{Name: site.OpRestoreName, Resolve: w.resolve(site.OpRestoreName)}, w.renameChatflow),
-		domainkit.Add(svc, domainkit.Capability{Name: site.OpRestoreVersion, Resolve: w.resolve(site.OpRestoreVersion)}, w.rollbackChatflow),
-		domainkit.Add(svc, domainkit.Capability{Name: site.OpDelete, Resolve: w.resolve(site.OpDelete)}, w.deleteChatflow),
-		domainkit.Add(svc, domainkit.Capability{Name: site.OpPattern, Resolve: w.resolve(site.OpPattern)}, w.savePattern),
-		domainkit.Add(svc, domainkit.Capability{Name: "delete_pattern"}, w.deletePattern),
+		site.Add(svc, w.site, domainkit.Capability{Name: policy.Propose}, w.propose),
+		site.Add(svc, w.site, domainkit.Capability{Name: "find_write", OutputSchema: site.AppliedOnly()}, w.findWrite),
+		w.registerChanges(svc),
+		w.registerNew(svc),
+		site.Add(svc, w.site, domainkit.Capability{Name: site.OpPattern, Resolve: w.resolve(site.OpPattern)}, w.savePattern),
+		site.Add(svc, w.site, domainkit.Capability{Name: "delete_pattern"}, w.deletePattern),
+	)
+}
+
+func (w *Writer) registerChanges(svc *domainkit.Service) error {
+	gone := policy.Changing[Deletion](site.OpDelete, false)
+	gone.SideEffectClass = contracts.ClassWriteIrreversible
+	gone.Verify.Capability, gone.Verify.Assertions = "find_chatflow", []contracts.Condition{policy.Equal("facts.found", false)}
+	return errors.Join(
+		addChange(w, svc, site.OpPatch, policy.Changing[Patch](site.OpPatch, true), w.patch),
+		addUndone(w, svc, site.OpRollback, site.OpRestoreVersion, map[string]any{"version": "${result.facts.previous_version}"}, true, w.rollback),
+		addUndone(w, svc, site.OpRename, site.OpRestoreName, map[string]any{"name": "${result.facts.previous_name}"}, false, w.rename),
+		addUndone(w, svc, site.OpDeploy, site.OpRestoreDeployment, map[string]any{"deployed": "${result.facts.previous_deployed}"}, false, w.deploy),
+		addUndone(w, svc, site.OpFile, site.OpRestoreCategory, map[string]any{"category": "${result.facts.previous_category}"}, false, w.file),
+		addChange(w, svc, site.OpDelete, gone, w.delete),
+	)
+}
+
+// addUndone adds a write and the one that undoes it, which is the same with what
+// was before: nobody asks for it in words, so nothing is looked up for it.
+func addUndone[In changing](w *Writer, svc *domainkit.Service, do, undo string, before map[string]any, graph bool, think func(context.Context, domainkit.Call, api.Flow, In) (plan, error)) error {
+	metadata := func(name, undoneBy string) contracts.Metadata {
+		md := policy.Changing[In](name, graph)
+		base := "${result.facts.state_sha256}"
+		if graph {
+			base = "${result.facts.sha256}"
+		}
+		params := map[string]any{"chatflow_id": "${params.chatflow_id}", "instance": "${result.facts.instance}", "base_sha256": base}
+		maps.Copy(params, before)
+		md.Compensation = &contracts.CapabilityCall{Capability: undoneBy, ParamMap: params}
+		return md
+	}
+	quiet := metadata(undo, do)
+	quiet.Flow, quiet.Present = nil, nil
+	return errors.Join(addChange(w, svc, do, metadata(do, undo), think), addChange(w, svc, undo, quiet, think))
+}
+
+func (w *Writer) registerNew(svc *domainkit.Service) error {
+	create := policy.Making[Creation](site.OpCreate)
+	create.Locks = []string{"chatflow-name:{name}"}
+	create.Flow.Pre = slices.Insert(create.Flow.Pre, 0, policy.ChooseCredential())
+	create.Verify.Assertions = append(create.Verify.Assertions, policy.Equal("facts.name", "${params.name}"))
+	restore := policy.Making[Restoring](site.OpRestore)
+	restore.Flow.Pre[0] = policy.ResolveFlow(true)
+	return errors.Join(
+		site.Add(svc, w.site, domainkit.Capability{Name: "choose_credential"}, w.chooseCredential),
+		addNew(w, svc, site.OpCreate, create, w.newFlow, w.countUse),
+		addNew(w, svc, site.OpDuplicate, policy.Making[Duplicate](site.OpDuplicate), w.duplicate, nil),
+		addNew(w, svc, site.OpRestore, restore, w.restore, nil),
 	)
 }

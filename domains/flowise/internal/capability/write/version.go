@@ -2,10 +2,13 @@ package write
 
 import (
 	"context"
+	"fmt"
+	"strings"
 
 	"github.com/manifold-run/manifold/contracts"
 	"github.com/manifold-run/manifold/domainkit"
 	"github.com/manifold-run/manifold/domains/flowise/internal/api"
+	"github.com/manifold-run/manifold/domains/flowise/internal/policy"
 	"github.com/manifold-run/manifold/domains/flowise/internal/present"
 	"github.com/manifold-run/manifold/domains/flowise/internal/site"
 	"github.com/manifold-run/manifold/domains/flowise/internal/store"
@@ -14,27 +17,29 @@ import (
 // Rollback names the version to go back to.
 type Rollback struct {
 	site.FlowRef
+	policy.Base
 	Version string `json:"version,omitempty" max:"60" description:"The version to go back to, such as v2; the one before the present one unless given"`
 }
 
-// rollbackChatflow makes an earlier version the newest one. Its bytes were live
-// before, so that they need no other validation.
-func (w *Writer) rollbackChatflow(ctx context.Context, call domainkit.Call, in Rollback) (Written, error) {
-	f, err := w.site.Flow(ctx, call, in.ChatflowID)
-	if err != nil {
-		return Written{}, err
-	}
+// rollback plans that an earlier version becomes the newest one. Its bytes were
+// live before, so that they need no other validation.
+func (w *Writer) rollback(ctx context.Context, call domainkit.Call, f api.Flow, in Rollback) (plan, error) {
 	target, body, err := w.rollbackTarget(ctx, call, f, in.Version)
 	if err != nil {
-		return Written{}, site.Failure(err)
+		return plan{}, site.Failure(err)
 	}
-	if err := w.site.Data.Authorize(ctx, call.RunID, target.SHA256); err != nil {
-		return Written{}, err
+	if body == f.FlowData {
+		return plan{}, noChange(f, "is as it was in "+target.Label)
 	}
-	return w.update(ctx, call, f, body, "rolled back to "+target.Label, "")
+	diff, err := w.difference(ctx, call, f.FlowData, body)
+	if err != nil { // what cannot be read can be gone back from, and to
+		diff = present.Changes{}
+	}
+	return plan{flow: f, change: api.FlowChange{FlowData: &body}, did: "rolled back to " + target.Label, diff: diff, known: true}, nil
 }
 
 func (w *Writer) rollbackTarget(ctx context.Context, call domainkit.Call, f api.Flow, wanted string) (store.Version, string, error) {
+	wanted = versionLabel(wanted)
 	if wanted == "" {
 		list, _, err := w.site.Data.Versions(ctx, call.Instance, f.ID, 1000)
 		if err != nil {
@@ -46,6 +51,15 @@ func (w *Writer) rollbackTarget(ctx context.Context, call domainkit.Call, f api.
 		return store.Version{}, "", domainkit.Refusef(contracts.ErrPrecondition, "there is no earlier version of %s", present.Clip(f.Name, 80))
 	}
 	return w.site.Data.Version(ctx, call.Instance, f.ID, wanted)
+}
+
+// versionLabel takes "version 2" for v2.
+func versionLabel(said string) string {
+	said = strings.TrimSpace(said)
+	if head, rest, two := strings.Cut(said, " "); two && strings.HasPrefix(strings.ToLower(head), "ver") {
+		return strings.TrimSpace(rest)
+	}
+	return said
 }
 
 // before gives the newest version that is older than the present state and
@@ -65,4 +79,41 @@ func before(list []store.Version, current string) string {
 		return list[0].Label
 	}
 	return ""
+}
+
+// Restoring names a deleted chatflow.
+type Restoring struct {
+	site.FlowRef
+	policy.Made
+	Version string `json:"version,omitempty" max:"60" description:"The version to restore, such as v2; the last one unless given"`
+}
+
+// restore plans that a deleted flow comes back under its id, as it was kept.
+func (w *Writer) restore(ctx context.Context, call domainkit.Call, in Restoring) (plan, error) {
+	f, err := w.site.Flow(ctx, call, in.ChatflowID)
+	switch {
+	case err == nil:
+		return plan{}, domainkit.Refusef(contracts.ErrPrecondition, "%s is not deleted; rollback_chatflow goes back to an earlier version", present.Clip(f.Name, 80))
+	case !site.IsNotFound(err):
+		return plan{}, err
+	}
+	wanted := versionLabel(in.Version)
+	if wanted == "" {
+		list, _, err := w.site.Data.Versions(ctx, call.Instance, in.ChatflowID, 1)
+		if err != nil {
+			return plan{}, err
+		}
+		if len(list) == 0 {
+			return plan{}, domainkit.Refusef(contracts.ErrNotFound, "nothing is kept of a chatflow %s", in.ChatflowID)
+		}
+		wanted = list[0].Label
+	}
+	v, body, err := w.site.Data.Version(ctx, call.Instance, in.ChatflowID, wanted)
+	if err != nil {
+		return plan{}, site.Failure(err)
+	}
+	return plan{
+		create: &api.NewFlow{ID: in.ChatflowID, Name: v.Name, Type: api.FlowType(v.Kind), FlowData: body},
+		did:    fmt.Sprintf("restored as %s was kept %s, without its messages", v.Label, v.CreatedAt.Format("2006-01-02 15:04")), known: true,
+	}, nil
 }

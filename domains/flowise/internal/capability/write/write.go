@@ -14,24 +14,35 @@ import (
 
 // Written is a chatflow after a write.
 type Written struct {
+	// Instance is the server that has it.
+	Instance   string `json:"instance"`
 	ChatflowID string `json:"chatflow_id"`
 	Name       string `json:"name"`
 	Type       string `json:"type"`
 	// SHA256 is the hash of the graph as the server keeps it.
-	SHA256     string `json:"sha256"`
-	BaseSHA256 string `json:"base_sha256,omitempty"`
+	SHA256 string `json:"sha256"`
+	// StateSHA256 is the hash of graph, name and settings.
+	StateSHA256 string `json:"state_sha256,omitempty"`
+	BaseSHA256  string `json:"base_sha256,omitempty"`
 	// Version is what the flow is now, PreviousVersion what it was.
 	Version         string `json:"version"`
 	PreviousVersion string `json:"previous_version,omitempty"`
-	PreviousName    string `json:"previous_name,omitempty"`
-	NodeCount       int    `json:"node_count"`
-	Change          string `json:"change"`
+	PreviousName    string `json:"previous_name"`
+	// The settings before a write, to undo it by.
+	PreviousDeployed bool   `json:"previous_deployed"`
+	PreviousCategory string `json:"previous_category"`
+	NodeCount        int    `json:"node_count"`
+	Change           string `json:"change"`
 }
 
 // Summary says what was done.
 func (w Written) Summary() string {
 	text := fmt.Sprintf("%s: %s", present.Clip(w.Name, 80), w.Change)
-	if w.PreviousVersion != "" && w.PreviousVersion != w.Version {
+	switch {
+	case w.PreviousVersion == "" || w.PreviousVersion == w.Version:
+	case w.Version == "":
+		text += fmt.Sprintf("; version %s is kept and can be restored", w.PreviousVersion)
+	default:
 		text += fmt.Sprintf("; version %s, before %s", w.Version, w.PreviousVersion)
 	}
 	return text
@@ -52,16 +63,39 @@ func (w *Writer) written(ctx context.Context, call domainkit.Call, f api.Flow, r
 	if err != nil {
 		return Written{}, err
 	}
-	out := Written{ChatflowID: f.ID, Name: present.NameOf(f.Name), Type: string(f.Type), SHA256: v.SHA256, Version: v.Label, Change: reason}
+	out := Written{
+		Instance: call.Instance, ChatflowID: f.ID, Name: present.NameOf(f.Name), Type: string(f.Type), SHA256: v.SHA256, StateSHA256: site.StateHash(f),
+		Version: v.Label, Change: reason,
+	}
 	if g, err := flow.Decompile([]byte(f.FlowData)); err == nil {
 		out.NodeCount = len(g.Nodes())
 	}
 	return out, nil
 }
 
+// was adds what the flow was before.
+func (w Written) was(f api.Flow, version string) Written {
+	w.BaseSHA256, w.PreviousVersion, w.PreviousName = site.HashOf(f.FlowData), version, f.Name
+	if f.Deployed != nil {
+		w.PreviousDeployed = *f.Deployed
+	}
+	if f.Category != nil {
+		w.PreviousCategory = *f.Category
+	}
+	return w
+}
+
+// deleted describes a flow that is gone; its graph is kept.
+func deleted(op store.Operation, f api.Flow, version string) Written {
+	return Written{
+		Instance: op.Instance, ChatflowID: op.ChatflowID, Name: present.NameOf(op.BeforeName), Type: string(f.Type), SHA256: site.HashOf(f.FlowData),
+		PreviousVersion: version, PreviousName: op.BeforeName, Change: "deleted",
+	}
+}
+
 // Sought is a write that was sent and whose answer is not known.
 type Sought struct {
-	Operation string `json:"operation" enum:"create_chatflow,apply_patch,rename_chatflow,duplicate_chatflow,rollback_chatflow,delete_chatflow,save_pattern,restore_name,restore_version" description:"Which write"`
+	Operation string `json:"operation" min:"1" max:"100" description:"Which write: the name of its capability"`
 	Key       string `json:"key" min:"1" max:"255" description:"Its idempotency key"`
 }
 
@@ -87,13 +121,14 @@ func (w *Writer) findWrite(ctx context.Context, call domainkit.Call, in Sought) 
 	if in.Operation == site.OpPattern {
 		return w.findSavedPattern(ctx, in.Key)
 	}
-	op, begun, err := w.site.Data.Operation(ctx, call.Instance, in.Operation, in.Key)
+	op, begun, err := w.site.Data.Operation(ctx, in.Operation, in.Key)
 	if err != nil {
 		return Found{}, err
 	}
 	if !begun {
 		return w.neverBegun(ctx, call, in)
 	}
+	call.Instance = op.Instance
 	client, err := w.site.Pool.Client(call.Instance)
 	if err != nil {
 		return Found{}, site.Failure(err)
@@ -138,7 +173,8 @@ func (w *Writer) neverBegun(ctx context.Context, call domainkit.Call, in Sought)
 func (w *Writer) foundWritten(ctx context.Context, call domainkit.Call, operation string, op store.Operation, f api.Flow, gone bool) (Found, error) {
 	yes := true
 	if gone {
-		return Found{Applied: &yes, Written: &Written{ChatflowID: op.ChatflowID, Name: op.BeforeName, SHA256: op.BeforeSHA256, PreviousVersion: label(op.PreviousVersion), Change: "deleted"}}, nil
+		out, err := w.goneSince(ctx, call, op)
+		return Found{Applied: &yes, Written: &out}, err
 	}
 	out, err := w.written(ctx, call, f, "found after "+operation, "")
 	if err != nil {
@@ -146,6 +182,12 @@ func (w *Writer) foundWritten(ctx context.Context, call domainkit.Call, operatio
 	}
 	out.BaseSHA256, out.PreviousName, out.PreviousVersion = op.BeforeSHA256, present.NameOf(op.BeforeName), label(op.PreviousVersion)
 	return Found{Applied: &yes, Written: &out}, nil
+}
+
+// goneSince describes a deleted flow by the version that was kept of it.
+func (w *Writer) goneSince(ctx context.Context, call domainkit.Call, op store.Operation) (Written, error) {
+	v, body, err := w.site.Data.Version(ctx, call.Instance, op.ChatflowID, label(op.PreviousVersion))
+	return deleted(op, api.Flow{Type: api.FlowType(v.Kind), FlowData: body}, label(op.PreviousVersion)), err
 }
 
 func label(version int) string {
@@ -159,14 +201,13 @@ func label(version int) string {
 // neither as before nor as it was to become.
 func became(op store.Operation, f api.Flow, gone bool) *bool {
 	yes, no := true, false
-	hash := ""
-	if !gone {
-		hash = site.HashOf(f.FlowData)
+	is := func(sha256, name string) bool {
+		return !gone && f.Name == name && (sha256 == site.HashOf(f.FlowData) || sha256 == site.StateHash(f))
 	}
 	switch {
-	case gone && op.AfterSHA256 == "", !gone && hash == op.AfterSHA256 && f.Name == op.AfterName:
+	case gone && op.AfterSHA256 == "", is(op.AfterSHA256, op.AfterName):
 		return &yes
-	case gone && op.BeforeSHA256 == "", !gone && hash == op.BeforeSHA256 && f.Name == op.BeforeName:
+	case gone && op.BeforeSHA256 == "", is(op.BeforeSHA256, op.BeforeName):
 		return &no
 	}
 	return nil

@@ -1,0 +1,195 @@
+package write
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"github.com/manifold-run/manifold/contracts"
+	"github.com/manifold-run/manifold/domainkit"
+	"github.com/manifold-run/manifold/domains/flowise/internal/api"
+	"github.com/manifold-run/manifold/domains/flowise/internal/capability/author"
+	"github.com/manifold-run/manifold/domains/flowise/internal/flow"
+	"github.com/manifold-run/manifold/domains/flowise/internal/present"
+	"github.com/manifold-run/manifold/domains/flowise/internal/site"
+)
+
+// plan is a write of one flow that was thought through and not sent. Making one
+// changes nothing: a proposal shows it, and the write itself makes it anew.
+type plan struct {
+	// flow is the flow as it is now; without an id there is none yet.
+	flow api.Flow
+	// change is what becomes of it, create what is made, gone that it is deleted.
+	change api.FlowChange
+	create *api.NewFlow
+	gone   bool
+	// did is what is done, in words; label names the new version.
+	did, label string
+	diff       present.Changes
+	// checked is what the validator says of a graph that was made here; nil, the
+	// graph must have passed before, or there is none.
+	checked *author.Checked
+	// known says that the graph was live before, so that it needs no validation.
+	known bool
+	// pattern is what a new flow was made of, or 0.
+	pattern int64
+}
+
+// after is the flow as it will be.
+func (p plan) after() api.Flow {
+	f := p.flow
+	if p.create != nil {
+		return api.Flow{ID: p.create.ID, Name: p.create.Name, Type: p.create.Type, FlowData: p.create.FlowData}
+	}
+	p.change.Apply(&f)
+	return f
+}
+
+// makesGraph tells whether a graph is written.
+func (p plan) makesGraph() bool { return p.create != nil || p.change.FlowData != nil }
+
+// base is the hash that binds the write to what it changes: a new graph does not
+// care for a new name.
+func (p plan) base() string {
+	if p.change.FlowData != nil {
+		return site.HashOf(p.flow.FlowData)
+	}
+	return site.StateHash(p.flow)
+}
+
+// planner makes the plan of one kind of write.
+type planner func(ctx context.Context, call domainkit.Call, parameters json.RawMessage) (plan, error)
+
+// Wish is a write that somebody thinks of.
+type Wish struct {
+	site.Place
+	Write      string         `json:"write" description:"Which write: the name of its capability"`
+	Parameters map[string]any `json:"parameters" description:"Its parameters, without base_sha256 and graph_sha256"`
+}
+
+// Proposal is what a write would do. It compiles and is valid: what is not is
+// refused, so that nobody is asked to approve it.
+type Proposal struct {
+	Write      string `json:"write"`
+	ChatflowID string `json:"chatflow_id,omitempty"`
+	Name       string `json:"name"`
+	Type       string `json:"type"`
+	Does       string `json:"does"`
+	// BaseSHA256 is the hash of what is changed, GraphSHA256 of the graph that
+	// comes of it.
+	BaseSHA256  string          `json:"base_sha256,omitempty"`
+	GraphSHA256 string          `json:"graph_sha256,omitempty"`
+	Changes     present.Changes `json:"changes"`
+	// Findings are warnings, and what was wrong before already.
+	Findings []flow.Finding `json:"findings"`
+	// Base and Graph hold the two hashes, each as the one value to choose.
+	Base  []Choice `json:"base"`
+	Graph []Choice `json:"graph"`
+}
+
+// Choice is a hash in words for who approves it.
+type Choice struct {
+	Value string `json:"value"`
+	Label string `json:"label"`
+}
+
+// Summary says what would be done.
+func (p Proposal) Summary() string { return present.Clip(p.Name, 80) + ": " + p.Does }
+
+// propose thinks a write through without sending it.
+func (w *Writer) propose(ctx context.Context, call domainkit.Call, in Wish) (domainkit.Result[Proposal], error) {
+	none := domainkit.Result[Proposal]{}
+	make, known := w.planners[in.Write]
+	if !known {
+		return none, domainkit.Refusef(contracts.ErrInvalidParameters, "there is no write %q of a flow; there are %s", in.Write, strings.Join(w.writes(), ", "))
+	}
+	raw, err := json.Marshal(in.Parameters)
+	if err != nil {
+		return none, fmt.Errorf("parameters of %s: %w", in.Write, err)
+	}
+	p, err := make(ctx, call, raw)
+	if err != nil {
+		return none, err
+	}
+	if err := p.mayBeWritten(); err != nil {
+		return none, err
+	}
+	out := domainkit.Result[Proposal]{Facts: p.proposal(in.Write)}
+	if p.makesGraph() {
+		out.Artifacts = map[string]any{site.ArtifactFlow: p.after().FlowData}
+	}
+	return out, nil
+}
+
+// proposal words a plan.
+func (p plan) proposal(name string) Proposal {
+	now := p.after()
+	out := Proposal{
+		Write: name, ChatflowID: p.flow.ID, Name: present.NameOf(now.Name), Type: string(now.Type), Does: p.did, Changes: p.diff,
+		Findings: []flow.Finding{}, Base: []Choice{}, Graph: []Choice{},
+	}
+	if p.checked != nil {
+		out.Findings = p.checked.Findings[:min(8, len(p.checked.Findings))]
+	}
+	if p.flow.ID != "" {
+		out.BaseSHA256 = p.base()
+		out.Base = []Choice{{out.BaseSHA256, p.looked()}}
+	}
+	if p.makesGraph() {
+		out.GraphSHA256 = site.HashOf(now.FlowData)
+		out.Graph = []Choice{{out.GraphSHA256, present.Clip(p.differs(), 290)}}
+	}
+	return out
+}
+
+// looked says which flow was looked at. A write of no graph says here what it
+// does, since nothing else would.
+func (p plan) looked() string {
+	text := fmt.Sprintf("%s as changed %s", present.Clip(p.flow.Name, 60), p.flow.UpdatedDate.UTC().Format("2006-01-02 15:04:05"))
+	if !p.makesGraph() {
+		return present.Clip(p.did+"; "+text, 290)
+	}
+	return text
+}
+
+// differs says what a write changes in the graph.
+func (p plan) differs() string {
+	text := p.did
+	if lines := p.diff.Lines(); len(lines) > 0 {
+		text = p.did + ": " + strings.Join(lines, "; ")
+	}
+	if p.checked != nil && p.checked.Errors > 0 {
+		text += "; wrong already: " + p.checked.Findings[0].Message
+	}
+	return text
+}
+
+// mayBeWritten refuses what the validator finds wrong in what is added.
+func (p plan) mayBeWritten() error {
+	if p.checked == nil || p.checked.OK {
+		return nil
+	}
+	return p.checked.Refusal()
+}
+
+// compiled plans a new graph of a flow by ops.
+func (w *Writer) compiled(ctx context.Context, call domainkit.Call, f api.Flow, ops author.Ops) (plan, error) {
+	old, err := flow.Decompile([]byte(f.FlowData))
+	if err != nil {
+		return plan{}, site.Unreadable(err)
+	}
+	made, compiled, err := w.author.Compile(ctx, call, old, ops, site.KindOf(f.Type))
+	if err != nil {
+		return plan{}, err
+	}
+	if !compiled.OK {
+		return plan{}, notCompiled(compiled)
+	}
+	_, checked, err := w.author.CheckChange(ctx, call.Instance, f.FlowData, string(made.FlowData), made.Kind)
+	if err != nil {
+		return plan{}, err
+	}
+	next := string(made.FlowData)
+	return plan{flow: f, change: api.FlowChange{FlowData: &next}, did: compiled.Changes.Line, diff: compiled.Changes, checked: &checked}, nil
+}

@@ -1,0 +1,89 @@
+package site
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"strings"
+
+	"github.com/manifold-run/manifold/contracts"
+	"github.com/manifold-run/manifold/domainkit"
+)
+
+// Place is the server that a call is about, where the call itself names one.
+type Place struct {
+	Instance string `json:"instance,omitempty" max:"100" description:"Which Flowise; the one of the conversation unless given"`
+}
+
+func (p Place) place() string { return p.Instance }
+
+// placed is what parameters have that name a server.
+type placed interface{ place() string }
+
+// Add adds a capability as domainkit.Add does. One whose parameters name a server
+// is called there, and looked for there when it was cut off; its schema and its
+// specs say which servers there are.
+func Add[In, Out any](svc *domainkit.Service, s *Site, c domainkit.Capability, fn func(context.Context, domainkit.Call, In) (Out, error)) error {
+	var none In
+	if _, has := any(none).(placed); !has {
+		return domainkit.Add(svc, c, fn)
+	}
+	schema, err := s.withInstances(c.Schema)
+	if err != nil {
+		return fmt.Errorf("capability %q: %w", c.Name, err)
+	}
+	c.Schema = schema
+	specs := map[string]contracts.ParameterSpec{"instance": {Aliases: s.titles(), Ask: "On which Flowise?"}}
+	maps.Copy(specs, c.Metadata.ParameterSpecs)
+	c.Metadata.ParameterSpecs = specs
+	if look := c.Resolve; look != nil {
+		c.Resolve = func(ctx context.Context, call domainkit.Call, parameters json.RawMessage) (domainkit.Resolution, error) {
+			var at Place
+			if err := json.Unmarshal(parameters, &at); err != nil {
+				return domainkit.Resolution{}, fmt.Errorf("parameters: %w", err)
+			}
+			call.Instance = cmp.Or(at.Instance, call.Instance)
+			return look(ctx, call, parameters)
+		}
+	}
+	return domainkit.Add(svc, c, func(ctx context.Context, call domainkit.Call, in In) (Out, error) {
+		if p, ok := any(in).(placed); ok {
+			call.Instance = cmp.Or(p.place(), call.Instance)
+		}
+		return fn(ctx, call, in)
+	})
+}
+
+// withInstances adds the servers to a schema that is merged over a derived one.
+func (s *Site) withInstances(schema json.RawMessage) (json.RawMessage, error) {
+	merged := map[string]any{}
+	if len(schema) > 0 {
+		if err := json.Unmarshal(schema, &merged); err != nil {
+			return nil, fmt.Errorf("the schema to merge: %w", err)
+		}
+	}
+	properties, _ := merged["properties"].(map[string]any)
+	if properties == nil {
+		properties = map[string]any{}
+	}
+	var ids []string
+	for _, in := range s.Pool.Instances() {
+		ids = append(ids, in.ID)
+	}
+	properties["instance"] = map[string]any{"enum": ids}
+	merged["properties"] = properties
+	return json.Marshal(merged)
+}
+
+// titles are the names of the servers by which people call them.
+func (s *Site) titles() map[string]any {
+	out := map[string]any{}
+	for _, in := range s.Pool.Instances() {
+		if title := strings.ToLower(strings.TrimSpace(in.Title)); title != "" && title != strings.ToLower(in.ID) {
+			out[title] = in.ID
+		}
+	}
+	return out
+}
