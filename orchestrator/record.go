@@ -123,8 +123,8 @@ type Turn struct {
 	Understood bool
 	Intents    []contracts.Intent
 	Asked      *Asked
-	// Question is to be opened before the turn goes on; InterruptID is the one
-	// that it waits for.
+	// Question is to be opened before the turn goes on; InterruptID is its id, as
+	// long as the turn waits for the answer.
 	Question    *contracts.Interrupt
 	InterruptID string
 	// Unused are the parts of the message that were not understood; the answer

@@ -272,3 +272,13 @@ func (k *Killed) Blob(ctx context.Context, sha256 string) ([]byte, error) {
 func (k *Killed) NodeData(ctx context.Context, runID, nodeID string) ([]byte, error) {
 	return read(ctx, k, func() ([]byte, error) { return k.store.NodeData(ctx, runID, nodeID) })
 }
+
+// Read does a call that is no write, of a store that dies together with k.
+func Read[T any](ctx context.Context, k *Killed, do func() (T, error)) (T, error) {
+	return read(ctx, k, do)
+}
+
+// Write does a call that is a write, of a store that dies together with k.
+func Write[T any](ctx context.Context, k *Killed, do func() (T, error)) (T, error) {
+	return changes(ctx, k, do)
+}

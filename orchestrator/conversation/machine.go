@@ -149,9 +149,9 @@ func answeredBy(i contracts.Interrupt, who access.Principal) bool {
 // second finds that it goes on already.
 func (m *machine) goOn(ctx context.Context, reply orchestrator.Turn, i contracts.Interrupt) (orchestrator.Turn, error) {
 	asking, err := m.asking(ctx, reply, i)
-	for err == nil && asking.Outcome == orchestrator.TurnClarifying && asking.InterruptID == i.InterruptID {
+	for err == nil && waits(asking, i) {
 		next := asking
-		next.By, next.Outcome, next.InterruptID = reply.By, "", ""
+		next.By, next.Outcome, next.InterruptID, next.Question = reply.By, "", "", nil
 		if refused := m.takeAnswer(&next, i.Response); refused != nil {
 			next = couldNot(next, refused)
 		}
@@ -166,6 +166,12 @@ func (m *machine) goOn(ctx context.Context, reply orchestrator.Turn, i contracts
 		return asking, err
 	}
 	return m.finish(ctx, asking, true)
+}
+
+// waits tells whether a turn has not taken the answer to a question yet. One that
+// was interrupted may not know that its question is open, and answered already.
+func waits(t orchestrator.Turn, i contracts.Interrupt) bool {
+	return t.InterruptID == i.InterruptID && (t.Outcome == orchestrator.TurnClarifying || t.Question != nil)
 }
 
 // asking finds the turn that asked a question; none is no error, since a

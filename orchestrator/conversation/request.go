@@ -153,7 +153,7 @@ func (m *machine) ask(t orchestrator.Turn, i contracts.Interrupt) orchestrator.T
 		o := &i.Options[n]
 		o.Label, o.Detail = contracts.CleanSummary(o.Label), contracts.CleanSummary(o.Detail)
 	}
-	t.Question = &i
+	t.Question, t.InterruptID = &i, i.InterruptID
 	return t
 }
 
@@ -179,7 +179,7 @@ func (m *machine) open(ctx context.Context, t orchestrator.Turn) (orchestrator.T
 	if err != nil {
 		return t, err
 	}
-	t.Outcome, t.InterruptID, t.Question = orchestrator.TurnClarifying, i.InterruptID, nil
+	t.Outcome, t.Question = orchestrator.TurnClarifying, nil
 	return t, nil
 }
 

@@ -22,6 +22,8 @@ type Ports struct {
 	Runner   *execution.Runner
 	Catalogs orchestrator.Catalogs
 	Hub      *orchestrator.Hub
+	// Intents is one that is trained already; nil makes a new one.
+	Intents *intent.Adapter
 }
 
 // Rooms are all use cases of the orchestrator, put together as the server does.
@@ -36,9 +38,13 @@ type Rooms struct {
 // Wire makes the use cases over ports.
 func Wire(tb testing.TB, p Ports) Rooms {
 	tb.Helper()
-	intents, err := intent.NewAdapter(intent.Config{})
-	must(tb, err)
 	var r Rooms
+	var err error
+	intents := p.Intents
+	if intents == nil {
+		intents, err = intent.NewAdapter(intent.Config{})
+		must(tb, err)
+	}
 	live := orchestrator.NewLive(p.Runs, p.Hub, nil)
 	tb.Cleanup(live.Stop)
 	r.Sessions, err = sessions.New(sessions.Config{}, p.Sessions, p.Runs, live)

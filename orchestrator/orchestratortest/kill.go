@@ -1,0 +1,76 @@
+package orchestratortest
+
+import (
+	"context"
+	"time"
+
+	"github.com/manifold-run/manifold/execution/executiontest"
+	"github.com/manifold-run/manifold/orchestrator"
+)
+
+var (
+	_ orchestrator.Sessions = (*Killed)(nil)
+	_ orchestrator.Turns    = (*Killed)(nil)
+)
+
+// Killed is what a process keeps of conversations, until it is killed at one of
+// its writes: to these, or to its runs.
+type Killed struct {
+	Process *executiontest.Killed
+	Store   *Store
+}
+
+func write(ctx context.Context, k *Killed, do func() error) error {
+	_, err := executiontest.Write(ctx, k.Process, func() (struct{}, error) { return struct{}{}, do() })
+	return err
+}
+
+// CreateSession is a write.
+func (k *Killed) CreateSession(ctx context.Context, s orchestrator.Session) error {
+	return write(ctx, k, func() error { return k.Store.CreateSession(ctx, s) })
+}
+
+// Session is a read.
+func (k *Killed) Session(ctx context.Context, id string) (orchestrator.Session, error) {
+	return executiontest.Read(ctx, k.Process, func() (orchestrator.Session, error) { return k.Store.Session(ctx, id) })
+}
+
+// ListSessions is a read.
+func (k *Killed) ListSessions(ctx context.Context, owner string, before time.Time, limit int) ([]orchestrator.Session, error) {
+	return executiontest.Read(ctx, k.Process, func() ([]orchestrator.Session, error) { return k.Store.ListSessions(ctx, owner, before, limit) })
+}
+
+// SaveSession is a write.
+func (k *Killed) SaveSession(ctx context.Context, s orchestrator.Session) (orchestrator.Session, error) {
+	return executiontest.Write(ctx, k.Process, func() (orchestrator.Session, error) { return k.Store.SaveSession(ctx, s) })
+}
+
+// DeleteSession is a write.
+func (k *Killed) DeleteSession(ctx context.Context, id string) error {
+	return write(ctx, k, func() error { return k.Store.DeleteSession(ctx, id) })
+}
+
+// BeginTurn is a write.
+func (k *Killed) BeginTurn(ctx context.Context, t orchestrator.Turn) (orchestrator.Turn, bool, error) {
+	created := false
+	turn, err := executiontest.Write(ctx, k.Process, func() (turn orchestrator.Turn, err error) {
+		turn, created, err = k.Store.BeginTurn(ctx, t)
+		return turn, err
+	})
+	return turn, created && err == nil, err
+}
+
+// SaveTurn is a write.
+func (k *Killed) SaveTurn(ctx context.Context, t orchestrator.Turn) (orchestrator.Turn, error) {
+	return executiontest.Write(ctx, k.Process, func() (orchestrator.Turn, error) { return k.Store.SaveTurn(ctx, t) })
+}
+
+// Turn is a read.
+func (k *Killed) Turn(ctx context.Context, key orchestrator.TurnKey) (orchestrator.Turn, error) {
+	return executiontest.Read(ctx, k.Process, func() (orchestrator.Turn, error) { return k.Store.Turn(ctx, key) })
+}
+
+// ListTurns is a read.
+func (k *Killed) ListTurns(ctx context.Context, f orchestrator.TurnFilter) ([]orchestrator.Turn, error) {
+	return executiontest.Read(ctx, k.Process, func() ([]orchestrator.Turn, error) { return k.Store.ListTurns(ctx, f) })
+}
