@@ -28,8 +28,10 @@ type DomainEntry struct {
 	Name     string
 	Digest   string
 	Manifest *Manifest
-	// Capabilities are in manifest order.
+	// Capabilities are in manifest order, the workflows after them.
 	Capabilities []*CapabilityEntry
+	// Inactive is workflow → what it names that nobody offers now.
+	Inactive map[string][]string
 }
 
 // CapabilityEntry is one capability with its effective policy.
@@ -39,6 +41,9 @@ type CapabilityEntry struct {
 	Policy     Policy
 	// Digest pins what a run depends on; see CapabilityDigest.
 	Digest string
+	// Workflow is set if the entry is a workflow, which is never called: a plan is
+	// made of its steps. Capability and Policy are then made from it.
+	Workflow *Workflow
 
 	input, output lazySchema
 }

@@ -9,6 +9,8 @@ const (
 	StrategyParallelRead Strategy = "parallel-read-then-summarize"
 	StrategyReadWrite    Strategy = "read-then-write"
 	StrategyComposed     Strategy = "composed"
+	// StrategyWorkflow is the prefix of a plan that is one workflow.
+	StrategyWorkflow Strategy = "workflow:"
 )
 
 // NodeKind says what a node does.

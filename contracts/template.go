@@ -74,7 +74,7 @@ func SplitTemplate(text string) ([]TemplatePart, error) {
 // path is one: it is by far the most frequent, and needs no compiler.
 func scanExpression(text string) (part TemplatePart, rest string, err error) {
 	path, after, pathErr := scanPath(strings.TrimLeft(text, " "))
-	if pathErr == nil {
+	if pathErr == nil && !isConstant(path) {
 		if rest, closed := strings.CutPrefix(strings.TrimLeft(after, " "), "}"); closed {
 			return TemplatePart{Path: path}, rest, checkRoot(path)
 		}
@@ -88,6 +88,11 @@ func scanExpression(text string) (part TemplatePart, rest string, err error) {
 		return part, "", Errorf(CodeInvalid, "the expression ${} is empty")
 	}
 	return TemplatePart{Source: source}, text[end+1:], nil
+}
+
+// isConstant tells whether what reads as a path is a value of its own.
+func isConstant(path Path) bool {
+	return len(path) == 1 && (path[0].Name == "true" || path[0].Name == "false" || path[0].Name == "null")
 }
 
 // closingBrace finds the brace that ends an expression: not one of a map or of

@@ -59,6 +59,9 @@ func CheckCondition(cond contracts.Condition, roots ...string) []contracts.Fault
 func (c *collector) condition(cond contracts.Condition) {
 	if err := checkShape(cond); err != nil {
 		_ = c.fault("", err)
+		if cond.Expr != "" {
+			return
+		}
 	}
 	if cond.Expr != "" {
 		_ = c.text("", cond.Expr) // it keeps going: errors are faults

@@ -52,10 +52,12 @@ func checkReach(p contracts.Plan) error {
 	calls := 0
 	var faults []contracts.Fault
 	for i, n := range p.Nodes {
-		if n.Kind != contracts.KindTool {
+		if n.Policy == nil {
 			continue
 		}
-		calls++
+		if n.Merge == contracts.MergeAllCompleted { // branches of a workflow exclude each other: its calls are counted as they happen
+			calls++
+		}
 		if p.DryRun && n.Policy.SideEffectClass.Writes() && !n.Policy.DryRun {
 			faults = append(faults, fault(fmt.Sprintf("/nodes/%d", i), "%s writes and cannot pretend to", n.Tool))
 		}

@@ -26,6 +26,9 @@ type Request struct {
 	Roles   map[string]string
 	Budgets contracts.Budgets
 	DryRun  bool
+	// Unattended means that nobody will be there to answer: what is missing is an
+	// error now, and steps that ask take the answer that they name for it.
+	Unattended bool
 	// Phase restricts the plan to capabilities that may be used in it.
 	Phase string
 }
@@ -87,7 +90,9 @@ type compiler struct {
 	// followed holds the follow-ups that exist, so that a join has each once.
 	followed map[string]bool
 	// shared are the join keys at which several intents meet.
-	shared    map[string]*meeting
+	shared map[string]*meeting
+	// frames are the workflows of the plan.
+	frames    map[string]contracts.Frame
 	faults    []contracts.Fault
 	questions []Question
 	asked     map[string]bool
@@ -155,6 +160,9 @@ func (c *compiler) build(asks []*ask) error {
 }
 
 func (c *compiler) buildAsk(a *ask) error {
+	if a.target.Workflow != nil {
+		return procedure{c, a}.build()
+	}
 	a.call.deps = a.waitsFor()
 	built, err := c.expand(a.call)
 	if err != nil {
@@ -171,9 +179,9 @@ func (c *compiler) buildAsk(a *ask) error {
 // finish puts the plan together and hashes it.
 func (c *compiler) finish(asks []*ask) (contracts.Plan, error) {
 	plan := contracts.Plan{
-		Goal: goal(c.req.Goal, asks), Strategy: strategy(c.nodes), Nodes: c.nodes,
+		Goal: goal(c.req.Goal, asks), Strategy: strategy(c.nodes, c.frames), Nodes: c.nodes, Frames: c.frames,
 		Budgets: c.req.Budgets, Instances: c.instances, CapabilityDigests: c.digests,
-		Owner: c.req.Owner, DryRun: c.req.DryRun,
+		Owner: c.req.Owner, DryRun: c.req.DryRun, Unattended: c.req.Unattended,
 	}
 	plan.Budgets.MaxNodes = c.limit
 	if err := checkReach(plan); err != nil {

@@ -32,6 +32,7 @@ func Describe(p contracts.Plan, catalog *contracts.Catalog) Preview {
 		row := contracts.PlanRow{NodeID: n.NodeID, Step: step(n), Tool: n.Tool, DependsOn: slices.Clone(n.DependsOn)}
 		if n.Kind == contracts.KindHuman {
 			out.Questions++
+			row.Step += asks(n, p.Unattended)
 		}
 		if n.Policy != nil {
 			row.Risk = n.Policy.RiskLevel
@@ -53,10 +54,44 @@ func step(n contracts.Node) string {
 	if n.When != nil {
 		text += ", " + conditionText(*n.When)
 	}
-	if !n.Required {
+	if !n.Required && n.Kind != contracts.KindResult {
 		text += " (its failure does not fail the rest)"
 	}
-	return text
+	return text + loops(n)
+}
+
+// asks says what becomes of a question when nobody is there.
+func asks(n contracts.Node, unattended bool) string {
+	if n.Merge == contracts.MergeAllCompleted || !unattended {
+		return ""
+	}
+	if u := n.Human.Unattended; u != nil && u.Answer != "" {
+		if u.OnlyIfOne {
+			return "; nobody is asked: " + u.Answer + ", if there is only one"
+		}
+		return "; nobody is asked: " + u.Answer
+	}
+	return "; needs a person, and fails without one"
+}
+
+// loops says how often a node may go back, and to what.
+func loops(n contracts.Node) string {
+	var text strings.Builder
+	for _, rule := range n.On {
+		cause := "if a person says " + rule.Answer
+		if rule.When != nil {
+			cause = conditionText(*rule.When)
+		}
+		fmt.Fprintf(&text, "; goes back to %s at most %s %s", rule.Goto, times(rule.Max), cause)
+	}
+	return text.String()
+}
+
+func times(n int) string {
+	if n == 1 {
+		return "once"
+	}
+	return fmt.Sprintf("%d times", n)
 }
 
 func (p *Preview) count(n contracts.Node, dry bool) {
@@ -92,7 +127,10 @@ func what(n contracts.Node) string {
 	default:
 		text = n.Tool
 	}
-	if n.ForEach != nil {
+	switch {
+	case n.ForEach != nil && n.Merge != contracts.MergeAllCompleted:
+		text += " (for each of " + inner(n.ForEach.Items) + ")"
+	case n.ForEach != nil:
 		text += " (for each of a list that is found on the way)"
 	}
 	return text
@@ -116,8 +154,15 @@ func approval(p contracts.Policy) string {
 	return text
 }
 
+// inner is an expression without its braces.
+func inner(text string) string {
+	return cut(strings.TrimSuffix(strings.TrimPrefix(text, opening), "}"), 120)
+}
+
 func conditionText(when contracts.Condition) string {
 	switch {
+	case when.Expr != "":
+		return "if " + inner(when.Expr)
 	case when.Equals != nil:
 		return fmt.Sprintf("if %s is %s", when.Path, spoken(*when.Equals))
 	case when.GTE != nil:
@@ -143,9 +188,11 @@ func mermaid(p contracts.Plan) string {
 		switch n.Kind {
 		case contracts.KindHuman:
 			open, shut = `(["`, `"])`
-		case contracts.KindJoin:
+		case contracts.KindJoin, contracts.KindResult:
 			open, shut = `(("`, `"))`
-		case contracts.KindTool:
+		case contracts.KindSet, contracts.KindVerify:
+			open, shut = `{{"`, `"}}`
+		case contracts.KindTool, contracts.KindReason:
 		}
 		label := n.NodeID + ": " + cut(what(n), 80)
 		if n.Policy != nil && n.Policy.ApprovalRequired && !p.DryRun {
@@ -161,6 +208,11 @@ func mermaid(p contracts.Plan) string {
 		for _, dep := range n.DependsOn {
 			if j, ok := index[dep]; ok {
 				fmt.Fprintf(&out, "  v%d --> v%d\n", j, i)
+			}
+		}
+		for _, rule := range n.On {
+			if j, ok := index[rule.Goto]; ok {
+				fmt.Fprintf(&out, "  v%d -. at most %s .-> v%d\n", i, times(rule.Max), j)
 			}
 		}
 	}

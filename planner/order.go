@@ -1,6 +1,7 @@
 package planner
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -90,8 +91,8 @@ func (c *compiler) resolve(i int, in contracts.Intent) (*ask, error) {
 	}
 	entry, err := c.req.Catalog.Resolve(ref, in.Domain)
 	if err != nil {
-		if c.isWorkflow(in) {
-			return nil, contracts.Errorf(contracts.CodeUnsupported, "%q is a workflow; workflows cannot be planned yet", in.Capability)
+		if missing := inactive(c.req.Catalog, in); missing != nil {
+			return nil, missing
 		}
 		c.fault(a.pointer+"/capability", "%s", err)
 		return a, nil
@@ -193,12 +194,16 @@ func (c *compiler) rejectParam(a *ask, f contracts.Fault) {
 	c.fault(a.pointer+"/parameters"+f.Pointer, "%s", f.Message)
 }
 
-// isWorkflow tells whether an intent names a workflow of its domain.
-func (c *compiler) isWorkflow(in contracts.Intent) bool {
-	d, ok := c.req.Catalog.Domain(in.Domain)
-	if !ok {
-		return false
+// inactive tells what a workflow waits for, nil if the intent names none.
+func inactive(catalog *contracts.Catalog, in contracts.Intent) error {
+	d, ok := catalog.Domain(in.Domain)
+	if !ok || d.Manifest == nil {
+		return nil
 	}
-	_, ok = d.Manifest.Workflow(in.Capability)
-	return ok
+	if _, ok := d.Manifest.Workflow(in.Capability); !ok {
+		return nil
+	}
+	missing := strings.Join(d.Inactive[strings.TrimPrefix(in.Capability, in.Domain+".")], ", ")
+	return contracts.Errorf(contracts.CodeUnavailable, "the workflow %q cannot be used until there is %s",
+		in.Capability, cmp.Or(missing, "all that its steps name"))
 }

@@ -8,13 +8,16 @@ import (
 
 // strategy names the shape of a plan by its calls; searches, joins and posts
 // are details of a call.
-func strategy(nodes []contracts.Node) contracts.Strategy {
+func strategy(nodes []contracts.Node, frames map[string]contracts.Frame) contracts.Strategy {
+	if whole, ok := frames[""]; ok {
+		return contracts.StrategyWorkflow + contracts.Strategy(whole.Workflow)
+	}
 	calls, writes, followups := 0, 0, 0
 	for _, n := range nodes {
 		switch {
 		case n.Role == contracts.RoleFollowup:
 			followups++
-		case n.Kind == contracts.KindTool && n.Role == "":
+		case n.Kind == contracts.KindTool && n.Role == "" && n.Policy != nil:
 			calls++
 			if n.Policy.SideEffectClass.Writes() {
 				writes++

@@ -70,8 +70,8 @@ func (v *validator) verdict() error {
 
 // envelope checks what is not about single nodes.
 func (v *validator) envelope() error {
-	if strings.HasPrefix(string(v.plan.Strategy), "workflow:") {
-		return contracts.Errorf(contracts.CodeUnsupported, "workflows cannot be run yet")
+	if len(v.plan.Frames) > 0 || strings.HasPrefix(string(v.plan.Strategy), string(contracts.StrategyWorkflow)) {
+		return contracts.Errorf(contracts.CodeUnsupported, "the plan of a workflow is made from its manifest, not given")
 	}
 	known := []contracts.Strategy{
 		contracts.StrategySingle, contracts.StrategyParallelRead, contracts.StrategyReadWrite, contracts.StrategyComposed,

@@ -67,14 +67,15 @@ func useCases() []string {
 // between intent, planner and execution.
 func coreRooms() []Room {
 	words := []string{"contracts", "expr"}
-	stages := append([]string{"intent", "planner", "execution"}, words...)
+	stages := append([]string{"intent", "planner", "planner/workflow", "execution"}, words...)
 	rooms := []Room{
 		{Dir: "contracts", Modules: []string{"github.com/santhosh-tekuri/jsonschema/v5"}},
 		{Dir: "expr", Rooms: []string{"contracts"}, Modules: []string{"cel.dev/cel-go"}},
 		{Dir: "intent", Rooms: words, Modules: []string{"github.com/kljensen/snowball", "github.com/pelletier/go-toml/v2", "golang.org/x/text"}},
 		{Dir: "intent/eval", Rooms: append(words, "intent")},
-		{Dir: "planner", Rooms: words},
 		{Dir: "reasoning", Rooms: []string{"contracts"}, Modules: []string{"github.com/sony/gobreaker/v2"}},
+		{Dir: "planner", Rooms: append(words, "planner/workflow")},
+		{Dir: "planner/workflow", Rooms: words},
 		{Dir: "execution", Rooms: append(words, "execution/admission", "execution/model"), Modules: []string{"golang.org/x/sync/errgroup"}},
 		{Dir: "execution/admission", Rooms: []string{"contracts"}, Modules: []string{"golang.org/x/time/rate"}},
 		{Dir: "execution/model", Rooms: words},

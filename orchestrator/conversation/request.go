@@ -87,6 +87,9 @@ func (m *machine) compile(ctx context.Context, t orchestrator.Turn) (orchestrato
 	if err := t.By.CoversPlan(result.Plan); err != nil {
 		return refusal(t, err)
 	}
+	if err := planner.Runnable(result.Plan); err != nil {
+		return refusal(t, err)
+	}
 	result.Plan.RunID = orchestrator.DerivedID("run", t.Conversation, t.Key, t.Model)
 	runID, err := m.runner.Submit(ctx, session.ID, result.Plan)
 	if contracts.CodeOf(err) == contracts.CodeConflict {

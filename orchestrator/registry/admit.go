@@ -5,8 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/manifold-run/manifold/contracts"
+	"github.com/manifold-run/manifold/planner/workflow"
 )
 
 // maxFindings bounds what is kept about one manifest.
@@ -55,6 +57,11 @@ func (a *admission) judge(ctx context.Context, set domainSet, reg contracts.Regi
 	next := set.with(reg.Domain, active{registration: reg, manifest: c.manifest, digest: c.digest})
 	c.findings = append(c.findings, checkFloor(reg, c.manifest)...)
 	c.findings = append(c.findings, checkReferences(next, reg.Domain, c.manifest)...)
+	procedures, err := checkWorkflows(next, c.manifest, a.site)
+	if err != nil {
+		return candidate{}, err
+	}
+	c.findings = append(c.findings, procedures...)
 	c.findings = append(c.findings, a.linter.lint(set, reg.Domain, c.manifest)...)
 	if before, ok := set[reg.Domain]; ok {
 		before.registration = reg // the manifest is judged here, not the registration
@@ -71,6 +78,28 @@ func (a *admission) judge(ctx context.Context, set domainSet, reg contracts.Regi
 	return c.bounded(), nil
 }
 
+// checkWorkflows looks at the steps of the manifest's workflows. One that names
+// what is not there waits for it: a warning, since it may come.
+func checkWorkflows(next domainSet, m *contracts.Manifest, site contracts.SitePolicy) ([]contracts.Finding, error) {
+	if len(m.Workflows) == 0 {
+		return nil, nil
+	}
+	catalog, err := next.catalog(site)
+	if err != nil {
+		return nil, err
+	}
+	report := workflow.Check(m, catalog)
+	for i, w := range m.Workflows {
+		if missing := report.Missing[w.Name]; len(missing) > 0 {
+			report.Findings = append(report.Findings, contracts.Finding{
+				Pointer: fmt.Sprintf("/workflows/%d", i), Severity: contracts.SeverityWarning,
+				Message: fmt.Sprintf("%s is inactive until there is %s", w.Name, strings.Join(missing, ", ")),
+			})
+		}
+	}
+	return report.Findings, nil
+}
+
 // read parses a manifest and checks that it speaks for the domain that it was
 // registered as: nobody takes another's namespace.
 func read(body []byte, domain string) candidate {
@@ -81,10 +110,6 @@ func read(body []byte, domain string) candidate {
 	m, err := contracts.ParseManifest(body)
 	if err != nil {
 		c.findings = errorFindings(err)
-		return c
-	}
-	if len(m.Workflows) > 0 {
-		c.findings = []contracts.Finding{{Pointer: "/workflows", Severity: contracts.SeverityError, Message: "workflows cannot be run yet"}}
 		return c
 	}
 	if m.Domain != domain {

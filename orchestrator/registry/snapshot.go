@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/manifold-run/manifold/contracts"
+	"github.com/manifold-run/manifold/planner/workflow"
 )
 
 // active is a domain whose manifest is in use, or would be.
@@ -66,6 +67,9 @@ func (s domainSet) catalog(site contracts.SitePolicy) (*contracts.Catalog, error
 		}
 		entries = append(entries, entry)
 	}
+	if err := addWorkflows(contracts.NewCatalog("", slices.Clone(entries), maps.Clone(site.Roles)), entries, s); err != nil {
+		return nil, err
+	}
 	snapshot, err := contracts.Hash(struct {
 		Domains []snapshotLine    `json:"domains"`
 		Roles   map[string]string `json:"roles"`
@@ -94,6 +98,36 @@ func (s domainSet) entry(name string, site contracts.SitePolicy) (*contracts.Dom
 		})
 	}
 	return entry, nil
+}
+
+// addWorkflows adds the workflows of every domain whose steps are all there, and
+// notes what the others wait for. What the trust in a domain does not cover is
+// left out, as with capabilities.
+func addWorkflows(calls *contracts.Catalog, entries []*contracts.DomainEntry, set domainSet) error {
+	found := make([][]*contracts.CapabilityEntry, len(entries))
+	for i, d := range entries {
+		for k := range d.Manifest.Workflows {
+			w := &d.Manifest.Workflows[k]
+			entry, missing, err := workflow.Entry(d.Manifest, w, calls)
+			if err != nil {
+				return err
+			}
+			if len(missing) > 0 {
+				if d.Inactive == nil {
+					d.Inactive = map[string][]string{}
+				}
+				d.Inactive[w.Name] = missing
+				continue
+			}
+			if set[d.Name].registration.Admits(entry.Policy) {
+				found[i] = append(found[i], entry)
+			}
+		}
+	}
+	for i, d := range entries { // only now: workflows are no calls of each other
+		d.Capabilities = append(d.Capabilities, found[i]...)
+	}
+	return nil
 }
 
 // snapshotLine is what identifies one domain of a catalog: its manifest, and

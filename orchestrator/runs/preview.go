@@ -111,6 +111,9 @@ func (r *Runs) RunPlan(ctx context.Context, who access.Principal, body contracts
 	if key != "" {
 		plan.RunID = orchestrator.DerivedID("run", session.ID, key)
 	}
+	if err := planner.Runnable(plan); err != nil {
+		return "", err
+	}
 	_, err = r.runner.Submit(ctx, session.ID, plan)
 	if err != nil && (key == "" || contracts.CodeOf(err) != contracts.CodeConflict) {
 		return "", err

@@ -1,0 +1,106 @@
+package planner
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+
+	"github.com/manifold-run/manifold/contracts"
+	"github.com/manifold-run/manifold/planner/workflow"
+)
+
+// procedure makes the nodes of an intent that is a workflow.
+type procedure struct {
+	c *compiler
+	a *ask
+}
+
+// build puts the steps of a workflow into the plan. A plan that is one
+// workflow names its nodes as the steps are named; else the intent stands before
+// them.
+func (p procedure) build() error {
+	c, a := p.c, p.a
+	frame := ""
+	if len(c.req.Intents) > 1 {
+		frame = a.intent.ID
+	}
+	out, err := workflow.Compile(workflow.Request{
+		Catalog: c.req.Catalog, Entry: a.target.CapabilityEntry, Params: literals(a.call.members[0].params),
+		Frame: frame, After: a.waitsFor(), Make: p,
+	})
+	if err != nil || len(c.questions) > 0 {
+		return err
+	}
+	if len(c.nodes)+len(out.Nodes) > c.limit {
+		return tooManyNodes(a.target.Ref(), c.limit)
+	}
+	for _, n := range out.Nodes {
+		n.IntentID = a.intent.ID
+		c.nodes = append(c.nodes, n)
+		a.built.calls = append(a.built.calls, n.NodeID)
+	}
+	a.built.ends, a.built.anchor = []string{out.Result}, out.Result
+	if c.frames == nil {
+		c.frames = map[string]contracts.Frame{}
+	}
+	maps.Copy(c.frames, out.Frames)
+	p.lower(out.Limits)
+	return nil
+}
+
+// lower takes over what a template says of the built-in budgets: a caller may
+// lower them further, never raise them.
+func (p procedure) lower(limits contracts.Budgets) {
+	b := &p.c.req.Budgets
+	b.MaxRetries, b.MaxToolCalls = smaller(b.MaxRetries, limits.MaxRetries), smaller(b.MaxToolCalls, limits.MaxToolCalls)
+	b.MaxTokens = smaller(b.MaxTokens, limits.MaxTokens)
+	p.c.limit = smaller(p.c.limit, limits.MaxNodes)
+}
+
+// Call makes the node of one call of a step.
+func (p procedure) Call(e *contracts.CapabilityEntry, params map[string]any) (contracts.Node, error) {
+	target, err := p.c.capability(e)
+	if err != nil {
+		return contracts.Node{}, err
+	}
+	return p.c.tool(target, params)
+}
+
+// Player chooses who plays a role: the person, the site, or the only one there
+// is. Several are a question.
+func (p procedure) Player(role string, players []contracts.RolePlayer) (*contracts.RolePlayer, error) {
+	if chosen := cmp.Or(p.c.req.Roles[role], p.c.req.Catalog.Roles[role]); chosen != "" {
+		player := playerOf(players, chosen)
+		if player == nil {
+			return nil, contracts.Errorf(contracts.CodeUnavailable, "%s needs %s for the role %q, which is not there", p.a.target.Ref(), chosen, role)
+		}
+		return player, p.c.permit(player.Entry)
+	}
+	var refused error
+	allowed := slices.DeleteFunc(slices.Clone(players), func(r contracts.RolePlayer) bool {
+		err := p.c.permit(r.Entry)
+		refused = cmp.Or(err, refused)
+		return err != nil
+	})
+	switch {
+	case len(allowed) == 1:
+		return &allowed[0], nil
+	case len(allowed) > 1:
+		p.c.askRole(p.a.intent.ID, role, allowed)
+		return nil, nil //nolint:nilnil // the question was asked; there is no player yet
+	case refused != nil:
+		return nil, refused
+	}
+	return nil, contracts.Errorf(contracts.CodeUnavailable, "nobody plays %q, which %s needs", role, p.a.target.Ref())
+}
+
+// Note says what is left out of the plan.
+func (p procedure) Note(text string) { p.c.note(text) }
+
+// Runnable refuses plans that can be looked at but not run yet.
+func Runnable(plan contracts.Plan) error {
+	if len(plan.Frames) > 0 {
+		return contracts.Errorf(contracts.CodeUnsupported, "workflows can be planned, but not run yet")
+	}
+	return nil
+}

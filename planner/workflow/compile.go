@@ -1,0 +1,436 @@
+package workflow
+
+import (
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/manifold-run/manifold/contracts"
+)
+
+// ResultNode is the node that gives the result of a plan that is one workflow.
+const ResultNode = "result"
+
+// Maker makes the nodes that call capabilities: it knows the effective policies,
+// the locks and the instances, and who may call what.
+type Maker interface {
+	// Call gives a node that calls the capability, without an id and without a
+	// place in the graph. It is forbidden to who may not.
+	Call(e *contracts.CapabilityEntry, params map[string]any) (contracts.Node, error)
+	// Player chooses who plays a role; nil if a person must say first.
+	Player(role string, players []contracts.RolePlayer) (*contracts.RolePlayer, error)
+	// Note says in plain words what is left out of the plan.
+	Note(text string)
+}
+
+// Request is what the nodes of a workflow are made from.
+type Request struct {
+	Catalog *contracts.Catalog
+	Entry   *contracts.CapabilityEntry
+	// Params are the workflow's, checked, with their defaults.
+	Params map[string]any
+	// Frame is the prefix of all ids, "" if the workflow is the whole plan.
+	Frame string
+	// After are nodes that must have completed before the first step.
+	After []string
+	Make  Maker
+}
+
+// Compiled is a workflow as nodes.
+type Compiled struct {
+	Nodes  []contracts.Node
+	Frames map[string]contracts.Frame
+	// Result is the id of the node that gives the result.
+	Result string
+	// Limits are what the template says of the built-in budgets, 0 for nothing.
+	Limits contracts.Budgets
+}
+
+// Compile makes the nodes of a workflow, those that stand in it included.
+func Compile(req Request) (Compiled, error) {
+	home, ok := req.Catalog.Domain(req.Entry.Domain)
+	if !ok || req.Entry.Workflow == nil {
+		return Compiled{}, contracts.Errorf(contracts.CodeNotFound, "there is no workflow %s", req.Entry.Ref())
+	}
+	b := &builder{req: req, out: Compiled{Frames: map[string]contracts.Frame{}}}
+	result := ResultNode
+	if req.Frame != "" {
+		result = req.Frame
+	}
+	b.out.Result = result
+	f := &frame{b: b, home: home.Manifest, w: req.Entry.Workflow, prefix: req.Frame, first: req.After, result: result, depth: 1}
+	if err := f.build(contracts.Frame{Workflow: req.Entry.Ref(), Params: req.Params, Result: result}); err != nil {
+		return Compiled{}, err
+	}
+	b.spreadRegions()
+	return b.out, nil
+}
+
+// spreadRegions turns the steps of regions into nodes: a step may have become
+// several.
+func (b *builder) spreadRegions() {
+	byStep := map[string][]string{}
+	for _, n := range b.out.Nodes {
+		for _, step := range stepsOf(n.NodeID) {
+			byStep[step] = append(byStep[step], n.NodeID)
+		}
+	}
+	for i := range b.out.Nodes {
+		for k := range b.out.Nodes[i].On {
+			rule := &b.out.Nodes[i].On[k]
+			var nodes []string
+			for _, step := range rule.Region {
+				nodes = append(nodes, byStep[step]...)
+			}
+			rule.Region = nodes
+		}
+	}
+}
+
+// stepsOf are the steps that a node belongs to: its own, and those in whose place
+// its workflow stands.
+func stepsOf(id string) []string {
+	id, _, _ = strings.Cut(id, "[")
+	out := []string{id}
+	for {
+		i := strings.LastIndexByte(id, ':')
+		if i < 0 {
+			return out
+		}
+		id = id[:i]
+		out = append(out, id)
+	}
+}
+
+// builder collects the nodes of all frames.
+type builder struct {
+	req Request
+	out Compiled
+}
+
+func (b *builder) add(n contracts.Node) { b.out.Nodes = append(b.out.Nodes, n) }
+
+// frame is one workflow in the plan.
+type frame struct {
+	b      *builder
+	home   *contracts.Manifest
+	w      *contracts.Workflow
+	s      *shape
+	prefix string
+	// first are what the steps without dependencies wait for.
+	first  []string
+	result string
+	// outer is the step whose place the workflow takes, nil at the top.
+	outer *contracts.Node
+	depth int
+}
+
+func (f *frame) build(spec contracts.Frame) error {
+	shape, faults := readShape(f.w)
+	if len(faults) > 0 {
+		return contracts.Invalid("the workflow "+spec.Workflow+" cannot be planned", faults...)
+	}
+	f.s = shape
+	digest, err := contracts.Hash(f.w)
+	if err != nil {
+		return err
+	}
+	spec.Digest, spec.Budgets = digest, f.ownBudgets()
+	f.b.out.Frames[f.prefix] = spec
+	for i := range f.w.Steps {
+		if err := f.step(i); err != nil {
+			return err
+		}
+	}
+	f.end()
+	return nil
+}
+
+// ownBudgets keeps the workflow's own, and notes the built-in ones. Steps are
+// named by their nodes.
+func (f *frame) ownBudgets() map[string]contracts.Budget {
+	var own map[string]contracts.Budget
+	for _, name := range slices.Sorted(maps.Keys(f.w.Budgets)) {
+		b := f.w.Budgets[name]
+		if isBuiltin(name) {
+			if f.outer == nil { // those inside share the run's
+				f.b.out.limit(name, b)
+			}
+			continue
+		}
+		if own == nil {
+			own = map[string]contracts.Budget{}
+		}
+		if b.Per != "" {
+			b.Per = f.id(b.Per)
+		}
+		own[name] = b
+	}
+	return own
+}
+
+func (c *Compiled) limit(name string, b contracts.Budget) {
+	n, ok := wholeNumber(b.Limit)
+	if !ok {
+		return
+	}
+	switch name {
+	case contracts.BudgetNodes:
+		c.Limits.MaxNodes = n
+	case contracts.BudgetRetries:
+		c.Limits.MaxRetries = n
+	case contracts.BudgetToolCalls:
+		c.Limits.MaxToolCalls = n
+	case contracts.BudgetTokens:
+		c.Limits.MaxTokens = n
+	}
+}
+
+func (f *frame) id(step string) string {
+	if f.prefix == "" {
+		return step
+	}
+	return f.prefix + ":" + step
+}
+
+func (f *frame) ids(steps []int) []string {
+	var out []string
+	for _, i := range steps {
+		out = append(out, f.id(f.s.id(i)))
+	}
+	return out
+}
+
+// step makes the nodes of one step.
+func (f *frame) step(i int) error {
+	step := &f.w.Steps[i]
+	n := f.node(i)
+	switch step.Kind {
+	case contracts.StepTool:
+		return f.call(n, step.Tool, step.Params, step)
+	case contracts.StepReason:
+		return f.reason(n, step)
+	case contracts.StepPlays:
+		return f.plays(n, step)
+	case contracts.StepWorkflow:
+		return f.inner(n, step)
+	case contracts.StepHuman:
+		n.Kind, n.Human = contracts.KindHuman, step.Human
+	case contracts.StepVerify:
+		n.Kind, n.Verify = contracts.KindVerify, step.Verify
+	case contracts.StepSet:
+		n.Kind, n.Set = contracts.KindSet, step.Set
+	case contracts.StepJoin:
+		n.Kind = contracts.KindJoin
+	}
+	f.b.add(n)
+	return nil
+}
+
+// node is what every step has, whatever it does.
+func (f *frame) node(i int) contracts.Node {
+	step := f.w.Steps[i]
+	n := contracts.Node{
+		NodeID: f.id(step.ID), Title: title(step), Phase: step.Phase, When: step.When,
+		DependsOn: f.ids(f.s.deps[i]), After: f.ids(f.s.after[i]), Required: !step.ContinueOnError && f.required(),
+		Merge: contracts.MergeNoneFailed, Frame: f.prefix, ContinueOnError: step.ContinueOnError,
+		Spend: step.Spend, Importance: step.Importance,
+	}
+	if len(n.DependsOn) == 0 {
+		n.DependsOn = slices.Clone(f.first)
+	}
+	for k, rule := range step.On {
+		rule.Region = f.region(i, k)
+		rule.Goto = f.entryOf(f.s.index[rule.Goto])
+		n.On = append(n.On, rule)
+	}
+	return n
+}
+
+// required tells whether a failure inside fails the run: not where the outer
+// step goes on in spite of it.
+func (f *frame) required() bool { return f.outer == nil || f.outer.Required }
+
+func title(step contracts.Step) string {
+	if step.Title != "" {
+		return step.Title
+	}
+	words := strings.ReplaceAll(step.ID, "_", " ")
+	return strings.ToUpper(words[:1]) + words[1:]
+}
+
+// region are the steps that a rule instantiates anew, by the ids that they have
+// as nodes; see spreadRegions.
+func (f *frame) region(i, k int) []string {
+	for _, r := range f.s.regions {
+		if r.jumper != i || r.rule != k {
+			continue
+		}
+		var out []string
+		for j := range f.w.Steps {
+			if r.members.has(j) {
+				out = append(out, f.id(f.s.id(j)))
+			}
+		}
+		return out
+	}
+	return nil
+}
+
+// entryOf is the node by which a step begins.
+func (f *frame) entryOf(i int) string {
+	if id := f.id(f.s.id(i)); f.w.Steps[i].Kind == contracts.StepWorkflow {
+		return entryNode(id)
+	}
+	return f.id(f.s.id(i))
+}
+
+func entryNode(id string) string { return id + ":params" }
+
+// call makes a node that calls a capability.
+func (f *frame) call(n contracts.Node, ref string, params map[string]any, step *contracts.Step) error {
+	entry, ok := f.b.req.Catalog.Capability(qualified(f.home.Domain, ref))
+	if !ok {
+		return contracts.Errorf(contracts.CodeUnavailable, "the step %q calls %s, which is not there", n.NodeID, ref)
+	}
+	made, err := f.b.req.Make.Call(entry, params)
+	if err != nil {
+		return err
+	}
+	made = over(made, n)
+	if step != nil && step.ForEach != nil {
+		made.ForEach = step.ForEach
+		made.Group, made.GroupLimit = made.NodeID, step.ForEach.MaxConcurrency
+	}
+	f.b.add(made)
+	return nil
+}
+
+// over puts what a step says over a call.
+func over(call, n contracts.Node) contracts.Node {
+	call.NodeID, call.Title, call.DependsOn, call.After, call.When = n.NodeID, n.Title, n.DependsOn, n.After, n.When
+	call.Required, call.Merge, call.Frame, call.ContinueOnError = n.Required, n.Merge, n.Frame, n.ContinueOnError
+	call.Spend, call.On, call.Importance, call.Reason = n.Spend, n.On, n.Importance, n.Reason
+	call.BranchID, call.Role = "", n.Role
+	if n.Kind != "" {
+		call.Kind = n.Kind
+	}
+	if n.Phase != "" {
+		call.Phase = n.Phase
+	}
+	return call
+}
+
+// reason makes a node that thinks. Its fallback is a call, so that the node has
+// all that a call has.
+func (f *frame) reason(n contracts.Node, step *contracts.Step) error {
+	r := *step.Reason
+	r.SkillSHA256 = contracts.HashBytes([]byte(f.home.Skills[r.Skill]))
+	n.Kind, n.Reason = contracts.KindReason, &r
+	if r.Fallback == nil {
+		n.ForEach = step.ForEach
+		f.b.add(n)
+		return nil
+	}
+	params := r.Fallback.Params
+	if params == nil {
+		params = r.Inputs
+	}
+	return f.call(n, r.Fallback.Capability, params, step)
+}
+
+// plays makes the calls of those that play a role: one, or all of them joined
+// under the step's id.
+func (f *frame) plays(n contracts.Node, step *contracts.Step) error {
+	players := playing(f.b.req.Catalog, *step)
+	if step.Players != contracts.PlayersAll {
+		p, err := f.b.req.Make.Player(step.Plays, players)
+		if err != nil || p == nil {
+			return err
+		}
+		params, err := playerParams(p, step.Params)
+		if err != nil {
+			return err
+		}
+		return f.call(n, p.Entry.Ref(), params, nil)
+	}
+	join := n
+	join.Kind, join.Role, join.When, join.DependsOn, join.After = contracts.KindJoin, contracts.RoleJoin, nil, nil, nil
+	for _, p := range players {
+		params, err := playerParams(&p, step.Params)
+		if err != nil {
+			return err
+		}
+		one := n
+		one.NodeID = n.NodeID + "[" + strconv.Itoa(len(join.DependsOn)) + "]"
+		one.On, one.Spend, one.Required, one.ContinueOnError = nil, nil, false, false
+		one.Title = n.Title + ": " + p.Entry.Domain
+		err = f.call(one, p.Entry.Ref(), params, nil)
+		if contracts.CodeOf(err) == contracts.CodeForbidden {
+			f.b.req.Make.Note(p.Entry.Ref() + " is left out: " + err.Error())
+			continue
+		}
+		if err != nil {
+			return err
+		}
+		join.DependsOn = append(join.DependsOn, one.NodeID)
+	}
+	if len(join.DependsOn) == 0 {
+		return contracts.Errorf(contracts.CodeUnavailable, "nobody whom you may use plays %s, which the step %q needs", step.Plays, n.NodeID)
+	}
+	f.b.add(join)
+	return nil
+}
+
+// inner puts another workflow in the place of a step: its parameters are the
+// facts of an entry node, its result those of the step's own node.
+func (f *frame) inner(n contracts.Node, step *contracts.Step) error {
+	w, home := findWorkflow(f.b.req.Catalog, f.home, step.Workflow)
+	if w == nil {
+		return contracts.Errorf(contracts.CodeUnavailable, "the step %q needs the workflow %s, which is not there", n.NodeID, step.Workflow)
+	}
+	if f.depth >= maxDepth {
+		return contracts.Errorf(contracts.CodeInvalid, "the step %q: workflows may stand in each other %d deep, not deeper", n.NodeID, maxDepth)
+	}
+	entry := n
+	entry.NodeID, entry.Kind, entry.Set = entryNode(n.NodeID), contracts.KindSet, withDefaults(w, step.Params)
+	entry.On, entry.Spend, entry.ContinueOnError, entry.Importance = nil, nil, false, contracts.ImportanceQuiet
+	f.b.add(entry)
+	inside := &frame{
+		b: f.b, home: home, w: w, prefix: n.NodeID, first: []string{entry.NodeID}, result: n.NodeID, outer: &n, depth: f.depth + 1,
+	}
+	return inside.build(contracts.Frame{Workflow: home.Domain + "." + w.Name, Entry: entry.NodeID, Result: n.NodeID})
+}
+
+// end adds the node that gives the result, which waits for all steps.
+func (f *frame) end() {
+	n := contracts.Node{NodeID: f.result, Title: "Result", Frame: f.prefix, Importance: contracts.ImportanceQuiet}
+	if f.outer != nil {
+		n = *f.outer
+		n.When, n.After = nil, nil
+		n.Frame = f.prefix
+	}
+	n.Kind, n.Merge, n.Result, n.DependsOn = contracts.KindResult, contracts.MergeNoneFailed, f.w.Result, f.leaves()
+	if n.Result == nil {
+		n.Result = &contracts.WorkflowResult{}
+	}
+	f.b.add(n)
+}
+
+// leaves are the nodes of the frame that nothing in it waits for.
+func (f *frame) leaves() []string {
+	waited := map[int]bool{}
+	for _, deps := range slices.Concat(f.s.deps, f.s.after) {
+		for _, i := range deps {
+			waited[i] = true
+		}
+	}
+	var out []string
+	for i := range f.w.Steps {
+		if !waited[i] {
+			out = append(out, f.id(f.s.id(i)))
+		}
+	}
+	return out
+}

@@ -1,0 +1,162 @@
+package workflow_test
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/manifold-run/manifold/contracts"
+	"github.com/manifold-run/manifold/planner/workflow"
+)
+
+// maker makes plain calls, and takes the first who plays a role.
+type maker struct{ notes []string }
+
+func (m *maker) Call(e *contracts.CapabilityEntry, params map[string]any) (contracts.Node, error) {
+	return contracts.Node{Kind: contracts.KindTool, Tool: e.Ref(), Params: params, Policy: &e.Policy}, nil
+}
+
+func (m *maker) Player(_ string, players []contracts.RolePlayer) (*contracts.RolePlayer, error) {
+	return &players[0], nil
+}
+
+func (m *maker) Note(text string) { m.notes = append(m.notes, text) }
+
+func compiled(t *testing.T, catalog *contracts.Catalog, ref, frame string, params map[string]any) workflow.Compiled {
+	t.Helper()
+	entry, ok := catalog.Capability(ref)
+	if !ok {
+		t.Fatalf("there is no %s", ref)
+	}
+	out, err := workflow.Compile(workflow.Request{Catalog: catalog, Entry: entry, Params: params, Frame: frame, Make: &maker{}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return out
+}
+
+func node(t *testing.T, c workflow.Compiled, id string) contracts.Node {
+	t.Helper()
+	i := slices.IndexFunc(c.Nodes, func(n contracts.Node) bool { return n.NodeID == id })
+	if i < 0 {
+		t.Fatalf("there is no node %s", id)
+	}
+	return c.Nodes[i]
+}
+
+func TestTheExampleBecomesNodes(t *testing.T) {
+	t.Parallel()
+	c := compiled(t, catalogOf(t, manifests(t)), "flowise.develop_chatflow", "", map[string]any{"goal": "answer questions", "trials": 1.0})
+	if len(c.Nodes) != 27 || c.Result != "result" || c.Limits.MaxTokens != 80000 || c.Limits.MaxToolCalls != 60 {
+		t.Errorf("%d nodes, result %s, limits %+v", len(c.Nodes), c.Result, c.Limits)
+	}
+	regions := map[string]string{
+		"hitl_credentials": "hydrate_context hitl_credentials", "hitl_select_target": "resolve_target hitl_select_target",
+		"hitl_plan": "plan hitl_plan", "validate": "repair_schema compile_patch_ir compile_flow_data validate",
+		"hitl_review": "baseline plan hitl_plan define_patch_scope excerpts repair_schema compile_patch_ir compile_flow_data validate preflight_validate_patch apply_create apply_patch applied test evaluate hitl_review",
+	}
+	for id, want := range regions {
+		if got := strings.Join(node(t, c, id).On[0].Region, " "); got != want {
+			t.Errorf("region of %s:\n got %s\nwant %s", id, got, want)
+		}
+	}
+	// What depends on a step inside a loop waits for the end of the loop.
+	for id, want := range map[string][]string{
+		"resolve_target": nil, "load_current_flow": nil, "preflight_validate_patch": nil, "hitl_review": nil, "save_pattern": nil, "excerpts": nil,
+	} {
+		if diff := cmp.Diff(want, node(t, c, id).After); diff != "" {
+			t.Errorf("%s: %s", id, diff)
+		}
+	}
+	plan := node(t, c, "plan")
+	if plan.Kind != contracts.KindReason || plan.Tool != "flowise.plan_from_goal" || plan.Reason.SkillSHA256 == "" || plan.Params["goal"] != "${params.goal}" {
+		t.Errorf("a reason step has its fallback as its call: %+v", plan)
+	}
+	if scope := node(t, c, "define_patch_scope"); scope.Params["contract"] != "${steps.hitl_plan.facts.value}" {
+		t.Errorf("a fallback by name gets the inputs: %v", scope.Params)
+	}
+	if end := node(t, c, "result"); !slices.Equal(end.DependsOn, []string{"save_pattern", "restore_version", "remove_created"}) {
+		t.Errorf("the result waits for %v", end.DependsOn)
+	}
+}
+
+func TestStepsOutsideWaitForTheEndOfALoop(t *testing.T) {
+	t.Parallel()
+	steps := `[
+		{"id":"a","kind":"set","set":{"x":1}},
+		{"id":"b","kind":"set","set":{"x":1},"depends_on":["a"],"on":[{"when":"${round.n < 2}","goto":"a","max":1}]},
+		{"id":"out","kind":"set","set":{"x":"${steps.a.facts.x}"},"depends_on":["a"]},
+		{"id":"far","kind":"set","set":{"x":1},"depends_on":["out"]},
+		{"id":"both","kind":"set","set":{"x":1},"depends_on":["a","b"]}
+	]`
+	c := compiled(t, catalogOf(t, workflowOf(t, steps, "")), "logistics.w", "", nil)
+	for id, want := range map[string][]string{"out": {"b"}, "far": nil, "both": nil, "b": nil} {
+		if got := node(t, c, id).After; !slices.Equal(got, want) {
+			t.Errorf("%s waits for %v, want %v", id, got, want)
+		}
+	}
+}
+
+func TestWorkflowsStandInEachOther(t *testing.T) {
+	t.Parallel()
+	steps := `[
+		{"id":"first","kind":"set","set":{"l":["1","2"]}},
+		{"id":"inside","kind":"workflow","workflow":"compare_carriers","depends_on":["first"],"when":"${params.n > 1}","params":{"carriers":"${steps.first.facts.l}"},
+		 "on":[{"when":"${round.n < 2}","goto":"first","max":2}]},
+		{"id":"after","kind":"set","set":{"r":"${steps.inside.facts.ranking}"},"depends_on":["inside"]}
+	]`
+	documents := workflowOf(t, steps, "")
+	example := manifests(t)["logistics"]["workflows"].([]any)
+	documents["logistics"]["workflows"] = append(documents["logistics"]["workflows"].([]any), example...)
+	catalog := catalogOf(t, documents)
+	for _, f := range checkDomain(t, catalog, "logistics").Findings {
+		t.Errorf("%s: %s", f.Pointer, f.Message)
+	}
+	c := compiled(t, catalog, "logistics.w", "i1", map[string]any{"n": 2.0})
+	entry := node(t, c, "i1:inside:params")
+	if entry.Kind != contracts.KindSet || entry.When == nil || entry.Frame != "i1" || !slices.Equal(entry.DependsOn, []string{"i1:first"}) {
+		t.Errorf("the entry is %+v", entry)
+	}
+	if details := node(t, c, "i1:inside:details"); !slices.Equal(details.DependsOn, []string{"i1:inside:params"}) || details.Frame != "i1:inside" || details.ForEach == nil {
+		t.Errorf("an inner step is %+v", details)
+	}
+	end := node(t, c, "i1:inside")
+	if end.Kind != contracts.KindResult || end.Frame != "i1:inside" || !end.Required || !slices.Equal(end.DependsOn, []string{"i1:inside:check"}) {
+		t.Errorf("the end is %+v", end)
+	}
+	want := "i1:first i1:inside:params i1:inside:details i1:inside:safety i1:inside:market i1:inside:recommend i1:inside:check i1:inside"
+	if got := strings.Join(end.On[0].Region, " "); got != want || end.On[0].Goto != "i1:first" {
+		t.Errorf("the region is %s", got)
+	}
+	if after := node(t, c, "i1:after"); len(after.After) > 0 || !slices.Equal(after.DependsOn, []string{"i1:inside"}) {
+		t.Errorf("what comes after is %+v", after)
+	}
+	for prefix, want := range map[string]contracts.Frame{
+		"i1":        {Workflow: "logistics.w", Params: map[string]any{"n": 2.0}, Result: "i1"},
+		"i1:inside": {Workflow: "logistics.compare_carriers", Entry: "i1:inside:params", Result: "i1:inside"},
+	} {
+		got := c.Frames[prefix]
+		got.Digest = ""
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("%s: %s", prefix, diff)
+		}
+	}
+}
+
+func TestAllWhoPlayARole(t *testing.T) {
+	t.Parallel()
+	documents := workflowOf(t, `[{"id":"tell","kind":"plays","plays":"notifier","players":"all","params":{"message":"hello"}}]`, "")
+	documents["bird"] = map[string]any{"schema_version": "1", "domain": "bird", "version": "1", "capabilities": []any{map[string]any{
+		"name": "sing", "schema": map[string]any{"type": "object", "properties": map[string]any{"song": map[string]any{}, "loud": map[string]any{}}},
+		"metadata": map[string]any{"plays": []any{map[string]any{"role": "notifier", "param_map": map[string]any{"song": "tweet: ${params.message}", "loud": "${params.title}"}}}},
+	}}}
+	c := compiled(t, catalogOf(t, documents), "logistics.w", "", nil)
+	if first := node(t, c, "tell[0]"); first.Tool != "bird.sing" || first.Required || !cmp.Equal(first.Params, map[string]any{"song": "tweet: hello"}) {
+		t.Errorf("got %+v", first)
+	}
+	if join := node(t, c, "tell"); join.Kind != contracts.KindJoin || !slices.Equal(join.DependsOn, []string{"tell[0]", "tell[1]"}) || !join.Required {
+		t.Errorf("got %+v", join)
+	}
+}

@@ -1,0 +1,107 @@
+package workflow
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+
+	"github.com/manifold-run/manifold/contracts"
+)
+
+// Entry makes of a workflow what the catalog offers: one more capability, with
+// the class and the risk of its gravest step. What it names and nobody offers now
+// is given instead; such a workflow is inactive.
+func Entry(m *contracts.Manifest, w *contracts.Workflow, catalog *contracts.Catalog) (entry *contracts.CapabilityEntry, missing []string, err error) {
+	s := survey{catalog: catalog, missing: map[string]bool{}, digests: map[string]string{}, policy: contracts.Metadata{SideEffectClass: contracts.ClassRead}.Policy(false)}
+	s.visit(m, w, 1)
+	if len(s.missing) > 0 {
+		return nil, slices.Sorted(maps.Keys(s.missing)), nil
+	}
+	capability := w.AsCapability()
+	capability.Metadata.SideEffectClass, capability.Metadata.RiskLevel = s.policy.SideEffectClass, s.policy.RiskLevel
+	digest, err := contracts.Hash(struct {
+		Workflow *contracts.Workflow `json:"workflow"`
+		Calls    map[string]string   `json:"calls"`
+	}{w, s.digests})
+	if err != nil {
+		return nil, nil, fmt.Errorf("digest of %s.%s: %w", m.Domain, w.Name, err)
+	}
+	return &contracts.CapabilityEntry{Domain: m.Domain, Capability: capability, Policy: s.policy, Digest: digest, Workflow: w}, nil, nil
+}
+
+// survey gathers what the steps of a workflow call.
+type survey struct {
+	catalog *contracts.Catalog
+	missing map[string]bool
+	digests map[string]string
+	policy  contracts.Policy
+}
+
+func (s *survey) visit(m *contracts.Manifest, w *contracts.Workflow, depth int) {
+	for _, step := range w.Steps {
+		switch {
+		case step.Tool != "":
+			s.call(qualified(m.Domain, step.Tool))
+		case step.Reason != nil && step.Reason.Fallback != nil:
+			s.call(qualified(m.Domain, step.Reason.Fallback.Capability))
+		case step.Plays != "":
+			s.players(step)
+		case step.Workflow != "":
+			s.inner(m, step.Workflow, depth)
+		}
+	}
+}
+
+func (s *survey) call(ref string) {
+	entry, ok := s.catalog.Capability(ref)
+	if !ok || entry.Workflow != nil {
+		s.missing[ref] = true
+		return
+	}
+	s.add(entry)
+}
+
+func (s *survey) add(entry *contracts.CapabilityEntry) {
+	s.digests[entry.Ref()] = entry.Digest
+	if classRank(entry.Policy.SideEffectClass) > classRank(s.policy.SideEffectClass) {
+		s.policy.SideEffectClass = entry.Policy.SideEffectClass
+	}
+	if entry.Policy.RiskLevel.Rank() > s.policy.RiskLevel.Rank() {
+		s.policy.RiskLevel = entry.Policy.RiskLevel
+	}
+}
+
+func classRank(c contracts.SideEffectClass) int {
+	return slices.Index([]contracts.SideEffectClass{
+		contracts.ClassRead, contracts.ClassSuggest, contracts.ClassWriteReversible, contracts.ClassWriteIrreversible,
+	}, c)
+}
+
+func (s *survey) players(step contracts.Step) {
+	players := playing(s.catalog, step)
+	if len(players) == 0 {
+		s.missing["somebody who plays "+step.Plays] = true
+	}
+	for _, p := range players {
+		s.add(p.Entry)
+	}
+}
+
+// playing are the capabilities that may play the role of a step.
+func playing(catalog *contracts.Catalog, step contracts.Step) []contracts.RolePlayer {
+	return slices.DeleteFunc(catalog.Playing(step.Plays), func(p contracts.RolePlayer) bool {
+		return len(step.Domains) > 0 && !slices.Contains(step.Domains, p.Entry.Domain)
+	})
+}
+
+func (s *survey) inner(home *contracts.Manifest, ref string, depth int) {
+	w, of := findWorkflow(s.catalog, home, ref)
+	switch {
+	case w == nil:
+		s.missing[qualified(home.Domain, ref)] = true
+	case depth >= maxDepth:
+		s.missing[qualified(home.Domain, ref)+" at a depth of at most "+fmt.Sprint(maxDepth)] = true
+	default:
+		s.visit(of, w, depth+1)
+	}
+}
