@@ -20,7 +20,9 @@ build: ## build the server, the command line and the demo into bin/
 	$(GO) build -trimpath -o bin/ ./cmd/...
 
 run: ## start everything in one process, with sandboxes; nothing to set up
-	$(GO) build -o bin/ ./cmd/demo && exec bin/demo
+	$(GO) build -o bin/ ./cmd/demo ./cmd/manifold
+	@bin/manifold embeddings install || echo "make run: goes on without; requests are understood by words alone"
+	exec bin/demo
 
 test: ## run all tests; needs Go and nothing else
 	$(GO) test ./...

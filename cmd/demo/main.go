@@ -35,6 +35,7 @@ type options struct {
 	addr    string
 	data    string
 	verbose bool
+	hears   string
 }
 
 func parse(args []string, stderr io.Writer) (options, error) {
@@ -43,6 +44,7 @@ func parse(args []string, stderr io.Writer) (options, error) {
 	flags.SetOutput(stderr)
 	flags.StringVar(&o.addr, "addr", "127.0.0.1:8080", "address to serve on; a free port is taken if it is in use")
 	flags.StringVar(&o.data, "data", "", "folder to keep everything in (default: a temporary one, removed at the end)")
+	flags.StringVar(&o.hears, "embeddings", "auto", "what tells the meaning of texts: auto (the sentence encoder of this machine, if it is installed), local or off")
 	flags.BoolVar(&o.verbose, "verbose", false, "write the log of all parts to stderr")
 	err := flags.Parse(args)
 	if err == nil && flags.NArg() > 0 {
@@ -93,7 +95,7 @@ func serve(ctx context.Context, o options, w *world, logger *slog.Logger, stdout
 	}
 	s := stage{
 		URL: server.URL(), AdminKeyFile: server.AdminKeyFile(), Keys: keys,
-		Monday: monday(time.Now()),
+		Monday: monday(time.Now()), Hears: server.Hears(),
 	}
 	if err := s.print(stdout); err != nil {
 		return err
@@ -118,6 +120,7 @@ func startServer(ctx context.Context, o options, bootstrap []byte, logger *slog.
 	}
 	server, err := app.New(ctx, app.Config{
 		Addr: addr, DataDir: filepath.Join(o.data, "server"), Bootstrap: bootstrap, Version: "demo", Logger: logger,
+		Embeddings: app.Embeddings{From: o.hears},
 	})
 	if err != nil {
 		return nil, err

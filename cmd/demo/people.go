@@ -74,10 +74,13 @@ type stage struct {
 	AdminKeyFile string
 	Keys         keys
 	Monday       string
+	// Hears says what tells the meaning of texts.
+	Hears string
 }
 
 const guide = `
 Manifold is running at {url}   (Ctrl-C ends it)
+{hears}
 
 Rita asks. In a second terminal, in this folder:
 
@@ -120,7 +123,7 @@ Four things to try:
 func (s stage) print(w io.Writer) error {
 	_, err := io.WriteString(w, strings.NewReplacer(
 		"{url}", s.URL, "{requester}", s.Keys.Requester, "{approver}", s.Keys.Approver,
-		"{monday}", s.Monday, "{admin}", s.AdminKeyFile,
+		"{monday}", s.Monday, "{admin}", s.AdminKeyFile, "{hears}", s.Hears,
 	).Replace(guide))
 	return err
 }

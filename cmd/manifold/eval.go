@@ -12,10 +12,10 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/manifold-run/manifold/cmd/manifold/internal/encoder"
 	"github.com/manifold-run/manifold/contracts"
 	"github.com/manifold-run/manifold/intent"
 	"github.com/manifold-run/manifold/intent/eval"
-	"github.com/manifold-run/manifold/internal/app"
 )
 
 // maxSetBytes bounds a file or a manifest that is measured.
@@ -30,7 +30,7 @@ type evalFlags struct {
 	perturb, rename   bool
 	untrained, wrong  bool
 	gates             intent.Config
-	embeddings        app.Embeddings
+	embeddings        encoder.Options
 }
 
 func (c *cli) evalCommand() *cobra.Command {
@@ -53,7 +53,11 @@ keeps its schemas in code, so give its address, not its hints file.`,
 			if len(args)+len(f.manifests) == 0 {
 				return usagef("nothing to measure; name a FILE or --manifest URL")
 			}
-			scorer, err := f.embeddings.Open()
+			of, err := f.embeddings.Config(func(name string) (string, bool) { v := c.getenv(name); return v, v != "" })
+			if err != nil {
+				return usageError{err}
+			}
+			scorer, err := of.Open()
 			if err != nil {
 				return err
 			}
@@ -72,7 +76,7 @@ keeps its schemas in code, so give its address, not its hints file.`,
 	flags.BoolVar(&f.untrained, "untrained", false, "measure the index as it is at once after a registration")
 	flags.BoolVar(&f.wrong, "wrong", false, "list the sentences that were not understood")
 	flags.IntVar(&f.limit, "limit", 0, "the most cases of a draw; 0 takes all")
-	flags.StringVar(&f.embeddings.From, "embeddings", "off", "what tells the meaning of texts: off, or local for the sentence encoder of this machine")
+	f.embeddings.Flags(cmd, "off")
 	flags.Float64Var(&f.gates.Accept, "accept", 0, "confidence from which a read is done")
 	flags.Float64Var(&f.gates.AcceptWrite, "accept-write", 0, "confidence from which a write is done")
 	flags.Float64Var(&f.gates.Clarify, "clarify", 0, "confidence from which it is worth asking")

@@ -14,6 +14,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/manifold-run/manifold/cmd/manifold/internal/encoder"
 	"github.com/manifold-run/manifold/internal/app"
 )
 
@@ -30,6 +31,7 @@ type serveOptions struct {
 	FrontendJWT          string            `json:"frontend_jwt,omitempty"`
 	Links                linkOptions       `json:"approval_links,omitzero"`
 	Telegram             telegramOptions   `json:"telegram,omitzero"`
+	Embeddings           encoder.Options   `json:"embeddings,omitzero"`
 	SessionsPerMinute    int               `json:"sessions_per_minute"`
 	RequestsPerMinute    int               `json:"requests_per_minute"`
 	MaxActiveRuns        int               `json:"max_active_runs"`
@@ -70,6 +72,7 @@ file and from "manifold domain add".`,
 	flags.StringVar(&o.FrontendJWT, "frontend-jwt", "", "secret that a chat frontend signs its users with, as env:NAME; unsigned ones are refused then")
 	o.Links.flags(cmd)
 	o.Telegram.flags(cmd)
+	o.Embeddings.Flags(cmd, "auto")
 	flags.IntVar(&o.SessionsPerMinute, "sessions-per-minute", 30, "how often one caller may start a session")
 	flags.IntVar(&o.RequestsPerMinute, "requests-per-minute", 1200, "how many requests one caller may make")
 	flags.IntVar(&o.MaxActiveRuns, "max-active-runs", 256, "how many runs are advanced at once; more wait")
@@ -118,6 +121,9 @@ func (c *cli) serve(ctx context.Context, o serveOptions, asked bool) error {
 	if cfg.Telegram, err = o.Telegram.config(cfg.Lookup); err != nil {
 		return err
 	}
+	if cfg.Embeddings, err = o.Embeddings.Config(cfg.Lookup); err != nil {
+		return usageError{err}
+	}
 	cfg.Webhooks.AllowLoopback, cfg.Webhooks.AllowPrivate = o.WebhookAllowLoopback, o.WebhookAllowPrivate
 	server, err := app.New(ctx, cfg)
 	if err != nil {
@@ -156,6 +162,7 @@ func (c *cli) serveUntil(ctx context.Context, server *app.App) error {
 		return err
 	}
 	c.out.printf("Manifold is serving at %s\n", server.URL())
+	c.out.printf("%s\n", server.Hears())
 	c.out.printf("The key of the first admin is in %s\n", server.AdminKeyFile())
 	c.out.printf("On this machine, \"manifold --config %s\" uses it.\n", server.ClientFile())
 	select {

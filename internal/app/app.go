@@ -55,6 +55,8 @@ type Config struct {
 	Links ApprovalLinks
 	// Telegram is the Telegram bot.
 	Telegram Telegram
+	// Embeddings is what tells the meaning of texts [nothing].
+	Embeddings Embeddings
 	// Heartbeat, ChatWait and ChatStream are those of the API; ReadTimeout and
 	// WriteTimeout replace its limits of one request.
 	Heartbeat, ChatWait, ChatStream time.Duration
@@ -164,6 +166,7 @@ type App struct {
 	keys      *access.Keys
 	api       *httpapi.Server
 	telegram  *telegram.Bot // nil if there is none
+	hears     string        // says what tells the meaning of texts
 
 	mu       sync.Mutex // guards the fields below
 	cleanups []cleanup
@@ -281,6 +284,9 @@ func reachable(addr net.Addr) string {
 	}
 	return net.JoinHostPort(host, port)
 }
+
+// Hears says in one line what tells the meaning of texts.
+func (a *App) Hears() string { return a.hears }
 
 // Failed gives the error that ended serving, if there is one.
 func (a *App) Failed() <-chan error { return a.failed }

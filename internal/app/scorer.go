@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/manifold-run/manifold/intent"
+	"github.com/manifold-run/manifold/internal/embed/openai"
 	"github.com/manifold-run/manifold/internal/embed/use"
 )
 
@@ -50,9 +51,17 @@ func (e Embeddings) Open() (Scorer, error) {
 		}
 		return s, err
 	case strings.HasPrefix(e.From, "http://") || strings.HasPrefix(e.From, "https://"):
-		return none, errors.New("not yet")
+		return e.server()
 	}
 	return Scorer{}, fmt.Errorf("embeddings are auto, off, local or an address, not %q", e.From)
+}
+
+func (e Embeddings) server() (Scorer, error) {
+	c, err := openai.New(openai.Config{URL: e.From, Model: e.Model, Key: e.Key, Timeout: e.Timeout})
+	if err != nil {
+		return Scorer{}, err
+	}
+	return Scorer{Scorer: c, About: "Other words and languages: by the embedding server " + c.Host(), Close: c.Close}, nil
 }
 
 func (e Embeddings) local() (Scorer, error) {

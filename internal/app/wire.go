@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/base64"
 	"fmt"
+	"log/slog"
 
 	"github.com/manifold-run/manifold/contracts"
 	"github.com/manifold-run/manifold/execution"
@@ -71,10 +72,11 @@ func (a *App) wireDomains() error {
 		a.domains.Close()
 		return nil
 	}})
-	if a.intents, err = intent.NewAdapter(intent.Config{}); err != nil {
+	if err := a.wireIntents(); err != nil {
 		return err
 	}
-	// Trying sentences has an index of its own; see registry.Sentences.
+	// Trying sentences has an index of its own; see registry.Sentences. It knows
+	// words alone: what is registered depends on no scorer.
 	sentences, err := intent.NewAdapter(intent.Config{})
 	if err != nil {
 		return err
@@ -82,6 +84,23 @@ func (a *App) wireDomains() error {
 	a.registry, err = registry.New(registry.Config{
 		Site: a.bootstrap.SitePolicy, CheckURL: guard.CheckURL, Published: a.intents.Expect, Now: a.cfg.Now, Logger: a.cfg.Logger,
 	}, a.store, a.domains, registry.Sentences(sentences))
+	return err
+}
+
+// wireIntents makes the ear, with what tells the meaning of texts if there is
+// such.
+func (a *App) wireIntents() error {
+	scorer, err := a.cfg.Embeddings.Open()
+	if err != nil {
+		return fmt.Errorf("embeddings: %w", err)
+	}
+	a.hears = scorer.About
+	a.cleanups = append(a.cleanups, cleanup{"embeddings", func(context.Context) error { return scorer.Close() }})
+	a.intents, err = intent.NewAdapter(intent.Config{Scorer: scorer.Scorer, ScorerTold: func(err error) {
+		if err != nil {
+			a.cfg.Logger.Warn("no vectors, requests are read by words alone", slog.Any("error", err))
+		}
+	}})
 	return err
 }
 

@@ -129,6 +129,7 @@ func adapterRooms() []Room {
 	return []Room{
 		{Dir: "client", Rooms: []string{"contracts", "orchestrator"}, Modules: retries},
 		{Dir: "internal/domainclient", Rooms: ports, Modules: retries},
+		{Dir: "internal/embed/openai", Modules: retries},
 		{Dir: "internal/embed/use", Modules: append(slices.Clone(retries), "golang.org/x/sync/errgroup", "golang.org/x/sys/cpu")},
 		{Dir: "internal/httpapi", Rooms: ports, Modules: []string{"github.com/gin-gonic/gin", "golang.org/x/time/rate"}},
 		{Dir: "internal/model/openai", Rooms: []string{"contracts", "reasoning"}, Modules: []string{"github.com/openai/openai-go/v3"}},
@@ -146,13 +147,13 @@ func adapterRooms() []Room {
 // domains.
 func edgeRooms() []Room {
 	core := append(useCases(), "contracts", "expr", "intent", "planner", "execution", "reasoning")
-	adapters := []string{"internal/domainclient", "internal/embed/use", "internal/model/openai", "internal/model/anthropic", "internal/httpapi", "internal/store/sqlite", "internal/telegram", "internal/webhook"}
+	adapters := []string{"internal/domainclient", "internal/embed/openai", "internal/embed/use", "internal/model/openai", "internal/model/anthropic", "internal/httpapi", "internal/store/sqlite", "internal/telegram", "internal/webhook"}
 	whole := slices.Clip(slices.Concat(core, adapters, []string{"internal/app", "client", "domainkit"}))
 	return []Room{
 		{Dir: "internal/app", Rooms: slices.Concat(core, adapters), Modules: []string{"*"}},
 		{Dir: "internal/app/apptest", Rooms: []string{"client", "internal/app"}, Allows: []string{testHarness}},
 		{
-			Dir: "cmd/manifold", Rooms: []string{"contracts", "reasoning", "intent", "intent/eval", "internal/app", "client", "domainkit/conformance", "internal/embed/use"},
+			Dir: "cmd/manifold", Rooms: []string{"contracts", "reasoning", "intent", "intent/eval", "internal/app", "client", "domainkit/conformance", "internal/embed/openai", "internal/embed/use"},
 			Modules: []string{"github.com/spf13/cobra", "golang.org/x/term"},
 		},
 		{Dir: "intent/fit", Rooms: []string{"contracts", "intent", "intent/eval"}},

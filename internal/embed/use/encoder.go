@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"runtime"
 	"slices"
+	"sync"
 
 	"golang.org/x/sync/errgroup"
 )
@@ -17,16 +18,21 @@ import (
 // Model names what computes the vectors: those of two models cannot be compared.
 const Model = "use-multilingual-3/6bit"
 
-// Encoder computes vectors of sentences. It may be used by several goroutines
-// until Close.
+// Encoder computes vectors of sentences. It may be used by several goroutines.
 type Encoder struct {
 	words       *tokenizer
 	layers      *layers
 	gain, shift []float32 // of the three projections together
-	table       []byte    // tableBytes, mapped
-	unmap       func() error
 	cache       cache
+
+	// using guards what follows: who computes holds it shared, so that the table
+	// stays mapped meanwhile.
+	using sync.RWMutex
+	table []byte // tableBytes, mapped; nil after Close
+	unmap func() error
 }
+
+var errClosed = errors.New("the sentence encoder was closed")
 
 // Open reads what Install wrote into a folder. Without it the error is
 // ErrNotInstalled.
@@ -76,8 +82,11 @@ func (e *Encoder) openLayers(path string) (err error) {
 	return nil
 }
 
-// Close gives the table back; the encoder must not be used any more.
+// Close waits for what is computed now and gives the table back. After it, Prepare
+// and Score give errors.
 func (e *Encoder) Close() error {
+	e.using.Lock()
+	defer e.using.Unlock()
 	if e.unmap == nil {
 		return nil
 	}
@@ -100,7 +109,10 @@ func (e *Encoder) Prepare(ctx context.Context, texts []string) ([][]float32, err
 				if err := ctx.Err(); err != nil {
 					return err
 				}
-				out[i] = e.embed(texts[i])
+				var err error
+				if out[i], err = e.embed(texts[i]); err != nil {
+					return err
+				}
 			}
 			return nil
 		})
@@ -113,13 +125,18 @@ func (e *Encoder) Score(ctx context.Context, text string) ([]float32, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	return e.embed(text), nil
+	return e.embed(text)
 }
 
-func (e *Encoder) embed(text string) []float32 {
+func (e *Encoder) embed(text string) ([]float32, error) {
+	e.using.RLock()
+	defer e.using.RUnlock()
+	if e.table == nil {
+		return nil, errClosed
+	}
 	ids := e.words.pieces(text)
 	ids = ids[:min(len(ids), MaxPieces)]
-	return e.vector(slices.Concat([]int32{pieceBegin}, ids, []int32{pieceEnd}))
+	return e.vector(slices.Concat([]int32{pieceBegin}, ids, []int32{pieceEnd})), nil
 }
 
 // Pieces are the numbers of the pieces that a text is cut into.

