@@ -241,6 +241,9 @@ func (g *gating) clause(i int) {
 		return
 	}
 	unclear := v.outcome == contracts.GateClarify
+	if !unclear {
+		g.note(c)
+	}
 	if unclear && g.open != nil {
 		g.out.Unused = append(g.out.Unused, c.Text)
 		return
@@ -266,6 +269,8 @@ func (g *gating) judge(c Clause) verdict {
 	case best.Held:
 		likely := g.likely(c.Candidates)
 		return verdict{contracts.GateClarify, likely, held(c.Text, best, likely)}
+	case g.asksBefore(best):
+		return verdict{contracts.GateClarify, []Candidate{best}, without(best)}
 	case best.Confidence < g.bar(best) && !askedAnyway(c):
 		likely := g.likely(c.Candidates)
 		if len(likely) == 1 {
@@ -274,6 +279,24 @@ func (g *gating) judge(c Clause) verdict {
 		return verdict{contracts.GateClarify, likely, fmt.Sprintf("I am not sure what you mean by %s. Is it one of these?", quote(c.Text))}
 	}
 	return verdict{outcome: contracts.GateAccept}
+}
+
+// asksBefore tells whether something that was said is left out of what would be
+// done in a way that somebody must agree to first.
+func (g *gating) asksBefore(c Candidate) bool {
+	p := c.Entry.Policy
+	if !p.SideEffectClass.Writes() || len(c.Missing) > 0 && !c.operated { // what is missing is asked for first: it may be what is not read
+		return false
+	}
+	binding, beside := c.Said.Unread(contracts.WordBinding), c.Said.Unread(contracts.WordBeside)
+	return len(binding) > 0 || len(beside) > 0 && (!p.ApprovalRequired || p.RiskLevel == contracts.RiskCritical)
+}
+
+// note says of a read what it does not use.
+func (g *gating) note(c Clause) {
+	if best := c.Candidates[0]; !best.Entry.Policy.SideEffectClass.Writes() {
+		g.out.Unused = append(g.out.Unused, best.Said.Unread(contracts.WordBinding)...)
+	}
 }
 
 // bar is the confidence that a candidate needs; what has an effect needs more.
@@ -321,7 +344,7 @@ func (g *gating) intent(id string, c Clause) contracts.Intent {
 	in := contracts.Intent{
 		ID: id, Clause: c.Text, Domain: best.Entry.Domain, Capability: best.Entry.Capability.Name,
 		Parameters: best.Parameters, Confidence: best.Confidence, Missing: best.Missing, Evidence: best.Evidence,
-		Source: c.Source, SnapshotID: g.q.Catalog.Snapshot,
+		Source: c.Source, SnapshotID: g.q.Catalog.Snapshot, Said: best.Said,
 	}
 	for _, other := range c.Candidates[1:] {
 		if other.Confidence >= 0.15 && len(in.Alternatives) < g.cfg.Suggestions {

@@ -153,7 +153,7 @@ func (b *builder) addCapability(entry *contracts.CapabilityEntry, domain int32, 
 			b.x.openers[tokens[0].Fold] = true
 		}
 		s := b.add(tokens, number, 1/float64(len(hints.Examples)))
-		b.x.docs[s].mood = b.x.moods.of(tokens, nil)
+		b.x.docs[s].mood = b.x.moods.of(tokens, nil, true)
 		idx.moods |= b.x.docs[s].mood
 		idx.examples++
 	}

@@ -142,10 +142,6 @@ func (s *sentenceReader) candidate(p *part, r rated, conf float64, learned bool)
 		Parameters: r.filled.Values, Evidence: r.filled.Evidence, Missing: r.filled.Missing,
 		mood: r.mood, nearest: r.best, begins: r.begins, explained: r.cover.explained, contested: r.filled.Contested,
 	}
-	if !r.exact && writes && r.cover.overheard() {
-		out.Held, out.Note = true, moreThanUnderstood
-		out.Confidence = min(conf, heldConfidence)
-	}
 	return out
 }
 

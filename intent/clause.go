@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/manifold-run/manifold/intent/internal/account"
 	"github.com/manifold-run/manifold/intent/internal/lang"
 	"github.com/manifold-run/manifold/intent/internal/slot"
 	"github.com/manifold-run/manifold/intent/internal/text"
@@ -50,6 +51,8 @@ type sentenceReader struct {
 	hear   hear             // nil without a scorer
 	// retracted tells that the message ends by taking back what it says.
 	retracted bool
+	// said is how the message is built.
+	said *account.Message
 }
 
 // part is a run of pieces read as one request.
@@ -65,6 +68,14 @@ type part struct {
 	own       mood // of its own words
 	// refused tells that the best candidate is what must not be done.
 	refused bool
+	// since and until are the tokens that are said of it, with those that command
+	// nothing by themselves.
+	since, until int
+	// apart are values that belong to others of several requests in the same words.
+	apart [][2]int
+	// clauses are the places of the clauses that it became.
+	clauses [2]int
+	source  string
 }
 
 // allowed tells whether a capability may be chosen at all.
@@ -93,27 +104,72 @@ func (s *sentenceReader) clauses() []Clause {
 	if len(s.m.Tokens) == 0 {
 		return nil
 	}
+	return s.finish(s.propose())
+}
+
+// propose cuts the message where that reads best.
+func (s *sentenceReader) propose() []*part {
 	s.pieces = s.x.pieces(s.m)
 	if whole, ok := s.exactly(); ok {
-		return s.finish([]*part{whole})
+		return []*part{whole}
 	}
 	s.retracted = s.takesBack()
+	whole := s.pieces
+	s.pieces = s.spoken(whole)
+	parts := s.divide()
+	if len(s.pieces) < len(whole) && !slices.ContainsFunc(parts, func(p *part) bool { return p.plain >= DefaultClarify }) {
+		s.pieces, s.parts = whole, map[[2]int]*part{} // what is told may say what is wanted
+		return s.divide()
+	}
+	return parts
+}
+
+// divide cuts the pieces into requests.
+func (s *sentenceReader) divide() []*part {
 	if len(s.pieces) > maxPieces {
-		return s.finish(s.singly())
+		return s.singly()
 	}
 	s.pieces = slices.DeleteFunc(s.pieces, func(p piece) bool { return p.from >= p.to || s.x.empty(s.m.Tokens[p.from:p.to]) })
 	if len(s.pieces) == 0 {
 		return s.light()
 	}
-	return s.finish(s.best())
+	return s.best()
+}
+
+// spoken leaves out of the pieces what asks for nothing: courtesy at their ends,
+// reasons, and clauses that only tell something. A message of nothing else is
+// read whole.
+func (s *sentenceReader) spoken(pieces []piece) []piece {
+	silent := s.said.Silent()
+	var out []piece
+	for _, p := range pieces {
+		rest := p
+		for rest.from < p.to {
+			for rest.from < p.to && silent[rest.from] {
+				rest.from++
+			}
+			rest.to = rest.from
+			for rest.to < p.to && !silent[rest.to] {
+				rest.to++
+			}
+			if rest.to > rest.from {
+				out = append(out, rest)
+			}
+			rest = piece{from: rest.to, sentence: p.sentence}
+		}
+	}
+	if len(out) == 0 {
+		return pieces
+	}
+	return out
 }
 
 // light reads a message of nothing but words of grammar, such as "where are you
 // from". It is a request only where a capability is asked for in such words.
-func (s *sentenceReader) light() []Clause {
+func (s *sentenceReader) light() []*part {
 	s.pieces = []piece{{to: len(s.m.Tokens), joint: joint{strong: true}}}
 	if whole := s.read(0, 0); whole.plain >= DefaultClarify {
-		return s.finish([]*part{whole})
+		return []*part{whole}
 	}
 	return nil
 }
@@ -182,7 +238,7 @@ func (s *sentenceReader) best() []*part {
 
 // worth is what reading a run of pieces as one request explains.
 func (s *sentenceReader) worth(first, last int) float64 {
-	if s.twoDeeds(first, last) || first > 0 && s.explains(first-1) {
+	if s.twoDeeds(first, last) {
 		return 0
 	}
 	p := s.read(first, last)
@@ -222,12 +278,6 @@ func (s *sentenceReader) twoDeeds(first, last int) bool {
 		}
 	}
 	return false
-}
-
-// explains tells a piece that only says why the next one is asked for.
-func (s *sentenceReader) explains(k int) bool {
-	p, next := s.pieces[k], s.pieces[k+1]
-	return p.sentence == next.sentence && isReason(s.m.Tokens[p.from:p.to])
 }
 
 // commanded gives the kinds of the verb that a piece begins with.
@@ -287,40 +337,6 @@ func (s *sentenceReader) read(first, last int) *part {
 	return p
 }
 
-// finish gives each part its mood, limits what is not plainly asked for, and
-// puts the clauses in order.
-func (s *sentenceReader) finish(parts []*part) []Clause {
-	s.spreadMoods(parts)
-	out := make([]Clause, len(parts))
-	for i, p := range parts {
-		s.limit(p)
-		s.complete(p)
-		start, end := s.m.Tokens[p.from].Start, s.partEnd(p)
-		out[i] = Clause{
-			Text: text.Clean(s.q.Message[start:end]), Span: [2]int{start, end},
-			Candidates: p.candidates, Rejected: p.refused, Source: sourceLocal,
-		}
-	}
-	s.order(parts, out)
-	return out
-}
-
-// complete fills the best candidate from free words. What tells candidates
-// apart is strong evidence alone: free words fit any of them.
-func (s *sentenceReader) complete(p *part) {
-	if len(p.candidates) == 0 || p.candidates[0].Confidence < DefaultClarify {
-		return
-	}
-	best := &p.candidates[0]
-	idx, ok := s.x.refs[best.Entry.Ref()]
-	if !ok {
-		return
-	}
-	set, run := s.x.set(idx), slot.Range{From: p.from, To: p.to}
-	f := set.Complete(s.m, run, nil, set.Fill(s.m, run, nil))
-	best.Parameters, best.Evidence, best.Missing = f.Values, f.Evidence, f.Missing
-}
-
 // partEnd takes a closing sign along with the last word.
 func (s *sentenceReader) partEnd(p *part) int {
 	end := s.m.Tokens[p.to-1].End
@@ -329,21 +345,30 @@ func (s *sentenceReader) partEnd(p *part) int {
 }
 
 // order fills in which clauses must come before which.
-func (s *sentenceReader) order(parts []*part, clauses []Clause) {
+func (j judgement) order(parts []*part, clauses []Clause) {
 	after := func(i, j int) {
 		if !slices.Contains(clauses[i].After, j) {
 			clauses[i].After = append(clauses[i].After, j)
 		}
 	}
-	for i := range clauses {
-		if i > 0 {
-			switch first := s.pieces[parts[i].first]; {
-			case first.reverse:
-				after(i-1, i)
-			case first.sequence:
-				after(i, i-1)
+	between := func(a, b *part) { // all of a come after all of b
+		for i := a.clauses[0]; i < a.clauses[1]; i++ {
+			for j := b.clauses[0]; j < b.clauses[1]; j++ {
+				after(i, j)
 			}
 		}
+	}
+	for k, p := range parts {
+		if k > 0 {
+			switch first := j.s.pieces[p.first]; {
+			case first.reverse:
+				between(parts[k-1], p)
+			case first.sequence:
+				between(p, parts[k-1])
+			}
+		}
+	}
+	for i := range clauses {
 		if writes(clauses[i]) {
 			continue
 		}

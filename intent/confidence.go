@@ -132,10 +132,6 @@ func (c coverage) limitForeign(anyValue, complete bool, silent float64) float64 
 	return 1
 }
 
-// overheard tells that most of what was said beside the values is foreign to
-// the capability. What has an effect is not done on half a sentence.
-func (c coverage) overheard() bool { return c.strange >= 1.5 && 2*c.strange >= c.asked }
-
 // familiar tells how well a capability knows a word: whole, misspelled, by a
 // verb of the same kind, or not.
 func (x *Index) familiar(set *slot.Set, t text.Token) float64 {

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/manifold-run/manifold/contracts"
+	"github.com/manifold-run/manifold/intent/internal/account"
 	"github.com/manifold-run/manifold/intent/internal/meaning"
 	"github.com/manifold-run/manifold/intent/internal/slot"
 )
@@ -106,7 +107,8 @@ func (l *Local) Match(ctx context.Context, q Query) ([]Clause, error) {
 		return nil, contracts.Errorf(contracts.CodeUnavailable, "read the message: %w", err)
 	}
 	x := l.Index(q.Catalog)
-	s := &sentenceReader{x: x, q: q, m: l.tools.Read(q.Message, q.Now), parts: map[[2]int]*part{}, hear: l.hearing(ctx)}
+	s := newReader(x, l.tools, q)
+	s.hear = l.hearing(ctx)
 	return s.clauses(), nil
 }
 
@@ -129,4 +131,12 @@ func (l *Local) slots(entry *contracts.CapabilityEntry) *slot.Set {
 		}
 	}
 	return slot.Compile(l.tools, entry, "")
+}
+
+// newReader reads a message against an index.
+func newReader(x *Index, tools *slot.Tools, q Query) *sentenceReader {
+	s := &sentenceReader{x: x, q: q, m: tools.Read(q.Message, q.Now), parts: map[[2]int]*part{}}
+	s.said = account.Read(tools.Lexicon.Lexica, q.Message, s.m.Tokens, s.m.Entities,
+		func(i int) bool { return x.bids(s.m.Tokens[i]) }, func(from, to int) bool { return x.moods.mooded(s.m.Tokens[from:to]) })
+	return s
 }

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/manifold-run/manifold/intent/internal/lang"
 	"github.com/manifold-run/manifold/intent/internal/text"
 )
 
@@ -23,7 +24,6 @@ const (
 	moodContent                      // "… that says …": what is made shall say it
 	moodFollowUp                     // "and of Carla?"
 	moodMore                         // "…, and do something else"
-	moodTimed                        // "… tomorrow", where nothing takes a day
 	moodRetracted                    // "…, no, wait"
 )
 
@@ -94,13 +94,11 @@ func listen(tokens []text.Token, covered []bool) audible {
 	return a
 }
 
-// of reads the mood of a run of tokens. What only says why, before the rest, has
-// none.
-func (r *moodReader) of(tokens []text.Token, covered []bool) mood {
-	from := pastReasons(tokens)
-	a := listen(tokens[from:], covered[min(from, len(covered)):])
+// of reads the mood of a run of tokens; starts tells that nothing stands before it.
+func (r *moodReader) of(tokens []text.Token, covered []bool, starts bool) mood {
+	a := listen(tokens, covered)
 	var m mood
-	if a.begins {
+	if a.begins && starts {
 		m = r.start(a.folds)
 	}
 	if len(a.folds) > 0 && lacking(a.folds[0]) {
@@ -111,7 +109,7 @@ func (r *moodReader) of(tokens []text.Token, covered []bool) mood {
 		switch {
 		case negation(f), negates(a.folds[i:]), f == "no" && (spanish || saysNo(a.folds, i)):
 			m |= moodNegated
-		case supposes(a.folds[i:]):
+		case supposes(a.folds[i:]), i == 0 && wouldDo(a.tokens[i]):
 			m |= moodWhatIf
 		case wants(a.folds, i), i < 4 && explains(f):
 			m |= moodHowTo
@@ -125,6 +123,9 @@ func (r *moodReader) of(tokens []text.Token, covered []bool) mood {
 	}
 	return m
 }
+
+// mooded tells whether the first words of a run say that it is no plain request.
+func (r *moodReader) mooded(tokens []text.Token) bool { return r.start(listen(tokens, nil).folds) != 0 }
 
 // start looks at the first words.
 func (r *moodReader) start(folds []string) mood {
@@ -243,6 +244,15 @@ func supposes(folds []string) bool {
 	return false
 }
 
+// wouldDo tells a verb that only supposes, such as "cancelaría". Those of wishes
+// and politeness, such as "gostaria", ask.
+func wouldDo(t text.Token) bool {
+	if t.Has(lang.Filler) || t.Has(lang.Finite) || t.Has(lang.Want) || t.Has(lang.Function) {
+		return false
+	}
+	return slices.ContainsFunc([]string{"aria", "eria", "iria"}, func(e string) bool { return len(t.Fold) > len(e)+3 && strings.HasSuffix(t.Fold, e) })
+}
+
 // wants tells an indirect question at a place, such as "to know how". "Let me
 // know if" is none.
 func wants(folds []string, at int) bool {
@@ -340,38 +350,6 @@ func conditionAt(tokens []text.Token, i int) bool {
 // for another piece.
 func leadsCondition(tokens []text.Token) bool { return len(tokens) > 0 && conditionAt(tokens, 0) }
 
-// pastReasons gives where the words begin that say what, not why.
-func pastReasons(tokens []text.Token) int {
-	from := 0
-	for i := 1; i < len(tokens); i++ {
-		if !tokens[i].Break {
-			continue
-		}
-		if !isReason(tokens[from:i]) {
-			return from
-		}
-		from = i
-	}
-	return from
-}
-
-// isReason tells a piece of a sentence that says why, not what: "I don't need it
-// any more, …". Its "not" is no "don't".
-func isReason(tokens []text.Token) bool {
-	needs, ended := false, false
-	for i, t := range tokens {
-		switch {
-		case needs && (bidding(t.Fold) || infinitive(t.Fold) && before(tokens[i-1].Fold)):
-			return false // "you don't need to …"
-		case needing(t.Fold):
-			needs = true
-		case ending(t.Fold), t.Fold == "doch" && i+1 < len(tokens) && tokens[i+1].Fold == "nicht":
-			ended = true
-		}
-	}
-	return needs && ended
-}
-
 // isQuestion tells whether words with a question mark behind them ask for an
 // answer. What begins as a polite request does, or says "please", asks for a
 // deed.
@@ -416,8 +394,6 @@ func (m mood) note() string {
 		return "the message tells what happened"
 	case m&moodConditional != 0:
 		return "the message makes it depend on a condition"
-	case m&moodTimed != 0:
-		return "the message names a time, and what I do is done at once"
 	case m&moodMore != 0:
 		return moreThanUnderstood
 	}

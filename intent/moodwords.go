@@ -153,25 +153,6 @@ func givesName(fold string) bool {
 	return slices.Contains([]string{"chama", "chamam", "chame", "llama", "llaman", "llame", "llamen", "apellida", "envio", "envia"}, fold)
 }
 
-// needing tells words for having use of something.
-func needing(fold string) bool {
-	switch fold {
-	case "need", "needs", "needed", "preciso", "precisa", "precisamos", "necesito", "necesita", "necesitamos", "brauche", "braucht", "gebraucht", "besoin":
-		return true
-	}
-	return false
-}
-
-// bidding tells words behind these that make an order of it: "need to", "need
-// you to", "preciso que".
-func bidding(fold string) bool {
-	return slices.Contains([]string{"to", "you", "que", "zu", "dass"}, fold)
-}
-
-// before tells words that stand between these and a verb: "plus besoin
-// d'annuler", "não preciso mais cancelar".
-func before(fold string) bool { return fold == "de" || fold == "d" || needing(fold) || ending(fold) }
-
 // politely tells the beginning of a question that is a request: "could you …".
 func politely(folds []string) bool {
 	second, third := "", ""
@@ -196,13 +177,4 @@ func politely(folds []string) bool {
 // courteous tells words that only a request has.
 func courteous(fold string) bool {
 	return slices.Contains([]string{"please", "pls", "plz", "kindly", "bitte", "favor", "plait", "svp"}, fold)
-}
-
-// ending tells words for "any more".
-func ending(fold string) bool {
-	switch fold {
-	case "anymore", "more", "longer", "mais", "mas", "ya", "ja", "mehr", "plus", "afinal", "finalmente", "finalement":
-		return true
-	}
-	return false
 }

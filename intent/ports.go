@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/manifold-run/manifold/contracts"
+	"github.com/manifold-run/manifold/intent/internal/slot"
 )
 
 // Matcher reads a message against a catalog. It is the seam between the gates,
@@ -82,6 +83,14 @@ type Candidate struct {
 	// Exact tells that the clause is an example or the name word for word.
 	Exact bool
 
+	// Said is the message with what each word is to this reading; only the best
+	// reading of a clause has it.
+	Said *contracts.Said
+
+	// operated tells that a word such as "except" or "if" is among what is not used.
+	operated bool
+	// several are values beside each other for a parameter that takes one.
+	several map[string][]slot.Mention
 	// mood is that of the most similar example. explained is how many content
 	// words the reading accounts for, contested how many parameters the words
 	// name twice.

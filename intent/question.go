@@ -2,6 +2,8 @@ package intent
 
 import (
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 
 	"github.com/manifold-run/manifold/contracts"
@@ -55,5 +57,28 @@ func held(clause string, best Candidate, likely []Candidate) string {
 	if len(likely) > 1 {
 		return fmt.Sprintf("%s: %s, so nothing was done. Do you want one of these?", quote(clause), best.Note)
 	}
-	return fmt.Sprintf("%s: %s, so nothing was done. Do you want it done: %s?", quote(clause), best.Note, describe(best))
+	return fmt.Sprintf("%s: %s, so nothing was done. Do you want it done: %s?", quote(clause), best.Note, describe(best)+withValues(best))
+}
+
+// without is the question about what was said and would not be done. Yes to it
+// means what it says, and nothing more.
+func without(c Candidate) string {
+	left := c.Said.Unread(contracts.WordBinding)
+	if len(left) == 0 {
+		left = c.Said.Unread(contracts.WordBeside)
+	}
+	return fmt.Sprintf("I do not use %s. Shall I do it without that: %s?", quoteAll(left), describe(c)+withValues(c))
+}
+
+// withValues lists what a candidate would be done with.
+func withValues(c Candidate) string {
+	if len(c.Parameters) == 0 {
+		return ""
+	}
+	names := slices.Sorted(maps.Keys(c.Parameters))
+	parts := make([]string, 0, len(names))
+	for _, name := range names {
+		parts = append(parts, fmt.Sprintf("%s %v", text.SplitName(name), c.Parameters[name]))
+	}
+	return ", with " + contracts.CleanSummary(strings.Join(parts, ", "))
 }

@@ -4,9 +4,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/manifold-run/manifold/intent/internal/lang"
 	"github.com/manifold-run/manifold/intent/internal/text"
-	"github.com/manifold-run/manifold/intent/internal/value"
 )
 
 // spreadMoods reads the moods of the parts, and lets them reach over the rest
@@ -52,12 +50,6 @@ func (s *sentenceReader) ownMood(p *part) mood {
 	if !first.subordinate && !first.sequence && startsWithGerund(tokens) {
 		own |= moodNarrative
 	}
-	if p.writes() && s.commandsMore(p) {
-		own |= moodMore
-	}
-	if p.writes() && s.namesTime(p, covered) {
-		own |= moodTimed
-	}
 	if saysSomething(tokens, covered) && (hedged(s.m.Tokens[p.from:]) || s.goesOn(p)) {
 		own |= moodNarrative
 	}
@@ -73,42 +65,11 @@ func (s *sentenceReader) goesOn(p *part) bool {
 	})
 }
 
-// commandsMore tells whether a part has a command behind the first that is of no
-// kind that its capability is asked for with.
-func (s *sentenceReader) commandsMore(p *part) bool {
-	idx, ok := s.x.refs[p.candidates[0].Entry.Ref()]
-	if !ok || s.commanded(p.first) == 0 {
-		return false
-	}
-	var own lang.Kinds
-	for _, stem := range idx.begins {
-		own |= s.x.tools.Lexicon.Kin(stem)
-	}
-	for k := p.first + 1; k <= p.last; k++ {
-		if kin := s.commanded(k); kin != 0 && kin&own == 0 {
-			return true
-		}
-	}
-	return false
-}
-
-// namesTime tells whether a part that lacks nothing names a day or an hour that
-// is no value of it.
-func (s *sentenceReader) namesTime(p *part, covered []bool) bool {
-	if len(p.candidates[0].Missing) > 0 {
-		return false
-	}
-	return slices.ContainsFunc(s.m.Entities, func(e value.Entity) bool {
-		return (e.Kind == value.Date || e.Kind == value.Clock) && e.First >= p.from && e.Last < p.to &&
-			!covered[e.First-p.from] && !s.m.Tokens[e.First].Is(text.FormQuoted)
-	})
-}
-
 // moodOf reads the mood of the words of a part.
 func (s *sentenceReader) moodOf(p *part, covered []bool) mood {
 	tokens := s.m.Tokens[p.from:p.to]
-	m := s.x.moods.of(tokens, covered)
-	if s.hasMark(p) && isQuestion(tokens, covered) {
+	m := s.x.moods.of(tokens, covered, !s.said.Framed(p.from))
+	if s.hasMark(p) && !s.said.Framed(p.from) && isQuestion(tokens, covered) {
 		m |= moodQuestion
 	}
 	return m
@@ -125,9 +86,10 @@ func (s *sentenceReader) hasMark(p *part) bool {
 }
 
 // switches are the words of a part that belong to values of its best reading,
-// such as "without notification". They are no negation of the request.
+// such as "without notification", or that ask for nothing, such as a reason. They
+// are no negation of the request.
 func (s *sentenceReader) switches(p *part) []bool {
-	covered := make([]bool, p.to-p.from)
+	covered := slices.Clone(s.said.Silent()[p.from:p.to])
 	if len(p.candidates) == 0 {
 		return covered
 	}

@@ -121,7 +121,7 @@ func (f *field) options(p *param, most int) []option {
 		if s.comma && (p.sense&sensePlace == 0 || f.places != 1) {
 			continue // only a place has its country behind a comma
 		}
-		if p.resolver && f.somewhere(p, s.first) {
+		if p.resolver && f.somewhere(p, s.first) || astray(f.reading, p, s.first, s.last) {
 			continue
 		}
 		if v, ok := f.valueOf(p, s); ok && !f.inLongList(p, s) {

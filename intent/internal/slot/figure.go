@@ -88,8 +88,11 @@ func (f *field) figures(params []*param, numbers []value.Entity) *puzzle {
 		var options []option
 		for _, e := range numbers[:min(len(numbers), maxSpans)] {
 			e = f.adapted(p, e)
-			if v, ok := p.numberValue(e); ok && !e.Doubt {
-				options = append(options, f.option(e.First, e.Last, v, f.weighFigure(p, e, len(numbers))))
+			agrees := p.bound() * compared(f.reading, e.First)
+			if v, ok := p.numberValue(e); ok && !e.Doubt && agrees >= 0 { // "below" never fills what is the lower end
+				o := f.option(e.First, e.Last, v, f.weighFigure(p, e, len(numbers)))
+				o.weight += comparedWeight * float64(agrees)
+				options = append(options, o)
 			}
 		}
 		z.options[k] = best(options, most)

@@ -6,6 +6,8 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/manifold-run/manifold/intent/internal/lang"
+	"github.com/manifold-run/manifold/intent/internal/text"
 	"github.com/manifold-run/manifold/intent/internal/value"
 )
 
@@ -28,6 +30,13 @@ func (r *reading) number(p *param, e value.Entity) {
 		return
 	}
 	score, ok := r.numberScore(p, e)
+	switch bound := p.bound(); {
+	case bound == 0:
+	case compared(r, e.First) == bound:
+		score = max(score, comparedScore)
+	case compared(r, e.First) == -bound:
+		ok = false // "below" never fills what is the lower end
+	}
 	if ok {
 		r.add(mention{param: p, first: e.First, last: e.Last, value: v, kind: kindNumber, p: min(score*e.P/0.9, 0.97), doubt: e.Doubt})
 	}
@@ -293,4 +302,33 @@ func isoDuration(e value.Entity) (string, bool) {
 		return "P" + n + strings.ToUpper(e.Unit[:1]), true
 	}
 	return "", false
+}
+
+// comparedScore is how sure a number is behind a comparator that agrees with its
+// parameter.
+const comparedScore = 0.9
+
+// comparedWeight is the same in log-odds.
+const comparedWeight = 6
+
+// compared gives the direction of the comparator that stands before a place: 1 for
+// words such as "above", -1 for words such as "drops under", 0 for none.
+func compared(r *reading, first int) int {
+	operators := &lang.Shipped().Operators
+	for i := max(r.from, first-5); i < first; i++ {
+		hit, ok := lang.Find(operators, r.doc.Tokens, i)
+		if !ok || hit.Value.Direction() == 0 {
+			continue
+		}
+		if rest := r.doc.Tokens[i+hit.Tokens : max(first, i+hit.Tokens)]; i+hit.Tokens <= first && !slices.ContainsFunc(rest, func(t text.Token) bool { return weighty(r, t) }) {
+			return hit.Value.Direction()
+		}
+	}
+	return 0
+}
+
+// weighty tells a word between a comparator and its number that belongs to
+// something else.
+func weighty(r *reading, t text.Token) bool {
+	return t.Break || !r.set.tools.Lexicon.Light(t.Fold) && !r.set.Knows(t)
 }

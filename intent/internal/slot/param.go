@@ -52,6 +52,7 @@ type param struct {
 	// measure is the unit that the name ends in, as in "height_cm".
 	measure string
 	role    role
+	end     heading // of a change, where another parameter is the other end
 
 	listed      []string // values that the description names
 	written     expectation
@@ -120,6 +121,7 @@ func (s *Set) compileParams(c *contracts.Capability) {
 			p.measure = s.tools.Scanner.Measure(p.words[len(p.words)-1])
 		}
 	}
+	pairUp(s.params)
 	s.ownWords(text.Stems(c.Description))
 }
 

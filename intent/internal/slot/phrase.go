@@ -21,7 +21,7 @@ type phrase struct {
 }
 
 // known tells the known values of a parameter apart while they are collected.
-type known struct {
+type spokenValue struct {
 	param *param
 	words string
 }
@@ -49,7 +49,7 @@ const (
 
 // compilePhrases collects the known values, best evidence first.
 func (s *Set) compilePhrases(c *contracts.Capability) {
-	s.spoken = map[known]bool{}
+	s.spoken = map[spokenValue]bool{}
 	defer func() { s.spoken = nil }()
 	for _, p := range s.params {
 		specs := []contracts.ParameterSpec{c.Metadata.ParameterSpecs[p.single], c.Metadata.ParameterSpecs[p.list]}
@@ -116,7 +116,7 @@ func (s *Set) addPhrase(spoken string, p *param, v any, kind string, prob float6
 	if len(words) == 1 && kind != kindAlias && s.tools.Lexicon.Light(words[0]) {
 		return // "in" and "all" stand in any sentence
 	}
-	key := known{p, strings.Join(words, " ")}
+	key := spokenValue{p, strings.Join(words, " ")}
 	if s.spoken[key] {
 		return
 	}

@@ -36,7 +36,7 @@ type Set struct {
 	// phrases are the known values, by their first folded word.
 	phrases map[string][]phrase
 	// spoken are those that were collected, while the set is made.
-	spoken map[known]bool
+	spoken map[spokenValue]bool
 	// fuzzy are the known values of one long word.
 	fuzzy []phrase
 	// vocabulary are the stems that belong to the request itself.
@@ -45,6 +45,8 @@ type Set struct {
 	kinds lang.Kinds
 	// long are its words of five letters or more as they are written, sorted.
 	long []string
+	// known are the words that the capability is asked for with.
+	known knownWords
 	// writes tells that the capability has an effect.
 	writes bool
 }
@@ -68,6 +70,7 @@ func Compile(tools *Tools, entry *contracts.CapabilityEntry, domainTitle string)
 	}
 	slices.Sort(s.long)
 	s.long = slices.Compact(s.long)
+	s.known.collect(s, entry, domainTitle)
 	return s
 }
 
@@ -121,6 +124,7 @@ func (s *Set) learn(example string) {
 	for i, t := range doc.Tokens {
 		if !covered[i] && !t.Is(text.FormDigits|text.FormMixed) {
 			s.knowToken(t)
+			s.known.add(t)
 		}
 	}
 }
@@ -141,6 +145,9 @@ type Filled struct {
 	Missing []string
 	// Contested is the number of parameters that the text gives two values.
 	Contested int
+	// Several are values that stand beside each other, such as "C-1 and C-2", for a
+	// parameter that takes one.
+	Several map[string][]Mention
 	// unclear are the parameters whose value could be read in two ways.
 	unclear []string
 	// Covered tells for each token of the range whether it belongs to a value.

@@ -72,6 +72,9 @@ func (r *reading) undecided(m mention, chosen []mention) bool {
 // prune drops what has too little evidence and puts the rest in order.
 func (r *reading) prune() {
 	r.mentions = slices.DeleteFunc(r.mentions, func(m mention) bool {
+		if m.kind != kindKeyed && astray(r, m.param, m.first, m.last) {
+			return true
+		}
 		floor := floorOptional
 		if m.param.required || len(r.only) > 0 {
 			floor = floorRequired
@@ -178,6 +181,7 @@ func (r *reading) result(chosen []mention) Filled {
 		if len(others) > 0 || slices.ContainsFunc(mentions, func(m mention) bool { return m.doubt }) {
 			unclear = append(unclear, p.name())
 			f.Contested++
+			sideBySide(r, &f, p, append(slices.Clone(mentions), others...))
 			continue
 		}
 		r.put(&f, p, mentions, &unclear)
@@ -235,4 +239,40 @@ func (r *reading) contested(p *param, mine, chosen []mention) []mention {
 		}
 	}
 	return out
+}
+
+// mostSeveral bounds how many requests one list of values becomes.
+const mostSeveral = 12
+
+// sideBySide notes the values of a single parameter that are joined by commas or
+// words such as "and".
+func sideBySide(r *reading, f *Filled, p *param, mentions []mention) {
+	slices.SortFunc(mentions, func(a, b mention) int { return cmp.Compare(a.first, b.first) })
+	if len(mentions) < 2 || len(mentions) > mostSeveral {
+		return
+	}
+	var out []Mention
+	for k, m := range mentions {
+		if k > 0 && (m.first <= mentions[k-1].last || !r.joined(mentions[k-1].last, m.first) || m.kind != mentions[0].kind || !nothingBetween(r, mentions[k-1].last, m.first)) || m.doubt {
+			return
+		}
+		span := r.spanOf(m)
+		out = append(out, Mention{Value: m.value, First: m.first, Last: m.last, Evidence: contracts.Evidence{Kind: m.kind, P: m.p, Span: [2]int{span.Start, span.End}}})
+	}
+	if f.Several == nil {
+		f.Several = map[string][]Mention{}
+	}
+	f.Several[p.name()] = out
+}
+
+// nothingBetween tells whether only small words and words of the request stand
+// between two values.
+func nothingBetween(r *reading, last, first int) bool {
+	for i := last + 1; i < first; i++ {
+		t := r.doc.Tokens[i]
+		if !r.set.tools.Lexicon.Light(t.Fold) && !Joins(t.Fold) && !r.set.Knows(t) {
+			return false
+		}
+	}
+	return true
 }

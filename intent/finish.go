@@ -1,0 +1,267 @@
+package intent
+
+import (
+	"maps"
+	"slices"
+
+	"github.com/manifold-run/manifold/contracts"
+	"github.com/manifold-run/manifold/intent/internal/account"
+	"github.com/manifold-run/manifold/intent/internal/lang"
+	"github.com/manifold-run/manifold/intent/internal/slot"
+	"github.com/manifold-run/manifold/intent/internal/text"
+)
+
+// judgement finishes the proposals for one message.
+type judgement struct {
+	s *sentenceReader
+	// alone tells that the message has one request.
+	alone bool
+}
+
+// finish is the judgement that every engine's proposals go through: which parts of
+// the message ask for nothing, in which mood the others are said, which values the
+// words bear out, and what each word is to the best reading of each request.
+func (s *sentenceReader) finish(parts []*part) []Clause {
+	j := judgement{s: s}
+	parts = j.requests(parts)
+	j.alone = len(parts) == 1
+	s.spreadMoods(parts)
+	for _, p := range parts {
+		s.limit(p)
+		j.complete(p)
+	}
+	var out []Clause
+	for i, p := range parts {
+		first := len(out)
+		for _, one := range each(p) {
+			out = append(out, j.clause(one, parts, i))
+		}
+		p.clauses = [2]int{first, len(out)}
+	}
+	j.order(parts, out)
+	return out
+}
+
+// requests drops the parts that command nothing by themselves: they are said of the
+// request before them, or of the first one.
+func (j judgement) requests(parts []*part) []*part {
+	for _, p := range parts {
+		p.since, p.until = p.from, p.to
+	}
+	clear := func(p *part) bool {
+		return len(p.candidates) > 0 && p.plain >= DefaultClarify
+	}
+	if !slices.ContainsFunc(parts, clear) {
+		return parts
+	}
+	var out []*part
+	since := -1
+	for _, p := range parts {
+		switch {
+		case clear(p) || j.commandsAt(p):
+			if since >= 0 {
+				p.since, since = since, -1
+			}
+			out = append(out, p)
+		case len(out) > 0:
+			out[len(out)-1].until = p.to
+		case since < 0:
+			since = p.from
+		}
+	}
+	return out
+}
+
+// commandsAt tells whether a part begins as requests do.
+func (j judgement) commandsAt(p *part) bool {
+	for i := p.from; i < p.to; i++ {
+		t := j.s.m.Tokens[i]
+		switch {
+		case j.s.x.bids(t), t.Has(lang.Light):
+			return true
+		case !j.s.x.tools.Lexicon.Light(t.Fold) && !opening(t.Fold):
+			return false
+		}
+	}
+	return false
+}
+
+// clause makes what others see of a part.
+func (j judgement) clause(p *part, parts []*part, at int) Clause {
+	j.account(p, parts, at)
+	start, end := j.s.m.Tokens[p.from].Start, j.s.partEnd(p)
+	source := p.source
+	if source == "" {
+		source = sourceLocal
+	}
+	return Clause{
+		Text: text.Clean(j.s.q.Message[start:end]), Span: [2]int{start, end},
+		Candidates: p.candidates, Rejected: p.refused, Source: source,
+	}
+}
+
+// account says what each word of the message is to the best candidate of a part,
+// and takes back the values that the words do not bear out.
+func (j judgement) account(p *part, parts []*part, at int) {
+	if len(p.candidates) == 0 || p.candidates[0].Confidence < DefaultClarify && !p.candidates[0].Held {
+		return
+	}
+	best := &p.candidates[0]
+	idx, ok := j.s.x.refs[best.Entry.Ref()]
+	if !ok {
+		return
+	}
+	asked := slot.AskedWith(j.s.x.set(idx))
+	var others [][2]int
+	for k, o := range parts {
+		if k != at {
+			others = append(others, [2]int{o.since, o.until})
+		}
+	}
+	others = append(others, p.apart...)
+	read := func() account.Account {
+		return j.s.said.Of(account.Request{From: p.since, To: p.until, Values: j.valuesOf(asked, best), Knows: vocabulary{asked, idx}, Reads: !best.Entry.Policy.SideEffectClass.Writes(), Others: others})
+	}
+	a := read()
+	if len(a.Misused) > 0 {
+		redirect(asked, best, a)
+		a = read()
+	}
+	if a.Retracted && !best.Exact {
+		best.Held, best.Note = true, moodRetracted.note()
+	}
+	best.Said, best.operated = j.sentence(a, best), a.Operated
+}
+
+// redirect takes back values that a word turns away from their parameter. A number
+// goes to the other end of the range, where there is one without a value.
+func redirect(asked slot.Asked, best *Candidate, a account.Account) {
+	values, evidence := map[string]any{}, map[string]contracts.Evidence{}
+	for name, v := range best.Parameters {
+		if slices.Contains(a.Misused, name) {
+			continue
+		}
+		values[name], evidence[name] = v, best.Evidence[name]
+	}
+	best.Parameters, best.Evidence = values, evidence
+	best.Missing = asked.Lacks(values, best.Missing)
+}
+
+// vocabulary is what a capability is asked for with.
+type vocabulary struct {
+	slot.Asked
+
+	of *indexed
+}
+
+// Verbs are the stems that its sentences begin with.
+func (v vocabulary) Verbs() []string { return v.of.begins }
+
+// valuesOf gives the values of a candidate with their places.
+func (j judgement) valuesOf(asked slot.Asked, c *Candidate) []account.Value {
+	var out []account.Value
+	for name, ev := range c.Evidence {
+		first, last := j.s.m.TokensIn(ev.Span)
+		if last < first {
+			continue
+		}
+		v := account.Value{First: first, Last: last, Parameter: name, Up: asked.Bound(name)}
+		v.Start, v.End = asked.Period(name)
+		out = append(out, v)
+	}
+	slices.SortFunc(out, func(a, b account.Value) int { return a.First - b.First })
+	return out
+}
+
+// sentence is the account as it travels with the intent.
+func (j judgement) sentence(a account.Account, c *Candidate) *contracts.Said {
+	out := &contracts.Said{Text: j.s.q.Message, Values: map[string]contracts.Provenance{}}
+	for i, class := range a.Classes {
+		t := j.s.m.Tokens[i]
+		if n := len(out.Words); n > 0 && out.Words[n-1].Class == class && out.Words[n-1].Parameter == a.Parameters[i] {
+			out.Words[n-1].Span[1] = t.End
+			continue
+		}
+		out.Words = append(out.Words, contracts.WordUse{Span: [2]int{t.Start, t.End}, Class: class, Parameter: a.Parameters[i]})
+	}
+	for name := range c.Parameters {
+		out.Values[name] = contracts.FromModel
+		if _, ok := c.Evidence[name]; ok {
+			out.Values[name] = contracts.FromSaid
+		}
+	}
+	return out
+}
+
+// each cuts a part into one for each value, where several stand beside each other
+// for a parameter that takes one and nothing else is open.
+func each(p *part) []*part {
+	if len(p.candidates) == 0 || p.refused {
+		return []*part{p}
+	}
+	best := p.candidates[0]
+	if len(best.several) != 1 || len(best.Missing) != 1 {
+		return []*part{p}
+	}
+	var out []*part
+	for name, several := range best.several {
+		if best.Missing[0] != name {
+			return []*part{p}
+		}
+		for k, one := range several {
+			out = append(out, p.with(name, one, several, k))
+		}
+	}
+	return out
+}
+
+// with is a part with one of several values.
+func (p *part) with(name string, one slot.Mention, all []slot.Mention, k int) *part {
+	q := *p
+	q.candidates = slices.Clone(p.candidates)
+	best := &q.candidates[0]
+	values, evidence := map[string]any{name: one.Value}, map[string]contracts.Evidence{name: one.Evidence}
+	maps.Copy(values, best.Parameters)
+	maps.Copy(evidence, best.Evidence)
+	best.Parameters, best.Evidence, best.Missing = values, evidence, nil
+	for o, other := range all {
+		if o != k {
+			q.apart = append(q.apart, [2]int{other.First, other.Last + 1})
+		}
+	}
+	return &q
+}
+
+// complete fills the best candidate from free words. What tells candidates
+// apart is strong evidence alone: free words fit any of them.
+func (j judgement) complete(p *part) {
+	if len(p.candidates) == 0 || p.candidates[0].Confidence < DefaultClarify {
+		return
+	}
+	best := &p.candidates[0]
+	idx, ok := j.s.x.refs[best.Entry.Ref()]
+	if !ok {
+		return
+	}
+	set, run := j.s.x.set(idx), slot.Range{From: p.from, To: p.to}
+	f := set.Complete(j.s.m, run, nil, set.Fill(j.s.m, run, nil))
+	best.Parameters, best.Evidence, best.Missing, best.several = f.Values, f.Evidence, f.Missing, f.Several
+	if len(best.Missing) > 0 && j.alone {
+		j.told(set, best)
+	}
+}
+
+// told takes values that the only request of a message lacks from what is told
+// beside it: "Ana is ill. Book sick leave from Monday".
+func (j judgement) told(set *slot.Set, best *Candidate) {
+	f := set.Fill(j.s.m, slot.Range{To: len(j.s.m.Tokens)}, best.Missing)
+	for _, name := range slices.Clone(best.Missing) {
+		v, ok := f.Values[name]
+		ev := f.Evidence[name]
+		if !ok || slices.ContainsFunc(slices.Collect(maps.Values(best.Evidence)), func(o contracts.Evidence) bool { return ev.Span[0] < o.Span[1] && o.Span[0] < ev.Span[1] }) {
+			continue
+		}
+		best.Parameters[name], best.Evidence[name] = v, ev
+	}
+	best.Missing = slices.DeleteFunc(best.Missing, func(name string) bool { _, ok := best.Parameters[name]; return ok })
+}

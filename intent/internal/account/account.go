@@ -1,0 +1,395 @@
+package account
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/manifold-run/manifold/contracts"
+	"github.com/manifold-run/manifold/intent/internal/lang"
+	"github.com/manifold-run/manifold/intent/internal/text"
+	"github.com/manifold-run/manifold/intent/internal/value"
+)
+
+// Vocabulary is what a capability is asked for with.
+type Vocabulary interface {
+	// Head tells a word of the name, the keywords, the examples, the known values and
+	// the names of parameters.
+	Head(t text.Token) bool
+	// Describes tells a word of its description, or of one of a parameter.
+	Describes(t text.Token) bool
+	// Verbs are the stems that its sentences begin with.
+	Verbs() []string
+	// Says tells whether one of its examples has these folded words in a row.
+	Says(folds []string) bool
+}
+
+// Value is a value of the request with the tokens that it was read from.
+type Value struct {
+	First, Last int
+	Parameter   string
+	// Up is 1 for a parameter that a number is the lower end of ("above"), -1 for one
+	// that it is the upper end of ("below"), else 0.
+	Up int
+	// Start and End tell that the parameter is that end of a period.
+	Start, End bool
+}
+
+// Request is one reading of a part of a message.
+type Request struct {
+	// From and To are its tokens, [From, To).
+	From, To int
+	Values   []Value
+	Knows    Vocabulary
+	// Reads tells a capability without an effect: every verb of showing and finding
+	// asks for it.
+	Reads bool
+	// Others are the tokens of the other requests of the message.
+	Others [][2]int
+}
+
+// Account is what each token of a message is to a request.
+type Account struct {
+	Classes    []contracts.WordClass
+	Parameters []string // of the tokens that are values
+	// Misused are parameters whose value stands behind a word such as "except": it is
+	// not what is meant.
+	Misused []string
+	// Operated tells that an operator binds: what is done would be another thing.
+	Operated bool
+	// Retracted tells words such as "just kidding".
+	Retracted bool
+}
+
+// accounting is an account in the making.
+type accounting struct {
+	m *Message
+	Request
+	Account
+
+	kinds   lang.Kinds
+	command int // the first token that commands
+}
+
+// Of gives each token of the message its class.
+func (m *Message) Of(r Request) Account {
+	a := &accounting{m: m, Request: r}
+	a.Classes, a.Parameters = make([]contracts.WordClass, len(m.Tokens)), make([]string, len(m.Tokens))
+	for _, stem := range r.Knows.Verbs() {
+		a.kinds |= m.lex.Kin(stem)
+	}
+	if r.Reads {
+		a.kinds |= lang.KindOf("show") | lang.KindOf("find") | lang.KindOf("fetch") | lang.KindOf("compute")
+	}
+	a.command = len(m.Tokens)
+	for _, s := range m.Segments {
+		if s.Kind == Open && s.To > r.From && s.From < r.To {
+			a.command = min(a.command, max(s.From, r.From))
+		}
+	}
+	a.values()
+	for _, s := range m.Segments {
+		a.segment(s)
+	}
+	for i := range a.Classes { // what is left stands between requests
+		if a.Classes[i] == "" {
+			a.Classes[i] = contracts.WordCommand
+			if !a.inside(i) {
+				a.Classes[i] = contracts.WordOther
+			}
+		}
+	}
+	return a.Account
+}
+
+func (a *accounting) inside(i int) bool { return i >= a.From && i < a.To }
+
+func (a *accounting) set(from, to int, c contracts.WordClass) {
+	for i := from; i < to; i++ {
+		if a.Classes[i] == "" {
+			a.Classes[i] = c
+		}
+	}
+}
+
+// values marks the tokens of values, with the units behind their numbers.
+func (a *accounting) values() {
+	for _, v := range a.Values {
+		last := v.Last
+		for _, e := range a.m.entities {
+			if e.First >= v.First && e.First <= last && e.Last > last && e.Last < len(a.Classes) && !a.valued(last+1, e.Last) {
+				last = e.Last
+			}
+		}
+		for i := max(v.First, 0); i <= last && i < len(a.Classes); i++ {
+			a.Classes[i], a.Parameters[i] = contracts.WordValue, v.Parameter
+		}
+	}
+}
+
+func (a *accounting) valued(first, last int) bool {
+	return slices.ContainsFunc(a.Values, func(v Value) bool { return v.First <= last && first <= v.Last })
+}
+
+// segment gives the tokens of a segment their classes.
+func (a *accounting) segment(s Segment) {
+	for i := s.From; i < s.To; i++ {
+		if a.m.frame[i] && a.Classes[i] == "" {
+			a.Classes[i] = contracts.WordCourtesy
+		}
+	}
+	for _, o := range a.Others {
+		a.set(max(s.From, o[0]), min(s.To, o[1]), contracts.WordOther)
+	}
+	switch {
+	case s.Kind == Courtesy:
+		a.set(s.From, s.To, contracts.WordCourtesy)
+	case s.Kind.Silent():
+		a.statement(s)
+	case s.To > a.From && s.From < a.To:
+		a.open(max(s.From, a.From), min(s.To, a.To))
+	}
+}
+
+// statement is an aside, or stands beside the command that it follows. What it says
+// of values or conditions may still bind.
+func (a *accounting) statement(s Segment) {
+	for i := s.From; i < s.To; i++ {
+		if hit, ok := a.operator(i, s.To); ok && hit.Value == lang.NotMeant {
+			a.Retracted = true
+			a.set(i, i+hit.Tokens, contracts.WordBinding)
+		}
+	}
+	if s.Kind == Statement {
+		a.binds(s)
+	}
+	class := contracts.WordBeside
+	if s.Kind != Statement || s.From < a.command {
+		class = contracts.WordAside
+	}
+	a.set(s.From, s.To, class)
+}
+
+// binds looks for what a statement changes: an operator, or a value of a kind that
+// the request has another one of.
+func (a *accounting) binds(s Segment) {
+	for i := s.From; i < s.To; i++ {
+		if hit, ok := a.operator(i, s.To); ok && decides(hit.Value) && !a.excused(hit, i) {
+			a.set(i, i+hit.Tokens, contracts.WordBinding)
+		}
+	}
+	for _, e := range a.m.entities {
+		if e.First >= s.From && e.Last < s.To && a.takes(e) {
+			a.set(e.First, e.Last+1, contracts.WordBinding)
+		}
+	}
+	for i := s.From; i < s.To; i++ {
+		if a.m.code[i] && a.valueLike(func(v Value) bool { return a.m.code[v.First] }) {
+			a.set(i, i+1, contracts.WordBinding)
+		}
+	}
+}
+
+// decides tells operators that change the action from wherever they are said.
+func decides(o lang.Operator) bool {
+	return slices.Contains([]lang.Operator{lang.Except, lang.Unless, lang.Instead, lang.Only, lang.Until, lang.Provided}, o)
+}
+
+// takes tells whether the request has a value of an entity's kind.
+func (a *accounting) takes(e value.Entity) bool {
+	for _, o := range a.m.entities {
+		if o.Kind == e.Kind && a.valueLike(func(v Value) bool { return v.First <= o.Last && o.First <= v.Last }) {
+			return true
+		}
+	}
+	return false
+}
+
+func (a *accounting) valueLike(is func(Value) bool) bool { return slices.ContainsFunc(a.Values, is) }
+
+// operator finds the longest operator at a token that is no value, no courtesy and
+// no quotation. "First, …" and "then" only put requests in order.
+func (a *accounting) operator(i, to int) (lang.Hit[lang.Operator], bool) {
+	if a.Classes[i] != "" || a.m.Tokens[i].Is(text.FormQuoted) {
+		return lang.Hit[lang.Operator]{}, false
+	}
+	hit, ok := lang.Find(&a.m.lex.Operators, a.m.Tokens[:to], i)
+	if ok && hit.Tokens == 1 && a.then(i) && (hit.Value == lang.Order || hit.Value == lang.Afterwards || hit.Value == lang.Instead) {
+		return hit, false
+	}
+	return hit, ok
+}
+
+// excused tells an operator that the capability itself is asked for with.
+func (a *accounting) excused(hit lang.Hit[lang.Operator], i int) bool {
+	if slices.Contains([]lang.Operator{lang.Except, lang.Unless, lang.Instead, lang.NotMeant}, hit.Value) {
+		return false
+	}
+	folds := make([]string, hit.Tokens)
+	for k := range folds {
+		folds[k] = a.m.Tokens[i+k].Fold
+	}
+	return a.Knows.Says(folds)
+}
+
+// introduced marks the words before a value that say what it is: "that says".
+func (a *accounting) introduced(from, to int) {
+	for _, v := range a.Values {
+		for i := v.First - 1; i >= from && i < to && a.Classes[i] == "" && a.m.has(i, lang.Says, lang.Saying, lang.Utters, lang.Conveys, lang.Relative, lang.Links); i-- {
+			a.Classes[i] = contracts.WordCommand
+		}
+	}
+}
+
+// open accounts for the words of a command, or of a part of one.
+func (a *accounting) open(from, to int) {
+	a.introduced(from, to)
+	a.operators(from, to)
+	verb := a.verb(from, to)
+	run := -1
+	for i := from; i <= to; i++ {
+		content := i < to && a.Classes[i] == "" && i != verb && !a.m.light(i) && !a.loose(i) && !a.then(i)
+		if content && (run < 0 || a.m.Tokens[i].Break) {
+			a.noun(run, i, from)
+			run = i
+			continue
+		}
+		if !content && run >= 0 {
+			a.noun(run, i, from)
+			run = -1
+		}
+		if i < to && a.Classes[i] == "" && i != verb && a.loose(i) {
+			a.bind(i, i+1, from)
+		}
+	}
+	for i := from; i < to; i++ {
+		if a.Classes[i] == "" {
+			a.Classes[i] = contracts.WordCommand
+		}
+	}
+}
+
+// loose tells a number, a date, a name, an identifier or a quotation that is no
+// value.
+func (a *accounting) loose(i int) bool {
+	t := a.m.Tokens[i]
+	if t.Is(text.FormQuoted) || a.m.code[i] {
+		return true
+	}
+	if a.Knows.Head(t) {
+		return false
+	}
+	if a.m.inEntity[i] {
+		return true
+	}
+	if !t.Named() || a.m.light(i) {
+		return false
+	}
+	return t.Is(text.FormMixed|text.FormCaps|text.FormDigits) || !a.m.lex.Languages[a.m.language].Capitalises
+}
+
+// verb finds the verb of a segment, and tells whether it is the capability's: a
+// second command binds.
+func (a *accounting) verb(from, to int) int {
+	for i := from; i < to; i++ {
+		switch {
+		case a.Classes[i] != "":
+			if a.Classes[i] == contracts.WordValue {
+				return -1
+			}
+			continue
+		case a.m.couples(i), a.then(i):
+			continue
+		case a.m.is(i, lang.Light) || !a.m.light(i):
+		default:
+			continue
+		}
+		kin := a.m.kin(i)
+		own := kin&a.kinds != 0 || a.Knows.Head(a.m.Tokens[i]) || slices.Contains(a.Knows.Verbs(), a.m.Tokens[i].Stem)
+		switch {
+		case own:
+			a.set(i, i+1, contracts.WordCommand)
+			return i
+		case a.m.is(i, lang.Light) && (a.Reads || kin == 0 && i == from):
+			return -1 // "let me know"
+		case a.phrasal(i, to):
+			a.set(i, i+1, contracts.WordCommand)
+			return i
+		case kin != 0 && !a.m.named(i) || a.m.bids(i) || a.m.is(i, lang.Light) && i > from:
+			a.bind(i, i+1, from)
+			return i
+		}
+		return -1
+	}
+	return -1
+}
+
+// then tells a word that only puts requests in order: "first", "dann".
+func (a *accounting) then(i int) bool {
+	joint, ok := a.m.joint(i)
+	return ok && (joint == lang.JointThen || joint == lang.JointContrast) || i+1 < len(a.m.Tokens) && a.Classes[i] == "" && a.m.bids(i+1) && a.m.light(i)
+}
+
+// phrasal tells a verb of two words, of which the second says what is done: "get
+// rid of".
+func (a *accounting) phrasal(i, to int) bool {
+	return i+1 < to && a.Classes[i+1] == "" && !a.m.Tokens[i+1].Break && a.m.kin(i+1)&a.kinds != 0
+}
+
+// noun accounts for a run of content words. Its head must be known; what only
+// describes it changes nothing.
+func (a *accounting) noun(from, to, segment int) {
+	if from < 0 || from >= to {
+		return
+	}
+	head := to - 1
+	if a.m.headFirst() {
+		head = from
+	}
+	if a.knows(head) {
+		for i := from; i < to; i++ {
+			class := contracts.WordBeside
+			if a.knows(i) {
+				class = contracts.WordCommand
+			}
+			a.set(i, i+1, class)
+		}
+		return
+	}
+	governed := from > segment && a.Classes[from-1] == "" && a.m.light(from-1) && !a.m.has(from-1, lang.Pronoun, lang.Subject)
+	if a.adverb(head) && !governed || a.adverb(head) && to-from > 1 {
+		for i := from; i < to; i++ {
+			class := contracts.WordBeside
+			if a.knows(i) {
+				class = contracts.WordCommand
+			}
+			a.set(i, i+1, class)
+		}
+		return
+	}
+	a.bind(from, to, segment)
+}
+
+// knows tells a word that the capability is asked for with, in any of its forms.
+func (a *accounting) knows(i int) bool {
+	return a.Knows.Head(a.m.Tokens[i]) || a.m.kin(i)&a.kinds != 0
+}
+
+// adverb tells words such as "quickly", "rapidamente" and, where nouns have
+// capitals, any in small letters.
+func (a *accounting) adverb(i int) bool {
+	fold := a.m.Tokens[i].Fold
+	for _, ending := range []string{"ly", "mente", "ment"} {
+		if len(fold) > len(ending)+3 && strings.HasSuffix(fold, ending) {
+			return true
+		}
+	}
+	return false
+}
+
+// bind marks unread words, with the small words before them.
+func (a *accounting) bind(from, to, segment int) {
+	for from > segment && a.Classes[from-1] == "" && !a.m.Tokens[from].Break && a.m.light(from-1) && !a.m.couples(from-1) {
+		from--
+	}
+	a.set(from, to, contracts.WordBinding)
+}

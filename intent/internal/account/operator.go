@@ -1,0 +1,166 @@
+package account
+
+import (
+	"slices"
+
+	"github.com/manifold-run/manifold/contracts"
+	"github.com/manifold-run/manifold/intent/internal/lang"
+	"github.com/manifold-run/manifold/intent/internal/value"
+)
+
+// near is how many tokens may stand between an operator and what it is said of.
+const near = 3
+
+// operators accounts for the operators of a run. None is ever filler: it agrees with
+// the parameter that it is said of, the capability is asked for with it, or it binds.
+func (a *accounting) operators(from, to int) {
+	for i := from; i < to; {
+		hit, ok := a.operator(i, to)
+		if !ok || i+hit.Tokens > to {
+			i++
+			continue
+		}
+		a.operate(hit, i, from, to)
+		a.Operated = a.Operated || a.Classes[i] == contracts.WordBinding
+		i += max(hit.Tokens, 1)
+	}
+}
+
+func (a *accounting) operate(hit lang.Hit[lang.Operator], i, from, to int) {
+	behind := i + hit.Tokens
+	if a.overlaps(i, behind) { // "goes over" where "over" is a value
+		a.set(i, behind, contracts.WordCommand)
+		return
+	}
+	switch hit.Value {
+	case lang.NotMeant:
+		a.Retracted = true
+		a.set(i, behind, contracts.WordBinding)
+	case lang.Above, lang.Below, lang.AtLeast, lang.AtMost:
+		a.compare(hit, i, to)
+	case lang.Around:
+		if a.figure(behind, to) {
+			a.bind(i, behind, from)
+		}
+	case lang.Until, lang.Before, lang.After:
+		a.bound(hit, i, from, to)
+	case lang.Except, lang.Instead, lang.Without:
+		a.misuse(behind, to)
+		a.bind(i, behind, from)
+	case lang.Unless, lang.Provided:
+		if a.excused(hit, i) || hit.Value == lang.Provided && a.own(behind, to) {
+			return
+		}
+		a.misuse(behind, to)
+		a.bind(i, to, from)
+	case lang.Order:
+		if !a.excused(hit, i) && !a.known(i, behind) && !a.Knows.Describes(a.m.Tokens[i]) {
+			a.bind(i, behind, from)
+		}
+	default:
+		if !a.excused(hit, i) && !a.known(i, behind) {
+			a.bind(i, behind, from)
+		}
+	}
+}
+
+// own tells a condition that is what the capability is for: "as soon as it rises
+// above 45" holds the limit of an alert.
+func (a *accounting) own(from, to int) bool {
+	return a.valueLike(func(v Value) bool { return v.Up != 0 && v.First >= from && v.First < to })
+}
+
+func (a *accounting) overlaps(from, to int) bool {
+	for i := from; i < to; i++ {
+		if a.Classes[i] == contracts.WordValue {
+			return true
+		}
+	}
+	return false
+}
+
+// known tells words of the capability: the "last" of "last name".
+func (a *accounting) known(from, to int) bool {
+	for i := from; i < to; i++ {
+		if !a.Knows.Head(a.m.Tokens[i]) {
+			return false
+		}
+	}
+	return true
+}
+
+// compare holds a comparator against the parameter of its number. "Below" never
+// fills what is the lower end.
+func (a *accounting) compare(hit lang.Hit[lang.Operator], i, to int) {
+	behind := i + hit.Tokens
+	v, ok := a.next(behind, to)
+	switch {
+	case ok && v.Up == hit.Value.Direction():
+		a.set(i, behind, contracts.WordCommand)
+	case ok && v.Up != 0:
+		a.Misused = append(a.Misused, v.Parameter)
+		a.set(i, behind, contracts.WordBinding)
+	case ok && a.number(v.First), a.figure(behind, to):
+		if !a.excused(hit, i) {
+			a.set(i, behind, contracts.WordBinding)
+		}
+	case hit.Tokens > 1 && !a.excused(hit, i):
+		a.set(i, behind, contracts.WordBinding)
+	}
+}
+
+// bound holds "until", "before" and "after" against the date behind them.
+func (a *accounting) bound(hit lang.Hit[lang.Operator], i, from, to int) {
+	behind := i + hit.Tokens
+	v, ok := a.next(behind, to)
+	if ok && (hit.Value == lang.After && v.Start || hit.Value != lang.After && v.End) {
+		a.set(i, behind, contracts.WordCommand)
+		return
+	}
+	if ok && a.excused(hit, i) {
+		a.set(i, behind, contracts.WordCommand)
+		return
+	}
+	if ok {
+		a.Misused = append(a.Misused, v.Parameter)
+	}
+	a.bind(i, behind, from)
+}
+
+// misuse takes back the values that stand behind an operator that excludes them.
+func (a *accounting) misuse(from, to int) {
+	for _, v := range a.Values {
+		if v.First >= from && v.First < to && !slices.Contains(a.Misused, v.Parameter) {
+			a.Misused = append(a.Misused, v.Parameter)
+		}
+	}
+}
+
+// next is the value that stands behind a place, with small words between.
+func (a *accounting) next(from, to int) (Value, bool) {
+	for i := from; i < min(to, from+near); i++ {
+		for _, v := range a.Values {
+			if v.First == i {
+				return v, true
+			}
+		}
+		if !a.m.light(i) && a.Classes[i] == "" && !a.Knows.Head(a.m.Tokens[i]) {
+			break
+		}
+	}
+	return Value{}, false
+}
+
+// figure tells a number or a date that stands right behind a place.
+func (a *accounting) figure(from, to int) bool {
+	for i := from; i < min(to, from+2); i++ {
+		if a.m.inEntity[i] {
+			return true
+		}
+	}
+	return false
+}
+
+func (a *accounting) number(i int) bool {
+	return slices.ContainsFunc(a.m.entities, func(e value.Entity) bool { return e.Kind == value.Number && e.First <= i && i <= e.Last })
+}

@@ -1,0 +1,418 @@
+package account
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/manifold-run/manifold/intent/internal/lang"
+	"github.com/manifold-run/manifold/intent/internal/text"
+	"github.com/manifold-run/manifold/intent/internal/value"
+)
+
+// Kind is what a segment of a message is for.
+type Kind uint8
+
+// The kinds. Open is a command or a part of one.
+const (
+	Open      Kind = iota
+	Courtesy       // "thanks a lot"
+	Reason         // behind "because"
+	Past           // tells what was: "she told me yesterday"
+	Statement      // any other clause that commands nothing: "my back hurts"
+)
+
+// Silent tells kinds that ask for nothing.
+func (k Kind) Silent() bool { return k != Open }
+
+// Segment is a run of tokens, [From, To), between two signs or words that may
+// part clauses.
+type Segment struct {
+	From, To int
+	Kind     Kind
+	// starts tells that the segment begins a sentence.
+	starts bool
+}
+
+// Message is a message cut into segments. It never changes after Read.
+type Message struct {
+	Src      string
+	Tokens   []text.Token
+	Segments []Segment
+
+	lex      *lang.Lexica
+	entities []value.Entity
+	inEntity []bool // by token
+	code     []bool // tokens of identifiers: "J-5"
+	frame    []bool // tokens of courtesy
+	language int    // the one with the most small words
+	bids     func(int) bool
+	plain    func(from, to int) bool
+}
+
+// Read cuts a message. Bids tells a token that requests of the catalog begin
+// with; mooded a run of tokens whose first words say that it is no plain request.
+func Read(lex *lang.Lexica, src string, tokens []text.Token, entities []value.Entity, bids func(int) bool, mooded func(from, to int) bool) *Message {
+	m := &Message{
+		Src: src, Tokens: tokens, lex: lex, entities: entities, bids: bids, plain: func(from, to int) bool { return !mooded(from, to) },
+		inEntity: make([]bool, len(tokens)), code: make([]bool, len(tokens)), frame: make([]bool, len(tokens)),
+	}
+	for _, e := range entities {
+		for i := e.First; i <= e.Last && i < len(tokens); i++ {
+			m.inEntity[i] = true
+		}
+	}
+	for i := 1; i < len(tokens); i++ {
+		if t := tokens[i]; t.Glued && strings.Trim(src[tokens[i-1].End:t.Start], "-_./#:") == "" && (t.Is(text.FormDigits|text.FormMixed) || tokens[i-1].Is(text.FormDigits|text.FormMixed)) {
+			m.code[i-1], m.code[i] = true, true
+		}
+	}
+	m.language = m.guess()
+	m.cut()
+	return m
+}
+
+// guess gives the language with the most small words, the first of equals.
+func (m *Message) guess() int {
+	best, most := 0, 0
+	for l := range m.lex.Languages {
+		n := 0
+		for i := range m.Tokens {
+			w := m.Tokens[i].Word
+			if !m.Tokens[i].Is(text.FormQuoted) && !m.code[i] && (w.In(l, lang.Function) || w.In(l, lang.Filler) || w.In(l, lang.Pronoun)) {
+				n++
+			}
+		}
+		if n > most {
+			best, most = l, n
+		}
+	}
+	return best
+}
+
+// headFirst tells languages in which the noun stands before what describes it.
+func (m *Message) headFirst() bool {
+	return slices.Contains([]string{"pt", "es", "fr", "it"}, m.lex.Languages[m.language].Code)
+}
+
+func (m *Message) has(i int, classes ...lang.Class) bool {
+	return m.word(i) && slices.ContainsFunc(classes, m.Tokens[i].Has)
+}
+
+// is tells the classes of a word in the language of the message: "will" is a want
+// in German alone.
+func (m *Message) is(i int, classes ...lang.Class) bool {
+	return m.word(i) && slices.ContainsFunc(classes, func(c lang.Class) bool { return m.Tokens[i].In(m.language, c) })
+}
+
+// word tells a token that is a word of the message, no quotation or identifier.
+func (m *Message) word(i int) bool {
+	return i >= 0 && i < len(m.Tokens) && !m.Tokens[i].Is(text.FormQuoted) && !m.code[i]
+}
+
+// joint gives what a word such as "and" or "then" says between requests.
+func (m *Message) joint(i int) (lang.Joint, bool) {
+	hit, ok := lang.Find(&m.lex.Separators, m.Tokens, i)
+	return hit.Value, ok
+}
+
+// couples tells a word such as "and" or "but".
+func (m *Message) couples(i int) bool {
+	joint, ok := m.joint(i)
+	return ok && (joint == lang.JointAnd || joint == lang.JointContrast)
+}
+
+// light tells words that carry grammar, courtesy or reference.
+func (m *Message) light(i int) bool {
+	return m.has(i, lang.Function, lang.Filler, lang.Pronoun, lang.Article, lang.Courteous, lang.Opening, lang.Subject, lang.Finite)
+}
+
+// kin gives the kinds of a word as a verb.
+func (m *Message) kin(i int) lang.Kinds { return m.lex.Kin(m.Tokens[i].Fold) }
+
+// cut finds the segments and what they are for.
+func (m *Message) cut() {
+	from, starts := 0, true
+	for i := 1; i <= len(m.Tokens); i++ {
+		end := i == len(m.Tokens)
+		sentence := !end && m.sentence(i)
+		if !end && !sentence && !m.parts(i) {
+			continue
+		}
+		m.Segments = append(m.Segments, Segment{From: from, To: i, starts: starts})
+		from, starts = i, sentence
+	}
+	for k := range m.Segments {
+		s := &m.Segments[k]
+		s.Kind = m.kindOf(s)
+		if k > 0 && s.Kind == Open && !s.starts && m.depends(s) && m.Segments[k-1].Kind != Courtesy {
+			m.Segments[k-1].Kind = Open // "it is forbidden, …": it governs what follows
+		}
+	}
+}
+
+// depends tells a segment whose verb is an infinitive that hangs on the one before:
+// ", den Alarm zu löschen".
+func (m *Message) depends(s *Segment) bool {
+	last := s.To - 1
+	if !m.lex.Languages[m.language].Capitalises || last <= s.From {
+		return false
+	}
+	fold := m.Tokens[last].Fold
+	return m.is(last-1, lang.BeforeVerb) || slices.ContainsFunc(m.lex.Languages[m.language].Words(lang.BeforeVerb), func(w string) bool {
+		at := strings.Index(fold, w)
+		return at > 1 && at+len(w)+3 < len(fold) && m.kin(last) == 0
+	})
+}
+
+func (m *Message) gap(i int) string { return m.Src[m.Tokens[i-1].End:m.Tokens[i].Start] }
+
+// sentence tells whether a sentence or a line begins at a token.
+func (m *Message) sentence(i int) bool {
+	return m.Tokens[i].Is(text.FormFirst) && !m.Tokens[i].Glued || strings.ContainsAny(m.gap(i), "\n;")
+}
+
+// parts tells whether a segment begins inside a sentence.
+func (m *Message) parts(i int) bool {
+	t := m.Tokens[i]
+	if t.Is(text.FormQuoted) && m.Tokens[i-1].Is(text.FormQuoted) || m.joined(i) {
+		return false
+	}
+	if gap := m.gap(i); strings.ContainsAny(gap, ",:()—–，、…") || strings.Contains(gap, " - ") || strings.Contains(gap, "...") {
+		return true
+	}
+	if m.reason(i) {
+		return true
+	}
+	if !m.couples(i) {
+		return false
+	}
+	next := i + 1
+	return next < len(m.Tokens) && (m.bids(next) && !m.named(next) || m.is(next, lang.Light) || m.is(next, lang.Subject) && !m.is(next, lang.Article))
+}
+
+// joined tells whether a typed value goes over a place.
+func (m *Message) joined(i int) bool {
+	return slices.ContainsFunc(m.entities, func(e value.Entity) bool { return e.First < i && i <= e.Last })
+}
+
+// reason tells a word such as "because" at a place. "Since Monday" is none.
+func (m *Message) reason(i int) bool {
+	hit, ok := lang.Find(&m.lex.Reasons, m.Tokens, i)
+	return ok && i+hit.Tokens < len(m.Tokens) && !m.inEntity[i] && !m.inEntity[i+hit.Tokens]
+}
+
+// kindOf tells what a segment is for, and marks its courtesy.
+func (m *Message) kindOf(s *Segment) Kind {
+	from := m.courtesy(s)
+	switch {
+	case from >= s.To:
+		return Courtesy
+	case m.reason(from):
+		return Reason
+	case m.supposes(from):
+		return Open
+	case m.relates(from, s):
+		return Statement
+	case m.commands(from, s.To):
+		return Open
+	}
+	return m.tells(from, s)
+}
+
+// relates tells a clause that only says something of what stands before it:
+// ", which is obsolete".
+func (m *Message) relates(from int, s *Segment) bool {
+	if s.starts || s.From == 0 || !m.is(from, lang.Relative) || m.is(from, lang.Article) {
+		return false
+	}
+	return !m.commands(from+1, s.To)
+}
+
+// supposes tells a word such as "if": what depends on it is asked about, whoever it
+// is said of.
+func (m *Message) supposes(i int) bool {
+	hit, ok := lang.Find(&m.lex.Operators, m.Tokens, i)
+	return m.has(i, lang.Condition) || ok && (hit.Value == lang.Provided || hit.Value == lang.Unless)
+}
+
+// courtesy marks the frames at both ends of a segment and gives where the rest
+// begins. Frames that begin a question about an action are none.
+func (m *Message) courtesy(s *Segment) int {
+	from := s.From
+	for from < s.To && m.couples(from) {
+		from++
+	}
+	if hit, ok := lang.Find(&m.lex.Frames, m.Tokens[:s.To], from); ok && from+hit.Tokens >= s.To && m.plain(from, s.To) {
+		return m.mark(from, s.To)
+	}
+	if m.plain(from, s.To) {
+		for from < s.To {
+			hit, ok := lang.Find(&m.lex.Frames, m.Tokens[:s.To], from)
+			if !ok || hit.Value != lang.FrameBefore || m.touches(from, from+hit.Tokens) {
+				break
+			}
+			from = m.mark(from, from+hit.Tokens)
+		}
+	}
+	for to := s.To; ; {
+		cut := m.behind(from, to)
+		if cut == to {
+			break
+		}
+		m.mark(cut, to)
+		to = cut
+		if to <= from {
+			return s.To
+		}
+	}
+	for i := from; i < s.To; i++ {
+		if !m.frame[i] && !m.has(i, lang.Courteous, lang.Opening) && (!m.has(i, lang.Filler) || m.is(i, lang.Light)) {
+			return from
+		}
+	}
+	return m.mark(from, s.To)
+}
+
+// behind gives where a frame begins that ends at a place, or the place.
+func (m *Message) behind(from, to int) int {
+	for i := from; i < to; i++ {
+		hit, ok := lang.Find(&m.lex.Frames, m.Tokens[:to], i)
+		if ok && i+hit.Tokens == to && (hit.Value == lang.FrameBehind || hit.Value == lang.FrameWhole && m.Tokens[i].Break) && !m.touches(i, to) {
+			return i
+		}
+	}
+	return to
+}
+
+// touches tells whether a run holds a typed value or a name: no frame does.
+func (m *Message) touches(from, to int) bool {
+	for i := from; i < to; i++ {
+		if m.inEntity[i] && m.Tokens[i].Is(text.FormDigits|text.FormMixed) || m.Tokens[i].Is(text.FormQuoted|text.FormMixed) {
+			return true
+		}
+	}
+	return false
+}
+
+func (m *Message) mark(from, to int) int {
+	for i := from; i < to; i++ {
+		m.frame[i] = true
+	}
+	return to
+}
+
+// commands tells whether a run asks for something: it holds a verb of a request
+// that is not told of as done.
+func (m *Message) commands(from, to int) bool {
+	for i := from; i < to; i++ {
+		if m.frame[i] || !m.word(i) || !m.bids(i) || m.named(i) || m.kin(i) == 0 && m.has(i, lang.Asks) && !m.is(i, lang.Asks) {
+			continue
+		}
+		if !m.perfect(from, i) {
+			return true
+		}
+	}
+	return m.wants(from, to)
+}
+
+// named tells a verb that is a noun here: "the book", "her request".
+func (m *Message) named(i int) bool {
+	if i == 0 || m.Tokens[i].Break {
+		return false
+	}
+	noun := m.lex.Languages[m.language].Capitalises && m.Tokens[i].Is(text.FormTitle) && !m.Tokens[i].Is(text.FormFirst)
+	return noun || m.is(i-1, lang.Article) || m.has(i-1, lang.Pronoun) && !m.is(i-1, lang.Subject)
+}
+
+// perfect tells a verb that reports: "I cancelled", "was moved", "ich habe … storniert".
+func (m *Message) perfect(from, i int) bool {
+	fold := m.Tokens[i].Fold
+	if i > from && (strings.HasSuffix(fold, "ed") || m.is(i, lang.Reports)) {
+		return true
+	}
+	for k := max(from, i-3); k < i; k++ {
+		if m.is(k, lang.Past) && !m.is(k, lang.Subject) {
+			return true
+		}
+	}
+	return false
+}
+
+// wants tells words such as "she needs two days": a want that is not denied, with
+// something behind it.
+func (m *Message) wants(from, to int) bool {
+	for i := from; i < min(to, from+5); i++ {
+		if m.is(i, lang.Want) {
+			return i+1 < to && !m.denied(from, to) && !m.past(from, i)
+		}
+	}
+	return false
+}
+
+func (m *Message) denied(from, to int) bool {
+	for i := from; i < to; i++ {
+		if m.has(i, lang.Negation) || m.has(i, lang.Ending) && m.is(from, lang.Subject) {
+			return true
+		}
+	}
+	return false
+}
+
+// past tells whether a run reports what was.
+func (m *Message) past(from, to int) bool {
+	for i := from; i < min(to, from+6); i++ {
+		if m.is(i, lang.Past, lang.Reports) {
+			return true
+		}
+		if i > from && m.is(from, lang.Subject) && i == from+1 && strings.HasSuffix(m.Tokens[i].Fold, "ed") {
+			return true
+		}
+	}
+	return false
+}
+
+// tells finds a finite clause: one that has a subject and says something of it.
+func (m *Message) tells(from int, s *Segment) Kind {
+	finite := m.is(from, lang.Subject) && !m.is(from, lang.Article) && s.To-from > 1 && !m.inEntity[from]
+	inside := !s.starts && s.From > 0 && s.To-from > 2 && !m.has(from, lang.Negation, lang.Denial) && m.denied(from, s.To)
+	for i := from; i < min(s.To, from+6) && !inside; i++ {
+		inside = m.is(i, lang.Want, lang.Needing) && m.denied(from, s.To) // "Bruno does not need it any more"
+	}
+	dropped := inside || m.headFirst() && (m.is(from, lang.Finite) || m.denied(from, s.To) && s.To-from > 2 && !m.bids(from))
+	for i := from + 1; i < min(s.To-1, from+7) && !finite; i++ {
+		finite = m.is(i, lang.Finite, lang.Reports, lang.Past)
+	}
+	switch {
+	case !finite && !dropped, m.has(from, lang.Asks):
+		return Open
+	case m.past(from, s.To):
+		return Past
+	}
+	return Statement
+}
+
+// Framed tells whether courtesy stands right before a token.
+func (m *Message) Framed(i int) bool {
+	if i >= len(m.Tokens) || m.Tokens[i].Is(text.FormFirst) {
+		return false
+	}
+	for i > 0 && m.couples(i-1) {
+		i--
+	}
+	return i > 0 && m.frame[i-1]
+}
+
+// Silent tells for each token whether it asks for nothing: courtesy, and segments
+// that only tell something. Where all would be, none is.
+func (m *Message) Silent() []bool {
+	out := slices.Clone(m.frame)
+	for _, s := range m.Segments {
+		for i := s.From; i < s.To && s.Kind.Silent(); i++ {
+			out[i] = true
+		}
+	}
+	if !slices.Contains(out, false) {
+		clear(out)
+	}
+	return out
+}

@@ -1,0 +1,109 @@
+package slot
+
+import (
+	"slices"
+
+	"github.com/manifold-run/manifold/intent/internal/lang"
+	"github.com/manifold-run/manifold/intent/internal/text"
+)
+
+// heading is where a preposition says that something comes from or goes to, and
+// which of two like parameters is meant by it.
+type heading int
+
+const (
+	headingFrom heading = iota - 1
+	headingNone
+	headingTo
+)
+
+func (h heading) opposite() heading {
+	return -h
+}
+
+// heading tells parameters that are one end of a change: "from_city" and
+// "to_city", "name" and "new_name".
+func (p *param) heading() heading {
+	switch {
+	case p.temporal() || p.format == "time":
+		return headingNone // both ends of a period may stand in one word
+	case slices.Contains(p.words, "new"):
+		return headingTo
+	case slices.Contains(p.words, "old"), slices.Contains(p.words, "current"):
+		return headingFrom
+	case p.sense&senseSource != 0 && p.sense&senseTarget == 0:
+		return headingFrom
+	case p.sense&senseTarget != 0 && p.sense&senseSource == 0:
+		return headingTo
+	}
+	return headingNone
+}
+
+// pairUp notes which parameters have a counterpart at the other end. One without a
+// name for its end is the counterpart of one that is new.
+func pairUp(params []*param) {
+	for _, p := range params {
+		p.end = headingNone
+		h := p.heading()
+		if h != headingNone && slices.ContainsFunc(params, func(q *param) bool { return q != p && q.kind == p.kind && q.heading() == h.opposite() }) {
+			p.end = h
+		}
+	}
+	for _, p := range params {
+		if p.end != headingNone || !slices.Contains(p.words, "new") {
+			continue
+		}
+		for _, q := range params {
+			if q != p && q.end == headingNone && q.kind == p.kind && q.required && q.heading() == headingNone && !q.temporal() && len(q.enum) == 0 {
+				p.end, q.end = headingTo, headingFrom
+				break
+			}
+		}
+	}
+}
+
+// headed gives where the preposition before a place says that something comes from
+// or goes to. Articles and names of parameters may stand between.
+func headed(r *reading, first int) heading {
+	for i := first - 1; i >= r.from && i >= first-3; i-- {
+		t := r.doc.Tokens[i]
+		if t.Is(text.FormQuoted) || r.doc.Tokens[i+1].Break && !r.doc.Tokens[i+1].Is(text.FormQuoted) {
+			return headingNone
+		}
+		if h := headingOf(t); h != headingNone {
+			return h
+		}
+		if !t.Has(lang.Article) && !slices.ContainsFunc(r.set.params, func(p *param) bool { return slices.Contains(p.words, t.Stem) }) {
+			return headingNone
+		}
+	}
+	return headingNone
+}
+
+func headingOf(t text.Token) heading {
+	from, to := t.Has(lang.PrepSource), t.Has(lang.PrepTarget)
+	switch {
+	case from && !to:
+		return headingFrom
+	case to && !from:
+		return headingTo
+	}
+	return headingNone
+}
+
+// astray tells a value that stands behind the preposition of the other end, or that
+// goes over one: in "rename Travel to Journeys" no name is "Travel to Journeys".
+func astray(r *reading, p *param, first, last int) bool {
+	if p.end == headingNone {
+		return false
+	}
+	if h := headed(r, first); h == p.end.opposite() {
+		return true
+	}
+	for i := first + 1; i < last; i++ {
+		if t := r.doc.Tokens[i]; !t.Is(text.FormQuoted) && t.Has(lang.PrepTarget) && !t.Is(text.FormTitle) {
+			return true
+		}
+	}
+	return false
+}

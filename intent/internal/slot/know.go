@@ -1,0 +1,175 @@
+package slot
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/manifold-run/manifold/contracts"
+	"github.com/manifold-run/manifold/intent/internal/text"
+)
+
+// knownWords are those that the capability is asked for with: its name, its
+// keywords, the objects of its examples, its known values and the names of its
+// parameters. A description alone explains no head of a phrase.
+type knownWords struct {
+	stems map[string]bool
+	// long are the words of five letters or more, sorted.
+	long []string
+	// says are the examples, folded, with a space around every word.
+	says []string
+}
+
+func (k *knownWords) add(t text.Token) {
+	if k.stems == nil {
+		k.stems = map[string]bool{}
+	}
+	k.stems[t.Stem] = true
+	if len(t.Fold) >= 5 {
+		k.long = append(k.long, t.Fold)
+	}
+}
+
+func (k *knownWords) addText(texts ...string) {
+	for _, s := range texts {
+		for _, t := range text.Tokens(s) {
+			k.add(t)
+		}
+	}
+}
+
+// usual is in how many examples a word stands that belongs to the request, though
+// some value was read over it.
+const usual = 2
+
+// collect takes the words that the manifest gives beside its examples.
+func (k *knownWords) collect(s *Set, entry *contracts.CapabilityEntry, title string) {
+	c := entry.Capability
+	k.addText(text.SplitName(c.Name), text.SplitName(entry.Domain), title)
+	for _, p := range s.params {
+		k.addText(text.SplitName(p.single), text.SplitName(p.list))
+	}
+	for _, phrases := range s.phrases {
+		for _, ph := range phrases {
+			if ph.kind == kindAlias || ph.kind == kindEnum {
+				k.addText(strings.Join(ph.words, " "))
+			}
+		}
+	}
+	seen := map[string]int{}
+	if h := c.Metadata.IntentHints; h != nil {
+		k.addText(h.Keywords...)
+		for _, example := range h.Examples {
+			var b strings.Builder
+			b.WriteByte(' ')
+			for _, t := range text.Tokens(example) {
+				b.WriteString(t.Fold)
+				b.WriteByte(' ')
+				if seen[t.Fold]++; seen[t.Fold] == usual && !t.Is(text.FormDigits|text.FormMixed|text.FormCaps|text.FormQuoted) && !t.Is(text.FormTitle) {
+					k.add(t) // what many examples say is no value of one
+				}
+			}
+			k.says = append(k.says, b.String())
+		}
+	}
+	slices.Sort(k.long)
+	k.long = slices.Compact(k.long)
+}
+
+// shortestPart is how many letters a word has that another may end in, as German
+// compounds do.
+const shortestPart = 4
+
+// Asked is what a capability is asked for with, beside its values.
+type Asked struct{ of *Set }
+
+// AskedWith gives the words of a set.
+func AskedWith(s *Set) Asked { return Asked{s} }
+
+// Head tells whether the capability is asked for with a word, in another form,
+// misspelled by a letter, or at the end of a compound.
+func (a Asked) Head(t text.Token) bool {
+	if a.of.known.stems[t.Stem] {
+		return true
+	}
+	if len(t.Fold) < 5 || t.Is(text.FormDigits|text.FormMixed|text.FormQuoted) {
+		return false
+	}
+	for _, w := range a.of.known.long {
+		if Near(t.Fold, w) || bends(t.Fold, w) || len(w) >= shortestPart && strings.HasSuffix(t.Fold, w) {
+			return true
+		}
+	}
+	return false
+}
+
+// Says tells whether an example has folded words in a row.
+func (a Asked) Says(folds []string) bool {
+	words := " " + strings.Join(folds, " ") + " "
+	return slices.ContainsFunc(a.of.known.says, func(example string) bool { return strings.Contains(example, words) })
+}
+
+// Bound tells which end of a range a parameter is: 1 for the lower end of numbers
+// ("above"), -1 for the upper end ("below"), 0 for none.
+func (a Asked) Bound(name string) int {
+	p := a.of.byName(name)
+	if p == nil || !p.numeric() {
+		return 0
+	}
+	return p.bound()
+}
+
+func (p *param) bound() int {
+	for _, w := range p.words {
+		switch w {
+		case "abov", "above", "over", "min", "minimum", "least", "floor", "exceed", "greater", "lower":
+			return 1
+		case "below", "under", "max", "maximum", "most", "ceil", "less", "upper":
+			return -1
+		}
+	}
+	return 0
+}
+
+// Period tells which end of a period a parameter is.
+func (a Asked) Period(name string) (start, end bool) {
+	p := a.of.byName(name)
+	if p == nil || !p.temporal() {
+		return false, false
+	}
+	return p.role == roleStart, p.role == roleEnd
+}
+
+// TokensIn gives the tokens of a span of bytes, last before first if there are none.
+func (m *Message) TokensIn(span [2]int) (first, last int) {
+	first, last = len(m.Tokens), -1
+	for i, t := range m.Tokens {
+		if t.Start < span[1] && t.End > span[0] {
+			first, last = min(first, i), i
+		}
+	}
+	return first, last
+}
+
+// Mention is one of several values with its tokens.
+type Mention struct {
+	Value       any
+	Evidence    contracts.Evidence
+	First, Last int
+}
+
+// Lacks lists what has no value among the values, and of what was missing before
+// what still has none.
+func (a Asked) Lacks(values map[string]any, before []string) []string {
+	out := a.of.missing(values)
+	for _, name := range before {
+		if _, ok := values[name]; !ok && !slices.Contains(out, name) {
+			out = append(out, name)
+		}
+	}
+	return out
+}
+
+// Describes tells a word of the texts of the manifest, descriptions among them.
+func (a Asked) Describes(t text.Token) bool {
+	return a.of.Knows(t) || slices.ContainsFunc(a.of.params, func(p *param) bool { return p.desc[t.Stem] })
+}
