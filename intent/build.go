@@ -7,6 +7,7 @@ import (
 	"sync"
 
 	"github.com/manifold-run/manifold/contracts"
+	"github.com/manifold-run/manifold/intent/internal/mood"
 	"github.com/manifold-run/manifold/intent/internal/slot"
 	"github.com/manifold-run/manifold/intent/internal/text"
 )
@@ -52,7 +53,7 @@ func NewIndex(catalog *contracts.Catalog) *Index { return newIndex(catalog, slot
 
 func newIndex(catalog *contracts.Catalog, tools *slot.Tools) *Index {
 	x := &Index{
-		snapshot: catalog.Snapshot, provisional: true, tools: tools, moods: newMoodReader(),
+		snapshot: catalog.Snapshot, provisional: true, tools: tools, moods: mood.New(), separators: separators(),
 		shareBest: shareBest, calibration: shipped(),
 		features: map[uint32]int32{}, exact: map[string][]int32{}, refs: map[string]*indexed{},
 		heads: map[string]bool{}, openers: map[string]bool{}, values: map[string]bool{},
@@ -153,7 +154,7 @@ func (b *builder) addCapability(entry *contracts.CapabilityEntry, domain int32, 
 			b.x.openers[tokens[0].Fold] = true
 		}
 		s := b.add(tokens, number, 1/float64(len(hints.Examples)))
-		b.x.docs[s].mood = b.x.moods.of(tokens, nil, true)
+		b.x.docs[s].mood = b.x.moods.Of(tokens, nil, true)
 		idx.moods |= b.x.docs[s].mood
 		idx.examples++
 	}

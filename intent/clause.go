@@ -6,6 +6,7 @@ import (
 
 	"github.com/manifold-run/manifold/intent/internal/account"
 	"github.com/manifold-run/manifold/intent/internal/lang"
+	"github.com/manifold-run/manifold/intent/internal/mood"
 	"github.com/manifold-run/manifold/intent/internal/slot"
 	"github.com/manifold-run/manifold/intent/internal/text"
 )
@@ -64,8 +65,8 @@ type part struct {
 	plain     float64
 	explained float64
 	contested int
-	mood      mood // of the part in its sentence
-	own       mood // of its own words
+	mood      mood.Mood // of the part in its sentence
+	own       mood.Mood // of its own words
 	// refused tells that the best candidate is what must not be done.
 	refused bool
 	// since and until are the tokens that are said of it, with those that command
@@ -180,7 +181,7 @@ func (s *sentenceReader) takesBack() bool {
 	denied := false
 	for i := len(s.m.Tokens) - 1; i > 0; i-- {
 		t := s.m.Tokens[i]
-		no := negation(t.Fold) || denial(t.Fold)
+		no := mood.Negates(t.Fold) || mood.Denies(t.Fold)
 		if !no && !s.x.tools.Lexicon.Light(t.Fold) || t.Is(text.FormQuoted) {
 			return false
 		}
@@ -284,7 +285,7 @@ func (s *sentenceReader) twoDeeds(first, last int) bool {
 func (s *sentenceReader) commanded(k int) lang.Kinds {
 	p := s.pieces[k]
 	for _, t := range s.m.Tokens[p.from:p.to] {
-		if kin := s.x.tools.Lexicon.Kin(t.Fold); kin != 0 || !opening(t.Fold) {
+		if kin := s.x.tools.Lexicon.Kin(t.Fold); kin != 0 || !mood.Opening(t.Fold) {
 			return kin
 		}
 	}

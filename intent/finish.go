@@ -7,6 +7,7 @@ import (
 	"github.com/manifold-run/manifold/contracts"
 	"github.com/manifold-run/manifold/intent/internal/account"
 	"github.com/manifold-run/manifold/intent/internal/lang"
+	"github.com/manifold-run/manifold/intent/internal/mood"
 	"github.com/manifold-run/manifold/intent/internal/slot"
 	"github.com/manifold-run/manifold/intent/internal/text"
 )
@@ -79,7 +80,7 @@ func (j judgement) commandsAt(p *part) bool {
 		switch {
 		case j.s.x.bids(t), t.Has(lang.Light):
 			return true
-		case !j.s.x.tools.Lexicon.Light(t.Fold) && !opening(t.Fold):
+		case !j.s.x.tools.Lexicon.Light(t.Fold) && !mood.Opening(t.Fold):
 			return false
 		}
 	}
@@ -128,7 +129,7 @@ func (j judgement) account(p *part, parts []*part, at int) {
 		a = read()
 	}
 	if a.Retracted && !best.Exact {
-		best.Held, best.Note = true, moodRetracted.note()
+		best.Held, best.Note = true, mood.Retracted.Note()
 	}
 	best.Said, best.operated = j.sentence(a, best), a.Operated
 }

@@ -3,6 +3,7 @@ package intent
 import (
 	"slices"
 
+	"github.com/manifold-run/manifold/intent/internal/mood"
 	"github.com/manifold-run/manifold/intent/internal/text"
 )
 
@@ -18,7 +19,7 @@ func headOf(lexicon *text.Lexicon, tokens []text.Token) string {
 		switch {
 		case t.Named(), t.Is(text.FormDigits | text.FormSign), text.Asks(t.Fold):
 			return ""
-		case opening(t.Fold), lexicon.Filler(t.Fold), lexicon.Pronoun(t.Fold), beforeVerb(t.Fold):
+		case mood.Opening(t.Fold), lexicon.Filler(t.Fold), lexicon.Pronoun(t.Fold), beforeVerb(t.Fold):
 		case lexicon.Light(t.Fold):
 			return ""
 		default:

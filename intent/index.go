@@ -5,6 +5,7 @@ import (
 	"sync"
 
 	"github.com/manifold-run/manifold/contracts"
+	"github.com/manifold-run/manifold/intent/internal/mood"
 	"github.com/manifold-run/manifold/intent/internal/slot"
 	"github.com/manifold-run/manifold/intent/internal/text"
 )
@@ -17,7 +18,8 @@ type Index struct {
 	// provisional tells that training and calibration are still to come.
 	provisional bool
 	tools       *slot.Tools
-	moods       *moodReader
+	moods       *mood.Reader
+	separators  map[string][]separator
 	caps        []*indexed
 	refs        map[string]*indexed
 	// features gives the dense number of each hashed feature.
@@ -71,7 +73,7 @@ type indexed struct {
 
 	slots *slots
 	// moods are what the examples themselves have, such as a condition.
-	moods mood
+	moods mood.Mood
 	// begins are the stems of the verbs that the examples and the name begin with.
 	begins []string
 }
@@ -108,7 +110,7 @@ type sentence struct {
 	words     int32
 	wordNorm  float32
 	charNorm  float32
-	mood      mood
+	mood      mood.Mood
 	statement bool // an example or a name, that is, no hard negative
 }
 

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/manifold-run/manifold/intent/internal/mood"
 	"github.com/manifold-run/manifold/intent/internal/slot"
 	"github.com/manifold-run/manifold/intent/internal/text"
 )
@@ -83,7 +84,7 @@ func (x *Index) pieces(m *slot.Message) []piece {
 		}
 	}
 	for i := 0; i < len(m.Tokens); {
-		next, width, ok := boundary(m, i, x.moods.separators)
+		next, width, ok := boundary(m, i, x.separators)
 		if ok && next.within(m.Tokens, current.from, i, width) {
 			if len(out) > 0 {
 				current.strong, current.sequence = true, true
@@ -238,7 +239,7 @@ func verbFollows(last string, behind []text.Token) bool {
 	case "de", "d":
 		return slices.ContainsFunc(behind[:min(len(behind), 3)], func(t text.Token) bool { return infinitive(t.Fold) })
 	}
-	return len(behind) > 0 && (gerund(behind[0].Fold) || slices.Contains([]string{"you", "i", "we"}, behind[0].Fold))
+	return len(behind) > 0 && (mood.Gerund(behind[0].Fold) || slices.Contains([]string{"you", "i", "we"}, behind[0].Fold))
 }
 
 // infinitive tells verbs such as "apagar", "borrarla", "annuler" and "mettre".

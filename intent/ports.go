@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/manifold-run/manifold/contracts"
+	"github.com/manifold-run/manifold/intent/internal/mood"
 	"github.com/manifold-run/manifold/intent/internal/slot"
 )
 
@@ -94,7 +95,7 @@ type Candidate struct {
 	// mood is that of the most similar example. explained is how many content
 	// words the reading accounts for, contested how many parameters the words
 	// name twice.
-	mood      mood
+	mood      mood.Mood
 	nearest   float64 // likeness to that example
 	explained float64
 	contested int

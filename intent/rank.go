@@ -5,6 +5,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/manifold-run/manifold/intent/internal/mood"
 	"github.com/manifold-run/manifold/intent/internal/text"
 )
 
@@ -33,13 +34,13 @@ const hitSharpness = 20
 type hit struct {
 	number   int32
 	centroid float64
-	best     float64 // likeness to the most similar sentence
-	against  float64 // likeness to the most similar hard negative
-	mood     mood    // of the most similar sentence
-	softmax  float64 // share among the hits, by weights
-	rival    float64 // the best centroid of the others
-	amount   float64 // BM25 by itself
-	outside  float64 // how much better the best that may not be chosen fits, as a share
+	best     float64   // likeness to the most similar sentence
+	against  float64   // likeness to the most similar hard negative
+	mood     mood.Mood // of the most similar sentence
+	softmax  float64   // share among the hits, by weights
+	rival    float64   // the best centroid of the others
+	amount   float64   // BM25 by itself
+	outside  float64   // how much better the best that may not be chosen fits, as a share
 	exact    bool
 	score    float64
 	// By meaning, where there is a vector: likeness to the weights, to the most

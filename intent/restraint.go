@@ -4,13 +4,14 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/manifold-run/manifold/intent/internal/mood"
 	"github.com/manifold-run/manifold/intent/internal/text"
 )
 
 // spreadMoods reads the moods of the parts, and lets them reach over the rest
 // of their sentence.
 func (s *sentenceReader) spreadMoods(parts []*part) {
-	var carried mood
+	var carried mood.Mood
 	sentence := -1
 	for i, p := range parts {
 		first := s.pieces[p.first]
@@ -18,24 +19,24 @@ func (s *sentenceReader) spreadMoods(parts []*part) {
 			carried, sentence = 0, first.sentence
 		}
 		if first.contrast {
-			carried &^= moodNegated
+			carried &^= mood.Negated
 		}
 		own := s.ownMood(p)
-		if i == 0 && isFollowUp(s.x.tools.Lexicon, s.m.Tokens[p.from:p.to], s.switches(p)) {
-			own |= moodFollowUp
+		if i == 0 && mood.IsFollowUp(s.x.tools.Lexicon, s.m.Tokens[p.from:p.to], s.switches(p)) {
+			own |= mood.FollowUp
 		}
 		if s.retracted {
-			own |= moodRetracted
+			own |= mood.Retracted
 		}
 		p.own, p.mood = own, own|carried
-		carried |= own & inherited
-		if own&moodContent != 0 {
-			carried |= moodNarrative // what follows "and" may belong to what is said
+		carried |= own & mood.Inherited
+		if own&mood.Content != 0 {
+			carried |= mood.Narrative // what follows "and" may belong to what is said
 		}
-		if leadsCondition(s.m.Tokens[p.from:p.to]) {
-			carried |= moodConditional
+		if mood.LeadsCondition(s.m.Tokens[p.from:p.to]) {
+			carried |= mood.Conditional
 			if i > 0 && s.pieces[parts[i-1].last].sentence == sentence {
-				parts[i-1].mood |= moodConditional
+				parts[i-1].mood |= mood.Conditional
 			}
 		}
 		sentence = s.pieces[p.last].sentence
@@ -43,15 +44,15 @@ func (s *sentenceReader) spreadMoods(parts []*part) {
 }
 
 // ownMood reads the mood of a part by itself.
-func (s *sentenceReader) ownMood(p *part) mood {
+func (s *sentenceReader) ownMood(p *part) mood.Mood {
 	tokens, first := s.m.Tokens[p.from:p.to], s.pieces[p.first]
 	covered := s.switches(p)
 	own := s.moodOf(p, covered)
-	if !first.subordinate && !first.sequence && startsWithGerund(tokens) {
-		own |= moodNarrative
+	if !first.subordinate && !first.sequence && mood.StartsWithGerund(tokens) {
+		own |= mood.Narrative
 	}
-	if saysSomething(tokens, covered) && (hedged(s.m.Tokens[p.from:]) || s.goesOn(p)) {
-		own |= moodNarrative
+	if mood.SaysSomething(tokens, covered) && (mood.Hedged(s.m.Tokens[p.from:]) || s.goesOn(p)) {
+		own |= mood.Narrative
 	}
 	return own
 }
@@ -66,11 +67,11 @@ func (s *sentenceReader) goesOn(p *part) bool {
 }
 
 // moodOf reads the mood of the words of a part.
-func (s *sentenceReader) moodOf(p *part, covered []bool) mood {
+func (s *sentenceReader) moodOf(p *part, covered []bool) mood.Mood {
 	tokens := s.m.Tokens[p.from:p.to]
-	m := s.x.moods.of(tokens, covered, !s.said.Framed(p.from))
-	if s.hasMark(p) && !s.said.Framed(p.from) && isQuestion(tokens, covered) {
-		m |= moodQuestion
+	m := s.x.moods.Of(tokens, covered, !s.said.Framed(p.from))
+	if s.hasMark(p) && !s.said.Framed(p.from) && mood.IsQuestion(tokens, covered) {
+		m |= mood.Question
 	}
 	return m
 }
@@ -104,18 +105,18 @@ func (s *sentenceReader) switches(p *part) []bool {
 
 // limit holds back what has an effect and is not plainly asked for.
 func (s *sentenceReader) limit(p *part) {
-	commandNegated := p.mood&moodNegated != 0 && startsNegated(s.m.Tokens[p.from:p.to])
+	commandNegated := p.mood&mood.Negated != 0 && startsNegated(s.m.Tokens[p.from:p.to])
 	for k := range p.candidates {
 		c := &p.candidates[k]
 		writes := c.Entry.Policy.SideEffectClass.Writes()
 		odd := s.unexcused(p, c)
-		if odd == 0 || !writes && !commandNegated && odd&moodFollowUp == 0 {
+		if odd == 0 || !writes && !commandNegated && odd&mood.FollowUp == 0 {
 			continue
 		}
-		if k == 0 && odd&(moodNegated|moodRetracted) != 0 && (c.Confidence >= DefaultClarify || commandNegated && c.Confidence >= notConfidence) {
+		if k == 0 && odd&(mood.Negated|mood.Retracted) != 0 && (c.Confidence >= DefaultClarify || commandNegated && c.Confidence >= notConfidence) {
 			p.refused = true
 		}
-		c.Held, c.Note = true, odd.note()
+		c.Held, c.Note = true, odd.Note()
 		c.Confidence = min(c.Confidence, heldConfidence)
 	}
 	sortCandidates(p.candidates)
@@ -123,7 +124,7 @@ func (s *sentenceReader) limit(p *part) {
 
 // unexcused are the moods of a part that the capability's examples do not
 // share. A negation is excused only by the most similar example.
-func (s *sentenceReader) unexcused(p *part, c *Candidate) mood {
+func (s *sentenceReader) unexcused(p *part, c *Candidate) mood.Mood {
 	if c.Exact {
 		return p.mood &^ p.own // what stands around it still counts
 	}
@@ -131,12 +132,12 @@ func (s *sentenceReader) unexcused(p *part, c *Candidate) mood {
 	if !ok {
 		return p.mood
 	}
-	odd := p.mood &^ (idx.moods &^ moodNegated)
+	odd := p.mood &^ (idx.moods &^ mood.Negated)
 	if c.begins {
-		odd &^= moodContent
+		odd &^= mood.Content
 	}
-	if odd&moodNegated != 0 && c.mood&moodNegated != 0 {
-		odd &^= moodNegated
+	if odd&mood.Negated != 0 && c.mood&mood.Negated != 0 {
+		odd &^= mood.Negated
 	}
 	return odd
 }
@@ -144,7 +145,7 @@ func (s *sentenceReader) unexcused(p *part, c *Candidate) mood {
 // startsNegated tells a command not to do something.
 func startsNegated(tokens []text.Token) bool {
 	for _, t := range tokens[:min(len(tokens), 4)] {
-		if negation(t.Fold) || t.Fold == "no" || t.Fold == "ne" || t.Fold == "n" {
+		if mood.Negates(t.Fold) || t.Fold == "no" || t.Fold == "ne" || t.Fold == "n" {
 			return true
 		}
 	}

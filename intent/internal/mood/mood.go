@@ -1,4 +1,4 @@
-package intent
+package mood
 
 import (
 	"slices"
@@ -8,42 +8,41 @@ import (
 	"github.com/manifold-run/manifold/intent/internal/text"
 )
 
-// mood is how something is said, when it is not a plain request. What has an
-// effect is never done on words in such a mood, unless the capability's own
+// Mood is how something is said, when it is not a plain request. What has an
+// effect is never done on words in such a Mood, unless the capability's own
 // examples are said that way.
-type mood uint16
+type Mood uint16
 
 const (
-	moodNegated     mood = 1 << iota // "don't …"
-	moodConditional                  // "… if …"
-	moodWhatIf                       // "what would happen if …"
-	moodHowTo                        // "how do I …"
-	moodPermission                   // "can I …"
-	moodQuestion                     // "did you …", "why …"
-	moodNarrative                    // "I cancelled …"
-	moodContent                      // "… that says …": what is made shall say it
-	moodFollowUp                     // "and of Carla?"
-	moodMore                         // "…, and do something else"
-	moodRetracted                    // "…, no, wait"
+	Negated     Mood = 1 << iota // "don't …"
+	Conditional                  // "… if …"
+	WhatIf                       // "what would happen if …"
+	HowTo                        // "how do I …"
+	Permission                   // "can I …"
+	Question                     // "did you …", "why …"
+	Narrative                    // "I cancelled …"
+	Content                      // "… that says …": what is made shall say it
+	FollowUp                     // "and of Carla?"
+	More                         // "…, and do something else"
+	Retracted                    // "…, no, wait"
 )
 
-// inherited are the moods that reach over "and" to the next request.
-const inherited = moodNegated | moodWhatIf | moodHowTo | moodPermission | moodQuestion
+// Inherited are the moods that reach over "and" to the next request.
+const Inherited = Negated | WhatIf | HowTo | Permission | Question
 
-// moodReader holds the first words that give a sentence its mood, and the words
+// Reader holds the first words that give a sentence its Mood, and the words
 // that separate its requests.
-type moodReader struct {
-	starts     map[string][]moodStart // by their first word
-	separators map[string][]separator
+type Reader struct {
+	starts map[string][]moodStart // by their first word
 }
 
 type moodStart struct {
-	mood  mood
+	mood  Mood
 	words [][]string // for each place the words that may stand there
 }
 
-func newMoodReader() *moodReader {
-	r := &moodReader{starts: map[string][]moodStart{}, separators: separators()}
+func New() *Reader {
+	r := &Reader{starts: map[string][]moodStart{}}
 	for _, group := range moodPhrases() {
 		for _, phrase := range group.phrases {
 			start := moodStart{mood: group.mood}
@@ -70,7 +69,7 @@ type audible struct {
 	apart   bool         // a value stands between the first and the second
 }
 
-// listen leaves out quoted words, which have no mood, and those that belong to
+// listen leaves out quoted words, which have no Mood, and those that belong to
 // values.
 func listen(tokens []text.Token, covered []bool) audible {
 	a := audible{content: -1, begins: true}
@@ -88,47 +87,47 @@ func listen(tokens []text.Token, covered []bool) audible {
 		}
 		a.folds, a.tokens = append(a.folds, t.Fold), append(a.tokens, t)
 	}
-	for len(a.folds) > 0 && opening(a.folds[0]) && (a.folds[0] != "por" || len(a.folds) < 2 || a.folds[1] == "favor") {
+	for len(a.folds) > 0 && Opening(a.folds[0]) && (a.folds[0] != "por" || len(a.folds) < 2 || a.folds[1] == "favor") {
 		a.folds, a.tokens, a.content = a.folds[1:], a.tokens[1:], a.content-1
 	}
 	return a
 }
 
-// of reads the mood of a run of tokens; starts tells that nothing stands before it.
-func (r *moodReader) of(tokens []text.Token, covered []bool, starts bool) mood {
+// Of reads the mood of a run of tokens; starts tells that nothing stands before it.
+func (r *Reader) Of(tokens []text.Token, covered []bool, starts bool) Mood {
 	a := listen(tokens, covered)
-	var m mood
+	var m Mood
 	if a.begins && starts {
 		m = r.start(a.folds)
 	}
 	if len(a.folds) > 0 && lacking(a.folds[0]) {
-		m |= moodNegated // "without deleting it, …"
+		m |= Negated // "without deleting it, …"
 	}
 	spanish := spanishNo(a.folds)
 	for i, f := range a.folds {
 		switch {
-		case negation(f), negates(a.folds[i:]), f == "no" && (spanish || saysNo(a.folds, i)):
-			m |= moodNegated
+		case Negates(f), negates(a.folds[i:]), f == "no" && (spanish || saysNo(a.folds, i)):
+			m |= Negated
 		case supposes(a.folds[i:]), i == 0 && wouldDo(a.tokens[i]):
-			m |= moodWhatIf
+			m |= WhatIf
 		case wants(a.folds, i), i < 4 && explains(f):
-			m |= moodHowTo
-		case conditionAt(a.tokens, i) && m&(moodWhatIf|moodHowTo) == 0:
-			m |= moodConditional
+			m |= HowTo
+		case conditionAt(a.tokens, i) && m&(WhatIf|HowTo) == 0:
+			m |= Conditional
 		case i == a.content && reports(f):
-			m |= moodContent
+			m |= Content
 		case reports(f) && (i > 0 || f != "diz"), i > 0 && handsOn(a.folds[i-1], f), i < 4 && ponders(f):
-			m |= moodNarrative
+			m |= Narrative
 		}
 	}
 	return m
 }
 
-// mooded tells whether the first words of a run say that it is no plain request.
-func (r *moodReader) mooded(tokens []text.Token) bool { return r.start(listen(tokens, nil).folds) != 0 }
+// Begins tells whether the first words of a run say that it is no plain request.
+func (r *Reader) Begins(tokens []text.Token) bool { return r.start(listen(tokens, nil).folds) != 0 }
 
 // start looks at the first words.
-func (r *moodReader) start(folds []string) mood {
+func (r *Reader) start(folds []string) Mood {
 	if len(folds) == 0 {
 		return 0
 	}
@@ -138,7 +137,7 @@ func (r *moodReader) start(folds []string) mood {
 		}
 	}
 	if asksHow(folds) {
-		return moodHowTo
+		return HowTo
 	}
 	return narrative(folds)
 }
@@ -191,9 +190,9 @@ func negates(folds []string) bool {
 			return slices.Contains([]string{"rien", "aucun", "aucune", "personne", "plus", "guere"}, f)
 		})
 	case "without":
-		return gerund(next)
+		return Gerund(next)
 	case "hold", "stop", "skip", "forget", "postpone", "delay", "resist", "refuse", "abstain", "cease", "quit":
-		return slices.ContainsFunc(folds[1:min(len(folds), 4)], gerund)
+		return slices.ContainsFunc(folds[1:min(len(folds), 4)], Gerund)
 	}
 	return false
 }
@@ -265,26 +264,26 @@ func wants(folds []string, at int) bool {
 		})
 }
 
-// gerund tells forms such as "deleting".
-func gerund(fold string) bool { return strings.HasSuffix(fold, "ing") && len(fold) > 5 }
+// Gerund tells forms such as "deleting".
+func Gerund(fold string) bool { return strings.HasSuffix(fold, "ing") && len(fold) > 5 }
 
-// startsWithGerund tells a sentence about doing something: "deleting it is …".
-func startsWithGerund(tokens []text.Token) bool {
+// StartsWithGerund tells a sentence about doing something: "deleting it is …".
+func StartsWithGerund(tokens []text.Token) bool {
 	for _, t := range tokens {
-		if !opening(t.Fold) {
-			return gerund(t.Fold) && !leads(t.Fold)
+		if !Opening(t.Fold) {
+			return Gerund(t.Fold) && !leads(t.Fold)
 		}
 	}
 	return false
 }
 
 // narrative tells sentences that report: "I cancelled it yesterday".
-func narrative(folds []string) mood {
+func narrative(folds []string) Mood {
 	if len(folds) < 2 {
 		return 0
 	}
 	if past(folds) {
-		return moodNarrative
+		return Narrative
 	}
 	if !slices.Contains([]string{"i", "we", "he", "she", "they", "you", "it", "somebody", "someone", "nobody"}, folds[0]) {
 		return 0
@@ -293,13 +292,13 @@ func narrative(folds []string) mood {
 		switch {
 		case f == "would" || f == "d":
 			if i := slices.Index(folds, f); i+1 < len(folds) && !slices.Contains([]string{"like", "love", "prefer", "appreciate", "want", "need", "wish", "please"}, folds[i+1]) {
-				return moodWhatIf
+				return WhatIf
 			}
 			return 0
 		case slices.Contains([]string{"need", "needed", "want", "wanted", "like", "wish", "must", "am", "m"}, f):
 			return 0
 		case strings.HasSuffix(f, "ed") && len(f) > 4, f == "have", f == "had", f == "has", f == "was", f == "were", f == "ve", f == "did":
-			return moodNarrative
+			return Narrative
 		}
 	}
 	return 0
@@ -346,21 +345,21 @@ func conditionAt(tokens []text.Token, i int) bool {
 	return condition(t.Fold)
 }
 
-// leadsCondition tells whether a piece of a sentence begins with a condition
+// LeadsCondition tells whether a piece of a sentence begins with a condition
 // for another piece.
-func leadsCondition(tokens []text.Token) bool { return len(tokens) > 0 && conditionAt(tokens, 0) }
+func LeadsCondition(tokens []text.Token) bool { return len(tokens) > 0 && conditionAt(tokens, 0) }
 
-// isQuestion tells whether words with a question mark behind them ask for an
+// IsQuestion tells whether words with a question mark behind them ask for an
 // answer. What begins as a polite request does, or says "please", asks for a
 // deed.
-func isQuestion(tokens []text.Token, covered []bool) bool {
+func IsQuestion(tokens []text.Token, covered []bool) bool {
 	a := listen(tokens, covered)
 	return len(a.folds) > 0 && (a.apart || !politely(a.folds)) && !slices.ContainsFunc(tokens, func(t text.Token) bool { return courteous(t.Fold) })
 }
 
-// isFollowUp tells words that go on from something said before: a value behind
+// IsFollowUp tells words that go on from something said before: a value behind
 // "and", and nothing that says what is wanted.
-func isFollowUp(lexicon *text.Lexicon, tokens []text.Token, covered []bool) bool {
+func IsFollowUp(lexicon *text.Lexicon, tokens []text.Token, covered []bool) bool {
 	if len(tokens) < 2 || !goesOn(tokens[0].Fold, tokens[1].Fold) {
 		return false
 	}
@@ -375,26 +374,26 @@ func isFollowUp(lexicon *text.Lexicon, tokens []text.Token, covered []bool) bool
 // moreThanUnderstood is said where words are left that may ask for something.
 const moreThanUnderstood = "the message says more than I understand"
 
-// note says for people why a mood holds something back.
-func (m mood) note() string {
+// Note says for people why a mood holds something back.
+func (m Mood) Note() string {
 	switch {
-	case m&(moodNegated|moodRetracted) != 0:
+	case m&(Negated|Retracted) != 0:
 		return "the message says not to do it"
-	case m&moodFollowUp != 0:
+	case m&FollowUp != 0:
 		return "it goes on from another message, and I read each by itself"
-	case m&moodWhatIf != 0:
+	case m&WhatIf != 0:
 		return "the message asks what would happen"
-	case m&moodHowTo != 0:
+	case m&HowTo != 0:
 		return "the message asks how it is done"
-	case m&moodPermission != 0:
+	case m&Permission != 0:
 		return "the message asks whether it may be done"
-	case m&moodQuestion != 0:
+	case m&Question != 0:
 		return "the message is a question"
-	case m&(moodNarrative|moodContent) != 0:
+	case m&(Narrative|Content) != 0:
 		return "the message tells what happened"
-	case m&moodConditional != 0:
+	case m&Conditional != 0:
 		return "the message makes it depend on a condition"
-	case m&moodMore != 0:
+	case m&More != 0:
 		return moreThanUnderstood
 	}
 	return ""

@@ -1,4 +1,4 @@
-package intent
+package mood
 
 import (
 	"slices"
@@ -20,8 +20,8 @@ func saying(fold string) bool {
 	return slices.Contains([]string{"saying", "reading", "stating", "dizendo", "diciendo", "sagend", "disant"}, fold)
 }
 
-// saysSomething tells a text with such a clause.
-func saysSomething(tokens []text.Token, covered []bool) bool {
+// SaysSomething tells a text with such a clause.
+func SaysSomething(tokens []text.Token, covered []bool) bool {
 	for i := range tokens {
 		if givesContent(tokens, covered, i) {
 			return true
@@ -38,11 +38,11 @@ func relative(fold string) bool {
 	return slices.Contains([]string{"that", "which", "que", "qui"}, fold)
 }
 
-// hedged tells words outside of quotation marks such as "don't" and "unless".
+// Hedged tells words outside of quotation marks such as "don't" and "unless".
 // Where what somebody says has no marks, nobody can tell whether they belong to
 // it or to the request.
-func hedged(tokens []text.Token) bool {
+func Hedged(tokens []text.Token) bool {
 	return slices.ContainsFunc(tokens, func(t text.Token) bool {
-		return !t.Is(text.FormQuoted) && (negation(t.Fold) || condition(t.Fold) || lacking(t.Fold))
+		return !t.Is(text.FormQuoted) && (Negates(t.Fold) || condition(t.Fold) || lacking(t.Fold))
 	})
 }

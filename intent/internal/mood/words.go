@@ -1,52 +1,52 @@
-package intent
+package mood
 
 import "slices"
 
 type moodGroup struct {
-	mood    mood
+	mood    Mood
 	phrases []string
 }
 
-// moodPhrases are the first words by mood, in English, Portuguese, Spanish,
+// moodPhrases are the first words by Mood, in English, Portuguese, Spanish,
 // German and French; "|" separates words that may stand for each other.
 func moodPhrases() []moodGroup {
 	return []moodGroup{
-		{moodWhatIf, []string{
+		{WhatIf, []string{
 			"what would|will|could|happens|happened|if", "suppose|imagine|supposing|assuming", "if i|we|you|he|she|they were|would|had|could|did", "how|what about if",
 			"e|y|et se|si", "o que acontece|aconteceria|aconteceu|sucede|seria", "que aconteceria|acontece", "suponha|suponhamos|supondo|supoe|digamos|imagina|imaginemos",
 			"que pasa|pasaria|pasara|ocurre|ocurriria|sucede|sucederia", "supongamos|suponiendo|imaginate|supon",
 			"was passiert|wurde|ware|geschieht|geschahe|hiesse", "angenommen|gesetzt", "mal angenommen", "stell dir vor", "nehmen wir",
 			"que se passe|passerait|passera", "qu arrive|arriverait|adviendrait", "qu est ce qui se|arrive", "imaginons|supposons|admettons",
 		}},
-		{moodHowTo, []string{
+		{HowTo, []string{
 			"how do|can|could|would|should|to|does|did|might", "explain|describe", "tell|show|teach me|us how", "is there a|any way|option", "is it possible|allowed|ok|safe", "would it be",
 			"what is the way|process|procedure", "what are the steps", "can|could|would|will you explain|describe", "can|could|would|will you tell|show|teach me|us how",
 			"ha|existe|hay alguma|alguna forma|maneira|manera|jeito|modo", "qual|cual e|es|o|a a|o|la|el forma|maneira|manera|processo|jeito", "e|es|seria possivel|posible|permitido|necessario|necesario", "se puede|pode", "da para|pra",
 			"gibt es eine|einen|ne moglichkeit|weg", "ist|ware es moglich|erlaubt|sinnvoll|okay|ok", "kann|konnte man", "lasst|lassen sich",
 			"est|serait il|ce possible|permis", "y a t il un|une moyen|facon", "peut|pourrait on", "est ce qu il est possible",
 		}},
-		{moodPermission, []string{
+		{Permission, []string{
 			"can|could|may|might|should|must|shall i|we", "am i allowed|able", "do i|we have|need to",
 			"posso|podemos|puedo|devo|devemos|debo|debemos|deveria|deberia|deberiamos", "sera que", "kann|darf|soll|muss|sollte|konnte|konnen|durfen|sollen|mussen|sollten ich|wir|man|der|die|das|ein|eine",
 			"maybe|perhaps|talvez|quiza|quizas|vielleicht", "peut etre",
 			"puis|peux|dois|devrais je", "doit|devrait on", "je|on peux|peut", "est ce que je|on|nous", "faut il",
 		}},
-		{moodQuestion, []string{
+		{Question, []string{
 			"did|was|were|has|have|had|is|are|does|am|why|who|whose|whom|which|where", "when did|was|were|is|are|does|do|will|can|has|have", "do i|we|you|they", "will it|he|she|they|that|this|the",
 			"o que", "por|pourquoi que", "quem|qual|quais|onde|quantos|quantas|quanto|foi|foram", "e|es|est boa|bom|buena|bueno|mala|ce|que",
 			"quien|quienes|cual|cuales|donde|cuantos|cuantas|cuanto|cuanta|fue|fueron|has|ha|se ha|han|*",
 			"warum|wieso|weshalb|wer|wen|wem|wann|welche|welcher|welches|wo|wurde|wurden|hat|hast|habe|habt|haben|ist|sind",
 			"qui|quel|quelle|quels|quelles|combien|pourquoi", "as|a|avez|ont tu|t|vous", "est ce",
 		}},
-		{moodMore, []string{
+		{More, []string{
 			"remind me|us", "lembra|lembre|lembrem me|nos", "recuerdame|recuerdanos", "erinnere|erinner mich|uns", "rappelle|rappelez moi|nous",
 			"undo|revert", "desfaz|desfaca|desfazer|reverte|deshaz|deshacer|revierte",
 		}},
 	}
 }
 
-// opening tells words before a request that do not change it.
-func opening(fold string) bool {
+// Opening tells words before a request that do not change it.
+func Opening(fold string) bool {
 	switch fold {
 	case "please", "hi", "hello", "hey", "ok", "okay", "so", "and", "then", "also", "now", "well", "but", "or", "por", "favor", "bitte", "oi", "ola",
 		"hola", "bonjour", "salut", "hallo", "gracias", "obrigado", "obrigada", "danke", "merci", "entao", "entonces", "alors", "pero", "aber":
@@ -110,7 +110,7 @@ func handsOn(first, second string) bool {
 	return false
 }
 
-func negation(fold string) bool {
+func Negates(fold string) bool {
 	switch fold {
 	case "not", "dont", "never", "cannot", "cant", "wont", "didnt", "doesnt", "shouldnt", "mustnt", "wouldnt", "couldnt", "avoid", "refrain", "nobody", "nothing", "neither",
 		"nao", "nunca", "jamais", "nenhum", "nenhuma", "ninguem", "evita", "evite", "evitar", "tampoco", "nadie", "ningun", "ninguna", "ninguno",
@@ -121,8 +121,8 @@ func negation(fold string) bool {
 	return false
 }
 
-// denial tells words that say no by themselves.
-func denial(fold string) bool {
+// Denies tells words that say no by themselves.
+func Denies(fold string) bool {
 	return slices.Contains([]string{"no", "nope", "stop", "wait", "nein", "halt", "non", "arrete", "espera", "pare"}, fold)
 }
 
