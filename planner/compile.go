@@ -163,7 +163,7 @@ func (c *compiler) buildAsk(a *ask) error {
 	if a.target.Workflow != nil {
 		return procedure{c, a}.build()
 	}
-	a.call.deps = a.waitsFor()
+	a.call.deps, a.call.after = a.edges()
 	built, err := c.expand(a.call)
 	if err != nil {
 		return err

@@ -29,7 +29,7 @@ type Preview struct {
 func Describe(p contracts.Plan, catalog *contracts.Catalog) Preview {
 	out := Preview{Goal: p.Goal, Strategy: p.Strategy, Rows: make([]contracts.PlanRow, 0, len(p.Nodes))}
 	for _, n := range p.Nodes {
-		row := contracts.PlanRow{NodeID: n.NodeID, Step: step(n), Tool: n.Tool, DependsOn: slices.Clone(n.DependsOn)}
+		row := contracts.PlanRow{NodeID: n.NodeID, Step: step(n), Tool: n.Tool, DependsOn: slices.Concat(n.DependsOn, n.After)}
 		if n.Kind == contracts.KindHuman {
 			out.Questions++
 			row.Step += asks(n, p.Unattended)
@@ -204,12 +204,16 @@ func mermaid(p contracts.Plan) string {
 	for i, n := range p.Nodes {
 		index[n.NodeID] = i
 	}
-	for i, n := range p.Nodes {
-		for _, dep := range n.DependsOn {
+	draw := func(to int, from []string, arrow string) {
+		for _, dep := range from {
 			if j, ok := index[dep]; ok {
-				fmt.Fprintf(&out, "  v%d --> v%d\n", j, i)
+				fmt.Fprintf(&out, "  v%d %s v%d\n", j, arrow, to)
 			}
 		}
+	}
+	for i, n := range p.Nodes {
+		draw(i, n.DependsOn, "-->")
+		draw(i, n.After, "-.->") // order alone
 		for _, rule := range n.On {
 			if j, ok := index[rule.Goto]; ok {
 				fmt.Fprintf(&out, "  v%d -. at most %s .-> v%d\n", i, times(rule.Max), j)

@@ -37,7 +37,7 @@ func TestDescribe(t *testing.T) {
 				DependsOn: []string{"n3"}, Risk: "read",
 			},
 			{NodeID: "n7", Step: "All of: Where a book stands", DependsOn: []string{"n5", "n6"}},
-			{NodeID: "n8", Step: "Lists the beds that are dry", Tool: "garden.list_beds", DependsOn: []string{"n3"}, Risk: "read"},
+			{NodeID: "n8", Step: "Lists the beds that are dry", Tool: "garden.list_beds", Risk: "read"},
 			{
 				NodeID: "n9", Step: "Waters a bed (for each of a list that is found on the way), if steps.n8.facts.count is at least 1",
 				Tool: "garden.water_bed", DependsOn: []string{"n8"}, Risk: "medium", Approval: "approver: it is a write (write_irreversible)",

@@ -20,9 +20,10 @@ type call struct {
 	// of is the node that a follow-up comes after.
 	of       string
 	required bool
-	// deps are what every first node of the call waits for.
-	deps []string
-	when *contracts.Condition
+	// deps are what every first node of the call needs, after what it only comes
+	// after.
+	deps, after []string
+	when        *contracts.Condition
 	// chain are the capabilities that led here, for follow-ups of follow-ups.
 	chain []string
 }
@@ -101,9 +102,8 @@ func (m *member) scope(given map[string]any) map[string]any {
 // member adds one call with the searches before and the posts after it.
 func (c *compiler) member(cl *call, m *member, node contracts.Node, out *built) error {
 	branch, first := c.nextID(), len(c.nodes)
-	node.DependsOn = slices.Clone(cl.deps)
-	if len(m.pre) > 0 {
-		node.DependsOn = nil
+	if len(m.pre) == 0 {
+		node.DependsOn, node.After = slices.Clone(cl.deps), slices.Clone(cl.after)
 	}
 	for _, step := range m.pre {
 		choose, err := c.search(cl, m, step, branch, node.Required)
@@ -162,7 +162,7 @@ func (c *compiler) add(n contracts.Node) (string, error) {
 	if len(c.nodes) >= c.limit {
 		return "", tooManyNodes("the request", c.limit)
 	}
-	if c.edges += len(n.DependsOn); c.edges > maxEdges {
+	if c.edges += len(n.DependsOn) + len(n.After); c.edges > maxEdges {
 		return "", contracts.Errorf(contracts.CodeBudgetExceeded,
 			"the request has too many steps that wait for each other; ask for less at once")
 	}

@@ -81,7 +81,7 @@ func (c *compiler) search(cl *call, m *member, step contracts.PreStep, branch st
 		return "", err
 	}
 	schema := cl.target.schemaOf(step.Param)
-	key, err := contracts.Hash([]any{target.Ref(), params, step.ResultPath, step.Choose, schema, cl.deps, cl.when})
+	key, err := contracts.Hash([]any{target.Ref(), params, step.ResultPath, step.Choose, schema, cl.deps, cl.after, cl.when})
 	if err != nil {
 		return "", err
 	}
@@ -94,7 +94,7 @@ func (c *compiler) search(cl *call, m *member, step contracts.PreStep, branch st
 		return "", err
 	}
 	node.Role, node.BranchID, node.IntentID = contracts.RolePreSearch, branch, cl.intent
-	node.DependsOn, node.When, node.Required = slices.Concat(cl.deps, after), cl.when, required
+	node.DependsOn, node.After, node.When, node.Required = slices.Concat(cl.deps, after), slices.Clone(cl.after), cl.when, required
 	id, err := c.add(node)
 	if err != nil {
 		return "", err

@@ -25,25 +25,36 @@ type ask struct {
 
 func (a *ask) writes() bool { return a.target.Policy.SideEffectClass.Writes() }
 
-// waitsFor gives the nodes that must end before this intent begins. Words give
-// order only: a read named after a write sees what it did; a write keeps the
-// order that was said; reads among themselves have none.
-func (a *ask) waitsFor() []string {
-	var deps []string
+// edges gives the nodes that must end before this intent begins: those that it
+// needs, and those that it only comes after. A write keeps the order that was
+// said, and is not done when what was to come before it was not. A read waits for
+// a write only where it may see what that does, and whatever becomes of it; the
+// order of words says no more about reads. Reads among themselves have none.
+func (a *ask) edges() (needs, after []string) {
 	for _, b := range a.before {
-		said := slices.Contains(a.after, b) && (a.writes() || b.writes())
-		if !said && (a.writes() || !b.writes()) {
-			continue
+		said := slices.Contains(a.after, b)
+		switch {
+		case a.writes() && said:
+			needs = append(needs, b.ends()...)
+		case !a.writes() && b.writes() && (said && !a.fromWords() || a.shares(b)):
+			after = append(after, b.ends()...)
 		}
-		if b.meets {
-			// Its join may wait for this very intent, so its calls must do.
-			deps = append(deps, b.built.calls...)
-			continue
-		}
-		deps = append(deps, b.built.anchor)
 	}
-	return deps
+	return needs, after
 }
+
+// ends are the nodes at which the intent is done for those who wait for it. A
+// join that it shares may wait for this very intent, so its calls must do.
+func (a *ask) ends() []string {
+	if a.meets {
+		return a.built.calls
+	}
+	return []string{a.built.anchor}
+}
+
+// fromWords tells whether a person's words were read: their order is then no
+// more than a hint.
+func (a *ask) fromWords() bool { return a.intent.Source == "local" || a.intent.Source == "llm" }
 
 // read resolves, checks and orders the intents, and prepares their parameters.
 func (c *compiler) read() ([]*ask, error) {
@@ -182,12 +193,11 @@ func (c *compiler) prepareAsk(a *ask) error {
 // and into an error where a program gave data.
 func (c *compiler) rejectParam(a *ask, f contracts.Fault) {
 	name := param(f.Pointer)
-	fromWords := a.intent.Source == "local" || a.intent.Source == "llm"
-	if fromWords && a.target.declared[name] && !a.target.spec(name).PII {
+	if a.fromWords() && a.target.declared[name] && !a.target.spec(name).PII {
 		c.askParam(a.intent.ID, a.target, name, fmt.Sprintf("%q does not fit: %s.", cut(spoken(a.intent.Parameters[name]), 60), f.Message))
 		return
 	}
-	if fromWords && a.target.declared[name] {
+	if a.fromWords() && a.target.declared[name] {
 		c.askParam(a.intent.ID, a.target, name, "That does not fit: "+f.Message+".")
 		return
 	}

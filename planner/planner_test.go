@@ -218,6 +218,7 @@ func renderNode(out *strings.Builder, n contracts.Node) {
 	line("role", n.Role)
 	line("of", n.Of)
 	line("after", strings.Join(n.DependsOn, ","))
+	line("behind", strings.Join(n.After, ","))
 	line("intent", n.IntentID)
 	line("branch", n.BranchID)
 	line("join", n.JoinKey)

@@ -24,9 +24,10 @@ func (p procedure) build() error {
 	if len(c.req.Intents) > 1 {
 		frame = a.intent.ID
 	}
+	needs, after := a.edges()
 	out, err := workflow.Compile(workflow.Request{
 		Catalog: c.req.Catalog, Entry: a.target.CapabilityEntry, Params: literals(a.call.members[0].params),
-		Frame: frame, After: a.waitsFor(), Make: p,
+		Frame: frame, After: slices.Concat(needs, after), Make: p,
 	})
 	if err != nil || len(c.questions) > 0 {
 		return err

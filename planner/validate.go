@@ -128,19 +128,27 @@ func (v *validator) graph() bool {
 	}
 	edges := 0
 	for i, n := range v.plan.Nodes {
-		edges += len(n.DependsOn)
-		for j, dep := range n.DependsOn {
-			if at, ok := v.index[dep]; !ok || at == i || slices.Contains(n.DependsOn[:j], dep) {
-				v.fault(fmt.Sprintf("/nodes/%d/depends_on/%d", i, j), "must name another node, once")
-				sound = false
-			}
-		}
+		edges += len(n.DependsOn) + len(n.After)
+		sound = v.edges(i, "depends_on", n.DependsOn) && sound
+		sound = v.edges(i, "after", n.After) && sound
 	}
 	if edges > maxEdges {
 		v.fault("/nodes", "have more than %d dependencies", maxEdges)
 		return false
 	}
 	return sound && v.acyclic()
+}
+
+// edges checks one list of the nodes that a node waits for.
+func (v *validator) edges(i int, name string, list []string) bool {
+	sound := true
+	for j, dep := range list {
+		if at, ok := v.index[dep]; !ok || at == i || slices.Contains(list[:j], dep) {
+			v.fault(fmt.Sprintf("/nodes/%d/%s/%d", i, name, j), "must name another node, once")
+			sound = false
+		}
+	}
+	return sound
 }
 
 // acyclic finds the predecessors of every node, or the circle that makes it
@@ -153,18 +161,20 @@ func (v *validator) acyclic() bool {
 	var ready []int
 	for i, n := range nodes {
 		v.before[i] = newBits(len(nodes))
-		waiting[i] = len(n.DependsOn)
+		waiting[i] = len(n.DependsOn) + len(n.After)
 		if waiting[i] == 0 {
 			ready = append(ready, i)
 		}
-		for _, dep := range n.DependsOn {
+		for _, dep := range slices.Concat(n.DependsOn, n.After) {
 			dependents[v.index[dep]] = append(dependents[v.index[dep]], i)
 		}
 	}
 	for done := 0; done < len(ready); done++ {
 		i := ready[done]
 		for _, d := range dependents[i] {
-			v.before[d].add(v.before[i], i)
+			if slices.Contains(nodes[d].DependsOn, nodes[i].NodeID) { // an edge of order gives no result
+				v.before[d].add(v.before[i], i)
+			}
 			if waiting[d]--; waiting[d] == 0 {
 				ready = append(ready, d)
 			}

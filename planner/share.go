@@ -1,0 +1,74 @@
+package planner
+
+import (
+	"maps"
+	"reflect"
+	"slices"
+	"strings"
+
+	"github.com/manifold-run/manifold/contracts"
+)
+
+// shares tells whether a read may see what a write does: they have a value in
+// common (what the write locks is made of its values), or may come to have one, or
+// one of them is about all that their domain has.
+func (a *ask) shares(write *ask) bool {
+	all := a.target.Domain == write.target.Domain && (!a.hasObject() || !write.hasObject())
+	return all || slices.ContainsFunc(slices.Collect(maps.Keys(a.intent.Parameters)), func(name string) bool {
+		return write.mentions(name, a.call.given[name], a.searched(name))
+	})
+}
+
+// mentions tells whether a parameter of the intent has the value, or may come to
+// have it: the same name with words that are still to be looked up.
+func (a *ask) mentions(name string, value any, open bool) bool {
+	for other := range a.intent.Parameters {
+		same := other == name
+		if same && (open || a.searched(other)) {
+			return true
+		}
+		for _, mine := range elements(a.call.given[other]) {
+			if slices.ContainsFunc(elements(value), func(v any) bool { return sameValue(mine, v, same) }) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// elements are the items of a list, or the one value.
+func elements(v any) []any {
+	if items, ok := v.([]any); ok {
+		return items
+	}
+	return []any{v}
+}
+
+// sameValue compares two values. Under different names only texts can mean the
+// same thing: a count is not an age.
+func sameValue(x, y any, sameName bool) bool {
+	a, textA := plain(x).(string)
+	b, textB := plain(y).(string)
+	_, isBool := x.(bool)
+	return textA && textB && a != "" && strings.EqualFold(a, b) || sameName && !isBool && x != nil && reflect.DeepEqual(x, y)
+}
+
+// searched tells whether a parameter is given by words that are looked up when
+// the plan runs.
+func (a *ask) searched(name string) bool {
+	return slices.ContainsFunc(a.call.members, func(m member) bool {
+		return slices.ContainsFunc(m.pre, func(s contracts.PreStep) bool { return s.Param == name })
+	})
+}
+
+// hasObject tells whether what was asked for names a thing of its own: a value
+// that is no switch, no choice among few, and not there by default.
+func (a *ask) hasObject() bool {
+	for name, value := range a.intent.Parameters {
+		property := a.target.property(name)
+		if _, isBool := value.(bool); !isBool && value != nil && property["enum"] == nil && property["default"] == nil {
+			return true
+		}
+	}
+	return false
+}
