@@ -240,6 +240,43 @@ func TestFailedBranchStopsOnlyWhatDependsOnIt(t *testing.T) {
 	})
 }
 
+// TestAnEdgeOfOrderDoomsNothing: what only comes after a write waits until that
+// has ended, and runs whatever became of it; a branch beside it does not wait.
+func TestAnEdgeOfOrderDoomsNothing(t *testing.T) {
+	t.Parallel()
+	for decision, state := range map[contracts.Decision]contracts.NodeState{
+		contracts.DecisionApprove: contracts.NodeCompleted, contracts.DecisionReject: contracts.NodeRejected,
+	} {
+		t.Run(string(decision), func(t *testing.T) {
+			bubble(t, func(t *testing.T, w *world) {
+				w.declare("order", keyedWrite(), w.applying)
+				w.read("stock", answering(map[string]any{"n": 1}))
+				r := w.runner()
+				behind, after := w.node("n2", "stock", nil), w.node("n4", "stock", nil, "n2")
+				behind.After = []string{"n1"}
+				id := w.submit(r, w.node("n1", "order", map[string]any{"item": "a"}), behind, w.node("n3", "stock", nil), after)
+				w.until(r, id, "beside the gate", func(v contracts.RunView) bool { return states(v)["n3"].Terminal() })
+				gate := w.gates(r, id, 1)["n1"]
+				v, err := r.View(t.Context(), id)
+				if got := states(v)["n2"]; err != nil || got != contracts.NodeBlocked {
+					t.Errorf("what comes after an open gate is %s (%v)", got, err)
+				}
+				w.decide(r, gate, contracts.Resume{Decision: decision})
+				v = w.ended(r, id)
+				want := map[string]contracts.NodeState{
+					"n1": state, "n2": contracts.NodeCompleted, "n3": contracts.NodeCompleted, "n4": contracts.NodeCompleted,
+				}
+				if diff := cmp.Diff(want, states(v)); diff != "" {
+					t.Errorf("states (-want +got):\n%s", diff)
+				}
+				if replayed, err := r.Replay(t.Context(), id); err != nil || len(replayed.Differences) > 0 {
+					t.Errorf("replay %+v, %v", replayed, err)
+				}
+			})
+		})
+	}
+}
+
 func TestCancelEndsReadsAndLetsWritesFinish(t *testing.T) {
 	bubble(t, func(t *testing.T, w *world) {
 		reading, writing := make(chan struct{}), make(chan struct{})

@@ -312,3 +312,24 @@ func TestLedgerExplainsTheRun(t *testing.T) {
 		}
 	})
 }
+
+// TestAWriteThatNothingReadsBackIsNotVerified, whether its manifest asks for a
+// verifier or not: nobody has seen what it did.
+func TestAWriteThatNothingReadsBackIsNotVerified(t *testing.T) {
+	t.Parallel()
+	for name, required := range map[string]bool{"a verifier is asked for": true, "none is asked for": false} {
+		t.Run(name, func(t *testing.T) {
+			bubble(t, func(t *testing.T, w *world) {
+				meta := keyedWrite()
+				meta.SideEffectClass, meta.VerifierRequired, meta.ApprovalRequired = contracts.ClassWriteReversible, &required, new(false)
+				meta.RiskLevel = contracts.RiskLow
+				w.declare("order", meta, w.applying)
+				r := w.runner()
+				v := w.ended(r, w.submit(r, w.node("n1", "order", map[string]any{"item": "a"})))
+				if v.State != contracts.RunCompleted || v.Verdict.Status != contracts.VerdictDegraded {
+					t.Errorf("the run is %s, its verdict %+v", v.State, v.Verdict)
+				}
+			})
+		})
+	}
+}

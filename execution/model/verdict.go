@@ -20,7 +20,7 @@ const (
 // Verdict judges the run by its rows alone. Of instances that a later round
 // has superseded only the writes count: they took effect.
 func (s *State) Verdict() contracts.Verdict {
-	j := judge{status: contracts.VerdictVerified}
+	j := judge{status: contracts.VerdictVerified, dryRun: s.Run.Plan.DryRun}
 	for _, n := range s.graph.nodes {
 		if !n.superseded || n.Writes() && n.State() == contracts.NodeCompleted {
 			j.node(n)
@@ -36,6 +36,7 @@ func (s *State) Verdict() contracts.Verdict {
 
 // judge gathers checks; a status only ever gets worse.
 type judge struct {
+	dryRun   bool
 	status   contracts.VerdictStatus
 	category string
 	reasons  []string
@@ -73,14 +74,15 @@ func (j *judge) node(n *Node) {
 		j.checks = append(j.checks, c)
 		j.check(name, c)
 	}
-	if n.State() == contracts.NodeCompleted && needsProof(n) {
+	if n.State() == contracts.NodeCompleted && !j.dryRun && needsProof(n) {
 		j.lower(contracts.VerdictDegraded, CheckUnverified, "unverified: "+name+" has no read-back")
 	}
 }
 
-// needsProof tells whether a write that must be verified has not been.
+// needsProof tells whether a write took effect that nobody has seen, whether its
+// manifest asks for a verifier or not.
 func needsProof(n *Node) bool {
-	if n.Spec.Policy == nil || !n.Spec.Policy.VerifierRequired || n.Row.Expanded {
+	if n.Row.Expanded || !n.Writes() && (n.Spec.Policy == nil || !n.Spec.Policy.VerifierRequired) {
 		return false
 	}
 	return !slices.ContainsFunc(n.Row.Checks, func(c contracts.Check) bool { return c.Name == CheckReadBack })
