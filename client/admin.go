@@ -11,7 +11,7 @@ import (
 
 // Domains lists all domains by name.
 func (c *Client) Domains(ctx context.Context) ([]contracts.DomainView, error) {
-	return list[contracts.DomainView](ctx, c, "/v1/domains", nil)
+	return list[contracts.DomainView](ctx, c, "/v1/domains", nil, 0)
 }
 
 // Domain gives everything that is kept of one domain.
@@ -66,17 +66,17 @@ func (c *Client) DiffDomain(ctx context.Context, name string) (contracts.DomainD
 func (c *Client) Capabilities(ctx context.Context, domain string) ([]contracts.CapabilityView, error) {
 	q := url.Values{}
 	setText(q, "domain", domain)
-	return list[contracts.CapabilityView](ctx, c, "/v1/capabilities", q)
+	return list[contracts.CapabilityView](ctx, c, "/v1/capabilities", q, 0)
 }
 
 // Instances lists the instances of all domains.
 func (c *Client) Instances(ctx context.Context) ([]contracts.InstanceView, error) {
-	return list[contracts.InstanceView](ctx, c, "/v1/instances", nil)
+	return list[contracts.InstanceView](ctx, c, "/v1/instances", nil, 0)
 }
 
 // Keys lists the API keys, without their secrets.
 func (c *Client) Keys(ctx context.Context) ([]contracts.KeyView, error) {
-	return list[contracts.KeyView](ctx, c, "/v1/keys", nil)
+	return list[contracts.KeyView](ctx, c, "/v1/keys", nil, 0)
 }
 
 // CreateKey makes an API key; its text is given here and never again.

@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"slices"
+	"strconv"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -233,6 +234,41 @@ func TestAddressesThatAreNoneAreRefused(t *testing.T) {
 	}
 }
 
+// TestListsAreReadPageByPage serves five gates, at most two in a page.
+func TestListsAreReadPageByPage(t *testing.T) {
+	t.Parallel()
+	for limit, want := range map[int][]string{0: {"g1", "g2", "g3", "g4", "g5"}, 1: {"g1"}, 3: {"g1", "g2", "g3"}, 4: {"g1", "g2", "g3", "g4"}, 9: {"g1", "g2", "g3", "g4", "g5"}} {
+		asked := make(chan int, 9)
+		c, _ := serve(t, client.Config{}, func(w http.ResponseWriter, r *http.Request, _ int) {
+			size, _ := strconv.Atoi(r.URL.Query().Get("limit"))
+			from, _ := strconv.Atoi(r.URL.Query().Get("cursor"))
+			asked <- size
+			var page contracts.List[contracts.Interrupt]
+			for n := from; n < min(5, from+min(size, 2)); n++ {
+				page.Items = append(page.Items, contracts.Interrupt{InterruptID: "g" + strconv.Itoa(n+1)})
+			}
+			if last := from + len(page.Items); last < 5 {
+				page.Next = strconv.Itoa(last)
+			}
+			_ = json.NewEncoder(w).Encode(page)
+		})
+		got, err := c.Gates(t.Context(), client.GatesFilter{Limit: limit})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var ids []string
+		for _, g := range got {
+			ids = append(ids, g.InterruptID)
+		}
+		if !slices.Equal(ids, want) {
+			t.Errorf("limit %d: got %v, want %v", limit, ids, want)
+		}
+		if first := <-asked; limit > 0 && first != limit || limit == 0 && first != contracts.MaxPageLimit {
+			t.Errorf("limit %d: asked for %d", limit, first)
+		}
+	}
+}
+
 func TestFiltersGoIntoTheQuery(t *testing.T) {
 	t.Parallel()
 	queries := make(chan string, 3)
@@ -249,7 +285,7 @@ func TestFiltersGoIntoTheQuery(t *testing.T) {
 	}
 	want := []string{
 		"all=true&before=2026-11-21T09%3A00%3A00.000005Z&limit=5&session_id=s&state=failed",
-		"run_id=r&status=open&type=clarification", "after=7",
+		"limit=200&run_id=r&status=open&type=clarification", "after=7&limit=200",
 	}
 	if got := []string{<-queries, <-queries, <-queries}; !slices.Equal(got, want) {
 		t.Errorf("%q", got)

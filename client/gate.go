@@ -17,15 +17,15 @@ type GatesFilter struct {
 	Limit     int
 }
 
-// Gates lists the questions that the caller may see, the oldest first.
+// Gates lists the questions that the caller may see, the oldest first; with a
+// limit of 0 all of them, however many.
 func (c *Client) Gates(ctx context.Context, f GatesFilter) ([]contracts.Interrupt, error) {
 	q := url.Values{}
 	setText(q, "session_id", f.SessionID)
 	setText(q, "run_id", f.RunID)
 	setText(q, "status", string(f.Status))
 	setText(q, "type", string(f.Type))
-	setInt(q, "limit", int64(f.Limit))
-	return list[contracts.Interrupt](ctx, c, "/v1/gates", q)
+	return list[contracts.Interrupt](ctx, c, "/v1/gates", q, f.Limit)
 }
 
 // Gate gives one question by its id or its code.
@@ -63,7 +63,7 @@ func (c *Client) Answer(ctx context.Context, gate contracts.Interrupt, response 
 
 // Locks lists the resource keys that are held.
 func (c *Client) Locks(ctx context.Context) ([]contracts.LockView, error) {
-	return list[contracts.LockView](ctx, c, "/v1/locks", nil)
+	return list[contracts.LockView](ctx, c, "/v1/locks", nil, 0)
 }
 
 // BreakLock frees a key by force.

@@ -39,11 +39,10 @@ func (c *Client) Runs(ctx context.Context, f RunsFilter) ([]contracts.RunSummary
 	setText(q, "session_id", f.SessionID)
 	setText(q, "state", string(f.State))
 	setTime(q, "before", f.Before)
-	setInt(q, "limit", int64(f.Limit))
 	if f.Everybody {
 		q.Set("all", "true")
 	}
-	return list[contracts.RunSummary](ctx, c, "/v1/runs", q)
+	return list[contracts.RunSummary](ctx, c, "/v1/runs", q, f.Limit)
 }
 
 func (c *Client) run(ctx context.Context, r request) (contracts.RunView, error) {
@@ -79,7 +78,7 @@ func (c *Client) RunEvents(ctx context.Context, id string, after int64, limit in
 
 // Ledger gives the hash chain of a run.
 func (c *Client) Ledger(ctx context.Context, id string) ([]contracts.LedgerEntry, error) {
-	return list[contracts.LedgerEntry](ctx, c, path("v1", "runs", id, "ledger"), nil)
+	return list[contracts.LedgerEntry](ctx, c, path("v1", "runs", id, "ledger"), nil, 0)
 }
 
 // Replay plays a run again from plan and ledger, without calling domains.

@@ -64,15 +64,32 @@ const longPoll = 30 * time.Second
 func (c *Client) Sessions(ctx context.Context, before time.Time, limit int) ([]contracts.SessionResponse, error) {
 	q := url.Values{}
 	setTime(q, "before", before)
-	setInt(q, "limit", int64(limit))
-	return list[contracts.SessionResponse](ctx, c, "/v1/sessions", q)
+	return list[contracts.SessionResponse](ctx, c, "/v1/sessions", q, limit)
 }
 
-// list reads the items of a list.
-func list[T any](ctx context.Context, c *Client, path string, q url.Values) ([]T, error) {
-	var out contracts.List[T]
-	err := c.do(ctx, request{method: http.MethodGet, path: path, query: q}, &out)
-	return out.Items, err
+// list reads a listing page by page: at most limit items, or all of it when the
+// limit is 0.
+func list[T any](ctx context.Context, c *Client, path string, q url.Values, limit int) ([]T, error) {
+	if q == nil {
+		q = url.Values{}
+	}
+	var all []T
+	for {
+		size := contracts.MaxPageLimit
+		if limit > 0 {
+			size = min(size, limit-len(all))
+		}
+		q.Set("limit", strconv.Itoa(size))
+		var page contracts.List[T]
+		if err := c.do(ctx, request{method: http.MethodGet, path: path, query: q}, &page); err != nil {
+			return nil, err
+		}
+		all = append(all, page.Items...)
+		if page.Next == "" || limit > 0 && len(all) >= limit {
+			return all, nil
+		}
+		q.Set("cursor", page.Next)
+	}
 }
 
 func setTime(q url.Values, name string, at time.Time) {
@@ -117,6 +134,5 @@ func (c *Client) Events(ctx context.Context, id string, after int64, limit int) 
 func (c *Client) events(ctx context.Context, path string, after int64, limit int) ([]contracts.Event, error) {
 	q := url.Values{}
 	setInt(q, "after", after)
-	setInt(q, "limit", int64(limit))
-	return list[contracts.Event](ctx, c, path, q)
+	return list[contracts.Event](ctx, c, path, q, limit)
 }

@@ -109,7 +109,7 @@ func fitFacts(facts map[string]any, output *Schema, faults *faultList) map[strin
 			continue // a fact that is missing leaves nothing to drop
 		}
 		name, _, _ := strings.Cut(f.Pointer[1:], "/")
-		delete(norm, unescapeToken(name))
+		delete(norm, UnescapeToken(name))
 	}
 	return norm
 }

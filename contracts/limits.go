@@ -23,7 +23,6 @@ const (
 	MaxEvidenceBytes     = 8 << 10
 	MaxCallBytes         = 32 << 20
 	MaxNodes             = 2000
-	MaxLoopReentries     = 10
 	MaxFollowupDepth     = 5
 	MaxManifestTests     = 2000
 	MaxMessageChars      = 32 << 10

@@ -15,11 +15,6 @@ type Problem struct {
 	RequestID string `json:"request_id,omitempty"`
 }
 
-// List is the envelope of every list.
-type List[T any] struct {
-	Items []T `json:"items"`
-}
-
 // Message is the body of a further message of a session.
 type Message struct {
 	Message string `json:"message"`

@@ -216,7 +216,7 @@ func lookupPointer(doc any, pointer string) (any, bool) {
 		return nil, false
 	}
 	for token := range strings.SplitSeq(pointer[1:], "/") {
-		token = unescapeToken(token)
+		token = UnescapeToken(token)
 		switch node := doc.(type) {
 		case map[string]any:
 			member, ok := node[token]

@@ -37,7 +37,7 @@ func (l *faultList) addAt(pointer string, faults []Fault) {
 func child(pointer string, token any) string {
 	switch token := token.(type) {
 	case string:
-		return pointer + "/" + escapeToken(token)
+		return pointer + "/" + EscapeToken(token)
 	case int:
 		return pointer + "/" + strconv.Itoa(token)
 	default:
@@ -45,14 +45,13 @@ func child(pointer string, token any) string {
 	}
 }
 
-func escapeToken(name string) string {
-	if !strings.ContainsAny(name, "~/") {
-		return name
-	}
+// EscapeToken writes a name as one step of a JSON pointer (RFC 6901).
+func EscapeToken(name string) string {
 	return strings.ReplaceAll(strings.ReplaceAll(name, "~", "~0"), "/", "~1")
 }
 
-func unescapeToken(token string) string {
+// UnescapeToken reads what EscapeToken wrote.
+func UnescapeToken(token string) string {
 	return strings.ReplaceAll(strings.ReplaceAll(token, "~1", "/"), "~0", "~")
 }
 

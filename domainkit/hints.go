@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
-	"strings"
 
 	"github.com/manifold-run/manifold/contracts"
 )
@@ -57,7 +56,7 @@ func (m *merger) fault(pointer, format string, args ...any) {
 func (m *merger) manifest(base, hints *object) {
 	for _, part := range hints.members {
 		if part.name != "capabilities" {
-			m.value(base, part, "/"+escape(part.name))
+			m.value(base, part, "/"+contracts.EscapeToken(part.name))
 			continue
 		}
 		list, ok := part.value.([]any)
@@ -87,7 +86,7 @@ func (m *merger) capability(base *object, item any, pointer string) {
 		case "schema", "output_schema":
 			target.patch(&object{members: []member{part}})
 		default:
-			m.value(target, part, pointer+"/"+escape(part.name))
+			m.value(target, part, pointer+"/"+contracts.EscapeToken(part.name))
 		}
 	}
 }
@@ -124,7 +123,7 @@ func (m *merger) value(target *object, hint member, pointer string) {
 	newObject, bothObjects := hint.value.(*object)
 	if isObject && bothObjects {
 		for _, part := range newObject.members {
-			m.value(oldObject, part, pointer+"/"+escape(part.name))
+			m.value(oldObject, part, pointer+"/"+contracts.EscapeToken(part.name))
 		}
 		return
 	}
@@ -145,9 +144,4 @@ func compactJSON(v any) string {
 		return "something else"
 	}
 	return contracts.CleanSummary(string(raw))
-}
-
-// escape writes a name as a part of a JSON pointer.
-func escape(name string) string {
-	return strings.NewReplacer("~", "~0", "/", "~1").Replace(name)
 }

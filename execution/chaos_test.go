@@ -260,10 +260,10 @@ func (w *world) accounts(r *execution.Runner, id string) {
 	if replayed, err := r.Replay(ctx, id); err != nil || len(replayed.Differences) > 0 {
 		w.t.Errorf("replay %+v, %v", replayed, err)
 	}
-	if left, err := w.store.Locks(ctx); err != nil || len(left) > 0 {
+	if left, err := w.store.Locks(ctx, contracts.Page{}); err != nil || len(left.Items) > 0 {
 		w.t.Errorf("locks left: %v, %v", left, err)
 	}
-	entries, err := w.store.Ledger(ctx, id)
+	entries, err := w.store.Ledger(ctx, id, 0, 0)
 	if err != nil {
 		w.t.Fatal(err)
 	}

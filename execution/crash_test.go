@@ -152,7 +152,7 @@ func (w *world) survive(kind contracts.Idempotency, n int, at executiontest.Mome
 	if replayed, err := second.Replay(ctx, plan.RunID); err != nil || len(replayed.Differences) > 0 {
 		w.t.Errorf("replay %+v, %v", replayed, err)
 	}
-	if left, err := w.store.Locks(ctx); err != nil || len(left) > 0 {
+	if left, err := w.store.Locks(ctx, contracts.Page{}); err != nil || len(left.Items) > 0 {
 		w.t.Errorf("locks left: %v, %v", left, err)
 	}
 	events, err := w.store.Events(ctx, "s1", 0, 1000)

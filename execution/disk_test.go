@@ -104,7 +104,7 @@ func (d *disk) AcquireLocks(ctx context.Context, l execution.Lease, nodeID strin
 
 // announced fails the test when a write is sent that the ledger does not know.
 func (w *world) announced(c execution.Call) {
-	entries, err := w.store.Ledger(w.t.Context(), c.Context.RunID)
+	entries, err := w.store.Ledger(w.t.Context(), c.Context.RunID, 0, 0)
 	known := slices.ContainsFunc(entries, func(e contracts.LedgerEntry) bool {
 		return e.Kind == contracts.LedgerIntent && e.Key == c.Context.IdempotencyKey
 	})
@@ -200,14 +200,14 @@ func (w *world) waitOut(kind contracts.Idempotency, n int, full time.Duration) {
 	if applied[v.RunID+"/n4/1"] != 1 || applied[v.RunID+"/n5/1"] != 1 || len(applied) != 2 {
 		w.t.Errorf("effects %v", applied)
 	}
-	entries, err := w.store.Ledger(w.t.Context(), v.RunID)
+	entries, err := w.store.Ledger(w.t.Context(), v.RunID, 0, 0)
 	if err != nil || execution.VerifyChain(entries) != nil {
 		w.t.Errorf("ledger: %v, %v", err, execution.VerifyChain(entries))
 	}
 	if replayed, err := r.Replay(w.t.Context(), v.RunID); err != nil || len(replayed.Differences) > 0 {
 		w.t.Errorf("replay %+v, %v", replayed, err)
 	}
-	if left, err := w.store.Locks(w.t.Context()); err != nil || len(left) > 0 {
+	if left, err := w.store.Locks(w.t.Context(), contracts.Page{}); err != nil || len(left.Items) > 0 {
 		w.t.Errorf("locks left: %v, %v", left, err)
 	}
 }

@@ -94,7 +94,8 @@ type Locks interface {
 	// run as a waiter and gives who holds the first. Taking again what the node
 	// holds succeeds. It is refused with lease_lost like a commit.
 	AcquireLocks(ctx context.Context, l Lease, nodeID string, keys []string) (LockHolder, bool, error)
-	Locks(ctx context.Context) ([]LockHolder, error)
+	// Locks lists what is held, by key.
+	Locks(ctx context.Context, p contracts.Page) (contracts.List[LockHolder], error)
 	// BreakLock frees a key by force and wakes its waiters. In the same
 	// transaction it appends LockBroken to the ledger of LockChain.
 	BreakLock(ctx context.Context, key, by string) (LockHolder, error)
@@ -113,9 +114,10 @@ type LockHolder struct {
 type Journal interface {
 	// Events gives a session's events with seq > after, in order.
 	Events(ctx context.Context, sessionID string, after int64, limit int) ([]contracts.Event, error)
-	// Ledger gives the chain of a run, or LockChain.
-	Ledger(ctx context.Context, runID string) ([]contracts.LedgerEntry, error)
-	ListRuns(ctx context.Context, f RunFilter) ([]Run, error)
+	// Ledger gives the entries of a run's chain, or of LockChain, with seq >
+	// after, in order; limit 0 gives all.
+	Ledger(ctx context.Context, runID string, after int64, limit int) ([]contracts.LedgerEntry, error)
+	ListRuns(ctx context.Context, f RunFilter) (contracts.List[Run], error)
 	// Sweep deletes what retention no longer keeps: raw data past its time, and
 	// terminal runs (rows, events, blobs that nothing else names) that finished
 	// before the given time. Ledger entries stay, their payloads go.
@@ -128,7 +130,9 @@ type RunFilter struct {
 	Owner     string // subject of the requester
 	States    []contracts.RunState
 	Before    time.Time
-	Limit     int
+	// Cursor is the Next of the page before, Limit the size of a page; 0 is all.
+	Cursor string
+	Limit  int
 	// Brief leaves the plans out.
 	Brief bool
 }

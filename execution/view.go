@@ -30,7 +30,7 @@ func (r *Runner) Replay(ctx context.Context, runID string) (Replayed, error) {
 	if err != nil {
 		return Replayed{}, err
 	}
-	entries, err := r.store.Ledger(ctx, runID)
+	entries, err := r.store.Ledger(ctx, runID, 0, 0)
 	if err != nil {
 		return Replayed{}, err
 	}

@@ -253,7 +253,7 @@ func TestLocksKeepWritesOfOtherRunsApart(t *testing.T) {
 		if most.Load() != 1 {
 			t.Errorf("%d writes ran under one lock", most.Load())
 		}
-		if left, err := w.store.Locks(t.Context()); err != nil || len(left) != 0 {
+		if left, err := w.store.Locks(t.Context(), contracts.Page{}); err != nil || len(left.Items) != 0 {
 			t.Errorf("locks left: %v, %v", left, err)
 		}
 	})
@@ -292,7 +292,7 @@ func TestLedgerExplainsTheRun(t *testing.T) {
 		id := w.submit(r, w.node("n1", "stock", nil), w.node("n2", "order", nil, "n1"), w.node("n3", "stock", nil, "n2"))
 		w.decide(r, w.gates(r, id, 1)["n2"], contracts.Resume{Decision: contracts.DecisionReject})
 		w.ended(r, id)
-		entries, err := w.store.Ledger(t.Context(), id)
+		entries, err := w.store.Ledger(t.Context(), id, 0, 0)
 		if err != nil {
 			t.Fatal(err)
 		}

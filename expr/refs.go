@@ -134,7 +134,7 @@ func (c *collector) walk(at string, v any) error {
 		}
 	case map[string]any:
 		for _, name := range slices.Sorted(maps.Keys(v)) {
-			if err := c.walk(at+"/"+escapeToken(name), v[name]); err != nil {
+			if err := c.walk(at+"/"+contracts.EscapeToken(name), v[name]); err != nil {
 				return err
 			}
 		}

@@ -66,7 +66,7 @@ func (r *resolver) value(at string, v any) (any, error) {
 		}
 	case map[string]any:
 		for _, name := range slices.Sorted(maps.Keys(v)) {
-			next, err := r.value(at+"/"+escapeToken(name), v[name])
+			next, err := r.value(at+"/"+contracts.EscapeToken(name), v[name])
 			if err != nil {
 				return nil, err
 			}
@@ -188,8 +188,4 @@ func Escape(v any) any {
 	default:
 		return v
 	}
-}
-
-func escapeToken(name string) string {
-	return strings.ReplaceAll(strings.ReplaceAll(name, "~", "~0"), "/", "~1")
 }

@@ -49,7 +49,7 @@ func (k *talk) serve(n int, at executiontest.Moment) {
 		k.t.Fatal(err)
 	}
 	k.rooms = orchestratortest.Wire(k.t, orchestratortest.Ports{
-		Sessions: records, Turns: records, Previews: k.store, Runs: k.process, Runner: runner, Catalogs: k, Hub: hub, Intents: k.intents,
+		Sessions: records, Gates: records, Turns: records, Previews: k.store, Runs: k.process, Runner: runner, Catalogs: k, Hub: hub, Intents: k.intents,
 	})
 	if err := runner.Start(k.t.Context()); err != nil {
 		k.t.Fatal(err)
@@ -177,18 +177,18 @@ func (k *talk) ended() []execution.Run {
 		if k.died() {
 			k.serve(0, executiontest.Before)
 		}
-		runs, err := k.store.ListRuns(k.t.Context(), execution.RunFilter{})
+		listed, err := k.store.ListRuns(k.t.Context(), execution.RunFilter{})
 		if err != nil {
 			k.t.Fatal(err)
 		}
 		open := 0
-		for _, r := range runs {
+		for _, r := range listed.Items {
 			if !r.State.Terminal() {
 				open++
 			}
 		}
-		if open == 0 && len(runs) > 0 {
-			return runs
+		if open == 0 && len(listed.Items) > 0 {
+			return listed.Items
 		}
 		time.Sleep(time.Second)
 	}

@@ -136,7 +136,7 @@ func (v *Live) run(ctx context.Context, sessionID string, f *feed) {
 
 func (v *Live) read(ctx context.Context, sessionID string, f *feed) error {
 	for {
-		events, err := v.journal.Events(ctx, sessionID, f.last, EventPage(0)) // only this goroutine changes last
+		events, err := v.journal.Events(ctx, sessionID, f.last, contracts.MaxEvents) // only this goroutine changes last
 		if err != nil || len(events) == 0 {
 			return err
 		}
@@ -187,7 +187,7 @@ func (l *Listener) Next(ctx context.Context, wait time.Duration) ([]contracts.Ev
 
 // replay gives a page of what was there before the listener came.
 func (l *Listener) replay(ctx context.Context) ([]contracts.Event, error) {
-	events, err := l.live.journal.Events(ctx, l.session, l.seen, EventPage(0))
+	events, err := l.live.journal.Events(ctx, l.session, l.seen, contracts.MaxEvents)
 	if err != nil {
 		return nil, err
 	}

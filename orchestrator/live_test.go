@@ -13,7 +13,8 @@ func TestAListenerGetsEveryEventOnce(t *testing.T) {
 	t.Parallel()
 	o := newOffice(t)
 	r := o.ask("book 2 days off for Bruno Keller from 2026-12-07")
-	seen, err := o.Rooms.Sessions.Events(t.Context(), ana, r.SessionID, 0, 0)
+	page, err := o.Rooms.Sessions.Events(t.Context(), ana, r.SessionID, contracts.Page{Limit: contracts.MaxEvents})
+	seen := page.Items
 	if err != nil || len(seen) < 2 {
 		t.Fatal(seen, err)
 	}
@@ -30,7 +31,8 @@ func TestAListenerGetsEveryEventOnce(t *testing.T) {
 	if err := o.approve(bob, *r.Interrupt); err != nil {
 		t.Fatal(err)
 	}
-	all, err := o.Rooms.Sessions.Events(t.Context(), ana, r.SessionID, 0, 0)
+	page, err = o.Rooms.Sessions.Events(t.Context(), ana, r.SessionID, contracts.Page{Limit: contracts.MaxEvents})
+	all := page.Items
 	if err != nil || all[len(all)-1].Type != contracts.EventDone {
 		t.Fatal(all, err)
 	}

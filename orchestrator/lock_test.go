@@ -39,18 +39,18 @@ func TestWhoBreaksALockStandsInTheLedger(t *testing.T) {
 	if _, err := o.Runs.BreakLock(t.Context(), root, "people:ana"); err != nil {
 		t.Fatal(err)
 	}
-	entries, err := o.Audit.Ledger(t.Context(), root, execution.LockChain)
-	if err != nil || len(entries) != 1 {
-		t.Fatalf("%d entries, %v", len(entries), err)
+	entries, err := o.Audit.Ledger(t.Context(), root, execution.LockChain, contracts.Page{})
+	if err != nil || len(entries.Items) != 1 {
+		t.Fatalf("%d entries, %v", len(entries.Items), err)
 	}
-	got := entries[0]
+	got := entries.Items[0]
 	want := contracts.LedgerEntry{
 		Seq: 1, At: got.At, RunID: "locks", Kind: contracts.LedgerLockBroken, NodeID: "run_held/n1", Key: "people:ana", Actor: root.Subject(), Hash: got.Hash,
 	}
 	if diff := cmp.Diff(want, got); diff != "" || got.Hash == "" {
 		t.Errorf("ledger (-want +got):\n%s", diff)
 	}
-	if _, err := o.Audit.Ledger(t.Context(), vic, execution.LockChain); contracts.CodeOf(err) != contracts.CodeForbidden {
+	if _, err := o.Audit.Ledger(t.Context(), vic, execution.LockChain, contracts.Page{}); contracts.CodeOf(err) != contracts.CodeForbidden {
 		t.Errorf("somebody without the right reads it: %v", err)
 	}
 	report, err := o.Audit.Verify(t.Context(), root, "")

@@ -1,30 +1,42 @@
 package orchestrator
 
 import (
+	"context"
 	"strings"
 	"unicode/utf8"
 
 	"github.com/manifold-run/manifold/contracts"
+	"github.com/manifold-run/manifold/execution"
 )
 
-// MaxPage bounds one page of a list.
-const MaxPage = 100
-
-// PageSize bounds what a caller wants of a list; 0 means as much as there may be.
-func PageSize(limit int) int {
-	if limit <= 0 || limit > MaxPage {
-		return MaxPage
+// EventsOf gives a page of those events of a session that are wanted; nil wants
+// all.
+func EventsOf(ctx context.Context, journal execution.Journal, sessionID string, p contracts.Page, wanted func(contracts.Event) bool) (contracts.List[contracts.Event], error) {
+	p = p.Bounded(contracts.MaxEvents)
+	after, err := p.Seq()
+	if err != nil {
+		return contracts.List[contracts.Event]{}, err
 	}
-	return limit
-}
-
-// EventPage is PageSize for events, which are small.
-func EventPage(limit int) int {
-	const most = 1000
-	if limit <= 0 || limit > most {
-		return most
+	size := contracts.MaxEvents
+	if wanted == nil {
+		size = p.Limit + 1
 	}
-	return limit
+	var found []contracts.Event
+	for len(found) <= p.Limit {
+		batch, err := journal.Events(ctx, sessionID, after, size)
+		if err != nil {
+			return contracts.List[contracts.Event]{}, err
+		}
+		for _, e := range batch {
+			if after = e.Seq; (wanted == nil || wanted(e)) && len(found) <= p.Limit {
+				found = append(found, e)
+			}
+		}
+		if len(batch) < size {
+			break
+		}
+	}
+	return contracts.Cut(found, p.Limit, func(e contracts.Event) string { return contracts.SeqCursor(e.Seq) }), nil
 }
 
 // CheckMessage refuses what is no message at all.

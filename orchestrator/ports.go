@@ -3,14 +3,17 @@ package orchestrator
 import (
 	"context"
 	"time"
+
+	"github.com/manifold-run/manifold/contracts"
+	"github.com/manifold-run/manifold/orchestrator/access"
 )
 
 // Sessions keeps conversations.
 type Sessions interface {
 	CreateSession(ctx context.Context, s Session) error
 	Session(ctx context.Context, id string) (Session, error)
-	// ListSessions gives the newest first; owner "" means all.
-	ListSessions(ctx context.Context, owner string, before time.Time, limit int) ([]Session, error)
+	// ListSessions gives the newest first.
+	ListSessions(ctx context.Context, f SessionFilter) (contracts.List[Session], error)
 	// SaveSession replaces a session that is still at the version of s, and gives
 	// it with its new one; conflict says that it has changed since.
 	SaveSession(ctx context.Context, s Session) (Session, error)
@@ -18,6 +21,35 @@ type Sessions interface {
 	// and their payloads; ledger entries stay. One with an open run gives
 	// conflict.
 	DeleteSession(ctx context.Context, id string) error
+}
+
+// SessionFilter selects sessions; empty fields select all.
+type SessionFilter struct {
+	Owner  string // a subject
+	Before time.Time
+	// Cursor is the Next of the page before, Limit the size of a page; 0 is all.
+	Cursor string
+	Limit  int
+}
+
+// GateList lists gates and questions across sessions, for those who may see
+// them: one that its reader may not see is not read, and does not count.
+type GateList interface {
+	// ListGates gives them in the order in which they were opened.
+	ListGates(ctx context.Context, f GateFilter) (contracts.List[contracts.Interrupt], error)
+}
+
+// GateFilter selects gates; empty fields but Reader select all.
+type GateFilter struct {
+	// Reader is what the caller may see.
+	Reader    access.Sight
+	SessionID string
+	RunID     string
+	Status    contracts.InterruptStatus
+	Types     []contracts.InterruptType
+	// Cursor is the Next of the page before, Limit the size of a page; 0 is all.
+	Cursor string
+	Limit  int
 }
 
 // Turns keeps what was said, each turn once.

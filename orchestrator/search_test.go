@@ -41,8 +41,8 @@ func TestANameThatWasNotFoundIsAskedAndSearchedAgain(t *testing.T) {
 	if again := say("m3", "Ana"); again.RunID != state.RunID {
 		t.Errorf("the repeated answer leads to run %q, not %q", again.RunID, state.RunID)
 	}
-	if runs, err := o.Runs.List(t.Context(), ana, runs.Filter{}); err != nil || len(runs) != 1 {
-		t.Errorf("%d runs, %v", len(runs), err)
+	if runs, err := o.Runs.List(t.Context(), ana, runs.Filter{}); err != nil || len(runs.Items) != 1 {
+		t.Errorf("%d runs, %v", len(runs.Items), err)
 	}
 }
 

@@ -338,8 +338,8 @@ type forgetful struct {
 	missing int
 }
 
-func (f forgetful) Ledger(ctx context.Context, runID string) ([]contracts.LedgerEntry, error) {
-	entries, err := f.Store.Ledger(ctx, runID)
+func (f forgetful) Ledger(ctx context.Context, runID string, after int64, limit int) ([]contracts.LedgerEntry, error) {
+	entries, err := f.Store.Ledger(ctx, runID, after, limit)
 	return entries[:max(len(entries)-f.missing, 0)], err
 }
 
@@ -368,12 +368,12 @@ func TestListsShowWhatTheCallerMaySee(t *testing.T) {
 	r := o.ask("book 2 days off for Bruno Keller from 2026-12-07")
 	for who, want := range map[*access.Principal]int{&ana: 1, &bob: 1, &vic: 0} {
 		gates, err := o.Gates.List(t.Context(), *who, gates.Filter{Status: contracts.InterruptOpen})
-		if err != nil || len(gates) != want {
-			t.Errorf("%s sees %d gates, want %d (%v)", who.ID, len(gates), want, err)
+		if err != nil || len(gates.Items) != want {
+			t.Errorf("%s sees %d gates, want %d (%v)", who.ID, len(gates.Items), want, err)
 		}
 	}
 	listed, err := o.Runs.List(t.Context(), ana, runs.Filter{})
-	if err != nil || len(listed) != 1 || listed[0].RunID != r.RunIDs[0] {
+	if err != nil || len(listed.Items) != 1 || listed.Items[0].RunID != r.RunIDs[0] {
 		t.Errorf("runs %+v, %v", listed, err)
 	}
 	if _, err := o.Runs.List(t.Context(), vic, runs.Filter{All: true}); contracts.CodeOf(err) != contracts.CodeForbidden {

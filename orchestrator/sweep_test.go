@@ -71,7 +71,7 @@ func TestAMessageWhoseRunIsNoLongerKeptIsNeitherAnErrorNorDoneAnew(t *testing.T)
 			t.Errorf("%s again: %+v", key, got)
 		}
 	}
-	if runs, err := o.Runs.List(t.Context(), ana, runs.Filter{}); err != nil || len(runs) != 0 {
+	if runs, err := o.Runs.List(t.Context(), ana, runs.Filter{}); err != nil || len(runs.Items) != 0 {
 		t.Errorf("%+v, %v", runs, err)
 	}
 }

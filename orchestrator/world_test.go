@@ -70,7 +70,7 @@ func newOffice(t *testing.T) *office {
 func (o *office) on(runs execution.Store) orchestratortest.Rooms {
 	o.t.Helper()
 	return orchestratortest.Wire(o.t, orchestratortest.Ports{
-		Sessions: o.store, Turns: o.store, Previews: o.store, Runs: runs, Runner: o.runner, Catalogs: o, Hub: o.hub,
+		Sessions: o.store, Gates: o.store, Turns: o.store, Previews: o.store, Runs: runs, Runner: o.runner, Catalogs: o, Hub: o.hub,
 	})
 }
 

@@ -136,7 +136,7 @@ func (c *compiler) mapped(cl *call, paramMap map[string]any, at frame, what stri
 func (p *prepared) refused(target *capability, what string) error {
 	faults := slices.Clone(p.faults)
 	for _, name := range p.missing {
-		faults = append(faults, fault("/"+escape(name), "is required"))
+		faults = append(faults, fault("/"+contracts.EscapeToken(name), "is required"))
 	}
 	if len(faults) == 0 {
 		return nil
@@ -153,7 +153,7 @@ func (c *compiler) player(cl *call, role, what string) (*contracts.RolePlayer, e
 		p := playerOf(players, chosen)
 		if p == nil {
 			return nil, contracts.Invalid("the choice for a role is not possible",
-				fault("/roles/"+escape(role), "%s does not play the role %q", chosen, role))
+				fault("/roles/"+contracts.EscapeToken(role), "%s does not play the role %q", chosen, role))
 		}
 		return p, c.permit(p.Entry)
 	}

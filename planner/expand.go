@@ -193,7 +193,7 @@ func derived(target *capability, params map[string]any, what string) error {
 	target.applyDefaults(params)
 	faults := target.unknown(params)
 	for _, name := range target.missing(params) {
-		faults = append(faults, fault("/"+escape(name), "is required"))
+		faults = append(faults, fault("/"+contracts.EscapeToken(name), "is required"))
 	}
 	known := literals(params)
 	broken, err := target.checkKnown(known, len(faults) == 0 && len(known) == len(params))

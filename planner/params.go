@@ -21,7 +21,7 @@ type cleaner struct{ faults []contracts.Fault }
 func (c *cleaner) object(params map[string]any, pointer string, depth int) map[string]any {
 	out := make(map[string]any, len(params))
 	for _, name := range slices.Sorted(maps.Keys(params)) {
-		out[name] = c.value(params[name], pointer+"/"+escape(name), depth)
+		out[name] = c.value(params[name], pointer+"/"+contracts.EscapeToken(name), depth)
 	}
 	return out
 }
@@ -72,15 +72,10 @@ func (c *cleaner) refuse(pointer, format string, args ...any) any {
 	return nil
 }
 
-var escapePointer = strings.NewReplacer("~", "~0", "/", "~1")
-
-// escape makes one step of a JSON pointer of a name.
-func escape(name string) string { return escapePointer.Replace(name) }
-
 // param is the parameter that a pointer below the parameters begins with.
 func param(pointer string) string {
 	first, _, _ := strings.Cut(strings.TrimPrefix(pointer, "/"), "/")
-	return unescapePointer.Replace(first)
+	return contracts.UnescapeToken(first)
 }
 
 // unknown lists the parameters that the capability does not have.
@@ -88,7 +83,7 @@ func (c *capability) unknown(params map[string]any) []contracts.Fault {
 	var faults []contracts.Fault
 	for _, name := range slices.Sorted(maps.Keys(params)) {
 		if !c.knows(name) {
-			faults = append(faults, fault("/"+escape(name), "%s has no parameter %q", c.Ref(), name))
+			faults = append(faults, fault("/"+contracts.EscapeToken(name), "%s has no parameter %q", c.Ref(), name))
 		}
 	}
 	return faults

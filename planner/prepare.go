@@ -112,13 +112,13 @@ func (p *prepared) rejectScalar(target *capability, rule contracts.ArrayRule, va
 	}
 	faults := target.checkEach(map[string]any{rule.ParamName: plain(value)})
 	if len(faults) == 0 {
-		faults = []contracts.Fault{fault("/"+escape(rule.ParamName), "must be a list")}
+		faults = []contracts.Fault{fault("/"+contracts.EscapeToken(rule.ParamName), "must be a list")}
 	}
 	p.faults = append(p.faults, faults...)
 }
 
 func (p *prepared) takeList(target *capability, rule contracts.ArrayRule, items []any) bool {
-	pointer := "/" + escape(rule.ParamName)
+	pointer := "/" + contracts.EscapeToken(rule.ParamName)
 	if len(items) == 0 {
 		p.faults = append(p.faults, fault(pointer, "must have at least one item"))
 		return false
@@ -140,7 +140,7 @@ func (p *prepared) takeList(target *capability, rule contracts.ArrayRule, items 
 	}
 	if single, both := p.given[rule.SingleParamName]; both {
 		if !slices.ContainsFunc(items, func(item any) bool { return reflect.DeepEqual(item, single) }) {
-			p.faults = append(p.faults, fault("/"+escape(rule.SingleParamName), "give it or %q, not both", rule.ParamName))
+			p.faults = append(p.faults, fault("/"+contracts.EscapeToken(rule.SingleParamName), "give it or %q, not both", rule.ParamName))
 			return false
 		}
 		delete(p.given, rule.SingleParamName)
@@ -208,7 +208,7 @@ func (p *prepared) multiply(target *capability, rule contracts.ArrayRule) {
 		for i, item := range items {
 			next := member{params: maps.Clone(m.params), origin: maps.Clone(m.origin), each: m.each, label: m.label}
 			next.params[rule.SingleParamName] = item
-			next.origin[rule.SingleParamName] = "/" + escape(rule.ParamName) + "/" + strconv.Itoa(p.places[rule.ParamName][i])
+			next.origin[rule.SingleParamName] = "/" + contracts.EscapeToken(rule.ParamName) + "/" + strconv.Itoa(p.places[rule.ParamName][i])
 			if !secret && !deferred(item) {
 				next.label = strings.TrimPrefix(next.label+", "+spoken(plain(item)), ", ")
 			}
@@ -271,7 +271,7 @@ func (m *member) searched(name string) bool {
 func (m *member) trace(f contracts.Fault) contracts.Fault {
 	name := param(f.Pointer)
 	if place, ok := m.origin[name]; ok {
-		f.Pointer = place + strings.TrimPrefix(f.Pointer, "/"+escape(name))
+		f.Pointer = place + strings.TrimPrefix(f.Pointer, "/"+contracts.EscapeToken(name))
 	}
 	return f
 }

@@ -120,8 +120,6 @@ func (c *capability) follow(schema map[string]any) map[string]any {
 	return schema
 }
 
-var unescapePointer = strings.NewReplacer("~1", "/", "~0", "~")
-
 // at finds the object schema that a local reference names.
 func (c *capability) at(ref string) (map[string]any, bool) {
 	path, ok := strings.CutPrefix(ref, "#")
@@ -137,7 +135,7 @@ func (c *capability) at(ref string) (map[string]any, bool) {
 		if !ok {
 			return nil, false
 		}
-		here = object[unescapePointer.Replace(step)]
+		here = object[contracts.UnescapeToken(step)]
 	}
 	found, ok := here.(map[string]any)
 	return found, ok

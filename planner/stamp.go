@@ -40,7 +40,7 @@ func (c *compiler) phase(e *contracts.CapabilityEntry) string {
 func (c *compiler) checkInstances() error {
 	var faults []contracts.Fault
 	for _, domain := range slices.Sorted(maps.Keys(c.req.Instances)) {
-		pointer := "/instances/" + escape(domain)
+		pointer := "/instances/" + contracts.EscapeToken(domain)
 		d, ok := c.req.Catalog.Domain(domain)
 		if !ok {
 			faults = append(faults, fault(pointer, "there is no domain %q", domain))

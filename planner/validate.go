@@ -94,7 +94,7 @@ func (v *validator) envelope() error {
 	for _, domain := range slices.Sorted(maps.Keys(v.plan.Instances)) {
 		d, ok := v.catalog.Domain(domain)
 		if !ok || !hasInstance(d, v.plan.Instances[domain]) {
-			v.fault("/instances/"+escape(domain), "there is no such instance")
+			v.fault("/instances/"+contracts.EscapeToken(domain), "there is no such instance")
 		}
 	}
 	return v.checkHash()
@@ -211,7 +211,7 @@ func (v *validator) digests() {
 	}
 	for _, ref := range slices.Sorted(maps.Keys(needs)) {
 		pinned, ok := v.plan.CapabilityDigests[ref]
-		pointer := "/capability_digests/" + escape(ref)
+		pointer := "/capability_digests/" + contracts.EscapeToken(ref)
 		switch {
 		case !ok:
 			v.fault(pointer, "is missing")
@@ -221,7 +221,7 @@ func (v *validator) digests() {
 	}
 	for _, ref := range slices.Sorted(maps.Keys(v.plan.CapabilityDigests)) {
 		if _, needed := needs[ref]; !needed {
-			v.fault("/capability_digests/"+escape(ref), "the plan never calls it")
+			v.fault("/capability_digests/"+contracts.EscapeToken(ref), "the plan never calls it")
 		}
 	}
 }

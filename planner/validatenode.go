@@ -232,7 +232,7 @@ func (v *validator) params(at string, i int, n contracts.Node, target *capabilit
 	}
 	for _, name := range slices.Sorted(maps.Keys(n.Params)) {
 		if target.plansOnly(name) {
-			v.fault(at+"/params/"+escape(name), "is for the planner and never sent")
+			v.fault(at+"/params/"+contracts.EscapeToken(name), "is for the planner and never sent")
 		}
 	}
 	v.expressions(at+"/params", i, n.Params)
@@ -244,7 +244,7 @@ func (v *validator) params(at string, i int, n contracts.Node, target *capabilit
 	}
 	for _, name := range target.missing(n.Params) {
 		if !target.plansOnly(name) {
-			v.fault(at+"/params/"+escape(name), "is required")
+			v.fault(at+"/params/"+contracts.EscapeToken(name), "is required")
 		}
 	}
 	known := literals(n.Params)

@@ -37,7 +37,10 @@ func (c *cli) gatesCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return c.show(gates, func() { c.out.gates(gates) })
+			return c.show(gates, func() {
+				c.out.gates(gates)
+				c.out.more(len(gates), f.Limit)
+			})
 		}),
 	}
 	flags := cmd.Flags()
@@ -45,6 +48,7 @@ func (c *cli) gatesCommand() *cobra.Command {
 	flags.StringVar(&kind, "type", "", "only this type, such as write_approval")
 	flags.StringVar(&f.RunID, "run", "", "only of this run")
 	flags.StringVar(&f.SessionID, "session", "", "only of this session")
+	flags.IntVar(&f.Limit, "limit", contracts.PageLimit, "how many, 0 for all")
 	return cmd
 }
 

@@ -58,6 +58,13 @@ func (p printer) table(indent string, heads []string, rows [][]string) {
 	_ = tw.Flush() // a closed terminal is nobody's fault
 }
 
+// more says that a list may go on.
+func (p printer) more(listed, limit int) {
+	if limit > 0 && listed >= limit {
+		p.printf("There may be more: --limit says how much is listed, 0 lists all.\n")
+	}
+}
+
 // text shows a JSON value in a line.
 func text(v any) string {
 	switch v := v.(type) {

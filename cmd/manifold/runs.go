@@ -21,13 +21,16 @@ func (c *cli) runsCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return c.show(runs, func() { c.out.runs(runs) })
+			return c.show(runs, func() {
+				c.out.runs(runs)
+				c.out.more(len(runs), f.Limit)
+			})
 		}),
 	}
 	flags := cmd.Flags()
 	flags.StringVar(&f.SessionID, "session", "", "only of this session")
 	flags.StringVar(&state, "state", "", "only in this state, such as waiting or failed")
-	flags.IntVar(&f.Limit, "limit", 20, "how many")
+	flags.IntVar(&f.Limit, "limit", 20, "how many, 0 for all")
 	flags.BoolVar(&f.Everybody, "all", false, "everybody's, not only mine")
 	return cmd
 }

@@ -20,10 +20,13 @@ func (c *cli) sessionsCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return c.show(sessions, func() { c.out.sessions(sessions) })
+			return c.show(sessions, func() {
+				c.out.sessions(sessions)
+				c.out.more(len(sessions), limit)
+			})
 		}),
 	}
-	cmd.Flags().IntVar(&limit, "limit", 20, "how many")
+	cmd.Flags().IntVar(&limit, "limit", 20, "how many, 0 for all")
 	cmd.AddCommand(c.sessionShowCommand(), c.sessionSummaryCommand(), c.sessionRemoveCommand())
 	return cmd
 }

@@ -23,11 +23,17 @@ func (s *Store) Events(_ context.Context, sessionID string, after int64, limit i
 	return clone(first(found, limit))
 }
 
-// Ledger gives a run's chain.
-func (s *Store) Ledger(_ context.Context, runID string) ([]contracts.LedgerEntry, error) {
+// Ledger gives the entries of a run's chain after a place.
+func (s *Store) Ledger(_ context.Context, runID string, after int64, limit int) ([]contracts.LedgerEntry, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return clone(s.ledger[runID])
+	var found []contracts.LedgerEntry
+	for _, e := range s.ledger[runID] {
+		if e.Seq > after {
+			found = append(found, e)
+		}
+	}
+	return clone(first(found, limit))
 }
 
 // Sweep deletes what retention no longer keeps.

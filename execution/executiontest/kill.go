@@ -234,8 +234,8 @@ func (k *Killed) AcquireLocks(ctx context.Context, l execution.Lease, nodeID str
 }
 
 // Locks is a read.
-func (k *Killed) Locks(ctx context.Context) ([]execution.LockHolder, error) {
-	return read(ctx, k, func() ([]execution.LockHolder, error) { return k.store.Locks(ctx) })
+func (k *Killed) Locks(ctx context.Context, p contracts.Page) (contracts.List[execution.LockHolder], error) {
+	return read(ctx, k, func() (contracts.List[execution.LockHolder], error) { return k.store.Locks(ctx, p) })
 }
 
 // BreakLock is a write.
@@ -249,13 +249,13 @@ func (k *Killed) Events(ctx context.Context, sessionID string, after int64, limi
 }
 
 // Ledger is a read.
-func (k *Killed) Ledger(ctx context.Context, runID string) ([]contracts.LedgerEntry, error) {
-	return read(ctx, k, func() ([]contracts.LedgerEntry, error) { return k.store.Ledger(ctx, runID) })
+func (k *Killed) Ledger(ctx context.Context, runID string, after int64, limit int) ([]contracts.LedgerEntry, error) {
+	return read(ctx, k, func() ([]contracts.LedgerEntry, error) { return k.store.Ledger(ctx, runID, after, limit) })
 }
 
 // ListRuns is a read.
-func (k *Killed) ListRuns(ctx context.Context, f execution.RunFilter) ([]execution.Run, error) {
-	return read(ctx, k, func() ([]execution.Run, error) { return k.store.ListRuns(ctx, f) })
+func (k *Killed) ListRuns(ctx context.Context, f execution.RunFilter) (contracts.List[execution.Run], error) {
+	return read(ctx, k, func() (contracts.List[execution.Run], error) { return k.store.ListRuns(ctx, f) })
 }
 
 // Sweep does not count: it comes by the clock.

@@ -50,7 +50,7 @@ func (s *Store) AcquireLocks(_ context.Context, l execution.Lease, nodeID string
 }
 
 // Locks gives all held locks by key.
-func (s *Store) Locks(context.Context) ([]execution.LockHolder, error) {
+func (s *Store) Locks(_ context.Context, p contracts.Page) (contracts.List[execution.LockHolder], error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	held := []execution.LockHolder{}
@@ -59,7 +59,7 @@ func (s *Store) Locks(context.Context) ([]execution.LockHolder, error) {
 			held = append(held, row.view())
 		}
 	}
-	return held, nil
+	return page(held, p, func(l execution.LockHolder) string { return l.Key })
 }
 
 // BreakLock frees a key by force, wakes all who wait for it, and tells it in

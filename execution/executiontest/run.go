@@ -92,7 +92,7 @@ func (s *Store) RequestCancel(_ context.Context, runID, by string) error {
 }
 
 // ListRuns gives runs, newest first.
-func (s *Store) ListRuns(_ context.Context, f execution.RunFilter) ([]execution.Run, error) {
+func (s *Store) ListRuns(_ context.Context, f execution.RunFilter) (contracts.List[execution.Run], error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	var runs []execution.Run
@@ -109,7 +109,19 @@ func (s *Store) ListRuns(_ context.Context, f execution.RunFilter) ([]execution.
 			runs[i].Plan = contracts.Plan{}
 		}
 	}
-	return clone(first(runs, f.Limit))
+	return page(runs, contracts.Page{Cursor: f.Cursor, Limit: f.Limit}, func(r execution.Run) string { return r.ID })
+}
+
+// page cuts a page out of a sorted listing; its cursor is the id of an item.
+func page[T any](all []T, p contracts.Page, id func(T) string) (contracts.List[T], error) {
+	if p.Cursor != "" {
+		at := slices.IndexFunc(all, func(item T) bool { return id(item) == p.Cursor })
+		if at < 0 {
+			return contracts.List[T]{}, contracts.BadCursor()
+		}
+		all = all[at+1:]
+	}
+	return clone(contracts.Cut(all, p.Limit, id))
 }
 
 func selects(f execution.RunFilter, run execution.Run) bool {

@@ -179,7 +179,7 @@ func ledgerIsContiguous(t *testing.T, s execution.Store) {
 	}
 	next := link(t, "r1", 2, head, 2)
 	commit(t, s, lease, execution.Transition{Ledger: next})
-	chain, err := s.Ledger(t.Context(), "r1")
+	chain, err := s.Ledger(t.Context(), "r1", 0, 0)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -107,7 +107,7 @@ func sweepDeletesEnded(t *testing.T, s execution.Store) {
 	wantCode(t, err, contracts.CodeNotFound)
 	same(t, "events", []contracts.Event{}, events(t, s, "session of r1"))
 	runs, err := s.ListRuns(ctx, execution.RunFilter{})
-	if err != nil || len(runs) != 0 {
+	if err != nil || len(runs.Items) != 0 {
 		t.Errorf("runs: got %+v, %v", runs, err)
 	}
 }
@@ -127,16 +127,21 @@ func sweepKeepsOpen(t *testing.T, s execution.Store) {
 
 func sweepKeepsLedger(t *testing.T, s execution.Store) {
 	ended(t, s, "r1", day(), blob("b", "ledger"))
-	before, err := s.Ledger(t.Context(), "r1")
+	before, err := s.Ledger(t.Context(), "r1", 0, 0)
 	if err != nil {
 		t.Fatal(err)
 	}
 	sweep(t, s, day().Add(time.Hour), execution.Swept{Runs: 1, Blobs: 1})
-	after, err := s.Ledger(t.Context(), "r1")
+	after, err := s.Ledger(t.Context(), "r1", 0, 0)
 	if err != nil || len(after) != 2 {
 		t.Fatalf("got %+v, %v; want both entries", after, err)
 	}
 	same(t, "ledger", before, after)
+	rest, err := s.Ledger(t.Context(), "r1", before[0].Seq, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	same(t, "the entry after the first", before[1:], rest)
 	_, err = s.Blob(t.Context(), hashOf("b"))
 	wantCode(t, err, contracts.CodeNotFound)
 }

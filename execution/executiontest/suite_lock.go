@@ -78,8 +78,8 @@ func takenAgain(t *testing.T, s execution.Store) {
 	a, _, _ := three(t, s)
 	mustTake(t, s, a, "n1", "k1")
 	mustTake(t, s, a, "n1", "k1", "k2", "k1")
-	held, err := s.Locks(t.Context())
-	if err != nil || len(held) != 2 {
+	held, err := s.Locks(t.Context(), contracts.Page{})
+	if err != nil || len(held.Items) != 2 {
 		t.Errorf("got %+v, %v; want k1 and k2", held, err)
 	}
 }
@@ -103,8 +103,8 @@ func locksNeedLease(t *testing.T, s execution.Store) {
 			t.Errorf("%s: got %v, want lease_lost", name, err)
 		}
 	}
-	held, err := s.Locks(t.Context())
-	if err != nil || len(held) != 0 {
+	held, err := s.Locks(t.Context(), contracts.Page{})
+	if err != nil || len(held.Items) != 0 {
 		t.Errorf("got %+v, %v; want no locks", held, err)
 	}
 }
@@ -225,7 +225,7 @@ func brokenLocksAreLedgered(t *testing.T, s execution.Store) {
 	}
 	_, err := s.BreakLock(t.Context(), "k1", "eve")
 	wantCode(t, err, contracts.CodeNotFound)
-	entries, err := s.Ledger(t.Context(), execution.LockChain)
+	entries, err := s.Ledger(t.Context(), execution.LockChain, 0, 0)
 	if err != nil || execution.VerifyChain(entries) != nil {
 		t.Fatalf("%v, %v", err, execution.VerifyChain(entries))
 	}
@@ -245,16 +245,24 @@ func locksAreListed(t *testing.T, s execution.Store) {
 	mustTake(t, s, b, "n7", "k1")
 	mustWait(t, s, c, "n1", "k2")
 	mustWait(t, s, b, "n2", "k2")
-	held, err := s.Locks(t.Context())
-	if err != nil || len(held) != 2 {
+	held, err := s.Locks(t.Context(), contracts.Page{})
+	if err != nil || len(held.Items) != 2 {
 		t.Fatalf("got %+v, %v; want two locks", held, err)
 	}
-	for i := range held {
-		held[i].Since = time.Time{}
+	for i := range held.Items {
+		held.Items[i].Since = time.Time{}
 	}
 	same(t, "locks", []execution.LockHolder{
 		{Key: "k1", RunID: "b", NodeID: "n7"}, {Key: "k2", RunID: "a", NodeID: "n1", Waiting: []string{"c", "b"}},
-	}, held)
+	}, held.Items)
+	first, err := s.Locks(t.Context(), contracts.Page{Limit: 1})
+	if err != nil || len(first.Items) != 1 || first.Items[0].Key != "k1" || first.Next == "" {
+		t.Fatalf("the first page: got %+v, %v; want k1 and a next", first, err)
+	}
+	second, err := s.Locks(t.Context(), contracts.Page{Limit: 1, Cursor: first.Next})
+	if err != nil || len(second.Items) != 1 || second.Items[0].Key != "k2" || second.Next != "" {
+		t.Errorf("the second page: got %+v, %v; want k2 and no next", second, err)
+	}
 }
 
 // oneHolderAtATime lets runs follow the protocol of waiters: park when the key

@@ -1,6 +1,7 @@
 package executiontest
 
 import (
+	"fmt"
 	"testing"
 	"time"
 
@@ -17,6 +18,7 @@ func runSentences() sentences {
 		"the first wish to cancel is kept and wakes the run once":       firstCancelIsKept,
 		"a run that has ended cannot be cancelled":                      noCancelAfterEnd,
 		"runs are listed newest first and by filter":                    runsAreListed,
+		"runs are listed page by page, each once":                       runsArePaged,
 	}
 }
 
@@ -46,7 +48,7 @@ func runComesBack(t *testing.T, s execution.Store) {
 	run.Epoch, run.LeaseUntil = lease.Epoch, got.Run.LeaseUntil
 	same(t, "run", run, got.Run)
 	same(t, "nodes in the order of their insertion", nodes, got.Nodes)
-	chain, err := s.Ledger(t.Context(), "r1")
+	chain, err := s.Ledger(t.Context(), "r1", 0, 0)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -98,7 +100,7 @@ func unknownRun(t *testing.T, s execution.Store) {
 			t.Errorf("%s: got %v, want not_found", name, err)
 		}
 	}
-	ledger, err := s.Ledger(ctx, "r0")
+	ledger, err := s.Ledger(ctx, "r0", 0, 0)
 	if err != nil || len(ledger) != 0 {
 		t.Errorf("ledger: got %v, %v; want none", ledger, err)
 	}
@@ -156,7 +158,7 @@ func runsAreListed(t *testing.T, s execution.Store) {
 			t.Fatal(err)
 		}
 		var ids []string
-		for _, r := range runs {
+		for _, r := range runs.Items {
 			ids = append(ids, r.ID)
 			if len(r.Plan.Nodes) != 1 {
 				t.Errorf("%s: run %s came without its plan", name, r.ID)
@@ -164,6 +166,38 @@ func runsAreListed(t *testing.T, s execution.Store) {
 		}
 		same(t, "runs by "+name, test.want, ids)
 	}
+}
+
+// runsArePaged lists runs of which some began at the same moment, and of which
+// one more begins while a reader goes through the pages.
+func runsArePaged(t *testing.T, s execution.Store) {
+	for i, id := range []string{"r1", "r2", "r3", "r4", "r5"} {
+		run := exampleRun(id)
+		run.CreatedAt = day().Add(time.Duration(i/4) * time.Minute)
+		create(t, s, run)
+	}
+	var ids []string
+	f := execution.RunFilter{Limit: 2}
+	for pages := 0; pages == 0 || f.Cursor != ""; pages++ {
+		got, err := s.ListRuns(t.Context(), f)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, r := range got.Items {
+			ids = append(ids, r.ID)
+		}
+		f.Cursor = got.Next
+		late := exampleRun(fmt.Sprintf("late%d", pages))
+		late.CreatedAt = day().Add(time.Hour)
+		create(t, s, late)
+	}
+	same(t, "runs, page by page", []string{"r5", "r4", "r3", "r2", "r1"}, ids)
+	exact, err := s.ListRuns(t.Context(), execution.RunFilter{SessionID: "session of r1", Limit: 1})
+	if err != nil || len(exact.Items) != 1 || exact.Next != "" {
+		t.Errorf("a page that holds everything: got %d runs, next %q, %v; want no next", len(exact.Items), exact.Next, err)
+	}
+	_, err = s.ListRuns(t.Context(), execution.RunFilter{Cursor: "nonsense", Limit: 1})
+	wantCode(t, err, contracts.CodeInvalid)
 }
 
 func events(t *testing.T, s execution.Store, session string) []contracts.Event {

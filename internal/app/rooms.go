@@ -36,7 +36,7 @@ func (a *App) wireRooms(webhooks *webhook.Guard, hub *orchestrator.Hub) (r rooms
 	}, a.store, a.store, r.live); err != nil {
 		return r, err
 	}
-	if r.gates, err = gates.New(a.store, a.runner, r.sessions, hub); err != nil {
+	if r.gates, err = gates.New(a.store, a.store, a.runner, r.sessions, hub); err != nil {
 		return r, err
 	}
 	if r.runs, err = runs.New(runs.Config{Version: a.cfg.Version, Now: a.cfg.Now, Logger: a.cfg.Logger}, runs.Deps{

@@ -38,11 +38,11 @@ func MethodRatchets() []Ratchet {
 		{Of: "intent/internal/slot.field", Most: 159, Why: grown},
 		{Of: "intent/internal/slot.reading", Most: 101, Why: grown},
 		{Of: "internal/httpapi.Server", Most: 89, Why: grown},
-		{Of: "internal/store/sqlite.Store", Most: 68, Why: store},
+		{Of: "internal/store/sqlite.Store", Most: 69, Why: store},
 		{Of: "internal/telegram.Bot", Most: 54, Why: grown},
 		{Of: "internal/telegram.caller", Most: 58, Why: grown},
-		{Of: "orchestrator/orchestratortest.Opened", Most: 49, Why: store},
-		{Of: "orchestrator/orchestratortest.Store", Most: 79, Why: store},
+		{Of: "orchestrator/orchestratortest.Opened", Most: 50, Why: store},
+		{Of: "orchestrator/orchestratortest.Store", Most: 80, Why: store},
 		{Of: "orchestrator/registry.Registry", Most: 48, Why: grown},
 		{Of: "planner.compiler", Most: 47, Why: grown},
 	}
@@ -55,14 +55,14 @@ func RoomRatchets() []Ratchet {
 		words = "the words of all rooms, imported by all of them"
 	)
 	return []Ratchet{
-		{Of: "contracts", Most: 4700, Why: words},
+		{Of: "contracts", Most: 4800, Why: words},
 		{Of: "domains/flowise/internal/flow", Most: 5100, Why: grown},
 		{Of: "execution", Most: 3400, Why: "owner, behaviours and ports; the state of a run and admission have rooms of their own"},
 		{Of: "execution/executiontest", Most: 3100, Why: "the suite that every store passes"},
 		{Of: "intent", Most: 4300, Why: grown},
 		{Of: "intent/internal/slot", Most: 5100, Why: grown},
 		{Of: "internal/httpapi", Most: 2900, Why: grown},
-		{Of: "internal/store/sqlite", Most: 2600, Why: "one file behind all ports of the core"},
+		{Of: "internal/store/sqlite", Most: 2800, Why: "one file behind all ports of the core"},
 		{Of: "planner", Most: 3300, Why: grown},
 	}
 }

@@ -68,12 +68,32 @@ func (k *call) json(code int, v any) error {
 
 func (k *call) ok(v any) error { return k.json(http.StatusOK, v) }
 
-// list writes the envelope of lists; an empty list is [] and not null.
-func list[T any](k *call, items []T) error {
-	if items == nil {
-		items = []T{}
+// list writes a page of a listing; an empty one is [] and not null.
+func list[T any](k *call, page contracts.List[T]) error {
+	if page.Items == nil {
+		page.Items = []T{}
 	}
-	return k.ok(contracts.List[T]{Items: items})
+	return k.ok(page)
+}
+
+// sorted writes a page of a listing that is held in memory whole.
+func sorted[T any](k *call, all []T, key func(T) string) error {
+	p, err := k.page()
+	if err != nil {
+		return err
+	}
+	slices.SortFunc(all, func(a, b T) int { return strings.Compare(key(a), key(b)) })
+	all = slices.DeleteFunc(all, func(item T) bool { return key(item) <= p.Cursor })
+	return list(k, contracts.Cut(all, p.Bounded(contracts.MaxPageLimit).Limit, key))
+}
+
+// listAs is list with a view of each item.
+func listAs[T, V any](k *call, page contracts.List[T], view func(T) V) error {
+	out := contracts.List[V]{Next: page.Next}
+	for _, item := range page.Items {
+		out.Items = append(out.Items, view(item))
+	}
+	return list(k, out)
 }
 
 // raw reads the body up to the limit.
@@ -157,9 +177,24 @@ func (k *call) number(name string) (int64, error) {
 	return n, nil
 }
 
-func (k *call) limit() (int, error) {
+// page reads which part of a listing is wanted.
+func (k *call) page() (contracts.Page, error) {
 	n, err := k.number("limit")
-	return int(min(n, math.MaxInt32)), err
+	return contracts.Page{Cursor: k.query("cursor"), Limit: int(min(n, math.MaxInt32))}, err
+}
+
+// pageAfter is page for what is numbered: "after" is the number of the last item
+// that the reader has, and so is a cursor.
+func (k *call) pageAfter() (contracts.Page, error) {
+	p, err := k.page()
+	if err != nil {
+		return p, err
+	}
+	after, err := k.number("after")
+	if p.Cursor == "" && after > 0 {
+		p.Cursor = contracts.SeqCursor(after)
+	}
+	return p, err
 }
 
 // time reads a moment of the query, RFC 3339.

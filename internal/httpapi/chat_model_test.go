@@ -34,6 +34,7 @@ type (
 		reads, others atomic.Int64
 	}
 	noSessions struct{ orchestrator.Sessions }
+	noGates    struct{ orchestrator.GateList }
 	noTurns    struct{ orchestrator.Turns }
 	noPreviews struct{ orchestrator.Previews }
 	noRuns     struct{ execution.Store }
@@ -98,7 +99,7 @@ func modelServer(t *testing.T, cfg httpapi.Config) (api *httpapi.Server, key str
 		t.Fatal(err)
 	}
 	rooms := orchestratortest.Wire(t, orchestratortest.Ports{
-		Sessions: noSessions{}, Turns: noTurns{}, Previews: noPreviews{}, Runs: noRuns{}, Runner: runner, Catalogs: set, Hub: orchestrator.NewHub(),
+		Sessions: noSessions{}, Gates: noGates{}, Turns: noTurns{}, Previews: noPreviews{}, Runs: noRuns{}, Runner: runner, Catalogs: set, Hub: orchestrator.NewHub(),
 	})
 	keys = &countedKeys{KeyStore: accesstest.NewStore()}
 	people := access.NewKeys(keys, nil)

@@ -12,7 +12,7 @@ func (s *Server) listDomains(k *call) error {
 	if err := k.who.May(access.ActionReadCatalog); err != nil {
 		return err
 	}
-	return list(k, s.registry.List())
+	return sorted(k, s.registry.List(), func(d contracts.DomainView) string { return d.Domain })
 }
 
 func (s *Server) registerDomain(k *call) error {
@@ -102,7 +102,7 @@ func (s *Server) listCapabilities(k *call) error {
 	if err != nil {
 		return err
 	}
-	return list(k, views)
+	return sorted(k, views, func(v contracts.CapabilityView) string { return v.Ref })
 }
 
 func (s *Server) listInstances(k *call) error {
@@ -115,5 +115,5 @@ func (s *Server) listInstances(k *call) error {
 			views = append(views, contracts.InstanceView{Domain: d.Name, ID: i.ID, Title: i.Title, Default: i.Default})
 		}
 	}
-	return list(k, views)
+	return sorted(k, views, func(v contracts.InstanceView) string { return v.Domain + "/" + v.ID })
 }

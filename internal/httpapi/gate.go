@@ -2,16 +2,17 @@ package httpapi
 
 import (
 	"github.com/manifold-run/manifold/contracts"
+	"github.com/manifold-run/manifold/execution"
 	"github.com/manifold-run/manifold/orchestrator/conversation"
 	"github.com/manifold-run/manifold/orchestrator/gates"
 )
 
 func (s *Server) listGates(k *call) error {
-	limit, err := k.limit()
+	page, err := k.page()
 	if err != nil {
 		return err
 	}
-	filter := gates.Filter{SessionID: k.query("session_id"), RunID: k.query("run_id"), Limit: limit}
+	filter := gates.Filter{SessionID: k.query("session_id"), RunID: k.query("run_id"), Page: page}
 	if filter.Status, err = oneOf(k, "status", contracts.InterruptOpen, contracts.InterruptApproved, contracts.InterruptRejected,
 		contracts.InterruptAnswered, contracts.InterruptExpired, contracts.InterruptSuperseded); err != nil {
 		return err
@@ -58,15 +59,15 @@ func (s *Server) decide(k *call) error {
 }
 
 func (s *Server) listLocks(k *call) error {
-	held, err := s.runs.Locks(k.ctx(), k.who)
+	page, err := k.page()
 	if err != nil {
 		return err
 	}
-	items := make([]contracts.LockView, len(held))
-	for i, h := range held {
-		items[i] = contracts.LockView(h)
+	held, err := s.runs.Locks(k.ctx(), k.who, page)
+	if err != nil {
+		return err
 	}
-	return list(k, items)
+	return listAs(k, held, func(h execution.LockHolder) contracts.LockView { return contracts.LockView(h) })
 }
 
 func (s *Server) breakLock(k *call) error {

@@ -8,15 +8,15 @@ import (
 )
 
 func (s *Server) listKeys(k *call) error {
-	keys, err := s.keys.List(k.ctx(), k.who)
+	page, err := k.page()
 	if err != nil {
 		return err
 	}
-	views := make([]contracts.KeyView, len(keys))
-	for i, key := range keys {
-		views[i] = keyView(key)
+	keys, err := s.keys.List(k.ctx(), k.who, page)
+	if err != nil {
+		return err
 	}
-	return list(k, views)
+	return listAs(k, keys, keyView)
 }
 
 func (s *Server) createKey(k *call) error {

@@ -38,6 +38,8 @@ type schema struct {
 	Required   []string          `yaml:"required"`
 	Properties map[string]schema `yaml:"properties"`
 	Items      *schema           `yaml:"items"`
+	Min        int               `yaml:"minItems"`
+	Max        int               `yaml:"maxItems"`
 	Values     *schema           `yaml:"additionalProperties"`
 }
 
@@ -110,13 +112,17 @@ func wireTypes() []reflect.Type {
 
 func TestTheSchemasAreThoseOfTheGoTypes(t *testing.T) {
 	t.Parallel()
-	w := writer{enums: constants(t), out: map[string]schema{}}
+	w := writer{enums: constants(t), out: map[string]schema{}, types: map[string]reflect.Type{}}
 	for _, typ := range wireTypes() {
 		w.of(typ)
 	}
+	if *update {
+		writeSchemas(t, w)
+		return
+	}
 	described := openAPIDocument(t).Components.Schemas
 	if diff := cmp.Diff(w.out, described); diff != "" {
-		t.Errorf("types, openapi.yaml:\n%s", diff)
+		t.Errorf("types, openapi.yaml (go test ./internal/httpapi -run TheSchemas -update writes it anew):\n%s", diff)
 	}
 }
 
@@ -136,6 +142,7 @@ func TestEveryReferenceLeadsSomewhere(t *testing.T) {
 type writer struct {
 	enums map[string][]string
 	out   map[string]schema
+	types map[string]reflect.Type
 }
 
 func (w writer) of(t reflect.Type) schema {
@@ -154,8 +161,10 @@ func (w writer) of(t reflect.Type) schema {
 		return schema{Type: "integer"}
 	case reflect.Float64:
 		return schema{Type: "number"}
-	case reflect.Slice, reflect.Array:
+	case reflect.Slice:
 		return schema{Type: "array", Items: new(w.of(t.Elem()))}
+	case reflect.Array:
+		return schema{Type: "array", Min: t.Len(), Max: t.Len(), Items: new(w.of(t.Elem()))}
 	case reflect.Map:
 		return schema{Type: "object", Values: new(w.of(t.Elem()))}
 	case reflect.String:
@@ -182,7 +191,7 @@ func (w writer) object(t reflect.Type) schema {
 	if _, done := w.out[t.Name()]; done {
 		return ref
 	}
-	w.out[t.Name()] = schema{}
+	w.out[t.Name()], w.types[t.Name()] = schema{}, t
 	s := schema{Type: "object", Properties: map[string]schema{}}
 	w.fields(t, &s)
 	w.out[t.Name()] = s

@@ -50,7 +50,7 @@ func (s *Server) listRuns(k *call) error {
 	if filter.Before, err = k.time("before"); err != nil {
 		return err
 	}
-	if filter.Limit, err = k.limit(); err != nil {
+	if filter.Page, err = k.page(); err != nil {
 		return err
 	}
 	if filter.All, err = k.flag("all"); err != nil {
@@ -80,11 +80,11 @@ func (s *Server) cancelRun(k *call) error {
 }
 
 func (s *Server) runEvents(k *call) error {
-	after, limit, err := k.page()
+	page, err := k.pageAfter()
 	if err != nil {
 		return err
 	}
-	events, err := s.runs.Events(k.ctx(), k.who, k.param("id"), after, limit)
+	events, err := s.runs.Events(k.ctx(), k.who, k.param("id"), page)
 	if err != nil {
 		return err
 	}
@@ -92,7 +92,11 @@ func (s *Server) runEvents(k *call) error {
 }
 
 func (s *Server) ledger(k *call) error {
-	entries, err := s.ledgers.Ledger(k.ctx(), k.who, k.param("id"))
+	page, err := k.pageAfter()
+	if err != nil {
+		return err
+	}
+	entries, err := s.ledgers.Ledger(k.ctx(), k.who, k.param("id"), page)
 	if err != nil {
 		return err
 	}

@@ -38,11 +38,11 @@ func (s *Server) listSessions(k *call) error {
 	if err != nil {
 		return err
 	}
-	limit, err := k.limit()
+	page, err := k.page()
 	if err != nil {
 		return err
 	}
-	items, err := s.conversation.Sessions(k.ctx(), k.who, before, limit)
+	items, err := s.conversation.Sessions(k.ctx(), k.who, before, page)
 	if err != nil {
 		return err
 	}
@@ -123,22 +123,13 @@ func (s *Server) sessionSummary(k *call) error {
 }
 
 func (s *Server) sessionEvents(k *call) error {
-	after, limit, err := k.page()
+	page, err := k.pageAfter()
 	if err != nil {
 		return err
 	}
-	events, err := s.sessions.Events(k.ctx(), k.who, k.param("id"), after, limit)
+	events, err := s.sessions.Events(k.ctx(), k.who, k.param("id"), page)
 	if err != nil {
 		return err
 	}
 	return list(k, events)
-}
-
-// page reads the place and the size of a page of events.
-func (k *call) page() (after int64, limit int, err error) {
-	if after, err = k.number("after"); err != nil {
-		return 0, 0, err
-	}
-	limit, err = k.limit()
-	return after, limit, err
 }

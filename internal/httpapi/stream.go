@@ -66,8 +66,8 @@ func (s *Server) over(k *call, runID string, after int64) bool {
 	if err != nil || !view.State.Terminal() {
 		return false
 	}
-	events, err := s.runs.Events(k.ctx(), k.who, runID, after, 1)
-	return err == nil && len(events) == 0
+	events, err := s.runs.Events(k.ctx(), k.who, runID, contracts.Page{Cursor: contracts.SeqCursor(after), Limit: 1})
+	return err == nil && len(events.Items) == 0
 }
 
 // pump sends events until the reader or the server goes, or the run has ended.

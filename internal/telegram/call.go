@@ -127,19 +127,19 @@ func (c *caller) look(ctx context.Context) error {
 func (c *caller) open(ctx context.Context) (map[callID]contracts.Interrupt, error) {
 	out := map[callID]contracts.Interrupt{}
 	for id, who := range c.people {
-		open, err := c.gates.List(ctx, who, gates.Filter{Status: contracts.InterruptOpen})
-		if err != nil {
-			return nil, err
-		}
-		for _, i := range open {
+		err := c.gates.Each(ctx, who, gates.Filter{Status: contracts.InterruptOpen, Mine: true}, func(i contracts.Interrupt) bool {
 			if !i.Type.Expires() || slices.Contains(i.Requesters, who.Subject()) || who.MayDecide(i, contracts.DecisionApprove) != nil {
-				continue
+				return false
 			}
 			for _, chat := range c.cfg.Approvers {
 				if chat == id || chat < 0 {
 					out[callID{i.InterruptID, chat}] = i
 				}
 			}
+			return false
+		})
+		if err != nil {
+			return nil, err
 		}
 	}
 	return out, nil

@@ -21,6 +21,7 @@ import (
 // broken are stores and a catalog that panic when they are used.
 type (
 	brokenSessions struct{ orchestrator.Sessions }
+	brokenGates    struct{ orchestrator.GateList }
 	brokenTurns    struct{ orchestrator.Turns }
 	brokenPreviews struct{ orchestrator.Previews }
 	brokenRuns     struct{ execution.Store }
@@ -40,7 +41,7 @@ func brokenBot(t *testing.T, api *telegramtest.Server, inbox orchestrator.Inbox)
 		t.Fatal(err)
 	}
 	rooms := orchestratortest.Wire(t, orchestratortest.Ports{
-		Sessions: brokenSessions{}, Turns: brokenTurns{}, Previews: brokenPreviews{}, Runs: brokenRuns{}, Runner: runner,
+		Sessions: brokenSessions{}, Gates: brokenGates{}, Turns: brokenTurns{}, Previews: brokenPreviews{}, Runs: brokenRuns{}, Runner: runner,
 		Catalogs: noCatalog{}, Hub: orchestrator.NewHub(),
 	})
 	cfg := telegram.Config{

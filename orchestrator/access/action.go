@@ -88,14 +88,10 @@ func (p Principal) MaySteerRun(owner contracts.Principal) error {
 // MayReadGate tells whether the caller sees a question with its evidence: who
 // may read the run, and for a gate who could decide it.
 func (p Principal) MayReadGate(i contracts.Interrupt, owner contracts.Principal) error {
-	err := p.MayReadRun(owner)
-	if err == nil || !gated(i.Type) {
-		return err
-	}
-	if p.decides(i) == nil {
+	if p.Sight().Sees(i, SubjectOf(owner)) {
 		return nil
 	}
-	return err
+	return p.May(ActionReadAllRuns)
 }
 
 // MayDecide tells whether the caller may approve, reject or edit a gate. It
@@ -132,10 +128,7 @@ func (p Principal) MayDecide(i contracts.Interrupt, d contracts.Decision) error 
 // admin stands for the default approver, but not for a role that a policy
 // names itself.
 func (p Principal) decides(i contracts.Interrupt) error {
-	wanted := i.Roles
-	if len(wanted) == 0 {
-		wanted = []string{string(RoleApprover)}
-	}
+	wanted := GateRoles(i)
 	holds := slices.ContainsFunc(wanted, func(r string) bool {
 		return p.Has(Role(r)) || r == string(RoleApprover) && p.Has(RoleAdmin)
 	})
@@ -148,10 +141,6 @@ func (p Principal) decides(i contracts.Interrupt) error {
 	}
 	domain, _, _ := strings.Cut(i.Action.Capability, ".")
 	return p.Scopes.covers(domain, i.Action.Policy.SideEffectClass)
-}
-
-func gated(t contracts.InterruptType) bool {
-	return t == contracts.InterruptWriteApproval || t == contracts.InterruptPlanApproval
 }
 
 func orList(roles []Role) string {

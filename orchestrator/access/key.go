@@ -56,8 +56,8 @@ func NewKeys(store KeyStore, now func() time.Time) *Keys {
 // replaces, and never a key whose text nobody has. Of several processes that
 // start together one is told yes.
 func (k *Keys) First(ctx context.Context, save func(text string) error) (created bool, err error) {
-	keys, err := k.store.Keys(ctx)
-	if err != nil || len(keys) > 0 {
+	keys, err := k.store.Keys(ctx, contracts.Page{Limit: 1})
+	if err != nil || len(keys.Items) > 0 {
 		return false, err
 	}
 	text, key := k.mint(Spec{
@@ -92,14 +92,14 @@ func (k *Keys) Create(ctx context.Context, by Principal, spec Spec) (text string
 	return text, key, nil
 }
 
-// List gives all keys, without any secret.
-func (k *Keys) List(ctx context.Context, by Principal) ([]Key, error) {
+// List gives a page of the keys, without any secret.
+func (k *Keys) List(ctx context.Context, by Principal, p contracts.Page) (contracts.List[Key], error) {
 	if err := by.May(ActionManageKeys); err != nil {
-		return nil, err
+		return contracts.List[Key]{}, err
 	}
-	keys, err := k.store.Keys(ctx)
+	keys, err := k.store.Keys(ctx, p.Bounded(contracts.MaxPageLimit))
 	if err != nil {
-		return nil, fmt.Errorf("list keys: %w", err)
+		return keys, fmt.Errorf("list keys: %w", err)
 	}
 	return keys, nil
 }
@@ -107,11 +107,14 @@ func (k *Keys) List(ctx context.Context, by Principal) ([]Key, error) {
 // Revoke ends a key at once. The last key that can manage keys is kept, so
 // that an installation cannot lock itself out.
 func (k *Keys) Revoke(ctx context.Context, by Principal, id string) error {
-	keys, err := k.List(ctx, by)
-	if err != nil {
+	if err := by.May(ActionManageKeys); err != nil {
 		return err
 	}
-	now := k.now()
+	all, err := k.store.Keys(ctx, contracts.Page{})
+	if err != nil {
+		return fmt.Errorf("list keys: %w", err)
+	}
+	keys, now := all.Items, k.now()
 	others := func(key Key) bool {
 		return key.ID != id && key.usable(now) == nil && slices.Contains(key.Roles, RoleAdmin)
 	}

@@ -241,7 +241,7 @@ func TestKeysAreForAdmins(t *testing.T) {
 	ana := b.authenticate(t, text, "")
 	_, _, err := b.keys.Create(t.Context(), ana, user("eve", access.RoleAdmin))
 	wantCode(t, err, contracts.CodeForbidden)
-	_, err = b.keys.List(t.Context(), ana)
+	_, err = b.keys.List(t.Context(), ana, contracts.Page{})
 	wantCode(t, err, contracts.CodeForbidden)
 	wantCode(t, b.keys.Revoke(t.Context(), ana, b.admin.KeyID), contracts.CodeForbidden)
 }

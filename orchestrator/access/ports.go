@@ -22,8 +22,8 @@ type KeyStore interface {
 	// Key gives a key by its id, revoked and expired ones too, or not_found.
 	Key(ctx context.Context, id string) (Key, error)
 
-	// Keys gives all keys, sorted by creation time, then id.
-	Keys(ctx context.Context) ([]Key, error)
+	// Keys lists keys, sorted by creation time, then id.
+	Keys(ctx context.Context, p contracts.Page) (contracts.List[Key], error)
 
 	// RevokeKey sets RevokedAt; the first time is kept when it is called
 	// again. An unknown id is not_found.

@@ -3,7 +3,6 @@ package audit
 import (
 	"context"
 	"errors"
-	"slices"
 	"time"
 
 	"github.com/manifold-run/manifold/contracts"
@@ -49,19 +48,24 @@ func (a *Audit) Replay(ctx context.Context, who access.Principal, runID string) 
 	return a.runner.Replay(ctx, runID)
 }
 
-// Ledger gives the hash chain of a run, or that of broken locks to those who
-// see locks.
-func (a *Audit) Ledger(ctx context.Context, who access.Principal, runID string) ([]contracts.LedgerEntry, error) {
+// Ledger gives a page of the hash chain of a run, or of that of broken locks to
+// those who see locks.
+func (a *Audit) Ledger(ctx context.Context, who access.Principal, runID string, p contracts.Page) (contracts.List[contracts.LedgerEntry], error) {
+	var none contracts.List[contracts.LedgerEntry]
 	if runID == execution.LockChain {
 		if err := who.May(access.ActionReadLocks); err != nil {
-			return nil, err
+			return none, err
 		}
-		return a.store.Ledger(ctx, runID)
+	} else if _, err := a.runs.Read(ctx, who, runID); err != nil {
+		return none, err
 	}
-	if _, err := a.runs.Read(ctx, who, runID); err != nil {
-		return nil, err
+	p = p.Bounded(contracts.MaxEvents)
+	after, err := p.Seq()
+	if err != nil {
+		return none, err
 	}
-	return a.store.Ledger(ctx, runID)
+	entries, err := a.store.Ledger(ctx, runID, after, p.Limit+1)
+	return contracts.Cut(entries, p.Limit, func(e contracts.LedgerEntry) string { return contracts.SeqCursor(e.Seq) }), err
 }
 
 // Verify checks the hash chain of one run, or of all.
@@ -77,19 +81,21 @@ func (a *Audit) Verify(ctx context.Context, who access.Principal, runID string) 
 	if err := a.verifyRun(ctx, execution.Run{ID: execution.LockChain}, &report); err != nil {
 		return report, err
 	}
-	before := time.Time{}
+	page := execution.RunFilter{Limit: contracts.MaxPageLimit, Brief: true}
 	for {
-		runs, err := a.store.ListRuns(ctx, execution.RunFilter{Before: before, Limit: orchestrator.MaxPage, Brief: true})
-		if err != nil || len(runs) == 0 {
+		runs, err := a.store.ListRuns(ctx, page)
+		if err != nil {
 			return report, err
 		}
-		for _, r := range runs {
+		for _, r := range runs.Items {
 			report.Runs++
 			if err := a.verifyRun(ctx, r, &report); err != nil {
 				return report, err
 			}
 		}
-		before = slices.MinFunc(runs, func(a, b execution.Run) int { return a.CreatedAt.Compare(b.CreatedAt) }).CreatedAt
+		if page.Cursor = runs.Next; page.Cursor == "" {
+			return report, nil
+		}
 	}
 }
 
@@ -114,7 +120,7 @@ func (a *Audit) verifyNamed(ctx context.Context, runID string, report *contracts
 
 // verifyRun checks one chain against the row of its run.
 func (a *Audit) verifyRun(ctx context.Context, r execution.Run, report *contracts.AuditReport) error {
-	entries, err := a.store.Ledger(ctx, r.ID)
+	entries, err := a.store.Ledger(ctx, r.ID, 0, 0)
 	if err != nil {
 		return err
 	}

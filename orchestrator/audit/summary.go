@@ -87,7 +87,7 @@ func (a *Audit) summarizeRun(ctx context.Context, b *strings.Builder, runID stri
 }
 
 func (a *Audit) summarizeLedger(ctx context.Context, b *strings.Builder, runID string) error {
-	entries, err := a.store.Ledger(ctx, runID)
+	entries, err := a.store.Ledger(ctx, runID, 0, 0)
 	if err != nil {
 		return err
 	}

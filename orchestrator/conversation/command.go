@@ -5,7 +5,6 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
-	"slices"
 	"strings"
 	"time"
 
@@ -198,14 +197,15 @@ func (c *commands) gate(ctx context.Context, who access.Principal, here, code st
 		return i, err
 	}
 	if here != "" {
-		all, err := c.gates.List(ctx, who, gates.Filter{SessionID: here})
-		if err != nil {
-			return i, err
-		}
-		for _, i := range slices.Backward(all) {
+		var last *contracts.Interrupt
+		err := c.gates.Each(ctx, who, gates.Filter{SessionID: here}, func(i contracts.Interrupt) bool {
 			if i.Code == code {
-				return i, nil
+				last = &i
 			}
+			return false
+		})
+		if err != nil || last != nil {
+			return *cmp.Or(last, &i), err
 		}
 	}
 	return contracts.Interrupt{}, contracts.Errorf(contracts.CodeNotFound, "there is no gate %s that waits for you", code)
@@ -240,12 +240,12 @@ func (c *commands) cancel(ctx context.Context, t orchestrator.Turn, here string)
 	if here == "" {
 		return "", nil
 	}
-	found, err := c.store.ListRuns(ctx, execution.RunFilter{SessionID: here, Limit: orchestrator.MaxPage, Brief: true})
+	found, err := c.store.ListRuns(ctx, execution.RunFilter{SessionID: here, Limit: maxRuns, Brief: true})
 	if err != nil {
 		return "", err
 	}
 	cancelled := 0
-	for _, r := range found {
+	for _, r := range found.Items {
 		if r.State.Terminal() || r.CreatedAt.After(spoken(t)) {
 			continue
 		}
@@ -270,17 +270,26 @@ func spoken(t orchestrator.Turn) time.Time {
 
 // list names everything that waits for this person.
 func (c *commands) list(ctx context.Context, who access.Principal, here string) (string, error) {
-	open, err := c.gates.List(ctx, who, gates.Filter{Status: contracts.InterruptOpen})
+	f := gates.Filter{Status: contracts.InterruptOpen, Mine: true}
+	if who.Shared() { // nobody knows who is asking: only what this chat began concerns it
+		if here == "" {
+			return "Nothing is waiting.", nil
+		}
+		f.SessionID = here
+	}
+	open, err := c.gates.List(ctx, who, f)
 	if err != nil {
 		return "", err
 	}
-	open = slices.DeleteFunc(open, func(i contracts.Interrupt) bool { return !c.concerns(ctx, who, here, i) })
-	if len(open) == 0 {
+	if len(open.Items) == 0 {
 		return "Nothing is waiting.", nil
 	}
 	lines := []string{"Waiting:", ""}
-	for _, i := range open {
+	for _, i := range open.Items {
 		lines = append(lines, fmt.Sprintf("- `%s` %s", i.Code, chat.Escape(i.Prompt)))
+	}
+	if open.Next != "" {
+		lines = append(lines, "", "There is more; these have waited the longest.")
 	}
 	return strings.Join(lines, "\n"), nil
 }

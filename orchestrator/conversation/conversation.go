@@ -413,19 +413,19 @@ func (c *Conversation) Whole(ctx context.Context, o Outcome, wait time.Duration)
 }
 
 // Sessions lists the caller's sessions, the newest first.
-func (c *Conversation) Sessions(ctx context.Context, who access.Principal, before time.Time, limit int) ([]contracts.SessionResponse, error) {
-	list, err := c.dir.List(ctx, who, before, limit)
+func (c *Conversation) Sessions(ctx context.Context, who access.Principal, before time.Time, p contracts.Page) (contracts.List[contracts.SessionResponse], error) {
+	list, err := c.dir.List(ctx, who, before, p)
+	out := contracts.List[contracts.SessionResponse]{Next: list.Next}
 	if err != nil {
-		return nil, err
+		return out, err
 	}
-	out := make([]contracts.SessionResponse, 0, len(list))
-	for _, session := range list {
+	for _, session := range list.Items {
 		view, err := c.views.session(ctx, session)
 		if err != nil {
-			return nil, err
+			return out, err
 		}
 		view.Answer = nil // a list shows where each stands
-		out = append(out, view.Response())
+		out.Items = append(out.Items, view.Response())
 	}
 	return out, nil
 }
@@ -458,7 +458,7 @@ func (c *Conversation) Follow(ctx context.Context, who access.Principal, session
 	var events []contracts.Event
 	err := c.hub.Until(ctx, sessionID, wait, func(ctx context.Context) (bool, error) {
 		var err error
-		events, err = c.journal.Events(ctx, sessionID, after, orchestrator.EventPage(0))
+		events, err = c.journal.Events(ctx, sessionID, after, contracts.MaxEvents)
 		return len(events) > 0, err
 	})
 	return events, err
@@ -489,8 +489,8 @@ func (c *Conversation) GoesOn(ctx context.Context, who access.Principal, convers
 	if err != nil || len(open) > 0 {
 		return err == nil
 	}
-	runs, err := c.journal.ListRuns(ctx, execution.RunFilter{SessionID: session.ID, Limit: orchestrator.MaxPage, Brief: true})
-	return err == nil && slices.ContainsFunc(runs, func(r execution.Run) bool { return !r.State.Terminal() })
+	runs, err := c.journal.ListRuns(ctx, execution.RunFilter{SessionID: session.ID, Limit: maxRuns, Brief: true})
+	return err == nil && slices.ContainsFunc(runs.Items, func(r execution.Run) bool { return !r.State.Terminal() })
 }
 
 // patience bounds the taking of a message once its sender has gone.

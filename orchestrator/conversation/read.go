@@ -143,12 +143,8 @@ func (r *reader) shownGates(ctx context.Context, who access.Principal, in Input)
 	if in.here() == "" || !thread.Marked && !thread.Continued {
 		return nil, nil
 	}
-	all, err := r.gates.List(ctx, who, gates.Filter{SessionID: in.here()})
-	if err != nil {
-		return nil, err
-	}
 	var open, closed []string
-	for _, i := range all {
+	err := r.gates.Each(ctx, who, gates.Filter{SessionID: in.here()}, func(i contracts.Interrupt) bool {
 		switch {
 		case !i.Type.Expires() || thread.Marked && !slices.Contains(thread.Shown, i.Code) || in.cameLater(i.CreatedAt):
 		case i.Status == contracts.InterruptOpen:
@@ -156,11 +152,12 @@ func (r *reader) shownGates(ctx context.Context, who access.Principal, in Input)
 		case thread.Marked:
 			closed = append(closed, i.Code)
 		}
-	}
+		return false
+	})
 	if len(open) > 0 {
-		return open, nil
+		return open, err
 	}
-	return closed, nil
+	return closed, err
 }
 
 // answers takes a message as the answer to the open question, if there is one

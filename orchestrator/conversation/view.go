@@ -154,6 +154,9 @@ func unsettled(view contracts.RunView) bool {
 	})
 }
 
+// maxRuns is how many runs of a session count for where it stands.
+const maxRuns = 100
+
 // session says where a whole session stands: an open question, else a run or a
 // turn under way, else how the last one ended.
 func (v *views) session(ctx context.Context, session orchestrator.Session) (orchestrator.SessionView, error) {
@@ -165,10 +168,11 @@ func (v *views) session(ctx context.Context, session orchestrator.Session) (orch
 	if out.Open, err = v.store.Interrupts(ctx, execution.InterruptFilter{SessionID: session.ID, Status: contracts.InterruptOpen}); err != nil {
 		return out, err
 	}
-	runs, err := v.store.ListRuns(ctx, execution.RunFilter{SessionID: session.ID, Limit: orchestrator.MaxPage, Brief: true})
+	listed, err := v.store.ListRuns(ctx, execution.RunFilter{SessionID: session.ID, Limit: maxRuns, Brief: true})
 	if err != nil {
 		return out, err
 	}
+	runs := listed.Items
 	turns, err := v.turns.ListTurns(ctx, orchestrator.TurnFilter{SessionID: session.ID})
 	if err != nil {
 		return out, err

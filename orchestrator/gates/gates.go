@@ -18,50 +18,53 @@ type Filter struct {
 	RunID     string
 	Status    contracts.InterruptStatus
 	Type      contracts.InterruptType
-	Limit     int
+	// Mine leaves out what the caller sees only because they see everything: what
+	// is left is their own, or theirs to decide.
+	Mine bool
+	contracts.Page
 }
 
 // Gates are the questions in the store. It keeps nothing of its own.
 type Gates struct {
 	store    execution.Gates
+	list     orchestrator.GateList
 	runner   *execution.Runner
 	sessions *sessions.Directory
 	hub      *orchestrator.Hub
 }
 
 // New makes the questions of a store.
-func New(store execution.Gates, runner *execution.Runner, directory *sessions.Directory, hub *orchestrator.Hub) (*Gates, error) {
-	if store == nil || runner == nil || directory == nil || hub == nil {
+func New(store execution.Gates, list orchestrator.GateList, runner *execution.Runner, directory *sessions.Directory, hub *orchestrator.Hub) (*Gates, error) {
+	if store == nil || list == nil || runner == nil || directory == nil || hub == nil {
 		return nil, errors.New("gates: every dependency is needed")
 	}
-	return &Gates{store: store, runner: runner, sessions: directory, hub: hub}, nil
+	return &Gates{store: store, list: list, runner: runner, sessions: directory, hub: hub}, nil
 }
 
-// List gives the questions that the caller may see, the oldest first.
-func (g *Gates) List(ctx context.Context, who access.Principal, f Filter) ([]contracts.Interrupt, error) {
-	filter := execution.InterruptFilter{SessionID: f.SessionID, RunID: f.RunID, Status: f.Status, Limit: f.Limit}
+// List gives a page of the questions that the caller may see, the oldest first.
+func (g *Gates) List(ctx context.Context, who access.Principal, f Filter) (contracts.List[contracts.Interrupt], error) {
+	page := f.Bounded(contracts.MaxPageLimit)
+	filter := orchestrator.GateFilter{
+		Reader: who.Sight(), SessionID: f.SessionID, RunID: f.RunID, Status: f.Status, Cursor: page.Cursor, Limit: page.Limit,
+	}
+	if f.Mine {
+		filter.Reader.All = false
+	}
 	if f.Type != "" {
 		filter.Types = []contracts.InterruptType{f.Type}
 	}
-	all, err := g.store.Interrupts(ctx, filter)
-	if err != nil {
-		return nil, err
-	}
-	visible := []contracts.Interrupt{}
-	owners := map[string]contracts.Principal{}
-	for _, i := range all {
-		owner, known := owners[i.SessionID]
-		if !known {
-			if owner, err = g.sessions.Owner(ctx, i.SessionID); err != nil {
-				return nil, err
-			}
-			owners[i.SessionID] = owner
+	return g.list.ListGates(ctx, filter)
+}
+
+// Each goes through all that List gives, page by page, until seen says stop.
+func (g *Gates) Each(ctx context.Context, who access.Principal, f Filter, seen func(contracts.Interrupt) (stop bool)) error {
+	for {
+		page, err := g.List(ctx, who, f)
+		if err != nil || slices.ContainsFunc(page.Items, seen) || page.Next == "" {
+			return err
 		}
-		if who.MayReadGate(i, owner) == nil {
-			visible = append(visible, i)
-		}
+		f.Cursor = page.Next
 	}
-	return visible, nil
 }
 
 // Get gives one question by its id or its code.
@@ -89,7 +92,8 @@ func (g *Gates) Open(ctx context.Context, who access.Principal, sessionID, id st
 		}
 		return i, err
 	}
-	open, err := g.List(ctx, who, Filter{SessionID: sessionID, Status: contracts.InterruptOpen})
+	page, err := g.List(ctx, who, Filter{SessionID: sessionID, Status: contracts.InterruptOpen})
+	open := page.Items
 	switch {
 	case err != nil:
 		return contracts.Interrupt{}, err

@@ -2,14 +2,15 @@ package orchestratortest
 
 import (
 	"context"
-	"time"
 
+	"github.com/manifold-run/manifold/contracts"
 	"github.com/manifold-run/manifold/execution/executiontest"
 	"github.com/manifold-run/manifold/orchestrator"
 )
 
 var (
 	_ orchestrator.Sessions = (*Killed)(nil)
+	_ orchestrator.GateList = (*Killed)(nil)
 	_ orchestrator.Turns    = (*Killed)(nil)
 )
 
@@ -36,8 +37,13 @@ func (k *Killed) Session(ctx context.Context, id string) (orchestrator.Session, 
 }
 
 // ListSessions is a read.
-func (k *Killed) ListSessions(ctx context.Context, owner string, before time.Time, limit int) ([]orchestrator.Session, error) {
-	return executiontest.Read(ctx, k.Process, func() ([]orchestrator.Session, error) { return k.Store.ListSessions(ctx, owner, before, limit) })
+func (k *Killed) ListSessions(ctx context.Context, f orchestrator.SessionFilter) (contracts.List[orchestrator.Session], error) {
+	return executiontest.Read(ctx, k.Process, func() (contracts.List[orchestrator.Session], error) { return k.Store.ListSessions(ctx, f) })
+}
+
+// ListGates is a read.
+func (k *Killed) ListGates(ctx context.Context, f orchestrator.GateFilter) (contracts.List[contracts.Interrupt], error) {
+	return executiontest.Read(ctx, k.Process, func() (contracts.List[contracts.Interrupt], error) { return k.Store.ListGates(ctx, f) })
 }
 
 // SaveSession is a write.

@@ -16,6 +16,7 @@ import (
 // Ports are what the use cases work with.
 type Ports struct {
 	Sessions orchestrator.Sessions
+	Gates    orchestrator.GateList
 	Turns    orchestrator.Turns
 	Previews orchestrator.Previews
 	Runs     execution.Store
@@ -49,7 +50,7 @@ func Wire(tb testing.TB, p Ports) Rooms {
 	tb.Cleanup(live.Stop)
 	r.Sessions, err = sessions.New(sessions.Config{}, p.Sessions, p.Runs, live)
 	must(tb, err)
-	r.Gates, err = gates.New(p.Runs, p.Runner, r.Sessions, p.Hub)
+	r.Gates, err = gates.New(p.Runs, p.Gates, p.Runner, r.Sessions, p.Hub)
 	must(tb, err)
 	r.Runs, err = runs.New(runs.Config{}, runs.Deps{
 		Store: p.Runs, Runner: p.Runner, Previews: p.Previews, Sessions: r.Sessions, Intents: intents, Catalogs: p.Catalogs, Hub: p.Hub,

@@ -23,6 +23,7 @@ import (
 type Opened interface {
 	execution.Store
 	orchestrator.Sessions
+	orchestrator.GateList
 	orchestrator.Turns
 	orchestrator.Previews
 	orchestrator.Secrets
@@ -104,22 +105,45 @@ func (s *Store) Session(_ context.Context, id string) (orchestrator.Session, err
 }
 
 // ListSessions gives the newest first.
-func (s *Store) ListSessions(_ context.Context, owner string, before time.Time, limit int) ([]orchestrator.Session, error) {
+func (s *Store) ListSessions(_ context.Context, f orchestrator.SessionFilter) (contracts.List[orchestrator.Session], error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	var found []orchestrator.Session
 	for _, session := range s.sessions {
-		if (owner == "" || owner == session.Owner.Subject()) && (before.IsZero() || session.CreatedAt.Before(before)) {
+		if (f.Owner == "" || f.Owner == session.Owner.Subject()) && (f.Before.IsZero() || session.CreatedAt.Before(f.Before)) {
 			found = append(found, session)
 		}
 	}
 	slices.SortFunc(found, func(a, b orchestrator.Session) int {
 		return cmp.Or(b.CreatedAt.Compare(a.CreatedAt), cmp.Compare(b.ID, a.ID))
 	})
-	if limit > 0 && len(found) > limit {
-		found = found[:limit]
+	return page(found, f.Cursor, f.Limit, func(s orchestrator.Session) string { return s.ID })
+}
+
+// ListGates gives a page of what a reader may see, in the order of opening.
+func (s *Store) ListGates(ctx context.Context, f orchestrator.GateFilter) (contracts.List[contracts.Interrupt], error) {
+	all, err := s.Interrupts(ctx, execution.InterruptFilter{SessionID: f.SessionID, RunID: f.RunID, Status: f.Status, Types: f.Types})
+	if err != nil {
+		return contracts.List[contracts.Interrupt]{}, err
 	}
-	return clone(found)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	all = slices.DeleteFunc(all, func(i contracts.Interrupt) bool {
+		return !f.Reader.Sees(i, s.sessions[i.SessionID].Owner.Subject())
+	})
+	return page(all, f.Cursor, f.Limit, func(i contracts.Interrupt) string { return i.InterruptID })
+}
+
+// page cuts a page out of a sorted listing; its cursor is the id of an item.
+func page[T any](all []T, cursor string, limit int, id func(T) string) (contracts.List[T], error) {
+	if cursor != "" {
+		at := slices.IndexFunc(all, func(item T) bool { return id(item) == cursor })
+		if at < 0 {
+			return contracts.List[T]{}, contracts.BadCursor()
+		}
+		all = all[at+1:]
+	}
+	return clone(contracts.Cut(all, limit, id))
 }
 
 // SaveSession replaces a session that nobody has changed since.

@@ -41,27 +41,46 @@ func sessionsAreListed(t *testing.T, s Opened) {
 		createSession(t, s, session)
 	}
 	lists := map[string]struct {
-		owner  string
-		before time.Time
-		limit  int
+		filter orchestrator.SessionFilter
 		want   []string
 	}{
 		"all":    {want: []string{"s3", "s2", "s1"}},
-		"owner":  {owner: "ana", want: []string{"s3", "s1"}},
-		"before": {before: day().Add(2 * time.Minute), want: []string{"s2", "s1"}},
-		"limit":  {limit: 1, want: []string{"s3"}},
+		"owner":  {filter: orchestrator.SessionFilter{Owner: "ana"}, want: []string{"s3", "s1"}},
+		"before": {filter: orchestrator.SessionFilter{Before: day().Add(2 * time.Minute)}, want: []string{"s2", "s1"}},
+		"limit":  {filter: orchestrator.SessionFilter{Limit: 1}, want: []string{"s3"}},
 	}
 	for name, test := range lists {
-		got, err := s.ListSessions(t.Context(), test.owner, test.before, test.limit)
+		got, err := s.ListSessions(t.Context(), test.filter)
 		if err != nil {
 			t.Fatal(err)
 		}
 		var ids []string
-		for _, session := range got {
+		for _, session := range got.Items {
 			ids = append(ids, session.ID)
 		}
 		same(t, "sessions by "+name, test.want, ids)
 	}
+}
+
+func sessionsArePaged(t *testing.T, s Opened) {
+	for i, id := range []string{"s1", "s2", "s3", "s4", "s5"} {
+		createSession(t, s, exampleSession(id, i/4)) // four began at the same moment
+	}
+	var ids []string
+	f := orchestrator.SessionFilter{Owner: "ana", Limit: 2}
+	for pages := 0; pages == 0 || f.Cursor != ""; pages++ {
+		got, err := s.ListSessions(t.Context(), f)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, session := range got.Items {
+			ids = append(ids, session.ID)
+		}
+		f.Cursor = got.Next
+	}
+	same(t, "sessions, page by page", []string{"s5", "s4", "s3", "s2", "s1"}, ids)
+	_, err := s.ListSessions(t.Context(), orchestrator.SessionFilter{Cursor: "nonsense", Limit: 1})
+	wantCode(t, err, contracts.CodeInvalid)
 }
 
 func sessionIsRenamed(t *testing.T, s Opened) {
@@ -167,7 +186,7 @@ func sessionIsDeleted(t *testing.T, s Opened) {
 		t.Fatal(err)
 	}
 	wantGone(t, s, "s1", "r1")
-	ledger, err := s.Ledger(t.Context(), "r1")
+	ledger, err := s.Ledger(t.Context(), "r1", 0, 0)
 	if err != nil || len(ledger) != 1 {
 		t.Errorf("ledger entries must stay: got %v, %v", ledger, err)
 	}

@@ -142,5 +142,5 @@ func (l *faultList) sort() {
 
 // pointer adds one token to a JSON pointer.
 func pointer(parent, token string) string {
-	return parent + "/" + strings.NewReplacer("~", "~0", "/", "~1").Replace(token)
+	return parent + "/" + contracts.EscapeToken(token)
 }

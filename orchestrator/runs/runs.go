@@ -69,28 +69,30 @@ type Filter struct {
 	SessionID string
 	State     contracts.RunState
 	Before    time.Time
-	Limit     int
 	All       bool
+	contracts.Page
 }
 
 // List gives runs, the newest first: the caller's own, or all.
-func (r *Runs) List(ctx context.Context, who access.Principal, f Filter) ([]contracts.RunSummary, error) {
-	filter := execution.RunFilter{SessionID: f.SessionID, Owner: who.Subject(), Before: f.Before, Limit: orchestrator.PageSize(f.Limit)}
+func (r *Runs) List(ctx context.Context, who access.Principal, f Filter) (contracts.List[contracts.RunSummary], error) {
+	page := f.Bounded(contracts.MaxPageLimit)
+	filter := execution.RunFilter{SessionID: f.SessionID, Owner: who.Subject(), Before: f.Before, Cursor: page.Cursor, Limit: page.Limit}
+	var out contracts.List[contracts.RunSummary]
 	if f.State != "" {
 		filter.States = []contracts.RunState{f.State}
 	}
 	if f.All {
 		if err := who.May(access.ActionReadAllRuns); err != nil {
-			return nil, err
+			return out, err
 		}
 		filter.Owner = ""
 	}
 	found, err := r.store.ListRuns(ctx, filter)
 	if err != nil {
-		return nil, err
+		return out, err
 	}
-	out := make([]contracts.RunSummary, 0, len(found))
-	for _, run := range found {
+	out.Next = found.Next
+	for _, run := range found.Items {
 		summary := contracts.RunSummary{
 			RunID: run.ID, SessionID: run.SessionID, Goal: run.Plan.Goal, State: run.State,
 			Owner: access.SubjectOf(run.Plan.Owner), CreatedAt: run.CreatedAt, FinishedAt: run.FinishedAt,
@@ -98,7 +100,7 @@ func (r *Runs) List(ctx context.Context, who access.Principal, f Filter) ([]cont
 		if run.Verdict != nil {
 			summary.Verdict = run.Verdict.Status
 		}
-		out = append(out, summary)
+		out.Items = append(out.Items, summary)
 	}
 	return out, nil
 }
@@ -128,25 +130,13 @@ func (r *Runs) Read(ctx context.Context, who access.Principal, runID string) (co
 	return view, access.Hide(who.MayReadRun(view.Plan.Owner), "run", runID)
 }
 
-// Events gives the events of one run.
-func (r *Runs) Events(ctx context.Context, who access.Principal, runID string, after int64, limit int) ([]contracts.Event, error) {
+// Events gives a page of the events of one run.
+func (r *Runs) Events(ctx context.Context, who access.Principal, runID string, p contracts.Page) (contracts.List[contracts.Event], error) {
 	view, err := r.Read(ctx, who, runID)
 	if err != nil {
-		return nil, err
+		return contracts.List[contracts.Event]{}, err
 	}
-	events := []contracts.Event{}
-	for limit = orchestrator.EventPage(limit); len(events) < limit; {
-		page, err := r.store.Events(ctx, view.SessionID, after, orchestrator.EventPage(0))
-		if err != nil || len(page) == 0 {
-			return events, err
-		}
-		for _, e := range page {
-			if after = e.Seq; e.RunID == runID && len(events) < limit {
-				events = append(events, e)
-			}
-		}
-	}
-	return events, nil
+	return orchestrator.EventsOf(ctx, r.store, view.SessionID, p, func(e contracts.Event) bool { return e.RunID == runID })
 }
 
 // Cancel asks for a run to end. Writes that are under way finish; what was
@@ -174,11 +164,11 @@ func (r *Runs) Cancel(ctx context.Context, who access.Principal, runID string) (
 }
 
 // Locks lists the resource keys that are held.
-func (r *Runs) Locks(ctx context.Context, who access.Principal) ([]execution.LockHolder, error) {
+func (r *Runs) Locks(ctx context.Context, who access.Principal, p contracts.Page) (contracts.List[execution.LockHolder], error) {
 	if err := who.May(access.ActionReadLocks); err != nil {
-		return nil, err
+		return contracts.List[execution.LockHolder]{}, err
 	}
-	return r.store.Locks(ctx)
+	return r.store.Locks(ctx, p.Bounded(contracts.MaxPageLimit))
 }
 
 // BreakLock frees a key by force; the ledger of execution.LockChain says who

@@ -139,9 +139,10 @@ func (d *Directory) Read(ctx context.Context, who access.Principal, id string) (
 	return session, access.Hide(who.MayReadRun(session.Owner), "session", id)
 }
 
-// List gives the caller's sessions, the newest first.
-func (d *Directory) List(ctx context.Context, who access.Principal, before time.Time, limit int) ([]orchestrator.Session, error) {
-	return d.store.ListSessions(ctx, who.Subject(), before, orchestrator.PageSize(limit))
+// List gives a page of the caller's sessions, the newest first.
+func (d *Directory) List(ctx context.Context, who access.Principal, before time.Time, p contracts.Page) (contracts.List[orchestrator.Session], error) {
+	p = p.Bounded(contracts.MaxPageLimit)
+	return d.store.ListSessions(ctx, orchestrator.SessionFilter{Owner: who.Subject(), Before: before, Cursor: p.Cursor, Limit: p.Limit})
 }
 
 // maxChanges bounds how often a change is tried while others change the same.
@@ -186,12 +187,12 @@ func (d *Directory) Delete(ctx context.Context, who access.Principal, id string)
 	return d.store.DeleteSession(ctx, id)
 }
 
-// Events gives what happened in a session after a number, in order.
-func (d *Directory) Events(ctx context.Context, who access.Principal, id string, after int64, limit int) ([]contracts.Event, error) {
+// Events gives a page of what happened in a session, in order.
+func (d *Directory) Events(ctx context.Context, who access.Principal, id string, p contracts.Page) (contracts.List[contracts.Event], error) {
 	if _, err := d.Read(ctx, who, id); err != nil {
-		return nil, err
+		return contracts.List[contracts.Event]{}, err
 	}
-	return d.journal.Events(ctx, id, after, orchestrator.EventPage(limit))
+	return orchestrator.EventsOf(ctx, d.journal, id, p, nil)
 }
 
 // Listen begins to listen to a session after a place, 0 for the beginning. A

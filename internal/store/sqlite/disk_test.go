@@ -154,7 +154,7 @@ func TestARunWaitsOutAFullDisk(t *testing.T) {
 	if len(d.shipped) != 1 || d.shipped[0] != id+"/ship/1" {
 		t.Errorf("shipped %v", d.shipped)
 	}
-	entries, err := d.b.Ledger(t.Context(), id)
+	entries, err := d.b.Ledger(t.Context(), id, 0, 0)
 	if err != nil || execution.VerifyChain(entries) != nil {
 		t.Errorf("ledger: %v, %v", err, execution.VerifyChain(entries))
 	}

@@ -3,12 +3,17 @@ package sqlite
 import (
 	"cmp"
 	"context"
+	"strconv"
 	"strings"
 	"time"
 
 	"github.com/manifold-run/manifold/contracts"
 	"github.com/manifold-run/manifold/execution"
+	"github.com/manifold-run/manifold/orchestrator"
+	"github.com/manifold-run/manifold/orchestrator/access"
 )
+
+var _ orchestrator.GateList = (*Store)(nil)
 
 const selectInterrupt = `SELECT session_id, body FROM interrupt `
 
@@ -55,37 +60,156 @@ func (s *Store) InterruptByCode(ctx context.Context, code string) (contracts.Int
 
 // Interrupts gives the selected interrupts, oldest first.
 func (s *Store) Interrupts(ctx context.Context, f execution.InterruptFilter) ([]contracts.Interrupt, error) {
-	var where []string
-	var args []any
-	add := func(condition string, arg ...any) { where, args = append(where, condition), append(args, arg...) }
+	q, err := selectedGates(f)
+	if err != nil {
+		return nil, err
+	}
+	text, args := q.text(selectInterrupt, `ORDER BY place`, f.Limit)
+	var found []contracts.Interrupt
+	err = s.view(ctx, "list interrupts", func(ctx context.Context, h *handle) error {
+		var err error
+		found, err = collect(ctx, h, scanInterrupt, text, args...)
+		return err
+	})
+	return contracts.Cut(found, f.Limit, func(contracts.Interrupt) string { return "" }).Items, err
+}
+
+func selectedGates(f execution.InterruptFilter) (query, error) {
+	var q query
 	if f.SessionID != "" {
-		add(`session_id = ?`, f.SessionID)
+		q.where(`session_id = ?`, f.SessionID)
 	}
 	if f.RunID != "" {
-		add(`run_id = ?`, f.RunID)
+		q.where(`run_id = ?`, f.RunID)
 	}
 	switch f.Status {
 	case "":
 	case contracts.InterruptOpen:
-		add(`status = 'open'`) // literally, for the index of the open ones
+		q.where(`status = 'open'`) // literally, for the index of the open ones
 	default:
-		add(`status = ?`, string(f.Status))
+		q.where(`status = ?`, string(f.Status))
 	}
 	if len(f.Types) > 0 {
 		types, err := list(f.Types)
 		if err != nil {
-			return nil, err
+			return q, err
 		}
-		add(`type IN (SELECT value FROM json_each(?))`, types)
+		q.where(`type IN (SELECT value FROM json_each(?))`, types)
 	}
-	query := selectInterrupt + whereAll(where) + `ORDER BY place LIMIT ?`
-	var found []contracts.Interrupt
-	err := s.view(ctx, "list interrupts", func(ctx context.Context, h *handle) error {
+	return q, nil
+}
+
+// ListGates gives a page of what a reader may see, in the order of opening. Its
+// cursor is the place of the last gate.
+func (s *Store) ListGates(ctx context.Context, f orchestrator.GateFilter) (contracts.List[contracts.Interrupt], error) {
+	var none contracts.List[contracts.Interrupt]
+	q, err := selectedGates(execution.InterruptFilter{SessionID: f.SessionID, RunID: f.RunID, Status: f.Status, Types: f.Types})
+	if err == nil {
+		err = q.inSight(f.Reader)
+	}
+	if err != nil {
+		return none, err
+	}
+	if f.Cursor != "" {
+		place, err := strconv.ParseInt(f.Cursor, 10, 64)
+		if err != nil {
+			return none, contracts.BadCursor()
+		}
+		q.where(`place > ?`, place)
+	}
+	text, args := q.text(selectPlaced, `ORDER BY place`, f.Limit)
+	var found []placedGate
+	err = s.view(ctx, "list gates", func(ctx context.Context, h *handle) error {
 		var err error
-		found, err = collect(ctx, h, scanInterrupt, query, append(args, limitOf(f.Limit))...)
+		found, err = collect(ctx, h, scanPlaced, text, args...)
 		return err
 	})
-	return found, err
+	page := contracts.Cut(found, f.Limit, func(g placedGate) string { return strconv.FormatInt(g.place, 10) })
+	out := contracts.List[contracts.Interrupt]{Next: page.Next}
+	for _, g := range page.Items {
+		out.Items = append(out.Items, g.Interrupt)
+	}
+	return out, err
+}
+
+// placedGate is a gate with its place among all.
+type placedGate struct {
+	contracts.Interrupt
+
+	place int64
+}
+
+const selectPlaced = `SELECT place, session_id, body FROM interrupt `
+
+func scanPlaced(row scanner) (placedGate, error) {
+	var g placedGate
+	var session, body string
+	if err := row.Scan(&g.place, &session, &body); err != nil {
+		return g, err
+	}
+	var err error
+	g.Interrupt, err = decode[contracts.Interrupt](body)
+	g.SessionID = session
+	return g, err
+}
+
+// inSight leaves out what the reader may not see: access.Sight.Sees in SQL.
+func (q *query) inSight(of access.Sight) error {
+	if of.All {
+		return nil
+	}
+	roles, err := list(of.Roles)
+	if err != nil {
+		return err
+	}
+	decides, args := `EXISTS (SELECT 1 FROM json_each(interrupt.roles) r WHERE r.value IN (SELECT value FROM json_each(?)))`, []any{roles}
+	for _, scope := range []struct {
+		column string
+		within []string
+	}{{"domain", of.Domains}, {"class", texts(of.Classes)}} {
+		if len(scope.within) == 0 {
+			continue
+		}
+		within, err := list(scope.within)
+		if err != nil {
+			return err
+		}
+		decides += ` AND (domain = '' OR ` + scope.column + ` IN (SELECT value FROM json_each(?)))` // without a domain there is no action
+		args = append(args, within)
+	}
+	if of.Subject == "" {
+		q.where(decides, args...)
+		return nil
+	}
+	q.where(`(owner = ? OR `+decides+`)`, append([]any{of.Subject}, args...)...)
+	return nil
+}
+
+func texts[T ~string](words []T) []string {
+	out := make([]string, len(words))
+	for i, w := range words {
+		out[i] = string(w)
+	}
+	return out
+}
+
+// reader is what the columns beside a gate's body say of who may see it.
+type reader struct{ roles, domain, class string }
+
+func readerOf(i contracts.Interrupt) (reader, error) {
+	r := reader{roles: `[]`}
+	if i.Type.Expires() {
+		roles, err := list(access.GateRoles(i))
+		if err != nil {
+			return r, err
+		}
+		r.roles = roles
+	}
+	if i.Action != nil {
+		r.domain, _, _ = strings.Cut(i.Action.Capability, ".")
+		r.class = string(i.Action.Policy.SideEffectClass)
+	}
+	return r, nil
 }
 
 // UpdateInterrupt changes an open interrupt and wakes its run.
@@ -124,8 +248,12 @@ func (x *tx) saveInterrupt(ctx context.Context, i contracts.Interrupt) (contract
 	if err != nil {
 		return i, err
 	}
-	_, err = x.exec(ctx, `UPDATE interrupt SET code = ?, type = ?, status = ?, body = ? WHERE id = ?`,
-		strings.ToUpper(i.Code), string(i.Type), string(i.Status), body, i.InterruptID)
+	r, err := readerOf(i)
+	if err != nil {
+		return i, err
+	}
+	_, err = x.exec(ctx, `UPDATE interrupt SET code = ?, type = ?, status = ?, roles = ?, domain = ?, class = ?, body = ? WHERE id = ?`,
+		strings.ToUpper(i.Code), string(i.Type), string(i.Status), r.roles, r.domain, r.class, body, i.InterruptID)
 	if err != nil {
 		return i, err
 	}
@@ -157,13 +285,19 @@ func settleInterrupt(i *contracts.Interrupt, runID string, at time.Time) {
 }
 
 const insertInterrupt = `
-INSERT INTO interrupt (id, session_id, run_id, code, type, status, body) VALUES (?, ?, ?, ?, ?, ?, ?)
+INSERT INTO interrupt (id, session_id, run_id, code, type, status, roles, domain, class, owner, body)
+VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, coalesce((SELECT owner FROM session WHERE id = ?2), ''), ?10)
 ON CONFLICT DO NOTHING`
 
 // insertInterrupt opens an interrupt and queues the notice of it, if its
 // session wants one.
 func (x *tx) insertInterrupt(ctx context.Context, i contracts.Interrupt, body string) error {
-	n, err := x.exec(ctx, insertInterrupt, i.InterruptID, i.SessionID, i.RunID, strings.ToUpper(i.Code), string(i.Type), string(i.Status), body)
+	r, err := readerOf(i)
+	if err != nil {
+		return err
+	}
+	n, err := x.exec(ctx, insertInterrupt, i.InterruptID, i.SessionID, i.RunID, strings.ToUpper(i.Code), string(i.Type), string(i.Status),
+		r.roles, r.domain, r.class, body)
 	if err != nil {
 		return err
 	}

@@ -31,8 +31,8 @@ func scanEvent(row scanner, sessionID string) (contracts.Event, error) {
 	return e, err
 }
 
-// Ledger gives a run's chain.
-func (s *Store) Ledger(ctx context.Context, runID string) ([]contracts.LedgerEntry, error) {
+// Ledger gives the entries of a run's chain after a place.
+func (s *Store) Ledger(ctx context.Context, runID string, after int64, limit int) ([]contracts.LedgerEntry, error) {
 	var entries []contracts.LedgerEntry
 	err := s.view(ctx, "read the ledger of run "+runID, func(ctx context.Context, h *handle) error {
 		scan := func(row scanner) (contracts.LedgerEntry, error) {
@@ -43,7 +43,7 @@ func (s *Store) Ledger(ctx context.Context, runID string) ([]contracts.LedgerEnt
 			return decode[contracts.LedgerEntry](body)
 		}
 		var err error
-		entries, err = collect(ctx, h, scan, `SELECT body FROM ledger WHERE run_id = ? ORDER BY seq`, runID)
+		entries, err = collect(ctx, h, scan, `SELECT body FROM ledger WHERE run_id = ? AND seq > ? ORDER BY seq LIMIT ?`, runID, after, limitOf(limit))
 		return err
 	})
 	return entries, err

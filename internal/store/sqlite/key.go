@@ -68,15 +68,20 @@ func (s *Store) Key(ctx context.Context, id string) (access.Key, error) {
 	return key, err
 }
 
-// Keys gives all keys, oldest first.
-func (s *Store) Keys(ctx context.Context) ([]access.Key, error) {
+// Keys lists keys, oldest first.
+func (s *Store) Keys(ctx context.Context, p contracts.Page) (contracts.List[access.Key], error) {
+	var q query
+	if err := q.beyond(p.Cursor, `created_at, id`, `>`); err != nil {
+		return contracts.List[access.Key]{}, err
+	}
+	text, args := q.text(selectKey, `ORDER BY created_at, id`, p.Limit)
 	var keys []access.Key
 	err := s.view(ctx, "list keys", func(ctx context.Context, h *handle) error {
 		var err error
-		keys, err = collect(ctx, h, scanKey, selectKey+`ORDER BY created_at, id`)
+		keys, err = collect(ctx, h, scanKey, text, args...)
 		return err
 	})
-	return keys, err
+	return contracts.Cut(keys, p.Limit, func(k access.Key) string { return mark(k.CreatedAt, k.ID) }), err
 }
 
 // RevokeKey ends a key; the first time is kept.

@@ -164,11 +164,16 @@ func (x *tx) free(ctx context.Context, query string, args ...any) ([]string, err
 }
 
 // Locks gives all held locks by key.
-func (s *Store) Locks(ctx context.Context) ([]execution.LockHolder, error) {
+func (s *Store) Locks(ctx context.Context, p contracts.Page) (contracts.List[execution.LockHolder], error) {
+	var q query
+	if p.Cursor != "" {
+		q.where(`key > ?`, p.Cursor)
+	}
+	text, args := q.text(selectLock, `ORDER BY key`, p.Limit)
 	var held []execution.LockHolder
 	err := s.snapshot(ctx, "list locks", func(ctx context.Context, h *handle) error {
 		var err error
-		if held, err = collect(ctx, h, scanLock, selectLock+`ORDER BY key`); err != nil {
+		if held, err = collect(ctx, h, scanLock, text, args...); err != nil {
 			return err
 		}
 		for i := range held {
@@ -178,7 +183,7 @@ func (s *Store) Locks(ctx context.Context) ([]execution.LockHolder, error) {
 		}
 		return nil
 	})
-	return held, err
+	return contracts.Cut(held, p.Limit, func(l execution.LockHolder) string { return l.Key }), err
 }
 
 // BreakLock frees a key by force, wakes all who wait for it, and tells it in

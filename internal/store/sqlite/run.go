@@ -203,48 +203,41 @@ func (s *Store) RequestCancel(ctx context.Context, runID, by string) error {
 	})
 }
 
-// ListRuns gives runs, newest first. What the filter does not ask for stands
-// not in the query, so that the right index serves it.
-func (s *Store) ListRuns(ctx context.Context, f execution.RunFilter) ([]execution.Run, error) {
-	var where []string
-	var args []any
-	add := func(condition string, arg any) { where, args = append(where, condition), append(args, arg) }
+// ListRuns gives runs, newest first.
+func (s *Store) ListRuns(ctx context.Context, f execution.RunFilter) (contracts.List[execution.Run], error) {
+	var none contracts.List[execution.Run]
+	var q query
 	if f.SessionID != "" {
-		add(`r.session_id = ?`, f.SessionID)
+		q.where(`r.session_id = ?`, f.SessionID)
 	}
 	if f.Owner != "" {
-		add(`r.requester = ?`, f.Owner)
+		q.where(`r.requester = ?`, f.Owner)
 	}
 	if len(f.States) > 0 {
 		states, err := list(f.States)
 		if err != nil {
-			return nil, err
+			return none, err
 		}
-		add(`r.state IN (SELECT value FROM json_each(?))`, states)
+		q.where(`r.state IN (SELECT value FROM json_each(?))`, states)
 	}
 	if !f.Before.IsZero() {
-		add(`r.created_at < ?`, nanos(f.Before))
+		q.where(`r.created_at < ?`, nanos(f.Before))
 	}
-	query := selectRun
+	if err := q.beyond(f.Cursor, `r.created_at, r.id`, `<`); err != nil {
+		return none, err
+	}
+	selects := selectRun
 	if f.Brief {
-		query = selectBrief
+		selects = selectBrief
 	}
-	query += whereAll(where) + `ORDER BY r.created_at DESC, r.id DESC LIMIT ?`
-	args = append(args, limitOf(f.Limit))
+	text, args := q.text(selects, `ORDER BY r.created_at DESC, r.id DESC`, f.Limit)
 	var runs []execution.Run
 	err := s.view(ctx, "list runs", func(ctx context.Context, h *handle) error {
 		var err error
-		runs, err = collect(ctx, h, scanRun, query, args...)
+		runs, err = collect(ctx, h, scanRun, text, args...)
 		return err
 	})
-	return runs, err
-}
-
-func whereAll(conditions []string) string {
-	if len(conditions) == 0 {
-		return ""
-	}
-	return `WHERE ` + strings.Join(conditions, ` AND `) + ` `
+	return contracts.Cut(runs, f.Limit, func(r execution.Run) string { return mark(r.CreatedAt, r.ID) }), err
 }
 
 // limitOf is a LIMIT; SQLite reads a negative one as none.

@@ -2,7 +2,6 @@ package sqlite
 
 import (
 	"context"
-	"time"
 
 	"github.com/manifold-run/manifold/contracts"
 	"github.com/manifold-run/manifold/orchestrator"
@@ -58,23 +57,25 @@ func (s *Store) Session(ctx context.Context, id string) (orchestrator.Session, e
 }
 
 // ListSessions gives the newest first.
-func (s *Store) ListSessions(ctx context.Context, owner string, before time.Time, limit int) ([]orchestrator.Session, error) {
-	var where []string
-	var args []any
-	if owner != "" {
-		where, args = append(where, `owner = ?`), append(args, owner)
+func (s *Store) ListSessions(ctx context.Context, f orchestrator.SessionFilter) (contracts.List[orchestrator.Session], error) {
+	var q query
+	if f.Owner != "" {
+		q.where(`owner = ?`, f.Owner)
 	}
-	if !before.IsZero() {
-		where, args = append(where, `created_at < ?`), append(args, nanos(before))
+	if !f.Before.IsZero() {
+		q.where(`created_at < ?`, nanos(f.Before))
 	}
-	query := selectSession + whereAll(where) + `ORDER BY created_at DESC, id DESC LIMIT ?`
+	if err := q.beyond(f.Cursor, `created_at, id`, `<`); err != nil {
+		return contracts.List[orchestrator.Session]{}, err
+	}
+	text, args := q.text(selectSession, `ORDER BY created_at DESC, id DESC`, f.Limit)
 	var sessions []orchestrator.Session
 	err := s.view(ctx, "list sessions", func(ctx context.Context, h *handle) error {
 		var err error
-		sessions, err = collect(ctx, h, scanSession, query, append(args, limitOf(limit))...)
+		sessions, err = collect(ctx, h, scanSession, text, args...)
 		return err
 	})
-	return sessions, err
+	return contracts.Cut(sessions, f.Limit, func(s orchestrator.Session) string { return mark(s.CreatedAt, s.ID) }), err
 }
 
 // SaveSession replaces a session that nobody has changed since.
@@ -195,27 +196,27 @@ func (s *Store) Turn(ctx context.Context, key orchestrator.TurnKey) (orchestrato
 
 // ListTurns gives the turns that the filter selects.
 func (s *Store) ListTurns(ctx context.Context, f orchestrator.TurnFilter) ([]orchestrator.Turn, error) {
-	var where []string
-	var args []any
+	var q query
 	if f.SessionID != "" {
-		where, args = append(where, `session_id = ?`), append(args, f.SessionID)
+		q.where(`session_id = ?`, f.SessionID)
 	}
 	if f.InterruptID != "" { // the second half is that of the index
-		where, args = append(where, `interrupt_id = ? AND interrupt_id <> ''`), append(args, f.InterruptID)
+		q.where(`interrupt_id = ? AND interrupt_id <> ''`, f.InterruptID)
 	}
 	if f.Unfinished {
-		where = append(where, `outcome = ''`)
+		q.where(`outcome = ''`)
 	}
 	if !f.Before.IsZero() {
-		where, args = append(where, `begun_at < ?`), append(args, nanos(f.Before))
+		q.where(`begun_at < ?`, nanos(f.Before))
 	}
+	text, args := q.text(selectTurn, `ORDER BY place`, f.Limit)
 	var turns []orchestrator.Turn
 	err := s.view(ctx, "list turns", func(ctx context.Context, h *handle) error {
 		var err error
-		turns, err = collect(ctx, h, scanTurn, selectTurn+whereAll(where)+`ORDER BY place LIMIT ?`, append(args, limitOf(f.Limit))...)
+		turns, err = collect(ctx, h, scanTurn, text, args...)
 		return err
 	})
-	return turns, err
+	return contracts.Cut(turns, f.Limit, func(orchestrator.Turn) string { return "" }).Items, err
 }
 
 func noTurn(key orchestrator.TurnKey) error {

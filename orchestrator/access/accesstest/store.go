@@ -62,12 +62,20 @@ func (s *Store) Key(_ context.Context, id string) (access.Key, error) {
 }
 
 // Keys gives all keys, oldest first.
-func (s *Store) Keys(context.Context) ([]access.Key, error) {
+func (s *Store) Keys(_ context.Context, p contracts.Page) (contracts.List[access.Key], error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return slices.SortedFunc(maps.Values(s.keys), func(a, b access.Key) int {
+	all := slices.SortedFunc(maps.Values(s.keys), func(a, b access.Key) int {
 		return cmp.Or(a.CreatedAt.Compare(b.CreatedAt), cmp.Compare(a.ID, b.ID))
-	}), nil
+	})
+	if p.Cursor != "" {
+		at := slices.IndexFunc(all, func(k access.Key) bool { return k.ID == p.Cursor })
+		if at < 0 {
+			return contracts.List[access.Key]{}, contracts.BadCursor()
+		}
+		all = all[at+1:]
+	}
+	return contracts.Cut(all, p.Limit, func(k access.Key) string { return k.ID }), nil
 }
 
 // RevokeKey marks a key as revoked.

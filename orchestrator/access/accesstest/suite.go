@@ -88,16 +88,31 @@ func keysAreListed(t *testing.T, s access.KeyStore) {
 	insert(t, s, exampleKey("b", 1))
 	insert(t, s, exampleKey("c", 0))
 	insert(t, s, exampleKey("a", 1))
-	keys, err := s.Keys(t.Context())
+	keys, err := s.Keys(t.Context(), contracts.Page{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	var ids []string
-	for _, k := range keys {
+	for _, k := range keys.Items {
 		ids = append(ids, k.ID)
 	}
 	if diff := cmp.Diff([]string{"c", "a", "b"}, ids); diff != "" {
 		t.Error(diff)
+	}
+	ids = nil
+	p := contracts.Page{Limit: 2}
+	for first := true; first || p.Cursor != ""; first = false {
+		page, err := s.Keys(t.Context(), p)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, k := range page.Items {
+			ids = append(ids, k.ID)
+		}
+		p.Cursor = page.Next
+	}
+	if diff := cmp.Diff([]string{"c", "a", "b"}, ids); diff != "" {
+		t.Errorf("page by page: %s", diff)
 	}
 }
 
@@ -136,9 +151,9 @@ func oneFirstKey(t *testing.T, s access.KeyStore) {
 		})
 	}
 	wg.Wait()
-	keys, err := s.Keys(t.Context())
-	if err != nil || len(keys) != 1 || wins.Load() != 1 {
-		t.Errorf("%d were told yes, %d keys are stored (%v); want 1 and 1", wins.Load(), len(keys), err)
+	keys, err := s.Keys(t.Context(), contracts.Page{})
+	if err != nil || len(keys.Items) != 1 || wins.Load() != 1 {
+		t.Errorf("%d were told yes, %d keys are stored (%v); want 1 and 1", wins.Load(), len(keys.Items), err)
 	}
 }
 

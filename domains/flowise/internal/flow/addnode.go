@@ -80,10 +80,7 @@ func (op *AddNode) order(def *knowledge.Definition) []string {
 }
 
 func pointerTo(name string) string {
-	if !strings.ContainsAny(name, "~/") {
-		return "/" + name
-	}
-	return "/" + strings.NewReplacer("~", "~0", "/", "~1").Replace(name)
+	return "/" + contracts.EscapeToken(name)
 }
 
 // similar lists the kinds that a wrong name may have meant: few of hundreds.

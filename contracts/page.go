@@ -1,0 +1,65 @@
+package contracts
+
+import "strconv"
+
+// List is one page of a listing, and the envelope of every list. Next is the
+// cursor of the page after it, absent on the last.
+type List[T any] struct {
+	Items []T    `json:"items"`
+	Next  string `json:"next,omitempty"`
+}
+
+// Page asks for a part of a listing: at most Limit items, from the Cursor on
+// that the page before gave as its Next. Whoever makes a cursor reads it; to
+// everybody else it says nothing.
+type Page struct {
+	Cursor string
+	Limit  int
+}
+
+// The sizes of pages.
+const (
+	PageLimit    = 50   // unless the caller says otherwise
+	MaxPageLimit = 200  // whatever the caller says
+	MaxEvents    = 1000 // of events and ledger entries, which are small
+)
+
+// Bounded gives the page with a limit that is never 0 and never above most.
+func (p Page) Bounded(most int) Page {
+	if p.Limit <= 0 {
+		p.Limit = PageLimit
+	}
+	p.Limit = min(p.Limit, most)
+	return p
+}
+
+// Seq reads the cursor of what is numbered: the number of the last item.
+func (p Page) Seq() (int64, error) {
+	if p.Cursor == "" {
+		return 0, nil
+	}
+	seq, err := strconv.ParseInt(p.Cursor, 10, 64)
+	if err != nil || seq < 0 {
+		return 0, BadCursor()
+	}
+	return seq, nil
+}
+
+// SeqCursor is the cursor that leads beyond a numbered item.
+func SeqCursor(seq int64) string { return strconv.FormatInt(seq, 10) }
+
+// Cut makes a page of what a store gave when it was asked for one item more
+// than the limit; key is the cursor that leads beyond an item.
+func Cut[T any](found []T, limit int, key func(T) string) List[T] {
+	page := List[T]{Items: found}
+	if limit > 0 && len(found) > limit {
+		page.Items = found[:limit:limit]
+		page.Next = key(page.Items[limit-1])
+	}
+	return page
+}
+
+// BadCursor refuses a cursor that no page has given.
+func BadCursor() error {
+	return Invalid("the cursor is not valid", Fault{Pointer: "/cursor", Message: "is of no page of this listing; begin without one"})
+}
