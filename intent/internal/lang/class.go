@@ -73,6 +73,7 @@ const (
 	Starts       // begins a period
 	Ends         // ends a period
 	Within       // between these and a date
+	Counted      // behind a number of units makes an amount of it: "3 days of"
 
 	// Names: stems of words in names of parameters.
 	NamePlace
@@ -109,6 +110,9 @@ const (
 	PrepMeans
 	PrepOther
 
+	// Value are the words of numbers, dates and times. No file lists them by class.
+	Value
+
 	classes // how many there are
 )
 
@@ -127,14 +131,14 @@ func classNames() [classes]string {
 		Verbal: "slots.verbal", Utters: "slots.utters", Tells: "slots.tells", Conveys: "slots.conveys", Generic: "slots.generic", Opener: "slots.opener",
 		Links: "slots.links", Introduces: "slots.introduces", Announces: "slots.announces", Versus: "slots.versus", Somewhere: "slots.somewhere",
 		Tops: "slots.tops", Participle: "slots.participle", Copula: "slots.copula", Switchable: "slots.switchable", Yes: "slots.yes", No: "slots.no",
-		Season: "slots.season", Starts: "slots.starts", Ends: "slots.ends", Within: "slots.within",
+		Season: "slots.season", Starts: "slots.starts", Ends: "slots.ends", Within: "slots.within", Counted: "slots.counted",
 		NamePlace: "names.place", NameSource: "names.source", NameTarget: "names.target", NameMaker: "names.maker", NameTopic: "names.topic",
 		NameMeans: "names.means", NameKind: "names.kind", NameTime: "names.time", NameSpeech: "names.speech", NameProper: "names.proper",
 		NameMoney: "names.money", NameShare: "names.share", NameCount: "names.count", NameCode: "names.code", NameDate: "names.date",
 		NameClock: "names.clock", NameYear: "names.year", NameCurrency: "names.currency", NameFile: "names.file", NameHost: "names.host",
 		NameAddress: "names.address", NameSign: "names.sign", NamePhone: "names.phone",
 		PrepPlaceTime: "prepositions.place_or_time", PrepPlace: "prepositions.place", PrepSource: "prepositions.source", PrepTarget: "prepositions.target",
-		PrepMaker: "prepositions.maker", PrepTopic: "prepositions.topic", PrepMeans: "prepositions.means", PrepOther: "prepositions.other",
+		PrepMaker: "prepositions.maker", PrepTopic: "prepositions.topic", PrepMeans: "prepositions.means", PrepOther: "prepositions.other", Value: "values.",
 	}
 }
 
@@ -145,8 +149,3 @@ type marks [(classes + 63) / 64]uint64
 
 func (m *marks) add(c Class)      { m[c/64] |= 1 << (c % 64) }
 func (m *marks) has(c Class) bool { return m[c/64]&(1<<(c%64)) != 0 }
-func (m *marks) join(o marks) {
-	for i := range m {
-		m[i] |= o[i]
-	}
-}

@@ -44,6 +44,13 @@ type file struct {
 	Begins     map[Mood][]string     `toml:"begins"`
 	Within     map[Mood][]string     `toml:"within"`
 	Separators map[Joint][]string    `toml:"separators"`
+
+	Numbers Numbers `toml:"numbers"`
+	Dates   Dates   `toml:"dates"`
+	Times   Times   `toml:"times"`
+
+	// Sample is a text of everyday requests, by which the language is known.
+	Sample string `toml:"sample"`
 }
 
 // decode reads one file strictly: a key that nothing reads is an error.
@@ -52,8 +59,7 @@ func decode(raw []byte) (*file, error) {
 	d.DisallowUnknownFields()
 	f := &file{}
 	if err := d.Decode(f); err != nil {
-		var strict *toml.StrictMissingError
-		if errors.As(err, &strict) {
+		if strict, ok := errors.AsType[*toml.StrictMissingError](err); ok {
 			return nil, errors.New(strict.String())
 		}
 		return nil, err
@@ -84,14 +90,16 @@ func compile(files []*file) (*Lexica, error) {
 	}}
 	c.lexica.Begins.over, c.lexica.Within.over = true, true
 	for n, f := range files {
-		l := &Language{Code: f.Code, Name: f.Name, Proven: f.Proven, Capitalises: f.Spelling.Capitalises}
+		c.spelling(f)
+		l := &Language{Code: f.Code, Name: f.Name, Proven: f.Proven, Capitalises: f.Spelling.Capitalises, Respelled: strings.NewReplacer(strings.Fields(f.Spelling.Respelled)...), Numbers: f.Numbers, Dates: f.Dates, Times: f.Times}
 		c.lexica.Languages = append(c.lexica.Languages, l)
 		c.words(n, f)
-		c.spelling(f)
+		c.values(n, f)
 		c.verbs(n, f)
 		c.phrases(n, f)
 	}
 	c.unaccented()
+	c.listen()
 	t := c.lexica.table
 	c.lexica.Operators.seal(t)
 	c.lexica.Frames.seal(t)
@@ -133,8 +141,8 @@ func (c *compiler) words(n int, f *file) {
 // is no other word.
 func (c *compiler) unaccented() {
 	t := c.lexica.table
-	for n, f := range c.files {
-		respelled := strings.NewReplacer(strings.Fields(f.Spelling.Respelled)...)
+	for n := range c.files {
+		respelled := c.lexica.Languages[n].Respelled
 		for class, words := range c.lexica.Languages[n].words {
 			if strings.HasPrefix(Class(class).String(), "names.") {
 				continue

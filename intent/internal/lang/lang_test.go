@@ -18,7 +18,7 @@ func TestShippedFilesAreRead(t *testing.T) {
 func TestAFileIsReadStrictly(t *testing.T) {
 	t.Parallel()
 	for name, raw := range map[string]string{
-		"an unknown table":      "code = \"xx\"\nname = \"X\"\n[grammer]\nfunction = \"a\"",
+		"an unknown table":      "code = \"xx\"\nname = \"X\"\n[words]\nfunction = \"a\"",
 		"an unknown list":       "code = \"xx\"\nname = \"X\"\n[grammar]\nfunctions = \"a\"",
 		"an unknown operator":   "code = \"xx\"\nname = \"X\"\n[operators]\nexcepted = [\"but\"]",
 		"a phrase that is none": "code = \"xx\"\nname = \"X\"\n[operators]\nexcept = [\"..2 but\"]",

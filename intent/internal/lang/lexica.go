@@ -19,7 +19,13 @@ type Language struct {
 	// Capitalises tells that every noun has a capital, so that one says little of a
 	// name.
 	Capitalises bool
-	words       [classes][]string
+	// Respelled writes a word for those who have no key for a letter: "ä" as "ae".
+	Respelled *strings.Replacer
+	// Numbers, Dates and Times are what values are read by.
+	Numbers Numbers
+	Dates   Dates
+	Times   Times
+	words   [classes][]string
 }
 
 // Words are the words of a class in the order of the file, as it spells them.
@@ -43,6 +49,7 @@ type Lexica struct {
 	forms   []map[string]bool // by language
 	elided  map[string]bool
 	clitics map[string]bool
+	sounds  []sound // by language
 }
 
 // Word is a word of a message as the lexica know it.
@@ -66,6 +73,11 @@ func (w Word) Has(c Class) bool { return w.entry != nil && w.entry.any.has(c) }
 // In tells whether the word is of a class in one of the languages.
 func (w Word) In(language int, c Class) bool {
 	return w.entry != nil && language < len(w.entry.in) && w.entry.in[language].has(c)
+}
+
+// KnownIn tells whether a language has the word at all.
+func (w Word) KnownIn(language int) bool {
+	return w.entry != nil && language < len(w.entry.in) && w.entry.in[language] != (marks{})
 }
 
 // Exact tells that a file spells a word exactly so.
@@ -146,7 +158,7 @@ func (t table) other(lower, fold string) bool {
 var Shipped = sync.OnceValue(func() *Lexica { //nolint:gochecknoglobals // decoded once, never changed
 	l, err := Load(shippedFiles)
 	if err != nil {
-		panic(err) // the files are part of the program, and a test reads them
+		panic(err) //nolint:forbidigo // the files are part of the program, and a test reads them
 	}
 	return l
 })

@@ -22,6 +22,9 @@ type Spoken interface {
 //	..3    up to three words
 //	*ing   a word with this ending, of three letters or more before it
 //	ge*    a word with this beginning
+//	<day>  a value, where values are read (see Form)
+//	,      a sign such as a comma may stand here
+//	-      a dash stands here
 //
 // In a file spaces separate the places. A word with an accent is also found where
 // people leave the accent out, unless the word without it is another one.
@@ -31,8 +34,11 @@ type place struct {
 	words    []spelling
 	endings  []string
 	openings []string
+	slot     string
 	optional bool
 	not      bool
+	comma    bool
+	dash     bool
 	gap      int
 }
 
@@ -44,9 +50,21 @@ type spelling struct {
 }
 
 func parsePattern(phrase string) (pattern, error) {
+	p, err := parsePlaces(phrase)
+	if err == nil && (p[0].not || p[0].gap > 0) {
+		err = fmt.Errorf("%q: a phrase begins with a word", phrase)
+	}
+	return p, err
+}
+
+func parsePlaces(phrase string) (pattern, error) {
 	var p pattern
 	for field := range strings.FieldsSeq(phrase) {
 		var at place
+		if field == ",?" || field == "," || field == "-" {
+			p = append(p, place{comma: field != "-", dash: field == "-"})
+			continue
+		}
 		if n, ok := strings.CutPrefix(field, ".."); ok {
 			gap, err := strconv.Atoi(n)
 			if err != nil || gap < 1 || gap > 12 {
@@ -57,6 +75,14 @@ func parsePattern(phrase string) (pattern, error) {
 		}
 		field, at.not = strings.CutPrefix(field, "!")
 		field, at.optional = strings.CutSuffix(field, "?")
+		if strings.HasPrefix(field, "<") {
+			if !strings.HasSuffix(field, ">") {
+				return nil, fmt.Errorf("%q: %q is not closed", phrase, field)
+			}
+			at.slot = field[1 : len(field)-1]
+			p = append(p, at)
+			continue
+		}
 		for w := range strings.SplitSeq(field, "|") {
 			switch {
 			case w == "":
@@ -71,8 +97,8 @@ func parsePattern(phrase string) (pattern, error) {
 		}
 		p = append(p, at)
 	}
-	if len(p) == 0 || p[0].not || p[0].gap > 0 {
-		return nil, fmt.Errorf("%q: a phrase begins with a word", phrase)
+	if len(p) == 0 {
+		return nil, fmt.Errorf("%q: an empty phrase", phrase)
 	}
 	return p, nil
 }
@@ -172,21 +198,22 @@ func (b *Book[V]) add(language int, say string, v V) error {
 
 // seal marks the words that must keep their accents.
 func (b *Book[V]) seal(t table) {
-	mark := func(p pattern) {
-		for i := range p {
-			for k := range p[i].words {
-				s := &p[i].words[k]
-				s.exact = s.lower != s.fold && t.other(s.lower, s.fold)
-			}
-		}
-	}
 	for _, phrases := range b.first {
 		for _, ph := range phrases {
-			mark(ph.pattern)
+			ph.pattern.seal(t)
 		}
 	}
 	for _, ph := range b.loose {
-		mark(ph.pattern)
+		ph.pattern.seal(t)
+	}
+}
+
+func (p pattern) seal(t table) {
+	for i := range p {
+		for k := range p[i].words {
+			s := &p[i].words[k]
+			s.exact = t.other(s.lower, s.fold)
+		}
 	}
 }
 

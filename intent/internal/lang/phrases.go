@@ -42,10 +42,10 @@ func operators() []Operator {
 // Direction is 1 for what compares upwards, as "above" and "at least" do, -1 for
 // what compares downwards, 0 for all others.
 func (o Operator) Direction() int {
-	switch o {
-	case Above, AtLeast:
+	if o == Above || o == AtLeast {
 		return 1
-	case Below, AtMost:
+	}
+	if o == Below || o == AtMost {
 		return -1
 	}
 	return 0

@@ -133,7 +133,7 @@ func (r *reading) date(p *param, e value.Entity) {
 	case r.lone((*param).temporal, p):
 		score += 0.1
 	}
-	cue := r.periodCue(e.First)
+	cue := r.edgeOf(e)
 	switch {
 	case p.role == roleNone && cue == roleNone:
 		score += 0.1
@@ -163,6 +163,19 @@ func (p *param) dateText(e value.Entity) string {
 		return e.Time.Format(time.RFC3339)
 	}
 	return e.Time.Format(cmp.Or(p.layout, time.DateOnly))
+}
+
+// edgeOf tells which end of a period a date is: as it was said together with the
+// other, or else by the word before it.
+func (r *reading) edgeOf(e value.Entity) role {
+	switch e.Edge {
+	case value.Start:
+		return roleStart
+	case value.End:
+		return roleEnd
+	case value.Whole:
+	}
+	return r.periodCue(e.First)
 }
 
 // periodCue reads the word before a date.

@@ -51,6 +51,13 @@ func (t Token) Spelling() lang.Word { return t.Word }
 // Parted tells that punctuation stands before the token.
 func (t Token) Parted() bool { return t.Break }
 
+// Votes tells tokens that are of the language of their sentence: no names, values
+// or quotations.
+func (t Token) Votes() bool { return !t.Is(FormDigits|FormMixed|FormSign) && !t.Named() }
+
+// Begins tells the first token of a sentence.
+func (t Token) Begins() bool { return t.Is(FormFirst) }
+
 // Named tells whether the token is written as names, identifiers and
 // quotations are.
 func (t Token) Named() bool {

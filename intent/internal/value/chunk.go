@@ -5,6 +5,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"github.com/manifold-run/manifold/intent/internal/lang"
 	"github.com/manifold-run/manifold/intent/internal/text"
 )
 
@@ -85,6 +86,8 @@ func chunkEnd(src string, start int) int {
 func separates(r, prev, next rune) bool {
 	switch {
 	case unicode.IsSpace(r), unicode.IsControl(r), r == utf8.RuneError:
+		return true
+	case r == '–' || r == '—', lang.Apostrophe(r) && unicode.IsDigit(next) && unicode.IsLetter(prev):
 		return true
 	case strings.ContainsRune(";=()[]{}<>\"“”„«»`|", r):
 		return true

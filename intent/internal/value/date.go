@@ -4,39 +4,49 @@ import (
 	"strconv"
 	"strings"
 	"time"
-
-	"github.com/manifold-run/manifold/intent/internal/text"
 )
 
-// date reads a date that begins at token i. Dates with two readings are read
-// with Doubt, so that nobody guesses.
-func (s *Scanner) date(d *Doc, i int, now time.Time) (Entity, bool) {
-	if c, ok := d.ChunkAt(i); ok {
-		if e, ok := numericDate(c, now); ok {
-			return e, true
+// numericDate reads a date of digits and signs. Where the languages that may be
+// meant order day and month differently, it is in doubt.
+func (s *Scanner) numericDate(d *Doc, readers []*reader, i int, c Chunk, now time.Time) (Entity, bool) {
+	weights := d.Voice.At(i)
+	var out Entity
+	found := false
+	for _, n := range byWeight(weights) {
+		dates := &readers[n].tongue.data.Dates
+		if found && !weights.Likely(n) {
+			break
+		}
+		e, ok := numericDate(c, now, dates.Order, dates.Dotted && weights.Likely(n))
+		switch {
+		case !ok:
+		case !found:
+			out, found = e, true
+		case !e.Time.Equal(out.Time):
+			out.Doubt = true
 		}
 	}
-	j := i
-	if _, weekday := s.days[d.fold(i)]; weekday {
-		j++ // "Monday, 7 December"; the weekday is not checked
+	return out, found
+}
+
+// byWeight gives the languages, the most probable first.
+func byWeight(weights []float64) []int {
+	out := make([]int, len(weights))
+	for i := range out {
+		out[i] = i
+		for k := i; k > 0 && weights[out[k]] > weights[out[k-1]]; k-- {
+			out[k], out[k-1] = out[k-1], out[k]
+		}
 	}
-	if e, ok := s.dayMonth(d, j, now); ok {
-		e.First = i
-		return e, true
-	}
-	if e, ok := s.monthDay(d, j, now); ok {
-		e.First = i
-		return e, true
-	}
-	if now.IsZero() {
-		return Entity{}, false
-	}
-	return s.relative(d, i, now)
+	return out
 }
 
 // numericDate reads one chunk of digits and signs.
-func numericDate(c Chunk, now time.Time) (Entity, bool) {
+func numericDate(c Chunk, now time.Time, order string, dotted bool) (Entity, bool) {
 	e := Entity{Kind: Date, First: c.First, Last: c.Last, P: 0.95}
+	if c.Text == "" || c.Text[0] < '0' || c.Text[0] > '9' {
+		return Entity{}, false
+	}
 	for _, layout := range []string{time.RFC3339Nano, "2006-01-02T15:04Z07:00"} {
 		if t, err := time.Parse(layout, c.Text); err == nil {
 			e.Time, e.HasClock, e.HasZone = t, true, true
@@ -49,20 +59,24 @@ func numericDate(c Chunk, now time.Time) (Entity, bool) {
 			return e, true
 		}
 	}
-	for _, layout := range []string{"2006-01-02", "2006/01/02", "2006.01.02", "2006-1-2"} {
+	for _, layout := range []string{time.DateOnly, "2006/01/02", "2006.01.02", "2006-1-2"} {
 		if t, err := time.ParseInLocation(layout, c.Text, now.Location()); err == nil {
 			e.Time = t
 			return e, true
 		}
 	}
-	return slashDate(c, now)
+	return slashDate(c, now, order, dotted)
 }
 
-// slashDate reads 13/02/2026, 02/13/2026 and 7.12.2026. Where day and month
-// could be exchanged the value is in doubt.
-func slashDate(c Chunk, now time.Time) (Entity, bool) {
+// slashDate reads 13/02/2026, 02/13/2026, 7.12.2026, and 24/12 where a language
+// writes so. Where day and month could be exchanged the order of the language
+// decides, or the value is in doubt.
+func slashDate(c Chunk, now time.Time, order string, dotted bool) (Entity, bool) {
 	for _, sep := range []string{"/", ".", "-"} {
-		parts := strings.Split(c.Text, sep)
+		parts := strings.Split(strings.TrimSuffix(c.Text, "."), sep)
+		if len(parts) == 2 && (sep == "/" && order == "dmy" || sep == "." && dotted) {
+			return shortDate(c, parts, now)
+		}
 		if len(parts) != 3 {
 			continue
 		}
@@ -78,10 +92,23 @@ func slashDate(c Chunk, now time.Time) (Entity, bool) {
 		}
 		e, ok := calendar(year, time.Month(month), day, now.Location())
 		e.First, e.Last = c.First, c.Last
-		e.Doubt = sep != "." && a <= 12 && b <= 12 && a != b
+		e.Doubt = sep != "." && a <= 12 && b <= 12 && a != b && order != "dmy"
 		return e, ok
 	}
 	return Entity{}, false
+}
+
+// shortDate reads 24/12 and 7.12. as the next such day.
+func shortDate(c Chunk, parts []string, now time.Time) (Entity, bool) {
+	day, errDay := strconv.Atoi(parts[0])
+	month, errMonth := strconv.Atoi(parts[1])
+	if errDay != nil || errMonth != nil || len(parts[0]) > 2 || len(parts[1]) > 2 || parts[1] == "" || now.IsZero() || month > 12 || month < 1 {
+		return Entity{}, false
+	}
+	r := reader{now: now, today: dayStart(now)}
+	e, ok := r.nextDate(time.Month(month), day, 0)
+	e.First, e.Last = c.First, c.Last
+	return e, ok
 }
 
 // calendar makes a date that exists.
@@ -91,138 +118,45 @@ func calendar(year int, month time.Month, day int, loc *time.Location) (Entity, 
 	return Entity{Kind: Date, Time: t, P: 0.95}, ok
 }
 
-// dayMonth reads "7 December 2026", "7th of December" and "7 de dezembro de 2026".
-func (s *Scanner) dayMonth(d *Doc, i int, now time.Time) (Entity, bool) {
-	if d.fold(i) == "the" {
-		i++
-	}
-	day, ok := dayOf(d.fold(i))
-	if !ok {
-		return Entity{}, false
-	}
-	j := i + 1
-	if f := d.fold(j); f == "of" || f == "de" {
-		j++
-	}
-	month, ok := s.months[d.fold(j)]
-	if !ok {
-		return Entity{}, false
-	}
-	return s.withYear(d, j, month, day, now)
-}
-
-// monthDay reads "December 7, 2026".
-func (s *Scanner) monthDay(d *Doc, i int, now time.Time) (Entity, bool) {
-	month, ok := s.months[d.fold(i)]
-	if !ok {
-		return Entity{}, false
-	}
-	j := i + 1
-	if d.fold(j) == "the" {
-		j++
-	}
-	day, ok := dayOf(d.fold(j))
-	if !ok || d.Tokens[j].Break {
-		return Entity{}, false
-	}
-	if _, unit := s.words.units[d.fold(j+1)]; unit && len(d.fold(i)) > 3 && d.fold(j) == strconv.Itoa(day) {
-		return Entity{}, false // "in May 7 days off": the number has its own unit
-	}
-	return s.withYear(d, j, month, day, now)
-}
-
-// withYear completes a date whose last token so far is j. Without a written
-// year it is the next such day, which is less sure.
-func (s *Scanner) withYear(d *Doc, j int, month time.Month, day int, now time.Time) (Entity, bool) {
-	next := j + 1
-	if f := d.fold(next); f == "of" || f == "de" {
-		next++
-	}
-	if year, ok := yearOf(d.fold(next)); ok {
-		e, ok := calendar(year, month, day, now.Location())
-		e.Last = next
-		return e, ok
-	}
-	if now.IsZero() {
-		return Entity{}, false
-	}
-	today := dayStart(now)
-	for year := now.Year(); year <= now.Year()+4; year++ {
-		e, ok := calendar(year, month, day, now.Location())
-		if ok && !e.Time.Before(today) {
-			e.Last, e.P = j, 0.8
-			return e, true
-		}
-	}
-	return Entity{}, false
-}
-
-// Month reads a month that begins at token i, with its year or as the next such
-// month, and gives its first day. Short names mean too much else.
-func (s *Scanner) Month(d *Doc, i int, now time.Time) (first time.Time, last int, ok bool) {
-	month, known := s.months[d.fold(i)]
-	if !known || len(d.fold(i)) < 4 && !d.Tokens[i].Is(text.FormTitle) {
-		return time.Time{}, 0, false
-	}
-	next := i + 1
-	if f := d.fold(next); f == "of" || f == "de" {
-		next++
-	}
-	if year, ok := yearOf(d.fold(next)); ok {
-		return time.Date(year, month, 1, 0, 0, 0, 0, now.Location()), next, true
-	}
-	if now.IsZero() {
-		return time.Time{}, 0, false
-	}
-	year := now.Year()
-	if month < now.Month() {
-		year++
-	}
-	return time.Date(year, month, 1, 0, 0, 0, 0, now.Location()), i, true
-}
-
 func dayStart(t time.Time) time.Time {
 	return time.Date(t.Year(), t.Month(), t.Day(), 0, 0, 0, 0, t.Location())
 }
 
-// withClock adds a clock time that follows a date: "2026-12-07 at 10:30".
-func (s *Scanner) withClock(d *Doc, e Entity) Entity {
-	if e.HasClock {
-		return e
-	}
-	i := e.Last + 1
-	switch d.fold(i) {
-	case "at", "as", "um", "a":
-		i++
-	}
-	c, ok := clock(d, i)
-	if !ok {
-		return e
-	}
-	e.Time = e.Time.Add(time.Duration(c.Time.Hour())*time.Hour + time.Duration(c.Time.Minute())*time.Minute + time.Duration(c.Time.Second())*time.Second)
-	e.HasClock, e.Last = true, c.Last
-	return e
+func isoDay(d time.Weekday) int { return (int(d) + 6) % 7 }
+
+func yearOf(fold string) (int, bool) {
+	n, err := strconv.Atoi(fold)
+	return n, err == nil && len(fold) == 4 && n >= 1900 && n <= 2199
 }
 
-// clock reads 10:30, 10:30:15, 10am and 10:30 pm.
+func move(t time.Time, unit string, n int) (time.Time, bool) {
+	switch unit {
+	case "day":
+		return t.AddDate(0, 0, n), true
+	case "week":
+		return t.AddDate(0, 0, 7*n), true
+	case "month":
+		moved := t.AddDate(0, n, 0)
+		return moved, moved.Day() == t.Day()
+	case "year":
+		moved := t.AddDate(n, 0, 0)
+		return moved, moved.Day() == t.Day()
+	}
+	return time.Time{}, false
+}
+
+// clock reads 10:30, 10:30:15, 10am, 10:30 pm, 3 p.m. and 15h30.
 func clock(d *Doc, i int) (Entity, bool) {
 	c, ok := d.ChunkAt(i)
-	if !ok {
+	if !ok || c.Text[0] < '0' || c.Text[0] > '9' {
 		return Entity{}, false
 	}
-	body, half := strings.ToLower(c.Text), ""
-	last := c.Last
-	for _, ending := range []string{"am", "pm"} {
-		if before, ok := strings.CutSuffix(body, ending); ok {
-			body, half = before, ending
-		}
-	}
-	if next := d.fold(last + 1); half == "" && (next == "am" || next == "pm") {
-		half, last = next, last+1
-	}
+	body, half, last := halfOfDay(d, c)
 	layouts := []string{"15:04", "15:04:05"}
 	if half != "" {
 		layouts = []string{"3:04", "3"}
+	} else if hour, minute, ok := strings.Cut(body, "h"); ok && len(minute) == 2 {
+		body = hour + ":" + minute
 	}
 	for _, layout := range layouts {
 		t, err := time.Parse(layout, body)
@@ -237,4 +171,24 @@ func clock(d *Doc, i int) (Entity, bool) {
 		return Entity{Kind: Clock, First: c.First, Last: last, Time: t, HasClock: true, P: 0.9}, true
 	}
 	return Entity{}, false
+}
+
+// halfOfDay cuts "am" and "p.m." off a time, beside it or behind a space.
+func halfOfDay(d *Doc, c Chunk) (body, half string, last int) {
+	body, last = strings.ToLower(c.Text), c.Last
+	for _, ending := range []string{"a.m", "p.m", "am", "pm"} {
+		if before, ok := strings.CutSuffix(body, ending); ok {
+			return before, ending[:1] + "m", last
+		}
+	}
+	if next := d.fold(last + 1); next == "am" || next == "pm" {
+		return body, next, last + 1
+	}
+	rest := strings.ToLower(strings.TrimLeft(d.Src[c.Span.End:min(len(d.Src), c.Span.End+6)], " "))
+	for _, dotted := range []string{"a.m", "p.m"} {
+		if strings.HasPrefix(rest, dotted) && d.fold(last+2) == "m" {
+			return body, dotted[:1] + "m", last + 2
+		}
+	}
+	return body, "", last
 }

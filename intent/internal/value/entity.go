@@ -1,8 +1,11 @@
 package value
 
 import (
+	"slices"
+	"strings"
 	"time"
 
+	"github.com/manifold-run/manifold/intent/internal/lang"
 	"github.com/manifold-run/manifold/intent/internal/text"
 )
 
@@ -18,6 +21,9 @@ const (
 	URL    Kind = "url"
 	UUID   Kind = "uuid"
 	Phone  Kind = "phone"
+
+	// None is what looks like a value and is none: "por la mañana".
+	None Kind = ""
 )
 
 // Entity is one typed value in a message.
@@ -44,38 +50,159 @@ type Entity struct {
 	HasZone  bool
 	// Distance is the number of days or years that a date is away, as in "in 3 days".
 	Distance *Entity
+	// Edge tells the ends of a period that is said as a whole: "from the 3rd to the
+	// 5th".
+	Edge Edge
 	// Doubt marks a value with two readings; it must not be used unasked.
 	Doubt bool
 	// P is how probable the reading is.
 	P float64
+
+	// weekday, yearless and halves tell what was left open: which week, which year,
+	// which half of the day.
+	weekday, yearless, halves bool
 }
+
+// Edge is an end of a period.
+type Edge uint8
+
+// The ends.
+const (
+	Whole Edge = iota // no end, a day of its own
+	Start
+	End
+)
 
 // Scanner reads entities. Now and its location resolve relative dates; the
 // zero time leaves them unread.
 type Scanner struct {
-	words  *vocabulary
-	lex    *text.Lexicon
-	months map[string]time.Month
-	days   map[string]time.Weekday
+	lex      *text.Lexicon
+	tongues  []*tongue
+	starts   map[string]bool // the words that any value can begin with
+	heads    map[string]bool // the first letters of compounds
+	units    map[string]string
+	shorts   map[string]string
+	measures map[string]string
+	codes    map[string]bool
 }
 
-// NewScanner prepares the tables.
+// NewScanner prepares the tables of all languages.
 func NewScanner(lex *text.Lexicon) *Scanner {
-	return &Scanner{words: newVocabulary(), lex: lex, months: monthNames(), days: weekdayNames()}
+	s := &Scanner{
+		lex: lex, starts: map[string]bool{}, heads: map[string]bool{}, units: map[string]string{}, shorts: map[string]string{},
+		measures: measureSigns(), codes: currencyCodes(),
+	}
+	for n := range lex.Languages {
+		t, err := newTongue(n, lex.Lexica)
+		if err != nil {
+			panic(err) //nolint:forbidigo // the files are part of the program, and a test reads them
+		}
+		s.tongues = append(s.tongues, t)
+		t.startsOf(s)
+	}
+	return s
 }
+
+// startsOf notes the words that a value of a language can begin with.
+func (t *tongue) startsOf(s *Scanner) {
+	for w := range t.byWord {
+		s.starts[w] = true
+	}
+	for _, names := range []map[string]time.Weekday{t.days, t.announced} {
+		for w := range names {
+			w, _, _ = strings.Cut(w, " ")
+			s.starts[w] = true
+		}
+	}
+	for w := range t.months {
+		s.starts[w] = true
+	}
+	for w := range t.num.atoms {
+		w, _, _ = strings.Cut(w, " ")
+		s.starts[w] = true
+	}
+	for _, words := range []map[string]bool{t.num.article, t.num.alone} {
+		for w := range words {
+			s.starts[w] = true
+		}
+	}
+	for w := range t.num.ordinals {
+		w, _, _ = strings.Cut(w, " ")
+		s.starts[w] = true
+	}
+	for w := range t.spans {
+		s.starts[w] = true
+	}
+	for _, f := range slices.Concat(t.half, t.none) {
+		starts, _ := f.Starts()
+		for _, w := range starts {
+			s.starts[w] = true
+		}
+	}
+	for w, unit := range t.units {
+		s.starts[w] = s.starts[w] || len(t.andHalf) > 0 // "dia e meio"
+		s.units[w] = unit
+	}
+	for w, unit := range t.short {
+		s.shorts[w] = unit
+	}
+	if t.num.compounds {
+		for h := range t.num.heads {
+			s.heads[h] = true
+		}
+	}
+}
+
+// mayStart tells tokens that a value can begin with.
+func (s *Scanner) mayStart(t *text.Token) bool {
+	return t.Is(text.FormDigits|text.FormMixed) || s.starts[t.Fold] || len(t.Fold) > shortestCompound && s.heads[head(t.Fold)]
+}
+
+// shortestCompound is how many letters a word has at most that is no compound.
+const shortestCompound = 5
 
 // Doc is a message with its tokens and chunks.
 type Doc struct {
 	Src    string
 	Tokens []text.Token
 	Chunks []Chunk
+	// Voice tells the language of each sentence.
+	Voice lang.Voice
+	// said are the tokens, with what stands between them.
+	said []said
 	// chunkOf gives the chunk of each token.
 	chunkOf []int
 }
 
-// NewDoc cuts a message.
-func NewDoc(src string, tokens []text.Token) *Doc {
-	d := &Doc{Src: src, Tokens: tokens, chunkOf: make([]int, len(tokens))}
+// said is a token with what stands before it. The dot of an ordinal parts nothing.
+type said struct {
+	word   lang.Word
+	gap    string
+	parted bool
+}
+
+func (s said) Spelling() lang.Word { return s.word }
+func (s said) Parted() bool        { return s.parted }
+func (s said) Gap() string         { return s.gap }
+
+// NewDoc cuts a message. Of its language nothing is known but what it says.
+func NewDoc(src string, tokens []text.Token) *Doc { return NewDocIn(src, tokens, nil) }
+
+// NewDocIn cuts a message of somebody who has set a language.
+func NewDocIn(src string, tokens []text.Token, prior lang.Weights) *Doc {
+	d := &Doc{Src: src, Tokens: tokens, chunkOf: make([]int, len(tokens)), said: make([]said, len(tokens))}
+	d.Voice = lang.Listen(lang.Shipped(), tokens, prior)
+	for i, t := range tokens {
+		d.said[i] = said{word: t.Word, parted: t.Break}
+		if i == 0 {
+			continue
+		}
+		gap := src[tokens[i-1].End:t.Start]
+		d.said[i].gap = gap
+		if before := tokens[i-1]; t.Break && (strings.TrimSpace(gap) == "." || strings.TrimSpace(gap) == "°") && before.Is(text.FormDigits) && before.End-before.Start <= 2 {
+			d.said[i].parted = false
+		}
+	}
 	d.Chunks = chunks(src, tokens)
 	for i := range d.chunkOf {
 		d.chunkOf[i] = -1
@@ -116,35 +243,67 @@ func (d *Doc) fold(i int) string {
 // Scan reads every entity, from left to right, the longest reading first.
 func (s *Scanner) Scan(d *Doc, now time.Time) []Entity {
 	var out []Entity
+	readers := s.readers(d, now)
 	for i := 0; i < len(d.Tokens); {
-		e, ok := s.at(d, i, now)
-		if !ok {
+		found := s.at(d, readers, i, now)
+		if len(found) == 0 {
 			i++
 			continue
 		}
-		e.Span = text.Span{Start: d.Tokens[e.First].Start, End: d.Tokens[e.Last].End}
-		out = append(out, e)
-		i = e.Last + 1
+		for _, e := range found {
+			e.Span = text.Span{Start: d.Tokens[e.First].Start, End: d.Tokens[e.Last].End}
+			out = append(out, e)
+		}
+		i = max(i, found[len(found)-1].Last) + 1
+	}
+	return slices.DeleteFunc(out, func(e Entity) bool { return e.Kind == None })
+}
+
+// readers are one for each language.
+func (s *Scanner) readers(d *Doc, now time.Time) []*reader {
+	out := make([]*reader, len(s.tongues))
+	for n, t := range s.tongues {
+		out[n] = &reader{s: s, tongue: t, d: d, now: now, today: dayStart(now), points: map[int][]reading{}}
 	}
 	return out
 }
 
-func (s *Scanner) at(d *Doc, i int, now time.Time) (Entity, bool) {
-	if c, ok := d.ChunkAt(i); ok {
-		if e, ok := address(c); ok {
-			return e, true
+func (s *Scanner) at(d *Doc, readers []*reader, i int, now time.Time) []Entity {
+	chunk, begins := d.ChunkAt(i)
+	if begins {
+		if e, ok := address(chunk); ok {
+			return []Entity{e}
 		}
 	}
 	if e, ok := phone(d, i); ok {
-		return e, true
+		return []Entity{e}
 	}
-	if e, ok := s.date(d, i, now); ok {
-		return s.withClock(d, e), true
+	if !s.mayStart(&d.Tokens[i]) {
+		if e, ok := s.signed(d, readers, i); ok {
+			return []Entity{e}
+		}
+		return nil
 	}
-	if e, ok := clock(d, i); ok {
-		return e, true
+	dates := s.spoken(d, readers, i)
+	if begins && len(dates) == 0 {
+		if e, ok := s.numericDate(d, readers, i, chunk, now); ok {
+			return []Entity{s.withClock(d, readers, e)}
+		}
 	}
-	return s.number(d, i)
+	number, counted := s.number(d, readers, i)
+	if len(dates) > 0 && (!counted || number.Last <= dates[len(dates)-1].Last) {
+		if len(dates) == 1 && dates[0].Kind == Date {
+			dates[0] = s.withClock(d, readers, dates[0])
+		}
+		return dates
+	}
+	if e, ok := clock(d, i); ok && (!counted || e.Last >= number.Last) {
+		return []Entity{e}
+	}
+	if counted {
+		return []Entity{number}
+	}
+	return nil
 }
 
 // address reads e-mail addresses, links and UUIDs.

@@ -6,30 +6,97 @@ import (
 	"strings"
 	"unicode"
 
+	"github.com/manifold-run/manifold/intent/internal/lang"
 	"github.com/manifold-run/manifold/intent/internal/text"
 )
 
+func named(t text.Token) bool { return t.Is(text.FormTitle) }
+
 // number reads a number at token i: digits with signs and units, or words.
-func (s *Scanner) number(d *Doc, i int) (Entity, bool) {
-	if e, ok := s.half(d, i); ok {
+func (s *Scanner) number(d *Doc, readers []*reader, i int) (Entity, bool) {
+	if e, ok := s.half(d, readers, i); ok {
 		return e, true
 	}
+	if e, ok := s.digits(d, readers, i); ok {
+		return s.withUnit(d, readers, e), true
+	}
 	if c, ok := d.ChunkAt(i); ok {
-		if e, ok := parseNumber(c); ok {
-			return s.withUnit(d, s.andHalf(d, e)), true
-		}
-		if e, ok := s.joined(d, c); ok {
+		if e, ok := s.joined(d, readers, c); ok {
 			return e, true
 		}
 	}
-	if e, ok := s.spelled(d, i); ok {
-		return s.withUnit(d, s.andHalf(d, e)), true
+	if e, ok := s.counted(d, readers, i); ok {
+		return e, true
 	}
-	return s.article(d, i)
+	return s.signed(d, readers, i)
+}
+
+// digits reads a number in digits by the conventions of the languages that may be
+// meant, with a fraction behind it: "2 1/2".
+func (s *Scanner) digits(d *Doc, readers []*reader, i int) (Entity, bool) {
+	c, ok := d.ChunkAt(i)
+	if !ok || c.Text[0] > '9' && !strings.ContainsAny(c.Text, "$€£¥₹") {
+		return Entity{}, false
+	}
+	weights := d.Voice.At(i)
+	order := byWeight(weights)
+	var out Entity
+	found := false
+	for _, n := range order {
+		if found && !weights.Likely(n) {
+			break
+		}
+		e, ok := parseNumber(grouped(d, c, readers[n]), &readers[n].tongue.data.Numbers)
+		switch {
+		case !ok:
+		case !found:
+			out, found = e, true
+		case e.Number != out.Number && e.Last == out.Last:
+			out.Doubt = true
+		}
+	}
+	if !found {
+		return Entity{}, false
+	}
+	out = s.spaced(d, fraction(d, out))
+	return s.andHalf(d, readers, out), true
+}
+
+// grouped joins groups of three digits with spaces between them where a language
+// writes so: "1 500".
+func grouped(d *Doc, c Chunk, r *reader) Chunk {
+	if r.tongue.data.Numbers.Group != " " || len(c.Text) > 3 || strings.ContainsFunc(c.Text, func(x rune) bool { return !unicode.IsDigit(x) }) {
+		return c
+	}
+	out := c
+	for {
+		next, ok := d.ChunkAt(out.Last + 1)
+		whole, _, _ := strings.Cut(next.Text, ",")
+		gap := d.Src[out.Span.End:max(out.Span.End, next.Span.Start)]
+		if !ok || len(whole) != 3 || strings.ContainsFunc(next.Text, func(x rune) bool { return !unicode.IsDigit(x) && x != ',' }) || len([]rune(gap)) != 1 || !unicode.IsSpace([]rune(gap)[0]) {
+			return out
+		}
+		out.Text += next.Text
+		out.Span.End, out.Last = next.Span.End, next.Last
+	}
+}
+
+// fraction adds "1/2" behind a whole number.
+func fraction(d *Doc, e Entity) Entity {
+	c, ok := d.ChunkAt(e.Last + 1)
+	over, under, cut := strings.Cut(c.Text, "/")
+	if !ok || !cut || len(over) != 1 || len(under) != 1 || e.Number != math.Trunc(e.Number) {
+		return e
+	}
+	a, b := float64(over[0]-'0'), float64(under[0]-'0')
+	if a >= 1 && a < b && b <= 9 {
+		e.Number, e.Last = e.Number+a/b, c.Last
+	}
+	return e
 }
 
 // parseNumber reads one chunk such as 40, -1.5, 1,000, $250, 15% or 40k.
-func parseNumber(c Chunk) (Entity, bool) {
+func parseNumber(c Chunk, by *lang.Numbers) (Entity, bool) {
 	e := Entity{Kind: Number, First: c.First, Last: c.Last, P: 0.9}
 	body := c.Text
 	body, e.Currency, e.Money = cutCurrency(body)
@@ -40,7 +107,7 @@ func parseNumber(c Chunk) (Entity, bool) {
 	case len(body) > 1:
 		body, factor = cutMagnitude(body)
 	}
-	n, doubt, ok := digits(body)
+	n, ok := parseDigits(strings.ReplaceAll(body, "'", ""), by)
 	if !ok {
 		n, ok = scientific(body)
 	}
@@ -49,15 +116,13 @@ func parseNumber(c Chunk) (Entity, bool) {
 	}
 	e.Number = n * factor
 	// 298K may be a temperature as well as a number of thousands.
-	e.Doubt = doubt || strings.HasSuffix(c.Text, "K") && e.Currency == ""
+	e.Doubt = strings.HasSuffix(c.Text, "K") && e.Currency == ""
 	return e, !math.IsInf(e.Number, 0)
 }
 
 // cutCurrency takes a currency sign or code off a number.
 func cutCurrency(s string) (rest, code string, money bool) {
-	for _, sign := range []struct{ sign, code string }{
-		{"R$", "BRL"}, {"US$", "USD"}, {"$", ""}, {"€", "EUR"}, {"£", "GBP"}, {"¥", ""}, {"₹", "INR"},
-	} {
+	for _, sign := range currencySigns() {
 		if after, ok := strings.CutPrefix(s, sign.sign); ok {
 			return after, sign.code, true
 		}
@@ -66,6 +131,35 @@ func cutCurrency(s string) (rest, code string, money bool) {
 		}
 	}
 	return s, "", false
+}
+
+// spaced takes a sign along that stands apart from its number: "R$ 40", "40 €",
+// "15 %".
+func (s *Scanner) spaced(d *Doc, e Entity) Entity {
+	before := strings.TrimRight(d.Src[:d.Tokens[e.First].Start], " \u00a0")
+	behind := strings.TrimLeft(d.Src[d.Tokens[e.Last].End:], " \u00a0\u202f")
+	if strings.HasPrefix(behind, "%") {
+		e.Percent = true
+	}
+	for _, sign := range currencySigns() {
+		if e.Money && (e.Currency != "" || sign.code == "") {
+			continue
+		}
+		if strings.HasSuffix(before, sign.sign) || strings.HasPrefix(behind, sign.sign) {
+			e.Currency, e.Money = sign.code, true
+			break
+		}
+	}
+	return e
+}
+
+// signed reads a number whose currency is written in letters before it: "R$40".
+func (s *Scanner) signed(d *Doc, readers []*reader, i int) (Entity, bool) {
+	c, ok := d.ChunkAt(i)
+	if !ok || !strings.Contains(c.Text, "$") {
+		return Entity{}, false
+	}
+	return parseNumber(c, &readers[d.Voice.At(i).Best()].tongue.data.Numbers)
 }
 
 func cutMagnitude(s string) (rest string, factor float64) {
@@ -83,29 +177,29 @@ func cutMagnitude(s string) (rest string, factor float64) {
 	return s, 1
 }
 
-// digits reads 40, 40.5, 40,5, 1,000 and 1.000.000; doubt says that a comma or
-// a dot could be either sign.
-func digits(s string) (n float64, doubt, ok bool) {
+// parseDigits reads 40, 40.5, 40,5, 1,000 and 1.000.000. What a sign before three
+// digits means is for the language to say.
+func parseDigits(s string, by *lang.Numbers) (float64, bool) {
 	s = strings.TrimPrefix(s, "+")
 	body, negative := strings.CutPrefix(s, "-")
 	if body == "" || strings.ContainsFunc(body, func(r rune) bool { return r != '.' && r != ',' && (r < '0' || r > '9') }) {
-		return 0, false, false
+		return 0, false
 	}
 	if strings.HasPrefix(body, ".") && strings.Count(body, ".") == 1 {
 		body = "0" + body
 	}
 	if body[0] == '.' || body[0] == ',' || body[len(body)-1] == ',' {
-		return 0, false, false
+		return 0, false
 	}
-	plain, doubt, ok := decimal(body)
+	plain, ok := decimal(body, by)
 	if !ok {
-		return 0, false, false
+		return 0, false
 	}
 	n, err := strconv.ParseFloat(plain, 64)
 	if negative {
 		n = -n
 	}
-	return n, doubt, err == nil
+	return n, err == nil
 }
 
 // scientific reads 1e-9 and 2.5E3.
@@ -119,21 +213,27 @@ func scientific(s string) (float64, bool) {
 }
 
 // decimal rewrites a number with a dot as its only sign.
-func decimal(s string) (plain string, doubt, ok bool) {
+func decimal(s string, by *lang.Numbers) (plain string, ok bool) {
 	dots, commas := strings.Count(s, "."), strings.Count(s, ",")
 	switch {
 	case dots == 0 && commas == 0:
-		return s, false, true
+		return s, true
 	case dots == 1 && commas == 0:
-		return s, groups(s, "."), true
-	case dots == 0 && commas == 1 && !groups(s, ","):
-		return strings.Replace(s, ",", ".", 1), false, true
+		if groups(s, ".") && by.Decimal != "." {
+			return strings.Replace(s, ".", "", 1), true
+		}
+		return s, true
+	case dots == 0 && commas == 1:
+		if groups(s, ",") && by.Decimal != "," {
+			return strings.Replace(s, ",", "", 1), true
+		}
+		return strings.Replace(s, ",", ".", 1), true
 	case commas > 0 && dots <= 1 && groups(before(s, "."), ","):
-		return strings.ReplaceAll(s, ",", ""), false, true
+		return strings.ReplaceAll(s, ",", ""), true
 	case dots > 0 && commas <= 1 && groups(before(s, ","), "."):
-		return strings.Replace(strings.ReplaceAll(s, ".", ""), ",", ".", 1), false, true
+		return strings.Replace(strings.ReplaceAll(s, ".", ""), ",", ".", 1), true
 	}
-	return "", false, false
+	return "", false
 }
 
 func before(s, sep string) string {
@@ -156,30 +256,31 @@ func groups(s, sign string) bool {
 }
 
 // joined reads a number with its unit in one chunk: 8h, 30min, 2-day, 70kg.
-func (s *Scanner) joined(d *Doc, c Chunk) (Entity, bool) {
+func (s *Scanner) joined(d *Doc, readers []*reader, c Chunk) (Entity, bool) {
 	cut := strings.IndexFunc(c.Text, func(r rune) bool { return !unicode.IsDigit(r) && r != '.' && r != ',' })
 	if cut <= 0 {
 		return Entity{}, false
 	}
-	n, doubt, ok := digits(c.Text[:cut])
+	main := readers[d.Voice.At(c.First).Best()]
+	n, ok := parseDigits(c.Text[:cut], &main.tongue.data.Numbers)
 	if !ok {
 		return Entity{}, false
 	}
 	ending := c.Text[cut:]
-	unit, known := s.words.units[text.Fold(strings.TrimPrefix(ending, "-"))]
+	unit, known := s.units[text.Fold(strings.TrimPrefix(ending, "-"))]
 	if !known {
-		unit, known = s.words.shortUnits[ending]
+		unit, known = s.shorts[ending]
 	}
 	if !known {
-		unit, known = s.words.measures[ending]
+		unit, known = s.measures[ending]
 	}
-	e := Entity{Kind: Number, First: c.First, Last: c.Last, Number: n, Doubt: doubt, Unit: unit, P: 0.9}
+	e := Entity{Kind: Number, First: c.First, Last: c.Last, Number: n, Unit: unit, P: 0.9}
 	switch {
 	case known && c.Last-c.First <= 1:
 		return hemisphere(d, e), true
-	case ordinal(ending) && n >= 1 && n < 1000 && c.Last == c.First:
+	case s.ordinalEnding(ending) && n >= 1 && n < 1000 && c.Last == c.First:
 		e.Ordinal, e.P = true, 0.8
-		return s.withUnit(d, e), true
+		return s.withUnit(d, readers, e), true
 	}
 	return Entity{}, false
 }
@@ -199,134 +300,14 @@ func hemisphere(d *Doc, e Entity) Entity {
 	return e
 }
 
-// ordinal tells the endings of 1st, 2nd, 3rd and 4th.
-func ordinal(ending string) bool {
-	switch ending {
-	case "st", "nd", "rd", "th":
-		return true
+// ordinalEnding tells the endings of 1st, 2nd, 3rd and 4th.
+func (s *Scanner) ordinalEnding(ending string) bool {
+	for _, t := range s.tongues {
+		for _, e := range t.num.endings {
+			if len(e) > 1 && e == ending {
+				return true
+			}
+		}
 	}
 	return false
-}
-
-// spelled reads number words: seven, twenty five, a hundred, two thousand.
-func (s *Scanner) spelled(d *Doc, i int) (Entity, bool) {
-	total, current, last := 0.0, 0.0, -1
-	for j := i; j < len(d.Tokens) && j < i+8; j++ {
-		if j > i && d.Tokens[j].Break {
-			break
-		}
-		fold := d.fold(j)
-		if fold == "and" && last == j-1 && last >= 0 && current >= 100 && s.words.small[d.fold(j+1)] > 0 {
-			last = j
-			continue
-		}
-		if n, ok := s.words.small[fold]; ok && (last < 0 || addable(current, n)) {
-			current, last = current+n, j
-			continue
-		}
-		factor, ok := s.words.large[fold]
-		if !ok || last < 0 && fold != "dozen" {
-			break
-		}
-		current = max(current, 1) * factor
-		last = j
-		if factor >= 1000 {
-			total, current = total+current, 0
-		}
-	}
-	if last < 0 {
-		return Entity{}, false
-	}
-	e := Entity{Kind: Number, First: i, Last: last, Number: total + current, Spelled: true, P: 0.85}
-	if i == last && d.fold(i) == "one" {
-		e.P = 0.4 // "that one" is no number
-	}
-	return e, true
-}
-
-// addable tells whether a number word continues the one before: twenty + five.
-func addable(current, n float64) bool {
-	switch {
-	case current == 0:
-		return true
-	case n < 10:
-		return math.Mod(current, 10) == 0 && math.Mod(current, 100) != 10
-	case n < 100:
-		return math.Mod(current, 100) == 0
-	}
-	return false
-}
-
-// half reads "half a day", "half day", "a half day" and "meio dia".
-func (s *Scanner) half(d *Doc, i int) (Entity, bool) {
-	j := i
-	if d.fold(j) == "a" {
-		j++
-	}
-	if !s.words.half[d.fold(j)] {
-		return Entity{}, false
-	}
-	next := j + 1
-	if f := d.fold(next); f == "a" || f == "an" || f == "of" {
-		next++
-	}
-	unit, ok := s.words.units[d.fold(next)]
-	if !ok {
-		return Entity{}, false
-	}
-	return Entity{Kind: Number, First: i, Last: next, Number: 0.5, Unit: unit, P: 0.88}, true
-}
-
-// andHalf adds a half that follows: 2 and a half, one and a half.
-func (s *Scanner) andHalf(d *Doc, e Entity) Entity {
-	i := e.Last + 1
-	if d.fold(i) == "and" && d.fold(i+1) == "a" && d.fold(i+2) == "half" {
-		e.Number, e.Last = e.Number+0.5, i+2
-	}
-	return e
-}
-
-// withUnit looks at the words after a number.
-func (s *Scanner) withUnit(d *Doc, e Entity) Entity {
-	i := e.Last + 1
-	if i >= len(d.Tokens) || d.Tokens[i].Break {
-		return e
-	}
-	fold := d.fold(i)
-	if factor := s.words.large[fold]; factor >= 1000 && !e.Spelled && !e.Percent {
-		e.Number, e.Last = e.Number*factor, i
-		return s.withUnit(d, e)
-	}
-	if unit, ok := s.words.units[fold]; ok {
-		e.Unit, e.Last, e.P = unit, i, max(e.P, 0.9)
-		return e
-	}
-	if fold == "percent" || fold == "pct" {
-		e.Percent, e.Last = true, i
-		return e
-	}
-	if code := strings.ToUpper(fold); s.words.currencies[code] && e.Currency == "" {
-		e.Currency, e.Money = code, true
-		return e
-	}
-	if unit, ok := s.words.measures[d.Src[d.Tokens[i].Start:d.Tokens[i].End]]; ok && !e.Spelled {
-		e.Unit = unit
-		return e
-	}
-	if !s.words.number(fold) && !s.lex.Light(fold) && !d.Tokens[i].Is(text.FormDigits|text.FormMixed) {
-		e.Unit = d.Tokens[i].Stem
-	}
-	return e
-}
-
-// article reads "a day" and "an hour" as one.
-func (s *Scanner) article(d *Doc, i int) (Entity, bool) {
-	if f := d.fold(i); f != "a" && f != "an" {
-		return Entity{}, false
-	}
-	unit, ok := s.words.units[d.fold(i+1)]
-	if !ok || d.Tokens[i+1].Break || unit == "second" || unit != d.fold(i+1) {
-		return Entity{}, false
-	}
-	return Entity{Kind: Number, First: i, Last: i + 1, Number: 1, Unit: unit, P: 0.7}, true
 }

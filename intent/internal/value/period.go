@@ -2,40 +2,82 @@ package value
 
 import "time"
 
+// periodOf gives the first and the last day of the week, month or year so many away.
+func periodOf(today time.Time, unit string, away int) (first, last time.Time, ok bool) {
+	switch unit {
+	case "week":
+		first = today.AddDate(0, 0, 7*away-isoDay(today.Weekday()))
+		return first, first.AddDate(0, 0, 6), true
+	case "month":
+		first = time.Date(today.Year(), today.Month()+time.Month(away), 1, 0, 0, 0, 0, today.Location())
+		return first, first.AddDate(0, 1, -1), true
+	case "year":
+		first = time.Date(today.Year()+away, time.January, 1, 0, 0, 0, 0, today.Location())
+		return first, first.AddDate(1, 0, -1), true
+	}
+	return first, last, false
+}
+
+// periodAway reads "next week".
+func periodAway(away int) func(*reader, *captures) (Entity, Entity, bool) {
+	return func(r *reader, c *captures) (a, b Entity, ok bool) {
+		if r.now.IsZero() {
+			return a, b, false
+		}
+		a.Time, b.Time, ok = periodOf(r.today, c.unit, away)
+		return a, b, ok
+	}
+}
+
+// monthPeriod reads a month, with its year or as the next such month. A month that
+// is only named is marked: short names mean too much else.
+func monthPeriod(r *reader, c *captures) (a, b Entity, ok bool) {
+	year := c.year
+	if year == 0 {
+		if r.now.IsZero() {
+			return a, b, false
+		}
+		year = r.now.Year()
+		if c.months[0] < r.now.Month() {
+			year++
+		}
+	}
+	a.Time = time.Date(year, c.months[0], 1, 0, 0, 0, 0, r.now.Location())
+	b.Time = a.Time.AddDate(0, 1, -1)
+	a.yearless = true
+	return a, b, true
+}
+
+// period reads a week, a month or a year at a place.
+func (r *reader) period(at int) (first, last time.Time, end int, bare, ok bool) {
+	if at >= len(r.d.Tokens) {
+		return first, last, 0, false, false
+	}
+	saved := r.classes
+	defer func() { r.classes = saved }()
+	r.classes = [periodRule + 1]bool{periodRule: true}
+	out, ok := r.best(at)
+	return out.a.Time, out.b.Time, out.end - 1, out.a.yearless, ok
+}
+
+// shortMonth is how many letters a month has at most that may be another word.
+const shortMonth = 3
+
 // Period reads a month or a week that begins at token i, "next week" and "this
 // month" included, and gives its first and its last day. A month that is only
 // named, as "December" is, has bare set.
 func (s *Scanner) Period(d *Doc, i int, now time.Time) (first, last time.Time, end int, bare, ok bool) {
-	if first, end, ok := s.Month(d, i, now); ok {
-		return first, first.AddDate(0, 1, -1), end, true, true
+	if i >= len(d.Tokens) || !s.starts[d.Tokens[i].Fold] {
+		return first, last, 0, false, false
 	}
-	away, pointed := pointers()[d.fold(i)]
-	if !pointed || now.IsZero() || i+1 >= len(d.Tokens) || d.Tokens[i+1].Break {
-		return time.Time{}, time.Time{}, 0, false, false
+	weights, readers := d.Voice.At(i), s.readers(d, now)
+	for _, n := range byWeight(weights) {
+		first, last, end, bare, ok = readers[n].period(i)
+		lone := end == i && !bare // "month" in "the end of the month" is no period by itself
+		short := bare && len(d.fold(i)) <= shortMonth && !named(d.Tokens[i])
+		if ok && !lone && !short && readers[n].admitted(weights, i, end+1) {
+			return first, last, end, bare, true
+		}
 	}
-	today := dayStart(now)
-	switch s.words.units[d.fold(i+1)] {
-	case "week":
-		first = today.AddDate(0, 0, 7*away-isoDay(today.Weekday()))
-		last = first.AddDate(0, 0, 6)
-	case "month":
-		first = time.Date(today.Year(), today.Month()+time.Month(away), 1, 0, 0, 0, 0, today.Location())
-		last = first.AddDate(0, 1, -1)
-	case "year":
-		first = time.Date(today.Year()+away, time.January, 1, 0, 0, 0, 0, today.Location())
-		last = first.AddDate(1, 0, -1)
-	default:
-		return time.Time{}, time.Time{}, 0, false, false
-	}
-	return first, last, i + 1, false, true
-}
-
-// pointers are the words that point at a period, with how far away it is.
-func pointers() map[string]int {
-	return map[string]int{
-		"this": 0, "next": 1, "coming": 1, "last": -1, "previous": -1,
-		"esta": 0, "este": 0, "neste": 0, "nesta": 0, "proxima": 1, "proximo": 1, "ultima": -1, "ultimo": -1,
-		"diese": 0, "dieser": 0, "diesen": 0, "nachste": 1, "nachsten": 1, "nachster": 1, "letzte": -1, "letzten": -1,
-		"cette": 0, "ce": 0,
-	}
+	return first, last, 0, false, false
 }

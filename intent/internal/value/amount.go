@@ -1,0 +1,280 @@
+package value
+
+import (
+	"strings"
+
+	"github.com/manifold-run/manifold/intent/internal/lang"
+	"github.com/manifold-run/manifold/intent/internal/text"
+)
+
+// counted reads a number in words, the longest of the languages that may be meant;
+// where two of them differ it is in doubt.
+func (s *Scanner) counted(d *Doc, readers []*reader, i int) (Entity, bool) {
+	weights := d.Voice.At(i)
+	var best Entity
+	found := false
+	for _, n := range byWeight(weights) {
+		r := readers[n]
+		if !r.tongue.mayCount(d.fold(i)) && len(r.tongue.spans) == 0 && r.tongue.units[d.fold(i)] == "" {
+			continue
+		}
+		e, ok := r.amount(i)
+		if !ok || !r.admitted(weights, i, e.Last+1) {
+			continue
+		}
+		switch {
+		case !found || e.Last > best.Last:
+			best, found = e, true
+		case e.Last == best.Last && (e.Number != best.Number || e.Unit != best.Unit && e.Unit != "" && best.Unit != ""):
+			best.Doubt = true
+		}
+	}
+	if !found {
+		return best, false
+	}
+	if best.Unit == "" {
+		best = s.withUnit(d, readers, best)
+	}
+	return best, true
+}
+
+// amount reads a number in words with its unit, a span such as "fortnight", and a
+// unit with nothing but an article or a half.
+func (r *reader) amount(i int) (Entity, bool) {
+	if e, ok := r.span(i); ok {
+		return e, true
+	}
+	e, ok := r.spelled(i)
+	if !ok {
+		return r.oneUnit(i)
+	}
+	e = r.addHalf(e)
+	if unit, ok := r.tongue.units[r.fold(e.Last+1)]; ok && !r.parted(e.Last+1) {
+		e.Unit, e.Last, e.P = unit, e.Last+1, max(e.P, 0.9)
+		e = r.addHalf(e)
+	}
+	return e, true
+}
+
+// span reads "fortnight", "a fortnight" and "two fortnights".
+func (r *reader) span(i int) (Entity, bool) {
+	at, times := i, 1.0
+	if n, ok := r.spelled(i); ok && !r.parted(n.Last+1) {
+		at, times = n.Last+1, n.Number
+	} else if r.tongue.num.article[r.fold(i)] {
+		at = i + 1
+	}
+	e, ok := r.tongue.spans[r.fold(at)]
+	e.First, e.Last, e.Number = i, at, e.Number*times
+	return e, ok && at < len(r.d.Tokens)
+}
+
+// oneUnit reads "a day", and "day and a half" with or without its article.
+func (r *reader) oneUnit(i int) (Entity, bool) {
+	at := i
+	if r.tongue.num.article[r.fold(i)] {
+		at++
+	}
+	unit, ok := r.tongue.units[r.fold(at)]
+	if !ok || at > i && r.parted(at) {
+		return Entity{}, false
+	}
+	e := Entity{Kind: Number, First: i, Last: at, Number: 1, Unit: unit, P: 0.7}
+	half := r.addHalf(e)
+	return half, half.Last > e.Last || at > i && unit != "second"
+}
+
+// addHalf adds a half that follows: "and a half".
+func (r *reader) addHalf(e Entity) Entity {
+	for _, f := range r.tongue.andHalf {
+		end := -1
+		lang.Walk(f, r.d.said, e.Last+1, r, func(next int) { end = max(end, next) })
+		if end > 0 {
+			e.Number, e.Last, e.P = e.Number+0.5, end-1, max(e.P, 0.85)
+			return e
+		}
+	}
+	return e
+}
+
+// andHalf adds a half behind digits.
+func (s *Scanner) andHalf(d *Doc, readers []*reader, e Entity) Entity {
+	for n, r := range readers {
+		if d.Voice.At(e.Last).Likely(n) {
+			if out := r.addHalf(e); out.Last > e.Last {
+				return out
+			}
+		}
+	}
+	return e
+}
+
+func (r *reader) parted(i int) bool { return i < len(r.d.said) && r.d.said[i].parted }
+
+// spelled reads number words: seven, twenty-five, a hundred, einundzwanzig.
+func (r *reader) spelled(i int) (Entity, bool) {
+	n := r.tongue.num
+	var s sum
+	last, j := -1, i
+	if n.article[r.fold(i)] && !r.parted(i+1) { // "a hundred"
+		if a, _, ok := n.at(r.fold, i+1); ok && a.multiply {
+			s, j = sum{group: 1, any: true}, i+1
+		}
+	}
+	for j < len(r.d.Tokens) && (j == i || !r.parted(j)) {
+		if next, width, ok := n.take(r.fold, j, s); ok {
+			s, j, last = next, j+width, j+width-1
+			continue
+		}
+		joins := n.joiners[r.fold(j)] && last == j-1 && (s.group >= n.joinFrom || s.group == 0 && s.total > 0) && !r.parted(j+1)
+		if next, width, ok := n.take(r.fold, j+1, s); joins && ok {
+			s, j, last = next, j+1+width, j+width
+			continue
+		}
+		break
+	}
+	if last < 0 || last == i && n.article[r.fold(i)] {
+		return Entity{}, false
+	}
+	e := Entity{Kind: Number, First: i, Last: last, Number: s.value(), Spelled: true, P: 0.85}
+	if i == last && s.value() == 1 {
+		e.P = 0.4 // "that one" is no number
+	}
+	return e, true
+}
+
+// count reads a whole number or a spelled one where a form asks for one: "in 3
+// days", "in a week".
+func (r *reader) count(i int) (Entity, bool) {
+	if c, ok := r.d.ChunkAt(i); ok {
+		if e, ok := parseNumber(c, &r.tongue.data.Numbers); ok && !e.Money && !e.Percent {
+			return e, true
+		}
+	}
+	if e, ok := r.spelled(i); ok {
+		return e, true
+	}
+	if r.tongue.num.article[r.fold(i)] {
+		return Entity{Kind: Number, First: i, Last: i, Number: 1, P: 0.7}, true
+	}
+	return Entity{}, false
+}
+
+// half reads "half a day", "meio dia" and "half a dozen".
+func (s *Scanner) half(d *Doc, readers []*reader, i int) (Entity, bool) {
+	weights := d.Voice.At(i)
+	for _, n := range byWeight(weights) {
+		r := readers[n]
+		for _, f := range r.tongue.half {
+			var out Entity
+			found := false
+			lang.Walk(f, d.said, i, r, func(next int) {
+				if found || r.parted(next) || next == i {
+					return
+				}
+				if unit, ok := r.tongue.units[r.fold(next)]; ok {
+					out, found = Entity{Kind: Number, First: i, Last: next, Number: 0.5, Unit: unit, P: 0.88}, true
+				} else if a, ok := r.tongue.num.atoms[r.fold(next)]; ok && a.multiply && a.value == dozen {
+					out, found = Entity{Kind: Number, First: i, Last: next, Number: dozen / 2, Spelled: true, P: 0.85}, true
+				}
+			})
+			if found && r.admitted(weights, i, out.Last+1) {
+				return out, true
+			}
+		}
+	}
+	return Entity{}, false
+}
+
+// withUnit looks at the words after a number.
+func (s *Scanner) withUnit(d *Doc, readers []*reader, e Entity) Entity {
+	i := e.Last + 1
+	if i >= len(d.Tokens) || d.Tokens[i].Break {
+		return e
+	}
+	weights := d.Voice.At(i)
+	for _, n := range byWeight(weights) {
+		r := readers[n]
+		if out, ok := s.unitIn(d, readers, r, e); ok && r.admitted(weights, i, out.Last+1) {
+			return out
+		}
+	}
+	if code := strings.ToUpper(d.fold(i)); s.codes[code] && e.Currency == "" {
+		e.Currency, e.Money = code, true
+		return e
+	}
+	if unit, ok := s.measures[d.Src[d.Tokens[i].Start:d.Tokens[i].End]]; ok && !e.Spelled {
+		e.Unit = unit
+		return e
+	}
+	if !s.numberWord(readers, d.fold(i)) && !s.lex.Light(d.fold(i)) && !d.Tokens[i].Is(text.FormDigits|text.FormMixed) {
+		e.Unit = d.Tokens[i].Stem
+	}
+	return e
+}
+
+// unitIn looks for a multiplier, a unit of time, a percent or a currency behind a
+// number, in one language.
+func (s *Scanner) unitIn(d *Doc, readers []*reader, r *reader, e Entity) (Entity, bool) {
+	i := e.Last + 1
+	fold := d.fold(i)
+	if a, ok := r.tongue.num.atoms[fold]; ok && a.multiply && (a.value >= thousand || a.value == dozen) && !e.Spelled && !e.Percent {
+		e.Number, e.Last = e.Number*a.value, i
+		return s.withUnit(d, readers, e), true
+	}
+	if unit, ok := r.tongue.units[fold]; ok {
+		e.Unit, e.Last, e.P = unit, i, max(e.P, 0.9)
+		return r.addHalf(e), true
+	}
+	for _, f := range r.tongue.percent {
+		end := -1
+		lang.Walk(f, d.said, i, r, func(next int) { end = max(end, next) })
+		if end > 0 {
+			e.Percent, e.Last = true, end-1
+			return e, true
+		}
+	}
+	if code, _, ok := r.coin(i); ok && e.Currency == "" {
+		e.Currency, e.Money = code, true
+		e.Unit = d.Tokens[i].Stem
+		return e, true
+	}
+	return e, false
+}
+
+// numberWord tells words that are numbers in a language.
+func (s *Scanner) numberWord(readers []*reader, fold string) bool {
+	for _, r := range readers {
+		if _, ok := r.tongue.num.atoms[fold]; ok && !r.tongue.num.article[fold] {
+			return true
+		}
+	}
+	return false
+}
+
+// coin reads the name of a currency.
+func (r *reader) coin(i int) (code string, last int, ok bool) {
+	last = -1
+	for _, c := range r.tongue.money {
+		lang.Walk(c.form, r.d.said, i, r, func(next int) {
+			if next-1 > last {
+				code, last = c.code, next-1
+			}
+		})
+	}
+	return code, last, last >= i
+}
+
+// CurrencyAt reads the code or the name of a currency at token i: "CAD", "Canadian
+// dollars". A dollar that nobody says more of may be any.
+func (s *Scanner) CurrencyAt(d *Doc, i int) (code string, last int, ok bool) {
+	if code := strings.ToUpper(d.fold(i)); len(code) == 3 && s.codes[code] {
+		return code, i, true
+	}
+	for _, r := range s.readers(d, noTime) {
+		if code, last, ok := r.coin(i); ok && code != "" {
+			return code, last, true
+		}
+	}
+	return "", 0, false
+}

@@ -1,0 +1,152 @@
+package value
+
+import (
+	"time"
+
+	"github.com/manifold-run/manifold/intent/internal/lang"
+)
+
+// spoken reads the days and times that are said at a place, in every language that
+// may be meant. Where two languages read different things, the value is in doubt.
+func (s *Scanner) spoken(d *Doc, readers []*reader, i int) []Entity {
+	weights := d.Voice.At(i)
+	best, weight := reading{}, -1.0
+	var others []reading
+	for n, r := range readers {
+		out, ok := r.spokenAt(i)
+		if !ok || !r.admitted(weights, i, out.end) {
+			continue
+		}
+		switch w := weights[n]; {
+		case weight < 0 || out.end > best.end || out.end == best.end && w > weight:
+			if weight >= 0 {
+				others = append(others, best)
+			}
+			best, weight = out, w
+		default:
+			others = append(others, out)
+		}
+	}
+	if weight < 0 {
+		return nil
+	}
+	for _, o := range others {
+		if o.end == best.end && !same(o, best) {
+			best.a.Doubt, best.b.Doubt = true, true
+		}
+	}
+	if best.pair {
+		return []Entity{best.a, best.b}
+	}
+	return []Entity{best.a}
+}
+
+func same(a, b reading) bool {
+	return a.a.Kind == b.a.Kind && a.a.Time.Equal(b.a.Time) && a.pair == b.pair && a.b.Time.Equal(b.b.Time)
+}
+
+// admitted tells whether the tokens up to end may be read in the reader's language:
+// it is likely, or the likely ones have none of these words.
+func (r *reader) admitted(weights lang.Weights, at, end int) bool {
+	if weights.Likely(r.tongue.index) {
+		return true
+	}
+	for i := at; i < end && i < len(r.d.said); i++ {
+		for n := range weights {
+			if weights.Likely(n) && r.d.said[i].word.KnownIn(n) {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// spokenAt is the longest day, period or time of day that is said at a place. What
+// looks like a day and is none hides it.
+func (r *reader) spokenAt(i int) (reading, bool) {
+	r.classes = [periodRule + 1]bool{dayRule: true, awayRule: true, rangeRule: true, clockRule: true, hoursRule: true}
+	best, ok := r.best(i)
+	if ok && best.a.Kind == Clock && !best.pair {
+		best = r.withHalf(best)
+	}
+	for _, f := range r.tongue.none {
+		lang.Walk(f, r.d.said, i, r, func(end int) {
+			if !ok || end >= best.end {
+				best, ok = reading{a: Entity{Kind: None, First: i, Last: end - 1}, end: end}, true
+			}
+		})
+	}
+	return best, ok
+}
+
+// withHalf takes the half of the day behind a time along: "in the afternoon".
+func (r *reader) withHalf(t reading) reading {
+	const noon = 12
+	half := func(forms []lang.Form, change func(hour int) int) bool {
+		for _, f := range forms {
+			end := -1
+			lang.Walk(f, r.d.said, t.end, r, func(next int) { end = max(end, next) })
+			if end < 0 || !t.a.halves {
+				continue
+			}
+			hour := t.a.Time.Hour()
+			t.a.Time = t.a.Time.Add(time.Duration(change(hour)-hour) * time.Hour)
+			t.a.Doubt, t.a.Last, t.end = false, end-1, end
+			return true
+		}
+		return false
+	}
+	_ = half(r.tongue.morning, func(hour int) int { return hour % noon }) ||
+		half(r.tongue.later, func(hour int) int { return hour%noon + noon })
+	return t
+}
+
+// clock reads a time of day in digits or words.
+func (r *reader) clock(at int) (Entity, bool) {
+	if e, ok := clock(r.d, at); ok {
+		return e, true
+	}
+	saved := r.classes
+	defer func() { r.classes = saved }()
+	r.classes = [periodRule + 1]bool{clockRule: true}
+	out, ok := r.best(at)
+	if !ok {
+		return Entity{}, false
+	}
+	return r.withHalf(out).a, true
+}
+
+// withClock adds a time of day that follows a date: "2026-12-07 at 10:30".
+func (s *Scanner) withClock(d *Doc, readers []*reader, e Entity) Entity {
+	if e.HasClock || e.Kind != Date {
+		return e
+	}
+	weights := d.Voice.At(e.Last)
+	behind := e.Last + 1
+	if c, ok := clock(d, behind); ok {
+		return joinClock(e, c)
+	}
+	best := e
+	for n, r := range readers {
+		if !weights.Likely(n) {
+			continue
+		}
+		if c, ok := r.clock(behind); ok && c.Last > best.Last {
+			best = joinClock(e, c)
+		}
+		for _, f := range r.tongue.at {
+			lang.Walk(f, d.said, behind, r, func(next int) {
+				if c, ok := r.clock(next); ok && c.Last > best.Last {
+					best = joinClock(e, c)
+				}
+			})
+		}
+	}
+	return best
+}
+
+func joinClock(e, c Entity) Entity {
+	hours := time.Duration(c.Time.Hour())*time.Hour + time.Duration(c.Time.Minute())*time.Minute + time.Duration(c.Time.Second())*time.Second
+	e.Time, e.HasClock, e.Last, e.Doubt = e.Time.Add(hours), true, c.Last, e.Doubt || c.Doubt
+	return e
+}
