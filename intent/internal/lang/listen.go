@@ -154,6 +154,7 @@ type Listened interface {
 type Voice struct {
 	sentences []int // of each token
 	weights   []Weights
+	orders    [][]int
 }
 
 // whole is how much the other sentences of a message say of one.
@@ -189,6 +190,7 @@ func Listen[T Listened](l *Lexica, tokens []T, prior Weights) Voice {
 			}
 		}
 		v.weights = append(v.weights, w.normal())
+		v.orders = append(v.orders, w.order())
 	}
 	return v
 }
@@ -205,6 +207,27 @@ func (w Weights) normal() Weights {
 		w[n] /= total
 	}
 	return w
+}
+
+// order gives the languages, the most probable first.
+func (w Weights) order() []int {
+	out := make([]int, len(w))
+	for i := range out {
+		out[i] = i
+		for k := i; k > 0 && w[out[k]] > w[out[k-1]]; k-- {
+			out[k], out[k-1] = out[k-1], out[k]
+		}
+	}
+	return out
+}
+
+// Order gives the languages of the sentence that a token stands in, the most
+// probable first.
+func (v Voice) Order(i int) []int {
+	if i < 0 || i >= len(v.sentences) {
+		return nil
+	}
+	return v.orders[v.sentences[i]]
 }
 
 // At gives the languages of the sentence that a token stands in.

@@ -9,13 +9,13 @@ import (
 
 // counted reads a number in words, the longest of the languages that may be meant;
 // where two of them differ it is in doubt.
-func (s *Scanner) counted(d *Doc, readers []*reader, i int) (Entity, bool) {
+func (s *Scanner) counted(d *Doc, readers []*reader, i int, starting tongues) (Entity, bool) {
 	weights := d.Voice.At(i)
 	var best Entity
 	found := false
-	for _, n := range byWeight(weights) {
+	for _, n := range d.Voice.Order(i) {
 		r := readers[n]
-		if !r.tongue.mayCount(d.fold(i)) && len(r.tongue.spans) == 0 && r.tongue.units[d.fold(i)] == "" {
+		if !starting.has(n) {
 			continue
 		}
 		e, ok := r.amount(i)
@@ -161,9 +161,12 @@ func (r *reader) count(i int) (Entity, bool) {
 }
 
 // half reads "half a day", "meio dia" and "half a dozen".
-func (s *Scanner) half(d *Doc, readers []*reader, i int) (Entity, bool) {
+func (s *Scanner) half(d *Doc, readers []*reader, i int, starting tongues) (Entity, bool) {
 	weights := d.Voice.At(i)
-	for _, n := range byWeight(weights) {
+	for _, n := range d.Voice.Order(i) {
+		if !starting.has(n) {
+			continue
+		}
 		r := readers[n]
 		for _, f := range r.tongue.half {
 			var out Entity
@@ -193,7 +196,7 @@ func (s *Scanner) withUnit(d *Doc, readers []*reader, e Entity) Entity {
 		return e
 	}
 	weights := d.Voice.At(i)
-	for _, n := range byWeight(weights) {
+	for _, n := range d.Voice.Order(i) {
 		r := readers[n]
 		if out, ok := s.unitIn(d, readers, r, e); ok && r.admitted(weights, i, out.Last+1) {
 			return out

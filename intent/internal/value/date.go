@@ -12,7 +12,7 @@ func (s *Scanner) numericDate(d *Doc, readers []*reader, i int, c Chunk, now tim
 	weights := d.Voice.At(i)
 	var out Entity
 	found := false
-	for _, n := range byWeight(weights) {
+	for _, n := range d.Voice.Order(i) {
 		dates := &readers[n].tongue.data.Dates
 		if found && !weights.Likely(n) {
 			break
@@ -27,18 +27,6 @@ func (s *Scanner) numericDate(d *Doc, readers []*reader, i int, c Chunk, now tim
 		}
 	}
 	return out, found
-}
-
-// byWeight gives the languages, the most probable first.
-func byWeight(weights []float64) []int {
-	out := make([]int, len(weights))
-	for i := range out {
-		out[i] = i
-		for k := i; k > 0 && weights[out[k]] > weights[out[k-1]]; k-- {
-			out[k], out[k-1] = out[k-1], out[k]
-		}
-	}
-	return out
 }
 
 // numericDate reads one chunk of digits and signs.

@@ -78,8 +78,8 @@ const (
 type Scanner struct {
 	lex      *text.Lexicon
 	tongues  []*tongue
-	starts   map[string]bool // the words that any value can begin with
-	heads    map[string]bool // the first letters of compounds
+	starts   map[string]tongues // the words that a value can begin with
+	heads    map[string]tongues // the first letters of compounds
 	units    map[string]string
 	shorts   map[string]string
 	measures map[string]string
@@ -89,7 +89,7 @@ type Scanner struct {
 // NewScanner prepares the tables of all languages.
 func NewScanner(lex *text.Lexicon) *Scanner {
 	s := &Scanner{
-		lex: lex, starts: map[string]bool{}, heads: map[string]bool{}, units: map[string]string{}, shorts: map[string]string{},
+		lex: lex, starts: map[string]tongues{}, heads: map[string]tongues{}, units: map[string]string{}, shorts: map[string]string{},
 		measures: measureSigns(), codes: currencyCodes(),
 	}
 	for n := range lex.Languages {
@@ -105,42 +105,44 @@ func NewScanner(lex *text.Lexicon) *Scanner {
 
 // startsOf notes the words that a value of a language can begin with.
 func (t *tongue) startsOf(s *Scanner) {
+	bit := tongues(1) << t.index
+	starts := func(w string) {
+		w, _, _ = strings.Cut(w, " ")
+		s.starts[w] |= bit
+	}
 	for w := range t.byWord {
-		s.starts[w] = true
+		starts(w)
 	}
 	for _, names := range []map[string]time.Weekday{t.days, t.announced} {
 		for w := range names {
-			w, _, _ = strings.Cut(w, " ")
-			s.starts[w] = true
+			starts(w)
 		}
 	}
 	for w := range t.months {
-		s.starts[w] = true
+		starts(w)
 	}
 	for w := range t.num.atoms {
-		w, _, _ = strings.Cut(w, " ")
-		s.starts[w] = true
+		starts(w)
 	}
-	for _, words := range []map[string]bool{t.num.article, t.num.alone} {
-		for w := range words {
-			s.starts[w] = true
-		}
+	for w := range t.num.article {
+		starts(w)
 	}
 	for w := range t.num.ordinals {
-		w, _, _ = strings.Cut(w, " ")
-		s.starts[w] = true
+		starts(w)
 	}
 	for w := range t.spans {
-		s.starts[w] = true
+		starts(w)
 	}
 	for _, f := range slices.Concat(t.half, t.none) {
-		starts, _ := f.Starts()
-		for _, w := range starts {
-			s.starts[w] = true
+		words, _ := f.Starts()
+		for _, w := range words {
+			starts(w)
 		}
 	}
 	for w, unit := range t.units {
-		s.starts[w] = s.starts[w] || len(t.andHalf) > 0 // "dia e meio"
+		if len(t.andHalf) > 0 { // "dia e meio"
+			starts(w)
+		}
 		s.units[w] = unit
 	}
 	for w, unit := range t.short {
@@ -148,14 +150,34 @@ func (t *tongue) startsOf(s *Scanner) {
 	}
 	if t.num.compounds {
 		for h := range t.num.heads {
-			s.heads[h] = true
+			s.heads[h] |= bit
 		}
 	}
 }
 
-// mayStart tells tokens that a value can begin with.
-func (s *Scanner) mayStart(t *text.Token) bool {
-	return t.Is(text.FormDigits|text.FormMixed) || s.starts[t.Fold] || len(t.Fold) > shortestCompound && s.heads[head(t.Fold)]
+// tongues is a set of languages, one bit each.
+type tongues uint32
+
+func (t tongues) has(n int) bool { return t&(1<<n) != 0 }
+
+// starting gives the languages in which a value can begin with a token. Digits may
+// begin one in any that is likely, and in those of the word behind them.
+func (s *Scanner) starting(d *Doc, i int) tongues {
+	t := &d.Tokens[i]
+	out := s.starts[t.Fold]
+	if len(t.Fold) > shortestCompound {
+		out |= s.heads[head(t.Fold)]
+	}
+	if !t.Is(text.FormDigits | text.FormMixed) {
+		return out
+	}
+	weights := d.Voice.At(i)
+	for n := range s.tongues {
+		if weights.Likely(n) {
+			out |= 1 << n
+		}
+	}
+	return out | s.starts[d.fold(i+1)]
 }
 
 // shortestCompound is how many letters a word has at most that is no compound.
@@ -170,6 +192,8 @@ type Doc struct {
 	Voice lang.Voice
 	// said are the tokens, with what stands between them.
 	said []said
+	// readers are those that read it last.
+	readers []*reader
 	// chunkOf gives the chunk of each token.
 	chunkOf []int
 }
@@ -261,11 +285,16 @@ func (s *Scanner) Scan(d *Doc, now time.Time) []Entity {
 
 // readers are one for each language.
 func (s *Scanner) readers(d *Doc, now time.Time) []*reader {
-	out := make([]*reader, len(s.tongues))
-	for n, t := range s.tongues {
-		out[n] = &reader{s: s, tongue: t, d: d, now: now, today: dayStart(now), points: map[int][]reading{}}
+	if len(d.readers) > 0 && d.readers[0].now.Equal(now) && d.readers[0].now.Location() == now.Location() {
+		return d.readers
 	}
-	return out
+	room := make([]reader, len(s.tongues))
+	d.readers = make([]*reader, len(s.tongues))
+	for n, t := range s.tongues {
+		room[n] = reader{s: s, tongue: t, d: d, now: now, today: dayStart(now)}
+		d.readers[n] = &room[n]
+	}
+	return d.readers
 }
 
 func (s *Scanner) at(d *Doc, readers []*reader, i int, now time.Time) []Entity {
@@ -278,19 +307,20 @@ func (s *Scanner) at(d *Doc, readers []*reader, i int, now time.Time) []Entity {
 	if e, ok := phone(d, i); ok {
 		return []Entity{e}
 	}
-	if !s.mayStart(&d.Tokens[i]) {
+	starting := s.starting(d, i)
+	if starting == 0 && !d.Tokens[i].Is(text.FormDigits|text.FormMixed) {
 		if e, ok := s.signed(d, readers, i); ok {
 			return []Entity{e}
 		}
 		return nil
 	}
-	dates := s.spoken(d, readers, i)
+	dates := s.spoken(d, readers, i, starting)
 	if begins && len(dates) == 0 {
 		if e, ok := s.numericDate(d, readers, i, chunk, now); ok {
 			return []Entity{s.withClock(d, readers, e)}
 		}
 	}
-	number, counted := s.number(d, readers, i)
+	number, counted := s.number(d, readers, i, starting)
 	if len(dates) > 0 && (!counted || number.Last <= dates[len(dates)-1].Last) {
 		if len(dates) == 1 && dates[0].Kind == Date {
 			dates[0] = s.withClock(d, readers, dates[0])

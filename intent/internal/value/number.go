@@ -13,8 +13,8 @@ import (
 func named(t text.Token) bool { return t.Is(text.FormTitle) }
 
 // number reads a number at token i: digits with signs and units, or words.
-func (s *Scanner) number(d *Doc, readers []*reader, i int) (Entity, bool) {
-	if e, ok := s.half(d, readers, i); ok {
+func (s *Scanner) number(d *Doc, readers []*reader, i int, starting tongues) (Entity, bool) {
+	if e, ok := s.half(d, readers, i, starting); ok {
 		return e, true
 	}
 	if e, ok := s.digits(d, readers, i); ok {
@@ -25,7 +25,7 @@ func (s *Scanner) number(d *Doc, readers []*reader, i int) (Entity, bool) {
 			return e, true
 		}
 	}
-	if e, ok := s.counted(d, readers, i); ok {
+	if e, ok := s.counted(d, readers, i, starting); ok {
 		return e, true
 	}
 	return s.signed(d, readers, i)
@@ -39,10 +39,9 @@ func (s *Scanner) digits(d *Doc, readers []*reader, i int) (Entity, bool) {
 		return Entity{}, false
 	}
 	weights := d.Voice.At(i)
-	order := byWeight(weights)
 	var out Entity
 	found := false
-	for _, n := range order {
+	for _, n := range d.Voice.Order(i) {
 		if found && !weights.Likely(n) {
 			break
 		}

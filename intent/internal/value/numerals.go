@@ -17,10 +17,10 @@ type atom struct {
 
 // numerals reads the number words of one language.
 type numerals struct {
-	// atoms are by their folded words, joined by a space; widest is how many words
-	// one has at most.
-	atoms  map[string]atom
-	widest int
+	// atoms are by their folded words, two joined by a space; pairs are the first
+	// words of those, and of other names of two words.
+	atoms map[string]atom
+	pairs map[string]bool
 	// first tells the words that a number can begin with.
 	alone, article, joiners map[string]bool
 	joinFrom                float64
@@ -43,13 +43,13 @@ func newNumerals(l *lang.Language) (*numerals, error) {
 	n := &l.Numbers
 	pairs := func(list string, yield func(string, float64)) error { return pairs(l, list, yield) }
 	x := &numerals{
-		atoms: map[string]atom{}, alone: folded(n.Alone), article: folded(n.Article), joiners: folded(n.Joiners), joinFrom: max(n.JoinFrom, 20),
+		atoms: map[string]atom{}, pairs: map[string]bool{}, alone: folded(n.Alone), article: folded(n.Article), joiners: folded(n.Joiners), joinFrom: max(n.JoinFrom, 20),
 		teensAfter: map[float64]bool{}, compounds: n.Compounds, elided: map[string]float64{}, unitsFirst: n.UnitsFirst, halfEnding: n.HalfEnding,
 		heads: map[string]bool{}, ordinals: map[string]int{}, endings: strings.Fields(n.OrdinalEndings), compounded: strings.Fields(n.OrdinalCompounds),
 	}
 	add := func(word string, a atom) {
 		x.atoms[word] = a
-		x.widest = max(x.widest, strings.Count(word, " ")+1)
+		x.pair(word)
 		x.heads[head(word)] = true
 	}
 	if err := pairs(n.Add, func(w string, v float64) { add(w, atom{v, false}) }); err != nil {
@@ -68,8 +68,15 @@ func newNumerals(l *lang.Language) (*numerals, error) {
 		}
 		x.teensAfter[v] = true
 	}
-	err := pairs(n.Ordinals, func(w string, v float64) { x.ordinals[w] = int(v) })
+	err := pairs(n.Ordinals, func(w string, v float64) { x.ordinals[w] = int(v); x.pair(w) })
 	return x, err
+}
+
+// pair notes the first word of a name of two.
+func (n *numerals) pair(name string) {
+	if first, _, two := strings.Cut(name, " "); two {
+		n.pairs[first] = true
+	}
 }
 
 func head(word string) string { return word[:min(len(word), firstLetters)] }
@@ -240,13 +247,9 @@ func (n *numerals) piece(word string, end int, s sum) (next sum, rest int, ok bo
 
 // at reads one number word, or several that are one, at a place: "quatre vingt".
 func (n *numerals) at(fold func(int) string, i int) (a atom, width int, ok bool) {
-	for width = n.widest; width > 1; width-- {
-		parts := make([]string, 0, 2)
-		for k := range width {
-			parts = append(parts, fold(i+k))
-		}
-		if a, ok := n.atoms[strings.Join(parts, " ")]; ok {
-			return a, width, true
+	if n.pairs[fold(i)] {
+		if a, ok := n.atoms[fold(i)+" "+fold(i+1)]; ok {
+			return a, 2, true
 		}
 	}
 	a, ok = n.atoms[fold(i)]
@@ -277,8 +280,10 @@ func (n *numerals) take(fold func(int) string, i int, s sum) (next sum, width in
 
 // ordinal reads an ordinal word: "third", "einundzwanzigsten".
 func (n *numerals) ordinal(fold func(int) string, i int) (v, width int, ok bool) {
-	if v, ok := n.ordinals[fold(i)+" "+fold(i+1)]; ok {
-		return v, 2, true
+	if n.pairs[fold(i)] {
+		if v, ok := n.ordinals[fold(i)+" "+fold(i+1)]; ok {
+			return v, 2, true
+		}
 	}
 	if v, ok := n.ordinals[fold(i)]; ok {
 		return v, 1, true

@@ -67,11 +67,14 @@ const shortMonth = 3
 // month" included, and gives its first and its last day. A month that is only
 // named, as "December" is, has bare set.
 func (s *Scanner) Period(d *Doc, i int, now time.Time) (first, last time.Time, end int, bare, ok bool) {
-	if i >= len(d.Tokens) || !s.starts[d.Tokens[i].Fold] {
+	if i >= len(d.Tokens) || s.starts[d.Tokens[i].Fold] == 0 {
 		return first, last, 0, false, false
 	}
 	weights, readers := d.Voice.At(i), s.readers(d, now)
-	for _, n := range byWeight(weights) {
+	for _, n := range d.Voice.Order(i) {
+		if !s.starts[d.Tokens[i].Fold].has(n) {
+			continue
+		}
 		first, last, end, bare, ok = readers[n].period(i)
 		lone := end == i && !bare // "month" in "the end of the month" is no period by itself
 		short := bare && len(d.fold(i)) <= shortMonth && !named(d.Tokens[i])

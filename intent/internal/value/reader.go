@@ -211,9 +211,10 @@ func (r *reader) partOfCode(at int) bool {
 }
 
 func (r *reader) dayName(at int, slot string) (day time.Weekday, width int, ok bool) {
-	two := r.fold(at) + " " + r.fold(at+1)
-	if day, ok := r.tongue.days[two]; ok {
-		return day, 2, true
+	if r.tongue.num.pairs[r.fold(at)] {
+		if day, ok := r.tongue.days[r.fold(at)+" "+r.fold(at+1)]; ok {
+			return day, 2, true
+		}
 	}
 	if slot == "announced" {
 		day, ok = r.tongue.announced[r.fold(at)]
@@ -278,6 +279,9 @@ func (r *reader) counts(i int) bool {
 func (r *reader) pointsAt(at int) []reading {
 	if out, ok := r.points[at]; ok {
 		return out
+	}
+	if r.points == nil {
+		r.points = map[int][]reading{}
 	}
 	r.points[at] = nil // a day is no part of itself
 	saved := r.classes

@@ -8,11 +8,14 @@ import (
 
 // spoken reads the days and times that are said at a place, in every language that
 // may be meant. Where two languages read different things, the value is in doubt.
-func (s *Scanner) spoken(d *Doc, readers []*reader, i int) []Entity {
+func (s *Scanner) spoken(d *Doc, readers []*reader, i int, starting tongues) []Entity {
 	weights := d.Voice.At(i)
 	best, weight := reading{}, -1.0
 	var others []reading
 	for n, r := range readers {
+		if !starting.has(n) {
+			continue
+		}
 		out, ok := r.spokenAt(i)
 		if !ok || !r.admitted(weights, i, out.end) {
 			continue

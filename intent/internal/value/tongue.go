@@ -53,7 +53,7 @@ func newTongue(index int, x *lang.Lexica) (*tongue, error) {
 		return nil, fmt.Errorf("%s: %w", data.Code, err)
 	}
 	names(data, data.Dates.Months, func(i int, name string) { t.months[name] = time.Month(i + 1) })
-	names(data, data.Dates.Weekdays, func(i int, name string) { t.days[name] = time.Weekday((i + 1) % 7) })
+	names(data, data.Dates.Weekdays, func(i int, name string) { t.days[name] = time.Weekday((i + 1) % 7); t.num.pair(name) })
 	names(data, data.Dates.Announced, func(i int, name string) { t.announced[name] = time.Weekday((i + 1) % 7) })
 	for unit, list := range data.Numbers.Units {
 		for w := range strings.FieldsSeq(list) {
