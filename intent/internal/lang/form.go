@@ -2,6 +2,7 @@ package lang
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 )
 
@@ -15,35 +16,26 @@ type Placed interface {
 	Gap() string
 }
 
-// Filler reads what stands in the place of a value.
+// Slots reads what stands in the place of a value.
 type Slots interface {
 	// Fill calls then with the place behind each value that a slot can take from a
 	// place on. Until then returns the value is part of the reading.
 	Fill(slot string, at int, then func(next int))
 }
 
-// NewForm reads a form; slots are the places that it may have. It may begin with
+// NewForm reads a form; known are the places that it may have. It may begin with
 // a place that is optional.
-func NewForm(say string, slots []string) (Form, error) {
+func NewForm(say string, known []string) (Form, error) {
 	p, err := parsePlaces(say)
 	if err != nil {
 		return Form{}, err
 	}
 	for _, a := range p {
-		if a.slot != "" && !contains(slots, a.slot) {
+		if a.slot != "" && !slices.Contains(known, a.slot) {
 			return Form{}, fmt.Errorf("%q: no value is called %q", say, a.slot)
 		}
 	}
 	return Form{p}, nil
-}
-
-func contains(list []string, s string) bool {
-	for _, x := range list {
-		if x == s {
-			return true
-		}
-	}
-	return false
 }
 
 // Starts gives the folded words and the slots that the form can begin with.

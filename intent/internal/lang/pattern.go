@@ -108,7 +108,7 @@ const shortestStem = 3
 
 func (a *place) takes(w Word) bool {
 	for _, s := range a.words {
-		if s.lower == w.Lower || s.fold == w.Fold && !s.exact && !(w.Lower != w.Fold && w.Exact()) {
+		if s.lower == w.Lower || s.fold == w.Fold && !s.exact && (w.Lower == w.Fold || !w.Exact()) {
 			return true
 		}
 	}

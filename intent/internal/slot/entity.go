@@ -24,6 +24,7 @@ func (r *reading) entity(e value.Entity) {
 			r.clock(p, e)
 		case value.Email, value.URL, value.UUID:
 			r.address(p, e)
+		case value.None:
 		case value.Phone: // there is no format for it; free words are weighed for it
 		}
 	}

@@ -1,6 +1,7 @@
 package value
 
 import (
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -145,9 +146,7 @@ func (t *tongue) startsOf(s *Scanner) {
 		}
 		s.units[w] = unit
 	}
-	for w, unit := range t.short {
-		s.shorts[w] = unit
-	}
+	maps.Copy(s.shorts, t.short)
 	if t.num.compounds {
 		for h := range t.num.heads {
 			s.heads[h] |= bit

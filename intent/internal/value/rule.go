@@ -49,12 +49,14 @@ func (t *tongue) ruleLists() []ruleList {
 		return ruleList{forms, rule{class: periodRule, make: periodAway(away)}}
 	}
 	return []ruleList{
-		period(d.ThisPeriod, 0), period(d.NextPeriod, 1), period(d.LastPeriod, -1), {d.MonthPeriod, rule{class: periodRule, make: monthPeriod}},
+		period(d.ThisPeriod, 0), period(d.NextPeriod, 1), period(d.LastPeriod, -1),
+		{d.MonthPeriod, rule{class: periodRule, make: monthPeriod}},
 		day(d.Date, true, writtenDate), day(d.Nth, true, nextNth),
 		day(d.Weekday, true, comingWeekday), day(d.NextWeekday, false, nextWeekday), day(d.ComingWeekday, false, comingWeekday), day(d.LastWeekday, false, lastWeekday),
 		away(d.Ahead, distance(1)), away(d.Ago, distance(-1)), away(d.Later, fromPoint(1)), away(d.From, weeksFrom), away(d.Earlier, fromPoint(-1)), away(d.WeekLater, weekLater),
 		away(d.StartOf, startOf), away(d.EndOf, endOf), away(d.MonthEnd, endOfThis("month")), away(d.YearEnd, endOfThis("year")),
-		{d.Span, rule{class: rangeRule, bare: true, make: spanOfMonth}}, {d.Days, rule{class: rangeRule, bare: true, make: spanOfDays}},
+		{d.Span, rule{class: rangeRule, bare: true, make: spanOfMonth}},
+		{d.Days, rule{class: rangeRule, bare: true, make: spanOfDays}},
 		{d.Range, rule{class: rangeRule, bare: true, make: rangeOfPoints}},
 		clock(c.Noon, fullHour(12)), clock(c.Midnight, fullHour(0)), clock(c.Oclock, onHour(0, 0)), clock(c.Spoken, onSpokenHour), clock(c.HalfPast, onHour(0, 30)), clock(c.HalfTo, onHour(-1, 30)),
 		clock(c.QuarterPast, onHour(0, 15)), clock(c.QuarterTo, onHour(-1, 45)), clock(c.WithMinutes, onHour(0, 0)),

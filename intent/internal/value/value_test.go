@@ -38,7 +38,7 @@ func scan(t *testing.T, src string, now time.Time) []string {
 			line += " " + e.Time.Format(layout)
 		case value.Clock:
 			line += " " + e.Time.Format(time.TimeOnly)
-		case value.Email, value.URL, value.UUID, value.Phone:
+		case value.Email, value.URL, value.UUID, value.Phone, value.None:
 		}
 		if e.Doubt {
 			line += " in doubt"
