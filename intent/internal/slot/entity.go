@@ -5,6 +5,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/manifold-run/manifold/intent/internal/lang"
 	"github.com/manifold-run/manifold/intent/internal/text"
 	"github.com/manifold-run/manifold/intent/internal/value"
 )
@@ -134,7 +135,7 @@ func (r *reading) date(p *param, e value.Entity) {
 	case r.lone((*param).temporal, p):
 		score += 0.1
 	}
-	cue := r.edgeOf(e)
+	cue := r.periodCue(e)
 	switch {
 	case p.role == roleNone && cue == roleNone:
 		score += 0.1
@@ -149,14 +150,10 @@ func (r *reading) date(p *param, e value.Entity) {
 	if r.expects(p.lefts, e.First-1) {
 		score += 0.2
 	}
-	if announces(r.stemAt(e.First - 1)) {
+	if e.First > r.from && r.doc.Tokens[e.First-1].Has(lang.Announces) {
 		score += 0.1
 	}
 	r.add(mention{param: p, first: e.First, last: e.Last, value: p.dateText(e), kind: kindDate, p: min(score, 1) * e.P, doubt: e.Doubt})
-}
-
-func announces(stem string) bool {
-	return slices.Contains([]string{"on", "for", "at", "from", "em", "am", "el", "le"}, stem)
 }
 
 func (p *param) dateText(e value.Entity) string {
@@ -166,9 +163,9 @@ func (p *param) dateText(e value.Entity) string {
 	return e.Time.Format(cmp.Or(p.layout, time.DateOnly))
 }
 
-// edgeOf tells which end of a period a date is: as it was said together with the
-// other, or else by the word before it.
-func (r *reading) edgeOf(e value.Entity) role {
+// periodCue tells which end of a period a date is: as it was said together with the
+// other, or else by the words before it.
+func (r *reading) periodCue(e value.Entity) role {
 	switch e.Edge {
 	case value.Start:
 		return roleStart
@@ -176,22 +173,15 @@ func (r *reading) edgeOf(e value.Entity) role {
 		return roleEnd
 	case value.Whole:
 	}
-	return r.periodCue(e.First)
-}
-
-// periodCue reads the word before a date.
-func (r *reading) periodCue(i int) role {
-	for k := 1; k <= 3; k++ {
-		if r.set.tools.Lexicon.Pronoun(r.stemAt(i - k)) {
+	for i := e.First - 1; i >= max(e.First-3, 0) && i < len(r.doc.Tokens); i-- {
+		switch t := r.doc.Tokens[i]; {
+		case t.Has(lang.Pronoun):
 			return roleNone
-		}
-		switch r.stemAt(i - k) {
-		case "from", "start", "begin", "sinc", "since", "partir", "desde", "ab", "seit", "depui", "desd":
+		case t.Has(lang.Starts):
 			return roleStart
-		case "to", "until", "till", "through", "end", "ate", "hasta", "bis", "jusqu", "by":
+		case t.Has(lang.Ends):
 			return roleEnd
-		case "on", "at", "of", "the", "day", "de", "a", "do", "da", "am", "el", "vom", "dem":
-		default:
+		case !t.Has(lang.Within):
 			return roleNone
 		}
 	}

@@ -24,7 +24,7 @@ type Tools struct {
 // NewTools prepares the tables of words.
 func NewTools() *Tools {
 	lex := text.NewLexicon()
-	return &Tools{Lexicon: lex, Scanner: value.NewScanner(lex), cues: newCues(), weights: shippedWeights(), prior: priorWeights()}
+	return &Tools{Lexicon: lex, Scanner: value.NewScanner(lex), cues: newCues(lex.Lexica), weights: shippedWeights(), prior: priorWeights()}
 }
 
 // Set is everything that helps to fill the parameters of one capability. It is
