@@ -3,6 +3,7 @@ package intent
 import (
 	"context"
 	"hash/fnv"
+	"math"
 	"time"
 
 	"github.com/manifold-run/manifold/contracts"
@@ -56,13 +57,61 @@ func (x *Index) calibrated(ctx context.Context, catalog *contracts.Catalog, prio
 	y := *x
 	if known != nil {
 		m := *x.senses
-		m.calibration.shown, m.calibrates = fit(seen, shippedMeant().shown, fitHold, allSignals()), true
+		m.calibration.shown, m.calibrates = fitOwn(seen, x.senses.calibration.shown)
 		y.senses = &m
 		return &y, nil
 	}
-	y.calibration.shown, y.calibrates = fit(seen, shipped().shown, fitHold, allSignals()), true
+	y.calibration.shown, y.calibrates = fitOwn(seen, x.calibration.shown)
 	return &y, nil
 }
+
+// mostLost is how much less of what is meant for a site may be accepted by weights
+// of its own than by those that come with the program.
+const mostLost = 0.02
+
+// fitOwn fits the weights of a site to what was observed of it. It is false, and
+// the weights are those before, where by its own the site would hear worse: they
+// are tried on the half of the observations that they were not fitted to.
+func fitOwn(seen []Observation, before weights) (weights, bool) {
+	var even, odd []Observation
+	for i, o := range seen {
+		if i%2 == 0 {
+			even = append(even, o)
+		} else {
+			odd = append(odd, o)
+		}
+	}
+	first, second := fit(even, before, fitHold, allSignals()), fit(odd, before, fitHold, allSignals())
+	own := accepted(&first, odd) + accepted(&second, even)
+	if known := accepted(&before, seen); own < known-mostLost*float64(meant(seen)) {
+		return before, false
+	}
+	w := fit(seen, before, fitHold, allSignals())
+	return w, true
+}
+
+// accepted is how many requests for what there is would be done, and rightly.
+func accepted(w *weights, seen []Observation) float64 {
+	n := 0.0
+	for _, o := range seen {
+		if o.Right && chance(w.odds(o.signals)) >= DefaultAccept {
+			n++
+		}
+	}
+	return n
+}
+
+func meant(seen []Observation) int {
+	n := 0
+	for _, o := range seen {
+		if !o.Nobody {
+			n++
+		}
+	}
+	return n
+}
+
+func chance(odds float64) float64 { return 1 / (1 + math.Exp(-odds)) }
 
 // examples is how many examples all capabilities have.
 func (x *Index) examples() int {

@@ -199,6 +199,10 @@ func fit(seen []Observation, prior weights, hold float64, use chosen) weights {
 		largest := 0.0
 		for i, d := range step {
 			w.move(i, d)
+			if supports(i) && w.of[i] < 0 {
+				d -= w.of[i]
+				w.of[i] = 0
+			}
 			largest = max(largest, math.Abs(d))
 		}
 		if largest < 1e-6 {
@@ -206,6 +210,12 @@ func fit(seen []Observation, prior weights, hold float64, use chosen) weights {
 		}
 	}
 	return w
+}
+
+// supports tells signals that can only speak for a reading: where a few examples
+// say otherwise, they are chance.
+func supports(signal int) bool {
+	return signal == signalTyped || signal == signalMargin || signal == signalFirst
 }
 
 // at gives the weight of a signal; the one behind the last is the bias.

@@ -13,6 +13,7 @@ import (
 // examples are said that way.
 type Mood uint16
 
+// The moods; a run of words may have several.
 const (
 	Negated     Mood = 1 << iota // "don't …"
 	Conditional                  // "… if …"
@@ -41,6 +42,7 @@ type moodStart struct {
 	words [][]string // for each place the words that may stand there
 }
 
+// New makes a reader of the languages that come with the program.
 func New() *Reader {
 	r := &Reader{starts: map[string][]moodStart{}}
 	for _, group := range moodPhrases() {

@@ -110,6 +110,7 @@ func handsOn(first, second string) bool {
 	return false
 }
 
+// Negates tells words such as "not" and "never".
 func Negates(fold string) bool {
 	switch fold {
 	case "not", "dont", "never", "cannot", "cant", "wont", "didnt", "doesnt", "shouldnt", "mustnt", "wouldnt", "couldnt", "avoid", "refrain", "nobody", "nothing", "neither",
