@@ -196,14 +196,15 @@ func fit(seen []Observation, prior weights, hold float64, use chosen) weights {
 			o.bend(w, use, &gradient, &curve)
 		}
 		step := solve(curve, gradient)
-		largest := 0.0
-		for i, d := range step {
-			w.move(i, d)
-			if supports(i) && w.of[i] < 0 {
-				d -= w.of[i]
-				w.of[i] = 0
+		before, from, largest := loss(seen, w, prior, hold), w, 0.0
+		for share := 1.0; share > 1e-3; share /= 2 {
+			w, largest = from, 0
+			for i, d := range step {
+				largest = max(largest, math.Abs(w.support(i, share*d)))
 			}
-			largest = max(largest, math.Abs(d))
+			if loss(seen, w, prior, hold) <= before {
+				break
+			}
 		}
 		if largest < 1e-6 {
 			break
@@ -215,7 +216,38 @@ func fit(seen []Observation, prior weights, hold float64, use chosen) weights {
 // supports tells signals that can only speak for a reading: where a few examples
 // say otherwise, they are chance.
 func supports(signal int) bool {
-	return signal == signalTyped || signal == signalMargin || signal == signalFirst
+	return signal == signalTyped || signal == signalMargin || signal == signalFirst ||
+		signal == signalMeant || signal == signalAlike || signal == signalMeantShare
+}
+
+// support moves a weight, but none below 0 that can only speak for a reading; it
+// gives how far that was.
+func (w *weights) support(i int, by float64) float64 {
+	was := w.at(i)
+	w.move(i, by)
+	if supports(i) && w.of[i] < 0 {
+		w.of[i] = 0
+	}
+	return w.at(i) - was
+}
+
+// loss is what a fit makes small: how unlikely what was seen is, and how far the
+// weights are from what was known before. A whole step of Newton's method may
+// overshoot where signals nearly tell right from wrong by themselves.
+func loss(seen []Observation, w, prior weights, hold float64) float64 {
+	sum := 0.0
+	for i := range signalCount + 1 {
+		d := w.at(i) - prior.at(i)
+		sum += hold / 2 * d * d
+	}
+	for _, o := range seen {
+		z := w.odds(o.signals)
+		if o.Right {
+			z = -z
+		}
+		sum += o.Weight * (max(z, 0) + math.Log1p(math.Exp(-math.Abs(z))))
+	}
+	return sum
 }
 
 // at gives the weight of a signal; the one behind the last is the bias.

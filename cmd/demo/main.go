@@ -36,6 +36,7 @@ type options struct {
 	data    string
 	verbose bool
 	hears   string
+	keep    int
 }
 
 func parse(args []string, stderr io.Writer) (options, error) {
@@ -45,6 +46,7 @@ func parse(args []string, stderr io.Writer) (options, error) {
 	flags.StringVar(&o.addr, "addr", "127.0.0.1:8080", "address to serve on; a free port is taken if it is in use")
 	flags.StringVar(&o.data, "data", "", "folder to keep everything in (default: a temporary one, removed at the end)")
 	flags.StringVar(&o.hears, "embeddings", "auto", "what tells the meaning of texts: auto (the sentence encoder of this machine, if it is installed), local or off")
+	flags.IntVar(&o.keep, "english-examples", 0, "keep only so many English examples of each capability, and no other language; 0 keeps all")
 	flags.BoolVar(&o.verbose, "verbose", false, "write the log of all parts to stderr")
 	err := flags.Parse(args)
 	if err == nil && flags.NArg() > 0 {
@@ -74,7 +76,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer, ready fun
 		level = slog.LevelInfo
 	}
 	logger := slog.New(slog.NewTextHandler(stderr, &slog.HandlerOptions{Level: level}))
-	world, err := startWorld(ctx, o.data, logger)
+	world, err := startWorld(ctx, o.data, o.keep, logger)
 	if err != nil {
 		return err
 	}

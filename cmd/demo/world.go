@@ -40,11 +40,15 @@ type service interface {
 	Serve(ctx context.Context, listener net.Listener) error
 }
 
-func startWorld(ctx context.Context, data string, logger *slog.Logger) (*world, error) {
+func startWorld(ctx context.Context, data string, keep int, logger *slog.Logger) (*world, error) {
 	// The domains outlive the signal: the server finishes its writes first.
 	ctx, cut := context.WithCancel(context.WithoutCancel(ctx))
 	w := &world{cut: cut, urls: map[string]string{}}
-	if err := w.start(ctx, data, logger); err != nil {
+	err := w.start(ctx, data, logger)
+	if err == nil && keep > 0 {
+		err = w.strip(ctx, keep)
+	}
+	if err != nil {
 		return nil, errors.Join(err, w.stop())
 	}
 	return w, nil
