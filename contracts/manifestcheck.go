@@ -158,13 +158,19 @@ func (c *manifestCheck) checkFlow(cap *checkedCapability) {
 	if cap.Metadata.Flow == nil {
 		return
 	}
-	seen := map[string]bool{}
+	// What was said is searched for by one step, what was not is looked up by another.
+	type way struct {
+		param string
+		looks bool
+	}
+	seen := map[way]bool{}
 	for i, step := range cap.Metadata.Flow.Pre {
 		at := child(cap.at+"/metadata/flow/pre", i)
-		if seen[step.Param] {
+		by := way{step.Param, step.LooksUp()}
+		if seen[by] {
 			c.faults.add(at+"/param", "the parameter %q is resolved by another step already", step.Param)
 		}
-		seen[step.Param] = true
+		seen[by] = true
 		c.checkPre(at, cap, step)
 	}
 	for i, step := range cap.Metadata.Flow.Post {

@@ -7,6 +7,7 @@ import (
 	"github.com/manifold-run/manifold/domainkit"
 	"github.com/manifold-run/manifold/domains/flowise/internal/capability/ask"
 	"github.com/manifold-run/manifold/domains/flowise/internal/capability/author"
+	"github.com/manifold-run/manifold/domains/flowise/internal/capability/edit"
 	"github.com/manifold-run/manifold/domains/flowise/internal/capability/read"
 	"github.com/manifold-run/manifold/domains/flowise/internal/capability/write"
 	"github.com/manifold-run/manifold/domains/flowise/internal/policy"
@@ -20,10 +21,12 @@ func (cfg Config) register(svc *domainkit.Service, s *site.Site) error {
 		return err
 	}
 	made := author.New(s, rules)
+	writer := write.New(s, rules, made)
 	return errors.Join(
 		read.New(s).Register(svc),
 		made.Register(svc),
-		write.New(s, rules, made).Register(svc),
+		writer.Register(svc),
+		edit.New(s, writer).Register(svc),
 		ask.New(s, rules).Register(svc),
 	)
 }

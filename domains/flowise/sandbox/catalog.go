@@ -11,6 +11,7 @@ func (s *Server) catalogRoutes(on func(string, handler)) {
 	on("GET /nodes", func(*request) (reply, error) { return s.definitions(s.known.Nodes()), nil })
 	on("GET /nodes/{name}", s.getNode)
 	on("GET /marketplaces/templates", s.listTemplates)
+	on("POST /node-load-method/{name}", func(r *request) (reply, error) { return loadOptions(s, r) })
 }
 
 func (*Server) definitions(nodes []*knowledge.Definition) reply {
@@ -27,6 +28,29 @@ func (s *Server) getNode(r *request) (reply, error) {
 		return reply{}, internal("Error: nodesService.getAllNodes - Node %s not found", r.PathValue("name"))
 	}
 	return reply{http.StatusOK, d.Raw}, nil
+}
+
+// loadOptions lists a few models; a method that nobody has is answered with
+// nothing.
+func loadOptions(s *Server, r *request) (reply, error) {
+	if _, known := s.known.Node(r.PathValue("name")); !known {
+		return reply{}, internal("Error: nodesService.getSingleNodeAsyncOptions - Node %s not found", r.PathValue("name"))
+	}
+	var asked struct {
+		LoadMethod string `json:"loadMethod"`
+	}
+	if err := json.Unmarshal(r.body, &asked); err != nil {
+		return reply{}, refuse(http.StatusBadRequest, "%s", err)
+	}
+	out := []map[string]string{}
+	if asked.LoadMethod == "listModels" {
+		for _, model := range map[string][]string{
+			"chatOpenAI": {"gpt-4o", "gpt-4o-mini", "gpt-4.1"}, "chatAnthropic": {"claude-opus-4-5", "claude-sonnet-4-5"},
+		}[r.PathValue("name")] {
+			out = append(out, map[string]string{"label": model, "name": model})
+		}
+	}
+	return reply{http.StatusOK, out}, nil
 }
 
 // listTemplates offers two templates, with ids that are new at each call.

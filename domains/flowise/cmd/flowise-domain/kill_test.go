@@ -230,6 +230,7 @@ type death struct {
 	front, key string
 	addr, dir  string
 	mark, id   string
+	base       string // hash of the graph before the write
 }
 
 func (k killed) die(t *testing.T, between *lethal, key string) *death {
@@ -240,15 +241,16 @@ func (k killed) die(t *testing.T, between *lethal, key string) *death {
 	d := &death{killed: k, between: between, front: front.URL, key: key, addr: freeAddress(t), dir: t.TempDir(), mark: rand.Text()}
 	victim := start(t, d.addr, d.dir, d.front, key)
 	for _, b := range k.before {
-		out, answered := execute(t, d.addr, d.mark+b.capability, b.capability, b.about(d.mark, d.id))
+		out, answered := execute(t, d.addr, d.mark+b.capability, b.capability, b.about(d.mark, d.id, d.base))
 		if !answered || !out.OK {
 			t.Fatalf("%s before %s: %v %v", b.capability, k.capability, out.Error, out.Summary)
 		}
 		d.id = effectsID(out)
+		d.base, _ = out.Facts["sha256"].(string)
 	}
 	between.writes.Store(0)
 	between.victim.Store(victim)
-	if out, answered := execute(t, d.addr, d.mark+k.capability, k.capability, k.about(d.mark, d.id)); answered {
+	if out, answered := execute(t, d.addr, d.mark+k.capability, k.capability, k.about(d.mark, d.id, d.base)); answered {
 		_ = victim.Process.Kill()
 		t.Fatalf("%s: the killed domain answered %v %v", k.capability, out.Facts, out.Error)
 	}
@@ -259,7 +261,7 @@ func (k killed) die(t *testing.T, between *lethal, key string) *death {
 func (d *death) repeat(t *testing.T) {
 	next := start(t, d.addr, d.dir, d.front, d.key)
 	t.Cleanup(func() { _, _ = next.Process.Kill(), next.Wait() })
-	out, answered := execute(t, d.addr, d.mark+d.capability, d.capability, d.about(d.mark, d.id))
+	out, answered := execute(t, d.addr, d.mark+d.capability, d.capability, d.about(d.mark, d.id, d.base))
 	if !answered || !out.OK {
 		t.Fatalf("the repeat: %v %v", out.Error, out.Summary)
 	}
@@ -274,13 +276,16 @@ func (d *death) repeat(t *testing.T) {
 }
 
 // about gives the parameters for a flow with a mark in its name.
-func (k killed) about(mark, id string) map[string]any {
+func (k killed) about(mark, id, base string) map[string]any {
 	out := maps.Clone(k.parameters)
 	if name, named := out["name"].(string); named || id == "" {
 		out["name"] = mark + name
 	}
 	if id != "" {
 		out["chatflow_id"] = id
+		if k.capability != "duplicate_chatflow" {
+			out["base_sha256"] = base
+		}
 	}
 	return out
 }

@@ -96,3 +96,39 @@ func (c *Client) Credentials(ctx context.Context) ([]Credential, error) {
 	err := c.get(ctx, "/credentials", "", &all)
 	return all, err
 }
+
+// Choice is an option that a node takes for a parameter.
+type Choice struct {
+	Label string `json:"label"`
+	Name  string `json:"name"`
+}
+
+// Choices lists what a node takes for the parameter of a load method. The server
+// answers an unknown method with nothing, and a failure of one with an entry that
+// says so, which is left out.
+func (c *Client) Choices(ctx context.Context, node, method string) ([]Choice, error) {
+	op := call{method: http.MethodPost, path: "/node-load-method/" + url.PathEscape(node), label: "/node-load-method/:name"}
+	raw, err := c.cache.get(ctx, op.path+"#"+method, func(ctx context.Context) ([]byte, error) {
+		asked := op
+		body, err := encode(map[string]any{"name": node, "loadMethod": method, "inputs": map[string]any{}})
+		if err != nil {
+			return nil, err
+		}
+		asked.body = body
+		return c.do(ctx, asked)
+	})
+	if err != nil {
+		return nil, err
+	}
+	var all []Choice
+	if err := decode(op, raw, &all); err != nil {
+		return nil, err
+	}
+	out := make([]Choice, 0, len(all))
+	for _, choice := range all {
+		if choice.Name != "" && choice.Name != "error" {
+			out = append(out, choice)
+		}
+	}
+	return out, nil
+}

@@ -101,18 +101,8 @@ func (r Report) Since(earlier Report) []Finding {
 // Split divides the errors into those that an earlier report does not have, as
 // Since does, and those that it has.
 func (r Report) Split(earlier Report) (added, old []Finding) {
-	known := map[string]int{}
-	for _, f := range earlier.Errors() {
-		known[f.identity()]++
-	}
-	for _, f := range r.Errors() {
-		if known[f.identity()]--; known[f.identity()] < 0 {
-			added = append(added, f)
-		} else {
-			old = append(old, f)
-		}
-	}
-	return added, old
+	added = Report{Findings: r.Since(earlier)}.Errors()
+	return added, slices.DeleteFunc(r.Errors(), func(f Finding) bool { return slices.Contains(added, f) })
 }
 
 func (f Finding) identity() string {

@@ -23,13 +23,14 @@ const (
 	OpDisconnect     OpType = "Disconnect"
 	OpRenameNode     OpType = "RenameNode"
 	OpMoveNode       OpType = "MoveNode"
+	OpReplaceNode    OpType = "ReplaceNode"
 )
 
 // OpTypes lists every op.
 func OpTypes() []OpType {
 	return []OpType{
 		OpAddNode, OpSetParam, OpConnect, OpBindCredential,
-		OpRemoveNode, OpDisconnect, OpRenameNode, OpMoveNode,
+		OpRemoveNode, OpDisconnect, OpRenameNode, OpMoveNode, OpReplaceNode,
 	}
 }
 
@@ -214,6 +215,8 @@ func newOp(t OpType) Op {
 		return &RenameNode{}
 	case OpMoveNode:
 		return &MoveNode{}
+	case OpReplaceNode:
+		return &ReplaceNode{}
 	}
 	return nil
 }
@@ -244,6 +247,7 @@ func missing(raw []byte, op Op) []contracts.Fault {
 		OpConnect: {"source_node_id", "target_node_id"}, OpBindCredential: {"node_id", "credential_id"},
 		OpRemoveNode: {"node_id"}, OpDisconnect: {"source_node_id", "target_node_id"},
 		OpRenameNode: {"node_id", "label"}, OpMoveNode: {"node_id", "position"},
+		OpReplaceNode: {"node_id", "node_name"},
 	}
 	var faults []contracts.Fault
 	for _, key := range required[op.Type()] {

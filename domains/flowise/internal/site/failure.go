@@ -99,3 +99,11 @@ func IsNotFound(err error) bool {
 	refusal, is := errors.AsType[*contracts.ToolError](err)
 	return is && refusal.Type == contracts.ErrNotFound
 }
+
+// Reason is what an error says, without its code.
+func Reason(err error) string {
+	if e, ours := errors.AsType[*contracts.Error](err); ours {
+		return e.Message
+	}
+	return err.Error()
+}

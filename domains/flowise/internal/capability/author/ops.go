@@ -12,7 +12,7 @@ type Ops []json.RawMessage
 // JSONSchema describes a list of ops.
 func (Ops) JSONSchema() json.RawMessage {
 	return json.RawMessage(`{"type":"array","maxItems":1000,"items":{"type":"object","required":["op_type"],"properties":{"op_type":{"type":"string",` +
-		`"enum":["AddNode","SetParam","Connect","BindCredential","RemoveNode","Disconnect","RenameNode","MoveNode"]}}}}`)
+		`"enum":["AddNode","SetParam","Connect","BindCredential","RemoveNode","Disconnect","RenameNode","MoveNode","ReplaceNode"]}}}}`)
 }
 
 // raw gives the list as JSON.

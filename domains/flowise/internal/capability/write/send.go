@@ -10,6 +10,7 @@ import (
 	"github.com/manifold-run/manifold/contracts"
 	"github.com/manifold-run/manifold/domainkit"
 	"github.com/manifold-run/manifold/domains/flowise/internal/api"
+	"github.com/manifold-run/manifold/domains/flowise/internal/capability/author"
 	"github.com/manifold-run/manifold/domains/flowise/internal/policy"
 	"github.com/manifold-run/manifold/domains/flowise/internal/present"
 	"github.com/manifold-run/manifold/domains/flowise/internal/site"
@@ -49,6 +50,22 @@ func addChange[In changing](w *Writer, svc *domainkit.Service, name string, md c
 			return Written{}, err
 		}
 		return w.send(ctx, call, p, in.Bound())
+	})
+}
+
+// AddChange adds a write that changes the inside of a flow by ops, for the rooms
+// that know which.
+func AddChange[In changing](w *Writer, svc *domainkit.Service, name string, md contracts.Metadata, ops func(context.Context, domainkit.Call, api.Flow, In) (author.Ops, error)) error {
+	return addChange(w, svc, name, md, func(ctx context.Context, call domainkit.Call, f api.Flow, in In) (plan, error) {
+		list, err := ops(ctx, call, f, in)
+		if err != nil {
+			return plan{}, err
+		}
+		p, err := w.compiled(ctx, call, f, list)
+		if err == nil && *p.change.FlowData == f.FlowData {
+			return plan{}, noChange(f, "is like this already")
+		}
+		return p, err
 	})
 }
 

@@ -1,0 +1,229 @@
+package edit
+
+import (
+	"context"
+	"strings"
+
+	"github.com/manifold-run/manifold/contracts"
+	"github.com/manifold-run/manifold/domainkit"
+	"github.com/manifold-run/manifold/domains/flowise/internal/edit"
+	"github.com/manifold-run/manifold/domains/flowise/internal/flow"
+	"github.com/manifold-run/manifold/domains/flowise/internal/policy"
+	"github.com/manifold-run/manifold/domains/flowise/internal/site"
+)
+
+// InPart is which part of a flow is changed: as find_part names it.
+type InPart struct {
+	Part string `json:"part,omitempty" max:"300" pattern:"^[A-Za-z][A-Za-z0-9_]*(/[^#]+)?#[A-Za-z0-9_]*$" description:"Which part of the flow, by its name; needed only where several would do"`
+}
+
+// Model is another model.
+type Model struct {
+	site.FlowRef
+	policy.Base
+	InPart
+	Model      string `json:"model" min:"1" max:"200" pattern:"^[A-Za-z0-9_]+:.+$" description:"Name of the model"`
+	Credential string `json:"credential,omitempty" max:"200" description:"Credential for it: its name, type or id; needed only for another provider"`
+}
+
+func (*Editor) model(_ context.Context, _ domainkit.Call, t edit.Target, in Model) ([]flow.Op, error) {
+	at, err := t.Spot(edit.RoleModel, in.Part)
+	if err != nil {
+		return nil, err
+	}
+	kind, name, named := strings.Cut(in.Model, ":")
+	if !named {
+		return nil, domainkit.Refusef(contracts.ErrInvalidParameters, "model %q is not of the form kind:name; find_model gives it", in.Model)
+	}
+	credential := in.Credential
+	if kind == at.Def.Name && boundAlready(at) {
+		credential = "" // the one that is there serves the same provider
+	}
+	return t.Model(at, kind, name, credential)
+}
+
+// boundAlready tells whether the model has a credential.
+func boundAlready(at edit.Spot) bool {
+	return at.Path == "" && at.Node.Credential() != "" || at.Path != "" && at.Text("FLOWISE_CREDENTIAL_ID") != ""
+}
+
+// Temperature is another temperature.
+type Temperature struct {
+	site.FlowRef
+	policy.Base
+	InPart
+	Temperature float64 `json:"temperature" min:"0" max:"2" description:"How freely the model answers: 0 is the most predictable"`
+}
+
+func (*Editor) temperature(_ context.Context, _ domainkit.Call, t edit.Target, in Temperature) ([]flow.Op, error) {
+	at, err := t.Spot(edit.RoleTemperature, in.Part)
+	if err != nil {
+		return nil, err
+	}
+	return t.Temperature(at, in.Temperature), nil
+}
+
+// Prompt is another system prompt.
+type Prompt struct {
+	site.FlowRef
+	policy.Base
+	InPart
+	Prompt string `json:"prompt" min:"1" max:"20000" description:"The text by which the model is told how to behave"`
+}
+
+func (*Editor) prompt(_ context.Context, _ domainkit.Call, t edit.Target, in Prompt) ([]flow.Op, error) {
+	at, err := t.Spot(edit.RolePrompt, in.Part)
+	if err != nil {
+		return nil, err
+	}
+	return t.Prompt(at, in.Prompt)
+}
+
+// Memory is a kind of memory.
+type Memory struct {
+	site.FlowRef
+	policy.Base
+	InPart
+	Memory string `json:"memory" min:"1" max:"100" pattern:"^[A-Za-z0-9_]+$" description:"Kind of memory, such as bufferMemory"`
+}
+
+func (*Editor) memory(_ context.Context, _ domainkit.Call, t edit.Target, in Memory) ([]flow.Op, error) {
+	at, err := t.Spot(edit.RoleMemory, in.Part)
+	if err != nil {
+		return nil, err
+	}
+	return t.Memory(at, in.Memory)
+}
+
+// NoMemory takes a memory away.
+type NoMemory struct {
+	site.FlowRef
+	policy.Base
+	InPart
+}
+
+func (*Editor) noMemory(_ context.Context, _ domainkit.Call, t edit.Target, in NoMemory) ([]flow.Op, error) {
+	at, err := t.Spot(edit.RoleMemory, in.Part)
+	if err != nil {
+		return nil, err
+	}
+	return t.Memory(at, "")
+}
+
+// Tool is a kind of tool to add.
+type Tool struct {
+	site.FlowRef
+	policy.Base
+	InPart
+	Tool       string `json:"tool" min:"1" max:"100" pattern:"^[a-z][A-Za-z0-9]*(_[A-Za-z0-9]+)*$" description:"Kind of tool, such as calculator"`
+	Credential string `json:"credential,omitempty" max:"200" description:"Credential for it: its name, type or id"`
+}
+
+func (*Editor) addTool(_ context.Context, _ domainkit.Call, t edit.Target, in Tool) ([]flow.Op, error) {
+	at, err := t.Spot(edit.RoleTools, in.Part)
+	if err != nil {
+		return nil, err
+	}
+	return t.AddTool(at, in.Tool, in.Credential)
+}
+
+// OldTool is a tool to remove.
+type OldTool struct {
+	site.FlowRef
+	policy.Base
+	Tool string `json:"tool" min:"1" max:"300" pattern:"^[A-Za-z][A-Za-z0-9_]*(/[^#]+)?#[A-Za-z0-9_]*$" description:"Which tool of the flow, by its name"`
+}
+
+func (*Editor) removeTool(_ context.Context, _ domainkit.Call, t edit.Target, in OldTool) ([]flow.Op, error) {
+	at, err := t.Spot(edit.RoleTool, in.Tool)
+	if err != nil {
+		return nil, err
+	}
+	return t.RemoveTool(at)
+}
+
+// Source is where documents come from.
+type Source struct {
+	site.FlowRef
+	policy.Base
+	InPart
+	Source string `json:"source" min:"1" max:"2000" description:"Address of the page that it shall answer from"`
+}
+
+func (*Editor) source(_ context.Context, _ domainkit.Call, t edit.Target, in Source) ([]flow.Op, error) {
+	at, err := t.Spot(edit.RoleSource, in.Part)
+	if err != nil {
+		return nil, err
+	}
+	return t.Source(at, in.Source)
+}
+
+// Moderation is a kind of moderation.
+type Moderation struct {
+	site.FlowRef
+	policy.Base
+	InPart
+	Moderation string `json:"moderation" min:"1" max:"100" pattern:"^inputModeration[A-Za-z0-9]+$" description:"Kind of moderation, such as OpenAI Moderation"`
+}
+
+func (*Editor) moderation(_ context.Context, _ domainkit.Call, t edit.Target, in Moderation) ([]flow.Op, error) {
+	at, err := t.Spot(edit.RoleModeration, in.Part)
+	if err != nil {
+		return nil, err
+	}
+	return t.Moderation(at, in.Moderation)
+}
+
+// Replacement is a node and the kind to put in its place.
+type Replacement struct {
+	site.FlowRef
+	policy.Base
+	Part       string `json:"part" min:"1" max:"300" pattern:"^[A-Za-z][A-Za-z0-9_]*(/[^#]+)?#[A-Za-z0-9_]*$" description:"Which node of the flow, by its name"`
+	Kind       string `json:"kind" min:"1" max:"100" pattern:"^[a-z][A-Za-z0-9]*(_[A-Za-z0-9]+)*$" description:"Kind of node to put in its place"`
+	Credential string `json:"credential,omitempty" max:"200" description:"Credential for it: its name, type or id"`
+}
+
+func (*Editor) replace(_ context.Context, _ domainkit.Call, t edit.Target, in Replacement) ([]flow.Op, error) {
+	at, err := t.Spot(edit.RoleNode, in.Part)
+	if err != nil {
+		return nil, err
+	}
+	return t.Replace(at, in.Kind, in.Credential)
+}
+
+// Parameter is a value of a parameter.
+type Parameter struct {
+	site.FlowRef
+	policy.Base
+	Part      string `json:"part" min:"1" max:"300" pattern:"^[A-Za-z][A-Za-z0-9_]*(/[^#]+)?#[A-Za-z0-9_]*$" description:"Which node of the flow, by its name"`
+	Parameter string `json:"parameter" min:"1" max:"100" description:"Which parameter of it, by its name"`
+	Value     string `json:"value" max:"20000" description:"Its new value"`
+}
+
+func (*Editor) parameter(_ context.Context, _ domainkit.Call, t edit.Target, in Parameter) ([]flow.Op, error) {
+	at, err := t.Spot(edit.RoleNode, in.Part)
+	if err != nil {
+		return nil, err
+	}
+	return t.Parameter(at, in.Parameter, in.Value)
+}
+
+// Likeness takes a setting over from another flow.
+type Likeness struct {
+	site.FlowRef
+	policy.Base
+	Setting string `json:"setting" enum:"model,temperature,prompt,memory" description:"What to take over"`
+	Like    string `json:"like" pattern:"^[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}$" description:"The chatflow to take it from"`
+}
+
+func (e *Editor) copySetting(ctx context.Context, call domainkit.Call, t edit.Target, in Likeness) ([]flow.Op, error) {
+	f, err := e.site.Flow(ctx, call, in.Like)
+	if err != nil {
+		return nil, err
+	}
+	other, err := e.target(ctx, call, f)
+	if err != nil {
+		return nil, err
+	}
+	return t.Like(edit.Role(in.Setting), other)
+}

@@ -1,0 +1,129 @@
+// Package edit changes the inside of flows by what people say of it: the model,
+// the prompt, the memory, a tool. What is meant is searched for in the flow and
+// among the kinds of nodes; what comes of it is a proposal like that of any other
+// write.
+package edit
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+
+	"github.com/manifold-run/manifold/contracts"
+	"github.com/manifold-run/manifold/domainkit"
+	"github.com/manifold-run/manifold/domains/flowise/internal/api"
+	"github.com/manifold-run/manifold/domains/flowise/internal/capability/author"
+	"github.com/manifold-run/manifold/domains/flowise/internal/capability/write"
+	"github.com/manifold-run/manifold/domains/flowise/internal/edit"
+	"github.com/manifold-run/manifold/domains/flowise/internal/flow"
+	"github.com/manifold-run/manifold/domains/flowise/internal/policy"
+	"github.com/manifold-run/manifold/domains/flowise/internal/site"
+)
+
+// Editor holds the capabilities that edit flows by sentences.
+type Editor struct {
+	site   *site.Site
+	writer *write.Writer
+}
+
+// New makes them; the writer sends what they plan.
+func New(s *site.Site, w *write.Writer) *Editor { return &Editor{s, w} }
+
+// Register adds the capabilities.
+func (e *Editor) Register(svc *domainkit.Service) error {
+	return errors.Join(
+		site.Add(svc, e.site, domainkit.Capability{Name: "find_part"}, e.findPart),
+		site.Add(svc, e.site, domainkit.Capability{Name: "find_kind"}, e.findKind),
+		site.Add(svc, e.site, domainkit.Capability{Name: "find_model"}, e.findModel),
+		site.Add(svc, e.site, domainkit.Capability{Name: "choose_kind_credential"}, e.chooseKindCredential),
+		add(e, svc, "set_model", e.model, part(edit.RoleModel), model(), credential("model")),
+		add(e, svc, "set_temperature", e.temperature, part(edit.RoleTemperature)),
+		add(e, svc, "set_prompt", e.prompt, part(edit.RolePrompt)),
+		add(e, svc, "set_memory", e.memory, part(edit.RoleMemory), kind("memory", "Memory")),
+		add(e, svc, "remove_memory", e.noMemory, part(edit.RoleMemory)),
+		add(e, svc, "add_tool", e.addTool, part(edit.RoleTools), kind("tool", "Tools"), credential("tool")),
+		add(e, svc, "remove_tool", e.removeTool, named("tool", edit.RoleTool)),
+		add(e, svc, "set_source", e.source, part(edit.RoleSource)),
+		add(e, svc, "add_moderation", e.moderation, part(edit.RoleModeration), kind("moderation", "Moderation")),
+		add(e, svc, "replace_node", e.replace, named("part", edit.RoleNode), kind("kind"), credential("kind")),
+		add(e, svc, "set_parameter", e.parameter, named("part", edit.RoleNode)),
+		add(e, svc, "copy_setting", e.copySetting, otherFlow()),
+	)
+}
+
+// changing is what the parameters of an edit have.
+type changing interface {
+	Flow() string
+	Bound() policy.Base
+}
+
+// add adds an edit: what its parameters name is searched for before it is
+// proposed.
+func add[In changing](e *Editor, svc *domainkit.Service, name string, ops func(context.Context, domainkit.Call, edit.Target, In) ([]flow.Op, error), searches ...[]contracts.PreStep) error {
+	md := policy.Changing[In](name, true)
+	md.RiskLevel = contracts.RiskMedium
+	md.Phases = []string{"intent", "patch", "apply"}
+	steps := md.Flow.Pre[:1:1] // the flow comes first, the proposal last
+	for _, s := range searches {
+		steps = append(steps, s...)
+	}
+	md.Flow.Pre = append(steps, md.Flow.Pre[1:]...)
+	return write.AddChange(e.writer, svc, name, md, func(ctx context.Context, call domainkit.Call, f api.Flow, in In) (author.Ops, error) {
+		target, err := e.target(ctx, call, f)
+		if err != nil {
+			return nil, err
+		}
+		list, err := ops(ctx, call, target, in)
+		if err != nil {
+			return nil, refusal(err)
+		}
+		return encode(list)
+	})
+}
+
+// refusal turns what cannot be edited into a refusal that says why.
+func refusal(err error) error {
+	if e, ours := errors.AsType[*contracts.Error](err); ours && e.Code == contracts.CodeInvalid {
+		return domainkit.Refusef(contracts.ErrPrecondition, "%s", e.Message)
+	}
+	return site.Failure(err)
+}
+
+func encode(list []flow.Op) (author.Ops, error) {
+	out := make(author.Ops, len(list))
+	for i, op := range list {
+		raw, err := opJSON(op)
+		if err != nil {
+			return nil, err
+		}
+		out[i] = raw
+	}
+	return out, nil
+}
+
+// opJSON writes an op with its type.
+func opJSON(op flow.Op) (json.RawMessage, error) {
+	raw, err := json.Marshal(op)
+	if err != nil {
+		return nil, fmt.Errorf("op %s: %w", op.Type(), err)
+	}
+	return raw, nil
+}
+
+// target reads a flow to edit.
+func (e *Editor) target(ctx context.Context, call domainkit.Call, f api.Flow) (edit.Target, error) {
+	g, err := flow.Decompile([]byte(f.FlowData))
+	if err != nil {
+		return edit.Target{}, site.Unreadable(err)
+	}
+	defs, err := e.site.Definitions(ctx, call.Instance)
+	if err != nil {
+		return edit.Target{}, err
+	}
+	kind := site.KindOf(f.Type)
+	if kind == "" {
+		kind = flow.KindOf(g)
+	}
+	return edit.Target{Graph: g, Kind: kind, Defs: defs}, nil
+}

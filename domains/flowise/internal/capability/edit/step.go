@@ -1,0 +1,60 @@
+package edit
+
+import (
+	"github.com/manifold-run/manifold/contracts"
+	"github.com/manifold-run/manifold/domains/flowise/internal/edit"
+)
+
+// instance is passed on by every search.
+const instance = "${params.instance}"
+
+// part finds the part of the flow that plays a role: by what it is called, or the
+// one that there is.
+func part(role edit.Role) []contracts.PreStep {
+	about := map[string]any{"chatflow_id": "${params.chatflow_id}", "role": string(role), "instance": instance}
+	return []contracts.PreStep{
+		{Type: "find_part", Param: "part", SearchCapability: "find_part", SearchParam: "query", ParamMap: about, Choose: contracts.ChooseAsk},
+		{Type: "find_part", Param: "part", SearchCapability: "find_part", ParamMap: about, Choose: contracts.ChooseAsk},
+	}
+}
+
+// named finds a part that must be called by its name.
+func named(param string, role edit.Role) []contracts.PreStep {
+	return []contracts.PreStep{{
+		Type: "find_part", Param: param, SearchCapability: "find_part", SearchParam: "query", Choose: contracts.ChooseAsk,
+		ParamMap: map[string]any{"chatflow_id": "${params.chatflow_id}", "role": string(role), "instance": instance},
+	}}
+}
+
+// kind finds a kind of node, of a category if one is given.
+func kind(param string, category ...string) []contracts.PreStep {
+	about := map[string]any{"instance": instance}
+	if len(category) > 0 {
+		about["category"] = category[0]
+	}
+	return []contracts.PreStep{{Type: "find_kind", Param: param, SearchCapability: "find_kind", SearchParam: "query", ParamMap: about, Choose: contracts.ChooseAsk}}
+}
+
+// model finds a model by its name.
+func model() []contracts.PreStep {
+	return []contracts.PreStep{{
+		Type: "find_model", Param: "model", SearchCapability: "find_model", SearchParam: "query", Choose: contracts.ChooseAsk,
+		ParamMap: map[string]any{"chatflow_id": "${params.chatflow_id}", "part": "${params.part}", "instance": instance},
+	}}
+}
+
+// credential asks for the one that a kind of node needs, where it was not named.
+func credential(of string) []contracts.PreStep {
+	return []contracts.PreStep{{
+		Type: "choose_credential", Param: "credential", SearchCapability: "choose_kind_credential", Choose: contracts.ChooseAsk,
+		ParamMap: map[string]any{"kind": "${params." + of + "}", "instance": instance},
+	}}
+}
+
+// otherFlow finds a second flow by its name.
+func otherFlow() []contracts.PreStep {
+	return []contracts.PreStep{{
+		Type: "resolve_chatflow", Param: "like", SearchCapability: "resolve_target", SearchParam: "query", Choose: contracts.ChooseAsk,
+		ParamMap: map[string]any{"instance": instance},
+	}}
+}

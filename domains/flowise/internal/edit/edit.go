@@ -1,0 +1,355 @@
+package edit
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/manifold-run/manifold/contracts"
+	"github.com/manifold-run/manifold/domains/flowise/internal/flow"
+	"github.com/manifold-run/manifold/domains/flowise/internal/knowledge"
+)
+
+// Target is the graph that an edit is for.
+type Target struct {
+	Graph *flow.Graph
+	Kind  flow.Kind
+	Defs  flow.Definitions
+}
+
+func refuse(format string, args ...any) error {
+	return contracts.Errorf(contracts.CodeInvalid, format, args...)
+}
+
+func text(value string) json.RawMessage {
+	raw, err := json.Marshal(value)
+	if err != nil {
+		return json.RawMessage(`""`) // a string can be written
+	}
+	return raw
+}
+
+// Spot finds the one spot of a role that is meant: by its id, or the only one.
+func (t Target) Spot(role Role, id string) (Spot, error) {
+	if id != "" {
+		s, found := Find(t.Graph, t.Defs, id)
+		if !found {
+			return Spot{}, refuse("there is no part %q in the flow", id)
+		}
+		return s, nil
+	}
+	spots := Spots(t.Graph, t.Defs, role)
+	switch len(spots) {
+	case 1:
+		return spots[0], nil
+	case 0:
+		return Spot{}, refuse("nothing in the flow has a %s", role)
+	}
+	var labels []string
+	for _, s := range spots {
+		labels = append(labels, s.Label())
+	}
+	return Spot{}, refuse("%d parts of the flow have a %s; say which: %s", len(spots), role, clip(strings.Join(labels, "; "), 400))
+}
+
+// Model changes the model at a spot: the name of one of the same kind, or the
+// node to another kind, whose connections stay.
+func (t Target) Model(at Spot, kind, name, credential string) ([]flow.Op, error) {
+	def, known := t.Defs.Node(kind)
+	if !known || !isModel(def) {
+		return nil, refuse("%q is no kind of chat model", kind)
+	}
+	param := ""
+	for _, p := range []string{"modelName", "model"} {
+		if _, has := def.Input(p); has {
+			param = p
+			break
+		}
+	}
+	if param == "" {
+		return nil, refuse("%s does not take the name of a model", def.Label)
+	}
+	if kind == at.Def.Name {
+		return withCredential([]flow.Op{at.Set(at.Param, text(name))}, at, credential), nil
+	}
+	if at.Path == "" {
+		id := t.free(kind)
+		ops := []flow.Op{&flow.ReplaceNode{OpType: flow.OpReplaceNode, NodeID: at.Node.ID(), NodeName: kind, NewNodeID: id, Params: map[string]json.RawMessage{param: text(name)}}}
+		if credential != "" {
+			ops = append(ops, &flow.BindCredential{OpType: flow.OpBindCredential, NodeID: id, CredentialID: credential})
+		}
+		return ops, nil
+	}
+	ops := []flow.Op{
+		&flow.SetParam{OpType: flow.OpSetParam, NodeID: at.Node.ID(), ParamName: at.Path, Value: text(kind)},
+		&flow.SetParam{OpType: flow.OpSetParam, NodeID: at.Node.ID(), ParamName: at.Path + "Config." + param, Value: text(name)},
+	}
+	if held := at.Text("temperature"); held != "" {
+		if _, has := def.Input("temperature"); has {
+			ops = append(ops, &flow.SetParam{OpType: flow.OpSetParam, NodeID: at.Node.ID(), ParamName: at.Path + "Config.temperature", Value: text(held)})
+		}
+	}
+	return withCredential(ops, at, credential), nil
+}
+
+func withCredential(ops []flow.Op, at Spot, credential string) []flow.Op {
+	if credential == "" {
+		return ops
+	}
+	return append(ops, &flow.BindCredential{OpType: flow.OpBindCredential, NodeID: at.Node.ID(), ParamName: at.Path, CredentialID: credential})
+}
+
+// free is the id that a new node of a kind gets.
+func (t Target) free(kind string) string {
+	for i := 0; ; i++ {
+		id := kind + "_" + strconv.Itoa(i)
+		if _, taken := t.Graph.Find(id); !taken {
+			return id
+		}
+	}
+}
+
+// Temperature sets how freely a model answers.
+func (Target) Temperature(at Spot, value float64) []flow.Op {
+	number := strconv.FormatFloat(value, 'f', -1, 64)
+	if p, has := at.Place.Param(at.Param); has && p.Type == "number" && strings.HasPrefix(at.held(), `"`) {
+		return []flow.Op{at.Set(at.Param, text(number))} // as the canvas writes it
+	}
+	return []flow.Op{at.Set(at.Param, json.RawMessage(number))}
+}
+
+func (s Spot) held() string {
+	raw, _ := s.Value(s.Param)
+	return string(raw)
+}
+
+// Prompt sets the text by which a node is told how to behave: of an agent with
+// messages, the content of its system message, which is added where there is none.
+func (Target) Prompt(at Spot, prompt string) ([]flow.Op, error) {
+	p, has := at.Place.Param(at.Param)
+	if !has {
+		return nil, refuse("%s has no %s", at.Node.ID(), at.Param)
+	}
+	if p.Type != "array" {
+		return []flow.Op{at.Set(at.Param, text(prompt))}, nil
+	}
+	var messages []map[string]any
+	if raw, ok := at.Value(at.Param); ok && json.Unmarshal(raw, &messages) != nil {
+		messages = nil // an empty text
+	}
+	system := slices.IndexFunc(messages, func(m map[string]any) bool { return m["role"] == "system" })
+	if system >= 0 {
+		path := fmt.Sprintf("%s[%d].content", at.Param, system)
+		return []flow.Op{&flow.SetParam{OpType: flow.OpSetParam, NodeID: at.Node.ID(), ParamName: path, Value: text(prompt)}}, nil
+	}
+	messages = append([]map[string]any{{"role": "system", "content": prompt}}, messages...)
+	raw, err := json.Marshal(messages)
+	if err != nil {
+		return nil, refuse("the messages of %s cannot be written", at.Node.ID())
+	}
+	return []flow.Op{at.Set(at.Param, raw)}, nil
+}
+
+// Memory gives a node a memory of a kind, in place of the one that it has; "" takes
+// it away. An agent that has its own is switched.
+func (t Target) Memory(at Spot, kind string) ([]flow.Op, error) {
+	if p, is := at.Place.Param(at.Param); is && p.Type == "boolean" {
+		on := json.RawMessage("true")
+		if kind == "" {
+			on = json.RawMessage("false")
+		}
+		return []flow.Op{at.Set(at.Param, on)}, nil
+	}
+	return t.attach(at, kind)
+}
+
+// attach puts a node of a kind at an anchor that takes one, in place of the one
+// that is there; "" takes it away.
+func (t Target) attach(at Spot, kind string) ([]flow.Op, error) {
+	there := t.Graph.Into(at.Node.ID(), at.Param)
+	switch {
+	case kind == "" && len(there) == 0:
+		return nil, refuse("%s has none", at.Label())
+	case kind == "":
+		return t.detach(there[0], at), nil
+	}
+	if _, known := t.Defs.Node(kind); !known {
+		return nil, refuse("there is no kind of node %q", kind)
+	}
+	if len(there) > 0 {
+		if was, _ := t.Graph.Find(there[0]); was.Name() == kind {
+			return nil, refuse("nothing would change: %s is a %s already", there[0], kind)
+		}
+		return []flow.Op{&flow.ReplaceNode{OpType: flow.OpReplaceNode, NodeID: there[0], NodeName: kind}}, nil
+	}
+	id := t.free(kind)
+	return []flow.Op{
+		&flow.AddNode{OpType: flow.OpAddNode, NodeName: kind, NodeID: id},
+		&flow.Connect{OpType: flow.OpConnect, SourceNodeID: id, TargetNodeID: at.Node.ID(), TargetAnchor: at.Param},
+	}, nil
+}
+
+// detach takes a node away from an anchor, and out of the graph where nothing
+// else uses it.
+func (t Target) detach(id string, at Spot) []flow.Op {
+	used := 0
+	for _, e := range t.Graph.Edges() {
+		if e.Source == id {
+			used++
+		}
+	}
+	if used > 1 {
+		return []flow.Op{&flow.Disconnect{OpType: flow.OpDisconnect, SourceNodeID: id, TargetNodeID: at.Node.ID(), TargetAnchor: at.Param}}
+	}
+	return []flow.Op{&flow.RemoveNode{OpType: flow.OpRemoveNode, NodeID: id}}
+}
+
+// AddTool gives an agent a tool of a kind.
+func (t Target) AddTool(at Spot, kind, credential string) ([]flow.Op, error) {
+	if _, known := t.Defs.Node(kind); !known {
+		return nil, refuse("there is no kind of tool %q", kind)
+	}
+	if p, is := at.Place.Param(at.Param); is && p.Type == "array" {
+		return addItem(at, p, kind, credential)
+	}
+	for _, id := range t.Graph.Into(at.Node.ID(), at.Param) {
+		if n, _ := t.Graph.Find(id); n.Name() == kind {
+			return nil, refuse("nothing would change: %s has a %s already, %s", at.Node.ID(), kind, id)
+		}
+	}
+	id := t.free(kind)
+	ops := []flow.Op{
+		&flow.AddNode{OpType: flow.OpAddNode, NodeName: kind, NodeID: id},
+		&flow.Connect{OpType: flow.OpConnect, SourceNodeID: id, TargetNodeID: at.Node.ID(), TargetAnchor: at.Param},
+	}
+	if credential != "" {
+		ops = append(ops, &flow.BindCredential{OpType: flow.OpBindCredential, NodeID: id, CredentialID: credential})
+	}
+	return ops, nil
+}
+
+// addItem adds a chosen component to a list of them.
+func addItem(at Spot, p knowledge.Param, kind, credential string) ([]flow.Op, error) {
+	member := ""
+	for _, m := range p.Array {
+		if m.LoadConfig {
+			member = m.Name
+		}
+	}
+	var items []map[string]any
+	if raw, ok := at.Value(at.Param); ok && json.Unmarshal(raw, &items) != nil {
+		items = nil // an empty text
+	}
+	if slices.ContainsFunc(items, func(i map[string]any) bool { return i[member] == kind }) {
+		return nil, refuse("nothing would change: %s has a %s already", at.Node.ID(), kind)
+	}
+	raw, err := json.Marshal(append(items, map[string]any{member: kind}))
+	if err != nil {
+		return nil, refuse("the list %s of %s cannot be written", at.Param, at.Node.ID())
+	}
+	ops := []flow.Op{at.Set(at.Param, raw)}
+	if credential != "" {
+		ops = append(ops, &flow.BindCredential{
+			OpType: flow.OpBindCredential, NodeID: at.Node.ID(), ParamName: fmt.Sprintf("%s[%d].%s", at.Param, len(items), member), CredentialID: credential,
+		})
+	}
+	return ops, nil
+}
+
+// RemoveTool takes a tool out of the flow, or out of the list of an agent.
+func (t Target) RemoveTool(at Spot) ([]flow.Op, error) {
+	if at.Path == "" {
+		return []flow.Op{&flow.RemoveNode{OpType: flow.OpRemoveNode, NodeID: at.Node.ID()}}, nil
+	}
+	list, rest, _ := strings.Cut(at.Path, "[")
+	index, err := strconv.Atoi(strings.SplitN(rest, "]", 2)[0])
+	raw, _ := at.Node.Input(list)
+	var items []json.RawMessage
+	if err != nil || json.Unmarshal(raw, &items) != nil || index >= len(items) {
+		return nil, refuse("%s is in no list of tools", at.Path)
+	}
+	left, err := json.Marshal(slices.Delete(items, index, index+1))
+	if err != nil {
+		return nil, refuse("the list %s of %s cannot be written", list, at.Node.ID())
+	}
+	return []flow.Op{&flow.SetParam{OpType: flow.OpSetParam, NodeID: at.Node.ID(), ParamName: list, Value: left}}, nil
+}
+
+// Source lets a loader take its documents from elsewhere. An address of a loader
+// that reads none replaces it by the one for web pages.
+func (t Target) Source(at Spot, source string) ([]flow.Op, error) {
+	web := strings.Contains(source, "://")
+	if p, has := at.Place.Param(at.Param); has && (p.Type == "string") == web {
+		if p.Type != "string" {
+			return nil, refuse("a file is uploaded in Flowise's canvas; give an address, or upload it at %s", at.Node.ID())
+		}
+		return []flow.Op{at.Set(at.Param, text(source))}, nil
+	}
+	if !web {
+		return nil, refuse("%q is no address of a page; a file is uploaded in Flowise's canvas", clip(source, 80))
+	}
+	const pages = "cheerioWebScraper"
+	return []flow.Op{&flow.ReplaceNode{
+		OpType: flow.OpReplaceNode, NodeID: at.Node.ID(), NodeName: pages, NewNodeID: t.free(pages), Params: map[string]json.RawMessage{"url": text(source)},
+	}}, nil
+}
+
+// Moderation puts a check of what people say before a node; "" takes it away.
+func (t Target) Moderation(at Spot, kind string) ([]flow.Op, error) {
+	ops, err := t.attach(at, kind)
+	if err != nil || kind == "" {
+		return ops, err
+	}
+	return ops, nil
+}
+
+// Replace puts a node of another kind of the same category in place of one.
+func (t Target) Replace(at Spot, kind, credential string) ([]flow.Op, error) {
+	def, known := t.Defs.Node(kind)
+	switch {
+	case !known:
+		return nil, refuse("there is no kind of node %q", kind)
+	case at.Path != "":
+		return nil, refuse("%s is a part of %s; change that", at.Path, at.Node.ID())
+	case def.Category != at.Def.Category:
+		return nil, refuse("%s is of the category %s, and %s of %s", kind, def.Category, at.Node.ID(), at.Def.Category)
+	}
+	id := t.free(kind)
+	ops := []flow.Op{&flow.ReplaceNode{OpType: flow.OpReplaceNode, NodeID: at.Node.ID(), NodeName: kind, NewNodeID: id}}
+	if credential != "" {
+		ops = append(ops, &flow.BindCredential{OpType: flow.OpBindCredential, NodeID: id, CredentialID: credential})
+	}
+	return ops, nil
+}
+
+// Parameter sets a parameter that is called by its name or its label.
+func (Target) Parameter(at Spot, called, value string) ([]flow.Op, error) {
+	want := Words(called)
+	var known []string
+	for _, p := range at.Params() {
+		if p.Type == "credential" {
+			continue
+		}
+		known = append(known, p.Name)
+		if !slices.Equal(want, Words(p.Name)) && !slices.Equal(want, Words(p.Label)) {
+			continue
+		}
+		raw := text(value)
+		switch p.Type {
+		case "number", "boolean", "array", "json", "datagrid":
+			if json.Valid([]byte(value)) {
+				raw = json.RawMessage(value)
+			}
+		case "options":
+			for _, o := range p.Options {
+				if strings.EqualFold(o.Label, value) || strings.EqualFold(o.Name, value) {
+					raw = text(o.Name)
+				}
+			}
+		}
+		return []flow.Op{at.Set(p.Name, raw)}, nil
+	}
+	return nil, refuse("%s has no parameter %q; there are %s", at.Node.ID(), called, clip(strings.Join(known, ", "), 300))
+}

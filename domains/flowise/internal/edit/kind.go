@@ -1,0 +1,85 @@
+package edit
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+	"unicode"
+
+	"github.com/manifold-run/manifold/domains/flowise/internal/flow"
+	"github.com/manifold-run/manifold/domains/flowise/internal/knowledge"
+)
+
+// Kind is a kind of node that words may mean.
+type Kind struct {
+	Def *knowledge.Definition
+	// Exact says that the words are its name or label.
+	Exact bool
+}
+
+// Kinds finds the kinds of nodes that words mean, of some categories: those that
+// are called so, else those whose label or name has all the words, the shortest
+// first.
+func Kinds(defs flow.Definitions, query string, categories ...string) []Kind {
+	want := Words(query)
+	var exact, near []Kind
+	for _, name := range defs.Names() {
+		def, _ := defs.Node(name)
+		if len(categories) > 0 && !slices.ContainsFunc(categories, func(c string) bool { return strings.HasPrefix(def.Category, c) }) || strings.Contains(name, "_LlamaIndex") {
+			continue
+		}
+		have := append(Words(def.Label), Words(def.Name)...)
+		switch {
+		case slices.Equal(want, Words(def.Label)) || slices.Equal(want, Words(def.Name)):
+			exact = append(exact, Kind{def, true})
+		case len(want) > 0 && !slices.ContainsFunc(want, func(w string) bool { return !slices.Contains(have, w) && !fillers[w] }):
+			near = append(near, Kind{def, false})
+		}
+	}
+	if len(exact) > 0 {
+		return exact
+	}
+	slices.SortStableFunc(near, func(a, b Kind) int { return cmp.Compare(len(a.Def.Label), len(b.Def.Label)) })
+	// Where one is all of the words but what such things are called anyway, it is meant.
+	if len(near) > 0 && slices.Equal(significant(want), significant(Words(near[0].Def.Label))) {
+		near[0].Exact = true
+		return near[:1]
+	}
+	return near
+}
+
+// fillers say of a kind only what it is anyway.
+var fillers = map[string]bool{"the": true, "a": true, "an": true, "tool": true, "node": true, "memory": true, "loader": true, "model": true, "chat": true, "moderation": true}
+
+func significant(words []string) []string {
+	out := slices.DeleteFunc(slices.Clone(words), func(w string) bool { return fillers[w] })
+	if len(out) == 0 {
+		return words
+	}
+	return out
+}
+
+// Words cuts a text into lower-case words; a change of case cuts, too.
+func Words(text string) []string {
+	var out []string
+	var word []rune
+	flush := func() {
+		if len(word) > 0 {
+			out = append(out, strings.ToLower(string(word)))
+			word = nil
+		}
+	}
+	runes := []rune(text)
+	for i, r := range runes {
+		switch {
+		case !unicode.IsLetter(r) && !unicode.IsDigit(r):
+			flush()
+			continue
+		case unicode.IsUpper(r) && i > 0 && unicode.IsLower(runes[i-1]):
+			flush()
+		}
+		word = append(word, r)
+	}
+	flush()
+	return out
+}

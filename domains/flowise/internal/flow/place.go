@@ -1,0 +1,118 @@
+package flow
+
+import (
+	"encoding/json"
+	"slices"
+
+	"github.com/manifold-run/manifold/domains/flowise/internal/knowledge"
+)
+
+// Place is where values can be set: a node, or a component that a parameter of a
+// node chose.
+type Place struct {
+	Node Node
+	// Path is the parameter whose choice it is, such as agentModel; empty, it is
+	// the node itself.
+	Path string
+	Def  *knowledge.Definition
+
+	config []byte
+}
+
+// Places lists the nodes of a graph that are known, and their components.
+func Places(g *Graph, defs Definitions) []Place {
+	var out []Place
+	for _, n := range g.Nodes() {
+		if def, known := defs.Node(n.name); known {
+			out = append(out, Place{Node: n, Def: def, config: n.part(partInputs)})
+		}
+		for _, c := range chosen(n, defs) {
+			if c.def != nil {
+				out = append(out, Place{Node: n, Path: c.path, Def: c.def, config: c.config})
+			}
+		}
+	}
+	return out
+}
+
+// Value is what a parameter holds, as JSON.
+func (p Place) Value(param string) (json.RawMessage, bool) { return get(p.config, param) }
+
+// Text is Value as text; nothing is "".
+func (p Place) Text(param string) string {
+	raw, ok := p.Value(param)
+	if !ok || string(raw) == "null" {
+		return ""
+	}
+	return unquoteText(raw)
+}
+
+// Param finds a parameter that the place has: as its kind is defined, and of a
+// node, as it describes itself.
+func (p Place) Param(name string) (knowledge.Param, bool) {
+	all := p.Params()
+	if i := slices.IndexFunc(all, func(in knowledge.Param) bool { return in.Name == name }); i >= 0 {
+		return all[i], true
+	}
+	return knowledge.Param{}, false
+}
+
+// Params lists the parameters that the place has.
+func (p Place) Params() []knowledge.Param {
+	if p.Path == "" {
+		return decodedAll(p.Node.params())
+	}
+	return slices.DeleteFunc(slices.Clone(p.Def.Inputs), func(in knowledge.Param) bool { return in.IsAnchor() })
+}
+
+// Anchors lists what connections can end at, by name and type; a component has
+// none.
+func (p Place) Anchors() []knowledge.Param {
+	if p.Path != "" {
+		return nil
+	}
+	return decodedAll(p.Node.anchors())
+}
+
+func decodedAll(fields []field) []knowledge.Param {
+	out := make([]knowledge.Param, len(fields))
+	for i, f := range fields {
+		out[i] = f.decode()
+	}
+	return out
+}
+
+// Set is the op that gives a parameter a value.
+func (p Place) Set(param string, value json.RawMessage) *SetParam {
+	name := param
+	if p.Path != "" {
+		name = p.Path + "Config." + param
+	}
+	return &SetParam{OpType: OpSetParam, NodeID: p.Node.id, ParamName: name, Value: value}
+}
+
+// Ends tells whether nothing comes after the node: it is what answers.
+func (g *Graph) Ends(id string) bool {
+	return !slices.ContainsFunc(g.Edges(), func(e Edge) bool { return e.Source == id })
+}
+
+// Into lists the nodes that are connected to an anchor of a node.
+func (g *Graph) Into(id, anchor string) []string {
+	var out []string
+	for _, e := range g.Edges() {
+		if _, to := e.anchors(); e.Target == id && (anchor == "" || to == anchor) {
+			out = append(out, e.Source)
+		}
+	}
+	return out
+}
+
+// Find gives the node of an id.
+func (g *Graph) Find(id string) (Node, bool) {
+	for _, n := range g.Nodes() {
+		if n.id == id {
+			return n, true
+		}
+	}
+	return Node{}, false
+}
