@@ -2,6 +2,7 @@ package execution
 
 import (
 	"context"
+	"reflect"
 	"slices"
 	"strings"
 	"time"
@@ -39,11 +40,14 @@ func (r *Runner) Decide(ctx context.Context, id string, body contracts.Resume, w
 			return contracts.Interrupt{}, err
 		}
 	}
+	// The schema of an answer is compiled here and not in the transaction: a large
+	// one would hold up every other write.
+	given := readAnswer(current, body)
 	decided, err := r.store.UpdateInterrupt(ctx, id, func(i *contracts.Interrupt, now time.Time) error {
 		if i.Type.Expires() {
 			return applyDecision(i, body, who, now)
 		}
-		return applyAnswer(i, body, who, now)
+		return applyAnswer(i, body, given, who, now)
 	})
 	if err != nil {
 		return contracts.Interrupt{}, err
@@ -116,18 +120,40 @@ func (r *Runner) checkEdit(ctx context.Context, i contracts.Interrupt, body cont
 	return r.schemas.check(entry, params)
 }
 
-func applyAnswer(i *contracts.Interrupt, body contracts.Resume, who Decider, now time.Time) error {
+// given is an answer as it was read for a question that looked so.
+type given struct {
+	question contracts.Interrupt
+	value    any
+	err      error
+}
+
+func readAnswer(i contracts.Interrupt, body contracts.Resume) given {
+	if i.Type.Expires() || i.Status != contracts.InterruptOpen {
+		return given{question: i}
+	}
+	value, err := AnswerValue(i, body.Response)
+	return given{question: i, value: value, err: err}
+}
+
+// still tells whether the question asks for what was read.
+func (g given) still(i *contracts.Interrupt) bool {
+	return reflect.DeepEqual(g.question.Options, i.Options) && reflect.DeepEqual(g.question.ResponseSchema, i.ResponseSchema)
+}
+
+func applyAnswer(i *contracts.Interrupt, body contracts.Resume, given given, who Decider, now time.Time) error {
 	if body.Decision != "" && body.Decision != contracts.DecisionAnswer {
 		return contracts.Errorf(contracts.CodeInvalid, "%s is a question: answer it with a response", i.Code)
 	}
 	if err := who.May(*i, contracts.DecisionAnswer); err != nil {
 		return err
 	}
-	value, err := AnswerValue(*i, body.Response)
-	if err != nil {
-		return err
+	switch {
+	case !given.still(i):
+		return contracts.Errorf(contracts.CodeConflict, "%s asks for something else by now; look at it again", i.Code)
+	case given.err != nil:
+		return given.err
 	}
-	i.Status, i.Response = contracts.InterruptAnswered, value
+	i.Status, i.Response = contracts.InterruptAnswered, given.value
 	i.Decisions = append(i.Decisions, contracts.InterruptDecided{
 		Decision: contracts.DecisionAnswer, DecidedBy: who.ID, DecidedAt: now, Comment: body.Comment, Via: who.Via,
 	})

@@ -39,7 +39,7 @@ func FuzzDecide(f *testing.F) {
 			Type: contracts.InterruptOutcomeUnknown, Status: contracts.InterruptOpen,
 			Options: []contracts.InterruptOption{{ID: contracts.AnswerApplied, Label: "It did"}},
 		}
-		if err := applyAnswer(&question, body, who, time.Now()); err == nil && question.Response != contracts.AnswerApplied {
+		if err := applyAnswer(&question, body, readAnswer(question, body), who, time.Now()); err == nil && question.Response != contracts.AnswerApplied {
 			t.Errorf("%s was taken as the answer %v", data, question.Response)
 		}
 	})

@@ -17,10 +17,20 @@ type Sessions interface {
 	// SaveSession replaces a session that is still at the version of s, and gives
 	// it with its new one; conflict says that it has changed since.
 	SaveSession(ctx context.Context, s Session) (Session, error)
+	// SweepSessions deletes what nobody has touched since a time: sessions without
+	// a run, an open question or a turn that goes on; in those that stay, turns
+	// that have ended, and settled questions of no run. Ledger entries stay, and so
+	// does what is open.
+	SweepSessions(ctx context.Context, idleSince time.Time) (SweptTalk, error)
 	// DeleteSession removes the session with its turns, events, terminal runs
 	// and their payloads; ledger entries stay. One with an open run gives
 	// conflict.
 	DeleteSession(ctx context.Context, id string) error
+}
+
+// SweptTalk counts what a SweepSessions deleted.
+type SweptTalk struct {
+	Sessions, Turns, Questions int
 }
 
 // SessionFilter selects sessions; empty fields select all.

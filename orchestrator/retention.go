@@ -20,8 +20,10 @@ type Catalogs interface {
 // RetentionConfig is for how long what has ended is kept; the zero value is a
 // sound default.
 type RetentionConfig struct {
-	// Retention is for how long finished runs are kept [720 h]; SweepEvery is how
-	// often what is older goes [1 h].
+	// Retention is for how long finished runs are kept, and what was said in
+	// sessions where nothing goes on [720 h]; SweepEvery is how often what is older
+	// goes [1 h]. The first time is a minute after the start, so that a server that
+	// is often started anew sweeps too.
 	Retention, SweepEvery time.Duration
 	Now                   func() time.Time
 	Logger                *slog.Logger
@@ -32,6 +34,7 @@ type RetentionConfig struct {
 type Retention struct {
 	cfg      RetentionConfig
 	runs     execution.Journal
+	sessions Sessions
 	previews Previews
 	inbox    Inbox
 
@@ -40,9 +43,9 @@ type Retention struct {
 }
 
 // NewRetention makes the retention of a store; inbox may be nil.
-func NewRetention(cfg RetentionConfig, runs execution.Journal, previews Previews, inbox Inbox) (*Retention, error) {
-	if runs == nil || previews == nil {
-		return nil, errors.New("orchestrator: retention needs runs and previews")
+func NewRetention(cfg RetentionConfig, runs execution.Journal, sessions Sessions, previews Previews, inbox Inbox) (*Retention, error) {
+	if runs == nil || sessions == nil || previews == nil {
+		return nil, errors.New("orchestrator: retention needs runs, sessions and previews")
 	}
 	cfg.Retention = cmp.Or(cfg.Retention, 30*24*time.Hour)
 	cfg.SweepEvery = cmp.Or(cfg.SweepEvery, time.Hour)
@@ -50,7 +53,7 @@ func NewRetention(cfg RetentionConfig, runs execution.Journal, previews Previews
 	if cfg.Now == nil {
 		cfg.Now = time.Now
 	}
-	return &Retention{cfg: cfg, runs: runs, previews: previews, inbox: inbox}, nil
+	return &Retention{cfg: cfg, runs: runs, sessions: sessions, previews: previews, inbox: inbox}, nil
 }
 
 // Start begins to delete what retention no longer keeps.
@@ -81,17 +84,21 @@ func (r *Retention) Stop(ctx context.Context) error {
 
 func (r *Retention) sweep(ctx context.Context) {
 	defer close(r.done)
-	ticker := time.NewTicker(r.cfg.SweepEvery)
-	defer ticker.Stop()
+	timer := time.NewTimer(min(r.cfg.SweepEvery, firstSweep))
+	defer timer.Stop()
 	for {
 		select {
 		case <-ctx.Done():
 			return
-		case <-ticker.C:
+		case <-timer.C:
 			r.sweepOnce(ctx)
+			timer.Reset(r.cfg.SweepEvery)
 		}
 	}
 }
+
+// firstSweep is how long after the start the first sweep comes.
+const firstSweep = time.Minute
 
 // rememberReceived is for how long what came in and was ended is known; what
 // brings messages at least once brings them again within a day.
@@ -99,16 +106,22 @@ const rememberReceived = 48 * time.Hour
 
 func (r *Retention) sweepOnce(ctx context.Context) {
 	now := r.cfg.Now()
-	swept, err := r.runs.Sweep(ctx, now.Add(-r.cfg.Retention))
+	before := now.Add(-r.cfg.Retention)
+	swept, err := r.runs.Sweep(ctx, before)
+	var talk SweptTalk
+	if err == nil {
+		talk, err = r.sessions.SweepSessions(ctx, before)
+	}
 	if err == nil {
 		err = r.previews.DropPreviews(ctx, now)
 	}
 	if err == nil && r.inbox != nil {
-		err = r.inbox.ForgetReceived(ctx, now.Add(-rememberReceived), now.Add(-r.cfg.Retention))
+		err = r.inbox.ForgetReceived(ctx, now.Add(-rememberReceived), before)
 	}
 	if err != nil && ctx.Err() == nil {
 		r.cfg.Logger.WarnContext(ctx, "retention is held up", slog.Any("error", err))
 		return
 	}
-	r.cfg.Logger.InfoContext(ctx, "retention has swept", slog.Int("runs", swept.Runs), slog.Int("blobs", swept.Blobs), slog.Int("data", swept.Data))
+	r.cfg.Logger.InfoContext(ctx, "retention has swept", slog.Int("runs", swept.Runs), slog.Int("blobs", swept.Blobs), slog.Int("data", swept.Data),
+		slog.Int("sessions", talk.Sessions), slog.Int("turns", talk.Turns), slog.Int("questions", talk.Questions))
 }

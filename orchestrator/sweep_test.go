@@ -3,17 +3,20 @@ package orchestrator_test
 import (
 	"context"
 	"strings"
+	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/manifold-run/manifold/orchestrator"
+	"github.com/manifold-run/manifold/orchestrator/orchestratortest"
 	"github.com/manifold-run/manifold/orchestrator/runs"
 )
 
 func TestWhatNobodyReadsFromAChannelIsSweptInTheEnd(t *testing.T) {
 	t.Parallel()
 	o := newOffice(t)
-	service, err := orchestrator.NewRetention(orchestrator.RetentionConfig{SweepEvery: time.Millisecond, Retention: 30 * 24 * time.Hour}, o.store, o.store, o.store)
+	service, err := orchestrator.NewRetention(orchestrator.RetentionConfig{SweepEvery: time.Millisecond, Retention: 30 * 24 * time.Hour}, o.store, o.store, o.store, o.store)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -74,4 +77,41 @@ func TestAMessageWhoseRunIsNoLongerKeptIsNeitherAnErrorNorDoneAnew(t *testing.T)
 	if runs, err := o.Runs.List(t.Context(), ana, runs.Filter{}); err != nil || len(runs.Items) != 0 {
 		t.Errorf("%+v, %v", runs, err)
 	}
+}
+
+// counted counts sweeps.
+type counted struct {
+	orchestrator.Sessions
+
+	sweeps atomic.Int32
+}
+
+func (c *counted) SweepSessions(context.Context, time.Time) (orchestrator.SweptTalk, error) {
+	c.sweeps.Add(1)
+	return orchestrator.SweptTalk{}, nil
+}
+
+func TestTheFirstSweepComesSoonAfterTheStart(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		store := orchestratortest.NewStore()
+		sessions := &counted{Sessions: store}
+		r, err := orchestrator.NewRetention(orchestrator.RetentionConfig{}, store, sessions, store, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := r.Start(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		for after, want := range []int32{1, 2} { // two minutes after the start, and an hour later
+			time.Sleep(2*time.Minute + time.Duration(after)*time.Hour)
+			synctest.Wait()
+			if n := sessions.sweeps.Load(); n != want {
+				t.Errorf("%d sweeps, want %d", n, want)
+			}
+		}
+		if err := r.Stop(t.Context()); err != nil {
+			t.Error(err)
+		}
+	})
 }

@@ -4,7 +4,7 @@ import (
 	"sync"
 	"time"
 
-	"golang.org/x/time/rate"
+	"github.com/manifold-run/manifold/internal/ratelimit"
 )
 
 // Limits bounds, across the runs of this replica, how many exchanges are under
@@ -20,21 +20,13 @@ type Limits struct {
 	// nudge of every run that was refused.
 	held    map[string]int
 	waiting map[string]map[string]func()
-	// rates has one limiter for each key, at most one for each capability.
-	rates map[string]*perMinute
-}
-
-// perMinute is a limiter with the limit that it was made for.
-type perMinute struct {
-	limiter *rate.Limiter
-	limit   int
+	// rates has one bucket for each key, at most one for each capability.
+	rates ratelimit.Keyed
 }
 
 // NewLimits makes limits for so many exchanges at once.
 func NewLimits(calls int) *Limits {
-	return &Limits{
-		calls: calls, held: map[string]int{}, waiting: map[string]map[string]func(){}, rates: map[string]*perMinute{},
-	}
+	return &Limits{calls: calls, held: map[string]int{}, waiting: map[string]map[string]func(){}}
 }
 
 // acquire takes one place under the key, or notes that the run wants to be
@@ -74,18 +66,5 @@ func (l *Limits) allow(key string, limit int, now time.Time) time.Duration {
 	if limit <= 0 {
 		return 0
 	}
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	r := l.rates[key]
-	if r == nil || r.limit != limit {
-		burst := max(limit/10, 1)
-		r = &perMinute{limiter: rate.NewLimiter(rate.Limit(float64(limit-burst+1)/60), burst), limit: limit}
-		l.rates[key] = r
-	}
-	taken := r.limiter.ReserveN(now, 1)
-	wait := taken.DelayFrom(now)
-	if wait > 0 {
-		taken.CancelAt(now)
-	}
-	return wait
+	return l.rates.Take(key, ratelimit.Strict(limit), now)
 }

@@ -73,7 +73,7 @@ func (s *Store) DeleteSession(_ context.Context, sessionID string) error {
 			s.drop(id, row)
 		}
 	}
-	s.dropGates(func(g *contracts.Interrupt) bool { return g.SessionID == sessionID })
+	dropGates(s, func(g *contracts.Interrupt) bool { return g.SessionID == sessionID })
 	delete(s.events, sessionID)
 	s.collect()
 	return nil
@@ -86,13 +86,22 @@ func (s *Store) drop(id string, row *runRow) {
 		delete(s.intent, i.Nonce)
 		delete(s.keys, i.Key)
 	}
-	s.dropGates(func(g *contracts.Interrupt) bool { return g.RunID == id })
+	dropGates(s, func(g *contracts.Interrupt) bool { return g.RunID == id })
 	session := row.run.SessionID
 	s.events[session] = slices.DeleteFunc(s.events[session], func(e contracts.Event) bool { return e.RunID == id })
 	s.freeWhere(func(h *execution.LockHolder) bool { return h.RunID == id })
 }
 
-func (s *Store) dropGates(gone func(*contracts.Interrupt) bool) {
+// DropGates forgets the gates that are gone, and counts them.
+func (s *Store) DropGates(gone func(*contracts.Interrupt) bool) int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	before := len(s.gates)
+	dropGates(s, gone)
+	return before - len(s.gates)
+}
+
+func dropGates(s *Store, gone func(*contracts.Interrupt) bool) {
 	s.gates = slices.DeleteFunc(s.gates, gone)
 	maps.DeleteFunc(s.gate, func(_ string, g *contracts.Interrupt) bool { return gone(g) })
 }

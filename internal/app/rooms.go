@@ -26,7 +26,7 @@ type rooms struct {
 func (a *App) wireRooms(webhooks *webhook.Guard, hub *orchestrator.Hub) (r rooms, err error) {
 	if r.retention, err = orchestrator.NewRetention(orchestrator.RetentionConfig{
 		Retention: a.cfg.Retention, Now: a.cfg.Now, Logger: a.cfg.Logger,
-	}, a.store, a.store, a.store); err != nil {
+	}, a.store, a.store, a.store, a.store); err != nil {
 		return r, err
 	}
 	r.live = orchestrator.NewLive(a.store, hub, a.cfg.Logger)

@@ -77,7 +77,8 @@ func coreRooms() []Room {
 		{Dir: "planner", Rooms: append(words, "planner/workflow")},
 		{Dir: "planner/workflow", Rooms: words},
 		{Dir: "execution", Rooms: append(words, "execution/admission", "execution/model"), Modules: []string{"golang.org/x/sync/errgroup"}},
-		{Dir: "execution/admission", Rooms: []string{"contracts"}, Modules: []string{"golang.org/x/time/rate"}},
+		{Dir: "execution/admission", Rooms: []string{"contracts", "internal/ratelimit"}},
+		{Dir: "internal/ratelimit", Modules: []string{"golang.org/x/time/rate"}},
 		{Dir: "execution/model", Rooms: words},
 		suite("execution/executiontest", append(words, "execution", "execution/model")),
 		suite("orchestrator/registry/registrytest", append(useCases(), words...)),
@@ -85,7 +86,7 @@ func coreRooms() []Room {
 		suite("orchestrator/orchestratortest", append(useCases(), "contracts", "execution", "execution/executiontest", "intent")),
 	}
 	for _, dir := range useCases() {
-		rooms = append(rooms, Room{Dir: dir, Rooms: append(useCases(), stages...), Modules: []string{"golang.org/x/sync/singleflight", "golang.org/x/text", "golang.org/x/time/rate"}})
+		rooms = append(rooms, Room{Dir: dir, Rooms: append(append(useCases(), "internal/ratelimit"), stages...), Modules: []string{"golang.org/x/sync/singleflight", "golang.org/x/text"}})
 	}
 	for i := range rooms {
 		rooms[i].Core = true
@@ -131,7 +132,7 @@ func adapterRooms() []Room {
 		{Dir: "internal/domainclient", Rooms: ports, Modules: retries},
 		{Dir: "internal/embed/openai", Modules: retries},
 		{Dir: "internal/embed/use", Modules: append(slices.Clone(retries), "golang.org/x/sync/errgroup", "golang.org/x/sys/cpu")},
-		{Dir: "internal/httpapi", Rooms: ports, Modules: []string{"github.com/gin-gonic/gin", "golang.org/x/time/rate"}},
+		{Dir: "internal/httpapi", Rooms: append(slices.Clip(ports), "internal/ratelimit"), Modules: []string{"github.com/gin-gonic/gin"}},
 		{Dir: "internal/model/openai", Rooms: []string{"contracts", "reasoning"}, Modules: []string{"github.com/openai/openai-go/v3"}},
 		{Dir: "internal/model/anthropic", Rooms: []string{"contracts", "reasoning"}, Modules: []string{"github.com/anthropics/anthropic-sdk-go"}},
 		{Dir: "internal/model/scripted", Rooms: []string{"contracts"}},

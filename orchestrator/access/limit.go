@@ -3,12 +3,10 @@ package access
 import (
 	"cmp"
 	"math"
-	"sync"
 	"time"
 
-	"golang.org/x/time/rate"
-
 	"github.com/manifold-run/manifold/contracts"
+	"github.com/manifold-run/manifold/internal/ratelimit"
 )
 
 // LimitConfig bounds how often one caller may start a session; zero values
@@ -25,15 +23,11 @@ type RetryAfter struct {
 	Seconds int `json:"retry_after_s"`
 }
 
-// Limiter keeps a token bucket for each caller, in memory: after a restart
-// everyone has a full one.
+// Limiter bounds how often each caller starts a session.
 type Limiter struct {
-	every rate.Limit
-	burst int
-	now   func() time.Time
-
-	mu      sync.Mutex // guards buckets
-	buckets map[string]*rate.Limiter
+	limit   ratelimit.Limit
+	now     func() time.Time
+	buckets ratelimit.Keyed
 }
 
 // NewLimiter makes a limiter.
@@ -44,46 +38,18 @@ func NewLimiter(cfg LimitConfig) (*Limiter, error) {
 	if cfg.Now == nil {
 		cfg.Now = time.Now
 	}
-	return &Limiter{
-		every: rate.Limit(float64(cmp.Or(cfg.PerMinute, 30)) / 60), burst: cmp.Or(cfg.Burst, 10),
-		now: cfg.Now, buckets: map[string]*rate.Limiter{},
-	}, nil
+	limit := ratelimit.Limit{PerMinute: float64(cmp.Or(cfg.PerMinute, 30)), Burst: cmp.Or(cfg.Burst, 10)}
+	return &Limiter{limit: limit, now: cfg.Now}, nil
 }
-
-// maxBuckets is when full buckets, which say nothing, are thrown away.
-const maxBuckets = 10_000
 
 // StartSession takes a token of the caller, or says when there will be one.
 func (l *Limiter) StartSession(subject string) error {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	now := l.now()
-	bucket, ok := l.buckets[subject]
-	if !ok {
-		l.sweep(now)
-		bucket = rate.NewLimiter(l.every, l.burst)
-		l.buckets[subject] = bucket
-	}
-	taken := bucket.ReserveN(now, 1)
-	wait := taken.DelayFrom(now)
+	wait := l.buckets.Take(subject, l.limit, l.now())
 	if wait <= 0 {
 		return nil
 	}
-	taken.CancelAt(now)
 	seconds := int(math.Ceil(wait.Seconds()))
 	err := contracts.Errorf(contracts.CodeRateLimited, "too many sessions were started; the next one may start in %d s", seconds)
 	err.Detail = RetryAfter{Seconds: seconds}
 	return err
-}
-
-// sweep keeps the map small; the caller holds mu.
-func (l *Limiter) sweep(now time.Time) {
-	if len(l.buckets) < maxBuckets {
-		return
-	}
-	for subject, bucket := range l.buckets {
-		if bucket.TokensAt(now) >= float64(l.burst) {
-			delete(l.buckets, subject)
-		}
-	}
 }

@@ -2,6 +2,7 @@ package orchestratortest
 
 import (
 	"context"
+	"time"
 
 	"github.com/manifold-run/manifold/contracts"
 	"github.com/manifold-run/manifold/execution/executiontest"
@@ -39,6 +40,11 @@ func (k *Killed) Session(ctx context.Context, id string) (orchestrator.Session, 
 // ListSessions is a read.
 func (k *Killed) ListSessions(ctx context.Context, f orchestrator.SessionFilter) (contracts.List[orchestrator.Session], error) {
 	return executiontest.Read(ctx, k.Process, func() (contracts.List[orchestrator.Session], error) { return k.Store.ListSessions(ctx, f) })
+}
+
+// SweepSessions does not count: it comes by the clock.
+func (k *Killed) SweepSessions(ctx context.Context, idleSince time.Time) (orchestrator.SweptTalk, error) {
+	return executiontest.Read(ctx, k.Process, func() (orchestrator.SweptTalk, error) { return k.Store.SweepSessions(ctx, idleSince) })
 }
 
 // ListGates is a read.

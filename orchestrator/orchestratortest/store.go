@@ -166,6 +166,52 @@ func (s *Store) SaveSession(_ context.Context, session orchestrator.Session) (or
 	return clone(session)
 }
 
+// SweepSessions deletes what nobody has touched since a time.
+func (s *Store) SweepSessions(ctx context.Context, idleSince time.Time) (orchestrator.SweptTalk, error) {
+	var swept orchestrator.SweptTalk
+	for _, id := range idle(ctx, s, idleSince) {
+		if err := s.DeleteSession(ctx, id); err != nil {
+			return swept, err
+		}
+		swept.Sessions++
+	}
+	s.mu.Lock()
+	before := len(s.turns)
+	s.turns = slices.DeleteFunc(s.turns, func(t orchestrator.Turn) bool {
+		_, noRun := s.LoadRun(ctx, t.RunID)
+		return t.Outcome != "" && t.CreatedAt.Before(idleSince) && noRun != nil && !isOpen(ctx, s, t.InterruptID)
+	})
+	swept.Turns = before - len(s.turns)
+	s.mu.Unlock()
+	swept.Questions = s.DropGates(func(i *contracts.Interrupt) bool {
+		return i.RunID == "" && i.Status != contracts.InterruptOpen && i.CreatedAt.Before(idleSince)
+	})
+	return swept, nil
+}
+
+// idle are the sessions in which nothing goes on, and has not since a time.
+func idle(ctx context.Context, s *Store, since time.Time) []string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	var ids []string
+	for id, session := range s.sessions {
+		runs, _ := s.ListRuns(ctx, execution.RunFilter{SessionID: id})
+		open, _ := s.Interrupts(ctx, execution.InterruptFilter{SessionID: id, Status: contracts.InterruptOpen})
+		goesOn := slices.ContainsFunc(s.turns, func(t orchestrator.Turn) bool {
+			return t.SessionID == id && (t.Outcome == "" || !t.CreatedAt.Before(since))
+		})
+		if session.UpdatedAt.Before(since) && len(runs.Items) == 0 && len(open) == 0 && !goesOn {
+			ids = append(ids, id)
+		}
+	}
+	return ids
+}
+
+func isOpen(ctx context.Context, s *Store, interruptID string) bool {
+	i, err := s.Interrupt(ctx, interruptID)
+	return err == nil && i.Status == contracts.InterruptOpen
+}
+
 // DeleteSession removes a session with all that belongs to it; ledger entries
 // stay.
 func (s *Store) DeleteSession(ctx context.Context, id string) error {

@@ -22,6 +22,7 @@ func Run(t *testing.T, open func(t *testing.T) Opened) {
 		"sessions are listed newest first, by owner and time":              sessionsAreListed,
 		"sessions are listed page by page, each once":                      sessionsArePaged,
 		"gates are listed to those who may see them":                       gatesInSight,
+		"what nobody has touched for long is swept, and nothing open":      idleTalkIsSwept,
 		"gates are listed page by page, and the limit counts what is seen": gatesArePaged,
 		"a renamed session keeps everything else":                          sessionIsRenamed,
 		"an unknown session, turn, preview or delivery is no surprise":     unknownRows,

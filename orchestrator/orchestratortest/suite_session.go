@@ -251,3 +251,73 @@ func openRunKeepsSession(t *testing.T, s Opened) {
 	wantCode(t, s.DeleteSession(t.Context(), "s1"), contracts.CodeConflict)
 	wantWhole(t, s, "s1", "r1")
 }
+
+// idleTalkIsSwept has sessions that began long ago: one is idle, one has a run,
+// one an open question, one a turn that goes on, one a young turn beside an old
+// one with its settled question.
+func idleTalkIsSwept(t *testing.T, s Opened) {
+	since := day().Add(24 * time.Hour)
+	for _, id := range []string{"idle", "runs", "asks", "goes on", "young"} {
+		createSession(t, s, exampleSession(id, 0))
+		began(t, s, id, "old", day(), orchestrator.TurnAnswered)
+	}
+	createRun(t, s, "r1", "runs", execution.Transition{At: day()})
+	asked(t, s, "asks", "q1", contracts.InterruptOpen)
+	began(t, s, "goes on", "still", day(), "")
+	asked(t, s, "young", "q2", contracts.InterruptAnswered)
+	began(t, s, "young", "new", since, orchestrator.TurnAnswered)
+	if _, err := s.SweepSessions(t.Context(), since); err != nil {
+		t.Fatal(err)
+	}
+	left, err := s.ListSessions(t.Context(), orchestrator.SessionFilter{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var ids, turns []string
+	for _, session := range left.Items {
+		ids = append(ids, session.ID)
+		found, err := s.ListTurns(t.Context(), orchestrator.TurnFilter{SessionID: session.ID})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, turn := range found {
+			turns = append(turns, session.ID+"/"+turn.Key)
+		}
+	}
+	same(t, "sessions that are left", []string{"young", "runs", "goes on", "asks"}, ids)
+	same(t, "turns that are left", []string{"young/new", "goes on/still"}, turns)
+	if _, err := s.Interrupt(t.Context(), "q1"); err != nil {
+		t.Errorf("the open question is gone: %v", err)
+	}
+	_, err = s.Interrupt(t.Context(), "q2")
+	wantCode(t, err, contracts.CodeNotFound)
+}
+
+// began stores a turn of a session.
+func began(t *testing.T, s Opened, session, key string, at time.Time, outcome orchestrator.TurnOutcome) {
+	t.Helper()
+	turn := exampleTurn(session, key)
+	turn.Conversation, turn.CreatedAt, turn.Outcome = session, at, outcome
+	if _, _, err := s.BeginTurn(t.Context(), turn); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// asked stores a question of a session that belongs to no run.
+func asked(t *testing.T, s Opened, session, id string, status contracts.InterruptStatus) {
+	t.Helper()
+	q := gate(id, session, "")
+	q.Type, q.Action = contracts.InterruptClarification, nil
+	if err := s.OpenInterrupt(t.Context(), q, contracts.Event{SessionID: session, Type: contracts.EventInterrupt}); err != nil {
+		t.Fatal(err)
+	}
+	if status == contracts.InterruptOpen {
+		return
+	}
+	if _, err := s.UpdateInterrupt(t.Context(), id, func(i *contracts.Interrupt, _ time.Time) error {
+		i.Status = status
+		return nil
+	}); err != nil {
+		t.Fatal(err)
+	}
+}

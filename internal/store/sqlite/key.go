@@ -24,7 +24,7 @@ func scanKey(row scanner) (access.Key, error) {
 }
 
 // insertKey inserts a key where a condition holds, and tells whether it did.
-func (s *Store) insertKey(ctx context.Context, key access.Key, where string) (bool, error) {
+func insertKey(ctx context.Context, s *Store, key access.Key, where string) (bool, error) {
 	body, err := encode(key)
 	if err != nil {
 		return false, err
@@ -45,7 +45,7 @@ func (s *Store) insertKey(ctx context.Context, key access.Key, where string) (bo
 
 // InsertKey adds a key.
 func (s *Store) InsertKey(ctx context.Context, key access.Key) error {
-	inserted, err := s.insertKey(ctx, key, `true`)
+	inserted, err := insertKey(ctx, s, key, `true`)
 	if err == nil && !inserted {
 		return contracts.Errorf(contracts.CodeConflict, "there is a key %q already", key.ID)
 	}
@@ -54,7 +54,7 @@ func (s *Store) InsertKey(ctx context.Context, key access.Key) error {
 
 // InsertFirstKey adds a key while there is none.
 func (s *Store) InsertFirstKey(ctx context.Context, key access.Key) (bool, error) {
-	return s.insertKey(ctx, key, `NOT EXISTS (SELECT 1 FROM api_key)`)
+	return insertKey(ctx, s, key, `NOT EXISTS (SELECT 1 FROM api_key)`)
 }
 
 // Key gives one key.

@@ -104,19 +104,21 @@ func (s *Store) SaveSession(ctx context.Context, session orchestrator.Session) (
 // DeleteSession removes a session with all that belongs to it; ledger entries
 // stay.
 func (s *Store) DeleteSession(ctx context.Context, id string) error {
-	return s.write(ctx, "delete session "+id, func(ctx context.Context, x *tx) error {
-		if err := x.deleteRunsOf(ctx, id); err != nil {
-			return err
-		}
-		if _, err := x.exec(ctx, `DELETE FROM turn WHERE session_id = ?`, id); err != nil {
-			return err
-		}
-		n, err := x.exec(ctx, `DELETE FROM session WHERE id = ?`, id)
-		if err == nil && n == 0 {
-			return noSession(id)
-		}
+	return s.write(ctx, "delete session "+id, func(ctx context.Context, x *tx) error { return deleteSession(ctx, x, id) })
+}
+
+func deleteSession(ctx context.Context, x *tx, id string) error {
+	if err := x.deleteRunsOf(ctx, id); err != nil {
 		return err
-	})
+	}
+	if _, err := x.exec(ctx, `DELETE FROM turn WHERE session_id = ?`, id); err != nil {
+		return err
+	}
+	n, err := x.exec(ctx, `DELETE FROM session WHERE id = ?`, id)
+	if err == nil && n == 0 {
+		return noSession(id)
+	}
+	return err
 }
 
 func noSession(id string) error {

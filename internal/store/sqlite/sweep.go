@@ -6,6 +6,7 @@ import (
 
 	"github.com/manifold-run/manifold/contracts"
 	"github.com/manifold-run/manifold/execution"
+	"github.com/manifold-run/manifold/orchestrator"
 )
 
 // sweepBatch bounds the runs of one transaction, so that a sweep holds up no
@@ -138,4 +139,64 @@ func (x *tx) deleteRunsOf(ctx context.Context, sessionID string) error {
 		}
 	}
 	return nil
+}
+
+// SweepSessions deletes what nobody has touched since a time, a little in each
+// transaction.
+func (s *Store) SweepSessions(ctx context.Context, idleSince time.Time) (orchestrator.SweptTalk, error) {
+	var swept orchestrator.SweptTalk
+	for {
+		var part orchestrator.SweptTalk
+		err := s.write(ctx, "sweep sessions", func(ctx context.Context, x *tx) error {
+			var err error
+			part, err = sweepSessions(ctx, x, nanos(idleSince))
+			return err
+		})
+		if err != nil {
+			return swept, err
+		}
+		swept.Sessions += part.Sessions
+		swept.Turns += part.Turns
+		swept.Questions += part.Questions
+		if part.Sessions < sweepBatch {
+			return swept, nil
+		}
+	}
+}
+
+const (
+	selectIdle = `
+SELECT id FROM session s INDEXED BY session_updated WHERE updated_at < ?1
+  AND NOT EXISTS (SELECT 1 FROM run r WHERE r.session_id = s.id)
+  AND NOT EXISTS (SELECT 1 FROM interrupt i WHERE i.session_id = s.id AND i.status = 'open')
+  AND NOT EXISTS (SELECT 1 FROM turn t WHERE t.session_id = s.id AND (t.outcome = '' OR t.begun_at >= ?1))
+ORDER BY updated_at LIMIT ?2`
+
+	// A turn from before there was begun_at goes with its session.
+	deleteOldTurns = `
+DELETE FROM turn WHERE outcome <> '' AND begun_at > 0 AND begun_at < ?1
+  AND NOT EXISTS (SELECT 1 FROM run r WHERE r.id = json_extract(turn.body, '$.RunID'))
+  AND NOT EXISTS (SELECT 1 FROM interrupt i WHERE i.id = turn.interrupt_id AND i.status = 'open')`
+
+	deleteOldQuestions = `
+DELETE FROM interrupt WHERE run_id = '' AND status <> 'open'
+  AND unixepoch(json_extract(body, '$.created_at')) < ?1 / 1000000000`
+)
+
+func sweepSessions(ctx context.Context, x *tx, idleSince int64) (swept orchestrator.SweptTalk, err error) {
+	idle, err := collect(ctx, x.handle, text, selectIdle, idleSince, sweepBatch)
+	if err != nil {
+		return swept, err
+	}
+	for _, id := range idle {
+		if err := deleteSession(ctx, x, id); err != nil {
+			return swept, err
+		}
+	}
+	turns, err := x.exec(ctx, deleteOldTurns, idleSince)
+	if err != nil {
+		return swept, err
+	}
+	questions, err := x.exec(ctx, deleteOldQuestions, idleSince)
+	return orchestrator.SweptTalk{Sessions: len(idle), Turns: int(turns), Questions: int(questions)}, err
 }

@@ -1,0 +1,71 @@
+package ratelimit_test
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/manifold-run/manifold/internal/ratelimit"
+)
+
+func start() time.Time { return time.Date(2026, 3, 4, 5, 6, 7, 0, time.UTC) }
+
+// TestNoMinuteHasMoreThanAStrictLimit asks as often as possible for ten minutes,
+// and looks at every minute that begins with a call.
+func TestNoMinuteHasMoreThanAStrictLimit(t *testing.T) {
+	t.Parallel()
+	for _, perMinute := range []int{1, 2, 7, 10, 30, 60, 100, 600} {
+		var k ratelimit.Keyed
+		var calls []time.Time
+		for at := start(); at.Before(start().Add(10 * time.Minute)); {
+			wait := k.Take("a", ratelimit.Strict(perMinute), at)
+			if wait <= 0 {
+				calls = append(calls, at)
+				continue
+			}
+			at = at.Add(wait)
+		}
+		last := 0
+		for first := range calls {
+			for last < len(calls) && calls[last].Before(calls[first].Add(time.Minute)) {
+				last++
+			}
+			if n := last - first; n > perMinute {
+				t.Fatalf("%d a minute: %d calls in the minute from call %d on", perMinute, n, first)
+			}
+		}
+		if least := perMinute * 10 * 8 / 10; len(calls) < least {
+			t.Errorf("%d a minute: only %d calls in ten minutes, want %d", perMinute, len(calls), least)
+		}
+	}
+}
+
+func TestKeysAndChangedLimitsAreApart(t *testing.T) {
+	t.Parallel()
+	var k ratelimit.Keyed
+	one := ratelimit.Limit{PerMinute: 60, Burst: 1}
+	if k.Take("a", one, start()) != 0 || k.Take("b", one, start()) != 0 {
+		t.Error("the first of a key waits")
+	}
+	if wait := k.Take("a", one, start()); wait != time.Second {
+		t.Errorf("the second waits %s, want 1s", wait)
+	}
+	if wait := k.Take("a", one, start()); wait != time.Second {
+		t.Errorf("who was refused has taken something: %s", wait)
+	}
+	if wait := k.Take("a", ratelimit.Limit{PerMinute: 60, Burst: 2}, start()); wait != 0 {
+		t.Errorf("another limit waits %s", wait)
+	}
+}
+
+func TestKeysThatSayNothingAreForgotten(t *testing.T) {
+	t.Parallel()
+	var k ratelimit.Keyed
+	limit := ratelimit.Limit{PerMinute: 60, Burst: 1}
+	for n := range 50_000 {
+		k.Take(fmt.Sprint("key ", n), limit, start().Add(time.Duration(n)*time.Second))
+	}
+	if n := k.Len(); n > 10_000 {
+		t.Errorf("%d buckets are kept", n)
+	}
+}
