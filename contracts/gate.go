@@ -19,6 +19,7 @@ const (
 	InterruptWriteApproval     InterruptType = "write_approval"
 	InterruptOutcomeUnknown    InterruptType = "outcome_unknown"
 	InterruptCapabilityChanged InterruptType = "capability_changed"
+	InterruptRunUnreadable     InterruptType = "run_unreadable"
 )
 
 // Expires tells whether interrupts of the type end by time.
@@ -184,3 +185,6 @@ const (
 	AnswerRetry      = "retry"
 	AnswerCancelNode = "cancel_node"
 )
+
+// AnswerGiveUp ends a run that nobody can read; AnswerRetry tries once more.
+const AnswerGiveUp = "give_up"

@@ -320,7 +320,7 @@ func AnswersOf(t InterruptType) []string {
 		return []string{SayApprove, SayEdit, SayReject}
 	case InterruptResultReview:
 		return []string{SayAccept, SayIterate, SayRollback, SayStop}
-	case InterruptBudgetExceeded, InterruptWriteApproval, InterruptOutcomeUnknown, InterruptCapabilityChanged:
+	case InterruptBudgetExceeded, InterruptWriteApproval, InterruptOutcomeUnknown, InterruptCapabilityChanged, InterruptRunUnreadable:
 		return nil
 	}
 	return nil

@@ -64,10 +64,13 @@ func (o *owner) live(ctx context.Context, snapshot *Snapshot) {
 	defer o.leave()
 	if err := o.load(snapshot); err != nil {
 		o.logger().ErrorContext(o.ctx, "run cannot be loaded", slog.Any("error", err))
-		if ctx.Err() != nil {
+		switch {
+		case ctx.Err() != nil:
 			o.letGo()
+		case contracts.CodeOf(err) != contracts.CodeUnavailable: // else the lease ends by itself
+			o.r.putOff(ctx, o.lease, err)
 		}
-		return // the lease ends by itself: the run is tried again, but not at once
+		return
 	}
 	for {
 		o.advance()
@@ -130,6 +133,7 @@ func (o *owner) load(snapshot *Snapshot) error {
 	o.adopt(run.Nodes())
 	o.take(model.Resumed{})
 	if !fresh {
+		o.readable(snapshot.Gates)
 		o.resume()
 	}
 	return nil

@@ -77,6 +77,7 @@ type Runner struct {
 	observer Observer
 	limits   *admission.Limits
 	schemas  *schemaCache
+	unread   unreadable
 
 	// poke tells the dispatcher that a run may be due.
 	poke chan struct{}

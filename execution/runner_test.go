@@ -2,6 +2,8 @@ package execution_test
 
 import (
 	"context"
+	"fmt"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -77,4 +79,67 @@ func TestThreeGatesAreDecidedEachOnItsOwn(t *testing.T) {
 			t.Errorf("effects (-want +got):\n%s", diff)
 		}
 	})
+}
+
+// TestAFollowUpTellsWhatAListCameTo: the summary of a join is what its members
+// found, as far as a summary reaches, and their facts can be read by name.
+func TestAFollowUpTellsWhatAListCameTo(t *testing.T) {
+	t.Parallel()
+	price := func(_ context.Context, c execution.Call) execution.Reply {
+		symbol, _ := c.Parameters["symbol"].(string)
+		if symbol == "gone" {
+			return execution.Reply{Kind: execution.ReplyInvalid, Message: "no such symbol"}
+		}
+		return execution.Reply{Kind: execution.ReplyResult, Result: contracts.ToolResult{
+			OK: true, Summary: symbol + " is at 40 USD", Facts: map[string]any{"symbol": symbol, "price": 40.0},
+		}}
+	}
+	many := make([]string, 30)
+	for i := range many {
+		many[i] = fmt.Sprintf("S%02d", i)
+	}
+	cases := map[string]struct {
+		symbols []string
+		message string
+		prices  any
+	}{
+		"all of them":             {[]string{"A", "B"}, "A is at 40 USD; B is at 40 USD", []any{40.0, 40.0}},
+		"one that was not found":  {[]string{"A", "gone", "B"}, "2 of 3: A is at 40 USD; B is at 40 USD", []any{40.0, 40.0}},
+		"more than a summary can": {many, joined(many[:16]) + "; and 14 more", nil},
+	}
+	for name, c := range cases {
+		t.Run(name, func(t *testing.T) {
+			bubble(t, func(t *testing.T, w *world) {
+				w.read("price", price)
+				w.read("notify", func(_ context.Context, c execution.Call) execution.Reply { return facts(c.Parameters) })
+				var nodes []contracts.Node
+				var ids []string
+				for i, symbol := range c.symbols {
+					n := w.node(fmt.Sprint("p", i), "price", map[string]any{"symbol": symbol})
+					n.Required = false
+					nodes, ids = append(nodes, n), append(ids, n.NodeID)
+				}
+				nodes = append(nodes, join("all", ids...),
+					w.node("tell", "notify", map[string]any{"message": "${steps.all.summary}", "prices": "${steps.all.facts.price}"}, "all"))
+				r := w.runner()
+				v := w.ended(r, w.submit(r, nodes...))
+				told := v.Nodes[len(v.Nodes)-1].Facts
+				message, _ := told["message"].(string)
+				if message != c.message || len([]rune(message)) > contracts.MaxSummaryChars {
+					t.Errorf("told %q (%d characters), want %q", message, len([]rune(message)), c.message)
+				}
+				if c.prices != nil && !cmp.Equal(told["prices"], c.prices) {
+					t.Errorf("prices %v, want %v", told["prices"], c.prices)
+				}
+			})
+		})
+	}
+}
+
+func joined(symbols []string) string {
+	texts := make([]string, len(symbols))
+	for i, s := range symbols {
+		texts[i] = s + " is at 40 USD"
+	}
+	return strings.Join(texts, "; ")
 }

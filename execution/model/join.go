@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/manifold-run/manifold/contracts"
 )
@@ -11,24 +12,61 @@ import (
 // Joined is what a join comes to: it fails only if every member that was wanted
 // did not complete. Row gets the summary, and the error if there is one.
 func (s *State) Joined(n *Node, row *Row) contracts.NodeState {
-	completed, wanted := 0, 0
-	members := s.graph.members(n)
-	for _, m := range members {
+	wanted := 0
+	var found []string
+	completed := 0
+	for _, m := range s.graph.members(n) {
 		if n.Spec.Merge != contracts.MergeAllCompleted && m.unwanted() {
 			continue
 		}
 		wanted++
-		if m.State() == contracts.NodeCompleted {
-			completed++
+		if m.State() != contracts.NodeCompleted {
+			continue
+		}
+		completed++
+		if r := m.Row.Result; r != nil && r.Summary != "" {
+			found = append(found, r.Summary)
 		}
 	}
-	row.Result = &Result{Summary: fmt.Sprintf("%d of %d", completed, wanted)}
+	row.Result = &Result{Summary: summaryOf(found, completed, wanted)}
 	if completed == 0 && wanted > 0 {
 		row.Error = &contracts.ToolError{Type: contracts.ErrUpstream, Message: fmt.Sprintf("none of %d succeeded", wanted)}
 		return contracts.NodeFailed
 	}
 	return contracts.NodeCompleted
 }
+
+// summaryOf is what the members of a join have found, as far as a summary
+// reaches; those after that are counted. It says so when some found nothing.
+func summaryOf(found []string, completed, wanted int) string {
+	text := fmt.Sprintf("%d of %d", completed, wanted)
+	if len(found) == 0 {
+		return text
+	}
+	if text += ": "; completed == wanted {
+		text = ""
+	}
+	for i, next := range found {
+		rest, sep := "", "; "
+		if i == 0 {
+			sep = ""
+		}
+		if left := len(found) - i - 1; left > 0 {
+			rest = fmt.Sprintf("; and %d more", left)
+		}
+		if length(text+sep+next+rest) <= contracts.MaxSummaryChars {
+			text += sep + next
+			continue
+		}
+		if i == 0 { // even the first does not fit
+			return contracts.CleanSummary(text + next)
+		}
+		return text + fmt.Sprintf("; and %d more", len(found)-i)
+	}
+	return text
+}
+
+func length(text string) int { return utf8.RuneCountInString(text) }
 
 // joinFacts is a join's bundle in plan order, with what is missing and what
 // failed named. It is made when it is read, not stored.
@@ -90,6 +128,25 @@ func (s *State) SearchBefore(choice *Node) (search *Node, param string) {
 		return n.Spec, true
 	})
 	return s.graph.byID[spec.NodeID], param
+}
+
+// columns gives each fact of a join's members by its name, in plan order, so that
+// what follows a list can read it as it reads that of one call.
+func columns(s *State, n *Node, bundle map[string]any) map[string]any {
+	for _, m := range s.graph.members(n) {
+		if m.Row.Result == nil || m.State() != contracts.NodeCompleted {
+			continue
+		}
+		for name, value := range m.Row.Result.Facts {
+			switch name {
+			case "items", "missing", "failed":
+			default:
+				values, _ := bundle[name].([]any)
+				bundle[name] = append(values, value)
+			}
+		}
+	}
+	return bundle
 }
 
 // ServesWrite tells whether a write takes what the node gives. A name that no

@@ -31,7 +31,11 @@ func stepValue(s *State, n *Node) map[string]any {
 		v["summary"], v["facts"], v["artifacts"] = r.Summary, orEmpty(r.Facts), artifactValues(r.Artifacts)
 	}
 	if n.Joins() {
-		v["facts"] = joinFacts(s, n)
+		bundle := joinFacts(s, n)
+		if s.Run.Format != Format1 { // what was approved there was read without them
+			bundle = columns(s, n, bundle)
+		}
+		v["facts"] = bundle
 	}
 	return v
 }

@@ -19,7 +19,8 @@ func (s *Server) listGates(k *call) error {
 	}
 	if filter.Type, err = oneOf(k, "type", contracts.InterruptClarification, contracts.InterruptCredentialCheck,
 		contracts.InterruptSelectTarget, contracts.InterruptPlanApproval, contracts.InterruptResultReview, contracts.InterruptBudgetExceeded,
-		contracts.InterruptWriteApproval, contracts.InterruptOutcomeUnknown, contracts.InterruptCapabilityChanged); err != nil {
+		contracts.InterruptWriteApproval, contracts.InterruptOutcomeUnknown, contracts.InterruptCapabilityChanged,
+		contracts.InterruptRunUnreadable); err != nil {
 		return err
 	}
 	gates, err := s.gates.List(k.ctx(), k.who, filter)
