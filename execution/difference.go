@@ -6,7 +6,6 @@ import (
 	"maps"
 	"reflect"
 	"slices"
-	"strings"
 
 	"github.com/manifold-run/manifold/contracts"
 )
@@ -28,7 +27,7 @@ func appendDifference(out []contracts.FieldDifference, pointer string, a, b any)
 		names := maps.Clone(x)
 		maps.Copy(names, y)
 		for _, name := range slices.Sorted(maps.Keys(names)) {
-			out = appendDifference(out, pointer+"/"+escapePointer(name), x[name], y[name])
+			out = appendDifference(out, pointer+"/"+contracts.EscapeToken(name), x[name], y[name])
 		}
 		return out
 	}
@@ -46,6 +45,3 @@ func appendDifference(out []contracts.FieldDifference, pointer string, a, b any)
 	return out
 }
 
-func escapePointer(s string) string {
-	return strings.NewReplacer("~", "~0", "/", "~1").Replace(s)
-}
