@@ -1,0 +1,89 @@
+package execution_test
+
+import (
+	"compress/gzip"
+	"context"
+	"io"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/manifold-run/manifold/contracts"
+	"github.com/manifold-run/manifold/execution"
+	"github.com/manifold-run/manifold/execution/model"
+	"github.com/manifold-run/manifold/internal/store/sqlite"
+)
+
+// TestARunOfTheFirstFormatGoesOn opens a database that the program wrote at
+// 5ac7812, before there was a second format: a run that waits for an approval
+// behind a list, its rows in no order, and one that has ended.
+func TestARunOfTheFirstFormatGoesOn(t *testing.T) {
+	t.Parallel()
+	// A little after the file was written: its gate expires a week later.
+	behind := time.Since(time.Date(2026, 11, 22, 12, 30, 0, 0, time.UTC))
+	clock := func() time.Time { return time.Now().Add(-behind) }
+	store, err := sqlite.Open(t.Context(), sqlite.Config{Path: unpacked(t, filepath.Join("testdata", "format1.db.gz")), Now: clock})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = store.Close() })
+	w := newWorld(t)
+	w.store = store
+	w.read("list", answering(nil))
+	w.read("get", func(_ context.Context, c execution.Call) execution.Reply {
+		return facts(map[string]any{"id": c.Parameters["id"]})
+	})
+	w.declare("order", keyedWrite(), w.applying)
+	r := w.runner(func(c *execution.Config) { c.Now = clock })
+
+	before, err := store.LoadRun(t.Context(), "run_waiting")
+	if err != nil || before.Run.Format != model.Format1 {
+		t.Fatalf("the run has format %d (%v)", before.Run.Format, err)
+	}
+	gate := w.gates(r, "run_waiting", 1)["n3"]
+	w.decide(r, gate, contracts.Resume{Decision: contracts.DecisionApprove})
+	v := w.ended(r, "run_waiting")
+	if v.State != contracts.RunCompleted || v.Nodes[2].Params["first"] != "id00" || v.Nodes[3].State != contracts.NodeCompleted {
+		t.Errorf("the run is %s: %+v", v.State, v.Nodes[2])
+	}
+	if diff := cmp.Diff(map[string]int{"run_waiting/n3/1": 1}, w.applied()); diff != "" {
+		t.Errorf("effects (-want +got):\n%s", diff)
+	}
+	for _, id := range []string{"run_waiting", "run_ended"} {
+		if replayed, err := r.Replay(t.Context(), id); err != nil || len(replayed.Differences) > 0 || replayed.State != contracts.RunCompleted {
+			t.Errorf("replay of %s: %+v, %v", id, replayed, err)
+		}
+	}
+	after, err := store.LoadRun(t.Context(), "run_waiting")
+	if err != nil || after.Run.Format != model.Format1 {
+		t.Errorf("the run has format %d now (%v)", after.Run.Format, err)
+	}
+}
+
+func unpacked(t *testing.T, packed string) string {
+	t.Helper()
+	in, err := os.Open(packed)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = in.Close() }()
+	content, err := gzip.NewReader(in)
+	if err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(t.TempDir(), "format1.db")
+	out, err := os.Create(path)
+	if err == nil {
+		_, err = io.Copy(out, content)
+	}
+	if err == nil {
+		err = out.Close()
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
