@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/manifold-run/manifold/contracts"
+	"github.com/manifold-run/manifold/execution/model"
 )
 
 // surroundings are what is outside of a run and may be read for it.
@@ -41,23 +42,18 @@ func (s surroundings) check(e *contracts.CapabilityEntry, params map[string]any)
 // the schema takes the reference itself. A store that cannot be read now gives
 // unavailable.
 func (s surroundings) materialize(e *contracts.CapabilityEntry, params map[string]any) (map[string]any, error) {
-	if !hasArtifacts(params) {
+	if !model.HasArtifacts(params) {
 		return params, nil
 	}
 	var schema map[string]any
 	if err := json.Unmarshal(e.Capability.Schema, &schema); err != nil {
 		return nil, fmt.Errorf("schema of %s: %w", e.Ref(), err)
 	}
-	m := materializer{load: s.blob}
-	full, err := m.replace(params, schema)
-	if err != nil {
-		if s.ctx.Err() != nil {
-			err = contracts.Errorf(contracts.CodeUnavailable, "the store was not asked to the end: %w", err)
-		}
-		return nil, err
+	full, err := model.Materialize(params, schema, s.blob)
+	if err != nil && s.ctx.Err() != nil {
+		err = contracts.Errorf(contracts.CodeUnavailable, "the store was not asked to the end: %w", err)
 	}
-	out, _ := full.(map[string]any)
-	return out, nil
+	return full, err
 }
 
 func (s surroundings) blob(sha string) ([]byte, error) {

@@ -1,14 +1,24 @@
-package execution
+package model
 
 import (
-	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
-	"sync"
 
 	"github.com/manifold-run/manifold/contracts"
 )
+
+// Materialize replaces references to artifacts by their content, except where
+// the schema takes the reference itself.
+func Materialize(params, schema map[string]any, load func(sha256 string) ([]byte, error)) (map[string]any, error) {
+	m := materializer{load: load}
+	full, err := m.replace(params, schema)
+	if err != nil {
+		return nil, err
+	}
+	out, _ := full.(map[string]any)
+	return out, nil
+}
 
 // materializer puts contents in the place of {"$artifact":"sha256:…"}.
 type materializer struct {
@@ -64,20 +74,20 @@ func (m *materializer) content(sha string) (any, error) {
 	return v, nil
 }
 
-// hasArtifacts tells whether there is a reference anywhere in a value.
-func hasArtifacts(v any) bool {
+// HasArtifacts tells whether there is a reference anywhere in a value.
+func HasArtifacts(v any) bool {
 	switch v := v.(type) {
 	case map[string]any:
 		if _, ok := artifactRef(v); ok {
 			return true
 		}
 		for _, item := range v {
-			if hasArtifacts(item) {
+			if HasArtifacts(item) {
 				return true
 			}
 		}
 	case []any:
-		return slices.ContainsFunc(v, hasArtifacts)
+		return slices.ContainsFunc(v, HasArtifacts)
 	}
 	return false
 }
@@ -98,44 +108,4 @@ func child(schema map[string]any, keyword, name string) map[string]any {
 	}
 	named, _ := sub[name].(map[string]any)
 	return named
-}
-
-// schemaCache keeps compiled schemas by the digest of their capability.
-type schemaCache struct {
-	mu       sync.Mutex // guards compiled
-	compiled map[string]*contracts.Schema
-}
-
-// maxSchemas bounds the cache; catalogs change seldom, so it is simply emptied.
-const maxSchemas = 4096
-
-func newSchemaCache() *schemaCache { return &schemaCache{compiled: map[string]*contracts.Schema{}} }
-
-// check validates parameters against the capability's schema.
-func (c *schemaCache) check(e *contracts.CapabilityEntry, params map[string]any) error {
-	s, err := c.compile(e.Digest, e.Capability.Schema)
-	if err != nil {
-		return err
-	}
-	if faults := s.Validate(params); len(faults) > 0 {
-		return contracts.Invalid("the parameters do not fit the schema of "+e.Ref(), faults...)
-	}
-	return nil
-}
-
-func (c *schemaCache) compile(digest string, raw json.RawMessage) (*contracts.Schema, error) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if s, ok := c.compiled[digest]; ok {
-		return s, nil
-	}
-	s, err := contracts.CompileSchema(raw)
-	if err != nil {
-		return nil, err
-	}
-	if len(c.compiled) >= maxSchemas {
-		c.compiled = map[string]*contracts.Schema{}
-	}
-	c.compiled[digest] = s
-	return s, nil
 }

@@ -1,4 +1,4 @@
-package execution
+package model
 
 import (
 	"cmp"
@@ -44,4 +44,3 @@ func appendDifference(out []contracts.FieldDifference, pointer string, a, b any)
 	}
 	return out
 }
-
