@@ -108,6 +108,9 @@ type Turn struct {
 	Command Verb
 	Codes   []string
 	Notice  string
+	// News is what others had decided since the turn before; whoever asked is told
+	// where they asked.
+	News string
 	// Gate and Resume are a decision, or an answer, that came for one gate or
 	// question.
 	Gate   string
@@ -127,6 +130,16 @@ type Turn struct {
 	// long as the turn waits for the answer.
 	Question    *contracts.Interrupt
 	InterruptID string
+	// Goal is what is asked for, where Message alone does not say it. Replaces is
+	// what the request takes the place of; Undo says that it is undone first.
+	Goal     string
+	Replaces *Replaced
+	Undo     bool
+	// Shows is the question that the turn does no more than show once more, Parked
+	// the one that it leaves open.
+	Shows, Parked string
+	// Topic is what help is asked about, or the number of what is to be undone.
+	Topic string
 	// Unused are the parts of the message that were not understood; the answer
 	// names them.
 	Unused []string
@@ -135,6 +148,13 @@ type Turn struct {
 	Roles     map[string]string
 	Instances map[string]string
 	DryRun    bool
+}
+
+// Replaced is what a request takes the place of: a run, with the write of it that
+// took effect, or a question before there was one.
+type Replaced struct {
+	RunID, NodeID string
+	InterruptID   string
 }
 
 // Refusal is why a turn had no effect.
@@ -151,6 +171,8 @@ type Asked struct {
 	Param      string `json:"param,omitempty"`
 	Role       string `json:"role,omitempty"`
 	Domain     string `json:"domain,omitempty"`
+	// Done asks what to do with a request that has had its effect.
+	Done bool `json:"done,omitempty"`
 }
 
 // Preview is a plan that was shown and may be run exactly as it is.

@@ -204,13 +204,13 @@ const maxOptions = 8
 func question(i contracts.Interrupt) part {
 	out := part{lines: []line{{{text: i.Prompt, tag: "b"}}}}
 	for n, o := range i.Options {
-		text := strconv.Itoa(n+1) + ". " + o.Label
+		text := chat.Mark(i, n) + " " + o.Label
 		if o.Detail != "" {
 			text += " – " + o.Detail
 		}
 		out.lines = append(out.lines, line{{text: text}})
 		if n < maxOptions {
-			out.buttons = append(out.buttons, row(button(chat.Choice(n, o), buttonData(dataOption, i.InterruptID, strconv.Itoa(n))))...)
+			out.buttons = append(out.buttons, row(button(chat.Choice(i, n), buttonData(dataOption, i.InterruptID, strconv.Itoa(n))))...)
 		}
 	}
 	return out

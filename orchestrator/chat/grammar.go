@@ -31,6 +31,8 @@ type Command struct {
 	Verb Verb
 	// Codes are the gates that are named, in upper case; a bare command has none.
 	Codes []string
+	// Topic is what help is asked about, or the number of what is to be undone.
+	Topic string
 }
 
 // words are the whole messages, in several languages, that mean a verb. A
@@ -42,7 +44,7 @@ var words = map[string]Verb{
 	"aprobar": Approve, "aprobado": Approve, "apruebo": Approve,
 	"approuver": Approve, "approuvé": Approve, "j'approuve": Approve,
 	"approva": Approve, "approvo": Approve, "approvato": Approve,
-	"reject": Reject, "rejected": Reject, "i reject": Reject, "deny": Reject,
+	"reject": Reject, "rejected": Reject, "i reject": Reject, "deny": Reject, "withdraw": Reject,
 	"ablehnen": Reject, "abgelehnt": Reject, "rejeitar": Reject, "rejeitado": Reject, "rejeito": Reject,
 	"rechazar": Reject, "rechazado": Reject, "rechazo": Reject, "refuser": Reject, "refusé": Reject,
 	"rifiuta": Reject, "rifiuto": Reject, "rifiutato": Reject,
@@ -104,7 +106,7 @@ func Parse(message string) (Command, bool) {
 	}
 	switch {
 	case !known:
-		return Command{}, false
+		return leading(text)
 	case verb == Assent && len(codes) > 0:
 		if slices.Equal(upper(codes), codes) { // "yes Peter" is no code
 			verb = Approve

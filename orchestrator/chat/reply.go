@@ -101,6 +101,9 @@ func gate(i contracts.Interrupt, mayApprove bool, link string) string {
 		facts = append(facts, "Open until "+i.ExpiresAt.UTC().Format("2006-01-02 15:04 UTC")+".")
 	}
 	out.WriteString("\n" + strings.Join(facts, " "))
+	if i.Status != "" && i.Status != contracts.InterruptOpen {
+		return strings.TrimSpace(out.String())
+	}
 	out.WriteString("\n\n" + howToDecide(i.Code, mayApprove))
 	if link != "" {
 		fmt.Fprintf(&out, "\n\nOr [look at it on a page](%s), which is yours alone: do not pass it on.", link)
@@ -149,7 +152,7 @@ func question(i contracts.Interrupt) string {
 	var out strings.Builder
 	out.WriteString("**" + Escape(i.Prompt) + "**\n")
 	for n, o := range i.Options {
-		fmt.Fprintf(&out, "\n%d. %s", n+1, Escape(o.Label))
+		fmt.Fprintf(&out, "\n%s %s", Mark(i, n), Escape(o.Label))
 		if o.Detail != "" {
 			out.WriteString(" – " + Escape(o.Detail))
 		}
@@ -164,15 +167,16 @@ func FollowUps(v orchestrator.SessionView) []string {
 	for _, i := range v.Open {
 		switch {
 		case i.Type.Expires():
-			if slices.Contains(v.MayApprove, i.Code) {
-				out = append(out, "Approve "+i.Code)
+			switch {
+			case i.Status != "" && i.Status != contracts.InterruptOpen:
+			case slices.Contains(v.MayApprove, i.Code):
+				out = append(out, "Approve "+i.Code, "Reject "+i.Code)
+			default:
+				out = append(out, "Status", "Withdraw "+i.Code)
 			}
-			out = append(out, "Reject "+i.Code)
 		case len(v.Open) == 1:
-			for n, o := range i.Options {
-				if n < 4 {
-					out = append(out, Choice(n, o))
-				}
+			for n := range min(len(i.Options), 4) {
+				out = append(out, Choice(i, n))
 			}
 		}
 	}
@@ -182,10 +186,47 @@ func FollowUps(v orchestrator.SessionView) []string {
 	return out
 }
 
-// Choice is an option as words that mean it and nothing else: its number and its
-// label. A label is a domain's own, and may be "cancel", or the number of another.
-func Choice(n int, o contracts.InterruptOption) string {
-	return strconv.Itoa(n+1) + ". " + brief(o.Label, 60)
+// Choice is the nth option of a question as words that mean it and nothing else:
+// its mark and its label. A label is a domain's own, and may be "cancel", or the
+// number of another.
+func Choice(i contracts.Interrupt, n int) string {
+	return Mark(i, n) + " " + brief(i.Options[n].Label, 60)
+}
+
+// Mark is what stands before the nth option: a number, or a letter where the
+// question asks for a number.
+func Mark(i contracts.Interrupt, n int) string {
+	const letters = "abcdefghijklmnopqrstuvwxyz"
+	if AsksNumber(i) && n < len(letters) {
+		return letters[n:n+1] + "."
+	}
+	return strconv.Itoa(n+1) + "."
+}
+
+// Place reads a mark, and gives the place of its option from 1.
+func Place(i contracts.Interrupt, text string) (int, bool) {
+	text = strings.ToLower(strings.TrimRight(text, ".)"))
+	if AsksNumber(i) {
+		if len(text) != 1 || text[0] < 'a' || text[0] > 'z' {
+			return 0, false
+		}
+		return int(text[0]-'a') + 1, true
+	}
+	n, err := strconv.Atoi(text)
+	return n, err == nil
+}
+
+// AsksNumber tells whether the answer to a question is a number.
+func AsksNumber(i contracts.Interrupt) bool {
+	kind, _ := i.ResponseSchema["type"].(string)
+	numeric := kind == "integer" || kind == "number"
+	return numeric || len(i.Options) > 0 && !slices.ContainsFunc(i.Options, func(o contracts.InterruptOption) bool {
+		switch o.Value.(type) {
+		case float64, int, int64:
+			return false
+		}
+		return true
+	})
 }
 
 // brief is a foreign text on one line of bounded length.

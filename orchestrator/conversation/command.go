@@ -22,7 +22,9 @@ import (
 // commands does what the fixed grammar of chats asks for. It keeps nothing of
 // its own; what a command means follows from its turn.
 type commands struct {
+	now      func() time.Time
 	logger   *slog.Logger
+	hub      *orchestrator.Hub
 	dir      *sessions.Directory
 	gates    *gates.Gates
 	runs     *runs.Runs
@@ -67,36 +69,82 @@ func (c *commands) do(ctx context.Context, t orchestrator.Turn, here string) (_ 
 		t.Notice = assent
 	case chat.Cancel:
 		t.Notice, err = c.cancel(ctx, t, here)
+	case chat.Drop:
+		t.Notice, err = c.drop(ctx, t, here)
 	case chat.List:
-		t.Notice, err = c.list(ctx, t.By, here)
+		t.Notice, err = c.list(ctx, t.By, here, c.now())
 	case chat.Help:
-		t.Notice = chat.Render(answer.Overview(c.catalogs.Catalog(), t.By, t.Model)) + "\n\n" + help
+		t.Notice = c.help(t)
 	case chat.Status:
 		if here == "" {
-			t.Notice, err = c.list(ctx, t.By, here)
+			t.Notice, err = c.list(ctx, t.By, here, c.now())
 			break
 		}
 		t.RunID, err = c.underWay(ctx, here)
+	case chat.Show:
+		t, err = c.show(ctx, t, here)
+	case chat.Undo:
+		t, err = c.undo(ctx, t, here)
+	case chat.Back:
+		t, err = c.back(ctx, t, here)
+	case chat.Why:
+		t.Notice, err = c.why(ctx, here)
+	case chat.WhoAmI:
+		t.Notice = whoIs(t.By)
+	case chat.Thanks:
+		t.Notice = "You are welcome."
 	}
 	return t, "", err
 }
 
-const help = "Say what you want to be done. Commands are whole messages: `approve CODE`, `reject CODE`, `status`, `cancel`, `list gates`, `help`."
+const usage = "Say what you want to be done. Commands are whole messages: `status`, `cancel`, `never mind`, `undo`, `why`, `back`, `list gates`, `show CODE`, `approve CODE`, `reject CODE`, `who am i`, `help`, and `help` with a topic: `approvals`, `questions`, or the name of a system."
+
+// topics are what help says of things that are no system.
+var topics = map[string]string{
+	"approvals": "What is written waits for a person, who sees exactly what will be sent. `list gates` names what waits, `show CODE` shows one, `approve CODE` and `reject CODE` decide it. Who asked may withdraw it with `reject CODE`, or change it in words, such as “make it 3”: then it waits anew.",
+	"questions": "Answer in your own words, by the number or name of an option, or with “the second one”. `never mind` drops the question, `back` returns to one that waits. Words in quotation marks are always taken as they are.",
+}
+
+// topicOf finds the topic of a word: one of ours, or a domain by its name or
+// title.
+func (c *commands) topicOf(word string) (text, domain string, ok bool) {
+	for name, text := range topics {
+		if word == name || word+"s" == name {
+			return text, "", true
+		}
+	}
+	for _, d := range c.catalogs.Catalog().Domains {
+		if strings.EqualFold(d.Name, word) || d.Manifest != nil && strings.EqualFold(d.Manifest.Title, word) {
+			return "", d.Name, true
+		}
+	}
+	return "", "", false
+}
+
+func (c *commands) help(t orchestrator.Turn) string {
+	text, domain, _ := c.topicOf(t.Topic)
+	if text != "" {
+		return text
+	}
+	return chat.Render(answer.Overview(c.catalogs.Catalog(), t.By, cmp.Or(domain, t.Model))) + "\n\n" + usage
+}
 
 const assent = "That is not clear enough to approve something. Write `approve CODE` or `reject CODE` with the code that is shown."
 
 const nothingAsked = "Nothing has been asked in this chat yet."
 
-// outcome is what a command came to; again says that it was said before.
-func (c *commands) outcome(t orchestrator.Turn, here string, after int64, again bool) Outcome {
-	o := Outcome{SessionID: cmp.Or(t.RunSession, here), Notice: t.Notice, RunID: t.RunID, After: after, Quiet: t.Command == chat.Cancel}
-	switch {
-	case t.Command == chat.Help, t.Command == chat.List, o.SessionID == "":
+// outcome is what a command came to; repeated says that it was said
+// before.
+func (c *commands) outcome(t orchestrator.Turn, here string, after int64, repeated bool) Outcome {
+	o := Outcome{SessionID: cmp.Or(t.RunSession, here), Notice: t.Notice, RunID: t.RunID, After: after, Answer: t.Answer}
+	switch t.Command {
+	case chat.Help, chat.List, chat.Why, chat.WhoAmI, chat.Thanks:
 		o.Alone = true
-	case again && t.RunID == "" && t.Command != chat.Status:
-		o.Alone = true
+	case chat.Cancel, chat.Drop:
+		o.Quiet = true
 	}
-	if o.Alone {
+	o.Alone = o.Alone || o.SessionID == "" || repeated && t.RunID == "" && t.Command != chat.Status || t.Answer != nil
+	if o.Alone && o.Answer == nil {
 		o.Notice = cmp.Or(o.Notice, nothingAsked)
 	}
 	return o
@@ -119,7 +167,7 @@ func (c *commands) underWay(ctx context.Context, sessionID string) (string, erro
 // listed.
 func (c *commands) decide(ctx context.Context, t orchestrator.Turn, here string) (_ orchestrator.Turn, failed string, err error) {
 	if len(t.Codes) == 0 {
-		t.Notice, err = c.list(ctx, t.By, here)
+		t.Notice, err = c.list(ctx, t.By, here, c.now())
 		return t, "", err
 	}
 	lines, passed := make([]string, 0, len(t.Codes)), true
@@ -157,14 +205,17 @@ func (c *commands) decideOne(ctx context.Context, t orchestrator.Turn, here, cod
 			return i, "", err
 		}
 	}
-	switch i.Status {
-	case contracts.InterruptOpen:
+	if i.Status == contracts.InterruptOpen {
 		return i, fmt.Sprintf("%s: noted; it needs %d people.", code, i.Quorum), nil
-	case contracts.InterruptSuperseded:
-		return i, code + " no longer counts: what it was about has changed, or was cancelled.", nil
-	default:
-		return i, fmt.Sprintf("%s is %s.", code, i.Status), nil
 	}
+	if i.Status == contracts.InterruptSuperseded {
+		return i, code + " no longer counts: what it was about has changed, or was cancelled.", nil
+	}
+	line := fmt.Sprintf("%s is %s.", code, i.Status)
+	if runID, _ := c.followed(ctx, t.By, i); runID == "" && i.Status == contracts.InterruptApproved {
+		line = strings.TrimSpace(line + " " + c.await(ctx, i)) // nobody else tells them
+	}
+	return i, line, nil
 }
 
 // trace says for the audit with which message something was approved. The
@@ -255,10 +306,12 @@ func (c *commands) cancel(ctx context.Context, t orchestrator.Turn, here string)
 		cancelled++
 	}
 	if cancelled == 0 {
-		return "Nothing is running or waiting in this chat.", nil
+		return nothingRuns, nil
 	}
 	return "Cancelled. What was written before stays as it is.", nil
 }
+
+const nothingRuns = "Nothing is running or waiting in this chat."
 
 // spoken is when a turn was said, as far as is known.
 func spoken(t orchestrator.Turn) time.Time {
@@ -266,30 +319,4 @@ func spoken(t orchestrator.Turn) time.Time {
 		return t.Said
 	}
 	return t.CreatedAt
-}
-
-// list names everything that waits for this person.
-func (c *commands) list(ctx context.Context, who access.Principal, here string) (string, error) {
-	f := gates.Filter{Status: contracts.InterruptOpen, Mine: true}
-	if who.Shared() { // nobody knows who is asking: only what this chat began concerns it
-		if here == "" {
-			return "Nothing is waiting.", nil
-		}
-		f.SessionID = here
-	}
-	open, err := c.gates.List(ctx, who, f)
-	if err != nil {
-		return "", err
-	}
-	if len(open.Items) == 0 {
-		return "Nothing is waiting.", nil
-	}
-	lines := []string{"Waiting:", ""}
-	for _, i := range open.Items {
-		lines = append(lines, fmt.Sprintf("- `%s` %s", i.Code, chat.Escape(i.Prompt)))
-	}
-	if open.Next != "" {
-		lines = append(lines, "", "There is more; these have waited the longest.")
-	}
-	return strings.Join(lines, "\n"), nil
 }

@@ -52,7 +52,7 @@ type Conversation struct {
 	turns   orchestrator.Turns
 	journal execution.Journal
 	hub     *orchestrator.Hub
-	places  *places
+	threads *sessions.Threads
 	reader  *reader
 	machine *machine
 	views   *views
@@ -77,13 +77,13 @@ func New(cfg Config, deps Deps) (*Conversation, error) {
 	v := &views{dir: deps.Sessions, turns: deps.Turns, store: deps.Store, runner: deps.Runner, catalogs: deps.Catalogs}
 	return &Conversation{
 		cfg: cfg, dir: deps.Sessions, turns: deps.Turns, journal: deps.Store, hub: deps.Hub, views: v,
-		places: &places{dir: deps.Sessions, now: cfg.Now},
-		reader: &reader{now: cfg.Now, store: deps.Store, gates: deps.Gates, turns: deps.Turns, intents: deps.Intents, catalogs: deps.Catalogs},
+		threads: sessions.NewThreads(deps.Sessions),
+		reader:  &reader{now: cfg.Now, store: deps.Store, gates: deps.Gates, turns: deps.Turns, intents: deps.Intents, catalogs: deps.Catalogs, runner: deps.Runner},
 		machine: &machine{
 			now: cfg.Now, logger: cfg.Logger, dir: deps.Sessions, turns: deps.Turns, store: deps.Store, gates: deps.Gates,
 			runner: deps.Runner, intents: deps.Intents, catalogs: deps.Catalogs, hub: deps.Hub,
 			commands: &commands{
-				logger: cfg.Logger, dir: deps.Sessions, gates: deps.Gates, runs: deps.Runs, store: deps.Store, catalogs: deps.Catalogs, views: v,
+				now: cfg.Now, hub: deps.Hub, logger: cfg.Logger, dir: deps.Sessions, gates: deps.Gates, runs: deps.Runs, store: deps.Store, catalogs: deps.Catalogs, views: v,
 			},
 		},
 	}, nil
@@ -142,7 +142,7 @@ func (c *Conversation) Place(ctx context.Context, who access.Principal, in Input
 	case in.Start != nil:
 		in.at = &place{known: true}
 		in.Message = in.Start.Message
-		in.at.session, err = c.places.start(ctx, who, *in.Start, in.Key)
+		in.at.session, err = c.threads.Start(ctx, who, *in.Start, in.Key)
 	case in.Resume != nil:
 		in.at = &place{known: true}
 	case in.Thread != nil:
@@ -152,29 +152,26 @@ func (c *Conversation) Place(ctx context.Context, who access.Principal, in Input
 		if in.at.session, err = c.dir.Own(ctx, who, in.SessionID); err == nil {
 			err = orchestrator.CheckMessage(in.Message)
 		}
+		if err == nil {
+			in.at.command, err = c.command(ctx, who, in)
+		}
 	}
 	return in, err
 }
 
 // chat finds the chat of a message. A command begins none.
 func (c *Conversation) chat(ctx context.Context, who access.Principal, in Input) (*place, error) {
-	session, known, err := c.places.find(ctx, who, *in.Thread, in.Message)
+	session, known, err := c.threads.Find(ctx, who, *in.Thread, in.Message)
 	if err != nil {
 		return nil, err
 	}
 	at := &place{session: session, known: known}
 	in.at = at
-	command, ok := commandOf(in)
-	if ok && command.Verb == chat.Assent {
-		shown, err := c.reader.shownGates(ctx, who, in)
-		if err != nil {
-			return nil, err
-		}
-		ok = len(shown) > 0 // else it answers a question, or nothing at all
+	if at.command, err = c.command(ctx, who, in); err != nil {
+		return nil, err
 	}
-	if ok {
-		at.command = &command
-		if !known && len(command.Codes) > 0 {
+	if command := at.command; command != nil {
+		if !known && (command.Verb == chat.Approve || command.Verb == chat.Reject) && len(command.Codes) > 0 {
 			// One that cannot be found is said where it is decided.
 			if i, err := c.reader.gates.Get(ctx, who, command.Codes[0]); err == nil {
 				at.decides = i.SessionID
@@ -185,9 +182,37 @@ func (c *Conversation) chat(ctx context.Context, who access.Principal, in Input)
 	if err := orchestrator.CheckMessage(in.Message); err != nil || known {
 		return at, err
 	}
-	at.session, err = c.places.begin(ctx, who, session, *in.Thread)
+	at.session, err = c.threads.Begin(ctx, who, session, *in.Thread)
 	at.known = true
 	return at, err
+}
+
+// command is what a placed input orders, nil if it is no command. What may be a
+// word of a request as well is one only where it makes sense.
+func (c *Conversation) command(ctx context.Context, who access.Principal, in Input) (*chat.Command, error) {
+	command, ok := commandOf(in)
+	if code, bare := chat.BareCode(in.Message); !ok && bare && in.Start == nil && !in.Quoted {
+		command, ok = chat.Command{Verb: chat.Show, Codes: []string{code}}, true
+	}
+	if !ok {
+		return nil, nil //nolint:nilnil // it is none
+	}
+	switch command.Verb {
+	case chat.Assent:
+		shown, err := c.reader.shownGates(ctx, who, in)
+		if err != nil || len(shown) == 0 { // it answers a question, or nothing at all
+			return nil, err
+		}
+	case chat.Show:
+		if _, err := c.machine.commands.gate(ctx, who, in.here(), command.Codes[0]); err != nil {
+			return nil, nil //nolint:nilnil,nilerr // five letters that are no gate are a word
+		}
+	case chat.Help:
+		if _, _, known := c.machine.commands.topicOf(command.Topic); command.Topic != "" && !known {
+			return nil, nil //nolint:nilnil // it is none
+		}
+	}
+	return &command, nil
 }
 
 // Take takes an input to where it leads: the one door of all faces. It never
@@ -226,7 +251,7 @@ func (c *Conversation) key(who access.Principal, in Input) (orchestrator.TurnKey
 		return key, true
 	}
 	switch in.at.command.Verb {
-	case chat.Approve, chat.Reject, chat.Cancel:
+	case chat.Approve, chat.Reject, chat.Cancel, chat.Undo, chat.Drop, chat.Back, chat.Show:
 		// Where nothing tells a repeat from the same word said again, it is said
 		// again.
 		if in.Placed && !in.thread().Continued {
@@ -304,6 +329,9 @@ func (c *Conversation) begin(ctx context.Context, who access.Principal, in Input
 			return t, false, err
 		}
 		t.TurnKey, t.Fingerprint, t.Trace = key, words, trail(in)
+		if t.News, err = c.news(ctx, who, in); err != nil {
+			return t, false, err
+		}
 		var created bool
 		if t, created, err = c.turns.BeginTurn(ctx, t); err != nil {
 			return t, false, err
@@ -314,6 +342,18 @@ func (c *Conversation) begin(ctx context.Context, who access.Principal, in Input
 		return t, again, contracts.Errorf(contracts.CodeConflict, "this key was used with other words")
 	}
 	return t, again, nil
+}
+
+// news is what others have decided here since the turn before.
+func (c *Conversation) news(ctx context.Context, who access.Principal, in Input) (string, error) {
+	if in.here() == "" || in.Start != nil {
+		return "", nil
+	}
+	turns, err := c.turns.ListTurns(ctx, orchestrator.TurnFilter{SessionID: in.here()})
+	if err != nil || len(turns) == 0 {
+		return "", err
+	}
+	return c.machine.commands.news(ctx, who, in.here(), turns[len(turns)-1].CreatedAt)
 }
 
 // trail says for the audit in which chat, and with which message, something was
@@ -339,27 +379,41 @@ func (c *Conversation) look(ctx context.Context, who access.Principal, in Input)
 			return Outcome{}, err
 		}
 	}
-	t, _, err = c.machine.commands.do(ctx, t, in.here())
-	if err != nil {
+	if t, _, err = c.machine.commands.do(ctx, t, in.here()); err != nil {
 		return Outcome{}, err
 	}
-	return c.machine.commands.outcome(t, in.here(), after, false), nil
+	return c.outcome(ctx, in, t, after, false)
 }
 
 // outcome is what a finished turn came to.
 func (c *Conversation) outcome(ctx context.Context, in Input, t orchestrator.Turn, after int64, again bool) (Outcome, error) {
+	o := Outcome{SessionID: t.SessionID, Turn: t.TurnKey, RunID: t.RunID, After: after, Notice: t.Notice}
 	if t.Kind == orchestrator.TurnCommand || t.Kind == orchestrator.TurnDecision && t.Resume == nil {
-		o := c.machine.commands.outcome(t, in.here(), after, again)
+		o = c.machine.commands.outcome(t, in.here(), after, again)
 		o.Name = in.at.session.Name
-		return o, nil
 	}
-	o := Outcome{SessionID: t.SessionID, Turn: t.TurnKey, RunID: t.RunID, After: after}
-	if in.Resume == nil {
-		return o, nil
+	if t.Parked != "" {
+		o.Notice = c.parked(ctx, t.Parked)
 	}
+	o.Notice = strings.TrimSpace(t.News + "\n\n" + o.Notice)
 	var err error
-	o.Decided, err = c.machine.store.Interrupt(ctx, cmp.Or(t.Gate, t.Answers))
+	if t.Shows != "" {
+		i, reading := c.machine.store.Interrupt(ctx, t.Shows)
+		o.Show, err = []contracts.Interrupt{i}, reading
+	}
+	if in.Resume != nil && err == nil {
+		o.Decided, err = c.machine.store.Interrupt(ctx, cmp.Or(t.Gate, t.Answers))
+	}
 	return o, err
+}
+
+// parked says which question is left open.
+func (c *Conversation) parked(ctx context.Context, id string) string {
+	i, err := c.machine.store.Interrupt(ctx, id)
+	if err != nil || i.Status != contracts.InterruptOpen {
+		return ""
+	}
+	return "My question “" + chat.Escape(contracts.CleanSummary(i.Prompt)) + "” waits; write `back` to return to it."
 }
 
 // View shows what an input came to, as it is now.
@@ -409,7 +463,28 @@ func (c *Conversation) Whole(ctx context.Context, o Outcome, wait time.Duration)
 		view, err = c.views.session(ctx, session)
 		return view.Status != contracts.SessionRunning, err
 	})
-	return view.Response(), err
+	return withReply(view, o).Response(), err
+}
+
+// withReply puts what an input was told into the answer of a session: REST has no
+// other place for it.
+func withReply(view orchestrator.SessionView, o Outcome) orchestrator.SessionView {
+	if len(o.Show) > 0 {
+		view.Open = o.Show
+	}
+	if o.Alone || o.Quiet {
+		view.Answer = o.Answer
+	}
+	if o.Notice == "" {
+		return view
+	}
+	told := contracts.Answer{Blocks: []contracts.Block{{Kind: contracts.BlockNote, Text: o.Notice}}}
+	if view.Answer != nil {
+		told.Blocks = append(told.Blocks, view.Answer.Blocks...)
+		told.Verdict = view.Answer.Verdict
+	}
+	view.Answer = &told
+	return view
 }
 
 // Sessions lists the caller's sessions, the newest first.
@@ -467,7 +542,7 @@ func (c *Conversation) Follow(ctx context.Context, who access.Principal, session
 // Peek tells where a chat stands without beginning anything, for the background
 // calls of frontends; false means that nothing is known of it.
 func (c *Conversation) Peek(ctx context.Context, who access.Principal, t Thread) (orchestrator.SessionView, bool, error) {
-	session, known, err := c.places.find(ctx, who, t, "")
+	session, known, err := c.threads.Find(ctx, who, t, "")
 	if err != nil || !known {
 		return orchestrator.SessionView{}, false, err
 	}
@@ -478,10 +553,10 @@ func (c *Conversation) Peek(ctx context.Context, who access.Principal, t Thread)
 // GoesOn tells whether a chat is still the one to talk in although a newer one
 // could begin: something runs or waits in it, and the newer one has not begun.
 func (c *Conversation) GoesOn(ctx context.Context, who access.Principal, conversation, newer string) bool {
-	if _, begun, err := c.places.own(ctx, who, chatID(who, newer)); begun || err != nil {
+	if _, begun, err := c.threads.Own(ctx, who, sessions.ChatID(who, newer)); begun || err != nil {
 		return false
 	}
-	session, begun, err := c.places.own(ctx, who, chatID(who, conversation))
+	session, begun, err := c.threads.Own(ctx, who, sessions.ChatID(who, conversation))
 	if !begun || err != nil {
 		return false
 	}

@@ -6,6 +6,7 @@ import (
 	"github.com/manifold-run/manifold/contracts"
 	"github.com/manifold-run/manifold/orchestrator"
 	"github.com/manifold-run/manifold/orchestrator/chat"
+	"github.com/manifold-run/manifold/orchestrator/sessions"
 )
 
 // Input is one thing that somebody says or clicks, in any face: a message, which
@@ -44,21 +45,7 @@ type Input struct {
 }
 
 // Thread is how a chat frontend ties a message to its chat.
-type Thread struct {
-	// Marked tells whether the last answer of the history carries a marker that
-	// was signed for this caller; SessionID and Shown are what it says.
-	Marked    bool
-	SessionID string
-	Shown     []string
-	// Continued tells whether the history has an answer before this message.
-	Continued bool
-	// Conversation is the frontend's id of the chat, "" if it sends none.
-	Conversation string
-	// Request identifies the request of a client that counts its own repeats,
-	// where nothing else ties it to a chat; Try is how often it was sent before.
-	Request string
-	Try     int
-}
+type Thread = sessions.Thread
 
 // place is where an input belongs, and what it orders if it is a command.
 type place struct {
@@ -99,6 +86,10 @@ type Outcome struct {
 	// show, Quiet that what was found before is no news.
 	Notice       string
 	Alone, Quiet bool
+	// Answer is an answer of its own, Show what it shows instead of where the
+	// session stands.
+	Answer *contracts.Answer
+	Show   []contracts.Interrupt
 	// Decided is the gate or question that was decided or answered.
 	Decided contracts.Interrupt
 }

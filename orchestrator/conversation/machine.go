@@ -225,6 +225,8 @@ const (
 	// tooLate is when a turn that was interrupted is not finished by itself any
 	// more: whoever said it has gone on, and would be surprised.
 	tooLate = time.Hour
+	// withdrawn is how long a run may take to end that waits for a person.
+	withdrawn = 10 * time.Second
 	// sweepPage bounds how many turns one sweep takes up.
 	sweepPage = 100
 )

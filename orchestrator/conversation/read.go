@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -26,15 +25,16 @@ type reader struct {
 	turns    orchestrator.Turns
 	intents  *intent.Adapter
 	catalogs orchestrator.Catalogs
+	runner   *execution.Runner
 }
 
 // commandOf reads what a message orders: a click, a look, or a command of the
-// grammar. Outside of chats a message is none.
+// grammar. The first message of a session is none.
 func commandOf(in Input) (chat.Command, bool) {
 	switch {
 	case in.Command != nil:
 		return *in.Command, true
-	case in.Thread == nil || in.Quoted:
+	case in.Start != nil || in.Quoted:
 		return chat.Command{}, false
 	}
 	return chat.Parse(in.Message)
@@ -54,12 +54,7 @@ func (r *reader) read(ctx context.Context, who access.Principal, in Input) (orch
 		t.DryRun = in.Start.DryRun
 		return t, nil
 	}
-	i, value, answers, err := r.answers(ctx, who, in)
-	if err != nil || !answers {
-		return t, err
-	}
-	t.Kind, t.Answers, t.Resume = orchestrator.TurnReply, i.InterruptID, &contracts.Resume{Response: value}
-	return r.asked(ctx, i, t)
+	return r.mean(ctx, who, in, t)
 }
 
 // asked notes which turn has asked a question.
@@ -92,6 +87,13 @@ func (r *reader) resumed(ctx context.Context, who access.Principal, in Input, t 
 		return t, contracts.Errorf(contracts.CodeInvalid, "%s is a question: answer it with a response", i.Code)
 	}
 	t.Kind, t.Answers = orchestrator.TurnReply, i.InterruptID
+	if words, ok := in.Resume.Response.(string); ok { // a person may answer in words wherever they answer
+		if _, err := execution.AnswerValue(i, words); err != nil {
+			if value, fits := r.value(ctx, who, i, words); fits {
+				t.Resume = &contracts.Resume{Response: value, Comment: in.Resume.Comment}
+			}
+		}
+	}
 	return r.asked(ctx, i, t)
 }
 
@@ -114,7 +116,7 @@ func said(i contracts.Interrupt, body contracts.Resume) string {
 // has shown, from now on.
 func (r *reader) commanded(ctx context.Context, who access.Principal, in Input, t orchestrator.Turn) (orchestrator.Turn, error) {
 	c := *in.at.command
-	t.Kind, t.Command, t.Codes = orchestrator.TurnCommand, c.Verb, c.Codes
+	t.Kind, t.Command, t.Codes, t.Topic = orchestrator.TurnCommand, c.Verb, c.Codes, c.Topic
 	if c.Verb != chat.Approve && c.Verb != chat.Reject {
 		return t, nil
 	}
@@ -160,50 +162,64 @@ func (r *reader) shownGates(ctx context.Context, who access.Principal, in Input)
 	return closed, err
 }
 
-// answers takes a message as the answer to the open question, if there is one
-// that this chat has shown and the words fit. Approvals are never read out of a
-// message.
-func (r *reader) answers(ctx context.Context, who access.Principal, in Input) (i contracts.Interrupt, value any, fits bool, err error) {
-	if in.here() == "" {
-		return i, nil, false, nil
-	}
-	open, err := r.store.Interrupts(ctx, execution.InterruptFilter{SessionID: in.here(), Status: contracts.InterruptOpen})
-	if err != nil {
-		return i, nil, false, err
-	}
-	thread := in.thread()
-	open = slices.DeleteFunc(open, func(i contracts.Interrupt) bool {
-		return i.Type.Expires() || thread.Marked && !slices.Contains(thread.Shown, i.Code)
-	})
-	if len(open) != 1 {
-		return i, nil, false, nil
-	}
-	value, fits = r.value(ctx, who, open[0], numbered(open[0], in.Message))
-	return open[0], value, fits, nil
-}
-
-// numbered turns "2", or the words of a button, into the second option, which is
-// how questions are shown, and "yes" into the only one.
-func numbered(i contracts.Interrupt, message string) string {
-	if len(i.Options) == 1 && chat.Affirms(message) {
+// pick turns "2", an ordinal or the words of a button into the option that they
+// mean as options are shown, and "yes" into the only one. Options of a question
+// for a number have letters, so that a number is what it says.
+func pick(i contracts.Interrupt, message string) string {
+	text := strings.TrimSpace(message)
+	if len(i.Options) == 1 && chat.Affirms(text) {
 		return i.Options[0].ID
 	}
 	for n, o := range i.Options {
-		if strings.TrimSpace(message) == chat.Choice(n, o) {
+		if text == chat.Choice(i, n) {
 			return o.ID
 		}
 	}
-	n, err := strconv.Atoi(strings.TrimRight(strings.TrimSpace(message), ".)"))
-	if err != nil || n < 1 || n > len(i.Options) {
-		return message
+	if _, is := number(text); is && chat.AsksNumber(i) {
+		return text
 	}
-	return i.Options[n-1].ID
+	at, ok := chat.Place(i, text)
+	if !ok {
+		at, ok = chat.Ordinal(text)
+	}
+	if at == -1 {
+		at = len(i.Options)
+	}
+	if !ok || at < 1 || at > len(i.Options) {
+		return named(i, text)
+	}
+	return i.Options[at-1].ID
+}
+
+// named gives the one option whose label has all the words of a text.
+func named(i contracts.Interrupt, text string) string {
+	words := strings.Fields(strings.ToLower(text))
+	found := ""
+	for _, o := range i.Options {
+		label := strings.Fields(strings.ToLower(o.Label))
+		if len(words) == 0 || slices.ContainsFunc(words, func(w string) bool { return !slices.Contains(label, strings.Trim(w, ".,!")) }) {
+			continue
+		}
+		if found != "" {
+			return text
+		}
+		found = o.ID
+	}
+	return cmp.Or(found, text)
 }
 
 // value reads a typed answer: an option, or a value of the asked parameter. A
 // free text that is itself an understandable request is no answer.
 func (r *reader) value(ctx context.Context, who access.Principal, i contracts.Interrupt, message string) (any, bool) {
-	text := strings.TrimSpace(message)
+	text := pick(i, message)
+	if inner, ok := unquoted(text); ok && freeText(i) {
+		return inner, true
+	}
+	if n, ok := number(text); ok && i.ResponseSchema != nil {
+		if value, err := execution.AnswerValue(i, n); err == nil {
+			return value, true
+		}
+	}
 	if words, ok := execution.SearchAgain(i, text); ok && !r.isRequest(ctx, who, text) {
 		return words, true
 	}
@@ -230,6 +246,18 @@ func (r *reader) value(ctx context.Context, who access.Principal, i contracts.In
 		}
 	}
 	return nil, false
+}
+
+// unquoted is what stands in quotation marks, if that is all.
+func unquoted(text string) (string, bool) {
+	for _, marks := range [][2]string{{`"`, `"`}, {"“", "”"}, {"„", "“"}, {"«", "»"}, {"'", "'"}} {
+		if inner, ok := strings.CutPrefix(text, marks[0]); ok {
+			if inner, ok = strings.CutSuffix(inner, marks[1]); ok && inner != "" {
+				return inner, true
+			}
+		}
+	}
+	return "", false
 }
 
 func (r *reader) isRequest(ctx context.Context, who access.Principal, text string) bool {

@@ -5,6 +5,7 @@ import (
 	"context"
 	"maps"
 	"slices"
+	"time"
 
 	"github.com/manifold-run/manifold/contracts"
 	"github.com/manifold-run/manifold/execution"
@@ -22,6 +23,13 @@ func (m *machine) request(ctx context.Context, t orchestrator.Turn) (orchestrato
 	if t.Question != nil {
 		return m.open(ctx, t)
 	}
+	if t.Replaces != nil {
+		next, err := m.clear(ctx, t)
+		if err != nil || next.Outcome != "" {
+			return next, err
+		}
+		t = next
+	}
 	if !t.Understood {
 		next, err := m.understand(ctx, t)
 		if err != nil || next.Outcome != "" || next.Question != nil {
@@ -30,6 +38,29 @@ func (m *machine) request(ctx context.Context, t orchestrator.Turn) (orchestrato
 		t = next
 	}
 	return m.compile(ctx, t)
+}
+
+// clear makes way for a request that takes the place of another: that is
+// withdrawn, or undone behind its own gate.
+func (m *machine) clear(ctx context.Context, t orchestrator.Turn) (orchestrator.Turn, error) {
+	if t.Undo {
+		if _, err := m.commands.runs.Compensate(ctx, t.By, t.Replaces.RunID, t.Replaces.NodeID); err != nil {
+			return refusal(t, err)
+		}
+		t.Replaces, t.Undo = nil, false
+		return t, nil
+	}
+	done, err := m.replace(ctx, t)
+	if err != nil {
+		return t, err
+	}
+	t.Replaces = nil
+	if done {
+		return answered(t, &contracts.Answer{Blocks: []contracts.Block{{
+			Kind: contracts.BlockNote, Text: "It was approved and done before that, so nothing was changed. Say it again, and I ask what is to be done about it.",
+		}}}), nil
+	}
+	return t, nil
 }
 
 // understand settles the intents of a turn, or asks or says why there are none.
@@ -51,7 +82,7 @@ func (m *machine) understand(ctx context.Context, t orchestrator.Turn) (orchestr
 	case u.Outcome == contracts.GateClarify && len(u.Choices) > 0:
 		return m.askCapability(t, u), nil
 	default:
-		return answered(t, declined(u)), nil
+		return answered(t, answer.Declined(u)), nil
 	}
 }
 
@@ -109,7 +140,7 @@ func (m *machine) planRequest(session orchestrator.Session, t orchestrator.Turn)
 	}
 	maps.Copy(instances, t.Instances)
 	return planner.Request{
-		Goal: contracts.CleanSummary(t.Message), Intents: t.Intents, Catalog: m.catalogs.Catalog(), Owner: t.By.Contract(),
+		Goal: contracts.CleanSummary(goalOf(t)), Intents: t.Intents, Catalog: m.catalogs.Catalog(), Owner: t.By.Contract(),
 		Instances: instances, Roles: t.Roles, Budgets: session.Budgets, DryRun: t.DryRun,
 	}
 }
@@ -138,20 +169,20 @@ func (m *machine) askCapability(t orchestrator.Turn, u intent.Understanding) orc
 		})
 	}
 	t.Asked = &orchestrator.Asked{IntentID: u.Unclear, Capability: true}
-	return m.ask(t, i)
+	return ask(t, i, m.now())
 }
 
 // askPlanner asks for what a plan is missing.
 func (m *machine) askPlanner(t orchestrator.Turn, q planner.Question) orchestrator.Turn {
 	t.Understood = true
 	t.Asked = &orchestrator.Asked{IntentID: q.IntentID, Param: q.Param, Role: q.Role, Domain: q.Domain}
-	return m.ask(t, contracts.Interrupt{Type: q.Kind, Prompt: q.Prompt, Options: q.Options, ResponseSchema: q.Schema})
+	return ask(t, contracts.Interrupt{Type: q.Kind, Prompt: q.Prompt, Options: q.Options, ResponseSchema: q.Schema}, m.now())
 }
 
 // ask keeps the question with the turn until it is open.
-func (m *machine) ask(t orchestrator.Turn, i contracts.Interrupt) orchestrator.Turn {
+func ask(t orchestrator.Turn, i contracts.Interrupt, now time.Time) orchestrator.Turn {
 	i.InterruptID, i.Code, i.Status = execution.NewID("gate"), execution.NewCode(), contracts.InterruptOpen
-	i.SessionID, i.CreatedAt, i.Requesters = t.SessionID, m.now(), []string{t.By.Subject()}
+	i.SessionID, i.CreatedAt, i.Requesters = t.SessionID, now, []string{t.By.Subject()}
 	for n := range i.Options {
 		o := &i.Options[n]
 		o.Label, o.Detail = contracts.CleanSummary(o.Label), contracts.CleanSummary(o.Detail)
@@ -197,6 +228,8 @@ func (m *machine) takeAnswer(t *orchestrator.Turn, response any) error {
 		t.Roles = withText(t.Roles, asked.Role, response)
 	case asked.Domain != "":
 		t.Instances = withText(t.Instances, asked.Domain, response)
+	case asked.Done:
+		return m.afterDone(t, response)
 	case asked.Capability:
 		return m.chooseCapability(t, asked.IntentID, response)
 	default:
@@ -206,6 +239,21 @@ func (m *machine) takeAnswer(t *orchestrator.Turn, response any) error {
 				t.Intents[n].Parameters = withValue(t.Intents[n].Parameters, asked.Param, response)
 			}
 		}
+	}
+	return nil
+}
+
+// afterDone takes what is wanted of a request that has had its effect.
+func (m *machine) afterDone(t *orchestrator.Turn, response any) error {
+	t.Asked = nil
+	switch response {
+	case "redo":
+		t.Undo = true
+	case "second":
+		t.Replaces = nil
+	default:
+		t.Replaces = nil
+		*t = answered(*t, &contracts.Answer{Blocks: []contracts.Block{{Kind: contracts.BlockNote, Text: "It stays as it is."}}})
 	}
 	return nil
 }

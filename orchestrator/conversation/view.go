@@ -4,11 +4,9 @@ import (
 	"cmp"
 	"context"
 	"slices"
-	"strings"
 
 	"github.com/manifold-run/manifold/contracts"
 	"github.com/manifold-run/manifold/execution"
-	"github.com/manifold-run/manifold/intent"
 	"github.com/manifold-run/manifold/orchestrator"
 	"github.com/manifold-run/manifold/orchestrator/access"
 	"github.com/manifold-run/manifold/orchestrator/answer"
@@ -28,8 +26,11 @@ type views struct {
 
 // of shows what an input came to.
 func (v *views) of(ctx context.Context, who access.Principal, o Outcome) (orchestrator.SessionView, error) {
+	if len(o.Show) > 0 {
+		return v.shown(ctx, who, o)
+	}
 	if o.Alone {
-		return orchestrator.SessionView{SessionID: o.SessionID, Name: o.Name, Notice: o.Notice}, nil
+		return orchestrator.SessionView{SessionID: o.SessionID, Name: o.Name, Notice: o.Notice, Answer: o.Answer, Status: contracts.SessionCompleted}, nil
 	}
 	view, err := v.part(ctx, who, orchestrator.SessionView{SessionID: o.SessionID, Turn: o.Turn, RunID: o.RunID, After: o.After})
 	view.Notice = o.Notice
@@ -37,6 +38,22 @@ func (v *views) of(ctx context.Context, who access.Principal, o Outcome) (orches
 		view.Answer = nil
 	}
 	return view, err
+}
+
+// shown is a view of nothing but some gates or questions, wherever they are.
+func (v *views) shown(ctx context.Context, who access.Principal, o Outcome) (orchestrator.SessionView, error) {
+	view := orchestrator.SessionView{SessionID: o.SessionID, Name: o.Name, Notice: o.Notice, Status: contracts.SessionPendingInterrupt}
+	for _, i := range o.Show {
+		owner, err := v.dir.Owner(ctx, i.SessionID)
+		if err != nil {
+			return view, err
+		}
+		view.Open = append(view.Open, i)
+		if i.Status == contracts.InterruptOpen && i.Type.Expires() && gates.MayDecide(who, owner, i, contracts.DecisionApprove) == nil {
+			view.MayApprove = append(view.MayApprove, i.Code)
+		}
+	}
+	return view, nil
 }
 
 // part reads where a chat stands: narrowed to a turn or to a run, or, with
@@ -90,7 +107,7 @@ func (v *views) ofTurn(ctx context.Context, view *orchestrator.SessionView) erro
 		return err
 	}
 	if view.Answer != nil {
-		view.Answer.Blocks = append(view.Answer.Blocks, remarks(t)...)
+		view.Answer.Blocks = append(view.Answer.Blocks, answer.Remarks(t)...)
 	}
 	return nil
 }
@@ -208,7 +225,7 @@ func lastSubstance(turns []orchestrator.Turn) *orchestrator.Turn {
 	for n := range slices.Backward(turns) {
 		t := &turns[n]
 		switch {
-		case t.Command != "" || t.Kind == orchestrator.TurnDecision || t.Outcome == orchestrator.TurnRefused:
+		case t.Command != "" || t.Kind == orchestrator.TurnCommand || t.Kind == orchestrator.TurnDecision || t.Outcome == orchestrator.TurnRefused:
 			continue
 		case t.Of == nil:
 			return t
@@ -233,7 +250,7 @@ func (v *views) lastAnswer(ctx context.Context, last *orchestrator.Turn, runs []
 		}
 		composed := answer.Compose(v.catalogs.Catalog(), run)
 		if composed != nil && last != nil && last.RunID == runs[0].ID {
-			composed.Blocks = append(composed.Blocks, remarks(*last)...)
+			composed.Blocks = append(composed.Blocks, answer.Remarks(*last)...)
 		}
 		return composed, nil
 	}
@@ -241,38 +258,4 @@ func (v *views) lastAnswer(ctx context.Context, last *orchestrator.Turn, runs []
 		return nil, nil //nolint:nilnil // nothing was said yet
 	}
 	return last.Answer, nil
-}
-
-// remarks names the parts of a message that nothing was done about, and what
-// was left out of the plan.
-func remarks(t orchestrator.Turn) []contracts.Block {
-	var out []contracts.Block
-	if len(t.Unused) > 0 {
-		quoted := make([]string, len(t.Unused))
-		for i, p := range t.Unused {
-			quoted[i] = "“" + contracts.CleanSummary(p) + "”"
-		}
-		out = append(out, contracts.Block{
-			Kind: contracts.BlockNote, Text: "Nothing was done about " + strings.Join(quoted, ", ") + ": I did not understand it.",
-		})
-	}
-	for _, note := range t.Notes {
-		out = append(out, contracts.Block{Kind: contracts.BlockNote, Text: note})
-	}
-	return out
-}
-
-// declined says honestly that a message was not understood, and what could be.
-func declined(u intent.Understanding) *contracts.Answer {
-	a := &contracts.Answer{Blocks: []contracts.Block{{
-		Kind: contracts.BlockText, Text: cmp.Or(u.Question, "I did not understand that as something that I can do."),
-	}}}
-	if len(u.Choices) > 0 {
-		list := contracts.Block{Kind: contracts.BlockList, Title: "What I can do"}
-		for _, c := range u.Choices {
-			list.Items = append(list.Items, cmp.Or(c.Description, c.Capability)+" ("+c.Domain+"."+c.Capability+")")
-		}
-		a.Blocks = append(a.Blocks, list)
-	}
-	return a
 }

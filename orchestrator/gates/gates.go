@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"time"
 
 	"github.com/manifold-run/manifold/contracts"
 	"github.com/manifold-run/manifold/execution"
@@ -21,6 +22,8 @@ type Filter struct {
 	// Mine leaves out what the caller sees only because they see everything: what
 	// is left is their own, or theirs to decide.
 	Mine bool
+	// Gates leaves out questions.
+	Gates bool
 	contracts.Page
 }
 
@@ -49,6 +52,9 @@ func (g *Gates) List(ctx context.Context, who access.Principal, f Filter) (contr
 	}
 	if f.Mine {
 		filter.Reader.All = false
+	}
+	if f.Gates {
+		filter.Types = []contracts.InterruptType{contracts.InterruptWriteApproval, contracts.InterruptPlanApproval}
 	}
 	if f.Type != "" {
 		filter.Types = []contracts.InterruptType{f.Type}
@@ -147,6 +153,30 @@ func (g *Gates) Decide(ctx context.Context, who access.Principal, i contracts.In
 	}
 	g.hub.Committed(decided.SessionID, decided.RunID)
 	return decided, nil
+}
+
+// Drop commits that a question before there is a plan is no longer asked. One that
+// was answered meanwhile stays so.
+func (g *Gates) Drop(ctx context.Context, who access.Principal, i contracts.Interrupt) (contracts.Interrupt, error) {
+	owner, err := g.sessions.Owner(ctx, i.SessionID)
+	if err != nil {
+		return i, err
+	}
+	if i.RunID != "" {
+		return i, contracts.Errorf(contracts.CodeInvalid, "%s belongs to a run; cancel that", i.Code)
+	}
+	if err := MayDecide(who, owner, i, contracts.DecisionAnswer); err != nil {
+		return i, err
+	}
+	dropped, err := g.store.UpdateInterrupt(ctx, i.InterruptID, func(i *contracts.Interrupt, _ time.Time) error {
+		i.Status = contracts.InterruptSuperseded
+		return nil
+	})
+	if contracts.CodeOf(err) == contracts.CodeConflict {
+		return i, nil
+	}
+	g.hub.Committed(i.SessionID, "")
+	return dropped, err
 }
 
 // MayDecide lets the owner withdraw or edit what they asked for, approvers

@@ -1,28 +1,48 @@
-package conversation
+package sessions
 
 import (
 	"cmp"
 	"context"
 	"slices"
 	"strconv"
+	"sync"
 	"time"
 
 	"github.com/manifold-run/manifold/contracts"
 	"github.com/manifold-run/manifold/orchestrator"
 	"github.com/manifold-run/manifold/orchestrator/access"
-	"github.com/manifold-run/manifold/orchestrator/sessions"
 )
 
-// places finds the session that an input belongs to. It keeps only who is
+// Thread is how a chat frontend ties a message to its chat.
+type Thread struct {
+	// Marked tells whether the last answer of the history carries a marker that
+	// was signed for this caller; SessionID and Shown are what it says.
+	Marked    bool
+	SessionID string
+	Shown     []string
+	// Continued tells whether the history has an answer before this message.
+	Continued bool
+	// Conversation is the frontend's id of the chat, "" if it sends none.
+	Conversation string
+	// Request identifies the request of a client that counts its own repeats,
+	// where nothing else ties it to a chat; Try is how often it was sent before.
+	Request string
+	Try     int
+}
+
+// Threads finds the session that a message belongs to. It keeps only who is
 // waiting for an answer at this moment.
-type places struct {
-	dir     *sessions.Directory
+type Threads struct {
+	dir     *Directory
 	now     func() time.Time
 	waiting waiting
 }
 
-// start opens the session of a first message. With a key a repeat finds it.
-func (p *places) start(ctx context.Context, who access.Principal, body contracts.StartSession, key string) (orchestrator.Session, error) {
+// NewThreads finds sessions in a directory.
+func NewThreads(dir *Directory) *Threads { return &Threads{dir: dir, now: dir.cfg.Now} }
+
+// Start opens the session of a first message. With a key a repeat finds it.
+func (p *Threads) Start(ctx context.Context, who access.Principal, body contracts.StartSession, key string) (orchestrator.Session, error) {
 	if err := orchestrator.CheckMessage(body.Message); err != nil {
 		return orchestrator.Session{}, err
 	}
@@ -39,19 +59,19 @@ func (p *places) start(ctx context.Context, who access.Principal, body contracts
 	return session, p.dir.Open(ctx, session)
 }
 
-// find gives the session of a chat: the one that the marker names if it is the
+// Find gives the session of a chat: the one that the marker names if it is the
 // caller's, else the one of the chat's id or of the request that this one
 // repeats, else a new one.
-func (p *places) find(ctx context.Context, who access.Principal, t Thread, message string) (orchestrator.Session, bool, error) {
+func (p *Threads) Find(ctx context.Context, who access.Principal, t Thread, message string) (orchestrator.Session, bool, error) {
 	fresh := p.dir.Draft(who, contracts.StartSession{Message: cmp.Or(message, "chat")})
-	session, found, err := p.own(ctx, who, t.SessionID)
+	session, found, err := p.Own(ctx, who, t.SessionID)
 	if found || err != nil {
 		return session, found, err
 	}
 	switch {
 	case t.Conversation != "":
-		fresh.ID = chatID(who, t.Conversation)
-		session, found, err = p.own(ctx, who, fresh.ID)
+		fresh.ID = ChatID(who, t.Conversation)
+		session, found, err = p.Own(ctx, who, fresh.ID)
 	case t.Try > 0 && who.Shared():
 		session, found, err = p.repeatedByOneOfMany(ctx, who, t)
 	case t.Try > 0:
@@ -63,7 +83,8 @@ func (p *places) find(ctx context.Context, who access.Principal, t Thread, messa
 	return fresh, false, nil
 }
 
-func (p *places) own(ctx context.Context, who access.Principal, id string) (orchestrator.Session, bool, error) {
+// Own gives the session of an id, and whether it is the caller's.
+func (p *Threads) Own(ctx context.Context, who access.Principal, id string) (orchestrator.Session, bool, error) {
 	if id == "" {
 		return orchestrator.Session{}, false, nil
 	}
@@ -77,9 +98,9 @@ func (p *places) own(ctx context.Context, who access.Principal, id string) (orch
 	return session, who.Subject() == access.SubjectOf(session.Owner), nil
 }
 
-// begin opens the session of a chat, under an id that a repeat of the request
+// Begin opens the session of a chat, under an id that a repeat of the request
 // will find.
-func (p *places) begin(ctx context.Context, who access.Principal, session orchestrator.Session, t Thread) (orchestrator.Session, error) {
+func (p *Threads) Begin(ctx context.Context, who access.Principal, session orchestrator.Session, t Thread) (orchestrator.Session, error) {
 	if err := p.dir.Admit(who); err != nil {
 		return session, err
 	}
@@ -102,7 +123,7 @@ func (p *places) begin(ctx context.Context, who access.Principal, session orches
 
 // repeated finds the session of the request that is repeated: the last of its
 // equals.
-func (p *places) repeated(ctx context.Context, who access.Principal, request string) (orchestrator.Session, bool, error) {
+func (p *Threads) repeated(ctx context.Context, who access.Principal, request string) (orchestrator.Session, bool, error) {
 	now := quarter(p.now())
 	for _, q := range []int64{now, now - 1} {
 		number := func(n int) string { return requestSession(who, request, q, n) }
@@ -111,7 +132,7 @@ func (p *places) repeated(ctx context.Context, who access.Principal, request str
 			return orchestrator.Session{}, false, err
 		}
 		if n > 0 {
-			return p.own(ctx, who, number(n-1))
+			return p.Own(ctx, who, number(n-1))
 		}
 	}
 	return orchestrator.Session{}, false, nil
@@ -120,7 +141,7 @@ func (p *places) repeated(ctx context.Context, who access.Principal, request str
 // unused gives the first number whose session does not exist. It doubles its
 // steps and halves what is left, so that somebody who asks the same every second
 // costs few reads.
-func (p *places) unused(ctx context.Context, number func(int) string) (int, error) {
+func (p *Threads) unused(ctx context.Context, number func(int) string) (int, error) {
 	taken := func(n int) (bool, error) {
 		_, err := p.dir.Get(ctx, number(n))
 		if contracts.CodeOf(err) == contracts.CodeNotFound {
@@ -154,8 +175,8 @@ func (p *places) unused(ctx context.Context, number func(int) string) (int, erro
 	return low, nil
 }
 
-// chatID is the session of a frontend's chat.
-func chatID(who access.Principal, conversation string) string {
+// ChatID is the session of a frontend's chat.
+func ChatID(who access.Principal, conversation string) string {
 	return orchestrator.DerivedID("ses", who.Subject(), "chat", conversation)
 }
 
@@ -169,7 +190,7 @@ const maxEquals = 50
 
 // repeatedByOneOfMany finds the first try of a repeat where many people share the
 // key; none means that it is taken for a request of its own.
-func (p *places) repeatedByOneOfMany(ctx context.Context, who access.Principal, t Thread) (orchestrator.Session, bool, error) {
+func (p *Threads) repeatedByOneOfMany(ctx context.Context, who access.Principal, t Thread) (orchestrator.Session, bool, error) {
 	var equals []string
 	now := quarter(p.now())
 	for _, q := range []int64{now, now - 1} {
@@ -187,7 +208,7 @@ func (p *places) repeatedByOneOfMany(ctx context.Context, who access.Principal, 
 			continue
 		}
 		if claimed, err := p.claim(ctx, id, t.Try); err != nil || claimed {
-			session, found, readErr := p.own(ctx, who, id)
+			session, found, readErr := p.Own(ctx, who, id)
 			return session, found, cmp.Or(err, readErr)
 		}
 	}
@@ -196,7 +217,7 @@ func (p *places) repeatedByOneOfMany(ctx context.Context, who access.Principal, 
 
 // claim commits that a first try is taken for a repeat, unless its answer got
 // through or the same count has taken it.
-func (p *places) claim(ctx context.Context, sessionID string, try int) (claimed bool, err error) {
+func (p *Threads) claim(ctx context.Context, sessionID string, try int) (claimed bool, err error) {
 	_, err = p.dir.Change(ctx, sessionID, func(s *orchestrator.Session) bool {
 		claimed = !s.Delivered && !slices.Contains(s.Repeats, try)
 		s.Repeats = append(s.Repeats, try)
@@ -217,3 +238,42 @@ func quarter(at time.Time) int64 { return at.Unix() / int64(repeatWindow/time.Se
 func requestSession(who access.Principal, request string, quarter int64, n int) string {
 	return orchestrator.DerivedID("ses", who.Subject(), "request", request, strconv.FormatInt(quarter, 10), strconv.Itoa(n))
 }
+
+// waiting has the contexts of first requests whose senders wait for the answer,
+// by session.
+type waiting struct{ contexts sync.Map }
+
+// has tells whether somebody is still waiting for the answer.
+func (w *waiting) has(sessionID string) bool {
+	ctx, there := w.contexts.Load(sessionID)
+	if !there {
+		return false
+	}
+	alive, ok := ctx.(context.Context)
+	return ok && alive.Err() == nil
+}
+
+// Exchange begins the answer to a message whose sender counts repeats. Its end
+// says whether the whole answer was written, and commits that it was.
+func (p *Threads) Exchange(ctx context.Context, who access.Principal, t Thread, sessionID string) (end func(delivered bool) error) {
+	if t.Request == "" || !who.Shared() {
+		return func(bool) error { return nil }
+	}
+	p.waiting.contexts.Store(sessionID, ctx)
+	return func(delivered bool) error {
+		p.waiting.contexts.CompareAndDelete(sessionID, ctx)
+		if !delivered {
+			return nil
+		}
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), notingTakes)
+		defer cancel()
+		_, err := p.dir.Change(ctx, sessionID, func(s *orchestrator.Session) bool {
+			s.Delivered = true
+			return true
+		})
+		return err
+	}
+}
+
+// notingTakes bounds the note that an answer was delivered.
+const notingTakes = 30 * time.Second

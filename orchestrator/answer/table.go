@@ -1,0 +1,88 @@
+package answer
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/manifold-run/manifold/contracts"
+	"github.com/manifold-run/manifold/orchestrator/chat"
+)
+
+// Rework makes another table of one, or says in words what it comes to.
+func Rework(table contracts.Block, o chat.TableOrder) (*contracts.Block, string) {
+	rows := slices.Clone(table.Rows)
+	switch {
+	case o.Count:
+		return nil, fmt.Sprintf("The last table has %d rows.", len(rows))
+	case o.First > 0:
+		rows = rows[:min(o.First, len(rows))]
+	case o.Filter != "":
+		rows = slices.DeleteFunc(rows, func(row []any) bool {
+			return !slices.ContainsFunc(row, func(cell any) bool { return strings.EqualFold(chat.Value(cell), o.Filter) })
+		})
+		if len(rows) == 0 {
+			return nil, fmt.Sprintf("No row of the last table has %q.", contracts.CleanSummary(o.Filter))
+		}
+	default:
+		at := column(table, o.Sort)
+		if at < 0 {
+			return nil, fmt.Sprintf("The last table has no one column %q. It has: %s.", contracts.CleanSummary(o.Sort), strings.Join(titles(table), ", "))
+		}
+		slices.SortStableFunc(rows, func(a, b []any) int {
+			if o.Down {
+				a, b = b, a
+			}
+			return compare(cell(a, at), cell(b, at))
+		})
+	}
+	table.Rows = rows
+	return &table, ""
+}
+
+func titles(table contracts.Block) []string {
+	out := make([]string, len(table.Columns))
+	for n, c := range table.Columns {
+		out[n] = c.Title
+	}
+	return out
+}
+
+// column finds the one column that a word names: by its title, or by a part of
+// it.
+func column(table contracts.Block, word string) int {
+	word = strings.ToLower(word)
+	found := -1
+	for n, c := range table.Columns {
+		title := strings.ToLower(c.Title)
+		switch {
+		case title == word:
+			return n
+		case !strings.Contains(title, word):
+		case found >= 0:
+			return -1
+		default:
+			found = n
+		}
+	}
+	return found
+}
+
+func cell(row []any, at int) any {
+	if at >= len(row) {
+		return nil
+	}
+	return row[at]
+}
+
+// compare orders numbers as numbers and all else as it reads; nothing comes
+// first.
+func compare(a, b any) int {
+	x, isX := a.(float64)
+	y, isY := b.(float64)
+	if isX && isY {
+		return cmp.Compare(x, y)
+	}
+	return cmp.Compare(strings.ToLower(chat.Value(a)), strings.ToLower(chat.Value(b)))
+}

@@ -1,0 +1,242 @@
+package chat
+
+import (
+	_ "embed"
+	"encoding/json"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode"
+
+	"golang.org/x/text/unicode/norm"
+)
+
+// The verbs of a dialogue; their words are in phrases.json.
+const (
+	Show   Verb = "show"   // a gate, by its code
+	Undo   Verb = "undo"   // the last write, or the one of a number
+	Why    Verb = "why"    // how the last request was understood, and what it came to
+	WhoAmI Verb = "whoami" // who is asking, and what they may do
+	Thanks Verb = "thanks"
+	Back   Verb = "back" // to a question that waits
+	Drop   Verb = "drop" // what is asked or waits here
+)
+
+//go:embed phrases.json
+var phrasesFile []byte
+
+// phrases are the words of dialogues in all languages that are read. They are
+// data, so that a further language is none of the program.
+type phrases struct {
+	Verbs    map[Verb][]string   `json:"verbs"`
+	Leading  map[Verb][]string   `json:"leading"`
+	Another  []string            `json:"another"`
+	Change   []string            `json:"change"`
+	Correct  []string            `json:"correct"`
+	Not      []string            `json:"not"`
+	But      []string            `json:"but"`
+	Ordinals map[string][]string `json:"ordinals"`
+	Table    struct {
+		Sort   []string `json:"sort"`
+		First  []string `json:"first"`
+		Count  []string `json:"count"`
+		Filter []string `json:"filter"`
+		Down   []string `json:"down"`
+		Up     []string `json:"up"`
+	} `json:"table"`
+}
+
+var known = readPhrases()
+
+func readPhrases() phrases {
+	var p phrases
+	if err := json.Unmarshal(phrasesFile, &p); err != nil {
+		panic("chat: phrases.json: " + err.Error()) //nolint:forbidigo // it is part of the program
+	}
+	for verb, all := range p.Verbs {
+		for _, phrase := range all {
+			words[phrase] = verb
+		}
+	}
+	return p
+}
+
+// plain is a message without its case, its edges and the commas between its
+// words.
+func plain(message string) string {
+	text := strings.TrimFunc(norm.NFC.String(message), func(r rune) bool { return unicode.IsSpace(r) || strings.ContainsRune(".!?…", r) })
+	return strings.Join(strings.Fields(strings.ReplaceAll(text, "’", "'")), " ")
+}
+
+// after cuts the longest of the phrases off the beginning of a text, with what
+// separates it from the rest.
+func after(text string, all []string) (rest string, ok bool) {
+	lower, best := strings.ToLower(strings.ReplaceAll(text, ",", " ")), 0
+	lower = strings.Join(strings.Fields(lower), " ")
+	for _, phrase := range all {
+		if strings.HasPrefix(lower+" ", phrase+" ") && len(strings.Fields(phrase)) > best {
+			best = len(strings.Fields(phrase))
+		}
+	}
+	if best == 0 {
+		return "", false
+	}
+	fields := strings.Fields(strings.ReplaceAll(text, ",", " , "))
+	for n := 0; n < best && len(fields) > 0; {
+		if fields[0] != "," {
+			n++
+		}
+		fields = fields[1:]
+	}
+	for len(fields) > 0 && fields[0] == "," {
+		fields = fields[1:]
+	}
+	return strings.ReplaceAll(strings.Join(fields, " "), " ,", ","), true
+}
+
+// FragmentKind is what a fragment does to the request before it.
+type FragmentKind string
+
+// The kinds of fragments.
+const (
+	// FragmentAnother asks for the same with other values.
+	FragmentAnother FragmentKind = "another"
+	// FragmentChange changes values of what was asked.
+	FragmentChange FragmentKind = "change"
+	// FragmentCorrect says that values were not meant.
+	FragmentCorrect FragmentKind = "correct"
+)
+
+// Fragment is a message that says nothing by itself: it goes on from the request
+// before it, with the values in Rest.
+type Fragment struct {
+	Kind FragmentKind
+	Rest string
+}
+
+// ReadFragment reads a message as a fragment; false says that it is none.
+func ReadFragment(message string) (Fragment, bool) {
+	text := plain(message)
+	if rest, ok := contrast(text); ok {
+		return Fragment{FragmentCorrect, rest}, true
+	}
+	for _, kind := range []struct {
+		is      FragmentKind
+		phrases []string
+	}{{FragmentAnother, known.Another}, {FragmentChange, known.Change}, {FragmentCorrect, known.Correct}} {
+		rest, ok := after(text, kind.phrases)
+		if !ok || rest == "" {
+			continue
+		}
+		if kind.is == FragmentCorrect { // "no, the same for Carla", "no, make it 3"
+			if inner, ok := ReadFragment(rest); ok {
+				return inner, true
+			}
+		}
+		return Fragment{kind.is, rest}, true
+	}
+	return Fragment{}, false
+}
+
+// contrast reads "not A, B" and "not A but B", and gives B.
+func contrast(text string) (string, bool) {
+	rest, ok := after(text, known.Not)
+	if !ok {
+		return "", false
+	}
+	for _, but := range known.But {
+		if at := strings.Index(strings.ToLower(rest), " "+but+" "); at > 0 {
+			return strings.TrimSpace(rest[at+len(but)+2:]), true
+		}
+	}
+	at := strings.LastIndex(rest, ", ")
+	if at < 0 {
+		return "", false
+	}
+	return strings.TrimSpace(rest[at+2:]), true
+}
+
+// Ordinal reads "the second one" as 2, "the last" as -1; a bare number is none.
+func Ordinal(message string) (int, bool) {
+	text := strings.ToLower(plain(message))
+	for n, all := range known.Ordinals {
+		if slices.Contains(all, text) {
+			place, err := strconv.Atoi(n)
+			return place, err == nil
+		}
+	}
+	return 0, false
+}
+
+// TableOrder is what somebody wants of the table that was shown last.
+type TableOrder struct {
+	// Sort is the column to sort by, Down whether the greatest is first.
+	Sort string
+	Down bool
+	// First cuts the table, Count only counts its rows, Filter keeps the rows that
+	// have the word.
+	First  int
+	Count  bool
+	Filter string
+}
+
+// ReadTableOrder reads a message that is about the last table; false says that
+// it is none.
+func ReadTableOrder(message string) (TableOrder, bool) {
+	text := plain(message)
+	if slices.Contains(known.Table.Count, strings.ToLower(text)) {
+		return TableOrder{Count: true}, true
+	}
+	if column, ok := after(text, known.Table.Sort); ok && column != "" {
+		o := TableOrder{Sort: column}
+		o.Sort, o.Down = ending(column, known.Table.Down)
+		if !o.Down {
+			o.Sort, _ = ending(column, known.Table.Up)
+		}
+		return o, true
+	}
+	if word, ok := after(text, known.Table.Filter); ok && word != "" {
+		return TableOrder{Filter: word}, true
+	}
+	if rest, ok := after(text, known.Table.First); ok {
+		number, _, _ := strings.Cut(rest, " ")
+		if n, err := strconv.Atoi(number); err == nil && n > 0 && len(strings.Fields(rest)) <= 2 {
+			return TableOrder{First: n}, true
+		}
+	}
+	return TableOrder{}, false
+}
+
+// ending cuts one of the phrases off the end of a text.
+func ending(text string, all []string) (string, bool) {
+	for _, phrase := range all {
+		lower := strings.ToLower(text)
+		if rest, ok := strings.CutSuffix(lower, " "+phrase); ok {
+			return strings.TrimRight(text[:len(rest)], " ,"), true
+		}
+	}
+	return text, false
+}
+
+// BareCode tells whether a message is nothing but what looks like the code of a
+// gate.
+func BareCode(message string) (string, bool) {
+	text := strings.Trim(plain(message), "`")
+	return strings.ToUpper(text), isCode(text) && (strings.ToUpper(text) == text || strings.ContainsAny(text, "23456789"))
+}
+
+// leading reads "show CODE", "undo 2" and "help approvals".
+func leading(text string) (Command, bool) {
+	if rest, ok := after(text, known.Leading[Show]); ok && isCode(rest) {
+		return Command{Verb: Show, Codes: []string{strings.ToUpper(rest)}}, true
+	}
+	if rest, ok := after(text, known.Leading[Undo]); ok {
+		if n, err := strconv.Atoi(rest); err == nil && n > 0 {
+			return Command{Verb: Undo, Topic: rest}, true
+		}
+	}
+	if rest, ok := after(text, known.Leading[Help]); ok && rest != "" && len(strings.Fields(rest)) <= 2 {
+		return Command{Verb: Help, Topic: strings.ToLower(rest)}, true
+	}
+	return Command{}, false
+}

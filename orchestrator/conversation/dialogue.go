@@ -1,0 +1,243 @@
+package conversation
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/manifold-run/manifold/contracts"
+	"github.com/manifold-run/manifold/execution"
+	"github.com/manifold-run/manifold/orchestrator"
+	"github.com/manifold-run/manifold/orchestrator/access"
+	"github.com/manifold-run/manifold/orchestrator/chat"
+)
+
+const (
+	// fresh is how long a question is in people's minds: an answer that comes
+	// later is shown the question again first.
+	fresh = time.Hour
+	// remembered is how long a request can be gone on from.
+	remembered = 24 * time.Hour
+	// parkedFor and maxParked bound the questions that `back` returns to.
+	parkedFor, maxParked = 24 * time.Hour, 3
+)
+
+// standing is what the meaning of a message depends on besides its words: what
+// the store knows of the session where it is said.
+type standing struct {
+	now   time.Time
+	turns []orchestrator.Turn
+	// questions and gates are what is open.
+	questions, gates []contracts.Interrupt
+	// question is the one that was shown last, if its answer may come now.
+	question *contracts.Interrupt
+	// last is the request that a fragment goes on from.
+	last *orchestrator.Turn
+}
+
+// standing reads where a session stands for who speaks in it.
+func (r *reader) standing(ctx context.Context, in Input) (standing, error) {
+	s := standing{now: r.now()}
+	if in.here() == "" {
+		return s, nil
+	}
+	open, err := r.store.Interrupts(ctx, execution.InterruptFilter{SessionID: in.here(), Status: contracts.InterruptOpen})
+	if err != nil {
+		return s, err
+	}
+	for _, i := range open {
+		if i.Type.Expires() {
+			s.gates = append(s.gates, i)
+		} else {
+			s.questions = append(s.questions, i)
+		}
+	}
+	if s.turns, err = r.turns.ListTurns(ctx, orchestrator.TurnFilter{SessionID: in.here()}); err != nil {
+		return s, err
+	}
+	s.question, s.last = s.shownLast(in), s.lastRequest()
+	return s, nil
+}
+
+// shownLast is the question that a bare value answers: the one that the last
+// answer has shown, which a marker says, or else the last turn. Outside of chats
+// every answer shows all that is open.
+func (s standing) shownLast(in Input) *contracts.Interrupt {
+	if len(s.questions) == 0 || len(s.turns) == 0 || s.now.Sub(s.turns[len(s.turns)-1].CreatedAt) > fresh {
+		return nil
+	}
+	thread := in.thread()
+	if thread.Marked {
+		return s.single(func(i contracts.Interrupt) bool { return slices.Contains(thread.Shown, i.Code) })
+	}
+	if in.Thread == nil {
+		return s.single(func(contracts.Interrupt) bool { return true })
+	}
+	last := s.turns[len(s.turns)-1]
+	if last.Of != nil {
+		if at := slices.IndexFunc(s.turns, func(t orchestrator.Turn) bool { return t.TurnKey == *last.Of }); at >= 0 {
+			last = s.turns[at]
+		}
+	}
+	if last.Shows != "" {
+		return s.single(func(i contracts.Interrupt) bool { return i.InterruptID == last.Shows })
+	}
+	if last.Kind == orchestrator.TurnCommand || last.Kind == orchestrator.TurnDecision {
+		return s.single(func(contracts.Interrupt) bool { return true })
+	}
+	return s.single(func(i contracts.Interrupt) bool {
+		return i.InterruptID == last.InterruptID || i.RunID != "" && i.RunID == last.RunID
+	})
+}
+
+// single gives the one open question that is meant; several are none.
+func (s standing) single(meant func(contracts.Interrupt) bool) *contracts.Interrupt {
+	var found *contracts.Interrupt
+	for n := range s.questions {
+		if !meant(s.questions[n]) {
+			continue
+		}
+		if found != nil {
+			return nil
+		}
+		found = &s.questions[n]
+	}
+	return found
+}
+
+// lastRequest is the newest turn that a fragment can go on from.
+func (s standing) lastRequest() *orchestrator.Turn {
+	for n := range slices.Backward(s.turns) {
+		t := &s.turns[n]
+		if s.now.Sub(t.CreatedAt) > remembered {
+			return nil
+		}
+		if len(t.Intents) > 0 && t.Understood && (t.Outcome == orchestrator.TurnRun || t.Outcome == orchestrator.TurnClarifying) {
+			return t
+		}
+	}
+	return nil
+}
+
+// asking is the request that a question belongs to.
+func (s standing) asking(q contracts.Interrupt) *orchestrator.Turn {
+	for n := range slices.Backward(s.turns) {
+		t := &s.turns[n]
+		if len(t.Intents) > 0 && (t.InterruptID == q.InterruptID || q.RunID != "" && t.RunID == q.RunID) {
+			return t
+		}
+	}
+	return nil
+}
+
+// shownAgain tells whether the last turn was nothing but a question once more.
+func (s standing) shownAgain(q contracts.Interrupt) bool {
+	return len(s.turns) > 0 && s.turns[len(s.turns)-1].Shows == q.InterruptID && s.turns[len(s.turns)-1].Command == again
+}
+
+// again is the command of a turn that shows a question once more.
+const again orchestrator.Verb = "again"
+
+// mean says what a message is: the first row of the table that fits.
+//
+//	the message is                    with an open question      else
+//	a value that fits                 its answer                 the question anew, if it is not in mind
+//	yes or no                         asked again                says how to decide
+//	"no, Bruno", "make it 3"          corrects the request       changes the last request, or its gate
+//	"and for Bruno?"                  -                          the last request with other values
+//	about the last table              -                          the table, sorted, cut, counted
+//	an understandable request         a request; the question is parked, and said
+//	anything else                     the question once more, then parked; else what the matcher says
+func (r *reader) mean(ctx context.Context, who access.Principal, in Input, t orchestrator.Turn) (orchestrator.Turn, error) {
+	s, err := r.standing(ctx, in)
+	if err != nil {
+		return t, err
+	}
+	if s.question != nil {
+		return r.toQuestion(ctx, who, in, s, t)
+	}
+	if i, ok := r.forgotten(ctx, who, in, s); ok {
+		return show(t, i, "This question is still open:"), nil
+	}
+	if o, ok := chat.ReadTableOrder(in.Message); ok {
+		if next, ok, err := r.ofTable(ctx, s, o, t); ok || err != nil {
+			return next, err
+		}
+	}
+	if f, ok := r.fragment(in.Message, s); ok {
+		if next, ok, err := r.follow(ctx, *s.last, f, t); ok || err != nil {
+			return next, err
+		}
+	}
+	return t, nil
+}
+
+// toQuestion says what a message is while a question was shown last.
+func (r *reader) toQuestion(ctx context.Context, who access.Principal, in Input, s standing, t orchestrator.Turn) (orchestrator.Turn, error) {
+	q := *s.question
+	value, fits := r.value(ctx, who, q, in.Message)
+	if fits {
+		t.Kind, t.Answers, t.Resume = orchestrator.TurnReply, q.InterruptID, &contracts.Resume{Response: value}
+		return r.asked(ctx, q, t)
+	}
+	if c, ok := chat.Parse(in.Message); ok && c.Verb == chat.Assent {
+		return show(t, q, "That can mean more than one thing here:"), nil
+	}
+	if f, ok := chat.ReadFragment(in.Message); ok {
+		if base := s.asking(q); base != nil {
+			if next, ok, err := r.follow(ctx, *base, f, t); ok || err != nil {
+				return next, err
+			}
+		}
+	}
+	if r.isRequest(ctx, who, in.Message) {
+		if freeText(q) {
+			return show(t, q, "Is that the answer, or a new request? Put it in quotation marks to use it as the answer, or write `never mind` first. I asked:"), nil
+		}
+		t.Parked = q.InterruptID
+		return t, nil
+	}
+	if s.shownAgain(q) {
+		t.Parked = q.InterruptID
+		return t, nil
+	}
+	return show(t, q, "I could not take that as an answer."), nil
+}
+
+// show makes a turn of nothing but a question once more.
+func show(t orchestrator.Turn, q contracts.Interrupt, notice string) orchestrator.Turn {
+	t.Kind, t.Command, t.Shows, t.Notice, t.RunID = orchestrator.TurnCommand, again, q.InterruptID, notice, q.RunID
+	return t
+}
+
+// forgotten is an open question that a message would answer if the question were
+// in mind.
+func (r *reader) forgotten(ctx context.Context, who access.Principal, in Input, s standing) (contracts.Interrupt, bool) {
+	if in.thread().Marked || len(s.questions) != 1 || len(strings.Fields(in.Message)) > 3 {
+		return contracts.Interrupt{}, false
+	}
+	_, fits := r.value(ctx, who, s.questions[0], in.Message)
+	return s.questions[0], fits
+}
+
+// freeText tells whether any words would be an answer.
+func freeText(q contracts.Interrupt) bool {
+	kind, _ := q.ResponseSchema["type"].(string)
+	return len(q.Options) == 0 && kind == "string" && q.ResponseSchema["pattern"] == nil && q.ResponseSchema["format"] == nil && q.ResponseSchema["enum"] == nil
+}
+
+// fragment reads a message as one that goes on from the last request. A bare
+// number changes its one number.
+func (r *reader) fragment(message string, s standing) (chat.Fragment, bool) {
+	if s.last == nil {
+		return chat.Fragment{}, false
+	}
+	if f, ok := chat.ReadFragment(message); ok {
+		return f, true
+	}
+	if _, ok := number(message); ok {
+		return chat.Fragment{Kind: chat.FragmentChange, Rest: strings.TrimSpace(message)}, true
+	}
+	return chat.Fragment{}, false
+}

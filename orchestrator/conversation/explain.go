@@ -1,0 +1,353 @@
+package conversation
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/manifold-run/manifold/contracts"
+	"github.com/manifold-run/manifold/execution"
+	"github.com/manifold-run/manifold/orchestrator"
+	"github.com/manifold-run/manifold/orchestrator/access"
+	"github.com/manifold-run/manifold/orchestrator/chat"
+	"github.com/manifold-run/manifold/orchestrator/gates"
+)
+
+// whoIs says who is asking, as far as is known here.
+func whoIs(who access.Principal) string {
+	roles := make([]string, len(who.Roles))
+	for n, r := range who.Roles {
+		roles[n] = string(r)
+	}
+	name := "You are **" + chat.Escape(who.Subject()) + "** here."
+	if who.Shared() {
+		name = "I do not know who you are: this connection (" + chat.Escape(who.Subject()) + ") speaks for everybody who uses it."
+	}
+	return name + " Your roles: " + chat.Escape(cmp.Or(strings.Join(roles, ", "), "none")) + "."
+}
+
+// why says how the last request was understood, and what it came to.
+func (c *commands) why(ctx context.Context, here string) (string, error) {
+	turns, err := c.views.turns.ListTurns(ctx, orchestrator.TurnFilter{SessionID: here})
+	if err != nil || here == "" {
+		return "", err
+	}
+	last := lastSubstance(turns)
+	if last == nil {
+		return "", nil
+	}
+	lines := []string{"You said: “" + chat.Escape(contracts.CleanSummary(goalOf(*last))) + "”."}
+	for _, in := range last.Intents {
+		lines = append(lines, c.reading(in))
+	}
+	if len(last.Intents) == 0 {
+		lines = append(lines, "I did not find in it what I can do.")
+	}
+	if last.RunID == "" {
+		return strings.Join(lines, "\n\n"), nil
+	}
+	run, err := c.views.runner.View(ctx, last.RunID)
+	if err != nil {
+		return strings.Join(lines, "\n\n"), nil //nolint:nilerr // what was said is known without the run
+	}
+	for _, i := range run.Interrupts {
+		if i.Type.Expires() {
+			lines = append(lines, fmt.Sprintf("It waits at `%s`, because %s. Risk: %s.", i.Code, chat.Escape(cmp.Or(i.Reason, "its policy asks for an approval")), i.RiskLevel))
+		}
+	}
+	if v := run.Verdict; v != nil {
+		lines = append(lines, chat.Escape("It came to: "+strings.ReplaceAll(string(v.Status), "_", " ")+". "+strings.Join(v.Reasons, "; ")))
+	}
+	return strings.Join(lines, "\n\n"), nil
+}
+
+// reading says how one intent was understood.
+func (c *commands) reading(in contracts.Intent) string {
+	name := in.Ref()
+	if entry, ok := c.catalogs.Catalog().Capability(in.Ref()); ok {
+		name = cmp.Or(entry.Capability.Description, name)
+	}
+	values := make([]string, 0, len(in.Parameters))
+	for _, p := range slices.Sorted(maps.Keys(in.Parameters)) {
+		text := strings.ReplaceAll(p, "_", " ") + ": " + chat.Value(in.Parameters[p])
+		if in.Said != nil && in.Said.Values[p] != "" && in.Said.Values[p] != contracts.FromSaid {
+			text += " (" + strings.ReplaceAll(string(in.Said.Values[p]), "_", " ") + ")"
+		}
+		values = append(values, chat.Escape(text))
+	}
+	line := "I understood: " + chat.Escape(contracts.CleanSummary(name))
+	if len(values) > 0 {
+		line += " – " + strings.Join(values, "; ")
+	}
+	return line
+}
+
+// show finds the gate of a code, with what became of it.
+func (c *commands) show(ctx context.Context, t orchestrator.Turn, here string) (orchestrator.Turn, error) {
+	i, err := c.gate(ctx, t.By, here, t.Codes[0])
+	if err != nil {
+		if passing(err) {
+			return t, err
+		}
+		t.Notice = chat.Escape(err.Error())
+		return t, nil
+	}
+	t.Shows = i.InterruptID
+	if i.Status != contracts.InterruptOpen {
+		t.Notice = c.ended(ctx, i)
+	}
+	return t, nil
+}
+
+// ended says what became of a gate that was decided, and of what it was about.
+func (c *commands) ended(ctx context.Context, i contracts.Interrupt) string {
+	by := ""
+	if n := len(i.Decisions); n > 0 {
+		by = " by " + chat.Escape(i.Decisions[n-1].DecidedBy)
+	}
+	line := fmt.Sprintf("`%s` is %s%s.", i.Code, i.Status, by)
+	if i.Status == contracts.InterruptApproved {
+		line += " " + c.cameTo(ctx, i)
+	}
+	return line
+}
+
+// cameTo says what the approved action of a gate came to.
+func (c *commands) cameTo(ctx context.Context, i contracts.Interrupt) string {
+	n, _, err := c.node(ctx, i)
+	switch {
+	case err != nil || n == nil:
+		return ""
+	case n.State == contracts.NodeCompleted:
+		return "Done: " + chat.Escape(cmp.Or(n.Summary, n.Title, n.Tool)) + "."
+	case n.State.Terminal() && n.Error != nil:
+		return "It did not work: " + chat.Escape(n.Error.Message) + "."
+	case n.State.Terminal():
+		return "It came to: " + strings.ReplaceAll(string(n.State), "_", " ") + "."
+	}
+	return "It is under way; `show " + i.Code + "` says what came of it."
+}
+
+// node is the step that a gate is about.
+func (c *commands) node(ctx context.Context, i contracts.Interrupt) (*contracts.NodeView, bool, error) {
+	run, err := c.views.runner.View(ctx, i.RunID)
+	if err != nil {
+		return nil, false, err
+	}
+	at := slices.IndexFunc(run.Nodes, func(n contracts.NodeView) bool { return n.NodeID == i.NodeID })
+	if at < 0 {
+		return nil, run.State.Terminal(), nil
+	}
+	return &run.Nodes[at], run.State.Terminal() || run.Nodes[at].State.Terminal(), nil
+}
+
+// soon is how long somebody who approved for another waits to hear what came of
+// it.
+const soon = 10 * time.Second
+
+// await waits for what an approved gate is about to end, and says how it did.
+func (c *commands) await(ctx context.Context, i contracts.Interrupt) string {
+	_ = c.hub.Until(ctx, i.SessionID, soon, func(ctx context.Context) (bool, error) { // what stands is said below
+		_, over, err := c.node(ctx, i)
+		return over, err
+	})
+	return c.cameTo(ctx, i)
+}
+
+// undo takes back the last write that was asked for here: one that waits is
+// withdrawn, one that is done is undone behind its gate.
+func (c *commands) undo(ctx context.Context, t orchestrator.Turn, here string) (orchestrator.Turn, error) {
+	if here == "" {
+		t.Notice = nothingAsked
+		return t, nil
+	}
+	found, err := c.store.ListRuns(ctx, execution.RunFilter{SessionID: here, Limit: contracts.MaxPageLimit, Brief: true})
+	if err != nil {
+		return t, err
+	}
+	for _, r := range found.Items { // the newest first
+		if r.CreatedAt.After(spoken(t)) {
+			continue
+		}
+		run, err := c.views.runner.View(ctx, r.ID)
+		if err != nil {
+			return t, err
+		}
+		next, done, err := c.undoRun(ctx, t, run)
+		if done || err != nil {
+			return next, err
+		}
+	}
+	t.Notice = "Nothing was written here that I could undo."
+	return t, nil
+}
+
+// undoRun takes back what one run has written; false says that it has not.
+func (c *commands) undoRun(ctx context.Context, t orchestrator.Turn, run contracts.RunView) (orchestrator.Turn, bool, error) {
+	written := writtenBy(run)
+	waiting := slices.ContainsFunc(run.Interrupts, func(i contracts.Interrupt) bool { return i.Type.Expires() })
+	if len(written) == 0 && waiting && !run.State.Terminal() {
+		_, err := c.runs.Cancel(ctx, t.By, run.RunID)
+		t.Notice = "It was not done yet, and is withdrawn."
+		return t, true, err
+	}
+	if len(written) == 0 {
+		return t, false, nil
+	}
+	n, err := strconv.Atoi(cmp.Or(t.Topic, "1"))
+	if err != nil || n > len(written) || len(written) > 1 && t.Topic == "" {
+		lines := []string{"Which one? Write `undo` and its number.", ""}
+		for at, w := range written {
+			lines = append(lines, fmt.Sprintf("%d. %s", at+1, chat.Escape(cmp.Or(w.Summary, w.Title, w.Tool))))
+		}
+		t.Notice = strings.Join(lines, "\n")
+		return t, true, nil
+	}
+	w := written[n-1]
+	if w.State == contracts.NodeOutcomeUnknown {
+		t.Notice = "What became of it is not known, so it cannot be undone from here: " + chat.Escape(cmp.Or(w.Title, w.Tool)) + "."
+		return t, true, nil
+	}
+	session, err := c.runs.Compensate(ctx, t.By, run.RunID, w.NodeID)
+	if err != nil {
+		if passing(err) {
+			return t, true, err
+		}
+		t.Notice = chat.Escape(err.Error())
+		return t, true, nil
+	}
+	newest, err := c.store.ListRuns(ctx, execution.RunFilter{SessionID: session, Limit: 1, Brief: true})
+	if err == nil && len(newest.Items) > 0 {
+		t.RunID = newest.Items[0].ID
+	}
+	t.Notice = "To undo: " + chat.Escape(cmp.Or(w.Summary, w.Title, w.Tool)) + "."
+	return t, true, err
+}
+
+// back shows the question that was left open last.
+func (c *commands) back(ctx context.Context, t orchestrator.Turn, here string) (orchestrator.Turn, error) {
+	if here == "" {
+		t.Notice = nothingAsked
+		return t, nil
+	}
+	open, err := c.store.Interrupts(ctx, execution.InterruptFilter{SessionID: here, Status: contracts.InterruptOpen})
+	if err != nil {
+		return t, err
+	}
+	open = slices.DeleteFunc(open, func(i contracts.Interrupt) bool { return i.Type.Expires() || t.CreatedAt.Sub(i.CreatedAt) > parkedFor })
+	if len(open) == 0 {
+		t.Notice = "No question of mine is open here."
+		return t, nil
+	}
+	t.Shows, t.Notice = open[len(open)-1].InterruptID, "Back to this:"
+	if more := min(len(open), maxParked) - 1; more > 0 {
+		t.Notice = fmt.Sprintf("Back to this (%d more wait):", more)
+	}
+	return t, nil
+}
+
+// drop closes what is asked here; if nothing is, it cancels what runs or waits.
+func (c *commands) drop(ctx context.Context, t orchestrator.Turn, here string) (string, error) {
+	closed, err := c.closeQuestions(ctx, t, here)
+	if err != nil {
+		return "", err
+	}
+	if closed > 0 {
+		return "Never mind, then. Nothing was done about it.", nil
+	}
+	return c.cancel(ctx, t, here)
+}
+
+// closeQuestions closes the questions before there is a plan.
+func (c *commands) closeQuestions(ctx context.Context, t orchestrator.Turn, here string) (closed int, err error) {
+	if here == "" {
+		return 0, nil
+	}
+	open, err := c.store.Interrupts(ctx, execution.InterruptFilter{SessionID: here, Status: contracts.InterruptOpen})
+	if err != nil {
+		return 0, err
+	}
+	for _, i := range open {
+		if i.RunID != "" || i.CreatedAt.After(spoken(t)) {
+			continue
+		}
+		if _, err := c.gates.Drop(ctx, t.By, i); err != nil {
+			return closed, err
+		}
+		closed++
+	}
+	return closed, nil
+}
+
+// list names everything that waits for this person to be approved: who asks for
+// what, since when, and how risky it is.
+func (c *commands) list(ctx context.Context, who access.Principal, here string, now time.Time) (string, error) {
+	f := gates.Filter{Status: contracts.InterruptOpen, Mine: true, Gates: true}
+	if who.Shared() { // nobody knows who is asking: only what this chat began concerns it
+		if here == "" {
+			return "Nothing is waiting.", nil
+		}
+		f.SessionID = here
+	}
+	open, err := c.gates.List(ctx, who, f)
+	if err != nil {
+		return "", err
+	}
+	if len(open.Items) == 0 {
+		return "Nothing is waiting.", nil
+	}
+	lines := []string{"Waiting:", ""}
+	for _, i := range open.Items {
+		facts := []string{"asked by " + cmp.Or(strings.Join(i.Requesters, ", "), "nobody"), age(now.Sub(i.CreatedAt))}
+		if i.RiskLevel != "" {
+			facts = append(facts, "risk "+string(i.RiskLevel))
+		}
+		lines = append(lines, fmt.Sprintf("- `%s` %s (%s)", i.Code, chat.Escape(i.Prompt), chat.Escape(strings.Join(facts, ", "))))
+	}
+	if open.Next != "" {
+		lines = append(lines, "", "There is more; these have waited the longest.")
+	}
+	return strings.Join(append(lines, "", "`show CODE` shows one in full."), "\n"), nil
+}
+
+// age says in words how long ago something was.
+func age(d time.Duration) string {
+	for _, unit := range []struct {
+		of   time.Duration
+		name string
+	}{{24 * time.Hour, "day"}, {time.Hour, "hour"}, {time.Minute, "minute"}} {
+		switch n := int(d / unit.of); {
+		case n == 1:
+			return "1 " + unit.name + " ago"
+		case n > 1:
+			return fmt.Sprintf("%d %ss ago", n, unit.name)
+		}
+	}
+	return "just now"
+}
+
+// news is what became of gates of a session that others have decided since its
+// last turn: whoever asked is told where they asked.
+func (c *commands) news(ctx context.Context, who access.Principal, here string, since time.Time) (string, error) {
+	all, err := c.store.Interrupts(ctx, execution.InterruptFilter{SessionID: here, Types: []contracts.InterruptType{contracts.InterruptWriteApproval, contracts.InterruptPlanApproval}})
+	if err != nil {
+		return "", err
+	}
+	var lines []string
+	for _, i := range all {
+		n := len(i.Decisions)
+		if i.Status == contracts.InterruptOpen || n == 0 || i.Decisions[n-1].DecidedBy == who.Subject() || !i.Decisions[n-1].DecidedAt.After(since) {
+			continue
+		}
+		lines = append(lines, c.ended(ctx, i))
+	}
+	if len(lines) == 0 {
+		return "", nil
+	}
+	return "Meanwhile: " + strings.Join(lines, " "), nil
+}

@@ -1,0 +1,209 @@
+package conversation
+
+import (
+	"context"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode"
+
+	"github.com/manifold-run/manifold/contracts"
+	"github.com/manifold-run/manifold/orchestrator"
+	"github.com/manifold-run/manifold/orchestrator/chat"
+)
+
+// number reads a message that is nothing but a number.
+func number(message string) (float64, bool) {
+	n, err := strconv.ParseFloat(strings.TrimRight(strings.TrimSpace(message), ".)"), 64)
+	return n, err == nil
+}
+
+// follow makes a request of a fragment and the request before it: its values
+// with others in their place. false says that the fragment has no value of it.
+func (r *reader) follow(ctx context.Context, base orchestrator.Turn, f chat.Fragment, t orchestrator.Turn) (orchestrator.Turn, bool, error) {
+	at, values := r.valuesOf(base, f)
+	if len(values) == 0 {
+		return t, false, nil
+	}
+	changed := slices.Clone(base.Intents)
+	in := &changed[at]
+	in.Parameters = maps.Clone(in.Parameters)
+	for name := range in.Parameters {
+		in.Said = in.Said.With(name, contracts.FromCarried)
+	}
+	for name, value := range values {
+		in.Parameters[name] = value
+		in.Said = in.Said.With(name, contracts.FromSaid)
+	}
+	if f.Kind == chat.FragmentAnother {
+		changed = changed[at : at+1]
+	}
+	t.Intents, t.Understood, t.Roles, t.Instances, t.DryRun = changed, true, base.Roles, base.Instances, base.DryRun
+	t.Goal = goalOf(base) + "; " + t.Message
+	if f.Kind == chat.FragmentAnother {
+		return t, true, nil
+	}
+	return t, true, r.instead(ctx, base, values, &t)
+}
+
+func goalOf(t orchestrator.Turn) string {
+	if t.Goal != "" {
+		return t.Goal
+	}
+	return t.Message
+}
+
+// instead says what becomes of the request that is changed: one that waits is
+// replaced; of one that has written it is asked what is wanted.
+func (r *reader) instead(ctx context.Context, base orchestrator.Turn, values map[string]any, t *orchestrator.Turn) error {
+	if base.RunID == "" {
+		t.Replaces = &orchestrator.Replaced{InterruptID: base.InterruptID}
+		return nil
+	}
+	run, err := r.runner.View(ctx, base.RunID)
+	if contracts.CodeOf(err) == contracts.CodeNotFound {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	written := writtenBy(run)
+	switch {
+	case len(written) > 0:
+		i := contracts.Interrupt{Type: contracts.InterruptClarification, Prompt: "That is done already. What do you want with " + wordsOf(values) + "?"}
+		if len(written) == 1 && r.canUndo(written[0]) {
+			i.Options = append(i.Options, contracts.InterruptOption{ID: "redo", Label: "Undo it, and do it anew"})
+		}
+		i.Options = append(i.Options,
+			contracts.InterruptOption{ID: "second", Label: "Do a second one"}, contracts.InterruptOption{ID: "leave", Label: "Leave it as it is"})
+		t.Replaces = &orchestrator.Replaced{RunID: base.RunID, NodeID: written[len(written)-1].NodeID}
+		t.Asked = &orchestrator.Asked{Done: true}
+		*t = ask(*t, i, r.now())
+	case !run.State.Terminal():
+		t.Replaces = &orchestrator.Replaced{RunID: base.RunID}
+	}
+	return nil
+}
+
+func wordsOf(values map[string]any) string {
+	var out []string
+	for _, name := range slices.Sorted(maps.Keys(values)) {
+		out = append(out, strings.ReplaceAll(name, "_", " ")+" "+chat.Value(values[name]))
+	}
+	return strings.Join(out, ", ")
+}
+
+// writtenBy are the writes of a run that took effect, as far as is known.
+func writtenBy(run contracts.RunView) []contracts.NodeView {
+	var out []contracts.NodeView
+	for _, n := range run.Nodes {
+		if n.Kind == contracts.KindTool && n.Role == "" && n.Policy != nil && n.Policy.SideEffectClass.Writes() && !run.Plan.DryRun &&
+			(n.State == contracts.NodeCompleted || n.State == contracts.NodeOutcomeUnknown) {
+			out = append(out, n)
+		}
+	}
+	return out
+}
+
+func (r *reader) canUndo(n contracts.NodeView) bool {
+	entry, ok := r.catalogs.Catalog().Capability(n.Tool)
+	return ok && entry.Capability.Metadata.Compensation != nil
+}
+
+// valuesOf reads the values of a fragment, for the last intent that takes them
+// all. Words that are neither values nor words of the capability say something
+// that is not understood: then there are none.
+func (r *reader) valuesOf(base orchestrator.Turn, f chat.Fragment) (int, map[string]any) {
+	for at := range slices.Backward(base.Intents) {
+		in := base.Intents[at]
+		entry, ok := r.catalogs.Catalog().Capability(in.Ref())
+		if !ok {
+			continue
+		}
+		values, evidence := r.intents.Fill(entry, f.Rest, nil, r.now())
+		values = maps.Clone(values)
+		if n, is := number(f.Rest); is {
+			values, evidence = numberOf(entry, in, n), map[string]contracts.Evidence{"": {Span: [2]int{0, len(f.Rest)}}}
+		}
+		for name := range values {
+			if f.Kind != chat.FragmentChange && in.Parameters[name] == nil && base.RunID != "" {
+				delete(values, name) // "and for Bruno" names what was named before
+			}
+		}
+		if len(values) > 0 && understood(entry, f.Rest, evidence) {
+			return at, values
+		}
+	}
+	return 0, nil
+}
+
+// numberOf is the one numeric parameter that an intent has, with another value.
+func numberOf(entry *contracts.CapabilityEntry, in contracts.Intent, n float64) map[string]any {
+	var named []string
+	for name, value := range in.Parameters {
+		switch value.(type) {
+		case float64, int, int64:
+			named = append(named, name)
+		}
+	}
+	if len(named) != 1 || entry == nil {
+		return nil
+	}
+	return map[string]any{named[0]: n}
+}
+
+// understood tells whether every word of a text is a value or a word of the
+// capability. Words of up to three letters, such as articles, count for nothing.
+func understood(entry *contracts.CapabilityEntry, text string, evidence map[string]contracts.Evidence) bool {
+	rest := []byte(text)
+	for _, e := range evidence {
+		if e.Span[0] >= 0 && e.Span[0] <= e.Span[1] && e.Span[1] <= len(rest) {
+			for n := e.Span[0]; n < e.Span[1]; n++ {
+				rest[n] = ' '
+			}
+		}
+	}
+	own := strings.ToLower(entry.Capability.Name + " " + entry.Capability.Description + " " + string(entry.Capability.Schema))
+	for _, word := range strings.FieldsFunc(string(rest), func(c rune) bool { return !unicode.IsLetter(c) && !unicode.IsDigit(c) }) {
+		if len([]rune(word)) > 3 && !strings.Contains(own, strings.ToLower(word)) {
+			return false
+		}
+	}
+	return true
+}
+
+// replace ends what a request takes the place of. done says that it was too
+// late: it has had its effect.
+func (m *machine) replace(ctx context.Context, t orchestrator.Turn) (done bool, err error) {
+	old := *t.Replaces
+	if old.RunID == "" {
+		return false, m.close(ctx, t, old.InterruptID)
+	}
+	err = m.runner.Cancel(ctx, old.RunID, t.By.Subject())
+	if err != nil && contracts.CodeOf(err) != contracts.CodeConflict {
+		return false, err
+	}
+	var run contracts.RunView
+	err = m.hub.Until(ctx, t.SessionID, withdrawn, func(ctx context.Context) (bool, error) {
+		run, err = m.runner.View(ctx, old.RunID)
+		return run.State.Terminal(), err
+	})
+	if err == nil && !run.State.Terminal() {
+		err = contracts.Errorf(contracts.CodeUnavailable, "the request before is still ending; say it again in a moment")
+	}
+	return len(writtenBy(run)) > 0, err
+}
+
+// close commits that a question before there is a plan is no longer asked.
+func (m *machine) close(ctx context.Context, t orchestrator.Turn, id string) error {
+	i, err := m.store.Interrupt(ctx, id)
+	if contracts.CodeOf(err) == contracts.CodeNotFound || err == nil && i.Status != contracts.InterruptOpen {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	_, err = m.gates.Drop(ctx, t.By, i)
+	return err
+}
