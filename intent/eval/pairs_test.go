@@ -137,6 +137,42 @@ func TestPlainSentencesAreDoneAndOthersAreNot(t *testing.T) {
 	}
 }
 
+// A language is one file: the shipped manifests say nothing in Italian, so the test
+// adds what they would say, and nothing else is made for it.
+func TestALanguageIsOneFile(t *testing.T) {
+	t.Parallel()
+	catalog := shipped(t)
+	addExamples(t, catalog, "testdata/examples-it.txt")
+	for name, adapter := range adapters(t, catalog) {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			judgePairs(t, adapter, catalog, pairsOf(t, "it", 100))
+		})
+	}
+}
+
+// addExamples adds the sentences of a file to the capabilities that it names.
+func addExamples(t *testing.T, catalog *contracts.Catalog, file string) {
+	t.Helper()
+	raw, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var hints *contracts.IntentHints
+	for line := range strings.Lines(string(raw)) {
+		line = strings.TrimSpace(line)
+		if ref, ok := strings.CutPrefix(line, "= "); ok {
+			entry, ok := catalog.Capability(ref)
+			if !ok {
+				t.Fatalf("there is no capability %s", ref)
+			}
+			hints = entry.Capability.Metadata.IntentHints
+		} else if line != "" && !strings.HasPrefix(line, "#") {
+			hints.Examples = append(hints.Examples, line)
+		}
+	}
+}
+
 func judgePairs(t *testing.T, adapter *intent.Adapter, catalog *contracts.Catalog, pairs []pair) {
 	t.Helper()
 	understand := func(message string) intent.Understanding {

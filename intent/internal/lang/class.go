@@ -40,6 +40,7 @@ const (
 	Explains  // asks to be taught
 	Saying    // says what something shall say: "saying"
 	Says      // the same behind a relative: "that says"
+	Faint     // says no in its language, and is a word of grammar in others: "no"
 	Switches  // turns the next word into its opposite
 
 	// Request: what makes a command of words.
@@ -125,7 +126,7 @@ func classNames() [classes]string {
 		GoesOn: "grammar.goes_on", HowMany: "grammar.how_many",
 		Negation: "restraint.negation", Denial: "restraint.denial", Lacking: "restraint.lacking", Condition: "restraint.condition", Needing: "restraint.needing",
 		Bidding: "restraint.bidding", Ending: "restraint.ending", Reports: "restraint.reports", Past: "restraint.past", Ponders: "restraint.ponders",
-		Explains: "restraint.explains", Saying: "restraint.saying", Says: "restraint.says", Switches: "restraint.switches",
+		Explains: "restraint.explains", Saying: "restraint.saying", Says: "restraint.says", Faint: "restraint.faint", Switches: "restraint.switches",
 		Light: "request.light", Want: "request.want",
 		Particle: "slots.particle", Title: "slots.title", Deictic: "slots.deictic", Unsaid: "slots.unsaid", Capitalising: "slots.capitalising",
 		Verbal: "slots.verbal", Utters: "slots.utters", Tells: "slots.tells", Conveys: "slots.conveys", Generic: "slots.generic", Opener: "slots.opener",

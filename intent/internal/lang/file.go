@@ -37,6 +37,11 @@ type file struct {
 	// Verbs are stems by kind; Forms what may stand behind a stem.
 	Verbs map[string]string `toml:"verbs"`
 	Forms string            `toml:"forms"`
+	// Infinitives, Gerunds and Suppositions are endings of verbs: "borrarla",
+	// "deleting", "cancelaría".
+	Infinitives  string `toml:"infinitives"`
+	Gerunds      string `toml:"gerunds"`
+	Suppositions string `toml:"suppositions"`
 
 	Operators  map[Operator][]string `toml:"operators"`
 	Frames     map[Frame][]string    `toml:"frames"`

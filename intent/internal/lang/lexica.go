@@ -44,12 +44,13 @@ type Lexica struct {
 	Within     Book[Mood]   // the same at any place
 	Separators Book[Joint]  // between requests
 
-	table   table
-	verbs   map[string][]verbStem
-	forms   []map[string]bool // by language
-	elided  map[string]bool
-	clitics map[string]bool
-	sounds  []sound // by language
+	table                              table
+	verbs                              map[string][]verbStem
+	forms                              []map[string]bool // by language
+	infinitives, gerunds, suppositions []string
+	elided                             map[string]bool
+	clitics                            map[string]bool
+	sounds                             []sound // by language
 }
 
 // Word is a word of a message as the lexica know it.

@@ -19,6 +19,8 @@ type Spoken interface {
 //	a|b    one of these words
 //	a|b?   one of these words, or nothing
 //	!a|b   none of these words stands here; no word is taken
+//	^a|b   none of these words stands before
+//	*      any word
 //	..3    up to three words
 //	*ing   a word with this ending, of three letters or more before it
 //	ge*    a word with this beginning
@@ -35,8 +37,10 @@ type place struct {
 	endings  []string
 	openings []string
 	slot     string
+	any      bool
 	optional bool
 	not      bool
+	behind   bool
 	comma    bool
 	dash     bool
 	gap      int
@@ -74,6 +78,7 @@ func parsePlaces(phrase string) (pattern, error) {
 			continue
 		}
 		field, at.not = strings.CutPrefix(field, "!")
+		field, at.behind = strings.CutPrefix(field, "^")
 		field, at.optional = strings.CutSuffix(field, "?")
 		if strings.HasPrefix(field, "<") {
 			if !strings.HasSuffix(field, ">") {
@@ -87,6 +92,8 @@ func parsePlaces(phrase string) (pattern, error) {
 			switch {
 			case w == "":
 				return nil, fmt.Errorf("%q: an empty word", phrase)
+			case w == "*":
+				at.any = true
 			case strings.HasPrefix(w, "*"):
 				at.endings = append(at.endings, Fold(w[1:]))
 			case strings.HasSuffix(w, "*"):
@@ -107,6 +114,9 @@ func parsePlaces(phrase string) (pattern, error) {
 const shortestStem = 3
 
 func (a *place) takes(w Word) bool {
+	if a.any {
+		return true
+	}
 	for _, s := range a.words {
 		if s.lower == w.Lower || s.fold == w.Fold && !s.exact && (w.Lower == w.Fold || !w.Exact()) {
 			return true
@@ -141,6 +151,11 @@ func match[T Spoken](p pattern, tokens []T, at int, over bool) int {
 			}
 		}
 		return -1
+	case a.behind:
+		if at > 0 && a.takes(tokens[at-1].Spelling()) {
+			return -1
+		}
+		return match(p[1:], tokens, at, over)
 	case a.not:
 		if inside && a.takes(tokens[at].Spelling()) {
 			return -1
@@ -182,12 +197,19 @@ func (b *Book[V]) add(language int, say string, v V) error {
 		b.first = map[string][]phrase[V]{}
 	}
 	ph := phrase[V]{p, language, v}
-	if p[0].optional || len(p[0].endings)+len(p[0].openings) > 0 {
+	first := p[0]
+	if first.behind && len(p) > 1 {
+		first = p[1]
+	}
+	if first.any {
+		return fmt.Errorf("%q: a phrase begins with a word that is told", say)
+	}
+	if first.optional || len(first.endings)+len(first.openings) > 0 {
 		b.loose = append(b.loose, ph)
 		return nil
 	}
 	seen := map[string]bool{}
-	for _, s := range p[0].words {
+	for _, s := range first.words {
 		if !seen[s.fold] {
 			seen[s.fold] = true
 			b.first[s.fold] = append(b.first[s.fold], ph)

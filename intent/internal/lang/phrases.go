@@ -84,10 +84,12 @@ const (
 	MoodNegated    Mood = "negated"    // "no need to"
 	MoodNarrative  Mood = "narrative"  // "I cancelled"
 	MoodPolite     Mood = "polite"     // a question that is a request: "could you"
+	MoodCondition  Mood = "condition"  // "if", where the word has other meanings too
+	MoodFollowUp   Mood = "follow_up"  // goes on from something said before: "what about"
 )
 
 func moods() []Mood {
-	return []Mood{MoodWhatIf, MoodHowTo, MoodPermission, MoodQuestion, MoodMore, MoodNegated, MoodNarrative, MoodPolite}
+	return []Mood{MoodWhatIf, MoodHowTo, MoodPermission, MoodQuestion, MoodMore, MoodNegated, MoodNarrative, MoodPolite, MoodCondition, MoodFollowUp}
 }
 
 // Joint is what the words between two requests say.

@@ -66,6 +66,14 @@ func (c *compiler) verbs(n int, f *file) {
 	for _, stem := range slices.Sorted(maps.Keys(stems)) {
 		c.lexica.verbs[stem] = append(c.lexica.verbs[stem], verbStem{n, stems[stem]})
 	}
+	x := c.lexica
+	for list, into := range map[string]*[]string{f.Infinitives: &x.infinitives, f.Gerunds: &x.gerunds, f.Suppositions: &x.suppositions} {
+		for ending := range strings.FieldsSeq(list) {
+			if ending = Fold(ending); !slices.Contains(*into, ending) {
+				*into = append(*into, ending)
+			}
+		}
+	}
 	forms := map[string]bool{"": true}
 	c.lexica.forms = append(c.lexica.forms, forms)
 	for form := range strings.FieldsSeq(f.Forms) {
@@ -74,4 +82,21 @@ func (c *compiler) verbs(n int, f *file) {
 		}
 		forms[Fold(form)] = true
 	}
+}
+
+// Infinitive tells verbs such as "apagar", "borrarla" and "mettre".
+func (l *Lexica) Infinitive(fold string) bool { return ends(fold, l.infinitives, shortestVerb) }
+
+// Gerund tells forms such as "deleting".
+func (l *Lexica) Gerund(fold string) bool { return ends(fold, l.gerunds, shortestStem) }
+
+// Supposes tells forms such as "cancelaría".
+func (l *Lexica) Supposes(fold string) bool { return ends(fold, l.suppositions, shortestStem+1) }
+
+// shortestVerb is how many letters stand before the ending of an infinitive at
+// least: "crear".
+const shortestVerb = 2
+
+func ends(fold string, endings []string, stem int) bool {
+	return slices.ContainsFunc(endings, func(e string) bool { return len(fold) >= len(e)+stem && strings.HasSuffix(fold, e) })
 }

@@ -3,6 +3,7 @@ package mood
 import (
 	"slices"
 
+	"github.com/manifold-run/manifold/intent/internal/lang"
 	"github.com/manifold-run/manifold/intent/internal/text"
 )
 
@@ -13,11 +14,7 @@ func givesContent(tokens []text.Token, covered []bool, i int) bool {
 	if i < 2 || i+1 >= len(covered) || !covered[i+1] {
 		return false
 	}
-	return saying(tokens[i].Fold) || i > 2 && !tokens[i].Break && saysNow(tokens[i].Fold) && relative(tokens[i-1].Fold)
-}
-
-func saying(fold string) bool {
-	return slices.Contains([]string{"saying", "reading", "stating", "dizendo", "diciendo", "sagend", "disant"}, fold)
+	return tokens[i].Has(lang.Saying) || i > 2 && !tokens[i].Break && tokens[i].Has(lang.Says) && tokens[i-1].Has(lang.Relative)
 }
 
 // SaysSomething tells a text with such a clause.
@@ -30,19 +27,11 @@ func SaysSomething(tokens []text.Token, covered []bool) bool {
 	return false
 }
 
-func saysNow(fold string) bool {
-	return slices.Contains([]string{"says", "writes", "tells", "asks", "replies", "answers", "responds", "diz", "responde", "pergunta", "dice", "dit", "repond"}, fold)
-}
-
-func relative(fold string) bool {
-	return slices.Contains([]string{"that", "which", "que", "qui"}, fold)
-}
-
 // Hedged tells words outside of quotation marks such as "don't" and "unless".
 // Where what somebody says has no marks, nobody can tell whether they belong to
 // it or to the request.
 func Hedged(tokens []text.Token) bool {
 	return slices.ContainsFunc(tokens, func(t text.Token) bool {
-		return !t.Is(text.FormQuoted) && (Negates(t.Fold) || condition(t.Fold) || lacking(t.Fold))
+		return !t.Is(text.FormQuoted) && (t.Has(lang.Negation) || t.Has(lang.Condition) || t.Has(lang.Lacking))
 	})
 }

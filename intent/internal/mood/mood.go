@@ -2,7 +2,6 @@ package mood
 
 import (
 	"slices"
-	"strings"
 
 	"github.com/manifold-run/manifold/intent/internal/lang"
 	"github.com/manifold-run/manifold/intent/internal/text"
@@ -31,33 +30,11 @@ const (
 // Inherited are the moods that reach over "and" to the next request.
 const Inherited = Negated | WhatIf | HowTo | Permission | Question
 
-// Reader holds the first words that give a sentence its Mood, and the words
-// that separate its requests.
-type Reader struct {
-	starts map[string][]moodStart // by their first word
-}
-
-type moodStart struct {
-	mood  Mood
-	words [][]string // for each place the words that may stand there
-}
+// Reader reads moods by what the languages say.
+type Reader struct{ lexica *lang.Lexica }
 
 // New makes a reader of the languages that come with the program.
-func New() *Reader {
-	r := &Reader{starts: map[string][]moodStart{}}
-	for _, group := range moodPhrases() {
-		for _, phrase := range group.phrases {
-			start := moodStart{mood: group.mood}
-			for place := range strings.FieldsSeq(phrase) {
-				start.words = append(start.words, strings.Split(place, "|"))
-			}
-			for _, first := range start.words[0] {
-				r.starts[first] = append(r.starts[first], start)
-			}
-		}
-	}
-	return r
-}
+func New() *Reader { return &Reader{lang.Shipped()} }
 
 // moodTokens bounds how far into a request its mood is looked for.
 const moodTokens = 64
@@ -89,36 +66,43 @@ func listen(tokens []text.Token, covered []bool) audible {
 		}
 		a.folds, a.tokens = append(a.folds, t.Fold), append(a.tokens, t)
 	}
-	for len(a.folds) > 0 && Opening(a.folds[0]) && (a.folds[0] != "por" || len(a.folds) < 2 || a.folds[1] == "favor") {
+	for len(a.tokens) > 0 && (a.tokens[0].Has(lang.Opening) || len(a.tokens) > 1 && a.tokens[0].Has(lang.Function) && a.tokens[1].Has(lang.Courteous)) {
 		a.folds, a.tokens, a.content = a.folds[1:], a.tokens[1:], a.content-1
 	}
 	return a
 }
+
+// early is how many words stand at most before one that only ponders or asks to be
+// taught.
+const early = 4
 
 // Of reads the mood of a run of tokens; starts tells that nothing stands before it.
 func (r *Reader) Of(tokens []text.Token, covered []bool, starts bool) Mood {
 	a := listen(tokens, covered)
 	var m Mood
 	if a.begins && starts {
-		m = r.start(a.folds)
+		m = r.start(a.tokens)
 	}
-	if len(a.folds) > 0 && lacking(a.folds[0]) {
+	if len(a.tokens) > 0 && a.tokens[0].Has(lang.Lacking) {
 		m |= Negated // "without deleting it, …"
 	}
-	spanish := spanishNo(a.folds)
-	for i, f := range a.folds {
+	for i, t := range a.tokens {
+		within, _ := lang.Find(&r.lexica.Within, a.tokens, i)
+		told := moodOf(within.Value)
 		switch {
-		case Negates(f), negates(a.folds[i:]), f == "no" && (spanish || saysNo(a.folds, i)):
+		case t.Has(lang.Negation), told == Negated, r.faint(a.tokens, i):
 			m |= Negated
-		case supposes(a.folds[i:]), i == 0 && wouldDo(a.tokens[i]):
+		case told == WhatIf, i == 0 && r.wouldDo(t):
 			m |= WhatIf
-		case wants(a.folds, i), i < 4 && explains(f):
+		case told == HowTo, i < early && t.Has(lang.Explains):
 			m |= HowTo
-		case conditionAt(a.tokens, i) && m&(WhatIf|HowTo) == 0:
-			m |= Conditional
-		case i == a.content && reports(f):
+		case (told == Conditional || t.Has(lang.Condition)) && conditionAt(a.tokens, i):
+			if m&(WhatIf|HowTo) == 0 {
+				m |= Conditional
+			}
+		case i == a.content && reports(t.Fold):
 			m |= Content
-		case reports(f) && (i > 0 || f != "diz"), i > 0 && handsOn(a.folds[i-1], f), i < 4 && ponders(f):
+		case told == Narrative, (i > 0 || !t.Has(lang.Light)) && reports(t.Fold), i < early && t.Has(lang.Ponders):
 			m |= Narrative
 		}
 	}
@@ -126,225 +110,72 @@ func (r *Reader) Of(tokens []text.Token, covered []bool, starts bool) Mood {
 }
 
 // Begins tells whether the first words of a run say that it is no plain request.
-func (r *Reader) Begins(tokens []text.Token) bool { return r.start(listen(tokens, nil).folds) != 0 }
+func (r *Reader) Begins(tokens []text.Token) bool { return r.start(listen(tokens, nil).tokens) != 0 }
 
 // start looks at the first words.
-func (r *Reader) start(folds []string) Mood {
-	if len(folds) == 0 {
+func (r *Reader) start(tokens []text.Token) Mood {
+	hit, _ := lang.Find(&r.lexica.Begins, tokens, 0)
+	m := moodOf(hit.Value)
+	if m == Negated && !r.speaks(tokens, 0, hit.Language) {
 		return 0
 	}
-	for _, s := range r.starts[folds[0]] {
-		if s.begins(folds) {
-			return s.mood
-		}
-	}
-	if asksHow(folds) {
-		return HowTo
-	}
-	return narrative(folds)
+	return m
 }
 
-func (s *moodStart) begins(folds []string) bool {
-	for i, words := range s.words {
-		if i >= len(folds) || !slices.Contains(words, folds[i]) {
+// faint tells a word that says no in one language and is a word of grammar in
+// others, as "no" in Spanish and Portuguese. The language of its sentence decides.
+func (r *Reader) faint(tokens []text.Token, i int) bool {
+	if !tokens[i].Has(lang.Faint) {
+		return false
+	}
+	for n := range r.lexica.Languages {
+		if tokens[i].In(n, lang.Faint) && r.speaks(tokens, i, n) {
+			return true
+		}
+	}
+	return false
+}
+
+// speaks tells whether a language is more likely than those others in which a word
+// is one of grammar.
+func (r *Reader) speaks(tokens []text.Token, i, language int) bool {
+	weights := lang.Listen(r.lexica, tokens, nil).At(i)
+	for n := range weights {
+		if n != language && tokens[i].In(n, lang.Function) && weights[n] > weights[language] {
 			return false
 		}
 	}
 	return true
 }
 
-// asksHow tells "how" before a verb in languages that need no other word for
-// it: "como cancelo …", "wie storniere ich …". A participle is an
-// aside: "wie besprochen, storniere …".
-func asksHow(folds []string) bool {
-	if len(folds) < 2 || !slices.Contains([]string{"wie", "como", "comment"}, folds[0]) {
-		return false
-	}
-	next := folds[1]
-	for _, ending := range []string{"ado", "ido", "ada", "ida", "amos", "imos"} {
-		if strings.HasSuffix(next, ending) {
-			return false
-		}
-	}
-	german := folds[0] == "wie" && slices.ContainsFunc([]string{"be", "ge", "ver", "ab", "vor", "immer"}, func(p string) bool { return strings.HasPrefix(next, p) })
-	return !german || slices.ContainsFunc(folds[2:min(len(folds), 4)], func(f string) bool { return slices.Contains([]string{"ich", "man", "wir"}, f) })
-}
-
-// negates tells whether words begin with several that say "not" together.
-func negates(folds []string) bool {
-	next := ""
-	if len(folds) > 1 {
-		next = folds[1]
-	}
-	switch folds[0] {
-	case "no":
-		return slices.Contains([]string{"need", "longer", "reason", "point", "sense", "use", "way", "cause", "circumstances", "circumstance", "condition", "account", "case", "one"}, next)
-	case "instead":
-		return next == "of"
-	case "rather":
-		return next == "than"
-	case "em", "en", "ao", "au":
-		return slices.Contains([]string{"vez", "lugar", "inves", "lieu"}, next)
-	case "deixa", "deixe", "deixem", "deja", "deje", "dejen", "pare", "parem":
-		return next == "de"
-	case "ne", "n":
-		return slices.ContainsFunc(folds[1:min(len(folds), 6)], func(f string) bool {
-			return slices.Contains([]string{"rien", "aucun", "aucune", "personne", "plus", "guere"}, f)
-		})
-	case "without":
-		return Gerund(next)
-	case "hold", "stop", "skip", "forget", "postpone", "delay", "resist", "refuse", "abstain", "cease", "quit":
-		return slices.ContainsFunc(folds[1:min(len(folds), 4)], Gerund)
-	}
-	return false
-}
-
-// spanishNo tells whether a "no" is the Spanish "not": in Portuguese it means
-// "in the". The small words around it say which language it is.
-func spanishNo(folds []string) bool {
-	spanish, portuguese := 0, 0
-	for _, f := range folds {
-		switch f {
-		case "el", "la", "los", "las", "lo", "del", "y", "en", "con", "su", "sus", "mi", "mis", "una", "unos", "unas", "ningun", "ninguna", "ninguno", "hay":
-			spanish++
-		case "o", "os", "da", "do", "das", "dos", "em", "um", "uma", "ao", "aos", "na", "nas", "nao", "com", "meu", "minha", "seu", "sua", "pelo", "pela":
-			portuguese++
-		}
-	}
-	return spanish > portuguese
-}
-
-// saysNo tells a "no" that means "not" where no small word tells the language:
-// at the beginning before what could be a verb, or behind words such as "better".
-func saysNo(folds []string, i int) bool {
-	if i > 0 {
-		return slices.Contains([]string{"ya", "mejor", "prefiero", "pero"}, folds[i-1])
-	}
-	if len(folds) < 2 || slices.ContainsFunc(folds, portugueseWord) {
-		return false
-	}
-	last := folds[1][len(folds[1])-1]
-	return strings.IndexByte("aeosn", last) >= 0
-}
-
-func portugueseWord(fold string) bool {
-	return slices.Contains([]string{"o", "os", "da", "do", "das", "dos", "em", "um", "uma", "ao", "na", "com", "e"}, fold)
-}
-
-// supposes tells words such as "would happen".
-func supposes(folds []string) bool {
-	if len(folds) < 2 {
-		return false
-	}
-	switch folds[0] {
-	case "what":
-		return folds[1] == "if"
-	case "would", "might":
-		return slices.Contains([]string{"happen", "do", "be", "cause", "mean", "cost"}, folds[1])
-	}
-	return false
-}
-
 // wouldDo tells a verb that only supposes, such as "cancelaría". Those of wishes
 // and politeness, such as "gostaria", ask.
-func wouldDo(t text.Token) bool {
-	if t.Has(lang.Filler) || t.Has(lang.Finite) || t.Has(lang.Want) || t.Has(lang.Function) {
-		return false
-	}
-	return slices.ContainsFunc([]string{"aria", "eria", "iria"}, func(e string) bool { return len(t.Fold) > len(e)+3 && strings.HasSuffix(t.Fold, e) })
-}
-
-// wants tells an indirect question at a place, such as "to know how". "Let me
-// know if" is none.
-func wants(folds []string, at int) bool {
-	if at > 0 && slices.Contains([]string{"me", "us", "mich", "uns", "moi", "nous"}, folds[at-1]) {
-		return false
-	}
-	return slices.Contains([]string{"know", "learn", "understand", "saber", "wissen", "savoir", "entender", "comprendre"}, folds[at]) &&
-		slices.ContainsFunc(folds[at+1:min(len(folds), at+4)], func(f string) bool {
-			return slices.Contains([]string{"how", "whether", "if", "como", "se", "si", "wie", "ob", "comment"}, f)
-		})
+func (r *Reader) wouldDo(t text.Token) bool {
+	return !t.Has(lang.Filler) && !t.Has(lang.Finite) && !t.Has(lang.Want) && !t.Has(lang.Function) && r.lexica.Supposes(t.Fold)
 }
 
 // Gerund tells forms such as "deleting".
-func Gerund(fold string) bool { return strings.HasSuffix(fold, "ing") && len(fold) > 5 }
+func Gerund(fold string) bool { return lang.Shipped().Gerund(fold) }
 
 // StartsWithGerund tells a sentence about doing something: "deleting it is …".
 func StartsWithGerund(tokens []text.Token) bool {
 	for _, t := range tokens {
-		if !Opening(t.Fold) {
-			return Gerund(t.Fold) && !leads(t.Fold)
+		if !t.Has(lang.Opening) {
+			return Gerund(t.Fold) && !t.Has(lang.Leads)
 		}
 	}
 	return false
 }
 
-// narrative tells sentences that report: "I cancelled it yesterday".
-func narrative(folds []string) Mood {
-	if len(folds) < 2 {
-		return 0
-	}
-	if past(folds) {
-		return Narrative
-	}
-	if !slices.Contains([]string{"i", "we", "he", "she", "they", "you", "it", "somebody", "someone", "nobody"}, folds[0]) {
-		return 0
-	}
-	for _, f := range folds[1:min(len(folds), 4)] {
-		switch {
-		case f == "would" || f == "d":
-			if i := slices.Index(folds, f); i+1 < len(folds) && !slices.Contains([]string{"like", "love", "prefer", "appreciate", "want", "need", "wish", "please"}, folds[i+1]) {
-				return WhatIf
-			}
-			return 0
-		case slices.Contains([]string{"need", "needed", "want", "wanted", "like", "wish", "must", "am", "m"}, f):
-			return 0
-		case strings.HasSuffix(f, "ed") && len(f) > 4, f == "have", f == "had", f == "has", f == "was", f == "were", f == "ve", f == "did":
-			return Narrative
-		}
-	}
-	return 0
-}
-
-// past tells sentences of the other languages that begin with what was done:
-// "ich habe …", "j'ai supprimé …", "he borrado …", "cancelei …".
-func past(folds []string) bool {
-	first, second := folds[0], folds[1]
-	switch first {
-	case "ich", "wir", "er":
-		return slices.Contains([]string{"habe", "haben", "hat", "hatte", "hatten", "wollte"}, second)
-	case "j", "je", "nous", "il", "elle", "on":
-		return slices.Contains([]string{"ai", "avons", "a", "avais", "avait", "voulais"}, second) && (len(folds) < 3 || folds[2] != "besoin")
-	case "he", "ha", "hemos", "han":
-		return strings.HasSuffix(second, "ado") || strings.HasSuffix(second, "ido")
-	case "eu":
-		return strings.HasSuffix(second, "ei") || strings.HasSuffix(second, "ava")
-	case "ja", "ya": // "já apaguei", "ya borré"
-		return strings.HasSuffix(second, "e") || strings.HasSuffix(second, "i")
-	}
-	return len(first) > 4 && strings.HasSuffix(first, "ei")
-}
-
-// conditionAt tells whether a condition begins at a token. The words for "if"
-// of some languages mean other things too: "sí, …", "s'il te plaît", "que se
-// llama …".
+// conditionAt tells whether a condition begins at a token. The words for "if" of
+// some languages mean other things too: "sí, …", "chama-se …"; the files say what
+// they stand beside.
 func conditionAt(tokens []text.Token, i int) bool {
-	t := tokens[i]
-	next := text.Token{Break: true}
-	if i+1 < len(tokens) {
-		next = tokens[i+1]
+	if tokens[i].Has(lang.Condition) {
+		return true
 	}
-	switch t.Fold {
-	case "si":
-		return !next.Break
-	case "se":
-		return !next.Break && !t.Glued && (i == 0 || t.Start > tokens[i-1].End+1 || !besidesSelf(tokens[i-1].Fold)) && !givesName(next.Fold)
-	case "s":
-		return !t.Glued && (next.Fold == "il" || next.Fold == "ils") && (i+2 >= len(tokens) || !slices.Contains([]string{"te", "vous", "plait"}, tokens[i+2].Fold))
-	case "a":
-		return next.Fold == "menos" || next.Fold == "condition"
-	}
-	return condition(t.Fold)
+	hit, ok := lang.Find(&lang.Shipped().Within, tokens, i)
+	return ok && hit.Value == lang.MoodCondition && !tokens[i].Glued && i+1 < len(tokens) && !tokens[i+1].Break
 }
 
 // LeadsCondition tells whether a piece of a sentence begins with a condition
@@ -356,13 +187,25 @@ func LeadsCondition(tokens []text.Token) bool { return len(tokens) > 0 && condit
 // deed.
 func IsQuestion(tokens []text.Token, covered []bool) bool {
 	a := listen(tokens, covered)
-	return len(a.folds) > 0 && (a.apart || !politely(a.folds)) && !slices.ContainsFunc(tokens, func(t text.Token) bool { return courteous(t.Fold) })
+	return len(a.tokens) > 0 && (a.apart || !politely(a.tokens)) && !slices.ContainsFunc(tokens, func(t text.Token) bool { return t.Has(lang.Courteous) })
+}
+
+// politely tells the beginning of a question that is a request: "could you …".
+func politely(tokens []text.Token) bool {
+	hit, ok := lang.Find(&lang.Shipped().Begins, tokens, 0)
+	return ok && hit.Value == lang.MoodPolite
+}
+
+// goesOn tells the first words of what goes on from an earlier message.
+func goesOn(tokens []text.Token) bool {
+	hit, ok := lang.Find(&lang.Shipped().Begins, tokens, 0)
+	return tokens[0].Has(lang.GoesOn) || ok && hit.Value == lang.MoodFollowUp
 }
 
 // IsFollowUp tells words that go on from something said before: a value behind
 // "and", and nothing that says what is wanted.
 func IsFollowUp(lexicon *text.Lexicon, tokens []text.Token, covered []bool) bool {
-	if len(tokens) < 2 || !goesOn(tokens[0].Fold, tokens[1].Fold) {
+	if len(tokens) < 2 || !goesOn(tokens) {
 		return false
 	}
 	for i, t := range tokens {

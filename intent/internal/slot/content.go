@@ -179,4 +179,3 @@ func relates(fold string) bool {
 	return slices.Contains([]string{"that", "which", "que", "qui"}, fold)
 }
 
-const utterances = "says writes tells asks replies answers responds diz responde pergunta dice pregunta dit repond"
