@@ -178,4 +178,3 @@ func sole(params []*param) *param {
 func relates(fold string) bool {
 	return slices.Contains([]string{"that", "which", "que", "qui"}, fold)
 }
-
