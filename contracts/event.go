@@ -2,6 +2,7 @@ package contracts
 
 import (
 	"encoding/json"
+	"strconv"
 	"time"
 )
 
@@ -76,12 +77,37 @@ type LedgerEntry struct {
 func (e *LedgerEntry) Seal(prev string) error {
 	e.At = e.At.UTC().Truncate(time.Microsecond)
 	e.PrevHash, e.Hash = prev, ""
-	hash, err := Hash(e)
-	if err != nil {
-		return err
+	if year := e.At.Year(); year < 0 || year > 9999 {
+		return Errorf(CodeInvalid, "a ledger entry of the year %d cannot be written", year)
 	}
-	e.Hash = hash
+	e.Hash = HashBytes(e.canonical())
 	return nil
+}
+
+// canonical is Canonical for an entry without its hash, written straight away:
+// every step of every run is sealed.
+func (e *LedgerEntry) canonical() []byte {
+	out := append(make([]byte, 0, 512), '{')
+	member := func(name, value string) {
+		if value != "" {
+			out = append(appendString(append(appendString(out, name), ':'), value), ',')
+		}
+	}
+	member("action_sha256", e.ActionSHA256)
+	member("actor", e.Actor)
+	member("at", e.At.Format(time.RFC3339Nano))
+	out = append(out, `"hash":"",`...)
+	member("key", e.Key)
+	out = append(appendString(append(out, `"kind":`...), string(e.Kind)), ',')
+	member("node_id", e.NodeID)
+	member("payload_sha256", e.PayloadSHA256)
+	out = append(appendString(append(out, `"prev_hash":`...), e.PrevHash), ',')
+	out = append(appendString(append(out, `"run_id":`...), e.RunID), ',')
+	out = strconv.AppendInt(append(out, `"seq":`...), e.Seq, 10)
+	if e.Tool != "" {
+		out = appendString(append(out, `,"tool":`...), e.Tool)
+	}
+	return append(out, '}')
 }
 
 // VerdictStatus is how far the result of a run can be trusted.

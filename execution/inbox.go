@@ -1,6 +1,10 @@
 package execution
 
-import "sync"
+import (
+	"sync"
+
+	"github.com/manifold-run/manifold/execution/admission"
+)
 
 // inbox is how the world talks to the one goroutine that owns a run. Putting
 // never blocks: an owner that has left leaves nobody hanging.
@@ -18,7 +22,7 @@ type message struct {
 	kind messageKind
 	done done
 	// key is the limit that was freed.
-	key string
+	key admission.Key
 }
 
 type messageKind int

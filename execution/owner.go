@@ -52,7 +52,7 @@ func newOwner(r *Runner, lease Lease) *owner {
 	o := &owner{r: r, lease: lease, inbox: newInbox(), pending: pending{store: r.store, lease: lease}}
 	o.calls = exchanges{r: r, inbox: o.inbox}
 	o.places = admission.NewRun(r.limits, lease.RunID,
-		func(key string) { o.inbox.put(message{kind: msgFreed, key: key}) },
+		func(key admission.Key) { o.inbox.put(message{kind: msgFreed, key: key}) },
 		func(id string) bool { return o.run.Wake(o.nodes[id].Node) })
 	return o
 }
@@ -361,7 +361,7 @@ func (o *owner) fireTimers() {
 			return
 		}
 		switch n := t.node; {
-		case t.key != "":
+		case t.key != (admission.Key{}):
 			o.places.TimeCame(t.key)
 		case n == nil:
 			o.readSignals()

@@ -3,6 +3,8 @@ package execution
 import (
 	"container/heap"
 	"time"
+
+	"github.com/manifold-run/manifold/execution/admission"
 )
 
 // timer is when a node is to be looked at, or the nodes that wait for the key;
@@ -10,7 +12,7 @@ import (
 type timer struct {
 	at   time.Time
 	node *node
-	key  string
+	key  admission.Key
 }
 
 // timers orders timers by time. They are never removed: a node that moved on is

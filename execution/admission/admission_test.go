@@ -12,10 +12,11 @@ import (
 )
 
 // waiting is a run whose nodes want whatever they are woken for.
-func waiting(l *Limits, id string) (*Run, *[]string, *[]string) {
-	var woken, nudged []string
+func waiting(l *Limits, id string) (*Run, *[]string, *[]Key) {
+	var woken []string
+	var nudged []Key
 	r := NewRun(l, id,
-		func(key string) { nudged = append(nudged, key) },
+		func(key Key) { nudged = append(nudged, key) },
 		func(node string) bool { woken = append(woken, node); return true })
 	return r, &woken, &nudged
 }
@@ -37,7 +38,7 @@ func TestNoMinuteHasMoreCallsThanTheLimit(t *testing.T) {
 					now = now.Add(time.Hour)
 				}
 				now = now.Add(50 * time.Millisecond)
-				for l.allow("x", limit, now) == 0 {
+				for l.allow(rateKey("x"), limit, now) == 0 {
 					taken = append(taken, now)
 				}
 			}
@@ -75,10 +76,10 @@ func TestWhoIsRefusedIsToldWhenThereIsRoom(t *testing.T) {
 		t.Error("the run does not know that it waits")
 	}
 	a.Leave(call("n1", p))
-	if diff := cmp.Diff([]string{"cap:shop.get"}, *nudged); diff != "" {
-		t.Errorf("nudged (-want +got):\n%s", diff)
+	if !slices.Equal(*nudged, []Key{capKey("shop.get")}) {
+		t.Errorf("nudged %v", *nudged)
 	}
-	b.Free("cap:shop.get")
+	b.Free(capKey("shop.get"))
 	if _, ok := b.Enter(call("n1", p), time.Time{}); !ok {
 		t.Error("refused though there is room")
 	}

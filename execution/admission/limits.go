@@ -18,20 +18,20 @@ type Limits struct {
 	mu sync.Mutex // guards the maps
 	// held counts the exchanges under each key; waiting holds, for each key, the
 	// nudge of every run that was refused.
-	held    map[string]int
-	waiting map[string]map[string]func()
+	held    map[Key]int
+	waiting map[Key]map[string]func()
 	// rates has one bucket for each key, at most one for each capability.
 	rates ratelimit.Keyed
 }
 
 // NewLimits makes limits for so many exchanges at once.
 func NewLimits(calls int) *Limits {
-	return &Limits{calls: calls, held: map[string]int{}, waiting: map[string]map[string]func(){}}
+	return &Limits{calls: calls, held: map[Key]int{}, waiting: map[Key]map[string]func(){}}
 }
 
 // acquire takes one place under the key, or notes that the run wants to be
 // nudged once when one is given back. A limit of 0 means none.
-func (l *Limits) acquire(key string, limit int, runID string, nudge func()) bool {
+func (l *Limits) acquire(key Key, limit int, runID string, nudge func()) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if limit > 0 && l.held[key] >= limit {
@@ -46,7 +46,7 @@ func (l *Limits) acquire(key string, limit int, runID string, nudge func()) bool
 }
 
 // release gives a place back and nudges all who wait for one.
-func (l *Limits) release(key string) {
+func (l *Limits) release(key Key) {
 	l.mu.Lock()
 	if l.held[key]--; l.held[key] <= 0 {
 		delete(l.held, key)
@@ -62,9 +62,9 @@ func (l *Limits) release(key string) {
 // allow takes one call of a limit per minute, or says how long to wait. Within
 // any minute there are never more than the limit: what may come at once is a
 // tenth of it, and the rest comes evenly.
-func (l *Limits) allow(key string, limit int, now time.Time) time.Duration {
+func (l *Limits) allow(key Key, limit int, now time.Time) time.Duration {
 	if limit <= 0 {
 		return 0
 	}
-	return l.rates.Take(key, ratelimit.Strict(limit), now)
+	return l.rates.Take(key.of, ratelimit.Strict(limit), now)
 }

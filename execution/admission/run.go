@@ -21,7 +21,7 @@ type Call struct {
 // Wait says what a call waits for. Until is set where a time, and not somebody
 // else, ends the waiting of all who wait for the key.
 type Wait struct {
-	Key    string
+	Key    Key
 	Reason string // for people
 	Until  time.Time
 }
@@ -34,16 +34,16 @@ type Run struct {
 	id     string
 	// nudge tells the owner, from any goroutine, that a key of all runs has room;
 	// wake lets a node of the run try again, false if it no longer wants to.
-	nudge func(key string)
+	nudge func(key Key)
 	wake  func(node string) bool
 
 	// places counts the exchanges of this run by key; batches belong to chunked
 	// capabilities.
-	places  map[string]int
-	batches map[string]*batch
-	held    map[string][]string // node → keys of all runs that it has a place of
-	waiting map[string][]string // key → nodes, longest first
-	timed   map[string]bool     // keys for which somebody was told a time
+	places  map[Key]int
+	batches map[Key]*batch
+	held    map[string][]Key // node → keys of all runs that it has a place of
+	waiting map[Key][]string // key → nodes, longest first
+	timed   map[Key]bool     // keys for which somebody was told a time
 	// writer is the node that writes; a run writes one thing at a time.
 	writer string
 }
@@ -51,20 +51,31 @@ type Run struct {
 // batch is the present batch of a chunked capability.
 type batch struct{ started, running int }
 
-// The keys of what is no limit, but the place of nodes that wait for a lock, or
-// for another write of the run.
+// Key names a limit, or what else nodes wait for.
+type Key struct {
+	kind kind
+	of   string
+}
+
+type kind byte
+
 const (
-	lockKey  = "lock"
-	writeKey = "write"
-	callsKey = "calls"
+	ofCalls      kind = iota // all of this replica
+	ofCapability             // of one capability
+	ofDomain                 // of one domain
+	ofRate                   // per minute, of one capability
+	ofGroup                  // of one list of a run
+	ofMode                   // of one capability inside a run
+	ofLock                   // no limit: nodes that wait for a lock
+	ofTurn                   // no limit: nodes that wait for another write of the run
 )
 
 // NewRun makes the part of one run.
-func NewRun(limits *Limits, runID string, nudge func(key string), wake func(node string) bool) *Run {
+func NewRun(limits *Limits, runID string, nudge func(key Key), wake func(node string) bool) *Run {
 	return &Run{
 		limits: limits, id: runID, nudge: nudge, wake: wake,
-		places: map[string]int{}, batches: map[string]*batch{}, held: map[string][]string{},
-		waiting: map[string][]string{}, timed: map[string]bool{},
+		places: map[Key]int{}, batches: map[Key]*batch{}, held: map[string][]Key{},
+		waiting: map[Key][]string{}, timed: map[Key]bool{},
 	}
 }
 
@@ -74,7 +85,7 @@ func (r *Run) Enter(c Call, now time.Time) (Wait, bool) {
 	if key, ok := r.roomInRun(c); !ok {
 		return r.wait(c.Node, Wait{Key: key, Reason: "other calls of this run"})
 	}
-	var held []string
+	held := make([]Key, 0, 3)
 	for _, s := range r.shares(c) {
 		if !r.limits.acquire(s.key, s.limit, r.id, func() { r.nudge(s.key) }) {
 			r.giveBack(held)
@@ -108,7 +119,7 @@ func (r *Run) wait(node string, w Wait) (Wait, bool) {
 	return w, false
 }
 
-func (r *Run) giveBack(keys []string) {
+func (r *Run) giveBack(keys []Key) {
 	for _, key := range keys {
 		r.limits.release(key)
 	}
@@ -116,7 +127,7 @@ func (r *Run) giveBack(keys []string) {
 
 // share is a limit that calls of all runs have together.
 type share struct {
-	key    string
+	key    Key
 	limit  int
 	reason string
 }
@@ -127,16 +138,16 @@ func (r *Run) shares(c Call) [3]share {
 	return [3]share{
 		{capKey(c.Tool), c.Policy.MaxConcurrency, "room at " + c.Tool},
 		{domainKey(c.Tool), max(r.limits.calls/2, 1), "room at its domain"},
-		{callsKey, r.limits.calls, "room for one more call"},
+		{Key{kind: ofCalls}, r.limits.calls, "room for one more call"},
 	}
 }
 
 // roomInRun checks the limits that hold inside one run: the array rule's, and
 // what the execution mode says.
-func (r *Run) roomInRun(c Call) (string, bool) {
-	group, mode := groupKey(c.Group), modeKey(c.Tool)
-	if c.GroupLimit > 0 && r.places[group] >= c.GroupLimit {
-		return group, false
+func (r *Run) roomInRun(c Call) (Key, bool) {
+	list, mode := groupKey(c.Group), modeKey(c.Tool)
+	if c.GroupLimit > 0 && r.places[list] >= c.GroupLimit {
+		return list, false
 	}
 	switch c.Policy.ExecutionMode {
 	case contracts.ModeSequential:
@@ -145,7 +156,7 @@ func (r *Run) roomInRun(c Call) (string, bool) {
 		b := r.batches[mode]
 		return mode, b == nil || b.started < c.Policy.ChunkSize
 	default:
-		return "", true
+		return Key{}, true
 	}
 }
 
@@ -169,10 +180,10 @@ func (r *Run) occupy(c Call) {
 func (r *Run) Leave(c Call) {
 	r.giveBack(r.held[c.Node])
 	delete(r.held, c.Node)
-	group, mode := groupKey(c.Group), modeKey(c.Tool)
-	r.places[group]--
+	list, mode := groupKey(c.Group), modeKey(c.Tool)
+	r.places[list]--
 	r.places[mode]--
-	r.Free(group)
+	r.Free(list)
 	b := r.batches[mode]
 	if b == nil {
 		r.Free(mode)
@@ -198,7 +209,7 @@ func (r *Run) AwaitTurn(node string) (Wait, bool) {
 	if r.writer == "" || r.writer == node {
 		return Wait{}, true
 	}
-	return r.wait(node, Wait{Key: writeKey, Reason: "another write of this run"})
+	return r.wait(node, Wait{Key: Key{kind: ofTurn}, Reason: "another write of this run"})
 }
 
 // TakeTurn makes the node the one that writes.
@@ -208,20 +219,20 @@ func (r *Run) TakeTurn(node string) { r.writer = node }
 func (r *Run) EndTurn(node string) {
 	if r.writer == node {
 		r.writer = ""
-		r.Free(writeKey)
+		r.Free(Key{kind: ofTurn})
 	}
 }
 
 // AwaitLock notes that the node waits for a lock that somebody holds.
 func (r *Run) AwaitLock(node, reason string) Wait {
-	w, _ := r.wait(node, Wait{Key: lockKey, Reason: reason})
+	w, _ := r.wait(node, Wait{Key: Key{kind: ofLock}, Reason: reason})
 	return w
 }
 
 // LocksFreed lets all try again who wait for a lock.
 func (r *Run) LocksFreed() {
-	for len(r.waiting[lockKey]) > 0 {
-		r.Free(lockKey)
+	for len(r.waiting[Key{kind: ofLock}]) > 0 {
+		r.Free(Key{kind: ofLock})
 	}
 }
 
@@ -229,7 +240,7 @@ func (r *Run) LocksFreed() {
 // it ended, or waits for a person or for something else.
 func (r *Run) PassOn(c Call) {
 	r.PassTurn()
-	for _, key := range []string{groupKey(c.Group), modeKey(c.Tool), capKey(c.Tool), domainKey(c.Tool), callsKey, rateKey(c.Tool)} {
+	for _, key := range []Key{groupKey(c.Group), modeKey(c.Tool), capKey(c.Tool), domainKey(c.Tool), Key{kind: ofCalls}, rateKey(c.Tool)} {
 		r.Free(key)
 	}
 }
@@ -237,12 +248,12 @@ func (r *Run) PassOn(c Call) {
 // PassTurn lets another write try, if none is under way.
 func (r *Run) PassTurn() {
 	if r.writer == "" {
-		r.Free(writeKey)
+		r.Free(Key{kind: ofTurn})
 	}
 }
 
 // Free lets the next node that waits for the key try again.
-func (r *Run) Free(key string) {
+func (r *Run) Free(key Key) {
 	queue := r.waiting[key]
 	if len(queue) == 0 {
 		return
@@ -260,7 +271,7 @@ func (r *Run) Free(key string) {
 }
 
 // TimeCame lets the next node try that waits for a key whose time has come.
-func (r *Run) TimeCame(key string) {
+func (r *Run) TimeCame(key Key) {
 	delete(r.timed, key)
 	r.Free(key)
 }
@@ -269,7 +280,7 @@ func (r *Run) TimeCame(key string) {
 // wake-up in the store.
 func (r *Run) WaitsForRoom() bool {
 	for key, waiting := range r.waiting {
-		if key != lockKey && key != writeKey && len(waiting) > 0 {
+		if key != (Key{kind: ofLock}) && key != (Key{kind: ofTurn}) && len(waiting) > 0 {
 			return true
 		}
 	}
@@ -280,20 +291,20 @@ func (r *Run) WaitsForRoom() bool {
 func (r *Run) RoomSeekers() []string {
 	var nodes []string
 	for key, waiting := range r.waiting {
-		if key != lockKey && key != writeKey {
+		if key != (Key{kind: ofLock}) && key != (Key{kind: ofTurn}) {
 			nodes = append(nodes, waiting...)
 		}
 	}
 	return nodes
 }
 
-func groupKey(group string) string { return "group:" + group }
-func modeKey(tool string) string   { return "mode:" + tool }
-func capKey(tool string) string    { return "cap:" + tool }
-func rateKey(tool string) string   { return "rate:" + tool }
-func domainKey(tool string) string {
-	domain, _, _ := strings.Cut(tool, ".")
-	return "domain:" + domain
+func groupKey(of string) Key  { return Key{ofGroup, of} }
+func modeKey(tool string) Key { return Key{ofMode, tool} }
+func capKey(tool string) Key  { return Key{ofCapability, tool} }
+func rateKey(tool string) Key { return Key{ofRate, tool} }
+func domainKey(tool string) Key {
+	of, _, _ := strings.Cut(tool, ".")
+	return Key{ofDomain, of}
 }
 
 // LockKeys fills the {param} places of lock templates, in order; an absent

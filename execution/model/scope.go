@@ -12,13 +12,16 @@ import (
 // earlier steps, the item it is bound to, its round, and who asked.
 func (s *State) Scope(n *Node, refs []string) expr.Scope {
 	steps := map[string]any{}
+	scope := expr.Scope{"steps": steps}
 	for _, ref := range refs {
+		if strings.HasPrefix(ref, "context") {
+			scope["context"] = contextValue(s)
+		}
 		id := stepOf(ref)
 		if other := s.Newest(id); other != nil && other.Ended() {
 			steps[id] = stepValue(s, other)
 		}
 	}
-	scope := expr.Scope{"steps": steps, "context": contextValue(s)}
 	if n.Spec.Item != nil {
 		scope["item"] = n.Spec.Item
 	}
