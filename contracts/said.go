@@ -144,3 +144,33 @@ func (s *Said) Readings() []Reading {
 	}
 	return out
 }
+
+// Lines is the sentence for people who decide about it: what was said, and what of
+// it is not used, each with its name.
+func (s *Said) Lines() [][2]string {
+	if s == nil || s.Text == "" {
+		return nil
+	}
+	out := [][2]string{{"said", "“" + CleanSummary(s.Text) + "”"}}
+	for _, part := range []struct {
+		name  string
+		class WordClass
+	}{{"not used", WordBeside}, {"left out, as agreed", WordBinding}, {"said aside", WordAside}} {
+		if words := s.Unread(part.class); len(words) > 0 {
+			out = append(out, [2]string{part.name, "“" + CleanSummary(strings.Join(words, "” “")) + "”"})
+		}
+	}
+	return out
+}
+
+// Words is where a value comes from, for people; "" if it was said.
+func (p Provenance) Words() string {
+	switch p {
+	case FromSaid, "":
+		return ""
+	case FromCarried:
+		return "carried over"
+	default:
+		return strings.ReplaceAll(string(p), "_", " ")
+	}
+}

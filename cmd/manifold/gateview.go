@@ -51,6 +51,14 @@ func (p printer) action(g contracts.Interrupt) {
 	if a := g.Action; a != nil {
 		p.printf("\nAction: %s%s\n", a.Capability, after(" on ", a.Instance))
 		p.values(a.Parameters)
+		if lines := a.Said.Lines(); len(lines) > 0 {
+			rows := make([][]string, len(lines))
+			for n, l := range lines {
+				rows[n] = l[:]
+			}
+			p.printf("\nSentence\n")
+			p.table("  ", nil, rows)
+		}
 	}
 	if len(g.Evidence) > 0 {
 		p.printf("\nEvidence\n")

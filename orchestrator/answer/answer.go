@@ -150,6 +150,10 @@ func (c *composer) problem(n *contracts.NodeView) {
 	if n.State == contracts.NodeSkipped && n.Error == nil {
 		reason = c.whySkipped(n)
 	}
+	if n.State == contracts.NodeRejected { // somebody has decided: nothing went wrong
+		c.text(contracts.BlockNote, "Not done: "+title+" – "+reason)
+		return
+	}
 	c.text(contracts.BlockError, title+": "+reason)
 }
 

@@ -83,7 +83,7 @@ func questions(v orchestrator.SessionView, f Frame) string {
 
 func gate(i contracts.Interrupt, mayApprove bool, link string) string {
 	var out strings.Builder
-	fmt.Fprintf(&out, "**%s** `%s`\n\n", Escape(i.Prompt), i.Code)
+	fmt.Fprintf(&out, "**%s** `%s`\n\n", Escape(headline(i)), i.Code)
 	if i.Action != nil {
 		out.WriteString("| parameter | value |\n| --- | --- |\n")
 		for _, name := range slices.Sorted(maps.Keys(i.Action.Parameters)) {
@@ -111,6 +111,16 @@ func gate(i contracts.Interrupt, mayApprove bool, link string) string {
 	return out.String()
 }
 
+// headline is what a gate asks, without the values that stand in the table below
+// it.
+func headline(i contracts.Interrupt) string {
+	asks := "Approve " + i.ToolName + "?"
+	if i.Action != nil && i.ToolName != "" && strings.HasPrefix(i.Prompt, asks) {
+		return asks
+	}
+	return i.Prompt
+}
+
 func howToDecide(code string, mayApprove bool) string {
 	if mayApprove {
 		return fmt.Sprintf("Reply `approve %s` or `reject %s`.", code, code)
@@ -128,6 +138,7 @@ func Circumstances(i contracts.Interrupt) [][2]string {
 		}
 	}
 	if i.Action != nil {
+		out = append(out, i.Action.Said.Lines()...)
 		add("where", i.Action.Instance)
 	}
 	add("asked by", strings.Join(i.Requesters, ", "))
@@ -141,9 +152,15 @@ func capital(word string) string { return strings.ToUpper(word[:1]) + word[1:] }
 // Parameter writes a value of a gate's action: what was chosen from a list with
 // the words of the list, beside the id that will be sent.
 func Parameter(i contracts.Interrupt, name string) string {
-	value := Value(i.Action.Parameters[name])
+	value, from := Value(i.Action.Parameters[name]), ""
+	if said := i.Action.Said; said != nil {
+		from = said.Values[name].Words()
+	}
 	if label := brief(i.Label(name), 80); label != "" && label != value {
-		return label + " [" + value + "]"
+		value = label + " [" + value + "]"
+	}
+	if from != "" {
+		value += " (" + from + ")"
 	}
 	return value
 }
