@@ -4,6 +4,7 @@ import (
 	"context"
 	"hash/fnv"
 	"math"
+	"slices"
 	"time"
 
 	"github.com/manifold-run/manifold/contracts"
@@ -57,7 +58,8 @@ func (x *Index) calibrated(ctx context.Context, catalog *contracts.Catalog, prio
 	y := *x
 	if known != nil {
 		m := *x.senses
-		m.calibration.shown, m.calibrates = fitOwn(seen, x.senses.calibration.shown)
+		m.calibration.shown, m.calibrates = fitOwn(plainly(seen, false), x.senses.calibration.shown)
+		m.strange, _ = fitOwn(plainly(seen, true), x.senses.strange)
 		y.senses = &m
 		return &y, nil
 	}
@@ -143,9 +145,8 @@ func (x *Index) examine(ctx context.Context, f fold, most int) ([]Observation, e
 	if err != nil {
 		return nil, err
 	}
-	var heard hear
 	if f.known != nil {
-		y, heard = understood(y, f.known), f.known.Hears
+		y = understood(y, f.known)
 	}
 	if len(questions) > most {
 		questions = spread(questions, most)
@@ -155,9 +156,7 @@ func (x *Index) examine(ctx context.Context, f fold, most int) ([]Observation, e
 		if n%64 == 0 && ctx.Err() != nil {
 			return nil, ctx.Err()
 		}
-		if o, ok := y.ask(catalog, q, heard); ok {
-			out = append(out, o)
-		}
+		out = append(out, y.ask(catalog, q, f.known)...)
 	}
 	return out, nil
 }
@@ -170,11 +169,30 @@ func spread(questions []question, most int) []question {
 	return out
 }
 
-// ask reads one question. A capability that is only described teaches nothing
+// ask reads one question; with meanings once more, as if it were in a language
+// that the catalog has not. A capability that is only described teaches nothing
 // about examples.
-func (x *Index) ask(catalog *contracts.Catalog, q question, heard hear) (Observation, bool) {
-	o, ok := x.observe(Query{Message: q.text, Catalog: catalog, AnyRole: true}, q.ref, heard)
-	return o, ok && !o.Described
+func (x *Index) ask(catalog *contracts.Catalog, q question, known *meaning.Library) []Observation {
+	of := Query{Message: q.text, Catalog: catalog, AnyRole: true}
+	var out []Observation
+	note := func(heard hear, strange bool) {
+		if o, ok := x.observe(of, q.ref, heard, strange); ok && !o.Described {
+			o.strange = strange
+			out = append(out, o)
+		}
+	}
+	if known == nil {
+		note(nil, false)
+		return out
+	}
+	note(func(string) []float32 { return known.Hears(q.text) }, false)
+	note(func(string) []float32 { return farther(known.Hears(q.text)) }, true)
+	return out
+}
+
+// plainly gives the observations in the words of the catalog, or in none of them.
+func plainly(seen []Observation, strange bool) []Observation {
+	return slices.DeleteFunc(slices.Clone(seen), func(o Observation) bool { return o.strange != strange })
 }
 
 // foreignWeight is how much more requests for nobody count: what is left out of a

@@ -92,6 +92,7 @@ func (s *sentenceReader) weighed(p *part, of readings) []Candidate {
 	out := make([]Candidate, 0, len(of.all))
 	most := 1.0
 	certainty, calibrates := s.certainty(of.heard)
+	foreign := of.foreign()
 	for k, r := range of.all {
 		conf := certainty.confidence(s.x.caps[r.number].examples == 0, s.x.signals(of, k))
 		learned := calibrates && s.x.caps[r.number].examples > 0
@@ -99,10 +100,13 @@ func (s *sentenceReader) weighed(p *part, of readings) []Candidate {
 			conf = min(conf, most)
 			most = conf
 		}
+		if foreign {
+			conf = min(chance(s.x.senses.strange.odds(s.x.signals(of, k))), certainIdentifier)
+		}
 		if k == 0 && s.plainly(of) {
 			conf = max(conf, plainConfidence)
 		}
-		out = append(out, s.candidate(p, r, conf, learned))
+		out = append(out, s.candidate(p, r, conf, learned, foreign))
 	}
 	sortCandidates(out)
 	return out
@@ -121,10 +125,12 @@ func (s *sentenceReader) plainly(of readings) bool {
 }
 
 // candidate turns a rated hit into a candidate, whose confidence is held to
-// what its words allow. learned tells that it was learned from this catalog.
-func (s *sentenceReader) candidate(p *part, r rated, conf float64, learned bool) Candidate {
+// what its words allow. learned tells that it was learned from this catalog, foreign that only
+// meaning tells what is wanted.
+func (s *sentenceReader) candidate(p *part, r rated, conf float64, learned, foreign bool) Candidate {
 	c := s.x.caps[r.number]
 	writes, anyValue := c.entry.Policy.SideEffectClass.Writes(), len(r.filled.Values) > 0
+	explained := r.cover.explained
 	switch {
 	case r.exact:
 		conf = certainExample
@@ -132,6 +138,8 @@ func (s *sentenceReader) candidate(p *part, r rated, conf float64, learned bool)
 		conf = certainIdentifier
 	case r.against > r.best && r.against >= notLikeness:
 		conf = min(conf, notConfidence)
+	case foreign:
+		explained = r.cover.content * conf // its words are none that are known
 	case writes:
 		conf = min(conf, r.cover.limit(r.best, anyValue), r.cover.limitForeign(anyValue, len(r.filled.Missing) == 0, r.silent))
 	case !learned:
@@ -140,7 +148,7 @@ func (s *sentenceReader) candidate(p *part, r rated, conf float64, learned bool)
 	out := Candidate{
 		Entry: c.entry, Confidence: conf, Score: r.score, Exact: r.exact,
 		Parameters: r.filled.Values, Evidence: r.filled.Evidence, Missing: r.filled.Missing,
-		mood: r.mood, nearest: r.best, begins: r.begins, explained: r.cover.explained, contested: r.filled.Contested,
+		mood: r.mood, nearest: r.best, begins: r.begins, explained: explained, contested: r.filled.Contested,
 	}
 	return out
 }

@@ -50,6 +50,8 @@ type sentenceReader struct {
 	pieces []piece
 	parts  map[[2]int]*part // by first and last piece
 	hear   hear             // nil without a scorer
+	// hearWord is the same for single words, with a bound of its own.
+	hearWord hear
 	// retracted tells that the message ends by taking back what it says.
 	retracted bool
 	// said is how the message is built.

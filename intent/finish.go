@@ -121,7 +121,7 @@ func (j judgement) account(p *part, parts []*part, at int) {
 	}
 	others = append(others, p.apart...)
 	read := func() account.Account {
-		return j.s.said.Of(account.Request{From: p.since, To: p.until, Values: j.valuesOf(asked, best), Knows: vocabulary{asked, idx}, Reads: !best.Entry.Policy.SideEffectClass.Writes(), Others: others})
+		return j.s.said.Of(account.Request{From: p.since, To: p.until, Values: j.valuesOf(asked, best), Knows: vocabulary{asked, idx, j.s}, Reads: !best.Entry.Policy.SideEffectClass.Writes(), Others: others})
 	}
 	a := read()
 	if len(a.Misused) > 0 {
@@ -152,7 +152,8 @@ func redirect(asked slot.Asked, best *Candidate, a account.Account) {
 type vocabulary struct {
 	slot.Asked
 
-	of *indexed
+	of     *indexed
+	reader *sentenceReader
 }
 
 // Verbs are the stems that its sentences begin with.

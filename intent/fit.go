@@ -59,17 +59,22 @@ type Observation struct {
 	Weight float64
 
 	signals signals
+	// strange tells that none of its words were known.
+	strange bool
 }
 
 // Observe reads a message as one request and compares what is found with the
 // capability that is meant; an empty one means none. It is false where there is
 // nothing to learn: nothing was found, or the message is an example.
 func (l *Local) Observe(ctx context.Context, q Query, meant string) (Observation, bool) {
-	return l.Index(q.Catalog).observe(q, meant, l.hearing(ctx))
+	return l.Index(q.Catalog).observe(q, meant, l.hearing(ctx), false)
 }
 
-func (x *Index) observe(q Query, meant string, hear hear) (Observation, bool) {
+func (x *Index) observe(q Query, meant string, hear hear, strange bool) (Observation, bool) {
 	m := x.tools.Read(q.Message, foldNow())
+	if strange {
+		m.Tokens = estranged(x, m)
+	}
 	if len(m.Tokens) == 0 {
 		return Observation{}, false
 	}

@@ -108,7 +108,7 @@ func (l *Local) Match(ctx context.Context, q Query) ([]Clause, error) {
 	}
 	x := l.Index(q.Catalog)
 	s := newReader(x, l.tools, q)
-	s.hear = l.hearing(ctx)
+	s.hear, s.hearWord = l.hearing(ctx), l.hearing(ctx)
 	return s.clauses(), nil
 }
 

@@ -2,12 +2,17 @@ package intent
 
 import (
 	"context"
+	"maps"
 	"math"
 	"slices"
+	"strings"
 
 	"github.com/manifold-run/manifold/contracts"
+	"github.com/manifold-run/manifold/intent/internal/lang"
 	"github.com/manifold-run/manifold/intent/internal/meaning"
+	"github.com/manifold-run/manifold/intent/internal/slot"
 	"github.com/manifold-run/manifold/intent/internal/text"
+	"github.com/manifold-run/manifold/intent/internal/value"
 )
 
 // What names and descriptions count beside the examples of a capability in its
@@ -27,6 +32,50 @@ type senses struct {
 	// calibration is used for what has a vector, in the place of the index's own.
 	calibration Calibration
 	calibrates  bool
+	// strange is used where the words say next to nothing: the request is in a
+	// language that the catalog has not, or about what is not there.
+	strange weights
+}
+
+// knownLittle is the share of the words beside values from which on they say
+// something.
+const knownLittle = 0.34
+
+// foreign tells readings of which meaning alone can tell what is wanted.
+func (of readings) foreign() bool {
+	return of.heard && !slices.ContainsFunc(of.all, func(r rated) bool { return r.exact || r.cover.spoken >= knownLittle })
+}
+
+// otherLanguage is how much of a likeness is left when the same is said in
+// another language, as a share.
+const otherLanguage = 0.93
+
+// farther is a vector as if the text were in another language.
+func farther(v []float32) []float32 {
+	for i := range v {
+		v[i] *= otherLanguage
+	}
+	return v
+}
+
+// estranged gives the words of a message as if it were in a language that nothing
+// is known of: values stay.
+func estranged(x *Index, m *slot.Message) []text.Token {
+	out := slices.Clone(m.Tokens)
+	small := x.tools.Lexicon.Languages[len(x.tools.Lexicon.Languages)-1].Words(lang.Function)
+	for i, t := range out {
+		inEntity := slices.ContainsFunc(m.Entities, func(e value.Entity) bool { return e.First <= i && i <= e.Last })
+		switch {
+		case inEntity, t.Is(text.FormQuoted | text.FormDigits | text.FormMixed | text.FormCaps), t.Named() && i > 0, x.values[t.Fold]:
+		case x.tools.Lexicon.Light(t.Fold) && len(small) > 0:
+			out[i] = t.Respelled(small[i%len(small)])
+		default:
+			letters := []rune(t.Fold)
+			slices.Reverse(letters)
+			out[i] = t.Respelled("q" + string(letters) + "q")
+		}
+	}
+	return out
 }
 
 // hear gives the vector of a text, or nil.
@@ -127,9 +176,12 @@ func understood(x *Index, known *meaning.Library) *Index {
 		for _, t := range textsOf(c.entry.Capability) {
 			capabilities[i] = append(capabilities[i], meaning.Sentence{Vector: known.Vector(t.text), Weight: t.weight, Example: t.example})
 		}
+		for _, w := range wordsOf(c.entry.Capability) {
+			capabilities[i] = append(capabilities[i], meaning.Sentence{Vector: known.Vector(w), Word: true})
+		}
 	}
 	y := *x
-	y.senses = &senses{space: meaning.New(known.Dims(), capabilities), calibration: shippedMeant()}
+	y.senses = &senses{space: meaning.New(known.Dims(), capabilities), calibration: shippedMeant(), strange: shippedStrange()}
 	return &y
 }
 
@@ -153,6 +205,42 @@ func textsOf(c *contracts.Capability) []told {
 	return out
 }
 
+// mostWordsMeant bounds the words of one capability.
+const mostWordsMeant = 24
+
+// wordsOf are the words and the names that a capability is asked for with.
+func wordsOf(c *contracts.Capability) []string {
+	words := strings.Fields(text.SplitName(c.Name))
+	out := []string{}
+	for i := range words { // "request time off": time off, off
+		out = append(out, strings.Join(words[i:], " "), words[i])
+	}
+	if c.Metadata.IntentHints != nil {
+		out = append(out, c.Metadata.IntentHints.Keywords...)
+	}
+	for _, name := range slices.Sorted(maps.Keys(c.Metadata.ParameterSpecs)) {
+		out = append(out, text.SplitName(name))
+	}
+	slices.Sort(out)
+	out = slices.Compact(out)
+	return out[:min(len(out), mostWordsMeant)]
+}
+
+// likeWord is how like in meaning a word must be to one that a capability is
+// asked for with, to be another word for it and no further wish.
+const likeWord = 0.75
+
+// Like tells a word that means much the same as one that the capability is asked
+// for with. What cannot be undone is asked about instead.
+func (v vocabulary) Like(t text.Token) bool {
+	s := v.reader
+	if s.hearWord == nil || s.x.senses == nil || v.of.entry.Policy.SideEffectClass == contracts.ClassWriteIrreversible {
+		return false
+	}
+	means := s.hearWord(s.q.Message[t.Start:t.End])
+	return len(means) == s.x.senses.space.Dims() && s.x.senses.space.Word(int(v.of.number), means) >= likeWord
+}
+
 func textsIn(catalog *contracts.Catalog) []string {
 	var out []string
 	for _, domain := range catalog.Domains {
@@ -163,6 +251,7 @@ func textsIn(catalog *contracts.Catalog) []string {
 			for _, t := range textsOf(entry.Capability) {
 				out = append(out, t.text)
 			}
+			out = append(out, wordsOf(entry.Capability)...)
 		}
 	}
 	return out

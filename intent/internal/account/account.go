@@ -19,6 +19,9 @@ type Vocabulary interface {
 	Describes(t text.Token) bool
 	// Verbs are the stems that its sentences begin with.
 	Verbs() []string
+	// Like tells a word that means much the same as one of the heads: another word for
+	// it, which is not read but binds nothing.
+	Like(t text.Token) bool
 	// Says tells whether one of its examples has these folded words in a row.
 	Says(folds []string) bool
 }
@@ -346,27 +349,31 @@ func (a *accounting) noun(from, to, segment int) {
 		head = from
 	}
 	if a.knows(head) {
-		for i := from; i < to; i++ {
-			class := contracts.WordBeside
-			if a.knows(i) {
-				class = contracts.WordCommand
-			}
-			a.set(i, i+1, class)
-		}
+		a.beside(from, to)
 		return
 	}
 	governed := from > segment && a.Classes[from-1] == "" && a.m.light(from-1) && !a.m.has(from-1, lang.Pronoun, lang.Subject)
 	if a.adverb(head) && !governed || a.adverb(head) && to-from > 1 {
-		for i := from; i < to; i++ {
-			class := contracts.WordBeside
-			if a.knows(i) {
-				class = contracts.WordCommand
-			}
-			a.set(i, i+1, class)
-		}
+		a.beside(from, to)
+		return
+	}
+	if a.Knows.Like(a.m.Tokens[head]) {
+		a.beside(from, to)
 		return
 	}
 	a.bind(from, to, segment)
+}
+
+// beside marks words that change nothing; those that are known belong to the
+// command.
+func (a *accounting) beside(from, to int) {
+	for i := from; i < to; i++ {
+		class := contracts.WordBeside
+		if a.knows(i) {
+			class = contracts.WordCommand
+		}
+		a.set(i, i+1, class)
+	}
 }
 
 // knows tells a word that the capability is asked for with, in any of its forms.

@@ -67,6 +67,9 @@ type Sentence struct {
 	// Example tells that it is what people say, and not a name or a description:
 	// only such are learned from and compared with one by one.
 	Example bool
+	// Word tells that it is one of the words that the capability is asked for with,
+	// and counts for nothing else.
+	Word bool
 }
 
 // Space holds the vectors of the capabilities of a catalog. It is never changed.
@@ -74,17 +77,22 @@ type Space struct {
 	dims     int
 	weights  []float32 // of each capability
 	examples [][]Compact
+	words    [][]Compact
 }
 
 // New makes a space of the sentences of each capability and trains it. A
 // capability without sentences is like nothing. Vectors that have not the given
 // number of dimensions are left out.
 func New(dims int, capabilities [][]Sentence) *Space {
-	s := &Space{dims: dims, weights: make([]float32, dims*len(capabilities)), examples: make([][]Compact, len(capabilities))}
+	s := &Space{dims: dims, weights: make([]float32, dims*len(capabilities)), examples: make([][]Compact, len(capabilities)), words: make([][]Compact, len(capabilities))}
 	for i, sentences := range capabilities {
 		w := s.of(i)
 		for _, sentence := range sentences {
 			if len(sentence.Vector.numbers) != dims {
+				continue
+			}
+			if sentence.Word {
+				s.words[i] = append(s.words[i], sentence.Vector)
 				continue
 			}
 			add(w, sentence.Vector.Unpack(), sentence.Weight)
@@ -124,6 +132,19 @@ func (s *Space) Likeness(i int, v []float32) (byWeights, nearest float64) {
 		nearest = max(nearest, e.Like(v))
 	}
 	return float64(dot(s.of(i), v)), nearest
+}
+
+// Word is the likeness of a word to the most similar one that a capability is asked
+// for with.
+func (s *Space) Word(i int, v []float32) float64 {
+	if i >= s.Size() {
+		return 0
+	}
+	best := 0.0
+	for _, w := range s.words[i] {
+		best = max(best, w.Like(v))
+	}
+	return best
 }
 
 // Weights are all that was learned, for fingerprints.
