@@ -188,7 +188,10 @@ func (p Policy) mayLower() bool {
 
 func (p Policy) ruleReason() string {
 	if p.SideEffectClass.Writes() {
-		return "it is a write (" + string(p.SideEffectClass) + ")"
+		if p.SideEffectClass == ClassWriteReversible {
+			return "it changes something, which can be undone"
+		}
+		return "it changes something for good"
 	}
 	return "the risk level is " + string(p.RiskLevel)
 }

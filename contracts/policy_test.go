@@ -16,7 +16,7 @@ func TestMetadataPolicyDefaults(t *testing.T) {
 		SideEffectClass: contracts.ClassWriteIrreversible, ExecutionMode: contracts.ModeSequential, Idempotency: contracts.IdempotencyNone,
 		IdempotencyWindowS: 86400, RiskLevel: contracts.RiskHigh, ApprovalRequired: true,
 		Approval:  contracts.ApprovalPolicy{FourEyes: true, Roles: []string{"approver"}, Quorum: 1, ExpiresS: 604800},
-		TimeoutMS: 10000, NodeTimeoutMS: 30000, WaitMaxS: 86400, VerifierRequired: true, Reason: "it is a write (write_irreversible)",
+		TimeoutMS: 10000, NodeTimeoutMS: 30000, WaitMaxS: 86400, VerifierRequired: true, Reason: "it changes something for good",
 	}
 	with := func(change func(*contracts.Policy)) contracts.Policy {
 		p := base
@@ -31,7 +31,7 @@ func TestMetadataPolicyDefaults(t *testing.T) {
 		})
 	}
 	reversible := with(func(p *contracts.Policy) {
-		p.SideEffectClass, p.Reason, p.VerifierRequired = contracts.ClassWriteReversible, "it is a write (write_reversible)", false
+		p.SideEffectClass, p.Reason, p.VerifierRequired = contracts.ClassWriteReversible, "it changes something, which can be undone", false
 	})
 	cases := map[string]struct {
 		in          contracts.Metadata

@@ -31,6 +31,10 @@ const (
 	ErrInternal          = "internal"
 )
 
+// Unreachable is the message of a call that found no service. Who shows it to
+// people puts the name of the domain before it.
+const Unreachable = "cannot be reached just now"
+
 // ToolResult is the only thing that passes from a domain into a run.
 type ToolResult struct {
 	OK bool `json:"ok"`

@@ -1,6 +1,7 @@
 package orchestrator_test
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"os"
@@ -20,6 +21,8 @@ import (
 // office is an invented domain of people and their leave, with the whole core
 // around it.
 type office struct {
+	health contracts.HealthStatus // what its checks say [ok]
+	gone   bool                   // nobody answers calls
 	*conversation.Conversation
 	orchestratortest.Rooms
 
@@ -101,7 +104,7 @@ func loadCatalog(t *testing.T, path string) *contracts.Catalog {
 func (o *office) Catalog() *contracts.Catalog           { return o.catalog }
 func (o *office) Refresh(context.Context, string) error { return nil }
 func (o *office) Health() map[string]contracts.HealthStatus {
-	return map[string]contracts.HealthStatus{"people": contracts.HealthOK}
+	return map[string]contracts.HealthStatus{"people": cmp.Or(o.health, contracts.HealthOK)}
 }
 
 var staff = map[string]string{"w1": "Ana Souza", "w2": "Bruno Keller", "w3": "Chen Wei", "w4": "Ana Lopes"}
@@ -110,7 +113,9 @@ var staff = map[string]string{"w1": "Ana Souza", "w2": "Bruno Keller", "w3": "Ch
 func (o *office) Invoke(_ context.Context, c execution.Call) execution.Reply {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	o.calls++
+	if o.calls++; o.gone {
+		return execution.Reply{Kind: execution.ReplyRefused, Message: contracts.Unreachable}
+	}
 	worker := fmt.Sprint(c.Parameters["worker"])
 	switch c.Entry.Capability.Name {
 	case "find_people":

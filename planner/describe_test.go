@@ -22,7 +22,7 @@ func TestDescribe(t *testing.T) {
 			{NodeID: "n2", Step: "Choose member", DependsOn: []string{"n1"}},
 			{
 				NodeID: "n3", Step: "Lends a book to a member", Tool: "library.lend_book", DependsOn: []string{"n2"}, Risk: "medium",
-				Approval: "approver: it is a write (write_reversible)",
+				Approval: "approver: it changes something, which can be undone",
 			},
 			{
 				NodeID: "n4", Step: "Shows what a member has (its failure does not fail the rest)", Tool: "library.show_member",
@@ -40,7 +40,7 @@ func TestDescribe(t *testing.T) {
 			{NodeID: "n8", Step: "Lists the beds that are dry", Tool: "garden.list_beds", Risk: "read"},
 			{
 				NodeID: "n9", Step: "Waters a bed (for each of a list that is found on the way), if steps.n8.facts.count is at least 1",
-				Tool: "garden.water_bed", DependsOn: []string{"n8"}, Risk: "medium", Approval: "approver: it is a write (write_irreversible)",
+				Tool: "garden.water_bed", DependsOn: []string{"n8"}, Risk: "medium", Approval: "approver: it changes something for good",
 			},
 		},
 		Mermaid: got.Mermaid,

@@ -41,7 +41,7 @@ func (p printer) domain(d contracts.DomainDetail, capabilities []contracts.Capab
 			if c.Policy.ApprovalRequired {
 				approval = "yes"
 			}
-			rows[i] = []string{c.Name, string(c.Policy.SideEffectClass), string(c.Policy.RiskLevel), approval, c.Description}
+			rows[i] = []string{c.Name, effect(c.Policy.SideEffectClass), string(c.Policy.RiskLevel), approval, c.Description}
 		}
 		p.table("", []string{"CAPABILITY", "CLASS", "RISK", "APPROVAL", "DESCRIPTION"}, rows)
 	}
@@ -73,5 +73,21 @@ func (p printer) diff(d contracts.DomainDiff) {
 	p.findings(d.Findings)
 	if d.To != "" && d.To != d.From {
 		p.printf("\nto activate exactly this one: manifold domain confirm %s %s\n", d.Domain, d.To)
+	}
+}
+
+// effect says in words what a capability does.
+func effect(c contracts.SideEffectClass) string {
+	switch c {
+	case contracts.ClassRead:
+		return "reads"
+	case contracts.ClassSuggest:
+		return "proposes"
+	case contracts.ClassWriteReversible:
+		return "writes, can be undone"
+	case contracts.ClassWriteIrreversible:
+		return "writes for good"
+	default:
+		return string(c)
 	}
 }

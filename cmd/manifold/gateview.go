@@ -76,9 +76,6 @@ func (p printer) action(g contracts.Interrupt) {
 		}
 		p.table("  ", nil, rows)
 	}
-	if g.ActionSHA256 != "" {
-		p.printf("\nsha256 %s\n", g.ActionSHA256)
-	}
 }
 
 func (p printer) values(values map[string]any) {

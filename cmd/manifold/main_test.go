@@ -46,7 +46,7 @@ func TestAnActionIsShownApprovedAndUndone(t *testing.T) {
 	code := d.waiting()
 	d.does("otto", exitOK, code, "gates")
 	d.does("rita", exitError, `role approver`, "approve", code)
-	shown := d.does("otto", exitOK, `(?s)Action: finance.set_price_alert\n.*AAPL.*sha256 [0-9a-f]{64}.*`+code+` is approved`, "approve", code, "--comment", "fine")
+	shown := d.does("otto", exitOK, `(?s)Action: finance.set_price_alert\n.*AAPL.*`+code+` is approved`, "approve", code, "--comment", "fine")
 	if strings.Index(shown, "Action:") > strings.Index(shown, "is approved") {
 		t.Error("it is shown after it was approved")
 	}
@@ -138,7 +138,7 @@ func TestDomainsAreCheckedAndManaged(t *testing.T) {
 	d.does("rita", exitOK, `(?s)passed   manifest.*0 errors`, "domain", "check", d.url, "--allow-writes")
 	d.does("rita", exitFailed, `failed`, "domain", "check", "http://127.0.0.1:1", "--timeout", "1s")
 	d.does("rita", exitUsage, `env:NAME`, "domain", "check", d.url, "--authorization", "Bearer secret")
-	d.does("rita", exitOK, `(?s)finance.*set_price_alert +write_reversible`, "domain", "show", "finance")
+	d.does("rita", exitOK, `(?s)finance.*set_price_alert +writes, can be undone`, "domain", "show", "finance")
 	d.does("", exitOK, `has not changed`, "domain", "diff", "finance")
 	d.does("", exitOK, `finance is (active|unchanged)`, "domain", "refresh", "finance")
 	d.does("rita", exitError, `role admin`, "domain", "refresh", "finance")

@@ -63,7 +63,7 @@ func (p printer) run(v contracts.RunView) {
 		p.printf("\n")
 		p.answer(v.Answer)
 	}
-	p.printf("\nsession %s, plan %s\n", v.SessionID, v.Plan.PlanHash)
+	p.printf("\nsession %s\n", v.SessionID)
 }
 
 func attempts(n int) string {

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"mime"
+	"net"
 	"net/http"
 	"net/url"
 	"strings"
@@ -151,6 +152,21 @@ func plain(err error) error {
 		return timeoutError{err}
 	}
 	return err
+}
+
+// forPeople words why there is no answer, for those who asked: addresses and the
+// words of the network are for the log.
+func forPeople(err error) string {
+	err = plain(err)
+	op, network := errors.AsType[*net.OpError](err)
+	switch {
+	case network && op.Op == "dial":
+		return contracts.Unreachable
+	case network, errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
+		return "the connection broke before there was an answer"
+	default:
+		return err.Error()
+	}
 }
 
 // timeoutError words a deadline for people.

@@ -147,7 +147,7 @@ func transportReply(err error, x *exchange) execution.Reply {
 	case x.unsent():
 		kind = execution.ReplyNotSent
 	}
-	reply := problem(kind, plain(err).Error())
+	reply := problem(kind, forPeople(err))
 	reply.Timeout = errors.Is(err, context.DeadlineExceeded)
 	return reply
 }

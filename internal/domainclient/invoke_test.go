@@ -430,3 +430,13 @@ func TestCancelledCallSaysNothingAboutTheDomain(t *testing.T) {
 	close(hang)
 	wantKind(t, b.invoke(t, readCall()), execution.ReplyResult) // the breaker stayed closed
 }
+
+func TestADomainThatIsGoneIsToldWithoutItsAddress(t *testing.T) {
+	t.Parallel()
+	server := httptest.NewServer(http.NotFoundHandler())
+	server.Close()
+	got := setup(t, server.URL, nil).invoke(t, readCall())
+	if got.Kind != execution.ReplyNotSent || got.Message != contracts.Unreachable {
+		t.Errorf("got %s %q, want %q", got.Kind, got.Message, contracts.Unreachable)
+	}
+}

@@ -31,30 +31,17 @@ func (s *Server) adapt(r route) gin.HandlerFunc {
 	return func(c *gin.Context) {
 		k := &call{gin: c}
 		if !r.public {
-			who, err := s.identify(c)
+			who, err := s.callers.identify(c)
 			if err != nil {
-				s.fail(c, err)
+				s.problems.fail(c, err)
 				return
 			}
 			k.who = who
 		}
 		if err := r.handle(k); err != nil {
-			s.fail(c, err)
+			s.problems.fail(c, err)
 		}
 	}
-}
-
-func (s *Server) authenticate(c *gin.Context) (access.Principal, error) {
-	scheme, text, _ := strings.Cut(c.GetHeader("Authorization"), " ")
-	if !strings.EqualFold(scheme, "Bearer") {
-		return access.Principal{}, contracts.Errorf(contracts.CodeUnauthorized, "send an API key as Authorization: Bearer mfk_…")
-	}
-	who, err := s.keys.Authenticate(c.Request.Context(), strings.TrimSpace(text), c.GetHeader(s.cfg.ForwardedUser))
-	if err != nil {
-		return who, err
-	}
-	c.Set(keySubject, who.Subject())
-	return who, s.limiter.take(who.Subject())
 }
 
 func (k *call) ctx() context.Context     { return k.gin.Request.Context() }

@@ -13,6 +13,7 @@ import (
 	"github.com/manifold-run/manifold/orchestrator/access"
 	"github.com/manifold-run/manifold/orchestrator/chat"
 	"github.com/manifold-run/manifold/orchestrator/conversation"
+	"github.com/manifold-run/manifold/orchestrator/registry"
 )
 
 // completion is the answer to a chat that is not streamed.
@@ -46,15 +47,34 @@ func usageOf(t contracts.Tokens) usage {
 	return usage{Prompt: t.In, Completion: t.Out, Total: t.In + t.Out}
 }
 
+// chatRoutes are what chat frontends speak: the protocol of OpenAI.
+type chatRoutes struct {
+	cfg          Config
+	conversation *conversation.Conversation
+	registry     *registry.Registry
+	signer       chat.Signer
+	limiter      *limiter
+	approvals    *linkRoutes
+	problems     *problems
+}
+
+func (s *chatRoutes) routes() []route {
+	return []route{
+		{http.MethodGet, "/v1/models", false, s.listModels},
+		{http.MethodGet, "/v1/models/:id", false, s.showModel},
+		{http.MethodPost, "/v1/chat/completions", false, s.complete},
+	}
+}
+
 // complete is the chat door: POST /v1/chat/completions.
-func (s *Server) complete(k *call) error {
+func (s *chatRoutes) complete(k *call) error {
 	request, err := k.chatRequest()
 	if err != nil {
 		return err
 	}
 	domain, ok := modelDomain(s.registry.Catalog(), request.Model)
 	if !ok {
-		s.write(k.gin, noModel(request.Model))
+		s.problems.write(k.gin, noModel(request.Model))
 		return nil
 	}
 	if task, is := request.task(k.gin.Request.Header); is {
@@ -93,7 +113,7 @@ func (k *call) inAWhile() {
 
 // answerChat answers in one piece: what there is after a while. What still runs
 // goes on.
-func (s *Server) answerChat(k *call, request chatRequest, turn conversation.Input) error {
+func (s *chatRoutes) answerChat(k *call, request chatRequest, turn conversation.Input) error {
 	accepted, err := s.conversation.Place(k.ctx(), k.who, turn)
 	if err != nil {
 		return err
@@ -112,7 +132,7 @@ func (s *Server) answerChat(k *call, request chatRequest, turn conversation.Inpu
 	return k.ok(s.completion(request.Model, s.content(k, request, state), state.Tokens))
 }
 
-func (s *Server) completion(model, content string, tokens contracts.Tokens) completion {
+func (s *chatRoutes) completion(model, content string, tokens contracts.Tokens) completion {
 	return completion{
 		ID: "chatcmpl-" + execution.NewID("m"), Object: "chat.completion", Created: s.cfg.Now().Unix(), Model: model, Usage: usageOf(tokens),
 		Choices: []completionChoice{{Message: completionMessage{Role: "assistant", Content: content}, FinishReason: "stop"}},
@@ -121,7 +141,7 @@ func (s *Server) completion(model, content string, tokens contracts.Tokens) comp
 
 // take has the message taken to its end, even if its sender goes away: what was
 // said is said.
-func (s *Server) take(k *call, accepted conversation.Input) (state orchestrator.SessionView, err error) {
+func (s *chatRoutes) take(k *call, accepted conversation.Input) (state orchestrator.SessionView, err error) {
 	ctx, cancel := conversation.Patiently(k.ctx())
 	defer cancel()
 	defer func() {
@@ -138,8 +158,8 @@ func (s *Server) take(k *call, accepted conversation.Input) (state orchestrator.
 
 // content is the whole text of an answer: what is to be read, and the marker
 // that ties the next message to it.
-func (s *Server) content(k *call, request chatRequest, state orchestrator.SessionView) string {
-	frame := chat.Frame{Links: s.links(k.who, state), Rich: k.openWebUI()}
+func (s *chatRoutes) content(k *call, request chatRequest, state orchestrator.SessionView) string {
+	frame := chat.Frame{Links: s.approvals.links(k.who, state), Rich: k.openWebUI()}
 	if card, ok := s.cardShown(k, request); ok {
 		frame.Shown = card.Codes
 	}
@@ -167,7 +187,7 @@ func (k *call) openWebUI() bool {
 
 // answerTask answers a background call at once, out of what is known of the
 // chat; nothing is begun.
-func (s *Server) answerTask(k *call, request chatRequest, domain string, task chat.Task) error {
+func (s *chatRoutes) answerTask(k *call, request chatRequest, domain string, task chat.Task) error {
 	// A bucket of their own: what a frontend asks by itself takes nothing from people.
 	if err := s.limiter.take("background of " + k.who.Subject()); err != nil {
 		return err

@@ -40,7 +40,7 @@ type cardOption struct {
 
 // card is an approval as a native card, where the frontend offers them: for one
 // gate that the reader may approve. It must be the only tool call.
-func (s *Server) card(k *call, r chatRequest, state orchestrator.SessionView) (toolCall, bool) {
+func (s *chatRoutes) card(k *call, r chatRequest, state orchestrator.SessionView) (toolCall, bool) {
 	if !r.offers(cardTool) || len(state.Open) != 1 || len(state.MayApprove) != 1 {
 		return toolCall{}, false
 	}
@@ -63,7 +63,7 @@ func (s *Server) card(k *call, r chatRequest, state orchestrator.SessionView) (t
 }
 
 // cardShown is the card of ours that the last message is the answer of.
-func (s *Server) cardShown(k *call, r chatRequest) (chat.Marker, bool) {
+func (s *chatRoutes) cardShown(k *call, r chatRequest) (chat.Marker, bool) {
 	last := r.Messages[len(r.Messages)-1]
 	if last.Role != "tool" {
 		return chat.Marker{}, false
@@ -73,7 +73,7 @@ func (s *Server) cardShown(k *call, r chatRequest) (chat.Marker, bool) {
 
 // cardTurn reads the answer of a card. A choice decides. Words of one's own are
 // what they would be in the chat. All else asks only where the chat stands.
-func (s *Server) cardTurn(k *call, r chatRequest, t conversation.Input) conversation.Input {
+func (s *chatRoutes) cardTurn(k *call, r chatRequest, t conversation.Input) conversation.Input {
 	t.Command = &chat.Command{Verb: chat.Status}
 	m, ok := s.cardShown(k, r)
 	if !ok {

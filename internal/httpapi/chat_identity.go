@@ -47,10 +47,32 @@ func (f FrontendConfig) roles(name string) []access.Role {
 	}
 }
 
+// callers says who is asking, and bounds how often they may.
+type callers struct {
+	cfg     Config
+	keys    *access.Keys
+	limiter *limiter
+	pages   *pages // nil without links
+}
+
+// authenticate finds who a key speaks for.
+func (s *callers) authenticate(c *gin.Context) (access.Principal, error) {
+	scheme, text, _ := strings.Cut(c.GetHeader("Authorization"), " ")
+	if !strings.EqualFold(scheme, "Bearer") {
+		return access.Principal{}, contracts.Errorf(contracts.CodeUnauthorized, "send an API key as Authorization: Bearer mfk_…")
+	}
+	who, err := s.keys.Authenticate(c.Request.Context(), strings.TrimSpace(text), c.GetHeader(s.cfg.ForwardedUser))
+	if err != nil {
+		return who, err
+	}
+	c.Set(keySubject, who.Subject())
+	return who, s.limiter.take(who.Subject())
+}
+
 // identify authenticates. Chat frontends speak for their users, in headers that
 // count nowhere else; how often they may ask is bounded where it is known
 // whether they ask by themselves.
-func (s *Server) identify(c *gin.Context) (access.Principal, error) {
+func (s *callers) identify(c *gin.Context) (access.Principal, error) {
 	if !forOpenAI(c) {
 		return s.authenticate(c)
 	}
@@ -81,7 +103,7 @@ type chatUser struct {
 // pair of eyes.
 func (u chatUser) name() string { return cmp.Or(strings.ToLower(u.Email), u.ID) }
 
-func (s *Server) forwarded(h http.Header, who access.Principal) (access.Principal, error) {
+func (s *callers) forwarded(h http.Header, who access.Principal) (access.Principal, error) {
 	if who.Kind != access.KindFrontend {
 		return who, nil
 	}
@@ -113,7 +135,7 @@ func (s *Server) forwarded(h http.Header, who access.Principal) (access.Principa
 
 // spokenFor gives a frontend's user with the roles that the frontend tells of,
 // and remembers these for the links of that person.
-func (s *Server) spokenFor(who access.Principal, name, role string) (access.Principal, error) {
+func (s *callers) spokenFor(who access.Principal, name, role string) (access.Principal, error) {
 	who, err := who.ForPerson(name, s.cfg.Frontends.roles(role))
 	if err == nil && role != "" && s.pages != nil {
 		s.pages.told.note(who)

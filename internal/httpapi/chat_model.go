@@ -50,14 +50,14 @@ const maxStarters = 6
 // modelsCreated is a fixed time: a model is no event.
 const modelsCreated = 1767225600
 
-func (s *Server) listModels(k *call) error {
+func (s *chatRoutes) listModels(k *call) error {
 	if err := k.who.May(access.ActionReadCatalog); err != nil {
 		return err
 	}
 	return k.ok(modelList{Object: "list", Data: models(s.registry.Catalog(), k.who)})
 }
 
-func (s *Server) showModel(k *call) error {
+func (s *chatRoutes) showModel(k *call) error {
 	if err := k.who.May(access.ActionReadCatalog); err != nil {
 		return err
 	}
@@ -66,7 +66,7 @@ func (s *Server) showModel(k *call) error {
 			return k.ok(m)
 		}
 	}
-	s.write(k.gin, noModel(k.param("id")))
+	s.problems.write(k.gin, noModel(k.param("id")))
 	return nil
 }
 

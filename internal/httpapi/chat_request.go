@@ -131,7 +131,7 @@ func conversationOf(h http.Header) string {
 }
 
 // chatTurn reads out of a history what is said now, and what it is said to.
-func (s *Server) chatTurn(k *call, r chatRequest, domain string) (conversation.Input, error) {
+func (s *chatRoutes) chatTurn(k *call, r chatRequest, domain string) (conversation.Input, error) {
 	h, subject := k.gin.Request.Header, k.who.Subject()
 	t := conversation.Input{Thread: &conversation.Thread{Conversation: conversationOf(h)}, Model: domain}
 	last := r.Messages[len(r.Messages)-1]

@@ -81,7 +81,7 @@ type chatStream struct {
 	listed time.Time // of the last checklist, which was tasks
 }
 
-func (s *Server) newChatStream(k *call, r chatRequest) *chatStream {
+func (s *chatRoutes) newChatStream(k *call, r chatRequest) *chatStream {
 	return &chatStream{
 		sse: newSSE(k.gin.Writer, s.cfg.Now), rich: k.openWebUI(), now: s.cfg.Now,
 		head: chunk{ID: "chatcmpl-" + execution.NewID("m"), Object: "chat.completion.chunk", Created: s.cfg.Now().Unix(), Model: r.Model},
@@ -180,7 +180,7 @@ func (c *chatStream) fail(p contracts.Problem) {
 // of its own; then the role goes out, before the message is understood. The
 // request never waits for a person, and what runs goes on when the reader has
 // gone.
-func (s *Server) streamChat(k *call, request chatRequest, turn conversation.Input) error {
+func (s *chatRoutes) streamChat(k *call, request chatRequest, turn conversation.Input) error {
 	accepted, err := s.conversation.Place(k.ctx(), k.who, turn)
 	if err != nil {
 		return err
@@ -207,7 +207,7 @@ func (s *Server) streamChat(k *call, request chatRequest, turn conversation.Inpu
 				t.err = s.tell(k, request, stream, t.state)
 			}
 			if t.err != nil && k.ctx().Err() == nil {
-				s.log(k.gin, t.err)
+				s.problems.log(k.gin, t.err)
 			}
 			if t.err != nil {
 				stream.fail(problemOf(t.err))
@@ -220,7 +220,7 @@ func (s *Server) streamChat(k *call, request chatRequest, turn conversation.Inpu
 }
 
 // tell streams what happens until nothing runs any more, then the answer.
-func (s *Server) tell(k *call, request chatRequest, stream *chatStream, state orchestrator.SessionView) error {
+func (s *chatRoutes) tell(k *call, request chatRequest, stream *chatStream, state orchestrator.SessionView) error {
 	ctx, cancel := context.WithTimeout(k.ctx(), s.cfg.ChatStream)
 	defer cancel()
 	state, err := s.watch(ctx, k, stream, state)
@@ -259,7 +259,7 @@ func summary(state orchestrator.SessionView) string {
 
 // watch sends the events of the turn's run. The state is read before the
 // events: once it says that nothing runs, the events after it are all there.
-func (s *Server) watch(ctx context.Context, k *call, stream *chatStream, state orchestrator.SessionView) (orchestrator.SessionView, error) {
+func (s *chatRoutes) watch(ctx context.Context, k *call, stream *chatStream, state orchestrator.SessionView) (orchestrator.SessionView, error) {
 	if state.RunID == "" {
 		return state, nil
 	}

@@ -8,14 +8,34 @@ import (
 	"github.com/manifold-run/manifold/orchestrator/registry"
 )
 
-func (s *Server) listDomains(k *call) error {
+// domainRoutes are the domains and what they offer.
+type domainRoutes struct {
+	registry *registry.Registry
+	gone     func(domain string) // told which domain was unregistered
+}
+
+func (s *domainRoutes) routes() []route {
+	return []route{
+		{http.MethodGet, "/v1/domains", false, s.listDomains},
+		{http.MethodPost, "/v1/domains", false, s.registerDomain},
+		{http.MethodGet, "/v1/domains/:name", false, s.showDomain},
+		{http.MethodDelete, "/v1/domains/:name", false, s.unregisterDomain},
+		{http.MethodPost, "/v1/domains/:name/refresh", false, s.refreshDomain},
+		{http.MethodPost, "/v1/domains/:name/confirm", false, s.confirmDomain},
+		{http.MethodGet, "/v1/domains/:name/diff", false, s.diffDomain},
+		{http.MethodGet, "/v1/capabilities", false, s.listCapabilities},
+		{http.MethodGet, "/v1/instances", false, s.listInstances},
+	}
+}
+
+func (s *domainRoutes) listDomains(k *call) error {
 	if err := k.who.May(access.ActionReadCatalog); err != nil {
 		return err
 	}
 	return sorted(k, s.registry.List(), func(d contracts.DomainView) string { return d.Domain })
 }
 
-func (s *Server) registerDomain(k *call) error {
+func (s *domainRoutes) registerDomain(k *call) error {
 	if err := k.who.May(access.ActionManageDomains); err != nil {
 		return err
 	}
@@ -41,7 +61,7 @@ func reported(k *call, code int, report contracts.DomainReport, err error) error
 	return out
 }
 
-func (s *Server) showDomain(k *call) error {
+func (s *domainRoutes) showDomain(k *call) error {
 	if err := k.who.May(access.ActionReadCatalog); err != nil {
 		return err
 	}
@@ -52,7 +72,7 @@ func (s *Server) showDomain(k *call) error {
 	return k.ok(detail)
 }
 
-func (s *Server) unregisterDomain(k *call) error {
+func (s *domainRoutes) unregisterDomain(k *call) error {
 	if err := k.who.May(access.ActionManageDomains); err != nil {
 		return err
 	}
@@ -64,7 +84,7 @@ func (s *Server) unregisterDomain(k *call) error {
 	return nil
 }
 
-func (s *Server) refreshDomain(k *call) error {
+func (s *domainRoutes) refreshDomain(k *call) error {
 	if err := k.who.May(access.ActionManageDomains); err != nil {
 		return err
 	}
@@ -72,7 +92,7 @@ func (s *Server) refreshDomain(k *call) error {
 	return reported(k, http.StatusOK, report, err)
 }
 
-func (s *Server) confirmDomain(k *call) error {
+func (s *domainRoutes) confirmDomain(k *call) error {
 	if err := k.who.May(access.ActionManageDomains); err != nil {
 		return err
 	}
@@ -86,7 +106,7 @@ func (s *Server) confirmDomain(k *call) error {
 
 // diffDomain asks the service itself when nothing is pending, so it is not for
 // everyone who may read.
-func (s *Server) diffDomain(k *call) error {
+func (s *domainRoutes) diffDomain(k *call) error {
 	if err := k.who.May(access.ActionManageDomains); err != nil {
 		return err
 	}
@@ -97,7 +117,7 @@ func (s *Server) diffDomain(k *call) error {
 	return k.ok(diff)
 }
 
-func (s *Server) listCapabilities(k *call) error {
+func (s *domainRoutes) listCapabilities(k *call) error {
 	views, err := registry.Capabilities(k.who, s.registry.Catalog(), k.query("domain"))
 	if err != nil {
 		return err
@@ -105,7 +125,7 @@ func (s *Server) listCapabilities(k *call) error {
 	return sorted(k, views, func(v contracts.CapabilityView) string { return v.Ref })
 }
 
-func (s *Server) listInstances(k *call) error {
+func (s *domainRoutes) listInstances(k *call) error {
 	if err := k.who.May(access.ActionReadCatalog); err != nil {
 		return err
 	}

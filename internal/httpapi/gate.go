@@ -1,13 +1,33 @@
 package httpapi
 
 import (
+	"net/http"
+
 	"github.com/manifold-run/manifold/contracts"
 	"github.com/manifold-run/manifold/execution"
 	"github.com/manifold-run/manifold/orchestrator/conversation"
 	"github.com/manifold-run/manifold/orchestrator/gates"
+	"github.com/manifold-run/manifold/orchestrator/runs"
 )
 
-func (s *Server) listGates(k *call) error {
+// gateRoutes are the questions to people, and the locks that runs hold.
+type gateRoutes struct {
+	conversation *conversation.Conversation
+	gates        *gates.Gates
+	runs         *runs.Runs
+}
+
+func (s *gateRoutes) routes() []route {
+	return []route{
+		{http.MethodGet, "/v1/gates", false, s.listGates},
+		{http.MethodGet, "/v1/gates/:id", false, s.showGate},
+		{http.MethodPost, "/v1/gates/:id/decision", false, s.decide},
+		{http.MethodGet, "/v1/locks", false, s.listLocks},
+		{http.MethodPost, "/v1/locks/break", false, s.breakLock},
+	}
+}
+
+func (s *gateRoutes) listGates(k *call) error {
 	page, err := k.page()
 	if err != nil {
 		return err
@@ -30,7 +50,7 @@ func (s *Server) listGates(k *call) error {
 	return list(k, gates)
 }
 
-func (s *Server) showGate(k *call) error {
+func (s *gateRoutes) showGate(k *call) error {
 	gate, err := s.gates.Get(k.ctx(), k.who, k.param("id"))
 	if err != nil {
 		return err
@@ -38,7 +58,7 @@ func (s *Server) showGate(k *call) error {
 	return k.ok(gate)
 }
 
-func (s *Server) decide(k *call) error {
+func (s *gateRoutes) decide(k *call) error {
 	var body contracts.Resume
 	if err := k.parsed(contracts.SchemaResume, &body); err != nil {
 		return err
@@ -59,7 +79,7 @@ func (s *Server) decide(k *call) error {
 	return k.ok(outcome.Decided)
 }
 
-func (s *Server) listLocks(k *call) error {
+func (s *gateRoutes) listLocks(k *call) error {
 	page, err := k.page()
 	if err != nil {
 		return err
@@ -71,7 +91,7 @@ func (s *Server) listLocks(k *call) error {
 	return listAs(k, held, func(h execution.LockHolder) contracts.LockView { return contracts.LockView(h) })
 }
 
-func (s *Server) breakLock(k *call) error {
+func (s *gateRoutes) breakLock(k *call) error {
 	var body contracts.LockKey
 	if err := k.body(&body, MaxBody); err != nil {
 		return err

@@ -7,7 +7,22 @@ import (
 	"github.com/manifold-run/manifold/orchestrator/access"
 )
 
-func (s *Server) listKeys(k *call) error {
+// keyRoutes are the API keys, and the key of webhooks.
+type keyRoutes struct {
+	keys    *access.Keys
+	webhook contracts.WebhookKey
+}
+
+func (s *keyRoutes) routes() []route {
+	return []route{
+		{http.MethodGet, "/v1/keys", false, s.listKeys},
+		{http.MethodPost, "/v1/keys", false, s.createKey},
+		{http.MethodDelete, "/v1/keys/:id", false, s.revokeKey},
+		{http.MethodGet, "/v1/webhooks/key", false, s.webhookKey},
+	}
+}
+
+func (s *keyRoutes) listKeys(k *call) error {
 	page, err := k.page()
 	if err != nil {
 		return err
@@ -19,7 +34,7 @@ func (s *Server) listKeys(k *call) error {
 	return listAs(k, keys, keyView)
 }
 
-func (s *Server) createKey(k *call) error {
+func (s *keyRoutes) createKey(k *call) error {
 	if err := k.who.May(access.ActionManageKeys); err != nil {
 		return err
 	}
@@ -41,7 +56,7 @@ func (s *Server) createKey(k *call) error {
 	return k.json(http.StatusCreated, contracts.KeyCreated{KeyView: keyView(key), Text: text})
 }
 
-func (s *Server) revokeKey(k *call) error {
+func (s *keyRoutes) revokeKey(k *call) error {
 	if err := s.keys.Revoke(k.ctx(), k.who, k.param("id")); err != nil {
 		return err
 	}
@@ -57,7 +72,7 @@ func keyView(k access.Key) contracts.KeyView {
 }
 
 // webhookKey shows what receivers check the signatures of webhooks with.
-func (s *Server) webhookKey(k *call) error {
+func (s *keyRoutes) webhookKey(k *call) error {
 	if err := k.who.May(access.ActionManageKeys); err != nil {
 		return err
 	}

@@ -73,9 +73,28 @@ func local(host string) bool {
 	return host == "localhost" || ip != nil && ip.IsLoopback()
 }
 
+// linkRoutes let people decide a gate on a page that a link leads to.
+type linkRoutes struct {
+	cfg          Config
+	conversation *conversation.Conversation
+	gates        *gates.Gates
+	keys         *access.Keys
+	limiter      *limiter
+	callers      *callers
+	problems     *problems
+	pages        *pages // nil without links
+}
+
+func (s *linkRoutes) routes() []route {
+	return []route{
+		{http.MethodGet, "/approve/:token", true, s.showLink},
+		{http.MethodPost, "/approve/:token", true, s.decideLink},
+	}
+}
+
 // links are the pages for those open gates that the reader may approve. Only a
 // person gets one.
-func (s *Server) links(who access.Principal, state orchestrator.SessionView) map[string]string {
+func (s *linkRoutes) links(who access.Principal, state orchestrator.SessionView) map[string]string {
 	if s.pages == nil || who.Person() == "" {
 		return nil
 	}
@@ -116,7 +135,7 @@ type linked struct {
 }
 
 // readLink reads the link of a request, and refuses one that does not count.
-func (s *Server) readLink(c *gin.Context) (linked, error) {
+func (s *linkRoutes) readLink(c *gin.Context) (linked, error) {
 	link, ok := s.pages.signer.ReadLink(c.Param("token"))
 	switch {
 	case !ok:
@@ -155,7 +174,7 @@ func open(gate contracts.Interrupt, who access.Principal) error {
 // reviewer gives the person of a link with the rights that they have now, as far
 // as that is known here, and never more than they had when it was made. A request that says by itself who
 // is asking, as behind a proxy with a login, must be theirs.
-func (s *Server) reviewer(c *gin.Context, link chat.Link) (access.Principal, error) {
+func (s *linkRoutes) reviewer(c *gin.Context, link chat.Link) (access.Principal, error) {
 	who, err := s.holder(c.Request.Context(), link)
 	if code := contracts.CodeOf(err); code == contracts.CodeUnauthorized || code == contracts.CodeInvalid {
 		return who, refuseLink(http.StatusForbidden, "not_yours", "The key that this link was made with does not count any more.")
@@ -163,14 +182,14 @@ func (s *Server) reviewer(c *gin.Context, link chat.Link) (access.Principal, err
 	if err != nil || c.GetHeader("Authorization") == "" {
 		return who, err
 	}
-	caller, err := s.authenticate(c)
+	caller, err := s.callers.authenticate(c)
 	if contracts.CodeOf(err) == contracts.CodeUnauthorized || err == nil && caller.Subject() != who.Subject() {
 		return who, refuseLink(http.StatusForbidden, "not_yours", "This link was made for somebody else.")
 	}
 	return who, err
 }
 
-func (s *Server) holder(ctx context.Context, link chat.Link) (access.Principal, error) {
+func (s *linkRoutes) holder(ctx context.Context, link chat.Link) (access.Principal, error) {
 	who, err := s.keys.Holder(ctx, link.KeyID)
 	if err != nil {
 		return who, err
@@ -190,7 +209,7 @@ func (s *Server) holder(ctx context.Context, link chat.Link) (access.Principal, 
 
 // showLink shows what is to be decided. It changes nothing: programs that look
 // at links before people do would decide otherwise.
-func (s *Server) showLink(k *call) error {
+func (s *linkRoutes) showLink(k *call) error {
 	if s.pages == nil {
 		return noLinks()
 	}
@@ -209,7 +228,7 @@ func noLinks() error {
 const maxForm = 16 << 10
 
 // decideLink takes the decision of the page, once.
-func (s *Server) decideLink(k *call) error {
+func (s *linkRoutes) decideLink(k *call) error {
 	if s.pages == nil {
 		return noLinks()
 	}

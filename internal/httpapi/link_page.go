@@ -65,13 +65,13 @@ func donePage(gate contracts.Interrupt) linkPage {
 
 // refusePage says why a link does not count. What is ours to mend stays in the
 // log.
-func (s *Server) refusePage(k *call, err error) error {
+func (s *linkRoutes) refusePage(k *call, err error) error {
 	if r, ok := errors.AsType[*refusal](err); ok {
 		return s.page(k, r.status, linkPage{Title: "Nothing was decided", Text: r.text, Refusal: r.kind})
 	}
 	p := problemOf(err)
 	if p.Status >= http.StatusInternalServerError && k.ctx().Err() == nil {
-		s.log(k.gin, err)
+		s.problems.log(k.gin, err)
 	}
 	advise(k.gin, p)
 	kind := string(p.Code)
@@ -83,7 +83,7 @@ func (s *Server) refusePage(k *call, err error) error {
 
 // page writes a page that runs nothing, loads nothing, stands in no frame, and
 // sends its form to nobody but this server.
-func (s *Server) page(k *call, status int, p linkPage) error {
+func (s *linkRoutes) page(k *call, status int, p linkPage) error {
 	p.Style = linkStyle
 	var body bytes.Buffer
 	if err := s.pages.html.Execute(&body, p); err != nil {

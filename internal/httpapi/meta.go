@@ -19,10 +19,10 @@ func (s *Server) health(k *call) error {
 // ready tells strangers only whether requests can be served; the names of the
 // domains are for callers with a key.
 func (s *Server) ready(k *call) error {
-	state := s.runs.Ready(k.ctx())
+	state := s.state.Ready(k.ctx())
 	if k.gin.GetHeader("Authorization") == "" {
 		state.Domains = nil
-	} else if _, err := s.authenticate(k.gin); err != nil {
+	} else if _, err := s.callers.authenticate(k.gin); err != nil {
 		return err
 	}
 	if !state.Ready {
@@ -52,18 +52,4 @@ func names(roles []access.Role) []string {
 
 func scopes(s access.Scopes) contracts.KeyScopes {
 	return contracts.KeyScopes{Domains: s.Domains, Classes: s.Classes}
-}
-
-func (s *Server) audit(k *call) error {
-	var body contracts.AuditRequest
-	if k.gin.Request.ContentLength != 0 {
-		if err := k.body(&body, MaxBody); err != nil {
-			return err
-		}
-	}
-	report, err := s.ledgers.Verify(k.ctx(), k.who, body.RunID)
-	if err != nil {
-		return err
-	}
-	return k.ok(report)
 }

@@ -55,7 +55,7 @@ func (s *Server) guarded(c *gin.Context) {
 			s.cfg.Logger.ErrorContext(c.Request.Context(), "request failed", slog.String("request_id", requestID(c)), slog.Any("error", err))
 			panic(http.ErrAbortHandler) //nolint:forbidigo // half an answer must not look like a whole one
 		}
-		s.fail(c, err)
+		s.problems.fail(c, err)
 	}()
 	c.Next()
 }

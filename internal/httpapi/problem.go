@@ -14,6 +14,9 @@ import (
 	"github.com/manifold-run/manifold/orchestrator/access"
 )
 
+// problems writes what went wrong, and keeps what callers are not told.
+type problems struct{ logger *slog.Logger }
+
 // status is the one table of what a code is in HTTP.
 func status(code contracts.Code) int {
 	switch code {
@@ -65,7 +68,7 @@ func complete(p contracts.Problem, code int) contracts.Problem {
 }
 
 // fail is the one place that writes errors.
-func (s *Server) fail(c *gin.Context, err error) {
+func (s *problems) fail(c *gin.Context, err error) {
 	p := problemOf(err)
 	if p.Status >= http.StatusInternalServerError && c.Request.Context().Err() == nil {
 		s.log(c, err)
@@ -73,14 +76,14 @@ func (s *Server) fail(c *gin.Context, err error) {
 	s.write(c, p)
 }
 
-func (s *Server) log(c *gin.Context, err error) {
-	s.cfg.Logger.ErrorContext(
+func (s *problems) log(c *gin.Context, err error) {
+	s.logger.ErrorContext(
 		c.Request.Context(), "request failed",
 		slog.String("request_id", requestID(c)), slog.String("route", c.FullPath()), slog.Any("error", err),
 	)
 }
 
-func (s *Server) write(c *gin.Context, p contracts.Problem) {
+func (s *problems) write(c *gin.Context, p contracts.Problem) {
 	p.RequestID = requestID(c)
 	advise(c, p)
 	if forOpenAI(c) {
@@ -118,11 +121,11 @@ func retryAfter(data any) string {
 	return "1"
 }
 
-func (s *Server) noRoute(c *gin.Context) {
+func (s *problems) noRoute(c *gin.Context) {
 	s.fail(c, contracts.Errorf(contracts.CodeNotFound, "there is nothing at %s; /openapi.yaml lists what there is", c.Request.URL.Path))
 }
 
-func (s *Server) noMethod(c *gin.Context) {
+func (s *problems) noMethod(c *gin.Context) {
 	p := contracts.Problem{Code: contracts.CodeUnsupported, Detail: c.Request.Method + " is not possible here"}
 	s.write(c, complete(p, http.StatusMethodNotAllowed))
 }

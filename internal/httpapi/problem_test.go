@@ -45,7 +45,8 @@ func TestWhatHasNoCodeStaysInTheLog(t *testing.T) {
 func bare(t *testing.T, handle func(*gin.Context)) (http.Handler, *bytes.Buffer) {
 	t.Helper()
 	log := &bytes.Buffer{}
-	s := &Server{cfg: Config{Now: time.Now, Logger: slog.New(slog.NewTextHandler(log, nil))}}
+	logger := slog.New(slog.NewTextHandler(log, nil))
+	s := &Server{cfg: Config{Now: time.Now, Logger: logger}, problems: &problems{logger: logger}}
 	gin.SetMode(gin.ReleaseMode)
 	engine := gin.New()
 	engine.Use(s.observe, s.harden)
@@ -89,11 +90,11 @@ func TestAPanicInTheMiddleOfAnAnswerCutsTheConnection(t *testing.T) {
 
 func TestAWishThatCannotBeEncodedIsStillAProblem(t *testing.T) {
 	t.Parallel()
-	s := &Server{cfg: Config{Now: time.Now, Logger: slog.New(slog.DiscardHandler)}}
+	p := &problems{logger: slog.New(slog.DiscardHandler)}
 	handler, _ := bare(t, func(c *gin.Context) {
 		err := contracts.Errorf(contracts.CodeConflict, "no")
 		err.Detail = func() {}
-		s.fail(c, err)
+		p.fail(c, err)
 	})
 	w := httptest.NewRecorder()
 	handler.ServeHTTP(w, httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/", nil))

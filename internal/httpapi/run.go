@@ -5,10 +5,36 @@ import (
 	"regexp"
 
 	"github.com/manifold-run/manifold/contracts"
+	"github.com/manifold-run/manifold/orchestrator/audit"
+	"github.com/manifold-run/manifold/orchestrator/conversation"
 	"github.com/manifold-run/manifold/orchestrator/runs"
 )
 
-func (s *Server) plan(k *call) error {
+// runRoutes are plans, runs and what was recorded of them.
+type runRoutes struct {
+	conversation *conversation.Conversation
+	runs         *runs.Runs
+	ledgers      *audit.Audit
+}
+
+func (s *runRoutes) routes() []route {
+	return []route{
+		{http.MethodPost, "/v1/plans", false, s.plan},
+		{http.MethodPost, "/v1/runs", false, s.runPlan},
+		{http.MethodGet, "/v1/runs", false, s.listRuns},
+		{http.MethodGet, "/v1/runs/:id", false, s.showRun},
+		{http.MethodPost, "/v1/runs/:id/cancel", false, s.cancelRun},
+		{http.MethodGet, "/v1/runs/:id/events", false, s.runEvents},
+		{http.MethodGet, "/v1/runs/:id/ledger", false, s.ledger},
+		{http.MethodPost, "/v1/runs/:id/replay", false, s.replay},
+		{http.MethodGet, "/v1/runs/:id/artifacts/:sha256", false, s.artifact},
+		{http.MethodPost, "/v1/runs/:id/nodes/:node/compensate", false, s.compensate},
+		{http.MethodGet, "/v1/runs/:id/nodes/:node/data", false, s.nodeData},
+		{http.MethodPost, "/v1/audit/verify", false, s.audit},
+	}
+}
+
+func (s *runRoutes) plan(k *call) error {
 	var body contracts.PlanRequest
 	if err := k.body(&body, MaxPlanBody); err != nil {
 		return err
@@ -20,7 +46,7 @@ func (s *Server) plan(k *call) error {
 	return k.ok(preview)
 }
 
-func (s *Server) runPlan(k *call) error {
+func (s *runRoutes) runPlan(k *call) error {
 	var body contracts.RunPlan
 	if err := k.body(&body, MaxPlanBody); err != nil {
 		return err
@@ -40,7 +66,7 @@ func (s *Server) runPlan(k *call) error {
 	return k.json(http.StatusCreated, response)
 }
 
-func (s *Server) listRuns(k *call) error {
+func (s *runRoutes) listRuns(k *call) error {
 	filter := runs.Filter{SessionID: k.query("session_id")}
 	var err error
 	if filter.State, err = oneOf(k, "state", contracts.RunRunning, contracts.RunWaiting, contracts.RunCancelling,
@@ -63,7 +89,7 @@ func (s *Server) listRuns(k *call) error {
 	return list(k, runs)
 }
 
-func (s *Server) showRun(k *call) error {
+func (s *runRoutes) showRun(k *call) error {
 	view, err := s.runs.Get(k.ctx(), k.who, k.param("id"), k.wait())
 	if err != nil {
 		return err
@@ -71,7 +97,7 @@ func (s *Server) showRun(k *call) error {
 	return k.ok(view)
 }
 
-func (s *Server) cancelRun(k *call) error {
+func (s *runRoutes) cancelRun(k *call) error {
 	view, err := s.runs.Cancel(k.ctx(), k.who, k.param("id"))
 	if err != nil {
 		return err
@@ -79,7 +105,7 @@ func (s *Server) cancelRun(k *call) error {
 	return k.ok(view)
 }
 
-func (s *Server) runEvents(k *call) error {
+func (s *runRoutes) runEvents(k *call) error {
 	page, err := k.pageAfter()
 	if err != nil {
 		return err
@@ -91,7 +117,7 @@ func (s *Server) runEvents(k *call) error {
 	return list(k, events)
 }
 
-func (s *Server) ledger(k *call) error {
+func (s *runRoutes) ledger(k *call) error {
 	page, err := k.pageAfter()
 	if err != nil {
 		return err
@@ -103,7 +129,7 @@ func (s *Server) ledger(k *call) error {
 	return list(k, entries)
 }
 
-func (s *Server) replay(k *call) error {
+func (s *runRoutes) replay(k *call) error {
 	r, err := s.ledgers.Replay(k.ctx(), k.who, k.param("id"))
 	if err != nil {
 		return err
@@ -111,7 +137,7 @@ func (s *Server) replay(k *call) error {
 	return k.ok(contracts.ReplayReport(r))
 }
 
-func (s *Server) compensate(k *call) error {
+func (s *runRoutes) compensate(k *call) error {
 	id, err := s.runs.Compensate(k.ctx(), k.who, k.param("id"), k.param("node"))
 	if err != nil {
 		return err
@@ -125,7 +151,7 @@ func (s *Server) compensate(k *call) error {
 
 var hashForm = regexp.MustCompile(`^[0-9a-f]{64}$`)
 
-func (s *Server) artifact(k *call) error {
+func (s *runRoutes) artifact(k *call) error {
 	hash := k.param("sha256")
 	if !hashForm.MatchString(hash) {
 		return contracts.Errorf(contracts.CodeInvalid, "an artifact is named by 64 hexadecimal digits")
@@ -137,7 +163,7 @@ func (s *Server) artifact(k *call) error {
 	return k.foreign(body)
 }
 
-func (s *Server) nodeData(k *call) error {
+func (s *runRoutes) nodeData(k *call) error {
 	body, err := s.runs.NodeData(k.ctx(), k.who, k.param("id"), k.param("node"))
 	if err != nil {
 		return err
@@ -150,4 +176,18 @@ func (k *call) foreign(body []byte) error {
 	k.gin.Header("Content-Disposition", "attachment")
 	k.gin.Data(http.StatusOK, "application/json", body)
 	return nil
+}
+
+func (s *runRoutes) audit(k *call) error {
+	var body contracts.AuditRequest
+	if k.gin.Request.ContentLength != 0 {
+		if err := k.body(&body, MaxBody); err != nil {
+			return err
+		}
+	}
+	report, err := s.ledgers.Verify(k.ctx(), k.who, body.RunID)
+	if err != nil {
+		return err
+	}
+	return k.ok(report)
 }

@@ -68,22 +68,24 @@ type Deps struct {
 	Unregistered func(domain string)
 }
 
-// Server is the REST API as an http.Handler.
+// Server is the REST API as an http.Handler: it says who is asking, hands the
+// request to the group of routes that it belongs to, and writes what went wrong.
+// The groups keep nothing between requests.
 type Server struct {
-	cfg          Config
-	conversation *conversation.Conversation
-	sessions     *sessions.Directory
-	gates        *gates.Gates
-	runs         *runs.Runs
-	ledgers      *audit.Audit
-	registry     *registry.Registry
-	keys         *access.Keys
-	webhook      contracts.WebhookKey
-	gone         func(domain string)
-	limiter      *limiter
-	signer       chat.Signer
-	pages        *pages // nil without links
-	engine       *gin.Engine
+	cfg      Config
+	state    *runs.Runs // says whether requests can be served
+	callers  *callers
+	problems *problems
+	engine   *gin.Engine
+
+	sessions  *sessionRoutes
+	runs      *runRoutes
+	gates     *gateRoutes
+	approvals *linkRoutes
+	domains   *domainRoutes
+	keys      *keyRoutes
+	streams   *streamRoutes
+	chats     *chatRoutes
 }
 
 var _ http.Handler = (*Server)(nil)
@@ -105,17 +107,33 @@ func New(cfg Config, deps Deps) (*Server, error) {
 	if cfg.Logger == nil {
 		cfg.Logger = slog.New(slog.DiscardHandler)
 	}
-	s := &Server{
-		cfg: cfg, conversation: deps.Conversation, sessions: deps.Sessions, gates: deps.Gates, runs: deps.Runs, ledgers: deps.Audit, registry: deps.Registry, keys: deps.Keys, webhook: deps.WebhookKey, gone: deps.Unregistered,
-		limiter: newLimiter(cmp.Or(cfg.RequestsPerMinute, 1200), cmp.Or(cfg.Burst, 200), cfg.Now),
-		signer:  chat.NewSigner(deps.MarkerKey),
+	gone := deps.Unregistered
+	if gone == nil {
+		gone = func(string) {}
 	}
-	if s.gone == nil {
-		s.gone = func(string) {}
-	}
-	var err error
-	if s.pages, err = newPages(cfg.Links, cfg.Now); err != nil {
+	pages, err := newPages(cfg.Links, cfg.Now)
+	if err != nil {
 		return nil, err
+	}
+	limiter := newLimiter(cmp.Or(cfg.RequestsPerMinute, 1200), cmp.Or(cfg.Burst, 200), cfg.Now)
+	problems := &problems{logger: cfg.Logger}
+	callers := &callers{cfg: cfg, keys: deps.Keys, limiter: limiter, pages: pages}
+	s := &Server{
+		cfg: cfg, state: deps.Runs, callers: callers, problems: problems,
+		sessions: &sessionRoutes{conversation: deps.Conversation, sessions: deps.Sessions, ledgers: deps.Audit},
+		runs:     &runRoutes{conversation: deps.Conversation, runs: deps.Runs, ledgers: deps.Audit},
+		gates:    &gateRoutes{conversation: deps.Conversation, gates: deps.Gates, runs: deps.Runs},
+		approvals: &linkRoutes{
+			cfg: cfg, conversation: deps.Conversation, gates: deps.Gates, keys: deps.Keys, limiter: limiter,
+			callers: callers, problems: problems, pages: pages,
+		},
+		domains: &domainRoutes{registry: deps.Registry, gone: gone},
+		keys:    &keyRoutes{keys: deps.Keys, webhook: deps.WebhookKey},
+		streams: &streamRoutes{cfg: cfg, sessions: deps.Sessions, runs: deps.Runs, callers: callers, problems: problems},
+	}
+	s.chats = &chatRoutes{
+		cfg: cfg, conversation: deps.Conversation, registry: deps.Registry, signer: chat.NewSigner(deps.MarkerKey),
+		limiter: limiter, approvals: s.approvals, problems: problems,
 	}
 	return s, s.build()
 }
@@ -133,8 +151,8 @@ func (s *Server) build() error {
 	for _, r := range s.routes() {
 		s.engine.Handle(r.method, r.path, s.adapt(r))
 	}
-	s.engine.NoRoute(s.noRoute)
-	s.engine.NoMethod(s.noMethod)
+	s.engine.NoRoute(s.problems.noRoute)
+	s.engine.NoMethod(s.problems.noMethod)
 	return nil
 }
 

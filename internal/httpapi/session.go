@@ -4,10 +4,33 @@ import (
 	"net/http"
 
 	"github.com/manifold-run/manifold/contracts"
+	"github.com/manifold-run/manifold/orchestrator/audit"
 	"github.com/manifold-run/manifold/orchestrator/conversation"
+	"github.com/manifold-run/manifold/orchestrator/sessions"
 )
 
-func (s *Server) startSession(k *call) error {
+// sessionRoutes are what is said in sessions, and what came of it.
+type sessionRoutes struct {
+	conversation *conversation.Conversation
+	sessions     *sessions.Directory
+	ledgers      *audit.Audit
+}
+
+func (s *sessionRoutes) routes() []route {
+	return []route{
+		{http.MethodPost, "/v1/sessions", false, s.startSession},
+		{http.MethodGet, "/v1/sessions", false, s.listSessions},
+		{http.MethodGet, "/v1/sessions/:id", false, s.showSession},
+		{http.MethodDelete, "/v1/sessions/:id", false, s.deleteSession},
+		{http.MethodPatch, "/v1/sessions/:id/name", false, s.renameSession},
+		{http.MethodPost, "/v1/sessions/:id/messages", false, s.say},
+		{http.MethodPost, "/v1/sessions/:id/resume", false, s.resume},
+		{http.MethodGet, "/v1/sessions/:id/summary", false, s.sessionSummary},
+		{http.MethodGet, "/v1/sessions/:id/events", false, s.sessionEvents},
+	}
+}
+
+func (s *sessionRoutes) startSession(k *call) error {
 	var body contracts.StartSession
 	if err := k.parsed(contracts.SchemaStartSession, &body); err != nil {
 		return err
@@ -33,7 +56,7 @@ func told(k *call, talk *conversation.Conversation, in conversation.Input) (cont
 	return talk.Whole(k.ctx(), outcome, k.wait())
 }
 
-func (s *Server) listSessions(k *call) error {
+func (s *sessionRoutes) listSessions(k *call) error {
 	before, err := k.time("before")
 	if err != nil {
 		return err
@@ -49,7 +72,7 @@ func (s *Server) listSessions(k *call) error {
 	return list(k, items)
 }
 
-func (s *Server) showSession(k *call) error {
+func (s *sessionRoutes) showSession(k *call) error {
 	response, err := s.conversation.Session(k.ctx(), k.who, k.param("id"), k.wait())
 	if err != nil {
 		return err
@@ -57,7 +80,7 @@ func (s *Server) showSession(k *call) error {
 	return k.ok(response)
 }
 
-func (s *Server) deleteSession(k *call) error {
+func (s *sessionRoutes) deleteSession(k *call) error {
 	if err := s.sessions.Delete(k.ctx(), k.who, k.param("id")); err != nil {
 		return err
 	}
@@ -65,7 +88,7 @@ func (s *Server) deleteSession(k *call) error {
 	return nil
 }
 
-func (s *Server) renameSession(k *call) error {
+func (s *sessionRoutes) renameSession(k *call) error {
 	var body contracts.Rename
 	if err := k.body(&body, MaxBody); err != nil {
 		return err
@@ -81,7 +104,7 @@ func (s *Server) renameSession(k *call) error {
 	return k.ok(response)
 }
 
-func (s *Server) say(k *call) error {
+func (s *sessionRoutes) say(k *call) error {
 	var body contracts.Message
 	if err := k.body(&body, MaxBody); err != nil {
 		return err
@@ -97,7 +120,7 @@ func (s *Server) say(k *call) error {
 	return k.ok(response)
 }
 
-func (s *Server) resume(k *call) error {
+func (s *sessionRoutes) resume(k *call) error {
 	var body contracts.Resume
 	if err := k.parsed(contracts.SchemaResume, &body); err != nil {
 		return err
@@ -113,7 +136,7 @@ func (s *Server) resume(k *call) error {
 	return k.ok(response)
 }
 
-func (s *Server) sessionSummary(k *call) error {
+func (s *sessionRoutes) sessionSummary(k *call) error {
 	text, err := s.ledgers.Summary(k.ctx(), k.who, k.param("id"))
 	if err != nil {
 		return err
@@ -122,7 +145,7 @@ func (s *Server) sessionSummary(k *call) error {
 	return nil
 }
 
-func (s *Server) sessionEvents(k *call) error {
+func (s *sessionRoutes) sessionEvents(k *call) error {
 	page, err := k.pageAfter()
 	if err != nil {
 		return err

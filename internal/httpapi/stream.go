@@ -8,17 +8,35 @@ import (
 
 	"github.com/manifold-run/manifold/contracts"
 	"github.com/manifold-run/manifold/orchestrator"
+	"github.com/manifold-run/manifold/orchestrator/runs"
+	"github.com/manifold-run/manifold/orchestrator/sessions"
 )
 
+// streamRoutes send events as they happen.
+type streamRoutes struct {
+	cfg      Config
+	sessions *sessions.Directory
+	runs     *runs.Runs
+	callers  *callers
+	problems *problems
+}
+
+func (s *streamRoutes) routes() []route {
+	return []route{
+		{http.MethodGet, "/v1/sessions/:id/stream", false, s.streamSession},
+		{http.MethodGet, "/v1/runs/:id/stream", false, s.streamRun},
+	}
+}
+
 // streamSession sends the events of a session as they happen.
-func (s *Server) streamSession(k *call) error {
+func (s *streamRoutes) streamSession(k *call) error {
 	return s.stream(k, "", func(ctx context.Context, after int64) (*orchestrator.Listener, error) {
 		return s.sessions.Listen(ctx, k.who, k.param("id"), after)
 	})
 }
 
 // streamRun sends the events of one run, and ends with it.
-func (s *Server) streamRun(k *call) error {
+func (s *streamRoutes) streamRun(k *call) error {
 	return s.stream(k, k.param("id"), func(ctx context.Context, after int64) (*orchestrator.Listener, error) {
 		run, err := s.runs.Read(ctx, k.who, k.param("id"))
 		if err != nil {
@@ -30,7 +48,7 @@ func (s *Server) streamRun(k *call) error {
 
 type listen func(ctx context.Context, after int64) (*orchestrator.Listener, error)
 
-func (s *Server) stream(k *call, runID string, listen listen) error {
+func (s *streamRoutes) stream(k *call, runID string, listen listen) error {
 	after, err := k.place()
 	if err != nil {
 		return err
@@ -61,7 +79,7 @@ func (s *Server) stream(k *call, runID string, listen listen) error {
 }
 
 // over tells whether a run had ended by the place that the reader has seen.
-func (s *Server) over(k *call, runID string, after int64) bool {
+func (s *streamRoutes) over(k *call, runID string, after int64) bool {
 	view, err := s.runs.Get(k.ctx(), k.who, runID, 0)
 	if err != nil || !view.State.Terminal() {
 		return false
@@ -71,7 +89,7 @@ func (s *Server) over(k *call, runID string, after int64) bool {
 }
 
 // pump sends events until the reader or the server goes, or the run has ended.
-func (s *Server) pump(k *call, out *sse, l *orchestrator.Listener, runID string) {
+func (s *streamRoutes) pump(k *call, out *sse, l *orchestrator.Listener, runID string) {
 	asked := s.cfg.Now()
 	for out.err == nil {
 		events, err := l.Next(k.ctx(), s.cfg.Heartbeat)
@@ -83,7 +101,7 @@ func (s *Server) pump(k *call, out *sse, l *orchestrator.Listener, runID string)
 			out.notice("reset", []byte(`{"reason":"this reader is too slow; come back with the last id"}`))
 			return
 		case err != nil:
-			s.log(k.gin, err)
+			s.problems.log(k.gin, err)
 			out.notice("bye", []byte(`{"reason":"the events cannot be read now; come back"}`))
 			return
 		}
@@ -118,8 +136,8 @@ func framesOf(events []contracts.Event, runID string) (frames [][]byte, ended bo
 }
 
 // stillMay asks again whether the key counts: a stream must not outlive it.
-func (s *Server) stillMay(k *call) bool {
-	_, err := s.identify(k.gin)
+func (s *streamRoutes) stillMay(k *call) bool {
+	_, err := s.callers.identify(k.gin)
 	code := contracts.CodeOf(err)
 	return code != contracts.CodeUnauthorized && code != contracts.CodeForbidden
 }

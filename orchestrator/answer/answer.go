@@ -145,7 +145,7 @@ func (c *composer) problem(n *contracts.NodeView) {
 	title := cmp.Or(n.Title, n.Tool)
 	reason := string(n.State)
 	if n.Error != nil {
-		reason = n.Error.Message
+		reason = c.why(n)
 	}
 	if n.State == contracts.NodeSkipped && n.Error == nil {
 		reason = c.whySkipped(n)
@@ -157,12 +157,30 @@ func (c *composer) problem(n *contracts.NodeView) {
 	c.text(contracts.BlockError, title+": "+reason)
 }
 
+// why is what went wrong with a call, for people.
+func (c *composer) why(n *contracts.NodeView) string {
+	if n.Error.Message != contracts.Unreachable {
+		return n.Error.Message
+	}
+	domain, _, _ := strings.Cut(n.Tool, ".")
+	return CannotReach(c.catalog, domain)
+}
+
+// CannotReach says that a domain is down, by the name that people know.
+func CannotReach(catalog *contracts.Catalog, domain string) string {
+	title := domain
+	if d, ok := catalog.Domain(domain); ok && d.Manifest != nil {
+		title = cmp.Or(d.Manifest.Title, domain)
+	}
+	return title + " " + contracts.Unreachable
+}
+
 // whySkipped names the step before that did not complete.
 func (c *composer) whySkipped(n *contracts.NodeView) string {
 	for _, dep := range n.DependsOn {
 		if d := c.nodes[dep]; d != nil && d.State != contracts.NodeCompleted {
 			if d.Error != nil {
-				return "not done: " + d.Error.Message
+				return "not done: " + c.why(d)
 			}
 			return fmt.Sprintf("not done: %s was %s", cmp.Or(d.Title, d.NodeID), d.State)
 		}

@@ -5,6 +5,7 @@ import (
 	"context"
 	"maps"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/manifold-run/manifold/contracts"
@@ -121,6 +122,13 @@ func (m *machine) compile(ctx context.Context, t orchestrator.Turn) (orchestrato
 	if err := planner.Runnable(result.Plan); err != nil {
 		return refusal(t, err)
 	}
+	down, all := m.down(result.Plan)
+	if all {
+		return answered(t, &contracts.Answer{Blocks: []contracts.Block{{
+			Kind: contracts.BlockError, Text: strings.Join(down, ". ") + ". Nothing was done; ask again in a moment.",
+		}}}), nil
+	}
+	result.Notes = append(result.Notes, down...)
 	result.Plan.RunID = orchestrator.DerivedID("run", t.Conversation, t.Key, t.Model)
 	runID, err := m.runner.Submit(ctx, session.ID, result.Plan)
 	if contracts.CodeOf(err) == contracts.CodeConflict {
@@ -131,6 +139,23 @@ func (m *machine) compile(ctx context.Context, t orchestrator.Turn) (orchestrato
 	}
 	t.Outcome, t.RunID, t.Asked, t.InterruptID, t.Notes = orchestrator.TurnRun, runID, nil, "", result.Notes
 	return t, nil
+}
+
+// down says which domains of a plan cannot be reached, as their last checks
+// have it, and whether nothing of the plan could be done without them.
+func (m *machine) down(plan contracts.Plan) (said []string, all bool) {
+	health, seen := m.catalogs.Health(), map[string]bool{}
+	for _, n := range plan.Nodes {
+		domain, _, _ := strings.Cut(n.Tool, ".")
+		if n.Kind != contracts.KindTool || seen[domain] {
+			continue
+		}
+		seen[domain] = true
+		if health[domain] == contracts.HealthDown {
+			said = append(said, answer.CannotReach(m.catalogs.Catalog(), domain))
+		}
+	}
+	return said, len(said) > 0 && len(said) == len(seen)
 }
 
 func (m *machine) planRequest(session orchestrator.Session, t orchestrator.Turn) planner.Request {
