@@ -6,9 +6,9 @@ import (
 	"time"
 )
 
-// Hub tells those who wait for a session that something was committed. It is
-// only a hint: whoever waits looks at the store, and looks again every second
-// in case the commit was made by another replica.
+// Hub tells those who wait for a session that something was committed: a run, a
+// question, or a turn. It is only a hint: whoever waits looks at the store. Who
+// commits in this process says so, and nobody asks the store in between.
 type Hub struct {
 	mu      sync.Mutex // guards waiting
 	waiting map[string]map[chan struct{}]bool
@@ -54,8 +54,9 @@ func (h *Hub) Subscribe(sessionID string) (signal chan struct{}, leave func()) {
 	}
 }
 
-// lookAgain is how long a lost hint can delay an answer.
-const lookAgain = time.Second
+// lookAgain is how long the hint of a commit that was not made in this process
+// can be missed.
+const lookAgain = 15 * time.Second
 
 // Until looks until done says so, the time is over or the caller is gone. It
 // looks at least once, and the last look is what the caller has.

@@ -21,8 +21,8 @@ const (
 	// maxBehind is how many batches a listener may be behind before it is
 	// dropped; memory per listener is bounded by it.
 	maxBehind = 64
-	// livePoll heals a lost hint of another replica.
-	livePoll = 2 * time.Second
+	// livePoll heals a hint that was missed; see lookAgain.
+	livePoll = lookAgain
 )
 
 // Live shares one reading of the store among all who listen to a session.

@@ -47,6 +47,7 @@ func rules() map[string]func(*arch.Tree) ([]arch.Finding, error) {
 		"no type has too many methods":          func(tree *arch.Tree) ([]arch.Finding, error) { return arch.CheckMethods(tree, arch.MethodRatchets()) },
 		"nothing refers to one machine":         plain(arch.CheckLeaks),
 		"ARCHITECTURE.md speaks of every room":  plain(func(tree *arch.Tree) []arch.Finding { return arch.CheckDiagram(tree, arch.Rooms()) }),
+		"the map leads where it says":           plain(arch.CheckMap),
 		"every decision is listed in the index": plain(arch.CheckDecisions),
 		"every dependency was decided":          plain(arch.CheckDependencies),
 	}

@@ -53,6 +53,9 @@ func (m *machine) finish(ctx context.Context, t orchestrator.Turn, resumed bool)
 			next.Outcome, next.Refusal = orchestrator.TurnRefused, &orchestrator.Refusal{Code: contracts.CodeOf(refused), Message: refused.Error()}
 		}
 		saved, err := m.turns.SaveTurn(ctx, next)
+		if err == nil {
+			m.hub.Committed(saved.SessionID, saved.RunID)
+		}
 		switch {
 		case contracts.CodeOf(err) == contracts.CodeConflict: // somebody else has made a step
 			if t, err = m.turns.Turn(ctx, t.TurnKey); err != nil {
