@@ -49,6 +49,7 @@ const (
 
 	// Slots: what stands around values.
 	Particle     // inside names: "de", "van"
+	Inside       // joins the parts of a name, whatever is asked for: "zu", "bin"
 	Title        // before names: "Dr"
 	Deictic      // points at a time
 	Unsaid       // stands for what is said elsewhere: "the given"
@@ -128,7 +129,7 @@ func classNames() [classes]string {
 		Bidding: "restraint.bidding", Ending: "restraint.ending", Reports: "restraint.reports", Past: "restraint.past", Ponders: "restraint.ponders",
 		Explains: "restraint.explains", Saying: "restraint.saying", Says: "restraint.says", Faint: "restraint.faint", Switches: "restraint.switches",
 		Light: "request.light", Want: "request.want",
-		Particle: "slots.particle", Title: "slots.title", Deictic: "slots.deictic", Unsaid: "slots.unsaid", Capitalising: "slots.capitalising",
+		Particle: "slots.particle", Inside: "slots.inside", Title: "slots.title", Deictic: "slots.deictic", Unsaid: "slots.unsaid", Capitalising: "slots.capitalising",
 		Verbal: "slots.verbal", Utters: "slots.utters", Tells: "slots.tells", Conveys: "slots.conveys", Generic: "slots.generic", Opener: "slots.opener",
 		Links: "slots.links", Introduces: "slots.introduces", Announces: "slots.announces", Versus: "slots.versus", Somewhere: "slots.somewhere",
 		Tops: "slots.tops", Participle: "slots.participle", Copula: "slots.copula", Switchable: "slots.switchable", Yes: "slots.yes", No: "slots.no",

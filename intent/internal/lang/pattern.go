@@ -250,13 +250,19 @@ type Hit[V any] struct {
 // first filed. Restraint is looked for in every language, so that a wrong guess of
 // the language can only ask.
 func Find[V any, T Spoken](b *Book[V], tokens []T, at int) (Hit[V], bool) {
+	return FindIn(b, tokens, at, func(int) bool { return true })
+}
+
+// FindIn is Find in the languages that possible tells; it is asked only where a
+// phrase fits.
+func FindIn[V any, T Spoken](b *Book[V], tokens []T, at int, possible func(language int) bool) (Hit[V], bool) {
 	best, found := Hit[V]{}, false
 	if at < 0 || at >= len(tokens) {
 		return best, false
 	}
 	look := func(phrases []phrase[V]) {
 		for i := range phrases {
-			if n := match(phrases[i].pattern, tokens, at, b.over); n > best.Tokens {
+			if n := match(phrases[i].pattern, tokens, at, b.over); n > best.Tokens && possible(phrases[i].language) {
 				best, found = Hit[V]{Value: phrases[i].value, Tokens: n, Language: phrases[i].language}, true
 			}
 		}

@@ -25,16 +25,26 @@ const (
 	FollowUp                     // "and of Carla?"
 	More                         // "…, and do something else"
 	Retracted                    // "…, no, wait"
+	Foreign                      // in a language that is not proven
 )
 
 // Inherited are the moods that reach over "and" to the next request.
-const Inherited = Negated | WhatIf | HowTo | Permission | Question
+const Inherited = Negated | WhatIf | HowTo | Permission | Question | Foreign
 
 // Reader reads moods by what the languages say.
-type Reader struct{ lexica *lang.Lexica }
+type Reader struct {
+	lexica *lang.Lexica
+	// unproven tells that there is a language without its tests.
+	unproven bool
+}
 
 // New makes a reader of the languages that come with the program.
-func New() *Reader { return &Reader{lang.Shipped()} }
+func New() *Reader { return Of(lang.Shipped()) }
+
+// Of makes a reader of the same languages, of which some may not be proven.
+func Of(x *lang.Lexica) *Reader {
+	return &Reader{x, slices.ContainsFunc(x.Languages, func(l *lang.Language) bool { return !l.Proven })}
+}
 
 // moodTokens bounds how far into a request its mood is looked for.
 const moodTokens = 64
@@ -83,11 +93,15 @@ func (r *Reader) Of(tokens []text.Token, covered []bool, starts bool) Mood {
 	if a.begins && starts {
 		m = r.start(a.tokens)
 	}
+	if r.unproven && len(tokens) > 0 && !r.lexica.Languages[lang.Listen(r.lexica, tokens, nil).At(0).Best()].Proven {
+		m |= Foreign
+	}
 	if len(a.tokens) > 0 && a.tokens[0].Has(lang.Lacking) {
 		m |= Negated // "without deleting it, …"
 	}
+	possible := r.possible(tokens)
 	for i, t := range a.tokens {
-		within, _ := lang.Find(&r.lexica.Within, a.tokens, i)
+		within, _ := lang.FindIn(&r.lexica.Within, a.tokens, i, possible)
 		told := moodOf(within.Value)
 		switch {
 		case t.Has(lang.Negation), told == Negated, r.faint(a.tokens, i):
@@ -96,7 +110,7 @@ func (r *Reader) Of(tokens []text.Token, covered []bool, starts bool) Mood {
 			m |= WhatIf
 		case told == HowTo, i < early && t.Has(lang.Explains):
 			m |= HowTo
-		case (told == Conditional || t.Has(lang.Condition)) && conditionAt(a.tokens, i):
+		case (told == Conditional || t.Has(lang.Condition)) && conditionAt(a.tokens, i, possible):
 			if m&(WhatIf|HowTo) == 0 {
 				m |= Conditional
 			}
@@ -107,6 +121,17 @@ func (r *Reader) Of(tokens []text.Token, covered []bool, starts bool) Mood {
 		}
 	}
 	return m
+}
+
+// possible tells the languages that are not ruled out, when somebody asks.
+func (r *Reader) possible(tokens []text.Token) func(int) bool {
+	var weights lang.Weights
+	return func(language int) bool {
+		if weights == nil {
+			weights = lang.Listen(r.lexica, tokens, nil).At(0)
+		}
+		return weights.Possible(language)
+	}
 }
 
 // Begins tells whether the first words of a run say that it is no plain request.
@@ -170,17 +195,19 @@ func StartsWithGerund(tokens []text.Token) bool {
 // conditionAt tells whether a condition begins at a token. The words for "if" of
 // some languages mean other things too: "sí, …", "chama-se …"; the files say what
 // they stand beside.
-func conditionAt(tokens []text.Token, i int) bool {
+func conditionAt(tokens []text.Token, i int, possible func(int) bool) bool {
 	if tokens[i].Has(lang.Condition) {
 		return true
 	}
-	hit, ok := lang.Find(&lang.Shipped().Within, tokens, i)
+	hit, ok := lang.FindIn(&lang.Shipped().Within, tokens, i, possible)
 	return ok && hit.Value == lang.MoodCondition && !tokens[i].Glued && i+1 < len(tokens) && !tokens[i+1].Break
 }
 
 // LeadsCondition tells whether a piece of a sentence begins with a condition
 // for another piece.
-func LeadsCondition(tokens []text.Token) bool { return len(tokens) > 0 && conditionAt(tokens, 0) }
+func LeadsCondition(tokens []text.Token) bool {
+	return len(tokens) > 0 && conditionAt(tokens, 0, New().possible(tokens))
+}
 
 // IsQuestion tells whether words with a question mark behind them ask for an
 // answer. What begins as a polite request does, or says "please", asks for a
@@ -240,6 +267,8 @@ func (m Mood) Note() string {
 		return "the message makes it depend on a condition"
 	case m&More != 0:
 		return moreThanUnderstood
+	case m&Foreign != 0:
+		return "the message is in a language that I do not know well"
 	}
 	return ""
 }

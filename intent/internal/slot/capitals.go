@@ -3,6 +3,7 @@ package slot
 import (
 	"slices"
 
+	"github.com/manifold-run/manifold/intent/internal/lang"
 	"github.com/manifold-run/manifold/intent/internal/text"
 	"github.com/manifold-run/manifold/intent/internal/value"
 )
@@ -93,10 +94,4 @@ func (r *reading) digitsOfName(j int) bool {
 	return slices.ContainsFunc(r.numbers(), func(e value.Entity) bool { return e.First == j && e.Last == j && !e.Money && !e.Percent })
 }
 
-func particle(fold string) bool {
-	switch fold {
-	case "de", "da", "do", "dos", "das", "di", "du", "del", "la", "las", "los", "van", "von", "der", "den", "dem", "zu", "zur", "zum", "ten", "ter", "bin", "al", "el", "of", "le":
-		return true
-	}
-	return false
-}
+func particle(fold string) bool { return is(fold, lang.Inside) }

@@ -3,6 +3,7 @@ package slot
 import (
 	"slices"
 
+	"github.com/manifold-run/manifold/intent/internal/lang"
 	"github.com/manifold-run/manifold/intent/internal/text"
 )
 
@@ -73,9 +74,7 @@ func (r *reading) opens(i int) bool {
 }
 
 // conveys tells words between the one who is told and what is told.
-func conveys(fold string) bool {
-	return slices.Contains([]string{"that", "dass", "que", "de"}, fold)
-}
+func conveys(fold string) bool { return is(fold, lang.Conveys) }
 
 // utterance offers the quotation that begins at a place, or the text from there
 // on.
@@ -175,6 +174,4 @@ func sole(params []*param) *param {
 	return params[0]
 }
 
-func relates(fold string) bool {
-	return slices.Contains([]string{"that", "which", "que", "qui"}, fold)
-}
+func relates(fold string) bool { return is(fold, lang.Relative) }

@@ -21,6 +21,7 @@ func (r *reading) entity(e value.Entity) {
 			r.number(p, e)
 		case value.Date:
 			r.date(p, e)
+			offerLength(r, p, e)
 		case value.Clock:
 			r.clock(p, e)
 		case value.Email, value.URL, value.UUID:
@@ -161,6 +162,44 @@ func (p *param) dateText(e value.Entity) string {
 		return e.Time.Format(time.RFC3339)
 	}
 	return e.Time.Format(cmp.Or(p.layout, time.DateOnly))
+}
+
+// offerLength offers the length of a period to a parameter that counts days, where
+// nothing takes its last day: "from the 3rd to the 5th" of what has a first day and
+// a number of days. Working days are counted where the description says so; else a
+// weekend in between makes it doubtful.
+func offerLength(r *reading, p *param, last value.Entity) {
+	if last.Edge != value.End || !p.numeric() || p.unit != "day" || p.single == "" ||
+		slices.ContainsFunc(r.set.params, func(q *param) bool { return q.temporal() && q.role == roleEnd }) {
+		return
+	}
+	at := slices.IndexFunc(r.entities, func(e value.Entity) bool { return e.First == last.First })
+	if at < 1 || r.entities[at-1].Edge != value.Start || r.entities[at-1].First < r.from {
+		return
+	}
+	all, working := daysBetween(r.entities[at-1].Time, last.Time)
+	days, doubt := all, all != working
+	if p.desc["work"] || p.desc["weekday"] {
+		days, doubt = working, false
+	}
+	if v := float64(days); days > 0 && p.inBounds(v) {
+		r.add(mention{param: p, first: last.First, last: last.Last, value: v, kind: kindPeriod, p: 0.82, doubt: doubt || last.Doubt})
+	}
+}
+
+// longestPeriod is how many days a period has at most whose days are counted.
+const longestPeriod = 3660
+
+// daysBetween counts the days from one to the other, both included, and those from
+// Monday to Friday.
+func daysBetween(from, to time.Time) (all, working int) {
+	for day := from; !day.After(to) && all < longestPeriod; day = day.AddDate(0, 0, 1) {
+		all++
+		if day.Weekday() != time.Saturday && day.Weekday() != time.Sunday {
+			working++
+		}
+	}
+	return all, working
 }
 
 // periodCue tells which end of a period a date is: as it was said together with the

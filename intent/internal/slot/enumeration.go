@@ -1,6 +1,10 @@
 package slot
 
-import "strings"
+import (
+	"strings"
+
+	"github.com/manifold-run/manifold/intent/internal/lang"
+)
 
 // lists offers runs of spans with nothing but commas and words such as "and"
 // between.
@@ -39,19 +43,7 @@ func (f *field) listed(a, b span) bool {
 }
 
 // opposes tells words that put two names beside each other.
-func opposes(fold string) bool {
-	switch fold {
-	case "vs", "versus", "with", "against", "com", "contra", "con", "mit", "gegen", "avec", "contre":
-		return true
-	}
-	return false
-}
+func opposes(fold string) bool { return is(fold, lang.Versus) }
 
 // conjoins tells words between the last two items of a list.
-func conjoins(fold string) bool {
-	switch fold {
-	case "and", "or", "also", "as", "well", "e", "ou", "tambem", "y", "o", "und", "oder", "sowie", "et", "the", "a", "an":
-		return true
-	}
-	return false
-}
+func conjoins(fold string) bool { return is(fold, lang.Listing) }

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/manifold-run/manifold/intent/internal/lang"
 	"github.com/manifold-run/manifold/intent/internal/text"
 	"github.com/manifold-run/manifold/intent/internal/value"
 )
@@ -215,11 +216,7 @@ func (f *field) kindOf(p *param, e value.Entity, ev *[evCount]float64) {
 
 // tops tells a number behind a word such as "top", which says how many.
 func (f *field) tops(i int) bool {
-	switch f.stemAt(i - 1) {
-	case "top", "first", "best", "latest", "last", "next", "primeiro", "primeira", "ersten", "besten", "premier":
-		return true
-	}
-	return false
+	return i > f.from && f.doc.Tokens[i-1].Has(lang.Tops)
 }
 
 // says tells whether the name of a parameter holds one of the words.

@@ -3,6 +3,7 @@ package slot
 import (
 	"strings"
 
+	"github.com/manifold-run/manifold/intent/internal/lang"
 	"github.com/manifold-run/manifold/intent/internal/text"
 )
 
@@ -55,9 +56,10 @@ func (r *reading) askedHowMany(i int) bool {
 	if j < r.from || r.doc.Tokens[j+1].Break && !r.doc.Tokens[j+1].Glued {
 		return false
 	}
-	switch r.doc.Tokens[j].Fold {
-	case "quanto", "quanta", "quantos", "quantas", "cuanto", "cuanta", "cuantos", "cuantas", "combien", "wieviel", "wieviele":
+	if r.doc.Tokens[j].Has(lang.HowMany) {
 		return true
+	}
+	switch r.doc.Tokens[j].Fold {
 	case "many", "much":
 		return j > r.from && r.doc.Tokens[j-1].Fold == "how"
 	case "viel", "viele", "vielen":

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/manifold-run/manifold/intent/internal/lang"
 	"github.com/manifold-run/manifold/intent/internal/text"
 )
 
@@ -177,11 +178,4 @@ func (r *reading) writtenApart(word string, i int) bool {
 }
 
 // Negates tells words that turn the next into its opposite.
-func Negates(fold string) bool {
-	switch fold {
-	case "not", "no", "dont", "never", "without", "doesnt", "didnt", "shouldnt", "mustnt", "cannot", "neither", "nor", "wont", "wouldnt", "isnt", "arent", "wasnt", "cant", "couldnt",
-		"nao", "sem", "nunca", "jamais", "sin", "nicht", "kein", "keine", "keinen", "ohne", "nie", "niemals", "pas", "sans", "avoid", "stop", "skip":
-		return true
-	}
-	return false
-}
+func Negates(fold string) bool { return is(fold, lang.Switches) }

@@ -1,6 +1,9 @@
 package slot
 
-import "github.com/manifold-run/manifold/intent/internal/text"
+import (
+	"github.com/manifold-run/manifold/intent/internal/lang"
+	"github.com/manifold-run/manifold/intent/internal/text"
+)
 
 // uncapitalised tells a text in which nothing is written as names are, as people
 // type in a chat.
@@ -36,3 +39,6 @@ func (f *field) preposition(fold string) (sense, bool) {
 	announced, ok := f.set.tools.cues.preps[fold]
 	return announced, ok && (!f.english || fold == "on" || !f.set.tools.cues.shared[fold])
 }
+
+// is tells whether a word is of a class in any language.
+func is(fold string, c lang.Class) bool { return lang.Shipped().Folded(fold).Has(c) }

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/manifold-run/manifold/intent/internal/lang"
 	"github.com/manifold-run/manifold/intent/internal/text"
 )
 
@@ -86,11 +87,7 @@ func (r *reading) somewhere(p *param, first int) bool {
 	if first == r.from || p.sense&(sensePlace|senseTime) != 0 || r.expects(p.lefts, first-1) {
 		return false
 	}
-	switch r.doc.Tokens[first-1].Fold {
-	case "in", "em", "en", "near", "im", "dans":
-		return true
-	}
-	return false
+	return r.doc.Tokens[first-1].Has(lang.Somewhere)
 }
 
 // conjoined lets a text go on over "and" to more capitals: "Sales and
@@ -132,13 +129,7 @@ func (r *reading) belongsElsewhere(p *param, stem string) bool {
 }
 
 // introduces tells words that often stand before a name.
-func introduces(stem string) bool {
-	switch stem {
-	case "of", "for", "from", "by", "with", "to", "about", "is", "doe", "call", "name", "de", "da", "do", "para", "del", "von", "fur", "du", "pour", "pela", "pelo":
-		return true
-	}
-	return false
-}
+func introduces(fold string) bool { return is(fold, lang.Introduces) }
 
 // saying takes what follows a word such as "saying" as the only free text that
 // is asked for.
@@ -172,13 +163,7 @@ func (r *reading) quotedFrom(i int) bool {
 	return slices.ContainsFunc(r.doc.Tokens[i:r.to], func(t text.Token) bool { return t.Is(text.FormQuoted) })
 }
 
-func speaks(fold string) bool {
-	switch fold {
-	case "saying", "reading", "stating", "dizendo", "diciendo", "sagend", "disant":
-		return true
-	}
-	return false
-}
+func speaks(fold string) bool { return is(fold, lang.Saying) }
 
 // plain rates a text in small letters: only where a word stands before it that
 // announces the parameter.
@@ -213,13 +198,7 @@ func (r *reading) plain(p *param, first int) {
 }
 
 // links tells words that stand between the name of a parameter and its value.
-func links(fold string) bool {
-	switch fold {
-	case "is", "as", "to", "called", "named", "titled", "saying", "equals":
-		return true
-	}
-	return false
-}
+func links(fold string) bool { return is(fold, lang.Links) }
 
 // plainEnd finds the last token of a text that begins at first: a resolved
 // name ends at any word of the request or of grammar, other texts only where
@@ -319,10 +298,4 @@ func (r *reading) behindConnector(last int) (int, bool) {
 }
 
 // Joins tells words that put equal things beside each other.
-func Joins(fold string) bool {
-	switch fold {
-	case "and", "e", "y", "und", "et", "ou", "or", "vs", "versus", "with", "com", "plus", "against", "to":
-		return true
-	}
-	return false
-}
+func Joins(fold string) bool { return is(fold, lang.Joins) }

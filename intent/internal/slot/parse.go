@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/manifold-run/manifold/intent/internal/lang"
 	"github.com/manifold-run/manifold/intent/internal/text"
 	"github.com/manifold-run/manifold/intent/internal/value"
 )
@@ -113,13 +114,9 @@ func (s *Set) parseMany(p *param, raw string, quoted bool, now time.Time) ([]any
 func unquote(s string) string { return strings.Trim(s, "\"'`“”«» \t") }
 
 func parseBool(raw string) (any, bool) {
-	switch text.Fold(raw) {
-	case "true", "yes", "on", "y", "sim", "si", "ja", "oui", "enabled":
-		return true, true
-	case "false", "no", "off", "n", "nao", "nein", "non", "disabled":
-		return false, true
-	}
-	return nil, false
+	fold := text.Fold(raw)
+	on := is(fold, lang.Yes)
+	return on, on || is(fold, lang.No)
 }
 
 func equal(a, b any) bool {

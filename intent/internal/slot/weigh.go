@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/manifold-run/manifold/intent/internal/lang"
 	"github.com/manifold-run/manifold/intent/internal/text"
 )
 
@@ -118,8 +119,7 @@ func (f *field) plainly(s span, ev *[evCount]float64) {
 // "running" and "usually".
 func (f *field) verbal(i int) bool {
 	t := f.doc.Tokens[i]
-	switch t.Fold {
-	case "made", "found", "held", "kept", "born", "shown", "written", "given", "done", "gone", "sold", "sent", "taken", "known":
+	if t.Has(lang.Participle) {
 		return true
 	}
 	return t.Stem != t.Fold && len(t.Fold) > 5 && (strings.HasSuffix(t.Fold, "ed") || strings.HasSuffix(t.Fold, "ing") || strings.HasSuffix(t.Fold, "ly"))
@@ -278,13 +278,7 @@ func (f *field) namesBefore(p *param, i int) bool {
 	return false
 }
 
-func (c *cues) article(fold string) bool {
-	switch fold {
-	case "the", "a", "an", "of", "o", "os", "as", "um", "uma", "el", "la", "los", "las", "der", "die", "das", "dem", "den", "ein", "eine", "le", "les", "is", "e", "ist", "est":
-		return true
-	}
-	return false
-}
+func (c *cues) article(fold string) bool { return is(fold, lang.Copula) }
 
 func (f *field) namesOther(p *param, stem string) bool {
 	if f.set.tools.Lexicon.Light(stem) {

@@ -1,0 +1,78 @@
+package mood_test
+
+import (
+	"os"
+	"strings"
+	"testing"
+	"testing/fstest"
+
+	"github.com/manifold-run/manifold/intent/internal/lang"
+	"github.com/manifold-run/manifold/intent/internal/mood"
+	"github.com/manifold-run/manifold/intent/internal/text"
+)
+
+func TestMoodsOfSixLanguages(t *testing.T) {
+	t.Parallel()
+	for say, want := range map[string]mood.Mood{
+		"close the shop":                    0,
+		"don't close the shop":              mood.Negated,
+		"instead of closing the shop":       mood.Negated,
+		"what would happen if we closed it": mood.WhatIf,
+		"how do I close the shop":           mood.HowTo,
+		"can I close the shop":              mood.Permission,
+		"why is the shop closed":            mood.Question,
+		"we closed the shop":                mood.Narrative,
+		"feche a loja":                      0,
+		"não feche a loja":                  mood.Negated,
+		"nao feche a loja":                  mood.Negated,
+		"reserve para a Rita no dia 3":      0,
+		"se chover feche a loja":            mood.Conditional,
+		"a loja que se chama Sol":           0,
+		"cierra la tienda":                  0,
+		"no cierres la tienda":              mood.Negated,
+		"¿puedo cerrar la tienda?":          mood.Permission,
+		"schließ den Laden":                 0,
+		"schließ den Laden nicht":           mood.Negated,
+		"wie schließe ich den Laden":        mood.HowTo,
+		"ferme la boutique s'il te plaît":   0,
+		"ne ferme plus la boutique":         mood.Negated,
+		"puis-je fermer la boutique":        mood.Permission,
+		"chiudi il negozio":                 0,
+		"non chiudere il negozio":           mood.Negated,
+		"posso chiudere il negozio":         mood.Permission,
+		"cosa accade se chiudo il negozio":  mood.WhatIf,
+	} {
+		if got := mood.New().Of(text.Tokens(say), nil, true); got != want {
+			t.Errorf("%q: mood %b, want %b", say, got, want)
+		}
+	}
+}
+
+// What is said in a language without its tests is held, and nothing else is.
+func TestALanguageThatIsNotProvenIsHeld(t *testing.T) {
+	t.Parallel()
+	files := fstest.MapFS{}
+	for _, l := range lang.Shipped().Languages {
+		raw, err := os.ReadFile("../lang/lexica/" + l.Code + ".toml")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if l.Code == "it" {
+			raw = []byte(strings.Replace(string(raw), "proven = true", "proven = false", 1))
+		}
+		files["lexica/"+l.Code+".toml"] = &fstest.MapFile{Data: raw}
+	}
+	lexica, err := lang.Load(files)
+	if err != nil {
+		t.Fatal(err)
+	}
+	reader := mood.Of(lexica)
+	for say, held := range map[string]bool{
+		"chiudi il negozio questa sera per favore": true, "close the shop this evening please": false, "fecha a loja esta noite por favor": false,
+	} {
+		m := reader.Of(text.Tokens(say), nil, true)
+		if (m&mood.Foreign != 0) != held || held && m.Note() == "" {
+			t.Errorf("%q: held %v, want %v", say, m&mood.Foreign != 0, held)
+		}
+	}
+}
