@@ -132,7 +132,7 @@ func adapterRooms() []Room {
 		{Dir: "internal/domainclient", Rooms: ports, Modules: retries},
 		{Dir: "internal/embed/openai", Modules: retries},
 		{Dir: "internal/embed/use", Modules: append(slices.Clone(retries), "golang.org/x/sync/errgroup", "golang.org/x/sys/cpu")},
-		{Dir: "internal/httpapi", Rooms: append(slices.Clip(ports), "internal/ratelimit"), Modules: []string{"github.com/gin-gonic/gin"}},
+		{Dir: "internal/httpapi", Rooms: append(slices.Clip(ports), "internal/ratelimit"), Modules: []string{"github.com/gin-gonic/gin", "github.com/golang-jwt/jwt/v5"}},
 		{Dir: "internal/model/openai", Rooms: []string{"contracts", "reasoning"}, Modules: []string{"github.com/openai/openai-go/v3"}},
 		{Dir: "internal/model/anthropic", Rooms: []string{"contracts", "reasoning"}, Modules: []string{"github.com/anthropics/anthropic-sdk-go"}},
 		{Dir: "internal/model/scripted", Rooms: []string{"contracts"}},

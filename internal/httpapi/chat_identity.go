@@ -2,16 +2,14 @@ package httpapi
 
 import (
 	"cmp"
-	"crypto/hmac"
-	"crypto/sha256"
-	"encoding/base64"
-	"encoding/json"
+	"errors"
 	"net/http"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/gin-gonic/gin"
+	"github.com/golang-jwt/jwt/v5"
 
 	"github.com/manifold-run/manifold/contracts"
 	"github.com/manifold-run/manifold/orchestrator/access"
@@ -92,11 +90,7 @@ func (s *callers) identify(c *gin.Context) (access.Principal, error) {
 }
 
 // chatUser is who a frontend says is asking.
-type chatUser struct {
-	ID    string `json:"sub"`
-	Email string `json:"email"`
-	Role  string `json:"role"`
-}
+type chatUser struct{ ID, Email, Role string }
 
 // name is what the person is called here: the address, because the same person
 // may also have a key of their own under it, and nobody may be their own second
@@ -143,40 +137,28 @@ func (s *callers) spokenFor(who access.Principal, name, role string) (access.Pri
 	return who, err
 }
 
-// verifyUser checks the HS256 token that Open WebUI signs its user with.
-func verifyUser(token string, secret []byte, now time.Time) (chatUser, error) {
-	refused := contracts.Errorf(contracts.CodeUnauthorized, "the signed user is not valid; is the secret the same on both sides?")
-	parts := strings.Split(token, ".")
-	if len(parts) != 3 {
-		return chatUser{}, refused
-	}
-	var head struct {
-		Alg string `json:"alg"`
-	}
-	var claims struct {
-		chatUser
-		Issuer  string  `json:"iss"`
-		Expires float64 `json:"exp"`
-		Begins  float64 `json:"nbf"`
-	}
-	mac := hmac.New(sha256.New, secret)
-	mac.Write([]byte(parts[0] + "." + parts[1]))
-	sig, err := base64.RawURLEncoding.DecodeString(parts[2])
-	if err != nil || !hmac.Equal(sig, mac.Sum(nil)) || !decodeSegment(parts[0], &head) || head.Alg != "HS256" || !decodeSegment(parts[1], &claims) {
-		return chatUser{}, refused
-	}
-	at := float64(now.Unix())
-	const skew = 30
-	switch {
-	case claims.Issuer != "open-webui" || claims.name() == "":
-		return chatUser{}, refused
-	case claims.Expires == 0 || at > claims.Expires+skew || at < claims.Begins-skew:
-		return chatUser{}, contracts.Errorf(contracts.CodeUnauthorized, "the signed user has expired; do the clocks agree?")
-	}
-	return claims.chatUser, nil
+// userClaims are what Open WebUI signs of its user.
+type userClaims struct {
+	jwt.RegisteredClaims
+
+	Email string `json:"email"`
+	Role  string `json:"role"`
 }
 
-func decodeSegment(text string, v any) bool {
-	raw, err := base64.RawURLEncoding.DecodeString(text)
-	return err == nil && json.Unmarshal(raw, v) == nil
+// verifyUser checks the HS256 token that Open WebUI signs its user with.
+func verifyUser(token string, secret []byte, now time.Time) (chatUser, error) {
+	var claims userClaims
+	_, err := jwt.ParseWithClaims(
+		token, &claims, func(*jwt.Token) (any, error) { return secret, nil },
+		jwt.WithValidMethods([]string{jwt.SigningMethodHS256.Alg()}), jwt.WithIssuer("open-webui"), jwt.WithExpirationRequired(),
+		jwt.WithLeeway(30*time.Second), jwt.WithTimeFunc(func() time.Time { return now }),
+	)
+	user := chatUser{ID: claims.Subject, Email: claims.Email, Role: claims.Role}
+	switch {
+	case errors.Is(err, jwt.ErrTokenExpired), errors.Is(err, jwt.ErrTokenNotValidYet), errors.Is(err, jwt.ErrTokenRequiredClaimMissing):
+		return chatUser{}, contracts.Errorf(contracts.CodeUnauthorized, "the signed user has expired; do the clocks agree?")
+	case err != nil, user.name() == "":
+		return chatUser{}, contracts.Errorf(contracts.CodeUnauthorized, "the signed user is not valid; is the secret the same on both sides?")
+	}
+	return user, nil
 }
