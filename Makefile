@@ -11,7 +11,7 @@ TOOL     := $(GO) tool -modfile=tools/go.mod
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help build run test test-e2e test-flowise test-postgres test-intent test-chat-clients test-openwebui check format vet lint tidy race fmt fix fuzz bench deadcode clean
+.PHONY: help build run test test-e2e test-flowise measure-flowise test-postgres test-intent test-chat-clients test-openwebui check format vet lint tidy race fmt fix fuzz bench deadcode clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  %-18s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -33,6 +33,10 @@ test-e2e: ## run only the tests of the whole: crashes, restarts, faults
 test-flowise: ## run the Flowise domain's tests against a real Flowise, installed and started here; needs node 20, npm, python3 and a C++ compiler
 	REQUIRE_FLOWISE=1 domains/flowise/testserver/run.sh sh -c '$(GO) test -p 1 -count=1 -timeout 20m ./domains/flowise/... && \
 		$(GO) test -count=1 -timeout 10m -run "(?i)flow" ./internal/e2e'
+
+measure-flowise: ## play the requests of the file REQUESTS against a real Flowise, and print what became of each; needs what test-flowise needs
+	@test -f "$(REQUESTS)" || { echo "make measure-flowise: set REQUESTS to a file {\"requests\": [{\"say\", \"useful\"}]}" >&2; exit 2; }
+	FLOWISE_REQUESTS="$(abspath $(REQUESTS))" domains/flowise/testserver/run.sh $(GO) test -count=1 -timeout 10m -v -run TestMeasureFlowiseRequests ./internal/e2e
 
 test-postgres: ## run the tests that need PostgreSQL; they start a server of their own, without one they fail
 	REQUIRE_POSTGRES=1 $(GO) test -count=1 ./internal/pgtest ./domainkit/pgstore ./domains/flowise/internal/store ./domains/flowise/cmd/...

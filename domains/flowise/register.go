@@ -27,6 +27,6 @@ func (cfg Config) register(svc *domainkit.Service, s *site.Site) error {
 		made.Register(svc),
 		writer.Register(svc),
 		edit.New(s, writer).Register(svc),
-		ask.New(s, rules).Register(svc),
+		ask.New(s, rules, made).Register(svc),
 	)
 }

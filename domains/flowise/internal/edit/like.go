@@ -35,7 +35,7 @@ func (t Target) Like(role Role, other Target) ([]flow.Op, error) {
 		}
 		return t.Temperature(at, value), nil
 	case RolePrompt:
-		prompt := from.promptText()
+		prompt := from.Prompt()
 		if prompt == "" {
 			return nil, refuse("the other flow has no prompt")
 		}
@@ -55,8 +55,8 @@ func (t Target) Like(role Role, other Target) ([]flow.Op, error) {
 // nestedCredential is where a chosen component has its credential.
 const nestedCredential = "FLOWISE_CREDENTIAL_ID"
 
-// promptText is the text at a spot that plays the role of a prompt.
-func (s Spot) promptText() string {
+// Prompt is the text at a spot that plays the role of a prompt.
+func (s Spot) Prompt() string {
 	p, _ := s.Place.Param(s.Param)
 	if p.Type != "array" {
 		return s.Text(s.Param)

@@ -30,12 +30,17 @@ const maxReadings = 3
 // graphs. cut says that there are more. A flow that is deleted or made while the
 // pages are read moves others over their borders, so they are read once more.
 func AllFlows(ctx context.Context, client *api.Client, kind string) (flows []api.Flow, cut bool, err error) {
+	return FlowsWhere(ctx, client, kind, func(string) bool { return true })
+}
+
+// FlowsWhere is AllFlows for those whose graphs are to be kept.
+func FlowsWhere(ctx context.Context, client *api.Client, kind string, keep func(flowData string) bool) (flows []api.Flow, cut bool, err error) {
 	for range maxReadings {
-		l := flowList{client: client, kind: api.FlowType(kind), known: map[string]bool{}}
+		l := flowList{client: client, kind: api.FlowType(kind), keep: keep, known: map[string]bool{}}
 		if err := l.read(ctx); err != nil {
 			return nil, false, err
 		}
-		if flows, cut = l.flows, l.cut; cut || l.steady && len(flows) == l.total {
+		if flows, cut = l.flows, l.cut; cut || l.steady && len(l.known) == l.total {
 			break
 		}
 	}
@@ -46,6 +51,7 @@ func AllFlows(ctx context.Context, client *api.Client, kind string) (flows []api
 type flowList struct {
 	client *api.Client
 	kind   api.FlowType
+	keep   func(flowData string) bool
 	flows  []api.Flow
 	known  map[string]bool
 	// total is how many the server says that there are; steady, that it said so
@@ -60,7 +66,7 @@ func (l *flowList) read(ctx context.Context) error {
 	for page := 1; page <= maxFlowPages; page++ {
 		got, err := l.client.ListFlows(ctx, api.FlowQuery{Type: l.kind, Page: page, Limit: flowsPerPage})
 		if api.IsKind(err, api.KindTimeout) && page > 1 {
-			return domainkit.Refusef(contracts.ErrTimeout, "of %d flows, %d were read in the time there is; name a type of flow, or the id of one", l.total, len(l.flows))
+			return domainkit.Refusef(contracts.ErrTimeout, "of %d flows, %d were read in the time there is; name a type of flow, or the id of one", l.total, len(l.known))
 		}
 		if err != nil {
 			return Failure(err)
@@ -70,6 +76,9 @@ func (l *flowList) read(ctx context.Context) error {
 		for _, f := range got.Flows {
 			if !l.known[f.ID] {
 				l.known[f.ID] = true
+				if !l.keep(f.FlowData) {
+					continue
+				}
 				f.FlowData = "" // a list needs no graphs
 				l.flows = append(l.flows, f)
 			}
@@ -78,6 +87,6 @@ func (l *flowList) read(ctx context.Context) error {
 			return nil
 		}
 	}
-	l.cut = len(l.flows) < l.total
+	l.cut = len(l.known) < l.total
 	return nil
 }

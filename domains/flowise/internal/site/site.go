@@ -14,6 +14,7 @@ import (
 	"github.com/manifold-run/manifold/contracts"
 	"github.com/manifold-run/manifold/domainkit"
 	"github.com/manifold-run/manifold/domains/flowise/internal/api"
+	"github.com/manifold-run/manifold/domains/flowise/internal/flow"
 	"github.com/manifold-run/manifold/domains/flowise/internal/knowledge"
 	"github.com/manifold-run/manifold/domains/flowise/internal/store"
 )
@@ -80,7 +81,10 @@ func (s *Site) Checks() map[string]domainkit.Check {
 			if err != nil {
 				return err
 			}
-			return client.Ping(ctx)
+			if err := client.Ping(ctx); err != nil {
+				return errors.New(flow.Hide(err.Error())) // health is open to all; what a server says may hold keys
+			}
+			return nil
 		}}
 	}
 	return out

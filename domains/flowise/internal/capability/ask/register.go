@@ -6,23 +6,26 @@ import (
 	"errors"
 
 	"github.com/manifold-run/manifold/domainkit"
+	"github.com/manifold-run/manifold/domains/flowise/internal/capability/author"
 	"github.com/manifold-run/manifold/domains/flowise/internal/policy"
 	"github.com/manifold-run/manifold/domains/flowise/internal/site"
 )
 
 // Asker holds the capabilities that ask flows.
 type Asker struct {
-	site  *site.Site
-	rules *policy.Rules
+	site   *site.Site
+	rules  *policy.Rules
+	author *author.Author
 }
 
 // New makes them for some servers and their policies.
-func New(s *site.Site, rules *policy.Rules) *Asker { return &Asker{s, rules} }
+func New(s *site.Site, rules *policy.Rules, a *author.Author) *Asker { return &Asker{s, rules, a} }
 
 // Register adds the capabilities; what the types cannot say of them stands in
 // the manifest.
 func (k *Asker) Register(svc *domainkit.Service) error {
 	return errors.Join(
+		site.Add(svc, k.site, domainkit.Capability{Name: "diagnose_chatflow"}, k.diagnose),
 		site.Add(svc, k.site, domainkit.Capability{Name: "find_run", OutputSchema: site.AppliedOnly()}, k.findRun),
 		site.Add(svc, k.site, domainkit.Capability{Name: "predict_chatflow", Schema: questionOrForm()}, k.predictChatflow),
 		site.Add(svc, k.site, domainkit.Capability{Name: site.OpRun, Schema: questionOrForm(), Resolve: domainkit.LookUp(k.resolveRun)}, k.runChatflow),

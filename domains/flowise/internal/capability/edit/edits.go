@@ -17,6 +17,11 @@ type InPart struct {
 	Part string `json:"part,omitempty" max:"300" pattern:"^[A-Za-z][A-Za-z0-9_]*(/[^#]+)?#[A-Za-z0-9_]*$" description:"Which part of the flow, by its name; needed only where several would do"`
 }
 
+// kindPrefix tells the name of a kind from words that may mean one.
+const kindPrefix = "kind:"
+
+func kindOf(value string) string { return strings.TrimPrefix(value, kindPrefix) }
+
 // Model is another model.
 type Model struct {
 	site.FlowRef
@@ -84,7 +89,7 @@ type Memory struct {
 	site.FlowRef
 	policy.Base
 	InPart
-	Memory string `json:"memory" min:"1" max:"100" pattern:"^[A-Za-z0-9_]+$" description:"Kind of memory, such as bufferMemory"`
+	Memory string `json:"memory" min:"1" max:"100" pattern:"^kind:[A-Za-z0-9_]+$" description:"Kind of memory, such as bufferMemory"`
 }
 
 func (*Editor) memory(_ context.Context, _ domainkit.Call, t edit.Target, in Memory) ([]flow.Op, error) {
@@ -92,7 +97,7 @@ func (*Editor) memory(_ context.Context, _ domainkit.Call, t edit.Target, in Mem
 	if err != nil {
 		return nil, err
 	}
-	return t.Memory(at, in.Memory)
+	return t.Memory(at, kindOf(in.Memory))
 }
 
 // NoMemory takes a memory away.
@@ -115,7 +120,7 @@ type Tool struct {
 	site.FlowRef
 	policy.Base
 	InPart
-	Tool       string `json:"tool" min:"1" max:"100" pattern:"^[a-z][A-Za-z0-9]*(_[A-Za-z0-9]+)*$" description:"Kind of tool, such as calculator"`
+	Tool       string `json:"tool" min:"1" max:"100" pattern:"^kind:[A-Za-z0-9_]+$" description:"Kind of tool, such as calculator"`
 	Credential string `json:"credential,omitempty" max:"200" description:"Credential for it: its name, type or id"`
 }
 
@@ -124,7 +129,7 @@ func (*Editor) addTool(_ context.Context, _ domainkit.Call, t edit.Target, in To
 	if err != nil {
 		return nil, err
 	}
-	return t.AddTool(at, in.Tool, in.Credential)
+	return t.AddTool(at, kindOf(in.Tool), in.Credential)
 }
 
 // OldTool is a tool to remove.
@@ -163,7 +168,7 @@ type Moderation struct {
 	site.FlowRef
 	policy.Base
 	InPart
-	Moderation string `json:"moderation" min:"1" max:"100" pattern:"^inputModeration[A-Za-z0-9]+$" description:"Kind of moderation, such as OpenAI Moderation"`
+	Moderation string `json:"moderation" min:"1" max:"100" pattern:"^kind:[A-Za-z0-9_]+$" description:"Kind of moderation, such as OpenAI Moderation"`
 }
 
 func (*Editor) moderation(_ context.Context, _ domainkit.Call, t edit.Target, in Moderation) ([]flow.Op, error) {
@@ -171,7 +176,7 @@ func (*Editor) moderation(_ context.Context, _ domainkit.Call, t edit.Target, in
 	if err != nil {
 		return nil, err
 	}
-	return t.Moderation(at, in.Moderation)
+	return t.Moderation(at, kindOf(in.Moderation))
 }
 
 // Replacement is a node and the kind to put in its place.
@@ -179,7 +184,7 @@ type Replacement struct {
 	site.FlowRef
 	policy.Base
 	Part       string `json:"part" min:"1" max:"300" pattern:"^[A-Za-z][A-Za-z0-9_]*(/[^#]+)?#[A-Za-z0-9_]*$" description:"Which node of the flow, by its name"`
-	Kind       string `json:"kind" min:"1" max:"100" pattern:"^[a-z][A-Za-z0-9]*(_[A-Za-z0-9]+)*$" description:"Kind of node to put in its place"`
+	Kind       string `json:"kind" min:"1" max:"100" pattern:"^kind:[A-Za-z0-9_]+$" description:"Kind of node to put in its place"`
 	Credential string `json:"credential,omitempty" max:"200" description:"Credential for it: its name, type or id"`
 }
 
@@ -188,7 +193,7 @@ func (*Editor) replace(_ context.Context, _ domainkit.Call, t edit.Target, in Re
 	if err != nil {
 		return nil, err
 	}
-	return t.Replace(at, in.Kind, in.Credential)
+	return t.Replace(at, kindOf(in.Kind), in.Credential)
 }
 
 // Parameter is a value of a parameter.
@@ -226,4 +231,32 @@ func (e *Editor) copySetting(ctx context.Context, call domainkit.Call, t edit.Ta
 		return nil, err
 	}
 	return t.Like(edit.Role(in.Setting), other)
+}
+
+// Repair mends what is wrong with a flow.
+type Repair struct {
+	site.FlowRef
+	policy.Base
+}
+
+// repair plans what can be mended without being told a value.
+func (e *Editor) repair(ctx context.Context, call domainkit.Call, t edit.Target, _ Repair) ([]flow.Op, error) {
+	all, _, err := e.site.Credentials(ctx, call.Instance)
+	if err != nil {
+		return nil, err
+	}
+	byType, known := map[string][]string{}, map[string]string{}
+	for _, c := range all {
+		byType[c.Type] = append(byType[c.Type], c.ID)
+		known[c.ID] = c.Type
+	}
+	report := flow.Validate(t.Graph.FlowData(), t.Defs, flow.Check{Kind: t.Kind, Credentials: known})
+	if report.OK() {
+		return nil, domainkit.Refusef(contracts.ErrPrecondition, "nothing is wrong with the flow that the checks can see")
+	}
+	ops, left := t.Repairs(report.Errors(), byType)
+	if len(ops) == 0 {
+		return nil, domainkit.Refusef(contracts.ErrPrecondition, "nothing of it can be mended without being told how: %s; %s", left[0].Message, left[0].Fix)
+	}
+	return ops, nil
 }

@@ -48,6 +48,7 @@ func (e *Editor) Register(svc *domainkit.Service) error {
 		add(e, svc, "add_moderation", e.moderation, part(edit.RoleModeration), kind("moderation", "Moderation")),
 		add(e, svc, "replace_node", e.replace, named("part", edit.RoleNode), kind("kind"), credential("kind")),
 		add(e, svc, "set_parameter", e.parameter, named("part", edit.RoleNode)),
+		add(e, svc, "repair_chatflow", e.repair),
 		add(e, svc, "copy_setting", e.copySetting, otherFlow()),
 	)
 }
@@ -64,6 +65,7 @@ func add[In changing](e *Editor, svc *domainkit.Service, name string, ops func(c
 	md := policy.Changing[In](name, true)
 	md.RiskLevel = contracts.RiskMedium
 	md.Phases = []string{"intent", "patch", "apply"}
+	md.ParameterSpecs = e.aliases(searches)
 	steps := md.Flow.Pre[:1:1] // the flow comes first, the proposal last
 	for _, s := range searches {
 		steps = append(steps, s...)

@@ -132,7 +132,7 @@ func (e *Editor) findKind(ctx context.Context, call domainkit.Call, in KindQuery
 	}
 	var out Matches
 	for _, k := range edit.Kinds(defs, in.Query, categories...) {
-		out = out.with(k.Def.Name, fmt.Sprintf("%s (%s, %s)", k.Def.Label, k.Def.Name, k.Def.Category), k.Exact)
+		out = out.with(kindPrefix+k.Def.Name, fmt.Sprintf("%s (%s, %s)", k.Def.Label, k.Def.Name, k.Def.Category), k.Exact)
 	}
 	if len(out.Matches) == 0 {
 		return Matches{}, domainkit.Refusef(contracts.ErrNotFound, "Flowise has no %s node called %q; list_nodes names them", cmp.Or(in.Category, "kind of"), in.Query)
@@ -160,9 +160,11 @@ func (e *Editor) findModel(ctx context.Context, call domainkit.Call, in ModelQue
 	}
 	var now *knowledge.Definition // the kind of model that is there
 	if in.ChatflowID != "" {
-		if now, err = e.modelKind(ctx, call, in); err != nil {
+		at, err := e.modelAt(ctx, call, in.ChatflowID, in.Part)
+		if err != nil {
 			return Matches{}, err
 		}
+		now = at.Def
 	}
 	var own []string
 	if now != nil {
@@ -205,21 +207,21 @@ func (e *Editor) findModel(ctx context.Context, call domainkit.Call, in ModelQue
 	return out, nil
 }
 
-// modelKind is the kind of the model that a flow has, at the part that is meant.
-func (e *Editor) modelKind(ctx context.Context, call domainkit.Call, in ModelQuery) (*knowledge.Definition, error) {
-	f, err := e.site.Flow(ctx, call, in.ChatflowID)
+// modelAt is the model that a flow has, at the part that is meant.
+func (e *Editor) modelAt(ctx context.Context, call domainkit.Call, id, part string) (edit.Spot, error) {
+	f, err := e.site.Flow(ctx, call, id)
 	if err != nil {
-		return nil, err
+		return edit.Spot{}, err
 	}
 	target, err := e.target(ctx, call, f)
 	if err != nil {
-		return nil, err
+		return edit.Spot{}, err
 	}
-	at, err := target.Spot(edit.RoleModel, in.Part)
+	at, err := target.Spot(edit.RoleModel, part)
 	if err != nil {
-		return nil, domainkit.Refusef(contracts.ErrNotFound, "%s: %s", present.Clip(f.Name, 80), site.Reason(err))
+		return edit.Spot{}, domainkit.Refusef(contracts.ErrNotFound, "%s: %s", present.Clip(f.Name, 80), site.Reason(err))
 	}
-	return at.Def, nil
+	return at, nil
 }
 
 // sameModel tells whether a model is called so, whatever stands between its words.
@@ -313,7 +315,9 @@ func (e *Editor) allModels(ctx context.Context, call domainkit.Call, defs *knowl
 // KindCredential asks for a credential of a kind of node.
 type KindCredential struct {
 	site.Place
-	Kind string `json:"kind" max:"300" description:"The kind of node, or a model of one"`
+	ChatflowID string `json:"chatflow_id,omitempty" max:"100" description:"The chatflow, where the kind takes the place of a model there"`
+	Part       string `json:"part,omitempty" max:"300" description:"The part whose place it takes"`
+	Kind       string `json:"kind" max:"300" description:"The kind of node, or a model of one"`
 }
 
 // chooseKindCredential gives the credentials that a kind of node needs; an empty
@@ -324,8 +328,17 @@ func (e *Editor) chooseKindCredential(ctx context.Context, call domainkit.Call, 
 	if err != nil {
 		return out, err
 	}
-	name, _, _ := strings.Cut(in.Kind, ":")
+	name, _, isModel := strings.Cut(kindOf(in.Kind), ":")
 	def, known := defs.Node(name)
+	if isModel && in.ChatflowID != "" {
+		now, err := e.modelAt(ctx, call, in.ChatflowID, in.Part)
+		if err != nil {
+			return out, err
+		}
+		if now.Def.Name == name && boundAlready(now) {
+			return out.with("", "the credential that is there", true), nil
+		}
+	}
 	if !known || def.Credential == nil || def.Credential.Optional {
 		out = out.with("", "no credential is needed", true)
 		return out, nil

@@ -1,6 +1,8 @@
 package edit
 
 import (
+	"strings"
+
 	"github.com/manifold-run/manifold/contracts"
 	"github.com/manifold-run/manifold/domains/flowise/internal/edit"
 )
@@ -45,9 +47,13 @@ func model() []contracts.PreStep {
 
 // credential asks for the one that a kind of node needs, where it was not named.
 func credential(of string) []contracts.PreStep {
+	about := map[string]any{"kind": "${params." + of + "}", "instance": instance}
+	if of == "model" {
+		about["chatflow_id"], about["part"] = "${params.chatflow_id}", "${params.part}"
+	}
 	return []contracts.PreStep{{
 		Type: "choose_credential", Param: "credential", SearchCapability: "choose_kind_credential", Choose: contracts.ChooseAsk,
-		ParamMap: map[string]any{"kind": "${params." + of + "}", "instance": instance},
+		ParamMap: about,
 	}}
 }
 
@@ -57,4 +63,26 @@ func otherFlow() []contracts.PreStep {
 		Type: "resolve_chatflow", Param: "like", SearchCapability: "resolve_target", SearchParam: "query", Choose: contracts.ChooseAsk,
 		ParamMap: map[string]any{"instance": instance},
 	}}
+}
+
+// aliases are what people call the kinds of nodes that a parameter takes: their
+// labels, as the program knows them, so that a sentence names them surely.
+func (e *Editor) aliases(searches [][]contracts.PreStep) map[string]contracts.ParameterSpec {
+	out := map[string]contracts.ParameterSpec{}
+	for _, steps := range searches {
+		for _, step := range steps {
+			category, _ := step.ParamMap["category"].(string)
+			if step.SearchCapability != "find_kind" || category == "" {
+				continue
+			}
+			names := map[string]any{}
+			for _, def := range e.site.Shipped.Nodes() {
+				if label := strings.Join(edit.Words(def.Label), " "); strings.HasPrefix(def.Category, category) && len(label) > 2 && names[label] == nil {
+					names[label] = kindPrefix + def.Name
+				}
+			}
+			out[step.Param] = contracts.ParameterSpec{Aliases: names}
+		}
+	}
+	return out
 }

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -11,7 +12,10 @@ import (
 
 	"github.com/manifold-run/manifold/domainkit"
 	"github.com/manifold-run/manifold/domains/flowise/internal/api"
+	"github.com/manifold-run/manifold/domains/flowise/internal/edit"
+	"github.com/manifold-run/manifold/domains/flowise/internal/explain"
 	"github.com/manifold-run/manifold/domains/flowise/internal/flow"
+	"github.com/manifold-run/manifold/domains/flowise/internal/knowledge"
 	"github.com/manifold-run/manifold/domains/flowise/internal/present"
 	"github.com/manifold-run/manifold/domains/flowise/internal/site"
 )
@@ -74,9 +78,11 @@ const allTypes = "ALL"
 type FlowFilter struct {
 	site.Place
 	// Type is ALL by default: people say chatflow for a flow of any type.
-	Type  string `json:"type,omitempty" enum:"ALL,CHATFLOW,AGENTFLOW,MULTIAGENT,ASSISTANT" description:"Only flows of this type"`
-	Query string `json:"query,omitempty" max:"200" description:"Words of the name"`
-	Limit int    `json:"limit" default:"20" min:"1" max:"50" description:"How many at most"`
+	Type     string `json:"type,omitempty" enum:"ALL,CHATFLOW,AGENTFLOW,MULTIAGENT,ASSISTANT" description:"Only flows of this type"`
+	Query    string `json:"query,omitempty" max:"200" description:"Words of the name"`
+	Uses     string `json:"uses,omitempty" max:"100" description:"Only flows that use this: a kind of node, its category such as memory, or a model"`
+	Category string `json:"category,omitempty" max:"200" description:"Only flows of this category, which people also call their folder"`
+	Limit    int    `json:"limit" default:"20" min:"1" max:"50" description:"How many at most"`
 }
 
 // FlowRow is a chatflow in a list.
@@ -113,18 +119,57 @@ func (r *Reader) listChatflows(ctx context.Context, call domainkit.Call, in Flow
 	if err != nil {
 		return Flows{}, site.Failure(err)
 	}
-	all, cut, err := site.AllFlows(ctx, client, strings.TrimPrefix(in.Type, allTypes))
+	keep := func(string) bool { return true }
+	if in.Uses != "" {
+		if keep, err = r.using(ctx, call, in.Uses); err != nil {
+			return Flows{}, err
+		}
+	}
+	all, cut, err := site.FlowsWhere(ctx, client, strings.TrimPrefix(in.Type, allTypes), keep)
 	if err != nil {
 		return Flows{}, err
 	}
 	if in.Query != "" {
 		all = site.Ranked(all, in.Query)
 	}
+	if in.Category != "" {
+		all = slices.DeleteFunc(all, func(f api.Flow) bool { return !inCategory(f, in.Category) })
+	}
 	out := Flows{Total: len(all), Cut: cut}
 	for _, f := range all[:min(in.Limit, len(all))] {
 		out.Chatflows = append(out.Chatflows, rowOf(f))
 	}
 	return out, nil
+}
+
+// inCategory tells whether a flow is in a category; several are separated by
+// semicolons.
+func inCategory(f api.Flow, wanted string) bool {
+	return f.Category != nil && slices.ContainsFunc(strings.Split(*f.Category, ";"), func(c string) bool { return site.SameName(c, wanted) })
+}
+
+// using tells of graphs whether they use what words mean: a node or a component
+// whose kind, label or category has all of them, or a model that is called so.
+func (r *Reader) using(ctx context.Context, call domainkit.Call, wanted string) (func(flowData string) bool, error) {
+	defs, err := r.site.Definitions(ctx, call.Instance)
+	if err != nil {
+		return nil, err
+	}
+	words := edit.Words(wanted)
+	asCategory := slices.ContainsFunc(defs.Nodes(), func(d *knowledge.Definition) bool { return slices.Equal(words, edit.Words(d.Category)) })
+	return func(flowData string) bool {
+		g, err := flow.Decompile([]byte(flowData))
+		if err != nil {
+			return false
+		}
+		return slices.ContainsFunc(flow.Places(g, defs), func(p flow.Place) bool {
+			if asCategory {
+				return slices.Equal(words, edit.Words(p.Def.Category))
+			}
+			have := slices.Concat(edit.Words(p.Def.Label), edit.Words(p.Def.Name), edit.Words(p.Def.Category), edit.Words(p.Text("modelName")), edit.Words(p.Text("model")))
+			return !slices.ContainsFunc(words, func(w string) bool { return !slices.Contains(have, w) })
+		})
+	}, nil
 }
 
 func rowOf(f api.Flow) FlowRow {
@@ -145,13 +190,19 @@ type FlowFacts struct {
 	Deployed    bool           `json:"deployed"`
 	IsPublic    bool           `json:"is_public"`
 	Category    string         `json:"category,omitempty"`
-	CreatedAt   time.Time      `json:"created_at"`
-	UpdatedAt   time.Time      `json:"updated_at"`
+	// Does says in a few sentences what the flow does.
+	Does      string    `json:"does"`
+	CreatedAt time.Time `json:"created_at"`
+	UpdatedAt time.Time `json:"updated_at"`
 }
 
 // Summary says what the flow is made of.
 func (f FlowFacts) Summary() string {
-	return fmt.Sprintf("%s (%s): %s, %s", present.Clip(f.Name, 80), f.Type, present.Count(f.NodeCount, "node"), present.Count(f.EdgeCount, "connection"))
+	text := fmt.Sprintf("%s (%s): %s, %s", present.Clip(f.Name, 80), f.Type, present.Count(f.NodeCount, "node"), present.Count(f.EdgeCount, "connection"))
+	if f.Does != "" {
+		text += ". " + f.Does
+	}
+	return present.Clip(text, 290)
 }
 
 func (r *Reader) getChatflow(ctx context.Context, call domainkit.Call, in site.FlowRef) (FlowFacts, error) {
@@ -159,7 +210,15 @@ func (r *Reader) getChatflow(ctx context.Context, call domainkit.Call, in site.F
 	if err != nil {
 		return FlowFacts{}, err
 	}
-	return factsOf(f), nil
+	out := factsOf(f)
+	defs, err := r.site.Definitions(ctx, call.Instance)
+	if err != nil {
+		return FlowFacts{}, err
+	}
+	if g, err := flow.Decompile([]byte(f.FlowData)); err == nil { // one that cannot be read has its facts all the same
+		out.Does = present.Clip(explain.Of(g, site.KindOf(f.Type), defs).Text, 600)
+	}
+	return out, nil
 }
 
 // factsOf describes a flow; one whose graph cannot be read has no nodes.

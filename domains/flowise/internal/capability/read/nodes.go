@@ -79,7 +79,9 @@ func fitsCategory(def *knowledge.Definition, category string) bool {
 
 func hasWords(def *knowledge.Definition, words []string) bool {
 	text := site.Plain(def.Name) + " " + site.Plain(def.Label) + " " + site.Plain(def.Category)
-	return !slices.ContainsFunc(words, func(w string) bool { return !strings.Contains(text, w) })
+	return !slices.ContainsFunc(words, func(w string) bool {
+		return !strings.Contains(text, w) && !strings.Contains(text, strings.TrimSuffix(w, "s"))
+	})
 }
 
 // NodeQuery names a kind of node.

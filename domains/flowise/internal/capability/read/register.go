@@ -4,8 +4,11 @@ package read
 
 import (
 	"errors"
+	"strings"
 
+	"github.com/manifold-run/manifold/contracts"
 	"github.com/manifold-run/manifold/domainkit"
+	"github.com/manifold-run/manifold/domains/flowise/internal/edit"
 	"github.com/manifold-run/manifold/domains/flowise/internal/site"
 )
 
@@ -22,9 +25,10 @@ func (r *Reader) Register(svc *domainkit.Service) error {
 		site.Add(svc, r.site, domainkit.Capability{Name: "list_instances"}, r.listInstances),
 		site.Add(svc, r.site, domainkit.Capability{Name: "list_chatflows"}, r.listChatflows),
 		site.Add(svc, r.site, domainkit.Capability{Name: "get_chatflow"}, r.getChatflow),
-		site.Add(svc, r.site, domainkit.Capability{Name: "list_nodes"}, r.listNodes),
+		site.Add(svc, r.site, domainkit.Capability{Name: "explain_chatflow"}, r.explainChatflow),
+		site.Add(svc, r.site, domainkit.Capability{Name: "list_nodes", Metadata: r.subjects()}, r.listNodes),
 		site.Add(svc, r.site, domainkit.Capability{Name: "get_node"}, r.getNode),
-		site.Add(svc, r.site, domainkit.Capability{Name: "list_templates"}, r.listTemplates),
+		site.Add(svc, r.site, domainkit.Capability{Name: "list_templates", Metadata: r.subjects()}, r.listTemplates),
 		site.Add(svc, r.site, domainkit.Capability{Name: "list_credentials"}, r.listCredentials),
 		site.Add(svc, r.site, domainkit.Capability{Name: "check_credentials"}, r.checkCredentials),
 		site.Add(svc, r.site, domainkit.Capability{Name: "resolve_target"}, r.resolveTarget),
@@ -36,4 +40,27 @@ func (r *Reader) Register(svc *domainkit.Service) error {
 		site.Add(svc, r.site, domainkit.Capability{Name: "find_chatflow"}, r.findChatflow),
 		site.Add(svc, r.site, domainkit.Capability{Name: "find_pattern"}, r.findPattern),
 	)
+}
+
+// subjects are the words of the labels of nodes, as words to search by: what kinds
+// of things nodes and templates are about, so that a sentence names them surely.
+// Words of categories and of many labels say too little.
+func (r *Reader) subjects() contracts.Metadata {
+	const most = 12
+	times, common := map[string]int{}, map[string]bool{}
+	for _, def := range r.site.Shipped.Nodes() {
+		for _, w := range edit.Words(def.Label) {
+			times[w]++
+		}
+		for _, w := range edit.Words(def.Category) {
+			common[w], common[strings.TrimSuffix(w, "s")] = true, true
+		}
+	}
+	words := map[string]any{}
+	for w, n := range times {
+		if len(w) > 2 && n <= most && !common[w] {
+			words[w] = w
+		}
+	}
+	return contracts.Metadata{ParameterSpecs: map[string]contracts.ParameterSpec{"query": {Aliases: words}}}
 }

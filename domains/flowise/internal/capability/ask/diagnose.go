@@ -1,0 +1,112 @@
+package ask
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/manifold-run/manifold/contracts"
+	"github.com/manifold-run/manifold/domainkit"
+	"github.com/manifold-run/manifold/domains/flowise/internal/flow"
+	"github.com/manifold-run/manifold/domains/flowise/internal/present"
+	"github.com/manifold-run/manifold/domains/flowise/internal/site"
+	"github.com/manifold-run/manifold/domains/flowise/internal/suite"
+)
+
+// Complaint is a chatflow that does not answer as it should.
+type Complaint struct {
+	site.FlowRef
+	Question string `json:"question,omitempty" max:"20000" description:"What it was asked; a greeting unless given"`
+}
+
+// Diagnosis is why a flow does not answer, and what mends it.
+type Diagnosis struct {
+	ChatflowID string `json:"chatflow_id"`
+	Name       string `json:"name"`
+	// Valid says that nothing is wrong with the graph, Asked that the flow was
+	// asked, Answers that it answered.
+	Valid   bool `json:"valid"`
+	Asked   bool `json:"asked"`
+	Answers bool `json:"answers"`
+	// Causes are what is wrong, the likeliest first.
+	Causes  []Cause `json:"causes"`
+	Verdict string  `json:"verdict"`
+}
+
+// Cause is one thing that is wrong, where, and what mends it.
+type Cause struct {
+	Where    string `json:"where"`
+	Category string `json:"category"`
+	What     string `json:"what"`
+	Fix      string `json:"fix"`
+}
+
+// Summary is the verdict.
+func (d Diagnosis) Summary() string {
+	return present.Clip(present.Clip(d.Name, 60)+": "+d.Verdict, 290)
+}
+
+// maxCauses bounds what is told at once.
+const maxCauses = 12
+
+// diagnose checks a flow, and asks it where that is harmless: what the checks miss
+// shows when it runs.
+func (k *Asker) diagnose(ctx context.Context, call domainkit.Call, in Complaint) (Diagnosis, error) {
+	f, err := k.site.Flow(ctx, call, in.ChatflowID)
+	if err != nil {
+		return Diagnosis{}, err
+	}
+	_, checked, err := k.author.Check(ctx, call.Instance, f.FlowData, site.KindOf(f.Type))
+	if err != nil {
+		return Diagnosis{}, err
+	}
+	out := Diagnosis{ChatflowID: f.ID, Name: present.NameOf(f.Name), Valid: checked.OK, Causes: []Cause{}}
+	for _, finding := range checked.Findings[:min(maxCauses, len(checked.Findings))] {
+		if finding.Severity == flow.SeverityError {
+			out.Causes = append(out.Causes, Cause{place(finding), string(finding.Category), finding.Message, finding.Fix})
+		}
+	}
+	if checked.OK {
+		return k.tryIt(ctx, call, in, out)
+	}
+	out.Verdict = fmt.Sprintf("it cannot answer: %s; %s", out.Causes[0].What, out.Causes[0].Fix)
+	if more := len(out.Causes) - 1; more > 0 {
+		out.Verdict += fmt.Sprintf(" (%d more)", more)
+	}
+	return out, nil
+}
+
+func place(f flow.Finding) string {
+	if f.NodeID != "" {
+		return f.NodeID
+	}
+	return f.Pointer
+}
+
+// tryIt asks a flow whose nodes are right, and tells what came.
+func (k *Asker) tryIt(ctx context.Context, call domainkit.Call, in Complaint, out Diagnosis) (Diagnosis, error) {
+	question := in.Question
+	if question == "" {
+		question = "Hello"
+	}
+	answer, err := k.predictChatflow(ctx, call, Inquiry{FlowRef: in.FlowRef, Question: question})
+	refusal, refused := errors.AsType[*contracts.ToolError](err)
+	switch {
+	case err == nil && answer.Facts.Answer != "":
+		out.Asked, out.Answers = true, true
+		out.Verdict = "nothing is wrong with it, and it answers: " + present.Clip(answer.Facts.Answer, 160)
+	case err == nil:
+		out.Asked = true
+		out.Verdict = "nothing is wrong with its nodes, and it answers with nothing; look at its prompt and its model"
+	case !refused:
+		return out, err
+	case refusal.Type == contracts.ErrPrecondition || refusal.Type == site.ErrFormNeeded:
+		out.Verdict = "nothing is wrong with its nodes; it was not asked: " + refusal.Message
+	default:
+		out.Asked = true
+		verdict := suite.Conclude([]suite.Judged{{Name: "prediction", Trials: 1, Problems: []string{refusal.Message}}})
+		out.Causes = append(out.Causes, Cause{"the server", string(verdict.Category), present.Clip(refusal.Message, 300), verdict.Fix})
+		out.Verdict = fmt.Sprintf("its nodes are right, but it fails when it is asked: %s; %s", present.Clip(refusal.Message, 160), verdict.Fix)
+	}
+	return out, nil
+}

@@ -1,0 +1,46 @@
+package edit
+
+import (
+	"fmt"
+
+	"github.com/manifold-run/manifold/domains/flowise/internal/flow"
+)
+
+// Repairs gives the ops that mend what the validator found wrong and that can be
+// mended without being told a value: a credential of which there is one of the
+// type, a connection that a value speaks of. What is left is told.
+func (t Target) Repairs(findings []flow.Finding, credentials map[string][]string) (ops []flow.Op, left []flow.Finding) {
+	done := map[string]bool{}
+	for _, f := range findings {
+		op := t.repair(f, credentials)
+		if op == nil {
+			left = append(left, f)
+			continue
+		}
+		if key := fmt.Sprintf("%T %+v", op, op); !done[key] {
+			done[key] = true
+			ops = append(ops, op)
+		}
+	}
+	return ops, left
+}
+
+// repair gives the op for one finding, or nil.
+func (t Target) repair(f flow.Finding, credentials map[string][]string) flow.Op {
+	if f.Category != flow.Credential {
+		return nil
+	}
+	for _, place := range flow.CredentialPlaces(t.Graph, t.Defs) {
+		if place.NodeID != f.NodeID || place.Optional {
+			continue
+		}
+		var fits []string
+		for _, kind := range place.Types {
+			fits = append(fits, credentials[kind]...)
+		}
+		if len(fits) == 1 && place.Bound != fits[0] {
+			return place.Bind(fits[0])
+		}
+	}
+	return nil
+}
