@@ -17,7 +17,10 @@ import (
 )
 
 // Store is a domainkit.Store in a file.
-type Store struct{ db *sql.DB }
+type Store struct {
+	db      *sql.DB
+	present *presence
+}
 
 var _ domainkit.Store = (*Store)(nil)
 
@@ -52,7 +55,20 @@ func Open(ctx context.Context, path string) (*Store, error) {
 	if _, err := db.ExecContext(ctx, createTable); err != nil {
 		return nil, errors.Join(fmt.Errorf("open %s: %w", path, err), db.Close())
 	}
-	return &Store{db: db}, nil
+	present, err := enter(path, func() error { return orphan(ctx, db) })
+	if err != nil {
+		return nil, errors.Join(err, db.Close())
+	}
+	return &Store{db, present}, nil
+}
+
+// orphan lets go of the executions of processes that have died, so that a repeat
+// need not wait for their leases: it finds out what became of them at once.
+func orphan(ctx context.Context, db *sql.DB) error {
+	if _, err := db.ExecContext(ctx, `UPDATE idempotency_key SET state = ? WHERE state = ?`, domainkit.KeyDoubtful, domainkit.KeyRunning); err != nil {
+		return fmt.Errorf("let go of executions that died: %w", err)
+	}
+	return nil
 }
 
 // OpenOptional is Open, except that without a path there is no store: a service
@@ -69,7 +85,7 @@ func OpenOptional(ctx context.Context, path string) (domainkit.Store, func() err
 }
 
 // Close closes the file.
-func (s *Store) Close() error { return s.db.Close() }
+func (s *Store) Close() error { return errors.Join(s.db.Close(), s.present.leave()) }
 
 // Ping tells whether the file can be read; it fits a health check.
 func (s *Store) Ping(ctx context.Context) error {

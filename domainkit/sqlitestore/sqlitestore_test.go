@@ -1,6 +1,7 @@
 package sqlitestore_test
 
 import (
+	"errors"
 	"path/filepath"
 	"testing"
 	"time"
@@ -77,5 +78,39 @@ func TestOpenSaysWhichFileItCannotOpen(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "no", "such", "folder", "keys.db")
 	if s, err := sqlitestore.Open(t.Context(), path); err == nil {
 		t.Errorf("opened %s (%v)", path, s.Close())
+	}
+}
+
+// TestAnExecutionThatDiedIsNotWaitedFor: whoever opens the file alone knows that
+// its executions are dead; beside another process, leases count.
+func TestAnExecutionThatDiedIsNotWaitedFor(t *testing.T) {
+	t.Parallel()
+	path, now := filepath.Join(t.TempDir(), "keys.db"), time.Now()
+	r := domainkit.Record{
+		ID: domainkit.KeyID{Scope: "a.b", Key: "k"}, State: domainkit.KeyRunning, Token: "t",
+		LeaseUntil: now.Add(time.Minute), ExpiresAt: now.Add(time.Hour),
+	}
+	first, err := sqlitestore.Open(t.Context(), path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, claimed, err := first.Claim(t.Context(), r, now); err != nil || !claimed {
+		t.Fatalf("claimed %v (%v)", claimed, err)
+	}
+	next := r
+	next.Token = "u"
+	beside, err := sqlitestore.Open(t.Context(), path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if stolen, err := beside.Steal(t.Context(), next, "t", now); err != nil || stolen {
+		t.Errorf("beside the process that runs it: stolen %v (%v)", stolen, err)
+	}
+	if err := errors.Join(beside.Close(), first.Close()); err != nil {
+		t.Fatal(err)
+	}
+	alone := open(t, path)
+	if stolen, err := alone.Steal(t.Context(), next, "t", now); err != nil || !stolen {
+		t.Errorf("after it died: stolen %v (%v)", stolen, err)
 	}
 }

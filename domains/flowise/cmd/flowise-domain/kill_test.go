@@ -80,8 +80,7 @@ func execute(t *testing.T, addr, key, capability string, parameters map[string]a
 	t.Helper()
 	body, err := json.Marshal(map[string]any{
 		"capability": capability, "parameters": parameters,
-		// The short time-out is that of the lease, which a repeat waits for.
-		"context": map[string]any{"run_id": "run", "node_id": "n1", "attempt": 1, "idempotency_key": key, "timeout_ms": 2000},
+		"context": map[string]any{"run_id": "run", "node_id": "n1", "attempt": 1, "idempotency_key": key},
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -204,8 +203,7 @@ func kills() []killed {
 
 // TestAKillBetweenAWriteAndItsAnswer kills the domain when a write took place
 // and before it is answered; a new process gets the same request with the same
-// key. All die before the first is repeated, so that one wait for the end of a
-// lease is enough.
+// key. The one that repeats is alone with its keys, so it waits for no lease.
 func TestAKillBetweenAWriteAndItsAnswer(t *testing.T) {
 	t.Parallel()
 	for name, open := range flowises(t) {
