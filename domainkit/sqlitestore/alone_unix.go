@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
 	"syscall"
 )
 
@@ -17,7 +18,7 @@ type presence struct{ file *os.File }
 // whatever executions the file speaks of have died with their processes. settle is
 // called while that is certain.
 func enter(path string, settle func() error) (*presence, error) {
-	file, err := os.OpenFile(path+".lock", os.O_CREATE|os.O_RDWR, 0o600)
+	file, err := os.OpenFile(filepath.Clean(path+".lock"), os.O_CREATE|os.O_RDWR, 0o600)
 	if err != nil {
 		return nil, fmt.Errorf("mark the presence at %s: %w", path, err)
 	}

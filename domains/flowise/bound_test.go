@@ -216,3 +216,16 @@ func TestANameThatIsNotThereIsNeverReplaced(t *testing.T) {
 		t.Errorf("%v", match)
 	}
 }
+
+// TestComparedVersionsSayWhatChangedFromWhatToWhat, in the answer itself.
+func TestComparedVersionsSayWhatChangedFromWhatToWhat(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	id := b.create("Compared", "one")
+	b.facts("apply_patch", object{"chatflow_id": id, "ops": setReply("two")}, in{key: "compare"})
+	out := b.execute("diff_versions", object{"chatflow_id": id, "from": "v1", "to": "v2"}, in{})
+	rows, _ := out.Facts["rows"].([]any)
+	if !out.OK || len(rows) != 1 || !strings.Contains(out.Summary, "directReplyMessage: one → two") {
+		t.Errorf("%q %v", out.Summary, out.Facts)
+	}
+}

@@ -3,6 +3,7 @@ package read
 import (
 	"context"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/manifold-run/manifold/domainkit"
@@ -88,11 +89,26 @@ type VersionDiff struct {
 	To         string          `json:"to"`
 	Same       bool            `json:"same"`
 	Changes    present.Changes `json:"changes"`
+	// Rows are the changes one by one, each from what to what.
+	Rows []ChangeRow `json:"rows"`
 }
 
-// Summary says what changed.
+// ChangeRow is one change.
+type ChangeRow struct {
+	Change string `json:"change"`
+}
+
+// Summary says what changed from what to what.
 func (v VersionDiff) Summary() string {
-	return fmt.Sprintf("%s to %s: %s", v.From, v.To, v.Changes.Line)
+	var first []string
+	for _, row := range v.Rows[:min(3, len(v.Rows))] {
+		first = append(first, row.Change)
+	}
+	text := fmt.Sprintf("%s to %s: %s", v.From, v.To, v.Changes.Line)
+	if len(first) > 0 {
+		text += ": " + strings.Join(first, "; ")
+	}
+	return present.Clip(text, 290)
 }
 
 func (r *Reader) diffVersions(ctx context.Context, call domainkit.Call, in VersionPair) (domainkit.Result[VersionDiff], error) {
@@ -118,8 +134,14 @@ func (r *Reader) diffVersions(ctx context.Context, call domainkit.Call, in Versi
 		return none, err
 	}
 	diff := flow.Compare(a, b, defs)
+	changes := present.ChangesOf(diff)
+	rows := []ChangeRow{}
+	for _, line := range changes.Lines() {
+		rows = append(rows, ChangeRow{line})
+	}
+	rows = present.Within(rows, 5<<10)
 	return domainkit.Result[VersionDiff]{
-		Facts:     VersionDiff{ChatflowID: in.ChatflowID, From: from.Label, To: to, Same: before == after, Changes: present.ChangesOf(diff)},
+		Facts:     VersionDiff{ChatflowID: in.ChatflowID, From: from.Label, To: to, Same: before == after, Changes: changes, Rows: rows},
 		Artifacts: map[string]any{"diff": diff},
 	}, nil
 }
