@@ -86,6 +86,8 @@ type Turn struct {
 	// is a conflict.
 	Fingerprint string
 	CreatedAt   time.Time
+	// Place is where in its chat it stands, "" if that is not known.
+	Place string
 	// Trace says for the audit in which chat, and with which message, it was said.
 	Trace string
 	// Elsewhere says that it was said outside of its session: a gate was decided

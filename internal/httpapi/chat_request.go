@@ -153,6 +153,7 @@ func (s *chatRoutes) chatTurn(k *call, r chatRequest, domain string) (conversati
 	}
 	t.Message, t.Quoted = chat.Unwrap(users[len(users)-1])
 	t.Key, t.Placed = messageKey(h, users, "", t.Message)
+	t.Thread.Place = placeOf(users)
 	if t.Thread.Conversation == "" && !t.Thread.Marked {
 		if err := tie(t.Thread, h, r); err != nil {
 			return t, err
@@ -201,14 +202,19 @@ func ofMessage(id string) string { return "message:" + id }
 func messageKey(h http.Header, users []string, card, words string) (key string, placed bool) {
 	id := messageID(h)
 	if placed = id == ""; placed {
-		before := ""
-		for _, text := range users[:max(len(users)-1, 0)] {
-			own, _ := chat.Unwrap(text)
-			before = contracts.HashBytes([]byte(before + "\x00" + own))
-		}
-		id = "message-" + strconv.Itoa(len(users)) + before[:min(len(before), 16)]
+		id = "message-" + placeOf(users)
 	}
 	return id + ":" + contracts.HashBytes([]byte(card + "\x00" + words))[:16], placed
+}
+
+// placeOf is the place of the last message of a user: after these messages.
+func placeOf(users []string) string {
+	before := ""
+	for _, text := range users[:max(len(users)-1, 0)] {
+		own, _ := chat.Unwrap(text)
+		before = contracts.HashBytes([]byte(before + "\x00" + own))
+	}
+	return strconv.Itoa(len(users)) + before[:min(len(before), 16)]
 }
 
 // messageID is what a frontend or a client calls the message, "" if it does not.

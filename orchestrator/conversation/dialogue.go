@@ -154,6 +154,9 @@ func (r *reader) mean(ctx context.Context, who access.Principal, in Input, t orc
 	if err != nil {
 		return t, err
 	}
+	if old := s.edited(t, in); old != nil {
+		return r.edit(ctx, *old, t)
+	}
 	if s.question != nil {
 		return r.toQuestion(ctx, who, in, s, t)
 	}
@@ -169,6 +172,44 @@ func (r *reader) mean(ctx context.Context, who access.Principal, in Input, t orc
 		if next, ok, err := r.follow(ctx, *s.last, f, t); ok || err != nil {
 			return next, err
 		}
+	}
+	return t, nil
+}
+
+// edited is the request that a message takes the place of in its history, if
+// somebody has edited it there.
+func (s standing) edited(t orchestrator.Turn, in Input) *orchestrator.Turn {
+	if t.Place == "" {
+		return nil
+	}
+	for n := range slices.Backward(s.turns) {
+		old := &s.turns[n]
+		if old.Place == t.Place && old.Key != in.Key && old.Model == in.Model && old.Kind == orchestrator.TurnRequest {
+			return old
+		}
+	}
+	return nil
+}
+
+// edit makes a request take the place of the one that it was edited from, as far
+// as that still waits: an edited message is no second write.
+func (r *reader) edit(ctx context.Context, old, t orchestrator.Turn) (orchestrator.Turn, error) {
+	if old.RunID == "" {
+		if old.Outcome == orchestrator.TurnClarifying {
+			t.Replaces = &orchestrator.Replaced{InterruptID: old.InterruptID}
+		}
+		return t, nil
+	}
+	run, err := r.runner.View(ctx, old.RunID)
+	switch {
+	case contracts.CodeOf(err) == contracts.CodeNotFound:
+		return t, nil
+	case err != nil:
+		return t, err
+	case len(writtenBy(run)) > 0:
+		t.Notice = "What the message said before it was edited is done already: write `undo` to take that back."
+	case run.State == contracts.RunWaiting:
+		t.Replaces = &orchestrator.Replaced{RunID: old.RunID}
 	}
 	return t, nil
 }

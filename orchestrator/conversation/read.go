@@ -45,6 +45,9 @@ func (r *reader) read(ctx context.Context, who access.Principal, in Input) (orch
 	t := orchestrator.Turn{
 		SessionID: cmp.Or(in.at.decides, in.at.session.ID), Elsewhere: in.at.decides != "", Kind: orchestrator.TurnRequest, By: who, Message: in.Message, CreatedAt: r.now(), Said: in.Said,
 	}
+	if thread := in.thread(); thread.Place != "" && thread.Conversation != "" {
+		t.Place = thread.Conversation + " " + thread.Place
+	}
 	switch {
 	case in.Resume != nil:
 		return r.resumed(ctx, who, in, t)
@@ -88,7 +91,9 @@ func (r *reader) resumed(ctx context.Context, who access.Principal, in Input, t 
 	}
 	t.Kind, t.Answers = orchestrator.TurnReply, i.InterruptID
 	if words, ok := in.Resume.Response.(string); ok { // a person may answer in words wherever they answer
-		if _, err := execution.AnswerValue(i, words); err != nil {
+		if picked := pick(i, words); picked != strings.TrimSpace(words) {
+			t.Resume = &contracts.Resume{Response: picked, Comment: in.Resume.Comment}
+		} else if _, err := execution.AnswerValue(i, words); err != nil {
 			if value, fits := r.value(ctx, who, i, words); fits {
 				t.Resume = &contracts.Resume{Response: value, Comment: in.Resume.Comment}
 			}
@@ -212,6 +217,10 @@ func named(i contracts.Interrupt, text string) string {
 // free text that is itself an understandable request is no answer.
 func (r *reader) value(ctx context.Context, who access.Principal, i contracts.Interrupt, message string) (any, bool) {
 	text := pick(i, message)
+	if c, ok := chat.Parse(text); ok && c.Verb == chat.Assent && text == strings.TrimSpace(message) {
+		kind, _ := i.ResponseSchema["type"].(string)
+		return chat.Affirms(text), kind == "boolean" && len(i.Options) == 0 // else a bare yes says nothing here
+	}
 	if inner, ok := unquoted(text); ok && freeText(i) {
 		return inner, true
 	}
@@ -226,6 +235,11 @@ func (r *reader) value(ctx context.Context, who access.Principal, i contracts.In
 	if value, err := execution.AnswerValue(i, text); err == nil && (len(i.Options) > 0 || !r.isRequest(ctx, who, text)) {
 		return value, true
 	}
+	return r.filled(ctx, i, text)
+}
+
+// filled reads a value of the asked parameter out of words.
+func (r *reader) filled(ctx context.Context, i contracts.Interrupt, text string) (any, bool) {
 	t, err := waitingFor(ctx, r.turns, i.InterruptID)
 	if err != nil || t.Asked == nil || t.Asked.Param == "" {
 		return nil, false

@@ -24,6 +24,9 @@ type Thread struct {
 	Continued bool
 	// Conversation is the frontend's id of the chat, "" if it sends none.
 	Conversation string
+	// Place identifies where in its chat the message stands, "" if that is not
+	// known: another message at the same place is the first one, edited.
+	Place string
 	// Request identifies the request of a client that counts its own repeats,
 	// where nothing else ties it to a chat; Try is how often it was sent before.
 	Request string
