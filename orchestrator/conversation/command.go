@@ -90,7 +90,7 @@ func (c *commands) do(ctx context.Context, t orchestrator.Turn, here string) (_ 
 	case chat.Why:
 		t.Notice, err = c.why(ctx, here)
 	case chat.WhoAmI:
-		t.Notice = whoIs(t.By)
+		t.Notice = answer.WhoIs(t.By)
 	case chat.Thanks:
 		t.Notice = "You are welcome."
 	}

@@ -14,22 +14,10 @@ import (
 	"github.com/manifold-run/manifold/execution"
 	"github.com/manifold-run/manifold/orchestrator"
 	"github.com/manifold-run/manifold/orchestrator/access"
+	"github.com/manifold-run/manifold/orchestrator/answer"
 	"github.com/manifold-run/manifold/orchestrator/chat"
 	"github.com/manifold-run/manifold/orchestrator/gates"
 )
-
-// whoIs says who is asking, as far as is known here.
-func whoIs(who access.Principal) string {
-	roles := make([]string, len(who.Roles))
-	for n, r := range who.Roles {
-		roles[n] = string(r)
-	}
-	name := "You are **" + chat.Escape(who.Subject()) + "** here."
-	if who.Shared() {
-		name = "I do not know who you are: this connection (" + chat.Escape(who.Subject()) + ") speaks for everybody who uses it."
-	}
-	return name + " Your roles: " + chat.Escape(cmp.Or(strings.Join(roles, ", "), "none")) + "."
-}
 
 // why says how the last request was understood, and what it came to.
 func (c *commands) why(ctx context.Context, here string) (string, error) {
@@ -303,7 +291,7 @@ func (c *commands) list(ctx context.Context, who access.Principal, here string, 
 	}
 	lines := []string{"Waiting:", ""}
 	for _, i := range open.Items {
-		facts := []string{"asked by " + cmp.Or(strings.Join(i.Requesters, ", "), "nobody"), age(now.Sub(i.CreatedAt))}
+		facts := []string{"asked by " + cmp.Or(strings.Join(i.Requesters, ", "), "nobody"), answer.Age(now.Sub(i.CreatedAt))}
 		if i.RiskLevel != "" {
 			facts = append(facts, "risk "+string(i.RiskLevel))
 		}
@@ -313,22 +301,6 @@ func (c *commands) list(ctx context.Context, who access.Principal, here string, 
 		lines = append(lines, "", "There is more; these have waited the longest.")
 	}
 	return strings.Join(append(lines, "", "`show CODE` shows one in full."), "\n"), nil
-}
-
-// age says in words how long ago something was.
-func age(d time.Duration) string {
-	for _, unit := range []struct {
-		of   time.Duration
-		name string
-	}{{24 * time.Hour, "day"}, {time.Hour, "hour"}, {time.Minute, "minute"}} {
-		switch n := int(d / unit.of); {
-		case n == 1:
-			return "1 " + unit.name + " ago"
-		case n > 1:
-			return fmt.Sprintf("%d %ss ago", n, unit.name)
-		}
-	}
-	return "just now"
 }
 
 // news is what became of gates of a session that others have decided since its
