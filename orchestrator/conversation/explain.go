@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -31,7 +30,7 @@ func (c *commands) why(ctx context.Context, here string) (string, error) {
 	}
 	lines := []string{"You said: “" + chat.Escape(contracts.CleanSummary(goalOf(*last))) + "”."}
 	for _, in := range last.Intents {
-		lines = append(lines, c.reading(in))
+		lines = append(lines, answer.Reading(c.catalogs.Catalog(), in))
 	}
 	if len(last.Intents) == 0 {
 		lines = append(lines, "I did not find in it what I can do.")
@@ -52,27 +51,6 @@ func (c *commands) why(ctx context.Context, here string) (string, error) {
 		lines = append(lines, chat.Escape("It came to: "+strings.ReplaceAll(string(v.Status), "_", " ")+". "+strings.Join(v.Reasons, "; ")))
 	}
 	return strings.Join(lines, "\n\n"), nil
-}
-
-// reading says how one intent was understood.
-func (c *commands) reading(in contracts.Intent) string {
-	name := in.Ref()
-	if entry, ok := c.catalogs.Catalog().Capability(in.Ref()); ok {
-		name = cmp.Or(entry.Capability.Description, name)
-	}
-	values := make([]string, 0, len(in.Parameters))
-	for _, p := range slices.Sorted(maps.Keys(in.Parameters)) {
-		text := strings.ReplaceAll(p, "_", " ") + ": " + chat.Value(in.Parameters[p])
-		if in.Said != nil && in.Said.Values[p] != "" && in.Said.Values[p] != contracts.FromSaid {
-			text += " (" + strings.ReplaceAll(string(in.Said.Values[p]), "_", " ") + ")"
-		}
-		values = append(values, chat.Escape(text))
-	}
-	line := "I understood: " + chat.Escape(contracts.CleanSummary(name))
-	if len(values) > 0 {
-		line += " – " + strings.Join(values, "; ")
-	}
-	return line
 }
 
 // show finds the gate of a code, with what became of it.

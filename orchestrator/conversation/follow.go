@@ -6,10 +6,10 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"unicode"
 
 	"github.com/manifold-run/manifold/contracts"
 	"github.com/manifold-run/manifold/orchestrator"
+	"github.com/manifold-run/manifold/orchestrator/answer"
 	"github.com/manifold-run/manifold/orchestrator/chat"
 )
 
@@ -131,7 +131,7 @@ func (r *reader) valuesOf(base orchestrator.Turn, f chat.Fragment) (int, map[str
 				delete(values, name) // "and for Bruno" names what was named before
 			}
 		}
-		if len(values) > 0 && understood(entry, f.Rest, evidence) {
+		if len(values) > 0 && answer.Explains(entry, f.Rest, evidence) {
 			return at, values
 		}
 	}
@@ -151,26 +151,6 @@ func numberOf(entry *contracts.CapabilityEntry, in contracts.Intent, n float64) 
 		return nil
 	}
 	return map[string]any{named[0]: n}
-}
-
-// understood tells whether every word of a text is a value or a word of the
-// capability. Words of up to three letters, such as articles, count for nothing.
-func understood(entry *contracts.CapabilityEntry, text string, evidence map[string]contracts.Evidence) bool {
-	rest := []byte(text)
-	for _, e := range evidence {
-		if e.Span[0] >= 0 && e.Span[0] <= e.Span[1] && e.Span[1] <= len(rest) {
-			for n := e.Span[0]; n < e.Span[1]; n++ {
-				rest[n] = ' '
-			}
-		}
-	}
-	own := strings.ToLower(entry.Capability.Name + " " + entry.Capability.Description + " " + string(entry.Capability.Schema))
-	for _, word := range strings.FieldsFunc(string(rest), func(c rune) bool { return !unicode.IsLetter(c) && !unicode.IsDigit(c) }) {
-		if len([]rune(word)) > 3 && !strings.Contains(own, strings.ToLower(word)) {
-			return false
-		}
-	}
-	return true
 }
 
 // replace ends what a request takes the place of. done says that it was too
