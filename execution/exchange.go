@@ -40,12 +40,30 @@ type done struct {
 type exchanges struct {
 	r     *Runner
 	inbox *inbox
-	// group is plain, not WithContext: one failed branch must not cancel others.
-	// Admission bounds it.
+	// group is plain, not WithContext: one failed branch must not cancel others. It
+	// is bounded: admission lets fewer in than it holds.
 	group    errgroup.Group
 	inflight int
 
 	ctx context.Context //nolint:containedctx // the life of the run on this replica
+}
+
+// groupSize is how many exchanges of a run its group holds: all that admission
+// may let in, and as many that have said what came of them and are about to end.
+func groupSize(calls int) int { return 2*calls + 16 }
+
+// work does something beside the run and puts its completion into the inbox. What
+// the group does not hold was not done.
+func (x *exchanges) work(refused done, do func() done) {
+	x.inflight++
+	held := x.group.TryGo(func() error {
+		x.inbox.put(message{kind: msgReply, done: do()})
+		return nil
+	})
+	if !held {
+		refused.reply = Reply{Kind: ReplyNotSent, Message: "too much is under way in this run"}
+		x.inbox.put(message{kind: msgReply, done: refused})
+	}
 }
 
 // lasts tells whether an exchange must not be cut off: cancelling must not turn
@@ -62,34 +80,29 @@ func (x *exchanges) begin(n *node, t task, c Call) {
 	}
 	ctx, cancel := context.WithTimeout(ctx, c.Timeout+time.Second)
 	n.cancel = cancel
-	x.inflight++
-	intent, id, started, lasting := n.Intent, n.ID(), x.r.cfg.Now(), n.lasting
+	intent, started, lasting := n.Intent, x.r.cfg.Now(), n.lasting
 	doubtful, idempotency := n.Row.Doubtful, n.policy.Idempotency
-	x.group.Go(func() error {
+	d := done{nodeID: n.ID(), task: t, tool: c.Entry.Ref(), policy: c.Entry.Policy}
+	x.work(d, func() done {
 		defer cancel()
-		reply := x.r.invoke(ctx, c)
-		if lasting && !model.LeavesOpen(doubtful, idempotency, reply) {
-			x.r.observe(ctx, intent, c.Context.Operation, reply)
+		d.reply = x.r.invoke(ctx, c)
+		if lasting && !model.LeavesOpen(doubtful, idempotency, d.reply) {
+			x.r.observe(ctx, intent, c.Context.Operation, d.reply)
 		}
-		x.inbox.put(message{kind: msgReply, done: done{
-			nodeID: id, task: t, reply: reply, tookMS: x.r.cfg.Now().Sub(started).Milliseconds(),
-			tool: c.Entry.Ref(), policy: c.Entry.Policy,
-		}})
-		return nil
+		d.tookMS = x.r.cfg.Now().Sub(started).Milliseconds()
+		return d
 	})
 }
 
 // refresh fetches the manifest of a node's domain again.
 func (x *exchanges) refresh(n *node) {
 	n.cancel, n.lasting = func() {}, false
-	x.inflight++
-	ctx, id, domain := x.ctx, n.ID(), n.entry.Domain
-	x.group.Go(func() error {
+	ctx, domain, d := x.ctx, n.entry.Domain, done{nodeID: n.ID(), task: taskRefresh}
+	x.work(d, func() done {
 		if err := x.r.catalogs.Refresh(ctx, domain); err != nil {
 			x.r.cfg.Logger.WarnContext(ctx, "manifest cannot be refreshed", slog.String("domain", domain), slog.Any("error", err))
 		}
-		x.inbox.put(message{kind: msgReply, done: done{nodeID: id, task: taskRefresh}})
-		return nil
+		return d
 	})
 }
 

@@ -51,6 +51,7 @@ type owner struct {
 func newOwner(r *Runner, lease Lease) *owner {
 	o := &owner{r: r, lease: lease, inbox: newInbox(), pending: pending{store: r.store, lease: lease}}
 	o.calls = exchanges{r: r, inbox: o.inbox}
+	o.calls.group.SetLimit(groupSize(r.cfg.MaxCalls))
 	o.places = admission.NewRun(r.limits, lease.RunID,
 		func(key admission.Key) { o.inbox.put(message{kind: msgFreed, key: key}) },
 		func(id string) bool { return o.run.Wake(o.nodes[id].Node) })

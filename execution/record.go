@@ -105,8 +105,6 @@ type Transition struct {
 	Park        bool
 	SeenWakeSeq int64
 	WakeAt      time.Time
-	// Wake are other runs to wake in the same transaction.
-	Wake []string
 }
 
 // Committed is the answer to a Transition.
@@ -115,6 +113,6 @@ type Committed struct {
 	Parked bool
 	// WakeSeq is the run's wake_seq after the commit.
 	WakeSeq int64
-	// Woken are runs that can go on now, because of freed locks or Wake.
+	// Woken are runs that can go on now, because of freed locks.
 	Woken []string
 }

@@ -240,7 +240,7 @@ func (r *Run) LocksFreed() {
 // it ended, or waits for a person or for something else.
 func (r *Run) PassOn(c Call) {
 	r.PassTurn()
-	for _, key := range []Key{groupKey(c.Group), modeKey(c.Tool), capKey(c.Tool), domainKey(c.Tool), Key{kind: ofCalls}, rateKey(c.Tool)} {
+	for _, key := range []Key{groupKey(c.Group), modeKey(c.Tool), capKey(c.Tool), domainKey(c.Tool), {kind: ofCalls}, rateKey(c.Tool)} {
 		r.Free(key)
 	}
 }

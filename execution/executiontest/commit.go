@@ -136,11 +136,6 @@ func (s *Store) apply(w write) execution.Committed {
 	row.run.Verdict = cmp.Or(w.Verdict, row.run.Verdict)
 	row.run.UpdatedAt = w.At
 	woken := s.releaseNodes(row.run.ID, w.Release)
-	for _, id := range w.Wake {
-		if s.wake(id) {
-			woken = append(woken, id)
-		}
-	}
 	done := execution.Committed{Parked: s.rest(w, &woken), WakeSeq: row.run.WakeSeq}
 	slices.Sort(woken)
 	done.Woken = slices.Compact(woken)

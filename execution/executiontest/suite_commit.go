@@ -22,7 +22,6 @@ func commitSentences() sentences {
 		"a ledger entry that does not follow the last one is refused":          ledgerIsContiguous,
 		"a run parks only if it has seen every wake-up":                        parkSeesWakeUps,
 		"parking gives the lease back and keeps the timer":                     parkGivesBack,
-		"a commit wakes other runs and names them":                             commitWakesOthers,
 		"a verdict and the end of a run are kept":                              endIsKept,
 	}
 }
@@ -70,20 +69,16 @@ func strangersAreRefused(t *testing.T, s execution.Store) {
 func refusalLeavesNoTrace(t *testing.T, s execution.Store) {
 	run := exampleRun("r1")
 	lease := create(t, s, run, execution.Transition{Ledger: link(t, "r1", 0, "", 1)})
-	create(t, s, exampleRun("r2"))
-	before, seen := load(t, s, "r1"), wakeSeq(t, s, "r2")
+	before := load(t, s, "r1")
 	refused(t, s, lease, execution.Transition{
 		State: contracts.RunFailed, Nodes: []execution.NodeRecord{{NodeID: "n9", State: contracts.NodeFailed}},
 		Gates: []contracts.Interrupt{gate("g1", "AAA")}, Intents: []execution.Intent{intent("r1", "n9", 1)},
 		Events: []contracts.Event{event(contracts.EventDone, "")}, Blobs: []execution.Blob{{SHA256: "cafe", Kind: "artifact", Body: []byte("x")}},
-		Data: []execution.NodeData{{NodeID: "n9", Body: []byte("raw"), ExpiresAt: time.Now().Add(time.Hour)}},
-		Wake: []string{"r2"}, Finished: true, Ledger: link(t, "r1", 7, "elsewhere", 1),
+		Data:     []execution.NodeData{{NodeID: "n9", Body: []byte("raw"), ExpiresAt: time.Now().Add(time.Hour)}},
+		Finished: true, Ledger: link(t, "r1", 7, "elsewhere", 1),
 	}, contracts.CodeConflict)
 	same(t, "run", before, load(t, s, "r1"))
 	same(t, "events", []contracts.Event{}, events(t, s, run.SessionID))
-	if got := wakeSeq(t, s, "r2"); got != seen {
-		t.Errorf("another run was woken by a refused commit: %d, was %d", got, seen)
-	}
 	_, err := s.Blob(t.Context(), "cafe")
 	wantCode(t, err, contracts.CodeNotFound)
 	_, err = s.NodeData(t.Context(), "r1", "n9")
@@ -221,15 +216,6 @@ func parkGivesBack(t *testing.T, s execution.Store) {
 	}
 	same(t, "due runs", []string{}, due(t, s))
 	refused(t, s, lease, execution.Transition{}, contracts.CodeLeaseLost)
-}
-
-func commitWakesOthers(t *testing.T, s execution.Store) {
-	lease := create(t, s, exampleRun("r1"))
-	park(t, s, create(t, s, exampleRun("r2")), time.Time{})
-	finish(t, s, create(t, s, exampleRun("r3")))
-	done := commit(t, s, lease, execution.Transition{Wake: []string{"r2", "r3", "r0"}})
-	same(t, "woken runs", []string{"r2"}, done.Woken)
-	same(t, "due runs", []string{"r2"}, due(t, s))
 }
 
 func endIsKept(t *testing.T, s execution.Store) {

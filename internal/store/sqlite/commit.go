@@ -260,8 +260,8 @@ func (x *tx) name(ctx context.Context, runID string, hashes ...string) error {
 	return nil
 }
 
-// applyWakes frees locks and wakes other runs; the run itself may be among
-// them.
+// applyWakes frees locks and wakes the runs that wait for them; the run itself may
+// be among them.
 func (x *tx) applyWakes(ctx context.Context, r *head, t *transition) ([]string, error) {
 	var woken []string
 	for _, node := range t.Release {
@@ -274,14 +274,6 @@ func (x *tx) applyWakes(ctx context.Context, r *head, t *transition) ([]string, 
 			return nil, err
 		}
 		woken = append(append(woken, left...), freed...)
-	}
-	for _, id := range t.Wake {
-		switch ok, err := x.wake(ctx, id); {
-		case err != nil:
-			return nil, err
-		case ok:
-			woken = append(woken, id)
-		}
 	}
 	if len(woken) == 0 {
 		return nil, nil
