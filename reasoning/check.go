@@ -67,3 +67,17 @@ func problem(err error) string {
 	}
 	return err.Error()
 }
+
+// String is what a terminal shows of a probe.
+func (p Probe) String() string {
+	status, problem := "ok", ""
+	if !p.OK() {
+		status, problem = "FAILED", "        "+p.Problem+"\n"
+	}
+	var ms int64
+	for _, call := range p.Calls {
+		ms += call.DurationMS
+	}
+	used := contracts.SumTokens(p.Calls)
+	return fmt.Sprintf("%-7s %s · %s · %d ms, %d + %d tokens\n%s", status, p.Name, p.Model, ms, used.In, used.Out, problem)
+}

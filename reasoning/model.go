@@ -169,17 +169,3 @@ func (m *Model) keep(ctx context.Context, r Request, reply Reply, call contracts
 		m.log.WarnContext(ctx, "the journal of model calls cannot be written", slog.Any("error", err))
 	}
 }
-
-func exchange(now time.Time, r Request, reply Reply, call contracts.ModelCall) Exchange {
-	e := Exchange{At: now, Call: call, System: Mask(r.System.String()), Reply: Mask(reply.Text)}
-	for _, t := range r.Turns {
-		e.Turns = append(e.Turns, Turn{Role: t.Role, Text: Mask(t.Text.String())})
-	}
-	for _, t := range r.Tools {
-		e.Tools = append(e.Tools, t.Name)
-	}
-	for _, c := range reply.Calls {
-		e.Reply += fmt.Sprintf("\n%s(%s)", c.Name, Mask(string(c.Arguments)))
-	}
-	return e
-}

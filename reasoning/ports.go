@@ -3,7 +3,6 @@ package reasoning
 import (
 	"context"
 	"encoding/json"
-	"time"
 
 	"github.com/manifold-run/manifold/contracts"
 )
@@ -21,16 +20,6 @@ type Engine interface {
 // Journal keeps what left the house, when somebody asked for that.
 type Journal interface {
 	Keep(ctx context.Context, e Exchange) error
-}
-
-// Exchange is one call with its texts, masked.
-type Exchange struct {
-	At     time.Time           `json:"at"`
-	Call   contracts.ModelCall `json:"call"`
-	System string              `json:"system"`
-	Turns  []Turn              `json:"turns"`
-	Tools  []string            `json:"tools,omitempty"`
-	Reply  string              `json:"reply"`
 }
 
 // Request is one call of a model.
@@ -60,12 +49,6 @@ const (
 type Message struct {
 	Role Role
 	Text contracts.Compact
-}
-
-// Turn is a Message as the journal keeps it.
-type Turn struct {
-	Role Role   `json:"role"`
-	Text string `json:"text"`
 }
 
 // Tool is something that a model may call. Name has at most 64 characters of

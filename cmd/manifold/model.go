@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/manifold-run/manifold/internal/app"
+	"github.com/manifold-run/manifold/internal/model/journal"
 	"github.com/manifold-run/manifold/reasoning"
 )
 
@@ -73,7 +74,7 @@ func secret(from string, getenv func(string) string) (string, error) {
 
 func modelCommand(c *cli) *cobra.Command {
 	cmd := &cobra.Command{Use: "model", Short: "Look at the model that is configured", Args: exactly(0)}
-	cmd.AddCommand(modelCheckCommand(c))
+	cmd.AddCommand(modelCheckCommand(c), modelLogCommand(c))
 	return cmd
 }
 
@@ -105,6 +106,18 @@ tokens. No server of Manifold is needed. Exits with 1 if something does not work
 	return cmd
 }
 
+func modelLogCommand(c *cli) *cobra.Command {
+	return &cobra.Command{
+		Use: "log FILE", Short: "Show what was sent to models and what came back", Args: exactly(1),
+		Long: `Shows the calls that a server kept with --model-log FILE, oldest first, on the
+machine where the file is. Addresses, long numbers, keys and passwords were
+masked before they were kept.`,
+		RunE: func(_ *cobra.Command, args []string) error {
+			return journal.Read(args[0], func(e reasoning.Exchange) error { return c.show(e, func() { c.out.printf("%s", e) }) })
+		},
+	}
+}
+
 func showProbes(c *cli, probes []reasoning.Probe) error {
 	worked := true
 	for _, p := range probes {
@@ -112,27 +125,11 @@ func showProbes(c *cli, probes []reasoning.Probe) error {
 	}
 	err := c.show(probes, func() {
 		for _, p := range probes {
-			c.out.probe(p)
+			c.out.printf("%s", p)
 		}
 	})
 	if err == nil && !worked {
 		return ended(exitFailed)
 	}
 	return err
-}
-
-func (p printer) probe(probe reasoning.Probe) {
-	status := "ok"
-	if !probe.OK() {
-		status = "FAILED"
-	}
-	var ms int64
-	in, out := 0, 0
-	for _, call := range probe.Calls {
-		ms, in, out = ms+call.DurationMS, in+call.Tokens.In, out+call.Tokens.Out
-	}
-	p.printf("%-7s %s · %s · %d ms, %d + %d tokens\n", status, probe.Name, probe.Model, ms, in, out)
-	if !probe.OK() {
-		p.printf("        %s\n", oneLine(probe.Problem))
-	}
 }

@@ -135,6 +135,7 @@ func adapterRooms() []Room {
 		{Dir: "internal/httpapi", Rooms: append(slices.Clip(ports), "internal/ratelimit"), Modules: []string{"github.com/gin-gonic/gin", "github.com/golang-jwt/jwt/v5"}},
 		{Dir: "internal/model/openai", Rooms: []string{"contracts", "reasoning"}, Modules: []string{"github.com/openai/openai-go/v3"}},
 		{Dir: "internal/model/anthropic", Rooms: []string{"contracts", "reasoning"}, Modules: []string{"github.com/anthropics/anthropic-sdk-go"}},
+		{Dir: "internal/model/journal", Rooms: []string{"reasoning"}},
 		{Dir: "internal/model/scripted", Rooms: []string{"contracts"}},
 		{Dir: "internal/model/scripted/cmd/scripted-model", Rooms: []string{"internal/model/scripted"}},
 		{Dir: "internal/store/sqlite", Rooms: ports, Modules: []string{"modernc.org/sqlite"}},
@@ -148,13 +149,13 @@ func adapterRooms() []Room {
 // domains.
 func edgeRooms() []Room {
 	core := append(useCases(), "contracts", "expr", "intent", "planner", "execution", "reasoning")
-	adapters := []string{"internal/domainclient", "internal/embed/openai", "internal/embed/use", "internal/model/openai", "internal/model/anthropic", "internal/httpapi", "internal/store/sqlite", "internal/telegram", "internal/webhook"}
+	adapters := []string{"internal/domainclient", "internal/embed/openai", "internal/embed/use", "internal/model/openai", "internal/model/anthropic", "internal/model/journal", "internal/httpapi", "internal/store/sqlite", "internal/telegram", "internal/webhook"}
 	whole := slices.Clip(slices.Concat(core, adapters, []string{"internal/app", "client", "domainkit"}))
 	return []Room{
 		{Dir: "internal/app", Rooms: slices.Concat(core, adapters), Modules: []string{"*"}},
 		{Dir: "internal/app/apptest", Rooms: []string{"client", "internal/app"}, Allows: []string{testHarness}},
 		{
-			Dir: "cmd/manifold", Rooms: []string{"contracts", "reasoning", "intent", "intent/eval", "internal/app", "client", "domainkit/conformance", "internal/embed/openai", "internal/embed/use"},
+			Dir: "cmd/manifold", Rooms: []string{"contracts", "reasoning", "intent", "intent/eval", "internal/app", "client", "domainkit/conformance", "internal/embed/openai", "internal/embed/use", "internal/model/journal"},
 			Modules: []string{"github.com/spf13/cobra", "golang.org/x/term"},
 		},
 		{Dir: "intent/fit", Rooms: []string{"contracts", "intent", "intent/eval"}},

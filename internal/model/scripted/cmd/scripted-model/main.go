@@ -81,12 +81,10 @@ func serve(ctx context.Context, listener net.Listener, handler http.Handler) err
 	server := &http.Server{Handler: handler, ReadHeaderTimeout: 10 * time.Second}
 	done := make(chan error, 1)
 	go func() { done <- server.Serve(listener) }()
-	select {
-	case err := <-done:
+	stop := context.AfterFunc(ctx, func() { _ = server.Close() }) // answers under way are scripted, nobody misses them
+	defer stop()
+	if err := <-done; !errors.Is(err, http.ErrServerClosed) {
 		return err
-	case <-ctx.Done():
-		_ = server.Close() // answers under way are scripted, nobody misses them
-		_ = <-done         // it says that the server is closed
-		return nil
 	}
+	return nil
 }
