@@ -57,7 +57,7 @@ func (a *Adapter) Understand(ctx context.Context, req Request) (Understanding, e
 
 func (req Request) query() Query {
 	return Query{
-		Message: req.Message, Catalog: req.Catalog, Domain: req.Domain, Only: req.Only, Roles: req.Roles, Phase: req.Phase, Now: localNow(req),
+		Message: req.Message, Catalog: req.Catalog, Domain: req.Domain, Only: req.Only, Roles: req.Roles, Phase: req.Phase, Now: localNow(req), Earlier: req.Earlier,
 	}
 }
 
@@ -78,8 +78,20 @@ func (a *Adapter) explain(ctx context.Context, q Query) (Understanding, []Clause
 	if err != nil {
 		return Understanding{}, nil, fmt.Errorf("match the message: %w", err)
 	}
+	u := a.gate(q, clauses)
+	better, spent, err := a.second(ctx, q, u, clauses)
+	if better != nil {
+		u, clauses = a.gate(q, better), better
+	}
+	if u.Calls = spent; err != nil {
+		u.EngineFault = err.Error()
+	}
+	return u, clauses, nil
+}
+
+func (a *Adapter) gate(q Query, clauses []Clause) Understanding {
 	g := &gating{cfg: a.cfg, q: q, clauses: clauses, ids: map[int]string{}}
-	return g.decide(), clauses, nil
+	return g.decide()
 }
 
 // Explain is Understand, and tells besides what the matcher made of each

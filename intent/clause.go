@@ -79,6 +79,8 @@ type part struct {
 	// clauses are the places of the clauses that it became.
 	clauses [2]int
 	source  string
+	// adopted tells that the values of the best candidate are an engine's.
+	adopted bool
 }
 
 // allowed tells whether a capability may be chosen at all.

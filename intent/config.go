@@ -3,6 +3,7 @@ package intent
 import (
 	"cmp"
 	"fmt"
+	"slices"
 
 	"github.com/manifold-run/manifold/contracts"
 )
@@ -38,6 +39,10 @@ type Config struct {
 	OutOfScope float64
 	// Scorer knows what texts mean; without one, words alone count.
 	Scorer Scorer
+	// Engine reads messages besides the local matcher; EngineMode says when it is
+	// asked [EngineAssists].
+	Engine     Engine
+	EngineMode EngineMode
 	// ScorerTold is told whether the scorer gave the vectors of a catalog, with nil
 	// if it did; nil is fine.
 	ScorerTold func(error)
@@ -51,6 +56,10 @@ func (c Config) withDefaults() (Config, error) {
 	c.TieMargin = cmp.Or(c.TieMargin, DefaultTieMargin)
 	c.Suggestions = cmp.Or(c.Suggestions, DefaultSuggestions)
 	c.OutOfScope = cmp.Or(c.OutOfScope, DefaultOutOfScope)
+	c.EngineMode = cmp.Or(c.EngineMode, EngineAssists)
+	if !slices.Contains(EngineModes(), c.EngineMode) {
+		return c, contracts.Errorf(contracts.CodeInvalid, "messages are understood by %v, not by %q", EngineModes(), c.EngineMode)
+	}
 	ordered := 0 < c.Clarify && c.Clarify <= c.Accept && c.Accept <= c.AcceptWrite && c.AcceptWrite <= 1
 	if !ordered {
 		return c, &contracts.Error{

@@ -124,7 +124,7 @@ func (j judgement) account(p *part, parts []*part, at int) {
 		return j.s.said.Of(account.Request{From: p.since, To: p.until, Values: j.valuesOf(asked, best), Knows: vocabulary{asked, idx, j.s}, Reads: !best.Entry.Policy.SideEffectClass.Writes(), Others: others})
 	}
 	a := read()
-	if len(a.Misused) > 0 {
+	if len(a.Misused) > 0 && (!p.adopted || best.Entry.Policy.SideEffectClass.Writes()) {
 		redirect(asked, best, a)
 		a = read()
 	}
@@ -237,7 +237,7 @@ func (p *part) with(name string, one slot.Mention, all []slot.Mention, k int) *p
 // complete fills the best candidate from free words. What tells candidates
 // apart is strong evidence alone: free words fit any of them.
 func (j judgement) complete(p *part) {
-	if len(p.candidates) == 0 || p.candidates[0].Confidence < DefaultClarify {
+	if p.adopted || len(p.candidates) == 0 || p.candidates[0].Confidence < DefaultClarify {
 		return
 	}
 	best := &p.candidates[0]

@@ -51,6 +51,8 @@ type Query struct {
 	Phase string
 	// Now resolves relative dates in its location; zero leaves them unread.
 	Now time.Time
+	// Earlier are the person's messages before, oldest first, for an engine.
+	Earlier []string
 }
 
 // Clause is one request in a message.
@@ -115,6 +117,8 @@ type Request struct {
 	// Phase limits the choice to capabilities of a phase; empty means all.
 	Phase string
 	Now   time.Time
+	// Earlier are the person's messages before, oldest first, for an engine.
+	Earlier []string
 	// Location is where relative dates are meant; nil takes that of Now.
 	Location *time.Location
 }
@@ -133,6 +137,10 @@ type Understanding struct {
 	// Unclear is the ID of the intent that the question is about; empty when it
 	// is about none.
 	Unclear string
+	// Calls are what an engine was asked, and what that cost. EngineFault says why it
+	// gave nothing, for people; the local reading stood then.
+	Calls       []contracts.ModelCall
+	EngineFault string
 	// Unused are the parts of the message that were not understood, or that are
 	// unclear besides the one in question; people should be told.
 	Unused []string

@@ -1,0 +1,44 @@
+package app
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/manifold-run/manifold/contracts"
+	"github.com/manifold-run/manifold/intent"
+	"github.com/manifold-run/manifold/reasoning"
+)
+
+// understanding lets a model be the second engine of the intent adapter.
+type understanding struct{ model *reasoning.Model }
+
+var _ intent.Engine = understanding{}
+
+// NewUnderstanding makes an engine of a model; nil of none.
+func NewUnderstanding(model *reasoning.Model) intent.Engine {
+	if model == nil {
+		return nil
+	}
+	return understanding{model}
+}
+
+// Propose asks the model once.
+func (u understanding) Propose(ctx context.Context, ask intent.Ask) ([]intent.Proposal, []contracts.ModelCall, error) {
+	q := reasoning.Question{Message: ask.Message, Offered: ask.Offered}
+	for _, said := range ask.Earlier {
+		q.Earlier = append(q.Earlier, reasoning.Message{Role: reasoning.RoleUser, Text: contracts.CompactWords(said)})
+	}
+	if !ask.Now.IsZero() {
+		q.Context = append(q.Context, "It is "+ask.Now.Format("Monday, ")+ask.Now.Format(time.DateOnly)+"; dates are written like that.")
+	}
+	reading, err := u.model.Understand(ctx, q)
+	if fault, ok := errors.AsType[*reasoning.Error](err); ok {
+		err = fault // without what the vendor's library says of it
+	}
+	var out []intent.Proposal
+	for _, p := range reading.Proposals {
+		out = append(out, intent.Proposal{Entry: p.Entry, Parameters: p.Parameters})
+	}
+	return out, reading.Calls, err
+}
