@@ -25,7 +25,9 @@ func start(t *testing.T, args ...string) (stage, *bytes.Buffer, func()) {
 	t.Helper()
 	ctx, stop := context.WithCancel(context.Background())
 	ready, done, out := make(chan stage, 1), make(chan error, 1), &bytes.Buffer{}
-	go func() { done <- run(ctx, args, out, io.Discard, func(s stage) { ready <- s }) }()
+	go func() {
+		done <- run(ctx, append([]string{"--embeddings", "off"}, args...), out, io.Discard, func(s stage) { ready <- s })
+	}()
 	end := sync.OnceFunc(func() {
 		stop()
 		if err := <-done; err != nil {

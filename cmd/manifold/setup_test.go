@@ -37,7 +37,7 @@ func setup(t *testing.T) *desk {
 	ctx, stop := context.WithCancel(context.Background())
 	done, out := make(chan int, 1), &apptest.Log{}
 	go func() {
-		done <- run(ctx, []string{"serve", "--addr", "127.0.0.1:0", "--data", d.dir, "--bootstrap", bootstrap, "--log-format", "json"}, none, nil, out, out)
+		done <- run(ctx, []string{"serve", "--embeddings", "off", "--addr", "127.0.0.1:0", "--data", d.dir, "--bootstrap", bootstrap, "--log-format", "json"}, none, nil, out, out)
 	}()
 	t.Cleanup(func() {
 		stop()

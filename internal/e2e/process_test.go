@@ -59,7 +59,7 @@ func (p *process) start() {
 
 func (p *process) tryStart() error {
 	cmd := exec.Command(manifold(p.t),
-		"serve", "--addr", cmp.Or(p.addr, "127.0.0.1:0"), "--data", p.dir, "--log-level", "debug", "--webhook-allow-loopback",
+		"serve", "--embeddings", "off", "--addr", cmp.Or(p.addr, "127.0.0.1:0"), "--data", p.dir, "--log-level", "debug", "--webhook-allow-loopback",
 		"--sessions-per-minute", "100000", "--requests-per-minute", "1000000")
 	cmd.Dir = filepath.Dir(p.dir)
 	cmd.Env = append(os.Environ(), "E2E_DOMAIN_TOKEN="+domainToken)

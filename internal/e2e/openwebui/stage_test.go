@@ -130,7 +130,7 @@ func (s *stage) startServer(dir string, bootstrap []byte) (key string, err error
 	if err != nil {
 		return "", err
 	}
-	server, err := s.run([]string{"SIGNING=" + signing}, program, "serve", "--addr", addr, "--data", data, "--bootstrap", file,
+	server, err := s.run([]string{"SIGNING=" + signing}, program, "serve", "--embeddings", "off", "--addr", addr, "--data", data, "--bootstrap", file,
 		"--frontend-jwt", "env:SIGNING", "--sessions-per-minute", "1000")
 	if err != nil {
 		return "", err
