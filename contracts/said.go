@@ -90,6 +90,59 @@ func (s *Said) With(parameter string, from Provenance) *Said {
 	return out
 }
 
+// At gives a copy for a call with these parameters, of which those given were known
+// before it was planned: what an expression reads is looked up, and what nobody gave
+// is a default. At of nil is nil.
+func (s *Said) At(params, given map[string]any) *Said {
+	if s == nil {
+		return nil
+	}
+	out := s
+	for name, value := range params {
+		text, _ := value.(string)
+		switch {
+		case strings.HasPrefix(text, "${"):
+			out = out.With(name, FromLookup)
+		case s.Values[name] != "":
+		case given[name] != nil:
+			out = out.With(name, FromDefault)
+		default: // one item of a list that was said
+			out = out.With(name, FromSaid)
+		}
+	}
+	return out
+}
+
+// Fill gives a copy in which an answer set a parameter. Words that nobody had read
+// and that the answer repeats are read now.
+func (s *Said) Fill(parameter string, answer any) *Said {
+	out := s.With(parameter, FromAnswer)
+	text, ok := answer.(string)
+	if !ok || text == "" {
+		return out
+	}
+	for i, w := range out.Words {
+		if w.Class == WordBinding && strings.EqualFold(out.Text[w.Span[0]:w.Span[1]], text) {
+			out.Words[i].Class, out.Words[i].Parameter = WordValue, parameter
+		}
+	}
+	return out
+}
+
+// Unagreed are the binding words that nobody agreed to leave out.
+func (s *Said) Unagreed() []string {
+	if s == nil {
+		return nil
+	}
+	open := &Said{Text: s.Text}
+	for _, w := range s.Words {
+		if !w.Agreed {
+			open.Words = append(open.Words, w)
+		}
+	}
+	return open.Unread(WordBinding)
+}
+
 // Agree gives a copy in which the requester wants the action without its binding
 // words.
 func (s *Said) Agree() *Said {
@@ -110,38 +163,6 @@ func (s *Said) clone() *Said {
 	}
 	out.Text, out.Words = s.Text, slices.Clone(s.Words)
 	maps.Copy(out.Values, s.Values)
-	return out
-}
-
-// Reading is a part of a message as a face shows it: words, and what they are.
-type Reading struct {
-	Text  string    `json:"text"`
-	Class WordClass `json:"class,omitempty"`
-	// Parameter is what the words are a value of.
-	Parameter string `json:"parameter,omitempty"`
-}
-
-// Readings cuts the text into what stands in the words and what stands between
-// them, which has no class. Together they are the text.
-func (s *Said) Readings() []Reading {
-	if s == nil {
-		return nil
-	}
-	var out []Reading
-	at := 0
-	for _, w := range s.Words {
-		if w.Span[0] < at || w.Span[1] > len(s.Text) || w.Span[0] >= w.Span[1] {
-			continue
-		}
-		if between := s.Text[at:w.Span[0]]; between != "" {
-			out = append(out, Reading{Text: between})
-		}
-		out = append(out, Reading{Text: s.Text[w.Span[0]:w.Span[1]], Class: w.Class, Parameter: w.Parameter})
-		at = w.Span[1]
-	}
-	if rest := s.Text[at:]; strings.TrimSpace(rest) != "" {
-		out = append(out, Reading{Text: rest})
-	}
 	return out
 }
 

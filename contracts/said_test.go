@@ -22,17 +22,9 @@ func said() *contracts.Said {
 	}
 }
 
-func TestReadingsAreTheWholeText(t *testing.T) {
+func TestUnreadWordsAreNamed(t *testing.T) {
 	t.Parallel()
-	s := said()
-	var all strings.Builder
-	for _, r := range s.Readings() {
-		all.WriteString(r.Text)
-	}
-	if all.String() != s.Text {
-		t.Errorf("the readings are %q, the text is %q", all.String(), s.Text)
-	}
-	if got := s.Unread(contracts.WordBinding); !slices.Equal(got, []string{"half"}) {
+	if got := said().Unread(contracts.WordBinding); !slices.Equal(got, []string{"half"}) {
 		t.Errorf("unread: %q", got)
 	}
 }
@@ -66,5 +58,28 @@ func TestAnActionWithoutASentenceHashesAsBefore(t *testing.T) {
 	raw, err := contracts.Canonical(contracts.Action{Capability: "a.b", Parameters: map[string]any{}, Evidence: []contracts.EvidenceItem{}})
 	if err != nil || strings.Contains(string(raw), "said") {
 		t.Errorf("%s, %v", raw, err)
+	}
+}
+
+// An answer that repeats what nobody had read reads it.
+func TestAnAnswerReadsItsWords(t *testing.T) {
+	t.Parallel()
+	s := said().Fill("part", "half")
+	if len(s.Unagreed()) != 0 || s.Words[2].Parameter != "part" || s.Values["part"] != contracts.FromAnswer {
+		t.Errorf("%+v", s)
+	}
+	if open := said().Fill("part", "all").Unagreed(); len(open) != 1 {
+		t.Errorf("unagreed: %q", open)
+	}
+}
+
+func TestACallSaysWhereItsValuesComeFrom(t *testing.T) {
+	t.Parallel()
+	s := said().At(map[string]any{"loan": "L-7", "member": "${steps.n1.facts.value}", "days": 7.0, "one": "a"}, map[string]any{"loan": "L-7", "days": 7.0})
+	want := map[string]contracts.Provenance{"loan": contracts.FromSaid, "member": contracts.FromLookup, "days": contracts.FromDefault, "one": contracts.FromSaid}
+	for name, from := range want {
+		if s.Values[name] != from {
+			t.Errorf("%s comes from %q, want %q", name, s.Values[name], from)
+		}
 	}
 }

@@ -74,13 +74,27 @@ func actionOf(t *turn) (contracts.Action, string, error) {
 	a := contracts.Action{
 		Capability: t.n.entry.Ref(), CapabilityDigest: t.n.entry.Digest, Instance: t.n.Spec.Instance,
 		OnBehalfOf: t.run.Run.Plan.Owner.Subject(), Parameters: orEmpty(t.row.Params), Evidence: t.row.Evidence,
-		Policy: t.n.policy,
+		Policy: t.n.policy, Said: saidOf(t),
 	}
 	if a.Evidence == nil {
 		a.Evidence = []contracts.EvidenceItem{}
 	}
 	hash, err := t.run.ActionHash(a)
 	return a, hash, err
+}
+
+// saidOf is the sentence of a node; what an approver edited is an answer.
+func saidOf(t *turn) *contracts.Said {
+	said := t.n.Spec.Said
+	if said == nil || t.run.Run.Format < model.Format2 {
+		return nil
+	}
+	for name, v := range t.row.Edited {
+		if planned, ok := t.n.Spec.Params[name]; !ok || paramText(planned) != paramText(v) {
+			said = said.With(name, contracts.FromAnswer)
+		}
+	}
+	return said
 }
 
 // lock takes all resource keys of the node, or lets it wait for the first that

@@ -140,19 +140,44 @@ func (a *Adapter) Fill(entry *contracts.CapabilityEntry, answer string, only []s
 	return f.Values, f.Evidence
 }
 
-// Choose replaces the capability of an intent by another one, usually the
-// choice that a person made, and reads its parameters from the same clause.
+// Choose makes an intent of the choice that a person made. The capability that was
+// asked about is done as the question said it, without the words that it named; of
+// another one the parameters are read from the same clause.
 func (a *Adapter) Choose(catalog *contracts.Catalog, in contracts.Intent, ref string, now time.Time) (contracts.Intent, error) {
 	entry, err := catalog.Resolve(ref, in.Domain)
 	if err != nil {
 		return contracts.Intent{}, fmt.Errorf("choose %s for %s: %w", ref, in.ID, err)
 	}
-	f := a.local.fill(entry, in.Clause, nil, now)
+	if in.Said != nil && entry.Ref() == in.Ref() {
+		in.Confidence, in.Alternatives, in.SnapshotID, in.Said = 1, nil, catalog.Snapshot, in.Said.Agree()
+		return in, nil
+	}
+	message := in.Clause
+	if in.Said != nil {
+		message = in.Said.Text
+	}
+	best := a.local.retold(catalog, entry, message, in.Clause, now)
 	in.Domain, in.Capability = entry.Domain, entry.Capability.Name
-	in.Parameters, in.Evidence, in.Missing = f.Values, f.Evidence, f.Missing
+	in.Parameters, in.Evidence, in.Missing, in.Said = best.Parameters, best.Evidence, best.Missing, best.Said
 	in.Confidence, in.Alternatives = 1, nil
 	in.SnapshotID = catalog.Snapshot
 	return in, nil
+}
+
+// Unagreed asks about the first write of which binding words are not used and
+// nobody agreed to that. It is false where there is none.
+func (a *Adapter) Unagreed(catalog *contracts.Catalog, intents []contracts.Intent) (Understanding, bool) {
+	for _, in := range intents {
+		entry, ok := catalog.Capability(in.Ref())
+		if !ok || !entry.Policy.SideEffectClass.Writes() || len(in.Said.Unagreed()) == 0 {
+			continue
+		}
+		c := Candidate{Entry: entry, Confidence: in.Confidence, Parameters: in.Parameters, Said: in.Said}
+		return Understanding{
+			Outcome: contracts.GateClarify, Intents: intents, Unclear: in.ID, Question: without(c), Choices: alternatives([]Candidate{c}),
+		}, true
+	}
+	return Understanding{}, false
 }
 
 // gating decides on the clauses of one message.

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"slices"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -139,4 +140,23 @@ func newReader(x *Index, tools *slot.Tools, q Query) *sentenceReader {
 	s.said = account.Read(tools.Lexicon.Lexica, q.Message, s.m.Tokens, s.m.Entities,
 		func(i int) bool { return x.bids(s.m.Tokens[i]) }, func(from, to int) bool { return x.moods.Begins(s.m.Tokens[from:to]) })
 	return s
+}
+
+// retold reads a clause of a message as a capability that a person chose.
+func (l *Local) retold(catalog *contracts.Catalog, entry *contracts.CapabilityEntry, message, clause string, now time.Time) Candidate {
+	s := newReader(l.Index(catalog), l.tools, Query{Message: message, Catalog: catalog, Now: now})
+	p := &part{to: len(s.m.Tokens)}
+	if at := strings.Index(message, clause); at >= 0 {
+		if first, last := s.m.TokensIn([2]int{at, at + len(clause)}); last >= first {
+			p.from, p.to = first, last+1
+		}
+	}
+	p.since, p.until = p.from, p.to
+	p.candidates = []Candidate{{Entry: entry, Confidence: 1, Parameters: map[string]any{}, Evidence: map[string]contracts.Evidence{}}}
+	if p.to > p.from {
+		j := judgement{s: s, alone: p.from == 0 && p.to == len(s.m.Tokens)}
+		j.complete(p)
+		j.account(p, []*part{p}, 0)
+	}
+	return p.candidates[0]
 }

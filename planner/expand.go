@@ -17,6 +17,7 @@ type call struct {
 	target *capability
 	intent string
 	role   string
+	said   *contracts.Said // what the call was read from
 	// of is the node that a follow-up comes after.
 	of       string
 	required bool
@@ -119,6 +120,7 @@ func (c *compiler) member(cl *call, m *member, node contracts.Node, out *built) 
 	}
 	node.BranchID, node.IntentID, node.Role, node.Of = branch, cl.intent, cl.role, cl.of
 	node.When, node.ForEach = cl.when, m.each
+	node.Said = cl.said.At(node.Params, cl.given)
 	if m.label != "" && cl.fansOut() {
 		node.Title = cut(node.Title+" ("+m.label+")", 120)
 	}

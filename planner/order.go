@@ -184,7 +184,7 @@ func (c *compiler) prepareAsk(a *ask) error {
 		c.askParam(a.intent.ID, a.target, name, "")
 	}
 	a.call = &call{
-		prepared: p, target: a.target, intent: a.intent.ID, required: true, chain: []string{a.target.Ref()},
+		prepared: p, target: a.target, intent: a.intent.ID, said: a.intent.Said, required: true, chain: []string{a.target.Ref()},
 	}
 	return nil
 }

@@ -5,7 +5,8 @@ import "github.com/manifold-run/manifold/contracts"
 // The formats of runs: what is hashed and what is recorded. A run is read,
 // decided, replayed and verified by the rules of its own, for good.
 const (
-	// Format1 knows neither edges of order nor merge rules nor rounds.
+	// Format1 knows neither edges of order nor merge rules nor rounds, and no sentence
+	// of an action.
 	Format1 = 1
 	Format2 = 2
 )
@@ -24,6 +25,9 @@ func (s *State) ActionHash(a contracts.Action) (string, error) {
 	}
 	if a.Evidence == nil {
 		a.Evidence = []contracts.EvidenceItem{} // a row hashes the same when it is read again
+	}
+	if s.Run.Format < Format2 {
+		a.Said = nil // it knew no sentence
 	}
 	return contracts.Hash(a)
 }

@@ -129,7 +129,7 @@ func howToDecide(code string, mayApprove bool) string {
 }
 
 // Circumstances are what somebody who decides should know besides the
-// parameters, by name: on which installation, who asks, and why they are asked.
+// parameters, by name: on which installation, who asks, why they are asked, and what was said.
 func Circumstances(i contracts.Interrupt) [][2]string {
 	var out [][2]string
 	add := func(name, value string) {

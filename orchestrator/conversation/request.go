@@ -119,6 +119,9 @@ func (m *machine) compile(ctx context.Context, t orchestrator.Turn) (orchestrato
 	if err := t.By.CoversPlan(result.Plan); err != nil {
 		return refusal(t, err)
 	}
+	if u, open := m.intents.Unagreed(m.catalogs.Catalog(), t.Intents); open {
+		return m.askCapability(t, u), nil
+	}
 	if err := planner.Runnable(result.Plan); err != nil {
 		return refusal(t, err)
 	}
@@ -262,6 +265,9 @@ func (m *machine) takeAnswer(t *orchestrator.Turn, response any) error {
 		for n := range t.Intents {
 			if t.Intents[n].ID == asked.IntentID {
 				t.Intents[n].Parameters = withValue(t.Intents[n].Parameters, asked.Param, response)
+				if t.Intents[n].Said != nil {
+					t.Intents[n].Said = t.Intents[n].Said.Fill(asked.Param, response)
+				}
 			}
 		}
 	}
