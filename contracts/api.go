@@ -11,6 +11,9 @@ type PlanRequest struct {
 	Instances map[string]string `json:"instances,omitempty"`
 	Budgets   *Budgets          `json:"budgets,omitempty"`
 	DryRun    bool              `json:"dry_run,omitempty"`
+	// Unattended means that nobody will be there to answer: steps that ask take the
+	// answer that they name for it, or fail; gates of writes open all the same.
+	Unattended bool `json:"unattended,omitempty"`
 }
 
 // PlanPreview is a plan that was compiled and not run, or what is missing for

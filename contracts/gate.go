@@ -60,6 +60,14 @@ type Interrupt struct {
 	Options        []InterruptOption `json:"options,omitempty"`
 	ResponseSchema map[string]any    `json:"response_schema,omitempty"`
 
+	// Workflow is the workflow that asks, Answers what it allows now; Value is
+	// what is approved or edited, Show what the question rests on. ActionSHA256
+	// is then the hash of what is shown.
+	Workflow string         `json:"workflow,omitempty"`
+	Answers  []string       `json:"answers,omitempty"`
+	Value    any            `json:"value,omitempty"`
+	Show     map[string]any `json:"show,omitempty"`
+
 	// Action is what will run, for the approver to read; its hash is
 	// ActionSHA256.
 	Action       *Action           `json:"action,omitempty"`

@@ -1,6 +1,9 @@
 package contracts
 
-import "slices"
+import (
+	"encoding/json"
+	"slices"
+)
 
 // Trust says which capabilities of a domain may be used at all.
 type Trust string
@@ -14,7 +17,11 @@ const (
 // Registration is how an operator makes a domain known.
 type Registration struct {
 	Domain string `json:"domain"`
-	URL    string `json:"url"`
+	// URL is absent for a pack.
+	URL string `json:"url,omitempty"`
+	// Pack is the manifest of a pack, which has no service: workflows over the
+	// capabilities of other domains.
+	Pack json.RawMessage `json:"pack,omitempty"`
 	// Authorization is "env:NAME": the header's value stands in that variable
 	// of the environment, never in a file or a store.
 	Authorization string `json:"authorization,omitempty"`

@@ -12,6 +12,9 @@ type StartSession struct {
 	Budgets    *Budgets                  `json:"budgets,omitempty"`
 	// DryRun runs reads and asks writes that can to pretend; no gate is opened.
 	DryRun bool `json:"dry_run,omitempty"`
+	// Unattended means that nobody will be there to answer: steps that ask take the
+	// answer that they name for it, or fail; gates of writes open all the same.
+	Unattended bool `json:"unattended,omitempty"`
 }
 
 // SessionStatus is the one status shape of all session answers.

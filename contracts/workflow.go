@@ -167,6 +167,8 @@ type Round struct {
 	N    int            `json:"n"`
 	By   string         `json:"by"`
 	With map[string]any `json:"with"`
+	// Rule is which rule of By it was.
+	Rule int `json:"rule,omitempty"`
 }
 
 // ModelSize is how large a model a reason step asks for.

@@ -30,21 +30,24 @@ func (r *Runner) Decide(ctx context.Context, id string, body contracts.Resume, w
 	if err != nil {
 		return contracts.Interrupt{}, err
 	}
-	if body.Decision == contracts.DecisionEdit {
+	if body.Decision == contracts.DecisionEdit && current.Workflow == "" {
 		if err := r.checkEdit(ctx, current, body); err != nil {
 			return contracts.Interrupt{}, err
 		}
 	}
-	if words, ok := model.WordsOf(body.Response); ok {
+	if words, ok := model.WordsOf(body.Response); ok && current.Workflow == "" {
 		if err := r.checkSearch(ctx, current, words); err != nil {
 			return contracts.Interrupt{}, err
 		}
+	}
+	if current.Workflow != "" { // a question, whose answers may be given as decisions
+		body = contracts.Resume{Response: fromDecision(body), Comment: body.Comment, ActionSHA256: body.ActionSHA256}
 	}
 	// The schema of an answer is compiled here and not in the transaction: a large
 	// one would hold up every other write.
 	given := readAnswer(current, body)
 	decided, err := r.store.UpdateInterrupt(ctx, id, func(i *contracts.Interrupt, now time.Time) error {
-		if i.Type.Expires() {
+		if i.Type.Expires() && i.Workflow == "" {
 			return applyDecision(i, body, who, now)
 		}
 		return applyAnswer(i, body, given, who, now)
@@ -128,7 +131,7 @@ type given struct {
 }
 
 func readAnswer(i contracts.Interrupt, body contracts.Resume) given {
-	if i.Type.Expires() || i.Status != contracts.InterruptOpen {
+	if i.Type.Expires() && i.Workflow == "" || i.Status != contracts.InterruptOpen {
 		return given{question: i}
 	}
 	value, err := AnswerValue(i, body.Response)
@@ -143,6 +146,9 @@ func (g given) still(i *contracts.Interrupt) bool {
 func applyAnswer(i *contracts.Interrupt, body contracts.Resume, given given, who Decider, now time.Time) error {
 	if body.Decision != "" && body.Decision != contracts.DecisionAnswer {
 		return contracts.Errorf(contracts.CodeInvalid, "%s is a question: answer it with a response", i.Code)
+	}
+	if body.ActionSHA256 != "" && i.ActionSHA256 != "" && body.ActionSHA256 != i.ActionSHA256 {
+		return contracts.Errorf(contracts.CodeStaleApproval, "%s is not what the answer was made for; look at it again", i.Code)
 	}
 	if err := who.May(*i, contracts.DecisionAnswer); err != nil {
 		return err
@@ -165,6 +171,10 @@ func applyAnswer(i *contracts.Interrupt, body contracts.Resume, given given, who
 func AnswerValue(i contracts.Interrupt, response any) (any, error) {
 	if response == nil {
 		return nil, contracts.Errorf(contracts.CodeInvalid, "%s needs a response%s", i.Code, offered(i))
+	}
+	if i.Workflow != "" {
+		facts, err := humanAnswer(i, response)
+		return facts, err
 	}
 	text := strings.TrimSpace(asText(response))
 	if o, ok := optionBy(i.Options, text); ok {

@@ -21,7 +21,7 @@ func openGate(t *turn, action contracts.Action, hash string) {
 		Type: contracts.InterruptWriteApproval, Action: &action, ActionSHA256: hash, Evidence: t.row.Evidence,
 		Prompt: approvalPrompt(t), Reason: p.Reason,
 		Roles: p.Approval.Roles, Quorum: p.Approval.Quorum, FourEyes: p.Approval.FourEyes,
-		Requesters: requesters(t.run.Run.Plan.Owner, t.row.Editors),
+		Requesters: requesters(t.run.Run.Plan.Owner, model.Contributors(t.run, t.n.Node)),
 		ExpiresAt:  new(t.now().Add(time.Duration(p.Approval.ExpiresS) * time.Second)),
 		Options: []contracts.InterruptOption{
 			{ID: string(contracts.DecisionApprove), Label: "Approve"},
@@ -133,6 +133,8 @@ func answerCall(t *turn, last contracts.InterruptDecided) {
 		t.end(contracts.NodeCancelled)
 	case gate.Type == contracts.InterruptOutcomeUnknown:
 		settled(t, last)
+	case gate.Type == contracts.InterruptBudgetExceeded:
+		raised(t, last)
 	case gate.Response == contracts.AnswerCancelNode:
 		t.end(contracts.NodeCancelled)
 	default:

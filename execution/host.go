@@ -2,6 +2,7 @@ package execution
 
 import (
 	"context"
+	"log/slog"
 	"time"
 
 	"github.com/manifold-run/manifold/contracts"
@@ -34,3 +35,27 @@ func (o *owner) lock(nodeID string, keys []string) (LockHolder, bool, error) {
 }
 
 func (o *owner) outside() surroundings { return o.r.outside(o.ctx, o.pending.changes.Blobs) }
+
+// stopRun asks in the store that the run ends, as anybody else would, and ends
+// what has no effect under way: the question that was answered so as well. It
+// commits the wish; a crash after it finds it there.
+func (o *owner) stopRun(by string) {
+	ask := func() error {
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(o.ctx), 10*time.Second)
+		defer cancel()
+		return o.r.store.RequestCancel(ctx, o.run.Run.ID, by)
+	}
+	err := ask()
+	for contracts.CodeOf(err) == contracts.CodeUnavailable && o.pause() {
+		err = ask()
+	}
+	if err != nil {
+		o.logger().WarnContext(o.ctx, "run is not stopped", slog.Any("error", err))
+		o.loseLease()
+		return
+	}
+	if !o.run.Cancelling() {
+		o.take(model.CancelWished{At: new(o.now()), By: by})
+	}
+	o.cancelNodes()
+}

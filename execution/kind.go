@@ -36,10 +36,20 @@ func behaviourOf(n *model.Node, dryRun bool) behaviour {
 	switch {
 	case n.Spec.Kind == contracts.KindJoin:
 		return join{}
+	case n.Spec.Kind == contracts.KindHuman && n.InWorkflow():
+		return asking{}
 	case n.Spec.Kind == contracts.KindHuman:
 		return human{}
+	case n.Spec.Kind == contracts.KindSet:
+		return set{}
+	case n.Spec.Kind == contracts.KindVerify:
+		return verify{}
+	case n.Spec.Kind == contracts.KindResult:
+		return result{}
 	case n.Spec.ForEach != nil:
 		return repeat{}
+	case n.Spec.Kind == contracts.KindReason:
+		return reason{}
 	default:
 		return callOf(n.Writes() && !dryRun)
 	}
@@ -89,6 +99,8 @@ type host interface {
 	lock(nodeID string, keys []string) (LockHolder, bool, error)
 	// outside is what may be read that is not of the run.
 	outside() surroundings
+	// stopRun cancels the run because somebody answered so. It commits.
+	stopRun(by string)
 }
 
 // kit is what a behaviour works with: the run, which it changes by taking
@@ -192,7 +204,8 @@ func (t *turn) masked(text string) string {
 // lets others try in its place.
 func (t *turn) end(s contracts.NodeState) {
 	t.row.State = s
-	t.take(model.Ended{Row: t.row})
+	again := t.aftermath()
+	t.take(model.Ended{Row: t.row, Again: again})
 	t.row = nil
 	t.passOn()
 }

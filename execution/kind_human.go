@@ -6,7 +6,6 @@ import (
 
 	"github.com/manifold-run/manifold/contracts"
 	"github.com/manifold-run/manifold/execution/model"
-	"github.com/manifold-run/manifold/expr"
 )
 
 // maxOptions bounds what a person is offered to choose from.
@@ -80,11 +79,7 @@ func optionsOf(t *turn, step *contracts.HumanStep) (options []contracts.Interrup
 	if step.OptionsFrom == "" {
 		return nil, false, nil
 	}
-	refs, err := expr.Refs(step.OptionsFrom)
-	if err != nil {
-		return nil, false, err
-	}
-	value, _, err := expr.Resolve(step.OptionsFrom, t.run.Scope(t.n.Node, refs))
+	value, _, err := evaluate(t, step.OptionsFrom)
 	if err != nil {
 		return nil, false, err
 	}

@@ -5,7 +5,6 @@ import (
 
 	"github.com/manifold-run/manifold/contracts"
 	"github.com/manifold-run/manifold/execution/model"
-	"github.com/manifold-run/manifold/expr"
 )
 
 // repeat is a call for each item of a list that is only known while the run is
@@ -20,13 +19,10 @@ func (repeat) start(t *turn) {
 	}
 	items, err := itemsOf(t)
 	if err != nil {
-		t.fail(contracts.ErrInvalidParameters, err.Error(), contracts.EffectNone)
+		t.fail(expressionFault(t.n), err.Error(), contracts.EffectNone)
 		return
 	}
-	limit := t.run.Run.Plan.Budgets.MaxNodes
-	if limit <= 0 || limit > contracts.MaxNodes {
-		limit = contracts.MaxNodes
-	}
+	limit := nodeLimit(t.run)
 	if t.run.Len()+len(items) > limit {
 		t.fail(contracts.ErrBudget, fmt.Sprintf("%d items would make more than %d nodes", len(items), limit), contracts.EffectNone)
 		return
@@ -40,11 +36,7 @@ func (repeat) start(t *turn) {
 
 func itemsOf(t *turn) ([]any, error) {
 	items := t.n.Spec.ForEach.Items
-	refs, err := expr.Refs(items)
-	if err != nil {
-		return nil, err
-	}
-	value, _, err := expr.Resolve(items, t.run.Scope(t.n.Node, refs))
+	value, _, err := evaluate(t, items)
 	if err != nil {
 		return nil, err
 	}
@@ -58,8 +50,9 @@ func itemsOf(t *turn) ([]any, error) {
 func copyOf(n *node, i int, item any) contracts.Node {
 	c := n.Spec
 	c.NodeID = fmt.Sprintf("%s[%d]", n.ID(), i)
-	c.ForEach, c.Of, c.Item, c.Required = nil, n.ID(), item, n.Writes()
+	c.ForEach, c.Of, c.Item, c.Required = nil, n.ID(), item, n.Writes() && !n.Spec.ContinueOnError
 	c.BranchID, c.Group, c.GroupLimit = c.NodeID, n.ID(), n.Spec.ForEach.MaxConcurrency
 	c.Role, c.When, c.Round = "", nil, nil
+	c.On, c.Spend, c.ContinueOnError = nil, nil, false // these are of the step as a whole
 	return c
 }

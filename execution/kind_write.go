@@ -33,6 +33,9 @@ func (write) start(t *turn) {
 
 // do takes a write from its resolved parameters to its one call.
 func (w write) do(t *turn, full map[string]any) {
+	if t.row.Step != model.StepApproved && !withinBudgets(t) {
+		return
+	}
 	if !approved(t) {
 		return
 	}

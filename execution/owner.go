@@ -151,7 +151,7 @@ func (o *owner) adopt(nodes []*model.Node) {
 func (o *owner) resume() {
 	for _, m := range o.run.Nodes() {
 		n := o.nodes[m.ID()]
-		if n.Spec.Kind == contracts.KindTool && n.Spec.ForEach == nil && !n.Ended() {
+		if n.Spec.Tool != "" && n.Spec.ForEach == nil && !n.Ended() {
 			findCapability(&o.kit, n)
 		}
 		switch {

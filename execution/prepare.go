@@ -36,8 +36,8 @@ func prepare(t *turn) {
 		t.fail(contracts.ErrInvalidParameters, err.Error(), contracts.EffectNone)
 		return
 	}
-	reads = append(t.run.WithLabels(reads), conditionReads(t)...)
-	if t.row.Evidence, err = model.Evidence(reads); err != nil {
+	reads = append(t.run.WithLabels(t.n.Node, reads), conditionReads(t)...)
+	if t.row.Evidence, err = t.run.Evidence(t.n.Node, reads); err != nil {
 		t.fail(contracts.ErrInternal, err.Error(), contracts.EffectNone)
 		return
 	}
@@ -90,7 +90,9 @@ func findCapability(k *kit, n *node) bool {
 	} else {
 		n.policy = entry.Policy
 	}
-	n.kind = callOf(n.policy.SideEffectClass.Writes() && !k.run.Run.Plan.DryRun)
+	if n.Spec.Kind == contracts.KindTool {
+		n.kind = callOf(n.policy.SideEffectClass.Writes() && !k.run.Run.Plan.DryRun)
+	}
 	return true
 }
 
@@ -121,21 +123,18 @@ func sameAsPlanned(t *turn) bool {
 }
 
 func resolveParams(t *turn) ([]expr.Read, bool) {
-	planned := asAny(t.n.Spec.Params)
-	refs, err := expr.Refs(planned)
-	var value any
-	var reads []expr.Read
-	if err == nil {
-		value, reads, err = expr.Resolve(planned, t.run.Scope(t.n.Node, refs))
-	}
+	value, reads, err := evaluate(t, asAny(t.n.Spec.Params))
 	if err != nil {
-		t.fail(contracts.ErrInvalidParameters, err.Error(), contracts.EffectNone)
+		t.fail(expressionFault(t.n), err.Error(), contracts.EffectNone)
 		return nil, false
 	}
 	params, ok := value.(map[string]any)
 	if !ok {
 		t.fail(contracts.ErrInvalidParameters, "the parameters are not an object", contracts.EffectNone)
 		return nil, false
+	}
+	if t.n.InWorkflow() {
+		withoutNulls(params)
 	}
 	t.row.Params = params
 	if t.row.Edited != nil {
@@ -160,18 +159,16 @@ func stillRead(spec, edited, planned map[string]any, reads []expr.Read) []expr.R
 	return slices.DeleteFunc(reads, func(r expr.Read) bool { return !slices.Contains(refs, r.Path) })
 }
 
-// wanted evaluates the condition of a node; one that does not hold skips it.
+// wanted evaluates the condition of a node; one that does not hold skips it, and
+// one that cannot be evaluated fails it: an error is never "false".
 func wanted(t *turn) bool {
-	refs, err := expr.RefsOf(*t.n.Spec.When)
-	if err == nil {
-		var holds bool
-		if holds, _, err = expr.Holds(*t.n.Spec.When, t.run.Scope(t.n.Node, refs)); err == nil && holds {
-			return true
-		}
-	}
-	if err != nil {
-		t.fail(contracts.ErrInvalidParameters, "condition: "+err.Error(), contracts.EffectNone)
+	holds, _, err := holds(t, *t.n.Spec.When, nil)
+	switch {
+	case err != nil:
+		t.fail(expressionFault(t.n), "condition: "+err.Error(), contracts.EffectNone)
 		return false
+	case holds:
+		return true
 	}
 	t.row.Result = &Result{Summary: "not needed: its condition does not hold"}
 	t.row.Skip = model.SkipWhen
@@ -185,13 +182,9 @@ func conditionReads(t *turn) []expr.Read {
 	if t.n.Spec.When == nil {
 		return nil
 	}
-	refs, err := expr.RefsOf(*t.n.Spec.When)
+	_, reads, err := holds(t, *t.n.Spec.When, nil)
 	if err != nil {
 		return nil // it was evaluated before the node began
-	}
-	_, reads, err := expr.Holds(*t.n.Spec.When, t.run.Scope(t.n.Node, refs))
-	if err != nil {
-		return nil
 	}
 	return reads
 }
@@ -212,12 +205,15 @@ func mayTryAgain(t *turn) bool {
 // mayCall tells whether the run may make one more call; a call that was begun
 // is always brought to its end.
 func mayCall(t *turn) bool {
-	limit := t.run.Run.Plan.Budgets.MaxToolCalls
-	if limit <= 0 || t.row.Attempts > 0 || t.row.Operation != "" {
+	if t.run.Run.Plan.Budgets.MaxToolCalls <= 0 || t.row.Attempts > 0 || t.row.Operation != "" {
 		return true
 	}
-	if calls, _ := t.run.Calls(); calls < limit {
+	if b, err := model.BudgetOf(t.run, "", contracts.BudgetToolCalls); err == nil && b.Used < b.Limit {
 		return true
+	}
+	if t.n.InWorkflow() {
+		overBudget(t, contracts.BudgetToolCalls)
+		return false
 	}
 	t.fail(contracts.ErrBudget, "the run may make no more calls: max_tool_calls is used up", contracts.EffectNone)
 	return false

@@ -150,6 +150,8 @@ type Turn struct {
 	Roles     map[string]string
 	Instances map[string]string
 	DryRun    bool
+	// Unattended means that nobody is there to answer.
+	Unattended bool
 }
 
 // Replaced is what a request takes the place of: a run, with the write of it that

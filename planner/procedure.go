@@ -97,11 +97,3 @@ func (p procedure) Player(role string, players []contracts.RolePlayer) (*contrac
 
 // Note says what is left out of the plan.
 func (p procedure) Note(text string) { p.c.note(text) }
-
-// Runnable refuses plans that can be looked at but not run yet.
-func Runnable(plan contracts.Plan) error {
-	if len(plan.Frames) > 0 {
-		return contracts.Errorf(contracts.CodeUnsupported, "workflows can be planned, but not run yet")
-	}
-	return nil
-}

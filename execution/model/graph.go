@@ -220,6 +220,8 @@ func (g *graph) doom(n *Node) Skip {
 		return ""
 	case n.Spec.Kind == contracts.KindJoin:
 		return g.doomJoin(n)
+	case n.Spec.Kind == contracts.KindResult && n.Spec.Merge == contracts.MergeAllCompleted:
+		return "" // a whole workflow has a result whatever became of its steps
 	case n.Spec.Merge == contracts.MergeAllCompleted:
 		for _, dep := range n.Spec.DependsOn {
 			if d := g.instance(dep); d.Ended() && !d.satisfied() {

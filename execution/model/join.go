@@ -20,7 +20,7 @@ func (s *State) Joined(n *Node, row *Row) contracts.NodeState {
 			continue
 		}
 		wanted++
-		if m.State() != contracts.NodeCompleted {
+		if !m.satisfied() {
 			continue
 		}
 		completed++

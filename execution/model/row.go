@@ -32,7 +32,9 @@ type Row struct {
 	Error     *contracts.ToolError     `json:"error,omitempty"`
 	Evidence  []contracts.EvidenceItem `json:"evidence,omitempty"`
 	// Spent is what the node has used of the run's own budgets, by their names.
-	Spent      map[string]float64 `json:"spent,omitempty"`
+	Spent map[string]float64 `json:"spent,omitempty"`
+	// Raised are limits of budgets that a person raised when they held the node.
+	Raised     map[string]float64 `json:"raised,omitempty"`
 	StartedAt  *time.Time         `json:"started_at,omitempty"`
 	FinishedAt *time.Time         `json:"finished_at,omitempty"`
 

@@ -9,36 +9,29 @@ import (
 )
 
 // Scope gives the values that a node's expressions may read: the results of
-// earlier steps, the item it is bound to, its round, and who asked.
-func (s *State) Scope(n *Node, refs []string) expr.Scope {
-	steps := map[string]any{}
-	scope := expr.Scope{"steps": steps}
-	for _, ref := range refs {
-		if strings.HasPrefix(ref, "context") {
-			scope["context"] = contextValue(s)
-		}
-		id := stepOf(ref)
-		if other := s.Newest(id); other != nil && other.Ended() {
-			steps[id] = stepValue(s, other)
-		}
-	}
-	if n.Spec.Item != nil {
-		scope["item"] = n.Spec.Item
-	}
-	return scope
+// earlier steps, the item it is bound to, its round, and who asked. An error is
+// about the limit of a budget that they read.
+func (s *State) Scope(n *Node, refs []string) (expr.Scope, error) {
+	return s.ScopeOf(Reader{Node: n, Frame: n.Spec.Frame}, refs)
 }
 
 func stepValue(s *State, n *Node) map[string]any {
 	v := map[string]any{"state": string(n.State()), "ok": n.State() == contracts.NodeCompleted}
+	if n.InWorkflow() { // a step that was skipped has all members, and nothing in them
+		v["summary"], v["facts"], v["artifacts"] = "", map[string]any{}, map[string]any{}
+	}
 	if r := n.Row.Result; r != nil {
 		v["summary"], v["facts"], v["artifacts"] = r.Summary, orEmpty(r.Facts), artifactValues(r.Artifacts)
 	}
-	if n.Joins() {
+	if n.Joins() && n.State() != contracts.NodeSkipped {
 		bundle := joinFacts(s, n)
 		if s.Run.Format != Format1 { // what was approved there was read without them
 			bundle = columns(s, n, bundle)
 		}
 		v["facts"] = bundle
+	}
+	if e := n.Row.Error; e != nil && n.InWorkflow() {
+		v["error"] = map[string]any{"type": e.Type, "message": e.Message}
 	}
 	return v
 }
@@ -82,10 +75,10 @@ func (s *State) CallScope(row *Row) expr.Scope {
 
 // WithLabels adds, for every value that was chosen from a list, the label that
 // it was chosen by: an approver must not have to know ids by heart.
-func (s *State) WithLabels(reads []expr.Read) []expr.Read {
+func (s *State) WithLabels(of *Node, reads []expr.Read) []expr.Read {
 	for _, r := range reads {
 		choice, isChoice := strings.CutSuffix(r.Path, ".facts.value")
-		n := s.Newest(stepOf(r.Path))
+		n := s.Newest(StepID(of.Spec.Frame, stepOf(r.Path)))
 		if !isChoice || n == nil || n.Row.Result == nil {
 			continue
 		}
@@ -97,8 +90,8 @@ func (s *State) WithLabels(reads []expr.Read) []expr.Read {
 }
 
 // Evidence turns the reads of an action's expressions into what its approver
-// is shown and its hash covers.
-func Evidence(reads []expr.Read) ([]contracts.EvidenceItem, error) {
+// is shown and its hash covers; it names the instances that were read.
+func (s *State) Evidence(of *Node, reads []expr.Read) ([]contracts.EvidenceItem, error) {
 	reads = slices.Clone(reads)
 	slices.SortStableFunc(reads, func(a, b expr.Read) int { return strings.Compare(a.Path, b.Path) })
 	reads = slices.CompactFunc(reads, func(a, b expr.Read) bool { return a.Path == b.Path })
@@ -108,6 +101,9 @@ func Evidence(reads []expr.Read) ([]contracts.EvidenceItem, error) {
 		id := stepOf(r.Path)
 		if id == "" {
 			continue
+		}
+		if n := s.Newest(StepID(of.Spec.Frame, id)); n != nil {
+			id = n.ID()
 		}
 		body, err := contracts.Canonical(r.Value)
 		if err != nil {

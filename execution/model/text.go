@@ -1,7 +1,9 @@
 package model
 
 import (
+	"encoding/json"
 	"fmt"
+	"strconv"
 	"strings"
 
 	"github.com/manifold-run/manifold/contracts"
@@ -61,3 +63,21 @@ func (n *Node) name() string {
 	}
 	return n.ID() + " (" + n.Masked(n.Spec.Title) + ")"
 }
+
+// Number is the value of a JSON number.
+func Number(v any) (float64, bool) {
+	switch v := v.(type) {
+	case float64:
+		return v, true
+	case int:
+		return float64(v), true
+	case json.Number:
+		f, err := v.Float64()
+		return f, err == nil
+	default:
+		return 0, false
+	}
+}
+
+// instanceID is the id of the n-th instance of a step.
+func instanceID(step string, n int) string { return step + "#" + strconv.Itoa(n) }

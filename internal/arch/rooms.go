@@ -76,6 +76,10 @@ func coreRooms() []Room {
 		{Dir: "reasoning", Rooms: []string{"contracts"}, Modules: []string{"github.com/sony/gobreaker/v2"}},
 		{Dir: "planner", Rooms: append(words, "planner/workflow")},
 		{Dir: "planner/workflow", Rooms: words},
+		{
+			Dir: "planner/workflow/workflowtest", Rooms: append(words, "planner/workflow"),
+			Modules: []string{"github.com/goccy/go-yaml"}, Allows: []string{testHarness},
+		},
 		{Dir: "execution", Rooms: append(words, "execution/admission", "execution/model"), Modules: []string{"golang.org/x/sync/errgroup"}},
 		{Dir: "execution/admission", Rooms: []string{"contracts", "internal/ratelimit"}},
 		{Dir: "internal/ratelimit", Modules: []string{"golang.org/x/time/rate"}},

@@ -54,7 +54,7 @@ func (r *reader) read(ctx context.Context, who access.Principal, in Input) (orch
 	case in.at.command != nil:
 		return r.commanded(ctx, who, in, t)
 	case in.Start != nil:
-		t.DryRun = in.Start.DryRun
+		t.DryRun, t.Unattended = in.Start.DryRun, in.Start.Unattended
 		return t, nil
 	}
 	return r.mean(ctx, who, in, t)

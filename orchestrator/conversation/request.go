@@ -122,9 +122,6 @@ func (m *machine) compile(ctx context.Context, t orchestrator.Turn) (orchestrato
 	if u, open := m.intents.Unagreed(m.catalogs.Catalog(), t.Intents); open {
 		return m.askCapability(t, u), nil
 	}
-	if err := planner.Runnable(result.Plan); err != nil {
-		return refusal(t, err)
-	}
 	down, all := m.down(result.Plan)
 	if all {
 		return answered(t, &contracts.Answer{Blocks: []contracts.Block{{
@@ -170,6 +167,7 @@ func (m *machine) planRequest(session orchestrator.Session, t orchestrator.Turn)
 	return planner.Request{
 		Goal: contracts.CleanSummary(goalOf(t)), Intents: t.Intents, Catalog: m.catalogs.Catalog(), Owner: t.By.Contract(),
 		Instances: instances, Roles: t.Roles, Budgets: session.Budgets, DryRun: t.DryRun,
+		Unattended: t.Unattended,
 	}
 }
 

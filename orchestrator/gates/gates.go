@@ -145,6 +145,9 @@ func (g *Gates) Decide(ctx context.Context, who access.Principal, i contracts.In
 			if who.Via == ByLink && HasDecided(i, who.Subject()) {
 				return contracts.Errorf(contracts.CodeConflict, "%s has decided %s already; a link counts once", who.Subject(), i.Code)
 			}
+			if execution.RaisesBudget(i, body.Response) {
+				return who.May(access.ActionSteerAllRuns)
+			}
 			return MayDecide(who, owner, i, d)
 		},
 	})
@@ -186,7 +189,9 @@ func (g *Gates) Drop(ctx context.Context, who access.Principal, i contracts.Inte
 func MayDecide(who access.Principal, owner contracts.Principal, i contracts.Interrupt, d contracts.Decision) error {
 	own := who.Subject() == access.SubjectOf(owner)
 	switch {
-	case i.Type.Expires():
+	case i.Workflow != "" && (own || slices.ContainsFunc(i.Roles, func(role string) bool { return who.Has(access.Role(role)) })):
+		return nil
+	case i.Type.Expires() && i.Workflow == "":
 		if own && (d == contracts.DecisionReject || d == contracts.DecisionEdit) {
 			return nil
 		}

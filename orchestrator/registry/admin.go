@@ -16,11 +16,10 @@ func (r *Registry) Register(ctx context.Context, reg contracts.Registration) (co
 	if faults := registrationFaults("", reg); len(faults) > 0 {
 		return contracts.DomainReport{}, contracts.Invalid("the registration is refused", faults...)
 	}
-	if err := r.cfg.CheckURL(reg.URL); err != nil {
+	if err := r.cfg.checkURL(reg); err != nil {
 		return contracts.DomainReport{}, fmt.Errorf("register domain %s: %w", reg.Domain, err)
 	}
-	at := Endpoint{Domain: reg.Domain, URL: reg.URL, Authorization: reg.Authorization}
-	fetched, err := r.fetcher.FetchManifest(ctx, at, "")
+	fetched, err := r.fetcher.FetchManifest(ctx, endpoint(reg.Domain, reg), "")
 	if err != nil {
 		return contracts.DomainReport{}, fmt.Errorf("register domain %s: %w", reg.Domain, err)
 	}

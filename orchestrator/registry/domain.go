@@ -88,7 +88,7 @@ func (d *domain) wake() {
 func (d *domain) endpoint() Endpoint {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	return Endpoint{Domain: d.name, URL: d.reg.URL, Authorization: d.reg.Authorization}
+	return endpoint(d.name, d.reg)
 }
 
 func (d *domain) active() (active, bool) {
@@ -117,7 +117,7 @@ func (d *domain) sameRow(other *domain) bool {
 func (d *domain) noteRow(row DomainRow, reg contracts.Registration) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	if d.reg.URL != reg.URL || d.reg.Authorization != reg.Authorization {
+	if d.reg.URL != reg.URL || !bytes.Equal(d.reg.Pack, reg.Pack) || d.reg.Authorization != reg.Authorization {
 		d.seen, d.failures, d.refusedUntil = seen{}, 0, time.Time{}
 		d.health = contracts.Health{Status: contracts.HealthStarting}
 	}

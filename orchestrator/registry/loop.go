@@ -98,7 +98,7 @@ func (r *Registry) bootstrap(ctx context.Context, b contracts.Bootstrap) error {
 	named := map[string]bool{}
 	for _, reg := range b.Domains {
 		named[reg.Domain] = true
-		if err := r.cfg.CheckURL(reg.URL); err != nil {
+		if err := r.cfg.checkURL(reg); err != nil {
 			return fmt.Errorf("bootstrap domain %s: %w", reg.Domain, err)
 		}
 		if err := r.bootstrapDomain(ctx, reg); err != nil {

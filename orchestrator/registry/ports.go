@@ -28,6 +28,8 @@ type Endpoint struct {
 	// Authorization is as in the registration, "env:NAME" or empty; never the
 	// secret itself.
 	Authorization string
+	// Pack is the manifest itself, where there is no service.
+	Pack []byte
 }
 
 // Fetched is the answer to a request for a manifest.

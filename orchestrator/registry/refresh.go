@@ -84,7 +84,7 @@ func (r *Registry) consider(ctx context.Context, d *domain, at Endpoint, f Fetch
 	switch now, ok := r.domain(d.name); {
 	case !ok || now != d:
 		return contracts.DomainReport{}, unknownDomain(d.name)
-	case d.endpoint() != at:
+	case !d.endpoint().same(at):
 		return r.report(d), nil // registered elsewhere meanwhile; this came from the old place
 	}
 	now := seen{etag: f.ETag, raw: contracts.HashBytes(f.Body), snapshot: r.Catalog().Snapshot}

@@ -54,8 +54,11 @@ func registrationFaults(at string, reg contracts.Registration) []contracts.Fault
 	if reg.Domain != "" && !domainForm.MatchString(reg.Domain) {
 		faults.add(at+"/domain", "must match "+domainForm.String())
 	}
-	if why := urlFault(reg.URL); why != "" {
+	if why := urlFault(reg.URL); why != "" && reg.Pack == nil {
 		faults.add(at+"/url", why)
+	}
+	if reg.Pack != nil && (reg.URL != "" || reg.Authorization != "") {
+		faults.add(at+"/pack", "stands in the place of a service: it has neither url nor authorization")
 	}
 	if reg.Authorization != "" && !authorizationForm.MatchString(reg.Authorization) {
 		faults.add(at+"/authorization", `must be "env:NAME"; the secret itself stays in the environment`)

@@ -62,7 +62,7 @@ func (c Config) withDefaults() Config {
 type Registry struct {
 	cfg     Config
 	store   Store
-	fetcher Fetcher
+	fetcher packs
 	admit   *admission
 
 	catalog atomic.Pointer[contracts.Catalog]
@@ -89,7 +89,7 @@ func New(cfg Config, store Store, fetcher Fetcher, tester Tester) (*Registry, er
 		return nil, err
 	}
 	r := &Registry{
-		cfg: cfg.withDefaults(), store: store, fetcher: fetcher,
+		cfg: cfg.withDefaults(), store: store, fetcher: packs{fetcher},
 		admit:   &admission{site: cfg.Site, tester: tester, linter: l},
 		turn:    make(chan struct{}, 1),
 		domains: map[string]*domain{},
@@ -264,7 +264,7 @@ func (r *Registry) drop(name string) {
 	if d != nil {
 		d.stop()
 	}
-	if f, ok := r.fetcher.(interface{ Forget(domain string) }); ok {
+	if f, ok := r.fetcher.Fetcher.(interface{ Forget(domain string) }); ok {
 		f.Forget(name)
 	}
 }

@@ -64,6 +64,7 @@ func (r *Runs) previewRequest(ctx context.Context, who access.Principal, body co
 	req := planner.Request{
 		Goal:    cmp.Or(contracts.CleanSummary(body.Goal), contracts.CleanSummary(body.Message), "intents given as data"),
 		Intents: intents, Catalog: r.catalogs.Catalog(), Owner: who.Contract(), Instances: body.Instances, DryRun: body.DryRun,
+		Unattended: body.Unattended,
 	}
 	if body.Budgets != nil {
 		req.Budgets = *body.Budgets
@@ -111,9 +112,6 @@ func (r *Runs) RunPlan(ctx context.Context, who access.Principal, body contracts
 	if key != "" {
 		plan.RunID = orchestrator.DerivedID("run", session.ID, key)
 	}
-	if err := planner.Runnable(plan); err != nil {
-		return "", err
-	}
 	_, err = r.runner.Submit(ctx, session.ID, plan)
 	if err != nil && (key == "" || contracts.CodeOf(err) != contracts.CodeConflict) {
 		return "", err
@@ -127,6 +125,7 @@ func (r *Runs) recompiled(who access.Principal, preview orchestrator.Preview, dr
 	req := planner.Request{
 		Goal: preview.Goal, Intents: preview.Intents, Catalog: r.catalogs.Catalog(), Owner: who.Contract(),
 		Instances: preview.Plan.Instances, Budgets: preview.Plan.Budgets, DryRun: preview.Plan.DryRun,
+		Unattended: preview.Plan.Unattended,
 	}
 	result, err := planner.Compile(req)
 	if err != nil {

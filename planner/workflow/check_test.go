@@ -6,13 +6,14 @@ import (
 	"testing"
 
 	"github.com/manifold-run/manifold/contracts"
+	"github.com/manifold-run/manifold/planner/workflow/workflowtest"
 )
 
 func TestTheExampleIsAdmittedAsItStands(t *testing.T) {
 	t.Parallel()
-	catalog := catalogOf(t, manifests(t))
+	catalog := workflowtest.CatalogOf(t, workflowtest.Manifests(t))
 	for _, domain := range []string{"flowise", "logistics", "prices"} {
-		report := checkDomain(t, catalog, domain)
+		report := workflowtest.Check(t, catalog, domain)
 		for _, f := range report.Findings {
 			t.Errorf("%s%s: %s (%s)", domain, f.Pointer, f.Message, f.Severity)
 		}
@@ -32,7 +33,7 @@ func TestTheExampleIsAdmittedAsItStands(t *testing.T) {
 // workflowOf makes a manifest with one workflow of the given steps.
 func workflowOf(t *testing.T, steps, more string) map[string]map[string]any {
 	t.Helper()
-	documents := manifests(t)
+	documents := workflowtest.Manifests(t)
 	text := `[{"name":"w","schema":{"type":"object","properties":{"n":{"type":"integer"},"l":{"type":"array"}}},"metadata":{},"steps":` + steps + more + `}]`
 	var list []any
 	if err := json.Unmarshal([]byte(text), &list); err != nil {
@@ -91,7 +92,7 @@ func TestFaultsHaveTheirPlaces(t *testing.T) {
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			report := checkDomain(t, catalogOf(t, workflowOf(t, tc.steps, tc.more)), "logistics")
+			report := workflowtest.Check(t, workflowtest.CatalogOf(t, workflowOf(t, tc.steps, tc.more)), "logistics")
 			var errors []contracts.Finding
 			for _, f := range report.Findings {
 				if f.Severity == contracts.SeverityError {
@@ -122,7 +123,7 @@ func TestAllFaultsAtOnce(t *testing.T) {
 		{"id":"c","kind":"set","set":{"x":"${1 +}"}},
 		{"id":"d","kind":"human","human":{"interrupt":"plan_approval","prompt":"p","allow":["approve","accept"]},"on":[{"answer":"reject","goto":"x","max":1}]}
 	]`
-	report := checkDomain(t, catalogOf(t, workflowOf(t, steps, "")), "logistics")
+	report := workflowtest.Check(t, workflowtest.CatalogOf(t, workflowOf(t, steps, "")), "logistics")
 	var places []string
 	for _, f := range report.Findings {
 		places = append(places, strings.TrimPrefix(f.Pointer, "/workflows/0"))
@@ -143,11 +144,11 @@ func TestAllFaultsAtOnce(t *testing.T) {
 
 func TestAPackWaitsForWhatItNames(t *testing.T) {
 	t.Parallel()
-	documents := manifests(t)
+	documents := workflowtest.Manifests(t)
 	delete(documents, "finance")
 	delete(documents, "mail")
-	catalog := catalogOf(t, documents)
-	report := checkDomain(t, catalog, "prices")
+	catalog := workflowtest.CatalogOf(t, documents)
+	report := workflowtest.Check(t, catalog, "prices")
 	if len(report.Findings) > 0 {
 		t.Errorf("what may still come is no fault: %v", report.Findings)
 	}

@@ -138,7 +138,7 @@ func (f *frame) build(spec contracts.Frame) error {
 	}
 	spec.Digest, spec.Budgets = digest, f.ownBudgets()
 	f.b.out.Frames[f.prefix] = spec
-	for i := range f.w.Steps {
+	for _, i := range f.s.planOrder() {
 		if err := f.step(i); err != nil {
 			return err
 		}
@@ -411,7 +411,10 @@ func (f *frame) end() {
 		n.When, n.After = nil, nil
 		n.Frame = f.prefix
 	}
-	n.Kind, n.Merge, n.Result, n.DependsOn = contracts.KindResult, contracts.MergeNoneFailed, f.w.Result, f.leaves()
+	n.Kind, n.Result, n.DependsOn = contracts.KindResult, f.w.Result, f.leaves()
+	if f.outer != nil { // what a workflow inside has done counts, even if all its last steps were skipped
+		n.DependsOn = append(n.DependsOn, f.first...)
+	}
 	if n.Result == nil {
 		n.Result = &contracts.WorkflowResult{}
 	}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/manifold-run/manifold/contracts"
 	"github.com/manifold-run/manifold/planner/workflow"
+	"github.com/manifold-run/manifold/planner/workflow/workflowtest"
 )
 
 // maker makes plain calls, and takes the first who plays a role.
@@ -48,7 +49,7 @@ func node(t *testing.T, c workflow.Compiled, id string) contracts.Node {
 
 func TestTheExampleBecomesNodes(t *testing.T) {
 	t.Parallel()
-	c := compiled(t, catalogOf(t, manifests(t)), "flowise.develop_chatflow", "", map[string]any{"goal": "answer questions", "trials": 1.0})
+	c := compiled(t, workflowtest.CatalogOf(t, workflowtest.Manifests(t)), "flowise.develop_chatflow", "", map[string]any{"goal": "answer questions", "trials": 1.0})
 	if len(c.Nodes) != 27 || c.Result != "result" || c.Limits.MaxTokens != 80000 || c.Limits.MaxToolCalls != 60 {
 		t.Errorf("%d nodes, result %s, limits %+v", len(c.Nodes), c.Result, c.Limits)
 	}
@@ -91,7 +92,7 @@ func TestStepsOutsideWaitForTheEndOfALoop(t *testing.T) {
 		{"id":"far","kind":"set","set":{"x":1},"depends_on":["out"]},
 		{"id":"both","kind":"set","set":{"x":1},"depends_on":["a","b"]}
 	]`
-	c := compiled(t, catalogOf(t, workflowOf(t, steps, "")), "logistics.w", "", nil)
+	c := compiled(t, workflowtest.CatalogOf(t, workflowOf(t, steps, "")), "logistics.w", "", nil)
 	for id, want := range map[string][]string{"out": {"b"}, "far": nil, "both": nil, "b": nil} {
 		if got := node(t, c, id).After; !slices.Equal(got, want) {
 			t.Errorf("%s waits for %v, want %v", id, got, want)
@@ -108,10 +109,10 @@ func TestWorkflowsStandInEachOther(t *testing.T) {
 		{"id":"after","kind":"set","set":{"r":"${steps.inside.facts.ranking}"},"depends_on":["inside"]}
 	]`
 	documents := workflowOf(t, steps, "")
-	example := manifests(t)["logistics"]["workflows"].([]any)
+	example := workflowtest.Manifests(t)["logistics"]["workflows"].([]any)
 	documents["logistics"]["workflows"] = append(documents["logistics"]["workflows"].([]any), example...)
-	catalog := catalogOf(t, documents)
-	for _, f := range checkDomain(t, catalog, "logistics").Findings {
+	catalog := workflowtest.CatalogOf(t, documents)
+	for _, f := range workflowtest.Check(t, catalog, "logistics").Findings {
 		t.Errorf("%s: %s", f.Pointer, f.Message)
 	}
 	c := compiled(t, catalog, "logistics.w", "i1", map[string]any{"n": 2.0})
@@ -123,7 +124,7 @@ func TestWorkflowsStandInEachOther(t *testing.T) {
 		t.Errorf("an inner step is %+v", details)
 	}
 	end := node(t, c, "i1:inside")
-	if end.Kind != contracts.KindResult || end.Frame != "i1:inside" || !end.Required || !slices.Equal(end.DependsOn, []string{"i1:inside:check"}) {
+	if end.Kind != contracts.KindResult || end.Frame != "i1:inside" || !end.Required || !slices.Equal(end.DependsOn, []string{"i1:inside:check", "i1:inside:params"}) {
 		t.Errorf("the end is %+v", end)
 	}
 	want := "i1:first i1:inside:params i1:inside:details i1:inside:safety i1:inside:market i1:inside:recommend i1:inside:check i1:inside"
@@ -152,7 +153,7 @@ func TestAllWhoPlayARole(t *testing.T) {
 		"name": "sing", "schema": map[string]any{"type": "object", "properties": map[string]any{"song": map[string]any{}, "loud": map[string]any{}}},
 		"metadata": map[string]any{"plays": []any{map[string]any{"role": "notifier", "param_map": map[string]any{"song": "tweet: ${params.message}", "loud": "${params.title}"}}}},
 	}}}
-	c := compiled(t, catalogOf(t, documents), "logistics.w", "", nil)
+	c := compiled(t, workflowtest.CatalogOf(t, documents), "logistics.w", "", nil)
 	if first := node(t, c, "tell[0]"); first.Tool != "bird.sing" || first.Required || !cmp.Equal(first.Params, map[string]any{"song": "tweet: hello"}) {
 		t.Errorf("got %+v", first)
 	}

@@ -150,6 +150,31 @@ func (s *shape) orderOutside() {
 	}
 }
 
+// planOrder is the order of the manifest, but that no step stands before one that
+// it waits for.
+func (s *shape) planOrder() []int {
+	order := make([]int, 0, len(s.w.Steps))
+	placed := make([]bool, len(s.w.Steps))
+	var place func(i int)
+	place = func(i int) {
+		if placed[i] {
+			return
+		}
+		placed[i] = true
+		for _, dep := range s.deps[i] {
+			place(dep)
+		}
+		for _, dep := range s.after[i] {
+			place(dep)
+		}
+		order = append(order, i)
+	}
+	for i := range s.w.Steps {
+		place(i)
+	}
+	return order
+}
+
 func (s *shape) id(i int) string { return s.w.Steps[i].ID }
 
 func (s *shape) names(path []int) string {

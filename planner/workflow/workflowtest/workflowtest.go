@@ -1,8 +1,11 @@
-package workflow_test
+// Package workflowtest is what tests of workflows share: an example with three
+// whole workflows, and the manifests of the domains that it calls, which tests
+// play.
+package workflowtest
 
 import (
+	"embed"
 	"encoding/json"
-	"os"
 	"testing"
 
 	"github.com/goccy/go-yaml"
@@ -10,6 +13,9 @@ import (
 	"github.com/manifold-run/manifold/contracts"
 	"github.com/manifold-run/manifold/planner/workflow"
 )
+
+//go:embed testdata/*.yaml
+var files embed.FS
 
 // scripted is one capability of testdata/scripted.yaml.
 type scripted struct {
@@ -23,7 +29,7 @@ type scripted struct {
 
 func readYAML(tb testing.TB, file string, v any) {
 	tb.Helper()
-	raw, err := os.ReadFile("testdata/" + file)
+	raw, err := files.ReadFile("testdata/" + file)
 	if err != nil {
 		tb.Fatal(err)
 	}
@@ -32,9 +38,9 @@ func readYAML(tb testing.TB, file string, v any) {
 	}
 }
 
-// manifests are those of the scripted domains, as documents that tests change:
+// Manifests are those of the scripted domains, as documents that tests change:
 // the workflows of the example stand in them, and those of a pack in "prices".
-func manifests(tb testing.TB) map[string]map[string]any {
+func Manifests(tb testing.TB) map[string]map[string]any {
 	tb.Helper()
 	var domains map[string][]scripted
 	readYAML(tb, "scripted.yaml", &domains)
@@ -48,12 +54,16 @@ func manifests(tb testing.TB) map[string]map[string]any {
 		}
 		out[domain] = map[string]any{"schema_version": "1", "domain": domain, "version": "1", "capabilities": list}
 	}
-	more := example["x-more-workflows"].([]any)
+	more, _ := example["x-more-workflows"].([]any)
+	if len(more) != 2 {
+		tb.Fatal("the example has no further workflows")
+	}
 	skills := map[string]any{}
 	for _, name := range []string{"classify", "plan", "scope", "patch", "evaluate", "compare"} {
 		skills[name] = "Do it well."
 	}
-	out["flowise"]["workflows"], out["flowise"]["skills"] = example["workflows"], skills
+	main, _ := example["domain"].(string)
+	out[main]["workflows"], out[main]["skills"] = example["workflows"], skills
 	out["logistics"]["workflows"], out["logistics"]["skills"] = []any{more[0]}, skills
 	out["prices"] = map[string]any{"schema_version": "1", "domain": "prices", "version": "1", "workflows": []any{more[1]}}
 	return out
@@ -70,6 +80,9 @@ func capabilityDocument(c scripted) map[string]any {
 	schema := object(append(append([]string{}, c.Required...), c.Params...)...)
 	schema["required"] = c.Required
 	metadata := map[string]any{"side_effect_class": c.Class}
+	if contracts.SideEffectClass(c.Class).Writes() {
+		metadata["idempotency"] = contracts.IdempotencyKeyed
+	}
 	if len(c.Plays) > 0 {
 		metadata["plays"] = c.Plays
 	}
@@ -78,8 +91,8 @@ func capabilityDocument(c scripted) map[string]any {
 	}
 }
 
-// catalogOf parses the documents and makes their catalog, workflows included.
-func catalogOf(tb testing.TB, documents map[string]map[string]any) *contracts.Catalog {
+// CatalogOf parses the documents and makes their catalog, workflows included.
+func CatalogOf(tb testing.TB, documents map[string]map[string]any) *contracts.Catalog {
 	tb.Helper()
 	var domains []*contracts.DomainEntry
 	for name, document := range documents {
@@ -118,7 +131,8 @@ func catalogOf(tb testing.TB, documents map[string]map[string]any) *contracts.Ca
 	return contracts.NewCatalog("s", domains, nil)
 }
 
-func checkDomain(tb testing.TB, catalog *contracts.Catalog, domain string) workflow.Report {
+// Check looks at the workflows of a domain of the catalog.
+func Check(tb testing.TB, catalog *contracts.Catalog, domain string) workflow.Report {
 	tb.Helper()
 	d, ok := catalog.Domain(domain)
 	if !ok {

@@ -1,0 +1,102 @@
+package execution
+
+import (
+	"fmt"
+	"maps"
+	"strconv"
+
+	"github.com/manifold-run/manifold/contracts"
+	"github.com/manifold-run/manifold/execution/model"
+)
+
+// withinBudgets tells whether a write may go on: none of its workflow's own budgets
+// is used beyond its limit. Else a person is asked, before the gate and before
+// anything is sent.
+func withinBudgets(t *turn) bool {
+	frame := t.n.Spec.Frame
+	for _, name := range model.OwnBudgets(t.run, frame) {
+		b, err := model.BudgetOf(t.run, frame, name)
+		switch {
+		case b.Used == 0: // its limit may rest on what has not run
+		case err != nil:
+			t.fail(contracts.ErrBadExpression, "the limit of "+name+": "+err.Error(), contracts.EffectNone)
+			return false
+		case b.Over():
+			ask(t, b)
+			return false
+		}
+	}
+	return true
+}
+
+// overBudget holds a step that one of the run's budgets has nothing left for.
+func overBudget(t *turn, name string) {
+	b, err := model.BudgetOf(t.run, t.n.Spec.Frame, name)
+	if err != nil {
+		t.fail(contracts.ErrBadExpression, err.Error(), contracts.EffectNone)
+		return
+	}
+	ask(t, b)
+}
+
+func ask(t *turn, b model.Budget) {
+	used, limit := number(b.Used), number(b.Limit)
+	prompt := fmt.Sprintf("%s: %s is used up, %s of %s. Go on?", contracts.CleanSummary(t.n.Spec.Title), b.Name, used, limit)
+	if t.run.Run.Plan.Unattended {
+		t.fail(contracts.ErrBudgetExceeded, prompt, contracts.EffectNone)
+		return
+	}
+	t.withdraw()
+	t.row.Begin(t.now())
+	t.ask(contracts.Interrupt{
+		Type: contracts.InterruptBudgetExceeded, Prompt: prompt, Reason: "a budget of the run is used up",
+		Requesters: requesters(t.run.Run.Plan.Owner, nil),
+		Show:       map[string]any{"budget": b.Name, "used": b.Used, "limit": b.Limit, "step": t.n.ID()},
+		Options: []contracts.InterruptOption{
+			{ID: answerRaise, Label: "Raise it to " + number(max(b.Used, b.Limit)*2), Value: map[string]any{answerRaise: max(b.Used, b.Limit) * 2}},
+			{ID: contracts.SayStop, Label: "Stop"},
+		},
+		ResponseSchema: map[string]any{
+			"type": "object", "required": []any{answerRaise}, "additionalProperties": false,
+			"properties": map[string]any{answerRaise: map[string]any{"type": "number", "exclusiveMinimum": b.Used - 1, "maximum": maxRaise}},
+		},
+	}, contracts.NodeAwaitingInput)
+}
+
+const (
+	answerRaise = "raise"
+	maxRaise    = 1e9
+)
+
+func number(v float64) string { return strconv.FormatFloat(v, 'f', -1, 64) }
+
+// raised takes what was answered about a budget: a new limit, or the end.
+func raised(t *turn, last contracts.InterruptDecided) {
+	gate := t.n.Gate
+	if gate.Response == contracts.SayStop {
+		t.row = nil
+		t.stopRun("stopped by " + last.DecidedBy)
+		return
+	}
+	answer, _ := gate.Response.(map[string]any)
+	to, ok := model.Number(answer[answerRaise])
+	name, named := gate.Show["budget"].(string)
+	if !ok || !named {
+		t.fail(contracts.ErrBudgetExceeded, "the budget was not raised", contracts.EffectNone)
+		return
+	}
+	key := name
+	if name != contracts.BudgetToolCalls && name != contracts.BudgetTokens {
+		key = model.StepID(t.n.Spec.Frame, name)
+	}
+	limits := map[string]float64{}
+	maps.Copy(limits, t.row.Raised)
+	limits[key] = to
+	t.row.Raised, t.row.Step = limits, model.StepNone
+	t.again()
+}
+
+// RaisesBudget tells whether an answer gives a run more than it was allowed.
+func RaisesBudget(i contracts.Interrupt, response any) bool {
+	return i.Type == contracts.InterruptBudgetExceeded && asText(response) != contracts.SayStop
+}

@@ -1,0 +1,224 @@
+package execution
+
+import (
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/manifold-run/manifold/contracts"
+)
+
+// humanAnswer reads an answer to a question of a workflow into the facts of its
+// step: by an option, as "answer: words", or as an object {decision, value,
+// approach, feedback, changes}. The error says what would fit.
+func humanAnswer(i contracts.Interrupt, response any) (map[string]any, error) {
+	if members, ok := response.(map[string]any); ok && !plainValue(i, members) {
+		return answerOf(i, members)
+	}
+	text := strings.TrimSpace(asText(response))
+	if o, ok := optionBy(i.Options, text); ok {
+		return answerOf(i, byOption(i, o))
+	}
+	word, rest, _ := strings.Cut(text, ":")
+	if word = answerWord(word); slices.Contains(i.Answers, word) {
+		return answerOf(i, map[string]any{factDecision: word, factFeedback: strings.TrimSpace(rest)})
+	}
+	if len(i.Answers) == 0 {
+		return valueAnswer(i, response)
+	}
+	return nil, contracts.Errorf(contracts.CodeInvalid, "%q is no answer to %s%s", shortText(text), i.Code, possible(i))
+}
+
+// plainValue tells whether an object is the value that a question without answers
+// asks for.
+func plainValue(i contracts.Interrupt, members map[string]any) bool {
+	_, decides := members[factDecision]
+	return len(i.Answers) == 0 && !decides
+}
+
+func answerWord(text string) string {
+	return strings.ReplaceAll(strings.ToLower(strings.TrimSpace(text)), " ", "_")
+}
+
+// byOption is what choosing an option means: an answer, or something to choose.
+func byOption(i contracts.Interrupt, o contracts.InterruptOption) map[string]any {
+	if slices.Contains(i.Answers, o.ID) && o.Value == nil {
+		return map[string]any{factDecision: o.ID}
+	}
+	if i.Type == contracts.InterruptPlanApproval {
+		return map[string]any{factDecision: contracts.SayApprove, factApproach: o.Value, factLabel: o.Label}
+	}
+	return map[string]any{factDecision: contracts.SayChoose, factValue: o.Value, factLabel: o.Label}
+}
+
+// valueAnswer takes a value for a question that has no answers to choose among.
+func valueAnswer(i contracts.Interrupt, response any) (map[string]any, error) {
+	if err := fits(i, response); err != nil {
+		return nil, err
+	}
+	return map[string]any{factDecision: string(contracts.DecisionAnswer), factValue: response}, nil
+}
+
+// answerOf holds an answer to what is allowed and to what it needs.
+func answerOf(i contracts.Interrupt, given map[string]any) (map[string]any, error) {
+	decision, _ := given[factDecision].(string)
+	if decision == "" && len(i.Answers) == 0 {
+		return valueAnswer(i, given[factValue])
+	}
+	if i.Answers == nil && decision == contracts.SayChoose {
+		return map[string]any{factDecision: decision, factValue: given[factValue], factLabel: given[factLabel]}, nil
+	}
+	if !slices.Contains(i.Answers, decision) {
+		return nil, contracts.Errorf(contracts.CodeInvalid, "%q is no answer to %s%s", shortText(decision), i.Code, possible(i))
+	}
+	facts := map[string]any{factDecision: decision}
+	words, _ := given[factFeedback].(string)
+	switch decision {
+	case contracts.SaySearch:
+		if text, ok := given[factValue].(string); ok && words == "" {
+			words = text
+		}
+		facts[factValue] = words
+		if words == "" {
+			return nil, contracts.Errorf(contracts.CodeInvalid, `say what to search by: "search: …", or {"decision":"search","value":"…"}`)
+		}
+	case contracts.SayChoose:
+		return chosenFacts(i, given)
+	case contracts.SayApprove:
+		facts[factValue] = i.Value
+		return withApproach(i, facts, given)
+	case contracts.SayEdit:
+		return edited(i, given)
+	case contracts.SayIterate:
+		if words == "" {
+			return nil, contracts.Errorf(contracts.CodeInvalid, `say what should be different: "iterate: …", or {"decision":"iterate","feedback":"…"}`)
+		}
+	}
+	if decision != contracts.SaySearch {
+		facts[factFeedback] = words
+	}
+	return facts, nil
+}
+
+func chosenFacts(i contracts.Interrupt, given map[string]any) (map[string]any, error) {
+	for _, o := range i.Options {
+		if o.Value != nil && asText(o.Value) == asText(given[factValue]) {
+			return map[string]any{factDecision: contracts.SayChoose, factValue: o.Value, factLabel: o.Label}, nil
+		}
+	}
+	return nil, contracts.Errorf(contracts.CodeInvalid, "%q is none of what there is to choose from%s", shortText(asText(given[factValue])), possible(i))
+}
+
+func withApproach(i contracts.Interrupt, facts, given map[string]any) (map[string]any, error) {
+	approach := given[factApproach]
+	if approach == nil {
+		return facts, nil
+	}
+	for _, o := range i.Options {
+		if o.Value != nil && asText(o.Value) == asText(approach) {
+			facts[factApproach], facts[factLabel] = o.Value, o.Label
+			return facts, nil
+		}
+	}
+	return nil, contracts.Errorf(contracts.CodeInvalid, "%q is none of the approaches%s", shortText(asText(approach)), possible(i))
+}
+
+// edited merges changes into what is to be approved (RFC 7396) and holds the
+// result to the response schema. What is approved so is what later steps read.
+func edited(i contracts.Interrupt, given map[string]any) (map[string]any, error) {
+	changes, ok := given["changes"].(map[string]any)
+	if !ok {
+		return nil, contracts.Errorf(contracts.CodeInvalid, `an edit needs changes: {"decision":"edit","changes":{…}}, merged into what is shown`)
+	}
+	value := merged(i.Value, changes)
+	if err := fits(i, value); err != nil {
+		return nil, err
+	}
+	return map[string]any{factDecision: contracts.SayEdit, factValue: value}, nil
+}
+
+// merged applies a JSON Merge Patch.
+func merged(target, patch any) any {
+	changes, ok := patch.(map[string]any)
+	if !ok {
+		return patch
+	}
+	before, _ := target.(map[string]any)
+	out := maps.Clone(before)
+	if out == nil {
+		out = map[string]any{}
+	}
+	for name, change := range changes {
+		if change == nil {
+			delete(out, name)
+			continue
+		}
+		out[name] = merged(out[name], change)
+	}
+	return out
+}
+
+func fits(i contracts.Interrupt, value any) error {
+	if i.ResponseSchema == nil {
+		if value == nil {
+			return contracts.Errorf(contracts.CodeInvalid, "%s needs a response%s", i.Code, offered(i))
+		}
+		return nil
+	}
+	raw, err := contracts.Canonical(i.ResponseSchema)
+	if err != nil {
+		return err
+	}
+	schema, err := contracts.CompileSchema(raw)
+	if err != nil {
+		return err
+	}
+	if faults := schema.Validate(value); len(faults) > 0 {
+		return contracts.Invalid("the answer to "+i.Code+" does not fit", faults...)
+	}
+	return nil
+}
+
+// possible lists the answers as people write them.
+func possible(i contracts.Interrupt) string {
+	var out []string
+	for _, a := range i.Answers {
+		switch a {
+		case contracts.SayIterate, contracts.SayReject:
+			out = append(out, `"`+a+`: what should be different"`)
+		case contracts.SaySearch:
+			out = append(out, `"search: another name"`)
+		case contracts.SayEdit:
+			out = append(out, `{"decision":"edit","changes":{…}}`)
+		case contracts.SayChoose:
+			out = append(out, "the number of a choice")
+		default:
+			out = append(out, `"`+a+`"`)
+		}
+	}
+	if len(out) == 0 {
+		return offered(i)
+	}
+	return "; answer " + strings.Join(out, ", ")
+}
+
+func shortText(text string) string {
+	if runes := []rune(text); len(runes) > 60 {
+		return string(runes[:59]) + "…"
+	}
+	return text
+}
+
+// fromDecision turns a decision, as gates take it, into the answer that it means.
+func fromDecision(body contracts.Resume) any {
+	switch body.Decision {
+	case contracts.DecisionApprove:
+		return contracts.SayApprove
+	case contracts.DecisionReject:
+		return map[string]any{factDecision: contracts.SayReject, factFeedback: body.Comment}
+	case contracts.DecisionEdit:
+		return map[string]any{factDecision: contracts.SayEdit, "changes": body.EditedParams}
+	default:
+		return body.Response
+	}
+}

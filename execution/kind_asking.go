@@ -1,0 +1,205 @@
+package execution
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	"github.com/manifold-run/manifold/contracts"
+	"github.com/manifold-run/manifold/execution/model"
+)
+
+// The facts of a human step.
+const (
+	factDecision = "decision"
+	factValue    = "value"
+	factLabel    = "label"
+	factApproach = "approach"
+	factFeedback = "feedback"
+)
+
+// maxTargets bounds what a step of a workflow offers to choose from.
+const maxTargets = 10
+
+// asking is a question that a workflow puts to a person. It completes with what was
+// answered; what follows is up to rules and conditions. It never stands in for a
+// gate.
+type asking struct{ local }
+
+func (a asking) start(t *turn) {
+	t.row.Begin(t.now())
+	i, err := a.question(t)
+	if err != nil {
+		t.fail(contracts.ErrBadExpression, err.Error(), contracts.EffectNone)
+		return
+	}
+	if t.run.Run.Plan.Unattended {
+		a.alone(t, i)
+		return
+	}
+	if needsAnswers := len(contracts.AnswersOf(i.Type)) > 0; needsAnswers && len(i.Answers) == 0 {
+		t.fail(contracts.ErrPrecondition, "no answer is possible: "+i.Prompt, contracts.EffectNone)
+		return
+	}
+	t.ask(i, contracts.NodeAwaitingInput)
+}
+
+// question is what is asked now: with the answers that are allowed by their
+// conditions, and whose loops are not used up.
+func (a asking) question(t *turn) (contracts.Interrupt, error) {
+	h := t.n.Spec.Human
+	i := contracts.Interrupt{
+		Type: h.Interrupt, ResponseSchema: h.ResponseSchema, Roles: h.Roles,
+		Workflow:   t.run.Run.Plan.Frames[t.n.Spec.Frame].Workflow,
+		Requesters: requesters(t.run.Run.Plan.Owner, nil),
+	}
+	i.Reason = "a step of " + i.Workflow + " asks"
+	prompt, _, err := evaluate(t, h.Prompt)
+	if err != nil {
+		return i, err
+	}
+	i.Prompt = contracts.CleanSummary(asText(prompt))
+	if i.Show, err = members(t, t.reader(), h.Show); err != nil {
+		return i, err
+	}
+	if i.Value, _, err = evaluate(t, h.Value); err != nil {
+		return i, err
+	}
+	if i.Options, _, err = optionsOf(t, h); err != nil {
+		return i, err
+	}
+	i.Options = i.Options[:min(len(i.Options), maxTargets)]
+	if i.Answers, err = a.allowed(t, h, len(i.Options)); err != nil {
+		return i, err
+	}
+	for _, answer := range i.Answers {
+		if !needsMore(answer) {
+			i.Options = append(i.Options, contracts.InterruptOption{ID: answer, Label: labelOfAnswer(answer)})
+		}
+	}
+	i.ActionSHA256, err = contracts.Hash(map[string]any{
+		"prompt": i.Prompt, "show": i.Show, "value": i.Value, "options": i.Options, "answers": i.Answers, "node": t.n.ID(),
+	})
+	return i, err
+}
+
+func (asking) allowed(t *turn, h *contracts.HumanStep, choices int) ([]string, error) {
+	var out []string
+	for _, a := range h.Allow {
+		if a.When != nil {
+			ok, _, err := holds(t, *a.When, nil)
+			if err != nil {
+				return nil, err
+			}
+			if !ok {
+				continue
+			}
+		}
+		nothing := a.Answer == contracts.SayChoose && choices == 0
+		if !nothing && (!contracts.GoesBack(a.Answer) || mayGoBack(t, a.Answer)) {
+			out = append(out, a.Answer)
+		}
+	}
+	return out, nil
+}
+
+// mayGoBack tells whether a rule for the answer is not used up.
+func mayGoBack(t *turn, answer string) bool {
+	for i, r := range t.n.Spec.On {
+		if r.Answer == answer && model.Taken(t.run, t.n.Node, i) < r.Max {
+			return true
+		}
+	}
+	return false
+}
+
+// needsMore tells whether an answer is nothing without words or values.
+func needsMore(answer string) bool {
+	switch answer {
+	case contracts.SayChoose, contracts.SaySearch, contracts.SayEdit, contracts.SayIterate:
+		return true
+	default:
+		return false
+	}
+}
+
+func labelOfAnswer(answer string) string {
+	words := strings.ReplaceAll(answer, "_", " ")
+	return strings.ToUpper(words[:1]) + words[1:]
+}
+
+// alone takes the answer that the step names for when nobody is there, if it is
+// allowed now.
+func (a asking) alone(t *turn, i contracts.Interrupt) {
+	u := t.n.Spec.Human.Unattended
+	choices := len(i.Options) - len(slices.DeleteFunc(slices.Clone(i.Answers), func(s string) bool { return needsMore(s) }))
+	switch {
+	case u == nil || u.Answer == "":
+		t.fail(contracts.ErrNeedsPerson, "this needs a person: "+i.Prompt, contracts.EffectNone)
+	case !slices.Contains(i.Answers, u.Answer):
+		t.fail(contracts.ErrNeedsPerson, u.Answer+" is not possible here, and nobody is there to say more: "+i.Prompt, contracts.EffectNone)
+	case u.OnlyIfOne && choices != 1:
+		t.fail(contracts.ErrNeedsPerson, "there is more or less than one to choose from: "+i.Prompt, contracts.EffectNone)
+	default:
+		response := any(u.Answer)
+		if u.Answer == contracts.SayChoose {
+			response = i.Options[0].ID
+		}
+		facts, err := humanAnswer(i, response)
+		if err != nil {
+			t.fail(contracts.ErrNeedsPerson, err.Error(), contracts.EffectNone)
+			return
+		}
+		a.complete(t, facts, "nobody was there; taken: "+u.Answer)
+	}
+}
+
+func (a asking) answer(t *turn, last contracts.InterruptDecided) {
+	gate := t.n.Gate
+	facts, ok := gate.Response.(map[string]any)
+	switch {
+	case gate.Status == contracts.InterruptExpired:
+		t.row.Result = &Result{Summary: "nobody answered in time"}
+		t.end(contracts.NodeRejected)
+	case gate.Status != contracts.InterruptAnswered || !ok:
+		t.end(contracts.NodeCancelled)
+	default:
+		if says(facts) {
+			t.row.Editors = append(slices.Clone(t.row.Editors), last.DecidedBy)
+		}
+		a.complete(t, facts, cmp.Or(asText(facts[factDecision]), "answered")+" by "+last.DecidedBy)
+	}
+}
+
+// says tells whether an answer has substance: a value, a choice, words. Whoever
+// gives that asks for the writes that rest on it.
+func says(facts map[string]any) bool {
+	switch facts[factDecision] {
+	case contracts.SayApprove:
+		return facts[factApproach] != nil
+	case contracts.SayAccept, contracts.SayRetry, contracts.SaySkip, contracts.SayStop:
+		return false
+	default:
+		return true
+	}
+}
+
+// complete ends the step as it was answered. A rejection that no rule takes is the
+// end of the branch, and to stop is the end of the run.
+func (asking) complete(t *turn, facts map[string]any, summary string) {
+	t.row.Result = &Result{Summary: contracts.CleanSummary(summary), Facts: facts}
+	switch facts[factDecision] {
+	case contracts.SayStop:
+		t.row = nil
+		t.stopRun(summary)
+	case contracts.SayReject:
+		t.row.State = contracts.NodeCompleted
+		if rule, _, err := t.ruleThatHolds(); err == nil && rule < 0 {
+			t.end(contracts.NodeRejected)
+			return
+		}
+		t.end(contracts.NodeCompleted)
+	default:
+		t.end(contracts.NodeCompleted)
+	}
+}

@@ -1,0 +1,191 @@
+package execution
+
+import (
+	"fmt"
+
+	"github.com/manifold-run/manifold/contracts"
+	"github.com/manifold-run/manifold/execution/model"
+	"github.com/manifold-run/manifold/expr"
+)
+
+// evaluate resolves the expressions inside a value, as the node may read them
+// before it has begun.
+func evaluate(t *turn, v any) (any, []expr.Read, error) {
+	return evaluateAs(t, t.reader(), v)
+}
+
+// reader is the node before it has ended.
+func (t *turn) reader() model.Reader { return model.Reader{Node: t.n.Node, Frame: t.n.Spec.Frame} }
+
+// afterwards is the node once it has ended as its row says: what its rules and its
+// spending are read by.
+func (t *turn) afterwards() *model.Reader {
+	return &model.Reader{Node: t.n.Node, Frame: model.OuterFrame(t.run, t.n.Node), After: t.row}
+}
+
+func evaluateAs(t *turn, r model.Reader, v any) (any, []expr.Read, error) {
+	refs, err := expr.Refs(v)
+	if err != nil {
+		return nil, nil, err
+	}
+	scope, err := t.run.ScopeOf(r, refs)
+	if err != nil {
+		return nil, nil, err
+	}
+	return expr.Resolve(v, scope)
+}
+
+// holds tells whether a condition holds, before the node has begun or, with a
+// reader, as that one sees it.
+func holds(t *turn, c contracts.Condition, as *model.Reader) (bool, []expr.Read, error) {
+	refs, err := expr.RefsOf(c)
+	if err != nil {
+		return false, nil, err
+	}
+	if as == nil {
+		before := t.reader()
+		as = &before
+	}
+	scope, err := t.run.ScopeOf(*as, refs)
+	if err != nil {
+		return false, nil, err
+	}
+	return expr.Holds(c, scope)
+}
+
+// members evaluates an object; its members that are null are left out.
+func members(t *turn, r model.Reader, v map[string]any) (map[string]any, error) {
+	value, _, err := evaluateAs(t, r, asAny(v))
+	if err != nil {
+		return nil, err
+	}
+	out, _ := value.(map[string]any)
+	withoutNulls(out)
+	return out, nil
+}
+
+func withoutNulls(m map[string]any) {
+	for name, v := range m {
+		if v == nil {
+			delete(m, name)
+		}
+	}
+}
+
+// expressionFault is the type of error for an expression that cannot be evaluated.
+func expressionFault(n *node) string {
+	if n.InWorkflow() {
+		return contracts.ErrBadExpression
+	}
+	return contracts.ErrInvalidParameters
+}
+
+// aftermath is what follows from a step that has just ended: what it has spent,
+// and the round that the first of its rules asks for that holds. It is part of the
+// event of the outcome, so nothing that depends on the step can come between.
+func (t *turn) aftermath() *model.Expansion {
+	spec := &t.n.Spec
+	goesOn := t.row.State == contracts.NodeCompleted || t.row.State == contracts.NodeFailed && spec.ContinueOnError
+	if !t.n.InWorkflow() || !goesOn {
+		return nil
+	}
+	if err := t.spend(); err != nil {
+		t.badEnd("spend: ", err)
+		return nil
+	}
+	if t.run.Cancelling() {
+		return nil
+	}
+	rule, with, err := t.ruleThatHolds()
+	if err != nil {
+		t.badEnd("on: ", err)
+		return nil
+	}
+	if rule < 0 {
+		return nil
+	}
+	nodes := model.Region(t.run, t.n.Node, rule, with)
+	if limit := nodeLimit(t.run); t.run.Len()+len(nodes) > limit {
+		t.row.State = contracts.NodeFailed
+		t.row.Error = &contracts.ToolError{
+			Type: contracts.ErrBudget, Effect: contracts.EffectNone,
+			Message: fmt.Sprintf("to go back to %s would make more than %d nodes", spec.On[rule].Goto, limit),
+		}
+		return nil
+	}
+	return &model.Expansion{Nodes: nodes, Cause: causeOf(spec.On[rule]), Round: &contracts.Round{
+		N: model.Taken(t.run, t.n.Node, rule) + 1, By: t.n.Step(), With: with, Rule: rule,
+	}}
+}
+
+// badEnd makes a failure of an outcome whose expressions cannot be evaluated. What
+// a write did stays done: then it is a check that does not hold.
+func (t *turn) badEnd(where string, err error) {
+	message := contracts.CleanSummary(where + err.Error())
+	if t.n.Writes() && t.row.State == contracts.NodeCompleted {
+		t.row.Checks = append(t.row.Checks, contracts.Check{Name: contracts.ErrBadExpression, Detail: message})
+		return
+	}
+	t.row.State = contracts.NodeFailed
+	t.row.Error = &contracts.ToolError{Type: contracts.ErrBadExpression, Message: message, Effect: contracts.EffectNone}
+}
+
+func (t *turn) spend() error {
+	spec := &t.n.Spec
+	for name, text := range spec.Spend {
+		if t.row.State != contracts.NodeCompleted {
+			break // what failed has nothing to count
+		}
+		value, _, err := evaluateAs(t, *t.afterwards(), text)
+		if err != nil {
+			return err
+		}
+		used, ok := model.Number(value)
+		if !ok || used < 0 {
+			return contracts.Errorf(contracts.CodeInvalid, "%s gives no number of 0 or more", text)
+		}
+		if t.row.Spent == nil {
+			t.row.Spent = map[string]float64{}
+		}
+		t.row.Spent[model.StepID(model.OuterFrame(t.run, t.n.Node), name)] = used
+	}
+	return nil
+}
+
+// ruleThatHolds is the first rule that holds and may still be taken, -1 if there is
+// none, with what the new round is given.
+func (t *turn) ruleThatHolds() (rule int, with map[string]any, err error) {
+	after := t.afterwards()
+	for i, r := range t.n.Spec.On {
+		taken := r.Answer != "" && t.row.Result != nil && t.row.Result.Facts[factDecision] == r.Answer
+		if r.When != nil {
+			if taken, _, err = holds(t, *r.When, after); err != nil {
+				return -1, nil, err
+			}
+		}
+		if taken && model.Taken(t.run, t.n.Node, i) < r.Max {
+			with, err = members(t, *after, r.With)
+			return i, with, err
+		}
+	}
+	return -1, nil, nil
+}
+
+func causeOf(r contracts.Rule) string {
+	if r.Answer != "" {
+		return "answer " + r.Answer
+	}
+	if r.When.Expr != "" {
+		return "when " + r.When.Expr
+	}
+	return "when " + r.When.Path
+}
+
+// nodeLimit is how many nodes the run may have.
+func nodeLimit(run *model.State) int {
+	limit := run.Run.Plan.Budgets.MaxNodes
+	if limit <= 0 || limit > contracts.MaxNodes {
+		return contracts.MaxNodes
+	}
+	return limit
+}

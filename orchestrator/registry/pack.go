@@ -1,0 +1,48 @@
+package registry
+
+import (
+	"bytes"
+	"context"
+
+	"github.com/manifold-run/manifold/contracts"
+)
+
+// packs fetches the manifests of domains by their services, and those of packs,
+// which have none, out of their registrations.
+type packs struct{ Fetcher }
+
+// FetchManifest gives the manifest of a pack as it was registered.
+func (p packs) FetchManifest(ctx context.Context, at Endpoint, etag string) (Fetched, error) {
+	if at.Pack == nil {
+		return p.Fetcher.FetchManifest(ctx, at, etag)
+	}
+	mark := contracts.HashBytes(at.Pack)
+	if etag == mark {
+		return Fetched{NotModified: true, ETag: mark}, nil
+	}
+	return Fetched{Body: at.Pack, ETag: mark}, nil
+}
+
+// Health of a pack is always good: it has nothing that could be down.
+func (p packs) Health(ctx context.Context, at Endpoint) (contracts.Health, error) {
+	if at.Pack == nil {
+		return p.Fetcher.Health(ctx, at)
+	}
+	return contracts.Health{Status: contracts.HealthOK}, nil
+}
+
+func endpoint(domain string, reg contracts.Registration) Endpoint {
+	return Endpoint{Domain: domain, URL: reg.URL, Authorization: reg.Authorization, Pack: reg.Pack}
+}
+
+// checkURL judges the address of a service; a pack has none.
+func (c Config) checkURL(reg contracts.Registration) error {
+	if reg.Pack != nil {
+		return nil
+	}
+	return c.CheckURL(reg.URL)
+}
+
+func (e Endpoint) same(other Endpoint) bool {
+	return e.Domain == other.Domain && e.URL == other.URL && e.Authorization == other.Authorization && bytes.Equal(e.Pack, other.Pack)
+}
