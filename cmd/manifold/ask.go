@@ -13,12 +13,13 @@ import (
 )
 
 type askOptions struct {
-	session   string
-	name      string
-	webhook   string
-	instances map[string]string
-	dryRun    bool
-	noWait    bool
+	session    string
+	name       string
+	webhook    string
+	instances  map[string]string
+	dryRun     bool
+	unattended bool
+	noWait     bool
 }
 
 func (c *cli) askCommand() *cobra.Command {
@@ -39,6 +40,7 @@ ends with exit code 3 when a person has to decide or to answer first.`,
 	flags.StringVar(&o.webhook, "webhook", "", "URL that is told when a person has to decide")
 	flags.StringToStringVar(&o.instances, "instance", nil, "instance of a domain, as domain=instance")
 	flags.BoolVar(&o.dryRun, "dry-run", false, "read, but only pretend to write")
+	flags.BoolVar(&o.unattended, "unattended", false, "nobody will answer: steps that ask take the answer that they name for it, or fail")
 	flags.BoolVar(&o.noWait, "no-wait", false, "do not wait for the answer")
 	return cmd
 }
@@ -68,7 +70,7 @@ func send(ctx context.Context, server *client.Client, o askOptions, words string
 		return server.Say(ctx, o.session, words, client.Opt{})
 	}
 	return server.StartSession(ctx, contracts.StartSession{
-		Message: words, Name: o.name, WebhookURL: o.webhook, Instances: o.instances, DryRun: o.dryRun,
+		Message: words, Name: o.name, WebhookURL: o.webhook, Instances: o.instances, DryRun: o.dryRun, Unattended: o.unattended,
 	}, client.Opt{})
 }
 

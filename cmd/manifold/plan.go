@@ -30,6 +30,7 @@ day; "manifold plan run HASH" runs exactly it.`,
 	flags.StringToStringVar(&body.Instances, "instance", nil, "instance of a domain, as domain=instance")
 	flags.StringVar(&body.SessionID, "session", "", "plan within this session")
 	flags.BoolVar(&body.DryRun, "dry-run", false, "plan a dry run")
+	flags.BoolVar(&body.Unattended, "unattended", false, "plan for a run that nobody will answer")
 	flags.BoolVar(&mermaid, "mermaid", false, "write the graph as a Mermaid diagram")
 	cmd.AddCommand(c.planRunCommand())
 	return cmd
