@@ -67,9 +67,9 @@ func (x *Index) calibrated(ctx context.Context, catalog *contracts.Catalog, prio
 	return &y, nil
 }
 
-// mostLost is how much less of what is meant for a site may be accepted by weights
-// of its own than by those that come with the program.
-const mostLost = 0.02
+// mostLost is how much less of what is meant for a site weights of its own may be
+// worth than those that come with the program.
+const mostLost = 0.03
 
 // fitOwn fits the weights of a site to what was observed of it. It is false, and
 // the weights are those before, where by its own the site would hear worse: they
@@ -84,20 +84,25 @@ func fitOwn(seen []Observation, before weights) (weights, bool) {
 		}
 	}
 	first, second := fit(even, before, fitHold, allSignals()), fit(odd, before, fitHold, allSignals())
-	own := accepted(&first, odd) + accepted(&second, even)
-	if known := accepted(&before, seen); own < known-mostLost*float64(meant(seen)) {
+	own := worth(&first, odd) + worth(&second, even)
+	if known := worth(&before, seen); own < known-mostLost*float64(meant(seen)) {
 		return before, false
 	}
 	w := fit(seen, before, fitHold, allSignals())
 	return w, true
 }
 
-// accepted is how many requests for what there is would be done, and rightly.
-func accepted(w *weights, seen []Observation) float64 {
+// worth is how many requests would be done rightly, less those that would be done
+// wrongly: weights that accept more of everything hear no better.
+func worth(w *weights, seen []Observation) float64 {
 	n := 0.0
 	for _, o := range seen {
-		if o.Right && chance(w.odds(o.signals)) >= DefaultAccept {
+		switch {
+		case chance(w.odds(o.signals)) < DefaultAccept:
+		case o.Right:
 			n++
+		default:
+			n--
 		}
 	}
 	return n

@@ -47,7 +47,7 @@ func TestTheMatcherStaysAboveTheFloor(t *testing.T) {
 		"requests for intents that are left out": {
 			file: "clinc150.json", split: "test", draws: []eval.Draw{{Examples: 10, Seed: 1, Hold: 0.25}, {Examples: 10, Seed: 2, Hold: 0.25}, {Examples: 10, Seed: 3, Hold: 0.25}},
 			floor: map[string]float64{"left_out_auroc": 0.80, "precision_of_accepted_20_oos": 0.87},
-			top:   map[string]float64{"left_out_accepted": 0.15, "ece": 0.10},
+			top:   map[string]float64{"left_out_accepted": 0.16, "ece": 0.10},
 		},
 		"seven intents, of which some are left out": {
 			file: "snips.json", draws: []eval.Draw{{Examples: 10, Seed: 1, Hold: 0.3}, {Examples: 10, Seed: 2, Hold: 0.3}, {Examples: 10, Seed: 3, Hold: 0.3}},
