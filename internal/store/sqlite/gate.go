@@ -233,7 +233,7 @@ func (s *Store) UpdateInterrupt(ctx context.Context, id string, change func(*con
 		if changed, err = x.saveInterrupt(ctx, i); err != nil {
 			return err
 		}
-		_, err = x.wake(ctx, run)
+		err = x.wake(ctx, run)
 		return err
 	})
 	if err != nil {

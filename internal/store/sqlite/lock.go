@@ -136,7 +136,7 @@ func (x *tx) wakeNext(ctx context.Context, key string) ([]string, error) {
 	if _, err := x.exec(ctx, `UPDATE lock_waiter SET woken = 1 WHERE key = ? AND run_id = ?`, key, next[0]); err != nil {
 		return nil, err
 	}
-	if _, err := x.wake(ctx, next[0]); err != nil {
+	if err := x.wake(ctx, next[0]); err != nil {
 		return nil, err
 	}
 	return next, nil
@@ -208,7 +208,7 @@ func (s *Store) BreakLock(ctx context.Context, key, by string) (execution.LockHo
 			return err
 		}
 		for _, runID := range broken.Waiting {
-			if _, err := x.wake(ctx, runID); err != nil {
+			if err := x.wake(ctx, runID); err != nil {
 				return err
 			}
 		}

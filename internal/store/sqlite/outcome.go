@@ -48,7 +48,7 @@ func (s *Store) RecordOutcome(ctx context.Context, nonce string, o execution.Out
 		if err := x.name(ctx, runID, names...); err != nil {
 			return err
 		}
-		_, err = x.wake(ctx, runID)
+		err = x.wake(ctx, runID)
 		return err
 	})
 	return first && err == nil, err

@@ -104,10 +104,10 @@ func (h *handle) held(ctx context.Context, l execution.Lease) (head, error) {
 	return r, nil
 }
 
-// wake lets a run go on, and tells whether there is one that can.
-func (x *tx) wake(ctx context.Context, runID string) (bool, error) {
-	n, err := x.exec(ctx, `UPDATE run SET wake_seq = wake_seq + 1 WHERE id = ? AND finished_at = 0`, runID)
-	return n > 0, err
+// wake lets a run go on, if it has not ended.
+func (x *tx) wake(ctx context.Context, runID string) error {
+	_, err := x.exec(ctx, `UPDATE run SET wake_seq = wake_seq + 1 WHERE id = ? AND finished_at = 0`, runID)
+	return err
 }
 
 const selectRun = `
