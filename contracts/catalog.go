@@ -165,6 +165,9 @@ type RolePlayer struct {
 // CapabilityDigest is what a run pins: the hash of name, schemas, effective
 // policy, locks, verify, reconcile and compensation.
 func CapabilityDigest(c *Capability, p Policy) (string, error) {
+	if p.Reason == p.ruleReason() {
+		p.Reason = p.ruleName() // however people are told: stored runs hold by the digest
+	}
 	return Hash(struct {
 		Name         string          `json:"name"`
 		Schema       any             `json:"schema"`

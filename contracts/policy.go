@@ -186,6 +186,15 @@ func (p Policy) mayLower() bool {
 	return p.SideEffectClass == ClassWriteReversible && p.RiskLevel.Rank() <= RiskLow.Rank()
 }
 
+// ruleName is what digests say for ruleReason. It never changes, so that words for
+// people can: with another digest every gate that is open would be stale.
+func (p Policy) ruleName() string {
+	if p.SideEffectClass.Writes() {
+		return "it is a write (" + string(p.SideEffectClass) + ")"
+	}
+	return "the risk level is " + string(p.RiskLevel)
+}
+
 func (p Policy) ruleReason() string {
 	if p.SideEffectClass.Writes() {
 		if p.SideEffectClass == ClassWriteReversible {

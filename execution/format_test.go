@@ -45,7 +45,9 @@ func TestARunOfTheFirstFormatGoesOn(t *testing.T) {
 	}
 	gate := w.gates(r, "run_waiting", 1)["n3"]
 	w.decide(r, gate, contracts.Resume{Decision: contracts.DecisionApprove})
-	v := w.ended(r, "run_waiting")
+	v := w.until(r, "run_waiting", "ended or asked again", func(v contracts.RunView) bool {
+		return v.State.Terminal() || len(v.Interrupts) > 0 && v.Interrupts[0].InterruptID != gate.InterruptID
+	})
 	if v.State != contracts.RunCompleted || v.Nodes[2].Params["first"] != "id00" || v.Nodes[3].State != contracts.NodeCompleted {
 		t.Errorf("the run is %s: %+v", v.State, v.Nodes[2])
 	}
