@@ -287,7 +287,10 @@ func TestKilledAtEveryWriteNoMessageIsLostAndNoneTakenTwice(t *testing.T) {
 				k := &talk{office: newOffice(t), intents: intents, repeats: repeats}
 				k.catalog = loadCatalog(t, s.catalog)
 				k.serve(n, at)
-				defer func() { k.stop() }()
+				defer func() {
+					k.stop()
+					time.Sleep(10 * time.Second) // what a dead process still waits for ends
+				}()
 				s.script(k)
 				writes = k.process.Writes()
 			})

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"slices"
 	"strconv"
 	"time"
 
@@ -79,8 +80,24 @@ func (s *suite) call(c *contracts.Capability, parameters map[string]any) contrac
 	return contracts.ExecuteRequest{Capability: c.Name, Parameters: parameters, Context: contracts.ExecuteContext{
 		RunID: "conformance", NodeID: "n1", Attempt: 1, TimeoutMS: policy.TimeoutMS, Instance: s.instance,
 		Deadline:  time.Now().Add(policy.Timeout()).UTC(),
-		Principal: contracts.Principal{ID: "conformance"},
+		Principal: contracts.Principal{ID: "conformance", Roles: s.roles()},
 	}}
+}
+
+// roles are all that the manifest names: whoever checks a service asks as somebody
+// who may ask about everybody.
+func (s *suite) roles() []string {
+	var out []string
+	for _, c := range s.manifest.Capabilities {
+		out = append(out, c.Metadata.AllowedRoles...)
+		for _, spec := range c.Metadata.ParameterSpecs {
+			if spec.Subject != nil {
+				out = append(out, spec.Subject.All...)
+			}
+		}
+	}
+	slices.Sort(out)
+	return slices.Compact(out)
 }
 
 func policyOf(c *contracts.Capability) contracts.Policy {
