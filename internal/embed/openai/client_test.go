@@ -75,6 +75,7 @@ func TestVectorsComeInTheOrderOfTheTexts(t *testing.T) {
 
 func TestAnswersThatAreNoneAreRefused(t *testing.T) {
 	t.Parallel()
+	tooLong := `{"data":[{"embedding":[` + strings.Repeat("1,", 9000) + `1]}]}`
 	for answer, want := range map[string]string{
 		`{"data":[]}`:                                    "0 vectors for 1 texts",
 		`{"data":[{"index":1,"embedding":[1]}]}`:         "text 1 of 1",
@@ -83,7 +84,7 @@ func TestAnswersThatAreNoneAreRefused(t *testing.T) {
 		`{"data":[{"embedding":[0,0]}]}`:                 "length 0",
 		`{"data":[{"embedding":"AAAA"}]}`:                "not understood",
 		`<html>`:                                         "not understood",
-		`{"data":[{"embedding":[` + strings.Repeat("1,", 9000) + `1]}]}`: "9001 numbers",
+		tooLong:                                          "9001 numbers",
 	} {
 		c := client(t, openai.Config{Timeout: 10 * time.Second}, func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte(answer)) })
 		if _, err := c.Score(t.Context(), "text"); err == nil || !strings.Contains(err.Error(), want) {
