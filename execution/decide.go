@@ -43,10 +43,10 @@ func (r *Runner) Decide(ctx context.Context, id string, body contracts.Resume, w
 	if current.Workflow != "" { // a question, whose answers may be given as decisions
 		body = contracts.Resume{Response: fromDecision(body), Comment: body.Comment, ActionSHA256: body.ActionSHA256}
 	}
-	// The schema of an answer is compiled here and not in the transaction: a large
-	// one would hold up every other write.
+	// The schema of an answer is compiled once, however often the change is
+	// computed.
 	given := readAnswer(current, body)
-	decided, err := r.store.UpdateInterrupt(ctx, id, func(i *contracts.Interrupt, now time.Time) error {
+	decided, err := UpdateInterrupt(ctx, r.store, id, func(i *contracts.Interrupt, now time.Time) error {
 		if i.Type.Expires() && i.Workflow == "" {
 			return applyDecision(i, body, who, now)
 		}

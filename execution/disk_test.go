@@ -82,8 +82,8 @@ func (d *disk) ReleaseRun(ctx context.Context, l execution.Lease) error {
 	return err
 }
 
-func (d *disk) UpdateInterrupt(ctx context.Context, id string, change func(*contracts.Interrupt, time.Time) error) (contracts.Interrupt, error) {
-	return changed(d, func() (contracts.Interrupt, error) { return d.Store.UpdateInterrupt(ctx, id, change) })
+func (d *disk) SaveInterrupt(ctx context.Context, i execution.InterruptAt) (contracts.Interrupt, error) {
+	return changed(d, func() (contracts.Interrupt, error) { return d.Store.SaveInterrupt(ctx, i) })
 }
 
 func (d *disk) RecordOutcome(ctx context.Context, nonce string, o execution.Outcome) (bool, error) {

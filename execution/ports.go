@@ -60,14 +60,25 @@ type Gates interface {
 	// InterruptByCode finds the open interrupt of a code, any case.
 	InterruptByCode(ctx context.Context, code string) (contracts.Interrupt, error)
 	Interrupts(ctx context.Context, f InterruptFilter) ([]contracts.Interrupt, error)
-	// UpdateInterrupt changes an open interrupt: change gets the current one
-	// inside the transaction with the store's clock, and what it leaves is
-	// stored. An interrupt that is not open gives conflict with the interrupt as
-	// Detail. The run is woken.
-	UpdateInterrupt(ctx context.Context, id string, change func(*contracts.Interrupt, time.Time) error) (contracts.Interrupt, error)
+	// InterruptAt gives one interrupt with what is needed to change it.
+	InterruptAt(ctx context.Context, id string) (InterruptAt, error)
+	// SaveInterrupt replaces an open interrupt that is still at the version that
+	// was read, wakes its run, and gives the interrupt as it is stored. It stays
+	// with its run and session. Conflict says that it was changed since.
+	SaveInterrupt(ctx context.Context, i InterruptAt) (contracts.Interrupt, error)
 	// OpenInterrupt inserts a question that belongs to no run, such as a
 	// clarification before there is a plan.
 	OpenInterrupt(ctx context.Context, i contracts.Interrupt, e contracts.Event) error
+}
+
+// InterruptAt is an interrupt as it was read at one moment.
+type InterruptAt struct {
+	contracts.Interrupt
+
+	// Version counts its changes.
+	Version int64
+	// Now is the store's clock.
+	Now time.Time
 }
 
 // InterruptFilter selects interrupts; empty fields select all.

@@ -147,6 +147,6 @@ func supersede(i *contracts.Interrupt, _ time.Time) error {
 func updateGate(ctx context.Context, store Gates, id string, change func(*contracts.Interrupt, time.Time) error) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 10*time.Second)
 	defer cancel()
-	_, err := store.UpdateInterrupt(ctx, id, change)
+	_, err := UpdateInterrupt(ctx, store, id, change)
 	return err
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"sync/atomic"
 	"testing"
-	"time"
 
 	"github.com/manifold-run/manifold/contracts"
 	"github.com/manifold-run/manifold/execution"
@@ -17,12 +16,12 @@ type balky struct {
 	fails atomic.Int64
 }
 
-// UpdateInterrupt fails as often as it is told to.
-func (b *balky) UpdateInterrupt(ctx context.Context, id string, change func(*contracts.Interrupt, time.Time) error) (contracts.Interrupt, error) {
+// SaveInterrupt fails as often as it is told to.
+func (b *balky) SaveInterrupt(ctx context.Context, i execution.InterruptAt) (contracts.Interrupt, error) {
 	if b.fails.Add(-1) >= 0 {
 		return contracts.Interrupt{}, unavailable()
 	}
-	return b.Store.UpdateInterrupt(ctx, id, change)
+	return b.Store.SaveInterrupt(ctx, i)
 }
 
 func TestARunThatHasEndedAsksNobody(t *testing.T) {

@@ -70,7 +70,7 @@ func TestARepeatedAnswerThatIsGivenAsOneAnswersOnce(t *testing.T) {
 // What a crash leaves between the commit of an answer and the rest of its turn.
 func (o *office) crashAfterAnswer(i contracts.Interrupt, value any) {
 	o.t.Helper()
-	_, err := o.store.UpdateInterrupt(o.t.Context(), i.InterruptID, func(i *contracts.Interrupt, now time.Time) error {
+	_, err := execution.UpdateInterrupt(o.t.Context(), o.store, i.InterruptID, func(i *contracts.Interrupt, now time.Time) error {
 		i.Status, i.Response = contracts.InterruptAnswered, value
 		i.Decisions = append(i.Decisions, contracts.InterruptDecided{Decision: contracts.DecisionAnswer, DecidedBy: ana.Subject(), DecidedAt: now})
 		return nil

@@ -47,31 +47,38 @@ func (s *Store) Interrupts(_ context.Context, f execution.InterruptFilter) ([]co
 	return clone(first(found, f.Limit))
 }
 
-// UpdateInterrupt changes an open interrupt and wakes its run.
-func (s *Store) UpdateInterrupt(_ context.Context, id string, change func(*contracts.Interrupt, time.Time) error) (contracts.Interrupt, error) {
+// InterruptAt gives one interrupt with its version.
+func (s *Store) InterruptAt(_ context.Context, id string) (execution.InterruptAt, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	at := execution.InterruptAt{Version: s.versions[id], Now: time.Now()}
 	g, ok := s.gate[id]
 	if !ok {
-		return contracts.Interrupt{}, noInterrupt(id)
+		return at, noInterrupt(id)
 	}
-	changed, err := clone(*g)
+	var err error
+	at.Interrupt, err = clone(*g)
+	return at, err
+}
+
+// SaveInterrupt changes an open interrupt and wakes its run.
+func (s *Store) SaveInterrupt(_ context.Context, i execution.InterruptAt) (contracts.Interrupt, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	g, ok := s.gate[i.InterruptID]
+	if !ok {
+		return contracts.Interrupt{}, noInterrupt(i.InterruptID)
+	}
+	if g.Status != contracts.InterruptOpen || s.versions[i.InterruptID] != i.Version {
+		return contracts.Interrupt{}, contracts.Errorf(contracts.CodeConflict, "interrupt %s has changed since", i.InterruptID)
+	}
+	i.SessionID, i.RunID = g.SessionID, g.RunID
+	changed, err := clone(i.Interrupt)
 	if err != nil {
 		return contracts.Interrupt{}, err
 	}
-	if g.Status != contracts.InterruptOpen {
-		refusal := contracts.Errorf(contracts.CodeConflict, "interrupt %s was settled already: %s", id, g.Status)
-		refusal.Detail = changed
-		return contracts.Interrupt{}, refusal
-	}
-	if err := change(&changed, time.Now()); err != nil {
-		return contracts.Interrupt{}, err
-	}
-	changed.InterruptID, changed.SessionID, changed.RunID = g.InterruptID, g.SessionID, g.RunID
-	if changed, err = clone(changed); err != nil {
-		return contracts.Interrupt{}, err
-	}
 	*g = changed
+	s.versions[i.InterruptID]++
 	s.wake(g.RunID)
 	return clone(changed)
 }

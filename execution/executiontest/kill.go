@@ -203,9 +203,14 @@ func (k *Killed) Interrupts(ctx context.Context, f execution.InterruptFilter) ([
 	return read(ctx, k, func() ([]contracts.Interrupt, error) { return k.store.Interrupts(ctx, f) })
 }
 
-// UpdateInterrupt is a write.
-func (k *Killed) UpdateInterrupt(ctx context.Context, id string, change func(*contracts.Interrupt, time.Time) error) (contracts.Interrupt, error) {
-	return changes(ctx, k, func() (contracts.Interrupt, error) { return k.store.UpdateInterrupt(ctx, id, change) })
+// InterruptAt is a read.
+func (k *Killed) InterruptAt(ctx context.Context, id string) (execution.InterruptAt, error) {
+	return read(ctx, k, func() (execution.InterruptAt, error) { return k.store.InterruptAt(ctx, id) })
+}
+
+// SaveInterrupt is a write.
+func (k *Killed) SaveInterrupt(ctx context.Context, i execution.InterruptAt) (contracts.Interrupt, error) {
+	return changes(ctx, k, func() (contracts.Interrupt, error) { return k.store.SaveInterrupt(ctx, i) })
 }
 
 // OpenInterrupt is a write.

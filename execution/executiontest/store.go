@@ -23,15 +23,17 @@ type Store struct {
 	mu   sync.Mutex // guards the fields below
 	runs map[string]*runRow
 	// gates holds all interrupts in the order in which they were opened.
-	gates  []*contracts.Interrupt
-	gate   map[string]*contracts.Interrupt
-	intent map[string]*intentRow // by nonce
-	keys   map[string]bool       // the idempotency keys in use
-	events map[string][]contracts.Event
-	seqs   map[string]int64 // the last event of each session, for ever
-	ledger map[string][]contracts.LedgerEntry
-	locks  map[string]*lockRow
-	blobs  map[string]execution.Blob
+	gates []*contracts.Interrupt
+	gate  map[string]*contracts.Interrupt
+	// versions counts the changes of each interrupt.
+	versions map[string]int64
+	intent   map[string]*intentRow // by nonce
+	keys     map[string]bool       // the idempotency keys in use
+	events   map[string][]contracts.Event
+	seqs     map[string]int64 // the last event of each session, for ever
+	ledger   map[string][]contracts.LedgerEntry
+	locks    map[string]*lockRow
+	blobs    map[string]execution.Blob
 }
 
 // runRow is a run with the rows that go with it.
@@ -63,7 +65,7 @@ func WithOpened(opened func(contracts.Interrupt)) Option {
 func NewStore(options ...Option) *Store {
 	s := &Store{
 		opened: func(contracts.Interrupt) {},
-		runs:   map[string]*runRow{}, gate: map[string]*contracts.Interrupt{},
+		runs:   map[string]*runRow{}, gate: map[string]*contracts.Interrupt{}, versions: map[string]int64{},
 		intent: map[string]*intentRow{}, keys: map[string]bool{},
 		events: map[string][]contracts.Event{}, seqs: map[string]int64{},
 		ledger: map[string][]contracts.LedgerEntry{}, locks: map[string]*lockRow{},

@@ -95,7 +95,7 @@ func codeIsUnique(t *testing.T, s execution.Store) {
 
 func codeIsFreed(t *testing.T, s execution.Store) {
 	lease := opened(t, s, gate("g1", "K7Q"))
-	if _, err := s.UpdateInterrupt(t.Context(), "g1", approve("ben")); err != nil {
+	if _, err := execution.UpdateInterrupt(t.Context(), s, "g1", approve("ben")); err != nil {
 		t.Fatal(err)
 	}
 	_, err := s.InterruptByCode(t.Context(), "K7Q")
@@ -116,7 +116,7 @@ func interruptIDOnce(t *testing.T, s execution.Store) {
 func decisionWakes(t *testing.T, s execution.Store) {
 	opened(t, s, gate("g1", "AAA"))
 	before := wakeSeq(t, s, "r1")
-	changed, err := s.UpdateInterrupt(t.Context(), "g1", approve("ben"))
+	changed, err := execution.UpdateInterrupt(t.Context(), s, "g1", approve("ben"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -137,7 +137,7 @@ func refusedDecision(t *testing.T, s execution.Store) {
 	opened(t, s, gate("g1", "AAA"))
 	before := wakeSeq(t, s, "r1")
 	mine := errors.New("four eyes")
-	_, err := s.UpdateInterrupt(t.Context(), "g1", func(i *contracts.Interrupt, _ time.Time) error {
+	_, err := execution.UpdateInterrupt(t.Context(), s, "g1", func(i *contracts.Interrupt, _ time.Time) error {
 		i.Status, i.Action.Parameters["to"] = contracts.InterruptApproved, "red"
 		return mine
 	})
@@ -156,11 +156,11 @@ func refusedDecision(t *testing.T, s execution.Store) {
 
 func settledGate(t *testing.T, s execution.Store) {
 	opened(t, s, gate("g1", "AAA"))
-	first, err := s.UpdateInterrupt(t.Context(), "g1", approve("ben"))
+	first, err := execution.UpdateInterrupt(t.Context(), s, "g1", approve("ben"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, err = s.UpdateInterrupt(t.Context(), "g1", func(*contracts.Interrupt, time.Time) error {
+	_, err = execution.UpdateInterrupt(t.Context(), s, "g1", func(*contracts.Interrupt, time.Time) error {
 		t.Error("a settled gate was offered for change")
 		return nil
 	})
@@ -177,7 +177,7 @@ func thousandDecisions(t *testing.T, s execution.Store) {
 	opened(t, s, gate("g1", "AAA"))
 	var won, lost atomic.Int32
 	settle := func(status contracts.InterruptStatus) {
-		_, err := s.UpdateInterrupt(detached(t), "g1", func(i *contracts.Interrupt, _ time.Time) error {
+		_, err := execution.UpdateInterrupt(detached(t), s, "g1", func(i *contracts.Interrupt, _ time.Time) error {
 			i.Status = status
 			return nil
 		})
@@ -212,7 +212,7 @@ func quorumLosesNone(t *testing.T, s execution.Store) {
 	var wg sync.WaitGroup
 	for i := range people {
 		wg.Go(func() {
-			if _, err := s.UpdateInterrupt(detached(t), "g1", approve(fmt.Sprintf("p%d", i))); err != nil {
+			if _, err := execution.UpdateInterrupt(detached(t), s, "g1", approve(fmt.Sprintf("p%d", i))); err != nil {
 				t.Errorf("decide: %v", err)
 			}
 		})
@@ -229,7 +229,7 @@ func interruptsAreListed(t *testing.T, s execution.Store) {
 	other := gate("g3", "CCC")
 	other.RunID, other.SessionID, other.Type = "r2", "session of r2", contracts.InterruptOutcomeUnknown
 	create(t, s, exampleRun("r2"), execution.Transition{Gates: []contracts.Interrupt{other}})
-	if _, err := s.UpdateInterrupt(t.Context(), "g1", approve("ben")); err != nil {
+	if _, err := execution.UpdateInterrupt(t.Context(), s, "g1", approve("ben")); err != nil {
 		t.Fatal(err)
 	}
 	filters := map[string]struct {
@@ -273,7 +273,7 @@ func sessionQuestion(t *testing.T, s execution.Store) {
 	if len(got) != 1 || got[0].Seq != 1 || got[0].Type != contracts.EventInterrupt || got[0].RunID != "" {
 		t.Errorf("events of the session: %+v", got)
 	}
-	answered, err := s.UpdateInterrupt(t.Context(), "q1", func(i *contracts.Interrupt, _ time.Time) error {
+	answered, err := execution.UpdateInterrupt(t.Context(), s, "q1", func(i *contracts.Interrupt, _ time.Time) error {
 		i.Status, i.Response = contracts.InterruptAnswered, "the second"
 		return nil
 	})
@@ -298,14 +298,14 @@ func unknownInterrupt(t *testing.T, s execution.Store) {
 	wantCode(t, err, contracts.CodeNotFound)
 	_, err = s.InterruptByCode(t.Context(), "")
 	wantCode(t, err, contracts.CodeNotFound)
-	_, err = s.UpdateInterrupt(t.Context(), "g0", approve("ben"))
+	_, err = execution.UpdateInterrupt(t.Context(), s, "g0", approve("ben"))
 	wantCode(t, err, contracts.CodeNotFound)
 }
 
 func gateStaysWithItsRun(t *testing.T, s execution.Store) {
 	opened(t, s, gate("g1", "AAA"))
 	create(t, s, exampleRun("r2"))
-	got, err := s.UpdateInterrupt(t.Context(), "g1", func(i *contracts.Interrupt, _ time.Time) error {
+	got, err := execution.UpdateInterrupt(t.Context(), s, "g1", func(i *contracts.Interrupt, _ time.Time) error {
 		i.RunID, i.SessionID, i.InterruptID, i.Prompt = "r2", "elsewhere", "g2", "Really?"
 		return nil
 	})
@@ -319,7 +319,7 @@ func gateStaysWithItsRun(t *testing.T, s execution.Store) {
 
 func decisionAfterEnd(t *testing.T, s execution.Store) {
 	finish(t, s, opened(t, s, gate("g1", "AAA")))
-	if _, err := s.UpdateInterrupt(t.Context(), "g1", approve("ben")); err != nil {
+	if _, err := execution.UpdateInterrupt(t.Context(), s, "g1", approve("ben")); err != nil {
 		t.Fatal(err)
 	}
 	same(t, "due runs", []string{}, due(t, s))
@@ -352,7 +352,7 @@ func longIDsSurvive(t *testing.T, s execution.Store) {
 func decisionMakesDue(t *testing.T, s execution.Store) {
 	park(t, s, opened(t, s, gate("g1", "AAA")), time.Time{})
 	same(t, "due runs while it waits", []string{}, due(t, s))
-	if _, err := s.UpdateInterrupt(t.Context(), "g1", approve("ben")); err != nil {
+	if _, err := execution.UpdateInterrupt(t.Context(), s, "g1", approve("ben")); err != nil {
 		t.Fatal(err)
 	}
 	same(t, "due runs after the decision", []string{"r1"}, due(t, s))
@@ -362,7 +362,7 @@ func decisionMakesDue(t *testing.T, s execution.Store) {
 
 func seenDecisionParks(t *testing.T, s execution.Store) {
 	lease := opened(t, s, gate("g1", "AAA"), gate("g2", "BBB"))
-	if _, err := s.UpdateInterrupt(t.Context(), "g1", approve("ben")); err != nil {
+	if _, err := execution.UpdateInterrupt(t.Context(), s, "g1", approve("ben")); err != nil {
 		t.Fatal(err)
 	}
 	park(t, s, lease, time.Time{})

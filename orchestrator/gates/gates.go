@@ -171,7 +171,7 @@ func (g *Gates) Drop(ctx context.Context, who access.Principal, i contracts.Inte
 	if err := MayDecide(who, owner, i, contracts.DecisionAnswer); err != nil {
 		return i, err
 	}
-	dropped, err := g.store.UpdateInterrupt(ctx, i.InterruptID, func(i *contracts.Interrupt, _ time.Time) error {
+	dropped, err := execution.UpdateInterrupt(ctx, g.store, i.InterruptID, func(i *contracts.Interrupt, _ time.Time) error {
 		i.Status = contracts.InterruptSuperseded
 		return nil
 	})

@@ -121,7 +121,7 @@ func gatesArePaged(t *testing.T, s Opened) {
 	}
 	same(t, "the first page", []string{"a1", "a2", "a3", "b1"}, ids(first.Items))
 	// What was shown is decided, and something opens, before the next page.
-	if _, err := s.UpdateInterrupt(t.Context(), "a1", func(i *contracts.Interrupt, _ time.Time) error {
+	if _, err := execution.UpdateInterrupt(t.Context(), s, "a1", func(i *contracts.Interrupt, _ time.Time) error {
 		i.Status = contracts.InterruptApproved
 		return nil
 	}); err != nil {

@@ -314,7 +314,7 @@ func asked(t *testing.T, s Opened, session, id string, status contracts.Interrup
 	if status == contracts.InterruptOpen {
 		return
 	}
-	if _, err := s.UpdateInterrupt(t.Context(), id, func(i *contracts.Interrupt, _ time.Time) error {
+	if _, err := execution.UpdateInterrupt(t.Context(), s, id, func(i *contracts.Interrupt, _ time.Time) error {
 		i.Status = status
 		return nil
 	}); err != nil {

@@ -17,6 +17,14 @@ func (s *Store) LimitPages(ctx context.Context, more int) error {
 	})
 }
 
+// During calls a function inside a write.
+func (s *Store) During(ctx context.Context, do func()) error {
+	return s.write(ctx, "hold up the others", func(context.Context, *tx) error {
+		do()
+		return nil
+	})
+}
+
 // Version is what PRAGMA user_version says.
 func (s *Store) Version(ctx context.Context) (version int, err error) {
 	err = s.view(ctx, "read the version", func(ctx context.Context, h *handle) error {

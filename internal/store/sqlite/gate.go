@@ -36,15 +36,20 @@ func (s *Store) Interrupt(ctx context.Context, id string) (contracts.Interrupt, 
 	var i contracts.Interrupt
 	err := s.view(ctx, "read interrupt "+id, func(ctx context.Context, h *handle) error {
 		var err error
-		i, err = h.interrupt(ctx, id)
+		i, _, err = h.interrupt(ctx, id)
 		return err
 	})
 	return i, err
 }
 
-func (h *handle) interrupt(ctx context.Context, id string) (contracts.Interrupt, error) {
-	i, err := scanInterrupt(h.row(ctx, selectInterrupt+`WHERE id = ?`, id))
-	return i, missing(err, contracts.Errorf(contracts.CodeNotFound, "there is no interrupt %q", id))
+func (h *handle) interrupt(ctx context.Context, id string) (i contracts.Interrupt, version int64, err error) {
+	var session, body string
+	if err := h.row(ctx, `SELECT session_id, version, body FROM interrupt WHERE id = ?`, id).Scan(&session, &version, &body); err != nil {
+		return i, 0, missing(err, contracts.Errorf(contracts.CodeNotFound, "there is no interrupt %q", id))
+	}
+	i, err = decode[contracts.Interrupt](body)
+	i.SessionID = session
+	return i, version, err
 }
 
 // InterruptByCode finds the open interrupt of a code.
@@ -212,34 +217,40 @@ func readerOf(i contracts.Interrupt) (reader, error) {
 	return r, nil
 }
 
-// UpdateInterrupt changes an open interrupt and wakes its run.
-func (s *Store) UpdateInterrupt(ctx context.Context, id string, change func(*contracts.Interrupt, time.Time) error) (contracts.Interrupt, error) {
-	var changed contracts.Interrupt
-	err := s.write(ctx, "update interrupt "+id, func(ctx context.Context, x *tx) error {
-		i, err := x.interrupt(ctx, id)
+// InterruptAt gives one interrupt with its version and the store's clock.
+func (s *Store) InterruptAt(ctx context.Context, id string) (execution.InterruptAt, error) {
+	at := execution.InterruptAt{Now: s.now()}
+	err := s.view(ctx, "read interrupt "+id, func(ctx context.Context, h *handle) error {
+		var err error
+		at.Interrupt, at.Version, err = h.interrupt(ctx, id)
+		return err
+	})
+	return at, err
+}
+
+// SaveInterrupt replaces an open interrupt that nobody has changed since, and
+// wakes its run.
+func (s *Store) SaveInterrupt(ctx context.Context, at execution.InterruptAt) (contracts.Interrupt, error) {
+	var saved contracts.Interrupt
+	err := s.write(ctx, "save interrupt "+at.InterruptID, func(ctx context.Context, x *tx) error {
+		is, version, err := x.interrupt(ctx, at.InterruptID)
 		if err != nil {
 			return err
 		}
-		if i.Status != contracts.InterruptOpen {
-			refusal := contracts.Errorf(contracts.CodeConflict, "interrupt %s was settled already: %s", id, i.Status)
-			refusal.Detail = i
-			return refusal
+		if is.Status != contracts.InterruptOpen || version != at.Version {
+			return contracts.Errorf(contracts.CodeConflict, "interrupt %s has changed since", at.InterruptID)
 		}
-		session, run := i.SessionID, i.RunID
-		if err := change(&i, x.now); err != nil {
+		i := at.Interrupt
+		i.SessionID, i.RunID = is.SessionID, is.RunID
+		if saved, err = x.saveInterrupt(ctx, i); err != nil {
 			return err
 		}
-		i.InterruptID, i.SessionID, i.RunID = id, session, run
-		if changed, err = x.saveInterrupt(ctx, i); err != nil {
-			return err
-		}
-		err = x.wake(ctx, run)
-		return err
+		return x.wake(ctx, i.RunID)
 	})
 	if err != nil {
 		return contracts.Interrupt{}, err
 	}
-	return changed, nil
+	return saved, nil
 }
 
 // saveInterrupt stores an interrupt that exists, and gives it as stored.
@@ -252,7 +263,7 @@ func (x *tx) saveInterrupt(ctx context.Context, i contracts.Interrupt) (contract
 	if err != nil {
 		return i, err
 	}
-	_, err = x.exec(ctx, `UPDATE interrupt SET code = ?, type = ?, status = ?, roles = ?, domain = ?, class = ?, body = ? WHERE id = ?`,
+	_, err = x.exec(ctx, `UPDATE interrupt SET version = version + 1, code = ?, type = ?, status = ?, roles = ?, domain = ?, class = ?, body = ? WHERE id = ?`,
 		strings.ToUpper(i.Code), string(i.Type), string(i.Status), r.roles, r.domain, r.class, body, i.InterruptID)
 	if err != nil {
 		return i, err

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -42,16 +43,13 @@ func (b *bundle) holdUp(t *testing.T) (release func()) {
 	busy, free, done := make(chan struct{}), make(chan struct{}), make(chan error, 1)
 	ctx := context.WithoutCancel(t.Context())
 	go func() {
-		first := true
-		_, err := b.UpdateInterrupt(ctx, "g1", func(*contracts.Interrupt, time.Time) error {
-			if first { // a batch may be repeated
+		var once sync.Once // a batch may be repeated
+		done <- b.During(ctx, func() {
+			once.Do(func() {
 				close(busy)
 				<-free
-			}
-			first = false
-			return nil
+			})
 		})
-		done <- err
 	}()
 	<-busy
 	return func() {
@@ -190,17 +188,8 @@ func endedBefore(t *testing.T, b *bundle) {
 func endedAfter(t *testing.T, b *bundle) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())
-	got, err := b.UpdateInterrupt(ctx, "g1", func(i *contracts.Interrupt, _ time.Time) error {
-		cancel()
-		i.Status = contracts.InterruptApproved
-		return nil
-	})
-	if err != nil || got.Status != contracts.InterruptApproved {
-		t.Errorf("got %s, %v; the decision was made and must be told", got.Status, err)
-	}
-	stored, err := b.Interrupt(t.Context(), "g1")
-	if err != nil || stored.Status != contracts.InterruptApproved {
-		t.Errorf("stored: %s, %v", stored.Status, err)
+	if err := b.During(ctx, cancel); err != nil {
+		t.Errorf("got %v; the write was done and must be told", err)
 	}
 }
 
