@@ -21,6 +21,7 @@ func gateSentences() sentences {
 		"a decision is stored and wakes the run":                                decisionWakes,
 		"a decision that its own rules refuse changes nothing":                  refusedDecision,
 		"a settled gate refuses further decisions and shows the first":          settledGate,
+		"a change to what somebody else has changed since is refused":           savedOnceAVersion,
 		"of a thousand decisions at the moment of expiry exactly one counts":    thousandDecisions,
 		"a quorum of concurrent decisions loses none":                           quorumLosesNone,
 		"interrupts are listed oldest first and by filter":                      interruptsAreListed,
@@ -170,6 +171,32 @@ func settledGate(t *testing.T, s execution.Store) {
 		t.Fatalf("got %T, want a typed error", err)
 	}
 	same(t, "the first decision as detail", any(first), refusal.Detail)
+}
+
+func savedOnceAVersion(t *testing.T, s execution.Store) {
+	opened(t, s, gate("g1", "AAA"))
+	at, err := s.InterruptAt(t.Context(), "g1")
+	if err != nil {
+		t.Fatal(err)
+	}
+	at.Prompt = "Really?"
+	if _, err := s.SaveInterrupt(t.Context(), at); err != nil {
+		t.Fatal(err)
+	}
+	seq := wakeSeq(t, s, "r1")
+	at.Status = contracts.InterruptApproved
+	_, err = s.SaveInterrupt(t.Context(), at)
+	wantCode(t, err, contracts.CodeConflict)
+	at.InterruptID = "g0"
+	_, err = s.SaveInterrupt(t.Context(), at)
+	wantCode(t, err, contracts.CodeNotFound)
+	got, err := s.Interrupt(t.Context(), "g1")
+	if err != nil || got.Status != contracts.InterruptOpen || got.Prompt != "Really?" {
+		t.Errorf("got %s and %q, %v; want the first change alone", got.Status, got.Prompt, err)
+	}
+	if now := wakeSeq(t, s, "r1"); now != seq {
+		t.Errorf("a refused change woke the run: %d, was %d", now, seq)
+	}
 }
 
 // thousandDecisions lets approvers, a rejecter and the clock race.
