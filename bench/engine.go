@@ -41,7 +41,7 @@ func newEngine(ctx context.Context, dir string) (subject, error) {
 	if err != nil {
 		return nil, err
 	}
-	e := &engine{store: store, ends: &ends{Store: store, waiting: map[string]chan contracts.RunState{}}, catalog: catalog}
+	e := &engine{store: store, ends: &ends{Store: store.Runs, waiting: map[string]chan contracts.RunState{}}, catalog: catalog}
 	e.runner, err = execution.New(execution.Config{}, execution.Deps{Store: e.ends, Invoker: inProcess{}, Catalogs: e})
 	if err == nil {
 		err = e.runner.Start(ctx)

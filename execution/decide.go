@@ -26,7 +26,7 @@ type Decider struct {
 // behind every door. The first wins; everybody after gets conflict with what
 // was decided as Detail.
 func (r *Runner) Decide(ctx context.Context, id string, body contracts.Resume, who Decider) (contracts.Interrupt, error) {
-	current, err := r.store.Interrupt(ctx, id)
+	current, err := InterruptNow(ctx, r.store, id)
 	if err != nil {
 		return contracts.Interrupt{}, err
 	}

@@ -31,7 +31,7 @@ func TestARunOfTheFirstFormatGoesOn(t *testing.T) {
 	}
 	t.Cleanup(func() { _ = store.Close() })
 	w := newWorld(t)
-	w.store = store
+	w.store = store.Runs
 	w.read("list", answering(nil))
 	w.read("get", func(_ context.Context, c execution.Call) execution.Reply {
 		return facts(map[string]any{"id": c.Parameters["id"]})
@@ -39,7 +39,7 @@ func TestARunOfTheFirstFormatGoesOn(t *testing.T) {
 	w.declare("order", keyedWrite(), w.applying)
 	r := w.runner(func(c *execution.Config) { c.Now = clock })
 
-	before, err := store.LoadRun(t.Context(), "run_waiting")
+	before, err := store.Runs.LoadRun(t.Context(), "run_waiting")
 	if err != nil || before.Run.Format != model.Format1 {
 		t.Fatalf("the run has format %d (%v)", before.Run.Format, err)
 	}
@@ -59,7 +59,7 @@ func TestARunOfTheFirstFormatGoesOn(t *testing.T) {
 			t.Errorf("replay of %s: %+v, %v", id, replayed, err)
 		}
 	}
-	after, err := store.LoadRun(t.Context(), "run_waiting")
+	after, err := store.Runs.LoadRun(t.Context(), "run_waiting")
 	if err != nil || after.Run.Format != model.Format1 {
 		t.Errorf("the run has format %d now (%v)", after.Run.Format, err)
 	}

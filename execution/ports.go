@@ -56,12 +56,11 @@ type Leases interface {
 
 // Gates are the open questions of runs and sessions; deciding uses it.
 type Gates interface {
-	Interrupt(ctx context.Context, id string) (contracts.Interrupt, error)
+	// InterruptAt gives one interrupt with what is needed to change it.
+	InterruptAt(ctx context.Context, id string) (InterruptAt, error)
 	// InterruptByCode finds the open interrupt of a code, any case.
 	InterruptByCode(ctx context.Context, code string) (contracts.Interrupt, error)
 	Interrupts(ctx context.Context, f InterruptFilter) ([]contracts.Interrupt, error)
-	// InterruptAt gives one interrupt with what is needed to change it.
-	InterruptAt(ctx context.Context, id string) (InterruptAt, error)
 	// SaveInterrupt replaces an open interrupt that is still at the version that
 	// was read, wakes its run, and gives the interrupt as it is stored. It stays
 	// with its run and session. Conflict says that it was changed since.

@@ -7,6 +7,12 @@ import (
 	"github.com/manifold-run/manifold/contracts"
 )
 
+// InterruptNow gives one interrupt.
+func InterruptNow(ctx context.Context, store Gates, id string) (contracts.Interrupt, error) {
+	at, err := store.InterruptAt(ctx, id)
+	return at.Interrupt, err
+}
+
 // maxUpdates is how often a change is computed anew because somebody else was
 // faster. Each time one of those who compete has been served, so that this is
 // how many may decide one gate at the same moment.

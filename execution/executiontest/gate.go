@@ -10,17 +10,6 @@ import (
 	"github.com/manifold-run/manifold/execution"
 )
 
-// Interrupt gives one interrupt.
-func (s *Store) Interrupt(_ context.Context, id string) (contracts.Interrupt, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	g, ok := s.gate[id]
-	if !ok {
-		return contracts.Interrupt{}, noInterrupt(id)
-	}
-	return clone(*g)
-}
-
 // InterruptByCode finds the open interrupt of a code.
 func (s *Store) InterruptByCode(_ context.Context, code string) (contracts.Interrupt, error) {
 	s.mu.Lock()

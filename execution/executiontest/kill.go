@@ -188,11 +188,6 @@ func (k *Killed) NextWake(ctx context.Context) (time.Time, error) {
 	return read(ctx, k, func() (time.Time, error) { return k.store.NextWake(ctx) })
 }
 
-// Interrupt is a read.
-func (k *Killed) Interrupt(ctx context.Context, id string) (contracts.Interrupt, error) {
-	return read(ctx, k, func() (contracts.Interrupt, error) { return k.store.Interrupt(ctx, id) })
-}
-
 // InterruptByCode is a read.
 func (k *Killed) InterruptByCode(ctx context.Context, code string) (contracts.Interrupt, error) {
 	return read(ctx, k, func() (contracts.Interrupt, error) { return k.store.InterruptByCode(ctx, code) })

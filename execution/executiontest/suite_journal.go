@@ -98,7 +98,7 @@ func sweepDeletesEnded(t *testing.T, s execution.Store) {
 	ctx := t.Context()
 	_, err := s.LoadRun(ctx, "r1")
 	wantCode(t, err, contracts.CodeNotFound)
-	_, err = s.Interrupt(ctx, "gate of r1")
+	_, err = execution.InterruptNow(ctx, s, "gate of r1")
 	wantCode(t, err, contracts.CodeNotFound)
 	wantCode(t, s.RecordOperation(ctx, intent("r1", "n1", 1).Nonce, "op"), contracts.CodeNotFound)
 	_, err = s.NodeData(ctx, "r1", "n1")

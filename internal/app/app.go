@@ -22,7 +22,6 @@ import (
 	"github.com/manifold-run/manifold/intent"
 	"github.com/manifold-run/manifold/internal/domainclient"
 	"github.com/manifold-run/manifold/internal/httpapi"
-	"github.com/manifold-run/manifold/internal/store/sqlite"
 	"github.com/manifold-run/manifold/internal/telegram"
 	"github.com/manifold-run/manifold/internal/webhook"
 	"github.com/manifold-run/manifold/orchestrator/access"
@@ -156,7 +155,7 @@ func (c Config) checkNumbers() error {
 type App struct {
 	cfg       Config
 	bootstrap contracts.Bootstrap
-	store     *sqlite.Store
+	store     stores
 	domains   *domainclient.Client
 	registry  *registry.Registry
 	intents   *intent.Adapter
@@ -305,7 +304,7 @@ func (a *App) Settled(ctx context.Context) error {
 func (a *App) secret(ctx context.Context, name string) ([]byte, error) {
 	proposal := make([]byte, 32)
 	_, _ = rand.Read(proposal) // it never returns an error
-	value, err := a.store.SecretOnce(ctx, name, proposal)
+	value, err := a.store.talk.SecretOnce(ctx, name, proposal)
 	if err != nil {
 		return nil, fmt.Errorf("secret %s: %w", name, err)
 	}

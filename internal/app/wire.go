@@ -54,9 +54,9 @@ func (a *App) openStore(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	a.store = store
+	a.store = stores{runs: store.Runs, talk: store.Talk, mail: store.Mail, directory: store.Directory}
 	a.cleanups = append(a.cleanups, cleanup{"store", func(context.Context) error { return store.Close() }})
-	a.keys = access.NewKeys(store, a.cfg.Now)
+	a.keys = access.NewKeys(a.store.directory, a.cfg.Now)
 	return nil
 }
 
@@ -83,7 +83,7 @@ func (a *App) wireDomains() error {
 	}
 	a.registry, err = registry.New(registry.Config{
 		Site: a.bootstrap.SitePolicy, CheckURL: guard.CheckURL, Published: a.intents.Expect, Now: a.cfg.Now, Logger: a.cfg.Logger,
-	}, a.store, a.domains, registry.Sentences(sentences))
+	}, a.store.directory, a.domains, registry.Sentences(sentences))
 	return err
 }
 
@@ -109,7 +109,7 @@ func (a *App) wireCore(webhooks *webhook.Guard) error {
 	var err error
 	a.runner, err = execution.New(execution.Config{
 		MaxActiveRuns: a.cfg.MaxActiveRuns, DropData: a.cfg.DropData, Now: a.cfg.Now, Logger: a.cfg.Logger,
-	}, execution.Deps{Store: a.store, Invoker: a.domains.Invoker(a.registry), Catalogs: a.registry, Observer: hub})
+	}, execution.Deps{Store: a.store.runs, Invoker: a.domains.Invoker(a.registry), Catalogs: a.registry, Observer: hub})
 	if err != nil {
 		return err
 	}
@@ -122,7 +122,7 @@ func (a *App) wireFaces(ctx context.Context, webhooks *webhook.Guard) error {
 	if err != nil {
 		return err
 	}
-	if a.sender, err = webhook.New(webhook.Config{Key: key, Guard: webhooks, Now: a.cfg.Now, Logger: a.cfg.Logger}, a.store); err != nil {
+	if a.sender, err = webhook.New(webhook.Config{Key: key, Guard: webhooks, Now: a.cfg.Now, Logger: a.cfg.Logger}, a.store.mail); err != nil {
 		return err
 	}
 	marker, err := a.secret(ctx, "chat_marker_key")

@@ -38,7 +38,6 @@ func MethodRatchets() []Ratchet {
 		{Of: "intent/internal/slot.Set", Most: 41, Why: grown},
 		{Of: "intent/internal/slot.field", Most: 159, Why: grown},
 		{Of: "intent/internal/slot.reading", Most: 101, Why: grown},
-		{Of: "internal/store/sqlite.Store", Most: 69, Why: store},
 		{Of: "internal/telegram.Bot", Most: 54, Why: grown},
 		{Of: "internal/telegram.caller", Most: 58, Why: grown},
 		{Of: "orchestrator/orchestratortest.Opened", Most: 51, Why: store},

@@ -90,14 +90,14 @@ func openMany(t *testing.T, dir string, n int) {
 	work.SetLimit(500)
 	for k := range 100 {
 		session := orchestrator.Session{ID: fmt.Sprintf("ses_%d", k), Owner: contracts.Principal{ID: "ana"}, CreatedAt: time.Now()}
-		if err := store.CreateSession(t.Context(), session); err != nil {
+		if err := store.Talk.CreateSession(t.Context(), session); err != nil {
 			t.Fatal(err)
 		}
 	}
 	for k := range n {
 		work.Go(func() error {
 			session := fmt.Sprintf("ses_%d", k%100)
-			return store.OpenInterrupt(t.Context(), contracts.Interrupt{
+			return store.Runs.OpenInterrupt(t.Context(), contracts.Interrupt{
 				InterruptID: fmt.Sprintf("gate_%05d", k), Code: fmt.Sprintf("C%05d", k), Type: contracts.InterruptWriteApproval,
 				SessionID: session, Prompt: "Approve it?", Action: &contracts.Action{
 					Capability: "shop.order", Parameters: map[string]any{"item": k, "note": strings.Repeat("n", 200)},

@@ -398,18 +398,18 @@ func (c *Conversation) outcome(ctx context.Context, in Input, t orchestrator.Tur
 	o.Notice = strings.TrimSpace(t.News + "\n\n" + o.Notice)
 	var err error
 	if t.Shows != "" {
-		i, reading := c.machine.store.Interrupt(ctx, t.Shows)
+		i, reading := execution.InterruptNow(ctx, c.machine.store, t.Shows)
 		o.Show, err = []contracts.Interrupt{i}, reading
 	}
 	if in.Resume != nil && err == nil {
-		o.Decided, err = c.machine.store.Interrupt(ctx, cmp.Or(t.Gate, t.Answers))
+		o.Decided, err = execution.InterruptNow(ctx, c.machine.store, cmp.Or(t.Gate, t.Answers))
 	}
 	return o, err
 }
 
 // parked says which question is left open.
 func (c *Conversation) parked(ctx context.Context, id string) string {
-	i, err := c.machine.store.Interrupt(ctx, id)
+	i, err := execution.InterruptNow(ctx, c.machine.store, id)
 	if err != nil || i.Status != contracts.InterruptOpen {
 		return ""
 	}

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/manifold-run/manifold/contracts"
+	"github.com/manifold-run/manifold/execution"
 	"github.com/manifold-run/manifold/orchestrator"
 	"github.com/manifold-run/manifold/orchestrator/answer"
 	"github.com/manifold-run/manifold/orchestrator/chat"
@@ -177,7 +178,7 @@ func (m *machine) replace(ctx context.Context, t orchestrator.Turn) (done bool, 
 
 // close commits that a question before there is a plan is no longer asked.
 func (m *machine) close(ctx context.Context, t orchestrator.Turn, id string) error {
-	i, err := m.store.Interrupt(ctx, id)
+	i, err := execution.InterruptNow(ctx, m.store, id)
 	if contracts.CodeOf(err) == contracts.CodeNotFound || err == nil && i.Status != contracts.InterruptOpen {
 		return nil
 	}

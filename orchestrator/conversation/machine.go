@@ -111,14 +111,14 @@ func passing(err error) bool {
 // reply commits the answer to a question, and goes on with the turn that asked
 // it, if no run did.
 func (m *machine) reply(ctx context.Context, t orchestrator.Turn) (orchestrator.Turn, error) {
-	i, err := m.store.Interrupt(ctx, t.Answers)
+	i, err := execution.InterruptNow(ctx, m.store, t.Answers)
 	if err != nil {
 		return t, err
 	}
 	if i.Status == contracts.InterruptOpen {
 		answered, err := m.gates.Decide(ctx, t.By, i, *t.Resume)
 		if contracts.CodeOf(err) == contracts.CodeConflict {
-			answered, err = m.store.Interrupt(ctx, t.Answers) // somebody was faster, or this turn elsewhere
+			answered, err = execution.InterruptNow(ctx, m.store, t.Answers) // somebody was faster, or this turn elsewhere
 		}
 		if err != nil {
 			return t, err
@@ -205,7 +205,7 @@ func waitingFor(ctx context.Context, turns orchestrator.Turns, interruptID strin
 
 // decision commits what somebody decided about one gate.
 func (m *machine) decision(ctx context.Context, t orchestrator.Turn, resumed bool) (orchestrator.Turn, error) {
-	i, err := m.store.Interrupt(ctx, t.Gate)
+	i, err := execution.InterruptNow(ctx, m.store, t.Gate)
 	if err != nil {
 		return t, err
 	}

@@ -221,7 +221,7 @@ func ask(t orchestrator.Turn, i contracts.Interrupt, now time.Time) orchestrator
 // question without its turn could not be answered.
 func (m *machine) open(ctx context.Context, t orchestrator.Turn) (orchestrator.Turn, error) {
 	i := *t.Question
-	_, err := m.store.Interrupt(ctx, i.InterruptID)
+	_, err := execution.InterruptNow(ctx, m.store, i.InterruptID)
 	if contracts.CodeOf(err) == contracts.CodeNotFound {
 		err = m.store.OpenInterrupt(ctx, i, contracts.Event{
 			SessionID: i.SessionID, At: m.now(), Type: contracts.EventInterrupt, Status: string(i.Type),
@@ -230,7 +230,7 @@ func (m *machine) open(ctx context.Context, t orchestrator.Turn) (orchestrator.T
 		m.hub.Committed(i.SessionID, "")
 	}
 	if contracts.CodeOf(err) == contracts.CodeConflict { // somebody else has opened it, or its code is taken
-		if _, err = m.store.Interrupt(ctx, i.InterruptID); contracts.CodeOf(err) == contracts.CodeNotFound {
+		if _, err = execution.InterruptNow(ctx, m.store, i.InterruptID); contracts.CodeOf(err) == contracts.CodeNotFound {
 			i.Code = execution.NewCode()
 			t.Question, err = &i, nil
 			return t, err

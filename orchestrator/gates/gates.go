@@ -75,7 +75,7 @@ func (g *Gates) Each(ctx context.Context, who access.Principal, f Filter, seen f
 
 // Get gives one question by its id or its code.
 func (g *Gates) Get(ctx context.Context, who access.Principal, idOrCode string) (contracts.Interrupt, error) {
-	i, err := g.store.Interrupt(ctx, idOrCode)
+	i, err := execution.InterruptNow(ctx, g.store, idOrCode)
 	if contracts.CodeOf(err) == contracts.CodeNotFound {
 		i, err = g.store.InterruptByCode(ctx, idOrCode)
 	}

@@ -208,7 +208,7 @@ func idle(ctx context.Context, s *Store, since time.Time) []string {
 }
 
 func isOpen(ctx context.Context, s *Store, interruptID string) bool {
-	i, err := s.Interrupt(ctx, interruptID)
+	i, err := execution.InterruptNow(ctx, s, interruptID)
 	return err == nil && i.Status == contracts.InterruptOpen
 }
 

@@ -203,7 +203,7 @@ func wantGone(t *testing.T, s Opened, session, run string) {
 	wantCode(t, err, contracts.CodeNotFound)
 	_, err = s.LoadRun(ctx, run)
 	wantCode(t, err, contracts.CodeNotFound)
-	_, err = s.Interrupt(ctx, "g"+run)
+	_, err = execution.InterruptNow(ctx, s, "g"+run)
 	wantCode(t, err, contracts.CodeNotFound)
 	_, err = s.Blob(ctx, "only "+run)
 	wantCode(t, err, contracts.CodeNotFound)
@@ -232,7 +232,7 @@ func wantWhole(t *testing.T, s Opened, session, run string) {
 	if _, err := s.LoadRun(ctx, run); err != nil {
 		t.Error(err)
 	}
-	if _, err := s.Interrupt(ctx, "g"+run); err != nil {
+	if _, err := execution.InterruptNow(ctx, s, "g"+run); err != nil {
 		t.Error(err)
 	}
 	turns, err := s.ListTurns(ctx, orchestrator.TurnFilter{SessionID: session})
@@ -286,10 +286,10 @@ func idleTalkIsSwept(t *testing.T, s Opened) {
 	}
 	same(t, "sessions that are left", []string{"young", "runs", "goes on", "asks"}, ids)
 	same(t, "turns that are left", []string{"young/new", "goes on/still"}, turns)
-	if _, err := s.Interrupt(t.Context(), "q1"); err != nil {
+	if _, err := execution.InterruptNow(t.Context(), s, "q1"); err != nil {
 		t.Errorf("the open question is gone: %v", err)
 	}
-	_, err = s.Interrupt(t.Context(), "q2")
+	_, err = execution.InterruptNow(t.Context(), s, "q2")
 	wantCode(t, err, contracts.CodeNotFound)
 }
 

@@ -12,9 +12,9 @@ import (
 	"github.com/manifold-run/manifold/internal/store/sqlite"
 )
 
-func benchStore(b *testing.B) *sqlite.Store {
+func benchStore(b *testing.B) *store {
 	b.Helper()
-	s, err := sqlite.Open(b.Context(), sqlite.Config{Path: filepath.Join(b.TempDir(), "manifold.db")})
+	s, err := openAll(b.Context(), sqlite.Config{Path: filepath.Join(b.TempDir(), "manifold.db")})
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -53,7 +53,7 @@ func BenchmarkCommit(b *testing.B) {
 }
 
 // commitAll commits until all writers together did n.
-func commitAll(ctx context.Context, s *sqlite.Store, lease execution.Lease, next *atomic.Int64, n int64) error {
+func commitAll(ctx context.Context, s *store, lease execution.Lease, next *atomic.Int64, n int64) error {
 	for i := next.Add(1); i <= n; i = next.Add(1) {
 		_, err := s.Commit(ctx, execution.Transition{
 			Lease: lease, Nodes: node(fmt.Sprintf("n%d", i%50)), Events: []contracts.Event{{Type: contracts.EventNodeEnd, NodeID: "n1"}},
@@ -73,7 +73,7 @@ func BenchmarkRead(b *testing.B) {
 		b.ResetTimer()
 		b.RunParallel(func(pb *testing.PB) {
 			for pb.Next() {
-				if _, err := s.Interrupt(b.Context(), "g1"); err != nil {
+				if _, err := s.InterruptAt(b.Context(), "g1"); err != nil {
 					b.Error(err)
 				}
 			}

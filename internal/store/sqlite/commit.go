@@ -23,7 +23,7 @@ type transition struct {
 }
 
 // Commit applies one transition under the lease.
-func (s *Store) Commit(ctx context.Context, t execution.Transition) (execution.Committed, error) {
+func (s *Runs) Commit(ctx context.Context, t execution.Transition) (execution.Committed, error) {
 	prepared, err := s.prepare(t)
 	if err != nil {
 		return execution.Committed{}, err
@@ -45,7 +45,7 @@ func (s *Store) Commit(ctx context.Context, t execution.Transition) (execution.C
 
 // prepare fills in what follows from the run and encodes the rows, outside of
 // the writer.
-func (s *Store) prepare(t execution.Transition) (*transition, error) {
+func (s *Runs) prepare(t execution.Transition) (*transition, error) {
 	if t.At.IsZero() {
 		t.At = s.now()
 	}

@@ -77,7 +77,7 @@ func setupDepot(t *testing.T) *depot {
 
 func (d *depot) runner() *execution.Runner {
 	d.t.Helper()
-	r, err := execution.New(execution.Config{Logger: slog.New(slog.NewTextHandler(d, nil))}, execution.Deps{Store: d.b.Store, Invoker: d, Catalogs: d})
+	r, err := execution.New(execution.Config{Logger: slog.New(slog.NewTextHandler(d, nil))}, execution.Deps{Store: d.b.store, Invoker: d, Catalogs: d})
 	if err != nil {
 		d.t.Fatal(err)
 	}

@@ -8,7 +8,7 @@ import (
 	"github.com/manifold-run/manifold/orchestrator/registry"
 )
 
-var _ registry.Store = (*Store)(nil)
+var _ registry.Store = (*Directory)(nil)
 
 const selectDomain = `
 SELECT name, managed_by, registration, active_digest, active_etag, pending_digest, pending_etag, revision, created_at, updated_at
@@ -28,7 +28,7 @@ func scanDomain(row scanner) (registry.DomainRow, error) {
 }
 
 // Domains gives all rows by name.
-func (s *Store) Domains(ctx context.Context) ([]registry.DomainRow, error) {
+func (s *Directory) Domains(ctx context.Context) ([]registry.DomainRow, error) {
 	var rows []registry.DomainRow
 	err := s.view(ctx, "list domains", func(ctx context.Context, h *handle) error {
 		var err error
@@ -39,7 +39,7 @@ func (s *Store) Domains(ctx context.Context) ([]registry.DomainRow, error) {
 }
 
 // Domain gives one row.
-func (s *Store) Domain(ctx context.Context, name string) (registry.DomainRow, error) {
+func (s *Directory) Domain(ctx context.Context, name string) (registry.DomainRow, error) {
 	var d registry.DomainRow
 	err := s.view(ctx, "read domain "+name, func(ctx context.Context, h *handle) error {
 		var err error
@@ -61,7 +61,7 @@ WHERE name = ? AND revision = ?`
 )
 
 // SaveDomain writes one row with the manifests that it newly names.
-func (s *Store) SaveDomain(ctx context.Context, row registry.DomainRow, bodies ...registry.ManifestBody) (int64, error) {
+func (s *Directory) SaveDomain(ctx context.Context, row registry.DomainRow, bodies ...registry.ManifestBody) (int64, error) {
 	statement, args := insertDomain, []any{
 		string(row.ManagedBy), string(row.Registration), row.ActiveDigest, row.ActiveETag, row.PendingDigest, row.PendingETag,
 		row.Revision + 1, nanos(row.CreatedAt), nanos(row.UpdatedAt), row.Name,
@@ -91,7 +91,7 @@ func (s *Store) SaveDomain(ctx context.Context, row registry.DomainRow, bodies .
 }
 
 // DeleteDomain removes one row.
-func (s *Store) DeleteDomain(ctx context.Context, name string, revision int64) error {
+func (s *Directory) DeleteDomain(ctx context.Context, name string, revision int64) error {
 	return s.write(ctx, "delete domain "+name, func(ctx context.Context, x *tx) error {
 		row, err := scanDomain(x.row(ctx, selectDomain+`WHERE name = ?`, name))
 		if err != nil {
@@ -117,7 +117,7 @@ func (x *tx) dropManifests(ctx context.Context) error {
 }
 
 // Manifest gives a body by its digest.
-func (s *Store) Manifest(ctx context.Context, digest string) ([]byte, error) {
+func (s *Directory) Manifest(ctx context.Context, digest string) ([]byte, error) {
 	var body []byte
 	err := s.view(ctx, "read manifest "+digest, func(ctx context.Context, h *handle) error {
 		err := h.row(ctx, `SELECT body FROM manifest WHERE digest = ?`, digest).Scan(&body)

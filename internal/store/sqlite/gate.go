@@ -13,7 +13,7 @@ import (
 	"github.com/manifold-run/manifold/orchestrator/access"
 )
 
-var _ orchestrator.GateList = (*Store)(nil)
+var _ orchestrator.GateList = (*Runs)(nil)
 
 const selectInterrupt = `SELECT session_id, body FROM interrupt `
 
@@ -31,17 +31,6 @@ func (h *handle) gatesOf(ctx context.Context, runID string) ([]contracts.Interru
 	return collect(ctx, h, scanInterrupt, selectInterrupt+`WHERE run_id = ? ORDER BY place`, runID)
 }
 
-// Interrupt gives one interrupt.
-func (s *Store) Interrupt(ctx context.Context, id string) (contracts.Interrupt, error) {
-	var i contracts.Interrupt
-	err := s.view(ctx, "read interrupt "+id, func(ctx context.Context, h *handle) error {
-		var err error
-		i, _, err = h.interrupt(ctx, id)
-		return err
-	})
-	return i, err
-}
-
 func (h *handle) interrupt(ctx context.Context, id string) (i contracts.Interrupt, version int64, err error) {
 	var session, body string
 	if err := h.row(ctx, `SELECT session_id, version, body FROM interrupt WHERE id = ?`, id).Scan(&session, &version, &body); err != nil {
@@ -53,7 +42,7 @@ func (h *handle) interrupt(ctx context.Context, id string) (i contracts.Interrup
 }
 
 // InterruptByCode finds the open interrupt of a code.
-func (s *Store) InterruptByCode(ctx context.Context, code string) (contracts.Interrupt, error) {
+func (s *Runs) InterruptByCode(ctx context.Context, code string) (contracts.Interrupt, error) {
 	var i contracts.Interrupt
 	err := s.view(ctx, "read the interrupt of a code", func(ctx context.Context, h *handle) error {
 		var err error
@@ -64,7 +53,7 @@ func (s *Store) InterruptByCode(ctx context.Context, code string) (contracts.Int
 }
 
 // Interrupts gives the selected interrupts, oldest first.
-func (s *Store) Interrupts(ctx context.Context, f execution.InterruptFilter) ([]contracts.Interrupt, error) {
+func (s *Runs) Interrupts(ctx context.Context, f execution.InterruptFilter) ([]contracts.Interrupt, error) {
 	q, err := selectedGates(f)
 	if err != nil {
 		return nil, err
@@ -106,7 +95,7 @@ func selectedGates(f execution.InterruptFilter) (query, error) {
 
 // ListGates gives a page of what a reader may see, in the order of opening. Its
 // cursor is the place of the last gate.
-func (s *Store) ListGates(ctx context.Context, f orchestrator.GateFilter) (contracts.List[contracts.Interrupt], error) {
+func (s *Runs) ListGates(ctx context.Context, f orchestrator.GateFilter) (contracts.List[contracts.Interrupt], error) {
 	var none contracts.List[contracts.Interrupt]
 	q, err := selectedGates(execution.InterruptFilter{SessionID: f.SessionID, RunID: f.RunID, Status: f.Status, Types: f.Types})
 	if err == nil {
@@ -218,7 +207,7 @@ func readerOf(i contracts.Interrupt) (reader, error) {
 }
 
 // InterruptAt gives one interrupt with its version and the store's clock.
-func (s *Store) InterruptAt(ctx context.Context, id string) (execution.InterruptAt, error) {
+func (s *Runs) InterruptAt(ctx context.Context, id string) (execution.InterruptAt, error) {
 	at := execution.InterruptAt{Now: s.now()}
 	err := s.view(ctx, "read interrupt "+id, func(ctx context.Context, h *handle) error {
 		var err error
@@ -230,7 +219,7 @@ func (s *Store) InterruptAt(ctx context.Context, id string) (execution.Interrupt
 
 // SaveInterrupt replaces an open interrupt that nobody has changed since, and
 // wakes its run.
-func (s *Store) SaveInterrupt(ctx context.Context, at execution.InterruptAt) (contracts.Interrupt, error) {
+func (s *Runs) SaveInterrupt(ctx context.Context, at execution.InterruptAt) (contracts.Interrupt, error) {
 	var saved contracts.Interrupt
 	err := s.write(ctx, "save interrupt "+at.InterruptID, func(ctx context.Context, x *tx) error {
 		is, version, err := x.interrupt(ctx, at.InterruptID)
@@ -272,7 +261,7 @@ func (x *tx) saveInterrupt(ctx context.Context, i contracts.Interrupt) (contract
 }
 
 // OpenInterrupt inserts a question that belongs to no run.
-func (s *Store) OpenInterrupt(ctx context.Context, i contracts.Interrupt, e contracts.Event) error {
+func (s *Runs) OpenInterrupt(ctx context.Context, i contracts.Interrupt, e contracts.Event) error {
 	now := s.now()
 	settleInterrupt(&i, "", now)
 	e.At = orTime(e.At, now)

@@ -106,7 +106,7 @@ func text(row scanner) (string, error) {
 }
 
 // view does one read on a connection of its own.
-func (s *Store) view(ctx context.Context, doing string, read func(context.Context, *handle) error) error {
+func (s *file) view(ctx context.Context, doing string, read func(context.Context, *handle) error) error {
 	var h *handle
 	select {
 	case h = <-s.readers:
@@ -120,7 +120,7 @@ func (s *Store) view(ctx context.Context, doing string, read func(context.Contex
 }
 
 // snapshot does several reads that see one state of the database.
-func (s *Store) snapshot(ctx context.Context, doing string, read func(context.Context, *handle) error) error {
+func (s *file) snapshot(ctx context.Context, doing string, read func(context.Context, *handle) error) error {
 	return s.view(ctx, doing, func(ctx context.Context, h *handle) error {
 		// The connection must be clean before and after, even if ctx has ended.
 		lasting := context.WithoutCancel(ctx)

@@ -8,14 +8,14 @@ import (
 	"github.com/manifold-run/manifold/orchestrator"
 )
 
-var _ orchestrator.Inbox = (*Store)(nil)
+var _ orchestrator.Inbox = (*Mail)(nil)
 
 const insertReceived = `
 INSERT INTO inbox (channel, id, reply, finished, received_at, body) VALUES (?, ?, ?, 0, ?, ?)
 ON CONFLICT DO NOTHING`
 
 // Receive inserts the items that are not there yet, and gives those.
-func (s *Store) Receive(ctx context.Context, items []orchestrator.Received) ([]orchestrator.Received, error) {
+func (s *Mail) Receive(ctx context.Context, items []orchestrator.Received) ([]orchestrator.Received, error) {
 	var fresh []orchestrator.Received
 	err := s.write(ctx, "receive", func(ctx context.Context, x *tx) error {
 		fresh = nil
@@ -37,7 +37,7 @@ func (s *Store) Receive(ctx context.Context, items []orchestrator.Received) ([]o
 }
 
 // Unfinished gives a channel's items that were not answered yet.
-func (s *Store) Unfinished(ctx context.Context, channel string) ([]orchestrator.Received, error) {
+func (s *Mail) Unfinished(ctx context.Context, channel string) ([]orchestrator.Received, error) {
 	var items []orchestrator.Received
 	err := s.view(ctx, "list the inbox of "+channel, func(ctx context.Context, h *handle) error {
 		var err error
@@ -58,7 +58,7 @@ func scanReceived(row scanner) (orchestrator.Received, error) {
 }
 
 // NoteReply keeps where an item is being answered.
-func (s *Store) NoteReply(ctx context.Context, channel, id, reply string) error {
+func (s *Mail) NoteReply(ctx context.Context, channel, id, reply string) error {
 	return s.write(ctx, "note a reply", func(ctx context.Context, x *tx) error {
 		_, err := x.exec(ctx, `UPDATE inbox SET reply = ? WHERE channel = ? AND id = ?`, reply, channel, id)
 		return err
@@ -66,7 +66,7 @@ func (s *Store) NoteReply(ctx context.Context, channel, id, reply string) error 
 }
 
 // Finish drops the body of an item and keeps its id.
-func (s *Store) Finish(ctx context.Context, channel, id string) error {
+func (s *Mail) Finish(ctx context.Context, channel, id string) error {
 	return s.write(ctx, "finish an item", func(ctx context.Context, x *tx) error {
 		_, err := x.exec(ctx, `UPDATE inbox SET finished = 1, reply = '', body = '' WHERE channel = ? AND id = ?`, channel, id)
 		return err
@@ -77,7 +77,7 @@ func (s *Store) Finish(ctx context.Context, channel, id string) error {
 const givenUp = 2
 
 // GiveUp ends an item that cannot be answered, and keeps why.
-func (s *Store) GiveUp(ctx context.Context, channel, id, problem string) error {
+func (s *Mail) GiveUp(ctx context.Context, channel, id, problem string) error {
 	return s.write(ctx, "give an item up", func(ctx context.Context, x *tx) error {
 		_, err := x.exec(ctx, `UPDATE inbox SET finished = ?, reply = ?, body = '' WHERE channel = ? AND id = ?`, givenUp, problem, channel, id)
 		return err
@@ -85,7 +85,7 @@ func (s *Store) GiveUp(ctx context.Context, channel, id, problem string) error {
 }
 
 // GivenUp gives a channel's items that were given up.
-func (s *Store) GivenUp(ctx context.Context, channel string) ([]orchestrator.Received, error) {
+func (s *Mail) GivenUp(ctx context.Context, channel string) ([]orchestrator.Received, error) {
 	var items []orchestrator.Received
 	err := s.view(ctx, "list what was given up of "+channel, func(ctx context.Context, h *handle) error {
 		var err error
@@ -97,7 +97,7 @@ func (s *Store) GivenUp(ctx context.Context, channel string) ([]orchestrator.Rec
 }
 
 // ForgetReceived removes what was ended before a time, and all before another.
-func (s *Store) ForgetReceived(ctx context.Context, ended, all time.Time) error {
+func (s *Mail) ForgetReceived(ctx context.Context, ended, all time.Time) error {
 	return s.write(ctx, "forget what was received", func(ctx context.Context, x *tx) error {
 		_, err := x.exec(ctx, `DELETE FROM inbox WHERE finished <> 0 AND received_at < ? OR received_at < ?`, nanos(ended), nanos(all))
 		return err

@@ -9,7 +9,7 @@ import (
 const selectEvents = `SELECT seq, body FROM event WHERE session_id = ? AND seq > ? ORDER BY seq LIMIT ?`
 
 // Events gives a session's events after a place.
-func (s *Store) Events(ctx context.Context, sessionID string, after int64, limit int) ([]contracts.Event, error) {
+func (s *Runs) Events(ctx context.Context, sessionID string, after int64, limit int) ([]contracts.Event, error) {
 	var events []contracts.Event
 	err := s.view(ctx, "read the events of session "+sessionID, func(ctx context.Context, h *handle) error {
 		scan := func(row scanner) (contracts.Event, error) { return scanEvent(row, sessionID) }
@@ -32,7 +32,7 @@ func scanEvent(row scanner, sessionID string) (contracts.Event, error) {
 }
 
 // Ledger gives the entries of a run's chain after a place.
-func (s *Store) Ledger(ctx context.Context, runID string, after int64, limit int) ([]contracts.LedgerEntry, error) {
+func (s *Runs) Ledger(ctx context.Context, runID string, after int64, limit int) ([]contracts.LedgerEntry, error) {
 	var entries []contracts.LedgerEntry
 	err := s.view(ctx, "read the ledger of run "+runID, func(ctx context.Context, h *handle) error {
 		scan := func(row scanner) (contracts.LedgerEntry, error) {
@@ -50,7 +50,7 @@ func (s *Store) Ledger(ctx context.Context, runID string, after int64, limit int
 }
 
 // Blob gives a content by its hash.
-func (s *Store) Blob(ctx context.Context, sha256 string) ([]byte, error) {
+func (s *Runs) Blob(ctx context.Context, sha256 string) ([]byte, error) {
 	var body []byte
 	err := s.view(ctx, "read content "+sha256, func(ctx context.Context, h *handle) error {
 		err := h.row(ctx, `SELECT body FROM blob WHERE sha256 = ?`, bareHash(sha256)).Scan(&body)
@@ -60,7 +60,7 @@ func (s *Store) Blob(ctx context.Context, sha256 string) ([]byte, error) {
 }
 
 // NodeData gives the raw output of a node until it expires.
-func (s *Store) NodeData(ctx context.Context, runID, nodeID string) ([]byte, error) {
+func (s *Runs) NodeData(ctx context.Context, runID, nodeID string) ([]byte, error) {
 	var body []byte
 	err := s.view(ctx, "read the raw output of node "+nodeID, func(ctx context.Context, h *handle) error {
 		err := h.row(ctx, `SELECT body FROM node_data WHERE run_id = ? AND node_id = ? AND expires_at > ?`, runID, nodeID, nanos(s.now())).Scan(&body)

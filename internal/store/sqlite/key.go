@@ -8,7 +8,7 @@ import (
 	"github.com/manifold-run/manifold/orchestrator/access"
 )
 
-var _ access.KeyStore = (*Store)(nil)
+var _ access.KeyStore = (*Directory)(nil)
 
 const selectKey = `SELECT hash, revoked_at, body FROM api_key `
 
@@ -24,7 +24,7 @@ func scanKey(row scanner) (access.Key, error) {
 }
 
 // insertKey inserts a key where a condition holds, and tells whether it did.
-func insertKey(ctx context.Context, s *Store, key access.Key, where string) (bool, error) {
+func insertKey(ctx context.Context, s *Directory, key access.Key, where string) (bool, error) {
 	body, err := encode(key)
 	if err != nil {
 		return false, err
@@ -44,7 +44,7 @@ func insertKey(ctx context.Context, s *Store, key access.Key, where string) (boo
 }
 
 // InsertKey adds a key.
-func (s *Store) InsertKey(ctx context.Context, key access.Key) error {
+func (s *Directory) InsertKey(ctx context.Context, key access.Key) error {
 	inserted, err := insertKey(ctx, s, key, `true`)
 	if err == nil && !inserted {
 		return contracts.Errorf(contracts.CodeConflict, "there is a key %q already", key.ID)
@@ -53,12 +53,12 @@ func (s *Store) InsertKey(ctx context.Context, key access.Key) error {
 }
 
 // InsertFirstKey adds a key while there is none.
-func (s *Store) InsertFirstKey(ctx context.Context, key access.Key) (bool, error) {
+func (s *Directory) InsertFirstKey(ctx context.Context, key access.Key) (bool, error) {
 	return insertKey(ctx, s, key, `NOT EXISTS (SELECT 1 FROM api_key)`)
 }
 
 // Key gives one key.
-func (s *Store) Key(ctx context.Context, id string) (access.Key, error) {
+func (s *Directory) Key(ctx context.Context, id string) (access.Key, error) {
 	var key access.Key
 	err := s.view(ctx, "read key "+id, func(ctx context.Context, h *handle) error {
 		var err error
@@ -69,7 +69,7 @@ func (s *Store) Key(ctx context.Context, id string) (access.Key, error) {
 }
 
 // Keys lists keys, oldest first.
-func (s *Store) Keys(ctx context.Context, p contracts.Page) (contracts.List[access.Key], error) {
+func (s *Directory) Keys(ctx context.Context, p contracts.Page) (contracts.List[access.Key], error) {
 	var q query
 	if err := q.beyond(p.Cursor, `created_at, id`, `>`); err != nil {
 		return contracts.List[access.Key]{}, err
@@ -85,7 +85,7 @@ func (s *Store) Keys(ctx context.Context, p contracts.Page) (contracts.List[acce
 }
 
 // RevokeKey ends a key; the first time is kept.
-func (s *Store) RevokeKey(ctx context.Context, id string, at time.Time) error {
+func (s *Directory) RevokeKey(ctx context.Context, id string, at time.Time) error {
 	return s.write(ctx, "revoke key "+id, func(ctx context.Context, x *tx) error {
 		n, err := x.exec(ctx, `UPDATE api_key SET revoked_at = iif(revoked_at = 0, ?, revoked_at) WHERE id = ?`, nanos(at), id)
 		if err == nil && n == 0 {

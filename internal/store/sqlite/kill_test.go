@@ -59,7 +59,7 @@ func TestChildOpens(t *testing.T) {
 	if path == "" {
 		t.Skip("only as a child of another test")
 	}
-	s, err := sqlite.Open(t.Context(), sqlite.Config{Path: path})
+	s, err := openAll(t.Context(), sqlite.Config{Path: path})
 	if err == nil {
 		err = s.Close()
 	}
@@ -107,7 +107,7 @@ func TestKill(t *testing.T) {
 		acknowledged[run] = n
 		switch count {
 		case 20:
-			_, err := sqlite.Open(t.Context(), sqlite.Config{Path: path})
+			_, err := openAll(t.Context(), sqlite.Config{Path: path})
 			wantCode(t, err, contracts.CodeConflict) // the living process holds it
 		case 300:
 			if err := child.Process.Kill(); err != nil {
@@ -136,7 +136,7 @@ func parse(t *testing.T, line string) (run string, n int) {
 
 // wantAll checks that nothing acknowledged is lost, that no run is torn, and
 // that the events have no gaps.
-func wantAll(t *testing.T, s *sqlite.Store, acknowledged map[string]int) {
+func wantAll(t *testing.T, s *store, acknowledged map[string]int) {
 	t.Helper()
 	stored := 0
 	for run, n := range acknowledged {

@@ -11,7 +11,7 @@ import (
 )
 
 // AcquireRun takes a run whose lease has ended.
-func (s *Store) AcquireRun(ctx context.Context, runID, owner string, ttl time.Duration) (execution.Lease, error) {
+func (s *Runs) AcquireRun(ctx context.Context, runID, owner string, ttl time.Duration) (execution.Lease, error) {
 	lease := execution.Lease{RunID: runID, Owner: owner}
 	err := s.write(ctx, "acquire run "+runID, func(ctx context.Context, x *tx) error {
 		r, err := x.head(ctx, runID)
@@ -41,7 +41,7 @@ UPDATE run SET lease_until = ? WHERE id = ? AND owner = ? AND epoch = ? AND fini
 RETURNING wake_seq`
 
 // RenewLeases extends the leases that are still the owner's.
-func (s *Store) RenewLeases(ctx context.Context, owner string, held []execution.Lease, ttl time.Duration) (map[string]int64, error) {
+func (s *Runs) RenewLeases(ctx context.Context, owner string, held []execution.Lease, ttl time.Duration) (map[string]int64, error) {
 	kept := map[string]int64{}
 	err := s.write(ctx, "renew leases", func(ctx context.Context, x *tx) error {
 		clear(kept)
@@ -69,7 +69,7 @@ func number(row scanner) (int64, error) {
 }
 
 // ReleaseRun gives a lease back without parking.
-func (s *Store) ReleaseRun(ctx context.Context, l execution.Lease) error {
+func (s *Runs) ReleaseRun(ctx context.Context, l execution.Lease) error {
 	return s.write(ctx, "release run "+l.RunID, func(ctx context.Context, x *tx) error {
 		if _, err := x.held(ctx, l); err != nil {
 			return err
@@ -97,7 +97,7 @@ type dueRun struct {
 }
 
 // DueRuns lists runs that nobody holds and that can go on, oldest first.
-func (s *Store) DueRuns(ctx context.Context, formats []int, limit int) ([]string, error) {
+func (s *Runs) DueRuns(ctx context.Context, formats []int, limit int) ([]string, error) {
 	known, err := list(formats)
 	if err != nil {
 		return nil, err
@@ -138,7 +138,7 @@ const selectNextWake = `
 SELECT wake_at FROM run INDEXED BY run_timer WHERE finished_at = 0 AND parked = 1 AND wake_at > 0 ORDER BY wake_at LIMIT 1`
 
 // NextWake is the earliest timer of a parked run.
-func (s *Store) NextWake(ctx context.Context) (time.Time, error) {
+func (s *Runs) NextWake(ctx context.Context) (time.Time, error) {
 	var next time.Time
 	err := s.view(ctx, "find the next timer", func(ctx context.Context, h *handle) error {
 		at, err := collect(ctx, h, number, selectNextWake)

@@ -22,7 +22,7 @@ func scanLock(row scanner) (execution.LockHolder, error) {
 }
 
 // AcquireLocks takes all keys for a node, or none.
-func (s *Store) AcquireLocks(ctx context.Context, l execution.Lease, nodeID string, keys []string) (execution.LockHolder, bool, error) {
+func (s *Runs) AcquireLocks(ctx context.Context, l execution.Lease, nodeID string, keys []string) (execution.LockHolder, bool, error) {
 	keys = slices.Compact(slices.Sorted(slices.Values(keys)))
 	var inTheWay []execution.LockHolder
 	err := s.write(ctx, "lock for node "+nodeID+" of run "+l.RunID, func(ctx context.Context, x *tx) error {
@@ -164,7 +164,7 @@ func (x *tx) free(ctx context.Context, query string, args ...any) ([]string, err
 }
 
 // Locks gives all held locks by key.
-func (s *Store) Locks(ctx context.Context, p contracts.Page) (contracts.List[execution.LockHolder], error) {
+func (s *Runs) Locks(ctx context.Context, p contracts.Page) (contracts.List[execution.LockHolder], error) {
 	var q query
 	if p.Cursor != "" {
 		q.where(`key > ?`, p.Cursor)
@@ -188,7 +188,7 @@ func (s *Store) Locks(ctx context.Context, p contracts.Page) (contracts.List[exe
 
 // BreakLock frees a key by force, wakes all who wait for it, and tells it in
 // the ledger.
-func (s *Store) BreakLock(ctx context.Context, key, by string) (execution.LockHolder, error) {
+func (s *Runs) BreakLock(ctx context.Context, key, by string) (execution.LockHolder, error) {
 	var broken execution.LockHolder
 	err := s.write(ctx, "break lock "+key, func(ctx context.Context, x *tx) error {
 		var err error

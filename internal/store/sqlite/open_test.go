@@ -35,7 +35,7 @@ func exampleRun(id string) execution.Run {
 }
 
 // create inserts a run that is leased for an hour.
-func create(tb testing.TB, s *sqlite.Store, id string, first execution.Transition) execution.Lease {
+func create(tb testing.TB, s *store, id string, first execution.Transition) execution.Lease {
 	tb.Helper()
 	if err := s.CreateRun(tb.Context(), exampleRun(id), time.Hour, first); err != nil {
 		tb.Fatal(err)
@@ -74,7 +74,7 @@ func TestOpen(t *testing.T) {
 func reopened(t *testing.T, path string) {
 	t.Helper()
 	ctx := t.Context()
-	s, err := sqlite.Open(ctx, sqlite.Config{Path: path})
+	s, err := openAll(ctx, sqlite.Config{Path: path})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -86,7 +86,7 @@ func reopened(t *testing.T, path string) {
 	if err := s.CreateSession(ctx, orchestrator.Session{ID: "s1", Name: "talk"}); err != nil {
 		t.Fatal(err)
 	}
-	read := func(s *sqlite.Store) []any {
+	read := func(s *store) []any {
 		run, err := s.LoadRun(ctx, "r1")
 		events, errEvents := s.Events(ctx, "s1", 0, 0)
 		session, errSession := s.Session(ctx, "s1")
@@ -108,11 +108,11 @@ func reopened(t *testing.T, path string) {
 
 func inUse(t *testing.T, path string) {
 	t.Helper()
-	first, err := sqlite.Open(t.Context(), sqlite.Config{Path: path})
+	first, err := openAll(t.Context(), sqlite.Config{Path: path})
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, err = sqlite.Open(t.Context(), sqlite.Config{Path: path})
+	_, err = openAll(t.Context(), sqlite.Config{Path: path})
 	wantCode(t, err, contracts.CodeConflict)
 	if got := openElsewhere(t, path); got != string(contracts.CodeConflict) {
 		t.Errorf("another process got %q", got)
@@ -136,24 +136,24 @@ func inUseByAnotherName(t *testing.T, path string) {
 		t.Skip("there are no links here: ", err)
 	}
 	for range 2 { // before the file is there, and after
-		s, err := sqlite.Open(t.Context(), sqlite.Config{Path: link})
+		s, err := openAll(t.Context(), sqlite.Config{Path: link})
 		if err != nil {
 			t.Fatal(err)
 		}
-		_, err = sqlite.Open(t.Context(), sqlite.Config{Path: path})
+		_, err = openAll(t.Context(), sqlite.Config{Path: path})
 		wantCode(t, err, contracts.CodeConflict)
 		if err := s.Close(); err != nil {
 			t.Fatal(err)
 		}
 	}
 	create(t, open(t, path), "r1", execution.Transition{})
-	_, err := sqlite.Open(t.Context(), sqlite.Config{Path: link})
+	_, err := openAll(t.Context(), sqlite.Config{Path: link})
 	wantCode(t, err, contracts.CodeConflict)
 }
 
 func newerTables(t *testing.T, path string) {
 	t.Helper()
-	s, err := sqlite.Open(t.Context(), sqlite.Config{Path: path})
+	s, err := openAll(t.Context(), sqlite.Config{Path: path})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -165,7 +165,7 @@ func newerTables(t *testing.T, path string) {
 	}
 	setVersion(t, path, "99")
 	for range 2 { // the refusal leaves nothing locked
-		_, err = sqlite.Open(t.Context(), sqlite.Config{Path: path})
+		_, err = openAll(t.Context(), sqlite.Config{Path: path})
 		wantCode(t, err, contracts.CodeUnsupported)
 	}
 }
@@ -173,7 +173,7 @@ func newerTables(t *testing.T, path string) {
 func noRelease(t *testing.T, path string) {
 	t.Helper()
 	setVersion(t, path, "-1")
-	_, err := sqlite.Open(t.Context(), sqlite.Config{Path: path})
+	_, err := openAll(t.Context(), sqlite.Config{Path: path})
 	wantCode(t, err, contracts.CodeUnsupported)
 }
 
@@ -197,7 +197,7 @@ func noDatabase(t *testing.T, path string) {
 	if err := os.WriteFile(path, []byte(letter), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	_, err := sqlite.Open(t.Context(), sqlite.Config{Path: path})
+	_, err := openAll(t.Context(), sqlite.Config{Path: path})
 	wantCode(t, err, contracts.CodeInternal)
 	if body, err := os.ReadFile(path); err != nil || string(body) != letter {
 		t.Errorf("the letter is now %q, %v", body, err)
@@ -208,7 +208,7 @@ func noDatabase(t *testing.T, path string) {
 // a call, it is told as what it is.
 func damaged(t *testing.T, path string) {
 	t.Helper()
-	s, err := sqlite.Open(t.Context(), sqlite.Config{Path: path})
+	s, err := openAll(t.Context(), sqlite.Config{Path: path})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -230,7 +230,7 @@ func damaged(t *testing.T, path string) {
 		if err := os.WriteFile(path, body, 0o600); err != nil {
 			t.Fatal(err)
 		}
-		s, err := sqlite.Open(t.Context(), sqlite.Config{Path: path})
+		s, err := openAll(t.Context(), sqlite.Config{Path: path})
 		if err == nil {
 			_, err = s.LoadRun(t.Context(), "r1")
 			_, due := s.DueRuns(t.Context(), []int{execution.Format}, 9)
@@ -251,9 +251,9 @@ func badPlace(t *testing.T, path string) {
 	if err := os.WriteFile(path, nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	_, err := sqlite.Open(t.Context(), sqlite.Config{Path: filepath.Join(path, "below", "a.db")})
+	_, err := openAll(t.Context(), sqlite.Config{Path: filepath.Join(path, "below", "a.db")})
 	wantCode(t, err, contracts.CodeUnavailable)
-	_, err = sqlite.Open(t.Context(), sqlite.Config{})
+	_, err = openAll(t.Context(), sqlite.Config{})
 	wantCode(t, err, contracts.CodeInvalid)
 }
 
@@ -298,7 +298,7 @@ func exists(path string) bool {
 func injectedClock(t *testing.T, path string) {
 	t.Helper()
 	now := time.Date(2020, 1, 1, 0, 0, 0, 0, time.UTC)
-	s, err := sqlite.Open(t.Context(), sqlite.Config{Path: path, Now: func() time.Time { return now }})
+	s, err := openAll(t.Context(), sqlite.Config{Path: path, Now: func() time.Time { return now }})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -9,7 +9,7 @@ import (
 	"github.com/manifold-run/manifold/orchestrator"
 )
 
-var _ orchestrator.WebhookOutbox = (*Store)(nil)
+var _ orchestrator.WebhookOutbox = (*Mail)(nil)
 
 const insertDelivery = `
 INSERT INTO outbox (id, session_id, url, body, attempts, due_at, created_at) VALUES (?, ?, ?, ?, 0, ?, ?)
@@ -33,7 +33,7 @@ const selectDueDeliveries = `
 SELECT id, url, body, attempts, created_at FROM outbox WHERE due_at <= ? ORDER BY due_at, place LIMIT ?`
 
 // Due gives the deliveries whose time has come.
-func (s *Store) Due(ctx context.Context, now time.Time, limit int) ([]orchestrator.WebhookDelivery, error) {
+func (s *Mail) Due(ctx context.Context, now time.Time, limit int) ([]orchestrator.WebhookDelivery, error) {
 	var due []orchestrator.WebhookDelivery
 	err := s.view(ctx, "list due deliveries", func(ctx context.Context, h *handle) error {
 		var err error
@@ -53,7 +53,7 @@ func scanDelivery(row scanner) (orchestrator.WebhookDelivery, error) {
 }
 
 // Done removes a delivery.
-func (s *Store) Done(ctx context.Context, id string) error {
+func (s *Mail) Done(ctx context.Context, id string) error {
 	return s.write(ctx, "end delivery "+id, func(ctx context.Context, x *tx) error {
 		_, err := x.exec(ctx, `DELETE FROM outbox WHERE id = ?`, id)
 		return err
@@ -61,7 +61,7 @@ func (s *Store) Done(ctx context.Context, id string) error {
 }
 
 // Retry makes a delivery due again later.
-func (s *Store) Retry(ctx context.Context, id string, at time.Time) error {
+func (s *Mail) Retry(ctx context.Context, id string, at time.Time) error {
 	return s.write(ctx, "put off delivery "+id, func(ctx context.Context, x *tx) error {
 		_, err := x.exec(ctx, `UPDATE outbox SET attempts = attempts + 1, due_at = ? WHERE id = ?`, nanos(at), id)
 		return err

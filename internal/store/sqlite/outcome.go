@@ -27,7 +27,7 @@ func scanIntent(row scanner) (execution.Intent, error) {
 }
 
 // RecordOutcome stores the first observation of a nonce.
-func (s *Store) RecordOutcome(ctx context.Context, nonce string, o execution.Outcome) (bool, error) {
+func (s *Runs) RecordOutcome(ctx context.Context, nonce string, o execution.Outcome) (bool, error) {
 	o.At = orTime(o.At, s.now())
 	body, err := encode(o)
 	if err != nil {
@@ -55,7 +55,7 @@ func (s *Store) RecordOutcome(ctx context.Context, nonce string, o execution.Out
 }
 
 // RecordOperation stores the id of accepted work.
-func (s *Store) RecordOperation(ctx context.Context, nonce, operation string) error {
+func (s *Runs) RecordOperation(ctx context.Context, nonce, operation string) error {
 	return s.write(ctx, "record an operation", func(ctx context.Context, x *tx) error {
 		n, err := x.exec(ctx, `UPDATE intent SET operation = ? WHERE nonce = ?`, operation, nonce)
 		if err == nil && n == 0 {

@@ -9,8 +9,8 @@ import (
 )
 
 var (
-	_ orchestrator.Previews = (*Store)(nil)
-	_ orchestrator.Secrets  = (*Store)(nil)
+	_ orchestrator.Previews = (*Talk)(nil)
+	_ orchestrator.Secrets  = (*Talk)(nil)
 )
 
 const upsertPreview = `
@@ -18,7 +18,7 @@ INSERT INTO preview (owner, plan_hash, expires_at, body) VALUES (?, ?, ?, ?)
 ON CONFLICT (owner, plan_hash) DO UPDATE SET expires_at = excluded.expires_at, body = excluded.body`
 
 // SavePreview keeps a plan that was shown.
-func (s *Store) SavePreview(ctx context.Context, p orchestrator.Preview) error {
+func (s *Talk) SavePreview(ctx context.Context, p orchestrator.Preview) error {
 	body, err := encode(p)
 	if err != nil {
 		return err
@@ -30,7 +30,7 @@ func (s *Store) SavePreview(ctx context.Context, p orchestrator.Preview) error {
 }
 
 // Preview gives the owner's preview that has not expired.
-func (s *Store) Preview(ctx context.Context, owner, planHash string, now time.Time) (orchestrator.Preview, error) {
+func (s *Talk) Preview(ctx context.Context, owner, planHash string, now time.Time) (orchestrator.Preview, error) {
 	var p orchestrator.Preview
 	err := s.view(ctx, "read preview "+planHash, func(ctx context.Context, h *handle) error {
 		body, err := text(h.row(ctx, `SELECT body FROM preview WHERE owner = ? AND plan_hash = ? AND expires_at > ?`, owner, planHash, nanos(now)))
@@ -44,7 +44,7 @@ func (s *Store) Preview(ctx context.Context, owner, planHash string, now time.Ti
 }
 
 // DropPreviews deletes the previews that expired by then.
-func (s *Store) DropPreviews(ctx context.Context, before time.Time) error {
+func (s *Talk) DropPreviews(ctx context.Context, before time.Time) error {
 	return s.write(ctx, "drop previews", func(ctx context.Context, x *tx) error {
 		_, err := x.exec(ctx, `DELETE FROM preview WHERE expires_at <= ?`, nanos(before))
 		return err
@@ -52,7 +52,7 @@ func (s *Store) DropPreviews(ctx context.Context, before time.Time) error {
 }
 
 // SecretOnce stores the first secret of a name, and gives the one that stands.
-func (s *Store) SecretOnce(ctx context.Context, name string, proposal []byte) ([]byte, error) {
+func (s *Talk) SecretOnce(ctx context.Context, name string, proposal []byte) ([]byte, error) {
 	var value []byte
 	err := s.write(ctx, "store secret "+name, func(ctx context.Context, x *tx) error {
 		if _, err := x.exec(ctx, `INSERT INTO secret (name, value) VALUES (?, ?) ON CONFLICT DO NOTHING`, name, bytesOf(proposal)); err != nil {

@@ -12,7 +12,7 @@ import (
 func TestRunsOfAProcessThatDiedAreDueAtOnce(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "manifold.db")
-	first, err := sqlite.Open(t.Context(), sqlite.Config{Path: path})
+	first, err := openAll(t.Context(), sqlite.Config{Path: path})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -20,7 +20,7 @@ func TestRunsOfAProcessThatDiedAreDueAtOnce(t *testing.T) {
 	if err := first.Close(); err != nil { // the lease is still running
 		t.Fatal(err)
 	}
-	second, err := sqlite.Open(t.Context(), sqlite.Config{Path: path})
+	second, err := openAll(t.Context(), sqlite.Config{Path: path})
 	if err != nil {
 		t.Fatal(err)
 	}

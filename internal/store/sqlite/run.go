@@ -19,7 +19,7 @@ VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0, 0, 0, '', 0, '', '', ?, ?, 0)
 ON CONFLICT DO NOTHING`
 
 // CreateRun inserts a run with its first transition.
-func (s *Store) CreateRun(ctx context.Context, run execution.Run, ttl time.Duration, first execution.Transition) error {
+func (s *Runs) CreateRun(ctx context.Context, run execution.Run, ttl time.Duration, first execution.Transition) error {
 	plan, err := encode(run.Plan)
 	if err != nil {
 		return err
@@ -138,7 +138,7 @@ func scanRun(row scanner) (execution.Run, error) {
 }
 
 // LoadRun gives all that is needed to go on with a run.
-func (s *Store) LoadRun(ctx context.Context, runID string) (execution.Snapshot, error) {
+func (s *Runs) LoadRun(ctx context.Context, runID string) (execution.Snapshot, error) {
 	var got execution.Snapshot
 	err := s.snapshot(ctx, "load run "+runID, func(ctx context.Context, h *handle) error {
 		var err error
@@ -166,7 +166,7 @@ func scanNode(row scanner) (execution.NodeRecord, error) {
 }
 
 // ReadSignals gives what others wrote for a run.
-func (s *Store) ReadSignals(ctx context.Context, runID string) (execution.Signals, error) {
+func (s *Runs) ReadSignals(ctx context.Context, runID string) (execution.Signals, error) {
 	got := execution.Signals{Now: s.now()}
 	err := s.snapshot(ctx, "read the signals of run "+runID, func(ctx context.Context, h *handle) error {
 		var cancelled int64
@@ -186,7 +186,7 @@ func (s *Store) ReadSignals(ctx context.Context, runID string) (execution.Signal
 }
 
 // RequestCancel notes the first wish to end a run.
-func (s *Store) RequestCancel(ctx context.Context, runID, by string) error {
+func (s *Runs) RequestCancel(ctx context.Context, runID, by string) error {
 	return s.write(ctx, "cancel run "+runID, func(ctx context.Context, x *tx) error {
 		r, err := x.head(ctx, runID)
 		switch {
@@ -204,7 +204,7 @@ func (s *Store) RequestCancel(ctx context.Context, runID, by string) error {
 }
 
 // ListRuns gives runs, newest first.
-func (s *Store) ListRuns(ctx context.Context, f execution.RunFilter) (contracts.List[execution.Run], error) {
+func (s *Runs) ListRuns(ctx context.Context, f execution.RunFilter) (contracts.List[execution.Run], error) {
 	var none contracts.List[execution.Run]
 	var q query
 	if f.SessionID != "" {

@@ -8,8 +8,8 @@ import (
 )
 
 var (
-	_ orchestrator.Sessions = (*Store)(nil)
-	_ orchestrator.Turns    = (*Store)(nil)
+	_ orchestrator.Sessions = (*Talk)(nil)
+	_ orchestrator.Turns    = (*Talk)(nil)
 )
 
 const insertSession = `
@@ -17,7 +17,7 @@ INSERT INTO session (id, owner, name, webhook_url, created_at, updated_at, body)
 ON CONFLICT DO NOTHING`
 
 // CreateSession inserts a session.
-func (s *Store) CreateSession(ctx context.Context, session orchestrator.Session) error {
+func (s *Talk) CreateSession(ctx context.Context, session orchestrator.Session) error {
 	body, err := encode(session)
 	if err != nil {
 		return err
@@ -46,7 +46,7 @@ func scanSession(row scanner) (orchestrator.Session, error) {
 }
 
 // Session gives one session.
-func (s *Store) Session(ctx context.Context, id string) (orchestrator.Session, error) {
+func (s *Talk) Session(ctx context.Context, id string) (orchestrator.Session, error) {
 	var session orchestrator.Session
 	err := s.view(ctx, "read session "+id, func(ctx context.Context, h *handle) error {
 		var err error
@@ -57,7 +57,7 @@ func (s *Store) Session(ctx context.Context, id string) (orchestrator.Session, e
 }
 
 // ListSessions gives the newest first.
-func (s *Store) ListSessions(ctx context.Context, f orchestrator.SessionFilter) (contracts.List[orchestrator.Session], error) {
+func (s *Talk) ListSessions(ctx context.Context, f orchestrator.SessionFilter) (contracts.List[orchestrator.Session], error) {
 	var q query
 	if f.Owner != "" {
 		q.where(`owner = ?`, f.Owner)
@@ -79,7 +79,7 @@ func (s *Store) ListSessions(ctx context.Context, f orchestrator.SessionFilter) 
 }
 
 // SaveSession replaces a session that nobody has changed since.
-func (s *Store) SaveSession(ctx context.Context, session orchestrator.Session) (orchestrator.Session, error) {
+func (s *Talk) SaveSession(ctx context.Context, session orchestrator.Session) (orchestrator.Session, error) {
 	was := session.Version
 	session.Version++
 	body, err := encode(session)
@@ -103,7 +103,7 @@ func (s *Store) SaveSession(ctx context.Context, session orchestrator.Session) (
 
 // DeleteSession removes a session with all that belongs to it; ledger entries
 // stay.
-func (s *Store) DeleteSession(ctx context.Context, id string) error {
+func (s *Talk) DeleteSession(ctx context.Context, id string) error {
 	return s.write(ctx, "delete session "+id, func(ctx context.Context, x *tx) error { return deleteSession(ctx, x, id) })
 }
 
@@ -145,7 +145,7 @@ func scanTurn(row scanner) (orchestrator.Turn, error) {
 }
 
 // BeginTurn inserts a turn, or gives the one that has its key.
-func (s *Store) BeginTurn(ctx context.Context, t orchestrator.Turn) (turn orchestrator.Turn, created bool, err error) {
+func (s *Talk) BeginTurn(ctx context.Context, t orchestrator.Turn) (turn orchestrator.Turn, created bool, err error) {
 	body, err := encode(t)
 	if err != nil {
 		return turn, false, err
@@ -163,7 +163,7 @@ func (s *Store) BeginTurn(ctx context.Context, t orchestrator.Turn) (turn orches
 }
 
 // SaveTurn replaces a turn that nobody has changed since.
-func (s *Store) SaveTurn(ctx context.Context, t orchestrator.Turn) (orchestrator.Turn, error) {
+func (s *Talk) SaveTurn(ctx context.Context, t orchestrator.Turn) (orchestrator.Turn, error) {
 	was := t.Version
 	t.Version++
 	body, err := encode(t)
@@ -186,7 +186,7 @@ func (s *Store) SaveTurn(ctx context.Context, t orchestrator.Turn) (orchestrator
 }
 
 // Turn gives the turn of a key.
-func (s *Store) Turn(ctx context.Context, key orchestrator.TurnKey) (orchestrator.Turn, error) {
+func (s *Talk) Turn(ctx context.Context, key orchestrator.TurnKey) (orchestrator.Turn, error) {
 	var turn orchestrator.Turn
 	err := s.view(ctx, "read a turn", func(ctx context.Context, h *handle) error {
 		var err error
@@ -197,7 +197,7 @@ func (s *Store) Turn(ctx context.Context, key orchestrator.TurnKey) (orchestrato
 }
 
 // ListTurns gives the turns that the filter selects.
-func (s *Store) ListTurns(ctx context.Context, f orchestrator.TurnFilter) ([]orchestrator.Turn, error) {
+func (s *Talk) ListTurns(ctx context.Context, f orchestrator.TurnFilter) ([]orchestrator.Turn, error) {
 	var q query
 	if f.SessionID != "" {
 		q.where(`session_id = ?`, f.SessionID)

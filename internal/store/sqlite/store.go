@@ -20,7 +20,7 @@ import (
 	"github.com/manifold-run/manifold/execution"
 )
 
-var _ execution.Store = (*Store)(nil)
+var _ execution.Store = (*Runs)(nil)
 
 // driverName is what the driver registers itself as.
 const driverName = "sqlite"
@@ -45,8 +45,33 @@ func (c Config) withDefaults() Config {
 	return c
 }
 
-// Store is one open database. It is safe for concurrent use.
+// Store is one open database, in parts by what is kept. It is safe for
+// concurrent use.
 type Store struct {
+	*file
+
+	Runs      *Runs
+	Talk      *Talk
+	Mail      *Mail
+	Directory *Directory
+}
+
+// Runs is what execution keeps, and the listing of gates.
+type Runs struct{ *file }
+
+// Talk is what conversations keep: sessions, turns, previews and secrets.
+type Talk struct{ *file }
+
+// Mail is what comes in and goes out through channels that deliver at least
+// once.
+type Mail struct{ *file }
+
+// Directory is what admins keep: domains and keys.
+type Directory struct{ *file }
+
+// file is the open database that all parts share. Whoever writes does it
+// through its writer.
+type file struct {
 	now    func() time.Time
 	lock   *fileLock
 	db     *sql.DB
@@ -71,11 +96,11 @@ func Open(ctx context.Context, cfg Config) (*Store, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &Store{now: cfg.Now, lock: lock, readers: make(chan *handle, cfg.Readers)}
-	if err := s.connect(ctx, path, cfg.Readers); err != nil {
-		return nil, errors.Join(translate("open the database "+path, err), s.closeFiles())
+	f := &file{now: cfg.Now, lock: lock, readers: make(chan *handle, cfg.Readers)}
+	if err := f.connect(ctx, path, cfg.Readers); err != nil {
+		return nil, errors.Join(translate("open the database "+path, err), f.closeFiles())
 	}
-	return s, nil
+	return &Store{file: f, Runs: &Runs{f}, Talk: &Talk{f}, Mail: &Mail{f}, Directory: &Directory{f}}, nil
 }
 
 // Close commits what was accepted, and closes the files. Writes that come
@@ -88,7 +113,7 @@ func (s *Store) Close() error {
 }
 
 // connect opens the connection that writes and those that read.
-func (s *Store) connect(ctx context.Context, path string, readers int) error {
+func (s *file) connect(ctx context.Context, path string, readers int) error {
 	err := makeFile(path)
 	if err != nil {
 		return err
@@ -124,7 +149,7 @@ func (s *Store) connect(ctx context.Context, path string, readers int) error {
 
 // closeFiles closes all that is open; once the store was in use it takes every
 // reader back first, so that reads under way finish.
-func (s *Store) closeFiles() error {
+func (s *file) closeFiles() error {
 	var errs []error
 	if s.writer != nil {
 		errs = append(errs, s.closeReaders(cap(s.readers)), s.writer.handle.close())
@@ -137,7 +162,7 @@ func (s *Store) closeFiles() error {
 	return errors.Join(append(errs, s.lock.release())...)
 }
 
-func (s *Store) closeReaders(n int) error {
+func (s *file) closeReaders(n int) error {
 	var errs []error
 	for range n {
 		h := <-s.readers

@@ -1,6 +1,7 @@
 package sqlite_test
 
 import (
+	"context"
 	"path/filepath"
 	"testing"
 
@@ -14,10 +15,27 @@ import (
 	"github.com/manifold-run/manifold/orchestrator/registry/registrytest"
 )
 
+// store is a database with all of its parts.
+type store struct {
+	*sqlite.Store
+	*sqlite.Runs
+	*sqlite.Talk
+	*sqlite.Mail
+	*sqlite.Directory
+}
+
+func openAll(ctx context.Context, cfg sqlite.Config) (*store, error) {
+	s, err := sqlite.Open(ctx, cfg)
+	if err != nil {
+		return nil, err
+	}
+	return &store{Store: s, Runs: s.Runs, Talk: s.Talk, Mail: s.Mail, Directory: s.Directory}, nil
+}
+
 // open gives a fresh store that is closed with the test.
-func open(t *testing.T, path string) *sqlite.Store {
+func open(t *testing.T, path string) *store {
 	t.Helper()
-	s, err := sqlite.Open(t.Context(), sqlite.Config{Path: path})
+	s, err := openAll(t.Context(), sqlite.Config{Path: path})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -29,7 +47,7 @@ func open(t *testing.T, path string) *sqlite.Store {
 	return s
 }
 
-func fresh(t *testing.T) *sqlite.Store {
+func fresh(t *testing.T) *store {
 	t.Helper()
 	return open(t, filepath.Join(t.TempDir(), "data", "manifold.db"))
 }

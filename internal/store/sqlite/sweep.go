@@ -14,7 +14,7 @@ import (
 const sweepBatch = 50
 
 // Sweep deletes what retention no longer keeps, a little in each transaction.
-func (s *Store) Sweep(ctx context.Context, finishedBefore time.Time) (execution.Swept, error) {
+func (s *Runs) Sweep(ctx context.Context, finishedBefore time.Time) (execution.Swept, error) {
 	var swept execution.Swept
 	for {
 		var part execution.Swept
@@ -143,7 +143,7 @@ func (x *tx) deleteRunsOf(ctx context.Context, sessionID string) error {
 
 // SweepSessions deletes what nobody has touched since a time, a little in each
 // transaction.
-func (s *Store) SweepSessions(ctx context.Context, idleSince time.Time) (orchestrator.SweptTalk, error) {
+func (s *Talk) SweepSessions(ctx context.Context, idleSince time.Time) (orchestrator.SweptTalk, error) {
 	var swept orchestrator.SweptTalk
 	for {
 		var part orchestrator.SweptTalk

@@ -76,7 +76,7 @@ func (w *writer) close() bool {
 
 // write runs a change in a transaction and returns when it is on the disk, or
 // when it was refused. A write whose context ends before it began is not done.
-func (s *Store) write(ctx context.Context, doing string, run func(context.Context, *tx) error) error {
+func (s *file) write(ctx context.Context, doing string, run func(context.Context, *tx) error) error {
 	o := &operation{ctx: ctx, doing: doing, run: run, done: make(chan error, 1)}
 	if err := s.writer.push(o); err != nil {
 		return err

@@ -18,7 +18,7 @@ import (
 // bundle is a store whose writer can be held up, so that what is written
 // meanwhile gathers in one batch.
 type bundle struct {
-	*sqlite.Store
+	*store
 
 	path  string
 	lease execution.Lease
@@ -27,12 +27,12 @@ type bundle struct {
 func setup(t *testing.T) *bundle {
 	t.Helper()
 	b := &bundle{path: filepath.Join(t.TempDir(), "manifold.db")}
-	s, err := sqlite.Open(t.Context(), sqlite.Config{Path: b.path})
+	s, err := openAll(t.Context(), sqlite.Config{Path: b.path})
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = s.Close() }) // some tests close it themselves
-	b.Store = s
+	b.store = s
 	b.lease = create(t, s, "r1", execution.Transition{Gates: []contracts.Interrupt{{InterruptID: "g1", Code: "AAA"}}})
 	return b
 }
@@ -74,7 +74,7 @@ func (b *bundle) later(ctx context.Context, tr execution.Transition) <-chan erro
 }
 
 // nodes gives the ids of the nodes that the store shows.
-func nodes(t *testing.T, s *sqlite.Store) string {
+func nodes(t *testing.T, s *store) string {
 	t.Helper()
 	got, err := s.LoadRun(t.Context(), "r1")
 	if err != nil {
@@ -127,7 +127,7 @@ func gathered(t *testing.T, b *bundle) {
 		answers = append(answers, b.later(t.Context(), execution.Transition{Nodes: node(fmt.Sprintf("n%d", i))}))
 	}
 	b.queued(t, 20)
-	if got := nodes(t, b.Store); got != "" {
+	if got := nodes(t, b.store); got != "" {
 		t.Errorf("uncommitted writes are seen: %s", got)
 	}
 	release()
@@ -136,7 +136,7 @@ func gathered(t *testing.T, b *bundle) {
 			t.Error(err)
 		}
 	}
-	if got := strings.Fields(nodes(t, b.Store)); len(got) != 20 {
+	if got := strings.Fields(nodes(t, b.store)); len(got) != 20 {
 		t.Errorf("%d nodes are stored", len(got))
 	}
 }
@@ -157,7 +157,7 @@ func refusedAlone(t *testing.T, b *bundle) {
 	wantCode(t, <-stranger, contracts.CodeLeaseLost)
 	wantCode(t, <-halfDone, contracts.CodeConflict)
 	wantCode(t, <-last, "")
-	if got := nodes(t, b.Store); got != "n1 n4" {
+	if got := nodes(t, b.store); got != "n1 n4" {
 		t.Errorf("stored: %s; want n1 and n4", got)
 	}
 }
@@ -180,7 +180,7 @@ func endedBefore(t *testing.T, b *bundle) {
 	if err := <-b.later(t.Context(), execution.Transition{Nodes: node("n3")}); err != nil {
 		t.Fatal(err)
 	}
-	if got := nodes(t, b.Store); got != "n3" {
+	if got := nodes(t, b.store); got != "n3" {
 		t.Errorf("stored: %s; want n3 only", got)
 	}
 }
@@ -256,7 +256,7 @@ func fullDisk(t *testing.T, b *bundle) {
 	wantCode(t, <-small, "")
 	wantCode(t, <-big, contracts.CodeUnavailable)
 	wantCode(t, <-last, "")
-	if got := nodes(t, b.Store); got != "n1 n3" {
+	if got := nodes(t, b.store); got != "n1 n3" {
 		t.Errorf("stored: %s; want n1 and n3", got)
 	}
 	if err := b.LimitPages(t.Context(), 10000); err != nil {
