@@ -265,6 +265,11 @@ type Composition struct {
 type Flow struct {
 	Pre  []PreStep  `json:"pre,omitempty"`
 	Post []PostStep `json:"post,omitempty"`
+	// StaleOn are types of errors of the domain's own, "domain.…", by which a write
+	// that did nothing says that what its look-ups found has changed: they are
+	// made again, at most MaxLooksAgain times, and whoever approves is asked anew
+	// and sees the difference.
+	StaleOn []string `json:"stale_on,omitempty"`
 }
 
 // Choose says what happens when a search finds several values.

@@ -173,11 +173,31 @@ func (c *manifestCheck) checkFlow(cap *checkedCapability) {
 		seen[by] = true
 		c.checkPre(at, cap, step)
 	}
+	c.checkStaleOn(cap)
 	for i, step := range cap.Metadata.Flow.Post {
 		at := child(cap.at+"/metadata/flow/post", i)
 		target := c.checkCall(at, cap, CapabilityCall{step.Capability, step.ParamMap}, afterResult)
 		if target != nil && target.Metadata.SideEffectClass.Writes() {
 			c.faults.add(at+"/capability", "%q must be of side_effect_class read or suggest", target.Name)
+		}
+	}
+}
+
+// checkStaleOn refuses types that are not the domain's own, since what those of
+// the contract mean is the core's, and a write without look-ups to make again.
+func (c *manifestCheck) checkStaleOn(cap *checkedCapability) {
+	flow := cap.Metadata.Flow
+	for i, kind := range flow.StaleOn {
+		at := child(cap.at+"/metadata/flow/stale_on", i)
+		switch {
+		case !strings.HasPrefix(kind, "domain.") || len(kind) > 64:
+			c.faults.add(at, "must be a type of error of the domain's own, \"domain.…\"")
+		case slices.Contains(flow.StaleOn[:i], kind):
+			c.faults.add(at, "is named twice")
+		case !cap.Metadata.SideEffectClass.Writes():
+			c.faults.add(at, "only a write can find what it was approved for changed")
+		case !slices.ContainsFunc(flow.Pre, PreStep.LooksUp):
+			c.faults.add(at, "there is no step in flow.pre that looks a parameter up by others alone, so nothing could be made again")
 		}
 	}
 }

@@ -152,6 +152,9 @@ const (
 type Rule struct {
 	When   *Condition `json:"when,omitempty"`
 	Answer string     `json:"answer,omitempty"`
+	// Error is a type of error with which the step fails and has done nothing. The
+	// planner makes such rules of Flow.StaleOn, too.
+	Error string `json:"error,omitempty"`
 	// Goto is the step itself or an ancestor; Max is how often, 1 to 10.
 	Goto string         `json:"goto"`
 	Max  int            `json:"max"`
@@ -161,6 +164,10 @@ type Rule struct {
 	// planner sets it.
 	Region []string `json:"region,omitempty"`
 }
+
+// MaxLooksAgain is how often the look-ups of one write are made anew because
+// their finds have changed; who edits faster than people approve shall be asked.
+const MaxLooksAgain = 3
 
 // Round says why an instance of a step exists: {1, "", {}} for the first.
 type Round struct {

@@ -29,18 +29,29 @@ func openGate(t *turn, action contracts.Action, hash string) {
 			{ID: string(contracts.DecisionEdit), Label: "Edit the parameters"},
 		},
 	}
-	if before := t.n.Gate; before != nil && before.Action != nil {
-		i.Difference = Difference(*before.Action, action)
-		if t.row.Edited == nil || before.Status == contracts.InterruptApproved {
-			i.Reason = "stale_approval: what was approved is no longer what would run. " + i.Reason
-		}
-	}
+	sayWhatChanged(t, &i)
 	if !sameAsPlanned(t) && !p.ApprovalRequired {
 		i.Reason = "the capability has changed since the plan was made"
 	}
 	t.row.Step, t.row.ApprovedSHA256 = model.StepGate, ""
 	t.ask(i, contracts.NodeAwaitingApproval)
 	watchExpiry(t.timers, t.n)
+}
+
+// sayWhatChanged shows the difference to the action of the gate before this one,
+// be it the node's own or that of the round whose look-ups were out of date.
+func sayWhatChanged(t *turn, i *contracts.Interrupt) {
+	before, stale := t.n.Gate, ""
+	if round := model.Before(t.run, t.n.Node); before == nil && round != nil && round.Row.Error != nil {
+		before, stale = round.Gate, round.Row.Error.Message+" "
+	}
+	if before == nil || before.Action == nil {
+		return
+	}
+	i.Difference = Difference(*before.Action, *i.Action)
+	if t.row.Edited == nil || before.Status == contracts.InterruptApproved {
+		i.Reason = "stale_approval: what was approved is no longer what would run. " + stale + i.Reason
+	}
 }
 
 // watchExpiry has a gate looked at when it expires.

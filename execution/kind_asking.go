@@ -194,7 +194,7 @@ func (asking) complete(t *turn, facts map[string]any, summary string) {
 		t.stopRun(summary)
 	case contracts.SayReject:
 		t.row.State = contracts.NodeCompleted
-		if rule, _, err := t.ruleThatHolds(); err == nil && rule < 0 {
+		if rule, _, err := t.ruleThatHolds(true); err == nil && rule < 0 {
 			t.end(contracts.NodeRejected)
 			return
 		}

@@ -86,7 +86,7 @@ func expressionFault(n *node) string {
 func (t *turn) aftermath() *model.Expansion {
 	spec := &t.n.Spec
 	goesOn := t.row.State == contracts.NodeCompleted || t.row.State == contracts.NodeFailed && spec.ContinueOnError
-	if !t.n.InWorkflow() || !goesOn {
+	if len(spec.On) == 0 && !t.n.InWorkflow() || !goesOn && t.row.State != contracts.NodeFailed {
 		return nil
 	}
 	if err := t.spend(); err != nil {
@@ -96,7 +96,7 @@ func (t *turn) aftermath() *model.Expansion {
 	if t.run.Cancelling() {
 		return nil
 	}
-	rule, with, err := t.ruleThatHolds()
+	rule, with, err := t.ruleThatHolds(goesOn)
 	if err != nil {
 		t.badEnd("on: ", err)
 		return nil
@@ -153,11 +153,15 @@ func (t *turn) spend() error {
 }
 
 // ruleThatHolds is the first rule that holds and may still be taken, -1 if there is
-// none, with what the new round is given.
-func (t *turn) ruleThatHolds() (rule int, with map[string]any, err error) {
+// none, with what the new round is given. After a failure that the workflow does
+// not go on from, only rules about errors count.
+func (t *turn) ruleThatHolds(goesOn bool) (rule int, with map[string]any, err error) {
 	after := t.afterwards()
 	for i, r := range t.n.Spec.On {
-		taken := r.Answer != "" && t.row.Result != nil && t.row.Result.Facts[factDecision] == r.Answer
+		if r.Error == "" && !goesOn {
+			continue
+		}
+		taken := r.Error != "" && failedWith(t.row, r.Error) || r.Answer != "" && t.row.Result != nil && t.row.Result.Facts[factDecision] == r.Answer
 		if r.When != nil {
 			if taken, _, err = holds(t, *r.When, after); err != nil {
 				return -1, nil, err
@@ -171,7 +175,16 @@ func (t *turn) ruleThatHolds() (rule int, with map[string]any, err error) {
 	return -1, nil, nil
 }
 
+// failedWith tells whether a step failed with an error of the type and did nothing.
+func failedWith(row *model.Row, kind string) bool {
+	e := row.Error
+	return row.State == contracts.NodeFailed && e != nil && e.Type == kind && e.Effect == contracts.EffectNone
+}
+
 func causeOf(r contracts.Rule) string {
+	if r.Error != "" {
+		return "error " + r.Error
+	}
 	if r.Answer != "" {
 		return "answer " + r.Answer
 	}

@@ -79,8 +79,11 @@ func loops(n contracts.Node) string {
 	var text strings.Builder
 	for _, rule := range n.On {
 		cause := "if a person says " + rule.Answer
-		if rule.When != nil {
+		switch {
+		case rule.When != nil:
 			cause = conditionText(*rule.When)
+		case rule.Error != "":
+			cause = "if it fails with " + rule.Error
 		}
 		fmt.Fprintf(&text, "; goes back to %s at most %s %s", rule.Goto, times(rule.Max), cause)
 	}

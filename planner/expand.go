@@ -7,6 +7,7 @@ import (
 	"strconv"
 
 	"github.com/manifold-run/manifold/contracts"
+	"github.com/manifold-run/manifold/planner/workflow"
 )
 
 // call is one use of a capability on its way into the plan: what an intent
@@ -106,10 +107,14 @@ func (c *compiler) member(cl *call, m *member, node contracts.Node, out *built) 
 	if len(m.pre) == 0 {
 		node.DependsOn, node.After = slices.Clone(cl.deps), slices.Clone(cl.after)
 	}
+	var looks []string
 	for _, step := range m.pre {
 		choose, err := c.search(cl, m, step, branch, node.Required)
 		if err != nil {
 			return err
+		}
+		if step.LooksUp() {
+			looks = append(looks, c.node(choose).DependsOn[0], choose)
 		}
 		answer := "${steps." + choose + ".facts.value}"
 		m.params[step.Param] = answer
@@ -124,6 +129,7 @@ func (c *compiler) member(cl *call, m *member, node contracts.Node, out *built) 
 	if m.label != "" && cl.fansOut() {
 		node.Title = cut(node.Title+" ("+m.label+")", 120)
 	}
+	node.On = workflow.LookAgain(cl.target.Capability.Metadata.Flow, looks, c.nextID())
 	id, err := c.add(node)
 	if err != nil {
 		return err

@@ -144,12 +144,9 @@ func (c *compiler) wanted(cl *call, m *member, step contracts.PreStep, what stri
 
 // require makes a search that several calls share required when one of them is.
 func (c *compiler) require(choose string, required bool) {
-	if !required {
-		return
+	if node := c.node(choose); required {
+		node.Required, c.node(node.DependsOn[0]).Required = true, true
 	}
-	node := c.node(choose)
-	node.Required = true
-	c.node(node.DependsOn[0]).Required = true
 }
 
 // choice is the question that ends a search.

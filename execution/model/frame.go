@@ -174,7 +174,7 @@ func roundOf(n *Node) int {
 func Taken(s *State, n *Node, rule int) int {
 	taken := 0
 	own := n.Spec.On[rule].Region
-	for at := n; at != nil && at.Spec.Round != nil; at = before(s, at) {
+	for at := n; at != nil && at.Spec.Round != nil; at = Before(s, at) {
 		by := at.Spec.Round
 		switch {
 		case by.By != lastName(n.Step()):
@@ -188,8 +188,8 @@ func Taken(s *State, n *Node, rule int) int {
 	return taken
 }
 
-// before is the instance of the same step before this one.
-func before(s *State, n *Node) *Node {
+// Before is the instance of the same step before this one.
+func Before(s *State, n *Node) *Node {
 	if n.Spec.Round == nil {
 		return nil
 	}
@@ -217,7 +217,7 @@ func Contributors(s *State, n *Node) []string {
 				out = append(out, who)
 			}
 		}
-		open = append(open, before(s, at))
+		open = append(open, Before(s, at))
 		for _, dep := range at.Spec.DependsOn {
 			open = append(open, s.Newest(dep))
 		}

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/manifold-run/manifold/client"
 	"github.com/manifold-run/manifold/contracts"
 	"github.com/manifold-run/manifold/domainkit/domaintest"
 	"github.com/manifold-run/manifold/domainkit/sqlitestore"
@@ -119,12 +120,14 @@ func TestAChatflowThatChangedAfterItsApprovalIsNotRun(t *testing.T) {
 			if !edit.OK {
 				t.Fatal(edit.Error)
 			}
-			s.approve(gate)
-			view := s.ended(r.RunIDs[0])
-			if view.State != contracts.RunFailed || !strings.Contains(asJSON(view), "domain.concurrent_edit") {
+			anew := s.staleAfter(gate)
+			if hash == anew.Action.Parameters["graph_sha256"] {
+				t.Errorf("the new gate is for the old graph: %s", asJSON(anew))
+			}
+			s.approve(anew)
+			if view := s.ended(r.RunIDs[0]); view.State != contracts.RunCompleted || !strings.Contains(asJSON(view), "Gotcha") {
 				t.Errorf("it ended as %s\n%s", view.State, states2text(view))
 			}
-			s.approved(`run the chatflow "` + name + `" for real with "Hello"`)
 			s.approved(`delete the chatflow "` + name + `"`)
 		})
 	}
@@ -166,10 +169,11 @@ func TestAWriteShowsWhatItDoesAndMindsOtherEdits(t *testing.T) {
 				if !edit.OK {
 					t.Fatal(edit.Error)
 				}
-				s.approve(gate)
-				if view := s.ended(r.RunIDs[0]); view.State != contracts.RunFailed || !strings.Contains(asJSON(view), "domain.concurrent_edit") {
-					t.Errorf("%s: it ended as %s\n%s", sentence, view.State, states2text(view))
+				anew := s.staleAfter(gate)
+				if _, err := s.otto.Reject(t.Context(), anew, "look at what was changed first", client.Opt{}); err != nil {
+					t.Fatal(err)
 				}
+				s.ended(r.RunIDs[0])
 				if got := s.told(`ask the chatflow "` + name + `": "Hello"`); !strings.Contains(got, reply) {
 					t.Errorf("%s: the edit is lost: %q", sentence, got)
 				}
@@ -184,6 +188,20 @@ func TestAWriteShowsWhatItDoesAndMindsOtherEdits(t *testing.T) {
 			}
 		})
 	}
+}
+
+// staleAfter approves a gate whose flow somebody has changed meanwhile, and gives
+// the gate that shows what that means.
+func (s *site) staleAfter(gate contracts.Interrupt) contracts.Interrupt {
+	s.t.Helper()
+	s.approve(gate)
+	for _, g := range s.gates(gate.RunID, 1) {
+		if g.InterruptID != gate.InterruptID && len(g.Difference) > 0 && strings.Contains(g.Reason, "was changed meanwhile") {
+			return g
+		}
+		s.t.Fatalf("the gate after a colleague's edit: %s", asJSON(g))
+	}
+	return contracts.Interrupt{}
 }
 
 // approved asks for a write, approves what the gate shows and waits for the end.

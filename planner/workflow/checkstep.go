@@ -147,8 +147,8 @@ func (c *check) rules(i int, step *contracts.Step) {
 	for k, rule := range step.On {
 		place := at("steps", i, "on", k)
 		switch {
-		case (rule.When == nil) == (rule.Answer == ""):
-			c.faults.add(place, "needs either when or answer")
+		case causes(rule) != 1:
+			c.faults.add(place, "needs one of when, answer and error")
 		case rule.Answer != "" && !allows(step.Human, rule.Answer):
 			c.faults.add(place+"/answer", "the step does not allow the answer %q", rule.Answer)
 		}
@@ -160,6 +160,17 @@ func (c *check) rules(i int, step *contracts.Step) {
 		}
 		c.values(place+"/with", rule.With, reader{step: i, self: true})
 	}
+}
+
+// causes counts what a rule goes back for.
+func causes(r contracts.Rule) int {
+	n := 0
+	for _, given := range []bool{r.When != nil, r.Answer != "", r.Error != ""} {
+		if given {
+			n++
+		}
+	}
+	return n
 }
 
 func allows(h *contracts.HumanStep, answer string) bool {

@@ -27,7 +27,10 @@ func Changing[In any](name string, graph bool) contracts.Metadata {
 	md := writing(name)
 	md.SideEffectClass = contracts.ClassWriteReversible
 	md.Locks = []string{"chatflow:{chatflow_id}"}
-	md.Flow = &contracts.Flow{Pre: []contracts.PreStep{ResolveFlow(false), bind(name, "base_sha256", "facts.base", params)}}
+	md.Flow = &contracts.Flow{
+		Pre:     []contracts.PreStep{ResolveFlow(false), bind(name, "base_sha256", "facts.base", params)},
+		StaleOn: []string{ErrConcurrentEdit},
+	}
 	md.Verify.ParamMap["chatflow_id"] = "${params.chatflow_id}"
 	md.Verify.Assertions = []contracts.Condition{Equal("facts.state_sha256", "${result.facts.state_sha256}")}
 	if graph {
@@ -46,7 +49,10 @@ func Making[In any](name string) contracts.Metadata {
 	params := parametersOf(reflect.TypeFor[In]())
 	md := writing(name)
 	md.SideEffectClass = contracts.ClassWriteReversible
-	md.Flow = &contracts.Flow{Pre: []contracts.PreStep{bind(name, "graph_sha256", "facts.graph", params)}}
+	md.Flow = &contracts.Flow{
+		Pre:     []contracts.PreStep{bind(name, "graph_sha256", "facts.graph", params)},
+		StaleOn: []string{ErrConcurrentEdit},
+	}
 	if slices.Contains(params, "chatflow_id") {
 		md.Locks = []string{"chatflow:{chatflow_id}"}
 		md.Flow.Pre = slices.Insert(md.Flow.Pre, 0, ResolveFlow(false))
