@@ -85,6 +85,7 @@ func (o *owner) commit(end ending) (Committed, bool) {
 			if !doubtful {
 				o.logger().WarnContext(o.ctx, "run waits for the store", slog.Any("error", err))
 			}
+			o.r.tell(o.run.Run.SessionID, o.run.Run.ID) // it may have been written all the same
 			if !o.pause() {
 				return Committed{}, false
 			}
@@ -110,9 +111,7 @@ func (o *owner) committed(c Committed) {
 	for _, id := range c.Woken {
 		o.r.Wake(id)
 	}
-	if o.r.observer != nil {
-		o.r.observer.Committed(o.run.Run.SessionID, o.run.Run.ID)
-	}
+	o.r.tell(o.run.Run.SessionID, o.run.Run.ID)
 }
 
 // refused deals with a conflict: announcements of writes that a cancel has

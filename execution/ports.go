@@ -183,8 +183,9 @@ type Catalogs interface {
 	Refresh(ctx context.Context, domain string) error
 }
 
-// Observer is told after each commit that something changed, to wake those who
-// wait for a session; it must not block.
+// Observer is told after each commit, and after each that may have been one, that
+// something changed, to wake those who wait for a session, "" for one that is not
+// known; it must not block.
 type Observer interface {
 	Committed(sessionID, runID string)
 }

@@ -110,6 +110,14 @@ func New(cfg Config, deps Deps) (*Runner, error) {
 	}, nil
 }
 
+// tell says that something was committed, or may have been; sessionID is "" where
+// it is not known.
+func (r *Runner) tell(sessionID, runID string) {
+	if r.observer != nil {
+		r.observer.Committed(sessionID, runID)
+	}
+}
+
 // Start begins to renew leases and to take runs that are due. The context
 // bounds the start only.
 func (r *Runner) Start(ctx context.Context) error {

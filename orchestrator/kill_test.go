@@ -43,13 +43,13 @@ func (k *talk) serve(n int, at executiontest.Moment) {
 	}
 	k.process = executiontest.KillAt(k.store, n, at)
 	records := &orchestratortest.Killed{Process: k.process, Store: k.store}
-	hub := orchestrator.NewHub()
-	runner, err := execution.New(execution.Config{}, execution.Deps{Store: k.process, Invoker: k, Catalogs: k, Observer: hub})
+	notifier := orchestrator.NewLocalNotifier()
+	runner, err := execution.New(execution.Config{}, execution.Deps{Store: k.process, Invoker: k, Catalogs: k, Observer: notifier})
 	if err != nil {
 		k.t.Fatal(err)
 	}
 	k.rooms = orchestratortest.Wire(k.t, orchestratortest.Ports{
-		Sessions: records, Gates: records, Turns: records, Previews: k.store, Runs: k.process, Runner: runner, Catalogs: k, Hub: hub, Intents: k.intents,
+		Sessions: records, Gates: records, Turns: records, Previews: k.store, Runs: k.process, Runner: runner, Catalogs: k, Notifier: notifier, Intents: k.intents,
 	})
 	if err := runner.Start(k.t.Context()); err != nil {
 		k.t.Fatal(err)

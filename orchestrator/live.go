@@ -21,15 +21,17 @@ const (
 	// maxBehind is how many batches a listener may be behind before it is
 	// dropped; memory per listener is bounded by it.
 	maxBehind = 64
-	// livePoll heals a hint that was missed; see lookAgain.
-	livePoll = lookAgain
+	// readAgain is how soon the store is asked again that could not be read.
+	readAgain = 5 * time.Second
 )
 
-// Live shares one reading of the store among all who listen to a session.
+// Live shares one reading of the store among all who listen to a session. A feed
+// is there exactly as long as it has listeners; it reads after a change and does
+// not ask in between.
 type Live struct {
-	journal execution.Journal
-	hub     *Hub
-	logger  *slog.Logger
+	journal  execution.Journal
+	notifier Notifier
+	logger   *slog.Logger
 
 	mu    sync.Mutex // guards feeds, and the fields of each feed
 	feeds map[string]*feed
@@ -37,8 +39,8 @@ type Live struct {
 }
 
 // NewLive reads a journal for those who listen.
-func NewLive(journal execution.Journal, hub *Hub, logger *slog.Logger) *Live {
-	return &Live{journal: journal, hub: hub, logger: cmp.Or(logger, slog.New(slog.DiscardHandler)), feeds: map[string]*feed{}}
+func NewLive(journal execution.Journal, notifier Notifier, logger *slog.Logger) *Live {
+	return &Live{journal: journal, notifier: notifier, logger: cmp.Or(logger, slog.New(slog.DiscardHandler)), feeds: map[string]*feed{}}
 }
 
 // feed reads one session as long as somebody listens.
@@ -117,17 +119,17 @@ func (v *Live) Stop() {
 
 // run reads what is new and hands it out, until the last listener has gone.
 func (v *Live) run(ctx context.Context, sessionID string, f *feed) {
-	signal, leave := v.hub.Subscribe(sessionID)
+	signal, leave := v.notifier.Subscribe(sessionID)
 	defer leave()
-	poll := time.NewTicker(livePoll)
-	defer poll.Stop()
 	for {
+		var again <-chan time.Time
 		if err := v.read(ctx, sessionID, f); err != nil && ctx.Err() == nil {
 			v.logger.WarnContext(ctx, "live events are held up", slog.String("session_id", sessionID), slog.Any("error", err))
+			again = time.After(readAgain)
 		}
 		select {
 		case <-signal:
-		case <-poll.C:
+		case <-again:
 		case <-ctx.Done():
 			return
 		}

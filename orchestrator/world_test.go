@@ -26,11 +26,11 @@ type office struct {
 	*conversation.Conversation
 	orchestratortest.Rooms
 
-	t       *testing.T
-	catalog *contracts.Catalog
-	runner  *execution.Runner
-	store   *orchestratortest.Store
-	hub     *orchestrator.Hub
+	t        *testing.T
+	catalog  *contracts.Catalog
+	runner   *execution.Runner
+	store    *orchestratortest.Store
+	notifier orchestrator.Notifier
 
 	mu     sync.Mutex // guards the fields below
 	booked map[string]map[string]any
@@ -50,12 +50,12 @@ func newOffice(t *testing.T) *office {
 	o := &office{t: t, booked: map[string]map[string]any{}}
 	o.catalog = loadCatalog(t, "testdata/people.json")
 	store := orchestratortest.NewStore()
-	hub := orchestrator.NewHub()
-	runner, err := execution.New(execution.Config{}, execution.Deps{Store: store, Invoker: o, Catalogs: o, Observer: hub})
+	notifier := orchestrator.NewLocalNotifier()
+	runner, err := execution.New(execution.Config{}, execution.Deps{Store: store, Invoker: o, Catalogs: o, Observer: notifier})
 	if err != nil {
 		t.Fatal(err)
 	}
-	o.runner, o.store, o.hub = runner, store, hub
+	o.runner, o.store, o.notifier = runner, store, notifier
 	o.Rooms = o.on(store)
 	o.Conversation = o.Rooms.Conversation
 	if err := runner.Start(t.Context()); err != nil {
@@ -73,7 +73,7 @@ func newOffice(t *testing.T) *office {
 func (o *office) on(runs execution.Store) orchestratortest.Rooms {
 	o.t.Helper()
 	return orchestratortest.Wire(o.t, orchestratortest.Ports{
-		Sessions: o.store, Gates: o.store, Turns: o.store, Previews: o.store, Runs: runs, Runner: o.runner, Catalogs: o, Hub: o.hub,
+		Sessions: o.store, Gates: o.store, Turns: o.store, Previews: o.store, Runs: runs, Runner: o.runner, Catalogs: o, Notifier: o.notifier,
 	})
 }
 

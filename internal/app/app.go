@@ -24,6 +24,7 @@ import (
 	"github.com/manifold-run/manifold/internal/httpapi"
 	"github.com/manifold-run/manifold/internal/telegram"
 	"github.com/manifold-run/manifold/internal/webhook"
+	"github.com/manifold-run/manifold/orchestrator"
 	"github.com/manifold-run/manifold/orchestrator/access"
 	"github.com/manifold-run/manifold/orchestrator/registry"
 )
@@ -164,6 +165,7 @@ type App struct {
 	sender    *webhook.Sender
 	keys      *access.Keys
 	api       *httpapi.Server
+	notifier  orchestrator.Notifier
 	telegram  *telegram.Bot // nil if there is none
 	hears     string        // says what tells the meaning of texts
 

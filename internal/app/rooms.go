@@ -23,30 +23,30 @@ type rooms struct {
 }
 
 // wireRooms makes the use cases, the ones that others need first.
-func (a *App) wireRooms(webhooks *webhook.Guard, hub *orchestrator.Hub) (r rooms, err error) {
+func (a *App) wireRooms(webhooks *webhook.Guard) (r rooms, err error) {
 	if r.retention, err = orchestrator.NewRetention(orchestrator.RetentionConfig{
 		Retention: a.cfg.Retention, Now: a.cfg.Now, Logger: a.cfg.Logger,
 	}, a.store.runs, a.store.talk, a.store.talk, a.store.mail); err != nil {
 		return r, err
 	}
-	r.live = orchestrator.NewLive(a.store.runs, hub, a.cfg.Logger)
+	r.live = orchestrator.NewLive(a.store.runs, a.notifier, a.cfg.Logger)
 	if r.sessions, err = sessions.New(sessions.Config{
 		Limit:        access.LimitConfig{PerMinute: a.cfg.SessionsPerMinute, Burst: a.cfg.SessionBurst, Now: a.cfg.Now},
 		CheckWebhook: webhooks.CheckURL, Now: a.cfg.Now,
 	}, a.store.talk, a.store.runs, r.live); err != nil {
 		return r, err
 	}
-	if r.gates, err = gates.New(a.store.runs, a.store.runs, a.runner, r.sessions, hub); err != nil {
+	if r.gates, err = gates.New(a.store.runs, a.store.runs, a.runner, r.sessions, a.notifier); err != nil {
 		return r, err
 	}
 	if r.runs, err = runs.New(runs.Config{Version: a.cfg.Version, Now: a.cfg.Now, Logger: a.cfg.Logger}, runs.Deps{
-		Store: a.store.runs, Runner: a.runner, Previews: a.store.talk, Sessions: r.sessions, Intents: a.intents, Catalogs: a.registry, Hub: hub,
+		Store: a.store.runs, Runner: a.runner, Previews: a.store.talk, Sessions: r.sessions, Intents: a.intents, Catalogs: a.registry, Notifier: a.notifier,
 	}); err != nil {
 		return r, err
 	}
 	if r.conversation, err = conversation.New(conversation.Config{Now: a.cfg.Now, Logger: a.cfg.Logger}, conversation.Deps{
 		Sessions: r.sessions, Gates: r.gates, Runs: r.runs, Turns: a.store.talk, Store: a.store.runs,
-		Runner: a.runner, Intents: a.intents, Catalogs: a.registry, Hub: hub,
+		Runner: a.runner, Intents: a.intents, Catalogs: a.registry, Notifier: a.notifier,
 	}); err != nil {
 		return r, err
 	}

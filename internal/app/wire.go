@@ -105,15 +105,15 @@ func (a *App) wireIntents() error {
 }
 
 func (a *App) wireCore(webhooks *webhook.Guard) error {
-	hub := orchestrator.NewHub()
+	a.notifier = orchestrator.NewLocalNotifier()
 	var err error
 	a.runner, err = execution.New(execution.Config{
 		MaxActiveRuns: a.cfg.MaxActiveRuns, DropData: a.cfg.DropData, Now: a.cfg.Now, Logger: a.cfg.Logger,
-	}, execution.Deps{Store: a.store.runs, Invoker: a.domains.Invoker(a.registry), Catalogs: a.registry, Observer: hub})
+	}, execution.Deps{Store: a.store.runs, Invoker: a.domains.Invoker(a.registry), Catalogs: a.registry, Observer: a.notifier})
 	if err != nil {
 		return err
 	}
-	a.rooms, err = a.wireRooms(webhooks, hub)
+	a.rooms, err = a.wireRooms(webhooks)
 	return err
 }
 

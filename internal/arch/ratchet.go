@@ -38,8 +38,6 @@ func MethodRatchets() []Ratchet {
 		{Of: "intent/internal/slot.Set", Most: 41, Why: grown},
 		{Of: "intent/internal/slot.field", Most: 159, Why: grown},
 		{Of: "intent/internal/slot.reading", Most: 101, Why: grown},
-		{Of: "internal/telegram.Bot", Most: 54, Why: grown},
-		{Of: "internal/telegram.caller", Most: 58, Why: grown},
 		{Of: "orchestrator/orchestratortest.Opened", Most: 51, Why: store},
 		{Of: "orchestrator/orchestratortest.Store", Most: 81, Why: store},
 		{Of: "orchestrator/registry.Registry", Most: 48, Why: grown},

@@ -60,14 +60,15 @@ func taskState(s contracts.NodeState) taskStatus {
 
 // steps sends the checklist when it has changed: at most once a second, but
 // always where the answer ends: it closes what an earlier answer left open.
-func (c *chatStream) steps(steps []orchestrator.Step, last bool) {
-	if !c.rich || !last && c.now().Sub(c.listed) < statusEvery {
-		return
-	}
+func (c *chatStream) steps(steps []orchestrator.Step, last bool) (held bool) {
 	tasks, ok := checklist(steps)
-	if !ok || slices.Equal(tasks, c.tasks) {
-		return
+	if !c.rich || !ok || slices.Equal(tasks, c.tasks) {
+		return false
+	}
+	if !last && c.now().Sub(c.listed) < statusEvery {
+		return true
 	}
 	c.event("chat:message:tasks", taskList{tasks})
 	c.tasks, c.listed = tasks, c.now()
+	return false
 }

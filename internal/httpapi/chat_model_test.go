@@ -99,7 +99,7 @@ func modelServer(t *testing.T, cfg httpapi.Config) (api *httpapi.Server, key str
 		t.Fatal(err)
 	}
 	rooms := orchestratortest.Wire(t, orchestratortest.Ports{
-		Sessions: noSessions{}, Gates: noGates{}, Turns: noTurns{}, Previews: noPreviews{}, Runs: noRuns{}, Runner: runner, Catalogs: set, Hub: orchestrator.NewHub(),
+		Sessions: noSessions{}, Gates: noGates{}, Turns: noTurns{}, Previews: noPreviews{}, Runs: noRuns{}, Runner: runner, Catalogs: set, Notifier: orchestrator.NewLocalNotifier(),
 	})
 	keys = &countedKeys{KeyStore: accesstest.NewStore()}
 	people := access.NewKeys(keys, nil)

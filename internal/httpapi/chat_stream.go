@@ -263,20 +263,21 @@ func (s *chatRoutes) watch(ctx context.Context, k *call, stream *chatStream, sta
 	if state.RunID == "" {
 		return state, nil
 	}
-	for seen, fresh := state.After, true; ; fresh = false {
-		if !fresh {
-			next, err := s.conversation.Refresh(ctx, k.who, state)
-			if err != nil {
-				return state, err
-			}
-			state = next
+	signal, leave := s.conversation.Changes(state.SessionID)
+	defer leave()
+	beat := time.NewTicker(s.cfg.Heartbeat)
+	defer beat.Stop()
+	for seen := state.After; ; {
+		next, err := s.conversation.Refresh(ctx, k.who, state)
+		if err != nil {
+			return state, err
 		}
-		stream.steps(state.Steps, !state.Running)
-		wait := time.Duration(0)
-		if state.Running {
-			wait = min(statusEvery, s.cfg.Heartbeat)
+		state = next
+		var held <-chan time.Time
+		if stream.steps(state.Steps, !state.Running) {
+			held = time.After(statusEvery)
 		}
-		events, err := s.conversation.Follow(ctx, k.who, state.SessionID, seen, wait)
+		events, err := s.conversation.News(ctx, k.who, state.SessionID, seen)
 		if err != nil {
 			return state, err
 		}
@@ -287,6 +288,15 @@ func (s *chatRoutes) watch(ctx context.Context, k *call, stream *chatStream, sta
 		}
 		if len(events) == 0 && !state.Running {
 			return state, nil
+		}
+		if state.Running && len(events) < contracts.MaxEvents {
+			select {
+			case <-signal:
+			case <-held:
+			case <-beat.C:
+			case <-ctx.Done():
+				return state, ctx.Err()
+			}
 		}
 		stream.keepAlive(s.cfg.Heartbeat)
 		if stream.err != nil {

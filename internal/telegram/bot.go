@@ -89,29 +89,26 @@ type Deps struct {
 	Conversation *conversation.Conversation
 	Gates        *gates.Gates
 	Inbox        orchestrator.Inbox
+	Notifier     orchestrator.Notifier
 }
 
-// Bot is one Telegram bot.
+// Bot is one Telegram bot: updates come in by the intake, are taken one after
+// the other in their lanes, answered by the dialogue, and what goes on after the
+// answer is shown by the follower. It owns the life of these; its caller calls
+// Start and Stop in turn.
 type Bot struct {
-	cfg          Config
-	conversation *conversation.Conversation
-	gates        *gates.Gates
-	inbox        orchestrator.Inbox
-	api          *api
-	people       map[int64]access.Principal
-	groups       map[int64]bool
-	channel      string
-	id           int64
-	name         string // without the @; set before anything is read
+	cfg      Config
+	api      *api
+	box      *box
+	audience *audience
+	lanes    *lanes
+	intake   *intake
+	follower *follower
+	caller   *caller
+	notifier orchestrator.Notifier
 
 	stop context.CancelFunc
-	work sync.WaitGroup
-
-	mu        sync.Mutex // guards the fields below
-	lanes     map[string][]job
-	shows     map[string]*show // by run and chat
-	refused   map[int64]time.Time
-	strangers int
+	work sync.WaitGroup // every goroutine of the bot
 }
 
 // New makes a bot; nothing is asked before Start.
@@ -120,25 +117,47 @@ func New(cfg Config, deps Deps) (*Bot, error) {
 	if err != nil {
 		return nil, err
 	}
-	if deps.Conversation == nil || deps.Gates == nil || deps.Inbox == nil {
-		return nil, errors.New("telegram: conversation, gates and inbox are needed")
+	if deps.Conversation == nil || deps.Gates == nil || deps.Inbox == nil || deps.Notifier == nil {
+		return nil, errors.New("telegram: conversation, gates, inbox and notifier are needed")
 	}
-	b := &Bot{
-		cfg: cfg, conversation: deps.Conversation, gates: deps.Gates, inbox: deps.Inbox, groups: map[int64]bool{},
-		lanes: map[string][]job{}, shows: map[string]*show{}, refused: map[int64]time.Time{},
-	}
-	for _, id := range cfg.Groups {
-		b.groups[id] = true
-	}
-	if b.people, err = principals(cfg.People); err != nil {
+	people, err := principals(cfg.People)
+	if err != nil {
 		return nil, err
 	}
+	b := &Bot{cfg: cfg, notifier: deps.Notifier}
 	if b.api, err = newAPI(cfg); err != nil {
 		return nil, err
 	}
-	b.id = b.api.bot.ID()
-	b.channel = "telegram:" + strconv.FormatInt(b.id, 10)
+	b.wire(people, deps)
 	return b, nil
+}
+
+// wire makes the parts of the bot, the ones that others need first.
+func (b *Bot) wire(people map[int64]access.Principal, deps Deps) {
+	retry, logger := backoff{first: b.cfg.Pause, most: b.cfg.PauseMax}, b.cfg.Logger
+	b.audience = &audience{id: b.api.bot.ID(), people: people, groups: map[int64]bool{}}
+	for _, id := range b.cfg.Groups {
+		b.audience.groups[id] = true
+	}
+	channel := "telegram:" + strconv.FormatInt(b.audience.id, 10)
+	out := &sender{api: b.api, retry: retry, progress: b.cfg.Limits.Progress, logger: logger}
+	b.box = &box{inbox: deps.Inbox, channel: channel, now: b.cfg.Now, retry: retry, logger: logger}
+	answers := &answers{out: out, box: b.box, logger: logger}
+	b.lanes = &lanes{audience: b.audience, answers: answers, work: &b.work, queues: map[string][]job{}, logger: logger}
+	b.follower = newFollower(deps.Conversation, answers, b.lanes.contain, &b.work)
+	talk := &dialogue{
+		channel: channel, audience: b.audience, conversation: deps.Conversation, gates: deps.Gates, answers: answers, follower: b.follower,
+	}
+	b.lanes.take = talk.take
+	b.intake = &intake{
+		api: b.api, audience: b.audience, box: b.box, lanes: b.lanes, out: out, work: &b.work,
+		wait: b.cfg.PollTimeout, retry: retry, now: b.cfg.Now, logger: logger, refused: map[int64]time.Time{},
+	}
+	b.caller = &caller{
+		gates: deps.Gates, people: people, chats: b.cfg.Approvers, out: out,
+		box:  &box{inbox: deps.Inbox, channel: channel + ":gates", now: b.cfg.Now, retry: retry, logger: logger},
+		told: map[callID]int{}, poke: make(chan struct{}, 1), every: b.cfg.Limits.Progress, retry: retry, logger: logger,
+	}
 }
 
 // Start asks Telegram who the bot is and begins to poll. A token that Telegram
@@ -183,25 +202,29 @@ func (b *Bot) Stop(ctx context.Context) error {
 
 // run polls until it is stopped.
 func (b *Bot) run(ctx context.Context, me *models.User) {
-	for wait := b.cfg.Pause; me == nil; wait = b.longer(wait) {
+	retry := b.intake.retry
+	for wait := retry.first; me == nil; wait = retry.after(wait) {
 		if sleep(ctx, wait) != nil {
 			return
 		}
 		var err error
 		if me, err = b.api.me(ctx); err != nil && ctx.Err() == nil {
-			b.complain(ctx, err)
+			b.intake.complain(ctx, err)
 		}
 	}
-	b.name = me.Username
-	b.cfg.Logger.InfoContext(ctx, "telegram bot is ready", slog.String("bot", b.name), slog.Int("people", len(b.people)))
+	b.audience.name = me.Username
+	b.cfg.Logger.InfoContext(ctx, "telegram bot is ready", slog.String("bot", me.Username), slog.Int("people", len(b.audience.people)))
 	b.announce(ctx)
-	b.tellGivenUp(ctx)
-	b.resume(ctx)
-	b.work.Go(func() { b.callApprovers(ctx) })
-	b.poll(ctx)
+	b.box.tellGivenUp(ctx)
+	defer b.follower.close()
+	defer b.notifier.Listen(b.follower.changed)()
+	b.intake.resume(ctx)
+	if len(b.caller.chats) > 0 {
+		defer b.notifier.Listen(b.caller.changed)()
+		b.work.Go(func() { b.caller.run(ctx) })
+	}
+	b.intake.poll(ctx)
 }
-
-func (b *Bot) longer(wait time.Duration) time.Duration { return min(2*wait, b.cfg.PauseMax) }
 
 // announce tells Telegram the commands, which it offers in its menu.
 func (b *Bot) announce(ctx context.Context) {

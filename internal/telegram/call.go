@@ -3,6 +3,7 @@ package telegram
 import (
 	"context"
 	"fmt"
+	"log/slog"
 	"maps"
 	"runtime/debug"
 	"slices"
@@ -12,12 +13,9 @@ import (
 
 	"github.com/manifold-run/manifold/contracts"
 	"github.com/manifold-run/manifold/orchestrator"
+	"github.com/manifold-run/manifold/orchestrator/access"
 	"github.com/manifold-run/manifold/orchestrator/gates"
 )
-
-// lookForGates is how often gates are looked for without a hint that there are
-// new ones.
-const lookForGates = 15 * time.Second
 
 // callID names the call of one chat to one gate; it is the id of its item in the
 // inbox, which stays until the gate is closed.
@@ -34,24 +32,34 @@ func readCallID(text string) (callID, bool) {
 	return callID{gate, n}, err == nil
 }
 
-// caller calls approvers to the gates of others. Its goroutine is the only one
-// that touches it.
+// caller tells the chats of approvers of each gate that they may decide and did
+// not ask for, once, and takes the buttons away when it is closed. The goroutine
+// of run is the only one that touches told; what was told stands in the box too.
 type caller struct {
-	*Bot
+	gates  *gates.Gates
+	people map[int64]access.Principal
+	chats  []int64 // of approvers
+	out    *sender
+	box    *box
+	every  time.Duration // the pause between two looks
+	retry  backoff
+	logger *slog.Logger
 
-	inbox orchestrator.Inbox
-	box   string // the channel of its items
-	told  map[callID]int
+	told map[callID]int
+	poke chan struct{} // something has changed since the last look
 }
 
-// callApprovers tells the chats of approvers of each gate that they may decide and
-// did not ask for, once, and takes the buttons away when it is closed.
-func (b *Bot) callApprovers(ctx context.Context) {
-	if len(b.cfg.Approvers) == 0 {
-		return
+// changed hears that there may be gates to tell of, or to close.
+func (c *caller) changed(orchestrator.Change) {
+	select {
+	case c.poke <- struct{}{}:
+	default:
 	}
-	c := &caller{Bot: b, inbox: b.inbox, box: b.channel + ":gates", told: map[callID]int{}}
-	for wait, known := b.cfg.Pause, false; ctx.Err() == nil; {
+}
+
+// run looks after each change until it is stopped.
+func (c *caller) run(ctx context.Context) {
+	for wait, known := c.retry.first, false; ctx.Err() == nil; {
 		err := safely(func() (err error) {
 			if !known {
 				err = c.remember(ctx)
@@ -63,16 +71,19 @@ func (b *Bot) callApprovers(ctx context.Context) {
 			return err
 		})
 		if err == nil {
-			wait = b.cfg.Pause
-			b.conversation.AwaitCommit(ctx, lookForGates)
-			_ = sleep(ctx, b.cfg.Limits.Progress)
+			wait = c.retry.first
+			select {
+			case <-c.poke:
+				_ = sleep(ctx, c.every)
+			case <-ctx.Done():
+			}
 			continue
 		}
 		if ctx.Err() == nil {
-			b.cfg.Logger.WarnContext(ctx, "telegram cannot call approvers", errAttr(b.api.safe(err)))
+			c.logger.WarnContext(ctx, "telegram cannot call approvers", errAttr(c.out.api.safe(err)))
 		}
 		_ = sleep(ctx, wait)
-		wait = b.longer(wait)
+		wait = c.retry.after(wait)
 	}
 }
 
@@ -88,7 +99,7 @@ func safely(do func() error) (err error) {
 
 // remember reads which calls were made before the last stop.
 func (c *caller) remember(ctx context.Context) error {
-	left, err := c.inbox.Unfinished(ctx, c.box)
+	left, err := c.box.unfinished(ctx)
 	for _, r := range left {
 		if id, ok := readCallID(r.ID); ok {
 			c.told[id], _ = strconv.Atoi(r.Reply) // none reads as 0: it was not made yet
@@ -112,11 +123,9 @@ func (c *caller) look(ctx context.Context) error {
 			continue
 		}
 		if message > 0 {
-			c.unbutton(ctx, id.chat, message)
+			c.out.unbutton(ctx, id.chat, message)
 		}
-		if err := c.inbox.Finish(ctx, c.box, id.String()); err != nil {
-			return err
-		}
+		c.box.finish(ctx, id.String())
 		delete(c.told, id)
 	}
 	return nil
@@ -131,7 +140,7 @@ func (c *caller) open(ctx context.Context) (map[callID]contracts.Interrupt, erro
 			if !i.Type.Expires() || slices.Contains(i.Requesters, who.Subject()) || who.MayDecide(i, contracts.DecisionApprove) != nil {
 				return false
 			}
-			for _, chat := range c.cfg.Approvers {
+			for _, chat := range c.chats {
 				if chat == id || chat < 0 {
 					out[callID{i.InterruptID, chat}] = i
 				}
@@ -152,13 +161,13 @@ func (c *caller) call(ctx context.Context, id callID, i contracts.Interrupt) err
 		return nil
 	}
 	if !known {
-		fresh, err := c.inbox.Receive(ctx, []orchestrator.Received{{Channel: c.box, ID: id.String(), Body: []byte(`{}`), At: c.cfg.Now()}})
+		fresh, err := c.box.receive(ctx, []orchestrator.Received{{ID: id.String(), Body: []byte(`{}`)}})
 		if err != nil || len(fresh) == 0 {
 			return err
 		}
 		c.told[id] = 0
 	}
-	message, err := c.deliver(ctx, place{chat: id.chat, group: id.chat < 0}, 0, []part{gate(i, true)})
+	message, err := c.out.deliver(ctx, place{chat: id.chat, group: id.chat < 0}, 0, []part{gate(i, true)})
 	switch {
 	case hopeless(err):
 		message = -1 // nobody is there, and is not called again
@@ -166,7 +175,5 @@ func (c *caller) call(ctx context.Context, id callID, i contracts.Interrupt) err
 		return err
 	}
 	c.told[id] = message
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), callTimeout) // what was sent is noted
-	defer cancel()
-	return c.inbox.NoteReply(ctx, c.box, id.String(), strconv.Itoa(message))
+	return c.box.noteReply(ctx, id.String(), strconv.Itoa(message))
 }

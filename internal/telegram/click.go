@@ -6,7 +6,6 @@ import (
 	"strconv"
 	"strings"
 
-	tg "github.com/go-telegram/bot"
 	"github.com/go-telegram/bot/models"
 
 	"github.com/manifold-run/manifold/contracts"
@@ -36,44 +35,44 @@ func gateData(kind string, i contracts.Interrupt) string {
 
 // click takes the press of a button. It counts only for the very action that
 // the button was shown for, and for who pressed it.
-func (b *Bot) click(ctx context.Context, j job, who access.Principal, q *models.CallbackQuery) {
+func (d *dialogue) click(ctx context.Context, j job, who access.Principal, q *models.CallbackQuery) {
 	parts := strings.Split(q.Data, ":")
 	if len(parts) != 3 {
-		b.answerClick(ctx, j, q, "This button is not one that I know.")
+		d.answerClick(ctx, j, q, "This button is not one that I know.")
 		return
 	}
-	i, err := b.gates.Get(ctx, who, parts[1])
+	i, err := d.gates.Get(ctx, who, parts[1])
 	if ctx.Err() != nil {
 		return // the next start takes it up
 	}
 	if contracts.CodeOf(err) == contracts.CodeNotFound {
-		b.answerClick(ctx, j, q, "This is not yours to decide: it waits for somebody else, or is gone.")
+		d.answerClick(ctx, j, q, "This is not yours to decide: it waits for somebody else, or is gone.")
 		return
 	}
 	if err != nil {
-		b.answerClick(ctx, j, q, b.reason(ctx, j, err))
+		d.answerClick(ctx, j, q, d.reason(ctx, j, err))
 		return
 	}
 	switch parts[0] {
 	case dataApprove:
-		b.decide(ctx, j, who, q, i, contracts.DecisionApprove, parts[2])
+		d.decide(ctx, j, who, q, i, contracts.DecisionApprove, parts[2])
 	case dataReject:
-		b.decide(ctx, j, who, q, i, contracts.DecisionReject, parts[2])
+		d.decide(ctx, j, who, q, i, contracts.DecisionReject, parts[2])
 	case dataOption:
-		b.choose(ctx, j, who, q, i, parts[2])
+		d.choose(ctx, j, who, q, i, parts[2])
 	default:
-		b.answerClick(ctx, j, q, "This button is not one that I know.")
+		d.answerClick(ctx, j, q, "This button is not one that I know.")
 	}
 }
 
-func (b *Bot) reason(ctx context.Context, j job, err error) string {
-	return text(b.failed(ctx, j, err))
+func (d *dialogue) reason(ctx context.Context, j job, err error) string {
+	return text(d.answers.failed(ctx, j, err))
 }
 
 // decide approves or rejects the action of a button.
-func (b *Bot) decide(ctx context.Context, j job, who access.Principal, q *models.CallbackQuery, i contracts.Interrupt, d contracts.Decision, hash string) {
+func (d *dialogue) decide(ctx context.Context, j job, who access.Principal, q *models.CallbackQuery, i contracts.Interrupt, decision contracts.Decision, hash string) {
 	if len(hash) != hashPart || !strings.HasPrefix(i.ActionSHA256, hash) {
-		b.answerClick(ctx, j, q, "This button is stale: "+i.Code+" is about another action now. Look at it again: /gate "+i.Code)
+		d.answerClick(ctx, j, q, "This button is stale: "+i.Code+" is about another action now. Look at it again: /gate "+i.Code)
 		return
 	}
 	var err error
@@ -83,23 +82,23 @@ func (b *Bot) decide(ctx context.Context, j job, who access.Principal, q *models
 		// next start.
 		taking, cancel := conversation.Patiently(ctx)
 		defer cancel()
-		i, err = pressed(taking, b, j, who, i, contracts.Resume{Decision: d, ActionSHA256: i.ActionSHA256})
+		i, err = d.pressed(taking, j, who, i, contracts.Resume{Decision: decision, ActionSHA256: i.ActionSHA256})
 	case !gates.HasDecided(i, who.Subject()): // else the press was taken before a stop, and only its answer is missing
-		b.closeButtons(ctx, q)
-		b.answerClick(ctx, j, q, ended(i))
+		d.answers.out.closeButtons(ctx, q)
+		d.answerClick(ctx, j, q, ended(i))
 		return
 	}
 	switch {
 	case err != nil:
-		b.answerClick(ctx, j, q, b.reason(ctx, j, err))
+		d.answerClick(ctx, j, q, d.reason(ctx, j, err))
 		return
 	case i.Status == contracts.InterruptOpen:
-		b.answerClick(ctx, j, q, fmt.Sprintf("%s: noted; it needs %d people.", i.Code, i.Quorum))
+		d.answerClick(ctx, j, q, fmt.Sprintf("%s: noted; it needs %d people.", i.Code, i.Quorum))
 		return
 	}
-	b.closeButtons(ctx, q)
-	b.toast(ctx, q.ID, ended(i))
-	b.reply(ctx, j, placeOfClick(q), plainText(ended(i)))
+	d.answers.out.closeButtons(ctx, q)
+	d.answers.out.toast(ctx, q.ID, ended(i))
+	d.answers.reply(ctx, j, placeOfClick(q), plainText(ended(i)))
 }
 
 // ended says what became of a gate that is no longer open.
@@ -119,33 +118,33 @@ func ended(i contracts.Interrupt) string {
 }
 
 // choose answers a question with one of its options.
-func (b *Bot) choose(ctx context.Context, j job, who access.Principal, q *models.CallbackQuery, i contracts.Interrupt, number string) {
+func (d *dialogue) choose(ctx context.Context, j job, who access.Principal, q *models.CallbackQuery, i contracts.Interrupt, number string) {
 	n, err := strconv.Atoi(number)
 	if err != nil || n < 0 || n >= len(i.Options) {
-		b.answerClick(ctx, j, q, "This button is stale: the question has other options now.")
+		d.answerClick(ctx, j, q, "This button is stale: the question has other options now.")
 		return
 	}
 	taking, cancel := conversation.Patiently(ctx)
 	defer cancel()
 	if i.Status == contracts.InterruptOpen {
-		_, err = pressed(taking, b, j, who, i, contracts.Resume{Response: i.Options[n].ID})
+		_, err = d.pressed(taking, j, who, i, contracts.Resume{Response: i.Options[n].ID})
 	} else if !again(i, who, i.Options[n]) {
 		err = contracts.Errorf(contracts.CodeConflict, "this question was answered already")
 	}
 	if err == nil || i.Status != contracts.InterruptOpen { // who may not answer takes nobody's buttons away
-		b.closeButtons(ctx, q)
+		d.answers.out.closeButtons(ctx, q)
 	}
 	if err != nil {
-		b.answerClick(ctx, j, q, b.reason(ctx, j, err))
+		d.answerClick(ctx, j, q, d.reason(ctx, j, err))
 		return
 	}
-	b.toast(ctx, q.ID, i.Options[n].Label)
-	b.turn(ctx, j, who, placeOfClick(q), conversation.Input{Thread: &conversation.Thread{SessionID: i.SessionID}, Command: &chat.Command{Verb: chat.Status}})
+	d.answers.out.toast(ctx, q.ID, i.Options[n].Label)
+	d.turn(ctx, j, who, placeOfClick(q), conversation.Input{Thread: &conversation.Thread{SessionID: i.SessionID}, Command: &chat.Command{Verb: chat.Status}})
 }
 
 // pressed takes the press of a button as what it decides or answers.
-func pressed(ctx context.Context, b *Bot, j job, who access.Principal, i contracts.Interrupt, body contracts.Resume) (contracts.Interrupt, error) {
-	outcome, err := b.conversation.Take(ctx, who, conversation.Input{Gate: i.InterruptID, Resume: &body, Key: b.channel + " " + j.received.ID})
+func (d *dialogue) pressed(ctx context.Context, j job, who access.Principal, i contracts.Interrupt, body contracts.Resume) (contracts.Interrupt, error) {
+	outcome, err := d.conversation.Take(ctx, who, conversation.Input{Gate: i.InterruptID, Resume: &body, Key: d.channel + " " + j.received.ID})
 	return outcome.Decided, err
 }
 
@@ -160,41 +159,9 @@ func again(i contracts.Interrupt, who access.Principal, o contracts.InterruptOpt
 }
 
 // answerClick says something about a press, and ends it.
-func (b *Bot) answerClick(ctx context.Context, j job, q *models.CallbackQuery, text string) {
-	b.toast(ctx, q.ID, text)
-	b.finish(ctx, j.received)
-}
-
-// toast shows a line over the chat to whoever pressed; Telegram cuts it at 200
-// characters. It comes too late after a stop, which is no matter.
-func (b *Bot) toast(ctx context.Context, id, text string) {
-	ctx, cancel := context.WithTimeout(ctx, callTimeout)
-	defer cancel()
-	if runes := []rune(text); len(runes) > 200 {
-		text = string(runes[:199]) + "…"
-	}
-	_, err := b.api.bot.AnswerCallbackQuery(ctx, &tg.AnswerCallbackQueryParams{CallbackQueryID: id, Text: text, ShowAlert: true})
-	if wait := retryAfter(err); wait > 0 && sleep(ctx, wait) == nil {
-		_, _ = b.api.bot.AnswerCallbackQuery(ctx, &tg.AnswerCallbackQueryParams{CallbackQueryID: id, Text: text, ShowAlert: true}) // the press has its effect without it
-	}
-}
-
-// closeButtons takes the buttons off the message that was pressed.
-func (b *Bot) closeButtons(ctx context.Context, q *models.CallbackQuery) {
-	if m := q.Message.Message; m != nil {
-		b.unbutton(ctx, m.Chat.ID, m.ID)
-	}
-}
-
-// unbutton takes the buttons off a message. It is a nicety: a button that stays
-// is refused when it is pressed.
-func (b *Bot) unbutton(ctx context.Context, chat int64, message int) {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), callTimeout)
-	defer cancel()
-	_, err := b.api.bot.EditMessageReplyMarkup(ctx, &tg.EditMessageReplyMarkupParams{
-		ChatID: chat, MessageID: message, ReplyMarkup: models.InlineKeyboardMarkup{InlineKeyboard: [][]models.InlineKeyboardButton{}},
-	})
-	b.api.pace.hush(chat, retryAfter(err))
+func (d *dialogue) answerClick(ctx context.Context, j job, q *models.CallbackQuery, text string) {
+	d.answers.out.toast(ctx, q.ID, text)
+	d.answers.box.finish(ctx, j.received.ID)
 }
 
 func placeOfClick(q *models.CallbackQuery) place {
@@ -207,8 +174,8 @@ func placeOfClick(q *models.CallbackQuery) place {
 
 // repliedGates are the codes of the gates in the message of ours that somebody
 // replies to: a bare "approve" can mean nothing else.
-func (b *Bot) repliedGates(ctx context.Context, who access.Principal, m *models.Message) []string {
-	if !b.repliedTo(m) || m.ReplyToMessage.ReplyMarkup == nil {
+func (d *dialogue) repliedGates(ctx context.Context, who access.Principal, m *models.Message) []string {
+	if !d.audience.repliedTo(m) || m.ReplyToMessage.ReplyMarkup == nil {
 		return nil
 	}
 	var codes []string
@@ -218,7 +185,7 @@ func (b *Bot) repliedGates(ctx context.Context, who access.Principal, m *models.
 			if len(parts) != 3 || parts[0] != dataReject && parts[0] != dataOption {
 				continue
 			}
-			i, err := b.gates.Get(ctx, who, parts[1])
+			i, err := d.gates.Get(ctx, who, parts[1])
 			if err == nil && (parts[0] == dataOption || strings.HasPrefix(i.ActionSHA256, parts[2])) {
 				codes = append(codes, i.Code)
 			}
@@ -228,13 +195,13 @@ func (b *Bot) repliedGates(ctx context.Context, who access.Principal, m *models.
 }
 
 // oneGate shows a gate by its code.
-func (b *Bot) oneGate(ctx context.Context, j job, who access.Principal, code string) []part {
+func (d *dialogue) oneGate(ctx context.Context, j job, who access.Principal, code string) []part {
 	if code == "" {
 		return plainText("Write /gate and the code that is shown, such as /gate 7K3Q2.")
 	}
-	i, err := b.gates.Get(ctx, who, strings.ToUpper(code))
+	i, err := d.gates.Get(ctx, who, strings.ToUpper(code))
 	if err != nil {
-		return b.failed(ctx, j, err)
+		return d.answers.failed(ctx, j, err)
 	}
 	state := orchestrator.SessionView{Open: []contracts.Interrupt{i}}
 	if i.Type.Expires() && who.MayDecide(i, contracts.DecisionApprove) == nil {

@@ -42,14 +42,14 @@ func brokenBot(t *testing.T, api *telegramtest.Server, inbox orchestrator.Inbox)
 	}
 	rooms := orchestratortest.Wire(t, orchestratortest.Ports{
 		Sessions: brokenSessions{}, Gates: brokenGates{}, Turns: brokenTurns{}, Previews: brokenPreviews{}, Runs: brokenRuns{}, Runner: runner,
-		Catalogs: noCatalog{}, Hub: orchestrator.NewHub(),
+		Catalogs: noCatalog{}, Notifier: orchestrator.NewLocalNotifier(),
 	})
 	cfg := telegram.Config{
 		Token: telegramtest.Token, APIURL: api.URL(), PollTimeout: time.Second, Pause: time.Millisecond,
 		People: map[int64]telegram.Person{ritaID: {Name: "rita", Roles: []string{"operator"}}},
 		Limits: telegram.Limits{PerSecond: 10_000, Chat: time.Microsecond, Group: time.Microsecond},
 	}
-	bot, err := telegram.New(cfg, telegram.Deps{Conversation: rooms.Conversation, Gates: rooms.Gates, Inbox: inbox})
+	bot, err := telegram.New(cfg, telegram.Deps{Conversation: rooms.Conversation, Gates: rooms.Gates, Inbox: inbox, Notifier: orchestrator.NewLocalNotifier()})
 	if err != nil {
 		t.Fatal(err)
 	}

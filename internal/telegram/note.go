@@ -3,6 +3,8 @@ package telegram
 import (
 	"context"
 	"encoding/json"
+	"log/slog"
+	"time"
 
 	"github.com/manifold-run/manifold/orchestrator"
 )
@@ -29,15 +31,82 @@ func jobOf(r orchestrator.Received) job {
 	return j
 }
 
-// note keeps what is noted of a job, also while the bot is being stopped.
-func (b *Bot) note(ctx context.Context, j job) {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), callTimeout)
-	defer cancel()
+// box is what came in by one channel, kept until it was answered. It keeps
+// nothing itself: all of it stands in the store.
+type box struct {
+	inbox   orchestrator.Inbox
+	channel string
+	now     func() time.Time
+	retry   backoff
+	logger  *slog.Logger
+}
+
+// receive keeps items, and gives those that the channel has not brought before.
+func (b *box) receive(ctx context.Context, items []orchestrator.Received) ([]orchestrator.Received, error) {
+	for n := range items {
+		items[n].Channel, items[n].At = b.channel, b.now()
+	}
+	return b.inbox.Receive(ctx, items)
+}
+
+// unfinished are the items that were not answered yet.
+func (b *box) unfinished(ctx context.Context) ([]orchestrator.Received, error) {
+	return b.inbox.Unfinished(ctx, b.channel)
+}
+
+// keepably is a context for what is written also while the bot is being stopped.
+func keepably(ctx context.Context) (context.Context, context.CancelFunc) {
+	return context.WithTimeout(context.WithoutCancel(ctx), callTimeout)
+}
+
+// note keeps what is noted of a job.
+func (b *box) note(ctx context.Context, j job) {
 	body, err := json.Marshal(j.noted)
 	if err == nil {
-		err = b.inbox.NoteReply(ctx, b.channel, j.received.ID, string(body))
+		err = b.noteReply(ctx, j.received.ID, string(body))
 	}
 	if err != nil {
-		b.cfg.Logger.WarnContext(ctx, "telegram cannot note how far an update is", errAttr(err))
+		b.logger.WarnContext(ctx, "telegram cannot note how far an update is", errAttr(err))
+	}
+}
+
+// noteReply keeps where the answer to an item is being shown.
+func (b *box) noteReply(ctx context.Context, id, reply string) error {
+	ctx, cancel := keepably(ctx)
+	defer cancel()
+	return b.inbox.NoteReply(ctx, b.channel, id, reply)
+}
+
+// finish marks an item as answered. Without it a restart would answer again,
+// so a store that is held up is tried once more.
+func (b *box) finish(ctx context.Context, id string) {
+	ctx, cancel := keepably(ctx)
+	defer cancel()
+	err := b.inbox.Finish(ctx, b.channel, id)
+	if err != nil && sleep(ctx, b.retry.first) == nil {
+		err = b.inbox.Finish(ctx, b.channel, id)
+	}
+	if err != nil {
+		b.logger.WarnContext(ctx, "telegram cannot finish an update", slog.String("update_id", id), errAttr(err))
+	}
+}
+
+// giveUp keeps why an item is not answered.
+func (b *box) giveUp(ctx context.Context, id, problem string) {
+	ctx, cancel := keepably(ctx)
+	defer cancel()
+	if err := b.inbox.GiveUp(ctx, b.channel, id, problem); err != nil {
+		b.logger.WarnContext(ctx, "telegram cannot give an update up", errAttr(err))
+	}
+}
+
+// tellGivenUp writes down at the start what was given up and is still known.
+func (b *box) tellGivenUp(ctx context.Context) {
+	given, err := b.inbox.GivenUp(ctx, b.channel)
+	if err != nil {
+		b.logger.WarnContext(ctx, "telegram cannot read its inbox", errAttr(err))
+	}
+	for _, r := range given {
+		b.logger.WarnContext(ctx, "telegram has an update that was given up", slog.String("update_id", r.ID), slog.Time("received_at", r.At), slog.String("problem", r.Reply))
 	}
 }

@@ -95,6 +95,12 @@ func (p *pace) hush(chat int64, d time.Duration) {
 	}
 }
 
+// backoff is the pause after a failure, and how long it grows to.
+type backoff struct{ first, most time.Duration }
+
+// after is the pause after one more failure.
+func (b backoff) after(wait time.Duration) time.Duration { return min(2*wait, b.most) }
+
 // sleep waits, or ends with the context.
 func sleep(ctx context.Context, d time.Duration) error {
 	if d <= 0 {

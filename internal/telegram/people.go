@@ -5,6 +5,8 @@ import (
 	"maps"
 	"regexp"
 	"slices"
+	"strings"
+	"unicode/utf16"
 
 	"github.com/go-telegram/bot/models"
 
@@ -57,28 +59,37 @@ const (
 	welcome
 )
 
+// audience is whom the bot listens to. It is the same for the whole life of the
+// bot; name is set before the first update is read.
+type audience struct {
+	id     int64
+	name   string // without the @
+	people map[int64]access.Principal
+	groups map[int64]bool
+}
+
 // judge tells whether an update is for us and from somebody we know. What is
 // not for us is neither kept nor answered.
-func (b *Bot) judge(u *models.Update) standing {
-	from, chat, addressed := b.addressed(u)
+func (a *audience) judge(u *models.Update) standing {
+	from, chat, addressed := a.addressed(u)
 	switch {
 	case from == nil || from.IsBot || !addressed:
 		return ignored
-	case !b.knows(from.ID):
+	case !a.knows(from.ID):
 		return stranger
-	case chat.Type != models.ChatTypePrivate && !b.groups[chat.ID]:
+	case chat.Type != models.ChatTypePrivate && !a.groups[chat.ID]:
 		return elsewhere
 	}
 	return welcome
 }
 
-func (b *Bot) knows(id int64) bool {
-	_, known := b.people[id]
+func (a *audience) knows(id int64) bool {
+	_, known := a.people[id]
 	return known
 }
 
 // addressed tells who sent an update where, and whether it is meant for the bot.
-func (b *Bot) addressed(u *models.Update) (from *models.User, chat models.Chat, yes bool) {
+func (a *audience) addressed(u *models.Update) (from *models.User, chat models.Chat, yes bool) {
 	m := u.Message
 	if m == nil && u.EditedMessage != nil && u.EditedMessage.Location == nil { // a place that moves is edited all the time
 		m = u.EditedMessage
@@ -97,13 +108,13 @@ func (b *Bot) addressed(u *models.Update) (from *models.User, chat models.Chat, 
 	case m.Chat.Type == models.ChatTypePrivate:
 		return m.From, m.Chat, spoken(m)
 	case m.Chat.Type == models.ChatTypeGroup || m.Chat.Type == models.ChatTypeSupergroup:
-		return m.From, m.Chat, spoken(m) && (b.named(m) || b.repliedTo(m))
+		return m.From, m.Chat, spoken(m) && (a.named(m) || a.repliedTo(m))
 	}
 	return m.From, m.Chat, false
 }
 
-func (b *Bot) repliedTo(m *models.Message) bool {
-	return m.ReplyToMessage != nil && m.ReplyToMessage.From != nil && m.ReplyToMessage.From.ID == b.id
+func (a *audience) repliedTo(m *models.Message) bool {
+	return m.ReplyToMessage != nil && m.ReplyToMessage.From != nil && m.ReplyToMessage.From.ID == a.id
 }
 
 // spoken tells a message that somebody wrote from the notes that Telegram makes
@@ -112,4 +123,58 @@ func spoken(m *models.Message) bool {
 	return m.Text != "" || m.Caption != "" || m.Animation != nil || m.Audio != nil || m.Document != nil || len(m.Photo) > 0 ||
 		m.Sticker != nil || m.Video != nil || m.VideoNote != nil || m.Voice != nil || m.Contact != nil || m.Dice != nil ||
 		m.Poll != nil || m.Venue != nil || m.Location != nil || m.Story != nil || m.Checklist != nil || m.PaidMedia != nil || m.Game != nil
+}
+
+// named tells whether a message of a group names the bot: @bot, /command@bot,
+// or a link to it.
+func (a *audience) named(m *models.Message) bool {
+	text, entities := m.Text, m.Entities
+	if text == "" {
+		text, entities = m.Caption, m.CaptionEntities
+	}
+	for _, e := range entities {
+		if a.names(text, e) {
+			return true
+		}
+	}
+	return false
+}
+
+func (a *audience) names(text string, e models.MessageEntity) bool {
+	switch words := piece(text, e.Offset, e.Length); e.Type {
+	case models.MessageEntityTypeMention:
+		return strings.EqualFold(words, "@"+a.name)
+	case models.MessageEntityTypeBotCommand:
+		_, to, _ := strings.Cut(words, "@")
+		return strings.EqualFold(to, a.name)
+	case models.MessageEntityTypeTextMention:
+		return words != "" && e.User != nil && e.User.ID == a.id
+	default:
+		return false
+	}
+}
+
+// unaddressed is a message without the name of the bot.
+func (a *audience) unaddressed(m *models.Message) string {
+	units := utf16.Encode([]rune(m.Text))
+	for _, e := range slices.Backward(m.Entities) {
+		if !a.names(m.Text, e) {
+			continue
+		}
+		from, to := e.Offset, min(e.Offset+e.Length, len(units))
+		if e.Type == models.MessageEntityTypeBotCommand {
+			from += len(utf16.Encode([]rune(strings.SplitN(piece(m.Text, e.Offset, e.Length), "@", 2)[0])))
+		}
+		units = append(units[:from:from], units[to:]...)
+	}
+	return strings.TrimSpace(string(utf16.Decode(units)))
+}
+
+// piece cuts a text by UTF-16 units, which Telegram counts in.
+func piece(text string, offset, length int) string {
+	units := utf16.Encode([]rune(text))
+	if offset < 0 || length < 0 || offset+length > len(units) {
+		return ""
+	}
+	return string(utf16.Decode(units[offset : offset+length]))
 }

@@ -9,27 +9,26 @@ import (
 	"github.com/go-telegram/bot/models"
 )
 
-// reply sends the whole of an answer and finishes the update that asked for it.
-func (b *Bot) reply(ctx context.Context, j job, at place, parts []part) {
-	if _, err := b.deliver(ctx, at, j.noted.Live, parts); err != nil && ctx.Err() != nil {
-		j.noted.Tries = 0 // it was stopped, and has not failed
-		b.note(ctx, j)
-		return // the next start takes it up
-	}
-	b.finish(ctx, j.received)
+// sender writes into chats. It keeps to the limits of Telegram and outlives its
+// failures; of the chats it knows nothing.
+type sender struct {
+	api      *api
+	retry    backoff
+	progress time.Duration // the pause between two glimpses in a private chat
+	logger   *slog.Logger
 }
 
 // deliver sends an answer in as many messages as it needs, the first of them in
 // place of the message that showed progress. It tries until it succeeds, can
 // never succeed, or is stopped, and gives the id of the last message.
-func (b *Bot) deliver(ctx context.Context, at place, live int, parts []part) (last int, err error) {
+func (s *sender) deliver(ctx context.Context, at place, live int, parts []part) (last int, err error) {
 	for n, m := range pack(parts) {
 		if n > 0 {
 			live = 0
 		}
-		if last, err = b.put(ctx, at, live, m); err != nil {
+		if last, err = s.put(ctx, at, live, m); err != nil {
 			if ctx.Err() == nil {
-				b.cfg.Logger.WarnContext(ctx, "telegram refuses an answer", slog.Int64("chat_id", at.chat), slog.Any("error", b.api.safe(err)))
+				s.logger.WarnContext(ctx, "telegram refuses an answer", slog.Int64("chat_id", at.chat), slog.Any("error", s.api.safe(err)))
 			}
 			return last, err
 		}
@@ -38,23 +37,23 @@ func (b *Bot) deliver(ctx context.Context, at place, live int, parts []part) (la
 }
 
 // put writes one message: over another one, or as a new one if that is gone.
-func (b *Bot) put(ctx context.Context, at place, live int, m outgoing) (id int, err error) {
-	err = b.insist(ctx, at.chat, func(ctx context.Context) error {
+func (s *sender) put(ctx context.Context, at place, live int, m outgoing) (id int, err error) {
+	err = s.insist(ctx, at.chat, func(ctx context.Context) error {
 		if live > 0 {
-			err := b.edit(ctx, at, live, m)
+			err := s.edit(ctx, at, live, m)
 			if !about(err, "message to edit not found") && !about(err, "message can't be edited") {
 				id = live
 				return err
 			}
 			live = 0
 		}
-		id, err = b.send(ctx, at, m)
+		id, err = s.send(ctx, at, m)
 		return err
 	})
 	return id, err
 }
 
-func (b *Bot) send(ctx context.Context, at place, m outgoing) (int, error) {
+func (s *sender) send(ctx context.Context, at place, m outgoing) (int, error) {
 	params := &tg.SendMessageParams{
 		ChatID: at.chat, MessageThreadID: at.thread, Text: m.html, ParseMode: models.ParseModeHTML,
 		LinkPreviewOptions: &models.LinkPreviewOptions{IsDisabled: new(true)},
@@ -65,10 +64,10 @@ func (b *Bot) send(ctx context.Context, at place, m outgoing) (int, error) {
 	if len(m.buttons) > 0 {
 		params.ReplyMarkup = models.InlineKeyboardMarkup{InlineKeyboard: m.buttons}
 	}
-	sent, err := b.api.bot.SendMessage(ctx, params)
+	sent, err := s.api.bot.SendMessage(ctx, params)
 	if about(err, "can't parse entities") { // rather plain than not at all
 		params.Text, params.ParseMode = m.plain, ""
-		sent, err = b.api.bot.SendMessage(ctx, params)
+		sent, err = s.api.bot.SendMessage(ctx, params)
 	}
 	if err != nil {
 		return 0, err
@@ -76,7 +75,7 @@ func (b *Bot) send(ctx context.Context, at place, m outgoing) (int, error) {
 	return sent.ID, nil
 }
 
-func (b *Bot) edit(ctx context.Context, at place, id int, m outgoing) error {
+func (s *sender) edit(ctx context.Context, at place, id int, m outgoing) error {
 	params := &tg.EditMessageTextParams{
 		ChatID: at.chat, MessageID: id, Text: m.html, ParseMode: models.ParseModeHTML,
 		LinkPreviewOptions: &models.LinkPreviewOptions{IsDisabled: new(true)},
@@ -84,10 +83,10 @@ func (b *Bot) edit(ctx context.Context, at place, id int, m outgoing) error {
 	if len(m.buttons) > 0 {
 		params.ReplyMarkup = models.InlineKeyboardMarkup{InlineKeyboard: m.buttons}
 	}
-	_, err := b.api.bot.EditMessageText(ctx, params)
+	_, err := s.api.bot.EditMessageText(ctx, params)
 	if about(err, "can't parse entities") {
 		params.Text, params.ParseMode = m.plain, ""
-		_, err = b.api.bot.EditMessageText(ctx, params)
+		_, err = s.api.bot.EditMessageText(ctx, params)
 	}
 	if about(err, "message is not modified") {
 		return nil
@@ -97,9 +96,9 @@ func (b *Bot) edit(ctx context.Context, at place, id int, m outgoing) error {
 
 // insist makes a call until it succeeds, can never succeed, or is stopped. It
 // keeps to the limits, and waits as long as Telegram asks for.
-func (b *Bot) insist(ctx context.Context, chat int64, call func(context.Context) error) error {
-	for wait := b.cfg.Pause; ; wait = b.longer(wait) {
-		if err := b.api.pace.wait(ctx, chat); err != nil {
+func (s *sender) insist(ctx context.Context, chat int64, call func(context.Context) error) error {
+	for wait := s.retry.first; ; wait = s.retry.after(wait) {
+		if err := s.api.pace.wait(ctx, chat); err != nil {
 			return err
 		}
 		err := bound(ctx, call)
@@ -107,10 +106,10 @@ func (b *Bot) insist(ctx context.Context, chat int64, call func(context.Context)
 		case err == nil || hopeless(err) || ctx.Err() != nil:
 			return err
 		case quiet > 0:
-			b.cfg.Logger.InfoContext(ctx, "telegram asks to wait", slog.Int64("chat_id", chat), slog.Duration("wait", quiet))
-			b.api.pace.hush(chat, quiet)
+			s.logger.InfoContext(ctx, "telegram asks to wait", slog.Int64("chat_id", chat), slog.Duration("wait", quiet))
+			s.api.pace.hush(chat, quiet)
 		default:
-			b.cfg.Logger.WarnContext(ctx, "telegram takes no message", slog.Int64("chat_id", chat), slog.Any("error", b.api.safe(err)))
+			s.logger.WarnContext(ctx, "telegram takes no message", slog.Int64("chat_id", chat), slog.Any("error", s.api.safe(err)))
 			if sleep(ctx, wait) != nil {
 				return err
 			}
@@ -127,27 +126,60 @@ func bound(ctx context.Context, call func(context.Context) error) error {
 }
 
 // glimpse shows progress, if the limits leave room for it and Telegram takes
-// it. It gives the id of the message that shows it.
-func (b *Bot) glimpse(ctx context.Context, at place, live int, m outgoing) int {
-	if !b.api.pace.may(at.chat) {
-		return live
+// it. It gives the id of the message that shows it; false says that there was no
+// room.
+func (s *sender) glimpse(ctx context.Context, at place, live int, m outgoing) (int, bool) {
+	if !s.api.pace.may(at.chat) {
+		return live, false
 	}
 	err := bound(ctx, func(ctx context.Context) error {
 		if live > 0 {
-			return b.edit(ctx, at, live, m)
+			return s.edit(ctx, at, live, m)
 		}
 		var err error
-		live, err = b.send(ctx, at, m)
+		live, err = s.send(ctx, at, m)
 		return err
 	})
-	b.api.pace.hush(at.chat, retryAfter(err))
-	return live
+	s.api.pace.hush(at.chat, retryAfter(err))
+	return live, true
 }
 
 // every is the pause between two glimpses.
-func (b *Bot) every(at place) time.Duration {
+func (s *sender) every(at place) time.Duration {
 	if at.group {
-		return 3 * b.cfg.Limits.Progress
+		return 3 * s.progress
 	}
-	return b.cfg.Limits.Progress
+	return s.progress
+}
+
+// toast shows a line over the chat to whoever pressed; Telegram cuts it at 200
+// characters. It comes too late after a stop, which is no matter.
+func (s *sender) toast(ctx context.Context, id, text string) {
+	ctx, cancel := context.WithTimeout(ctx, callTimeout)
+	defer cancel()
+	if runes := []rune(text); len(runes) > 200 {
+		text = string(runes[:199]) + "…"
+	}
+	_, err := s.api.bot.AnswerCallbackQuery(ctx, &tg.AnswerCallbackQueryParams{CallbackQueryID: id, Text: text, ShowAlert: true})
+	if wait := retryAfter(err); wait > 0 && sleep(ctx, wait) == nil {
+		_, _ = s.api.bot.AnswerCallbackQuery(ctx, &tg.AnswerCallbackQueryParams{CallbackQueryID: id, Text: text, ShowAlert: true}) // the press has its effect without it
+	}
+}
+
+// unbutton takes the buttons off a message. It is a nicety: a button that stays
+// is refused when it is pressed.
+func (s *sender) unbutton(ctx context.Context, chat int64, message int) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), callTimeout)
+	defer cancel()
+	_, err := s.api.bot.EditMessageReplyMarkup(ctx, &tg.EditMessageReplyMarkupParams{
+		ChatID: chat, MessageID: message, ReplyMarkup: models.InlineKeyboardMarkup{InlineKeyboard: [][]models.InlineKeyboardButton{}},
+	})
+	s.api.pace.hush(chat, retryAfter(err))
+}
+
+// closeButtons takes the buttons off the message that was pressed.
+func (s *sender) closeButtons(ctx context.Context, q *models.CallbackQuery) {
+	if m := q.Message.Message; m != nil {
+		s.unbutton(ctx, m.Chat.ID, m.ID)
+	}
 }

@@ -1,7 +1,6 @@
 package telegram
 
 import (
-	"cmp"
 	"context"
 	"strconv"
 	"strings"
@@ -15,61 +14,36 @@ import (
 const (
 	// quick is how long an answer may take without any sign of progress.
 	quick = time.Second
-	// idle is how often a run that waits for a person is looked at without news.
-	idle = time.Minute
 	// shownLines is how much of the progress a message shows.
 	shownLines = 8
 )
 
-// show follows one run in one chat until it has ended: progress, its gates as
-// they open, and what it comes to, even days later and whoever decided.
+// show is one run in one chat.
 type show struct {
-	bot    *Bot
-	job    job
-	who    access.Principal
-	at     place
-	key    string
-	cancel context.CancelFunc
-	// taken says that a later message of the same chat shows the run; the
-	// bot's mu guards it.
-	taken bool
+	job              job
+	who              access.Principal
+	at               place
+	key              string // the run and the chat
+	sessionID, runID string
+	whole, ctx       context.Context //nolint:containedctx // the life of the bot, and of this show in it
+	cancel           context.CancelFunc
 
-	// The fields below are the goroutine's alone.
+	// The follower's mu guards these. taken says that a later message of the same
+	// chat shows the run, queued that it is about to be looked at, busy that it is
+	// being looked at, over that it has ended.
+	taken, queued, busy, over bool
+	timer                     *time.Timer
+
+	// The fields below belong to who looks at the run.
+	state   orchestrator.SessionView
 	live    int // the message that shows progress
 	gates   int // the message that has buttons
 	seen    int64
 	lines   []string
-	edited  time.Time
+	fresh   bool      // there are lines that the chat does not show
+	later   time.Time // when the next progress may be shown
 	present string
-}
-
-// follow shows where a turn stands, and goes on as long as there is more to
-// come. A run is shown once in a chat, by the last message that led to it.
-func (b *Bot) follow(ctx context.Context, j job, who access.Principal, at place, state orchestrator.SessionView) {
-	if state.RunID == "" || !state.Running && settled(state) {
-		if j.noted.Gates > 0 {
-			b.unbutton(ctx, at.chat, j.noted.Gates)
-		}
-		b.reply(ctx, j, at, render(state, at.group))
-		return
-	}
-	s := &show{
-		bot: b, job: j, who: who, at: at, key: state.RunID + "@" + strconv.FormatInt(at.chat, 10), seen: state.After,
-		live: j.noted.Live, gates: j.noted.Gates, present: cmp.Or(j.noted.Shown, "nothing yet"),
-	}
-	whole := ctx
-	ctx, s.cancel = context.WithCancel(ctx)
-	b.mu.Lock()
-	if old := b.shows[s.key]; old != nil {
-		old.taken = true
-		old.cancel()
-	}
-	b.shows[s.key] = s
-	b.mu.Unlock()
-	b.work.Go(func() {
-		defer func() { b.contain(whole, s.job, recover()) }()
-		s.run(ctx, state)
-	})
+	kept    bool // what is noted is what the chat shows
 }
 
 // settled tells that nothing more comes by itself: the run has ended, or the
@@ -83,57 +57,6 @@ func settled(state orchestrator.SessionView) bool {
 	return !state.Running && !state.Waits
 }
 
-func (s *show) run(ctx context.Context, state orchestrator.SessionView) {
-	defer s.cancel()
-	err := s.showAll(ctx, state)
-	s.bot.mu.Lock()
-	taken := s.taken
-	if s.bot.shows[s.key] == s {
-		delete(s.bot.shows, s.key)
-	}
-	s.bot.mu.Unlock()
-	if taken && s.gates > 0 {
-		s.bot.unbutton(ctx, s.at.chat, s.gates)
-	}
-	switch {
-	case taken || err == nil:
-		s.bot.finish(ctx, s.job.received)
-	case ctx.Err() == nil:
-		s.job.noted.Live = s.live
-		s.bot.reply(ctx, s.job, s.at, s.bot.failed(ctx, s.job, err))
-	default:
-		s.note(ctx)
-	}
-}
-
-// showAll shows a state, and each that follows it, until there are no more.
-func (s *show) showAll(ctx context.Context, state orchestrator.SessionView) (err error) {
-	if state.Running {
-		state, err = s.bot.conversation.Await(ctx, s.who, state, quick)
-	}
-	for err == nil {
-		if state.Running {
-			if err = s.watch(ctx, state, s.bot.every(s.at)); err == nil {
-				s.progress(ctx)
-				state, err = s.bot.conversation.Refresh(ctx, s.who, state)
-			}
-			continue
-		}
-		if now := outline(state); now != s.present {
-			if err = s.display(ctx, state, now); err != nil {
-				return err
-			}
-		}
-		if settled(state) {
-			return nil
-		}
-		if err = s.watch(ctx, state, idle); err == nil {
-			state, err = s.bot.conversation.Refresh(ctx, s.who, state)
-		}
-	}
-	return err
-}
-
 // outline tells two states apart that look different in a chat.
 func outline(state orchestrator.SessionView) string {
 	parts := []string{strconv.FormatBool(state.Waits)}
@@ -143,13 +66,34 @@ func outline(state orchestrator.SessionView) string {
 	return strings.Join(parts, " ")
 }
 
-// watch waits for news of the run.
-func (s *show) watch(ctx context.Context, state orchestrator.SessionView, wait time.Duration) error {
-	events, err := s.bot.conversation.Follow(ctx, s.who, state.SessionID, s.seen, wait)
+// look shows where a run stands now, if the chat does not show it yet. It tells
+// whether there is no more to come.
+func (f *follower) look(s *show) (ended bool, err error) {
+	if s.state, err = f.runs.Refresh(s.ctx, s.who, s.state); err != nil {
+		return false, err
+	}
+	if err := f.hear(s); err != nil {
+		return false, err
+	}
+	if s.state.Running {
+		f.progress(s)
+		return false, nil
+	}
+	if now := outline(s.state); now != s.present {
+		if err := f.display(s, now); err != nil {
+			return false, err
+		}
+	}
+	return settled(s.state), nil
+}
+
+// hear collects what has happened in the run.
+func (f *follower) hear(s *show) error {
+	events, err := f.runs.News(s.ctx, s.who, s.sessionID, s.seen)
 	for _, e := range events {
 		s.seen = e.Seq
-		if line := chat.Progress(e); line != "" && e.RunID == state.RunID {
-			s.lines = append(s.lines, line)
+		if line := chat.Progress(e); line != "" && e.RunID == s.runID {
+			s.lines, s.fresh = append(s.lines, line), true
 		}
 	}
 	if extra := len(s.lines) - shownLines; extra > 0 {
@@ -159,50 +103,49 @@ func (s *show) watch(ctx context.Context, state orchestrator.SessionView, wait t
 }
 
 // progress edits the message that shows it, not too often.
-func (s *show) progress(ctx context.Context) {
-	if len(s.lines) == 0 || time.Since(s.edited) < s.bot.every(s.at) {
+func (f *follower) progress(s *show) {
+	if !s.fresh {
 		return
 	}
-	s.edited = time.Now()
+	if wait := time.Until(s.later); wait > 0 {
+		f.after(s, wait)
+		return
+	}
+	s.later = time.Now().Add(f.answers.out.every(s.at))
 	p := part{lines: []line{{{text: "Working…", tag: "b"}}}}
 	for _, l := range s.lines {
 		p.lines = append(p.lines, line{{text: l}})
 	}
-	before := s.live
-	if s.live = s.bot.glimpse(ctx, s.at, s.live, pack([]part{p})[0]); s.live != before {
-		s.note(ctx)
+	live, shown := f.answers.out.glimpse(s.ctx, s.at, s.live, pack([]part{p})[0])
+	if !shown {
+		f.after(s, time.Until(s.later))
+		return
 	}
-}
-
-// note keeps what the chat shows, for the next start: what is there is not sent
-// again. Whatever is shown is a try that came to something.
-func (s *show) note(ctx context.Context) {
-	n := &s.job.noted
-	n.Tries, n.Live, n.Gates, n.Shown = 0, s.live, s.gates, ""
-	if s.gates > 0 {
-		n.Shown = s.present
+	s.fresh = false
+	if live != s.live {
+		s.live = live
+		f.note(s)
 	}
-	s.bot.note(ctx, s.job)
 }
 
 // display shows what there is to decide or to read. What comes after buttons is
 // a message of its own, because Telegram rings for no edit.
-func (s *show) display(ctx context.Context, state orchestrator.SessionView, now string) error {
+func (f *follower) display(s *show, now string) error {
 	if s.gates > 0 {
-		s.bot.unbutton(ctx, s.at.chat, s.gates)
+		f.answers.out.unbutton(s.ctx, s.at.chat, s.gates)
 		s.gates = 0
 	}
-	last, err := s.bot.deliver(ctx, s.at, s.live, render(state, s.at.group))
+	last, err := f.answers.out.deliver(s.ctx, s.at, s.live, render(s.state, s.at.group))
 	if err != nil && !hopeless(err) {
 		return err
 	}
-	s.lines, s.present = nil, now
+	s.lines, s.fresh, s.present = nil, false, now
 	switch {
-	case state.Waits:
+	case s.state.Waits:
 		s.live = last
-	case !settled(state):
+	case !settled(s.state):
 		s.live, s.gates = 0, last
 	}
-	s.note(ctx)
+	f.note(s)
 	return nil
 }

@@ -24,7 +24,7 @@ import (
 type commands struct {
 	now      func() time.Time
 	logger   *slog.Logger
-	hub      *orchestrator.Hub
+	notifier orchestrator.Notifier
 	dir      *sessions.Directory
 	gates    *gates.Gates
 	runs     *runs.Runs

@@ -41,22 +41,22 @@ type Deps struct {
 	Runner   *execution.Runner
 	Intents  *intent.Adapter
 	Catalogs orchestrator.Catalogs
-	Hub      *orchestrator.Hub
+	Notifier orchestrator.Notifier
 }
 
 // Conversation takes what people say to where it leads. What is true stands in
 // the store; it keeps only which turns are being taken here at this moment.
 type Conversation struct {
-	cfg     Config
-	dir     *sessions.Directory
-	turns   orchestrator.Turns
-	journal execution.Journal
-	hub     *orchestrator.Hub
-	threads *sessions.Threads
-	reader  *reader
-	machine *machine
-	views   *views
-	flights singleflight.Group
+	cfg      Config
+	dir      *sessions.Directory
+	turns    orchestrator.Turns
+	journal  execution.Journal
+	notifier orchestrator.Notifier
+	threads  *sessions.Threads
+	reader   *reader
+	machine  *machine
+	views    *views
+	flights  singleflight.Group
 
 	stop context.CancelFunc
 	done chan struct{}
@@ -66,7 +66,7 @@ type Conversation struct {
 // interrupted.
 func New(cfg Config, deps Deps) (*Conversation, error) {
 	if deps.Sessions == nil || deps.Gates == nil || deps.Runs == nil || deps.Turns == nil || deps.Store == nil ||
-		deps.Runner == nil || deps.Intents == nil || deps.Catalogs == nil || deps.Hub == nil {
+		deps.Runner == nil || deps.Intents == nil || deps.Catalogs == nil || deps.Notifier == nil {
 		return nil, errors.New("conversation: every dependency is needed")
 	}
 	cfg.FinishEvery = cmp.Or(cfg.FinishEvery, 30*time.Second)
@@ -76,14 +76,14 @@ func New(cfg Config, deps Deps) (*Conversation, error) {
 	}
 	v := &views{dir: deps.Sessions, turns: deps.Turns, store: deps.Store, runner: deps.Runner, catalogs: deps.Catalogs}
 	return &Conversation{
-		cfg: cfg, dir: deps.Sessions, turns: deps.Turns, journal: deps.Store, hub: deps.Hub, views: v,
+		cfg: cfg, dir: deps.Sessions, turns: deps.Turns, journal: deps.Store, notifier: deps.Notifier, views: v,
 		threads: sessions.NewThreads(deps.Sessions),
 		reader:  &reader{now: cfg.Now, store: deps.Store, gates: deps.Gates, turns: deps.Turns, intents: deps.Intents, catalogs: deps.Catalogs, runner: deps.Runner},
 		machine: &machine{
 			now: cfg.Now, logger: cfg.Logger, dir: deps.Sessions, turns: deps.Turns, store: deps.Store, gates: deps.Gates,
-			runner: deps.Runner, intents: deps.Intents, catalogs: deps.Catalogs, hub: deps.Hub,
+			runner: deps.Runner, intents: deps.Intents, catalogs: deps.Catalogs, notifier: deps.Notifier,
 			commands: &commands{
-				now: cfg.Now, hub: deps.Hub, logger: cfg.Logger, dir: deps.Sessions, gates: deps.Gates, runs: deps.Runs, store: deps.Store, catalogs: deps.Catalogs, views: v,
+				now: cfg.Now, notifier: deps.Notifier, logger: cfg.Logger, dir: deps.Sessions, gates: deps.Gates, runs: deps.Runs, store: deps.Store, catalogs: deps.Catalogs, views: v,
 			},
 		},
 	}, nil
@@ -435,7 +435,7 @@ func (c *Conversation) Refresh(ctx context.Context, who access.Principal, from o
 // says.
 func (c *Conversation) Await(ctx context.Context, who access.Principal, from orchestrator.SessionView, wait time.Duration) (orchestrator.SessionView, error) {
 	view := from
-	err := c.hub.Until(ctx, from.SessionID, wait, func(ctx context.Context) (bool, error) {
+	err := orchestrator.Until(ctx, c.notifier, from.SessionID, wait, func(ctx context.Context) (bool, error) {
 		var err error
 		view, err = c.Refresh(ctx, who, view)
 		return !view.Running, err
@@ -455,7 +455,7 @@ func (c *Conversation) Session(ctx context.Context, who access.Principal, id str
 // see what comes of it, and not the session before.
 func (c *Conversation) Whole(ctx context.Context, o Outcome, wait time.Duration) (contracts.SessionResponse, error) {
 	var view orchestrator.SessionView
-	err := c.hub.Until(ctx, o.SessionID, wait, func(ctx context.Context) (bool, error) {
+	err := orchestrator.Until(ctx, c.notifier, o.SessionID, wait, func(ctx context.Context) (bool, error) {
 		session, err := c.dir.Get(ctx, o.SessionID)
 		if err != nil {
 			return false, err
@@ -510,33 +510,18 @@ func (c *Conversation) Said(ctx context.Context, sessionID string) ([]orchestrat
 	return c.turns.ListTurns(ctx, orchestrator.TurnFilter{SessionID: sessionID})
 }
 
-// AwaitCommit waits until something was committed in any session, at most as long
-// as wait says. It is a hint, as all of the hub's.
-func (c *Conversation) AwaitCommit(ctx context.Context, wait time.Duration) {
-	signal, leave := c.hub.Subscribe(orchestrator.EverySession)
-	defer leave()
-	timer := time.NewTimer(wait)
-	defer timer.Stop()
-	select {
-	case <-signal:
-	case <-timer.C:
-	case <-ctx.Done():
-	}
+// Changes gives a signal after each change of a session, until leave. It tells
+// nothing of the session, so anybody may have it.
+func (c *Conversation) Changes(sessionID string) (signal <-chan struct{}, leave func()) {
+	return c.notifier.Subscribe(sessionID)
 }
 
-// Follow gives the events of a session after a number, waiting for the first
-// of them at most as long as wait says.
-func (c *Conversation) Follow(ctx context.Context, who access.Principal, sessionID string, after int64, wait time.Duration) ([]contracts.Event, error) {
+// News gives the events of a session after a number.
+func (c *Conversation) News(ctx context.Context, who access.Principal, sessionID string, after int64) ([]contracts.Event, error) {
 	if _, err := c.dir.Read(ctx, who, sessionID); err != nil {
 		return nil, err
 	}
-	var events []contracts.Event
-	err := c.hub.Until(ctx, sessionID, wait, func(ctx context.Context) (bool, error) {
-		var err error
-		events, err = c.journal.Events(ctx, sessionID, after, contracts.MaxEvents)
-		return len(events) > 0, err
-	})
-	return events, err
+	return c.journal.Events(ctx, sessionID, after, contracts.MaxEvents)
 }
 
 // Peek tells where a chat stands without beginning anything, for the background

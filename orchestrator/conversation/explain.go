@@ -118,7 +118,7 @@ const soon = 10 * time.Second
 
 // await waits for what an approved gate is about to end, and says how it did.
 func (c *commands) await(ctx context.Context, i contracts.Interrupt) string {
-	_ = c.hub.Until(ctx, i.SessionID, soon, func(ctx context.Context) (bool, error) { // what stands is said below
+	_ = orchestrator.Until(ctx, c.notifier, i.SessionID, soon, func(ctx context.Context) (bool, error) { // what stands is said below
 		_, over, err := c.node(ctx, i)
 		return over, err
 	})

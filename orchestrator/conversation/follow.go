@@ -166,7 +166,7 @@ func (m *machine) replace(ctx context.Context, t orchestrator.Turn) (done bool, 
 		return false, err
 	}
 	var run contracts.RunView
-	err = m.hub.Until(ctx, t.SessionID, withdrawn, func(ctx context.Context) (bool, error) {
+	err = orchestrator.Until(ctx, m.notifier, t.SessionID, withdrawn, func(ctx context.Context) (bool, error) {
 		run, err = m.runner.View(ctx, old.RunID)
 		return run.State.Terminal(), err
 	})

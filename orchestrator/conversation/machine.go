@@ -29,7 +29,7 @@ type machine struct {
 	runner   *execution.Runner
 	intents  *intent.Adapter
 	catalogs orchestrator.Catalogs
-	hub      *orchestrator.Hub
+	notifier orchestrator.Notifier
 	commands *commands
 }
 
@@ -54,7 +54,7 @@ func (m *machine) finish(ctx context.Context, t orchestrator.Turn, resumed bool)
 		}
 		saved, err := m.turns.SaveTurn(ctx, next)
 		if err == nil {
-			m.hub.Committed(saved.SessionID, saved.RunID)
+			m.notifier.Committed(saved.SessionID, saved.RunID)
 		}
 		switch {
 		case contracts.CodeOf(err) == contracts.CodeConflict: // somebody else has made a step
@@ -262,6 +262,7 @@ func (m *machine) finishLate(ctx context.Context, t orchestrator.Turn) error {
 	if contracts.CodeOf(err) == contracts.CodeConflict {
 		return nil
 	}
+	m.notifier.Committed(t.SessionID, "")
 	return err
 }
 

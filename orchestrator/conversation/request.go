@@ -227,7 +227,7 @@ func (m *machine) open(ctx context.Context, t orchestrator.Turn) (orchestrator.T
 			SessionID: i.SessionID, At: m.now(), Type: contracts.EventInterrupt, Status: string(i.Type),
 			Summary: contracts.CleanSummary(i.Prompt),
 		})
-		m.hub.Committed(i.SessionID, "")
+		m.notifier.Committed(i.SessionID, "")
 	}
 	if contracts.CodeOf(err) == contracts.CodeConflict { // somebody else has opened it, or its code is taken
 		if _, err = execution.InterruptNow(ctx, m.store, i.InterruptID); contracts.CodeOf(err) == contracts.CodeNotFound {

@@ -33,15 +33,15 @@ type Gates struct {
 	list     orchestrator.GateList
 	runner   *execution.Runner
 	sessions *sessions.Directory
-	hub      *orchestrator.Hub
+	notifier orchestrator.Notifier
 }
 
 // New makes the questions of a store.
-func New(store execution.Gates, list orchestrator.GateList, runner *execution.Runner, directory *sessions.Directory, hub *orchestrator.Hub) (*Gates, error) {
-	if store == nil || list == nil || runner == nil || directory == nil || hub == nil {
+func New(store execution.Gates, list orchestrator.GateList, runner *execution.Runner, directory *sessions.Directory, notifier orchestrator.Notifier) (*Gates, error) {
+	if store == nil || list == nil || runner == nil || directory == nil || notifier == nil {
 		return nil, errors.New("gates: every dependency is needed")
 	}
-	return &Gates{store: store, list: list, runner: runner, sessions: directory, hub: hub}, nil
+	return &Gates{store: store, list: list, runner: runner, sessions: directory, notifier: notifier}, nil
 }
 
 // List gives a page of the questions that the caller may see, the oldest first.
@@ -154,7 +154,7 @@ func (g *Gates) Decide(ctx context.Context, who access.Principal, i contracts.In
 	if err != nil {
 		return contracts.Interrupt{}, err
 	}
-	g.hub.Committed(decided.SessionID, decided.RunID)
+	g.notifier.Committed(decided.SessionID, decided.RunID)
 	return decided, nil
 }
 
@@ -178,7 +178,7 @@ func (g *Gates) Drop(ctx context.Context, who access.Principal, i contracts.Inte
 	if contracts.CodeOf(err) == contracts.CodeConflict {
 		return i, nil
 	}
-	g.hub.Committed(i.SessionID, "")
+	g.notifier.Committed(i.SessionID, "")
 	return dropped, err
 }
 

@@ -22,7 +22,7 @@ type Ports struct {
 	Runs     execution.Store
 	Runner   *execution.Runner
 	Catalogs orchestrator.Catalogs
-	Hub      *orchestrator.Hub
+	Notifier orchestrator.Notifier
 	// Intents is one that is trained already; nil makes a new one.
 	Intents *intent.Adapter
 }
@@ -46,19 +46,19 @@ func Wire(tb testing.TB, p Ports) Rooms {
 		intents, err = intent.NewAdapter(intent.Config{})
 		must(tb, err)
 	}
-	live := orchestrator.NewLive(p.Runs, p.Hub, nil)
+	live := orchestrator.NewLive(p.Runs, p.Notifier, nil)
 	tb.Cleanup(live.Stop)
 	r.Sessions, err = sessions.New(sessions.Config{}, p.Sessions, p.Runs, live)
 	must(tb, err)
-	r.Gates, err = gates.New(p.Runs, p.Gates, p.Runner, r.Sessions, p.Hub)
+	r.Gates, err = gates.New(p.Runs, p.Gates, p.Runner, r.Sessions, p.Notifier)
 	must(tb, err)
 	r.Runs, err = runs.New(runs.Config{}, runs.Deps{
-		Store: p.Runs, Runner: p.Runner, Previews: p.Previews, Sessions: r.Sessions, Intents: intents, Catalogs: p.Catalogs, Hub: p.Hub,
+		Store: p.Runs, Runner: p.Runner, Previews: p.Previews, Sessions: r.Sessions, Intents: intents, Catalogs: p.Catalogs, Notifier: p.Notifier,
 	})
 	must(tb, err)
 	r.Conversation, err = conversation.New(conversation.Config{}, conversation.Deps{
 		Sessions: r.Sessions, Gates: r.Gates, Runs: r.Runs, Turns: p.Turns, Store: p.Runs,
-		Runner: p.Runner, Intents: intents, Catalogs: p.Catalogs, Hub: p.Hub,
+		Runner: p.Runner, Intents: intents, Catalogs: p.Catalogs, Notifier: p.Notifier,
 	})
 	must(tb, err)
 	r.Audit, err = audit.New(p.Runs, p.Runner, r.Runs, r.Sessions, r.Conversation)

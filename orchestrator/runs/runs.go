@@ -32,7 +32,7 @@ type Deps struct {
 	Sessions *sessions.Directory
 	Intents  *intent.Adapter
 	Catalogs orchestrator.Catalogs
-	Hub      *orchestrator.Hub
+	Notifier orchestrator.Notifier
 }
 
 // Runs is every use case of a run but its questions. It keeps nothing of its
@@ -45,13 +45,13 @@ type Runs struct {
 	sessions *sessions.Directory
 	intents  *intent.Adapter
 	catalogs orchestrator.Catalogs
-	hub      *orchestrator.Hub
+	notifier orchestrator.Notifier
 }
 
 // New makes the use cases of runs.
 func New(cfg Config, deps Deps) (*Runs, error) {
 	if deps.Store == nil || deps.Runner == nil || deps.Previews == nil || deps.Sessions == nil ||
-		deps.Intents == nil || deps.Catalogs == nil || deps.Hub == nil {
+		deps.Intents == nil || deps.Catalogs == nil || deps.Notifier == nil {
 		return nil, errors.New("runs: every dependency is needed")
 	}
 	cfg.Logger = cmp.Or(cfg.Logger, slog.New(slog.DiscardHandler))
@@ -60,7 +60,7 @@ func New(cfg Config, deps Deps) (*Runs, error) {
 	}
 	return &Runs{
 		cfg: cfg, store: deps.Store, runner: deps.Runner, previews: deps.Previews, sessions: deps.Sessions,
-		intents: deps.Intents, catalogs: deps.Catalogs, hub: deps.Hub,
+		intents: deps.Intents, catalogs: deps.Catalogs, notifier: deps.Notifier,
 	}, nil
 }
 
@@ -111,7 +111,7 @@ func (r *Runs) Get(ctx context.Context, who access.Principal, runID string, wait
 	if err != nil {
 		return contracts.RunView{}, err
 	}
-	err = r.hub.Until(ctx, view.SessionID, wait, func(ctx context.Context) (bool, error) {
+	err = orchestrator.Until(ctx, r.notifier, view.SessionID, wait, func(ctx context.Context) (bool, error) {
 		view, err = r.runner.View(ctx, runID)
 		return view.State.Terminal() || view.State == contracts.RunWaiting, err
 	})
@@ -153,7 +153,7 @@ func (r *Runs) Cancel(ctx context.Context, who access.Principal, runID string) (
 		return contracts.RunView{}, err
 	}
 	// The cancel is on its way; a run that only waited has ended a moment later.
-	err = r.hub.Until(ctx, view.SessionID, time.Second, func(ctx context.Context) (bool, error) {
+	err = orchestrator.Until(ctx, r.notifier, view.SessionID, time.Second, func(ctx context.Context) (bool, error) {
 		view, err = r.runner.View(ctx, runID)
 		return view.State.Terminal(), err
 	})

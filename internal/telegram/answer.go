@@ -1,0 +1,37 @@
+package telegram
+
+import (
+	"context"
+	"log/slog"
+
+	"github.com/manifold-run/manifold/contracts"
+)
+
+// answers ends updates: with the whole of an answer, or with what went wrong. An
+// update is finished once its answer was sent or can never be; until then the
+// next start takes it up.
+type answers struct {
+	out    *sender
+	box    *box
+	logger *slog.Logger
+}
+
+// reply sends the whole of an answer and finishes the update that asked for it.
+func (a *answers) reply(ctx context.Context, j job, at place, parts []part) {
+	if _, err := a.out.deliver(ctx, at, j.noted.Live, parts); err != nil && ctx.Err() != nil {
+		j.noted.Tries = 0 // it was stopped, and has not failed
+		a.box.note(ctx, j)
+		return
+	}
+	a.box.finish(ctx, j.received.ID)
+}
+
+// failed says what went wrong; what is ours to mend stays in the log.
+func (a *answers) failed(ctx context.Context, j job, err error) []part {
+	code := contracts.CodeOf(err)
+	if code == contracts.CodeInternal || code == "" {
+		a.logger.ErrorContext(ctx, "telegram update failed", slog.String("update_id", j.received.ID), errAttr(err))
+		return plainText("Something went wrong here; the log has it under update " + j.received.ID + ".")
+	}
+	return plainText(err.Error())
+}
