@@ -69,6 +69,9 @@ func sorted[T any](k *call, all []T, key func(T) string) error {
 	if err != nil {
 		return err
 	}
+	if p.Limit <= 0 { // nothing is searched for it, and who asks for a catalog wants it whole
+		p.Limit = contracts.MaxPageLimit
+	}
 	slices.SortFunc(all, func(a, b T) int { return strings.Compare(key(a), key(b)) })
 	all = slices.DeleteFunc(all, func(item T) bool { return key(item) <= p.Cursor })
 	return list(k, contracts.Cut(all, p.Bounded(contracts.MaxPageLimit).Limit, key))
