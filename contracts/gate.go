@@ -1,6 +1,7 @@
 package contracts
 
 import (
+	"maps"
 	"strings"
 	"time"
 )
@@ -92,7 +93,7 @@ type Interrupt struct {
 // chosen, "" if it was not chosen from a list. It is taken from the evidence,
 // so it is what the approver is shown as such.
 func (i *Interrupt) Label(parameter string) string {
-	value, ok := i.Action.Parameters[parameter].(string)
+	value, ok := i.Action.Sent()[parameter].(string)
 	if !ok {
 		return ""
 	}
@@ -155,16 +156,32 @@ type Resume struct {
 
 // Action is what an approval is bound to; action_sha256 is its hash.
 type Action struct {
-	Capability       string         `json:"capability"`
-	CapabilityDigest string         `json:"capability_digest"`
-	Instance         string         `json:"instance"`
-	OnBehalfOf       string         `json:"on_behalf_of"`
-	Parameters       map[string]any `json:"parameters"`
-	Evidence         []EvidenceItem `json:"evidence"`
-	Policy           Policy         `json:"policy"`
+	Capability       string `json:"capability"`
+	CapabilityDigest string `json:"capability_digest"`
+	Instance         string `json:"instance"`
+	OnBehalfOf       string `json:"on_behalf_of"`
+	// Parameters are what was asked for, resolved; Bound is what a look-up binds the
+	// call to beside it, such as the version of a thing that was looked at.
+	Parameters map[string]any `json:"parameters"`
+	Bound      map[string]any `json:"bound,omitempty"`
+	Evidence   []EvidenceItem `json:"evidence"`
+	Policy     Policy         `json:"policy"`
 	// Said is the sentence and its marks. Absent in actions of Format 1, which hash
 	// as they did.
 	Said *Said `json:"said,omitempty"`
+}
+
+// Sent are all parameters of the call: those asked for, and those that it is bound
+// to.
+func (a *Action) Sent() map[string]any { return a.Edit(a.Parameters) }
+
+// Edit gives the parameters of the call that an edit asks for: what it does not
+// say of what the call is bound to stays.
+func (a *Action) Edit(edited map[string]any) map[string]any {
+	out := map[string]any{}
+	maps.Copy(out, a.Bound)
+	maps.Copy(out, edited)
+	return out
 }
 
 // EvidenceItem is one value that an action's expressions read.

@@ -301,6 +301,10 @@ type PreStep struct {
 // searches for words needs somebody who says them.
 func (s PreStep) LooksUp() bool { return len(s.ParamMap) > 0 && s.SearchParam == "" }
 
+// Binds tells whether the step binds the call to what it finds: it searches for
+// nothing that somebody said and leaves no choice.
+func (s PreStep) Binds() bool { return s.LooksUp() && s.Choose == ChooseFail }
+
 // PostStep calls a read after the call succeeded.
 type PostStep struct {
 	Type       string         `json:"type"`

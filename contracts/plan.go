@@ -98,12 +98,14 @@ type Node struct {
 	// Tool is the namespaced capability of a tool node.
 	Tool string `json:"tool,omitempty"`
 	// Params are literals or "${expr}" over steps, item and context.
-	Params    map[string]any `json:"params,omitempty"`
-	DependsOn []string       `json:"depends_on,omitempty"`
-	When      *Condition     `json:"when,omitempty"`
-	Phase     string         `json:"phase,omitempty"`
-	BranchID  string         `json:"branch_id,omitempty"`
-	JoinKey   string         `json:"join_key,omitempty"`
+	Params map[string]any `json:"params,omitempty"`
+	// Binds names the parameters that a look-up binds the call to; nobody asks for them.
+	Binds     []string   `json:"binds,omitempty"`
+	DependsOn []string   `json:"depends_on,omitempty"`
+	When      *Condition `json:"when,omitempty"`
+	Phase     string     `json:"phase,omitempty"`
+	BranchID  string     `json:"branch_id,omitempty"`
+	JoinKey   string     `json:"join_key,omitempty"`
 	// Required false means: a failure of this node does not fail the run, and
 	// what depends on it runs all the same only where a join says so.
 	Required bool `json:"required"`

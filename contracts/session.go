@@ -88,7 +88,9 @@ type Column struct {
 // NodeView is what callers see of one node of a run.
 type NodeView struct {
 	Node
-	State      NodeState      `json:"state"`
+	State NodeState `json:"state"`
+	// Bound are the parameters that the call is bound to; Params are the others.
+	Bound      map[string]any `json:"bound,omitempty"`
 	Attempts   int            `json:"attempts"`
 	Summary    string         `json:"summary,omitempty"`
 	Facts      map[string]any `json:"facts,omitempty"`

@@ -116,7 +116,7 @@ func (r *Runner) checkEdit(ctx context.Context, i contracts.Interrupt, body cont
 	if !ok {
 		return contracts.Errorf(contracts.CodeConflict, "%s is no longer offered", i.Action.Capability)
 	}
-	params, err := r.outside(ctx, nil).materialize(entry, body.EditedParams)
+	params, err := r.outside(ctx, nil).materialize(entry, i.Action.Edit(body.EditedParams))
 	if err != nil {
 		return err
 	}

@@ -164,7 +164,7 @@ func decided(t *turn, last contracts.InterruptDecided) {
 	case last.Decision != contracts.DecisionEdit:
 		t.end(contracts.NodeCancelled)
 	default:
-		t.row.Edited, t.row.Step = maps.Clone(last.EditedParams), model.StepNone
+		t.row.Edited, t.row.Step = gate.Action.Edit(last.EditedParams), model.StepNone
 		if !slices.Contains(t.row.Editors, last.DecidedBy) {
 			t.row.Editors = slices.Concat(t.row.Editors, []string{last.DecidedBy})
 		}

@@ -76,9 +76,9 @@ func approved(t *turn) bool {
 func actionOf(t *turn) (contracts.Action, string, error) {
 	a := contracts.Action{
 		Capability: t.n.entry.Ref(), CapabilityDigest: t.n.entry.Digest, Instance: t.n.Spec.Instance,
-		OnBehalfOf: t.run.Run.Plan.Owner.Subject(), Parameters: orEmpty(t.row.Params), Evidence: t.row.Evidence,
-		Policy: t.n.policy, Said: saidOf(t),
+		OnBehalfOf: t.run.Run.Plan.Owner.Subject(), Evidence: t.row.Evidence, Policy: t.n.policy, Said: saidOf(t),
 	}
+	a.Parameters, a.Bound = model.Parted(t.n.Spec, orEmpty(t.row.Params))
 	if a.Evidence == nil {
 		a.Evidence = []contracts.EvidenceItem{}
 	}

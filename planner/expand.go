@@ -120,12 +120,14 @@ func (c *compiler) member(cl *call, m *member, node contracts.Node, out *built) 
 		m.params[step.Param] = answer
 		if !cl.target.plansOnly(step.Param) {
 			node.Params[step.Param] = answer
+			if step.Binds() {
+				node.Binds = append(node.Binds, step.Param)
+			}
 		}
 		node.DependsOn = append(node.DependsOn, choose)
 	}
 	node.BranchID, node.IntentID, node.Role, node.Of = branch, cl.intent, cl.role, cl.of
-	node.When, node.ForEach = cl.when, m.each
-	node.Said = cl.said.At(node.Params, cl.given)
+	node.When, node.ForEach, node.Said = cl.when, m.each, cl.said.At(node.Params, cl.given)
 	if m.label != "" && cl.fansOut() {
 		node.Title = cut(node.Title+" ("+m.label+")", 120)
 	}

@@ -50,7 +50,7 @@ func (p printer) gate(g contracts.Interrupt) {
 func (p printer) action(g contracts.Interrupt) {
 	if a := g.Action; a != nil {
 		p.printf("\nAction: %s%s\n", a.Capability, after(" on ", a.Instance))
-		p.values(a.Parameters)
+		p.values(a.Sent())
 		if lines := a.Said.Lines(); len(lines) > 0 {
 			rows := make([][]string, len(lines))
 			for n, l := range lines {

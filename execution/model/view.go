@@ -1,6 +1,7 @@
 package model
 
 import (
+	"maps"
 	"slices"
 
 	"github.com/manifold-run/manifold/contracts"
@@ -49,6 +50,7 @@ func nodeView(s *State, n *Node, blocked bool) contracts.NodeView {
 	if row.Params != nil {
 		out.Params = row.Params
 	}
+	out.Params, out.Bound = Parted(n.Spec, out.Params)
 	if r := row.Result; r != nil {
 		out.Summary, out.Facts, out.Artifacts = r.Summary, r.Facts, r.Artifacts
 	}
@@ -56,6 +58,27 @@ func nodeView(s *State, n *Node, blocked bool) contracts.NodeView {
 		out.Facts = joinFacts(s, n)
 	}
 	return out
+}
+
+// Parted tells the parameters that were asked for from those that a look-up binds
+// the call to.
+func Parted(n contracts.Node, params map[string]any) (asked, bound map[string]any) {
+	if len(n.Binds) == 0 || params == nil {
+		return params, nil
+	}
+	asked = maps.Clone(params)
+	for _, name := range n.Binds {
+		value, ok := asked[name]
+		if !ok {
+			continue
+		}
+		if bound == nil {
+			bound = map[string]any{}
+		}
+		bound[name] = value
+		delete(asked, name)
+	}
+	return asked, bound
 }
 
 // behindPeople are the pending nodes behind one that waits for a person.

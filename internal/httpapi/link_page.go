@@ -41,7 +41,7 @@ type linkPage struct {
 func confirmPage(l linked) linkPage {
 	p := linkPage{Title: l.gate.Prompt, Code: l.gate.Code, Person: l.who.Subject(), Hash: l.link.ActionSHA256, Form: true}
 	if a := l.gate.Action; a != nil {
-		for _, name := range slices.Sorted(maps.Keys(a.Parameters)) {
+		for _, name := range slices.Sorted(maps.Keys(a.Sent())) {
 			p.Rows = append(p.Rows, [2]string{name, chat.Parameter(l.gate, name)})
 		}
 	}

@@ -162,7 +162,7 @@ func gate(i contracts.Interrupt, mayApprove bool) part {
 		out.lines = append(out.lines, line{{text: name + ": ", tag: "i"}, {text: value}})
 	}
 	if i.Action != nil {
-		for _, name := range slices.Sorted(maps.Keys(i.Action.Parameters)) {
+		for _, name := range slices.Sorted(maps.Keys(i.Action.Sent())) {
 			add(name, chat.Parameter(i, name))
 		}
 	}

@@ -86,7 +86,7 @@ func gate(i contracts.Interrupt, mayApprove bool, link string) string {
 	fmt.Fprintf(&out, "**%s** `%s`\n\n", Escape(headline(i)), i.Code)
 	if i.Action != nil {
 		out.WriteString("| parameter | value |\n| --- | --- |\n")
-		for _, name := range slices.Sorted(maps.Keys(i.Action.Parameters)) {
+		for _, name := range slices.Sorted(maps.Keys(i.Action.Sent())) {
 			fmt.Fprintf(&out, "| %s | %s |\n", Escape(name), Escape(Parameter(i, name)))
 		}
 	}
@@ -152,7 +152,7 @@ func capital(word string) string { return strings.ToUpper(word[:1]) + word[1:] }
 // Parameter writes a value of a gate's action: what was chosen from a list with
 // the words of the list, beside the id that will be sent.
 func Parameter(i contracts.Interrupt, name string) string {
-	value, from := Value(i.Action.Parameters[name]), ""
+	value, from := Value(i.Action.Sent()[name]), ""
 	if said := i.Action.Said; said != nil {
 		from = said.Values[name].Words()
 	}
