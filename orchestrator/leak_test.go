@@ -6,15 +6,14 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/manifold-run/manifold/contracts"
 	"github.com/manifold-run/manifold/execution"
 )
 
 // brokenStore cannot find a gate, and says why in its own words.
 type brokenStore struct{ execution.Store }
 
-func (brokenStore) Interrupt(context.Context, string) (contracts.Interrupt, error) {
-	return contracts.Interrupt{}, errors.New("read interrupt: disk I/O error at /var/secret/path")
+func (brokenStore) InterruptAt(context.Context, string) (execution.InterruptAt, error) {
+	return execution.InterruptAt{}, errors.New("read interrupt: disk I/O error at /var/secret/path")
 }
 
 func TestAFaultOfOursIsNoReplyToADecision(t *testing.T) {

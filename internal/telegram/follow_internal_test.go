@@ -7,7 +7,6 @@ import (
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
-	"runtime"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -57,20 +56,24 @@ func TestARunThatWaitsForDaysIsNotReadInBetween(t *testing.T) {
 		in := &box{inbox: orchestratortest.NewStore(), channel: "c", now: time.Now, retry: out.retry, logger: silent}
 		f := newFollower(waiting, &answers{out: out, box: in, logger: silent}, func(_ context.Context, _ job, caught any) { t.Errorf("panic: %v", caught) }, &work)
 		defer notifier.Listen(f.changed)()
-		before := runtime.NumGoroutine()
+		goroutines := func() int { // the process has more, of other tests
+			f.mu.Lock()
+			defer f.mu.Unlock()
+			return len(f.due)
+		}
 		for n := range chats * each {
 			session := fmt.Sprintf("s%d", n%chats)
 			f.follow(t.Context(), job{received: orchestrator.Received{ID: fmt.Sprint(n)}}, access.Principal{}, place{chat: int64(n%chats + 1)},
 				orchestrator.SessionView{SessionID: session, RunID: fmt.Sprintf("r%d", n), Waits: true})
 		}
 		synctest.Wait()
-		if got := runtime.NumGoroutine() - before; got > chats { // while they are shown, one for each chat
-			t.Errorf("%d goroutines more", got)
+		if got := goroutines(); got > chats { // while they are shown, one for each chat
+			t.Errorf("%d goroutines for %d chats", got, chats)
 		}
 		time.Sleep(time.Hour) // all of them are shown
 		synctest.Wait()
-		if got := runtime.NumGoroutine() - before; got > 0 {
-			t.Errorf("%d goroutines more for %d runs that wait", got, chats*each)
+		if got := goroutines(); got > 0 {
+			t.Errorf("%d goroutines for %d runs that wait", got, chats*each)
 		}
 		shown := waiting.reads.Load()
 		if shown != chats*each {
