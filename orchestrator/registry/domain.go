@@ -208,3 +208,45 @@ func (d *domain) healthNow(now time.Time) (status contracts.HealthStatus, detail
 	}
 	return status, detail, d.health.Checks
 }
+
+// etag names the manifest that need not be sent again. What was not activated
+// is asked for anew once the catalog has changed, because the reason may be
+// gone.
+func (d *domain) etag(snapshot string) string {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	waits := d.outcome == contracts.DomainRefused || d.outcome == contracts.DomainPending
+	switch {
+	case waits && d.seen.snapshot != snapshot:
+		return ""
+	case d.seen.etag != "":
+		return d.seen.etag
+	case d.manifest != nil && d.row.PendingDigest == "":
+		return d.row.ActiveETag
+	}
+	return ""
+}
+
+// knows tells whether exactly this was judged before, beside the same catalog.
+func (d *domain) knows(now seen) bool {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.seen.raw == now.raw && d.seen.snapshot == now.snapshot
+}
+
+// report says how things stand with what was looked at last.
+func (d *domain) report() contracts.DomainReport {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	out := contracts.DomainReport{
+		Domain: d.name, Outcome: d.outcome, Digest: d.row.ActiveDigest, Findings: d.findings, Message: d.trouble,
+	}
+	switch d.outcome {
+	case contracts.DomainActive:
+		out.Outcome = contracts.DomainUnchanged
+	case contracts.DomainPending:
+		out.Digest = d.row.PendingDigest
+	case contracts.DomainUnchanged, contracts.DomainRefused, contracts.DomainStarting:
+	}
+	return out
+}

@@ -3,13 +3,10 @@ package registry
 import (
 	"bytes"
 	"cmp"
-	"context"
 	"encoding/json"
 	"fmt"
 	"log/slog"
-	"maps"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"github.com/manifold-run/manifold/contracts"
@@ -57,26 +54,17 @@ func (c Config) withDefaults() Config {
 	return c
 }
 
-// Registry holds the domains of one process. All methods are safe for
-// concurrent use.
+// Registry is what others do with the domains of one process: it watches them
+// from Start to Stop, and takes what admins and the bootstrap file say. All
+// methods are safe for concurrent use.
 type Registry struct {
 	cfg     Config
-	store   Store
+	roster  *roster
 	fetcher packs
-	admit   *admission
+	intake  *intake
 
-	catalog atomic.Pointer[contracts.Catalog]
-
-	// turn lets one manifest be judged and activated at a time, so that each is
-	// judged beside what really is active. It is a channel because it is held
-	// across store calls.
-	turn chan struct{}
-
-	mu      sync.Mutex // guards the fields below
-	domains map[string]*domain
-	// spawn starts the loop of a domain; nil while the registry is stopped.
-	spawn func(*domain)
-	halt  func()
+	mu   sync.Mutex // guards halt
+	halt func()     // ends the loops and waits for them
 }
 
 // New makes a registry with an empty catalog; Start fills it.
@@ -88,27 +76,36 @@ func New(cfg Config, store Store, fetcher Fetcher, tester Tester) (*Registry, er
 	if err != nil {
 		return nil, err
 	}
-	r := &Registry{
-		cfg: cfg.withDefaults(), store: store, fetcher: packs{fetcher},
-		admit:   &admission{site: cfg.Site, tester: tester, linter: l},
-		turn:    make(chan struct{}, 1),
-		domains: map[string]*domain{},
+	cfg = cfg.withDefaults()
+	forget := func(string) {}
+	if f, ok := fetcher.(interface{ Forget(domain string) }); ok {
+		forget = f.Forget
+	}
+	known := &roster{
+		site: cfg.Site, store: store, published: cfg.Published, forget: forget, now: cfg.Now, logger: cfg.Logger,
+		turn: make(chan struct{}, 1), domains: map[string]*domain{},
 	}
 	empty, err := domainSet{}.catalog(cfg.Site)
 	if err != nil {
 		return nil, err
 	}
-	r.catalog.Store(empty)
-	return r, nil
+	known.catalog.Store(empty)
+	return &Registry{
+		cfg: cfg, roster: known, fetcher: packs{fetcher},
+		intake: &intake{
+			roster: known, fetcher: packs{fetcher}, maxDomains: cfg.MaxDomains, logger: cfg.Logger,
+			admit: &admission{site: cfg.Site, tester: tester, linter: l},
+		},
+	}, nil
 }
 
 // Catalog gives the present catalog. It never changes; a change makes a new
 // one.
-func (r *Registry) Catalog() *contracts.Catalog { return r.catalog.Load() }
+func (r *Registry) Catalog() *contracts.Catalog { return r.roster.catalog.Load() }
 
 // Endpoint gives the address of a registered domain.
 func (r *Registry) Endpoint(name string) (Endpoint, bool) {
-	d, ok := r.domain(name)
+	d, ok := r.roster.domain(name)
 	if !ok {
 		return Endpoint{}, false
 	}
@@ -118,172 +115,9 @@ func (r *Registry) Endpoint(name string) (Endpoint, bool) {
 // Unauthorized is told that a domain refused our credential: it counts as
 // degraded for a while.
 func (r *Registry) Unauthorized(name string) {
-	if d, ok := r.domain(name); ok {
+	if d, ok := r.roster.domain(name); ok {
 		d.noteRefusedCredential(r.cfg.Now().Add(refusedCredentialFor))
 	}
-}
-
-func (r *Registry) domain(name string) (*domain, bool) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	d, ok := r.domains[name]
-	return d, ok
-}
-
-// live gives all domains in no order.
-func (r *Registry) live() []*domain {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	out := make([]*domain, 0, len(r.domains))
-	for _, d := range r.domains {
-		out = append(out, d)
-	}
-	return out
-}
-
-// take waits for the turn; the caller gives it back.
-func (r *Registry) take(ctx context.Context) (release func(), err error) {
-	select {
-	case r.turn <- struct{}{}:
-		return func() { <-r.turn }, nil
-	case <-ctx.Done():
-		return nil, fmt.Errorf("wait for another registration to end: %w", ctx.Err())
-	}
-}
-
-// actives is the set that the catalog is made of.
-func (r *Registry) actives() domainSet {
-	set := domainSet{}
-	for _, d := range r.live() {
-		if a, ok := d.active(); ok {
-			set[d.name] = a
-		}
-	}
-	return set
-}
-
-// publish makes the catalog of what is active now; the caller has the turn.
-func (r *Registry) publish() error {
-	c, err := r.actives().catalog(r.cfg.Site)
-	if err != nil {
-		return fmt.Errorf("build catalog: %w", err)
-	}
-	r.catalog.Store(c)
-	if r.cfg.Published != nil {
-		r.cfg.Published(c)
-	}
-	return nil
-}
-
-// load reads what the store knows. A manifest that this release cannot read
-// any more leaves its domain without one, until the service gives a good one.
-func (r *Registry) load(ctx context.Context) error {
-	rows, err := r.store.Domains(ctx)
-	if err != nil {
-		return fmt.Errorf("read domains: %w", err)
-	}
-	loaded := map[string]*domain{}
-	for _, row := range rows {
-		d, err := r.restore(ctx, row)
-		if err != nil {
-			return err
-		}
-		loaded[row.Name] = d
-	}
-	r.mu.Lock()
-	// What is known about health and findings survives a stop and a start.
-	for name, d := range r.domains {
-		if again, ok := loaded[name]; ok && again.sameRow(d) {
-			loaded[name] = d
-		}
-	}
-	r.domains = loaded
-	r.mu.Unlock()
-	return nil
-}
-
-func (r *Registry) restore(ctx context.Context, row DomainRow) (*domain, error) {
-	var reg contracts.Registration
-	if err := json.Unmarshal(row.Registration, &reg); err != nil {
-		return nil, fmt.Errorf("registration of domain %s: %w", row.Name, err)
-	}
-	d := newDomain(row, reg)
-	if row.PendingDigest != "" {
-		d.outcome = contracts.DomainPending
-	}
-	if row.ActiveDigest == "" {
-		return d, nil
-	}
-	body, err := r.store.Manifest(ctx, row.ActiveDigest)
-	if err != nil {
-		return nil, fmt.Errorf("active manifest of domain %s: %w", row.Name, err)
-	}
-	c := read(body, row.Name)
-	if c.manifest == nil {
-		r.cfg.Logger.WarnContext(ctx, "stored manifest cannot be used any more", slog.String("domain", row.Name), firstFinding(c.findings, contracts.SeverityError))
-		d.outcome, d.findings = contracts.DomainRefused, c.findings
-		return d, nil
-	}
-	d.manifest, d.body = c.manifest, body
-	if row.PendingDigest == "" {
-		d.outcome = contracts.DomainActive
-	}
-	return d, nil
-}
-
-// save writes a row and takes it over into the live domain.
-func (r *Registry) save(ctx context.Context, row DomainRow, bodies ...ManifestBody) (DomainRow, error) {
-	row.UpdatedAt = r.cfg.Now().UTC()
-	if row.CreatedAt.IsZero() {
-		row.CreatedAt = row.UpdatedAt
-	}
-	revision, err := r.store.SaveDomain(ctx, row, bodies...)
-	if err != nil {
-		return DomainRow{}, fmt.Errorf("save domain %s: %w", row.Name, err)
-	}
-	row.Revision = revision
-	return row, nil
-}
-
-// adopt puts a domain under the registry's care and starts its loop.
-func (r *Registry) adopt(d *domain) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.domains[d.name] = d
-	if r.spawn != nil {
-		r.spawn(d)
-	}
-}
-
-// drop forgets a domain and ends its loop.
-func (r *Registry) drop(name string) {
-	r.mu.Lock()
-	d := r.domains[name]
-	delete(r.domains, name)
-	r.mu.Unlock()
-	if d != nil {
-		d.stop()
-	}
-	if f, ok := r.fetcher.Fetcher.(interface{ Forget(domain string) }); ok {
-		f.Forget(name)
-	}
-}
-
-func (r *Registry) count() int {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	return len(r.domains)
-}
-
-// names gives the names of all domains.
-func (r *Registry) names() map[string]bool {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	out := map[string]bool{}
-	for name := range maps.Keys(r.domains) {
-		out[name] = true
-	}
-	return out
 }
 
 func encodeRegistration(reg contracts.Registration) (json.RawMessage, error) {

@@ -12,7 +12,7 @@ import (
 
 // List gives all domains by name.
 func (r *Registry) List() []contracts.DomainView {
-	live := r.live()
+	live := r.roster.live()
 	slices.SortFunc(live, func(a, b *domain) int { return strings.Compare(a.name, b.name) })
 	out := make([]contracts.DomainView, 0, len(live))
 	for _, d := range live {
@@ -24,7 +24,7 @@ func (r *Registry) List() []contracts.DomainView {
 // Health gives the state of every domain, for readiness and routing.
 func (r *Registry) Health() map[string]contracts.HealthStatus {
 	out := map[string]contracts.HealthStatus{}
-	for _, d := range r.live() {
+	for _, d := range r.roster.live() {
 		out[d.name], _, _ = d.healthNow(r.cfg.Now())
 	}
 	return out
@@ -32,7 +32,7 @@ func (r *Registry) Health() map[string]contracts.HealthStatus {
 
 // Show gives everything that is kept of one domain.
 func (r *Registry) Show(name string) (contracts.DomainDetail, error) {
-	d, ok := r.domain(name)
+	d, ok := r.roster.domain(name)
 	if !ok {
 		return contracts.DomainDetail{}, unknownDomain(name)
 	}
@@ -81,7 +81,7 @@ func problemIn(outcome contracts.DomainOutcome, findings []contracts.Finding) st
 // Diff compares the active manifest with the pending one, or, if none is
 // pending, with what the service answers now. It changes nothing.
 func (r *Registry) Diff(ctx context.Context, name string) (contracts.DomainDiff, error) {
-	d, ok := r.domain(name)
+	d, ok := r.roster.domain(name)
 	if !ok {
 		return contracts.DomainDiff{}, unknownDomain(name)
 	}
@@ -90,10 +90,10 @@ func (r *Registry) Diff(ctx context.Context, name string) (contracts.DomainDiff,
 	if err != nil {
 		return contracts.DomainDiff{}, err
 	}
-	set := r.actives()
-	c, err := r.admit.judge(ctx, set, reg, body)
+	set := r.roster.actives()
+	c, err := r.intake.judge(ctx, set, reg, body)
 	if err != nil {
-		return contracts.DomainDiff{}, fmt.Errorf("judge manifest of domain %s: %w", name, err)
+		return contracts.DomainDiff{}, err
 	}
 	if c.manifest == nil {
 		return contracts.DomainDiff{Domain: name, From: row.ActiveDigest, To: c.digest, Findings: c.findings}, nil
@@ -105,11 +105,7 @@ func (r *Registry) Diff(ctx context.Context, name string) (contracts.DomainDiff,
 
 func (r *Registry) newer(ctx context.Context, d *domain, row DomainRow) ([]byte, error) {
 	if row.PendingDigest != "" {
-		body, err := r.store.Manifest(ctx, row.PendingDigest)
-		if err != nil {
-			return nil, fmt.Errorf("pending manifest of domain %s: %w", d.name, err)
-		}
-		return body, nil
+		return r.roster.pending(ctx, row)
 	}
 	fetched, err := r.fetcher.FetchManifest(ctx, d.endpoint(), "")
 	if err != nil {

@@ -1,0 +1,250 @@
+package registry
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+
+	"github.com/manifold-run/manifold/contracts"
+)
+
+// intake brings manifests into use: it fetches and judges them, and commits what
+// became of each. It keeps nothing between two of them.
+type intake struct {
+	roster     *roster
+	fetcher    packs
+	admit      *admission
+	maxDomains int
+	logger     *slog.Logger
+}
+
+// look fetches the manifest and lets it be judged. Forced, it is judged even
+// if nothing has changed.
+func (i *intake) look(ctx context.Context, d *domain, forced bool) (contracts.DomainReport, error) {
+	before := d.begun()
+	select {
+	case d.busy <- struct{}{}:
+		defer func() { <-d.busy }()
+	case <-ctx.Done():
+		return contracts.DomainReport{}, fmt.Errorf("wait for the manifest of domain %s: %w", d.name, ctx.Err())
+	}
+	if !forced && d.begun() > before {
+		return d.report(), nil // somebody began to look after we came
+	}
+	d.noteBegun()
+	defer d.noteLooked()
+	at := d.endpoint()
+	etag := ""
+	if !forced {
+		etag = d.etag(i.roster.catalog.Load().Snapshot)
+	}
+	fetched, err := i.fetcher.FetchManifest(ctx, at, etag)
+	d.noteFetched(err)
+	if err != nil {
+		return d.report(), fmt.Errorf("refresh domain %s: %w", d.name, err)
+	}
+	if fetched.NotModified {
+		return d.report(), nil
+	}
+	return i.consider(ctx, d, at, fetched, forced)
+}
+
+// consider judges a fetched manifest and acts on it: activates it, keeps it
+// for a confirmation, or refuses it.
+func (i *intake) consider(ctx context.Context, d *domain, at Endpoint, f Fetched, forced bool) (contracts.DomainReport, error) {
+	release, err := i.roster.take(ctx)
+	if err != nil {
+		return contracts.DomainReport{}, err
+	}
+	defer release()
+	switch now, ok := i.roster.domain(d.name); {
+	case !ok || now != d:
+		return contracts.DomainReport{}, unknownDomain(d.name)
+	case !d.endpoint().same(at):
+		return d.report(), nil // registered elsewhere meanwhile; this came from the old place
+	}
+	now := seen{etag: f.ETag, raw: contracts.HashBytes(f.Body), snapshot: i.roster.catalog.Load().Snapshot}
+	if !forced && d.knows(now) {
+		return d.report(), nil
+	}
+	row, reg := d.state()
+	c, err := i.judge(ctx, i.roster.actives(), reg, f.Body)
+	if err != nil {
+		return contracts.DomainReport{}, err
+	}
+	outcome, err := i.settle(ctx, d, row, reg, c, f.ETag)
+	if err != nil {
+		return contracts.DomainReport{}, err
+	}
+	now.snapshot = i.roster.catalog.Load().Snapshot
+	d.noteJudged(kept(outcome), c.findings, now)
+	i.logOutcome(ctx, d, outcome, c)
+	return contracts.DomainReport{Domain: d.name, Outcome: outcome, Digest: c.digest, Findings: c.findings}, nil
+}
+
+// kept is the outcome as it is remembered: what was unchanged is active.
+func kept(o contracts.DomainOutcome) contracts.DomainOutcome {
+	if o == contracts.DomainUnchanged {
+		return contracts.DomainActive
+	}
+	return o
+}
+
+// judge judges a manifest beside others; the error says that it could not be.
+func (i *intake) judge(ctx context.Context, set domainSet, reg contracts.Registration, body []byte) (candidate, error) {
+	c, err := i.admit.judge(ctx, set, reg, body)
+	if err != nil {
+		return candidate{}, fmt.Errorf("judge manifest of domain %s: %w", reg.Domain, err)
+	}
+	return c, nil
+}
+
+// settle acts on a judged manifest; the caller has the turn.
+func (i *intake) settle(ctx context.Context, d *domain, row DomainRow, reg contracts.Registration, c candidate, etag string) (contracts.DomainOutcome, error) {
+	_, inUse := d.active()
+	switch {
+	case inUse && c.digest == row.ActiveDigest:
+		return contracts.DomainUnchanged, i.unpend(ctx, d, row, reg, etag)
+	case c.worst() == contracts.SeverityError:
+		return contracts.DomainRefused, i.unpend(ctx, d, row, reg, row.ActiveETag)
+	case c.worst() == contracts.SeverityConfirm:
+		return contracts.DomainPending, i.pend(ctx, d, row, reg, c, etag)
+	default:
+		return contracts.DomainActive, i.activate(ctx, d, row, reg, c, etag)
+	}
+}
+
+// activate is the one place where a manifest comes into use: compare-and-set
+// on the row's revision, then a new catalog.
+func (i *intake) activate(ctx context.Context, d *domain, row DomainRow, reg contracts.Registration, c candidate, etag string) error {
+	row.ActiveDigest, row.ActiveETag, row.PendingDigest, row.PendingETag = c.digest, etag, "", ""
+	row, err := i.roster.save(ctx, row, ManifestBody{Digest: c.digest, Body: c.body})
+	if err != nil {
+		return i.roster.reread(ctx, d, err)
+	}
+	d.noteActive(row, reg, c)
+	return i.roster.publish()
+}
+
+// pend keeps a manifest until an admin confirms it; the active one stays.
+func (i *intake) pend(ctx context.Context, d *domain, row DomainRow, reg contracts.Registration, c candidate, etag string) error {
+	if row.PendingDigest == c.digest {
+		return nil
+	}
+	row.PendingDigest, row.PendingETag = c.digest, etag
+	row, err := i.roster.save(ctx, row, ManifestBody{Digest: c.digest, Body: c.body})
+	if err != nil {
+		return i.roster.reread(ctx, d, err)
+	}
+	d.noteRow(row, reg)
+	return nil
+}
+
+// unpend drops a pending manifest that the service does not offer any more.
+func (i *intake) unpend(ctx context.Context, d *domain, row DomainRow, reg contracts.Registration, etag string) error {
+	if row.PendingDigest == "" && row.ActiveETag == etag {
+		return nil
+	}
+	row.ActiveETag, row.PendingDigest, row.PendingETag = etag, "", ""
+	row, err := i.roster.save(ctx, row)
+	if err != nil {
+		return i.roster.reread(ctx, d, err)
+	}
+	d.noteRow(row, reg)
+	return nil
+}
+
+func (i *intake) logOutcome(ctx context.Context, d *domain, outcome contracts.DomainOutcome, c candidate) {
+	log := i.logger.With(slog.String("domain", d.name), slog.String("digest", c.digest), slog.Int("findings", len(c.findings)))
+	switch outcome {
+	case contracts.DomainActive:
+		log.InfoContext(ctx, "manifest activated")
+	case contracts.DomainPending:
+		log.WarnContext(ctx, "manifest waits for an admin's confirmation", firstFinding(c.findings, contracts.SeverityConfirm))
+	case contracts.DomainRefused:
+		log.WarnContext(ctx, "manifest refused", firstFinding(c.findings, contracts.SeverityError))
+	case contracts.DomainUnchanged, contracts.DomainStarting:
+	}
+}
+
+func firstFinding(findings []contracts.Finding, s contracts.Severity) slog.Attr {
+	for _, f := range findings {
+		if f.Severity == s {
+			return slog.String("finding", f.Pointer+": "+contracts.CleanSummary(f.Message))
+		}
+	}
+	return slog.Attr{}
+}
+
+// enter judges a manifest with a new registration and saves both together.
+func (i *intake) enter(ctx context.Context, reg contracts.Registration, f Fetched) (contracts.DomainReport, error) {
+	release, err := i.roster.take(ctx)
+	if err != nil {
+		return contracts.DomainReport{}, err
+	}
+	defer release()
+	d, known := i.roster.domain(reg.Domain)
+	if err := i.mayEnter(d, known, reg.Domain); err != nil {
+		return contracts.DomainReport{}, err
+	}
+	c, err := i.judge(ctx, i.roster.actives(), reg, f.Body)
+	if err != nil {
+		return contracts.DomainReport{}, err
+	}
+	if c.worst() == contracts.SeverityError {
+		return refused(reg.Domain, c.findings)
+	}
+	raw, err := encodeRegistration(reg)
+	if err != nil {
+		return contracts.DomainReport{}, err
+	}
+	row := DomainRow{Name: reg.Domain, ManagedBy: ManagedByAdmin}
+	if known {
+		row, _ = d.state()
+	} else {
+		d = newDomain(row, reg)
+	}
+	row.Registration = raw
+	outcome, err := i.enterRow(ctx, d, row, reg, c, f.ETag)
+	if err != nil {
+		return contracts.DomainReport{}, err
+	}
+	if !known {
+		i.roster.adopt(d)
+	}
+	if err := i.roster.publish(); err != nil {
+		return contracts.DomainReport{}, err
+	}
+	d.noteLooked()
+	d.noteJudged(kept(outcome), c.findings, seen{etag: f.ETag, raw: contracts.HashBytes(f.Body), snapshot: i.roster.catalog.Load().Snapshot})
+	i.logOutcome(ctx, d, outcome, c)
+	d.wake()
+	return contracts.DomainReport{Domain: reg.Domain, Outcome: outcome, Digest: c.digest, Findings: c.findings}, nil
+}
+
+// enterRow saves the registration together with what became of the manifest.
+func (i *intake) enterRow(ctx context.Context, d *domain, row DomainRow, reg contracts.Registration, c candidate, etag string) (contracts.DomainOutcome, error) {
+	if _, inUse := d.active(); inUse && c.digest == row.ActiveDigest || c.worst() != contracts.SeverityConfirm {
+		return contracts.DomainActive, i.activate(ctx, d, row, reg, c, etag)
+	}
+	row.PendingDigest, row.PendingETag = c.digest, etag
+	row, err := i.roster.save(ctx, row, ManifestBody{Digest: c.digest, Body: c.body})
+	if err != nil {
+		return "", err
+	}
+	d.noteRow(row, reg)
+	return contracts.DomainPending, nil
+}
+
+func (i *intake) mayEnter(d *domain, known bool, name string) error {
+	if known {
+		if row, _ := d.state(); row.ManagedBy == ManagedByFile {
+			return managedByFile(name)
+		}
+		return nil
+	}
+	if i.roster.count() >= i.maxDomains {
+		return contracts.Errorf(contracts.CodeTooLarge, "there are %d domains already, which is the limit", i.maxDomains)
+	}
+	return nil
+}

@@ -1,0 +1,263 @@
+package registry
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"log/slog"
+	"maps"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/manifold-run/manifold/contracts"
+)
+
+// roster is which domains there are, as rows of the store and live, and the
+// catalog that is made of their active manifests. What is live is what was
+// committed: a row is saved first. Who changes a manifest or a registration has
+// the turn from the judgement to the new catalog.
+type roster struct {
+	site      contracts.SitePolicy
+	store     Store
+	published func(*contracts.Catalog) // may be nil
+	forget    func(name string)        // told of a domain that is dropped
+	now       func() time.Time
+	logger    *slog.Logger
+
+	catalog atomic.Pointer[contracts.Catalog]
+
+	// turn lets one manifest be judged and activated at a time, so that each is
+	// judged beside what really is active. It is a channel because it is held
+	// across store calls.
+	turn chan struct{}
+
+	mu      sync.Mutex // guards the fields below
+	domains map[string]*domain
+	// spawn starts the loop of a domain; nil while the registry is stopped.
+	spawn func(*domain)
+}
+
+// domain gives a domain by its name.
+func (r *roster) domain(name string) (*domain, bool) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	d, ok := r.domains[name]
+	return d, ok
+}
+
+// live gives all domains in no order.
+func (r *roster) live() []*domain {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	out := make([]*domain, 0, len(r.domains))
+	for _, d := range r.domains {
+		out = append(out, d)
+	}
+	return out
+}
+
+// take waits for the turn; the caller gives it back.
+func (r *roster) take(ctx context.Context) (release func(), err error) {
+	select {
+	case r.turn <- struct{}{}:
+		return func() { <-r.turn }, nil
+	case <-ctx.Done():
+		return nil, fmt.Errorf("wait for another registration to end: %w", ctx.Err())
+	}
+}
+
+// actives is the set that the catalog is made of.
+func (r *roster) actives() domainSet {
+	set := domainSet{}
+	for _, d := range r.live() {
+		if a, ok := d.active(); ok {
+			set[d.name] = a
+		}
+	}
+	return set
+}
+
+// publish makes the catalog of what is active now; the caller has the turn.
+func (r *roster) publish() error {
+	c, err := r.actives().catalog(r.site)
+	if err != nil {
+		return fmt.Errorf("build catalog: %w", err)
+	}
+	r.catalog.Store(c)
+	if r.published != nil {
+		r.published(c)
+	}
+	return nil
+}
+
+// load reads what the store knows. A manifest that this release cannot read
+// any more leaves its domain without one, until the service gives a good one.
+func (r *roster) load(ctx context.Context) error {
+	rows, err := r.store.Domains(ctx)
+	if err != nil {
+		return fmt.Errorf("read domains: %w", err)
+	}
+	loaded := map[string]*domain{}
+	for _, row := range rows {
+		d, err := r.restore(ctx, row)
+		if err != nil {
+			return err
+		}
+		loaded[row.Name] = d
+	}
+	r.mu.Lock()
+	// What is known about health and findings survives a stop and a start.
+	for name, d := range r.domains {
+		if again, ok := loaded[name]; ok && again.sameRow(d) {
+			loaded[name] = d
+		}
+	}
+	r.domains = loaded
+	r.mu.Unlock()
+	return nil
+}
+
+// restore makes a domain of its row.
+func (r *roster) restore(ctx context.Context, row DomainRow) (*domain, error) {
+	var reg contracts.Registration
+	if err := json.Unmarshal(row.Registration, &reg); err != nil {
+		return nil, fmt.Errorf("registration of domain %s: %w", row.Name, err)
+	}
+	d := newDomain(row, reg)
+	if row.PendingDigest != "" {
+		d.outcome = contracts.DomainPending
+	}
+	if row.ActiveDigest == "" {
+		return d, nil
+	}
+	body, err := r.store.Manifest(ctx, row.ActiveDigest)
+	if err != nil {
+		return nil, fmt.Errorf("active manifest of domain %s: %w", row.Name, err)
+	}
+	c := read(body, row.Name)
+	if c.manifest == nil {
+		r.logger.WarnContext(ctx, "stored manifest cannot be used any more", slog.String("domain", row.Name), firstFinding(c.findings, contracts.SeverityError))
+		d.outcome, d.findings = contracts.DomainRefused, c.findings
+		return d, nil
+	}
+	d.manifest, d.body = c.manifest, body
+	if row.PendingDigest == "" {
+		d.outcome = contracts.DomainActive
+	}
+	return d, nil
+}
+
+// save commits a row, with the manifests that it newly names.
+func (r *roster) save(ctx context.Context, row DomainRow, bodies ...ManifestBody) (DomainRow, error) {
+	row.UpdatedAt = r.now().UTC()
+	if row.CreatedAt.IsZero() {
+		row.CreatedAt = row.UpdatedAt
+	}
+	revision, err := r.store.SaveDomain(ctx, row, bodies...)
+	if err != nil {
+		return DomainRow{}, fmt.Errorf("save domain %s: %w", row.Name, err)
+	}
+	row.Revision = revision
+	return row, nil
+}
+
+// adopt puts a domain under the registry's care and starts its loop.
+func (r *roster) adopt(d *domain) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.domains[d.name] = d
+	if r.spawn != nil {
+		r.spawn(d)
+	}
+}
+
+// drop forgets a domain and ends its loop.
+func (r *roster) drop(name string) {
+	r.mu.Lock()
+	d := r.domains[name]
+	delete(r.domains, name)
+	r.mu.Unlock()
+	if d != nil {
+		d.stop()
+	}
+	r.forget(name)
+}
+
+// count gives the number of domains.
+func (r *roster) count() int {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return len(r.domains)
+}
+
+// names gives the names of all domains.
+func (r *roster) names() map[string]bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	out := map[string]bool{}
+	for name := range maps.Keys(r.domains) {
+		out[name] = true
+	}
+	return out
+}
+
+// reread follows a row that another process has changed: what it activated is
+// taken over, and our own change is reported as lost.
+func (r *roster) reread(ctx context.Context, d *domain, cause error) error {
+	if contracts.CodeOf(cause) != contracts.CodeConflict {
+		return cause
+	}
+	row, err := r.store.Domain(ctx, d.name)
+	if err != nil {
+		return fmt.Errorf("read domain %s again: %w", d.name, err)
+	}
+	fresh, err := r.restore(ctx, row)
+	if err != nil {
+		return err
+	}
+	d.noteActive(row, fresh.reg, candidate{manifest: fresh.manifest, body: fresh.body})
+	if err := r.publish(); err != nil {
+		return err
+	}
+	return cause
+}
+
+// remove commits that a domain is gone, and forgets it.
+func (r *roster) remove(ctx context.Context, name string, revision int64) error {
+	if err := r.store.DeleteDomain(ctx, name, revision); err != nil {
+		return err
+	}
+	r.drop(name)
+	return nil
+}
+
+// pending reads the manifest that waits for a confirmation.
+func (r *roster) pending(ctx context.Context, row DomainRow) ([]byte, error) {
+	body, err := r.store.Manifest(ctx, row.PendingDigest)
+	if err != nil {
+		return nil, fmt.Errorf("pending manifest of domain %s: %w", row.Name, err)
+	}
+	return body, nil
+}
+
+// watched tells whether domains have loops.
+func (r *roster) watched() bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.spawn != nil
+}
+
+// watchBy gives every domain a loop, and each that comes; nil gives none to those
+// that come.
+func (r *roster) watchBy(spawn func(*domain)) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.spawn = spawn
+	if spawn == nil {
+		return
+	}
+	for _, d := range r.domains {
+		spawn(d)
+	}
+}

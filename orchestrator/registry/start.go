@@ -1,0 +1,171 @@
+package registry
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"log/slog"
+	"sync"
+	"time"
+
+	"github.com/manifold-run/manifold/contracts"
+)
+
+// Start reads the store, applies the bootstrap file, publishes the catalog of
+// what was active before, and begins to watch the services. It waits for none
+// of them: a domain that cannot be reached is starting, and is tried again. A
+// registry that runs already goes on.
+func (r *Registry) Start(ctx context.Context, b contracts.Bootstrap) error {
+	release, err := r.roster.take(ctx)
+	if err != nil {
+		return err
+	}
+	defer release()
+	if r.roster.watched() {
+		return nil
+	}
+	if err := r.roster.load(ctx); err != nil {
+		return err
+	}
+	if err := r.bootstrap(ctx, b); err != nil {
+		return err
+	}
+	if err := r.roster.publish(); err != nil {
+		return err
+	}
+	r.watch(context.WithoutCancel(ctx))
+	return nil
+}
+
+// watch starts the loops. They belong to Start and Stop, not to the caller of
+// Start.
+func (r *Registry) watch(ctx context.Context) {
+	ctx, cancel := context.WithCancel(ctx)
+	w := &watch{cfg: r.cfg, fetcher: r.fetcher, intake: r.intake}
+	var loops sync.WaitGroup
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.halt = func() {
+		cancel()
+		loops.Wait()
+	}
+	r.roster.watchBy(func(d *domain) {
+		ctx, end := context.WithCancel(ctx)
+		d.endBy(end)
+		loops.Go(func() {
+			defer end()
+			w.loop(ctx, d)
+		})
+	})
+}
+
+// Stop ends watching and waits for what is under way, at most as long as ctx.
+// The catalog stays. A second Stop is no error.
+func (r *Registry) Stop(ctx context.Context) error {
+	r.roster.watchBy(nil)
+	r.mu.Lock()
+	halt := r.halt
+	r.halt = nil
+	r.mu.Unlock()
+	if halt == nil {
+		return nil
+	}
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		halt()
+	}()
+	select {
+	case <-done:
+		return nil
+	case <-ctx.Done():
+		return fmt.Errorf("stop registry: %w", ctx.Err())
+	}
+}
+
+// bootstrap applies the file: what it names is registered as it says, what it
+// named before and names no more is removed, what an admin manages stays. The
+// caller has the turn.
+func (r *Registry) bootstrap(ctx context.Context, b contracts.Bootstrap) error {
+	named := map[string]bool{}
+	for _, reg := range b.Domains {
+		named[reg.Domain] = true
+		if err := r.cfg.checkURL(reg); err != nil {
+			return fmt.Errorf("bootstrap domain %s: %w", reg.Domain, err)
+		}
+		if err := r.bootstrapDomain(ctx, reg); err != nil {
+			return err
+		}
+	}
+	for name := range r.roster.names() {
+		d, _ := r.roster.domain(name)
+		row, _ := d.state()
+		if row.ManagedBy != ManagedByFile || named[name] {
+			continue
+		}
+		if err := r.roster.remove(ctx, name, row.Revision); err != nil {
+			return fmt.Errorf("remove domain %s, which the bootstrap file does not name any more: %w", name, err)
+		}
+		r.cfg.Logger.InfoContext(ctx, "domain removed, the bootstrap file does not name it any more", slog.String("domain", name))
+	}
+	return nil
+}
+
+func (r *Registry) bootstrapDomain(ctx context.Context, reg contracts.Registration) error {
+	raw, err := encodeRegistration(reg)
+	if err != nil {
+		return err
+	}
+	d, known := r.roster.domain(reg.Domain)
+	row := DomainRow{Name: reg.Domain, ManagedBy: ManagedByFile}
+	if known {
+		row, _ = d.state()
+		if row.ManagedBy == ManagedByAdmin {
+			r.cfg.Logger.WarnContext(ctx, "domain of the bootstrap file is managed by an admin and was kept", slog.String("domain", reg.Domain))
+			return nil
+		}
+		if sameJSON(row.Registration, raw) {
+			return nil
+		}
+	}
+	row.Registration = raw
+	row, err = r.roster.save(ctx, row)
+	if err != nil {
+		return err
+	}
+	if known {
+		d.noteRow(row, reg)
+		return nil
+	}
+	r.roster.adopt(newDomain(row, reg))
+	return nil
+}
+
+func sameJSON(a, b json.RawMessage) bool {
+	x, errX := contracts.CanonicalBytes(a)
+	y, errY := contracts.CanonicalBytes(b)
+	return errX == nil && errY == nil && string(x) == string(y)
+}
+
+// Settled waits until every domain was asked for its manifest at least once,
+// whatever came of it: for programs that want to begin with a full catalog.
+func (r *Registry) Settled(ctx context.Context) error {
+	ticker := time.NewTicker(10 * time.Millisecond)
+	defer ticker.Stop()
+	for {
+		waiting := ""
+		for _, d := range r.roster.live() {
+			if d.attempts() == 0 {
+				waiting = d.name
+			}
+		}
+		if waiting == "" {
+			return nil
+		}
+		select {
+		case <-ctx.Done():
+			return fmt.Errorf("wait for the first answer of domain %s: %w", waiting, ctx.Err())
+		case <-ticker.C:
+		}
+	}
+}
