@@ -253,7 +253,8 @@ type ArrayRule struct {
 	CreateParallelSteps *bool  `json:"create_parallel_steps,omitempty"`
 }
 
-// Composition chains capabilities that play a role after this one.
+// Composition chains capabilities that play a role after this one, once. After a
+// list, a fact is that of each call: EnabledIf holds if it holds for one of them.
 type Composition struct {
 	FollowupRoles    []string       `json:"followup_roles"`
 	EnabledIf        *Condition     `json:"enabled_if,omitempty"`

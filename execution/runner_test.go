@@ -136,6 +136,41 @@ func TestAFollowUpTellsWhatAListCameTo(t *testing.T) {
 	}
 }
 
+// TestAConditionOnAListIsOneOnItsMembers: a follow-up that is wanted from a price
+// on is wanted if one of several has it, and its text has the prices, not JSON.
+func TestAConditionOnAListIsOneOnItsMembers(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		prices  []any
+		message string // "" for none
+	}{
+		"one is high enough":  {[]any{12.5, 45.0}, "prices: 12.5, 45"},
+		"none is high enough": {[]any{12.5, 39.0}, ""},
+		"a list of one":       {[]any{40.0}, "prices: 40"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			bubble(t, func(t *testing.T, w *world) {
+				w.read("price", func(_ context.Context, c execution.Call) execution.Reply { return facts(c.Parameters) })
+				w.read("notify", func(_ context.Context, c execution.Call) execution.Reply { return facts(c.Parameters) })
+				var nodes []contracts.Node
+				var ids []string
+				for i, price := range c.prices {
+					n := w.node(fmt.Sprint("p", i), "price", map[string]any{"price": price})
+					nodes, ids = append(nodes, n), append(ids, n.NodeID)
+				}
+				tell := w.node("tell", "notify", map[string]any{"message": "prices: ${steps.all.facts.price}"}, "all")
+				tell.When, tell.Required = &contracts.Condition{Path: "steps.all.facts.price", GTE: new(any(40))}, false
+				r := w.runner()
+				v := w.ended(r, w.submit(r, append(nodes, join("all", ids...), tell)...))
+				told := v.Nodes[len(v.Nodes)-1]
+				if message, _ := told.Facts["message"].(string); message != c.message || (told.State == contracts.NodeSkipped) != (c.message == "") {
+					t.Errorf("%s, told %q, want %q", told.State, message, c.message)
+				}
+			})
+		})
+	}
+}
+
 func joined(symbols []string) string {
 	texts := make([]string, len(symbols))
 	for i, s := range symbols {

@@ -41,6 +41,8 @@ func (a adapter) NativeToValue(v any) ref.Val {
 		return newObject(v)
 	case []any:
 		return types.NewDynamicList(a, v)
+	case Column:
+		return types.NewDynamicList(a, []any(v))
 	case []ref.Val, []int, int, int64, map[ref.Val]ref.Val:
 		return types.DefaultTypeAdapter.NativeToValue(v) // made by CEL itself
 	}

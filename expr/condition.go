@@ -13,8 +13,9 @@ import (
 // either side. Numbers compare by value, times (RFC 3339) by instant, other
 // text by its bytes; values of different types are unequal and not ordered.
 // An element of in that is an expression and gives a list stands for all of
-// its elements. In a condition that
-// is an object, the error is about the condition itself, never about values.
+// its elements. On a Column a condition holds if it holds for one of its values.
+// In a condition that is an object, the error is about the condition itself,
+// never about values.
 func Holds(c contracts.Condition, scope Scope) (bool, []Read, error) {
 	r := &resolver{scope: scope, reads: map[string]any{}}
 	if c.Expr != "" {
@@ -33,6 +34,11 @@ func Holds(c contracts.Condition, scope Scope) (bool, []Read, error) {
 		return false, nil, err
 	}
 	holds, err := r.compare(c, left)
+	if column, ok := left.([]any); ok && r.several(path) {
+		for n := 0; n < len(column) && err == nil && !holds; n++ {
+			holds, err = r.compare(c, column[n])
+		}
+	}
 	if err != nil {
 		return false, nil, err
 	}

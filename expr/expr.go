@@ -17,6 +17,12 @@ import (
 // budgets, round. A scope is only read.
 type Scope map[string]any
 
+// Column is one fact of several calls, in the order of the plan: what a fact of
+// one call is to a follow-up, this is to one that comes after a list. As a value
+// it is a list. A condition on it holds if it holds for one of its values, or for
+// the list as a whole; inside other text its values stand one after another.
+type Column []any
+
 // Read is a value that was read at a path. A path that leads nowhere is noted
 // with a nil value where its absence decided something.
 type Read struct {
@@ -38,6 +44,9 @@ func Lookup(scope Scope, path string) (value any, found bool, err error) {
 		return nil, false, err
 	}
 	value, found = lookup(scope, parsed)
+	if column, ok := value.(Column); ok {
+		value = []any(column)
+	}
 	return value, found, nil
 }
 
@@ -85,6 +94,8 @@ func descend(v any, step contracts.PathStep) (any, bool) {
 			return nil, false
 		}
 		return v[i], true
+	case Column:
+		return descend([]any(v), step)
 	case nil, bool, string, float64:
 		return nil, false
 	}

@@ -204,6 +204,56 @@ func TestHolds(t *testing.T) {
 	}
 }
 
+// TestAColumn: what is a fact of one call is a column after a list.
+func TestAColumn(t *testing.T) {
+	t.Parallel()
+	after := expr.Scope{"steps": any(map[string]any{"n1": map[string]any{"facts": map[string]any{
+		"price": expr.Column{12.5, 41.0}, "symbol": expr.Column{"AAPL", "MSFT"}, "plain": []any{12.5, 41.0}, "none": expr.Column{},
+	}}})}
+	anyOf := func(v any) *any { return &v }
+	conditions := map[string]struct {
+		c    contracts.Condition
+		want bool
+	}{
+		"one is as high":              {contracts.Condition{Path: "steps.n1.facts.price", GTE: anyOf(40)}, true},
+		"none is as high":             {contracts.Condition{Path: "steps.n1.facts.price", GTE: anyOf(42)}, false},
+		"one is as low":               {contracts.Condition{Path: "steps.n1.facts.price", LTE: anyOf(13)}, true},
+		"one equals":                  {contracts.Condition{Path: "steps.n1.facts.symbol", Equals: anyOf("MSFT")}, true},
+		"none equals":                 {contracts.Condition{Path: "steps.n1.facts.symbol", Equals: anyOf("GOOG")}, false},
+		"the whole equals":            {contracts.Condition{Path: "steps.n1.facts.symbol", Equals: anyOf([]any{"AAPL", "MSFT"})}, true},
+		"one is in":                   {contracts.Condition{Path: "steps.n1.facts.symbol", In: []any{"GOOG", "MSFT"}}, true},
+		"there are some":              {contracts.Condition{Path: "steps.n1.facts.symbol", Exists: new(true)}, true},
+		"one of them by its place":    {contracts.Condition{Path: "steps.n1.facts.price[0]", GTE: anyOf(40)}, false},
+		"a list is not ordered":       {contracts.Condition{Path: "steps.n1.facts.plain", GTE: anyOf(40)}, false},
+		"an empty one has none":       {contracts.Condition{Path: "steps.n1.facts.none", GTE: anyOf(0)}, false},
+		"an expression has the list":  {contracts.Condition{Expr: "${steps.n1.facts.price.exists(p, p >= 40)}"}, true},
+		"an expression has its items": {contracts.Condition{Expr: "${steps.n1.facts.price[1] >= 40}"}, true},
+	}
+	for name, c := range conditions {
+		got, reads, err := expr.Holds(c.c, after)
+		if err != nil || got != c.want {
+			t.Errorf("%s: %t, %v", name, got, err)
+		}
+		if len(reads) != 1 {
+			t.Errorf("%s: reads %v", name, reads)
+		}
+	}
+	got, reads, err := expr.Resolve(map[string]any{
+		"text": "${steps.n1.facts.symbol} at ${steps.n1.facts.price} USD", "list": "${steps.n1.facts.price}", "plain": "are ${steps.n1.facts.plain}",
+		"one": "${steps.n1.facts.symbol[1]} first",
+	}, after)
+	want := map[string]any{"text": "AAPL, MSFT at 12.5, 41 USD", "list": []any{12.5, 41.0}, "plain": "are [12.5,41]", "one": "MSFT first"}
+	if diff := cmp.Diff(any(want), got); diff != "" || err != nil {
+		t.Errorf("%v\n%s", err, diff)
+	}
+	if diff := cmp.Diff([]any{12.5, 41.0}, reads[1].Value); diff != "" { // what an approver sees is plain JSON
+		t.Errorf("%v\n%s", reads, diff)
+	}
+	if v, found, err := expr.Lookup(after, "steps.n1.facts.price"); err != nil || !found || !cmp.Equal(v, any([]any{12.5, 41.0})) {
+		t.Errorf("%#v, %t, %v", v, found, err)
+	}
+}
+
 func TestHoldsNotesWhatItRead(t *testing.T) {
 	t.Parallel()
 	var right any = "${params.x}"

@@ -97,11 +97,38 @@ func (r *resolver) text(at, text string) (any, error) {
 		if err != nil {
 			return nil, err
 		}
-		if err := writeText(&b, v); err != nil {
+		if err := r.write(&b, part, v); err != nil {
 			return nil, err
 		}
 	}
 	return b.String(), nil
+}
+
+// write puts a value into text; the values of a column stand one after another.
+func (r *resolver) write(b *strings.Builder, part contracts.TemplatePart, v any) error {
+	column, ok := v.([]any)
+	if !ok || !r.several(part.Path) {
+		return writeText(b, v)
+	}
+	for i, one := range column {
+		if i > 0 {
+			b.WriteString(", ")
+		}
+		if err := writeText(b, one); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// several tells whether a path leads to a column.
+func (r *resolver) several(path contracts.Path) bool {
+	if path == nil {
+		return false
+	}
+	v, _ := lookup(r.scope, path)
+	_, ok := v.(Column)
+	return ok
 }
 
 // part gives the value of an expression: a path needs no compiler.

@@ -7,6 +7,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/manifold-run/manifold/contracts"
+	"github.com/manifold-run/manifold/expr"
 )
 
 // Joined is what a join comes to: it fails only if every member that was wanted
@@ -141,7 +142,7 @@ func columns(s *State, n *Node, bundle map[string]any) map[string]any {
 			switch name {
 			case "items", "missing", "failed":
 			default:
-				values, _ := bundle[name].([]any)
+				values, _ := bundle[name].(expr.Column)
 				bundle[name] = append(values, value)
 			}
 		}
