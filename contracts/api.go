@@ -31,6 +31,8 @@ type PlanPreview struct {
 	Rows      []PlanRow     `json:"rows,omitempty"`
 	Mermaid   string        `json:"mermaid,omitempty"`
 	ExpiresAt *time.Time    `json:"expires_at,omitempty"`
+	// Tokens is what a model used to read the words.
+	Tokens Tokens `json:"tokens"`
 }
 
 // PlanRow is one node of a preview, for people.

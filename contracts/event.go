@@ -128,6 +128,24 @@ type Verdict struct {
 	Checks   []Check       `json:"checks,omitempty"`
 	Category string        `json:"category,omitempty"`
 	Fixes    []string      `json:"fixes,omitempty"`
+	// Score is the outcome score, 0 to 1: what the status is worth, times the
+	// share of the required steps that completed. Nil in verdicts that older
+	// releases stored.
+	Score *float64 `json:"score,omitempty"`
+	// Judge is the second opinion of a model, where one was asked.
+	Judge *Opinion `json:"judge,omitempty"`
+	// Tokens is what models used for the run, the judge included.
+	Tokens *Tokens `json:"tokens,omitempty"`
+}
+
+// Opinion is what a model said of a verdict. It can only lower it.
+type Opinion struct {
+	// Status is the verdict that it would give; empty where it gave none.
+	Status  VerdictStatus `json:"status,omitempty"`
+	Reasons []string      `json:"reasons,omitempty"`
+	// Fault says why there is no opinion, for people.
+	Fault string      `json:"fault,omitempty"`
+	Calls []ModelCall `json:"calls,omitempty"`
 }
 
 // Check is one thing that was verified.

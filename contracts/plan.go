@@ -65,6 +65,9 @@ type Frame struct {
 	Entry  string         `json:"entry,omitempty"`
 	// Budgets are the workflow's own.
 	Budgets map[string]Budget `json:"budgets,omitempty"`
+	// Skills are the texts that its steps are given to models with, as they were
+	// when the plan was made: name → Markdown.
+	Skills map[string]string `json:"skills,omitempty"`
 	// Result is the node that gives the result.
 	Result string `json:"result"`
 }

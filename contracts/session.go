@@ -90,16 +90,20 @@ type NodeView struct {
 	Node
 	State NodeState `json:"state"`
 	// Bound are the parameters that the call is bound to; Params are the others.
-	Bound      map[string]any `json:"bound,omitempty"`
-	Attempts   int            `json:"attempts"`
-	Summary    string         `json:"summary,omitempty"`
-	Facts      map[string]any `json:"facts,omitempty"`
-	Artifacts  ArtifactRefs   `json:"artifacts,omitempty"`
-	Error      *ToolError     `json:"error,omitempty"`
-	Checks     []Check        `json:"checks,omitempty"`
-	QueuedFor  string         `json:"queued_for,omitempty"`
-	StartedAt  *time.Time     `json:"started_at,omitempty"`
-	FinishedAt *time.Time     `json:"finished_at,omitempty"`
+	Bound     map[string]any `json:"bound,omitempty"`
+	Attempts  int            `json:"attempts"`
+	Summary   string         `json:"summary,omitempty"`
+	Facts     map[string]any `json:"facts,omitempty"`
+	Artifacts ArtifactRefs   `json:"artifacts,omitempty"`
+	Error     *ToolError     `json:"error,omitempty"`
+	Checks    []Check        `json:"checks,omitempty"`
+	QueuedFor string         `json:"queued_for,omitempty"`
+	// Calls are those of models that the node has made, Fallback why its fallback
+	// served instead of one.
+	Calls      []ModelCall `json:"calls,omitempty"`
+	Fallback   string      `json:"fallback,omitempty"`
+	StartedAt  *time.Time  `json:"started_at,omitempty"`
+	FinishedAt *time.Time  `json:"finished_at,omitempty"`
 }
 
 // ArtifactRefs is name → "sha256:…".
@@ -115,19 +119,25 @@ type RunView struct {
 	Interrupts []Interrupt `json:"interrupts,omitempty"`
 	Verdict    *Verdict    `json:"verdict,omitempty"`
 	Answer     *Answer     `json:"answer,omitempty"`
-	CreatedAt  time.Time   `json:"created_at"`
-	UpdatedAt  time.Time   `json:"updated_at"`
-	FinishedAt *time.Time  `json:"finished_at,omitempty"`
+	// Tokens is what models used for the run so far.
+	Tokens     Tokens     `json:"tokens"`
+	CreatedAt  time.Time  `json:"created_at"`
+	UpdatedAt  time.Time  `json:"updated_at"`
+	FinishedAt *time.Time `json:"finished_at,omitempty"`
 }
 
 // RunSummary is one line of a list of runs.
 type RunSummary struct {
-	RunID      string        `json:"run_id"`
-	SessionID  string        `json:"session_id"`
-	Goal       string        `json:"goal"`
-	State      RunState      `json:"state"`
-	Verdict    VerdictStatus `json:"verdict,omitempty"`
-	Owner      string        `json:"owner"`
-	CreatedAt  time.Time     `json:"created_at"`
-	FinishedAt *time.Time    `json:"finished_at,omitempty"`
+	RunID     string        `json:"run_id"`
+	SessionID string        `json:"session_id"`
+	Goal      string        `json:"goal"`
+	State     RunState      `json:"state"`
+	Verdict   VerdictStatus `json:"verdict,omitempty"`
+	// Score is the outcome score, nil while there is no verdict.
+	Score *float64 `json:"score,omitempty"`
+	// Tokens is what models used for a run that has ended.
+	Tokens     Tokens     `json:"tokens"`
+	Owner      string     `json:"owner"`
+	CreatedAt  time.Time  `json:"created_at"`
+	FinishedAt *time.Time `json:"finished_at,omitempty"`
 }

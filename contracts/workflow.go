@@ -236,6 +236,8 @@ type VerifyStep struct {
 type Judge struct {
 	Skill  string         `json:"skill"`
 	Inputs map[string]any `json:"inputs,omitempty"`
+	// SkillSHA256 pins the text of the skill; the planner sets it.
+	SkillSHA256 string `json:"skill_sha256,omitempty"`
 }
 
 // Allowed is an answer that a human step allows: by its name, or under a

@@ -65,7 +65,11 @@ func (o *owner) flush() bool {
 // takes nothing, such as one whose disk is full, is waited out: nothing is
 // dropped, and no write is sent whose announcement is not stored.
 func (o *owner) commit(end ending) (Committed, bool) {
-	t, chain, err := o.pending.transition(o.run.RunState(), end)
+	state := o.run.RunState()
+	if state.Terminal() && end.verdict == nil {
+		state = contracts.RunRunning // it is being judged
+	}
+	t, chain, err := o.pending.transition(state, end)
 	if err != nil {
 		o.broken(err)
 		return Committed{}, false

@@ -20,13 +20,18 @@ const (
 	taskReconcile             // did the write take effect?
 	taskVerify                // read-back after a write
 	taskRefresh               // fetch the manifest again
+	taskThink                 // ask a model
 )
 
-// done is the completion of an exchange.
+// done is the completion of an exchange. One of the run itself has no node.
 type done struct {
 	nodeID string
 	task   task
 	reply  Reply
+	// thinking is what came of the call of a model, reserved the tokens that were
+	// kept for it.
+	thinking Thinking
+	reserved int
 	// tookMS is the time that the exchange took.
 	tookMS int64
 	// tool and policy name the place that the exchange had, "" for none.
@@ -44,6 +49,8 @@ type exchanges struct {
 	// is bounded: admission lets fewer in than it holds.
 	group    errgroup.Group
 	inflight int
+	// reserved are the tokens that calls of models under way may use.
+	reserved int
 
 	ctx context.Context //nolint:containedctx // the life of the run on this replica
 }

@@ -190,7 +190,7 @@ func TestReadsAreRepeatedAndPolled(t *testing.T) {
 		calls   int
 	}{
 		"a broken read is repeated":               {[]execution.Reply{broken, broken}, contracts.NodeCompleted, 3},
-		"a read gives up after four attempts":     {[]execution.Reply{broken, broken, broken, broken}, contracts.NodeFailed, 4},
+		"after four attempts only the verifier":   {[]execution.Reply{broken, broken, broken, broken}, contracts.NodeFailed, 5},
 		"429 does not count as an attempt":        {[]execution.Reply{busy, busy, busy, busy, busy, busy}, contracts.NodeCompleted, 7},
 		"accepted work is polled":                 {[]execution.Reply{accepted, accepted}, contracts.NodeCompleted, 3},
 		"a lost operation starts the read anew":   {[]execution.Reply{accepted, {Kind: execution.ReplyGone}}, contracts.NodeCompleted, 3},

@@ -4,19 +4,65 @@ import (
 	"github.com/manifold-run/manifold/contracts"
 )
 
-// reason thinks. Without a model its fallback does: a read or a proposal, whose
-// facts must be what the step promises.
+// reason thinks. Without a model, and where one gives nothing, its fallback does: a
+// read or a proposal, whose facts must be what the step promises.
 type reason struct{ read }
 
 func (r reason) start(t *turn) {
-	if t.n.Spec.Tool == "" {
-		t.fail(contracts.ErrNeedsModel, "no model is configured, and the step has no fallback", contracts.EffectNone)
+	if t.row.Fallback != "" {
+		r.read.start(t)
 		return
 	}
+	if t.calls.r.mind == nil {
+		r.without(t, contracts.ErrNeedsModel, "no model is configured")
+		return
+	}
+	th, err := thoughtOf(t)
+	if err != nil {
+		r.without(t, contracts.ErrReasoningFailed, err.Error())
+		return
+	}
+	if think(t, th) != thoughtTooDear {
+		return
+	}
+	if t.n.Spec.Tool == "" && t.n.InWorkflow() {
+		overBudget(t, contracts.BudgetTokens)
+		return
+	}
+	r.without(t, contracts.ErrBudget, "the tokens that a model may use are used up")
+}
+
+// thoughtOf is what the step asks a model for.
+func thoughtOf(t *turn) (Thought, error) {
+	spec := t.n.Spec.Reason
+	skill, err := skillOf(t, spec.Skill, spec.SkillSHA256)
+	if err != nil {
+		return Thought{}, err
+	}
+	inputs, err := compactInputs(t, spec.Inputs)
+	return Thought{
+		Purpose: contracts.PurposeReason, Skill: skill, Inputs: inputs, Output: spec.OutputSchema,
+		MaxOutputTokens: spec.MaxOutputTokens, Size: spec.Size,
+	}, err
+}
+
+// without goes on by the fallback, and says why in the record; a step that has none
+// fails.
+func (r reason) without(t *turn, kind, why string) {
+	why = contracts.CleanSummary(why)
+	if t.n.Spec.Tool == "" {
+		t.fail(kind, why+", and the step has no fallback", contracts.EffectNone)
+		return
+	}
+	t.row.Fallback, t.row.Wrong = why, nil
 	r.read.start(t)
 }
 
 func (r reason) reply(t *turn, d done) {
+	if d.task == taskThink {
+		r.thought(t, d)
+		return
+	}
 	if d.task == taskCall && d.reply.Kind == ReplyResult && d.reply.Result.OK {
 		if faults := promised(t, d.reply.Result.Facts); len(faults) > 0 {
 			message := t.n.Spec.Tool + " did not give what the step promises: " + contracts.Invalid("", faults...).Error()
@@ -25,6 +71,27 @@ func (r reason) reply(t *turn, d done) {
 		}
 	}
 	r.read.reply(t, d)
+}
+
+// thought takes what a model answered: facts that fit, an answer that is mended
+// once, or nothing.
+func (r reason) thought(t *turn, d done) {
+	got := d.thinking
+	switch {
+	case d.reply.Kind == ReplyNotSent:
+		t.queue("room in this run", t.now().Add(firstBackoff))
+	case got.Facts != nil && len(promised(t, got.Facts)) == 0 && smallEnough(got.Facts) == nil:
+		summary, _ := got.Facts["summary"].(string)
+		t.row.Result = &Result{Summary: contracts.CleanSummary(summary), Facts: got.Facts}
+		t.end(contracts.NodeCompleted)
+	case got.Wrong != nil && t.row.Wrong == nil:
+		t.row.Wrong = got.Wrong
+		t.again()
+	case got.Fault != "":
+		r.without(t, contracts.ErrReasoningFailed, got.Fault)
+	default:
+		r.without(t, contracts.ErrReasoningFailed, "the model twice gave an answer that does not fit")
+	}
 }
 
 // promised holds facts to the schema of the step's output.

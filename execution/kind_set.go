@@ -1,7 +1,6 @@
 package execution
 
 import (
-	"fmt"
 	"maps"
 	"slices"
 
@@ -61,61 +60,4 @@ func (result) start(t *turn) {
 		return
 	}
 	t.end(contracts.NodeCompleted)
-}
-
-// verify judges what was reached so far by its assertions.
-type verify struct{ local }
-
-func (verify) start(t *turn) {
-	t.row.Begin(t.now())
-	failed := 0
-	var checks []any
-	for i, assertion := range t.n.Spec.Verify.Assertions {
-		ok, _, err := holds(t, assertion, nil)
-		if err != nil {
-			t.fail(contracts.ErrBadExpression, fmt.Sprintf("assertion %d: %s", i+1, err), contracts.EffectNone)
-			return
-		}
-		check := contracts.Check{Name: checkAssertion, OK: ok, Detail: assertionText(assertion)}
-		if !ok {
-			failed++
-		}
-		t.row.Checks = append(t.row.Checks, check)
-		checks = append(checks, map[string]any{"name": check.Name, "ok": ok, "detail": check.Detail})
-	}
-	status := verdictOf(failed, len(t.n.Spec.Verify.Assertions))
-	t.row.Result = &Result{
-		Summary: string(status),
-		Facts:   map[string]any{"verdict": string(status), "score": model.Score(status), "checks": checks},
-	}
-	if status == contracts.VerdictBlocked {
-		t.fail(contracts.ErrPrecondition, "none of what was expected holds", contracts.EffectNone)
-		return
-	}
-	t.end(contracts.NodeCompleted)
-}
-
-const checkAssertion = "assertion"
-
-// verdictOf grades assertions: all hold, some do, or none.
-func verdictOf(failed, of int) contracts.VerdictStatus {
-	switch failed {
-	case 0:
-		return contracts.VerdictVerified
-	case of:
-		return contracts.VerdictBlocked
-	default:
-		return contracts.VerdictDegraded
-	}
-}
-
-func assertionText(c contracts.Condition) string {
-	if c.Expr != "" {
-		return contracts.CleanSummary(c.Expr)
-	}
-	raw, err := contracts.Canonical(c)
-	if err != nil {
-		return c.Path
-	}
-	return contracts.CleanSummary(string(raw))
 }

@@ -273,7 +273,7 @@ func (w write) reply(t *turn, d done) {
 		onReconciled(t, d.reply)
 	case taskVerify:
 		onReadBack(t, d.reply)
-	case taskRefresh:
+	case taskRefresh, taskThink:
 		t.again()
 	}
 }

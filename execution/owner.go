@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
+	"slices"
 	"sync/atomic"
 	"time"
 
@@ -36,6 +37,7 @@ type owner struct {
 	timers  timers
 	calls   exchanges
 	pending pending
+	judge   judging
 
 	stopping bool
 	lost     bool
@@ -214,9 +216,14 @@ func (o *owner) start(n *node) {
 
 // completed takes the completion of an exchange.
 func (o *owner) completed(d done) {
-	n := o.nodes[d.nodeID]
-	unsettled, lasting := n.kind.unsettled(n), n.lasting
 	o.calls.inflight--
+	o.calls.reserved -= d.reserved
+	n := o.nodes[d.nodeID]
+	if n == nil {
+		o.judged(d)
+		return
+	}
+	unsettled, lasting := n.kind.unsettled(n), n.lasting
 	n.cancel, n.lasting = nil, false
 	if d.tool != "" {
 		o.places.Leave(n.place(d.tool, d.policy))
@@ -226,6 +233,10 @@ func (o *owner) completed(d done) {
 	}
 	t := o.turn(n)
 	t.row.MachineMS += d.tookMS
+	if d.task == taskThink {
+		t.row.Thoughts = append(slices.Clip(t.row.Thoughts), d.thinking.Calls...)
+		defer o.flush() // what was paid for is on record before anything else is
+	}
 	switch {
 	case o.stopping && !lasting:
 		putBack(t, d.task)
@@ -253,6 +264,7 @@ func (o *owner) loseLease() {
 }
 
 func (o *owner) cutOff() {
+	o.judge.cutOff()
 	for _, n := range o.nodes {
 		if n.inflight() && !n.lasting {
 			n.cancel()
@@ -308,18 +320,6 @@ func (o *owner) idle() bool {
 	}
 	at := o.timers.next()
 	return at.IsZero() || at.Sub(o.now()) > o.r.cfg.ParkAfter || o.run.Ended()
-}
-
-// rest finishes the run or parks it; false means that there is more to do. It
-// commits.
-func (o *owner) rest() bool {
-	if !o.run.Ended() {
-		return o.park()
-	}
-	verdict := o.run.Verdict()
-	o.take(model.Judged{Verdict: verdict})
-	_, ok := o.commit(ending{verdict: &verdict})
-	return ok || o.lost
 }
 
 func (o *owner) park() bool {

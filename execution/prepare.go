@@ -191,7 +191,7 @@ func conditionReads(t *turn) []expr.Read {
 
 // mayTryAgain tells whether the node has machine time and the run retries left.
 func mayTryAgain(t *turn) bool {
-	if t.row.MachineMS >= int64(t.n.policy.NodeTimeoutMS) {
+	if t.row.MachineMS >= int64(t.n.policy.NodeTimeoutMS) || t.n.ReadsAgain() {
 		return false
 	}
 	limit := t.run.Run.Plan.Budgets.MaxRetries

@@ -36,6 +36,8 @@ type Config struct {
 	ParkAfter time.Duration
 	// DropData tells not to keep raw output for debugging.
 	DropData bool
+	// Judging says when a model is asked for an opinion of a verdict [steps].
+	Judging Judging
 	// Now stamps and measures; what decides is compared with the store's clock.
 	Now    func() time.Time
 	Logger *slog.Logger
@@ -49,6 +51,7 @@ func (c Config) withDefaults() Config {
 	c.Heartbeat = cmp.Or(c.Heartbeat, 3*time.Second)
 	c.SweepEvery = cmp.Or(c.SweepEvery, 3*time.Second)
 	c.FlushDelay = cmp.Or(c.FlushDelay, 3*time.Millisecond)
+	c.Judging = cmp.Or(c.Judging, JudgeSteps)
 	c.ParkAfter = cmp.Or(c.ParkAfter, 2*time.Second)
 	if c.Now == nil {
 		c.Now = time.Now
@@ -59,12 +62,14 @@ func (c Config) withDefaults() Config {
 	return c
 }
 
-// Deps are the ports that a Runner works through. Observer may be nil.
+// Deps are the ports that a Runner works through. Observer and Mind may be nil.
 type Deps struct {
 	Store    Store
 	Invoker  Invoker
 	Catalogs Catalogs
 	Observer Observer
+	// Mind thinks; nil where no model is configured.
+	Mind Mind
 }
 
 // Runner advances runs: those that were submitted to it, and those that nobody
@@ -75,6 +80,7 @@ type Runner struct {
 	invoker  Invoker
 	catalogs Catalogs
 	observer Observer
+	mind     Mind
 	limits   *admission.Limits
 	schemas  *schemaCache
 	unread   unreadable
@@ -104,7 +110,7 @@ func New(cfg Config, deps Deps) (*Runner, error) {
 	cfg = cfg.withDefaults()
 	return &Runner{
 		cfg: cfg, store: deps.Store, invoker: deps.Invoker,
-		catalogs: deps.Catalogs, observer: deps.Observer,
+		catalogs: deps.Catalogs, observer: deps.Observer, mind: deps.Mind,
 		limits: admission.NewLimits(cfg.MaxCalls), schemas: newSchemaCache(),
 		poke: make(chan struct{}, 1), active: map[string]*owner{},
 	}, nil

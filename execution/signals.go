@@ -67,6 +67,7 @@ func (o *owner) settleByOutcome(n *node) {
 // cancelNodes ends everything that has no effect under way. Writes that were
 // sent go on until it is known what they did.
 func (o *owner) cancelNodes() {
+	o.judge.cutOff()
 	for _, m := range o.run.Nodes() {
 		n := o.nodes[m.ID()]
 		switch {

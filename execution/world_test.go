@@ -38,6 +38,7 @@ func bubbleNow(t *testing.T, test func(t *testing.T, w *world)) {
 type world struct {
 	t     *testing.T
 	store execution.Store
+	mind  *mind // nil for none
 
 	mu       sync.Mutex // guards the fields below
 	catalog  *contracts.Catalog
@@ -251,7 +252,11 @@ func (w *world) runnerOn(store execution.Store, options ...func(*execution.Confi
 	for _, o := range options {
 		o(&cfg)
 	}
-	r, err := execution.New(cfg, execution.Deps{Store: store, Invoker: w, Catalogs: w})
+	deps := execution.Deps{Store: store, Invoker: w, Catalogs: w}
+	if w.mind != nil {
+		deps.Mind = w.mind
+	}
+	r, err := execution.New(cfg, deps)
 	if err != nil {
 		w.t.Fatal(err)
 	}

@@ -33,7 +33,7 @@ func jsonBytes(schema map[string]any) int {
 	return len(raw)
 }
 
-// Reserve is the most that a call may use: its input as estimated, and the
+// reserve is the most that a call may use: its input as estimated, and the
 // output that it is allowed. Budgets hold a step that has less left.
 func reserve(r Request) int { return promptBytes(r)/bytesPerToken + 1 + r.MaxOutputTokens }
 

@@ -1,7 +1,6 @@
 package reasoning
 
 import (
-	"context"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -13,50 +12,33 @@ import (
 // maxFaultsTold bounds what a repair is told; a model mends the first few.
 const maxFaultsTold = 8
 
-// object asks for one JSON object that fits a schema, and lets a wrong answer
-// be repaired once with its faults. The calls are given whatever happened.
-func (m *Model) object(ctx context.Context, size Size, purpose contracts.ModelPurpose, r Request, schema *contracts.Schema) (map[string]any, []contracts.ModelCall, error) {
-	reply, first, err := m.call(ctx, size, purpose, r)
-	calls := []contracts.ModelCall{first}
-	if err != nil {
-		return nil, calls, err
-	}
-	value, faults := readObject(reply, schema)
-	if faults == nil {
-		return value, calls, nil
-	}
-	reply, second, err := m.call(ctx, size, purpose, repair(r, reply, faults))
-	second.Repair = true
-	calls = append(calls, second)
-	if err != nil {
-		return nil, calls, err
-	}
-	if value, faults = readObject(reply, schema); faults != nil {
-		err := faultf(KindInvalid, nil, "the model %s twice gave an answer that does not fit: %s", m.Name(size), tell(faults[:1]))
-		calls[1].Error = err.Message
-		return nil, calls, err
-	}
-	return value, calls, nil
+// Wrong is an answer that does not fit, with what is wrong about it.
+type Wrong struct {
+	Answer string
+	Faults []string
 }
 
 // repair is the request again, with the wrong answer and its faults.
-func repair(r Request, wrong Reply, faults []contracts.Fault) Request {
-	said := contracts.CompactWords(wrong.Text)
+func repair(r Request, wrong *Wrong) Request {
+	if wrong == nil {
+		return r
+	}
+	said := contracts.CompactWords(wrong.Answer)
 	if said.String() == "" {
 		said = contracts.CompactWords("(nothing)")
 	}
 	r.Turns = append(slices.Clip(r.Turns),
 		Message{Role: RoleAssistant, Text: said},
-		Message{Role: RoleUser, Text: contracts.CompactWords("That does not fit the schema: " + tell(faults) + ". Answer again with the whole object, and nothing else.")})
+		Message{Role: RoleUser, Text: contracts.CompactWords("That does not fit the schema: " + strings.Join(wrong.Faults, "; ") + ". Answer again with the whole object, and nothing else.")})
 	return r
 }
 
-func tell(faults []contracts.Fault) string {
+func tell(faults []contracts.Fault) []string {
 	var told []string
 	for _, f := range faults[:min(len(faults), maxFaultsTold)] {
-		told = append(told, strings.TrimSpace(f.Pointer+" "+f.Message))
+		told = append(told, contracts.CleanSummary(strings.TrimSpace(f.Pointer+" "+f.Message)))
 	}
-	return strings.Join(told, "; ")
+	return told
 }
 
 // readObject finds the object in an answer and validates it. Text around it,

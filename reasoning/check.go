@@ -57,8 +57,8 @@ func (m *Model) probeReason(ctx context.Context, size Size) Probe {
 
 func (m *Model) probeJudge(ctx context.Context) Probe {
 	inputs := map[string]contracts.Compact{"goal": contracts.CompactWords("The price of milk and of bread."), "results": contracts.CompactWords("milk: 1.20")}
-	_, calls, err := m.Judge(ctx, Case{Inputs: inputs, Verdict: contracts.Verdict{Status: contracts.VerdictVerified}, TokensLeft: NoBudget})
-	return Probe{Name: "gives a verdict", Model: m.Name(SizeSmall), Calls: calls, Problem: problem(err)}
+	opinion, err := m.Judge(ctx, Case{Inputs: inputs})
+	return Probe{Name: "gives a verdict", Model: m.Name(SizeSmall), Calls: opinion.Calls, Problem: problem(err)}
 }
 
 func problem(err error) string {

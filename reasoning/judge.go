@@ -4,8 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"slices"
-	"strings"
 
 	"github.com/manifold-run/manifold/contracts"
 )
@@ -32,55 +30,53 @@ type Case struct {
 	// nothing.
 	Skill  contracts.Compact
 	Inputs map[string]contracts.Compact
-	// Verdict is what the rules found.
-	Verdict contracts.Verdict
-	// TokensLeft is what the budget allows; NoBudget where it is not limited.
-	TokensLeft int
 }
 
-// Judge asks for an opinion of a verdict. It can only lower: the result is the
-// graver of both, with the reasons of both. On an error, an *Error, the verdict
-// comes back as it was.
-func (m *Model) Judge(ctx context.Context, c Case) (contracts.Verdict, []contracts.ModelCall, error) {
+// Task is a case as a task: its answer is read by OpinionOf.
+func (c Case) Task() (Task, error) {
 	schema, err := contracts.CompileSchema(json.RawMessage(judgeSchema))
 	if err != nil {
-		return c.Verdict, nil, fmt.Errorf("schema of a judge: %w", err)
+		return Task{}, fmt.Errorf("schema of a judge: %w", err)
 	}
-	t := Task{
+	return Task{
 		Skill:  contracts.JoinCompact("\n\n", contracts.CompactWords(judgeRules), c.Skill),
-		Inputs: c.Inputs, Output: schema, Size: SizeSmall, TokensLeft: c.TokensLeft,
-	}
-	result, err := m.reason(ctx, contracts.PurposeJudge, t)
-	if err != nil {
-		return c.Verdict, result.Calls, err
-	}
-	return lowered(c.Verdict, result.Facts), result.Calls, nil
+		Inputs: c.Inputs, Output: schema, Size: SizeSmall, TokensLeft: NoBudget, Purpose: contracts.PurposeJudge,
+		MaxOutputTokens: maxOpinion,
+	}, nil
 }
 
-// gravity orders verdicts from none to the gravest.
-var gravity = []contracts.VerdictStatus{contracts.VerdictVerified, contracts.VerdictDegraded, contracts.VerdictRetry, contracts.VerdictBlocked}
+// maxOpinion is how many tokens an opinion may have.
+const maxOpinion = 512
 
-func graver(a, b contracts.VerdictStatus) bool {
-	return slices.Index(gravity, a) > slices.Index(gravity, b)
-}
-
-// lowered is the verdict with an opinion that is graver, or as it was.
-func lowered(v contracts.Verdict, facts map[string]any) contracts.Verdict {
+// OpinionOf reads the answer of a judge. What becomes of it is up to the caller: an
+// opinion can only lower a verdict.
+func OpinionOf(facts map[string]any) contracts.Opinion {
 	said, _ := facts["opinion"].(string)
-	opinion := opinions[said]
-	if !graver(opinion, v.Status) {
-		return v
-	}
-	v.Status = opinion
+	out := contracts.Opinion{Status: opinions[said]}
 	reasons, _ := facts["reasons"].([]any)
-	v.Reasons = slices.Clip(v.Reasons)
 	for _, r := range reasons {
-		if text := strings.TrimSpace(fmt.Sprint(r)); text != "" {
-			v.Reasons = append(v.Reasons, contracts.CleanSummary(text))
+		if text := contracts.CleanSummary(fmt.Sprint(r)); text != "" {
+			out.Reasons = append(out.Reasons, text)
 		}
 	}
-	if len(reasons) == 0 {
-		v.Reasons = append(v.Reasons, "the judge has doubts, and gave no reason")
+	if len(out.Reasons) == 0 && out.Status != contracts.VerdictVerified {
+		out.Reasons = []string{"the judge has doubts, and gave no reason"}
 	}
-	return v
+	return out
+}
+
+// Judge asks for an opinion, and lets a wrong answer be mended once. The error is
+// an *Error.
+func (m *Model) Judge(ctx context.Context, c Case) (contracts.Opinion, error) {
+	t, err := c.Task()
+	if err != nil {
+		return contracts.Opinion{}, err
+	}
+	result, err := m.Reason(ctx, t)
+	if err != nil {
+		return contracts.Opinion{Calls: result.Calls, Fault: err.Error()}, err
+	}
+	out := OpinionOf(result.Facts)
+	out.Calls = result.Calls
+	return out, nil
 }

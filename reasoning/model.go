@@ -16,7 +16,7 @@ import (
 // The defaults of Config.
 const (
 	DefaultTimeout     = 60 * time.Second
-	DefaultConcurrency = 4
+	DefaultConcurrency = 8 // runs take half of it; whoever waits for a message to be read has the rest
 	DefaultTemperature = 0.2
 	DefaultOutput      = 1024 // tokens
 	// MaxPromptBytes bounds the texts of one call together: system, turns,

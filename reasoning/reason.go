@@ -1,6 +1,7 @@
 package reasoning
 
 import (
+	"cmp"
 	"context"
 	"slices"
 
@@ -25,42 +26,86 @@ type Task struct {
 	Size            Size
 	// TokensLeft is what the budget allows; negative means that there is none.
 	TokensLeft int
+	// Purpose is what the call is accounted for as; empty is a reason step.
+	Purpose contracts.ModelPurpose
+	// Wrong is the answer to mend, nil for the first call.
+	Wrong *Wrong
 }
 
 // Result is what a reason step gave, and what it cost.
 type Result struct {
-	// Facts fit the task's output schema.
+	// Facts fit the task's output schema; nil if there are none.
 	Facts map[string]any
+	// Wrong is an answer that does not fit; only Attempt gives it back.
+	Wrong *Wrong
 	Calls []contracts.ModelCall
 }
 
 // NoBudget says that tokens are not limited.
 const NoBudget = -1
 
-// Reason does a task. On an error, an *Error, Result holds what it cost all the
-// same; the caller goes on with the step's fallback, if it has one.
+// Reason does a task, and lets a wrong answer be mended once. On an error, an
+// *Error, Result holds what it cost all the same; the caller goes on with the
+// step's fallback, if it has one.
 func (m *Model) Reason(ctx context.Context, t Task) (Result, error) {
-	return m.reason(ctx, contracts.PurposeReason, t)
+	first, err := m.Attempt(ctx, t)
+	if err != nil || first.Wrong == nil {
+		return first, err
+	}
+	t.Wrong = first.Wrong
+	second, err := m.Attempt(ctx, t)
+	second.Calls = append(first.Calls, second.Calls...)
+	if err == nil && second.Wrong != nil {
+		fault := faultf(KindInvalid, nil, "the model %s twice gave an answer that does not fit: %s", m.Name(t.Size), second.Wrong.Faults[0])
+		second.Calls[len(second.Calls)-1].Error, err = fault.Message, fault
+	}
+	second.Wrong = nil
+	return second, err
 }
 
-func (m *Model) reason(ctx context.Context, purpose contracts.ModelPurpose, t Task) (Result, error) {
-	schema, err := asMap(t.Output)
+// Attempt makes one call for a task: the first, or with Wrong the one that mends
+// it. An answer that does not fit is no error, and is given back. Whoever records
+// each attempt pays for none twice.
+func (m *Model) Attempt(ctx context.Context, t Task) (Result, error) {
+	r, err := t.request()
 	if err != nil {
 		return Result{}, err
-	}
-	r := Request{
-		System: contracts.JoinCompact("\n\n", contracts.CompactWords(reasonRules), t.Skill),
-		Turns:  []Message{{Role: RoleUser, Text: inputs(t.Inputs)}},
-		Schema: schema, MaxOutputTokens: t.MaxOutputTokens,
-	}
-	if r.MaxOutputTokens == 0 {
-		r.MaxOutputTokens = DefaultOutput
 	}
 	if needs := reserve(r); t.TokensLeft >= 0 && needs > t.TokensLeft {
 		return Result{}, faultf(KindBudget, nil, "the step may use %d tokens and %d are left", needs, t.TokensLeft)
 	}
-	facts, calls, err := m.object(ctx, t.Size, purpose, r, t.Output)
-	return Result{Facts: facts, Calls: calls}, err
+	reply, call, err := m.call(ctx, t.Size, cmp.Or(t.Purpose, contracts.PurposeReason), r)
+	call.Repair = t.Wrong != nil
+	out := Result{Calls: []contracts.ModelCall{call}}
+	if err != nil {
+		return out, err
+	}
+	value, faults := readObject(reply, t.Output)
+	if faults != nil {
+		out.Wrong = &Wrong{Answer: contracts.CompactWords(reply.Text).String(), Faults: tell(faults)}
+		return out, nil
+	}
+	out.Facts = value
+	return out, nil
+}
+
+// Needs is the most tokens that one call for the task may use.
+func (t Task) Needs() (int, error) {
+	r, err := t.request()
+	return reserve(r), err
+}
+
+func (t Task) request() (Request, error) {
+	schema, err := asMap(t.Output)
+	if err != nil {
+		return Request{}, err
+	}
+	r := Request{
+		System: contracts.JoinCompact("\n\n", contracts.CompactWords(reasonRules), t.Skill),
+		Turns:  []Message{{Role: RoleUser, Text: inputs(t.Inputs)}},
+		Schema: schema, MaxOutputTokens: cmp.Or(t.MaxOutputTokens, DefaultOutput),
+	}
+	return repair(r, t.Wrong), nil
 }
 
 // inputs writes named texts so that none can be taken for another.

@@ -188,7 +188,7 @@ func (e Ended) apply(s *State, at time.Time, c *Changes) {
 	n, row := s.graph.byID[e.Row.NodeID], e.Row
 	begins := n.begins(row)
 	s.withdraw(at, c, n)
-	row.FinishedAt, row.Step, row.QueuedFor, row.NextAt = &at, StepNone, "", time.Time{}
+	row.FinishedAt, row.Step, row.QueuedFor, row.NextAt, row.Wrong = &at, StepNone, "", time.Time{}, nil
 	entry := contracts.LedgerEntry{Kind: contracts.LedgerOutcome, Key: row.Key(s.Run.ID)}
 	s.record(at, c, n, entry, outcomeOf(row))
 	s.put(at, c, n, row)

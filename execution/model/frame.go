@@ -303,6 +303,9 @@ func limitOf(s *State, frame string, b contracts.Budget) (float64, error) {
 	return limit, nil
 }
 
+// TokenBudget is what the run may spend on models.
+func TokenBudget(s *State) Budget { return runBudget(s, contracts.BudgetTokens) }
+
 func runBudget(s *State, name string) Budget {
 	b := s.Run.Plan.Budgets
 	calls, retries := s.Calls()
@@ -316,7 +319,8 @@ func runBudget(s *State, name string) Budget {
 	case contracts.BudgetToolCalls:
 		out.Used, limit = float64(calls), b.MaxToolCalls
 	case contracts.BudgetTokens:
-		limit = b.MaxTokens
+		used := s.Tokens()
+		out.Used, limit = float64(used.In+used.Out), b.MaxTokens
 	}
 	for _, n := range s.graph.nodes {
 		limit = max(limit, int(n.Row.Raised[name]))

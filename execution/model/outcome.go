@@ -17,10 +17,16 @@ type outcome struct {
 	Checks    []contracts.Check      `json:"checks,omitempty"`
 	Attempts  int                    `json:"attempts,omitempty"`
 	Spent     map[string]float64     `json:"spent,omitempty"`
+	// Calls are those of models, Fallback says why none served.
+	Calls    []contracts.ModelCall `json:"calls,omitempty"`
+	Fallback string                `json:"fallback,omitempty"`
 }
 
 func outcomeOf(row *Row) outcome {
-	o := outcome{State: row.State, Skip: row.Skip, Error: row.Error, Checks: row.Checks, Attempts: row.Attempts, Spent: row.Spent}
+	o := outcome{
+		State: row.State, Skip: row.Skip, Error: row.Error, Checks: row.Checks, Attempts: row.Attempts, Spent: row.Spent,
+		Calls: row.Thoughts, Fallback: row.Fallback,
+	}
 	if r := row.Result; r != nil {
 		o.Summary, o.Facts, o.Artifacts = r.Summary, r.Facts, r.Artifacts
 	}

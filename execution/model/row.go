@@ -41,6 +41,7 @@ type Row struct {
 	CallRow
 	WriteRow
 	RepeatRow
+	ReasonRow
 }
 
 // CallRow is the part of nodes that call a capability.
@@ -90,6 +91,23 @@ type RepeatRow struct {
 	// Expanded tells that the copies were appended, however many: from then on
 	// the node waits for them and ends as their join.
 	Expanded bool `json:"expanded,omitempty"`
+}
+
+// ReasonRow is the part of nodes that ask a model.
+type ReasonRow struct {
+	// Thoughts are the calls of models that were made: whoever takes the run up
+	// makes none of them again.
+	Thoughts []contracts.ModelCall `json:"thoughts,omitempty"`
+	// Wrong is the answer that is to be mended.
+	Wrong *Wrong `json:"wrong,omitempty"`
+	// Fallback says why the fallback serves, for people.
+	Fallback string `json:"fallback,omitempty"`
+}
+
+// Wrong is an answer of a model that does not fit, with what is wrong about it.
+type Wrong struct {
+	Answer string   `json:"answer"`
+	Faults []string `json:"faults"`
 }
 
 // Step is where a tool node stands inside its state.

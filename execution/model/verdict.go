@@ -2,6 +2,7 @@ package model
 
 import (
 	"fmt"
+	"math"
 	"slices"
 
 	"github.com/manifold-run/manifold/contracts"
@@ -12,6 +13,7 @@ const (
 	CheckReadBack      = "read_back"
 	CheckUnverified    = "unverified"
 	CheckBadAnswer     = "bad_answer"
+	CheckJudge         = "judge"
 	checkCompleted     = "completed"
 	checkContradiction = "contradiction"
 	checkBasis         = "complete_basis"
@@ -31,7 +33,62 @@ func (s *State) Verdict() contracts.Verdict {
 			j.join(s, n)
 		}
 	}
-	return contracts.Verdict{Status: j.status, Reasons: j.reasons, Checks: j.checks, Category: j.category, Fixes: j.fixes}
+	v := contracts.Verdict{Status: j.status, Reasons: j.reasons, Checks: j.checks, Category: j.category, Fixes: j.fixes}
+	if used := s.Tokens(); used != (contracts.Tokens{}) {
+		v.Tokens = &used
+	}
+	s.grade(&v)
+	return v
+}
+
+// Tokens is what models used for the nodes of the run: the sum over their rows,
+// those of superseded instances included.
+func (s *State) Tokens() contracts.Tokens {
+	var sum contracts.Tokens
+	for _, n := range s.graph.nodes {
+		sum = sum.Add(contracts.SumTokens(n.Row.Thoughts))
+	}
+	return sum
+}
+
+// grade sets the outcome score: what the status is worth, times the share of the
+// required steps that completed. Steps that nothing asked for are left out.
+func (s *State) grade(v *contracts.Verdict) {
+	required, completed := 0, 0
+	for _, n := range s.graph.nodes {
+		if !n.Spec.Required || n.superseded || n.unwanted() {
+			continue
+		}
+		required++
+		if n.State() == contracts.NodeCompleted {
+			completed++
+		}
+	}
+	score := Score(v.Status)
+	if required > 0 {
+		score *= float64(completed) / float64(required)
+	}
+	score = math.Round(score*1000) / 1000
+	v.Score = &score
+}
+
+// WithOpinion is the verdict with a second opinion, which can only lower it.
+func (s *State) WithOpinion(v contracts.Verdict, o contracts.Opinion) contracts.Verdict {
+	v.Judge = &o
+	if used := s.Tokens().Add(contracts.SumTokens(o.Calls)); used != (contracts.Tokens{}) {
+		v.Tokens = &used
+	}
+	if Graver(o.Status, v.Status) {
+		v.Status, v.Category = o.Status, CheckJudge
+		v.Reasons = append(slices.Clip(v.Reasons), o.Reasons...)
+		s.grade(&v)
+	}
+	return v
+}
+
+// Graver tells whether one verdict is worse than another; none is not.
+func Graver(a, b contracts.VerdictStatus) bool {
+	return slices.Index(verdictOrder[:], a) > slices.Index(verdictOrder[:], b)
 }
 
 // judge gathers checks; a status only ever gets worse.
@@ -49,7 +106,7 @@ var verdictOrder = [...]contracts.VerdictStatus{
 }
 
 func (j *judge) lower(to contracts.VerdictStatus, category, reason string) {
-	if slices.Index(verdictOrder[:], to) > slices.Index(verdictOrder[:], j.status) {
+	if Graver(to, j.status) {
 		j.status, j.category = to, category
 	}
 	if !slices.Contains(j.reasons, reason) {

@@ -17,7 +17,10 @@ func View(snap Snapshot) (contracts.RunView, error) {
 	}
 	view := contracts.RunView{
 		RunID: s.Run.ID, SessionID: s.Run.SessionID, State: s.Run.State, Plan: s.Run.Plan, Verdict: s.Run.Verdict,
-		CreatedAt: s.Run.CreatedAt, UpdatedAt: s.Run.UpdatedAt, FinishedAt: s.Run.FinishedAt,
+		CreatedAt: s.Run.CreatedAt, UpdatedAt: s.Run.UpdatedAt, FinishedAt: s.Run.FinishedAt, Tokens: s.Tokens(),
+	}
+	if v := s.Run.Verdict; v != nil && v.Tokens != nil {
+		view.Tokens = *v.Tokens
 	}
 	blocked := behindPeople(s)
 	view.Nodes = make([]contracts.NodeView, len(s.graph.nodes))
@@ -37,6 +40,7 @@ func nodeView(s *State, n *Node, blocked bool) contracts.NodeView {
 	out := contracts.NodeView{
 		Node: n.Spec, State: n.State(), Attempts: row.Attempts, Error: row.Error, Checks: row.Checks,
 		QueuedFor: row.QueuedFor, StartedAt: row.StartedAt, FinishedAt: row.FinishedAt,
+		Calls: row.Thoughts, Fallback: row.Fallback,
 	}
 	if len(n.members) > 0 {
 		out.DependsOn = slices.Clone(out.DependsOn)

@@ -374,6 +374,9 @@ func (c *check) verify(i int, step *contracts.Step) {
 		c.condition(place+at("assertions", k), assertion, reader{step: i})
 	}
 	if v.Judge != nil {
+		if v.Judge.SkillSHA256 != "" {
+			c.faults.add(place+"/judge/skill_sha256", "is not for manifests: the plan pins the skill")
+		}
 		c.skill(place+"/judge/skill", v.Judge.Skill)
 		c.values(place+"/judge/inputs", v.Judge.Inputs, reader{step: i, noArtifacts: true})
 	}

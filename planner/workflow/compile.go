@@ -136,7 +136,7 @@ func (f *frame) build(spec contracts.Frame) error {
 	if err != nil {
 		return err
 	}
-	spec.Digest, spec.Budgets = digest, f.ownBudgets()
+	spec.Digest, spec.Budgets, spec.Skills = digest, f.ownBudgets(), f.skills()
 	f.b.out.Frames[f.prefix] = spec
 	for _, i := range f.s.planOrder() {
 		if err := f.step(i); err != nil {
@@ -218,7 +218,7 @@ func (f *frame) step(i int) error {
 	case contracts.StepHuman:
 		n.Kind, n.Human = contracts.KindHuman, step.Human
 	case contracts.StepVerify:
-		n.Kind, n.Verify = contracts.KindVerify, step.Verify
+		n.Kind, n.Verify = contracts.KindVerify, f.pinned(step.Verify)
 	case contracts.StepSet:
 		n.Kind, n.Set = contracts.KindSet, step.Set
 	case contracts.StepJoin:
@@ -322,11 +322,47 @@ func over(call, n contracts.Node) contracts.Node {
 	return call
 }
 
+// skills are the texts that the steps of the frame name: a manifest that changes
+// does not change what a run under way is told.
+func (f *frame) skills() map[string]string {
+	var out map[string]string
+	pin := func(name string) {
+		if out == nil {
+			out = map[string]string{}
+		}
+		out[name] = f.home.Skills[name]
+	}
+	for _, step := range f.w.Steps {
+		if r := step.Reason; r != nil {
+			pin(r.Skill)
+		}
+		if v := step.Verify; v != nil && v.Judge != nil {
+			pin(v.Judge.Skill)
+		}
+	}
+	return out
+}
+
+func (f *frame) skillDigest(name string) string {
+	return contracts.HashBytes([]byte(f.home.Skills[name]))
+}
+
+// pinned is a verify step with the digest of its judge's skill.
+func (f *frame) pinned(v *contracts.VerifyStep) *contracts.VerifyStep {
+	if v.Judge == nil {
+		return v
+	}
+	out, judge := *v, *v.Judge
+	judge.SkillSHA256 = f.skillDigest(judge.Skill)
+	out.Judge = &judge
+	return &out
+}
+
 // reason makes a node that thinks. Its fallback is a call, so that the node has
 // all that a call has.
 func (f *frame) reason(n contracts.Node, step *contracts.Step) error {
 	r := *step.Reason
-	r.SkillSHA256 = contracts.HashBytes([]byte(f.home.Skills[r.Skill]))
+	r.SkillSHA256 = f.skillDigest(r.Skill)
 	n.Kind, n.Reason = contracts.KindReason, &r
 	if r.Fallback == nil {
 		n.ForEach = step.ForEach

@@ -136,7 +136,7 @@ func TestWorkflowsStandInEachOther(t *testing.T) {
 	}
 	for prefix, want := range map[string]contracts.Frame{
 		"i1":        {Workflow: "logistics.w", Params: map[string]any{"n": 2.0}, Result: "i1"},
-		"i1:inside": {Workflow: "logistics.compare_carriers", Entry: "i1:inside:params", Result: "i1:inside"},
+		"i1:inside": {Workflow: "logistics.compare_carriers", Entry: "i1:inside:params", Result: "i1:inside", Skills: map[string]string{"compare": "Do it well."}},
 	} {
 		got := c.Frames[prefix]
 		got.Digest = ""

@@ -1,0 +1,151 @@
+package execution
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/manifold-run/manifold/contracts"
+	"github.com/manifold-run/manifold/execution/model"
+)
+
+// modelTool is the place that calls of models have among the limits of all runs.
+const modelTool = "(model)"
+
+// maxThoughts bounds the calls of models under way, of all runs of a replica.
+const maxThoughts = 4
+
+func modelPolicy() contracts.Policy { return contracts.Policy{MaxConcurrency: maxThoughts} }
+
+// heldBack says why a thought is not sent.
+type heldBack int
+
+const (
+	thoughtSent heldBack = iota
+	// thoughtWaits: the node is queued.
+	thoughtWaits
+	// thoughtTooDear: the tokens that it may use are not left.
+	thoughtTooDear
+)
+
+// think has a model make one call for the node. Each call is on record before
+// another is made for the same node: whoever takes the run up after a crash pays
+// for none but the one that was under way.
+func think(t *turn, th Thought) heldBack {
+	th.Wrong = t.row.Wrong
+	needs := t.calls.r.mind.Needs(th)
+	if budget := model.TokenBudget(t.run); budget.Bound {
+		left := int(budget.Limit - budget.Used)
+		switch {
+		case needs > left:
+			return thoughtTooDear
+		case needs > left-t.calls.reserved:
+			t.queue("tokens that other steps may use", t.now().Add(time.Second))
+			return thoughtWaits
+		}
+	}
+	if !t.admit(modelTool, modelPolicy()) {
+		return thoughtWaits
+	}
+	t.row.Begin(t.now())
+	t.row.WaitingSince = noTime
+	t.running()
+	t.calls.think(t.n, th, needs)
+	return thoughtSent
+}
+
+// think makes one call of a model beside the run, for a node or, with nil, for the
+// run itself; the call ends early by what is returned.
+func (x *exchanges) think(n *node, th Thought, needs int) context.CancelFunc {
+	ctx, cancel := context.WithCancel(x.ctx)
+	d := done{task: taskThink, reserved: needs}
+	if n != nil {
+		d.nodeID, d.tool, d.policy = n.ID(), modelTool, modelPolicy()
+		n.cancel, n.lasting = cancel, false
+	}
+	x.reserved += needs
+	started := x.r.cfg.Now()
+	x.work(d, func() done {
+		defer cancel()
+		d.thinking = x.r.thinks(ctx, th)
+		d.tookMS = x.r.cfg.Now().Sub(started).Milliseconds()
+		return d
+	})
+	return cancel
+}
+
+// thinks makes a panic of the adapter a call without an answer.
+func (r *Runner) thinks(ctx context.Context, th Thought) (out Thinking) {
+	defer func() {
+		if p := recover(); p != nil {
+			out = Thinking{Fault: fmt.Sprintf("the call panicked: %v", p)}
+		}
+	}()
+	return r.mind.Think(ctx, th)
+}
+
+// compactInputs evaluates what a skill is given. A value that no model may read,
+// such as an artifact, is a fault.
+func compactInputs(t *turn, named map[string]any) (map[string]contracts.Compact, error) {
+	values, err := members(t, t.reader(), named)
+	if err != nil {
+		return nil, err
+	}
+	out := make(map[string]contracts.Compact, len(values))
+	for _, name := range slices.Sorted(maps.Keys(values)) {
+		if out[name], err = contracts.CompactFacts(values[name]); err != nil {
+			return nil, fmt.Errorf("%s: %w", name, err)
+		}
+	}
+	return out, nil
+}
+
+// skillOf is the text of a skill as the plan pinned it.
+func skillOf(t *turn, name, sha256 string) (contracts.Compact, error) {
+	text, ok := t.run.Run.Plan.Frames[t.n.Spec.Frame].Skills[name]
+	if !ok || contracts.HashBytes([]byte(text)) != sha256 {
+		return contracts.Compact{}, contracts.Errorf(contracts.CodeNotFound, "the text of the skill %s is not kept with the plan", name)
+	}
+	return contracts.CompactSkill(text)
+}
+
+// maxToldNodes bounds what a judge of a whole run is told of.
+const maxToldNodes = 60
+
+// caseOf is what a judge of a whole run sees: the goal, what was found, what is
+// missing and what was decided, in short lines.
+func caseOf(s *model.State, v contracts.Verdict) map[string]contracts.Compact {
+	var found, missing, decided []string
+	for _, n := range s.Nodes() {
+		title := contracts.CleanSummary(n.Masked(n.Spec.Title))
+		if title == "" {
+			title = n.ID()
+		}
+		switch r := n.Row; {
+		case n.Superseded() || n.Spec.Importance == contracts.ImportanceQuiet:
+		case n.State() == contracts.NodeCompleted && r.Result != nil && r.Result.Summary != "":
+			found = append(found, title+": "+n.Masked(r.Result.Summary))
+		case r.Error != nil:
+			missing = append(missing, title+": "+n.Masked(r.Error.Message))
+		}
+		if g := n.Gate; g != nil && len(g.Decisions) > 0 {
+			decided = append(decided, title+": "+string(model.LastDecision(g).Decision))
+		}
+	}
+	lines := func(of []string) contracts.Compact {
+		if len(of) > maxToldNodes {
+			of = append(slices.Clip(of[:maxToldNodes]), fmt.Sprintf("and %d more", len(of)-maxToldNodes))
+		}
+		if len(of) == 0 {
+			of = []string{"(nothing)"}
+		}
+		return contracts.CompactWords(strings.Join(of, "\n"))
+	}
+	return map[string]contracts.Compact{
+		"goal": contracts.CompactWords(s.Run.Plan.Goal), "results": lines(found), "missing": lines(missing), "decisions": lines(decided),
+		"verdict of the rules": lines(append([]string{string(v.Status)}, v.Reasons...)),
+	}
+}
