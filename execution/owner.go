@@ -220,7 +220,9 @@ func (o *owner) completed(d done) {
 	o.calls.reserved -= d.reserved
 	n := o.nodes[d.nodeID]
 	if n == nil {
-		o.judged(d)
+		if !o.stopping && !o.lost { // else whoever takes the run asks anew
+			o.judge.take(d)
+		}
 		return
 	}
 	unsettled, lasting := n.kind.unsettled(n), n.lasting

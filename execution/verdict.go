@@ -28,11 +28,11 @@ func (o *owner) rest() bool {
 		return o.park()
 	}
 	verdict := o.run.Verdict()
-	if o.readAgain(verdict) || o.askJudge(verdict) {
+	if readAgain(&o.kit, verdict) || o.judge.ask(&o.kit, verdict) {
 		return false
 	}
 	if o.judge.opinion != nil {
-		verdict = o.run.WithOpinion(verdict, *o.judge.opinion)
+		verdict = model.WithOpinion(o.run, verdict, *o.judge.opinion)
 	}
 	o.take(model.Judged{Verdict: verdict})
 	_, ok := o.commit(ending{verdict: &verdict})
@@ -41,51 +41,49 @@ func (o *owner) rest() bool {
 
 // readAgain makes the reads once more that a verdict says may succeed by now, with
 // what rests on them, unless a write does. It is done once in a run.
-func (o *owner) readAgain(v contracts.Verdict) bool {
-	if v.Status != contracts.VerdictRetry || o.run.Cancelling() {
+func readAgain(k *kit, v contracts.Verdict) bool {
+	if v.Status != contracts.VerdictRetry || k.run.Cancelling() {
 		return false
 	}
-	again := model.ReadAgain(o.run)
-	if len(again.Nodes) == 0 || o.run.Len()+len(again.Nodes) > nodeLimit(o.run) {
+	again := model.ReadAgain(k.run)
+	if len(again.Nodes) == 0 || k.run.Len()+len(again.Nodes) > nodeLimit(k.run) {
 		return false
 	}
-	if limit := o.run.Run.Plan.Budgets.MaxRetries; limit > 0 {
-		if _, retries := o.run.Calls(); retries >= limit {
+	if limit := k.run.Run.Plan.Budgets.MaxRetries; limit > 0 {
+		if _, retries := k.run.Calls(); retries >= limit {
 			return false
 		}
 	}
-	o.take(again)
+	k.take(again)
 	return true
 }
 
-// askJudge asks a model for its opinion of a run, where the site wants that.
-func (o *owner) askJudge(v contracts.Verdict) bool {
+// ask asks a model for its opinion of a run, where the site wants that.
+func (j *judging) ask(k *kit, v contracts.Verdict) bool {
+	r := k.calls.r
 	switch {
-	case o.r.mind == nil || o.r.cfg.Judging != JudgeRuns || o.judge.opinion != nil:
+	case r.mind == nil || r.cfg.Judging != JudgeRuns || j.opinion != nil:
 		return false
-	case v.Status == contracts.VerdictBlocked || o.run.Run.Plan.DryRun || o.run.Cancelling():
-		return false
-	}
-	th := Thought{Purpose: contracts.PurposeJudge, Size: contracts.SizeSmall, Inputs: caseOf(o.run, v)}
-	needs := o.r.mind.Needs(th)
-	if b := model.TokenBudget(o.run); b.Bound && float64(needs) > b.Limit-b.Used {
-		o.judge.opinion = &contracts.Opinion{Fault: "the tokens that a model may use are used up"}
+	case v.Status == contracts.VerdictBlocked || k.run.Run.Plan.DryRun || k.run.Cancelling():
 		return false
 	}
-	o.judge.cancel = o.calls.think(nil, th, needs)
+	th := Thought{Purpose: contracts.PurposeJudge, Size: contracts.SizeSmall, Inputs: caseOf(k.run, v)}
+	needs := r.mind.Needs(th)
+	if b := model.TokenBudget(k.run); b.Bound && float64(needs) > b.Limit-b.Used {
+		j.opinion = &contracts.Opinion{Fault: "the tokens that a model may use are used up"}
+		return false
+	}
+	j.cancel = k.calls.think(nil, th, needs)
 	return true
 }
 
-// judged takes the opinion of the run; a model that gives none changes nothing.
-func (o *owner) judged(d done) {
+// take takes the opinion of the run; a model that gives none changes nothing.
+func (j *judging) take(d done) {
 	got := d.thinking
-	if o.stopping || o.lost {
-		return // whoever takes the run asks anew
-	}
 	if got.Opinion == nil {
 		why := cmp.Or(got.Fault, d.reply.Message, "the model gave an answer that does not fit")
 		got.Opinion = &contracts.Opinion{Fault: contracts.CleanSummary(why)}
 	}
-	o.judge.opinion = got.Opinion
-	o.judge.opinion.Calls = got.Calls
+	j.opinion = got.Opinion
+	j.opinion.Calls = got.Calls
 }

@@ -37,7 +37,7 @@ func (s *State) Verdict() contracts.Verdict {
 	if used := s.Tokens(); used != (contracts.Tokens{}) {
 		v.Tokens = &used
 	}
-	s.grade(&v)
+	grade(s, &v)
 	return v
 }
 
@@ -53,7 +53,7 @@ func (s *State) Tokens() contracts.Tokens {
 
 // grade sets the outcome score: what the status is worth, times the share of the
 // required steps that completed. Steps that nothing asked for are left out.
-func (s *State) grade(v *contracts.Verdict) {
+func grade(s *State, v *contracts.Verdict) {
 	required, completed := 0, 0
 	for _, n := range s.graph.nodes {
 		if !n.Spec.Required || n.superseded || n.unwanted() {
@@ -72,8 +72,8 @@ func (s *State) grade(v *contracts.Verdict) {
 	v.Score = &score
 }
 
-// WithOpinion is the verdict with a second opinion, which can only lower it.
-func (s *State) WithOpinion(v contracts.Verdict, o contracts.Opinion) contracts.Verdict {
+// WithOpinion is the verdict of a run with a second opinion, which can only lower it.
+func WithOpinion(s *State, v contracts.Verdict, o contracts.Opinion) contracts.Verdict {
 	v.Judge = &o
 	if used := s.Tokens().Add(contracts.SumTokens(o.Calls)); used != (contracts.Tokens{}) {
 		v.Tokens = &used
@@ -81,7 +81,7 @@ func (s *State) WithOpinion(v contracts.Verdict, o contracts.Opinion) contracts.
 	if Graver(o.Status, v.Status) {
 		v.Status, v.Category = o.Status, CheckJudge
 		v.Reasons = append(slices.Clip(v.Reasons), o.Reasons...)
-		s.grade(&v)
+		grade(s, &v)
 	}
 	return v
 }
