@@ -22,7 +22,7 @@ type askOptions struct {
 	noWait     bool
 }
 
-func (c *cli) askCommand() *cobra.Command {
+func askCommand(c *cli) *cobra.Command {
 	var o askOptions
 	cmd := &cobra.Command{
 		Use: "ask WORDS…", Short: "Say what you want to be done", Args: counted(cobra.MinimumNArgs(1)),

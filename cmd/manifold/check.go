@@ -10,7 +10,7 @@ import (
 	"github.com/manifold-run/manifold/domainkit/conformance"
 )
 
-func (c *cli) domainCheckCommand() *cobra.Command {
+func domainCheckCommand(c *cli) *cobra.Command {
 	var opt conformance.Options
 	var authorization string
 	cmd := &cobra.Command{

@@ -6,9 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"os"
-	"path/filepath"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -16,7 +14,6 @@ import (
 
 	"github.com/manifold-run/manifold/client"
 	"github.com/manifold-run/manifold/contracts"
-	"github.com/manifold-run/manifold/internal/app"
 )
 
 // The exit codes; "manifold --help" lists them.
@@ -39,15 +36,15 @@ this machine wrote (--config, MANIFOLD_CONFIG).
 Exit codes: 0 done, 1 error, 2 wrong usage, 3 waiting for a person,
 4 the run failed, was rejected or cancelled, 5 there is no such thing.`
 
-// cli is what all commands share.
+// cli is what all commands share: where the server is, and where what they say
+// goes. The flags are set before a command runs, and nothing changes then.
 type cli struct {
-	getenv func(string) string
+	connection
+
 	stdin  io.Reader
 	out    printer
 	errs   printer
-
-	server, key, config string
-	asJSON              bool
+	asJSON bool
 }
 
 // ended ends the program with a code and no further text.
@@ -86,9 +83,9 @@ func (c *cli) root() *cobra.Command {
 	flags.StringVar(&c.config, "config", "", "file with the address and the key of a server on this machine")
 	flags.BoolVar(&c.asJSON, "json", false, "write JSON, as the API gives it")
 	root.AddCommand(
-		c.serveCommand(), c.askCommand(), c.planCommand(), c.runsCommand(), c.runCommand(), c.watchCommand(), c.sessionsCommand(),
-		c.gatesCommand(), c.approveCommand(), c.rejectCommand(), c.answerCommand(), c.settleCommand(),
-		c.locksCommand(), c.domainCommand(), c.evalCommand(), c.keyCommand(), c.auditCommand(), c.versionCommand(),
+		serveCommand(c), askCommand(c), planCommand(c), runsCommand(c), runCommand(c), watchCommand(c), sessionsCommand(c),
+		gatesCommand(c), approveCommand(c), rejectCommand(c), answerCommand(c), settleCommand(c),
+		locksCommand(c), domainCommand(c), evalCommand(c), keyCommand(c), auditCommand(c), versionCommand(c),
 		embeddingsCommand(c), modelCommand(c),
 	)
 	return root
@@ -126,70 +123,6 @@ func describe(err error) string {
 		lines = append(lines, "set MANIFOLD_KEY to a valid key")
 	}
 	return strings.Join(lines, "\n  ")
-}
-
-// client connects as the flags, the environment or the file say.
-func (c *cli) client() (*client.Client, error) {
-	url, key := c.server, c.key
-	if url == "" {
-		url = c.getenv("MANIFOLD_URL")
-	}
-	if key == "" {
-		key = c.getenv("MANIFOLD_KEY")
-	}
-	if url == "" || key == "" {
-		found, err := c.settings()
-		if err != nil {
-			return nil, err
-		}
-		if url == "" {
-			url = found.URL
-		}
-		// A key is sent only to the server that it belongs to.
-		if key == "" && strings.TrimRight(url, "/") == found.URL {
-			key = found.Key
-		}
-	}
-	if url == "" {
-		url = "http://127.0.0.1:8080"
-	}
-	return client.New(client.Config{URL: url, Key: key, UserAgent: "manifold/" + version})
-}
-
-// settings reads the file that a server wrote; a missing one is no fault
-// unless it was asked for.
-func (c *cli) settings() (app.ClientSettings, error) {
-	var s app.ClientSettings
-	path, asked := c.config, c.config != ""
-	if !asked {
-		path = c.getenv("MANIFOLD_CONFIG")
-		asked = path != ""
-	}
-	if !asked {
-		path = filepath.Join(dataDir(c.getenv), "client.json")
-	}
-	body, err := os.ReadFile(path) //nolint:gosec // the file that the caller names
-	if errors.Is(err, fs.ErrNotExist) && !asked {
-		return s, nil
-	}
-	if err != nil {
-		return s, fmt.Errorf("read the settings: %w", err)
-	}
-	if err := json.Unmarshal(body, &s); err != nil {
-		return s, fmt.Errorf("settings in %s: %w", path, err)
-	}
-	return s, nil
-}
-
-// dataDir is where a server keeps its data unless it is told otherwise.
-func dataDir(getenv func(string) string) string {
-	if dir := getenv("XDG_DATA_HOME"); filepath.IsAbs(dir) {
-		return filepath.Join(dir, "manifold")
-	}
-	if home := getenv("HOME"); home != "" {
-		return filepath.Join(home, ".local", "share", "manifold")
-	}
-	return "manifold-data"
 }
 
 // show writes v as JSON if that was asked for, else by the function.
@@ -250,7 +183,7 @@ func group(use, short string, commands ...*cobra.Command) *cobra.Command {
 	return cmd
 }
 
-func (c *cli) versionCommand() *cobra.Command {
+func versionCommand(c *cli) *cobra.Command {
 	return &cobra.Command{
 		Use: "version", Short: "Show the version", Args: exactly(0),
 		RunE: func(*cobra.Command, []string) error {

@@ -11,13 +11,13 @@ import (
 	"github.com/manifold-run/manifold/contracts"
 )
 
-func (c *cli) domainCommand() *cobra.Command {
+func domainCommand(c *cli) *cobra.Command {
 	return group("domain", "Check and manage domains",
-		c.domainCheckCommand(), c.domainAddCommand(), c.domainListCommand(), c.domainShowCommand(),
-		c.domainDiffCommand(), c.domainConfirmCommand(), c.domainRefreshCommand(), c.domainRemoveCommand())
+		domainCheckCommand(c), domainAddCommand(c), domainListCommand(c), domainShowCommand(c),
+		domainDiffCommand(c), domainConfirmCommand(c), domainRefreshCommand(c), domainRemoveCommand(c))
 }
 
-func (c *cli) domainAddCommand() *cobra.Command {
+func domainAddCommand(c *cli) *cobra.Command {
 	var reg contracts.Registration
 	var readsOnly bool
 	var file string
@@ -89,7 +89,7 @@ func (p printer) findings(findings []contracts.Finding) {
 	p.table("  ", nil, rows)
 }
 
-func (c *cli) domainListCommand() *cobra.Command {
+func domainListCommand(c *cli) *cobra.Command {
 	return &cobra.Command{
 		Use: "list", Short: "List the domains", Args: exactly(0),
 		RunE: c.connected(func(ctx context.Context, server *client.Client, _ []string) error {
@@ -102,7 +102,7 @@ func (c *cli) domainListCommand() *cobra.Command {
 	}
 }
 
-func (c *cli) domainShowCommand() *cobra.Command {
+func domainShowCommand(c *cli) *cobra.Command {
 	return &cobra.Command{
 		Use: "show NAME", Short: "Show one domain with its capabilities", Args: exactly(1),
 		RunE: c.connected(func(ctx context.Context, server *client.Client, args []string) error {
@@ -121,7 +121,7 @@ func (c *cli) domainShowCommand() *cobra.Command {
 	}
 }
 
-func (c *cli) domainDiffCommand() *cobra.Command {
+func domainDiffCommand(c *cli) *cobra.Command {
 	return &cobra.Command{
 		Use: "diff NAME", Short: "Compare the active manifest with the newer one", Args: exactly(1),
 		RunE: c.connected(func(ctx context.Context, server *client.Client, args []string) error {
@@ -134,7 +134,7 @@ func (c *cli) domainDiffCommand() *cobra.Command {
 	}
 }
 
-func (c *cli) domainConfirmCommand() *cobra.Command {
+func domainConfirmCommand(c *cli) *cobra.Command {
 	return &cobra.Command{
 		Use: "confirm NAME [DIGEST]", Short: "Activate a manifest that waits for you", Args: counted(cobra.RangeArgs(1, 2)),
 		Long: `Activates exactly the manifest with the digest. Without one, what the pending
@@ -155,7 +155,7 @@ manifest changes is shown, and the digest to confirm it.`,
 	}
 }
 
-func (c *cli) domainRefreshCommand() *cobra.Command {
+func domainRefreshCommand(c *cli) *cobra.Command {
 	return &cobra.Command{
 		Use: "refresh NAME", Short: "Fetch and judge the manifest now", Args: exactly(1),
 		RunE: c.connected(func(ctx context.Context, server *client.Client, args []string) error {
@@ -164,7 +164,7 @@ func (c *cli) domainRefreshCommand() *cobra.Command {
 	}
 }
 
-func (c *cli) domainRemoveCommand() *cobra.Command {
+func domainRemoveCommand(c *cli) *cobra.Command {
 	return &cobra.Command{
 		Use: "remove NAME", Short: "Forget a domain", Args: exactly(1),
 		RunE: c.connected(func(ctx context.Context, server *client.Client, args []string) error {

@@ -33,7 +33,7 @@ type evalFlags struct {
 	embeddings        encoder.Options
 }
 
-func (c *cli) evalCommand() *cobra.Command {
+func evalCommand(c *cli) *cobra.Command {
 	var f evalFlags
 	cmd := &cobra.Command{
 		Use: "eval [FILE]…", Short: "Measure how well sentences are understood, and say what manifests lack",

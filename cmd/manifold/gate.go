@@ -13,7 +13,7 @@ import (
 	"github.com/manifold-run/manifold/contracts"
 )
 
-func (c *cli) gatesCommand() *cobra.Command {
+func gatesCommand(c *cli) *cobra.Command {
 	var f client.GatesFilter
 	var status, kind string
 	cmd := &cobra.Command{
@@ -57,7 +57,7 @@ type approveOptions struct {
 	yes     bool
 }
 
-func (c *cli) approveCommand() *cobra.Command {
+func approveCommand(c *cli) *cobra.Command {
 	var o approveOptions
 	cmd := &cobra.Command{
 		Use: "approve CODE", Short: "Approve an action, exactly as it is shown", Args: exactly(1),
@@ -110,7 +110,7 @@ func (c *cli) decided(gate contracts.Interrupt) error {
 	})
 }
 
-func (c *cli) rejectCommand() *cobra.Command {
+func rejectCommand(c *cli) *cobra.Command {
 	var comment string
 	cmd := &cobra.Command{
 		Use: "reject CODE", Short: "Reject an action", Args: exactly(1),
@@ -130,7 +130,7 @@ func (c *cli) rejectCommand() *cobra.Command {
 	return cmd
 }
 
-func (c *cli) answerCommand() *cobra.Command {
+func answerCommand(c *cli) *cobra.Command {
 	return &cobra.Command{
 		Use: "answer CODE VALUE", Short: "Answer a question", Args: counted(cobra.MinimumNArgs(2)),
 		Long: `Answers a question by its code: with an option, by id or label, or with a value
@@ -172,7 +172,7 @@ func typed(gate contracts.Interrupt, words string) any {
 	return value
 }
 
-func (c *cli) settleCommand() *cobra.Command {
+func settleCommand(c *cli) *cobra.Command {
 	answers := map[string]string{
 		"applied": contracts.AnswerApplied, "not-applied": contracts.AnswerNotApplied, "look-again": contracts.AnswerLookAgain,
 	}

@@ -11,7 +11,7 @@ import (
 	"github.com/manifold-run/manifold/contracts"
 )
 
-func (c *cli) keyCommand() *cobra.Command {
+func keyCommand(c *cli) *cobra.Command {
 	list := &cobra.Command{
 		Use: "list", Short: "List the API keys, without their secrets", Args: exactly(0),
 		RunE: c.connected(func(ctx context.Context, server *client.Client, _ []string) error {
@@ -41,10 +41,10 @@ func (c *cli) keyCommand() *cobra.Command {
 			return c.show(key, func() { c.out.printf("id   %s\nkey  %s  (base64)\n", key.KeyID, key.Key) })
 		}),
 	}
-	return group("key", "Manage API keys", c.keyCreateCommand(), list, revoke, webhook)
+	return group("key", "Manage API keys", keyCreateCommand(c), list, revoke, webhook)
 }
 
-func (c *cli) keyCreateCommand() *cobra.Command {
+func keyCreateCommand(c *cli) *cobra.Command {
 	var spec contracts.KeySpec
 	var classes []string
 	var expires time.Duration

@@ -11,7 +11,7 @@ import (
 	"github.com/manifold-run/manifold/contracts"
 )
 
-func (c *cli) locksCommand() *cobra.Command {
+func locksCommand(c *cli) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "locks", Short: "List the resource keys that are held", Args: exactly(0),
 		RunE: c.connected(func(ctx context.Context, server *client.Client, _ []string) error {
@@ -49,7 +49,7 @@ func (p printer) locks(locks []contracts.LockView) {
 	p.table("", []string{"KEY", "RUN", "NODE", "SINCE", "WAITING"}, rows)
 }
 
-func (c *cli) auditCommand() *cobra.Command {
+func auditCommand(c *cli) *cobra.Command {
 	return group("audit", "Check what is recorded", &cobra.Command{
 		Use: "verify [RUN]", Short: "Check the hash chain of a run, or of all", Args: counted(cobra.MaximumNArgs(1)),
 		RunE: c.connected(func(ctx context.Context, server *client.Client, args []string) error {

@@ -23,7 +23,7 @@ func main() {
 
 // run is the whole program: it gives the exit code.
 func run(ctx context.Context, args []string, getenv func(string) string, stdin io.Reader, stdout, stderr io.Writer) int {
-	c := &cli{getenv: getenv, stdin: stdin, out: printer{stdout}, errs: printer{stderr}}
+	c := &cli{connection: connection{getenv: getenv}, stdin: stdin, out: printer{stdout}, errs: printer{stderr}}
 	root := c.root() //nolint:contextcheck // commands get the context from ExecuteContext
 	root.SetArgs(args)
 	root.SetIn(stdin)

@@ -10,7 +10,7 @@ import (
 	"github.com/manifold-run/manifold/contracts"
 )
 
-func (c *cli) planCommand() *cobra.Command {
+func planCommand(c *cli) *cobra.Command {
 	var body contracts.PlanRequest
 	var mermaid bool
 	cmd := &cobra.Command{
@@ -32,7 +32,7 @@ day; "manifold plan run HASH" runs exactly it.`,
 	flags.BoolVar(&body.DryRun, "dry-run", false, "plan a dry run")
 	flags.BoolVar(&body.Unattended, "unattended", false, "plan for a run that nobody will answer")
 	flags.BoolVar(&mermaid, "mermaid", false, "write the graph as a Mermaid diagram")
-	cmd.AddCommand(c.planRunCommand())
+	cmd.AddCommand(planRunCommand(c))
 	return cmd
 }
 
@@ -76,7 +76,7 @@ func (p printer) preview(v contracts.PlanPreview) {
 	p.printf("\nstrategy %s, kept until %s\nrun it with: manifold plan run %s\n", v.Plan.Strategy, whenPtr(v.ExpiresAt), v.PlanHash)
 }
 
-func (c *cli) planRunCommand() *cobra.Command {
+func planRunCommand(c *cli) *cobra.Command {
 	var body contracts.RunPlan
 	var noWait bool
 	cmd := &cobra.Command{

@@ -10,7 +10,7 @@ import (
 	"github.com/manifold-run/manifold/contracts"
 )
 
-func (c *cli) runsCommand() *cobra.Command {
+func runsCommand(c *cli) *cobra.Command {
 	var f client.RunsFilter
 	var state string
 	cmd := &cobra.Command{
@@ -35,11 +35,11 @@ func (c *cli) runsCommand() *cobra.Command {
 	return cmd
 }
 
-func (c *cli) runCommand() *cobra.Command {
-	return group("run", "Show, cancel, replay or undo a run", c.runShowCommand(), c.runCancelCommand(), c.runReplayCommand(), c.runCompensateCommand(), c.runLedgerCommand())
+func runCommand(c *cli) *cobra.Command {
+	return group("run", "Show, cancel, replay or undo a run", runShowCommand(c), runCancelCommand(c), runReplayCommand(c), runCompensateCommand(c), runLedgerCommand(c))
 }
 
-func (c *cli) runShowCommand() *cobra.Command {
+func runShowCommand(c *cli) *cobra.Command {
 	var watch bool
 	cmd := &cobra.Command{
 		Use: "show [RUN]", Short: "Show a run, without RUN my newest one", Args: counted(cobra.MaximumNArgs(1)),
@@ -93,7 +93,7 @@ func (c *cli) watch(ctx context.Context, server *client.Client, id string, watch
 }
 
 // watchCommand shows what happens, one event after the other.
-func (c *cli) watchCommand() *cobra.Command {
+func watchCommand(c *cli) *cobra.Command {
 	return &cobra.Command{
 		Use: "watch SESSION|RUN", Short: "Show what happens in a session or a run, as it happens", Args: exactly(1),
 		RunE: c.connected(func(ctx context.Context, server *client.Client, args []string) error {
@@ -114,7 +114,7 @@ func (c *cli) watchCommand() *cobra.Command {
 	}
 }
 
-func (c *cli) runCancelCommand() *cobra.Command {
+func runCancelCommand(c *cli) *cobra.Command {
 	return &cobra.Command{
 		Use: "cancel RUN", Short: "Ask for a run to end; what was done stays done", Args: exactly(1),
 		RunE: c.connected(func(ctx context.Context, server *client.Client, args []string) error {
@@ -127,7 +127,7 @@ func (c *cli) runCancelCommand() *cobra.Command {
 	}
 }
 
-func (c *cli) runReplayCommand() *cobra.Command {
+func runReplayCommand(c *cli) *cobra.Command {
 	return &cobra.Command{
 		Use: "replay RUN", Short: "Play a run again from its ledger, without calling any domain", Args: exactly(1),
 		RunE: c.connected(func(ctx context.Context, server *client.Client, args []string) error {
@@ -149,7 +149,7 @@ func (c *cli) runReplayCommand() *cobra.Command {
 	}
 }
 
-func (c *cli) runCompensateCommand() *cobra.Command {
+func runCompensateCommand(c *cli) *cobra.Command {
 	return &cobra.Command{
 		Use: "compensate RUN NODE", Short: "Undo one write of a run, in a run of its own", Args: exactly(2),
 		RunE: c.connected(func(ctx context.Context, server *client.Client, args []string) error {
@@ -170,7 +170,7 @@ func (c *cli) runCompensateCommand() *cobra.Command {
 	}
 }
 
-func (c *cli) runLedgerCommand() *cobra.Command {
+func runLedgerCommand(c *cli) *cobra.Command {
 	return &cobra.Command{
 		Use: "ledger RUN", Short: "Show the hash chain of a run", Args: exactly(1),
 		RunE: c.connected(func(ctx context.Context, server *client.Client, args []string) error {

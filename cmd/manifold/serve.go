@@ -46,7 +46,7 @@ type serveOptions struct {
 
 const defaultBootstrap = "domains.bootstrap.json"
 
-func (c *cli) serveCommand() *cobra.Command {
+func serveCommand(c *cli) *cobra.Command {
 	var o serveOptions
 	cmd := &cobra.Command{
 		Use: "serve", Short: "Start the server", Args: exactly(0),

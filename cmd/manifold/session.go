@@ -11,7 +11,7 @@ import (
 	"github.com/manifold-run/manifold/contracts"
 )
 
-func (c *cli) sessionsCommand() *cobra.Command {
+func sessionsCommand(c *cli) *cobra.Command {
 	var limit int
 	cmd := &cobra.Command{
 		Use: "sessions", Short: "List my sessions, the newest first", Args: exactly(0),
@@ -27,7 +27,7 @@ func (c *cli) sessionsCommand() *cobra.Command {
 		}),
 	}
 	cmd.Flags().IntVar(&limit, "limit", 20, "how many, 0 for all")
-	cmd.AddCommand(c.sessionShowCommand(), c.sessionSummaryCommand(), c.sessionRemoveCommand())
+	cmd.AddCommand(sessionShowCommand(c), sessionSummaryCommand(c), sessionRemoveCommand(c))
 	return cmd
 }
 
@@ -43,7 +43,7 @@ func (p printer) sessions(sessions []contracts.SessionResponse) {
 	p.table("", []string{"SESSION", "STATUS", "STARTED", "RUNS", "NAME"}, rows)
 }
 
-func (c *cli) sessionShowCommand() *cobra.Command {
+func sessionShowCommand(c *cli) *cobra.Command {
 	return &cobra.Command{
 		Use: "show SESSION", Short: "Show the answer of a session, or what it waits for", Args: exactly(1),
 		RunE: c.connected(func(ctx context.Context, server *client.Client, args []string) error {
@@ -56,7 +56,7 @@ func (c *cli) sessionShowCommand() *cobra.Command {
 	}
 }
 
-func (c *cli) sessionSummaryCommand() *cobra.Command {
+func sessionSummaryCommand(c *cli) *cobra.Command {
 	return &cobra.Command{
 		Use: "summary SESSION", Short: "Write the audit of a session in Markdown", Args: exactly(1),
 		RunE: c.connected(func(ctx context.Context, server *client.Client, args []string) error {
@@ -69,7 +69,7 @@ func (c *cli) sessionSummaryCommand() *cobra.Command {
 	}
 }
 
-func (c *cli) sessionRemoveCommand() *cobra.Command {
+func sessionRemoveCommand(c *cli) *cobra.Command {
 	return &cobra.Command{
 		Use: "remove SESSION", Short: "Delete a session whose runs have all ended", Args: exactly(1),
 		RunE: c.connected(func(ctx context.Context, server *client.Client, args []string) error {

@@ -26,7 +26,6 @@ func MethodRatchets() []Ratchet {
 	)
 	return []Ratchet{
 		{Of: "client.Client", Most: 58, Why: "one method for each route, none of which calls another"},
-		{Of: "cmd/manifold.cli", Most: 64, Why: "one method for each command, which share the flags and the streams"},
 		{Of: "domainkit.Service", Most: 46, Why: grown},
 		{Of: "domains/flowise/internal/flow.checker", Most: 44, Why: "one method for each rule of a flow"},
 		{Of: "domains/flowise/sandbox.Server", Most: 46, Why: "one method for each route of the system that it plays"},
