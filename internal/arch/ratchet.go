@@ -57,7 +57,6 @@ func RoomRatchets() []Ratchet {
 		{Of: "intent", Most: 4700, Why: grown},
 		{Of: "intent/internal/slot", Most: 5100, Why: grown},
 		{Of: "internal/httpapi", Most: 2900, Why: grown},
-		{Of: "internal/store/sqlite", Most: 2800, Why: "one file behind all ports of the core"},
 		{Of: "planner", Most: 3300, Why: grown},
 	}
 }

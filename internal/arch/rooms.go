@@ -142,7 +142,10 @@ func adapterRooms() []Room {
 		{Dir: "internal/model/journal", Rooms: []string{"reasoning"}},
 		{Dir: "internal/model/scripted", Rooms: []string{"contracts"}},
 		{Dir: "internal/model/scripted/cmd/scripted-model", Rooms: []string{"internal/model/scripted"}},
-		{Dir: "internal/store/sqlite", Rooms: ports, Modules: []string{"modernc.org/sqlite"}},
+		{Dir: "internal/store/groupcommit", Rooms: []string{"contracts"}},
+		{Dir: "internal/store/postgres", Rooms: append(slices.Clip(ports), "domainkit/pgstore", "internal/store/groupcommit", "internal/store/stored"), Modules: []string{"github.com/jackc/pgx/v5"}},
+		{Dir: "internal/store/sqlite", Rooms: append(slices.Clip(ports), "internal/store/groupcommit", "internal/store/stored"), Modules: []string{"modernc.org/sqlite"}},
+		{Dir: "internal/store/stored", Rooms: ports},
 		{Dir: "internal/telegram", Rooms: ports, Modules: []string{"github.com/go-telegram/bot", "golang.org/x/time/rate"}},
 		{Dir: "internal/telegram/telegramtest", Allows: []string{testHarness}},
 		{Dir: "internal/webhook", Rooms: ports, Modules: retries},
@@ -153,7 +156,7 @@ func adapterRooms() []Room {
 // domains.
 func edgeRooms() []Room {
 	core := append(useCases(), "contracts", "expr", "intent", "planner", "execution", "reasoning")
-	adapters := []string{"internal/domainclient", "internal/embed/openai", "internal/embed/use", "internal/model/openai", "internal/model/anthropic", "internal/model/journal", "internal/httpapi", "internal/store/sqlite", "internal/telegram", "internal/webhook"}
+	adapters := []string{"internal/domainclient", "internal/embed/openai", "internal/embed/use", "internal/model/openai", "internal/model/anthropic", "internal/model/journal", "internal/httpapi", "internal/store/postgres", "internal/store/sqlite", "internal/telegram", "internal/webhook"}
 	whole := slices.Clip(slices.Concat(core, adapters, []string{"internal/app", "client", "domainkit"}))
 	return []Room{
 		{Dir: "internal/app", Rooms: slices.Concat(core, adapters), Modules: []string{"*"}},

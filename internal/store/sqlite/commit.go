@@ -4,27 +4,15 @@ import (
 	"cmp"
 	"context"
 	"slices"
-	"time"
 
 	"github.com/manifold-run/manifold/contracts"
 	"github.com/manifold-run/manifold/execution"
+	"github.com/manifold-run/manifold/internal/store/stored"
 )
-
-// transition is a Transition with everything encoded, so that the writer has
-// only to store it.
-type transition struct {
-	execution.Transition
-
-	nodes, gates, intents, events, ledger []string
-
-	verdict string
-	// names are the blobs that the rows name.
-	names []string
-}
 
 // Commit applies one transition under the lease.
 func (s *Runs) Commit(ctx context.Context, t execution.Transition) (execution.Committed, error) {
-	prepared, err := s.prepare(t)
+	prepared, err := stored.Prepare(t, s.now())
 	if err != nil {
 		return execution.Committed{}, err
 	}
@@ -43,57 +31,9 @@ func (s *Runs) Commit(ctx context.Context, t execution.Transition) (execution.Co
 	return done, nil
 }
 
-// prepare fills in what follows from the run and encodes the rows, outside of
-// the writer.
-func (s *Runs) prepare(t execution.Transition) (*transition, error) {
-	if t.At.IsZero() {
-		t.At = s.now()
-	}
-	p := &transition{Transition: t}
-	p.Gates, p.Intents, p.Events = slices.Clone(t.Gates), slices.Clone(t.Intents), slices.Clone(t.Events)
-	for i := range p.Gates {
-		settleInterrupt(&p.Gates[i], t.Lease.RunID, t.At)
-	}
-	for i := range p.Intents {
-		in := &p.Intents[i]
-		in.RunID = cmp.Or(in.RunID, t.Lease.RunID)
-		in.CreatedAt = orTime(in.CreatedAt, t.At)
-	}
-	for i := range p.Events {
-		p.Events[i].RunID = cmp.Or(p.Events[i].RunID, t.Lease.RunID)
-		p.Events[i].At = orTime(p.Events[i].At, t.At)
-	}
-	return p, p.encode()
-}
-
-func (p *transition) encode() (err error) {
-	if p.nodes, err = encodeAll(p.Nodes); err != nil {
-		return err
-	}
-	if p.gates, err = encodeAll(p.Gates); err != nil {
-		return err
-	}
-	if p.intents, err = encodeAll(p.Intents); err != nil {
-		return err
-	}
-	if p.events, err = encodeAll(p.Events); err != nil {
-		return err
-	}
-	if p.ledger, err = encodeAll(p.Ledger); err != nil {
-		return err
-	}
-	if p.Verdict != nil {
-		if p.verdict, err = encode(p.Verdict); err != nil {
-			return err
-		}
-	}
-	p.names = append(namedIn(p.nodes...), namedIn(p.intents...)...)
-	return nil
-}
-
 // apply stores a transition; r is its run's row as it stands.
-func (x *tx) apply(ctx context.Context, r head, t *transition) (execution.Committed, error) {
-	for _, part := range []func(context.Context, *head, *transition) error{
+func (x *tx) apply(ctx context.Context, r head, t *stored.Transition) (execution.Committed, error) {
+	for _, part := range []func(context.Context, *head, *stored.Transition) error{
 		x.applyNodes, x.applyGates, x.applyIntents, x.applyEvents, x.applyLedger, x.applyContents,
 	} {
 		if err := part(ctx, &r, t); err != nil {
@@ -117,19 +57,19 @@ const upsertNode = `
 INSERT INTO node (run_id, node_id, body) VALUES (?, ?, ?)
 ON CONFLICT (run_id, node_id) DO UPDATE SET body = excluded.body`
 
-func (x *tx) applyNodes(ctx context.Context, r *head, t *transition) error {
+func (x *tx) applyNodes(ctx context.Context, r *head, t *stored.Transition) error {
 	for i, n := range t.Nodes {
-		if _, err := x.exec(ctx, upsertNode, r.id, n.NodeID, t.nodes[i]); err != nil {
+		if _, err := x.exec(ctx, upsertNode, r.id, n.NodeID, t.NodeRows[i]); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func (x *tx) applyGates(ctx context.Context, r *head, t *transition) error {
+func (x *tx) applyGates(ctx context.Context, r *head, t *stored.Transition) error {
 	for i, g := range t.Gates {
 		g.SessionID = cmp.Or(g.SessionID, r.session)
-		if err := x.insertInterrupt(ctx, g, t.gates[i]); err != nil {
+		if err := x.insertInterrupt(ctx, g, t.GateRows[i]); err != nil {
 			return err
 		}
 	}
@@ -140,12 +80,12 @@ const insertIntent = `
 INSERT INTO intent (run_id, node_id, n, key, nonce, operation, outcome, consumed, body) VALUES (?, ?, ?, ?, ?, ?, '', 0, ?)
 ON CONFLICT DO NOTHING`
 
-func (x *tx) applyIntents(ctx context.Context, r *head, t *transition) error {
+func (x *tx) applyIntents(ctx context.Context, r *head, t *stored.Transition) error {
 	if len(t.Intents) > 0 && r.cancelled {
 		return contracts.Errorf(contracts.CodeConflict, "run %s is being cancelled: no write begins any more", r.id)
 	}
 	for i, in := range t.Intents {
-		n, err := x.exec(ctx, insertIntent, r.id, in.NodeID, in.N, in.Key, in.Nonce, in.Operation, t.intents[i])
+		n, err := x.exec(ctx, insertIntent, r.id, in.NodeID, in.N, in.Key, in.Nonce, in.Operation, t.IntentRows[i])
 		if err != nil {
 			return err
 		}
@@ -165,7 +105,7 @@ func (x *tx) applyIntents(ctx context.Context, r *head, t *transition) error {
 	return nil
 }
 
-func (x *tx) applyEvents(ctx context.Context, r *head, t *transition) error {
+func (x *tx) applyEvents(ctx context.Context, r *head, t *stored.Transition) error {
 	for from := 0; from < len(t.Events); {
 		session, to := cmp.Or(t.Events[from].SessionID, r.session), from+1
 		for to < len(t.Events) && cmp.Or(t.Events[to].SessionID, r.session) == session {
@@ -176,7 +116,7 @@ func (x *tx) applyEvents(ctx context.Context, r *head, t *transition) error {
 			return err
 		}
 		for ; from < to; from++ {
-			if _, err := x.exec(ctx, insertEvent, session, seq, t.Events[from].RunID, t.events[from]); err != nil {
+			if _, err := x.exec(ctx, insertEvent, session, seq, t.Events[from].RunID, t.EventRows[from]); err != nil {
 				return err
 			}
 			seq++
@@ -211,12 +151,12 @@ func (x *tx) appendEvent(ctx context.Context, session, runID, body string) error
 	return err
 }
 
-func (x *tx) applyLedger(ctx context.Context, r *head, t *transition) error {
+func (x *tx) applyLedger(ctx context.Context, r *head, t *stored.Transition) error {
 	for i, e := range t.Ledger {
 		if e.Seq != r.ledgerSeq+1 || e.PrevHash != r.ledgerHead {
 			return contracts.Errorf(contracts.CodeConflict, "ledger entry %d of run %s does not follow entry %d", e.Seq, r.id, r.ledgerSeq)
 		}
-		if _, err := x.exec(ctx, `INSERT INTO ledger (run_id, seq, body) VALUES (?, ?, ?)`, r.id, e.Seq, t.ledger[i]); err != nil {
+		if _, err := x.exec(ctx, `INSERT INTO ledger (run_id, seq, body) VALUES (?, ?, ?)`, r.id, e.Seq, t.LedgerRows[i]); err != nil {
 			return err
 		}
 		r.ledgerSeq, r.ledgerHead = e.Seq, e.Hash
@@ -228,10 +168,10 @@ const upsertData = `
 INSERT INTO node_data (run_id, node_id, expires_at, body) VALUES (?, ?, ?, ?)
 ON CONFLICT (run_id, node_id) DO UPDATE SET expires_at = excluded.expires_at, body = excluded.body`
 
-func (x *tx) applyContents(ctx context.Context, r *head, t *transition) error {
+func (x *tx) applyContents(ctx context.Context, r *head, t *stored.Transition) error {
 	for _, b := range t.Blobs {
-		hash := bareHash(b.SHA256)
-		_, err := x.exec(ctx, `INSERT INTO blob (sha256, kind, body) VALUES (?, ?, ?) ON CONFLICT DO NOTHING`, hash, b.Kind, bytesOf(b.Body))
+		hash := stored.BareHash(b.SHA256)
+		_, err := x.exec(ctx, `INSERT INTO blob (sha256, kind, body) VALUES (?, ?, ?) ON CONFLICT DO NOTHING`, hash, b.Kind, stored.BytesOf(b.Body))
 		if err == nil {
 			err = x.name(ctx, r.id, hash)
 		}
@@ -239,11 +179,11 @@ func (x *tx) applyContents(ctx context.Context, r *head, t *transition) error {
 			return err
 		}
 	}
-	if err := x.name(ctx, r.id, t.names...); err != nil {
+	if err := x.name(ctx, r.id, t.Names...); err != nil {
 		return err
 	}
 	for _, d := range t.Data {
-		if _, err := x.exec(ctx, upsertData, r.id, d.NodeID, nanos(d.ExpiresAt), bytesOf(d.Body)); err != nil {
+		if _, err := x.exec(ctx, upsertData, r.id, d.NodeID, stored.Nanos(d.ExpiresAt), stored.BytesOf(d.Body)); err != nil {
 			return err
 		}
 	}
@@ -262,7 +202,7 @@ func (x *tx) name(ctx context.Context, runID string, hashes ...string) error {
 
 // applyWakes frees locks and wakes the runs that wait for them; the run itself may
 // be among them.
-func (x *tx) applyWakes(ctx context.Context, r *head, t *transition) ([]string, error) {
+func (x *tx) applyWakes(ctx context.Context, r *head, t *stored.Transition) ([]string, error) {
 	var woken []string
 	for _, node := range t.Release {
 		left, err := x.leave(ctx, `run_id = ? AND node_id = ?`, r.id, node)
@@ -288,37 +228,22 @@ WHERE id = ?`
 
 // rest writes the run's row; it ends or parks the run if the transition asks
 // for it. It gives the runs that can go on because this one rests.
-func (x *tx) rest(ctx context.Context, r *head, t *transition) (woken []string, parked bool, err error) {
+func (x *tx) rest(ctx context.Context, r *head, t *stored.Transition) (woken []string, parked bool, err error) {
 	var finished int64
 	switch {
 	case t.Finished:
-		finished = nanos(t.At)
+		finished = stored.Nanos(t.At)
 		r.owner, r.leaseUntil, r.wakeAt, r.parked = "", 0, 0, false
 		woken, err = x.forgetWaiter(ctx, r.id, true)
 	case t.Park && r.wakeSeq == t.SeenWakeSeq:
 		r.owner, r.leaseUntil = "", 0
-		r.parked, r.handledSeq, r.wakeAt = true, t.SeenWakeSeq, nanos(t.WakeAt)
+		r.parked, r.handledSeq, r.wakeAt = true, t.SeenWakeSeq, stored.Nanos(t.WakeAt)
 		woken, err = x.forgetWaiter(ctx, r.id, false)
 	}
 	if err != nil {
 		return nil, false, err
 	}
-	_, err = x.exec(ctx, updateRun, cmp.Or(string(t.State), r.state), cmp.Or(t.verdict, r.verdict), nanos(t.At), r.ledgerSeq, r.ledgerHead,
+	_, err = x.exec(ctx, updateRun, cmp.Or(string(t.State), r.state), cmp.Or(t.VerdictRow, r.verdict), stored.Nanos(t.At), r.ledgerSeq, r.ledgerHead,
 		r.owner, r.leaseUntil, r.parked, r.handledSeq, r.wakeAt, finished, r.id)
 	return woken, r.parked, err
-}
-
-func orTime(t, otherwise time.Time) time.Time {
-	if t.IsZero() {
-		return otherwise
-	}
-	return t
-}
-
-// bytesOf is a content that is never NULL.
-func bytesOf(body []byte) []byte {
-	if body == nil {
-		return []byte{}
-	}
-	return body
 }

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 
 	"github.com/manifold-run/manifold/contracts"
+	"github.com/manifold-run/manifold/internal/store/stored"
 	"github.com/manifold-run/manifold/orchestrator/registry"
 )
 
@@ -23,7 +24,7 @@ func scanDomain(row scanner) (registry.DomainRow, error) {
 	if registration != "" {
 		d.Registration = json.RawMessage(registration)
 	}
-	d.CreatedAt, d.UpdatedAt = stamp(created), stamp(updated)
+	d.CreatedAt, d.UpdatedAt = stored.Stamp(created), stored.Stamp(updated)
 	return d, err
 }
 
@@ -64,7 +65,7 @@ WHERE name = ? AND revision = ?`
 func (s *Directory) SaveDomain(ctx context.Context, row registry.DomainRow, bodies ...registry.ManifestBody) (int64, error) {
 	statement, args := insertDomain, []any{
 		string(row.ManagedBy), string(row.Registration), row.ActiveDigest, row.ActiveETag, row.PendingDigest, row.PendingETag,
-		row.Revision + 1, nanos(row.CreatedAt), nanos(row.UpdatedAt), row.Name,
+		row.Revision + 1, stored.Nanos(row.CreatedAt), stored.Nanos(row.UpdatedAt), row.Name,
 	}
 	if row.Revision != 0 {
 		statement, args = updateDomain, append(args, row.Revision)
@@ -78,7 +79,7 @@ func (s *Directory) SaveDomain(ctx context.Context, row registry.DomainRow, bodi
 			return domainChanged(row.Name)
 		}
 		for _, b := range bodies {
-			if _, err := x.exec(ctx, `INSERT INTO manifest (digest, body) VALUES (?, ?) ON CONFLICT DO NOTHING`, b.Digest, bytesOf(b.Body)); err != nil {
+			if _, err := x.exec(ctx, `INSERT INTO manifest (digest, body) VALUES (?, ?) ON CONFLICT DO NOTHING`, b.Digest, stored.BytesOf(b.Body)); err != nil {
 				return err
 			}
 		}

@@ -35,9 +35,7 @@ func (s *Store) Version(ctx context.Context) (version int, err error) {
 
 // Queued is how many writes wait for the writer.
 func (s *Store) Queued() int {
-	s.writer.mu.Lock()
-	defer s.writer.mu.Unlock()
-	return len(s.writer.queue)
+	return s.writer.Len()
 }
 
 // Durability is the writer's journal mode and synchronous setting.

@@ -78,7 +78,3 @@ func translateOther(doing string, err error) error {
 		return err
 	}
 }
-
-func errClosed(doing string) error {
-	return contracts.Errorf(contracts.CodeUnavailable, "%s: the store is closed", doing)
-}

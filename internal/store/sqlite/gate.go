@@ -5,10 +5,10 @@ import (
 	"context"
 	"strconv"
 	"strings"
-	"time"
 
 	"github.com/manifold-run/manifold/contracts"
 	"github.com/manifold-run/manifold/execution"
+	"github.com/manifold-run/manifold/internal/store/stored"
 	"github.com/manifold-run/manifold/orchestrator"
 	"github.com/manifold-run/manifold/orchestrator/access"
 )
@@ -22,7 +22,7 @@ func scanInterrupt(row scanner) (contracts.Interrupt, error) {
 	if err := row.Scan(&session, &body); err != nil {
 		return contracts.Interrupt{}, err
 	}
-	i, err := decode[contracts.Interrupt](body)
+	i, err := stored.Decode[contracts.Interrupt](body)
 	i.SessionID = session // known only when it was inserted
 	return i, err
 }
@@ -36,7 +36,7 @@ func (h *handle) interrupt(ctx context.Context, id string) (i contracts.Interrup
 	if err := h.row(ctx, `SELECT session_id, version, body FROM interrupt WHERE id = ?`, id).Scan(&session, &version, &body); err != nil {
 		return i, 0, missing(err, contracts.Errorf(contracts.CodeNotFound, "there is no interrupt %q", id))
 	}
-	i, err = decode[contracts.Interrupt](body)
+	i, err = stored.Decode[contracts.Interrupt](body)
 	i.SessionID = session
 	return i, version, err
 }
@@ -142,7 +142,7 @@ func scanPlaced(row scanner) (placedGate, error) {
 		return g, err
 	}
 	var err error
-	g.Interrupt, err = decode[contracts.Interrupt](body)
+	g.Interrupt, err = stored.Decode[contracts.Interrupt](body)
 	g.SessionID = session
 	return g, err
 }
@@ -160,7 +160,7 @@ func (q *query) inSight(of access.Sight) error {
 	for _, scope := range []struct {
 		column string
 		within []string
-	}{{"domain", of.Domains}, {"class", texts(of.Classes)}} {
+	}{{"domain", of.Domains}, {"class", stored.Texts(of.Classes)}} {
 		if len(scope.within) == 0 {
 			continue
 		}
@@ -177,33 +177,6 @@ func (q *query) inSight(of access.Sight) error {
 	}
 	q.where(`(owner = ? OR `+decides+`)`, append([]any{of.Subject}, args...)...)
 	return nil
-}
-
-func texts[T ~string](words []T) []string {
-	out := make([]string, len(words))
-	for i, w := range words {
-		out[i] = string(w)
-	}
-	return out
-}
-
-// reader is what the columns beside a gate's body say of who may see it.
-type reader struct{ roles, domain, class string }
-
-func readerOf(i contracts.Interrupt) (reader, error) {
-	r := reader{roles: `[]`}
-	if i.Type.Expires() {
-		roles, err := list(access.GateRoles(i))
-		if err != nil {
-			return r, err
-		}
-		r.roles = roles
-	}
-	if i.Action != nil {
-		r.domain, _, _ = strings.Cut(i.Action.Capability, ".")
-		r.class = string(i.Action.Policy.SideEffectClass)
-	}
-	return r, nil
 }
 
 // InterruptAt gives one interrupt with its version and the store's clock.
@@ -244,28 +217,29 @@ func (s *Runs) SaveInterrupt(ctx context.Context, at execution.InterruptAt) (con
 
 // saveInterrupt stores an interrupt that exists, and gives it as stored.
 func (x *tx) saveInterrupt(ctx context.Context, i contracts.Interrupt) (contracts.Interrupt, error) {
-	body, err := encode(i)
+	body, err := stored.Encode(i)
 	if err != nil {
 		return i, err
 	}
-	r, err := readerOf(i)
+	r := stored.ReaderOf(i)
+	roles, err := list(r.Roles)
 	if err != nil {
 		return i, err
 	}
 	_, err = x.exec(ctx, `UPDATE interrupt SET version = version + 1, code = ?, type = ?, status = ?, roles = ?, domain = ?, class = ?, body = ? WHERE id = ?`,
-		strings.ToUpper(i.Code), string(i.Type), string(i.Status), r.roles, r.domain, r.class, body, i.InterruptID)
+		strings.ToUpper(i.Code), string(i.Type), string(i.Status), roles, r.Domain, r.Class, body, i.InterruptID)
 	if err != nil {
 		return i, err
 	}
-	return decode[contracts.Interrupt](body)
+	return stored.Decode[contracts.Interrupt](body)
 }
 
 // OpenInterrupt inserts a question that belongs to no run.
 func (s *Runs) OpenInterrupt(ctx context.Context, i contracts.Interrupt, e contracts.Event) error {
 	now := s.now()
-	settleInterrupt(&i, "", now)
-	e.At = orTime(e.At, now)
-	bodies, err := encodeAll([]any{i, e})
+	stored.SettleInterrupt(&i, "", now)
+	e.At = stored.OrTime(e.At, now)
+	bodies, err := stored.EncodeAll([]any{i, e})
 	if err != nil {
 		return err
 	}
@@ -277,13 +251,6 @@ func (s *Runs) OpenInterrupt(ctx context.Context, i contracts.Interrupt, e contr
 	})
 }
 
-// settleInterrupt fills in what a new interrupt may leave out.
-func settleInterrupt(i *contracts.Interrupt, runID string, at time.Time) {
-	i.RunID = cmp.Or(i.RunID, runID)
-	i.Status = cmp.Or(i.Status, contracts.InterruptOpen)
-	i.CreatedAt = orTime(i.CreatedAt, at)
-}
-
 const insertInterrupt = `
 INSERT INTO interrupt (id, session_id, run_id, code, type, status, roles, domain, class, owner, body)
 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, coalesce((SELECT owner FROM session WHERE id = ?2), ''), ?10)
@@ -292,12 +259,13 @@ ON CONFLICT DO NOTHING`
 // insertInterrupt opens an interrupt and queues the notice of it, if its
 // session wants one.
 func (x *tx) insertInterrupt(ctx context.Context, i contracts.Interrupt, body string) error {
-	r, err := readerOf(i)
+	r := stored.ReaderOf(i)
+	roles, err := list(r.Roles)
 	if err != nil {
 		return err
 	}
 	n, err := x.exec(ctx, insertInterrupt, i.InterruptID, i.SessionID, i.RunID, strings.ToUpper(i.Code), string(i.Type), string(i.Status),
-		r.roles, r.domain, r.class, body)
+		roles, r.Domain, r.Class, body)
 	if err != nil {
 		return err
 	}

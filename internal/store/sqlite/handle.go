@@ -5,6 +5,8 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+
+	"github.com/manifold-run/manifold/internal/store/groupcommit"
 )
 
 // handle is one connection with its prepared statements. One goroutine uses it
@@ -112,8 +114,8 @@ func (s *file) view(ctx context.Context, doing string, read func(context.Context
 	case h = <-s.readers:
 	case <-ctx.Done():
 		return translate(doing, ctx.Err())
-	case <-s.writer.closed:
-		return errClosed(doing)
+	case <-s.writer.Closed():
+		return groupcommit.ErrClosed(doing)
 	}
 	defer func() { s.readers <- h }()
 	return translate(doing, read(ctx, h))

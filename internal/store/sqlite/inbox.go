@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"time"
 
+	"github.com/manifold-run/manifold/internal/store/stored"
 	"github.com/manifold-run/manifold/orchestrator"
 )
 
@@ -20,7 +21,7 @@ func (s *Mail) Receive(ctx context.Context, items []orchestrator.Received) ([]or
 	err := s.write(ctx, "receive", func(ctx context.Context, x *tx) error {
 		fresh = nil
 		for _, i := range items {
-			n, err := x.exec(ctx, insertReceived, i.Channel, i.ID, i.Reply, nanos(i.At), string(i.Body))
+			n, err := x.exec(ctx, insertReceived, i.Channel, i.ID, i.Reply, stored.Nanos(i.At), string(i.Body))
 			if err != nil {
 				return err
 			}
@@ -53,7 +54,7 @@ func scanReceived(row scanner) (orchestrator.Received, error) {
 	var at int64
 	var body string
 	err := row.Scan(&i.Channel, &i.ID, &i.Reply, &at, &body)
-	i.At, i.Body = stamp(at), json.RawMessage(body)
+	i.At, i.Body = stored.Stamp(at), json.RawMessage(body)
 	return i, err
 }
 
@@ -99,7 +100,7 @@ func (s *Mail) GivenUp(ctx context.Context, channel string) ([]orchestrator.Rece
 // ForgetReceived removes what was ended before a time, and all before another.
 func (s *Mail) ForgetReceived(ctx context.Context, ended, all time.Time) error {
 	return s.write(ctx, "forget what was received", func(ctx context.Context, x *tx) error {
-		_, err := x.exec(ctx, `DELETE FROM inbox WHERE finished <> 0 AND received_at < ? OR received_at < ?`, nanos(ended), nanos(all))
+		_, err := x.exec(ctx, `DELETE FROM inbox WHERE finished <> 0 AND received_at < ? OR received_at < ?`, stored.Nanos(ended), stored.Nanos(all))
 		return err
 	})
 }

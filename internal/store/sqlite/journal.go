@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/manifold-run/manifold/contracts"
+	"github.com/manifold-run/manifold/internal/store/stored"
 )
 
 const selectEvents = `SELECT seq, body FROM event WHERE session_id = ? AND seq > ? ORDER BY seq LIMIT ?`
@@ -26,7 +27,7 @@ func scanEvent(row scanner, sessionID string) (contracts.Event, error) {
 	if err := row.Scan(&seq, &body); err != nil {
 		return contracts.Event{}, err
 	}
-	e, err := decode[contracts.Event](body)
+	e, err := stored.Decode[contracts.Event](body)
 	e.SessionID, e.Seq = sessionID, seq // known only when it was inserted
 	return e, err
 }
@@ -40,7 +41,7 @@ func (s *Runs) Ledger(ctx context.Context, runID string, after int64, limit int)
 			if err != nil {
 				return contracts.LedgerEntry{}, err
 			}
-			return decode[contracts.LedgerEntry](body)
+			return stored.Decode[contracts.LedgerEntry](body)
 		}
 		var err error
 		entries, err = collect(ctx, h, scan, `SELECT body FROM ledger WHERE run_id = ? AND seq > ? ORDER BY seq LIMIT ?`, runID, after, limitOf(limit))
@@ -53,7 +54,7 @@ func (s *Runs) Ledger(ctx context.Context, runID string, after int64, limit int)
 func (s *Runs) Blob(ctx context.Context, sha256 string) ([]byte, error) {
 	var body []byte
 	err := s.view(ctx, "read content "+sha256, func(ctx context.Context, h *handle) error {
-		err := h.row(ctx, `SELECT body FROM blob WHERE sha256 = ?`, bareHash(sha256)).Scan(&body)
+		err := h.row(ctx, `SELECT body FROM blob WHERE sha256 = ?`, stored.BareHash(sha256)).Scan(&body)
 		return missing(err, contracts.Errorf(contracts.CodeNotFound, "there is no content %s", sha256))
 	})
 	return body, err
@@ -63,7 +64,7 @@ func (s *Runs) Blob(ctx context.Context, sha256 string) ([]byte, error) {
 func (s *Runs) NodeData(ctx context.Context, runID, nodeID string) ([]byte, error) {
 	var body []byte
 	err := s.view(ctx, "read the raw output of node "+nodeID, func(ctx context.Context, h *handle) error {
-		err := h.row(ctx, `SELECT body FROM node_data WHERE run_id = ? AND node_id = ? AND expires_at > ?`, runID, nodeID, nanos(s.now())).Scan(&body)
+		err := h.row(ctx, `SELECT body FROM node_data WHERE run_id = ? AND node_id = ? AND expires_at > ?`, runID, nodeID, stored.Nanos(s.now())).Scan(&body)
 		return missing(err, contracts.Errorf(contracts.CodeNotFound, "no raw output of node %s of run %s is kept", nodeID, runID))
 	})
 	return body, err

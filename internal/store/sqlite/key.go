@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/manifold-run/manifold/contracts"
+	"github.com/manifold-run/manifold/internal/store/stored"
 	"github.com/manifold-run/manifold/orchestrator/access"
 )
 
@@ -18,25 +19,25 @@ func scanKey(row scanner) (access.Key, error) {
 	if err := row.Scan(&hash, &revoked, &body); err != nil {
 		return access.Key{}, err
 	}
-	key, err := decode[access.Key](body)
-	key.Hash, key.RevokedAt = hash, moment(revoked)
+	key, err := stored.Decode[access.Key](body)
+	key.Hash, key.RevokedAt = hash, stored.Moment(revoked)
 	return key, err
 }
 
 // insertKey inserts a key where a condition holds, and tells whether it did.
 func insertKey(ctx context.Context, s *Directory, key access.Key, where string) (bool, error) {
-	body, err := encode(key)
+	body, err := stored.Encode(key)
 	if err != nil {
 		return false, err
 	}
 	var revoked int64
 	if key.RevokedAt != nil {
-		revoked = nanos(*key.RevokedAt)
+		revoked = stored.Nanos(*key.RevokedAt)
 	}
 	var inserted bool
 	err = s.write(ctx, "insert key "+key.ID, func(ctx context.Context, x *tx) error {
 		n, err := x.exec(ctx, `INSERT INTO api_key (id, hash, created_at, revoked_at, body) SELECT ?, ?, ?, ?, ? WHERE `+where+` ON CONFLICT DO NOTHING`,
-			key.ID, key.Hash, nanos(key.CreatedAt), revoked, body)
+			key.ID, key.Hash, stored.Nanos(key.CreatedAt), revoked, body)
 		inserted = n > 0
 		return err
 	})
@@ -81,13 +82,13 @@ func (s *Directory) Keys(ctx context.Context, p contracts.Page) (contracts.List[
 		keys, err = collect(ctx, h, scanKey, text, args...)
 		return err
 	})
-	return contracts.Cut(keys, p.Limit, func(k access.Key) string { return mark(k.CreatedAt, k.ID) }), err
+	return contracts.Cut(keys, p.Limit, func(k access.Key) string { return stored.Mark(k.CreatedAt, k.ID) }), err
 }
 
 // RevokeKey ends a key; the first time is kept.
 func (s *Directory) RevokeKey(ctx context.Context, id string, at time.Time) error {
 	return s.write(ctx, "revoke key "+id, func(ctx context.Context, x *tx) error {
-		n, err := x.exec(ctx, `UPDATE api_key SET revoked_at = iif(revoked_at = 0, ?, revoked_at) WHERE id = ?`, nanos(at), id)
+		n, err := x.exec(ctx, `UPDATE api_key SET revoked_at = iif(revoked_at = 0, ?, revoked_at) WHERE id = ?`, stored.Nanos(at), id)
 		if err == nil && n == 0 {
 			return noKey(id)
 		}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/manifold-run/manifold/contracts"
 	"github.com/manifold-run/manifold/execution"
+	"github.com/manifold-run/manifold/internal/store/stored"
 )
 
 // AcquireRun takes a run whose lease has ended.
@@ -22,12 +23,12 @@ func (s *Runs) AcquireRun(ctx context.Context, runID, owner string, ttl time.Dur
 			return contracts.Errorf(contracts.CodeUnsupported, "run %s has format %d; this release knows %d", runID, r.format, execution.Format)
 		case r.finished:
 			return contracts.Errorf(contracts.CodeConflict, "run %s has ended already: %s", runID, r.state)
-		case r.owner != "" && r.leaseUntil > nanos(x.now):
+		case r.owner != "" && r.leaseUntil > stored.Nanos(x.now):
 			return contracts.Errorf(contracts.CodeConflict, "run %s is held by %s", runID, r.owner)
 		}
 		lease.Epoch = r.epoch + 1
 		_, err = x.exec(ctx, `UPDATE run SET owner = ?, epoch = ?, lease_until = ?, parked = 0 WHERE id = ?`,
-			owner, lease.Epoch, nanos(x.now.Add(ttl)), runID)
+			owner, lease.Epoch, stored.Nanos(x.now.Add(ttl)), runID)
 		return err
 	})
 	if err != nil {
@@ -49,7 +50,7 @@ func (s *Runs) RenewLeases(ctx context.Context, owner string, held []execution.L
 			return nil
 		}
 		for _, l := range held {
-			seqs, err := collect(ctx, x.handle, number, renewLease, nanos(x.now.Add(ttl)), l.RunID, owner, l.Epoch)
+			seqs, err := collect(ctx, x.handle, number, renewLease, stored.Nanos(x.now.Add(ttl)), l.RunID, owner, l.Epoch)
 			if err != nil {
 				return err
 			}
@@ -104,7 +105,7 @@ func (s *Runs) DueRuns(ctx context.Context, formats []int, limit int) ([]string,
 	}
 	var due []dueRun
 	err = s.snapshot(ctx, "list due runs", func(ctx context.Context, h *handle) error {
-		now := nanos(s.now())
+		now := stored.Nanos(s.now())
 		for i, query := range dueQueries() {
 			args := []any{now, known}
 			if i == 2 {
@@ -143,7 +144,7 @@ func (s *Runs) NextWake(ctx context.Context) (time.Time, error) {
 	err := s.view(ctx, "find the next timer", func(ctx context.Context, h *handle) error {
 		at, err := collect(ctx, h, number, selectNextWake)
 		if len(at) > 0 {
-			next = stamp(at[0])
+			next = stored.Stamp(at[0])
 		}
 		return err
 	})

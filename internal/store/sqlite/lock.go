@@ -9,6 +9,7 @@ import (
 
 	"github.com/manifold-run/manifold/contracts"
 	"github.com/manifold-run/manifold/execution"
+	"github.com/manifold-run/manifold/internal/store/stored"
 )
 
 const selectLock = `SELECT key, run_id, node_id, since FROM held_lock `
@@ -17,7 +18,7 @@ func scanLock(row scanner) (execution.LockHolder, error) {
 	var h execution.LockHolder
 	var since int64
 	err := row.Scan(&h.Key, &h.RunID, &h.NodeID, &since)
-	h.Since = stamp(since)
+	h.Since = stored.Stamp(since)
 	return h, err
 }
 
@@ -72,7 +73,7 @@ func (h *handle) waiting(ctx context.Context, key string) ([]string, error) {
 func (x *tx) takeLocks(ctx context.Context, runID, nodeID string, keys []string) error {
 	for _, key := range keys {
 		_, err := x.exec(ctx, `INSERT INTO held_lock (key, run_id, node_id, since) VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING`,
-			key, runID, nodeID, nanos(x.now))
+			key, runID, nodeID, stored.Nanos(x.now))
 		if err != nil {
 			return err
 		}
@@ -224,7 +225,7 @@ func (x *tx) ledgerBroken(ctx context.Context, broken execution.LockHolder, by s
 	body, err := text(x.row(ctx, `SELECT body FROM ledger WHERE run_id = ? ORDER BY seq DESC LIMIT 1`, execution.LockChain))
 	switch {
 	case err == nil:
-		if last, err = decode[contracts.LedgerEntry](body); err != nil {
+		if last, err = stored.Decode[contracts.LedgerEntry](body); err != nil {
 			return err
 		}
 	case !errors.Is(err, sql.ErrNoRows):
@@ -234,7 +235,7 @@ func (x *tx) ledgerBroken(ctx context.Context, broken execution.LockHolder, by s
 	if err != nil {
 		return err
 	}
-	if body, err = encode(entry); err != nil {
+	if body, err = stored.Encode(entry); err != nil {
 		return err
 	}
 	_, err = x.exec(ctx, `INSERT INTO ledger (run_id, seq, body) VALUES (?, ?, ?)`, entry.RunID, entry.Seq, body)

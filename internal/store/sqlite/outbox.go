@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/manifold-run/manifold/contracts"
+	"github.com/manifold-run/manifold/internal/store/stored"
 	"github.com/manifold-run/manifold/orchestrator"
 )
 
@@ -25,7 +26,7 @@ func (x *tx) notify(ctx context.Context, i contracts.Interrupt) error {
 	if err != nil {
 		return err
 	}
-	_, err = x.exec(ctx, insertDelivery, d.ID, i.SessionID, d.URL, string(d.Body), nanos(d.CreatedAt), nanos(d.CreatedAt))
+	_, err = x.exec(ctx, insertDelivery, d.ID, i.SessionID, d.URL, string(d.Body), stored.Nanos(d.CreatedAt), stored.Nanos(d.CreatedAt))
 	return err
 }
 
@@ -37,7 +38,7 @@ func (s *Mail) Due(ctx context.Context, now time.Time, limit int) ([]orchestrato
 	var due []orchestrator.WebhookDelivery
 	err := s.view(ctx, "list due deliveries", func(ctx context.Context, h *handle) error {
 		var err error
-		due, err = collect(ctx, h, scanDelivery, selectDueDeliveries, nanos(now), limitOf(limit))
+		due, err = collect(ctx, h, scanDelivery, selectDueDeliveries, stored.Nanos(now), limitOf(limit))
 		return err
 	})
 	return due, err
@@ -48,7 +49,7 @@ func scanDelivery(row scanner) (orchestrator.WebhookDelivery, error) {
 	var body string
 	var created int64
 	err := row.Scan(&d.ID, &d.URL, &body, &d.Attempts, &created)
-	d.Body, d.CreatedAt = json.RawMessage(body), stamp(created)
+	d.Body, d.CreatedAt = json.RawMessage(body), stored.Stamp(created)
 	return d, err
 }
 
@@ -63,7 +64,7 @@ func (s *Mail) Done(ctx context.Context, id string) error {
 // Retry makes a delivery due again later.
 func (s *Mail) Retry(ctx context.Context, id string, at time.Time) error {
 	return s.write(ctx, "put off delivery "+id, func(ctx context.Context, x *tx) error {
-		_, err := x.exec(ctx, `UPDATE outbox SET attempts = attempts + 1, due_at = ? WHERE id = ?`, nanos(at), id)
+		_, err := x.exec(ctx, `UPDATE outbox SET attempts = attempts + 1, due_at = ? WHERE id = ?`, stored.Nanos(at), id)
 		return err
 	})
 }

@@ -5,6 +5,7 @@ import (
 
 	"github.com/manifold-run/manifold/contracts"
 	"github.com/manifold-run/manifold/execution"
+	"github.com/manifold-run/manifold/internal/store/stored"
 )
 
 const selectIntent = `SELECT operation, outcome, consumed, body FROM intent `
@@ -15,25 +16,25 @@ func scanIntent(row scanner) (execution.Intent, error) {
 	if err := row.Scan(&operation, &outcome, &consumed, &body); err != nil {
 		return execution.Intent{}, err
 	}
-	i, err := decode[execution.Intent](body)
+	i, err := stored.Decode[execution.Intent](body)
 	if err != nil {
 		return i, err
 	}
 	i.Operation, i.Consumed, i.Outcome = operation, consumed, nil
 	if outcome != "" {
-		i.Outcome, err = decode[*execution.Outcome](outcome)
+		i.Outcome, err = stored.Decode[*execution.Outcome](outcome)
 	}
 	return i, err
 }
 
 // RecordOutcome stores the first observation of a nonce.
 func (s *Runs) RecordOutcome(ctx context.Context, nonce string, o execution.Outcome) (bool, error) {
-	o.At = orTime(o.At, s.now())
-	body, err := encode(o)
+	o.At = stored.OrTime(o.At, s.now())
+	body, err := stored.Encode(o)
 	if err != nil {
 		return false, err
 	}
-	names := namedIn(body)
+	names := stored.NamedIn(body)
 	var first bool
 	err = s.write(ctx, "record an outcome", func(ctx context.Context, x *tx) error {
 		var runID string

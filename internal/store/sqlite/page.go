@@ -1,25 +1,10 @@
 package sqlite
 
 import (
-	"strconv"
 	"strings"
-	"time"
 
-	"github.com/manifold-run/manifold/contracts"
+	"github.com/manifold-run/manifold/internal/store/stored"
 )
-
-// mark is a place in a listing that is ordered by time and id. As a cursor it
-// is that of the last item of a page, written "nanoseconds.id".
-func mark(at time.Time, id string) string { return strconv.FormatInt(nanos(at), 10) + "." + id }
-
-func readMark(cursor string) (at int64, id string, err error) {
-	text, id, _ := strings.Cut(cursor, ".")
-	at, err = strconv.ParseInt(text, 10, 64)
-	if err != nil || id == "" {
-		return 0, "", contracts.BadCursor()
-	}
-	return at, id, nil
-}
 
 // query is the conditions of a listing. What a filter does not ask for stands
 // not in the text, so that the right index serves it.
@@ -39,7 +24,7 @@ func (q *query) beyond(cursor, columns, direction string) error {
 	if cursor == "" {
 		return nil
 	}
-	at, id, err := readMark(cursor)
+	at, id, err := stored.ReadMark(cursor)
 	if err == nil {
 		q.where(`(`+columns+`) `+direction+` (?, ?)`, at, id)
 	}

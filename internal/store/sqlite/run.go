@@ -10,6 +10,7 @@ import (
 
 	"github.com/manifold-run/manifold/contracts"
 	"github.com/manifold-run/manifold/execution"
+	"github.com/manifold-run/manifold/internal/store/stored"
 )
 
 const insertRun = `
@@ -20,16 +21,16 @@ ON CONFLICT DO NOTHING`
 
 // CreateRun inserts a run with its first transition.
 func (s *Runs) CreateRun(ctx context.Context, run execution.Run, ttl time.Duration, first execution.Transition) error {
-	plan, err := encode(run.Plan)
+	plan, err := stored.Encode(run.Plan)
 	if err != nil {
 		return err
 	}
 	first.Lease.RunID = run.ID
-	t, err := s.prepare(first)
+	t, err := stored.Prepare(first, s.now())
 	if err != nil {
 		return err
 	}
-	t.names = append(t.names, namedIn(plan)...)
+	t.Names = append(t.Names, stored.NamedIn(plan)...)
 	return s.write(ctx, "create run "+run.ID, func(ctx context.Context, x *tx) error {
 		if err := x.insertRun(ctx, run, ttl, plan); err != nil {
 			return err
@@ -46,11 +47,11 @@ func (s *Runs) CreateRun(ctx context.Context, run execution.Run, ttl time.Durati
 func (x *tx) insertRun(ctx context.Context, run execution.Run, ttl time.Duration, plan string) error {
 	var leaseUntil int64
 	if run.Owner != "" {
-		run.Epoch, leaseUntil = max(run.Epoch, 1), nanos(x.now.Add(ttl))
+		run.Epoch, leaseUntil = max(run.Epoch, 1), stored.Nanos(x.now.Add(ttl))
 	}
-	created := cmp.Or(nanos(run.CreatedAt), nanos(x.now))
+	created := cmp.Or(stored.Nanos(run.CreatedAt), stored.Nanos(x.now))
 	n, err := x.exec(ctx, insertRun, run.ID, run.SessionID, run.Plan.Owner.Subject(), cmp.Or(run.Format, execution.Format),
-		string(run.State), run.Owner, run.Epoch, leaseUntil, run.WakeSeq, run.HandledSeq, created, cmp.Or(nanos(run.UpdatedAt), created))
+		string(run.State), run.Owner, run.Epoch, leaseUntil, run.WakeSeq, run.HandledSeq, created, cmp.Or(stored.Nanos(run.UpdatedAt), created))
 	if err != nil {
 		return err
 	}
@@ -128,12 +129,12 @@ func scanRun(row scanner) (execution.Run, error) {
 	if err != nil {
 		return r, err
 	}
-	r.LeaseUntil, r.WakeAt, r.CancelRequestedAt = stamp(lease), stamp(wake), moment(cancelled)
-	r.CreatedAt, r.UpdatedAt, r.FinishedAt = stamp(created), stamp(updated), moment(finished)
-	if r.Plan, err = decode[contracts.Plan](plan); err != nil || verdict == "" {
+	r.LeaseUntil, r.WakeAt, r.CancelRequestedAt = stored.Stamp(lease), stored.Stamp(wake), stored.Moment(cancelled)
+	r.CreatedAt, r.UpdatedAt, r.FinishedAt = stored.Stamp(created), stored.Stamp(updated), stored.Moment(finished)
+	if r.Plan, err = stored.Decode[contracts.Plan](plan); err != nil || verdict == "" {
 		return r, err
 	}
-	r.Verdict, err = decode[*contracts.Verdict](verdict)
+	r.Verdict, err = stored.Decode[*contracts.Verdict](verdict)
 	return r, err
 }
 
@@ -162,7 +163,7 @@ func scanNode(row scanner) (execution.NodeRecord, error) {
 	if err != nil {
 		return execution.NodeRecord{}, err
 	}
-	return decode[execution.NodeRecord](body)
+	return stored.Decode[execution.NodeRecord](body)
 }
 
 // ReadSignals gives what others wrote for a run.
@@ -175,7 +176,7 @@ func (s *Runs) ReadSignals(ctx context.Context, runID string) (execution.Signals
 		if err != nil {
 			return missing(err, noRun(runID))
 		}
-		got.CancelRequestedAt = moment(cancelled)
+		got.CancelRequestedAt = stored.Moment(cancelled)
 		if got.Gates, err = h.gatesOf(ctx, runID); err != nil {
 			return err
 		}
@@ -198,7 +199,7 @@ func (s *Runs) RequestCancel(ctx context.Context, runID, by string) error {
 			return nil
 		}
 		_, err = x.exec(ctx, `UPDATE run SET cancel_requested_at = ?, cancelled_by = ?, wake_seq = wake_seq + 1 WHERE id = ?`,
-			nanos(x.now), by, runID)
+			stored.Nanos(x.now), by, runID)
 		return err
 	})
 }
@@ -221,7 +222,7 @@ func (s *Runs) ListRuns(ctx context.Context, f execution.RunFilter) (contracts.L
 		q.where(`r.state IN (SELECT value FROM json_each(?))`, states)
 	}
 	if !f.Before.IsZero() {
-		q.where(`r.created_at < ?`, nanos(f.Before))
+		q.where(`r.created_at < ?`, stored.Nanos(f.Before))
 	}
 	if err := q.beyond(f.Cursor, `r.created_at, r.id`, `<`); err != nil {
 		return none, err
@@ -237,7 +238,7 @@ func (s *Runs) ListRuns(ctx context.Context, f execution.RunFilter) (contracts.L
 		runs, err = collect(ctx, h, scanRun, text, args...)
 		return err
 	})
-	return contracts.Cut(runs, f.Limit, func(r execution.Run) string { return mark(r.CreatedAt, r.ID) }), err
+	return contracts.Cut(runs, f.Limit, func(r execution.Run) string { return stored.Mark(r.CreatedAt, r.ID) }), err
 }
 
 // limitOf is a LIMIT; SQLite reads a negative one as none.

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/manifold-run/manifold/contracts"
+	"github.com/manifold-run/manifold/internal/store/stored"
 	"github.com/manifold-run/manifold/orchestrator"
 )
 
@@ -18,13 +19,13 @@ ON CONFLICT DO NOTHING`
 
 // CreateSession inserts a session.
 func (s *Talk) CreateSession(ctx context.Context, session orchestrator.Session) error {
-	body, err := encode(session)
+	body, err := stored.Encode(session)
 	if err != nil {
 		return err
 	}
 	return s.write(ctx, "create session "+session.ID, func(ctx context.Context, x *tx) error {
 		n, err := x.exec(ctx, insertSession, session.ID, session.Owner.Subject(), session.Name, session.WebhookURL,
-			nanos(session.CreatedAt), nanos(session.UpdatedAt), body)
+			stored.Nanos(session.CreatedAt), stored.Nanos(session.UpdatedAt), body)
 		if err == nil && n == 0 {
 			return contracts.Errorf(contracts.CodeConflict, "there is a session %q already", session.ID)
 		}
@@ -40,8 +41,8 @@ func scanSession(row scanner) (orchestrator.Session, error) {
 	if err := row.Scan(&version, &name, &updated, &body); err != nil {
 		return orchestrator.Session{}, err
 	}
-	session, err := decode[orchestrator.Session](body)
-	session.Version, session.Name, session.UpdatedAt = version, name, stamp(updated)
+	session, err := stored.Decode[orchestrator.Session](body)
+	session.Version, session.Name, session.UpdatedAt = version, name, stored.Stamp(updated)
 	return session, err
 }
 
@@ -63,7 +64,7 @@ func (s *Talk) ListSessions(ctx context.Context, f orchestrator.SessionFilter) (
 		q.where(`owner = ?`, f.Owner)
 	}
 	if !f.Before.IsZero() {
-		q.where(`created_at < ?`, nanos(f.Before))
+		q.where(`created_at < ?`, stored.Nanos(f.Before))
 	}
 	if err := q.beyond(f.Cursor, `created_at, id`, `<`); err != nil {
 		return contracts.List[orchestrator.Session]{}, err
@@ -75,20 +76,20 @@ func (s *Talk) ListSessions(ctx context.Context, f orchestrator.SessionFilter) (
 		sessions, err = collect(ctx, h, scanSession, text, args...)
 		return err
 	})
-	return contracts.Cut(sessions, f.Limit, func(s orchestrator.Session) string { return mark(s.CreatedAt, s.ID) }), err
+	return contracts.Cut(sessions, f.Limit, func(s orchestrator.Session) string { return stored.Mark(s.CreatedAt, s.ID) }), err
 }
 
 // SaveSession replaces a session that nobody has changed since.
 func (s *Talk) SaveSession(ctx context.Context, session orchestrator.Session) (orchestrator.Session, error) {
 	was := session.Version
 	session.Version++
-	body, err := encode(session)
+	body, err := stored.Encode(session)
 	if err != nil {
 		return session, err
 	}
 	err = s.write(ctx, "save session "+session.ID, func(ctx context.Context, x *tx) error {
 		n, err := x.exec(ctx, `UPDATE session SET version = ?, name = ?, webhook_url = ?, updated_at = ?, body = ? WHERE id = ? AND version = ?`,
-			session.Version, session.Name, session.WebhookURL, nanos(session.UpdatedAt), body, session.ID, was)
+			session.Version, session.Name, session.WebhookURL, stored.Nanos(session.UpdatedAt), body, session.ID, was)
 		if err != nil || n > 0 {
 			return err
 		}
@@ -139,19 +140,19 @@ func scanTurn(row scanner) (orchestrator.Turn, error) {
 	if err := row.Scan(&version, &body); err != nil {
 		return orchestrator.Turn{}, err
 	}
-	turn, err := decode[orchestrator.Turn](body)
+	turn, err := stored.Decode[orchestrator.Turn](body)
 	turn.Version = version
 	return turn, err
 }
 
 // BeginTurn inserts a turn, or gives the one that has its key.
 func (s *Talk) BeginTurn(ctx context.Context, t orchestrator.Turn) (turn orchestrator.Turn, created bool, err error) {
-	body, err := encode(t)
+	body, err := stored.Encode(t)
 	if err != nil {
 		return turn, false, err
 	}
 	err = s.write(ctx, "begin a turn", func(ctx context.Context, x *tx) error {
-		n, err := x.exec(ctx, insertTurn, t.Conversation, t.Key, t.Model, t.SessionID, t.InterruptID, t.Version, string(t.Outcome), nanos(t.CreatedAt), body)
+		n, err := x.exec(ctx, insertTurn, t.Conversation, t.Key, t.Model, t.SessionID, t.InterruptID, t.Version, string(t.Outcome), stored.Nanos(t.CreatedAt), body)
 		if err != nil {
 			return err
 		}
@@ -166,7 +167,7 @@ func (s *Talk) BeginTurn(ctx context.Context, t orchestrator.Turn) (turn orchest
 func (s *Talk) SaveTurn(ctx context.Context, t orchestrator.Turn) (orchestrator.Turn, error) {
 	was := t.Version
 	t.Version++
-	body, err := encode(t)
+	body, err := stored.Encode(t)
 	if err != nil {
 		return t, err
 	}
@@ -209,7 +210,7 @@ func (s *Talk) ListTurns(ctx context.Context, f orchestrator.TurnFilter) ([]orch
 		q.where(`outcome = ''`)
 	}
 	if !f.Before.IsZero() {
-		q.where(`begun_at < ?`, nanos(f.Before))
+		q.where(`begun_at < ?`, stored.Nanos(f.Before))
 	}
 	text, args := q.text(selectTurn, `ORDER BY place`, f.Limit)
 	var turns []orchestrator.Turn

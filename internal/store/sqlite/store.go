@@ -106,7 +106,7 @@ func Open(ctx context.Context, cfg Config) (*Store, error) {
 // Close commits what was accepted, and closes the files. Writes that come
 // later are refused as unavailable. Closing twice is harmless.
 func (s *Store) Close() error {
-	if !s.writer.close() {
+	if !s.writer.Close() {
 		return nil
 	}
 	return translate("close the database", s.closeFiles())
@@ -143,7 +143,7 @@ func (s *file) connect(ctx context.Context, path string, readers int) error {
 		}
 		s.readers <- h
 	}
-	s.writer = startWriter(first, s.now) //nolint:contextcheck // it lives until Close, not as long as the call that opens
+	s.writer = startWriter(first, s.now)
 	return nil
 }
 

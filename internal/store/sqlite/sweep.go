@@ -6,6 +6,7 @@ import (
 
 	"github.com/manifold-run/manifold/contracts"
 	"github.com/manifold-run/manifold/execution"
+	"github.com/manifold-run/manifold/internal/store/stored"
 	"github.com/manifold-run/manifold/orchestrator"
 )
 
@@ -39,11 +40,11 @@ const selectEnded = `
 SELECT id, session_id FROM run INDEXED BY run_ended WHERE finished_at > 0 AND finished_at < ? ORDER BY finished_at LIMIT ?`
 
 func (x *tx) sweep(ctx context.Context, finishedBefore time.Time) (execution.Swept, error) {
-	data, err := x.exec(ctx, `DELETE FROM node_data WHERE expires_at <= ?`, nanos(x.now))
+	data, err := x.exec(ctx, `DELETE FROM node_data WHERE expires_at <= ?`, stored.Nanos(x.now))
 	if err != nil {
 		return execution.Swept{}, err
 	}
-	runs, err := collect(ctx, x.handle, scanOwned, selectEnded, nanos(finishedBefore), sweepBatch)
+	runs, err := collect(ctx, x.handle, scanOwned, selectEnded, stored.Nanos(finishedBefore), sweepBatch)
 	if err != nil {
 		return execution.Swept{}, err
 	}
@@ -149,7 +150,7 @@ func (s *Talk) SweepSessions(ctx context.Context, idleSince time.Time) (orchestr
 		var part orchestrator.SweptTalk
 		err := s.write(ctx, "sweep sessions", func(ctx context.Context, x *tx) error {
 			var err error
-			part, err = sweepSessions(ctx, x, nanos(idleSince))
+			part, err = sweepSessions(ctx, x, stored.Nanos(idleSince))
 			return err
 		})
 		if err != nil {

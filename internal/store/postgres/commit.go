@@ -1,0 +1,229 @@
+package postgres
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/manifold-run/manifold/contracts"
+	"github.com/manifold-run/manifold/execution"
+	"github.com/manifold-run/manifold/internal/store/stored"
+	"github.com/manifold-run/manifold/orchestrator"
+)
+
+// Commit applies one transition under the lease.
+func (s *Runs) Commit(ctx context.Context, t execution.Transition) (execution.Committed, error) {
+	p, err := stored.Prepare(t, time.Now())
+	if err != nil {
+		return execution.Committed{}, err
+	}
+	var done execution.Committed
+	c := changeOf(p)
+	c.apply = func(ctx context.Context, g *group) error {
+		r, err := g.held(t.Lease)
+		if err != nil {
+			return err
+		}
+		done, err = g.apply(ctx, r, p)
+		return err
+	}
+	if err := s.write(ctx, "commit run "+t.Lease.RunID, c); err != nil {
+		return execution.Committed{}, err
+	}
+	return done, nil
+}
+
+// changeOf says what a transition is decided by.
+func changeOf(p *stored.Transition) change {
+	c := change{
+		runs: []string{p.Lease.RunID}, nonces: p.Consume, gates: len(p.Gates) > 0,
+		locks: len(p.Release) > 0, blobs: len(p.Blobs)+len(p.Names) > 0,
+	}
+	for _, g := range p.Gates {
+		if g.SessionID != "" {
+			c.sessions = append(c.sessions, g.SessionID)
+		}
+	}
+	return c
+}
+
+// CreateRun inserts a run with its first transition.
+func (s *Runs) CreateRun(ctx context.Context, run execution.Run, ttl time.Duration, first execution.Transition) error {
+	plan, err := stored.Encode(run.Plan)
+	if err != nil {
+		return err
+	}
+	first.Lease.RunID = run.ID
+	p, err := stored.Prepare(first, time.Now())
+	if err != nil {
+		return err
+	}
+	p.Names = append(p.Names, stored.NamedIn(plan)...)
+	c := changeOf(p)
+	c.sessions = append(c.sessions, run.SessionID)
+	c.apply = func(ctx context.Context, g *group) error {
+		if _, taken := g.runs[run.ID]; taken {
+			return contracts.Errorf(contracts.CodeConflict, "there is a run %q already", run.ID)
+		}
+		r := born(run, ttl, g.now, plan)
+		if _, err := g.apply(ctx, r, p); err != nil {
+			return err
+		}
+		g.runs[r.id] = r
+		return nil
+	}
+	return s.write(ctx, "create run "+run.ID, c)
+}
+
+// born is the row of a new run.
+func born(run execution.Run, ttl time.Duration, now time.Time, plan string) *head {
+	created := cmp.Or(stored.Nanos(run.CreatedAt), stored.Nanos(now))
+	r := &head{
+		id: run.ID, session: run.SessionID, owner: run.Owner, state: string(run.State), epoch: run.Epoch,
+		wakeSeq: run.WakeSeq, handledSeq: run.HandledSeq, updatedAt: cmp.Or(stored.Nanos(run.UpdatedAt), created), format: cmp.Or(run.Format, execution.Format),
+		born: &birth{requester: run.Plan.Owner.Subject(), createdAt: created, plan: plan},
+	}
+	if r.owner != "" {
+		r.epoch, r.leaseUntil = max(r.epoch, 1), stored.Nanos(now.Add(ttl))
+	}
+	return r
+}
+
+// apply adds a transition to the group; r is its run's row as it stands.
+func (g *group) apply(ctx context.Context, r *head, t *stored.Transition) (execution.Committed, error) {
+	if err := g.judge(r, t); err != nil {
+		return execution.Committed{}, err
+	}
+	if err := g.addRows(r, t); err != nil {
+		return execution.Committed{}, err
+	}
+	var woken []string
+	for _, node := range t.Release {
+		freed, err := g.release(ctx, r.id, node)
+		if err != nil {
+			return execution.Committed{}, err
+		}
+		woken = append(woken, freed...)
+	}
+	instead, parked, err := g.rest(ctx, r, t)
+	if err != nil {
+		return execution.Committed{}, err
+	}
+	woken = append(woken, instead...)
+	slices.Sort(woken)
+	return execution.Committed{Parked: parked, WakeSeq: r.wakeSeq, Woken: slices.Compact(woken)}, nil
+}
+
+// judge refuses a transition that does not follow from what is stored.
+func (g *group) judge(r *head, t *stored.Transition) error {
+	if len(t.Intents) > 0 && r.cancelledAt != 0 {
+		return contracts.Errorf(contracts.CodeConflict, "run %s is being cancelled: no write begins any more", r.id)
+	}
+	seen := map[string]bool{}
+	for _, nonce := range t.Consume {
+		if i, ok := g.intents[nonce]; !ok || i.runID != r.id || i.consumed || seen[nonce] {
+			return contracts.Errorf(contracts.CodeConflict, "run %s has no outcome %s to consume", r.id, nonce)
+		}
+		seen[nonce] = true
+	}
+	seq, last := r.ledgerSeq, r.ledgerHead
+	for _, e := range t.Ledger {
+		if e.Seq != seq+1 || e.PrevHash != last {
+			return contracts.Errorf(contracts.CodeConflict, "ledger entry %d of run %s does not follow entry %d", e.Seq, r.id, seq)
+		}
+		seq, last = e.Seq, e.Hash
+	}
+	return nil
+}
+
+// addRows adds what a transition inserts. It fails before it adds anything.
+func (g *group) addRows(r *head, t *stored.Transition) error {
+	gates := make([]gateRow, 0, len(t.Gates))
+	var mail []mailRow
+	for i, gate := range t.Gates {
+		gate.SessionID = cmp.Or(gate.SessionID, r.session)
+		row, notice, err := g.gateRow(gate, t.GateRows[i])
+		if err != nil {
+			return err
+		}
+		gates, mail = append(gates, row), append(mail, notice...)
+	}
+	g.rows.gates, g.rows.mail = append(g.rows.gates, gates...), append(g.rows.mail, mail...)
+	for i, n := range t.Nodes {
+		g.rows.addNode(nodeRow{r.id, n.NodeID, t.NodeRows[i]})
+	}
+	for i, in := range t.Intents {
+		g.rows.intents = append(g.rows.intents, intentRow{r.id, in.NodeID, in.N, in.Key, in.Nonce, in.Operation, t.IntentRows[i]})
+	}
+	for _, nonce := range t.Consume {
+		g.intents[nonce].consumed = true
+		g.rows.consume = append(g.rows.consume, nonce)
+	}
+	for i, e := range t.Events {
+		g.rows.events = append(g.rows.events, eventRow{cmp.Or(e.SessionID, r.session), e.RunID, t.EventRows[i]})
+	}
+	for i, e := range t.Ledger {
+		g.rows.ledger = append(g.rows.ledger, ledgerRow{r.id, e.Seq, t.LedgerRows[i]})
+		r.ledgerSeq, r.ledgerHead = e.Seq, e.Hash
+	}
+	g.addContents(r.id, t)
+	return nil
+}
+
+func (g *group) addContents(runID string, t *stored.Transition) {
+	for _, b := range t.Blobs {
+		hash := stored.BareHash(b.SHA256)
+		g.rows.blobs = append(g.rows.blobs, blobRow{hash, b.Kind, stored.BytesOf(b.Body)})
+		g.rows.names = append(g.rows.names, nameRow{hash, runID})
+	}
+	for _, hash := range t.Names {
+		g.rows.names = append(g.rows.names, nameRow{hash, runID})
+	}
+	for _, d := range t.Data {
+		g.rows.data = append(g.rows.data, dataRow{runID, d.NodeID, stored.Nanos(d.ExpiresAt), stored.BytesOf(d.Body)})
+	}
+}
+
+// gateRow is the row of a new gate, with the notice of it if its session wants
+// one.
+func (g *group) gateRow(i contracts.Interrupt, body string) (gateRow, []mailRow, error) {
+	reader := stored.ReaderOf(i)
+	roles, err := json.Marshal(reader.Roles)
+	if err != nil {
+		return gateRow{}, nil, contracts.Errorf(contracts.CodeInvalid, "the roles of gate %s: %w", i.InterruptID, err)
+	}
+	row := gateRow{
+		id: i.InterruptID, session: i.SessionID, runID: i.RunID, code: strings.ToUpper(i.Code), kind: string(i.Type), status: string(i.Status),
+		roles: string(roles), domain: reader.Domain, class: reader.Class, body: body, createdAt: stored.Nanos(i.CreatedAt),
+	}
+	url := g.hooks[i.SessionID]
+	if url == "" {
+		return row, nil, nil
+	}
+	d, err := orchestrator.NoticeOf(i, url)
+	if err != nil {
+		return row, nil, err
+	}
+	return row, []mailRow{{d.ID, i.SessionID, d.URL, string(d.Body), stored.Nanos(d.CreatedAt)}}, nil
+}
+
+// rest changes the run's row; it ends or parks the run if the transition asks
+// for it. It gives the runs that can go on because this one rests.
+func (g *group) rest(ctx context.Context, r *head, t *stored.Transition) (woken []string, parked bool, err error) {
+	r.changed = true
+	r.state, r.verdict, r.updatedAt = cmp.Or(string(t.State), r.state), cmp.Or(t.VerdictRow, r.verdict), stored.Nanos(t.At)
+	switch {
+	case t.Finished:
+		r.finishedAt = stored.Nanos(t.At)
+		r.owner, r.leaseUntil, r.wakeAt, r.parked = "", 0, 0, false
+		woken, err = g.forgetWaiter(ctx, r, true)
+	case t.Park && r.wakeSeq == t.SeenWakeSeq:
+		r.owner, r.leaseUntil = "", 0
+		r.parked, r.handledSeq, r.wakeAt = true, t.SeenWakeSeq, stored.Nanos(t.WakeAt)
+		woken, err = g.forgetWaiter(ctx, r, false)
+	}
+	return woken, r.parked, err
+}

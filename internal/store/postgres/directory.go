@@ -1,0 +1,219 @@
+package postgres
+
+import (
+	"context"
+	"encoding/json"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/manifold-run/manifold/contracts"
+	"github.com/manifold-run/manifold/internal/store/stored"
+	"github.com/manifold-run/manifold/orchestrator/access"
+	"github.com/manifold-run/manifold/orchestrator/registry"
+)
+
+var (
+	_ access.KeyStore = (*Directory)(nil)
+	_ registry.Store  = (*Directory)(nil)
+)
+
+const selectKey = `SELECT hash, revoked_at, body FROM api_key `
+
+func scanKey(row pgx.Row) (access.Key, error) {
+	var hash, body string
+	var revoked int64
+	if err := row.Scan(&hash, &revoked, &body); err != nil {
+		return access.Key{}, err
+	}
+	key, err := stored.Decode[access.Key](body)
+	key.Hash, key.RevokedAt = hash, stored.Moment(revoked)
+	return key, err
+}
+
+const insertKey = `INSERT INTO api_key (id, hash, created_at, revoked_at, body) VALUES ($1, $2, $3, $4, $5) ON CONFLICT DO NOTHING`
+
+func keyRow(key access.Key) ([]any, error) {
+	body, err := stored.Encode(key)
+	var revoked int64
+	if key.RevokedAt != nil {
+		revoked = stored.Nanos(*key.RevokedAt)
+	}
+	return []any{key.ID, key.Hash, stored.Nanos(key.CreatedAt), revoked, body}, err
+}
+
+// InsertKey adds a key. It commits.
+func (s *Directory) InsertKey(ctx context.Context, key access.Key) error {
+	row, err := keyRow(key)
+	if err != nil {
+		return err
+	}
+	n, err := s.exec(ctx, "insert key "+key.ID, insertKey, row...)
+	if err == nil && n == 0 {
+		return contracts.Errorf(contracts.CodeConflict, "there is a key %q already", key.ID)
+	}
+	return err
+}
+
+// InsertFirstKey adds a key while there is none; processes that start at once
+// ask one after the other. It commits.
+func (s *Directory) InsertFirstKey(ctx context.Context, key access.Key) (inserted bool, err error) {
+	row, err := keyRow(key)
+	if err != nil {
+		return false, err
+	}
+	err = s.transact(ctx, "insert the first key", func(tx pgx.Tx) error {
+		inserted = false
+		if _, err := tx.Exec(ctx, `LOCK TABLE api_key IN SHARE ROW EXCLUSIVE MODE`); err != nil {
+			return err
+		}
+		any, err := number(tx.QueryRow(ctx, `SELECT count(*) FROM (SELECT 1 FROM api_key LIMIT 1) k`))
+		if err != nil || any > 0 {
+			return err
+		}
+		_, err = tx.Exec(ctx, insertKey, row...)
+		inserted = err == nil
+		return err
+	})
+	return inserted && err == nil, err
+}
+
+// Key gives one key.
+func (s *Directory) Key(ctx context.Context, id string) (access.Key, error) {
+	return one(ctx, s.db, "read key "+id, noKey(id), scanKey, selectKey+`WHERE id = $1`, id)
+}
+
+// Keys lists keys, oldest first.
+func (s *Directory) Keys(ctx context.Context, p contracts.Page) (contracts.List[access.Key], error) {
+	var q query
+	if err := q.beyond(p.Cursor, `created_at, id`, `>`); err != nil {
+		return contracts.List[access.Key]{}, err
+	}
+	text, args := q.text(selectKey, `ORDER BY created_at, id`, p.Limit)
+	keys, err := list(ctx, s.db, "list keys", scanKey, text, args...)
+	return contracts.Cut(keys, p.Limit, func(k access.Key) string { return stored.Mark(k.CreatedAt, k.ID) }), err
+}
+
+// RevokeKey ends a key; the first time is kept. It commits.
+func (s *Directory) RevokeKey(ctx context.Context, id string, at time.Time) error {
+	n, err := s.exec(ctx, "revoke key "+id, `UPDATE api_key SET revoked_at = CASE revoked_at WHEN 0 THEN $2 ELSE revoked_at END WHERE id = $1`, id, stored.Nanos(at))
+	if err == nil && n == 0 {
+		return noKey(id)
+	}
+	return err
+}
+
+func noKey(id string) error {
+	return contracts.Errorf(contracts.CodeNotFound, "there is no key %q", id)
+}
+
+const selectDomain = `
+SELECT name, managed_by, registration, active_digest, active_etag, pending_digest, pending_etag, revision, created_at, updated_at
+FROM domain `
+
+func scanDomain(row pgx.Row) (registry.DomainRow, error) {
+	var d registry.DomainRow
+	var registration string
+	var created, updated int64
+	err := row.Scan(&d.Name, &d.ManagedBy, &registration, &d.ActiveDigest, &d.ActiveETag, &d.PendingDigest, &d.PendingETag,
+		&d.Revision, &created, &updated)
+	if registration != "" {
+		d.Registration = json.RawMessage(registration)
+	}
+	d.CreatedAt, d.UpdatedAt = stored.Stamp(created), stored.Stamp(updated)
+	return d, err
+}
+
+// Domains gives all rows by name.
+func (s *Directory) Domains(ctx context.Context) ([]registry.DomainRow, error) {
+	return list(ctx, s.db, "list domains", scanDomain, selectDomain+`ORDER BY name`)
+}
+
+// Domain gives one row.
+func (s *Directory) Domain(ctx context.Context, name string) (registry.DomainRow, error) {
+	return one(ctx, s.db, "read domain "+name, noDomain(name), scanDomain, selectDomain+`WHERE name = $1`, name)
+}
+
+const (
+	insertDomain = `
+INSERT INTO domain (name, managed_by, registration, active_digest, active_etag, pending_digest, pending_etag, revision, created_at, updated_at)
+VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)
+ON CONFLICT DO NOTHING`
+	updateDomain = `
+UPDATE domain SET managed_by = $2, registration = $3, active_digest = $4, active_etag = $5, pending_digest = $6, pending_etag = $7,
+  revision = $8, created_at = $9, updated_at = $10
+WHERE name = $1 AND revision = $8 - 1`
+
+	// lockDomains lets one process at a time change domains, so that a manifest
+	// that is newly named is not taken for one that nobody names.
+	lockDomains     = `SELECT pg_advisory_xact_lock(hashtextextended('manifold domains', 0))`
+	deleteManifests = `
+DELETE FROM manifest WHERE digest NOT IN (SELECT active_digest FROM domain UNION SELECT pending_digest FROM domain)`
+)
+
+// SaveDomain writes one row with the manifests that it newly names. It commits.
+func (s *Directory) SaveDomain(ctx context.Context, row registry.DomainRow, bodies ...registry.ManifestBody) (int64, error) {
+	statement := insertDomain
+	if row.Revision != 0 {
+		statement = updateDomain
+	}
+	err := s.transact(ctx, "save domain "+row.Name, func(tx pgx.Tx) error {
+		if _, err := tx.Exec(ctx, lockDomains); err != nil {
+			return err
+		}
+		done, err := tx.Exec(ctx, statement, row.Name, string(row.ManagedBy), string(row.Registration), row.ActiveDigest, row.ActiveETag,
+			row.PendingDigest, row.PendingETag, row.Revision+1, stored.Nanos(row.CreatedAt), stored.Nanos(row.UpdatedAt))
+		if err != nil {
+			return err
+		}
+		if done.RowsAffected() == 0 {
+			return domainChanged(row.Name)
+		}
+		for _, b := range bodies {
+			if _, err := tx.Exec(ctx, `INSERT INTO manifest (digest, body) VALUES ($1, $2) ON CONFLICT DO NOTHING`, b.Digest, stored.BytesOf(b.Body)); err != nil {
+				return err
+			}
+		}
+		_, err = tx.Exec(ctx, deleteManifests)
+		return err
+	})
+	if err != nil {
+		return 0, err
+	}
+	return row.Revision + 1, nil
+}
+
+// DeleteDomain removes one row. It commits.
+func (s *Directory) DeleteDomain(ctx context.Context, name string, revision int64) error {
+	return s.transact(ctx, "delete domain "+name, func(tx pgx.Tx) error {
+		if _, err := tx.Exec(ctx, lockDomains); err != nil {
+			return err
+		}
+		is, err := number(tx.QueryRow(ctx, `SELECT revision FROM domain WHERE name = $1`, name))
+		if err != nil {
+			return instead(err, noDomain(name))
+		}
+		if is != revision {
+			return domainChanged(name)
+		}
+		if _, err := tx.Exec(ctx, `DELETE FROM domain WHERE name = $1`, name); err != nil {
+			return err
+		}
+		_, err = tx.Exec(ctx, deleteManifests)
+		return err
+	})
+}
+
+// Manifest gives a body by its digest.
+func (s *Directory) Manifest(ctx context.Context, digest string) ([]byte, error) {
+	return one(ctx, s.db, "read manifest "+digest, contracts.Errorf(contracts.CodeNotFound, "there is no manifest %s", digest),
+		bytes, `SELECT body FROM manifest WHERE digest = $1`, digest)
+}
+
+func noDomain(name string) error {
+	return contracts.Errorf(contracts.CodeNotFound, "there is no domain %q", name)
+}
+
+func domainChanged(name string) error {
+	return contracts.Errorf(contracts.CodeConflict, "domain %q was changed by someone else; read it again", name)
+}

@@ -1,0 +1,4 @@
+package postgres
+
+// Queued is how many writes wait for the writer.
+func (s *Store) Queued() int { return s.writer.Len() }

@@ -1,0 +1,74 @@
+package postgres
+
+import (
+	"context"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/manifold-run/manifold/contracts"
+	"github.com/manifold-run/manifold/execution"
+	"github.com/manifold-run/manifold/internal/store/stored"
+)
+
+// Events gives a session's events after a place.
+func (s *Runs) Events(ctx context.Context, sessionID string, after int64, limit int) ([]contracts.Event, error) {
+	return list(ctx, s.db, "read the events of session "+sessionID, func(row pgx.Row) (contracts.Event, error) {
+		var seq int64
+		var body string
+		if err := row.Scan(&seq, &body); err != nil {
+			return contracts.Event{}, err
+		}
+		e, err := stored.Decode[contracts.Event](body)
+		e.SessionID, e.Seq = sessionID, seq // known only when it was inserted
+		return e, err
+	}, `SELECT seq, body FROM event WHERE session_id = $1 AND seq > $2 ORDER BY seq LIMIT $3`, sessionID, after, limitOf(limit))
+}
+
+// Ledger gives the entries of a run's chain after a place.
+func (s *Runs) Ledger(ctx context.Context, runID string, after int64, limit int) ([]contracts.LedgerEntry, error) {
+	return list(ctx, s.db, "read the ledger of run "+runID, func(row pgx.Row) (contracts.LedgerEntry, error) {
+		body, err := text(row)
+		if err != nil {
+			return contracts.LedgerEntry{}, err
+		}
+		return stored.Decode[contracts.LedgerEntry](body)
+	}, `SELECT body FROM ledger WHERE run_id = $1 AND seq > $2 ORDER BY seq LIMIT $3`, runID, after, limitOf(limit))
+}
+
+// Blob gives a content by its hash.
+func (s *Runs) Blob(ctx context.Context, sha256 string) ([]byte, error) {
+	return one(ctx, s.db, "read content "+sha256, contracts.Errorf(contracts.CodeNotFound, "there is no content %s", sha256),
+		bytes, `SELECT body FROM blob WHERE sha256 = $1`, stored.BareHash(sha256))
+}
+
+// NodeData gives the raw output of a node until it expires.
+func (s *Runs) NodeData(ctx context.Context, runID, nodeID string) ([]byte, error) {
+	return one(ctx, s.db, "read the raw output of node "+nodeID,
+		contracts.Errorf(contracts.CodeNotFound, "no raw output of node %s of run %s is kept", nodeID, runID),
+		bytes, `SELECT body FROM node_data WHERE run_id = $1 AND node_id = $2 AND expires_at > `+now, runID, nodeID)
+}
+
+func bytes(row pgx.Row) ([]byte, error) {
+	var body []byte
+	err := row.Scan(&body)
+	return body, err
+}
+
+const selectIntent = `SELECT operation, outcome, consumed, body FROM intent `
+
+func scanIntent(row pgx.Row) (execution.Intent, error) {
+	var operation, outcome, body string
+	var consumed bool
+	if err := row.Scan(&operation, &outcome, &consumed, &body); err != nil {
+		return execution.Intent{}, err
+	}
+	i, err := stored.Decode[execution.Intent](body)
+	if err != nil {
+		return i, err
+	}
+	i.Operation, i.Consumed, i.Outcome = operation, consumed, nil
+	if outcome != "" {
+		i.Outcome, err = stored.Decode[*execution.Outcome](outcome)
+	}
+	return i, err
+}

@@ -1,0 +1,249 @@
+package postgres
+
+import (
+	"context"
+	"errors"
+	"slices"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/manifold-run/manifold/contracts"
+	"github.com/manifold-run/manifold/execution"
+	"github.com/manifold-run/manifold/internal/store/stored"
+)
+
+// What changes locks of resources does so in a group that holds lockLocks: one
+// at a time over all processes, so that it may ask first and then change.
+
+const selectLock = `SELECT key, run_id, node_id, since FROM held_lock `
+
+func scanLock(row pgx.Row) (execution.LockHolder, error) {
+	var h execution.LockHolder
+	var since int64
+	err := row.Scan(&h.Key, &h.RunID, &h.NodeID, &since)
+	h.Since = stored.Stamp(since)
+	return h, err
+}
+
+// AcquireLocks takes all keys for a node, or none.
+func (s *Runs) AcquireLocks(ctx context.Context, l execution.Lease, nodeID string, keys []string) (execution.LockHolder, bool, error) {
+	keys = slices.Compact(slices.Sorted(slices.Values(keys)))
+	var inTheWay []execution.LockHolder
+	apply := func(ctx context.Context, g *group) error {
+		if _, err := g.held(l); err != nil {
+			return err
+		}
+		var err error
+		if inTheWay, err = g.foreignLock(ctx, l.RunID, nodeID, keys); err != nil {
+			return err
+		}
+		if len(inTheWay) > 0 {
+			return g.queue(ctx, inTheWay[0].Key, l.RunID, nodeID)
+		}
+		return g.takeLocks(ctx, l.RunID, nodeID, keys)
+	}
+	err := s.write(ctx, "lock for node "+nodeID+" of run "+l.RunID, change{runs: []string{l.RunID}, locks: true, apply: apply})
+	if err != nil {
+		return execution.LockHolder{}, false, err
+	}
+	if len(inTheWay) > 0 {
+		return inTheWay[0], false, nil
+	}
+	return execution.LockHolder{}, true, nil
+}
+
+const selectForeign = selectLock + `WHERE key = ANY($1) AND NOT (run_id = $2 AND node_id = $3) ORDER BY key LIMIT 1`
+
+// foreignLock gives the first of the keys that another node holds.
+func (g *group) foreignLock(ctx context.Context, runID, nodeID string, keys []string) ([]execution.LockHolder, error) {
+	found, err := collect(ctx, g.conn, scanLock, selectForeign, keys, runID, nodeID)
+	for i := range found {
+		if found[i].Waiting, err = waiting(ctx, g.conn, found[i].Key); err != nil {
+			return nil, err
+		}
+	}
+	return found, err
+}
+
+func waiting(ctx context.Context, q querier, key string) ([]string, error) {
+	return collect(ctx, q, text, `SELECT run_id FROM lock_waiter WHERE key = $1 ORDER BY place`, key)
+}
+
+func (g *group) takeLocks(ctx context.Context, runID, nodeID string, keys []string) error {
+	_, err := g.conn.Exec(ctx, `INSERT INTO held_lock (key, run_id, node_id, since) SELECT k, $2, $3, $4 FROM unnest($1::text[]) k ON CONFLICT DO NOTHING`,
+		keys, runID, nodeID, stored.Nanos(g.now))
+	if err != nil {
+		return err
+	}
+	_, err = g.leave(ctx, `run_id = $1 AND node_id = $2`, runID, nodeID)
+	return err
+}
+
+const insertWaiter = `
+INSERT INTO lock_waiter (key, run_id, node_id, woken) VALUES ($1, $2, $3, false)
+ON CONFLICT (key, run_id, node_id) DO UPDATE SET woken = false`
+
+// queue lets a node wait for one key only; its places in other queues go.
+func (g *group) queue(ctx context.Context, key, runID, nodeID string) error {
+	if _, err := g.leave(ctx, `run_id = $1 AND node_id = $2 AND key <> $3`, runID, nodeID, key); err != nil {
+		return err
+	}
+	_, err := g.conn.Exec(ctx, insertWaiter, key, runID, nodeID)
+	if r := g.runs[runID]; r != nil {
+		r.waits = true // a later change of this group may let it rest
+	}
+	return err
+}
+
+// forgetWaiter takes a run that rests out of the queues where it was woken and
+// did not take the key, or out of all, and gives the runs woken instead.
+func (g *group) forgetWaiter(ctx context.Context, r *head, all bool) ([]string, error) {
+	switch {
+	case !r.waits:
+		return nil, nil
+	case !g.locked:
+		return nil, errNeedsLocks
+	case all:
+		return g.leave(ctx, `run_id = $1`, r.id)
+	default:
+		return g.leave(ctx, `run_id = $1 AND woken`, r.id)
+	}
+}
+
+// release takes a node out of all queues, frees what it holds, and gives the
+// runs woken.
+func (g *group) release(ctx context.Context, runID, nodeID string) ([]string, error) {
+	woken, err := g.leave(ctx, `run_id = $1 AND node_id = $2`, runID, nodeID)
+	if err != nil {
+		return nil, err
+	}
+	freed, err := free(ctx, g.conn, g.wake, `run_id = $1 AND node_id = $2`, runID, nodeID)
+	return append(woken, freed...), err
+}
+
+func (g *group) leave(ctx context.Context, which string, args ...any) ([]string, error) {
+	return leave(ctx, g.conn, g.wake, which, args...)
+}
+
+// changer is a connection or a transaction that holds lockLocks.
+type changer interface {
+	querier
+	execer
+}
+
+// leave takes waiters out of queues. Where the key is free, the next one is
+// woken, because the one that left may have been the one to take it.
+func leave(ctx context.Context, x changer, wake func(string), which string, args ...any) ([]string, error) {
+	keys, err := collect(ctx, x, text, `DELETE FROM lock_waiter WHERE `+which+` RETURNING key`, args...)
+	if err != nil {
+		return nil, err
+	}
+	return wakeNext(ctx, x, wake, keys)
+}
+
+// free frees the locks that a condition names and gives the runs woken.
+func free(ctx context.Context, x changer, wake func(string), which string, args ...any) ([]string, error) {
+	keys, err := collect(ctx, x, text, `DELETE FROM held_lock WHERE `+which+` RETURNING key`, args...)
+	if err != nil {
+		return nil, err
+	}
+	return wakeNext(ctx, x, wake, keys)
+}
+
+const selectFirstWaiter = `
+SELECT run_id FROM lock_waiter WHERE key = $1 AND NOT EXISTS (SELECT 1 FROM held_lock h WHERE h.key = lock_waiter.key)
+ORDER BY place LIMIT 1`
+
+// wakeNext wakes the first waiter of each key that is free. Waiters of runs
+// that have ended are gone: the end of a run takes it out of all queues.
+func wakeNext(ctx context.Context, x changer, wake func(string), keys []string) ([]string, error) {
+	slices.Sort(keys)
+	var woken []string
+	for _, key := range slices.Compact(keys) {
+		next, err := collect(ctx, x, text, selectFirstWaiter, key)
+		if err != nil {
+			return nil, err
+		}
+		if len(next) == 0 {
+			continue
+		}
+		if _, err := x.Exec(ctx, `UPDATE lock_waiter SET woken = true WHERE key = $1 AND run_id = $2`, key, next[0]); err != nil {
+			return nil, err
+		}
+		wake(next[0])
+		woken = append(woken, next...)
+	}
+	return woken, nil
+}
+
+// Locks gives all held locks by key.
+func (s *Runs) Locks(ctx context.Context, p contracts.Page) (contracts.List[execution.LockHolder], error) {
+	var q query
+	if p.Cursor != "" {
+		q.where(`key > ?`, p.Cursor)
+	}
+	text, args := q.text(selectLockWaiting, `ORDER BY key`, p.Limit)
+	held, err := list(ctx, s.db, "list locks", func(row pgx.Row) (execution.LockHolder, error) {
+		var h execution.LockHolder
+		var since int64
+		err := row.Scan(&h.Key, &h.RunID, &h.NodeID, &since, &h.Waiting)
+		h.Since = stored.Stamp(since)
+		return h, err
+	}, text, args...)
+	return contracts.Cut(held, p.Limit, func(l execution.LockHolder) string { return l.Key }), err
+}
+
+const selectLockWaiting = `
+SELECT key, run_id, node_id, since, ARRAY(SELECT w.run_id FROM lock_waiter w WHERE w.key = held_lock.key ORDER BY place) FROM held_lock `
+
+// BreakLock frees a key by force, wakes all who wait for it, and tells it in
+// the ledger.
+func (s *Runs) BreakLock(ctx context.Context, key, by string) (execution.LockHolder, error) {
+	var broken execution.LockHolder
+	apply := func(ctx context.Context, g *group) error {
+		var err error
+		if broken, err = scanLock(g.conn.QueryRow(ctx, selectLock+`WHERE key = $1`, key)); err != nil {
+			return instead(err, contracts.Errorf(contracts.CodeNotFound, "nobody holds the lock %q", key))
+		}
+		if broken.Waiting, err = waiting(ctx, g.conn, key); err != nil {
+			return err
+		}
+		if err := g.ledgerBroken(ctx, broken, by); err != nil {
+			return err
+		}
+		for _, statement := range []string{`DELETE FROM held_lock WHERE key = $1`, `UPDATE lock_waiter SET woken = true WHERE key = $1`} {
+			if _, err := g.conn.Exec(ctx, statement, key); err != nil {
+				return err
+			}
+		}
+		for _, runID := range broken.Waiting {
+			g.wake(runID)
+		}
+		return nil
+	}
+	err := s.write(ctx, "break lock "+key, change{keys: []string{key}, locks: true, apply: apply})
+	return broken, err
+}
+
+// ledgerBroken appends to the chain of broken locks, which lockLocks guards.
+func (g *group) ledgerBroken(ctx context.Context, broken execution.LockHolder, by string) error {
+	var last contracts.LedgerEntry
+	body, err := text(g.conn.QueryRow(ctx, `SELECT body FROM ledger WHERE run_id = $1 ORDER BY seq DESC LIMIT 1`, execution.LockChain))
+	switch {
+	case err == nil:
+		if last, err = stored.Decode[contracts.LedgerEntry](body); err != nil {
+			return err
+		}
+	case !errors.Is(err, pgx.ErrNoRows):
+		return err
+	}
+	entry, err := execution.LockBroken(last, broken, by, g.now)
+	if err != nil {
+		return err
+	}
+	if body, err = stored.Encode(entry); err != nil {
+		return err
+	}
+	_, err = g.conn.Exec(ctx, `INSERT INTO ledger (run_id, seq, body) VALUES ($1, $2, $3)`, entry.RunID, entry.Seq, body)
+	return err
+}

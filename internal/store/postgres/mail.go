@@ -1,0 +1,126 @@
+package postgres
+
+import (
+	"context"
+	"encoding/json"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/manifold-run/manifold/internal/store/stored"
+	"github.com/manifold-run/manifold/orchestrator"
+)
+
+var (
+	_ orchestrator.Inbox         = (*Mail)(nil)
+	_ orchestrator.WebhookOutbox = (*Mail)(nil)
+)
+
+// Due gives the deliveries whose time has come.
+func (s *Mail) Due(ctx context.Context, now time.Time, limit int) ([]orchestrator.WebhookDelivery, error) {
+	return list(ctx, s.db, "list due deliveries", func(row pgx.Row) (orchestrator.WebhookDelivery, error) {
+		var d orchestrator.WebhookDelivery
+		var body string
+		var created int64
+		err := row.Scan(&d.ID, &d.URL, &body, &d.Attempts, &created)
+		d.Body, d.CreatedAt = json.RawMessage(body), stored.Stamp(created)
+		return d, err
+	}, `SELECT id, url, body, attempts, created_at FROM outbox WHERE due_at <= $1 ORDER BY due_at, place LIMIT $2`, stored.Nanos(now), limitOf(limit))
+}
+
+// Done removes a delivery. It commits.
+func (s *Mail) Done(ctx context.Context, id string) error {
+	_, err := s.exec(ctx, "end delivery "+id, `DELETE FROM outbox WHERE id = $1`, id)
+	return err
+}
+
+// Retry makes a delivery due again later. It commits.
+func (s *Mail) Retry(ctx context.Context, id string, at time.Time) error {
+	_, err := s.exec(ctx, "put off delivery "+id, `UPDATE outbox SET attempts = attempts + 1, due_at = $2 WHERE id = $1`, id, stored.Nanos(at))
+	return err
+}
+
+// The states of an item of the inbox.
+const (
+	unfinished = 0
+	finished   = 1
+	// givenUp was ended without an answer.
+	givenUp = 2
+)
+
+// insertReceived gives the ordinals of the items that were not there yet. Of
+// equal ones in one list the first counts.
+const insertReceived = `
+WITH given AS (
+  SELECT DISTINCT ON (channel COLLATE "C", id COLLATE "C") * FROM unnest($1::text[], $2::text[], $3::text[], $4::bigint[], $5::text[])
+    WITH ORDINALITY AS u (channel, id, reply, received_at, body, n) ORDER BY channel COLLATE "C", id COLLATE "C", n),
+fresh AS (
+  INSERT INTO inbox (channel, id, reply, finished, received_at, body)
+  SELECT channel, id, reply, 0, received_at, body FROM given ORDER BY n ON CONFLICT DO NOTHING RETURNING channel, id)
+SELECT given.n FROM given JOIN fresh USING (channel, id) ORDER BY given.n`
+
+// Receive inserts the items that are not there yet, and gives those. It
+// commits.
+func (s *Mail) Receive(ctx context.Context, items []orchestrator.Received) ([]orchestrator.Received, error) {
+	type item = orchestrator.Received
+	numbers, err := list(ctx, s.db, "receive", number, insertReceived, column(items, func(i item) string { return i.Channel }),
+		column(items, func(i item) string { return i.ID }), column(items, func(i item) string { return i.Reply }),
+		column(items, func(i item) int64 { return stored.Nanos(i.At) }), column(items, func(i item) string { return string(i.Body) }))
+	if err != nil {
+		return nil, err
+	}
+	var fresh []orchestrator.Received
+	for _, n := range numbers {
+		fresh = append(fresh, items[n-1])
+	}
+	return fresh, nil
+}
+
+const selectInbox = `SELECT channel, id, reply, received_at, body FROM inbox WHERE channel = $1 AND finished = $2 ORDER BY place`
+
+// Unfinished gives a channel's items that were not answered yet.
+func (s *Mail) Unfinished(ctx context.Context, channel string) ([]orchestrator.Received, error) {
+	return list(ctx, s.db, "list the inbox of "+channel, scanReceived, selectInbox, channel, unfinished)
+}
+
+// GivenUp gives a channel's items that were given up.
+func (s *Mail) GivenUp(ctx context.Context, channel string) ([]orchestrator.Received, error) {
+	return list(ctx, s.db, "list what was given up of "+channel, scanReceived, selectInbox, channel, givenUp)
+}
+
+func scanReceived(row pgx.Row) (orchestrator.Received, error) {
+	var i orchestrator.Received
+	var at int64
+	var body string
+	err := row.Scan(&i.Channel, &i.ID, &i.Reply, &at, &body)
+	i.At, i.Body = stored.Stamp(at), json.RawMessage(body)
+	return i, err
+}
+
+// NoteReply keeps where an item is being answered. It commits.
+func (s *Mail) NoteReply(ctx context.Context, channel, id, reply string) error {
+	_, err := s.exec(ctx, "note a reply", `UPDATE inbox SET reply = $3 WHERE channel = $1 AND id = $2`, channel, id, reply)
+	return err
+}
+
+const endReceived = `UPDATE inbox SET finished = $3, reply = $4, body = '' WHERE channel = $1 AND id = $2`
+
+// Finish drops the body of an item and keeps its id. It commits.
+func (s *Mail) Finish(ctx context.Context, channel, id string) error {
+	_, err := s.exec(ctx, "finish an item", endReceived, channel, id, finished, "")
+	return err
+}
+
+// GiveUp ends an item that cannot be answered, and keeps why. It commits.
+func (s *Mail) GiveUp(ctx context.Context, channel, id, problem string) error {
+	_, err := s.exec(ctx, "give an item up", endReceived, channel, id, givenUp, problem)
+	return err
+}
+
+// ForgetReceived removes what was ended before a time, and all before another.
+// It commits.
+func (s *Mail) ForgetReceived(ctx context.Context, ended, all time.Time) error {
+	_, err := s.exec(ctx, "forget what was received", `DELETE FROM inbox WHERE finished <> 0 AND received_at < $1 OR received_at < $2`,
+		stored.Nanos(ended), stored.Nanos(all))
+	return err
+}

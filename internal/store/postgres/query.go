@@ -1,0 +1,162 @@
+package postgres
+
+import (
+	"context"
+	"errors"
+	"strconv"
+	"strings"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+
+	"github.com/manifold-run/manifold/internal/store/stored"
+)
+
+// now is the server's clock in SQL, in nanoseconds since 1970.
+const now = `(extract(epoch FROM clock_timestamp()) * 1000000000)::bigint`
+
+// querier is a pool, a connection or a transaction.
+type querier interface {
+	Query(ctx context.Context, sql string, args ...any) (pgx.Rows, error)
+}
+
+// execer is one that can change rows.
+type execer interface {
+	Exec(ctx context.Context, sql string, args ...any) (pgconn.CommandTag, error)
+}
+
+// collect reads all rows of a query.
+func collect[T any](ctx context.Context, q querier, scan func(pgx.Row) (T, error), query string, args ...any) ([]T, error) {
+	rows, err := q.Query(ctx, query, args...)
+	if err != nil {
+		return nil, err
+	}
+	return read(rows, scan)
+}
+
+// read reads all rows and closes them.
+func read[T any](rows pgx.Rows, scan func(pgx.Row) (T, error)) ([]T, error) {
+	defer rows.Close()
+	var all []T
+	for rows.Next() {
+		v, err := scan(rows)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, v)
+	}
+	return all, rows.Err()
+}
+
+// text scans a row of one text.
+func text(row pgx.Row) (string, error) {
+	var s string
+	err := row.Scan(&s)
+	return s, err
+}
+
+// list does one query of the pool and reads all rows.
+func list[T any](ctx context.Context, d *db, doing string, scan func(pgx.Row) (T, error), query string, args ...any) ([]T, error) {
+	all, err := collect(ctx, d.pool, scan, query, args...)
+	return all, translate(doing, err)
+}
+
+// one does one query of the pool and reads one row; without one it gives the
+// better error.
+func one[T any](ctx context.Context, d *db, doing string, missing error, scan func(pgx.Row) (T, error), query string, args ...any) (T, error) {
+	v, err := scan(d.pool.QueryRow(ctx, query, args...))
+	return v, translate(doing, instead(err, missing))
+}
+
+// instead gives the better error when a row was not there.
+func instead(err, better error) error {
+	if isMissing(err) {
+		return better
+	}
+	return err
+}
+
+func isMissing(err error) bool { return errors.Is(err, pgx.ErrNoRows) }
+
+// exec does one statement on a connection of the pool, which commits it, and
+// tells how many rows it changed.
+func (d *db) exec(ctx context.Context, doing, statement string, args ...any) (int64, error) {
+	done, err := d.pool.Exec(ctx, statement, args...)
+	return done.RowsAffected(), translate(doing, err)
+}
+
+// transact does a short transaction of its own, again where two have been in
+// each other's way. It commits.
+func (d *db) transact(ctx context.Context, doing string, do func(pgx.Tx) error) error {
+	for try := 1; ; try++ {
+		err := pgx.BeginFunc(ctx, d.pool, do)
+		if !passing(err) || try == maxTries {
+			return translate(doing, err)
+		}
+	}
+}
+
+// maxTries is how often a transaction is tried that meets others.
+const maxTries = 4
+
+// query is the conditions of a listing, in which "?" stands for an argument.
+// What a filter does not ask for stands not in the text, so that the right
+// index serves it.
+type query struct {
+	conditions []string
+	args       []any
+}
+
+func (q *query) where(condition string, args ...any) {
+	q.conditions, q.args = append(q.conditions, condition), append(q.args, args...)
+}
+
+// beyond leaves out what a cursor has passed, in a listing that is sorted by
+// the columns, time and id, both in the same direction: "<" for the newest
+// first, ">" for the oldest.
+func (q *query) beyond(cursor, columns, direction string) error {
+	if cursor == "" {
+		return nil
+	}
+	at, id, err := stored.ReadMark(cursor)
+	if err == nil {
+		q.where(`(`+columns+`) `+direction+` (?, ?)`, at, id)
+	}
+	return err
+}
+
+// text gives the query of a page: one row more than the limit says whether
+// there is a next.
+func (q *query) text(selects, order string, limit int) (text string, args []any) {
+	if len(q.conditions) > 0 {
+		selects += `WHERE ` + strings.Join(q.conditions, ` AND `) + ` `
+	}
+	var most *int
+	if limit > 0 {
+		limit++
+		most = &limit
+	}
+	return numbered(selects + order + ` LIMIT ?`), append(q.args, most)
+}
+
+// numbered writes each "?" as the number of its argument.
+func numbered(text string) string {
+	var b strings.Builder
+	for n := 1; ; n++ {
+		before, after, found := strings.Cut(text, "?")
+		b.WriteString(before)
+		if !found {
+			return b.String()
+		}
+		b.WriteString("$" + strconv.Itoa(n))
+		text = after
+	}
+}
+
+// limitOf is a LIMIT; NULL is none.
+func limitOf(limit int) *int {
+	if limit <= 0 {
+		return nil
+	}
+	return &limit
+}

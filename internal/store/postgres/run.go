@@ -1,0 +1,160 @@
+package postgres
+
+import (
+	"context"
+	"strings"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/manifold-run/manifold/contracts"
+	"github.com/manifold-run/manifold/execution"
+	"github.com/manifold-run/manifold/internal/store/stored"
+)
+
+const selectRun = `
+SELECT r.id, r.session_id, r.format, r.state, r.owner, r.epoch, r.lease_until, r.wake_seq, r.handled_seq, r.wake_at, r.parked,
+  r.cancel_requested_at, r.cancelled_by, r.ledger_seq, r.ledger_head, r.verdict, r.created_at, r.updated_at, r.finished_at, p.body
+FROM run r JOIN plan p ON p.run_id = r.id `
+
+// selectBrief is selectRun with an empty plan in the place of the real one,
+// which is by far the largest part of a run.
+var selectBrief = strings.NewReplacer("p.body", "'{}'", "JOIN plan p ON p.run_id = r.id ", "").Replace(selectRun)
+
+func scanRun(row pgx.Row) (execution.Run, error) {
+	var r execution.Run
+	var lease, wake, cancelled, created, updated, finished int64
+	var verdict, plan string
+	err := row.Scan(&r.ID, &r.SessionID, &r.Format, &r.State, &r.Owner, &r.Epoch, &lease, &r.WakeSeq, &r.HandledSeq, &wake, &r.Parked,
+		&cancelled, &r.CancelledBy, &r.LedgerSeq, &r.LedgerHead, &verdict, &created, &updated, &finished, &plan)
+	if err != nil {
+		return r, err
+	}
+	r.LeaseUntil, r.WakeAt, r.CancelRequestedAt = stored.Stamp(lease), stored.Stamp(wake), stored.Moment(cancelled)
+	r.CreatedAt, r.UpdatedAt, r.FinishedAt = stored.Stamp(created), stored.Stamp(updated), stored.Moment(finished)
+	if r.Plan, err = stored.Decode[contracts.Plan](plan); err != nil || verdict == "" {
+		return r, err
+	}
+	r.Verdict, err = stored.Decode[*contracts.Verdict](verdict)
+	return r, err
+}
+
+// snapshot does several reads that see one state of the database, in one round
+// trip.
+func (d *db) snapshot(ctx context.Context, doing string, queue func(*pgx.Batch)) error {
+	conn, err := d.pool.Acquire(ctx)
+	if err != nil {
+		return translate(doing, err)
+	}
+	defer conn.Release() // which drops a connection that is in the midst of something
+	var b pgx.Batch
+	b.Queue(`BEGIN ISOLATION LEVEL REPEATABLE READ, READ ONLY`)
+	queue(&b)
+	b.Queue(`COMMIT`)
+	return translate(doing, conn.SendBatch(ctx, &b).Close())
+}
+
+// into keeps the rows of a query of a batch.
+func into[T any](all *[]T, scan func(pgx.Row) (T, error)) func(pgx.Rows) error {
+	return func(rows pgx.Rows) (err error) {
+		*all, err = read(rows, scan)
+		return err
+	}
+}
+
+// LoadRun gives all that is needed to go on with a run.
+func (s *Runs) LoadRun(ctx context.Context, runID string) (execution.Snapshot, error) {
+	var got execution.Snapshot
+	var runs []execution.Run
+	err := s.snapshot(ctx, "load run "+runID, func(b *pgx.Batch) {
+		b.Queue(selectRun+`WHERE r.id = $1`, runID).Query(into(&runs, scanRun))
+		b.Queue(`SELECT body FROM node WHERE run_id = $1 ORDER BY place`, runID).Query(into(&got.Nodes, scanNode))
+		b.Queue(gatesOf, runID).Query(into(&got.Gates, scanInterrupt))
+		b.Queue(selectIntent+`WHERE run_id = $1 ORDER BY place`, runID).Query(into(&got.Intents, scanIntent))
+	})
+	if err != nil {
+		return execution.Snapshot{}, err
+	}
+	if len(runs) == 0 {
+		return execution.Snapshot{}, noRun(runID)
+	}
+	got.Run = runs[0]
+	return got, nil
+}
+
+func scanNode(row pgx.Row) (execution.NodeRecord, error) {
+	body, err := text(row)
+	if err != nil {
+		return execution.NodeRecord{}, err
+	}
+	return stored.Decode[execution.NodeRecord](body)
+}
+
+const gatesOf = selectInterrupt + `WHERE run_id = $1 ORDER BY place`
+
+// ReadSignals gives what others wrote for a run.
+func (s *Runs) ReadSignals(ctx context.Context, runID string) (execution.Signals, error) {
+	var got execution.Signals
+	var at, cancelled int64
+	found := false
+	err := s.snapshot(ctx, "read the signals of run "+runID, func(b *pgx.Batch) {
+		b.Queue(`SELECT wake_seq, cancel_requested_at, cancelled_by, `+now+` FROM run WHERE id = $1`, runID).QueryRow(func(row pgx.Row) error {
+			err := row.Scan(&got.WakeSeq, &cancelled, &got.CancelledBy, &at)
+			found = err == nil
+			return instead(err, nil)
+		})
+		b.Queue(gatesOf, runID).Query(into(&got.Gates, scanInterrupt))
+		b.Queue(selectIntent+`WHERE run_id = $1 AND NOT consumed ORDER BY place`, runID).Query(into(&got.Intents, scanIntent))
+	})
+	if err != nil {
+		return execution.Signals{}, err
+	}
+	if !found {
+		return execution.Signals{}, noRun(runID)
+	}
+	got.Now, got.CancelRequestedAt = stored.Stamp(at), stored.Moment(cancelled)
+	return got, nil
+}
+
+const requestCancel = `
+WITH was AS (SELECT id, state, finished_at, cancel_requested_at FROM run WHERE id = $1 FOR UPDATE),
+  noted AS (UPDATE run SET cancel_requested_at = ` + now + `, cancelled_by = $2, wake_seq = wake_seq + 1
+    FROM was WHERE run.id = was.id AND was.finished_at = 0 AND was.cancel_requested_at = 0)
+SELECT state, finished_at > 0 FROM was`
+
+// RequestCancel commits the first wish to end a run.
+func (s *Runs) RequestCancel(ctx context.Context, runID, by string) error {
+	var state string
+	var ended bool
+	err := s.pool.QueryRow(ctx, requestCancel, runID, by).Scan(&state, &ended)
+	if err == nil && ended {
+		return contracts.Errorf(contracts.CodeConflict, "run %s has ended already: %s", runID, state)
+	}
+	return translate("cancel run "+runID, instead(err, noRun(runID)))
+}
+
+// ListRuns gives runs, newest first.
+func (s *Runs) ListRuns(ctx context.Context, f execution.RunFilter) (contracts.List[execution.Run], error) {
+	var q query
+	if f.SessionID != "" {
+		q.where(`r.session_id = ?`, f.SessionID)
+	}
+	if f.Owner != "" {
+		q.where(`r.requester = ?`, f.Owner)
+	}
+	if len(f.States) > 0 {
+		q.where(`r.state = ANY(?)`, stored.Texts(f.States))
+	}
+	if !f.Before.IsZero() {
+		q.where(`r.created_at < ?`, stored.Nanos(f.Before))
+	}
+	if err := q.beyond(f.Cursor, `r.created_at, r.id`, `<`); err != nil {
+		return contracts.List[execution.Run]{}, err
+	}
+	selects := selectRun
+	if f.Brief {
+		selects = selectBrief
+	}
+	text, args := q.text(selects, `ORDER BY r.created_at DESC, r.id DESC`, f.Limit)
+	runs, err := list(ctx, s.db, "list runs", scanRun, text, args...)
+	return contracts.Cut(runs, f.Limit, func(r execution.Run) string { return stored.Mark(r.CreatedAt, r.ID) }), err
+}

@@ -1,0 +1,142 @@
+package postgres
+
+import (
+	"cmp"
+	"context"
+	"embed"
+	"io/fs"
+	"runtime"
+	"time"
+
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"github.com/manifold-run/manifold/contracts"
+	"github.com/manifold-run/manifold/domainkit/pgstore"
+	"github.com/manifold-run/manifold/execution"
+	"github.com/manifold-run/manifold/internal/store/groupcommit"
+)
+
+//go:embed migrations/*.sql
+var migrations embed.FS
+
+var _ execution.Store = (*Runs)(nil)
+
+// Config says where the data is.
+type Config struct {
+	// URL is the address of the database, as libpq understands it. The tables
+	// stand in the first schema of its search_path.
+	URL string
+	// Conns is how many connections there are at most [4 per processor, 8 to 32].
+	// pool_max_conns in the URL goes before it.
+	Conns int
+}
+
+// Store is one database, in parts by what is kept. It is safe for concurrent
+// use, also by several processes.
+type Store struct {
+	*db
+
+	Runs      *Runs
+	Talk      *Talk
+	Mail      *Mail
+	Directory *Directory
+}
+
+// Runs is what execution keeps, and the listing of gates.
+type Runs struct{ *db }
+
+// Talk is what conversations keep: sessions, turns, previews and secrets.
+type Talk struct{ *db }
+
+// Mail is what comes in and goes out through channels that deliver at least
+// once.
+type Mail struct{ *db }
+
+// Directory is what admins keep: domains and keys.
+type Directory struct{ *db }
+
+// db is what all parts share. What advances runs is written through its
+// writer.
+type db struct {
+	pool   *pgxpool.Pool
+	writer *groupcommit.Queue[change]
+}
+
+// patience is how long the server keeps the transaction of a process that has
+// fallen silent in the midst of it, and with it the rows of its runs.
+const patience = 10 * time.Second
+
+// Open connects to the database and makes or updates its tables; several
+// processes may do so at once. The context bounds the opening only.
+func Open(ctx context.Context, cfg Config) (*Store, error) {
+	pool, err := connect(ctx, cfg)
+	if err != nil {
+		return nil, err
+	}
+	d := &db{pool: pool}
+	if err := d.prepare(ctx); err != nil {
+		pool.Close()
+		return nil, translate("open the database", err)
+	}
+	d.writer = groupcommit.Start(d.commit)
+	return &Store{db: d, Runs: &Runs{d}, Talk: &Talk{d}, Mail: &Mail{d}, Directory: &Directory{d}}, nil
+}
+
+func connect(ctx context.Context, cfg Config) (*pgxpool.Pool, error) {
+	if cfg.URL == "" {
+		return nil, contracts.Errorf(contracts.CodeInvalid, "open the database: no address is given")
+	}
+	settings, err := pgxpool.ParseConfig(cfg.URL)
+	if err != nil {
+		// The error of the parser hides the password.
+		return nil, contracts.Errorf(contracts.CodeInvalid, "open the database: the address cannot be read: %w", err)
+	}
+	if named, err := pgxpool.ParseConfig(""); err == nil && settings.MaxConns == named.MaxConns {
+		settings.MaxConns = int32(cmp.Or(cfg.Conns, min(max(4*runtime.GOMAXPROCS(0), 8), 32))) //nolint:gosec // far below the limit
+	}
+	settings.ConnConfig.ConnectTimeout = cmp.Or(settings.ConnConfig.ConnectTimeout, 5*time.Second)
+	for name, value := range map[string]string{
+		"application_name":                    "manifold",
+		"idle_in_transaction_session_timeout": patience.String(),
+		"tcp_keepalives_idle":                 "10",
+		"tcp_keepalives_interval":             "5",
+		"tcp_keepalives_count":                "3",
+	} {
+		if settings.ConnConfig.RuntimeParams[name] == "" {
+			settings.ConnConfig.RuntimeParams[name] = value
+		}
+	}
+	pool, err := pgxpool.NewWithConfig(ctx, settings)
+	return pool, translate("open the database", err)
+}
+
+// prepare brings the tables to the version of this release.
+func (d *db) prepare(ctx context.Context) error {
+	var synchronous string
+	if err := d.pool.QueryRow(ctx, `SHOW synchronous_commit`).Scan(&synchronous); err != nil {
+		return err
+	}
+	if synchronous == "off" {
+		return contracts.Errorf(contracts.CodeUnsupported,
+			"synchronous_commit is off: what was acknowledged could be lost, and writes be done twice; set it to on for this database")
+	}
+	steps, err := fs.Sub(migrations, "migrations")
+	if err != nil {
+		return err
+	}
+	return pgstore.Migrate(ctx, d.pool, "manifold", steps)
+}
+
+// Close commits what was accepted, and gives the connections back. Writes that
+// come later are refused as unavailable. Closing twice is harmless.
+func (s *Store) Close() error {
+	if s.writer.Close() {
+		s.pool.Close()
+	}
+	return nil
+}
+
+// Ping tells whether the database answers.
+func (s *Store) Ping(ctx context.Context) error {
+	return translate("reach the database", s.pool.Ping(ctx))
+}

@@ -1,0 +1,46 @@
+package stored
+
+import (
+	"cmp"
+	"strings"
+	"time"
+
+	"github.com/manifold-run/manifold/contracts"
+	"github.com/manifold-run/manifold/orchestrator/access"
+)
+
+// Reader is what the columns beside a gate's body say of who may see it.
+type Reader struct {
+	// Roles are those that may decide, never nil.
+	Roles         []string
+	Domain, Class string
+}
+
+// ReaderOf says who may see a gate.
+func ReaderOf(i contracts.Interrupt) Reader {
+	r := Reader{Roles: []string{}}
+	if i.Type.Expires() {
+		r.Roles = Texts(access.GateRoles(i))
+	}
+	if i.Action != nil {
+		r.Domain, _, _ = strings.Cut(i.Action.Capability, ".")
+		r.Class = string(i.Action.Policy.SideEffectClass)
+	}
+	return r
+}
+
+// SettleInterrupt fills in what a new interrupt may leave out.
+func SettleInterrupt(i *contracts.Interrupt, runID string, at time.Time) {
+	i.RunID = cmp.Or(i.RunID, runID)
+	i.Status = cmp.Or(i.Status, contracts.InterruptOpen)
+	i.CreatedAt = OrTime(i.CreatedAt, at)
+}
+
+// Texts are words as plain texts, never nil.
+func Texts[T ~string](words []T) []string {
+	out := make([]string, len(words))
+	for i, w := range words {
+		out[i] = string(w)
+	}
+	return out
+}

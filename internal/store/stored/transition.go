@@ -1,0 +1,68 @@
+package stored
+
+import (
+	"cmp"
+	"slices"
+	"time"
+
+	"github.com/manifold-run/manifold/execution"
+)
+
+// Transition is a Transition with everything encoded, so that whoever writes
+// has only to store it. Each list of rows has one for each value of the list
+// that it is named after.
+type Transition struct {
+	execution.Transition
+
+	NodeRows, GateRows, IntentRows, EventRows, LedgerRows []string
+
+	// VerdictRow is "" if there is no verdict.
+	VerdictRow string
+	// Names are the blobs that the rows name.
+	Names []string
+}
+
+// Prepare fills in what follows from the run, and encodes the rows.
+func Prepare(t execution.Transition, now time.Time) (*Transition, error) {
+	t.At = OrTime(t.At, now)
+	p := &Transition{Transition: t}
+	p.Gates, p.Intents, p.Events = slices.Clone(t.Gates), slices.Clone(t.Intents), slices.Clone(t.Events)
+	for i := range p.Gates {
+		SettleInterrupt(&p.Gates[i], t.Lease.RunID, t.At)
+	}
+	for i := range p.Intents {
+		in := &p.Intents[i]
+		in.RunID = cmp.Or(in.RunID, t.Lease.RunID)
+		in.CreatedAt = OrTime(in.CreatedAt, t.At)
+	}
+	for i := range p.Events {
+		p.Events[i].RunID = cmp.Or(p.Events[i].RunID, t.Lease.RunID)
+		p.Events[i].At = OrTime(p.Events[i].At, t.At)
+	}
+	return p, p.encode()
+}
+
+func (p *Transition) encode() (err error) {
+	if p.NodeRows, err = EncodeAll(p.Nodes); err != nil {
+		return err
+	}
+	if p.GateRows, err = EncodeAll(p.Gates); err != nil {
+		return err
+	}
+	if p.IntentRows, err = EncodeAll(p.Intents); err != nil {
+		return err
+	}
+	if p.EventRows, err = EncodeAll(p.Events); err != nil {
+		return err
+	}
+	if p.LedgerRows, err = EncodeAll(p.Ledger); err != nil {
+		return err
+	}
+	if p.Verdict != nil {
+		if p.VerdictRow, err = Encode(p.Verdict); err != nil {
+			return err
+		}
+	}
+	p.Names = append(NamedIn(p.NodeRows...), NamedIn(p.IntentRows...)...)
+	return nil
+}
