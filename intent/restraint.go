@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/manifold-run/manifold/intent/internal/lang"
 	"github.com/manifold-run/manifold/intent/internal/mood"
 	"github.com/manifold-run/manifold/intent/internal/text"
 )
@@ -136,10 +137,20 @@ func (s *sentenceReader) unexcused(p *part, c *Candidate) mood.Mood {
 	if c.begins {
 		odd &^= mood.Content
 	}
-	if odd&mood.Negated != 0 && c.mood&mood.Negated != 0 {
+	if odd&mood.Negated != 0 && c.mood&mood.Negated != 0 && !s.orders(p, idx) {
 		odd &^= mood.Negated
 	}
 	return odd
+}
+
+// orders tells whether a part has a verb of the capability's kind: "I do not need it
+// any more" may ask to delete it, "there is no need to delete it" never does.
+func (s *sentenceReader) orders(p *part, of *indexed) bool {
+	var kinds lang.Kinds
+	for _, stem := range of.begins {
+		kinds |= s.x.tools.Lexicon.Kin(stem)
+	}
+	return slices.ContainsFunc(s.m.Tokens[p.from:p.to], func(t text.Token) bool { return s.x.tools.Lexicon.Kin(t.Fold)&kinds != 0 })
 }
 
 // startsNegated tells a command not to do something.

@@ -35,6 +35,9 @@ type Value struct {
 	Up int
 	// Start and End tell that the parameter is that end of a period.
 	Start, End bool
+	// Loose tells that the words were taken as they stand, as a name is: no word such
+	// as "except" is one of them.
+	Loose bool
 }
 
 // Request is one reading of a part of a message.
@@ -117,6 +120,10 @@ func (a *accounting) set(from, to int, c contracts.WordClass) {
 // values marks the tokens of values, with the units behind their numbers.
 func (a *accounting) values() {
 	for _, v := range a.Values {
+		if v.Loose && a.excludes(v) {
+			a.Misused = append(a.Misused, v.Parameter)
+			continue
+		}
 		last := v.Last
 		for _, e := range a.m.entities {
 			if e.First >= v.First && e.First <= last && e.Last > last && e.Last < len(a.Classes) && !a.valued(last+1, e.Last) {
@@ -127,6 +134,17 @@ func (a *accounting) values() {
 			a.Classes[i], a.Parameters[i] = contracts.WordValue, v.Parameter
 		}
 	}
+}
+
+// excludes tells whether a value holds a word such as "except": "everybody except
+// Ana" is nobody's name.
+func (a *accounting) excludes(v Value) bool {
+	for i := v.First; i <= v.Last && i < len(a.Classes); i++ {
+		if hit, ok := a.operator(i, len(a.Classes)); ok && slices.Contains([]lang.Operator{lang.Except, lang.Unless, lang.Instead}, hit.Value) {
+			return true
+		}
+	}
+	return false
 }
 
 func (a *accounting) valued(first, last int) bool {

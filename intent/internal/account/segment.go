@@ -150,9 +150,12 @@ func (m *Message) cut() {
 	}
 }
 
-// depends tells a segment whose verb is an infinitive that hangs on the one before:
-// ", den Alarm zu löschen".
+// depends tells a segment that hangs on the one before: its verb is an infinitive, as
+// in ", den Alarm zu löschen", or it begins with a word such as "dass".
 func (m *Message) depends(s *Segment) bool {
+	if m.is(s.From, lang.Bidding) && !m.is(s.From, lang.Subject) {
+		return true // "…, dass wir es löschen"
+	}
 	last := s.To - 1
 	if !m.lex.Languages[m.language].Capitalises || last <= s.From {
 		return false
@@ -242,6 +245,7 @@ func (m *Message) courtesy(s *Segment) int {
 	for from < s.To && m.couples(from) {
 		from++
 	}
+	m.politely(from, s.To)
 	if hit, ok := lang.Find(&m.lex.Frames, m.Tokens[:s.To], from); ok && from+hit.Tokens >= s.To && m.plain(from, s.To) {
 		return m.mark(from, s.To)
 	}
@@ -271,6 +275,17 @@ func (m *Message) courtesy(s *Segment) int {
 		}
 	}
 	return m.mark(from, s.To)
+}
+
+// politely marks phrases with a word of courtesy wherever they stand: "cancel, per
+// favore, the leave".
+func (m *Message) politely(from, to int) {
+	for i := from; i < to; i++ {
+		hit, ok := lang.Find(&m.lex.Frames, m.Tokens[:to], i)
+		if ok && !m.touches(i, i+hit.Tokens) && slices.ContainsFunc(m.Tokens[i:i+hit.Tokens], func(t text.Token) bool { return t.Has(lang.Courteous) }) {
+			i = m.mark(i, i+hit.Tokens) - 1
+		}
+	}
 }
 
 // behind gives where a frame begins that ends at a place, or the place.

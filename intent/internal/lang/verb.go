@@ -36,6 +36,16 @@ func (l *Lexica) Kin(fold string) (out Kinds) {
 	return 0
 }
 
+// Acts tells a form of an everyday verb of one language.
+func (l *Lexica) Acts(language int, fold string) bool {
+	for n := len(fold); n >= 2 && len(fold)-n <= longestForm; n-- {
+		if l.forms[language][fold[n:]] && slices.ContainsFunc(l.verbs[fold[:n]], func(v verbStem) bool { return v.language == language }) {
+			return true
+		}
+	}
+	return false
+}
+
 // KindOf gives a kind of verbs by its name, 0 if there is none.
 func KindOf(name string) Kinds {
 	for i, k := range kinds() {

@@ -148,14 +148,30 @@ func (r *Reader) start(tokens []text.Token) Mood {
 }
 
 // faint tells a word that says no in one language and is a word of grammar in
-// others, as "no" in Spanish and Portuguese. The language of its sentence decides.
+// others, as "no" in Spanish and Portuguese. The language of its sentence decides,
+// and before a verb of its own language it always says no: in a short sentence names
+// can drown the language.
 func (r *Reader) faint(tokens []text.Token, i int) bool {
 	if !tokens[i].Has(lang.Faint) {
 		return false
 	}
 	for n := range r.lexica.Languages {
-		if tokens[i].In(n, lang.Faint) && r.speaks(tokens, i, n) {
+		if tokens[i].In(n, lang.Faint) && (r.speaks(tokens, i, n) || r.beforeVerb(tokens, i, n)) {
 			return true
+		}
+	}
+	return false
+}
+
+// beforeVerb tells whether a verb of a language stands right behind a word, or behind
+// one small word of it: "no lo borres".
+func (r *Reader) beforeVerb(tokens []text.Token, i, language int) bool {
+	for k := i + 1; k < len(tokens) && k <= i+2 && !tokens[k].Break; k++ {
+		if r.lexica.Acts(language, tokens[k].Fold) {
+			return true
+		}
+		if !tokens[k].In(language, lang.Pronoun) && !tokens[k].In(language, lang.Article) {
+			return false
 		}
 	}
 	return false

@@ -76,3 +76,20 @@ func TestALanguageThatIsNotProvenIsHeld(t *testing.T) {
 		}
 	}
 }
+
+// A word that says no in one language only is one wherever a verb of that language
+// stands behind it, however foreign the names of the sentence are.
+func TestNoBeforeItsVerbAlwaysSaysNo(t *testing.T) {
+	t.Parallel()
+	r := mood.New()
+	for say, negated := range map[string]bool{
+		"no quites el chatflow Morning Standup": true,
+		"no lo anules":                          true,
+		"envie a mensagem no canal de vendas":   false,
+		"publique o aviso no quadro da equipe":  false,
+	} {
+		if got := r.Of(text.Tokens(say), nil, true)&mood.Negated != 0; got != negated {
+			t.Errorf("%q: negated %v", say, got)
+		}
+	}
+}

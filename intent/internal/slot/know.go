@@ -130,6 +130,13 @@ func (p *param) bound() int {
 	return 0
 }
 
+// Loose tells a value that was taken for one by how it looks and where it stands: a
+// name or free words, but no text that is to be said.
+func (a Asked) Loose(name string, ev contracts.Evidence) bool {
+	p := a.of.byName(name)
+	return p != nil && !p.speaks(a.of.tools.cues) && (ev.Kind == kindName || ev.Kind == kindPhrase || ev.Kind == kindContext && p.resolver)
+}
+
 // Period tells which end of a period a parameter is.
 func (a Asked) Period(name string) (start, end bool) {
 	p := a.of.byName(name)
