@@ -29,7 +29,6 @@ func MethodRatchets() []Ratchet {
 		{Of: "domainkit.Service", Most: 46, Why: grown},
 		{Of: "domains/flowise/internal/flow.checker", Most: 44, Why: "one method for each rule of a flow"},
 		{Of: "domains/flowise/sandbox.Server", Most: 46, Why: "one method for each route of the system that it plays"},
-		{Of: "domains/workday/sandbox.Tenant", Most: 93, Why: "one method for each operation of the system that it plays"},
 		{Of: "examples/communication.Domain", Most: 52, Why: "it embeds domainkit.Service, and has few of its own"},
 		{Of: "execution.owner", Most: 41, Why: "one method for each thing that a behaviour may ask of it"},
 		{Of: "execution/executiontest.Store", Most: 54, Why: store},

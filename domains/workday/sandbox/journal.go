@@ -34,17 +34,17 @@ const (
 )
 
 // record adds an effect; the caller holds mu.
-func (t *Tenant) record(c *call, kind, workerID, eventID string) {
+func (b *books) record(c *call, kind, workerID, eventID string) {
 	effect := Effect{
-		Seq: len(t.effects) + 1, At: t.now(), Kind: kind, WorkerID: workerID,
+		Seq: len(b.effects) + 1, At: b.now(), Kind: kind, WorkerID: workerID,
 		EventID: eventID, By: c.subject, Body: compactJSON(c.body), Count: 1,
 	}
-	for _, e := range t.effects {
+	for _, e := range b.effects {
 		if e.Kind == kind && e.WorkerID == workerID && string(e.Body) == string(effect.Body) {
 			effect.Count++
 		}
 	}
-	t.effects = append(t.effects, effect)
+	b.effects = append(b.effects, effect)
 }
 
 func compactJSON(body []byte) json.RawMessage {
@@ -63,5 +63,5 @@ func compactJSON(body []byte) json.RawMessage {
 func (t *Tenant) Effects() []Effect {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	return slices.Clone(t.effects)
+	return slices.Clone(t.books.effects)
 }

@@ -133,73 +133,73 @@ func (e *event) openStep() *step {
 
 // visible tells whether a subject may see an event; an invisible one is not
 // found.
-func (t *Tenant) visible(e *event, subject string) bool {
+func (b *books) visible(e *event, subject string) bool {
 	return subject == systemUser || e.workerID == subject || e.initiator == subject ||
 		slices.ContainsFunc(e.steps, func(s *step) bool { return s.assigneeID == subject })
 }
 
 // start opens an event; nothing has been submitted yet.
-func (t *Tenant) start(c *call, e *event) {
-	e.id = wid("event", len(t.process.events))
-	e.initiator, e.status, e.created = c.subject, eventInProgress, t.now()
-	t.process.events = append(t.process.events, e)
+func (b *books) start(c *call, e *event) {
+	e.id = wid("event", len(b.process.events))
+	e.initiator, e.status, e.created = c.subject, eventInProgress, b.now()
+	b.process.events = append(b.process.events, e)
 }
 
 // submit lets an event go its way. It waits for the worker's manager when the
 // tenant wants that and there is one, and otherwise takes effect at once.
-func (t *Tenant) submit(e *event) {
-	for _, day := range t.absence.ofEvent(e.id) {
-		t.absence.settle(day, statusSubmitted)
+func (b *books) submit(e *event) {
+	for _, day := range b.absence.ofEvent(e.id) {
+		b.absence.settle(day, statusSubmitted)
 	}
-	manager := t.company.byID[e.workerID].managerID
-	if manager != "" && slices.Contains(t.cfg.NeedsApproval, e.process) {
-		e.steps = append(e.steps, newStep(e, manager, t.now()))
+	manager := b.company.byID[e.workerID].managerID
+	if manager != "" && slices.Contains(b.needsApproval, e.process) {
+		e.steps = append(e.steps, newStep(e, manager, b.now()))
 		return
 	}
-	t.complete(e)
+	b.complete(e)
 }
 
 // complete makes the event's change.
-func (t *Tenant) complete(e *event) {
-	e.status, e.completed = eventCompleted, t.now()
-	for _, day := range t.absence.ofEvent(e.id) {
-		t.absence.settle(day, statusApproved)
+func (b *books) complete(e *event) {
+	e.status, e.completed = eventCompleted, b.now()
+	for _, day := range b.absence.ofEvent(e.id) {
+		b.absence.settle(day, statusApproved)
 	}
 	for _, fix := range e.corrections {
 		if fix.remove {
-			t.absence.settle(fix.entry, statusGone)
+			b.absence.settle(fix.entry, statusGone)
 			continue
 		}
-		t.absence.settle(fix.entry, statusSubmitted)
+		b.absence.settle(fix.entry, statusSubmitted)
 		fix.entry.quantity = fix.quantity
-		t.absence.settle(fix.entry, statusApproved)
+		b.absence.settle(fix.entry, statusApproved)
 	}
 	if e.title != nil {
-		t.company.byID[e.workerID].title = e.title.proposed
+		b.company.byID[e.workerID].title = e.title.proposed
 	}
 }
 
 // stop ends an event without its change, or takes the change back.
-func (t *Tenant) stop(e *event, status string, entries entryStatus) {
+func (b *books) stop(e *event, status string, entries entryStatus) {
 	for _, s := range e.steps {
 		if s.status == stepAwaiting {
-			s.status, s.completed = stepDropped, t.now()
+			s.status, s.completed = stepDropped, b.now()
 		}
 	}
 	if e.title != nil && e.status == eventCompleted {
-		t.company.byID[e.workerID].title = e.title.current
+		b.company.byID[e.workerID].title = e.title.current
 	}
-	for _, day := range t.absence.ofEvent(e.id) {
+	for _, day := range b.absence.ofEvent(e.id) {
 		if day.status != statusGone {
-			t.absence.settle(day, entries)
+			b.absence.settle(day, entries)
 		}
 	}
 	for _, fix := range e.corrections {
 		if e.status == eventCompleted && fix.remove && fix.entry.status == statusGone {
-			t.absence.settle(fix.entry, statusApproved)
+			b.absence.settle(fix.entry, statusApproved)
 		}
 	}
-	e.status, e.completed = status, t.now()
+	e.status, e.completed = status, b.now()
 }
 
 func (s *step) finish(status, by, text string, at time.Time) {

@@ -7,28 +7,35 @@ import (
 	"time"
 )
 
-func (t *Tenant) absenceRoutes(on func(pattern string, h handler)) {
-	on("GET /workers", t.listStaff)
-	on("GET /workers/{id}", t.onWorker(func(_ *call, w *worker) (reply, error) { return ok(t.renderStaff(w)) }))
-	on("GET /workers/{id}/eligibleAbsenceTypes", t.onWorker(t.listEligible))
-	on("GET /workers/{id}/validTimeOffDates", t.onWorker(t.listValidDates))
-	on("GET /workers/{id}/timeOffDetails", t.onWorker(t.listDetails))
-	on("POST /workers/{id}/requestTimeOff", t.onWorker(t.requestTimeOff))
-	on("POST /workers/{id}/correctTimeOffEntry", t.onWorker(t.correctTimeOff))
-	on("GET /balances", t.listBalances)
-	on("GET /values/timeOff/status/", t.listStatuses)
+// absences is the service about time off.
+type absences struct {
+	*books
+
+	people *people
+}
+
+func (a *absences) absenceRoutes(on func(pattern string, h handler)) {
+	on("GET /workers", a.people.listStaff)
+	on("GET /workers/{id}", a.onWorker(func(_ *call, w *worker) (reply, error) { return ok(a.people.renderStaff(w)) }))
+	on("GET /workers/{id}/eligibleAbsenceTypes", a.onWorker(a.listEligible))
+	on("GET /workers/{id}/validTimeOffDates", a.onWorker(a.listValidDates))
+	on("GET /workers/{id}/timeOffDetails", a.onWorker(a.listDetails))
+	on("POST /workers/{id}/requestTimeOff", a.onWorker(a.requestTimeOff))
+	on("POST /workers/{id}/correctTimeOffEntry", a.onWorker(a.correctTimeOff))
+	on("GET /balances", a.listBalances)
+	on("GET /values/timeOff/status/", a.listStatuses)
 }
 
 // eligible are the types a worker may ask for: employees all, others none.
-func (t *Tenant) eligible(w *worker) []*absenceType {
+func (a *absences) eligible(w *worker) []*absenceType {
 	if w.contingent || w.terminated {
 		return nil
 	}
-	return t.absence.kinds
+	return a.absence.kinds
 }
 
-func (t *Tenant) listEligible(c *call, w *worker) (reply, error) {
-	list := t.eligible(w)
+func (a *absences) listEligible(c *call, w *worker) (reply, error) {
+	list := a.eligible(w)
 	if wanted := c.query.Get("category"); wanted != "" && wanted != categoryTimeOff {
 		list = nil
 	}
@@ -43,14 +50,14 @@ func (t *Tenant) listEligible(c *call, w *worker) (reply, error) {
 	})
 }
 
-func (t *Tenant) listValidDates(c *call, w *worker) (reply, error) {
-	kind := t.absence.kind(c.query.Get("timeOff"))
-	if kind == nil || !slices.Contains(t.eligible(w), kind) {
+func (a *absences) listValidDates(c *call, w *worker) (reply, error) {
+	kind := a.absence.kind(c.query.Get("timeOff"))
+	if kind == nil || !slices.Contains(a.eligible(w), kind) {
 		return reply{}, invalid(critical("A1041", "timeOff", "The worker isn't eligible for this time off."))
 	}
 	var dates []string
 	for _, date := range c.query["date"] {
-		if workday(date) && t.absence.at(w.id, date) == nil {
+		if workday(date) && a.absence.at(w.id, date) == nil {
 			dates = append(dates, date)
 		}
 	}
@@ -59,10 +66,10 @@ func (t *Tenant) listValidDates(c *call, w *worker) (reply, error) {
 	})
 }
 
-func (t *Tenant) listDetails(c *call, w *worker) (reply, error) {
-	from := cmp.Or(c.query.Get("fromDate"), t.now().AddDate(0, -12, 0).Format(time.DateOnly))
+func (a *absences) listDetails(c *call, w *worker) (reply, error) {
+	from := cmp.Or(c.query.Get("fromDate"), a.now().AddDate(0, -12, 0).Format(time.DateOnly))
 	var list []*entry
-	for _, e := range t.absence.between(w.id, from, c.query.Get("toDate")) {
+	for _, e := range a.absence.between(w.id, from, c.query.Get("toDate")) {
 		statuses, kinds := c.query["status"], c.query["timeOffType"]
 		if (len(statuses) == 0 || slices.Contains(statuses, e.status.ref().ID)) &&
 			(len(kinds) == 0 || slices.Contains(kinds, e.kind.id)) {
@@ -73,7 +80,7 @@ func (t *Tenant) listDetails(c *call, w *worker) (reply, error) {
 		out := map[string]any{
 			"timeOffEntryId": e.id, "date": e.date, "quantity": e.quantity, "unit": e.kind.unitRef(),
 			"status": e.status.ref(), "timeOffType": ref{ID: e.kind.id, Descriptor: e.kind.name},
-			"worker": t.personRef(w.id), "position": ref{ID: digest("position", w.id), Descriptor: w.title},
+			"worker": a.personRef(w.id), "position": ref{ID: digest("position", w.id), Descriptor: w.title},
 		}
 		if e.comment != "" {
 			out["comment"] = e.comment
@@ -85,30 +92,30 @@ func (t *Tenant) listDetails(c *call, w *worker) (reply, error) {
 	})
 }
 
-func (t *Tenant) listBalances(c *call) (reply, error) {
-	w, found := t.company.find(c.query.Get("worker"), c.subject)
+func (a *absences) listBalances(c *call) (reply, error) {
+	w, found := a.company.find(c.query.Get("worker"), c.subject)
 	if !found {
 		return reply{}, notFound()
 	}
 	var plans []*absenceType
-	for _, k := range t.eligible(w) {
+	for _, k := range a.eligible(w) {
 		if k.planID != "" {
 			plans = append(plans, k)
 		}
 	}
-	effective := cmp.Or(c.query.Get("effective"), t.now().Format(time.DateOnly))
+	effective := cmp.Or(c.query.Get("effective"), a.now().Format(time.DateOnly))
 	return paged(c, plans, func(k *absenceType) any {
 		return map[string]any{
-			"quantity": t.absence.balances[balanceKey{w.id, k.planID}], "unit": k.unitRef(),
+			"quantity": a.absence.balances[balanceKey{w.id, k.planID}], "unit": k.unitRef(),
 			"category":      ref{ID: categoryTimeOff, Descriptor: "Time Off"},
 			"absencePlan":   map[string]any{"id": k.planID, "descriptor": k.planName, "timeoffs": k.name, "absenceTable": []ref{}},
-			"effectiveDate": effective, "worker": t.personRef(w.id),
+			"effectiveDate": effective, "worker": a.personRef(w.id),
 			"position": ref{ID: digest("position", w.id), Descriptor: w.title},
 		}
 	})
 }
 
-func (t *Tenant) listStatuses(c *call) (reply, error) {
+func (a *absences) listStatuses(c *call) (reply, error) {
 	all := []entryStatus{statusApproved, statusSubmitted, statusNotSubmitted, statusSentBack}
 	return paged(c, all, func(s entryStatus) any { return s.ref() })
 }
@@ -140,7 +147,7 @@ type requestedDay struct {
 	Comment  string   `json:"comment"`
 }
 
-func (t *Tenant) requestTimeOff(c *call, w *worker) (reply, error) {
+func (a *absences) requestTimeOff(c *call, w *worker) (reply, error) {
 	var body requestBody
 	if err := c.decode(&body); err != nil {
 		return reply{}, err
@@ -148,21 +155,21 @@ func (t *Tenant) requestTimeOff(c *call, w *worker) (reply, error) {
 	if err := body.Process.validate(); err != nil {
 		return reply{}, err
 	}
-	found := t.validateDays(w, body.Days)
+	found := a.validateDays(w, body.Days)
 	if slices.ContainsFunc(found, func(d detail) bool { return d.Severity == "Critical" || !c.lenient }) {
 		return reply{}, invalid(found...)
 	}
 	e := &event{process: RequestTimeOff, workerID: w.id, effective: firstDate(body.Days)}
-	t.start(c, e)
-	t.addEntries(e, body.Days)
-	t.record(c, EffectTimeOffRequested, w.id, e.id)
+	a.start(c, e)
+	a.addEntries(e, body.Days)
+	a.record(c, EffectTimeOffRequested, w.id, e.id)
 	if body.Process == nil {
 		e.status = eventSaved
 	} else {
-		e.addComment(c.subject, body.Process.Comment, t.now())
-		t.submit(e)
+		e.addComment(c.subject, body.Process.Comment, a.now())
+		a.submit(e)
 	}
-	return t.startedTimeOff(e, found)
+	return a.startedTimeOff(e, found)
 }
 
 func (e *event) addComment(person, text string, at time.Time) {
@@ -175,26 +182,26 @@ func firstDate(days []requestedDay) string {
 	return slices.MinFunc(days, func(a, b requestedDay) int { return cmp.Compare(a.Date, b.Date) }).Date
 }
 
-func (t *Tenant) addEntries(e *event, days []requestedDay) {
+func (a *absences) addEntries(e *event, days []requestedDay) {
 	for _, d := range days {
 		status := statusNotSubmitted
 		added := &entry{
-			id: wid("requested", len(t.absence.entries)), workerID: e.workerID, eventID: e.id,
-			date: d.Date, kind: t.absence.kind(d.Type.ID), quantity: *d.Quantity, status: status, comment: d.Comment,
+			id: wid("requested", len(a.absence.entries)), workerID: e.workerID, eventID: e.id,
+			date: d.Date, kind: a.absence.kind(d.Type.ID), quantity: *d.Quantity, status: status, comment: d.Comment,
 		}
 		if d.Reason.ID != "" {
 			i := slices.IndexFunc(added.kind.reasons, func(r ref) bool { return r.ID == d.Reason.ID })
 			added.reason = &added.kind.reasons[i]
 		}
-		t.absence.entries = append(t.absence.entries, added)
+		a.absence.entries = append(a.absence.entries, added)
 	}
 }
 
 // startedTimeOff is the answer to a request or a correction: the days and what
 // became of the process. Warnings that were accepted come along.
-func (t *Tenant) startedTimeOff(e *event, warnings []detail) (reply, error) {
+func (a *absences) startedTimeOff(e *event, warnings []detail) (reply, error) {
 	days := []any{}
-	for _, d := range t.absence.ofEvent(e.id) {
+	for _, d := range a.absence.ofEvent(e.id) {
 		days = append(days, map[string]any{
 			"id": d.id, "descriptor": d.date, "date": d.date, "dailyQuantity": d.quantity, "comment": d.comment,
 			"timeOffType": ref{ID: d.kind.id, Descriptor: d.kind.name},
@@ -209,8 +216,8 @@ func (t *Tenant) startedTimeOff(e *event, warnings []detail) (reply, error) {
 		"days": days,
 		"businessProcessParameters": map[string]any{
 			"action": ref{ID: actionSubmit, Descriptor: "Submit"}, "overallStatus": e.status,
-			"overallBusinessProcess": t.eventRef(e), "transactionStatus": eventStatus(e),
-			"for": t.personRef(e.workerID), "comments": []any{},
+			"overallBusinessProcess": a.eventRef(e), "transactionStatus": eventStatus(e),
+			"for": a.personRef(e.workerID), "comments": []any{},
 		},
 	}
 	if len(warnings) > 0 {
@@ -232,7 +239,7 @@ type correctedDay struct {
 }
 
 // correctTimeOff changes or deletes approved entries.
-func (t *Tenant) correctTimeOff(c *call, w *worker) (reply, error) {
+func (a *absences) correctTimeOff(c *call, w *worker) (reply, error) {
 	var body correctBody
 	if err := c.decode(&body); err != nil {
 		return reply{}, err
@@ -242,7 +249,7 @@ func (t *Tenant) correctTimeOff(c *call, w *worker) (reply, error) {
 	}
 	e := &event{process: CorrectTimeOff, workerID: w.id}
 	for i, d := range body.Days {
-		fix, err := t.correctionOf(w, d, fmt.Sprintf("days[%d]", i))
+		fix, err := a.correctionOf(w, d, fmt.Sprintf("days[%d]", i))
 		if err != nil {
 			return reply{}, err
 		}
@@ -252,17 +259,17 @@ func (t *Tenant) correctTimeOff(c *call, w *worker) (reply, error) {
 		return reply{}, invalid(critical("A3287", "days", "No changes detected."))
 	}
 	e.effective = e.corrections[0].entry.date
-	t.start(c, e)
-	t.record(c, EffectTimeOffCorrected, w.id, e.id)
+	a.start(c, e)
+	a.record(c, EffectTimeOffCorrected, w.id, e.id)
 	if body.Process != nil {
-		e.addComment(c.subject, body.Process.Comment, t.now())
+		e.addComment(c.subject, body.Process.Comment, a.now())
 	}
-	t.submit(e)
-	return t.startedTimeOff(e, nil)
+	a.submit(e)
+	return a.startedTimeOff(e, nil)
 }
 
-func (t *Tenant) correctionOf(w *worker, d correctedDay, field string) (correction, error) {
-	e := t.absence.entry(d.Entry.ID)
+func (a *absences) correctionOf(w *worker, d correctedDay, field string) (correction, error) {
+	e := a.absence.entry(d.Entry.ID)
 	switch {
 	case e == nil || e.workerID != w.id:
 		return correction{}, invalid(critical("A1051", field, "The time off request has already been canceled."))

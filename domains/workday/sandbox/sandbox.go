@@ -77,13 +77,9 @@ type Tenant struct {
 
 	// mu guards everything below; it is never held while a body is read or
 	// an answer is written.
-	mu      sync.Mutex
-	offset  time.Duration // how far the clock was advanced
-	company company
-	absence absence
-	process process
-	tokens  tokens
-	effects []Effect // oldest first
+	mu     sync.Mutex
+	books  books
+	tokens tokens
 }
 
 // New seeds a tenant.
@@ -118,12 +114,11 @@ func New(cfg Config) (*Tenant, error) {
 func (t *Tenant) Reset() {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	t.offset = 0
-	t.company = seedCompany(t.cfg.Seed, t.cfg.Workers, t.cfg.Tenant)
-	t.absence = seedAbsence(t.cfg.Seed, t.company)
-	t.process = seedProcess(t.company, t.absence)
+	b := &t.books // the services know where they are
+	*b = books{clock: t.cfg.Now, needsApproval: t.cfg.NeedsApproval, company: seedCompany(t.cfg.Seed, t.cfg.Workers, t.cfg.Tenant)}
+	b.absence = seedAbsence(t.cfg.Seed, b.company)
+	b.process = seedProcess(b.company, b.absence)
 	t.tokens = newTokens(t.cfg)
-	t.effects = nil
 	t.Forget()
 }
 
@@ -153,15 +148,15 @@ func (t *Tenant) ExpireTokens() {
 func (t *Tenant) AdvanceClock(d time.Duration) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	t.offset += d
+	t.books.offset += d
 }
 
 // ApproveAll approves every step that waits, the company's history excepted, as
 // the person whom it awaits, and counts them.
 func (t *Tenant) ApproveAll() int {
 	return t.decideAll(EffectStepApproved, func(e *event, s *step) {
-		s.finish(stepCompleted, s.assigneeID, "", t.now())
-		t.complete(e)
+		s.finish(stepCompleted, s.assigneeID, "", t.books.now())
+		t.books.complete(e)
 	})
 }
 
@@ -169,8 +164,8 @@ func (t *Tenant) ApproveAll() int {
 // person whom it awaits, and counts them.
 func (t *Tenant) DenyAll(comment string) int {
 	return t.decideAll(EffectStepDenied, func(e *event, s *step) {
-		s.finish(stepDenied, s.assigneeID, comment, t.now())
-		t.stop(e, eventDenied, statusGone)
+		s.finish(stepDenied, s.assigneeID, comment, t.books.now())
+		t.books.stop(e, eventDenied, statusGone)
 	})
 }
 
@@ -178,13 +173,13 @@ func (t *Tenant) decideAll(effect string, decide func(*event, *step)) int {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	decided := 0
-	for _, e := range t.process.events {
+	for _, e := range t.books.process.events {
 		s := e.openStep()
 		if s == nil || e.seeded {
 			continue
 		}
 		decide(e, s)
-		t.record(&call{subject: s.assigneeID}, effect, e.workerID, e.id)
+		t.books.record(&call{subject: s.assigneeID}, effect, e.workerID, e.id)
 		decided++
 	}
 	return decided
@@ -207,8 +202,8 @@ type Worker struct {
 func (t *Tenant) People() []Worker {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	people := make([]Worker, 0, len(t.company.workers))
-	for _, w := range t.company.workers {
+	people := make([]Worker, 0, len(t.books.company.workers))
+	for _, w := range t.books.company.workers {
 		people = append(people, Worker{
 			ID: w.id, EmployeeID: w.number, Name: w.name, Title: w.title, ManagerID: w.managerID,
 			Contingent: w.contingent, Terminated: w.terminated, MoreJobs: w.moreJobs,
@@ -216,6 +211,3 @@ func (t *Tenant) People() []Worker {
 	}
 	return people
 }
-
-// now is the tenant's clock; the caller holds mu.
-func (t *Tenant) now() time.Time { return t.cfg.Now().Add(t.offset).UTC() }

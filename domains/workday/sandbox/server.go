@@ -28,16 +28,17 @@ func (t *Tenant) newRoutes() *http.ServeMux {
 			})
 		})
 	}
+	people := &people{&t.books}
 	for _, base := range []string{"/ccx/api/v1/{tenant}", "/ccx/api/common/v1/{tenant}", "/api/v1/{tenant}"} {
-		mount(base, t.commonRoutes)
+		mount(base, people.commonRoutes)
 	}
 	for _, version := range []string{"v6", "v7"} {
-		mount("/ccx/api/staffing/"+version+"/{tenant}", t.staffingRoutes)
+		mount("/ccx/api/staffing/"+version+"/{tenant}", people.staffingRoutes)
 	}
 	for _, version := range []string{"v1", "v5"} {
-		mount("/ccx/api/absenceManagement/"+version+"/{tenant}", t.absenceRoutes)
+		mount("/ccx/api/absenceManagement/"+version+"/{tenant}", (&absences{&t.books, people}).absenceRoutes)
 	}
-	mount("/ccx/api/businessProcess/v1/{tenant}", t.processRoutes)
+	mount("/ccx/api/businessProcess/v1/{tenant}", (&processes{&t.books}).processRoutes)
 	for _, path := range []string{"/ccx/oauth2/{tenant}/token", "/auth/oauth2/{tenant}/token"} {
 		mux.HandleFunc("POST "+path, func(w http.ResponseWriter, r *http.Request) { t.serve(w, r, t.token) })
 	}
@@ -89,7 +90,7 @@ func (t *Tenant) overLimit() bool {
 		return false
 	}
 	t.mu.Lock()
-	now := t.now()
+	now := t.books.now()
 	t.mu.Unlock()
 	return !t.limit.AllowN(now, 1)
 }
@@ -110,7 +111,7 @@ func (t *Tenant) authenticated(h handler) responder {
 	return func(r *http.Request, body []byte) (reply, error) {
 		t.mu.Lock()
 		defer t.mu.Unlock()
-		subject, known := t.tokens.subjectOf(r.Header.Get("Authorization"), t.now())
+		subject, known := t.tokens.subjectOf(r.Header.Get("Authorization"), t.books.now())
 		if !known {
 			return reply{}, &apiError{status: http.StatusUnauthorized, Message: "invalid_token"}
 		}

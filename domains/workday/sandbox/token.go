@@ -96,7 +96,7 @@ func (t *Tenant) serveToken(r *http.Request, form url.Values) reply {
 // refresh token in place of the one that was used; the caller holds mu.
 func (t *Tenant) grant(old, subject string) map[string]any {
 	token := t.tokens.issue("access", subject)
-	t.tokens.access[token] = access{subject: subject, expires: t.now().Add(t.cfg.TokenTTL)}
+	t.tokens.access[token] = access{subject: subject, expires: t.books.now().Add(t.cfg.TokenTTL)}
 	seconds := int(t.cfg.TokenTTL.Seconds())
 	out := map[string]any{"access_token": token, "token_type": "Bearer", "expires_in": seconds}
 	if t.cfg.StringExpiry {

@@ -11,7 +11,7 @@ const manyDays = 15
 
 // validateDays finds what Workday would say against a request, in the order of
 // the days.
-func (t *Tenant) validateDays(w *worker, days []requestedDay) []detail {
+func (a *absences) validateDays(w *worker, days []requestedDay) []detail {
 	if len(days) == 0 {
 		return []detail{critical("A1038", "days", "Date is required and must have a value.")}
 	}
@@ -20,32 +20,32 @@ func (t *Tenant) validateDays(w *worker, days []requestedDay) []detail {
 	seen := map[string]bool{}
 	for i, d := range days {
 		field := fmt.Sprintf("days[%d]", i)
-		problem := t.validateDay(w, d, seen[d.Date])
+		problem := a.validateDay(w, d, seen[d.Date])
 		seen[d.Date] = true
 		if problem != nil {
 			problem.Field = field
 			found = append(found, *problem)
 			continue
 		}
-		wanted[t.absence.kind(d.Type.ID)] += *d.Quantity
+		wanted[a.absence.kind(d.Type.ID)] += *d.Quantity
 	}
-	found = append(found, t.validateBalance(w, wanted, days)...)
+	found = append(found, a.validateBalance(w, wanted, days)...)
 	if len(days) >= manyDays {
 		found = append(found, warning("A1040", "days", "The request is longer than usual."))
 	}
 	return found
 }
 
-func (t *Tenant) validateDay(w *worker, d requestedDay, repeated bool) *detail {
+func (a *absences) validateDay(w *worker, d requestedDay, repeated bool) *detail {
 	problem := func(code, text string) *detail { p := critical(code, "", text); return &p }
-	kind := t.absence.kind(d.Type.ID)
+	kind := a.absence.kind(d.Type.ID)
 	_, err := time.Parse(time.DateOnly, d.Date)
 	switch {
 	case d.Date == "" || err != nil:
 		return problem("A1038", "Date is required and must have a value.")
 	case d.Type.ID == "":
 		return problem("A1009", "Time Off Type is required.")
-	case kind == nil || !slices.Contains(t.eligible(w), kind):
+	case kind == nil || !slices.Contains(a.eligible(w), kind):
 		return problem("A1041", "The worker isn't eligible for this time off.")
 	case d.Quantity == nil:
 		return problem("A1017", "Daily Quantity is required and must have a value.")
@@ -61,16 +61,16 @@ func (t *Tenant) validateDay(w *worker, d requestedDay, repeated bool) *detail {
 		return problem("A1021", "The reason isn't valid for this time off.")
 	case !workday(d.Date):
 		return problem("A1048", "Time off isn't allowed on "+d.Date+".")
-	case repeated || t.absence.at(w.id, d.Date) != nil:
+	case repeated || a.absence.at(w.id, d.Date) != nil:
 		return problem("A1028", "Time off on "+d.Date+" overlaps with an existing request.")
 	}
 	return nil
 }
 
-func (t *Tenant) validateBalance(w *worker, wanted map[*absenceType]float64, days []requestedDay) []detail {
+func (a *absences) validateBalance(w *worker, wanted map[*absenceType]float64, days []requestedDay) []detail {
 	var found []detail
-	for _, kind := range t.absence.kinds { // in a fixed order
-		if kind.planID != "" && wanted[kind] > 0 && wanted[kind] > t.absence.available(w.id, kind.planID) {
+	for _, kind := range a.absence.kinds { // in a fixed order
+		if kind.planID != "" && wanted[kind] > 0 && wanted[kind] > a.absence.available(w.id, kind.planID) {
 			found = append(found, critical("A1011", "days", fmt.Sprintf(
 				"You don't have a sufficient balance to satisfy the request for %s as of %s.", kind.name, firstDate(days))))
 		}

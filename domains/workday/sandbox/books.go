@@ -1,0 +1,54 @@
+package sandbox
+
+import (
+	"time"
+)
+
+// books are what the tenant knows: who works here, when they are away, which
+// processes run, and what was written. The tenant's mutex guards all of it; its
+// services have the books only while a call is answered.
+type books struct {
+	clock         func() time.Time
+	offset        time.Duration // how far the clock was advanced
+	needsApproval []Process
+
+	company company
+	absence absence
+	process process
+	effects []Effect // oldest first
+}
+
+// onWorker finds the worker that the path names.
+func (b *books) onWorker(h func(*call, *worker) (reply, error)) handler {
+	return func(c *call) (reply, error) {
+		w, found := b.company.find(c.path("id"), c.subject)
+		if !found {
+			return reply{}, notFound()
+		}
+		return h(c, w)
+	}
+}
+
+// eventOf is the event of the path, if the caller may see it.
+func (b *books) eventOf(c *call) (*event, error) {
+	e := b.process.event(c.path("id"))
+	if e == nil || !b.visible(e, c.subject) {
+		return nil, notFound()
+	}
+	return e, nil
+}
+
+func (b *books) eventRef(e *event) *ref {
+	return &ref{ID: e.id, Descriptor: string(e.process) + ": " + b.company.byID[e.workerID].descriptor()}
+}
+
+func (b *books) personRef(id string) *ref {
+	if id == systemUser {
+		return &ref{ID: digest("systemUser"), Descriptor: systemUser}
+	}
+	w := b.company.byID[id]
+	return &ref{ID: w.id, Descriptor: w.descriptor()}
+}
+
+// now is the time at the tenant.
+func (b *books) now() time.Time { return b.clock().Add(b.offset).UTC() }
