@@ -94,7 +94,7 @@ type Interrupt struct {
 // so it is what the approver is shown as such.
 func (i *Interrupt) Label(parameter string) string {
 	value, ok := i.Action.Sent()[parameter].(string)
-	if !ok {
+	if !ok || value == "" {
 		return ""
 	}
 	for _, chosen := range i.Evidence {

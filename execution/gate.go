@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/manifold-run/manifold/contracts"
+	"github.com/manifold-run/manifold/contracts/sheet"
 	"github.com/manifold-run/manifold/execution/model"
 )
 
@@ -78,23 +79,20 @@ func approvalPrompt(t *turn) string {
 	}
 	var parts []string
 	for _, name := range slices.Sorted(maps.Keys(row.Params)) {
-		text := cmp.Or(given.Label(name), paramText(row.Params[name]))
+		label := given.Label(name)
 		if planned, ok := spec.Params[name].(string); ok {
-			if label, ok := labels[strings.TrimSuffix(strings.TrimPrefix(planned, "${"), "}")]; ok {
-				text = label
-			}
+			label = cmp.Or(labels[strings.TrimSuffix(strings.TrimPrefix(planned, "${"), "}")], label)
 		}
-		text = asPart(text)
-		if t.n.entry.Capability.Metadata.ParameterSpecs[name].PII {
+		text := asPart(cmp.Or(label, paramText(row.Params[name])))
+		switch {
+		case label == "" && sheet.IsDigest(row.Params[name]), row.Params[name] == "" && label != "":
+			continue // says nothing to a person
+		case t.n.entry.Capability.Metadata.ParameterSpecs[name].PII:
 			text = "•••" // prompts travel further than gates; the gate shows it
 		}
-		parts = append(parts, strings.ReplaceAll(name, "_", " ")+": "+text)
+		parts = append(parts, sheet.ParameterWords(name)+": "+text)
 	}
-	prompt := "Approve " + spec.Tool + "?"
-	if len(parts) > 0 {
-		prompt += " " + strings.Join(parts, "; ")
-	}
-	return contracts.CleanSummary(prompt)
+	return contracts.CleanSummary(strings.TrimSpace(sheet.AsksFor(spec.Tool) + " " + strings.Join(parts, "; ")))
 }
 
 // asPart keeps a text from looking like more than one part of a prompt, and from

@@ -242,7 +242,7 @@ func TestEditKeepsTheEvidenceOfWhatItDidNotTouch(t *testing.T) {
 		second := w.until(r, id, "asked again", func(v contracts.RunView) bool {
 			return len(v.Interrupts) == 1 && v.Interrupts[0].InterruptID != first.InterruptID
 		}).Interrupts[0]
-		if want := "Approve shop.order? n: 2; who: Ana of the third floor"; second.Prompt != want {
+		if want := "Order in Shop? n: 2; who: Ana of the third floor"; second.Prompt != want {
 			t.Errorf("prompt %q, want %q", second.Prompt, want)
 		}
 		if len(second.Evidence) != 2 {

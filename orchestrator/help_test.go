@@ -11,7 +11,7 @@ import (
 func TestHelpShowsWhatTheCallerMayAskFor(t *testing.T) {
 	t.Parallel()
 	o := newOffice(t)
-	for _, message := range []string{"help", "What can you do?", "hello"} {
+	for _, message := range []string{"help", "What can you do?"} {
 		r := o.ask(message)
 		if r.Status != contracts.SessionCompleted || len(r.RunIDs) != 0 {
 			t.Fatalf("%q: status %s, runs %v", message, r.Status, r.RunIDs)
@@ -24,6 +24,17 @@ func TestHelpShowsWhatTheCallerMayAskFor(t *testing.T) {
 		if !strings.Contains(all, "Such as: “") || !strings.Contains(all, "equests time off") {
 			t.Errorf("%q is answered with:\n%s", message, all)
 		}
+	}
+}
+
+func TestAGreetingIsAnsweredInThreeLines(t *testing.T) {
+	t.Parallel()
+	r := newOffice(t).ask("hello")
+	if len(r.RunIDs) != 0 || len(r.Answer.Blocks) != 3 || len(r.Answer.Blocks[1].Items) != 1 {
+		t.Fatalf("%+v", r.Answer)
+	}
+	if line := r.Answer.Blocks[1].Items[0]; !strings.Contains(line, "“") {
+		t.Errorf("no sentence to try: %q", line)
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/manifold-run/manifold/contracts"
+	"github.com/manifold-run/manifold/contracts/sheet"
 )
 
 // InterruptNotice is what a webhook says of an interrupt that waits for a
@@ -30,8 +31,11 @@ type InterruptNotice struct {
 
 // publicPrompt leaves the parameters out of what an approval asks.
 func publicPrompt(i contracts.Interrupt) string {
-	if i.Type.Expires() {
-		return "Approve " + i.ToolName + "?"
+	switch {
+	case i.Type.Expires() && i.ToolName != "":
+		return sheet.AsksFor(i.ToolName)
+	case i.Type.Expires():
+		return "Approve?"
 	}
 	return i.Prompt
 }

@@ -2,6 +2,7 @@ package orchestrator_test
 
 import (
 	"context"
+	"slices"
 	"strings"
 	"testing"
 
@@ -291,8 +292,8 @@ func TestAGateOfACompensationShowsTheNameBesideTheID(t *testing.T) {
 		t.Fatalf("compensation %+v, %v", c, err)
 	}
 	g := *c.Interrupt
-	if g.Action.Parameters["worker"] != "w2" || chat.Parameter(g, "worker") != "Bruno Keller [w2]" || chat.Parameter(g, "request_id") != "req-1" || !strings.Contains(g.Prompt, "worker: Bruno Keller") {
-		t.Errorf("the gate %q shows %q and %q, by %+v", g.Prompt, chat.Parameter(g, "worker"), chat.Parameter(g, "request_id"), g.Evidence)
+	if g.Action.Parameters["worker"] != "w2" || !slices.Contains(chat.Sheet(g), [2]string{"worker", "Bruno Keller [w2]"}) || !slices.Contains(chat.Sheet(g), [2]string{"request", "req-1"}) || !strings.Contains(g.Prompt, "worker: Bruno Keller") {
+		t.Errorf("the gate %q shows %q, by %+v", g.Prompt, chat.Sheet(g), g.Evidence)
 	}
 	_, err = o.Decide(t.Context(), ana, g.Code, contracts.Resume{Decision: contracts.DecisionEdit, EditedParams: map[string]any{"request_id": "req-1", "worker": "w2"}}, 0)
 	if err != nil {

@@ -5,9 +5,9 @@ import (
 	"fmt"
 	"regexp"
 	"slices"
-	"strings"
 
 	"github.com/manifold-run/manifold/contracts"
+	"github.com/manifold-run/manifold/contracts/sheet"
 	"github.com/manifold-run/manifold/expr"
 )
 
@@ -171,7 +171,7 @@ func choice(target *capability, step contracts.PreStep, search string, said any,
 // thing is what the identifier of a parameter stands for, as people say it:
 // "chatflow" for chatflow_id.
 func thing(param string) string {
-	return strings.ReplaceAll(strings.TrimSuffix(param, "_id"), "_", " ")
+	return sheet.ParameterWords(param)
 }
 
 // posts adds the reads that follow one call.

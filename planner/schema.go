@@ -219,8 +219,8 @@ func (c *capability) title() string {
 	if text == "" {
 		return strings.ReplaceAll(c.Capability.Name, "_", " ")
 	}
-	if first, _, found := strings.Cut(text, ". "); found {
-		text = first
+	for _, end := range []string{". ", ": ", "; "} { // what follows explains it
+		text, _, _ = strings.Cut(text, end)
 	}
 	return strings.TrimSuffix(cut(text, 80), ".")
 }

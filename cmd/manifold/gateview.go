@@ -2,11 +2,10 @@ package main
 
 import (
 	"cmp"
-	"maps"
-	"slices"
 	"strings"
 
 	"github.com/manifold-run/manifold/contracts"
+	"github.com/manifold-run/manifold/contracts/sheet"
 )
 
 func (p printer) gates(gates []contracts.Interrupt) {
@@ -26,7 +25,7 @@ func (p printer) gates(gates []contracts.Interrupt) {
 
 // gate writes everything that somebody who decides should read.
 func (p printer) gate(g contracts.Interrupt) {
-	p.question(g)
+	p.asks(g, sheet.Asks(g))
 	rows := [][]string{{"code", g.Code}, {"status", string(g.Status)}, {"run", g.RunID}, {"step", g.NodeID}}
 	add := func(name, value string) {
 		if value != "" {
@@ -50,7 +49,7 @@ func (p printer) gate(g contracts.Interrupt) {
 func (p printer) action(g contracts.Interrupt) {
 	if a := g.Action; a != nil {
 		p.printf("\nAction: %s%s\n", a.Capability, after(" on ", a.Instance))
-		p.values(a.Sent())
+		p.sheet(g)
 		if lines := a.Said.Lines(); len(lines) > 0 {
 			rows := make([][]string, len(lines))
 			for n, l := range lines {
@@ -78,10 +77,11 @@ func (p printer) action(g contracts.Interrupt) {
 	}
 }
 
-func (p printer) values(values map[string]any) {
-	rows := make([][]string, 0, len(values))
-	for _, name := range slices.Sorted(maps.Keys(values)) {
-		rows = append(rows, []string{name, text(values[name])})
+// sheet writes what will be sent, by the names that an edit takes.
+func (p printer) sheet(g contracts.Interrupt) {
+	var rows [][]string
+	for _, r := range sheet.Of(g) {
+		rows = append(rows, []string{r.Parameter, text(r.Value), other(r.Label, text(r.Value)), r.From.Words()})
 	}
 	p.table("  ", nil, rows)
 }
@@ -93,8 +93,10 @@ func (p printer) decisions(g contracts.Interrupt) {
 }
 
 // question writes what is asked, with its options.
-func (p printer) question(i contracts.Interrupt) {
-	p.printf("\n? %s\n", i.Prompt)
+func (p printer) question(i contracts.Interrupt) { p.asks(i, i.Prompt) }
+
+func (p printer) asks(i contracts.Interrupt, prompt string) {
+	p.printf("\n? %s\n", prompt)
 	if i.Type.Expires() {
 		return // approve, reject and edit go without saying
 	}

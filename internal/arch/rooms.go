@@ -66,10 +66,11 @@ func useCases() []string {
 // coreRooms are pure: they do no I/O and name no domain. There is no arrow
 // between intent, planner and execution.
 func coreRooms() []Room {
-	words := []string{"contracts", "expr"}
+	words := []string{"contracts", "contracts/sheet", "expr"}
 	stages := append([]string{"intent", "planner", "planner/workflow", "execution"}, words...)
 	rooms := []Room{
 		{Dir: "contracts", Modules: []string{"github.com/santhosh-tekuri/jsonschema/v5"}},
+		{Dir: "contracts/sheet", Rooms: []string{"contracts"}},
 		{Dir: "expr", Rooms: []string{"contracts"}, Modules: []string{"cel.dev/cel-go"}},
 		{Dir: "intent", Rooms: words, Modules: []string{"github.com/kljensen/snowball", "github.com/pelletier/go-toml/v2", "golang.org/x/text"}},
 		{Dir: "intent/eval", Rooms: append(words, "intent")},
@@ -129,7 +130,7 @@ func sdkRooms() []Room {
 
 // adapterRooms implement the ports of the core. They do not import each other.
 func adapterRooms() []Room {
-	ports := append(useCases(), "contracts", "execution")
+	ports := append(useCases(), "contracts", "contracts/sheet", "execution")
 	retries := []string{"github.com/hashicorp/go-retryablehttp"}
 	return []Room{
 		{Dir: "client", Rooms: []string{"contracts", "orchestrator"}, Modules: retries},
@@ -155,14 +156,14 @@ func adapterRooms() []Room {
 // edgeRooms put the parts together. Only cmd/demo sees both the core and the
 // domains.
 func edgeRooms() []Room {
-	core := append(useCases(), "contracts", "expr", "intent", "planner", "execution", "reasoning")
+	core := append(useCases(), "contracts", "contracts/sheet", "expr", "intent", "planner", "execution", "reasoning")
 	adapters := []string{"internal/domainclient", "internal/embed/openai", "internal/embed/use", "internal/model/openai", "internal/model/anthropic", "internal/model/journal", "internal/httpapi", "internal/store/postgres", "internal/store/sqlite", "internal/telegram", "internal/webhook"}
 	whole := slices.Clip(slices.Concat(core, adapters, []string{"internal/app", "client", "domainkit"}))
 	return []Room{
 		{Dir: "internal/app", Rooms: slices.Concat(core, adapters), Modules: []string{"*"}},
 		{Dir: "internal/app/apptest", Rooms: []string{"client", "internal/app"}, Allows: []string{testHarness}},
 		{
-			Dir: "cmd/manifold", Rooms: []string{"contracts", "reasoning", "intent", "intent/eval", "internal/app", "client", "domainkit/conformance", "internal/embed/openai", "internal/embed/use", "internal/model/journal"},
+			Dir: "cmd/manifold", Rooms: []string{"contracts", "contracts/sheet", "reasoning", "intent", "intent/eval", "internal/app", "client", "domainkit/conformance", "internal/embed/openai", "internal/embed/use", "internal/model/journal"},
 			Modules: []string{"github.com/spf13/cobra", "golang.org/x/term"},
 		},
 		{Dir: "intent/fit", Rooms: []string{"contracts", "intent", "intent/eval"}},

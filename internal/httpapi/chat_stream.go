@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"slices"
 	"time"
 	"unicode/utf8"
 
@@ -141,12 +142,15 @@ func pieces(s string) func(yield func(string) bool) {
 }
 
 // progress sends what happens, for everybody as reasoning, which frontends fold.
+// That a step begins is said where it is gone once it has ended: in the status.
 func (c *chatStream) progress(e contracts.Event) {
 	line := chat.Progress(e)
 	if line == "" {
 		return
 	}
-	c.send([]chunkChoice{{Delta: delta{Reasoning: chat.Escape(line) + "\n\n"}}}, nil)
+	if !c.rich || e.Type != contracts.EventNodeStart {
+		c.send([]chunkChoice{{Delta: delta{Reasoning: chat.Escape(line) + "\n\n"}}}, nil)
+	}
 	if c.rich && c.now().Sub(c.status) >= statusEvery {
 		c.event("status", statusData{Description: line})
 		c.status = c.now()
@@ -282,7 +286,7 @@ func (s *chatRoutes) watch(ctx context.Context, k *call, stream *chatStream, sta
 			return state, err
 		}
 		for _, e := range events {
-			if seen = e.Seq; e.RunID == state.RunID {
+			if seen = e.Seq; e.RunID == state.RunID && ofStep(state.Steps, e) {
 				stream.progress(e)
 			}
 		}
@@ -303,4 +307,13 @@ func (s *chatRoutes) watch(ctx context.Context, k *call, stream *chatStream, sta
 			return state, stream.err
 		}
 	}
+}
+
+// ofStep tells whether an event is news to people: what a plan does between its
+// calls, such as choosing from what was found, is none.
+func ofStep(steps []orchestrator.Step, e contracts.Event) bool {
+	if e.Type != contracts.EventNodeStart && e.Type != contracts.EventNodeEnd {
+		return true
+	}
+	return slices.ContainsFunc(steps, func(s orchestrator.Step) bool { return s.ID == e.NodeID })
 }

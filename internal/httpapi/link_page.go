@@ -8,11 +8,10 @@ import (
 	"errors"
 	"fmt"
 	"html/template"
-	"maps"
 	"net/http"
-	"slices"
 
 	"github.com/manifold-run/manifold/contracts"
+	"github.com/manifold-run/manifold/contracts/sheet"
 	"github.com/manifold-run/manifold/orchestrator/chat"
 )
 
@@ -39,17 +38,13 @@ type linkPage struct {
 }
 
 func confirmPage(l linked) linkPage {
-	p := linkPage{Title: l.gate.Prompt, Code: l.gate.Code, Person: l.who.Subject(), Hash: l.link.ActionSHA256, Form: true}
-	if a := l.gate.Action; a != nil {
-		for _, name := range slices.Sorted(maps.Keys(a.Sent())) {
-			p.Rows = append(p.Rows, [2]string{name, chat.Parameter(l.gate, name)})
-		}
-	}
-	for _, e := range l.gate.Evidence {
-		p.Case = append(p.Case, [2]string{e.Path + " of " + e.NodeID, chat.Value(e.Value)})
-	}
-	for _, d := range l.gate.Difference {
+	p := linkPage{Title: sheet.Asks(l.gate), Code: l.gate.Code, Person: l.who.Subject(), Hash: l.link.ActionSHA256, Form: true}
+	p.Rows, p.Case = chat.Sheet(l.gate), chat.Grounds(l.gate)
+	for _, d := range chat.Changes(l.gate) {
 		p.Case = append(p.Case, [2]string{"changed " + d.Pointer, chat.Value(d.Before) + " → " + chat.Value(d.After)})
+	}
+	if sent := chat.Sent(l.gate); sent != "" {
+		p.Case = append(p.Case, [2]string{"sent as", sent})
 	}
 	p.Case = append(append(p.Case, [2]string{"what", l.gate.ToolName}), chat.Circumstances(l.gate)...)
 	return p

@@ -82,7 +82,7 @@ func TestARequesterHearsOfWhatSomebodyDecidedElsewhere(t *testing.T) {
 	w := setup(t)
 	w.rita.Says(alert)
 	gate := w.reads(ritaID, "Somebody else has to approve")
-	if len(gate.Buttons) != 1 || !strings.HasPrefix(gate.Buttons[0].Text, "Reject") {
+	if len(gate.Buttons) != 1 || !strings.HasPrefix(gate.Buttons[0].Text, "Withdraw") {
 		t.Fatalf("rita may not approve, and sees %+v", gate.Buttons)
 	}
 	code := strings.Fields(gate.Buttons[0].Text)[1]

@@ -3,7 +3,6 @@ package telegram
 import (
 	"fmt"
 	"log/slog"
-	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -12,6 +11,7 @@ import (
 	"github.com/go-telegram/bot/models"
 
 	"github.com/manifold-run/manifold/contracts"
+	"github.com/manifold-run/manifold/contracts/sheet"
 	"github.com/manifold-run/manifold/orchestrator"
 	"github.com/manifold-run/manifold/orchestrator/chat"
 )
@@ -157,28 +157,28 @@ func plan(rows []contracts.PlanRow) part {
 const maxEvidence = 8
 
 func gate(i contracts.Interrupt, mayApprove bool) part {
-	out := part{lines: []line{{{text: i.Prompt, tag: "b"}, {text: " "}, {text: i.Code, tag: "code"}}}}
+	out := part{lines: []line{{{text: sheet.Asks(i), tag: "b"}, {text: " "}, {text: i.Code, tag: "code"}}}}
 	add := func(name, value string) {
 		out.lines = append(out.lines, line{{text: name + ": ", tag: "i"}, {text: value}})
 	}
-	if i.Action != nil {
-		for _, name := range slices.Sorted(maps.Keys(i.Action.Sent())) {
-			add(name, chat.Parameter(i, name))
-		}
+	for _, row := range chat.Sheet(i) {
+		add(row[0], row[1])
 	}
-	for n, e := range i.Evidence {
-		if n < maxEvidence {
-			add(e.Path+" of "+e.NodeID, chat.Value(e.Value))
-		}
+	grounds := chat.Grounds(i)
+	for _, g := range grounds[:min(len(grounds), maxEvidence)] {
+		add(g[0], g[1])
 	}
-	if more := len(i.Evidence) - maxEvidence; more > 0 {
+	if more := len(grounds) - maxEvidence; more > 0 {
 		out.lines = append(out.lines, line{{text: fmt.Sprintf("and %d values more: manifold gates %s", more, i.Code)}})
 	}
-	for _, d := range i.Difference {
+	for _, d := range chat.Changes(i) {
 		add("changed "+d.Pointer, chat.Value(d.Before)+" → "+chat.Value(d.After))
 	}
 	for _, c := range chat.Circumstances(i) {
 		add(c[0], c[1])
+	}
+	if sent := chat.Sent(i); sent != "" {
+		add("sent as", sent)
 	}
 	if i.ExpiresAt != nil {
 		add("open until", i.ExpiresAt.UTC().Format("2006-01-02 15:04 UTC"))
@@ -187,14 +187,14 @@ func gate(i contracts.Interrupt, mayApprove bool) part {
 		out.lines = append(out.lines, line{{text: ended(i), tag: "b"}})
 		return out
 	}
-	reject := button("Reject "+i.Code, gateData(dataReject, i))
 	if mayApprove {
+		reject := button("Reject "+i.Code, gateData(dataReject, i))
 		out.lines = append(out.lines, line{{text: "Press a button, or write "}, {text: "approve " + i.Code, tag: "code"}, {text: " or "}, {text: "reject " + i.Code, tag: "code"}, {text: "."}})
 		out.buttons = row(button("Approve "+i.Code, gateData(dataApprove, i)), reject)
 		return out
 	}
 	out.lines = append(out.lines, line{{text: "Somebody else has to approve it, with "}, {text: "approve " + i.Code, tag: "code"}, {text: ". You can withdraw it."}})
-	out.buttons = row(reject)
+	out.buttons = row(button("Withdraw "+i.Code, gateData(dataReject, i)))
 	return out
 }
 

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/manifold-run/manifold/contracts"
+	"github.com/manifold-run/manifold/contracts/sheet"
 	"github.com/manifold-run/manifold/expr"
 )
 
@@ -151,7 +152,7 @@ func (c *composer) problem(n *contracts.NodeView) {
 		reason = c.whySkipped(n)
 	}
 	if n.State == contracts.NodeRejected { // somebody has decided: nothing went wrong
-		c.text(contracts.BlockNote, "Not done: "+title+" – "+reason)
+		c.text(contracts.BlockNote, "Not done: "+sheet.ActionWords(n.Tool)+" – "+reason+".")
 		return
 	}
 	c.text(contracts.BlockError, title+": "+reason)

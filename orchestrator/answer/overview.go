@@ -30,6 +30,28 @@ func Overview(catalog *contracts.Catalog, who access.Principal, domain string) *
 	return a
 }
 
+// Greeting says in three lines what can be done here, with one sentence for each
+// domain that the caller may use.
+func Greeting(catalog *contracts.Catalog, who access.Principal, domain string) *contracts.Answer {
+	list := contracts.Block{Kind: contracts.BlockList}
+	for _, d := range catalog.Domains {
+		if domain != "" && d.Name != domain {
+			continue
+		}
+		if at := slices.IndexFunc(d.Capabilities, func(e *contracts.CapabilityEntry) bool { return e.Routable() && mayAsk(e, who) && example(e) != "" }); at >= 0 {
+			list.Items = append(list.Items, domainTitle(d)+": “"+example(d.Capabilities[at])+"”")
+		}
+	}
+	if len(list.Items) == 0 {
+		return Overview(catalog, who, domain)
+	}
+	return &contracts.Answer{Blocks: []contracts.Block{
+		{Kind: contracts.BlockText, Text: "Hello. Say what you want to be done: I ask before anything is changed, and show what was done. For example:"},
+		list,
+		{Kind: contracts.BlockNote, Text: "Write help for all that you can ask for."},
+	}}
+}
+
 func domainTitle(d *contracts.DomainEntry) string {
 	if d.Manifest == nil {
 		return d.Name
@@ -59,10 +81,17 @@ func offers(d *contracts.DomainEntry, who access.Principal) []string {
 
 func offer(e *contracts.CapabilityEntry) string {
 	line := contracts.CleanSummary(cmp.Or(e.Capability.Description, e.Capability.Name))
-	if hints := e.Capability.Metadata.IntentHints; hints != nil && len(hints.Examples) > 0 {
-		line += " Such as: “" + contracts.CleanSummary(hints.Examples[0]) + "”"
+	if such := example(e); such != "" {
+		line += " Such as: “" + such + "”"
 	}
 	return line
+}
+
+func example(e *contracts.CapabilityEntry) string {
+	if hints := e.Capability.Metadata.IntentHints; hints != nil && len(hints.Examples) > 0 {
+		return contracts.CleanSummary(hints.Examples[0])
+	}
+	return ""
 }
 
 func mayAsk(e *contracts.CapabilityEntry, who access.Principal) bool {

@@ -36,7 +36,7 @@ func Declined(u intent.Understanding) *contracts.Answer {
 	if len(u.Choices) > 0 {
 		list := contracts.Block{Kind: contracts.BlockList, Title: "What I can do"}
 		for _, c := range u.Choices {
-			list.Items = append(list.Items, cmp.Or(c.Description, c.Capability)+" ("+c.Domain+"."+c.Capability+")")
+			list.Items = append(list.Items, cmp.Or(c.Description, c.Domain+"."+c.Capability))
 		}
 		a.Blocks = append(a.Blocks, list)
 	}

@@ -21,7 +21,7 @@ func Render(a *contracts.Answer) string {
 	for _, b := range a.Blocks {
 		parts = append(parts, block(b))
 	}
-	if v := a.Verdict; v != nil && v.Status != contracts.VerdictVerified {
+	if v := a.Verdict; v != nil && v.Status != contracts.VerdictVerified && !decided(*v) {
 		text := "*" + strings.ReplaceAll(string(v.Status), "_", " ") + "*"
 		if len(v.Reasons) > 0 {
 			text += ": " + Escape(strings.Join(v.Reasons, "; "))
@@ -29,6 +29,12 @@ func Render(a *contracts.Answer) string {
 		parts = append(parts, text)
 	}
 	return strings.Join(parts, "\n\n")
+}
+
+// decided tells whether a verdict says nothing but that somebody has decided
+// against what was asked, which the answer says in better words.
+func decided(v contracts.Verdict) bool {
+	return (v.Category == "rejected" || v.Category == "cancelled") && len(v.Reasons) == 1
 }
 
 func block(b contracts.Block) string {

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/manifold-run/manifold/contracts"
+	"github.com/manifold-run/manifold/contracts/sheet"
 	"github.com/manifold-run/manifold/orchestrator"
 )
 
@@ -25,7 +26,7 @@ type Frame struct {
 // waiting for a reply without text.
 func Compose(v orchestrator.SessionView, f Frame) string {
 	var parts []string
-	for _, part := range []string{v.Notice, Render(v.Answer), plan(v, f), questions(v, f)} {
+	for _, part := range []string{v.Notice, Render(v.Answer), questions(v, f), plan(v, f)} {
 		if part != "" {
 			parts = append(parts, part)
 		}
@@ -41,9 +42,16 @@ func Compose(v orchestrator.SessionView, f Frame) string {
 	return strings.Join(parts, "\n\n")
 }
 
-// plan shows the steps of a run while a person has to decide about it.
+// plan shows the steps of a run while a person has to decide about it; where it
+// cannot be folded, only if more than one of them is to be decided.
 func plan(v orchestrator.SessionView, f Frame) string {
-	if len(v.Rows) < 2 || len(v.Open) == 0 || len(f.Shown) > 0 {
+	writes := 0
+	for _, r := range v.Rows {
+		if r.Approval != "" {
+			writes++
+		}
+	}
+	if len(v.Rows) < 2 || len(v.Open) == 0 || len(f.Shown) > 0 || !f.Rich && writes < 2 {
 		return ""
 	}
 	var out strings.Builder
@@ -75,57 +83,75 @@ func questions(v orchestrator.SessionView, f Frame) string {
 		case slices.Contains(f.Shown, i.Code):
 			parts = append(parts, "It stays open. "+howToDecide(i.Code, mayApprove))
 		default:
-			parts = append(parts, gate(i, mayApprove, f.Links[i.Code]))
+			parts = append(parts, gate(i, mayApprove, f.Links[i.Code], f.Rich))
 		}
 	}
 	return strings.Join(parts, "\n\n")
 }
 
-func gate(i contracts.Interrupt, mayApprove bool, link string) string {
+func gate(i contracts.Interrupt, mayApprove bool, link string, rich bool) string {
 	var out strings.Builder
-	fmt.Fprintf(&out, "**%s** `%s`\n\n", Escape(headline(i)), i.Code)
-	if i.Action != nil {
-		out.WriteString("| parameter | value |\n| --- | --- |\n")
-		for _, name := range slices.Sorted(maps.Keys(i.Action.Sent())) {
-			fmt.Fprintf(&out, "| %s | %s |\n", Escape(name), Escape(Parameter(i, name)))
-		}
-	}
-	for _, d := range i.Difference {
+	fmt.Fprintf(&out, "**%s** `%s`\n\n", Escape(sheet.Asks(i)), i.Code)
+	rows(&out, Sheet(i))
+	for _, d := range Changes(i) {
 		fmt.Fprintf(&out, "\nchanged: %s from %s to %s\n", Escape(d.Pointer), Escape(Value(d.Before)), Escape(Value(d.After)))
 	}
 	var facts []string
 	for _, c := range Circumstances(i) {
 		facts = append(facts, capital(c[0])+": "+Escape(strings.TrimRight(c[1], "."))+".")
 	}
+	if sent := Sent(i); !rich && sent != "" {
+		facts = append(facts, "Sent as: "+Escape(sent)+".")
+	}
 	if i.ExpiresAt != nil {
 		facts = append(facts, "Open until "+i.ExpiresAt.UTC().Format("2006-01-02 15:04 UTC")+".")
 	}
 	out.WriteString("\n" + strings.Join(facts, " "))
-	if i.Status != "" && i.Status != contracts.InterruptOpen {
-		return strings.TrimSpace(out.String())
+	if i.Status == "" || i.Status == contracts.InterruptOpen {
+		out.WriteString("\n\n" + howToDecide(i.Code, mayApprove))
+		if link != "" {
+			fmt.Fprintf(&out, "\n\nOr [look at it on a page](%s), which is yours alone: do not pass it on.", link)
+		}
 	}
-	out.WriteString("\n\n" + howToDecide(i.Code, mayApprove))
-	if link != "" {
-		fmt.Fprintf(&out, "\n\nOr [look at it on a page](%s), which is yours alone: do not pass it on.", link)
+	if exact := exact(i); rich && exact != "" {
+		out.WriteString("\n\n" + exact)
 	}
-	return out.String()
+	return strings.TrimSpace(out.String())
 }
 
-// headline is what a gate asks, without the values that stand in the table below
-// it.
-func headline(i contracts.Interrupt) string {
-	asks := "Approve " + i.ToolName + "?"
-	if i.Action != nil && i.ToolName != "" && strings.HasPrefix(i.Prompt, asks) {
-		return asks
+// rows writes names and values as a table.
+func rows(out *strings.Builder, all [][2]string) {
+	if len(all) == 0 {
+		return
 	}
-	return i.Prompt
+	out.WriteString("| parameter | value |\n| --- | --- |\n")
+	for _, r := range all {
+		fmt.Fprintf(out, "| %s | %s |\n", Escape(r[0]), Escape(r[1]))
+	}
+}
+
+// exact folds what is sent as it is, where the words above stand for it.
+func exact(i contracts.Interrupt) string {
+	var all [][2]string
+	if i.Action == nil || !slices.ContainsFunc(slices.Collect(maps.Values(i.Action.Sent())), func(v any) bool { return sheet.IsDigest(v) }) && Sent(i) == "" {
+		return ""
+	}
+	sent := i.Action.Sent()
+	for _, name := range slices.Sorted(maps.Keys(sent)) {
+		all = append(all, [2]string{name, Value(sent[name])})
+	}
+	var out strings.Builder
+	out.WriteString("<details>\n<summary>Exactly what is sent</summary>\n\n")
+	rows(&out, all)
+	out.WriteString("\n</details>")
+	return out.String()
 }
 
 func howToDecide(code string, mayApprove bool) string {
 	if mayApprove {
 		return fmt.Sprintf("Reply `approve %s` or `reject %s`.", code, code)
 	}
-	return fmt.Sprintf("Somebody else has to approve it, with `approve %s`. You can withdraw it: `reject %s`.", code, code)
+	return fmt.Sprintf("Somebody else has to approve it, with `approve %s`. You can withdraw it: `withdraw %s`.", code, code)
 }
 
 // Circumstances are what somebody who decides should know besides the
@@ -149,20 +175,67 @@ func Circumstances(i contracts.Interrupt) [][2]string {
 
 func capital(word string) string { return strings.ToUpper(word[:1]) + word[1:] }
 
-// Parameter writes a value of a gate's action: what was chosen from a list with
-// the words of the list, beside the id that will be sent.
-func Parameter(i contracts.Interrupt, name string) string {
-	value, from := Value(i.Action.Sent()[name]), ""
-	if said := i.Action.Said; said != nil {
-		from = said.Values[name].Words()
+// Sheet is what will be sent, by name and in words, for people who decide: what
+// was chosen from a list with the words of the list, beside the id that will be
+// sent if that is short enough to be read.
+func Sheet(i contracts.Interrupt) [][2]string {
+	var out [][2]string
+	for _, r := range sheet.Of(i) {
+		value := Value(r.Value)
+		most := 80
+		if r.Opaque { // it stands for what nobody reads
+			most = 400
+		}
+		switch label := brief(r.Label, most); {
+		case label == "" || label == value:
+		case r.Opaque:
+			value = label
+		default:
+			value = label + " [" + value + "]"
+		}
+		if from := r.From.Words(); from != "" {
+			value += " (" + from + ")"
+		}
+		out = append(out, [2]string{r.Name, value})
 	}
-	if label := brief(i.Label(name), 80); label != "" && label != value {
-		value = label + " [" + value + "]"
+	return out
+}
+
+// Sent are the long ids that the words of a sheet stand for.
+func Sent(i contracts.Interrupt) string {
+	var out []string
+	for _, r := range sheet.Of(i) {
+		if r.Opaque && r.Label != "" && !sheet.IsDigest(r.Value) {
+			out = append(out, r.Name+" "+Value(r.Value))
+		}
 	}
-	if from != "" {
-		value += " (" + from + ")"
+	return strings.Join(out, ", ")
+}
+
+// Changes are where a gate differs from the one before, as far as people can
+// read it.
+func Changes(i contracts.Interrupt) []contracts.FieldDifference {
+	return slices.DeleteFunc(slices.Clone(i.Difference), func(d contracts.FieldDifference) bool {
+		return sheet.IsDigest(d.Before) || sheet.IsDigest(d.After)
+	})
+}
+
+// Grounds are what an action's values rest on, besides what its sheet shows of
+// it: the place of each and its value.
+func Grounds(i contracts.Interrupt) [][2]string {
+	shown := map[string]bool{}
+	for _, r := range sheet.Of(i) {
+		shown[Value(r.Value)], shown[r.Label] = true, true
 	}
-	return value
+	var out [][2]string
+	for _, e := range i.Evidence {
+		chosen := strings.HasSuffix(e.Path, ".value") || strings.HasSuffix(e.Path, ".label")
+		if sheet.IsDigest(e.Value) || chosen && (shown[contracts.CleanSummary(Value(e.Value))] || e.Value == "") {
+			continue
+		}
+		out = append(out, [2]string{e.Path + " of " + e.NodeID, Value(e.Value)})
+	}
+	return out
 }
 
 func question(i contracts.Interrupt) string {
@@ -276,7 +349,11 @@ func Progress(e contracts.Event) string {
 	case contracts.EventNodeError:
 		return line("✗", name)
 	case contracts.EventInterrupt:
-		return "? " + contracts.CleanSummary(e.Summary)
+		asks, _, values := strings.Cut(contracts.CleanSummary(e.Summary), "? ")
+		if values {
+			asks += "?"
+		}
+		return "? " + asks
 	case contracts.EventInterruptResolved:
 		return line("=", e.Status)
 	case contracts.EventToolCallStart, contracts.EventToolCallEnd, contracts.EventExpand, contracts.EventVerdict, contracts.EventDone:

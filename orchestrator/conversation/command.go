@@ -144,7 +144,7 @@ func (c *commands) outcome(t orchestrator.Turn, here string, after int64, repeat
 		o.Quiet = true
 	}
 	o.Alone = o.Alone || o.SessionID == "" || repeated && t.RunID == "" && t.Command != chat.Status || t.Answer != nil
-	if o.Alone && o.Answer == nil {
+	if o.Alone && o.Answer == nil && t.Shows == "" {
 		o.Notice = cmp.Or(o.Notice, nothingAsked)
 	}
 	return o

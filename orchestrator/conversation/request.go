@@ -66,6 +66,9 @@ func (m *machine) clear(ctx context.Context, t orchestrator.Turn) (orchestrator.
 
 // understand settles the intents of a turn, or asks or says why there are none.
 func (m *machine) understand(ctx context.Context, t orchestrator.Turn) (orchestrator.Turn, error) {
+	if chat.Greets(t.Message) {
+		return answered(t, answer.Greeting(m.catalogs.Catalog(), t.By, t.Model)), nil
+	}
 	if asksForHelp(t.Message) {
 		return answered(t, answer.Overview(m.catalogs.Catalog(), t.By, t.Model)), nil
 	}
@@ -98,7 +101,7 @@ func rolesOf(who access.Principal) []string { return who.Contract().Roles }
 // is chosen for such a message, so it is answered before the matcher sees it.
 func asksForHelp(message string) bool {
 	c, ok := chat.Parse(message)
-	return ok && c.Verb == chat.Help || chat.Greets(message)
+	return ok && c.Verb == chat.Help
 }
 
 // compile plans the turn's intents: to a question, or to a run. It commits the

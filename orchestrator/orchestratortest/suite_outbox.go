@@ -101,7 +101,7 @@ func noticeHoldsNoParameters(t *testing.T, s Opened) {
 	same(t, "notice", map[string]any{
 		"event": "interrupt", "session_id": "s1", "run_id": "r1", "node_id": "n1", "interrupt_id": "g1", "code": "Cg1",
 		"type": "write_approval", "tool_name": "alpha.change", "risk_level": "high", "reason": "writes need approval",
-		"prompt": "Approve alpha.change?", "created_at": day().Format(time.RFC3339Nano),
+		"prompt": "Change in Alpha?", "created_at": day().Format(time.RFC3339Nano),
 	}, notice)
 }
 
