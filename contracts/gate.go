@@ -23,10 +23,12 @@ const (
 	InterruptRunUnreadable     InterruptType = "run_unreadable"
 )
 
+// Gate tells whether interrupts of the type approve an action: they are decided
+// by those whose roles the policy names. All others are questions.
+func (t InterruptType) Gate() bool { return t == InterruptWriteApproval }
+
 // Expires tells whether interrupts of the type end by time.
-func (t InterruptType) Expires() bool {
-	return t == InterruptWriteApproval || t == InterruptPlanApproval
-}
+func (t InterruptType) Expires() bool { return t.Gate() || t == InterruptPlanApproval }
 
 // InterruptStatus is where an interrupt stands.
 type InterruptStatus string

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"maps"
 	"strconv"
+	"strings"
 
 	"github.com/manifold-run/manifold/contracts"
 	"github.com/manifold-run/manifold/execution/model"
@@ -49,11 +50,14 @@ func ask(t *turn, b model.Budget) {
 	t.withdraw()
 	t.row.Begin(t.now())
 	t.ask(contracts.Interrupt{
-		Type: contracts.InterruptBudgetExceeded, Prompt: prompt, Reason: "a budget of the run is used up",
+		Type: contracts.InterruptBudgetExceeded, Prompt: prompt, Reason: "a budget of the run is used up", Roles: []string{"operator"},
 		Requesters: requesters(t.run.Run.Plan.Owner, nil),
 		Show:       map[string]any{"budget": b.Name, "used": b.Used, "limit": b.Limit, "step": t.n.ID()},
 		Options: []contracts.InterruptOption{
-			{ID: answerRaise, Label: "Raise it to " + number(max(b.Used, b.Limit)*2), Value: map[string]any{answerRaise: max(b.Used, b.Limit) * 2}},
+			{
+				ID: answerRaise, Label: "Raise it to " + number(max(b.Used, b.Limit)*2), Detail: "takes the role operator",
+				Value: map[string]any{answerRaise: max(b.Used, b.Limit) * 2},
+			},
 			{ID: contracts.SayStop, Label: "Stop"},
 		},
 		ResponseSchema: map[string]any{
@@ -96,7 +100,22 @@ func raised(t *turn, last contracts.InterruptDecided) {
 	t.again()
 }
 
+// raiseInWords reads "raise: 50" and "raise to 50" as what they say.
+func raiseInWords(i contracts.Interrupt, text string) (any, bool) {
+	rest, ok := strings.CutPrefix(strings.ToLower(text), answerRaise)
+	if !ok || i.Type != contracts.InterruptBudgetExceeded {
+		return nil, false
+	}
+	fields := strings.Fields(strings.Trim(rest, ": "))
+	if len(fields) == 0 {
+		return nil, false
+	}
+	to, err := strconv.ParseFloat(fields[len(fields)-1], 64)
+	return map[string]any{answerRaise: to}, err == nil && len(fields) <= 3
+}
+
 // RaisesBudget tells whether an answer gives a run more than it was allowed.
 func RaisesBudget(i contracts.Interrupt, response any) bool {
-	return i.Type == contracts.InterruptBudgetExceeded && asText(response) != contracts.SayStop
+	value, err := AnswerValue(i, response)
+	return i.Type == contracts.InterruptBudgetExceeded && (err != nil || value != contracts.SayStop)
 }

@@ -47,7 +47,7 @@ func (r *Runner) Decide(ctx context.Context, id string, body contracts.Resume, w
 	// computed.
 	given := readAnswer(current, body)
 	decided, err := UpdateInterrupt(ctx, r.store, id, func(i *contracts.Interrupt, now time.Time) error {
-		if i.Type.Expires() && i.Workflow == "" {
+		if i.Type.Gate() {
 			return applyDecision(i, body, who, now)
 		}
 		return applyAnswer(i, body, given, who, now)
@@ -131,7 +131,7 @@ type given struct {
 }
 
 func readAnswer(i contracts.Interrupt, body contracts.Resume) given {
-	if i.Type.Expires() && i.Workflow == "" || i.Status != contracts.InterruptOpen {
+	if i.Type.Gate() || i.Status != contracts.InterruptOpen {
 		return given{question: i}
 	}
 	value, err := AnswerValue(i, body.Response)
@@ -162,6 +162,7 @@ func applyAnswer(i *contracts.Interrupt, body contracts.Resume, given given, who
 	i.Status, i.Response = contracts.InterruptAnswered, given.value
 	i.Decisions = append(i.Decisions, contracts.InterruptDecided{
 		Decision: contracts.DecisionAnswer, DecidedBy: who.ID, DecidedAt: now, Comment: body.Comment, Via: who.Via,
+		ActionSHA256: i.ActionSHA256,
 	})
 	return nil
 }
@@ -179,6 +180,9 @@ func AnswerValue(i contracts.Interrupt, response any) (any, error) {
 	text := strings.TrimSpace(asText(response))
 	if o, ok := optionBy(i.Options, text); ok {
 		return meaning(o), nil
+	}
+	if value, ok := raiseInWords(i, text); ok {
+		response = value
 	}
 	if i.ResponseSchema == nil {
 		if len(i.Options) > 0 {

@@ -1,11 +1,14 @@
 package execution
 
 import (
+	"encoding/json"
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/manifold-run/manifold/contracts"
+	"github.com/manifold-run/manifold/contracts/sheet"
 )
 
 // humanAnswer reads an answer to a question of a workflow into the facts of its
@@ -19,9 +22,8 @@ func humanAnswer(i contracts.Interrupt, response any) (map[string]any, error) {
 	if o, ok := optionBy(i.Options, text); ok {
 		return answerOf(i, byOption(i, o))
 	}
-	word, rest, _ := strings.Cut(text, ":")
-	if word = answerWord(word); slices.Contains(i.Answers, word) {
-		return answerOf(i, map[string]any{factDecision: word, factFeedback: strings.TrimSpace(rest)})
+	if given, ok := inWords(i, text); ok {
+		return answerOf(i, given)
 	}
 	if len(i.Answers) == 0 {
 		return valueAnswer(i, response)
@@ -36,8 +38,55 @@ func plainValue(i contracts.Interrupt, members map[string]any) bool {
 	return len(i.Answers) == 0 && !decides
 }
 
+// inWords reads "iterate: make it shorter", and, where an answer says nothing
+// without words, "iterate make it shorter".
+func inWords(i contracts.Interrupt, text string) (map[string]any, bool) {
+	word, rest, _ := strings.Cut(text, ":")
+	if word = answerWord(word); !slices.Contains(i.Answers, word) {
+		word, rest, _ = strings.Cut(text, " ")
+		if word = answerWord(word); !slices.Contains(i.Answers, word) || !needsMore(word) {
+			return nil, false
+		}
+	}
+	rest = strings.TrimSpace(rest)
+	switch word {
+	case contracts.SayEdit:
+		return map[string]any{factDecision: word, "changes": changesIn(rest)}, true
+	case contracts.SayChoose:
+		if o, ok := optionBy(i.Options, rest); ok && o.Value != nil {
+			return byOption(i, o), true
+		}
+		return map[string]any{factDecision: word, factValue: rest}, true
+	default:
+		return map[string]any{factDecision: word, factFeedback: rest}, true
+	}
+}
+
 func answerWord(text string) string {
 	return strings.ReplaceAll(strings.ToLower(strings.TrimSpace(text)), " ", "_")
+}
+
+// changesIn reads the changes of an edit: an object in JSON, or "name = value",
+// several of them with semicolons between. nil says that there are none.
+func changesIn(text string) any {
+	var object map[string]any
+	if json.Unmarshal([]byte(text), &object) == nil {
+		return object
+	}
+	changes := map[string]any{}
+	for part := range strings.SplitSeq(text, ";") {
+		name, value, ok := strings.Cut(part, "=")
+		name = strings.ReplaceAll(strings.TrimSpace(name), " ", "_")
+		if !ok || name == "" {
+			return nil
+		}
+		var parsed any
+		if value = strings.TrimSpace(value); json.Unmarshal([]byte(value), &parsed) != nil {
+			parsed = value
+		}
+		changes[name] = parsed
+	}
+	return changes
 }
 
 // byOption is what choosing an option means: an answer, or something to choose.
@@ -123,12 +172,15 @@ func withApproach(i contracts.Interrupt, facts, given map[string]any) (map[strin
 	return nil, contracts.Errorf(contracts.CodeInvalid, "%q is none of the approaches%s", shortText(asText(approach)), possible(i))
 }
 
-// edited merges changes into what is to be approved (RFC 7396) and holds the
-// result to the response schema. What is approved so is what later steps read.
+// edited merges changes into what is to be approved (RFC 7396), or takes a value
+// in its place, and holds the result to the response schema. What is approved so is what later steps read.
 func edited(i contracts.Interrupt, given map[string]any) (map[string]any, error) {
 	changes, ok := given["changes"].(map[string]any)
+	if whole, given := given[factValue].(map[string]any); !ok && given {
+		return map[string]any{factDecision: contracts.SayEdit, factValue: whole}, fits(i, whole)
+	}
 	if !ok {
-		return nil, contracts.Errorf(contracts.CodeInvalid, `an edit needs changes: {"decision":"edit","changes":{…}}, merged into what is shown`)
+		return nil, contracts.Errorf(contracts.CodeInvalid, `an edit needs changes, which are merged into what is shown: "edit: name = value", or {"decision":"edit","changes":{…}}`)
 	}
 	value := merged(i.Value, changes)
 	if err := fits(i, value); err != nil {
@@ -183,18 +235,15 @@ func fits(i contracts.Interrupt, value any) error {
 func possible(i contracts.Interrupt) string {
 	var out []string
 	for _, a := range i.Answers {
-		switch a {
-		case contracts.SayIterate, contracts.SayReject:
-			out = append(out, `"`+a+`: what should be different"`)
-		case contracts.SaySearch:
-			out = append(out, `"search: another name"`)
-		case contracts.SayEdit:
-			out = append(out, `{"decision":"edit","changes":{…}}`)
-		case contracts.SayChoose:
+		switch {
+		case a == contracts.SayChoose:
 			out = append(out, "the number of a choice")
-		default:
-			out = append(out, `"`+a+`"`)
+		case !needsMore(a):
+			out = append(out, strconv.Quote(a))
 		}
+	}
+	for _, words := range sheet.Words(i) {
+		out = append(out, strconv.Quote(words))
 	}
 	if len(out) == 0 {
 		return offered(i)

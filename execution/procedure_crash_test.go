@@ -16,15 +16,7 @@ import (
 // story is the example with a repair, an iteration and its feedback. What it
 // answers depends on the instance that asks, so that it can be asked twice.
 func (s *studio) story() map[string]any {
-	s.caps["validate_flow"] = &capability{do: func(_ context.Context, c execution.Call) execution.Reply {
-		s.mu.Lock()
-		defer s.mu.Unlock()
-		s.script.mismatch = 0
-		if c.Context.NodeID == "validate" {
-			s.script.mismatch = 1
-		}
-		return reply(s.validate(c.Parameters))
-	}}
+	s.Script.FirstMismatch = true
 	return map[string]any{
 		"hitl_plan": "approve", "hitl_plan#2": map[string]any{"decision": "edit", "changes": map[string]any{"name": "Better"}},
 		"hitl_review": "iterate: shorter", "hitl_review#2": "accept",

@@ -1,7 +1,6 @@
 package execution_test
 
 import (
-	"encoding/json"
 	"strings"
 	"testing"
 
@@ -10,8 +9,6 @@ import (
 	"github.com/manifold-run/manifold/contracts"
 	"github.com/manifold-run/manifold/planner"
 )
-
-type jsonRaw = json.RawMessage
 
 const develop = "flowise.develop_chatflow"
 
@@ -26,44 +23,44 @@ func TestTheExampleIsPlayedThrough(t *testing.T) {
 	}{
 		"create": {nil, map[string][]any{"hitl_plan": {"approve"}, "hitl_review": accept}, func(t *testing.T, s *studio, v contracts.RunView) {
 			want(t, s, v, contracts.RunCompleted, 1, "The chatflow is done: one change")
-			if len(s.flows) != 2 || nodeOf(t, v, "apply_patch").State != contracts.NodeSkipped || nodeOf(t, v, "save_pattern").State != contracts.NodeCompleted {
-				t.Errorf("%v %v", s.flows, states(v))
+			if len(s.Flows()) != 2 || nodeOf(t, v, "apply_patch").State != contracts.NodeSkipped || nodeOf(t, v, "save_pattern").State != contracts.NodeCompleted {
+				t.Errorf("%v %v", s.Flows(), states(v))
 			}
 		}},
-		"update": {func(s *studio) { s.script.update = true }, map[string][]any{"hitl_select_target": {"1"}, "hitl_plan": {"1"}, "hitl_review": accept}, func(t *testing.T, s *studio, v contracts.RunView) {
+		"update": {func(s *studio) { s.Script.Update = true }, map[string][]any{"hitl_select_target": {"1"}, "hitl_plan": {"1"}, "hitl_review": accept}, func(t *testing.T, s *studio, v contracts.RunView) {
 			want(t, s, v, contracts.RunCompleted, 1, "The chatflow is done: one change")
-			if s.flows["cf-1"] == "old" || len(s.flows) != 1 || nodeOf(t, v, "apply_create").State != contracts.NodeSkipped {
-				t.Errorf("%v %v", s.flows, states(v))
+			if s.Flows()["cf-1"] == "old" || len(s.Flows()) != 1 || nodeOf(t, v, "apply_create").State != contracts.NodeSkipped {
+				t.Errorf("%v %v", s.Flows(), states(v))
 			}
 			if nodeOf(t, v, "hitl_plan").Facts["approach"] != "chain" {
 				t.Errorf("the approach is %v", nodeOf(t, v, "hitl_plan").Facts)
 			}
 		}},
-		"create new from the choice": {func(s *studio) { s.script.update, s.script.matches = true, 3 }, map[string][]any{"hitl_select_target": {"create new"}, "hitl_plan": {"approve"}, "hitl_review": accept}, func(t *testing.T, s *studio, v contracts.RunView) {
+		"create new from the choice": {func(s *studio) { s.Script.Update, s.Script.Matches = true, 3 }, map[string][]any{"hitl_select_target": {"create new"}, "hitl_plan": {"approve"}, "hitl_review": accept}, func(t *testing.T, s *studio, v contracts.RunView) {
 			want(t, s, v, contracts.RunCompleted, 1, "The chatflow is done: one change")
-			if s.flows["cf-1"] != "old" || len(s.flows) != 2 || nodeOf(t, v, "load_current_flow").State != contracts.NodeSkipped {
-				t.Errorf("%v %v", s.flows, states(v))
+			if s.Flows()["cf-1"] != "old" || len(s.Flows()) != 2 || nodeOf(t, v, "load_current_flow").State != contracts.NodeSkipped {
+				t.Errorf("%v %v", s.Flows(), states(v))
 			}
 		}},
-		"search again, then choose": {func(s *studio) { s.script.update, s.script.matches = true, 2 }, map[string][]any{"hitl_select_target": {"search: help desk", "help desk 1"}, "hitl_plan": {"approve"}, "hitl_review": accept}, func(t *testing.T, s *studio, v contracts.RunView) {
+		"search again, then choose": {func(s *studio) { s.Script.Update, s.Script.Matches = true, 2 }, map[string][]any{"hitl_select_target": {"search: help desk", "help desk 1"}, "hitl_plan": {"approve"}, "hitl_review": accept}, func(t *testing.T, s *studio, v contracts.RunView) {
 			want(t, s, v, contracts.RunCompleted, 1, "The chatflow is done: one change")
 			if calls := s.callsOf("resolve_target"); len(calls) != 2 || calls[1].Parameters["query"] != "help desk" {
 				t.Errorf("searched %v", calls)
 			}
 		}},
-		"credentials are made under way": {func(s *studio) { s.script.missing = 2 }, map[string][]any{"hitl_credentials": {"retry", "retry"}, "hitl_plan": {"approve"}, "hitl_review": accept}, func(t *testing.T, s *studio, v contracts.RunView) {
+		"credentials are made under way": {func(s *studio) { s.Script.Missing = 2 }, map[string][]any{"hitl_credentials": {"retry", "retry"}, "hitl_plan": {"approve"}, "hitl_review": accept}, func(t *testing.T, s *studio, v contracts.RunView) {
 			want(t, s, v, contracts.RunCompleted, 1, "The chatflow is done: one change")
 			if calls := s.callsOf("hydrate_context"); len(calls) != 3 || calls[0].Parameters["refresh_credentials"] != false || calls[1].Parameters["refresh_credentials"] != true {
 				t.Errorf("looked %v", calls)
 			}
 		}},
-		"repaired in each of two iterations": {func(s *studio) { s.script.mismatch = 1 }, map[string][]any{"hitl_plan": {"approve", "approve"}, "hitl_review": {"iterate: shorter", "accept"}}, func(t *testing.T, s *studio, v contracts.RunView) {
+		"repaired in each of two iterations": {func(s *studio) { s.Script.Mismatch = 1 }, map[string][]any{"hitl_plan": {"approve", "approve"}, "hitl_review": {"iterate: shorter", "accept"}}, func(t *testing.T, s *studio, v contracts.RunView) {
 			want(t, s, v, contracts.RunCompleted, 2, "The chatflow is done: one change")
 			if len(s.callsOf("repair_schema")) != 1 || len(s.callsOf("apply_patch")) != 1 || len(s.callsOf("create_chatflow")) != 1 {
 				t.Errorf("repaired %d, created %d, changed %d", len(s.callsOf("repair_schema")), len(s.callsOf("create_chatflow")), len(s.callsOf("apply_patch")))
 			}
 		}},
-		"at the end of repairs a person looks": {func(s *studio) { s.script.mismatch = 3 }, map[string][]any{"hitl_plan": {"approve"}, "hitl_review": {"stop"}}, func(t *testing.T, s *studio, v contracts.RunView) {
+		"at the end of repairs a person looks": {func(s *studio) { s.Script.Mismatch = 3 }, map[string][]any{"hitl_plan": {"approve"}, "hitl_review": {"stop"}}, func(t *testing.T, s *studio, v contracts.RunView) {
 			want(t, s, v, contracts.RunCancelled, 0, "")
 			if n := len(s.callsOf("repair_schema")); n != 1 {
 				t.Errorf("repaired %d times, and once is allowed", n)
@@ -78,8 +75,8 @@ func TestTheExampleIsPlayedThrough(t *testing.T) {
 		}},
 		"changed twice, what was created is changed": {nil, map[string][]any{"hitl_plan": {"approve", map[string]any{"decision": "edit", "changes": map[string]any{"name": "Better"}}}, "hitl_review": {"iterate: use a better name", "accept"}}, func(t *testing.T, s *studio, v contracts.RunView) {
 			want(t, s, v, contracts.RunCompleted, 2, "The chatflow is done: one change")
-			if len(s.flows) != 2 || s.flows["new-1"] == "" {
-				t.Errorf("the second iteration changes what the first made: %v", s.flows)
+			if len(s.Flows()) != 2 || s.Flows()["new-1"] == "" {
+				t.Errorf("the second iteration changes what the first made: %v", s.Flows())
 			}
 			if plans := s.callsOf("plan_from_goal"); plans[1].Parameters["feedback"] != "use a better name" {
 				t.Errorf("the words of the review do not reach the plan: %v", plans[1].Parameters)
@@ -88,37 +85,37 @@ func TestTheExampleIsPlayedThrough(t *testing.T) {
 				t.Errorf("what was approved is not what was used: %v", ops[1].Parameters)
 			}
 		}},
-		"rolled back what was changed": {func(s *studio) { s.script.update = true }, map[string][]any{"hitl_select_target": {"1"}, "hitl_plan": {"approve", "approve"}, "hitl_review": {"iterate: more", "rollback"}}, func(t *testing.T, s *studio, v contracts.RunView) {
+		"rolled back what was changed": {func(s *studio) { s.Script.Update = true }, map[string][]any{"hitl_select_target": {"1"}, "hitl_plan": {"approve", "approve"}, "hitl_review": {"iterate: more", "rollback"}}, func(t *testing.T, s *studio, v contracts.RunView) {
 			want(t, s, v, contracts.RunCompleted, 3, "The chatflow was not accepted.")
-			if s.flows["cf-1"] != "old" {
-				t.Errorf("both iterations are undone at once: %v", s.flows)
+			if s.Flows()["cf-1"] != "old" {
+				t.Errorf("both iterations are undone at once: %v", s.Flows())
 			}
 		}},
 		"rolled back what was created": {nil, map[string][]any{"hitl_plan": {"approve"}, "hitl_review": {"rollback"}}, func(t *testing.T, s *studio, v contracts.RunView) {
 			want(t, s, v, contracts.RunCompleted, 2, "The chatflow was not accepted.")
-			if len(s.flows) != 1 {
-				t.Errorf("it is still there: %v", s.flows)
+			if len(s.Flows()) != 1 {
+				t.Errorf("it is still there: %v", s.Flows())
 			}
 		}},
-		"a budget is raised": {func(s *studio) { s.script.ops = 25 }, map[string][]any{"hitl_plan": {"approve"}, "apply_create": {"raise", contracts.DecisionApprove}, "hitl_review": accept}, func(t *testing.T, s *studio, v contracts.RunView) {
+		"a budget is raised": {func(s *studio) { s.Script.Ops = 25 }, map[string][]any{"hitl_plan": {"approve"}, "apply_create": {"raise", contracts.DecisionApprove}, "hitl_review": accept}, func(t *testing.T, s *studio, v contracts.RunView) {
 			want(t, s, v, contracts.RunCompleted, 1, "The chatflow is done: one change")
 		}},
-		"a budget is not raised": {func(s *studio) { s.script.ops = 25 }, map[string][]any{"hitl_plan": {"approve"}, "apply_create": {"stop"}}, func(t *testing.T, s *studio, v contracts.RunView) {
+		"a budget is not raised": {func(s *studio) { s.Script.Ops = 25 }, map[string][]any{"hitl_plan": {"approve"}, "apply_create": {"stop"}}, func(t *testing.T, s *studio, v contracts.RunView) {
 			want(t, s, v, contracts.RunCancelled, 0, "")
 		}},
 		"a write is rejected": {nil, map[string][]any{"hitl_plan": {"approve"}, "apply_create": {contracts.DecisionReject}}, func(t *testing.T, s *studio, v contracts.RunView) {
 			want(t, s, v, contracts.RunRejected, 0, "")
 		}},
-		"a failed load is no reason to create": {func(s *studio) { s.script.update, s.script.loadFails = true, true }, map[string][]any{"hitl_select_target": {"1"}}, func(t *testing.T, s *studio, v contracts.RunView) {
+		"a failed load is no reason to create": {func(s *studio) { s.Script.Update, s.Script.LoadFails = true, true }, map[string][]any{"hitl_select_target": {"1"}}, func(t *testing.T, s *studio, v contracts.RunView) {
 			want(t, s, v, contracts.RunFailed, 0, "")
 			if nodeOf(t, v, "baseline").State != contracts.NodeSkipped {
 				t.Errorf("%v", states(v))
 			}
 		}},
-		"what does not compile is reviewed": {func(s *studio) { s.script.compileRefuses = true }, map[string][]any{"hitl_plan": {"approve"}, "hitl_review": {"stop"}}, func(t *testing.T, s *studio, v contracts.RunView) {
+		"what does not compile is reviewed": {func(s *studio) { s.Script.Refuses = true }, map[string][]any{"hitl_plan": {"approve"}, "hitl_review": {"stop"}}, func(t *testing.T, s *studio, v contracts.RunView) {
 			want(t, s, v, contracts.RunCancelled, 0, "")
 		}},
-		"tests that fail are reviewed": {func(s *studio) { s.script.testsFail = true }, map[string][]any{"hitl_plan": {"approve"}, "hitl_review": accept}, func(t *testing.T, s *studio, v contracts.RunView) {
+		"tests that fail are reviewed": {func(s *studio) { s.Script.TestsFail = true }, map[string][]any{"hitl_plan": {"approve"}, "hitl_review": accept}, func(t *testing.T, s *studio, v contracts.RunView) {
 			if n := nodeOf(t, v, "evaluate"); n.State != contracts.NodeFailed || n.Facts["verdict"] != "blocked" {
 				t.Errorf("%+v", n)
 			}
@@ -185,16 +182,16 @@ func TestWithoutAnybody(t *testing.T) {
 	goal := map[string]any{"goal": "answer questions"}
 	bubble(t, func(t *testing.T, w *world) {
 		s := newStudio(t, w)
-		s.script.update = true
+		s.Script.Update = true
 		r := w.runner()
 		v := s.answers(r, s.start(r, develop, goal, alone), map[string][]any{})
 		want(t, s, v, contracts.RunCompleted, 1, "The chatflow is done: one change")
-		s.script.matches = 2
+		s.Script.Matches = 2
 		v = s.answers(r, s.start(r, develop, goal, alone), map[string][]any{})
 		if n := nodeOf(t, v, "hitl_select_target"); v.State != contracts.RunFailed || n.Error == nil || n.Error.Type != contracts.ErrNeedsPerson {
 			t.Errorf("%s %+v", v.State, n)
 		}
-		s.script.update, s.script.missing = false, 1
+		s.Script.Update, s.Script.Missing = false, 1
 		v = s.answers(r, s.start(r, develop, goal, alone), map[string][]any{})
 		if n := nodeOf(t, v, "hitl_credentials"); v.State != contracts.RunFailed || n.Error == nil || !strings.Contains(n.Error.Message, "credentials are missing") {
 			t.Errorf("%s %+v", v.State, n)

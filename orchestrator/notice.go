@@ -32,9 +32,9 @@ type InterruptNotice struct {
 // publicPrompt leaves the parameters out of what an approval asks.
 func publicPrompt(i contracts.Interrupt) string {
 	switch {
-	case i.Type.Expires() && i.ToolName != "":
+	case i.Type.Gate() && i.ToolName != "":
 		return sheet.AsksFor(i.ToolName)
-	case i.Type.Expires():
+	case i.Type.Gate():
 		return "Approve?"
 	}
 	return i.Prompt

@@ -1,6 +1,8 @@
 package orchestrator
 
 import (
+	"cmp"
+	"slices"
 	"time"
 
 	"github.com/manifold-run/manifold/contracts"
@@ -19,6 +21,8 @@ type SessionView struct {
 	Open   []contracts.Interrupt
 	// MayApprove are the codes of those open gates that the reader may approve.
 	MayApprove []string
+	// MayAnswer are the codes of those open questions that the reader may answer.
+	MayAnswer []string
 	// Rows and Mermaid are the plan of the run, while it has more steps than one
 	// and a person has to decide about it.
 	Rows    []contracts.PlanRow
@@ -47,6 +51,31 @@ type Step struct {
 	ID    string
 	Title string
 	State contracts.NodeState
+}
+
+// StepsOf are the calls of a run, in order.
+func StepsOf(run contracts.RunView) []Step {
+	var out []Step
+	for _, n := range run.Nodes {
+		if n.Kind == contracts.KindTool {
+			out = append(out, Step{ID: n.NodeID, Title: cmp.Or(contracts.CleanSummary(n.Title), n.Tool), State: n.State})
+		}
+	}
+	return out
+}
+
+// Unsettled tells whether a run that seems to wait for a person has what it
+// waits for already: the decision stands, and the run is about to take it up.
+func Unsettled(view contracts.RunView) bool {
+	if view.State != contracts.RunWaiting {
+		return false
+	}
+	return slices.ContainsFunc(view.Nodes, func(n contracts.NodeView) bool {
+		if n.State != contracts.NodeAwaitingApproval && n.State != contracts.NodeAwaitingInput && n.State != contracts.NodeOutcomeUnknown {
+			return false
+		}
+		return !slices.ContainsFunc(view.Interrupts, func(i contracts.Interrupt) bool { return i.NodeID == n.NodeID })
+	})
 }
 
 // Response is the view as REST has it.

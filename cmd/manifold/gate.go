@@ -77,7 +77,7 @@ func (c *cli) approve(ctx context.Context, server *client.Client, code string, o
 	if err != nil {
 		return err
 	}
-	if !gate.Type.Expires() {
+	if !gate.Type.Gate() && !slices.Contains(gate.Answers, contracts.SayApprove) {
 		return usagef("%s is a question of type %s; use manifold answer or settle", gate.Code, gate.Type)
 	}
 	if !c.asJSON {

@@ -97,8 +97,16 @@ func (p printer) question(i contracts.Interrupt) { p.asks(i, i.Prompt) }
 
 func (p printer) asks(i contracts.Interrupt, prompt string) {
 	p.printf("\n? %s\n", prompt)
-	if i.Type.Expires() {
+	if i.Type.Gate() {
 		return // approve, reject and edit go without saying
+	}
+	if lines := sheet.Lines(i); len(lines) > 0 {
+		rows := make([][]string, len(lines))
+		for n, l := range lines {
+			rows[n] = l[:]
+		}
+		p.table("    ", nil, rows)
+		p.printf("\n")
 	}
 	rows := make([][]string, len(i.Options))
 	for n, o := range i.Options {
@@ -121,11 +129,19 @@ func (p printer) hint(i contracts.Interrupt) {
 		return
 	}
 	switch {
-	case i.Type.Expires():
+	case i.Type.Gate():
 		p.printf("  manifold approve %s   or   manifold reject %s\n", i.Code, i.Code)
 	case i.Type == contracts.InterruptOutcomeUnknown:
 		p.printf("  manifold settle %s applied|not-applied|look-again\n", i.Code)
+	case len(i.Options) > 0 && len(sheet.Words(i)) > 0:
+		p.printf("  manifold answer %s CHOICE\n", i.Code)
+		for _, words := range sheet.Words(i) {
+			p.printf("  manifold answer %s %q\n", i.Code, words)
+		}
 	default:
 		p.printf("  manifold answer %s VALUE\n", i.Code)
+		for _, words := range sheet.Words(i) {
+			p.printf("  manifold answer %s %q\n", i.Code, words)
+		}
 	}
 }

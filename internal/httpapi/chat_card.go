@@ -1,10 +1,13 @@
 package httpapi
 
 import (
+	"cmp"
 	"encoding/json"
 	"slices"
 	"strings"
 
+	"github.com/manifold-run/manifold/contracts"
+	"github.com/manifold-run/manifold/contracts/sheet"
 	"github.com/manifold-run/manifold/orchestrator"
 	"github.com/manifold-run/manifold/orchestrator/chat"
 	"github.com/manifold-run/manifold/orchestrator/conversation"
@@ -38,28 +41,86 @@ type cardOption struct {
 	Description string `json:"description"`
 }
 
-// card is an approval as a native card, where the frontend offers them: for one
-// gate that the reader may approve. It must be the only tool call.
+// card is an approval or a question of a procedure as a native card, where the
+// frontend offers them: for one that the reader may decide or answer. It must be
+// the only tool call.
 func (s *chatRoutes) card(k *call, r chatRequest, state orchestrator.SessionView) (toolCall, bool) {
-	if !r.offers(cardTool) || len(state.Open) != 1 || len(state.MayApprove) != 1 {
+	if !r.offers(cardTool) || len(state.Open) != 1 || len(state.MayApprove)+len(state.MayAnswer) != 1 {
 		return toolCall{}, false
 	}
 	gate := state.Open[0]
+	asks, ok := cardOf(gate)
+	if !ok {
+		return toolCall{}, false
+	}
 	if m, ok := s.cardShown(k, r); ok && slices.Contains(m.Codes, gate.Code) {
 		return toolCall{}, false // it was put away just now
 	}
-	arguments := cardArguments{Timeout: 240_000, Questions: []cardAsks{{
-		ID: cardQuestion, Header: "Approval " + gate.Code, Question: cutText(gate.Prompt, 480), AllowOther: true,
-		Options: []cardOption{
-			{cardLater, "Nothing is done; it stays open and the chat goes on"},
-			{cardApprove, "Do exactly what is shown, once"},
-			{cardReject, "Do not do it"},
-		},
-	}}}
+	arguments := cardArguments{Timeout: 240_000, Questions: []cardAsks{asks}}
 	return toolCall{
 		ID: s.signer.Card(chat.Marker{SessionID: state.SessionID, Codes: []string{gate.Code}}, k.who.Subject()), Type: "function",
 		Function: toolFunction{Name: cardTool, Arguments: string(encode(arguments))},
 	}, true
+}
+
+// cardChoices is how many choices a card has beside the first, which decides
+// nothing: three are the most that Open WebUI shows.
+const cardChoices = 2
+
+// cardOf is a gate or a question as a card; false says that it is none: what was
+// asked for is asked about in the chat.
+func cardOf(i contracts.Interrupt) (cardAsks, bool) {
+	out := cardAsks{
+		ID: cardQuestion, Header: "Approval " + i.Code, Question: cutText(i.Prompt, 480), AllowOther: true,
+		Options: []cardOption{{cardLater, "Nothing is done; it stays open and the chat goes on"}},
+	}
+	if i.Type.Gate() {
+		out.Options = append(out.Options, cardOption{cardApprove, "Do exactly what is shown, once"}, cardOption{cardReject, "Do not do it"})
+		return out, true
+	}
+	if i.Workflow == "" || len(i.Options) == 0 {
+		return out, false
+	}
+	out.Header = "Question " + i.Code
+	shown, rest := cardSplit(i)
+	for _, o := range shown {
+		out.Options = append(out.Options, cardOption{cutText(o.Label, 80), cutText(cmp.Or(o.Detail, "Answer: "+o.Label), 240)})
+	}
+	if rest = append(rest, sheet.Words(i)...); len(rest) > 0 {
+		out.Question = cutText(cutText(i.Prompt, 240)+" Or write: "+strings.Join(rest, " · "), 480)
+	}
+	return out, true
+}
+
+// cardSplit are the choices that a card shows, and what else can be written: the
+// answers go before what there is to choose among, which stands above the card.
+func cardSplit(i contracts.Interrupt) (shown []contracts.InterruptOption, rest []string) {
+	for _, answers := range []bool{true, false} {
+		for n, o := range i.Options {
+			switch {
+			case (o.Value == nil) != answers:
+			case len(shown) < cardChoices:
+				shown = append(shown, o)
+			default:
+				rest = append(rest, chat.Choice(i, n))
+			}
+		}
+	}
+	return shown, rest
+}
+
+// cardChoice is the option of the question of a card that a label means.
+func (s *chatRoutes) cardChoice(k *call, code, label string) (contracts.InterruptOption, bool) {
+	i, err := s.approvals.gates.Get(k.ctx(), k.who, code)
+	if err != nil || i.Type.Gate() || label == "" {
+		return contracts.InterruptOption{}, false
+	}
+	shown, _ := cardSplit(i)
+	at := slices.IndexFunc(shown, func(o contracts.InterruptOption) bool { return cutText(o.Label, 80) == label })
+	if at < 0 {
+		return contracts.InterruptOption{}, false
+	}
+	return shown[at], true
 }
 
 // cardShown is the card of ours that the last message is the answer of.
@@ -79,11 +140,14 @@ func (s *chatRoutes) cardTurn(k *call, r chatRequest, t conversation.Input) conv
 	if !ok {
 		return t
 	}
-	t.Thread.SessionID = m.SessionID
+	t.Thread.SessionID, t.Thread.Marked, t.Thread.Shown = m.SessionID, true, m.Codes
 	last := r.Messages[len(r.Messages)-1]
 	label, words := cardAnswer(string(last.Content))
 	t.Key, t.Placed = messageKey(k.gin.Request.Header, r.texts("user"), last.ToolCallID, label+words)
+	choice, chosen := s.cardChoice(k, m.Codes[0], label)
 	switch {
+	case chosen:
+		t.Command, t.Message = nil, choice.ID
 	case label == cardApprove:
 		t.Command = &chat.Command{Verb: chat.Approve, Codes: m.Codes[:1]}
 	case label == cardReject:

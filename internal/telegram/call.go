@@ -137,7 +137,7 @@ func (c *caller) open(ctx context.Context) (map[callID]contracts.Interrupt, erro
 	out := map[callID]contracts.Interrupt{}
 	for id, who := range c.people {
 		err := c.gates.Each(ctx, who, gates.Filter{Status: contracts.InterruptOpen, Mine: true}, func(i contracts.Interrupt) bool {
-			if !i.Type.Expires() || slices.Contains(i.Requesters, who.Subject()) || who.MayDecide(i, contracts.DecisionApprove) != nil {
+			if slices.Contains(i.Requesters, who.Subject()) || !isAsked(who, i) {
 				return false
 			}
 			for _, chat := range c.chats {
@@ -154,6 +154,15 @@ func (c *caller) open(ctx context.Context) (map[callID]contracts.Interrupt, erro
 	return out, nil
 }
 
+// isAsked tells whether somebody may decide a gate, or holds a role that a
+// procedure puts its question to.
+func isAsked(who access.Principal, i contracts.Interrupt) bool {
+	if i.Type.Gate() {
+		return who.MayDecide(i, contracts.DecisionApprove) == nil
+	}
+	return slices.ContainsFunc(access.AskedRoles(i), func(role string) bool { return who.Has(access.Role(role)) })
+}
+
 // call makes one call, unless it was made.
 func (c *caller) call(ctx context.Context, id callID, i contracts.Interrupt) error {
 	message, known := c.told[id]
@@ -167,7 +176,7 @@ func (c *caller) call(ctx context.Context, id callID, i contracts.Interrupt) err
 		}
 		c.told[id] = 0
 	}
-	message, err := c.out.deliver(ctx, place{chat: id.chat, group: id.chat < 0}, 0, []part{gate(i, true)})
+	message, err := c.out.deliver(ctx, place{chat: id.chat, group: id.chat < 0}, 0, []part{asked(i)})
 	switch {
 	case hopeless(err):
 		message = -1 // nobody is there, and is not called again

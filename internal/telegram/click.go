@@ -9,6 +9,7 @@ import (
 	"github.com/go-telegram/bot/models"
 
 	"github.com/manifold-run/manifold/contracts"
+	"github.com/manifold-run/manifold/execution"
 	"github.com/manifold-run/manifold/orchestrator"
 	"github.com/manifold-run/manifold/orchestrator/access"
 	"github.com/manifold-run/manifold/orchestrator/chat"
@@ -151,11 +152,9 @@ func (d *dialogue) pressed(ctx context.Context, j job, who access.Principal, i c
 // again tells that the same person has given the same answer: the press was
 // taken before a stop, and only its answer is missing.
 func again(i contracts.Interrupt, who access.Principal, o contracts.InterruptOption) bool {
-	n, value := len(i.Decisions), o.Value
-	if value == nil {
-		value = o.ID
-	}
-	return n > 0 && i.Decisions[n-1].DecidedBy == who.Subject() && fmt.Sprint(i.Response) == fmt.Sprint(value)
+	n := len(i.Decisions)
+	value, err := execution.AnswerValue(i, o.ID)
+	return err == nil && n > 0 && i.Decisions[n-1].DecidedBy == who.Subject() && fmt.Sprint(i.Response) == fmt.Sprint(value)
 }
 
 // answerClick says something about a press, and ends it.
@@ -204,7 +203,7 @@ func (d *dialogue) oneGate(ctx context.Context, j job, who access.Principal, cod
 		return d.answers.failed(ctx, j, err)
 	}
 	state := orchestrator.SessionView{Open: []contracts.Interrupt{i}}
-	if i.Type.Expires() && who.MayDecide(i, contracts.DecisionApprove) == nil {
+	if i.Type.Gate() && who.MayDecide(i, contracts.DecisionApprove) == nil {
 		state.MayApprove = []string{i.Code}
 	}
 	return render(state, false)

@@ -38,11 +38,11 @@ func render(state orchestrator.SessionView, group bool) []part {
 		parts = append(parts, plan(state.Rows))
 	}
 	for _, i := range state.Open {
-		if i.Type.Expires() {
+		if i.Type.Gate() {
 			parts = append(parts, gate(i, group || slices.Contains(state.MayApprove, i.Code)))
 			continue
 		}
-		parts = append(parts, question(i))
+		parts = append(parts, asks(i))
 	}
 	switch {
 	case state.Running:
@@ -198,11 +198,25 @@ func gate(i contracts.Interrupt, mayApprove bool) part {
 	return out
 }
 
+// asked is a gate or a question for somebody who is to come for it.
+func asked(i contracts.Interrupt) part {
+	if i.Type.Gate() {
+		return gate(i, true)
+	}
+	return asks(i)
+}
+
 // maxOptions is how many options have a button; all of them have a number.
 const maxOptions = 8
 
-func question(i contracts.Interrupt) part {
+func asks(i contracts.Interrupt) part {
 	out := part{lines: []line{{{text: i.Prompt, tag: "b"}}}}
+	if i.Workflow != "" {
+		out.lines[0] = append(out.lines[0], span{text: " "}, span{text: i.Code, tag: "code"})
+	}
+	for _, l := range sheet.Lines(i) {
+		out.lines = append(out.lines, line{{text: l[0] + ": ", tag: "i"}, {text: chat.Value(l[1])}})
+	}
 	for n, o := range i.Options {
 		text := chat.Mark(i, n) + " " + o.Label
 		if o.Detail != "" {
@@ -212,6 +226,9 @@ func question(i contracts.Interrupt) part {
 		if n < maxOptions {
 			out.buttons = append(out.buttons, row(button(chat.Choice(i, n), buttonData(dataOption, i.InterruptID, strconv.Itoa(n))))...)
 		}
+	}
+	for _, words := range sheet.Words(i) {
+		out.lines = append(out.lines, line{{text: "Or write "}, {text: words, tag: "code"}})
 	}
 	return out
 }

@@ -50,7 +50,7 @@ type show struct {
 // chat is asked a question, whose answer is a message of its own.
 func settled(state orchestrator.SessionView) bool {
 	for _, i := range state.Open {
-		if i.Type.Expires() {
+		if i.Type.Gate() {
 			return false
 		}
 	}

@@ -40,12 +40,12 @@ func (p Principal) Sight() Sight {
 
 // Sees tells whether a gate of a session of this owner is in sight.
 func (s Sight) Sees(i contracts.Interrupt, owner string) bool {
-	return s.All || s.Subject == owner || i.Type.Expires() && s.decides(i)
+	return s.All || s.Subject == owner || s.decides(i)
 }
 
-// decides compares roles and scopes with what the gate asks for.
+// decides compares roles and scopes with what the gate or question asks for.
 func (s Sight) decides(i contracts.Interrupt) bool {
-	if !slices.ContainsFunc(GateRoles(i), func(r string) bool { return slices.Contains(s.Roles, r) }) {
+	if !slices.ContainsFunc(AskedRoles(i), func(r string) bool { return slices.Contains(s.Roles, r) }) {
 		return false
 	}
 	if i.Action == nil {
@@ -54,6 +54,19 @@ func (s Sight) decides(i contracts.Interrupt) bool {
 	domain, _, _ := strings.Cut(i.Action.Capability, ".")
 	return (len(s.Domains) == 0 || slices.Contains(s.Domains, domain)) &&
 		(len(s.Classes) == 0 || slices.Contains(s.Classes, i.Action.Policy.SideEffectClass))
+}
+
+// AskedRoles are the roles that a gate, or a question of a procedure, is put to;
+// all other questions are put to whoever asked.
+func AskedRoles(i contracts.Interrupt) []string {
+	switch {
+	case i.Type.Gate():
+		return GateRoles(i)
+	case i.Workflow != "" || i.Type == contracts.InterruptBudgetExceeded:
+		return i.Roles
+	default:
+		return nil
+	}
 }
 
 // GateRoles are the roles of which one may decide a gate.

@@ -20,6 +20,8 @@ func Compose(catalog *contracts.Catalog, view contracts.RunView) *contracts.Answ
 	for i := range view.Nodes {
 		c.nodes[view.Nodes[i].NodeID] = &view.Nodes[i]
 	}
+	c.shown = map[string]bool{}
+	c.procedures()
 	c.joins()
 	c.single()
 	if len(c.blocks) == 0 {
@@ -45,10 +47,9 @@ func (c *composer) text(kind contracts.BlockKind, text string) {
 
 // joins shows each join: one table for each capability among its members.
 func (c *composer) joins() {
-	c.shown = map[string]bool{}
 	for i := range c.view.Nodes {
 		join := &c.view.Nodes[i]
-		if join.Kind != contracts.KindJoin && join.ForEach == nil {
+		if c.shown[join.NodeID] || join.Kind != contracts.KindJoin && join.ForEach == nil {
 			continue
 		}
 		c.shown[join.NodeID] = true
@@ -120,7 +121,7 @@ func (c *composer) results(tool string, members []*contracts.NodeView) {
 // withProof adds to a write's summary what its read-back said.
 func (c *composer) withProof(n *contracts.NodeView) string {
 	text := cmp.Or(n.Summary, n.Title, n.Tool)
-	if n.Policy == nil || !n.Policy.SideEffectClass.Writes() || c.view.Plan.DryRun {
+	if !writes(n) || c.view.Plan.DryRun {
 		return text
 	}
 	holds, checked := true, false

@@ -78,8 +78,8 @@ func questions(v orchestrator.SessionView, f Frame) string {
 	for _, i := range v.Open {
 		mayApprove := slices.Contains(v.MayApprove, i.Code)
 		switch {
-		case !i.Type.Expires():
-			parts = append(parts, question(i))
+		case !i.Type.Gate():
+			parts = append(parts, asks(i, slices.Contains(v.MayAnswer, i.Code)))
 		case slices.Contains(f.Shown, i.Code):
 			parts = append(parts, "It stays open. "+howToDecide(i.Code, mayApprove))
 		default:
@@ -238,16 +238,47 @@ func Grounds(i contracts.Interrupt) [][2]string {
 	return out
 }
 
-func question(i contracts.Interrupt) string {
+// asks writes what is asked with what it rests on. The code of one that a
+// workflow asks is shown: it can be answered by it, from elsewhere too.
+func asks(i contracts.Interrupt, mayAnswer bool) string {
 	var out strings.Builder
-	out.WriteString("**" + Escape(i.Prompt) + "**\n")
+	out.WriteString("**" + Escape(i.Prompt) + "**")
+	if ofRun(i) {
+		out.WriteString(" `" + i.Code + "`")
+	}
+	out.WriteString("\n")
+	if lines := sheet.Lines(i); len(lines) > 0 {
+		out.WriteString("\n| | |\n| --- | --- |\n")
+		for _, l := range lines {
+			fmt.Fprintf(&out, "| %s | %s |\n", Escape(l[0]), Escape(Value(l[1])))
+		}
+	}
 	for n, o := range i.Options {
 		fmt.Fprintf(&out, "\n%s %s", Mark(i, n), Escape(o.Label))
 		if o.Detail != "" {
 			out.WriteString(" – " + Escape(o.Detail))
 		}
 	}
+	if words := sheet.Words(i); len(words) > 0 {
+		out.WriteString("\n\nOr write `" + strings.Join(words, "`, `") + "`.")
+	}
+	if !mayAnswer && ofRun(i) {
+		out.WriteString("\n\n" + "Somebody else has to answer this" + orNothing(", with the role ", strings.Join(i.Roles, " or ")) + ".")
+	}
 	return strings.TrimRight(out.String(), "\n")
+}
+
+// ofRun tells whether a question is one of a procedure, which somebody else may
+// have to answer, from elsewhere.
+func ofRun(i contracts.Interrupt) bool {
+	return i.Workflow != "" || i.Type == contracts.InterruptBudgetExceeded
+}
+
+func orNothing(before, text string) string {
+	if text == "" {
+		return ""
+	}
+	return before + Escape(text)
 }
 
 // FollowUps are the commands that fit where a chat stands; frontends show them
@@ -256,7 +287,7 @@ func FollowUps(v orchestrator.SessionView) []string {
 	out := []string{}
 	for _, i := range v.Open {
 		switch {
-		case i.Type.Expires():
+		case i.Type.Gate():
 			switch {
 			case i.Status != "" && i.Status != contracts.InterruptOpen:
 			case slices.Contains(v.MayApprove, i.Code):
@@ -265,7 +296,7 @@ func FollowUps(v orchestrator.SessionView) []string {
 				out = append(out, "Status", "Withdraw "+i.Code)
 			}
 		case len(v.Open) == 1:
-			for n := range min(len(i.Options), 4) {
+			for n := range min(len(i.Options), 5) {
 				out = append(out, Choice(i, n))
 			}
 		}

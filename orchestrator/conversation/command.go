@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
+	"slices"
 	"strings"
 	"time"
 
@@ -194,14 +195,18 @@ func (c *commands) decide(ctx context.Context, t orchestrator.Turn, here string)
 func (c *commands) decideOne(ctx context.Context, t orchestrator.Turn, here, code string) (contracts.Interrupt, string, error) {
 	d := contracts.Decision(t.Command)
 	i, err := c.gate(ctx, t.By, here, code)
-	if err == nil && !i.Type.Expires() {
+	if err == nil && !i.Type.Gate() && !slices.Contains(i.Answers, string(d)) {
 		err = contracts.Errorf(contracts.CodeInvalid, "%s is a question, not an approval", code)
 	}
 	if err != nil {
 		return i, "", err
 	}
 	if i.Status == contracts.InterruptOpen && !decidedBy(i, t.By.Subject(), d) {
-		if i, err = c.gates.Decide(ctx, t.By, i, contracts.Resume{Decision: d, ActionSHA256: i.ActionSHA256, Comment: trace(t, d)}); err != nil {
+		body := contracts.Resume{Decision: d, ActionSHA256: i.ActionSHA256}
+		if i.Type.Gate() { // the comment on a question is what is said to the procedure
+			body.Comment = trace(t, d)
+		}
+		if i, err = c.gates.Decide(ctx, t.By, i, body); err != nil {
 			return i, "", err
 		}
 	}
@@ -274,7 +279,7 @@ func (c *commands) concerns(ctx context.Context, who access.Principal, here stri
 	if err != nil {
 		return false
 	}
-	return access.SubjectOf(owner) == who.Subject() || i.Type.Expires() && who.MayDecide(i, contracts.DecisionReject) == nil
+	return access.SubjectOf(owner) == who.Subject() || gates.MayDecide(who, owner, i, contracts.DecisionReject) == nil && len(access.AskedRoles(i)) > 0
 }
 
 // followed tells which run a decision goes on with, if it is the caller's.

@@ -197,6 +197,9 @@ func (c *Conversation) command(ctx context.Context, who access.Principal, in Inp
 	if !ok {
 		return nil, nil //nolint:nilnil // it is none
 	}
+	if answers, err := c.reader.answersQuestion(ctx, in, command); answers || err != nil {
+		return nil, err
+	}
 	switch command.Verb {
 	case chat.Assent:
 		shown, err := c.reader.shownGates(ctx, who, in)

@@ -47,7 +47,7 @@ func (r *reader) standing(ctx context.Context, in Input) (standing, error) {
 		return s, err
 	}
 	for _, i := range open {
-		if i.Type.Expires() {
+		if i.Type.Gate() {
 			s.gates = append(s.gates, i)
 		} else {
 			s.questions = append(s.questions, i)
@@ -176,6 +176,20 @@ func (r *reader) mean(ctx context.Context, who access.Principal, in Input, t orc
 	return t, nil
 }
 
+// answersQuestion tells whether a bare word of the grammar, such as "approve" or
+// "stop", is an answer to the question of a procedure that was shown last.
+func (r *reader) answersQuestion(ctx context.Context, in Input, c chat.Command) (bool, error) {
+	if len(c.Codes) > 0 || in.Command != nil || in.Start != nil {
+		return false, nil
+	}
+	s, err := r.standing(ctx, in)
+	if err != nil || s.question == nil || len(s.question.Answers) == 0 || len(s.gates) > 0 {
+		return false, err
+	}
+	_, unfit := execution.AnswerValue(*s.question, strings.TrimRight(pick(*s.question, in.Message), ".!"))
+	return unfit == nil, nil
+}
+
 // edited is the request that a message takes the place of in its history, if
 // somebody has edited it there.
 func (s standing) edited(t orchestrator.Turn, in Input) *orchestrator.Turn {
@@ -225,7 +239,10 @@ func (r *reader) toQuestion(ctx context.Context, who access.Principal, in Input,
 	if c, ok := chat.Parse(in.Message); ok && c.Verb == chat.Assent {
 		return show(t, q, "That can mean more than one thing here:"), nil
 	}
-	if f, ok := chat.ReadFragment(in.Message); ok {
+	if slices.Contains(q.Answers, contracts.SayIterate) && !r.isRequest(ctx, who, in.Message) {
+		return show(t, q, "To go back with these words, write `iterate: "+chat.Escape(contracts.CleanSummary(in.Message))+"`."), nil
+	}
+	if f, ok := chat.ReadFragment(in.Message); ok && q.Workflow == "" {
 		if base := s.asking(q); base != nil {
 			if next, ok, err := r.follow(ctx, *base, f, t); ok || err != nil {
 				return next, err

@@ -43,7 +43,7 @@ func (c *commands) why(ctx context.Context, here string) (string, error) {
 		return strings.Join(lines, "\n\n"), nil //nolint:nilerr // what was said is known without the run
 	}
 	for _, i := range run.Interrupts {
-		if i.Type.Expires() {
+		if i.Type.Gate() {
 			lines = append(lines, fmt.Sprintf("It waits at `%s`, because %s. Risk: %s.", i.Code, chat.Escape(cmp.Or(i.Reason, "its policy asks for an approval")), i.RiskLevel))
 		}
 	}
@@ -156,7 +156,7 @@ func (c *commands) undo(ctx context.Context, t orchestrator.Turn, here string) (
 // undoRun takes back what one run has written; false says that it has not.
 func (c *commands) undoRun(ctx context.Context, t orchestrator.Turn, run contracts.RunView) (orchestrator.Turn, bool, error) {
 	written := writtenBy(run)
-	waiting := slices.ContainsFunc(run.Interrupts, func(i contracts.Interrupt) bool { return i.Type.Expires() })
+	waiting := slices.ContainsFunc(run.Interrupts, func(i contracts.Interrupt) bool { return i.Type.Gate() })
 	if len(written) == 0 && waiting && !run.State.Terminal() {
 		_, err := c.runs.Cancel(ctx, t.By, run.RunID)
 		t.Notice = "It was not done yet, and is withdrawn."
@@ -205,7 +205,7 @@ func (c *commands) back(ctx context.Context, t orchestrator.Turn, here string) (
 	if err != nil {
 		return t, err
 	}
-	open = slices.DeleteFunc(open, func(i contracts.Interrupt) bool { return i.Type.Expires() || t.CreatedAt.Sub(i.CreatedAt) > parkedFor })
+	open = slices.DeleteFunc(open, func(i contracts.Interrupt) bool { return i.Type.Gate() || t.CreatedAt.Sub(i.CreatedAt) > parkedFor })
 	if len(open) == 0 {
 		t.Notice = "No question of mine is open here."
 		return t, nil
@@ -284,7 +284,7 @@ func (c *commands) list(ctx context.Context, who access.Principal, here string, 
 // news is what became of gates of a session that others have decided since its
 // last turn: whoever asked is told where they asked.
 func (c *commands) news(ctx context.Context, who access.Principal, here string, since time.Time) (string, error) {
-	all, err := c.store.Interrupts(ctx, execution.InterruptFilter{SessionID: here, Types: []contracts.InterruptType{contracts.InterruptWriteApproval, contracts.InterruptPlanApproval}})
+	all, err := c.store.Interrupts(ctx, execution.InterruptFilter{SessionID: here, Types: gates.Waiting()})
 	if err != nil {
 		return "", err
 	}

@@ -82,20 +82,22 @@ func (r *reader) resumed(ctx context.Context, who access.Principal, in Input, t 
 		return t, err
 	}
 	t.SessionID, t.Resume, t.Message = i.SessionID, in.Resume, said(i, *in.Resume)
-	if i.Type.Expires() {
+	if i.Type.Gate() {
 		t.Kind, t.Gate = orchestrator.TurnDecision, i.InterruptID
 		return t, nil
 	}
-	if d := in.Resume.Decision; d != "" && d != contracts.DecisionAnswer {
+	if d := in.Resume.Decision; d != "" && d != contracts.DecisionAnswer && !slices.Contains(i.Answers, string(d)) {
 		return t, contracts.Errorf(contracts.CodeInvalid, "%s is a question: answer it with a response", i.Code)
 	}
 	t.Kind, t.Answers = orchestrator.TurnReply, i.InterruptID
 	if words, ok := in.Resume.Response.(string); ok { // a person may answer in words wherever they answer
+		read := *in.Resume
+		t.Resume = &read
 		if picked := pick(i, words); picked != strings.TrimSpace(words) {
-			t.Resume = &contracts.Resume{Response: picked, Comment: in.Resume.Comment}
+			read.Response = picked
 		} else if _, err := execution.AnswerValue(i, words); err != nil {
 			if value, fits := r.value(ctx, who, i, words); fits {
-				t.Resume = &contracts.Resume{Response: value, Comment: in.Resume.Comment}
+				read.Response = value
 			}
 		}
 	}
@@ -111,7 +113,7 @@ func (r *reader) gateOf(ctx context.Context, who access.Principal, in Input) (co
 
 // said is a decision or an answer in words, for those who read what was said.
 func said(i contracts.Interrupt, body contracts.Resume) string {
-	if i.Type.Expires() {
+	if i.Type.Gate() || body.Response == nil {
 		return string(body.Decision) + " " + i.Code
 	}
 	return chat.Value(body.Response)
@@ -153,7 +155,7 @@ func (r *reader) shownGates(ctx context.Context, who access.Principal, in Input)
 	var open, closed []string
 	err := r.gates.Each(ctx, who, gates.Filter{SessionID: in.here()}, func(i contracts.Interrupt) bool {
 		switch {
-		case !i.Type.Expires() || thread.Marked && !slices.Contains(thread.Shown, i.Code) || in.cameLater(i.CreatedAt):
+		case !i.Type.Gate() || thread.Marked && !slices.Contains(thread.Shown, i.Code) || in.cameLater(i.CreatedAt):
 		case i.Status == contracts.InterruptOpen:
 			open = append(open, i.Code)
 		case thread.Marked:

@@ -1,7 +1,6 @@
 package conversation
 
 import (
-	"cmp"
 	"context"
 	"slices"
 
@@ -49,9 +48,7 @@ func (v *views) shown(ctx context.Context, who access.Principal, o Outcome) (orc
 			return view, err
 		}
 		view.Open = append(view.Open, i)
-		if i.Status == contracts.InterruptOpen && i.Type.Expires() && gates.MayDecide(who, owner, i, contracts.DecisionApprove) == nil {
-			view.MayApprove = append(view.MayApprove, i.Code)
-		}
+		may(&view, who, owner, i)
 	}
 	return view, nil
 }
@@ -81,11 +78,20 @@ func (v *views) part(ctx context.Context, who access.Principal, of orchestrator.
 		return swept(view), nil
 	}
 	for _, i := range view.Open {
-		if i.Type.Expires() && gates.MayDecide(who, session.Owner, i, contracts.DecisionApprove) == nil {
-			view.MayApprove = append(view.MayApprove, i.Code)
-		}
+		may(&view, who, session.Owner, i)
 	}
 	return view, err
+}
+
+// may notes what the reader of a view may do about a gate or a question.
+func may(view *orchestrator.SessionView, who access.Principal, owner contracts.Principal, i contracts.Interrupt) {
+	switch {
+	case i.Status != contracts.InterruptOpen:
+	case i.Type.Gate() && gates.MayDecide(who, owner, i, contracts.DecisionApprove) == nil:
+		view.MayApprove = append(view.MayApprove, i.Code)
+	case !i.Type.Gate() && gates.MayDecide(who, owner, i, contracts.DecisionAnswer) == nil:
+		view.MayAnswer = append(view.MayAnswer, i.Code)
+	}
 }
 
 // ofTurn narrows a view to its turn: a message that is regenerated shows its
@@ -137,38 +143,14 @@ func (v *views) ofRun(ctx context.Context, view *orchestrator.SessionView) error
 	if err != nil {
 		return err
 	}
-	view.Answer, view.Open, view.Steps = answer.Compose(v.catalogs.Catalog(), run), run.Interrupts, stepsOf(run)
-	view.Running = run.State == contracts.RunRunning || run.State == contracts.RunCancelling || unsettled(run)
+	view.Answer, view.Open, view.Steps = answer.Compose(v.catalogs.Catalog(), run), run.Interrupts, orchestrator.StepsOf(run)
+	view.Running = run.State == contracts.RunRunning || run.State == contracts.RunCancelling || orchestrator.Unsettled(run)
 	view.Waits = run.State == contracts.RunWaiting && !view.Running && len(run.Interrupts) == 0
 	if len(run.Interrupts) > 0 && len(run.Nodes) > 1 {
 		preview := planner.Describe(run.Plan, v.catalogs.Catalog())
 		view.Rows, view.Mermaid = preview.Rows, preview.Mermaid
 	}
 	return nil
-}
-
-func stepsOf(run contracts.RunView) []orchestrator.Step {
-	var out []orchestrator.Step
-	for _, n := range run.Nodes {
-		if n.Kind == contracts.KindTool {
-			out = append(out, orchestrator.Step{ID: n.NodeID, Title: cmp.Or(contracts.CleanSummary(n.Title), n.Tool), State: n.State})
-		}
-	}
-	return out
-}
-
-// unsettled tells whether a run that seems to wait for a person has what it
-// waits for already: the decision stands, and the run is about to take it up.
-func unsettled(view contracts.RunView) bool {
-	if view.State != contracts.RunWaiting {
-		return false
-	}
-	return slices.ContainsFunc(view.Nodes, func(n contracts.NodeView) bool {
-		if n.State != contracts.NodeAwaitingApproval && n.State != contracts.NodeAwaitingInput && n.State != contracts.NodeOutcomeUnknown {
-			return false
-		}
-		return !slices.ContainsFunc(view.Interrupts, func(i contracts.Interrupt) bool { return i.NodeID == n.NodeID })
-	})
 }
 
 // maxRuns is how many runs of a session count for where it stands.

@@ -22,9 +22,18 @@ type Filter struct {
 	// Mine leaves out what the caller sees only because they see everything: what
 	// is left is their own, or theirs to decide.
 	Mine bool
-	// Gates leaves out questions.
+	// Gates leaves out questions about what was asked for.
 	Gates bool
 	contracts.Page
+}
+
+// Waiting are the types that a person may have to come for: gates, and what
+// procedures and their budgets ask.
+func Waiting() []contracts.InterruptType {
+	return []contracts.InterruptType{
+		contracts.InterruptWriteApproval, contracts.InterruptPlanApproval, contracts.InterruptResultReview,
+		contracts.InterruptCredentialCheck, contracts.InterruptBudgetExceeded,
+	}
 }
 
 // Gates are the questions in the store. It keeps nothing of its own.
@@ -54,7 +63,7 @@ func (g *Gates) List(ctx context.Context, who access.Principal, f Filter) (contr
 		filter.Reader.All = false
 	}
 	if f.Gates {
-		filter.Types = []contracts.InterruptType{contracts.InterruptWriteApproval, contracts.InterruptPlanApproval}
+		filter.Types = Waiting()
 	}
 	if f.Type != "" {
 		filter.Types = []contracts.InterruptType{f.Type}
@@ -191,7 +200,7 @@ func MayDecide(who access.Principal, owner contracts.Principal, i contracts.Inte
 	switch {
 	case i.Workflow != "" && (own || slices.ContainsFunc(i.Roles, func(role string) bool { return who.Has(access.Role(role)) })):
 		return nil
-	case i.Type.Expires() && i.Workflow == "":
+	case i.Type.Gate():
 		if own && (d == contracts.DecisionReject || d == contracts.DecisionEdit) {
 			return nil
 		}

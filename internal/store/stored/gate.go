@@ -19,8 +19,8 @@ type Reader struct {
 // ReaderOf says who may see a gate.
 func ReaderOf(i contracts.Interrupt) Reader {
 	r := Reader{Roles: []string{}}
-	if i.Type.Expires() {
-		r.Roles = Texts(access.GateRoles(i))
+	if asked := access.AskedRoles(i); len(asked) > 0 {
+		r.Roles = Texts(asked)
 	}
 	if i.Action != nil {
 		r.Domain, _, _ = strings.Cut(i.Action.Capability, ".")

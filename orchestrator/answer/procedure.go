@@ -1,0 +1,53 @@
+package answer
+
+import (
+	"cmp"
+
+	"github.com/manifold-run/manifold/contracts"
+)
+
+// procedures shows what workflows came to: their own words and facts, what they
+// have written, and what went wrong. Their other steps are the way there.
+func (c *composer) procedures() {
+	for i := range c.view.Nodes {
+		if n := &c.view.Nodes[i]; n.Kind == contracts.KindResult {
+			c.result(n)
+		}
+	}
+	for i := range c.view.Nodes {
+		n := &c.view.Nodes[i]
+		if n.Merge == contracts.MergeAllCompleted {
+			continue // the nodes of a plain plan
+		}
+		c.shown[n.NodeID] = true
+		switch {
+		case n.State == contracts.NodeCompleted && writes(n):
+			c.text(contracts.BlockNote, c.withProof(n))
+		case n.State == contracts.NodeFailed && !n.ContinueOnError, n.State == contracts.NodeRejected:
+			c.problem(n)
+		case n.State == contracts.NodeFailed && n.Error != nil:
+			c.text(contracts.BlockNote, cmp.Or(n.Title, n.Tool)+": "+c.why(n))
+		}
+	}
+}
+
+// result shows the words of a workflow, and its facts as the workflow presents
+// them.
+func (c *composer) result(n *contracts.NodeView) {
+	c.shown[n.NodeID] = true
+	frame := c.view.Plan.Frames[n.Frame]
+	if n.State != contracts.NodeCompleted || frame.Entry != "" { // one inside another is a step of it
+		return
+	}
+	if n.Summary != "" {
+		c.text(contracts.BlockText, n.Summary)
+	}
+	entry, _ := c.catalog.Capability(frame.Workflow)
+	if table := c.table(entry, []*contracts.NodeView{n}); table != nil {
+		c.blocks = append(c.blocks, *table)
+	}
+}
+
+func writes(n *contracts.NodeView) bool {
+	return n.Policy != nil && n.Policy.SideEffectClass.Writes()
+}
