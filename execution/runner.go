@@ -124,6 +124,9 @@ func (r *Runner) tell(sessionID, runID string) {
 	}
 }
 
+// Thinks tells whether there is a model that steps may ask.
+func (r *Runner) Thinks() bool { return r.mind != nil }
+
 // Start begins to renew leases and to take runs that are due. The context
 // bounds the start only.
 func (r *Runner) Start(ctx context.Context) error {

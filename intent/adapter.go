@@ -57,7 +57,7 @@ func (a *Adapter) Understand(ctx context.Context, req Request) (Understanding, e
 
 func (req Request) query() Query {
 	return Query{
-		Message: req.Message, Catalog: req.Catalog, Domain: req.Domain, Only: req.Only, Roles: req.Roles, Phase: req.Phase, Now: localNow(req), Earlier: req.Earlier,
+		Message: req.Message, Catalog: req.Catalog, Domain: req.Domain, Only: req.Only, Roles: req.Roles, Phase: req.Phase, Now: localNow(req), Earlier: req.Earlier, Local: req.Local,
 	}
 }
 

@@ -59,10 +59,13 @@ func EngineModes() []EngineMode { return []EngineMode{EngineNever, EngineAssists
 // sourceModel names an engine in intents.
 const sourceModel = "model"
 
+// HasEngine tells whether an engine is asked about messages.
+func (a *Adapter) HasEngine() bool { return a.cfg.Engine != nil && a.cfg.EngineMode != EngineNever }
+
 // second asks the engine about a message where its mode says so. It gives nothing
 // where the local reading stands, and what was spent in any case.
 func (a *Adapter) second(ctx context.Context, q Query, u Understanding, local []Clause) (better []Clause, spent []contracts.ModelCall, err error) {
-	if a.cfg.Engine == nil || a.cfg.EngineMode == EngineNever || !a.worthAsking(u, local) {
+	if !a.HasEngine() || q.Local || !a.worthAsking(u, local) {
 		return nil, nil, nil
 	}
 	ranked, err := a.local.Shortlist(ctx, q, MostOffered)

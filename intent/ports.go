@@ -53,6 +53,8 @@ type Query struct {
 	Now time.Time
 	// Earlier are the person's messages before, oldest first, for an engine.
 	Earlier []string
+	// Local asks no engine.
+	Local bool
 }
 
 // Clause is one request in a message.
@@ -119,6 +121,9 @@ type Request struct {
 	Now   time.Time
 	// Earlier are the person's messages before, oldest first, for an engine.
 	Earlier []string
+	// Local asks no engine: for a look at what a message may be, before anything is
+	// done about it.
+	Local bool
 	// Location is where relative dates are meant; nil takes that of Now.
 	Location *time.Location
 }

@@ -145,6 +145,8 @@ type Turn struct {
 	// Unused are the parts of the message that were not understood; the answer
 	// names them.
 	Unused []string
+	// Calls are those of a model that read the message.
+	Calls []contracts.ModelCall
 	// Notes say what was left out of the plan, and why.
 	Notes     []string
 	Roles     map[string]string

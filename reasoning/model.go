@@ -132,6 +132,7 @@ func (m *Model) call(ctx context.Context, size Size, purpose contracts.ModelPurp
 	if err != nil {
 		fault := asFault(e.Name(), err)
 		spent.Error = fault.Message
+		m.log.WarnContext(ctx, "a model gave no answer", slog.String("model", e.Name()), slog.String("purpose", string(purpose)), slog.Any("error", err))
 		m.keep(ctx, r, reply, spent)
 		return Reply{}, spent, fault
 	}

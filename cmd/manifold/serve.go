@@ -15,6 +15,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/manifold-run/manifold/cmd/manifold/internal/encoder"
+	"github.com/manifold-run/manifold/cmd/manifold/internal/models"
 	"github.com/manifold-run/manifold/internal/app"
 )
 
@@ -32,6 +33,7 @@ type serveOptions struct {
 	Links                linkOptions       `json:"approval_links,omitzero"`
 	Telegram             telegramOptions   `json:"telegram,omitzero"`
 	Embeddings           encoder.Options   `json:"embeddings,omitzero"`
+	Mind                 models.Mind       `json:"mind,omitzero"`
 	SessionsPerMinute    int               `json:"sessions_per_minute"`
 	RequestsPerMinute    int               `json:"requests_per_minute"`
 	MaxActiveRuns        int               `json:"max_active_runs"`
@@ -73,6 +75,7 @@ file and from "manifold domain add".`,
 	o.Links.flags(cmd)
 	o.Telegram.flags(cmd)
 	o.Embeddings.Flags(cmd, "auto")
+	o.Mind.Flags(cmd, c.getenv)
 	flags.IntVar(&o.SessionsPerMinute, "sessions-per-minute", 30, "how often one caller may start a session")
 	flags.IntVar(&o.RequestsPerMinute, "requests-per-minute", 1200, "how many requests one caller may make")
 	flags.IntVar(&o.MaxActiveRuns, "max-active-runs", 256, "how many runs are advanced at once; more wait")
@@ -124,6 +127,9 @@ func (c *cli) serve(ctx context.Context, o serveOptions, asked bool) error {
 	if cfg.Embeddings, err = o.Embeddings.Config(cfg.Lookup); err != nil {
 		return usageError{err}
 	}
+	if cfg.Mind, err = o.Mind.Config(c.getenv); err != nil {
+		return usageError{err}
+	}
 	cfg.Webhooks.AllowLoopback, cfg.Webhooks.AllowPrivate = o.WebhookAllowLoopback, o.WebhookAllowPrivate
 	server, err := app.New(ctx, cfg)
 	if err != nil {
@@ -163,6 +169,7 @@ func (c *cli) serveUntil(ctx context.Context, server *app.App) error {
 	}
 	c.out.printf("Manifold is serving at %s\n", server.URL())
 	c.out.printf("%s\n", server.Hears())
+	c.out.printf("%s\n", server.Thinks())
 	c.out.printf("The key of the first admin is in %s\n", server.AdminKeyFile())
 	c.out.printf("On this machine, \"manifold --config %s\" uses it.\n", server.ClientFile())
 	select {

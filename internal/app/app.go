@@ -27,6 +27,7 @@ import (
 	"github.com/manifold-run/manifold/orchestrator"
 	"github.com/manifold-run/manifold/orchestrator/access"
 	"github.com/manifold-run/manifold/orchestrator/registry"
+	"github.com/manifold-run/manifold/reasoning"
 )
 
 // Config is everything that an operator may set; zero values take the defaults
@@ -57,6 +58,8 @@ type Config struct {
 	Telegram Telegram
 	// Embeddings is what tells the meaning of texts [nothing].
 	Embeddings Embeddings
+	// Mind is the model that reads messages, thinks for steps and judges [none].
+	Mind Mind
 	// Heartbeat, ChatWait and ChatStream are those of the API; ReadTimeout and
 	// WriteTimeout replace its limits of one request.
 	Heartbeat, ChatWait, ChatStream time.Duration
@@ -166,8 +169,10 @@ type App struct {
 	keys      *access.Keys
 	api       *httpapi.Server
 	notifier  orchestrator.Notifier
-	telegram  *telegram.Bot // nil if there is none
-	hears     string        // says what tells the meaning of texts
+	telegram  *telegram.Bot    // nil if there is none
+	hears     string           // says what tells the meaning of texts
+	model     *reasoning.Model // nil if there is none
+	thinks    string           // says what model there is
 
 	mu       sync.Mutex // guards the fields below
 	cleanups []cleanup
@@ -288,6 +293,9 @@ func reachable(addr net.Addr) string {
 
 // Hears says in one line what tells the meaning of texts.
 func (a *App) Hears() string { return a.hears }
+
+// Thinks says in one line what model there is, and what it does.
+func (a *App) Thinks() string { return a.thinks }
 
 // Failed gives the error that ended serving, if there is one.
 func (a *App) Failed() <-chan error { return a.failed }

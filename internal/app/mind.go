@@ -1,25 +1,80 @@
 package app
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
+	"fmt"
 
 	"github.com/manifold-run/manifold/contracts"
 	"github.com/manifold-run/manifold/execution"
+	"github.com/manifold-run/manifold/intent"
+	"github.com/manifold-run/manifold/internal/model/journal"
 	"github.com/manifold-run/manifold/reasoning"
 )
 
-// mind lets a model think for the steps of runs.
-type mind struct{ model *reasoning.Model }
+// Judging says when a model is asked for an opinion of a verdict.
+type Judging = execution.Judging
 
-var _ execution.Mind = mind{}
+// The ways to judge that decide what a site needs.
+const (
+	JudgeSteps = execution.JudgeSteps
+	JudgeRuns  = execution.JudgeRuns
+)
+
+// Judgings lists the ways to judge.
+func Judgings() []Judging { return execution.Judgings() }
+
+// Mind says which model serves, and for what.
+type Mind struct {
+	// Model is asked; without an engine there is none, and the rest says nothing.
+	Model ModelConfig
+	// Understanding says when it reads messages [assist].
+	Understanding intent.EngineMode
+	// Judging says when it is asked for an opinion of verdicts [steps].
+	Judging execution.Judging
+	// Log is a file that keeps what is sent and what comes back, masked; empty keeps
+	// nothing.
+	Log string
+}
+
+// wireModel makes the model, if one is named.
+func (a *App) wireModel() error {
+	m := a.cfg.Mind
+	if m.Model.Engine == "" {
+		a.thinks = "Models: none; see docs/models.md"
+		return nil
+	}
+	m.Model.Logger = a.cfg.Logger
+	a.thinks = fmt.Sprintf("Models: %s reads messages (%s), thinks for steps and judges (%s)", m.Model.Model, cmp.Or(m.Understanding, intent.EngineAssists), cmp.Or(m.Judging, execution.JudgeSteps))
+	if m.Log != "" {
+		file, err := journal.Open(m.Log)
+		if err != nil {
+			return err
+		}
+		m.Model.Journal = file
+		a.cleanups = append(a.cleanups, cleanup{"journal of model calls", func(context.Context) error { return file.Close() }})
+		a.thinks += "; what is sent is kept in " + m.Log
+	}
+	model, err := NewModel(m.Model)
+	if err != nil {
+		return fmt.Errorf("model: %w", err)
+	}
+	a.model = model
+	return nil
+}
+
+// thinker lets a model think for the steps of runs.
+type thinker struct{ model *reasoning.Model }
+
+var _ execution.Mind = thinker{}
 
 // NewMind makes a mind of a model; nil of none.
 func NewMind(model *reasoning.Model) execution.Mind {
 	if model == nil {
 		return nil
 	}
-	return mind{model}
+	return thinker{model}
 }
 
 // task is a thought as the model's room has it.
@@ -42,7 +97,7 @@ func task(t execution.Thought) (out reasoning.Task, err error) {
 }
 
 // Needs is 0 for what cannot be asked: asking says why.
-func (mind) Needs(t execution.Thought) int {
+func (thinker) Needs(t execution.Thought) int {
 	out, err := task(t)
 	if err != nil {
 		return 0
@@ -55,7 +110,7 @@ func (mind) Needs(t execution.Thought) int {
 }
 
 // Think asks the model once.
-func (m mind) Think(ctx context.Context, t execution.Thought) execution.Thinking {
+func (m thinker) Think(ctx context.Context, t execution.Thought) execution.Thinking {
 	asked, err := task(t)
 	if err != nil {
 		return execution.Thinking{Fault: err.Error()}

@@ -23,6 +23,9 @@ func NewUnderstanding(model *reasoning.Model) intent.Engine {
 	return understanding{model}
 }
 
+// maxReading bounds the call of a model that somebody waits for.
+const maxReading = 30 * time.Second
+
 // Propose asks the model once.
 func (u understanding) Propose(ctx context.Context, ask intent.Ask) ([]intent.Proposal, []contracts.ModelCall, error) {
 	q := reasoning.Question{Message: ask.Message, Offered: ask.Offered}
@@ -32,6 +35,10 @@ func (u understanding) Propose(ctx context.Context, ask intent.Ask) ([]intent.Pr
 	if !ask.Now.IsZero() {
 		q.Context = append(q.Context, "It is "+ask.Now.Format("Monday, ")+ask.Now.Format(time.DateOnly)+"; dates are written like that.")
 	}
+	// Whoever asked may have gone; what they said is read all the same, and paid for
+	// once.
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), maxReading)
+	defer cancel()
 	reading, err := u.model.Understand(ctx, q)
 	if fault, ok := errors.AsType[*reasoning.Error](err); ok {
 		err = fault // without what the vendor's library says of it

@@ -30,6 +30,9 @@ func (a *App) wire(ctx context.Context) error {
 	if err := a.openStore(ctx); err != nil {
 		return err
 	}
+	if err := a.wireModel(); err != nil {
+		return err
+	}
 	if err := a.wireDomains(); err != nil {
 		return err
 	}
@@ -96,11 +99,14 @@ func (a *App) wireIntents() error {
 	}
 	a.hears = scorer.About
 	a.cleanups = append(a.cleanups, cleanup{"embeddings", func(context.Context) error { return scorer.Close() }})
-	a.intents, err = intent.NewAdapter(intent.Config{Scorer: scorer.Scorer, ScorerTold: func(err error) {
-		if err != nil {
-			a.cfg.Logger.Warn("no vectors, requests are read by words alone", slog.Any("error", err))
-		}
-	}})
+	a.intents, err = intent.NewAdapter(intent.Config{
+		Scorer: scorer.Scorer, Engine: NewUnderstanding(a.model), EngineMode: a.cfg.Mind.Understanding,
+		ScorerTold: func(err error) {
+			if err != nil {
+				a.cfg.Logger.Warn("no vectors, requests are read by words alone", slog.Any("error", err))
+			}
+		},
+	})
 	return err
 }
 
@@ -108,8 +114,8 @@ func (a *App) wireCore(webhooks *webhook.Guard) error {
 	a.notifier = orchestrator.NewLocalNotifier()
 	var err error
 	a.runner, err = execution.New(execution.Config{
-		MaxActiveRuns: a.cfg.MaxActiveRuns, DropData: a.cfg.DropData, Now: a.cfg.Now, Logger: a.cfg.Logger,
-	}, execution.Deps{Store: a.store.runs, Invoker: a.domains.Invoker(a.registry), Catalogs: a.registry, Observer: a.notifier})
+		MaxActiveRuns: a.cfg.MaxActiveRuns, DropData: a.cfg.DropData, Judging: a.cfg.Mind.Judging, Now: a.cfg.Now, Logger: a.cfg.Logger,
+	}, execution.Deps{Store: a.store.runs, Invoker: a.domains.Invoker(a.registry), Catalogs: a.registry, Observer: a.notifier, Mind: NewMind(a.model)})
 	if err != nil {
 		return err
 	}

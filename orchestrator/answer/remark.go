@@ -22,10 +22,21 @@ func Remarks(t orchestrator.Turn) []contracts.Block {
 			Kind: contracts.BlockNote, Text: "Nothing was done about " + strings.Join(quoted, ", ") + ": I did not understand it.",
 		})
 	}
+	out = append(out, WithoutModel(t.Calls)...)
 	for _, note := range t.Notes {
 		out = append(out, contracts.Block{Kind: contracts.BlockNote, Text: note})
 	}
 	return out
+}
+
+// WithoutModel says that a model was asked about a message and gave nothing.
+func WithoutModel(calls []contracts.ModelCall) []contracts.Block {
+	for _, c := range calls {
+		if c.Error != "" {
+			return []contracts.Block{{Kind: contracts.BlockNote, Text: "Read without the model: " + contracts.CleanSummary(c.Error) + "."}}
+		}
+	}
+	return nil
 }
 
 // Declined says honestly that a message was not understood, and what could be.
@@ -40,5 +51,6 @@ func Declined(u intent.Understanding) *contracts.Answer {
 		}
 		a.Blocks = append(a.Blocks, list)
 	}
+	a.Blocks = append(a.Blocks, WithoutModel(u.Calls)...)
 	return a
 }

@@ -278,7 +278,7 @@ func unquoted(text string) (string, bool) {
 
 func (r *reader) isRequest(ctx context.Context, who access.Principal, text string) bool {
 	u, err := r.intents.Understand(ctx, intent.Request{
-		Message: text, Catalog: r.catalogs.Catalog(), Roles: rolesOf(who), Now: r.now(),
+		Message: text, Catalog: r.catalogs.Catalog(), Roles: rolesOf(who), Now: r.now(), Local: true,
 	})
 	return err == nil && u.Outcome == contracts.GateAccept
 }

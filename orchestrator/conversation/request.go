@@ -36,6 +36,9 @@ func (m *machine) request(ctx context.Context, t orchestrator.Turn) (orchestrato
 		if err != nil || next.Outcome != "" || next.Question != nil {
 			return next, err
 		}
+		if len(next.Calls) > 0 { // what was paid for is kept before it is built on
+			return next, nil
+		}
 		t = next
 	}
 	return m.compile(ctx, t)
@@ -72,13 +75,21 @@ func (m *machine) understand(ctx context.Context, t orchestrator.Turn) (orchestr
 	if asksForHelp(t.Message) {
 		return answered(t, answer.Overview(m.catalogs.Catalog(), t.By, t.Model)), nil
 	}
+	var earlier []string
+	if m.intents.HasEngine() {
+		turns, err := m.turns.ListTurns(ctx, orchestrator.TurnFilter{SessionID: t.SessionID})
+		if err != nil {
+			return t, err
+		}
+		earlier = orchestrator.Earlier(turns, t)
+	}
 	u, err := m.intents.Understand(ctx, intent.Request{
-		Message: t.Message, Catalog: m.catalogs.Catalog(), Domain: t.Model, Roles: rolesOf(t.By), Now: m.now(),
+		Message: t.Message, Catalog: m.catalogs.Catalog(), Domain: t.Model, Roles: rolesOf(t.By), Now: m.now(), Earlier: earlier,
 	})
 	if err != nil {
 		return t, err
 	}
-	t.Intents, t.Unused = u.Intents, u.Unused
+	t.Intents, t.Unused, t.Calls = u.Intents, u.Unused, append(t.Calls, u.Calls...)
 	switch {
 	case u.Outcome == contracts.GateAccept:
 		t.Understood = true

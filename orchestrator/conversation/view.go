@@ -177,6 +177,9 @@ func (v *views) session(ctx context.Context, session orchestrator.Session) (orch
 		return out, err
 	}
 	last := lastSubstance(turns)
+	if out.Tokens, err = orchestrator.TokensOf(ctx, v.runner, turns, runs); err != nil {
+		return out, err
+	}
 	for _, run := range slices.Backward(runs) { // the oldest first
 		out.RunIDs = append(out.RunIDs, run.ID)
 		out.Running = out.Running || !run.State.Terminal()

@@ -56,6 +56,7 @@ func (r *Runs) understood(ctx context.Context, who access.Principal, body contra
 	u, err := r.intents.Understand(ctx, intent.Request{
 		Message: body.Message, Catalog: r.catalogs.Catalog(), Roles: who.Contract().Roles, Now: r.cfg.Now(),
 	})
+	preview.Tokens = contracts.SumTokens(u.Calls)
 	preview.Outcome, preview.Intents, preview.Choices, preview.Message = u.Outcome, u.Intents, u.Choices, u.Question
 	return preview, u.Intents, err
 }

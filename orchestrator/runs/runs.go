@@ -98,7 +98,10 @@ func (r *Runs) List(ctx context.Context, who access.Principal, f Filter) (contra
 			Owner: access.SubjectOf(run.Plan.Owner), CreatedAt: run.CreatedAt, FinishedAt: run.FinishedAt,
 		}
 		if run.Verdict != nil {
-			summary.Verdict = run.Verdict.Status
+			summary.Verdict, summary.Score = run.Verdict.Status, run.Verdict.Score
+			if used := run.Verdict.Tokens; used != nil {
+				summary.Tokens = *used
+			}
 		}
 		out.Items = append(out.Items, summary)
 	}
