@@ -29,8 +29,11 @@ type PlanPreview struct {
 	Plan      *Plan         `json:"plan,omitempty"`
 	PlanHash  string        `json:"plan_hash,omitempty"`
 	Rows      []PlanRow     `json:"rows,omitempty"`
-	Mermaid   string        `json:"mermaid,omitempty"`
-	ExpiresAt *time.Time    `json:"expires_at,omitempty"`
+	// Mermaid is the graph as text for Mermaid.
+	Mermaid string `json:"mermaid,omitempty"`
+	// Cost is what the manifests say that the calls cost, together.
+	Cost      *Cost      `json:"cost,omitempty"`
+	ExpiresAt *time.Time `json:"expires_at,omitempty"`
 	// Tokens is what a model used to read the words.
 	Tokens Tokens `json:"tokens"`
 }

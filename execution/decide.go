@@ -120,7 +120,7 @@ func (r *Runner) checkEdit(ctx context.Context, i contracts.Interrupt, body cont
 	if err != nil {
 		return err
 	}
-	return r.schemas.check(entry, params)
+	return fitsSchema(entry, params)
 }
 
 // given is an answer as it was read for a question that looked so.

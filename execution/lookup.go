@@ -49,7 +49,7 @@ func lookupCall(t *turn, what task, ref string, paramMap map[string]any, giveUp 
 	}
 	params, err := mapped(t, paramMap)
 	if err == nil {
-		err = around.check(entry, params)
+		err = fitsSchema(entry, params)
 	}
 	if err != nil {
 		giveUp(err.Error())

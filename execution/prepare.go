@@ -30,7 +30,7 @@ func prepare(t *turn) {
 		return
 	}
 	if err == nil {
-		err = around.check(t.n.entry, full)
+		err = fitsSchema(t.n.entry, full)
 	}
 	if err != nil {
 		t.fail(contracts.ErrInvalidParameters, err.Error(), contracts.EffectNone)

@@ -82,7 +82,6 @@ type Runner struct {
 	observer Observer
 	mind     Mind
 	limits   *admission.Limits
-	schemas  *schemaCache
 	unread   unreadable
 
 	// poke tells the dispatcher that a run may be due.
@@ -111,8 +110,8 @@ func New(cfg Config, deps Deps) (*Runner, error) {
 	return &Runner{
 		cfg: cfg, store: deps.Store, invoker: deps.Invoker,
 		catalogs: deps.Catalogs, observer: deps.Observer, mind: deps.Mind,
-		limits: admission.NewLimits(cfg.MaxCalls), schemas: newSchemaCache(),
-		poke: make(chan struct{}, 1), active: map[string]*owner{},
+		limits: admission.NewLimits(cfg.MaxCalls),
+		poke:   make(chan struct{}, 1), active: map[string]*owner{},
 	}, nil
 }
 

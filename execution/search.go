@@ -80,5 +80,5 @@ func (r *Runner) checkSearch(ctx context.Context, i contracts.Interrupt, words s
 	if param == "" || !ok {
 		return nil // it is no search, or one that is asked about when it is made
 	}
-	return r.schemas.check(entry, map[string]any{param: words})
+	return fitsSchema(entry, map[string]any{param: words})
 }

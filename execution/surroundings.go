@@ -15,7 +15,6 @@ import (
 type surroundings struct {
 	ctx      context.Context //nolint:containedctx // of the one turn or request that reads
 	catalogs Catalogs
-	schemas  *schemaCache
 	store    Artifacts
 	// pending is what is to be stored with the next commit and is not in the
 	// store yet.
@@ -27,15 +26,25 @@ type surroundings struct {
 // outside gives the surroundings for one use.
 func (r *Runner) outside(ctx context.Context, pending []Blob) surroundings {
 	return surroundings{
-		ctx: ctx, catalogs: r.catalogs, schemas: r.schemas, store: r.store, pending: pending, keepData: !r.cfg.DropData,
+		ctx: ctx, catalogs: r.catalogs, store: r.store, pending: pending, keepData: !r.cfg.DropData,
 	}
 }
 
 func (s surroundings) catalog() *contracts.Catalog { return s.catalogs.Catalog() }
 
-// check validates parameters against the capability's schema.
-func (s surroundings) check(e *contracts.CapabilityEntry, params map[string]any) error {
-	return s.schemas.check(e, params)
+// fitsSchema validates parameters against the capability's schema.
+func fitsSchema(e *contracts.CapabilityEntry, params map[string]any) error {
+	schema, err := e.Input()
+	if err != nil {
+		return err
+	}
+	if schema == nil {
+		return nil
+	}
+	if faults := schema.Validate(params); len(faults) > 0 {
+		return contracts.Invalid("the parameters do not fit the schema of "+e.Ref(), faults...)
+	}
+	return nil
 }
 
 // materialize replaces references to artifacts by their content, except where

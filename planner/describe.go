@@ -8,30 +8,12 @@ import (
 	"github.com/manifold-run/manifold/contracts"
 )
 
-// Preview is a plan for people to read before it runs.
-type Preview struct {
-	Goal     string             `json:"goal"`
-	Strategy contracts.Strategy `json:"strategy"`
-	// Reads, Writes, Approvals and Questions count the steps of each kind.
-	Reads     int `json:"reads"`
-	Writes    int `json:"writes"`
-	Approvals int `json:"approvals"`
-	Questions int `json:"questions"`
-	// Cost is what the declared costs of the calls add up to.
-	Cost contracts.Cost      `json:"cost"`
-	Rows []contracts.PlanRow `json:"rows"`
-	// Mermaid is the graph as text for Mermaid.
-	Mermaid string `json:"mermaid"`
-}
-
-// Describe makes the preview of a plan. The catalog may be newer than the
-// plan; it only gives costs.
-func Describe(p contracts.Plan, catalog *contracts.Catalog) Preview {
-	out := Preview{Goal: p.Goal, Strategy: p.Strategy, Rows: make([]contracts.PlanRow, 0, len(p.Nodes))}
+// Rows are the steps of a plan, for people to read before it runs.
+func Rows(p contracts.Plan) []contracts.PlanRow {
+	rows := make([]contracts.PlanRow, 0, len(p.Nodes))
 	for _, n := range p.Nodes {
 		row := contracts.PlanRow{NodeID: n.NodeID, Step: step(n), Tool: n.Tool, DependsOn: slices.Concat(n.DependsOn, n.After)}
 		if n.Kind == contracts.KindHuman {
-			out.Questions++
 			row.Step += asks(n, p.Unattended)
 		}
 		if n.Policy != nil {
@@ -39,12 +21,24 @@ func Describe(p contracts.Plan, catalog *contracts.Catalog) Preview {
 			if !p.DryRun { // a dry run opens no gates
 				row.Approval = approval(*n.Policy)
 			}
-			out.count(n, p.DryRun)
 		}
-		out.cost(n, catalog)
-		out.Rows = append(out.Rows, row)
+		rows = append(rows, row)
 	}
-	out.Mermaid = mermaid(p)
+	return rows
+}
+
+// Cost adds up what the catalog declares that the calls of a plan cost. The
+// catalog may be newer than the plan.
+func Cost(p contracts.Plan, catalog *contracts.Catalog) contracts.Cost {
+	var out contracts.Cost
+	for _, n := range p.Nodes {
+		e, ok := catalog.Capability(n.Tool)
+		if !ok || n.Kind != contracts.KindTool || e.Capability.Metadata.Cost == nil {
+			continue
+		}
+		out.Tokens += e.Capability.Metadata.Cost.Tokens
+		out.USD += e.Capability.Metadata.Cost.USD
+	}
 	return out
 }
 
@@ -95,29 +89,6 @@ func times(n int) string {
 		return "once"
 	}
 	return fmt.Sprintf("%d times", n)
-}
-
-func (p *Preview) count(n contracts.Node, dry bool) {
-	if n.Policy.SideEffectClass.Writes() {
-		p.Writes++
-	} else {
-		p.Reads++
-	}
-	if n.Policy.ApprovalRequired && !dry {
-		p.Approvals++
-	}
-}
-
-func (p *Preview) cost(n contracts.Node, catalog *contracts.Catalog) {
-	if catalog == nil || n.Kind != contracts.KindTool {
-		return
-	}
-	e, ok := catalog.Capability(n.Tool)
-	if !ok || e.Capability.Metadata.Cost == nil {
-		return
-	}
-	p.Cost.Tokens += e.Capability.Metadata.Cost.Tokens
-	p.Cost.USD += e.Capability.Metadata.Cost.USD
 }
 
 // what says in words what a node does.
@@ -181,9 +152,9 @@ func conditionText(when contracts.Condition) string {
 	}
 }
 
-// mermaid draws a plan; gates are marked, questions are rounded, joins are
+// Mermaid draws a plan as text for Mermaid; gates are marked, questions are rounded, joins are
 // circles. Texts are quoted, so that none of them can be read as syntax.
-func mermaid(p contracts.Plan) string {
+func Mermaid(p contracts.Plan) string {
 	var out strings.Builder
 	out.WriteString("flowchart TD\n")
 	for i, n := range p.Nodes {

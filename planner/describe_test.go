@@ -13,47 +13,45 @@ import (
 func TestDescribe(t *testing.T) {
 	t.Parallel()
 	plan, catalog := lending(t)
-	got := planner.Describe(plan, catalog)
-	want := planner.Preview{
-		Goal: "lend it", Strategy: contracts.StrategyComposed, Reads: 5, Writes: 2, Approvals: 2, Questions: 1,
-		Cost: contracts.Cost{USD: 0.5},
-		Rows: []contracts.PlanRow{
-			{NodeID: "n1", Step: "search members", Tool: "library.search_members", Risk: "read"},
-			{NodeID: "n2", Step: "Choose member", DependsOn: []string{"n1"}},
-			{
-				NodeID: "n3", Step: "Lends a book to a member", Tool: "library.lend_book", DependsOn: []string{"n2"}, Risk: "medium",
-				Approval: "approver: it changes something, which can be undone",
-			},
-			{
-				NodeID: "n4", Step: "Shows what a member has (its failure does not fail the rest)", Tool: "library.show_member",
-				DependsOn: []string{"n3"}, Risk: "read",
-			},
-			{
-				NodeID: "n5", Step: "Where a book stands (9780001) (its failure does not fail the rest)", Tool: "library.find_book",
-				DependsOn: []string{"n3"}, Risk: "read",
-			},
-			{
-				NodeID: "n6", Step: "Where a book stands (9780002) (its failure does not fail the rest)", Tool: "library.find_book",
-				DependsOn: []string{"n3"}, Risk: "read",
-			},
-			{NodeID: "n7", Step: "All of: Where a book stands", DependsOn: []string{"n5", "n6"}},
-			{NodeID: "n8", Step: "Lists the beds that are dry", Tool: "garden.list_beds", Risk: "read"},
-			{
-				NodeID: "n9", Step: "Waters a bed (for each of a list that is found on the way), if steps.n8.facts.count is at least 1",
-				Tool: "garden.water_bed", DependsOn: []string{"n8"}, Risk: "medium", Approval: "approver: it changes something for good",
-			},
+	want := []contracts.PlanRow{
+		{NodeID: "n1", Step: "search members", Tool: "library.search_members", Risk: "read"},
+		{NodeID: "n2", Step: "Choose member", DependsOn: []string{"n1"}},
+		{
+			NodeID: "n3", Step: "Lends a book to a member", Tool: "library.lend_book", DependsOn: []string{"n2"}, Risk: "medium",
+			Approval: "approver: it changes something, which can be undone",
 		},
-		Mermaid: got.Mermaid,
+		{
+			NodeID: "n4", Step: "Shows what a member has (its failure does not fail the rest)", Tool: "library.show_member",
+			DependsOn: []string{"n3"}, Risk: "read",
+		},
+		{
+			NodeID: "n5", Step: "Where a book stands (9780001) (its failure does not fail the rest)", Tool: "library.find_book",
+			DependsOn: []string{"n3"}, Risk: "read",
+		},
+		{
+			NodeID: "n6", Step: "Where a book stands (9780002) (its failure does not fail the rest)", Tool: "library.find_book",
+			DependsOn: []string{"n3"}, Risk: "read",
+		},
+		{NodeID: "n7", Step: "All of: Where a book stands", DependsOn: []string{"n5", "n6"}},
+		{NodeID: "n8", Step: "Lists the beds that are dry", Tool: "garden.list_beds", Risk: "read"},
+		{
+			NodeID: "n9", Step: "Waters a bed (for each of a list that is found on the way), if steps.n8.facts.count is at least 1",
+			Tool: "garden.water_bed", DependsOn: []string{"n8"}, Risk: "medium", Approval: "approver: it changes something for good",
+		},
 	}
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("preview differs (-want +got):\n%s", diff)
+	if diff := cmp.Diff(want, planner.Rows(plan)); diff != "" {
+		t.Errorf("rows differ (-want +got):\n%s", diff)
 	}
+	if got := planner.Cost(plan, catalog); got != (contracts.Cost{USD: 0.5}) {
+		t.Errorf("cost %+v", got)
+	}
+	drawn := planner.Mermaid(plan)
 	for _, line := range []string{
 		"flowchart TD\n", `v1(["n2: Choose member"])`, `v2["n3: Lends a book to a member — needs approval"]`,
 		`v6(("n7: All of: Where a book stands"))`, "v1 --> v2\n", "v5 --> v6\n",
 	} {
-		if !strings.Contains(got.Mermaid, line) {
-			t.Errorf("%q is not in the diagram:\n%s", line, got.Mermaid)
+		if !strings.Contains(drawn, line) {
+			t.Errorf("%q is not in the diagram:\n%s", line, drawn)
 		}
 	}
 }
@@ -61,14 +59,14 @@ func TestDescribe(t *testing.T) {
 // TestDescribeQuotes: texts of domains and people are never read as syntax.
 func TestDescribeQuotes(t *testing.T) {
 	t.Parallel()
-	plan, catalog := lending(t)
+	plan, _ := lending(t)
 	plan.Nodes[search].Title = "a\"] --> v9[\"`<script>`\nclick v1"
 	plan.DryRun = true
-	got := planner.Describe(plan, catalog)
-	if strings.Contains(got.Mermaid, `"] --> v9`) || strings.Contains(got.Mermaid, "<") || strings.Contains(got.Mermaid, "\nclick") {
-		t.Errorf("the title can be read as syntax:\n%s", got.Mermaid)
+	drawn := planner.Mermaid(plan)
+	if strings.Contains(drawn, `"] --> v9`) || strings.Contains(drawn, "<") || strings.Contains(drawn, "\nclick") {
+		t.Errorf("the title can be read as syntax:\n%s", drawn)
 	}
-	if got.Approvals != 0 || strings.Contains(got.Mermaid, "needs approval") {
+	if strings.Contains(drawn, "needs approval") {
 		t.Error("a dry run opens no gates, but the preview announces some")
 	}
 }

@@ -26,9 +26,9 @@ type capability struct {
 	declared map[string]bool
 	open     bool
 	patterns []*regexp.Regexp
-	// whole and single are compiled when they are first needed.
-	whole, single *contracts.Schema
-	loose         bool
+	// single is compiled when it is first needed, which loose remembers.
+	single *contracts.Schema
+	loose  bool
 }
 
 func newCapability(e *contracts.CapabilityEntry) (*capability, error) {
@@ -49,14 +49,11 @@ var combining = []string{
 
 // checkWhole validates the parameters of a call against the schema.
 func (c *capability) checkWhole(params map[string]any) ([]contracts.Fault, error) {
-	if c.whole == nil {
-		compiled, err := contracts.CompileSchema(c.Capability.Schema)
-		if err != nil {
-			return nil, fmt.Errorf("compile the schema of %s: %w", c.Ref(), err)
-		}
-		c.whole = compiled
+	schema, err := c.Input()
+	if err != nil {
+		return nil, fmt.Errorf("compile the schema of %s: %w", c.Ref(), err)
 	}
-	return c.whole.Validate(params), nil
+	return schema.Validate(params), nil
 }
 
 // checkEach validates each parameter for itself; it demands nothing of their

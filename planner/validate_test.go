@@ -206,7 +206,9 @@ func FuzzValidatePlan(f *testing.F) {
 				t.Errorf("node %s was accepted without its gate", n.NodeID)
 			}
 		}
-		planner.Describe(p, catalog)
+		planner.Rows(p)
+		planner.Mermaid(p)
+		planner.Cost(p, catalog)
 	})
 }
 

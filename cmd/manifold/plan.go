@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"fmt"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -73,7 +74,21 @@ func (p printer) preview(v contracts.PlanPreview) {
 		rows[i] = []string{r.NodeID, r.Step, r.Tool, strings.Join(r.DependsOn, " "), string(r.Risk), r.Approval}
 	}
 	p.table("", []string{"NODE", "STEP", "TOOL", "AFTER", "RISK", "APPROVAL"}, rows)
+	if v.Cost != nil {
+		p.printf("\ndeclared cost: %s\n", cost(*v.Cost))
+	}
 	p.printf("\nstrategy %s, kept until %s\nrun it with: manifold plan run %s\n", v.Plan.Strategy, whenPtr(v.ExpiresAt), v.PlanHash)
+}
+
+func cost(c contracts.Cost) string {
+	var parts []string
+	if c.USD > 0 {
+		parts = append(parts, fmt.Sprintf("%.2f USD", c.USD))
+	}
+	if c.Tokens > 0 {
+		parts = append(parts, fmt.Sprintf("%d tokens", c.Tokens))
+	}
+	return strings.Join(parts, ", ")
 }
 
 func planRunCommand(c *cli) *cobra.Command {

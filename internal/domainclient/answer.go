@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"net/http"
-	"sync"
 	"time"
 
 	"github.com/manifold-run/manifold/contracts"
@@ -82,7 +81,7 @@ func (l *lane) result(ctx context.Context, resp *http.Response, entry *contracts
 	if err != nil {
 		return brokenAnswer(ctx, err)
 	}
-	result, faults := contracts.BoundResult(result, entry.Policy.SideEffectClass.Writes(), l.schemas.of(entry))
+	result, faults := contracts.BoundResult(result, entry.Policy.SideEffectClass.Writes(), outputOf(entry))
 	return execution.Reply{Kind: execution.ReplyResult, Result: result, Faults: faults}
 }
 
@@ -174,35 +173,13 @@ func messageIn(data []byte) string {
 	return ""
 }
 
-// schemaCache keeps the compiled output schemas of one domain by the digest of
-// their capability.
-type schemaCache struct {
-	mu       sync.Mutex // guards compiled
-	compiled map[string]*contracts.Schema
-}
-
-// of gives the entry's output schema, nil if it has none. Admission has
-// compiled it before; should it not compile now, the answer is taken unchecked
-// rather than lost.
-func (s *schemaCache) of(entry *contracts.CapabilityEntry) *contracts.Schema {
-	if len(entry.Capability.OutputSchema) == 0 {
-		return nil
-	}
-	s.mu.Lock()
-	schema, ok := s.compiled[entry.Digest]
-	s.mu.Unlock()
-	if ok {
-		return schema
-	}
-	schema, err := contracts.CompileSchema(entry.Capability.OutputSchema)
+// outputOf gives the schema of what a capability gives, nil if it has none.
+// Admission has compiled it before; should it not compile now, the answer is taken
+// unchecked rather than lost.
+func outputOf(entry *contracts.CapabilityEntry) *contracts.Schema {
+	schema, err := entry.Output()
 	if err != nil {
 		return nil
 	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.compiled == nil || len(s.compiled) >= contracts.MaxCapabilities {
-		s.compiled = map[string]*contracts.Schema{}
-	}
-	s.compiled[entry.Digest] = schema
 	return schema
 }

@@ -158,7 +158,6 @@ type lane struct {
 	slots     chan struct{}
 	big       chan struct{}
 	queueWait time.Duration
-	schemas   schemaCache
 }
 
 func newLane(cfg Config, url string) *lane {

@@ -31,7 +31,7 @@ type Config struct {
 	PauseMax time.Duration
 	// GiveUpAfter is how long a delivery is tried [24h].
 	GiveUpAfter time.Duration
-	// Poll is how often the outbox is looked at without a Wake [2s].
+	// Poll is how often the outbox is looked at [2s].
 	Poll time.Duration
 	// Now is the clock [time.Now]; it must be the one that writes the outbox.
 	Now    func() time.Time
@@ -65,7 +65,6 @@ type Sender struct {
 	cfg    Config
 	outbox orchestrator.WebhookOutbox
 	post   *poster
-	wake   chan struct{}
 
 	mu   sync.Mutex // guards stop and done
 	stop context.CancelFunc
@@ -78,19 +77,11 @@ func New(cfg Config, outbox orchestrator.WebhookOutbox) (*Sender, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Sender{cfg: cfg, outbox: outbox, post: newPoster(cfg), wake: make(chan struct{}, 1)}, nil
+	return &Sender{cfg: cfg, outbox: outbox, post: newPoster(cfg)}, nil
 }
 
 // KeyID names the signing key, as receivers see it.
 func (s *Sender) KeyID() string { return s.post.keyID }
-
-// Wake tells that there may be something to send. It never blocks.
-func (s *Sender) Wake() {
-	select {
-	case s.wake <- struct{}{}:
-	default:
-	}
-}
 
 // Start begins to send; a sender that runs already goes on.
 func (s *Sender) Start(ctx context.Context) error {
@@ -166,7 +157,6 @@ func (s *Sender) loop(ctx context.Context) {
 			if delete(sick, r.host); !r.ok {
 				sick[r.host] = s.cfg.Now().Add(s.cfg.Pause)
 			}
-		case <-s.wake:
 		case <-ticker.C:
 		}
 	}

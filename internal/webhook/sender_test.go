@@ -321,18 +321,6 @@ func TestStopLeavesWhatWasCutOff(t *testing.T) {
 	}
 }
 
-func TestWakeSendsAtOnce(t *testing.T) {
-	t.Parallel()
-	url, _ := receiver(t, http.StatusOK)
-	o := newOutbox()
-	s := started(t, o, func(c *webhook.Config) { c.Poll = time.Hour })
-	o.mu.Lock()
-	o.rows["d1"] = row{WebhookDelivery: delivery("d1", url)}
-	o.mu.Unlock()
-	s.Wake()
-	o.await(t, "delivery after a wake", func(rows map[string]row) bool { return len(rows) == 0 })
-}
-
 func TestLogsHoldNoTokenOfTheURL(t *testing.T) {
 	t.Parallel()
 	var buf syncBuffer
@@ -374,7 +362,6 @@ func TestStartAndStopInAnyOrder(t *testing.T) {
 				if err := s.Start(context.WithoutCancel(t.Context())); err != nil {
 					t.Error(err)
 				}
-				s.Wake()
 				stop(t, s)
 			}
 		})

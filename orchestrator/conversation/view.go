@@ -147,8 +147,7 @@ func (v *views) ofRun(ctx context.Context, view *orchestrator.SessionView) error
 	view.Running = run.State == contracts.RunRunning || run.State == contracts.RunCancelling || orchestrator.Unsettled(run)
 	view.Waits = run.State == contracts.RunWaiting && !view.Running && len(run.Interrupts) == 0
 	if len(run.Interrupts) > 0 && len(run.Nodes) > 1 {
-		preview := planner.Describe(run.Plan, v.catalogs.Catalog())
-		view.Rows, view.Mermaid = preview.Rows, preview.Mermaid
+		view.Rows, view.Mermaid = planner.Rows(run.Plan), planner.Mermaid(run.Plan)
 	}
 	return nil
 }

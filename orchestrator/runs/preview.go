@@ -82,9 +82,11 @@ func (r *Runs) previewRequest(ctx context.Context, who access.Principal, body co
 
 func (r *Runs) keepPreview(ctx context.Context, who access.Principal, preview contracts.PlanPreview, req planner.Request, plan contracts.Plan) (contracts.PlanPreview, error) {
 	expires := r.cfg.Now().Add(contracts.PreviewTTL)
-	shown := planner.Describe(plan, req.Catalog)
-	preview.Plan, preview.PlanHash, preview.Mermaid, preview.ExpiresAt = &plan, plan.PlanHash, shown.Mermaid, &expires
-	preview.Rows = shown.Rows
+	preview.Plan, preview.PlanHash, preview.ExpiresAt = &plan, plan.PlanHash, &expires
+	preview.Rows, preview.Mermaid = planner.Rows(plan), planner.Mermaid(plan)
+	if cost := planner.Cost(plan, req.Catalog); cost != (contracts.Cost{}) {
+		preview.Cost = &cost
+	}
 	err := r.previews.SavePreview(ctx, orchestrator.Preview{
 		PlanHash: plan.PlanHash, Owner: who.Subject(), Plan: plan, Intents: req.Intents, Goal: req.Goal, ExpiresAt: expires,
 	})
