@@ -55,14 +55,14 @@ func Compile(req Request) (Result, error) {
 	if err != nil {
 		return Result{}, err
 	}
-	if len(c.questions) > 0 {
-		return Result{Questions: c.questions}, nil
+	if len(c.questions.list) > 0 {
+		return Result{Questions: c.questions.list}, nil
 	}
 	if err := c.build(asks); err != nil {
 		return Result{}, err
 	}
-	if len(c.questions) > 0 {
-		return Result{Questions: c.questions}, nil
+	if len(c.questions.list) > 0 {
+		return Result{Questions: c.questions.list}, nil
 	}
 	plan, err := c.finish(asks)
 	if err != nil {
@@ -71,19 +71,13 @@ func Compile(req Request) (Result, error) {
 	return Result{Plan: plan, Notes: c.notes}, nil
 }
 
-// compiler holds what one compilation knows so far.
+// compiler holds what one compilation knows so far; one goroutine has it, once.
 type compiler struct {
-	req Request
-	// limit is how many nodes the plan may have.
-	limit        int
+	req          Request
+	draft        draft
+	pins         pins
+	questions    questions
 	capabilities map[string]*capability
-	// instances and digests are those of the domains and capabilities that the
-	// plan may call.
-	instances map[string]string
-	digests   map[string]string
-	nodes     []contracts.Node
-	edges     int
-	groups    int
 	// chosen is what was searched → the choose node that has the answer, so
 	// that a person is asked once.
 	chosen map[string]string
@@ -92,11 +86,9 @@ type compiler struct {
 	// shared are the join keys at which several intents meet.
 	shared map[string]*meeting
 	// frames are the workflows of the plan.
-	frames    map[string]contracts.Frame
-	faults    []contracts.Fault
-	questions []Question
-	asked     map[string]bool
-	notes     []string
+	frames map[string]contracts.Frame
+	faults []contracts.Fault
+	notes  []string
 }
 
 func newCompiler(req Request) (*compiler, error) {
@@ -107,12 +99,13 @@ func newCompiler(req Request) (*compiler, error) {
 		return nil, err
 	}
 	c := &compiler{
-		req: req, limit: nodeLimit(req.Budgets),
-		capabilities: map[string]*capability{}, instances: map[string]string{}, digests: map[string]string{},
-		chosen: map[string]string{}, followed: map[string]bool{},
-		shared: map[string]*meeting{}, asked: map[string]bool{},
+		req: req, draft: draft{limit: nodeLimit(req.Budgets)}, questions: questions{asked: map[string]bool{}},
+		capabilities: map[string]*capability{}, chosen: map[string]string{}, followed: map[string]bool{}, shared: map[string]*meeting{},
 	}
-	return c, c.checkInstances()
+	c.pins = pins{
+		catalog: req.Catalog, wanted: req.Instances, questions: &c.questions, instances: map[string]string{}, digests: map[string]string{},
+	}
+	return c, c.pins.check()
 }
 
 // invalid gives the collected faults as one error, nil if there are none.
@@ -155,7 +148,7 @@ func (c *compiler) build(asks []*ask) error {
 			return err
 		}
 	}
-	c.pin()
+	c.pins.pin(c.draft.nodes)
 	return nil
 }
 
@@ -179,11 +172,11 @@ func (c *compiler) buildAsk(a *ask) error {
 // finish puts the plan together and hashes it.
 func (c *compiler) finish(asks []*ask) (contracts.Plan, error) {
 	plan := contracts.Plan{
-		Goal: goal(c.req.Goal, asks), Strategy: strategy(c.nodes, c.frames), Nodes: c.nodes, Frames: c.frames,
-		Budgets: c.req.Budgets, Instances: c.instances, CapabilityDigests: c.digests,
+		Goal: goal(c.req.Goal, asks), Strategy: strategy(c.draft.nodes, c.frames), Nodes: c.draft.nodes, Frames: c.frames,
+		Budgets: c.req.Budgets, Instances: c.pins.instances, CapabilityDigests: c.pins.digests,
 		Owner: c.req.Owner, DryRun: c.req.DryRun, Unattended: c.req.Unattended,
 	}
-	plan.Budgets.MaxNodes = c.limit
+	plan.Budgets.MaxNodes = c.draft.limit
 	if err := checkReach(plan); err != nil {
 		return contracts.Plan{}, err
 	}

@@ -180,7 +180,7 @@ func (c *compiler) player(cl *call, role, what string) (*contracts.RolePlayer, e
 	case 1:
 		return &allowed[0], nil
 	}
-	c.askRole(cl.intent, role, allowed)
+	c.questions.role(cl.intent, role, allowed)
 	return nil, nil //nolint:nilnil // the question was asked; there is no player yet
 }
 

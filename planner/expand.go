@@ -45,8 +45,8 @@ func (c *compiler) expand(cl *call) (built, error) {
 	var out built
 	group, limit := "", 0
 	if cl.split {
-		c.groups++
-		group, limit = "g"+strconv.Itoa(c.groups), cl.limit
+		c.draft.groups++
+		group, limit = "g"+strconv.Itoa(c.draft.groups), cl.limit
 	}
 	meets := c.meets(cl)
 	fanned := cl.fansOut()
@@ -103,7 +103,7 @@ func (m *member) scope(given map[string]any) map[string]any {
 
 // member adds one call with the searches before and the posts after it.
 func (c *compiler) member(cl *call, m *member, node contracts.Node, out *built) error {
-	branch, first := c.nextID(), len(c.nodes)
+	branch, first := c.draft.nextID(), len(c.draft.nodes)
 	if len(m.pre) == 0 {
 		node.DependsOn, node.After = slices.Clone(cl.deps), slices.Clone(cl.after)
 	}
@@ -114,7 +114,7 @@ func (c *compiler) member(cl *call, m *member, node contracts.Node, out *built) 
 			return err
 		}
 		if step.LooksUp() {
-			looks = append(looks, c.node(choose).DependsOn[0], choose)
+			looks = append(looks, c.draft.node(choose).DependsOn[0], choose)
 		}
 		answer := "${steps." + choose + ".facts.value}"
 		m.params[step.Param] = answer
@@ -131,13 +131,13 @@ func (c *compiler) member(cl *call, m *member, node contracts.Node, out *built) 
 	if m.label != "" && cl.fansOut() {
 		node.Title = cut(node.Title+" ("+m.label+")", 120)
 	}
-	node.On = workflow.LookAgain(cl.target.Capability.Metadata.Flow, looks, c.nextID())
-	id, err := c.add(node)
+	node.On = workflow.LookAgain(cl.target.Capability.Metadata.Flow, looks, c.draft.nextID())
+	id, err := c.draft.add(node)
 	if err != nil {
 		return err
 	}
-	for i := first; i < len(c.nodes)-1; i++ {
-		c.nodes[i].Of = id
+	for i := first; i < len(c.draft.nodes)-1; i++ {
+		c.draft.nodes[i].Of = id
 	}
 	out.calls, out.ends = append(out.calls, id), append(out.ends, id)
 	return c.posts(cl, m, id, branch, out)
@@ -145,40 +145,14 @@ func (c *compiler) member(cl *call, m *member, node contracts.Node, out *built) 
 
 // join adds the node at which the members of one call meet.
 func (c *compiler) join(cl *call, out *built) error {
-	first := c.node(out.calls[0])
-	id, err := c.add(contracts.Node{
+	first := c.draft.node(out.calls[0])
+	id, err := c.draft.add(contracts.Node{
 		Kind: contracts.KindJoin, Role: contracts.RoleJoin, Title: "All of: " + cl.target.title(),
 		DependsOn: out.ends, When: cl.when, JoinKey: first.JoinKey, Phase: first.Phase,
-		Required: cl.required, IntentID: cl.intent, BranchID: c.nextID(),
+		Required: cl.required, IntentID: cl.intent, BranchID: c.draft.nextID(),
 	})
 	out.anchor = id
 	return err
-}
-
-func (c *compiler) nextID() string { return "n" + strconv.Itoa(len(c.nodes)+1) }
-
-// node gives a node that was added before.
-func (c *compiler) node(id string) *contracts.Node {
-	n, err := strconv.Atoi(id[1:])
-	if err != nil || n < 1 || n > len(c.nodes) {
-		return &contracts.Node{}
-	}
-	return &c.nodes[n-1]
-}
-
-// add appends a node and gives its id. Every node that it depends on was added
-// before, so the plan is a DAG by construction.
-func (c *compiler) add(n contracts.Node) (string, error) {
-	if len(c.nodes) >= c.limit {
-		return "", tooManyNodes("the request", c.limit)
-	}
-	if c.edges += len(n.DependsOn) + len(n.After); c.edges > maxEdges {
-		return "", contracts.Errorf(contracts.CodeBudgetExceeded,
-			"the request has too many steps that wait for each other; ask for less at once")
-	}
-	n.NodeID = c.nextID()
-	c.nodes = append(c.nodes, n)
-	return n.NodeID, nil
 }
 
 // tool makes the node of one call of a capability, with its policy.
@@ -186,7 +160,7 @@ func (c *compiler) tool(target *capability, params map[string]any) (contracts.No
 	if err := c.permit(target.CapabilityEntry); err != nil {
 		return contracts.Node{}, err
 	}
-	instance := c.instance(target.Domain)
+	instance := c.pins.instance(target.Domain)
 	policy := target.Policy
 	policy.Approval.Roles = slices.Clone(policy.Approval.Roles)
 	node := contracts.Node{

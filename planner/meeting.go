@@ -42,9 +42,9 @@ func (c *compiler) meet(a *ask) error {
 	}
 	m := c.shared[a.target.Capability.Metadata.JoinKey]
 	if m.anchor == "" {
-		id, err := c.add(contracts.Node{
+		id, err := c.draft.add(contracts.Node{
 			Kind: contracts.KindJoin, Role: contracts.RoleJoin, Title: "All of: " + cut(m.key, 60), DependsOn: m.ends,
-			JoinKey: m.key, Phase: c.phase(a.target.CapabilityEntry), Required: true, BranchID: c.nextID(),
+			JoinKey: m.key, Phase: c.phase(a.target.CapabilityEntry), Required: true, BranchID: c.draft.nextID(),
 		})
 		if err != nil {
 			return err

@@ -29,15 +29,15 @@ func (p procedure) build() error {
 		Catalog: c.req.Catalog, Entry: a.target.CapabilityEntry, Params: literals(a.call.members[0].params),
 		Frame: frame, After: slices.Concat(needs, after), Make: p,
 	})
-	if err != nil || len(c.questions) > 0 {
+	if err != nil || len(c.questions.list) > 0 {
 		return err
 	}
-	if len(c.nodes)+len(out.Nodes) > c.limit {
-		return tooManyNodes(a.target.Ref(), c.limit)
+	if len(c.draft.nodes)+len(out.Nodes) > c.draft.limit {
+		return tooManyNodes(a.target.Ref(), c.draft.limit)
 	}
 	for _, n := range out.Nodes {
 		n.IntentID = a.intent.ID
-		c.nodes = append(c.nodes, n)
+		c.draft.nodes = append(c.draft.nodes, n)
 		a.built.calls = append(a.built.calls, n.NodeID)
 	}
 	a.built.ends, a.built.anchor = []string{out.Result}, out.Result
@@ -55,7 +55,7 @@ func (p procedure) lower(limits contracts.Budgets) {
 	b := &p.c.req.Budgets
 	b.MaxRetries, b.MaxToolCalls = smaller(b.MaxRetries, limits.MaxRetries), smaller(b.MaxToolCalls, limits.MaxToolCalls)
 	b.MaxTokens = smaller(b.MaxTokens, limits.MaxTokens)
-	p.c.limit = smaller(p.c.limit, limits.MaxNodes)
+	p.c.draft.limit = smaller(p.c.draft.limit, limits.MaxNodes)
 }
 
 // Call makes the node of one call of a step.
@@ -87,7 +87,7 @@ func (p procedure) Player(role string, players []contracts.RolePlayer) (*contrac
 	case len(allowed) == 1:
 		return &allowed[0], nil
 	case len(allowed) > 1:
-		p.c.askRole(p.a.intent.ID, role, allowed)
+		p.c.questions.role(p.a.intent.ID, role, allowed)
 		return nil, nil //nolint:nilnil // the question was asked; there is no player yet
 	case refused != nil:
 		return nil, refused

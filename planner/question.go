@@ -28,17 +28,23 @@ type Question struct {
 	Schema map[string]any `json:"schema,omitempty"`
 }
 
-// askOnce keeps the first of equal questions.
-func (c *compiler) askOnce(q Question) {
+// questions are what must be asked before there is a plan, each once.
+type questions struct {
+	list  []Question
+	asked map[string]bool
+}
+
+// once keeps the first of equal questions.
+func (s *questions) once(q Question) {
 	key := q.IntentID + "\x00" + q.Param + "\x00" + q.Role + "\x00" + q.Domain
-	if c.asked[key] {
+	if s.asked[key] {
 		return
 	}
-	c.asked[key] = true
+	s.asked[key] = true
 	if q.Kind == "" {
 		q.Kind = contracts.InterruptClarification
 	}
-	c.questions = append(c.questions, q)
+	s.list = append(s.list, q)
 }
 
 // askParam asks for one parameter of an intent; reason says what was wrong
@@ -51,14 +57,14 @@ func (c *compiler) askParam(intent string, target *capability, name, reason stri
 	if reason != "" {
 		prompt = contracts.CleanSummary(reason + " " + prompt)
 	}
-	c.askOnce(Question{
+	c.questions.once(Question{
 		IntentID: intent, Param: name, Prompt: prompt,
 		Options: target.options(name, c.said(intent)), Schema: target.answer(name),
 	})
 }
 
-// askRole asks which of several capabilities should play a role.
-func (c *compiler) askRole(intent, role string, players []contracts.RolePlayer) {
+// role asks which of several capabilities should play a role.
+func (s *questions) role(intent, role string, players []contracts.RolePlayer) {
 	q := Question{IntentID: intent, Role: role, Prompt: fmt.Sprintf("Several can be the %s. Which one?", role)}
 	var refs []any
 	for _, p := range players {
@@ -68,11 +74,11 @@ func (c *compiler) askRole(intent, role string, players []contracts.RolePlayer) 
 		})
 	}
 	q.Schema = map[string]any{"enum": refs}
-	c.askOnce(q)
+	s.once(q)
 }
 
-// askInstance asks on which installation of a domain to work.
-func (c *compiler) askInstance(d *contracts.DomainEntry) {
+// instance asks on which installation of a domain to work.
+func (s *questions) instance(d *contracts.DomainEntry) {
 	q := Question{
 		Domain: d.Name, Kind: contracts.InterruptSelectTarget,
 		Prompt: fmt.Sprintf("On which instance of %s?", d.Name),
@@ -87,7 +93,7 @@ func (c *compiler) askInstance(d *contracts.DomainEntry) {
 		q.Options = append(q.Options, contracts.InterruptOption{ID: i.ID, Label: label})
 	}
 	q.Schema = map[string]any{"enum": ids}
-	c.askOnce(q)
+	s.once(q)
 }
 
 // answer is the schema of an answer that sets the parameter: its own, or any

@@ -38,7 +38,6 @@ func MethodRatchets() []Ratchet {
 		{Of: "intent/internal/slot.reading", Most: 101, Why: grown},
 		{Of: "orchestrator/orchestratortest.Opened", Most: 51, Why: store},
 		{Of: "orchestrator/orchestratortest.Store", Most: 81, Why: store},
-		{Of: "planner.compiler", Most: 47, Why: grown},
 	}
 }
 
