@@ -327,7 +327,7 @@ func (o *owner) idle() bool {
 func (o *owner) park() bool {
 	end := ending{park: true, wakeAt: o.timers.next(), seen: o.seenWake.Load()}
 	if o.leaving {
-		end.wakeAt = earlier(end.wakeAt, o.tryAgainAt())
+		end.wakeAt = earlier(end.wakeAt, tryAgainAt(o.now(), o.places.RoomSeekers(), o.nodes, o.r.cfg.ParkAfter))
 	}
 	committed, ok := o.commit(end)
 	if ok && committed.Parked {
@@ -343,15 +343,14 @@ func (o *owner) park() bool {
 	return o.lost
 }
 
-// tryAgainAt is when a run that left while it waited for room looks whether
-// there is some: later, the longer it waits.
-func (o *owner) tryAgainAt() time.Time {
-	now := o.now()
-	waited := time.Duration(0)
-	for _, id := range o.places.RoomSeekers() {
-		waited = max(waited, now.Sub(o.nodes[id].Row.WaitingSince))
+// tryAgainAt is when a run that left while nodes of it waited for room looks
+// whether there is some: later, the longer they wait.
+func tryAgainAt(now time.Time, waiting []string, nodes map[string]*node, least time.Duration) time.Time {
+	waited := least
+	for _, id := range waiting {
+		waited = max(waited, now.Sub(nodes[id].Row.WaitingSince))
 	}
-	return now.Add(jittered(min(max(waited, o.r.cfg.ParkAfter), maxBackoff)))
+	return now.Add(jittered(min(waited, maxBackoff)))
 }
 
 // fireTimers lets nodes whose time has come try again, and ends gates that

@@ -30,7 +30,6 @@ func MethodRatchets() []Ratchet {
 		{Of: "domains/flowise/internal/flow.checker", Most: 44, Why: "one method for each rule of a flow"},
 		{Of: "domains/flowise/sandbox.Server", Most: 46, Why: "one method for each route of the system that it plays"},
 		{Of: "examples/communication.Domain", Most: 52, Why: "it embeds domainkit.Service, and has few of its own"},
-		{Of: "execution.owner", Most: 41, Why: "one method for each thing that a behaviour may ask of it"},
 		{Of: "execution/executiontest.Store", Most: 54, Why: store},
 		{Of: "intent.Index", Most: 48, Why: grown},
 		{Of: "intent/internal/slot.Set", Most: 41, Why: grown},
