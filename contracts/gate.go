@@ -2,6 +2,7 @@ package contracts
 
 import (
 	"maps"
+	"slices"
 	"strings"
 	"time"
 )
@@ -80,13 +81,23 @@ type Interrupt struct {
 
 	CreatedAt time.Time  `json:"created_at"`
 	ExpiresAt *time.Time `json:"expires_at,omitempty"`
-	// Requester is who asked for the action, and who edited it since: for four
-	// eyes, none of them may approve.
-	Requesters []string           `json:"requesters,omitempty"`
-	Quorum     int                `json:"quorum,omitempty"`
-	Roles      []string           `json:"roles,omitempty"`
-	FourEyes   bool               `json:"four_eyes,omitempty"`
-	Decisions  []InterruptDecided `json:"decisions,omitempty"`
+	// Requesters are who asked for the action, and everybody whose input is in its
+	// values, edits or settlement. Initiator is the one of them who began,
+	// RequestedAt when: what was granted to somebody after that makes no second
+	// person of them.
+	Requesters  []string   `json:"requesters,omitempty"`
+	Initiator   string     `json:"initiator,omitempty"`
+	RequestedAt *time.Time `json:"requested_at,omitempty"`
+	Quorum      int        `json:"quorum,omitempty"`
+	Roles       []string   `json:"roles,omitempty"`
+	// Review says how many people it takes, and which; FourEyes that it takes two.
+	// Gates that were opened before there was a Review have FourEyes alone.
+	Review   Eyes `json:"review,omitempty"`
+	FourEyes bool `json:"four_eyes,omitempty"`
+	// Warning is what whoever decides or answers should know before: that nobody
+	// can approve this, or that who answers cannot approve what comes of it.
+	Warning   string             `json:"warning,omitempty"`
+	Decisions []InterruptDecided `json:"decisions,omitempty"`
 	// Response is the answer of an answered interrupt.
 	Response any `json:"response,omitempty"`
 }
@@ -130,8 +141,82 @@ type InterruptDecided struct {
 	Comment      string         `json:"comment,omitempty"`
 	EditedParams map[string]any `json:"edited_params,omitempty"`
 	ActionSHA256 string         `json:"action_sha256,omitempty"`
-	// Via is the door that it came through, if that was not the API itself.
-	Via string `json:"via,omitempty"`
+	// Via is the door that it came through, if that was not the API itself, KeyID
+	// the key that it came with, From the address.
+	Via   string `json:"via,omitempty"`
+	KeyID string `json:"key_id,omitempty"`
+	From  string `json:"from,omitempty"`
+	// Stands says what the decider has to do with the action: an approval that has
+	// it was given by a requester of the action.
+	Stands Stands `json:"stands,omitempty"`
+}
+
+// Stands is what a decider has to do with an action.
+type Stands string
+
+// Who stands how.
+const (
+	StandsInitiator   Stands = "initiator"   // who began
+	StandsContributor Stands = "contributor" // whose input is in it
+)
+
+// Eyes is the rule of who counts as a second person.
+type Eyes string
+
+// The rules. Without one, whoever asked may approve.
+const (
+	// EyesTwoPersons: two people affirm the same action, one of them the initiator.
+	EyesTwoPersons Eyes = "two_persons"
+	// EyesFour: who approves has put nothing into the action.
+	EyesFour Eyes = "four_eyes"
+	// EyesStrict: who approves has put nothing into the whole run.
+	EyesStrict Eyes = "strict"
+)
+
+// Rank orders the rules by strictness.
+func (e Eyes) Rank() int {
+	return 1 + slices.Index([]Eyes{EyesTwoPersons, EyesFour, EyesStrict}, e)
+}
+
+// Words say in a list of approvers what becomes of who asked.
+func (e Eyes) Words() string {
+	switch e {
+	case EyesFour, EyesStrict:
+		return ", not the requester"
+	case EyesTwoPersons:
+		return ", and the requester"
+	default:
+		return ""
+	}
+}
+
+// Eyes is the rule that a gate stands under.
+func (i *Interrupt) Eyes() Eyes {
+	if i.Review == "" && i.FourEyes {
+		return EyesFour
+	}
+	return i.Review
+}
+
+// Affirmed tells whether the approvals of a gate are as many, and of those, that
+// it takes.
+func (i *Interrupt) Affirmed() bool {
+	approvals, initiator := 0, false
+	for _, d := range i.Decisions {
+		if d.Decision == DecisionApprove {
+			approvals++
+			initiator = initiator || d.Stands == StandsInitiator
+		}
+	}
+	return approvals >= i.People() && (initiator || i.Eyes() != EyesTwoPersons)
+}
+
+// People is how many must approve.
+func (i *Interrupt) People() int {
+	if i.Eyes() == EyesTwoPersons {
+		return max(i.Quorum, 2)
+	}
+	return max(i.Quorum, 1)
 }
 
 // Decision is what a person says to a gate.
@@ -192,6 +277,10 @@ type EvidenceItem struct {
 	Path   string `json:"path"`
 	Value  any    `json:"value"`
 }
+
+// EvidenceSettlement is the path of the evidence that says what an earlier attempt
+// was, and who settled it how.
+const EvidenceSettlement = "settlement"
 
 // FieldDifference is one place where a new gate differs from the one before.
 type FieldDifference struct {

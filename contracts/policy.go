@@ -37,6 +37,23 @@ type ApprovalPolicy struct {
 	Roles    []string `json:"roles"`
 	Quorum   int      `json:"quorum"`
 	ExpiresS int      `json:"expires_s"`
+	// Eyes is what a site asks for beyond FourEyes; see Policy.Eyes.
+	Eyes Eyes `json:"eyes,omitempty"`
+}
+
+// Eyes is the rule of who counts as a second person for an action. It is no part
+// of what is hashed beyond the fields that it follows from.
+func (p Policy) Eyes() Eyes {
+	switch {
+	case p.Approval.Eyes == EyesStrict, p.SideEffectClass.Writes() && p.RiskLevel == RiskCritical:
+		return EyesStrict
+	case p.Approval.Eyes == EyesTwoPersons:
+		return EyesTwoPersons
+	case p.Approval.FourEyes, p.SideEffectClass == ClassWriteIrreversible:
+		return EyesFour
+	default:
+		return ""
+	}
 }
 
 // Timeout is the time for one attempt, its polls included.
@@ -293,6 +310,20 @@ func (a ApprovalPolicy) stricter(b ApprovalPolicy) ApprovalPolicy {
 		Roles:    stricterRoles(a.Roles, b.Roles),
 		Quorum:   max(a.Quorum, b.Quorum),
 		ExpiresS: minSet(a.ExpiresS, b.ExpiresS),
+		Eyes:     stricterEyes(a, b),
+	}
+}
+
+// stricterEyes drops the rule of two persons where the other side asks for four
+// eyes.
+func stricterEyes(a, b ApprovalPolicy) Eyes {
+	switch {
+	case a.Eyes == EyesStrict || b.Eyes == EyesStrict:
+		return EyesStrict
+	case a.Eyes == EyesTwoPersons && (b.Eyes == a.Eyes || !b.FourEyes), b.Eyes == EyesTwoPersons && !a.FourEyes:
+		return EyesTwoPersons
+	default:
+		return ""
 	}
 }
 

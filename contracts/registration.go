@@ -63,6 +63,57 @@ type SitePolicy struct {
 	WaiveNotifier bool `json:"waive_notifier,omitempty"`
 	// Roles is the capability ("domain.name") that plays a role.
 	Roles map[string]string `json:"roles,omitempty"`
+	// Review says who counts as a second person, and who reviews what.
+	Review *SiteReview `json:"review,omitempty"`
+}
+
+// SiteReview is a site's rules for approvals.
+type SiteReview struct {
+	// SinglePerson is for a site of one person: whoever asks may approve, and every
+	// approval says so. It is never inferred.
+	SinglePerson bool `json:"single_person,omitempty"`
+	// PreventSelfReview asks for a second person at every gate of a write.
+	PreventSelfReview bool `json:"prevent_self_review,omitempty"`
+	// People ties the accounts of one person together: other names by the name.
+	People map[string][]string `json:"people,omitempty"`
+	Rules  []ReviewRule        `json:"rules,omitempty"`
+}
+
+// ReviewRule is what a site asks for at the gates of some writes; all rules that
+// fit an action hold. Empty fields fit all, or ask for nothing.
+type ReviewRule struct {
+	Domains []string          `json:"domains,omitempty"`
+	Classes []SideEffectClass `json:"classes,omitempty"`
+	// RiskLevel fits from this level on.
+	RiskLevel RiskLevel `json:"risk_level,omitempty"`
+
+	Eyes Eyes `json:"eyes,omitempty"`
+}
+
+func (r ReviewRule) fits(domain string, p Policy) bool {
+	return (len(r.Domains) == 0 || slices.Contains(r.Domains, domain)) &&
+		(len(r.Classes) == 0 || slices.Contains(r.Classes, p.SideEffectClass)) &&
+		(r.RiskLevel == "" || p.RiskLevel.Rank() >= r.RiskLevel.Rank())
+}
+
+// apply gives the policy that a site's review asks for. The rule of two persons is
+// the one that takes the place of a weaker one by the site's word.
+func (s *SiteReview) apply(p Policy, domain string) Policy {
+	if s == nil || !p.ApprovalRequired {
+		return p
+	}
+	p.Approval.FourEyes = p.Approval.FourEyes || s.PreventSelfReview && p.SideEffectClass.Writes()
+	for _, r := range s.Rules {
+		if !r.fits(domain, p) {
+			continue
+		}
+		if r.Eyes == EyesFour {
+			p.Approval.FourEyes = true
+		} else if r.Eyes.Rank() > p.Approval.Eyes.Rank() {
+			p.Approval.Eyes = r.Eyes
+		}
+	}
+	return p
 }
 
 // Bootstrap is the file domains.bootstrap.json.
@@ -86,7 +137,7 @@ func EffectivePolicy(domain string, c *Capability, compensable bool, o Overlay, 
 	if s.WaiveNotifier {
 		p = waiveNotifier(p, c, asked(c, domain, o, s))
 	}
-	return p
+	return s.Review.apply(p, domain)
 }
 
 // waiveNotifier lifts an approval that only the defaults demand.

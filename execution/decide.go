@@ -15,8 +15,11 @@ import (
 type Decider struct {
 	// ID identifies the person in decisions and ledger.
 	ID string
-	// Via is the door that the decision comes through, for the record.
-	Via string
+	// Via is the door that the decision comes through, KeyID the key that it comes
+	// with, From the address, for the record.
+	Via, KeyID, From string
+	// Stands tells what they have to do with the action; nil says nothing.
+	Stands func(i contracts.Interrupt) contracts.Stands
 	// May tells whether they may, judged on the interrupt as it is at the moment
 	// of deciding.
 	May func(i contracts.Interrupt, d contracts.Decision) error
@@ -76,12 +79,15 @@ func applyDecision(i *contracts.Interrupt, body contracts.Resume, who Decider, n
 	}
 	d := contracts.InterruptDecided{
 		Decision: body.Decision, DecidedBy: who.ID, DecidedAt: now, Comment: body.Comment,
-		EditedParams: body.EditedParams, ActionSHA256: i.ActionSHA256, Via: who.Via,
+		EditedParams: body.EditedParams, ActionSHA256: i.ActionSHA256, Via: who.Via, KeyID: who.KeyID, From: who.From,
+	}
+	if who.Stands != nil {
+		d.Stands = who.Stands(*i)
 	}
 	i.Decisions = append(i.Decisions, d)
 	switch body.Decision {
 	case contracts.DecisionApprove:
-		if approvals(i) >= max(i.Quorum, 1) {
+		if i.Affirmed() {
 			i.Status = contracts.InterruptApproved
 		}
 	case contracts.DecisionReject:
@@ -92,16 +98,6 @@ func applyDecision(i *contracts.Interrupt, body contracts.Resume, who Decider, n
 		return contracts.Errorf(contracts.CodeInvalid, "decision must be approve, reject or edit, not %q", body.Decision)
 	}
 	return nil
-}
-
-func approvals(i *contracts.Interrupt) int {
-	n := 0
-	for _, d := range i.Decisions {
-		if d.Decision == contracts.DecisionApprove {
-			n++
-		}
-	}
-	return n
 }
 
 // checkEdit validates edited parameters before they supersede a gate.
@@ -161,7 +157,7 @@ func applyAnswer(i *contracts.Interrupt, body contracts.Resume, given given, who
 	}
 	i.Status, i.Response = contracts.InterruptAnswered, given.value
 	i.Decisions = append(i.Decisions, contracts.InterruptDecided{
-		Decision: contracts.DecisionAnswer, DecidedBy: who.ID, DecidedAt: now, Comment: body.Comment, Via: who.Via,
+		Decision: contracts.DecisionAnswer, DecidedBy: who.ID, DecidedAt: now, Comment: body.Comment, Via: who.Via, KeyID: who.KeyID, From: who.From,
 		ActionSHA256: i.ActionSHA256,
 	})
 	return nil

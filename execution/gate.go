@@ -21,9 +21,9 @@ func openGate(t *turn, action contracts.Action, hash string) {
 	i := contracts.Interrupt{
 		Type: contracts.InterruptWriteApproval, Action: &action, ActionSHA256: hash, Evidence: t.row.Evidence,
 		Prompt: approvalPrompt(t), Reason: p.Reason,
-		Roles: p.Approval.Roles, Quorum: p.Approval.Quorum, FourEyes: p.Approval.FourEyes,
-		Requesters: requesters(t.run.Run.Plan.Owner, model.Contributors(t.run, t.n.Node)),
-		ExpiresAt:  new(t.now().Add(time.Duration(p.Approval.ExpiresS) * time.Second)),
+		Roles: p.Approval.Roles, Quorum: p.Approval.Quorum, Review: p.Eyes(), FourEyes: p.Eyes() != "",
+		Requesters: requesters(t.run.Run.Plan.Owner, model.Contributors(t.run, t.n.Node)), Initiator: t.run.Run.Plan.Owner.Subject(), RequestedAt: requestedAt(t),
+		ExpiresAt: new(t.now().Add(time.Duration(p.Approval.ExpiresS) * time.Second)),
 		Options: []contracts.InterruptOption{
 			{ID: string(contracts.DecisionApprove), Label: "Approve"},
 			{ID: string(contracts.DecisionReject), Label: "Reject"},
@@ -34,6 +34,7 @@ func openGate(t *turn, action contracts.Action, hash string) {
 	if !sameAsPlanned(t) && !p.ApprovalRequired {
 		i.Reason = "the capability has changed since the plan was made"
 	}
+	i.Warning = t.outside().poolWarning(i)
 	t.row.Step, t.row.ApprovedSHA256 = model.StepGate, ""
 	t.ask(i, contracts.NodeAwaitingApproval)
 	watchExpiry(t.timers, t.n)
@@ -107,6 +108,22 @@ func asPart(text string) string {
 	return text
 }
 
+func requestedAt(t *turn) *time.Time {
+	if at := t.run.Run.CreatedAt; !at.IsZero() {
+		return &at
+	}
+	return nil
+}
+
+// answerWarning tells whoever answers a question of a node what it costs: nobody
+// approves what they have shaped.
+func answerWarning(t *turn) string {
+	if !t.run.ServesReviewed(t.n.Node) {
+		return ""
+	}
+	return "Whoever answers this has a part in what will be done, and cannot approve it."
+}
+
 // requesters are all who asked for an action or had a hand in it.
 func requesters(owner contracts.Principal, editors []string) []string {
 	var out []string
@@ -163,9 +180,7 @@ func decided(t *turn, last contracts.InterruptDecided) {
 		t.end(contracts.NodeCancelled)
 	default:
 		t.row.Edited, t.row.Step = gate.Action.Edit(last.EditedParams), model.StepNone
-		if !slices.Contains(t.row.Editors, last.DecidedBy) {
-			t.row.Editors = slices.Concat(t.row.Editors, []string{last.DecidedBy})
-		}
+		contributed(t, last)
 		t.again()
 	}
 }
@@ -188,17 +203,46 @@ func reject(t *turn, last contracts.InterruptDecided) {
 	t.end(contracts.NodeRejected)
 }
 
+// contributed keeps that somebody's input is in what the node does.
+func contributed(t *turn, d contracts.InterruptDecided) {
+	if !slices.Contains(t.row.Editors, d.DecidedBy) {
+		t.row.Editors = slices.Concat(t.row.Editors, []string{d.DecidedBy})
+	}
+}
+
+// settlement says of a write that was settled as not applied what was tried, and
+// on whose word it is tried again.
+func settlement(t *turn, d contracts.InterruptDecided) string {
+	text := "attempt " + t.row.Key(t.run.Run.ID)
+	if i := t.n.Intent; i != nil {
+		text += " of " + i.CreatedAt.UTC().Format(time.RFC3339)
+	}
+	text += ": settled as " + contracts.AnswerNotApplied + " by " + d.DecidedBy + " at " + d.DecidedAt.UTC().Format(time.RFC3339)
+	if d.Comment != "" {
+		text += ", " + strconv.Quote(d.Comment)
+	}
+	if t.row.Error != nil {
+		text += "; it was not answered: " + t.row.Error.Message
+	}
+	return contracts.CleanSummary(text)
+}
+
 // settled takes a person's word on an unknown outcome.
 func settled(t *turn, last contracts.InterruptDecided) {
+	tried := settlement(t, last)
 	if t.n.Gate.Response != contracts.AnswerLookAgain {
 		t.take(model.Consumed{Node: t.n.ID()})
 	}
 	switch t.n.Gate.Response {
 	case contracts.AnswerApplied:
 		t.row.Result = &Result{Summary: contracts.CleanSummary("settled as applied by " + last.DecidedBy), Facts: map[string]any{}}
+		contributed(t, last)
 		beginVerify(t)
 	case contracts.AnswerNotApplied:
-		// Done anew under a new key, and only with a new approval.
+		// Done anew under a new key, and only with a new approval, which shows how
+		// this came about.
+		contributed(t, last)
+		t.row.Settled = append(slices.Clip(t.row.Settled), tried)
 		t.row.Step, t.row.ApprovedSHA256, t.row.Error, t.row.Doubtful = model.StepNone, "", nil, false
 		t.withdraw()
 		t.again()

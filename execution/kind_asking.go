@@ -51,7 +51,7 @@ func (a asking) question(t *turn) (contracts.Interrupt, error) {
 	i := contracts.Interrupt{
 		Type: h.Interrupt, ResponseSchema: h.ResponseSchema, Roles: h.Roles,
 		Workflow:   t.run.Run.Plan.Frames[t.n.Spec.Frame].Workflow,
-		Requesters: requesters(t.run.Run.Plan.Owner, nil),
+		Requesters: requesters(t.run.Run.Plan.Owner, nil), Warning: answerWarning(t),
 	}
 	i.Reason = "a step of " + i.Workflow + " asks"
 	prompt, _, err := evaluate(t, h.Prompt)
@@ -165,7 +165,7 @@ func (a asking) answer(t *turn, last contracts.InterruptDecided) {
 		t.end(contracts.NodeCancelled)
 	default:
 		if says(facts) {
-			t.row.Editors = append(slices.Clone(t.row.Editors), last.DecidedBy)
+			contributed(t, last)
 		}
 		a.complete(t, facts, cmp.Or(asText(facts[factDecision]), "answered")+" by "+last.DecidedBy)
 	}

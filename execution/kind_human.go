@@ -31,7 +31,7 @@ func (human) start(t *turn) {
 	}
 	i := contracts.Interrupt{
 		Type: step.Interrupt, Prompt: step.Prompt, Options: options, ResponseSchema: step.ResponseSchema,
-		Reason: "a parameter is needed", Requesters: requesters(t.run.Run.Plan.Owner, nil),
+		Reason: "a parameter is needed", Requesters: requesters(t.run.Run.Plan.Owner, nil), Warning: answerWarning(t),
 	}
 	if step.OptionsFrom != "" && len(options) == 0 {
 		nothingFound(t, &i)
@@ -45,7 +45,8 @@ func (human) answer(t *turn, last contracts.InterruptDecided) {
 		t.end(contracts.NodeCancelled)
 		return
 	}
-	if searchAgain(t) {
+	contributed(t, last)
+	if searchAgain(t, last) {
 		return
 	}
 	t.row.Result = &Result{Summary: "answered by " + last.DecidedBy, Facts: map[string]any{"value": gate.Response}}
@@ -126,7 +127,7 @@ func labelOf(i *contracts.Interrupt) string {
 
 // searchAgain makes the search before a choice again, by the words that were
 // answered; the choice is then made among what it finds.
-func searchAgain(t *turn) bool {
+func searchAgain(t *turn, last contracts.InterruptDecided) bool {
 	words, ok := model.WordsOf(t.n.Gate.Response)
 	if !ok || len(t.n.Gate.Options) > 0 {
 		return false
@@ -137,6 +138,6 @@ func searchAgain(t *turn) bool {
 	}
 	edited := maps.Clone(search.Spec.Params)
 	edited[param] = words
-	t.take(model.SearchedAgain{Choice: t.n.ID(), Search: search.ID(), Edited: edited})
+	t.take(model.SearchedAgain{Choice: t.n.ID(), Search: search.ID(), Edited: edited, By: []string{last.DecidedBy}})
 	return true
 }

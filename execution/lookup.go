@@ -149,7 +149,7 @@ func outcomeUnknown(t *turn, why string) {
 	}
 	t.ask(contracts.Interrupt{
 		Type: contracts.InterruptOutcomeUnknown, Prompt: message,
-		Reason: "the outcome of a write is unknown", Roles: []string{"operator"},
+		Reason: "the outcome of a write is unknown", Roles: []string{"operator"}, Warning: answerWarning(t),
 		Options: []contracts.InterruptOption{
 			{ID: contracts.AnswerApplied, Label: "It took effect"},
 			{ID: contracts.AnswerNotApplied, Label: "It did not take effect"},

@@ -183,6 +183,13 @@ type Catalogs interface {
 	Refresh(ctx context.Context, domain string) error
 }
 
+// Reviewers knows who there is to approve.
+type Reviewers interface {
+	// Nobody says why nobody can approve a gate that is about to be opened, "" if
+	// somebody can.
+	Nobody(ctx context.Context, i contracts.Interrupt) (string, error)
+}
+
 // Observer is told after each commit, and after each that may have been one, that
 // something changed, to wake those who wait for a session, "" for one that is not
 // known; it must not block.

@@ -44,6 +44,9 @@ func prepare(t *turn) {
 	if t.row.Edited == nil {
 		t.row.Evidence = append(t.row.Evidence, t.n.Spec.Evidence...)
 	}
+	for _, said := range t.row.Settled {
+		t.row.Evidence = append(t.row.Evidence, contracts.EvidenceItem{NodeID: t.n.ID(), Path: contracts.EvidenceSettlement, Value: said})
+	}
 	if t.n.policy.SideEffectClass.Writes() && !t.run.Run.Plan.DryRun {
 		write{}.do(t, full)
 		return

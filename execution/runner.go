@@ -62,12 +62,14 @@ func (c Config) withDefaults() Config {
 	return c
 }
 
-// Deps are the ports that a Runner works through. Observer and Mind may be nil.
+// Deps are the ports that a Runner works through. Observer, Reviewers and Mind may
+// be nil.
 type Deps struct {
-	Store    Store
-	Invoker  Invoker
-	Catalogs Catalogs
-	Observer Observer
+	Store     Store
+	Invoker   Invoker
+	Catalogs  Catalogs
+	Observer  Observer
+	Reviewers Reviewers
 	// Mind thinks; nil where no model is configured.
 	Mind Mind
 }
@@ -75,14 +77,15 @@ type Deps struct {
 // Runner advances runs: those that were submitted to it, and those that nobody
 // holds and that can go on.
 type Runner struct {
-	cfg      Config
-	store    Store
-	invoker  Invoker
-	catalogs Catalogs
-	observer Observer
-	mind     Mind
-	limits   *admission.Limits
-	unread   unreadable
+	cfg       Config
+	store     Store
+	invoker   Invoker
+	catalogs  Catalogs
+	observer  Observer
+	reviewers Reviewers // nil if nobody knows
+	mind      Mind
+	limits    *admission.Limits
+	unread    unreadable
 
 	// poke tells the dispatcher that a run may be due.
 	poke chan struct{}
@@ -109,7 +112,7 @@ func New(cfg Config, deps Deps) (*Runner, error) {
 	cfg = cfg.withDefaults()
 	return &Runner{
 		cfg: cfg, store: deps.Store, invoker: deps.Invoker,
-		catalogs: deps.Catalogs, observer: deps.Observer, mind: deps.Mind,
+		catalogs: deps.Catalogs, observer: deps.Observer, reviewers: deps.Reviewers, mind: deps.Mind,
 		limits: admission.NewLimits(cfg.MaxCalls),
 		poke:   make(chan struct{}, 1), active: map[string]*owner{},
 	}, nil

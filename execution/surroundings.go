@@ -16,6 +16,8 @@ type surroundings struct {
 	ctx      context.Context //nolint:containedctx // of the one turn or request that reads
 	catalogs Catalogs
 	store    Artifacts
+	// reviewers may be nil.
+	reviewers Reviewers
 	// pending is what is to be stored with the next commit and is not in the
 	// store yet.
 	pending []Blob
@@ -26,7 +28,7 @@ type surroundings struct {
 // outside gives the surroundings for one use.
 func (r *Runner) outside(ctx context.Context, pending []Blob) surroundings {
 	return surroundings{
-		ctx: ctx, catalogs: r.catalogs, store: r.store, pending: pending, keepData: !r.cfg.DropData,
+		ctx: ctx, catalogs: r.catalogs, store: r.store, reviewers: r.reviewers, pending: pending, keepData: !r.cfg.DropData,
 	}
 }
 
@@ -63,6 +65,21 @@ func (s surroundings) materialize(e *contracts.CapabilityEntry, params map[strin
 		err = contracts.Errorf(contracts.CodeUnavailable, "the store was not asked to the end: %w", err)
 	}
 	return full, err
+}
+
+// poolWarning says why nobody can approve a gate that is about to be opened. Where
+// it cannot be found out nothing is said: the gate opens all the same.
+func (s surroundings) poolWarning(i contracts.Interrupt) string {
+	if s.reviewers == nil {
+		return ""
+	}
+	ctx, cancel := context.WithTimeout(s.ctx, 10*time.Second)
+	defer cancel()
+	why, err := s.reviewers.Nobody(ctx, i)
+	if err != nil {
+		return ""
+	}
+	return why
 }
 
 func (s surroundings) blob(sha string) ([]byte, error) {

@@ -119,9 +119,7 @@ func approval(p contracts.Policy) string {
 	if p.Approval.Quorum > 1 {
 		text = fmt.Sprintf("%d of: %s", p.Approval.Quorum, text)
 	}
-	if p.Approval.FourEyes {
-		text += ", not the requester"
-	}
+	text += p.Eyes().Words()
 	if p.Reason != "" {
 		text += ": " + contracts.CleanSummary(p.Reason)
 	}

@@ -36,7 +36,7 @@ func TestDescribe(t *testing.T) {
 		{NodeID: "n8", Step: "Lists the beds that are dry", Tool: "garden.list_beds", Risk: "read"},
 		{
 			NodeID: "n9", Step: "Waters a bed (for each of a list that is found on the way), if steps.n8.facts.count is at least 1",
-			Tool: "garden.water_bed", DependsOn: []string{"n8"}, Risk: "medium", Approval: "approver: it changes something for good",
+			Tool: "garden.water_bed", DependsOn: []string{"n8"}, Risk: "medium", Approval: "approver, not the requester: it changes something for good",
 		},
 	}
 	if diff := cmp.Diff(want, planner.Rows(plan)); diff != "" {

@@ -36,9 +36,15 @@ func (p printer) gate(g contracts.Interrupt) {
 	add("why", g.Reason)
 	add("asked by", strings.Join(g.Requesters, ", "))
 	add("approvers", strings.Join(g.Roles, " or "))
-	if g.FourEyes {
-		add("four eyes", "somebody else than who asked must approve")
+	switch g.Eyes() {
+	case contracts.EyesFour:
+		add("four eyes", "somebody must approve who neither asked nor has a part in it")
+	case contracts.EyesStrict:
+		add("four eyes", "somebody must approve who has a part in nothing of the run")
+	case contracts.EyesTwoPersons:
+		add("two persons", "who asked and somebody else must both approve exactly this")
 	}
+	add("mind", g.Warning)
 	add("expires", whenPtr(g.ExpiresAt))
 	p.table("  ", nil, rows)
 	p.action(g)
@@ -88,7 +94,11 @@ func (p printer) sheet(g contracts.Interrupt) {
 
 func (p printer) decisions(g contracts.Interrupt) {
 	for _, d := range g.Decisions {
-		p.printf("%s by %s%s at %s%s\n", d.Decision, d.DecidedBy, after(" through ", d.Via), when(d.DecidedAt), after(": ", oneLine(d.Comment)))
+		by := d.DecidedBy
+		if d.Decision == contracts.DecisionApprove && d.Stands != "" {
+			by += ", its requester,"
+		}
+		p.printf("%s by %s%s at %s%s\n", d.Decision, by, after(" through ", d.Via), when(d.DecidedAt), after(": ", oneLine(d.Comment)))
 	}
 }
 

@@ -1,6 +1,7 @@
 package model
 
 import (
+	"slices"
 	"strconv"
 	"time"
 
@@ -102,8 +103,18 @@ func (e Decided) apply(s *State, at time.Time, c *Changes) {
 	s.record(at, c, n, entry, decisionPayload(e.Gate))
 	s.emit(at, c, n, contracts.Event{
 		Type: contracts.EventInterruptResolved, Status: string(e.Gate.Status),
-		Summary: string(last.Decision) + " by " + last.DecidedBy,
+		Summary: said(last),
 	})
+}
+
+// said tells a decision in words: that somebody has approved what they asked for
+// is never left out.
+func said(d contracts.InterruptDecided) string {
+	text := string(d.Decision) + " by " + d.DecidedBy
+	if d.Decision == contracts.DecisionApprove && d.Stands != "" {
+		text += ", its requester"
+	}
+	return text
 }
 
 // GateClosed is a question that needs no answer any more.
@@ -226,18 +237,28 @@ func (e Repeated) apply(s *State, at time.Time, c *Changes) {
 type SearchedAgain struct {
 	Choice, Search string
 	Edited         map[string]any
+	// By are the people whose words the search is made by.
+	By []string
 }
 
 func (e SearchedAgain) apply(s *State, at time.Time, c *Changes) {
 	choice, search := s.graph.byID[e.Choice], s.graph.byID[e.Search]
 	s.reopen(search)
 	fresh := func(n *Node) *Row {
-		return &Row{NodeID: n.ID(), Spec: n.Row.Spec, Place: n.Row.Place, State: contracts.NodePending}
+		return &Row{
+			NodeID: n.ID(), Spec: n.Row.Spec, Place: n.Row.Place, State: contracts.NodePending,
+			CallRow: CallRow{Editors: n.Row.Editors},
+		}
 	}
 	choice.Gate = nil
 	s.put(at, c, choice, fresh(choice))
 	row := fresh(search)
 	row.Edited, row.State = e.Edited, contracts.NodeReady
+	for _, who := range e.By {
+		if !slices.Contains(row.Editors, who) {
+			row.Editors = append(slices.Clip(row.Editors), who)
+		}
+	}
 	s.put(at, c, search, row)
 }
 

@@ -232,6 +232,26 @@ func Contributors(s *State, n *Node) []string {
 	return out
 }
 
+// ServesReviewed tells whether what a node gives, or does itself, is part of a write
+// that who has a part in it cannot approve.
+func (s *State) ServesReviewed(n *Node) bool {
+	seen, open := map[*Node]bool{n: true}, []*Node{n}
+	for len(open) > 0 {
+		at := open[len(open)-1]
+		open = open[:len(open)-1]
+		if at.Writes() && at.Spec.Policy.Eyes().Rank() >= contracts.EyesFour.Rank() {
+			return true
+		}
+		for _, d := range at.dependents {
+			if !seen[d] {
+				seen[d] = true
+				open = append(open, d)
+			}
+		}
+	}
+	return false
+}
+
 // Budget is what a budget of a frame has used, and what it allows.
 type Budget struct {
 	Name  string

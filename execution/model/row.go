@@ -52,8 +52,9 @@ type CallRow struct {
 	Attempts int `json:"attempts,omitempty"`
 	// Params are the resolved parameters, artifacts by reference.
 	Params map[string]any `json:"params,omitempty"`
-	// Edited replaces the planned parameters after an edit at the gate, Editors
-	// are the people who edited; they count as requesters.
+	// Edited replaces the planned parameters after an edit at the gate. Editors are
+	// the people whose input is in what the node does or gives: who edited, chose,
+	// answered or settled. They count as requesters of what rests on it.
 	Edited  map[string]any `json:"edited,omitempty"`
 	Editors []string       `json:"editors,omitempty"`
 	// ApprovedSHA256 is the action that was approved; a fresh approval is needed
@@ -78,6 +79,9 @@ type WriteRow struct {
 	// Doubtful tells that an attempt of the present write may have had an effect
 	// that nobody has confirmed: whatever a repeat comes to, it is no failure.
 	Doubtful bool `json:"doubtful,omitempty"`
+	// Settled says of each attempt that a person settled as not applied what it was
+	// and on whose word it is repeated; approvers of the repeat see it.
+	Settled []string `json:"settled,omitempty"`
 	// CallUntil is until when the last attempt of a write may be under way.
 	CallUntil time.Time `json:"call_until,omitzero"`
 	// LookupAt is when a read-back began, Tries how often it or a look-up was made.

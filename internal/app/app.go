@@ -167,6 +167,7 @@ type App struct {
 	rooms     rooms
 	sender    *webhook.Sender
 	keys      *access.Keys
+	reviewers *access.Reviewers
 	api       *httpapi.Server
 	notifier  orchestrator.Notifier
 	telegram  *telegram.Bot    // nil if there is none

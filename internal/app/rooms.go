@@ -36,7 +36,9 @@ func (a *App) wireRooms(webhooks *webhook.Guard) (r rooms, err error) {
 	}, a.store.talk, a.store.runs, r.live); err != nil {
 		return r, err
 	}
-	if r.gates, err = gates.New(a.store.runs, a.store.runs, a.runner, r.sessions, a.notifier); err != nil {
+	if r.gates, err = gates.New(gates.Deps{
+		Store: a.store.runs, List: a.store.runs, Runner: a.runner, Sessions: r.sessions, Reviewers: a.reviewers, Notifier: a.notifier,
+	}); err != nil {
 		return r, err
 	}
 	if r.runs, err = runs.New(runs.Config{Version: a.cfg.Version, Now: a.cfg.Now, Logger: a.cfg.Logger}, runs.Deps{

@@ -12,6 +12,7 @@ import (
 	"github.com/manifold-run/manifold/internal/domainclient"
 	"github.com/manifold-run/manifold/internal/httpapi"
 	"github.com/manifold-run/manifold/internal/store/sqlite"
+	"github.com/manifold-run/manifold/internal/telegram"
 	"github.com/manifold-run/manifold/internal/webhook"
 	"github.com/manifold-run/manifold/orchestrator"
 	"github.com/manifold-run/manifold/orchestrator/access"
@@ -112,15 +113,35 @@ func (a *App) wireIntents() error {
 
 func (a *App) wireCore(webhooks *webhook.Guard) error {
 	a.notifier = orchestrator.NewLocalNotifier()
+	if err := a.wireReviewers(); err != nil {
+		return err
+	}
 	var err error
 	a.runner, err = execution.New(execution.Config{
 		MaxActiveRuns: a.cfg.MaxActiveRuns, DropData: a.cfg.DropData, Judging: a.cfg.Mind.Judging, Now: a.cfg.Now, Logger: a.cfg.Logger,
-	}, execution.Deps{Store: a.store.runs, Invoker: a.domains.Invoker(a.registry), Catalogs: a.registry, Observer: a.notifier, Mind: NewMind(a.model)})
+	}, execution.Deps{
+		Store: a.store.runs, Invoker: a.domains.Invoker(a.registry), Catalogs: a.registry, Observer: a.notifier, Reviewers: a.reviewers, Mind: NewMind(a.model),
+	})
 	if err != nil {
 		return err
 	}
 	a.rooms, err = a.wireRooms(webhooks)
 	return err
+}
+
+// wireReviewers makes who may be a second person. A site where whoever asks may
+// approve is told so at every start.
+func (a *App) wireReviewers() error {
+	others, err := telegram.People(a.cfg.Telegram)
+	if err != nil {
+		return err
+	}
+	site := a.bootstrap.SitePolicy.Review
+	a.reviewers = access.NewReviewers(a.keys, access.ReviewConfig{Site: site, Others: others, Vouches: len(a.cfg.Frontends.JWTSecret) > 0})
+	if site != nil && site.SinglePerson {
+		a.cfg.Logger.Warn("single_person is set: whoever asks for a write may approve it alone")
+	}
+	return nil
 }
 
 func (a *App) wireFaces(ctx context.Context, webhooks *webhook.Guard) error {

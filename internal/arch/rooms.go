@@ -88,7 +88,7 @@ func coreRooms() []Room {
 		suite("execution/executiontest", append(words, "execution", "execution/model")),
 		suite("orchestrator/registry/registrytest", append(useCases(), words...)),
 		suite("orchestrator/access/accesstest", append(useCases(), words...)),
-		suite("orchestrator/orchestratortest", append(useCases(), "contracts", "execution", "execution/executiontest", "intent")),
+		suite("orchestrator/orchestratortest", append(useCases(), "contracts", "execution", "execution/executiontest", "intent", "orchestrator/access/accesstest")),
 	}
 	for _, dir := range useCases() {
 		rooms = append(rooms, Room{Dir: dir, Rooms: append(append(useCases(), "internal/ratelimit"), stages...), Modules: []string{"golang.org/x/sync/singleflight", "golang.org/x/text"}})
@@ -172,6 +172,7 @@ func edgeRooms() []Room {
 		{Dir: "internal/arch"},
 		{Dir: "internal/pgtest", Modules: []string{"github.com/jackc/pgx/v5"}, Allows: []string{testHarness}},
 		{Dir: "internal/e2e", Rooms: whole, Modules: []string{"github.com/google/go-cmp/cmp"}, Allows: []string{testHarness}},
+		{Dir: "internal/e2e/attack", Rooms: whole, Modules: []string{"github.com/golang-jwt/jwt/v5"}, Allows: []string{testHarness}},
 		{Dir: "internal/e2e/chatclients", Rooms: whole, Allows: []string{testHarness}},
 		{
 			Dir: "internal/e2e/openwebui", Rooms: append(whole, "domains/*", "examples/*"), Allows: []string{testHarness},

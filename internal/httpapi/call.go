@@ -36,6 +36,7 @@ func (s *Server) adapt(r route) gin.HandlerFunc {
 				s.problems.fail(c, err)
 				return
 			}
+			who.From = c.ClientIP()
 			k.who = who
 		}
 		if err := r.handle(k); err != nil {

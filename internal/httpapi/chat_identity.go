@@ -115,7 +115,7 @@ func (s *callers) forwarded(h http.Header, who access.Principal) (access.Princip
 			if err != nil {
 				return who, err
 			}
-			return s.spokenFor(who, user.name(), cmp.Or(strings.ToLower(user.Role), "user"))
+			return s.spokenFor(who, user.name(), cmp.Or(strings.ToLower(user.Role), "user"), true)
 		case plain.name() != "" || who.Forwarded != "":
 			return who, contracts.Errorf(contracts.CodeUnauthorized, "this server takes only signed users (X-OpenWebUI-User-Jwt)")
 		}
@@ -124,13 +124,13 @@ func (s *callers) forwarded(h http.Header, who access.Principal) (access.Princip
 	if plain.name() == "" {
 		return who, nil
 	}
-	return s.spokenFor(who, plain.name(), plain.Role)
+	return s.spokenFor(who, plain.name(), plain.Role, false)
 }
 
 // spokenFor gives a frontend's user with the roles that the frontend tells of,
 // and remembers these for the links of that person.
-func (s *callers) spokenFor(who access.Principal, name, role string) (access.Principal, error) {
-	who, err := who.ForPerson(name, s.cfg.Frontends.roles(role))
+func (s *callers) spokenFor(who access.Principal, name, role string, vouched bool) (access.Principal, error) {
+	who, err := who.ForPerson(name, s.cfg.Frontends.roles(role), vouched)
 	if err == nil && role != "" && s.pages != nil {
 		s.pages.told.note(who)
 	}

@@ -30,7 +30,7 @@ func mayfly(t *testing.T) func(*app.Config) {
 	}))
 	t.Cleanup(server.Close)
 	return func(c *app.Config) {
-		c.Bootstrap = []byte(`{"domains":[{"domain":"mayfly","url":"` + server.URL + `"}]}`)
+		c.Bootstrap = []byte(`{"domains":[{"domain":"mayfly","url":"` + server.URL + `"}],"site_policy":{"review":{"single_person":true}}}`)
 	}
 }
 

@@ -107,7 +107,7 @@ func (s *linkRoutes) links(who access.Principal, state orchestrator.SessionView)
 		if i.ExpiresAt != nil && i.ExpiresAt.Before(until) {
 			until = *i.ExpiresAt
 		}
-		link := chat.Link{GateID: i.InterruptID, ActionSHA256: i.ActionSHA256, KeyID: who.KeyID, Person: who.Person(), Expires: until.Unix()}
+		link := chat.Link{GateID: i.InterruptID, ActionSHA256: i.ActionSHA256, KeyID: who.KeyID, Person: who.Person(), Vouched: who.Vouched, Expires: until.Unix()}
 		for _, r := range who.Roles {
 			link.Roles = append(link.Roles, string(r))
 		}
@@ -195,7 +195,7 @@ func (s *linkRoutes) holder(ctx context.Context, link chat.Link) (access.Princip
 		return who, err
 	}
 	if who.Kind == access.KindFrontend {
-		if who, err = who.ForPerson(link.Person, nil); err != nil {
+		if who, err = who.ForPerson(link.Person, nil, link.Vouched); err != nil {
 			return who, err
 		}
 		who = s.pages.told.narrow(who)
@@ -249,7 +249,7 @@ func (s *linkRoutes) decideLink(k *call) error {
 	if d != contracts.DecisionApprove && d != contracts.DecisionReject || form.Get("action_sha256") != l.link.ActionSHA256 {
 		return s.refusePage(k, refuseLink(http.StatusBadRequest, "invalid", "This is not the form of the page. Open the link and decide there."))
 	}
-	l.who.Via = gates.ByLink
+	l.who.Via, l.who.From = gates.ByLink, c.ClientIP()
 	outcome, err := s.conversation.Take(k.ctx(), l.who, conversation.Input{Gate: l.gate.InterruptID, Resume: &contracts.Resume{
 		Decision: d, ActionSHA256: l.link.ActionSHA256, Comment: contracts.CleanSummary(form.Get("comment")),
 	}})

@@ -136,31 +136,37 @@ func (c *caller) look(ctx context.Context) error {
 func (c *caller) open(ctx context.Context) (map[callID]contracts.Interrupt, error) {
 	out := map[callID]contracts.Interrupt{}
 	for id, who := range c.people {
+		var waiting []contracts.Interrupt
 		err := c.gates.Each(ctx, who, gates.Filter{Status: contracts.InterruptOpen, Mine: true}, func(i contracts.Interrupt) bool {
-			if slices.Contains(i.Requesters, who.Subject()) || !isAsked(who, i) {
-				return false
-			}
-			for _, chat := range c.chats {
-				if chat == id || chat < 0 {
-					out[callID{i.InterruptID, chat}] = i
-				}
+			if !slices.Contains(i.Requesters, who.Subject()) && len(access.AskedRoles(i)) > 0 {
+				waiting = append(waiting, i)
 			}
 			return false
 		})
 		if err != nil {
 			return nil, err
 		}
+		approve, _, err := c.gates.May(ctx, who, waiting...)
+		if err != nil {
+			return nil, err
+		}
+		for _, i := range waiting {
+			if !slices.Contains(approve, i.Code) && !isAsked(who, i) {
+				continue
+			}
+			for _, chat := range c.chats {
+				if chat == id || chat < 0 {
+					out[callID{i.InterruptID, chat}] = i
+				}
+			}
+		}
 	}
 	return out, nil
 }
 
-// isAsked tells whether somebody may decide a gate, or holds a role that a
-// procedure puts its question to.
+// isAsked tells whether somebody holds a role that a procedure puts its question to.
 func isAsked(who access.Principal, i contracts.Interrupt) bool {
-	if i.Type.Gate() {
-		return who.MayDecide(i, contracts.DecisionApprove) == nil
-	}
-	return slices.ContainsFunc(access.AskedRoles(i), func(role string) bool { return who.Has(access.Role(role)) })
+	return !i.Type.Gate() && slices.ContainsFunc(access.AskedRoles(i), func(role string) bool { return who.Has(access.Role(role)) })
 }
 
 // call makes one call, unless it was made.

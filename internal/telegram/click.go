@@ -203,8 +203,8 @@ func (d *dialogue) oneGate(ctx context.Context, j job, who access.Principal, cod
 		return d.answers.failed(ctx, j, err)
 	}
 	state := orchestrator.SessionView{Open: []contracts.Interrupt{i}}
-	if i.Type.Gate() && who.MayDecide(i, contracts.DecisionApprove) == nil {
-		state.MayApprove = []string{i.Code}
+	if state.MayApprove, state.MayAnswer, err = d.gates.May(ctx, who, i); err != nil {
+		return d.answers.failed(ctx, j, err)
 	}
 	return render(state, false)
 }

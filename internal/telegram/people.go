@@ -40,13 +40,22 @@ func principals(people map[int64]Person) (map[int64]access.Principal, error) {
 			}
 			who.Roles = append(who.Roles, access.Role(r))
 		}
-		who, err := who.ForPerson(p.Name, nil)
+		who, err := who.ForPerson(p.Name, nil, true)
 		if err != nil {
 			return nil, fmt.Errorf("telegram: the name of user %d: %w", id, err)
 		}
 		out[id] = who
 	}
 	return out, nil
+}
+
+// People are who may use the bot; without a token nobody.
+func People(cfg Config) ([]access.Principal, error) {
+	if cfg.Token == "" {
+		return nil, nil
+	}
+	people, err := principals(cfg.People)
+	return slices.Collect(maps.Values(people)), err
 }
 
 // standing is what the bot makes of an update before it is kept.

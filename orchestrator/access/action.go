@@ -18,7 +18,7 @@ const (
 	ActionSteerAllRuns   Action = "run.steer_all"  // cancel and answer; owners always steer their own
 	ActionSettle         Action = "run.settle"     // say what became of an unknown outcome
 	ActionCompensate     Action = "run.compensate" // ask to undo a write, itself gated
-	ActionDecideGates    Action = "gate.decide"    // see MayDecide for the single gate
+	ActionDecideGates    Action = "gate.decide"    // see Panel.MayDecide for the single gate
 	ActionReadLocks      Action = "lock.read"
 	ActionBreakLocks     Action = "lock.break"
 	ActionAudit          Action = "audit.read"    // replay, ledger, chain check
@@ -94,40 +94,10 @@ func (p Principal) MayReadGate(i contracts.Interrupt, owner contracts.Principal)
 	return p.May(ActionReadAllRuns)
 }
 
-// MayDecide tells whether the caller may approve, reject or edit a gate. It
-// does not look at the gate's status. For four eyes only people count, and
-// none who asked for the action or edited it; whoever decided once does not
-// count twice. Names in other letters are the same person: an e-mail address is
-// written in many ways.
-func (p Principal) MayDecide(i contracts.Interrupt, d contracts.Decision) error {
-	if err := p.decides(i); err != nil {
-		return err
-	}
-	if d != contracts.DecisionApprove {
-		return nil // who may approve for others may stop and mend for all
-	}
-	if i.FourEyes {
-		switch person := p.Person(); {
-		case person == "":
-			return contracts.Errorf(contracts.CodeForbidden,
-				"this needs a second pair of eyes: a person's key, not that of a %s", p.Kind)
-		case slices.ContainsFunc(i.Requesters, func(r string) bool { return strings.EqualFold(r, person) }):
-			return contracts.Errorf(contracts.CodeForbidden,
-				"this needs a second pair of eyes: %s asked for it or edited it", person)
-		}
-	}
-	for _, decided := range i.Decisions {
-		if decided.Decision == contracts.DecisionApprove && strings.EqualFold(decided.DecidedBy, p.Subject()) && decided.ActionSHA256 == i.ActionSHA256 {
-			return contracts.Errorf(contracts.CodeConflict, "%s has approved this already; it needs %d people", p.Subject(), i.Quorum)
-		}
-	}
-	return nil
-}
-
-// decides compares roles and scopes with what the gate asks for. The role
-// admin stands for the default approver, but not for a role that a policy
-// names itself.
-func (p Principal) decides(i contracts.Interrupt) error {
+// MayReview compares roles and scopes with what the gate asks for; whether an
+// approval counts is a Panel's to say. The role admin stands for the default
+// approver, but not for a role that a policy names itself.
+func (p Principal) MayReview(i contracts.Interrupt) error {
 	wanted := GateRoles(i)
 	holds := slices.ContainsFunc(wanted, func(r string) bool {
 		return p.Has(Role(r)) || r == string(RoleApprover) && p.Has(RoleAdmin)

@@ -8,6 +8,7 @@ import (
 
 	"github.com/manifold-run/manifold/contracts"
 	"github.com/manifold-run/manifold/orchestrator/access"
+	"github.com/manifold-run/manifold/orchestrator/access/accesstest"
 )
 
 func person(name string, roles ...access.Role) access.Principal {
@@ -145,7 +146,13 @@ func TestMayDecide(t *testing.T) {
 	scoped := person("bo", access.RoleApprover)
 	scoped.Scopes.Domains = []string{"beta"}
 	frontend := func(forwarded string) access.Principal {
-		return access.Principal{Kind: access.KindFrontend, ID: "chat", Forwarded: forwarded, Roles: []access.Role{access.RoleApprover}}
+		return access.Principal{Kind: access.KindFrontend, ID: "chat", Forwarded: forwarded, Vouched: true, Roles: []access.Role{access.RoleApprover}}
+	}
+	claimed := frontend("bo")
+	claimed.Vouched = false
+	panel, err := access.NewReviewers(access.NewKeys(accesstest.NewStore(), nil), access.ReviewConfig{}).Panel(t.Context())
+	if err != nil {
+		t.Fatal(err)
 	}
 	tests := map[string]struct {
 		who      access.Principal
@@ -164,7 +171,9 @@ func TestMayDecide(t *testing.T) {
 		"a service has no eyes":                          {service("ci", access.RoleApprover), gate(nil), contracts.DecisionApprove, contracts.CodeForbidden},
 		"a service approves where two eyes do":           {service("ci", access.RoleApprover), plain, contracts.DecisionApprove, ""},
 		"the requester approves where two eyes do":       {person("ana", access.RoleApprover), plain, contracts.DecisionApprove, ""},
-		"a person through a frontend approves":           {frontend("bo"), gate(nil), contracts.DecisionApprove, ""},
+		"a person whom a frontend signs approves":        {frontend("bo"), gate(nil), contracts.DecisionApprove, ""},
+		"a person whom a frontend claims is no second":   {claimed, gate(nil), contracts.DecisionApprove, contracts.CodeForbidden},
+		"a frontend approves nothing by itself":          {frontend(""), plain, contracts.DecisionApprove, contracts.CodeForbidden},
 		"the requester does not pass through a frontend": {frontend("ana"), gate(nil), contracts.DecisionApprove, contracts.CodeForbidden},
 		"a frontend that forwards nobody has no eyes":    {frontend(""), gate(nil), contracts.DecisionApprove, contracts.CodeForbidden},
 		"nobody counts twice":                            {person("flo", access.RoleApprover), gate(nil), contracts.DecisionApprove, contracts.CodeConflict},
@@ -183,7 +192,7 @@ func TestMayDecide(t *testing.T) {
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			wantCode(t, tt.who.MayDecide(tt.gate, tt.decision), tt.want)
+			wantCode(t, panel.MayDecide(tt.who, tt.gate, tt.decision), tt.want)
 		})
 	}
 }

@@ -63,7 +63,7 @@ func (k *Keys) First(ctx context.Context, save func(text string) error) (created
 	text, key := k.mint(Spec{
 		Name: "first admin key", Kind: KindUser, Principal: "admin",
 		Roles: []Role{RoleAdmin, RoleOperator, RoleApprover, RoleViewer},
-	}, "first start")
+	}, Principal{Kind: KindUser, ID: "first start"})
 	if err := save(text); err != nil {
 		return false, fmt.Errorf("save first key: %w", err)
 	}
@@ -85,7 +85,7 @@ func (k *Keys) Create(ctx context.Context, by Principal, spec Spec) (text string
 	if !spec.Scopes.within(by.Scopes) {
 		return "", Key{}, contracts.Errorf(contracts.CodeForbidden, "the scopes of a key must lie within those of its maker")
 	}
-	text, key = k.mint(spec, by.Subject())
+	text, key = k.mint(spec, by)
 	if err := k.store.InsertKey(ctx, key); err != nil {
 		return "", Key{}, fmt.Errorf("create key for %s: %w", spec.Principal, err)
 	}
@@ -146,7 +146,7 @@ func (k *Keys) Authenticate(ctx context.Context, text, forwarded string) (Princi
 	if err := key.usable(k.now()); err != nil {
 		return Principal{}, err
 	}
-	p := Principal{KeyID: key.ID, Kind: key.Kind, ID: key.Principal, Roles: key.Roles, Scopes: key.Scopes}
+	p := key.holder()
 	if key.Kind == KindFrontend && forwarded != "" {
 		if !nameForm.MatchString(forwarded) {
 			return Principal{}, contracts.Errorf(contracts.CodeInvalid, "the forwarded user must match %s", nameForm)
@@ -169,16 +169,16 @@ func (k *Keys) Holder(ctx context.Context, id string) (Principal, error) {
 	if err := key.usable(k.now()); err != nil {
 		return Principal{}, err
 	}
-	return Principal{KeyID: key.ID, Kind: key.Kind, ID: key.Principal, Roles: key.Roles, Scopes: key.Scopes}, nil
+	return key.holder(), nil
 }
 
 // mint makes a key with its text; the store gets only the hash.
-func (k *Keys) mint(spec Spec, by string) (string, Key) {
+func (k *Keys) mint(spec Spec, by Principal) (string, Key) {
 	id := randomText(8)[:12]
 	text := keyPrefix + id + "_" + randomText(32)
 	return text, Key{
 		ID: id, Hash: hashText(text), Name: spec.Name, Kind: spec.Kind, Principal: spec.Principal,
-		Roles: slices.Clone(spec.Roles), Scopes: spec.Scopes, CreatedBy: by, CreatedAt: k.now().UTC(),
+		Roles: slices.Clone(spec.Roles), Scopes: spec.Scopes, CreatedBy: by.Subject(), CreatedWith: by.KeyID, CreatedAt: k.now().UTC(),
 		ExpiresAt: spec.ExpiresAt,
 	}
 }

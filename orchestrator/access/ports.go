@@ -69,11 +69,14 @@ type Key struct {
 	Name string `json:"name,omitempty"`
 	Kind Kind   `json:"kind"`
 	// Principal is the person or the program that the key speaks for.
-	Principal string     `json:"principal"`
-	Roles     []Role     `json:"roles"`
-	Scopes    Scopes     `json:"scopes,omitzero"`
-	CreatedBy string     `json:"created_by"`
-	CreatedAt time.Time  `json:"created_at"`
-	ExpiresAt *time.Time `json:"expires_at,omitempty"`
-	RevokedAt *time.Time `json:"revoked_at,omitempty"`
+	Principal string `json:"principal"`
+	Roles     []Role `json:"roles"`
+	Scopes    Scopes `json:"scopes,omitzero"`
+	CreatedBy string `json:"created_by"`
+	// CreatedWith is the id of the key that its maker came with; older keys have
+	// none.
+	CreatedWith string     `json:"created_with,omitempty"`
+	CreatedAt   time.Time  `json:"created_at"`
+	ExpiresAt   *time.Time `json:"expires_at,omitempty"`
+	RevokedAt   *time.Time `json:"revoked_at,omitempty"`
 }

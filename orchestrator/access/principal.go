@@ -17,11 +17,17 @@ type Principal struct {
 	// Forwarded is the person that a frontend says is asking; only frontend
 	// keys have one.
 	Forwarded string
-	Roles     []Role
-	Scopes    Scopes
+	// Vouched tells that somebody whom this server was told to believe stands for
+	// Forwarded: it was signed. Without that a frontend's key alone could claim any
+	// person.
+	Vouched bool
+	Roles   []Role
+	Scopes  Scopes
 	// Via is the door that the caller came through, for the record of decisions;
 	// "" is the API. It allows and forbids nothing.
 	Via string
+	// From is the address that the request came from, for the record.
+	From string
 }
 
 // Person is the human being who is asking, "" if there is none that we would
@@ -42,16 +48,17 @@ func (p Principal) Person() string {
 func (p Principal) Shared() bool { return p.Kind == KindFrontend && p.Forwarded == "" }
 
 // ForPerson gives the principal of a frontend's key for the person whom the
-// frontend vouches for, with no more than these roles; nil leaves those of the
-// key. All other keys stay who they are.
-func (p Principal) ForPerson(name string, roles []Role) (Principal, error) {
+// frontend speaks for, with no more than these roles; nil leaves those of the
+// key. Vouched tells that this is more than the frontend's word. All other keys
+// stay who they are.
+func (p Principal) ForPerson(name string, roles []Role, vouched bool) (Principal, error) {
 	if p.Kind != KindFrontend {
 		return p, nil
 	}
 	if !nameForm.MatchString(name) {
 		return p, contracts.Errorf(contracts.CodeInvalid, "the forwarded user must match %s", nameForm)
 	}
-	p.Forwarded = name
+	p.Forwarded, p.Vouched = name, vouched
 	if roles != nil {
 		p.Roles = slices.DeleteFunc(slices.Clone(p.Roles), func(r Role) bool { return !slices.Contains(roles, r) })
 	}
@@ -66,15 +73,18 @@ func (p Principal) Subject() string {
 	if person := p.Person(); person != "" {
 		return person
 	}
-	return string(p.Kind) + ":" + p.ID
+	return p.program()
 }
+
+// program is the name of what stands behind a key that is no person's.
+func (p Principal) program() string { return string(p.Kind) + ":" + p.ID }
 
 // Contract gives the principal as domains and plans see it. Its SubjectOf is
 // p.Subject.
 func (p Principal) Contract() contracts.Principal {
 	out := contracts.Principal{ID: p.ID, OnBehalfOf: p.Person()}
 	if p.Kind != KindUser {
-		out.ID = string(p.Kind) + ":" + p.ID
+		out.ID = p.program()
 	}
 	if out.OnBehalfOf == out.ID {
 		out.OnBehalfOf = ""

@@ -19,7 +19,8 @@ type Link struct {
 	KeyID   string   `json:"k"`
 	Person  string   `json:"p"`
 	Roles   []string `json:"r"`
-	Expires int64    `json:"e"` // seconds since 1970
+	Vouched bool     `json:"v,omitempty"` // the person was signed by the frontend
+	Expires int64    `json:"e"`           // seconds since 1970
 }
 
 // Expired tells whether the link is too old.

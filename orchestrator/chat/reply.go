@@ -170,6 +170,12 @@ func Circumstances(i contracts.Interrupt) [][2]string {
 	add("asked by", strings.Join(i.Requesters, ", "))
 	add("risk", string(i.RiskLevel))
 	add("why", i.Reason)
+	for _, e := range i.Evidence {
+		if said, ok := e.Value.(string); ok && e.Path == contracts.EvidenceSettlement {
+			add("before", said)
+		}
+	}
+	add("mind", i.Warning)
 	return out
 }
 
@@ -247,6 +253,9 @@ func asks(i contracts.Interrupt, mayAnswer bool) string {
 		out.WriteString(" `" + i.Code + "`")
 	}
 	out.WriteString("\n")
+	if i.Warning != "" {
+		out.WriteString("\n" + Escape(i.Warning) + "\n")
+	}
 	if lines := sheet.Lines(i); len(lines) > 0 {
 		out.WriteString("\n| | |\n| --- | --- |\n")
 		for _, l := range lines {

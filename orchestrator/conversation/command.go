@@ -279,7 +279,7 @@ func (c *commands) concerns(ctx context.Context, who access.Principal, here stri
 	if err != nil {
 		return false
 	}
-	return access.SubjectOf(owner) == who.Subject() || gates.MayDecide(who, owner, i, contracts.DecisionReject) == nil && len(access.AskedRoles(i)) > 0
+	return access.SubjectOf(owner) == who.Subject() || gates.MayReject(who, owner, i) == nil && len(access.AskedRoles(i)) > 0
 }
 
 // followed tells which run a decision goes on with, if it is the caller's.

@@ -74,7 +74,7 @@ func New(cfg Config, deps Deps) (*Conversation, error) {
 	if cfg.Now == nil {
 		cfg.Now = time.Now
 	}
-	v := &views{dir: deps.Sessions, turns: deps.Turns, store: deps.Store, runner: deps.Runner, catalogs: deps.Catalogs}
+	v := &views{dir: deps.Sessions, gates: deps.Gates, turns: deps.Turns, store: deps.Store, runner: deps.Runner, catalogs: deps.Catalogs}
 	return &Conversation{
 		cfg: cfg, dir: deps.Sessions, turns: deps.Turns, journal: deps.Store, notifier: deps.Notifier, views: v,
 		threads: sessions.NewThreads(deps.Sessions),

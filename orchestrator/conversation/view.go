@@ -17,6 +17,7 @@ import (
 // views reads where conversations stand. It changes nothing.
 type views struct {
 	dir      *sessions.Directory
+	gates    *gates.Gates
 	turns    orchestrator.Turns
 	store    execution.Store
 	runner   *execution.Runner
@@ -42,15 +43,10 @@ func (v *views) of(ctx context.Context, who access.Principal, o Outcome) (orches
 // shown is a view of nothing but some gates or questions, wherever they are.
 func (v *views) shown(ctx context.Context, who access.Principal, o Outcome) (orchestrator.SessionView, error) {
 	view := orchestrator.SessionView{SessionID: o.SessionID, Name: o.Name, Notice: o.Notice, Status: contracts.SessionPendingInterrupt}
-	for _, i := range o.Show {
-		owner, err := v.dir.Owner(ctx, i.SessionID)
-		if err != nil {
-			return view, err
-		}
-		view.Open = append(view.Open, i)
-		may(&view, who, owner, i)
-	}
-	return view, nil
+	view.Open = append(view.Open, o.Show...)
+	var err error
+	view.MayApprove, view.MayAnswer, err = v.gates.May(ctx, who, o.Show...)
+	return view, err
 }
 
 // part reads where a chat stands: narrowed to a turn or to a run, or, with
@@ -77,21 +73,11 @@ func (v *views) part(ctx context.Context, who access.Principal, of orchestrator.
 	if contracts.CodeOf(err) == contracts.CodeNotFound && view.RunID != "" {
 		return swept(view), nil
 	}
-	for _, i := range view.Open {
-		may(&view, who, session.Owner, i)
+	if err != nil {
+		return view, err
 	}
+	view.MayApprove, view.MayAnswer, err = v.gates.May(ctx, who, view.Open...)
 	return view, err
-}
-
-// may notes what the reader of a view may do about a gate or a question.
-func may(view *orchestrator.SessionView, who access.Principal, owner contracts.Principal, i contracts.Interrupt) {
-	switch {
-	case i.Status != contracts.InterruptOpen:
-	case i.Type.Gate() && gates.MayDecide(who, owner, i, contracts.DecisionApprove) == nil:
-		view.MayApprove = append(view.MayApprove, i.Code)
-	case !i.Type.Gate() && gates.MayDecide(who, owner, i, contracts.DecisionAnswer) == nil:
-		view.MayAnswer = append(view.MayAnswer, i.Code)
-	}
 }
 
 // ofTurn narrows a view to its turn: a message that is regenerated shows its

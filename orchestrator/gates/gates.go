@@ -38,19 +38,30 @@ func Waiting() []contracts.InterruptType {
 
 // Gates are the questions in the store. It keeps nothing of its own.
 type Gates struct {
-	store    execution.Gates
-	list     orchestrator.GateList
-	runner   *execution.Runner
-	sessions *sessions.Directory
-	notifier orchestrator.Notifier
+	store     execution.Gates
+	list      orchestrator.GateList
+	runner    *execution.Runner
+	sessions  *sessions.Directory
+	reviewers *access.Reviewers
+	notifier  orchestrator.Notifier
+}
+
+// Deps are what the questions work with; every one is needed.
+type Deps struct {
+	Store     execution.Gates
+	List      orchestrator.GateList
+	Runner    *execution.Runner
+	Sessions  *sessions.Directory
+	Reviewers *access.Reviewers
+	Notifier  orchestrator.Notifier
 }
 
 // New makes the questions of a store.
-func New(store execution.Gates, list orchestrator.GateList, runner *execution.Runner, directory *sessions.Directory, notifier orchestrator.Notifier) (*Gates, error) {
-	if store == nil || list == nil || runner == nil || directory == nil || notifier == nil {
+func New(d Deps) (*Gates, error) {
+	if d.Store == nil || d.List == nil || d.Runner == nil || d.Sessions == nil || d.Reviewers == nil || d.Notifier == nil {
 		return nil, errors.New("gates: every dependency is needed")
 	}
-	return &Gates{store: store, list: list, runner: runner, sessions: directory, notifier: notifier}, nil
+	return &Gates{store: d.Store, list: d.List, runner: d.Runner, sessions: d.Sessions, reviewers: d.Reviewers, notifier: d.Notifier}, nil
 }
 
 // List gives a page of the questions that the caller may see, the oldest first.
@@ -148,8 +159,17 @@ func (g *Gates) Decide(ctx context.Context, who access.Principal, i contracts.In
 			}
 		}
 	}
+	panel, err := g.reviewers.Panel(ctx)
+	if err != nil {
+		return contracts.Interrupt{}, err
+	}
+	shaped, err := g.shaped(ctx, i)
+	if err != nil {
+		return contracts.Interrupt{}, err
+	}
 	decided, err := g.runner.Decide(ctx, i.InterruptID, body, execution.Decider{
-		ID: who.Subject(), Via: who.Via,
+		ID: who.Subject(), Via: who.Via, KeyID: who.KeyID, From: who.From,
+		Stands: func(i contracts.Interrupt) contracts.Stands { return panel.Stands(who, with(i, shaped)) },
 		May: func(i contracts.Interrupt, d contracts.Decision) error {
 			if who.Via == ByLink && HasDecided(i, who.Subject()) {
 				return contracts.Errorf(contracts.CodeConflict, "%s has decided %s already; a link counts once", who.Subject(), i.Code)
@@ -157,7 +177,7 @@ func (g *Gates) Decide(ctx context.Context, who access.Principal, i contracts.In
 			if execution.RaisesBudget(i, body.Response) {
 				return who.May(access.ActionSteerAllRuns)
 			}
-			return MayDecide(who, owner, i, d)
+			return mayDecide(panel, who, owner, with(i, shaped), d)
 		},
 	})
 	if err != nil {
@@ -177,7 +197,7 @@ func (g *Gates) Drop(ctx context.Context, who access.Principal, i contracts.Inte
 	if i.RunID != "" {
 		return i, contracts.Errorf(contracts.CodeInvalid, "%s belongs to a run; cancel that", i.Code)
 	}
-	if err := MayDecide(who, owner, i, contracts.DecisionAnswer); err != nil {
+	if err := mayDecide(access.Panel{}, who, owner, i, contracts.DecisionAnswer); err != nil { // no approval
 		return i, err
 	}
 	dropped, err := execution.UpdateInterrupt(ctx, g.store, i.InterruptID, func(i *contracts.Interrupt, _ time.Time) error {
@@ -191,11 +211,83 @@ func (g *Gates) Drop(ctx context.Context, who access.Principal, i contracts.Inte
 	return dropped, err
 }
 
-// MayDecide lets the owner withdraw or edit what they asked for, approvers
+// May gives the codes of those open gates that the caller may approve, and of
+// those open questions that they may answer.
+func (g *Gates) May(ctx context.Context, who access.Principal, open ...contracts.Interrupt) (approve, answer []string, err error) {
+	open = slices.DeleteFunc(slices.Clone(open), func(i contracts.Interrupt) bool { return i.Status != contracts.InterruptOpen })
+	if len(open) == 0 {
+		return nil, nil, nil
+	}
+	panel, err := g.reviewers.Panel(ctx)
+	if err != nil {
+		return nil, nil, err
+	}
+	for _, i := range open {
+		owner, err := g.sessions.Owner(ctx, i.SessionID)
+		if err != nil {
+			return nil, nil, err
+		}
+		shaped, err := g.shaped(ctx, i)
+		switch {
+		case err != nil:
+			return nil, nil, err
+		case i.Type.Gate() && mayDecide(panel, who, owner, with(i, shaped), contracts.DecisionApprove) == nil:
+			approve = append(approve, i.Code)
+		case !i.Type.Gate() && mayDecide(panel, who, owner, i, contracts.DecisionAnswer) == nil:
+			answer = append(answer, i.Code)
+		}
+	}
+	return approve, answer, nil
+}
+
+// MayReject tells whether the caller may stop or mend what is asked about.
+func MayReject(who access.Principal, owner contracts.Principal, i contracts.Interrupt) error {
+	return mayDecide(access.Panel{}, who, owner, i, contracts.DecisionReject)
+}
+
+// shaped are, for a gate whose approver may have shaped nothing, all who have
+// answered or edited anything in its run until now.
+func (g *Gates) shaped(ctx context.Context, i contracts.Interrupt) ([]string, error) {
+	if i.Eyes() != contracts.EyesStrict || i.RunID == "" {
+		return nil, nil
+	}
+	all, err := g.store.Interrupts(ctx, execution.InterruptFilter{RunID: i.RunID})
+	var out []string
+	for _, other := range all {
+		if !shapes(other) {
+			continue
+		}
+		for _, d := range other.Decisions {
+			if d.Decision == contracts.DecisionEdit || d.Decision == contracts.DecisionAnswer {
+				out = append(out, d.DecidedBy)
+			}
+		}
+	}
+	return out, err
+}
+
+// shapes tells whether the answer to a question shapes a run: to cancel, to try the
+// same again and to look again do not.
+func shapes(i contracts.Interrupt) bool {
+	switch i.Response {
+	case contracts.AnswerRetry, contracts.AnswerCancelNode, contracts.AnswerLookAgain:
+		return false
+	default:
+		return true
+	}
+}
+
+// with gives a gate with more requesters.
+func with(i contracts.Interrupt, requesters []string) contracts.Interrupt {
+	i.Requesters = slices.Concat(i.Requesters, requesters)
+	return i
+}
+
+// mayDecide lets the owner withdraw or edit what they asked for, approvers
 // decide gates, and whoever may steer the run answer its questions. A question
 // before there is a plan is the owner's alone: whoever answers it asks for the
 // plan.
-func MayDecide(who access.Principal, owner contracts.Principal, i contracts.Interrupt, d contracts.Decision) error {
+func mayDecide(panel access.Panel, who access.Principal, owner contracts.Principal, i contracts.Interrupt, d contracts.Decision) error {
 	own := who.Subject() == access.SubjectOf(owner)
 	switch {
 	case i.Workflow != "" && (own || slices.ContainsFunc(i.Roles, func(role string) bool { return who.Has(access.Role(role)) })):
@@ -204,7 +296,7 @@ func MayDecide(who access.Principal, owner contracts.Principal, i contracts.Inte
 		if own && (d == contracts.DecisionReject || d == contracts.DecisionEdit) {
 			return nil
 		}
-		return who.MayDecide(i, d)
+		return panel.MayDecide(who, i, d)
 	case i.Type == contracts.InterruptOutcomeUnknown:
 		return who.May(access.ActionSettle)
 	case i.RunID == "" && !own:

@@ -6,6 +6,8 @@ import (
 	"github.com/manifold-run/manifold/execution"
 	"github.com/manifold-run/manifold/intent"
 	"github.com/manifold-run/manifold/orchestrator"
+	"github.com/manifold-run/manifold/orchestrator/access"
+	"github.com/manifold-run/manifold/orchestrator/access/accesstest"
 	"github.com/manifold-run/manifold/orchestrator/audit"
 	"github.com/manifold-run/manifold/orchestrator/conversation"
 	"github.com/manifold-run/manifold/orchestrator/gates"
@@ -50,7 +52,10 @@ func Wire(tb testing.TB, p Ports) Rooms {
 	tb.Cleanup(live.Stop)
 	r.Sessions, err = sessions.New(sessions.Config{}, p.Sessions, p.Runs, live)
 	must(tb, err)
-	r.Gates, err = gates.New(p.Runs, p.Gates, p.Runner, r.Sessions, p.Notifier)
+	r.Gates, err = gates.New(gates.Deps{
+		Store: p.Runs, List: p.Gates, Runner: p.Runner, Sessions: r.Sessions, Notifier: p.Notifier,
+		Reviewers: access.NewReviewers(access.NewKeys(accesstest.NewStore(), nil), access.ReviewConfig{}),
+	})
 	must(tb, err)
 	r.Runs, err = runs.New(runs.Config{}, runs.Deps{
 		Store: p.Runs, Runner: p.Runner, Previews: p.Previews, Sessions: r.Sessions, Intents: intents, Catalogs: p.Catalogs, Notifier: p.Notifier,

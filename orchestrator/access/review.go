@@ -1,0 +1,253 @@
+package access
+
+import (
+	"context"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/manifold-run/manifold/contracts"
+)
+
+// Reviewers knows who counts as a second person: by the site's rules, and by who
+// granted what to whom. It keeps nothing between calls.
+type Reviewers struct {
+	keys   *Keys
+	single bool
+	// names gives the name by which the accounts of one person are compared.
+	names map[string]string
+	// others are people who have no key here, such as those of a bot.
+	others []Principal
+	// vouches tells that frontends sign who is asking.
+	vouches bool
+}
+
+// ReviewConfig is what a site says of its reviewers.
+type ReviewConfig struct {
+	// Site may be nil.
+	Site *contracts.SiteReview
+	// Others are people without a key of ours whom the server knows by its
+	// configuration.
+	Others []Principal
+	// Vouches tells that frontends sign who is asking, so that there are people
+	// behind their keys.
+	Vouches bool
+}
+
+// NewReviewers makes the reviewers of a site.
+func NewReviewers(keys *Keys, cfg ReviewConfig) *Reviewers {
+	r := &Reviewers{keys: keys, names: map[string]string{}, others: cfg.Others, vouches: cfg.Vouches}
+	if cfg.Site == nil {
+		return r
+	}
+	r.single = cfg.Site.SinglePerson
+	for name, others := range cfg.Site.People {
+		for _, other := range append(slices.Clone(others), name) {
+			r.names[strings.ToLower(other)] = strings.ToLower(name)
+		}
+	}
+	return r
+}
+
+// Panel is who could review what, by the keys as they are at one moment.
+type Panel struct {
+	of   *Reviewers
+	now  time.Time
+	keys map[string]Key
+}
+
+// Panel reads the keys.
+func (r *Reviewers) Panel(ctx context.Context) (Panel, error) {
+	all, err := r.keys.store.Keys(ctx, contracts.Page{})
+	if err != nil {
+		return Panel{}, err
+	}
+	p := Panel{of: r, now: r.keys.now(), keys: make(map[string]Key, len(all.Items))}
+	for _, k := range all.Items {
+		p.keys[k.ID] = k
+	}
+	return p, nil
+}
+
+// same is the name by which people are compared: an e-mail address is written in
+// many ways, and one person may have several accounts.
+func (r *Reviewers) same(subject string) string {
+	subject = strings.ToLower(subject)
+	if name, ok := r.names[subject]; ok {
+		return name
+	}
+	return subject
+}
+
+func (r *Reviewers) among(people []string, who string) bool {
+	return slices.ContainsFunc(people, func(p string) bool { return r.same(p) == r.same(who) })
+}
+
+// Stands tells what somebody has to do with an action.
+func (p Panel) Stands(who Principal, i contracts.Interrupt) contracts.Stands {
+	switch subject := who.Subject(); {
+	case i.Initiator != "" && p.of.same(i.Initiator) == p.of.same(subject):
+		return contracts.StandsInitiator
+	case p.of.among(i.Requesters, subject):
+		return contracts.StandsContributor
+	default:
+		return ""
+	}
+}
+
+// MayDecide tells whether the caller may approve, reject or edit a gate. It does
+// not look at the gate's status. Who may approve for others may stop and mend for
+// all; for an approval it is asked who they are.
+func (p Panel) MayDecide(who Principal, i contracts.Interrupt, d contracts.Decision) error {
+	if d != contracts.DecisionApprove {
+		return who.MayReview(i)
+	}
+	affirms := i.Eyes() == contracts.EyesTwoPersons && p.Stands(who, i) == contracts.StandsInitiator
+	if err := who.MayReview(i); err != nil && !affirms { // who began needs no role to stand by it
+		return err
+	}
+	if who.Shared() {
+		return contracts.Errorf(contracts.CodeForbidden, "a front end approves nothing by itself: it must say who is asking")
+	}
+	if i.Eyes() != "" || i.Quorum > 1 {
+		if err := p.secondPerson(who, i); err != nil {
+			return err
+		}
+	}
+	for _, decided := range i.Decisions {
+		again := decided.Decision == contracts.DecisionApprove && decided.ActionSHA256 == i.ActionSHA256
+		if again && p.of.same(decided.DecidedBy) == p.of.same(who.Subject()) {
+			return contracts.Errorf(contracts.CodeConflict, "%s has approved this already; it needs %d people", who.Subject(), i.People())
+		}
+	}
+	return nil
+}
+
+// secondPerson tells why somebody is no second person for a gate.
+func (p Panel) secondPerson(who Principal, i contracts.Interrupt) error {
+	person := who.Person()
+	switch {
+	case person == "" && i.Eyes() != "":
+		return noSecond("a person's key, not that of a %s", who.Kind)
+	case who.Kind == KindFrontend && !who.Vouched:
+		return noSecond("the front end says that %s is asking, and nobody vouches for that: let it sign its users (--frontend-jwt), or use a key of your own", person)
+	case who.Kind == KindFrontend && i.Initiator == who.program():
+		return noSecond("%s asked for it, and did not say for whom", i.Initiator)
+	case p.of.single, i.Eyes() == "":
+		return nil
+	}
+	stands := p.Stands(who, i)
+	switch {
+	case i.Eyes() != contracts.EyesTwoPersons && stands != "":
+		return noSecond("%s asked for it, or has a part in it", person)
+	case stands == contracts.StandsInitiator:
+		return nil
+	}
+	return p.granted(who, i)
+}
+
+func noSecond(format string, args ...any) error {
+	return contracts.Errorf(contracts.CodeForbidden, "this needs a second pair of eyes: "+format, args...)
+}
+
+// granted refuses ghosts: what a requester granted, or anybody after the request,
+// makes no second person of anybody. A later key of somebody who could review
+// before is no ghost.
+func (p Panel) granted(who Principal, i contracts.Interrupt) error {
+	if who.KeyID == "" {
+		return nil // known by the server's configuration
+	}
+	key, ok := p.keys[who.KeyID]
+	if !ok {
+		return noSecond("the key of %s is not known", who.Person())
+	}
+	if maker, ok := p.ghost(key, i); ok {
+		return noSecond("the key of %s goes back to %s, who asked for it or has a part in it", who.Person(), maker)
+	}
+	asked := i.CreatedAt
+	if i.RequestedAt != nil {
+		asked = *i.RequestedAt
+	}
+	if !key.CreatedAt.After(asked) {
+		return nil
+	}
+	for _, k := range p.keys {
+		if k.Kind != key.Kind || p.of.same(k.Principal) != p.of.same(key.Principal) || k.CreatedAt.After(asked) || k.endedBefore(asked) {
+			continue
+		}
+		if _, ghost := p.ghost(k, i); !ghost && k.holder().MayReview(i) == nil {
+			return nil
+		}
+	}
+	return noSecond("the key of %s was made after the request; ask again, or let somebody approve who could at that time", who.Person())
+}
+
+// ghost gives the requester to whom a key goes back, through whichever keys.
+func (p Panel) ghost(key Key, i contracts.Interrupt) (maker string, ok bool) {
+	for range len(p.keys) + 1 {
+		if p.of.among(i.Requesters, key.CreatedBy) {
+			return key.CreatedBy, true
+		}
+		if key, ok = p.keys[key.CreatedWith]; !ok {
+			return "", false
+		}
+	}
+	return "", false
+}
+
+func (k Key) endedBefore(at time.Time) bool {
+	return k.RevokedAt != nil && !k.RevokedAt.After(at) || k.ExpiresAt != nil && !k.ExpiresAt.After(at)
+}
+
+// holder is whom a key speaks for.
+func (k Key) holder() Principal {
+	return Principal{KeyID: k.ID, Kind: k.Kind, ID: k.Principal, Roles: k.Roles, Scopes: k.Scopes}
+}
+
+// Nobody says why nobody can approve a gate that is about to be opened, "" if
+// somebody can, as far as is known: who stands behind a frontend that signs its
+// users is not.
+func (r *Reviewers) Nobody(ctx context.Context, i contracts.Interrupt) (string, error) {
+	panel, err := r.Panel(ctx)
+	if err != nil {
+		return "", err
+	}
+	pool, holders, initiator := map[string]bool{}, map[string]bool{}, false
+	for _, who := range panel.people() {
+		if who.Shared() { // people whom we know when they come
+			if r.vouches && who.MayReview(i) == nil && panel.granted(who, i) == nil {
+				return "", nil
+			}
+			continue
+		}
+		if who.MayReview(i) == nil {
+			holders[r.same(who.Subject())] = true
+		}
+		if panel.MayDecide(who, i, contracts.DecisionApprove) == nil {
+			pool[r.same(who.Subject())] = true
+			initiator = initiator || panel.Stands(who, i) == contracts.StandsInitiator
+		}
+	}
+	if len(pool) >= i.People() && (initiator || i.Eyes() != contracts.EyesTwoPersons) {
+		return "", nil
+	}
+	text := "As things stand nobody can approve this. It takes "
+	if i.Eyes() == contracts.EyesTwoPersons {
+		text += "who asked and "
+	}
+	text += strconv.Itoa(max(i.People(), 1)) + " of those with the role " + strings.Join(GateRoles(i), " or ")
+	text += ", and of the " + strconv.Itoa(len(holders)) + " that there are, " + strconv.Itoa(len(pool)) + " had no part in it and got no key from who had. "
+	return text + "Let an admin who did not ask make a key for a second person, and ask again.", nil
+}
+
+// people are all who could come: the usable keys, and those without one.
+func (p Panel) people() []Principal {
+	out := slices.Clone(p.of.others)
+	for _, k := range p.keys {
+		if k.usable(p.now) == nil {
+			out = append(out, k.holder())
+		}
+	}
+	return out
+}
