@@ -12,6 +12,7 @@ import (
 	"mime"
 	"net/http"
 	"slices"
+	"sync"
 	"time"
 
 	"github.com/manifold-run/manifold/contracts"
@@ -34,8 +35,20 @@ type job struct {
 	complete json.RawMessage
 }
 
-func (s *Service) execute(w http.ResponseWriter, r *http.Request, b *build) reply {
-	req, fault := s.readRequest(w, r)
+// executor takes requests to their answers, each key to one effect: what is true
+// of a key stands in the store, what is under way in running.
+type executor struct {
+	config  Config
+	log     *slog.Logger
+	slots   *limiter
+	running *operations
+
+	mu      sync.Mutex // guards sweptAt
+	sweptAt time.Time  // when old keys were last removed
+}
+
+func (x *executor) execute(w http.ResponseWriter, r *http.Request, b *build) reply {
+	req, fault := x.readRequest(w, r)
 	if fault != nil {
 		return *fault
 	}
@@ -48,7 +61,7 @@ func (s *Service) execute(w http.ResponseWriter, r *http.Request, b *build) repl
 		return *fault
 	}
 	if call.Operation != "" {
-		return s.poll(r.Context(), c, call)
+		return x.poll(r.Context(), c, call)
 	}
 	j, fault := newJob(c, call, req.Parameters)
 	if fault != nil {
@@ -57,12 +70,12 @@ func (s *Service) execute(w http.ResponseWriter, r *http.Request, b *build) repl
 	if fault := b.chooseInstance(&j.call); fault != nil {
 		return *fault
 	}
-	return s.perform(r.Context(), j)
+	return x.perform(r.Context(), j)
 }
 
 // readRequest reads one JSON object and nothing after it. Unknown keys are
 // ignored: a newer core may say more.
-func (s *Service) readRequest(w http.ResponseWriter, r *http.Request) (request, *reply) {
+func (x *executor) readRequest(w http.ResponseWriter, r *http.Request) (request, *reply) {
 	var req request
 	bad := func(status int, format string, args ...any) (request, *reply) {
 		out := refused(status, contracts.ErrInvalidParameters, format, args...)
@@ -71,7 +84,7 @@ func (s *Service) readRequest(w http.ResponseWriter, r *http.Request) (request, 
 	if media, _, err := mime.ParseMediaType(r.Header.Get("Content-Type")); err != nil || media != "application/json" {
 		return bad(http.StatusUnsupportedMediaType, "the content type must be application/json")
 	}
-	dec := json.NewDecoder(http.MaxBytesReader(w, r.Body, s.config.MaxBodyBytes))
+	dec := json.NewDecoder(http.MaxBytesReader(w, r.Body, x.config.MaxBodyBytes))
 	if err := dec.Decode(&req); err != nil {
 		if tooLarge, ok := errors.AsType[*http.MaxBytesError](err); ok {
 			return bad(http.StatusRequestEntityTooLarge, "the request is larger than %d bytes", tooLarge.Limit)
@@ -195,49 +208,49 @@ func (b *build) chooseInstance(call *Call) *reply {
 }
 
 // perform executes a job and waits for its result for a while.
-func (s *Service) perform(ctx context.Context, j *job) reply {
+func (x *executor) perform(ctx context.Context, j *job) reply {
 	c := j.capability
 	if c.writes && j.call.DryRun && !c.dryRun {
 		return refused(http.StatusOK, contracts.ErrPrecondition, "%s cannot be tried without effect", c.name)
 	}
 	if c.keyed && !j.call.DryRun {
-		return s.keyed(ctx, j)
+		return x.keyed(ctx, j)
 	}
-	if busy := s.admit(c); busy != nil {
+	if busy := x.admit(c); busy != nil {
 		return *busy
 	}
-	started, ok := s.launch(ctx, j, newToken(), func(ctx context.Context) answer { return s.run(ctx, j) })
+	started, ok := x.launch(ctx, j, newToken(), func(ctx context.Context) answer { return x.run(ctx, j) })
 	if !ok {
-		return s.busy(0, "the service is stopping")
+		return x.busy(0, "the service is stopping")
 	}
-	return s.await(ctx, started, s.config.AcceptAfter)
+	return x.await(ctx, started, x.config.AcceptAfter)
 }
 
 // admit takes the slots for one execution, or answers 429.
-func (s *Service) admit(c *served) *reply {
-	now := s.config.Now()
-	if ok, after := s.slots.take(now); !ok {
-		out := s.busy(after, "too many executions at once")
+func (x *executor) admit(c *served) *reply {
+	now := x.config.Now()
+	if ok, after := x.slots.take(now); !ok {
+		out := x.busy(after, "too many executions at once")
 		return &out
 	}
 	if ok, after := c.slots.take(now); !ok {
-		s.slots.give()
-		out := s.busy(after, "too many executions of "+c.name)
+		x.slots.give()
+		out := x.busy(after, "too many executions of "+c.name)
 		return &out
 	}
 	return nil
 }
 
-func (s *Service) leave(c *served) {
+func (x *executor) leave(c *served) {
 	c.slots.give()
-	s.slots.give()
+	x.slots.give()
 }
 
 // busy is a 429: nothing was executed.
-func (s *Service) busy(after time.Duration, why string) reply {
+func (x *executor) busy(after time.Duration, why string) reply {
 	refusal := Retryf(contracts.ErrBudget, "%s", why)
 	return reply{
-		status: http.StatusTooManyRequests, retryAfter: max(after, s.config.RetryAfter),
+		status: http.StatusTooManyRequests, retryAfter: max(after, x.config.RetryAfter),
 		body: contracts.ToolResult{Summary: why, Error: refusal},
 	}
 }
@@ -249,28 +262,28 @@ type answer struct {
 }
 
 // run calls the handler and checks what it answers. It never panics.
-func (s *Service) run(ctx context.Context, j *job) (out answer) {
+func (x *executor) run(ctx context.Context, j *job) (out answer) {
 	c := j.capability
-	begin := s.config.Now()
+	begin := x.config.Now()
 	defer func() {
 		if p := recover(); p != nil {
-			out = s.failed(ctx, c, fmt.Errorf("panic: %v", p))
+			out = x.failed(ctx, c, fmt.Errorf("panic: %v", p))
 		}
-		s.logExecution(ctx, j, out, s.config.Now().Sub(begin))
+		x.logExecution(ctx, j, out, x.config.Now().Sub(begin))
 	}()
 	result, err := c.handler(ctx, j.call, j.complete)
 	if err != nil {
-		return s.failed(ctx, c, err)
+		return x.failed(ctx, c, err)
 	}
-	return s.checked(ctx, c, result)
+	return x.checked(ctx, c, result)
 }
 
-func (s *Service) failed(ctx context.Context, c *served, err error) answer {
+func (x *executor) failed(ctx context.Context, c *served, err error) answer {
 	out := answer{status: http.StatusOK}
 	if contracts.CodeOf(err) == contracts.CodeForbidden {
 		out.status = http.StatusForbidden
 	}
-	failure := s.failure(ctx, c, err)
+	failure := x.failure(ctx, c, err)
 	out.result = contracts.ToolResult{Summary: contracts.CleanSummary(failure.Message), Error: failure}
 	return out
 }
@@ -278,7 +291,7 @@ func (s *Service) failed(ctx context.Context, c *served, err error) answer {
 // checked holds a result to the output schema and to the limits. A read that
 // breaks them fails. A write was done, so it stays done: its facts are answered
 // as they are, for the core to note, unless the answer could then not be read.
-func (s *Service) checked(ctx context.Context, c *served, result contracts.ToolResult) answer {
+func (x *executor) checked(ctx context.Context, c *served, result contracts.ToolResult) answer {
 	if !result.OK {
 		if result.Error == nil {
 			result.Error = &contracts.ToolError{Type: contracts.ErrInternal, Message: "failed without a reason"}
@@ -300,7 +313,7 @@ func (s *Service) checked(ctx context.Context, c *served, result contracts.ToolR
 		return answer{http.StatusOK, bound}
 	}
 	fault := contracts.Invalid("the answer breaks its contract", faults...)
-	s.log.ErrorContext(ctx, "bad answer", slog.String("capability", c.name), slog.Any("error", fault))
+	x.log.ErrorContext(ctx, "bad answer", slog.String("capability", c.name), slog.Any("error", fault))
 	if c.writes {
 		return answer{http.StatusOK, bound}
 	}
@@ -318,7 +331,7 @@ func tooLarge(r contracts.ToolResult) bool {
 	return err != nil || size+len(raw) > contracts.MaxAnswerBytes-(64<<10)
 }
 
-func (s *Service) logExecution(ctx context.Context, j *job, out answer, took time.Duration) {
+func (x *executor) logExecution(ctx context.Context, j *job, out answer, took time.Duration) {
 	attrs := []slog.Attr{
 		slog.String("capability", j.capability.name), slog.String("run_id", j.call.RunID),
 		slog.String("node_id", j.call.NodeID), slog.Bool("ok", out.result.OK), slog.Duration("took", took),
@@ -326,5 +339,5 @@ func (s *Service) logExecution(ctx context.Context, j *job, out answer, took tim
 	if out.result.Error != nil {
 		attrs = append(attrs, slog.String("error_type", out.result.Error.Type))
 	}
-	s.log.LogAttrs(ctx, slog.LevelInfo, "executed", attrs...)
+	x.log.LogAttrs(ctx, slog.LevelInfo, "executed", attrs...)
 }

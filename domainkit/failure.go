@@ -37,7 +37,7 @@ func Forbiddenf(format string, args ...any) error {
 
 // failure turns the error of a handler into what the caller sees. The text of
 // an error that no one wrote for callers stays in the log.
-func (s *Service) failure(ctx context.Context, c *served, err error) *contracts.ToolError {
+func (x *executor) failure(ctx context.Context, c *served, err error) *contracts.ToolError {
 	if tool, ok := errors.AsType[*contracts.ToolError](err); ok && tool != nil {
 		own := *tool // the author may return one value many times
 		if own.Effect == "" && c.writes {
@@ -62,6 +62,6 @@ func (s *Service) failure(ctx context.Context, c *served, err error) *contracts.
 		out = Failf(contracts.ErrInternal, unknown, "%s met an internal error; the log of the domain says more", c.name)
 	}
 	out.Retryable = !c.writes
-	s.log.ErrorContext(ctx, "execution failed", slog.String("capability", c.name), slog.Any("error", err))
+	x.log.ErrorContext(ctx, "execution failed", slog.String("capability", c.name), slog.Any("error", err))
 	return out
 }

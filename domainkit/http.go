@@ -26,7 +26,7 @@ func (s *Service) Handler() (http.Handler, error) {
 	mux.HandleFunc("GET /health", s.serveHealth)
 	mux.HandleFunc("GET /manifest", b.serveManifest)
 	mux.HandleFunc("POST /execute", func(w http.ResponseWriter, r *http.Request) {
-		s.write(w, r, s.execute(w, r, b))
+		s.write(w, r, s.executor.execute(w, r, b))
 	})
 	return s.guard(mux), nil
 }

@@ -61,30 +61,8 @@ func (s *Service) stop(ctx context.Context, server *http.Server) error {
 	return workErr
 }
 
-// cancelGrace is how long cancelled work may take to record its end.
-const cancelGrace = 2 * time.Second
-
 // Shutdown refuses new work with 429 and waits for what is running. When ctx
 // ends it cancels the rest, and says so in its error. It may be called twice.
 func (s *Service) Shutdown(ctx context.Context) error {
-	s.running.close()
-	idle := make(chan struct{})
-	go func() {
-		s.running.active.Wait()
-		close(idle)
-	}()
-	select {
-	case <-idle:
-		return nil
-	case <-ctx.Done():
-	}
-	s.running.cancelAll()
-	timer := time.NewTimer(cancelGrace)
-	defer timer.Stop()
-	select {
-	case <-idle:
-		return fmt.Errorf("stop: running work was cancelled: %w", ctx.Err())
-	case <-timer.C:
-		return fmt.Errorf("stop: running work did not end when cancelled: %w", ctx.Err())
-	}
+	return s.executor.running.stop(ctx)
 }

@@ -110,22 +110,19 @@ func (c Config) check() error {
 	return errors.Join(faults...)
 }
 
-// Service is a domain: its capabilities and their execution. Capabilities are
-// added first; Handler or Run then fix the manifest.
+// Service is a domain: its capabilities, and what is served of them. Capabilities
+// are added first; Handler or Run then fix the manifest.
 type Service struct {
-	config  Config
-	log     *slog.Logger
-	slots   *limiter
-	running *operations
-	checks  []*checker
+	config   Config
+	log      *slog.Logger
+	executor *executor
+	checks   []*checker
 
 	mu sync.Mutex // guards the fields below
 	// declared are in the order of Add.
 	declared []*capability
 	// built is set once the manifest is fixed.
 	built *build
-	// sweptAt is when old keys were last removed.
-	sweptAt time.Time
 }
 
 // New makes a service without capabilities.
@@ -134,11 +131,9 @@ func New(config Config) (*Service, error) {
 		return nil, fmt.Errorf("domain %q: %w", config.Domain, err)
 	}
 	config = config.withDefaults()
+	log := config.Logger.With(slog.String("domain", config.Domain))
 	return &Service{
-		config:  config,
-		log:     config.Logger.With(slog.String("domain", config.Domain)),
-		slots:   newLimiter(config.MaxConcurrent, 0),
-		running: newOperations(),
-		checks:  newCheckers(config.Checks),
+		config: config, log: log, checks: newCheckers(config.Checks),
+		executor: &executor{config: config, log: log, slots: newLimiter(config.MaxConcurrent, 0), running: newOperations()},
 	}, nil
 }

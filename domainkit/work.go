@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"crypto/rand"
+	"fmt"
 	"net/http"
 	"slices"
 	"sync"
@@ -150,16 +151,16 @@ func (o *operations) cancelAll() {
 // when it ends. It says false when the service is stopping. The work keeps the
 // values of ctx and not its end: a caller that goes away must not cut off a
 // write, and a 202 goes on after its request.
-func (s *Service) launch(ctx context.Context, j *job, operation string, do func(context.Context) answer) (*work, bool) {
+func (x *executor) launch(ctx context.Context, j *job, operation string, do func(context.Context) answer) (*work, bool) {
 	limit := j.capability.timeoutFor(j.call)
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), limit)
 	w := &work{
 		operation: operation, capability: j.capability, cancel: cancel,
 		done: make(chan struct{}), late: make(chan struct{}),
 	}
-	if !s.running.begin(w) {
+	if !x.running.begin(w) {
 		cancel()
-		s.leave(j.capability)
+		x.leave(j.capability)
 		return nil, false
 	}
 	alarm := time.AfterFunc(limit+linger, func() { close(w.late) })
@@ -167,8 +168,8 @@ func (s *Service) launch(ctx context.Context, j *job, operation string, do func(
 		w.answer = do(ctx)
 		alarm.Stop()
 		cancel()
-		s.leave(j.capability)
-		s.running.end(w, s.config.Now(), s.config.OperationTTL)
+		x.leave(j.capability)
+		x.running.end(w, x.config.Now(), x.config.OperationTTL)
 	}()
 	return w, true
 }
@@ -180,7 +181,7 @@ func (c *served) timeoutFor(call Call) time.Duration {
 }
 
 // await waits for work. When patience ends it answers 202.
-func (s *Service) await(ctx context.Context, w *work, patience time.Duration) reply {
+func (x *executor) await(ctx context.Context, w *work, patience time.Duration) reply {
 	timer := time.NewTimer(patience)
 	defer timer.Stop()
 	select {
@@ -189,19 +190,19 @@ func (s *Service) await(ctx context.Context, w *work, patience time.Duration) re
 	case <-w.late:
 		return timedOut(w.capability)
 	case <-timer.C:
-		s.running.accept(w)
-		return s.accepted(w.operation)
+		x.running.accept(w)
+		return x.accepted(w.operation)
 	case <-ctx.Done():
 		if !w.capability.writes {
-			s.running.abandon(w)
+			x.running.abandon(w)
 		}
 		return refused(http.StatusServiceUnavailable, contracts.ErrTimeout, "the caller has gone")
 	}
 }
 
-func (s *Service) accepted(operation string) reply {
+func (x *executor) accepted(operation string) reply {
 	return reply{
-		status: http.StatusAccepted, retryAfter: s.config.RetryAfter,
+		status: http.StatusAccepted, retryAfter: x.config.RetryAfter,
 		body: contracts.Accepted{Operation: operation},
 	}
 }
@@ -221,16 +222,44 @@ func timedOut(c *served) reply {
 const pollPatience = 5 * time.Second
 
 // poll answers for work that was accepted before. It never starts any.
-func (s *Service) poll(ctx context.Context, c *served, call Call) reply {
-	if w, ok := s.running.find(call.Operation, c, s.config.Now(), s.config.OperationTTL); ok {
-		return s.await(ctx, w, min(pollPatience, s.config.AcceptAfter))
+func (x *executor) poll(ctx context.Context, c *served, call Call) reply {
+	if w, ok := x.running.find(call.Operation, c, x.config.Now(), x.config.OperationTTL); ok {
+		return x.await(ctx, w, min(pollPatience, x.config.AcceptAfter))
 	}
 	if c.keyed && call.IdempotencyKey != "" {
-		return s.pollKey(ctx, c, call)
+		return x.pollKey(ctx, c, call)
 	}
 	return noOperation(call.Operation)
 }
 
 func noOperation(operation string) reply {
 	return refused(http.StatusGone, contracts.ErrNotFound, "there is no operation %q", operation)
+}
+
+// cancelGrace is how long cancelled work may take to record its end.
+const cancelGrace = 2 * time.Second
+
+// stop lets nothing new begin and waits for what is under way, which it cancels
+// when ctx ends.
+func (o *operations) stop(ctx context.Context) error {
+	o.close()
+	idle := make(chan struct{})
+	go func() {
+		o.active.Wait()
+		close(idle)
+	}()
+	select {
+	case <-idle:
+		return nil
+	case <-ctx.Done():
+	}
+	o.cancelAll()
+	timer := time.NewTimer(cancelGrace)
+	defer timer.Stop()
+	select {
+	case <-idle:
+		return fmt.Errorf("stop: running work was cancelled: %w", ctx.Err())
+	case <-timer.C:
+		return fmt.Errorf("stop: running work did not end when cancelled: %w", ctx.Err())
+	}
 }

@@ -26,10 +26,8 @@ func MethodRatchets() []Ratchet {
 	)
 	return []Ratchet{
 		{Of: "client.Client", Most: 58, Why: "one method for each route, none of which calls another"},
-		{Of: "domainkit.Service", Most: 46, Why: grown},
 		{Of: "domains/flowise/internal/flow.checker", Most: 44, Why: "one method for each rule of a flow"},
 		{Of: "domains/flowise/sandbox.Server", Most: 46, Why: "one method for each route of the system that it plays"},
-		{Of: "examples/communication.Domain", Most: 52, Why: "it embeds domainkit.Service, and has few of its own"},
 		{Of: "execution/executiontest.Store", Most: 54, Why: store},
 		{Of: "intent.Index", Most: 48, Why: grown},
 		{Of: "intent/internal/slot.Set", Most: 41, Why: grown},
