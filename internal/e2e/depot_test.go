@@ -62,6 +62,8 @@ type depot struct {
 	repeated bool
 	effects  []effect
 	values   map[string]string
+	// data is the raw output of peek, nil for none.
+	data json.RawMessage
 	// kept are the results of keyed writes by key.
 	kept map[string]contracts.ToolResult
 	// polls counts the questions for accepted work by operation.
@@ -214,7 +216,11 @@ func (d *depot) peek(id string) contracts.ToolResult {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	value, found := d.values[id]
-	return contracts.ToolResult{OK: true, Summary: id + " is " + value, Facts: map[string]any{"id": id, "found": found, "value": value}}
+	result := contracts.ToolResult{OK: true, Summary: id + " is " + value, Facts: map[string]any{"id": id, "found": found, "value": value}}
+	if d.data != nil {
+		result.Data = contracts.NewOpaque(d.data)
+	}
+	return result
 }
 
 func (d *depot) find(key string) contracts.ToolResult {

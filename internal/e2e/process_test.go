@@ -23,13 +23,14 @@ type process struct {
 	cmd      *exec.Cmd
 	addr     string    // where it serves, "" for any free port
 	keys     [3]string // of the admin, rita and otto
+	flags    []string  // besides those of every test
 	finished chan error
 }
 
 // startProcess starts the program on a new data folder.
-func startProcess(t *testing.T) *process {
+func startProcess(t *testing.T, flags ...string) *process {
 	t.Helper()
-	p := &process{site: &site{t: t, dir: filepath.Join(t.TempDir(), "data"), log: &apptest.Log{}}}
+	p := &process{site: &site{t: t, dir: filepath.Join(t.TempDir(), "data"), log: &apptest.Log{}}, flags: flags}
 	t.Cleanup(func() {
 		p.kill()
 		if strings.Contains(p.log.String(), "DATA RACE") {
@@ -58,9 +59,10 @@ func (p *process) start() {
 }
 
 func (p *process) tryStart() error {
-	cmd := exec.Command(manifold(p.t),
+	cmd := exec.Command(manifold(p.t), append([]string{
 		"serve", "--embeddings", "off", "--addr", cmp.Or(p.addr, "127.0.0.1:0"), "--data", p.dir, "--log-level", "debug", "--webhook-allow-loopback",
-		"--sessions-per-minute", "100000", "--requests-per-minute", "1000000")
+		"--sessions-per-minute", "100000", "--requests-per-minute", "1000000",
+	}, p.flags...)...)
 	cmd.Dir = filepath.Dir(p.dir)
 	cmd.Env = append(os.Environ(), "E2E_DOMAIN_TOKEN="+domainToken)
 	out, in := io.Pipe()

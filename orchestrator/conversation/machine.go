@@ -6,6 +6,8 @@ import (
 	"slices"
 	"time"
 
+	"golang.org/x/sync/singleflight"
+
 	"github.com/manifold-run/manifold/contracts"
 	"github.com/manifold-run/manifold/execution"
 	"github.com/manifold-run/manifold/intent"
@@ -18,7 +20,7 @@ import (
 // machine takes turns to their outcome. Each step is a function of the turn and
 // the store: what it does outside the turn has an id that follows from the turn,
 // or is found done already, so that a step that is made twice, by a repeat or
-// after a crash, has one effect. It keeps nothing of its own.
+// after a crash, has one effect. It keeps nothing of its own but who reads what.
 type machine struct {
 	now      func() time.Time
 	logger   *slog.Logger
@@ -31,6 +33,8 @@ type machine struct {
 	catalogs orchestrator.Catalogs
 	notifier orchestrator.Notifier
 	commands *commands
+	// reading are the messages that a model may be reading.
+	reading singleflight.Group
 }
 
 // maxSteps bounds how often a turn is taken up while others save it: each of
@@ -44,18 +48,11 @@ func (m *machine) finish(ctx context.Context, t orchestrator.Turn, resumed bool)
 		if t.Outcome != "" {
 			return t, nil
 		}
-		next, refused := m.step(ctx, t, resumed)
-		if refused != nil {
-			if passing(refused) || t.Kind == orchestrator.TurnRequest {
-				return t, refused
-			}
-			next = t
-			next.Outcome, next.Refusal = orchestrator.TurnRefused, &orchestrator.Refusal{Code: contracts.CodeOf(refused), Message: refused.Error()}
+		made := m.alone(ctx, t, resumed)
+		if made.nothing {
+			return t, made.refused
 		}
-		saved, err := m.turns.SaveTurn(ctx, next)
-		if err == nil {
-			m.notifier.Committed(saved.SessionID, saved.RunID)
-		}
+		saved, refused, err := made.turn, made.refused, made.err
 		switch {
 		case contracts.CodeOf(err) == contracts.CodeConflict: // somebody else has made a step
 			if t, err = m.turns.Turn(ctx, t.TurnKey); err != nil {

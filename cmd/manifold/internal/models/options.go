@@ -37,6 +37,7 @@ type Mind struct {
 	Log           string `json:"model_log,omitempty"`
 }
 
+// Flags adds the flags of a server.
 func (o *Mind) Flags(cmd *cobra.Command, getenv func(string) string) {
 	o.Options.Flags(cmd, getenv)
 	flags := cmd.Flags()
@@ -65,6 +66,7 @@ func (o *Mind) Config(getenv func(string) string) (app.Mind, error) {
 	return out, nil
 }
 
+// Flags adds the flags of a command that asks models.
 func (o *Options) Flags(cmd *cobra.Command, getenv func(string) string) {
 	flags := cmd.Flags()
 	flags.StringVar(&o.Engine, "reasoning-engine", getenv("REASONING_ENGINE"), "openai (any server that speaks its format) or anthropic; empty means no model (REASONING_ENGINE)")
