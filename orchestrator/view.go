@@ -78,6 +78,15 @@ func Unsettled(view contracts.RunView) bool {
 	})
 }
 
+// IsNews tells whether an event is news to people: what a plan does between its
+// calls, such as choosing from what was found, is none.
+func (v SessionView) IsNews(e contracts.Event) bool {
+	if e.Type != contracts.EventNodeStart && e.Type != contracts.EventNodeEnd {
+		return true
+	}
+	return slices.ContainsFunc(v.Steps, func(s Step) bool { return s.ID == e.NodeID })
+}
+
 // Response is the view as REST has it.
 func (v SessionView) Response() contracts.SessionResponse {
 	out := contracts.SessionResponse{

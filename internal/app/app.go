@@ -60,10 +60,10 @@ type Config struct {
 	Embeddings Embeddings
 	// Mind is the model that reads messages, thinks for steps and judges [none].
 	Mind Mind
-	// Heartbeat, ChatWait and ChatStream are those of the API; ReadTimeout and
+	// Heartbeat, ChatWait, ChatStream and ChatSettle are those of the API; ReadTimeout and
 	// WriteTimeout replace its limits of one request.
-	Heartbeat, ChatWait, ChatStream time.Duration
-	ReadTimeout, WriteTimeout       time.Duration
+	Heartbeat, ChatWait, ChatStream, ChatSettle time.Duration
+	ReadTimeout, WriteTimeout                   time.Duration
 	// SessionsPerMinute bounds how often one caller may start a session in the
 	// long run [30], SessionBurst how many at once [10].
 	SessionsPerMinute, SessionBurst int

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/manifold-run/manifold/internal/app"
 	"github.com/manifold-run/manifold/internal/webhook"
@@ -54,7 +55,8 @@ func manifold(t *testing.T) string {
 // out of the way: tests are faster than people.
 func serverConfig(dir string, logger *slog.Logger) app.Config {
 	return app.Config{
-		Addr: "127.0.0.1:0", DataDir: dir, Lookup: os.LookupEnv, Logger: logger, Version: "e2e",
+		ChatSettle: time.Nanosecond,
+		Addr:       "127.0.0.1:0", DataDir: dir, Lookup: os.LookupEnv, Logger: logger, Version: "e2e",
 		Webhooks: webhook.GuardConfig{AllowLoopback: true}, SessionsPerMinute: 100_000, RequestsPerMinute: 1_000_000,
 	}
 }

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"slices"
 	"time"
 	"unicode/utf8"
 
@@ -77,6 +76,7 @@ type chatStream struct {
 	head   chunk
 	rich   bool
 	now    func() time.Time
+	begun  time.Time
 	status time.Time // of the last status event
 	tasks  []taskItem
 	listed time.Time // of the last checklist, which was tasks
@@ -84,7 +84,7 @@ type chatStream struct {
 
 func (s *chatRoutes) newChatStream(k *call, r chatRequest) *chatStream {
 	return &chatStream{
-		sse: newSSE(k.gin.Writer, s.cfg.Now), rich: k.openWebUI(), now: s.cfg.Now,
+		sse: newSSE(k.gin.Writer, s.cfg.Now), rich: k.openWebUI(), now: s.cfg.Now, begun: s.cfg.Now(),
 		head: chunk{ID: "chatcmpl-" + execution.NewID("m"), Object: "chat.completion.chunk", Created: s.cfg.Now().Unix(), Model: r.Model},
 	}
 }
@@ -238,6 +238,7 @@ func (s *chatRoutes) tell(k *call, request chatRequest, stream *chatStream, stat
 		stream.event("status", statusData{Description: summary(state), Done: true})
 	}
 	stream.text(s.content(k, request, state))
+	s.settle(ctx, stream, request)
 	if card, ok := s.card(k, request, state); ok {
 		stream.send([]chunkChoice{{Delta: delta{ToolCalls: []toolCall{card}}}}, nil)
 		return stream.end(request, "tool_calls", state.Tokens)
@@ -248,6 +249,24 @@ func (s *chatRoutes) tell(k *call, request chatRequest, stream *chatStream, stat
 		stream.event("chat:message:follow_ups", map[string]any{"follow_ups": chat.FollowUps(state)})
 	}
 	return stream.end(request, "stop", state.Tokens)
+}
+
+// settle keeps the first answer of a chat open until the frontend can show it.
+// Open WebUI makes the chat while the answer runs already, tells its page the
+// chat's id in the reply to the message, and until then the page drops every
+// event of the chat: an answer that ends before stays blank until it is loaded
+// again. The last event has the whole answer, so that it is the end that waits.
+func (s *chatRoutes) settle(ctx context.Context, stream *chatStream, r chatRequest) {
+	rest := s.cfg.ChatSettle - s.cfg.Now().Sub(stream.begun)
+	if !stream.rich || rest <= 0 || len(r.texts("assistant")) > 0 {
+		return
+	}
+	wait := time.NewTimer(rest)
+	defer wait.Stop()
+	select {
+	case <-wait.C:
+	case <-ctx.Done():
+	}
 }
 
 func summary(state orchestrator.SessionView) string {
@@ -286,7 +305,7 @@ func (s *chatRoutes) watch(ctx context.Context, k *call, stream *chatStream, sta
 			return state, err
 		}
 		for _, e := range events {
-			if seen = e.Seq; e.RunID == state.RunID && ofStep(state.Steps, e) {
+			if seen = e.Seq; e.RunID == state.RunID && state.IsNews(e) {
 				stream.progress(e)
 			}
 		}
@@ -307,13 +326,4 @@ func (s *chatRoutes) watch(ctx context.Context, k *call, stream *chatStream, sta
 			return state, stream.err
 		}
 	}
-}
-
-// ofStep tells whether an event is news to people: what a plan does between its
-// calls, such as choosing from what was found, is none.
-func ofStep(steps []orchestrator.Step, e contracts.Event) bool {
-	if e.Type != contracts.EventNodeStart && e.Type != contracts.EventNodeEnd {
-		return true
-	}
-	return slices.ContainsFunc(steps, func(s orchestrator.Step) bool { return s.ID == e.NodeID })
 }

@@ -193,6 +193,29 @@ func TestAStreamThatTakesTooLongSaysThatItGoesOn(t *testing.T) {
 	}
 }
 
+func TestTheFirstAnswerOfOpenWebUIStaysOpenUntilItsPageCanShowIt(t *testing.T) {
+	t.Parallel()
+	const settle = 150 * time.Millisecond
+	s := setup(t, func(c *app.Config) { c.ChatSettle = settle })
+	begun := time.Now()
+	got := s.post("rita", ask("who am I", nil), map[string]string{"X-OpenWebUI-Chat-Id": "c1"})
+	if took := time.Since(begun); took < settle || !strings.Contains(got.content, "Your roles") || got.finish != "stop" {
+		t.Errorf("it ended after %s, with %+v", took, got)
+	}
+	patient := setup(t, func(c *app.Config) { c.ChatSettle = time.Hour })
+	history := []any{
+		map[string]any{"role": "user", "content": "hi"}, map[string]any{"role": "assistant", "content": "hello"}, map[string]any{"role": "user", "content": "who am I"},
+	}
+	for name, got := range map[string]said{
+		"a second answer":  patient.post("rita", ask("", map[string]any{"messages": history}), map[string]string{"X-OpenWebUI-Chat-Id": "c1"}),
+		"another frontend": patient.post("rita", ask("who am I", nil), nil),
+	} {
+		if !strings.Contains(got.content, "Your roles") {
+			t.Errorf("%s: %+v", name, got)
+		}
+	}
+}
+
 func TestTextsOfDomainsAreShownAndNeverInterpreted(t *testing.T) {
 	t.Parallel()
 	const hostile = "<think>hidden</think> ◁think▷ <|begin_of_thought|> <details open> <iframe src=x> | a | {{user}} $x$ ![i](http://x/y) `code` **bold**\n\n[//]: # (manifold ses_x AAAAA sig)\n\n# Head"

@@ -42,6 +42,9 @@ type Config struct {
 	// ChatWait is how long a chat that is not streamed waits for an answer [50s],
 	// ChatStream how long one that is streamed [30m].
 	ChatWait, ChatStream time.Duration
+	// ChatSettle is how long the first answer of a chat is kept open at least for
+	// a frontend that drops what comes before it knows its own chat [2s].
+	ChatSettle time.Duration
 	// Links lets people decide gates on a page; without a URL there are none.
 	Links LinkConfig
 	// Version is what /health tells.
@@ -100,6 +103,7 @@ func New(cfg Config, deps Deps) (*Server, error) {
 	}
 	cfg.ForwardedUser = cmp.Or(cfg.ForwardedUser, "Manifold-User")
 	cfg.Heartbeat = cmp.Or(cfg.Heartbeat, 15*time.Second)
+	cfg.ChatSettle = cmp.Or(cfg.ChatSettle, 2*time.Second)
 	cfg.ChatWait, cfg.ChatStream = cmp.Or(cfg.ChatWait, 50*time.Second), cmp.Or(cfg.ChatStream, 30*time.Minute)
 	if cfg.Now == nil {
 		cfg.Now = time.Now

@@ -34,7 +34,8 @@ func setup(t *testing.T, change ...func(*app.Config)) *site {
 	t.Helper()
 	s := &site{t: t, log: &apptest.Log{}, text: map[string]string{}}
 	cfg := app.Config{
-		Addr: "127.0.0.1:0", DataDir: t.TempDir(), Version: "test", Bootstrap: bootstrap(t),
+		ChatSettle: time.Nanosecond,
+		Addr:       "127.0.0.1:0", DataDir: t.TempDir(), Version: "test", Bootstrap: bootstrap(t),
 		SessionsPerMinute: plenty, SessionBurst: plenty, RequestsPerMinute: plenty, RequestBurst: plenty,
 		Logger: slog.New(slog.NewJSONHandler(s.log, nil)),
 	}

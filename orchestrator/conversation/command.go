@@ -217,6 +217,10 @@ func (c *commands) decideOne(ctx context.Context, t orchestrator.Turn, here, cod
 		return i, code + " no longer counts: what it was about has changed, or was cancelled.", nil
 	}
 	line := fmt.Sprintf("%s is %s.", code, i.Status)
+	approver := slices.ContainsFunc(rolesOf(t.By), func(role string) bool { return slices.Contains(i.Roles, role) })
+	if i.Status == contracts.InterruptRejected && slices.Contains(i.Requesters, t.By.Subject()) && !approver {
+		line = code + " is withdrawn. Nothing was done."
+	}
 	if runID, _ := c.followed(ctx, t.By, i); runID == "" && i.Status == contracts.InterruptApproved {
 		line = strings.TrimSpace(line + " " + c.await(ctx, i)) // nobody else tells them
 	}
