@@ -234,6 +234,17 @@ func (r *Runner) Wake(runID string) {
 	r.poked()
 }
 
+// Told passes on that another process has written for a run, if this one holds
+// it; one that nobody holds is taken by whoever wrote, or found by a sweep.
+func (r *Runner) Told(runID string) {
+	r.mu.Lock()
+	l := r.active[runID]
+	r.mu.Unlock()
+	if l != nil {
+		l.inbox.put(message{kind: msgWake})
+	}
+}
+
 // Cancel asks for a run to end: reads are cancelled, writes that are under way
 // finish and are recorded, what waits is cancelled.
 func (r *Runner) Cancel(ctx context.Context, runID, by string) error {

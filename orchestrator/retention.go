@@ -76,6 +76,7 @@ func (r *Retention) Stop(ctx context.Context) error {
 	r.stop()
 	select {
 	case <-r.done:
+		r.stop = nil // it may be started again
 		return nil
 	case <-ctx.Done():
 		return ctx.Err()

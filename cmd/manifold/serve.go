@@ -46,6 +46,10 @@ type serveOptions struct {
 	printConfig bool
 }
 
+// postgresDSN is the variable with the address of a database that several
+// servers share; it holds a password, and so is no flag.
+const postgresDSN = "POSTGRES_DSN"
+
 const defaultBootstrap = "domains.bootstrap.json"
 
 func serveCommand(c *cli) *cobra.Command {
@@ -54,7 +58,11 @@ func serveCommand(c *cli) *cobra.Command {
 		Use: "serve", Short: "Start the server", Args: exactly(0),
 		Long: `Starts the server. The first start in a data folder writes an admin key to a
 file that only you can read, and says where. Domains come from the bootstrap
-file and from "manifold domain add".`,
+file and from "manifold domain add".
+
+Everything is kept in a file in the data folder, which is this server's alone.
+With POSTGRES_DSN in the environment it is kept in that PostgreSQL database, and
+several servers may share it; each has a data folder of its own.`,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if o.printConfig {
 				return c.printConfig(o)
@@ -107,7 +115,7 @@ func (c *cli) serve(ctx context.Context, o serveOptions, asked bool) error {
 		return fmt.Errorf("read the bootstrap file: %w", err)
 	}
 	cfg := app.Config{
-		Addr: o.Addr, DataDir: o.Data, Bootstrap: bootstrap, Version: version, Logger: logger,
+		Addr: o.Addr, DataDir: o.Data, PostgresURL: c.getenv(postgresDSN), Bootstrap: bootstrap, Version: version, Logger: logger,
 		ForwardedUser: o.ForwardedUserHeader, SessionsPerMinute: o.SessionsPerMinute, RequestsPerMinute: o.RequestsPerMinute,
 		MaxActiveRuns: o.MaxActiveRuns, Retention: o.Retention, DropData: o.DropData, PublicDomainsOnly: o.PublicDomainsOnly,
 		Lookup: func(name string) (string, bool) {

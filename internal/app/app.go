@@ -38,6 +38,9 @@ type Config struct {
 	Addr string
 	// DataDir is the folder of everything that is kept. It is needed.
 	DataDir string
+	// PostgresURL is the address of a database that several servers may share;
+	// empty means a file in the data folder, which is one server's alone.
+	PostgresURL string
 	// Bootstrap is the content of domains.bootstrap.json; empty means none.
 	Bootstrap []byte
 	// Lookup resolves the NAME of a registration's "env:NAME"; nil knows none.
@@ -160,6 +163,7 @@ type App struct {
 	cfg       Config
 	bootstrap contracts.Bootstrap
 	store     stores
+	replicas  replicas
 	domains   *domainclient.Client
 	registry  *registry.Registry
 	intents   *intent.Adapter
@@ -212,21 +216,14 @@ func (a *App) Start(ctx context.Context) error {
 	if err := a.firstKey(ctx); err != nil {
 		return err
 	}
-	parts := []struct {
-		name  string
-		start func(context.Context) error
-		stop  func(context.Context) error
-	}{
+	parts := []part{
 		{"intents", a.intents.Start, a.intents.Stop},
 		{"registry", func(ctx context.Context) error { return a.registry.Start(ctx, a.bootstrap) }, a.registry.Stop},
 		{"runner", a.runner.Start, a.runner.Stop},
-		{"conversations", a.rooms.conversation.Start, a.rooms.conversation.Stop},
-		{"retention", a.rooms.retention.Start, a.rooms.retention.Stop},
 		{"live", func(context.Context) error { return nil }, func(context.Context) error { a.rooms.live.Stop(); return nil }},
-		{"webhooks", a.sender.Start, a.sender.Stop},
-		{"telegram", a.startTelegram, a.stopTelegram},
+		{"replicas", a.replicas.start, a.replicas.stop},
 	}
-	for _, p := range parts {
+	for _, p := range append(parts, a.singles()...) {
 		if err := p.start(ctx); err != nil {
 			return fmt.Errorf("start %s: %w", p.name, err)
 		}

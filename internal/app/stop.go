@@ -7,6 +7,12 @@ import (
 	"slices"
 )
 
+// part is something that works from its start to its stop.
+type part struct {
+	name        string
+	start, stop func(context.Context) error
+}
+
 // cleanup ends one part.
 type cleanup struct {
 	name string

@@ -1,7 +1,12 @@
 package app
 
 import (
+	"context"
+	"time"
+
 	"github.com/manifold-run/manifold/execution"
+	"github.com/manifold-run/manifold/internal/store/postgres"
+	"github.com/manifold-run/manifold/internal/store/sqlite"
 	"github.com/manifold-run/manifold/orchestrator"
 	"github.com/manifold-run/manifold/orchestrator/access"
 	"github.com/manifold-run/manifold/orchestrator/registry"
@@ -27,4 +32,33 @@ type stores struct {
 		registry.Store
 		access.KeyStore
 	}
+	shared shared
+}
+
+// shared is what a store that several servers use does for them besides; nil
+// for one that is this server's alone.
+type shared interface {
+	// Listen calls heard for each change that another server commits, until ctx
+	// ends; one without anything may be any.
+	Listen(ctx context.Context, heard func(postgres.Change))
+	// Lead tells whether this server is the one that does what only one does, and
+	// keeps it so for ttl; Yield lets another one lead.
+	Lead(ctx context.Context, name string, ttl time.Duration) (bool, error)
+	Yield(ctx context.Context, name string) error
+}
+
+// openStore opens the database that the configuration names, or else the file.
+func (c Config) openStore(ctx context.Context, path string) (stores, func() error, error) {
+	if c.PostgresURL != "" {
+		s, err := postgres.Open(ctx, postgres.Config{URL: c.PostgresURL})
+		if err != nil {
+			return stores{}, nil, err
+		}
+		return stores{runs: s.Runs, talk: s.Talk, mail: s.Mail, directory: s.Directory, shared: s}, s.Close, nil
+	}
+	s, err := sqlite.Open(ctx, sqlite.Config{Path: path, Now: c.Now})
+	if err != nil {
+		return stores{}, nil, err
+	}
+	return stores{runs: s.Runs, talk: s.Talk, mail: s.Mail, directory: s.Directory}, s.Close, nil
 }

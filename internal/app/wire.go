@@ -11,7 +11,6 @@ import (
 	"github.com/manifold-run/manifold/intent"
 	"github.com/manifold-run/manifold/internal/domainclient"
 	"github.com/manifold-run/manifold/internal/httpapi"
-	"github.com/manifold-run/manifold/internal/store/sqlite"
 	"github.com/manifold-run/manifold/internal/telegram"
 	"github.com/manifold-run/manifold/internal/webhook"
 	"github.com/manifold-run/manifold/orchestrator"
@@ -54,12 +53,12 @@ func (a *App) openStore(ctx context.Context) error {
 	if err := a.makeDataDir(); err != nil {
 		return err
 	}
-	store, err := sqlite.Open(ctx, sqlite.Config{Path: a.path("manifold.db"), Now: a.cfg.Now})
+	store, closing, err := a.cfg.openStore(ctx, a.path("manifold.db"))
 	if err != nil {
 		return err
 	}
-	a.store = stores{runs: store.Runs, talk: store.Talk, mail: store.Mail, directory: store.Directory}
-	a.cleanups = append(a.cleanups, cleanup{"store", func(context.Context) error { return store.Close() }})
+	a.store = store
+	a.cleanups = append(a.cleanups, cleanup{"store", func(context.Context) error { return closing() }})
 	a.keys = access.NewKeys(a.store.directory, a.cfg.Now)
 	return nil
 }
@@ -125,6 +124,7 @@ func (a *App) wireCore(webhooks *webhook.Guard) error {
 	if err != nil {
 		return err
 	}
+	a.replicas = replicas{store: a.store.shared, notifier: a.notifier, runner: a.runner, registry: a.registry, logger: a.cfg.Logger}
 	a.rooms, err = a.wireRooms(webhooks)
 	return err
 }

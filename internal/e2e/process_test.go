@@ -24,13 +24,27 @@ type process struct {
 	addr     string    // where it serves, "" for any free port
 	keys     [3]string // of the admin, rita and otto
 	flags    []string  // besides those of every test
+	postgres string    // the address of a shared database, "" for a file
 	finished chan error
 }
 
 // startProcess starts the program on a new data folder.
 func startProcess(t *testing.T, flags ...string) *process {
 	t.Helper()
-	p := &process{site: &site{t: t, dir: filepath.Join(t.TempDir(), "data"), log: &apptest.Log{}}, flags: flags}
+	p := newProcess(t, "")
+	p.flags = flags
+	p.start()
+	p.keys[0] = adminKey(t, p.dir)
+	p.admin = p.with(p.keys[0])
+	p.rita, p.keys[1] = p.person("rita", "operator")
+	p.otto, p.keys[2] = p.person("otto", "approver")
+	return p
+}
+
+// newProcess is one that is not started yet.
+func newProcess(t *testing.T, postgres string) *process {
+	t.Helper()
+	p := &process{site: &site{t: t, dir: filepath.Join(t.TempDir(), "data"), log: &apptest.Log{}}, postgres: postgres}
 	t.Cleanup(func() {
 		p.kill()
 		if strings.Contains(p.log.String(), "DATA RACE") {
@@ -40,11 +54,6 @@ func startProcess(t *testing.T, flags ...string) *process {
 			t.Log(lastLines(p.log.String(), 40))
 		}
 	})
-	p.start()
-	p.keys[0] = adminKey(t, p.dir)
-	p.admin = p.with(p.keys[0])
-	p.rita, p.keys[1] = p.person("rita", "operator")
-	p.otto, p.keys[2] = p.person("otto", "approver")
 	return p
 }
 
@@ -64,7 +73,7 @@ func (p *process) tryStart() error {
 		"--sessions-per-minute", "100000", "--requests-per-minute", "1000000",
 	}, p.flags...)...)
 	cmd.Dir = filepath.Dir(p.dir)
-	cmd.Env = append(os.Environ(), "E2E_DOMAIN_TOKEN="+domainToken)
+	cmd.Env = append(os.Environ(), "E2E_DOMAIN_TOKEN="+domainToken, "POSTGRES_DSN="+p.postgres)
 	out, in := io.Pipe()
 	cmd.Stdout, cmd.Stderr = in, p.log
 	if err := cmd.Start(); err != nil {

@@ -194,6 +194,7 @@ func (b *Bot) Stop(ctx context.Context) error {
 	}()
 	select {
 	case <-done:
+		b.stop = nil // it may be started again
 		return nil
 	case <-ctx.Done():
 		return ctx.Err()

@@ -110,6 +110,7 @@ func (c *Conversation) Stop(ctx context.Context) error {
 	c.stop()
 	select {
 	case <-c.done:
+		c.stop = nil // it may be started again
 		return nil
 	case <-ctx.Done():
 		return ctx.Err()

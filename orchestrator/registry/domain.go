@@ -132,6 +132,14 @@ func (d *domain) noteActive(row DomainRow, reg contracts.Registration, c candida
 	d.manifest, d.body = c.manifest, c.body
 }
 
+// takeOver makes what another process has saved of the domain this one's.
+func (d *domain) takeOver(fresh *domain) {
+	d.noteActive(fresh.row, fresh.reg, candidate{manifest: fresh.manifest, body: fresh.body})
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.outcome, d.findings = fresh.outcome, fresh.findings
+}
+
 // noteJudged keeps what became of a manifest.
 func (d *domain) noteJudged(outcome contracts.DomainOutcome, findings []contracts.Finding, s seen) {
 	d.mu.Lock()

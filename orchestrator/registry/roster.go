@@ -216,11 +216,47 @@ func (r *roster) reread(ctx context.Context, d *domain, cause error) error {
 	if err != nil {
 		return err
 	}
-	d.noteActive(row, fresh.reg, candidate{manifest: fresh.manifest, body: fresh.body})
+	d.takeOver(fresh)
 	if err := r.publish(); err != nil {
 		return err
 	}
 	return cause
+}
+
+// follow makes live what other processes have saved; the caller has the turn.
+func (r *roster) follow(ctx context.Context) error {
+	rows, err := r.store.Domains(ctx)
+	if err != nil {
+		return fmt.Errorf("read domains: %w", err)
+	}
+	gone, changed := r.names(), false
+	for _, row := range rows {
+		delete(gone, row.Name)
+		d, known := r.domain(row.Name)
+		if known {
+			if is, _ := d.state(); is.Revision == row.Revision && is.CreatedAt.Equal(row.CreatedAt) {
+				continue
+			}
+		}
+		fresh, err := r.restore(ctx, row)
+		if err != nil {
+			return err
+		}
+		changed = true
+		if !known {
+			r.adopt(fresh)
+			continue
+		}
+		d.takeOver(fresh)
+		d.wake()
+	}
+	for name := range gone {
+		r.drop(name)
+	}
+	if !changed && len(gone) == 0 {
+		return nil
+	}
+	return r.publish()
 }
 
 // remove commits that a domain is gone, and forgets it.

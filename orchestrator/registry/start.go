@@ -24,10 +24,7 @@ func (r *Registry) Start(ctx context.Context, b contracts.Bootstrap) error {
 	if r.roster.watched() {
 		return nil
 	}
-	if err := r.roster.load(ctx); err != nil {
-		return err
-	}
-	if err := r.bootstrap(ctx, b); err != nil {
+	if err := r.begin(ctx, b); err != nil {
 		return err
 	}
 	if err := r.roster.publish(); err != nil {
@@ -35,6 +32,34 @@ func (r *Registry) Start(ctx context.Context, b contracts.Bootstrap) error {
 	}
 	r.watch(context.WithoutCancel(ctx))
 	return nil
+}
+
+// beginTries is how often a process begins anew because others that begin with
+// the same file were faster.
+const beginTries = 20
+
+// begin reads the store and applies the bootstrap file. The caller has the turn.
+func (r *Registry) begin(ctx context.Context, b contracts.Bootstrap) error {
+	for try := 1; ; try++ {
+		if err := r.roster.load(ctx); err != nil {
+			return err
+		}
+		err := r.bootstrap(ctx, b)
+		if contracts.CodeOf(err) != contracts.CodeConflict || try == beginTries {
+			return err
+		}
+	}
+}
+
+// Follow takes over what other processes have saved: domains that came, that
+// were changed, and that went.
+func (r *Registry) Follow(ctx context.Context) error {
+	release, err := r.roster.take(ctx)
+	if err != nil {
+		return err
+	}
+	defer release()
+	return r.roster.follow(ctx)
 }
 
 // watch starts the loops. They belong to Start and Stop, not to the caller of

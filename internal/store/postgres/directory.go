@@ -8,6 +8,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/manifold-run/manifold/contracts"
+	"github.com/manifold-run/manifold/internal/store/postgres/notify"
 	"github.com/manifold-run/manifold/internal/store/stored"
 	"github.com/manifold-run/manifold/orchestrator/access"
 	"github.com/manifold-run/manifold/orchestrator/registry"
@@ -174,8 +175,7 @@ func (s *Directory) SaveDomain(ctx context.Context, row registry.DomainRow, bodi
 				return err
 			}
 		}
-		_, err = tx.Exec(ctx, deleteManifests)
-		return err
+		return s.dropManifests(ctx, tx)
 	})
 	if err != nil {
 		return 0, err
@@ -199,8 +199,7 @@ func (s *Directory) DeleteDomain(ctx context.Context, name string, revision int6
 		if _, err := tx.Exec(ctx, `DELETE FROM domain WHERE name = $1`, name); err != nil {
 			return err
 		}
-		_, err = tx.Exec(ctx, deleteManifests)
-		return err
+		return s.dropManifests(ctx, tx)
 	})
 }
 
@@ -208,6 +207,16 @@ func (s *Directory) DeleteDomain(ctx context.Context, name string, revision int6
 func (s *Directory) Manifest(ctx context.Context, digest string) ([]byte, error) {
 	return one(ctx, s.db, "read manifest "+digest, contracts.Errorf(contracts.CodeNotFound, "there is no manifest %s", digest),
 		bytes, `SELECT body FROM manifest WHERE digest = $1`, digest)
+}
+
+// dropManifests deletes the manifests that no domain names any more, and tells
+// other processes that domains have changed.
+func (s *Directory) dropManifests(ctx context.Context, tx pgx.Tx) error {
+	if _, err := tx.Exec(ctx, deleteManifests); err != nil {
+		return err
+	}
+	_, err := tx.Exec(ctx, notify.Tell, s.post.Channel, s.post.Payload(Change{Domains: true}))
+	return err
 }
 
 func noDomain(name string) error {

@@ -288,3 +288,20 @@ func wantAll(t *testing.T, s *store, acknowledged map[string]int) {
 		}
 	}
 }
+
+func TestASilentProcessHoldsNothingForLong(t *testing.T) {
+	t.Parallel()
+	address := pgtest.Start(t).URL(t)
+	s := open(t, address+"&idle_in_transaction_session_timeout=300ms")
+	lease := create(t, s, "r1")
+	entered := make(chan struct{})
+	silent := make(chan error, 1)
+	// What the operating system does when it stops a process in the midst of it.
+	go func() { silent <- s.FallSilent(detached(t), "r1", entered) }()
+	<-entered
+	other := open(t, address)
+	if _, err := other.Commit(t.Context(), execution.Transition{Lease: lease, Nodes: node("n1")}); err != nil {
+		t.Errorf("the row is still held: %v", err)
+	}
+	wantCode(t, <-silent, contracts.CodeUnavailable)
+}

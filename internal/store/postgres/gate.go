@@ -152,7 +152,7 @@ WITH saved AS (
   WHERE id = $1 AND version = $2 AND status = 'open' RETURNING run_id),
 woken AS (
   UPDATE run SET wake_seq = wake_seq + 1 FROM saved WHERE run.id = saved.run_id AND run.finished_at = 0)
-SELECT count(*) FROM saved`
+SELECT run_id FROM saved`
 
 // SaveInterrupt replaces an open interrupt that nobody has changed since, and
 // wakes its run. It commits.
@@ -169,7 +169,7 @@ func (s *Runs) SaveInterrupt(ctx context.Context, at execution.InterruptAt) (con
 		return contracts.Interrupt{}, err
 	}
 	reader := stored.ReaderOf(i)
-	saved, err := one(ctx, s.db, doing, nil, number, saveInterrupt, i.InterruptID, at.Version, strings.ToUpper(i.Code), string(i.Type), string(i.Status),
+	saved, err := s.execTold(ctx, doing, Change{SessionID: i.SessionID, RunID: i.RunID}, saveInterrupt, i.InterruptID, at.Version, strings.ToUpper(i.Code), string(i.Type), string(i.Status),
 		reader.Roles, reader.Domain, reader.Class, body)
 	if err != nil {
 		return contracts.Interrupt{}, err

@@ -117,7 +117,7 @@ func (d *db) once(batch []*groupcommit.Write[change], locked bool) ([]error, err
 	g := &group{conn: conn, locked: locked, runs: map[string]*head{}, intents: map[string]*intent{}, hooks: map[string]string{}}
 	answers, err := g.decide(ctx, batch)
 	if err == nil {
-		err = g.finish(ctx)
+		err = g.finish(ctx, d)
 		if err == nil {
 			return answers, nil
 		}
@@ -272,10 +272,11 @@ func (g *group) readHooks(rows pgx.Rows) error {
 
 // finish sends what is to be stored, and the COMMIT, in one round trip: a
 // refused row ends the batch before it.
-func (g *group) finish(ctx context.Context) error {
+func (g *group) finish(ctx context.Context, d *db) error {
 	var b pgx.Batch
 	g.rows.queue(&b)
 	queueHeads(&b, g.runs)
+	g.queueNotices(&b, d)
 	b.Queue(`COMMIT`)
 	return g.conn.SendBatch(ctx, &b).Close()
 }

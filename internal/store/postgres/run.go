@@ -8,6 +8,7 @@ import (
 
 	"github.com/manifold-run/manifold/contracts"
 	"github.com/manifold-run/manifold/execution"
+	"github.com/manifold-run/manifold/internal/store/postgres/notify"
 	"github.com/manifold-run/manifold/internal/store/stored"
 )
 
@@ -116,20 +117,26 @@ func (s *Runs) ReadSignals(ctx context.Context, runID string) (execution.Signals
 }
 
 const requestCancel = `
-WITH was AS (SELECT id, state, finished_at, cancel_requested_at FROM run WHERE id = $1 FOR UPDATE),
+WITH was AS (SELECT id, session_id, state, finished_at, cancel_requested_at FROM run WHERE id = $1 FOR UPDATE),
   noted AS (UPDATE run SET cancel_requested_at = ` + now + `, cancelled_by = $2, wake_seq = wake_seq + 1
     FROM was WHERE run.id = was.id AND was.finished_at = 0 AND was.cancel_requested_at = 0)
-SELECT state, finished_at > 0 FROM was`
+SELECT state, finished_at > 0, session_id FROM was`
 
 // RequestCancel commits the first wish to end a run.
 func (s *Runs) RequestCancel(ctx context.Context, runID, by string) error {
-	var state string
+	var state, session string
 	var ended bool
-	err := s.pool.QueryRow(ctx, requestCancel, runID, by).Scan(&state, &ended)
+	err := s.transact(ctx, "cancel run "+runID, func(tx pgx.Tx) error {
+		if err := tx.QueryRow(ctx, requestCancel, runID, by).Scan(&state, &ended, &session); err != nil {
+			return instead(err, noRun(runID))
+		}
+		_, err := tx.Exec(ctx, notify.Tell, s.post.Channel, s.post.Payload(Change{SessionID: session, RunID: runID}))
+		return err
+	})
 	if err == nil && ended {
 		return contracts.Errorf(contracts.CodeConflict, "run %s has ended already: %s", runID, state)
 	}
-	return translate("cancel run "+runID, instead(err, noRun(runID)))
+	return err
 }
 
 // ListRuns gives runs, newest first.

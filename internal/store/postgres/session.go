@@ -79,7 +79,7 @@ func (s *Talk) SaveSession(ctx context.Context, session orchestrator.Session) (o
 	if err != nil {
 		return session, err
 	}
-	n, err := s.exec(ctx, "save session "+session.ID, updateSession, session.ID, was, session.Version, session.Name, session.WebhookURL,
+	n, err := s.execTold(ctx, "save session "+session.ID, Change{SessionID: session.ID}, updateSession, session.ID, was, session.Version, session.Name, session.WebhookURL,
 		stored.Nanos(session.UpdatedAt), body)
 	if err != nil || n > 0 {
 		return session, err
@@ -133,7 +133,7 @@ func (s *Talk) BeginTurn(ctx context.Context, t orchestrator.Turn) (turn orchest
 	if err != nil {
 		return turn, false, err
 	}
-	n, err := s.exec(ctx, "begin a turn", insertTurn, t.Conversation, t.Key, t.Model, t.Version, t.SessionID, t.InterruptID, t.RunID,
+	n, err := s.execTold(ctx, "begin a turn", Change{SessionID: t.SessionID}, insertTurn, t.Conversation, t.Key, t.Model, t.Version, t.SessionID, t.InterruptID, t.RunID,
 		string(t.Outcome), stored.Nanos(t.CreatedAt), body)
 	if err != nil {
 		return turn, false, err
@@ -150,7 +150,7 @@ func (s *Talk) SaveTurn(ctx context.Context, t orchestrator.Turn) (orchestrator.
 	if err != nil {
 		return t, err
 	}
-	n, err := s.exec(ctx, "save a turn", updateTurn, t.Conversation, t.Key, t.Model, was, t.Version, t.SessionID, t.InterruptID, t.RunID, string(t.Outcome), body)
+	n, err := s.execTold(ctx, "save a turn", Change{SessionID: t.SessionID, RunID: t.RunID}, updateTurn, t.Conversation, t.Key, t.Model, was, t.Version, t.SessionID, t.InterruptID, t.RunID, string(t.Outcome), body)
 	if err != nil || n > 0 {
 		return t, err
 	}

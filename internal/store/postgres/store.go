@@ -3,6 +3,7 @@ package postgres
 import (
 	"cmp"
 	"context"
+	"crypto/rand"
 	"embed"
 	"io/fs"
 	"runtime"
@@ -14,6 +15,7 @@ import (
 	"github.com/manifold-run/manifold/domainkit/pgstore"
 	"github.com/manifold-run/manifold/execution"
 	"github.com/manifold-run/manifold/internal/store/groupcommit"
+	"github.com/manifold-run/manifold/internal/store/postgres/notify"
 )
 
 //go:embed migrations/*.sql
@@ -60,6 +62,8 @@ type Directory struct{ *db }
 type db struct {
 	pool   *pgxpool.Pool
 	writer *groupcommit.Queue[change]
+	// post tells other processes what this one commits.
+	post notify.Post
 }
 
 // patience is how long the server keeps the transaction of a process that has
@@ -124,7 +128,12 @@ func (d *db) prepare(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	return pgstore.Migrate(ctx, d.pool, "manifold", steps)
+	if err := pgstore.Migrate(ctx, d.pool, "manifold", steps); err != nil {
+		return err
+	}
+	schema, err := text(d.pool.QueryRow(ctx, `SELECT current_schema()`))
+	d.post = notify.PostOf(rand.Text(), schema)
+	return err
 }
 
 // Close commits what was accepted, and gives the connections back. Writes that

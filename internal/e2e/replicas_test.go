@@ -1,0 +1,127 @@
+package e2e_test
+
+import (
+	"context"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/manifold-run/manifold/contracts"
+	"github.com/manifold-run/manifold/internal/pgtest"
+)
+
+// startReplicas starts two servers, each with a data folder of its own, on one
+// database.
+func startReplicas(t *testing.T) (one, two *process) {
+	t.Helper()
+	address := pgtest.Start(t).URL(t)
+	one, two = newProcess(t, address), newProcess(t, address)
+	one.start()
+	one.keys[0] = adminKey(t, one.dir)
+	one.admin = one.with(one.keys[0])
+	one.rita, one.keys[1] = one.person("rita", "operator")
+	one.otto, one.keys[2] = one.person("otto", "approver")
+	two.keys = one.keys
+	two.start()
+	return one, two
+}
+
+// serves waits until a server knows a domain.
+func (p *process) serves(name string) {
+	p.t.Helper()
+	eventually(p.t, "the domain "+name+" to serve", func() (bool, bool) {
+		_, err := p.rita.Plan(p.t.Context(), contracts.PlanRequest{Intents: []contracts.Intent{
+			{ID: "i1", Confidence: 1, Source: "caller", Domain: name, Capability: "peek", Parameters: map[string]any{"id": "x"}},
+		}})
+		return true, err == nil
+	})
+}
+
+func TestWhatOneServerDoesTheOtherKnows(t *testing.T) {
+	t.Parallel()
+	one, two := startReplicas(t)
+	d := newDepot(t, "depot")
+	registered := time.Now()
+	one.register(d.registration())
+	two.serves("depot")
+	t.Logf("a domain that was registered at one server served at the other after %v", time.Since(registered).Round(time.Millisecond))
+
+	// Asked of one, listened to and decided at the other.
+	response := one.run(call("depot.peek", map[string]any{"id": "r1"}), d.put("keyed", "a", "1"), d.put("plain", "b", "2"))
+	run := response.RunIDs[0]
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	defer cancel()
+	listener := follow(ctx, two.rita, response.SessionID, run)
+	for _, gate := range two.gates(run, 2) {
+		two.approve(gate)
+	}
+	view := one.ended(run)
+	if view.State != contracts.RunCompleted || d.done("a") != 1 || d.done("b") != 1 {
+		t.Errorf("%s, effects: %+v", states2text(view), d.record())
+	}
+	listener.ends(t, one.onRecord(response.SessionID))
+	two.sound(view)
+
+	if err := two.admin.UnregisterDomain(t.Context(), "depot"); err != nil {
+		t.Fatal(err)
+	}
+	eventually(t, "the domain to be gone at the other server", func() (bool, bool) {
+		_, err := one.admin.Domain(t.Context(), "depot")
+		return true, contracts.CodeOf(err) == contracts.CodeNotFound
+	})
+}
+
+func TestTheOtherServerTakesOver(t *testing.T) {
+	t.Parallel()
+	one, two := startReplicas(t)
+	d := newDepot(t, "depot")
+	one.register(d.registration())
+	two.serves("depot")
+
+	// One dies in the midst of a read, of writes that did happen and whose answers
+	// are lost, and with a gate open that nobody has decided.
+	run := one.run(call("depot.slow", map[string]any{"id": "s"}), d.put("keyed", "k1", "1"), d.put("keyed", "k2", "2")).RunIDs[0]
+	d.awaitSlow(t)
+	d.misbehave(faultHangAfter)
+	gates := one.gates(run, 2)
+	one.approve(gates[0])
+	eventually(t, "the write to be done", func() (int, bool) { return d.done("k1"), d.done("k1") == 1 })
+	one.kill()
+	killed := time.Now()
+	d.awaitSlow(t) // the other makes the read again
+	t.Logf("the other server took over %v after kill -9", time.Since(killed).Round(time.Millisecond))
+	close(d.release)
+	two.approve(two.gates(run, 1)[0])
+	view := two.ended(run)
+	if view.State != contracts.RunCompleted || d.done("k1") != 1 || d.done("k2") != 1 {
+		t.Errorf("%s, effects: %+v", states2text(view), d.record())
+	}
+	two.sound(view)
+
+	// The first comes back, and the second goes.
+	one.start()
+	two.kill()
+	again := one.run(d.put("keyed", "k3", "3")).RunIDs[0]
+	one.approve(one.gates(again, 1)[0])
+	if view := one.ended(again); view.State != contracts.RunCompleted || d.done("k3") != 1 {
+		t.Errorf("%s, effects: %+v", states2text(view), d.record())
+	}
+}
+
+func TestOneServerOfAllLeads(t *testing.T) {
+	t.Parallel()
+	one, two := startReplicas(t)
+	const leads = "this server leads"
+	eventually(t, "somebody to lead", func() (bool, bool) {
+		return true, strings.Contains(one.log.String()+two.log.String(), leads)
+	})
+	leader, other := one, two
+	if !strings.Contains(one.log.String(), leads) {
+		leader, other = two, one
+	}
+	if strings.Contains(other.log.String(), leads) {
+		t.Fatal("both lead")
+	}
+	leader.kill()
+	eventually(t, "the other to lead", func() (bool, bool) { return true, strings.Contains(other.log.String(), leads) })
+}

@@ -1,0 +1,24 @@
+package postgres
+
+import (
+	"context"
+	"time"
+)
+
+const lead = `
+INSERT INTO leader (name, owner, lease_until) VALUES ($1, $2, ` + now + ` + $3)
+ON CONFLICT (name) DO UPDATE SET owner = excluded.owner, lease_until = excluded.lease_until
+WHERE leader.owner = excluded.owner OR leader.lease_until <= ` + now
+
+// Lead tells whether this process is the one that does what only one does, and
+// keeps it so for ttl. It commits.
+func (s *Store) Lead(ctx context.Context, name string, ttl time.Duration) (bool, error) {
+	n, err := s.exec(ctx, "lead", lead, name, s.post.Origin, ttl.Nanoseconds())
+	return n > 0, err
+}
+
+// Yield lets another process lead at once. It commits.
+func (s *Store) Yield(ctx context.Context, name string) error {
+	_, err := s.exec(ctx, "yield", `DELETE FROM leader WHERE name = $1 AND owner = $2`, name, s.post.Origin)
+	return err
+}

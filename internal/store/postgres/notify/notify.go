@@ -1,0 +1,119 @@
+// Package notify is how processes that share a database tell each other what
+// they commit: by LISTEN and NOTIFY, in the transaction that makes the change, so
+// that it is neither too early nor lost. What is told is where to look.
+package notify
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"hash/fnv"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+)
+
+// Change is what another process has committed: a session and the run of it if
+// it is one, or Domains. Without any of them everything may have changed.
+type Change struct {
+	SessionID string `json:"s,omitempty"`
+	RunID     string `json:"r,omitempty"`
+	Domains   bool   `json:"d,omitempty"`
+}
+
+// told is a Change with the process that tells of it.
+type told struct {
+	Change
+
+	From string `json:"f"`
+}
+
+// Post is what one process tells, and where.
+type Post struct{ Origin, Channel string }
+
+// The statements that tell: of one payload, and of several.
+const (
+	Tell    = `SELECT pg_notify($1, $2)`
+	TellAll = `SELECT pg_notify($1, payload) FROM unnest($2::text[]) payload`
+)
+
+// PostOf is the post of a process for the tables of one schema.
+func PostOf(origin, schema string) Post {
+	h := fnv.New64a()
+	_, _ = h.Write([]byte(schema)) // it never fails
+	return Post{Origin: origin, Channel: fmt.Sprintf("manifold_%x", h.Sum64())}
+}
+
+// maxPayload is what a NOTIFY may carry.
+const maxPayload = 7900
+
+// Payload writes a change as it is told.
+func (p Post) Payload(c Change) string {
+	payload, err := json.Marshal(told{Change: c, From: p.Origin})
+	if err != nil || len(payload) > maxPayload {
+		return fmt.Sprintf(`{"f":%q}`, p.Origin) // look everywhere
+	}
+	return string(payload)
+}
+
+const (
+	// quiet is how long a connection may say nothing before it is asked whether
+	// it lives.
+	quiet = 5 * time.Second
+	// listenAgain is the pause before the next try to connect.
+	listenAgain = time.Second
+)
+
+// Listen calls heard for each change that another process commits, over a
+// connection of its own, until ctx ends. When it may have missed some, it tells
+// that everything may have changed. heard must be quick.
+func (p Post) Listen(ctx context.Context, server *pgx.ConnConfig, heard func(Change)) {
+	for ctx.Err() == nil {
+		_ = p.listen(ctx, server, heard) // whatever the reason, the next connection is the remedy
+		select {
+		case <-ctx.Done():
+		case <-time.After(listenAgain):
+		}
+	}
+}
+
+// listen hears what comes over one connection.
+func (p Post) listen(ctx context.Context, server *pgx.ConnConfig, heard func(Change)) error {
+	conn, err := pgx.ConnectConfig(ctx, server)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = conn.Close(context.WithoutCancel(ctx)) }() // nothing is lost with it
+	if _, err := conn.Exec(ctx, `LISTEN `+pgx.Identifier{p.Channel}.Sanitize()); err != nil {
+		return err
+	}
+	heard(Change{})
+	for {
+		if err := p.hear(ctx, conn, heard); err != nil {
+			return err
+		}
+	}
+}
+
+// hear waits for one notice, or makes sure that the connection lives.
+func (p Post) hear(ctx context.Context, conn *pgx.Conn, heard func(Change)) error {
+	waiting, cancel := context.WithTimeout(ctx, quiet)
+	defer cancel()
+	notice, err := conn.WaitForNotification(waiting)
+	if err != nil {
+		if ctx.Err() != nil || waiting.Err() == nil || conn.IsClosed() {
+			return err
+		}
+		alive, done := context.WithTimeout(ctx, quiet)
+		defer done()
+		return conn.Ping(alive)
+	}
+	var n told
+	if err := json.Unmarshal([]byte(notice.Payload), &n); err != nil {
+		n = told{} // of another release
+	}
+	if n.From != p.Origin {
+		heard(n.Change)
+	}
+	return nil
+}
