@@ -18,6 +18,7 @@ import (
 	"github.com/manifold-run/manifold/orchestrator/gates"
 	"github.com/manifold-run/manifold/orchestrator/runs"
 	"github.com/manifold-run/manifold/orchestrator/sessions"
+	"github.com/manifold-run/manifold/orchestrator/views"
 )
 
 // commands does what the fixed grammar of chats asks for. It keeps nothing of
@@ -31,7 +32,9 @@ type commands struct {
 	runs     *runs.Runs
 	store    execution.Store
 	catalogs orchestrator.Catalogs
-	views    *views
+	turns    orchestrator.Turns
+	runner   *execution.Runner
+	views    *views.Views
 }
 
 // turn does what a stored command or decision asks for, and gives the turn with
@@ -157,7 +160,7 @@ func (c *commands) underWay(ctx context.Context, sessionID string) (string, erro
 	if err != nil {
 		return "", err
 	}
-	view, err := c.views.session(ctx, session)
+	view, err := c.views.Session(ctx, session)
 	if err != nil || !view.Running || len(view.RunIDs) == 0 {
 		return "", err
 	}
@@ -300,7 +303,7 @@ func (c *commands) cancel(ctx context.Context, t orchestrator.Turn, here string)
 	if here == "" {
 		return "", nil
 	}
-	found, err := c.store.ListRuns(ctx, execution.RunFilter{SessionID: here, Limit: maxRuns, Brief: true})
+	found, err := c.store.ListRuns(ctx, execution.RunFilter{SessionID: here, Limit: views.MaxRuns, Brief: true})
 	if err != nil {
 		return "", err
 	}

@@ -4,23 +4,18 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"fmt"
 	"log/slog"
-	"slices"
-	"strings"
 	"time"
 
 	"golang.org/x/sync/singleflight"
 
-	"github.com/manifold-run/manifold/contracts"
 	"github.com/manifold-run/manifold/execution"
 	"github.com/manifold-run/manifold/intent"
 	"github.com/manifold-run/manifold/orchestrator"
-	"github.com/manifold-run/manifold/orchestrator/access"
-	"github.com/manifold-run/manifold/orchestrator/chat"
 	"github.com/manifold-run/manifold/orchestrator/gates"
 	"github.com/manifold-run/manifold/orchestrator/runs"
 	"github.com/manifold-run/manifold/orchestrator/sessions"
+	"github.com/manifold-run/manifold/orchestrator/views"
 )
 
 // Config is how conversations are led; the zero value is a sound default.
@@ -55,7 +50,7 @@ type Conversation struct {
 	threads  *sessions.Threads
 	reader   *reader
 	machine  *machine
-	views    *views
+	views    *views.Views
 	flights  singleflight.Group
 
 	stop context.CancelFunc
@@ -74,7 +69,12 @@ func New(cfg Config, deps Deps) (*Conversation, error) {
 	if cfg.Now == nil {
 		cfg.Now = time.Now
 	}
-	v := &views{dir: deps.Sessions, gates: deps.Gates, turns: deps.Turns, store: deps.Store, runner: deps.Runner, catalogs: deps.Catalogs}
+	v, err := views.New(views.Deps{
+		Sessions: deps.Sessions, Gates: deps.Gates, Turns: deps.Turns, Store: deps.Store, Runner: deps.Runner, Catalogs: deps.Catalogs,
+	})
+	if err != nil {
+		return nil, err
+	}
 	return &Conversation{
 		cfg: cfg, dir: deps.Sessions, turns: deps.Turns, journal: deps.Store, notifier: deps.Notifier, views: v,
 		threads: sessions.NewThreads(deps.Sessions),
@@ -83,7 +83,8 @@ func New(cfg Config, deps Deps) (*Conversation, error) {
 			now: cfg.Now, logger: cfg.Logger, dir: deps.Sessions, turns: deps.Turns, store: deps.Store, gates: deps.Gates,
 			runner: deps.Runner, intents: deps.Intents, catalogs: deps.Catalogs, notifier: deps.Notifier,
 			commands: &commands{
-				now: cfg.Now, notifier: deps.Notifier, logger: cfg.Logger, dir: deps.Sessions, gates: deps.Gates, runs: deps.Runs, store: deps.Store, catalogs: deps.Catalogs, views: v,
+				now: cfg.Now, notifier: deps.Notifier, logger: cfg.Logger, dir: deps.Sessions, gates: deps.Gates, runs: deps.Runs, store: deps.Store, catalogs: deps.Catalogs,
+				turns: deps.Turns, runner: deps.Runner, views: v,
 			},
 		},
 	}, nil
@@ -131,437 +132,4 @@ func (c *Conversation) sweep(ctx context.Context) {
 			c.machine.sweep(ctx, c.cfg.Now().Add(-c.cfg.FinishEvery))
 		}
 	}
-}
-
-// Place finds where an input belongs, and refuses what is refused without
-// understanding it. It is quick, so that a frontend can be told at once that
-// its message is taken; Take does the rest, and places what was not.
-func (c *Conversation) Place(ctx context.Context, who access.Principal, in Input) (Input, error) {
-	var err error
-	switch {
-	case in.at != nil:
-	case in.Start != nil:
-		in.at = &place{known: true}
-		in.Message = in.Start.Message
-		in.at.session, err = c.threads.Start(ctx, who, *in.Start, in.Key)
-	case in.Resume != nil:
-		in.at = &place{known: true}
-	case in.Thread != nil:
-		in.at, err = c.chat(ctx, who, in)
-	default:
-		in.at = &place{known: true}
-		if in.at.session, err = c.dir.Own(ctx, who, in.SessionID); err == nil {
-			err = orchestrator.CheckMessage(in.Message)
-		}
-		if err == nil {
-			in.at.command, err = c.command(ctx, who, in)
-		}
-	}
-	return in, err
-}
-
-// chat finds the chat of a message. A command begins none.
-func (c *Conversation) chat(ctx context.Context, who access.Principal, in Input) (*place, error) {
-	session, known, err := c.threads.Find(ctx, who, *in.Thread, in.Message)
-	if err != nil {
-		return nil, err
-	}
-	at := &place{session: session, known: known}
-	in.at = at
-	if at.command, err = c.command(ctx, who, in); err != nil {
-		return nil, err
-	}
-	if command := at.command; command != nil {
-		if !known && (command.Verb == chat.Approve || command.Verb == chat.Reject) && len(command.Codes) > 0 {
-			// One that cannot be found is said where it is decided.
-			if i, err := c.reader.gates.Get(ctx, who, command.Codes[0]); err == nil {
-				at.decides = i.SessionID
-			}
-		}
-		return at, nil
-	}
-	if err := orchestrator.CheckMessage(in.Message); err != nil || known {
-		return at, err
-	}
-	at.session, err = c.threads.Begin(ctx, who, session, *in.Thread)
-	at.known = true
-	return at, err
-}
-
-// command is what a placed input orders, nil if it is no command. What may be a
-// word of a request as well is one only where it makes sense.
-func (c *Conversation) command(ctx context.Context, who access.Principal, in Input) (*chat.Command, error) {
-	command, ok := commandOf(in)
-	if code, bare := chat.BareCode(in.Message); !ok && bare && in.Start == nil && !in.Quoted {
-		command, ok = chat.Command{Verb: chat.Show, Codes: []string{code}}, true
-	}
-	if !ok {
-		return nil, nil //nolint:nilnil // it is none
-	}
-	if answers, err := c.reader.answersQuestion(ctx, in, command); answers || err != nil {
-		return nil, err
-	}
-	switch command.Verb {
-	case chat.Assent:
-		shown, err := c.reader.shownGates(ctx, who, in)
-		if err != nil || len(shown) == 0 { // it answers a question, or nothing at all
-			return nil, err
-		}
-	case chat.Show:
-		if _, err := c.machine.commands.gate(ctx, who, in.here(), command.Codes[0]); err != nil {
-			return nil, nil //nolint:nilnil,nilerr // five letters that are no gate are a word
-		}
-	case chat.Help:
-		if _, _, known := c.machine.commands.topicOf(command.Topic); command.Topic != "" && !known {
-			return nil, nil //nolint:nilnil // it is none
-		}
-	}
-	return &command, nil
-}
-
-// Take takes an input to where it leads: the one door of all faces. It never
-// waits for a run. The same input that comes again, also at once or after a
-// crash, has no second effect, and is finished if it was not.
-func (c *Conversation) Take(ctx context.Context, who access.Principal, in Input) (Outcome, error) {
-	in, err := c.Place(ctx, who, in)
-	if err != nil {
-		return Outcome{}, err
-	}
-	key, kept := c.key(who, in)
-	if !kept {
-		return c.look(ctx, who, in)
-	}
-	words := fingerprint(in)
-	flight := strings.Join([]string{key.Conversation, key.Key, key.Model, words}, "\x00")
-	taken, err, _ := c.flights.Do(flight, func() (any, error) { return c.taken(ctx, who, in, key, words) })
-	if err != nil {
-		return Outcome{}, err
-	}
-	return taken.(Outcome), nil //nolint:forcetypeassert,errcheck // the function above gives nothing else
-}
-
-// key identifies the turn of an input; false says that it is none, because it
-// only looks, or because nothing was asked where it was said.
-func (c *Conversation) key(who access.Principal, in Input) (orchestrator.TurnKey, bool) {
-	fresh := execution.NewID("msg")
-	switch {
-	case in.Resume != nil: // wherever the gate is: a repeat may not find it by its code any more
-		return orchestrator.TurnKey{Conversation: "decisions of " + who.Subject(), Key: cmp.Or(in.Key, fresh)}, true
-	case in.Start != nil:
-		return orchestrator.TurnKey{Conversation: in.at.session.ID, Key: cmp.Or(in.Key, "first")}, true
-	}
-	key := orchestrator.TurnKey{Conversation: in.at.session.ID, Key: cmp.Or(in.Key, fresh), Model: in.Model}
-	if in.at.command == nil {
-		return key, true
-	}
-	switch in.at.command.Verb {
-	case chat.Approve, chat.Reject, chat.Cancel, chat.Undo, chat.Drop, chat.Back, chat.Show:
-		// Where nothing tells a repeat from the same word said again, it is said
-		// again.
-		if in.Placed && !in.thread().Continued {
-			key.Key = fresh
-		}
-		if in.at.decides != "" {
-			key.Conversation = "decisions of " + who.Subject() + " in " + in.thread().Conversation
-		}
-		return key, in.at.known || in.at.decides != ""
-	case chat.Status:
-		return key, in.at.known && in.Key != "" && (!in.Placed || in.thread().Continued)
-	default:
-		return key, false
-	}
-}
-
-// fingerprint is the hash of what was said, to tell a repeat from something else
-// under the same key.
-func fingerprint(in Input) string {
-	var said any = in.Message
-	switch {
-	case in.Start != nil:
-		said = in.Start
-	case in.Resume != nil:
-		said = []any{in.Gate, in.SessionID, in.Resume}
-	}
-	hash, err := contracts.Hash(said)
-	if err != nil {
-		return ""
-	}
-	return hash
-}
-
-// taken finds or begins the turn of an input, and finishes it.
-func (c *Conversation) taken(ctx context.Context, who access.Principal, in Input, key orchestrator.TurnKey, words string) (Outcome, error) {
-	t, again, err := c.begin(ctx, who, in, key, words)
-	if err != nil {
-		return Outcome{}, err
-	}
-	after := int64(0)
-	if !again {
-		if after, err = orchestrator.LastSeq(ctx, c.journal, t.SessionID); err != nil {
-			return Outcome{}, err
-		}
-	}
-	resumed := again && t.Outcome != orchestrator.TurnRefused
-	if again && t.Outcome == orchestrator.TurnRefused {
-		t.Outcome, t.Refusal = "", nil // it had no effect, and may have one now
-	}
-	// What was said is taken to its end even if its sender goes away.
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), patience)
-	defer cancel()
-	t, err = c.machine.finish(ctx, t, resumed)
-	if failed, ok := errors.AsType[*unsaid](err); ok {
-		t.Notice = failed.notice
-		return c.machine.commands.outcome(t, in.here(), after, false), nil
-	}
-	if err != nil {
-		return Outcome{}, err
-	}
-	return c.outcome(ctx, in, t, after, again)
-}
-
-// begin gives the turn of an input: the one that has its key, or a new one, which
-// is committed before anything is done about it.
-func (c *Conversation) begin(ctx context.Context, who access.Principal, in Input, key orchestrator.TurnKey, words string) (t orchestrator.Turn, again bool, err error) {
-	t, err = c.turns.Turn(ctx, key)
-	switch {
-	case err == nil:
-		again = true
-	case contracts.CodeOf(err) != contracts.CodeNotFound:
-		return t, false, err
-	default:
-		if t, err = c.reader.read(ctx, who, in); err != nil {
-			return t, false, err
-		}
-		t.TurnKey, t.Fingerprint, t.Trace = key, words, trail(in)
-		if t.News, err = c.news(ctx, who, in); err != nil {
-			return t, false, err
-		}
-		var created bool
-		if t, created, err = c.turns.BeginTurn(ctx, t); err != nil {
-			return t, false, err
-		}
-		again = !created
-	}
-	if t.Fingerprint != words {
-		return t, again, contracts.Errorf(contracts.CodeConflict, "this key was used with other words")
-	}
-	return t, again, nil
-}
-
-// news is what others have decided here since the turn before.
-func (c *Conversation) news(ctx context.Context, who access.Principal, in Input) (string, error) {
-	if in.here() == "" || in.Start != nil {
-		return "", nil
-	}
-	turns, err := c.turns.ListTurns(ctx, orchestrator.TurnFilter{SessionID: in.here()})
-	if err != nil || len(turns) == 0 {
-		return "", err
-	}
-	return c.machine.commands.news(ctx, who, in.here(), turns[len(turns)-1].CreatedAt)
-}
-
-// trail says for the audit in which chat, and with which message, something was
-// said.
-func trail(in Input) string {
-	if in.Thread == nil {
-		return ""
-	}
-	message, _, _ := strings.Cut(in.Key, ":")
-	return contracts.CleanSummary(fmt.Sprintf("chat %s, message %s", cmp.Or(in.Thread.Conversation, "without an id"), cmp.Or(message, "without an id")))
-}
-
-// look does a command that is no turn.
-func (c *Conversation) look(ctx context.Context, who access.Principal, in Input) (Outcome, error) {
-	t, err := c.reader.commanded(ctx, who, in, orchestrator.Turn{By: who, CreatedAt: c.cfg.Now(), Said: in.Said, Trace: trail(in)})
-	if err != nil {
-		return Outcome{}, err
-	}
-	t.Model = in.Model
-	after := int64(0)
-	if here := in.here(); here != "" {
-		if after, err = orchestrator.LastSeq(ctx, c.journal, here); err != nil {
-			return Outcome{}, err
-		}
-	}
-	if t, _, err = c.machine.commands.do(ctx, t, in.here()); err != nil {
-		return Outcome{}, err
-	}
-	return c.outcome(ctx, in, t, after, false)
-}
-
-// outcome is what a finished turn came to.
-func (c *Conversation) outcome(ctx context.Context, in Input, t orchestrator.Turn, after int64, again bool) (Outcome, error) {
-	o := Outcome{SessionID: t.SessionID, Turn: t.TurnKey, RunID: t.RunID, After: after, Notice: t.Notice}
-	if t.Kind == orchestrator.TurnCommand || t.Kind == orchestrator.TurnDecision && t.Resume == nil {
-		o = c.machine.commands.outcome(t, in.here(), after, again)
-		o.Name = in.at.session.Name
-	}
-	if t.Parked != "" {
-		o.Notice = c.parked(ctx, t.Parked)
-	}
-	o.Notice = strings.TrimSpace(t.News + "\n\n" + o.Notice)
-	var err error
-	if t.Shows != "" {
-		i, reading := execution.InterruptNow(ctx, c.machine.store, t.Shows)
-		o.Show, err = []contracts.Interrupt{i}, reading
-	}
-	if in.Resume != nil && err == nil {
-		o.Decided, err = execution.InterruptNow(ctx, c.machine.store, cmp.Or(t.Gate, t.Answers))
-	}
-	return o, err
-}
-
-// parked says which question is left open.
-func (c *Conversation) parked(ctx context.Context, id string) string {
-	i, err := execution.InterruptNow(ctx, c.machine.store, id)
-	if err != nil || i.Status != contracts.InterruptOpen {
-		return ""
-	}
-	return "My question “" + chat.Escape(contracts.CleanSummary(i.Prompt)) + "” waits; write `back` to return to it."
-}
-
-// View shows what an input came to, as it is now.
-func (c *Conversation) View(ctx context.Context, who access.Principal, o Outcome) (orchestrator.SessionView, error) {
-	return c.views.of(ctx, who, o)
-}
-
-// Refresh gives where what an earlier view shows stands now.
-func (c *Conversation) Refresh(ctx context.Context, who access.Principal, from orchestrator.SessionView) (orchestrator.SessionView, error) {
-	if from.SessionID == "" {
-		return from, nil
-	}
-	view, err := c.views.part(ctx, who, from)
-	view.Notice = from.Notice
-	return view, err
-}
-
-// Await refreshes a view until nothing runs any more, at most as long as wait
-// says.
-func (c *Conversation) Await(ctx context.Context, who access.Principal, from orchestrator.SessionView, wait time.Duration) (orchestrator.SessionView, error) {
-	view := from
-	err := orchestrator.Until(ctx, c.notifier, from.SessionID, wait, func(ctx context.Context) (bool, error) {
-		var err error
-		view, err = c.Refresh(ctx, who, view)
-		return !view.Running, err
-	})
-	return view, err
-}
-
-// Session gives where a whole session stands, waiting while it is running.
-func (c *Conversation) Session(ctx context.Context, who access.Principal, id string, wait time.Duration) (contracts.SessionResponse, error) {
-	if _, err := c.dir.Read(ctx, who, id); err != nil {
-		return contracts.SessionResponse{}, err
-	}
-	return c.Whole(ctx, Outcome{SessionID: id}, wait)
-}
-
-// Whole is Session for whoever has said something there: who decides a gate may
-// see what comes of it, and not the session before.
-func (c *Conversation) Whole(ctx context.Context, o Outcome, wait time.Duration) (contracts.SessionResponse, error) {
-	var view orchestrator.SessionView
-	err := orchestrator.Until(ctx, c.notifier, o.SessionID, wait, func(ctx context.Context) (bool, error) {
-		session, err := c.dir.Get(ctx, o.SessionID)
-		if err != nil {
-			return false, err
-		}
-		view, err = c.views.session(ctx, session)
-		return view.Status != contracts.SessionRunning, err
-	})
-	return withReply(view, o).Response(), err
-}
-
-// withReply puts what an input was told into the answer of a session: REST has no
-// other place for it.
-func withReply(view orchestrator.SessionView, o Outcome) orchestrator.SessionView {
-	if len(o.Show) > 0 {
-		view.Open = o.Show
-	}
-	if o.Alone || o.Quiet {
-		view.Answer = o.Answer
-	}
-	if o.Notice == "" {
-		return view
-	}
-	told := contracts.Answer{Blocks: []contracts.Block{{Kind: contracts.BlockNote, Text: o.Notice}}}
-	if view.Answer != nil {
-		told.Blocks = append(told.Blocks, view.Answer.Blocks...)
-		told.Verdict = view.Answer.Verdict
-	}
-	view.Answer = &told
-	return view
-}
-
-// Sessions lists the caller's sessions, the newest first.
-func (c *Conversation) Sessions(ctx context.Context, who access.Principal, before time.Time, p contracts.Page) (contracts.List[contracts.SessionResponse], error) {
-	list, err := c.dir.List(ctx, who, before, p)
-	out := contracts.List[contracts.SessionResponse]{Next: list.Next}
-	if err != nil {
-		return out, err
-	}
-	for _, session := range list.Items {
-		view, err := c.views.session(ctx, session)
-		if err != nil {
-			return out, err
-		}
-		view.Answer = nil // a list shows where each stands
-		out.Items = append(out.Items, view.Response())
-	}
-	return out, nil
-}
-
-// Said gives what was said in a session, the oldest first, to whoever asks.
-func (c *Conversation) Said(ctx context.Context, sessionID string) ([]orchestrator.Turn, error) {
-	return c.turns.ListTurns(ctx, orchestrator.TurnFilter{SessionID: sessionID})
-}
-
-// Changes gives a signal after each change of a session, until leave. It tells
-// nothing of the session, so anybody may have it.
-func (c *Conversation) Changes(sessionID string) (signal <-chan struct{}, leave func()) {
-	return c.notifier.Subscribe(sessionID)
-}
-
-// News gives the events of a session after a number.
-func (c *Conversation) News(ctx context.Context, who access.Principal, sessionID string, after int64) ([]contracts.Event, error) {
-	if _, err := c.dir.Read(ctx, who, sessionID); err != nil {
-		return nil, err
-	}
-	return c.journal.Events(ctx, sessionID, after, contracts.MaxEvents)
-}
-
-// Peek tells where a chat stands without beginning anything, for the background
-// calls of frontends; false means that nothing is known of it.
-func (c *Conversation) Peek(ctx context.Context, who access.Principal, t Thread) (orchestrator.SessionView, bool, error) {
-	session, known, err := c.threads.Find(ctx, who, t, "")
-	if err != nil || !known {
-		return orchestrator.SessionView{}, false, err
-	}
-	view, err := c.views.part(ctx, who, orchestrator.SessionView{SessionID: session.ID})
-	return view, err == nil, err
-}
-
-// GoesOn tells whether a chat is still the one to talk in although a newer one
-// could begin: something runs or waits in it, and the newer one has not begun.
-func (c *Conversation) GoesOn(ctx context.Context, who access.Principal, conversation, newer string) bool {
-	if _, begun, err := c.threads.Own(ctx, who, sessions.ChatID(who, newer)); begun || err != nil {
-		return false
-	}
-	session, begun, err := c.threads.Own(ctx, who, sessions.ChatID(who, conversation))
-	if !begun || err != nil {
-		return false
-	}
-	open, err := c.machine.store.Interrupts(ctx, execution.InterruptFilter{SessionID: session.ID, Status: contracts.InterruptOpen, Limit: 1})
-	if err != nil || len(open) > 0 {
-		return err == nil
-	}
-	runs, err := c.journal.ListRuns(ctx, execution.RunFilter{SessionID: session.ID, Limit: maxRuns, Brief: true})
-	return err == nil && slices.ContainsFunc(runs.Items, func(r execution.Run) bool { return !r.State.Terminal() })
-}
-
-// patience bounds the taking of a message once its sender has gone.
-const patience = 2 * time.Minute
-
-// Patiently gives a context in which a message is taken to its end even if its
-// sender goes away: what was said is said.
-func Patiently(ctx context.Context) (context.Context, context.CancelFunc) {
-	return context.WithTimeout(context.WithoutCancel(ctx), patience)
 }

@@ -16,15 +16,16 @@ import (
 	"github.com/manifold-run/manifold/orchestrator/answer"
 	"github.com/manifold-run/manifold/orchestrator/chat"
 	"github.com/manifold-run/manifold/orchestrator/gates"
+	"github.com/manifold-run/manifold/orchestrator/views"
 )
 
 // why says how the last request was understood, and what it came to.
 func (c *commands) why(ctx context.Context, here string) (string, error) {
-	turns, err := c.views.turns.ListTurns(ctx, orchestrator.TurnFilter{SessionID: here})
+	turns, err := c.turns.ListTurns(ctx, orchestrator.TurnFilter{SessionID: here})
 	if err != nil || here == "" {
 		return "", err
 	}
-	last := lastSubstance(turns)
+	last := views.LastSubstance(turns)
 	if last == nil {
 		return "", nil
 	}
@@ -38,7 +39,7 @@ func (c *commands) why(ctx context.Context, here string) (string, error) {
 	if last.RunID == "" {
 		return strings.Join(lines, "\n\n"), nil
 	}
-	run, err := c.views.runner.View(ctx, last.RunID)
+	run, err := c.runner.View(ctx, last.RunID)
 	if err != nil {
 		return strings.Join(lines, "\n\n"), nil //nolint:nilerr // what was said is known without the run
 	}
@@ -101,7 +102,7 @@ func (c *commands) cameTo(ctx context.Context, i contracts.Interrupt) string {
 
 // node is the step that a gate is about.
 func (c *commands) node(ctx context.Context, i contracts.Interrupt) (*contracts.NodeView, bool, error) {
-	run, err := c.views.runner.View(ctx, i.RunID)
+	run, err := c.runner.View(ctx, i.RunID)
 	if err != nil {
 		return nil, false, err
 	}
@@ -140,7 +141,7 @@ func (c *commands) undo(ctx context.Context, t orchestrator.Turn, here string) (
 		if r.CreatedAt.After(spoken(t)) {
 			continue
 		}
-		run, err := c.views.runner.View(ctx, r.ID)
+		run, err := c.runner.View(ctx, r.ID)
 		if err != nil {
 			return t, err
 		}

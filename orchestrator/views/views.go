@@ -1,7 +1,10 @@
-package conversation
+// Package views reads where conversations stand, for every face: a whole session,
+// or what one turn or run of it came to.
+package views
 
 import (
 	"context"
+	"errors"
 	"slices"
 
 	"github.com/manifold-run/manifold/contracts"
@@ -14,8 +17,18 @@ import (
 	"github.com/manifold-run/manifold/planner"
 )
 
-// views reads where conversations stand. It changes nothing.
-type views struct {
+// Deps are the rooms and ports that views read.
+type Deps struct {
+	Sessions *sessions.Directory
+	Gates    *gates.Gates
+	Turns    orchestrator.Turns
+	Store    execution.Store
+	Runner   *execution.Runner
+	Catalogs orchestrator.Catalogs
+}
+
+// Views reads where conversations stand. It changes nothing and keeps nothing.
+type Views struct {
 	dir      *sessions.Directory
 	gates    *gates.Gates
 	turns    orchestrator.Turns
@@ -24,39 +37,24 @@ type views struct {
 	catalogs orchestrator.Catalogs
 }
 
-// of shows what an input came to.
-func (v *views) of(ctx context.Context, who access.Principal, o Outcome) (orchestrator.SessionView, error) {
-	if len(o.Show) > 0 {
-		return v.shown(ctx, who, o)
+// New makes the views of a store.
+func New(deps Deps) (*Views, error) {
+	if deps.Sessions == nil || deps.Gates == nil || deps.Turns == nil || deps.Store == nil || deps.Runner == nil || deps.Catalogs == nil {
+		return nil, errors.New("views: every dependency is needed")
 	}
-	if o.Alone {
-		return orchestrator.SessionView{SessionID: o.SessionID, Name: o.Name, Notice: o.Notice, Answer: o.Answer, Status: contracts.SessionCompleted}, nil
-	}
-	view, err := v.part(ctx, who, orchestrator.SessionView{SessionID: o.SessionID, Turn: o.Turn, RunID: o.RunID, After: o.After})
-	view.Notice = o.Notice
-	if o.Quiet {
-		view.Answer = nil
-	}
-	return view, err
+	return &Views{
+		dir: deps.Sessions, gates: deps.Gates, turns: deps.Turns, store: deps.Store, runner: deps.Runner, catalogs: deps.Catalogs,
+	}, nil
 }
 
-// shown is a view of nothing but some gates or questions, wherever they are.
-func (v *views) shown(ctx context.Context, who access.Principal, o Outcome) (orchestrator.SessionView, error) {
-	view := orchestrator.SessionView{SessionID: o.SessionID, Name: o.Name, Notice: o.Notice, Status: contracts.SessionPendingInterrupt}
-	view.Open = append(view.Open, o.Show...)
-	var err error
-	view.MayApprove, view.MayAnswer, err = v.gates.May(ctx, who, o.Show...)
-	return view, err
-}
-
-// part reads where a chat stands: narrowed to a turn or to a run, or, with
+// Part reads where a chat stands: narrowed to a turn or to a run, or, with
 // neither, the whole session.
-func (v *views) part(ctx context.Context, who access.Principal, of orchestrator.SessionView) (orchestrator.SessionView, error) {
+func (v *Views) Part(ctx context.Context, who access.Principal, of orchestrator.SessionView) (orchestrator.SessionView, error) {
 	session, err := v.dir.Get(ctx, of.SessionID)
 	if err != nil {
 		return orchestrator.SessionView{}, err
 	}
-	view, err := v.session(ctx, session)
+	view, err := v.Session(ctx, session)
 	if err != nil {
 		return orchestrator.SessionView{}, err
 	}
@@ -82,7 +80,7 @@ func (v *views) part(ctx context.Context, who access.Principal, of orchestrator.
 
 // ofTurn narrows a view to its turn: a message that is regenerated shows its
 // own outcome, whatever came after it.
-func (v *views) ofTurn(ctx context.Context, view *orchestrator.SessionView) error {
+func (v *Views) ofTurn(ctx context.Context, view *orchestrator.SessionView) error {
 	t, err := v.substance(ctx, view.Turn)
 	if contracts.CodeOf(err) == contracts.CodeNotFound {
 		return nil
@@ -106,7 +104,7 @@ func (v *views) ofTurn(ctx context.Context, view *orchestrator.SessionView) erro
 
 // substance gives the turn that says what came of one: of an answer, the turn
 // that asked.
-func (v *views) substance(ctx context.Context, key orchestrator.TurnKey) (orchestrator.Turn, error) {
+func (v *Views) substance(ctx context.Context, key orchestrator.TurnKey) (orchestrator.Turn, error) {
 	t, err := v.turns.Turn(ctx, key)
 	if err != nil || t.Of == nil {
 		return t, err
@@ -124,7 +122,7 @@ func swept(view orchestrator.SessionView) orchestrator.SessionView {
 	}
 }
 
-func (v *views) ofRun(ctx context.Context, view *orchestrator.SessionView) error {
+func (v *Views) ofRun(ctx context.Context, view *orchestrator.SessionView) error {
 	run, err := v.runner.View(ctx, view.RunID)
 	if err != nil {
 		return err
@@ -138,12 +136,12 @@ func (v *views) ofRun(ctx context.Context, view *orchestrator.SessionView) error
 	return nil
 }
 
-// maxRuns is how many runs of a session count for where it stands.
-const maxRuns = 100
+// MaxRuns is how many runs of a session count for where it stands.
+const MaxRuns = 100
 
-// session says where a whole session stands: an open question, else a run or a
+// Session says where a whole session stands: an open question, else a run or a
 // turn under way, else how the last one ended.
-func (v *views) session(ctx context.Context, session orchestrator.Session) (orchestrator.SessionView, error) {
+func (v *Views) Session(ctx context.Context, session orchestrator.Session) (orchestrator.SessionView, error) {
 	out := orchestrator.SessionView{
 		SessionID: session.ID, Name: session.Name, RunIDs: []string{},
 		CreatedAt: session.CreatedAt, UpdatedAt: session.UpdatedAt, Status: contracts.SessionCompleted,
@@ -152,7 +150,7 @@ func (v *views) session(ctx context.Context, session orchestrator.Session) (orch
 	if out.Open, err = v.store.Interrupts(ctx, execution.InterruptFilter{SessionID: session.ID, Status: contracts.InterruptOpen}); err != nil {
 		return out, err
 	}
-	listed, err := v.store.ListRuns(ctx, execution.RunFilter{SessionID: session.ID, Limit: maxRuns, Brief: true})
+	listed, err := v.store.ListRuns(ctx, execution.RunFilter{SessionID: session.ID, Limit: MaxRuns, Brief: true})
 	if err != nil {
 		return out, err
 	}
@@ -161,7 +159,7 @@ func (v *views) session(ctx context.Context, session orchestrator.Session) (orch
 	if err != nil {
 		return out, err
 	}
-	last := lastSubstance(turns)
+	last := LastSubstance(turns)
 	if out.Tokens, err = orchestrator.TokensOf(ctx, v.runner, turns, runs); err != nil {
 		return out, err
 	}
@@ -189,9 +187,9 @@ func goesOn(t orchestrator.Turn) bool {
 	return t.Outcome == "" && t.Kind != orchestrator.TurnCommand && t.Kind != ""
 }
 
-// lastSubstance is the turn that a session is about: the last request, or the
+// LastSubstance is the turn that a session is about: the last request, or the
 // request that was answered last. Commands and decisions are not.
-func lastSubstance(turns []orchestrator.Turn) *orchestrator.Turn {
+func LastSubstance(turns []orchestrator.Turn) *orchestrator.Turn {
 	for n := range slices.Backward(turns) {
 		t := &turns[n]
 		switch {
@@ -209,7 +207,7 @@ func lastSubstance(turns []orchestrator.Turn) *orchestrator.Turn {
 
 // lastAnswer is what the last turn came to, or the last run if it is newer: a
 // compensation has no turn.
-func (v *views) lastAnswer(ctx context.Context, last *orchestrator.Turn, runs []execution.Run) (*contracts.Answer, error) {
+func (v *Views) lastAnswer(ctx context.Context, last *orchestrator.Turn, runs []execution.Run) (*contracts.Answer, error) {
 	if len(runs) > 0 && (last == nil || last.Answer == nil || runs[0].CreatedAt.After(last.CreatedAt)) {
 		if last != nil && last.Outcome == orchestrator.TurnClarifying {
 			return nil, nil //nolint:nilnil // a question is open: there is no answer yet
