@@ -53,7 +53,6 @@ func RoomRatchets() []Ratchet {
 		{Of: "intent", Most: 4700, Why: grown},
 		{Of: "intent/internal/slot", Most: 5100, Why: grown},
 		{Of: "internal/httpapi", Most: 2900, Why: grown},
-		{Of: "orchestrator/conversation", Most: 2650, Why: "turns and the machine that takes them to their outcome"},
 		{Of: "planner", Most: 3300, Why: grown},
 	}
 }
