@@ -189,6 +189,9 @@ type ParameterSpec struct {
 	Aliases  map[string]any `json:"aliases,omitempty"`
 	PII      bool           `json:"pii,omitempty"`
 	Ask      string         `json:"ask,omitempty"`
+	// Verbatim marks the one parameter that takes the request itself, in its own
+	// words: a goal, a brief. Whatever is said behind the verb belongs to it.
+	Verbatim bool `json:"verbatim,omitempty"`
 	// Subject marks the parameter that names the person whom a call is about.
 	Subject *Subject `json:"subject,omitempty"`
 

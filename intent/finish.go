@@ -249,9 +249,44 @@ func (j judgement) complete(p *part) {
 	set, run := j.s.x.set(idx), slot.Range{From: p.from, To: p.to}
 	f := set.Complete(j.s.m, run, nil, set.Fill(j.s.m, run, nil))
 	best.Parameters, best.Evidence, best.Missing, best.several = f.Values, f.Evidence, f.Missing, f.Several
+	if name := slot.Verbatim(set); name != "" {
+		j.wholly(p, best, set, name)
+	}
 	if len(best.Missing) > 0 && j.alone {
 		j.told(set, best)
 	}
+}
+
+// wholly gives a parameter that takes the request in its own words what is said
+// beside it, too, unless that takes something back.
+func (j judgement) wholly(p *part, best *Candidate, set *slot.Set, name string) {
+	if j.retracts() {
+		best.Held, best.Note = true, mood.Retracted.Note()
+		return
+	}
+	since, until := p.since, p.until
+	if j.alone {
+		since, until = 0, len(j.s.m.Tokens)
+	}
+	around := append(slices.Clone(j.s.m.Tokens[since:p.from]), j.s.m.Tokens[p.to:until]...)
+	if len(around) == 0 || j.s.x.moods.Of(around, nil, true)&(mood.Retracted|mood.Negated) != 0 {
+		return
+	}
+	value, _ := slot.Whole(set, j.s.q.Message, j.s.m.Tokens, slot.Range{From: since, To: until})
+	_, evidence := slot.Whole(set, j.s.q.Message, j.s.m.Tokens, slot.Range{From: p.from, To: until})
+	best.Parameters[name], best.Evidence[name] = value, evidence
+}
+
+// retracts tells words such as "just kidding", which are no part of what they take
+// back.
+func (j judgement) retracts() bool {
+	for i := range j.s.m.Tokens {
+		hit, ok := lang.Find(&lang.Shipped().Operators, j.s.m.Tokens, i)
+		if ok && hit.Value == lang.NotMeant && !j.s.m.Tokens[i].Is(text.FormQuoted) {
+			return true
+		}
+	}
+	return false
 }
 
 // told takes values that the only request of a message lacks from what is told

@@ -110,6 +110,10 @@ func (s *Set) compileParams(c *contracts.Capability) {
 	}
 	props := root.properties()
 	for _, pr := range props {
+		if c.Metadata.ParameterSpecs[pr.name].Verbatim {
+			s.verbatim = pr.name
+			continue
+		}
 		s.addParam(c, &root, pr, rules)
 	}
 	for _, p := range s.params {

@@ -49,6 +49,8 @@ type Set struct {
 	known knownWords
 	// writes tells that the capability has an effect.
 	writes bool
+	// verbatim is the parameter that takes the request in its own words, "" for none.
+	verbatim string
 }
 
 // Compile reads the schema, the specs and the examples of a capability.

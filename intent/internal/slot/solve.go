@@ -187,6 +187,7 @@ func (r *reading) result(chosen []mention) Filled {
 		r.put(&f, p, mentions, &unclear)
 	}
 	f.unclear = unclear
+	wholly(r, &f)
 	f.Missing = r.set.stillMissing(f)
 	return f
 }
