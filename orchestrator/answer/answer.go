@@ -16,11 +16,11 @@ import (
 // manifests present them, summaries, and what is missing, named. Of a run that
 // waits it shows what has come in; nil means nothing yet.
 func Compose(catalog *contracts.Catalog, view contracts.RunView) *contracts.Answer {
-	c := composer{view: view, catalog: catalog, nodes: map[string]*contracts.NodeView{}}
+	c := composer{view: view, catalog: catalog, nodes: map[string]*contracts.NodeView{}, shown: map[string]bool{}, again: newest(view.Nodes)}
 	for i := range view.Nodes {
 		c.nodes[view.Nodes[i].NodeID] = &view.Nodes[i]
 	}
-	c.shown = map[string]bool{}
+	c.takenBack()
 	c.procedures()
 	c.joins()
 	c.single()
@@ -38,7 +38,9 @@ type composer struct {
 	catalog *contracts.Catalog
 	nodes   map[string]*contracts.NodeView
 	blocks  []contracts.Block
-	shown   map[string]bool
+	// shown need not be shown again; again are the instances of steps that count.
+	shown map[string]bool
+	again map[string]*contracts.NodeView
 }
 
 func (c *composer) text(kind contracts.BlockKind, text string) {
@@ -57,10 +59,13 @@ func (c *composer) joins() {
 		var order []string
 		for _, id := range join.DependsOn {
 			n := c.nodes[id]
+			if later := c.again[id]; later != nil {
+				n = later
+			}
 			if n == nil || n.Kind != contracts.KindTool || n.Role == contracts.RolePost || (join.ForEach != nil && n.Of != join.NodeID) {
 				continue
 			}
-			c.shown[id] = true
+			c.shown[n.NodeID] = true
 			if byTool[n.Tool] == nil {
 				order = append(order, n.Tool)
 			}

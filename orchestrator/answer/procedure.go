@@ -19,6 +19,9 @@ func (c *composer) procedures() {
 		if n.Merge == contracts.MergeAllCompleted {
 			continue // the nodes of a plain plan
 		}
+		if c.shown[n.NodeID] {
+			continue // taken back
+		}
 		c.shown[n.NodeID] = true
 		switch {
 		case n.State == contracts.NodeCompleted && writes(n):
@@ -50,4 +53,28 @@ func (c *composer) result(n *contracts.NodeView) {
 
 func writes(n *contracts.NodeView) bool {
 	return n.Policy != nil && n.Policy.SideEffectClass.Writes()
+}
+
+// newest are the instances of steps that later rounds have made anew, by step.
+func newest(nodes []contracts.NodeView) map[string]*contracts.NodeView {
+	out := map[string]*contracts.NodeView{}
+	for i := range nodes {
+		n := &nodes[i]
+		if n.Round != nil && (out[n.Of] == nil || out[n.Of].Round.N < n.Round.N) {
+			out[n.Of] = n
+		}
+	}
+	return out
+}
+
+// takenBack are the nodes of rounds that a later one has replaced: what they came
+// to is no part of the answer.
+func (c *composer) takenBack() {
+	for id, n := range c.nodes {
+		step := id
+		if n.Round != nil {
+			step = n.Of
+		}
+		c.shown[id] = c.again[step] != nil && c.again[step] != n
+	}
 }

@@ -1,0 +1,61 @@
+package answer_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/manifold-run/manifold/contracts"
+	"github.com/manifold-run/manifold/orchestrator/answer"
+)
+
+func texts(a *contracts.Answer) string {
+	var out []string
+	for _, b := range a.Blocks {
+		out = append(out, string(b.Kind)+": "+b.Text)
+	}
+	return strings.Join(out, "\n")
+}
+
+// TestWhatWasTakenBackIsNotTold: a write that was made anew, because what it was
+// looked up for had changed, is told of once, as it ended.
+func TestWhatWasTakenBackIsNotTold(t *testing.T) {
+	t.Parallel()
+	write := contracts.Node{NodeID: "n3", Kind: contracts.KindTool, Tool: "shop.rename", Title: "Rename", Policy: &contracts.Policy{SideEffectClass: contracts.ClassWriteReversible}}
+	again := write
+	again.NodeID, again.Of, again.Round = "n3#2", "n3", &contracts.Round{N: 2, By: "n3"}
+	view := contracts.RunView{State: contracts.RunCompleted, Nodes: []contracts.NodeView{
+		{Node: write, State: contracts.NodeFailed, Error: &contracts.ToolError{Type: "domain.concurrent_edit", Message: "it was changed meanwhile"}},
+		{Node: again, State: contracts.NodeCompleted, Summary: "renamed", Checks: []contracts.Check{{Name: "read_back", OK: true}}},
+	}}
+	if got := texts(answer.Compose(&contracts.Catalog{}, view)); got != "text: renamed (verified: read back and as asked)" {
+		t.Errorf("it tells:\n%s", got)
+	}
+	view.Nodes[1].State, view.Nodes[1].Error = contracts.NodeFailed, &contracts.ToolError{Message: "no longer there"}
+	if got := texts(answer.Compose(&contracts.Catalog{}, view)); got != "error: Rename: no longer there" {
+		t.Errorf("it tells:\n%s", got)
+	}
+}
+
+// TestAWorkflowSaysItsPointFirst: the words of the workflow, what it has written,
+// and nothing of the steps in between.
+func TestAWorkflowSaysItsPointFirst(t *testing.T) {
+	t.Parallel()
+	step := func(id string, kind contracts.NodeKind, state contracts.NodeState, round int) contracts.NodeView {
+		n := contracts.Node{NodeID: id, Kind: kind, Tool: "shop." + id, Title: id, Merge: contracts.MergeNoneFailed}
+		if step, _, again := strings.Cut(id, "#"); again {
+			n.Of, n.Round = step, &contracts.Round{N: round, By: "review"}
+		}
+		return contracts.NodeView{Node: n, State: state, Summary: "what " + id + " did"}
+	}
+	first, second := step("write", contracts.KindTool, contracts.NodeCompleted, 1), step("write#2", contracts.KindTool, contracts.NodeCompleted, 2)
+	first.Policy = &contracts.Policy{SideEffectClass: contracts.ClassWriteReversible}
+	second.Policy = first.Policy
+	view := contracts.RunView{State: contracts.RunCompleted, Nodes: []contracts.NodeView{
+		step("look", contracts.KindTool, contracts.NodeCompleted, 1), step("skip", contracts.KindTool, contracts.NodeSkipped, 1),
+		first, second, step("result", contracts.KindResult, contracts.NodeCompleted, 1),
+	}}
+	want := "text: what result did\nnote: what write#2 did (not verified: it could not be read back)"
+	if got := texts(answer.Compose(&contracts.Catalog{}, view)); got != want {
+		t.Errorf("it tells:\n%s", got)
+	}
+}
