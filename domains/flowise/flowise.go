@@ -142,14 +142,14 @@ func (cfg Config) site() (*site.Site, error) {
 }
 
 // readManifest puts the words and texts of the rooms together: domain.json is the
-// manifest, the other files add capabilities to it.
+// manifest, the other files add capabilities and workflows to it.
 func readManifest() ([]byte, error) {
 	entries, err := manifestFiles.ReadDir("manifest")
 	if err != nil {
 		return nil, fmt.Errorf("read the manifest: %w", err)
 	}
 	whole := map[string]json.RawMessage{}
-	var capabilities []json.RawMessage
+	var capabilities, workflows []json.RawMessage
 	for _, e := range entries {
 		raw, err := manifestFiles.ReadFile(path.Join("manifest", e.Name()))
 		if err != nil {
@@ -157,6 +157,7 @@ func readManifest() ([]byte, error) {
 		}
 		var part struct {
 			Capabilities []json.RawMessage `json:"capabilities"`
+			Workflows    []json.RawMessage `json:"workflows"`
 		}
 		into := any(&part)
 		if e.Name() == "domain.json" {
@@ -165,7 +166,10 @@ func readManifest() ([]byte, error) {
 		if err := json.Unmarshal(raw, into); err != nil {
 			return nil, fmt.Errorf("read manifest %s: %w", e.Name(), err)
 		}
-		capabilities = append(capabilities, part.Capabilities...)
+		capabilities, workflows = append(capabilities, part.Capabilities...), append(workflows, part.Workflows...)
+	}
+	if whole["workflows"], err = json.Marshal(workflows); err != nil {
+		return nil, fmt.Errorf("read the manifest: %w", err)
 	}
 	if whole["capabilities"], err = json.Marshal(capabilities); err != nil {
 		return nil, fmt.Errorf("read the manifest: %w", err)

@@ -7,6 +7,7 @@ import (
 	"github.com/manifold-run/manifold/domainkit"
 	"github.com/manifold-run/manifold/domains/flowise/internal/capability/ask"
 	"github.com/manifold-run/manifold/domains/flowise/internal/capability/author"
+	"github.com/manifold-run/manifold/domains/flowise/internal/capability/develop"
 	"github.com/manifold-run/manifold/domains/flowise/internal/capability/edit"
 	"github.com/manifold-run/manifold/domains/flowise/internal/capability/read"
 	"github.com/manifold-run/manifold/domains/flowise/internal/capability/write"
@@ -27,6 +28,7 @@ func (cfg Config) register(svc *domainkit.Service, s *site.Site) error {
 		made.Register(svc),
 		writer.Register(svc),
 		edit.New(s, writer).Register(svc),
+		develop.New(s).Register(svc),
 		ask.New(s, rules, made).Register(svc),
 	)
 }

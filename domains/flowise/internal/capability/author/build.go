@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"regexp"
+	"slices"
 
 	"github.com/manifold-run/manifold/contracts"
 	"github.com/manifold-run/manifold/domainkit"
@@ -20,13 +21,15 @@ const (
 	failureSchema     = "schema_mismatch"
 	failureStructural = "structural"
 	failureDrift      = "schema_drift"
+	failureProtected  = "protected"
 )
 
 // Recipe says how to make a graph of another one.
 type Recipe struct {
-	FlowData string `json:"flow_data,omitempty" description:"The graph to begin with; none begins with an empty one"`
-	Type     string `json:"type,omitempty" enum:"CHATFLOW,AGENTFLOW,MULTIAGENT" description:"Type of the flow; guessed from its nodes unless given"`
-	Ops      Ops    `json:"ops" description:"Edits, in the form of the Patch IR"`
+	FlowData  string   `json:"flow_data,omitempty" description:"The graph to begin with; none begins with an empty one"`
+	Type      string   `json:"type,omitempty" enum:"CHATFLOW,AGENTFLOW,MULTIAGENT" description:"Type of the flow; guessed from its nodes unless given"`
+	Ops       Ops      `json:"ops" description:"Edits, in the form of the Patch IR"`
+	Protected []string `json:"protected_nodes,omitempty" max:"200" description:"Ids of nodes that no op may touch"`
 	// Fingerprint is that of the definitions that the ops were thought out with.
 	Fingerprint string `json:"schema_fingerprint,omitempty" description:"Fingerprint of the node definitions that the ops were made with"`
 }
@@ -40,8 +43,10 @@ type Compiled struct {
 	OpCount    int    `json:"op_count"`
 	NodeCount  int    `json:"node_count"`
 	// Added are the ids of the new nodes, in the order of the ops.
-	Added            []string          `json:"added"`
-	Changes          present.Changes   `json:"changes"`
+	Added   []string        `json:"added"`
+	Changes present.Changes `json:"changes"`
+	// FlowSummary describes the whole graph in few words.
+	FlowSummary      string            `json:"flow_summary,omitempty"`
 	FailureType      string            `json:"failure_type,omitempty"`
 	Faults           []contracts.Fault `json:"faults"`
 	MissingNodeTypes []string          `json:"missing_node_types"`
@@ -85,6 +90,9 @@ func (a *Author) compileFlow(ctx context.Context, call domainkit.Call, in Recipe
 	if err != nil {
 		return domainkit.Result[Compiled]{}, err
 	}
+	if faults := touched(in.Ops, in.Protected); out.OK && len(faults) > 0 {
+		out.OK, out.FailureType, out.Faults = false, failureProtected, faults
+	}
 	out.Drift = drift.Note
 	if drift.Forbids {
 		out.OK, out.FailureType = false, failureDrift
@@ -111,6 +119,7 @@ func (a *Author) Compile(ctx context.Context, call domainkit.Call, base *flow.Gr
 		if made, err = flow.Compile(base, decoded, defs, flow.Options{Kind: kind}); err == nil {
 			out.OK, out.SHA256, out.Type, out.NodeCount = true, made.SHA256, string(made.Kind), len(made.Graph.Nodes())
 			out.Added, out.Changes = made.Added, present.ChangesOf(made.Diff)
+			out.FlowSummary = present.DigestOf(made.Graph, made.Kind, defs).Summary()
 			return made, out, nil
 		}
 	}
@@ -123,6 +132,22 @@ func (a *Author) Compile(ctx context.Context, call domainkit.Call, base *flow.Gr
 		out.FailureType = failureSchema
 	}
 	return flow.Result{}, out, nil
+}
+
+// touched names the ops that change nodes which nobody may touch; to connect one to
+// another node is no change of its own.
+func touched(ops Ops, protected []string) []contracts.Fault {
+	var out []contracts.Fault
+	for i, op := range ops {
+		var about struct {
+			OpType flow.OpType `json:"op_type"`
+			NodeID string      `json:"node_id"`
+		}
+		if json.Unmarshal(op, &about) == nil && about.OpType != flow.OpAddNode && slices.Contains(protected, about.NodeID) {
+			out = append(out, contracts.Fault{Pointer: fmt.Sprintf("/%d/node_id", i), Message: fmt.Sprintf("op %d %s: %s may not be touched", i, about.OpType, about.NodeID)})
+		}
+	}
+	return out
 }
 
 // maxFaults bounds what is told at once.

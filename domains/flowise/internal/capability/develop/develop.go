@@ -1,0 +1,417 @@
+// Package develop holds the steps of developing a chatflow that need thought when
+// there is no model to think: they read the goal, plan and write the ops by rules.
+// The workflow develop_chatflow calls them as the fallbacks of its reason steps.
+package develop
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/manifold-run/manifold/contracts"
+	"github.com/manifold-run/manifold/domainkit"
+	"github.com/manifold-run/manifold/domains/flowise/internal/capability/author"
+	"github.com/manifold-run/manifold/domains/flowise/internal/catalog"
+	"github.com/manifold-run/manifold/domains/flowise/internal/flow"
+	"github.com/manifold-run/manifold/domains/flowise/internal/goal"
+	"github.com/manifold-run/manifold/domains/flowise/internal/present"
+	"github.com/manifold-run/manifold/domains/flowise/internal/site"
+)
+
+// Developer holds the steps.
+type Developer struct{ site *site.Site }
+
+// New makes them for some servers.
+func New(s *site.Site) *Developer { return &Developer{s} }
+
+// Register adds the capabilities.
+func (d *Developer) Register(svc *domainkit.Service) error {
+	return errors.Join(
+		site.Add(svc, d.site, domainkit.Capability{Name: "read_goal"}, d.readGoal),
+		site.Add(svc, d.site, domainkit.Capability{Name: "hydrate_context"}, d.hydrateContext),
+		site.Add(svc, d.site, domainkit.Capability{Name: "plan_from_goal"}, d.planFromGoal),
+		site.Add(svc, d.site, domainkit.Capability{Name: "default_scope"}, d.defaultScope),
+		site.Add(svc, d.site, domainkit.Capability{Name: "ops_from_contract"}, d.opsFromContract),
+	)
+}
+
+const (
+	modeCreate = "create"
+	modeUpdate = "update"
+)
+
+// Wish is a goal in words.
+type Wish struct {
+	site.Place
+	Goal string `json:"goal" min:"3" max:"4000" description:"What the chatflow shall do"`
+}
+
+// Intent is what a goal asks for.
+type Intent struct {
+	Intent     string  `json:"intent"`
+	TargetName string  `json:"target_name"`
+	Confidence float64 `json:"confidence"`
+	// Needs are the types of credentials that it takes.
+	Needs    []string      `json:"needs"`
+	Name     string        `json:"name"`
+	Features goal.Features `json:"features"`
+	Unread   []string      `json:"unread"`
+	Says     string        `json:"says"`
+}
+
+// Summary says what was read.
+func (i Intent) Summary() string { return i.Says }
+
+func (d *Developer) readGoal(ctx context.Context, call domainkit.Call, in Wish) (Intent, error) {
+	tools, err := d.tools(ctx, call)
+	if err != nil {
+		return Intent{}, err
+	}
+	read := goal.Read(in.Goal, tools.Defs)
+	out := Intent{
+		Intent: modeCreate, Name: read.Name, Confidence: .5, Needs: []string{}, Features: read.Features,
+		Unread: append([]string{}, read.Unread...), Says: present.Clip(read.Summary(), 280),
+	}
+	if len(read.Words()) > 0 {
+		out.Confidence = .8
+	}
+	if read.Update {
+		out.Intent, out.TargetName = modeUpdate, read.Target
+		return out, nil
+	}
+	ways, err := tools.Approaches(read.Features)
+	if err != nil {
+		return Intent{}, refusal(err)
+	}
+	out.Needs = credentialsOf(ways[0].Ops)
+	return out, nil
+}
+
+// tools are the definitions of a server and the credentials that it has. One that
+// does not tell its credentials has none, which the ops then say.
+func (d *Developer) tools(ctx context.Context, call domainkit.Call) (goal.Tools, error) {
+	defs, err := d.site.Definitions(ctx, call.Instance)
+	if err != nil {
+		return goal.Tools{}, err
+	}
+	out := goal.Tools{Defs: defs, Have: map[string]string{}}
+	all, _, err := d.site.Credentials(ctx, call.Instance)
+	if err != nil {
+		return out, err
+	}
+	for _, c := range newestFirst(all) {
+		if out.Have[c.Type] == "" {
+			out.Have[c.Type] = c.ID
+		}
+	}
+	return out, nil
+}
+
+// newestFirst has the credential first that was changed last: where several would
+// do and nobody chose, it is the one in use.
+func newestFirst(all []catalog.Credential) []catalog.Credential {
+	out := slices.Clone(all)
+	slices.SortStableFunc(out, func(a, b catalog.Credential) int { return b.UpdatedAt.Compare(a.UpdatedAt) })
+	return out
+}
+
+func refusal(err error) error {
+	if e, ours := errors.AsType[*contracts.Error](err); ours && e.Code == contracts.CodeInvalid {
+		return domainkit.Refusef(contracts.ErrPrecondition, "%s", e.Message)
+	}
+	return site.Failure(err)
+}
+
+func credentialsOf(ops []flow.Op) []string {
+	out := []string{}
+	for _, op := range ops {
+		if bind, is := op.(*flow.BindCredential); is && !slices.Contains(out, bind.CredentialType) {
+			out = append(out, bind.CredentialType)
+		}
+	}
+	return out
+}
+
+// Surroundings is a goal with the credentials that it needs.
+type Surroundings struct {
+	site.Place
+	Goal    string   `json:"goal" max:"4000" description:"What the chatflow shall do"`
+	Needs   []string `json:"needs,omitempty" max:"30" description:"Types of credentials that it needs, such as openAIApi"`
+	Refresh bool     `json:"refresh_credentials,omitempty" description:"Ask the server anew which credentials there are"`
+}
+
+// Context is what a plan must know of its surroundings.
+type Context struct {
+	MissingCredentials []string            `json:"missing_credentials"`
+	Credentials        []Account           `json:"credentials"`
+	Patterns           []site.PatternFacts `json:"patterns"`
+	Nodes              int                 `json:"nodes"`
+	Fingerprint        string              `json:"schema_fingerprint"`
+	SummaryForPlan     string              `json:"summary_for_plan"`
+}
+
+// Account is a credential without its secret.
+type Account struct {
+	Type string `json:"type"`
+	Name string `json:"name"`
+	ID   string `json:"credential_id"`
+}
+
+// Summary says what is missing.
+func (c Context) Summary() string {
+	if len(c.MissingCredentials) > 0 {
+		return "missing in Flowise: " + strings.Join(c.MissingCredentials, ", ")
+	}
+	return c.SummaryForPlan
+}
+
+func (d *Developer) hydrateContext(ctx context.Context, call domainkit.Call, in Surroundings) (Context, error) {
+	defs, err := d.site.Definitions(ctx, call.Instance)
+	if err != nil {
+		return Context{}, err
+	}
+	all, stale, err := d.site.Credentials(ctx, call.Instance)
+	if err != nil {
+		return Context{}, err
+	}
+	out := Context{MissingCredentials: []string{}, Credentials: []Account{}, Patterns: []site.PatternFacts{}, Nodes: len(defs.Names()), Fingerprint: defs.Fingerprint()}
+	for _, need := range in.Needs {
+		fits := slices.DeleteFunc(newestFirst(all), func(c catalog.Credential) bool { return !strings.EqualFold(c.Type, need) })
+		if len(fits) == 0 {
+			out.MissingCredentials = append(out.MissingCredentials, need)
+			continue
+		}
+		out.Credentials = append(out.Credentials, Account{need, present.Clip(fits[0].Name, 80), fits[0].ID})
+	}
+	patterns, err := d.site.Data.Patterns(ctx)
+	if err != nil {
+		return Context{}, err
+	}
+	for _, p := range patterns {
+		if likeness(p.Name+" "+p.Description+" "+p.Category, in.Goal) > 1 && len(out.Patterns) < 3 {
+			out.Patterns = append(out.Patterns, site.SavedPattern(p))
+		}
+	}
+	out.SummaryForPlan = fmt.Sprintf("%d kinds of nodes; credentials: %s; patterns that may fit: %s",
+		out.Nodes, orNone(accountNames(out.Credentials)), orNone(patternNames(out.Patterns)))
+	if stale {
+		out.SummaryForPlan += "; the credentials are those that were last known"
+	}
+	return out, nil
+}
+
+// likeness counts the longer words that two texts share.
+func likeness(a, b string) int {
+	n := 0
+	have := strings.Fields(strings.ToLower(b))
+	for w := range strings.FieldsSeq(strings.ToLower(a)) {
+		if len(w) > 3 && slices.Contains(have, w) {
+			n++
+		}
+	}
+	return n
+}
+
+func accountNames(all []Account) []string {
+	var out []string
+	for _, a := range all {
+		out = append(out, a.Name+" ("+a.Type+")")
+	}
+	return out
+}
+
+func patternNames(all []site.PatternFacts) []string {
+	var out []string
+	for _, p := range all {
+		out = append(out, present.Clip(p.Name, 60))
+	}
+	return out
+}
+
+func orNone(names []string) string { return cmp.Or(strings.Join(names, ", "), "none") }
+
+// Contract is what shall be built, for a person to approve or edit.
+type Contract struct {
+	Goal            string        `json:"goal" max:"8000" description:"What the chatflow shall do"`
+	Name            string        `json:"name" max:"200" description:"What it is called"`
+	Action          string        `json:"action" description:"create or update"`
+	Features        goal.Features `json:"features" description:"What it has"`
+	Credentials     []string      `json:"credentials,omitempty" description:"Types of credentials that it takes"`
+	DomainTargets   []string      `json:"domain_targets,omitempty" description:"What it acts on outside of Flowise"`
+	DataFields      []string      `json:"data_fields,omitempty" description:"Data that passes through it"`
+	PIIFields       []string      `json:"pii_fields,omitempty" description:"Those of them that are personal"`
+	SuccessCriteria []string      `json:"success_criteria" description:"What a test must show"`
+	Open            []string      `json:"open,omitempty" description:"What a person must fill in, in Flowise"`
+	NotBuilt        []string      `json:"not_built,omitempty" description:"What was asked for and is not built"`
+}
+
+// Planning is a goal to plan for.
+type Planning struct {
+	site.Place
+	Goal     string `json:"goal" min:"3" max:"4000" description:"What the chatflow shall do"`
+	Mode     string `json:"mode,omitempty" enum:"create,update" default:"create" description:"Whether a flow is made or changed"`
+	Feedback string `json:"feedback,omitempty" max:"4000" description:"What a person said of the last result"`
+	Base     string `json:"base,omitempty" description:"The graph that is changed"`
+}
+
+// Planned is a contract with the ways to keep it.
+type Planned struct {
+	Contract   Contract        `json:"contract"`
+	Approaches []goal.Approach `json:"approaches"`
+	Says       string          `json:"says"`
+}
+
+// Summary says what would be built.
+func (p Planned) Summary() string { return p.Says }
+
+func (d *Developer) planFromGoal(ctx context.Context, call domainkit.Call, in Planning) (Planned, error) {
+	tools, err := d.tools(ctx, call)
+	if err != nil {
+		return Planned{}, err
+	}
+	read := goal.Read(in.Goal, tools.Defs)
+	contract := Contract{Goal: read.Text, Name: read.Name, Action: in.Mode, Features: read.Features, NotBuilt: read.Unread}
+	if in.Mode == modeUpdate {
+		// A change is what was said last: the rest is in the flow already.
+		contract.Features = goal.Read(cmp.Or(in.Feedback, in.Goal), tools.Defs).Change()
+		contract.Name = cmp.Or(read.Target, read.Name)
+	} else if in.Feedback != "" {
+		contract.Features = goal.Merge(read.Features, goal.Read(in.Feedback, tools.Defs).Features)
+	}
+	contract.SuccessCriteria = criteria(contract.Features)
+	contract.PIIFields = personal(contract.Features.Form)
+	contract.DataFields, contract.DomainTargets = contract.Features.Form, contract.Features.APIs
+	out := Planned{Contract: contract, Approaches: []goal.Approach{}}
+	if in.Mode == modeUpdate {
+		out.Says = present.Clip("change: "+orNone(contract.Features.Words()), 280)
+		return out, nil
+	}
+	if out.Approaches, err = tools.Approaches(contract.Features); err != nil {
+		return Planned{}, refusal(err)
+	}
+	best := out.Approaches[0]
+	out.Contract.Credentials, out.Contract.Open = credentialsOf(best.Ops), best.Open
+	out.Says = present.Clip(fmt.Sprintf("%s: %s", contract.Name, best.Label), 280)
+	return out, nil
+}
+
+// criteria are what a test can show of features.
+func criteria(f goal.Features) []string {
+	out := []string{"answers every question"}
+	if f.Reply != "" {
+		out = []string{fmt.Sprintf("answers with %q", f.Reply)}
+	}
+	return out
+}
+
+// personal are the fields that usually hold data of persons.
+func personal(fields []string) []string {
+	return slices.DeleteFunc(slices.Clone(fields), func(f string) bool {
+		return !slices.ContainsFunc([]string{"name", "mail", "phone", "address", "birth", "nome", "nombre", "telef"}, func(w string) bool { return strings.Contains(strings.ToLower(f), w) })
+	})
+}
+
+// Scoping is a contract whose bounds are wanted.
+type Scoping struct {
+	site.Place
+	Contract Contract `json:"contract" description:"What shall be built"`
+	Mode     string   `json:"mode,omitempty" enum:"create,update" default:"create" description:"Whether a flow is made or changed"`
+}
+
+// Scope bounds a patch.
+type Scope struct {
+	MaxOps         int      `json:"max_ops"`
+	FocusNodes     []string `json:"focus_nodes"`
+	ProtectedNodes []string `json:"protected_nodes"`
+}
+
+// Summary says how many ops there may be.
+func (s Scope) Summary() string { return fmt.Sprintf("at most %d ops", s.MaxOps) }
+
+// The bounds of a patch: a new flow of connected nodes needs more ops than an edit.
+const (
+	opsToCreate = 40
+	opsToChange = 12
+)
+
+func (*Developer) defaultScope(_ context.Context, _ domainkit.Call, in Scoping) (Scope, error) {
+	out := Scope{MaxOps: opsToCreate, FocusNodes: []string{}, ProtectedNodes: []string{}}
+	if in.Mode == modeUpdate {
+		out.MaxOps = opsToChange
+	}
+	return out, nil
+}
+
+// Building is a contract to build.
+type Building struct {
+	site.Place
+	Contract Contract `json:"contract" description:"What shall be built"`
+	Approach string   `json:"approach,omitempty" max:"100" description:"Which of the approaches; the first unless given"`
+	Base     string   `json:"base,omitempty" description:"The graph that is changed; none for a new flow"`
+}
+
+// Patch is a contract as ops.
+type Patch struct {
+	Ops author.Ops `json:"ops"`
+	// Left is what of the contract fits nowhere in the flow.
+	Left []string `json:"left"`
+}
+
+// Summary counts the ops.
+func (p Patch) Summary() string {
+	text := present.Count(len(p.Ops), "op")
+	if len(p.Left) > 0 {
+		text += "; not done: " + p.Left[0]
+	}
+	return text
+}
+
+func (d *Developer) opsFromContract(ctx context.Context, call domainkit.Call, in Building) (Patch, error) {
+	tools, err := d.tools(ctx, call)
+	if err != nil {
+		return Patch{}, err
+	}
+	if in.Base != "" {
+		return change(tools, in)
+	}
+	ways, err := tools.Approaches(in.Contract.Features)
+	if err != nil {
+		return Patch{}, refusal(err)
+	}
+	way := ways[0]
+	if i := slices.IndexFunc(ways, func(a goal.Approach) bool { return a.Value == in.Approach }); i >= 0 {
+		way = ways[i]
+	}
+	return patch(way.Ops, nil)
+}
+
+func change(tools goal.Tools, in Building) (Patch, error) {
+	g, err := flow.Decompile([]byte(in.Base))
+	if err != nil {
+		return Patch{}, site.Unreadable(err)
+	}
+	ops, left, err := tools.Change(g, flow.KindOf(g), in.Contract.Features)
+	if err != nil {
+		return Patch{}, refusal(err)
+	}
+	if len(ops) == 0 {
+		return Patch{}, domainkit.Refusef(contracts.ErrPrecondition, "nothing of this can be changed by rules: %s; say it as an edit, such as \"change the model to …\"", orNone(left))
+	}
+	return patch(ops, left)
+}
+
+func patch(ops []flow.Op, left []string) (Patch, error) {
+	out := Patch{Ops: author.Ops{}, Left: append([]string{}, left...)}
+	for _, op := range ops {
+		raw, err := json.Marshal(op)
+		if err != nil {
+			return Patch{}, fmt.Errorf("op %s: %w", op.Type(), err)
+		}
+		out.Ops = append(out.Ops, raw)
+	}
+	return out, nil
+}

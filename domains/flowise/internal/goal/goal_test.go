@@ -1,0 +1,137 @@
+package goal_test
+
+import (
+	"encoding/json"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/manifold-run/manifold/domains/flowise/internal/flow"
+	"github.com/manifold-run/manifold/domains/flowise/internal/goal"
+	"github.com/manifold-run/manifold/domains/flowise/internal/knowledge"
+)
+
+func shipped(t *testing.T) *knowledge.Snapshot {
+	t.Helper()
+	defs, err := knowledge.Shipped()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return defs
+}
+
+// nodes are the kinds of nodes that an approach adds.
+func nodes(a goal.Approach) []string {
+	var out []string
+	for _, op := range a.Ops {
+		if add, is := op.(*flow.AddNode); is {
+			out = append(out, add.NodeName)
+		}
+	}
+	slices.Sort(out)
+	return out
+}
+
+// TestGoals: what was asked for is what is built; expectations were written before
+// the reader was.
+func TestGoals(t *testing.T) {
+	t.Parallel()
+	defs := shipped(t)
+	have := map[string]string{"openAIApi": "11111111-1111-4111-8111-111111111111"}
+	for text, want := range map[string]struct {
+		nodes  string
+		name   string
+		unread string
+	}{
+		"Build a chatbot that helps new colleagues with their questions":                                   {"bufferMemory chatOpenAI conversationChain", "Assistant", ""},
+		`Create a chatflow called "Pizza Bot" that answers from https://pizza.example/menu`:                {"bufferMemory chatOpenAI cheerioWebScraper conversationalRetrievalQAChain memoryVectorStore openAIEmbeddings recursiveCharacterTextSplitter", "Pizza Bot", ""},
+		"I need a bot that answers from our PDF manuals and remembers the conversation":                    {"bufferMemory chatOpenAI conversationalRetrievalQAChain memoryVectorStore openAIEmbeddings pdfFile recursiveCharacterTextSplitter", "Document assistant", ""},
+		"Build an agent with a calculator and Wikipedia... no, with a calculator and web search":           {"bufferMemory calculator chatOpenAI serper toolAgent", "Agent", ""},
+		"Set up a bot named Otto using claude-sonnet-4-0 without memory that answers from PDF files":       {"chatAnthropic conversationalRetrievalQAChain memoryVectorStore openAIEmbeddings pdfFile recursiveCharacterTextSplitter", "Otto", ""},
+		"Create a flow with gpt-4o that keeps our handbook in Qdrant":                                      {"bufferMemory chatOpenAI conversationalRetrievalQAChain openAIEmbeddings plainText qdrant recursiveCharacterTextSplitter", "Document assistant", ""},
+		`Create a chatflow that replies "We are closed"`:                                                   {"directReplyAgentflow startAgentflow", "Fixed reply", ""},
+		"Build an agent that answers from our FAQ at https://acme.example/faq and can use a calculator":    {"bufferMemory calculator chatOpenAI cheerioWebScraper memoryVectorStore openAIEmbeddings recursiveCharacterTextSplitter retrieverTool toolAgent", "Agent", ""},
+		"Build a bot that moderates what people say and answers politely":                                  {"bufferMemory chatOpenAI conversationChain inputModerationOpenAI", "Assistant", ""},
+		"Build a chatbot that every day tells me the news, and if the user is angry hands over to support": {"bufferMemory chatOpenAI conversationChain", "Assistant", "a condition, a time or an event"},
+		"Cria um chatflow que responde a partir dos nossos documentos em PDF":                              {"bufferMemory chatOpenAI conversationalRetrievalQAChain memoryVectorStore openAIEmbeddings pdfFile recursiveCharacterTextSplitter", "Document assistant", ""},
+		"Baue einen Bot mit Gemini, der sich an das Gespräch erinnert":                                     {"bufferMemory chatGoogleGenerativeAI conversationChain", "Assistant", ""},
+	} {
+		g := goal.Read(text, defs)
+		if g.Update || g.Name != want.name || strings.Join(g.Unread, ", ") != want.unread {
+			t.Errorf("%s:\n  update %v, name %q, unread %q", text, g.Update, g.Name, g.Unread)
+		}
+		ways, err := goal.Tools{Defs: defs, Have: have}.Approaches(g.Features)
+		if err != nil {
+			t.Errorf("%s: %v", text, err)
+			continue
+		}
+		if d := cmp.Diff(want.nodes, strings.Join(nodes(ways[0]), " ")); d != "" {
+			t.Errorf("%s: (-want +got)\n%s", text, d)
+		}
+		for _, way := range ways {
+			valid(t, text, way, defs)
+		}
+	}
+}
+
+// valid compiles an approach and has the validator look at it.
+func valid(t *testing.T, text string, way goal.Approach, defs flow.Definitions) {
+	t.Helper()
+	body, err := json.Marshal(way.Ops)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ops, err := flow.DecodeOps(body)
+	if err != nil {
+		t.Errorf("%s, %s: %v", text, way.Value, err)
+		return
+	}
+	made, err := flow.Compile(flow.Empty(), ops, defs, flow.Options{Kind: way.Kind})
+	if err != nil {
+		t.Errorf("%s, %s: %v", text, way.Value, err)
+		return
+	}
+	for _, f := range flow.Validate(made.FlowData, defs, flow.Check{Kind: way.Kind}).Findings {
+		// What only a person can fill in is said beside it.
+		if f.Severity == flow.SeverityError && len(way.Open) == 0 {
+			t.Errorf("%s, %s: %s", text, way.Value, f.Message)
+		}
+	}
+}
+
+func TestChangesNameTheirFlow(t *testing.T) {
+	t.Parallel()
+	defs := shipped(t)
+	for text, target := range map[string]string{
+		"Change the Support Bot so that it remembers the conversation": "Support Bot",
+		`Add a calculator to the "Sales agent" flow`:                   "Sales agent",
+		"Build a chatbot for the Sales Team":                           "",
+		`Develop the chatflow "Night porter" further: it says hello`:   "Night porter",
+		"Develop the existing chatflow Porter so that it is polite":    "Porter",
+	} {
+		if g := goal.Read(text, defs); g.Update != (target != "") || g.Target != target {
+			t.Errorf("%s: update %v of %q", text, g.Update, g.Target)
+		}
+	}
+}
+
+// TestFormsAndCallsAreAgentFlows: what only an agent flow can do makes one.
+func TestFormsAndCallsAreAgentFlows(t *testing.T) {
+	t.Parallel()
+	defs := shipped(t)
+	for text, want := range map[string]string{
+		"Create a flow with a form that asks for name, email and order number, and answers with the status": "llmAgentflow startAgentflow",
+		"Build a bot that calls the API https://api.acme.example/orders and explains what it says":          "agentAgentflow httpAgentflow startAgentflow",
+	} {
+		ways, err := goal.Tools{Defs: defs}.Approaches(goal.Read(text, defs).Features)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := strings.Join(nodes(ways[0]), " "); got != want {
+			t.Errorf("%s: %s, not %s", text, got, want)
+		}
+		valid(t, text, ways[0], defs)
+	}
+}

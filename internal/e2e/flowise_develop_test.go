@@ -1,0 +1,141 @@
+package e2e_test
+
+import (
+	"crypto/rand"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/manifold-run/manifold/client"
+	"github.com/manifold-run/manifold/contracts"
+	"github.com/manifold-run/manifold/domains/flowise/sandbox"
+)
+
+// say is what a person answers to the questions of a workflow, by their types, each
+// once and in order; approvals of writes are otto's.
+type say map[contracts.InterruptType][]any
+
+// developed plays a development to its end and gives the run with its answer.
+func (s *site) developed(sentence string, answers say) (contracts.RunView, string) {
+	s.t.Helper()
+	r := s.ask(sentence)
+	if len(r.RunIDs) == 0 {
+		s.t.Fatalf("%s: no run: %s", sentence, asJSON(r))
+	}
+	asked := map[contracts.InterruptType]int{}
+	seen := map[string]bool{}
+	for deadline := time.Now().Add(2 * time.Minute); time.Now().Before(deadline); time.Sleep(20 * time.Millisecond) {
+		view, err := s.rita.Run(s.t.Context(), r.RunIDs[0], client.Opt{})
+		if err != nil {
+			s.t.Fatal(err)
+		}
+		if view.State.Terminal() {
+			done, err := s.rita.AwaitSession(s.t.Context(), r.SessionID)
+			if err != nil {
+				s.t.Fatal(err)
+			}
+			return view, textOf(done.Answer)
+		}
+		for _, i := range view.Interrupts {
+			if seen[i.InterruptID] || i.Status != contracts.InterruptOpen {
+				continue
+			}
+			seen[i.InterruptID] = true
+			if i.Type == contracts.InterruptWriteApproval {
+				s.approve(i)
+				continue
+			}
+			if asked[i.Type] >= len(answers[i.Type]) {
+				s.t.Fatalf("%s: nobody expected %s: %s\n%s", sentence, i.Type, i.Prompt, asJSON(i))
+			}
+			if _, err := s.rita.Resume(s.t.Context(), r.SessionID, contracts.Resume{InterruptID: i.InterruptID, Response: answers[i.Type][asked[i.Type]]}, client.Opt{}); err != nil {
+				s.t.Fatalf("%s: answer %s: %v\n%s", sentence, i.Type, err, asJSON(i))
+			}
+			asked[i.Type]++
+		}
+	}
+	s.t.Fatalf("%s: it did not end", sentence)
+	return contracts.RunView{}, ""
+}
+
+func says(decision string, more ...any) map[string]any {
+	out := map[string]any{"decision": decision}
+	for i := 0; i+1 < len(more); i += 2 {
+		out[more[i].(string)] = more[i+1]
+	}
+	return out
+}
+
+// TestAChatflowIsDevelopedBySentence: from a goal to a tested flow that a person
+// accepts, changed on their feedback, changed again later by its name, and rolled
+// back; without a model.
+func TestAChatflowIsDevelopedBySentence(t *testing.T) {
+	t.Parallel()
+	for where, server := range flowiseServers() {
+		t.Run(where, func(t *testing.T) {
+			t.Parallel()
+			endpoint, key := server(t)
+			s := startSite(t)
+			s.register(contracts.Registration{Domain: "flowise", URL: serveFlowise(t, endpoint, key)})
+			name := "Doorman" + rand.Text()[:5]
+
+			view, told := s.developed(`develop a chatbot called "`+name+`" that always replies "We open at nine"`, say{
+				contracts.InterruptPlanApproval: {says("approve"), says("approve")},
+				contracts.InterruptResultReview: {says("iterate", "feedback", `it must always reply "We open at ten"`), says("accept")},
+			})
+			if view.State != contracts.RunCompleted || !strings.HasPrefix(told, "text  The chatflow is done") {
+				t.Fatalf("%s: %s\n%s", view.State, told, states2text(view))
+			}
+			if strings.Contains(told, "not needed") || strings.Contains(told, "sha256") {
+				t.Errorf("the answer tells of steps in between: %s", told)
+			}
+			if got := s.told(`ask the chatflow "` + name + `": "When do you open?"`); !strings.Contains(got, "We open at ten") {
+				t.Errorf("the new flow answers %q", got)
+			}
+			// A change by its name, which is then taken back.
+			view, told = s.developed(`develop the chatflow "`+name+`" further so that it always replies "We are closed"`, say{
+				contracts.InterruptSelectTarget: {"1"},
+				contracts.InterruptPlanApproval: {says("approve")},
+				contracts.InterruptResultReview: {says("rollback")},
+			})
+			if view.State != contracts.RunCompleted || !strings.Contains(told, "not accepted") {
+				t.Errorf("%s: %s\n%s", view.State, told, states2text(view))
+			}
+			if got := s.told(`ask the chatflow "` + name + `": "When do you open?"`); !strings.Contains(got, "We open at ten") {
+				t.Errorf("after the rollback it answers %q", got)
+			}
+			// A new one that is not accepted is gone.
+			view, told = s.developed(`develop a chatbot called "`+name+` two" that always replies "Closed"`, say{
+				contracts.InterruptPlanApproval: {says("approve")},
+				contracts.InterruptResultReview: {says("rollback")},
+			})
+			if view.State != contracts.RunCompleted || !strings.Contains(told, "not accepted") {
+				t.Errorf("%s: %s\n%s", view.State, told, states2text(view))
+			}
+			if got := s.told(`list my chatflows`); strings.Contains(got, name+" two") || !strings.Contains(got, name) {
+				t.Errorf("after the rollback: %s", got)
+			}
+		})
+	}
+}
+
+// TestADevelopmentStopsWhereACredentialIsMissing: a flow that cannot run is not
+// built; a person is told what is missing.
+func TestADevelopmentStopsWhereACredentialIsMissing(t *testing.T) {
+	t.Parallel()
+	server, err := sandbox.New(sandbox.Config{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	front := httptest.NewServer(server)
+	t.Cleanup(front.Close)
+	s := startSite(t)
+	s.register(contracts.Registration{Domain: "flowise", URL: serveFlowise(t, front.URL, server.Key())})
+	view, _ := s.developed(`develop a chatbot that uses Claude and remembers the conversation`, say{
+		contracts.InterruptCredentialCheck: {says("stop")},
+	})
+	if view.State == contracts.RunCompleted || !strings.Contains(asJSON(view), "anthropicApi") {
+		t.Errorf("%s\n%s", view.State, states2text(view))
+	}
+}
