@@ -59,7 +59,7 @@ func (s *site) developed(sentence string, answers say) (contracts.RunView, strin
 	return contracts.RunView{}, ""
 }
 
-func says(decision string, more ...any) map[string]any {
+func decides(decision string, more ...any) map[string]any {
 	out := map[string]any{"decision": decision}
 	for i := 0; i+1 < len(more); i += 2 {
 		out[more[i].(string)] = more[i+1]
@@ -81,8 +81,8 @@ func TestAChatflowIsDevelopedBySentence(t *testing.T) {
 			name := "Doorman" + rand.Text()[:5]
 
 			view, told := s.developed(`develop a chatbot called "`+name+`" that always replies "We open at nine"`, say{
-				contracts.InterruptPlanApproval: {says("approve"), says("approve")},
-				contracts.InterruptResultReview: {says("iterate", "feedback", `it must always reply "We open at ten"`), says("accept")},
+				contracts.InterruptPlanApproval: {decides("approve"), decides("approve")},
+				contracts.InterruptResultReview: {decides("iterate", "feedback", `it must always reply "We open at ten"`), decides("accept")},
 			})
 			if view.State != contracts.RunCompleted || !strings.HasPrefix(told, "text  The chatflow is done") {
 				t.Fatalf("%s: %s\n%s", view.State, told, states2text(view))
@@ -96,8 +96,8 @@ func TestAChatflowIsDevelopedBySentence(t *testing.T) {
 			// A change by its name, which is then taken back.
 			view, told = s.developed(`develop the chatflow "`+name+`" further so that it always replies "We are closed"`, say{
 				contracts.InterruptSelectTarget: {"1"},
-				contracts.InterruptPlanApproval: {says("approve")},
-				contracts.InterruptResultReview: {says("rollback")},
+				contracts.InterruptPlanApproval: {decides("approve")},
+				contracts.InterruptResultReview: {decides("rollback")},
 			})
 			if view.State != contracts.RunCompleted || !strings.Contains(told, "not accepted") {
 				t.Errorf("%s: %s\n%s", view.State, told, states2text(view))
@@ -107,8 +107,8 @@ func TestAChatflowIsDevelopedBySentence(t *testing.T) {
 			}
 			// A new one that is not accepted is gone.
 			view, told = s.developed(`develop a chatbot called "`+name+` two" that always replies "Closed"`, say{
-				contracts.InterruptPlanApproval: {says("approve")},
-				contracts.InterruptResultReview: {says("rollback")},
+				contracts.InterruptPlanApproval: {decides("approve")},
+				contracts.InterruptResultReview: {decides("rollback")},
 			})
 			if view.State != contracts.RunCompleted || !strings.Contains(told, "not accepted") {
 				t.Errorf("%s: %s\n%s", view.State, told, states2text(view))
@@ -133,7 +133,7 @@ func TestADevelopmentStopsWhereACredentialIsMissing(t *testing.T) {
 	s := startSite(t)
 	s.register(contracts.Registration{Domain: "flowise", URL: serveFlowise(t, front.URL, server.Key())})
 	view, _ := s.developed(`develop a chatbot that uses Claude and remembers the conversation`, say{
-		contracts.InterruptCredentialCheck: {says("stop")},
+		contracts.InterruptCredentialCheck: {decides("stop")},
 	})
 	if view.State == contracts.RunCompleted || !strings.Contains(asJSON(view), "anthropicApi") {
 		t.Errorf("%s\n%s", view.State, states2text(view))
