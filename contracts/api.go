@@ -72,16 +72,39 @@ type CapabilityView struct {
 	Digest      string   `json:"digest"`
 }
 
-// AuditReport is the result of checking hash chains.
+// AuditReport is the result of comparing what is stored with its ledgers, its
+// seals and the signed roots.
 type AuditReport struct {
-	Runs    int          `json:"runs"`
-	Entries int          `json:"entries"`
-	OK      bool         `json:"ok"`
-	Faults  []AuditFault `json:"faults,omitempty"`
+	// Runs counts the chains of runs, those of deleted ones too.
+	Runs    int `json:"runs"`
+	Entries int `json:"entries"`
+	// Sealed counts the scopes whose rows were compared with their seals; 0 where
+	// nothing is sealed, or where one run was asked for.
+	Sealed int `json:"sealed"`
+	// Leaves is the size of the log that was recomputed.
+	Leaves int64        `json:"leaves"`
+	OK     bool         `json:"ok"`
+	Faults []AuditFault `json:"faults,omitempty"`
+	// MoreFaults counts those that the list has no room for.
+	MoreFaults int `json:"more_faults,omitempty"`
 }
 
-// AuditFault is a chain that does not hold.
+// MaxAuditFaults bounds the faults of one report.
+const MaxAuditFaults = 1000
+
+// Found adds a fault.
+func (r *AuditReport) Found(scope, message string) {
+	r.OK = false
+	if len(r.Faults) >= MaxAuditFaults {
+		r.MoreFaults++
+		return
+	}
+	r.Faults = append(r.Faults, AuditFault{RunID: scope, Message: message})
+}
+
+// AuditFault is something that is not as it was written.
 type AuditFault struct {
+	// RunID is the run, the chain, or else the scope that it was found in.
 	RunID   string `json:"run_id"`
 	Message string `json:"message"`
 }

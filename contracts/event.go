@@ -51,25 +51,44 @@ const (
 	LedgerOutcome    LedgerKind = "outcome"
 	LedgerDecision   LedgerKind = "decision"
 	LedgerSettled    LedgerKind = "settled"
+	LedgerDeleted    LedgerKind = "deleted"     // the last of a chain: its rows are gone
 	LedgerLockBroken LedgerKind = "lock_broken" // in the chain of locks, not in that of a run
+)
+
+// The kinds of the chain of acts.
+const (
+	ActKeyCreated       LedgerKind = "key_created"
+	ActKeyRevoked       LedgerKind = "key_revoked"
+	ActDomainRegistered LedgerKind = "domain_registered" // anew, or with another registration or overlay
+	ActDomainConfirmed  LedgerKind = "domain_confirmed"
+	ActDomainRemoved    LedgerKind = "domain_removed"
+	ActSessionDeleted   LedgerKind = "session_deleted"
+	ActSettled          LedgerKind = "outcome_settled"
+	ActLinkUsed         LedgerKind = "link_used"
+	ActSealed           LedgerKind = "rows_sealed" // what stood unsealed was sealed, or with a new key
+	ActQuarantine       LedgerKind = "quarantine"
 )
 
 // LedgerEntry is one link of a hash chain: that of a run, or that of broken
 // locks. Hash covers the entry without Hash itself; PrevHash is the Hash of the
 // entry before, empty for the first.
 type LedgerEntry struct {
-	Seq           int64      `json:"seq"`
-	At            time.Time  `json:"at"`
-	RunID         string     `json:"run_id"`
-	NodeID        string     `json:"node_id,omitempty"`
-	Kind          LedgerKind `json:"kind"`
-	Tool          string     `json:"tool,omitempty"`
-	ActionSHA256  string     `json:"action_sha256,omitempty"`
-	Key           string     `json:"key,omitempty"`
-	Actor         string     `json:"actor,omitempty"`
-	PayloadSHA256 string     `json:"payload_sha256,omitempty"`
-	PrevHash      string     `json:"prev_hash"`
-	Hash          string     `json:"hash"`
+	Seq          int64      `json:"seq"`
+	At           time.Time  `json:"at"`
+	RunID        string     `json:"run_id"`
+	NodeID       string     `json:"node_id,omitempty"`
+	Kind         LedgerKind `json:"kind"`
+	Tool         string     `json:"tool,omitempty"`
+	ActionSHA256 string     `json:"action_sha256,omitempty"`
+	Key          string     `json:"key,omitempty"`
+	Actor        string     `json:"actor,omitempty"`
+	// KeyID is the key that the actor used, and From the address that they came
+	// from, where the entry tells of what a person did.
+	KeyID         string `json:"key_id,omitempty"`
+	From          string `json:"from,omitempty"`
+	PayloadSHA256 string `json:"payload_sha256,omitempty"`
+	PrevHash      string `json:"prev_hash"`
+	Hash          string `json:"hash"`
 }
 
 // Seal sets PrevHash and Hash. At becomes UTC in microseconds, which every
@@ -96,8 +115,10 @@ func (e *LedgerEntry) canonical() []byte {
 	member("action_sha256", e.ActionSHA256)
 	member("actor", e.Actor)
 	member("at", e.At.Format(time.RFC3339Nano))
+	member("from", e.From)
 	out = append(out, `"hash":"",`...)
 	member("key", e.Key)
+	member("key_id", e.KeyID)
 	out = append(appendString(append(out, `"kind":`...), string(e.Kind)), ',')
 	member("node_id", e.NodeID)
 	member("payload_sha256", e.PayloadSHA256)

@@ -1,6 +1,7 @@
 package execution
 
 import (
+	"crypto/rand"
 	"time"
 
 	"github.com/manifold-run/manifold/contracts"
@@ -14,11 +15,12 @@ import (
 const LockChain = "locks"
 
 // LockBroken is the entry that follows last in LockChain: who broke which key,
-// and as NodeID the run and node that held it.
-func LockBroken(last contracts.LedgerEntry, held LockHolder, by string, at time.Time) (contracts.LedgerEntry, error) {
+// and as NodeID the run and node that held it; act tells with which key of their
+// own, and from where.
+func LockBroken(last contracts.LedgerEntry, held LockHolder, by string, act Act, at time.Time) (contracts.LedgerEntry, error) {
 	e := contracts.LedgerEntry{
 		Seq: last.Seq + 1, At: at.UTC().Truncate(time.Millisecond), RunID: LockChain, NodeID: held.RunID + "/" + held.NodeID,
-		Kind: contracts.LedgerLockBroken, Key: held.Key, Actor: by,
+		Kind: contracts.LedgerLockBroken, Key: held.Key, Actor: by, KeyID: act.KeyID, From: act.From,
 	}
 	return e, e.Seal(last.Hash)
 }
@@ -34,4 +36,24 @@ func VerifyRun(r Run, entries []contracts.LedgerEntry) error { return model.Veri
 // Difference lists where two values differ as JSON, by pointer in order.
 func Difference(before, after any) []contracts.FieldDifference {
 	return model.Difference(before, after)
+}
+
+// saltOf is what salts the ledger of a run of a format; nil for nothing.
+func saltOf(format int) func() []byte {
+	if format < model.Format3 {
+		return nil
+	}
+	return newSalt
+}
+
+func newSalt() []byte {
+	salt := make([]byte, model.SaltSize)
+	_, _ = rand.Read(salt) // it never returns an error
+	return salt
+}
+
+// VerifyRows compares the rows of a run with what its ledger says of them, and
+// gives one sentence for each that differs.
+func VerifyRows(s Snapshot, entries []contracts.LedgerEntry, blob func(sha256 string) ([]byte, error)) []string {
+	return model.VerifyRows(s, entries, blob)
 }

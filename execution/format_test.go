@@ -58,6 +58,18 @@ func TestARunOfTheFirstFormatGoesOn(t *testing.T) {
 		if replayed, err := r.Replay(t.Context(), id); err != nil || len(replayed.Differences) > 0 || replayed.State != contracts.RunCompleted {
 			t.Errorf("replay of %s: %+v, %v", id, replayed, err)
 		}
+		snap, err := w.store.LoadRun(t.Context(), id)
+		if err != nil {
+			t.Fatal(err)
+		}
+		entries, err := w.store.Ledger(t.Context(), id, 0, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		read := func(hash string) ([]byte, error) { return w.store.Blob(t.Context(), hash) }
+		if faults := execution.VerifyRows(snap, entries, read); len(faults) > 0 {
+			t.Errorf("rows of %s: %q", id, faults)
+		}
 	}
 	after, err := store.Runs.LoadRun(t.Context(), "run_waiting")
 	if err != nil || after.Run.Format != model.Format1 {

@@ -131,7 +131,7 @@ func (o *owner) load(snapshot *Snapshot) error {
 	}
 	o.run, o.nodes = run, make(map[string]*node, run.Len())
 	o.kit = kit{host: o, run: run, places: o.places, timers: &o.timers, calls: &o.calls}
-	o.pending.chain = model.Chain{RunID: run.Run.ID, Seq: run.Run.LedgerSeq, Head: run.Run.LedgerHead}
+	o.pending.chain = model.Chain{RunID: run.Run.ID, Salt: saltOf(run.Run.Format), Seq: run.Run.LedgerSeq, Head: run.Run.LedgerHead}
 	o.seenWake.Store(run.Run.WakeSeq)
 	o.adopt(run.Nodes())
 	o.take(model.Resumed{})

@@ -216,7 +216,7 @@ func firstTransition(run *Run, now time.Time) (Transition, error) {
 	if err != nil {
 		return t, err
 	}
-	chain := model.Chain{RunID: run.ID}
+	chain := model.Chain{RunID: run.ID, Salt: saltOf(run.Format)}
 	t.Ledger, t.Blobs, chain, err = chain.Seal([]model.Entry{plan})
 	run.LedgerSeq, run.LedgerHead = chain.Seq, chain.Head
 	return t, err

@@ -38,13 +38,14 @@ func (r *Runner) Replay(ctx context.Context, runID string) (Replayed, error) {
 		return Replayed{}, err
 	}
 	return model.Replay(s, entries, func(e contracts.LedgerEntry, into any) error {
-		body, err := r.store.Blob(ctx, e.PayloadSHA256)
+		blob, err := r.store.Blob(ctx, e.PayloadSHA256)
 		if err != nil {
 			return err
 		}
-		if contracts.HashBytes(body) != e.PayloadSHA256 {
-			return contracts.Errorf(contracts.CodeConflict, "the payload of entry %d was changed after it was written", e.Seq)
+		payload, err := model.OpenPayload(s.Run.Format, e, blob)
+		if err != nil {
+			return err
 		}
-		return contracts.Decode(body, into)
+		return contracts.Decode(payload.Body, into)
 	})
 }

@@ -19,7 +19,11 @@ func (o *office) holding(key string) {
 		ID: "run_held", SessionID: "s1", Format: execution.Format, Owner: "another replica", State: contracts.RunRunning,
 		Plan: contracts.Plan{RunID: "run_held", Owner: ana.Contract()}, CreatedAt: now, UpdatedAt: now,
 	}
-	if err := o.store.CreateRun(o.t.Context(), run, time.Hour, execution.Transition{At: now}); err != nil {
+	plan := contracts.LedgerEntry{Seq: 1, At: now, RunID: run.ID, Kind: contracts.LedgerPlan}
+	if err := plan.Seal(""); err != nil {
+		o.t.Fatal(err)
+	}
+	if err := o.store.CreateRun(o.t.Context(), run, time.Hour, execution.Transition{At: now, Ledger: []contracts.LedgerEntry{plan}}); err != nil {
 		o.t.Fatal(err)
 	}
 	lease := execution.Lease{RunID: run.ID, Owner: run.Owner, Epoch: 1}
@@ -54,7 +58,7 @@ func TestWhoBreaksALockStandsInTheLedger(t *testing.T) {
 		t.Errorf("somebody without the right reads it: %v", err)
 	}
 	report, err := o.Audit.Verify(t.Context(), root, "")
-	if err != nil || !report.OK || report.Runs != 1 || report.Entries != 1 {
+	if err != nil || !report.OK || report.Runs != 1 || report.Entries != 2 {
 		t.Errorf("audit %+v, %v", report, err)
 	}
 }

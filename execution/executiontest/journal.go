@@ -37,7 +37,7 @@ func (s *Store) Ledger(_ context.Context, runID string, after int64, limit int) 
 }
 
 // Sweep deletes what retention no longer keeps.
-func (s *Store) Sweep(_ context.Context, finishedBefore time.Time) (execution.Swept, error) {
+func (s *Store) Sweep(ctx context.Context, finishedBefore time.Time) (execution.Swept, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	var swept execution.Swept
@@ -50,7 +50,9 @@ func (s *Store) Sweep(_ context.Context, finishedBefore time.Time) (execution.Sw
 			}
 		}
 		if row.finished() && row.run.FinishedAt.Before(finishedBefore) {
-			s.drop(id, row)
+			if err := s.drop(ctx, id, row, execution.GoneByRetention); err != nil {
+				return swept, err
+			}
 			swept.Runs++
 		}
 	}
@@ -60,7 +62,7 @@ func (s *Store) Sweep(_ context.Context, finishedBefore time.Time) (execution.Sw
 
 // DeleteSession removes a session's runs, events and interrupts; ledger
 // entries stay. One with an open run gives conflict.
-func (s *Store) DeleteSession(_ context.Context, sessionID string) error {
+func (s *Store) DeleteSession(ctx context.Context, sessionID string) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for id, row := range s.runs {
@@ -69,18 +71,54 @@ func (s *Store) DeleteSession(_ context.Context, sessionID string) error {
 		}
 	}
 	for id, row := range s.runs {
-		if row.run.SessionID == sessionID {
-			s.drop(id, row)
+		if row.run.SessionID != sessionID {
+			continue
+		}
+		if err := s.drop(ctx, id, row, execution.GoneByRequest); err != nil {
+			return err
 		}
 	}
 	dropGates(s, func(g *contracts.Interrupt) bool { return g.SessionID == sessionID })
 	delete(s.events, sessionID)
 	s.collect()
-	return nil
+	if err := bury(ctx, s, execution.SessionChain(sessionID), execution.GoneByRequest); err != nil {
+		return err
+	}
+	return recordAct(ctx, s)
+}
+
+// recordAct appends the act that the caller has named.
+func recordAct(ctx context.Context, s *Store) error {
+	act, named := execution.ActOf(ctx)
+	if !named {
+		return nil
+	}
+	entry, payload, err := act.Entry(lastOf(s, execution.ActChain), time.Now())
+	if payload != nil {
+		s.blobs[entry.PayloadSHA256] = execution.Blob{SHA256: entry.PayloadSHA256, Kind: execution.BlobLedger, Body: payload}
+		s.actPayloads[entry.PayloadSHA256] = true
+	}
+	s.ledger[execution.ActChain] = append(s.ledger[execution.ActChain], entry)
+	return err
+}
+
+func lastOf(s *Store, chain string) contracts.LedgerEntry {
+	if entries := s.ledger[chain]; len(entries) > 0 {
+		return entries[len(entries)-1]
+	}
+	return contracts.LedgerEntry{}
+}
+
+// bury ends a chain whose rows are deleted.
+func bury(ctx context.Context, s *Store, chain, why string) error {
+	act, _ := execution.ActOf(ctx)
+	entry, err := execution.Tombstone(chain, lastOf(s, chain), act, why, time.Now())
+	s.ledger[chain] = append(s.ledger[chain], entry)
+	return err
 }
 
 // drop removes a run with its rows.
-func (s *Store) drop(id string, row *runRow) {
+func (s *Store) drop(ctx context.Context, id string, row *runRow, why string) error {
 	delete(s.runs, id)
 	for _, i := range row.intents {
 		delete(s.intent, i.Nonce)
@@ -90,6 +128,7 @@ func (s *Store) drop(id string, row *runRow) {
 	session := row.run.SessionID
 	s.events[session] = slices.DeleteFunc(s.events[session], func(e contracts.Event) bool { return e.RunID == id })
 	s.freeWhere(func(h *execution.LockHolder) bool { return h.RunID == id })
+	return bury(ctx, s, id, why)
 }
 
 // DropGates forgets the gates that are gone, and counts them.
@@ -108,7 +147,7 @@ func dropGates(s *Store, gone func(*contracts.Interrupt) bool) {
 
 // collect removes the blobs that no run names any more.
 func (s *Store) collect() int {
-	named := map[string]bool{}
+	named := maps.Clone(s.actPayloads)
 	for _, row := range s.runs {
 		maps.Copy(named, row.names)
 	}

@@ -64,7 +64,7 @@ func (s *Store) Locks(_ context.Context, p contracts.Page) (contracts.List[execu
 
 // BreakLock frees a key by force, wakes all who wait for it, and tells it in
 // the ledger.
-func (s *Store) BreakLock(_ context.Context, key, by string) (execution.LockHolder, error) {
+func (s *Store) BreakLock(ctx context.Context, key, by string) (execution.LockHolder, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	row, ok := s.locks[key]
@@ -76,7 +76,8 @@ func (s *Store) BreakLock(_ context.Context, key, by string) (execution.LockHold
 	if chain := s.ledger[execution.LockChain]; len(chain) > 0 {
 		last = chain[len(chain)-1]
 	}
-	entry, err := execution.LockBroken(last, broken, by, time.Now())
+	act, _ := execution.ActOf(ctx)
+	entry, err := execution.LockBroken(last, broken, by, act, time.Now())
 	if err != nil {
 		return execution.LockHolder{}, err
 	}

@@ -17,7 +17,7 @@ func journalSentences() sentences {
 		"raw output is given until it expires":                                rawOutputExpires,
 		"a sweep deletes ended runs with all of their rows":                   sweepDeletesEnded,
 		"a sweep keeps runs that are open, and those that ended later":        sweepKeepsOpen,
-		"a sweep keeps ledger entries and deletes their payloads":             sweepKeepsLedger,
+		"a sweep keeps ledger entries, ends them, and deletes their payloads": sweepKeepsLedger,
 		"content that an open run names is never collected":                   namedContentStays,
 		"events go on with the next number after a sweep":                     numbersGoOn,
 		"a refused commit does not harm the others that go with it":           refusalHarmsOnlyItself,
@@ -133,10 +133,16 @@ func sweepKeepsLedger(t *testing.T, s execution.Store) {
 	}
 	sweep(t, s, day().Add(time.Hour), execution.Swept{Runs: 1, Blobs: 1})
 	after, err := s.Ledger(t.Context(), "r1", 0, 0)
-	if err != nil || len(after) != 2 {
-		t.Fatalf("got %+v, %v; want both entries", after, err)
+	if err != nil || len(after) != 3 {
+		t.Fatalf("got %+v, %v; want both entries and a tombstone", after, err)
 	}
-	same(t, "ledger", before, after)
+	same(t, "ledger", before, after[:2])
+	if last := after[2]; last.Kind != contracts.LedgerDeleted || last.Key != execution.GoneByRetention || last.Actor != "system" {
+		t.Errorf("the tombstone is %+v", last)
+	}
+	if err := execution.VerifyChain(after); err != nil {
+		t.Errorf("the chain: %v", err)
+	}
 	rest, err := s.Ledger(t.Context(), "r1", before[0].Seq, 1)
 	if err != nil {
 		t.Fatal(err)

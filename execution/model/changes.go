@@ -137,15 +137,21 @@ func PlanEntry(plan contracts.Plan, at time.Time) (Entry, error) {
 // Chain is the end of the ledger of one run. Only the lease holder appends.
 type Chain struct {
 	RunID string
-	Seq   int64
-	Head  string
+	// Salt draws a salt of SaltSize bytes; nil for runs before Format3, which have
+	// none.
+	Salt func() []byte
+	Seq  int64
+	Head string
 }
 
 // Seal links entries to the end of the chain and gives them, their payloads and
-// the new end.
+// the new end. Each payload begins with a salt of its own.
 func (c Chain) Seal(entries []Entry) ([]contracts.LedgerEntry, []Blob, Chain, error) {
 	sealed, payloads := make([]contracts.LedgerEntry, len(entries)), make([]Blob, 0, len(entries))
 	for i, e := range entries {
+		if c.Salt != nil {
+			e.salt(c.Salt())
+		}
 		link := e.LedgerEntry
 		link.RunID, link.Seq = c.RunID, c.Seq+1
 		if err := link.Seal(c.Head); err != nil {

@@ -9,14 +9,16 @@ const (
 	// of an action.
 	Format1 = 1
 	Format2 = 2
+	// Format3 salts what its ledger keeps of plans, actions and payloads.
+	Format3 = 3
 )
 
 // Format is what this release writes. A replica acquires only runs whose format
 // it knows.
-const Format = Format2
+const Format = Format3
 
 // Formats are those that this release knows.
-func Formats() []int { return []int{Format1, Format2} }
+func Formats() []int { return []int{Format1, Format2, Format3} }
 
 // ActionHash is what an approval is bound to, by the rules of the run's format.
 func (s *State) ActionHash(a contracts.Action) (string, error) {

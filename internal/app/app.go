@@ -24,6 +24,7 @@ import (
 	"github.com/manifold-run/manifold/internal/httpapi"
 	"github.com/manifold-run/manifold/internal/telegram"
 	"github.com/manifold-run/manifold/internal/webhook"
+	"github.com/manifold-run/manifold/internal/witness"
 	"github.com/manifold-run/manifold/orchestrator"
 	"github.com/manifold-run/manifold/orchestrator/access"
 	"github.com/manifold-run/manifold/orchestrator/registry"
@@ -79,6 +80,11 @@ type Config struct {
 	Retention time.Duration
 	// DropData tells not to keep raw output of domains for debugging.
 	DropData bool
+	// Proof is how the database is proven to be as it was written.
+	Proof Proof
+	// Quarantine is for the start after a restore: nothing is advanced, and writes
+	// without an outcome are unknown from then on.
+	Quarantine bool
 	// StopTimeout bounds the whole of Stop [40s].
 	StopTimeout time.Duration
 	Version     string
@@ -178,6 +184,7 @@ type App struct {
 	hears     string           // says what tells the meaning of texts
 	model     *reasoning.Model // nil if there is none
 	thinks    string           // says what model there is
+	witness   witness.Keys
 
 	mu       sync.Mutex // guards the fields below
 	cleanups []cleanup
@@ -217,6 +224,7 @@ func (a *App) Start(ctx context.Context) error {
 		return err
 	}
 	parts := []part{
+		a.roots(),
 		{"intents", a.intents.Start, a.intents.Stop},
 		{"registry", func(ctx context.Context) error { return a.registry.Start(ctx, a.bootstrap) }, a.registry.Stop},
 		{"runner", a.runner.Start, a.runner.Stop},

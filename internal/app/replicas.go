@@ -104,6 +104,7 @@ func (a *App) singles() []part {
 	if a.store.shared == nil {
 		return parts
 	}
+	parts = append([]part{{"signed roots", a.rooms.publisher.Start, a.rooms.publisher.Stop}}, parts...)
 	l := &leader{store: a.store.shared, parts: parts, logger: a.cfg.Logger}
 	return []part{{"leader", l.start, l.stop}}
 }

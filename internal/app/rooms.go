@@ -20,6 +20,7 @@ type rooms struct {
 	runs         *runs.Runs
 	conversation *conversation.Conversation
 	audit        *audit.Audit
+	publisher    *audit.Publisher
 }
 
 // wireRooms makes the use cases, the ones that others need first.
@@ -52,6 +53,9 @@ func (a *App) wireRooms(webhooks *webhook.Guard) (r rooms, err error) {
 	}); err != nil {
 		return r, err
 	}
-	r.audit, err = audit.New(a.store.runs, a.runner, r.runs, r.sessions, r.conversation)
+	if r.publisher, err = a.wirePublisher(webhooks); err != nil {
+		return r, err
+	}
+	r.audit, err = audit.New(a.store.runs, a.store.proofs, r.publisher, a.runner, r.runs, r.sessions, r.conversation)
 	return r, err
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/manifold-run/manifold/internal/store/sqlite"
 	"github.com/manifold-run/manifold/orchestrator"
 	"github.com/manifold-run/manifold/orchestrator/access"
+	"github.com/manifold-run/manifold/orchestrator/audit"
 	"github.com/manifold-run/manifold/orchestrator/registry"
 )
 
@@ -28,6 +29,7 @@ type stores struct {
 		orchestrator.WebhookOutbox
 		orchestrator.Inbox
 	}
+	proofs    audit.Proofs
 	directory interface {
 		registry.Store
 		access.KeyStore
@@ -48,17 +50,17 @@ type shared interface {
 }
 
 // openStore opens the database that the configuration names, or else the file.
-func (c Config) openStore(ctx context.Context, path string) (stores, func() error, error) {
+func (c Config) openStore(ctx context.Context, path string, sealing [][]byte) (stores, func() error, error) {
 	if c.PostgresURL != "" {
 		s, err := postgres.Open(ctx, postgres.Config{URL: c.PostgresURL})
 		if err != nil {
 			return stores{}, nil, err
 		}
-		return stores{runs: s.Runs, talk: s.Talk, mail: s.Mail, directory: s.Directory, shared: s}, s.Close, nil
+		return stores{runs: s.Runs, talk: s.Talk, mail: s.Mail, directory: s.Directory, proofs: s.Proofs, shared: s}, s.Close, nil
 	}
-	s, err := sqlite.Open(ctx, sqlite.Config{Path: path, Now: c.Now})
+	s, err := sqlite.Open(ctx, sqlite.Config{Path: path, SealKeys: sealing, Now: c.Now})
 	if err != nil {
 		return stores{}, nil, err
 	}
-	return stores{runs: s.Runs, talk: s.Talk, mail: s.Mail, directory: s.Directory}, s.Close, nil
+	return stores{runs: s.Runs, talk: s.Talk, mail: s.Mail, directory: s.Directory, proofs: s.Proofs}, s.Close, nil
 }

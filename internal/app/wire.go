@@ -53,7 +53,7 @@ func (a *App) openStore(ctx context.Context) error {
 	if err := a.makeDataDir(); err != nil {
 		return err
 	}
-	store, closing, err := a.cfg.openStore(ctx, a.path("manifold.db"))
+	store, closing, err := a.openDatabase(ctx)
 	if err != nil {
 		return err
 	}
@@ -158,9 +158,7 @@ func (a *App) wireFaces(ctx context.Context, webhooks *webhook.Guard) error {
 	}
 	links := a.cfg.Links
 	if links.PublicURL != "" && len(links.Key) == 0 {
-		if links.Key, err = a.secret(ctx, "approval_link_key"); err != nil {
-			return err
-		}
+		links.Key = a.witness.Links
 	}
 	a.api, err = httpapi.New(httpapi.Config{ //nolint:contextcheck // requests bring contexts of their own
 		ForwardedUser: a.cfg.ForwardedUser, RequestsPerMinute: a.cfg.RequestsPerMinute,

@@ -95,6 +95,9 @@ func coreRooms() []Room {
 		rooms = append(rooms, Room{Dir: dir, Rooms: append(append(useCases(), "internal/ratelimit"), stages...), Modules: []string{"golang.org/x/sync/singleflight", "golang.org/x/text"}})
 	}
 	for i := range rooms {
+		if rooms[i].Dir == "orchestrator/audit" {
+			rooms[i].Modules = append(rooms[i].Modules, "golang.org/x/mod/sumdb")
+		}
 		rooms[i].Core = rooms[i].Dir != "planner/workflow/workflowtest" // it plays domains
 		rooms[i].Refuses = inputOutput()
 	}
@@ -147,11 +150,13 @@ func adapterRooms() []Room {
 		{Dir: "internal/store/groupcommit", Rooms: []string{"contracts"}},
 		{Dir: "internal/store/postgres", Rooms: append(slices.Clip(ports), "domainkit/pgstore", "internal/store/groupcommit", "internal/store/postgres/notify", "internal/store/stored"), Modules: []string{"github.com/jackc/pgx/v5"}},
 		{Dir: "internal/store/postgres/notify", Modules: []string{"github.com/jackc/pgx/v5"}},
-		{Dir: "internal/store/sqlite", Rooms: append(slices.Clip(ports), "internal/store/groupcommit", "internal/store/stored"), Modules: []string{"modernc.org/sqlite"}},
+		{Dir: "internal/store/seal"},
+		{Dir: "internal/store/sqlite", Rooms: append(slices.Clip(ports), "internal/store/groupcommit", "internal/store/seal", "internal/store/stored"), Modules: []string{"modernc.org/sqlite"}},
 		{Dir: "internal/store/stored", Rooms: ports},
 		{Dir: "internal/telegram", Rooms: ports, Modules: []string{"github.com/go-telegram/bot", "golang.org/x/time/rate"}},
 		{Dir: "internal/telegram/telegramtest", Allows: []string{testHarness}},
 		{Dir: "internal/webhook", Rooms: ports, Modules: retries},
+		{Dir: "internal/witness", Rooms: ports, Modules: []string{"golang.org/x/mod/sumdb"}},
 	}
 }
 
@@ -159,13 +164,13 @@ func adapterRooms() []Room {
 // domains.
 func edgeRooms() []Room {
 	core := append(useCases(), "contracts", "contracts/sheet", "expr", "intent", "planner", "execution", "reasoning")
-	adapters := []string{"internal/domainclient", "internal/embed/openai", "internal/embed/use", "internal/model/openai", "internal/model/anthropic", "internal/model/journal", "internal/httpapi", "internal/store/postgres", "internal/store/sqlite", "internal/telegram", "internal/webhook"}
+	adapters := []string{"internal/domainclient", "internal/embed/openai", "internal/embed/use", "internal/model/openai", "internal/model/anthropic", "internal/model/journal", "internal/httpapi", "internal/store/postgres", "internal/store/sqlite", "internal/telegram", "internal/webhook", "internal/witness"}
 	whole := slices.Clip(slices.Concat(core, adapters, []string{"internal/app", "client", "domainkit"}))
 	return []Room{
 		{Dir: "internal/app", Rooms: slices.Concat(core, adapters), Modules: []string{"*"}},
 		{Dir: "internal/app/apptest", Rooms: []string{"client", "internal/app"}, Allows: []string{testHarness}},
 		{
-			Dir: "cmd/manifold", Rooms: []string{"contracts", "contracts/sheet", "reasoning", "intent", "intent/eval", "internal/app", "client", "domainkit/conformance", "internal/embed/openai", "internal/embed/use", "internal/model/journal"},
+			Dir: "cmd/manifold", Rooms: []string{"contracts", "contracts/sheet", "reasoning", "intent", "intent/eval", "internal/app", "internal/witness", "client", "domainkit/conformance", "internal/embed/openai", "internal/embed/use", "internal/model/journal"},
 			Modules: []string{"github.com/spf13/cobra", "golang.org/x/term"},
 		},
 		{Dir: "intent/fit", Rooms: []string{"contracts", "intent", "intent/eval"}},

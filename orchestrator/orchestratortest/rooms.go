@@ -25,6 +25,8 @@ type Ports struct {
 	Runner   *execution.Runner
 	Catalogs orchestrator.Catalogs
 	Notifier orchestrator.Notifier
+	// Proofs may be nil: nothing is sealed or logged then.
+	Proofs audit.Proofs
 	// Intents is one that is trained already; nil makes a new one.
 	Intents *intent.Adapter
 }
@@ -66,7 +68,11 @@ func Wire(tb testing.TB, p Ports) Rooms {
 		Runner: p.Runner, Intents: intents, Catalogs: p.Catalogs, Notifier: p.Notifier,
 	})
 	must(tb, err)
-	r.Audit, err = audit.New(p.Runs, p.Runner, r.Runs, r.Sessions, r.Conversation)
+	proofs := p.Proofs
+	if proofs == nil {
+		proofs = unproven{p.Runs}
+	}
+	r.Audit, err = audit.New(p.Runs, proofs, nil, p.Runner, r.Runs, r.Sessions, r.Conversation)
 	must(tb, err)
 	return r
 }

@@ -182,18 +182,38 @@ func sessionIsDeleted(t *testing.T, s Opened) {
 			t.Fatal(err)
 		}
 	}
-	if err := s.DeleteSession(t.Context(), "s1"); err != nil {
+	act := execution.Act{Kind: contracts.ActSessionDeleted, Actor: "ana", KeyID: "k1", From: "10.0.0.1", Subject: "s1", Detail: map[string]any{"runs": 1}}
+	if err := s.DeleteSession(execution.WithAct(t.Context(), act), "s1"); err != nil {
 		t.Fatal(err)
 	}
 	wantGone(t, s, "s1", "r1")
-	ledger, err := s.Ledger(t.Context(), "r1", 0, 0)
-	if err != nil || len(ledger) != 1 {
-		t.Errorf("ledger entries must stay: got %v, %v", ledger, err)
+	wantBuried(t, s, "r1", 2)
+	wantBuried(t, s, execution.SessionChain("s1"), 1)
+	wantCode(t, s.DeleteSession(execution.WithAct(t.Context(), act), "s1"), contracts.CodeNotFound)
+	acts, err := s.Ledger(t.Context(), execution.ActChain, 0, 0)
+	if err != nil || len(acts) != 1 || acts[0].Kind != act.Kind || acts[0].Actor != "ana" || acts[0].KeyID != "k1" || acts[0].From != "10.0.0.1" || acts[0].NodeID != "s1" {
+		t.Errorf("what was done is recorded once, what was refused is not: %+v, %v", acts, err)
 	}
 	if _, err := s.Blob(t.Context(), "shared"); err != nil {
 		t.Errorf("the other session's run still names the content: %v", err)
 	}
 	wantWhole(t, s, "s2", "r2")
+}
+
+// wantBuried checks that a chain of n entries ends in who deleted its rows.
+func wantBuried(t *testing.T, s Opened, chain string, n int) {
+	t.Helper()
+	entries, err := s.Ledger(t.Context(), chain, 0, 0)
+	if err != nil || len(entries) != n {
+		t.Fatalf("ledger entries must stay, and one more must end them: got %v, %v", entries, err)
+	}
+	last := entries[n-1]
+	if last.Kind != contracts.LedgerDeleted || last.Key != execution.GoneByRequest || last.Actor != "ana" || last.KeyID != "k1" {
+		t.Errorf("the tombstone of %s is %+v", chain, last)
+	}
+	if err := execution.VerifyChain(entries); err != nil {
+		t.Errorf("chain %s: %v", chain, err)
+	}
 }
 
 func wantGone(t *testing.T, s Opened, session, run string) {

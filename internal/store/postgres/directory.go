@@ -49,11 +49,13 @@ func (s *Directory) InsertKey(ctx context.Context, key access.Key) error {
 	if err != nil {
 		return err
 	}
-	n, err := s.exec(ctx, "insert key "+key.ID, insertKey, row...)
-	if err == nil && n == 0 {
-		return contracts.Errorf(contracts.CodeConflict, "there is a key %q already", key.ID)
-	}
-	return err
+	return s.transact(ctx, "insert key "+key.ID, func(tx pgx.Tx) error {
+		done, err := tx.Exec(ctx, insertKey, row...)
+		if err == nil && done.RowsAffected() == 0 {
+			return contracts.Errorf(contracts.CodeConflict, "there is a key %q already", key.ID)
+		}
+		return err
+	})
 }
 
 // InsertFirstKey adds a key while there is none; processes that start at once
@@ -69,15 +71,24 @@ func (s *Directory) InsertFirstKey(ctx context.Context, key access.Key) (inserte
 			return err
 		}
 		any, err := number(tx.QueryRow(ctx, `SELECT count(*) FROM (SELECT 1 FROM api_key LIMIT 1) k`))
-		if err != nil || any > 0 {
+		if err == nil && any > 0 {
+			err = errNotFirst()
+		}
+		if err != nil {
 			return err
 		}
 		_, err = tx.Exec(ctx, insertKey, row...)
 		inserted = err == nil
 		return err
 	})
+	if contracts.CodeOf(err) == contracts.CodeConflict {
+		return false, nil
+	}
 	return inserted && err == nil, err
 }
+
+// errNotFirst ends the transaction of a first key that is none.
+func errNotFirst() error { return contracts.Errorf(contracts.CodeConflict, "there are keys already") }
 
 // Key gives one key.
 func (s *Directory) Key(ctx context.Context, id string) (access.Key, error) {
@@ -97,11 +108,13 @@ func (s *Directory) Keys(ctx context.Context, p contracts.Page) (contracts.List[
 
 // RevokeKey ends a key; the first time is kept. It commits.
 func (s *Directory) RevokeKey(ctx context.Context, id string, at time.Time) error {
-	n, err := s.exec(ctx, "revoke key "+id, `UPDATE api_key SET revoked_at = CASE revoked_at WHEN 0 THEN $2 ELSE revoked_at END WHERE id = $1`, id, stored.Nanos(at))
-	if err == nil && n == 0 {
-		return noKey(id)
-	}
-	return err
+	return s.transact(ctx, "revoke key "+id, func(tx pgx.Tx) error {
+		done, err := tx.Exec(ctx, `UPDATE api_key SET revoked_at = CASE revoked_at WHEN 0 THEN $2 ELSE revoked_at END WHERE id = $1`, id, stored.Nanos(at))
+		if err == nil && done.RowsAffected() == 0 {
+			return noKey(id)
+		}
+		return err
+	})
 }
 
 func noKey(id string) error {

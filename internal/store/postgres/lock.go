@@ -2,7 +2,6 @@ package postgres
 
 import (
 	"context"
-	"errors"
 	"slices"
 
 	"github.com/jackc/pgx/v5"
@@ -200,6 +199,7 @@ SELECT key, run_id, node_id, since, ARRAY(SELECT w.run_id FROM lock_waiter w WHE
 // the ledger.
 func (s *Runs) BreakLock(ctx context.Context, key, by string) (execution.LockHolder, error) {
 	var broken execution.LockHolder
+	act, _ := execution.ActOf(ctx)
 	apply := func(ctx context.Context, g *group) error {
 		var err error
 		if broken, err = scanLock(g.conn.QueryRow(ctx, selectLock+`WHERE key = $1`, key)); err != nil {
@@ -208,7 +208,7 @@ func (s *Runs) BreakLock(ctx context.Context, key, by string) (execution.LockHol
 		if broken.Waiting, err = waiting(ctx, g.conn, key); err != nil {
 			return err
 		}
-		if err := g.ledgerBroken(ctx, broken, by); err != nil {
+		if err := g.ledgerBroken(ctx, broken, by, act); err != nil {
 			return err
 		}
 		for _, statement := range []string{`DELETE FROM held_lock WHERE key = $1`, `UPDATE lock_waiter SET woken = true WHERE key = $1`} {
@@ -226,24 +226,14 @@ func (s *Runs) BreakLock(ctx context.Context, key, by string) (execution.LockHol
 }
 
 // ledgerBroken appends to the chain of broken locks, which lockLocks guards.
-func (g *group) ledgerBroken(ctx context.Context, broken execution.LockHolder, by string) error {
-	var last contracts.LedgerEntry
-	body, err := text(g.conn.QueryRow(ctx, `SELECT body FROM ledger WHERE run_id = $1 ORDER BY seq DESC LIMIT 1`, execution.LockChain))
-	switch {
-	case err == nil:
-		if last, err = stored.Decode[contracts.LedgerEntry](body); err != nil {
-			return err
-		}
-	case !errors.Is(err, pgx.ErrNoRows):
-		return err
-	}
-	entry, err := execution.LockBroken(last, broken, by, g.now)
+func (g *group) ledgerBroken(ctx context.Context, broken execution.LockHolder, by string, act execution.Act) error {
+	last, err := lastOf(ctx, g.conn, execution.LockChain)
 	if err != nil {
 		return err
 	}
-	if body, err = stored.Encode(entry); err != nil {
+	entry, err := execution.LockBroken(last, broken, by, act, g.now)
+	if err != nil {
 		return err
 	}
-	_, err = g.conn.Exec(ctx, `INSERT INTO ledger (run_id, seq, body) VALUES ($1, $2, $3)`, entry.RunID, entry.Seq, body)
-	return err
+	return appendEntry(ctx, g.conn, entry)
 }

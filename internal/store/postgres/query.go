@@ -9,6 +9,7 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
 
+	"github.com/manifold-run/manifold/execution"
 	"github.com/manifold-run/manifold/internal/store/stored"
 )
 
@@ -86,8 +87,18 @@ func (d *db) exec(ctx context.Context, doing, statement string, args ...any) (in
 }
 
 // transact does a short transaction of its own, again where two have been in
-// each other's way. It commits.
+// each other's way. An act that the caller has named is recorded with it. It
+// commits.
 func (d *db) transact(ctx context.Context, doing string, do func(pgx.Tx) error) error {
+	if act, named := execution.ActOf(ctx); named {
+		only := do
+		do = func(tx pgx.Tx) error {
+			if err := only(tx); err != nil {
+				return err
+			}
+			return recordAct(ctx, tx, act)
+		}
+	}
 	for try := 1; ; try++ {
 		err := pgx.BeginFunc(ctx, d.pool, do)
 		if !passing(err) || try == maxTries {

@@ -6,6 +6,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/manifold-run/manifold/contracts"
+	"github.com/manifold-run/manifold/execution"
 	"github.com/manifold-run/manifold/internal/store/stored"
 	"github.com/manifold-run/manifold/orchestrator"
 )
@@ -97,7 +98,7 @@ func (s *Talk) DeleteSession(ctx context.Context, id string) error {
 		if err := lockForDeletion(ctx, tx); err != nil {
 			return err
 		}
-		return deleteSession(ctx, tx, id)
+		return deleteSession(ctx, tx, id, execution.GoneByRequest)
 	})
 }
 

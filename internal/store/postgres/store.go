@@ -42,6 +42,7 @@ type Store struct {
 	Talk      *Talk
 	Mail      *Mail
 	Directory *Directory
+	Proofs    *Proofs
 }
 
 // Runs is what execution keeps, and the listing of gates.
@@ -83,7 +84,7 @@ func Open(ctx context.Context, cfg Config) (*Store, error) {
 		return nil, translate("open the database", err)
 	}
 	d.writer = groupcommit.Start(d.commit)
-	return &Store{db: d, Runs: &Runs{d}, Talk: &Talk{d}, Mail: &Mail{d}, Directory: &Directory{d}}, nil
+	return &Store{db: d, Runs: &Runs{d}, Talk: &Talk{d}, Mail: &Mail{d}, Directory: &Directory{d}, Proofs: &Proofs{d}}, nil
 }
 
 func connect(ctx context.Context, cfg Config) (*pgxpool.Pool, error) {

@@ -52,7 +52,7 @@ func sweep(ctx context.Context, tx pgx.Tx, finishedBefore int64) (swept executio
 	if err != nil {
 		return swept, err
 	}
-	blobs, err := deleteRuns(ctx, tx, runs)
+	blobs, err := deleteRuns(ctx, tx, runs, execution.GoneByRetention)
 	return execution.Swept{Runs: len(runs), Data: int(data.RowsAffected()), Blobs: int(blobs)}, err
 }
 
@@ -73,8 +73,8 @@ DELETE FROM blob b WHERE b.sha256 IN (SELECT sha256 FROM gone)
   AND NOT EXISTS (SELECT 1 FROM blob_name n WHERE n.sha256 = b.sha256 AND n.run_id <> ALL($1))`
 
 // deleteRuns deletes runs with their rows, and the blobs that nothing else
-// names; ledger entries stay. It counts the blobs.
-func deleteRuns(ctx context.Context, tx pgx.Tx, runs []string) (blobs int64, err error) {
+// names; ledger entries stay, and the last says why. It counts the blobs.
+func deleteRuns(ctx context.Context, tx pgx.Tx, runs []string, why string) (blobs int64, err error) {
 	if len(runs) == 0 {
 		return 0, nil
 	}
@@ -96,6 +96,9 @@ func deleteRuns(ctx context.Context, tx pgx.Tx, runs []string) (blobs int64, err
 			return 0, err
 		}
 	}
+	if err := bury(ctx, tx, why, runs...); err != nil {
+		return 0, err
+	}
 	if len(woken) > 0 {
 		_, err = tx.Exec(ctx, `UPDATE run SET wake_seq = wake_seq + 1 WHERE id = ANY($1) AND finished_at = 0`, woken)
 	}
@@ -104,7 +107,7 @@ func deleteRuns(ctx context.Context, tx pgx.Tx, runs []string) (blobs int64, err
 
 // deleteSession removes a session with all that belongs to it; ledger entries
 // stay. An open run gives conflict.
-func deleteSession(ctx context.Context, tx pgx.Tx, id string) error {
+func deleteSession(ctx context.Context, tx pgx.Tx, id, why string) error {
 	type run struct {
 		id   string
 		open bool
@@ -122,7 +125,7 @@ func deleteSession(ctx context.Context, tx pgx.Tx, id string) error {
 			return contracts.Errorf(contracts.CodeConflict, "run %s of the session has not ended; cancel it first", r.id)
 		}
 	}
-	if _, err := deleteRuns(ctx, tx, column(runs, func(r run) string { return r.id })); err != nil {
+	if _, err := deleteRuns(ctx, tx, column(runs, func(r run) string { return r.id }), why); err != nil {
 		return err
 	}
 	for _, statement := range []string{
@@ -137,7 +140,10 @@ func deleteSession(ctx context.Context, tx pgx.Tx, id string) error {
 	if err == nil && done.RowsAffected() == 0 {
 		return noSession(id)
 	}
-	return err
+	if err != nil {
+		return err
+	}
+	return bury(ctx, tx, why, execution.SessionChain(id))
 }
 
 // SweepSessions deletes what nobody has touched since a time, a little in each
@@ -187,7 +193,7 @@ func sweepSessions(ctx context.Context, tx pgx.Tx, idleSince int64) (swept orche
 		return swept, err
 	}
 	for _, id := range idle {
-		if err := deleteSession(ctx, tx, id); err != nil {
+		if err := deleteSession(ctx, tx, id, execution.GoneByRetention); err != nil {
 			return swept, err
 		}
 	}

@@ -48,3 +48,12 @@ func (s *Store) Durability(ctx context.Context) (journal string, synchronous int
 	})
 	return journal, synchronous, err
 }
+
+// Columns are all columns of all tables.
+func (s *Store) Columns(ctx context.Context) (columns []string, err error) {
+	err = s.view(ctx, "read the columns", func(ctx context.Context, h *handle) error {
+		columns, err = collect(ctx, h, text, `SELECT t.name || '.' || c.name FROM sqlite_schema t, pragma_table_info(t.name) c WHERE t.type = 'table'`)
+		return err
+	})
+	return columns, err
+}

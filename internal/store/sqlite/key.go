@@ -38,9 +38,14 @@ func insertKey(ctx context.Context, s *Directory, key access.Key, where string) 
 	err = s.write(ctx, "insert key "+key.ID, func(ctx context.Context, x *tx) error {
 		n, err := x.exec(ctx, `INSERT INTO api_key (id, hash, created_at, revoked_at, body) SELECT ?, ?, ?, ?, ? WHERE `+where+` ON CONFLICT DO NOTHING`,
 			key.ID, key.Hash, stored.Nanos(key.CreatedAt), revoked, body)
-		inserted = n > 0
+		if inserted = n > 0; err == nil && !inserted {
+			return contracts.Errorf(contracts.CodeConflict, "no key was added")
+		}
 		return err
 	})
+	if contracts.CodeOf(err) == contracts.CodeConflict {
+		return false, nil
+	}
 	return inserted && err == nil, err
 }
 

@@ -2,8 +2,6 @@ package sqlite
 
 import (
 	"context"
-	"database/sql"
-	"errors"
 	"slices"
 	"time"
 
@@ -218,26 +216,15 @@ func (s *Runs) BreakLock(ctx context.Context, key, by string) (execution.LockHol
 	return broken, err
 }
 
-// ledgerBroken appends to the chain of broken locks; the file has one writer,
-// so that nobody else appends meanwhile.
+// ledgerBroken appends to the chain of broken locks.
 func (x *tx) ledgerBroken(ctx context.Context, broken execution.LockHolder, by string, at time.Time) error {
-	var last contracts.LedgerEntry
-	body, err := text(x.row(ctx, `SELECT body FROM ledger WHERE run_id = ? ORDER BY seq DESC LIMIT 1`, execution.LockChain))
-	switch {
-	case err == nil:
-		if last, err = stored.Decode[contracts.LedgerEntry](body); err != nil {
-			return err
-		}
-	case !errors.Is(err, sql.ErrNoRows):
-		return err
-	}
-	entry, err := execution.LockBroken(last, broken, by, at)
+	last, err := lastOf(ctx, x.handle, execution.LockChain)
 	if err != nil {
 		return err
 	}
-	if body, err = stored.Encode(entry); err != nil {
+	entry, err := execution.LockBroken(last, broken, by, x.act, at)
+	if err != nil {
 		return err
 	}
-	_, err = x.exec(ctx, `INSERT INTO ledger (run_id, seq, body) VALUES (?, ?, ?)`, entry.RunID, entry.Seq, body)
-	return err
+	return appendEntry(ctx, x, entry)
 }

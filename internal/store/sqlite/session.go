@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/manifold-run/manifold/contracts"
+	"github.com/manifold-run/manifold/execution"
 	"github.com/manifold-run/manifold/internal/store/stored"
 	"github.com/manifold-run/manifold/orchestrator"
 )
@@ -105,11 +106,11 @@ func (s *Talk) SaveSession(ctx context.Context, session orchestrator.Session) (o
 // DeleteSession removes a session with all that belongs to it; ledger entries
 // stay.
 func (s *Talk) DeleteSession(ctx context.Context, id string) error {
-	return s.write(ctx, "delete session "+id, func(ctx context.Context, x *tx) error { return deleteSession(ctx, x, id) })
+	return s.write(ctx, "delete session "+id, func(ctx context.Context, x *tx) error { return deleteSession(ctx, x, id, execution.GoneByRequest) })
 }
 
-func deleteSession(ctx context.Context, x *tx, id string) error {
-	if err := x.deleteRunsOf(ctx, id); err != nil {
+func deleteSession(ctx context.Context, x *tx, id, why string) error {
+	if err := x.deleteRunsOf(ctx, id, why); err != nil {
 		return err
 	}
 	if _, err := x.exec(ctx, `DELETE FROM turn WHERE session_id = ?`, id); err != nil {
@@ -119,7 +120,10 @@ func deleteSession(ctx context.Context, x *tx, id string) error {
 	if err == nil && n == 0 {
 		return noSession(id)
 	}
-	return err
+	if err != nil {
+		return err
+	}
+	return bury(ctx, x, execution.SessionChain(id), why)
 }
 
 func noSession(id string) error {

@@ -32,6 +32,10 @@ type Config struct {
 	Path string
 	// Readers is how many reads go on at once [2 per processor, 4 to 16].
 	Readers int
+	// SealKeys are the keys that rows are sealed with, the present one first; the
+	// older ones are needed once, to go over to it. Without a key nothing is
+	// sealed, and a sealed database is not opened.
+	SealKeys [][]byte
 	// Now is the store's clock [time.Now]: leases, expiries and windows are
 	// compared with it.
 	Now func() time.Time
@@ -54,6 +58,7 @@ type Store struct {
 	Talk      *Talk
 	Mail      *Mail
 	Directory *Directory
+	Proofs    *Proofs
 }
 
 // Runs is what execution keeps, and the listing of gates.
@@ -69,6 +74,9 @@ type Mail struct{ *file }
 // Directory is what admins keep: domains and keys.
 type Directory struct{ *file }
 
+// Proofs is what shows that nothing else has changed any of it.
+type Proofs struct{ *file }
+
 // file is the open database that all parts share. Whoever writes does it
 // through its writer.
 type file struct {
@@ -78,6 +86,8 @@ type file struct {
 	writer *writer
 	// readers holds the idle connections for reads.
 	readers chan *handle
+	// sealKey is the present one, nil for none.
+	sealKey []byte
 }
 
 // Open opens the database, makes or updates its tables, and keeps every other
@@ -97,10 +107,13 @@ func Open(ctx context.Context, cfg Config) (*Store, error) {
 		return nil, err
 	}
 	f := &file{now: cfg.Now, lock: lock, readers: make(chan *handle, cfg.Readers)}
-	if err := f.connect(ctx, path, cfg.Readers); err != nil {
+	if len(cfg.SealKeys) > 0 {
+		f.sealKey = cfg.SealKeys[0]
+	}
+	if err := f.connect(ctx, path, cfg); err != nil {
 		return nil, errors.Join(translate("open the database "+path, err), f.closeFiles())
 	}
-	return &Store{file: f, Runs: &Runs{f}, Talk: &Talk{f}, Mail: &Mail{f}, Directory: &Directory{f}}, nil
+	return &Store{file: f, Runs: &Runs{f}, Talk: &Talk{f}, Mail: &Mail{f}, Directory: &Directory{f}, Proofs: &Proofs{f}}, nil
 }
 
 // Close commits what was accepted, and closes the files. Writes that come
@@ -113,9 +126,13 @@ func (s *Store) Close() error {
 }
 
 // connect opens the connection that writes and those that read.
-func (s *file) connect(ctx context.Context, path string, readers int) error {
+func (s *file) connect(ctx context.Context, path string, cfg Config) error {
+	readers := cfg.Readers
 	err := makeFile(path)
 	if err != nil {
+		return err
+	}
+	if err := registered(); err != nil {
 		return err
 	}
 	if s.db, err = sql.Open(driverName, dsn(path)); err != nil {
@@ -133,6 +150,10 @@ func (s *file) connect(ctx context.Context, path string, readers int) error {
 	if _, err := first.exec(ctx, `UPDATE run SET lease_until = 0 WHERE owner <> ''`); err != nil {
 		return errors.Join(err, first.close())
 	}
+	seals, err := openSeals(ctx, first, cfg.SealKeys)
+	if err != nil {
+		return errors.Join(err, first.close())
+	}
 	for range readers {
 		h, err := newHandle(ctx, s.db)
 		if err != nil {
@@ -143,7 +164,7 @@ func (s *file) connect(ctx context.Context, path string, readers int) error {
 		}
 		s.readers <- h
 	}
-	s.writer = startWriter(first, s.now)
+	s.writer = startWriter(first, seals, s.now)
 	return nil
 }
 
@@ -152,6 +173,7 @@ func (s *file) connect(ctx context.Context, path string, readers int) error {
 func (s *file) closeFiles() error {
 	var errs []error
 	if s.writer != nil {
+		s.writer.seals.forget()
 		errs = append(errs, s.closeReaders(cap(s.readers)), s.writer.handle.close())
 	} else {
 		errs = append(errs, s.closeReaders(len(s.readers)))

@@ -3,8 +3,10 @@ package sqlite_test
 import (
 	"context"
 	"path/filepath"
+	"strings"
 	"testing"
 
+	"github.com/manifold-run/manifold/contracts"
 	"github.com/manifold-run/manifold/execution"
 	"github.com/manifold-run/manifold/execution/executiontest"
 	"github.com/manifold-run/manifold/internal/store/sqlite"
@@ -22,6 +24,7 @@ type store struct {
 	*sqlite.Talk
 	*sqlite.Mail
 	*sqlite.Directory
+	*sqlite.Proofs
 }
 
 func openAll(ctx context.Context, cfg sqlite.Config) (*store, error) {
@@ -29,17 +32,25 @@ func openAll(ctx context.Context, cfg sqlite.Config) (*store, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &store{Store: s, Runs: s.Runs, Talk: s.Talk, Mail: s.Mail, Directory: s.Directory}, nil
+	return &store{Store: s, Runs: s.Runs, Talk: s.Talk, Mail: s.Mail, Directory: s.Directory, Proofs: s.Proofs}, nil
 }
 
 // open gives a fresh store that is closed with the test.
 func open(t *testing.T, path string) *store {
 	t.Helper()
-	s, err := openAll(t.Context(), sqlite.Config{Path: path})
+	s, err := openAll(t.Context(), sqlite.Config{Path: path, SealKeys: [][]byte{[]byte("the key of these tests")}})
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
+		_, err := s.CheckRows(context.WithoutCancel(t.Context()), func(scope, message string) {
+			if !strings.HasPrefix(scope, "content:") { // suites store what they like under hashes
+				t.Errorf("after the test: %s: %s", scope, message)
+			}
+		})
+		if err != nil && contracts.CodeOf(err) != contracts.CodeUnavailable {
+			t.Errorf("check the rows: %v", err)
+		}
 		if err := s.Close(); err != nil {
 			t.Errorf("close: %v", err)
 		}

@@ -48,7 +48,7 @@ func (x *tx) sweep(ctx context.Context, finishedBefore time.Time) (execution.Swe
 	if err != nil {
 		return execution.Swept{}, err
 	}
-	blobs, err := x.deleteRuns(ctx, runs)
+	blobs, err := x.deleteRuns(ctx, runs, execution.GoneByRetention)
 	return execution.Swept{Runs: len(runs), Data: int(data), Blobs: int(blobs)}, err
 }
 
@@ -62,8 +62,8 @@ func scanOwned(row scanner) (owned, error) {
 }
 
 // deleteRuns deletes runs with their rows, and the blobs that nothing else
-// names; ledger entries stay. It counts the blobs.
-func (x *tx) deleteRuns(ctx context.Context, runs []owned) (blobs int64, err error) {
+// names; ledger entries stay, and the last says why. It counts the blobs.
+func (x *tx) deleteRuns(ctx context.Context, runs []owned, why string) (blobs int64, err error) {
 	for _, r := range runs {
 		n, err := x.deleteBlobs(ctx, r.id)
 		if err != nil {
@@ -71,6 +71,9 @@ func (x *tx) deleteRuns(ctx context.Context, runs []owned) (blobs int64, err err
 		}
 		blobs += n
 		if err := x.deleteRun(ctx, r); err != nil {
+			return 0, err
+		}
+		if err := bury(ctx, x, r.id, why); err != nil {
 			return 0, err
 		}
 	}
@@ -117,7 +120,7 @@ func (x *tx) deleteRun(ctx context.Context, r owned) error {
 
 // deleteRunsOf deletes the runs, events and interrupts of a session. An open
 // run gives conflict.
-func (x *tx) deleteRunsOf(ctx context.Context, sessionID string) error {
+func (x *tx) deleteRunsOf(ctx context.Context, sessionID, why string) error {
 	open, err := collect(ctx, x.handle, text, `SELECT id FROM run WHERE session_id = ? AND finished_at = 0 LIMIT 1`, sessionID)
 	if err != nil {
 		return err
@@ -129,7 +132,7 @@ func (x *tx) deleteRunsOf(ctx context.Context, sessionID string) error {
 	if err != nil {
 		return err
 	}
-	if _, err := x.deleteRuns(ctx, runs); err != nil {
+	if _, err := x.deleteRuns(ctx, runs, why); err != nil {
 		return err
 	}
 	for _, statement := range []string{
@@ -190,7 +193,7 @@ func sweepSessions(ctx context.Context, x *tx, idleSince int64) (swept orchestra
 		return swept, err
 	}
 	for _, id := range idle {
-		if err := deleteSession(ctx, x, id); err != nil {
+		if err := deleteSession(ctx, x, id, execution.GoneByRetention); err != nil {
 			return swept, err
 		}
 	}

@@ -4,6 +4,8 @@ import (
 	"context"
 	"time"
 
+	"github.com/manifold-run/manifold/contracts"
+	"github.com/manifold-run/manifold/execution"
 	"github.com/manifold-run/manifold/internal/store/groupcommit"
 )
 
@@ -12,7 +14,9 @@ type writer struct {
 	*groupcommit.Queue[operation]
 
 	handle *handle
-	now    func() time.Time
+	// seals is nil where nothing is sealed.
+	seals *sealer
+	now   func() time.Time
 }
 
 // operation is one write. It may be run again, when a batch has to be repeated
@@ -25,18 +29,42 @@ type tx struct {
 
 	// now is the store's clock.
 	now time.Time
+	// act is what the caller does, if it named it.
+	act execution.Act
 }
 
-func startWriter(h *handle, now func() time.Time) *writer {
-	w := &writer{handle: h, now: now}
+func startWriter(h *handle, seals *sealer, now func() time.Time) *writer {
+	w := &writer{handle: h, seals: seals, now: now}
 	w.Queue = groupcommit.Start(w.commit)
 	return w
 }
 
 // write runs a change in a transaction and returns when it is on the disk, or
-// when it was refused.
+// when it was refused. An act that the caller has named is recorded with it.
 func (s *file) write(ctx context.Context, doing string, run operation) error {
+	if act, named := execution.ActOf(ctx); named {
+		run = acting(act, run)
+	}
 	return translate(doing, s.writer.Do(ctx, doing, run))
+}
+
+// acting runs a change and appends the act that it is. A broken lock has a chain
+// of its own.
+func acting(act execution.Act, run operation) operation {
+	return func(ctx context.Context, x *tx) error {
+		x.act = act
+		if err := run(ctx, x); err != nil || act.Kind == contracts.LedgerLockBroken {
+			return err
+		}
+		return recordAct(ctx, x, act)
+	}
+}
+
+// settle takes or drops what operations have told the sealer.
+func (w *writer) settle(kept bool) {
+	if w.seals != nil {
+		w.seals.Settle(kept)
+	}
 }
 
 // commit does a batch in one transaction. If that cannot be committed, each
@@ -78,7 +106,13 @@ func (w *writer) attempt(batch []*groupcommit.Write[operation], run func(context
 	if _, err := w.handle.exec(ctx, "BEGIN IMMEDIATE"); err != nil {
 		return nil, err
 	}
+	if w.seals != nil {
+		w.seals.Begin()
+	}
 	answers, err := run(ctx, batch)
+	if err == nil && w.seals != nil {
+		err = w.seals.store(ctx, w.handle, w.seals.Done())
+	}
 	if err == nil {
 		_, err = w.handle.exec(ctx, "COMMIT")
 	}
@@ -100,6 +134,7 @@ func (w *writer) runAll(ctx context.Context, batch []*groupcommit.Write[operatio
 			return nil, err
 		}
 	}
+	w.settle(true)
 	return make([]error, len(batch)), nil
 }
 
@@ -120,6 +155,7 @@ func (w *writer) runEach(ctx context.Context, batch []*groupcommit.Write[operati
 				return nil, err
 			}
 		}
+		w.settle(answers[i] == nil)
 		if _, err := w.handle.exec(ctx, "RELEASE operation"); err != nil {
 			return nil, err
 		}

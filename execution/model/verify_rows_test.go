@@ -1,0 +1,89 @@
+package model_test
+
+import (
+	"bytes"
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/manifold-run/manifold/contracts"
+	"github.com/manifold-run/manifold/execution/model"
+)
+
+// TestASaltedLedgerTellsNothing: who has the entries and knows the plan cannot
+// see that it is this plan; who has what lies beside can.
+func TestASaltedLedgerTellsNothing(t *testing.T) {
+	t.Parallel()
+	plan := contracts.Plan{Goal: "dismiss Ana", PlanHash: "4711"}
+	entry, err := model.PlanEntry(plan, time.Now())
+	if err != nil {
+		t.Fatal(err)
+	}
+	plain := entry.LedgerEntry
+	salt := bytes.Repeat([]byte{7}, model.SaltSize)
+	sealed, blobs, _, err := model.Chain{RunID: "r", Salt: func() []byte { return salt }}.Seal([]model.Entry{entry})
+	if err != nil || len(blobs) != 1 {
+		t.Fatalf("%d blobs, %v", len(blobs), err)
+	}
+	got := sealed[0]
+	if got.PayloadSHA256 == plain.PayloadSHA256 || got.ActionSHA256 == plain.ActionSHA256 {
+		t.Error("the ledger keeps a hash that can be guessed")
+	}
+	payload, err := model.OpenPayload(model.Format3, got, blobs[0].Body)
+	if err != nil || !payload.Names(got, "4711") || payload.Names(got, "4712") {
+		t.Errorf("the payload does not open: %v", err)
+	}
+	if _, err := model.OpenPayload(model.Format3, got, append(bytes.Clone(blobs[0].Body), ' ')); contracts.CodeOf(err) != contracts.CodeConflict {
+		t.Errorf("a changed payload opens: %v", err)
+	}
+}
+
+func TestRowsThatAreNotThoseOfTheLedger(t *testing.T) {
+	t.Parallel()
+	at := time.Date(2026, 3, 2, 9, 0, 0, 0, time.UTC)
+	plan := contracts.Plan{Goal: "pay", PlanHash: "4711", Nodes: []contracts.Node{{NodeID: "n1"}, {NodeID: "n2"}}}
+	first, err := model.PlanEntry(plan, at)
+	if err != nil {
+		t.Fatal(err)
+	}
+	sealed, blobs, _, err := model.Chain{RunID: "r", Salt: func() []byte { return make([]byte, model.SaltSize) }}.Seal([]model.Entry{first})
+	if err != nil {
+		t.Fatal(err)
+	}
+	read := func(hash string) ([]byte, error) {
+		if hash != blobs[0].SHA256 {
+			return nil, errors.New("not there")
+		}
+		return blobs[0].Body, nil
+	}
+	sound := func() model.Snapshot {
+		return model.Snapshot{
+			Run:   model.Run{ID: "r", Format: model.Format3, Plan: plan},
+			Nodes: []model.Row{{NodeID: "n1", State: contracts.NodePending}, {NodeID: "n2", State: contracts.NodeRunning}},
+		}
+	}
+	for name, tt := range map[string]struct {
+		change func(*model.Snapshot)
+		read   func(string) ([]byte, error)
+		want   string
+	}{
+		"nothing":                {func(*model.Snapshot) {}, read, ""},
+		"another goal":           {func(s *model.Snapshot) { s.Run.Plan.Goal = "rob" }, read, "the plan is not the one"},
+		"another hash":           {func(s *model.Snapshot) { s.Run.Plan.PlanHash = "4712" }, read, "the plan is not the one"},
+		"a missing node":         {func(s *model.Snapshot) { s.Nodes = s.Nodes[:1] }, read, "node n2 is in the plan and has no row"},
+		"a node that ended":      {func(s *model.Snapshot) { s.Nodes[0].State = contracts.NodeCompleted }, read, "node n1 has ended, and no entry says how"},
+		"a write of nobody":      {func(s *model.Snapshot) { s.Intents = []model.Intent{{Key: "r/n1/1"}} }, read, "the write r/n1/1 is not the one"},
+		"a payload that is gone": {func(*model.Snapshot) {}, func(string) ([]byte, error) { return nil, errors.New("no") }, "the payload of entry 1 is not there"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := sound()
+			tt.change(&s)
+			got := strings.Join(model.VerifyRows(s, sealed, tt.read), "; ")
+			if (tt.want == "") != (got == "") || !strings.Contains(got, tt.want) {
+				t.Errorf("got %q, want %q", got, tt.want)
+			}
+		})
+	}
+}

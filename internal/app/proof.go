@@ -1,0 +1,92 @@
+package app
+
+import (
+	"cmp"
+	"context"
+	"log/slog"
+	"net"
+	"net/http"
+	"os"
+	"time"
+
+	"github.com/manifold-run/manifold/contracts"
+	"github.com/manifold-run/manifold/internal/webhook"
+	"github.com/manifold-run/manifold/internal/witness"
+	"github.com/manifold-run/manifold/orchestrator/audit"
+)
+
+// Proof is what is proven of the database, and how.
+type Proof struct {
+	// Keys is the file of the keys ["audit.keys" in the data folder].
+	Keys string
+	// Roots are the places that signed roots go to: a file, "log", or a URL
+	// ["roots.jsonl" in the data folder].
+	Roots []string
+	// Every is how often a root is signed if anything has changed [1 min].
+	Every time.Duration
+}
+
+// loadKeys reads the keys of seals, roots and links, or makes them.
+func (a *App) loadKeys(ctx context.Context) (made bool, err error) {
+	path := a.keysFile()
+	if a.witness, made, err = witness.Load(path); err == nil && made {
+		a.cfg.Logger.InfoContext(ctx, "audit keys were written; keep a copy where the database is not", slog.String("file", path))
+	}
+	return made, err
+}
+
+func (a *App) keysFile() string { return cmp.Or(a.cfg.Proof.Keys, a.path("audit.keys")) }
+
+// openDatabase opens the database with its keys. Keys that were made for a
+// database that has others are taken back.
+func (a *App) openDatabase(ctx context.Context) (stores, func() error, error) {
+	made, err := a.loadKeys(ctx)
+	if err != nil {
+		return stores{}, nil, err
+	}
+	store, closing, err := a.cfg.openStore(ctx, a.path("manifold.db"), a.witness.Sealing)
+	if made && contracts.CodeOf(err) == contracts.CodeConflict {
+		_, _ = os.Remove(a.keysFile()), os.Remove(a.keysFile()+".pub")
+	}
+	return store, closing, err
+}
+
+// roots is the part that signs them; one server of all does.
+func (a *App) roots() part {
+	if a.store.shared != nil {
+		return part{"signed roots", func(context.Context) error { return nil }, func(context.Context) error { return nil }}
+	}
+	return part{"signed roots", a.rooms.publisher.Start, a.rooms.publisher.Stop}
+}
+
+// wirePublisher makes what signs roots and publishes them.
+func (a *App) wirePublisher(guard *webhook.Guard) (*audit.Publisher, error) {
+	signers, err := a.witness.Signers()
+	if err != nil {
+		return nil, err
+	}
+	known, err := a.witness.Known()
+	if err != nil {
+		return nil, err
+	}
+	places := a.cfg.Proof.Roots
+	if len(places) == 0 {
+		places = []string{a.path("roots.jsonl")}
+	}
+	cfg := audit.PublisherConfig{
+		Every: a.cfg.Proof.Every, Signers: signers, Known: known, Quarantine: a.cfg.Quarantine, Now: a.cfg.Now, Logger: a.cfg.Logger,
+	}
+	dialer := &net.Dialer{Timeout: 5 * time.Second, Control: guard.Control}
+	client := &http.Client{
+		Transport:     &http.Transport{DialContext: dialer.DialContext},
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+	}
+	for _, place := range places {
+		o, err := witness.Open(place, client, a.cfg.Logger)
+		if err != nil {
+			return nil, err
+		}
+		cfg.Outside = append(cfg.Outside, o)
+	}
+	return audit.NewPublisher(cfg, a.store.proofs)
+}

@@ -1,0 +1,156 @@
+package witness
+
+import (
+	"crypto/rand"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"golang.org/x/mod/sumdb/note"
+
+	"github.com/manifold-run/manifold/contracts"
+)
+
+// Keys are the secrets that prove a database, the present ones first. They lie in
+// a file of their own, so that who copies or changes the database has none.
+type Keys struct {
+	// Signing are Ed25519 keys of notes; roots are signed with the first two, so
+	// that who knows the one before can follow.
+	Signing []string `json:"signing"`
+	// Sealing are the keys of the seals, Links those of approval links.
+	Sealing [][]byte `json:"sealing"`
+	Links   []byte   `json:"links"`
+}
+
+// signer is the name that a signing key has in notes.
+const signer = "manifold"
+
+// Load reads the keys of a file, or makes the file with new ones, which only its
+// owner can read; made tells which. The public keys lie beside it.
+func Load(path string) (k Keys, made bool, err error) {
+	body, err := os.ReadFile(path) //nolint:gosec // the operator says where the keys are
+	if errors.Is(err, fs.ErrNotExist) {
+		if err := k.renew(); err != nil {
+			return k, false, err
+		}
+		return k, true, k.save(path)
+	}
+	if err != nil {
+		return k, false, fmt.Errorf("read the audit keys: %w", err)
+	}
+	if err := json.Unmarshal(body, &k); err != nil || len(k.Signing) == 0 || len(k.Sealing) == 0 || len(k.Links) == 0 {
+		return k, false, contracts.Errorf(contracts.CodeInvalid, "the file %s holds no audit keys (%w)", path, errors.Join(err, errors.New("signing, sealing and links are needed")))
+	}
+	info, err := os.Stat(path)
+	if err == nil && info.Mode().Perm()&0o077 != 0 && filepath.Separator == '/' {
+		return k, false, contracts.Errorf(contracts.CodeInvalid, "the audit keys in %s can be read by others: chmod 600 %s", path, path)
+	}
+	return k, false, err
+}
+
+// Rotate puts new keys before those of a file. A server that starts anew seals
+// its database with them, and signs with the new and the old one.
+func Rotate(path string) (Keys, error) {
+	k, made, err := Load(path)
+	if err != nil || made {
+		return k, err
+	}
+	if err := k.renew(); err != nil {
+		return k, err
+	}
+	return k, k.save(path)
+}
+
+func (k *Keys) renew() error {
+	private, _, err := note.GenerateKey(rand.Reader, signer)
+	if err != nil {
+		return fmt.Errorf("make a signing key: %w", err)
+	}
+	seal := make([]byte, 32)
+	_, _ = rand.Read(seal) // it never returns an error
+	k.Signing, k.Sealing = append([]string{private}, k.Signing...), append([][]byte{seal}, k.Sealing...)
+	k.Links = make([]byte, 32)
+	_, _ = rand.Read(k.Links)
+	return nil
+}
+
+func (k *Keys) save(path string) error {
+	body, err := json.MarshalIndent(k, "", "  ")
+	if err != nil {
+		return err
+	}
+	public, err := k.Public()
+	if err != nil {
+		return err
+	}
+	if err := writeFile(path, append(body, '\n'), 0o600); err != nil {
+		return fmt.Errorf("write the audit keys: %w", err)
+	}
+	return writeFile(path+".pub", []byte(strings.Join(public, "\n")+"\n"), 0o644)
+}
+
+// writeFile replaces a file at once.
+func writeFile(path string, body []byte, mode fs.FileMode) error {
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		return err
+	}
+	tmp := path + ".new"
+	if err := os.Remove(tmp); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	if err := os.WriteFile(tmp, body, mode); err != nil {
+		return err
+	}
+	return os.Rename(tmp, path)
+}
+
+// Public are the keys that others check roots with, the present one first.
+func (k *Keys) Public() ([]string, error) {
+	public := make([]string, len(k.Signing))
+	for i, private := range k.Signing {
+		var err error
+		if public[i], err = publicOf(private); err != nil {
+			return nil, err
+		}
+	}
+	return public, nil
+}
+
+// Signers are those that sign roots.
+func (k *Keys) Signers() ([]note.Signer, error) {
+	var signers []note.Signer
+	for _, private := range k.Signing[:min(2, len(k.Signing))] {
+		s, err := note.NewSigner(private)
+		if err != nil {
+			return nil, fmt.Errorf("read a signing key: %w", err)
+		}
+		signers = append(signers, s)
+	}
+	return signers, nil
+}
+
+// Known are the keys whose roots are believed.
+func (k *Keys) Known() (note.Verifiers, error) {
+	public, err := k.Public()
+	if err != nil {
+		return nil, err
+	}
+	return Verifiers(public...)
+}
+
+// Verifiers are those of public keys.
+func Verifiers(public ...string) (note.Verifiers, error) {
+	var known []note.Verifier
+	for _, p := range public {
+		v, err := note.NewVerifier(strings.TrimSpace(p))
+		if err != nil {
+			return nil, contracts.Errorf(contracts.CodeInvalid, "%q is no public key of roots: %w", p, err)
+		}
+		known = append(known, v)
+	}
+	return note.VerifierList(known...), nil
+}

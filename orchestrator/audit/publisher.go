@@ -1,0 +1,304 @@
+package audit
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"sync"
+	"time"
+
+	"golang.org/x/mod/sumdb/note"
+	"golang.org/x/mod/sumdb/tlog"
+
+	"github.com/manifold-run/manifold/contracts"
+)
+
+// Outside is a place for roots that whoever can write to the database cannot
+// change.
+type Outside interface {
+	Publish(ctx context.Context, root Root) error
+	// Last is the newest root that it has and can give back; the zero Root for
+	// none.
+	Last(ctx context.Context) (Root, error)
+}
+
+// PublisherConfig says how roots are made. Signers are needed.
+type PublisherConfig struct {
+	// Every is how often a root is signed if anything has changed [1 min].
+	Every time.Duration
+	// Signers sign, the newest key first; Known are the keys whose roots are
+	// believed, those that were replaced too.
+	Signers []note.Signer
+	Known   note.Verifiers
+	// Outside is where roots go, and what the log is compared with at the start.
+	Outside []Outside
+	// Quarantine starts though the log is older than the outside copy, after a
+	// restore; the copy goes on with what there is.
+	Quarantine bool
+	Now        func() time.Time
+	Logger     *slog.Logger
+}
+
+// Publisher signs roots over all chains and seals, from Start to Stop, in a
+// goroutine of its own. One of several replicas does.
+type Publisher struct {
+	cfg PublisherConfig
+	log Log
+
+	stop context.CancelFunc
+	done chan struct{}
+
+	mu sync.Mutex // guards the fields below, and one publication at a time
+	// newest is the largest head that this process has seen, whatever the
+	// database says later.
+	newest Head
+}
+
+// NewPublisher makes the publisher of a log.
+func NewPublisher(cfg PublisherConfig, log Log) (*Publisher, error) {
+	if log == nil || len(cfg.Signers) == 0 || cfg.Known == nil {
+		return nil, errors.New("audit: a publisher needs a log, a signer and the known keys")
+	}
+	cfg.Every = cmp.Or(cfg.Every, time.Minute)
+	cfg.Logger = cmp.Or(cfg.Logger, slog.New(slog.DiscardHandler))
+	if cfg.Now == nil {
+		cfg.Now = time.Now
+	}
+	return &Publisher{cfg: cfg, log: log}, nil
+}
+
+// Start compares the log with the copies outside, publishes, and goes on to do
+// so. A log that is not the one of a copy is an error, unless it was restored.
+func (p *Publisher) Start(ctx context.Context) error {
+	if p.stop != nil {
+		return nil
+	}
+	for _, o := range p.cfg.Outside {
+		switch err := p.compare(ctx, o); {
+		case err == nil:
+		case p.cfg.Quarantine && contracts.CodeOf(err) == contracts.CodeConflict:
+			p.cfg.Logger.WarnContext(ctx, "the log is not the one whose roots were published; it goes on as it is", slog.Any("error", err))
+		default:
+			return err
+		}
+	}
+	if err := p.Publish(ctx); err != nil {
+		return err
+	}
+	work, stop := context.WithCancel(context.WithoutCancel(ctx)) // longer than the call that starts it
+	p.stop, p.done = stop, make(chan struct{})
+	go p.loop(work)
+	return nil
+}
+
+// Stop publishes what is left, and ends.
+func (p *Publisher) Stop(ctx context.Context) error {
+	if p.stop == nil {
+		return nil
+	}
+	p.stop()
+	select {
+	case <-p.done:
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+	return p.Publish(ctx)
+}
+
+func (p *Publisher) loop(ctx context.Context) {
+	defer close(p.done)
+	tick := time.NewTicker(p.cfg.Every)
+	defer tick.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+			if err := p.Publish(ctx); err != nil && ctx.Err() == nil {
+				p.cfg.Logger.ErrorContext(ctx, "no root was published; the next time has it", slog.Any("error", err))
+			}
+		}
+	}
+}
+
+// growBy bounds the leaves of one growth.
+const growBy = 1000
+
+// Publish brings what has changed into the log and its root outside. Nothing
+// changed, nothing is published.
+func (p *Publisher) Publish(ctx context.Context) error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	var newest Root
+	for {
+		root, n, err := p.grow(ctx)
+		if err != nil {
+			return err
+		}
+		if root.Size > 0 {
+			newest = root
+		}
+		if n < growBy {
+			break
+		}
+	}
+	if newest.Size == 0 {
+		return nil
+	}
+	var errs []error
+	for _, o := range p.cfg.Outside {
+		errs = append(errs, o.Publish(ctx, newest))
+	}
+	return errors.Join(errs...)
+}
+
+// grow appends a bounded number of leaves, and tells how many.
+func (p *Publisher) grow(ctx context.Context) (Root, int, error) {
+	leaves, err := p.log.Unlogged(ctx, growBy)
+	if err != nil || len(leaves) == 0 {
+		return Root{}, 0, err
+	}
+	last, err := p.log.LastRoot(ctx)
+	if err != nil {
+		return Root{}, 0, err
+	}
+	reader := hashReader(ctx, p.log)
+	fresh := map[int64]tlog.Hash{}
+	both := tlog.HashReaderFunc(func(places []int64) ([]tlog.Hash, error) { return readBoth(places, fresh, reader) })
+	var hashes [][]byte
+	first := tlog.StoredHashCount(last.Size)
+	for i, l := range leaves {
+		record, err := contracts.Canonical(l)
+		if err != nil {
+			return Root{}, 0, err
+		}
+		added, err := tlog.StoredHashes(last.Size+int64(i), record, both)
+		if err != nil {
+			return Root{}, 0, fmt.Errorf("append to the log: %w", err)
+		}
+		for _, h := range added {
+			fresh[first+int64(len(hashes))] = h
+			hashes = append(hashes, h[:])
+		}
+	}
+	head := Head{Size: last.Size + int64(len(leaves)), At: p.cfg.Now()}
+	if head.Hash, err = tlog.TreeHash(head.Size, both); err != nil {
+		return Root{}, 0, fmt.Errorf("hash the log: %w", err)
+	}
+	root, err := head.sign(p.cfg.Signers)
+	if err != nil {
+		return Root{}, 0, err
+	}
+	if err := p.log.Grow(ctx, last.Size, leaves, hashes, root); err != nil {
+		return Root{}, 0, err
+	}
+	p.newest = head
+	return root, len(leaves), nil
+}
+
+// readBoth reads hashes that are not stored yet, and those that are.
+func readBoth(places []int64, fresh map[int64]tlog.Hash, stored tlog.HashReader) ([]tlog.Hash, error) {
+	out := make([]tlog.Hash, len(places))
+	var missing []int64
+	for i, place := range places {
+		h, known := fresh[place]
+		if !known {
+			missing = append(missing, place)
+		}
+		out[i] = h
+	}
+	if len(missing) == 0 {
+		return out, nil
+	}
+	found, err := stored.ReadHashes(missing)
+	if err != nil {
+		return nil, err
+	}
+	for i, place := range places {
+		if _, known := fresh[place]; !known {
+			out[i], found = found[0], found[1:]
+		}
+	}
+	return out, nil
+}
+
+// hashReader reads the tree that is stored.
+func hashReader(ctx context.Context, log Log) tlog.HashReader {
+	return tlog.HashReaderFunc(func(places []int64) ([]tlog.Hash, error) {
+		bodies, err := log.HashesAt(ctx, places)
+		if err != nil {
+			return nil, err
+		}
+		if len(bodies) != len(places) {
+			return nil, contracts.Errorf(contracts.CodeConflict, "hashes of the log are missing")
+		}
+		hashes := make([]tlog.Hash, len(bodies))
+		for i, b := range bodies {
+			if copy(hashes[i][:], b) != tlog.HashSize {
+				return nil, contracts.Errorf(contracts.CodeConflict, "a hash of the log is cut off")
+			}
+		}
+		return hashes, nil
+	})
+}
+
+// compare makes sure that the log goes on from what was published.
+func (p *Publisher) compare(ctx context.Context, o Outside) error {
+	root, err := o.Last(ctx)
+	if err != nil || root.Note == "" {
+		return err
+	}
+	head, err := OpenRoot(root.Note, p.cfg.Known)
+	if err != nil {
+		return fmt.Errorf("compare the log with its copy outside: %w", err)
+	}
+	if head.Size > p.newest.Size {
+		p.newest = head
+	}
+	return p.contains(ctx, head)
+}
+
+// contains makes sure that the log has grown from a head.
+func (p *Publisher) contains(ctx context.Context, head Head) error {
+	last, err := p.log.LastRoot(ctx)
+	if err != nil {
+		return err
+	}
+	if last.Size < head.Size {
+		return contracts.Errorf(contracts.CodeConflict,
+			"the log has %d leaves, and a root of %d was published at %s: this database is older than that, or was shortened", last.Size, head.Size, head.At.Format(time.RFC3339))
+	}
+	hash, err := tlog.TreeHash(head.Size, hashReader(ctx, p.log))
+	if err != nil {
+		return contracts.Errorf(contracts.CodeConflict, "the log of %d leaves cannot be hashed: %w", head.Size, err)
+	}
+	if hash != head.Hash {
+		return contracts.Errorf(contracts.CodeConflict, "the first %d leaves of the log are not those whose root was published at %s", head.Size, head.At.Format(time.RFC3339))
+	}
+	return nil
+}
+
+// heads are those that the log must contain: the newest of this process, and
+// the copies outside.
+func (p *Publisher) heads(ctx context.Context) ([]Head, error) {
+	p.mu.Lock()
+	heads := []Head{p.newest}
+	p.mu.Unlock()
+	for _, o := range p.cfg.Outside {
+		root, err := o.Last(ctx)
+		if err != nil {
+			return nil, err
+		}
+		if root.Note == "" {
+			continue
+		}
+		head, err := OpenRoot(root.Note, p.cfg.Known)
+		if err != nil {
+			return nil, err
+		}
+		heads = append(heads, head)
+	}
+	return heads, nil
+}
