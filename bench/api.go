@@ -30,6 +30,8 @@ type whole struct {
 	domain  string // the URL of the domain
 	stop    context.CancelFunc
 	serving errgroup.Group
+	// postgres is the address of the store, "" for a file.
+	postgres string
 }
 
 // names are what one run asks for: as many reads.
@@ -41,27 +43,36 @@ func names(n int) []any {
 	return out
 }
 
-func newWhole(ctx context.Context, dir string) (*whole, error) {
-	w := &whole{http: &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 128}}}
-	// The domain lives until close, whatever becomes of the call that starts it.
-	serving, stop := context.WithCancel(context.WithoutCancel(ctx))
-	w.stop = stop
-	if err := w.start(ctx, serving, dir); err != nil {
+// newWhole is one that is not started yet; close it in any case.
+func newWhole() *whole {
+	return &whole{http: &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 128}}, stop: func() {}}
+}
+
+func startWhole(ctx context.Context, dir string) (*whole, error) {
+	w := newWhole()
+	if err := w.start(ctx, dir); err != nil {
 		return nil, errors.Join(err, w.close(ctx))
 	}
 	return w, nil
 }
 
-func (w *whole) start(ctx, serving context.Context, dir string) error {
-	if err := w.serveDomain(serving); err != nil {
-		return err
+// start serves, and the domain too unless there is one already; the key is that
+// of the first admin unless there is one.
+func (w *whole) start(ctx context.Context, dir string) error {
+	// The domain lives until close, whatever becomes of the call that starts it.
+	serving, stop := context.WithCancel(context.WithoutCancel(ctx))
+	w.stop = stop
+	if w.domain == "" {
+		if err := w.serveDomain(serving); err != nil {
+			return err
+		}
 	}
 	bootstrap, err := json.Marshal(contracts.Bootstrap{Domains: []contracts.Registration{{Domain: domainName, URL: w.domain}}})
 	if err != nil {
 		return err
 	}
 	w.app, err = app.New(ctx, app.Config{
-		Addr: "127.0.0.1:0", DataDir: dir, Bootstrap: bootstrap,
+		Addr: "127.0.0.1:0", DataDir: dir, PostgresURL: w.postgres, Bootstrap: bootstrap,
 		// The limits per caller would be what is measured.
 		SessionsPerMinute: math.MaxInt32, SessionBurst: math.MaxInt32, RequestsPerMinute: math.MaxInt32, RequestBurst: math.MaxInt32,
 	})
@@ -71,11 +82,13 @@ func (w *whole) start(ctx, serving context.Context, dir string) error {
 	if err := w.app.Start(ctx); err != nil {
 		return err
 	}
-	key, err := os.ReadFile(w.app.AdminKeyFile())
-	if err != nil {
-		return err
+	if w.key == "" {
+		key, err := os.ReadFile(w.app.AdminKeyFile())
+		if err != nil {
+			return err
+		}
+		w.key = strings.TrimSpace(string(key))
 	}
-	w.key = strings.TrimSpace(string(key))
 	if w.client, err = client.New(client.Config{URL: w.app.URL(), Key: w.key, HTTP: w.http}); err != nil {
 		return err
 	}

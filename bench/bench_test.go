@@ -79,7 +79,7 @@ func BenchmarkChain(b *testing.B) {
 
 // BenchmarkAPI runs reads of a domain over HTTP, asked for over HTTP.
 func BenchmarkAPI(b *testing.B) {
-	w, err := newWhole(b.Context(), b.TempDir())
+	w, err := startWhole(b.Context(), b.TempDir())
 	if err != nil {
 		b.Fatal(err)
 	}

@@ -30,7 +30,7 @@ type talker struct {
 // chats measures what the chat adds to a run: the same sentence, asked for by
 // each talker in turn.
 func chats(ctx context.Context, p *page, dir string, e effort) error {
-	w, err := newWhole(ctx, dir)
+	w, err := startWhole(ctx, dir)
 	if err != nil {
 		return err
 	}

@@ -26,7 +26,7 @@ type audience struct{ sessions, each, runs, atOnce int }
 // listeners measures what a thousand open streams cost the server, and how long
 // an event takes to reach them. They live in a process of their own.
 func listeners(ctx context.Context, p *page, dir string, e effort) error {
-	w, err := newWhole(ctx, dir)
+	w, err := startWhole(ctx, dir)
 	if err != nil {
 		return err
 	}

@@ -91,7 +91,7 @@ type part struct {
 }
 
 func parts() []part {
-	return []part{{"api", overAPI}, {"chat", chats}, {"listeners", listeners}, {"engine", tenNodes}, {"chains", chains}}
+	return []part{{"api", overAPI}, {"stores", overStores}, {"chat", chats}, {"listeners", listeners}, {"engine", tenNodes}, {"chains", chains}}
 }
 
 func partNames() []string {
@@ -122,7 +122,7 @@ func choose(names string) ([]part, error) {
 // overAPI measures the server as it is shipped: client, server and domain talk
 // HTTP.
 func overAPI(ctx context.Context, p *page, dir string, e effort) error {
-	w, err := newWhole(ctx, dir)
+	w, err := startWhole(ctx, dir)
 	if err != nil {
 		return err
 	}

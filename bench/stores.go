@@ -1,0 +1,114 @@
+package main
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"net/url"
+	"os"
+	"slices"
+	"strings"
+	"sync/atomic"
+
+	"github.com/jackc/pgx/v5"
+)
+
+// postgresEnv names the database of the part "stores"; a schema of its own is
+// made in it, and dropped.
+const postgresEnv = "MANIFOLD_BENCH_POSTGRES"
+
+// overStores measures the server as it is shipped on PostgreSQL, with one server
+// and with two, beside the same on a file, in one run.
+func overStores(ctx context.Context, p *page, dir string, e effort) (err error) {
+	address := os.Getenv(postgresEnv)
+	if address == "" {
+		p.printf("\n### PostgreSQL beside SQLite\n\nNot measured: %s names no database.\n", postgresEnv)
+		return nil
+	}
+	address, drop, err := freshSchema(ctx, address)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, closing(ctx, drop)) }()
+	servers, err := storeServers(ctx, dir, address)
+	defer func() {
+		for _, w := range slices.Backward(servers) {
+			err = errors.Join(err, closing(ctx, w.close))
+		}
+	}()
+	if err != nil {
+		return err
+	}
+	return storeTable(ctx, p, servers, e)
+}
+
+// storeServers are one on a file and two on one database. What was started is
+// given also with an error.
+func storeServers(ctx context.Context, dir, address string) (servers []*whole, err error) {
+	for _, name := range []string{"file", "one", "two"} {
+		w := newWhole()
+		w.postgres = address
+		switch name {
+		case "file":
+			w.postgres = ""
+		case "two":
+			w.key, w.domain = servers[1].key, servers[1].domain
+		}
+		servers = append(servers, w)
+		if err := w.start(ctx, dir+"/"+name); err != nil {
+			return servers, err
+		}
+	}
+	return servers, nil
+}
+
+func storeTable(ctx context.Context, p *page, servers []*whole, e effort) error {
+	var each []func(context.Context) error
+	for _, w := range servers {
+		one, err := w.prepare(ctx, noop, 10)
+		if err != nil {
+			return err
+		}
+		each = append(each, one)
+	}
+	var turn atomic.Int64
+	contenders := []func(context.Context) error{each[0], each[1], func(ctx context.Context) error { return each[1+turn.Add(1)%2](ctx) }}
+	names := []string{"SQLite", "PostgreSQL", "PostgreSQL, two servers in turn"}
+	p.printf("\n### PostgreSQL beside SQLite: 10 no-op reads over HTTP, asked for with one POST /v1/runs\n\n")
+	p.printf("| runs in flight | store | median ms | p99 ms | runs/s | median beside SQLite |\n|--:|---|--:|--:|--:|--:|\n")
+	for _, inFlight := range []int{1, 64} {
+		took, err := compete(ctx, e.rounds, e.of(16+2*inFlight), inFlight, contenders...)
+		if err != nil {
+			return err
+		}
+		for i, name := range names {
+			p.printf("| %d | %s | %.1f | %.1f | %.0f | × %.2f |\n", inFlight, name, milliseconds(took[i].at(0.5)), milliseconds(took[i].at(0.99)),
+				took[i].perSecond(), float64(took[i].at(0.5))/float64(took[0].at(0.5)))
+		}
+	}
+	return nil
+}
+
+// freshSchema makes a schema that nobody else uses, and gives its address.
+func freshSchema(ctx context.Context, address string) (string, func(context.Context) error, error) {
+	u, err := url.Parse(address)
+	if err != nil {
+		return "", nil, err
+	}
+	do := func(ctx context.Context, statement string) error {
+		conn, err := pgx.Connect(ctx, address)
+		if err != nil {
+			return err
+		}
+		_, err = conn.Exec(ctx, statement)
+		return errors.Join(err, conn.Close(ctx))
+	}
+	schema := "bench_" + strings.ToLower(rand.Text())
+	if err := do(ctx, "CREATE SCHEMA "+schema); err != nil {
+		return "", nil, err
+	}
+	query := u.Query()
+	query.Set("search_path", schema)
+	u.RawQuery = query.Encode()
+	return u.String(), func(ctx context.Context) error { return do(ctx, "DROP SCHEMA "+schema+" CASCADE") }, nil
+}
