@@ -109,9 +109,9 @@ func TestAChatflowThatChangedAfterItsApprovalIsNotRun(t *testing.T) {
 				t.Fatalf("no run: %s", asJSON(r))
 			}
 			gate := s.gates(r.RunIDs[0], 1)[0]
-			hash, _ := gate.Action.Parameters["graph_sha256"].(string)
+			hash, _ := gate.Action.Bound["graph_sha256"].(string)
 			if len(hash) != 64 || !strings.Contains(gate.Prompt, "as changed") {
-				t.Errorf("the gate is for %v: %s", gate.Action.Parameters, gate.Prompt)
+				t.Errorf("the gate is for %v: %s", gate.Action, gate.Prompt)
 			}
 			_, edit := domaintest.Execute(t, service, "apply_patch", map[string]any{
 				"chatflow_id": gate.Action.Parameters["chatflow_id"], "base_sha256": hash,
@@ -121,7 +121,7 @@ func TestAChatflowThatChangedAfterItsApprovalIsNotRun(t *testing.T) {
 				t.Fatal(edit.Error)
 			}
 			anew := s.staleAfter(gate)
-			if hash == anew.Action.Parameters["graph_sha256"] {
+			if hash == anew.Action.Bound["graph_sha256"] {
 				t.Errorf("the new gate is for the old graph: %s", asJSON(anew))
 			}
 			s.approve(anew)
