@@ -186,5 +186,6 @@ func edgeRooms() []Room {
 			Modules: []string{"github.com/chromedp/chromedp", "github.com/chromedp/cdproto/input"},
 		},
 		{Dir: "bench", Rooms: append(whole, "execution/executiontest"), Modules: []string{"*"}, Allows: []string{testHarness}},
+		{Dir: "bench/compare", Allows: []string{testHarness}},
 	}
 }
