@@ -53,40 +53,40 @@ type callers struct {
 	pages   *pages // nil without links
 }
 
-// authenticate finds who a key speaks for.
-func (s *callers) authenticate(c *gin.Context) (access.Principal, error) {
-	scheme, text, _ := strings.Cut(c.GetHeader("Authorization"), " ")
-	if !strings.EqualFold(scheme, "Bearer") {
-		return access.Principal{}, contracts.Errorf(contracts.CodeUnauthorized, "send an API key as Authorization: Bearer mfk_…")
+// identify finds who is asking, and bounds how often they may. For chat frontends
+// that is bounded where it is known whether they ask by themselves.
+func (s *callers) identify(c *gin.Context) (access.Principal, error) {
+	if forOpenAI(c) {
+		return s.caller(c, true)
 	}
-	who, err := s.keys.Authenticate(c.Request.Context(), strings.TrimSpace(text), c.GetHeader(s.cfg.ForwardedUser))
+	return s.authenticate(c)
+}
+
+// authenticate finds who is asking where no chat is.
+func (s *callers) authenticate(c *gin.Context) (access.Principal, error) {
+	who, err := s.caller(c, false)
 	if err != nil {
 		return who, err
 	}
-	c.Set(keySubject, who.Subject())
 	return who, s.limiter.take(who.Subject())
 }
 
-// identify authenticates. Chat frontends speak for their users, in headers that
-// count nowhere else; how often they may ask is bounded where it is known
-// whether they ask by themselves.
-func (s *callers) identify(c *gin.Context) (access.Principal, error) {
-	if !forOpenAI(c) {
-		return s.authenticate(c)
-	}
+// caller finds for whom a request's key speaks. The headers in which chat
+// frontends tell of their users count in chats alone; a signed user counts
+// everywhere, and where users are signed nothing else does.
+func (s *callers) caller(c *gin.Context, chat bool) (access.Principal, error) {
 	scheme, text, _ := strings.Cut(c.GetHeader("Authorization"), " ")
 	if !strings.EqualFold(scheme, "Bearer") {
 		return access.Principal{}, contracts.Errorf(contracts.CodeUnauthorized, "send an API key as Authorization: Bearer mfk_…")
 	}
 	who, err := s.keys.Authenticate(c.Request.Context(), strings.TrimSpace(text), c.GetHeader(s.cfg.ForwardedUser))
-	if err != nil {
-		return who, err
+	if err == nil && who.Kind == access.KindFrontend {
+		who, err = s.forwarded(c.Request.Header, who, chat)
 	}
-	if who, err = s.forwarded(c.Request.Header, who); err != nil {
-		return who, err
+	if err == nil {
+		c.Set(keySubject, who.Subject())
 	}
-	c.Set(keySubject, who.Subject())
-	return who, nil
+	return who, err
 }
 
 // chatUser is who a frontend says is asking.
@@ -97,34 +97,46 @@ type chatUser struct{ ID, Email, Role string }
 // pair of eyes.
 func (u chatUser) name() string { return cmp.Or(strings.ToLower(u.Email), u.ID) }
 
-func (s *callers) forwarded(h http.Header, who access.Principal) (access.Principal, error) {
-	if who.Kind != access.KindFrontend {
-		return who, nil
+// forwarded gives the person whom a frontend speaks for.
+func (s *callers) forwarded(h http.Header, who access.Principal, chat bool) (access.Principal, error) {
+	var plain chatUser
+	if chat {
+		plain = toldUser(h)
 	}
-	told := func(what string) string {
-		open, _ := given(h, "X-OpenWebUI-User-"+what)
-		other, _ := given(h, "X-User-"+what)
-		return cmp.Or(open, other)
-	}
-	plain := chatUser{ID: told("Id"), Email: told("Email"), Role: strings.ToLower(told("Role"))}
-	signed, _ := given(h, "X-OpenWebUI-User-Jwt")
 	if len(s.cfg.Frontends.JWTSecret) > 0 {
-		switch {
-		case signed != "":
-			user, err := verifyUser(signed, s.cfg.Frontends.JWTSecret, s.cfg.Now())
-			if err != nil {
-				return who, err
-			}
-			return s.spokenFor(who, user.name(), cmp.Or(strings.ToLower(user.Role), "user"), true)
-		case plain.name() != "" || who.Forwarded != "":
-			return who, contracts.Errorf(contracts.CodeUnauthorized, "this server takes only signed users (X-OpenWebUI-User-Jwt)")
-		}
-		return who, nil
+		return s.signedUser(h, who, who.Forwarded != "" || plain.name() != "")
 	}
 	if plain.name() == "" {
 		return who, nil
 	}
 	return s.spokenFor(who, plain.name(), plain.Role, false)
+}
+
+// toldUser is the user whom a chat frontend tells of in plain headers.
+func toldUser(h http.Header) chatUser {
+	told := func(what string) string {
+		open, _ := given(h, "X-OpenWebUI-User-"+what)
+		other, _ := given(h, "X-User-"+what)
+		return cmp.Or(open, other)
+	}
+	return chatUser{ID: told("Id"), Email: told("Email"), Role: strings.ToLower(told("Role"))}
+}
+
+// signedUser gives the user whom a frontend has signed; claimed tells that it
+// names one besides, which counts for nothing.
+func (s *callers) signedUser(h http.Header, who access.Principal, claimed bool) (access.Principal, error) {
+	signed, _ := given(h, "X-OpenWebUI-User-Jwt")
+	if signed == "" {
+		if claimed {
+			return who, contracts.Errorf(contracts.CodeUnauthorized, "this server takes only signed users (X-OpenWebUI-User-Jwt)")
+		}
+		return who, nil
+	}
+	user, err := verifyUser(signed, s.cfg.Frontends.JWTSecret, s.cfg.Now())
+	if err != nil {
+		return who, err
+	}
+	return s.spokenFor(who, user.name(), cmp.Or(strings.ToLower(user.Role), "user"), true)
 }
 
 // spokenFor gives a frontend's user with the roles that the frontend tells of,
