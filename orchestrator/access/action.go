@@ -26,6 +26,7 @@ const (
 	ActionManageKeys     Action = "key.manage"
 	ActionReadData       Action = "data.read"       // raw output of nodes
 	ActionReadOperations Action = "operations.read" // metrics and the state of replicas
+	ActionDeleteSessions Action = "session.delete"  // of others; owners delete their own
 )
 
 // Actions lists every action, for tables that must not miss one.
@@ -33,7 +34,7 @@ func Actions() []Action {
 	return []Action{
 		ActionReadCatalog, ActionStartSession, ActionReadAllRuns, ActionSteerAllRuns, ActionSettle,
 		ActionCompensate, ActionDecideGates, ActionReadLocks, ActionBreakLocks, ActionAudit,
-		ActionManageDomains, ActionManageKeys, ActionReadData, ActionReadOperations,
+		ActionManageDomains, ActionManageKeys, ActionReadData, ActionReadOperations, ActionDeleteSessions,
 	}
 }
 
@@ -49,7 +50,7 @@ func Allowed(a Action) []Role {
 		return []Role{RoleOperator, RoleAdmin}
 	case ActionDecideGates:
 		return []Role{RoleApprover, RoleAdmin}
-	case ActionBreakLocks, ActionManageDomains, ActionManageKeys, ActionReadData:
+	case ActionBreakLocks, ActionManageDomains, ActionManageKeys, ActionReadData, ActionDeleteSessions:
 		return []Role{RoleAdmin}
 	default:
 		return nil

@@ -35,6 +35,7 @@ domain.manage                             admin
 key.manage                                admin
 data.read                                 admin
 operations.read         operator          admin
+session.delete                            admin
 `
 
 func TestRolesMayDoExactlyTheTable(t *testing.T) {

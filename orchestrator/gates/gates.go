@@ -99,6 +99,9 @@ func (g *Gates) Get(ctx context.Context, who access.Principal, idOrCode string) 
 	if contracts.CodeOf(err) == contracts.CodeNotFound {
 		i, err = g.store.InterruptByCode(ctx, idOrCode)
 	}
+	if contracts.CodeOf(err) == contracts.CodeNotFound {
+		return contracts.Interrupt{}, access.Hide(err, "gate", idOrCode) // in the words of one that is not theirs
+	}
 	if err != nil {
 		return contracts.Interrupt{}, err
 	}
@@ -106,7 +109,10 @@ func (g *Gates) Get(ctx context.Context, who access.Principal, idOrCode string) 
 	if err != nil {
 		return contracts.Interrupt{}, err
 	}
-	return i, access.Hide(who.MayReadGate(i, owner), "gate", idOrCode)
+	if err := access.Hide(who.MayReadGate(i, owner), "gate", idOrCode); err != nil {
+		return contracts.Interrupt{}, err
+	}
+	return i, nil
 }
 
 // Open gives a session's open question, named by its id when several are open.

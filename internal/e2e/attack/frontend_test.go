@@ -18,14 +18,14 @@ const frontendSecret = "a secret that frontend and server share"
 func withJWT(c *app.Config) { c.Frontends.JWTSecret = []byte(frontendSecret) }
 
 // signed is a user as Open WebUI signs it.
-func signed(t *testing.T, secret, email, role string, method jwt.SigningMethod, ends time.Duration) string {
+func signed(t *testing.T, secret, email string, method jwt.SigningMethod, ends time.Duration) string {
 	t.Helper()
 	var key any = []byte(secret)
 	if method == jwt.SigningMethodNone {
 		key = jwt.UnsafeAllowNoneSignatureType
 	}
 	text, err := jwt.NewWithClaims(method, jwt.MapClaims{
-		"iss": "open-webui", "sub": "id-of-" + email, "email": email, "role": role, "exp": time.Now().Add(ends).Unix(),
+		"iss": "open-webui", "sub": "id-of-" + email, "email": email, "role": "admin", "exp": time.Now().Add(ends).Unix(),
 	}).SignedString(key)
 	if err != nil {
 		t.Fatal(err)
@@ -90,19 +90,19 @@ func TestASignedUserIsASecondEyeAndAForgedOneIsNobody(t *testing.T) {
 		return s.sends(front, http.MethodPost, "/v1/gates/"+gate.InterruptID+"/decision", approval, headers...)
 	}
 	for name, token := range map[string]string{
-		"another secret": signed(t, "guessed", "otto@example.com", "admin", jwt.SigningMethodHS256, time.Minute),
-		"no signature":   signed(t, "", "otto@example.com", "admin", jwt.SigningMethodNone, time.Minute),
-		"yesterday":      signed(t, frontendSecret, "otto@example.com", "admin", jwt.SigningMethodHS256, -24*time.Hour),
-		"another method": signed(t, frontendSecret, "otto@example.com", "admin", jwt.SigningMethodHS384, time.Minute),
+		"another secret": signed(t, "guessed", "otto@example.com", jwt.SigningMethodHS256, time.Minute),
+		"no signature":   signed(t, "", "otto@example.com", jwt.SigningMethodNone, time.Minute),
+		"yesterday":      signed(t, frontendSecret, "otto@example.com", jwt.SigningMethodHS256, -24*time.Hour),
+		"another method": signed(t, frontendSecret, "otto@example.com", jwt.SigningMethodHS384, time.Minute),
 	} {
 		if got := decide("X-OpenWebUI-User-Jwt: " + token); got.status != http.StatusUnauthorized {
 			t.Errorf("%s counts: %d %s", name, got.status, got.body)
 		}
 	}
-	if got := decide("X-OpenWebUI-User-Jwt: " + signed(t, frontendSecret, "alice", "admin", jwt.SigningMethodHS256, time.Minute)); got.status != http.StatusForbidden {
+	if got := decide("X-OpenWebUI-User-Jwt: " + signed(t, frontendSecret, "alice", jwt.SigningMethodHS256, time.Minute)); got.status != http.StatusForbidden {
 		t.Errorf("who asked approved as a signed user: %d %s", got.status, got.body)
 	}
-	if got := decide("X-OpenWebUI-User-Jwt: "+signed(t, frontendSecret, "otto@example.com", "admin", jwt.SigningMethodHS256, time.Minute), "Manifold-User: root"); got.status != http.StatusOK {
+	if got := decide("X-OpenWebUI-User-Jwt: "+signed(t, frontendSecret, "otto@example.com", jwt.SigningMethodHS256, time.Minute), "Manifold-User: root"); got.status != http.StatusOK {
 		t.Errorf("a signed user does not count: %d %s", got.status, got.body)
 	}
 	decided, err := s.root.Gate(t.Context(), gate.InterruptID)

@@ -1,0 +1,84 @@
+package attack_test
+
+import (
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/manifold-run/manifold/client"
+	"github.com/manifold-run/manifold/contracts"
+)
+
+func TestAPeerDeletesNobodysSession(t *testing.T) {
+	t.Parallel()
+	s := open(t)
+	alice, mallory := s.person("alice", "operator"), s.person("mallory", "operator", "approver")
+	for name, who := range map[string]*client.Client{"its owner": alice, "an admin": s.root} {
+		session, err := alice.StartSession(t.Context(), contracts.StartSession{Message: "help"}, client.Opt{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := mallory.DeleteSession(t.Context(), session.SessionID); contracts.CodeOf(err) != contracts.CodeForbidden {
+			t.Errorf("a peer deleted a session: %v", err)
+		}
+		if err := who.DeleteSession(t.Context(), session.SessionID); err != nil {
+			t.Errorf("%s may not delete it: %v", name, err)
+		}
+	}
+}
+
+// What is not theirs must read as if it were not there: the same words, the same
+// status, the same pages.
+func TestNothingIsLearnedOfOthersGates(t *testing.T) {
+	t.Parallel()
+	s := open(t)
+	alice, otto := s.person("alice", "operator"), s.person("otto", "approver")
+	eve := s.key(s.root, contracts.KeySpec{Kind: "user", Principal: "eve", Roles: []string{"viewer"}})
+	var gates []contracts.Interrupt
+	for range 5 {
+		gates = append(gates, s.gate(s.asks(alice, "vault.pay", toAlice)))
+	}
+	s.approves(otto, gates[0])
+	for _, query := range []string{"", "?limit=1", "?limit=1000", "?status=open", "?status=approved", "?run_id=" + gates[1].RunID, "?session_id=" + gates[1].SessionID, "?type=write_approval", "?cursor=1", "?limit=1&cursor=2"} {
+		got := s.sends(eve, http.MethodGet, "/v1/gates"+query, nil)
+		if got.status != http.StatusOK || got.body != `{"items":[]}` {
+			t.Errorf("GET /v1/gates%s: %d %s", query, got.status, got.body)
+		}
+	}
+	body := contracts.Resume{Decision: contracts.DecisionApprove, ActionSHA256: gates[1].ActionSHA256}
+	for _, ask := range []struct {
+		method, before, after string
+		body                  any
+	}{
+		{http.MethodGet, "/v1/gates/", "", nil},
+		{http.MethodPost, "/v1/gates/", "/decision", body},
+	} {
+		for _, id := range []string{gates[0].InterruptID, gates[1].InterruptID, gates[1].Code, strings.ToLower(gates[2].Code)} {
+			there := s.sends(eve, ask.method, ask.before+id+ask.after, ask.body)
+			none := s.sends(eve, ask.method, ask.before+"gate_aaaaaaaaaaaaaaaaaaaa"+ask.after, ask.body)
+			if there.status != none.status || scrubbed(there.body, id) != scrubbed(none.body, "gate_aaaaaaaaaaaaaaaaaaaa") {
+				t.Errorf("%s of a gate that is there: %d %s\nof none: %d %s", ask.method, there.status, there.body, none.status, none.body)
+			}
+		}
+	}
+	for _, path := range []string{"/v1/runs/" + gates[1].RunID, "/v1/runs/" + gates[1].RunID + "/ledger", "/v1/runs/" + gates[1].RunID + "/events", "/v1/sessions/" + gates[1].SessionID, "/v1/sessions/" + gates[1].SessionID + "/events"} {
+		parts := strings.Split(path, "/")
+		id := parts[3]
+		none := s.sends(eve, http.MethodGet, strings.Replace(path, id, "none_x", 1), nil)
+		there := s.sends(eve, http.MethodGet, path, nil)
+		if there.status != none.status || scrubbed(there.body, id) != scrubbed(none.body, "none_x") {
+			t.Errorf("%s: %d %s\nof none: %d %s", path, there.status, there.body, none.status, none.body)
+		}
+	}
+}
+
+// scrubbed takes out of an answer what differs from request to request.
+func scrubbed(body, id string) string {
+	body = strings.ReplaceAll(strings.ReplaceAll(body, id, "ID"), strings.ToUpper(id), "ID")
+	before, rest, ok := strings.Cut(body, `"request_id":"`)
+	if !ok {
+		return body
+	}
+	_, after, _ := strings.Cut(rest, `"`)
+	return before + after
+}
