@@ -155,11 +155,7 @@ var variable = regexp.MustCompile(`\{\{.*?\}\}`)
 func Generate(g *flow.Graph, criteria []string) []Case {
 	alive := []Assertion{{Type: Answered}}
 	out := []Case{{Name: "greeting", Kind: Happy, Question: "Hello", Assertions: slices.Concat(alive, fixedReply(g))}}
-	for i, n := range g.Nodes() {
-		if strings.Contains(strings.ToLower(n.Name()), "calculator") {
-			out = append(out, Case{Name: fmt.Sprintf("arithmetic %d", i), Kind: Happy, Question: "What is 12 times 12?", Assertions: alive})
-		}
-	}
+	out = append(out, purposes(g)...)
 	for i, c := range criteria {
 		out = append(out, Case{Name: fmt.Sprintf("criterion %d", i+1), Kind: Happy, Question: "Please help me: " + c, Assertions: slices.Concat(alive, quoted(c))})
 	}
@@ -170,6 +166,52 @@ func Generate(g *flow.Graph, criteria []string) []Case {
 		Case{Name: "long question", Kind: Edge, Question: strings.Repeat("This question is long. ", 100), Assertions: alive},
 		Case{Name: "signs of templates", Kind: Edge, Question: `{{ x }} ${y} {"a": "b"} <b>c</b>`, Assertions: alive},
 	)
+}
+
+// purposes asks for what a flow is made for: by its documents, its tools, and what
+// its model is told. A model words its answers as it likes, so only that there is
+// one with some substance can be asserted without a criterion.
+func purposes(g *flow.Graph) []Case {
+	var out []Case
+	said := []Assertion{{Type: Answered}, {Type: MinLength, Bound: 2}}
+	add := func(name, question string) {
+		if !slices.ContainsFunc(out, func(c Case) bool { return c.Name == name }) && len(out) < maxPurposes {
+			out = append(out, Case{Name: name, Kind: Happy, Question: question, Assertions: said})
+		}
+	}
+	for i, n := range g.Nodes() {
+		label := n.Label()
+		switch category := n.Category(); {
+		case strings.Contains(strings.ToLower(n.Name()), "calculator"):
+			add(fmt.Sprintf("arithmetic %d", i), "What is 12 times 12?")
+		case category == "Document Loaders":
+			add("documents of "+label, "What do the documents say? Name one thing from them"+about(n)+".")
+		case category == "Vector Stores" && !slices.ContainsFunc(g.Nodes(), func(o flow.Node) bool { return o.Category() == "Document Loaders" }):
+			add("documents of "+label, "What do your documents say? Name one thing from them.")
+		case strings.HasPrefix(category, "Tools"):
+			add("tool "+label, "Please use "+label+" for something that it is good for, and tell me what came of it.")
+		case category == "Memory":
+			add("memory", "My name is Robin. What is my name?")
+		case category == "Chains" || category == "Agents":
+			add("purpose", "What can you help me with?")
+		}
+	}
+	return out
+}
+
+// maxPurposes bounds the cases of one flow: each is asked as often as there are trials.
+const maxPurposes = 6
+
+var web = regexp.MustCompile(`https?://[^\s"]+`)
+
+// about names the page that a loader reads.
+func about(n flow.Node) string {
+	if raw, has := n.Input("url"); has {
+		if found := web.FindString(string(raw)); found != "" {
+			return " (" + found + ")"
+		}
+	}
+	return ""
 }
 
 // fixedReply asserts the text of a flow that has only one to give.

@@ -2,6 +2,8 @@ package suite_test
 
 import (
 	"encoding/json"
+	"fmt"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -86,6 +88,37 @@ func TestTheVerdictNamesWhatToMendFirst(t *testing.T) {
 		v := suite.Conclude(tt.judged)
 		if v.Status != tt.status || v.Category != tt.category || (v.Status == suite.Iterate) != (v.Fix != "") {
 			t.Errorf("%s: %+v", name, v)
+		}
+	}
+}
+
+// TestCasesAskForWhatAFlowIsMadeFor: its documents, its tools, its memory.
+func TestCasesAskForWhatAFlowIsMadeFor(t *testing.T) {
+	t.Parallel()
+	node := func(id, name, label, category, inputs string) string {
+		return fmt.Sprintf(`{"id":%q,"data":{"id":%q,"name":%q,"label":%q,"category":%q,"inputs":%s}}`, id, id, name, label, category, inputs)
+	}
+	g, err := flow.Decompile([]byte(`{"edges":[],"nodes":[` + strings.Join([]string{
+		node("a", "cheerioWebScraper", "Cheerio Web Scraper", "Document Loaders", `{"url":"https://acme.example/faq"}`),
+		node("b", "memoryVectorStore", "In-Memory Vector Store", "Vector Stores", `{}`),
+		node("c", "calculator", "Calculator", "Tools", `{}`),
+		node("d", "serper", "Serper", "Tools", `{}`),
+		node("e", "bufferMemory", "Buffer Memory", "Memory", `{}`),
+		node("f", "toolAgent", "Tool Agent", "Agents", `{}`),
+	}, ",") + `]}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var asked []string
+	for _, c := range suite.Generate(g, nil) {
+		if c.Kind == suite.Happy {
+			asked = append(asked, c.Question)
+		}
+	}
+	all := strings.Join(asked, "\n")
+	for _, want := range []string{"https://acme.example/faq", "12 times 12", "Serper", "my name", "help me with"} {
+		if !strings.Contains(all, want) {
+			t.Errorf("nobody asks for %q:\n%s", want, all)
 		}
 	}
 }
