@@ -368,3 +368,28 @@ func TestEveryCapabilityOfTheExampleHasAPolicy(t *testing.T) {
 		t.Errorf("got %v", got)
 	}
 }
+
+func TestAllFaultsOfAManifestComeAtOnce(t *testing.T) {
+	t.Parallel()
+	_, err := contracts.ParseManifest([]byte(`{"schema_version":"1","domain":"shop","colour":"red","capabilities":[
+		{"name":"buy","description":"Buys.","schema":{"type":"object","properties":{"item":{"type":"string"}}},"metadata":{
+			"side_effect_class":"write_sometimes",
+			"verify":{"capability":"nowhere","param_map":{}},
+			"parameter_specs":{"itm":{"ask":"Which?"}}}}]}`))
+	fault, ok := errors.AsType[*contracts.Error](err)
+	if !ok {
+		t.Fatalf("%v", err)
+	}
+	var at []string
+	for _, f := range fault.Faults {
+		at = append(at, f.Pointer)
+	}
+	slices.Sort(at)
+	want := []string{
+		"", "/capabilities/0/metadata/parameter_specs/itm", "/capabilities/0/metadata/side_effect_class",
+		"/capabilities/0/metadata/verify", "/capabilities/0/metadata/verify/capability", "/colour",
+	}
+	if !slices.Equal(at, want) {
+		t.Errorf("told of %q, want %q", at, want)
+	}
+}

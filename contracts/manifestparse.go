@@ -1,7 +1,9 @@
 package contracts
 
 import (
+	"errors"
 	"fmt"
+	"slices"
 	"strings"
 )
 
@@ -18,7 +20,7 @@ func ParseManifest(data []byte) (*Manifest, error) {
 	}
 	var m Manifest
 	if err := Parse(SchemaManifest, data, &m); err != nil {
-		return nil, err
+		return nil, withMeaning(err, data)
 	}
 	c := newManifestCheck(&m)
 	c.run()
@@ -26,6 +28,27 @@ func ParseManifest(data []byte) (*Manifest, error) {
 		return nil, Invalid("the manifest is not valid", c.faults...)
 	}
 	return &m, nil
+}
+
+// withMeaning adds to the faults of a manifest's form what is wrong with what it
+// says, so that its author reads everything at once. What is of another type than
+// it should be says nothing, and neither does what has a fault already.
+func withMeaning(err error, data []byte) error {
+	form, ok := errors.AsType[*Error](err)
+	var m Manifest
+	if !ok || len(form.Faults) == 0 || Decode(data, &m) != nil {
+		return err
+	}
+	c := newManifestCheck(&m)
+	c.run()
+	all := faultList(slices.Clone(form.Faults))
+	for _, f := range c.faults {
+		told := func(of Fault) bool { return f.Pointer == of.Pointer }
+		if !slices.ContainsFunc(form.Faults, told) {
+			all.add(f.Pointer, "%s", f.Message)
+		}
+	}
+	return Invalid(form.Message, all...)
 }
 
 // supported refuses what a later version of this contract may allow, so that

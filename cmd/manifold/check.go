@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/manifold-run/manifold/cmd/manifold/internal/authors"
 	"github.com/manifold-run/manifold/domainkit/conformance"
 )
 
@@ -15,8 +16,10 @@ func domainCheckCommand(c *cli) *cobra.Command {
 	var authorization string
 	cmd := &cobra.Command{
 		Use: "check URL", Short: "Check a running domain service, in any language, against the contract", Args: exactly(1),
-		Long: `Checks a service by its URL, from this machine; no server is needed. Reads are
-executed with the examples of the manifest. Writes are executed only with
+		Long: `Checks a service by its URL, from this machine; no server is needed. The
+sentences of the manifest's tests are tried on the matcher of this machine, the
+steps of its workflows are checked, and reads are executed with the examples of
+the manifest, as a server would send them. Writes are executed only with
 --allow-writes, and only by examples that the author marked safe.`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			opt.URL = args[0]
@@ -38,6 +41,7 @@ executed with the examples of the manifest. Writes are executed only with
 }
 
 func (c *cli) check(ctx context.Context, opt conformance.Options) error {
+	opt.Further = authors.Checks()
 	if !c.asJSON {
 		opt.Progress = c.out.check
 	}

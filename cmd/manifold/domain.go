@@ -13,7 +13,7 @@ import (
 
 func domainCommand(c *cli) *cobra.Command {
 	return group("domain", "Check and manage domains",
-		domainCheckCommand(c), domainAddCommand(c), domainListCommand(c), domainShowCommand(c),
+		domainNewCommand(c), domainCheckCommand(c), domainAddCommand(c), domainListCommand(c), domainShowCommand(c),
 		domainDiffCommand(c), domainConfirmCommand(c), domainRefreshCommand(c), domainRemoveCommand(c))
 }
 

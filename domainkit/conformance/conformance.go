@@ -32,8 +32,17 @@ type Options struct {
 	Timeout time.Duration
 	// Progress is called after each check.
 	Progress func(Check)
+	// Further are checks of the manifest by whoever knows more of the core than
+	// this package does; they follow the checklist, in this order.
+	Further []Further
 	// Transport replaces the network, for tests [http.DefaultTransport].
 	Transport http.RoundTripper
+}
+
+// Further is a check of a manifest that has passed its own.
+type Further struct {
+	Name  string
+	Check func(ctx context.Context, m *contracts.Manifest) []Finding
 }
 
 // Severity says how much a finding weighs.
@@ -126,6 +135,14 @@ func Run(ctx context.Context, opt Options) Report {
 	s.check(ctx, "authentication", s.checkAuthentication)
 	s.check(ctx, "etag", s.checkETag)
 	s.check(ctx, "checklist", s.checkList)
+	s.check(ctx, "what passes in silence", s.checkSilent)
+	for _, more := range s.opt.Further {
+		s.check(ctx, more.Name, func(ctx context.Context, p *probe) {
+			for _, f := range more.Check(ctx, s.manifest) {
+				p.add(f.Severity, f.Rule, f.Pointer, f.Fix, "%s", f.Message)
+			}
+		})
+	}
 	s.check(ctx, "requests that are refused", s.checkRefusals)
 	s.checkReads(ctx)
 	s.checkWrites(ctx)

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"crypto/rand"
+	"encoding/hex"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -36,6 +37,9 @@ func (s *suite) send(ctx context.Context, method, path string, body []byte, head
 	if method == http.MethodPost {
 		r.Header.Set("Content-Type", "application/json")
 	}
+	r.Header.Set("Accept", "application/json")
+	r.Header.Set("Accept-Encoding", "identity")
+	r.Header.Set("traceparent", traceparent())
 	for name, value := range headers {
 		r.Header.Set(name, value)
 	}
@@ -50,6 +54,13 @@ func (s *suite) send(ctx context.Context, method, path string, body []byte, head
 		return exchange{}, fmt.Errorf("%s %s: read the answer: %w", method, path, err)
 	}
 	return exchange{response.StatusCode, response.Header, raw, time.Since(begin)}, nil
+}
+
+// traceparent is the W3C header that the core sends with every exchange.
+func traceparent() string {
+	var id [24]byte
+	_, _ = rand.Read(id[:]) // it never fails
+	return "00-" + hex.EncodeToString(id[:16]) + "-" + hex.EncodeToString(id[16:]) + "-01"
 }
 
 // excerpt shows the beginning of an answer in a message.
@@ -77,9 +88,13 @@ func newKey() string { return "conformance/" + rand.Text() + "/1" }
 // call makes the request that the core would send for a capability.
 func (s *suite) call(c *contracts.Capability, parameters map[string]any) contracts.ExecuteRequest {
 	policy := policyOf(c)
+	digest, err := contracts.CapabilityDigest(c, policy)
+	if err != nil {
+		digest = "" // the manifest was refused for it
+	}
 	return contracts.ExecuteRequest{Capability: c.Name, Parameters: parameters, Context: contracts.ExecuteContext{
 		RunID: "conformance", NodeID: "n1", Attempt: 1, TimeoutMS: policy.TimeoutMS, Instance: s.instance,
-		Deadline:  time.Now().Add(policy.Timeout()).UTC(),
+		Deadline: time.Now().Add(policy.Timeout()).UTC(), CapabilityDigest: digest,
 		Principal: contracts.Principal{ID: "conformance", Roles: s.roles()},
 	}}
 }
