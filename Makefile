@@ -11,7 +11,7 @@ TOOL     := $(GO) tool -modfile=tools/go.mod
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help build run test test-e2e test-flowise measure-flowise test-postgres test-intent test-chat-clients test-openwebui check format vet lint tidy race fmt fix fuzz bench deadcode clean
+.PHONY: help build run test test-e2e test-flowise measure-flowise test-postgres test-intent test-chat-clients test-openwebui check format vet lint tidy race fmt fix fuzz bench chaos deadcode clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  %-18s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -77,6 +77,9 @@ fix: ## repair what the linters can repair by themselves
 
 fuzz: ## run every fuzz target, FUZZTIME (30s) each
 	GO="$(GO)" FUZZTIME="$(FUZZTIME)" sh tools/fuzz.sh
+
+chaos: ## kill servers and crash their database for a few minutes, and prove that nothing was lost or done twice; ARGS="-seed 7 -runs 5000 -for 2h" for more
+	$(GO) run ./bench/chaos $(or $(ARGS),-runs 300 -every 2s -for 4m)
 
 bench: ## run the benchmarks that match BENCH (all)
 	$(GO) test -run '^$$' -bench '$(BENCH)' -benchmem -timeout 30m ./bench/...

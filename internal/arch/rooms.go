@@ -185,6 +185,7 @@ func edgeRooms() []Room {
 			Dir: "internal/e2e/openwebui", Rooms: append(whole, "domains/*", "examples/*"), Allows: []string{testHarness},
 			Modules: []string{"github.com/chromedp/chromedp", "github.com/chromedp/cdproto/input"},
 		},
+		{Dir: "bench/chaos", Rooms: []string{"client", "contracts"}, Modules: []string{"github.com/jackc/pgx/v5"}, Allows: []string{testHarness}},
 		{Dir: "bench", Rooms: append(whole, "execution/executiontest"), Modules: []string{"*"}, Allows: []string{testHarness}},
 		{Dir: "bench/compare", Allows: []string{testHarness}},
 	}

@@ -1,0 +1,225 @@
+package main
+
+import (
+	"encoding/json"
+	"math/rand/v2"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/manifold-run/manifold/contracts"
+)
+
+const domainName = "vault"
+
+// vault is the domain: it keeps a record of each write that it applies, and
+// fails in its own ways.
+type vault struct {
+	server *httptest.Server
+
+	mu       sync.Mutex // guards the fields below
+	chance   *rand.Rand
+	gentle   bool
+	effects  map[string]int // by idempotency key, "run/node/n"
+	kept     map[string]contracts.ToolResult
+	values   map[string]string
+	approved map[string]bool // "run/node"
+	wild     []string        // what was applied without approval
+	calls    int
+}
+
+func newVault(seed uint64) *vault {
+	v := &vault{
+		chance: rand.New(rand.NewPCG(seed, 1)), effects: map[string]int{}, kept: map[string]contracts.ToolResult{}, //nolint:gosec // by the seed
+		values: map[string]string{}, approved: map[string]bool{},
+	}
+	v.server = httptest.NewServer(v)
+	return v
+}
+
+// nodeOf is "run/node" of a key.
+func nodeOf(key string) string { return key[:max(strings.LastIndex(key, "/"), 0)] }
+
+// approve notes that somebody is about to approve a write.
+func (v *vault) approve(runID, nodeID string) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	v.approved[runID+"/"+nodeID] = true
+}
+
+// applied counts how often a node's write was applied, whatever the try.
+func (v *vault) applied(runID, nodeID string) int {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	n := 0
+	for key, times := range v.effects {
+		if nodeOf(key) == runID+"/"+nodeID {
+			n += times
+		}
+	}
+	return n
+}
+
+// calm ends the domain's own faults.
+func (v *vault) calm() {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	v.gentle = true
+}
+
+// fate is what becomes of a call.
+type fate int
+
+const (
+	fine fate = iota
+	busy
+	lostBefore
+	lostAfter
+	slowAfter
+)
+
+// next draws how long a call takes and what becomes of it.
+func (v *vault) next() (time.Duration, fate) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	v.calls++
+	takes, n := time.Duration(10+v.chance.IntN(90))*time.Millisecond, v.chance.IntN(100)
+	switch {
+	case v.gentle || n >= 10:
+		return takes, fine
+	case n < 3:
+		return takes, busy
+	case n < 5:
+		return takes, lostBefore
+	case n < 8:
+		return takes, lostAfter
+	default:
+		return takes, slowAfter
+	}
+}
+
+func (v *vault) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	switch r.URL.Path {
+	case "/health":
+		answer(w, http.StatusOK, contracts.Health{Status: contracts.HealthOK})
+	case "/manifest":
+		answer(w, http.StatusOK, manifest())
+	case "/execute":
+		var req contracts.ExecuteRequest
+		if err := json.NewDecoder(r.Body).Decode(&req); err != nil {
+			answer(w, http.StatusBadRequest, map[string]string{"error": err.Error()})
+			return
+		}
+		v.execute(w, r, req)
+	default:
+		http.NotFound(w, r)
+	}
+}
+
+func answer(w http.ResponseWriter, status int, body any) {
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(status)
+	_ = json.NewEncoder(w).Encode(body) // whoever asked may be dead
+}
+
+func (v *vault) execute(w http.ResponseWriter, r *http.Request, req contracts.ExecuteRequest) {
+	takes, f := v.next()
+	time.Sleep(takes)
+	switch f {
+	case busy:
+		w.Header().Set("Retry-After", "1")
+		answer(w, http.StatusTooManyRequests, map[string]string{"error": "busy"})
+		return
+	case lostBefore:
+		cut(w)
+		return
+	case fine, lostAfter, slowAfter:
+	}
+	result := v.do(req)
+	switch f {
+	case lostAfter:
+		cut(w)
+		return
+	case slowAfter:
+		select {
+		case <-r.Context().Done():
+		case <-time.After(5 * time.Second):
+		}
+	case fine, busy, lostBefore:
+	}
+	answer(w, http.StatusOK, result)
+}
+
+// cut ends the connection in the place of an answer.
+func cut(w http.ResponseWriter) {
+	if conn, _, err := http.NewResponseController(w).Hijack(); err == nil {
+		_ = conn.Close() // as it should be
+	}
+}
+
+// do reads, or applies a write. Keyed ones are applied once for a key, all
+// others at every call.
+func (v *vault) do(req contracts.ExecuteRequest) contracts.ToolResult {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	id, _ := req.Parameters["id"].(string)
+	key := req.Context.IdempotencyKey
+	switch req.Capability {
+	case "peek":
+		return contracts.ToolResult{OK: true, Summary: id, Facts: map[string]any{"id": id, "value": v.values[id]}}
+	case "find_put":
+		asked, _ := req.Parameters["key"].(string)
+		return contracts.ToolResult{OK: true, Summary: "looked up", Facts: map[string]any{"applied": v.effects[asked] > 0}}
+	}
+	if result, repeat := v.kept[key]; req.Capability == "put_keyed" && repeat {
+		return result
+	}
+	value, _ := req.Parameters["value"].(string)
+	v.values[id] = value
+	v.effects[key]++
+	if !v.approved[nodeOf(key)] {
+		v.wild = append(v.wild, key)
+	}
+	result := contracts.ToolResult{OK: true, Summary: id + " is " + value, Facts: map[string]any{"id": id, "value": value}}
+	v.kept[key] = result
+	return result
+}
+
+func manifest() contracts.Manifest {
+	no := false
+	helper := contracts.Metadata{SideEffectClass: contracts.ClassRead, Routable: &no, TimeoutMS: 3000, NodeTimeoutMS: 120_000}
+	m := contracts.Manifest{
+		SchemaVersion: contracts.SchemaVersion, Domain: domainName, Version: "1.0.0",
+		Capabilities: []contracts.Capability{{Name: "peek", Schema: object("id"), Metadata: helper}, {Name: "find_put", Schema: object("key"), Metadata: helper}},
+	}
+	for _, kind := range kinds() {
+		meta := contracts.Metadata{
+			SideEffectClass: contracts.ClassWriteIrreversible, Idempotency: kind.idempotency, RiskLevel: contracts.RiskMedium,
+			Routable: &no, TimeoutMS: 3000, NodeTimeoutMS: 600_000,
+		}
+		m.Capabilities = append(m.Capabilities, contracts.Capability{Name: "put_" + kind.name, Schema: object("id", "value"), Metadata: meta})
+	}
+	return m
+}
+
+// kind is one way in which writes of a domain may be repeated, or not.
+type kind struct {
+	name        string
+	idempotency contracts.Idempotency
+}
+
+func kinds() []kind {
+	return []kind{{"keyed", contracts.IdempotencyKeyed}, {"plain", contracts.IdempotencyNone}}
+}
+
+// object is a schema of required texts.
+func object(names ...string) json.RawMessage {
+	properties := map[string]any{}
+	for _, name := range names {
+		properties[name] = map[string]any{"type": "string", "minLength": 1, "maxLength": 200}
+	}
+	body, _ := json.Marshal(map[string]any{"type": "object", "properties": properties, "required": names, "additionalProperties": false})
+	return body
+}

@@ -1,0 +1,71 @@
+// Command chaos runs several servers on one PostgreSQL, lets people ask, approve
+// and settle doubts, and meanwhile kills and freezes servers and restarts the
+// database, all by a seed. Then it proves from the record of the domain itself,
+// and from the ledgers, what was lost, stuck, done twice or done unapproved.
+//
+//	go run ./bench/chaos -runs 200 -for 3m
+//
+// It needs the programs of a PostgreSQL server on this machine, and nothing else.
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"os/signal"
+	"time"
+)
+
+// plan is what is done to whom.
+type plan struct {
+	seed     uint64
+	runs     int
+	people   int
+	replicas int
+	lasts    time.Duration
+	every    time.Duration
+	dir      string
+}
+
+func main() {
+	var p plan
+	flag.Uint64Var(&p.seed, "seed", uint64(time.Now().UnixNano()), "of everything that is left to chance; by default the time")
+	flag.IntVar(&p.runs, "runs", 200, "how many runs are asked for")
+	flag.IntVar(&p.people, "people", 16, "how many runs are under way at once")
+	flag.IntVar(&p.replicas, "replicas", 3, "how many servers there are")
+	flag.DurationVar(&p.lasts, "for", 10*time.Minute, "how long all of it may take; what has not ended then is stuck")
+	flag.DurationVar(&p.every, "every", 3*time.Second, "how often something is broken, on average")
+	flag.Parse()
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	err := p.run(ctx)
+	stop()
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "chaos:", err)
+		os.Exit(1)
+	}
+}
+
+// run does all of it in a folder of its own, which is kept if something is
+// wrong.
+func (p plan) run(ctx context.Context) (err error) {
+	if p.dir, err = os.MkdirTemp("", "chaos-"); err != nil {
+		return err
+	}
+	defer func() {
+		if err != nil {
+			err = fmt.Errorf("%w\nseed %d; the logs are in %s", err, p.seed, p.dir)
+			return
+		}
+		err = os.RemoveAll(p.dir)
+	}()
+	ctx, cancel := context.WithTimeout(ctx, p.lasts)
+	defer cancel()
+	s, err := newSite(ctx, p)
+	if err != nil {
+		return errors.Join(err, s.close())
+	}
+	defer func() { err = errors.Join(err, s.close()) }()
+	return s.play(ctx)
+}

@@ -1,0 +1,121 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"math/rand/v2"
+	"slices"
+	"sync"
+	"syscall"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+)
+
+// lease is how long a server holds a run without a word; see execution.Config.
+const lease = 10 * time.Second
+
+// monkey breaks things, one at a time, in an order that the seed decides.
+type monkey struct {
+	site   *site
+	chance *rand.Rand
+
+	kills, freezes, crashes int
+
+	mu        sync.Mutex // guards takeovers
+	takeovers []time.Duration
+}
+
+// play breaks something ever again until ctx ends, and mends all of it.
+func (m *monkey) play(ctx context.Context) error {
+	lasting := context.WithoutCancel(ctx)
+	var watching, frozen sync.WaitGroup
+	defer watching.Wait()
+	defer frozen.Wait()
+	for {
+		wait := m.site.plan.every/2 + rand.N(m.site.plan.every) //nolint:gosec // the moment cannot be repeated anyway
+		if err := pause(ctx, wait); err != nil {
+			return err
+		}
+		r := m.site.replicas[m.chance.IntN(len(m.site.replicas))]
+		switch n := m.chance.IntN(100); {
+		case n < 88:
+			m.kills++
+			held := m.held(lasting)
+			r.kill()
+			watching.Go(func() { m.watch(ctx, held) })
+			if err := errors.Join(pause(ctx, m.upTo(2*time.Second)), r.start(lasting)); err != nil {
+				return err
+			}
+		case n < 95:
+			m.freezes++
+			r.signal(syscall.SIGSTOP)
+			frozen.Go(func() {
+				_ = pause(ctx, 2*lease) // beyond its leases
+				r.signal(syscall.SIGCONT)
+			})
+		default:
+			m.crashes++
+			err := m.site.database.crash()
+			if err := errors.Join(err, pause(ctx, m.upTo(3*time.Second)), m.site.database.start(lasting)); err != nil {
+				return err
+			}
+		}
+	}
+}
+
+func (m *monkey) upTo(d time.Duration) time.Duration { return time.Duration(m.chance.Int64N(int64(d))) }
+
+// holding is the lease of a run at a moment.
+type holding struct {
+	id            string
+	epoch, expiry int64
+}
+
+func (m *monkey) held(ctx context.Context) []holding {
+	ctx, cancel := context.WithTimeout(ctx, 2*time.Second)
+	defer cancel()
+	conn, err := pgx.Connect(ctx, m.site.database.address())
+	if err != nil {
+		return nil
+	}
+	defer func() { _ = conn.Close(ctx) }() // it has only read
+	rows, err := conn.Query(ctx, `SELECT id, epoch, lease_until FROM run WHERE finished_at = 0 AND owner <> ''`)
+	if err != nil {
+		return nil
+	}
+	held, _ := pgx.CollectRows(rows, func(row pgx.CollectableRow) (h holding, err error) {
+		err = row.Scan(&h.id, &h.epoch, &h.expiry)
+		return h, err
+	})
+	return held
+}
+
+// watch measures how long the runs of a dead server stand still: those whose
+// lease nobody has renewed since, until it is another's.
+func (m *monkey) watch(ctx context.Context, held []holding) {
+	began := time.Now()
+	for len(held) > 0 && time.Since(began) < 6*lease && pause(ctx, 250*time.Millisecond) == nil {
+		is := map[string]holding{}
+		for _, h := range m.held(ctx) {
+			is[h.id] = h
+		}
+		if len(is) == 0 {
+			continue
+		}
+		took := time.Since(began)
+		held = slices.DeleteFunc(held, func(was holding) bool {
+			now, ok := is[was.id]
+			switch {
+			case !ok || now.epoch == was.epoch && now.expiry != was.expiry:
+				return true // it rests, or its owner lives
+			case now.epoch > was.epoch && took > lease/2:
+				m.mu.Lock()
+				m.takeovers = append(m.takeovers, took)
+				m.mu.Unlock()
+				return true
+			}
+			return now.epoch > was.epoch
+		})
+	}
+}

@@ -1,0 +1,134 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"time"
+
+	"github.com/manifold-run/manifold/client"
+	"github.com/manifold-run/manifold/contracts"
+)
+
+// person asks for one run after the other, approves what it wants to do, and
+// answers its doubts by the domain's own record; each time at any server.
+type person struct {
+	site   *site
+	chance *rand.Rand
+}
+
+// seen is what a person knows of a run that was acknowledged to them.
+type seen struct {
+	id      string
+	view    contracts.RunView
+	asked   int // doubts
+	trouble error
+}
+
+// insist repeats what a server could not do at the moment, at any server.
+func insist[T any](ctx context.Context, p *person, do func(*client.Client) (T, error)) (T, error) {
+	return insistAs(ctx, p, p.site.clients, do)
+}
+
+func insistAs[T any](ctx context.Context, p *person, servers []*client.Client, do func(*client.Client) (T, error)) (T, error) {
+	for {
+		got, err := do(servers[p.chance.IntN(len(servers))])
+		switch contracts.CodeOf(err) {
+		case contracts.CodeUnavailable, contracts.CodeRateLimited:
+		default:
+			return got, err
+		}
+		if pause(ctx, 200*time.Millisecond) != nil {
+			return got, fmt.Errorf("out of time: %w", err)
+		}
+	}
+}
+
+// ask has a plan made and run.
+func (p *person) ask(ctx context.Context, n int) (string, error) {
+	var intents []contracts.Intent
+	add := func(name string, params map[string]any) {
+		intents = append(intents, contracts.Intent{
+			ID: fmt.Sprintf("i%d", len(intents)+1), Confidence: 1, Source: "caller", Domain: domainName, Capability: name, Parameters: params,
+		})
+	}
+	for i := range 1 + p.chance.IntN(3) {
+		add("peek", map[string]any{"id": fmt.Sprintf("r%d-%d", n, i)})
+	}
+	for i := range 1 + p.chance.IntN(3) {
+		add("put_"+kinds()[p.chance.IntN(len(kinds()))].name, map[string]any{"id": fmt.Sprintf("w%d-%d", n, i), "value": fmt.Sprint(n)})
+	}
+	preview, err := insist(ctx, p, func(c *client.Client) (contracts.PlanPreview, error) {
+		return c.Plan(ctx, contracts.PlanRequest{Goal: fmt.Sprintf("run %d", n), Intents: intents})
+	})
+	if err != nil {
+		return "", err
+	}
+	key := client.NewIdempotencyKey()
+	response, err := insist(ctx, p, func(c *client.Client) (contracts.SessionResponse, error) {
+		return c.RunPlan(ctx, contracts.RunPlan{PlanHash: preview.PlanHash}, client.Opt{IdempotencyKey: key})
+	})
+	if err != nil {
+		return "", err
+	}
+	return response.RunIDs[0], nil
+}
+
+// see leads one run to its end.
+func (p *person) see(ctx context.Context, id string) seen {
+	s := seen{id: id}
+	for ctx.Err() == nil {
+		open, err := insist(ctx, p, func(c *client.Client) ([]contracts.Interrupt, error) {
+			return c.Gates(ctx, client.GatesFilter{RunID: id, Status: contracts.InterruptOpen})
+		})
+		for _, gate := range open {
+			if s.trouble = p.decide(ctx, gate); s.trouble != nil {
+				return s
+			}
+			if gate.Type == contracts.InterruptOutcomeUnknown {
+				s.asked++
+			}
+		}
+		if err == nil {
+			s.view, err = insist(ctx, p, func(c *client.Client) (contracts.RunView, error) {
+				return c.Run(ctx, id, client.Opt{Wait: time.Second})
+			})
+		}
+		if err != nil {
+			s.trouble = err
+			return s
+		}
+		if s.view.State.Terminal() {
+			return s
+		}
+	}
+	s.trouble = fmt.Errorf("stuck as %s", s.view.State)
+	return s
+}
+
+// decide approves, or tells what really happened. Somebody may have been
+// faster: the answer to the same decision that was lost.
+func (p *person) decide(ctx context.Context, gate contracts.Interrupt) error {
+	who := p.site.approvers
+	if gate.Type == contracts.InterruptOutcomeUnknown {
+		who = p.site.clients
+	}
+	_, err := insistAs(ctx, p, who, func(c *client.Client) (contracts.Interrupt, error) {
+		if gate.Type == contracts.InterruptOutcomeUnknown {
+			truth := contracts.AnswerNotApplied
+			if p.site.vault.applied(gate.RunID, gate.NodeID) > 0 {
+				truth = contracts.AnswerApplied
+			}
+			return c.Answer(ctx, gate, truth, client.Opt{})
+		}
+		p.site.vault.approve(gate.RunID, gate.NodeID)
+		return c.Approve(ctx, gate, "", client.Opt{})
+	})
+	if contracts.CodeOf(err) == contracts.CodeConflict {
+		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("decide %s of %s: %w", gate.Code, gate.RunID, err)
+	}
+	return nil
+}

@@ -1,0 +1,126 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/url"
+	"os"
+	"os/exec"
+	"os/user"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"syscall"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+)
+
+// database is a PostgreSQL server of our own, which can be crashed and started
+// again.
+type database struct {
+	bin, dir string
+	as       *syscall.Credential // nil unless we are root
+	cmd      *exec.Cmd
+}
+
+func newDatabase(ctx context.Context, dir string) (*database, error) {
+	d := &database{dir: filepath.Join(dir, "pg")}
+	found, err := filepath.Glob("/usr/lib/postgresql/*/bin/initdb")
+	if path, missing := exec.LookPath("initdb"); missing == nil {
+		found = []string{path}
+	}
+	if err != nil || len(found) == 0 {
+		return d, errors.New("there is no PostgreSQL server here; install one (Debian: the package postgresql)")
+	}
+	d.bin = filepath.Dir(slices.Max(found))
+	if err := os.MkdirAll(d.dir, 0o700); err != nil {
+		return d, err
+	}
+	if err := d.ordinary(dir); err != nil {
+		return d, err
+	}
+	initdb := d.command(ctx, "initdb", "-D", filepath.Join(d.dir, "data"), "-U", "postgres", "-A", "trust", "-E", "UTF8", "--locale=C")
+	if out, err := initdb.CombinedOutput(); err != nil {
+		return d, fmt.Errorf("initdb: %w: %s", err, out)
+	}
+	return d, d.start(ctx)
+}
+
+// ordinary gives the folder to a user who is not root, whom PostgreSQL refuses.
+func (d *database) ordinary(parent string) error {
+	if os.Getuid() != 0 {
+		return nil
+	}
+	u, err := user.Lookup("postgres")
+	if err != nil {
+		return fmt.Errorf("PostgreSQL does not run as root: %w", err)
+	}
+	uid, uidErr := strconv.ParseUint(u.Uid, 10, 32)
+	gid, gidErr := strconv.ParseUint(u.Gid, 10, 32)
+	if err := errors.Join(uidErr, gidErr, os.Chown(d.dir, int(uid), int(gid)), os.Chmod(parent, 0o711)); err != nil { //nolint:gosec // others may only pass
+		return err
+	}
+	d.as = &syscall.Credential{Uid: uint32(uid), Gid: uint32(gid)}
+	return nil
+}
+
+func (d *database) command(ctx context.Context, program string, args ...string) *exec.Cmd {
+	cmd := exec.CommandContext(ctx, filepath.Join(d.bin, program), args...) //nolint:gosec // a fixed program
+	cmd.Dir = d.dir
+	cmd.SysProcAttr = &syscall.SysProcAttr{Credential: d.as}
+	return cmd
+}
+
+// address is that of the one database.
+func (d *database) address() string {
+	return "postgres:///postgres?" + url.Values{"host": {d.dir}, "user": {"postgres"}}.Encode()
+}
+
+// start starts the server and waits until it answers.
+func (d *database) start(ctx context.Context) error {
+	d.cmd = d.command(context.WithoutCancel(ctx), "postgres", "-D", filepath.Join(d.dir, "data"), "-k", d.dir, "-c", "listen_addresses=", "-c", "max_connections=200")
+	log, err := os.OpenFile(filepath.Join(filepath.Dir(d.dir), "postgres.log"), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
+	if err != nil {
+		return err
+	}
+	d.cmd.Stderr = log
+	err = d.cmd.Start()
+	if err := errors.Join(err, log.Close()); err != nil {
+		return err
+	}
+	for {
+		conn, err := pgx.Connect(ctx, d.address())
+		if err == nil {
+			return conn.Close(ctx)
+		}
+		if pause(ctx, 100*time.Millisecond) != nil {
+			return fmt.Errorf("PostgreSQL does not answer: %w", err)
+		}
+	}
+}
+
+// crash ends the server at once, as it ends itself when one of its processes has
+// died: nothing is written any more.
+func (d *database) crash() error {
+	if d.cmd == nil {
+		return nil
+	}
+	err := d.cmd.Process.Signal(syscall.SIGQUIT)
+	_ = d.cmd.Wait() // it does not end well, and is not meant to
+	d.cmd = nil
+	return err
+}
+
+// pause waits, or gives the reason to stop.
+func pause(ctx context.Context, d time.Duration) error {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}

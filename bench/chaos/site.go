@@ -1,0 +1,160 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/manifold-run/manifold/client"
+	"github.com/manifold-run/manifold/contracts"
+)
+
+// site is all that runs: the database, the servers and the domain.
+type site struct {
+	plan     plan
+	database *database
+	replicas []*replica
+	// clients and approvers are one for each replica: of who asks, and of who
+	// approves what others ask for.
+	clients, approvers []*client.Client
+	vault              *vault
+}
+
+// newSite starts everything. What was started is given also with an error.
+func newSite(ctx context.Context, p plan) (*site, error) {
+	s := &site{plan: p, vault: newVault(p.seed)}
+	program, err := buildServer(ctx, p.dir)
+	if err != nil {
+		return s, err
+	}
+	if s.database, err = newDatabase(ctx, p.dir); err != nil {
+		return s, err
+	}
+	for i := range p.replicas {
+		r, err := newReplica(ctx, program, filepath.Join(p.dir, fmt.Sprintf("replica%d", i+1)), s.database.address())
+		if err != nil {
+			return s, err
+		}
+		s.replicas = append(s.replicas, r)
+		if err := r.start(ctx); err != nil {
+			return s, err
+		}
+	}
+	return s, s.admit(ctx)
+}
+
+// admit registers the domain at the first server, and waits until all know it.
+func (s *site) admit(ctx context.Context) error {
+	key, err := os.ReadFile(filepath.Join(s.replicas[0].dir, "admin.key"))
+	if err != nil {
+		return err
+	}
+	admins, err := s.with(strings.TrimSpace(string(key)))
+	if err != nil {
+		return err
+	}
+	if s.clients, err = s.person(ctx, admins[0], "rita", "operator"); err != nil {
+		return err
+	}
+	if s.approvers, err = s.person(ctx, admins[0], "otto", "approver"); err != nil {
+		return err
+	}
+	report, err := admins[0].RegisterDomain(ctx, contracts.Registration{Domain: domainName, URL: s.vault.server.URL})
+	if err != nil || report.Outcome != contracts.DomainActive {
+		return fmt.Errorf("register the domain: %w %+v", err, report)
+	}
+	for _, c := range s.clients {
+		for {
+			if caps, err := c.Capabilities(ctx, domainName); err == nil && len(caps) > 0 {
+				break
+			}
+			if err := pause(ctx, 100*time.Millisecond); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// person gives the clients of somebody new.
+func (s *site) person(ctx context.Context, admin *client.Client, name, role string) ([]*client.Client, error) {
+	key, err := admin.CreateKey(ctx, contracts.KeySpec{Kind: "user", Principal: name, Roles: []string{role}})
+	if err != nil {
+		return nil, err
+	}
+	return s.with(key.Text)
+}
+
+// with gives a client of each server.
+func (s *site) with(key string) ([]*client.Client, error) {
+	var all []*client.Client
+	for _, r := range s.replicas {
+		c, err := r.with(key)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, c)
+	}
+	return all, nil
+}
+
+func (s *site) close() error {
+	for _, r := range s.replicas {
+		r.kill()
+	}
+	if s.vault != nil {
+		s.vault.server.CloseClientConnections()
+		s.vault.server.Close()
+	}
+	if s.database != nil {
+		return s.database.crash()
+	}
+	return nil
+}
+
+// play lets people work while everything breaks, until all runs have ended, and
+// judges what came of it.
+func (s *site) play(ctx context.Context) error {
+	began := time.Now()
+	breaking, enough := context.WithCancel(ctx)
+	m := &monkey{site: s, chance: rand.New(rand.NewPCG(s.plan.seed, 2))} //nolint:gosec // by the seed
+	broken := make(chan error, 1)
+	go func() { broken <- m.play(breaking) }()
+
+	all := make([]seen, s.plan.runs)
+	var next, done atomic.Int64
+	var people sync.WaitGroup
+	for i := range s.plan.people {
+		p := &person{site: s, chance: rand.New(rand.NewPCG(s.plan.seed, uint64(100+i)))} //nolint:gosec // by the seed
+		people.Go(func() {
+			for n := next.Add(1); n <= int64(s.plan.runs) && ctx.Err() == nil; n = next.Add(1) {
+				all[n-1] = s.work(ctx, p, int(n))
+				if ended := done.Add(1); ended%50 == 0 {
+					fmt.Fprintf(os.Stderr, "%d of %d runs have ended after %s\n", ended, s.plan.runs, time.Since(began).Round(time.Second))
+				}
+			}
+		})
+	}
+	people.Wait()
+	took := time.Since(began)
+	enough()
+	if err := <-broken; err != nil && !errors.Is(err, context.Canceled) {
+		return fmt.Errorf("break something: %w", err)
+	}
+	return s.judge(context.WithoutCancel(ctx), all, m, took)
+}
+
+func (s *site) work(ctx context.Context, p *person, n int) seen {
+	id, err := p.ask(ctx, n)
+	if err != nil {
+		return seen{trouble: fmt.Errorf("ask for run %d: %w", n, err)}
+	}
+	return p.see(ctx, id)
+}
