@@ -79,6 +79,9 @@ func (c *capability) meanings(name string, forms map[string][]string) []contract
 func (c *capability) spokenForms(name, said string) map[string][]string {
 	aliases := c.spec(name).Aliases
 	asker := tongueOf(said)
+	if slices.Max(asker) == 0 { // one language for all is better than the first form of each
+		asker = tongueOf("the")
+	}
 	likeness := map[string]float64{}
 	out := map[string][]string{}
 	for _, s := range slices.Sorted(maps.Keys(aliases)) {

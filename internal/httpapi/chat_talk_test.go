@@ -15,6 +15,7 @@ import (
 
 	"github.com/manifold-run/manifold/client"
 	"github.com/manifold-run/manifold/contracts"
+	"github.com/manifold-run/manifold/internal/app"
 )
 
 // TestConversations plays the conversations of testdata/chat. Each file says
@@ -33,6 +34,10 @@ func TestConversations(t *testing.T) {
 		}
 		t.Run(strings.TrimSuffix(filepath.Base(file), ".txtar"), func(t *testing.T) {
 			t.Parallel()
+			if strings.HasPrefix(filepath.Base(file), "hour-") { // these need people as well
+				newTalk(t, withPeople(t)).play(raw)
+				return
+			}
 			newTalk(t).play(raw)
 		})
 	}
@@ -91,9 +96,9 @@ type talk struct {
 	marks string // the last marker that was seen
 }
 
-func newTalk(t *testing.T) *talk {
+func newTalk(t *testing.T, change ...func(*app.Config)) *talk {
 	t.Helper()
-	s := setup(t)
+	s := setup(t, change...)
 	s.person("uma", "operator", "approver")
 	s.person("ugo", "operator", "approver")
 	s.key(contracts.KeySpec{Kind: "frontend", Principal: "openwebui", Roles: []string{"operator", "approver", "viewer"}})

@@ -4,6 +4,7 @@ import (
 	"io"
 	"log/slog"
 	"net/http"
+	"net/http/httptest"
 	"strings"
 	"testing"
 	"time"
@@ -11,6 +12,8 @@ import (
 	"github.com/manifold-run/manifold/client"
 	"github.com/manifold-run/manifold/contracts"
 	"github.com/manifold-run/manifold/domainkit/domaintest"
+	"github.com/manifold-run/manifold/domains/workday"
+	"github.com/manifold-run/manifold/domains/workday/sandbox"
 	"github.com/manifold-run/manifold/examples/finance"
 	"github.com/manifold-run/manifold/internal/app"
 	"github.com/manifold-run/manifold/internal/app/apptest"
@@ -60,6 +63,35 @@ func bootstrap(t *testing.T) []byte {
 		t.Fatal(err)
 	}
 	return []byte(`{"domains":[{"domain":"finance","url":"` + domaintest.Serve(t, svc) + `"}]}`)
+}
+
+// withPeople has a tenant of Workday beside the stocks.
+func withPeople(t *testing.T) func(*app.Config) {
+	t.Helper()
+	tenant, err := sandbox.New(sandbox.Config{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	server := httptest.NewServer(tenant)
+	t.Cleanup(server.Close)
+	c := tenant.Credentials()
+	people, err := workday.New(workday.Config{
+		Access: workday.Access{All: []string{"operator"}},
+		Tenant: workday.Tenant{
+			URL: server.URL, Name: c.Tenant, ClientID: c.ClientID, ClientSecret: c.ClientSecret,
+			Tokens: workday.MemoryTokens(c.RefreshToken), AllowLoopback: true, RequestsPerSecond: 200, Burst: 50, MaxConcurrency: 16,
+		},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	stocks, err := finance.New(finance.Config{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return func(cfg *app.Config) {
+		cfg.Bootstrap = []byte(`{"domains":[{"domain":"finance","url":"` + domaintest.Serve(t, stocks) + `"},{"domain":"workday","url":"` + domaintest.Serve(t, people) + `"}]}`)
+	}
 }
 
 func (s *site) with(key string) *client.Client {

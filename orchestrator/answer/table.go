@@ -15,7 +15,13 @@ func Rework(table contracts.Block, o chat.TableOrder) (*contracts.Block, string)
 	rows := slices.Clone(table.Rows)
 	switch {
 	case o.Count:
-		return nil, fmt.Sprintf("The last table has %d rows.", len(rows))
+		return nil, "The last table has " + counted(len(rows)) + "."
+	case o.Place > len(rows) || len(rows) == 0:
+		return nil, "The last table has only " + counted(len(rows)) + "."
+	case o.Place < 0:
+		rows = rows[len(rows)-1:]
+	case o.Place > 0:
+		rows = rows[o.Place-1 : o.Place]
 	case o.First > 0:
 		rows = rows[:min(o.First, len(rows))]
 	case o.Filter != "":
@@ -39,6 +45,13 @@ func Rework(table contracts.Block, o chat.TableOrder) (*contracts.Block, string)
 	}
 	table.Rows = rows
 	return &table, ""
+}
+
+func counted(rows int) string {
+	if rows == 1 {
+		return "1 row"
+	}
+	return fmt.Sprintf("%d rows", rows)
 }
 
 func titles(table contracts.Block) []string {

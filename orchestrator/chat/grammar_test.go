@@ -131,3 +131,22 @@ func TestGreets(t *testing.T) {
 		}
 	}
 }
+
+func TestCredentialsAreTakenOutOfAMessage(t *testing.T) {
+	t.Parallel()
+	for message, want := range map[string]string{
+		"my key is sk-proj-4fJk29dkKQmZx81hTbVnA0pLqRsW7uYc, please":                      "my key is •••, please",
+		"mfk_vyiyp3qyj2ga_zxvcl3e4f5g3hiizmwiegk2edhaw5b4eqeokiftge45flaarhl5q":           "•••",
+		"-----BEGIN RSA PRIVATE KEY-----\nMIIE\n-----END RSA PRIVATE KEY----- is the key": "••• is the key",
+		"a key that was cut: -----BEGIN PRIVATE KEY-----\nMIIE":                           "a key that was cut: •••",
+	} {
+		if got, found := chat.WithoutSecrets(message); got != want || !found {
+			t.Errorf("%q becomes %q, %t", message, got, found)
+		}
+	}
+	for _, message := range []string{"the password is reset", "ask sk-1 for the desk-lamp-with-a-very-long-name-in-it", "deploy a1c18954e9ac385ae2b4797f57984d89", ""} {
+		if got, found := chat.WithoutSecrets(message); got != message || found {
+			t.Errorf("%q becomes %q", message, got)
+		}
+	}
+}

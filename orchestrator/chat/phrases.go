@@ -105,6 +105,9 @@ const (
 	FragmentChange FragmentKind = "change"
 	// FragmentCorrect says that values were not meant.
 	FragmentCorrect FragmentKind = "correct"
+	// FragmentValue is nothing but values: of a read it asks for the same with
+	// them, in a write it changes them.
+	FragmentValue FragmentKind = "value"
 )
 
 // Fragment is a message that says nothing by itself: it goes on from the request
@@ -175,8 +178,10 @@ type TableOrder struct {
 	Down bool
 	// First cuts the table, Count only counts its rows, Filter keeps the rows that
 	// have the word.
-	First  int
-	Count  bool
+	First int
+	Count bool
+	// Place is the one row that is meant, from 1; -1 is the last.
+	Place  int
 	Filter string
 }
 
@@ -184,6 +189,9 @@ type TableOrder struct {
 // it is none.
 func ReadTableOrder(message string) (TableOrder, bool) {
 	text := plain(message)
+	if place, ok := Ordinal(message); ok {
+		return TableOrder{Place: place}, true
+	}
 	if slices.Contains(known.Table.Count, strings.ToLower(text)) {
 		return TableOrder{Count: true}, true
 	}

@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/manifold-run/manifold/contracts"
 	"github.com/manifold-run/manifold/execution"
@@ -145,7 +147,7 @@ const again orchestrator.Verb = "again"
 //	a value that fits                 its answer                 the question anew, if it is not in mind
 //	yes or no                         asked again                says how to decide
 //	"no, Bruno", "make it 3"          corrects the request       changes the last request, or its gate
-//	"and for Bruno?"                  -                          the last request with other values
+//	"and for Bruno?", "Bruno"         -                          the last request with other values
 //	about the last table              -                          the table, sorted, cut, counted
 //	an understandable request         a request; the question is parked, and said
 //	anything else                     the question once more, then parked; else what the matcher says
@@ -168,7 +170,7 @@ func (r *reader) mean(ctx context.Context, who access.Principal, in Input, t orc
 			return next, err
 		}
 	}
-	if f, ok := r.fragment(in.Message, s); ok {
+	if f, ok := r.fragment(in.Message, s); ok && (f.Kind != chat.FragmentValue || !r.isRequest(ctx, who, in.Message)) {
 		if next, ok, err := r.follow(ctx, *s.last, f, t); ok || err != nil {
 			return next, err
 		}
@@ -231,6 +233,9 @@ func (r *reader) edit(ctx context.Context, old, t orchestrator.Turn) (orchestrat
 // toQuestion says what a message is while a question was shown last.
 func (r *reader) toQuestion(ctx context.Context, who access.Principal, in Input, s standing, t orchestrator.Turn) (orchestrator.Turn, error) {
 	q := *s.question
+	if name, ok := namedInstead(in.Message); ok && freeText(q) {
+		in.Message = name
+	}
 	value, fits := r.value(ctx, who, q, in.Message)
 	if fits {
 		t.Kind, t.Answers, t.Resume = orchestrator.TurnReply, q.InterruptID, &contracts.Resume{Response: value}
@@ -297,5 +302,23 @@ func (r *reader) fragment(message string, s standing) (chat.Fragment, bool) {
 	if _, ok := number(message); ok {
 		return chat.Fragment{Kind: chat.FragmentChange, Rest: strings.TrimSpace(message)}, true
 	}
+	if len(strings.Fields(message)) <= maxBare && !strings.ContainsAny(message, "?\n") {
+		return chat.Fragment{Kind: chat.FragmentValue, Rest: strings.TrimSpace(message)}, true
+	}
 	return chat.Fragment{}, false
+}
+
+// maxBare is how many words a message may have that is nothing but values.
+const maxBare = 4
+
+// namedInstead reads "no, Bruno" to a question whose answer may be any text: a
+// name is the answer. What is said in small letters may be the text itself.
+func namedInstead(message string) (string, bool) {
+	f, ok := chat.ReadFragment(message)
+	words := strings.Fields(f.Rest)
+	if !ok || f.Kind != chat.FragmentCorrect || len(words) > maxBare {
+		return "", false
+	}
+	small := slices.ContainsFunc(words, func(w string) bool { first, _ := utf8.DecodeRuneInString(w); return !unicode.IsUpper(first) })
+	return f.Rest, !small
 }

@@ -20,6 +20,9 @@ import (
 // its message is taken; Take does the rest, and places what was not.
 func (c *Conversation) Place(ctx context.Context, who access.Principal, in Input) (Input, error) {
 	var err error
+	if in.at == nil {
+		in = in.withoutSecrets()
+	}
 	switch {
 	case in.at != nil:
 	case in.Start != nil:
@@ -282,6 +285,9 @@ func (c *Conversation) outcome(ctx context.Context, in Input, t orchestrator.Tur
 		o.Notice = c.parked(ctx, t.Parked)
 	}
 	o.Notice = strings.TrimSpace(t.News + "\n\n" + o.Notice)
+	if in.secret {
+		o.Notice = strings.TrimSpace(noCredential + "\n\n" + o.Notice)
+	}
 	var err error
 	if t.Shows != "" {
 		i, reading := execution.InterruptNow(ctx, c.machine.store, t.Shows)

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/manifold-run/manifold/contracts"
+	"github.com/manifold-run/manifold/contracts/sheet"
 	"github.com/manifold-run/manifold/execution"
 	"github.com/manifold-run/manifold/orchestrator"
 	"github.com/manifold-run/manifold/orchestrator/answer"
@@ -29,14 +30,23 @@ func (r *reader) follow(ctx context.Context, base orchestrator.Turn, f chat.Frag
 	}
 	changed := slices.Clone(base.Intents)
 	in := &changed[at]
+	entry, _ := r.catalogs.Catalog().Capability(in.Ref()) // valuesOf has found it
+	if f.Kind == chat.FragmentValue {
+		f.Kind = chat.FragmentAnother
+		if entry.Policy.SideEffectClass.Writes() {
+			f.Kind = chat.FragmentChange
+		}
+	}
 	in.Parameters = maps.Clone(in.Parameters)
 	for name := range in.Parameters {
 		in.Said = in.Said.With(name, contracts.FromCarried)
 	}
 	for name, value := range values {
+		delete(in.Parameters, twin(entry, name))
 		in.Parameters[name] = value
 		in.Said = in.Said.With(name, contracts.FromSaid)
 	}
+	in.Said = goneOn(in.Said, t.Message, slices.Sorted(maps.Keys(values))[0])
 	if f.Kind == chat.FragmentAnother {
 		changed = changed[at : at+1]
 	}
@@ -46,6 +56,19 @@ func (r *reader) follow(ctx context.Context, base orchestrator.Turn, f chat.Frag
 		return t, true, nil
 	}
 	return t, true, r.instead(ctx, base, values, &t)
+}
+
+// goneOn is what was said with what was said after it, which is a value of the
+// parameter: whoever approves reads both.
+func goneOn(said *contracts.Said, message, parameter string) *contracts.Said {
+	if said == nil || said.Text == "" {
+		return said
+	}
+	out := *said
+	begin := len(said.Text) + len("; ")
+	out.Text += "; " + message
+	out.Words = append(slices.Clone(said.Words), contracts.WordUse{Span: [2]int{begin, len(out.Text)}, Class: contracts.WordValue, Parameter: parameter})
+	return &out
 }
 
 func goalOf(t orchestrator.Turn) string {
@@ -72,7 +95,7 @@ func (r *reader) instead(ctx context.Context, base orchestrator.Turn, values map
 	written := writtenBy(run)
 	switch {
 	case len(written) > 0:
-		i := contracts.Interrupt{Type: contracts.InterruptClarification, Prompt: "That is done already. What do you want with " + wordsOf(values) + "?"}
+		i := contracts.Interrupt{Type: contracts.InterruptClarification, Prompt: "That is done already. What do you want now, with " + wordsOf(values) + "?"}
 		if len(written) == 1 && r.canUndo(written[0]) {
 			i.Options = append(i.Options, contracts.InterruptOption{ID: "redo", Label: "Undo it, and do it anew"})
 		}
@@ -90,7 +113,7 @@ func (r *reader) instead(ctx context.Context, base orchestrator.Turn, values map
 func wordsOf(values map[string]any) string {
 	var out []string
 	for _, name := range slices.Sorted(maps.Keys(values)) {
-		out = append(out, strings.ReplaceAll(name, "_", " ")+" "+chat.Value(values[name]))
+		out = append(out, sheet.ParameterWords(name)+": "+chat.Value(values[name]))
 	}
 	return strings.Join(out, ", ")
 }
@@ -128,7 +151,7 @@ func (r *reader) valuesOf(base orchestrator.Turn, f chat.Fragment) (int, map[str
 			values, evidence = numberOf(entry, in, n), map[string]contracts.Evidence{"": {Span: [2]int{0, len(f.Rest)}}}
 		}
 		for name := range values {
-			if f.Kind != chat.FragmentChange && in.Parameters[name] == nil && base.RunID != "" {
+			if f.Kind != chat.FragmentChange && in.Parameters[name] == nil && in.Parameters[twin(entry, name)] == nil && base.RunID != "" {
 				delete(values, name) // "and for Bruno" names what was named before
 			}
 		}
@@ -137,6 +160,22 @@ func (r *reader) valuesOf(base orchestrator.Turn, f chat.Fragment) (int, map[str
 		}
 	}
 	return 0, nil
+}
+
+// twin is the list that a parameter is one item of, or the item of a list; a value
+// of the one takes the place of the other.
+func twin(entry *contracts.CapabilityEntry, name string) string {
+	if d := entry.Capability.Metadata.Decomposition; d != nil {
+		for _, rule := range d.ArrayParams {
+			switch name {
+			case rule.SingleParamName:
+				return rule.ParamName
+			case rule.ParamName:
+				return rule.SingleParamName
+			}
+		}
+	}
+	return ""
 }
 
 // numberOf is the one numeric parameter that an intent has, with another value.

@@ -41,8 +41,24 @@ type Input struct {
 	// and approves nothing that came since. Zero is when it is first taken.
 	Said time.Time
 
-	at *place // where it belongs, once that is found
+	at     *place // where it belongs, once that is found
+	secret bool   // a credential was taken out of it
 }
+
+// withoutSecrets is an input in which no credential stands that somebody pasted
+// by mistake: it would be kept with the session, and shown to who approves.
+func (in Input) withoutSecrets() Input {
+	if in.Start != nil {
+		start := *in.Start
+		start.Message, in.secret = chat.WithoutSecrets(start.Message)
+		in.Start = &start
+		return in
+	}
+	in.Message, in.secret = chat.WithoutSecrets(in.Message)
+	return in
+}
+
+const noCredential = "There was a key or token in your message. I have not kept it; but it stands in this chat now, so change it where it is used."
 
 // Thread is how a chat frontend ties a message to its chat.
 type Thread = sessions.Thread

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 	"time"
+	"unicode"
 
 	"github.com/manifold-run/manifold/contracts"
 	"github.com/manifold-run/manifold/execution"
@@ -203,7 +204,7 @@ func named(i contracts.Interrupt, text string) string {
 	words := strings.Fields(strings.ToLower(text))
 	found := ""
 	for _, o := range i.Options {
-		label := strings.Fields(strings.ToLower(o.Label))
+		label := strings.FieldsFunc(strings.ToLower(o.Label), func(c rune) bool { return unicode.IsSpace(c) || strings.ContainsRune(",;()", c) })
 		if len(words) == 0 || slices.ContainsFunc(words, func(w string) bool { return !slices.Contains(label, strings.Trim(w, ".,!")) }) {
 			continue
 		}
