@@ -323,7 +323,10 @@ func (d adoption) claimed(p *part, a adopted, others []adopted) *part {
 	local := d.likelihood(a.idx)
 	best := a.candidate
 	best.Confidence = max(DefaultClarify, local)
-	if local >= d.needed(a) || a.together >= likelyTogether && !best.Entry.Policy.SideEffectClass.Writes() {
+	// What has an effect is done by what the words plainly say, and asked about by what
+	// an engine makes of them: "you needn't delete it" has the words of "get rid of it".
+	writes := best.Entry.Policy.SideEffectClass.Writes()
+	if !writes && (local >= d.needed(a) || a.together >= likelyTogether) {
 		best.Confidence = max(believed, local)
 	}
 	best.Score = 1

@@ -1,6 +1,7 @@
 package eval_test
 
 import (
+	"context"
 	"os"
 	"strings"
 	"testing"
@@ -62,6 +63,7 @@ func TestNoOddSentenceIsDone(t *testing.T) {
 	}{
 		"by words": {all, settled}, "by meaning": {all, hearing},
 		"by words of five examples": {few, settled}, "by meaning of five examples": {few, hearing},
+		"by a model that falls for each": {all, falling},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -82,13 +84,44 @@ func isDone(t *testing.T, adapter *intent.Adapter, catalog *contracts.Catalog, s
 	if err != nil {
 		t.Fatal(err)
 	}
+	if _, asks := adapter.Unagreed(catalog, u.Intents); asks {
+		return "", false
+	}
 	for _, in := range u.Intents {
 		entry, ok := catalog.Capability(in.Ref())
-		if !ok || u.Outcome == contracts.GateAccept && entry.Policy.SideEffectClass.Writes() {
+		asks := len(in.Missing) > 0 // before there is a plan
+		if !ok || u.Outcome == contracts.GateAccept && entry.Policy.SideEffectClass.Writes() && !asks {
 			return in.Ref(), true
 		}
 	}
 	return "", false
+}
+
+// falling reads sentences by an engine that proposes the likeliest write for each,
+// with all values that it finds.
+func falling(t *testing.T, catalog *contracts.Catalog) *intent.Adapter {
+	t.Helper()
+	adapter, err := intent.NewAdapter(intent.Config{Engine: faller{settled(t, catalog)}, EngineMode: intent.EngineAlways})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := adapter.Settle(t.Context(), catalog); err != nil {
+		t.Fatal(err)
+	}
+	return adapter
+}
+
+// faller is an engine that takes everything for a write.
+type faller struct{ local *intent.Adapter }
+
+func (f faller) Propose(_ context.Context, ask intent.Ask) ([]intent.Proposal, []contracts.ModelCall, error) {
+	for _, e := range ask.Offered {
+		if e.Policy.SideEffectClass.Writes() {
+			values, _ := f.local.Fill(e, ask.Message, nil, ask.Now)
+			return []intent.Proposal{{Entry: e, Parameters: values}}, nil, nil
+		}
+	}
+	return nil, nil, nil
 }
 
 // settled reads sentences by words alone.
