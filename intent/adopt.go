@@ -242,7 +242,8 @@ func (d adoption) needed(a adopted) float64 {
 }
 
 // invents tells whether a proposal has a value of which no word and no number stands
-// in the message. Yes and no, and what a schema lists, are ways to put things.
+// in the message. Yes and no are ways to put things, and so is what a schema takes by
+// default; to choose among what it lists takes a word.
 func (d adoption) invents(a adopted) bool {
 	schema, err := a.idx.entry.Input()
 	for name, v := range a.candidate.Parameters {
@@ -250,7 +251,7 @@ func (d adoption) invents(a adopted) bool {
 			continue
 		}
 		if property, ok := schema.Property(name); ok {
-			if _, listed := property.Keyword("enum"); listed {
+			if usual, ok := property.Keyword("default"); ok && reflect.DeepEqual(usual, v) {
 				continue
 			}
 		}

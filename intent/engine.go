@@ -128,22 +128,22 @@ func (u Understanding) settled(local []Clause) bool {
 }
 
 // doubted is a reading of which an engine says that nothing of it is asked for: it
-// stands, but what is not quite sure is asked about.
+// stands, but what is not said word for word as its capability is asked for is asked
+// about. Two who read the same and differ about whether anything is wanted are no
+// ground to do it.
 func doubted(local []Clause) []Clause {
 	out := slices.Clone(local)
 	for i, c := range out {
-		if len(c.Candidates) > 0 && c.Candidates[0].Confidence < sureAlone {
+		if len(c.Candidates) > 0 && !c.Candidates[0].Exact {
 			out[i].Candidates = slices.Clone(c.Candidates)
-			out[i].Candidates[0].Confidence = min(c.Candidates[0].Confidence, DefaultAccept-0.01)
+			best := &out[i].Candidates[0]
+			best.Held, best.Note, best.Confidence = true, "the model finds nothing in it that is asked for", min(best.Confidence, DefaultAccept-0.01)
 		}
 	}
 	return out
 }
 
 const (
-	// sureAlone is the confidence of a local reading that stands against an engine
-	// that finds no request.
-	sureAlone = 0.965
 	// settledConfidence is the confidence of a local reading from which no engine is
 	// asked.
 	settledConfidence = 0.9

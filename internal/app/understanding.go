@@ -3,6 +3,7 @@ package app
 import (
 	"context"
 	"errors"
+	"fmt"
 	"time"
 
 	"github.com/manifold-run/manifold/contracts"
@@ -46,6 +47,9 @@ func (u understanding) Propose(ctx context.Context, ask intent.Ask) ([]intent.Pr
 	var out []intent.Proposal
 	for _, p := range reading.Proposals {
 		out = append(out, intent.Proposal{Entry: p.Entry, Parameters: p.Parameters})
+	}
+	if err == nil && len(out) == 0 && len(reading.Dropped) > 0 { // that is no word that nothing is asked for
+		err = fmt.Errorf("the model gave no call that can be read: %s", reading.Dropped[0])
 	}
 	return out, reading.Calls, err
 }
