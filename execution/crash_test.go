@@ -116,19 +116,26 @@ func counted(t *testing.T, kind contracts.Idempotency, writes *int) {
 
 // survive kills the first server at write n, starts a second one on what is
 // left, and checks that the work is done, once.
-func (w *world) survive(kind contracts.Idempotency, n int, at executiontest.Moment) {
+func (w *world) survive(kind contracts.Idempotency, n int, at executiontest.Moment, options ...func(*execution.Config)) {
 	w.t.Helper()
 	ctx := w.t.Context()
 	nodes := w.crashPlan(kind)
 	k := executiontest.KillAt(w.store, n, at)
-	first := w.runnerOn(k)
+	first := w.runnerOn(k, options...)
 	plan := w.plan(nodes...)
 	plan.RunID = "run_crash"
-	go func() { _, _ = first.Submit(ctx, "s1", plan) }()
-	time.Sleep(time.Second) // bubble time
+	submitted := make(chan struct{})
+	go func() {
+		defer close(submitted)
+		_, _ = first.Submit(ctx, "s1", plan)
+	}()
+	select {
+	case <-submitted:
+	case <-k.Dead():
+	}
 	done := w.drive(ctx, first, plan.RunID, k.Dead())
 	k.Bury()
-	second := w.runner()
+	second := w.runner(options...)
 	if !done && !w.drive(ctx, second, plan.RunID, nil) {
 		// The client never got an answer and asks again.
 		if _, err := second.Submit(ctx, "s1", plan); err != nil {
