@@ -282,6 +282,10 @@ type EvidenceItem struct {
 // was, and who settled it how.
 const EvidenceSettlement = "settlement"
 
+// EvidenceShown begins the path of what a workflow shows beside the parameters of
+// a write; the name of it follows.
+const EvidenceShown = "show."
+
 // FieldDifference is one place where a new gate differs from the one before.
 type FieldDifference struct {
 	Pointer string `json:"pointer"`

@@ -151,6 +151,7 @@ type Node struct {
 	After           []string          `json:"after,omitempty"`
 	ContinueOnError bool              `json:"continue_on_error,omitempty"`
 	Set             map[string]any    `json:"set,omitempty"`
+	Show            map[string]any    `json:"show,omitempty"`
 	Spend           map[string]string `json:"spend,omitempty"`
 	On              []Rule            `json:"on,omitempty"`
 	Reason          *ReasonStep       `json:"reason,omitempty"`

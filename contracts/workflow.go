@@ -110,6 +110,9 @@ type Step struct {
 	Tool string `json:"tool,omitempty"`
 	// Params are literals or "${…}"; a member that is null is left out.
 	Params map[string]any `json:"params,omitempty"`
+	// Show is what whoever approves a write sees beside its parameters, by name:
+	// what would change, what was tested. It is part of what is approved.
+	Show map[string]any `json:"show,omitempty"`
 	// Set holds the facts of a set step.
 	Set map[string]any `json:"set,omitempty"`
 	// Plays is the role whose players are called, Players how many of them,

@@ -1,6 +1,7 @@
 package execution
 
 import (
+	"maps"
 	"reflect"
 	"slices"
 	"time"
@@ -47,11 +48,32 @@ func prepare(t *turn) {
 	for _, said := range t.row.Settled {
 		t.row.Evidence = append(t.row.Evidence, contracts.EvidenceItem{NodeID: t.n.ID(), Path: contracts.EvidenceSettlement, Value: said})
 	}
+	if !showBeside(t) {
+		return
+	}
 	if t.n.policy.SideEffectClass.Writes() && !t.run.Run.Plan.DryRun {
 		write{}.do(t, full)
 		return
 	}
 	read{}.do(t, full)
+}
+
+// showBeside adds what the workflow shows to whoever approves the step.
+func showBeside(t *turn) bool {
+	for _, name := range slices.Sorted(maps.Keys(t.n.Spec.Show)) {
+		value, _, err := evaluate(t, t.n.Spec.Show[name])
+		if err != nil {
+			t.fail(contracts.ErrBadExpression, "show: "+err.Error(), contracts.EffectNone)
+			return false
+		}
+		if body, err := contracts.Canonical(value); err != nil || len(body) > contracts.MaxEvidenceBytes {
+			value = "more than can be shown here; it stands in the run"
+		}
+		if value != nil {
+			t.row.Evidence = append(t.row.Evidence, contracts.EvidenceItem{NodeID: t.n.ID(), Path: contracts.EvidenceShown + name, Value: value})
+		}
+	}
+	return true
 }
 
 // storeIsAway lets a node wait for a store that cannot be read now: that is no

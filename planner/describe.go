@@ -133,6 +133,8 @@ func inner(text string) string {
 
 func conditionText(when contracts.Condition) string {
 	switch {
+	case len(when.Expr) > 60: // an expression that nobody reads in a line
+		return "if its condition holds"
 	case when.Expr != "":
 		return "if " + inner(when.Expr)
 	case when.Equals != nil:

@@ -43,6 +43,9 @@ func (s *site) developed(sentence string, answers say) (contracts.RunView, strin
 			}
 			seen[i.InterruptID] = true
 			if i.Type == contracts.InterruptWriteApproval {
+				if i.Action.Capability == "flowise.create_chatflow" && !strings.Contains(asJSON(i.Evidence), "nodes added") {
+					s.t.Errorf("the gate does not show what is built: %s", asJSON(i.Evidence))
+				}
 				s.approve(i)
 				continue
 			}

@@ -58,8 +58,16 @@ func plan(v orchestrator.SessionView, f Frame) string {
 	if f.Rich {
 		fmt.Fprintf(&out, "<details>\n<summary>Plan: %d steps</summary>\n\n", len(v.Rows))
 	}
+	// A long plan that cannot be folded shows what will be asked about alone.
+	short := !f.Rich && len(v.Rows) > maxRows
+	if short {
+		fmt.Fprintf(&out, "Of %d steps, these wait for an approval when their turn comes:\n\n", len(v.Rows))
+	}
 	out.WriteString("| # | step | after | risk | approval |\n| --- | --- | --- | --- | --- |\n")
 	for _, r := range v.Rows {
+		if short && r.Approval == "" {
+			continue
+		}
 		fmt.Fprintf(&out, "| %s | %s | %s | %s | %s |\n",
 			Escape(r.NodeID), Escape(r.Step), Escape(strings.Join(r.DependsOn, ", ")), Escape(string(r.Risk)), Escape(r.Approval))
 	}
@@ -71,6 +79,9 @@ func plan(v orchestrator.SessionView, f Frame) string {
 	}
 	return strings.TrimRight(out.String(), "\n")
 }
+
+// maxRows is the longest plan that is shown whole where it cannot be folded.
+const maxRows = 10
 
 // questions writes what waits for a person, with how to answer.
 func questions(v orchestrator.SessionView, f Frame) string {
@@ -174,9 +185,28 @@ func Circumstances(i contracts.Interrupt) [][2]string {
 		if said, ok := e.Value.(string); ok && e.Path == contracts.EvidenceSettlement {
 			add("before", said)
 		}
+		if name, shown := strings.CutPrefix(e.Path, contracts.EvidenceShown); shown {
+			add(strings.ReplaceAll(name, "_", " "), brief(plainly(e.Value), maxShown))
+		}
 	}
 	add("mind", i.Warning)
 	return out
+}
+
+// maxShown is how much of what a workflow shows stands in the text of a gate.
+const maxShown = 600
+
+// plainly writes a list of texts as one, and other values as they are.
+func plainly(v any) string {
+	list, ok := v.([]any)
+	if !ok {
+		return Value(v)
+	}
+	parts := make([]string, len(list))
+	for i, item := range list {
+		parts[i] = Value(item)
+	}
+	return strings.Join(parts, "; ")
 }
 
 func capital(word string) string { return strings.ToUpper(word[:1]) + word[1:] }

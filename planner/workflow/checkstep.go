@@ -28,6 +28,7 @@ func (c *check) step(i int) {
 		c.condition(at("steps", i, "when"), *step.When, reader{step: i})
 	}
 	c.values(at("steps", i, "params"), step.Params, reader{step: i, item: step.ForEach != nil})
+	c.values(at("steps", i, "show"), step.Show, reader{step: i, item: step.ForEach != nil})
 	if step.ForEach != nil {
 		c.values(at("steps", i, "for_each", "items"), step.ForEach.Items, reader{step: i})
 	}
@@ -69,12 +70,12 @@ func (c *check) name(i int, id string) {
 // does: it would be ignored in silence.
 func (c *check) members(i int, step *contracts.Step) {
 	has := map[string]bool{
-		"tool": step.Tool != "", "params": step.Params != nil, "set": step.Set != nil, "plays": step.Plays != "",
+		"tool": step.Tool != "", "params": step.Params != nil, "show": step.Show != nil, "set": step.Set != nil, "plays": step.Plays != "",
 		"players": step.Players != "", "domains": step.Domains != nil, "workflow": step.Workflow != "",
 		"for_each": step.ForEach != nil, "reason": step.Reason != nil, "human": step.Human != nil, "verify": step.Verify != nil,
 	}
 	belongs := map[contracts.StepKind][]string{
-		contracts.StepTool: {"tool", "params", "for_each"}, contracts.StepReason: {"reason", "for_each"},
+		contracts.StepTool: {"tool", "params", "show", "for_each"}, contracts.StepReason: {"reason", "for_each"},
 		contracts.StepHuman: {"human"}, contracts.StepSet: {"set"}, contracts.StepJoin: {},
 		contracts.StepPlays: {"plays", "params", "players", "domains"}, contracts.StepVerify: {"verify"},
 		contracts.StepWorkflow: {"workflow", "params"},

@@ -208,6 +208,7 @@ func (f *frame) step(i int) error {
 	n := f.node(i)
 	switch step.Kind {
 	case contracts.StepTool:
+		n.Show = step.Show
 		return f.call(n, step.Tool, step.Params, step)
 	case contracts.StepReason:
 		return f.reason(n, step)
@@ -311,7 +312,7 @@ func (f *frame) call(n contracts.Node, ref string, params map[string]any, step *
 func over(call, n contracts.Node) contracts.Node {
 	call.NodeID, call.Title, call.DependsOn, call.After, call.When = n.NodeID, n.Title, n.DependsOn, n.After, n.When
 	call.Required, call.Merge, call.Frame, call.ContinueOnError = n.Required, n.Merge, n.Frame, n.ContinueOnError
-	call.Spend, call.On, call.Importance, call.Reason = n.Spend, n.On, n.Importance, n.Reason
+	call.Spend, call.On, call.Importance, call.Reason, call.Show = n.Spend, n.On, n.Importance, n.Reason, n.Show
 	call.BranchID, call.Role = "", n.Role
 	if n.Kind != "" {
 		call.Kind = n.Kind
