@@ -100,7 +100,11 @@ func (s *sentenceReader) weighed(p *part, of readings) []Candidate {
 			conf = min(conf, most)
 			most = conf
 		}
-		if foreign {
+		if k == 0 && of.heard && (r.begins || !foreign && of.leads(k)) {
+			// meaning agrees with the words, or the verb does: it cannot make them less sure
+			conf = max(conf, s.x.calibration.confidence(s.x.caps[r.number].examples == 0, s.x.signals(of, k)))
+		}
+		if foreign && !r.begins {
 			conf = min(chance(s.x.senses.strange.odds(s.x.signals(of, k))), certainIdentifier)
 		}
 		if k == 0 && s.plainly(of) {
@@ -110,6 +114,11 @@ func (s *sentenceReader) weighed(p *part, of readings) []Candidate {
 	}
 	sortCandidates(out)
 	return out
+}
+
+// leads tells the candidate that is nearest in meaning.
+func (of readings) leads(k int) bool {
+	return !slices.ContainsFunc(of.all, func(o rated) bool { return o.meant > of.all[k].meant })
 }
 
 // plainConfidence is the least that the first candidate of a plain command gets.
@@ -134,6 +143,7 @@ func (s *sentenceReader) candidate(p *part, r rated, conf float64, learned, fore
 	switch {
 	case r.exact:
 		conf = certainExample
+	case r.cover.asked == 0 && !learnsNothing(r): // "two weeks off for Ana from Monday": all of it are values that fit
 	case s.x.identifies(c, s.m, p):
 		conf = certainIdentifier
 	case r.against > r.best && r.against >= notLikeness:
@@ -152,6 +162,13 @@ func (s *sentenceReader) candidate(p *part, r rated, conf float64, learned, fore
 	}
 	return out
 }
+
+// saysAll is how many values say all by themselves what is wanted.
+const saysAll = 3
+
+// learnsNothing tells values that leave open what is wanted: few of them, none that
+// is unmistakable, or some missing.
+func learnsNothing(r rated) bool { return len(r.filled.Values) < saysAll || typed(r.filled) == 0 }
 
 // identifies tells whether the text writes the capability's identifier.
 func (x *Index) identifies(c *indexed, m *slot.Message, p *part) bool {

@@ -124,6 +124,9 @@ func (j judgement) account(p *part, parts []*part, at int) {
 		return j.s.said.Of(account.Request{From: p.since, To: p.until, Values: j.valuesOf(asked, best), Knows: vocabulary{asked, idx, j.s}, Reads: !best.Entry.Policy.SideEffectClass.Writes(), Others: others})
 	}
 	a := read()
+	if !p.adopted && j.grow(asked, best, a) {
+		a = read()
+	}
 	if len(a.Misused) > 0 && (!p.adopted || best.Entry.Policy.SideEffectClass.Writes()) {
 		redirect(asked, best, a)
 		a = read()
@@ -131,7 +134,59 @@ func (j judgement) account(p *part, parts []*part, at int) {
 	if a.Retracted && !best.Exact {
 		best.Held, best.Note = true, mood.Retracted.Note()
 	}
-	best.Said, best.operated = j.sentence(a, best), a.Operated
+	best.Said, best.operated, best.excepted = j.sentence(a, best), a.Operated, a.Excepted
+	if j.accounted(p, idx) {
+		best.Confidence = max(best.Confidence, plainConfidence)
+	}
+}
+
+// unrivalled is which share of its confidence no other reading of a request has that
+// is sure because nothing of it is left.
+const unrivalled = 0.5
+
+// accounted tells a write of which no word is left: its verb is the capability's,
+// all that it needs is said, and no other reading comes near.
+func (j judgement) accounted(p *part, of *indexed) bool {
+	best := &p.candidates[0]
+	if len(j.s.pieces) == 0 || !best.Entry.Policy.SideEffectClass.Writes() || best.Held || p.refused || p.adopted || len(best.Missing) > 0 || len(best.Evidence) == 0 || best.Confidence < DefaultClarify ||
+		len(best.Said.Unread(contracts.WordBinding, contracts.WordBeside)) > 0 {
+		return false
+	}
+	if !best.begins && !best.told && j.s.commanded(p.first)&j.s.kindsOf(of) == 0 {
+		return false
+	}
+	return !slices.ContainsFunc(p.candidates[1:], func(o Candidate) bool { return o.Confidence > unrivalled*best.Confidence })
+}
+
+// grow reads what is left of a name: what goes on right behind one that was taken as
+// it stands, and what stands behind a word such as "as".
+func (j judgement) grow(asked slot.Asked, best *Candidate, a account.Account) bool {
+	grown := false
+	take := func(name string, first, last int) {
+		if v, ev, ok := asked.Read(j.s.m, name, first, last); ok {
+			best.Parameters, best.Evidence = maps.Clone(best.Parameters), maps.Clone(best.Evidence)
+			best.Parameters[name], best.Evidence[name] = v, ev
+			best.Missing = slices.DeleteFunc(slices.Clone(best.Missing), func(m string) bool { return m == name })
+			grown = true
+		}
+	}
+	for _, v := range j.valuesOf(asked, best) {
+		next := v.Last + 1
+		if v.Loose && next < len(a.Classes) && a.Classes[next] == contracts.WordBinding {
+			if last := slot.Grows(j.s.m, v.Last); last > v.Last && !slices.ContainsFunc(a.Classes[next:last+1], func(c contracts.WordClass) bool { return c == contracts.WordValue }) {
+				take(v.Parameter, v.First, last)
+			}
+		}
+	}
+	for i, class := range a.Classes {
+		if class != contracts.WordBinding {
+			continue
+		}
+		if name, first, last := asked.NamedAs(j.s.m, i, best.Parameters); name != "" {
+			take(name, first, last)
+		}
+	}
+	return grown
 }
 
 // redirect takes back values that a word turns away from their parameter. A number
@@ -252,8 +307,9 @@ func (j judgement) complete(p *part) {
 	if name := slot.Verbatim(set); name != "" {
 		j.wholly(p, best, set, name)
 	}
-	if len(best.Missing) > 0 && j.alone {
-		j.told(set, best)
+	if j.alone {
+		j.told(set, best, slot.Range{To: p.from})
+		j.told(set, best, slot.Range{From: p.to, To: len(j.s.m.Tokens)})
 	}
 }
 
@@ -291,15 +347,20 @@ func (j judgement) retracts() bool {
 
 // told takes values that the only request of a message lacks from what is told
 // beside it: "Ana is ill. Book sick leave from Monday".
-func (j judgement) told(set *slot.Set, best *Candidate) {
-	f := set.Fill(j.s.m, slot.Range{To: len(j.s.m.Tokens)}, best.Missing)
-	for _, name := range slices.Clone(best.Missing) {
+func (j judgement) told(set *slot.Set, best *Candidate, beside slot.Range) {
+	open := slices.Concat(best.Missing, slot.AskedWith(set).OpenKinds(best.Parameters))
+	if len(open) == 0 || beside.From >= beside.To {
+		return
+	}
+	f := set.Fill(j.s.m, beside, open)
+	for _, name := range open {
 		v, ok := f.Values[name]
 		ev := f.Evidence[name]
 		if !ok || slices.ContainsFunc(slices.Collect(maps.Values(best.Evidence)), func(o contracts.Evidence) bool { return ev.Span[0] < o.Span[1] && o.Span[0] < ev.Span[1] }) {
 			continue
 		}
 		best.Parameters[name], best.Evidence[name] = v, ev
+		best.told = best.told || slices.Contains(best.Missing, name)
 	}
 	best.Missing = slices.DeleteFunc(best.Missing, func(name string) bool { _, ok := best.Parameters[name]; return ok })
 }

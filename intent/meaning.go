@@ -112,11 +112,34 @@ func (s *sentenceReader) vector(from, to int) []float32 {
 	if s.hear == nil || s.x.senses == nil || from >= to {
 		return nil
 	}
-	v := s.hear(s.q.Message[s.m.Tokens[from].Start:s.m.Tokens[to-1].End])
+	v := s.hear(s.unquoted(from, to))
 	if len(v) != s.x.senses.space.Dims() {
 		return nil
 	}
 	return v
+}
+
+// quotedWords is from how many words on a quotation is what is said, and tells
+// nothing of what is wanted.
+const quotedWords = 3
+
+// unquoted is the text of some tokens, without the words of long quotations.
+func (s *sentenceReader) unquoted(from, to int) string {
+	src, at := s.q.Message, s.m.Tokens[from].Start
+	var b strings.Builder
+	for i := from; i < to; {
+		end := i
+		for end < to && s.m.Tokens[end].Is(text.FormQuoted) {
+			end++
+		}
+		if end-i >= quotedWords && end-i < to-from {
+			b.WriteString(src[at:s.m.Tokens[i].Start] + "…")
+			at = s.m.Tokens[end-1].End
+		}
+		i = max(end, i+1)
+	}
+	b.WriteString(src[at:s.m.Tokens[to-1].End])
+	return b.String()
 }
 
 // search ranks for some tokens of the message, and tells whether by meaning too.

@@ -94,6 +94,10 @@ type Candidate struct {
 
 	// operated tells that a word such as "except" or "if" is among what is not used.
 	operated bool
+	// excepted tells one that leaves something out: what is read would be too much.
+	excepted bool
+	// told tells that values that are needed stand beside the request: "Ana is ill".
+	told bool
 	// several are values beside each other for a parameter that takes one.
 	several map[string][]slot.Mention
 	// mood is that of the most similar example. explained is how many content

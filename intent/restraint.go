@@ -9,6 +9,10 @@ import (
 	"github.com/manifold-run/manifold/intent/internal/text"
 )
 
+// deedConfidence is the most that a reading gets that only looks, where something
+// else is to be done.
+const deedConfidence = 0.35
+
 // spreadMoods reads the moods of the parts, and lets them reach over the rest
 // of their sentence.
 func (s *sentenceReader) spreadMoods(parts []*part) {
@@ -120,7 +124,26 @@ func (s *sentenceReader) limit(p *part) {
 		c.Held, c.Note = true, odd.Note()
 		c.Confidence = min(c.Confidence, heldConfidence)
 	}
+	s.unable(p)
 	sortCandidates(p.candidates)
+}
+
+// unable lowers readings that only look, where the words begin with the verb of a
+// deed: "buy shares of Acme" asks for no price.
+func (s *sentenceReader) unable(p *part) {
+	kin := s.commanded(p.first)
+	first := slices.IndexFunc(s.m.Tokens[p.from:p.to], func(t text.Token) bool { return !mood.Opening(t.Fold) })
+	if kin&lang.Deeds() == 0 || first < 0 || s.m.Tokens[p.from+first].Has(lang.Light) { // "give me the list"
+		return
+	}
+	for k := range p.candidates {
+		c := &p.candidates[k]
+		idx, ok := s.x.refs[c.Entry.Ref()]
+		if !ok || c.Exact || c.begins || c.Entry.Policy.SideEffectClass.Writes() || s.kindsOf(idx)&kin != 0 {
+			continue
+		}
+		c.Confidence = min(c.Confidence, deedConfidence)
+	}
 }
 
 // unexcused are the moods of a part that the capability's examples do not
@@ -146,11 +169,16 @@ func (s *sentenceReader) unexcused(p *part, c *Candidate) mood.Mood {
 // orders tells whether a part has a verb of the capability's kind: "I do not need it
 // any more" may ask to delete it, "there is no need to delete it" never does.
 func (s *sentenceReader) orders(p *part, of *indexed) bool {
-	var kinds lang.Kinds
+	kinds := s.kindsOf(of)
+	return slices.ContainsFunc(s.m.Tokens[p.from:p.to], func(t text.Token) bool { return s.x.tools.Lexicon.Kin(t.Fold)&kinds != 0 })
+}
+
+// kindsOf are the kinds of the verbs that a capability is asked for with.
+func (s *sentenceReader) kindsOf(of *indexed) (kinds lang.Kinds) {
 	for _, stem := range of.begins {
 		kinds |= s.x.tools.Lexicon.Kin(stem)
 	}
-	return slices.ContainsFunc(s.m.Tokens[p.from:p.to], func(t text.Token) bool { return s.x.tools.Lexicon.Kin(t.Fold)&kinds != 0 })
+	return kinds
 }
 
 // startsNegated tells a command not to do something.

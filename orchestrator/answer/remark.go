@@ -19,7 +19,7 @@ func Remarks(t orchestrator.Turn) []contracts.Block {
 			quoted[i] = "“" + contracts.CleanSummary(p) + "”"
 		}
 		out = append(out, contracts.Block{
-			Kind: contracts.BlockNote, Text: "Nothing was done about " + strings.Join(quoted, ", ") + ": I did not understand it.",
+			Kind: contracts.BlockNote, Text: strings.Join(quoted, ", ") + " is not used: I did not understand it.",
 		})
 	}
 	out = append(out, WithoutModel(t.Calls)...)

@@ -62,6 +62,8 @@ type Account struct {
 	Misused []string
 	// Operated tells that an operator binds: what is done would be another thing.
 	Operated bool
+	// Excepted tells one of those that leave something out, such as "except".
+	Excepted bool
 	// Retracted tells words such as "just kidding".
 	Retracted bool
 }

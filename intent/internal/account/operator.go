@@ -28,7 +28,7 @@ func (a *accounting) operators(from, to int) {
 
 func (a *accounting) operate(hit lang.Hit[lang.Operator], i, from, to int) {
 	behind := i + hit.Tokens
-	if a.overlaps(i, behind) { // "goes over" where "over" is a value
+	if a.overlaps(i, i+1) || a.overlaps(behind-1, behind) { // "goes over" where "over" is a value
 		a.set(i, behind, contracts.WordCommand)
 		return
 	}
@@ -45,6 +45,7 @@ func (a *accounting) operate(hit lang.Hit[lang.Operator], i, from, to int) {
 	case lang.Until, lang.Before, lang.After:
 		a.bound(hit, i, from, to)
 	case lang.Except, lang.Instead, lang.Without:
+		a.Excepted = a.Excepted || hit.Value == lang.Except
 		a.misuse(behind, to)
 		a.bind(i, behind, from)
 	case lang.Unless, lang.Provided:
@@ -113,7 +114,7 @@ func (a *accounting) compare(hit lang.Hit[lang.Operator], i, to int) {
 func (a *accounting) bound(hit lang.Hit[lang.Operator], i, from, to int) {
 	behind := i + hit.Tokens
 	v, ok := a.next(behind, to)
-	if ok && (hit.Value == lang.After && v.Start || hit.Value != lang.After && v.End) {
+	if ok && (hit.Value == lang.After && v.Start || hit.Value != lang.After && (v.End || a.ends(v))) {
 		a.set(i, behind, contracts.WordCommand)
 		return
 	}
@@ -125,6 +126,12 @@ func (a *accounting) bound(hit lang.Hit[lang.Operator], i, from, to int) {
 		a.Misused = append(a.Misused, v.Parameter)
 	}
 	a.bind(i, behind, from)
+}
+
+// ends tells a value that was read from the last day of a period: "until the 5th" may
+// say how many days it has.
+func (a *accounting) ends(v Value) bool {
+	return slices.ContainsFunc(a.m.entities, func(e value.Entity) bool { return e.First == v.First && e.Edge == value.End })
 }
 
 // misuse takes back the values that stand behind an operator that excludes them.

@@ -201,7 +201,7 @@ func (m *Message) joined(i int) bool {
 // reason tells a word such as "because" at a place. "Since Monday" is none.
 func (m *Message) reason(i int) bool {
 	hit, ok := lang.Find(&m.lex.Reasons, m.Tokens, i)
-	return ok && i+hit.Tokens < len(m.Tokens) && !m.inEntity[i] && !m.inEntity[i+hit.Tokens]
+	return ok && m.word(i) && i+hit.Tokens < len(m.Tokens) && !m.inEntity[i] && !m.inEntity[i+hit.Tokens]
 }
 
 // kindOf tells what a segment is for, and marks its courtesy.
@@ -246,7 +246,7 @@ func (m *Message) courtesy(s *Segment) int {
 		from++
 	}
 	m.politely(from, s.To)
-	if hit, ok := lang.Find(&m.lex.Frames, m.Tokens[:s.To], from); ok && from+hit.Tokens >= s.To && m.plain(from, s.To) {
+	if hit, ok := lang.Find(&m.lex.Frames, m.Tokens[:s.To], from); ok && m.word(from) && from+hit.Tokens >= s.To && m.plain(from, s.To) {
 		return m.mark(from, s.To)
 	}
 	if m.plain(from, s.To) {

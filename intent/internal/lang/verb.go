@@ -46,6 +46,16 @@ func (l *Lexica) Acts(language int, fold string) bool {
 	return false
 }
 
+// Bends tells words that end as forms of verbs do in a language.
+func (l *Lexica) Bends(language int, fold string) bool {
+	for n := max(1, len(fold)-longestForm); n < len(fold); n++ {
+		if l.forms[language][fold[n:]] {
+			return true
+		}
+	}
+	return false
+}
+
 // KindOf gives a kind of verbs by its name, 0 if there is none.
 func KindOf(name string) Kinds {
 	for i, k := range kinds() {
@@ -54,6 +64,15 @@ func KindOf(name string) Kinds {
 		}
 	}
 	return 0
+}
+
+// Deeds are the kinds of verbs that change something; others show, find or compute,
+// or are said of anything ("start", "send me the list").
+func Deeds() (out Kinds) {
+	for _, name := range []string{"delete", "cancel", "create", "change", "approve", "reject", "copy", "move", "buy", "reserve"} {
+		out |= KindOf(name)
+	}
+	return out
 }
 
 // verbStem is a stem with the language of which the endings stand behind it.

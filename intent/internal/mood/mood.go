@@ -156,7 +156,7 @@ func (r *Reader) faint(tokens []text.Token, i int) bool {
 		return false
 	}
 	for n := range r.lexica.Languages {
-		if tokens[i].In(n, lang.Faint) && (r.speaks(tokens, i, n) || r.beforeVerb(tokens, i, n)) {
+		if tokens[i].In(n, lang.Faint) && (r.beforeVerb(tokens, i, n) || r.speaks(tokens, i, n) && (i+1 == len(tokens) || tokens[i+1].Break || r.lexica.Bends(n, tokens[i+1].Fold))) {
 			return true
 		}
 	}

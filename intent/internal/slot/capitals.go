@@ -16,7 +16,7 @@ func (r *reading) capitals(i int) (last int, ok bool) {
 	last = i
 	for j := i + 1; j < r.to && j < i+maxNameTokens && !r.doc.Tokens[j].Break; j++ {
 		switch {
-		case r.nameWord(j) || r.continuesName(j) || r.digitsOfName(j):
+		case r.nameWord(j) || r.continuesName(j) || r.digitsOfName(j) || codeOfName(r, j):
 			last = j
 		default:
 			next, ok := r.overParticles(i, last)
@@ -72,7 +72,7 @@ func (r *reading) nameWord(i int) bool {
 	if r.learning {
 		return !t.Is(text.FormFirst) || i+1 < r.to && r.doc.Tokens[i+1].Is(text.FormTitle) && !r.doc.Tokens[i+1].Break
 	}
-	return !r.familiar(i)
+	return !r.familiar(i) || calledSo(r, i, i)
 }
 
 // continuesName lets a word of the request stand inside a name, such as the
@@ -92,6 +92,13 @@ func (r *reading) digitsOfName(j int) bool {
 		return false
 	}
 	return slices.ContainsFunc(r.numbers(), func(e value.Entity) bool { return e.First == j && e.Last == j && !e.Money && !e.Percent })
+}
+
+// codeOfName lets a code such as "v2" end a name, where the capability takes no codes.
+func codeOfName(r *reading, j int) bool {
+	t := r.doc.Tokens[j]
+	return t.Is(text.FormMixed) && !t.Is(text.FormQuoted) && !t.Glued && !r.inEntity[j] && (j+1 >= r.to || !r.doc.Tokens[j+1].Glued) &&
+		!slices.ContainsFunc(r.set.params, func(p *param) bool { return p.pattern != nil || p.identifiers > 0 })
 }
 
 func particle(fold string) bool { return is(fold, lang.Inside) }

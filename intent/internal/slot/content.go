@@ -2,6 +2,7 @@ package slot
 
 import (
 	"slices"
+	"strings"
 
 	"github.com/manifold-run/manifold/intent/internal/lang"
 	"github.com/manifold-run/manifold/intent/internal/text"
@@ -34,10 +35,13 @@ func (r *reading) tellingThat(frees []*param) {
 		for i < r.to && slices.Contains(m.param.words, r.doc.Tokens[i].Stem) {
 			i++ // "the sales channel"
 		}
-		if m.param == p || i+1 >= r.to || !r.told(m.first) || r.doc.Tokens[i].Is(text.FormQuoted) {
+		if m.param == p || i >= r.to || i+1 >= r.to && !strings.Contains(r.gap(i-1, i), ":") || !r.told(m.first) || r.doc.Tokens[i].Is(text.FormQuoted) {
 			continue
 		}
 		switch fold := r.doc.Tokens[i].Fold; {
+		case strings.Contains(r.gap(i-1, i), ":"):
+			dictation(r, p, i)
+			return
 		case text.Asks(fold) && fold != "como":
 			r.utterance(p, i)
 			return
@@ -96,6 +100,13 @@ func (r *reading) utterance(p *param, first int) {
 	if v, ok := r.set.parse(p, raw, r.now); ok {
 		m.value = v
 		r.add(m)
+	}
+}
+
+// dictation offers all that stands behind a colon, whatever signs are in it.
+func dictation(r *reading, p *param, first int) {
+	if v, ok := r.set.parse(p, r.words(first, r.to-1), r.now); ok {
+		r.add(mention{param: p, first: first, last: r.to - 1, value: v, kind: kindQuoted, p: 0.9})
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/manifold-run/manifold/contracts"
+	"github.com/manifold-run/manifold/intent/internal/lang"
 	"github.com/manifold-run/manifold/intent/internal/text"
 )
 
@@ -91,8 +92,11 @@ func (a Asked) Head(t text.Token) bool {
 	if a.of.known.stems[t.Stem] {
 		return true
 	}
-	if len(t.Fold) < 5 || t.Is(text.FormDigits|text.FormMixed|text.FormQuoted) {
+	if len(t.Fold) < 4 || t.Is(text.FormDigits|text.FormMixed|text.FormQuoted) {
 		return false
+	}
+	if len(t.Fold) == 4 { // a word of its own is no slip of another
+		return !t.Has(lang.Function) && !t.Is(text.FormTitle) && slices.ContainsFunc(a.of.known.long, func(w string) bool { return len(w) == 5 && w[0] == t.Fold[0] && Near(t.Fold, w) })
 	}
 	for _, w := range a.of.known.long {
 		if Near(t.Fold, w) || bends(t.Fold, w) || len(w) >= shortestPart && strings.HasSuffix(t.Fold, w) {
@@ -135,6 +139,18 @@ func (p *param) bound() int {
 func (a Asked) Loose(name string, ev contracts.Evidence) bool {
 	p := a.of.byName(name)
 	return p != nil && !p.speaks(a.of.tools.cues) && (ev.Kind == kindName || ev.Kind == kindPhrase || ev.Kind == kindContext && p.resolver)
+}
+
+// OpenKinds are the parameters that take one of few values and have none: "she is
+// ill" tells the kind of leave.
+func (a Asked) OpenKinds(values map[string]any) []string {
+	var out []string
+	for _, p := range a.of.params {
+		if _, has := values[p.name()]; !has && !p.required && len(p.enum) > 0 && p.kind == "string" {
+			out = append(out, p.name())
+		}
+	}
+	return out
 }
 
 // Period tells which end of a period a parameter is.

@@ -165,6 +165,10 @@ func (r *reading) quotedFrom(i int) bool {
 
 func speaks(fold string) bool { return is(fold, lang.Saying) }
 
+// usualLeft is in how many examples a word stands before a parameter that then says
+// what follows: "the channel lobby".
+const usualLeft = 2
+
 // plain rates a text in small letters: only where a word stands before it that
 // announces the parameter.
 func (r *reading) plain(p *param, first int) {
@@ -188,8 +192,11 @@ func (r *reading) plain(p *param, first int) {
 		return
 	}
 	score := 0.25
-	if p.resolver {
+	switch {
+	case p.resolver:
 		score = 0.4
+	case p.lefts[left] >= usualLeft && !p.speaks(r.set.tools.cues) && first == last:
+		score = 0.5
 	}
 	v, ok := r.set.parse(p, r.words(first, last), r.now)
 	if ok && (p.pattern == nil || p.resolver || p.pattern.MatchString(r.words(first, last))) {

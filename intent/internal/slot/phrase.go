@@ -133,7 +133,7 @@ func (r *reading) known(i int) {
 			if !r.try(1) {
 				return
 			}
-			if last, ok := r.matches(ph, i); ok && !r.insideCode(i, last) && !r.insideQuotation(i, last) && (ph.kind != kindExample || !r.insideName(ph.param, i, last)) {
+			if last, ok := r.matches(ph, i); ok && !r.insideCode(i, last) && !r.insideQuotation(i, last) && (ph.kind != kindExample || !r.insideName(ph.param, i, last)) && !calledSo(r, i, last) {
 				found = true
 				r.add(mention{param: ph.param, first: i, last: last, value: ph.value, kind: ph.kind, p: ph.p})
 			}
@@ -145,6 +145,14 @@ func (r *reading) known(i int) {
 	if !found {
 		r.misspelled(i)
 	}
+}
+
+// calledSo tells a known word that begins the name behind a word such as "called": the
+// "Reply" of "called Reply Desk" is no kind of starter.
+func calledSo(r *reading, first, last int) bool {
+	next := last + 1
+	return first > r.from && next < r.to && r.doc.Tokens[first].Is(text.FormTitle) && !r.doc.Tokens[first].Break && !r.doc.Tokens[next].Break &&
+		links(r.doc.Tokens[first-1].Fold) && r.doc.Tokens[next].Is(text.FormTitle|text.FormCaps) && !r.doc.Tokens[next].Is(text.FormQuoted)
 }
 
 // insideCode tells a part of a path, of a file's name or of an address: the

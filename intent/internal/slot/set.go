@@ -170,7 +170,13 @@ type Message struct {
 // Read cuts a text and finds its typed values.
 func (t *Tools) Read(src string, now time.Time) *Message {
 	doc := value.NewDoc(src, text.Tokens(src))
-	return &Message{Doc: doc, Entities: t.Scanner.Scan(doc, now), Quotes: text.Quotes(src), Now: now}
+	m := &Message{Doc: doc, Entities: t.Scanner.Scan(doc, now), Quotes: text.Quotes(src), Now: now}
+	for _, e := range m.Entities { // the dot of "5. Februar" ends no sentence
+		for i := e.First + 1; i <= e.Last; i++ {
+			m.Tokens[i].Form &^= text.FormFirst
+		}
+	}
+	return m
 }
 
 // Fill reads values from a part of a message. A non-empty only limits the

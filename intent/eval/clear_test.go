@@ -1,0 +1,54 @@
+package eval_test
+
+import (
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/manifold-run/manifold/contracts"
+	"github.com/manifold-run/manifold/intent"
+)
+
+// Kinds of clear requests that were asked about, declined or read wrongly once.
+func TestClearRequestsAreDone(t *testing.T) {
+	t.Parallel()
+	catalog := shipped(t)
+	adapter := settled(t, catalog)
+	for say, want := range map[string][]string{
+		// A period behind "until" counts its days, in whatever words.
+		"Urlaub für Rita Falk vom 3. Februar bis zum 5. Februar":                      {"workday.request_time_off absence_type=vacation days=3 start=2027-02-03 worker=[Rita Falk]"},
+		"request leave for Rita Falk from February 9 until February 12":               {"workday.request_time_off days=4 start=2027-02-09 worker=[Rita Falk]"},
+		"pide vacaciones para Rita Falk desde el 9 de febrero hasta el 12 de febrero": {"workday.request_time_off absence_type=vacation days=4 start=2027-02-09 worker=[Rita Falk]"},
+		// Values alone say what is wanted, where all that is needed is there.
+		"férias para o Hugo Stein de 3 de fevereiro a 5 de fevereiro": {"workday.request_time_off absence_type=vacation days=3 start=2027-02-03 worker=[Hugo Stein]"},
+		"two weeks off for Lena Braga from January 4":                 {"workday.request_time_off days=10 start=2027-01-04 worker=[Lena Braga]"},
+		// What is told beside a request gives what it lacks, and the kind.
+		"Tom Vidal is off for three days, starting a week from Monday": {"workday.request_time_off days=3 start=2026-11-30 worker=[Tom Vidal]"},
+		"Hugo Stein ist krank, 3 Tage ab 2026-12-07":                   {"workday.request_time_off absence_type=sick days=3 start=2026-12-07 worker=[Hugo Stein]"},
+		// A slip in a short word, courtesy in the middle.
+		"delte alrt al-9": {"finance.delete_price_alert alert_id=al-9"},
+		// A value that the examples put behind a word, and what is only quoted.
+		`envia "apaga tudo o que houver" para o canal lobby`: {"communication.send_message channel=lobby message=[apaga tudo o que houver]"},
+		`send "thanks to all" to the sales channel`:          {"communication.send_message channel=sales message=[thanks to all]"},
+		// Nothing here can do it, or not without what was said.
+		"sell 20 shares of Microsoft":                           nil,
+		"delete all of my price alerts apart from al-9":         nil,
+		"request leave for Rita Falk until February 12":         nil,
+		"let us say I wanted to delete the alert al-4":          nil,
+		"request 2 days off for everybody but Rita Falk please": nil,
+	} {
+		u, err := adapter.Understand(t.Context(), intent.Request{Message: say, Catalog: catalog, Now: time.Date(2026, 11, 21, 9, 0, 0, 0, time.UTC)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got []string
+		if u.Outcome == contracts.GateAccept {
+			for _, in := range u.Intents {
+				got = append(got, callOf(in))
+			}
+		}
+		if !slices.Equal(got, want) {
+			t.Errorf("%q: %s %v, want %v: %s", say, u.Outcome, got, want, u.Question)
+		}
+	}
+}

@@ -1,0 +1,57 @@
+package slot
+
+import (
+	"slices"
+
+	"github.com/manifold-run/manifold/contracts"
+	"github.com/manifold-run/manifold/intent/internal/lang"
+	"github.com/manifold-run/manifold/intent/internal/text"
+)
+
+// Read gives the value of a parameter that some tokens of a message are, taken as they
+// stand.
+func (a Asked) Read(m *Message, name string, first, last int) (any, contracts.Evidence, bool) {
+	span := [2]int{m.Tokens[first].Start, m.Tokens[last].End}
+	p := a.of.byName(name)
+	if p == nil {
+		return nil, contracts.Evidence{}, false
+	}
+	v, ok := a.of.parse(p, m.Src[span[0]:span[1]], m.Now)
+	return v, contracts.Evidence{Span: span, Kind: kindPhrase, P: 0.85}, ok
+}
+
+// Grows gives the last token of a name that goes on behind a place over capitals,
+// codes and numbers: the "v2" of "Support Bot v2".
+func Grows(m *Message, last int) int {
+	for last+1 < len(m.Tokens) && named(m.Tokens[last+1]) && !m.Tokens[last+1].Break && !m.Tokens[last+1].Glued {
+		last++
+	}
+	return last
+}
+
+func named(t text.Token) bool {
+	return t.Is(text.FormTitle|text.FormCaps|text.FormMixed|text.FormDigits) && !t.Is(text.FormQuoted) && !t.Has(lang.Function)
+}
+
+// NamedAs gives the name behind a word such as "as", where one free parameter alone is
+// open that names something: "copy it as Desk Two".
+func (a Asked) NamedAs(m *Message, i int, values map[string]any) (name string, first, last int) {
+	if !m.Tokens[i].Has(lang.As) || i+1 >= len(m.Tokens) || m.Tokens[i+1].Break {
+		return "", 0, 0
+	}
+	var open []*param
+	for _, p := range a.of.params {
+		_, has := values[p.name()]
+		if !has && p.free() && !p.resolver && slices.ContainsFunc(p.words, func(w string) bool { return a.of.tools.cues.proper[w] || w == "name" }) {
+			open = append(open, p)
+		}
+	}
+	first, last = i+1, Grows(m, i)
+	for last == i && m.Tokens[i+1].Is(text.FormQuoted) || last > i && last+1 < len(m.Tokens) && m.Tokens[first].Is(text.FormQuoted) && m.Tokens[last+1].Is(text.FormQuoted) {
+		last++
+	}
+	if p := sole(open); p != nil && last >= first {
+		return p.name(), first, last
+	}
+	return "", 0, 0
+}
