@@ -3,6 +3,7 @@ package model
 import (
 	"bytes"
 	"fmt"
+	"slices"
 
 	"github.com/manifold-run/manifold/contracts"
 )
@@ -93,6 +94,7 @@ func (v *rowCheck) nodes() {
 		outcome, ended := v.outcomes[row.NodeID]
 		switch {
 		case !row.State.Terminal(): // a search that is made again has an outcome of before
+		case !ended && v.skippedByOthers(row):
 		case !ended:
 			v.say("node %s has ended, and no entry says how", row.NodeID)
 		case !same(outcomeOf(row), outcome):
@@ -109,6 +111,25 @@ func (v *rowCheck) nodes() {
 			v.say("node %s is in the plan and has no row", n.NodeID)
 		}
 	}
+}
+
+// skippedByOthers tells whether a node was skipped because of those before it,
+// which the ledger explains by their entries and not by one of its own: something
+// that it needs has ended otherwise than completed.
+func (v *rowCheck) skippedByOthers(row *Row) bool {
+	if row.State != contracts.NodeSkipped || row.Skip != SkipUpstreamFailed && row.Skip != SkipUpstreamSkipped {
+		return false
+	}
+	spec := row.Spec
+	for i := range v.snap.Run.Plan.Nodes {
+		if n := &v.snap.Run.Plan.Nodes[i]; n.NodeID == row.NodeID {
+			spec = n
+		}
+	}
+	return spec != nil && slices.ContainsFunc(v.snap.Nodes, func(before Row) bool {
+		needed := slices.Contains(spec.DependsOn, before.NodeID) || before.Spec != nil && slices.Contains(spec.DependsOn, before.Spec.Of)
+		return needed && before.State.Terminal() && before.State != contracts.NodeCompleted
+	})
 }
 
 func (v *rowCheck) announced() {

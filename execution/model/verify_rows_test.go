@@ -68,11 +68,18 @@ func TestRowsThatAreNotThoseOfTheLedger(t *testing.T) {
 		read   func(string) ([]byte, error)
 		want   string
 	}{
-		"nothing":                {func(*model.Snapshot) {}, read, ""},
-		"another goal":           {func(s *model.Snapshot) { s.Run.Plan.Goal = "rob" }, read, "the plan is not the one"},
-		"another hash":           {func(s *model.Snapshot) { s.Run.Plan.PlanHash = "4712" }, read, "the plan is not the one"},
-		"a missing node":         {func(s *model.Snapshot) { s.Nodes = s.Nodes[:1] }, read, "node n2 is in the plan and has no row"},
-		"a node that ended":      {func(s *model.Snapshot) { s.Nodes[0].State = contracts.NodeCompleted }, read, "node n1 has ended, and no entry says how"},
+		"nothing":           {func(*model.Snapshot) {}, read, ""},
+		"another goal":      {func(s *model.Snapshot) { s.Run.Plan.Goal = "rob" }, read, "the plan is not the one"},
+		"another hash":      {func(s *model.Snapshot) { s.Run.Plan.PlanHash = "4712" }, read, "the plan is not the one"},
+		"a missing node":    {func(s *model.Snapshot) { s.Nodes = s.Nodes[:1] }, read, "node n2 is in the plan and has no row"},
+		"a node that ended": {func(s *model.Snapshot) { s.Nodes[0].State = contracts.NodeCompleted }, read, "node n1 has ended, and no entry says how"},
+		"skipped for a failure": {func(s *model.Snapshot) {
+			s.Run.Plan.Nodes[1].DependsOn = []string{"n1"}
+			s.Nodes[0].State, s.Nodes[1].State, s.Nodes[1].Skip = contracts.NodeFailed, contracts.NodeSkipped, model.SkipUpstreamFailed
+		}, read, "the plan is not the one of entry 1; node n1 has ended, and no entry says how"},
+		"skipped for nothing": {func(s *model.Snapshot) {
+			s.Nodes[1].State, s.Nodes[1].Skip = contracts.NodeSkipped, model.SkipUpstreamFailed
+		}, read, "node n2 has ended, and no entry says how"},
 		"a write of nobody":      {func(s *model.Snapshot) { s.Intents = []model.Intent{{Key: "r/n1/1"}} }, read, "the write r/n1/1 is not the one"},
 		"a payload that is gone": {func(*model.Snapshot) {}, func(string) ([]byte, error) { return nil, errors.New("no") }, "the payload of entry 1 is not there"},
 	} {
