@@ -86,7 +86,7 @@ func approvalPrompt(t *turn) string {
 		}
 		text := asPart(cmp.Or(label, paramText(row.Params[name])))
 		switch {
-		case label == "" && sheet.IsDigest(row.Params[name]), row.Params[name] == "" && label != "":
+		case label == "" && (sheet.IsDigest(row.Params[name]) || sheet.IsArtifact(row.Params[name])), row.Params[name] == "" && label != "":
 			continue // says nothing to a person
 		case t.n.entry.Capability.Metadata.ParameterSpecs[name].PII:
 			text = "•••" // prompts travel further than gates; the gate shows it

@@ -36,7 +36,7 @@ func Of(i contracts.Interrupt) []Row {
 	var out []Row
 	for name, value := range i.Action.Sent() {
 		row := Row{Parameter: name, Name: ParameterWords(name), Value: value, Label: contracts.CleanSummary(i.Label(name)), Opaque: opaque(value)}
-		if isArtifact(value) && row.Label == "" {
+		if IsArtifact(value) && row.Label == "" {
 			row.Label = "as this run has made it"
 		}
 		if said := i.Action.Said; said != nil {
@@ -99,8 +99,8 @@ func IsDigest(value any) bool {
 	return ok && slices.Contains([]int{40, 64, 96, 128}, len(text)) && hexadecimal(text)
 }
 
-// isArtifact tells whether a value is a reference to what an earlier step made.
-func isArtifact(value any) bool {
+// IsArtifact tells whether a value is a reference to what an earlier step made.
+func IsArtifact(value any) bool {
 	reference, ok := value.(map[string]any)
 	return ok && len(reference) == 1 && reference["$artifact"] != nil
 }
@@ -108,7 +108,7 @@ func isArtifact(value any) bool {
 // opaque tells whether a value is a digest or an id that is too long to be read.
 func opaque(value any) bool {
 	text, ok := value.(string)
-	return ok && len(text) >= 20 && hexadecimal(strings.ReplaceAll(text, "-", "")) || IsDigest(value) || isArtifact(value)
+	return ok && len(text) >= 20 && hexadecimal(strings.ReplaceAll(text, "-", "")) || IsDigest(value) || IsArtifact(value)
 }
 
 func hexadecimal(text string) bool {
