@@ -71,6 +71,9 @@ func (p *person) ask(ctx context.Context, n int) (string, error) {
 	if err != nil {
 		return "", err
 	}
+	if len(response.RunIDs) == 0 {
+		return "", fmt.Errorf("lost: session %s was acknowledged and has no run", response.SessionID)
+	}
 	return response.RunIDs[0], nil
 }
 

@@ -86,9 +86,10 @@ func TestOpen(t *testing.T) {
 type wire struct {
 	listener net.Listener
 	socket   string
-	// cut is how many answers to come are lost, refuse that nobody is let in.
-	cut    atomic.Int64
-	refuse atomic.Bool
+	// cut is how many commits to come are done and their answers lost, lose how
+	// many transactions are cut off before, refuse that nobody is let in.
+	cut, lose atomic.Int64
+	refuse    atomic.Bool
 }
 
 // between gives the address of a schema by way of a wire.
@@ -140,7 +141,7 @@ func (w *wire) answer(client, server net.Conn) {
 		if err != nil || bytes.Contains(buffer[:n], []byte("COMMIT\x00")) && w.cut.Add(-1) >= 0 {
 			return
 		}
-		if _, err := client.Write(buffer[:n]); err != nil {
+		if _, err := client.Write(buffer[:n]); err != nil || bytes.Contains(buffer[:n], []byte("BEGIN\x00")) && w.lose.Add(-1) >= 0 {
 			return
 		}
 	}
@@ -165,6 +166,30 @@ func TestTheAnswerToACommitIsLost(t *testing.T) {
 	}
 	if _, err := s.Commit(t.Context(), execution.Transition{Lease: lease, Nodes: node("n2")}); err != nil {
 		t.Errorf("the store did not recover: %v", err)
+	}
+}
+
+func TestACommitThatNeverArrivesIsNone(t *testing.T) {
+	t.Parallel()
+	server := pgtest.Start(t)
+	direct := server.URL(t)
+	w, address := between(t, direct)
+	s, witness := open(t, address), open(t, direct)
+	lease := create(t, s, "r1")
+	if _, err := s.Commit(t.Context(), execution.Transition{Lease: lease, Nodes: node("n1")}); err != nil {
+		t.Fatal(err)
+	}
+	w.lose.Store(1)
+	_, err := s.Commit(t.Context(), execution.Transition{Lease: lease, Nodes: node("n2")})
+	wantCode(t, err, contracts.CodeUnavailable)
+	if w.lose.Load() > 0 {
+		t.Fatal("nothing was cut off")
+	}
+	if _, err := s.Commit(t.Context(), execution.Transition{Lease: lease, Nodes: node("n3")}); err != nil {
+		t.Errorf("the store did not recover: %v", err)
+	}
+	if got := nodes(t, witness, "r1"); got != "n1 n3" {
+		t.Errorf("stored: %q; want n1 and n3", got)
 	}
 }
 

@@ -37,9 +37,8 @@ type change struct {
 // group is one transaction of the writer.
 type group struct {
 	conn *pgxpool.Conn
-	// now is the server's clock, xid the transaction's number.
+	// now is the server's clock.
 	now time.Time
-	xid string
 	// locked says that the locks of resources are this transaction's alone.
 	locked bool
 	// runs are the rows of runs, which this transaction holds; what is changed
@@ -117,12 +116,12 @@ func (d *db) once(batch []*groupcommit.Write[change], locked bool) ([]error, err
 	g := &group{conn: conn, locked: locked, runs: map[string]*head{}, intents: map[string]*intent{}, hooks: map[string]string{}}
 	answers, err := g.decide(ctx, batch)
 	if err == nil {
-		err = g.finish(ctx, d)
-		if err == nil {
+		d.attempts++ // each has a number of its own, whatever became of the one before
+		if err = g.finish(ctx, d); err == nil {
 			return answers, nil
 		}
-		if !reached(err) && g.xid != "" {
-			return answers, d.settle(g.xid, err)
+		if !reached(err) {
+			return answers, d.settle(err)
 		}
 	}
 	if conn.Conn().IsClosed() {
@@ -134,18 +133,25 @@ func (d *db) once(batch []*groupcommit.Write[change], locked bool) ([]error, err
 	return nil, err
 }
 
+const (
+	beginWriter = `INSERT INTO writer (origin, attempt, seen_at) VALUES ($1, 0, ` + now + `)`
+	noteCommit  = `UPDATE writer SET attempt = $2, seen_at = ` + now + ` WHERE origin = $1`
+	// askCommit waits for a transaction that is under way.
+	askCommit = `SELECT attempt FROM writer WHERE origin = $1 FOR UPDATE`
+	// dropWriters forgets processes that have been gone for a week.
+	dropWriters = `DELETE FROM writer WHERE seen_at < ` + now + ` - 7 * 86400000000000 AND origin <> $1`
+)
+
 // settle finds out whether a transaction was committed whose answer was lost
-// with its connection: the server knows. It gives the fault unless it was.
-func (d *db) settle(xid string, fault error) error {
+// with its connection. It gives the fault unless it was.
+func (d *db) settle(fault error) error {
 	ctx, cancel := context.WithTimeout(context.Background(), patience/2)
 	defer cancel()
 	tick := time.NewTicker(100 * time.Millisecond)
 	defer tick.Stop()
 	for {
-		var status *string
-		err := d.pool.QueryRow(ctx, `SELECT pg_xact_status($1::text::xid8)`, xid).Scan(&status)
-		if err == nil && status != nil && *status != "in progress" {
-			if *status == "committed" {
+		if last, err := number(d.pool.QueryRow(ctx, askCommit, d.post.Origin)); err == nil {
+			if last == d.attempts {
 				return nil
 			}
 			return fault
@@ -228,9 +234,8 @@ func (g *group) begin(ctx context.Context, wants change) error {
 	if wants.gates || len(wants.sessions) > 0 {
 		b.Queue(selectHooks, wants.sessions, wants.runs).Query(g.readHooks)
 	}
-	b.Queue(`SELECT ` + now + `, pg_current_xact_id()::text`).QueryRow(func(row pgx.Row) error {
-		var at int64
-		err := row.Scan(&at, &g.xid)
+	b.Queue(`SELECT ` + now).QueryRow(func(row pgx.Row) error {
+		at, err := number(row)
 		g.now = stored.Stamp(at)
 		return err
 	})
@@ -277,6 +282,7 @@ func (g *group) finish(ctx context.Context, d *db) error {
 	g.rows.queue(&b)
 	queueHeads(&b, g.runs)
 	g.queueNotices(&b, d)
+	b.Queue(noteCommit, d.post.Origin, d.attempts)
 	b.Queue(`COMMIT`)
 	return g.conn.SendBatch(ctx, &b).Close()
 }

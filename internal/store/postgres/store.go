@@ -65,6 +65,8 @@ type db struct {
 	writer *groupcommit.Queue[change]
 	// post tells other processes what this one commits.
 	post notify.Post
+	// attempts counts the transactions of the writer, which alone touches it.
+	attempts int64
 }
 
 // patience is how long the server keeps the transaction of a process that has
@@ -133,8 +135,16 @@ func (d *db) prepare(ctx context.Context) error {
 		return err
 	}
 	schema, err := text(d.pool.QueryRow(ctx, `SELECT current_schema()`))
+	if err != nil {
+		return err
+	}
 	d.post = notify.PostOf(rand.Text(), schema)
-	return err
+	for _, statement := range []string{beginWriter, dropWriters} {
+		if _, err := d.pool.Exec(ctx, statement, d.post.Origin); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // Close commits what was accepted, and gives the connections back. Writes that
