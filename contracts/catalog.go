@@ -46,6 +46,10 @@ type CapabilityEntry struct {
 	Workflow *Workflow
 
 	input, output lazySchema
+	each          struct {
+		once   sync.Once
+		schema *Schema
+	}
 }
 
 // Input gives the schema of the parameters, compiled once.
@@ -54,6 +58,13 @@ func (e *CapabilityEntry) Input() (*Schema, error) { return e.input.compile(e.Ca
 // Output gives the schema of the facts, compiled once; nil if there is none.
 func (e *CapabilityEntry) Output() (*Schema, error) {
 	return e.output.compile(e.Capability.OutputSchema)
+}
+
+// Each gives the schema that judges parameters one by one, which derive makes of
+// the input's: once, however many plans are compiled. Nil says that there is none.
+func (e *CapabilityEntry) Each(derive func() *Schema) *Schema {
+	e.each.once.Do(func() { e.each.schema = derive() })
+	return e.each.schema
 }
 
 // lazySchema compiles a schema at its first use: a catalog holds thousands, a

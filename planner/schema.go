@@ -26,9 +26,6 @@ type capability struct {
 	declared map[string]bool
 	open     bool
 	patterns []*regexp.Regexp
-	// single is compiled when it is first needed, which loose remembers.
-	single *contracts.Schema
-	loose  bool
 }
 
 func newCapability(e *contracts.CapabilityEntry) (*capability, error) {
@@ -59,13 +56,11 @@ func (c *capability) checkWhole(params map[string]any) ([]contracts.Fault, error
 // checkEach validates each parameter for itself; it demands nothing of their
 // combination.
 func (c *capability) checkEach(params map[string]any) []contracts.Fault {
-	if !c.loose {
-		c.single, c.loose = c.loosened(), true
-	}
-	if c.single == nil {
+	schema := c.Each(c.loosened)
+	if schema == nil {
 		return nil
 	}
-	return c.single.Validate(params)
+	return schema.Validate(params)
 }
 
 // checkKnown validates what is known of the parameters, as a whole where that
