@@ -2,8 +2,45 @@ package contracts
 
 import (
 	"encoding/json"
+	"strings"
 	"time"
 )
+
+// AdminRole is the one word for a role that means something else in Manifold than
+// in a domain.
+const AdminRole = "admin"
+
+// RolesIn gives roles as a domain sees them: what was granted as "domain:role" is
+// the domain's own role, of other domains nothing is seen, and neither is
+// Manifold's admin, who is no admin of a domain. Words that are no role of
+// Manifold's are everybody's.
+func RolesIn(domain string, roles []string) []string {
+	out := make([]string, 0, len(roles))
+	for _, r := range roles {
+		of, own, scoped := strings.Cut(r, ":")
+		switch {
+		case scoped && of == domain:
+			out = append(out, own)
+		case !scoped && r != AdminRole:
+			out = append(out, r)
+		}
+	}
+	return out
+}
+
+// In gives the principal as a domain sees it.
+func (p Principal) In(domain string) Principal {
+	p.Roles = RolesIn(domain, p.Roles)
+	return p
+}
+
+// RoleOf is the role that somebody must hold for a word of a domain's manifest.
+func RoleOf(domain, word string) string {
+	if word == AdminRole {
+		return domain + ":" + word
+	}
+	return word
+}
 
 // Severity says what a finding means for a manifest.
 type Severity string

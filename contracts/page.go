@@ -59,6 +59,39 @@ func Cut[T any](found []T, limit int, key func(T) string) List[T] {
 	return page
 }
 
+// Filtered gives a page of what is kept of a listing, as if there were nothing
+// else: what is left out shows neither in counts nor in cursors. fetch gives a page
+// of everything.
+func Filtered[T any](p Page, fetch func(Page) (List[T], error), keep func(T) bool) (List[T], error) {
+	out, at := List[T]{}, p.Cursor
+	for {
+		all, err := fetch(Page{Cursor: at, Limit: p.Limit})
+		if err != nil {
+			return List[T]{}, err
+		}
+		for n, item := range all.Items {
+			switch {
+			case !keep(item):
+			case len(out.Items) == p.Limit:
+				return out, nil // Next leads to it
+			default:
+				if out.Items = append(out.Items, item); len(out.Items) < p.Limit {
+					continue
+				}
+				upTo, err := fetch(Page{Cursor: at, Limit: n + 1})
+				if err != nil {
+					return List[T]{}, err
+				}
+				out.Next = upTo.Next
+			}
+		}
+		if at = all.Next; at == "" {
+			out.Next = ""
+			return out, nil
+		}
+	}
+}
+
 // BadCursor refuses a cursor that no page has given.
 func BadCursor() error {
 	return Invalid("the cursor is not valid", Fault{Pointer: "/cursor", Message: "is of no page of this listing; begin without one"})

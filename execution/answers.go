@@ -32,7 +32,7 @@ func newCall(t *turn, entry *contracts.CapabilityEntry, params map[string]any) C
 		Context: contracts.ExecuteContext{
 			RunID: t.run.Run.ID, NodeID: t.n.ID(), Attempt: max(t.row.Attempts, 1),
 			TimeoutMS: entry.Policy.TimeoutMS, Phase: t.n.Spec.Phase, Instance: instanceOf(t, entry),
-			CapabilityDigest: entry.Digest, Principal: plan.Owner,
+			CapabilityDigest: entry.Digest, Principal: plan.Owner.In(entry.Domain),
 		},
 		Timeout: min(entry.Policy.Timeout(), contracts.MaxExchange),
 	}

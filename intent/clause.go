@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/manifold-run/manifold/contracts"
 	"github.com/manifold-run/manifold/intent/internal/account"
 	"github.com/manifold-run/manifold/intent/internal/lang"
 	"github.com/manifold-run/manifold/intent/internal/mood"
@@ -101,7 +102,7 @@ func (s *sentenceReader) allowed(c *indexed) bool {
 	if s.q.AnyRole || len(meta.AllowedRoles) == 0 {
 		return true
 	}
-	return slices.ContainsFunc(meta.AllowedRoles, func(r string) bool { return slices.Contains(s.q.Roles, r) })
+	return slices.ContainsFunc(meta.AllowedRoles, func(r string) bool { return slices.Contains(contracts.RolesIn(c.entry.Domain, s.q.Roles), r) })
 }
 
 // clauses cuts the message where that reads best.

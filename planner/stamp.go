@@ -14,7 +14,8 @@ func (c *compiler) permit(e *contracts.CapabilityEntry) error {
 
 func permitted(e *contracts.CapabilityEntry, owner contracts.Principal, phase string) error {
 	meta := e.Capability.Metadata
-	mayCall := func(role string) bool { return slices.Contains(owner.Roles, role) }
+	held := owner.In(e.Domain).Roles
+	mayCall := func(role string) bool { return slices.Contains(held, role) }
 	if len(meta.AllowedRoles) > 0 && !slices.ContainsFunc(meta.AllowedRoles, mayCall) {
 		return contracts.Errorf(contracts.CodeForbidden, "%s may only be used with one of the roles %s",
 			e.Ref(), strings.Join(meta.AllowedRoles, ", "))

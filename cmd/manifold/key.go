@@ -73,7 +73,7 @@ func keyCreateCommand(c *cli) *cobra.Command {
 	flags := cmd.Flags()
 	flags.StringVar(&spec.Name, "name", "", "label for people")
 	flags.StringVar(&spec.Kind, "kind", "user", "user (one person), service (a program) or frontend (forwards who is asking)")
-	flags.StringSliceVar(&spec.Roles, "role", []string{"viewer"}, "viewer, operator, approver, admin, or a word of a policy")
+	flags.StringSliceVar(&spec.Roles, "role", []string{"viewer"}, "viewer, requester, operator, approver, auditor, admin, a word of a policy, or a domain's own role as domain:role")
 	flags.StringSliceVar(&spec.Scopes.Domains, "domain", nil, "only these domains")
 	flags.StringSliceVar(&classes, "class", nil, "only these side-effect classes, such as read")
 	flags.DurationVar(&expires, "expires", 0, "how long it is valid (0: until it is revoked)")

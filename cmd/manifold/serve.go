@@ -78,7 +78,7 @@ several servers may share it; each has a data folder of its own.`,
 	flags.StringVar(&o.LogFormat, "log-format", "text", "text or json")
 	flags.StringVar(&o.ForwardedUserHeader, "forwarded-user-header", "Manifold-User", "header in which the keys of front ends say who is asking")
 	flags.StringToStringVar(&o.FrontendRoles, "frontend-roles", nil, "roles for the users of a chat frontend by its own roles")
-	flags.Lookup("frontend-roles").DefValue = "admin=viewer+operator+approver,user=viewer+operator"
+	flags.Lookup("frontend-roles").DefValue = "admin=viewer+operator+approver,user=viewer+requester"
 	flags.StringVar(&o.FrontendJWT, "frontend-jwt", "", "secret that a chat frontend signs its users with, as env:NAME; unsigned ones are refused then")
 	o.Links.flags(cmd)
 	o.Telegram.flags(cmd)

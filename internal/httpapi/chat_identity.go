@@ -24,7 +24,7 @@ type FrontendConfig struct {
 	JWTSecret []byte
 	// Roles are the roles that a user of the frontend has by the frontend's own
 	// role, never more than those of the key [admin: viewer, operator, approver;
-	// user: viewer, operator; pending: none].
+	// user: viewer, requester; pending: none].
 	Roles map[string][]access.Role
 }
 
@@ -39,7 +39,7 @@ func (f FrontendConfig) roles(name string) []access.Role {
 	case "admin":
 		return []access.Role{access.RoleViewer, access.RoleOperator, access.RoleApprover}
 	case "user":
-		return []access.Role{access.RoleViewer, access.RoleOperator}
+		return []access.Role{access.RoleViewer, access.RoleRequester}
 	default:
 		return []access.Role{}
 	}

@@ -43,6 +43,9 @@ func (s *domainRoutes) registerDomain(k *call) error {
 	if err := k.parsed(contracts.SchemaRegistration, &body); err != nil {
 		return err
 	}
+	if err := k.who.MayManage(access.ActionManageDomains, body.Domain); err != nil {
+		return err
+	}
 	report, err := s.registry.Register(k.ctx(), body)
 	return reported(k, http.StatusCreated, report, err)
 }
@@ -73,7 +76,7 @@ func (s *domainRoutes) showDomain(k *call) error {
 }
 
 func (s *domainRoutes) unregisterDomain(k *call) error {
-	if err := k.who.May(access.ActionManageDomains); err != nil {
+	if err := k.who.MayManage(access.ActionManageDomains, k.param("name")); err != nil {
 		return err
 	}
 	if err := s.registry.Unregister(k.ctx(), k.param("name")); err != nil {
@@ -85,7 +88,7 @@ func (s *domainRoutes) unregisterDomain(k *call) error {
 }
 
 func (s *domainRoutes) refreshDomain(k *call) error {
-	if err := k.who.May(access.ActionManageDomains); err != nil {
+	if err := k.who.MayManage(access.ActionManageDomains, k.param("name")); err != nil {
 		return err
 	}
 	report, err := s.registry.RefreshDomain(k.ctx(), k.param("name"))
@@ -93,7 +96,7 @@ func (s *domainRoutes) refreshDomain(k *call) error {
 }
 
 func (s *domainRoutes) confirmDomain(k *call) error {
-	if err := k.who.May(access.ActionManageDomains); err != nil {
+	if err := k.who.MayManage(access.ActionManageDomains, k.param("name")); err != nil {
 		return err
 	}
 	var body contracts.ConfirmDomain
@@ -107,7 +110,7 @@ func (s *domainRoutes) confirmDomain(k *call) error {
 // diffDomain asks the service itself when nothing is pending, so it is not for
 // everyone who may read.
 func (s *domainRoutes) diffDomain(k *call) error {
-	if err := k.who.May(access.ActionManageDomains); err != nil {
+	if err := k.who.MayManage(access.ActionManageDomains, k.param("name")); err != nil {
 		return err
 	}
 	diff, err := s.registry.Diff(k.ctx(), k.param("name"))

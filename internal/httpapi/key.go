@@ -73,7 +73,7 @@ func keyView(k access.Key) contracts.KeyView {
 
 // webhookKey shows what receivers check the signatures of webhooks with.
 func (s *keyRoutes) webhookKey(k *call) error {
-	if err := k.who.May(access.ActionManageKeys); err != nil {
+	if err := k.who.MayManage(access.ActionManageKeys, ""); err != nil {
 		return err
 	}
 	return k.ok(s.webhook)

@@ -41,7 +41,7 @@ func movers(t *testing.T) *domainkit.Service {
 	if err != nil {
 		t.Fatal(err)
 	}
-	err = domainkit.Add(svc, domainkit.Capability{Name: "move_desk", Description: "Moves a desk between two floors", Metadata: contracts.Metadata{
+	err = domainkit.Add(svc, domainkit.Capability{Name: "desk_move", Description: "Moves a desk between two floors", Metadata: contracts.Metadata{
 		SideEffectClass: contracts.ClassRead,
 		IntentHints: &contracts.IntentHints{
 			Keywords: []string{"desk", "move"},

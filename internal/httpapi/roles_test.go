@@ -55,7 +55,7 @@ func permissions() []permission {
 		{"POST /v1/sessions", nil, is(`{"message":"buy me a pony"}`), everybody, 403},
 		{"GET /v1/sessions", nil, nil, everybody + " other", 403},
 		{"GET /v1/sessions/{id}", session(""), nil, "operator admin", 404},
-		{"DELETE /v1/sessions/{id}", session(""), nil, "operator admin", 404},
+		{"DELETE /v1/sessions/{id}", session(""), nil, "admin", 0},
 		{"PATCH /v1/sessions/{id}/name", session("/name"), is(`{"name":"x"}`), "operator admin", 404},
 		{"POST /v1/sessions/{id}/messages", session("/messages"), is(`{"message":"buy me a pony"}`), "operator admin", 404},
 		{"POST /v1/sessions/{id}/resume", session("/resume"), func(c *scene) string {

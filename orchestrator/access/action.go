@@ -27,6 +27,8 @@ const (
 	ActionReadData       Action = "data.read"       // raw output of nodes
 	ActionReadOperations Action = "operations.read" // metrics and the state of replicas
 	ActionDeleteSessions Action = "session.delete"  // of others; owners delete their own
+	ActionReadGates      Action = "gate.read_all"   // gates and questions of all runs
+	ActionReadLedgers    Action = "ledger.read_all" // who did what when in all runs
 )
 
 // Actions lists every action, for tables that must not miss one.
@@ -35,6 +37,7 @@ func Actions() []Action {
 		ActionReadCatalog, ActionStartSession, ActionReadAllRuns, ActionSteerAllRuns, ActionSettle,
 		ActionCompensate, ActionDecideGates, ActionReadLocks, ActionBreakLocks, ActionAudit,
 		ActionManageDomains, ActionManageKeys, ActionReadData, ActionReadOperations, ActionDeleteSessions,
+		ActionReadGates, ActionReadLedgers,
 	}
 }
 
@@ -44,10 +47,11 @@ func Actions() []Action {
 func Allowed(a Action) []Role {
 	switch a {
 	case ActionReadCatalog, ActionStartSession:
-		return []Role{RoleViewer, RoleOperator, RoleApprover, RoleAdmin}
-	case ActionReadAllRuns, ActionSteerAllRuns, ActionSettle, ActionCompensate, ActionReadLocks,
-		ActionAudit, ActionReadOperations:
+		return []Role{RoleViewer, RoleRequester, RoleOperator, RoleApprover, RoleAdmin}
+	case ActionReadAllRuns, ActionSteerAllRuns, ActionSettle, ActionCompensate, ActionReadLocks, ActionReadOperations:
 		return []Role{RoleOperator, RoleAdmin}
+	case ActionAudit, ActionReadGates, ActionReadLedgers:
+		return []Role{RoleOperator, RoleAuditor, RoleAdmin}
 	case ActionDecideGates:
 		return []Role{RoleApprover, RoleAdmin}
 	case ActionBreakLocks, ActionManageDomains, ActionManageKeys, ActionReadData, ActionDeleteSessions:
@@ -61,29 +65,41 @@ func Allowed(a Action) []Role {
 // role it takes.
 func (p Principal) May(a Action) error {
 	allowed := Allowed(a)
-	if slices.ContainsFunc(allowed, p.Has) {
+	if slices.ContainsFunc(allowed, p.means) {
 		return nil
 	}
 	return contracts.Errorf(contracts.CodeForbidden,
 		"%s needs the role %s; this key has %s", a, orList(allowed), rolesText(p.Roles))
 }
 
-// MayReadRun tells whether the caller sees a run of this owner: its owner, and
-// who may read all.
-func (p Principal) MayReadRun(owner contracts.Principal) error {
+// MayReadRun tells whether the caller sees a run: its owner, and who may read all,
+// as far as their keys reach.
+func (p Principal) MayReadRun(run contracts.Plan) error { return p.ownOr(run, ActionReadAllRuns) }
+
+// MayReadLedger tells whether the caller sees who did what when in a run.
+func (p Principal) MayReadLedger(run contracts.Plan) error { return p.ownOr(run, ActionReadLedgers) }
+
+func (p Principal) ownOr(run contracts.Plan, others Action) error {
+	if err := p.Reaches(run); err != nil {
+		return err
+	}
+	return p.MayWith(run.Owner, others)
+}
+
+// MayWith tells whether something is the caller's own, or they may do this with
+// everybody's. It looks at no scope.
+func (p Principal) MayWith(owner contracts.Principal, others Action) error {
 	if SubjectOf(owner) == p.Subject() {
 		return nil
 	}
-	return p.May(ActionReadAllRuns)
+	return p.May(others)
 }
 
 // MaySteerRun tells whether the caller may cancel a run of this owner, or
-// answer its questions that are no gates.
+// answer its questions that are no gates. Whether their key reaches it is decided
+// where it is read.
 func (p Principal) MaySteerRun(owner contracts.Principal) error {
-	if SubjectOf(owner) == p.Subject() {
-		return nil
-	}
-	return p.May(ActionSteerAllRuns)
+	return p.MayWith(owner, ActionSteerAllRuns)
 }
 
 // MayReadGate tells whether the caller sees a question with its evidence: who
@@ -92,7 +108,10 @@ func (p Principal) MayReadGate(i contracts.Interrupt, owner contracts.Principal)
 	if p.Sight().Sees(i, SubjectOf(owner)) {
 		return nil
 	}
-	return p.May(ActionReadAllRuns)
+	if !p.Sight().Reaches(i) {
+		return contracts.Errorf(contracts.CodeForbidden, "this key does not reach it")
+	}
+	return p.May(ActionReadGates)
 }
 
 // MayReview compares roles and scopes with what the gate asks for; whether an

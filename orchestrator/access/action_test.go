@@ -21,8 +21,8 @@ func service(name string, roles ...access.Role) access.Principal {
 
 // The table as people read it; a new action must be put here too.
 const roleTable = `
-catalog.read     viewer operator approver admin
-session.start    viewer operator approver admin
+catalog.read     viewer requester operator approver admin
+session.start    viewer requester operator approver admin
 run.read_all            operator          admin
 run.steer_all           operator          admin
 run.settle              operator          admin
@@ -30,7 +30,9 @@ run.compensate          operator          admin
 gate.decide                      approver admin
 lock.read               operator          admin
 lock.break                                admin
-audit.read              operator          admin
+audit.read              operator auditor  admin
+gate.read_all           operator auditor  admin
+ledger.read_all         operator auditor  admin
 domain.manage                             admin
 key.manage                                admin
 data.read                                 admin
@@ -49,7 +51,7 @@ func TestRolesMayDoExactlyTheTable(t *testing.T) {
 		t.Errorf("the table has %d rows, there are %d actions", len(rows), len(access.Actions()))
 	}
 	for _, a := range access.Actions() {
-		for _, r := range []access.Role{access.RoleViewer, access.RoleOperator, access.RoleApprover, access.RoleAdmin, "recruiter"} {
+		for _, r := range []access.Role{access.RoleViewer, access.RoleRequester, access.RoleOperator, access.RoleApprover, access.RoleAuditor, access.RoleAdmin, "recruiter"} {
 			want := strings.Contains(rows[string(a)], string(r))
 			if err := person("ana", r).May(a); (err == nil) != want {
 				t.Errorf("%s as %s: allowed %v, want %v (%v)", a, r, err == nil, want, err)
@@ -107,6 +109,8 @@ func TestReading(t *testing.T) {
 		"an approver sees the gate only":                     {person("bo", access.RoleApprover), false, true, false, false},
 		"an operator sees the run":                           {person("bo", access.RoleOperator), true, true, true, false},
 		"an admin sees the raw data too":                     {person("bo", access.RoleAdmin), true, true, true, true},
+		"an auditor sees gates and questions":                {person("bo", access.RoleAuditor), false, true, true, false},
+		"a requester sees nothing of others":                 {person("bo", access.RoleRequester), false, false, false, false},
 		"a service named as the owner is not the owner":      {service("ana", access.RoleViewer), false, false, false, false},
 		"a frontend that forwards nobody is not the owner":   {access.Principal{Kind: access.KindFrontend, ID: "ana"}, false, false, false, false},
 		"a role of one's own opens nothing that asks others": {person("bo", "recruiter"), false, false, false, false},
@@ -114,7 +118,7 @@ func TestReading(t *testing.T) {
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			got := fmt.Sprint(tt.who.MayReadRun(owner) == nil, tt.who.MayReadGate(gate, owner) == nil,
+			got := fmt.Sprint(tt.who.MayReadRun(contracts.Plan{Owner: owner}) == nil, tt.who.MayReadGate(gate, owner) == nil,
 				tt.who.MayReadGate(question, owner) == nil, tt.who.May(access.ActionReadData) == nil)
 			if want := fmt.Sprint(tt.run, tt.gate, tt.question, tt.data); got != want {
 				t.Errorf("run, gate, question, data: got %s, want %s", got, want)

@@ -22,7 +22,8 @@ const keyPrefix = "mfk_"
 
 var (
 	nameForm = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._@+-]{0,127}$`)
-	roleForm = regexp.MustCompile(`^[a-z][a-z0-9_-]{0,31}$`)
+	// A role of a domain's own is granted as "domain:role".
+	roleForm = regexp.MustCompile(`^([a-z][a-z0-9_-]{1,31}:)?[a-z][a-z0-9_-]{0,31}$`)
 	keyForm  = regexp.MustCompile(`^mfk_([a-z2-7]{12})_[a-z2-7]{52}$`)
 )
 
@@ -97,11 +98,13 @@ func (k *Keys) List(ctx context.Context, by Principal, p contracts.Page) (contra
 	if err := by.May(ActionManageKeys); err != nil {
 		return contracts.List[Key]{}, err
 	}
-	keys, err := k.store.Keys(ctx, p.Bounded(contracts.MaxPageLimit))
+	out, err := contracts.Filtered(p.Bounded(contracts.MaxPageLimit), func(p contracts.Page) (contracts.List[Key], error) {
+		return k.store.Keys(ctx, p)
+	}, func(key Key) bool { return key.Scopes.within(by.Scopes) })
 	if err != nil {
-		return keys, fmt.Errorf("list keys: %w", err)
+		return out, fmt.Errorf("list keys: %w", err)
 	}
-	return keys, nil
+	return out, nil
 }
 
 // Revoke ends a key at once. The last key that can manage keys is kept, so
@@ -116,10 +119,13 @@ func (k *Keys) Revoke(ctx context.Context, by Principal, id string) error {
 	}
 	keys, now := all.Items, k.now()
 	others := func(key Key) bool {
-		return key.ID != id && key.usable(now) == nil && slices.Contains(key.Roles, RoleAdmin)
+		return key.ID != id && key.usable(now) == nil && slices.Contains(key.Roles, RoleAdmin) && key.Scopes.All()
 	}
 	mine := slices.IndexFunc(keys, func(key Key) bool { return key.ID == id })
-	if mine >= 0 && slices.Contains(keys[mine].Roles, RoleAdmin) && !slices.ContainsFunc(keys, others) {
+	if mine < 0 || !keys[mine].Scopes.within(by.Scopes) {
+		return contracts.Errorf(contracts.CodeNotFound, "there is no key %q", id)
+	}
+	if slices.Contains(keys[mine].Roles, RoleAdmin) && !slices.ContainsFunc(keys, others) {
 		return contracts.Errorf(contracts.CodeConflict, "%s is the last key of an admin; make another one first", id)
 	}
 	if err := k.store.RevokeKey(ctx, id, now); err != nil {
@@ -178,7 +184,7 @@ func (k *Keys) mint(spec Spec, by Principal) (string, Key) {
 	text := keyPrefix + id + "_" + randomText(32)
 	return text, Key{
 		ID: id, Hash: hashText(text), Name: spec.Name, Kind: spec.Kind, Principal: spec.Principal,
-		Roles: slices.Clone(spec.Roles), Scopes: spec.Scopes, CreatedBy: by.Subject(), CreatedWith: by.KeyID, CreatedAt: k.now().UTC(),
+		Roles: slices.Clone(spec.Roles), RolesVersion: rolesVersion, Scopes: spec.Scopes, CreatedBy: by.Subject(), CreatedWith: by.KeyID, CreatedAt: k.now().UTC(),
 		ExpiresAt: spec.ExpiresAt,
 	}
 }

@@ -327,3 +327,36 @@ func TestFirstKeyIsSavedBeforeItCounts(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// Before requester and auditor were roles here, keys may have had them as words of
+// a domain's own.
+func TestNoStoredKeyGainsARightByANewWord(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	text, key := b.create(t, user("ana", access.RoleRequester, access.RoleAuditor))
+	now := b.authenticate(t, text, "")
+	key.RolesVersion = 0
+	if err := b.store.RevokeKey(t.Context(), key.ID, b.now); err != nil {
+		t.Fatal(err)
+	}
+	old := &bundle{store: accesstest.NewStore(), now: start}
+	old.keys = access.NewKeys(old.store, func() time.Time { return old.now })
+	if err := old.store.InsertKey(t.Context(), key); err != nil {
+		t.Fatal(err)
+	}
+	before := old.authenticate(t, text, "")
+	for _, a := range access.Actions() {
+		if before.May(a) == nil {
+			t.Errorf("an old key may %s by a word that is a role now", a)
+		}
+	}
+	if before.Covers("alpha", contracts.ClassWriteReversible) == nil {
+		t.Error("an old key may write by a word that is a role now")
+	}
+	if !before.Has(access.RoleAuditor) {
+		t.Error("an old key has lost a word of its own")
+	}
+	if now.May(access.ActionAudit) != nil || now.Covers("alpha", contracts.ClassWriteReversible) != nil {
+		t.Error("a new key has not got what the words mean")
+	}
+}

@@ -46,11 +46,17 @@ type Role string
 
 // The roles.
 const (
-	RoleViewer   Role = "viewer"
-	RoleOperator Role = "operator"
-	RoleApprover Role = "approver"
-	RoleAdmin    Role = "admin"
+	RoleViewer    Role = "viewer"
+	RoleRequester Role = "requester" // asks, for writes too, and sees what is its own
+	RoleOperator  Role = "operator"
+	RoleApprover  Role = "approver"
+	RoleAuditor   Role = "auditor" // reads ledgers and gates, and nothing else
+	RoleAdmin     Role = "admin"
 )
+
+// rolesVersion is which words were roles of Manifold when a key was made: 0 knew
+// neither requester nor auditor. A stored key gains no right by a new word.
+const rolesVersion = 1
 
 // Scopes narrow a key; an empty list does not narrow.
 type Scopes struct {
@@ -71,8 +77,10 @@ type Key struct {
 	// Principal is the person or the program that the key speaks for.
 	Principal string `json:"principal"`
 	Roles     []Role `json:"roles"`
-	Scopes    Scopes `json:"scopes,omitzero"`
-	CreatedBy string `json:"created_by"`
+	// RolesVersion says which of the roles are Manifold's; see rolesVersion.
+	RolesVersion int    `json:"roles_version,omitempty"`
+	Scopes       Scopes `json:"scopes,omitzero"`
+	CreatedBy    string `json:"created_by"`
 	// CreatedWith is the id of the key that its maker came with; older keys have
 	// none.
 	CreatedWith string     `json:"created_with,omitempty"`

@@ -22,7 +22,9 @@ type Principal struct {
 	// person.
 	Vouched bool
 	Roles   []Role
-	Scopes  Scopes
+	// RolesBefore tells that the key is older than some words that are roles now.
+	RolesBefore bool
+	Scopes      Scopes
 	// Via is the door that the caller came through, for the record of decisions;
 	// "" is the API. It allows and forbids nothing.
 	Via string
@@ -60,7 +62,7 @@ func (p Principal) ForPerson(name string, roles []Role, vouched bool) (Principal
 	}
 	p.Forwarded, p.Vouched = name, vouched
 	if roles != nil {
-		p.Roles = slices.DeleteFunc(slices.Clone(p.Roles), func(r Role) bool { return !slices.Contains(roles, r) })
+		p.Roles = p.within(roles)
 	}
 	return p, nil
 }
@@ -74,6 +76,14 @@ func (p Principal) Subject() string {
 		return person
 	}
 	return p.program()
+}
+
+// within gives those of some roles that are not beyond the caller's own: a
+// requester may do less than an operator.
+func (p Principal) within(roles []Role) []Role {
+	return slices.DeleteFunc(slices.Clone(roles), func(r Role) bool {
+		return !p.Has(r) && (r != RoleRequester || !p.Has(RoleOperator) && !p.Has(RoleAdmin))
+	})
 }
 
 // program is the name of what stands behind a key that is no person's.
@@ -98,6 +108,13 @@ func (p Principal) Contract() contracts.Principal {
 // SubjectOf is Subject for a stored principal.
 func SubjectOf(p contracts.Principal) string { return p.Subject() }
 
+// means tells whether the caller holds a role as Manifold means it: in an old key
+// the word may have been a domain's.
+func (p Principal) means(r Role) bool {
+	young := r == RoleRequester || r == RoleAuditor
+	return p.Has(r) && (!young || !p.RolesBefore)
+}
+
 // Has tells whether the caller holds the role.
 func (p Principal) Has(r Role) bool { return slices.Contains(p.Roles, r) }
 
@@ -105,9 +122,9 @@ func (p Principal) Has(r Role) bool { return slices.Contains(p.Roles, r) }
 // domain used. Writes need a role that may ask for them; the scopes of the key
 // narrow further.
 func (p Principal) Covers(domain string, class contracts.SideEffectClass) error {
-	if class.Writes() && !p.Has(RoleOperator) && !p.Has(RoleAdmin) {
+	if class.Writes() && !p.means(RoleRequester) && !p.Has(RoleOperator) && !p.Has(RoleAdmin) {
 		return contracts.Errorf(contracts.CodeForbidden,
-			"a write needs the role %s or %s; this key has %s", RoleOperator, RoleAdmin, rolesText(p.Roles))
+			"a write needs the role %s, %s or %s; this key has %s", RoleRequester, RoleOperator, RoleAdmin, rolesText(p.Roles))
 	}
 	return p.Scopes.covers(domain, class)
 }
@@ -134,6 +151,39 @@ func (p Principal) CoversPlan(plan contracts.Plan) error {
 		}
 	}
 	return nil
+}
+
+// All tells whether nothing is narrowed.
+func (s Scopes) All() bool { return len(s.Domains) == 0 && len(s.Classes) == 0 }
+
+// Reaches tells whether all calls of a plan lie within the scopes of the caller's
+// key: what it could not have asked for it neither sees nor steers.
+func (p Principal) Reaches(plan contracts.Plan) error {
+	if p.Scopes.All() {
+		return nil
+	}
+	for _, n := range plan.Nodes {
+		if n.Kind != contracts.KindTool || n.Policy == nil {
+			continue
+		}
+		domain, _, _ := strings.Cut(n.Tool, ".")
+		if err := p.Scopes.covers(domain, n.Policy.SideEffectClass); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// MayManage tells whether the caller administers a domain, "" for what belongs to
+// none.
+func (p Principal) MayManage(a Action, domain string) error {
+	if err := p.May(a); err != nil {
+		return err
+	}
+	if p.Scopes.All() || domain != "" && len(p.Scopes.Classes) == 0 && slices.Contains(p.Scopes.Domains, domain) {
+		return nil
+	}
+	return contracts.Errorf(contracts.CodeForbidden, "%s reaches beyond the scope of this key", a)
 }
 
 // within tells whether s is at most as wide as the other.

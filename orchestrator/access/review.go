@@ -202,7 +202,9 @@ func (k Key) endedBefore(at time.Time) bool {
 
 // holder is whom a key speaks for.
 func (k Key) holder() Principal {
-	return Principal{KeyID: k.ID, Kind: k.Kind, ID: k.Principal, Roles: k.Roles, Scopes: k.Scopes}
+	return Principal{
+		KeyID: k.ID, Kind: k.Kind, ID: k.Principal, Roles: k.Roles, RolesBefore: k.RolesVersion < rolesVersion, Scopes: k.Scopes,
+	}
 }
 
 // Nobody says why nobody can approve a gate that is about to be opened, "" if

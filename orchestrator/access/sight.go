@@ -17,8 +17,9 @@ type Sight struct {
 	// Roles are what the caller could decide by: they show the approvals that ask
 	// for one of them, of whatever session.
 	Roles []string
-	// Domains and Classes narrow that to actions on these; an empty list does not
-	// narrow, and neither narrows what has no action.
+	// Domains and Classes narrow all that to actions on these; an empty list does
+	// not narrow. What is about no domain is narrowed to the caller's own, and to what
+	// they could decide.
 	Domains []string
 	Classes []contracts.SideEffectClass
 }
@@ -33,27 +34,44 @@ func (p Principal) Sight() Sight {
 		roles = append(roles, string(RoleApprover)) // an admin stands for the default approver
 	}
 	return Sight{
-		All: p.May(ActionReadAllRuns) == nil, Subject: p.Subject(), Roles: roles,
+		All: p.May(ActionReadGates) == nil, Subject: p.Subject(), Roles: roles,
 		Domains: p.Scopes.Domains, Classes: p.Scopes.Classes,
 	}
 }
 
 // Sees tells whether a gate of a session of this owner is in sight.
 func (s Sight) Sees(i contracts.Interrupt, owner string) bool {
-	return s.All || s.Subject == owner || s.decides(i)
-}
-
-// decides compares roles and scopes with what the gate or question asks for.
-func (s Sight) decides(i contracts.Interrupt) bool {
-	if !slices.ContainsFunc(AskedRoles(i), func(r string) bool { return slices.Contains(s.Roles, r) }) {
+	if !s.Reaches(i) {
 		return false
 	}
-	if i.Action == nil {
-		return true
+	return s.All && (!s.Narrow() || DomainOf(i) != "") || s.Subject == owner || s.decides(i)
+}
+
+// decides compares roles with what the gate or question asks for.
+func (s Sight) decides(i contracts.Interrupt) bool {
+	return slices.ContainsFunc(AskedRoles(i), func(r string) bool { return slices.Contains(s.Roles, r) })
+}
+
+// Narrow tells whether the scopes narrow anything.
+func (s Sight) Narrow() bool { return len(s.Domains)+len(s.Classes) > 0 }
+
+// DomainOf is the domain that a gate or a question is about, "" if it is about
+// none.
+func DomainOf(i contracts.Interrupt) string {
+	tool := i.ToolName
+	if i.Action != nil {
+		tool = i.Action.Capability
 	}
-	domain, _, _ := strings.Cut(i.Action.Capability, ".")
-	return (len(s.Domains) == 0 || slices.Contains(s.Domains, domain)) &&
-		(len(s.Classes) == 0 || slices.Contains(s.Classes, i.Action.Policy.SideEffectClass))
+	domain, _, _ := strings.Cut(tool, ".")
+	return domain
+}
+
+// Reaches tells whether the scopes let a gate through. The class of a question is
+// not known, and does not count.
+func (s Sight) Reaches(i contracts.Interrupt) bool {
+	domain := DomainOf(i)
+	return domain == "" || (len(s.Domains) == 0 || slices.Contains(s.Domains, domain)) &&
+		(len(s.Classes) == 0 || i.Action == nil || slices.Contains(s.Classes, i.Action.Policy.SideEffectClass))
 }
 
 // AskedRoles are the roles that a gate, or a question of a procedure, is put to;
@@ -62,7 +80,10 @@ func AskedRoles(i contracts.Interrupt) []string {
 	switch {
 	case i.Type.Gate():
 		return GateRoles(i)
-	case i.Workflow != "" || i.Type == contracts.InterruptBudgetExceeded:
+	case i.Workflow != "":
+		domain, _, _ := strings.Cut(i.Workflow, ".")
+		return rolesOf(domain, i.Roles)
+	case i.Type == contracts.InterruptBudgetExceeded:
 		return i.Roles
 	default:
 		return nil
@@ -74,5 +95,14 @@ func GateRoles(i contracts.Interrupt) []string {
 	if len(i.Roles) == 0 {
 		return []string{string(RoleApprover)}
 	}
-	return i.Roles
+	return rolesOf(DomainOf(i), i.Roles)
+}
+
+// rolesOf are the roles that the words of a domain's manifest stand for.
+func rolesOf(domain string, words []string) []string {
+	out := make([]string, len(words))
+	for i, w := range words {
+		out[i] = contracts.RoleOf(domain, w)
+	}
+	return out
 }

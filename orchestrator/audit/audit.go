@@ -70,20 +70,23 @@ func (a *Audit) Ledger(ctx context.Context, who access.Principal, runID string, 
 func (a *Audit) mayReadChain(ctx context.Context, who access.Principal, chain string) error {
 	switch chain {
 	case execution.LockChain:
-		return who.May(access.ActionReadLocks)
+		return who.MayManage(access.ActionReadLocks, "")
 	case execution.ActChain:
-		return who.May(access.ActionAudit)
+		return who.MayManage(access.ActionAudit, "")
 	}
-	_, unseen := a.runs.Read(ctx, who, chain)
-	if contracts.CodeOf(unseen) != contracts.CodeNotFound || who.May(access.ActionAudit) != nil {
-		return unseen
+	snapshot, err := a.store.LoadRun(ctx, chain)
+	if err == nil {
+		return access.Hide(who.MayReadLedger(snapshot.Run.Plan), "run", chain)
 	}
-	entries, err := a.store.Ledger(ctx, chain, 0, 1)
-	if err != nil {
+	if contracts.CodeOf(err) != contracts.CodeNotFound {
 		return err
 	}
-	if _, err := a.store.LoadRun(ctx, chain); err == nil || len(entries) == 0 {
-		return unseen // somebody else's, or nobody's
+	entries, unread := a.store.Ledger(ctx, chain, 0, 1)
+	if unread != nil {
+		return unread
+	}
+	if len(entries) == 0 || who.MayManage(access.ActionAudit, "") != nil {
+		return access.Hide(err, "run", chain)
 	}
 	return nil
 }

@@ -17,6 +17,13 @@ func (a *Audit) Verify(ctx context.Context, who access.Principal, chain string) 
 		return contracts.AuditReport{}, err
 	}
 	report := contracts.AuditReport{OK: true}
+	if chain == "" {
+		if err := who.MayManage(access.ActionAudit, ""); err != nil {
+			return report, err
+		}
+	} else if err := a.mayReadChain(ctx, who, chain); err != nil {
+		return report, err
+	}
 	if chain != "" {
 		err := a.verifyChain(ctx, chain, &report)
 		if err == nil && report.Entries == 0 && report.OK {

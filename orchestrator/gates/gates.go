@@ -296,7 +296,9 @@ func with(i contracts.Interrupt, requesters []string) contracts.Interrupt {
 func mayDecide(panel access.Panel, who access.Principal, owner contracts.Principal, i contracts.Interrupt, d contracts.Decision) error {
 	own := who.Subject() == access.SubjectOf(owner)
 	switch {
-	case i.Workflow != "" && (own || slices.ContainsFunc(i.Roles, func(role string) bool { return who.Has(access.Role(role)) })):
+	case !who.Sight().Reaches(i):
+		return contracts.Errorf(contracts.CodeForbidden, "this key does not reach %s", i.Code)
+	case i.Workflow != "" && (own || slices.ContainsFunc(access.AskedRoles(i), func(role string) bool { return who.Has(access.Role(role)) })):
 		return nil
 	case i.Type.Gate():
 		if own && (d == contracts.DecisionReject || d == contracts.DecisionEdit) {

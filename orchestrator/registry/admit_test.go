@@ -199,6 +199,28 @@ func TestPendingManifestGoesWhenItIsWithdrawn(t *testing.T) {
 	}
 }
 
+func TestAReadWithTheNameOfAWriteWaitsForAnAdmin(t *testing.T) {
+	t.Parallel()
+	b := setup(t, registry.Config{})
+	report := b.register(t, "alpha", manifestOf("alpha", read("delete_thing"), read("sendThing"), read("get_deleted"), read("updates")))
+	wantOutcome(t, report, contracts.DomainPending)
+	if diff := cmp.Diff([]string{
+		`/capabilities/0/metadata/side_effect_class: "delete_thing" is declared as read, but its name begins with "delete"; reads run without approval`,
+		`/capabilities/1/metadata/side_effect_class: "sendThing" is declared as read, but its name begins with "send"; reads run without approval`,
+	}, lines(report.Findings, contracts.SeverityConfirm)); diff != "" {
+		t.Error(diff)
+	}
+	if got, err := b.Confirm(t.Context(), "alpha", report.Digest); err != nil || got.Outcome != contracts.DomainActive {
+		t.Fatalf("confirm: %+v, %v", got, err)
+	}
+	b.offer("alpha", manifestOf("alpha", read("delete_thing"), read("sendThing")))
+	again, err := b.RefreshDomain(t.Context(), "alpha")
+	if err != nil {
+		t.Fatal(err)
+	}
+	wantOutcome(t, again, contracts.DomainActive) // it was confirmed as what it is
+}
+
 func TestWarnings(t *testing.T) {
 	t.Parallel()
 	quiet := `{"side_effect_class":"read"}`
@@ -206,13 +228,6 @@ func TestWarnings(t *testing.T) {
 		manifest string
 		want     []string
 	}{
-		"a read with the name of a write": {
-			manifestOf("alpha", read("delete_thing"), read("sendThing"), read("get_deleted"), read("updates")),
-			[]string{
-				`/capabilities/0/metadata/side_effect_class: "delete_thing" is declared as read, but its name begins with "delete"; reads run without approval`,
-				`/capabilities/1/metadata/side_effect_class: "sendThing" is declared as read, but its name begins with "send"; reads run without approval`,
-			},
-		},
 		"nothing to be found by": {
 			manifestOf("alpha", capability("look", quiet), capability("peek", `{"side_effect_class":"read","routable":false}`)),
 			[]string{`/capabilities/0/metadata/intent_hints/examples: "look" may be chosen from text but gives no example of one`},

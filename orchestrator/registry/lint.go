@@ -32,7 +32,9 @@ func newLinter() (*linter, error) {
 	return l, nil
 }
 
-// lint gives warnings about a manifest beside the other domains of the set.
+// lint says what is probably wrong with a manifest beside the other domains of the
+// set: warnings, and for a read that is named like a write an admin is asked, unless
+// it is in use as one.
 func (l *linter) lint(others domainSet, domain string, m *contracts.Manifest) []contracts.Finding {
 	var out []contracts.Finding
 	warn := func(pointer, format string, args ...any) {
@@ -45,6 +47,9 @@ func (l *linter) lint(others domainSet, domain string, m *contracts.Manifest) []
 		writes := c.Metadata.Policy(true).SideEffectClass.Writes()
 		if verb := firstWord(c.Name); !writes && l.writeVerbs[verb] {
 			warn(at+"/metadata/side_effect_class", "%q is declared as %s, but its name begins with %q; reads run without approval", c.Name, c.Metadata.SideEffectClass, verb)
+			if _, known := others.capability(domain+"."+c.Name, domain); !known {
+				out[len(out)-1].Severity = contracts.SeverityConfirm
+			}
 		}
 		if writes && c.Metadata.Verify == nil {
 			warn(at+"/metadata", "%q is a write without verify; its verdict is at best degraded", c.Name)

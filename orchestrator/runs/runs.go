@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"strings"
 	"time"
 
 	"github.com/manifold-run/manifold/contracts"
@@ -87,7 +88,10 @@ func (r *Runs) List(ctx context.Context, who access.Principal, f Filter) (contra
 		}
 		filter.Owner = ""
 	}
-	found, err := r.store.ListRuns(ctx, filter)
+	found, err := contracts.Filtered(page, func(p contracts.Page) (contracts.List[execution.Run], error) {
+		filter.Cursor, filter.Limit = p.Cursor, p.Limit
+		return r.store.ListRuns(ctx, filter)
+	}, func(run execution.Run) bool { return who.Reaches(run.Plan) == nil })
 	if err != nil {
 		return out, err
 	}
@@ -130,7 +134,7 @@ func (r *Runs) Read(ctx context.Context, who access.Principal, runID string) (co
 	if err != nil {
 		return contracts.RunView{}, err
 	}
-	return view, access.Hide(who.MayReadRun(view.Plan.Owner), "run", runID)
+	return view, access.Hide(who.MayReadRun(view.Plan), "run", runID)
 }
 
 // Events gives a page of the events of one run.
@@ -171,13 +175,17 @@ func (r *Runs) Locks(ctx context.Context, who access.Principal, p contracts.Page
 	if err := who.May(access.ActionReadLocks); err != nil {
 		return contracts.List[execution.LockHolder]{}, err
 	}
-	return r.store.Locks(ctx, p.Bounded(contracts.MaxPageLimit))
+	return contracts.Filtered(p.Bounded(contracts.MaxPageLimit), func(p contracts.Page) (contracts.List[execution.LockHolder], error) {
+		return r.store.Locks(ctx, p)
+	}, func(h execution.LockHolder) bool {
+		return who.MayManage(access.ActionReadLocks, lockDomain(h.Key)) == nil
+	})
 }
 
 // BreakLock frees a key by force; the ledger of execution.LockChain says who
 // did.
 func (r *Runs) BreakLock(ctx context.Context, who access.Principal, key string) (execution.LockHolder, error) {
-	if err := who.May(access.ActionBreakLocks); err != nil {
+	if err := who.MayManage(access.ActionBreakLocks, lockDomain(key)); err != nil {
 		return execution.LockHolder{}, err
 	}
 	broken, err := r.store.BreakLock(ctx, key, who.Subject())
@@ -189,6 +197,15 @@ func (r *Runs) BreakLock(ctx context.Context, who access.Principal, key string) 
 		r.runner.Wake(runID)
 	}
 	return broken, nil
+}
+
+// lockDomain is the domain of a resource key, "" for one that domains share.
+func lockDomain(key string) string {
+	domain, _, found := strings.Cut(key, "/")
+	if !found || strings.HasPrefix(key, "shared:") {
+		return ""
+	}
+	return domain
 }
 
 // Artifact gives a content that a node of the run names.
@@ -210,6 +227,9 @@ func (r *Runs) Artifact(ctx context.Context, who access.Principal, runID, sha256
 // NodeData gives the raw output of a node, for debugging.
 func (r *Runs) NodeData(ctx context.Context, who access.Principal, runID, nodeID string) ([]byte, error) {
 	if err := who.May(access.ActionReadData); err != nil {
+		return nil, err
+	}
+	if _, err := r.Read(ctx, who, runID); err != nil {
 		return nil, err
 	}
 	return r.store.NodeData(ctx, runID, nodeID)

@@ -127,7 +127,7 @@ func (d *Directory) Own(ctx context.Context, who access.Principal, id string) (o
 	if err != nil {
 		return orchestrator.Session{}, err
 	}
-	return session, access.Hide(who.MaySteerRun(session.Owner), "session", id)
+	return session, access.Hide(d.may(ctx, who, session, access.ActionSteerAllRuns), "session", id)
 }
 
 // Read gives a session that the caller may see.
@@ -136,7 +136,37 @@ func (d *Directory) Read(ctx context.Context, who access.Principal, id string) (
 	if err != nil {
 		return orchestrator.Session{}, err
 	}
-	return session, access.Hide(who.MayReadRun(session.Owner), "session", id)
+	return session, access.Hide(d.may(ctx, who, session, access.ActionReadAllRuns), "session", id)
+}
+
+// may tells whether a session is the caller's own, or they may do this with
+// everybody's; a key with scopes must reach all of its runs, and of another's
+// session at least one.
+func (d *Directory) may(ctx context.Context, who access.Principal, session orchestrator.Session, others access.Action) error {
+	err := who.MayWith(session.Owner, others)
+	if err != nil || who.Scopes.All() {
+		return err
+	}
+	known := access.SubjectOf(session.Owner) == who.Subject()
+	for f := (execution.RunFilter{SessionID: session.ID, Limit: contracts.MaxPageLimit}); ; {
+		runs, err := d.journal.ListRuns(ctx, f)
+		if err != nil {
+			return err
+		}
+		for _, r := range runs.Items {
+			if err := who.Reaches(r.Plan); err != nil {
+				return err
+			}
+			known = true
+		}
+		if f.Cursor = runs.Next; f.Cursor == "" {
+			break
+		}
+	}
+	if !known {
+		return contracts.Errorf(contracts.CodeForbidden, "this key does not reach it")
+	}
+	return nil
 }
 
 // List gives a page of the caller's sessions, the newest first.

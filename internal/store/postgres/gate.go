@@ -126,24 +126,22 @@ func scanPlaced(row pgx.Row) (placedGate, error) {
 
 // inSight leaves out what the reader may not see: access.Sight.Sees in SQL.
 func (q *query) inSight(of access.Sight) {
-	if of.All {
-		return
-	}
-	decides, args := `roles && ?::text[]`, []any{stored.Texts(of.Roles)}
 	for _, scope := range []struct {
 		column string
 		within []string
 	}{{"domain", of.Domains}, {"class", stored.Texts(of.Classes)}} {
 		if len(scope.within) > 0 {
-			decides += ` AND (domain = '' OR ` + scope.column + ` = ANY(?))` // without a domain there is no action
-			args = append(args, scope.within)
+			q.where(`(domain = '' OR `+scope.column+` = '' OR `+scope.column+` = ANY(?))`, scope.within)
 		}
 	}
-	if of.Subject == "" {
-		q.where(decides, args...)
+	mine := `(owner = ? AND owner <> '' OR roles && ?::text[]`
+	switch {
+	case of.All && !of.Narrow():
 		return
+	case of.All:
+		mine += ` OR domain <> ''`
 	}
-	q.where(`(owner = ? OR `+decides+`)`, append([]any{of.Subject}, args...)...)
+	q.where(mine+`)`, of.Subject, stored.Texts(of.Roles))
 }
 
 const saveInterrupt = `

@@ -149,14 +149,6 @@ func scanPlaced(row scanner) (placedGate, error) {
 
 // inSight leaves out what the reader may not see: access.Sight.Sees in SQL.
 func (q *query) inSight(of access.Sight) error {
-	if of.All {
-		return nil
-	}
-	roles, err := list(of.Roles)
-	if err != nil {
-		return err
-	}
-	decides, args := `EXISTS (SELECT 1 FROM json_each(interrupt.roles) r WHERE r.value IN (SELECT value FROM json_each(?)))`, []any{roles}
 	for _, scope := range []struct {
 		column string
 		within []string
@@ -168,14 +160,20 @@ func (q *query) inSight(of access.Sight) error {
 		if err != nil {
 			return err
 		}
-		decides += ` AND (domain = '' OR ` + scope.column + ` IN (SELECT value FROM json_each(?)))` // without a domain there is no action
-		args = append(args, within)
+		q.where(`(domain = '' OR `+scope.column+` = '' OR `+scope.column+` IN (SELECT value FROM json_each(?)))`, within)
 	}
-	if of.Subject == "" {
-		q.where(decides, args...)
+	if of.All && !of.Narrow() {
 		return nil
 	}
-	q.where(`(owner = ? OR `+decides+`)`, append([]any{of.Subject}, args...)...)
+	roles, err := list(of.Roles)
+	if err != nil {
+		return err
+	}
+	mine := `(owner = ? AND owner <> '' OR EXISTS (SELECT 1 FROM json_each(interrupt.roles) r WHERE r.value IN (SELECT value FROM json_each(?)))`
+	if of.All {
+		mine += ` OR domain <> ''`
+	}
+	q.where(mine+`)`, of.Subject, roles)
 	return nil
 }
 

@@ -2,7 +2,6 @@ package stored
 
 import (
 	"cmp"
-	"strings"
 	"time"
 
 	"github.com/manifold-run/manifold/contracts"
@@ -22,8 +21,8 @@ func ReaderOf(i contracts.Interrupt) Reader {
 	if asked := access.AskedRoles(i); len(asked) > 0 {
 		r.Roles = Texts(asked)
 	}
+	r.Domain = access.DomainOf(i)
 	if i.Action != nil {
-		r.Domain, _, _ = strings.Cut(i.Action.Capability, ".")
 		r.Class = string(i.Action.Policy.SideEffectClass)
 	}
 	return r
