@@ -143,7 +143,7 @@ func (s *sentenceReader) candidate(p *part, r rated, conf float64, learned, fore
 	switch {
 	case r.exact:
 		conf = certainExample
-	case r.cover.asked == 0 && !learnsNothing(r): // "two weeks off for Ana from Monday": all of it are values that fit
+	case r.cover.asked == 0 && c.examples > 0 && !learnsNothing(r): // "two weeks off for Ana from Monday": all of it are values that fit
 	case s.x.identifies(c, s.m, p):
 		conf = certainIdentifier
 	case r.against > r.best && r.against >= notLikeness:

@@ -147,6 +147,9 @@ func (s *sentenceReader) divide() []*part {
 // read whole.
 func (s *sentenceReader) spoken(pieces []piece) []piece {
 	silent := s.said.Silent()
+	for i := range silent { // "cancel, please, the leave" is one request
+		silent[i] = silent[i] && !s.said.Amid(i)
+	}
 	var out []piece
 	for _, p := range pieces {
 		rest := p

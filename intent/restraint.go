@@ -139,7 +139,7 @@ func (s *sentenceReader) unable(p *part) {
 	for k := range p.candidates {
 		c := &p.candidates[k]
 		idx, ok := s.x.refs[c.Entry.Ref()]
-		if !ok || c.Exact || c.begins || c.Entry.Policy.SideEffectClass.Writes() || s.kindsOf(idx)&kin != 0 {
+		if !ok || idx.examples == 0 || c.Exact || c.begins || c.Entry.Policy.SideEffectClass.Writes() || s.kindsOf(idx)&kin != 0 {
 			continue
 		}
 		c.Confidence = min(c.Confidence, deedConfidence)

@@ -25,6 +25,7 @@ func TestClearRequestsAreDone(t *testing.T) {
 		// What is told beside a request gives what it lacks, and the kind.
 		"Tom Vidal is off for three days, starting a week from Monday": {"workday.request_time_off days=3 start=2026-11-30 worker=[Tom Vidal]"},
 		"Hugo Stein ist krank, 3 Tage ab 2026-12-07":                   {"workday.request_time_off absence_type=sick days=3 start=2026-12-07 worker=[Hugo Stein]"},
+		"Storniere bitte den Urlaub von Rita Falk am 2026-12-07":       {"workday.cancel_time_off from=2026-12-07 worker=[Rita Falk]"},
 		// A slip in a short word, courtesy in the middle.
 		"delte alrt al-9": {"finance.delete_price_alert alert_id=al-9"},
 		// A value that the examples put behind a word, and what is only quoted.

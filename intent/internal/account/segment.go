@@ -417,6 +417,17 @@ func (m *Message) Framed(i int) bool {
 	return i > 0 && m.frame[i-1]
 }
 
+// Amid tells courtesy in the middle of a segment: what stands before and behind it
+// belongs together.
+func (m *Message) Amid(i int) bool {
+	k := slices.IndexFunc(m.Segments, func(s Segment) bool { return s.From <= i && i < s.To && s.Kind == Open })
+	if k < 0 || !m.frame[i] {
+		return false
+	}
+	s := m.Segments[k]
+	return slices.Contains(m.frame[s.From:i], false) && slices.Contains(m.frame[i:s.To], false)
+}
+
 // Silent tells for each token whether it asks for nothing: courtesy, and segments
 // that only tell something. Where all would be, none is.
 func (m *Message) Silent() []bool {

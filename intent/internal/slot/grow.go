@@ -33,6 +33,14 @@ func named(t text.Token) bool {
 	return t.Is(text.FormTitle|text.FormCaps|text.FormMixed|text.FormDigits) && !t.Is(text.FormQuoted) && !t.Has(lang.Function)
 }
 
+// Closes tells a word that says of what kind a name is and ends it, where no article
+// stands before it: the "city" of "from salt lake city".
+func (a Asked) Closes(m *Message, name string, first, i int) bool {
+	p, t := a.of.byName(name), m.Tokens[i]
+	article := first > 0 && m.Tokens[first-1].Has(lang.Article)
+	return p != nil && !t.Break && !article && slices.Contains(p.words, t.Stem) && a.of.tools.cues.proper[t.Stem]
+}
+
 // NamedAs gives the name behind a word such as "as", where one free parameter alone is
 // open that names something: "copy it as Desk Two".
 func (a Asked) NamedAs(m *Message, i int, values map[string]any) (name string, first, last int) {
