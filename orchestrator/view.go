@@ -14,6 +14,9 @@ type SessionView struct {
 	SessionID string
 	Name      string
 	Status    contracts.SessionStatus
+	// Language is the one that the reader is answered in, by its code, "" if that is
+	// not known.
+	Language string
 	// Notice is the reply to a command, Markdown of our own; it stands before
 	// everything else.
 	Notice string

@@ -68,13 +68,14 @@ func useCases() []string {
 // between intent, planner and execution.
 func coreRooms() []Room {
 	words := []string{"contracts", "contracts/sheet", "expr"}
-	stages := append([]string{"intent", "planner", "planner/workflow", "execution"}, words...)
+	stages := append([]string{"intent", "intent/language", "planner", "planner/workflow", "execution"}, words...)
 	rooms := []Room{
 		{Dir: "contracts", Modules: []string{"github.com/santhosh-tekuri/jsonschema/v5"}},
 		{Dir: "contracts/sheet", Rooms: []string{"contracts"}},
 		{Dir: "expr", Rooms: []string{"contracts"}, Modules: []string{"cel.dev/cel-go"}},
 		{Dir: "intent", Rooms: words, Modules: []string{"github.com/kljensen/snowball", "github.com/pelletier/go-toml/v2", "golang.org/x/text"}},
 		{Dir: "intent/eval", Rooms: append(words, "intent")},
+		{Dir: "intent/language", Rooms: []string{"intent"}},
 		{Dir: "reasoning", Rooms: []string{"contracts"}, Modules: []string{"github.com/sony/gobreaker/v2"}},
 		{Dir: "planner", Rooms: append(words, "planner/workflow")},
 		{Dir: "planner/workflow", Rooms: words},

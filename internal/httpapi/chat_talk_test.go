@@ -182,7 +182,7 @@ func headersOf(o map[string]string) map[string]string {
 	headers := map[string]string{}
 	for option, name := range map[string]string{
 		"header": "X-OpenWebUI-Chat-Id", "id": "X-OpenWebUI-User-Message-Id", "conversation": "X-Conversation-Id",
-		"user": "X-OpenWebUI-User-Email", "role": "X-OpenWebUI-User-Role", "retry": "X-Stainless-Retry-Count", "key": "Idempotency-Key",
+		"user": "X-OpenWebUI-User-Email", "role": "X-OpenWebUI-User-Role", "retry": "X-Stainless-Retry-Count", "key": "Idempotency-Key", "language": "Accept-Language",
 	} {
 		if o[option] != "" {
 			headers[name] = o[option]

@@ -13,12 +13,16 @@ import (
 
 // Render writes an answer as Markdown. Texts of domains are text: nothing in
 // them is read as markup, as a think tag or as a marker.
-func Render(a *contracts.Answer) string {
+func Render(a *contracts.Answer) string { return renderIn("", a) }
+
+// renderIn is Render with what is ours in a language.
+func renderIn(language string, a *contracts.Answer) string {
 	if a == nil {
 		return ""
 	}
 	var parts []string
 	for _, b := range a.Blocks {
+		b.Text = Say(language, b.Text)
 		parts = append(parts, block(b))
 	}
 	if v := a.Verdict; v != nil && v.Status != contracts.VerdictVerified && !decided(*v) {

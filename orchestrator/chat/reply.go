@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/manifold-run/manifold/contracts"
 	"github.com/manifold-run/manifold/contracts/sheet"
@@ -26,18 +28,18 @@ type Frame struct {
 // waiting for a reply without text.
 func Compose(v orchestrator.SessionView, f Frame) string {
 	var parts []string
-	for _, part := range []string{v.Notice, Render(v.Answer), questions(v, f), plan(v, f)} {
+	for _, part := range []string{sayAll(v.Language, v.Notice), renderIn(v.Language, v.Answer), questions(v, f), plan(v, f)} {
 		if part != "" {
 			parts = append(parts, part)
 		}
 	}
 	switch {
 	case v.Running:
-		parts = append(parts, "It is still running. Write `status` to see how far it is, or `cancel`.")
+		parts = append(parts, Say(v.Language, "It is still running. Write `status` to see how far it is, or `cancel`."))
 	case v.Waits:
-		parts = append(parts, "It waits for its turn, or for a service that is busy, and goes on by itself. Write `status` to see how far it is.")
+		parts = append(parts, Say(v.Language, "It waits for its turn, or for a service that is busy, and goes on by itself. Write `status` to see how far it is."))
 	case len(parts) == 0:
-		parts = append(parts, "There is nothing to show.")
+		parts = append(parts, Say(v.Language, "There is nothing to show."))
 	}
 	return strings.Join(parts, "\n\n")
 }
@@ -56,7 +58,7 @@ func plan(v orchestrator.SessionView, f Frame) string {
 	}
 	var out strings.Builder
 	if f.Rich {
-		fmt.Fprintf(&out, "<details>\n<summary>Plan: %d steps</summary>\n\n", len(v.Rows))
+		fmt.Fprintf(&out, "<details>\n<summary>"+Say(v.Language, "Plan: %d steps")+"</summary>\n\n", len(v.Rows))
 	}
 	// A long plan that cannot be folded shows what will be asked about alone.
 	short := !f.Rich && len(v.Rows) > maxRows
@@ -92,57 +94,57 @@ func questions(v orchestrator.SessionView, f Frame) string {
 		case !i.Type.Gate():
 			parts = append(parts, asks(i, slices.Contains(v.MayAnswer, i.Code)))
 		case slices.Contains(f.Shown, i.Code):
-			parts = append(parts, "It stays open. "+howToDecide(i.Code, mayApprove))
+			parts = append(parts, Say(v.Language, "It stays open.")+" "+howToDecide(v.Language, i.Code, mayApprove))
 		default:
-			parts = append(parts, gate(i, mayApprove, f.Links[i.Code], f.Rich))
+			parts = append(parts, gate(v.Language, i, mayApprove, f.Links[i.Code], f.Rich))
 		}
 	}
 	return strings.Join(parts, "\n\n")
 }
 
-func gate(i contracts.Interrupt, mayApprove bool, link string, rich bool) string {
+func gate(language string, i contracts.Interrupt, mayApprove bool, link string, rich bool) string {
 	var out strings.Builder
 	fmt.Fprintf(&out, "**%s** `%s`\n\n", Escape(sheet.Asks(i)), i.Code)
-	rows(&out, Sheet(i))
+	rows(language, &out, sheetIn(language, i))
 	for _, d := range Changes(i) {
 		fmt.Fprintf(&out, "\nchanged: %s from %s to %s\n", Escape(d.Pointer), Escape(Value(d.Before)), Escape(Value(d.After)))
 	}
 	var facts []string
 	for _, c := range Circumstances(i) {
-		facts = append(facts, capital(c[0])+": "+Escape(strings.TrimRight(c[1], "."))+".")
+		facts = append(facts, capital(Say(language, c[0]))+": "+Escape(strings.TrimRight(c[1], "."))+".")
 	}
 	if sent := Sent(i); !rich && sent != "" {
-		facts = append(facts, "Sent as: "+Escape(sent)+".")
+		facts = append(facts, capital(Say(language, "sent as"))+": "+Escape(sent)+".")
 	}
 	if i.ExpiresAt != nil {
-		facts = append(facts, "Open until "+i.ExpiresAt.UTC().Format("2006-01-02 15:04 UTC")+".")
+		facts = append(facts, fmt.Sprintf(Say(language, "Open until %s."), i.ExpiresAt.UTC().Format("2006-01-02 15:04 UTC")))
 	}
 	out.WriteString("\n" + strings.Join(facts, " "))
 	if i.Status == "" || i.Status == contracts.InterruptOpen {
-		out.WriteString("\n\n" + howToDecide(i.Code, mayApprove))
+		out.WriteString("\n\n" + howToDecide(language, i.Code, mayApprove))
 		if link != "" {
 			fmt.Fprintf(&out, "\n\nOr [look at it on a page](%s), which is yours alone: do not pass it on.", link)
 		}
 	}
-	if exact := exact(i); rich && exact != "" {
+	if exact := exact(language, i); rich && exact != "" {
 		out.WriteString("\n\n" + exact)
 	}
 	return strings.TrimSpace(out.String())
 }
 
 // rows writes names and values as a table.
-func rows(out *strings.Builder, all [][2]string) {
+func rows(language string, out *strings.Builder, all [][2]string) {
 	if len(all) == 0 {
 		return
 	}
-	out.WriteString("| parameter | value |\n| --- | --- |\n")
+	out.WriteString(Say(language, "| parameter | value |") + "\n| --- | --- |\n")
 	for _, r := range all {
 		fmt.Fprintf(out, "| %s | %s |\n", Escape(r[0]), Escape(r[1]))
 	}
 }
 
 // exact folds what is sent as it is, where the words above stand for it.
-func exact(i contracts.Interrupt) string {
+func exact(language string, i contracts.Interrupt) string {
 	var all [][2]string
 	if i.Action == nil || !slices.ContainsFunc(slices.Collect(maps.Values(i.Action.Sent())), func(v any) bool { return sheet.IsDigest(v) }) && Sent(i) == "" {
 		return ""
@@ -152,17 +154,17 @@ func exact(i contracts.Interrupt) string {
 		all = append(all, [2]string{name, Value(sent[name])})
 	}
 	var out strings.Builder
-	out.WriteString("<details>\n<summary>Exactly what is sent</summary>\n\n")
-	rows(&out, all)
+	out.WriteString("<details>\n<summary>" + Say(language, "Exactly what is sent") + "</summary>\n\n")
+	rows(language, &out, all)
 	out.WriteString("\n</details>")
 	return out.String()
 }
 
-func howToDecide(code string, mayApprove bool) string {
+func howToDecide(language, code string, mayApprove bool) string {
 	if mayApprove {
-		return fmt.Sprintf("Reply `approve %s` or `reject %s`.", code, code)
+		return fmt.Sprintf(Say(language, "Reply `approve %s` or `reject %s`."), code, code)
 	}
-	return fmt.Sprintf("Somebody else has to approve it, with `approve %s`. You can withdraw it: `withdraw %s`.", code, code)
+	return fmt.Sprintf(Say(language, "Somebody else has to approve it, with `approve %s`. You can withdraw it: `withdraw %s`."), code, code)
 }
 
 // Circumstances are what somebody who decides should know besides the
@@ -209,12 +211,17 @@ func plainly(v any) string {
 	return strings.Join(parts, "; ")
 }
 
-func capital(word string) string { return strings.ToUpper(word[:1]) + word[1:] }
+func capital(word string) string {
+	first, size := utf8.DecodeRuneInString(word)
+	return string(unicode.ToUpper(first)) + word[size:]
+}
 
 // Sheet is what will be sent, by name and in words, for people who decide: what
 // was chosen from a list with the words of the list, beside the id that will be
 // sent if that is short enough to be read.
-func Sheet(i contracts.Interrupt) [][2]string {
+func Sheet(i contracts.Interrupt) [][2]string { return sheetIn("", i) }
+
+func sheetIn(language string, i contracts.Interrupt) [][2]string {
 	var out [][2]string
 	for _, r := range sheet.Of(i) {
 		value := Value(r.Value)
@@ -230,7 +237,7 @@ func Sheet(i contracts.Interrupt) [][2]string {
 			value = label + " [" + value + "]"
 		}
 		if from := r.From.Words(); from != "" {
-			value += " (" + from + ")"
+			value += " (" + Say(language, from) + ")"
 		}
 		out = append(out, [2]string{r.Name, value})
 	}

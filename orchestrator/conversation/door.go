@@ -285,6 +285,7 @@ func (c *Conversation) outcome(ctx context.Context, in Input, t orchestrator.Tur
 		o.Notice = c.parked(ctx, t.Parked)
 	}
 	o.Notice = strings.TrimSpace(t.News + "\n\n" + o.Notice)
+	o.Language = c.language(ctx, in)
 	if in.secret {
 		o.Notice = strings.TrimSpace(noCredential + "\n\n" + o.Notice)
 	}

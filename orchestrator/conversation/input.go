@@ -37,6 +37,8 @@ type Input struct {
 	// id or code, else the open one of SessionID.
 	Gate   string
 	Resume *contracts.Resume
+	// Language is the language that its sender has set, by its code, "" for none.
+	Language string
 	// Said is when it was said, where it may be taken later than that: it cancels
 	// and approves nothing that came since. Zero is when it is first taken.
 	Said time.Time
@@ -102,6 +104,8 @@ type Outcome struct {
 	// show, Quiet that what was found before is no news.
 	Notice       string
 	Alone, Quiet bool
+	// Language is the one to answer in, "" if that is not known.
+	Language string
 	// Answer is an answer of its own, Show what it shows instead of where the
 	// session stands.
 	Answer *contracts.Answer

@@ -19,10 +19,10 @@ func (c *Conversation) View(ctx context.Context, who access.Principal, o Outcome
 		return c.shown(ctx, who, o)
 	}
 	if o.Alone {
-		return orchestrator.SessionView{SessionID: o.SessionID, Name: o.Name, Notice: o.Notice, Answer: o.Answer, Status: contracts.SessionCompleted}, nil
+		return orchestrator.SessionView{SessionID: o.SessionID, Name: o.Name, Language: o.Language, Notice: o.Notice, Answer: o.Answer, Status: contracts.SessionCompleted}, nil
 	}
 	view, err := c.views.Part(ctx, who, orchestrator.SessionView{SessionID: o.SessionID, Turn: o.Turn, RunID: o.RunID, After: o.After})
-	view.Notice = o.Notice
+	view.Notice, view.Language = o.Notice, o.Language
 	if o.Quiet {
 		view.Answer = nil
 	}
@@ -31,7 +31,7 @@ func (c *Conversation) View(ctx context.Context, who access.Principal, o Outcome
 
 // shown is a view of nothing but some gates or questions, wherever they are.
 func (c *Conversation) shown(ctx context.Context, who access.Principal, o Outcome) (orchestrator.SessionView, error) {
-	view := orchestrator.SessionView{SessionID: o.SessionID, Name: o.Name, Notice: o.Notice, Status: contracts.SessionPendingInterrupt}
+	view := orchestrator.SessionView{SessionID: o.SessionID, Name: o.Name, Language: o.Language, Notice: o.Notice, Status: contracts.SessionPendingInterrupt}
 	view.Open = append(view.Open, o.Show...)
 	var err error
 	view.MayApprove, view.MayAnswer, err = c.reader.gates.May(ctx, who, o.Show...)
@@ -44,7 +44,7 @@ func (c *Conversation) Refresh(ctx context.Context, who access.Principal, from o
 		return from, nil
 	}
 	view, err := c.views.Part(ctx, who, from)
-	view.Notice = from.Notice
+	view.Notice, view.Language = from.Notice, from.Language
 	return view, err
 }
 

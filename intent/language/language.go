@@ -1,0 +1,35 @@
+// Package language tells which language a message is said in, for those who answer
+// it.
+package language
+
+import (
+	"github.com/manifold-run/manifold/intent/internal/lang"
+	"github.com/manifold-run/manifold/intent/internal/text"
+)
+
+// surely is the share that the language of a message has at least, if it tells it.
+const surely = 0.6
+
+// Of is the language that a message is said in, by its code, such as "pt";
+// "" if its words do not tell. What is answered in it is a courtesy: values and
+// restraint are read in every language that is not ruled out.
+func Of(message string) string {
+	tokens := text.Tokens(message)
+	lexica := lang.Shipped()
+	voice := lang.Listen(lexica, tokens, nil)
+	sum := make(map[string]float64, len(lexica.Languages))
+	words := 0
+	for i := range tokens {
+		if weights := voice.At(i); weights != nil {
+			best := weights.Best()
+			words++
+			sum[lexica.Languages[best].Code] += weights[best]
+		}
+	}
+	for code, share := range sum {
+		if share >= surely*float64(words) {
+			return code
+		}
+	}
+	return ""
+}
