@@ -146,6 +146,9 @@ func applyAnswer(i *contracts.Interrupt, body contracts.Resume, given given, who
 	if body.ActionSHA256 != "" && i.ActionSHA256 != "" && body.ActionSHA256 != i.ActionSHA256 {
 		return contracts.Errorf(contracts.CodeStaleApproval, "%s is not what the answer was made for; look at it again", i.Code)
 	}
+	if i.ExpiresAt != nil && !now.Before(*i.ExpiresAt) {
+		return contracts.Errorf(contracts.CodeConflict, "%s expired at %s; ask for it again", i.Code, i.ExpiresAt.Format(time.RFC3339))
+	}
 	if err := who.May(*i, contracts.DecisionAnswer); err != nil {
 		return err
 	}

@@ -56,9 +56,9 @@ func sayWhatChanged(t *turn, i *contracts.Interrupt) {
 	}
 }
 
-// watchExpiry has a gate looked at when it expires.
+// watchExpiry has a gate, or a question that expires, looked at when it does.
 func watchExpiry(on *timers, n *node) {
-	if n.Gate != nil && n.Gate.ExpiresAt != nil && n.State() == contracts.NodeAwaitingApproval {
+	if n.Gate != nil && n.Gate.ExpiresAt != nil && model.Awaits(n.State()) {
 		on.add(timer{at: *n.Gate.ExpiresAt, node: n})
 	}
 }

@@ -41,7 +41,11 @@ func (a asking) start(t *turn) {
 		t.fail(contracts.ErrPrecondition, "no answer is possible: "+i.Prompt, contracts.EffectNone)
 		return
 	}
+	if i.Type.Expires() {
+		i.ExpiresAt = new(t.now().Add(contracts.DefaultApprovalExpiry))
+	}
 	t.ask(i, contracts.NodeAwaitingInput)
+	watchExpiry(t.timers, t.n)
 }
 
 // question is what is asked now: with the answers that are allowed by their

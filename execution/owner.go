@@ -367,7 +367,7 @@ func (o *owner) fireTimers() {
 			o.places.TimeCame(t.key)
 		case n == nil:
 			o.readSignals()
-		case n.State() == contracts.NodeAwaitingApproval:
+		case model.Awaits(n.State()):
 			o.expireGate(n)
 		case n.waitedTooLong(now) && n.kind.overdue(o.turn(n)):
 		case !n.Row.NextAt.IsZero() && !n.Row.NextAt.After(now):

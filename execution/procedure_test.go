@@ -3,10 +3,12 @@ package execution_test
 import (
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/manifold-run/manifold/contracts"
+	"github.com/manifold-run/manifold/execution"
 	"github.com/manifold-run/manifold/planner"
 )
 
@@ -195,6 +197,29 @@ func TestWithoutAnybody(t *testing.T) {
 		v = s.answers(r, s.start(r, develop, goal, alone), map[string][]any{})
 		if n := nodeOf(t, v, "hitl_credentials"); v.State != contracts.RunFailed || n.Error == nil || !strings.Contains(n.Error.Message, "credentials are missing") {
 			t.Errorf("%s %+v", v.State, n)
+		}
+	})
+}
+
+func TestAPlanThatNobodyApprovesInTimeIsRejected(t *testing.T) {
+	bubble(t, func(t *testing.T, w *world) {
+		s := newStudio(t, w)
+		r := w.runner()
+		id := s.start(r, develop, map[string]any{"goal": "answer questions"})
+		v := s.until(r, id, "asking", func(v contracts.RunView) bool { return len(v.Interrupts) > 0 })
+		asked := v.Interrupts[0]
+		if asked.Type != contracts.InterruptPlanApproval || asked.ExpiresAt == nil || asked.ExpiresAt.Sub(asked.CreatedAt) != contracts.DefaultApprovalExpiry {
+			t.Fatalf("%+v", asked)
+		}
+		time.Sleep(contracts.DefaultApprovalExpiry)
+		v = w.ended(r, id)
+		n := nodeOf(t, v, "hitl_plan")
+		if v.State != contracts.RunRejected || n.State != contracts.NodeRejected || n.Summary != "nobody answered in time" || len(s.applied()) > 0 {
+			t.Errorf("%s %+v", v.State, n)
+		}
+		_, err := r.Decide(t.Context(), asked.InterruptID, contracts.Resume{Response: "approve"}, execution.Decider{ID: "bob", May: anybody})
+		if contracts.CodeOf(err) != contracts.CodeConflict {
+			t.Errorf("an answer that comes too late: %v", err)
 		}
 	})
 }

@@ -27,7 +27,7 @@ func (p procedure) build() error {
 	needs, after := a.edges()
 	out, err := workflow.Compile(workflow.Request{
 		Catalog: c.req.Catalog, Entry: a.target.CapabilityEntry, Params: literals(a.call.members[0].params),
-		Frame: frame, After: slices.Concat(needs, after), Make: p,
+		Frame: frame, After: needs, Order: after, Make: p,
 	})
 	if err != nil || len(c.questions.list) > 0 {
 		return err

@@ -76,7 +76,7 @@ func (n *Node) Superseded() bool { return n.superseded }
 
 // Waits tells whether a timer of the node still matters.
 func (n *Node) Waits() bool {
-	return n.Row.State == contracts.NodeAwaitingApproval || n.Row.State == contracts.NodeQueued && !n.woken
+	return n.Row.State == contracts.NodeAwaitingApproval || n.Row.State == contracts.NodeAwaitingInput || n.Row.State == contracts.NodeQueued && !n.woken
 }
 
 // newState is an empty run.

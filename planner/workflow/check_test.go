@@ -63,6 +63,7 @@ func TestFaultsHaveTheirPlaces(t *testing.T) {
 		"loops beside each other":        {`[{"id":"a","kind":"set","set":{"x":1}},{"id":"b","kind":"set","set":{"x":1},"depends_on":["a"],"on":[{"when":"${true}","goto":"a","max":1}]},{"id":"c","kind":"set","set":{"x":1}},{"id":"d","kind":"set","set":{"x":1},"depends_on":["c"],"on":[{"when":"${true}","goto":"c","max":1}]},{"id":"e","kind":"set","set":{"x":1},"depends_on":["a","d"]}]`, "", "", ""},
 		"a rule with nothing to hold":    {`[{"id":"a","kind":"set","set":{"x":1},"on":[{"goto":"a","max":1}]}]`, "", "/steps/0/on/0", "one of when, answer and error"},
 		"an answer nobody gives":         {`[{"id":"a","kind":"set","set":{"x":1},"on":[{"answer":"retry","goto":"a","max":1}]}]`, "", "/steps/0/on/0/answer", "does not allow"},
+		"a rollback of nothing":          {`[{"id":"a","kind":"human","human":{"interrupt":"result_review","prompt":"p","allow":["accept","rollback"]}}]`, "", "/steps/0/human/allow/1", "nothing else would undo"},
 		"an answer without a rule":       {`[{"id":"a","kind":"human","human":{"interrupt":"result_review","prompt":"p","allow":["accept","iterate"]}}]`, "", "/steps/0/human/allow/1", "needs a rule"},
 		"a question of the engine":       {`[{"id":"a","kind":"human","human":{"interrupt":"write_approval","prompt":"p","allow":["approve"]}}]`, "", "/steps/0/human/interrupt", "asked by the engine"},
 		"an answer of another question":  {`[{"id":"a","kind":"human","human":{"interrupt":"result_review","prompt":"p","allow":["approve"]}}]`, "", "/steps/0/human/allow/0", "no answer"},

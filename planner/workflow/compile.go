@@ -34,6 +34,8 @@ type Request struct {
 	Frame string
 	// After are nodes that must have completed before the first step.
 	After []string
+	// Order are nodes that must have ended before the first step, however they did.
+	Order []string
 	Make  Maker
 }
 
@@ -59,7 +61,7 @@ func Compile(req Request) (Compiled, error) {
 		result = req.Frame
 	}
 	b.out.Result = result
-	f := &frame{b: b, home: home.Manifest, w: req.Entry.Workflow, prefix: req.Frame, first: req.After, result: result, depth: 1}
+	f := &frame{b: b, home: home.Manifest, w: req.Entry.Workflow, prefix: req.Frame, first: req.After, order: req.Order, result: result, depth: 1}
 	if err := f.build(contracts.Frame{Workflow: req.Entry.Ref(), Params: req.Params, Result: result}); err != nil {
 		return Compiled{}, err
 	}
@@ -118,9 +120,9 @@ type frame struct {
 	w      *contracts.Workflow
 	s      *shape
 	prefix string
-	// first are what the steps without dependencies wait for.
-	first  []string
-	result string
+	// first are what the steps without dependencies need, order what they wait for.
+	first, order []string
+	result       string
 	// outer is the step whose place the workflow takes, nil at the top.
 	outer *contracts.Node
 	depth int
@@ -239,7 +241,7 @@ func (f *frame) node(i int) contracts.Node {
 		Spend: step.Spend, Importance: step.Importance,
 	}
 	if len(n.DependsOn) == 0 {
-		n.DependsOn = slices.Clone(f.first)
+		n.DependsOn, n.After = slices.Clone(f.first), append(n.After, f.order...)
 	}
 	for k, rule := range step.On {
 		rule.Region = f.region(i, k)

@@ -161,3 +161,28 @@ func TestAllWhoPlayARole(t *testing.T) {
 		t.Errorf("got %+v", join)
 	}
 }
+
+// TestAnOrderDoomsNoWorkflow: what a workflow only comes after must have ended, and
+// may have failed.
+func TestAnOrderDoomsNoWorkflow(t *testing.T) {
+	t.Parallel()
+	catalog := workflowtest.CatalogOf(t, workflowtest.Manifests(t))
+	entry, ok := catalog.Capability("logistics.compare_carriers")
+	if !ok {
+		t.Fatal("there is no such workflow")
+	}
+	c, err := workflow.Compile(workflow.Request{
+		Catalog: catalog, Entry: entry, Params: map[string]any{"carriers": []any{"7", "8"}}, Frame: "i2", Order: []string{"i1"}, Make: &maker{},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, id := range []string{"i2:details", "i2:safety", "i2:market"} {
+		if n := node(t, c, id); len(n.DependsOn) != 0 || !slices.Equal(n.After, []string{"i1"}) {
+			t.Errorf("%s needs %v and comes after %v", id, n.DependsOn, n.After)
+		}
+	}
+	if n := node(t, c, "i2:recommend"); slices.Contains(n.After, "i1") {
+		t.Errorf("a later step comes after %v", n.After)
+	}
+}
