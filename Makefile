@@ -19,10 +19,10 @@ help: ## list the targets
 build: ## build the server, the command line and the demo into bin/
 	$(GO) build -trimpath -o bin/ ./cmd/...
 
-run: ## start everything in one process, with sandboxes; nothing to set up
+run: ## start everything in one process, with sandboxes; nothing to set up (MODEL=scripted: with a model that follows a script)
 	$(GO) build -o bin/ ./cmd/demo ./cmd/manifold
 	@bin/manifold embeddings install || echo "make run: goes on without; requests are understood by words alone"
-	exec bin/demo
+	exec bin/demo $(if $(MODEL),--model $(MODEL))
 
 test: ## run all tests; needs Go and nothing else
 	$(GO) test ./...

@@ -29,6 +29,9 @@ const (
 	likelyAlone    = 0.40
 	likelyInvented = 0.58
 	likelyTogether = 0.04
+	// Chosen among so many, with nothing invented and a value that stands in the
+	// message, a capability need not be likely to the local matcher.
+	manyOffered = 8
 	// believed is the confidence that a believed proposal gets.
 	believed = 0.9
 	// kindModel is the evidence of a value that an engine found in the message.
@@ -38,13 +41,13 @@ const (
 // adopt reads a message again with what an engine proposes: the message is cut as
 // the local matcher cuts it, each proposal takes the part that holds its values,
 // and all goes through finish.
-func (l *Local) adopt(ctx context.Context, q Query, proposals []Proposal) []Clause {
+func (l *Local) adopt(ctx context.Context, q Query, offered int, proposals []Proposal) []Clause {
 	s := newReader(l.Index(q.Catalog), l.tools, q)
 	s.hear = l.hearing(ctx)
 	if len(s.m.Tokens) == 0 {
 		return nil
 	}
-	d, parts := adoption{s}, s.propose()
+	d, parts := adoption{s, offered}, s.propose()
 	if len(parts) == 0 {
 		parts = d.whole()
 	}
@@ -54,7 +57,11 @@ func (l *Local) adopt(ctx context.Context, q Query, proposals []Proposal) []Clau
 }
 
 // adoption settles what an engine proposes for one message.
-type adoption struct{ s *sentenceReader }
+type adoption struct {
+	s *sentenceReader
+	// offered is how many capabilities the engine chose from.
+	offered int
+}
 
 // whole is the message as one part.
 func (d adoption) whole() []*part {
@@ -233,6 +240,8 @@ func (d adoption) together(known []adopted) {
 // needed is how likely a proposal must be to the local matcher to be believed.
 func (d adoption) needed(a adopted) float64 {
 	switch {
+	case d.offered >= manyOffered && len(a.taken) > 0 && !d.invents(a):
+		return 0
 	case d.chosen(a.idx):
 		return likelyChosen
 	case d.invents(a):

@@ -83,7 +83,7 @@ func (a *Adapter) second(ctx context.Context, q Query, u Understanding, local []
 	if len(proposals) == 0 {
 		return doubted(local), spent, nil
 	}
-	return a.local.adopt(ctx, q, proposals), spent, nil
+	return a.local.adopt(ctx, q, len(ask.Offered), proposals), spent, nil
 }
 
 // worthAsking tells whether an engine could do better than the local reading. What
@@ -134,7 +134,7 @@ func (u Understanding) settled(local []Clause) bool {
 func doubted(local []Clause) []Clause {
 	out := slices.Clone(local)
 	for i, c := range out {
-		if len(c.Candidates) > 0 && !c.Candidates[0].Exact {
+		if len(c.Candidates) > 0 && !c.Candidates[0].Exact && c.Candidates[0].Confidence >= DefaultClarify {
 			out[i].Candidates = slices.Clone(c.Candidates)
 			best := &out[i].Candidates[0]
 			best.Held, best.Note, best.Confidence = true, "the model finds nothing in it that is asked for", min(best.Confidence, DefaultAccept-0.01)

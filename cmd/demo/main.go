@@ -36,6 +36,7 @@ type options struct {
 	data    string
 	verbose bool
 	hears   string
+	model   string
 	keep    int
 }
 
@@ -46,6 +47,7 @@ func parse(args []string, stderr io.Writer) (options, error) {
 	flags.StringVar(&o.addr, "addr", "127.0.0.1:8080", "address to serve on; a free port is taken if it is in use")
 	flags.StringVar(&o.data, "data", "", "folder to keep everything in (default: a temporary one, removed at the end)")
 	flags.StringVar(&o.hears, "embeddings", "auto", "what tells the meaning of texts: auto (the sentence encoder of this machine, if it is installed), local or off")
+	flags.StringVar(&o.model, "model", "", "a model to read what words alone do not tell: scripted (it follows a script and costs nothing) or none")
 	flags.IntVar(&o.keep, "english-examples", 0, "keep only so many English examples of each capability, and no other language; 0 keeps all")
 	flags.BoolVar(&o.verbose, "verbose", false, "write the log of all parts to stderr")
 	err := flags.Parse(args)
@@ -86,7 +88,12 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer, ready fun
 }
 
 func serve(ctx context.Context, o options, w *world, logger *slog.Logger, stdout io.Writer, ready func(stage)) (err error) {
-	server, err := startServer(ctx, o, w.bootstrap(), logger)
+	model, stopModel, err := mind(ctx, o.model)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, stopModel()) }()
+	server, err := startServer(ctx, o, model, w.bootstrap(), logger)
 	if err != nil {
 		return err
 	}
@@ -97,7 +104,7 @@ func serve(ctx context.Context, o options, w *world, logger *slog.Logger, stdout
 	}
 	s := stage{
 		URL: server.URL(), AdminKeyFile: server.AdminKeyFile(), Keys: keys,
-		Monday: monday(time.Now()), Hears: server.Hears(),
+		Monday: monday(time.Now()), Hears: server.Hears(), Thinks: server.Thinks(), Model: o.model,
 	}
 	if err := s.print(stdout); err != nil {
 		return err
@@ -115,14 +122,14 @@ func serve(ctx context.Context, o options, w *world, logger *slog.Logger, stdout
 
 // startServer takes a free port when the wanted one is in use: a newcomer's
 // machine may well have something on 8080.
-func startServer(ctx context.Context, o options, bootstrap []byte, logger *slog.Logger) (*app.App, error) {
+func startServer(ctx context.Context, o options, model app.Mind, bootstrap []byte, logger *slog.Logger) (*app.App, error) {
 	addr, err := freeAddr(ctx, o.addr)
 	if err != nil {
 		return nil, err
 	}
 	server, err := app.New(ctx, app.Config{
 		Addr: addr, DataDir: filepath.Join(o.data, "server"), Bootstrap: bootstrap, Version: "demo", Logger: logger,
-		Embeddings: app.Embeddings{From: o.hears},
+		Embeddings: app.Embeddings{From: o.hears}, Mind: model,
 	})
 	if err != nil {
 		return nil, err

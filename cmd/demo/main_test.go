@@ -234,3 +234,23 @@ func TestTheDayIsAMondayThatIsNotNear(t *testing.T) {
 		}
 	}
 }
+
+// TestTheModelThatFollowsAScript does the guide's fifth thing, which the words
+// alone do not tell; another message gets no call, and the local reading stands.
+func TestTheModelThatFollowsAScript(t *testing.T) {
+	t.Parallel()
+	s, out, _ := start(t, "--addr", "127.0.0.1:0", "--model", "scripted")
+	rita := with(t, s, s.Keys.Requester)
+	words := strings.TrimPrefix(printed(t, out.String(), "manifold ask how much longer"), "manifold ask ")
+	r, err := rita.StartSession(t.Context(), contracts.StartSession{Message: words}, wait())
+	if err != nil || r.Status != contracts.SessionCompleted || r.Tokens.Out == 0 || len(r.RunIDs) != 1 {
+		t.Errorf("%+v, %v", r, err)
+	}
+	r, err = rita.StartSession(t.Context(), contracts.StartSession{Message: "what is for lunch"}, wait())
+	if err != nil || len(r.RunIDs) != 0 || r.Answer == nil {
+		t.Errorf("%+v, %v", r, err)
+	}
+	if _, _, err := mind(t.Context(), "gpt"); err == nil {
+		t.Error("a model that the demo does not have is taken")
+	}
+}

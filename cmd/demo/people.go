@@ -76,11 +76,14 @@ type stage struct {
 	Monday       string
 	// Hears says what tells the meaning of texts.
 	Hears string
+	// Thinks says what model there is, Model is the one that was asked for.
+	Thinks, Model string
 }
 
 const guide = `
 Manifold is running at {url}   (Ctrl-C ends it)
 {hears}
+{thinks}
 
 Rita asks. In a second terminal, in this folder:
 
@@ -120,10 +123,21 @@ Four things to try:
 
 `
 
+// guideModel is the rest of the guide where there is a model.
+const guideModel = ` 5. The model reads what the words alone do not tell; the session says what it used.
+
+    manifold ask how much longer could Ana Souza be away this year
+
+`
+
 func (s stage) print(w io.Writer) error {
+	text := guide
+	if s.Model != "" {
+		text += guideModel
+	}
 	_, err := io.WriteString(w, strings.NewReplacer(
 		"{url}", s.URL, "{requester}", s.Keys.Requester, "{approver}", s.Keys.Approver,
-		"{monday}", s.Monday, "{admin}", s.AdminKeyFile, "{hears}", s.Hears,
-	).Replace(guide))
+		"{monday}", s.Monday, "{admin}", s.AdminKeyFile, "{hears}", s.Hears, "{thinks}", s.Thinks,
+	).Replace(text))
 	return err
 }

@@ -23,14 +23,7 @@ type trap struct {
 
 func traps() []trap {
 	who, day := "Ana Souza", "2026-12-07"
-	off := func(more ...any) scripted.Answer {
-		p := map[string]any{"worker": who, "days": 2, "start": day}
-		for i := 0; i+1 < len(more); i += 2 {
-			name, _ := more[i].(string)
-			p[name] = more[i+1]
-		}
-		return calls("request_time_off", p)
-	}
+	off := calls("request_time_off", map[string]any{"worker": who, "days": 2, "start": day})
 	cancel := calls("cancel_time_off", map[string]any{"worker": who, "from": day})
 	title := calls("change_business_title", map[string]any{"worker": who, "title": "Lead"})
 	return []trap{
@@ -47,17 +40,17 @@ func traps() []trap {
 		{says: "under no circumstances cancel the time off of Ana Souza on 2026-12-07", call: cancel},
 		{says: "cancela a ausência de Ana Souza em 2026-12-07 só se o Bruno Lima voltar", call: cancel},
 		{says: "storniere den Urlaub von Ana Souza am 2026-12-07 nicht", call: cancel},
-		{says: "request 2 days off for Ana Souza from 2026-12-07, she would rather have three", call: off()},
-		{says: "request 2 days off for Ana Souza from 2026-12-07 until her project ends", call: off()},
-		{says: "request at most 2 days off for Ana Souza from 2026-12-07", call: off()},
-		{says: "request 2 days off for Ana Souza instead of Bruno Lima from 2026-12-07", call: off()},
-		{says: "Bruno requested 2 days off for Ana Souza from 2026-12-07 yesterday", call: off()},
-		{says: "if I requested 2 days off for Ana Souza from 2026-12-07, how many would be left?", call: off()},
-		{says: "request twice 2 days off for Ana Souza from 2026-12-07", call: off()},
-		{says: "never request 2 days off for Ana Souza from 2026-12-07", call: off()},
-		{says: "request 2 days off for Ana Souza", call: off(), invents: "start"},
-		{says: "request time off for Ana Souza from 2026-12-07", call: off(), invents: "days"},
-		{says: "request 2 days off from 2026-12-07", call: off(), invents: "worker"},
+		{says: "request 2 days off for Ana Souza from 2026-12-07, she would rather have three", call: off},
+		{says: "request 2 days off for Ana Souza from 2026-12-07 until her project ends", call: off},
+		{says: "request at most 2 days off for Ana Souza from 2026-12-07", call: off},
+		{says: "request 2 days off for Ana Souza instead of Bruno Lima from 2026-12-07", call: off},
+		{says: "Bruno requested 2 days off for Ana Souza from 2026-12-07 yesterday", call: off},
+		{says: "if I requested 2 days off for Ana Souza from 2026-12-07, how many would be left?", call: off},
+		{says: "request twice 2 days off for Ana Souza from 2026-12-07", call: off},
+		{says: "never request 2 days off for Ana Souza from 2026-12-07", call: off},
+		{says: "request 2 days off for Ana Souza", call: off, invents: "start"},
+		{says: "request time off for Ana Souza from 2026-12-07", call: off, invents: "days"},
+		{says: "request 2 days off from 2026-12-07", call: off, invents: "worker"},
 		{says: "change the business title of Ana Souza temporarily to Lead", call: title},
 		{says: "change the business title of Ana Souza back", call: title, invents: "title"},
 		{says: "what would change if the business title of Ana Souza were Lead?", call: title},

@@ -46,10 +46,10 @@ func (a Asked) Last() string {
 
 // offered finds the tool of a name: its own, or the part behind the domain.
 func (a Asked) offered(name string) (string, bool) {
-	plain := plainName(name)
+	plain, whole := plainName(name), plainName(strings.Replace(name, ".", "-", 1))
 	for _, t := range a.Tools {
 		_, bare, namespaced := strings.Cut(t.Name, "-")
-		if t.Name == name || t.Name == plain || (namespaced && bare == plain) {
+		if t.Name == name || t.Name == plain || t.Name == whole || (namespaced && bare == plain) {
 			return t.Name, true
 		}
 	}

@@ -52,11 +52,18 @@ func ReadScript(path string) (*Script, error) {
 	if err != nil {
 		return nil, err
 	}
-	var s Script
-	if err := contracts.DecodeStrict(data, &s); err != nil {
+	s, err := ParseScript(data)
+	if err != nil {
 		return nil, fmt.Errorf("script %s: %w", path, err)
 	}
-	return &s, nil
+	return s, nil
+}
+
+// ParseScript reads a script from JSON.
+func ParseScript(data []byte) (*Script, error) {
+	var s Script
+	err := contracts.DecodeStrict(data, &s)
+	return &s, err
 }
 
 // Answer gives the answer of the first rule that fits.

@@ -1,0 +1,53 @@
+package main
+
+import (
+	"context"
+	_ "embed" // for the script
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"time"
+
+	"github.com/manifold-run/manifold/internal/app"
+	"github.com/manifold-run/manifold/internal/model/scripted"
+)
+
+// script is what the demo's model says; to all else it answers without a call.
+//
+//go:embed script.json
+var script []byte
+
+// modelScripted is the only model that the demo brings along: it costs nothing.
+const modelScripted = "scripted"
+
+// mind starts the model that was asked for, if there is one, and gives what stops
+// it.
+func mind(ctx context.Context, name string) (app.Mind, func() error, error) {
+	none := func() error { return nil }
+	if name == "" {
+		return app.Mind{}, none, nil
+	}
+	if name != modelScripted {
+		return app.Mind{}, none, fmt.Errorf("the demo knows the model %s, not %q; a real one is for \"manifold serve\", see docs/models.md", modelScripted, name)
+	}
+	answers, err := scripted.ParseScript(script)
+	if err != nil {
+		return app.Mind{}, none, err
+	}
+	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", "127.0.0.1:0")
+	if err != nil {
+		return app.Mind{}, none, err
+	}
+	server := &http.Server{Handler: scripted.New(answers), ReadHeaderTimeout: 10 * time.Second}
+	done := make(chan error, 1)
+	go func() { done <- server.Serve(listener) }()
+	stop := func() error {
+		err := server.Close()
+		if served := <-done; !errors.Is(served, http.ErrServerClosed) {
+			err = errors.Join(err, served)
+		}
+		return err
+	}
+	return app.Mind{Model: app.ModelConfig{Engine: app.EngineOpenAI, Model: modelScripted, BaseURL: "http://" + listener.Addr().String() + "/v1"}}, stop, nil
+}
