@@ -172,9 +172,6 @@ func (j judgement) grow(asked slot.Asked, best *Candidate, a account.Account) bo
 	}
 	for _, v := range j.valuesOf(asked, best) {
 		next := v.Last + 1
-		if v.Loose && v.Last > v.First && next < len(a.Classes) && a.Classes[next] == contracts.WordCommand && asked.Closes(j.s.m, v.Parameter, v.First, next) {
-			take(v.Parameter, v.First, next)
-		}
 		if v.Loose && next < len(a.Classes) && a.Classes[next] == contracts.WordBinding {
 			if last := slot.Grows(j.s.m, v.Last); last > v.Last && !slices.ContainsFunc(a.Classes[next:last+1], func(c contracts.WordClass) bool { return c == contracts.WordValue }) {
 				take(v.Parameter, v.First, last)

@@ -36,7 +36,7 @@ func (s *Set) Complete(m *Message, part Range, only []string, filled Filled) Fil
 	z := f.texts(f.open(filled))
 	for k, best := range z.marginals() {
 		if p := z.params[k]; s.sure(best, p.required || len(only) > 0) {
-			f.keep(&filled, p, best, kindPhrase)
+			f.keep(&filled, p, closed(f, p, best), kindPhrase)
 		}
 	}
 	filled.Missing = s.stillMissing(filled)

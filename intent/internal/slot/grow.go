@@ -33,12 +33,24 @@ func named(t text.Token) bool {
 	return t.Is(text.FormTitle|text.FormCaps|text.FormMixed|text.FormDigits) && !t.Is(text.FormQuoted) && !t.Has(lang.Function)
 }
 
-// Closes tells a word that says of what kind a name is and ends it, where no article
-// stands before it: the "city" of "from salt lake city".
-func (a Asked) Closes(m *Message, name string, first, i int) bool {
-	p, t := a.of.byName(name), m.Tokens[i]
-	article := first > 0 && m.Tokens[first-1].Has(lang.Article)
-	return p != nil && !t.Break && !article && slices.Contains(p.words, t.Stem) && a.of.tools.cues.proper[t.Stem]
+// closed takes along the word that says of what kind a name is and ends it, where no
+// article stands before it: the "city" of "from salt lake city".
+func closed(f *field, p *param, best likely) likely {
+	next := best.last + 1
+	if best.last == best.first || next >= f.to || best.first > 0 && f.doc.Tokens[best.first-1].Has(lang.Article) {
+		return best
+	}
+	t := f.doc.Tokens[next]
+	if t.Break || t.Is(text.FormQuoted) || f.taken[next-f.from] || !slices.Contains(p.words, t.Stem) || !f.set.tools.cues.proper[t.Stem] {
+		return best
+	}
+	if _, text := best.value.(string); !text {
+		return best
+	}
+	if v, ok := f.set.parse(p, f.words(best.first, next), f.now); ok {
+		best.value, best.last = v, next
+	}
+	return best
 }
 
 // NamedAs gives the name behind a word such as "as", where one free parameter alone is
