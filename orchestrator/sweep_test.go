@@ -62,7 +62,7 @@ func TestAMessageWhoseRunIsNoLongerKeptIsNeitherAnErrorNorDoneAnew(t *testing.T)
 	}
 	const request = "book 2 days off for Bruno Keller from 2026-12-07"
 	asked := say("m1", request)
-	if got := say("m2", "reject "+asked.Open[0].Code); !strings.Contains(got.Notice, "rejected") {
+	if got := say("m2", "reject "+asked.Open[0].Code); !strings.Contains(got.Notice, "withdrawn") {
 		t.Fatalf("%+v", got)
 	}
 	swept, err := o.store.Sweep(t.Context(), time.Now().Add(time.Hour))

@@ -124,7 +124,7 @@ func TestPeopleDoNotSeeEachOthersGates(t *testing.T) {
 		t.Errorf("Bob may only ask: %s", describe(gate))
 	}
 	for _, words := range []string{"list gates", "approve", "approve " + code(t, gate), "reject " + code(t, gate)} {
-		if m := eves.say(words); strings.Contains(m.text(), "PETR4") || strings.Contains(m.text(), "VALE3") || strings.Contains(m.text(), "is approved") || strings.Contains(m.text(), "is rejected") {
+		if m := eves.say(words); strings.Contains(m.text(), "PETR4") || strings.Contains(m.text(), "VALE3") || strings.Contains(m.text(), "is approved") || strings.Contains(m.text(), "is rejected") || strings.Contains(m.text(), "is withdrawn") {
 			t.Errorf("Eve says %q and sees %s", words, describe(m))
 		}
 	}
