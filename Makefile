@@ -40,6 +40,8 @@ measure-flowise: ## play the requests of the file REQUESTS against a real Flowis
 
 test-postgres: ## run the tests that need PostgreSQL; they start a server of their own, without one they fail
 	REQUIRE_POSTGRES=1 $(GO) test -count=1 ./internal/pgtest ./internal/store/postgres ./domainkit/pgstore ./domains/flowise/internal/store ./domains/flowise/cmd/...
+	REQUIRE_POSTGRES=1 $(GO) test -count=1 -run 'TestKilledAtEveryWriteToADatabase' ./execution
+	REQUIRE_POSTGRES=1 $(GO) test -count=1 -run 'TestWhatOneServerDoes|TestTheOtherServerTakesOver|TestOneServerOfAllLeads|TestADatabaseThatIsGone' ./internal/e2e
 
 test-intent: ## measure the matcher on the public sets in the folder MANIFOLD_INTENT_DATA
 	@test -d "$(MANIFOLD_INTENT_DATA)" || { echo "make test-intent: set MANIFOLD_INTENT_DATA to the folder with clinc150.json, seal.json and bfcl.json" >&2; exit 2; }
