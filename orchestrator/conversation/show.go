@@ -73,13 +73,15 @@ func (c *Conversation) Session(ctx context.Context, who access.Principal, id str
 func (c *Conversation) Whole(ctx context.Context, o Outcome, wait time.Duration) (contracts.SessionResponse, error) {
 	var view orchestrator.SessionView
 	err := orchestrator.Until(ctx, c.notifier, o.SessionID, wait, func(ctx context.Context) (bool, error) {
-		session, err := c.dir.Get(ctx, o.SessionID)
-		if err != nil {
-			return false, err
-		}
-		view, err = c.views.Session(ctx, session)
+		var err error
+		view, err = c.views.Session(ctx, orchestrator.Session{ID: o.SessionID})
 		return view.Status != contracts.SessionRunning, err
 	})
+	if err != nil {
+		return contracts.SessionResponse{}, err
+	}
+	session, err := c.dir.Get(ctx, o.SessionID) // its name does not change where it stands
+	view.Name, view.CreatedAt, view.UpdatedAt = session.Name, session.CreatedAt, session.UpdatedAt
 	return withReply(view, o).Response(), err
 }
 
