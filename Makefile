@@ -11,7 +11,7 @@ TOOL     := $(GO) tool -modfile=tools/go.mod
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help build run test test-e2e test-flowise measure-flowise test-postgres test-intent test-chat-clients test-openwebui check format vet lint tidy race fmt fix fuzz bench chaos deadcode clean
+.PHONY: help build run test test-e2e test-flowise measure-flowise test-postgres test-intent test-chat-clients test-openwebui tamper check format vet lint tidy race fmt fix fuzz bench chaos deadcode clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  %-18s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -76,6 +76,9 @@ fmt: ## format all Go files
 
 fix: ## repair what the linters can repair by themselves
 	$(TOOL) golangci-lint run --fix
+
+tamper: ## change a stored database 1,000 times, at random; each change is noticed, or harmless by a list
+	TAMPER=$(or $(TAMPER),1000) $(GO) test -count=1 -timeout 30m -v -run 'EveryChange|Recomputed' ./internal/e2e/attack
 
 fuzz: ## run every fuzz target, FUZZTIME (30s) each
 	GO="$(GO)" FUZZTIME="$(FUZZTIME)" sh tools/fuzz.sh

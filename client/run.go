@@ -4,6 +4,7 @@ import (
 	"context"
 	"net/http"
 	"net/url"
+	"strconv"
 	"strings"
 	"time"
 
@@ -108,5 +109,30 @@ func (c *Client) Artifact(ctx context.Context, id, sha256 string) ([]byte, error
 func (c *Client) AuditVerify(ctx context.Context, runID string) (contracts.AuditReport, error) {
 	var out contracts.AuditReport
 	err := c.do(ctx, request{method: http.MethodPost, path: "/v1/audit/verify", body: contracts.AuditRequest{RunID: runID}}, &out)
+	return out, err
+}
+
+// AuditRoot gives the last signed root.
+func (c *Client) AuditRoot(ctx context.Context) (contracts.AuditRoot, error) {
+	var out contracts.AuditRoot
+	err := c.do(ctx, request{method: http.MethodGet, path: "/v1/audit/root"}, &out)
+	return out, err
+}
+
+// AuditProof gives the proof of an entry of a run's ledger, or of "acts" and
+// "locks".
+func (c *Client) AuditProof(ctx context.Context, runID string, seq int64) (contracts.AuditProof, error) {
+	var out contracts.AuditProof
+	query := url.Values{"run_id": {runID}, "seq": {strconv.FormatInt(seq, 10)}}
+	err := c.do(ctx, request{method: http.MethodGet, path: "/v1/audit/proof", query: query}, &out)
+	return out, err
+}
+
+// AuditConsistency gives the proof that the log has grown from the one of size
+// from.
+func (c *Client) AuditConsistency(ctx context.Context, from int64) (contracts.AuditConsistency, error) {
+	var out contracts.AuditConsistency
+	query := url.Values{"from": {strconv.FormatInt(from, 10)}}
+	err := c.do(ctx, request{method: http.MethodGet, path: "/v1/audit/consistency", query: query}, &out)
 	return out, err
 }

@@ -3,6 +3,7 @@ package execution
 import (
 	"context"
 	"slices"
+	"sync/atomic"
 	"time"
 
 	"github.com/manifold-run/manifold/contracts"
@@ -27,14 +28,34 @@ type Act struct {
 
 type actOf struct{}
 
-// WithAct has the one write that is made with the context recorded as an act,
-// in its transaction: neither is there without the other.
-func WithAct(ctx context.Context, a Act) context.Context { return context.WithValue(ctx, actOf{}, a) }
+// pendingAct is an act that is recorded once.
+type pendingAct struct {
+	Act
 
-// ActOf is what a store asks each write for.
+	recorded atomic.Bool
+}
+
+// WithAct has the first write that succeeds with the context recorded as an act,
+// in its transaction: neither is there without the other.
+func WithAct(ctx context.Context, a Act) context.Context {
+	return context.WithValue(ctx, actOf{}, &pendingAct{Act: a})
+}
+
+// ActOf is what a store asks each write for; Recorded is what it calls once the
+// write is committed.
 func ActOf(ctx context.Context) (Act, bool) {
-	a, ok := ctx.Value(actOf{}).(Act)
-	return a, ok
+	a, ok := ctx.Value(actOf{}).(*pendingAct)
+	if !ok || a.recorded.Load() {
+		return Act{}, false
+	}
+	return a.Act, true
+}
+
+// Recorded ends the act of a context.
+func Recorded(ctx context.Context) {
+	if a, ok := ctx.Value(actOf{}).(*pendingAct); ok {
+		a.recorded.Store(true)
+	}
 }
 
 // Entry is the entry that follows last in ActChain, with its payload. The salt

@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -47,27 +46,4 @@ func (p printer) locks(locks []contracts.LockView) {
 		rows[i] = []string{l.Key, l.RunID, l.NodeID, when(l.Since), strings.Join(l.Waiting, " ")}
 	}
 	p.table("", []string{"KEY", "RUN", "NODE", "SINCE", "WAITING"}, rows)
-}
-
-func auditCommand(c *cli) *cobra.Command {
-	return group("audit", "Check what is recorded", &cobra.Command{
-		Use: "verify [RUN]", Short: "Check the hash chain of a run, or of all", Args: counted(cobra.MaximumNArgs(1)),
-		RunE: c.connected(func(ctx context.Context, server *client.Client, args []string) error {
-			run := strings.Join(args, "")
-			report, err := server.AuditVerify(ctx, run)
-			if err != nil {
-				return err
-			}
-			err = c.show(report, func() {
-				c.out.printf("%s runs, %s entries\n", strconv.Itoa(report.Runs), strconv.Itoa(report.Entries))
-				for _, f := range report.Faults {
-					c.out.printf("  ! %s: %s\n", f.RunID, oneLine(f.Message))
-				}
-			})
-			if err == nil && !report.OK {
-				return ended(exitFailed)
-			}
-			return err
-		}),
-	})
 }

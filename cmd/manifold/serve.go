@@ -43,6 +43,13 @@ type serveOptions struct {
 	WebhookAllowLoopback bool              `json:"webhook_allow_loopback"`
 	WebhookAllowPrivate  bool              `json:"webhook_allow_private"`
 
+	// Audit is where keys and roots are, and how often a root is signed.
+	AuditKeys  string        `json:"audit_keys,omitempty"`
+	AuditRoots []string      `json:"audit_roots,omitempty"`
+	AuditEvery time.Duration `json:"audit_every_ns"`
+	Quarantine bool          `json:"quarantine,omitempty"`
+	Init       bool          `json:"init,omitempty"`
+
 	printConfig bool
 }
 
@@ -92,6 +99,11 @@ several servers may share it; each has a data folder of its own.`,
 	flags.BoolVar(&o.PublicDomainsOnly, "public-domains-only", false, "refuse domains on this machine and in private networks")
 	flags.BoolVar(&o.WebhookAllowLoopback, "webhook-allow-loopback", false, "permit webhooks to this machine")
 	flags.BoolVar(&o.WebhookAllowPrivate, "webhook-allow-private", false, "permit webhooks to private networks")
+	flags.StringVar(&o.AuditKeys, "audit-keys", "", "file of the keys of seals, roots and links [audit.keys in the data folder]")
+	flags.StringArrayVar(&o.AuditRoots, "audit-root", nil, "where signed roots go: a file, a URL, or log; may be given again [roots.jsonl in the data folder]")
+	flags.DurationVar(&o.AuditEvery, "audit-every", time.Minute, "how often a root is signed, if anything has changed")
+	flags.BoolVar(&o.Quarantine, "quarantine", false, "start after a restore: nothing is advanced, and writes without an outcome become unknown")
+	flags.BoolVar(&o.Init, "init", false, "make a new database in the place of an empty file")
 	flags.BoolVar(&o.printConfig, "print-config", false, "show the configuration that would be used, and end")
 	return cmd
 }
@@ -118,6 +130,7 @@ func (c *cli) serve(ctx context.Context, o serveOptions, asked bool) error {
 		Addr: o.Addr, DataDir: o.Data, PostgresURL: c.getenv(postgresDSN), Bootstrap: bootstrap, Version: version, Logger: logger,
 		ForwardedUser: o.ForwardedUserHeader, SessionsPerMinute: o.SessionsPerMinute, RequestsPerMinute: o.RequestsPerMinute,
 		MaxActiveRuns: o.MaxActiveRuns, Retention: o.Retention, DropData: o.DropData, PublicDomainsOnly: o.PublicDomainsOnly,
+		Proof: app.Proof{Keys: o.AuditKeys, Roots: o.AuditRoots, Every: o.AuditEvery}, Quarantine: o.Quarantine, Init: o.Init,
 		Lookup: func(name string) (string, bool) {
 			value := c.getenv(name)
 			return value, value != ""

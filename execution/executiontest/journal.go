@@ -36,6 +36,9 @@ func (s *Store) Ledger(_ context.Context, runID string, after int64, limit int) 
 	return clone(first(found, limit))
 }
 
+// Probe always succeeds.
+func (s *Store) Probe(context.Context) error { return nil }
+
 // Sweep deletes what retention no longer keeps.
 func (s *Store) Sweep(ctx context.Context, finishedBefore time.Time) (execution.Swept, error) {
 	s.mu.Lock()
@@ -99,6 +102,7 @@ func recordAct(ctx context.Context, s *Store) error {
 		s.actPayloads[entry.PayloadSHA256] = true
 	}
 	s.ledger[execution.ActChain] = append(s.ledger[execution.ActChain], entry)
+	execution.Recorded(ctx)
 	return err
 }
 

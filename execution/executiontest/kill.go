@@ -258,6 +258,9 @@ func (k *Killed) ListRuns(ctx context.Context, f execution.RunFilter) (contracts
 	return read(ctx, k, func() (contracts.List[execution.Run], error) { return k.store.ListRuns(ctx, f) })
 }
 
+// Probe writes to the store.
+func (k *Killed) Probe(ctx context.Context) error { return k.store.Probe(ctx) }
+
 // Sweep does not count: it comes by the clock.
 func (k *Killed) Sweep(ctx context.Context, finishedBefore time.Time) (execution.Swept, error) {
 	return read(ctx, k, func() (execution.Swept, error) { return k.store.Sweep(ctx, finishedBefore) })

@@ -85,6 +85,8 @@ type Config struct {
 	// Quarantine is for the start after a restore: nothing is advanced, and writes
 	// without an outcome are unknown from then on.
 	Quarantine bool
+	// Init makes a new database where an empty file stands in its place.
+	Init bool
 	// StopTimeout bounds the whole of Stop [40s].
 	StopTimeout time.Duration
 	Version     string
@@ -155,6 +157,7 @@ func (c Config) checkNumbers() error {
 		{"requests_per_minute", c.RequestsPerMinute},
 		{"request_burst", c.RequestBurst},
 		{"retention", int(c.Retention)},
+		{"audit_every", int(c.Proof.Every)},
 		{"stop_timeout", int(c.StopTimeout)},
 	} {
 		if n.value < 0 {

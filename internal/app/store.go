@@ -58,7 +58,7 @@ func (c Config) openStore(ctx context.Context, path string, sealing [][]byte) (s
 		}
 		return stores{runs: s.Runs, talk: s.Talk, mail: s.Mail, directory: s.Directory, proofs: s.Proofs, shared: s}, s.Close, nil
 	}
-	s, err := sqlite.Open(ctx, sqlite.Config{Path: path, SealKeys: sealing, Now: c.Now})
+	s, err := sqlite.Open(ctx, sqlite.Config{Path: path, SealKeys: sealing, Init: c.Init, Now: c.Now})
 	if err != nil {
 		return stores{}, nil, err
 	}

@@ -25,16 +25,16 @@ func MethodRatchets() []Ratchet {
 		store = "one file behind all ports of the core; each port is small, and the suites name them"
 	)
 	return []Ratchet{
-		{Of: "client.Client", Most: 58, Why: "one method for each route, none of which calls another"},
+		{Of: "client.Client", Most: 61, Why: "one method for each route, none of which calls another"},
 		{Of: "domains/flowise/internal/flow.checker", Most: 44, Why: "one method for each rule of a flow"},
 		{Of: "domains/flowise/sandbox.Server", Most: 46, Why: "one method for each route of the system that it plays"},
-		{Of: "execution/executiontest.Store", Most: 54, Why: store},
+		{Of: "execution/executiontest.Store", Most: 55, Why: store},
 		{Of: "intent.Index", Most: 48, Why: grown},
 		{Of: "intent/internal/slot.Set", Most: 41, Why: grown},
 		{Of: "intent/internal/slot.field", Most: 159, Why: grown},
 		{Of: "intent/internal/slot.reading", Most: 101, Why: grown},
-		{Of: "orchestrator/orchestratortest.Opened", Most: 51, Why: store},
-		{Of: "orchestrator/orchestratortest.Store", Most: 81, Why: store},
+		{Of: "orchestrator/orchestratortest.Opened", Most: 52, Why: store},
+		{Of: "orchestrator/orchestratortest.Store", Most: 82, Why: store},
 	}
 }
 
@@ -45,6 +45,7 @@ func RoomRatchets() []Ratchet {
 		words = "the words of all rooms, imported by all of them"
 	)
 	return []Ratchet{
+		{Of: "cmd/manifold", Most: 2750, Why: "one file for each command"},
 		{Of: "contracts", Most: 5150, Why: words},
 		{Of: "domains/flowise/internal/flow", Most: 5100, Why: grown},
 		{Of: "execution", Most: 4950, Why: "owner, behaviours, ports and what a model is asked; the state of a run and admission have rooms of their own"},

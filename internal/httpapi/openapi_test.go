@@ -107,6 +107,7 @@ func wireTypes() []reflect.Type {
 		reflect.TypeFor[contracts.ConfirmDomain](), reflect.TypeFor[contracts.DomainDiff](), reflect.TypeFor[contracts.CapabilityView](),
 		reflect.TypeFor[contracts.InstanceView](), reflect.TypeFor[contracts.KeyView](), reflect.TypeFor[contracts.KeySpec](),
 		reflect.TypeFor[contracts.KeyCreated](), reflect.TypeFor[contracts.AuditRequest](), reflect.TypeFor[contracts.AuditReport](),
+		reflect.TypeFor[contracts.AuditRoot](), reflect.TypeFor[contracts.AuditProof](), reflect.TypeFor[contracts.AuditConsistency](),
 	}
 }
 

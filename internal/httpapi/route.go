@@ -22,7 +22,7 @@ func (s *Server) routes() []route {
 			{http.MethodGet, "/openapi.yaml", true, s.openAPI},
 			{http.MethodGet, "/v1/whoami", false, s.whoami},
 		},
-		s.sessions.routes(), s.runs.routes(), s.gates.routes(), s.approvals.routes(),
+		s.sessions.routes(), s.runs.routes(), s.audits.routes(), s.gates.routes(), s.approvals.routes(),
 		s.domains.routes(), s.keys.routes(), s.streams.routes(), s.chats.routes(),
 	)
 }

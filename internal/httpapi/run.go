@@ -30,7 +30,6 @@ func (s *runRoutes) routes() []route {
 		{http.MethodGet, "/v1/runs/:id/artifacts/:sha256", false, s.artifact},
 		{http.MethodPost, "/v1/runs/:id/nodes/:node/compensate", false, s.compensate},
 		{http.MethodGet, "/v1/runs/:id/nodes/:node/data", false, s.nodeData},
-		{http.MethodPost, "/v1/audit/verify", false, s.audit},
 	}
 }
 
@@ -176,18 +175,4 @@ func (k *call) foreign(body []byte) error {
 	k.gin.Header("Content-Disposition", "attachment")
 	k.gin.Data(http.StatusOK, "application/json", body)
 	return nil
-}
-
-func (s *runRoutes) audit(k *call) error {
-	var body contracts.AuditRequest
-	if k.gin.Request.ContentLength != 0 {
-		if err := k.body(&body, MaxBody); err != nil {
-			return err
-		}
-	}
-	report, err := s.ledgers.Verify(k.ctx(), k.who, body.RunID)
-	if err != nil {
-		return err
-	}
-	return k.ok(report)
 }

@@ -83,6 +83,7 @@ type Server struct {
 
 	sessions  *sessionRoutes
 	runs      *runRoutes
+	audits    *auditRoutes
 	gates     *gateRoutes
 	approvals *linkRoutes
 	domains   *domainRoutes
@@ -126,6 +127,7 @@ func New(cfg Config, deps Deps) (*Server, error) {
 		cfg: cfg, state: deps.Runs, callers: callers, problems: problems,
 		sessions: &sessionRoutes{conversation: deps.Conversation, sessions: deps.Sessions, ledgers: deps.Audit},
 		runs:     &runRoutes{conversation: deps.Conversation, runs: deps.Runs, ledgers: deps.Audit},
+		audits:   &auditRoutes{ledgers: deps.Audit},
 		gates:    &gateRoutes{conversation: deps.Conversation, gates: deps.Gates, runs: deps.Runs},
 		approvals: &linkRoutes{
 			cfg: cfg, conversation: deps.Conversation, gates: deps.Gates, keys: deps.Keys, limiter: limiter,

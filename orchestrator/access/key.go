@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/manifold-run/manifold/contracts"
+	"github.com/manifold-run/manifold/execution"
 )
 
 // A key's text is "mfk_<id>_<secret>": the prefix lets scanners find leaked
@@ -68,7 +69,9 @@ func (k *Keys) First(ctx context.Context, save func(text string) error) (created
 	if err := save(text); err != nil {
 		return false, fmt.Errorf("save first key: %w", err)
 	}
-	if created, err = k.store.InsertFirstKey(ctx, key); err != nil {
+	if created, err = k.store.InsertFirstKey(execution.WithAct(ctx, execution.Act{
+		Kind: contracts.ActKeyCreated, Actor: "system", Subject: key.ID, Detail: key.told(),
+	}), key); err != nil {
 		return false, fmt.Errorf("create first key: %w", err)
 	}
 	return created, nil
@@ -87,10 +90,15 @@ func (k *Keys) Create(ctx context.Context, by Principal, spec Spec) (text string
 		return "", Key{}, contracts.Errorf(contracts.CodeForbidden, "the scopes of a key must lie within those of its maker")
 	}
 	text, key = k.mint(spec, by)
-	if err := k.store.InsertKey(ctx, key); err != nil {
+	if err := k.store.InsertKey(by.Doing(ctx, contracts.ActKeyCreated, key.ID, key.told()), key); err != nil {
 		return "", Key{}, fmt.Errorf("create key for %s: %w", spec.Principal, err)
 	}
 	return text, key, nil
+}
+
+// told is what the ledger of acts keeps of a key.
+func (k Key) told() map[string]any {
+	return map[string]any{"name": k.Name, "kind": k.Kind, "principal": k.Principal, "roles": k.Roles, "scopes": k.Scopes, "expires_at": k.ExpiresAt}
 }
 
 // List gives a page of the keys, without any secret.
@@ -128,7 +136,7 @@ func (k *Keys) Revoke(ctx context.Context, by Principal, id string) error {
 	if slices.Contains(keys[mine].Roles, RoleAdmin) && !slices.ContainsFunc(keys, others) {
 		return contracts.Errorf(contracts.CodeConflict, "%s is the last key of an admin; make another one first", id)
 	}
-	if err := k.store.RevokeKey(ctx, id, now); err != nil {
+	if err := k.store.RevokeKey(by.Doing(ctx, contracts.ActKeyRevoked, id, nil), id, now); err != nil {
 		return fmt.Errorf("revoke key %s: %w", id, err)
 	}
 	return nil

@@ -25,14 +25,13 @@ type Talks interface {
 
 // Audit reads ledgers. It keeps nothing, and changes nothing.
 type Audit struct {
-	store  execution.Store
-	proofs Proofs
-	// publisher is nil where no roots are signed.
-	publisher *Publisher
-	runner    *execution.Runner
-	runs      Runs
-	sessions  *sessions.Directory
-	talks     Talks
+	store    execution.Store
+	proofs   Proofs
+	verifier *Verifier
+	runner   *execution.Runner
+	runs     Runs
+	sessions *sessions.Directory
+	talks    Talks
 }
 
 // New makes the audit of a store; publisher may be nil.
@@ -40,7 +39,7 @@ func New(store execution.Store, proofs Proofs, publisher *Publisher, runner *exe
 	if store == nil || proofs == nil || runner == nil || runs == nil || directory == nil || talks == nil {
 		return nil, errors.New("audit: every dependency is needed")
 	}
-	return &Audit{store: store, proofs: proofs, publisher: publisher, runner: runner, runs: runs, sessions: directory, talks: talks}, nil
+	return &Audit{store: store, proofs: proofs, verifier: NewVerifier(store, proofs, publisher), runner: runner, runs: runs, sessions: directory, talks: talks}, nil
 }
 
 // Replay plays a run again from plan and ledger, without calling domains.

@@ -10,28 +10,46 @@ import (
 	"github.com/manifold-run/manifold/orchestrator/access"
 )
 
-// Verify compares what is stored with what was written: one chain with its
-// rows, or all chains, all rows with their seals, and the log with its roots.
+// Verifier compares what is stored with what was written. It keeps nothing.
+type Verifier struct {
+	store  execution.Store
+	proofs Proofs
+	// publisher is nil where no roots are signed.
+	publisher *Publisher
+}
+
+// NewVerifier makes the verifier of a store; publisher may be nil.
+func NewVerifier(store execution.Store, proofs Proofs, publisher *Publisher) *Verifier {
+	return &Verifier{store: store, proofs: proofs, publisher: publisher}
+}
+
+// Verify compares what is stored with what was written, for who may audit.
 func (a *Audit) Verify(ctx context.Context, who access.Principal, chain string) (contracts.AuditReport, error) {
 	if err := who.May(access.ActionAudit); err != nil {
 		return contracts.AuditReport{}, err
 	}
-	report := contracts.AuditReport{OK: true}
-	if chain == "" {
-		if err := who.MayManage(access.ActionAudit, ""); err != nil {
-			return report, err
-		}
-	} else if err := a.mayReadChain(ctx, who, chain); err != nil {
-		return report, err
-	}
+	may := func() error { return who.MayManage(access.ActionAudit, "") }
 	if chain != "" {
-		err := a.verifyChain(ctx, chain, &report)
+		may = func() error { return a.mayReadChain(ctx, who, chain) }
+	}
+	if err := may(); err != nil {
+		return contracts.AuditReport{}, err
+	}
+	return a.verifier.Check(ctx, chain)
+}
+
+// Check compares one chain with its rows; or with "" all chains, all rows with
+// their seals, and the log with its roots.
+func (v *Verifier) Check(ctx context.Context, chain string) (contracts.AuditReport, error) {
+	report := contracts.AuditReport{OK: true}
+	if chain != "" {
+		err := v.verifyChain(ctx, chain, &report)
 		if err == nil && report.Entries == 0 && report.OK {
 			err = contracts.Errorf(contracts.CodeNotFound, "there is no run %q", chain)
 		}
 		return report, err
 	}
-	for _, part := range []func(context.Context, *contracts.AuditReport) error{a.verifyChains, a.verifyRuns, a.verifyRows, a.verifyLog} {
+	for _, part := range []func(context.Context, *contracts.AuditReport) error{v.verifyChains, v.verifyRuns, v.verifyRows, v.verifyLog} {
 		if err := part(ctx, &report); err != nil {
 			return report, err
 		}
@@ -42,16 +60,16 @@ func (a *Audit) Verify(ctx context.Context, who access.Principal, chain string) 
 // chainPage is how many chains are listed at once.
 const chainPage = 500
 
-func (a *Audit) verifyChains(ctx context.Context, report *contracts.AuditReport) error {
+func (v *Verifier) verifyChains(ctx context.Context, report *contracts.AuditReport) error {
 	after := ""
 	for {
-		chains, err := a.proofs.Chains(ctx, after, chainPage)
+		chains, err := v.proofs.Chains(ctx, after, chainPage)
 		if err != nil {
 			return err
 		}
 		for _, chain := range chains {
 			after = chain
-			if err := a.verifyChain(ctx, chain, report); err != nil {
+			if err := v.verifyChain(ctx, chain, report); err != nil {
 				return err
 			}
 		}
@@ -62,15 +80,15 @@ func (a *Audit) verifyChains(ctx context.Context, report *contracts.AuditReport)
 }
 
 // verifyRuns looks for runs that have no chain at all.
-func (a *Audit) verifyRuns(ctx context.Context, report *contracts.AuditReport) error {
+func (v *Verifier) verifyRuns(ctx context.Context, report *contracts.AuditReport) error {
 	page := execution.RunFilter{Limit: contracts.MaxPageLimit, Brief: true}
 	for {
-		runs, err := a.store.ListRuns(ctx, page)
+		runs, err := v.store.ListRuns(ctx, page)
 		if err != nil {
 			return err
 		}
 		for _, r := range runs.Items {
-			entries, err := a.store.Ledger(ctx, r.ID, 0, 2)
+			entries, err := v.store.Ledger(ctx, r.ID, 0, 2)
 			if err != nil {
 				return err
 			}
@@ -85,8 +103,8 @@ func (a *Audit) verifyRuns(ctx context.Context, report *contracts.AuditReport) e
 	}
 }
 
-func (a *Audit) verifyRows(ctx context.Context, report *contracts.AuditReport) (err error) {
-	report.Sealed, err = a.proofs.CheckRows(ctx, report.Found)
+func (v *Verifier) verifyRows(ctx context.Context, report *contracts.AuditReport) (err error) {
+	report.Sealed, err = v.proofs.CheckRows(ctx, report.Found)
 	return err
 }
 
@@ -94,10 +112,10 @@ func (a *Audit) verifyRows(ctx context.Context, report *contracts.AuditReport) (
 // is read first is the run: a run that goes on meanwhile has a longer chain than
 // its row knows of, and a run that is read anew if it differs has not changed by
 // chance.
-func (a *Audit) verifyChain(ctx context.Context, chain string, report *contracts.AuditReport) error {
-	faults, entries, moving, err := a.chainFaults(ctx, chain)
+func (v *Verifier) verifyChain(ctx context.Context, chain string, report *contracts.AuditReport) error {
+	faults, entries, moving, err := v.chainFaults(ctx, chain)
 	for tries := 0; err == nil && moving && len(faults) > 0 && tries < 3; tries++ {
-		faults, entries, moving, err = a.chainFaults(ctx, chain)
+		faults, entries, moving, err = v.chainFaults(ctx, chain)
 	}
 	if err != nil {
 		return err
@@ -113,8 +131,8 @@ func (a *Audit) verifyChain(ctx context.Context, chain string, report *contracts
 }
 
 // chainFaults says what is wrong with a chain, and whether it grew meanwhile.
-func (a *Audit) chainFaults(ctx context.Context, chain string) (faults []string, count int, moving bool, err error) {
-	snap, err := a.store.LoadRun(ctx, chain)
+func (v *Verifier) chainFaults(ctx context.Context, chain string) (faults []string, count int, moving bool, err error) {
+	snap, err := v.store.LoadRun(ctx, chain)
 	gone := contracts.CodeOf(err) == contracts.CodeNotFound
 	if err != nil && !gone {
 		if contracts.CodeOf(err) != contracts.CodeInternal {
@@ -122,7 +140,7 @@ func (a *Audit) chainFaults(ctx context.Context, chain string) (faults []string,
 		}
 		return []string{fmt.Sprintf("the run cannot be read: %v", err)}, 0, false, nil
 	}
-	entries, err := a.store.Ledger(ctx, chain, 0, 0)
+	entries, err := v.store.Ledger(ctx, chain, 0, 0)
 	if err != nil {
 		if contracts.CodeOf(err) != contracts.CodeInternal {
 			return nil, 0, false, err
@@ -136,7 +154,7 @@ func (a *Audit) chainFaults(ctx context.Context, chain string) (faults []string,
 		return unburied(chain, entries), len(entries), false, nil
 	}
 	known := entries[:min(int(snap.Run.LedgerSeq), len(entries))]
-	faults = execution.VerifyRows(snap, known, func(hash string) ([]byte, error) { return a.store.Blob(ctx, hash) })
+	faults = execution.VerifyRows(snap, known, func(hash string) ([]byte, error) { return v.store.Blob(ctx, hash) })
 	return faults, len(entries), len(entries) > len(known), nil
 }
 

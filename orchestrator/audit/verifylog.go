@@ -17,17 +17,17 @@ const logPage = 1000
 // verifyLog makes the tree of the log anew from its leaves, and compares it with
 // the hashes that are stored, the last root, the roots outside, and each leaf
 // with the chain that it names.
-func (a *Audit) verifyLog(ctx context.Context, report *contracts.AuditReport) error {
-	last, err := a.proofs.LastRoot(ctx)
+func (v *Verifier) verifyLog(ctx context.Context, report *contracts.AuditReport) error {
+	last, err := v.proofs.LastRoot(ctx)
 	if err != nil {
 		return err
 	}
-	tree := &logCheck{audit: a, report: report, newest: map[string]Leaf{}, heads: map[int64][]Head{}}
+	tree := &logCheck{audit: v, report: report, newest: map[string]Leaf{}, heads: map[int64][]Head{}}
 	if err := tree.expect(ctx, last); err != nil {
 		return err
 	}
 	for tree.size < last.Size {
-		leaves, err := a.proofs.Leaves(ctx, tree.size, int(min(logPage, last.Size-tree.size)))
+		leaves, err := v.proofs.Leaves(ctx, tree.size, int(min(logPage, last.Size-tree.size)))
 		if err != nil {
 			return err
 		}
@@ -47,7 +47,7 @@ func (a *Audit) verifyLog(ctx context.Context, report *contracts.AuditReport) er
 type logCheck struct {
 	span
 
-	audit  *Audit
+	audit  *Verifier
 	report *contracts.AuditReport
 	// newest is the last leaf of each scope, heads what roots say of a size.
 	newest map[string]Leaf

@@ -173,7 +173,7 @@ func (g *Gates) Decide(ctx context.Context, who access.Principal, i contracts.In
 	if err != nil {
 		return contracts.Interrupt{}, err
 	}
-	decided, err := g.runner.Decide(ctx, i.InterruptID, body, execution.Decider{
+	decided, err := g.runner.Decide(acting(ctx, who, i), i.InterruptID, body, execution.Decider{
 		ID: who.Subject(), Via: who.Via, KeyID: who.KeyID, From: who.From,
 		Stands: func(i contracts.Interrupt) contracts.Stands { return panel.Stands(who, with(i, shaped)) },
 		May: func(i contracts.Interrupt, d contracts.Decision) error {
@@ -311,5 +311,19 @@ func mayDecide(panel access.Panel, who access.Principal, owner contracts.Princip
 		return contracts.Errorf(contracts.CodeForbidden, "%s must be answered by who started the session", i.Code)
 	default:
 		return who.MaySteerRun(owner)
+	}
+}
+
+// acting has what decides over more than a run, or comes by a link, recorded as
+// an act too; the run's own ledger has every decision.
+func acting(ctx context.Context, who access.Principal, i contracts.Interrupt) context.Context {
+	detail := map[string]any{"run_id": i.RunID, "node_id": i.NodeID, "type": i.Type}
+	switch {
+	case i.Type == contracts.InterruptOutcomeUnknown:
+		return who.Doing(ctx, contracts.ActSettled, i.InterruptID, detail)
+	case who.Via == ByLink:
+		return who.Doing(ctx, contracts.ActLinkUsed, i.InterruptID, detail)
+	default:
+		return ctx
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"log/slog"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/manifold-run/manifold/contracts"
@@ -47,6 +48,7 @@ type Runs struct {
 	intents  *intent.Adapter
 	catalogs orchestrator.Catalogs
 	notifier orchestrator.Notifier
+	probe    probe
 }
 
 // New makes the use cases of runs.
@@ -188,7 +190,7 @@ func (r *Runs) BreakLock(ctx context.Context, who access.Principal, key string) 
 	if err := who.MayManage(access.ActionBreakLocks, lockDomain(key)); err != nil {
 		return execution.LockHolder{}, err
 	}
-	broken, err := r.store.BreakLock(ctx, key, who.Subject())
+	broken, err := r.store.BreakLock(who.Doing(ctx, contracts.LedgerLockBroken, key, nil), key, who.Subject())
 	if err != nil {
 		return broken, err
 	}
@@ -242,8 +244,35 @@ func (r *Runs) Ready(ctx context.Context) contracts.Readiness {
 		Ready: true, Version: r.cfg.Version, Store: contracts.HealthOK,
 		Domains: r.catalogs.Health(), Runs: r.runner.Active(),
 	}
-	if _, err := r.store.NextWake(ctx); err != nil {
+	if err := r.probe.ask(ctx, r.store.Probe); err != nil {
 		out.Ready, out.Store = false, contracts.HealthDown
 	}
 	return out
+}
+
+// probe asks whether anything can be written, and not more often than probeEvery
+// however many ask.
+type probe struct {
+	mu    sync.Mutex // guards the fields below
+	asked time.Time
+	err   error
+}
+
+const (
+	probeEvery  = 2 * time.Second
+	probeWithin = 5 * time.Second
+)
+
+func (p *probe) ask(ctx context.Context, write func(context.Context) error) error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if time.Since(p.asked) < probeEvery {
+		return p.err
+	}
+	// Who leaves early must not make the others believe that the store is down.
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), probeWithin)
+	defer cancel()
+	p.err = write(ctx)
+	p.asked = time.Now()
+	return p.err
 }

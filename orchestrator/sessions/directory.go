@@ -219,7 +219,7 @@ func (d *Directory) Delete(ctx context.Context, who access.Principal, id string)
 	if err != nil {
 		return err
 	}
-	return d.store.DeleteSession(ctx, id)
+	return d.store.DeleteSession(who.Doing(ctx, contracts.ActSessionDeleted, id, nil), id)
 }
 
 // Events gives a page of what happened in a session, in order.

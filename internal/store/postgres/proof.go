@@ -58,3 +58,9 @@ func (*Proofs) LeafOf(context.Context, string, int64) (audit.Leaf, int64, error)
 func errNoLog() error {
 	return contracts.Errorf(contracts.CodeUnsupported, "on PostgreSQL no log of the ledgers is kept yet")
 }
+
+// Probe writes one row, and fails when nothing can be written.
+func (s *Runs) Probe(ctx context.Context) error {
+	_, err := s.exec(ctx, "write to the database", `INSERT INTO probe (one, at) VALUES (1, `+now+`) ON CONFLICT (one) DO UPDATE SET at = excluded.at`)
+	return err
+}

@@ -90,7 +90,8 @@ func (d *db) exec(ctx context.Context, doing, statement string, args ...any) (in
 // each other's way. An act that the caller has named is recorded with it. It
 // commits.
 func (d *db) transact(ctx context.Context, doing string, do func(pgx.Tx) error) error {
-	if act, named := execution.ActOf(ctx); named {
+	act, named := execution.ActOf(ctx)
+	if named {
 		only := do
 		do = func(tx pgx.Tx) error {
 			if err := only(tx); err != nil {
@@ -101,6 +102,9 @@ func (d *db) transact(ctx context.Context, doing string, do func(pgx.Tx) error) 
 	}
 	for try := 1; ; try++ {
 		err := pgx.BeginFunc(ctx, d.pool, do)
+		if named && err == nil {
+			execution.Recorded(ctx)
+		}
 		if !passing(err) || try == maxTries {
 			return translate(doing, err)
 		}

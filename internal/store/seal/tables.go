@@ -50,21 +50,27 @@ func Tables() []Table {
 	}
 }
 
-// Harmless are those that no view, gate, answer or decision reads, with
-// what a changed one comes to; and those that are checked by other means.
+// Harmless are the columns that no view, gate, answer or decision reads, with
+// what a changed one comes to. Nobody notices a change of them.
 func Harmless() map[string]string {
 	const scheduling = "who advances the run and when: it is looked at later, or once more"
-	const checked = "checked against the signed roots"
 	return map[string]string{
 		"run.owner": scheduling, "run.epoch": scheduling, "run.lease_until": scheduling, "run.wake_seq": scheduling,
 		"run.handled_seq": scheduling, "run.wake_at": scheduling, "run.parked": scheduling,
 		"outbox.attempts": "a notice is sent once more, or later", "outbox.due_at": "a notice is sent once more, or later",
 		"inbox.received_at": "a finished message is forgotten later, or sooner",
-		"blob.body":         "checked against its hash",
-		"seal.scope":        "what the rows are compared with", "seal.version": "checked with the sum", "seal.sum": "what the rows are compared with",
-		"seal.logged":  "a leaf of the log is written once more, or with the next change",
-		"seal_key.one": "always 1", "seal_key.id": "another one fits no seal",
-		"log_leaf.place": checked, "log_leaf.scope": "checked against the body", "log_leaf.body": checked,
-		"log_hash.place": checked, "log_hash.hash": checked, "log_root.size": checked, "log_root.body": checked,
+		"probe.one":         "what is written to find out whether anything can be", "probe.at": "when that was",
+		"seal.logged": "a leaf of the log is written once more, or with the next change",
+	}
+}
+
+// Checked are the columns that are compared by other means than a seal.
+func Checked() map[string]string {
+	const roots, seals = "the signed roots", "the rows that it seals"
+	return map[string]string{
+		"blob.body":  "its hash",
+		"seal.scope": seals, "seal.version": seals, "seal.sum": seals, "seal_key.one": seals, "seal_key.id": seals,
+		"log_leaf.place": roots, "log_leaf.scope": roots, "log_leaf.body": roots,
+		"log_hash.place": roots, "log_hash.hash": roots, "log_root.size": roots, "log_root.body": roots,
 	}
 }

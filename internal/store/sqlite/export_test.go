@@ -57,3 +57,15 @@ func (s *Store) Columns(ctx context.Context) (columns []string, err error) {
 	})
 	return columns, err
 }
+
+// DenyWrites lets the writer's connection fail to write; AllowWrites ends that.
+func (s *Store) DenyWrites(ctx context.Context) error {
+	_, err := s.writer.handle.exec(ctx, "PRAGMA query_only = 1")
+	return err
+}
+
+// AllowWrites is the opposite of DenyWrites.
+func (s *Store) AllowWrites() error {
+	_, err := s.writer.handle.exec(context.Background(), "PRAGMA query_only = 0")
+	return err
+}

@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -313,5 +314,62 @@ func injectedClock(t *testing.T, path string) {
 	now = now.Add(time.Hour)
 	if _, err = s.AcquireRun(t.Context(), "r1", "two", time.Hour); err != nil {
 		t.Errorf("the lease has ended by the store's clock: %v", err)
+	}
+}
+
+// TestAnotherNameOfAnOpenDatabase: neither a second link nor a removed lock
+// file lets another server in.
+func TestAnotherNameOfAnOpenDatabase(t *testing.T) {
+	t.Parallel()
+	folder := t.TempDir()
+	path := filepath.Join(folder, "manifold.db")
+	open(t, path)
+	link := filepath.Join(folder, "link.db")
+	if err := os.Link(path, link); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := sqlite.Open(t.Context(), sqlite.Config{Path: link}); contracts.CodeOf(err) != contracts.CodeConflict {
+		t.Errorf("a hard link: %v", err)
+	}
+	if err := os.Remove(path + "-lock"); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := sqlite.Open(t.Context(), sqlite.Config{Path: path}); contracts.CodeOf(err) != contracts.CodeConflict {
+		t.Errorf("a removed lock file: %v", err)
+	}
+}
+
+func TestAnEmptyFileIsNoNewDatabase(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "manifold.db")
+	if err := os.WriteFile(path, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := sqlite.Open(t.Context(), sqlite.Config{Path: path}); contracts.CodeOf(err) != contracts.CodeConflict || !strings.Contains(err.Error(), "--init") {
+		t.Errorf("an empty file: %v", err)
+	}
+	s, err := sqlite.Open(t.Context(), sqlite.Config{Path: path, Init: true})
+	if err != nil {
+		t.Fatalf("with Init: %v", err)
+	}
+	if err := s.Close(); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestAFullDiskIsNotReady(t *testing.T) {
+	t.Parallel()
+	s := fresh(t)
+	if err := s.Probe(t.Context()); err != nil {
+		t.Errorf("before: %v", err)
+	}
+	if err := s.DenyWrites(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Probe(t.Context()); err == nil {
+		t.Error("it says that it can write")
+	}
+	if err := s.AllowWrites(); err != nil {
+		t.Fatal(err)
 	}
 }

@@ -4,8 +4,10 @@ import (
 	"context"
 	"database/sql"
 	"errors"
+	"time"
 
 	"github.com/manifold-run/manifold/contracts"
+	"github.com/manifold-run/manifold/execution"
 	"github.com/manifold-run/manifold/internal/store/seal"
 )
 
@@ -48,7 +50,11 @@ func (s *sealer) adopt(ctx context.Context, h *handle, have string, older [][]by
 			err = errors.Join(err, rollback)
 		}
 	}()
-	if have != "" {
+	if have == "" {
+		if err := begin(ctx, h); err != nil {
+			return err
+		}
+	} else {
 		if err := s.follows(ctx, h, have, older); err != nil {
 			return err
 		}
@@ -73,6 +79,34 @@ func (s *sealer) adopt(ctx context.Context, h *handle, have string, older [][]by
 	}
 	_, err = h.exec(ctx, "COMMIT")
 	return err
+}
+
+// begin makes sure that nothing was sealed before: who takes the name of the
+// key away gets no new seals over what they changed. That a database which was
+// in use is sealed from now on stands in the ledger of acts, and so do the chains
+// that were deleted before deletions were recorded.
+func begin(ctx context.Context, h *handle) error {
+	var sealed, used bool
+	if err := h.row(ctx, `SELECT EXISTS (SELECT 1 FROM seal), EXISTS (SELECT 1 FROM api_key)`).Scan(&sealed, &used); err != nil {
+		return err
+	}
+	if sealed {
+		return contracts.Errorf(contracts.CodeConflict, "the database has seals, and the name of their key is gone: it was changed, or cut off; restore it")
+	}
+	if !used {
+		return nil
+	}
+	x := &tx{handle: h, now: time.Now()}
+	gone, err := collect(ctx, h, text, `SELECT DISTINCT run_id FROM ledger WHERE run_id NOT IN (SELECT id FROM run) AND run_id NOT IN (?, ?)`, execution.LockChain, execution.ActChain)
+	if err != nil {
+		return err
+	}
+	for _, chain := range gone {
+		if err := bury(ctx, x, chain, execution.GoneBefore); err != nil {
+			return err
+		}
+	}
+	return recordAct(ctx, x, execution.Act{Kind: contracts.ActSealed, Actor: "system", Subject: "database"})
 }
 
 // follows makes sure that the rows are those that an older key has sealed.

@@ -36,6 +36,9 @@ type Config struct {
 	// older ones are needed once, to go over to it. Without a key nothing is
 	// sealed, and a sealed database is not opened.
 	SealKeys [][]byte
+	// Init makes a new database in the place of an empty file; without it one that
+	// is there and empty is refused, because a database may have been there.
+	Init bool
 	// Now is the store's clock [time.Now]: leases, expiries and windows are
 	// compared with it.
 	Now func() time.Time
@@ -82,6 +85,7 @@ type Proofs struct{ *file }
 type file struct {
 	now    func() time.Time
 	lock   *fileLock
+	inode  *inodeLock
 	db     *sql.DB
 	writer *writer
 	// readers holds the idle connections for reads.
@@ -128,8 +132,11 @@ func (s *Store) Close() error {
 // connect opens the connection that writes and those that read.
 func (s *file) connect(ctx context.Context, path string, cfg Config) error {
 	readers := cfg.Readers
-	err := makeFile(path)
+	err := makeDatabase(path, cfg.Init)
 	if err != nil {
+		return err
+	}
+	if s.inode, err = lockInode(path); err != nil {
 		return err
 	}
 	if err := registered(); err != nil {
@@ -181,7 +188,7 @@ func (s *file) closeFiles() error {
 	if s.db != nil {
 		errs = append(errs, s.db.Close())
 	}
-	return errors.Join(append(errs, s.lock.release())...)
+	return errors.Join(append(errs, s.inode.release(), s.lock.release())...)
 }
 
 func (s *file) closeReaders(n int) error {
@@ -236,6 +243,17 @@ func realPath(path string) (string, error) {
 		path = target
 	}
 	return "", fmt.Errorf("%s leads over more than %d links", path, maxLinks)
+}
+
+// makeDatabase makes the file of a new database. An empty one that is there
+// already was emptied, or is no database yet: which, only people know.
+func makeDatabase(path string, anew bool) error {
+	info, err := os.Stat(path)
+	if err == nil && info.Size() == 0 && !anew {
+		return contracts.Errorf(contracts.CodeConflict,
+			"the file %s is there and empty: if a database was in it, restore it; to make a new one, start with --init or remove the file", path)
+	}
+	return makeFile(path)
 }
 
 // makeFile makes the file if it is missing, readable by its owner only: it

@@ -42,10 +42,15 @@ func startWriter(h *handle, seals *sealer, now func() time.Time) *writer {
 // write runs a change in a transaction and returns when it is on the disk, or
 // when it was refused. An act that the caller has named is recorded with it.
 func (s *file) write(ctx context.Context, doing string, run operation) error {
-	if act, named := execution.ActOf(ctx); named {
+	act, named := execution.ActOf(ctx)
+	if named {
 		run = acting(act, run)
 	}
-	return translate(doing, s.writer.Do(ctx, doing, run))
+	err := s.writer.Do(ctx, doing, run)
+	if named && err == nil {
+		execution.Recorded(ctx)
+	}
+	return translate(doing, err)
 }
 
 // acting runs a change and appends the act that it is. A broken lock has a chain

@@ -1,0 +1,400 @@
+package attack_test
+
+import (
+	"bytes"
+	"context"
+	"database/sql"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"net/http"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/manifold-run/manifold/client"
+	"github.com/manifold-run/manifold/contracts"
+	"github.com/manifold-run/manifold/execution"
+	"github.com/manifold-run/manifold/internal/app"
+	"github.com/manifold-run/manifold/internal/app/apptest"
+	"github.com/manifold-run/manifold/internal/store/seal"
+	"github.com/manifold-run/manifold/internal/store/sqlite"
+	"github.com/manifold-run/manifold/internal/witness"
+	"github.com/manifold-run/manifold/orchestrator/audit"
+)
+
+// evidence is a stopped site: its database, and what lies outside of it.
+type evidence struct {
+	database []byte
+	keys     witness.Keys
+	roots    string
+	runs     []string
+}
+
+// collected plays a site with ended, waiting and unsettled runs, keys that came
+// and went, a deleted session, and stops it.
+func collected(t *testing.T) evidence {
+	t.Helper()
+	s := open(t)
+	alice, otto := s.person("alice", "operator"), s.person("otto", "approver", "operator")
+	paid := s.asks(alice, "vault.pay", toAlice)
+	s.approves(otto, s.gate(paid))
+	s.ended(paid)
+	waiting := s.asks(alice, "vault.pay", toAlice)
+	s.gate(waiting)
+	asked := s.asks(alice, "vault.pay", map[string]any{"account": "savings"})
+	s.asked(asked, contracts.InterruptClarification)
+	s.vault.falls(1)
+	unknown := s.asks(alice, "vault.pay", toAlice)
+	s.approves(otto, s.gate(unknown))
+	s.asked(unknown, contracts.InterruptOutcomeUnknown)
+	gone := s.asks(alice, "vault.peek", toAlice)
+	s.ended(gone)
+	view, err := s.root.Run(t.Context(), gone, client.Opt{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := alice.DeleteSession(t.Context(), view.SessionID); err != nil {
+		t.Fatal(err)
+	}
+	report, err := s.root.AuditVerify(t.Context(), "")
+	if err != nil || !report.OK || report.Sealed == 0 {
+		t.Fatalf("before anything was changed: %+v, %v", report, err)
+	}
+	apptest.Stop(t, s.app)
+	e := evidence{roots: filepath.Join(s.dir, "roots.jsonl"), runs: []string{paid, waiting, asked, unknown}}
+	if e.database, err = os.ReadFile(filepath.Join(s.dir, "manifold.db")); err != nil {
+		t.Fatal(err)
+	}
+	if e.keys, _, err = witness.Load(filepath.Join(s.dir, "audit.keys")); err != nil {
+		t.Fatal(err)
+	}
+	return e
+}
+
+// noticed changes a copy of the database and tells what an audit finds; a
+// database that does not open any more is noticed.
+func (e evidence) noticed(t *testing.T, change func(*sql.DB) error) []string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "manifold.db")
+	db := must(t, func() (*sql.DB, error) {
+		if err := os.WriteFile(path, e.database, 0o600); err != nil {
+			return nil, err
+		}
+		return sql.Open("sqlite", path)
+	})
+	if err := errors.Join(change(db), db.Close()); err != nil {
+		t.Fatal(err)
+	}
+	ctx := context.WithoutCancel(t.Context())
+	store, err := sqlite.Open(ctx, sqlite.Config{Path: path, SealKeys: e.keys.Sealing})
+	if err != nil {
+		return []string{err.Error()}
+	}
+	defer func() { _ = store.Close() }()
+	known, err := e.keys.Known()
+	if err != nil {
+		t.Fatal(err)
+	}
+	signers, err := e.keys.Signers()
+	if err != nil {
+		t.Fatal(err)
+	}
+	outside, err := witness.Open(e.roots, http.DefaultClient, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	publisher, err := audit.NewPublisher(audit.PublisherConfig{Signers: signers, Known: known, Outside: []audit.Outside{outside}}, store.Proofs)
+	if err != nil {
+		t.Fatal(err)
+	}
+	report, err := audit.NewVerifier(store.Runs, store.Proofs, publisher).Check(ctx, "")
+	if err != nil {
+		return []string{err.Error()}
+	}
+	var found []string
+	for _, f := range report.Faults {
+		found = append(found, f.RunID+": "+f.Message)
+	}
+	return found
+}
+
+func must[T any](t *testing.T, get func() (T, error)) T {
+	t.Helper()
+	v, err := get()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return v
+}
+
+// TestEveryChangeOfAStoredDatabaseIsNoticed changes one value or takes one row
+// away, at random, TAMPER times [60]; make tamper does 1,000.
+func TestEveryChangeOfAStoredDatabaseIsNoticed(t *testing.T) {
+	t.Parallel()
+	e := collected(t)
+	if found := e.noticed(t, func(*sql.DB) error { return nil }); len(found) > 0 {
+		t.Fatalf("nothing was changed: %v", found)
+	}
+	times, seed := 60, uint64(1)
+	if n, err := strconv.Atoi(os.Getenv("TAMPER")); err == nil {
+		times, seed = n, rand.Uint64()
+	}
+	random := rand.New(rand.NewPCG(seed, 0))
+	harmless := seal.Harmless()
+	var counted struct{ noticed, harmless int }
+	for range times {
+		var what tampering
+		found := e.noticed(t, func(db *sql.DB) (err error) {
+			what, err = tamper(t.Context(), db, random)
+			return err
+		})
+		_, named := harmless[what.table+"."+what.column]
+		switch {
+		case len(found) > 0:
+			counted.noticed++
+		case named:
+			counted.harmless++
+		default:
+			t.Errorf("seed %d: nobody notices %s", seed, what)
+		}
+	}
+	t.Logf("seed %d: %d noticed, %d harmless by the list", seed, counted.noticed, counted.harmless)
+}
+
+// tampering is a change, for people.
+type tampering struct{ table, column, text string }
+
+func (c tampering) String() string { return c.text }
+
+// tamper changes a value of a row, or deletes the row.
+func tamper(ctx context.Context, db *sql.DB, random *rand.Rand) (tampering, error) {
+	tables, err := texts(ctx, db, `SELECT name FROM sqlite_schema WHERE type = 'table'`)
+	if err != nil {
+		return tampering{}, err
+	}
+	for {
+		what := tampering{table: tables[random.IntN(len(tables))]}
+		var rows int
+		if err := db.QueryRowContext(ctx, "SELECT count(*) FROM "+what.table).Scan(&rows); err != nil {
+			return what, err
+		}
+		if rows == 0 {
+			continue
+		}
+		columns, err := texts(ctx, db, "SELECT name FROM pragma_table_info('"+what.table+"')")
+		if err != nil {
+			return what, err
+		}
+		keys, err := texts(ctx, db, "SELECT name FROM pragma_table_info('"+what.table+"') WHERE pk > 0")
+		if err != nil {
+			return what, err
+		}
+		place := random.IntN(rows)
+		this := fmt.Sprintf("(%[1]s) = (SELECT %[1]s FROM %[2]s LIMIT 1 OFFSET %[3]d)", strings.Join(keys, ", "), what.table, place)
+		if random.IntN(5) == 0 {
+			what.text, what.column = fmt.Sprintf("the deletion of row %d of %s", place, what.table), columns[0]
+			if what.table != "probe" {
+				what.column = ""
+			}
+			_, err = db.ExecContext(ctx, "DELETE FROM "+what.table+" WHERE "+this)
+			return what, err
+		}
+		what.column = columns[random.IntN(len(columns))]
+		var value any
+		if err := db.QueryRowContext(ctx, "SELECT "+what.column+" FROM "+what.table+" WHERE "+this).Scan(&value); err != nil {
+			return what, err
+		}
+		other := changed(value, random)
+		what.text = fmt.Sprintf("%s.%s of row %d: %.60q instead of %.60q", what.table, what.column, place, fmt.Sprint(other), fmt.Sprint(value))
+		_, err = db.ExecContext(ctx, "UPDATE "+what.table+" SET "+what.column+" = ? WHERE "+this, other)
+		if err == nil || !strings.Contains(err.Error(), "constraint") {
+			return what, err
+		}
+	}
+}
+
+// changed is another value of the same type.
+func changed(value any, random *rand.Rand) any {
+	switch v := value.(type) {
+	case int64:
+		return v + 1 + random.Int64N(1000)
+	case string:
+		if v == "" {
+			return "x"
+		}
+		b := []byte(v)
+		at := random.IntN(len(b))
+		b[at] = "abcdefgh0123456789"[random.IntN(18)]
+		if string(b) == v {
+			b = append(b, 'z')
+		}
+		return string(b)
+	case []byte:
+		b := append(bytes.Clone(v), 0)
+		at := random.IntN(len(b))
+		b[at] ^= 1 << random.IntN(8)
+		return b
+	default:
+		return "x"
+	}
+}
+
+func texts(ctx context.Context, db *sql.DB, query string) ([]string, error) {
+	rows, err := db.QueryContext(ctx, query)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var all []string
+	for rows.Next() {
+		var s string
+		if err := rows.Scan(&s); err != nil {
+			return nil, err
+		}
+		all = append(all, s)
+	}
+	return all, rows.Err()
+}
+
+// TestAChainThatIsRecomputedIsNoticed: who changes an entry makes all that
+// follows anew, the run's row, the leaves of the log and its hashes; who has
+// stolen the key of the seals makes those anew too. What they cannot make is
+// the root that was published.
+func TestAChainThatIsRecomputedIsNoticed(t *testing.T) {
+	t.Parallel()
+	e := collected(t)
+	none := func(context.Context, *sql.DB) error { return nil }
+	exec := func(statements ...string) func(context.Context, *sql.DB) error {
+		return func(ctx context.Context, db *sql.DB) error {
+			for _, s := range statements {
+				if _, err := db.ExecContext(ctx, s); err != nil {
+					return fmt.Errorf("%s: %w", s, err)
+				}
+			}
+			return nil
+		}
+	}
+	unsealed := exec(`DELETE FROM seal`, `DELETE FROM seal_key`)
+	unlogged := exec(`DELETE FROM log_leaf`, `DELETE FROM log_hash`, `DELETE FROM log_root`)
+	for _, run := range e.runs {
+		forget := exec(
+			`DELETE FROM ledger WHERE run_id = '`+run+`'`, `DELETE FROM run WHERE id = '`+run+`'`, `DELETE FROM plan WHERE run_id = '`+run+`'`,
+			`DELETE FROM node WHERE run_id = '`+run+`'`, `DELETE FROM interrupt WHERE run_id = '`+run+`'`, `DELETE FROM intent WHERE run_id = '`+run+`'`,
+			`DELETE FROM event WHERE run_id = '`+run+`'`, `DELETE FROM blob_name WHERE run_id = '`+run+`'`, `DELETE FROM node_data WHERE run_id = '`+run+`'`,
+		)
+		for name, steps := range map[string][]func(context.Context, *sql.DB) error{
+			"the chain":                         {recompute(run), none},
+			"the chain, sealed anew":            {recompute(run), unsealed},
+			"the chain, sealed and logged anew": {recompute(run), unsealed, unlogged},
+			"a deleted run":                     {forget},
+			"a deleted run, sealed anew":        {forget, unsealed},
+			"a deleted run, without a log":      {forget, unsealed, unlogged},
+			"a run cut off after its plan":      {exec(`DELETE FROM ledger WHERE run_id = '`+run+`' AND seq > 1`, `UPDATE run SET ledger_seq = 1`), unsealed},
+		} {
+			found := e.noticed(t, func(db *sql.DB) error {
+				for _, step := range steps {
+					if err := step(t.Context(), db); err != nil {
+						return err
+					}
+				}
+				return nil
+			})
+			if len(found) == 0 {
+				t.Errorf("%s: nobody notices %s", run, name)
+			}
+		}
+	}
+}
+
+// recompute changes who did the last entry of a chain and the plan, and makes all hashes anew.
+func recompute(run string) func(context.Context, *sql.DB) error {
+	return func(ctx context.Context, db *sql.DB) error {
+		bodies, err := texts(ctx, db, `SELECT body FROM ledger WHERE run_id = '`+run+`' ORDER BY seq`)
+		if err != nil {
+			return err
+		}
+		head := ""
+		for i, body := range bodies {
+			var entry contracts.LedgerEntry
+			if err := json.Unmarshal([]byte(body), &entry); err != nil {
+				return err
+			}
+			if i == len(bodies)-1 {
+				entry.Actor = "nobody"
+			}
+			if err := entry.Seal(head); err != nil {
+				return err
+			}
+			head = entry.Hash
+			again, err := json.Marshal(entry)
+			if err != nil {
+				return err
+			}
+			if _, err := db.ExecContext(ctx, `UPDATE ledger SET body = ? WHERE run_id = ? AND seq = ?`, string(again), run, entry.Seq); err != nil {
+				return err
+			}
+		}
+		_, err = db.ExecContext(ctx, `UPDATE run SET ledger_head = ? WHERE id = ?`, head, run)
+		return err
+	}
+}
+
+// TestActsAreOnRecordAndProven: who made which key, which domain, deleted which
+// session; with which key, from where; and each under a signed root that
+// somebody checks who has nothing but the public key.
+func TestActsAreOnRecordAndProven(t *testing.T) {
+	t.Parallel()
+	s := open(t)
+	alice := s.person("alice", "operator")
+	run := s.asks(alice, "vault.peek", toAlice)
+	s.ended(run)
+	view, err := alice.Run(t.Context(), run, client.Opt{})
+	if err == nil {
+		err = alice.DeleteSession(t.Context(), view.SessionID)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	acts, err := s.root.Ledger(t.Context(), execution.ActChain)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var kinds []contracts.LedgerKind
+	for _, a := range acts {
+		kinds = append(kinds, a.Kind)
+		if a.Actor != "system" && (a.KeyID == "" || a.From != "127.0.0.1") {
+			t.Errorf("%s does not say with which key, and from where: %+v", a.Kind, a)
+		}
+	}
+	want := []contracts.LedgerKind{contracts.ActKeyCreated, contracts.ActDomainRegistered, contracts.ActKeyCreated, contracts.ActSessionDeleted}
+	if !slices.Equal(kinds, want) || acts[3].Actor != "alice" || acts[3].NodeID != view.SessionID {
+		t.Errorf("acts %v, want %v: %s", kinds, want, asJSON(acts))
+	}
+	if _, err := alice.Ledger(t.Context(), "nobody"); contracts.CodeOf(err) == "" {
+		t.Error("there is a ledger of nobody")
+	}
+	if entries, err := s.root.Ledger(t.Context(), run); err != nil || entries[len(entries)-1].Kind != contracts.LedgerDeleted {
+		t.Errorf("the ledger of the deleted run: %s, %v", asJSON(entries), err)
+	}
+	apptest.Stop(t, s.app)
+	again := apptest.Start(t, app.Config{Addr: "127.0.0.1:0", DataDir: s.dir})
+	s.url = again.URL()
+	root := s.with(apptest.Key(t, filepath.Join(s.dir, "admin.key")))
+	public := strings.Fields(string(must(t, func() ([]byte, error) { return os.ReadFile(filepath.Join(s.dir, "audit.keys.pub")) })))
+	proof, err := root.AuditProof(t.Context(), execution.ActChain, 2)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := witness.CheckProof(proof, public...); err != nil {
+		t.Errorf("a sound proof: %v", err)
+	}
+	proof.Entries[0].Actor = "mallory"
+	if _, err := witness.CheckProof(proof, public...); contracts.CodeOf(err) != contracts.CodeConflict {
+		t.Errorf("a proof of another actor: %v", err)
+	}
+}
