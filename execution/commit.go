@@ -43,7 +43,8 @@ func (p *pending) transition(state contracts.RunState, end ending) (Transition, 
 	}, chain, nil
 }
 
-// commit tries once to store a transition.
+// commit tries once to store a transition. It commits whole or not at all; an
+// error of code unavailable leaves open which.
 func (p *pending) commit(ctx context.Context, t Transition) (Committed, error) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 30*time.Second)
 	defer cancel()

@@ -25,7 +25,7 @@ type Decider struct {
 	May func(i contracts.Interrupt, d contracts.Decision) error
 }
 
-// Decide applies a decision or an answer to an open interrupt: the one function
+// Decide commits a decision or an answer to an open interrupt: the one function
 // behind every door. The first wins; everybody after gets conflict with what
 // was decided as Detail.
 func (r *Runner) Decide(ctx context.Context, id string, body contracts.Resume, who Decider) (contracts.Interrupt, error) {

@@ -245,7 +245,7 @@ func (r *Runner) Told(runID string) {
 	}
 }
 
-// Cancel asks for a run to end: reads are cancelled, writes that are under way
+// Cancel commits the wish that a run ends, and wakes its owner: reads are cancelled, writes that are under way
 // finish and are recorded, what waits is cancelled.
 func (r *Runner) Cancel(ctx context.Context, runID, by string) error {
 	if err := r.store.RequestCancel(ctx, runID, by); err != nil {

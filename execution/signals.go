@@ -144,7 +144,7 @@ func supersede(i *contracts.Interrupt, _ time.Time) error {
 	return nil
 }
 
-// updateGate changes an open gate in the store, as a decision would.
+// updateGate commits a change of an open gate, as a decision would.
 func updateGate(ctx context.Context, store Gates, id string, change func(*contracts.Interrupt, time.Time) error) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 10*time.Second)
 	defer cancel()

@@ -41,6 +41,8 @@ func Replay(snap Snapshot, entries []contracts.LedgerEntry, payload func(e contr
 
 var entriesEnd contracts.LedgerEntry
 
+// replay is a run that is played again, entry by entry. Its state is its own:
+// nothing of what is stored is touched.
 type replay struct {
 	state   *State
 	payload func(e contracts.LedgerEntry, into any) error

@@ -33,6 +33,8 @@ type told struct {
 	payload Payload
 }
 
+// rowCheck holds what is stored of a run beside what its ledger says. It reads
+// both once and changes neither.
 type rowCheck struct {
 	snap Snapshot
 	// outcomes are the last ones by node, intents those by key, decisions those by

@@ -149,6 +149,7 @@ func pack(parts []part) []outgoing {
 	return p.out
 }
 
+// packer fills messages with parts, the last one not yet out.
 type packer struct {
 	out         []outgoing
 	html, plain strings.Builder

@@ -29,6 +29,7 @@ type pace struct {
 	chats map[int64]*chatPace
 }
 
+// chatPace is the pace of one chat; the mutex of its pace guards quiet.
 type chatPace struct {
 	limiter *rate.Limiter
 	quiet   time.Time // until then Telegram wants nothing

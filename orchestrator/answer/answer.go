@@ -33,6 +33,8 @@ func Compose(catalog *contracts.Catalog, view contracts.RunView) *contracts.Answ
 	return &contracts.Answer{Blocks: c.blocks, Verdict: view.Verdict}
 }
 
+// composer puts one answer together, block by block, out of the view of a run,
+// which it does not change; it is used once.
 type composer struct {
 	view    contracts.RunView
 	catalog *contracts.Catalog

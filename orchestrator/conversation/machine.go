@@ -145,8 +145,8 @@ func answeredBy(i contracts.Interrupt, who access.Principal) bool {
 	})
 }
 
-// goOn takes the turn that asked a question on with its answer. Whoever comes
-// second finds that it goes on already.
+// goOn takes the turn that asked a question on with its answer, and commits that
+// before it goes on: who comes second finds it gone on already.
 func (m *machine) goOn(ctx context.Context, reply orchestrator.Turn, i contracts.Interrupt) (orchestrator.Turn, error) {
 	asking, err := m.asking(ctx, reply, i)
 	for err == nil && waits(asking, i) {

@@ -141,9 +141,9 @@ func (p *Threads) repeated(ctx context.Context, who access.Principal, request st
 	return orchestrator.Session{}, false, nil
 }
 
-// unused gives the first number whose session does not exist. It doubles its
-// steps and halves what is left, so that somebody who asks the same every second
-// costs few reads.
+// unused gives the first number whose session does not exist. It tries
+// numbers at doubling distances and then searches between the last two (an
+// exponential search), so that who asks the same every second costs few reads.
 func (p *Threads) unused(ctx context.Context, number func(int) string) (int, error) {
 	taken := func(n int) (bool, error) {
 		_, err := p.dir.Get(ctx, number(n))
