@@ -199,13 +199,14 @@ func pick(i contracts.Interrupt, message string) string {
 	return i.Options[at-1].ID
 }
 
-// named gives the one option whose label has all the words of a text.
+// named gives the one option whose label has all the words of a text. To a question for
+// a number a part of a label is none: "three" is not "three weeks".
 func named(i contracts.Interrupt, text string) string {
 	words := strings.Fields(strings.ToLower(text))
 	found := ""
 	for _, o := range i.Options {
 		label := strings.FieldsFunc(strings.ToLower(o.Label), func(c rune) bool { return unicode.IsSpace(c) || strings.ContainsRune(",;()", c) })
-		if len(words) == 0 || slices.ContainsFunc(words, func(w string) bool { return !slices.Contains(label, strings.Trim(w, ".,!")) }) {
+		if len(words) == 0 || chat.AsksNumber(i) && len(words) != len(label) || slices.ContainsFunc(words, func(w string) bool { return !slices.Contains(label, strings.Trim(w, ".,!")) }) {
 			continue
 		}
 		if found != "" {
