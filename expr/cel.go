@@ -119,6 +119,9 @@ func compile(source string) (p *program, err error) {
 	p = &program{run: run}
 	w := walker{of: checked.NativeRep(), program: p}
 	w.expr(checked.NativeRep().Expr(), nil)
+	if w.unbounded != "" {
+		return nil, contracts.Errorf(contracts.CodeInvalid, "the expression %.60q: %s", source, w.unbounded)
+	}
 	return p, nil
 }
 
@@ -141,6 +144,38 @@ func firstIssue(issues *cel.Issues) string {
 type walker struct {
 	of      *ast.AST
 	program *program
+	// unbounded is what is wrong with a call that could build any amount of text.
+	unbounded string
+}
+
+// maxInserted is how long a text may be that is put in many places at once: the
+// cost of what it makes is known only when it is made.
+const maxInserted = 64
+
+// bounds refuses calls that multiply texts of unknown length.
+func (w *walker) bounds(call ast.CallExpr) {
+	args := call.Args()
+	switch name := call.FunctionName(); {
+	case name == "replace" && len(args) >= 2:
+		if old, ok := text(args[0]); !ok || old == "" {
+			w.unbounded = "what replace looks for must stand in the expression, and not be empty"
+		} else if with, ok := text(args[1]); !ok || len(with) > maxInserted {
+			w.unbounded = fmt.Sprintf("what replace puts in must stand in the expression, with at most %d bytes", maxInserted)
+		}
+	case name == "join" && len(args) == 1:
+		if between, ok := text(args[0]); !ok || len(between) > maxInserted {
+			w.unbounded = fmt.Sprintf("what join puts between must stand in the expression, with at most %d bytes", maxInserted)
+		}
+	}
+}
+
+// text is a text that stands in an expression as it is.
+func text(e ast.Expr) (string, bool) {
+	if e.Kind() != ast.LiteralKind {
+		return "", false
+	}
+	s, ok := e.AsLiteral().Value().(string)
+	return s, ok
 }
 
 // expr walks one node; bound are the variables of the macros around it.
@@ -153,6 +188,7 @@ func (w *walker) expr(e ast.Expr, bound []string) {
 	switch e.Kind() {
 	case ast.CallKind:
 		w.arithmetic(e.AsCall())
+		w.bounds(e.AsCall())
 		if e.AsCall().IsMemberFunction() {
 			w.expr(e.AsCall().Target(), bound)
 		}

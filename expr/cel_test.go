@@ -133,6 +133,9 @@ func TestExpressionsAreBounded(t *testing.T) {
 		"the size of what it gives":  "${[1, 2, 3, 4, 5, 6, 7].map(i, params.s)}",
 		"a list out of nothing":      "${lists.range(1000000).size() > 0}",
 		"how long a text may become": "${params.s.replace('', params.s)}",
+		"what is put in many places": "${params.s.replace('a', params.s)}",
+		"what stands between":        "${params.l.map(i, string(i)).join(params.s)}",
+		"a long text put in":         "${params.s.replace('a', '" + strings.Repeat("b", 65) + "')}",
 	} {
 		if _, _, err := expr.Resolve(source, scope); err == nil {
 			t.Errorf("%s is not bounded", name)
