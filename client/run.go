@@ -30,8 +30,10 @@ type RunsFilter struct {
 	SessionID string
 	State     contracts.RunState
 	Before    time.Time
-	Limit     int
-	Everybody bool
+	// ScoreBelow selects runs that ended with a lower outcome score; 0 selects all.
+	ScoreBelow float64
+	Limit      int
+	Everybody  bool
 }
 
 // Runs lists runs, the newest first.
@@ -40,6 +42,9 @@ func (c *Client) Runs(ctx context.Context, f RunsFilter) ([]contracts.RunSummary
 	setText(q, "session_id", f.SessionID)
 	setText(q, "state", string(f.State))
 	setTime(q, "before", f.Before)
+	if f.ScoreBelow > 0 {
+		q.Set("score_below", strconv.FormatFloat(f.ScoreBelow, 'f', -1, 64))
+	}
 	if f.Everybody {
 		q.Set("all", "true")
 	}

@@ -142,6 +142,9 @@ type RunFilter struct {
 	Owner     string // subject of the requester
 	States    []contracts.RunState
 	Before    time.Time
+	// ScoreBelow selects runs with a verdict whose outcome score is lower; 0 selects
+	// all.
+	ScoreBelow float64
 	// Cursor is the Next of the page before, Limit the size of a page; 0 is all.
 	Cursor string
 	Limit  int

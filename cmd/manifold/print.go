@@ -152,6 +152,9 @@ func (p printer) blockTable(b contracts.Block) {
 
 func (p printer) verdict(v *contracts.Verdict) {
 	p.printf("\nverdict: %s", strings.ReplaceAll(string(v.Status), "_", " "))
+	if v.Score != nil {
+		p.printf(", score %g", *v.Score)
+	}
 	if len(v.Reasons) > 0 {
 		p.printf(" (%s)", strings.Join(v.Reasons, "; "))
 	}

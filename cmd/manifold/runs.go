@@ -31,6 +31,7 @@ func runsCommand(c *cli) *cobra.Command {
 	flags.StringVar(&f.SessionID, "session", "", "only of this session")
 	flags.StringVar(&state, "state", "", "only in this state, such as waiting or failed")
 	flags.IntVar(&f.Limit, "limit", 20, "how many, 0 for all")
+	flags.Float64Var(&f.ScoreBelow, "score-below", 0, "only those that ended with a lower outcome score, 0 to 1")
 	flags.BoolVar(&f.Everybody, "all", false, "everybody's, not only mine")
 	return cmd
 }

@@ -128,7 +128,8 @@ func selects(f execution.RunFilter, run execution.Run) bool {
 	return (f.SessionID == "" || f.SessionID == run.SessionID) &&
 		(f.Owner == "" || f.Owner == run.Plan.Owner.Subject()) &&
 		(len(f.States) == 0 || slices.Contains(f.States, run.State)) &&
-		(f.Before.IsZero() || run.CreatedAt.Before(f.Before))
+		(f.Before.IsZero() || run.CreatedAt.Before(f.Before)) &&
+		(f.ScoreBelow <= 0 || run.Verdict != nil && run.Verdict.Score != nil && *run.Verdict.Score < f.ScoreBelow)
 }
 
 // first gives at most limit items; 0 means all.

@@ -133,13 +133,14 @@ func noCancelAfterEnd(t *testing.T, s execution.Store) {
 }
 
 func runsAreListed(t *testing.T, s execution.Store) {
+	leases := map[string]execution.Lease{}
 	for i, id := range []string{"r1", "r2", "r3"} {
 		run := exampleRun(id)
 		run.CreatedAt = day().Add(time.Duration(i) * time.Minute)
 		if id == "r2" {
 			run.SessionID, run.Plan.Owner.ID, run.State = "elsewhere", "ben", contracts.RunWaiting
 		}
-		create(t, s, run)
+		leases[id] = create(t, s, run)
 	}
 	filters := map[string]struct {
 		filter execution.RunFilter
@@ -165,6 +166,16 @@ func runsAreListed(t *testing.T, s execution.Store) {
 			}
 		}
 		same(t, "runs by "+name, test.want, ids)
+	}
+	score := 0.6
+	commit(t, s, leases["r3"], execution.Transition{
+		State: contracts.RunDegraded, Finished: true, Verdict: &contracts.Verdict{Status: contracts.VerdictDegraded, Score: &score},
+	})
+	for below, want := range map[float64]int{0.5: 0, 0.6: 0, 0.7: 1, 1: 1} {
+		runs, err := s.ListRuns(t.Context(), execution.RunFilter{ScoreBelow: below})
+		if err != nil || len(runs.Items) != want {
+			t.Errorf("%d runs with a score below %v, want %d: %v", len(runs.Items), below, want, err)
+		}
 	}
 }
 

@@ -210,6 +210,19 @@ func oneOf[T ~string](k *call, name string, known ...T) (T, error) {
 	return "", contracts.Invalid("the query is not valid", contracts.Fault{Pointer: "/" + name, Message: fmt.Sprintf("must be one of %v", known)})
 }
 
+// share reads a number from 0 to 1; 0 if it is not given.
+func (k *call) share(name string) (float64, error) {
+	text := k.query(name)
+	if text == "" {
+		return 0, nil
+	}
+	v, err := strconv.ParseFloat(text, 64)
+	if err != nil || !(v >= 0 && v <= 1) {
+		return 0, contracts.Invalid("the query is not valid", contracts.Fault{Pointer: "/" + name, Message: "must be a number from 0 to 1"})
+	}
+	return v, nil
+}
+
 // flag reads a yes or no of the query.
 func (k *call) flag(name string) (bool, error) {
 	text := k.query(name)

@@ -75,6 +75,9 @@ func (s *runRoutes) listRuns(k *call) error {
 	if filter.Before, err = k.time("before"); err != nil {
 		return err
 	}
+	if filter.ScoreBelow, err = k.share("score_below"); err != nil {
+		return err
+	}
 	if filter.Page, err = k.page(); err != nil {
 		return err
 	}

@@ -27,6 +27,9 @@ func renderIn(language string, a *contracts.Answer) string {
 	}
 	if v := a.Verdict; v != nil && v.Status != contracts.VerdictVerified && !decided(*v) {
 		text := "*" + strings.ReplaceAll(string(v.Status), "_", " ") + "*"
+		if v.Score != nil {
+			text += " (score " + strconv.FormatFloat(*v.Score, 'f', -1, 64) + ")"
+		}
 		if len(v.Reasons) > 0 {
 			text += ": " + Escape(strings.Join(v.Reasons, "; "))
 		}

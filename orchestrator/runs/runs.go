@@ -72,14 +72,16 @@ type Filter struct {
 	SessionID string
 	State     contracts.RunState
 	Before    time.Time
-	All       bool
+	// ScoreBelow selects runs that ended with a lower outcome score; 0 selects all.
+	ScoreBelow float64
+	All        bool
 	contracts.Page
 }
 
 // List gives runs, the newest first: the caller's own, or all.
 func (r *Runs) List(ctx context.Context, who access.Principal, f Filter) (contracts.List[contracts.RunSummary], error) {
 	page := f.Bounded(contracts.MaxPageLimit)
-	filter := execution.RunFilter{SessionID: f.SessionID, Owner: who.Subject(), Before: f.Before, Cursor: page.Cursor, Limit: page.Limit}
+	filter := execution.RunFilter{SessionID: f.SessionID, Owner: who.Subject(), Before: f.Before, ScoreBelow: f.ScoreBelow, Cursor: page.Cursor, Limit: page.Limit}
 	var out contracts.List[contracts.RunSummary]
 	if f.State != "" {
 		filter.States = []contracts.RunState{f.State}

@@ -154,6 +154,9 @@ func (s *Runs) ListRuns(ctx context.Context, f execution.RunFilter) (contracts.L
 	if !f.Before.IsZero() {
 		q.where(`r.created_at < ?`, stored.Nanos(f.Before))
 	}
+	if f.ScoreBelow > 0 {
+		q.where(`CASE WHEN r.verdict <> '' THEN (r.verdict::jsonb->>'score')::float8 END < ?`, f.ScoreBelow)
+	}
 	if err := q.beyond(f.Cursor, `r.created_at, r.id`, `<`); err != nil {
 		return contracts.List[execution.Run]{}, err
 	}
