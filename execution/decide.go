@@ -18,6 +18,9 @@ type Decider struct {
 	// Via is the door that the decision comes through, KeyID the key that it comes
 	// with, From the address, for the record.
 	Via, KeyID, From string
+	// Void tells of an approval that was given before whether it counts no more; nil
+	// says of none.
+	Void func(d contracts.InterruptDecided) bool
 	// Stands tells what they have to do with the action; nil says nothing.
 	Stands func(i contracts.Interrupt) contracts.Stands
 	// May tells whether they may, judged on the interrupt as it is at the moment
@@ -87,7 +90,7 @@ func applyDecision(i *contracts.Interrupt, body contracts.Resume, who Decider, n
 	i.Decisions = append(i.Decisions, d)
 	switch body.Decision {
 	case contracts.DecisionApprove:
-		if i.Affirmed() {
+		if counted(*i, who).Affirmed() {
 			i.Status = contracts.InterruptApproved
 		}
 	case contracts.DecisionReject:
@@ -98,6 +101,14 @@ func applyDecision(i *contracts.Interrupt, body contracts.Resume, who Decider, n
 		return contracts.Errorf(contracts.CodeInvalid, "decision must be approve, reject or edit, not %q", body.Decision)
 	}
 	return nil
+}
+
+// counted gives a gate without the approvals that count no more.
+func counted(i contracts.Interrupt, who Decider) *contracts.Interrupt {
+	if who.Void != nil {
+		i.Decisions = slices.DeleteFunc(slices.Clone(i.Decisions), who.Void)
+	}
+	return &i
 }
 
 // checkEdit validates edited parameters before they supersede a gate.

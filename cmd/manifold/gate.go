@@ -55,6 +55,7 @@ func gatesCommand(c *cli) *cobra.Command {
 type approveOptions struct {
 	comment string
 	yes     bool
+	sha256  string
 }
 
 func approveCommand(c *cli) *cobra.Command {
@@ -62,13 +63,15 @@ func approveCommand(c *cli) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "approve CODE", Short: "Approve an action, exactly as it is shown", Args: exactly(1),
 		Long: `Shows the action of a gate and approves exactly it: if anything changes before
-the decision arrives, it is refused. A person at a terminal is asked first.`,
+the decision arrives, it is refused. A person at a terminal is asked first; anybody
+else must name the action by its hash.`,
 		RunE: c.connected(func(ctx context.Context, server *client.Client, args []string) error {
 			return c.approve(ctx, server, args[0], o)
 		}),
 	}
 	cmd.Flags().StringVar(&o.comment, "comment", "", "why; it is kept with the decision")
-	cmd.Flags().BoolVar(&o.yes, "yes", false, "do not ask once more")
+	cmd.Flags().BoolVar(&o.yes, "yes", false, "do not ask once more, at a terminal")
+	cmd.Flags().StringVar(&o.sha256, "sha256", "", "the hash of the action that was read, at least 12 characters of it; needed where no person is at a terminal")
 	return cmd
 }
 
@@ -83,7 +86,12 @@ func (c *cli) approve(ctx context.Context, server *client.Client, code string, o
 	if !c.asJSON {
 		c.out.gate(gate)
 	}
-	if !o.yes && !c.asJSON && terminal(c.stdin) && !c.confirmed("\nApprove this?") {
+	switch {
+	case o.sha256 != "" && (len(o.sha256) < 12 || !strings.HasPrefix(gate.ActionSHA256, strings.ToLower(o.sha256))):
+		return contracts.Errorf(contracts.CodeStaleApproval, "%s is not about the action of that hash; look at it again", gate.Code)
+	case o.sha256 == "" && !terminal(c.stdin):
+		return usagef("nobody at a terminal has read this: name the action by its hash, with --sha256; it is action_sha256 of \"manifold gates %s --json\"", gate.Code)
+	case o.sha256 == "" && !o.yes && !c.asJSON && !c.confirmed("\nApprove this?"):
 		return ended(exitWaiting)
 	}
 	decided, err := server.Approve(ctx, gate, o.comment, client.Opt{})

@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/manifold-run/manifold/contracts"
 	"github.com/manifold-run/manifold/domainkit/domaintest"
 	"github.com/manifold-run/manifold/examples/finance"
 	"github.com/manifold-run/manifold/internal/app/apptest"
@@ -118,6 +119,14 @@ func (d *desk) reads(who string, into any, args ...string) int {
 		d.t.Fatalf("manifold %s: %v\n%s%s", strings.Join(args, " "), err, out, errs)
 	}
 	return code
+}
+
+// approves runs the command that approves exactly what a gate shows now.
+func (d *desk) approves(who string, code int, says, gate string, more ...string) string {
+	d.t.Helper()
+	var shown contracts.Interrupt
+	d.reads(who, &shown, "gates", gate)
+	return d.does(who, code, says, append([]string{"approve", gate, "--sha256", shown.ActionSHA256}, more...)...)
 }
 
 const alert = "set an alert for AAPL above 250"

@@ -215,8 +215,12 @@ func TestExamplesByTheCommandLine(t *testing.T) {
 	if code == "" {
 		t.Fatalf("no code in:\n%s", listed)
 	}
-	run(rita, 1, "approve", code)
-	run(otto, 0, "approve", code)
+	gate, err := p.rita.Gate(t.Context(), code)
+	if err != nil {
+		t.Fatal(err)
+	}
+	run(rita, 1, "approve", code, "--sha256", gate.ActionSHA256)
+	run(otto, 0, "approve", code, "--sha256", gate.ActionSHA256)
 	ended := eventually(t, "the end of the run", func() (contracts.RunSummary, bool) {
 		runs, err := p.rita.Runs(t.Context(), client.RunsFilter{Limit: 1})
 		if err != nil || len(runs) == 0 || !runs[0].State.Terminal() {

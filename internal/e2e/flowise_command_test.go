@@ -136,7 +136,7 @@ func TestTheProgramsMakeAFlowThatAnswers(t *testing.T) {
 			if err := json.Unmarshal([]byte(says(0, otto, "gates", "--json")), &gates); err != nil || len(gates) != 1 {
 				t.Fatalf("%v %d gates", err, len(gates))
 			}
-			says(0, otto, "approve", gates[0].Code, "--yes")
+			says(0, otto, "approve", gates[0].Code, "--sha256", gates[0].ActionSHA256)
 			if view := p.ended(gates[0].RunID); view.State != contracts.RunCompleted {
 				t.Fatalf("the run is %s", view.State)
 			}

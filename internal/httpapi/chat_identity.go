@@ -50,7 +50,10 @@ type callers struct {
 	cfg     Config
 	keys    *access.Keys
 	limiter *limiter
-	pages   *pages // nil without links
+	// failures bounds how often an address may come with a key or a person that
+	// does not count.
+	failures *limiter
+	pages    *pages // nil without links
 }
 
 // identify finds who is asking, and bounds how often they may. For chat frontends
@@ -82,6 +85,11 @@ func (s *callers) caller(c *gin.Context, chat bool) (access.Principal, error) {
 	who, err := s.keys.Authenticate(c.Request.Context(), strings.TrimSpace(text), c.GetHeader(s.cfg.ForwardedUser))
 	if err == nil && who.Kind == access.KindFrontend {
 		who, err = s.forwarded(c.Request.Header, who, chat)
+	}
+	if contracts.CodeOf(err) == contracts.CodeUnauthorized {
+		if limited := s.failures.take(c.ClientIP()); limited != nil {
+			return who, limited
+		}
 	}
 	if err == nil {
 		c.Set(keySubject, who.Subject())

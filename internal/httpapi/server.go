@@ -25,6 +25,9 @@ const (
 	MaxBody     = 1 << 20
 	MaxPlanBody = 4 << 20
 	MaxWait     = 60 * time.Second
+
+	// Failed authentications of one address.
+	failuresPerMinute, failuresAtOnce = 60, 300
 )
 
 // Config bounds the face; zero values take the defaults in brackets.
@@ -122,7 +125,9 @@ func New(cfg Config, deps Deps) (*Server, error) {
 	}
 	limiter := newLimiter(cmp.Or(cfg.RequestsPerMinute, 1200), cmp.Or(cfg.Burst, 200), cfg.Now)
 	problems := &problems{logger: cfg.Logger}
-	callers := &callers{cfg: cfg, keys: deps.Keys, limiter: limiter, pages: pages}
+	callers := &callers{
+		cfg: cfg, keys: deps.Keys, limiter: limiter, failures: newLimiter(failuresPerMinute, failuresAtOnce, cfg.Now), pages: pages,
+	}
 	s := &Server{
 		cfg: cfg, state: deps.Runs, callers: callers, problems: problems,
 		sessions: &sessionRoutes{conversation: deps.Conversation, sessions: deps.Sessions, ledgers: deps.Audit},

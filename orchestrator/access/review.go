@@ -100,6 +100,9 @@ func (p Panel) Stands(who Principal, i contracts.Interrupt) contracts.Stands {
 // not look at the gate's status. Who may approve for others may stop and mend for
 // all; for an approval it is asked who they are.
 func (p Panel) MayDecide(who Principal, i contracts.Interrupt, d contracts.Decision) error {
+	if key, ok := p.keys[who.KeyID]; ok && key.usable(p.now) != nil {
+		return key.usable(p.now)
+	}
 	if d != contracts.DecisionApprove {
 		return who.MayReview(i)
 	}
@@ -122,6 +125,13 @@ func (p Panel) MayDecide(who Principal, i contracts.Interrupt, d contracts.Decis
 		}
 	}
 	return nil
+}
+
+// Void tells that an approval counts no more: its key was revoked, or has ended,
+// while the gate is still undecided.
+func (p Panel) Void(d contracts.InterruptDecided) bool {
+	key, ok := p.keys[d.KeyID]
+	return ok && key.usable(p.now) != nil
 }
 
 // secondPerson tells why somebody is no second person for a gate.

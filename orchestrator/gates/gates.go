@@ -174,7 +174,7 @@ func (g *Gates) Decide(ctx context.Context, who access.Principal, i contracts.In
 		return contracts.Interrupt{}, err
 	}
 	decided, err := g.runner.Decide(acting(ctx, who, i), i.InterruptID, body, execution.Decider{
-		ID: who.Subject(), Via: who.Via, KeyID: who.KeyID, From: who.From,
+		ID: who.Subject(), Via: who.Via, KeyID: who.KeyID, From: who.From, Void: panel.Void,
 		Stands: func(i contracts.Interrupt) contracts.Stands { return panel.Stands(who, with(i, shaped)) },
 		May: func(i contracts.Interrupt, d contracts.Decision) error {
 			if who.Via == ByLink && HasDecided(i, who.Subject()) {

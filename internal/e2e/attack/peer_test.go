@@ -82,3 +82,45 @@ func scrubbed(body, id string) string {
 	_, after, _ := strings.Cut(rest, `"`)
 	return before + after
 }
+
+func TestARevokedKeyDecidesNothingMore(t *testing.T) {
+	t.Parallel()
+	s := open(t, policy(`{"floor":{"approval":{"quorum":2}}}`))
+	alice, mole, otto := s.person("alice", "operator"), s.person("mole", "approver"), s.person("otto", "approver")
+	olga := s.person("olga", "approver")
+	run := s.asks(alice, "vault.pay", toAlice)
+	gate := s.gate(run)
+	s.approves(mole, gate)
+	keys, err := s.root.Keys(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, k := range keys {
+		if k.Principal == "mole" {
+			if err := s.root.RevokeKey(t.Context(), k.ID); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	if got := s.approves(otto, gate); got.Status != contracts.InterruptOpen {
+		t.Fatalf("the approval of a key that was revoked since counts: %s", got.Status)
+	}
+	if got := s.approves(olga, gate); got.Status != contracts.InterruptApproved {
+		t.Fatalf("two people with keys have approved: %s", got.Status)
+	}
+	s.ended(run)
+}
+
+func TestGuessingKeysIsLimited(t *testing.T) {
+	t.Parallel()
+	s := open(t)
+	for range 400 {
+		if got := s.sends("mfk_aaaaaaaaaaaa_aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa", http.MethodGet, "/v1/whoami", nil); got.status == http.StatusTooManyRequests {
+			if _, err := s.root.Whoami(t.Context()); err != nil {
+				t.Errorf("who has a key suffers from the same address: %v", err)
+			}
+			return
+		}
+	}
+	t.Error("400 wrong keys in a row were judged")
+}
