@@ -82,9 +82,9 @@ type Config struct {
 	DropData bool
 	// Proof is how the database is proven to be as it was written.
 	Proof Proof
-	// Quarantine is for the start after a restore: nothing is advanced, and writes
-	// without an outcome are unknown from then on.
-	Quarantine bool
+	// Restored starts although the database is older than the roots that were
+	// published. What was open goes on as it stands in it.
+	Restored bool
 	// Init makes a new database where an empty file stands in its place.
 	Init bool
 	// StopTimeout bounds the whole of Stop [40s].

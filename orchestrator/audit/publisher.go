@@ -34,11 +34,11 @@ type PublisherConfig struct {
 	Known   note.Verifiers
 	// Outside is where roots go, and what the log is compared with at the start.
 	Outside []Outside
-	// Quarantine starts though the log is older than the outside copy, after a
-	// restore; the copy goes on with what there is.
-	Quarantine bool
-	Now        func() time.Time
-	Logger     *slog.Logger
+	// Restored starts though the log is older than the outside copy; the copy goes
+	// on with what there is.
+	Restored bool
+	Now      func() time.Time
+	Logger   *slog.Logger
 }
 
 // Publisher signs roots over all chains and seals, from Start to Stop, in a
@@ -78,7 +78,7 @@ func (p *Publisher) Start(ctx context.Context) error {
 	for _, o := range p.cfg.Outside {
 		switch err := p.compare(ctx, o); {
 		case err == nil:
-		case p.cfg.Quarantine && contracts.CodeOf(err) == contracts.CodeConflict:
+		case p.cfg.Restored && contracts.CodeOf(err) == contracts.CodeConflict:
 			p.cfg.Logger.WarnContext(ctx, "the log is not the one whose roots were published; it goes on as it is", slog.Any("error", err))
 		default:
 			return err
@@ -268,7 +268,7 @@ func (p *Publisher) contains(ctx context.Context, head Head) error {
 	}
 	if last.Size < head.Size {
 		return contracts.Errorf(contracts.CodeConflict,
-			"the log has %d leaves, and a root of %d was published at %s: this database is older than that, or was shortened", last.Size, head.Size, head.At.Format(time.RFC3339))
+			"the log has %d leaves, and a root of %d was published at %s: this database is older than that, or was shortened; if it was restored from a backup, start once with --restored", last.Size, head.Size, head.At.Format(time.RFC3339))
 	}
 	hash, err := tlog.TreeHash(head.Size, hashReader(ctx, p.log))
 	if err != nil {
