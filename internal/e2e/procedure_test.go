@@ -197,3 +197,36 @@ func (one tale) check(t *testing.T, domains *studio, view contracts.RunView) {
 		}
 	}
 }
+
+// TestTheExampleWithNobodyThere plans it for a run that nobody answers: its steps
+// take the answers that they name, or fail; the gate of a write waits all the same.
+func TestTheExampleWithNobodyThere(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		matches int
+		state   contracts.RunState
+		writes  int
+	}{
+		"one target is taken":       {1, contracts.RunCompleted, 1},
+		"of two nobody chooses one": {2, contracts.RunFailed, 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s, domains := startSite(t), newStudio(t)
+			domains.Script.Update, domains.Script.Matches = true, c.matches
+			domains.register(s)
+			response, err := s.runWith(contracts.PlanRequest{
+				Intents: []contracts.Intent{call("flowise.develop_chatflow", map[string]any{"goal": "answer questions"})}, Unattended: true,
+			}, contracts.RunPlan{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			view := s.plays(rest{s}, response.RunIDs[0], nil)
+			tale{state: c.state, writes: c.writes, flows: 1}.check(t, domains, view)
+			if n := nodeIn(view, "hitl_select_target", []contracts.NodeState{contracts.NodeFailed}); c.writes == 0 && (n.Error == nil || n.Error.Type != contracts.ErrNeedsPerson) {
+				t.Errorf("%+v", n)
+			}
+			s.sound(view)
+		})
+	}
+}
