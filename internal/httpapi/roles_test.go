@@ -102,6 +102,9 @@ func permissions() []permission {
 		{"DELETE /v1/keys/{id}", func(c *scene) string { return "/v1/keys/" + c.key }, nil, "admin", 403},
 
 		{"POST /v1/audit/verify", nil, is(`{}`), "operator admin", 403},
+		{"GET /v1/audit/root", nil, nil, "operator admin", 403},
+		{"GET /v1/audit/proof", func(*scene) string { return "/v1/audit/proof?run_id=none&seq=1" }, nil, "operator admin", 403},
+		{"GET /v1/audit/consistency", func(*scene) string { return "/v1/audit/consistency?from=1" }, nil, "operator admin", 403},
 
 		{"GET /v1/sessions/{id}/stream", session("/stream"), nil, "operator admin", 404},
 		{"GET /v1/runs/{id}/stream", run("/stream"), nil, "operator admin", 404},
