@@ -66,7 +66,8 @@ func (l *inodeLock) release() error {
 	if l == nil {
 		return nil
 	}
-	err := l.file.Close()
+	// Closing would not do: a child process between fork and exec has it open too.
+	err := errors.Join(syscall.Flock(int(l.file.Fd()), syscall.LOCK_UN), l.file.Close())
 	inodes.Delete(l.id)
 	return err
 }
