@@ -96,7 +96,7 @@ func (s *site) recorded(run string) {
 	if r, err := s.rita.Replay(s.t.Context(), run); err != nil || len(r.Differences) > 0 || r.State != contracts.RunCompleted {
 		s.t.Errorf("replay %+v %v", r, err)
 	}
-	if r, err := s.rita.AuditVerify(s.t.Context(), ""); err != nil || !r.OK || r.Entries != len(entries) {
+	if r, err := s.rita.AuditVerify(s.t.Context(), run); err != nil || !r.OK || r.Entries != len(entries) {
 		s.t.Errorf("audit %+v %v", r, err)
 	}
 	if locks, err := s.rita.Locks(s.t.Context()); err != nil || len(locks) > 0 {
