@@ -12,6 +12,7 @@ import (
 	"strconv"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"github.com/gin-gonic/gin"
 
@@ -100,6 +101,10 @@ func (k *call) raw(limit int64) ([]byte, error) {
 	}
 	if err != nil {
 		return nil, contracts.Errorf(contracts.CodeInvalid, "the body could not be read: %w", err)
+	}
+	if !utf8.Valid(body) {
+		// What is not text would be read as something else than was sent.
+		return nil, contracts.Errorf(contracts.CodeInvalid, "the body is not valid UTF-8")
 	}
 	return body, nil
 }
