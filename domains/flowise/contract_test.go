@@ -10,6 +10,7 @@ import (
 	"github.com/manifold-run/manifold/domainkit/domaintest"
 	"github.com/manifold-run/manifold/domains/flowise"
 	"github.com/manifold-run/manifold/intent"
+	"github.com/manifold-run/manifold/planner/workflow"
 )
 
 // saveExample saves the chatflow that the examples of the manifest speak of.
@@ -75,8 +76,20 @@ func (b *bench) manifest() *contracts.Manifest {
 	return domaintest.Manifest(b, svc)
 }
 
-// catalog makes the domain the only one that is registered.
-func (b *bench) catalog() *contracts.Catalog { return domaintest.Catalog(b, b.manifest()) }
+// catalog makes the domain the only one that is registered, with its workflows.
+func (b *bench) catalog() *contracts.Catalog {
+	b.Helper()
+	manifest := b.manifest()
+	out := domaintest.Catalog(b, manifest)
+	for i := range manifest.Workflows {
+		entry, missing, err := workflow.Entry(manifest, &manifest.Workflows[i], out)
+		if err != nil || len(missing) > 0 {
+			b.Fatalf("workflow %s: %v, it waits for %v", manifest.Workflows[i].Name, err, missing)
+		}
+		out.Domains[0].Capabilities = append(out.Domains[0].Capabilities, entry)
+	}
+	return out
+}
 
 func TestTheManifestsOwnSentencesFindTheirWay(t *testing.T) {
 	t.Parallel()

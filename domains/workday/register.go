@@ -21,6 +21,9 @@ func verdictOnly(fields ...string) json.RawMessage {
 	return raw
 }
 
+// foundTitle declares beside the verdict what the read-back of a change compares.
+var foundTitle = json.RawMessage(`{"required": ["applied"], "properties": {"title": {"type": "string"}}}`)
+
 // register adds the capabilities; what the types cannot say of them stands in
 // manifest.json.
 func (d *domain) register(svc *domainkit.Service) error {
@@ -39,6 +42,6 @@ func (d *domain) register(svc *domainkit.Service) error {
 		domainkit.Add(svc, domainkit.Capability{Name: "find_time_off_cancellation", OutputSchema: verdictOnly("applied")}, private(d, d.findCancellation)),
 		domainkit.Add(svc, domainkit.Capability{Name: "change_business_title", Resolve: domainkit.LookUp(d.resolveTitle)}, overseen(d, d.changeTitle)),
 		domainkit.Add(svc, domainkit.Capability{Name: "restore_business_title", Resolve: domainkit.LookUp(d.resolveTitle)}, overseen(d, d.changeTitle)),
-		domainkit.Add(svc, domainkit.Capability{Name: "find_business_title_change", OutputSchema: verdictOnly("applied")}, overseen(d, d.findTitle)),
+		domainkit.Add(svc, domainkit.Capability{Name: "find_business_title_change", OutputSchema: foundTitle}, overseen(d, d.findTitle)),
 	)
 }
