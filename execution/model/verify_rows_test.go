@@ -3,6 +3,7 @@ package model_test
 import (
 	"bytes"
 	"errors"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -58,8 +59,10 @@ func TestRowsThatAreNotThoseOfTheLedger(t *testing.T) {
 		return blobs[0].Body, nil
 	}
 	sound := func() model.Snapshot {
+		own := plan
+		own.Nodes = slices.Clone(plan.Nodes) // a case changes them
 		return model.Snapshot{
-			Run:   model.Run{ID: "r", Format: model.Format3, Plan: plan},
+			Run:   model.Run{ID: "r", Format: model.Format3, Plan: own},
 			Nodes: []model.Row{{NodeID: "n1", State: contracts.NodePending}, {NodeID: "n2", State: contracts.NodeRunning}},
 		}
 	}

@@ -139,10 +139,9 @@ func TestAnEditNeverApproves(t *testing.T) {
 	reg := d.registration()
 	reg.Floor = &contracts.Floor{FloorRule: contracts.FloorRule{RiskLevel: contracts.RiskHigh}} // four eyes
 	s.register(reg)
+	olga, _ := s.person("olga", "approver") // a key from after the request is no second eye
 	run := s.run(d.put("keyed", "a", "1")).RunIDs[0]
 	old := s.gates(run, 1)[0]
-	olga, _ := s.person("olga", "approver")
-
 	_, err := s.otto.Decide(t.Context(), old.InterruptID, contracts.Resume{
 		Decision: contracts.DecisionEdit, ActionSHA256: old.ActionSHA256, EditedParams: map[string]any{"id": "a"},
 	}, client.Opt{})
