@@ -22,8 +22,12 @@ func TestAQuestionShowsWhatItRestsOn(t *testing.T) {
 		Answers: []string{contracts.SayApprove, contracts.SayEdit, contracts.SayReject},
 	}
 	want := [][2]string{
-		{"limits max cost", "2.5"}, {"name", "Answers"}, {"success criteria", "answers, cites"},
-		{"missing 1", "create at: https://flows.example.com/credentials/new, name: openai"}, {"note", "a b"}, {"problems", "none"},
+		{"limits max cost", "2.5"},
+		{"name", "Answers"},
+		{"success criteria", "answers, cites"},
+		{"missing 1", "create at: https://flows.example.com/credentials/new, name: openai"},
+		{"note", "a b"},
+		{"problems", "none"},
 	}
 	if diff := cmp.Diff(want, sheet.Lines(i)); diff != "" {
 		t.Error(diff)

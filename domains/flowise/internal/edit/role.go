@@ -31,11 +31,6 @@ const (
 	RoleNode        Role = "node"
 )
 
-// Roles lists all of them.
-func Roles() []Role {
-	return []Role{RoleModel, RoleTemperature, RolePrompt, RoleMemory, RoleTools, RoleTool, RoleSource, RoleModeration, RoleNode}
-}
-
 // Spot is a part of a graph that plays a role, and the parameter or anchor by
 // which it does.
 type Spot struct {
