@@ -4,6 +4,7 @@ package read
 
 import (
 	"errors"
+	"slices"
 	"strings"
 
 	"github.com/manifold-run/manifold/contracts"
@@ -42,6 +43,15 @@ func (r *Reader) Register(svc *domainkit.Service) error {
 	)
 }
 
+// ordinary words stand in labels, and in what people say of anything: as values to
+// search by they would contest the one that is meant.
+var ordinary = strings.Fields(`
+	act add advanced and api backed base basic book browser builder by character chatflow chatflows code collection compact content create current
+	custom data date delete directory edit existing execute file files filter find flow folder for from function get human input interpreter item key
+	language lines list loop message model multi name new node nodes open output page pages plain post prompt put query read reply request requests
+	response run search select set simple single source start state sticky store storage structured system template templates test text thinking time
+	toolkit type update upload use user value variable vector view web window with write`)
+
 // subjects are the words of the labels of nodes, as words to search by: what kinds
 // of things nodes and templates are about, so that a sentence names them surely.
 // Words of categories and of many labels say too little.
@@ -58,7 +68,7 @@ func (r *Reader) subjects() contracts.Metadata {
 	}
 	words := map[string]any{}
 	for w, n := range times {
-		if len(w) > 2 && n <= most && !common[w] {
+		if len(w) > 2 && n <= most && !common[w] && !slices.Contains(ordinary, w) {
 			words[w] = w
 		}
 	}
