@@ -94,6 +94,17 @@ func (c *programCache) get(source string) (*program, error) {
 	return made, err
 }
 
+// compiling is held while an expression is checked: an environment of the library
+// (v0.33.2) makes its list of names for "undeclared reference" when it is first
+// needed, and reads it elsewhere without a lock.
+var compiling sync.Mutex
+
+func check(env *cel.Env, source string) (*cel.Ast, *cel.Issues) {
+	compiling.Lock()
+	defer compiling.Unlock() // a stranger's expression may end it by a panic
+	return env.Compile(source)
+}
+
 // compile reads and checks an expression.
 func compile(source string) (p *program, err error) {
 	defer func() {
@@ -108,7 +119,7 @@ func compile(source string) (p *program, err error) {
 	if err != nil {
 		return nil, contracts.Errorf(contracts.CodeInternal, "expressions: %w", err)
 	}
-	checked, issues := env.Compile(source)
+	checked, issues := check(env, source)
 	if issues.Err() != nil {
 		return nil, contracts.Errorf(contracts.CodeInvalid, "the expression %.60q: %s", source, firstIssue(issues))
 	}
