@@ -227,7 +227,7 @@ func TestInventedDomainsGoTheWholeWay(t *testing.T) {
 	t.Parallel()
 	seeds, begin := 5, firstSeed(t)
 	if longTests() {
-		seeds = 40
+		seeds = 20
 	}
 	for i := range seeds {
 		seed := begin + uint64(i)

@@ -30,7 +30,7 @@ func TestKill9AtRandomMomentsLosesNothingAndDoesNothingTwice(t *testing.T) {
 	t.Parallel()
 	seeds, begin := 6, firstSeed(t)
 	if longTests() {
-		seeds = 30
+		seeds = 15
 	}
 	each(seeds, func(i int) {
 		seed := begin + uint64(i)

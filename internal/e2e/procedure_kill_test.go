@@ -17,7 +17,7 @@ func TestKill9DuringTheExampleLosesNoAnswerAndWritesOnce(t *testing.T) {
 	t.Parallel()
 	seeds, begin := 3, firstSeed(t)
 	if longTests() {
-		seeds = 20
+		seeds = 6
 	}
 	each(seeds, func(i int) {
 		seed := begin + uint64(i)
