@@ -45,10 +45,13 @@ func accounted(in contracts.Intent) string {
 	return ""
 }
 
+// apostrophe is a letter to Unicode, and a sign to whoever reads it by itself.
+const apostrophe = 'ʼ'
+
 // wordIn gives the first letter or digit between two words, of which there is none.
 func wordIn(gap string) string {
 	for _, r := range gap {
-		if unicode.IsLetter(r) || unicode.IsDigit(r) {
+		if r != apostrophe && (unicode.IsLetter(r) || unicode.IsDigit(r)) {
 			return gap
 		}
 	}
