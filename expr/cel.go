@@ -406,8 +406,8 @@ func (e *EvalError) Error() string {
 	return fmt.Sprintf("${%s} cannot be computed: %s", shortened(e.Source), e.Cause)
 }
 
-// Unwrap gives the cause.
-func (e *EvalError) Unwrap() error { return e.Cause }
+// Unwrap gives the cause, as what was wrong with the expression or what it read.
+func (e *EvalError) Unwrap() error { return contracts.Errorf(contracts.CodeInvalid, "%w", e.Cause) }
 
 func shortened(source string) string {
 	if runes := []rune(source); len(runes) > 80 {
