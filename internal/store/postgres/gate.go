@@ -65,20 +65,20 @@ func (s *Runs) Interrupts(ctx context.Context, f execution.InterruptFilter) ([]c
 func selectedGates(f execution.InterruptFilter) query {
 	var q query
 	if f.SessionID != "" {
-		q.where(`session_id = ?`, f.SessionID)
+		q.Where(`session_id = ?`, f.SessionID)
 	}
 	if f.RunID != "" {
-		q.where(`run_id = ?`, f.RunID)
+		q.Where(`run_id = ?`, f.RunID)
 	}
 	switch f.Status {
 	case "":
 	case contracts.InterruptOpen:
-		q.where(`status = 'open'`) // literally, for the index of the open ones
+		q.Where(`status = 'open'`) // literally, for the index of the open ones
 	default:
-		q.where(`status = ?`, string(f.Status))
+		q.Where(`status = ?`, string(f.Status))
 	}
 	if len(f.Types) > 0 {
-		q.where(`type = ANY(?)`, stored.Texts(f.Types))
+		q.Where(`type = ANY(?)`, stored.Texts(f.Types))
 	}
 	return q
 }
@@ -93,7 +93,7 @@ func (s *Runs) ListGates(ctx context.Context, f orchestrator.GateFilter) (contra
 		if err != nil {
 			return contracts.List[contracts.Interrupt]{}, contracts.BadCursor()
 		}
-		q.where(`place > ?`, place)
+		q.Where(`place > ?`, place)
 	}
 	text, args := q.text(`SELECT place, session_id, body FROM interrupt `, `ORDER BY place`, f.Limit)
 	found, err := list(ctx, s.db, "list gates", scanPlaced, text, args...)
@@ -131,7 +131,7 @@ func (q *query) inSight(of access.Sight) {
 		within []string
 	}{{"domain", of.Domains}, {"class", stored.Texts(of.Classes)}} {
 		if len(scope.within) > 0 {
-			q.where(`(domain = '' OR `+scope.column+` = '' OR `+scope.column+` = ANY(?))`, scope.within)
+			q.Where(`(domain = '' OR `+scope.column+` = '' OR `+scope.column+` = ANY(?))`, scope.within)
 		}
 	}
 	mine := `(owner = ? AND owner <> '' OR roles && ?::text[]`
@@ -141,7 +141,7 @@ func (q *query) inSight(of access.Sight) {
 	case of.All:
 		mine += ` OR domain <> ''`
 	}
-	q.where(mine+`)`, of.Subject, stored.Texts(of.Roles))
+	q.Where(mine+`)`, of.Subject, stored.Texts(of.Roles))
 }
 
 const saveInterrupt = `

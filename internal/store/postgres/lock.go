@@ -179,7 +179,7 @@ func wakeNext(ctx context.Context, x changer, wake func(string), keys []string) 
 func (s *Runs) Locks(ctx context.Context, p contracts.Page) (contracts.List[execution.LockHolder], error) {
 	var q query
 	if p.Cursor != "" {
-		q.where(`key > ?`, p.Cursor)
+		q.Where(`key > ?`, p.Cursor)
 	}
 	text, args := q.text(selectLockWaiting, `ORDER BY key`, p.Limit)
 	held, err := list(ctx, s.db, "list locks", func(row pgx.Row) (execution.LockHolder, error) {

@@ -143,21 +143,21 @@ func (s *Runs) RequestCancel(ctx context.Context, runID, by string) error {
 func (s *Runs) ListRuns(ctx context.Context, f execution.RunFilter) (contracts.List[execution.Run], error) {
 	var q query
 	if f.SessionID != "" {
-		q.where(`r.session_id = ?`, f.SessionID)
+		q.Where(`r.session_id = ?`, f.SessionID)
 	}
 	if f.Owner != "" {
-		q.where(`r.requester = ?`, f.Owner)
+		q.Where(`r.requester = ?`, f.Owner)
 	}
 	if len(f.States) > 0 {
-		q.where(`r.state = ANY(?)`, stored.Texts(f.States))
+		q.Where(`r.state = ANY(?)`, stored.Texts(f.States))
 	}
 	if !f.Before.IsZero() {
-		q.where(`r.created_at < ?`, stored.Nanos(f.Before))
+		q.Where(`r.created_at < ?`, stored.Nanos(f.Before))
 	}
 	if f.ScoreBelow > 0 {
-		q.where(`CASE WHEN r.verdict <> '' THEN (r.verdict::jsonb->>'score')::float8 END < ?`, f.ScoreBelow)
+		q.Where(`CASE WHEN r.verdict <> '' THEN (r.verdict::jsonb->>'score')::float8 END < ?`, f.ScoreBelow)
 	}
-	if err := q.beyond(f.Cursor, `r.created_at, r.id`, `<`); err != nil {
+	if err := q.Beyond(f.Cursor, `r.created_at, r.id`, `<`); err != nil {
 		return contracts.List[execution.Run]{}, err
 	}
 	selects := selectRun

@@ -71,24 +71,24 @@ func (s *Runs) Interrupts(ctx context.Context, f execution.InterruptFilter) ([]c
 func selectedGates(f execution.InterruptFilter) (query, error) {
 	var q query
 	if f.SessionID != "" {
-		q.where(`session_id = ?`, f.SessionID)
+		q.Where(`session_id = ?`, f.SessionID)
 	}
 	if f.RunID != "" {
-		q.where(`run_id = ?`, f.RunID)
+		q.Where(`run_id = ?`, f.RunID)
 	}
 	switch f.Status {
 	case "":
 	case contracts.InterruptOpen:
-		q.where(`status = 'open'`) // literally, for the index of the open ones
+		q.Where(`status = 'open'`) // literally, for the index of the open ones
 	default:
-		q.where(`status = ?`, string(f.Status))
+		q.Where(`status = ?`, string(f.Status))
 	}
 	if len(f.Types) > 0 {
 		types, err := list(f.Types)
 		if err != nil {
 			return q, err
 		}
-		q.where(`type IN (SELECT value FROM json_each(?))`, types)
+		q.Where(`type IN (SELECT value FROM json_each(?))`, types)
 	}
 	return q, nil
 }
@@ -109,7 +109,7 @@ func (s *Runs) ListGates(ctx context.Context, f orchestrator.GateFilter) (contra
 		if err != nil {
 			return none, contracts.BadCursor()
 		}
-		q.where(`place > ?`, place)
+		q.Where(`place > ?`, place)
 	}
 	text, args := q.text(selectPlaced, `ORDER BY place`, f.Limit)
 	var found []placedGate
@@ -160,7 +160,7 @@ func (q *query) inSight(of access.Sight) error {
 		if err != nil {
 			return err
 		}
-		q.where(`(domain = '' OR `+scope.column+` = '' OR `+scope.column+` IN (SELECT value FROM json_each(?)))`, within)
+		q.Where(`(domain = '' OR `+scope.column+` = '' OR `+scope.column+` IN (SELECT value FROM json_each(?)))`, within)
 	}
 	if of.All && !of.Narrow() {
 		return nil
@@ -173,7 +173,7 @@ func (q *query) inSight(of access.Sight) error {
 	if of.All {
 		mine += ` OR domain <> ''`
 	}
-	q.where(mine+`)`, of.Subject, roles)
+	q.Where(mine+`)`, of.Subject, roles)
 	return nil
 }
 

@@ -77,7 +77,7 @@ func (s *Directory) Key(ctx context.Context, id string) (access.Key, error) {
 // Keys lists keys, oldest first.
 func (s *Directory) Keys(ctx context.Context, p contracts.Page) (contracts.List[access.Key], error) {
 	var q query
-	if err := q.beyond(p.Cursor, `created_at, id`, `>`); err != nil {
+	if err := q.Beyond(p.Cursor, `created_at, id`, `>`); err != nil {
 		return contracts.List[access.Key]{}, err
 	}
 	text, args := q.text(selectKey, `ORDER BY created_at, id`, p.Limit)

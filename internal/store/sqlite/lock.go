@@ -166,7 +166,7 @@ func (x *tx) free(ctx context.Context, query string, args ...any) ([]string, err
 func (s *Runs) Locks(ctx context.Context, p contracts.Page) (contracts.List[execution.LockHolder], error) {
 	var q query
 	if p.Cursor != "" {
-		q.where(`key > ?`, p.Cursor)
+		q.Where(`key > ?`, p.Cursor)
 	}
 	text, args := q.text(selectLock, `ORDER BY key`, p.Limit)
 	var held []execution.LockHolder

@@ -209,25 +209,25 @@ func (s *Runs) ListRuns(ctx context.Context, f execution.RunFilter) (contracts.L
 	var none contracts.List[execution.Run]
 	var q query
 	if f.SessionID != "" {
-		q.where(`r.session_id = ?`, f.SessionID)
+		q.Where(`r.session_id = ?`, f.SessionID)
 	}
 	if f.Owner != "" {
-		q.where(`r.requester = ?`, f.Owner)
+		q.Where(`r.requester = ?`, f.Owner)
 	}
 	if len(f.States) > 0 {
 		states, err := list(f.States)
 		if err != nil {
 			return none, err
 		}
-		q.where(`r.state IN (SELECT value FROM json_each(?))`, states)
+		q.Where(`r.state IN (SELECT value FROM json_each(?))`, states)
 	}
 	if !f.Before.IsZero() {
-		q.where(`r.created_at < ?`, stored.Nanos(f.Before))
+		q.Where(`r.created_at < ?`, stored.Nanos(f.Before))
 	}
 	if f.ScoreBelow > 0 {
-		q.where(`CASE WHEN r.verdict <> '' THEN json_extract(r.verdict, '$.score') END < ?`, f.ScoreBelow)
+		q.Where(`CASE WHEN r.verdict <> '' THEN json_extract(r.verdict, '$.score') END < ?`, f.ScoreBelow)
 	}
-	if err := q.beyond(f.Cursor, `r.created_at, r.id`, `<`); err != nil {
+	if err := q.Beyond(f.Cursor, `r.created_at, r.id`, `<`); err != nil {
 		return none, err
 	}
 	selects := selectRun

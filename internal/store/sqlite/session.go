@@ -62,12 +62,12 @@ func (s *Talk) Session(ctx context.Context, id string) (orchestrator.Session, er
 func (s *Talk) ListSessions(ctx context.Context, f orchestrator.SessionFilter) (contracts.List[orchestrator.Session], error) {
 	var q query
 	if f.Owner != "" {
-		q.where(`owner = ?`, f.Owner)
+		q.Where(`owner = ?`, f.Owner)
 	}
 	if !f.Before.IsZero() {
-		q.where(`created_at < ?`, stored.Nanos(f.Before))
+		q.Where(`created_at < ?`, stored.Nanos(f.Before))
 	}
-	if err := q.beyond(f.Cursor, `created_at, id`, `<`); err != nil {
+	if err := q.Beyond(f.Cursor, `created_at, id`, `<`); err != nil {
 		return contracts.List[orchestrator.Session]{}, err
 	}
 	text, args := q.text(selectSession, `ORDER BY created_at DESC, id DESC`, f.Limit)
@@ -205,16 +205,16 @@ func (s *Talk) Turn(ctx context.Context, key orchestrator.TurnKey) (orchestrator
 func (s *Talk) ListTurns(ctx context.Context, f orchestrator.TurnFilter) ([]orchestrator.Turn, error) {
 	var q query
 	if f.SessionID != "" {
-		q.where(`session_id = ?`, f.SessionID)
+		q.Where(`session_id = ?`, f.SessionID)
 	}
 	if f.InterruptID != "" { // the second half is that of the index
-		q.where(`interrupt_id = ? AND interrupt_id <> ''`, f.InterruptID)
+		q.Where(`interrupt_id = ? AND interrupt_id <> ''`, f.InterruptID)
 	}
 	if f.Unfinished {
-		q.where(`outcome = ''`)
+		q.Where(`outcome = ''`)
 	}
 	if !f.Before.IsZero() {
-		q.where(`begun_at < ?`, stored.Nanos(f.Before))
+		q.Where(`begun_at < ?`, stored.Nanos(f.Before))
 	}
 	text, args := q.text(selectTurn, `ORDER BY place`, f.Limit)
 	var turns []orchestrator.Turn
