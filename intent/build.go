@@ -135,9 +135,6 @@ func count32(n int) int32 {
 func (b *builder) addCapability(entry *contracts.CapabilityEntry, domain int32, title string) {
 	c := entry.Capability
 	idx := &indexed{entry: entry, domain: domain, title: title, firstDoc: count32(len(b.x.docs)), slots: &slots{}, number: count32(len(b.x.caps))}
-	for _, spec := range c.Metadata.ParameterSpecs {
-		idx.verbatim = idx.verbatim || spec.Verbatim
-	}
 	idx.open = len(c.Metadata.Phases) == 0 && len(c.Metadata.AllowedRoles) == 0
 	number := idx.number
 	b.x.caps = append(b.x.caps, idx)

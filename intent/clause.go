@@ -121,9 +121,6 @@ func (s *sentenceReader) propose() []*part {
 	}
 	s.retracted = s.takesBack()
 	whole := s.pieces
-	if brief, ok := briefOf(s); ok {
-		return []*part{brief}
-	}
 	s.pieces = s.spoken(whole)
 	parts := s.divide()
 	if len(s.pieces) < len(whole) && !slices.ContainsFunc(parts, func(p *part) bool { return p.plain >= DefaultClarify }) {
@@ -131,43 +128,6 @@ func (s *sentenceReader) propose() []*part {
 		return s.divide()
 	}
 	return parts
-}
-
-// briefOf takes a message as one request where it begins with the verb of a capability
-// that takes a request in its own words, and of no other one: what a goal tells is
-// no request beside it.
-func briefOf(s *sentenceReader) (*part, bool) {
-	head := headOf(s.x.tools.Lexicon, s.m.Tokens)
-	if head == "" || !slices.ContainsFunc(s.x.caps, func(c *indexed) bool { return c != nil && c.verbatim && slices.Contains(c.begins, head) }) {
-		return nil, false
-	}
-	whole := s.pieces
-	s.pieces = []piece{{to: len(s.m.Tokens), joint: joint{strong: true}}}
-	p := s.read(0, 0)
-	at := -1
-	for k := range p.candidates {
-		c := &p.candidates[k]
-		idx, ok := s.x.refs[c.Entry.Ref()]
-		switch {
-		case !ok || !c.begins:
-		case at >= 0 || !idx.verbatim:
-			at = len(p.candidates) // another one begins so, too
-		default:
-			at = k
-		}
-	}
-	if at < 0 || at >= len(p.candidates) {
-		s.pieces, s.parts = whole, map[[2]int]*part{}
-		return nil, false
-	}
-	meant := p.candidates[at]
-	meant.Confidence = max(meant.Confidence, plainConfidence)
-	p.candidates = slices.Insert(slices.Delete(p.candidates, at, at+1), 0, meant)
-	for k := range p.candidates[1:] {
-		p.candidates[k+1].Confidence = min(p.candidates[k+1].Confidence, heldConfidence)
-	}
-	p.plain = max(p.plain, meant.Confidence)
-	return p, true
 }
 
 // divide cuts the pieces into requests.

@@ -70,7 +70,6 @@ type indexed struct {
 	firstNot          int32
 	examples          int
 	open              bool // to all roles, in all phases
-	verbatim          bool // a parameter takes the request in its own words
 
 	slots *slots
 	// moods are what the examples themselves have, such as a condition.
