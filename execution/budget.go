@@ -4,9 +4,9 @@ import (
 	"fmt"
 	"maps"
 	"strconv"
-	"strings"
 
 	"github.com/manifold-run/manifold/contracts"
+	"github.com/manifold-run/manifold/execution/decision"
 	"github.com/manifold-run/manifold/execution/model"
 )
 
@@ -55,22 +55,19 @@ func ask(t *turn, b model.Budget) {
 		Show:       map[string]any{"budget": b.Name, "used": b.Used, "limit": b.Limit, "step": t.n.ID()},
 		Options: []contracts.InterruptOption{
 			{
-				ID: answerRaise, Label: "Raise it to " + number(max(b.Used, b.Limit)*2), Detail: "takes the role operator",
-				Value: map[string]any{answerRaise: max(b.Used, b.Limit) * 2},
+				ID: decision.Raise, Label: "Raise it to " + number(max(b.Used, b.Limit)*2), Detail: "takes the role operator",
+				Value: map[string]any{decision.Raise: max(b.Used, b.Limit) * 2},
 			},
 			{ID: contracts.SayStop, Label: "Stop"},
 		},
 		ResponseSchema: map[string]any{
-			"type": "object", "required": []any{answerRaise}, "additionalProperties": false,
-			"properties": map[string]any{answerRaise: map[string]any{"type": "number", "exclusiveMinimum": b.Used - 1, "maximum": maxRaise}},
+			"type": "object", "required": []any{decision.Raise}, "additionalProperties": false,
+			"properties": map[string]any{decision.Raise: map[string]any{"type": "number", "exclusiveMinimum": b.Used - 1, "maximum": maxRaise}},
 		},
 	}, contracts.NodeAwaitingInput)
 }
 
-const (
-	answerRaise = "raise"
-	maxRaise    = 1e9
-)
+const maxRaise = 1e9
 
 func number(v float64) string { return strconv.FormatFloat(v, 'f', -1, 64) }
 
@@ -83,7 +80,7 @@ func raised(t *turn, last contracts.InterruptDecided) {
 		return
 	}
 	answer, _ := gate.Response.(map[string]any)
-	to, ok := model.Number(answer[answerRaise])
+	to, ok := model.Number(answer[decision.Raise])
 	name, named := gate.Show["budget"].(string)
 	if !ok || !named {
 		t.fail(contracts.ErrBudgetExceeded, "the budget was not raised", contracts.EffectNone)
@@ -98,24 +95,4 @@ func raised(t *turn, last contracts.InterruptDecided) {
 	limits[key] = to
 	t.row.Raised, t.row.Step = limits, model.StepNone
 	t.again()
-}
-
-// raiseInWords reads "raise: 50" and "raise to 50" as what they say.
-func raiseInWords(i contracts.Interrupt, text string) (any, bool) {
-	rest, ok := strings.CutPrefix(strings.ToLower(text), answerRaise)
-	if !ok || i.Type != contracts.InterruptBudgetExceeded {
-		return nil, false
-	}
-	fields := strings.Fields(strings.Trim(rest, ": "))
-	if len(fields) == 0 {
-		return nil, false
-	}
-	to, err := strconv.ParseFloat(fields[len(fields)-1], 64)
-	return map[string]any{answerRaise: to}, err == nil && len(fields) <= 3
-}
-
-// RaisesBudget tells whether an answer gives a run more than it was allowed.
-func RaisesBudget(i contracts.Interrupt, response any) bool {
-	value, err := AnswerValue(i, response)
-	return i.Type == contracts.InterruptBudgetExceeded && (err != nil || value != contracts.SayStop)
 }

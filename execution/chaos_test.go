@@ -10,6 +10,7 @@ import (
 
 	"github.com/manifold-run/manifold/contracts"
 	"github.com/manifold-run/manifold/execution"
+	"github.com/manifold-run/manifold/execution/decision"
 	"github.com/manifold-run/manifold/execution/executiontest"
 )
 
@@ -218,7 +219,7 @@ func (w *world) answerOne(ctx context.Context, sc scenario, r *execution.Runner,
 	if body.Decision == contracts.DecisionApprove {
 		body.ActionSHA256 = g.ActionSHA256
 	}
-	_, _ = r.Decide(ctx, g.InterruptID, body, execution.Decider{ID: "bob", May: anybody})
+	_, _ = r.Decide(ctx, g.InterruptID, body, decision.Decider{ID: "bob", May: anybody})
 }
 
 // sound checks what must hold after whatever happened.

@@ -8,6 +8,7 @@ import (
 
 	"github.com/manifold-run/manifold/contracts"
 	"github.com/manifold-run/manifold/execution"
+	"github.com/manifold-run/manifold/execution/decision"
 	"github.com/manifold-run/manifold/execution/executiontest"
 )
 
@@ -63,7 +64,7 @@ func (w *world) drive(ctx context.Context, r *execution.Runner, id string, dead 
 			short, cancel := context.WithTimeout(ctx, time.Second)
 			_, err := r.Decide(short, g.InterruptID, contracts.Resume{
 				Decision: contracts.DecisionApprove, ActionSHA256: g.ActionSHA256,
-			}, execution.Decider{ID: "bob", May: anybody})
+			}, decision.Decider{ID: "bob", May: anybody})
 			cancel()
 			if err != nil && contracts.CodeOf(err) != contracts.CodeConflict && short.Err() == nil {
 				select {

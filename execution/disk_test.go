@@ -13,6 +13,7 @@ import (
 
 	"github.com/manifold-run/manifold/contracts"
 	"github.com/manifold-run/manifold/execution"
+	"github.com/manifold-run/manifold/execution/decision"
 	"github.com/manifold-run/manifold/execution/executiontest"
 )
 
@@ -125,7 +126,7 @@ func (w *world) patient(r *execution.Runner, nodes ...contracts.Node) contracts.
 			w.again("approve", func() error {
 				_, err := r.Decide(w.t.Context(), g.InterruptID, contracts.Resume{
 					Decision: contracts.DecisionApprove, ActionSHA256: g.ActionSHA256,
-				}, execution.Decider{ID: "bob", May: anybody})
+				}, decision.Decider{ID: "bob", May: anybody})
 				return err
 			})
 		}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/manifold-run/manifold/contracts"
 	"github.com/manifold-run/manifold/execution"
+	"github.com/manifold-run/manifold/execution/decision"
 )
 
 // choose is the node n2, a choice among what n1 has found.
@@ -56,7 +57,7 @@ func TestChooseNodeAsksOnlyWhenItMust(t *testing.T) {
 				if c.answer != nil {
 					g := w.gates(r, id, 1)["n2"]
 					if _, err := r.Decide(t.Context(), g.InterruptID, contracts.Resume{Response: "nobody"},
-						execution.Decider{ID: "ana", May: anybody}); contracts.CodeOf(err) != contracts.CodeInvalid {
+						decision.Decider{ID: "ana", May: anybody}); contracts.CodeOf(err) != contracts.CodeInvalid {
 						t.Errorf("an answer that fits nothing: %v", err)
 					}
 					w.decide(r, g, contracts.Resume{Response: c.answer})

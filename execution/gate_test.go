@@ -9,6 +9,7 @@ import (
 
 	"github.com/manifold-run/manifold/contracts"
 	"github.com/manifold-run/manifold/execution"
+	"github.com/manifold-run/manifold/execution/decision"
 )
 
 func TestApprovalIsBoundToWhatRuns(t *testing.T) {
@@ -65,7 +66,7 @@ func TestApprovalIsBoundToWhatRuns(t *testing.T) {
 				}
 				if _, err := r.Decide(t.Context(), open["n2"].InterruptID, contracts.Resume{
 					Decision: contracts.DecisionApprove, ActionSHA256: open["n2"].ActionSHA256,
-				}, execution.Decider{ID: "eve", May: anybody}); contracts.CodeOf(err) != contracts.CodeConflict {
+				}, decision.Decider{ID: "eve", May: anybody}); contracts.CodeOf(err) != contracts.CodeConflict {
 					t.Errorf("deciding the old gate again: %v, want conflict", err)
 				}
 			})
@@ -131,7 +132,7 @@ func TestWrongDecisionsAreRefused(t *testing.T) {
 			},
 		}
 		for name, c := range cases {
-			_, err := r.Decide(t.Context(), g.InterruptID, c.body, execution.Decider{ID: "eve", May: c.may})
+			_, err := r.Decide(t.Context(), g.InterruptID, c.body, decision.Decider{ID: "eve", May: c.may})
 			if got := contracts.CodeOf(err); got != c.want {
 				t.Errorf("%s: %v, want %s", name, err, c.want)
 			}
@@ -157,7 +158,7 @@ func TestGateExpiresOnce(t *testing.T) {
 		}
 		_, err := r.Decide(t.Context(), g.InterruptID, contracts.Resume{
 			Decision: contracts.DecisionApprove, ActionSHA256: g.ActionSHA256,
-		}, execution.Decider{ID: "bob", May: anybody})
+		}, decision.Decider{ID: "bob", May: anybody})
 		if contracts.CodeOf(err) != contracts.CodeConflict {
 			t.Errorf("approving an expired gate: %v, want conflict", err)
 		}

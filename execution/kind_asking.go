@@ -6,16 +6,8 @@ import (
 	"strings"
 
 	"github.com/manifold-run/manifold/contracts"
+	"github.com/manifold-run/manifold/execution/decision"
 	"github.com/manifold-run/manifold/execution/model"
-)
-
-// The facts of a human step.
-const (
-	factDecision = "decision"
-	factValue    = "value"
-	factLabel    = "label"
-	factApproach = "approach"
-	factFeedback = "feedback"
 )
 
 // maxTargets bounds what a step of a workflow offers to choose from.
@@ -77,7 +69,7 @@ func (a asking) question(t *turn) (contracts.Interrupt, error) {
 		return i, err
 	}
 	for _, answer := range i.Answers {
-		if !needsMore(answer) {
+		if !decision.NeedsMore(answer) {
 			i.Options = append(i.Options, contracts.InterruptOption{ID: answer, Label: labelOfAnswer(answer)})
 		}
 	}
@@ -117,16 +109,6 @@ func mayGoBack(t *turn, answer string) bool {
 	return false
 }
 
-// needsMore tells whether an answer is nothing without words or values.
-func needsMore(answer string) bool {
-	switch answer {
-	case contracts.SayChoose, contracts.SaySearch, contracts.SayEdit, contracts.SayIterate:
-		return true
-	default:
-		return false
-	}
-}
-
 func labelOfAnswer(answer string) string {
 	words := strings.ReplaceAll(answer, "_", " ")
 	return strings.ToUpper(words[:1]) + words[1:]
@@ -136,7 +118,7 @@ func labelOfAnswer(answer string) string {
 // allowed now.
 func (a asking) alone(t *turn, i contracts.Interrupt) {
 	u := t.n.Spec.Human.Unattended
-	choices := len(i.Options) - len(slices.DeleteFunc(slices.Clone(i.Answers), func(s string) bool { return needsMore(s) }))
+	choices := len(i.Options) - len(slices.DeleteFunc(slices.Clone(i.Answers), func(s string) bool { return decision.NeedsMore(s) }))
 	switch {
 	case u == nil || u.Answer == "":
 		t.fail(contracts.ErrNeedsPerson, "this needs a person: "+i.Prompt, contracts.EffectNone)
@@ -149,7 +131,7 @@ func (a asking) alone(t *turn, i contracts.Interrupt) {
 		if u.Answer == contracts.SayChoose {
 			response = i.Options[0].ID
 		}
-		facts, err := humanAnswer(i, response)
+		facts, err := decision.Facts(i, response)
 		if err != nil {
 			t.fail(contracts.ErrNeedsPerson, err.Error(), contracts.EffectNone)
 			return
@@ -171,16 +153,16 @@ func (a asking) answer(t *turn, last contracts.InterruptDecided) {
 		if says(facts) {
 			contributed(t, last)
 		}
-		a.complete(t, facts, cmp.Or(asText(facts[factDecision]), "answered")+" by "+last.DecidedBy)
+		a.complete(t, facts, cmp.Or(asText(facts[decision.FactDecision]), "answered")+" by "+last.DecidedBy)
 	}
 }
 
 // says tells whether an answer has substance: a value, a choice, words. Whoever
 // gives that asks for the writes that rest on it.
 func says(facts map[string]any) bool {
-	switch facts[factDecision] {
+	switch facts[decision.FactDecision] {
 	case contracts.SayApprove:
-		return facts[factApproach] != nil
+		return facts[decision.FactApproach] != nil
 	case contracts.SayAccept, contracts.SayRetry, contracts.SaySkip, contracts.SayStop:
 		return false
 	default:
@@ -192,7 +174,7 @@ func says(facts map[string]any) bool {
 // end of the branch, and to stop is the end of the run.
 func (asking) complete(t *turn, facts map[string]any, summary string) {
 	t.row.Result = &Result{Summary: contracts.CleanSummary(summary), Facts: facts}
-	switch facts[factDecision] {
+	switch facts[decision.FactDecision] {
 	case contracts.SayStop:
 		t.row = nil
 		t.stopRun(summary)

@@ -10,6 +10,7 @@ import (
 
 	"github.com/manifold-run/manifold/contracts"
 	"github.com/manifold-run/manifold/execution"
+	"github.com/manifold-run/manifold/execution/decision"
 	"github.com/manifold-run/manifold/execution/executiontest"
 )
 
@@ -53,7 +54,7 @@ func (s *studio) tell(ctx context.Context, r *execution.Runner, id string, says 
 			if answer, ok := says[i.NodeID]; ok {
 				body = contracts.Resume{Response: answer}
 			}
-			_, _ = r.Decide(ctx, i.InterruptID, body, execution.Decider{ID: "bob", May: anybody})
+			_, _ = r.Decide(ctx, i.InterruptID, body, decision.Decider{ID: "bob", May: anybody})
 		}
 	}
 	return false

@@ -8,7 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/manifold-run/manifold/contracts"
-	"github.com/manifold-run/manifold/execution"
+	"github.com/manifold-run/manifold/execution/decision"
 	"github.com/manifold-run/manifold/planner"
 )
 
@@ -217,7 +217,7 @@ func TestAPlanThatNobodyApprovesInTimeIsRejected(t *testing.T) {
 		if v.State != contracts.RunRejected || n.State != contracts.NodeRejected || n.Summary != "nobody answered in time" || len(s.applied()) > 0 {
 			t.Errorf("%s %+v", v.State, n)
 		}
-		_, err := r.Decide(t.Context(), asked.InterruptID, contracts.Resume{Response: "approve"}, execution.Decider{ID: "bob", May: anybody})
+		_, err := r.Decide(t.Context(), asked.InterruptID, contracts.Resume{Response: "approve"}, decision.Decider{ID: "bob", May: anybody})
 		if contracts.CodeOf(err) != contracts.CodeConflict {
 			t.Errorf("an answer that comes too late: %v", err)
 		}

@@ -7,39 +7,9 @@ import (
 	"strings"
 
 	"github.com/manifold-run/manifold/contracts"
+	"github.com/manifold-run/manifold/execution/decision"
 	"github.com/manifold-run/manifold/execution/model"
 )
-
-// orWords lets the answer to a search that found nothing be other words.
-func orWords(value map[string]any) map[string]any {
-	out := map[string]any{"anyOf": []any{orEmpty(value), map[string]any{
-		"type": "object", "required": []any{model.SearchWords}, "additionalProperties": false,
-		"properties": map[string]any{model.SearchWords: map[string]any{"type": "string", "minLength": 1, "maxLength": 500}},
-	}}}
-	for _, defs := range []string{"$defs", "definitions"} { // references go by the root
-		if d, ok := value[defs]; ok {
-			out[defs] = d
-		}
-	}
-	return out
-}
-
-// SearchAgain makes an answer of the words of a person whom a search that found
-// nothing has asked: to search again by them. False says that the question is
-// another one, or that the words are a value of the parameter already.
-func SearchAgain(i contracts.Interrupt, words string) (answer any, ok bool) {
-	either, _ := i.ResponseSchema["anyOf"].([]any)
-	answer = map[string]any{model.SearchWords: words}
-	if _, err := AnswerValue(i, answer); err != nil || len(either) != 2 || len(i.Options) > 0 {
-		return nil, false
-	}
-	value, _ := either[0].(map[string]any)
-	told := slices.ContainsFunc([]string{"pattern", "enum", "const", "format"}, func(rule string) bool { return value[rule] != nil })
-	if _, err := AnswerValue(i, words); told && err == nil {
-		return nil, false
-	}
-	return answer, true
-}
 
 // nothingFound is the question of a search without matches.
 func nothingFound(t *turn, i *contracts.Interrupt) {
@@ -48,7 +18,7 @@ func nothingFound(t *turn, i *contracts.Interrupt) {
 	if param == "" {
 		return
 	}
-	i.ResponseSchema = orWords(i.ResponseSchema)
+	i.ResponseSchema = decision.OrWords(i.ResponseSchema)
 	// The plan's prompt has the first words in it, unless they are personal.
 	if words, ok := search.Row.Edited[param].(string); ok {
 		if before, _, quoted := strings.Cut(i.Prompt, ` is meant by "`); quoted {

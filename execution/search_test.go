@@ -8,6 +8,7 @@ import (
 
 	"github.com/manifold-run/manifold/contracts"
 	"github.com/manifold-run/manifold/execution"
+	"github.com/manifold-run/manifold/execution/decision"
 )
 
 // staff is a search over two people whose names begin alike.
@@ -42,11 +43,11 @@ func TestASearchThatFoundNothingIsMadeAgainByOtherWords(t *testing.T) {
 			if g.Prompt != prompt {
 				t.Fatalf("prompt %q, want %q", g.Prompt, prompt)
 			}
-			answer, ok := execution.SearchAgain(g, words)
+			answer, ok := decision.SearchAgain(g, words)
 			if !ok {
 				t.Fatalf("%q cannot be searched: %+v", words, g.ResponseSchema)
 			}
-			_, err := r.Decide(t.Context(), g.InterruptID, contracts.Resume{Response: answer}, execution.Decider{ID: "ana", May: anybody})
+			_, err := r.Decide(t.Context(), g.InterruptID, contracts.Resume{Response: answer}, decision.Decider{ID: "ana", May: anybody})
 			if err != nil && contracts.CodeOf(err) != contracts.CodeInvalid {
 				t.Fatal(err)
 			}
@@ -64,7 +65,7 @@ func TestASearchThatFoundNothingIsMadeAgainByOtherWords(t *testing.T) {
 			return len(v.Interrupts) == 1 && v.Interrupts[0].InterruptID != second.InterruptID
 		})
 		third := w.gates(r, id, 1)["n2"]
-		if _, ok := execution.SearchAgain(third, "Bruno"); ok || len(third.Options) != 2 {
+		if _, ok := decision.SearchAgain(third, "Bruno"); ok || len(third.Options) != 2 {
 			t.Errorf("a question with options is searched again: %+v", third)
 		}
 		w.decide(r, third, contracts.Resume{Response: "Ana Lopes"})
@@ -89,7 +90,7 @@ func TestAValueIsNoWordsToSearchBy(t *testing.T) {
 		search.Role = contracts.RolePreSearch
 		id := w.submit(r, search, choose(contracts.ChooseAsk))
 		g := w.gates(r, id, 1)["n2"]
-		if _, ok := execution.SearchAgain(g, "w7"); ok {
+		if _, ok := decision.SearchAgain(g, "w7"); ok {
 			t.Error("an id was taken for words")
 		}
 		w.decide(r, g, contracts.Resume{Response: "w7"})

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/manifold-run/manifold/contracts"
+	"github.com/manifold-run/manifold/execution/decision"
 	"github.com/manifold-run/manifold/execution/model"
 	"github.com/manifold-run/manifold/expr"
 )
@@ -161,7 +162,7 @@ func (t *turn) ruleThatHolds(goesOn bool) (rule int, with map[string]any, err er
 		if r.Error == "" && !goesOn {
 			continue
 		}
-		taken := r.Error != "" && failedWith(t.row, r.Error) || r.Answer != "" && t.row.Result != nil && t.row.Result.Facts[factDecision] == r.Answer
+		taken := r.Error != "" && failedWith(t.row, r.Error) || r.Answer != "" && t.row.Result != nil && t.row.Result.Facts[decision.FactDecision] == r.Answer
 		if r.When != nil {
 			if taken, _, err = holds(t, *r.When, after); err != nil {
 				return -1, nil, err

@@ -13,6 +13,7 @@ import (
 
 	"github.com/manifold-run/manifold/contracts"
 	"github.com/manifold-run/manifold/execution"
+	"github.com/manifold-run/manifold/execution/decision"
 	"github.com/manifold-run/manifold/execution/executiontest"
 )
 
@@ -323,7 +324,7 @@ func (w *world) decide(r *execution.Runner, i contracts.Interrupt, body contract
 	if body.Decision == contracts.DecisionApprove {
 		body.ActionSHA256 = i.ActionSHA256
 	}
-	out, err := r.Decide(w.t.Context(), i.InterruptID, body, execution.Decider{ID: "bob", May: anybody})
+	out, err := r.Decide(w.t.Context(), i.InterruptID, body, decision.Decider{ID: "bob", May: anybody})
 	if err != nil {
 		w.t.Fatal(err)
 	}

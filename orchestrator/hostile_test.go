@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"github.com/manifold-run/manifold/contracts"
-	"github.com/manifold-run/manifold/execution"
+	"github.com/manifold-run/manifold/execution/decision"
 	"github.com/manifold-run/manifold/orchestrator"
 	"github.com/manifold-run/manifold/orchestrator/chat"
 )
@@ -93,7 +93,7 @@ func TestAnOptionIsChosenByItsIDWhateverTheOthersAreCalled(t *testing.T) {
 		{ID: "1", Label: "2", Value: "a"}, {ID: "2", Label: "1", Value: "b"}, {ID: "3", Label: "b", Value: "c"},
 	}}
 	for text, want := range map[string]string{"1": "a", "2": "b", "3": "c", "b": "c", "a": "a"} {
-		if got, err := execution.AnswerValue(i, text); err != nil || got != want {
+		if got, err := decision.Value(i, text); err != nil || got != want {
 			t.Errorf("%q means %v, %v; want %s", text, got, err, want)
 		}
 	}

@@ -48,7 +48,7 @@ func RoomRatchets() []Ratchet {
 		{Of: "cmd/manifold", Most: 2750, Why: "one file for each command"},
 		{Of: "contracts", Most: 5150, Why: words},
 		{Of: "domains/flowise/internal/flow", Most: 5100, Why: grown},
-		{Of: "execution", Most: 4950, Why: "owner, behaviours, ports and what a model is asked; the state of a run and admission have rooms of their own"},
+		{Of: "execution", Most: 4450, Why: "owner, one behaviour for each kind of node, ports; the state of a run, admission and how decisions are read have rooms of their own"},
 		{Of: "execution/model", Most: 2850, Why: "one value: the state of a run, with all that is a function of it"},
 		{Of: "execution/executiontest", Most: 3100, Why: "the suite that every store passes"},
 		{Of: "intent", Most: 4850, Why: grown},

@@ -68,7 +68,7 @@ func useCases() []string {
 // between intent, planner and execution.
 func coreRooms() []Room {
 	words := []string{"contracts", "contracts/sheet", "expr"}
-	stages := append([]string{"intent", "intent/language", "planner", "planner/workflow", "execution"}, words...)
+	stages := append([]string{"intent", "intent/language", "planner", "planner/workflow", "execution", "execution/decision"}, words...)
 	rooms := []Room{
 		{Dir: "contracts", Modules: []string{"github.com/santhosh-tekuri/jsonschema/v5"}},
 		{Dir: "contracts/sheet", Rooms: []string{"contracts"}},
@@ -83,7 +83,8 @@ func coreRooms() []Room {
 			Dir: "planner/workflow/workflowtest", Rooms: append(words, "planner/workflow"),
 			Modules: []string{"github.com/goccy/go-yaml"}, Allows: []string{testHarness},
 		},
-		{Dir: "execution", Rooms: append(words, "execution/admission", "execution/model"), Modules: []string{"golang.org/x/sync/errgroup"}},
+		{Dir: "execution", Rooms: append(words, "execution/admission", "execution/decision", "execution/model"), Modules: []string{"golang.org/x/sync/errgroup"}},
+		{Dir: "execution/decision", Rooms: append(words, "contracts/sheet", "execution/model")},
 		{Dir: "execution/admission", Rooms: []string{"contracts", "internal/ratelimit"}},
 		{Dir: "internal/ratelimit", Modules: []string{"golang.org/x/time/rate"}},
 		{Dir: "execution/model", Rooms: words},
@@ -135,7 +136,7 @@ func sdkRooms() []Room {
 
 // adapterRooms implement the ports of the core. They do not import each other.
 func adapterRooms() []Room {
-	ports := append(useCases(), "contracts", "contracts/sheet", "execution")
+	ports := append(useCases(), "contracts", "contracts/sheet", "execution", "execution/decision")
 	retries := []string{"github.com/hashicorp/go-retryablehttp"}
 	return []Room{
 		{Dir: "client", Rooms: []string{"contracts", "orchestrator"}, Modules: retries},

@@ -9,7 +9,7 @@ import (
 	"github.com/go-telegram/bot/models"
 
 	"github.com/manifold-run/manifold/contracts"
-	"github.com/manifold-run/manifold/execution"
+	"github.com/manifold-run/manifold/execution/decision"
 	"github.com/manifold-run/manifold/orchestrator"
 	"github.com/manifold-run/manifold/orchestrator/access"
 	"github.com/manifold-run/manifold/orchestrator/chat"
@@ -153,7 +153,7 @@ func (d *dialogue) pressed(ctx context.Context, j job, who access.Principal, i c
 // taken before a stop, and only its answer is missing.
 func again(i contracts.Interrupt, who access.Principal, o contracts.InterruptOption) bool {
 	n := len(i.Decisions)
-	value, err := execution.AnswerValue(i, o.ID)
+	value, err := decision.Value(i, o.ID)
 	return err == nil && n > 0 && i.Decisions[n-1].DecidedBy == who.Subject() && fmt.Sprint(i.Response) == fmt.Sprint(value)
 }
 

@@ -10,6 +10,7 @@ import (
 
 	"github.com/manifold-run/manifold/contracts"
 	"github.com/manifold-run/manifold/execution"
+	"github.com/manifold-run/manifold/execution/decision"
 	"github.com/manifold-run/manifold/orchestrator"
 	"github.com/manifold-run/manifold/orchestrator/access"
 	"github.com/manifold-run/manifold/orchestrator/chat"
@@ -188,7 +189,7 @@ func (r *reader) answersQuestion(ctx context.Context, in Input, c chat.Command) 
 	if err != nil || s.question == nil || len(s.question.Answers) == 0 || len(s.gates) > 0 {
 		return false, err
 	}
-	_, unfit := execution.AnswerValue(*s.question, strings.TrimRight(pick(*s.question, in.Message), ".!"))
+	_, unfit := decision.Value(*s.question, strings.TrimRight(pick(*s.question, in.Message), ".!"))
 	return unfit == nil, nil
 }
 

@@ -10,6 +10,7 @@ import (
 
 	"github.com/manifold-run/manifold/contracts"
 	"github.com/manifold-run/manifold/execution"
+	"github.com/manifold-run/manifold/execution/decision"
 	"github.com/manifold-run/manifold/intent"
 	"github.com/manifold-run/manifold/orchestrator"
 	"github.com/manifold-run/manifold/orchestrator/access"
@@ -96,7 +97,7 @@ func (r *reader) resumed(ctx context.Context, who access.Principal, in Input, t 
 		t.Resume = &read
 		if picked := pick(i, words); picked != strings.TrimSpace(words) {
 			read.Response = picked
-		} else if _, err := execution.AnswerValue(i, words); err != nil {
+		} else if _, err := decision.Value(i, words); err != nil {
 			if value, fits := r.value(ctx, who, i, words); fits {
 				read.Response = value
 			}
@@ -229,14 +230,14 @@ func (r *reader) value(ctx context.Context, who access.Principal, i contracts.In
 		return inner, true
 	}
 	if n, ok := number(text); ok && i.ResponseSchema != nil {
-		if value, err := execution.AnswerValue(i, n); err == nil {
+		if value, err := decision.Value(i, n); err == nil {
 			return value, true
 		}
 	}
-	if words, ok := execution.SearchAgain(i, text); ok && !r.isRequest(ctx, who, text) {
+	if words, ok := decision.SearchAgain(i, text); ok && !r.isRequest(ctx, who, text) {
 		return words, true
 	}
-	if value, err := execution.AnswerValue(i, text); err == nil && (len(i.Options) > 0 || !r.isRequest(ctx, who, text)) {
+	if value, err := decision.Value(i, text); err == nil && (len(i.Options) > 0 || !r.isRequest(ctx, who, text)) {
 		return value, true
 	}
 	return r.filled(ctx, i, text)
@@ -258,7 +259,7 @@ func (r *reader) filled(ctx context.Context, i contracts.Interrupt, text string)
 		}
 		values, _ := r.intents.Fill(entry, text, []string{t.Asked.Param}, r.now())
 		for _, value := range values { // a list parameter may stand in for the single one
-			if _, err := execution.AnswerValue(i, value); err == nil {
+			if _, err := decision.Value(i, value); err == nil {
 				return value, true
 			}
 		}

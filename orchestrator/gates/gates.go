@@ -8,6 +8,7 @@ import (
 
 	"github.com/manifold-run/manifold/contracts"
 	"github.com/manifold-run/manifold/execution"
+	"github.com/manifold-run/manifold/execution/decision"
 	"github.com/manifold-run/manifold/orchestrator"
 	"github.com/manifold-run/manifold/orchestrator/access"
 	"github.com/manifold-run/manifold/orchestrator/sessions"
@@ -159,8 +160,8 @@ func (g *Gates) Decide(ctx context.Context, who access.Principal, i contracts.In
 		return contracts.Interrupt{}, err
 	}
 	if words, ok := body.Response.(string); ok { // what is no value may be what to search by
-		if _, refused := execution.AnswerValue(i, words); refused != nil {
-			if answer, ok := execution.SearchAgain(i, words); ok {
+		if _, refused := decision.Value(i, words); refused != nil {
+			if answer, ok := decision.SearchAgain(i, words); ok {
 				body.Response = answer
 			}
 		}
@@ -173,14 +174,14 @@ func (g *Gates) Decide(ctx context.Context, who access.Principal, i contracts.In
 	if err != nil {
 		return contracts.Interrupt{}, err
 	}
-	decided, err := g.runner.Decide(acting(ctx, who, i), i.InterruptID, body, execution.Decider{
+	decided, err := g.runner.Decide(acting(ctx, who, i), i.InterruptID, body, decision.Decider{
 		ID: who.Subject(), Via: who.Via, KeyID: who.KeyID, From: who.From, Void: panel.Void,
 		Stands: func(i contracts.Interrupt) contracts.Stands { return panel.Stands(who, with(i, shaped)) },
 		May: func(i contracts.Interrupt, d contracts.Decision) error {
 			if who.Via == ByLink && HasDecided(i, who.Subject()) {
 				return contracts.Errorf(contracts.CodeConflict, "%s has decided %s already; a link counts once", who.Subject(), i.Code)
 			}
-			if execution.RaisesBudget(i, body.Response) {
+			if decision.RaisesBudget(i, body.Response) {
 				return who.May(access.ActionSteerAllRuns)
 			}
 			return mayDecide(panel, who, owner, with(i, shaped), d)

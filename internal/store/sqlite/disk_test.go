@@ -12,6 +12,7 @@ import (
 
 	"github.com/manifold-run/manifold/contracts"
 	"github.com/manifold-run/manifold/execution"
+	"github.com/manifold-run/manifold/execution/decision"
 )
 
 // depot is a domain with a read that fills the disk and a write that counts.
@@ -105,7 +106,7 @@ func (d *depot) plan() contracts.Plan {
 func (d *depot) approve(r *execution.Runner, i contracts.Interrupt) {
 	d.t.Helper()
 	_, err := r.Decide(d.t.Context(), i.InterruptID, contracts.Resume{Decision: contracts.DecisionApprove, ActionSHA256: i.ActionSHA256},
-		execution.Decider{ID: "bob", May: func(contracts.Interrupt, contracts.Decision) error { return nil }})
+		decision.Decider{ID: "bob", May: func(contracts.Interrupt, contracts.Decision) error { return nil }})
 	if err != nil && contracts.CodeOf(err) != contracts.CodeConflict {
 		d.t.Fatal(err)
 	}

@@ -1,4 +1,4 @@
-package execution
+package decision
 
 import (
 	"encoding/json"
@@ -9,16 +9,36 @@ import (
 
 	"github.com/manifold-run/manifold/contracts"
 	"github.com/manifold-run/manifold/contracts/sheet"
+	"github.com/manifold-run/manifold/execution/model"
 )
 
-// humanAnswer reads an answer to a question of a workflow into the facts of its
+// The facts of a human step.
+const (
+	FactDecision = "decision"
+	FactValue    = "value"
+	FactLabel    = "label"
+	FactApproach = "approach"
+	FactFeedback = "feedback"
+)
+
+// NeedsMore tells whether an answer is nothing without words or values.
+func NeedsMore(answer string) bool {
+	switch answer {
+	case contracts.SayChoose, contracts.SaySearch, contracts.SayEdit, contracts.SayIterate:
+		return true
+	default:
+		return false
+	}
+}
+
+// Facts reads an answer to a question of a workflow into the facts of its
 // step: by an option, as "answer: words", or as an object {decision, value,
 // approach, feedback, changes}. The error says what would fit.
-func humanAnswer(i contracts.Interrupt, response any) (map[string]any, error) {
+func Facts(i contracts.Interrupt, response any) (map[string]any, error) {
 	if members, ok := response.(map[string]any); ok && !plainValue(i, members) {
 		return answerOf(i, members)
 	}
-	text := strings.TrimSpace(asText(response))
+	text := strings.TrimSpace(model.Text(response))
 	if o, ok := optionBy(i.Options, text); ok {
 		return answerOf(i, byOption(i, o))
 	}
@@ -34,7 +54,7 @@ func humanAnswer(i contracts.Interrupt, response any) (map[string]any, error) {
 // plainValue tells whether an object is the value that a question without answers
 // asks for.
 func plainValue(i contracts.Interrupt, members map[string]any) bool {
-	_, decides := members[factDecision]
+	_, decides := members[FactDecision]
 	return len(i.Answers) == 0 && !decides
 }
 
@@ -44,21 +64,21 @@ func inWords(i contracts.Interrupt, text string) (map[string]any, bool) {
 	word, rest, _ := strings.Cut(text, ":")
 	if word = answerWord(word); !slices.Contains(i.Answers, word) {
 		word, rest, _ = strings.Cut(text, " ")
-		if word = answerWord(word); !slices.Contains(i.Answers, word) || !needsMore(word) {
+		if word = answerWord(word); !slices.Contains(i.Answers, word) || !NeedsMore(word) {
 			return nil, false
 		}
 	}
 	rest = strings.TrimSpace(rest)
 	switch word {
 	case contracts.SayEdit:
-		return map[string]any{factDecision: word, "changes": changesIn(rest)}, true
+		return map[string]any{FactDecision: word, "changes": changesIn(rest)}, true
 	case contracts.SayChoose:
 		if o, ok := optionBy(i.Options, rest); ok && o.Value != nil {
 			return byOption(i, o), true
 		}
-		return map[string]any{factDecision: word, factValue: rest}, true
+		return map[string]any{FactDecision: word, FactValue: rest}, true
 	default:
-		return map[string]any{factDecision: word, factFeedback: rest}, true
+		return map[string]any{FactDecision: word, FactFeedback: rest}, true
 	}
 }
 
@@ -92,12 +112,12 @@ func changesIn(text string) any {
 // byOption is what choosing an option means: an answer, or something to choose.
 func byOption(i contracts.Interrupt, o contracts.InterruptOption) map[string]any {
 	if slices.Contains(i.Answers, o.ID) && o.Value == nil {
-		return map[string]any{factDecision: o.ID}
+		return map[string]any{FactDecision: o.ID}
 	}
 	if i.Type == contracts.InterruptPlanApproval {
-		return map[string]any{factDecision: contracts.SayApprove, factApproach: o.Value, factLabel: o.Label}
+		return map[string]any{FactDecision: contracts.SayApprove, FactApproach: o.Value, FactLabel: o.Label}
 	}
-	return map[string]any{factDecision: contracts.SayChoose, factValue: o.Value, factLabel: o.Label}
+	return map[string]any{FactDecision: contracts.SayChoose, FactValue: o.Value, FactLabel: o.Label}
 }
 
 // valueAnswer takes a value for a question that has no answers to choose among.
@@ -105,36 +125,36 @@ func valueAnswer(i contracts.Interrupt, response any) (map[string]any, error) {
 	if err := fits(i, response); err != nil {
 		return nil, err
 	}
-	return map[string]any{factDecision: string(contracts.DecisionAnswer), factValue: response}, nil
+	return map[string]any{FactDecision: string(contracts.DecisionAnswer), FactValue: response}, nil
 }
 
 // answerOf holds an answer to what is allowed and to what it needs.
 func answerOf(i contracts.Interrupt, given map[string]any) (map[string]any, error) {
-	decision, _ := given[factDecision].(string)
+	decision, _ := given[FactDecision].(string)
 	if decision == "" && len(i.Answers) == 0 {
-		return valueAnswer(i, given[factValue])
+		return valueAnswer(i, given[FactValue])
 	}
 	if i.Answers == nil && decision == contracts.SayChoose {
-		return map[string]any{factDecision: decision, factValue: given[factValue], factLabel: given[factLabel]}, nil
+		return map[string]any{FactDecision: decision, FactValue: given[FactValue], FactLabel: given[FactLabel]}, nil
 	}
 	if !slices.Contains(i.Answers, decision) {
 		return nil, contracts.Errorf(contracts.CodeInvalid, "%q is no answer to %s%s", shortText(decision), i.Code, possible(i))
 	}
-	facts := map[string]any{factDecision: decision}
-	words, _ := given[factFeedback].(string)
+	facts := map[string]any{FactDecision: decision}
+	words, _ := given[FactFeedback].(string)
 	switch decision {
 	case contracts.SaySearch:
-		if text, ok := given[factValue].(string); ok && words == "" {
+		if text, ok := given[FactValue].(string); ok && words == "" {
 			words = text
 		}
-		facts[factValue] = words
+		facts[FactValue] = words
 		if words == "" {
 			return nil, contracts.Errorf(contracts.CodeInvalid, `say what to search by: "search: …", or {"decision":"search","value":"…"}`)
 		}
 	case contracts.SayChoose:
 		return chosenFacts(i, given)
 	case contracts.SayApprove:
-		facts[factValue] = i.Value
+		facts[FactValue] = i.Value
 		return withApproach(i, facts, given)
 	case contracts.SayEdit:
 		return edited(i, given)
@@ -144,40 +164,40 @@ func answerOf(i contracts.Interrupt, given map[string]any) (map[string]any, erro
 		}
 	}
 	if decision != contracts.SaySearch {
-		facts[factFeedback] = words
+		facts[FactFeedback] = words
 	}
 	return facts, nil
 }
 
 func chosenFacts(i contracts.Interrupt, given map[string]any) (map[string]any, error) {
 	for _, o := range i.Options {
-		if o.Value != nil && asText(o.Value) == asText(given[factValue]) {
-			return map[string]any{factDecision: contracts.SayChoose, factValue: o.Value, factLabel: o.Label}, nil
+		if o.Value != nil && model.Text(o.Value) == model.Text(given[FactValue]) {
+			return map[string]any{FactDecision: contracts.SayChoose, FactValue: o.Value, FactLabel: o.Label}, nil
 		}
 	}
-	return nil, contracts.Errorf(contracts.CodeInvalid, "%q is none of what there is to choose from%s", shortText(asText(given[factValue])), possible(i))
+	return nil, contracts.Errorf(contracts.CodeInvalid, "%q is none of what there is to choose from%s", shortText(model.Text(given[FactValue])), possible(i))
 }
 
 func withApproach(i contracts.Interrupt, facts, given map[string]any) (map[string]any, error) {
-	approach := given[factApproach]
+	approach := given[FactApproach]
 	if approach == nil {
 		return facts, nil
 	}
 	for _, o := range i.Options {
-		if o.Value != nil && asText(o.Value) == asText(approach) {
-			facts[factApproach], facts[factLabel] = o.Value, o.Label
+		if o.Value != nil && model.Text(o.Value) == model.Text(approach) {
+			facts[FactApproach], facts[FactLabel] = o.Value, o.Label
 			return facts, nil
 		}
 	}
-	return nil, contracts.Errorf(contracts.CodeInvalid, "%q is none of the approaches%s", shortText(asText(approach)), possible(i))
+	return nil, contracts.Errorf(contracts.CodeInvalid, "%q is none of the approaches%s", shortText(model.Text(approach)), possible(i))
 }
 
 // edited merges changes into what is to be approved (RFC 7396), or takes a value
 // in its place, and holds the result to the response schema. What is approved so is what later steps read.
 func edited(i contracts.Interrupt, given map[string]any) (map[string]any, error) {
 	changes, ok := given["changes"].(map[string]any)
-	if whole, given := given[factValue].(map[string]any); !ok && given {
-		return map[string]any{factDecision: contracts.SayEdit, factValue: whole}, fits(i, whole)
+	if whole, given := given[FactValue].(map[string]any); !ok && given {
+		return map[string]any{FactDecision: contracts.SayEdit, FactValue: whole}, fits(i, whole)
 	}
 	if !ok {
 		return nil, contracts.Errorf(contracts.CodeInvalid, `an edit needs changes, which are merged into what is shown: "edit: name = value", or {"decision":"edit","changes":{…}}`)
@@ -186,7 +206,7 @@ func edited(i contracts.Interrupt, given map[string]any) (map[string]any, error)
 	if err := fits(i, value); err != nil {
 		return nil, err
 	}
-	return map[string]any{factDecision: contracts.SayEdit, factValue: value}, nil
+	return map[string]any{FactDecision: contracts.SayEdit, FactValue: value}, nil
 }
 
 // merged applies a JSON Merge Patch.
@@ -238,7 +258,7 @@ func possible(i contracts.Interrupt) string {
 		switch {
 		case a == contracts.SayChoose:
 			out = append(out, "the number of a choice")
-		case !needsMore(a):
+		case !NeedsMore(a):
 			out = append(out, strconv.Quote(a))
 		}
 	}
@@ -264,9 +284,9 @@ func fromDecision(body contracts.Resume) any {
 	case contracts.DecisionApprove:
 		return contracts.SayApprove
 	case contracts.DecisionReject:
-		return map[string]any{factDecision: contracts.SayReject, factFeedback: body.Comment}
+		return map[string]any{FactDecision: contracts.SayReject, FactFeedback: body.Comment}
 	case contracts.DecisionEdit:
-		return map[string]any{factDecision: contracts.SayEdit, "changes": body.EditedParams}
+		return map[string]any{FactDecision: contracts.SayEdit, "changes": body.EditedParams}
 	default:
 		return body.Response
 	}

@@ -1,4 +1,4 @@
-package execution
+package decision
 
 import (
 	"testing"
@@ -27,7 +27,7 @@ func FuzzDecide(f *testing.F) {
 		gate := contracts.Interrupt{
 			Type: contracts.InterruptWriteApproval, Status: contracts.InterruptOpen, ActionSHA256: "right", Quorum: 1,
 		}
-		err := applyDecision(&gate, body, who, time.Now())
+		err := Read(gate, body).Decide(&gate, who, time.Now())
 		approving := body.Decision == contracts.DecisionApprove && body.ActionSHA256 == "right"
 		if got := gate.Status == contracts.InterruptApproved; got != (err == nil && approving) {
 			t.Errorf("approved = %v by %s (%v)", got, data, err)
@@ -39,7 +39,7 @@ func FuzzDecide(f *testing.F) {
 			Type: contracts.InterruptOutcomeUnknown, Status: contracts.InterruptOpen,
 			Options: []contracts.InterruptOption{{ID: contracts.AnswerApplied, Label: "It did"}},
 		}
-		if err := applyAnswer(&question, body, readAnswer(question, body), who, time.Now()); err == nil && question.Response != contracts.AnswerApplied {
+		if err := Read(question, body).Decide(&question, who, time.Now()); err == nil && question.Response != contracts.AnswerApplied {
 			t.Errorf("%s was taken as the answer %v", data, question.Response)
 		}
 	})

@@ -1,4 +1,4 @@
-package execution
+package decision
 
 import (
 	"testing"
@@ -32,7 +32,7 @@ func TestAnAnswerCountsForTheQuestionThatItWasReadFor(t *testing.T) {
 			t.Parallel()
 			body := contracts.Resume{Response: tt.response}
 			stored := tt.stored
-			err := applyAnswer(&stored, body, readAnswer(floor, body), anybody, time.Now())
+			err := Read(floor, body).Decide(&stored, anybody, time.Now())
 			if contracts.CodeOf(err) != tt.want || (err == nil) != (stored.Status == contracts.InterruptAnswered) {
 				t.Errorf("got %v and %s, want code %q", err, stored.Status, tt.want)
 			}

@@ -1,0 +1,141 @@
+// Package decision reads what a person says to an interrupt, and says what comes of
+// it: which decisions a gate takes, what an answer to a question means, what would
+// have fitted. It holds no state and knows no store; whoever commits asks it with
+// the interrupt as it is at that moment.
+package decision
+
+import (
+	"reflect"
+	"slices"
+	"time"
+
+	"github.com/manifold-run/manifold/contracts"
+)
+
+// Decider is who decides.
+type Decider struct {
+	// ID identifies the person in decisions and ledger.
+	ID string
+	// Via is the door that the decision comes through, KeyID the key that it comes
+	// with, From the address, for the record.
+	Via, KeyID, From string
+	// Void tells of an approval that was given before whether it counts no more; nil
+	// says of none.
+	Void func(d contracts.InterruptDecided) bool
+	// Stands tells what they have to do with the action; nil says nothing.
+	Stands func(i contracts.Interrupt) contracts.Stands
+	// May tells whether they may, judged on the interrupt as it is at the moment
+	// of deciding.
+	May func(i contracts.Interrupt, d contracts.Decision) error
+}
+
+// Given is what somebody says to an interrupt, read once for the interrupt as they
+// saw it: the schema of an answer is compiled once, however often the decision is
+// computed anew.
+type Given struct {
+	body     contracts.Resume
+	question contracts.Interrupt
+	value    any
+	err      error
+}
+
+// Read reads what is said to an interrupt. An answer that does not fit is refused
+// when it is decided, by those who may know of the question.
+func Read(i contracts.Interrupt, body contracts.Resume) Given {
+	if i.Workflow != "" { // a question, whose answers may be given as decisions
+		body = contracts.Resume{Response: fromDecision(body), Comment: body.Comment, ActionSHA256: body.ActionSHA256}
+	}
+	g := Given{body: body, question: i}
+	if !i.Type.Gate() && i.Status == contracts.InterruptOpen {
+		g.value, g.err = Value(i, body.Response)
+	}
+	return g
+}
+
+// Decide changes an open interrupt into what it is after what was said, or says why
+// that cannot be: invalid, forbidden, conflict, stale_approval. A refusal changes
+// nothing that counts.
+func (g Given) Decide(i *contracts.Interrupt, who Decider, now time.Time) error {
+	if i.Type.Gate() {
+		return g.gate(i, who, now)
+	}
+	return g.answer(i, who, now)
+}
+
+// still tells whether the question asks for what was read.
+func (g Given) still(i *contracts.Interrupt) bool {
+	return reflect.DeepEqual(g.question.Options, i.Options) && reflect.DeepEqual(g.question.ResponseSchema, i.ResponseSchema)
+}
+
+func (g Given) gate(i *contracts.Interrupt, who Decider, now time.Time) error {
+	body := g.body
+	if i.ExpiresAt != nil && !now.Before(*i.ExpiresAt) {
+		return contracts.Errorf(contracts.CodeConflict, "gate %s expired at %s", i.Code, i.ExpiresAt.Format(time.RFC3339))
+	}
+	if body.ActionSHA256 != "" && body.ActionSHA256 != i.ActionSHA256 {
+		return contracts.Errorf(contracts.CodeStaleApproval, "gate %s is about another action now; look at it again", i.Code)
+	}
+	if body.Decision == contracts.DecisionApprove && body.ActionSHA256 == "" {
+		return contracts.Errorf(contracts.CodeInvalid, "an approval must carry the action_sha256 that it was made for")
+	}
+	if err := who.May(*i, body.Decision); err != nil {
+		return err
+	}
+	d := contracts.InterruptDecided{
+		Decision: body.Decision, DecidedBy: who.ID, DecidedAt: now, Comment: body.Comment,
+		EditedParams: body.EditedParams, ActionSHA256: i.ActionSHA256, Via: who.Via, KeyID: who.KeyID, From: who.From,
+	}
+	if who.Stands != nil {
+		d.Stands = who.Stands(*i)
+	}
+	i.Decisions = append(i.Decisions, d)
+	switch body.Decision {
+	case contracts.DecisionApprove:
+		if counted(*i, who).Affirmed() {
+			i.Status = contracts.InterruptApproved
+		}
+	case contracts.DecisionReject:
+		i.Status = contracts.InterruptRejected
+	case contracts.DecisionEdit:
+		i.Status = contracts.InterruptSuperseded
+	default:
+		return contracts.Errorf(contracts.CodeInvalid, "decision must be approve, reject or edit, not %q", body.Decision)
+	}
+	return nil
+}
+
+// counted gives a gate without the approvals that count no more.
+func counted(i contracts.Interrupt, who Decider) *contracts.Interrupt {
+	if who.Void != nil {
+		i.Decisions = slices.DeleteFunc(slices.Clone(i.Decisions), who.Void)
+	}
+	return &i
+}
+
+func (g Given) answer(i *contracts.Interrupt, who Decider, now time.Time) error {
+	body := g.body
+	if body.Decision != "" && body.Decision != contracts.DecisionAnswer {
+		return contracts.Errorf(contracts.CodeInvalid, "%s is a question: answer it with a response", i.Code)
+	}
+	if body.ActionSHA256 != "" && i.ActionSHA256 != "" && body.ActionSHA256 != i.ActionSHA256 {
+		return contracts.Errorf(contracts.CodeStaleApproval, "%s is not what the answer was made for; look at it again", i.Code)
+	}
+	if i.ExpiresAt != nil && !now.Before(*i.ExpiresAt) {
+		return contracts.Errorf(contracts.CodeConflict, "%s expired at %s; ask for it again", i.Code, i.ExpiresAt.Format(time.RFC3339))
+	}
+	if err := who.May(*i, contracts.DecisionAnswer); err != nil {
+		return err
+	}
+	switch {
+	case !g.still(i):
+		return contracts.Errorf(contracts.CodeConflict, "%s asks for something else by now; look at it again", i.Code)
+	case g.err != nil:
+		return g.err
+	}
+	i.Status, i.Response = contracts.InterruptAnswered, g.value
+	i.Decisions = append(i.Decisions, contracts.InterruptDecided{
+		Decision: contracts.DecisionAnswer, DecidedBy: who.ID, DecidedAt: now, Comment: body.Comment, Via: who.Via, KeyID: who.KeyID, From: who.From,
+		ActionSHA256: i.ActionSHA256,
+	})
+	return nil
+}
