@@ -19,19 +19,17 @@ import (
 const (
 	// How sure the local matcher must be of what an engine proposes for it to be
 	// believed; below it somebody is asked. likelyChosen is for a capability that was
-	// chosen among several and is the likeliest to the local matcher too. Where there
-	// was no choice, an engine tends to take what there is: likelyAlone is asked for
-	// then, or likelyInvented where it gave values that the message does not hold. Of
+	// chosen among several and is the likeliest to the local matcher too; where there
+	// was no choice, an engine tends to take what there is, and likelyAlone counts. Of
 	// several different requests to read something, which the local matcher hears less
-	// well, one must reach likelyTogether. All were set on recorded answers of models,
-	// a fifth of them to requests for nothing that there is.
+	// well, one must reach likelyTogether.
 	likelyChosen   = 0.12
-	likelyAlone    = 0.40
-	likelyInvented = 0.58
 	likelyTogether = 0.04
 	// Chosen among so many, with nothing invented and a value that stands in the
 	// message, a capability need not be likely to the local matcher.
 	manyOffered = 8
+	// longestCode is how many letters a code has at most.
+	longestCode = 5
 	// believed is the confidence that a believed proposal gets.
 	believed = 0.9
 	// kindModel is the evidence of a value that an engine found in the message.
@@ -111,6 +109,8 @@ func (d adoption) settleProposal(idx *indexed, p Proposal) adopted {
 		values[name] = v
 		if ev, ok := d.place(local, name, v); ok {
 			evidence[name] = ev
+		} else if ev, ok := d.abbreviated(v); ok && !idx.entry.Policy.SideEffectClass.Writes() {
+			evidence[name] = ev // a write shows such values as the engine's
 		}
 	}
 	asked := slot.AskedWith(set)
@@ -152,6 +152,21 @@ func (d adoption) place(local slot.Filled, name string, v any) (contracts.Eviden
 		return contracts.Evidence{}, false
 	}
 	return d.literally(words)
+}
+
+// abbreviated finds the words that a code is made of: USD for "US dollars", LA for
+// "Los Angeles".
+func (d adoption) abbreviated(v any) (contracts.Evidence, bool) {
+	code, _ := v.(string)
+	if len(code) < 2 || len(code) > longestCode || strings.ToUpper(code) != code {
+		return contracts.Evidence{}, false
+	}
+	for i := range d.s.m.Tokens {
+		if n := text.Spells(strings.ToLower(code), d.s.m.Tokens[i:]); n > 1 {
+			return contracts.Evidence{Span: [2]int{d.s.m.Tokens[i].Start, d.s.m.Tokens[i+n-1].End}, Kind: kindModel, P: believed}, true
+		}
+	}
+	return contracts.Evidence{}, false
 }
 
 // literally finds words in the message, whatever their case and accents.
@@ -237,17 +252,45 @@ func (d adoption) together(known []adopted) {
 	}
 }
 
+// likelyAlone is how likely a proposal must be by how many of its values stand in the
+// message: each is a witness that the message is about this. likelyInvented counts
+// where there is a value besides that stands nowhere in it.
+//
+//nolint:gochecknoglobals // constants that Go cannot spell
+var (
+	likelyAlone    = [...]float64{0.70, 0.40, 0.25, 0.01}
+	likelyInvented = [...]float64{0.70, 0.60, 0.50}
+)
+
 // needed is how likely a proposal must be to the local matcher to be believed.
 func (d adoption) needed(a adopted) float64 {
-	switch {
-	case d.offered >= manyOffered && len(a.taken) > 0 && !d.invents(a):
+	invents, witnesses := d.invents(a), d.witnesses(a)
+	if d.offered >= manyOffered && len(a.taken) > 0 && !invents {
 		return 0
-	case d.chosen(a.idx):
-		return likelyChosen
-	case d.invents(a):
-		return likelyInvented
 	}
-	return likelyAlone
+	least := likelyAlone[min(witnesses, len(likelyAlone)-1)]
+	if invents {
+		least = likelyInvented[min(witnesses, len(likelyInvented)-1)]
+	}
+	if d.chosen(a.idx) {
+		return min(least, likelyChosen)
+	}
+	return least
+}
+
+// witnesses counts the values of a proposal that stand in the message; values that are
+// most of the message, such as a text to work on, count once more.
+func (d adoption) witnesses(a adopted) int {
+	covered := 0
+	for i := range d.s.m.Tokens {
+		if slices.ContainsFunc(a.taken, func(r [2]int) bool { return i >= r[0] && i < r[1] }) {
+			covered++
+		}
+	}
+	if 2*covered > len(d.s.m.Tokens) {
+		return len(a.taken) + 1
+	}
+	return len(a.taken)
 }
 
 // invents tells whether a proposal has a value of which no word and no number stands

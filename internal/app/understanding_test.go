@@ -55,23 +55,30 @@ type column struct {
 	cases, alone, ours, asked, tokens int
 }
 
-// What the path with a model reaches with the recorded answers of real models,
-// beside what these models reach alone.
-func TestRecordedModels(t *testing.T) {
-	t.Parallel()
+// recordings are the data set and the files of what real models answered to it.
+func recordings(t *testing.T) (set eval.Set, answersFile, casesFile string) {
+	t.Helper()
 	sets, models := os.Getenv("MANIFOLD_INTENT_DATA"), os.Getenv("MANIFOLD_MODEL_DATA")
 	if sets == "" || models == "" {
 		t.Skip("MANIFOLD_INTENT_DATA and MANIFOLD_MODEL_DATA are not set: recorded models are not replayed")
 	}
-	casesFile, answersFile := filepath.Join(sets, "bfcl.json"), filepath.Join(models, "bfcl-recorded.json")
+	casesFile, answersFile = filepath.Join(sets, "bfcl.json"), filepath.Join(models, "bfcl-recorded.json")
 	data, err := os.ReadFile(casesFile)
 	if err != nil {
 		t.Fatal(err)
 	}
-	set, err := eval.Parse(data)
+	set, err = eval.Parse(data)
 	if err != nil {
 		t.Fatal(err)
 	}
+	return set, answersFile, casesFile
+}
+
+// What the path with a model reaches with the recorded answers of real models,
+// beside what these models reach alone.
+func TestRecordedModels(t *testing.T) {
+	t.Parallel()
+	set, answersFile, casesFile := recordings(t)
 	names, err := scripted.Models(answersFile)
 	if err != nil {
 		t.Fatal(err)
@@ -84,7 +91,7 @@ func TestRecordedModels(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				columns := replay(t, set, recording, mode)
+				columns := replay(t, set, recording, mode, func(c eval.Case) []string { return c.Offered })
 				for _, split := range slices.Sorted(keysOf(columns)) {
 					c := columns[split]
 					share := func(n int) float64 { return 100 * float64(n) / float64(c.cases) }
@@ -115,7 +122,34 @@ func keysOf(m map[string]*column) func(func(string) bool) {
 	}
 }
 
-func replay(t *testing.T, set eval.Set, recording *scripted.Recording, mode intent.EngineMode) map[string]*column {
+// The same requests with all functions of the set to choose from: the model gets a
+// shortlist. What it answers is what it did when it was offered fewer, so this tells
+// whether the shortlist holds what is asked for and whether what it brings survives.
+func TestRecordedModelsOnACatalogOfHundreds(t *testing.T) {
+	t.Parallel()
+	set, answersFile, casesFile := recordings(t)
+	recording, err := scripted.ReadRecording(casesFile, answersFile, "gpt-4o-mini-2024-07-18-FC")
+	if err != nil {
+		t.Fatal(err)
+	}
+	functions := 0
+	for _, m := range set.Manifests {
+		functions += len(m.Capabilities)
+	}
+	all := func(eval.Case) []string { return nil }
+	cases, alone, ours := 0, 0, 0
+	for split, c := range replay(t, set, recording, intent.EngineAlways, all) {
+		if split != "irrelevance" { // among hundreds of functions there is often one for them
+			cases, alone, ours = cases+c.cases, alone+c.alone, ours+c.ours
+		}
+	}
+	t.Logf("%d functions, %d cases: alone with its one to four %d, with Manifold and all %d", functions, cases, alone, ours)
+	if ours*4 < alone*3 {
+		t.Errorf("%d of %d survive a catalog of %d", ours, alone, functions)
+	}
+}
+
+func replay(t *testing.T, set eval.Set, recording *scripted.Recording, mode intent.EngineMode, only func(eval.Case) []string) map[string]*column {
 	t.Helper()
 	server := httptest.NewServer(scripted.New(recording))
 	t.Cleanup(server.Close)
@@ -139,7 +173,7 @@ func replay(t *testing.T, set eval.Set, recording *scripted.Recording, mode inte
 			columns[c.Split] = col
 		}
 		col.cases++
-		u, err := adapter.Understand(t.Context(), intent.Request{Message: c.Text, Catalog: catalog, Only: c.Offered})
+		u, err := adapter.Understand(t.Context(), intent.Request{Message: c.Text, Catalog: catalog, Only: only(c)})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -171,7 +205,8 @@ func replay(t *testing.T, set eval.Set, recording *scripted.Recording, mode inte
 
 func callsOf(recording *scripted.Recording, c eval.Case) []call {
 	var out []call
-	for _, made := range recording.Answer(scripted.Asked{Turns: []scripted.Turn{{Role: "user", Text: c.Text}}}).Calls {
+	alone, _ := recording.Case(c.ID)
+	for _, made := range alone.Calls {
 		out = append(out, call{made.Name, made.Arguments})
 	}
 	return out

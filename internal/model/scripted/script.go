@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 	"sync"
 
@@ -95,8 +96,15 @@ func holds(text, part string) bool {
 
 // Recording answers as a real model answered once to the same request.
 type Recording struct {
-	byText map[string]Answer
+	byText map[string][]*recordedCase
+	byID   map[string]*recordedCase
 	Else   Answerer
+}
+
+// recordedCase is what a model answered when it was offered some functions.
+type recordedCase struct {
+	offered []string
+	answer  Answer
 }
 
 var _ Answerer = (*Recording)(nil)
@@ -113,13 +121,15 @@ type recorded struct {
 // cases is the file of requests.
 type cases struct {
 	Cases []struct {
-		ID   string `json:"id"`
-		Text string `json:"text"`
+		ID      string   `json:"id"`
+		Text    string   `json:"text"`
+		Offered []string `json:"offered"`
 	} `json:"cases"`
 }
 
 // ReadRecording reads what a model answered (answersPath) to the requests of a
-// data set (casesPath). A request is found by its text.
+// data set (casesPath). A request is found by its text, and where several cases
+// have it, by the functions that are offered.
 func ReadRecording(casesPath, answersPath, model string) (*Recording, error) {
 	var set cases
 	var answers recorded
@@ -136,10 +146,12 @@ func ReadRecording(casesPath, answersPath, model string) (*Recording, error) {
 	if !ok {
 		return nil, fmt.Errorf("%s has no answers of %q; it has those of %s", answersPath, model, strings.Join(names(answers.Models), ", "))
 	}
-	r := &Recording{byText: make(map[string]Answer, len(set.Cases))}
+	r := &Recording{byText: map[string][]*recordedCase{}, byID: map[string]*recordedCase{}}
 	for _, c := range set.Cases {
 		if a, ok := given[c.ID]; ok {
-			r.byText[strings.TrimSpace(c.Text)] = Answer{Calls: a.Calls, Tokens: contracts.Tokens{In: a.TokensIn, Out: a.TokensOut}}
+			text := strings.TrimSpace(c.Text)
+			one := &recordedCase{c.Offered, Answer{Calls: a.Calls, Tokens: contracts.Tokens{In: a.TokensIn, Out: a.TokensOut}}}
+			r.byText[text], r.byID[c.ID] = append(r.byText[text], one), one
 		}
 	}
 	return r, nil
@@ -160,11 +172,31 @@ func Models(answersPath string) ([]string, error) {
 
 // Answer gives what the model answered, or else nothing.
 func (r *Recording) Answer(asked Asked) Answer {
-	if a, ok := r.byText[strings.TrimSpace(asked.Last())]; ok {
-		return a
+	if of := r.byText[strings.TrimSpace(asked.Last())]; len(of) > 0 {
+		return slices.MaxFunc(of, func(a, b *recordedCase) int { return a.match(asked) - b.match(asked) }).answer
 	}
 	if r.Else != nil {
 		return r.Else.Answer(asked)
 	}
 	return Nothing{}.Answer(asked)
+}
+
+// Case is what the model answered to a case, by the case's ID: what it did alone.
+func (r *Recording) Case(id string) (Answer, bool) {
+	c, ok := r.byID[id]
+	if !ok {
+		return Answer{}, false
+	}
+	return c.answer, true
+}
+
+// match counts the functions of a case that a request offers.
+func (c *recordedCase) match(asked Asked) int {
+	n := 0
+	for _, name := range c.offered {
+		if _, ok := asked.offered(name); ok {
+			n++
+		}
+	}
+	return n
 }
