@@ -26,6 +26,8 @@ const (
 	KindVerify NodeKind = "verify"
 	// KindResult gives the result of a workflow once all its steps have ended.
 	KindResult NodeKind = "result"
+	// KindUndo takes writes back by their compensations, the last one first.
+	KindUndo NodeKind = "undo"
 )
 
 // Plan is a DAG of nodes. It never changes after it was made; it expands.
@@ -51,6 +53,19 @@ type Plan struct {
 	Frames map[string]Frame `json:"frames,omitempty"`
 	// PlanHash is the hash of the plan without plan_id, run_id and plan_hash.
 	PlanHash string `json:"plan_hash"`
+}
+
+// Calls are the nodes of a plan that call a capability, those that would undo a
+// write included.
+func (p Plan) Calls() []Node {
+	var out []Node
+	for _, n := range p.Nodes {
+		if n.Tool != "" && n.Policy != nil {
+			out = append(out, n)
+		}
+		out = append(out, n.Undo...)
+	}
+	return out
 }
 
 // Frame is one workflow of a plan: what the expressions of its steps read beside
@@ -158,9 +173,17 @@ type Node struct {
 	Verify          *VerifyStep       `json:"verify,omitempty"`
 	Result          *WorkflowResult   `json:"result,omitempty"`
 	Importance      Importance        `json:"importance,omitempty"`
+	// Undo are the calls that take writes back: Of is the write, the parameters
+	// read params, result and context of it. Undoes is the write that an appended
+	// call takes back.
+	Undo   []Node `json:"undo,omitempty"`
+	Undoes string `json:"undoes,omitempty"`
 	// Round says why an instance exists that a rule made anew; Of is its step.
 	Round *Round `json:"round,omitempty"`
 }
+
+// NeedsApproval tells whether the node waits at a gate, by its policy.
+func (n Node) NeedsApproval() bool { return n.Policy != nil && n.Policy.ApprovalRequired }
 
 // The values of Node.Role.
 const (

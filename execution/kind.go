@@ -46,6 +46,8 @@ func behaviourOf(n *model.Node, dryRun bool) behaviour {
 		return verify{}
 	case n.Spec.Kind == contracts.KindResult:
 		return result{}
+	case n.Spec.Kind == contracts.KindUndo:
+		return undo{}
 	case n.Spec.ForEach != nil:
 		return repeat{}
 	case n.Spec.Kind == contracts.KindReason:

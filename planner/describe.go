@@ -12,19 +12,23 @@ import (
 func Rows(p contracts.Plan) []contracts.PlanRow {
 	rows := make([]contracts.PlanRow, 0, len(p.Nodes))
 	for _, n := range p.Nodes {
-		row := contracts.PlanRow{NodeID: n.NodeID, Step: step(n), Tool: n.Tool, DependsOn: slices.Concat(n.DependsOn, n.After)}
-		if n.Kind == contracts.KindHuman {
-			row.Step += asks(n, p.Unattended)
+		rows = append(rows, rowOf(p, n))
+		for _, undo := range n.Undo {
+			row := rowOf(p, undo)
+			row.Step, row.DependsOn = row.Step+", for each time that it was done, the last first", []string{undo.Of}
+			rows = append(rows, row)
 		}
-		if n.Policy != nil {
-			row.Risk = n.Policy.RiskLevel
-			if !p.DryRun { // a dry run opens no gates
-				row.Approval = approval(*n.Policy)
-			}
-		}
-		rows = append(rows, row)
 	}
 	return rows
+}
+
+func rowOf(p contracts.Plan, n contracts.Node) contracts.PlanRow {
+	row := contracts.PlanRow{NodeID: n.NodeID, Step: step(n), Tool: n.Tool, DependsOn: slices.Concat(n.DependsOn, n.After)}
+	row.Step += asks(n, p.Unattended)
+	if n.Policy != nil {
+		row.Risk, row.Approval = n.Policy.RiskLevel, approval(*n.Policy, p.DryRun)
+	}
+	return row
 }
 
 // Cost adds up what the catalog declares that the calls of a plan cost. The
@@ -56,7 +60,7 @@ func step(n contracts.Node) string {
 
 // asks says what becomes of a question when nobody is there.
 func asks(n contracts.Node, unattended bool) string {
-	if n.Merge == contracts.MergeAllCompleted || !unattended {
+	if n.Human == nil || n.Merge == contracts.MergeAllCompleted || !unattended {
 		return ""
 	}
 	if u := n.Human.Unattended; u != nil && u.Answer != "" {
@@ -110,9 +114,9 @@ func what(n contracts.Node) string {
 	return text
 }
 
-// approval says in words who must approve.
-func approval(p contracts.Policy) string {
-	if !p.ApprovalRequired {
+// approval says in words who must approve; a dry run opens no gates.
+func approval(p contracts.Policy, dryRun bool) string {
+	if !p.ApprovalRequired || dryRun {
 		return ""
 	}
 	text := strings.Join(p.Approval.Roles, " or ")
@@ -164,12 +168,12 @@ func Mermaid(p contracts.Plan) string {
 			open, shut = `(["`, `"])`
 		case contracts.KindJoin, contracts.KindResult:
 			open, shut = `(("`, `"))`
-		case contracts.KindSet, contracts.KindVerify:
+		case contracts.KindSet, contracts.KindVerify, contracts.KindUndo:
 			open, shut = `{{"`, `"}}`
 		case contracts.KindTool, contracts.KindReason:
 		}
 		label := n.NodeID + ": " + cut(what(n), 80)
-		if n.Policy != nil && n.Policy.ApprovalRequired && !p.DryRun {
+		if slices.ContainsFunc(append(slices.Clip(n.Undo), n), contracts.Node.NeedsApproval) && !p.DryRun {
 			label += " — needs approval"
 		}
 		fmt.Fprintf(&out, "  v%d%s%s%s\n", i, open, quoteMermaid.Replace(label), shut)

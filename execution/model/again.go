@@ -43,7 +43,7 @@ func ReadAgain(s *State) Retaken {
 		}
 		region = restsOn(s, n, region)
 	}
-	if slices.ContainsFunc(region, (*Node).Writes) {
+	if slices.ContainsFunc(region, func(n *Node) bool { return n.Writes() || n.Spec.Kind == contracts.KindUndo }) {
 		return Retaken{}
 	}
 	for _, n := range inOrder(s, region) {

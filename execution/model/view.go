@@ -116,6 +116,9 @@ func CompletedCall(snap Snapshot, nodeID string) (contracts.Node, expr.Scope, er
 	if !n.Writes() || n.State() != contracts.NodeCompleted {
 		return contracts.Node{}, nil, contracts.Errorf(contracts.CodeConflict, "node %s is no write that took effect; there is nothing to undo", nodeID)
 	}
+	if by := UndoneBy(s, nodeID); by != nil {
+		return contracts.Node{}, nil, contracts.Errorf(contracts.CodeConflict, "node %s is taken back in its own run, by %s", nodeID, by.ID())
+	}
 	spec := n.Spec
 	spec.Evidence = n.Row.Evidence
 	return spec, s.CallScope(n.Row), nil

@@ -141,10 +141,7 @@ func (s Scopes) covers(domain string, class contracts.SideEffectClass) error {
 
 // CoversPlan is Covers for every call of a plan.
 func (p Principal) CoversPlan(plan contracts.Plan) error {
-	for _, n := range plan.Nodes {
-		if n.Kind != contracts.KindTool || n.Policy == nil {
-			continue
-		}
+	for _, n := range plan.Calls() {
 		domain, _, _ := strings.Cut(n.Tool, ".")
 		if err := p.Covers(domain, n.Policy.SideEffectClass); err != nil {
 			return err
@@ -162,10 +159,7 @@ func (p Principal) Reaches(plan contracts.Plan) error {
 	if p.Scopes.All() {
 		return nil
 	}
-	for _, n := range plan.Nodes {
-		if n.Kind != contracts.KindTool || n.Policy == nil {
-			continue
-		}
+	for _, n := range plan.Calls() {
 		domain, _, _ := strings.Cut(n.Tool, ".")
 		if err := p.Scopes.covers(domain, n.Policy.SideEffectClass); err != nil {
 			return err

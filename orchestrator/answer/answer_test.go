@@ -37,7 +37,8 @@ func TestWhatWasTakenBackIsNotTold(t *testing.T) {
 }
 
 // TestAWorkflowSaysItsPointFirst: the words of the workflow, what it has written,
-// and nothing of the steps in between.
+// and nothing of the steps in between. What a round wrote stays written when a
+// later one takes its place, unless it was taken back.
 func TestAWorkflowSaysItsPointFirst(t *testing.T) {
 	t.Parallel()
 	step := func(id string, kind contracts.NodeKind, state contracts.NodeState, round int) contracts.NodeView {
@@ -54,7 +55,16 @@ func TestAWorkflowSaysItsPointFirst(t *testing.T) {
 		step("look", contracts.KindTool, contracts.NodeCompleted, 1), step("skip", contracts.KindTool, contracts.NodeSkipped, 1),
 		first, second, step("result", contracts.KindResult, contracts.NodeCompleted, 1),
 	}}
-	want := "text: what result did\nnote: what write#2 did (not verified: it could not be read back)"
+	const unread = " (not verified: it could not be read back)"
+	want := "text: what result did\nnote: what write did" + unread + "\nnote: what write#2 did" + unread
+	if got := texts(answer.Compose(&contracts.Catalog{}, view)); got != want {
+		t.Errorf("it tells:\n%s", got)
+	}
+	back := step("undo[0]", contracts.KindTool, contracts.NodeCompleted, 1)
+	back.Policy, back.Undoes, back.Checks = first.Policy, "write#2", []contracts.Check{{Name: "read_back", OK: true}}
+	view.Nodes = append(view.Nodes, back)
+	want = "text: what result did\nnote: what write did" + unread +
+		"\nnote: Taken back: what write#2 did – what undo[0] did (verified: read back and as asked)"
 	if got := texts(answer.Compose(&contracts.Catalog{}, view)); got != want {
 		t.Errorf("it tells:\n%s", got)
 	}

@@ -14,17 +14,22 @@ func (c *composer) procedures() {
 			c.result(n)
 		}
 	}
+	undone := c.undone()
 	for i := range c.view.Nodes {
 		n := &c.view.Nodes[i]
 		if n.Merge == contracts.MergeAllCompleted {
 			continue // the nodes of a plain plan
 		}
-		if c.shown[n.NodeID] {
-			continue // taken back
+		done := n.State == contracts.NodeCompleted && writes(n)
+		if c.shown[n.NodeID] && !done {
+			continue // of a round that a later one has replaced; what it wrote stays written
 		}
 		c.shown[n.NodeID] = true
 		switch {
-		case n.State == contracts.NodeCompleted && writes(n):
+		case done && undone[n.NodeID]:
+		case done && n.Undoes != "":
+			c.text(contracts.BlockNote, "Taken back: "+c.summaryOf(n.Undoes)+" – "+c.withProof(n))
+		case done:
 			c.text(contracts.BlockNote, c.withProof(n))
 		case n.State == contracts.NodeFailed && !n.ContinueOnError, n.State == contracts.NodeRejected:
 			c.problem(n)
@@ -32,6 +37,25 @@ func (c *composer) procedures() {
 			c.text(contracts.BlockNote, cmp.Or(n.Title, n.Tool)+": "+c.why(n))
 		}
 	}
+}
+
+// undone are the writes that calls of the same run have taken back.
+func (c *composer) undone() map[string]bool {
+	out := map[string]bool{}
+	for i := range c.view.Nodes {
+		if n := &c.view.Nodes[i]; n.Undoes != "" && n.State == contracts.NodeCompleted {
+			out[n.Undoes] = true
+		}
+	}
+	return out
+}
+
+func (c *composer) summaryOf(id string) string {
+	n := c.nodes[id]
+	if n == nil {
+		return id
+	}
+	return cmp.Or(n.Summary, n.Title, n.Tool)
 }
 
 // result shows the words of a workflow, and its facts as the workflow presents

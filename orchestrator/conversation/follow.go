@@ -118,10 +118,20 @@ func wordsOf(values map[string]any) string {
 	return strings.Join(out, ", ")
 }
 
-// writtenBy are the writes of a run that took effect, as far as is known.
+// writtenBy are the writes of a run that took effect, as far as is known, and were
+// not taken back by the run itself.
 func writtenBy(run contracts.RunView) []contracts.NodeView {
 	var out []contracts.NodeView
+	undone := map[string]bool{}
 	for _, n := range run.Nodes {
+		if n.Undoes != "" && n.State == contracts.NodeCompleted {
+			undone[n.Undoes], undone[n.NodeID] = true, true
+		}
+	}
+	for _, n := range run.Nodes {
+		if undone[n.NodeID] {
+			continue
+		}
 		if n.Kind == contracts.KindTool && n.Role == "" && n.Policy != nil && n.Policy.SideEffectClass.Writes() && !run.Plan.DryRun &&
 			(n.State == contracts.NodeCompleted || n.State == contracts.NodeOutcomeUnknown) {
 			out = append(out, n)

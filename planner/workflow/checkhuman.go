@@ -60,35 +60,14 @@ func (c *check) answers(place string, i int, step *contracts.Step, known []strin
 			c.faults.add(at, "the answer %q stands here twice", a.Answer)
 		case contracts.GoesBack(a.Answer) && !slices.ContainsFunc(step.On, func(r contracts.Rule) bool { return r.Answer == a.Answer }):
 			c.faults.add(at, "%q needs a rule {answer: %s, goto: …} that says where to", a.Answer, a.Answer)
-		case a.Answer == contracts.SayRollback && !c.undoneAfter(i):
-			c.faults.add(at, `"rollback" needs a step that depends on this one and writes: nothing else would undo anything`)
+		case a.Answer == contracts.SayRollback:
+			c.rollback(i, at)
 		}
 		seen[a.Answer] = true
 		if a.When != nil {
 			c.condition(at+"/when", *a.When, reader{step: i})
 		}
 	}
-}
-
-// undoneAfter tells whether something after a step may write: what a workflow
-// undoes, it undoes by steps of its own.
-func (c *check) undoneAfter(i int) bool {
-	for j := range c.w.Steps {
-		step := &c.w.Steps[j]
-		if j >= len(c.s.up) || !c.s.up[j].has(i) {
-			continue
-		}
-		if step.Tool == "" { // who plays, and what a workflow inside does, is not known here
-			if step.Plays != "" || step.Workflow != "" {
-				return true
-			}
-			continue
-		}
-		if entry, err := c.catalog.Resolve(step.Tool, c.m.Domain); err != nil || entry.Policy.SideEffectClass.Writes() {
-			return true // what is not there is told elsewhere
-		}
-	}
-	return false
 }
 
 func orNone(words []string) string {

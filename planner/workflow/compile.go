@@ -126,6 +126,8 @@ type frame struct {
 	// outer is the step whose place the workflow takes, nil at the top.
 	outer *contracts.Node
 	depth int
+	// rollbacks are the reviews whose rollback is left to compensations.
+	rollbacks []rollback
 }
 
 func (f *frame) build(spec contracts.Frame) error {
@@ -133,7 +135,7 @@ func (f *frame) build(spec contracts.Frame) error {
 	if len(faults) > 0 {
 		return contracts.Invalid("the workflow "+spec.Workflow+" cannot be planned", faults...)
 	}
-	f.s = shape
+	f.s, f.rollbacks = shape, rollbacks(f.b.req.Catalog, f.home, shape)
 	digest, err := contracts.Hash(f.w)
 	if err != nil {
 		return err
@@ -143,6 +145,14 @@ func (f *frame) build(spec contracts.Frame) error {
 	for _, i := range f.s.planOrder() {
 		if err := f.step(i); err != nil {
 			return err
+		}
+		for _, r := range f.rollbacks {
+			if r.review != i {
+				continue
+			}
+			if err := f.undo(r); err != nil {
+				return err
+			}
 		}
 	}
 	f.end()
@@ -244,7 +254,13 @@ func (f *frame) node(i int) contracts.Node {
 		n.DependsOn, n.After = slices.Clone(f.first), append(n.After, f.order...)
 	}
 	for k, rule := range step.On {
-		rule.Region = f.region(i, k)
+		var undos []string
+		rule.Region, undos = f.region(i, k)
+		for _, id := range undos {
+			if !slices.Contains(n.After, id) {
+				n.After = append(n.After, id)
+			}
+		}
 		rule.Goto = f.entryOf(f.s.index[rule.Goto])
 		n.On = append(n.On, rule)
 	}
@@ -264,21 +280,21 @@ func title(step contracts.Step) string {
 }
 
 // region are the steps that a rule instantiates anew, by the ids that they have
-// as nodes; see spreadRegions.
-func (f *frame) region(i, k int) []string {
+// as nodes, and the nodes among them that take back; see spreadRegions.
+func (f *frame) region(i, k int) (ids, undos []string) {
 	for _, r := range f.s.regions {
 		if r.jumper != i || r.rule != k {
 			continue
 		}
-		var out []string
 		for j := range f.w.Steps {
 			if r.members.has(j) {
-				out = append(out, f.id(f.s.id(j)))
+				ids = append(ids, f.id(f.s.id(j)))
 			}
 		}
-		return out
+		undos = f.within(r)
+		return append(ids, undos...), undos
 	}
-	return nil
+	return nil, nil
 }
 
 // entryOf is the node by which a step begins.
@@ -473,6 +489,9 @@ func (f *frame) leaves() []string {
 		if !waited[i] {
 			out = append(out, f.id(f.s.id(i)))
 		}
+	}
+	for _, r := range f.rollbacks {
+		out = append(out, f.undoID(r))
 	}
 	return out
 }

@@ -14,6 +14,13 @@ import (
 func Entry(m *contracts.Manifest, w *contracts.Workflow, catalog *contracts.Catalog) (entry *contracts.CapabilityEntry, missing []string, err error) {
 	s := survey{catalog: catalog, missing: map[string]bool{}, digests: map[string]string{}, policy: contracts.Metadata{SideEffectClass: contracts.ClassRead}.Policy(false)}
 	s.visit(m, w, 1)
+	if s.undone {
+		for _, e := range slices.Clone(s.calls) {
+			if undo := compensationOf(catalog, e); undo != nil {
+				s.add(undo)
+			}
+		}
+	}
 	if len(s.missing) > 0 {
 		return nil, slices.Sorted(maps.Keys(s.missing)), nil
 	}
@@ -35,9 +42,15 @@ type survey struct {
 	missing map[string]bool
 	digests map[string]string
 	policy  contracts.Policy
+	// undone tells that compensations may be played for what the steps write.
+	undone bool
+	calls  []*contracts.CapabilityEntry
 }
 
 func (s *survey) visit(m *contracts.Manifest, w *contracts.Workflow, depth int) {
+	if shape, faults := readShape(w); len(faults) == 0 {
+		s.undone = s.undone || len(rollbacks(s.catalog, m, shape)) > 0
+	}
 	for _, step := range w.Steps {
 		switch {
 		case step.Tool != "":
@@ -62,6 +75,7 @@ func (s *survey) call(ref string) {
 }
 
 func (s *survey) add(entry *contracts.CapabilityEntry) {
+	s.calls = append(s.calls, entry)
 	s.digests[entry.Ref()] = entry.Digest
 	if classRank(entry.Policy.SideEffectClass) > classRank(s.policy.SideEffectClass) {
 		s.policy.SideEffectClass = entry.Policy.SideEffectClass

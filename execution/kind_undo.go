@@ -1,0 +1,47 @@
+package execution
+
+import (
+	"fmt"
+
+	"github.com/manifold-run/manifold/contracts"
+	"github.com/manifold-run/manifold/execution/model"
+)
+
+// undo takes back what was written before a review, because a person said so there.
+// It appends a call for each write that took effect, in whichever round, the last
+// one first. Each is a write like any other, behind its own gate, and begins when
+// the one before it has succeeded: what was built on must not go before what
+// stands on it.
+type undo struct{ local }
+
+func (u undo) start(t *turn) {
+	if t.n.Row.Expanded {
+		u.conclude(t)
+		return
+	}
+	calls, err := model.UndoCalls(t.run, t.n.Node)
+	if err != nil {
+		t.fail(contracts.ErrBadExpression, err.Error(), contracts.EffectNone)
+		return
+	}
+	if limit := nodeLimit(t.run); t.run.Len()+len(calls) > limit {
+		t.fail(contracts.ErrBudget, fmt.Sprintf("to take back %d writes would make more than %d nodes", len(calls), limit), contracts.EffectNone)
+		return
+	}
+	t.take(model.Repeated{Row: t.row, Copies: calls})
+}
+
+// conclude ends the node as its calls have: it has taken back all, or it has not.
+func (undo) conclude(t *turn) {
+	done, of, rejected := model.Undone(t.n.Node)
+	t.row.Begin(t.now())
+	t.row.Result = &Result{Summary: fmt.Sprintf("taken back: %d of %d", done, of)}
+	switch {
+	case done == of:
+		t.end(contracts.NodeCompleted)
+	case rejected:
+		t.end(contracts.NodeRejected)
+	default:
+		t.fail(contracts.ErrUpstream, fmt.Sprintf("only %d of %d writes were taken back", done, of), contracts.EffectNone)
+	}
+}

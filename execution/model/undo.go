@@ -1,0 +1,114 @@
+package model
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/manifold-run/manifold/contracts"
+	"github.com/manifold-run/manifold/expr"
+)
+
+// UndoCalls are the nodes that take back what a node says, with parameters that
+// are values: what was written is known now. Each waits for the one before it.
+func UndoCalls(s *State, n *Node) ([]contracts.Node, error) {
+	var out []contracts.Node
+	if s.Run.Plan.DryRun {
+		return nil, nil // it has done nothing
+	}
+	for _, done := range toUndo(s, n) {
+		call := done.call
+		value, reads, err := expr.Resolve(any(call.Params), s.CallScope(done.write.Row))
+		if err != nil {
+			return nil, fmt.Errorf("take back %s: %w", done.write.ID(), err)
+		}
+		call.NodeID = fmt.Sprintf("%s[%d]", n.ID(), len(out))
+		call.Of, call.Undoes, call.BranchID = n.ID(), done.write.ID(), call.NodeID
+		call.Params, _ = expr.Escape(value).(map[string]any)
+		maps.DeleteFunc(call.Params, func(_ string, v any) bool { return v == nil })
+		call.DependsOn = slices.Clone(n.Spec.DependsOn)
+		if len(out) > 0 {
+			call.DependsOn = append(call.DependsOn, out[len(out)-1].NodeID)
+		}
+		call.Evidence = restsOnWrite(done.write, reads)
+		out = append(out, call)
+	}
+	return out, nil
+}
+
+// restsOnWrite is what the call that takes a write back shows: what of the write
+// it was made from, and by which labels the values of the write were chosen.
+func restsOnWrite(w *Node, reads []expr.Read) []contracts.EvidenceItem {
+	var out []contracts.EvidenceItem
+	for _, e := range w.Row.Evidence {
+		if strings.HasSuffix(e.Path, ".facts.value") || strings.HasSuffix(e.Path, ".facts.label") {
+			out = append(out, e)
+		}
+	}
+	for _, r := range reads {
+		out = append(out, contracts.EvidenceItem{NodeID: w.ID(), Path: r.Path, Value: r.Value})
+	}
+	return out
+}
+
+// undoing is a write that took effect, and the planned call that takes it back.
+type undoing struct {
+	write *Node
+	call  contracts.Node
+}
+
+// toUndo are the writes that a node takes back, the last one first: those of all
+// rounds, and the copies of repeated steps, but for what was taken back before.
+func toUndo(s *State, n *Node) []undoing {
+	calls := make(map[string]contracts.Node, len(n.Spec.Undo))
+	for _, call := range n.Spec.Undo {
+		calls[call.Of] = call
+	}
+	var out []undoing
+	for _, w := range s.graph.nodes {
+		call, ok := calls[plannedStep(s, w)]
+		if ok && !w.Row.Expanded && w.State() == contracts.NodeCompleted && UndoneBy(s, w.ID()) == nil {
+			out = append(out, undoing{w, call})
+		}
+	}
+	slices.SortStableFunc(out, func(a, b undoing) int { // one run makes one write at a time
+		if order := b.write.Row.FinishedAt.Compare(*a.write.Row.FinishedAt); order != 0 {
+			return order
+		}
+		return b.write.index - a.write.index
+	})
+	return out
+}
+
+// plannedStep is the planned node that a node is an instance of, or a copy.
+func plannedStep(s *State, n *Node) string {
+	if n.Spec.Round == nil && n.Spec.Of != "" && n.Row.Spec != nil {
+		if of := s.Node(n.Spec.Of); of != nil {
+			return of.Step()
+		}
+	}
+	return n.Step()
+}
+
+// UndoneBy is the call of the run that takes a write back, or has done so; nil if
+// there is none that may still.
+func UndoneBy(s *State, write string) *Node {
+	for _, n := range s.graph.nodes {
+		if n.Spec.Undoes == write && (!n.Ended() || n.State() == contracts.NodeCompleted) {
+			return n
+		}
+	}
+	return nil
+}
+
+// Undone counts the calls of a node that takes back, and those that did.
+func Undone(n *Node) (done, of int, rejected bool) {
+	for _, m := range n.members {
+		if m.State() == contracts.NodeCompleted {
+			done++
+		}
+		rejected = rejected || m.State() == contracts.NodeRejected
+	}
+	return done, len(n.members), rejected
+}

@@ -1,0 +1,182 @@
+package workflow
+
+import (
+	"slices"
+
+	"github.com/manifold-run/manifold/contracts"
+)
+
+// rollback is a review that offers to take back what was done before it, in a
+// workflow that has no later steps of its own for that: the writes are taken back
+// by their compensations.
+type rollback struct {
+	review int
+	// writers are the steps before the review that may write, in the order of the
+	// manifest.
+	writers []int
+}
+
+// rollbacks finds the reviews of a workflow whose rollback is left to the
+// compensations of its writes. What is not in the catalog is told elsewhere.
+func rollbacks(catalog *contracts.Catalog, home *contracts.Manifest, s *shape) []rollback {
+	if s.up == nil {
+		return nil // the steps wait for each other, which is told
+	}
+	var out []rollback
+	for i := range s.w.Steps {
+		step := &s.w.Steps[i]
+		if !allows(step.Human, contracts.SayRollback) {
+			continue
+		}
+		r := rollback{review: i}
+		own := false
+		for j := range s.w.Steps {
+			if !mayWrite(catalog, home, &s.w.Steps[j]) {
+				continue
+			}
+			own = own || s.up[j].has(i)
+			if s.up[i].has(j) {
+				r.writers = append(r.writers, j)
+			}
+		}
+		if !own {
+			out = append(out, r)
+		}
+	}
+	return out
+}
+
+// mayWrite tells whether a step may have an effect: who plays a role, and what a
+// workflow inside does, is not known before there is a plan.
+func mayWrite(catalog *contracts.Catalog, home *contracts.Manifest, step *contracts.Step) bool {
+	if step.Tool == "" {
+		return step.Plays != "" || step.Workflow != ""
+	}
+	entry, err := catalog.Resolve(step.Tool, home.Domain)
+	return err != nil || entry.Policy.SideEffectClass.Writes()
+}
+
+// compensationOf is what takes back a write of a capability; nil if it declares
+// nothing that is there.
+func compensationOf(catalog *contracts.Catalog, e *contracts.CapabilityEntry) *contracts.CapabilityEntry {
+	rule := e.Capability.Metadata.Compensation
+	if rule == nil {
+		return nil
+	}
+	undo, err := catalog.Resolve(rule.Capability, e.Domain)
+	if err != nil || undo.Workflow != nil {
+		return nil
+	}
+	return undo
+}
+
+// rollback checks that a review which offers to take back can: by later steps of
+// its workflow, or by the compensation of every write before it.
+func (c *check) rollback(i int, place string) {
+	for _, r := range rollbacks(c.catalog, c.m, c.s) {
+		if r.review != i {
+			continue
+		}
+		if len(r.writers) == 0 {
+			c.faults.add(place, `"rollback" has nothing to take back: no step before this one writes, and none after it`)
+		}
+		for _, j := range r.writers {
+			c.takenBack(place, c.m, &c.w.Steps[j], 1)
+		}
+	}
+}
+
+// takenBack demands that what a step writes can be taken back.
+func (c *check) takenBack(place string, home *contracts.Manifest, step *contracts.Step, depth int) {
+	switch {
+	case step.Tool != "":
+		entry, err := c.catalog.Resolve(step.Tool, home.Domain)
+		if err != nil || !entry.Policy.SideEffectClass.Writes() || compensationOf(c.catalog, entry) != nil {
+			return // what is not there is told where it is named
+		}
+		c.faults.add(place, `"rollback" cannot take back %q: %s declares no compensation. Declare one, or let a step that undoes it depend on this one`,
+			step.ID, entry.Ref())
+	case step.Plays != "":
+		for _, p := range playing(c.catalog, *step) {
+			if p.Entry.Policy.SideEffectClass.Writes() && compensationOf(c.catalog, p.Entry) == nil {
+				c.doubts.add(place, `"rollback" leaves what %q does: %s, which may play %s, declares no compensation`, step.ID, p.Entry.Ref(), step.Plays)
+			}
+		}
+	case step.Workflow != "" && depth < maxDepth:
+		w, of := c.workflow(home, step.Workflow)
+		if w == nil {
+			return
+		}
+		for k := range w.Steps {
+			c.takenBack(place, of, &w.Steps[k], depth+1)
+		}
+	}
+}
+
+// undo makes, for a review whose rollback is left to compensations, the node that
+// plays them: it holds a call for each write before the review, and becomes as
+// many calls as there are writes to take back.
+func (f *frame) undo(r rollback) error {
+	review := f.s.id(r.review)
+	said := any(contracts.SayRollback)
+	n := contracts.Node{
+		NodeID: f.undoID(r), Kind: contracts.KindUndo, Title: "Take back what was done",
+		DependsOn: []string{f.id(review)}, When: &contracts.Condition{Path: "steps." + review + ".facts.decision", Equals: &said},
+		Required: f.required(), Merge: contracts.MergeNoneFailed, Frame: f.prefix,
+	}
+	if err := f.undoes(&n, r.writers); err != nil {
+		return err
+	}
+	f.b.add(n)
+	return nil
+}
+
+func (f *frame) undoID(r rollback) string { return f.id(f.s.id(r.review) + undoSuffix) }
+
+// within are the nodes that take back inside a region, by the reviews that its
+// jumper is behind: they belong to the round, and the jumper waits for them.
+func (f *frame) within(r region) []string {
+	var out []string
+	for _, b := range f.rollbacks {
+		if b.review != r.jumper && r.members.has(b.review) {
+			out = append(out, f.undoID(b))
+		}
+	}
+	return out
+}
+
+// undoSuffix makes of the id of a review that of the node that takes back; no step
+// can have such an id.
+const undoSuffix = "-undo"
+
+// undoes adds the calls that take back what the nodes of some steps write.
+func (f *frame) undoes(n *contracts.Node, writers []int) error {
+	for _, w := range f.b.out.Nodes {
+		if w.Policy == nil || !w.Policy.SideEffectClass.Writes() || !f.isOf(w.NodeID, writers) {
+			continue
+		}
+		entry, ok := f.b.req.Catalog.Capability(w.Tool)
+		if !ok {
+			continue // its node could not have been made
+		}
+		undo := compensationOf(f.b.req.Catalog, entry)
+		if undo == nil {
+			f.b.req.Make.Note(w.Tool + " declares no compensation: a rollback leaves what it does")
+			continue
+		}
+		call, err := f.b.req.Make.Call(undo, entry.Capability.Metadata.Compensation.ParamMap)
+		if err != nil {
+			return err
+		}
+		call.Of, call.Title, call.NodeID = w.NodeID, "Take back: "+w.Title, n.NodeID
+		call.Merge, call.Frame, call.Required = n.Merge, n.Frame, n.Required
+		n.Undo = append(n.Undo, call)
+	}
+	return nil
+}
+
+// isOf tells whether a node belongs to one of some steps of the frame.
+func (f *frame) isOf(node string, steps []int) bool {
+	ids := stepsOf(node)
+	return slices.ContainsFunc(steps, func(i int) bool { return slices.Contains(ids, f.id(f.s.id(i))) })
+}
