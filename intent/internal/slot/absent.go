@@ -22,7 +22,7 @@ func (s *Set) Doubt(m *Message, part Range, f Filled) float64 {
 		return 0
 	}
 	left, free := s.unread(m, part, f.Covered), map[*param]float64{}
-	fd := s.field(m, part, nil, f)
+	fd := s.completer(m, part, nil, f)
 	fd.weights = &s.tools.prior // the fitted ones know that the capability is meant
 	z := fd.texts(fd.open(f))
 	for k, best := range z.marginals() {

@@ -27,16 +27,16 @@ func TestTheWorkOnHostileTextIsBounded(t *testing.T) {
 		set := Compile(tools, hostileCapability(t, c.value), "")
 		m := tools.Read(strings.Repeat(c.piece, 10_000/len(c.piece)), time.Date(2026, 11, 21, 9, 0, 0, 0, time.UTC))
 		all := Range{To: len(m.Tokens)}
-		r := set.reading(m, all, nil)
+		r := &reading{passage: set.passage(m, all, nil)}
 		r.collect()
 		if len(r.mentions) > maxMentions || r.tries > maxTries || len(r.mentions) < maxMentions && r.tries < maxTries/2 {
 			t.Errorf("%q: %d values after %d tries, want one of them at its bound", c.piece, len(r.mentions), r.tries)
 		}
-		f := set.field(m, all, nil, r.result(nil))
-		z := f.texts(f.open(r.result(nil)))
+		f := set.completer(m, all, nil, r.solver().result(nil))
+		z := f.texts(f.open(r.solver().result(nil)))
 		z.marginals()
-		if len(f.spans) > maxSpans || z.ways > mostWays {
-			t.Errorf("%q: %d spans and %d assignments", c.piece, len(f.spans), z.ways)
+		if len(f.field.spans) > maxSpans || z.ways > mostWays {
+			t.Errorf("%q: %d spans and %d assignments", c.piece, len(f.field.spans), z.ways)
 		}
 	}
 }

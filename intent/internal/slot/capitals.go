@@ -9,14 +9,14 @@ import (
 )
 
 // capitals finds a run of capitalised words that are no part of the request.
-func (r *reading) capitals(i int) (last int, ok bool) {
+func (r *spelling) capitals(i int) (last int, ok bool) {
 	if !r.nameWord(i) {
 		return 0, false
 	}
 	last = i
 	for j := i + 1; j < r.to && j < i+maxNameTokens && !r.doc.Tokens[j].Break; j++ {
 		switch {
-		case r.nameWord(j) || r.continuesName(j) || r.digitsOfName(j) || codeOfName(r, j):
+		case r.nameWord(j) || r.continuesName(j) || r.digitsOfName(j) || codeOfName(r.scope, j):
 			last = j
 		default:
 			next, ok := r.overParticles(i, last)
@@ -35,7 +35,7 @@ const mostParticles = 3
 // overParticles gives the capital behind the particles that follow a name:
 // "von der Heide", "da Silva". In German a noun may stand before them instead:
 // "Chef von Karl Brandt".
-func (r *reading) overParticles(first, last int) (next int, ok bool) {
+func (r *spelling) overParticles(first, last int) (next int, ok bool) {
 	next = last + 1
 	for next < r.to && next <= last+mostParticles && !r.doc.Tokens[next].Break && particle(r.doc.Tokens[next].Fold) {
 		next++
@@ -53,7 +53,7 @@ func (r *reading) overParticles(first, last int) (next int, ok bool) {
 
 // secondSurname takes one capital behind "e" or "y" along where only one name is
 // asked for: "Costa e Silva". Several are another name.
-func (r *reading) secondSurname(first, last int) int {
+func (r *spelling) secondSurname(first, last int) int {
 	if last == first || last+2 >= r.to || r.doc.Tokens[last+1].Break || r.doc.Tokens[last+1].Fold != "e" && r.doc.Tokens[last+1].Fold != "y" {
 		return last
 	}
@@ -64,7 +64,7 @@ func (r *reading) secondSurname(first, last int) int {
 }
 
 // nameWord tells whether a token looks like a part of a name.
-func (r *reading) nameWord(i int) bool {
+func (r *spelling) nameWord(i int) bool {
 	t := r.doc.Tokens[i]
 	if !t.Is(text.FormTitle|text.FormCaps) || t.Is(text.FormQuoted) || r.inEntity[i] || r.set.tools.Lexicon.Light(t.Fold) || r.askedHowMany(i) {
 		return false
@@ -72,12 +72,12 @@ func (r *reading) nameWord(i int) bool {
 	if r.learning {
 		return !t.Is(text.FormFirst) || i+1 < r.to && r.doc.Tokens[i+1].Is(text.FormTitle) && !r.doc.Tokens[i+1].Break
 	}
-	return !r.familiar(i) || calledSo(r, i, i)
+	return !r.familiar(i) || calledSo(r.scope, i, i)
 }
 
 // continuesName lets a word of the request stand inside a name, such as the
 // last word of "Head of Time Keeping".
-func (r *reading) continuesName(j int) bool {
+func (r *spelling) continuesName(j int) bool {
 	t := r.doc.Tokens[j]
 	if !t.Is(text.FormTitle) || t.Is(text.FormFirst|text.FormQuoted) || r.inEntity[j] {
 		return false
@@ -87,15 +87,15 @@ func (r *reading) continuesName(j int) bool {
 
 // digitsOfName lets a number end a name, such as "Support Bot 2", where the
 // capability takes no numbers.
-func (r *reading) digitsOfName(j int) bool {
+func (r *spelling) digitsOfName(j int) bool {
 	if !r.doc.Tokens[j].Is(text.FormDigits) || r.doc.Tokens[j].Break || slices.ContainsFunc(r.set.params, (*param).numeric) {
 		return false
 	}
-	return slices.ContainsFunc(r.numbers(), func(e value.Entity) bool { return e.First == j && e.Last == j && !e.Money && !e.Percent })
+	return slices.ContainsFunc(r.wording.numbers(), func(e value.Entity) bool { return e.First == j && e.Last == j && !e.Money && !e.Percent })
 }
 
 // codeOfName lets a code such as "v2" end a name, where the capability takes no codes.
-func codeOfName(r *reading, j int) bool {
+func codeOfName(r *scope, j int) bool {
 	t := r.doc.Tokens[j]
 	return t.Is(text.FormMixed) && !t.Is(text.FormQuoted) && !t.Glued && !r.inEntity[j] && (j+1 >= r.to || !r.doc.Tokens[j+1].Glued) &&
 		!slices.ContainsFunc(r.set.params, func(p *param) bool { return p.pattern != nil || p.identifiers > 0 })

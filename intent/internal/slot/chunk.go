@@ -51,7 +51,7 @@ func (f *field) chunk(first, last int) span {
 
 // known tells words of the request, and those of any request, such as "details".
 func (f *field) known(i int) bool {
-	return f.familiar(i) || f.set.tools.cues.generic[f.doc.Tokens[i].Stem]
+	return f.spelling.familiar(i) || f.set.tools.cues.generic[f.doc.Tokens[i].Stem]
 }
 
 // properRun tells whether all words are written as names are.

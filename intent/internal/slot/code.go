@@ -17,7 +17,7 @@ func (f *field) codeAt(i int) (raw string, last int, ok bool) {
 	}
 	e, typed := f.entityAt[i]
 	if typed && e.Kind == value.Phone && e.First == i && e.Last < f.to {
-		return "+" + f.words(i, e.Last), e.Last, true
+		return "+" + f.wording.words(i, e.Last), e.Last, true
 	}
 	c, ok := f.doc.ChunkAt(i)
 	if !ok || c.Last >= f.to || typed && e.Kind == value.Number && e.Last >= c.Last && !e.Spelled {
@@ -53,7 +53,7 @@ func (p *param) currency() bool {
 
 // takesCode tells parameters whose values are written as a text is that is no
 // word: by their name, or by a value that the description names.
-func (f *field) takesCode(p *param, raw string) bool {
+func (f *weigher) takesCode(p *param, raw string) bool {
 	c := f.set.tools.cues
 	for _, w := range p.words {
 		if c.code[w] {

@@ -32,10 +32,10 @@ const hopeless = -3
 // to assign them, and keeps what is probable.
 func (s *Set) Complete(m *Message, part Range, only []string, filled Filled) Filled {
 	filled = s.completeNumbers(m, part, only, filled)
-	f := s.field(m, part, only, filled)
+	f := s.completer(m, part, only, filled)
 	z := f.texts(f.open(filled))
 	for k, best := range z.marginals() {
-		if p := z.params[k]; s.sure(best, p.required || len(only) > 0) {
+		if p := z.params[k]; f.sure(best, p.required || len(only) > 0) {
 			f.keep(&filled, p, closed(f, p, best), kindPhrase)
 		}
 	}
@@ -43,10 +43,21 @@ func (s *Set) Complete(m *Message, part Range, only []string, filled Filled) Fil
 	return filled
 }
 
-// field is what the values that were read leave open.
-func (s *Set) field(m *Message, part Range, only []string, filled Filled) *field {
-	f := &field{reading: s.reading(m, part, only), weights: &s.tools.weights, taken: slices.Clone(filled.Covered), inner: map[int]int{}, entityAt: map[int]value.Entity{}}
-	f.inEntity = map[int]bool{}
+// completer weighs what a field holds for the parameters that are open.
+type completer struct {
+	*passage
+	field   *field
+	weigher *weigher
+	weights *weights
+}
+
+func newCompleter(f *field, w *weights) *completer {
+	return &completer{passage: f.passage, field: f, weigher: &weigher{passage: f.passage, field: f}, weights: w}
+}
+
+// completer reads what the values that were read leave open.
+func (s *Set) completer(m *Message, part Range, only []string, filled Filled) *completer {
+	f := &field{passage: s.passage(m, part, only), taken: slices.Clone(filled.Covered), inner: map[int]int{}, entityAt: map[int]value.Entity{}}
 	for _, e := range f.entities {
 		for i := max(e.First, part.From); i <= min(e.Last, part.To-1); i++ {
 			f.inEntity[i], f.entityAt[i] = true, e
@@ -54,19 +65,19 @@ func (s *Set) field(m *Message, part Range, only []string, filled Filled) *field
 		}
 	}
 	f.small, f.english = f.uncapitalised(), f.inEnglish()
-	return f
+	return newCompleter(f, &s.tools.weights)
 }
 
 // texts weighs free words for the parameters of free text that are open.
-func (f *field) texts(params []*param) *puzzle {
+func (f *completer) texts(params []*param) *puzzle {
 	z := &puzzle{params: params, options: make([][]option, len(params)), order: evOrder, siblings: evSiblings, weights: f.weights}
 	if len(params) == 0 {
 		return z
 	}
-	f.takesMoney = slices.ContainsFunc(params, (*param).currency)
-	f.speech = slices.ContainsFunc(params, func(p *param) bool { return p.speaks(f.set.tools.cues) })
-	f.takesList = slices.ContainsFunc(params, func(p *param) bool { return p.single == "" })
-	f.find()
+	f.field.takesMoney = slices.ContainsFunc(params, (*param).currency)
+	f.field.speech = slices.ContainsFunc(params, func(p *param) bool { return p.speaks(f.set.tools.cues) })
+	f.field.takesList = slices.ContainsFunc(params, func(p *param) bool { return p.single == "" })
+	f.field.find()
 	most := choices(len(params))
 	for k, p := range params {
 		z.options[k] = f.options(p, most)
@@ -75,9 +86,9 @@ func (f *field) texts(params []*param) *puzzle {
 }
 
 // sure tells whether the value is probable enough to be taken.
-func (s *Set) sure(best likely, needed bool) bool {
+func (f *completer) sure(best likely, needed bool) bool {
 	switch {
-	case s.writes:
+	case f.set.writes:
 		return best.p >= floorWrite
 	case !needed:
 		return best.p >= floorSpare
@@ -94,9 +105,9 @@ func (s *Set) floor() float64 {
 
 // open lists the parameters of free text that have no value yet, those that are
 // needed first.
-func (f *field) open(filled Filled) []*param {
+func (f *completer) open(filled Filled) []*param {
 	var needed, rest []*param
-	for _, p := range f.frees() {
+	for _, p := range f.near.frees() {
 		switch {
 		case has(filled.Values, p.single) || has(filled.Values, p.list) || slices.Contains(filled.unclear, p.name()) || p.pattern != nil && !p.resolver:
 			continue
@@ -106,32 +117,32 @@ func (f *field) open(filled Filled) []*param {
 			rest = append(rest, p)
 		}
 		if p.sense&sensePlace != 0 {
-			f.places++
+			f.field.places++
 		}
 	}
-	f.asked = len(needed)
+	f.field.asked = len(needed)
 	out := append(needed, rest...)
 	return out[:min(len(out), mostFree)]
 }
 
 // options weighs the spans for a parameter.
-func (f *field) options(p *param, most int) []option {
+func (f *completer) options(p *param, most int) []option {
 	var out []option
-	for _, s := range f.spans {
-		if s.comma && (p.sense&sensePlace == 0 || f.places != 1) {
+	for _, s := range f.field.spans {
+		if s.comma && (p.sense&sensePlace == 0 || f.field.places != 1) {
 			continue // only a place has its country behind a comma
 		}
-		if p.resolver && f.somewhere(p, s.first) || astray(f.reading, p, s.first, s.last) {
+		if p.resolver && f.near.somewhere(p, s.first) || astray(f.scope, p, s.first, s.last) {
 			continue
 		}
 		if v, ok := f.valueOf(p, s); ok && !f.inLongList(p, s) {
-			out = append(out, f.option(s.first, s.last, v, f.weigh(p, s)))
+			out = append(out, f.option(s.first, s.last, v, f.weigher.weigh(p, s)))
 		}
 	}
 	return best(out, most)
 }
 
-func (f *field) option(first, last int, v any, ev [evCount]float64) option {
+func (f *completer) option(first, last int, v any, ev [evCount]float64) option {
 	return option{first: first, last: last, value: v, evidence: ev, weight: f.weights.sum(&ev)}
 }
 
@@ -144,7 +155,7 @@ func best(options []option, most int) []option {
 
 // valueOf reads a span as a value of a parameter, or a list of spans where the
 // parameter takes nothing else.
-func (f *field) valueOf(p *param, s span) (any, bool) {
+func (f *completer) valueOf(p *param, s span) (any, bool) {
 	if len(s.items) == 0 {
 		raw := f.text(s)
 		if s.currency != "" && p.currency() {
@@ -172,24 +183,24 @@ func (f *field) valueOf(p *param, s span) (any, bool) {
 
 // inLongList tells an item of a list that is longer than the parameter takes: which
 // of them are meant is not for us to say.
-func (f *field) inLongList(p *param, s span) bool {
-	return p.maxItems > 0 && slices.ContainsFunc(f.spans, func(o span) bool {
+func (f *completer) inLongList(p *param, s span) bool {
+	return p.maxItems > 0 && slices.ContainsFunc(f.field.spans, func(o span) bool {
 		return len(o.items) > p.maxItems && o.first <= s.first && s.last <= o.last
 	})
 }
 
-func (f *field) text(s span) string {
+func (f *completer) text(s span) string {
 	switch {
 	case s.raw != "":
 		return s.raw
 	case s.quoted:
-		return f.quotation(s.first, s.last)
+		return f.wording.quotation(s.first, s.last)
 	}
-	return f.words(s.first, s.last)
+	return f.wording.words(s.first, s.last)
 }
 
 // keep stores a value with its evidence.
-func (f *field) keep(filled *Filled, p *param, best likely, kind string) {
+func (f *completer) keep(filled *Filled, p *param, best likely, kind string) {
 	name := cmp.Or(p.single, p.list)
 	filled.Values[name] = best.value
 	filled.Evidence[name] = contracts.Evidence{Kind: kind, P: math.Round(best.p*100) / 100, Span: [2]int{f.doc.Tokens[best.first].Start, f.doc.Tokens[best.last].End}}

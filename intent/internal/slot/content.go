@@ -16,7 +16,7 @@ func (r *reading) sayingThat(frees []*param) {
 		if !relates(r.doc.Tokens[i-1].Fold) || !r.set.tools.cues.utters[r.doc.Tokens[i].Stem] || r.doc.Tokens[i].Break || r.doc.Tokens[i].Is(text.FormQuoted) {
 			continue
 		}
-		if p := r.uttered(frees); p != nil {
+		if p := r.near.uttered(frees); p != nil {
 			r.utterance(p, i+1)
 		}
 		return
@@ -26,7 +26,7 @@ func (r *reading) sayingThat(frees []*param) {
 // tellingThat takes what follows the one who is told or asked: "tell the team that
 // lunch is ready", "ask Harbour Bot when the ferry goes".
 func (r *reading) tellingThat(frees []*param) {
-	p := r.uttered(frees)
+	p := r.near.uttered(frees)
 	if p == nil {
 		return
 	}
@@ -35,11 +35,11 @@ func (r *reading) tellingThat(frees []*param) {
 		for i < r.to && slices.Contains(m.param.words, r.doc.Tokens[i].Stem) {
 			i++ // "the sales channel"
 		}
-		if m.param == p || i >= r.to || i+1 >= r.to && !strings.Contains(r.gap(i-1, i), ":") || !r.told(m.first) || r.doc.Tokens[i].Is(text.FormQuoted) {
+		if m.param == p || i >= r.to || i+1 >= r.to && !strings.Contains(r.wording.gap(i-1, i), ":") || !r.near.told(m.first) || r.doc.Tokens[i].Is(text.FormQuoted) {
 			continue
 		}
 		switch fold := r.doc.Tokens[i].Fold; {
-		case strings.Contains(r.gap(i-1, i), ":"):
+		case strings.Contains(r.wording.gap(i-1, i), ":"):
 			dictation(r, p, i)
 			return
 		case text.Asks(fold) && fold != "como":
@@ -54,13 +54,13 @@ func (r *reading) tellingThat(frees []*param) {
 
 // told tells whether a verb of telling begins the request, with nothing but words
 // of the request between it and a place.
-func (r *reading) told(first int) bool {
+func (r *vicinity) told(first int) bool {
 	for i := first - 1; i >= r.from; i-- {
 		t := r.doc.Tokens[i]
 		if r.set.tools.cues.tells[t.Fold] {
 			return r.opens(i)
 		}
-		if !r.set.tools.Lexicon.Light(t.Fold) && !r.familiar(i) {
+		if !r.set.tools.Lexicon.Light(t.Fold) && !r.spelling.familiar(i) {
 			return false
 		}
 	}
@@ -68,7 +68,7 @@ func (r *reading) told(first int) bool {
 }
 
 // opens tells whether nothing but politeness stands before a place.
-func (r *reading) opens(i int) bool {
+func (r *vicinity) opens(i int) bool {
 	for j := r.from; j < i; j++ {
 		if fold := r.doc.Tokens[j].Fold; !r.set.tools.Lexicon.Light(fold) || Negates(fold) || text.Asks(fold) {
 			return false
@@ -87,15 +87,15 @@ func (r *reading) utterance(p *param, first int) {
 	var raw string
 	switch {
 	case r.doc.Tokens[first].Is(text.FormQuoted):
-		for m.last+1 < r.to && r.doc.Tokens[m.last+1].Is(text.FormQuoted) && !closesQuote(r.gap(m.last, m.last+1)) {
+		for m.last+1 < r.to && r.doc.Tokens[m.last+1].Is(text.FormQuoted) && !closesQuote(r.wording.gap(m.last, m.last+1)) {
 			m.last++
 		}
-		raw = r.quotation(first, m.last)
-	case r.quotedFrom(first) || r.broken(first+1, r.to-1):
+		raw = r.wording.quotation(first, m.last)
+	case r.wording.quotedFrom(first) || r.wording.broken(first+1, r.to-1):
 		return // where what is said ends is not for a comma to tell
 	default:
 		m.last, m.kind, m.p = r.utteranceEnd(p, first), kindContext, 0.85
-		raw = r.words(first, m.last)
+		raw = r.wording.words(first, m.last)
 	}
 	if v, ok := r.set.parse(p, raw, r.now); ok {
 		m.value = v
@@ -105,12 +105,12 @@ func (r *reading) utterance(p *param, first int) {
 
 // dictation offers all that stands behind a colon, whatever signs are in it.
 func dictation(r *reading, p *param, first int) {
-	if v, ok := r.set.parse(p, r.words(first, r.to-1), r.now); ok {
+	if v, ok := r.set.parse(p, r.wording.words(first, r.to-1), r.now); ok {
 		r.add(mention{param: p, first: first, last: r.to - 1, value: v, kind: kindQuoted, p: 0.9})
 	}
 }
 
-func (r *reading) broken(first, last int) bool {
+func (r *wording) broken(first, last int) bool {
 	for i := first; i <= last; i++ {
 		if r.doc.Tokens[i].Break {
 			return true
@@ -124,7 +124,7 @@ func (r *reading) broken(first, last int) bool {
 // lunch is ready to the sales channel".
 func (r *reading) utteranceEnd(p *param, first int) int {
 	for _, m := range r.mentions {
-		named := m.last+2 == r.to && slices.Contains(m.param.words, r.stemAt(m.last+1))
+		named := m.last+2 == r.to && slices.Contains(m.param.words, r.wording.stemAt(m.last+1))
 		if m.param == p || m.last+1 != r.to && !named {
 			continue
 		}
@@ -145,7 +145,7 @@ func (r *reading) utteranceEnd(p *param, first int) int {
 // nothing that anybody says.
 func (r *reading) speechEnd(p *param, first int) int {
 	last := r.utteranceEnd(p, first)
-	if last == r.to-1 || relates(r.doc.Tokens[first].Fold) || r.quotedFrom(first) || r.broken(first+1, last) {
+	if last == r.to-1 || relates(r.doc.Tokens[first].Fold) || r.wording.quotedFrom(first) || r.wording.broken(first+1, last) {
 		return first - 1
 	}
 	for i := first; i <= last; i++ {
@@ -159,7 +159,7 @@ func (r *reading) speechEnd(p *param, first int) int {
 
 // uttered gives the only parameter that can hold what is said, nil if there are
 // none or several. Its name says so, or else the examples.
-func (r *reading) uttered(frees []*param) *param {
+func (r *vicinity) uttered(frees []*param) *param {
 	named := func(p *param) bool { return p.speaks(r.set.tools.cues) }
 	shown := func(p *param) bool {
 		return slices.ContainsFunc(sortedKeys(p.lefts), func(left string) bool { return r.set.tools.cues.utters[left] })

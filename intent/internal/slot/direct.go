@@ -64,7 +64,7 @@ func pairUp(params []*param) {
 
 // headed gives where the preposition before a place says that something comes from
 // or goes to. Articles and names of parameters may stand between.
-func headed(r *reading, first int) heading {
+func headed(r *scope, first int) heading {
 	for i := first - 1; i >= r.from && i >= first-3; i-- {
 		t := r.doc.Tokens[i]
 		if t.Is(text.FormQuoted) || r.doc.Tokens[i+1].Break && !r.doc.Tokens[i+1].Is(text.FormQuoted) {
@@ -93,7 +93,7 @@ func headingOf(t text.Token) heading {
 
 // astray tells a value that stands behind the preposition of the other end, or that
 // goes over one: in "rename Travel to Journeys" no name is "Travel to Journeys".
-func astray(r *reading, p *param, first, last int) bool {
+func astray(r *scope, p *param, first, last int) bool {
 	if p.end == headingNone {
 		return false
 	}

@@ -97,7 +97,7 @@ func (s *Set) period() (start, end *param) {
 
 // sole tells whether no other parameter of this kind could take the value,
 // and this one is asked for. An optional value needs evidence of its own.
-func (r *reading) sole(kind func(*param) bool, p *param) bool {
+func (r *vicinity) sole(kind func(*param) bool, p *param) bool {
 	if !p.required && len(r.only) == 0 && !r.learning {
 		return false
 	}
@@ -110,12 +110,12 @@ func (r *reading) sole(kind func(*param) bool, p *param) bool {
 }
 
 // lone tells whether no parameter but this one could take the value.
-func (r *reading) lone(kind func(*param) bool, p *param) bool {
+func (r *vicinity) lone(kind func(*param) bool, p *param) bool {
 	return !slices.ContainsFunc(r.set.params, func(q *param) bool { return q != p && kind(q) && q.named(r.only) })
 }
 
 // expects tells whether the token is one that stood there in the examples.
-func (r *reading) expects(learned map[string]int, i int) bool {
+func (r *vicinity) expects(learned map[string]int, i int) bool {
 	if i < r.from || i >= r.to {
 		return false
 	}
@@ -131,12 +131,12 @@ func (r *reading) date(p *param, e value.Entity) {
 	}
 	score := 0.55
 	switch {
-	case r.sole((*param).temporal, p):
+	case r.near.sole((*param).temporal, p):
 		score += 0.2
-	case r.lone((*param).temporal, p):
+	case r.near.lone((*param).temporal, p):
 		score += 0.1
 	}
-	cue := r.periodCue(e)
+	cue := r.wording.periodCue(e)
 	switch {
 	case p.role == roleNone && cue == roleNone:
 		score += 0.1
@@ -145,10 +145,10 @@ func (r *reading) date(p *param, e value.Entity) {
 	case cue != roleNone && p.role != roleNone:
 		return
 	}
-	if r.after(p, e.First) {
+	if r.near.after(p, e.First) {
 		score += 0.3
 	}
-	if r.expects(p.lefts, e.First-1) {
+	if r.near.expects(p.lefts, e.First-1) {
 		score += 0.2
 	}
 	if e.First > r.from && r.doc.Tokens[e.First-1].Has(lang.Announces) {
@@ -204,7 +204,7 @@ func daysBetween(from, to time.Time) (all, working int) {
 
 // periodCue tells which end of a period a date is: as it was said together with the
 // other, or else by the words before it.
-func (r *reading) periodCue(e value.Entity) role {
+func (r *wording) periodCue(e value.Entity) role {
 	switch e.Edge {
 	case value.Start:
 		return roleStart
@@ -244,7 +244,7 @@ func (r *reading) address(p *param, e value.Entity) {
 		return w == "email" || w == "mail" || w == "url" || w == "link" || w == "uuid"
 	}):
 		score = 0.88
-	case r.after(p, e.First), r.expects(p.lefts, e.First-1):
+	case r.near.after(p, e.First), r.near.expects(p.lefts, e.First-1):
 		score = 0.8
 	case p.resolver:
 		score = 0.76

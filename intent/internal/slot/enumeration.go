@@ -17,7 +17,7 @@ func (f *field) lists(items []span) {
 		if end > i {
 			whole := items[i]
 			whole.last, whole.items = items[end].last, items[i:end+1]
-			whole.bracketed = strings.HasSuffix(strings.TrimSpace(f.gap(whole.first-1, whole.first)), "[")
+			whole.bracketed = strings.HasSuffix(strings.TrimSpace(f.wording.gap(whole.first-1, whole.first)), "[")
 			if len(f.spans) < maxSpans {
 				f.spans = append(f.spans, whole)
 			}
@@ -38,7 +38,7 @@ func (f *field) listed(a, b span) bool {
 		}
 		between++
 	}
-	gap := strings.TrimSpace(f.gap(b.first-1, b.first))
+	gap := strings.TrimSpace(f.wording.gap(b.first-1, b.first))
 	return between > 0 || gap == "," || gap == "&" || gap == "/" || gap == "、" || strings.HasSuffix(gap, ",")
 }
 

@@ -37,21 +37,22 @@ func (s *Set) completeNumbers(m *Message, part Range, only []string, filled Fill
 	return filled
 }
 
-// openNumbers gives the field of numbers, and the parameters that are read anew.
-func (s *Set) openNumbers(m *Message, part Range, only []string, filled Filled) (*field, []*param) {
-	f := &field{reading: s.reading(m, part, only), weights: &s.tools.weights, figureAt: map[int]bool{}}
-	f.count()
-	for _, e := range f.numbers() {
+// openNumbers gives what weighs the numbers, and the parameters that are read anew.
+func (s *Set) openNumbers(m *Message, part Range, only []string, filled Filled) (*completer, []*param) {
+	f := &field{passage: s.passage(m, part, only), figureAt: map[int]bool{}}
+	f.numerals.count()
+	for _, e := range f.wording.numbers() {
 		for i := e.First; i <= e.Last; i++ {
 			f.figureAt[i] = true
 		}
 	}
-	return f, f.openFigures(filled)
+	c := newCompleter(f, &s.tools.weights)
+	return c, c.openFigures(filled)
 }
 
 // openFigures lists the parameters that a number is read for, those that are
 // needed first. What a key or a known value gives stays.
-func (f *field) openFigures(filled Filled) []*param {
+func (f *completer) openFigures(filled Filled) []*param {
 	var needed, rest []*param
 	for _, p := range f.set.params {
 		ev, read := filled.Evidence[p.single]
@@ -63,35 +64,35 @@ func (f *field) openFigures(filled Filled) []*param {
 			rest = append(rest, p)
 		}
 	}
-	f.asked = len(needed)
+	f.field.asked = len(needed)
 	out := append(needed, rest...)
 	return out[:min(len(out), mostFree)]
 }
 
 // loose are the numbers that no other value holds.
-func (f *field) loose(filled Filled, open []*param) []value.Entity {
+func (f *completer) loose(filled Filled, open []*param) []value.Entity {
 	var held []text.Span
 	for name, ev := range filled.Evidence {
 		if !slices.ContainsFunc(open, func(p *param) bool { return p.single == name }) {
 			held = append(held, text.Span{Start: ev.Span[0], End: ev.Span[1]})
 		}
 	}
-	return slices.DeleteFunc(f.numbers(), func(e value.Entity) bool {
+	return slices.DeleteFunc(f.wording.numbers(), func(e value.Entity) bool {
 		return slices.ContainsFunc(held, func(s text.Span) bool { return e.Span.Start < s.End && s.Start < e.Span.End })
 	})
 }
 
 // figures weighs numbers for parameters.
-func (f *field) figures(params []*param, numbers []value.Entity) *puzzle {
+func (f *completer) figures(params []*param, numbers []value.Entity) *puzzle {
 	z := &puzzle{params: params, options: make([][]option, len(params)), order: evFigureOrder, siblings: evFigureSiblings, weights: f.weights}
 	most := choices(len(params))
 	for k, p := range params {
 		var options []option
 		for _, e := range numbers[:min(len(numbers), maxSpans)] {
-			e = f.adapted(p, e)
-			agrees := p.bound() * compared(f.reading, e.First)
+			e = f.numerals.adapted(p, e)
+			agrees := p.bound() * compared(f.scope, e.First)
 			if v, ok := p.numberValue(e); ok && !e.Doubt && agrees >= 0 { // "below" never fills what is the lower end
-				o := f.option(e.First, e.Last, v, f.weighFigure(p, e, len(numbers)))
+				o := f.option(e.First, e.Last, v, f.weigher.weighFigure(p, e, len(numbers)))
 				o.weight += comparedWeight * float64(agrees)
 				options = append(options, o)
 			}
@@ -102,7 +103,7 @@ func (f *field) figures(params []*param, numbers []value.Entity) *puzzle {
 }
 
 // weighFigure collects the evidence for a number as the value of a parameter.
-func (f *field) weighFigure(p *param, e value.Entity, numbers int) [evCount]float64 {
+func (f *weigher) weighFigure(p *param, e value.Entity, numbers int) [evCount]float64 {
 	var ev [evCount]float64
 	set := func(which evidence, holds bool) {
 		if holds {
@@ -111,12 +112,12 @@ func (f *field) weighFigure(p *param, e value.Entity, numbers int) [evCount]floa
 	}
 	set(evFigure, true)
 	set(evFigureOptional, !p.required && len(f.only) == 0)
-	set(evFigureSole, f.asked == 1 && p.required)
-	set(evFigureEven, p.required && (numbers == f.asked || f.counts.digits == f.asked))
+	set(evFigureSole, f.field.asked == 1 && p.required)
+	set(evFigureEven, p.required && (numbers == f.field.asked || f.numerals.counts.digits == f.field.asked))
 	set(evFigureOrdinal, e.Ordinal)
 	set(evFigureSpelled, e.Spelled)
-	set(evFigureCounts, e.Spelled && f.counted())
-	set(evFigureLearned, f.expects(p.lefts, e.First-1) || f.expects(p.rights, e.Last+1))
+	set(evFigureCounts, e.Spelled && f.numerals.counted())
+	set(evFigureLearned, f.near.expects(p.lefts, e.First-1) || f.near.expects(p.rights, e.Last+1))
 	set(evFigureTitle, e.First > f.from && e.Last == e.First && !e.Spelled && f.doc.Tokens[e.First-1].Named() && !f.doc.Tokens[e.First].Break)
 	set(evFigureBroken, p.kind == "number" && e.Number != math.Trunc(e.Number))
 	f.namesOf(p, e, &ev)
@@ -126,10 +127,10 @@ func (f *field) weighFigure(p *param, e value.Entity, numbers int) [evCount]floa
 }
 
 // namesOf looks for the parameter's words around a number.
-func (f *field) namesOf(p *param, e value.Entity, ev *[evCount]float64) {
-	switch closest := f.closest(e.First); {
-	case closest > 0 && f.namedTogether(e.First):
-	case closest > 0 && f.named(p, e.First) == closest:
+func (f *weigher) namesOf(p *param, e value.Entity, ev *[evCount]float64) {
+	switch closest := f.near.closest(e.First); {
+	case closest > 0 && f.near.namedTogether(e.First):
+	case closest > 0 && f.near.named(p, e.First) == closest:
 		ev[evFigureNamed] = 1
 	case closest > 0:
 		ev[evFigureOther] = 1
@@ -141,7 +142,7 @@ func (f *field) namesOf(p *param, e value.Entity, ev *[evCount]float64) {
 }
 
 // around looks at the words of the same clause, up to the next number.
-func (f *field) around(p *param, e value.Entity, ev *[evCount]float64) {
+func (f *weigher) around(p *param, e value.Entity, ev *[evCount]float64) {
 	look := func(from, step, most int) {
 		for j, n := from, 0; j >= f.from && j < f.to && n < most; j, n = j+step, n+1 {
 			near := j
@@ -149,7 +150,7 @@ func (f *field) around(p *param, e value.Entity, ev *[evCount]float64) {
 				near = j + 1
 			}
 			t := f.doc.Tokens[j]
-			if f.figureAt[j] || near < f.to && f.doc.Tokens[near].Break && !f.doc.Tokens[near].Glued {
+			if f.field.figureAt[j] || near < f.to && f.doc.Tokens[near].Break && !f.doc.Tokens[near].Glued {
 				return
 			}
 			switch {
@@ -166,7 +167,7 @@ func (f *field) around(p *param, e value.Entity, ev *[evCount]float64) {
 }
 
 // unitOf compares the unit of a number with that of the parameter.
-func (f *field) unitOf(p *param, e value.Entity, ev *[evCount]float64) {
+func (f *weigher) unitOf(p *param, e value.Entity, ev *[evCount]float64) {
 	if e.Unit == "" {
 		return
 	}
@@ -190,7 +191,7 @@ func isTime(unit string) bool {
 }
 
 // kindOf compares what kind of number it is with what the parameter takes.
-func (f *field) kindOf(p *param, e value.Entity, ev *[evCount]float64) {
+func (f *weigher) kindOf(p *param, e value.Entity, ev *[evCount]float64) {
 	set := func(which evidence, holds bool) {
 		if holds {
 			ev[which] = 1
@@ -199,11 +200,11 @@ func (f *field) kindOf(p *param, e value.Entity, ev *[evCount]float64) {
 	money, share := f.set.tools.cues.says(p, f.set.tools.cues.money), p.isShare() || p.saysPercent() || f.set.tools.cues.says(p, f.set.tools.cues.share)
 	set(evFigureMoney, e.Money && money)
 	set(evFigureMoneyOdd, e.Money && !money)
-	set(evFigureNoMoney, !e.Money && money && slices.ContainsFunc(f.numbers(), func(o value.Entity) bool { return o.Money }))
+	set(evFigureNoMoney, !e.Money && money && slices.ContainsFunc(f.wording.numbers(), func(o value.Entity) bool { return o.Money }))
 	set(evFigurePercent, e.Percent && share)
 	set(evFigurePerOdd, e.Percent && !share)
 	set(evFigureShare, share && e.Number > 0 && e.Number < 1)
-	if f.dated() || e.Unit == "" {
+	if f.numerals.dated() || e.Unit == "" {
 		set(evFigureYear, yearLike(e) && p.isYear())
 		set(evFigureYearOdd, yearLike(e) && !p.isYear())
 	}
@@ -215,7 +216,7 @@ func (f *field) kindOf(p *param, e value.Entity, ev *[evCount]float64) {
 }
 
 // tops tells a number behind a word such as "top", which says how many.
-func (f *field) tops(i int) bool {
+func (f *weigher) tops(i int) bool {
 	return i > f.from && f.doc.Tokens[i-1].Has(lang.Tops)
 }
 

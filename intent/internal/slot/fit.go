@@ -32,7 +32,7 @@ func (t *Tools) Lesson(entry *contracts.CapabilityEntry, message string, now tim
 	n, params := s.openNumbers(m, all, nil, filled)
 	out := Lesson{Weight: 1, puzzles: []lesson{teach(n.figures(params, n.loose(filled, params)), right, mayLack)}}
 	filled = s.completeNumbers(m, all, nil, filled)
-	f := s.field(m, all, nil, filled)
+	f := s.completer(m, all, nil, filled)
 	out.puzzles = append(out.puzzles, teach(f.texts(f.open(filled)), right, mayLack))
 	return out
 }

@@ -32,7 +32,7 @@ func (c *cues) capitalises(tokens []text.Token) bool {
 }
 
 // capitalNouns tells whether capitals say little in this text. It is looked at once.
-func (r *reading) capitalNouns() bool {
+func (r *spelling) capitalNouns() bool {
 	if r.nouns == nil {
 		german := r.set.tools.cues.capitalises(r.doc.Tokens)
 		r.nouns = &german
@@ -42,13 +42,13 @@ func (r *reading) capitalNouns() bool {
 
 // noun tells a lone word that has its capital only for being a noun, as far as
 // can be seen: it stands alone in a text in which all nouns have one.
-func (r *reading) noun(first, last int) bool {
+func (r *spelling) noun(first, last int) bool {
 	return first == last && r.capitalNouns() && !r.doc.Tokens[first].Is(text.FormCaps|text.FormMixed)
 }
 
 // askedHowMany tells what is asked a number of: "how many days", "wie viele Tage",
 // "quanto de férias". It is no name.
-func (r *reading) askedHowMany(i int) bool {
+func (r *spelling) askedHowMany(i int) bool {
 	j := i - 1
 	if j > r.from && (r.doc.Tokens[j].Fold == "de" || r.doc.Tokens[j].Fold == "d") && !r.doc.Tokens[i].Break {
 		j--
@@ -87,7 +87,7 @@ func (s *Set) compound(t text.Token) bool {
 }
 
 // familiar tells words of the request, whole or as a part of a compound.
-func (r *reading) familiar(i int) bool {
+func (r *spelling) familiar(i int) bool {
 	t := r.doc.Tokens[i]
 	return r.set.Knows(t) || t.Is(text.FormTitle) && r.capitalNouns() && r.set.compound(t)
 }

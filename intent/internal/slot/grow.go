@@ -35,19 +35,19 @@ func named(t text.Token) bool {
 
 // closed takes along the word that says of what kind a name is and ends it, where no
 // article stands before it: the "city" of "from salt lake city".
-func closed(f *field, p *param, best likely) likely {
+func closed(f *completer, p *param, best likely) likely {
 	next := best.last + 1
 	if best.last == best.first || next >= f.to || best.first > 0 && f.doc.Tokens[best.first-1].Has(lang.Article) {
 		return best
 	}
 	t := f.doc.Tokens[next]
-	if t.Break || t.Is(text.FormQuoted) || f.taken[next-f.from] || !slices.Contains(p.words, t.Stem) || !f.set.tools.cues.proper[t.Stem] {
+	if t.Break || t.Is(text.FormQuoted) || f.field.taken[next-f.from] || !slices.Contains(p.words, t.Stem) || !f.set.tools.cues.proper[t.Stem] {
 		return best
 	}
 	if _, text := best.value.(string); !text {
 		return best
 	}
-	if v, ok := f.set.parse(p, f.words(best.first, next), f.now); ok {
+	if v, ok := f.set.parse(p, f.wording.words(best.first, next), f.now); ok {
 		best.value, best.last = v, next
 	}
 	return best

@@ -14,11 +14,11 @@ import (
 func (r *reading) keyed(i int) {
 	for _, p := range r.set.params {
 		for _, name := range p.names {
-			last, ok := r.nameAt(name, i)
+			last, ok := r.wording.nameAt(name, i)
 			if !ok || last+1 >= r.to || !r.try(maxTries/maxMentions) { // a value is cut off the text and read
 				continue
 			}
-			sep := strings.Trim(r.gap(last, last+1), " \t\"'`“”")
+			sep := strings.Trim(r.wording.gap(last, last+1), " \t\"'`“”")
 			if sep != "" && (sep[0] == '=' || sep[0] == ':') {
 				r.keyValue(p, name.list, last, sep[0])
 			}
@@ -35,7 +35,7 @@ type spokenName struct {
 
 // nameAt tells whether the name of a parameter stands at token i, written as
 // one word or as several.
-func (r *reading) nameAt(name spokenName, i int) (last int, ok bool) {
+func (r *wording) nameAt(name spokenName, i int) (last int, ok bool) {
 	if r.doc.Tokens[i].Fold == name.joined {
 		return i, true
 	}
@@ -57,15 +57,15 @@ const maxKeyed = 2048
 // comma, semicolon or line; after "=" to the next space.
 func (r *reading) keyValue(p *param, list bool, nameToken int, sign byte) {
 	from := r.doc.Tokens[nameToken].End
-	rest := r.doc.Src[from:r.partEnd()]
+	rest := r.doc.Src[from:r.wording.partEnd()]
 	start := from + strings.IndexByte(rest, sign) + 1
-	rest = r.doc.Src[start:min(r.partEnd(), start+maxKeyed)]
+	rest = r.doc.Src[start:min(r.wording.partEnd(), start+maxKeyed)]
 	trimmed := strings.TrimLeft(rest, " \t")
 	start, rest = start+len(rest)-len(trimmed), trimmed
 	raw, quoted := valueText(rest, sign, list || p.single == "")
 	end := start + len(raw)
 	values, ok := r.set.parseMany(p, raw, quoted, r.now)
-	first, last := r.tokensIn(start, end)
+	first, last := r.wording.tokensIn(start, end)
 	if !ok || last < first {
 		return
 	}
@@ -76,7 +76,7 @@ func (r *reading) keyValue(p *param, list bool, nameToken int, sign byte) {
 
 // partEnd is the end of the part in bytes, with the sign that closes a
 // quotation or a list.
-func (r *reading) partEnd() int {
+func (r *wording) partEnd() int {
 	if r.to < len(r.doc.Tokens) {
 		return r.doc.Tokens[r.to].Start
 	}
@@ -121,7 +121,7 @@ func valueText(rest string, sign byte, list bool) (raw string, quoted bool) {
 }
 
 // tokensIn gives the tokens inside a byte range.
-func (r *reading) tokensIn(start, end int) (first, last int) {
+func (r *wording) tokensIn(start, end int) (first, last int) {
 	first, last = r.to, r.from-1
 	for i := r.from; i < r.to; i++ {
 		if t := r.doc.Tokens[i]; t.Start >= start && t.End <= end {
@@ -144,8 +144,8 @@ func (r *reading) boolean(i int) {
 		}
 		last := i + len(words) - 1
 		switch {
-		case last < r.to && r.phraseEndsAt(words, last) && r.doc.Tokens[i].Stem == words[0]:
-		case len(words) == 1 && r.writtenApart(words[0], i):
+		case last < r.to && r.wording.phraseEndsAt(words, last) && r.doc.Tokens[i].Stem == words[0]:
+		case len(words) == 1 && r.wording.writtenApart(words[0], i):
 			last = i + 1
 		default:
 			continue
@@ -170,7 +170,7 @@ func switchWords(words []string) []string {
 }
 
 // writtenApart tells a word that the text has in two parts: "multi-player".
-func (r *reading) writtenApart(word string, i int) bool {
+func (r *wording) writtenApart(word string, i int) bool {
 	if i+1 >= r.to || !r.doc.Tokens[i+1].Glued {
 		return false
 	}

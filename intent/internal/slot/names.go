@@ -12,7 +12,7 @@ import (
 const maxNameTokens = 8
 
 // frees are the parameters that take free text.
-func (r *reading) frees() []*param {
+func (r *vicinity) frees() []*param {
 	var out []*param
 	for _, p := range r.set.params {
 		if p.free() && p.named(r.only) && (p.resolver || !p.coded()) {
@@ -25,7 +25,7 @@ func (r *reading) frees() []*param {
 // names looks for free texts with strong evidence: capitals, and words that
 // stood before values in the examples.
 func (r *reading) names() {
-	frees := r.frees()
+	frees := r.near.frees()
 	if len(frees) == 0 {
 		return
 	}
@@ -33,9 +33,9 @@ func (r *reading) names() {
 	r.sayingThat(frees)
 	r.tellingThat(frees)
 	for i := r.from; i < r.to; i++ {
-		if last, ok := r.capitals(i); ok {
+		if last, ok := r.spelling.capitals(i); ok {
 			if !slices.ContainsFunc(frees, func(p *param) bool { return p.list != "" }) {
-				last = r.secondSurname(i, last)
+				last = r.spelling.secondSurname(i, last)
 			}
 			for _, p := range frees {
 				if r.try(dear) {
@@ -58,7 +58,7 @@ func (r *reading) names() {
 // offerName rates a run of capitalised words for a parameter.
 func (r *reading) offerName(p *param, first, last int) {
 	if !p.resolver && p.list == "" {
-		last = r.conjoined(last)
+		last = r.spelling.conjoined(last)
 	}
 	score := 0.3
 	if p.resolver {
@@ -68,14 +68,14 @@ func (r *reading) offerName(p *param, first, last int) {
 	if plain {
 		score -= 0.2
 	}
-	if r.noun(first, last) && !r.expects(p.lefts, first-1) {
+	if r.spelling.noun(first, last) && !r.near.expects(p.lefts, first-1) {
 		score -= 0.3
 	}
-	if r.somewhere(p, first) {
+	if r.near.somewhere(p, first) {
 		score -= 0.2
 	}
-	score += r.context(p, first, last)
-	v, ok := r.set.parse(p, r.words(first, last), r.now)
+	score += r.near.context(p, first, last)
+	v, ok := r.set.parse(p, r.wording.words(first, last), r.now)
 	if ok && (score >= floorOptional || r.set.writes || r.learning || p.resolver) {
 		r.add(mention{param: p, first: first, last: last, value: v, kind: kindName, p: min(score, 0.92)})
 	}
@@ -83,7 +83,7 @@ func (r *reading) offerName(p *param, first, last int) {
 
 // somewhere tells a name behind a preposition that announces a place, for a
 // parameter that is none by its name and none in the examples.
-func (r *reading) somewhere(p *param, first int) bool {
+func (r *vicinity) somewhere(p *param, first int) bool {
 	if first == r.from || p.sense&(sensePlace|senseTime) != 0 || r.expects(p.lefts, first-1) {
 		return false
 	}
@@ -92,7 +92,7 @@ func (r *reading) somewhere(p *param, first int) bool {
 
 // conjoined lets a text go on over "and" to more capitals: "Sales and
 // Marketing" is one title where only one can be given.
-func (r *reading) conjoined(last int) int {
+func (r *spelling) conjoined(last int) int {
 	for last+2 < r.to && !r.doc.Tokens[last+1].Break && !r.doc.Tokens[last+2].Break && Joins(r.doc.Tokens[last+1].Fold) {
 		end, ok := r.capitals(last + 2)
 		if !ok {
@@ -104,9 +104,9 @@ func (r *reading) conjoined(last int) int {
 }
 
 // context is what the words around a text say for a parameter.
-func (r *reading) context(p *param, first, last int) float64 {
+func (r *vicinity) context(p *param, first, last int) float64 {
 	score := 0.0
-	left := r.stemAt(first - 1)
+	left := r.wording.stemAt(first - 1)
 	switch {
 	case r.expects(p.lefts, first-1):
 		score += 0.32
@@ -124,7 +124,7 @@ func (r *reading) context(p *param, first, last int) float64 {
 
 // belongsElsewhere tells whether the examples use a word before another
 // parameter.
-func (r *reading) belongsElsewhere(p *param, stem string) bool {
+func (r *vicinity) belongsElsewhere(p *param, stem string) bool {
 	return slices.ContainsFunc(r.set.params, func(q *param) bool { return q != p && q.lefts[stem] > 0 })
 }
 
@@ -148,10 +148,10 @@ func (r *reading) saying(frees []*param) {
 		return
 	}
 	for i := r.from + 1; i+1 < r.to; i++ {
-		if !speaks(r.doc.Tokens[i].Fold) || r.quotedFrom(i) {
+		if !speaks(r.doc.Tokens[i].Fold) || r.wording.quotedFrom(i) {
 			continue // the words that are said stand in quotation marks then
 		}
-		if v, ok := r.set.parse(only, r.words(i+1, r.to-1), r.now); ok {
+		if v, ok := r.set.parse(only, r.wording.words(i+1, r.to-1), r.now); ok {
 			r.add(mention{param: only, first: i + 1, last: r.to - 1, value: v, kind: kindContext, p: 0.8})
 		}
 		return
@@ -159,7 +159,7 @@ func (r *reading) saying(frees []*param) {
 }
 
 // quotedFrom tells whether there is a quotation at a place or behind it.
-func (r *reading) quotedFrom(i int) bool {
+func (r *wording) quotedFrom(i int) bool {
 	return slices.ContainsFunc(r.doc.Tokens[i:r.to], func(t text.Token) bool { return t.Is(text.FormQuoted) })
 }
 
@@ -175,13 +175,13 @@ func (r *reading) plain(p *param, first int) {
 	if first == r.from || r.doc.Tokens[first].Break {
 		return
 	}
-	left := r.stemAt(first - 1)
-	learned := r.expects(p.lefts, first-1)
-	own := r.after(p, first) && (p.resolver || links(r.doc.Tokens[first-1].Fold))
+	left := r.wording.stemAt(first - 1)
+	learned := r.near.expects(p.lefts, first-1)
+	own := r.near.after(p, first) && (p.resolver || links(r.doc.Tokens[first-1].Fold))
 	if links(r.doc.Tokens[first].Fold) || slices.Contains(p.words, r.doc.Tokens[first].Stem) {
 		return // the value comes later
 	}
-	if !learned && !own && (!p.resolver || !introduces(left) || r.belongsElsewhere(p, left)) {
+	if !learned && !own && (!p.resolver || !introduces(left) || r.near.belongsElsewhere(p, left)) {
 		return
 	}
 	last := r.plainEnd(p, first)
@@ -198,9 +198,9 @@ func (r *reading) plain(p *param, first int) {
 	case p.lefts[left] >= usualLeft && !p.speaks(r.set.tools.cues) && first == last:
 		score = 0.5
 	}
-	v, ok := r.set.parse(p, r.words(first, last), r.now)
-	if ok && (p.pattern == nil || p.resolver || p.pattern.MatchString(r.words(first, last))) {
-		r.add(mention{param: p, first: first, last: last, value: v, kind: kindContext, p: min(score+r.context(p, first, last), 0.85)})
+	v, ok := r.set.parse(p, r.wording.words(first, last), r.now)
+	if ok && (p.pattern == nil || p.resolver || p.pattern.MatchString(r.wording.words(first, last))) {
+		r.add(mention{param: p, first: first, last: last, value: v, kind: kindContext, p: min(score+r.near.context(p, first, last), 0.85)})
 	}
 }
 
@@ -217,11 +217,11 @@ func (r *reading) plainEnd(p *param, first int) int {
 		if i > first && t.Break || r.inEntity[i] || t.Is(text.FormQuoted) || r.isKnownValue(i) {
 			break
 		}
-		light, known := r.set.tools.Lexicon.Light(t.Fold), r.familiar(i) || r.askedHowMany(i)
+		light, known := r.set.tools.Lexicon.Light(t.Fold), r.spelling.familiar(i) || r.spelling.askedHowMany(i)
 		if p.resolver && (light || known || r.set.tools.cues.verbal[t.Fold]) || i == first && light {
 			break
 		}
-		if !p.resolver && light && r.belongsElsewhere(p, t.Stem) {
+		if !p.resolver && light && r.near.belongsElsewhere(p, t.Stem) {
 			break
 		}
 		last = i
@@ -250,18 +250,18 @@ func (r *reading) lists() {
 		if m.param.kind != "string" || m.param.list == "" && !m.param.resolver || len(m.param.enum) > 0 || m.kind == kindKeyed || m.kind == kindQuoted || m.doubt {
 			continue
 		}
-		first, ok := r.behindConnector(m.last)
+		first, ok := r.wording.behindConnector(m.last)
 		if !ok || !m.param.free() || !m.param.resolver && m.kind != kindName && m.kind != kindContext {
 			continue
 		}
-		last, ok := r.capitals(first)
+		last, ok := r.spelling.capitals(first)
 		if !ok {
 			last = r.item(m, first)
 		}
 		if last < first || r.mentioned(m.param, first, m.p-0.02) {
 			continue
 		}
-		if v, ok := r.set.parse(m.param, r.words(first, last), r.now); ok {
+		if v, ok := r.set.parse(m.param, r.wording.words(first, last), r.now); ok {
 			r.add(mention{param: m.param, first: first, last: last, value: v, kind: m.kind, p: m.p - 0.01, item: true})
 		}
 	}
@@ -288,7 +288,7 @@ func (r *reading) mentioned(p *param, first int, atLeast float64) bool {
 }
 
 // behindConnector gives the token behind ",", "and" or both.
-func (r *reading) behindConnector(last int) (int, bool) {
+func (r *wording) behindConnector(last int) (int, bool) {
 	i := last + 1
 	if i < r.to && r.doc.Tokens[i].Fold == "s" && r.doc.Tokens[i].Glued {
 		i++ // "Ana's, Bruno's and Chen's"

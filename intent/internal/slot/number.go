@@ -21,20 +21,20 @@ func (r *reading) number(p *param, e value.Entity) {
 		}
 		return
 	}
-	if !p.numeric() || p.single == "" && (r.inRun(e) || e.Spelled && len(r.runs) > 0) {
+	if !p.numeric() || p.single == "" && (r.numerals.inRun(e) || e.Spelled && len(r.numerals.runs) > 0) {
 		return
 	}
-	e = r.adapted(p, e)
+	e = r.numerals.adapted(p, e)
 	v, ok := p.numberValue(e)
 	if !ok {
 		return
 	}
-	score, ok := r.numberScore(p, e)
+	score, ok := r.numerals.numberScore(p, e)
 	switch bound := p.bound(); {
 	case bound == 0:
-	case compared(r, e.First) == bound:
+	case compared(r.scope, e.First) == bound:
 		score = max(score, comparedScore)
-	case compared(r, e.First) == -bound:
+	case compared(r.scope, e.First) == -bound:
 		ok = false // "below" never fills what is the lower end
 	}
 	if ok {
@@ -45,7 +45,7 @@ func (r *reading) number(p *param, e value.Entity) {
 // adapted reads what a sign behind a number means for a parameter. "298K" is a
 // temperature and "2m" a length where the description says so; percent of a
 // fraction is its hundredth, but a write asks: nobody says that this is meant.
-func (r *reading) adapted(p *param, e value.Entity) value.Entity {
+func (r *numerals) adapted(p *param, e value.Entity) value.Entity {
 	written := r.doc.Src[e.Span.Start:e.Span.End]
 	switch {
 	case strings.HasSuffix(written, "K") && p.desc["kelvin"]:
@@ -63,14 +63,14 @@ func (r *reading) adapted(p *param, e value.Entity) value.Entity {
 	return e
 }
 
-func (r *reading) numberScore(p *param, e value.Entity) (float64, bool) {
+func (r *numerals) numberScore(p *param, e value.Entity) (float64, bool) {
 	score := 0.45
 	switch {
 	case e.Ordinal:
 		score = 0.2 // only beside its own name
 	case e.Spelled && r.counted():
 		score = 0.3 // "the two sides are 3 and 4": the words count the digits
-	case r.sole((*param).numeric, p):
+	case r.near.sole((*param).numeric, p):
 		score += 0.35
 	case r.evenNumbers():
 		score += 0.1 // as many numbers as places for them: taken in order
@@ -80,16 +80,16 @@ func (r *reading) numberScore(p *param, e value.Entity) (float64, bool) {
 		return 0, false
 	}
 	score += unit
-	switch closest := r.closest(e.First); {
-	case closest > 0 && r.namedTogether(e.First):
-	case closest > 0 && r.named(p, e.First) == closest:
+	switch closest := r.near.closest(e.First); {
+	case closest > 0 && r.near.namedTogether(e.First):
+	case closest > 0 && r.near.named(p, e.First) == closest:
 		score += 0.35
-	case closest > 0 && r.after(p, e.First):
+	case closest > 0 && r.near.after(p, e.First):
 		score += 0.1
 	default:
-		score += r.beside(p, e)
+		score += r.near.beside(p, e)
 	}
-	if r.expects(p.lefts, e.First-1) {
+	if r.near.expects(p.lefts, e.First-1) {
 		score += 0.3
 	}
 	return score, true
@@ -97,7 +97,7 @@ func (r *reading) numberScore(p *param, e value.Entity) (float64, bool) {
 
 // unitScore is what the unit of a number says for a parameter; false tells that
 // it is of another kind.
-func (r *reading) unitScore(p *param, e value.Entity) (float64, bool) {
+func (r *numerals) unitScore(p *param, e value.Entity) (float64, bool) {
 	isTime := slices.Contains([]string{"second", "minute", "hour", "day", "week", "month", "year"}, e.Unit)
 	score := 0.0
 	switch {
@@ -147,7 +147,7 @@ func (p *param) isYear() bool {
 }
 
 // dated tells whether the capability takes a year as a number.
-func (r *reading) dated() bool {
+func (r *numerals) dated() bool {
 	return slices.ContainsFunc(r.set.params, func(p *param) bool { return p.numeric() && p.isYear() })
 }
 
@@ -158,7 +158,7 @@ func yearLike(e value.Entity) bool {
 
 // beside is what the words around a number say for a parameter: those of its
 // name, and those of its description that are in no other.
-func (r *reading) beside(p *param, e value.Entity) float64 {
+func (r *vicinity) beside(p *param, e value.Entity) float64 {
 	score := 0.0
 	look := func(from, step, most int) {
 		for j, n := from, 0; j >= r.from && j < r.to && n < most; j, n = j+step, n+1 {
@@ -187,7 +187,7 @@ func (r *reading) beside(p *param, e value.Entity) float64 {
 // namedTogether tells whether the names of two parameters stand before the
 // numbers: in "width and height of 6 and 10" the nearer name is not the first
 // number's, and the order decides.
-func (r *reading) namedTogether(i int) bool {
+func (r *vicinity) namedTogether(i int) bool {
 	names := func(j int) bool {
 		return j >= r.from && slices.ContainsFunc(r.set.params, func(p *param) bool { return p.numeric() && slices.Contains(p.words, r.doc.Tokens[j].Stem) })
 	}
@@ -201,7 +201,7 @@ func (r *reading) namedTogether(i int) bool {
 
 // closest is how much of a name stands before a place, of the numeric parameter
 // of which most does.
-func (r *reading) closest(i int) float64 {
+func (r *vicinity) closest(i int) float64 {
 	most := 0.0
 	for _, q := range r.set.params {
 		if q.numeric() {
@@ -212,13 +212,13 @@ func (r *reading) closest(i int) float64 {
 }
 
 // count takes stock of the numbers.
-func (r *reading) count() {
+func (r *numerals) count() {
 	for _, p := range r.set.params {
 		if p.numeric() && p.required && p.named(r.only) {
 			r.counts.places++
 		}
 	}
-	for _, e := range r.numbers() {
+	for _, e := range r.wording.numbers() {
 		r.counts.all++
 		if !e.Spelled {
 			r.counts.digits++
@@ -229,11 +229,11 @@ func (r *reading) count() {
 
 // counted tells whether the numbers in digits are enough for what is asked for,
 // so that those in words count something else.
-func (r *reading) counted() bool {
+func (r *numerals) counted() bool {
 	return r.counts.places > 0 && r.counts.digits >= r.counts.places
 }
 
-func (r *reading) numbers() []value.Entity {
+func (r *wording) numbers() []value.Entity {
 	var out []value.Entity
 	for _, e := range r.entities {
 		if e.Kind == value.Number && e.First >= r.from && e.Last < r.to {
@@ -245,7 +245,7 @@ func (r *reading) numbers() []value.Entity {
 
 // evenNumbers tells whether the text has exactly as many numbers as the
 // capability asks for, all or those in digits.
-func (r *reading) evenNumbers() bool {
+func (r *numerals) evenNumbers() bool {
 	return r.counts.places == r.counts.all || r.counts.places == r.counts.digits
 }
 
@@ -313,7 +313,7 @@ const comparedWeight = 6
 
 // compared gives the direction of the comparator that stands before a place: 1 for
 // words such as "above", -1 for words such as "drops under", 0 for none.
-func compared(r *reading, first int) int {
+func compared(r *scope, first int) int {
 	operators := &lang.Shipped().Operators
 	for i := max(r.from, first-5); i < first; i++ {
 		hit, ok := lang.Find(operators, r.doc.Tokens, i)
@@ -329,6 +329,6 @@ func compared(r *reading, first int) int {
 
 // weighty tells a word between a comparator and its number that belongs to
 // something else.
-func weighty(r *reading, t text.Token) bool {
+func weighty(r *scope, t text.Token) bool {
 	return t.Break || !r.set.tools.Lexicon.Light(t.Fold) && !r.set.Knows(t)
 }

@@ -16,7 +16,7 @@ func (r *reading) quoted() {
 			continue
 		}
 		last := first
-		for last+1 < r.to && r.doc.Tokens[last+1].Is(text.FormQuoted) && !closesQuote(r.gap(last, last+1)) {
+		for last+1 < r.to && r.doc.Tokens[last+1].Is(text.FormQuoted) && !closesQuote(r.wording.gap(last, last+1)) {
 			last++
 		}
 		r.quote(first, last)
@@ -30,18 +30,18 @@ func (r *reading) quote(first, last int) {
 	if first == r.from && last == r.to-1 {
 		return // a request that stands in quotes as a whole
 	}
-	raw := r.quotation(first, last)
+	raw := r.wording.quotation(first, last)
 	var fitting []*param
 	values := map[*param]any{}
-	frees := r.frees()
+	frees := r.near.frees()
 	closest := 0.0
 	for _, p := range frees {
-		closest = max(closest, r.named(p, first))
+		closest = max(closest, r.near.named(p, first))
 	}
 	for _, p := range frees {
 		switch v, ok := r.set.parse(p, raw, r.now); {
 		case !ok:
-		case r.named(p, first) == closest:
+		case r.near.named(p, first) == closest:
 			fitting, values[p] = append(fitting, p), v
 		case p.required && !p.resolver && !r.learning: // "the sales channel 'good morning'": the value stood before the name
 			r.add(mention{param: p, first: first, last: last, value: v, kind: kindQuoted, p: 0.55})
@@ -58,7 +58,7 @@ func (r *reading) quote(first, last int) {
 		if len(fitting) > 1 && last-first >= severalWords && p.speaks(r.set.tools.cues) {
 			score += 0.1
 		}
-		if r.expects(p.lefts, first-1) {
+		if r.near.expects(p.lefts, first-1) {
 			score += 0.15
 		}
 		r.add(mention{param: p, first: first, last: last, value: values[p], kind: kindQuoted, p: min(score, 0.95)})
@@ -76,7 +76,7 @@ func (p *param) speaks(c *cues) bool {
 
 // quotation is the text between quotation marks, as it is written there. A comma
 // before the closing mark belongs to the sentence around.
-func (r *reading) quotation(first, last int) string {
+func (r *wording) quotation(first, last int) string {
 	for _, q := range r.quotes {
 		if q.Start <= r.doc.Tokens[first].Start && r.doc.Tokens[last].End <= q.End {
 			raw := strings.TrimRight(r.doc.Src[q.Start:q.End], ", ")
@@ -91,7 +91,7 @@ func (r *reading) quotation(first, last int) string {
 
 // named tells how much of a parameter's name stands right before a place: 0 for
 // nothing, else the number of words, and a share for how much of the name that is.
-func (r *reading) named(p *param, i int) float64 {
+func (r *vicinity) named(p *param, i int) float64 {
 	if !r.after(p, i) {
 		return 0
 	}
@@ -108,7 +108,7 @@ func (r *reading) named(p *param, i int) float64 {
 
 // insideQuotation tells a part of a longer quotation: what "Ping Two" names is
 // not Ping. In a request that stands in quotes as a whole nothing is quoted.
-func (r *reading) insideQuotation(first, last int) bool {
+func (r *wording) insideQuotation(first, last int) bool {
 	quoted := func(i int) bool { return i >= r.from && i < r.to && r.doc.Tokens[i].Is(text.FormQuoted) }
 	if !quoted(first) {
 		return false

@@ -3,7 +3,6 @@ package slot
 import (
 	"slices"
 	"strings"
-	"time"
 	"unicode"
 
 	"github.com/manifold-run/manifold/intent/internal/text"
@@ -24,25 +23,12 @@ type mention struct {
 	item        bool // read because it stands in a list beside another value
 }
 
-// reading fills the parameters from one part of one message.
+// reading finds the values that a passage may hold, each with how sure it is. Which
+// of them go together is the solver's to say.
 type reading struct {
-	set      *Set
-	doc      *value.Doc
-	from, to int
-	entities []value.Entity
-	quotes   []text.Span
-	now      time.Time
-	only     []string
-	learning bool
+	*passage
 	mentions []mention
 	tries    int // places that were looked at for a parameter
-	inEntity map[int]bool
-	// counts are how many numbers the text has, how many of them in digits, and
-	// how many the capability asks for; runs are the lists among them.
-	counts struct{ all, digits, places int }
-	runs   [][]value.Entity
-	// nouns tells, once it was looked at, whether every noun has a capital here.
-	nouns *bool
 }
 
 // maxMentions and maxTries bound the work on a hostile text: how many values are
@@ -78,8 +64,7 @@ func (r *reading) collect() {
 	if len(r.set.params) == 0 {
 		return
 	}
-	r.inEntity = map[int]bool{}
-	r.count()
+	r.numerals.count()
 	for _, e := range r.entities {
 		if e.First >= r.from && e.Last < r.to {
 			for i := e.First; i <= e.Last; i++ {
@@ -103,7 +88,7 @@ func (r *reading) collect() {
 	r.lists()
 }
 
-func (r *reading) stemAt(i int) string {
+func (r *wording) stemAt(i int) string {
 	if i < r.from || i >= r.to {
 		return "^"
 	}
@@ -113,14 +98,14 @@ func (r *reading) stemAt(i int) string {
 // after tells whether the words of the parameter's name stand right before
 // token i, such as "title" in "title Senior Engineer". Of several words the
 // last is enough.
-func (r *reading) after(p *param, i int) bool {
+func (r *vicinity) after(p *param, i int) bool {
 	j := i - 1
 	for steps := 0; j >= r.from && steps < 2; steps++ {
 		if r.doc.Tokens[j+1].Break {
 			return false
 		}
 		stem := r.doc.Tokens[j].Stem
-		if slices.Contains(p.words, stem) && (len(p.words) == 1 || !r.set.tools.Lexicon.Light(stem) || r.phraseEndsAt(p.words, j)) {
+		if slices.Contains(p.words, stem) && (len(p.words) == 1 || !r.set.tools.Lexicon.Light(stem) || r.wording.phraseEndsAt(p.words, j)) {
 			return true
 		}
 		switch r.doc.Tokens[j].Fold {
@@ -137,7 +122,7 @@ func (r *reading) after(p *param, i int) bool {
 	return false
 }
 
-func (r *reading) phraseEndsAt(words []string, last int) bool {
+func (r *wording) phraseEndsAt(words []string, last int) bool {
 	first := last - len(words) + 1
 	if first < r.from {
 		return false
@@ -151,7 +136,7 @@ func (r *reading) phraseEndsAt(words []string, last int) bool {
 }
 
 // gap is what stands between two tokens.
-func (r *reading) gap(a, b int) string {
+func (r *wording) gap(a, b int) string {
 	if a < 0 || b >= len(r.doc.Tokens) {
 		return ""
 	}
@@ -159,11 +144,11 @@ func (r *reading) gap(a, b int) string {
 }
 
 // words gives the cleaned text of a run of tokens.
-func (r *reading) words(first, last int) string {
+func (r *wording) words(first, last int) string {
 	return text.Clean(r.doc.Src[r.doc.Tokens[first].Start:r.doc.Tokens[last].End])
 }
 
-func (r *reading) spanOf(m mention) text.Span {
+func (r *wording) spanOf(m mention) text.Span {
 	if m.span.End > m.span.Start {
 		return m.span
 	}
@@ -184,7 +169,7 @@ func (r *reading) identifier(c value.Chunk) {
 		}
 		like := p.like(c.Text)
 		if like > 0 && like < 0.6 {
-			like += r.context(p, c.First, c.Last)
+			like += r.near.context(p, c.First, c.Last)
 		}
 		m := mention{param: p, first: c.First, last: c.Last, span: c.Span, value: text.Clean(c.Text), kind: kindShape, p: like}
 		if p.pattern != nil {
@@ -198,7 +183,7 @@ func (r *reading) identifier(c value.Chunk) {
 				continue
 			}
 		}
-		if r.inEntity[c.First] && like == 0 && p.loose && !r.after(p, c.First) {
+		if r.inEntity[c.First] && like == 0 && p.loose && !r.near.after(p, c.First) {
 			continue // a plain number or a date fits many patterns
 		}
 		if m.p > 0 {

@@ -20,8 +20,8 @@ func (r *reading) series() {
 	if len(takers) == 0 {
 		return
 	}
-	for _, run := range r.runs {
-		r.offerSeries(takers, run, len(r.runs))
+	for _, run := range r.numerals.runs {
+		r.offerSeries(takers, run, len(r.numerals.runs))
 	}
 }
 
@@ -38,7 +38,7 @@ func (r *reading) offerSeries(takers []*param, run []value.Entity, runs int) {
 		if runs == len(takers) {
 			score += 0.2
 		}
-		if r.heads(p, first) {
+		if r.near.heads(p, first) {
 			score += 0.2
 		}
 		doubt := slices.ContainsFunc(run, func(e value.Entity) bool { return e.Doubt })
@@ -48,9 +48,9 @@ func (r *reading) offerSeries(takers []*param, run []value.Entity, runs int) {
 
 // heads tells whether the name of a parameter stands before a list, whatever
 // sign opens the list.
-func (r *reading) heads(p *param, first int) bool {
+func (r *vicinity) heads(p *param, first int) bool {
 	for j := first - 1; j >= r.from && j >= first-4 && !r.inEntity[j]; j-- {
-		if r.phraseEndsAt(p.words, j) {
+		if r.wording.phraseEndsAt(p.words, j) {
 			return true
 		}
 	}
@@ -71,7 +71,7 @@ func (p *param) numbersOf(run []value.Entity) ([]any, bool) {
 
 // numberRuns finds two numbers or more with nothing but signs and words such as
 // "and" between. A bracket begins and ends a run.
-func (r *reading) numberRuns() [][]value.Entity {
+func (r *numerals) numberRuns() [][]value.Entity {
 	var out [][]value.Entity
 	var run []value.Entity
 	end := func() {
@@ -80,8 +80,8 @@ func (r *reading) numberRuns() [][]value.Entity {
 		}
 		run = nil
 	}
-	for _, e := range r.numbers() {
-		if len(run) > 0 && !r.continues(run[len(run)-1].Last, e.First) {
+	for _, e := range r.wording.numbers() {
+		if len(run) > 0 && !r.wording.continues(run[len(run)-1].Last, e.First) {
 			end()
 		}
 		run = append(run, e)
@@ -91,7 +91,7 @@ func (r *reading) numberRuns() [][]value.Entity {
 }
 
 // continues tells whether a number goes on with the run that ends at a.
-func (r *reading) continues(a, b int) bool {
+func (r *wording) continues(a, b int) bool {
 	words := 0
 	for i := a + 1; i < b; i++ {
 		if !conjoins(r.doc.Tokens[i].Fold) {
@@ -107,13 +107,13 @@ func (r *reading) continues(a, b int) bool {
 }
 
 // bracketed tells whether a place lies inside square brackets.
-func (r *reading) bracketed(i int) bool {
+func (r *wording) bracketed(i int) bool {
 	before := r.doc.Src[:r.doc.Tokens[i].Start]
 	return strings.LastIndexByte(before, '[') > strings.LastIndexByte(before, ']')
 }
 
 // inRun tells numbers that belong to a run.
-func (r *reading) inRun(e value.Entity) bool {
+func (r *numerals) inRun(e value.Entity) bool {
 	return slices.ContainsFunc(r.runs, func(run []value.Entity) bool {
 		return run[0].First <= e.First && e.First <= run[len(run)-1].First
 	})

@@ -100,12 +100,12 @@ func (s *Set) Knows(t text.Token) bool { return s.vocabulary[t.Stem] }
 // the words that stand before and after them.
 func (s *Set) learn(example string) {
 	doc := value.NewDoc(example, text.Tokens(example))
-	r := &reading{
+	r := &reading{passage: newPassage(scope{
 		set: s, doc: doc, from: 0, to: len(doc.Tokens),
 		entities: s.tools.Scanner.Scan(doc, exampleDay()), quotes: text.Quotes(example), now: exampleDay(), learning: true,
-	}
+	})}
 	r.collect()
-	covered, found := make([]bool, len(doc.Tokens)), r.solve()
+	covered, found := make([]bool, len(doc.Tokens)), r.solver().solve()
 	for _, m := range found {
 		for i := m.first; i <= m.last; i++ {
 			covered[i] = true
@@ -117,10 +117,10 @@ func (s *Set) learn(example string) {
 		}
 		// Another value beside it announces nothing.
 		if m.first == 0 || !covered[m.first-1] {
-			m.param.lefts[r.stemAt(m.first-1)]++
+			m.param.lefts[r.wording.stemAt(m.first-1)]++
 		}
 		if m.last+1 == len(covered) || !covered[m.last+1] {
-			m.param.rights[r.stemAt(m.last+1)]++
+			m.param.rights[r.wording.stemAt(m.last+1)]++
 		}
 	}
 	for i, t := range doc.Tokens {
@@ -182,13 +182,14 @@ func (t *Tools) Read(src string, now time.Time) *Message {
 // Fill reads values from a part of a message. A non-empty only limits the
 // parameters.
 func (s *Set) Fill(m *Message, part Range, only []string) Filled {
-	r := s.reading(m, part, only)
+	r := &reading{passage: s.passage(m, part, only)}
 	r.collect()
-	return r.result(r.solve())
+	v := r.solver()
+	return v.result(v.solve())
 }
 
-func (s *Set) reading(m *Message, part Range, only []string) *reading {
-	return &reading{set: s, doc: m.Doc, from: part.From, to: part.To, entities: s.entities(m), quotes: m.Quotes, now: m.Now, only: only}
+func (s *Set) passage(m *Message, part Range, only []string) *passage {
+	return newPassage(scope{set: s, doc: m.Doc, from: part.From, to: part.To, entities: s.entities(m), quotes: m.Quotes, now: m.Now, only: only})
 }
 
 // entities are the typed values of a message. Where a capability takes no days,
@@ -229,12 +230,12 @@ func (s *Set) Answer(m *Message, only []string) Filled {
 	if !ok {
 		return f
 	}
-	r := &reading{set: s, doc: m.Doc, to: all.To}
+	v := &solver{passage: newPassage(scope{set: s, doc: m.Doc, to: all.To})}
 	var mentions []mention
 	for _, v := range values {
 		mentions = append(mentions, mention{param: p, first: first, last: all.To - 1, value: v, kind: kindAnswer, p: 0.8})
 	}
-	return r.result(mentions)
+	return v.result(mentions)
 }
 
 // behindAnnouncement gives the first token of an answer behind a preposition

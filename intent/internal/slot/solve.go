@@ -30,9 +30,17 @@ type choice struct {
 	score float64
 }
 
+// solver decides between the values that were found.
+type solver struct {
+	*passage
+	mentions []mention
+}
+
+func (r *reading) solver() *solver { return &solver{passage: r.passage, mentions: r.mentions} }
+
 // solve picks the mentions that go together best: no two on the same words, no
 // two for a parameter that takes one value.
-func (r *reading) solve() []mention {
+func (r *solver) solve() []mention {
 	r.prune()
 	states := []choice{{end: r.from - 1}}
 	for k, m := range r.mentions {
@@ -59,7 +67,7 @@ func (r *reading) solve() []mention {
 
 // undecided tells a quotation that another parameter without a value could be
 // meant by as well: which one is not for the order of the schema to say.
-func (r *reading) undecided(m mention, chosen []mention) bool {
+func (r *solver) undecided(m mention, chosen []mention) bool {
 	if m.kind != kindQuoted || m.p >= floorOptional || r.learning {
 		return false
 	}
@@ -70,9 +78,9 @@ func (r *reading) undecided(m mention, chosen []mention) bool {
 }
 
 // prune drops what has too little evidence and puts the rest in order.
-func (r *reading) prune() {
+func (r *solver) prune() {
 	r.mentions = slices.DeleteFunc(r.mentions, func(m mention) bool {
-		if m.kind != kindKeyed && astray(r, m.param, m.first, m.last) {
+		if m.kind != kindKeyed && astray(r.scope, m.param, m.first, m.last) {
 			return true
 		}
 		floor := floorOptional
@@ -87,7 +95,7 @@ func (r *reading) prune() {
 }
 
 // take adds a mention to an assignment, if it fits.
-func (r *reading) take(st choice, k int, m mention) (choice, bool) {
+func (r *solver) take(st choice, k int, m mention) (choice, bool) {
 	place := slices.Index(r.set.params, m.param)
 	bit := uint64(1) << (place % 64)
 	for _, t := range st.taken {
@@ -113,10 +121,10 @@ func (r *reading) take(st choice, k int, m mention) (choice, bool) {
 // listed tells whether a value may stand in a list beside those taken before. A
 // name needs a comma or a word such as "and" between: what merely follows it is
 // no second one.
-func (r *reading) listed(st choice, m mention) bool {
+func (r *solver) listed(st choice, m mention) bool {
 	for _, t := range slices.Backward(st.taken) {
 		if o := r.mentions[t]; o.param == m.param {
-			return !o.byLooks() && !m.byLooks() || r.joined(o.last, m.first)
+			return !o.byLooks() && !m.byLooks() || r.wording.joined(o.last, m.first)
 		}
 	}
 	return true
@@ -128,7 +136,7 @@ func (m mention) byLooks() bool { return m.kind == kindName || m.kind == kindCon
 
 // joined tells whether a comma or a word such as "and" stands between two
 // places.
-func (r *reading) joined(last, first int) bool {
+func (r *wording) joined(last, first int) bool {
 	for i := last + 1; i <= first; i++ {
 		if i < first && Joins(r.doc.Tokens[i].Fold) || strings.ContainsAny(r.gap(i-1, i), ",;&/+|、，") {
 			return true
@@ -157,7 +165,7 @@ func dominant(states []choice, first int) []choice {
 }
 
 // result turns the chosen mentions into parameters.
-func (r *reading) result(chosen []mention) Filled {
+func (r *solver) result(chosen []mention) Filled {
 	f := Filled{Values: map[string]any{}, Evidence: map[string]contracts.Evidence{}, Covered: make([]bool, r.to-r.from)}
 	byParam := map[*param][]mention{}
 	for _, m := range chosen {
@@ -187,13 +195,13 @@ func (r *reading) result(chosen []mention) Filled {
 		r.put(&f, p, mentions, &unclear)
 	}
 	f.unclear = unclear
-	wholly(r, &f)
+	wholly(r.scope, &f)
 	f.Missing = r.set.stillMissing(f)
 	return f
 }
 
 // put stores one value under the single name, several under that of the list.
-func (r *reading) put(f *Filled, p *param, mentions []mention, unclear *[]string) {
+func (r *solver) put(f *Filled, p *param, mentions []mention, unclear *[]string) {
 	var values []any
 	ev := contracts.Evidence{Kind: mentions[0].kind, P: 1}
 	for k, m := range mentions {
@@ -203,7 +211,7 @@ func (r *reading) put(f *Filled, p *param, mentions []mention, unclear *[]string
 		case !slices.ContainsFunc(values, func(v any) bool { return equal(v, m.value) }):
 			values = append(values, m.value)
 		}
-		span := r.spanOf(m)
+		span := r.wording.spanOf(m)
 		if k == 0 {
 			ev.Span[0] = span.Start
 		}
@@ -223,7 +231,7 @@ func (r *reading) put(f *Filled, p *param, mentions []mention, unclear *[]string
 
 // contested gives the other values that the text names for a parameter that
 // takes one, with about the same evidence.
-func (r *reading) contested(p *param, mine, chosen []mention) []mention {
+func (r *solver) contested(p *param, mine, chosen []mention) []mention {
 	if p.list != "" {
 		return nil
 	}
@@ -247,17 +255,17 @@ const mostSeveral = 12
 
 // sideBySide notes the values of a single parameter that are joined by commas or
 // words such as "and".
-func sideBySide(r *reading, f *Filled, p *param, mentions []mention) {
+func sideBySide(r *solver, f *Filled, p *param, mentions []mention) {
 	slices.SortFunc(mentions, func(a, b mention) int { return cmp.Compare(a.first, b.first) })
 	if len(mentions) < 2 || len(mentions) > mostSeveral {
 		return
 	}
 	var out []Mention
 	for k, m := range mentions {
-		if k > 0 && (m.first <= mentions[k-1].last || !r.joined(mentions[k-1].last, m.first) || m.kind != mentions[0].kind || !nothingBetween(r, mentions[k-1].last, m.first)) || m.doubt {
+		if k > 0 && (m.first <= mentions[k-1].last || !r.wording.joined(mentions[k-1].last, m.first) || m.kind != mentions[0].kind || !nothingBetween(r.scope, mentions[k-1].last, m.first)) || m.doubt {
 			return
 		}
-		span := r.spanOf(m)
+		span := r.wording.spanOf(m)
 		out = append(out, Mention{Value: m.value, First: m.first, Last: m.last, Evidence: contracts.Evidence{Kind: m.kind, P: m.p, Span: [2]int{span.Start, span.End}}})
 	}
 	if f.Several == nil {
@@ -268,7 +276,7 @@ func sideBySide(r *reading, f *Filled, p *param, mentions []mention) {
 
 // nothingBetween tells whether only small words and words of the request stand
 // between two values.
-func nothingBetween(r *reading, last, first int) bool {
+func nothingBetween(r *scope, last, first int) bool {
 	for i := last + 1; i < first; i++ {
 		t := r.doc.Tokens[i]
 		if !r.set.tools.Lexicon.Light(t.Fold) && !Joins(t.Fold) && !r.set.Knows(t) {

@@ -44,10 +44,9 @@ type span struct {
 // field is what a request leaves to be explained: its words without those
 // that are values already.
 type field struct {
-	*reading
-	weights *weights
-	taken   []bool // by token, from r.from
-	spans   []span
+	*passage
+	taken []bool // by token, from r.from
+	spans []span
 	// asked is how many required parameters are open, places how many of all are
 	// about places, and names how many names the text has.
 	asked, places, names int
@@ -157,7 +156,7 @@ func (f *field) follows(i int) bool {
 // titled tells whether nothing but the dot of a title such as "Dr." stands before
 // a token.
 func (f *field) titled(i int) bool {
-	return i > f.from && f.set.tools.cues.titles[f.doc.Tokens[i-1].Fold] && f.gap(i-1, i) == ". "
+	return i > f.from && f.set.tools.cues.titles[f.doc.Tokens[i-1].Fold] && f.wording.gap(i-1, i) == ". "
 }
 
 // find lists the candidate spans from left to right.
@@ -176,7 +175,7 @@ func (f *field) find() {
 			end = last
 			items = append(items, f.add(span{first: i, last: end, code: true, raw: raw}))
 		case f.doc.Tokens[i].Is(text.FormQuoted) && !f.taken[i-f.from]:
-			for end+1 < f.to && f.doc.Tokens[end+1].Is(text.FormQuoted) && !closesQuote(f.gap(end, end+1)) {
+			for end+1 < f.to && f.doc.Tokens[end+1].Is(text.FormQuoted) && !closesQuote(f.wording.gap(end, end+1)) {
 				end++
 			}
 			if i > f.from || end < f.to-1 {
@@ -204,7 +203,7 @@ func (f *field) countNames(items []span) {
 		if !listed && !s.proper && !f.knownRun(s) {
 			f.news++
 		}
-		if k > 0 && s.proper && items[k-1].proper && s.first == items[k-1].last+1 && strings.TrimSpace(f.gap(s.first-1, s.first)) == "," {
+		if k > 0 && s.proper && items[k-1].proper && s.first == items[k-1].last+1 && strings.TrimSpace(f.wording.gap(s.first-1, s.first)) == "," {
 			f.add(span{first: items[k-1].first, last: s.last, proper: true, comma: true})
 			if f.places == 1 {
 				f.names--

@@ -16,7 +16,7 @@ func Verbatim(s *Set) string { return s.verbatim }
 // wholly gives a parameter that takes the request itself all of it. Only what
 // stands behind the verb is borne out by it: a word that forbids, before the verb,
 // is none of its words.
-func wholly(r *reading, f *Filled) {
+func wholly(r *scope, f *Filled) {
 	name := r.set.verbatim
 	if name == "" || r.learning || r.from >= r.to || len(r.only) > 0 && !slices.Contains(r.only, name) {
 		return

@@ -8,8 +8,15 @@ import (
 	"github.com/manifold-run/manifold/intent/internal/text"
 )
 
+// weigher says what speaks for a run of words, or a number, as the value of a
+// parameter.
+type weigher struct {
+	*passage
+	field *field
+}
+
 // weigh collects the evidence for a span as the value of a parameter.
-func (f *field) weigh(p *param, s span) [evCount]float64 {
+func (f *weigher) weigh(p *param, s span) [evCount]float64 {
 	var ev [evCount]float64
 	ev[evBias] = 1
 	switch {
@@ -46,7 +53,7 @@ func (f *field) weigh(p *param, s span) [evCount]float64 {
 	} else if p.sense&senseKind != 0 {
 		ev[evKindProper] = 1
 	}
-	if f.ends(s.last) {
+	if f.field.ends(s.last) {
 		ev[evEnd] = 1
 	}
 	ev[evCut] = float64(min(s.cut, 2))
@@ -59,17 +66,17 @@ func (f *field) weigh(p *param, s span) [evCount]float64 {
 
 // inWords counts the words that the request knows and those that it does not, and
 // looks for digits.
-func (f *field) inWords(p *param, s span, ev *[evCount]float64) {
+func (f *weigher) inWords(p *param, s span, ev *[evCount]float64) {
 	known, digits := 0.0, false
 	for i := s.first; i <= s.last; i++ {
 		digits = digits || f.doc.Tokens[i].Is(text.FormDigits|text.FormMixed)
-		if f.known(i) && (!s.proper || s.last == s.first) && !s.calendar {
+		if f.field.known(i) && (!s.proper || s.last == s.first) && !s.calendar {
 			known++
 		}
 	}
 	all := float64(s.last - s.first + 1)
 	ev[evKnown], ev[evNews] = known/all, min(all-known, 4)
-	if known == 0 && !s.proper && f.news == f.asked {
+	if known == 0 && !s.proper && f.field.news == f.field.asked {
 		ev[evEven] = 1
 	}
 	if digits {
@@ -81,7 +88,7 @@ func (f *field) inWords(p *param, s span, ev *[evCount]float64) {
 }
 
 // written compares a path, a version or an address with what the parameter takes.
-func (f *field) written(p *param, s span, ev *[evCount]float64) {
+func (f *weigher) written(p *param, s span, ev *[evCount]float64) {
 	ev[evWritten], ev[evNews] = 1, 1
 	switch {
 	case s.currency != "" || f.takesCode(p, s.raw):
@@ -89,7 +96,7 @@ func (f *field) written(p *param, s span, ev *[evCount]float64) {
 	case p.sense&sensePlace != 0 || slices.ContainsFunc(p.words, func(w string) bool { return f.set.tools.cues.proper[w] }):
 		ev[evWrittenOdd] = 1
 	}
-	if f.ends(s.last) {
+	if f.field.ends(s.last) {
 		ev[evEnd] = 1
 	}
 }
@@ -105,10 +112,10 @@ func (f *field) ends(last int) bool {
 }
 
 // plainly looks at words in small letters.
-func (f *field) plainly(s span, ev *[evCount]float64) {
+func (f *weigher) plainly(s span, ev *[evCount]float64) {
 	verbal := true
 	for i := s.first; i <= s.last; i++ {
-		verbal = verbal && f.verbal(i)
+		verbal = verbal && f.field.verbal(i)
 	}
 	if verbal {
 		ev[evVerbal] = 1
@@ -126,17 +133,17 @@ func (f *field) verbal(i int) bool {
 }
 
 // alone tells that there is little choice: one parameter, one name.
-func (f *field) alone(p *param, s span, ev *[evCount]float64) {
-	if f.asked == 1 && p.required {
+func (f *weigher) alone(p *param, s span, ev *[evCount]float64) {
+	if f.field.asked == 1 && p.required {
 		ev[evSole] = 1
 	}
-	if s.proper && p.required && f.names == f.asked && len(s.items) == 0 && ev[evPrepTaken] == 0 && ev[evPrepOther] == 0 {
+	if s.proper && p.required && f.field.names == f.field.asked && len(s.items) == 0 && ev[evPrepTaken] == 0 && ev[evPrepOther] == 0 {
 		ev[evSoleProper] = 1
 	}
 }
 
 // form compares how the span is written with how values of the parameter are.
-func (f *field) form(p *param, s span, ev *[evCount]float64) {
+func (f *weigher) form(p *param, s span, ev *[evCount]float64) {
 	c := f.set.tools.cues
 	named := p.written.capitals() || p.written.proper == 0 && p.written.plain == 0 && slices.ContainsFunc(p.words, func(w string) bool { return c.proper[w] })
 	switch {
@@ -146,7 +153,7 @@ func (f *field) form(p *param, s span, ev *[evCount]float64) {
 		ev[evProper], ev[evProperOdd] = 1, 1
 	case s.proper:
 		ev[evProper] = 1
-	case named && f.small:
+	case named && f.field.small:
 		ev[evSmall] = 1
 	case named:
 		ev[evPlainOdd] = 1
@@ -162,7 +169,7 @@ func (f *field) form(p *param, s span, ev *[evCount]float64) {
 }
 
 // surroundings looks at the words around the span.
-func (f *field) surroundings(p *param, s span, ev *[evCount]float64) {
+func (f *weigher) surroundings(p *param, s span, ev *[evCount]float64) {
 	if s.proper && s.last > s.first {
 		f.inside(p, s, ev)
 	}
@@ -171,10 +178,10 @@ func (f *field) surroundings(p *param, s span, ev *[evCount]float64) {
 		ev[evNameBefore] = 1
 	}
 	f.behind(p, s, ev)
-	left := f.stemAt(s.governor)
+	left := f.wording.stemAt(s.governor)
 	switch {
 	case s.prep != "":
-		if s.governor > f.from && p.own[f.stemAt(s.governor-1)] {
+		if s.governor > f.from && p.own[f.wording.stemAt(s.governor-1)] {
 			ev[evOwnWord] = 1
 		}
 	case ev[evNameBefore] != 0:
@@ -183,20 +190,20 @@ func (f *field) surroundings(p *param, s span, ev *[evCount]float64) {
 	case f.namesOther(p, left):
 		ev[evOtherName] = 1
 	}
-	if f.expects(p.lefts, s.first-1) || s.governor >= f.from && f.expects(p.lefts, s.governor) {
+	if f.near.expects(p.lefts, s.first-1) || s.governor >= f.from && f.near.expects(p.lefts, s.governor) {
 		ev[evLearned] = 1
 	}
 	switch {
 	case f.doc.Tokens[s.first].Is(text.FormFirst):
 		ev[evStart] = 1
-	case s.first > f.from && strings.ContainsAny(f.gap(s.first-1, s.first), ",;:(") && ev[evNameBefore] == 0:
+	case s.first > f.from && strings.ContainsAny(f.wording.gap(s.first-1, s.first), ",;:(") && ev[evNameBefore] == 0:
 		ev[evApposition] = 1
 	}
 }
 
 // inside looks for names of parameters in a name: "Harbour Hotel" is a hotel and
 // no city, whatever stands before it.
-func (f *field) inside(p *param, s span, ev *[evCount]float64) {
+func (f *weigher) inside(p *param, s span, ev *[evCount]float64) {
 	for i := s.first; i <= s.last; i++ {
 		stem := f.doc.Tokens[i].Stem
 		switch {
@@ -211,7 +218,7 @@ func (f *field) inside(p *param, s span, ev *[evCount]float64) {
 // governance compares what the preposition announces with what the parameter is
 // about. Where it announces a time beside something else, it does so only for a
 // parameter that is a time.
-func (f *field) governance(p *param, s span, ev *[evCount]float64) {
+func (f *weigher) governance(p *param, s span, ev *[evCount]float64) {
 	announced := f.set.tools.cues.preps[s.prep]
 	if p.sense&senseTime == 0 {
 		announced &^= senseTime
@@ -225,15 +232,15 @@ func (f *field) governance(p *param, s span, ev *[evCount]float64) {
 		ev[evPrepTaken] = 1
 	case s.prep != "":
 		ev[evPrepAny] = 1
-	case s.first > f.from && !f.doc.Tokens[s.first].Break && s.governor == s.first-1 && f.content(s.first-1):
+	case s.first > f.from && !f.doc.Tokens[s.first].Break && s.governor == s.first-1 && f.field.content(s.first-1):
 		ev[evBare] = 1
 	}
 }
 
 // behind looks at the word right behind the span.
-func (f *field) behind(p *param, s span, ev *[evCount]float64) {
+func (f *weigher) behind(p *param, s span, ev *[evCount]float64) {
 	right := s.last + 1
-	if right >= f.to || f.doc.Tokens[right].Break || f.taken[right-f.from] {
+	if right >= f.to || f.doc.Tokens[right].Break || f.field.taken[right-f.from] {
 		return
 	}
 	t := f.doc.Tokens[right]
@@ -244,9 +251,9 @@ func (f *field) behind(p *param, s span, ev *[evCount]float64) {
 		ev[evOwnWord] = 1
 	case f.namesOther(p, t.Stem):
 		ev[evOtherName] = 1
-	case p.desc[t.Stem] && f.content(right):
+	case p.desc[t.Stem] && f.field.content(right):
 		ev[evModifies] = 1
-	case !f.known(right) || !f.content(right):
+	case !f.field.known(right) || !f.field.content(right):
 	case p.sense&senseKind != 0:
 		ev[evKind] = 1
 	default:
@@ -256,7 +263,7 @@ func (f *field) behind(p *param, s span, ev *[evCount]float64) {
 
 // announcesOther tells whether a preposition announces what another parameter
 // is about. A name behind "in" is a place, other words may be anything.
-func (f *field) announcesOther(p *param, announced sense, proper bool) bool {
+func (f *weigher) announcesOther(p *param, announced sense, proper bool) bool {
 	if !proper && announced&(sensePlace|senseTime) != 0 {
 		return false
 	}
@@ -265,7 +272,7 @@ func (f *field) announcesOther(p *param, announced sense, proper bool) bool {
 
 // namesBefore tells whether the name of the parameter stands before a place,
 // with nothing but words such as "is", an article or a comma between.
-func (f *field) namesBefore(p *param, i int) bool {
+func (f *weigher) namesBefore(p *param, i int) bool {
 	for j := i - 1; j >= f.from && j >= i-3; j-- {
 		t := f.doc.Tokens[j]
 		if slices.Contains(p.words, t.Stem) && !f.set.tools.Lexicon.Light(t.Fold) {
@@ -280,7 +287,7 @@ func (f *field) namesBefore(p *param, i int) bool {
 
 func (c *cues) article(fold string) bool { return is(fold, lang.Copula) }
 
-func (f *field) namesOther(p *param, stem string) bool {
+func (f *weigher) namesOther(p *param, stem string) bool {
 	if f.set.tools.Lexicon.Light(stem) {
 		return false
 	}
