@@ -53,10 +53,11 @@ func NewIndex(catalog *contracts.Catalog) *Index { return newIndex(catalog, slot
 
 func newIndex(catalog *contracts.Catalog, tools *slot.Tools) *Index {
 	x := &Index{
-		snapshot: catalog.Snapshot, provisional: true, tools: tools, moods: mood.New(), separators: separators(),
+		snapshot: catalog.Snapshot, provisional: true, tools: tools, moods: mood.New(),
 		shareBest: shareBest, calibration: shipped(),
-		features: map[uint32]int32{}, exact: map[string][]int32{}, refs: map[string]*indexed{},
-		heads: map[string]bool{}, openers: map[string]bool{}, values: map[string]bool{},
+		exact: map[string][]int32{}, refs: map[string]*indexed{},
+		words:  wording{features: map[uint32]int32{}, values: map[string]bool{}},
+		cutter: cutter{tools: tools, separators: separators(), heads: map[string]bool{}, openers: map[string]bool{}},
 	}
 	b := &builder{x: x, spelt: map[string]bool{}}
 	for _, domain := range catalog.Domains {
@@ -92,7 +93,7 @@ func (b *builder) finish() {
 	b.weigh()
 	b.centroids()
 	b.rankWords()
-	x.spellers = append(x.spellers, text.NewSpeller(b.spelled))
+	x.words.spellers = append(x.words.spellers, text.NewSpeller(b.spelled))
 	x.scratch = &sync.Pool{New: func() any { return x.newScratch() }}
 }
 
@@ -103,7 +104,7 @@ func (b *builder) learnValues(d *contracts.DomainEntry) {
 			for _, v := range spec.Examples {
 				if s, ok := v.(string); ok && len(s) <= 200 {
 					for _, w := range text.Phrase(s) {
-						b.x.values[w] = true
+						b.x.words.values[w] = true
 					}
 				}
 			}
@@ -151,7 +152,7 @@ func (b *builder) addCapability(entry *contracts.CapabilityEntry, domain int32, 
 		b.addHeads(tokens)
 		b.begun(idx, tokens)
 		if len(tokens) > 1 && !tokens[0].Is(text.FormMixed|text.FormCaps|text.FormDigits) && (len(tokens) < 2 || !tokens[1].Is(text.FormTitle)) {
-			b.x.openers[tokens[0].Fold] = true
+			b.x.cutter.openers[tokens[0].Fold] = true
 		}
 		s := b.add(tokens, number, 1/float64(len(hints.Examples)))
 		b.x.docs[s].mood = b.x.moods.Of(tokens, nil, true)
@@ -191,7 +192,7 @@ func (b *builder) addHeads(tokens []text.Token) {
 	for _, t := range tokens {
 		value := t.Is(text.FormDigits|text.FormMixed|text.FormCaps) || t.Is(text.FormTitle) && !t.Is(text.FormFirst)
 		if !value && !b.x.tools.Lexicon.Light(t.Fold) {
-			b.x.heads[t.Stem] = true
+			b.x.cutter.heads[t.Stem] = true
 		}
 	}
 }
@@ -206,7 +207,7 @@ func (b *builder) addExact(tokens []text.Token, number int32) {
 // add makes a sentence and counts its features; weight 0 marks a hard negative,
 // which counts for nothing else.
 func (b *builder) add(tokens []text.Token, number int32, weight float64) int {
-	f := text.FeaturesOf(tokens, b.x.values)
+	f := text.FeaturesOf(tokens, b.x.words.values)
 	s := sentence{features: make([]int32, 0, len(f.Words)+len(f.Chars)), statement: weight > 0}
 	for _, h := range f.Words {
 		s.features = append(s.features, b.feature(h, false, number, weight > 0))
@@ -219,7 +220,7 @@ func (b *builder) add(tokens []text.Token, number int32, weight float64) int {
 		b.spell(tokens)
 		for _, h := range f.Terms {
 			of := &b.terms[int(number)-b.firstCap]
-			*of = append(*of, b.x.features[h])
+			*of = append(*of, b.x.words.features[h])
 		}
 	}
 	b.x.docs = append(b.x.docs, s)
@@ -238,14 +239,14 @@ func (b *builder) spell(tokens []text.Token) {
 }
 
 func (b *builder) feature(h uint32, char bool, number int32, counts bool) int32 {
-	id, ok := b.x.features[h]
+	id, ok := b.x.words.features[h]
 	if !ok {
 		id = count32(len(b.df))
-		b.x.features[h] = id
+		b.x.words.features[h] = id
 		b.df = append(b.df, 0)
 		b.seenBy = append(b.seenBy, 0)
 		b.x.capDF = append(b.x.capDF, 0)
-		b.x.isChar = append(b.x.isChar, char)
+		b.x.words.isChar = append(b.x.words.isChar, char)
 	}
 	if counts {
 		b.df[id]++
@@ -267,25 +268,25 @@ func (b *builder) weigh() {
 		limit = int32(commonChars * float64(len(x.caps)))
 	}
 	for id := b.firstFeature; id < len(b.df); id++ {
-		if x.isChar[id] && x.capDF[id] > limit {
-			x.idf = append(x.idf, 0)
+		if x.words.isChar[id] && x.capDF[id] > limit {
+			x.words.idf = append(x.words.idf, 0)
 			continue
 		}
-		x.idf = append(x.idf, float32(math.Log((1+total)/(1+float64(b.df[id])))+1))
+		x.words.idf = append(x.words.idf, float32(math.Log((1+total)/(1+float64(b.df[id])))+1))
 	}
 	for _, h := range x.tools.Lexicon.Terms() {
-		if id, ok := x.features[h]; ok && len(x.caps) < fewCapabilities && int(id) >= b.firstFeature {
-			x.idf[id] *= lightShare
+		if id, ok := x.words.features[h]; ok && len(x.caps) < fewCapabilities && int(id) >= b.firstFeature {
+			x.words.idf[id] *= lightShare
 		}
 	}
 	for i := b.firstDoc; i < len(x.docs); i++ {
 		s := &x.docs[i]
-		s.wordNorm = x.inverseNorm(s.features[:s.words])
-		s.charNorm = x.inverseNorm(s.features[s.words:])
+		s.wordNorm = x.words.inverseNorm(s.features[:s.words])
+		s.charNorm = x.words.inverseNorm(s.features[s.words:])
 	}
 }
 
-func (x *Index) inverseNorm(features []int32) float32 {
+func (x *wording) inverseNorm(features []int32) float32 {
 	sum := 0.0
 	for _, id := range features {
 		w := float64(x.idf[id])
@@ -322,7 +323,7 @@ func (b *builder) centroids() {
 				if sums[id] == 0 {
 					touched = append(touched, id)
 				}
-				sums[id] += b.weights[int(d)-b.firstDoc] * float64(x.idf[id]*norm)
+				sums[id] += b.weights[int(d)-b.firstDoc] * float64(x.words.idf[id]*norm)
 			}
 		}
 		slices.Sort(touched)
@@ -335,7 +336,7 @@ func (b *builder) centroids() {
 func (b *builder) normalised(touched []int32, sums []float64, number int32) []cell {
 	var words, chars float64
 	for _, id := range touched {
-		if b.x.isChar[id] {
+		if b.x.words.isChar[id] {
 			chars += sums[id] * sums[id]
 		} else {
 			words += sums[id] * sums[id]
@@ -346,7 +347,7 @@ func (b *builder) normalised(touched []int32, sums []float64, number int32) []ce
 	var prev int32 = -1
 	for _, id := range touched {
 		length := words
-		if b.x.isChar[id] {
+		if b.x.words.isChar[id] {
 			length = chars
 		}
 		if id != prev && sums[id] > 0 && length > 0 {

@@ -40,7 +40,7 @@ const (
 func (s *sentenceReader) rate(p *part) readings {
 	tokens := s.m.Tokens[p.from:p.to]
 	hits, heard := s.search(p.from, p.to)
-	of := readings{tokens: tokens, timed: s.timed(p), terms: text.FeaturesOf(tokens, s.x.values).Terms, heard: heard}
+	of := readings{tokens: tokens, timed: s.timed(p), terms: text.FeaturesOf(tokens, s.x.words.values).Terms, heard: heard}
 	head := headOf(s.x.tools.Lexicon, tokens)
 	for _, h := range hits[:min(len(hits), readDeeply)] {
 		r := rated{hit: h}

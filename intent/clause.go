@@ -115,7 +115,7 @@ func (s *sentenceReader) clauses() []Clause {
 
 // propose cuts the message where that reads best.
 func (s *sentenceReader) propose() []*part {
-	s.pieces = s.x.pieces(s.m)
+	s.pieces = s.x.cutter.pieces(s.m)
 	if whole, ok := s.exactly(); ok {
 		return []*part{whole}
 	}
@@ -135,7 +135,7 @@ func (s *sentenceReader) divide() []*part {
 	if len(s.pieces) > maxPieces {
 		return s.singly()
 	}
-	s.pieces = slices.DeleteFunc(s.pieces, func(p piece) bool { return p.from >= p.to || s.x.empty(s.m.Tokens[p.from:p.to]) })
+	s.pieces = slices.DeleteFunc(s.pieces, func(p piece) bool { return p.from >= p.to || s.x.cutter.empty(s.m.Tokens[p.from:p.to]) })
 	if len(s.pieces) == 0 {
 		return s.light()
 	}
@@ -313,7 +313,7 @@ func (s *sentenceReader) cost(p piece) float64 {
 		return 0
 	case p.strong:
 		return sentenceCost
-	case s.x.openers[s.m.Tokens[p.from].Fold]:
+	case s.x.cutter.openers[s.m.Tokens[p.from].Fold]:
 		return openerCost
 	}
 	return splitCost

@@ -19,19 +19,16 @@ type Index struct {
 	provisional bool
 	tools       *slot.Tools
 	moods       *mood.Reader
-	separators  map[string][]separator
 	caps        []*indexed
 	refs        map[string]*indexed
-	// features gives the dense number of each hashed feature.
-	features map[uint32]int32
-	idf      []float32
+	words       wording
+	cutter      cutter
 	// vectors are the weights of the capabilities, first centroids and then
 	// trained ones, and bm25 the weights of the words of their documents. Later
 	// layers hold capabilities that came later.
 	vectors []matrix
 	bm25    []matrix
 	capDF   []int32 // capabilities that have a feature
-	isChar  []bool  // which features are runs of characters
 	// meanTerms is the mean length of documents, in words.
 	meanTerms float64
 	// patched tells that it was made of an earlier index.
@@ -39,14 +36,6 @@ type Index struct {
 	docs    []sentence
 	exact   map[string][]int32
 	domains []domainName
-	// heads are the stems that say what is asked for, in any capability.
-	heads map[string]bool
-	// values are the words of known values.
-	values map[string]bool
-	// spellers know the words of statements, one for each layer.
-	spellers []*text.Speller
-	// openers are the words that examples begin with.
-	openers map[string]bool
 	// shareBest is what the likeness to a single sentence counts.
 	shareBest float64
 	// calibration turns signals into a confidence.
@@ -57,6 +46,29 @@ type Index struct {
 	// senses is what is known of meanings; nil without a scorer.
 	senses  *senses
 	scratch *sync.Pool
+}
+
+// wording is what the words of all capabilities are worth. It makes vectors of
+// texts, and reads mistyped words as what they are meant for.
+type wording struct {
+	// features gives the dense number of each hashed feature, idf its weight, and
+	// isChar which are runs of characters.
+	features map[uint32]int32
+	idf      []float32
+	isChar   []bool
+	// values are the words of known values.
+	values map[string]bool
+	// spellers know the words of statements, one for each layer.
+	spellers []*text.Speller
+}
+
+// cutter cuts a message into pieces that may be requests of their own.
+type cutter struct {
+	tools      *slot.Tools
+	separators map[string][]separator
+	// heads are the stems that say what is asked for, in any capability, openers
+	// the words that examples begin with.
+	heads, openers map[string]bool
 }
 
 // indexed is one routable capability.

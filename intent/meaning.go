@@ -66,7 +66,7 @@ func estranged(x *Index, m *slot.Message) []text.Token {
 	for i, t := range out {
 		inEntity := slices.ContainsFunc(m.Entities, func(e value.Entity) bool { return e.First <= i && i <= e.Last })
 		switch {
-		case inEntity, t.Is(text.FormQuoted | text.FormDigits | text.FormMixed | text.FormCaps), t.Named() && i > 0, x.values[t.Fold]:
+		case inEntity, t.Is(text.FormQuoted | text.FormDigits | text.FormMixed | text.FormCaps), t.Named() && i > 0, x.words.values[t.Fold]:
 		case x.tools.Lexicon.Light(t.Fold) && len(small) > 0:
 			out[i] = t.Respelled(small[i%len(small)])
 		default:

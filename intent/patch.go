@@ -74,15 +74,15 @@ func (x *Index) forked(catalog *contracts.Catalog) *builder {
 	y := *x
 	y.snapshot, y.id, y.provisional, y.patched = catalog.Snapshot, "", true, true
 	y.senses = nil // what is new has no vectors yet
-	y.caps, y.docs, y.idf = slices.Clone(x.caps), slices.Clone(x.docs), slices.Clone(x.idf)
-	y.capDF, y.isChar = slices.Clone(x.capDF), slices.Clone(x.isChar)
-	y.vectors, y.bm25, y.spellers = slices.Clip(x.vectors), slices.Clip(x.bm25), slices.Clip(x.spellers)
-	y.features, y.exact = maps.Clone(x.features), maps.Clone(x.exact)
-	y.heads, y.openers, y.values = maps.Clone(x.heads), maps.Clone(x.openers), maps.Clone(x.values)
+	y.caps, y.docs, y.words.idf = slices.Clone(x.caps), slices.Clone(x.docs), slices.Clone(x.words.idf)
+	y.capDF, y.words.isChar = slices.Clone(x.capDF), slices.Clone(x.words.isChar)
+	y.vectors, y.bm25, y.words.spellers = slices.Clip(x.vectors), slices.Clip(x.bm25), slices.Clip(x.words.spellers)
+	y.words.features, y.exact = maps.Clone(x.words.features), maps.Clone(x.exact)
+	y.cutter.heads, y.cutter.openers, y.words.values = maps.Clone(x.cutter.heads), maps.Clone(x.cutter.openers), maps.Clone(x.words.values)
 	y.refs, y.domains = make(map[string]*indexed, len(x.refs)), nil
 	return &builder{
-		x: &y, spelt: map[string]bool{}, df: make([]int32, len(x.idf)), seenBy: make([]int32, len(x.idf)),
-		firstFeature: len(x.idf), firstDoc: len(x.docs), firstCap: len(x.caps),
+		x: &y, spelt: map[string]bool{}, df: make([]int32, len(x.words.idf)), seenBy: make([]int32, len(x.words.idf)),
+		firstFeature: len(x.words.idf), firstDoc: len(x.docs), firstCap: len(x.caps),
 	}
 }
 

@@ -74,7 +74,7 @@ func separators() map[string][]separator {
 
 // pieces cuts a message. Weak separators count only where the words behind
 // them could belong to a request.
-func (x *Index) pieces(m *slot.Message) []piece {
+func (x *cutter) pieces(m *slot.Message) []piece {
 	var out []piece
 	current := piece{}
 	end := func(to int) {
@@ -111,7 +111,7 @@ func (x *Index) pieces(m *slot.Message) []piece {
 }
 
 // turns marks the pieces that say "then" and begin as requests do.
-func (x *Index) turns(m *slot.Message, pieces []piece) []piece {
+func (x *cutter) turns(m *slot.Message, pieces []piece) []piece {
 	for k := range pieces {
 		p := &pieces[k]
 		p.main = k > 0 && p.sequence && !p.subordinate && x.bids(m.Tokens[p.from])
@@ -120,7 +120,7 @@ func (x *Index) turns(m *slot.Message, pieces []piece) []piece {
 }
 
 // bids tells a word that requests begin with.
-func (x *Index) bids(t text.Token) bool {
+func (x *cutter) bids(t text.Token) bool {
 	return x.tools.Lexicon.Kin(t.Fold) != 0 || text.Asks(t.Fold) || x.openers[t.Fold] && !x.tools.Lexicon.Light(t.Fold)
 }
 
@@ -251,7 +251,7 @@ func infinitive(fold string) bool {
 }
 
 // join puts pieces back together that cannot be requests of their own.
-func (x *Index) join(m *slot.Message, pieces []piece) []piece {
+func (x *cutter) join(m *slot.Message, pieces []piece) []piece {
 	weak := len(pieces) <= maxPieces
 	var out []piece
 	for _, p := range pieces {
@@ -266,7 +266,7 @@ func (x *Index) join(m *slot.Message, pieces []piece) []piece {
 
 // speaks tells whether a run of tokens has a word of some request in it, not
 // only values.
-func (x *Index) speaks(tokens []text.Token) bool {
+func (x *cutter) speaks(tokens []text.Token) bool {
 	for _, t := range tokens {
 		if t.Is(text.FormSign) || x.heads[t.Stem] && !x.tools.Lexicon.Light(t.Fold) && !t.Is(text.FormCaps|text.FormMixed|text.FormDigits) {
 			return true
@@ -276,6 +276,6 @@ func (x *Index) speaks(tokens []text.Token) bool {
 }
 
 // empty tells greetings and other runs without content.
-func (x *Index) empty(tokens []text.Token) bool {
+func (x *cutter) empty(tokens []text.Token) bool {
 	return !slices.ContainsFunc(tokens, func(t text.Token) bool { return !x.tools.Lexicon.Light(t.Fold) })
 }

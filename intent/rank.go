@@ -68,7 +68,7 @@ type scratch struct {
 
 func (x *Index) newScratch() *scratch {
 	return &scratch{
-		vector: make([]float32, len(x.caps)), bm25: make([]float32, len(x.caps)), marks: make([]uint32, len(x.idf)),
+		vector: make([]float32, len(x.caps)), bm25: make([]float32, len(x.caps)), marks: make([]uint32, len(x.words.idf)),
 	}
 }
 
@@ -84,7 +84,7 @@ func (s *scratch) mark(features []int32) {
 	}
 }
 
-func (x *Index) vectorOf(tokens []text.Token) vector {
+func (x *wording) vectorOf(tokens []text.Token) vector {
 	f := text.FeaturesOf(x.respelled(tokens), x.values)
 	var v vector
 	for _, h := range f.Words {
@@ -118,7 +118,7 @@ const maxRespelled = 128
 // respelled reads words that no capability has, and that are one typing error
 // away from one that some have, as that word. This ranks; what a capability
 // knows of a request is told by how it is written.
-func (x *Index) respelled(tokens []text.Token) []text.Token {
+func (x *wording) respelled(tokens []text.Token) []text.Token {
 	var out []text.Token
 	for i, t := range tokens {
 		if i >= maxRespelled || !text.Spellable(t) {
@@ -141,7 +141,7 @@ func (x *Index) respelled(tokens []text.Token) []text.Token {
 }
 
 // meant gives the word that a mistyped one is meant for, if that is clear.
-func (x *Index) meant(fold string) (string, bool) {
+func (x *wording) meant(fold string) (string, bool) {
 	best, first, second := "", float32(math.MaxFloat32), float32(math.MaxFloat32)
 	for _, s := range x.spellers {
 		for _, w := range s.Near(fold) {
@@ -168,7 +168,7 @@ func (x *Index) search(tokens []text.Token, means []float32, allowed func(*index
 		s = x.newScratch()
 	}
 	defer x.scratch.Put(s)
-	v := x.vectorOf(tokens)
+	v := x.words.vectorOf(tokens)
 	x.score(s, v)
 	x.senses.score(s, means)
 	hits := x.firstStage(s, allowed)
@@ -185,9 +185,9 @@ func (x *Index) score(s *scratch, v vector) {
 	clear(s.vector)
 	clear(s.bm25)
 	for k, id := range v.features {
-		w := x.idf[id] * v.wordNorm / 2
+		w := x.words.idf[id] * v.wordNorm / 2
 		if k >= v.words {
-			w = x.idf[id] * v.charNorm / 2
+			w = x.words.idf[id] * v.charNorm / 2
 		}
 		for _, m := range x.vectors {
 			caps, weights := m.row(id)
@@ -282,7 +282,7 @@ func (x *Index) secondStage(in *scratch, hits []hit, v vector) {
 		c := x.caps[h.number]
 		for d := c.firstDoc; d < c.lastDoc; d++ {
 			s := &x.docs[d]
-			like := x.likeness(s, v, in)
+			like := x.words.likeness(s, v, in)
 			if d >= c.firstNot {
 				h.against = max(h.against, like)
 			} else if like > h.best {
@@ -297,7 +297,7 @@ func (x *Index) secondStage(in *scratch, hits []hit, v vector) {
 }
 
 // likeness is the mean of the cosines over words and over characters.
-func (x *Index) likeness(s *sentence, v vector, in *scratch) float64 {
+func (x *wording) likeness(s *sentence, v vector, in *scratch) float64 {
 	var words, chars float32
 	for _, id := range s.features[:s.words] {
 		if in.marks[id] == in.round {
@@ -321,7 +321,7 @@ func (x *Index) named(hits []hit, tokens []text.Token) {
 		if !ok {
 			continue
 		}
-		terms := x.vectorOf(phrase).terms
+		terms := x.words.vectorOf(phrase).terms
 		for i := range hits {
 			if x.caps[hits[i].number].domain == int32(d) || len(terms) > 0 && x.uses(hits[i].number, terms) {
 				hits[i].score += shareName

@@ -67,7 +67,7 @@ func (s *sentenceReader) ownMood(p *part) mood.Mood {
 func (s *sentenceReader) goesOn(p *part) bool {
 	return slices.ContainsFunc(s.pieces[p.first+1:p.last+1], func(next piece) bool {
 		fold := s.m.Tokens[next.from].Fold
-		return s.x.openers[fold] && !s.x.tools.Lexicon.Light(fold)
+		return s.x.cutter.openers[fold] && !s.x.tools.Lexicon.Light(fold)
 	})
 }
 

@@ -40,7 +40,7 @@ func (l *Local) Shortlist(ctx context.Context, q Query, most int) ([]Ranked, err
 // shortlist ranks by the request that a capability fits best and by the whole.
 // A message that is one request is not cut.
 func (s *sentenceReader) shortlist() []hit {
-	pieces := s.x.pieces(s.m)
+	pieces := s.x.cutter.pieces(s.m)
 	if len(pieces) < 2 || len(pieces) > maxPieces {
 		whole, _ := s.search(0, len(s.m.Tokens))
 		return whole

@@ -86,12 +86,12 @@ func (x *Index) grasp(number int32, terms []uint32) float64 {
 	var known, all float64
 	rarest := math.Log(1+float64(len(x.docs))) + 1
 	for _, h := range terms {
-		id, ok := x.features[h]
+		id, ok := x.words.features[h]
 		if !ok {
 			all += rarest
 			continue
 		}
-		w := float64(x.idf[id])
+		w := float64(x.words.idf[id])
 		all += w
 		if x.uses(number, []int32{id}) {
 			known += w

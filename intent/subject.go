@@ -38,8 +38,8 @@ func (x *Index) newSubject(c *indexed) subject {
 			continue
 		}
 		w := nameWord{t, 1}
-		if terms := x.vectorOf([]text.Token{t}).terms; len(terms) > 0 {
-			w.weight = float64(x.idf[terms[0]])
+		if terms := x.words.vectorOf([]text.Token{t}).terms; len(terms) > 0 {
+			w.weight = float64(x.words.idf[terms[0]])
 		}
 		s.name = append(s.name, w)
 	}

@@ -138,7 +138,7 @@ func (t *trainer) learn(l lesson) {
 		if int32(k) >= s.words {
 			norm = s.charNorm
 		}
-		t.values = append(t.values, t.x.idf[id]*norm)
+		t.values = append(t.values, t.x.words.idf[id]*norm)
 	}
 	var p [trainRivals + 1]float32
 	probs := p[:len(l.rivals)+1]
@@ -211,7 +211,7 @@ func (t *trainer) matrix() matrix {
 		}
 		slices.SortFunc(cells[from:], func(a, b cell) int { return cmp.Compare(a.feature, b.feature) })
 	}
-	return newMatrix(cells, len(t.x.idf))
+	return newMatrix(cells, len(t.x.words.idf))
 }
 
 // table is a small hash table from features to weights, which costs a fraction
