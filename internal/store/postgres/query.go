@@ -124,7 +124,7 @@ func (q *query) text(selects, order string, limit int) (text string, args []any)
 		limit++
 		most = &limit
 	}
-	text, args = q.Text(selects, order, most)
+	text, args = q.Text(selects, order+` LIMIT ?`, most)
 	return numbered(text), args
 }
 

@@ -14,8 +14,8 @@ import (
 type Sealer struct {
 	keyID string
 	mac   hash.Hash
-	field []byte
-	sum   []byte
+	// row and sum are the memory of Of.
+	row, sum []byte
 	// done holds the changes of operations that succeeded, present those of the
 	// one under way, by scope.
 	done, present map[string]Sum
@@ -40,39 +40,40 @@ func (s *Sealer) KeyID() string { return s.keyID }
 // nil, int64, string or []byte. Every value is written with its type and length,
 // so that no two rows read the same.
 func (s *Sealer) Of(table, scope string, values []any) Sum {
-	s.mac.Reset()
-	s.text('k', table)
-	s.text('k', scope)
+	b := appendText(appendText(s.row[:0], 'k', table), 'k', scope)
 	for _, v := range values {
 		switch v := v.(type) {
 		case nil:
-			s.text('n', "")
+			b = appendText(b, 'n', "")
 		case int64:
-			s.field = binary.BigEndian.AppendUint64(append(s.field[:0], 'i'), uint64(v)) //nolint:gosec // the bits of the number
-			s.mac.Write(s.field)
+			b = binary.BigEndian.AppendUint64(append(b, 'i'), uint64(v)) //nolint:gosec // the bits of the number
 		case string:
-			s.text('t', v)
+			b = appendText(b, 't', v)
 		case []byte:
-			s.head('b', len(v))
-			s.mac.Write(v)
+			b = append(appendHead(b, 'b', len(v)), v...)
 		default:
-			s.text('?', fmt.Sprint(v))
+			b = appendText(b, '?', fmt.Sprint(v))
 		}
+	}
+	s.mac.Reset()
+	s.mac.Write(b)
+	if s.row = b; cap(b) > mostKept {
+		s.row = nil
 	}
 	s.sum = s.mac.Sum(s.sum[:0])
 	sum, _ := SumOf(s.sum)
 	return sum
 }
 
-func (s *Sealer) head(kind byte, length int) {
-	s.field = binary.BigEndian.AppendUint64(append(s.field[:0], kind), uint64(length)) //nolint:gosec // a length
-	s.mac.Write(s.field)
+// mostKept is the size of a row, in bytes, above which its memory is not kept.
+const mostKept = 1 << 20
+
+func appendHead(b []byte, kind byte, length int) []byte {
+	return binary.BigEndian.AppendUint64(append(b, kind), uint64(length)) //nolint:gosec // a length
 }
 
-func (s *Sealer) text(kind byte, text string) {
-	s.head(kind, len(text))
-	s.field = append(s.field[:0], text...)
-	s.mac.Write(s.field)
+func appendText(b []byte, kind byte, text string) []byte {
+	return append(appendHead(b, kind, len(text)), text...)
 }
 
 // Blind is what a seal has beside its rows, another one in each version: from
@@ -82,18 +83,23 @@ func (s *Sealer) Blind(scope string, version int64) Sum {
 }
 
 // Fits tells whether a stored seal is that of the rows.
-func (s *Sealer) Fits(scope string, version int64, stored []byte, rows Sum) bool {
-	sum, ok := SumOf(stored)
-	return ok && sum == rows.Plus(s.Blind(scope, version))
+func (s *Sealer) Fits(seal Sealed, rows Sum) bool {
+	sum, ok := SumOf(seal.Sum)
+	return ok && sum == rows.Plus(s.Blind(seal.Scope, seal.Version))
 }
 
-// Next is the seal of the version after one, when the rows have changed by a
-// sum; a stored seal that is none counts as that of no rows.
-func (s *Sealer) Next(scope string, version int64, stored []byte, by Sum) []byte {
-	if sum, ok := SumOf(stored); ok {
-		by = by.Plus(sum).Minus(s.Blind(scope, version))
+// Rows is the sum of the rows that a stored seal is of; one that is none counts
+// as that of no rows.
+func (s *Sealer) Rows(seal Sealed) Sum {
+	if sum, ok := SumOf(seal.Sum); ok {
+		return sum.Minus(s.Blind(seal.Scope, seal.Version))
 	}
-	return by.Plus(s.Blind(scope, version+1)).Bytes()
+	return Sum{}
+}
+
+// Seal is the seal of a version of a scope.
+func (s *Sealer) Seal(scope string, version int64, rows Sum) Sealed {
+	return Sealed{Scope: scope, Version: version, Sum: rows.Plus(s.Blind(scope, version)).Bytes()}
 }
 
 // Added and Removed note a row that the present operation has written or taken

@@ -1,52 +1,100 @@
 package seal
 
-// Table says which columns of a table are sealed, and under which scope.
+import "slices"
+
+// Table says which columns of a table are sealed, and which of them say what a
+// row belongs to.
 type Table struct {
-	Name string
-	// Scope is an expression; @ stands for the row.
-	Scope   string
+	Name    string
 	Columns []string
+	// run and session are where the columns of the run and of the session stand,
+	// -1 for none. A row belongs to its run, one without a run to its session, and
+	// one with neither to the house.
+	run, session int
 }
 
+// none is where a column stands that a table has not.
+const none = -1
+
+func ofRun(name, run string, columns ...string) Table {
+	return Table{Name: name, Columns: columns, run: slices.Index(columns, run), session: none}
+}
+
+func ofSession(name, session string, columns ...string) Table {
+	return Table{Name: name, Columns: columns, run: none, session: slices.Index(columns, session)}
+}
+
+func ofHouse(name string, columns ...string) Table {
+	return Table{Name: name, Columns: columns, run: none, session: none}
+}
+
+// Scope is what a row belongs to, by the values of its sealed columns.
+func (t *Table) Scope(values []any) string {
+	if t.run != none {
+		id, _ := values[t.run].(string)
+		if id != "" || t.session == none {
+			return RunScope + id
+		}
+	}
+	if t.session != none {
+		id, _ := values[t.session].(string)
+		return SessionScope + id
+	}
+	return House
+}
+
+// Key is the column by which the rows of one kind of scope are found: RunScope,
+// SessionScope or House; all rows are of the house if there is none. ok is false
+// if the table has no rows of the kind.
+func (t *Table) Key(kind string) (column string, ok bool) {
+	switch {
+	case kind == RunScope && t.run != none:
+		return t.Columns[t.run], true
+	case kind == SessionScope && t.session != none:
+		return t.Columns[t.session], true
+	default:
+		return "", kind == House && t.run == none && t.session == none
+	}
+}
+
+// The scopes: what belongs to no run and no session belongs to the house.
 const (
-	ofRun     = `'run:' || @.run_id`
-	ofSession = `'session:' || @.session_id`
-	// ofRunOrSession is for rows that may stand before a run.
-	ofRunOrSession = `CASE WHEN @.run_id <> '' THEN 'run:' || @.run_id ELSE 'session:' || @.session_id END`
-	ofHouse        = `'house'`
+	House        = "house"
+	RunScope     = "run:"
+	SessionScope = "session:"
 )
 
 // Tables are all tables that somebody reads who sees, decides or answers.
 // What they leave out stands in Harmless.
 func Tables() []Table {
+	// A gate may be opened before its run.
+	gates := ofRun("interrupt", "run_id", "place", "id", "session_id", "run_id", "code", "type", "status", "owner", "roles", "domain", "class", "version", "body")
+	gates.session = slices.Index(gates.Columns, "session_id")
 	return []Table{
-		{"run", `'run:' || @.id`, []string{
-			"id", "session_id", "requester", "format", "state", "cancel_requested_at", "cancelled_by",
-			"ledger_seq", "ledger_head", "verdict", "created_at", "updated_at", "finished_at",
-		}},
-		{"plan", ofRun, []string{"run_id", "body"}},
-		{"node", ofRun, []string{"place", "run_id", "node_id", "body"}},
-		{"interrupt", ofRunOrSession, []string{"place", "id", "session_id", "run_id", "code", "type", "status", "owner", "roles", "domain", "class", "version", "body"}},
-		{"intent", ofRun, []string{"place", "run_id", "node_id", "n", "key", "nonce", "operation", "outcome", "consumed", "body"}},
-		{"event", ofSession, []string{"session_id", "seq", "run_id", "body"}},
-		{"event_seq", ofSession, []string{"session_id", "seq"}},
-		{"ledger", ofRun, []string{"run_id", "seq", "body"}},
-		{"blob", ofHouse, []string{"sha256", "kind"}}, // the body is what the hash says
-		{"blob_name", ofRun, []string{"sha256", "run_id"}},
-		{"node_data", ofRun, []string{"run_id", "node_id", "expires_at", "body"}},
-		{"held_lock", ofHouse, []string{"key", "run_id", "node_id", "since"}},
-		{"lock_waiter", ofHouse, []string{"place", "key", "run_id", "node_id", "woken"}},
-		{"session", `'session:' || @.id`, []string{"id", "owner", "name", "webhook_url", "created_at", "updated_at", "version", "body"}},
-		{"turn", ofSession, []string{"place", "conversation", "key", "model", "session_id", "interrupt_id", "version", "outcome", "begun_at", "body"}},
-		{"preview", ofHouse, []string{"owner", "plan_hash", "expires_at", "body"}},
-		{"outbox", ofHouse, []string{"place", "id", "session_id", "url", "body", "created_at"}},
-		{"inbox", ofHouse, []string{"place", "channel", "id", "reply", "finished", "body"}},
-		{"secret", ofHouse, []string{"name", "value"}},
-		{"api_key", ofHouse, []string{"id", "hash", "created_at", "revoked_at", "body"}},
-		{"domain", ofHouse, []string{
-			"name", "managed_by", "registration", "active_digest", "active_etag", "pending_digest", "pending_etag", "revision", "created_at", "updated_at",
-		}},
-		{"manifest", ofHouse, []string{"digest", "body"}},
+		ofRun("run", "id", "id", "session_id", "requester", "format", "state", "cancel_requested_at", "cancelled_by",
+			"ledger_seq", "ledger_head", "verdict", "created_at", "updated_at", "finished_at"),
+		ofRun("plan", "run_id", "run_id", "body"),
+		ofRun("node", "run_id", "place", "run_id", "node_id", "body"),
+		gates,
+		ofRun("intent", "run_id", "place", "run_id", "node_id", "n", "key", "nonce", "operation", "outcome", "consumed", "body"),
+		ofSession("event", "session_id", "session_id", "seq", "run_id", "body"),
+		ofSession("event_seq", "session_id", "session_id", "seq"),
+		ofRun("ledger", "run_id", "run_id", "seq", "body"),
+		ofHouse("blob", "sha256", "kind"), // the body is what the hash says
+		ofRun("blob_name", "run_id", "sha256", "run_id"),
+		ofRun("node_data", "run_id", "run_id", "node_id", "expires_at", "body"),
+		ofHouse("held_lock", "key", "run_id", "node_id", "since"),
+		ofHouse("lock_waiter", "place", "key", "run_id", "node_id", "woken"),
+		ofSession("session", "id", "id", "owner", "name", "webhook_url", "created_at", "updated_at", "version", "body"),
+		ofSession("turn", "session_id", "place", "conversation", "key", "model", "session_id", "interrupt_id", "version", "outcome", "begun_at", "body"),
+		ofHouse("preview", "owner", "plan_hash", "expires_at", "body"),
+		ofHouse("outbox", "place", "id", "session_id", "url", "body", "created_at"),
+		ofHouse("inbox", "place", "channel", "id", "reply", "finished", "body"),
+		ofHouse("secret", "name", "value"),
+		ofHouse("api_key", "id", "hash", "created_at", "revoked_at", "body"),
+		ofHouse("domain", "name", "managed_by", "registration", "active_digest", "active_etag", "pending_digest", "pending_etag", "revision",
+			"created_at", "updated_at"),
+		ofHouse("manifest", "digest", "body"),
 	}
 }
 

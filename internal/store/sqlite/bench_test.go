@@ -12,9 +12,9 @@ import (
 	"github.com/manifold-run/manifold/internal/store/sqlite"
 )
 
-func benchStore(b *testing.B) *store {
+func benchStore(b *testing.B, keys ...[]byte) *store {
 	b.Helper()
-	s, err := openAll(b.Context(), sqlite.Config{Path: filepath.Join(b.TempDir(), "manifold.db")})
+	s, err := openAll(b.Context(), sqlite.Config{Path: filepath.Join(b.TempDir(), "manifold.db"), SealKeys: keys})
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -27,11 +27,21 @@ func benchStore(b *testing.B) *store {
 }
 
 // BenchmarkCommit measures durable commits of one node and one event, by one
-// writer and by many at once; commits/s is the number to look at.
+// writer and by many at once, without seals and with them; commits/s is the number
+// to look at.
 func BenchmarkCommit(b *testing.B) {
-	for _, writers := range []int{1, 64} {
-		b.Run(fmt.Sprintf("writers=%d", writers), func(b *testing.B) {
-			s := benchStore(b)
+	for _, c := range []struct {
+		name    string
+		writers int
+		keys    [][]byte
+	}{
+		{"writers=1", 1, nil},
+		{"writers=64", 64, nil},
+		{"writers=1/sealed", 1, [][]byte{[]byte("key")}},
+		{"writers=64/sealed", 64, [][]byte{[]byte("key")}},
+	} {
+		b.Run(c.name, func(b *testing.B) {
+			s, writers := benchStore(b, c.keys...), c.writers
 			var next atomic.Int64
 			var leases []execution.Lease
 			for w := range writers {

@@ -5,7 +5,9 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"strings"
 
+	"github.com/manifold-run/manifold/contracts"
 	"github.com/manifold-run/manifold/internal/store/groupcommit"
 )
 
@@ -46,8 +48,12 @@ func (h *handle) prepared(ctx context.Context, query string) (*sql.Stmt, error) 
 	return statement, nil
 }
 
-// exec changes rows and tells how many.
+// exec changes rows and tells how many. A limit is written "LIMIT +?": without the
+// sign SQLite plans the statement anew for each value.
 func (h *handle) exec(ctx context.Context, query string, args ...any) (int64, error) {
+	if err := refuseZeros(args); err != nil {
+		return 0, err
+	}
 	statement, err := h.prepared(ctx, query) //nolint:sqlclosecheck // kept for the next time; close closes it
 	if err != nil {
 		return 0, err
@@ -61,11 +67,25 @@ func (h *handle) exec(ctx context.Context, query string, args ...any) (int64, er
 
 // row reads at most one row.
 func (h *handle) row(ctx context.Context, query string, args ...any) scanner {
+	if err := refuseZeros(args); err != nil {
+		return brokenRow{err}
+	}
 	statement, err := h.prepared(ctx, query) //nolint:sqlclosecheck // kept for the next time; close closes it
 	if err != nil {
 		return brokenRow{err}
 	}
 	return statement.QueryRowContext(ctx, args...)
+}
+
+// refuseZeros refuses texts with a zero byte, as PostgreSQL does: where SQLite
+// shows a row, a text ends with it, so that what follows would be in no seal.
+func refuseZeros(args []any) error {
+	for _, arg := range args {
+		if text, ok := arg.(string); ok && strings.IndexByte(text, 0) >= 0 {
+			return contracts.Errorf(contracts.CodeInvalid, "a text has a zero byte")
+		}
+	}
+	return nil
 }
 
 // scanner is a row to read.

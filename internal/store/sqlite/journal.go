@@ -7,7 +7,7 @@ import (
 	"github.com/manifold-run/manifold/internal/store/stored"
 )
 
-const selectEvents = `SELECT seq, body FROM event WHERE session_id = ? AND seq > ? ORDER BY seq LIMIT ?`
+const selectEvents = `SELECT seq, body FROM event WHERE session_id = ? AND seq > ? ORDER BY seq LIMIT +?`
 
 // Events gives a session's events after a place.
 func (s *Runs) Events(ctx context.Context, sessionID string, after int64, limit int) ([]contracts.Event, error) {
@@ -44,7 +44,7 @@ func (s *Runs) Ledger(ctx context.Context, runID string, after int64, limit int)
 			return stored.Decode[contracts.LedgerEntry](body)
 		}
 		var err error
-		entries, err = collect(ctx, h, scan, `SELECT body FROM ledger WHERE run_id = ? AND seq > ? ORDER BY seq LIMIT ?`, runID, after, limitOf(limit))
+		entries, err = collect(ctx, h, scan, `SELECT body FROM ledger WHERE run_id = ? AND seq > ? ORDER BY seq LIMIT +?`, runID, after, limitOf(limit))
 		return err
 	})
 	return entries, err

@@ -84,7 +84,7 @@ func (s *Runs) ReleaseRun(ctx context.Context, l execution.Lease) error {
 // index of its own.
 func dueQueries() []string {
 	const columns, rest = `SELECT id, created_at FROM run INDEXED BY `, ` AND lease_until <= ? AND format IN (SELECT value FROM json_each(?)) `
-	const oldest = `ORDER BY created_at, id LIMIT ?`
+	const oldest = `ORDER BY created_at, id LIMIT +?`
 	return []string{
 		columns + `run_awake WHERE finished_at = 0 AND parked = 0` + rest + oldest,
 		columns + `run_woken WHERE finished_at = 0 AND parked = 1 AND wake_seq > handled_seq` + rest + oldest,

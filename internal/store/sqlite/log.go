@@ -18,13 +18,13 @@ var _ audit.Proofs = (*Proofs)(nil)
 func (s *Proofs) Unlogged(ctx context.Context, limit int) ([]audit.Leaf, error) {
 	var leaves []audit.Leaf
 	err := s.snapshot(ctx, "read what is to be logged", func(ctx context.Context, h *handle) error {
-		changed, err := collect(ctx, h, scanSealed, `SELECT scope, version, sum FROM seal WHERE version <> logged ORDER BY scope LIMIT ?`, limit)
+		changed, err := collect(ctx, h, scanSealed, `SELECT scope, version, sum FROM seal WHERE version <> logged ORDER BY scope LIMIT +?`, limit)
 		if err != nil {
 			return err
 		}
 		for _, seal := range changed {
-			leaf := audit.Leaf{Scope: seal.scope, Version: seal.version, Sum: hex.EncodeToString(seal.sum)}
-			if run, isRun := strings.CutPrefix(seal.scope, "run:"); isRun {
+			leaf := audit.Leaf{Scope: seal.Scope, Version: seal.Version, Sum: hex.EncodeToString(seal.Sum)}
+			if run, isRun := strings.CutPrefix(seal.Scope, "run:"); isRun {
 				last, err := lastOf(ctx, h, run)
 				if err != nil {
 					return err

@@ -31,7 +31,7 @@ func (x *tx) notify(ctx context.Context, i contracts.Interrupt) error {
 }
 
 const selectDueDeliveries = `
-SELECT id, url, body, attempts, created_at FROM outbox WHERE due_at <= ? ORDER BY due_at, place LIMIT ?`
+SELECT id, url, body, attempts, created_at FROM outbox WHERE due_at <= ? ORDER BY due_at, place LIMIT +?`
 
 // Due gives the deliveries whose time has come.
 func (s *Mail) Due(ctx context.Context, now time.Time, limit int) ([]orchestrator.WebhookDelivery, error) {

@@ -11,5 +11,5 @@ func (q *query) text(selects, order string, limit int) (text string, args []any)
 	if limit > 0 {
 		most = limit + 1
 	}
-	return q.Text(selects, order, most)
+	return q.Text(selects, order+` LIMIT +?`, most)
 }

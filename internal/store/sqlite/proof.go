@@ -25,8 +25,8 @@ func (s *Proofs) Chains(ctx context.Context, after string, limit int) ([]string,
 }
 
 // CheckRows compares what is stored with the seals, and contents with their
-// hashes. It reads everything, in one state of the database, and keeps one sum
-// for each scope.
+// hashes. It reads everything, in one state of the database, and keeps little of
+// it in memory.
 func (s *Proofs) CheckRows(ctx context.Context, found func(scope, message string)) (int, error) {
 	var seals int
 	err := s.snapshot(ctx, "compare rows with their seals", func(ctx context.Context, h *handle) error {
@@ -37,14 +37,11 @@ func (s *Proofs) CheckRows(ctx context.Context, found func(scope, message string
 		if reader == nil {
 			return nil
 		}
-		differ, err := reader.differing(ctx, h)
-		if err != nil {
-			return err
-		}
-		for _, scope := range differ {
+		var err error
+		seals, err = reader.Compare(ctx, stands{h}, func(scope string) {
 			found(scope, "its rows are not those that were written: one was changed, taken away or added")
-		}
-		return h.row(ctx, `SELECT count(*) FROM seal`).Scan(&seals)
+		})
+		return err
 	})
 	return seals, err
 }

@@ -1,202 +1,242 @@
 package sqlite
 
 import (
+	"bytes"
 	"context"
 	"database/sql"
-	"database/sql/driver"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
-	"sync"
-	"sync/atomic"
 
 	"modernc.org/sqlite"
+	sqlite3 "modernc.org/sqlite/lib"
 
 	"github.com/manifold-run/manifold/contracts"
 	"github.com/manifold-run/manifold/internal/store/seal"
 )
 
-// sealer keeps the seals of a database. Triggers tell it of every change. They
-// are temporary, on the one connection that writes: no statement can forget
-// them, and the file knows nothing of them. Only the writer uses it.
+// sealer keeps the seals of a database. SQLite tells it of every row before it
+// changes, on the one connection that writes: no statement can forget it, and
+// the file knows nothing of it. Only the writer uses it.
 type sealer struct {
 	*seal.Sealer
 
-	// number is what its triggers call it by, 0 while it watches nothing.
-	number int64
+	// watched are the tables that are sealed, by name.
+	watched map[string]*watched
+	// known are the seals as they are stored, of scopes that were changed lately:
+	// nobody else writes them. changed are those of the transaction under way.
+	known, changed map[string]known
+	// err is what kept it from reading a row; the transaction fails by it.
+	err error
+}
+
+// known is a seal without what hides its sum.
+type known struct {
+	version int64
+	rows    seal.Sum
+}
+
+// maxKnown bounds the seals that are kept in memory, about 1 MB.
+const maxKnown = 8192
+
+// watched is a sealed table: where its columns stand in a row, and memory for one
+// row before a change and after it.
+type watched struct {
+	seal.Table
+
+	at       []int
+	row      []any
+	old, new []any
 }
 
 // newSealer gives nil for no key.
 func newSealer(key []byte) *sealer {
 	if s := seal.New(key); s != nil {
-		return &sealer{Sealer: s}
+		return &sealer{Sealer: s, watched: map[string]*watched{}, known: map[string]known{}, changed: map[string]known{}}
 	}
 	return nil
 }
 
-// sealers are those of the open stores, by the number that their triggers name.
-var (
-	sealers    sync.Map
-	lastSealer atomic.Int64
-)
-
-// registered makes the function of the triggers known to connections that are
-// opened later.
-var registered = sync.OnceValue(func() error {
-	return sqlite.RegisterFunction("manifold_sealed", &sqlite.FunctionImpl{NArgs: -1, Scalar: noteSealed})
-})
-
-// noteSealed is called by the triggers with sealer, table, sign, scope and
-// columns.
-func noteSealed(_ *sqlite.FunctionContext, args []driver.Value) (driver.Value, error) {
-	if len(args) < 4 {
-		return nil, errNotOurs()
-	}
-	number, isNumber := args[0].(int64)
-	table, isTable := args[1].(string)
-	sign, isSign := args[2].(int64)
-	scope, isScope := args[3].(string)
-	found, open := sealers.Load(number)
-	s, isSealer := found.(*sealer)
-	if !isNumber || !isTable || !isSign || !isScope || !open || !isSealer {
-		return nil, errNotOurs()
-	}
-	values := make([]any, len(args)-4)
-	for i, v := range args[4:] {
-		values[i] = v
-	}
-	if sign < 0 {
-		s.Removed(table, scope, values)
-	} else {
-		s.Added(table, scope, values)
-	}
-	return int64(0), nil
-}
-
-func errNotOurs() error { return errors.New("manifold_sealed is for the triggers of an open store") }
-
-// watch makes the triggers of the connection that writes; forget ends it.
+// watch lets the connection that writes tell of its rows; forget ends it.
 func (s *sealer) watch(ctx context.Context, h *handle) error {
-	s.number = lastSealer.Add(1)
-	sealers.Store(s.number, s)
 	for _, t := range seal.Tables() {
-		note := func(sign int, row string) string {
-			return fmt.Sprintf("SELECT manifold_sealed(%d, '%s', %d, %s, %s.%s);", s.number, t.Name, sign,
-				strings.ReplaceAll(t.Scope, "@", row), row, strings.Join(t.Columns, ", "+row+"."))
+		columns, err := collect(ctx, h, text, `SELECT name FROM pragma_table_info(?) ORDER BY cid`, t.Name)
+		if err != nil {
+			return err
 		}
-		for what, body := range map[string]string{
-			"INSERT": note(1, "NEW"), "DELETE": note(-1, "OLD"),
-			"UPDATE OF " + strings.Join(t.Columns, ", "): note(-1, "OLD") + note(1, "NEW"),
-		} {
-			verb, _, _ := strings.Cut(what, " ")
-			_, err := h.conn.ExecContext(ctx, fmt.Sprintf("CREATE TEMP TRIGGER sealed_%s_%s AFTER %s ON main.%s BEGIN %s END", t.Name, verb, what, t.Name, body))
-			if err != nil {
-				s.forget()
-				return fmt.Errorf("watch the table %s: %w", t.Name, err)
-			}
+		w := &watched{Table: t, old: make([]any, len(t.Columns)), new: make([]any, len(t.Columns))}
+		for _, c := range t.Columns {
+			w.at = append(w.at, slices.Index(columns, c))
 		}
+		if slices.Min(w.at) < 0 {
+			return fmt.Errorf("the table %s has not the columns %s", t.Name, strings.Join(t.Columns, ", "))
+		}
+		w.row = make([]any, slices.Max(w.at)+1)
+		s.watched[t.Name] = w
+	}
+	return hook(h, s.note)
+}
+
+func (s *sealer) forget(h *handle) error {
+	if s == nil {
+		return nil
+	}
+	return hook(h, nil)
+}
+
+func hook(h *handle, note sqlite.PreUpdateHookFn) error {
+	return h.conn.Raw(func(conn any) error {
+		hooks, ok := conn.(sqlite.HookRegisterer)
+		if !ok {
+			return errors.New("the driver has no hook for rows that change")
+		}
+		hooks.RegisterPreUpdateHook(note)
+		return nil
+	})
+}
+
+// note is told of a row before it changes.
+func (s *sealer) note(change sqlite.SQLitePreUpdateData) {
+	w, sealed := s.watched[change.TableName]
+	if !sealed || s.err != nil {
+		return
+	}
+	removed, added := change.Op != sqlite3.SQLITE_INSERT, change.Op != sqlite3.SQLITE_DELETE
+	if removed {
+		s.err = w.read(change.Old, w.old)
+	}
+	if added && s.err == nil {
+		s.err = w.read(change.New, w.new)
+	}
+	if s.err != nil || removed && added && same(w.old, w.new) {
+		return
+	}
+	if removed {
+		s.Removed(w.Name, w.Scope(w.old), w.old)
+	}
+	if added {
+		s.Added(w.Name, w.Scope(w.new), w.new)
+	}
+}
+
+// read takes the sealed columns of a row.
+func (w *watched) read(row func(...any) error, into []any) error {
+	if err := row(w.row...); err != nil {
+		return fmt.Errorf("seal a row of %s: %w", w.Name, err)
+	}
+	for i, at := range w.at {
+		into[i] = w.row[at]
 	}
 	return nil
 }
 
-func (s *sealer) forget() {
-	if s != nil {
-		sealers.Delete(s.number)
+// same tells whether the sealed columns of a row stay as they are.
+func same(old, new []any) bool {
+	return slices.EqualFunc(old, new, func(a, b any) bool {
+		x, isBytes := a.([]byte)
+		y, are := b.([]byte)
+		if isBytes || are {
+			return isBytes == are && bytes.Equal(x, y)
+		}
+		return a == b
+	})
+}
+
+// begin forgets what a transaction before has changed.
+func (s *sealer) begin() {
+	s.Begin()
+	s.err = nil
+	clear(s.changed)
+}
+
+// committed keeps what the transaction has stored.
+func (s *sealer) committed() {
+	if len(s.known)+len(s.changed) > maxKnown {
+		clear(s.known)
 	}
+	maps.Copy(s.known, s.changed)
 }
 
 const (
-	selectSeal = `SELECT version, sum FROM seal WHERE scope = ?`
+	selectSeal = `SELECT scope, version, sum FROM seal WHERE scope = ?`
 	upsertSeal = `
 INSERT INTO seal (scope, version, sum) VALUES (?, ?, ?)
 ON CONFLICT (scope) DO UPDATE SET version = excluded.version, sum = excluded.sum`
 )
 
-// store writes the seals of what has changed, into the transaction that changed
-// it.
-func (s *sealer) store(ctx context.Context, h *handle, changed map[string]seal.Sum) error {
-	for scope, by := range changed {
-		var version int64
-		var stored []byte
-		if err := h.row(ctx, selectSeal, scope).Scan(&version, &stored); err != nil && !errors.Is(err, sql.ErrNoRows) {
+// store writes the seals of what has changed, one for each scope, into the
+// transaction that changed it.
+func (s *sealer) store(ctx context.Context, h *handle) error {
+	if s.err != nil {
+		return s.err
+	}
+	for scope, by := range s.Done() {
+		if by == (seal.Sum{}) {
+			continue
+		}
+		last, ok := s.known[scope]
+		if !ok {
+			stored, err := scanSealed(h.row(ctx, selectSeal, scope))
+			if err != nil && !errors.Is(err, sql.ErrNoRows) {
+				return err
+			}
+			last = known{stored.Version, s.Rows(stored)}
+		}
+		next := known{last.version + 1, last.rows.Plus(by)}
+		if err := storeSeal(ctx, h, s.Seal(scope, next.version, next.rows)); err != nil {
 			return err
 		}
-		if _, err := h.exec(ctx, upsertSeal, scope, version+1, s.Next(scope, version, stored, by)); err != nil {
-			return err
-		}
+		s.changed[scope] = next
 	}
 	return nil
 }
 
-// sums gives the sum of the rows of every scope as they stand.
-func (s *sealer) sums(ctx context.Context, h *handle) (map[string]seal.Sum, error) {
-	found := map[string]seal.Sum{}
-	for _, t := range seal.Tables() {
-		if err := s.sumTable(ctx, h, t, found); err != nil {
-			return nil, fmt.Errorf("read the table %s: %w", t.Name, err)
-		}
-	}
-	return found, nil
+func storeSeal(ctx context.Context, h *handle, seal seal.Sealed) error {
+	_, err := h.exec(ctx, upsertSeal, seal.Scope, seal.Version, seal.Sum)
+	return err
 }
 
-func (s *sealer) sumTable(ctx context.Context, h *handle, t seal.Table, into map[string]seal.Sum) error {
-	query := fmt.Sprintf("SELECT %s, %s FROM %s", strings.ReplaceAll(t.Scope, "@", t.Name), strings.Join(t.Columns, ", "), t.Name) //nolint:gosec // constants of ours
-	rows, err := h.conn.QueryContext(ctx, query)
+func scanSealed(row scanner) (seal.Sealed, error) {
+	var s seal.Sealed
+	err := row.Scan(&s.Scope, &s.Version, &s.Sum)
+	return s, err
+}
+
+// stands is the rows and seals of a database as they stand.
+type stands struct{ *handle }
+
+// Seals implements seal.Source.
+func (s stands) Seals(ctx context.Context, after string, limit int) ([]seal.Sealed, error) {
+	return collect(ctx, s.handle, scanSealed, `SELECT scope, version, sum FROM seal WHERE scope > ? ORDER BY scope LIMIT +?`, after, limit)
+}
+
+// Rows implements seal.Source.
+func (s stands) Rows(ctx context.Context, t seal.Table, key string, span seal.Span, visit func([]any)) error {
+	query, args := "SELECT "+strings.Join(t.Columns, ", ")+" FROM "+t.Name+" WHERE true", []any(nil) //nolint:gosec // constants of ours
+	if span.After != nil {
+		query, args = query+" AND "+key+" > ?", append(args, *span.After)
+	}
+	if span.UpTo != nil && key != "" {
+		query, args = query+" AND "+key+" <= ?", append(args, *span.UpTo)
+	}
+	rows, err := s.conn.QueryContext(ctx, query, args...)
 	if err != nil {
 		return err
 	}
 	defer rows.Close()
-	values, dest := make([]any, len(t.Columns)), make([]any, len(t.Columns)+1)
-	var scope string
-	dest[0] = &scope
+	values, dest := make([]any, len(t.Columns)), make([]any, len(t.Columns))
 	for i := range values {
-		dest[i+1] = &values[i]
+		dest[i] = &values[i]
 	}
 	for rows.Next() {
 		if err := rows.Scan(dest...); err != nil {
 			return err
 		}
-		into[scope] = into[scope].Plus(s.Of(t.Name, scope, values))
+		visit(values)
 	}
 	return rows.Err()
-}
-
-// sealed is a stored seal.
-type sealed struct {
-	scope   string
-	version int64
-	sum     []byte
-}
-
-func scanSealed(row scanner) (sealed, error) {
-	var s sealed
-	err := row.Scan(&s.scope, &s.version, &s.sum)
-	return s, err
-}
-
-// differing lists the scopes whose rows are not those that were sealed.
-func (s *sealer) differing(ctx context.Context, h *handle) ([]string, error) {
-	sums, err := s.sums(ctx, h)
-	if err != nil {
-		return nil, err
-	}
-	stored, err := collect(ctx, h, scanSealed, `SELECT scope, version, sum FROM seal ORDER BY scope`)
-	if err != nil {
-		return nil, err
-	}
-	var differ []string
-	for _, seal := range stored {
-		if !s.Fits(seal.scope, seal.version, seal.sum, sums[seal.scope]) {
-			differ = append(differ, seal.scope)
-		}
-		delete(sums, seal.scope)
-	}
-	for scope, sum := range sums {
-		if sum != (seal.Sum{}) {
-			differ = append(differ, scope)
-		}
-	}
-	return differ, nil
 }
 
 // unfitting says that the seals were made with a key that is not the present one.

@@ -11,6 +11,8 @@ import (
 	"testing"
 	"time"
 
+	"golang.org/x/sync/errgroup"
+
 	"github.com/manifold-run/manifold/contracts"
 	"github.com/manifold-run/manifold/execution"
 	"github.com/manifold-run/manifold/internal/store/seal"
@@ -223,6 +225,35 @@ func TestARefusedWriteLeavesTheSealsWhole(t *testing.T) {
 		go func() { done <- s.RecordOperation(t.Context(), "nonce", "op") }()
 		<-done
 		<-done
+	}
+	if found := differing(t, s); len(found) > 0 {
+		t.Errorf("found %v", found)
+	}
+}
+
+// TestATextWithAZeroByteIsRefused: where rows are sealed a text ends with it.
+func TestATextWithAZeroByteIsRefused(t *testing.T) {
+	t.Parallel()
+	s := fresh(t)
+	err := s.CreateSession(t.Context(), orchestrator.Session{ID: "s1", Owner: contracts.Principal{ID: "ana"}, Name: "a\x00b"})
+	if contracts.CodeOf(err) != contracts.CodeInvalid {
+		t.Errorf("got %v", err)
+	}
+}
+
+// TestASealThatTheMemoryHasNoRoomForIsReadAgain, after more scopes were changed
+// than are kept.
+func TestASealThatTheMemoryHasNoRoomForIsReadAgain(t *testing.T) {
+	t.Parallel()
+	s := fresh(t)
+	fill(t, s)
+	var group errgroup.Group
+	group.SetLimit(128)
+	for i := range 9000 { // each a scope of its own
+		group.Go(func() error { return s.CreateSession(t.Context(), orchestrator.Session{ID: fmt.Sprintf("s%d", i+10)}) })
+	}
+	if err := errors.Join(group.Wait(), s.InsertKey(t.Context(), access.Key{ID: "k2"})); err != nil {
+		t.Fatal(err)
 	}
 	if found := differing(t, s); len(found) > 0 {
 		t.Errorf("found %v", found)

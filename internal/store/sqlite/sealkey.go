@@ -59,19 +59,7 @@ func (s *sealer) adopt(ctx context.Context, h *handle, have string, older [][]by
 			return err
 		}
 	}
-	sums, err := s.sums(ctx, h)
-	if err != nil {
-		return err
-	}
-	// The versions go on: the log has leaves of them.
-	emptied, err := collect(ctx, h, text, `UPDATE seal SET sum = x'' RETURNING scope`)
-	if err != nil {
-		return err
-	}
-	for _, scope := range emptied {
-		sums[scope] = sums[scope].Plus(seal.Sum{})
-	}
-	if err := s.store(ctx, h, sums); err != nil {
+	if err := s.SealAll(ctx, stands{h}, func(seal seal.Sealed) error { return storeSeal(ctx, h, seal) }); err != nil {
 		return err
 	}
 	if _, err := h.exec(ctx, `INSERT INTO seal_key (one, id) VALUES (1, ?) ON CONFLICT (one) DO UPDATE SET id = excluded.id`, s.KeyID()); err != nil {
@@ -116,7 +104,8 @@ func (s *sealer) follows(ctx context.Context, h *handle, have string, older [][]
 		if old == nil || old.KeyID() != have {
 			continue
 		}
-		differ, err := old.differing(ctx, h)
+		var differ []string
+		_, err := old.Compare(ctx, stands{h}, func(scope string) { differ = append(differ, scope) })
 		if err == nil && len(differ) > 0 {
 			err = contracts.Errorf(contracts.CodeConflict,
 				"the rows of %s are not those that were sealed; the key is not changed over them (of %d scopes)", differ[0], len(differ))

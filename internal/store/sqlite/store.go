@@ -139,9 +139,6 @@ func (s *file) connect(ctx context.Context, path string, cfg Config) error {
 	if s.inode, err = lockInode(path); err != nil {
 		return err
 	}
-	if err := registered(); err != nil {
-		return err
-	}
 	if s.db, err = sql.Open(driverName, dsn(path)); err != nil {
 		return err
 	}
@@ -164,10 +161,10 @@ func (s *file) connect(ctx context.Context, path string, cfg Config) error {
 	for range readers {
 		h, err := newHandle(ctx, s.db)
 		if err != nil {
-			return errors.Join(err, first.close())
+			return errors.Join(err, seals.forget(first), first.close())
 		}
 		if _, err := h.exec(ctx, "PRAGMA query_only = 1"); err != nil {
-			return errors.Join(err, first.close(), h.close())
+			return errors.Join(err, seals.forget(first), first.close(), h.close())
 		}
 		s.readers <- h
 	}
@@ -180,8 +177,7 @@ func (s *file) connect(ctx context.Context, path string, cfg Config) error {
 func (s *file) closeFiles() error {
 	var errs []error
 	if s.writer != nil {
-		s.writer.seals.forget()
-		errs = append(errs, s.closeReaders(cap(s.readers)), s.writer.handle.close())
+		errs = append(errs, s.closeReaders(cap(s.readers)), s.writer.seals.forget(s.writer.handle), s.writer.handle.close())
 	} else {
 		errs = append(errs, s.closeReaders(len(s.readers)))
 	}

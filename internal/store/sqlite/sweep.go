@@ -37,7 +37,7 @@ func (s *Runs) Sweep(ctx context.Context, finishedBefore time.Time) (execution.S
 }
 
 const selectEnded = `
-SELECT id, session_id FROM run INDEXED BY run_ended WHERE finished_at > 0 AND finished_at < ? ORDER BY finished_at LIMIT ?`
+SELECT id, session_id FROM run INDEXED BY run_ended WHERE finished_at > 0 AND finished_at < ? ORDER BY finished_at LIMIT +?`
 
 func (x *tx) sweep(ctx context.Context, finishedBefore time.Time) (execution.Swept, error) {
 	data, err := x.exec(ctx, `DELETE FROM node_data WHERE expires_at <= ?`, stored.Nanos(x.now))
@@ -174,7 +174,7 @@ SELECT id FROM session s INDEXED BY session_updated WHERE updated_at < ?1
   AND NOT EXISTS (SELECT 1 FROM run r WHERE r.session_id = s.id)
   AND NOT EXISTS (SELECT 1 FROM interrupt i WHERE i.session_id = s.id AND i.status = 'open')
   AND NOT EXISTS (SELECT 1 FROM turn t WHERE t.session_id = s.id AND (t.outcome = '' OR t.begun_at >= ?1))
-ORDER BY updated_at LIMIT ?2`
+ORDER BY updated_at LIMIT +?2`
 
 	// A turn from before there was begun_at goes with its session.
 	deleteOldTurns = `

@@ -112,11 +112,11 @@ func (w *writer) attempt(batch []*groupcommit.Write[operation], run func(context
 		return nil, err
 	}
 	if w.seals != nil {
-		w.seals.Begin()
+		w.seals.begin()
 	}
 	answers, err := run(ctx, batch)
 	if err == nil && w.seals != nil {
-		err = w.seals.store(ctx, w.handle, w.seals.Done())
+		err = w.seals.store(ctx, w.handle)
 	}
 	if err == nil {
 		_, err = w.handle.exec(ctx, "COMMIT")
@@ -126,6 +126,9 @@ func (w *writer) attempt(batch []*groupcommit.Write[operation], run func(context
 		// new.
 		_, _ = w.handle.exec(ctx, "ROLLBACK")
 		return nil, err
+	}
+	if w.seals != nil {
+		w.seals.committed()
 	}
 	return answers, nil
 }

@@ -28,12 +28,12 @@ func (q *Query) Beyond(cursor, columns, direction string) error {
 	return err
 }
 
-// Text gives the query with its limit in the words of the database: most is what
-// stands for none, or one row more than the page, which says whether there is a
-// next.
+// Text gives the query, whose order ends in a limit in the words of the database:
+// most is what stands for none, or one row more than the page, which says whether
+// there is a next.
 func (q *Query) Text(selects, order string, most any) (text string, args []any) {
 	if len(q.conditions) > 0 {
 		selects += `WHERE ` + strings.Join(q.conditions, ` AND `) + ` `
 	}
-	return selects + order + ` LIMIT ?`, append(q.args, most)
+	return selects + order, append(q.args, most)
 }
