@@ -42,6 +42,8 @@ type SessionView struct {
 	RunIDs []string
 	After  int64
 	Tokens contracts.Tokens
+	// Used are those of the request alone that the view is about, and of its run.
+	Used contracts.Tokens
 
 	CreatedAt, UpdatedAt time.Time
 

@@ -18,6 +18,16 @@ import (
 //go:embed script.json
 var script []byte
 
+// declines answers what no script is for, without a call: so the local reading stands as
+// it would without a model, and steps are done by their fallbacks. Finding nothing in a
+// message would be an opinion of it.
+type declines struct{}
+
+// Answer says that there is no script.
+func (declines) Answer(scripted.Asked) scripted.Answer {
+	return scripted.Answer{Text: "There is no script for this.", Fault: scripted.FaultRefusal}
+}
+
 // modelScripted is the only model that the demo brings along: it costs nothing.
 const modelScripted = "scripted"
 
@@ -35,6 +45,7 @@ func mind(ctx context.Context, name string) (app.Mind, func() error, error) {
 	if err != nil {
 		return app.Mind{}, none, err
 	}
+	answers.Else = declines{}
 	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", "127.0.0.1:0")
 	if err != nil {
 		return app.Mind{}, none, err

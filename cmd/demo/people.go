@@ -128,6 +128,10 @@ const guideModel = ` 5. The model reads what the words alone do not tell; the se
 
     manifold ask how much longer could Ana Souza be away this year
 
+ 6. The model plans a chatflow and writes it; Rita approves the plan, Otto the write, Rita accepts.
+
+    manifold ask 'develop a chatbot called "Concierge" for guests who ask when their room is ready, which is at three'
+
 `
 
 func (s stage) print(w io.Writer) error {

@@ -16,6 +16,7 @@ import (
 type chatted struct {
 	status  int
 	content string
+	usage   contracts.Tokens
 	err     error
 }
 
@@ -42,6 +43,10 @@ func (p *process) chat(words, try string) chatted {
 		Choices []struct {
 			Message struct{ Content string }
 		}
+		Usage struct {
+			Prompt     int `json:"prompt_tokens"`
+			Completion int `json:"completion_tokens"`
+		}
 	}
 	if err == nil {
 		err = json.Unmarshal(body, &answer)
@@ -49,7 +54,7 @@ func (p *process) chat(words, try string) chatted {
 	if err != nil || len(answer.Choices) == 0 {
 		return chatted{status: res.StatusCode, content: string(body), err: err}
 	}
-	return chatted{status: res.StatusCode, content: answer.Choices[0].Message.Content}
+	return chatted{status: res.StatusCode, content: answer.Choices[0].Message.Content, usage: contracts.Tokens{In: answer.Usage.Prompt, Out: answer.Usage.Completion}}
 }
 
 // spoken lets people ask for the slow read and for a write in words.

@@ -129,7 +129,7 @@ func (s *chatRoutes) answerChat(k *call, request chatRequest, turn conversation.
 		return err
 	}
 	delivered = true
-	return k.ok(s.completion(request.Model, s.content(k, request, state), state.Tokens))
+	return k.ok(s.completion(request.Model, s.content(k, request, state), state.Used))
 }
 
 func (s *chatRoutes) completion(model, content string, tokens contracts.Tokens) completion {

@@ -241,14 +241,14 @@ func (s *chatRoutes) tell(k *call, request chatRequest, stream *chatStream, stat
 	s.settle(ctx, stream, request)
 	if card, ok := s.card(k, request, state); ok {
 		stream.send([]chunkChoice{{Delta: delta{ToolCalls: []toolCall{card}}}}, nil)
-		return stream.end(request, "tool_calls", state.Tokens)
+		return stream.end(request, "tool_calls", state.Used)
 	}
 	// Not beside a card: what it decides is told in the same message, which would
 	// go on to offer the same decision.
 	if stream.rich && len(state.Open) > 0 {
 		stream.event("chat:message:follow_ups", map[string]any{"follow_ups": chat.FollowUps(state)})
 	}
-	return stream.end(request, "stop", state.Tokens)
+	return stream.end(request, "stop", state.Used)
 }
 
 // settle keeps the first answer of a chat open until the frontend can show it.

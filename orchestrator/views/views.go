@@ -88,6 +88,7 @@ func (v *Views) ofTurn(ctx context.Context, view *orchestrator.SessionView) erro
 	if err != nil {
 		return err
 	}
+	view.Used = contracts.SumTokens(t.Calls)
 	if t.RunID == "" {
 		view.Running, view.Answer = t.Outcome == "", t.Answer
 		return nil
@@ -128,6 +129,7 @@ func (v *Views) ofRun(ctx context.Context, view *orchestrator.SessionView) error
 		return err
 	}
 	view.Answer, view.Open, view.Steps = answer.Compose(v.catalogs.Catalog(), run), run.Interrupts, orchestrator.StepsOf(run)
+	view.Used = view.Used.Add(run.Tokens)
 	view.Running = run.State == contracts.RunRunning || run.State == contracts.RunCancelling || orchestrator.Unsettled(run)
 	view.Waits = run.State == contracts.RunWaiting && !view.Running && len(run.Interrupts) == 0
 	if len(run.Interrupts) > 0 && len(run.Nodes) > 1 {

@@ -1,6 +1,7 @@
 package scripted
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -66,7 +67,7 @@ func (completions) answer(asked Asked, a Answer) any {
 	}
 	switch a.Fault {
 	case FaultRefusal:
-		message["content"], message["refusal"] = nil, "I cannot help with that."
+		message["content"], message["refusal"] = nil, cmp.Or(a.Text, "I cannot help with that.")
 	case FaultLength:
 		finish = "length"
 	default:

@@ -1,0 +1,83 @@
+package main
+
+import (
+	"encoding/json"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/manifold-run/manifold/client"
+	"github.com/manifold-run/manifold/contracts"
+)
+
+// play answers a run's questions by their types, lets otto approve its writes, and
+// gives the run when it has ended.
+func play(t *testing.T, rita, otto *client.Client, words string, answers map[contracts.InterruptType]any) contracts.RunView {
+	t.Helper()
+	r, err := rita.StartSession(t.Context(), contracts.StartSession{Message: words}, wait())
+	for asked := 0; err == nil && asked < 20; asked++ {
+		if r, err = rita.AwaitSession(t.Context(), r.SessionID); err != nil {
+			break
+		}
+		if len(r.Interrupts) == 0 {
+			view, err := rita.Run(t.Context(), r.RunIDs[0], client.Opt{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			return view
+		}
+		i := r.Interrupts[0]
+		if i.Type == contracts.InterruptWriteApproval {
+			_, err = otto.Approve(t.Context(), i, "", client.Opt{})
+		} else {
+			_, err = rita.Resume(t.Context(), r.SessionID, contracts.Resume{InterruptID: i.InterruptID, Response: answers[i.Type]}, client.Opt{})
+		}
+	}
+	t.Fatalf("%q does not end: %+v, %v", words, r, err)
+	return contracts.RunView{}
+}
+
+// TestTheScriptedModelDevelopsAChatflow does the guide's sixth thing: the words do not
+// say what the chatflow is to answer, so it is the model that plans it, bounds it and
+// writes it. A goal that is not in the script is done by the fallbacks, which say so.
+func TestTheScriptedModelDevelopsAChatflow(t *testing.T) {
+	t.Parallel()
+	s, out, _ := start(t, "--addr", "127.0.0.1:0", "--model", "scripted")
+	rita, otto := with(t, s, s.Keys.Requester), with(t, s, s.Keys.Approver)
+	accepts := map[contracts.InterruptType]any{
+		contracts.InterruptPlanApproval: map[string]any{"decision": "approve"}, contracts.InterruptResultReview: map[string]any{"decision": "accept"},
+	}
+	thinking := []string{"classify_intent", "plan", "define_patch_scope", "compile_patch_ir"}
+	v := play(t, rita, otto, quoted(printed(t, out.String(), "manifold ask 'develop")), accepts)
+	if v.State != contracts.RunCompleted || v.Verdict.Status != contracts.VerdictVerified || v.Tokens.Out == 0 {
+		t.Fatalf("%s %+v %+v", v.State, v.Verdict, v.Tokens)
+	}
+	for _, n := range v.Nodes {
+		if slices.Contains(thinking, n.NodeID) && (n.Fallback != "" || len(n.Calls) != 1) {
+			t.Errorf("%s: fallback %q, %d calls", n.NodeID, n.Fallback, len(n.Calls))
+		}
+	}
+	r, err := rita.StartSession(t.Context(), contracts.StartSession{Message: `ask the chatflow "Concierge": "May I come at noon?"`}, wait())
+	if err != nil || !strings.Contains(text(r.Answer), "three in the afternoon") {
+		t.Errorf("it answers %+v, %v", r.Answer, err)
+	}
+
+	v = play(t, rita, otto, `develop a chatbot called "Porter" that always replies "Closed"`, accepts)
+	if v.State != contracts.RunCompleted || v.Verdict.Status != contracts.VerdictVerified {
+		t.Fatalf("%s %+v", v.State, v.Verdict)
+	}
+	for _, n := range v.Nodes {
+		if slices.Contains(thinking, n.NodeID) && (n.Fallback == "" || len(n.Calls) != 1) {
+			t.Errorf("%s without a script: fallback %q, %d calls", n.NodeID, n.Fallback, len(n.Calls))
+		}
+	}
+}
+
+// text is an answer as JSON.
+func text(a *contracts.Answer) string {
+	body, err := json.Marshal(a)
+	if err != nil {
+		return err.Error()
+	}
+	return string(body)
+}
