@@ -50,6 +50,8 @@ func TestASentenceEditChangesWhatItSaysAndNothingElse(t *testing.T) {
 		"a tool less":          {"remove_tool", object{"tool": "calculator_0#"}, nil},
 		"a moderation":         {"add_moderation", object{"moderation": "kind:inputModerationSimple"}, []string{"new: inputModerationSimple_0", "connected: inputModerationSimple_0"}},
 		"a node for a node":    {"replace_node", object{"part": "bufferMemory_0#", "kind": "kind:conversationSummaryMemory"}, nil},
+		"an instruction more":  {"extend_prompt", object{"instruction": "make an instruction more answer shorter"}, []string{"toolAgent_0.systemMessage: Be helpful → "}},
+		"a memory of a size":   {"set_memory", object{"memory": "kind:bufferWindowMemory", "size": 7}, nil},
 		"a parameter by label": {"set_parameter", object{"part": "toolAgent_0#", "parameter": "Max Iterations", "value": "7"}, []string{"toolAgent_0.maxIterations: → 7"}},
 	}
 	everywhere(t, func(t *testing.T, b *bench) {

@@ -48,6 +48,7 @@ func (s *Server) flowRoutes(on func(string, handler)) {
 	on("PUT /chatflows/{id}", s.updateFlow)
 	on("DELETE /chatflows/{id}", s.deleteFlow)
 	on("GET /chatmessage/{id}", s.listHistory)
+	on("DELETE /chatmessage/{id}", func(r *request) (reply, error) { return deleteHistory(s, r) })
 }
 
 func (s *Server) listFlows(r *request) (reply, error) {

@@ -2,6 +2,7 @@ package sandbox
 
 import (
 	"net/http"
+	"slices"
 	"time"
 )
 
@@ -41,9 +42,30 @@ func (s *Server) listHistory(r *request) (reply, error) {
 	}
 	rows := []map[string]any{}
 	for _, m := range f.history {
-		if chat == "" || m.chat == chat {
+		if (chat == "" || m.chat == chat) && m.before(r) {
 			rows = append(rows, m.row(id))
 		}
 	}
 	return reply{http.StatusOK, rows}, nil
+}
+
+// before tells whether a message is not younger than the request asks for; a date
+// that is none asks for nothing.
+func (m message) before(r *request) bool {
+	end, err := time.Parse(time.RFC3339, r.URL.Query().Get("endDate"))
+	return err != nil || !m.created.After(end)
+}
+
+func deleteHistory(s *Server, r *request) (reply, error) {
+	if err := r.change(); err != nil {
+		return reply{}, err
+	}
+	f, err := s.find(r)
+	if err != nil {
+		return reply{}, err
+	}
+	had := len(f.history)
+	f.history = slices.DeleteFunc(f.history, func(m message) bool { return m.before(r) })
+	s.record("messages.delete", f.id, f.name)
+	return reply{http.StatusOK, map[string]any{"raw": []any{}, "affected": had - len(f.history)}}, nil
 }

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"net/http"
 	"net/url"
+	"time"
 
 	"github.com/manifold-run/manifold/contracts"
 )
@@ -22,6 +23,8 @@ type Row struct {
 	Content   string `json:"content"`
 	ChatID    string `json:"chatId"`
 	SessionID string `json:"sessionId"`
+	// CreatedDate is in whole seconds.
+	CreatedDate time.Time `json:"createdDate"`
 	// UsedTools is a list of UsedTool, or what the server could not read as one.
 	UsedTools json.RawMessage `json:"usedTools"`
 }
@@ -55,4 +58,36 @@ func (r Row) Tools() []string {
 		names = append(names, t.Tool)
 	}
 	return names
+}
+
+// Messages lists the messages of all chats with a flow, the oldest first, until a
+// moment; the zero time asks for all.
+func (c *Client) Messages(ctx context.Context, id string, until time.Time) ([]Row, error) {
+	op, err := flowCall(http.MethodGet, id)
+	if err != nil {
+		return nil, err
+	}
+	op.label = "/chatmessage/:id"
+	var rows []Row
+	err = c.get(ctx, "/chatmessage/"+id+"?"+through(until).Encode(), op.label, &rows)
+	return rows, err
+}
+
+// DeleteMessages deletes the messages of all chats with a flow until a moment;
+// those that came later stay. To delete them again changes nothing.
+func (c *Client) DeleteMessages(ctx context.Context, id string, until time.Time) error {
+	op, err := flowCall(http.MethodDelete, id)
+	if err != nil {
+		return err
+	}
+	op.path, op.label = "/chatmessage/"+id+"?"+through(until).Encode(), "/chatmessage/:id"
+	return c.send(ctx, op, nil, nil)
+}
+
+func through(until time.Time) url.Values {
+	query := url.Values{"order": {"ASC"}}
+	if !until.IsZero() {
+		query.Set("endDate", until.UTC().Format("2006-01-02T15:04:05.000Z"))
+	}
+	return query
 }

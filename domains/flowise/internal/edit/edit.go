@@ -152,6 +152,62 @@ func (Target) Prompt(at Spot, prompt string) ([]flow.Op, error) {
 	return []flow.Op{at.Set(at.Param, raw)}, nil
 }
 
+// Reply sets the text that a node answers with.
+func (Target) Reply(at Spot, reply string) []flow.Op { return []flow.Op{at.Set(at.Param, text(reply))} }
+
+// Credential binds a credential wherever the flow takes one of its type.
+func (t Target) Credential(id, kind string) ([]flow.Op, error) {
+	var ops []flow.Op
+	var takes []string
+	for _, place := range flow.CredentialPlaces(t.Graph, t.Defs) {
+		takes = append(takes, place.Types...)
+		if slices.Contains(place.Types, kind) && place.Bound != id {
+			ops = append(ops, place.Bind(id))
+		}
+	}
+	switch {
+	case len(ops) > 0:
+		return ops, nil
+	case slices.Contains(takes, kind):
+		return nil, refuse("nothing would change: the flow uses this credential already")
+	case len(takes) == 0:
+		return nil, refuse("nothing in the flow takes a credential")
+	}
+	slices.Sort(takes)
+	return nil, refuse("nothing in the flow takes a credential of type %s; it takes %s", kind, clip(strings.Join(slices.Compact(takes), ", "), 200))
+}
+
+// ExtendPrompt adds an instruction behind what a prompt says already.
+func (t Target) ExtendPrompt(at Spot, instruction string) ([]flow.Op, error) {
+	said := at.Text(at.Param)
+	if p, has := at.Place.Param(at.Param); has && p.Type == "array" {
+		said = systemMessage(at)
+	}
+	said = strings.TrimSpace(said)
+	if strings.Contains(said, instruction) {
+		return nil, refuse("nothing would change: the prompt says so already")
+	}
+	if said != "" {
+		said += "\n"
+	}
+	return t.Prompt(at, said+instruction)
+}
+
+// systemMessage is the first message by which an agent is told how to behave.
+func systemMessage(at Spot) string {
+	raw, _ := at.Value(at.Param)
+	var messages []struct{ Role, Content string }
+	if json.Unmarshal(raw, &messages) != nil {
+		return "" // an empty text
+	}
+	for _, m := range messages {
+		if m.Role == "system" {
+			return m.Content
+		}
+	}
+	return ""
+}
+
 // Memory gives a node a memory of a kind, in place of the one that it has; "" takes
 // it away. An agent that has its own is switched.
 func (t Target) Memory(at Spot, kind string) ([]flow.Op, error) {
@@ -163,6 +219,30 @@ func (t Target) Memory(at Spot, kind string) ([]flow.Op, error) {
 		return []flow.Op{at.Set(at.Param, on)}, nil
 	}
 	return t.attach(at, kind)
+}
+
+// Sized gives the memory that ops put in the number of messages that it keeps.
+func (t Target) Sized(ops []flow.Op, kind string, size int) ([]flow.Op, error) {
+	def, known := t.Defs.Node(kind)
+	if !known {
+		return nil, refuse("there is no kind of node %q", kind)
+	}
+	p, has := def.Input("k")
+	if !has || p.Type != "number" {
+		return nil, refuse("%s keeps no number of messages; a window memory does", def.Label)
+	}
+	params := map[string]json.RawMessage{p.Name: text(strconv.Itoa(size))} // as the canvas writes it
+	for _, op := range ops {
+		switch op := op.(type) {
+		case *flow.AddNode:
+			op.Params = params
+			return ops, nil
+		case *flow.ReplaceNode:
+			op.Params = params
+			return ops, nil
+		}
+	}
+	return nil, refuse("the flow's own memory keeps no number of messages")
 }
 
 // attach puts a node of a kind at an anchor that takes one, in place of the one

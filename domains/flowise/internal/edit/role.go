@@ -29,6 +29,9 @@ const (
 	RoleSource      Role = "source"
 	RoleModeration  Role = "moderation"
 	RoleNode        Role = "node"
+	RoleReply       Role = "reply"
+	// RoleParameter is that of whatever has a parameter that is called so.
+	RoleParameter Role = "parameter"
 )
 
 // Spot is a part of a graph that plays a role, and the parameter or anchor by
@@ -127,8 +130,39 @@ func playedBy(p flow.Place, role Role) []string {
 		if p.Path == "" {
 			return []string{""}
 		}
+	case RoleReply:
+		return replyParams(p)
+	case RoleParameter: // it is not told by a place alone; Holding finds it
 	}
 	return nil
+}
+
+var replyWords = regexp.MustCompile(`(?i)reply.?message`)
+
+// replyParams are the texts that a node answers with, whatever it is asked.
+func replyParams(p flow.Place) []string {
+	var out []string
+	for _, param := range p.Params() {
+		if p.Path == "" && param.Type == "string" && replyWords.MatchString(param.Name) {
+			out = append(out, param.Name)
+		}
+	}
+	return out
+}
+
+// Holding finds what has a parameter that is called so, by its name or its label.
+func Holding(g *flow.Graph, defs flow.Definitions, called string) []Spot {
+	want := Words(called)
+	var out []Spot
+	for _, p := range flow.Places(g, defs) {
+		for _, param := range p.Params() {
+			if param.Type != "credential" && (slices.Equal(want, Words(param.Name)) || slices.Equal(want, Words(param.Label))) {
+				out = append(out, Spot{p, param.Name})
+				break // two parameters of one name are told apart by what is chosen there
+			}
+		}
+	}
+	return out
 }
 
 func isModel(def *knowledge.Definition) bool {

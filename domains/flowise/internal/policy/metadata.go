@@ -92,6 +92,14 @@ func ResolveFlow(deleted bool) contracts.PreStep {
 	return step
 }
 
+// FindModel finds a model by its name, whatever kind of node speaks to it.
+func FindModel() contracts.PreStep {
+	return contracts.PreStep{
+		Type: "find_model", Param: "model", SearchCapability: "find_model", SearchParam: "query", Choose: contracts.ChooseAsk,
+		ParamMap: map[string]any{"instance": "${params.instance}"},
+	}
+}
+
 // ChooseCredential asks which credential a new flow shall have, where it needs one
 // and there are several.
 func ChooseCredential() contracts.PreStep {
@@ -99,7 +107,7 @@ func ChooseCredential() contracts.PreStep {
 		Type: "choose_credential", Param: "credential", SearchCapability: "choose_credential", ResultPath: "facts.matches", Choose: contracts.ChooseAsk,
 		ParamMap: map[string]any{},
 	}
-	for _, name := range []string{"instance", "name", "starter", "template", "pattern", "pattern_id", "flow_data", "ops", "reply"} {
+	for _, name := range []string{"instance", "name", "starter", "model", "template", "pattern", "pattern_id", "flow_data", "ops", "reply"} {
 		step.ParamMap[name] = "${params." + name + "}"
 	}
 	return step

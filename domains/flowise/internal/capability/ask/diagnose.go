@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"time"
 
 	"github.com/manifold-run/manifold/contracts"
 	"github.com/manifold-run/manifold/domainkit"
@@ -83,18 +84,29 @@ func place(f flow.Finding) string {
 	return f.Pointer
 }
 
+// patience is how long a person who asks what is wrong waits for a flow.
+const patience = 20 * time.Second
+
 // tryIt asks a flow whose nodes are right, and tells what came.
 func (k *Asker) tryIt(ctx context.Context, call domainkit.Call, in Complaint, out Diagnosis) (Diagnosis, error) {
 	question := in.Question
 	if question == "" {
 		question = "Hello"
 	}
-	answer, err := k.predictChatflow(ctx, call, Inquiry{FlowRef: in.FlowRef, Question: question})
+	bounded, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	answer, err := k.predictChatflow(bounded, call, Inquiry{FlowRef: in.FlowRef, Question: question})
 	refusal, refused := errors.AsType[*contracts.ToolError](err)
 	switch {
+	case err != nil && bounded.Err() != nil && ctx.Err() == nil:
+		out.Asked = true
+		why := fmt.Sprintf("it gave no answer within %s", patience)
+		fix := "see whether its model and what its tools call can be reached from the Flowise server, and whether their keys are good"
+		out.Causes = append(out.Causes, Cause{"the server", string(flow.Logic), why, fix})
+		out.Verdict = "its nodes are right, but " + why + "; " + fix
 	case err == nil && answer.Facts.Answer != "":
 		out.Asked, out.Answers = true, true
-		out.Verdict = "nothing is wrong with it, and it answers: " + present.Clip(answer.Facts.Answer, 160)
+		out.Verdict = fmt.Sprintf("nothing is wrong with it, and it answers in %d ms: %s", answer.Facts.LatencyMS, present.Clip(answer.Facts.Answer, 160))
 	case err == nil:
 		out.Asked = true
 		out.Verdict = "nothing is wrong with its nodes, and it answers with nothing; look at its prompt and its model"

@@ -84,12 +84,68 @@ func (*Editor) prompt(_ context.Context, _ domainkit.Call, t edit.Target, in Pro
 	return t.Prompt(at, in.Prompt)
 }
 
+// Instruction is what a prompt shall say besides.
+type Instruction struct {
+	site.FlowRef
+	policy.Base
+	InPart
+	Instruction string `json:"instruction" min:"1" max:"4000" description:"What shall be added to the prompt; of a whole request, what stands in quotation marks or behind the name of the flow"`
+}
+
+func (e *Editor) extend(ctx context.Context, call domainkit.Call, t edit.Target, in Instruction) ([]flow.Op, error) {
+	at, err := t.Spot(edit.RolePrompt, in.Part)
+	if err != nil {
+		return nil, err
+	}
+	f, err := e.site.Flow(ctx, call, in.ChatflowID)
+	if err != nil {
+		return nil, err
+	}
+	return t.ExtendPrompt(at, edit.Instruction(in.Instruction, f.Name))
+}
+
+// Reply is another fixed reply.
+type Reply struct {
+	site.FlowRef
+	policy.Base
+	InPart
+	Reply string `json:"reply" min:"1" max:"20000" description:"What it shall answer, whatever it is asked"`
+}
+
+func (*Editor) reply(_ context.Context, _ domainkit.Call, t edit.Target, in Reply) ([]flow.Op, error) {
+	at, err := t.Spot(edit.RoleReply, in.Part)
+	if err != nil {
+		return nil, err
+	}
+	return t.Reply(at, in.Reply), nil
+}
+
+// Credential is another credential.
+type Credential struct {
+	site.FlowRef
+	policy.Base
+	Credential string `json:"credential" min:"1" max:"200" description:"Credential to use: its name, type or id"`
+}
+
+func (e *Editor) credential(ctx context.Context, call domainkit.Call, t edit.Target, in Credential) ([]flow.Op, error) {
+	all, _, err := e.site.Credentials(ctx, call.Instance)
+	if err != nil {
+		return nil, err
+	}
+	named, err := site.CredentialOf(all, in.Credential)
+	if err != nil {
+		return nil, err
+	}
+	return t.Credential(named.ID, named.Type)
+}
+
 // Memory is a kind of memory.
 type Memory struct {
 	site.FlowRef
 	policy.Base
 	InPart
 	Memory string `json:"memory" min:"1" max:"100" pattern:"^kind:[A-Za-z0-9_]+$" description:"Kind of memory, such as bufferMemory"`
+	Size   int    `json:"size,omitempty" min:"1" max:"1000" description:"How many messages a window keeps"`
 }
 
 func (*Editor) memory(_ context.Context, _ domainkit.Call, t edit.Target, in Memory) ([]flow.Op, error) {
@@ -97,7 +153,11 @@ func (*Editor) memory(_ context.Context, _ domainkit.Call, t edit.Target, in Mem
 	if err != nil {
 		return nil, err
 	}
-	return t.Memory(at, kindOf(in.Memory))
+	ops, err := t.Memory(at, kindOf(in.Memory))
+	if err != nil || in.Size == 0 {
+		return ops, err
+	}
+	return t.Sized(ops, kindOf(in.Memory), in.Size)
 }
 
 // NoMemory takes a memory away.
@@ -200,12 +260,15 @@ func (*Editor) replace(_ context.Context, _ domainkit.Call, t edit.Target, in Re
 type Parameter struct {
 	site.FlowRef
 	policy.Base
-	Part      string `json:"part" min:"1" max:"300" pattern:"^[A-Za-z][A-Za-z0-9_]*(/[^#]+)?#[A-Za-z0-9_]*$" description:"Which node of the flow, by its name"`
-	Parameter string `json:"parameter" min:"1" max:"100" description:"Which parameter of it, by its name"`
+	Part      string `json:"part,omitempty" max:"300" pattern:"^[A-Za-z][A-Za-z0-9_]*(/[^#]+)?#[A-Za-z0-9_]*$" description:"Which node of the flow, by its name; needed only where several have the parameter"`
+	Parameter string `json:"parameter" min:"1" max:"100" description:"Which parameter, by its name or its label"`
 	Value     string `json:"value" max:"20000" description:"Its new value"`
 }
 
 func (*Editor) parameter(_ context.Context, _ domainkit.Call, t edit.Target, in Parameter) ([]flow.Op, error) {
+	if in.Part == "" {
+		return nil, domainkit.Refusef(contracts.ErrInvalidParameters, "say which part of the flow has the parameter; find_part gives it")
+	}
 	at, err := t.Spot(edit.RoleNode, in.Part)
 	if err != nil {
 		return nil, err

@@ -53,9 +53,14 @@ func (m Matches) with(value, label string, exact bool) Matches {
 // PartQuery asks which part of a flow plays a role.
 type PartQuery struct {
 	site.FlowRef
-	Role  edit.Role `json:"role" enum:"model,temperature,prompt,memory,tools,tool,source,moderation,node" description:"What the part does in the flow"`
+	Role  edit.Role `json:"role" enum:"model,temperature,prompt,memory,tools,tool,source,moderation,node,reply,parameter" description:"What the part does in the flow"`
 	Query string    `json:"query,omitempty" max:"200" description:"What it is called, or words of it"`
+	// Parameter is what the part must have, where that is its role.
+	Parameter string `json:"parameter,omitempty" max:"100" description:"The parameter that it has, by its name or its label"`
 }
+
+// ofKind is a query for the parts of a kind.
+func ofKind(name string) string { return name + "#" }
 
 // findPart finds the parts of a flow that play a role; a flow without one is
 // refused, so that nobody is asked to name it.
@@ -68,9 +73,13 @@ func (e *Editor) findPart(ctx context.Context, call domainkit.Call, in PartQuery
 	if err != nil {
 		return Matches{}, err
 	}
-	spots := edit.Spots(target.Graph, target.Defs, in.Role)
+	in.Query = strings.TrimSuffix(in.Query, ofKind(""))
+	spots, what := edit.Spots(target.Graph, target.Defs, in.Role), string(in.Role)
+	if in.Role == edit.RoleParameter {
+		spots, what = edit.Holding(target.Graph, target.Defs, in.Parameter), fmt.Sprintf("parameter %q", present.Clip(in.Parameter, 60))
+	}
 	if len(spots) == 0 {
-		return Matches{}, domainkit.Refusef(contracts.ErrPrecondition, "%s has no %s to change", present.Clip(f.Name, 80), in.Role)
+		return Matches{}, domainkit.Refusef(contracts.ErrPrecondition, "%s has no %s to change", present.Clip(f.Name, 80), what)
 	}
 	var out Matches
 	for _, s := range spots {
@@ -184,6 +193,9 @@ func (e *Editor) findModel(ctx context.Context, call domainkit.Call, in ModelQue
 	all, err := e.allModels(ctx, call, defs, in.Query)
 	if err != nil {
 		return Matches{}, err
+	}
+	if now == nil {
+		all = e.reachable(ctx, call, all)
 	}
 	for _, exact := range []bool{true, false} {
 		for _, m := range all {
@@ -312,6 +324,23 @@ func (e *Editor) allModels(ctx context.Context, call domainkit.Call, defs *knowl
 	return out, err
 }
 
+// reachable leaves the models of kinds that a credential is there for, where there
+// are any: several providers pass the same models on.
+func (e *Editor) reachable(ctx context.Context, call domainkit.Call, all []foundModel) []foundModel {
+	credentials, _, err := e.site.Credentials(ctx, call.Instance)
+	if err != nil {
+		return all // it is asked then
+	}
+	lacking := func(m foundModel) bool {
+		need := m.def.Credential
+		return need != nil && !slices.ContainsFunc(credentials, func(c catalog.Credential) bool { return slices.Contains(need.CredentialNames, c.Type) })
+	}
+	if out := slices.DeleteFunc(slices.Clone(all), lacking); len(out) > 0 {
+		return out
+	}
+	return all
+}
+
 // KindCredential asks for a credential of a kind of node.
 type KindCredential struct {
 	site.Place
@@ -355,4 +384,41 @@ func (e *Editor) chooseKindCredential(ctx context.Context, call domainkit.Call, 
 		return out, domainkit.Refusef(contracts.ErrPrecondition, "%s needs a credential of type %s, and there is none; create it in Flowise first", def.Label, strings.Join(def.Credential.CredentialNames, " or "))
 	}
 	return out, nil
+}
+
+// CredentialQuery asks which credential words mean.
+type CredentialQuery struct {
+	site.Place
+	Query string `json:"query" min:"1" max:"200" description:"Name of the credential, its type or its id"`
+}
+
+// findCredential finds a credential by its name or, of several, by words of it.
+func (e *Editor) findCredential(ctx context.Context, call domainkit.Call, in CredentialQuery) (Matches, error) {
+	all, _, err := e.site.Credentials(ctx, call.Instance)
+	if err != nil {
+		return Matches{}, err
+	}
+	out := Matches{Matches: []Match{}}
+	for _, exact := range []bool{true, false} {
+		for _, c := range all {
+			is := site.SameName(c.Name, in.Query) || strings.EqualFold(c.ID, in.Query) || strings.EqualFold(c.Type, in.Query)
+			if !exact {
+				is = allWords(edit.Words(c.Name), edit.Words(in.Query))
+			}
+			if is {
+				out = out.with(c.ID, fmt.Sprintf("%s (%s)", present.Clip(c.Name, 80), c.Type), exact)
+			}
+		}
+		if len(out.Matches) > 0 {
+			return out, nil
+		}
+	}
+	return out, nil // whoever named it is asked which one is meant
+}
+
+// allWords tells whether all that is said stands in a name, but for what such
+// things are called anyway.
+func allWords(name, said []string) bool {
+	said = slices.DeleteFunc(slices.Clone(said), func(w string) bool { return w == "the" || w == "credential" || w == "credentials" || w == "key" })
+	return len(said) > 0 && !slices.ContainsFunc(said, func(w string) bool { return !slices.Contains(name, w) })
 }

@@ -28,6 +28,24 @@ func named(param string, role edit.Role) []contracts.PreStep {
 	}}
 }
 
+// holding finds what has the parameter that is to be set, where no node was named.
+func holding(param string) []contracts.PreStep {
+	return []contracts.PreStep{{
+		Type: "find_part", Param: param, SearchCapability: "find_part", Choose: contracts.ChooseAsk,
+		ParamMap: map[string]any{
+			"chatflow_id": "${params.chatflow_id}", "role": string(edit.RoleParameter), "parameter": "${params.parameter}", "instance": instance,
+		},
+	}}
+}
+
+// credentialNamed finds a credential by its name.
+func credentialNamed() []contracts.PreStep {
+	return []contracts.PreStep{{
+		Type: "find_credential", Param: "credential", SearchCapability: "find_credential", SearchParam: "query", Choose: contracts.ChooseAsk,
+		ParamMap: map[string]any{"instance": instance},
+	}}
+}
+
 // kind finds a kind of node, of a category if one is given.
 func kind(param string, category ...string) []contracts.PreStep {
 	about := map[string]any{"instance": instance}
@@ -71,8 +89,14 @@ func (e *Editor) aliases(searches [][]contracts.PreStep) map[string]contracts.Pa
 	out := map[string]contracts.ParameterSpec{}
 	for _, steps := range searches {
 		for _, step := range steps {
+			if step.SearchCapability == "find_part" && step.SearchParam != "" && step.ParamMap["role"] == string(edit.RoleTool) {
+				out[step.Param] = contracts.ParameterSpec{Aliases: e.labels("Tools")}
+			}
+			if step.SearchCapability == "find_part" && step.SearchParam != "" && step.ParamMap["role"] == string(edit.RoleNode) && len(searches) > 2 {
+				out[step.Param] = contracts.ParameterSpec{Aliases: e.labels("")}
+			}
 			category, _ := step.ParamMap["category"].(string)
-			if step.SearchCapability != "find_kind" || category == "" {
+			if step.SearchCapability != "find_kind" {
 				continue
 			}
 			names := map[string]any{}
@@ -82,6 +106,17 @@ func (e *Editor) aliases(searches [][]contracts.PreStep) map[string]contracts.Pa
 				}
 			}
 			out[step.Param] = contracts.ParameterSpec{Aliases: names}
+		}
+	}
+	return out
+}
+
+// labels are what people call the nodes of a category that stand in a flow.
+func (e *Editor) labels(category string) map[string]any {
+	out := map[string]any{}
+	for _, def := range e.site.Shipped.Nodes() {
+		if label := strings.Join(edit.Words(def.Label), " "); strings.HasPrefix(def.Category, category) && len(label) > 2 {
+			out[label] = ofKind(def.Name)
 		}
 	}
 	return out

@@ -80,7 +80,7 @@ type FlowFilter struct {
 	// Type is ALL by default: people say chatflow for a flow of any type.
 	Type     string `json:"type,omitempty" enum:"ALL,CHATFLOW,AGENTFLOW,MULTIAGENT,ASSISTANT" description:"Only flows of this type"`
 	Query    string `json:"query,omitempty" max:"200" description:"Words of the name"`
-	Uses     string `json:"uses,omitempty" max:"100" description:"Only flows that use this: a kind of node, its category such as memory, or a model"`
+	Uses     string `json:"uses,omitempty" max:"100" description:"Only flows that use this: a kind of node, its category such as memory, a model, or a credential by its name"`
 	Category string `json:"category,omitempty" max:"200" description:"Only flows of this category, which people also call their folder"`
 	Limit    int    `json:"limit" default:"20" min:"1" max:"50" description:"How many at most"`
 }
@@ -156,6 +156,9 @@ func (r *Reader) using(ctx context.Context, call domainkit.Call, wanted string) 
 		return nil, err
 	}
 	words := edit.Words(wanted)
+	if id := r.credentialCalled(ctx, call, wanted); id != "" {
+		return func(flowData string) bool { return strings.Contains(flowData, `"`+id+`"`) }, nil
+	}
 	asCategory := slices.ContainsFunc(defs.Nodes(), func(d *knowledge.Definition) bool { return slices.Equal(words, edit.Words(d.Category)) })
 	return func(flowData string) bool {
 		g, err := flow.Decompile([]byte(flowData))
@@ -170,6 +173,22 @@ func (r *Reader) using(ctx context.Context, call domainkit.Call, wanted string) 
 			return !slices.ContainsFunc(words, func(w string) bool { return !slices.Contains(have, w) })
 		})
 	}, nil
+}
+
+// credentialCalled gives the id of the one credential that has this name; "" where
+// there is none, or the server does not tell.
+func (r *Reader) credentialCalled(ctx context.Context, call domainkit.Call, name string) string {
+	all, _, err := r.site.Credentials(ctx, call.Instance)
+	if err != nil {
+		return ""
+	}
+	plain := strings.TrimSuffix(strings.TrimPrefix(site.Plain(name), "the "), " credential")
+	for _, c := range all {
+		if plain != "" && site.Plain(c.Name) == plain {
+			return c.ID
+		}
+	}
+	return ""
 }
 
 func rowOf(f api.Flow) FlowRow {

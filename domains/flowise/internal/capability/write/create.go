@@ -32,6 +32,7 @@ type Creation struct {
 	Name       string `json:"name" min:"1" max:"200" description:"Name of the new chatflow"`
 	Starter    string `json:"starter,omitempty" enum:"reply,conversation,tool_agent" description:"What to begin with: a fixed reply, a conversation with a model, or an agent with tools"`
 	Reply      string `json:"reply,omitempty" max:"2000" description:"What a flow that begins with a reply answers"`
+	Model      string `json:"model,omitempty" max:"200" pattern:"^[A-Za-z0-9_]+:.+$" description:"Name of the model that it shall use"`
 	Credential string `json:"credential,omitempty" max:"200" description:"Credential of the model: its name, type or id"`
 	Template   string `json:"template,omitempty" max:"200" description:"Name of a Flowise template to begin with"`
 	PatternID  int64  `json:"pattern_id,omitempty" min:"1" description:"A saved pattern to begin with, by its number"`
@@ -47,11 +48,17 @@ type Creation struct {
 // defaultReply shows that the flow works and what it was asked.
 const defaultReply = "You said: {{ question }}"
 
-// defaultCredential is that of the starters' model.
-const defaultCredential = "openAIApi"
+// The model of the starters and its credential, where none is named.
+const (
+	defaultCredential = "openAIApi"
+	defaultModel      = "chatOpenAI"
+)
 
 // starterReply is what a flow begins with unless something else is said.
 const starterReply = "reply"
+
+// starterChat is what a flow begins with of which only the model is known.
+const starterChat = "conversation"
 
 // base is a graph that a new flow begins with.
 type base struct {
@@ -70,6 +77,9 @@ func (w *Writer) newFlow(ctx context.Context, call domainkit.Call, in Creation) 
 		return plan{}, err
 	}
 	if begin.flowData != "" && in.FlowData == "" {
+		if begin, err = speaking(ctx, w.site, call, begin, in.Model, in.Credential); err != nil {
+			return plan{}, err
+		}
 		if begin, err = w.withCredentials(ctx, call, begin, in.Credential); err != nil {
 			return plan{}, err
 		}
@@ -167,7 +177,14 @@ func (w *Writer) baseOf(ctx context.Context, call domainkit.Call, in Creation) (
 	case in.Starter == "" && len(in.Ops) > 0 && in.Reply == "":
 		return base{kind: flow.Kind(in.Type), how: "ops", ops: in.Ops}, nil
 	}
-	return readStarter(cmp.Or(in.Starter, starterReply), in)
+	if in.Starter == "" && in.Reply == "" && (in.Model != "" || in.Credential != "") {
+		in.Starter = starterChat
+	}
+	speaks, err := modelOf(ctx, w.site, call, in.Model)
+	if err != nil {
+		return base{}, err
+	}
+	return readStarter(cmp.Or(in.Starter, starterReply), in, speaks)
 }
 
 // patternOf finds the pattern to begin with, by its number or its name.
@@ -192,7 +209,7 @@ func (w *Writer) patternOf(ctx context.Context, call domainkit.Call, in Creation
 }
 
 // readStarter gives the ops of a starter, with its places filled in.
-func readStarter(name string, in Creation) (base, error) {
+func readStarter(name string, in Creation, speaks spoken) (base, error) {
 	raw, err := starters.ReadFile("starters/" + name + ".json")
 	if err != nil {
 		return base{}, fmt.Errorf("read starter %s: %w", name, err)
@@ -208,7 +225,7 @@ func readStarter(name string, in Creation) (base, error) {
 		return base{}, domainkit.Refusef(contracts.ErrInvalidParameters, "a flow that begins with the starter %s uses no credential; leave it out, or begin with a conversation or a tool agent", name)
 	}
 	values := map[string]string{
-		"${reply}": cmp.Or(in.Reply, defaultReply), "${credential}": cmp.Or(in.Credential, defaultCredential),
+		"${reply}": cmp.Or(in.Reply, defaultReply), "${credential}": cmp.Or(in.Credential, speaks.credential), "${model}": speaks.kind, "${model_id}": speaks.kind + "_0",
 	}
 	out := base{kind: starter.Type, how: "the starter " + name}
 	for _, op := range starter.Ops {
@@ -216,7 +233,19 @@ func readStarter(name string, in Creation) (base, error) {
 		if err != nil {
 			return base{}, fmt.Errorf("fill starter %s: %w", name, err)
 		}
-		out.ops = append(out.ops, filled)
+		if speaks.credential != "" || !bytes.Contains(filled, []byte(flow.OpBindCredential)) {
+			out.ops = append(out.ops, filled)
+		}
+	}
+	if in.Model != "" && !bytes.Contains(raw, []byte("${model}")) {
+		return base{}, domainkit.Refusef(contracts.ErrInvalidParameters, "a flow that begins with the starter %s uses no model; leave it out, or begin with a conversation or a tool agent", name)
+	}
+	if in.Model != "" {
+		named, err := json.Marshal(&flow.SetParam{OpType: flow.OpSetParam, NodeID: speaks.kind + "_0", ParamName: speaks.param, Value: speaks.name})
+		if err != nil {
+			return base{}, fmt.Errorf("name the model: %w", err)
+		}
+		out.ops = append(out.ops, named)
 	}
 	out.ops = append(out.ops, in.Ops...)
 	return out, nil
@@ -244,7 +273,8 @@ func fill(v any, values map[string]string) any {
 type Duplicate struct {
 	site.FlowRef
 	policy.Made
-	Name string `json:"name,omitempty" max:"200" description:"Name of the copy"`
+	Name     string `json:"name,omitempty" max:"200" description:"Name of the copy"`
+	Category string `json:"category,omitempty" max:"200" description:"Category to put the copy into, which people also call its folder"`
 }
 
 // duplicate plans a copy of the graph and the settings of a flow; the copy is
@@ -253,6 +283,9 @@ func (w *Writer) duplicate(ctx context.Context, call domainkit.Call, in Duplicat
 	f, err := w.site.Flow(ctx, call, in.ChatflowID)
 	if err != nil {
 		return plan{}, err
+	}
+	if in.Category != "" {
+		f.Category = &in.Category
 	}
 	return plan{
 		create: &api.NewFlow{

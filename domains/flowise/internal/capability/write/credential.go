@@ -57,10 +57,17 @@ func (w *Writer) chooseCredential(ctx context.Context, call domainkit.Call, in C
 		_, err = w.withCredentials(ctx, call, begin, "")
 		return settled, err
 	}
-	if in.Starter == "" || in.Starter == starterReply {
+	if in.Model == "" && (in.Starter == "" || in.Starter == starterReply) {
 		return settled, nil
 	}
-	kinds = []string{defaultCredential}
+	speaks, err := modelOf(ctx, w.site, call, in.Model)
+	if err != nil {
+		return CredentialChoices{}, err
+	}
+	if speaks.credential == "" {
+		return settled, nil
+	}
+	kinds = []string{speaks.credential}
 	all, _, err := w.site.Credentials(ctx, call.Instance)
 	if err != nil {
 		return CredentialChoices{}, err

@@ -80,7 +80,7 @@ func addUndone[In changing](w *Writer, svc *domainkit.Service, do, undo string, 
 func (w *Writer) registerNew(svc *domainkit.Service) error {
 	create := policy.Making[Creation](site.OpCreate)
 	create.Locks = []string{"chatflow-name:{name}"}
-	create.Flow.Pre = slices.Insert(create.Flow.Pre, 0, policy.ChooseCredential())
+	create.Flow.Pre = slices.Insert(create.Flow.Pre, 0, policy.FindModel(), policy.ChooseCredential())
 	create.Verify.Assertions = append(create.Verify.Assertions, policy.Equal("facts.name", "${params.name}"))
 	restore := policy.Making[Restoring](site.OpRestore)
 	restore.Flow.Pre[0] = policy.ResolveFlow(true)

@@ -1,0 +1,27 @@
+package edit_test
+
+import (
+	"testing"
+
+	"github.com/manifold-run/manifold/domains/flowise/internal/edit"
+)
+
+// TestAnInstructionIsWhatTheFlowShallDo: of a request, the part that is meant for
+// the prompt; where it cannot be told apart, all of it.
+func TestAnInstructionIsWhatTheFlowShallDo(t *testing.T) {
+	t.Parallel()
+	for request, want := range map[string]string{
+		`make Front Desk answer shorter`:                             "Answer shorter",
+		`make the Front Desk flow answer in two sentences`:           "Answer in two sentences",
+		`the front desk bot shall never name a price`:                "Never name a price",
+		`add "Ask for the size first" to the prompt of "Front Desk"`: "Ask for the size first",
+		`lass Front Desk kürzer antworten`:                           "Kürzer antworten",
+		`tell the chatflow "Front Desk" to be polite`:                "Be polite",
+		`answer shorter`:                      "answer shorter",
+		`shorter answers, please, Front Desk`: "shorter answers, please, Front Desk",
+	} {
+		if got := edit.Instruction(request, "Front Desk"); got != want {
+			t.Errorf("%s: %q, want %q", request, got, want)
+		}
+	}
+}
