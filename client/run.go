@@ -87,6 +87,13 @@ func (c *Client) Ledger(ctx context.Context, id string) ([]contracts.LedgerEntry
 	return list[contracts.LedgerEntry](ctx, c, path("v1", "runs", id, "ledger"), nil, 0)
 }
 
+// RunByDomain gives what a run knows, by domain.
+func RunByDomain(ctx context.Context, c *Client, id string) (contracts.DomainState, error) {
+	var out contracts.DomainState
+	err := c.do(ctx, request{method: http.MethodGet, path: path("v1", "runs", id, "state")}, &out)
+	return out, err
+}
+
 // Replay plays a run again from plan and ledger, without calling domains.
 func (c *Client) Replay(ctx context.Context, id string) (contracts.ReplayReport, error) {
 	var out contracts.ReplayReport

@@ -55,19 +55,6 @@ type Plan struct {
 	PlanHash string `json:"plan_hash"`
 }
 
-// Calls are the nodes of a plan that call a capability, those that would undo a
-// write included.
-func (p Plan) Calls() []Node {
-	var out []Node
-	for _, n := range p.Nodes {
-		if n.Tool != "" && n.Policy != nil {
-			out = append(out, n)
-		}
-		out = append(out, n.Undo...)
-	}
-	return out
-}
-
 // Frame is one workflow of a plan: what the expressions of its steps read beside
 // each other's results.
 type Frame struct {
@@ -173,17 +160,35 @@ type Node struct {
 	Verify          *VerifyStep       `json:"verify,omitempty"`
 	Result          *WorkflowResult   `json:"result,omitempty"`
 	Importance      Importance        `json:"importance,omitempty"`
-	// Undo are the calls that take writes back: Of is the write, the parameters
-	// read params, result and context of it. Undoes is the write that an appended
-	// call takes back.
-	Undo   []Node `json:"undo,omitempty"`
+	// Undo are the calls that take writes back, for a node of kind undo; Undoes is
+	// the write that an appended call takes back.
+	Undo   []Undo `json:"undo,omitempty"`
 	Undoes string `json:"undoes,omitempty"`
 	// Round says why an instance exists that a rule made anew; Of is its step.
 	Round *Round `json:"round,omitempty"`
 }
 
-// NeedsApproval tells whether the node waits at a gate, by its policy.
-func (n Node) NeedsApproval() bool { return n.Policy != nil && n.Policy.ApprovalRequired }
+// Undo is a call that takes a write back.
+type Undo struct {
+	// Of is the write. The parameters read its params, result and context.
+	Of       string         `json:"of"`
+	Title    string         `json:"title,omitempty"`
+	Tool     string         `json:"tool"`
+	Params   map[string]any `json:"params,omitempty"`
+	Phase    string         `json:"phase,omitempty"`
+	Policy   *Policy        `json:"policy,omitempty"`
+	Locks    []string       `json:"locks,omitempty"`
+	Instance string         `json:"instance,omitempty"`
+}
+
+// Node is the call as a step of the workflow of a node.
+func (u Undo) Node(by Node) Node {
+	return Node{
+		NodeID: by.NodeID, Kind: KindTool, Title: u.Title, Tool: u.Tool, Params: u.Params, Phase: u.Phase, Policy: u.Policy,
+		Locks: u.Locks, Instance: u.Instance, DependsOn: by.DependsOn, Required: by.Required, Merge: by.Merge, Frame: by.Frame,
+		IntentID: by.IntentID, Of: u.Of,
+	}
+}
 
 // The values of Node.Role.
 const (

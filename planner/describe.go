@@ -14,7 +14,7 @@ func Rows(p contracts.Plan) []contracts.PlanRow {
 	for _, n := range p.Nodes {
 		rows = append(rows, rowOf(p, n))
 		for _, undo := range n.Undo {
-			row := rowOf(p, undo)
+			row := rowOf(p, undo.Node(n))
 			row.Step, row.DependsOn = row.Step+", for each time that it was done, the last first", []string{undo.Of}
 			rows = append(rows, row)
 		}
@@ -173,7 +173,7 @@ func Mermaid(p contracts.Plan) string {
 		case contracts.KindTool, contracts.KindReason:
 		}
 		label := n.NodeID + ": " + cut(what(n), 80)
-		if slices.ContainsFunc(append(slices.Clip(n.Undo), n), contracts.Node.NeedsApproval) && !p.DryRun {
+		if (n.Policy != nil && n.Policy.ApprovalRequired || slices.ContainsFunc(n.Undo, gated)) && !p.DryRun {
 			label += " — needs approval"
 		}
 		fmt.Fprintf(&out, "  v%d%s%s%s\n", i, open, quoteMermaid.Replace(label), shut)
@@ -200,6 +200,8 @@ func Mermaid(p contracts.Plan) string {
 	}
 	return out.String()
 }
+
+func gated(u contracts.Undo) bool { return u.Policy != nil && u.Policy.ApprovalRequired }
 
 var quoteMermaid = strings.NewReplacer(
 	"&", "&amp;", `"`, "&quot;", "<", "&lt;", ">", "&gt;", "`", "&#96;", "#", "&#35;", "\\", "&#92;",

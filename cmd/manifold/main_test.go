@@ -53,6 +53,7 @@ func TestAnActionIsShownApprovedAndUndone(t *testing.T) {
 		t.Error("it is shown after it was approved")
 	}
 	d.does("rita", exitOK, `(?s)completed.*✓ n1.*verdict: verified`, "run", "show", "--watch")
+	d.does("rita", exitOK, `(?s)completed.*\nfinance\n.*FACT.*AAPL.*CALL.*n1 `, "run", "state")
 	d.does("otto", exitOK, `approve by otto at .*fine`, "gates", d.gateID("rita"))
 	var runs []contracts.RunSummary
 	d.reads("rita", &runs, "runs")

@@ -37,7 +37,7 @@ func runsCommand(c *cli) *cobra.Command {
 }
 
 func runCommand(c *cli) *cobra.Command {
-	return group("run", "Show, cancel, replay or undo a run", runShowCommand(c), runCancelCommand(c), runReplayCommand(c), runCompensateCommand(c), runLedgerCommand(c))
+	return group("run", "Show, cancel, replay or undo a run", runShowCommand(c), runStateCommand(c), runCancelCommand(c), runReplayCommand(c), runCompensateCommand(c), runLedgerCommand(c))
 }
 
 func runShowCommand(c *cli) *cobra.Command {
@@ -61,6 +61,23 @@ func runShowCommand(c *cli) *cobra.Command {
 	}
 	cmd.Flags().BoolVar(&watch, "watch", false, "wait until it has ended, showing what happens")
 	return cmd
+}
+
+func runStateCommand(c *cli) *cobra.Command {
+	return &cobra.Command{
+		Use: "state [RUN]", Short: "Show what a run knows by domain: facts, artifacts, and what its calls took", Args: counted(cobra.MaximumNArgs(1)),
+		RunE: c.connected(func(ctx context.Context, server *client.Client, args []string) error {
+			id, err := runID(ctx, server, args)
+			if err != nil {
+				return err
+			}
+			state, err := client.RunByDomain(ctx, server, id)
+			if err != nil {
+				return err
+			}
+			return c.show(state, func() { c.out.state(state) })
+		}),
+	}
 }
 
 // runID is the run that was named, else the caller's newest.

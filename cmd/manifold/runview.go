@@ -3,6 +3,8 @@ package main
 import (
 	"cmp"
 	"fmt"
+	"maps"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -64,6 +66,33 @@ func (p printer) run(v contracts.RunView) {
 		p.answer(v.Answer)
 	}
 	p.printf("\nsession %s\n", v.SessionID)
+}
+
+// state writes what a run knows, one domain after the other.
+func (p printer) state(s contracts.DomainState) {
+	p.printf("%s: %s\n", s.RunID, s.State)
+	for _, domain := range slices.Sorted(maps.Keys(s.Debug)) {
+		p.printf("\n%s\n", domain)
+		var rows [][]string
+		for _, name := range slices.Sorted(maps.Keys(s.Facts[domain])) {
+			rows = append(rows, []string{name, oneLine(text(s.Facts[domain][name]))})
+		}
+		for _, name := range slices.Sorted(maps.Keys(s.Artifacts[domain])) {
+			rows = append(rows, []string{name, s.Artifacts[domain][name]})
+		}
+		if len(rows) > 0 {
+			p.table("  ", []string{"FACT", "VALUE"}, rows)
+		}
+		rows = nil
+		for _, d := range s.Debug[domain] {
+			again := ""
+			if d.Round > 0 {
+				again = "made anew by " + d.By
+			}
+			rows = append(rows, []string{d.NodeID, d.Tool, string(d.State), attempts(d.Attempts), (time.Duration(d.DurationMS) * time.Millisecond).String(), again})
+		}
+		p.table("  ", []string{"CALL", "OF", "STATE", "TRIES", "TOOK", ""}, rows)
+	}
 }
 
 func attempts(n int) string {

@@ -62,8 +62,8 @@ type undoing struct {
 // rounds, and the copies of repeated steps, but for what was taken back before.
 func toUndo(s *State, n *Node) []undoing {
 	calls := make(map[string]contracts.Node, len(n.Spec.Undo))
-	for _, call := range n.Spec.Undo {
-		calls[call.Of] = call
+	for _, u := range n.Spec.Undo {
+		calls[u.Of] = u.Node(n.Spec)
 	}
 	var out []undoing
 	for _, w := range s.graph.nodes {

@@ -100,7 +100,7 @@ func wireTypes() []reflect.Type {
 		reflect.TypeFor[contracts.Caller](), reflect.TypeFor[contracts.WebhookKey](), reflect.TypeFor[contracts.StartSession](), reflect.TypeFor[contracts.SessionResponse](),
 		reflect.TypeFor[contracts.Rename](), reflect.TypeFor[contracts.Message](), reflect.TypeFor[contracts.Resume](),
 		reflect.TypeFor[contracts.Event](), reflect.TypeFor[contracts.PlanRequest](), reflect.TypeFor[contracts.PlanPreview](),
-		reflect.TypeFor[contracts.RunPlan](), reflect.TypeFor[contracts.RunSummary](), reflect.TypeFor[contracts.RunView](),
+		reflect.TypeFor[contracts.RunPlan](), reflect.TypeFor[contracts.RunSummary](), reflect.TypeFor[contracts.RunView](), reflect.TypeFor[contracts.DomainState](),
 		reflect.TypeFor[contracts.LedgerEntry](), reflect.TypeFor[contracts.ReplayReport](), reflect.TypeFor[contracts.Interrupt](),
 		reflect.TypeFor[contracts.LockView](), reflect.TypeFor[contracts.LockKey](), reflect.TypeFor[contracts.DomainView](),
 		reflect.TypeFor[contracts.Registration](), reflect.TypeFor[contracts.DomainReport](), reflect.TypeFor[contracts.DomainDetail](),

@@ -68,6 +68,7 @@ func permissions() []permission {
 		{"POST /v1/runs", nil, is(`{"plan_hash":"somebody else's"}`), "", 404},
 		{"GET /v1/runs", is("/v1/runs?all=true"), nil, "operator admin", 403},
 		{"GET /v1/runs/{id}", run(""), nil, "operator admin", 404},
+		{"GET /v1/runs/{id}/state", run("/state"), nil, "operator admin", 404},
 		{"POST /v1/runs/{id}/cancel", run("/cancel"), nil, "operator admin", 404},
 		{"GET /v1/runs/{id}/events", run("/events"), nil, "operator admin", 404},
 		{"GET /v1/runs/{id}/ledger", run("/ledger"), nil, "operator admin", 404},

@@ -24,6 +24,7 @@ func (s *runRoutes) routes() []route {
 		{http.MethodGet, "/v1/runs", false, s.listRuns},
 		{http.MethodGet, "/v1/runs/:id", false, s.showRun},
 		{http.MethodPost, "/v1/runs/:id/cancel", false, s.cancelRun},
+		{http.MethodGet, "/v1/runs/:id/state", false, s.runState},
 		{http.MethodGet, "/v1/runs/:id/events", false, s.runEvents},
 		{http.MethodGet, "/v1/runs/:id/ledger", false, s.ledger},
 		{http.MethodPost, "/v1/runs/:id/replay", false, s.replay},
@@ -105,6 +106,14 @@ func (s *runRoutes) cancelRun(k *call) error {
 		return err
 	}
 	return k.ok(view)
+}
+
+func (s *runRoutes) runState(k *call) error {
+	state, err := s.runs.ByDomain(k.ctx(), k.who, k.param("id"))
+	if err != nil {
+		return err
+	}
+	return k.ok(state)
 }
 
 func (s *runRoutes) runEvents(k *call) error {

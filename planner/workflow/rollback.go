@@ -168,9 +168,10 @@ func (f *frame) undoes(n *contracts.Node, writers []int) error {
 		if err != nil {
 			return err
 		}
-		call.Of, call.Title, call.NodeID = w.NodeID, "Take back: "+w.Title, n.NodeID
-		call.Merge, call.Frame, call.Required = n.Merge, n.Frame, n.Required
-		n.Undo = append(n.Undo, call)
+		n.Undo = append(n.Undo, contracts.Undo{
+			Of: w.NodeID, Title: "Take back: " + w.Title, Tool: call.Tool, Params: call.Params, Phase: call.Phase,
+			Policy: call.Policy, Locks: call.Locks, Instance: call.Instance,
+		})
 	}
 	return nil
 }
