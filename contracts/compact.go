@@ -15,9 +15,6 @@ type Compact struct{ text string }
 // where prompts are made.
 const MaxCompactBytes = MaxFactsBytes
 
-// CompactOf takes the part of a result that may reach a prompt.
-func CompactOf(r ToolResult) Compact { return Compact{text: CleanSummary(r.Summary)} }
-
 // CompactWords takes what a person wrote, cut to the length of a message.
 func CompactWords(said string) Compact { return Compact{text: cut(said, MaxMessageChars)} }
 

@@ -35,15 +35,14 @@ func blobResult(t *testing.T) contracts.ToolResult {
 
 func TestALargeBlobNeverReachesAPrompt(t *testing.T) {
 	t.Parallel()
-	if got := contracts.CompactOf(blobResult(t)).String(); got != "12 rows" {
+	if got := blobResult(t).Summary; got != "12 rows" {
 		t.Errorf("got %.100q", got)
 	}
-	long := contracts.ToolResult{OK: true, Summary: strings.Repeat("line\n", 100_000)}
-	if got := contracts.CompactOf(long).String(); len([]rune(got)) != contracts.MaxSummaryChars || strings.Contains(got, "\n") {
+	if got := contracts.CleanSummary(strings.Repeat("line\n", 100_000)); len([]rune(got)) != contracts.MaxSummaryChars || strings.Contains(got, "\n") {
 		t.Errorf("a summary is cut and one line, got %d characters", len(got))
 	}
 	bare, err := contracts.WrapResult("t", 200, "application/json", []byte(`{"rows":["`+strings.Repeat("x", 1<<20)+`"]}`))
-	if err != nil || len([]rune(contracts.CompactOf(bare).String())) != 200 {
+	if err != nil || len([]rune(bare.Summary)) != 200 {
 		t.Errorf("bare JSON shows 200 characters: %v", err)
 	}
 }

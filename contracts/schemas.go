@@ -2,7 +2,6 @@ package contracts
 
 import (
 	"embed"
-	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
@@ -124,13 +123,4 @@ func faultsOf(err error) []Fault {
 		return e.Faults
 	}
 	return nil
-}
-
-// SchemaText gives the text of one of the schemas, for documents and clients.
-func SchemaText(name SchemaName) (json.RawMessage, error) {
-	s, err := BuiltinSchema(name)
-	if err != nil {
-		return nil, err
-	}
-	return s.Raw(), nil
 }

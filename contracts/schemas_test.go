@@ -52,7 +52,7 @@ func TestEverySchemaFileIsNamed(t *testing.T) {
 		t.Errorf("%d files, %d names, %d types", len(files), len(contracts.SchemaNames()), len(types))
 	}
 	for _, name := range contracts.SchemaNames() {
-		if _, err := contracts.SchemaText(name); err != nil || types[name] == nil {
+		if _, err := contracts.BuiltinSchema(name); err != nil || types[name] == nil {
 			t.Errorf("%s: %v", name, err)
 		}
 	}

@@ -50,17 +50,6 @@ func Lookup(scope Scope, path string) (value any, found bool, err error) {
 	return value, found, nil
 }
 
-// Get gives the value at a path that begins at v itself, as in the columns of
-// a table, which are relative to a row.
-func Get(v any, path string) (value any, found bool, err error) {
-	parsed, err := contracts.ParsePath(path)
-	if err != nil {
-		return nil, false, err
-	}
-	value, found = walk(v, parsed)
-	return value, found, nil
-}
-
 func lookup(scope Scope, path contracts.Path) (any, bool) {
 	root, ok := scope[path.Root()]
 	if !ok && path.Root() == "params" {

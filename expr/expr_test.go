@@ -68,14 +68,6 @@ func TestLookup(t *testing.T) {
 	}
 }
 
-func TestGetIsRelative(t *testing.T) {
-	t.Parallel()
-	got, ok, err := expr.Get(map[string]any{"price": map[string]any{"value": 1.0}}, "price.value")
-	if got != 1.0 || !ok || err != nil {
-		t.Errorf("got %v, %v, %v", got, ok, err)
-	}
-}
-
 func TestResolve(t *testing.T) {
 	t.Parallel()
 	cases := map[string]struct {
