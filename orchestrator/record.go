@@ -113,6 +113,11 @@ type Turn struct {
 	// News is what others had decided since the turn before; whoever asked is told
 	// where they asked.
 	News string
+	// Seen are those of Codes that its sender was shown, as the history that came
+	// with it proves. Shown are the gates that its reply has shown whole: they may
+	// be approved by a word in the same place.
+	Seen  []string
+	Shown []ShownGate
 	// Gate and Resume are a decision, or an answer, that came for one gate or
 	// question.
 	Gate   string
@@ -154,6 +159,12 @@ type Turn struct {
 	DryRun    bool
 	// Unattended means that nobody is there to answer.
 	Unattended bool
+}
+
+// ShownGate is a gate as somebody was shown it.
+type ShownGate struct {
+	InterruptID  string
+	ActionSHA256 string
 }
 
 // Replaced is what a request takes the place of: a run, with the write of it that

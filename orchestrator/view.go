@@ -47,8 +47,8 @@ type SessionView struct {
 
 	CreatedAt, UpdatedAt time.Time
 
-	// Turn is what the view was narrowed to.
-	Turn TurnKey
+	// Turn is what the view was narrowed to, Said the turn that it is the reply to.
+	Turn, Said TurnKey
 }
 
 // Step is one call of a run, for those who show progress.

@@ -160,6 +160,9 @@ func (a *App) wireFaces(ctx context.Context, webhooks *webhook.Guard) error {
 	if links.PublicURL != "" && len(links.Key) == 0 {
 		links.Key = a.witness.Links
 	}
+	if links.Others, err = telegram.People(a.cfg.Telegram); err != nil {
+		return err
+	}
 	a.api, err = httpapi.New(httpapi.Config{ //nolint:contextcheck // requests bring contexts of their own
 		ForwardedUser: a.cfg.ForwardedUser, RequestsPerMinute: a.cfg.RequestsPerMinute,
 		Burst: a.cfg.RequestBurst, Frontends: a.cfg.Frontends.config(), Links: links,

@@ -60,7 +60,7 @@ func useCases() []string {
 	return []string{
 		"orchestrator", "orchestrator/access", "orchestrator/answer", "orchestrator/audit", "orchestrator/chat",
 		"orchestrator/conversation", "orchestrator/gates", "orchestrator/registry", "orchestrator/runs", "orchestrator/sessions",
-		"orchestrator/views",
+		"orchestrator/shown", "orchestrator/views",
 	}
 }
 

@@ -164,9 +164,10 @@ func (s *chatRoutes) content(k *call, request chatRequest, state orchestrator.Se
 		frame.Shown = card.Codes
 	}
 	text := chat.Compose(state, frame)
-	if state.SessionID == "" {
+	if state.SessionID == "" && len(state.Open) == 0 {
 		return text
 	}
+	s.conversation.Shown(k.ctx(), state)
 	m := chat.Marker{SessionID: state.SessionID}
 	for _, i := range state.Open {
 		m.Codes = append(m.Codes, i.Code)

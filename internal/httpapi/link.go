@@ -30,6 +30,8 @@ type LinkConfig struct {
 	Key []byte
 	// TTL is how long a link counts, and never longer than its gate [1h].
 	TTL time.Duration
+	// Others are the people who have no key, and whom another face vouches for.
+	Others []access.Principal
 }
 
 // pages is what the pages of links need.
@@ -40,6 +42,7 @@ type pages struct {
 	cross  *http.CrossOriginProtection
 	html   *template.Template
 	told   *lastRoles
+	others []access.Principal
 }
 
 func newPages(cfg LinkConfig, now func() time.Time) (*pages, error) {
@@ -59,7 +62,7 @@ func newPages(cfg LinkConfig, now func() time.Time) (*pages, error) {
 	}
 	p := &pages{
 		base: strings.TrimRight(cfg.PublicURL, "/"), ttl: cmp.Or(cfg.TTL, time.Hour), signer: chat.NewSigner(cfg.Key),
-		cross: http.NewCrossOriginProtection(),
+		cross: http.NewCrossOriginProtection(), others: cfg.Others,
 	}
 	p.told = newLastRoles(p.ttl, now)
 	if p.html, err = template.New("link").Parse(linkHTML); err != nil {
@@ -100,20 +103,20 @@ func (s *linkRoutes) links(who access.Principal, state orchestrator.SessionView)
 	}
 	out := map[string]string{}
 	for _, i := range state.Open {
-		if !slices.Contains(state.MayApprove, i.Code) {
-			continue
+		if slices.Contains(state.MayApprove, i.Code) {
+			out[i.Code] = s.page(who, i)
 		}
-		until := s.cfg.Now().Add(s.pages.ttl)
-		if i.ExpiresAt != nil && i.ExpiresAt.Before(until) {
-			until = *i.ExpiresAt
-		}
-		link := chat.Link{GateID: i.InterruptID, ActionSHA256: i.ActionSHA256, KeyID: who.KeyID, Person: who.Person(), Vouched: who.Vouched, Expires: until.Unix()}
-		for _, r := range who.Roles {
-			link.Roles = append(link.Roles, string(r))
-		}
-		out[i.Code] = s.pages.base + "/approve/" + s.pages.signer.LinkToken(link)
 	}
 	return out
+}
+
+// page is where somebody may decide a gate, "" if this server has no such pages.
+func (s *linkRoutes) page(who access.Principal, i contracts.Interrupt) string {
+	if s.pages == nil || who.Person() == "" {
+		return ""
+	}
+	link := chat.LinkFor(who, i, s.cfg.Now().Add(s.pages.ttl))
+	return s.pages.base + "/approve/" + s.pages.signer.LinkToken(link)
 }
 
 // refusal is why a link does not count.
@@ -190,6 +193,9 @@ func (s *linkRoutes) reviewer(c *gin.Context, link chat.Link) (access.Principal,
 }
 
 func (s *linkRoutes) holder(ctx context.Context, link chat.Link) (access.Principal, error) {
+	if link.KeyID == "" {
+		return s.pages.withoutKey(link)
+	}
 	who, err := s.keys.Holder(ctx, link.KeyID)
 	if err != nil {
 		return who, err
@@ -203,8 +209,16 @@ func (s *linkRoutes) holder(ctx context.Context, link chat.Link) (access.Princip
 	if who.Person() != link.Person {
 		return who, contracts.Errorf(contracts.CodeUnauthorized, "the key speaks for somebody else")
 	}
-	who.Roles = slices.DeleteFunc(slices.Clone(who.Roles), func(r access.Role) bool { return !slices.Contains(link.Roles, string(r)) })
-	return who, nil
+	return link.Narrow(who), nil
+}
+
+// withoutKey is the holder of a link whom another face vouches for, if it still does.
+func (p *pages) withoutKey(link chat.Link) (access.Principal, error) {
+	at := slices.IndexFunc(p.others, func(who access.Principal) bool { return who.Person() == link.Person })
+	if at < 0 {
+		return access.Principal{}, contracts.Errorf(contracts.CodeUnauthorized, "nobody vouches for %s any more", link.Person)
+	}
+	return link.Narrow(p.others[at]), nil
 }
 
 // showLink shows what is to be decided. It changes nothing: programs that look
@@ -217,7 +231,7 @@ func (s *linkRoutes) showLink(k *call) error {
 	if err != nil {
 		return s.refusePage(k, err)
 	}
-	return s.page(k, http.StatusOK, confirmPage(l))
+	return s.write(k, http.StatusOK, confirmPage(l))
 }
 
 func noLinks() error {
@@ -256,5 +270,5 @@ func (s *linkRoutes) decideLink(k *call) error {
 	if err != nil {
 		return s.refusePage(k, err)
 	}
-	return s.page(k, http.StatusOK, donePage(outcome.Decided))
+	return s.write(k, http.StatusOK, donePage(outcome.Decided))
 }

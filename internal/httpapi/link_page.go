@@ -41,7 +41,7 @@ func confirmPage(l linked) linkPage {
 	p := linkPage{Title: sheet.Asks(l.gate), Code: l.gate.Code, Person: l.who.Subject(), Hash: l.link.ActionSHA256, Form: true}
 	p.Rows, p.Case = chat.Sheet(l.gate), chat.Grounds(l.gate)
 	for _, d := range chat.Changes(l.gate) {
-		p.Case = append(p.Case, [2]string{"changed " + d.Pointer, chat.Value(d.Before) + " → " + chat.Value(d.After)})
+		p.Case = append(p.Case, [2]string{"changed " + d.Pointer, chat.Bounded(l.gate, d.Before) + " → " + chat.Bounded(l.gate, d.After)})
 	}
 	if sent := chat.Sent(l.gate); sent != "" {
 		p.Case = append(p.Case, [2]string{"sent as", sent})
@@ -62,7 +62,7 @@ func donePage(gate contracts.Interrupt) linkPage {
 // log.
 func (s *linkRoutes) refusePage(k *call, err error) error {
 	if r, ok := errors.AsType[*refusal](err); ok {
-		return s.page(k, r.status, linkPage{Title: "Nothing was decided", Text: r.text, Refusal: r.kind})
+		return s.write(k, r.status, linkPage{Title: "Nothing was decided", Text: r.text, Refusal: r.kind})
 	}
 	p := problemOf(err)
 	if p.Status >= http.StatusInternalServerError && k.ctx().Err() == nil {
@@ -73,12 +73,12 @@ func (s *linkRoutes) refusePage(k *call, err error) error {
 	if p.Code == contracts.CodeStaleApproval {
 		kind = "changed"
 	}
-	return s.page(k, p.Status, linkPage{Title: "Nothing was decided", Text: p.Detail, Refusal: kind})
+	return s.write(k, p.Status, linkPage{Title: "Nothing was decided", Text: p.Detail, Refusal: kind})
 }
 
-// page writes a page that runs nothing, loads nothing, stands in no frame, and
+// write writes a page that runs nothing, loads nothing, stands in no frame, and
 // sends its form to nobody but this server.
-func (s *linkRoutes) page(k *call, status int, p linkPage) error {
+func (s *linkRoutes) write(k *call, status int, p linkPage) error {
 	p.Style = linkStyle
 	var body bytes.Buffer
 	if err := s.pages.html.Execute(&body, p); err != nil {

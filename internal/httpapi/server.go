@@ -97,6 +97,11 @@ type Server struct {
 
 var _ http.Handler = (*Server)(nil)
 
+// Page gives the page on which somebody may decide a gate, "" if there is none.
+func (s *Server) Page(who access.Principal, i contracts.Interrupt) string {
+	return s.approvals.page(who, i)
+}
+
 // New makes the API. HTTPServer serves it.
 func New(cfg Config, deps Deps) (*Server, error) {
 	if deps.Conversation == nil || deps.Sessions == nil || deps.Gates == nil || deps.Runs == nil || deps.Audit == nil || deps.Registry == nil || deps.Keys == nil {

@@ -16,14 +16,17 @@ type answers struct {
 	logger *slog.Logger
 }
 
-// reply sends the whole of an answer and finishes the update that asked for it.
-func (a *answers) reply(ctx context.Context, j job, at place, parts []part) {
-	if _, err := a.out.deliver(ctx, at, j.noted.Live, parts); err != nil && ctx.Err() != nil {
+// reply sends the whole of an answer and finishes the update that asked for it. It
+// tells whether all of it arrived.
+func (a *answers) reply(ctx context.Context, j job, at place, parts []part) bool {
+	_, err := a.out.deliver(ctx, at, j.noted.Live, parts)
+	if err != nil && ctx.Err() != nil {
 		j.noted.Tries = 0 // it was stopped, and has not failed
 		a.box.note(ctx, j)
-		return
+		return false
 	}
 	a.box.finish(ctx, j.received.ID)
+	return err == nil
 }
 
 // failed says what went wrong; what is ours to mend stays in the log.

@@ -90,6 +90,8 @@ type Deps struct {
 	Gates        *gates.Gates
 	Inbox        orchestrator.Inbox
 	Notifier     orchestrator.Notifier
+	// Pages are where what is too long for Telegram is decided; nil is nowhere.
+	Pages Pages
 }
 
 // Bot is one Telegram bot: updates come in by the intake, are taken one after
@@ -144,7 +146,7 @@ func (b *Bot) wire(people map[int64]access.Principal, deps Deps) {
 	b.box = &box{inbox: deps.Inbox, channel: channel, now: b.cfg.Now, retry: retry, logger: logger}
 	answers := &answers{out: out, box: b.box, logger: logger}
 	b.lanes = &lanes{audience: b.audience, answers: answers, work: &b.work, queues: map[string][]job{}, logger: logger}
-	b.follower = newFollower(deps.Conversation, answers, b.lanes.contain, &b.work)
+	b.follower = newFollower(deps.Conversation, answers, b.lanes.contain, deps.Pages, &b.work)
 	talk := &dialogue{
 		channel: channel, audience: b.audience, conversation: deps.Conversation, gates: deps.Gates, answers: answers, follower: b.follower,
 	}
@@ -154,7 +156,7 @@ func (b *Bot) wire(people map[int64]access.Principal, deps Deps) {
 		wait: b.cfg.PollTimeout, retry: retry, now: b.cfg.Now, logger: logger, refused: map[int64]time.Time{},
 	}
 	b.caller = &caller{
-		gates: deps.Gates, people: people, chats: b.cfg.Approvers, out: out,
+		gates: deps.Gates, people: people, chats: b.cfg.Approvers, out: out, pages: deps.Pages,
 		box:  &box{inbox: deps.Inbox, channel: channel + ":gates", now: b.cfg.Now, retry: retry, logger: logger},
 		told: map[callID]int{}, poke: make(chan struct{}, 1), every: b.cfg.Limits.Progress, retry: retry, logger: logger,
 	}

@@ -41,6 +41,7 @@ type caller struct {
 	chats  []int64 // of approvers
 	out    *sender
 	box    *box
+	pages  Pages
 	every  time.Duration // the pause between two looks
 	retry  backoff
 	logger *slog.Logger
@@ -182,7 +183,9 @@ func (c *caller) call(ctx context.Context, id callID, i contracts.Interrupt) err
 		}
 		c.told[id] = 0
 	}
-	message, err := c.out.deliver(ctx, place{chat: id.chat, group: id.chat < 0}, 0, []part{asked(i)})
+	at := place{chat: id.chat, group: id.chat < 0}
+	page := c.pages.of(c.people[id.chat], at, []contracts.Interrupt{i})[i.Code]
+	message, err := c.out.deliver(ctx, at, 0, []part{asked(i, page)})
 	switch {
 	case hopeless(err):
 		message = -1 // nobody is there, and is not called again

@@ -10,7 +10,6 @@ import (
 
 	"github.com/manifold-run/manifold/contracts"
 	"github.com/manifold-run/manifold/execution/decision"
-	"github.com/manifold-run/manifold/orchestrator"
 	"github.com/manifold-run/manifold/orchestrator/access"
 	"github.com/manifold-run/manifold/orchestrator/chat"
 	"github.com/manifold-run/manifold/orchestrator/conversation"
@@ -194,17 +193,17 @@ func (d *dialogue) repliedGates(ctx context.Context, who access.Principal, m *mo
 }
 
 // oneGate shows a gate by its code.
-func (d *dialogue) oneGate(ctx context.Context, j job, who access.Principal, code string) []part {
+func (d *dialogue) oneGate(ctx context.Context, j job, who access.Principal, m *models.Message, code string) {
 	if code == "" {
-		return plainText("Write /gate and the code that is shown, such as /gate 7K3Q2.")
+		d.answers.reply(ctx, j, placeOf(m), plainText("Write /gate and the code that is shown, such as /gate 7K3Q2."))
+		return
 	}
 	i, err := d.gates.Get(ctx, who, strings.ToUpper(code))
 	if err != nil {
-		return d.answers.failed(ctx, j, err)
+		d.answers.reply(ctx, j, placeOf(m), d.answers.failed(ctx, j, err))
+		return
 	}
-	state := orchestrator.SessionView{Open: []contracts.Interrupt{i}}
-	if state.MayApprove, state.MayAnswer, err = d.gates.May(ctx, who, i); err != nil {
-		return d.answers.failed(ctx, j, err)
-	}
-	return render(state, false)
+	turn := d.input(ctx, &j, who, m)
+	turn.Command = &chat.Command{Verb: chat.Show, Codes: []string{i.Code}}
+	d.turn(ctx, j, who, placeOf(m), turn)
 }

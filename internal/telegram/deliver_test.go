@@ -64,6 +64,8 @@ func TestAGateOutlivesARestartAndItsRequesterHearsOfTheEnd(t *testing.T) {
 	code := strings.Fields(gate.Buttons[0].Text)[1]
 	w.stop()
 	w.start()
+	w.otto.Says("/gate " + code)
+	w.reads(ottoID, code)
 	w.otto.Says("approve " + code)
 	w.reads(ritaID, "verified")
 	shown := 0

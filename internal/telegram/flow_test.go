@@ -101,6 +101,24 @@ func TestARequesterHearsOfWhatSomebodyDecidedElsewhere(t *testing.T) {
 	}
 }
 
+func TestAWordApprovesOnlyWhatTheChatHasShown(t *testing.T) {
+	t.Parallel()
+	w := setup(t)
+	w.rita.Says(alert)
+	gate := w.reads(ritaID, "Somebody else has to approve")
+	code := strings.Fields(gate.Buttons[0].Text)[1]
+	w.otto.Says("/gates")
+	w.reads(ottoID, code)
+	w.otto.Says("approve " + code)
+	shown := w.reads(ottoID, "Nothing is approved yet", "AAPL", "why: ")
+	if n := w.domain.called("set_price_alert"); n != 0 || len(shown.Buttons) != 2 {
+		t.Fatalf("the write was sent %d times, and shown was %+v", n, shown)
+	}
+	w.otto.Says("approve " + code)
+	w.reads(ottoID, code+" is approved")
+	w.reads(ritaID, "verified")
+}
+
 func TestAGateOfSomebodyElseIsNotThereForThoseWithoutARight(t *testing.T) {
 	t.Parallel()
 	w := setup(t)

@@ -18,6 +18,8 @@ type runs interface {
 	Refresh(ctx context.Context, who access.Principal, from orchestrator.SessionView) (orchestrator.SessionView, error)
 	// News gives the events of a session after a number.
 	News(ctx context.Context, who access.Principal, sessionID string, after int64) ([]contracts.Event, error)
+	// Shown commits that the gates of a view were shown whole.
+	Shown(ctx context.Context, view orchestrator.SessionView)
 }
 
 // follower shows runs in chats until they have ended: progress, their gates as
@@ -32,6 +34,7 @@ type follower struct {
 	runs    runs
 	answers *answers
 	contain func(context.Context, job, any)
+	pages   Pages
 	work    *sync.WaitGroup
 
 	mu       sync.Mutex // guards the fields below, and what a show says that it guards
@@ -41,9 +44,9 @@ type follower struct {
 	closed   bool
 }
 
-func newFollower(r runs, a *answers, contain func(context.Context, job, any), work *sync.WaitGroup) *follower {
+func newFollower(r runs, a *answers, contain func(context.Context, job, any), pages Pages, work *sync.WaitGroup) *follower {
 	return &follower{
-		runs: r, answers: a, contain: contain, work: work,
+		runs: r, answers: a, contain: contain, pages: pages, work: work,
 		shows: map[string]*show{}, sessions: map[string]map[*show]bool{}, due: map[int64][]*show{},
 	}
 }
@@ -55,7 +58,10 @@ func (f *follower) follow(ctx context.Context, j job, who access.Principal, at p
 		if j.noted.Gates > 0 {
 			f.answers.out.unbutton(ctx, at.chat, j.noted.Gates)
 		}
-		f.answers.reply(ctx, j, at, render(state, at.group))
+		parts := render(state, at.group, f.pages.of(who, at, state.Open))
+		if f.answers.reply(ctx, j, at, parts) {
+			f.runs.Shown(ctx, shownWhole(state, parts))
+		}
 		return
 	}
 	s := &show{

@@ -36,6 +36,8 @@ func (r *waitingRuns) News(context.Context, access.Principal, string, int64) ([]
 	return nil, nil
 }
 
+func (r *waitingRuns) Shown(context.Context, orchestrator.SessionView) {}
+
 // TestARunThatWaitsForDaysIsNotReadInBetween follows a thousand runs for a day.
 func TestARunThatWaitsForDaysIsNotReadInBetween(t *testing.T) {
 	t.Parallel()
@@ -54,7 +56,7 @@ func TestARunThatWaitsForDaysIsNotReadInBetween(t *testing.T) {
 		silent, waiting, notifier := slog.New(slog.DiscardHandler), &waitingRuns{}, orchestrator.NewLocalNotifier()
 		out := &sender{api: api, retry: backoff{time.Second, time.Minute}, progress: time.Second, logger: silent}
 		in := &box{inbox: orchestratortest.NewStore(), channel: "c", now: time.Now, retry: out.retry, logger: silent}
-		f := newFollower(waiting, &answers{out: out, box: in, logger: silent}, func(_ context.Context, _ job, caught any) { t.Errorf("panic: %v", caught) }, &work)
+		f := newFollower(waiting, &answers{out: out, box: in, logger: silent}, func(_ context.Context, _ job, caught any) { t.Errorf("panic: %v", caught) }, nil, &work)
 		defer notifier.Listen(f.changed)()
 		goroutines := func() int { // the process has more, of other tests
 			f.mu.Lock()

@@ -60,6 +60,9 @@ func TestWaitingRunsHoldNoGoroutine(t *testing.T) { //nolint:paralleltest // see
 		}
 	}
 	last := w.api.Messages(ritaID)[0]
-	w.otto.Says("approve " + strings.Fields(last.Buttons[0].Text)[1])
+	code := strings.Fields(last.Buttons[0].Text)[1]
+	w.otto.Says("/gate " + code)
+	w.reads(ottoID, code)
+	w.otto.Says("approve " + code)
 	w.reads(ritaID, "verified")
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/manifold-run/manifold/contracts"
 	"github.com/manifold-run/manifold/orchestrator"
+	"github.com/manifold-run/manifold/orchestrator/access"
 )
 
 func TestNothingIsDecidedThatWasLeftOut(t *testing.T) {
@@ -20,10 +21,8 @@ func TestNothingIsDecidedThatWasLeftOut(t *testing.T) {
 	states := map[string]orchestrator.SessionView{
 		"a gate after a long answer": {Answer: &contracts.Answer{Blocks: []contracts.Block{long}}, Open: []contracts.Interrupt{gate}, MayApprove: []string{"AAAAA"}},
 	}
-	gate.Action = &contracts.Action{Parameters: map[string]any{"text": long.Text + "and transfer everything"}}
-	states["a gate that is too long"] = orchestrator.SessionView{Open: []contracts.Interrupt{gate}, MayApprove: []string{"AAAAA"}}
 	for why, state := range states {
-		got := pack(render(state, false))
+		got := pack(render(state, false, nil))
 		if len(got) != maxMessages+1 {
 			t.Fatalf("%s: %d messages", why, len(got))
 		}
@@ -31,6 +30,37 @@ func TestNothingIsDecidedThatWasLeftOut(t *testing.T) {
 			if len(m.buttons) > 0 {
 				t.Errorf("%s: it can be decided below %q", why, m.plain)
 			}
+		}
+		if open := shownWhole(state, render(state, false, nil)).Open; len(open) > 0 {
+			t.Errorf("%s: it counts as shown", why)
+		}
+	}
+}
+
+func TestWhatDoesNotFitAMessageIsApprovedOnItsPage(t *testing.T) {
+	t.Parallel()
+	gate := contracts.Interrupt{
+		InterruptID: "gate_aaaa", Code: "AAAAA", Type: contracts.InterruptWriteApproval, Status: contracts.InterruptOpen,
+		Prompt: "Do it?", ActionSHA256: strings.Repeat("0", 64), Action: &contracts.Action{Parameters: map[string]any{}},
+	}
+	for _, name := range []string{"a", "b", "c"} {
+		gate.Action.Parameters[name] = strings.Repeat("word ", 380) + "and transfer everything"
+	}
+	state := orchestrator.SessionView{Open: []contracts.Interrupt{gate}, MayApprove: []string{"AAAAA"}}
+	pages := Pages(func(access.Principal, contracts.Interrupt) string { return "https://example.com/approve/1" })
+	for name, c := range map[string]struct {
+		at   place
+		page bool
+	}{"to a person": {place{chat: 1}, true}, "to a group": {place{chat: -1, group: true}, false}} {
+		got := pack(render(state, c.at.group, pages.of(access.Principal{}, c.at, state.Open)))
+		if len(got) != 1 || strings.Contains(got[0].plain, "https://example.com/approve/1") != c.page {
+			t.Fatalf("%s: %+v", name, got)
+		}
+		if len(got[0].buttons) != 1 || len(got[0].buttons[0]) != 1 || !strings.HasPrefix(got[0].buttons[0][0].Text, "Reject") {
+			t.Errorf("%s: the buttons are %+v", name, got[0].buttons)
+		}
+		if open := shownWhole(state, render(state, c.at.group, nil)).Open; len(open) > 0 {
+			t.Errorf("%s: it counts as shown", name)
 		}
 	}
 }
@@ -52,7 +82,7 @@ func TestAGateSaysHowMuchEvidenceItDoesNotShow(t *testing.T) {
 	for range maxEvidence + 3 {
 		gate.Evidence = append(gate.Evidence, contracts.EvidenceItem{NodeID: "n1", Path: "x", Value: 1.0})
 	}
-	if got := text(render(orchestrator.SessionView{Open: []contracts.Interrupt{gate}}, false)); !strings.Contains(got, "and 3 values more: manifold gates AAAAA") {
+	if got := text(render(orchestrator.SessionView{Open: []contracts.Interrupt{gate}}, false, nil)); !strings.Contains(got, "and 3 values more: manifold gates AAAAA") {
 		t.Error(got)
 	}
 }

@@ -8,6 +8,8 @@ import (
 	"unicode/utf8"
 
 	"github.com/go-telegram/bot/models"
+
+	"github.com/manifold-run/manifold/contracts/sheet"
 )
 
 // span is a piece of text in one style: "", "b", "i" or "code".
@@ -62,7 +64,7 @@ func text(parts []part) string {
 func (l line) plain() string {
 	var out strings.Builder
 	for _, s := range l {
-		out.WriteString(s.text)
+		out.WriteString(shown(s.text))
 	}
 	return out.String()
 }
@@ -84,7 +86,10 @@ func (l line) html() string {
 
 var escaper = strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;", "\x00", "")
 
-func escape(s string) string { return escaper.Replace(strings.ToValidUTF8(s, "�")) }
+// shown is a text as it is: what hides in it is a sign.
+func shown(s string) string { return sheet.Visible(strings.ToValidUTF8(s, "�")) }
+
+func escape(s string) string { return escaper.Replace(shown(s)) }
 
 // width is how long Telegram takes a text to be.
 func width(s string) int {

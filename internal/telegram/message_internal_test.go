@@ -15,7 +15,7 @@ func TestTextsOfDomainsAreTextInTelegram(t *testing.T) {
 		{Kind: contracts.BlockText, Title: "<b>A & B</b>", Text: "1 < 2 & <a href=\"x\">*_~`</a>"},
 		{Kind: contracts.BlockTable, Columns: []contracts.Column{{Title: "<i>"}}, Rows: [][]any{{"</pre><b>"}}},
 	}}
-	got := pack(render(orchestrator.SessionView{Answer: answer, Notice: "`7K3Q2` is \\*approved\\* &lt;now&gt;"}, false))
+	got := pack(render(orchestrator.SessionView{Answer: answer, Notice: "`7K3Q2` is \\*approved\\* &lt;now&gt;"}, false, nil))
 	if len(got) != 1 {
 		t.Fatalf("%d messages", len(got))
 	}
@@ -37,7 +37,7 @@ func TestLongAnswersAreSplitAndNothingIsLost(t *testing.T) {
 		table.Rows = append(table.Rows, []any{"row", "some & text"})
 	}
 	answer := &contracts.Answer{Blocks: []contracts.Block{{Kind: contracts.BlockText, Text: long}, table}}
-	parts := render(orchestrator.SessionView{Answer: answer}, false)
+	parts := render(orchestrator.SessionView{Answer: answer}, false, nil)
 	var all strings.Builder
 	p := packer{}
 	for _, x := range parts {
@@ -88,7 +88,7 @@ func TestButtonsStandBelowWhatTheyAreAboutAndFitTelegram(t *testing.T) {
 			Requesters: []string{"rita"}, Action: &contracts.Action{Instance: "north"},
 		})
 	}
-	got := pack(render(orchestrator.SessionView{Open: gates, MayApprove: []string{"AAAAA"}}, false))
+	got := pack(render(orchestrator.SessionView{Open: gates, MayApprove: []string{"AAAAA"}}, false, nil))
 	if len(got) != 2 || len(got[0].buttons[0]) != 2 || len(got[1].buttons[0]) != 1 {
 		t.Fatalf("%+v", got)
 	}

@@ -13,6 +13,7 @@ import (
 	"github.com/manifold-run/manifold/contracts"
 	"github.com/manifold-run/manifold/contracts/sheet"
 	"github.com/manifold-run/manifold/orchestrator"
+	"github.com/manifold-run/manifold/orchestrator/access"
 	"github.com/manifold-run/manifold/orchestrator/chat"
 )
 
@@ -20,7 +21,7 @@ func errAttr(err error) slog.Attr { return slog.Any("error", err) }
 
 // render makes an answer of where a chat stands. In a group everybody sees the
 // buttons of a gate; whether a press counts is decided when it comes.
-func render(state orchestrator.SessionView, group bool) []part {
+func render(state orchestrator.SessionView, group bool, pages map[string]string) []part {
 	parts := notice(state.Notice)
 	if state.Answer != nil {
 		for _, b := range state.Answer.Blocks {
@@ -39,7 +40,7 @@ func render(state orchestrator.SessionView, group bool) []part {
 	}
 	for _, i := range state.Open {
 		if i.Type.Gate() {
-			parts = append(parts, gate(i, group || slices.Contains(state.MayApprove, i.Code)))
+			parts = append(parts, fitting(i, group || slices.Contains(state.MayApprove, i.Code), pages[i.Code]))
 			continue
 		}
 		parts = append(parts, asks(i))
@@ -172,7 +173,7 @@ func gate(i contracts.Interrupt, mayApprove bool) part {
 		out.lines = append(out.lines, line{{text: fmt.Sprintf("and %d values more: manifold gates %s", more, i.Code)}})
 	}
 	for _, d := range chat.Changes(i) {
-		add("changed "+d.Pointer, chat.Value(d.Before)+" → "+chat.Value(d.After))
+		add("changed "+d.Pointer, chat.Bounded(i, d.Before)+" → "+chat.Bounded(i, d.After))
 	}
 	for _, c := range chat.Circumstances(i) {
 		add(c[0], c[1])
@@ -198,10 +199,59 @@ func gate(i contracts.Interrupt, mayApprove bool) part {
 	return out
 }
 
+// fits tells whether a gate can be shown whole, above its own buttons.
+func fits(p part) bool { return len(pack([]part{p})) == 1 }
+
+// fitting is a gate as it can be decided here: what does not fit one message can
+// be rejected here, and is approved where it is shown whole.
+func fitting(i contracts.Interrupt, mayApprove bool, page string) part {
+	whole := gate(i, mayApprove)
+	if i.Status != contracts.InterruptOpen || fits(whole) {
+		return whole
+	}
+	out := part{lines: whole.lines[:1:1]}
+	say := func(text string) { out.lines = append(out.lines, line{{text: text}}) }
+	say("This is too long for a message, so it cannot be approved here.")
+	if mayApprove && page != "" {
+		say("Look at it and decide on this page, which is yours alone: " + page)
+	}
+	say("\"manifold gates " + i.Code + "\" shows all of it.")
+	label := "Withdraw "
+	if mayApprove {
+		label = "Reject "
+	}
+	out.buttons = row(button(label+i.Code, gateData(dataReject, i)))
+	return out
+}
+
+// shownWhole is a view with those gates alone that its messages have shown whole.
+func shownWhole(state orchestrator.SessionView, parts []part) orchestrator.SessionView {
+	if len(pack(parts)) > maxMessages {
+		state.Open = nil // nobody knows what of it was left out
+	}
+	state.Open = slices.DeleteFunc(slices.Clone(state.Open), func(i contracts.Interrupt) bool { return !fits(gate(i, true)) })
+	return state
+}
+
+// Pages gives the page on which somebody may decide a gate, "" if there is none.
+type Pages func(who access.Principal, i contracts.Interrupt) string
+
+// of are the pages for those gates of a private chat that do not fit a message.
+// The address of a page is a right to decide: no group is told of it.
+func (p Pages) of(who access.Principal, at place, open []contracts.Interrupt) map[string]string {
+	out := map[string]string{}
+	for _, i := range open {
+		if p != nil && !at.group && i.Type.Gate() && !fits(gate(i, true)) {
+			out[i.Code] = p(who, i)
+		}
+	}
+	return out
+}
+
 // asked is a gate or a question for somebody who is to come for it.
-func asked(i contracts.Interrupt) part {
+func asked(i contracts.Interrupt, page string) part {
 	if i.Type.Gate() {
-		return gate(i, true)
+		return fitting(i, true, page)
 	}
 	return asks(i)
 }

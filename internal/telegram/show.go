@@ -135,9 +135,13 @@ func (f *follower) display(s *show, now string) error {
 		f.answers.out.unbutton(s.ctx, s.at.chat, s.gates)
 		s.gates = 0
 	}
-	last, err := f.answers.out.deliver(s.ctx, s.at, s.live, render(s.state, s.at.group))
+	parts := render(s.state, s.at.group, f.pages.of(s.who, s.at, s.state.Open))
+	last, err := f.answers.out.deliver(s.ctx, s.at, s.live, parts)
 	if err != nil && !hopeless(err) {
 		return err
+	}
+	if err == nil {
+		f.runs.Shown(s.ctx, shownWhole(s.state, parts))
 	}
 	s.lines, s.fresh, s.present = nil, false, now
 	switch {

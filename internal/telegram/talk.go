@@ -89,7 +89,7 @@ func (d *dialogue) message(ctx context.Context, j job, who access.Principal, m *
 			d.answers.reply(ctx, j, at, plainText("You are "+who.Subject()+" here ("+roles(who)+").\n\n"+helpText))
 			return
 		case "gate":
-			d.answers.reply(ctx, j, at, d.oneGate(ctx, j, who, rest))
+			d.oneGate(ctx, j, who, m, rest)
 			return
 		}
 		means := meaning(name)
@@ -103,15 +103,21 @@ func (d *dialogue) message(ctx context.Context, j job, who access.Principal, m *
 		d.answers.reply(ctx, j, at, plainText(helpText))
 		return
 	}
-	month := d.month(ctx, &j, who, m)
-	turn := conversation.Input{
-		Thread: &conversation.Thread{Conversation: conversationOf(d.channel, m.Chat.ID, month)}, Key: "message-" + strconv.Itoa(m.ID), Message: text, Said: j.received.At,
-		// Words of somebody else are never a command.
-		Quoted: m.ForwardOrigin != nil || m.ViaBot != nil,
-	}
+	turn := d.input(ctx, &j, who, m)
+	turn.Message = text
+	// Words of somebody else are never a command.
+	turn.Quoted = m.ForwardOrigin != nil || m.ViaBot != nil
 	turn.Thread.Shown = d.repliedGates(ctx, who, m)
 	turn.Thread.Marked = len(turn.Thread.Shown) > 0
 	d.turn(ctx, j, who, at, turn)
+}
+
+// input is what a message is besides its words: when and where it was said.
+func (d *dialogue) input(ctx context.Context, j *job, who access.Principal, m *models.Message) conversation.Input {
+	return conversation.Input{
+		Thread: &conversation.Thread{Conversation: conversationOf(d.channel, m.Chat.ID, d.month(ctx, j, who, m))},
+		Key:    "message-" + strconv.Itoa(m.ID), Said: j.received.At,
+	}
 }
 
 // conversationOf is the chat as the orchestrator knows it: a new one each month,

@@ -4,8 +4,12 @@ import (
 	"crypto/hmac"
 	"encoding/base64"
 	"encoding/json"
+	"slices"
 	"strings"
 	"time"
+
+	"github.com/manifold-run/manifold/contracts"
+	"github.com/manifold-run/manifold/orchestrator/access"
 )
 
 // Link lets one person decide one gate on a page, once, and only as long as its
@@ -21,6 +25,25 @@ type Link struct {
 	Roles   []string `json:"r"`
 	Vouched bool     `json:"v,omitempty"` // the person was signed by the frontend
 	Expires int64    `json:"e"`           // seconds since 1970
+}
+
+// LinkFor is the link of somebody to a gate as it is, until a time and never longer
+// than the gate.
+func LinkFor(who access.Principal, i contracts.Interrupt, until time.Time) Link {
+	if i.ExpiresAt != nil && i.ExpiresAt.Before(until) {
+		until = *i.ExpiresAt
+	}
+	l := Link{GateID: i.InterruptID, ActionSHA256: i.ActionSHA256, KeyID: who.KeyID, Person: who.Person(), Vouched: who.Vouched, Expires: until.Unix()}
+	for _, r := range who.Roles {
+		l.Roles = append(l.Roles, string(r))
+	}
+	return l
+}
+
+// Narrow gives the holder of a link with no more roles than it was made with.
+func (l Link) Narrow(who access.Principal) access.Principal {
+	who.Roles = slices.DeleteFunc(slices.Clone(who.Roles), func(r access.Role) bool { return !slices.Contains(l.Roles, string(r)) })
+	return who
 }
 
 // Expired tells whether the link is too old.

@@ -1,6 +1,7 @@
 package chat
 
 import (
+	"cmp"
 	"crypto/hmac"
 	"crypto/sha256"
 	"encoding/base64"
@@ -19,6 +20,10 @@ type Marker struct {
 // markerLine is a link-reference definition, which Markdown does not show.
 var markerLine = regexp.MustCompile(`(?m)^\[//\]: # \(manifold ([^()\s]+) ([^()\s]*) ([^()\s]+)\)[ \t\r]*$`)
 
+// noSession stands in a marker for the session of a chat in which nothing was asked
+// yet, where gates of others were shown.
+const noSession = "-"
+
 // Signer makes and checks markers. The signature covers the person, so that a
 // marker from somebody else's history is worth nothing.
 type Signer struct{ key []byte }
@@ -29,6 +34,7 @@ func NewSigner(key []byte) Signer { return Signer{key: key} }
 // Line renders a marker. It must stand after an empty line.
 func (s Signer) Line(m Marker, subject string) string {
 	codes := strings.Join(m.Codes, ",")
+	m.SessionID = cmp.Or(m.SessionID, noSession)
 	return "[//]: # (manifold " + m.SessionID + " " + codes + " " + s.sign("marker", m.SessionID, codes, subject) + ")"
 }
 
@@ -40,7 +46,7 @@ func (s Signer) Read(text, subject string) (Marker, bool) {
 		if !hmac.Equal([]byte(sig), []byte(s.sign("marker", sessionID, codes, subject))) {
 			continue
 		}
-		out := Marker{SessionID: sessionID}
+		out := Marker{SessionID: strings.TrimPrefix(sessionID, noSession)}
 		if codes != "" {
 			out.Codes = strings.Split(codes, ",")
 		}

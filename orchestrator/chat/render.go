@@ -6,9 +6,9 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
-	"unicode"
 
 	"github.com/manifold-run/manifold/contracts"
+	"github.com/manifold-run/manifold/contracts/sheet"
 )
 
 // Render writes an answer as Markdown. Texts of domains are text: nothing in
@@ -84,6 +84,9 @@ func table(out *strings.Builder, b contracts.Block) {
 	}
 }
 
+// oneLine shows where a line ends. What is no text is a sign.
+var oneLine = strings.NewReplacer("\r\n", "⏎", "\n", "⏎", "\r", "\uFFFD", "\t", " ")
+
 // Value writes a value of JSON as people write it, on one line, in the order of
 // its characters: what only moves other text, or hides, is shown as a sign.
 func Value(v any) string {
@@ -98,17 +101,7 @@ func Value(v any) string {
 			text = string(raw)
 		}
 	}
-	return strings.Map(func(r rune) rune {
-		switch {
-		case r == '\n':
-			return '⏎'
-		case r == '\t':
-			return ' '
-		case unicode.IsControl(r), unicode.In(r, unicode.Bidi_Control, unicode.Zl, unicode.Zp), r == '\u200b', r == '\u2060', r == '\ufeff', r >= 0xE0000 && r <= 0xE007F:
-			return unicode.ReplacementChar
-		}
-		return r
-	}, strings.ReplaceAll(text, "\r\n", "\n"))
+	return sheet.Visible(oneLine.Replace(text))
 }
 
 var escaper = strings.NewReplacer(
@@ -123,7 +116,7 @@ var escaper = strings.NewReplacer(
 // and stays as it is: an escape there splits the word, which Open WebUI shows
 // as two while an answer is not done.
 func Escape(s string) string {
-	out := escaper.Replace(s)
+	out := escaper.Replace(sheet.Visible(s))
 	for inWord.MatchString(out) { // a letter between two of them is seen at the second time
 		out = inWord.ReplaceAllString(out, "${1}_${2}")
 	}

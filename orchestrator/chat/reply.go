@@ -107,7 +107,7 @@ func gate(language string, i contracts.Interrupt, mayApprove bool, link string, 
 	fmt.Fprintf(&out, "**%s** `%s`\n\n", Escape(sheet.Asks(i)), i.Code)
 	rows(language, &out, sheetIn(language, i))
 	for _, d := range Changes(i) {
-		fmt.Fprintf(&out, "\nchanged: %s from %s to %s\n", Escape(d.Pointer), Escape(Value(d.Before)), Escape(Value(d.After)))
+		fmt.Fprintf(&out, "\nchanged: %s from %s to %s\n", Escape(d.Pointer), Escape(Bounded(i, d.Before)), Escape(Bounded(i, d.After)))
 	}
 	var facts []string
 	for _, c := range Circumstances(i) {
@@ -151,7 +151,7 @@ func exact(language string, i contracts.Interrupt) string {
 	}
 	sent := i.Action.Sent()
 	for _, name := range slices.Sorted(maps.Keys(sent)) {
-		all = append(all, [2]string{name, Value(sent[name])})
+		all = append(all, [2]string{name, Bounded(i, sent[name])})
 	}
 	var out strings.Builder
 	out.WriteString("<details>\n<summary>" + Say(language, "Exactly what is sent") + "</summary>\n\n")
@@ -188,15 +188,30 @@ func Circumstances(i contracts.Interrupt) [][2]string {
 			add("before", said)
 		}
 		if name, shown := strings.CutPrefix(e.Path, contracts.EvidenceShown); shown {
-			add(strings.ReplaceAll(name, "_", " "), brief(plainly(e.Value), maxShown))
+			add(strings.ReplaceAll(name, "_", " "), Bounded(i, plainly(e.Value)))
 		}
 	}
 	add("mind", i.Warning)
 	return out
 }
 
-// maxShown is how much of what a workflow shows stands in the text of a gate.
-const maxShown = 600
+// maxValue is how much of one value stands in the text of a gate, in characters.
+const maxValue = 2000
+
+// Bounded writes a value of a gate whole, or, if it is too long, its beginning, how
+// long it is, its hash, and where it stands whole.
+func Bounded(i contracts.Interrupt, v any) string {
+	text := Value(v)
+	if utf8.RuneCountInString(text) <= maxValue {
+		return text
+	}
+	raw, is := v.(string)
+	if !is {
+		raw = text
+	}
+	return fmt.Sprintf("%s… (cut: %d characters in all, SHA-256 %s; manifold gates %s shows them)",
+		string([]rune(text)[:maxValue]), utf8.RuneCountInString(raw), contracts.HashBytes([]byte(raw)), i.Code)
+}
 
 // plainly writes a list of texts as one, and other values as they are.
 func plainly(v any) string {
@@ -224,7 +239,7 @@ func Sheet(i contracts.Interrupt) [][2]string { return sheetIn("", i) }
 func sheetIn(language string, i contracts.Interrupt) [][2]string {
 	var out [][2]string
 	for _, r := range sheet.Of(i) {
-		value := Value(r.Value)
+		value := Bounded(i, r.Value)
 		most := 80
 		if r.Opaque { // it stands for what nobody reads
 			most = 400
@@ -276,7 +291,7 @@ func Grounds(i contracts.Interrupt) [][2]string {
 		if sheet.IsDigest(e.Value) || chosen && (shown[contracts.CleanSummary(Value(e.Value))] || e.Value == "") {
 			continue
 		}
-		out = append(out, [2]string{e.Path + " of " + e.NodeID, Value(e.Value)})
+		out = append(out, [2]string{e.Path + " of " + e.NodeID, Bounded(i, e.Value)})
 	}
 	return out
 }

@@ -18,6 +18,7 @@ import (
 	"github.com/manifold-run/manifold/orchestrator/gates"
 	"github.com/manifold-run/manifold/orchestrator/runs"
 	"github.com/manifold-run/manifold/orchestrator/sessions"
+	"github.com/manifold-run/manifold/orchestrator/shown"
 	"github.com/manifold-run/manifold/orchestrator/views"
 )
 
@@ -176,12 +177,12 @@ func (c *commands) decide(ctx context.Context, t orchestrator.Turn, here string)
 	}
 	lines, passed := make([]string, 0, len(t.Codes)), true
 	for _, code := range t.Codes {
-		i, line, err := c.decideOne(ctx, t, here, code)
+		i, line, err := c.decideOne(ctx, &t, here, code)
 		if err != nil {
 			line, passed = code+": "+c.fault(ctx, err), passed && !passing(err)
 		}
 		lines = append(lines, line)
-		if t.RunID == "" && err == nil {
+		if t.RunID == "" && err == nil && t.Shows == "" {
 			t.RunID, t.RunSession = c.followed(ctx, t.By, i)
 		}
 	}
@@ -195,7 +196,7 @@ func (c *commands) decide(ctx context.Context, t orchestrator.Turn, here string)
 // decideOne commits the decision on one gate by its code, which stands for its
 // hash, and says in words what became of it. The same decision again by the same
 // person is no new one.
-func (c *commands) decideOne(ctx context.Context, t orchestrator.Turn, here, code string) (contracts.Interrupt, string, error) {
+func (c *commands) decideOne(ctx context.Context, t *orchestrator.Turn, here, code string) (contracts.Interrupt, string, error) {
 	d := contracts.Decision(t.Command)
 	i, err := c.gate(ctx, t.By, here, code)
 	if err == nil && !i.Type.Gate() && !slices.Contains(i.Answers, string(d)) {
@@ -205,9 +206,14 @@ func (c *commands) decideOne(ctx context.Context, t orchestrator.Turn, here, cod
 		return i, "", err
 	}
 	if i.Status == contracts.InterruptOpen && !decidedBy(i, t.By.Subject(), d) {
+		if d == contracts.DecisionApprove && i.Type.Gate() {
+			if seen, err := shown.To(ctx, c.turns, *t, i); err != nil || !seen {
+				return i, once(t, i), err
+			}
+		}
 		body := contracts.Resume{Decision: d, ActionSHA256: i.ActionSHA256}
 		if i.Type.Gate() { // the comment on a question is what is said to the procedure
-			body.Comment = trace(t, d)
+			body.Comment = trace(*t, d)
 		}
 		if i, err = c.gates.Decide(ctx, t.By, i, body); err != nil {
 			return i, "", err
@@ -228,6 +234,15 @@ func (c *commands) decideOne(ctx context.Context, t orchestrator.Turn, here, cod
 		line = strings.TrimSpace(line + " " + c.await(ctx, i)) // nobody else tells them
 	}
 	return i, line, nil
+}
+
+// once has a turn show a gate that it cannot approve yet, and gives the words for it.
+func once(t *orchestrator.Turn, i contracts.Interrupt) string {
+	if t.Shows != "" {
+		return fmt.Sprintf("`%s` was not shown here; look at it first, with `show %s`.", i.Code, i.Code)
+	}
+	t.Shows = i.InterruptID
+	return fmt.Sprintf("This is what `%s` is about. Nothing is approved yet: look at it, and write `approve %s` once more.", i.Code, i.Code)
 }
 
 // trace says for the audit with which message something was approved. The

@@ -59,6 +59,8 @@ func (r *reader) standing(ctx context.Context, in Input) (standing, error) {
 	if s.turns, err = r.turns.ListTurns(ctx, orchestrator.TurnFilter{SessionID: in.here()}); err != nil {
 		return s, err
 	}
+	// What others have decided here, from elsewhere, is no part of what is said here.
+	s.turns = slices.DeleteFunc(s.turns, func(t orchestrator.Turn) bool { return t.Elsewhere })
 	s.question, s.last = s.shownLast(in), s.lastRequest()
 	return s, nil
 }
@@ -189,7 +191,7 @@ func (r *reader) answersQuestion(ctx context.Context, in Input, c chat.Command) 
 	if err != nil || s.question == nil || len(s.question.Answers) == 0 || len(s.gates) > 0 {
 		return false, err
 	}
-	_, unfit := decision.Value(*s.question, strings.TrimRight(pick(*s.question, in.Message), ".!"))
+	_, unfit := decision.Value(*s.question, strings.TrimRight(chat.Pick(*s.question, in.Message), ".!"))
 	return unfit == nil, nil
 }
 
@@ -300,7 +302,7 @@ func (r *reader) fragment(message string, s standing) (chat.Fragment, bool) {
 	if f, ok := chat.ReadFragment(message); ok {
 		return f, true
 	}
-	if _, ok := number(message); ok {
+	if _, ok := chat.Number(message); ok {
 		return chat.Fragment{Kind: chat.FragmentChange, Rest: strings.TrimSpace(message)}, true
 	}
 	if len(strings.Fields(message)) <= maxBare && !strings.ContainsAny(message, "?\n") {

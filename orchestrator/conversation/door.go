@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -13,6 +14,7 @@ import (
 	"github.com/manifold-run/manifold/orchestrator"
 	"github.com/manifold-run/manifold/orchestrator/access"
 	"github.com/manifold-run/manifold/orchestrator/chat"
+	"github.com/manifold-run/manifold/orchestrator/shown"
 )
 
 // Place finds where an input belongs, and refuses what is refused without
@@ -57,7 +59,7 @@ func (c *Conversation) chat(ctx context.Context, who access.Principal, in Input)
 		return nil, err
 	}
 	if command := at.command; command != nil {
-		if !known && (command.Verb == chat.Approve || command.Verb == chat.Reject) && len(command.Codes) > 0 {
+		if !known && len(command.Codes) > 0 {
 			// One that cannot be found is said where it is decided.
 			if i, err := c.reader.gates.Get(ctx, who, command.Codes[0]); err == nil {
 				at.decides = i.SessionID
@@ -93,8 +95,8 @@ func (c *Conversation) command(ctx context.Context, who access.Principal, in Inp
 			return nil, err
 		}
 	case chat.Show:
-		if _, err := c.machine.commands.gate(ctx, who, in.here(), command.Codes[0]); err != nil {
-			return nil, nil //nolint:nilnil,nilerr // five letters that are no gate are a word
+		if _, err := c.machine.commands.gate(ctx, who, in.here(), command.Codes[0]); err != nil && in.Command == nil {
+			return nil, nil //nolint:nilnil // five letters that are no gate are a word
 		}
 	case chat.Help:
 		if _, _, known := c.machine.commands.topicOf(command.Topic); command.Topic != "" && !known {
@@ -147,7 +149,7 @@ func (c *Conversation) key(who access.Principal, in Input) (orchestrator.TurnKey
 			key.Key = fresh
 		}
 		if in.at.decides != "" {
-			key.Conversation = "decisions of " + who.Subject() + " in " + in.thread().Conversation
+			key.Conversation = shown.Place(who.Subject(), in.thread().Conversation)
 		}
 		return key, in.at.known || in.at.decides != ""
 	case chat.Status:
@@ -239,6 +241,7 @@ func (c *Conversation) news(ctx context.Context, who access.Principal, in Input)
 		return "", nil
 	}
 	turns, err := c.turns.ListTurns(ctx, orchestrator.TurnFilter{SessionID: in.here()})
+	turns = slices.DeleteFunc(turns, func(t orchestrator.Turn) bool { return t.Elsewhere })
 	if err != nil || len(turns) == 0 {
 		return "", err
 	}
@@ -284,6 +287,7 @@ func (c *Conversation) outcome(ctx context.Context, in Input, t orchestrator.Tur
 	if t.Parked != "" {
 		o.Notice = c.parked(ctx, t.Parked)
 	}
+	o.Said = t.TurnKey
 	o.Notice = strings.TrimSpace(t.News + "\n\n" + o.Notice)
 	o.Language = c.language(ctx, in)
 	if in.secret {

@@ -57,6 +57,9 @@ func (c *commands) why(ctx context.Context, here string) (string, error) {
 // show finds the gate of a code, with what became of it.
 func (c *commands) show(ctx context.Context, t orchestrator.Turn, here string) (orchestrator.Turn, error) {
 	i, err := c.gate(ctx, t.By, here, t.Codes[0])
+	if contracts.CodeOf(err) == contracts.CodeNotFound && !t.By.Shared() { // who may read it may look at it
+		i, err = c.gates.Get(ctx, t.By, t.Codes[0])
+	}
 	if err != nil {
 		if passing(err) {
 			return t, err

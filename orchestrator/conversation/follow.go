@@ -4,7 +4,6 @@ import (
 	"context"
 	"maps"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/manifold-run/manifold/contracts"
@@ -14,12 +13,6 @@ import (
 	"github.com/manifold-run/manifold/orchestrator/answer"
 	"github.com/manifold-run/manifold/orchestrator/chat"
 )
-
-// number reads a message that is nothing but a number.
-func number(message string) (float64, bool) {
-	n, err := strconv.ParseFloat(strings.TrimRight(strings.TrimSpace(message), ".)"), 64)
-	return n, err == nil
-}
 
 // follow makes a request of a fragment and the request before it: its values
 // with others in their place. false says that the fragment has no value of it.
@@ -157,7 +150,7 @@ func (r *reader) valuesOf(base orchestrator.Turn, f chat.Fragment) (int, map[str
 		}
 		values, evidence := r.intents.Fill(entry, f.Rest, nil, r.now())
 		values = maps.Clone(values)
-		if n, is := number(f.Rest); is {
+		if n, is := chat.Number(f.Rest); is {
 			values, evidence = numberOf(entry, in, n), map[string]contracts.Evidence{"": {Span: [2]int{0, len(f.Rest)}}}
 		}
 		for name := range values {

@@ -104,6 +104,8 @@ type Outcome struct {
 	// show, Quiet that what was found before is no news.
 	Notice       string
 	Alone, Quiet bool
+	// Said is the turn that this is the reply to.
+	Said orchestrator.TurnKey
 	// Language is the one to answer in, "" if that is not known.
 	Language string
 	// Answer is an answer of its own, Show what it shows instead of where the

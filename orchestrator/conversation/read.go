@@ -6,7 +6,6 @@ import (
 	"slices"
 	"strings"
 	"time"
-	"unicode"
 
 	"github.com/manifold-run/manifold/contracts"
 	"github.com/manifold-run/manifold/execution"
@@ -95,7 +94,7 @@ func (r *reader) resumed(ctx context.Context, who access.Principal, in Input, t 
 	if words, ok := in.Resume.Response.(string); ok { // a person may answer in words wherever they answer
 		read := *in.Resume
 		t.Resume = &read
-		if picked := pick(i, words); picked != strings.TrimSpace(words) {
+		if picked := chat.Pick(i, words); picked != strings.TrimSpace(words) {
 			read.Response = picked
 		} else if _, err := decision.Value(i, words); err != nil {
 			if value, fits := r.value(ctx, who, i, words); fits {
@@ -130,12 +129,15 @@ func (r *reader) commanded(ctx context.Context, who access.Principal, in Input, 
 		return t, nil
 	}
 	t.Kind = orchestrator.TurnDecision
-	if len(t.Codes) > 0 {
-		return t, nil
+	var err error
+	if len(t.Codes) == 0 {
+		var shown []string
+		if shown, err = r.shownGates(ctx, who, in); len(shown) == 1 {
+			t.Codes = shown
+		}
 	}
-	shown, err := r.shownGates(ctx, who, in)
-	if len(shown) == 1 {
-		t.Codes = shown
+	if thread := in.thread(); thread.Marked {
+		t.Seen = slices.DeleteFunc(slices.Clone(t.Codes), func(code string) bool { return !slices.Contains(thread.Shown, code) })
 	}
 	return t, err
 }
@@ -171,65 +173,18 @@ func (r *reader) shownGates(ctx context.Context, who access.Principal, in Input)
 	return closed, err
 }
 
-// pick turns "2", an ordinal or the words of a button into the option that they
-// mean as options are shown, and "yes" into the only one. Options of a question
-// for a number have letters, so that a number is what it says.
-func pick(i contracts.Interrupt, message string) string {
-	text := strings.TrimSpace(message)
-	if len(i.Options) == 1 && chat.Affirms(text) {
-		return i.Options[0].ID
-	}
-	for n, o := range i.Options {
-		if text == chat.Choice(i, n) {
-			return o.ID
-		}
-	}
-	if _, is := number(text); is && chat.AsksNumber(i) {
-		return text
-	}
-	at, ok := chat.Place(i, text)
-	if !ok {
-		at, ok = chat.Ordinal(text)
-	}
-	if at == -1 {
-		at = len(i.Options)
-	}
-	if !ok || at < 1 || at > len(i.Options) {
-		return named(i, text)
-	}
-	return i.Options[at-1].ID
-}
-
-// named gives the one option whose label has all the words of a text. To a question for
-// a number a part of a label is none: "three" is not "three weeks".
-func named(i contracts.Interrupt, text string) string {
-	words := strings.Fields(strings.ToLower(text))
-	found := ""
-	for _, o := range i.Options {
-		label := strings.FieldsFunc(strings.ToLower(o.Label), func(c rune) bool { return unicode.IsSpace(c) || strings.ContainsRune(",;()", c) })
-		if len(words) == 0 || chat.AsksNumber(i) && len(words) != len(label) || slices.ContainsFunc(words, func(w string) bool { return !slices.Contains(label, strings.Trim(w, ".,!")) }) {
-			continue
-		}
-		if found != "" {
-			return text
-		}
-		found = o.ID
-	}
-	return cmp.Or(found, text)
-}
-
 // value reads a typed answer: an option, or a value of the asked parameter. A
 // free text that is itself an understandable request is no answer.
 func (r *reader) value(ctx context.Context, who access.Principal, i contracts.Interrupt, message string) (any, bool) {
-	text := pick(i, message)
+	text := chat.Pick(i, message)
 	if c, ok := chat.Parse(text); ok && c.Verb == chat.Assent && text == strings.TrimSpace(message) {
 		kind, _ := i.ResponseSchema["type"].(string)
 		return chat.Affirms(text), kind == "boolean" && len(i.Options) == 0 // else a bare yes says nothing here
 	}
-	if inner, ok := unquoted(text); ok && freeText(i) {
+	if inner, ok := chat.Unquoted(text); ok && freeText(i) {
 		return inner, true
 	}
-	if n, ok := number(text); ok && i.ResponseSchema != nil {
+	if n, ok := chat.Number(text); ok && i.ResponseSchema != nil {
 		if value, err := decision.Value(i, n); err == nil {
 			return value, true
 		}
@@ -265,18 +220,6 @@ func (r *reader) filled(ctx context.Context, i contracts.Interrupt, text string)
 		}
 	}
 	return nil, false
-}
-
-// unquoted is what stands in quotation marks, if that is all.
-func unquoted(text string) (string, bool) {
-	for _, marks := range [][2]string{{`"`, `"`}, {"“", "”"}, {"„", "“"}, {"«", "»"}, {"'", "'"}} {
-		if inner, ok := strings.CutPrefix(text, marks[0]); ok {
-			if inner, ok = strings.CutSuffix(inner, marks[1]); ok && inner != "" {
-				return inner, true
-			}
-		}
-	}
-	return "", false
 }
 
 func (r *reader) isRequest(ctx context.Context, who access.Principal, text string) bool {

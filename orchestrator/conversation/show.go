@@ -2,6 +2,7 @@ package conversation
 
 import (
 	"context"
+	"log/slog"
 	"slices"
 	"time"
 
@@ -10,6 +11,7 @@ import (
 	"github.com/manifold-run/manifold/orchestrator"
 	"github.com/manifold-run/manifold/orchestrator/access"
 	"github.com/manifold-run/manifold/orchestrator/sessions"
+	"github.com/manifold-run/manifold/orchestrator/shown"
 	"github.com/manifold-run/manifold/orchestrator/views"
 )
 
@@ -19,10 +21,10 @@ func (c *Conversation) View(ctx context.Context, who access.Principal, o Outcome
 		return c.shown(ctx, who, o)
 	}
 	if o.Alone {
-		return orchestrator.SessionView{SessionID: o.SessionID, Name: o.Name, Language: o.Language, Notice: o.Notice, Answer: o.Answer, Status: contracts.SessionCompleted}, nil
+		return orchestrator.SessionView{Said: o.Said, SessionID: o.SessionID, Name: o.Name, Language: o.Language, Notice: o.Notice, Answer: o.Answer, Status: contracts.SessionCompleted}, nil
 	}
 	view, err := c.views.Part(ctx, who, orchestrator.SessionView{SessionID: o.SessionID, Turn: o.Turn, RunID: o.RunID, After: o.After})
-	view.Notice, view.Language = o.Notice, o.Language
+	view.Notice, view.Language, view.Said = o.Notice, o.Language, o.Said
 	if o.Quiet {
 		view.Answer = nil
 	}
@@ -31,11 +33,19 @@ func (c *Conversation) View(ctx context.Context, who access.Principal, o Outcome
 
 // shown is a view of nothing but some gates or questions, wherever they are.
 func (c *Conversation) shown(ctx context.Context, who access.Principal, o Outcome) (orchestrator.SessionView, error) {
-	view := orchestrator.SessionView{SessionID: o.SessionID, Name: o.Name, Language: o.Language, Notice: o.Notice, Status: contracts.SessionPendingInterrupt}
+	view := orchestrator.SessionView{Said: o.Said, SessionID: o.SessionID, Name: o.Name, Language: o.Language, Notice: o.Notice, Status: contracts.SessionPendingInterrupt}
 	view.Open = append(view.Open, o.Show...)
 	var err error
 	view.MayApprove, view.MayAnswer, err = c.reader.gates.May(ctx, who, o.Show...)
 	return view, err
+}
+
+// Shown commits that the reply with a view has shown its gates whole; a face calls it
+// when the reply is written. What is not kept is shown once more.
+func (c *Conversation) Shown(ctx context.Context, view orchestrator.SessionView) {
+	if err := shown.Keep(ctx, c.turns, view); err != nil {
+		c.cfg.Logger.WarnContext(ctx, "what was shown is not kept", slog.Any("error", err))
+	}
 }
 
 // Refresh gives where what an earlier view shows stands now.
@@ -44,7 +54,7 @@ func (c *Conversation) Refresh(ctx context.Context, who access.Principal, from o
 		return from, nil
 	}
 	view, err := c.views.Part(ctx, who, from)
-	view.Notice, view.Language = from.Notice, from.Language
+	view.Notice, view.Language, view.Said = from.Notice, from.Language, from.Said
 	return view, err
 }
 
@@ -80,9 +90,12 @@ func (c *Conversation) Whole(ctx context.Context, o Outcome, wait time.Duration)
 	if err != nil {
 		return contracts.SessionResponse{}, err
 	}
+	view = withReply(view, o)
+	view.Said = o.Said
+	c.Shown(ctx, view)
 	session, err := c.dir.Get(ctx, o.SessionID) // its name does not change where it stands
 	view.Name, view.CreatedAt, view.UpdatedAt = session.Name, session.CreatedAt, session.UpdatedAt
-	return withReply(view, o).Response(), err
+	return view.Response(), err
 }
 
 // withReply puts what an input was told into the answer of a session: REST has no

@@ -1,9 +1,10 @@
-package conversation
+package chat_test
 
 import (
 	"testing"
 
 	"github.com/manifold-run/manifold/contracts"
+	"github.com/manifold-run/manifold/orchestrator/chat"
 )
 
 // A number in words answers a question for a number as itself, and not as the option
@@ -15,12 +16,12 @@ func TestANumberInWordsIsNoPartOfAnOption(t *testing.T) {
 		Options: []contracts.InterruptOption{{ID: "a", Label: "two nights"}, {ID: "b", Label: "three nights"}},
 	}
 	for say, want := range map[string]string{"three": "three", "three nights": "b"} {
-		if got := pick(question, say); got != want {
+		if got := chat.Pick(question, say); got != want {
 			t.Errorf("%q is %q, want %q", say, got, want)
 		}
 	}
 	question.ResponseSchema = nil
-	if got := pick(question, "three"); got != "b" {
+	if got := chat.Pick(question, "three"); got != "b" {
 		t.Errorf("among choices it is %q", got)
 	}
 }

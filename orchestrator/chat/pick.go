@@ -1,0 +1,76 @@
+package chat
+
+import (
+	"cmp"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode"
+
+	"github.com/manifold-run/manifold/contracts"
+)
+
+// Pick turns "2", an ordinal or the words of a button into the option that they
+// mean as options are shown, and "yes" into the only one. Options of a question
+// for a number have letters, so that a number is what it says.
+func Pick(i contracts.Interrupt, message string) string {
+	text := strings.TrimSpace(message)
+	if len(i.Options) == 1 && Affirms(text) {
+		return i.Options[0].ID
+	}
+	for n, o := range i.Options {
+		if text == Choice(i, n) {
+			return o.ID
+		}
+	}
+	if _, is := Number(text); is && AsksNumber(i) {
+		return text
+	}
+	at, ok := Place(i, text)
+	if !ok {
+		at, ok = Ordinal(text)
+	}
+	if at == -1 {
+		at = len(i.Options)
+	}
+	if !ok || at < 1 || at > len(i.Options) {
+		return named(i, text)
+	}
+	return i.Options[at-1].ID
+}
+
+// named gives the one option whose label has all the words of a text. To a question for
+// a number a part of a label is none: "three" is not "three weeks".
+func named(i contracts.Interrupt, text string) string {
+	words := strings.Fields(strings.ToLower(text))
+	found := ""
+	for _, o := range i.Options {
+		label := strings.FieldsFunc(strings.ToLower(o.Label), func(c rune) bool { return unicode.IsSpace(c) || strings.ContainsRune(",;()", c) })
+		if len(words) == 0 || AsksNumber(i) && len(words) != len(label) || slices.ContainsFunc(words, func(w string) bool { return !slices.Contains(label, strings.Trim(w, ".,!")) }) {
+			continue
+		}
+		if found != "" {
+			return text
+		}
+		found = o.ID
+	}
+	return cmp.Or(found, text)
+}
+
+// Unquoted is what stands in quotation marks, if that is all.
+func Unquoted(text string) (string, bool) {
+	for _, marks := range [][2]string{{`"`, `"`}, {"“", "”"}, {"„", "“"}, {"«", "»"}, {"'", "'"}} {
+		if inner, ok := strings.CutPrefix(text, marks[0]); ok {
+			if inner, ok = strings.CutSuffix(inner, marks[1]); ok && inner != "" {
+				return inner, true
+			}
+		}
+	}
+	return "", false
+}
+
+// Number reads a message that is nothing but a number.
+func Number(message string) (float64, bool) {
+	n, err := strconv.ParseFloat(strings.TrimRight(strings.TrimSpace(message), ".)"), 64)
+	return n, err == nil
+}

@@ -1,0 +1,71 @@
+// Package shown knows which actions somebody was shown whole, and where: a word
+// approves nothing else. Two things prove it: the signed marker of the answer
+// before, which comes back with the history, and what is kept with an earlier turn
+// of the same place.
+package shown
+
+import (
+	"context"
+	"slices"
+	"strings"
+
+	"github.com/manifold-run/manifold/contracts"
+	"github.com/manifold-run/manifold/orchestrator"
+)
+
+const elsewhere = " in "
+
+// Place names the conversation in which somebody speaks of sessions that are not
+// those of their own chat; a client that names no chat has none.
+func Place(subject, chat string) string { return "decisions of " + subject + elsewhere + chat }
+
+// To tells whether the sender of a turn was shown a gate, as it is, where they speak.
+func To(ctx context.Context, turns orchestrator.Turns, t orchestrator.Turn, i contracts.Interrupt) (bool, error) {
+	if slices.Contains(t.Seen, i.Code) {
+		return true, nil
+	}
+	if strings.HasSuffix(t.Conversation, elsewhere) {
+		return false, nil // it is no place
+	}
+	before, err := turns.ListTurns(ctx, orchestrator.TurnFilter{SessionID: t.SessionID})
+	is := orchestrator.ShownGate{InterruptID: i.InterruptID, ActionSHA256: i.ActionSHA256}
+	return slices.ContainsFunc(before, func(old orchestrator.Turn) bool {
+		return old.Conversation == t.Conversation && old.TurnKey != t.TurnKey && old.By.Subject() == t.By.Subject() && slices.Contains(old.Shown, is)
+	}), err
+}
+
+// Keep commits that the reply to the turn of a view has shown the gates of the view
+// whole; a view that is no reply to a turn is not kept.
+func Keep(ctx context.Context, turns orchestrator.Turns, view orchestrator.SessionView) error {
+	var gates []orchestrator.ShownGate
+	for _, i := range view.Open {
+		if i.Type.Gate() {
+			gates = append(gates, orchestrator.ShownGate{InterruptID: i.InterruptID, ActionSHA256: i.ActionSHA256})
+		}
+	}
+	if view.Said.Key == "" || len(gates) == 0 {
+		return nil
+	}
+	return keep(ctx, turns, view.Said, gates)
+}
+
+// tries bounds how often a turn is saved anew because somebody else has saved it.
+const tries = 20
+
+func keep(ctx context.Context, turns orchestrator.Turns, key orchestrator.TurnKey, gates []orchestrator.ShownGate) error {
+	for range tries {
+		t, err := turns.Turn(ctx, key)
+		if contracts.CodeOf(err) == contracts.CodeNotFound {
+			return nil
+		}
+		fresh := slices.DeleteFunc(slices.Clone(gates), func(g orchestrator.ShownGate) bool { return slices.Contains(t.Shown, g) })
+		if err != nil || len(fresh) == 0 {
+			return err
+		}
+		t.Shown = append(slices.Clone(t.Shown), fresh...)
+		if _, err = turns.SaveTurn(ctx, t); contracts.CodeOf(err) != contracts.CodeConflict {
+			return err
+		}
+	}
+	return contracts.Errorf(contracts.CodeConflict, "others keep changing the turn")
+}
