@@ -2,16 +2,14 @@ package httpapi
 
 import (
 	"cmp"
-	"errors"
 	"net/http"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/gin-gonic/gin"
-	"github.com/golang-jwt/jwt/v5"
 
 	"github.com/manifold-run/manifold/contracts"
+	"github.com/manifold-run/manifold/internal/httpapi/frontend"
 	"github.com/manifold-run/manifold/orchestrator/access"
 )
 
@@ -97,54 +95,36 @@ func (s *callers) caller(c *gin.Context, chat bool) (access.Principal, error) {
 	return who, err
 }
 
-// chatUser is who a frontend says is asking.
-type chatUser struct{ ID, Email, Role string }
-
-// name is what the person is called here: the address, because the same person
-// may also have a key of their own under it, and nobody may be their own second
-// pair of eyes.
-func (u chatUser) name() string { return cmp.Or(strings.ToLower(u.Email), u.ID) }
-
 // forwarded gives the person whom a frontend speaks for.
 func (s *callers) forwarded(h http.Header, who access.Principal, chat bool) (access.Principal, error) {
-	var plain chatUser
+	var plain frontend.User
 	if chat {
-		plain = toldUser(h)
+		plain = frontend.Told(h)
 	}
 	if len(s.cfg.Frontends.JWTSecret) > 0 {
-		return s.signedUser(h, who, who.Forwarded != "" || plain.name() != "")
+		return s.signedUser(h, who, who.Forwarded != "" || plain.Name() != "")
 	}
-	if plain.name() == "" {
+	if plain.Name() == "" {
 		return who, nil
 	}
-	return s.spokenFor(who, plain.name(), plain.Role, false)
-}
-
-// toldUser is the user whom a chat frontend tells of in plain headers.
-func toldUser(h http.Header) chatUser {
-	told := func(what string) string {
-		open, _ := given(h, "X-OpenWebUI-User-"+what)
-		other, _ := given(h, "X-User-"+what)
-		return cmp.Or(open, other)
-	}
-	return chatUser{ID: told("Id"), Email: told("Email"), Role: strings.ToLower(told("Role"))}
+	return s.spokenFor(who, plain.Name(), plain.Role, false)
 }
 
 // signedUser gives the user whom a frontend has signed; claimed tells that it
 // names one besides, which counts for nothing.
 func (s *callers) signedUser(h http.Header, who access.Principal, claimed bool) (access.Principal, error) {
-	signed, _ := given(h, "X-OpenWebUI-User-Jwt")
+	signed, _ := frontend.Header(h, "X-OpenWebUI-User-Jwt")
 	if signed == "" {
 		if claimed {
 			return who, contracts.Errorf(contracts.CodeUnauthorized, "this server takes only signed users (X-OpenWebUI-User-Jwt)")
 		}
 		return who, nil
 	}
-	user, err := verifyUser(signed, s.cfg.Frontends.JWTSecret, s.cfg.Now())
+	user, err := frontend.Verify(signed, s.cfg.Frontends.JWTSecret, s.cfg.Now())
 	if err != nil {
 		return who, err
 	}
-	return s.spokenFor(who, user.name(), cmp.Or(strings.ToLower(user.Role), "user"), true)
+	return s.spokenFor(who, user.Name(), cmp.Or(strings.ToLower(user.Role), "user"), true)
 }
 
 // spokenFor gives a frontend's user with the roles that the frontend tells of,
@@ -152,33 +132,7 @@ func (s *callers) signedUser(h http.Header, who access.Principal, claimed bool) 
 func (s *callers) spokenFor(who access.Principal, name, role string, vouched bool) (access.Principal, error) {
 	who, err := who.ForPerson(name, s.cfg.Frontends.roles(role), vouched)
 	if err == nil && role != "" && s.pages != nil {
-		s.pages.told.note(who)
+		s.pages.told.Note(who)
 	}
 	return who, err
-}
-
-// userClaims are what Open WebUI signs of its user.
-type userClaims struct {
-	jwt.RegisteredClaims
-
-	Email string `json:"email"`
-	Role  string `json:"role"`
-}
-
-// verifyUser checks the HS256 token that Open WebUI signs its user with.
-func verifyUser(token string, secret []byte, now time.Time) (chatUser, error) {
-	var claims userClaims
-	_, err := jwt.ParseWithClaims(
-		token, &claims, func(*jwt.Token) (any, error) { return secret, nil },
-		jwt.WithValidMethods([]string{jwt.SigningMethodHS256.Alg()}), jwt.WithIssuer("open-webui"), jwt.WithExpirationRequired(),
-		jwt.WithLeeway(30*time.Second), jwt.WithTimeFunc(func() time.Time { return now }),
-	)
-	user := chatUser{ID: claims.Subject, Email: claims.Email, Role: claims.Role}
-	switch {
-	case errors.Is(err, jwt.ErrTokenExpired), errors.Is(err, jwt.ErrTokenNotValidYet), errors.Is(err, jwt.ErrTokenRequiredClaimMissing):
-		return chatUser{}, contracts.Errorf(contracts.CodeUnauthorized, "the signed user has expired; do the clocks agree?")
-	case err != nil, user.name() == "":
-		return chatUser{}, contracts.Errorf(contracts.CodeUnauthorized, "the signed user is not valid; is the secret the same on both sides?")
-	}
-	return user, nil
 }

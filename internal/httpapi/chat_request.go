@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/manifold-run/manifold/contracts"
+	"github.com/manifold-run/manifold/internal/httpapi/frontend"
 	"github.com/manifold-run/manifold/orchestrator/chat"
 	"github.com/manifold-run/manifold/orchestrator/conversation"
 )
@@ -101,28 +102,18 @@ func (r chatRequest) texts(role string) []string {
 
 // task tells whether the frontend asks by itself.
 func (r chatRequest) task(h http.Header) (chat.Task, bool) {
-	header, has := given(h, "X-OpenWebUI-Task")
+	header, has := frontend.Header(h, "X-OpenWebUI-Task")
 	return chat.Recognize(chat.Request{
 		Header: header, HasHeader: has, Stream: r.Stream, HasTools: len(r.Tools) > 0,
 		System: strings.Join(r.texts("system"), "\n"), Users: r.texts("user"),
 	})
 }
 
-// given reads a header that an admin has to set up. A place that the frontend
-// did not fill in counts as not sent.
-func given(h http.Header, name string) (string, bool) {
-	values, sent := h[http.CanonicalHeaderKey(name)]
-	if !sent || len(values) == 0 || strings.HasPrefix(values[0], "{{") {
-		return "", false
-	}
-	return strings.TrimSpace(values[0]), true
-}
-
 // conversationOf is the frontend's id of the chat. Those of temporary chats are
 // shared by all of them, and count for nothing.
 func conversationOf(h http.Header) string {
 	for _, name := range []string{"X-OpenWebUI-Chat-Id", "X-Conversation-Id", "X-Chat-Id", "X-Session-Id"} {
-		id, _ := given(h, name)
+		id, _ := frontend.Header(h, name)
 		if id != "" && id != "new" && len(id) <= 255 && !strings.HasPrefix(id, "local:") {
 			return id
 		}
@@ -220,7 +211,7 @@ func placeOf(users []string) string {
 // messageID is what a frontend or a client calls the message, "" if it does not.
 func messageID(h http.Header) string {
 	for _, name := range []string{"X-OpenWebUI-User-Message-Id", "Idempotency-Key"} {
-		if id, _ := given(h, name); id != "" && len(id) <= 200 {
+		if id, _ := frontend.Header(h, name); id != "" && len(id) <= 200 {
 			return id
 		}
 	}

@@ -15,6 +15,7 @@ import (
 	"github.com/gin-gonic/gin"
 
 	"github.com/manifold-run/manifold/contracts"
+	"github.com/manifold-run/manifold/internal/httpapi/frontend"
 	"github.com/manifold-run/manifold/orchestrator"
 	"github.com/manifold-run/manifold/orchestrator/access"
 	"github.com/manifold-run/manifold/orchestrator/chat"
@@ -41,7 +42,7 @@ type pages struct {
 	signer chat.Signer
 	cross  *http.CrossOriginProtection
 	html   *template.Template
-	told   *lastRoles
+	told   *frontend.LastRoles
 	others []access.Principal
 }
 
@@ -64,7 +65,7 @@ func newPages(cfg LinkConfig, now func() time.Time) (*pages, error) {
 		base: strings.TrimRight(cfg.PublicURL, "/"), ttl: cmp.Or(cfg.TTL, time.Hour), signer: chat.NewSigner(cfg.Key),
 		cross: http.NewCrossOriginProtection(), others: cfg.Others,
 	}
-	p.told = newLastRoles(p.ttl, now)
+	p.told = frontend.NewLastRoles(p.ttl, now)
 	if p.html, err = template.New("link").Parse(linkHTML); err != nil {
 		return nil, err
 	}
@@ -204,7 +205,7 @@ func (s *linkRoutes) holder(ctx context.Context, link chat.Link) (access.Princip
 		if who, err = who.ForPerson(link.Person, nil, link.Vouched); err != nil {
 			return who, err
 		}
-		who = s.pages.told.narrow(who)
+		who = s.pages.told.Narrow(who)
 	}
 	if who.Person() != link.Person {
 		return who, contracts.Errorf(contracts.CodeUnauthorized, "the key speaks for somebody else")

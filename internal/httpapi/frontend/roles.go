@@ -1,4 +1,4 @@
-package httpapi
+package frontend
 
 import (
 	"slices"
@@ -8,11 +8,11 @@ import (
 	"github.com/manifold-run/manifold/orchestrator/access"
 )
 
-// lastRoles keeps what frontends said last of their users' roles. A link goes
+// LastRoles keeps what frontends said last of their users' roles. A link goes
 // round the frontend, so this is what is known of them when it is used. It is
 // kept in memory, and as long as a link may count: after a restart, a link has
 // the roles of its making until the frontend names the person again.
-type lastRoles struct {
+type LastRoles struct {
 	ttl time.Duration
 	now func() time.Time
 
@@ -28,12 +28,13 @@ type rolesAt struct {
 	at    time.Time
 }
 
-func newLastRoles(ttl time.Duration, now func() time.Time) *lastRoles {
-	return &lastRoles{ttl: ttl, now: now, people: map[personOfKey]rolesAt{}}
+// NewLastRoles keeps them for ttl.
+func NewLastRoles(ttl time.Duration, now func() time.Time) *LastRoles {
+	return &LastRoles{ttl: ttl, now: now, people: map[personOfKey]rolesAt{}}
 }
 
-// note keeps the roles of a person whom a frontend speaks for.
-func (l *lastRoles) note(who access.Principal) {
+// Note keeps the roles of a person whom a frontend speaks for.
+func (l *LastRoles) Note(who access.Principal) {
 	now := l.now()
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -48,8 +49,8 @@ func (l *lastRoles) note(who access.Principal) {
 	l.people[personOfKey{who.KeyID, who.Forwarded}] = rolesAt{slices.Clone(who.Roles), now}
 }
 
-// narrow leaves of somebody's roles those that the frontend named last.
-func (l *lastRoles) narrow(who access.Principal) access.Principal {
+// Narrow leaves of somebody's roles those that the frontend named last.
+func (l *LastRoles) Narrow(who access.Principal) access.Principal {
 	l.mu.Lock()
 	told, known := l.people[personOfKey{who.KeyID, who.Forwarded}]
 	l.mu.Unlock()
