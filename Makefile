@@ -11,7 +11,7 @@ TOOL     := $(GO) tool -modfile=tools/go.mod
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help build run test test-e2e test-flowise measure-flowise test-postgres test-intent test-chat-clients test-openwebui tamper check format vet lint tidy race fmt fix fuzz bench chaos deadcode clean
+.PHONY: help build run test test-e2e test-commits test-flowise measure-flowise test-postgres test-intent test-chat-clients test-openwebui tamper check format vet lint tidy race fmt fix fuzz bench chaos deadcode clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  %-18s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -29,6 +29,9 @@ test: ## run all tests; needs Go and nothing else
 
 test-e2e: ## run only the tests of the whole: crashes, restarts, faults
 	$(GO) test -count=1 -timeout 20m ./internal/e2e/...
+
+test-commits: ## let the server kill itself, by SIGKILL, on either side of every commit of the example workflow
+	MANIFOLD_E2E_LONG=1 $(GO) test -count=1 -timeout 20m -v -run TestKill9AtEveryCommit ./internal/e2e
 
 test-flowise: ## run the Flowise domain's tests against a real Flowise, installed and started here; needs node 20, npm, python3 and a C++ compiler
 	REQUIRE_FLOWISE=1 domains/flowise/testserver/run.sh sh -c '$(GO) test -p 1 -count=1 -timeout 20m ./domains/flowise/... && \

@@ -26,6 +26,17 @@ var built = sync.OnceValues(func() (string, error) {
 	return program, nil
 })
 
+// mortal is the program with points at which it kills itself, for tests that name
+// the commit.
+var mortal = sync.OnceValues(func() (string, error) {
+	program := filepath.Join(tools, "manifold-mortal")
+	out, err := exec.Command("go", "build", "-tags", "faultpoint", raceFlag, "-o", program, "../../cmd/manifold").CombinedOutput()
+	if err != nil {
+		return "", fmt.Errorf("build cmd/manifold: %w\n%s", err, out)
+	}
+	return program, nil
+})
+
 func TestMain(m *testing.M) {
 	os.Exit(run(m))
 }

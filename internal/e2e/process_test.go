@@ -25,6 +25,8 @@ type process struct {
 	keys     [3]string // of the admin, rita and otto
 	flags    []string  // besides those of every test
 	postgres string    // the address of a shared database, "" for a file
+	program  string    // what is run, "" for what is shipped
+	env      []string  // besides that of every test
 	finished chan error
 }
 
@@ -33,12 +35,18 @@ func startProcess(t *testing.T, flags ...string) *process {
 	t.Helper()
 	p := newProcess(t, "")
 	p.flags = flags
+	p.first()
+	return p
+}
+
+// first starts a process on a data folder that is new, with its people.
+func (p *process) first() {
+	p.t.Helper()
 	p.start()
-	p.keys[0] = adminKey(t, p.dir)
+	p.keys[0] = adminKey(p.t, p.dir)
 	p.admin = p.with(p.keys[0])
 	p.rita, p.keys[1] = p.person("rita", "operator")
 	p.otto, p.keys[2] = p.person("otto", "approver")
-	return p
 }
 
 // newProcess is one that is not started yet.
@@ -68,12 +76,13 @@ func (p *process) start() {
 }
 
 func (p *process) tryStart() error {
-	cmd := exec.Command(manifold(p.t), append([]string{
+	cmd := exec.Command(cmp.Or(p.program, manifold(p.t)), append([]string{
 		"serve", "--embeddings", "off", "--addr", cmp.Or(p.addr, "127.0.0.1:0"), "--data", p.dir, "--log-level", "debug", "--webhook-allow-loopback",
 		"--sessions-per-minute", "100000", "--requests-per-minute", "1000000",
 	}, p.flags...)...)
 	cmd.Dir = filepath.Dir(p.dir)
 	cmd.Env = append(os.Environ(), "E2E_DOMAIN_TOKEN="+domainToken, "POSTGRES_DSN="+p.postgres)
+	cmd.Env = append(cmd.Env, p.env...)
 	out, in := io.Pipe()
 	cmd.Stdout, cmd.Stderr = in, p.log
 	if err := cmd.Start(); err != nil {

@@ -6,6 +6,7 @@ import (
 
 	"github.com/manifold-run/manifold/contracts"
 	"github.com/manifold-run/manifold/execution"
+	"github.com/manifold-run/manifold/internal/store/faultpoint"
 	"github.com/manifold-run/manifold/internal/store/groupcommit"
 )
 
@@ -17,6 +18,7 @@ type writer struct {
 	// seals is nil where nothing is sealed.
 	seals *sealer
 	now   func() time.Time
+	fault faultpoint.Point
 }
 
 // operation is one write. It may be run again, when a batch has to be repeated
@@ -119,6 +121,7 @@ func (w *writer) attempt(batch []*groupcommit.Write[operation], run func(context
 		err = w.seals.store(ctx, w.handle)
 	}
 	if err == nil {
+		w.fault.Committing()
 		_, err = w.handle.exec(ctx, "COMMIT")
 	}
 	if err != nil {
@@ -127,6 +130,7 @@ func (w *writer) attempt(batch []*groupcommit.Write[operation], run func(context
 		_, _ = w.handle.exec(ctx, "ROLLBACK")
 		return nil, err
 	}
+	w.fault.Committed()
 	if w.seals != nil {
 		w.seals.committed()
 	}
