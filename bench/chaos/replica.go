@@ -62,7 +62,7 @@ func (r *replica) start(ctx context.Context) error {
 }
 
 func (r *replica) try(ctx context.Context) (served bool, err error) {
-	cmd := exec.CommandContext(context.WithoutCancel(ctx), r.program, "serve", "--embeddings", "off", "--addr", r.addr, "--data", r.dir, //nolint:gosec // our own program
+	cmd := exec.CommandContext(context.WithoutCancel(ctx), r.program, "serve", "--embeddings", "off", "--addr", r.addr, "--data", r.dir, "--audit-keys", filepath.Join(filepath.Dir(r.dir), "audit.keys"), //nolint:gosec // our own program
 		"--log-level", "info", "--sessions-per-minute", "100000", "--requests-per-minute", "10000000")
 	cmd.Dir = r.dir
 	cmd.Env = append(os.Environ(), "POSTGRES_DSN="+r.postgres)

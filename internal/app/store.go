@@ -52,7 +52,7 @@ type shared interface {
 // openStore opens the database that the configuration names, or else the file.
 func (c Config) openStore(ctx context.Context, path string, sealing [][]byte) (stores, func() error, error) {
 	if c.PostgresURL != "" {
-		s, err := postgres.Open(ctx, postgres.Config{URL: c.PostgresURL})
+		s, err := postgres.Open(ctx, postgres.Config{URL: c.PostgresURL, SealKeys: sealing})
 		if err != nil {
 			return stores{}, nil, err
 		}

@@ -27,7 +27,9 @@ type process struct {
 	postgres string    // the address of a shared database, "" for a file
 	program  string    // what is run, "" for what is shipped
 	env      []string  // besides that of every test
-	finished chan error
+	// auditKeys are those of all servers on a shared database, "" for its own.
+	auditKeys string
+	finished  chan error
 }
 
 // startProcess starts the program on a new data folder.
@@ -81,6 +83,9 @@ func (p *process) tryStart() error {
 		"--sessions-per-minute", "100000", "--requests-per-minute", "1000000",
 	}, p.flags...)...)
 	cmd.Dir = filepath.Dir(p.dir)
+	if p.auditKeys != "" {
+		cmd.Args = append(cmd.Args, "--audit-keys", p.auditKeys)
+	}
 	cmd.Env = append(os.Environ(), "E2E_DOMAIN_TOKEN="+domainToken, "POSTGRES_DSN="+p.postgres)
 	cmd.Env = append(cmd.Env, p.env...)
 	out, in := io.Pipe()

@@ -2,12 +2,15 @@ package e2e_test
 
 import (
 	"context"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/manifold-run/manifold/contracts"
 	"github.com/manifold-run/manifold/internal/pgtest"
+	"github.com/manifold-run/manifold/internal/witness"
 )
 
 // startReplicas starts two servers, each with a data folder of its own, on one
@@ -16,6 +19,10 @@ func startReplicas(t *testing.T) (one, two *process) {
 	t.Helper()
 	address := pgtest.Start(t).URL(t)
 	one, two = newProcess(t, address), newProcess(t, address)
+	one.auditKeys = filepath.Join(t.TempDir(), "audit.keys")
+	two.auditKeys = one.auditKeys
+	one.flags = []string{"--audit-every", "1s"}
+	two.flags = one.flags
 	one.start()
 	one.keys[0] = adminKey(t, one.dir)
 	one.admin = one.with(one.keys[0])
@@ -106,6 +113,69 @@ func TestTheOtherServerTakesOver(t *testing.T) {
 	if view := one.ended(again); view.State != contracts.RunCompleted || d.done("k3") != 1 {
 		t.Errorf("%s, effects: %+v", states2text(view), d.record())
 	}
+}
+
+// TestServersSealAndSignOneDatabase: both write, one signs roots, each verifies and
+// proves, and the one that is left signs on. Who has not their keys is refused.
+func TestServersSealAndSignOneDatabase(t *testing.T) {
+	t.Parallel()
+	one, two := startReplicas(t)
+	d := newDepot(t, "depot")
+	one.register(d.registration())
+	two.serves("depot")
+	var runs []string
+	for range 5 {
+		runs = append(runs, one.run(call("depot.peek", map[string]any{"id": "a"})).RunIDs[0], two.run(call("depot.peek", map[string]any{"id": "b"})).RunIDs[0])
+	}
+	for _, run := range runs {
+		two.ended(run)
+	}
+	clean := func(p *process) {
+		t.Helper()
+		report, err := p.admin.AuditVerify(t.Context(), "")
+		if err != nil || !report.OK || report.Sealed < len(runs) {
+			t.Errorf("an audit: %+v, %v", report, err)
+		}
+	}
+	clean(one)
+	clean(two)
+	public := strings.Fields(readFile(t, one.auditKeys+".pub"))
+	proven := func(p *process, run string) {
+		t.Helper()
+		proof := eventually(t, "a signed root over "+run, func() (contracts.AuditProof, bool) {
+			proof, err := p.admin.AuditProof(t.Context(), run, 1)
+			return proof, err == nil
+		})
+		if _, err := witness.CheckProof(proof, public...); err != nil {
+			t.Error(err)
+		}
+	}
+	proven(one, runs[0])
+	proven(two, runs[1])
+
+	stranger := newProcess(t, one.postgres)
+	if err := stranger.tryStart(); err == nil || !strings.Contains(stranger.log.String(), "--audit-keys") {
+		t.Errorf("a server with keys of its own: %v\n%s", err, stranger.log.String())
+	}
+
+	leader, other := one, two
+	if !strings.Contains(one.log.String(), "this server leads") {
+		leader, other = two, one
+	}
+	leader.kill()
+	last := other.run(call("depot.peek", map[string]any{"id": "c"})).RunIDs[0]
+	other.ended(last)
+	proven(other, last)
+	clean(other)
+}
+
+func readFile(t *testing.T, path string) string {
+	t.Helper()
+	body, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(body)
 }
 
 func TestOneServerOfAllLeads(t *testing.T) {

@@ -37,7 +37,11 @@ func Load(path string) (k Keys, made bool, err error) {
 		if err := k.renew(); err != nil {
 			return k, false, err
 		}
-		return k, true, k.save(path)
+		made, err := k.save(path, false)
+		if err == nil && !made {
+			return Load(path) // another server was first
+		}
+		return k, made, err
 	}
 	if err != nil {
 		return k, false, fmt.Errorf("read the audit keys: %w", err)
@@ -62,7 +66,8 @@ func Rotate(path string) (Keys, error) {
 	if err := k.renew(); err != nil {
 		return k, err
 	}
-	return k, k.save(path)
+	_, err = k.save(path, true)
+	return k, err
 }
 
 func (k *Keys) renew() error {
@@ -78,34 +83,52 @@ func (k *Keys) renew() error {
 	return nil
 }
 
-func (k *Keys) save(path string) error {
+// save writes the keys, over those that are there or only if none are; made
+// tells whether it did.
+func (k *Keys) save(path string, over bool) (made bool, err error) {
 	body, err := json.MarshalIndent(k, "", "  ")
 	if err != nil {
-		return err
+		return false, err
 	}
 	public, err := k.Public()
 	if err != nil {
-		return err
+		return false, err
 	}
-	if err := writeFile(path, append(body, '\n'), 0o600); err != nil {
-		return fmt.Errorf("write the audit keys: %w", err)
+	if made, err := writeFile(path, append(body, '\n'), 0o600, over); err != nil || !made {
+		if err != nil {
+			err = fmt.Errorf("write the audit keys: %w", err)
+		}
+		return made, err
 	}
-	return writeFile(path+".pub", []byte(strings.Join(public, "\n")+"\n"), 0o644)
+	_, err = writeFile(path+".pub", []byte(strings.Join(public, "\n")+"\n"), 0o644, true)
+	return true, err
 }
 
-// writeFile replaces a file at once.
-func writeFile(path string, body []byte, mode fs.FileMode) error {
+// writeFile writes a file at once; without over one that is there stays, and made
+// is false.
+func writeFile(path string, body []byte, mode fs.FileMode, over bool) (made bool, err error) {
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-		return err
+		return false, err
 	}
-	tmp := path + ".new"
-	if err := os.Remove(tmp); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return err
+	tmp, err := os.CreateTemp(filepath.Dir(path), filepath.Base(path)+".new*")
+	if err != nil {
+		return false, err
 	}
-	if err := os.WriteFile(tmp, body, mode); err != nil {
-		return err
+	defer func() { _ = os.Remove(tmp.Name()) }() // it is gone where it was renamed
+	_, err = tmp.Write(body)
+	if err = errors.Join(err, tmp.Chmod(mode), tmp.Sync(), tmp.Close()); err != nil {
+		return false, err
 	}
-	return os.Rename(tmp, path)
+	if over {
+		return true, os.Rename(tmp.Name(), path)
+	}
+	switch err := os.Link(tmp.Name(), path); {
+	case errors.Is(err, fs.ErrExist):
+		return false, nil
+	case err != nil: // a file system without links
+		return true, os.Rename(tmp.Name(), path)
+	}
+	return true, nil
 }
 
 // Public are the keys that others check roots with, the present one first.

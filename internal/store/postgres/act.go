@@ -95,3 +95,17 @@ func bury(ctx context.Context, tx pgx.Tx, why string, chains ...string) error {
 	}
 	return nil
 }
+
+// noteSealed records that a database which was in use is sealed from now on, and
+// ends the chains that were deleted before deletions were recorded.
+func noteSealed(ctx context.Context, tx pgx.Tx) error {
+	gone, err := collect(ctx, tx, text, `SELECT DISTINCT run_id FROM ledger WHERE run_id NOT IN (SELECT id FROM run) AND run_id NOT IN ($1, $2)`,
+		execution.LockChain, execution.ActChain)
+	if err != nil {
+		return err
+	}
+	if err := bury(ctx, tx, execution.GoneBefore, gone...); err != nil {
+		return err
+	}
+	return recordAct(ctx, tx, execution.Act{Kind: contracts.ActSealed, Actor: "system", Subject: "database"})
+}

@@ -275,14 +275,24 @@ func (g *group) readHooks(rows pgx.Rows) error {
 	return rows.Err()
 }
 
-// finish sends what is to be stored, and the COMMIT, in one round trip: a
-// refused row ends the batch before it.
+// finish sends what is to be stored, and the COMMIT, in one round trip, or in two
+// where what was changed is sealed: a refused row ends the batch before it.
 func (g *group) finish(ctx context.Context, d *db) error {
 	var b pgx.Batch
 	g.rows.queue(&b)
 	queueHeads(&b, g.runs)
 	g.queueNotices(&b, d)
 	b.Queue(noteCommit, d.post.Origin, d.attempts)
+	if d.seals != nil {
+		changes := d.seals.Read(&b)
+		if err := g.conn.SendBatch(ctx, &b).Close(); err != nil {
+			return err
+		}
+		b = pgx.Batch{}
+		if err := changes.Queue(&b); err != nil {
+			return err
+		}
+	}
 	b.Queue(`COMMIT`)
 	return g.conn.SendBatch(ctx, &b).Close()
 }

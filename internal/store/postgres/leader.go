@@ -13,8 +13,8 @@ WHERE leader.owner = excluded.owner OR leader.lease_until <= ` + now
 // Lead tells whether this process is the one that does what only one does, and
 // keeps it so for ttl. It commits.
 func (s *Store) Lead(ctx context.Context, name string, ttl time.Duration) (bool, error) {
-	n, err := s.exec(ctx, "lead", lead, name, s.post.Origin, ttl.Nanoseconds())
-	return n > 0, err
+	done, err := s.pool.Exec(ctx, lead, name, s.post.Origin, ttl.Nanoseconds())
+	return done.RowsAffected() > 0, translate("lead", err)
 }
 
 // Yield lets another process lead at once. It commits.

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
 
 	"github.com/manifold-run/manifold/internal/store/postgres/notify"
 )
@@ -32,18 +33,18 @@ func (g *group) queueNotices(b *pgx.Batch, d *db) {
 }
 
 // execTold does one statement, and tells other processes of the change, in one
-// transaction and round trip. It commits, and tells how many rows it changed.
+// transaction. It commits, and tells how many rows it changed.
 func (d *db) execTold(ctx context.Context, doing string, c Change, statement string, args ...any) (int64, error) {
 	var changed int64
-	var b pgx.Batch
-	b.Queue(statement, args...)
-	b.Queue(notify.Tell, d.post.Channel, d.post.Payload(c))
-	results := d.pool.SendBatch(ctx, &b)
-	done, err := results.Exec()
-	changed = done.RowsAffected()
-	if closing := results.Close(); err == nil {
-		err = closing
-	}
+	err := d.begin(ctx, func(tx pgx.Tx) error {
+		var b pgx.Batch
+		b.Queue(statement, args...).Exec(func(done pgconn.CommandTag) error {
+			changed = done.RowsAffected()
+			return nil
+		})
+		b.Queue(notify.Tell, d.post.Channel, d.post.Payload(c))
+		return tx.SendBatch(ctx, &b).Close()
+	})
 	return changed, translate(doing, err)
 }
 

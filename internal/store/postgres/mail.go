@@ -63,9 +63,13 @@ SELECT given.n FROM given JOIN fresh USING (channel, id) ORDER BY given.n`
 // commits.
 func (s *Mail) Receive(ctx context.Context, items []orchestrator.Received) ([]orchestrator.Received, error) {
 	type item = orchestrator.Received
-	numbers, err := list(ctx, s.db, "receive", number, insertReceived, column(items, func(i item) string { return i.Channel }),
-		column(items, func(i item) string { return i.ID }), column(items, func(i item) string { return i.Reply }),
-		column(items, func(i item) int64 { return stored.Nanos(i.At) }), column(items, func(i item) string { return string(i.Body) }))
+	var numbers []int64
+	err := s.transact(ctx, "receive", func(tx pgx.Tx) (err error) {
+		numbers, err = collect(ctx, tx, number, insertReceived, column(items, func(i item) string { return i.Channel }),
+			column(items, func(i item) string { return i.ID }), column(items, func(i item) string { return i.Reply }),
+			column(items, func(i item) int64 { return stored.Nanos(i.At) }), column(items, func(i item) string { return string(i.Body) }))
+		return err
+	})
 	if err != nil {
 		return nil, err
 	}

@@ -9,6 +9,7 @@ import (
 	"runtime"
 	"time"
 
+	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/manifold-run/manifold/contracts"
@@ -16,6 +17,7 @@ import (
 	"github.com/manifold-run/manifold/execution"
 	"github.com/manifold-run/manifold/internal/store/groupcommit"
 	"github.com/manifold-run/manifold/internal/store/postgres/notify"
+	"github.com/manifold-run/manifold/internal/store/postgres/proof"
 )
 
 //go:embed migrations/*.sql
@@ -31,6 +33,10 @@ type Config struct {
 	// Conns is how many connections there are at most [4 per processor, 8 to 32].
 	// pool_max_conns in the URL goes before it.
 	Conns int
+	// SealKeys are the keys that rows are sealed with, the present one first, the
+	// same for all servers; the older ones are needed once, to go over to it.
+	// Without a key nothing is sealed, and a sealed database is not opened.
+	SealKeys [][]byte
 }
 
 // Store is one database, in parts by what is kept. It is safe for concurrent
@@ -42,7 +48,7 @@ type Store struct {
 	Talk      *Talk
 	Mail      *Mail
 	Directory *Directory
-	Proofs    *Proofs
+	Proofs    *proof.Proofs
 }
 
 // Runs is what execution keeps, and the listing of gates.
@@ -67,6 +73,8 @@ type db struct {
 	post notify.Post
 	// attempts counts the transactions of the writer, which alone touches it.
 	attempts int64
+	// seals is nil where nothing is sealed.
+	seals *proof.Seals
 }
 
 // patience is how long the server keeps the transaction of a process that has
@@ -81,12 +89,12 @@ func Open(ctx context.Context, cfg Config) (*Store, error) {
 		return nil, err
 	}
 	d := &db{pool: pool}
-	if err := d.prepare(ctx); err != nil {
+	if err := d.prepare(ctx, cfg.SealKeys); err != nil {
 		pool.Close()
 		return nil, translate("open the database", err)
 	}
 	d.writer = groupcommit.Start(d.commit)
-	return &Store{db: d, Runs: &Runs{d}, Talk: &Talk{d}, Mail: &Mail{d}, Directory: &Directory{d}, Proofs: &Proofs{d}}, nil
+	return &Store{db: d, Runs: &Runs{d}, Talk: &Talk{d}, Mail: &Mail{d}, Directory: &Directory{d}, Proofs: proof.New(pool, d.seals, translate)}, nil
 }
 
 func connect(ctx context.Context, cfg Config) (*pgxpool.Pool, error) {
@@ -118,7 +126,7 @@ func connect(ctx context.Context, cfg Config) (*pgxpool.Pool, error) {
 }
 
 // prepare brings the tables to the version of this release.
-func (d *db) prepare(ctx context.Context) error {
+func (d *db) prepare(ctx context.Context, keys [][]byte) error {
 	var synchronous string
 	if err := d.pool.QueryRow(ctx, `SHOW synchronous_commit`).Scan(&synchronous); err != nil {
 		return err
@@ -132,6 +140,12 @@ func (d *db) prepare(ctx context.Context) error {
 		return err
 	}
 	if err := pgstore.Migrate(ctx, d.pool, "manifold", steps); err != nil {
+		return err
+	}
+	if err := pgx.BeginFunc(ctx, d.pool, func(tx pgx.Tx) (err error) {
+		d.seals, err = proof.Open(ctx, tx, keys, noteSealed)
+		return err
+	}); err != nil {
 		return err
 	}
 	schema, err := text(d.pool.QueryRow(ctx, `SELECT current_schema()`))

@@ -18,10 +18,10 @@ type Sealed struct {
 type Source interface {
 	// Seals are those after a scope, in order.
 	Seals(ctx context.Context, after string, limit int) ([]Sealed, error)
-	// Rows visits the sealed columns of the rows of a table whose key, the name of
-	// a column, lies in a span; "" stands for all rows. The values are the source's
-	// own until the next row.
-	Rows(ctx context.Context, table Table, key string, span Span, visit func(values []any)) error
+	// Rows visits the rows of a table whose key, the name of a column, lies in a
+	// span; "" stands for all rows: what each belongs to, and what is hashed of it,
+	// which is the source's own until the next row.
+	Rows(ctx context.Context, table Table, key string, span Span, visit func(scope string, values []any)) error
 }
 
 // Span is what lies after one key and up to another; nil is no bound.
@@ -133,8 +133,7 @@ func (s *Sealer) sumUp(ctx context.Context, from Source, kind string, span Span,
 		if !ok {
 			continue
 		}
-		err := from.Rows(ctx, t, key, span, func(values []any) {
-			scope := t.Scope(values)
+		err := from.Rows(ctx, t, key, span, func(scope string, values []any) {
 			if !strings.HasPrefix(scope, kind) {
 				return // a gate of a run, found by its session
 			}

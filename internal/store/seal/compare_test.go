@@ -28,7 +28,7 @@ func (m *memory) Seals(_ context.Context, after string, limit int) (page []seal.
 	return page[:min(limit, len(page))], nil
 }
 
-func (m *memory) Rows(_ context.Context, t seal.Table, key string, span seal.Span, visit func([]any)) error {
+func (m *memory) Rows(_ context.Context, t seal.Table, key string, span seal.Span, visit func(string, []any)) error {
 	given := 0
 	for _, row := range m.rows[t.Name] {
 		if at := slices.Index(t.Columns, key); at >= 0 {
@@ -38,7 +38,7 @@ func (m *memory) Rows(_ context.Context, t seal.Table, key string, span seal.Spa
 			}
 		}
 		given++
-		visit(row)
+		visit(t.Scope(row), row)
 	}
 	m.most = max(m.most, given)
 	return nil

@@ -213,7 +213,7 @@ func (s stands) Seals(ctx context.Context, after string, limit int) ([]seal.Seal
 }
 
 // Rows implements seal.Source.
-func (s stands) Rows(ctx context.Context, t seal.Table, key string, span seal.Span, visit func([]any)) error {
+func (s stands) Rows(ctx context.Context, t seal.Table, key string, span seal.Span, visit func(string, []any)) error {
 	query, args := "SELECT "+strings.Join(t.Columns, ", ")+" FROM "+t.Name+" WHERE true", []any(nil) //nolint:gosec // constants of ours
 	if span.After != nil {
 		query, args = query+" AND "+key+" > ?", append(args, *span.After)
@@ -234,7 +234,7 @@ func (s stands) Rows(ctx context.Context, t seal.Table, key string, span seal.Sp
 		if err := rows.Scan(dest...); err != nil {
 			return err
 		}
-		visit(values)
+		visit(t.Scope(values), values)
 	}
 	return rows.Err()
 }
