@@ -133,6 +133,8 @@ func (r *reading) date(p *param, e value.Entity) {
 	switch {
 	case r.near.sole((*param).temporal, p):
 		score += 0.2
+	case r.near.lone((*param).temporal, p) && r.onlyDate(e):
+		score += 0.2 // the one date that is said, for the one that can be asked for
 	case r.near.lone((*param).temporal, p):
 		score += 0.1
 	}
@@ -155,6 +157,13 @@ func (r *reading) date(p *param, e value.Entity) {
 		score += 0.1
 	}
 	r.add(mention{param: p, first: e.First, last: e.Last, value: p.dateText(e), kind: kindDate, p: min(score, 1) * e.P, doubt: e.Doubt})
+}
+
+// onlyDate tells whether no other date is said.
+func (r *reading) onlyDate(e value.Entity) bool {
+	return !slices.ContainsFunc(r.entities, func(o value.Entity) bool {
+		return o.Kind == e.Kind && o.First != e.First && o.First >= r.from && o.Last < r.to
+	})
 }
 
 func (p *param) dateText(e value.Entity) string {

@@ -66,6 +66,8 @@ func (r *numerals) adapted(p *param, e value.Entity) value.Entity {
 func (r *numerals) numberScore(p *param, e value.Entity) (float64, bool) {
 	score := 0.45
 	switch {
+	case e.Ordinal && r.countsOff(p, e):
+		score = 0.5
 	case e.Ordinal:
 		score = 0.2 // only beside its own name
 	case e.Spelled && r.counted():
@@ -93,6 +95,27 @@ func (r *numerals) numberScore(p *param, e value.Entity) (float64, bool) {
 		score += 0.3
 	}
 	return score, true
+}
+
+// countsOff tells an ordinal right before the one word that is the parameter's name:
+// "the fifth floor" of a floor. That of an alert_id would be its place in a list.
+func (r *numerals) countsOff(p *param, e value.Entity) bool {
+	next := e.Last + 1
+	return len(p.words) == 1 && next < r.to && !r.doc.Tokens[next].Break && r.doc.Tokens[next].Stem == p.words[0]
+}
+
+// ordinal offers an ordinal in words to the parameter whose name stands behind it.
+func (r *reading) ordinal(i int) {
+	n, width, ok := r.set.tools.Scanner.Ordinal(r.doc, i)
+	if !ok || r.inEntity[i] || i+width > r.to {
+		return
+	}
+	e := value.Entity{Kind: value.Number, First: i, Last: i + width - 1, Number: float64(n), Ordinal: true}
+	for _, p := range r.set.params {
+		if v, ok := p.numberValue(e); ok && p.numeric() && r.numerals.countsOff(p, e) {
+			r.add(mention{param: p, first: e.First, last: e.Last, value: v, kind: kindContext, p: 0.85})
+		}
+	}
 }
 
 // unitScore is what the unit of a number says for a parameter; false tells that

@@ -49,6 +49,8 @@ func TestFillNumbers(t *testing.T) {
 		"the same number twice in a list":                         {samples, "compare [3, 3] with [4, 4]", `{"after":[4,4],"before":[3,3]}`, nil},
 		"a year is written as one":                                {turnover, "growth from 1,500,000 in 2019", `{"base_year":2019,"turnover":1500000}`, nil},
 		"an ordinal beside its name":                              {epoch, "who ruled in the 17th century", `{"century":17}`, nil},
+		"an ordinal in words beside its name":                     {epoch, "rulers of the seventeenth century", `{"century":17}`, nil},
+		"an ordinal in words beside another word":                 {epoch, "the third ruler", `{}`, []string{"century"}},
 		"an ordinal beside another word is not what is asked for": {epoch, "the 3rd ruler", `{}`, []string{"century"}},
 	}
 	for name, c := range cases {

@@ -14,6 +14,25 @@ const (
  "metadata":{"side_effect_class":"write_reversible"}}`
 )
 
+// The one date of a message is for the one date that can be asked for, also where it
+// need not be given. One of two is not.
+func TestTheOnlyDateIsTaken(t *testing.T) {
+	t.Parallel()
+	const tides = `{"name":"get_tides","description":"Tides of a harbour.","schema":{"type":"object","properties":{
+  "night":{"type":"string","format":"date"}},"required":[]},"metadata":{"side_effect_class":"read"}}`
+	for say, want := range map[string]string{
+		"high tides tomorrow":                `{"night":"2026-11-22"}`,
+		"Flut übermorgen":                    `{"night":"2026-11-23"}`,
+		"marés amanhã":                       `{"night":"2026-11-22"}`,
+		"tides tomorrow, not like on Monday": `{}`,
+		"tides":                              `{}`,
+	} {
+		if got, _ := json.Marshal(fill(t, tides, say).Values); string(got) != want { //nolint:errchkjson // plain values
+			t.Errorf("%q: %s, want %s", say, got, want)
+		}
+	}
+}
+
 // A period that is said as a whole goes to the two parameters that a period has,
 // or to a first day and the number of days that are counted.
 func TestAPeriodIsNoAmount(t *testing.T) {

@@ -78,6 +78,7 @@ func (r *reading) collect() {
 		r.keyed(i)
 		r.boolean(i)
 		r.month(i)
+		r.ordinal(i)
 		if c, ok := r.doc.ChunkAt(i); ok && c.Last < r.to {
 			r.identifier(c)
 		}

@@ -154,6 +154,17 @@ func (t *tongue) startsOf(s *Scanner) {
 	}
 }
 
+// Ordinal reads an ordinal that is said in words at a token, in any language: "fifth"
+// is 5. By itself it is no value: "the fifth" may be a day or a place in a list.
+func (s *Scanner) Ordinal(d *Doc, i int) (n, width int, ok bool) {
+	for _, t := range s.tongues {
+		if n, width, ok = t.num.ordinal(d.fold, i); ok {
+			return n, width, true
+		}
+	}
+	return 0, 0, false
+}
+
 // tongues is a set of languages, one bit each.
 type tongues uint32
 
