@@ -30,6 +30,8 @@ type DomainEntry struct {
 	Manifest *Manifest
 	// Capabilities are in manifest order, the workflows after them.
 	Capabilities []*CapabilityEntry
+	// Roles are those that the site lets the domain's workflows call elsewhere.
+	Roles []string
 	// Inactive is workflow → what it names that nobody offers now.
 	Inactive map[string][]string
 }

@@ -26,6 +26,9 @@ type Registration struct {
 	// of the environment, never in a file or a store.
 	Authorization string `json:"authorization,omitempty"`
 	Overlay
+	// Roles are those whose players in other domains the workflows of this one may
+	// call, besides notifier. A pack may call all.
+	Roles []string `json:"roles,omitempty"`
 	// PollS is how often the manifest is asked for; 0 means the default.
 	PollS int `json:"poll_s,omitempty"`
 }

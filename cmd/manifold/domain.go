@@ -49,6 +49,7 @@ func domainAddCommand(c *cli) *cobra.Command {
 	flags := cmd.Flags()
 	flags.StringVar(&reg.Authorization, "authorization", "", "env:NAME, the server's variable that holds the header to send")
 	flags.IntVar(&reg.PollS, "poll", 0, "seconds between two looks at the manifest")
+	flags.StringSliceVar(&reg.Roles, "role", nil, "a role whose players in other domains its workflows may call; notifier always is one")
 	flags.BoolVar(&readsOnly, "reads-only", false, "let it read only, whatever it declares")
 	flags.StringVar(&file, "file", "", "registration as JSON, for floors and the like")
 	return cmd

@@ -68,6 +68,11 @@ func registrationFaults(at string, reg contracts.Registration) []contracts.Fault
 	default:
 		faults.add(at+"/trust", "must be full or reads_only")
 	}
+	for i, role := range reg.Roles {
+		if role == contracts.RoleNotifier {
+			faults.add(fmt.Sprintf("%s/roles/%d", at, i), "every domain may call who plays notifier; leave it out")
+		}
+	}
 	if reg.PollS != 0 && (reg.PollS < minPollS || reg.PollS > maxPollS) {
 		faults.add(at+"/poll_s", fmt.Sprintf("must be 0 or between %d and %d", minPollS, maxPollS))
 	}

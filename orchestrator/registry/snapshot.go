@@ -82,7 +82,7 @@ func (s domainSet) catalog(site contracts.SitePolicy) (*contracts.Catalog, error
 
 func (s domainSet) entry(name string, site contracts.SitePolicy) (*contracts.DomainEntry, error) {
 	a := s[name]
-	entry := &contracts.DomainEntry{Name: name, Digest: a.digest, Manifest: a.manifest}
+	entry := &contracts.DomainEntry{Name: name, Digest: a.digest, Manifest: a.manifest, Roles: a.registration.Roles}
 	for i := range a.manifest.Capabilities {
 		c := &a.manifest.Capabilities[i]
 		policy := s.policy(name, c, site)
@@ -136,12 +136,13 @@ type snapshotLine struct {
 	Domain       string   `json:"domain"`
 	Digest       string   `json:"digest"`
 	Capabilities []string `json:"capabilities"`
+	Roles        []string `json:"roles,omitempty"`
 }
 
 func snapshotLines(entries []*contracts.DomainEntry) []snapshotLine {
 	lines := make([]snapshotLine, 0, len(entries))
 	for _, e := range entries {
-		line := snapshotLine{Domain: e.Name, Digest: e.Digest}
+		line := snapshotLine{Domain: e.Name, Digest: e.Digest, Roles: e.Roles}
 		for _, c := range e.Capabilities {
 			line.Capabilities = append(line.Capabilities, c.Digest)
 		}

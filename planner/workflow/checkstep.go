@@ -388,8 +388,8 @@ func (c *check) plays(i int, step *contracts.Step) {
 	if step.Plays == "" {
 		return
 	}
-	if players := c.catalog.Playing(step.Plays); len(players) == 0 {
-		c.missing["somebody who plays "+step.Plays] = true
+	if len(playing(c.catalog, c.m, *step)) == 0 {
+		c.missing[nobody(c.catalog, c.m, *step)] = true
 	}
 	for k, domain := range step.Domains {
 		if _, ok := c.catalog.Domain(domain); !ok {

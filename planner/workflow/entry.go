@@ -58,7 +58,7 @@ func (s *survey) visit(m *contracts.Manifest, w *contracts.Workflow, depth int) 
 		case step.Reason != nil && step.Reason.Fallback != nil:
 			s.call(qualified(m.Domain, step.Reason.Fallback.Capability))
 		case step.Plays != "":
-			s.players(step)
+			s.players(m, step)
 		case step.Workflow != "":
 			s.inner(m, step.Workflow, depth)
 		}
@@ -91,21 +91,39 @@ func classRank(c contracts.SideEffectClass) int {
 	}, c)
 }
 
-func (s *survey) players(step contracts.Step) {
-	players := playing(s.catalog, step)
+func (s *survey) players(m *contracts.Manifest, step contracts.Step) {
+	players := playing(s.catalog, m, step)
 	if len(players) == 0 {
-		s.missing["somebody who plays "+step.Plays] = true
+		s.missing[nobody(s.catalog, m, step)] = true
 	}
 	for _, p := range players {
 		s.add(p.Entry)
 	}
 }
 
-// playing are the capabilities that may play the role of a step.
-func playing(catalog *contracts.Catalog, step contracts.Step) []contracts.RolePlayer {
+// playing are the capabilities that may play the role of a step: those of its own
+// domain, and those of others as far as the site grants the role to it, so that no
+// author draws another domain's facts into his calls.
+func playing(catalog *contracts.Catalog, home *contracts.Manifest, step contracts.Step) []contracts.RolePlayer {
+	granted := grants(catalog, home, step.Plays)
 	return slices.DeleteFunc(catalog.Playing(step.Plays), func(p contracts.RolePlayer) bool {
-		return len(step.Domains) > 0 && !slices.Contains(step.Domains, p.Entry.Domain)
+		return !granted && p.Entry.Domain != home.Domain || len(step.Domains) > 0 && !slices.Contains(step.Domains, p.Entry.Domain)
 	})
+}
+
+// grants tells whether the workflows of a manifest may call whoever plays a role:
+// those of a pack may, for an admin wrote it into the registration.
+func grants(catalog *contracts.Catalog, home *contracts.Manifest, role string) bool {
+	d, known := catalog.Domain(home.Domain)
+	return role == contracts.RoleNotifier || home.IsPack() || known && slices.Contains(d.Roles, role)
+}
+
+// nobody says why a role has no player.
+func nobody(catalog *contracts.Catalog, home *contracts.Manifest, step contracts.Step) string {
+	if len(catalog.Playing(step.Plays)) > 0 && !grants(catalog, home, step.Plays) {
+		return "the role " + step.Plays + ", which the registration of " + home.Domain + " does not grant"
+	}
+	return "somebody who plays " + step.Plays
 }
 
 func (s *survey) inner(home *contracts.Manifest, ref string, depth int) {

@@ -97,7 +97,7 @@ func (c *check) takenBack(place string, home *contracts.Manifest, step *contract
 		c.faults.add(place, `"rollback" cannot take back %q: %s declares no compensation. Declare one, or let a step that undoes it depend on this one`,
 			step.ID, entry.Ref())
 	case step.Plays != "":
-		for _, p := range playing(c.catalog, *step) {
+		for _, p := range playing(c.catalog, home, *step) {
 			if p.Entry.Policy.SideEffectClass.Writes() && compensationOf(c.catalog, p.Entry) == nil {
 				c.doubts.add(place, `"rollback" leaves what %q does: %s, which may play %s, declares no compensation`, step.ID, p.Entry.Ref(), step.Plays)
 			}
