@@ -1,6 +1,7 @@
 // Command demo starts everything in one process, with sandboxes: a Workday
-// tenant and a Flowise with their domains, two example domains, and the server with one key for
-// somebody who asks and one for somebody who approves. It needs nothing but
+// tenant and a Flowise with their domains, three example domains, and the server with one key for
+// somebody who asks, one for somebody who approves, and one for each role of the
+// logistics example. It needs nothing but
 // Go, and leaves nothing behind unless it is given a folder.
 package main
 

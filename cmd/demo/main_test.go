@@ -193,6 +193,43 @@ func register(t *testing.T, admin *client.Client, url string) {
 	}
 }
 
+// TestEveryDomainServesAndEachRoleAsks asks for the workflow of each role of the
+// marketplace with its key, and with another's.
+func TestEveryDomainServesAndEachRoleAsks(t *testing.T) {
+	t.Parallel()
+	s, out, _ := start(t, "--addr", "127.0.0.1:0")
+	domains, err := with(t, s, s.Keys.Requester).Domains(t.Context())
+	if err != nil || len(domains) != 5 {
+		t.Fatalf("%+v %v", domains, err)
+	}
+	for _, d := range domains {
+		if d.Outcome != contracts.DomainActive {
+			t.Errorf("%s is %s: %+v", d.Domain, d.Outcome, d)
+		}
+	}
+	for i, key := range []string{s.Keys.Driver, s.Keys.Recruiter, s.Keys.Admin, s.Keys.Carrier} {
+		words := quoted(printed(t, out.String(), "MANIFOLD_KEY="+key+" manifold ask '"))
+		session, err := with(t, s, key).StartSession(t.Context(), contracts.StartSession{Message: words}, wait())
+		if err != nil || len(session.RunIDs) != 1 || session.Answer == nil && session.Interrupt == nil {
+			t.Errorf("%s: %+v %v", words, session, err)
+		}
+		for j, other := range []string{s.Keys.Driver, s.Keys.Recruiter, s.Keys.Admin, s.Keys.Carrier, s.Keys.Requester} {
+			if i == j {
+				continue
+			}
+			session, err := with(t, s, other).StartSession(t.Context(), contracts.StartSession{Message: words}, wait())
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, id := range session.RunIDs { // a read that is for all may be near it
+				if view, err := with(t, s, other).Run(t.Context(), id, client.Opt{}); err != nil || strings.HasPrefix(string(view.Plan.Strategy), "workflow:") {
+					t.Errorf("%s with the key of somebody else: %s %v", words, view.Plan.Strategy, err)
+				}
+			}
+		}
+	}
+}
+
 func TestAFolderKeepsKeysAndAnAddressInUseIsNoObstacle(t *testing.T) {
 	t.Parallel()
 	listener, err := listen(t.Context(), "127.0.0.1:0")

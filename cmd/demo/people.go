@@ -9,6 +9,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/manifold-run/manifold/client"
@@ -22,10 +23,38 @@ const (
 	ritaInWorkday = "Jonas Keller"
 )
 
-// keys are those of the two people of the demo.
+// keys are those of the people of the demo: who asks, who approves, and one for
+// each role of the logistics example.
 type keys struct {
 	Requester string `json:"requester"`
 	Approver  string `json:"approver"`
+	Driver    string `json:"driver"`
+	Recruiter string `json:"recruiter"`
+	Admin     string `json:"admin"`
+	Carrier   string `json:"carrier"`
+}
+
+// somebody is a person of the demo, and the place of the key.
+type somebody struct {
+	key   *string
+	name  string
+	roles []string
+}
+
+func (k *keys) people() []somebody {
+	return []somebody{
+		{&k.Requester, requester, []string{"operator"}},
+		{&k.Approver, "otto", []string{"approver"}},
+		{&k.Driver, "dana", []string{"requester", "logistics:driver"}},
+		{&k.Recruiter, "remy", []string{"requester", "logistics:recruiter"}},
+		{&k.Admin, "ada", []string{"requester", "logistics:admin"}},
+		{&k.Carrier, "carl", []string{"requester", "logistics:carrier"}},
+	}
+}
+
+// inLogistics says who the people are in the logistics example.
+func inLogistics() map[string]string {
+	return map[string]string{"dana": "dr-007", "carl": "Lone Pine Freight"}
 }
 
 // peopleKeys makes the keys at the first start in a folder, and reads them at
@@ -35,37 +64,43 @@ func peopleKeys(ctx context.Context, server *app.App, data string) (keys, error)
 	body, err := os.ReadFile(file) //nolint:gosec // in the folder of the demo
 	var k keys
 	if err == nil {
-		return k, json.Unmarshal(body, &k)
+		err = json.Unmarshal(body, &k)
 	}
-	if !errors.Is(err, fs.ErrNotExist) {
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return k, err
 	}
+	// A folder may be of a time when there were fewer people.
+	if slices.ContainsFunc(k.people(), func(p somebody) bool { return *p.key == "" }) {
+		return k, k.make(ctx, server, file)
+	}
+	return k, nil
+}
+
+// make makes the keys that are missing, and keeps all.
+func (k *keys) make(ctx context.Context, server *app.App, file string) error {
 	admin, err := os.ReadFile(server.AdminKeyFile()) //nolint:gosec // the server made it
 	if err != nil {
-		return k, err
+		return err
 	}
 	c, err := client.New(client.Config{URL: server.URL(), Key: strings.TrimSpace(string(admin))})
 	if err != nil {
-		return k, err
+		return err
 	}
-	if k.Requester, err = person(ctx, c, requester, "operator"); err != nil {
-		return k, err
+	for _, p := range k.people() {
+		if *p.key != "" {
+			continue
+		}
+		key, err := c.CreateKey(ctx, contracts.KeySpec{Name: "demo " + p.name, Kind: "user", Principal: p.name, Roles: p.roles})
+		if err != nil {
+			return fmt.Errorf("key for %s: %w", p.name, err)
+		}
+		*p.key = key.Text
 	}
-	if k.Approver, err = person(ctx, c, "otto", "approver"); err != nil {
-		return k, err
-	}
-	if body, err = json.Marshal(k); err != nil {
-		return k, err
-	}
-	return k, os.WriteFile(file, body, 0o600)
-}
-
-func person(ctx context.Context, c *client.Client, name, role string) (string, error) {
-	key, err := c.CreateKey(ctx, contracts.KeySpec{Name: "demo " + role, Kind: "user", Principal: name, Roles: []string{role}})
+	body, err := json.Marshal(k)
 	if err != nil {
-		return "", fmt.Errorf("key for %s: %w", name, err)
+		return err
 	}
-	return key.Text, nil
+	return os.WriteFile(file, body, 0o600)
 }
 
 // stage is what a newcomer needs to know.
@@ -121,6 +156,13 @@ Four things to try:
     manifold ask 'create a chatflow called "Greeter" that replies "Good morning"'
     manifold ask 'put the question "How are you?" to the chatflow "Greeter"'
 
+And four people of a marketplace for freight, each of whom may do something else (examples/logistics):
+
+    MANIFOLD_KEY={driver} manifold ask 'should I apply to Cedar Line Transport'
+    MANIFOLD_KEY={recruiter} manifold ask 'assess the candidates in the Midwest before outreach'
+    MANIFOLD_KEY={admin_of_it} manifold ask 'triage the platform'
+    MANIFOLD_KEY={carrier} manifold ask 'benchmark and compliance snapshot'
+
 `
 
 // guideModel is the rest of the guide where there is a model.
@@ -141,7 +183,7 @@ func (s stage) print(w io.Writer) error {
 	}
 	_, err := io.WriteString(w, strings.NewReplacer(
 		"{url}", s.URL, "{requester}", s.Keys.Requester, "{approver}", s.Keys.Approver,
-		"{monday}", s.Monday, "{admin}", s.AdminKeyFile, "{hears}", s.Hears, "{thinks}", s.Thinks,
+		"{monday}", s.Monday, "{admin}", s.AdminKeyFile, "{hears}", s.Hears, "{driver}", s.Keys.Driver, "{recruiter}", s.Keys.Recruiter, "{admin_of_it}", s.Keys.Admin, "{carrier}", s.Keys.Carrier, "{thinks}", s.Thinks,
 	).Replace(text))
 	return err
 }

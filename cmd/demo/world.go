@@ -21,6 +21,7 @@ import (
 	"github.com/manifold-run/manifold/domains/workday/sandbox"
 	"github.com/manifold-run/manifold/examples/communication"
 	"github.com/manifold-run/manifold/examples/finance"
+	"github.com/manifold-run/manifold/examples/logistics"
 )
 
 // world is everything around the server: the sandbox and the domains, each on
@@ -70,13 +71,17 @@ func (w *world) start(ctx context.Context, data string, logger *slog.Logger) err
 		return err
 	}
 	w.closers = append(w.closers, messages.Close)
+	freight, err := logistics.New(logistics.Config{People: inLogistics(), Logger: logger.With(slog.String("service", "logistics"))})
+	if err != nil {
+		return err
+	}
 	flows, err := w.startFlowise(ctx, data, logger)
 	if err != nil {
 		return err
 	}
 	return errors.Join(
 		w.serve(ctx, "workday", people), w.serve(ctx, "finance", prices), w.serve(ctx, "communication", messages),
-		w.serve(ctx, "flowise", flows),
+		w.serve(ctx, "flowise", flows), w.serve(ctx, "logistics", freight),
 	)
 }
 
@@ -211,7 +216,7 @@ func (w *world) note(err error) {
 // bootstrap is the file that an operator would write for these domains.
 func (w *world) bootstrap() []byte {
 	var b contracts.Bootstrap
-	for _, domain := range []string{"workday", "finance", "communication", "flowise"} {
+	for _, domain := range []string{"workday", "finance", "communication", "flowise", "logistics"} {
 		b.Domains = append(b.Domains, contracts.Registration{Domain: domain, URL: w.urls[domain]})
 	}
 	body, _ := json.Marshal(b) //nolint:errchkjson // plain texts

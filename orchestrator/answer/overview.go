@@ -96,7 +96,8 @@ func example(e *contracts.CapabilityEntry) string {
 
 func mayAsk(e *contracts.CapabilityEntry, who access.Principal) bool {
 	allowed := e.Capability.Metadata.AllowedRoles
-	if len(allowed) > 0 && !slices.ContainsFunc(who.Contract().Roles, func(r string) bool { return slices.Contains(allowed, r) }) {
+	held := who.Contract().In(e.Domain).Roles
+	if len(allowed) > 0 && !slices.ContainsFunc(held, func(r string) bool { return slices.Contains(allowed, r) }) {
 		return false
 	}
 	return who.Covers(e.Domain, e.Policy.SideEffectClass) == nil

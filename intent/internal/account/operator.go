@@ -125,6 +125,11 @@ func (a *accounting) bound(hit lang.Hit[lang.Operator], i, from, to int) {
 	if ok {
 		a.Misused = append(a.Misused, v.Parameter)
 	}
+	// "before outreach" is no date, but how the capability itself is asked for.
+	if hit.Tokens++; !ok && behind < to && a.excused(hit, i) {
+		a.set(i, behind+1, contracts.WordCommand)
+		return
+	}
 	a.bind(i, behind, from)
 }
 

@@ -1,0 +1,45 @@
+package logistics
+
+import (
+	"context"
+
+	"github.com/manifold-run/manifold/domainkit"
+	"github.com/manifold-run/manifold/examples/logistics/book"
+)
+
+// write adds a write; what became of one that was cut off stands in the book.
+func write[In any](svc *domainkit.Service, d *domain, name string, fn func(call domainkit.Call, in In) (book.Change, error)) error {
+	resolve := domainkit.LookUp(func(_ context.Context, call domainkit.Call, _ In) (*bool, any, error) {
+		c, made := d.book.Made(call.IdempotencyKey)
+		return &made, c, nil
+	})
+	return domainkit.Add(svc, domainkit.Capability{Name: name, Resolve: resolve}, func(_ context.Context, call domainkit.Call, in In) (book.Change, error) {
+		return fn(call, in)
+	})
+}
+
+// note writes what became of something.
+func (d *domain) note(call domainkit.Call, of string, to any, set string) book.Change {
+	return d.book.Note(call.IdempotencyKey, book.Change{Capability: call.Capability, Of: of, To: to}, set)
+}
+
+// byKey asks what became of a request.
+type byKey struct {
+	Key string `json:"key" description:"The idempotency key of the request." min:"1" max:"200"`
+}
+
+// fate is what became of it.
+type fate struct {
+	Found   bool         `json:"found"`
+	Applied bool         `json:"applied"`
+	Change  *book.Change `json:"change,omitempty"`
+}
+
+// findChange tells whether a request took effect.
+func (d *domain) findChange(_ domainkit.Call, in byKey) (fate, error) {
+	c, ok := d.book.Made(in.Key)
+	if !ok {
+		return fate{}, nil
+	}
+	return fate{true, true, &c}, nil
+}
