@@ -25,6 +25,8 @@ func TestCommands(t *testing.T) {
 		"status?": {Verb: chat.Status}, "Estado": {Verb: chat.Status}, "Show details": {Verb: chat.Status},
 		"cancel": {Verb: chat.Cancel}, "Abbrechen.": {Verb: chat.Cancel}, "list gates": {Verb: chat.List}, "help": {Verb: chat.Help},
 		"What can you do?": {Verb: chat.Help}, "Was kannst du?": {Verb: chat.Help}, "O que você pode fazer?": {Verb: chat.Help},
+		"What do I have to approve?": {Verb: chat.List}, "Was wartet auf mich?": {Verb: chat.List}, "¿Qué tengo que aprobar?": {Verb: chat.List},
+		"what are you waiting for?": {Verb: chat.Status}, "Où en es-tu ?": {Verb: chat.Status}, "já está feito?": {Verb: chat.Status},
 		"yes": {Verb: chat.Assent}, "ok": {Verb: chat.Assent}, "Go ahead!": {Verb: chat.Assent}, "no": {Verb: chat.Assent}, "oui": {Verb: chat.Assent},
 	} {
 		got, ok := chat.Parse(message)

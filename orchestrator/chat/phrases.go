@@ -64,7 +64,7 @@ func readPhrases() phrases {
 // plain is a message without its case, its edges and the commas between its
 // words.
 func plain(message string) string {
-	text := strings.TrimFunc(norm.NFC.String(message), func(r rune) bool { return unicode.IsSpace(r) || strings.ContainsRune(".!?…", r) })
+	text := strings.TrimFunc(norm.NFC.String(message), func(r rune) bool { return unicode.IsSpace(r) || strings.ContainsRune(".!?…¿¡", r) })
 	return strings.Join(strings.Fields(strings.ReplaceAll(text, "’", "'")), " ")
 }
 
