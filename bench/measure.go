@@ -39,6 +39,12 @@ func (s *sample) add(round sample) {
 	s.total += round.total
 }
 
+// note adds one operation.
+func (s *sample) note(took time.Duration) {
+	s.each = append(s.each, took)
+	s.total += took
+}
+
 // measure does the operation n times, so many at once, and waits for all.
 func measure(ctx context.Context, n, inFlight int, operation func(context.Context) error) (sample, error) {
 	var mu sync.Mutex // guards out

@@ -331,6 +331,7 @@ func (o *owner) park() bool {
 	}
 	committed, ok := o.commit(end)
 	if ok && committed.Parked {
+		o.r.dispatcher.Rests(end.wakeAt)
 		return true
 	}
 	if o.leaving { // the run keeps its place after all

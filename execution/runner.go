@@ -12,6 +12,7 @@ import (
 
 	"github.com/manifold-run/manifold/contracts"
 	"github.com/manifold-run/manifold/execution/admission"
+	"github.com/manifold-run/manifold/execution/dispatch"
 	"github.com/manifold-run/manifold/execution/model"
 )
 
@@ -49,7 +50,7 @@ func (c Config) withDefaults() Config {
 	c.MaxCalls = cmp.Or(c.MaxCalls, 128)
 	c.LeaseTTL = cmp.Or(c.LeaseTTL, 10*time.Second)
 	c.Heartbeat = cmp.Or(c.Heartbeat, 3*time.Second)
-	c.SweepEvery = cmp.Or(c.SweepEvery, 3*time.Second)
+	c.SweepEvery = cmp.Or(c.SweepEvery, dispatch.SweepEvery)
 	c.FlushDelay = cmp.Or(c.FlushDelay, 3*time.Millisecond)
 	c.Judging = cmp.Or(c.Judging, JudgeSteps)
 	c.ParkAfter = cmp.Or(c.ParkAfter, 2*time.Second)
@@ -72,6 +73,8 @@ type Deps struct {
 	Reviewers Reviewers
 	// Mind thinks; nil where no model is configured.
 	Mind Mind
+	// Dispatcher brings runs that can go on [a Sweeper of the store].
+	Dispatcher dispatch.Dispatcher
 }
 
 // Runner advances runs: those that were submitted to it, and those that nobody
@@ -87,8 +90,7 @@ type Runner struct {
 	limits    *admission.Limits
 	unread    unreadable
 
-	// poke tells the dispatcher that a run may be due.
-	poke chan struct{}
+	dispatcher dispatch.Dispatcher
 
 	mu sync.Mutex // guards the fields below
 	// active holds the owner of every run that this replica holds.
@@ -110,11 +112,14 @@ func New(cfg Config, deps Deps) (*Runner, error) {
 		return nil, errors.New("execution: store, invoker and catalogs are needed")
 	}
 	cfg = cfg.withDefaults()
+	if deps.Dispatcher == nil {
+		deps.Dispatcher = dispatch.NewSweeper(deps.Store, dispatch.SweeperConfig{Every: cfg.SweepEvery, Logger: cfg.Logger})
+	}
 	return &Runner{
 		cfg: cfg, store: deps.Store, invoker: deps.Invoker,
 		catalogs: deps.Catalogs, observer: deps.Observer, reviewers: deps.Reviewers, mind: deps.Mind,
-		limits: admission.NewLimits(cfg.MaxCalls),
-		poke:   make(chan struct{}, 1), active: map[string]*owner{},
+		limits:     admission.NewLimits(cfg.MaxCalls),
+		dispatcher: deps.Dispatcher, active: map[string]*owner{},
 	}, nil
 }
 
@@ -141,8 +146,7 @@ func (r *Runner) Start(ctx context.Context) error {
 	// The work must outlive the context of the call that started it.
 	r.base, r.stop = context.WithCancel(context.WithoutCancel(ctx))
 	r.work.Go(func() { r.heartbeat(r.base) })
-	r.work.Go(func() { r.dispatch(r.base) })
-	r.poked()
+	r.work.Go(func() { r.dispatcher.Dispatch(r.base, taker{r}) })
 	return nil
 }
 
@@ -231,7 +235,7 @@ func (r *Runner) Wake(runID string) {
 		l.inbox.put(message{kind: msgWake})
 		return
 	}
-	r.poked()
+	r.dispatcher.Woken()
 }
 
 // Told passes on that another process has written for a run, if this one holds
@@ -260,13 +264,6 @@ func (r *Runner) Active() int {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return len(r.active)
-}
-
-func (r *Runner) poked() {
-	select {
-	case r.poke <- struct{}{}:
-	default:
-	}
 }
 
 // reserve takes a place for one more run, if there is one.
@@ -326,7 +323,7 @@ func (r *Runner) launch(runID string, lease Lease, snapshot *Snapshot) {
 			r.leaving--
 		}
 		r.mu.Unlock()
-		r.poked() // the place is free, and a parked run may be due already
+		r.dispatcher.Woken() // the place is free, and a parked run may be due already
 	}()
 }
 

@@ -10,16 +10,27 @@ import (
 // written in the transaction that opens the interrupt, so that a crash loses
 // none; the sender in internal/webhook drains it. Delivery is at least once.
 type WebhookOutbox interface {
-	// Due gives at most limit deliveries whose time has come, oldest first.
-	Due(ctx context.Context, now time.Time, limit int) ([]WebhookDelivery, error)
+	// Claim gives deliveries whose time has come, oldest first, and makes them due
+	// again when the claim ends: who claims them sends them, or dies, and nobody
+	// else gets them until then.
+	Claim(ctx context.Context, c Claim) ([]WebhookDelivery, error)
 
 	// Done removes a delivery that arrived or was given up. A missing one is
 	// no error.
 	Done(ctx context.Context, id string) error
 
-	// Retry makes a delivery due again at a later time and counts the attempt.
-	// A missing one is no error.
-	Retry(ctx context.Context, id string, at time.Time) error
+	// Retry makes a delivery due again at another time, after so many attempts that
+	// failed. A missing one is no error.
+	Retry(ctx context.Context, id string, at time.Time, attempts int) error
+}
+
+// Claim asks for deliveries that are due at Now, until another time.
+type Claim struct {
+	// ID is the only one that is wanted; "" means any.
+	ID         string
+	Now, Until time.Time
+	// Limit is how many are wanted at most; 0 means all.
+	Limit int
 }
 
 // WebhookDelivery is one notification for one URL.

@@ -85,14 +85,14 @@ func (r *Retention) Stop(ctx context.Context) error {
 
 func (r *Retention) sweep(ctx context.Context) {
 	defer close(r.done)
-	timer := time.NewTimer(min(r.cfg.SweepEvery, firstSweep))
+	timer := time.NewTimer(r.FirstSweep())
 	defer timer.Stop()
 	for {
 		select {
 		case <-ctx.Done():
 			return
 		case <-timer.C:
-			r.sweepOnce(ctx)
+			_ = r.Sweep(ctx) // it is logged, and tried again the next time
 			timer.Reset(r.cfg.SweepEvery)
 		}
 	}
@@ -105,7 +105,15 @@ const firstSweep = time.Minute
 // brings messages at least once brings them again within a day.
 const rememberReceived = 48 * time.Hour
 
-func (r *Retention) sweepOnce(ctx context.Context) {
+// FirstSweep is how long after the start the first sweep comes.
+func (r *Retention) FirstSweep() time.Duration { return min(r.cfg.SweepEvery, firstSweep) }
+
+// Every is the time between two sweeps.
+func (r *Retention) Every() time.Duration { return r.cfg.SweepEvery }
+
+// Sweep deletes what is no longer kept, once. It is for those whom somebody else
+// tells when to, and needs no Start.
+func (r *Retention) Sweep(ctx context.Context) error {
 	now := r.cfg.Now()
 	before := now.Add(-r.cfg.Retention)
 	swept, err := r.runs.Sweep(ctx, before)
@@ -119,10 +127,13 @@ func (r *Retention) sweepOnce(ctx context.Context) {
 	if err == nil && r.inbox != nil {
 		err = r.inbox.ForgetReceived(ctx, now.Add(-rememberReceived), before)
 	}
-	if err != nil && ctx.Err() == nil {
-		r.cfg.Logger.WarnContext(ctx, "retention is held up", slog.Any("error", err))
-		return
+	if err != nil {
+		if ctx.Err() == nil {
+			r.cfg.Logger.WarnContext(ctx, "retention is held up", slog.Any("error", err))
+		}
+		return err
 	}
 	r.cfg.Logger.InfoContext(ctx, "retention has swept", slog.Int("runs", swept.Runs), slog.Int("blobs", swept.Blobs), slog.Int("data", swept.Data),
 		slog.Int("sessions", talk.Sessions), slog.Int("turns", talk.Turns), slog.Int("questions", talk.Questions))
+	return nil
 }

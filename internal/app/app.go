@@ -173,6 +173,7 @@ type App struct {
 	bootstrap contracts.Bootstrap
 	store     stores
 	replicas  replicas
+	wakeups   *wakeups // nil without others
 	domains   *domainclient.Client
 	registry  *registry.Registry
 	intents   *intent.Adapter

@@ -92,21 +92,20 @@ func (r *replicas) follow(ctx context.Context, domains <-chan struct{}) {
 	}
 }
 
-// singles are the parts that only one server of all does: what polls somebody
-// else, sends what lies in a common outbox, and deletes.
+// singles are the parts that are done once for all servers: what polls somebody
+// else and finishes what was interrupted, by the one that leads; what jobs ask
+// for, by whoever gets the job.
 func (a *App) singles() []part {
 	parts := []part{
 		{"conversations", a.rooms.conversation.Start, a.rooms.conversation.Stop},
-		{"retention", a.rooms.retention.Start, a.rooms.retention.Stop},
-		{"webhooks", a.sender.Start, a.sender.Stop},
 		{"telegram", a.startTelegram, a.stopTelegram},
 	}
 	if a.store.shared == nil {
-		return parts
+		return append(parts, part{"retention", a.rooms.retention.Start, a.rooms.retention.Stop}, part{"webhooks", a.sender.Start, a.sender.Stop})
 	}
 	parts = append([]part{{"signed roots", a.rooms.publisher.Start, a.rooms.publisher.Stop}}, parts...)
 	l := &leader{store: a.store.shared, parts: parts, logger: a.cfg.Logger}
-	return []part{{"leader", l.start, l.stop}}
+	return []part{a.queued(), {"leader", l.start, l.stop}}
 }
 
 const (
@@ -199,7 +198,7 @@ func (l *leader) startParts(ctx context.Context) {
 		}
 		l.running = append(l.running, p)
 	}
-	l.logger.InfoContext(ctx, "this server leads: it sweeps, sends webhooks and polls for all")
+	l.logger.InfoContext(ctx, "this server leads: it polls, signs and finishes what was interrupted for all")
 }
 
 // stopParts stops what runs, the last started first.

@@ -47,6 +47,8 @@ type shared interface {
 	// keeps it so for ttl; Yield lets another one lead.
 	Lead(ctx context.Context, name string, ttl time.Duration) (bool, error)
 	Yield(ctx context.Context, name string) error
+	// Work does what jobs ask for, until the worker is stopped.
+	Work(ctx context.Context, h postgres.Handlers) (*postgres.Worker, error)
 }
 
 // openStore opens the database that the configuration names, or else the file.

@@ -8,6 +8,7 @@ import (
 
 	"github.com/manifold-run/manifold/contracts"
 	"github.com/manifold-run/manifold/execution"
+	"github.com/manifold-run/manifold/execution/dispatch"
 	"github.com/manifold-run/manifold/intent"
 	"github.com/manifold-run/manifold/internal/domainclient"
 	"github.com/manifold-run/manifold/internal/httpapi"
@@ -115,11 +116,17 @@ func (a *App) wireCore(webhooks *webhook.Guard) error {
 	if err := a.wireReviewers(); err != nil {
 		return err
 	}
+	var dispatcher dispatch.Dispatcher
+	if a.store.shared != nil {
+		a.wakeups = newWakeups(a.store.runs, a.cfg.Logger)
+		dispatcher = a.wakeups
+	}
 	var err error
 	a.runner, err = execution.New(execution.Config{
 		MaxActiveRuns: a.cfg.MaxActiveRuns, DropData: a.cfg.DropData, Judging: a.cfg.Mind.Judging, Now: a.cfg.Now, Logger: a.cfg.Logger,
 	}, execution.Deps{
 		Store: a.store.runs, Invoker: a.domains.Invoker(a.registry), Catalogs: a.registry, Observer: a.notifier, Reviewers: a.reviewers, Mind: NewMind(a.model),
+		Dispatcher: dispatcher,
 	})
 	if err != nil {
 		return err

@@ -83,8 +83,9 @@ func coreRooms() []Room {
 			Dir: "planner/workflow/workflowtest", Rooms: append(words, "planner/workflow"),
 			Modules: []string{"github.com/goccy/go-yaml"}, Allows: []string{testHarness},
 		},
-		{Dir: "execution", Rooms: append(words, "execution/admission", "execution/decision", "execution/model"), Modules: []string{"golang.org/x/sync/errgroup"}},
+		{Dir: "execution", Rooms: append(words, "execution/admission", "execution/dispatch", "execution/decision", "execution/model"), Modules: []string{"golang.org/x/sync/errgroup"}},
 		{Dir: "execution/decision", Rooms: append(words, "contracts/sheet", "execution/model")},
+		{Dir: "execution/dispatch", Rooms: []string{"execution/model"}},
 		{Dir: "execution/admission", Rooms: []string{"contracts", "internal/ratelimit"}},
 		{Dir: "internal/ratelimit", Modules: []string{"golang.org/x/time/rate"}},
 		{Dir: "execution/model", Rooms: words},
@@ -152,9 +153,10 @@ func adapterRooms() []Room {
 		{Dir: "internal/model/scripted/cmd/scripted-model", Rooms: []string{"internal/model/scripted"}},
 		{Dir: "internal/store/faultpoint"},
 		{Dir: "internal/store/groupcommit", Rooms: []string{"contracts"}},
-		{Dir: "internal/store/postgres", Rooms: append(slices.Clip(ports), "domainkit/pgstore", "internal/store/groupcommit", "internal/store/postgres/notify", "internal/store/postgres/proof", "internal/store/stored"), Modules: []string{"github.com/jackc/pgx/v5"}},
+		{Dir: "internal/store/postgres", Rooms: append(slices.Clip(ports), "domainkit/pgstore", "internal/store/groupcommit", "internal/store/postgres/notify", "internal/store/postgres/proof", "internal/store/postgres/queue", "internal/store/stored"), Modules: []string{"github.com/jackc/pgx/v5"}},
 		{Dir: "internal/store/postgres/notify", Modules: []string{"github.com/jackc/pgx/v5"}},
 		{Dir: "internal/store/postgres/proof", Rooms: []string{"contracts", "internal/store/seal", "internal/store/stored", "orchestrator/audit"}, Modules: []string{"github.com/jackc/pgx/v5"}},
+		{Dir: "internal/store/postgres/queue", Rooms: []string{"contracts"}, Modules: []string{"github.com/jackc/pgx/v5", "github.com/riverqueue/river"}},
 		{Dir: "internal/store/seal"},
 		{Dir: "internal/store/sqlite", Rooms: append(slices.Clip(ports), "internal/store/faultpoint", "internal/store/groupcommit", "internal/store/seal", "internal/store/stored"), Modules: []string{"modernc.org/sqlite"}},
 		{Dir: "internal/store/stored", Rooms: ports},
@@ -172,7 +174,7 @@ func edgeRooms() []Room {
 	adapters := []string{"internal/domainclient", "internal/embed/openai", "internal/embed/use", "internal/model/openai", "internal/model/anthropic", "internal/model/journal", "internal/httpapi", "internal/store/postgres", "internal/store/sqlite", "internal/telegram", "internal/webhook", "internal/witness"}
 	whole := slices.Clip(slices.Concat(core, adapters, []string{"internal/app", "client", "domainkit"}))
 	return []Room{
-		{Dir: "internal/app", Rooms: slices.Concat(core, adapters), Modules: []string{"*"}},
+		{Dir: "internal/app", Rooms: slices.Concat(core, adapters, []string{"execution/dispatch"}), Modules: []string{"*"}},
 		{Dir: "internal/app/apptest", Rooms: []string{"client", "internal/app"}, Allows: []string{testHarness}},
 		{
 			Dir: "cmd/manifold", Rooms: []string{"contracts", "contracts/sheet", "reasoning", "intent", "intent/eval", "internal/app", "internal/witness", "client", "domainkit/conformance", "planner/workflow", "internal/embed/openai", "internal/embed/use", "internal/model/journal"},

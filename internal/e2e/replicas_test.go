@@ -2,6 +2,9 @@ package e2e_test
 
 import (
 	"context"
+	"io"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"strings"
@@ -194,4 +197,45 @@ func TestOneServerOfAllLeads(t *testing.T) {
 	}
 	leader.kill()
 	eventually(t, "the other to lead", func() (bool, bool) { return true, strings.Contains(other.log.String(), leads) })
+}
+
+// A delivery whose server dies while it sends is sent by the other one, and one
+// that failed is tried again by any.
+func TestADeliveryOutlivesItsServer(t *testing.T) {
+	t.Parallel()
+	one, two := startReplicas(t)
+	d := newDepot(t, "depot")
+	one.register(d.registration())
+	two.serves("depot")
+	got, killed := make(chan string, 10), make(chan struct{})
+	receiver := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		body, _ := io.ReadAll(r.Body)
+		select {
+		case <-killed:
+			got <- string(body)
+		default:
+			got <- ""
+			<-killed // whoever sends it dies meanwhile
+		}
+	}))
+	t.Cleanup(receiver.Close)
+	response, err := one.runWith(contracts.PlanRequest{Intents: []contracts.Intent{d.put("keyed", "a", "1")}}, contracts.RunPlan{WebhookURL: receiver.URL})
+	if err != nil {
+		t.Fatal(err)
+	}
+	gate := one.gates(response.RunIDs[0], 1)[0]
+	if early := <-got; early != "" {
+		t.Fatalf("it came before anybody died: %s", early)
+	}
+	one.kill()
+	two.kill()
+	close(killed)
+	two.start()
+	for told := ""; !strings.Contains(told, gate.InterruptID); {
+		select {
+		case told = <-got:
+		case <-time.After(2 * patience):
+			t.Fatal("nobody sent it again")
+		}
+	}
 }

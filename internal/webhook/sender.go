@@ -66,9 +66,10 @@ type Sender struct {
 	outbox orchestrator.WebhookOutbox
 	post   *poster
 
-	mu   sync.Mutex // guards stop and done
+	mu   sync.Mutex // guards the fields below
 	stop context.CancelFunc
 	done chan struct{}
+	sick map[string]time.Time // hosts, until when they are left alone
 }
 
 // New makes a sender that is not started.
@@ -77,7 +78,7 @@ func New(cfg Config, outbox orchestrator.WebhookOutbox) (*Sender, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Sender{cfg: cfg, outbox: outbox, post: newPoster(cfg)}, nil
+	return &Sender{cfg: cfg, outbox: outbox, post: newPoster(cfg), sick: map[string]time.Time{}}, nil
 }
 
 // KeyID names the signing key, as receivers see it.
@@ -125,72 +126,123 @@ func (s *Sender) Stop(ctx context.Context) error {
 	return nil
 }
 
-// sent is what a worker tells the loop.
-type sent struct {
-	id   string
-	host string
-	ok   bool
-}
-
-// loop owns what is under way; workers report through one channel.
+// loop sends what is due; workers report through one channel.
 func (s *Sender) loop(ctx context.Context) {
-	results := make(chan sent, s.cfg.Workers)
-	flying := map[string]bool{}
-	sick := map[string]time.Time{}
+	ended := make(chan struct{}, s.cfg.Workers)
+	flying := 0
 	defer func() {
-		for range len(flying) {
-			<-results
+		for range flying {
+			<-ended
 		}
 	}()
 	ticker := time.NewTicker(s.cfg.Poll)
 	defer ticker.Stop()
 	for {
-		more := s.dispatch(ctx, flying, sick, results)
-		if more && ctx.Err() == nil && len(flying) < s.cfg.Workers {
+		begun, more := s.dispatch(ctx, s.cfg.Workers-flying, ended)
+		if flying += begun; more && ctx.Err() == nil && flying < s.cfg.Workers {
 			continue
 		}
 		select {
 		case <-ctx.Done():
 			return
-		case r := <-results:
-			delete(flying, r.id)
-			if delete(sick, r.host); !r.ok {
-				sick[r.host] = s.cfg.Now().Add(s.cfg.Pause)
-			}
+		case <-ended:
+			flying--
 		case <-ticker.C:
 		}
 	}
 }
 
-// dispatch starts what is due while there are free workers; more tells that it
-// postponed some and that the outbox may hold others. Deliveries to a host
-// that has just failed are put off without trying, so that one dead host does
-// not keep the workers from everyone else.
-func (s *Sender) dispatch(ctx context.Context, flying map[string]bool, sick map[string]time.Time, results chan<- sent) (more bool) {
-	if len(flying) >= s.cfg.Workers {
-		return false
+// dispatch claims what is due for the free workers and begins to send it; more
+// tells that some were put off, so that the outbox may hold others.
+func (s *Sender) dispatch(ctx context.Context, free int, ended chan<- struct{}) (begun int, more bool) {
+	if free <= 0 {
+		return 0, false
 	}
-	now := s.cfg.Now()
-	maps.DeleteFunc(sick, func(_ string, until time.Time) bool { return !now.Before(until) })
-	due, err := s.outbox.Due(ctx, now, len(flying)+4*s.cfg.Workers)
+	due, err := s.claim(ctx, orchestrator.Claim{Limit: free})
 	if err != nil {
 		if ctx.Err() == nil {
 			s.cfg.Logger.ErrorContext(ctx, "webhook outbox cannot be read", slog.Any("error", err))
 		}
-		return false
+		return 0, false
 	}
 	for _, d := range due {
-		host := hostOf(d.URL)
-		switch {
-		case flying[d.ID]:
-		case now.Before(sick[host]):
+		if s.isSick(hostOf(d.URL)) {
 			more = s.putOff(ctx, d) || more
-		case len(flying) < s.cfg.Workers:
-			flying[d.ID] = true
-			go func() { results <- sent{d.ID, host, s.deliver(ctx, d)} }()
+			continue
+		}
+		begun++
+		go func() {
+			s.attempt(ctx, d)
+			ended <- struct{}{}
+		}()
+	}
+	return begun, more
+}
+
+// clocksDiffer is how far the clocks of two servers may be apart: what one of
+// them made due now is due for the other as well.
+const clocksDiffer = 3 * time.Second
+
+// claim takes deliveries for longer than an attempt lasts.
+func (s *Sender) claim(ctx context.Context, c orchestrator.Claim) ([]orchestrator.WebhookDelivery, error) {
+	c.Now = s.cfg.Now()
+	if c.ID != "" {
+		c.Now = c.Now.Add(clocksDiffer)
+	}
+	c.Until = c.Now.Add(2 * s.cfg.Timeout)
+	return s.outbox.Claim(ctx, c)
+}
+
+// Deliver sends one delivery if it is due and nobody else is sending it, or puts
+// it off. It is for those whom somebody else tells what is due, and need not
+// be started.
+func (s *Sender) Deliver(ctx context.Context, id string) error {
+	_, err := s.deliverOne(ctx, id)
+	return err
+}
+
+// deliverOne sends a delivery that is due, or puts it off; "" stands for any.
+func (s *Sender) deliverOne(ctx context.Context, id string) (found bool, err error) {
+	due, err := s.claim(ctx, orchestrator.Claim{ID: id, Limit: 1})
+	for _, d := range due {
+		if s.isSick(hostOf(d.URL)) {
+			s.putOff(ctx, d)
+		} else {
+			s.attempt(ctx, d)
 		}
 	}
-	return more
+	return len(due) > 0, err
+}
+
+// DeliverLeft sends what is due and nobody came for, one after the other.
+func (s *Sender) DeliverLeft(ctx context.Context) error {
+	for ctx.Err() == nil {
+		if found, err := s.deliverOne(ctx, ""); err != nil || !found {
+			return err
+		}
+	}
+	return nil
+}
+
+// attempt sends one delivery and notes how its host did.
+func (s *Sender) attempt(ctx context.Context, d orchestrator.WebhookDelivery) {
+	well, host := s.deliver(ctx, d), hostOf(d.URL)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if delete(s.sick, host); !well {
+		s.sick[host] = s.cfg.Now().Add(s.cfg.Pause)
+	}
+}
+
+// isSick tells of a host that has just failed. Deliveries to it are put off
+// without trying, so that one dead host does not keep the workers from everyone
+// else.
+func (s *Sender) isSick(host string) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	now := s.cfg.Now()
+	maps.DeleteFunc(s.sick, func(_ string, until time.Time) bool { return !now.Before(until) })
+	return now.Before(s.sick[host])
 }
 
 // deliver sends one delivery and tells the outbox; it reports whether the host
@@ -200,7 +252,8 @@ func (s *Sender) deliver(ctx context.Context, d orchestrator.WebhookDelivery) bo
 	err := s.post.send(sendCtx, d, s.cfg.Now())
 	cancel()
 	if err != nil && ctx.Err() != nil {
-		return true // stopped, not failed: it stays due
+		s.giveBack(ctx, d)
+		return true // stopped, not failed
 	}
 	log := s.cfg.Logger.With(slog.String("delivery_id", d.ID), slog.String("host", hostOf(d.URL)), slog.Int("attempts", d.Attempts+1))
 	switch {
@@ -227,13 +280,22 @@ func (s *Sender) finish(ctx context.Context, d orchestrator.WebhookDelivery, log
 	}
 }
 
+// giveBack makes a delivery that was cut off due at once, for whoever sends next.
+func (s *Sender) giveBack(ctx context.Context, d orchestrator.WebhookDelivery) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second)
+	defer cancel()
+	if err := s.outbox.Retry(ctx, d.ID, s.cfg.Now(), d.Attempts); err != nil {
+		s.cfg.Logger.WarnContext(ctx, "webhook delivery stays claimed for a while", slog.String("delivery_id", d.ID), slog.Any("error", err))
+	}
+}
+
 func (s *Sender) putOff(ctx context.Context, d orchestrator.WebhookDelivery) bool {
 	pause := s.cfg.PauseMax
 	if d.Attempts < 20 {
 		pause = min(s.cfg.Pause<<d.Attempts, s.cfg.PauseMax)
 	}
 	pause += rand.N(pause/4 + 1) //nolint:gosec // spreading load needs no secrecy
-	err := s.outbox.Retry(ctx, d.ID, s.cfg.Now().Add(pause))
+	err := s.outbox.Retry(ctx, d.ID, s.cfg.Now().Add(pause), d.Attempts+1)
 	if err != nil && ctx.Err() == nil {
 		s.cfg.Logger.ErrorContext(ctx, "webhook delivery cannot be put off", slog.String("delivery_id", d.ID), slog.Any("error", err))
 	}

@@ -45,19 +45,21 @@ func newOutbox(deliveries ...orchestrator.WebhookDelivery) *outbox {
 	return o
 }
 
-func (o *outbox) Due(_ context.Context, now time.Time, limit int) ([]orchestrator.WebhookDelivery, error) {
+func (o *outbox) Claim(_ context.Context, c orchestrator.Claim) ([]orchestrator.WebhookDelivery, error) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	var due []row
 	for _, r := range o.rows {
-		if !r.at.After(now) {
+		if !r.at.After(c.Now) && (c.ID == "" || c.ID == r.ID) {
 			due = append(due, r)
 		}
 	}
 	slices.SortFunc(due, func(a, b row) int { return cmp.Or(a.at.Compare(b.at), cmp.Compare(a.ID, b.ID)) })
 	var out []orchestrator.WebhookDelivery
-	for _, r := range due[:min(limit, len(due))] {
+	for _, r := range due[:min(c.Limit, len(due))] {
 		out = append(out, r.WebhookDelivery)
+		r.at = c.Until
+		o.rows[r.ID] = r
 	}
 	return out, nil
 }
@@ -70,14 +72,14 @@ func (o *outbox) Done(_ context.Context, id string) error {
 	return nil
 }
 
-func (o *outbox) Retry(_ context.Context, id string, at time.Time) error {
+func (o *outbox) Retry(_ context.Context, id string, at time.Time, attempts int) error {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	if o.broken {
 		return context.DeadlineExceeded
 	}
 	r := o.rows[id]
-	r.at, r.Attempts = at, r.Attempts+1
+	r.at, r.Attempts = at, attempts
 	o.rows[id] = r
 	o.changed <- struct{}{}
 	return nil

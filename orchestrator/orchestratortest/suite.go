@@ -39,6 +39,7 @@ func Run(t *testing.T, open func(t *testing.T) Opened) {
 		"each interrupt of a session with a webhook makes one delivery":    interruptsMakeDeliveries,
 		"a refused commit makes no delivery":                               refusalMakesNoDelivery,
 		"a delivery is put off, counted, and done":                         deliveriesAreDrained,
+		"a delivery that is claimed is nobody else's until the claim ends": deliveryIsClaimedByOne,
 		"a notice tells what is asked, and none of the parameters":         noticeHoldsNoParameters,
 		"a clarification before there is a run makes an event and notice":  clarificationIsNotified,
 		"what a channel brings twice is received once":                     itemOnce,

@@ -2,6 +2,8 @@ package orchestratortest
 
 import (
 	"encoding/json"
+	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -10,9 +12,14 @@ import (
 	"github.com/manifold-run/manifold/orchestrator"
 )
 
+// lookingAt claims what is due for no time at all.
+func lookingAt(now time.Time, limit int) orchestrator.Claim {
+	return orchestrator.Claim{Now: now, Until: now, Limit: limit}
+}
+
 func dueDeliveries(t *testing.T, s Opened) []orchestrator.WebhookDelivery {
 	t.Helper()
-	due, err := s.Due(t.Context(), day().Add(time.Minute), 10)
+	due, err := s.Claim(t.Context(), lookingAt(day().Add(time.Minute), 10))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -66,13 +73,13 @@ func deliveriesAreDrained(t *testing.T, s Opened) {
 	if len(due) != 2 {
 		t.Fatalf("got %d deliveries, want 2", len(due))
 	}
-	if one, err := s.Due(ctx, day().Add(time.Minute), 1); err != nil || len(one) != 1 || one[0].ID != due[0].ID {
+	if one, err := s.Claim(ctx, lookingAt(day().Add(time.Minute), 1)); err != nil || len(one) != 1 || one[0].ID != due[0].ID {
 		t.Errorf("limited to one: got %+v, %v; want the oldest", one, err)
 	}
-	if early, err := s.Due(ctx, day().Add(-time.Minute), 10); err != nil || len(early) != 0 {
+	if early, err := s.Claim(ctx, lookingAt(day().Add(-time.Minute), 10)); err != nil || len(early) != 0 {
 		t.Errorf("before their time: got %+v, %v", early, err)
 	}
-	if err := s.Retry(ctx, due[0].ID, day().Add(time.Hour)); err != nil {
+	if err := s.Retry(ctx, due[0].ID, day().Add(time.Hour), 1); err != nil {
 		t.Fatal(err)
 	}
 	if err := s.Done(ctx, due[1].ID); err != nil {
@@ -81,9 +88,45 @@ func deliveriesAreDrained(t *testing.T, s Opened) {
 	if left := dueDeliveries(t, s); len(left) != 0 {
 		t.Errorf("nothing is due now, got %+v", left)
 	}
-	later, err := s.Due(ctx, day().Add(time.Hour), 10)
+	later, err := s.Claim(ctx, lookingAt(day().Add(time.Hour), 10))
 	if err != nil || len(later) != 1 || later[0].ID != due[0].ID || later[0].Attempts != 1 {
 		t.Errorf("an hour later: got %+v, %v; want the first again, with one attempt", later, err)
+	}
+}
+
+func deliveryIsClaimedByOne(t *testing.T, s Opened) {
+	ctx := t.Context()
+	createSession(t, s, exampleSession("s1", 0))
+	createRun(t, s, "r1", "s1", execution.Transition{Gates: []contracts.Interrupt{gate("g1", "s1", "r1"), gate("g2", "s1", "r1")}})
+	now := day().Add(time.Minute)
+	claim := orchestrator.Claim{Now: now, Until: now.Add(time.Minute), Limit: 2}
+	var got atomic.Int64
+	var wg sync.WaitGroup
+	for range 8 {
+		wg.Go(func() {
+			mine, err := s.Claim(ctx, claim)
+			if err != nil {
+				t.Errorf("claim: %v", err)
+			}
+			got.Add(int64(len(mine)))
+		})
+	}
+	wg.Wait()
+	if got.Load() != 2 {
+		t.Errorf("%d deliveries were given to somebody, want each of the two once", got.Load())
+	}
+	claim.Now, claim.Until = claim.Until, claim.Until.Add(time.Minute)
+	again, err := s.Claim(ctx, claim)
+	if err != nil || len(again) != 2 || again[0].Attempts != 0 {
+		t.Fatalf("when the claims have ended: got %+v, %v; want both again", again, err)
+	}
+	claim.ID, claim.Now, claim.Until = again[1].ID, claim.Until, claim.Until.Add(time.Minute)
+	one, err := s.Claim(ctx, claim)
+	if err != nil || len(one) != 1 || one[0].ID != claim.ID {
+		t.Errorf("by its id: got %+v, %v; want %s", one, err, claim.ID)
+	}
+	if one, err = s.Claim(ctx, claim); err != nil || len(one) != 0 {
+		t.Errorf("by its id while it is claimed: got %+v, %v", one, err)
 	}
 }
 

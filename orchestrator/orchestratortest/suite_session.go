@@ -156,7 +156,7 @@ func unknownRows(t *testing.T, s Opened) {
 	if err := s.Done(ctx, "nothing"); err != nil {
 		t.Errorf("done: %v", err)
 	}
-	if err := s.Retry(ctx, "nothing", day()); err != nil {
+	if err := s.Retry(ctx, "nothing", day(), 1); err != nil {
 		t.Errorf("retry: %v", err)
 	}
 }
@@ -235,7 +235,7 @@ func wantGone(t *testing.T, s Opened, session, run string) {
 	if err != nil || len(turns) != 0 {
 		t.Errorf("turns: got %v, %v; want none", turns, err)
 	}
-	due, err := s.Due(ctx, day().Add(time.Hour), 0)
+	due, err := s.Claim(ctx, lookingAt(day().Add(time.Hour), 0))
 	for _, d := range due {
 		if d.ID == "interrupt-g"+run {
 			t.Errorf("a notice of the deleted session is due, %v", err)

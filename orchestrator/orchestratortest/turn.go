@@ -138,15 +138,16 @@ func (s *Store) notify(i contracts.Interrupt) {
 	}
 }
 
-// Due gives the deliveries whose time has come.
-func (s *Store) Due(_ context.Context, now time.Time, limit int) ([]orchestrator.WebhookDelivery, error) {
+// Claim gives deliveries whose time has come to one caller.
+func (s *Store) Claim(_ context.Context, c orchestrator.Claim) ([]orchestrator.WebhookDelivery, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	rows := slices.SortedStableFunc(slices.Values(s.outbox), func(a, b delivery) int { return a.due.Compare(b.due) })
+	slices.SortStableFunc(s.outbox, func(a, b delivery) int { return a.due.Compare(b.due) })
 	var due []orchestrator.WebhookDelivery
-	for _, d := range rows {
-		if !d.due.After(now) && (limit <= 0 || len(due) < limit) {
+	for i, d := range s.outbox {
+		if !d.due.After(c.Now) && (c.ID == "" || d.ID == c.ID) && (c.Limit <= 0 || len(due) < c.Limit) {
 			due = append(due, d.WebhookDelivery)
+			s.outbox[i].due = c.Until
 		}
 	}
 	return clone(due)
@@ -161,12 +162,12 @@ func (s *Store) Done(_ context.Context, id string) error {
 }
 
 // Retry makes a delivery due again later.
-func (s *Store) Retry(_ context.Context, id string, at time.Time) error {
+func (s *Store) Retry(_ context.Context, id string, at time.Time, attempts int) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	i := slices.IndexFunc(s.outbox, func(d delivery) bool { return d.ID == id })
 	if i >= 0 {
-		s.outbox[i].Attempts++
+		s.outbox[i].Attempts = attempts
 		s.outbox[i].due = at
 	}
 	return nil

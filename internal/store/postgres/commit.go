@@ -222,7 +222,7 @@ func (g *group) rest(ctx context.Context, r *head, t *stored.Transition) (woken 
 		woken, err = g.forgetWaiter(ctx, r, true)
 	case t.Park && r.wakeSeq == t.SeenWakeSeq:
 		r.owner, r.leaseUntil = "", 0
-		r.parked, r.handledSeq, r.wakeAt = true, t.SeenWakeSeq, stored.Nanos(t.WakeAt)
+		r.parked, r.handledSeq, r.wakeAt, r.parks = true, t.SeenWakeSeq, stored.Nanos(t.WakeAt), true
 		woken, err = g.forgetWaiter(ctx, r, false)
 	}
 	return woken, r.parked, err

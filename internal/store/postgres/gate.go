@@ -145,15 +145,11 @@ func (q *query) inSight(of access.Sight) {
 }
 
 const saveInterrupt = `
-WITH saved AS (
-  UPDATE interrupt SET version = version + 1, code = $3, type = $4, status = $5, roles = $6, domain = $7, class = $8, body = $9
-  WHERE id = $1 AND version = $2 AND status = 'open' RETURNING run_id),
-woken AS (
-  UPDATE run SET wake_seq = wake_seq + 1 FROM saved WHERE run.id = saved.run_id AND run.finished_at = 0)
-SELECT run_id FROM saved`
+UPDATE interrupt SET version = version + 1, code = $3, type = $4, status = $5, roles = $6, domain = $7, class = $8, body = $9
+WHERE id = $1 AND version = $2 AND status = 'open'`
 
 // SaveInterrupt replaces an open interrupt that nobody has changed since, and
-// wakes its run. It commits.
+// wakes its run.
 func (s *Runs) SaveInterrupt(ctx context.Context, at execution.InterruptAt) (contracts.Interrupt, error) {
 	doing := "save interrupt " + at.InterruptID
 	is, err := s.InterruptAt(ctx, at.InterruptID) // whose session and run never change
@@ -167,13 +163,21 @@ func (s *Runs) SaveInterrupt(ctx context.Context, at execution.InterruptAt) (con
 		return contracts.Interrupt{}, err
 	}
 	reader := stored.ReaderOf(i)
-	saved, err := s.execTold(ctx, doing, Change{SessionID: i.SessionID, RunID: i.RunID}, saveInterrupt, i.InterruptID, at.Version, strings.ToUpper(i.Code), string(i.Type), string(i.Status),
-		reader.Roles, reader.Domain, reader.Class, body)
-	if err != nil {
-		return contracts.Interrupt{}, err
+	apply := func(ctx context.Context, g *group) error {
+		saved, err := g.conn.Exec(ctx, saveInterrupt, i.InterruptID, at.Version, strings.ToUpper(i.Code), string(i.Type), string(i.Status),
+			reader.Roles, reader.Domain, reader.Class, body)
+		if err != nil {
+			return err
+		}
+		if saved.RowsAffected() == 0 {
+			return contracts.Errorf(contracts.CodeConflict, "interrupt %s has changed since", i.InterruptID)
+		}
+		g.wake(i.RunID)
+		g.told = append(g.told, Change{SessionID: i.SessionID, RunID: i.RunID})
+		return nil
 	}
-	if saved == 0 {
-		return contracts.Interrupt{}, contracts.Errorf(contracts.CodeConflict, "interrupt %s has changed since", i.InterruptID)
+	if err := s.write(ctx, doing, change{runs: []string{i.RunID}, apply: apply}); err != nil {
+		return contracts.Interrupt{}, err
 	}
 	return stored.Decode[contracts.Interrupt](body)
 }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/manifold-run/manifold/contracts"
 	"github.com/manifold-run/manifold/internal/store/groupcommit"
+	"github.com/manifold-run/manifold/internal/store/postgres/queue"
 	"github.com/manifold-run/manifold/internal/store/stored"
 )
 
@@ -48,6 +49,8 @@ type group struct {
 	intents map[string]*intent
 	// hooks are the addresses of webhooks by session.
 	hooks map[string]string
+	// told is what others are told besides what the rows say.
+	told []Change
 
 	rows rows
 }
@@ -275,9 +278,13 @@ func (g *group) readHooks(rows pgx.Rows) error {
 	return rows.Err()
 }
 
-// finish sends what is to be stored, and the COMMIT, in one round trip, or in two
-// where what was changed is sealed: a refused row ends the batch before it.
+// finish adds the jobs, if there are any, and sends what is to be stored, and
+// the COMMIT, in one round trip, or in two where what was changed is sealed: a
+// refused row ends the batch before it.
 func (g *group) finish(ctx context.Context, d *db) error {
+	if err := d.jobs.Add(ctx, queue.InTransaction(g.conn.Conn()), g.jobs()...); err != nil {
+		return err
+	}
 	var b pgx.Batch
 	g.rows.queue(&b)
 	queueHeads(&b, g.runs)

@@ -30,6 +30,8 @@ type head struct {
 	// changed says that the row is to be written, born that it is a new one.
 	changed bool
 	born    *birth
+	// woken and parks say what the group did: woke the run, or let it rest.
+	woken, parks bool
 }
 
 // birth is what is written of a run once.
@@ -62,7 +64,7 @@ func (g *group) held(l execution.Lease) (*head, error) {
 func (g *group) wake(runID string) {
 	if r, ok := g.runs[runID]; ok && r.finishedAt == 0 {
 		r.wakeSeq++
-		r.changed = true
+		r.changed, r.woken = true, true
 	}
 }
 

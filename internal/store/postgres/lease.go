@@ -8,6 +8,7 @@ import (
 
 	"github.com/manifold-run/manifold/contracts"
 	"github.com/manifold-run/manifold/execution"
+	"github.com/manifold-run/manifold/internal/store/postgres/queue"
 	"github.com/manifold-run/manifold/internal/store/stored"
 )
 
@@ -75,16 +76,20 @@ func (s *Runs) RenewLeases(ctx context.Context, owner string, held []execution.L
 }
 
 const releaseRun = `
-UPDATE run SET owner = '', lease_until = 0, parked = false WHERE id = $1 AND owner = $2 AND epoch = $3 AND finished_at = 0`
+UPDATE run SET owner = '', lease_until = 0, parked = false WHERE id = $1 AND owner = $2 AND owner <> '' AND epoch = $3 AND finished_at = 0`
 
-// ReleaseRun gives a lease back without parking. It commits.
+// ReleaseRun gives a lease back without parking, for whoever has room. It
+// commits.
 func (s *Runs) ReleaseRun(ctx context.Context, l execution.Lease) error {
-	var n int64
-	var err error
-	if l.Owner != "" {
-		n, err = s.exec(ctx, "release run "+l.RunID, releaseRun, l.RunID, l.Owner, l.Epoch)
-	}
-	if err != nil || n > 0 {
+	released := false
+	err := s.transact(ctx, "release run "+l.RunID, func(tx pgx.Tx) error {
+		done, err := tx.Exec(ctx, releaseRun, l.RunID, l.Owner, l.Epoch)
+		if released = err == nil && done.RowsAffected() > 0; !released {
+			return err
+		}
+		return s.jobs.Add(ctx, tx, queue.Job{Kind: queue.Run, ID: l.RunID})
+	})
+	if err != nil || released {
 		return err
 	}
 	if err := s.whyHeld(ctx, l.RunID); contracts.CodeOf(err) == contracts.CodeNotFound {

@@ -27,6 +27,9 @@ func (g *group) queueNotices(b *pgx.Batch, d *db) {
 			all[d.post.Payload(Change{SessionID: gate.session})] = true
 		}
 	}
+	for _, c := range g.told {
+		all[d.post.Payload(c)] = true
+	}
 	if len(all) > 0 {
 		b.Queue(notify.TellAll, d.post.Channel, slices.Sorted(maps.Keys(all)))
 	}

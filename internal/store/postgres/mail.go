@@ -7,6 +7,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"github.com/manifold-run/manifold/internal/store/postgres/queue"
 	"github.com/manifold-run/manifold/internal/store/stored"
 	"github.com/manifold-run/manifold/orchestrator"
 )
@@ -16,16 +17,27 @@ var (
 	_ orchestrator.WebhookOutbox = (*Mail)(nil)
 )
 
-// Due gives the deliveries whose time has come.
-func (s *Mail) Due(ctx context.Context, now time.Time, limit int) ([]orchestrator.WebhookDelivery, error) {
-	return list(ctx, s.db, "list due deliveries", func(row pgx.Row) (orchestrator.WebhookDelivery, error) {
+// claimDeliveries claims what nobody else is claiming.
+const claimDeliveries = `
+WITH due AS (
+  SELECT id, due_at AS was FROM outbox
+  WHERE due_at <= $2 AND ($1 = '' OR id = $1)
+  ORDER BY due_at, place LIMIT $4 FOR UPDATE SKIP LOCKED),
+claimed AS (
+  UPDATE outbox SET due_at = $3 FROM due WHERE outbox.id = due.id
+  RETURNING outbox.id, url, body, attempts, created_at, due.was, place)
+SELECT id, url, body, attempts, created_at FROM claimed ORDER BY was, place`
+
+// Claim gives deliveries whose time has come to one caller. It commits.
+func (s *Mail) Claim(ctx context.Context, c orchestrator.Claim) ([]orchestrator.WebhookDelivery, error) {
+	return list(ctx, s.db, "claim deliveries", func(row pgx.Row) (orchestrator.WebhookDelivery, error) {
 		var d orchestrator.WebhookDelivery
 		var body string
 		var created int64
 		err := row.Scan(&d.ID, &d.URL, &body, &d.Attempts, &created)
 		d.Body, d.CreatedAt = json.RawMessage(body), stored.Stamp(created)
 		return d, err
-	}, `SELECT id, url, body, attempts, created_at FROM outbox WHERE due_at <= $1 ORDER BY due_at, place LIMIT $2`, stored.Nanos(now), limitOf(limit))
+	}, claimDeliveries, c.ID, stored.Nanos(c.Now), stored.Nanos(c.Until), limitOf(c.Limit))
 }
 
 // Done removes a delivery. It commits.
@@ -34,10 +46,16 @@ func (s *Mail) Done(ctx context.Context, id string) error {
 	return err
 }
 
-// Retry makes a delivery due again later. It commits.
-func (s *Mail) Retry(ctx context.Context, id string, at time.Time) error {
-	_, err := s.exec(ctx, "put off delivery "+id, `UPDATE outbox SET attempts = attempts + 1, due_at = $2 WHERE id = $1`, id, stored.Nanos(at))
-	return err
+// Retry makes a delivery due again at another time, with a job for it. It
+// commits.
+func (s *Mail) Retry(ctx context.Context, id string, at time.Time, attempts int) error {
+	return s.transact(ctx, "put off delivery "+id, func(tx pgx.Tx) error {
+		done, err := tx.Exec(ctx, `UPDATE outbox SET attempts = $3, due_at = $2 WHERE id = $1`, id, stored.Nanos(at), attempts)
+		if err != nil || done.RowsAffected() == 0 {
+			return err
+		}
+		return s.jobs.Add(ctx, tx, queue.Job{Kind: queue.Delivery, ID: id, At: at})
+	})
 }
 
 // The states of an item of the inbox.

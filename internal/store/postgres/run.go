@@ -130,8 +130,10 @@ func (s *Runs) RequestCancel(ctx context.Context, runID, by string) error {
 		if err := tx.QueryRow(ctx, requestCancel, runID, by).Scan(&state, &ended, &session); err != nil {
 			return instead(err, noRun(runID))
 		}
-		_, err := tx.Exec(ctx, notify.Tell, s.post.Channel, s.post.Payload(Change{SessionID: session, RunID: runID}))
-		return err
+		if _, err := tx.Exec(ctx, notify.Tell, s.post.Channel, s.post.Payload(Change{SessionID: session, RunID: runID})); err != nil {
+			return err
+		}
+		return wakeJobs(ctx, s.db, tx, runID)
 	})
 	if err == nil && ended {
 		return contracts.Errorf(contracts.CodeConflict, "run %s has ended already: %s", runID, state)

@@ -98,7 +98,7 @@ func (s *Talk) DeleteSession(ctx context.Context, id string) error {
 		if err := lockForDeletion(ctx, tx); err != nil {
 			return err
 		}
-		return deleteSession(ctx, tx, id, execution.GoneByRequest)
+		return deleteSession(ctx, s.db, tx, id, execution.GoneByRequest)
 	})
 }
 

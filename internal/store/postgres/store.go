@@ -18,6 +18,7 @@ import (
 	"github.com/manifold-run/manifold/internal/store/groupcommit"
 	"github.com/manifold-run/manifold/internal/store/postgres/notify"
 	"github.com/manifold-run/manifold/internal/store/postgres/proof"
+	"github.com/manifold-run/manifold/internal/store/postgres/queue"
 )
 
 //go:embed migrations/*.sql
@@ -71,6 +72,8 @@ type db struct {
 	writer *groupcommit.Queue[change]
 	// post tells other processes what this one commits.
 	post notify.Post
+	// jobs wake whoever has room for what a transaction makes due.
+	jobs *queue.Queue
 	// attempts counts the transactions of the writer, which alone touches it.
 	attempts int64
 	// seals is nil where nothing is sealed.
@@ -148,6 +151,12 @@ func (d *db) prepare(ctx context.Context, keys [][]byte) error {
 	}); err != nil {
 		return err
 	}
+	if err := queue.Migrate(ctx, d.pool); err != nil {
+		return err
+	}
+	if d.jobs, err = queue.New(d.pool); err != nil {
+		return err
+	}
 	schema, err := text(d.pool.QueryRow(ctx, `SELECT current_schema()`))
 	if err != nil {
 		return err
@@ -174,3 +183,19 @@ func (s *Store) Close() error {
 func (s *Store) Ping(ctx context.Context) error {
 	return translate("reach the database", s.pool.Ping(ctx))
 }
+
+// Work begins to do what jobs ask for, with connections of the store's, until
+// the worker is stopped.
+func (s *Store) Work(ctx context.Context, h Handlers) (*Worker, error) {
+	w, err := queue.Work(ctx, s.pool, h)
+	return w, translate("work on jobs", err)
+}
+
+// Worker works on jobs until it is stopped.
+type Worker = queue.Worker
+
+// Handlers do what jobs ask for.
+type Handlers = queue.Handlers
+
+// Upkeep is what one process of all does every now and then.
+type Upkeep = queue.Upkeep

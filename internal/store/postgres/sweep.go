@@ -22,7 +22,7 @@ func (s *Runs) Sweep(ctx context.Context, finishedBefore time.Time) (execution.S
 	for {
 		var part execution.Swept
 		err := s.transact(ctx, "sweep", func(tx pgx.Tx) (err error) {
-			part, err = sweep(ctx, tx, stored.Nanos(finishedBefore))
+			part, err = sweep(ctx, s.db, tx, stored.Nanos(finishedBefore))
 			return err
 		})
 		if err != nil {
@@ -40,7 +40,7 @@ func (s *Runs) Sweep(ctx context.Context, finishedBefore time.Time) (execution.S
 const selectEnded = `
 SELECT id FROM run WHERE finished_at > 0 AND finished_at < $1 ORDER BY finished_at LIMIT $2 FOR UPDATE SKIP LOCKED`
 
-func sweep(ctx context.Context, tx pgx.Tx, finishedBefore int64) (swept execution.Swept, err error) {
+func sweep(ctx context.Context, d *db, tx pgx.Tx, finishedBefore int64) (swept execution.Swept, err error) {
 	data, err := tx.Exec(ctx, `DELETE FROM node_data WHERE expires_at <= `+now)
 	if err != nil {
 		return swept, err
@@ -52,7 +52,7 @@ func sweep(ctx context.Context, tx pgx.Tx, finishedBefore int64) (swept executio
 	if err != nil {
 		return swept, err
 	}
-	blobs, err := deleteRuns(ctx, tx, runs, execution.GoneByRetention)
+	blobs, err := deleteRuns(ctx, d, tx, runs, execution.GoneByRetention)
 	return execution.Swept{Runs: len(runs), Data: int(data.RowsAffected()), Blobs: int(blobs)}, err
 }
 
@@ -74,7 +74,7 @@ DELETE FROM blob b WHERE b.sha256 IN (SELECT sha256 FROM gone)
 
 // deleteRuns deletes runs with their rows, and the blobs that nothing else
 // names; ledger entries stay, and the last says why. It counts the blobs.
-func deleteRuns(ctx context.Context, tx pgx.Tx, runs []string, why string) (blobs int64, err error) {
+func deleteRuns(ctx context.Context, d *db, tx pgx.Tx, runs []string, why string) (blobs int64, err error) {
 	if len(runs) == 0 {
 		return 0, nil
 	}
@@ -99,15 +99,18 @@ func deleteRuns(ctx context.Context, tx pgx.Tx, runs []string, why string) (blob
 	if err := bury(ctx, tx, why, runs...); err != nil {
 		return 0, err
 	}
-	if len(woken) > 0 {
-		_, err = tx.Exec(ctx, `UPDATE run SET wake_seq = wake_seq + 1 WHERE id = ANY($1) AND finished_at = 0`, woken)
+	if len(woken) == 0 {
+		return done.RowsAffected(), nil
 	}
-	return done.RowsAffected(), err
+	if _, err = tx.Exec(ctx, `UPDATE run SET wake_seq = wake_seq + 1 WHERE id = ANY($1) AND finished_at = 0`, woken); err != nil {
+		return 0, err
+	}
+	return done.RowsAffected(), wakeJobs(ctx, d, tx, woken...)
 }
 
 // deleteSession removes a session with all that belongs to it; ledger entries
 // stay. An open run gives conflict.
-func deleteSession(ctx context.Context, tx pgx.Tx, id, why string) error {
+func deleteSession(ctx context.Context, d *db, tx pgx.Tx, id, why string) error {
 	type run struct {
 		id   string
 		open bool
@@ -125,7 +128,7 @@ func deleteSession(ctx context.Context, tx pgx.Tx, id, why string) error {
 			return contracts.Errorf(contracts.CodeConflict, "run %s of the session has not ended; cancel it first", r.id)
 		}
 	}
-	if _, err := deleteRuns(ctx, tx, column(runs, func(r run) string { return r.id }), why); err != nil {
+	if _, err := deleteRuns(ctx, d, tx, column(runs, func(r run) string { return r.id }), why); err != nil {
 		return err
 	}
 	for _, statement := range []string{
@@ -153,7 +156,7 @@ func (s *Talk) SweepSessions(ctx context.Context, idleSince time.Time) (orchestr
 	for {
 		var part orchestrator.SweptTalk
 		err := s.transact(ctx, "sweep sessions", func(tx pgx.Tx) (err error) {
-			part, err = sweepSessions(ctx, tx, stored.Nanos(idleSince))
+			part, err = sweepSessions(ctx, s.db, tx, stored.Nanos(idleSince))
 			return err
 		})
 		if err != nil {
@@ -184,7 +187,7 @@ DELETE FROM turn WHERE outcome <> '' AND begun_at > 0 AND begun_at < $1
 	deleteOldQuestions = `DELETE FROM interrupt WHERE run_id = '' AND status <> 'open' AND created_at < $1`
 )
 
-func sweepSessions(ctx context.Context, tx pgx.Tx, idleSince int64) (swept orchestrator.SweptTalk, err error) {
+func sweepSessions(ctx context.Context, d *db, tx pgx.Tx, idleSince int64) (swept orchestrator.SweptTalk, err error) {
 	if err := lockForDeletion(ctx, tx); err != nil {
 		return swept, err
 	}
@@ -193,7 +196,7 @@ func sweepSessions(ctx context.Context, tx pgx.Tx, idleSince int64) (swept orche
 		return swept, err
 	}
 	for _, id := range idle {
-		if err := deleteSession(ctx, tx, id, execution.GoneByRetention); err != nil {
+		if err := deleteSession(ctx, d, tx, id, execution.GoneByRetention); err != nil {
 			return swept, err
 		}
 	}

@@ -31,15 +31,22 @@ func (x *tx) notify(ctx context.Context, i contracts.Interrupt) error {
 }
 
 const selectDueDeliveries = `
-SELECT id, url, body, attempts, created_at FROM outbox WHERE due_at <= ? ORDER BY due_at, place LIMIT +?`
+SELECT id, url, body, attempts, created_at FROM outbox WHERE due_at <= ? AND (? = '' OR id = ?) ORDER BY due_at, place LIMIT +?`
 
-// Due gives the deliveries whose time has come.
-func (s *Mail) Due(ctx context.Context, now time.Time, limit int) ([]orchestrator.WebhookDelivery, error) {
+// Claim gives deliveries whose time has come to one caller.
+func (s *Mail) Claim(ctx context.Context, c orchestrator.Claim) ([]orchestrator.WebhookDelivery, error) {
 	var due []orchestrator.WebhookDelivery
-	err := s.view(ctx, "list due deliveries", func(ctx context.Context, h *handle) error {
+	err := s.write(ctx, "claim deliveries", func(ctx context.Context, x *tx) error {
 		var err error
-		due, err = collect(ctx, h, scanDelivery, selectDueDeliveries, stored.Nanos(now), limitOf(limit))
-		return err
+		if due, err = collect(ctx, x.handle, scanDelivery, selectDueDeliveries, stored.Nanos(c.Now), c.ID, c.ID, limitOf(c.Limit)); err != nil {
+			return err
+		}
+		for _, d := range due {
+			if _, err := x.exec(ctx, `UPDATE outbox SET due_at = ? WHERE id = ?`, stored.Nanos(c.Until), d.ID); err != nil {
+				return err
+			}
+		}
+		return nil
 	})
 	return due, err
 }
@@ -61,10 +68,10 @@ func (s *Mail) Done(ctx context.Context, id string) error {
 	})
 }
 
-// Retry makes a delivery due again later.
-func (s *Mail) Retry(ctx context.Context, id string, at time.Time) error {
+// Retry makes a delivery due again at another time.
+func (s *Mail) Retry(ctx context.Context, id string, at time.Time, attempts int) error {
 	return s.write(ctx, "put off delivery "+id, func(ctx context.Context, x *tx) error {
-		_, err := x.exec(ctx, `UPDATE outbox SET attempts = attempts + 1, due_at = ? WHERE id = ?`, stored.Nanos(at), id)
+		_, err := x.exec(ctx, `UPDATE outbox SET attempts = ?, due_at = ? WHERE id = ?`, attempts, stored.Nanos(at), id)
 		return err
 	})
 }

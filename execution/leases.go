@@ -3,57 +3,26 @@ package execution
 import (
 	"context"
 	"log/slog"
-	"math/rand/v2"
 	"time"
 
 	"github.com/manifold-run/manifold/contracts"
-	"github.com/manifold-run/manifold/execution/model"
 )
 
-// dispatch takes runs that nobody holds and that can go on. The store says
-// which; a poke only makes it look sooner.
-func (r *Runner) dispatch(ctx context.Context) {
-	for {
-		r.takeDue(ctx)
-		timer := time.NewTimer(r.untilNextLook(ctx))
-		select {
-		case <-ctx.Done():
-			timer.Stop()
-			return
-		case <-r.poke:
-		case <-timer.C:
-		}
-		timer.Stop()
+// taker is the Runner as its dispatcher sees it.
+type taker struct{ *Runner }
+
+// Room is how many more runs this replica can advance.
+func (r taker) Room() int {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.stopping {
+		return 0
 	}
+	return r.cfg.MaxActiveRuns - len(r.active) - r.reserved
 }
 
-func (r *Runner) takeDue(ctx context.Context) {
-	for ctx.Err() == nil {
-		r.mu.Lock()
-		room := r.cfg.MaxActiveRuns - len(r.active) - r.reserved
-		r.mu.Unlock()
-		if room <= 0 {
-			return
-		}
-		due, err := r.store.DueRuns(ctx, model.Formats(), min(room, 64))
-		if err != nil {
-			r.logFault(ctx, "list due runs", err)
-			return
-		}
-		taken := 0
-		for _, id := range due {
-			if r.take(ctx, id) {
-				taken++
-			}
-		}
-		if taken == 0 {
-			return
-		}
-	}
-}
-
-// take acquires one run and makes it an owner.
-func (r *Runner) take(ctx context.Context, runID string) bool {
+// Take acquires one run and gives it an owner.
+func (r taker) Take(ctx context.Context, runID string) bool {
 	r.mu.Lock()
 	_, mine := r.active[runID]
 	r.mu.Unlock()
@@ -70,25 +39,6 @@ func (r *Runner) take(ctx context.Context, runID string) bool {
 	}
 	r.launch(runID, lease, nil)
 	return true
-}
-
-// maxImpatience is how often a run is looked at that is due by our clock and
-// was not taken.
-const maxImpatience = 250 * time.Millisecond
-
-// untilNextLook is the time to the next timer of a parked run, at most one
-// jittered sweep.
-func (r *Runner) untilNextLook(ctx context.Context) time.Duration {
-	wait := r.cfg.SweepEvery + rand.N(r.cfg.SweepEvery/3+1) //nolint:gosec // jitter, not a secret
-	next, err := r.store.NextWake(ctx)
-	if err != nil || next.IsZero() {
-		return wait
-	}
-	until := time.Until(next)
-	if until <= 0 { // due, but it could not be taken: no room, or the store's clock is behind
-		until = maxImpatience
-	}
-	return min(wait, until)
 }
 
 // heartbeat renews all leases of this replica in one statement, tells owners

@@ -1,0 +1,86 @@
+package app
+
+import (
+	"context"
+	"log/slog"
+	"sync/atomic"
+	"time"
+
+	"github.com/manifold-run/manifold/execution/dispatch"
+	"github.com/manifold-run/manifold/internal/store/postgres"
+)
+
+// wakeups is the dispatch.Dispatcher of a server that is one of several: what
+// is written for a run here is looked at here at once; runs that anybody wakes
+// and timers that are due come as jobs to whoever has room; and a sweep finds
+// those whose server died.
+type wakeups struct {
+	*dispatch.Sweeper
+
+	to atomic.Pointer[dispatch.Taker] // nil while nobody takes runs
+}
+
+func newWakeups(store dispatch.Due, logger *slog.Logger) *wakeups {
+	return &wakeups{Sweeper: dispatch.NewSweeper(store, dispatch.SweeperConfig{NoTimers: true, Logger: logger})}
+}
+
+// Dispatch brings runs until ctx ends.
+func (w *wakeups) Dispatch(ctx context.Context, to dispatch.Taker) {
+	w.to.Store(&to)
+	defer w.to.Store(nil)
+	w.Sweeper.Dispatch(ctx, to)
+}
+
+// nearTimer is how soon a timer is due that the server looks after itself which
+// let the run rest: the queue makes jobs ready every few seconds, and is exact only
+// for those that are due later.
+const nearTimer = 10 * time.Second
+
+// Rests looks at a run again when its timer is due, if that is soon.
+func (w *wakeups) Rests(until time.Time) {
+	if wait := time.Until(until); !until.IsZero() && wait < nearTimer {
+		time.AfterFunc(wait, w.Woken)
+	}
+}
+
+// fullFor is for how long a server that is full holds a job, so that it does not
+// fetch others meanwhile; then it gives the job to whoever fetches next.
+const fullFor = 500 * time.Millisecond
+
+// run takes the run of a job. One that somebody else holds needs nobody.
+func (w *wakeups) run(ctx context.Context, id string) (again time.Duration, err error) {
+	to := w.to.Load()
+	if to != nil && (*to).Room() > 0 {
+		(*to).Take(ctx, id)
+		return 0, nil
+	}
+	select {
+	case <-time.After(fullFor):
+	case <-ctx.Done():
+	}
+	return time.Millisecond, nil
+}
+
+// leftEvery is how often somebody looks for deliveries whose job was lost.
+const leftEvery = 15 * time.Second
+
+// queued is the part that works on jobs; what they ask for is started before it
+// and stopped after it. Without other servers there is none.
+func (a *App) queued() part {
+	var worker interface{ Stop(context.Context) error }
+	start := func(ctx context.Context) (err error) {
+		worker, err = a.store.shared.Work(ctx, postgres.Handlers{
+			Run: a.wakeups.run,
+			Delivery: func(ctx context.Context, id string) (time.Duration, error) {
+				return 0, a.sender.Deliver(ctx, id)
+			},
+			Upkeep: []postgres.Upkeep{
+				{Name: "retention", First: a.rooms.retention.FirstSweep(), Every: a.rooms.retention.Every(), Do: a.rooms.retention.Sweep},
+				{Name: "deliveries", First: leftEvery, Every: leftEvery, Do: a.sender.DeliverLeft},
+			},
+			Logger: a.cfg.Logger,
+		})
+		return err
+	}
+	return part{"queue", start, func(ctx context.Context) error { return worker.Stop(ctx) }}
+}
