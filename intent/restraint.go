@@ -59,6 +59,9 @@ func (s *sentenceReader) ownMood(p *part) mood.Mood {
 	if mood.SaysSomething(tokens, covered) && (mood.Hedged(s.m.Tokens[p.from:]) || s.goesOn(p)) {
 		own |= mood.Narrative
 	}
+	if s.said.Reports(p.from, p.to, covered) {
+		own |= mood.Narrative
+	}
 	return own
 }
 

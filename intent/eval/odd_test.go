@@ -16,7 +16,7 @@ import (
 func oddSentences(t *testing.T) []string {
 	t.Helper()
 	var raw []byte
-	for _, file := range []string{"testdata/odd.txt", "testdata/odd-more.txt"} {
+	for _, file := range []string{"testdata/odd.txt", "testdata/odd-more.txt", "testdata/odd-told.txt"} {
 		more, err := os.ReadFile(file)
 		if err != nil {
 			t.Fatal(err)
@@ -38,6 +38,8 @@ func oddSentences(t *testing.T) []string {
 			for _, o := range orders {
 				say(strings.NewReplacer("{o}", o[0], "{i}", o[1]).Replace(rest))
 			}
+		case "told":
+			say(rest)
 		case "but":
 			for range 5 {
 				say(rest)

@@ -2,7 +2,6 @@ package account
 
 import (
 	"slices"
-	"strings"
 
 	"github.com/manifold-run/manifold/contracts"
 	"github.com/manifold-run/manifold/intent/internal/lang"
@@ -348,8 +347,7 @@ func (a *accounting) verb(from, to int) int {
 
 // then tells a word that only puts requests in order: "first", "dann".
 func (a *accounting) then(i int) bool {
-	joint, ok := a.m.joint(i)
-	return ok && (joint == lang.JointThen || joint == lang.JointContrast) || i+1 < len(a.m.Tokens) && a.Classes[i] == "" && a.m.bids(i+1) && a.m.light(i)
+	return a.m.then(i) || i+1 < len(a.m.Tokens) && a.Classes[i] == "" && a.m.bids(i+1) && a.m.light(i)
 }
 
 // phrasal tells a verb of two words, of which the second says what is done: "get
@@ -401,17 +399,8 @@ func (a *accounting) knows(i int) bool {
 	return a.Knows.Head(a.m.Tokens[i]) || a.m.kin(i)&a.kinds != 0
 }
 
-// adverb tells words such as "quickly", "rapidamente" and, where nouns have
-// capitals, any in small letters.
-func (a *accounting) adverb(i int) bool {
-	fold := a.m.Tokens[i].Fold
-	for _, ending := range []string{"ly", "mente", "ment"} {
-		if len(fold) > len(ending)+3 && strings.HasSuffix(fold, ending) {
-			return true
-		}
-	}
-	return false
-}
+// adverb tells words such as "quickly", "rapidamente".
+func (a *accounting) adverb(i int) bool { return adverbial(a.m.Tokens[i].Fold) }
 
 // bind marks unread words, with the small words before them.
 func (a *accounting) bind(from, to, segment int) {

@@ -36,6 +36,9 @@ const (
 	Ending    // "any more"
 	Reports   // hands on what somebody said, or what came to pass
 	Past      // an auxiliary of what came to pass
+	Did       // a verb of what came to pass that no ending shows: "sent"
+	Helps     // an auxiliary with which something is told of somebody: "has", "will"
+	Others    // subjects that are neither who speaks nor who listens: "they"
 	Ponders   // only thinks of it
 	Explains  // asks to be taught
 	Saying    // says what something shall say: "saying"
@@ -127,7 +130,7 @@ func classNames() [classes]string {
 		Relative: "grammar.relative", Joins: "grammar.joins", Listing: "grammar.listing", Abbreviates: "grammar.abbreviates", Finite: "grammar.finite",
 		GoesOn: "grammar.goes_on", HowMany: "grammar.how_many",
 		Negation: "restraint.negation", Denial: "restraint.denial", Lacking: "restraint.lacking", Condition: "restraint.condition", Needing: "restraint.needing",
-		Bidding: "restraint.bidding", Ending: "restraint.ending", Reports: "restraint.reports", Past: "restraint.past", Ponders: "restraint.ponders",
+		Bidding: "restraint.bidding", Ending: "restraint.ending", Reports: "restraint.reports", Past: "restraint.past", Did: "restraint.did", Helps: "restraint.helps", Others: "restraint.others", Ponders: "restraint.ponders",
 		Explains: "restraint.explains", Saying: "restraint.saying", Says: "restraint.says", Faint: "restraint.faint", Switches: "restraint.switches",
 		Light: "request.light", Want: "request.want",
 		Particle: "slots.particle", Inside: "slots.inside", Title: "slots.title", Deictic: "slots.deictic", Unsaid: "slots.unsaid", Capitalising: "slots.capitalising",

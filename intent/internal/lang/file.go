@@ -42,6 +42,10 @@ type file struct {
 	Infinitives  string `toml:"infinitives"`
 	Gerunds      string `toml:"gerunds"`
 	Suppositions string `toml:"suppositions"`
+	// Pasts and Presents are endings that a verb has when it tells of somebody:
+	// "cancelled", "canceló"; "cancels", "cancela".
+	Pasts    string `toml:"pasts"`
+	Presents string `toml:"presents"`
 
 	Operators  map[Operator][]string `toml:"operators"`
 	Frames     map[Frame][]string    `toml:"frames"`

@@ -48,6 +48,7 @@ type Lexica struct {
 	verbs                              map[string][]verbStem
 	forms                              []map[string]bool // by language
 	infinitives, gerunds, suppositions []string
+	pasts, presents                    [][]string // by language
 	elided                             map[string]bool
 	clitics                            map[string]bool
 	sounds                             []sound // by language

@@ -103,6 +103,8 @@ func (c *compiler) verbs(n int, f *file) {
 			}
 		}
 	}
+	x.pasts = append(x.pasts, strings.Fields(f.Pasts))
+	x.presents = append(x.presents, strings.Fields(f.Presents))
 	forms := map[string]bool{"": true}
 	c.lexica.forms = append(c.lexica.forms, forms)
 	for form := range strings.FieldsSeq(f.Forms) {
@@ -111,6 +113,40 @@ func (c *compiler) verbs(n int, f *file) {
 		}
 		forms[Fold(form)] = true
 	}
+}
+
+// ToldOf tells an everyday verb of a language in a form of the past, by its accents:
+// "canceló" is told, "cancelo" is not.
+func (l *Lexica) ToldOf(language int, w Word) bool { return l.formed(language, w, l.pasts[language]) }
+
+// TellsOf tells one in a form of the present that is said of others.
+func (l *Lexica) TellsOf(language int, w Word) bool {
+	return l.formed(language, w, l.presents[language])
+}
+
+// EndsInPast tells a word that ends as verbs of the past do.
+func (l *Lexica) EndsInPast(language int, w Word) bool {
+	return ends(w.Lower, l.pasts[language], shortestStem)
+}
+
+func (l *Lexica) formed(language int, w Word, endings []string) bool {
+	return slices.ContainsFunc(endings, func(e string) bool {
+		stem := len(w.Fold) - len(Fold(e))
+		return stem >= 2 && strings.HasSuffix(w.Lower, e) && slices.ContainsFunc(l.verbs[w.Fold[:stem]], func(v verbStem) bool { return v.language == language })
+	})
+}
+
+// Rooted tells any form of an everyday verb of a language, with what stands before its
+// stem in a participle ("gelöscht").
+func (l *Lexica) Rooted(language int, fold string) bool {
+	for n := 3; n <= len(fold); n++ {
+		for _, root := range []string{fold[:n], strings.TrimPrefix(fold[:n], "ge")} {
+			if len(root) >= 3 && slices.ContainsFunc(l.verbs[root], func(v verbStem) bool { return v.language == language }) {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // Infinitive tells verbs such as "apagar", "borrarla" and "mettre".

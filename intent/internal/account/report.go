@@ -1,0 +1,205 @@
+package account
+
+import (
+	"strings"
+
+	"github.com/manifold-run/manifold/intent/internal/lang"
+	"github.com/manifold-run/manifold/intent/internal/text"
+	"github.com/manifold-run/manifold/intent/internal/value"
+)
+
+// reach is how many tokens stand at most between who did something and the verb.
+const reach = 6
+
+// Reports tells a run that says what somebody did, does or will do: who it was, and
+// behind it a verb in a form that commands nothing ("Ana has cancelled …"); or such
+// a form alone ("booked two days"). Covered tells tokens that belong to values.
+func (m *Message) Reports(from, to int, covered []bool) bool {
+	for _, s := range m.Segments {
+		r := report{m: m, from: max(s.From, from), to: min(s.To, to), covered: covered[max(0, min(s.From-from, len(covered))):]}
+		if s.From < from {
+			r.covered = covered
+		}
+		if r.from < r.to && r.told() {
+			return true
+		}
+	}
+	return false
+}
+
+// report looks for a report in one segment.
+type report struct {
+	m        *Message
+	from, to int
+	covered  []bool // by token from `from`
+	possible lang.Weights
+}
+
+func (r *report) told() bool {
+	r.skip()
+	if r.from >= r.to {
+		return false
+	}
+	r.possible = lang.Listen(r.m.lex, r.m.Tokens[r.from:r.to], nil).At(0)
+	if !r.m.named(r.from) && r.in(func(l int) bool { return r.m.lex.ToldOf(l, r.m.Tokens[r.from].Word) || r.m.Tokens[r.from].In(l, lang.Did) }) {
+		return true
+	}
+	if end := r.names(); end > r.from {
+		return r.verb(end, true)
+	}
+	switch {
+	case r.is(r.from, lang.Others):
+		return r.verb(r.from+1, true)
+	case r.is(r.from, lang.Subject) && !r.is(r.from, lang.Article):
+		return r.verb(r.from+1, false)
+	case r.is(r.from, lang.Article), r.is(r.from, lang.Pronoun):
+		return r.further()
+	}
+	return false
+}
+
+// skip leaves out what stands before who did it: "then", "apparently", a day.
+func (r *report) skip() {
+	cut := func(n int) {
+		r.from += n
+		r.covered = r.covered[min(n, len(r.covered)):]
+	}
+	for r.from < r.to {
+		i := r.from
+		switch {
+		case r.m.frame[i], r.m.couples(i), r.m.then(i), r.m.has(i, lang.Opening), adverbial(r.m.Tokens[i].Fold):
+			cut(1)
+		case r.day(i) > 0:
+			cut(r.day(i))
+		default:
+			return
+		}
+	}
+}
+
+// day is how many tokens of a date stand at a place.
+func (r *report) day(i int) int {
+	for _, e := range r.m.entities {
+		if e.First == i && e.Kind == value.Date {
+			return e.Last + 1 - i
+		}
+	}
+	return 0
+}
+
+// names gives the end of the names at the head.
+func (r *report) names() int {
+	end := r.from
+	for i := r.from; i < r.to; i++ {
+		t := r.m.Tokens[i]
+		taken := i-r.from < len(r.covered) && r.covered[i-r.from] && !r.m.inEntity[i]
+		switch {
+		case i > r.from && t.Break, t.Is(text.FormQuoted):
+			return end
+		case r.m.code[i], taken, t.Is(text.FormTitle|text.FormCaps|text.FormMixed) && !r.m.light(i) && (i > r.from || r.m.kin(i) == 0 && !r.m.bids(i)):
+			end = i + 1
+		case end > r.from && r.m.couples(i): // "Ana and Bruno"
+		default:
+			return end
+		}
+	}
+	return end
+}
+
+// verb tells whether a verb that reports stands at a place, behind small words. What
+// others do in the present is told of them; of oneself it may be a request.
+func (r *report) verb(at int, present bool) bool {
+	for i := at; i < min(r.to, at+reach); i++ {
+		t := r.m.Tokens[i]
+		switch {
+		case i > at && t.Break || at == i && t.Break, !r.m.word(i), r.is(i, lang.Want), r.is(i, lang.Needing):
+			return false
+		case r.in(func(l int) bool { return r.past(l, i) }):
+			return true
+		case r.helped(i):
+			return true
+		case present && !r.m.light(i) && r.in(func(l int) bool { return r.m.lex.TellsOf(l, t.Word) }):
+			return r.m.language != 0 || r.object(i+1)
+		case !r.m.light(i) && !adverbial(t.Fold):
+			return false
+		}
+	}
+	return false
+}
+
+// past tells a form of the past; of a verb that no file has, in the language of the
+// message alone.
+func (r *report) past(language, i int) bool {
+	t := r.m.Tokens[i]
+	if t.In(language, lang.Did) || t.In(language, lang.Reports) || r.m.lex.ToldOf(language, t.Word) {
+		return true
+	}
+	strange := language == r.m.language && r.m.kin(i) == 0 && !t.Exact() && !r.m.inEntity[i]
+	return strange && !t.Is(text.FormTitle|text.FormCaps|text.FormMixed|text.FormDigits|text.FormQuoted) && r.m.lex.EndsInPast(language, t.Word)
+}
+
+// helped tells an auxiliary with a verb behind it: "has … cancelled", "hat … storniert".
+func (r *report) helped(i int) bool {
+	for l := range r.m.lex.Languages {
+		if !r.possible.Possible(l) || !r.m.Tokens[i].In(l, lang.Helps) {
+			continue
+		}
+		for k := i + 1; k < r.to && !r.m.Tokens[k].In(l, lang.Want); k++ {
+			if r.m.word(k) && (k > i+1 || !r.m.Tokens[k].In(l, lang.BeforeVerb)) && r.m.lex.Rooted(l, r.m.Tokens[k].Fold) && !r.m.named(k) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// object tells what a verb is said of: "deletes her alerts". Behind a noun stands a
+// preposition: "alerts for Apple".
+func (r *report) object(i int) bool {
+	return i < r.to && (!r.m.light(i) || r.m.has(i, lang.Article, lang.Pronoun))
+}
+
+// further looks for a verb of the past behind "the assistant of Ana".
+func (r *report) further() bool {
+	for i := r.from + 1; i < min(r.to, r.from+2+reach); i++ {
+		t := r.m.Tokens[i]
+		switch {
+		case t.Break || r.is(i, lang.Want):
+			return false
+		case r.m.word(i) && i > r.from+1 && r.in(func(l int) bool { return t.In(l, lang.Did) || r.m.lex.ToldOf(l, t.Word) }), r.helped(i):
+			return true
+		}
+	}
+	return false
+}
+
+// is tells a class in a language that is not ruled out.
+func (r *report) is(i int, c lang.Class) bool {
+	return r.m.word(i) && r.in(func(l int) bool { return r.m.Tokens[i].In(l, c) })
+}
+
+func (r *report) in(is func(language int) bool) bool {
+	for l := range r.m.lex.Languages {
+		if r.possible.Possible(l) && is(l) {
+			return true
+		}
+	}
+	return false
+}
+
+// then tells a word that only puts what is told in order.
+func (m *Message) then(i int) bool {
+	joint, ok := m.joint(i)
+	return ok && (joint == lang.JointThen || joint == lang.JointContrast)
+}
+
+// adverbial tells words such as "quickly", "rapidamente".
+func adverbial(fold string) bool {
+	for _, ending := range []string{"ly", "mente", "ment"} {
+		if len(fold) > len(ending)+3 && strings.HasSuffix(fold, ending) {
+			return true
+		}
+	}
+	return false
+}
+
