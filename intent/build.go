@@ -59,6 +59,7 @@ func newIndex(catalog *contracts.Catalog, tools *slot.Tools) *Index {
 		words:  wording{features: map[uint32]int32{}, values: map[string]bool{}},
 		cutter: cutter{tools: tools, separators: separators(), heads: map[string]bool{}, openers: map[string]bool{}},
 	}
+	x.cutter.values = x.words.values
 	b := &builder{x: x, spelt: map[string]bool{}}
 	for _, domain := range catalog.Domains {
 		b.learnValues(domain)
@@ -158,6 +159,9 @@ func (b *builder) addCapability(entry *contracts.CapabilityEntry, domain int32, 
 		b.x.docs[s].mood = b.x.moods.Of(tokens, nil, true)
 		idx.moods |= b.x.docs[s].mood
 		idx.examples++
+		if slices.ContainsFunc(tokens, func(t text.Token) bool { return t.Is(text.FormDigits) }) {
+			idx.figures++
+		}
 	}
 	nameTokens := text.Tokens(name)
 	b.addExact(nameTokens, number)

@@ -25,6 +25,7 @@ type rated struct {
 	silent float64 // share of what it needs for which nothing is said
 	absent float64 // the same as a signal
 	begins bool    // the text begins with the verb of its sentences
+	gives  bool    // it gives what somebody says that is wanted
 }
 
 // The parts of the score that the parameters give: how much of the text the
@@ -41,7 +42,7 @@ func (s *sentenceReader) rate(p *part) readings {
 	tokens := s.m.Tokens[p.from:p.to]
 	hits, heard := s.search(p.from, p.to)
 	of := readings{tokens: tokens, timed: s.timed(p), terms: text.FeaturesOf(tokens, s.x.words.values).Terms, heard: heard}
-	head := headOf(s.x.tools.Lexicon, tokens)
+	head, wanted := headOf(s.x.tools.Lexicon, tokens), s.wanted(p)
 	for _, h := range hits[:min(len(hits), readDeeply)] {
 		r := rated{hit: h}
 		set := s.x.set(s.x.caps[h.number])
@@ -57,6 +58,10 @@ func (s *sentenceReader) rate(p *part) readings {
 		if head != "" && slices.Contains(s.x.caps[h.number].begins, head) {
 			r.score += shareHead
 			r.begins = true
+		}
+		if s.gives(s.x.caps[h.number], wanted, r.filled) || s.handsOn(s.x.caps[h.number], run, r.filled) {
+			r.score += shareHead
+			r.gives = true
 		}
 		of.all = append(of.all, r)
 	}
@@ -100,8 +105,9 @@ func (s *sentenceReader) weighed(p *part, of readings) []Candidate {
 			conf = min(conf, most)
 			most = conf
 		}
-		if k == 0 && of.heard && (r.begins || !foreign && of.leads(k)) {
-			// meaning agrees with the words, or the verb does: it cannot make them less sure
+		if k == 0 && of.heard && (r.begins || !foreign && of.leads(k) || s.saysAll(r)) {
+			// meaning agrees with the words, the verb does, or all words are known: it cannot
+			// make them less sure
 			conf = max(conf, s.x.calibration.confidence(s.x.caps[r.number].examples == 0, s.x.signals(of, k)))
 		}
 		if foreign && !r.begins {
@@ -110,10 +116,18 @@ func (s *sentenceReader) weighed(p *part, of readings) []Candidate {
 		if k == 0 && s.plainly(of) {
 			conf = max(conf, plainConfidence)
 		}
+		if k == 0 && r.gives && len(r.filled.Missing) == 0 {
+			conf = max(conf, DefaultClarify) // worth a question at least
+		}
 		out = append(out, s.candidate(p, r, conf, learned, foreign))
 	}
 	sortCandidates(out)
 	return out
+}
+
+// saysAll tells a question in words that are known, with a value and all that is needed.
+func (s *sentenceReader) saysAll(r rated) bool {
+	return r.cover.strange == 0 && r.cover.asked > 0 && len(r.filled.Values) > 0 && len(r.filled.Missing) == 0 && !s.x.caps[r.number].entry.Policy.SideEffectClass.Writes()
 }
 
 // leads tells the candidate that is nearest in meaning.
@@ -158,7 +172,7 @@ func (s *sentenceReader) candidate(p *part, r rated, conf float64, learned, fore
 	out := Candidate{
 		Entry: c.entry, Confidence: conf, Score: r.score, Exact: r.exact,
 		Parameters: r.filled.Values, Evidence: r.filled.Evidence, Missing: r.filled.Missing,
-		mood: r.mood, nearest: r.best, begins: r.begins, explained: explained, contested: r.filled.Contested,
+		mood: r.mood, nearest: r.best, begins: r.begins, gives: r.gives, explained: explained, contested: r.filled.Contested,
 	}
 	return out
 }

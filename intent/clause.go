@@ -247,7 +247,7 @@ func (s *sentenceReader) best() []*part {
 
 // worth is what reading a run of pieces as one request explains.
 func (s *sentenceReader) worth(first, last int) float64 {
-	if s.twoDeeds(first, last) {
+	if s.twoDeeds(first, last) || s.twoReads(first, last) {
 		return 0
 	}
 	p := s.read(first, last)
@@ -283,6 +283,31 @@ func (s *sentenceReader) twoDeeds(first, last int) bool {
 		}
 		a, b := s.read(first, k-1), s.read(k, last)
 		if a.plain >= DefaultClarify && b.plain >= DefaultClarify && (a.writes() || b.writes()) {
+			return true
+		}
+	}
+	return false
+}
+
+// twoReads tells whether a run holds two questions, each of which says all that it
+// needs: "price of Apple and my alerts".
+func (s *sentenceReader) twoReads(first, last int) bool {
+	alone := func(p *part) bool {
+		return p.plain >= clearAlone && !p.writes() && len(p.candidates[0].Missing) == 0 && s.names(p)
+	}
+	for k := first + 1; k <= last; k++ {
+		if a, b := s.read(first, k-1), s.read(k, last); alone(a) && alone(b) && a.candidates[0].Entry != b.candidates[0].Entry {
+			return true
+		}
+	}
+	return false
+}
+
+// names tells a part with a word of some request beside its values.
+func (s *sentenceReader) names(p *part) bool {
+	covered := s.switches(p)
+	for i, t := range s.m.Tokens[p.from:p.to] {
+		if !covered[i] && s.x.cutter.heads[t.Stem] && !s.x.tools.Lexicon.Light(t.Fold) && !text.Asks(t.Fold) {
 			return true
 		}
 	}

@@ -27,9 +27,10 @@ func (s *sentenceReader) finish(parts []*part) []Clause {
 	parts = j.requests(parts)
 	j.alone = len(parts) == 1
 	s.spreadMoods(parts)
-	for _, p := range parts {
+	for at, p := range parts {
 		s.limit(p)
 		j.complete(p)
+		j.refer(parts, at)
 	}
 	var out []Clause
 	for i, p := range parts {
@@ -121,7 +122,7 @@ func (j judgement) account(p *part, parts []*part, at int) {
 	}
 	others = append(others, p.apart...)
 	read := func() account.Account {
-		return j.s.said.Of(account.Request{From: p.since, To: p.until, Values: j.valuesOf(asked, best), Knows: vocabulary{asked, idx, j.s}, Reads: !best.Entry.Policy.SideEffectClass.Writes(), Others: others})
+		return j.s.said.Of(account.Request{From: p.since, To: p.until, Values: j.valuesOf(asked, best), Knows: vocabulary{asked, idx, j.s}, Reads: !best.Entry.Policy.SideEffectClass.Writes(), Gives: best.gives, Others: others})
 	}
 	a := read()
 	if !p.adopted && j.grow(asked, best, a) {
@@ -135,10 +136,36 @@ func (j judgement) account(p *part, parts []*part, at int) {
 		best.Held, best.Note = true, mood.Retracted.Note()
 	}
 	best.Said, best.operated, best.excepted = j.sentence(a, best), a.Operated, a.Excepted
-	if j.accounted(p, idx) {
+	switch {
+	case j.wordy(p, idx):
+		best.Confidence = min(best.Confidence, wordyConfidence)
+	case j.accounted(p, idx):
 		best.Confidence = max(best.Confidence, plainConfidence)
 	}
 }
+
+// wordyConfidence is the most that a write gets that says less than any of its
+// examples.
+const wordyConfidence = 0.7
+
+// wordy tells a write all of whose examples hold a number or a date, where the request
+// has neither and nothing but words that were taken as they stand: "warn the manager" is
+// no alert at a price.
+func (j judgement) wordy(p *part, of *indexed) bool {
+	best := &p.candidates[0]
+	if p.adopted || best.Exact || !best.Entry.Policy.SideEffectClass.Writes() || of.examples < fewestExamples || of.figures < of.examples || len(best.Missing) > 0 {
+		return false
+	}
+	for _, ev := range best.Evidence {
+		if !slot.Free(ev) {
+			return false
+		}
+	}
+	return !slices.Contains(j.s.timed(p), true)
+}
+
+// fewestExamples is how many examples show what all of them have.
+const fewestExamples = 3
 
 // unrivalled is which share of its confidence no other reading of a request has that
 // is sure because nothing of it is left.
@@ -152,7 +179,7 @@ func (j judgement) accounted(p *part, of *indexed) bool {
 		len(best.Said.Unread(contracts.WordBinding, contracts.WordBeside)) > 0 {
 		return false
 	}
-	if !best.begins && !best.told && j.s.commanded(p.first)&j.s.kindsOf(of) == 0 {
+	if !best.begins && !best.gives && !best.told && j.s.commanded(p.first)&j.s.kindsOf(of) == 0 {
 		return false
 	}
 	return !slices.ContainsFunc(p.candidates[1:], func(o Candidate) bool { return o.Confidence > unrivalled*best.Confidence })
@@ -244,7 +271,10 @@ func (j judgement) sentence(a account.Account, c *Candidate) *contracts.Said {
 	}
 	for name := range c.Parameters {
 		out.Values[name] = contracts.FromModel
-		if _, ok := c.Evidence[name]; ok {
+		switch ev, ok := c.Evidence[name]; {
+		case ok && ev.Kind == kindCarried:
+			out.Values[name] = contracts.FromCarried
+		case ok:
 			out.Values[name] = contracts.FromSaid
 		}
 	}

@@ -3,7 +3,9 @@ package intent
 import (
 	"slices"
 
+	"github.com/manifold-run/manifold/intent/internal/lang"
 	"github.com/manifold-run/manifold/intent/internal/mood"
+	"github.com/manifold-run/manifold/intent/internal/slot"
 	"github.com/manifold-run/manifold/intent/internal/text"
 )
 
@@ -41,6 +43,35 @@ func (b *builder) begun(c *indexed, tokens []text.Token) {
 	}
 }
 
+// wanted are the kinds of verbs that a part stands for which says what somebody wants
+// or needs: 0 where it commands something, or says no such thing.
+func (s *sentenceReader) wanted(p *part) lang.Kinds {
+	if s.said == nil || !s.said.Wants(p.from, p.to) {
+		return 0
+	}
+	return lang.KindOf("request") | lang.KindOf("reserve") | lang.KindOf("create") | lang.KindOf("buy")
+}
+
+// gives tells a capability that gives what is wanted, with a value of it that is hardly
+// anything else.
+func (s *sentenceReader) gives(c *indexed, wanted lang.Kinds, f slot.Filled) bool {
+	if wanted == 0 || !c.entry.Policy.SideEffectClass.Writes() || s.kindsOf(c)&wanted == 0 {
+		return false
+	}
+	for _, ev := range f.Evidence {
+		if slot.Typed(ev) {
+			return true
+		}
+	}
+	return false
+}
+
+// handsOn tells a capability that hands on what is said, in words that begin with a verb
+// of telling and hold what is to be said.
+func (s *sentenceReader) handsOn(c *indexed, run slot.Range, f slot.Filled) bool {
+	return c.entry.Policy.SideEffectClass.Writes() && s.kindsOf(c)&(lang.KindOf("send")|lang.KindOf("notify")) != 0 && slot.Tells(s.x.set(c), s.m, run, f)
+}
+
 // clearBefore is how far another candidate with the same verb must be behind.
 const clearBefore = 0.2
 
@@ -49,6 +80,6 @@ const clearBefore = 0.2
 // was understood, so nobody needs to be asked before which one is meant.
 func askedAnyway(c Clause) bool {
 	best := c.Candidates[0]
-	return best.begins && len(best.Missing) > 0 && best.Confidence >= clearAlone &&
+	return (best.begins && best.Confidence >= clearAlone || best.gives) && len(best.Missing) > 0 &&
 		!slices.ContainsFunc(c.Candidates[1:], func(o Candidate) bool { return o.begins && o.Confidence > best.Confidence-clearBefore })
 }

@@ -69,6 +69,8 @@ type cutter struct {
 	// heads are the stems that say what is asked for, in any capability, openers
 	// the words that examples begin with.
 	heads, openers map[string]bool
+	// values are the words of known values, those of the wording.
+	values map[string]bool
 }
 
 // indexed is one routable capability.
@@ -88,6 +90,8 @@ type indexed struct {
 	moods mood.Mood
 	// begins are the stems of the verbs that the examples and the name begin with.
 	begins []string
+	// figures is how many examples hold a number or a date.
+	figures int
 }
 
 // slots are compiled parameters, and what the capability is about.

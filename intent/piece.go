@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/manifold-run/manifold/intent/internal/lang"
 	"github.com/manifold-run/manifold/intent/internal/mood"
 	"github.com/manifold-run/manifold/intent/internal/slot"
 	"github.com/manifold-run/manifold/intent/internal/text"
@@ -255,13 +256,31 @@ func (x *cutter) join(m *slot.Message, pieces []piece) []piece {
 	weak := len(pieces) <= maxPieces
 	var out []piece
 	for _, p := range pieces {
-		if len(out) > 0 && !p.strong && (!weak || !x.speaks(m.Tokens[p.from:p.to])) {
+		if len(out) > 0 && !p.strong && (!weak || !x.speaks(m.Tokens[p.from:p.to]) || x.another(m.Tokens, out[len(out)-1], p)) {
 			out[len(out)-1].to = p.to
 			continue
 		}
 		out = append(out, p)
 	}
 	return out
+}
+
+// listed is how many words a value has at most that is listed behind a preposition.
+const listed = 3
+
+// another tells one more value behind the preposition of the one before: "to sales and
+// to operations".
+func (x *cutter) another(tokens []text.Token, before, p piece) bool {
+	first := tokens[p.from]
+	if p.to-p.from < 2 || p.to-p.from > 1+listed || !first.Has(lang.Function) || p.sequence || p.subordinate {
+		return false
+	}
+	for _, t := range tokens[p.from+1 : p.to] {
+		if t.Break || !t.Named() && !t.Is(text.FormDigits) && !x.values[t.Fold] {
+			return false
+		}
+	}
+	return slices.ContainsFunc(tokens[before.from:before.to], func(t text.Token) bool { return t.Fold == first.Fold })
 }
 
 // speaks tells whether a run of tokens has a word of some request in it, not

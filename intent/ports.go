@@ -108,6 +108,7 @@ type Candidate struct {
 	explained float64
 	contested int
 	begins    bool // the clause begins with the verb of its sentences
+	gives     bool // it gives what the clause says that is wanted
 }
 
 // Request is a message to understand.

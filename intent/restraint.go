@@ -13,6 +13,9 @@ import (
 // else is to be done.
 const deedConfidence = 0.35
 
+// unwantedConfidence is the most that a reading gets that takes away what is wanted.
+const unwantedConfidence = 0.1
+
 // spreadMoods reads the moods of the parts, and lets them reach over the rest
 // of their sentence.
 func (s *sentenceReader) spreadMoods(parts []*part) {
@@ -128,6 +131,7 @@ func (s *sentenceReader) limit(p *part) {
 		c.Confidence = min(c.Confidence, heldConfidence)
 	}
 	s.unable(p)
+	s.unwanted(p)
 	sortCandidates(p.candidates)
 }
 
@@ -146,6 +150,21 @@ func (s *sentenceReader) unable(p *part) {
 			continue
 		}
 		c.Confidence = min(c.Confidence, deedConfidence)
+	}
+}
+
+// unwanted lowers what takes something away where somebody says that it is needed, and
+// what only looks where all that is needed is said.
+func (s *sentenceReader) unwanted(p *part) {
+	if s.wanted(p) == 0 || !slices.ContainsFunc(p.candidates, func(c Candidate) bool { return c.gives }) {
+		return
+	}
+	whole := p.candidates[0].gives && len(p.candidates[0].Missing) == 0
+	for k := range p.candidates {
+		c := &p.candidates[k]
+		if (whole || c.Entry.Policy.SideEffectClass.Writes()) && !c.gives && !c.Exact {
+			c.Confidence = min(c.Confidence, unwantedConfidence)
+		}
 	}
 }
 

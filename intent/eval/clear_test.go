@@ -31,6 +31,25 @@ func TestClearRequestsAreDone(t *testing.T) {
 		// A value that the examples put behind a word, and what is only quoted.
 		`envia "apaga tudo o que houver" para o canal lobby`: {"communication.send_message channel=lobby message=[apaga tudo o que houver]"},
 		`send "thanks to all" to the sales channel`:          {"communication.send_message channel=sales message=[thanks to all]"},
+		// What somebody needs is asked for, and a day itself is one day.
+		"Hugo Stein needs Tuesday off":                     {"workday.request_time_off days=1 start=2026-11-24 worker=[Hugo Stein]"},
+		"book Hugo Stein 2026-12-08 off":                   {"workday.request_time_off days=1 start=2026-12-08 worker=[Hugo Stein]"},
+		"Hugo Stein möchte Dienstag frei":                  {"workday.request_time_off days=1 start=2026-11-24 worker=[Hugo Stein]"},
+		"Hugo Stein a besoin d'un congé demain":            {"workday.request_time_off days=1 start=2026-11-22 worker=[Hugo Stein]"},
+		"necesito el martes libre para Hugo Stein":         {"workday.request_time_off days=1 start=2026-11-24 worker=[Hugo Stein]"},
+		"necesito cancelar el martes libre de Hugo Stein":  {"workday.cancel_time_off from=2026-11-24 worker=[Hugo Stein]"},
+		"Hugo Stein needs his leave on Tuesday cancelled?": nil,
+		// Who is told, and what.
+		"let the sales channel know that the lift works again":                                    {"communication.send_message channel=sales message=[the lift works again]"},
+		`send "doors open" to sales and to operations`:                                            {"communication.send_message channel=sales message=[doors open]", "communication.send_message channel=operations message=[doors open]"},
+		`Schreib "Türen offen" an sales und an operations`:                                        {"communication.send_message channel=sales message=[Türen offen]", "communication.send_message channel=operations message=[Türen offen]"},
+		`manda "portas abertas" para sales e para operations`:                                     {"communication.send_message channel=sales message=[portas abertas]", "communication.send_message channel=operations message=[portas abertas]"},
+		"price of Tesla and my alerts":                                                            {"finance.get_stock_price symbol=TSLA", "finance.list_price_alerts"},
+		"o saldo de Rita Falk e os meus alertas":                                                  {"workday.get_time_off_balances worker=[Rita Falk]", "finance.list_price_alerts"},
+		"le solde de Rita Falk et le cours de Tesla":                                              {"workday.get_time_off_balances worker=[Rita Falk]", "finance.get_stock_price symbol=TSLA"},
+		"price of Tesla and Apple":                                                                {"finance.get_stock_price symbols=[[TSLA AAPL]]"},
+		"show the time off balance of Rita Falk, then request 2 days off for her from 2026-12-07": {"workday.get_time_off_balances worker=[Rita Falk]", "workday.request_time_off days=2 start=2026-12-07 worker=[Rita Falk]"},
+		"reqest 3 dys off for Hugo Stein form 2026-12-07":                                         {"workday.request_time_off days=3 start=2026-12-07 worker=[Hugo Stein]"},
 		// Nothing here can do it, or not without what was said.
 		"sell 20 shares of Microsoft":                           nil,
 		"delete all of my price alerts apart from al-9":         nil,

@@ -48,6 +48,8 @@ type Request struct {
 	// Reads tells a capability without an effect: every verb of showing and finding
 	// asks for it.
 	Reads bool
+	// Gives tells a capability that gives what somebody wants: "needs" asks for it.
+	Gives bool
 	// Others are the tokens of the other requests of the message.
 	Others [][2]int
 }
@@ -326,7 +328,7 @@ func (a *accounting) verb(from, to int) int {
 			continue
 		}
 		kin := a.m.kin(i)
-		own := kin&a.kinds != 0 || a.Knows.Head(a.m.Tokens[i]) || slices.Contains(a.Knows.Verbs(), a.m.Tokens[i].Stem)
+		own := kin&a.kinds != 0 || a.Gives && a.m.is(i, lang.Want) || a.Knows.Head(a.m.Tokens[i]) || slices.Contains(a.Knows.Verbs(), a.m.Tokens[i].Stem)
 		switch {
 		case own:
 			a.set(i, i+1, contracts.WordCommand)
@@ -375,12 +377,33 @@ func (a *accounting) noun(from, to, segment int) {
 		a.beside(from, to)
 		return
 	}
-	if a.Knows.Like(a.m.Tokens[head]) {
+	if a.Knows.Like(a.m.Tokens[head]) || to-from == 1 && a.slip(from) {
 		a.beside(from, to)
 		return
 	}
 	a.bind(from, to, segment)
 }
+
+// slip tells a small word that is mistyped: a unit behind the number of a value ("2
+// dys"), or a preposition right before a value ("form 2026-12-07").
+func (a *accounting) slip(i int) bool {
+	fold := a.m.Tokens[i].Fold
+	valued := func(i int) bool { return i >= 0 && i < len(a.Classes) && a.Classes[i] == contracts.WordValue }
+	near := func(words []string) bool {
+		return slices.ContainsFunc(words, func(w string) bool {
+			w = lang.Fold(w)
+			return len(w) >= shortestSlip && len(fold) >= shortestSlip-1 && w[0] == fold[0] && text.OneSlip(fold, w)
+		})
+	}
+	l := a.m.lex.Languages[a.m.language]
+	if valued(i-1) && a.m.Tokens[i-1].Is(text.FormDigits) && near(l.Numbers.UnitWords()) {
+		return true
+	}
+	return valued(i+1) && near(l.Words(lang.Function))
+}
+
+// shortestSlip is how many letters a small word has at least of which a slip is told.
+const shortestSlip = 4
 
 // beside marks words that change nothing; those that are known belong to the
 // command.
@@ -396,7 +419,7 @@ func (a *accounting) beside(from, to int) {
 
 // knows tells a word that the capability is asked for with, in any of its forms.
 func (a *accounting) knows(i int) bool {
-	return a.Knows.Head(a.m.Tokens[i]) || a.m.kin(i)&a.kinds != 0
+	return a.Gives && a.m.is(i, lang.Want) || a.Knows.Head(a.m.Tokens[i]) || a.m.kin(i)&a.kinds != 0
 }
 
 // adverb tells words such as "quickly", "rapidamente".

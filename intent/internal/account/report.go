@@ -41,7 +41,9 @@ func (r *report) told() bool {
 		return false
 	}
 	r.possible = lang.Listen(r.m.lex, r.m.Tokens[r.from:r.to], nil).At(0)
-	if !r.m.named(r.from) && r.in(func(l int) bool { return r.m.lex.ToldOf(l, r.m.Tokens[r.from].Word) || r.m.Tokens[r.from].In(l, lang.Did) }) {
+	if !r.m.named(r.from) && r.in(func(l int) bool {
+		return r.m.lex.ToldOf(l, r.m.Tokens[r.from].Word) || r.m.Tokens[r.from].In(l, lang.Did)
+	}) {
 		return true
 	}
 	if end := r.names(); end > r.from {
@@ -202,4 +204,3 @@ func adverbial(fold string) bool {
 	}
 	return false
 }
-

@@ -104,6 +104,9 @@ func (m *Message) is(i int, classes ...lang.Class) bool {
 	return m.word(i) && slices.ContainsFunc(classes, func(c lang.Class) bool { return m.Tokens[i].In(m.language, c) })
 }
 
+// Says tells the class of a word in the language of the message.
+func (m *Message) Says(i int, c lang.Class) bool { return m.is(i, c) }
+
 // word tells a token that is a word of the message, no quotation or identifier.
 func (m *Message) word(i int) bool {
 	return i >= 0 && i < len(m.Tokens) && !m.Tokens[i].Is(text.FormQuoted) && !m.code[i]
@@ -362,6 +365,21 @@ func (m *Message) wants(from, to int) bool {
 		}
 	}
 	return false
+}
+
+// Wants tells whether a run says what somebody wants or needs, and commands nothing
+// else: "Ana needs tomorrow off".
+func (m *Message) Wants(from, to int) bool {
+	wanted := false
+	for i := from; i < to; i++ {
+		switch {
+		case m.is(i, lang.Want):
+			wanted = true
+		case m.word(i) && m.kin(i) != 0 && m.bids(i) && !m.named(i) && (i == from || wanted):
+			return false // "she wants to cancel it", "cancel what she needs"
+		}
+	}
+	return wanted && m.wants(from, to)
 }
 
 func (m *Message) denied(from, to int) bool {

@@ -12,6 +12,7 @@ const (
 	Pronoun                  // refers to something said elsewhere
 	Subject                  // pronouns that a sentence begins with: "I", "they"
 	Article                  // "the", "a"
+	Third                    // points at somebody or something said before: "her", "it"
 	Asks                     // makes a question
 	Opening                  // stands before a request and does not change it
 	Leads                    // a gerund that is a preposition: "regarding"
@@ -60,6 +61,7 @@ const (
 	Verbal       // everyday verbs and adverbs around names
 	Utters       // what is said follows
 	Tells        // telling and asking as a request
+	Learns       // behind who is told: "let them know"
 	Conveys      // between who is told and what is told
 	Generic      // stands in requests about anything
 	Opener       // before a name in small letters: "são paulo"
@@ -125,7 +127,7 @@ const (
 // classNames are the classes as files write them.
 func classNames() [classes]string {
 	return [classes]string{
-		Function: "grammar.function", Filler: "grammar.filler", Pronoun: "grammar.pronoun", Subject: "grammar.subject", Article: "grammar.article",
+		Function: "grammar.function", Filler: "grammar.filler", Pronoun: "grammar.pronoun", Subject: "grammar.subject", Article: "grammar.article", Third: "grammar.third",
 		Asks: "grammar.asks", Opening: "grammar.opening", Leads: "grammar.leads", BeforeVerb: "grammar.before_verb", Courteous: "grammar.courteous",
 		Relative: "grammar.relative", Joins: "grammar.joins", Listing: "grammar.listing", Abbreviates: "grammar.abbreviates", Finite: "grammar.finite",
 		GoesOn: "grammar.goes_on", HowMany: "grammar.how_many",
@@ -134,7 +136,7 @@ func classNames() [classes]string {
 		Explains: "restraint.explains", Saying: "restraint.saying", Says: "restraint.says", Faint: "restraint.faint", Switches: "restraint.switches",
 		Light: "request.light", Want: "request.want",
 		Particle: "slots.particle", Inside: "slots.inside", Title: "slots.title", Deictic: "slots.deictic", Unsaid: "slots.unsaid", Capitalising: "slots.capitalising",
-		Verbal: "slots.verbal", Utters: "slots.utters", Tells: "slots.tells", Conveys: "slots.conveys", Generic: "slots.generic", Opener: "slots.opener",
+		Verbal: "slots.verbal", Utters: "slots.utters", Tells: "slots.tells", Learns: "slots.learns", Conveys: "slots.conveys", Generic: "slots.generic", Opener: "slots.opener",
 		Links: "slots.links", Introduces: "slots.introduces", Announces: "slots.announces", Versus: "slots.versus", Somewhere: "slots.somewhere",
 		Tops: "slots.tops", Participle: "slots.participle", Copula: "slots.copula", Switchable: "slots.switchable", Yes: "slots.yes", No: "slots.no",
 		Season: "slots.season", Starts: "slots.starts", Ends: "slots.ends", Within: "slots.within", As: "slots.as", Counted: "slots.counted",

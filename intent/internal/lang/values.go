@@ -50,6 +50,15 @@ type Numbers struct {
 	Money   map[string][]string `toml:"money"`
 }
 
+// UnitWords are the words of the units of time.
+func (n *Numbers) UnitWords() []string {
+	var out []string
+	for _, words := range n.Units {
+		out = append(out, strings.Fields(words)...)
+	}
+	return out
+}
+
 // Dates are the forms of days. <n> is a number, <unit> a unit of time, <day> a day
 // of the month, <nth> the same as an ordinal, <point> any day.
 type Dates struct {

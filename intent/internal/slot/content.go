@@ -32,8 +32,8 @@ func (r *reading) tellingThat(frees []*param) {
 	}
 	for _, m := range r.mentions {
 		i := m.last + 1
-		for i < r.to && slices.Contains(m.param.words, r.doc.Tokens[i].Stem) {
-			i++ // "the sales channel"
+		for i < r.to && (slices.Contains(m.param.words, r.doc.Tokens[i].Stem) || r.doc.Tokens[i].Has(lang.Learns)) {
+			i++ // "let the sales channel know"
 		}
 		if m.param == p || i >= r.to || i+1 >= r.to && !strings.Contains(r.wording.gap(i-1, i), ":") || !r.near.told(m.first) || r.doc.Tokens[i].Is(text.FormQuoted) {
 			continue
@@ -186,3 +186,21 @@ func sole(params []*param) *param {
 }
 
 func relates(fold string) bool { return is(fold, lang.Relative) }
+
+// Tells tells words with a verb of telling at their head, of which something said was
+// read: "let the sales channel know that …".
+func Tells(s *Set, m *Message, run Range, f Filled) bool {
+	for i := run.From; i < run.To; i++ {
+		t := m.Tokens[i]
+		if s.tools.cues.tells[t.Fold] {
+			return slices.ContainsFunc(s.params, func(p *param) bool {
+				ev, said := f.Evidence[p.name()]
+				return said && p.speaks(s.tools.cues) && ev.Span[0] > t.End
+			})
+		}
+		if !s.tools.Lexicon.Light(t.Fold) {
+			return false
+		}
+	}
+	return false
+}

@@ -22,6 +22,7 @@ func (r *reading) entity(e value.Entity) {
 		case value.Date:
 			r.date(p, e)
 			offerLength(r, p, e)
+			offerDay(r, p, e)
 		case value.Clock:
 			r.clock(p, e)
 		case value.Email, value.URL, value.UUID:
@@ -156,7 +157,7 @@ func (r *reading) date(p *param, e value.Entity) {
 	if e.First > r.from && r.doc.Tokens[e.First-1].Has(lang.Announces) {
 		score += 0.1
 	}
-	r.add(mention{param: p, first: e.First, last: e.Last, value: p.dateText(e), kind: kindDate, p: min(score, 1) * e.P, doubt: e.Doubt})
+	r.add(mention{param: p, first: e.First, last: e.Last, value: p.dateText(e), kind: kindDate, p: min(score, 1) * e.P, doubt: e.Doubt, shared: r.oneDay(e)})
 }
 
 // onlyDate tells whether no other date is said.
@@ -178,8 +179,7 @@ func (p *param) dateText(e value.Entity) string {
 // a number of days. Working days are counted where the description says so; else a
 // weekend in between makes it doubtful.
 func offerLength(r *reading, p *param, last value.Entity) {
-	if last.Edge != value.End || !p.numeric() || p.unit != "day" || p.single == "" ||
-		slices.ContainsFunc(r.set.params, func(q *param) bool { return q.temporal() && q.role == roleEnd }) {
+	if last.Edge != value.End || !r.countsDays(p) {
 		return
 	}
 	at := slices.IndexFunc(r.entities, func(e value.Entity) bool { return e.First == last.First })
@@ -194,6 +194,43 @@ func offerLength(r *reading, p *param, last value.Entity) {
 	if v := float64(days); days > 0 && p.inBounds(v) {
 		r.add(mention{param: p, first: last.First, last: last.Last, value: v, kind: kindPeriod, p: 0.82, doubt: doubt || last.Doubt})
 	}
+}
+
+// countsDays tells a number of days that goes on from a first day, where nothing takes
+// the last one.
+func (r *reading) countsDays(p *param) bool {
+	return p.numeric() && p.unit == "day" && p.single != "" &&
+		!slices.ContainsFunc(r.set.params, func(q *param) bool { return q.temporal() && q.role == roleEnd })
+}
+
+// offerDay offers one to a parameter that counts days, where a day itself is what is
+// asked for: "tomorrow off", "folga amanhã". A day from which something goes on, or
+// one beside a number of days, says nothing of how many.
+func offerDay(r *reading, p *param, e value.Entity) {
+	if r.oneDay(e) && r.countsDays(p) && p.inBounds(1) {
+		r.add(mention{param: p, first: e.First, last: e.Last, value: 1.0, kind: kindPeriod, p: 0.82, doubt: e.Doubt, shared: true})
+	}
+}
+
+// oneDay tells the only day of a text without a number of days, right before or right
+// behind what the capability is called.
+func (r *reading) oneDay(e value.Entity) bool {
+	if e.Kind != value.Date || e.Edge != value.Whole || r.wording.periodCue(e) != roleNone || r.learning {
+		return false
+	}
+	if slices.ContainsFunc(r.entities, func(o value.Entity) bool {
+		return o.First != e.First && o.First >= r.from && o.Last < r.to && (o.Kind == value.Date || o.Kind == value.Number)
+	}) {
+		return false
+	}
+	called := func(i int) bool {
+		return i >= r.from && i < r.to && r.set.known.called[r.doc.Tokens[i].Stem] && !r.inEntity[i]
+	}
+	next := e.Last + 1
+	if next < r.to && r.doc.Tokens[next].Has(lang.Particle) { // "a sexta de folga"
+		next++
+	}
+	return called(next) && !r.doc.Tokens[next].Break || called(e.First-1) && !r.doc.Tokens[e.First].Break
 }
 
 // longestPeriod is how many days a period has at most whose days are counted.

@@ -1,6 +1,7 @@
 package slot
 
 import (
+	"maps"
 	"slices"
 	"strings"
 
@@ -14,6 +15,8 @@ import (
 // parameters. A description alone explains no head of a phrase.
 type knownWords struct {
 	stems map[string]bool
+	// called are the stems of its name, its keywords and the nouns of its examples.
+	called map[string]bool
 	// long are the words of five letters or more, sorted.
 	long []string
 	// says are the examples, folded, with a space around every word.
@@ -38,6 +41,16 @@ func (k *knownWords) addText(texts ...string) {
 	}
 }
 
+func stemsOf(texts ...string) map[string]bool {
+	out := map[string]bool{}
+	for _, s := range texts {
+		for _, t := range text.Tokens(s) {
+			out[t.Stem] = true
+		}
+	}
+	return out
+}
+
 // usual is in how many examples a word stands that belongs to the request, though
 // some value was read over it.
 const usual = 2
@@ -46,6 +59,7 @@ const usual = 2
 func (k *knownWords) collect(s *Set, entry *contracts.CapabilityEntry, title string) {
 	c := entry.Capability
 	k.addText(text.SplitName(c.Name), text.SplitName(entry.Domain), title)
+	k.called = stemsOf(text.SplitName(c.Name))
 	for _, p := range s.params {
 		k.addText(text.SplitName(p.single), text.SplitName(p.list))
 	}
@@ -59,6 +73,7 @@ func (k *knownWords) collect(s *Set, entry *contracts.CapabilityEntry, title str
 	seen := map[string]int{}
 	if h := c.Metadata.IntentHints; h != nil {
 		k.addText(h.Keywords...)
+		maps.Copy(k.called, stemsOf(h.Keywords...))
 		for _, example := range h.Examples {
 			var b strings.Builder
 			b.WriteByte(' ')
@@ -67,6 +82,9 @@ func (k *knownWords) collect(s *Set, entry *contracts.CapabilityEntry, title str
 				b.WriteByte(' ')
 				if seen[t.Fold]++; seen[t.Fold] == usual && !t.Is(text.FormDigits|text.FormMixed|text.FormCaps|text.FormQuoted) && !t.Is(text.FormTitle) {
 					k.add(t) // what many examples say is no value of one
+					if !t.Has(lang.Function) && !t.Has(lang.Filler) && !t.Has(lang.Value) && s.tools.Lexicon.Kin(t.Fold) == 0 {
+						k.called[t.Stem] = true
+					}
 				}
 			}
 			k.says = append(k.says, b.String())

@@ -29,6 +29,7 @@ func (r *reading) names() {
 	if len(frees) == 0 {
 		return
 	}
+	r.signed(frees)
 	r.saying(frees)
 	r.sayingThat(frees)
 	r.tellingThat(frees)
@@ -50,6 +51,25 @@ func (r *reading) names() {
 				if r.try(dear) {
 					r.plain(p, i)
 				}
+			}
+		}
+	}
+}
+
+// signed offers a word behind the sign by which values of a parameter are written:
+// "#random" is a channel.
+func (r *reading) signed(frees []*param) {
+	for _, p := range frees {
+		if !slices.ContainsFunc(p.words, func(w string) bool { return r.set.tools.cues.written[w] == "#" }) {
+			continue
+		}
+		for i := r.from; i < r.to && r.try(1); i++ {
+			t := r.doc.Tokens[i]
+			if t.Start == 0 || r.doc.Src[t.Start-1] != '#' || t.Is(text.FormQuoted|text.FormDigits|text.FormMixed) || r.learning {
+				continue
+			}
+			if v, ok := r.set.parse(p, r.wording.words(i, i), r.now); ok {
+				r.add(mention{param: p, first: i, last: i, value: v, kind: kindShape, p: 0.86})
 			}
 		}
 	}

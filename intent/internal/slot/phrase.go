@@ -275,3 +275,13 @@ func Unmistakable(ev contracts.Evidence) bool {
 func Known(ev contracts.Evidence) bool {
 	return ev.Kind == kindAlias || ev.Kind == kindEnum || ev.Kind == kindExample
 }
+
+// Typed tells evidence of a number, a date or a listed value.
+func Typed(ev contracts.Evidence) bool {
+	return ev.Kind == kindDate || ev.Kind == kindPeriod || ev.Kind == kindNumber || Known(ev) || ev.Kind == kindShape || ev.Kind == kindPattern
+}
+
+// Free tells evidence of words that were taken as they stand.
+func Free(ev contracts.Evidence) bool {
+	return ev.Kind == kindName || ev.Kind == kindPhrase || ev.Kind == kindContext
+}

@@ -76,7 +76,7 @@ func (s *Speller) Near(fold string) []string {
 	eachVariant(fold, func(h uint32) {
 		at, _ := slices.BinarySearchFunc(s.variants, h, func(v variant, h uint32) int { return cmp.Compare(v.hash, h) })
 		for ; at < len(s.variants) && s.variants[at].hash == h; at++ {
-			if w := s.words[s.variants[at].word]; oneError(fold, w) && !slices.Contains(out, w) {
+			if w := s.words[s.variants[at].word]; OneSlip(fold, w) && !slices.Contains(out, w) {
 				out = append(out, w)
 			}
 		}
@@ -85,8 +85,8 @@ func (s *Speller) Near(fold string) []string {
 	return out
 }
 
-// oneError tells whether two different words are one typing error apart.
-func oneError(a, b string) bool {
+// OneSlip tells whether two different words are one typing error apart.
+func OneSlip(a, b string) bool {
 	if len(a) > len(b) {
 		a, b = b, a
 	}
