@@ -26,9 +26,10 @@ func (s *sentenceReader) finish(parts []*part) []Clause {
 	j := judgement{s: s}
 	parts = j.requests(parts)
 	j.alone = len(parts) == 1
-	s.spreadMoods(parts)
+	held := restraint{s}
+	held.spreadMoods(parts)
 	for at, p := range parts {
-		s.limit(p)
+		held.limit(p)
 		j.complete(p)
 		j.refer(parts, at)
 	}

@@ -16,9 +16,13 @@ const deedConfidence = 0.35
 // unwantedConfidence is the most that a reading gets that takes away what is wanted.
 const unwantedConfidence = 0.1
 
+// restraint holds back what is not plainly asked for: it owns the moods of the parts of
+// one message.
+type restraint struct{ *sentenceReader }
+
 // spreadMoods reads the moods of the parts, and lets them reach over the rest
 // of their sentence.
-func (s *sentenceReader) spreadMoods(parts []*part) {
+func (s restraint) spreadMoods(parts []*part) {
 	var carried mood.Mood
 	sentence := -1
 	for i, p := range parts {
@@ -52,7 +56,7 @@ func (s *sentenceReader) spreadMoods(parts []*part) {
 }
 
 // ownMood reads the mood of a part by itself.
-func (s *sentenceReader) ownMood(p *part) mood.Mood {
+func (s restraint) ownMood(p *part) mood.Mood {
 	tokens, first := s.m.Tokens[p.from:p.to], s.pieces[p.first]
 	covered := s.switches(p)
 	own := s.moodOf(p, covered)
@@ -70,7 +74,7 @@ func (s *sentenceReader) ownMood(p *part) mood.Mood {
 
 // goesOn tells whether a part has a piece behind the first that begins as
 // requests do.
-func (s *sentenceReader) goesOn(p *part) bool {
+func (s restraint) goesOn(p *part) bool {
 	return slices.ContainsFunc(s.pieces[p.first+1:p.last+1], func(next piece) bool {
 		fold := s.m.Tokens[next.from].Fold
 		return s.x.cutter.openers[fold] && !s.x.tools.Lexicon.Light(fold)
@@ -78,7 +82,7 @@ func (s *sentenceReader) goesOn(p *part) bool {
 }
 
 // moodOf reads the mood of the words of a part.
-func (s *sentenceReader) moodOf(p *part, covered []bool) mood.Mood {
+func (s restraint) moodOf(p *part, covered []bool) mood.Mood {
 	tokens := s.m.Tokens[p.from:p.to]
 	m := s.x.moods.Of(tokens, covered, !s.said.Framed(p.from))
 	if s.hasMark(p) && !s.said.Framed(p.from) && mood.IsQuestion(tokens, covered) {
@@ -88,7 +92,7 @@ func (s *sentenceReader) moodOf(p *part, covered []bool) mood.Mood {
 }
 
 // hasMark tells whether a question mark ends a part, outside of its values.
-func (s *sentenceReader) hasMark(p *part) bool {
+func (s restraint) hasMark(p *part) bool {
 	last := s.m.Tokens[p.to-1]
 	if last.Is(text.FormQuoted) {
 		return false
@@ -115,7 +119,7 @@ func (s *sentenceReader) switches(p *part) []bool {
 }
 
 // limit holds back what has an effect and is not plainly asked for.
-func (s *sentenceReader) limit(p *part) {
+func (s restraint) limit(p *part) {
 	commandNegated := p.mood&mood.Negated != 0 && startsNegated(s.m.Tokens[p.from:p.to])
 	for k := range p.candidates {
 		c := &p.candidates[k]
@@ -137,7 +141,7 @@ func (s *sentenceReader) limit(p *part) {
 
 // unable lowers readings that only look, where the words begin with the verb of a
 // deed: "buy shares of Acme" asks for no price.
-func (s *sentenceReader) unable(p *part) {
+func (s restraint) unable(p *part) {
 	kin := s.commanded(p.first)
 	first := slices.IndexFunc(s.m.Tokens[p.from:p.to], func(t text.Token) bool { return !mood.Opening(t.Fold) })
 	if kin&lang.Deeds() == 0 || first < 0 || s.m.Tokens[p.from+first].Has(lang.Light) { // "give me the list"
@@ -155,7 +159,7 @@ func (s *sentenceReader) unable(p *part) {
 
 // unwanted lowers what takes something away where somebody says that it is needed, and
 // what only looks where all that is needed is said.
-func (s *sentenceReader) unwanted(p *part) {
+func (s restraint) unwanted(p *part) {
 	if s.wanted(p) == 0 || !slices.ContainsFunc(p.candidates, func(c Candidate) bool { return c.gives }) {
 		return
 	}
@@ -170,7 +174,7 @@ func (s *sentenceReader) unwanted(p *part) {
 
 // unexcused are the moods of a part that the capability's examples do not
 // share. A negation is excused only by the most similar example.
-func (s *sentenceReader) unexcused(p *part, c *Candidate) mood.Mood {
+func (s restraint) unexcused(p *part, c *Candidate) mood.Mood {
 	if c.Exact {
 		return p.mood &^ p.own // what stands around it still counts
 	}
@@ -190,7 +194,7 @@ func (s *sentenceReader) unexcused(p *part, c *Candidate) mood.Mood {
 
 // orders tells whether a part has a verb of the capability's kind: "I do not need it
 // any more" may ask to delete it, "there is no need to delete it" never does.
-func (s *sentenceReader) orders(p *part, of *indexed) bool {
+func (s restraint) orders(p *part, of *indexed) bool {
 	kinds := s.kindsOf(of)
 	return slices.ContainsFunc(s.m.Tokens[p.from:p.to], func(t text.Token) bool { return s.x.tools.Lexicon.Kin(t.Fold)&kinds != 0 })
 }

@@ -32,7 +32,7 @@ func TestTwoRequestsAreDoneInOrder(t *testing.T) {
 		{"apaga o alerta al-4 e em seguida lista os meus alertas", unalert, alerts},
 		{"antes de apagar o alerta al-4, mostra os meus alertas", alerts, unalert},
 		{"primeiro cancela as férias da Ana Souza em 2026-12-07, depois marca 3 dias de férias para a Ana Souza a partir de 2026-12-14", cancel, request},
-		{`envia a mensagem "pronto" para o canal geral e mostra depois as mensagens`, send, messages},
+		{`envia a mensagem "pronto" para o canal geral e depois mostra as mensagens`, send, messages},
 		{`Kurs von AAPL und danach schreib "fertig" in den Kanal general`, price, send},
 		{"zeig das Urlaubskonto von Ana Souza und beantrage dann 2 Tage Urlaub für Ana Souza ab 2026-12-07", balance, request},
 		{"lösche den Alarm al-4 und zeig danach meine Alarme", unalert, alerts},
