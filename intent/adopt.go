@@ -11,6 +11,7 @@ import (
 
 	"github.com/manifold-run/manifold/contracts"
 	"github.com/manifold-run/manifold/intent/internal/lang"
+	"github.com/manifold-run/manifold/intent/internal/piece"
 	"github.com/manifold-run/manifold/intent/internal/slot"
 	"github.com/manifold-run/manifold/intent/internal/text"
 	"github.com/manifold-run/manifold/intent/internal/value"
@@ -63,7 +64,7 @@ type adoption struct {
 
 // whole is the message as one part.
 func (d adoption) whole() []*part {
-	d.s.pieces = []piece{{to: len(d.s.m.Tokens), joint: joint{strong: true}}}
+	d.s.pieces = []piece.Piece{{To: len(d.s.m.Tokens), Joint: piece.Joint{Strong: true}}}
 	d.s.parts = map[[2]int]*part{}
 	return []*part{d.s.read(0, 0)}
 }

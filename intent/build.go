@@ -8,6 +8,7 @@ import (
 
 	"github.com/manifold-run/manifold/contracts"
 	"github.com/manifold-run/manifold/intent/internal/mood"
+	"github.com/manifold-run/manifold/intent/internal/piece"
 	"github.com/manifold-run/manifold/intent/internal/slot"
 	"github.com/manifold-run/manifold/intent/internal/text"
 )
@@ -57,9 +58,9 @@ func newIndex(catalog *contracts.Catalog, tools *slot.Tools) *Index {
 		shareBest: shareBest, calibration: shipped(),
 		exact: map[string][]int32{}, refs: map[string]*indexed{},
 		words:  wording{features: map[uint32]int32{}, values: map[string]bool{}},
-		cutter: cutter{tools: tools, separators: separators(), heads: map[string]bool{}, openers: map[string]bool{}},
+		cutter: piece.NewCutter(tools.Lexicon),
 	}
-	x.cutter.values = x.words.values
+	x.cutter.Values = x.words.values
 	b := &builder{x: x, spelt: map[string]bool{}}
 	for _, domain := range catalog.Domains {
 		b.learnValues(domain)
@@ -153,7 +154,7 @@ func (b *builder) addCapability(entry *contracts.CapabilityEntry, domain int32, 
 		b.addHeads(tokens)
 		b.begun(idx, tokens)
 		if len(tokens) > 1 && !tokens[0].Is(text.FormMixed|text.FormCaps|text.FormDigits) && (len(tokens) < 2 || !tokens[1].Is(text.FormTitle)) {
-			b.x.cutter.openers[tokens[0].Fold] = true
+			b.x.cutter.Openers[tokens[0].Fold] = true
 		}
 		s := b.add(tokens, number, 1/float64(len(hints.Examples)))
 		b.x.docs[s].mood = b.x.moods.Of(tokens, nil, true)
@@ -196,7 +197,7 @@ func (b *builder) addHeads(tokens []text.Token) {
 	for _, t := range tokens {
 		value := t.Is(text.FormDigits|text.FormMixed|text.FormCaps) || t.Is(text.FormTitle) && !t.Is(text.FormFirst)
 		if !value && !b.x.tools.Lexicon.Light(t.Fold) {
-			b.x.cutter.heads[t.Stem] = true
+			b.x.cutter.Heads[t.Stem] = true
 		}
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/manifold-run/manifold/intent/internal/account"
 	"github.com/manifold-run/manifold/intent/internal/lang"
 	"github.com/manifold-run/manifold/intent/internal/mood"
+	"github.com/manifold-run/manifold/intent/internal/piece"
 	"github.com/manifold-run/manifold/intent/internal/slot"
 	"github.com/manifold-run/manifold/intent/internal/text"
 )
@@ -48,7 +49,7 @@ type sentenceReader struct {
 	x      *Index
 	q      Query
 	m      *slot.Message
-	pieces []piece
+	pieces []piece.Piece
 	parts  map[[2]int]*part // by first and last piece
 	hear   hear             // nil without a scorer
 	// hearWord is the same for single words, with a bound of its own.
@@ -115,7 +116,7 @@ func (s *sentenceReader) clauses() []Clause {
 
 // propose cuts the message where that reads best.
 func (s *sentenceReader) propose() []*part {
-	s.pieces = s.x.cutter.pieces(s.m)
+	s.pieces = s.x.cutter.Cut(s.m)
 	if whole, ok := s.exactly(); ok {
 		return []*part{whole}
 	}
@@ -132,10 +133,10 @@ func (s *sentenceReader) propose() []*part {
 
 // divide cuts the pieces into requests.
 func (s *sentenceReader) divide() []*part {
-	if len(s.pieces) > maxPieces {
+	if len(s.pieces) > piece.Most {
 		return s.singly()
 	}
-	s.pieces = slices.DeleteFunc(s.pieces, func(p piece) bool { return p.from >= p.to || s.x.cutter.empty(s.m.Tokens[p.from:p.to]) })
+	s.pieces = slices.DeleteFunc(s.pieces, func(p piece.Piece) bool { return p.From >= p.To || s.x.cutter.Empty(s.m.Tokens[p.From:p.To]) })
 	if len(s.pieces) == 0 {
 		return s.light()
 	}
@@ -145,26 +146,26 @@ func (s *sentenceReader) divide() []*part {
 // spoken leaves out of the pieces what asks for nothing: courtesy at their ends,
 // reasons, and clauses that only tell something. A message of nothing else is
 // read whole.
-func (s *sentenceReader) spoken(pieces []piece) []piece {
+func (s *sentenceReader) spoken(pieces []piece.Piece) []piece.Piece {
 	silent := s.said.Silent()
 	for i := range silent { // "cancel, please, the leave" is one request
 		silent[i] = silent[i] && !s.said.Amid(i)
 	}
-	var out []piece
+	var out []piece.Piece
 	for _, p := range pieces {
 		rest := p
-		for rest.from < p.to {
-			for rest.from < p.to && silent[rest.from] {
-				rest.from++
+		for rest.From < p.To {
+			for rest.From < p.To && silent[rest.From] {
+				rest.From++
 			}
-			rest.to = rest.from
-			for rest.to < p.to && !silent[rest.to] {
-				rest.to++
+			rest.To = rest.From
+			for rest.To < p.To && !silent[rest.To] {
+				rest.To++
 			}
-			if rest.to > rest.from {
+			if rest.To > rest.From {
 				out = append(out, rest)
 			}
-			rest = piece{from: rest.to, sentence: p.sentence}
+			rest = piece.Piece{From: rest.To, Sentence: p.Sentence}
 		}
 	}
 	if len(out) == 0 {
@@ -176,7 +177,7 @@ func (s *sentenceReader) spoken(pieces []piece) []piece {
 // light reads a message of nothing but words of grammar, such as "where are you
 // from". It is a request only where a capability is asked for in such words.
 func (s *sentenceReader) light() []*part {
-	s.pieces = []piece{{to: len(s.m.Tokens), joint: joint{strong: true}}}
+	s.pieces = []piece.Piece{{To: len(s.m.Tokens), Joint: piece.Joint{Strong: true}}}
 	if whole := s.read(0, 0); whole.plain >= DefaultClarify {
 		return []*part{whole}
 	}
@@ -206,16 +207,16 @@ func (s *sentenceReader) exactly() (*part, bool) {
 	if !known {
 		return nil, false
 	}
-	s.pieces = []piece{{to: len(s.m.Tokens), joint: joint{strong: true}}}
+	s.pieces = []piece.Piece{{To: len(s.m.Tokens), Joint: piece.Joint{Strong: true}}}
 	return s.read(0, 0), true
 }
 
 // singly takes the sentences of a long message one by one, without trying
 // what belongs together.
 func (s *sentenceReader) singly() []*part {
-	rest := s.pieces[maxPieces:]
-	s.pieces = s.pieces[:maxPieces+1]
-	s.pieces[maxPieces].to = rest[len(rest)-1].to
+	rest := s.pieces[piece.Most:]
+	s.pieces = s.pieces[:piece.Most+1]
+	s.pieces[piece.Most].To = rest[len(rest)-1].To
 	out := make([]*part, 0, len(s.pieces))
 	for i := range s.pieces {
 		out = append(out, s.read(i, i))
@@ -274,7 +275,7 @@ func (s *sentenceReader) worth(first, last int) float64 {
 func (s *sentenceReader) twoDeeds(first, last int) bool {
 	kin := s.commanded(first)
 	for k := first + 1; k <= last; k++ {
-		if s.pieces[k].main {
+		if s.pieces[k].Main {
 			return true
 		}
 		other := s.commanded(k)
@@ -307,7 +308,7 @@ func (s *sentenceReader) twoReads(first, last int) bool {
 func (s *sentenceReader) names(p *part) bool {
 	covered := s.switches(p)
 	for i, t := range s.m.Tokens[p.from:p.to] {
-		if !covered[i] && s.x.cutter.heads[t.Stem] && !s.x.tools.Lexicon.Light(t.Fold) && !text.Asks(t.Fold) {
+		if !covered[i] && s.x.cutter.Heads[t.Stem] && !s.x.tools.Lexicon.Light(t.Fold) && !text.Asks(t.Fold) {
 			return true
 		}
 	}
@@ -317,7 +318,7 @@ func (s *sentenceReader) names(p *part) bool {
 // commanded gives the kinds of the verb that a piece begins with.
 func (s *sentenceReader) commanded(k int) lang.Kinds {
 	p := s.pieces[k]
-	for _, t := range s.m.Tokens[p.from:p.to] {
+	for _, t := range s.m.Tokens[p.From:p.To] {
 		if kin := s.x.tools.Lexicon.Kin(t.Fold); kin != 0 || !mood.Opening(t.Fold) {
 			return kin
 		}
@@ -332,13 +333,13 @@ func (p *part) writes() bool {
 // cost is what cutting before a piece costs. A word such as "then" costs nothing,
 // the end of a sentence little; a piece that begins as requests do costs less than
 // one that could be the next value of a list.
-func (s *sentenceReader) cost(p piece) float64 {
+func (s *sentenceReader) cost(p piece.Piece) float64 {
 	switch {
-	case p.sequence || p.reverse || p.main:
+	case p.Sequence || p.Reverse || p.Main:
 		return 0
-	case p.strong:
+	case p.Strong:
 		return sentenceCost
-	case s.x.cutter.openers[s.m.Tokens[p.from].Fold]:
+	case s.x.cutter.Openers[s.m.Tokens[p.From].Fold]:
 		return openerCost
 	}
 	return splitCost
@@ -348,7 +349,7 @@ func (s *sentenceReader) cost(p piece) float64 {
 // pieces that are requests by themselves.
 func (s *sentenceReader) joinsSequence(first, last int) bool {
 	for k := first + 1; k <= last; k++ {
-		if (s.pieces[k].sequence || s.pieces[k].reverse) && s.read(first, k-1).plain >= clearAlone && s.read(k, last).plain >= clearAlone {
+		if (s.pieces[k].Sequence || s.pieces[k].Reverse) && s.read(first, k-1).plain >= clearAlone && s.read(k, last).plain >= clearAlone {
 			return true
 		}
 	}
@@ -361,7 +362,7 @@ func (s *sentenceReader) read(first, last int) *part {
 	if p, ok := s.parts[key]; ok {
 		return p
 	}
-	p := &part{first: first, last: last, from: s.pieces[first].from, to: s.pieces[last].to}
+	p := &part{first: first, last: last, from: s.pieces[first].From, to: s.pieces[last].To}
 	s.parts[key] = p
 	p.candidates = s.weighed(p, s.rate(p))
 	if len(p.candidates) > 0 {
@@ -395,9 +396,9 @@ func (j judgement) order(parts []*part, clauses []Clause) {
 	for k, p := range parts {
 		if k > 0 {
 			switch first := j.s.pieces[p.first]; {
-			case first.reverse:
+			case first.Reverse:
 				between(parts[k-1], p)
-			case first.sequence:
+			case first.Sequence:
 				between(p, parts[k-1])
 			}
 		}

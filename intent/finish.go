@@ -80,7 +80,7 @@ func (j judgement) commandsAt(p *part) bool {
 	for i := p.from; i < p.to; i++ {
 		t := j.s.m.Tokens[i]
 		switch {
-		case j.s.x.cutter.bids(t), t.Has(lang.Light):
+		case j.s.x.cutter.Bids(t), t.Has(lang.Light):
 			return true
 		case !j.s.x.tools.Lexicon.Light(t.Fold) && !mood.Opening(t.Fold):
 			return false

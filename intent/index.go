@@ -6,6 +6,7 @@ import (
 
 	"github.com/manifold-run/manifold/contracts"
 	"github.com/manifold-run/manifold/intent/internal/mood"
+	"github.com/manifold-run/manifold/intent/internal/piece"
 	"github.com/manifold-run/manifold/intent/internal/slot"
 	"github.com/manifold-run/manifold/intent/internal/text"
 )
@@ -22,7 +23,7 @@ type Index struct {
 	caps        []*indexed
 	refs        map[string]*indexed
 	words       wording
-	cutter      cutter
+	cutter      piece.Cutter
 	// vectors are the weights of the capabilities, first centroids and then
 	// trained ones, and bm25 the weights of the words of their documents. Later
 	// layers hold capabilities that came later.
@@ -60,17 +61,6 @@ type wording struct {
 	values map[string]bool
 	// spellers know the words of statements, one for each layer.
 	spellers []*text.Speller
-}
-
-// cutter cuts a message into pieces that may be requests of their own.
-type cutter struct {
-	tools      *slot.Tools
-	separators map[string][]separator
-	// heads are the stems that say what is asked for, in any capability, openers
-	// the words that examples begin with.
-	heads, openers map[string]bool
-	// values are the words of known values, those of the wording.
-	values map[string]bool
 }
 
 // indexed is one routable capability.

@@ -78,8 +78,8 @@ func (x *Index) forked(catalog *contracts.Catalog) *builder {
 	y.capDF, y.words.isChar = slices.Clone(x.capDF), slices.Clone(x.words.isChar)
 	y.vectors, y.bm25, y.words.spellers = slices.Clip(x.vectors), slices.Clip(x.bm25), slices.Clip(x.words.spellers)
 	y.words.features, y.exact = maps.Clone(x.words.features), maps.Clone(x.exact)
-	y.cutter.heads, y.cutter.openers, y.words.values = maps.Clone(x.cutter.heads), maps.Clone(x.cutter.openers), maps.Clone(x.words.values)
-	y.cutter.values = y.words.values
+	y.cutter.Heads, y.cutter.Openers, y.words.values = maps.Clone(x.cutter.Heads), maps.Clone(x.cutter.Openers), maps.Clone(x.words.values)
+	y.cutter.Values = y.words.values
 	y.refs, y.domains = make(map[string]*indexed, len(x.refs)), nil
 	return &builder{
 		x: &y, spelt: map[string]bool{}, df: make([]int32, len(x.words.idf)), seenBy: make([]int32, len(x.words.idf)),

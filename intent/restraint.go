@@ -6,6 +6,7 @@ import (
 
 	"github.com/manifold-run/manifold/intent/internal/lang"
 	"github.com/manifold-run/manifold/intent/internal/mood"
+	"github.com/manifold-run/manifold/intent/internal/piece"
 	"github.com/manifold-run/manifold/intent/internal/text"
 )
 
@@ -18,26 +19,26 @@ const unwantedConfidence = 0.1
 
 // restraint holds back what is not plainly asked for: it owns the moods of the parts of
 // one message.
-type restraint struct{ *sentenceReader }
+type restraint struct{ s *sentenceReader }
 
 // spreadMoods reads the moods of the parts, and lets them reach over the rest
 // of their sentence.
-func (s restraint) spreadMoods(parts []*part) {
+func (r restraint) spreadMoods(parts []*part) {
 	var carried mood.Mood
 	sentence := -1
 	for i, p := range parts {
-		first := s.pieces[p.first]
-		if first.sentence != sentence {
-			carried, sentence = 0, first.sentence
+		first := r.s.pieces[p.first]
+		if first.Sentence != sentence {
+			carried, sentence = 0, first.Sentence
 		}
-		if first.contrast {
+		if first.Contrast {
 			carried &^= mood.Negated
 		}
-		own := s.ownMood(p)
-		if i == 0 && mood.IsFollowUp(s.x.tools.Lexicon, s.m.Tokens[p.from:p.to], s.switches(p)) {
+		own := r.ownMood(p)
+		if i == 0 && mood.IsFollowUp(r.s.x.tools.Lexicon, r.s.m.Tokens[p.from:p.to], r.s.switches(p)) {
 			own |= mood.FollowUp
 		}
-		if s.retracted {
+		if r.s.retracted {
 			own |= mood.Retracted
 		}
 		p.own, p.mood = own, own|carried
@@ -45,28 +46,28 @@ func (s restraint) spreadMoods(parts []*part) {
 		if own&mood.Content != 0 {
 			carried |= mood.Narrative // what follows "and" may belong to what is said
 		}
-		if mood.LeadsCondition(s.m.Tokens[p.from:p.to]) {
+		if mood.LeadsCondition(r.s.m.Tokens[p.from:p.to]) {
 			carried |= mood.Conditional
-			if i > 0 && s.pieces[parts[i-1].last].sentence == sentence {
+			if i > 0 && r.s.pieces[parts[i-1].last].Sentence == sentence {
 				parts[i-1].mood |= mood.Conditional
 			}
 		}
-		sentence = s.pieces[p.last].sentence
+		sentence = r.s.pieces[p.last].Sentence
 	}
 }
 
 // ownMood reads the mood of a part by itself.
-func (s restraint) ownMood(p *part) mood.Mood {
-	tokens, first := s.m.Tokens[p.from:p.to], s.pieces[p.first]
-	covered := s.switches(p)
-	own := s.moodOf(p, covered)
-	if !first.subordinate && !first.sequence && mood.StartsWithGerund(tokens) {
+func (r restraint) ownMood(p *part) mood.Mood {
+	tokens, first := r.s.m.Tokens[p.from:p.to], r.s.pieces[p.first]
+	covered := r.s.switches(p)
+	own := r.moodOf(p, covered)
+	if !first.Subordinate && !first.Sequence && mood.StartsWithGerund(tokens) {
 		own |= mood.Narrative
 	}
-	if mood.SaysSomething(tokens, covered) && (mood.Hedged(s.m.Tokens[p.from:]) || s.goesOn(p)) {
+	if mood.SaysSomething(tokens, covered) && (mood.Hedged(r.s.m.Tokens[p.from:]) || r.goesOn(p)) {
 		own |= mood.Narrative
 	}
-	if s.said.Reports(p.from, p.to, covered) {
+	if r.s.said.Reports(p.from, p.to, covered) {
 		own |= mood.Narrative
 	}
 	return own
@@ -74,30 +75,30 @@ func (s restraint) ownMood(p *part) mood.Mood {
 
 // goesOn tells whether a part has a piece behind the first that begins as
 // requests do.
-func (s restraint) goesOn(p *part) bool {
-	return slices.ContainsFunc(s.pieces[p.first+1:p.last+1], func(next piece) bool {
-		fold := s.m.Tokens[next.from].Fold
-		return s.x.cutter.openers[fold] && !s.x.tools.Lexicon.Light(fold)
+func (r restraint) goesOn(p *part) bool {
+	return slices.ContainsFunc(r.s.pieces[p.first+1:p.last+1], func(next piece.Piece) bool {
+		fold := r.s.m.Tokens[next.From].Fold
+		return r.s.x.cutter.Openers[fold] && !r.s.x.tools.Lexicon.Light(fold)
 	})
 }
 
 // moodOf reads the mood of the words of a part.
-func (s restraint) moodOf(p *part, covered []bool) mood.Mood {
-	tokens := s.m.Tokens[p.from:p.to]
-	m := s.x.moods.Of(tokens, covered, !s.said.Framed(p.from))
-	if s.hasMark(p) && !s.said.Framed(p.from) && mood.IsQuestion(tokens, covered) {
+func (r restraint) moodOf(p *part, covered []bool) mood.Mood {
+	tokens := r.s.m.Tokens[p.from:p.to]
+	m := r.s.x.moods.Of(tokens, covered, !r.s.said.Framed(p.from))
+	if r.hasMark(p) && !r.s.said.Framed(p.from) && mood.IsQuestion(tokens, covered) {
 		m |= mood.Question
 	}
 	return m
 }
 
 // hasMark tells whether a question mark ends a part, outside of its values.
-func (s restraint) hasMark(p *part) bool {
-	last := s.m.Tokens[p.to-1]
+func (r restraint) hasMark(p *part) bool {
+	last := r.s.m.Tokens[p.to-1]
 	if last.Is(text.FormQuoted) {
 		return false
 	}
-	rest := s.q.Message[last.End:]
+	rest := r.s.q.Message[last.End:]
 	return strings.HasPrefix(strings.TrimLeft(rest, " \t\"'”’»)]}!.…"), "?")
 }
 
@@ -119,12 +120,12 @@ func (s *sentenceReader) switches(p *part) []bool {
 }
 
 // limit holds back what has an effect and is not plainly asked for.
-func (s restraint) limit(p *part) {
-	commandNegated := p.mood&mood.Negated != 0 && startsNegated(s.m.Tokens[p.from:p.to])
+func (r restraint) limit(p *part) {
+	commandNegated := p.mood&mood.Negated != 0 && startsNegated(r.s.m.Tokens[p.from:p.to])
 	for k := range p.candidates {
 		c := &p.candidates[k]
 		writes := c.Entry.Policy.SideEffectClass.Writes()
-		odd := s.unexcused(p, c)
+		odd := r.unexcused(p, c)
 		if odd == 0 || !writes && !commandNegated && odd&mood.FollowUp == 0 {
 			continue
 		}
@@ -134,23 +135,23 @@ func (s restraint) limit(p *part) {
 		c.Held, c.Note = true, odd.Note()
 		c.Confidence = min(c.Confidence, heldConfidence)
 	}
-	s.unable(p)
-	s.unwanted(p)
+	r.unable(p)
+	r.unwanted(p)
 	sortCandidates(p.candidates)
 }
 
 // unable lowers readings that only look, where the words begin with the verb of a
 // deed: "buy shares of Acme" asks for no price.
-func (s restraint) unable(p *part) {
-	kin := s.commanded(p.first)
-	first := slices.IndexFunc(s.m.Tokens[p.from:p.to], func(t text.Token) bool { return !mood.Opening(t.Fold) })
-	if kin&lang.Deeds() == 0 || first < 0 || s.m.Tokens[p.from+first].Has(lang.Light) { // "give me the list"
+func (r restraint) unable(p *part) {
+	kin := r.s.commanded(p.first)
+	first := slices.IndexFunc(r.s.m.Tokens[p.from:p.to], func(t text.Token) bool { return !mood.Opening(t.Fold) })
+	if kin&lang.Deeds() == 0 || first < 0 || r.s.m.Tokens[p.from+first].Has(lang.Light) { // "give me the list"
 		return
 	}
 	for k := range p.candidates {
 		c := &p.candidates[k]
-		idx, ok := s.x.refs[c.Entry.Ref()]
-		if !ok || idx.examples == 0 || c.Exact || c.begins || c.Entry.Policy.SideEffectClass.Writes() || s.kindsOf(idx)&kin != 0 {
+		idx, ok := r.s.x.refs[c.Entry.Ref()]
+		if !ok || idx.examples == 0 || c.Exact || c.begins || c.Entry.Policy.SideEffectClass.Writes() || r.s.kindsOf(idx)&kin != 0 {
 			continue
 		}
 		c.Confidence = min(c.Confidence, deedConfidence)
@@ -159,8 +160,8 @@ func (s restraint) unable(p *part) {
 
 // unwanted lowers what takes something away where somebody says that it is needed, and
 // what only looks where all that is needed is said.
-func (s restraint) unwanted(p *part) {
-	if s.wanted(p) == 0 || !slices.ContainsFunc(p.candidates, func(c Candidate) bool { return c.gives }) {
+func (r restraint) unwanted(p *part) {
+	if r.s.wanted(p) == 0 || !slices.ContainsFunc(p.candidates, func(c Candidate) bool { return c.gives }) {
 		return
 	}
 	whole := p.candidates[0].gives && len(p.candidates[0].Missing) == 0
@@ -174,11 +175,11 @@ func (s restraint) unwanted(p *part) {
 
 // unexcused are the moods of a part that the capability's examples do not
 // share. A negation is excused only by the most similar example.
-func (s restraint) unexcused(p *part, c *Candidate) mood.Mood {
+func (r restraint) unexcused(p *part, c *Candidate) mood.Mood {
 	if c.Exact {
 		return p.mood &^ p.own // what stands around it still counts
 	}
-	idx, ok := s.x.refs[c.Entry.Ref()]
+	idx, ok := r.s.x.refs[c.Entry.Ref()]
 	if !ok {
 		return p.mood
 	}
@@ -186,7 +187,7 @@ func (s restraint) unexcused(p *part, c *Candidate) mood.Mood {
 	if c.begins {
 		odd &^= mood.Content
 	}
-	if odd&mood.Negated != 0 && c.mood&mood.Negated != 0 && !s.orders(p, idx) {
+	if odd&mood.Negated != 0 && c.mood&mood.Negated != 0 && !r.orders(p, idx) {
 		odd &^= mood.Negated
 	}
 	return odd
@@ -194,9 +195,9 @@ func (s restraint) unexcused(p *part, c *Candidate) mood.Mood {
 
 // orders tells whether a part has a verb of the capability's kind: "I do not need it
 // any more" may ask to delete it, "there is no need to delete it" never does.
-func (s restraint) orders(p *part, of *indexed) bool {
-	kinds := s.kindsOf(of)
-	return slices.ContainsFunc(s.m.Tokens[p.from:p.to], func(t text.Token) bool { return s.x.tools.Lexicon.Kin(t.Fold)&kinds != 0 })
+func (r restraint) orders(p *part, of *indexed) bool {
+	kinds := r.s.kindsOf(of)
+	return slices.ContainsFunc(r.s.m.Tokens[p.from:p.to], func(t text.Token) bool { return r.s.x.tools.Lexicon.Kin(t.Fold)&kinds != 0 })
 }
 
 // kindsOf are the kinds of the verbs that a capability is asked for with.

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/manifold-run/manifold/contracts"
+	"github.com/manifold-run/manifold/intent/internal/piece"
 )
 
 // shareWhole is what a whole message counts beside its requests in a shortlist.
@@ -40,8 +41,8 @@ func (l *Local) Shortlist(ctx context.Context, q Query, most int) ([]Ranked, err
 // shortlist ranks by the request that a capability fits best and by the whole.
 // A message that is one request is not cut.
 func (s *sentenceReader) shortlist() []hit {
-	pieces := s.x.cutter.pieces(s.m)
-	if len(pieces) < 2 || len(pieces) > maxPieces {
+	pieces := s.x.cutter.Cut(s.m)
+	if len(pieces) < 2 || len(pieces) > piece.Most {
 		whole, _ := s.search(0, len(s.m.Tokens))
 		return whole
 	}
@@ -52,7 +53,7 @@ func (s *sentenceReader) shortlist() []hit {
 	}
 	share, best := shareWhole, map[int32]float64{}
 	for _, p := range pieces {
-		hits, heard := s.search(p.from, p.to)
+		hits, heard := s.search(p.From, p.To)
 		if heard {
 			share = shareWholeHeard
 		}

@@ -29,7 +29,7 @@ func (r *reading) names() {
 	if len(frees) == 0 {
 		return
 	}
-	r.signed(frees)
+	signed(r, frees)
 	r.saying(frees)
 	r.sayingThat(frees)
 	r.tellingThat(frees)
@@ -58,7 +58,7 @@ func (r *reading) names() {
 
 // signed offers a word behind the sign by which values of a parameter are written:
 // "#random" is a channel.
-func (r *reading) signed(frees []*param) {
+func signed(r *reading, frees []*param) {
 	for _, p := range frees {
 		if !slices.ContainsFunc(p.words, func(w string) bool { return r.set.tools.cues.written[w] == "#" }) {
 			continue
