@@ -155,14 +155,15 @@ func (c *commands) outcome(t orchestrator.Turn, here string, after int64, repeat
 	return o
 }
 
-// underWay is the newest run of a session, if something goes on there.
+// underWay is the newest run of a session, unless a question waits there: what was
+// asked last may have led to none.
 func (c *commands) underWay(ctx context.Context, sessionID string) (string, error) {
 	session, err := c.dir.Get(ctx, sessionID)
 	if err != nil {
 		return "", err
 	}
 	view, err := c.views.Session(ctx, session)
-	if err != nil || !view.Running || len(view.RunIDs) == 0 {
+	if err != nil || len(view.Open) > 0 && !view.Running || len(view.RunIDs) == 0 {
 		return "", err
 	}
 	return view.RunIDs[len(view.RunIDs)-1], nil
