@@ -40,6 +40,11 @@ func TestACredentialIsBoundOrRefusedNeverPassedOver(t *testing.T) {
 			t.Errorf("%s: the credential is not the one that was named", name)
 		}
 	}
+	// Where nothing else is said, it is for a conversation, with the model if one is named.
+	talk := b.facts("create_chatflow", object{"name": "talk", "credential": "other key", "model": "chatOpenAI:gpt-4o-mini"}, in{key: "talk"})
+	if g := b.graphOf(talk["chatflow_id"]); !strings.Contains(g, second) || !strings.Contains(g, `"gpt-4o-mini"`) || !strings.Contains(g, "conversationChain_0") {
+		t.Errorf("a conversation: %s", g)
+	}
 	before := len(b.server.Effects())
 	for name, tt := range map[string]struct {
 		wish    object
@@ -47,7 +52,7 @@ func TestACredentialIsBoundOrRefusedNeverPassedOver(t *testing.T) {
 		says    string
 	}{
 		"a reply":                {object{"starter": "reply"}, contracts.ErrInvalidParameters, "uses no credential"},
-		"nothing said":           {object{}, contracts.ErrInvalidParameters, "uses no credential"},
+		"a reply in words":       {object{"reply": "Pong"}, contracts.ErrInvalidParameters, "uses no credential"},
 		"only ops":               {object{"ops": replyOps("Pong")}, contracts.ErrInvalidParameters, "BindCredential"},
 		"a checked graph":        {object{"flow_data": graph}, contracts.ErrInvalidParameters, "BindCredential"},
 		"a template without one": {object{"template": "simple reply"}, contracts.ErrPrecondition, "takes none"},

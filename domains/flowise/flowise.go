@@ -87,6 +87,8 @@ type Config struct {
 	// Authorization are the bearer tokens that callers of the service must
 	// send; none means no authentication.
 	Authorization []string
+	// Folder is where exported flows are, which can be imported from there [none].
+	Folder string
 	// Drift is what to do about definitions that changed [warn].
 	Drift Drift
 	// Acting is what becomes of questions to flows that may act [refuse].
@@ -133,7 +135,7 @@ func New(cfg Config) (*domainkit.Service, error) {
 // site opens the servers and what is kept of them.
 func (cfg Config) site() (*site.Site, error) {
 	return site.New(site.Config{
-		Instances: cfg.Instances, Data: cfg.Data, Now: cfg.Now, Log: cfg.Logger,
+		Instances: cfg.Instances, Data: cfg.Data, Folder: cfg.Folder, Now: cfg.Now, Log: cfg.Logger,
 		API: api.Config{
 			MaxConcurrency: cfg.MaxConcurrency, CacheTTL: cfg.CacheTTL, BackoffMin: cfg.BackoffMin, BackoffMax: cfg.BackoffMax,
 			Transport: cfg.Transport,

@@ -9,6 +9,7 @@ import (
 	"github.com/manifold-run/manifold/domains/flowise/internal/capability/author"
 	"github.com/manifold-run/manifold/domains/flowise/internal/capability/develop"
 	"github.com/manifold-run/manifold/domains/flowise/internal/capability/edit"
+	"github.com/manifold-run/manifold/domains/flowise/internal/capability/history"
 	"github.com/manifold-run/manifold/domains/flowise/internal/capability/read"
 	"github.com/manifold-run/manifold/domains/flowise/internal/capability/write"
 	"github.com/manifold-run/manifold/domains/flowise/internal/policy"
@@ -22,13 +23,15 @@ func (cfg Config) register(svc *domainkit.Service, s *site.Site) error {
 		return err
 	}
 	made := author.New(s, rules)
-	writer := write.New(s, rules, made)
+	asker := ask.New(s, rules, made)
+	writer := write.New(s, rules, made, asker.Trial)
 	return errors.Join(
 		read.New(s).Register(svc),
+		history.New(s).Register(svc),
 		made.Register(svc),
 		writer.Register(svc),
 		edit.New(s, writer).Register(svc),
 		develop.New(s).Register(svc),
-		ask.New(s, rules, made).Register(svc),
+		asker.Register(svc),
 	)
 }

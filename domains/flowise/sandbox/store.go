@@ -28,6 +28,13 @@ func (s *Server) storeRoutes(on func(string, handler)) {
 	on("GET /credentials", s.listCredentials)
 	on("POST /credentials", s.createCredential)
 	on("DELETE /credentials/{id}", s.deleteCredential)
+	on("GET /variables", func(*request) (reply, error) {
+		rows := []map[string]any{}
+		for _, v := range s.variables {
+			rows = append(rows, map[string]any{"name": v.name, "value": v.value, "type": "static"})
+		}
+		return reply{http.StatusOK, rows}, nil
+	})
 }
 
 // listCredentials leaks the encrypted secrets when a kind is asked for, as the

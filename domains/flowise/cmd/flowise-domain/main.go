@@ -8,6 +8,8 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"path/filepath"
+	"time"
 
 	"github.com/manifold-run/manifold/domainkit"
 	"github.com/manifold-run/manifold/domainkit/command"
@@ -20,7 +22,8 @@ func main() { os.Exit(command.Main("flowise-domain", run)) }
 
 func run(ctx context.Context, args []string, getenv func(string) string, stdout, stderr io.Writer) error {
 	refreshing := len(args) > 0 && args[0] == "refresh"
-	if refreshing {
+	exporting := len(args) > 0 && args[0] == "export"
+	if refreshing || exporting {
 		args = args[1:]
 	}
 	o, err := parse(args, getenv, stderr, refreshing)
@@ -39,7 +42,43 @@ func run(ctx context.Context, args []string, getenv func(string) string, stdout,
 	if refreshing {
 		return errors.Join(refresh(ctx, cfg, o, stdout, stderr), data.Close())
 	}
+	if exporting {
+		return errors.Join(export(ctx, cfg, o, stderr), data.Close())
+	}
 	return errors.Join(serve(ctx, cfg, o), data.Close())
+}
+
+// export writes the flows of all servers into a folder, of each server one of its
+// name where there are several.
+func export(ctx context.Context, cfg flowise.Config, o options, stderr io.Writer) error {
+	if o.folder == "" {
+		return errors.New("export: say where to, by --folder")
+	}
+	for _, in := range cfg.Instances {
+		folder := o.folder
+		if len(cfg.Instances) > 1 {
+			folder = filepath.Join(folder, in.ID)
+		}
+		names, err := flowise.Export(ctx, cfg, in.ID, folder)
+		if err != nil {
+			return fmt.Errorf("export %s: %w", in.ID, err)
+		}
+		if _, err := fmt.Fprintf(stderr, "%s: %d flows in %s\n", in.ID, len(names), folder); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// watch looks for edits in Flowise itself until ctx ends.
+func watch(ctx context.Context, cfg flowise.Config, every time.Duration) (stopped func() error) {
+	if every <= 0 {
+		return func() error { return nil }
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	done := make(chan error, 1)
+	go func() { done <- flowise.Watch(ctx, cfg, every) }()
+	return func() error { cancel(); return <-done }
 }
 
 func serve(ctx context.Context, cfg flowise.Config, o options) error {
@@ -52,7 +91,8 @@ func serve(ctx context.Context, cfg flowise.Config, o options) error {
 	if err != nil {
 		return errors.Join(err, closeKeys())
 	}
-	return errors.Join(svc.Run(ctx, o.listen), closeKeys())
+	stopped := watch(ctx, cfg, o.watch)
+	return errors.Join(svc.Run(ctx, o.listen), stopped(), closeKeys())
 }
 
 // openKeys opens the store of idempotency keys: a database, a file, or none.

@@ -5,6 +5,7 @@ import (
 	"io"
 	"log/slog"
 	"strings"
+	"time"
 
 	"github.com/manifold-run/manifold/domainkit/command"
 	"github.com/manifold-run/manifold/domains/flowise"
@@ -18,6 +19,9 @@ type options struct {
 	// Of refresh only.
 	what, instance   string
 	dryRun, validate bool
+	// Of export and import.
+	folder string
+	watch  time.Duration
 }
 
 func parse(args []string, getenv func(string) string, stderr io.Writer, refreshing bool) (options, error) {
@@ -30,6 +34,8 @@ func parse(args []string, getenv func(string) string, stderr io.Writer, refreshi
 	flags.Secret(&o.key, "key", "FLOWISE_KEY", "the API key of --url")
 	flags.Text(&o.acting, "acting", "FLOWISE_ACTING", "refuse", "what becomes of questions to flows that may act on the world by their tools: refuse, so that only run_chatflow asks them, or allow")
 	flags.Text(&o.drift, "drift", "FLOWISE_SCHEMA_DRIFT_POLICY", "warn", "what to do when node definitions change: warn, fail or refresh")
+	flags.Text(&o.folder, "folder", "FLOWISE_DOMAIN_FOLDER", "", "where exported flows are, for version control: export writes there, import_chatflow reads there; none unless given")
+	flags.DurationVar(&o.watch, "watch", time.Minute, "how often to look for edits that people make in Flowise itself, which are kept as versions; 0 looks only when asked")
 	flags.Secret(&o.authorization, "authorization", "FLOWISE_DOMAIN_AUTHORIZATION", "the bearer token that callers send")
 	if refreshing {
 		flags.Text(&o.instance, "instance", "FLOWISE_INSTANCE", "", "which instance; the default one unless given")
@@ -58,7 +64,7 @@ func (o options) config(getenv func(string) string, logger *slog.Logger) (flowis
 	if err != nil {
 		return flowise.Config{}, err
 	}
-	return flowise.Config{Instances: instances, Drift: flowise.Drift(o.drift), Acting: flowise.Acting(o.acting), Authorization: tokens, Logger: logger}, nil
+	return flowise.Config{Instances: instances, Drift: flowise.Drift(o.drift), Acting: flowise.Acting(o.acting), Authorization: tokens, Folder: o.folder, Logger: logger}, nil
 }
 
 func (o options) instances(getenv func(string) string) ([]flowise.Instance, error) {

@@ -21,7 +21,7 @@ func (m Made) Bound() Base { return Base{GraphSHA256: m.GraphSHA256} }
 
 // Base is the flow that a write was approved for.
 type Base struct {
-	BaseSHA256 string `json:"base_sha256,omitempty" pattern:"^[0-9a-f]{64}$" description:"Hash of the flow that was looked at, as propose gives it: sha256, of its graph, or state_sha256, of its graph, name and settings"`
+	BaseSHA256 string `json:"base_sha256,omitempty" pattern:"^([0-9a-f]{64})?$" description:"Hash of the flow that was looked at, as propose gives it: sha256, of its graph, or state_sha256, of its graph, name and settings"`
 	// GraphSHA256 binds what a write computes itself.
 	GraphSHA256 string `json:"graph_sha256,omitempty" pattern:"^[0-9a-f]{64}$" description:"Hash of the graph that shall come of it, as propose gives it; another one is not written"`
 }

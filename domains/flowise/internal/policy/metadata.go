@@ -65,6 +65,31 @@ func Making[In any](name string) contracts.Metadata {
 	return md
 }
 
+// Carrying is the same for a write that makes a flow or changes the one of the same
+// name; flow says that its parameters name one that is looked for. Whether there is
+// anything to base it on, the proposal says.
+func Carrying[In any](name string, flow bool) contracts.Metadata {
+	params := parametersOf(reflect.TypeFor[In]())
+	md := writing(name)
+	md.SideEffectClass = contracts.ClassWriteReversible
+	md.Flow = &contracts.Flow{
+		Pre:     []contracts.PreStep{bind(name, "base_sha256", "facts.base", params), bind(name, "graph_sha256", "facts.graph", params)},
+		StaleOn: []string{ErrConcurrentEdit},
+	}
+	md.Locks = []string{"chatflow-file:{file}"}
+	if flow {
+		md.Flow.Pre = slices.Insert(md.Flow.Pre, 0, ResolveFlow(false))
+		md.Locks = []string{"chatflow:{chatflow_id}"}
+	}
+	md.Verify.ParamMap["chatflow_id"] = "${result.facts.chatflow_id}"
+	md.Verify.Assertions = []contracts.Condition{Equal("facts.sha256", "${result.facts.sha256}")}
+	md.Compensation = &contracts.CapabilityCall{Capability: site.OpWithdraw, ParamMap: map[string]any{
+		"chatflow_id": "${result.facts.chatflow_id}", "instance": "${result.facts.instance}",
+		"version": "${result.facts.previous_version}", "base_sha256": "${result.facts.sha256}",
+	}}
+	return md
+}
+
 // writing is what all of them have.
 func writing(name string) contracts.Metadata {
 	return contracts.Metadata{

@@ -24,6 +24,7 @@ type Config struct {
 	Instances []api.Instance
 	API       api.Config
 	Data      *store.Store
+	Folder    string
 	Now       func() time.Time // [time.Now]
 	Log       *slog.Logger     // [discards]
 }
@@ -33,6 +34,8 @@ type Config struct {
 type Site struct {
 	Pool *api.Pool
 	Data *store.Store
+	// Folder is where files of flows are imported from, or "".
+	Folder string
 	// Shipped are the node definitions that came with the program.
 	Shipped *knowledge.Snapshot
 	Now     func() time.Time
@@ -47,7 +50,7 @@ func New(cfg Config) (*Site, error) {
 	if cfg.Data == nil {
 		return nil, errors.New("no data; OpenData opens it, also in memory")
 	}
-	s := &Site{Data: cfg.Data, Now: cfg.Now, Log: cfg.Log, known: map[string]known{}}
+	s := &Site{Data: cfg.Data, Folder: cfg.Folder, Now: cfg.Now, Log: cfg.Log, known: map[string]known{}}
 	if s.Now == nil {
 		s.Now = time.Now
 	}

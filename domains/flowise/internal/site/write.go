@@ -15,11 +15,14 @@ const (
 	OpDeploy    = "deploy_chatflow"
 	OpFile      = "set_category"
 	OpRestore   = "restore_chatflow"
+	OpPromote   = "promote_chatflow"
+	OpImport    = "import_chatflow"
 	// Those that undo another write.
 	OpRestoreDeployment = "restore_deployment"
 	OpRestoreCategory   = "restore_category"
 	OpRestoreName       = "restore_name"
 	OpRestoreVersion    = "restore_version"
+	OpWithdraw          = "withdraw_chatflow"
 )
 
 // AppliedOnly is the part of an output schema that leaves the fields of what was
@@ -27,3 +30,7 @@ const (
 func AppliedOnly() json.RawMessage {
 	return json.RawMessage(`{"required":["applied"]}`)
 }
+
+// TrialPrefix begins the names of the copies that tests are made on before a write
+// is approved; they are there for seconds and count as no flows.
+const TrialPrefix = "Manifold trial of "

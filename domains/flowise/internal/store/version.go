@@ -42,7 +42,8 @@ const dropBody = `
 DELETE FROM flowise_body WHERE sha256 = $1 AND NOT EXISTS (SELECT 1 FROM flowise_version WHERE sha256 = $1)`
 
 // Record keeps a state of a flow as its newest version, unless the newest one
-// is the same. v.Label, when set, names it.
+// is the same. v.Label, when set, names it; v.CreatedAt, when set, is when it came
+// to be.
 func (s *Store) Record(ctx context.Context, v Version, flowData string) (Version, error) {
 	err := s.inTx(ctx, func(tx *sql.Tx) error {
 		if _, err := tx.ExecContext(ctx, s.lockVersions); err != nil {
@@ -56,7 +57,10 @@ func (s *Store) Record(ctx context.Context, v Version, flowData string) (Version
 			return s.keepLast(ctx, tx, last, &v)
 		}
 		labelled := v.Label != ""
-		v.Number, v.CreatedAt = last.Number+1, s.cfg.Now().UTC()
+		v.Number = last.Number + 1
+		if v.CreatedAt.IsZero() {
+			v.CreatedAt = s.cfg.Now().UTC()
+		}
 		if !labelled {
 			v.Label = fmt.Sprintf("v%d", v.Number)
 		}

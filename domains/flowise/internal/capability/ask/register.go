@@ -16,10 +16,13 @@ type Asker struct {
 	site   *site.Site
 	rules  *policy.Rules
 	author *author.Author
+	tried  *tried
 }
 
 // New makes them for some servers and their policies.
-func New(s *site.Site, rules *policy.Rules, a *author.Author) *Asker { return &Asker{s, rules, a} }
+func New(s *site.Site, rules *policy.Rules, a *author.Author) *Asker {
+	return &Asker{s, rules, a, &tried{}}
+}
 
 // Register adds the capabilities; what the types cannot say of them stands in
 // the manifest.
@@ -33,8 +36,20 @@ func (k *Asker) Register(svc *domainkit.Service) error {
 		site.Add(svc, k.site, domainkit.Capability{Name: "generate_tests"}, k.generateTests),
 		site.Add(svc, k.site, domainkit.Capability{Name: "test_chatflow"}, k.testChatflow),
 		site.Add(svc, k.site, domainkit.Capability{Name: "evaluate_chatflow"}, k.evaluateChatflow),
+		k.registerSuite(svc),
 		site.Add(svc, k.site, domainkit.Capability{Name: "list_messages"}, k.listMessages),
 		site.Add(svc, k.site, domainkit.Capability{Name: "count_messages"}, k.countMessages),
 		site.Add(svc, k.site, domainkit.Capability{Name: "delete_messages", Metadata: forgetting()}, k.deleteMessages),
+	)
+}
+
+// registerSuite adds what keeps tests beside flows.
+func (k *Asker) registerSuite(svc *domainkit.Service) error {
+	return errors.Join(
+		site.Add(svc, k.site, domainkit.Capability{Name: "list_tests"}, k.listTests),
+		site.Add(svc, k.site, domainkit.Capability{Name: "find_test"}, k.findTest),
+		site.Add(svc, k.site, domainkit.Capability{Name: "add_test", Metadata: keeping("remove_test")}, k.addTest),
+		site.Add(svc, k.site, domainkit.Capability{Name: "keep_conversations", Metadata: keeping("remove_test")}, k.keepConversations),
+		site.Add(svc, k.site, domainkit.Capability{Name: "remove_test", Metadata: removing()}, k.removeTest),
 	)
 }

@@ -53,7 +53,7 @@ func (k *Asker) generateTests(ctx context.Context, call domainkit.Call, in TestW
 // TestRun says what to test.
 type TestRun struct {
 	site.FlowRef
-	Cases    []suite.Case `json:"cases,omitempty" max:"20" description:"The test cases; generated unless given"`
+	Cases    []suite.Case `json:"cases,omitempty" max:"20" description:"The test cases; those that are kept beside the flow unless given, or generated ones"`
 	Criteria []string     `json:"criteria,omitempty" max:"10" description:"What success means, for generated cases"`
 	Trials   int          `json:"trials" default:"1" min:"1" max:"5" description:"How often each case is tried; all trials must pass"`
 }
@@ -98,6 +98,13 @@ func (k *Asker) testChatflow(ctx context.Context, call domainkit.Call, in TestRu
 	}
 	if err := k.rules.Harmless(ctx, call, f, g); err != nil {
 		return none, err
+	}
+	if len(in.Cases) == 0 && len(in.Criteria) == 0 {
+		had, err := k.kept(ctx, call, in.ChatflowID)
+		if err != nil {
+			return none, err
+		}
+		in.Cases, in.Trials = had.Cases(), max(in.Trials, had.Trials)
 	}
 	if len(in.Cases) == 0 {
 		made, err := k.generateTests(ctx, call, TestWish{in.FlowRef, in.Criteria})

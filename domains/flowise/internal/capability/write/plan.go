@@ -1,6 +1,7 @@
 package write
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -32,6 +33,10 @@ type plan struct {
 	checked *author.Checked
 	// known says that the graph was live before, so that it needs no validation.
 	known bool
+	// at is the server that it is for, where that is not the one of the call.
+	at string
+	// tests is what came of the tests of the flow, where it has any.
+	tests string
 	// pattern is what a new flow was made of, or 0.
 	pattern int64
 }
@@ -81,6 +86,8 @@ type Proposal struct {
 	BaseSHA256  string          `json:"base_sha256,omitempty"`
 	GraphSHA256 string          `json:"graph_sha256,omitempty"`
 	Changes     present.Changes `json:"changes"`
+	// Tests says what came of the tests that are kept beside the flow.
+	Tests string `json:"tests,omitempty"`
 	// Findings are warnings, and what was wrong before already.
 	Findings []flow.Finding `json:"findings"`
 	// Base and Graph hold the two hashes, each as the one value to choose.
@@ -115,6 +122,12 @@ func (w *Writer) propose(ctx context.Context, call domainkit.Call, in Wish) (dom
 	if err := p.mayBeWritten(); err != nil {
 		return none, err
 	}
+	if p.flow.ID != "" && !p.gone {
+		call.Instance = cmp.Or(p.at, call.Instance)
+		if p.tests, err = w.trial(ctx, call, p.flow, p.after().FlowData); err != nil {
+			return none, err
+		}
+	}
 	out := domainkit.Result[Proposal]{Facts: p.proposal(in.Write)}
 	if p.makesGraph() {
 		out.Artifacts = map[string]any{site.ArtifactFlow: p.after().FlowData}
@@ -127,14 +140,17 @@ func (p plan) proposal(name string) Proposal {
 	now := p.after()
 	out := Proposal{
 		Write: name, ChatflowID: p.flow.ID, Name: present.NameOf(now.Name), Type: string(now.Type), Does: p.did, Changes: p.diff,
-		Findings: []flow.Finding{}, Base: []Choice{}, Graph: []Choice{},
+		Tests: p.tests, Findings: []flow.Finding{}, Base: []Choice{}, Graph: []Choice{},
 	}
 	if p.checked != nil {
 		out.Findings = p.checked.Findings[:min(8, len(p.checked.Findings))]
 	}
-	if p.flow.ID != "" {
+	switch {
+	case p.flow.ID != "":
 		out.BaseSHA256 = p.base()
 		out.Base = []Choice{{out.BaseSHA256, p.looked()}}
+	case p.create != nil:
+		out.Base = []Choice{{"", "a new flow"}}
 	}
 	if p.makesGraph() {
 		out.GraphSHA256 = site.HashOf(now.FlowData)
@@ -147,10 +163,13 @@ func (p plan) proposal(name string) Proposal {
 // does, since nothing else would.
 func (p plan) looked() string {
 	text := fmt.Sprintf("%s as changed %s", present.Clip(p.flow.Name, 60), p.flow.UpdatedDate.UTC().Format("2006-01-02 15:04:05"))
+	if p.tests != "" {
+		text = p.tests + "; " + text
+	}
 	if !p.makesGraph() {
 		return present.Clip(p.did+"; "+text, 290)
 	}
-	return text
+	return present.Clip(text, 290)
 }
 
 // differs says what a write changes in the graph.

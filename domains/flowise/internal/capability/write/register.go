@@ -24,11 +24,17 @@ type Writer struct {
 	rules    *policy.Rules
 	author   *author.Author
 	planners map[string]planner
+	trial    Trial
 }
 
-// New makes them; what they write is made by the author.
-func New(s *site.Site, rules *policy.Rules, a *author.Author) *Writer {
-	return &Writer{site: s, rules: rules, author: a, planners: map[string]planner{}}
+// Trial asks the tests of a flow of a graph that it may become, and words what
+// came; "" where it has none.
+type Trial func(ctx context.Context, call domainkit.Call, f api.Flow, next string) (string, error)
+
+// New makes them; what they write is made by the author, and tried before it is
+// shown.
+func New(s *site.Site, rules *policy.Rules, a *author.Author, trial Trial) *Writer {
+	return &Writer{site: s, rules: rules, author: a, planners: map[string]planner{}, trial: trial}
 }
 
 // Register adds the capabilities; what the types cannot say of them stands in
@@ -39,6 +45,7 @@ func (w *Writer) Register(svc *domainkit.Service) error {
 		site.Add(svc, w.site, domainkit.Capability{Name: "find_write", OutputSchema: site.AppliedOnly()}, w.findWrite),
 		w.registerChanges(svc),
 		w.registerNew(svc),
+		registerCarrying(w, svc),
 		site.Add(svc, w.site, domainkit.Capability{Name: site.OpPattern, Resolve: w.resolve(site.OpPattern)}, w.savePattern),
 		site.Add(svc, w.site, domainkit.Capability{Name: "delete_pattern"}, w.deletePattern),
 	)

@@ -26,7 +26,7 @@ type Written struct {
 	BaseSHA256  string `json:"base_sha256,omitempty"`
 	// Version is what the flow is now, PreviousVersion what it was.
 	Version         string `json:"version"`
-	PreviousVersion string `json:"previous_version,omitempty"`
+	PreviousVersion string `json:"previous_version"`
 	PreviousName    string `json:"previous_name"`
 	// The settings before a write, to undo it by.
 	PreviousDeployed bool   `json:"previous_deployed"`

@@ -1,0 +1,17 @@
+package api
+
+import "context"
+
+// Variable is a named value that flows use as $vars.name; its value stays on the
+// server.
+type Variable struct {
+	Name string `json:"name"`
+	Type string `json:"type"`
+}
+
+// Variables lists the variables of the server.
+func (c *Client) Variables(ctx context.Context) ([]Variable, error) {
+	var out []Variable
+	err := c.get(ctx, "/variables", "", &out)
+	return out, err
+}

@@ -1,0 +1,156 @@
+// Package history keeps and tells what became of flows, whoever changed them: by
+// writes of this domain, or in Flowise's own pages.
+package history
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/manifold-run/manifold/contracts"
+	"github.com/manifold-run/manifold/domainkit"
+	"github.com/manifold-run/manifold/domains/flowise/internal/flow"
+	"github.com/manifold-run/manifold/domains/flowise/internal/present"
+	"github.com/manifold-run/manifold/domains/flowise/internal/site"
+	"github.com/manifold-run/manifold/domains/flowise/internal/store"
+)
+
+// Historian holds the capabilities that tell what became of flows.
+type Historian struct{ site *site.Site }
+
+// New makes them for some servers.
+func New(s *site.Site) *Historian { return &Historian{s} }
+
+// Register adds the capabilities; what the types cannot say of them stands in
+// the manifest.
+func (h *Historian) Register(svc *domainkit.Service) error {
+	return errors.Join(
+		site.Add(svc, h.site, domainkit.Capability{Name: "list_changes"}, h.listChanges),
+		site.Add(svc, h.site, domainkit.Capability{Name: "export_chatflow"}, h.export),
+	)
+}
+
+// ChangeFilter chooses changes.
+type ChangeFilter struct {
+	site.Place
+	Since      string `json:"since,omitempty" format:"date" description:"Since which day; since yesterday unless given"`
+	ChatflowID string `json:"chatflow_id,omitempty" pattern:"^[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}$" description:"Only those of this chatflow"`
+	Limit      int    `json:"limit" default:"20" min:"1" max:"50" description:"How many at most"`
+}
+
+// ChangeRow is one change of a flow.
+type ChangeRow struct {
+	At         time.Time `json:"at"`
+	Name       string    `json:"name"`
+	ChatflowID string    `json:"chatflow_id"`
+	Version    string    `json:"version"`
+	// By is who, as far as that is known: Flowise keeps no names.
+	By     string `json:"by"`
+	Change string `json:"change"`
+}
+
+// Changes are changes of flows, the newest first.
+type Changes struct {
+	Since   string      `json:"since"`
+	Changes []ChangeRow `json:"changes"`
+	// Elsewhere counts those that were made in Flowise's own pages.
+	Elsewhere int `json:"elsewhere"`
+}
+
+// Summary says how many there are and whose.
+func (c Changes) Summary() string {
+	if len(c.Changes) == 0 {
+		return "nothing changed since " + c.Since
+	}
+	return fmt.Sprintf("%s since %s, %d of them in Flowise itself; the last: %s, %s",
+		present.Count(len(c.Changes), "change"), c.Since, c.Elsewhere, present.Clip(c.Changes[0].Name, 60), present.Clip(c.Changes[0].Change, 120))
+}
+
+// listChanges looks at the server first, so that what was edited a moment ago is
+// among them.
+func (h *Historian) listChanges(ctx context.Context, call domainkit.Call, in ChangeFilter) (Changes, error) {
+	since := h.site.Now().UTC().AddDate(0, 0, -1).Truncate(24 * time.Hour)
+	if in.Since != "" {
+		var err error
+		if since, err = time.Parse(time.DateOnly, in.Since); err != nil {
+			return Changes{}, domainkit.Refusef(contracts.ErrInvalidParameters, "%q is no day such as 2026-01-31", in.Since)
+		}
+	}
+	if _, err := Sweep(ctx, h.site, call.Instance); err != nil {
+		return Changes{}, err
+	}
+	list, err := h.site.Data.Changes(ctx, call.Instance, in.ChatflowID, since, in.Limit)
+	if err != nil {
+		return Changes{}, err
+	}
+	out := Changes{Since: since.Format(time.DateOnly), Changes: []ChangeRow{}}
+	for _, v := range list {
+		row, err := h.rowOf(ctx, call, v)
+		if err != nil {
+			return Changes{}, err
+		}
+		if v.Reason == editedIn {
+			out.Elsewhere++
+		}
+		out.Changes = append(out.Changes, row)
+	}
+	out.Changes = present.Within(out.Changes, 5<<10)
+	return out, nil
+}
+
+// rowOf words one version by what it changed in the one before.
+func (h *Historian) rowOf(ctx context.Context, call domainkit.Call, v store.Version) (ChangeRow, error) {
+	row := ChangeRow{At: v.CreatedAt, Name: present.Clip(v.Name, 80), ChatflowID: v.ChatflowID, Version: v.Label, By: "Manifold", Change: v.Reason}
+	switch {
+	case v.Reason == editedIn:
+		row.By = "somebody in Flowise"
+	case v.Reason == firstSeen:
+		row.By = "not known"
+	case v.RunID != "":
+		row.By = "Manifold, run " + v.RunID
+	}
+	if v.Number < 2 {
+		return row, nil
+	}
+	before, old, err := h.site.Data.Version(ctx, call.Instance, v.ChatflowID, fmt.Sprint(v.Number-1))
+	if contracts.CodeOf(err) == contracts.CodeNotFound {
+		return row, nil // it is no longer kept
+	}
+	if err != nil {
+		return row, err
+	}
+	_, body, err := h.site.Data.Version(ctx, call.Instance, v.ChatflowID, fmt.Sprint(v.Number))
+	if err != nil {
+		return row, err
+	}
+	if before.Name != v.Name {
+		row.Change = fmt.Sprintf("renamed from %s", present.Clip(before.Name, 60))
+	}
+	if lines := h.difference(ctx, call, old, body); lines != "" {
+		row.Change = lines
+	}
+	return row, nil
+}
+
+// difference words what makes one graph of another; "" where nothing does, or one
+// of them cannot be read.
+func (h *Historian) difference(ctx context.Context, call domainkit.Call, before, after string) string {
+	if before == after {
+		return ""
+	}
+	defs, err := h.site.Definitions(ctx, call.Instance)
+	if err != nil {
+		return ""
+	}
+	a, errA := flow.Decompile([]byte(before))
+	b, errB := flow.Decompile([]byte(after))
+	if errA != nil || errB != nil {
+		return ""
+	}
+	changes := present.ChangesOf(flow.Compare(a, b, defs))
+	if lines := changes.Lines(); len(lines) > 0 {
+		return present.Clip(changes.Line+": "+lines[0], 200)
+	}
+	return changes.Line
+}

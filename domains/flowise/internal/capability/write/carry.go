@@ -1,0 +1,293 @@
+package write
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/manifold-run/manifold/contracts"
+	"github.com/manifold-run/manifold/domainkit"
+	"github.com/manifold-run/manifold/domains/flowise/internal/api"
+	"github.com/manifold-run/manifold/domains/flowise/internal/catalog"
+	"github.com/manifold-run/manifold/domains/flowise/internal/flow"
+	"github.com/manifold-run/manifold/domains/flowise/internal/policy"
+	"github.com/manifold-run/manifold/domains/flowise/internal/present"
+	"github.com/manifold-run/manifold/domains/flowise/internal/site"
+	"github.com/manifold-run/manifold/domains/flowise/internal/transfer"
+)
+
+// Promotion takes a flow from one server to another.
+type Promotion struct {
+	site.FlowRef
+	policy.Base
+	To string `json:"to" min:"1" max:"100" description:"The Flowise that it is taken to"`
+}
+
+// Importing brings a flow in from a file of the operator's folder.
+type Importing struct {
+	site.Place
+	policy.Base
+	File string `json:"file" min:"1" max:"300" description:"Name of the file in the folder of exported flows"`
+}
+
+// promotion plans that a flow becomes on another server what it is here.
+func promotion(ctx context.Context, w *Writer, call domainkit.Call, in Promotion) (plan, error) {
+	if in.To == call.Instance {
+		return plan{}, domainkit.Refusef(contracts.ErrInvalidParameters, "it is on %s already; name the Flowise that it is taken to", in.To)
+	}
+	f, err := w.site.Flow(ctx, call, in.ChatflowID)
+	if err != nil {
+		return plan{}, err
+	}
+	file, err := site.FileOf(ctx, w.site, call.Instance, f)
+	if err != nil {
+		return plan{}, err
+	}
+	from := call.Instance
+	call.Instance = in.To
+	return carry(ctx, w, call, file, fmt.Sprintf("taken from %s to %s", from, in.To))
+}
+
+// importing plans that a flow becomes what a file says.
+func importing(ctx context.Context, w *Writer, call domainkit.Call, in Importing) (plan, error) {
+	file, err := readFile(w.site.Folder, in.File)
+	if err != nil {
+		return plan{}, err
+	}
+	return carry(ctx, w, call, file, "imported from "+present.Clip(in.File, 80))
+}
+
+// maxFile bounds a file that is read, in bytes.
+const maxFile = 20 << 20
+
+// readFile reads a flow from the operator's folder, and from nowhere else.
+func readFile(folder, name string) (transfer.File, error) {
+	if folder == "" {
+		return transfer.File{}, domainkit.Refusef(contracts.ErrPrecondition, "this domain has no folder for flows; the operator names one by --folder")
+	}
+	root, err := os.OpenRoot(folder)
+	if err != nil {
+		return transfer.File{}, fmt.Errorf("open the folder of flows: %w", err)
+	}
+	defer func() { _ = root.Close() }() // nothing was written
+	if !strings.HasSuffix(name, ".json") {
+		name += ".json"
+	}
+	f, err := root.Open(name)
+	if err != nil {
+		return transfer.File{}, domainkit.Refusef(contracts.ErrNotFound, "there is no file %q in the folder of flows", present.Clip(name, 120))
+	}
+	defer func() { _ = f.Close() }() // it was read only
+	raw, err := io.ReadAll(io.LimitReader(f, maxFile))
+	if err != nil {
+		return transfer.File{}, fmt.Errorf("read %s: %w", name, err)
+	}
+	file, err := transfer.Decode(raw)
+	if err != nil {
+		return transfer.File{}, domainkit.Refusef(contracts.ErrInvalidParameters, "%s: %s", present.Clip(name, 120), site.Reason(err))
+	}
+	return file, nil
+}
+
+// carry plans that the flow of a file is on the server of the call: a new one, or
+// in place of the one that has its name. Credentials and variables are those of
+// the same names there; what is missing is refused, by name.
+func carry(ctx context.Context, w *Writer, call domainkit.Call, file transfer.File, did string) (plan, error) {
+	client, err := w.site.Pool.Client(call.Instance)
+	if err != nil {
+		return plan{}, site.Failure(err)
+	}
+	if err := variablesThere(ctx, client, call.Instance, transfer.Variables(string(file.Flow))); err != nil {
+		return plan{}, err
+	}
+	g, err := flow.Decompile(file.Flow)
+	if err != nil {
+		return plan{}, site.Unreadable(err)
+	}
+	ops, err := rebinding(ctx, w.site, call, g, file)
+	if err != nil {
+		return plan{}, err
+	}
+	now, err := calledSo(ctx, client, call.Instance, file.Name)
+	if err != nil {
+		return plan{}, err
+	}
+	next := string(file.Flow)
+	if len(ops) > 0 {
+		made, compiled, err := w.author.Compile(ctx, call, g, ops, flow.Kind(file.Type))
+		if err != nil {
+			return plan{}, err
+		}
+		if !compiled.OK {
+			return plan{}, notCompiled(compiled)
+		}
+		next = string(made.FlowData)
+	}
+	_, checked, err := w.author.CheckChange(ctx, call.Instance, now.FlowData, next, flow.Kind(file.Type))
+	if err != nil {
+		return plan{}, err
+	}
+	p := plan{did: did, checked: &checked, at: call.Instance}
+	before := now.FlowData
+	if now.ID == "" {
+		before = `{"nodes":[],"edges":[]}`
+		p.create = &api.NewFlow{Name: file.Name, Type: api.FlowType(file.Type), FlowData: next}
+		if file.Category != "" {
+			p.create.Category = &file.Category
+		}
+	} else {
+		if next == now.FlowData {
+			return plan{}, noChange(now, "is like this on "+call.Instance+" already")
+		}
+		p.flow, p.change = now, api.FlowChange{FlowData: &next}
+	}
+	p.diff, err = w.difference(ctx, call, before, next)
+	return p, err
+}
+
+// variablesThere refuses a graph that uses variables which a server does not have.
+func variablesThere(ctx context.Context, client *api.Client, instance string, wanted []string) error {
+	if len(wanted) == 0 {
+		return nil
+	}
+	all, err := client.Variables(ctx)
+	if err != nil {
+		return site.Failure(err)
+	}
+	missing := slices.DeleteFunc(slices.Clone(wanted), func(name string) bool {
+		return slices.ContainsFunc(all, func(v api.Variable) bool { return v.Name == name })
+	})
+	if len(missing) == 0 {
+		return nil
+	}
+	return domainkit.Refusef(contracts.ErrPrecondition, "%s has no variable %s; create it there first", instance, strings.Join(missing, ", "))
+}
+
+// rebinding are the ops that bind the credentials of the same names and types on
+// another server.
+func rebinding(ctx context.Context, s *site.Site, call domainkit.Call, g *flow.Graph, file transfer.File) ([]json.RawMessage, error) {
+	defs, err := s.Definitions(ctx, call.Instance)
+	if err != nil {
+		return nil, err
+	}
+	var ops []json.RawMessage
+	var all []catalog.Credential
+	for _, place := range flow.CredentialPlaces(g, defs) {
+		if place.Bound == "" {
+			continue
+		}
+		if all == nil {
+			if all, _, err = s.Credentials(ctx, call.Instance); err != nil {
+				return nil, err
+			}
+		}
+		named := file.Credentials[place.Bound]
+		at := slices.IndexFunc(all, func(c catalog.Credential) bool { return c.Name == named.Name && c.Type == named.Type })
+		switch {
+		case named.Name == "":
+			return nil, domainkit.Refusef(contracts.ErrPrecondition, "%s uses a credential that is not there any more; bind another first", place.NodeID)
+		case at < 0:
+			return nil, domainkit.Refusef(contracts.ErrPrecondition, "%s has no credential %q of type %s, which %s needs; create it there under this name first", call.Instance, named.Name, named.Type, place.NodeID)
+		case all[at].ID == place.Bound:
+			continue
+		}
+		op, err := json.Marshal(place.Bind(all[at].ID))
+		if err != nil {
+			return nil, fmt.Errorf("bind the credential to %s: %w", place.NodeID, err)
+		}
+		ops = append(ops, op)
+	}
+	return ops, nil
+}
+
+// calledSo gives the flow of a server that has this name; several are refused, and
+// none is a flow without an id.
+func calledSo(ctx context.Context, client *api.Client, instance, name string) (api.Flow, error) {
+	all, _, err := site.AllFlows(ctx, client, "")
+	if err != nil {
+		return api.Flow{}, err
+	}
+	same := slices.DeleteFunc(all, func(f api.Flow) bool { return f.Name != name })
+	switch len(same) {
+	case 0:
+		return api.Flow{}, nil
+	case 1:
+		f, err := client.GetFlow(ctx, same[0].ID)
+		if err != nil {
+			return api.Flow{}, site.Failure(err)
+		}
+		return f, nil
+	}
+	return api.Flow{}, domainkit.Refusef(contracts.ErrPrecondition, "%s has %d flows called %q; rename all but one of them first", instance, len(same), name)
+}
+
+// carrying is what both have.
+type carrying interface{ Bound() policy.Base }
+
+// addCarrying adds a write that makes a flow, or changes the one that has its name,
+// on the server that to gives.
+func addCarrying[In carrying](w *Writer, svc *domainkit.Service, name string, schema json.RawMessage, md contracts.Metadata, thought func(context.Context, *Writer, domainkit.Call, In) (plan, error), to func(In, domainkit.Call) string) error {
+	think := func(ctx context.Context, call domainkit.Call, in In) (plan, error) { return thought(ctx, w, call, in) }
+	w.planners[name] = planOf(think)
+	return site.Add(svc, w.site, domainkit.Capability{Name: name, Schema: schema, Metadata: md, Resolve: w.resolve(name)}, func(ctx context.Context, call domainkit.Call, in In) (Written, error) {
+		if done, err := w.doneBefore(ctx, call); done != nil || err != nil {
+			return deref(done), err
+		}
+		p, err := think(ctx, call, in)
+		if err != nil {
+			return Written{}, err
+		}
+		switch bound := in.Bound(); {
+		case p.flow.ID != "":
+			err = bound.Unchanged(p.flow)
+		case bound.BaseSHA256 != "":
+			err = domainkit.Refusef(policy.ErrConcurrentEdit, "the flow that was to be changed is gone; look again before going on")
+		}
+		if err != nil {
+			return Written{}, err
+		}
+		call.Instance = to(in, call)
+		return w.send(ctx, call, p, in.Bound())
+	})
+}
+
+// Withdrawal takes a promotion or an import back.
+type Withdrawal struct {
+	site.FlowRef
+	policy.Base
+	Version string `json:"version,omitempty" max:"60" description:"The version that was there before; without one, the flow was new and goes"`
+}
+
+func (w *Writer) withdraw(ctx context.Context, call domainkit.Call, f api.Flow, in Withdrawal) (plan, error) {
+	if in.Version == "" {
+		return plan{flow: f, gone: true, did: "deleted; it had been new here"}, nil
+	}
+	return w.rollback(ctx, call, f, Rollback(in))
+}
+
+// registerCarrying adds promotion, import, and what takes them back.
+func registerCarrying(w *Writer, svc *domainkit.Service) error {
+	var ids []string
+	for _, in := range w.site.Pool.Instances() {
+		ids = append(ids, in.ID)
+	}
+	to, err := json.Marshal(map[string]any{"properties": map[string]any{"to": map[string]any{"enum": ids}}})
+	if err != nil {
+		return fmt.Errorf("the servers: %w", err)
+	}
+	promote := policy.Carrying[Promotion](site.OpPromote, true)
+	promote.Examples = []contracts.CallExample{{Parameters: map[string]any{"chatflow_id": "7d4f0c1e-2b3a-4c5d-8e6f-0a1b2c3d4e5f", "to": ids[0]}}}
+	back := policy.Changing[Withdrawal](site.OpWithdraw, true)
+	back.Flow, back.Present, back.Compensation = nil, nil, nil
+	back.SideEffectClass = contracts.ClassWriteIrreversible
+	return errors.Join(
+		addCarrying(w, svc, site.OpPromote, to, promote, promotion, func(in Promotion, _ domainkit.Call) string { return in.To }),
+		addCarrying(w, svc, site.OpImport, nil, policy.Carrying[Importing](site.OpImport, false), importing, func(_ Importing, call domainkit.Call) string { return call.Instance }),
+		addChange(w, svc, site.OpWithdraw, back, w.withdraw),
+	)
+}

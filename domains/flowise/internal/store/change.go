@@ -1,0 +1,46 @@
+package store
+
+import (
+	"context"
+	"fmt"
+	"time"
+)
+
+const listChanges = `
+SELECT chatflow_id, number, label, name, kind, sha256, reason, run_id, created_at FROM flowise_version
+WHERE instance = $1 AND created_at >= $2 AND ($3 = '' OR chatflow_id = $3) ORDER BY created_at DESC, number DESC LIMIT $4`
+
+// Changes lists the versions of all flows of an instance, or of one, that came to
+// be since a moment, the newest first.
+func (s *Store) Changes(ctx context.Context, instance, chatflowID string, since time.Time, limit int) ([]Version, error) {
+	rows, err := s.db.QueryContext(ctx, listChanges, instance, since.UnixNano(), chatflowID, limit)
+	if err != nil {
+		return nil, fmt.Errorf("list the changes of %s: %w", instance, err)
+	}
+	defer func() { _ = rows.Close() }() // Err tells what went wrong
+	var out []Version
+	for rows.Next() {
+		v := Version{Instance: instance}
+		var created int64
+		if err := rows.Scan(&v.ChatflowID, &v.Number, &v.Label, &v.Name, &v.Kind, &v.SHA256, &v.Reason, &v.RunID, &created); err != nil {
+			return nil, fmt.Errorf("list the changes of %s: %w", instance, err)
+		}
+		v.CreatedAt = at(created)
+		out = append(out, v)
+	}
+	return out, rows.Err()
+}
+
+const expected = `
+SELECT COUNT(*) FROM flowise_operation
+WHERE instance = $1 AND chatflow_id = $2 AND (after_sha256 = $3 OR before_sha256 = $3) AND expires_at > $4`
+
+// Expected tells whether a write of this domain was about to bring a flow to this
+// graph, or to take it from there.
+func (s *Store) Expected(ctx context.Context, instance, chatflowID, sha256 string) (bool, error) {
+	var n int
+	if err := s.db.QueryRowContext(ctx, expected, instance, chatflowID, sha256, s.cfg.Now().UnixNano()).Scan(&n); err != nil {
+		return false, fmt.Errorf("look for writes of %s: %w", chatflowID, err)
+	}
+	return n > 0, nil
+}

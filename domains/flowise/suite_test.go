@@ -1,0 +1,74 @@
+package flowise_test
+
+import (
+	"crypto/rand"
+	"strings"
+	"testing"
+)
+
+// TestTestsAreRunBeforeAChangeIsApproved: what is kept beside a flow is asked of
+// what a change would make of it, is shown with the proposal, and leaves nothing on
+// the server.
+func TestTestsAreRunBeforeAChangeIsApproved(t *testing.T) {
+	t.Parallel()
+	everywhere(t, func(t *testing.T, b *bench) {
+		t.Helper()
+		id := b.create("Tested "+rand.Text(), "We open at nine")
+		flows := func() any { return b.facts("list_chatflows", object{"query": "Manifold trial"}, in{})["total"] }
+		if got := b.proposed("set_reply", object{"chatflow_id": id, "reply": "Closed"}); got["tests"] != nil {
+			t.Errorf("no tests are kept: %v", got["tests"])
+		}
+		b.facts("add_test", object{"chatflow_id": id, "question": "When?", "contains": "nine"}, in{key: "a" + id})
+		b.facts("add_test", object{"chatflow_id": id, "question": "When?", "contains": "nine"}, in{key: "b" + id})
+		added := b.facts("add_test", object{"chatflow_id": id, "question": "Who?"}, in{key: "c" + id})
+		tests, _ := added["integration_tests"].([]any)
+		if len(tests) != 2 {
+			t.Fatalf("the same test twice is one: %v", added)
+		}
+		before := b.graph(b.execute("load_flow", object{"chatflow_id": id}, in{}))
+		good := b.proposed("set_reply", object{"chatflow_id": id, "reply": "Always at nine"})
+		bad := b.proposed("set_reply", object{"chatflow_id": id, "reply": "Closed"})
+		if good["tests"] != "tests: 2 of 2 pass" {
+			t.Errorf("a good change: %v", good["tests"])
+		}
+		if said := text(bad["tests"]); !strings.HasPrefix(said, "tests: 1 of 2 pass, not t") || !strings.Contains(said, "nine") {
+			t.Errorf("a bad change: %v", said)
+		}
+		base, _ := bad["base"].([]any)
+		if choice, _ := base[0].(object); !strings.Contains(text(choice["label"]), "1 of 2 pass") {
+			t.Errorf("the gate does not show it: %v", base)
+		}
+		if now := b.graph(b.execute("load_flow", object{"chatflow_id": id}, in{})); now != before || flows() != 0.0 {
+			t.Errorf("a proposal changed something: %v copies", flows())
+		}
+		if done := b.facts("test_chatflow", object{"chatflow_id": id, "trials": 3}, in{}); done["passed"] != 2.0 || done["trials"] != 3.0 {
+			t.Errorf("the tests that are kept are those that are run: %v", done)
+		}
+		first, _ := tests[0].(object)
+		if left := b.facts("remove_test", object{"chatflow_id": id, "test": first["id"]}, in{key: "d" + id}); left["found"] != false {
+			t.Errorf("%v", left)
+		}
+		if kept := b.facts("list_tests", object{"chatflow_id": id}, in{})["integration_tests"].([]any); len(kept) != 1 {
+			t.Errorf("kept %v", kept)
+		}
+	})
+}
+
+// TestConversationsBecomeTests: what people asked last, each question once.
+func TestConversationsBecomeTests(t *testing.T) {
+	t.Parallel()
+	everywhere(t, func(t *testing.T, b *bench) {
+		t.Helper()
+		id := b.create("Talked with "+rand.Text(), "Pong")
+		if refusal := b.refused("keep_conversations", object{"chatflow_id": id}, in{key: "none" + id}); refusal.Type != "precondition" {
+			t.Errorf("%v", refusal)
+		}
+		for _, q := range []string{"Ping?", "Ping?", "Pang?"} {
+			b.facts("predict_chatflow", object{"chatflow_id": id, "question": q}, in{})
+		}
+		kept, _ := b.facts("keep_conversations", object{"chatflow_id": id}, in{key: "some" + id})["integration_tests"].([]any)
+		if len(kept) != 2 {
+			t.Errorf("kept %v", kept)
+		}
+	})
+}
