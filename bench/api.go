@@ -30,8 +30,9 @@ type whole struct {
 	domain  string // the URL of the domain
 	stop    context.CancelFunc
 	serving errgroup.Group
-	// postgres is the address of the store, "" for a file.
-	postgres string
+	// postgres is the address of the store, "" for a file; keys is the file of the
+	// keys that all servers on one database have, "" for one of its own.
+	postgres, keys string
 }
 
 // names are what one run asks for: as many reads.
@@ -72,7 +73,7 @@ func (w *whole) start(ctx context.Context, dir string) error {
 		return err
 	}
 	w.app, err = app.New(ctx, app.Config{
-		Addr: "127.0.0.1:0", DataDir: dir, PostgresURL: w.postgres, Bootstrap: bootstrap,
+		Addr: "127.0.0.1:0", DataDir: dir, PostgresURL: w.postgres, Proof: app.Proof{Keys: w.keys}, Bootstrap: bootstrap,
 		// The limits per caller would be what is measured.
 		SessionsPerMinute: math.MaxInt32, SessionBurst: math.MaxInt32, RequestsPerMinute: math.MaxInt32, RequestBurst: math.MaxInt32,
 	})

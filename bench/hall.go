@@ -29,17 +29,18 @@ func listenAll(ctx context.Context, in io.Reader, out io.Writer) error {
 		return err
 	}
 	var mu sync.Mutex // guards delays
-	var delays []time.Duration
+	delays := make([][]time.Duration, len(h.URLs))
 	var ready sync.WaitGroup
 	ready.Add(len(h.Sessions) * h.Each)
 	group, listening := errgroup.WithContext(ctx)
 	for _, session := range h.Sessions {
-		for range h.Each {
+		for i := range h.Each {
+			server := i % len(h.URLs)
 			group.Go(func() error {
-				mine, err := h.listen(listening, session, ready.Done)
+				mine, err := h.listen(listening, h.URLs[server], session, ready.Done)
 				mu.Lock()
 				defer mu.Unlock()
-				delays = append(delays, mine...)
+				delays[server] = append(delays[server], mine...)
 				return err
 			})
 		}
@@ -55,8 +56,8 @@ func listenAll(ctx context.Context, in io.Reader, out io.Writer) error {
 }
 
 // listen hears one session until its runs have ended.
-func (h heard) listen(ctx context.Context, at place, ready func()) ([]time.Duration, error) {
-	req, err := http.NewRequestWithContext(ctx, http.MethodGet, fmt.Sprintf("%s/v1/sessions/%s/stream?after=%d", h.URL, at.ID, at.Last), nil)
+func (h heard) listen(ctx context.Context, url string, at place, ready func()) ([]time.Duration, error) {
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, fmt.Sprintf("%s/v1/sessions/%s/stream?after=%d", url, at.ID, at.Last), nil)
 	if err != nil {
 		return nil, err
 	}

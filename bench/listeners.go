@@ -42,7 +42,7 @@ func listenerTable(ctx context.Context, p *page, w *whole, e effort) error {
 		if err != nil {
 			return err
 		}
-		delays := sample{each: r.heard.Delays}
+		delays := sample{each: r.heard.Delays[0]}
 		p.printf("| %d | %d | %.1f | %.3f | %d | %.1f | %.1f | %.1f |\n", a.sessions, a.sessions*a.each,
 			float64(r.memory)/float64(a.sessions*a.each)/1024, r.idle, len(delays.each),
 			milliseconds(delays.at(0.5)), milliseconds(delays.at(0.99)), milliseconds(delays.at(1)))
@@ -96,7 +96,7 @@ func (w *whole) perform(ctx context.Context, h heard, atOnce int) error {
 
 // program makes the sessions, and says where each listener begins.
 func (w *whole) program(ctx context.Context, a audience) (heard, error) {
-	h := heard{URL: w.app.URL(), Key: w.key, Each: a.each, Runs: a.runs}
+	h := heard{URLs: []string{w.app.URL()}, Key: w.key, Each: a.each, Runs: a.runs}
 	for range a.sessions {
 		r, err := w.client.StartSession(ctx, contracts.StartSession{Message: "check the gauge g-01"}, client.Opt{Wait: 30 * time.Second})
 		if err != nil {
@@ -160,13 +160,15 @@ type place struct {
 
 // heard is what the process of listeners is told.
 type heard struct {
-	URL, Key   string
+	// Each listener of a session asks the next of the servers.
+	URLs       []string
+	Key        string
 	Sessions   []place
 	Each, Runs int
 }
 
-// hearing is what it tells.
-type hearing struct{ Delays []time.Duration }
+// hearing is what it tells: the delays by server.
+type hearing struct{ Delays [][]time.Duration }
 
 // hall is the process of listeners, seen from outside.
 type hall struct {

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"net/url"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"sync/atomic"
@@ -47,10 +48,10 @@ func overStores(ctx context.Context, p *page, dir string, e effort) (err error) 
 func storeServers(ctx context.Context, dir, address string) (servers []*whole, err error) {
 	for _, name := range []string{"file", "one", "two"} {
 		w := newWhole()
-		w.postgres = address
+		w.postgres, w.keys = address, filepath.Join(dir, "audit.keys")
 		switch name {
 		case "file":
-			w.postgres = ""
+			w.postgres, w.keys = "", ""
 		case "two":
 			w.key, w.domain = servers[1].key, servers[1].domain
 		}

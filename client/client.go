@@ -105,6 +105,9 @@ type request struct {
 	query  url.Values
 	body   any
 	opt    Opt
+	// harmless says that it changes nothing that matters, so that it may be repeated
+	// without a key.
+	harmless bool
 }
 
 // path joins the parts of a path, each escaped.
@@ -137,7 +140,7 @@ func (c *Client) raw(ctx context.Context, r request) ([]byte, error) {
 		return nil, err
 	}
 	doer := c.once
-	if r.method == http.MethodGet || r.opt.IdempotencyKey != "" {
+	if r.method == http.MethodGet || r.harmless || r.opt.IdempotencyKey != "" {
 		doer = c.repeat
 	}
 	res, err := doer.Do(req)

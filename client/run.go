@@ -14,7 +14,7 @@ import (
 // Plan previews what would be done, without doing it.
 func (c *Client) Plan(ctx context.Context, body contracts.PlanRequest) (contracts.PlanPreview, error) {
 	var out contracts.PlanPreview
-	err := c.do(ctx, request{method: http.MethodPost, path: "/v1/plans", body: body}, &out)
+	err := c.do(ctx, request{method: http.MethodPost, path: "/v1/plans", body: body, harmless: true}, &out)
 	return out, err
 }
 

@@ -36,12 +36,12 @@ func startReplicas(t *testing.T) (one, two *process) {
 	return one, two
 }
 
-// serves waits until a server knows a domain.
-func (p *process) serves(name string) {
+// servesDepot waits until a server knows the depot.
+func (p *process) servesDepot() {
 	p.t.Helper()
-	eventually(p.t, "the domain "+name+" to serve", func() (bool, bool) {
+	eventually(p.t, "the depot to serve", func() (bool, bool) {
 		_, err := p.rita.Plan(p.t.Context(), contracts.PlanRequest{Intents: []contracts.Intent{
-			{ID: "i1", Confidence: 1, Source: "caller", Domain: name, Capability: "peek", Parameters: map[string]any{"id": "x"}},
+			{ID: "i1", Confidence: 1, Source: "caller", Domain: "depot", Capability: "peek", Parameters: map[string]any{"id": "x"}},
 		}})
 		return true, err == nil
 	})
@@ -53,7 +53,7 @@ func TestWhatOneServerDoesTheOtherKnows(t *testing.T) {
 	d := newDepot(t, "depot")
 	registered := time.Now()
 	one.register(d.registration())
-	two.serves("depot")
+	two.servesDepot()
 	t.Logf("a domain that was registered at one server served at the other after %v", time.Since(registered).Round(time.Millisecond))
 
 	// Asked of one, listened to and decided at the other.
@@ -86,7 +86,7 @@ func TestTheOtherServerTakesOver(t *testing.T) {
 	one, two := startReplicas(t)
 	d := newDepot(t, "depot")
 	one.register(d.registration())
-	two.serves("depot")
+	two.servesDepot()
 
 	// One dies in the midst of a read, of writes that did happen and whose answers
 	// are lost, and with a gate open that nobody has decided.
@@ -125,7 +125,7 @@ func TestServersSealAndSignOneDatabase(t *testing.T) {
 	one, two := startReplicas(t)
 	d := newDepot(t, "depot")
 	one.register(d.registration())
-	two.serves("depot")
+	two.servesDepot()
 	var runs []string
 	for range 5 {
 		runs = append(runs, one.run(call("depot.peek", map[string]any{"id": "a"})).RunIDs[0], two.run(call("depot.peek", map[string]any{"id": "b"})).RunIDs[0])
@@ -206,7 +206,7 @@ func TestADeliveryOutlivesItsServer(t *testing.T) {
 	one, two := startReplicas(t)
 	d := newDepot(t, "depot")
 	one.register(d.registration())
-	two.serves("depot")
+	two.servesDepot()
 	got, killed := make(chan string, 10), make(chan struct{})
 	receiver := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		body, _ := io.ReadAll(r.Body)
