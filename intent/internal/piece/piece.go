@@ -1,3 +1,4 @@
+// Package piece cuts a message into runs of words that may be requests of their own.
 package piece
 
 import (
@@ -41,12 +42,6 @@ type Joint struct {
 	Main bool
 }
 
-// separator is a word or several that may stand between requests.
-type separator struct {
-	words []string
-	Joint
-}
-
 // Cutter cuts messages into pieces that may be requests of their own.
 type Cutter struct {
 	// Lexicon has the words of the languages.
@@ -54,39 +49,27 @@ type Cutter struct {
 	// Heads are the stems that say what is asked for, in any capability, Openers the
 	// words that examples begin with, Values those of known values.
 	Heads, Openers, Values map[string]bool
-
-	separators map[string][]separator
 }
 
 // NewCutter makes a cutter that knows no capability yet.
 func NewCutter(lexicon *text.Lexicon) Cutter {
-	return Cutter{Lexicon: lexicon, Heads: map[string]bool{}, Openers: map[string]bool{}, Values: map[string]bool{}, separators: separators()}
+	return Cutter{Lexicon: lexicon, Heads: map[string]bool{}, Openers: map[string]bool{}, Values: map[string]bool{}}
 }
 
-// separators are those of English, Portuguese, Spanish, German and French by
-// their first word, the longest first.
-func separators() map[string][]separator {
-	out := map[string][]separator{}
-	add := func(j Joint, phrases ...string) {
-		for _, p := range phrases {
-			words := strings.Fields(p)
-			out[words[0]] = append(out[words[0]], separator{words, j})
-		}
+// jointOf is what a separator says of the piece behind it.
+func jointOf(j lang.Joint) Joint {
+	switch j {
+	case lang.JointThen:
+		return Joint{Strong: true, Sequence: true}
+	case lang.JointContrast:
+		return Joint{Contrast: true}
+	case lang.JointBefore:
+		return Joint{Sequence: true, Subordinate: true}
+	case lang.JointAfter:
+		return Joint{Reverse: true, Subordinate: true}
+	case lang.JointAnd:
 	}
-	add(Joint{Strong: true, Sequence: true},
-		"and then", "and after that", "and afterwards", "and finally", "then", "after that", "afterwards", "after which", "finally", "subsequently",
-		"e depois", "e em seguida", "em seguida", "depois disso", "depois", "e entao", "a seguir", "e por fim", "por fim",
-		"y luego", "luego", "y despues", "despues", "y entonces", "y por ultimo", "por ultimo", "finalmente",
-		"und dann", "dann", "und danach", "danach", "und anschliessend", "anschliessend", "hinterher", "zum schluss",
-		"et puis", "puis", "et ensuite", "ensuite", "et apres", "apres cela", "apres ca", "et enfin", "enfin", "pour finir")
-	add(Joint{Contrast: true}, "but", "instead", "mas", "pero", "aber", "mais")
-	add(Joint{}, "and also", "as well as", "also", "and", "plus", "e tambem", "tambem", "e", "y tambien", "tambien", "y", "und auch", "und", "et aussi", "et", "ou", "or")
-	add(Joint{Sequence: true, Subordinate: true}, "before", "antes de", "antes que", "bevor", "ehe", "avant de", "avant d", "avant que")
-	add(Joint{Reverse: true, Subordinate: true}, "after", "depois de", "depois que", "despues de", "despues que", "nachdem", "apres avoir", "apres que")
-	for _, seps := range out {
-		slices.SortStableFunc(seps, func(a, b separator) int { return len(b.words) - len(a.words) })
-	}
-	return out
+	return Joint{}
 }
 
 // Cut cuts a message. Weak separators count only where the words behind
@@ -101,7 +84,7 @@ func (x *Cutter) Cut(m *slot.Message) []Piece {
 		}
 	}
 	for i := 0; i < len(m.Tokens); {
-		next, width, ok := boundary(m, i, x.separators)
+		next, width, ok := x.boundary(m, i)
 		if ok && next.within(m.Tokens, current.From, i, width) {
 			if len(out) > 0 {
 				current.Strong, current.Sequence = true, true
@@ -173,7 +156,7 @@ func merge(a, b Joint) Joint {
 
 // boundary tells whether a piece can begin at token i, and how many tokens the
 // separating words have.
-func boundary(m *slot.Message, i int, seps map[string][]separator) (p Piece, width int, ok bool) {
+func (x *Cutter) boundary(m *slot.Message, i int) (p Piece, width int, ok bool) {
 	t := m.Tokens[i]
 	if t.Is(text.FormQuoted) {
 		return Piece{}, 0, false
@@ -189,18 +172,24 @@ func boundary(m *slot.Message, i int, seps map[string][]separator) (p Piece, wid
 	case strings.ContainsAny(gap, ",，、") && !t.Glued:
 		ok = true
 	}
-	for _, s := range seps[t.Fold] {
-		if !saysAt(m.Tokens, i, s.words) || i == 0 && !s.Reverse && !s.Sequence {
-			continue
-		}
-		if !s.stands(m, i) {
-			continue
-		}
-		strong := p.Strong || s.Strong
-		p.Joint, p.Strong = s.Joint, strong
-		return p, len(s.words), true
+	hit, found := lang.Find(&x.Lexicon.Separators, m.Tokens, i)
+	said := jointOf(hit.Value)
+	if !found || i == 0 && !said.Reverse && !said.Sequence || !whole(m.Tokens[i:i+hit.Tokens]) || !stands(m, hit, i) {
+		return p, 0, ok
 	}
-	return p, 0, ok
+	said.Strong = said.Strong || p.Strong
+	p.Joint = said
+	return p, hit.Tokens, true
+}
+
+// whole tells words without a sign between them, none of which is part of another.
+func whole(tokens []text.Token) bool {
+	for k, t := range tokens {
+		if t.Glued || k > 0 && t.Break {
+			return false
+		}
+	}
+	return true
 }
 
 // abbreviated tells a dot that ends no sentence: "Dr. Souza".
@@ -215,56 +204,39 @@ func abbreviated(before text.Token, gap string) bool {
 	return len(before.Fold) == 1 && !before.Is(text.FormDigits)
 }
 
-func saysAt(tokens []text.Token, i int, words []string) bool {
-	if i+len(words) > len(tokens) {
+// shortWord is how many letters a word has at most that is another one with an accent:
+// "é", "où", "más".
+const shortWord = 3
+
+// stands tells whether a separator at a place means what it means between requests.
+func stands(m *slot.Message, hit lang.Hit[lang.Joint], i int) bool {
+	t, behind := m.Tokens[i], m.Tokens[i+hit.Tokens:]
+	joint := jointOf(hit.Value)
+	switch {
+	case joint.Subordinate:
+		return verbFollows(m.Tokens[i+hit.Tokens-1], hit.Language, behind)
+	case hit.Tokens == 1 && len(t.Fold) <= shortWord && t.Lower != t.Fold:
 		return false
-	}
-	for k, w := range words {
-		if tokens[i+k].Fold != w || k > 0 && tokens[i+k].Break || tokens[i+k].Glued {
-			return false
-		}
-	}
-	return true
-}
-
-// stands tells whether the words of a separator at token i mean what they
-// mean between requests.
-func (s *separator) stands(m *slot.Message, i int) bool {
-	tokens := m.Tokens
-	behind := tokens[i+len(s.words):]
-	switch last := s.words[len(s.words)-1]; {
-	case s.Subordinate:
-		return verbFollows(last, behind)
-	case last == "e", last == "ou", last == "mas" && tokens[i].Break:
-		return strings.EqualFold(m.Src[tokens[i].Start:tokens[i].End], last) // no "é", "où", "más"
-	case last == "y":
-		return len(behind) == 0 || behind[0].Fold != "a" || len(behind) > 1 && behind[1].Fold != "t" && (i == 0 || tokens[i-1].Fold != "il" && !tokens[i].Glued) // no "y a-t-il"
-	case last == "depois" || last == "despues":
-		return len(behind) == 0 || !slices.Contains([]string{"de", "del", "da", "do", "das", "dos", "que", "d"}, behind[0].Fold)
-	case last == "mais", last == "mas": // "more", too
-		return tokens[i].Break
+	case joint.Contrast && t.Has(lang.Ending): // "more", too
+		return t.Break
+	case t.Fold == "y": // no "y a-t-il"
+		return len(behind) == 0 || behind[0].Fold != "a" || len(behind) > 1 && behind[1].Fold != "t" && m.Tokens[i-1].Fold != "il"
 	}
 	return true
 }
 
-// verbFollows tells "before requesting" from "before Monday", given the last
-// word of the separator and what stands behind it.
-func verbFollows(last string, behind []text.Token) bool {
-	switch last {
-	case "bevor", "ehe", "nachdem", "que", "avoir":
-		return true
-	case "de", "d":
-		return slices.ContainsFunc(behind[:min(len(behind), 3)], func(t text.Token) bool { return infinitive(t.Fold) })
+// verbFollows tells "before requesting" from "before Monday", given the last word of
+// the separator, its language and what stands behind it.
+func verbFollows(last text.Token, language int, behind []text.Token) bool {
+	switch {
+	case len(behind) == 0:
+		return false
+	case language == 0:
+		return mood.Gerund(behind[0].Fold) || behind[0].In(language, lang.Subject)
+	case last.In(language, lang.Function) && last.Has(lang.Particle):
+		return slices.ContainsFunc(behind[:min(len(behind), 3)], func(t text.Token) bool { return lang.Shipped().Infinitive(t.Fold) })
 	}
-	return len(behind) > 0 && (mood.Gerund(behind[0].Fold) || slices.Contains([]string{"you", "i", "we"}, behind[0].Fold))
-}
-
-// infinitive tells verbs such as "apagar", "borrarla", "annuler" and "mettre".
-func infinitive(fold string) bool {
-	for _, pronoun := range []string{"lo", "la", "los", "las"} {
-		fold = strings.TrimSuffix(fold, pronoun)
-	}
-	return len(fold) > 3 && slices.Contains([]string{"ar", "er", "ir", "re"}, fold[len(fold)-2:])
+	return true
 }
 
 // join puts pieces back together that cannot be requests of their own.
