@@ -283,6 +283,13 @@ func TestTheModelThatFollowsAScript(t *testing.T) {
 	if err != nil || r.Status != contracts.SessionCompleted || r.Tokens.Out == 0 || len(r.RunIDs) != 1 {
 		t.Errorf("%+v, %v", r, err)
 	}
+	for key, chosen := range map[string]string{s.Keys.Driver: "Silver Creek Lines pays most", s.Keys.Admin: "in everybody's way", s.Keys.Carrier: "before they leave the yard"} {
+		of := quoted(printed(t, out.String(), "MANIFOLD_KEY="+key+" manifold ask '"))
+		r, err := with(t, s, key).StartSession(t.Context(), contracts.StartSession{Message: of}, wait())
+		if err != nil || r.Answer == nil || !strings.Contains(fmt.Sprint(r.Answer.Blocks), chosen) || r.Tokens.Out == 0 {
+			t.Errorf("%s: %+v, %v", of, r, err)
+		}
+	}
 	r, err = rita.StartSession(t.Context(), contracts.StartSession{Message: "what is for lunch"}, wait())
 	if err != nil || len(r.RunIDs) != 0 {
 		t.Errorf("%+v, %v", r, err)

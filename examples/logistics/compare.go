@@ -322,6 +322,6 @@ func rankCandidates(_ domainkit.Call, in pool) (ranking[rated], error) {
 	for _, r := range out.Rows {
 		out.Options = append(out.Options, option{r.Candidate, fmt.Sprintf("%s (%.2f): %d years, wants %d cents a mile where %.0f are offered", r.Name, r.Score, r.Years, r.Wants, r.Offered)})
 	}
-	out.line = fmt.Sprintf("%d of %d candidates are worth a letter", len(out.Rows), len(in.Candidates))
+	out.line = fmt.Sprintf("%d of the %d best candidates are worth a letter", len(out.Rows), len(in.Candidates))
 	return out, nil
 }

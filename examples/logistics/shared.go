@@ -124,7 +124,7 @@ func (d everybody) regional(_ domainkit.Call, in ofRegion) (listing[regionState]
 			rows = append(rows, d.region(region))
 		}
 	}
-	return listed(rows, fmt.Sprintf("%s: %.1f candidates for each open seat, a %s market", rows[0].Region, rows[0].PerSeat, rows[0].Market)), nil
+	return listed(rows, fmt.Sprintf("%s: %.1f candidates for each open seat; the market is %s", rows[0].Region, rows[0].PerSeat, rows[0].Market)), nil
 }
 
 func (d *domain) region(region string) regionState {
