@@ -131,7 +131,7 @@ func valueAnswer(i contracts.Interrupt, response any) (map[string]any, error) {
 // answerOf holds an answer to what is allowed and to what it needs.
 func answerOf(i contracts.Interrupt, given map[string]any) (map[string]any, error) {
 	decision, _ := given[FactDecision].(string)
-	if decision == "" && len(i.Answers) == 0 {
+	if (decision == "" || decision == string(contracts.DecisionAnswer)) && len(i.Answers) == 0 {
 		return valueAnswer(i, given[FactValue])
 	}
 	if i.Answers == nil && decision == contracts.SayChoose {
