@@ -90,6 +90,14 @@ type Interrupt struct {
 	RequestedAt *time.Time `json:"requested_at,omitempty"`
 	Quorum      int        `json:"quorum,omitempty"`
 	Roles       []string   `json:"roles,omitempty"`
+	// Reviewers are the only ones of those with a role who approve, if any are
+	// named; DecidableAt is since when they can. Whoever waits is told again every
+	// RemindS seconds, and those of EscalateTo at EscalateAt.
+	Reviewers   []string   `json:"reviewers,omitempty"`
+	DecidableAt *time.Time `json:"decidable_at,omitempty"`
+	RemindS     int        `json:"remind_s,omitempty"`
+	EscalateAt  *time.Time `json:"escalate_at,omitempty"`
+	EscalateTo  []string   `json:"escalate_to,omitempty"`
 	// Review says how many people it takes, and which; FourEyes that it takes two.
 	// Gates that were opened before there was a Review have FourEyes alone.
 	Review   Eyes `json:"review,omitempty"`
@@ -178,45 +186,12 @@ func (e Eyes) Rank() int {
 	return 1 + slices.Index([]Eyes{EyesTwoPersons, EyesFour, EyesStrict}, e)
 }
 
-// Words say in a list of approvers what becomes of who asked.
-func (e Eyes) Words() string {
-	switch e {
-	case EyesFour, EyesStrict:
-		return ", not the requester"
-	case EyesTwoPersons:
-		return ", and the requester"
-	default:
-		return ""
-	}
-}
-
 // Eyes is the rule that a gate stands under.
 func (i *Interrupt) Eyes() Eyes {
 	if i.Review == "" && i.FourEyes {
 		return EyesFour
 	}
 	return i.Review
-}
-
-// Affirmed tells whether the approvals of a gate are as many, and of those, that
-// it takes.
-func (i *Interrupt) Affirmed() bool {
-	approvals, initiator := 0, false
-	for _, d := range i.Decisions {
-		if d.Decision == DecisionApprove {
-			approvals++
-			initiator = initiator || d.Stands == StandsInitiator
-		}
-	}
-	return approvals >= i.People() && (initiator || i.Eyes() != EyesTwoPersons)
-}
-
-// People is how many must approve.
-func (i *Interrupt) People() int {
-	if i.Eyes() == EyesTwoPersons {
-		return max(i.Quorum, 2)
-	}
-	return max(i.Quorum, 1)
 }
 
 // Decision is what a person says to a gate.

@@ -39,6 +39,7 @@ type ApprovalPolicy struct {
 	ExpiresS int      `json:"expires_s"`
 	// Eyes is what a site asks for beyond FourEyes; see Policy.Eyes.
 	Eyes Eyes `json:"eyes,omitempty"`
+	ReviewTimes
 }
 
 // Eyes is the rule of who counts as a second person for an action. It is no part
@@ -311,6 +312,8 @@ func (a ApprovalPolicy) stricter(b ApprovalPolicy) ApprovalPolicy {
 		Quorum:   max(a.Quorum, b.Quorum),
 		ExpiresS: minSet(a.ExpiresS, b.ExpiresS),
 		Eyes:     stricterEyes(a, b),
+
+		ReviewTimes: a.ReviewTimes.stricter(b.ReviewTimes),
 	}
 }
 

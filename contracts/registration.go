@@ -91,6 +91,7 @@ type ReviewRule struct {
 	RiskLevel RiskLevel `json:"risk_level,omitempty"`
 
 	Eyes Eyes `json:"eyes,omitempty"`
+	ReviewTerms
 }
 
 func (r ReviewRule) fits(domain string, p Policy) bool {
@@ -115,6 +116,8 @@ func (s *SiteReview) apply(p Policy, domain string) Policy {
 		} else if r.Eyes.Rank() > p.Approval.Eyes.Rank() {
 			p.Approval.Eyes = r.Eyes
 		}
+		p.Approval.Roles, p.Approval.Quorum = stricterRoles(p.Approval.Roles, r.Roles), max(p.Approval.Quorum, r.Quorum)
+		p.Approval.ReviewTimes = p.Approval.ReviewTimes.stricter(r.ReviewTimes)
 	}
 	return p
 }
@@ -195,7 +198,7 @@ func (r *ApprovalRule) raise(p ApprovalPolicy) ApprovalPolicy {
 	if r == nil {
 		return p
 	}
-	q := ApprovalPolicy{FourEyes: p.FourEyes, Roles: p.Roles, Quorum: r.Quorum, ExpiresS: r.ExpiresS}
+	q := ApprovalPolicy{FourEyes: p.FourEyes, Roles: p.Roles, Quorum: r.Quorum, ExpiresS: r.ExpiresS, ReviewTimes: p.ReviewTimes}
 	if r.FourEyes != nil {
 		q.FourEyes = *r.FourEyes
 	}

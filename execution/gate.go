@@ -23,7 +23,6 @@ func openGate(t *turn, action contracts.Action, hash string) {
 		Prompt: approvalPrompt(t), Reason: p.Reason,
 		Roles: p.Approval.Roles, Quorum: p.Approval.Quorum, Review: p.Eyes(), FourEyes: p.Eyes() != "",
 		Requesters: requesters(t.run.Run.Plan.Owner, model.Contributors(t.run, t.n.Node)), Initiator: t.run.Run.Plan.Owner.Subject(), RequestedAt: requestedAt(t),
-		ExpiresAt: new(t.now().Add(time.Duration(p.Approval.ExpiresS) * time.Second)),
 		Options: []contracts.InterruptOption{
 			{ID: string(contracts.DecisionApprove), Label: "Approve"},
 			{ID: string(contracts.DecisionReject), Label: "Reject"},
@@ -34,10 +33,24 @@ func openGate(t *turn, action contracts.Action, hash string) {
 	if !sameAsPlanned(t) && !p.ApprovalRequired {
 		i.Reason = "the capability has changed since the plan was made"
 	}
+	schedule(&i, p.Approval, t.now())
 	i.Warning = t.outside().poolWarning(i)
 	t.row.Step, t.row.ApprovedSHA256 = model.StepGate, ""
 	t.ask(i, contracts.NodeAwaitingApproval)
 	watchExpiry(t.timers, t.n)
+}
+
+// schedule says of a gate who is named, and when what of it happens. A gate expires
+// after people could approve for as long as its policy says.
+func schedule(i *contracts.Interrupt, p contracts.ApprovalPolicy, now time.Time) {
+	after := func(seconds int) *time.Time { return new(now.Add(time.Duration(seconds) * time.Second)) }
+	i.Reviewers, i.RemindS, i.ExpiresAt = p.People, p.RemindS, after(p.WaitS+p.ExpiresS)
+	if p.WaitS > 0 {
+		i.DecidableAt = after(p.WaitS)
+	}
+	if p.EscalateS > 0 {
+		i.EscalateAt, i.EscalateTo = after(p.EscalateS), p.EscalateTo
+	}
 }
 
 // sayWhatChanged shows the difference to the action of the gate before this one,

@@ -1,11 +1,14 @@
 package orchestrator
 
 import (
+	"context"
 	"encoding/json"
+	"fmt"
 	"time"
 
 	"github.com/manifold-run/manifold/contracts"
 	"github.com/manifold-run/manifold/contracts/sheet"
+	"github.com/manifold-run/manifold/execution"
 )
 
 // InterruptNotice is what a webhook says of an interrupt that waits for a
@@ -13,7 +16,8 @@ import (
 // and none of the parameters: they may be personal, and are shown at the gate
 // to those who may read it.
 type InterruptNotice struct {
-	// Event is always "interrupt".
+	// Event is "interrupt" when it opens, and later "reminder" or "escalation", which
+	// is for the people of To.
 	Event       string                  `json:"event"`
 	SessionID   string                  `json:"session_id"`
 	RunID       string                  `json:"run_id,omitempty"`
@@ -27,6 +31,8 @@ type InterruptNotice struct {
 	Prompt      string                  `json:"prompt"`
 	CreatedAt   time.Time               `json:"created_at"`
 	ExpiresAt   *time.Time              `json:"expires_at,omitempty"`
+	DecidableAt *time.Time              `json:"decidable_at,omitempty"`
+	To          []string                `json:"to,omitempty"`
 }
 
 // publicPrompt leaves the parameters out of what an approval asks.
@@ -40,16 +46,63 @@ func publicPrompt(i contracts.Interrupt) string {
 	return i.Prompt
 }
 
-// NoticeOf gives the delivery for an interrupt, to be written to the outbox in
-// the transaction that opens it. There is one for each interrupt, ever.
-func NoticeOf(i contracts.Interrupt, url string) (WebhookDelivery, error) {
-	body, err := json.Marshal(InterruptNotice{
-		Event: string(contracts.EventInterrupt), SessionID: i.SessionID, RunID: i.RunID, NodeID: i.NodeID,
-		InterruptID: i.InterruptID, Code: i.Code, Type: i.Type, ToolName: i.ToolName, RiskLevel: i.RiskLevel,
-		Reason: i.Reason, Prompt: publicPrompt(i), CreatedAt: i.CreatedAt, ExpiresAt: i.ExpiresAt,
-	})
-	if err != nil {
-		return WebhookDelivery{}, contracts.Errorf(contracts.CodeInternal, "notice of interrupt %s: %w", i.InterruptID, err)
+// MaxReminders bounds how often somebody is reminded of one gate.
+const MaxReminders = 20
+
+// The events of notices that come later than the interrupt.
+const (
+	NoticeReminder   = "reminder"
+	NoticeEscalation = "escalation"
+)
+
+// NoticesOf gives the deliveries for an interrupt, to be written to the outbox in
+// the transaction that opens it, each due at its CreatedAt: that it was opened,
+// then the reminders and the escalation, which are not sent once it is decided.
+// There is one of each for each interrupt, ever, and none without a URL.
+func NoticesOf(i contracts.Interrupt, url string) ([]WebhookDelivery, error) {
+	if url == "" {
+		return nil, nil
 	}
-	return WebhookDelivery{ID: "interrupt-" + i.InterruptID, URL: url, Body: body, CreatedAt: i.CreatedAt}, nil
+	var out []WebhookDelivery
+	add := func(event, id string, at time.Time, to []string) error {
+		body, err := json.Marshal(InterruptNotice{
+			Event: event, SessionID: i.SessionID, RunID: i.RunID, NodeID: i.NodeID,
+			InterruptID: i.InterruptID, Code: i.Code, Type: i.Type, ToolName: i.ToolName, RiskLevel: i.RiskLevel,
+			Reason: i.Reason, Prompt: publicPrompt(i), CreatedAt: i.CreatedAt, ExpiresAt: i.ExpiresAt, DecidableAt: i.DecidableAt, To: to,
+		})
+		if err != nil {
+			return contracts.Errorf(contracts.CodeInternal, "notice of interrupt %s: %w", i.InterruptID, err)
+		}
+		out = append(out, WebhookDelivery{ID: id + i.InterruptID, URL: url, Body: body, CreatedAt: at})
+		return nil
+	}
+	if err := add(string(contracts.EventInterrupt), "interrupt-", i.CreatedAt, nil); err != nil {
+		return nil, err
+	}
+	at := i.CreatedAt
+	for n := range MaxReminders {
+		at = at.Add(time.Duration(i.RemindS) * time.Second)
+		if i.RemindS <= 0 || i.ExpiresAt != nil && !at.Before(*i.ExpiresAt) {
+			break
+		}
+		if err := add(NoticeReminder, fmt.Sprintf("reminder-%d-", n+1), at, i.Reviewers); err != nil {
+			return nil, err
+		}
+	}
+	if i.EscalateAt == nil {
+		return out, nil
+	}
+	err := add(NoticeEscalation, "escalation-", *i.EscalateAt, i.EscalateTo)
+	return out, err
+}
+
+// StillWanted tells whether a delivery is still news: a reminder of what was decided
+// is none.
+func StillWanted(ctx context.Context, gates execution.Gates, d WebhookDelivery) bool {
+	var n InterruptNotice
+	if json.Unmarshal(d.Body, &n) != nil || n.Event != NoticeReminder && n.Event != NoticeEscalation {
+		return true
+	}
+	i, err := execution.InterruptNow(ctx, gates, n.InterruptID)
+	return err == nil && i.Status == contracts.InterruptOpen || err != nil && contracts.CodeOf(err) != contracts.CodeNotFound
 }

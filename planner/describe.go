@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/manifold-run/manifold/contracts"
+	"github.com/manifold-run/manifold/contracts/sheet"
 )
 
 // Rows are the steps of a plan, for people to read before it runs.
@@ -119,15 +120,7 @@ func approval(p contracts.Policy, dryRun bool) string {
 	if !p.ApprovalRequired || dryRun {
 		return ""
 	}
-	text := strings.Join(p.Approval.Roles, " or ")
-	if p.Approval.Quorum > 1 {
-		text = fmt.Sprintf("%d of: %s", p.Approval.Quorum, text)
-	}
-	text += p.Eyes().Words()
-	if p.Reason != "" {
-		text += ": " + contracts.CleanSummary(p.Reason)
-	}
-	return text
+	return sheet.Approvers(p)
 }
 
 // inner is an expression without its braces.

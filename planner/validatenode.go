@@ -200,6 +200,8 @@ func weaker(p, effective contracts.Policy) []string {
 		{"approval/four_eyes", strict.Approval.FourEyes == p.Approval.FourEyes},
 		{"approval/roles", subset(p.Approval.Roles, effective.Approval.Roles)},
 		{"approval/quorum", strict.Approval.Quorum == p.Approval.Quorum},
+		{"approval/people", slices.Equal(strict.Approval.People, p.Approval.People)},
+		{"approval/wait_s", strict.Approval.WaitS == p.Approval.WaitS},
 		{"approval/expires_s", strict.Approval.ExpiresS == p.Approval.ExpiresS},
 		{"timeout_ms", p.TimeoutMS > 0 && strict.TimeoutMS == p.TimeoutMS},
 		{"node_timeout_ms", p.NodeTimeoutMS > 0 && strict.NodeTimeoutMS == p.NodeTimeoutMS},

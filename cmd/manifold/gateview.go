@@ -36,6 +36,10 @@ func (p printer) gate(g contracts.Interrupt) {
 	add("why", g.Reason)
 	add("asked by", strings.Join(g.Requesters, ", "))
 	add("approvers", strings.Join(g.Roles, " or "))
+	for _, term := range sheet.Terms(g) {
+		add(term[0], term[1])
+	}
+	add("escalates", after(strings.Join(g.EscalateTo, ", ")+", ", whenPtr(g.EscalateAt)))
 	switch g.Eyes() {
 	case contracts.EyesFour:
 		add("four eyes", "somebody must approve who neither asked nor has a part in it")

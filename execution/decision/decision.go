@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/manifold-run/manifold/contracts"
+	"github.com/manifold-run/manifold/contracts/sheet"
 )
 
 // Decider is who decides.
@@ -81,6 +82,9 @@ func (g Given) gate(i *contracts.Interrupt, who Decider, now time.Time) error {
 	if err := who.May(*i, body.Decision); err != nil {
 		return err
 	}
+	if body.Decision == contracts.DecisionApprove && i.DecidableAt != nil && now.Before(*i.DecidableAt) {
+		return contracts.Errorf(contracts.CodeConflict, "gate %s can be approved from %s on; until then it can be rejected or edited", i.Code, i.DecidableAt.UTC().Format(time.RFC3339))
+	}
 	d := contracts.InterruptDecided{
 		Decision: body.Decision, DecidedBy: who.ID, DecidedAt: now, Comment: body.Comment,
 		EditedParams: body.EditedParams, ActionSHA256: i.ActionSHA256, Via: who.Via, KeyID: who.KeyID, From: who.From,
@@ -91,7 +95,7 @@ func (g Given) gate(i *contracts.Interrupt, who Decider, now time.Time) error {
 	i.Decisions = append(i.Decisions, d)
 	switch body.Decision {
 	case contracts.DecisionApprove:
-		if counted(*i, who).Affirmed() {
+		if affirmed(counted(*i, who)) {
 			i.Status = contracts.InterruptApproved
 		}
 	case contracts.DecisionReject:
@@ -102,6 +106,15 @@ func (g Given) gate(i *contracts.Interrupt, who Decider, now time.Time) error {
 		return contracts.Errorf(contracts.CodeInvalid, "decision must be approve, reject or edit, not %q", body.Decision)
 	}
 	return nil
+}
+
+// affirmed tells whether the approvals of a gate are as many, and of those, that it
+// takes.
+func affirmed(i *contracts.Interrupt) bool {
+	initiator := slices.ContainsFunc(i.Decisions, func(d contracts.InterruptDecided) bool {
+		return d.Decision == contracts.DecisionApprove && d.Stands == contracts.StandsInitiator
+	})
+	return sheet.Approvals(*i) >= sheet.People(*i) && (initiator || i.Eyes() != contracts.EyesTwoPersons)
 }
 
 // counted gives a gate without the approvals that count no more.

@@ -156,7 +156,12 @@ func (a *App) wireFaces(ctx context.Context, webhooks *webhook.Guard) error {
 	if err != nil {
 		return err
 	}
-	if a.sender, err = webhook.New(webhook.Config{Key: key, Guard: webhooks, Now: a.cfg.Now, Logger: a.cfg.Logger}, a.store.mail); err != nil {
+	if a.sender, err = webhook.New(webhook.Config{
+		Key: key, Guard: webhooks, Now: a.cfg.Now, Logger: a.cfg.Logger,
+		Wanted: func(ctx context.Context, d orchestrator.WebhookDelivery) bool {
+			return orchestrator.StillWanted(ctx, a.store.runs, d)
+		},
+	}, a.store.mail); err != nil {
 		return err
 	}
 	marker, err := a.secret(ctx, "chat_marker_key")

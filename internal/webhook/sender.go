@@ -31,6 +31,8 @@ type Config struct {
 	PauseMax time.Duration
 	// GiveUpAfter is how long a delivery is tried [24h].
 	GiveUpAfter time.Duration
+	// Wanted tells of a delivery that is due whether it is still news [always].
+	Wanted func(ctx context.Context, d orchestrator.WebhookDelivery) bool
 	// Poll is how often the outbox is looked at [2s].
 	Poll time.Duration
 	// Now is the clock [time.Now]; it must be the one that writes the outbox.
@@ -53,6 +55,9 @@ func (c Config) withDefaults() (Config, error) {
 	c.Poll = cmp.Or(c.Poll, 2*time.Second)
 	if c.Now == nil {
 		c.Now = time.Now
+	}
+	if c.Wanted == nil {
+		c.Wanted = func(context.Context, orchestrator.WebhookDelivery) bool { return true }
 	}
 	if c.Logger == nil {
 		c.Logger = slog.New(slog.DiscardHandler)
@@ -226,6 +231,10 @@ func (s *Sender) DeliverLeft(ctx context.Context) error {
 
 // attempt sends one delivery and notes how its host did.
 func (s *Sender) attempt(ctx context.Context, d orchestrator.WebhookDelivery) {
+	if !s.cfg.Wanted(ctx, d) {
+		s.finish(ctx, d, s.cfg.Logger)
+		return
+	}
 	well, host := s.deliver(ctx, d), hostOf(d.URL)
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/manifold-run/manifold/contracts"
+	"github.com/manifold-run/manifold/contracts/sheet"
 )
 
 // Reviewers knows who counts as a second person: by the site's rules, and by who
@@ -110,6 +111,9 @@ func (p Panel) MayDecide(who Principal, i contracts.Interrupt, d contracts.Decis
 	if err := who.MayReview(i); err != nil && !affirms { // who began needs no role to stand by it
 		return err
 	}
+	if len(i.Reviewers) > 0 && !affirms && !p.of.among(i.Reviewers, who.Subject()) {
+		return contracts.Errorf(contracts.CodeForbidden, "this is reviewed by %s", strings.Join(i.Reviewers, ", "))
+	}
 	if who.Shared() {
 		return contracts.Errorf(contracts.CodeForbidden, "a front end approves nothing by itself: it must say who is asking")
 	}
@@ -121,7 +125,7 @@ func (p Panel) MayDecide(who Principal, i contracts.Interrupt, d contracts.Decis
 	for _, decided := range i.Decisions {
 		again := decided.Decision == contracts.DecisionApprove && decided.ActionSHA256 == i.ActionSHA256
 		if again && p.of.same(decided.DecidedBy) == p.of.same(who.Subject()) {
-			return contracts.Errorf(contracts.CodeConflict, "%s has approved this already; it needs %d people", who.Subject(), i.People())
+			return contracts.Errorf(contracts.CodeConflict, "%s has approved this already; it needs %d people", who.Subject(), sheet.People(i))
 		}
 	}
 	return nil
@@ -241,14 +245,17 @@ func (r *Reviewers) Nobody(ctx context.Context, i contracts.Interrupt) (string, 
 			initiator = initiator || panel.Stands(who, i) == contracts.StandsInitiator
 		}
 	}
-	if len(pool) >= i.People() && (initiator || i.Eyes() != contracts.EyesTwoPersons) {
+	if len(pool) >= sheet.People(i) && (initiator || i.Eyes() != contracts.EyesTwoPersons) {
 		return "", nil
 	}
 	text := "As things stand nobody can approve this. It takes "
 	if i.Eyes() == contracts.EyesTwoPersons {
 		text += "who asked and "
 	}
-	text += strconv.Itoa(max(i.People(), 1)) + " of those with the role " + strings.Join(GateRoles(i), " or ")
+	text += strconv.Itoa(max(sheet.People(i), 1)) + " of those with the role " + strings.Join(GateRoles(i), " or ")
+	if len(i.Reviewers) > 0 {
+		text += ", named: " + strings.Join(i.Reviewers, ", ")
+	}
 	text += ", and of the " + strconv.Itoa(len(holders)) + " that there are, " + strconv.Itoa(len(pool)) + " had no part in it and got no key from who had. "
 	return text + "Let an admin who did not ask make a key for a second person, and ask again.", nil
 }

@@ -183,6 +183,7 @@ func Circumstances(i contracts.Interrupt) [][2]string {
 	add("asked by", strings.Join(i.Requesters, ", "))
 	add("risk", string(i.RiskLevel))
 	add("why", i.Reason)
+	out = append(out, sheet.Terms(i)...)
 	for _, e := range i.Evidence {
 		if said, ok := e.Value.(string); ok && e.Path == contracts.EvidenceSettlement {
 			add("before", said)

@@ -37,6 +37,7 @@ func Run(t *testing.T, open func(t *testing.T) Opened) {
 		"a preview belongs to its owner and expires":                       previewsExpire,
 		"the first secret of a name is everyone's":                         oneSecret,
 		"each interrupt of a session with a webhook makes one delivery":    interruptsMakeDeliveries,
+		"reminders and escalations wait in the outbox until they are due":  remindersWait,
 		"a refused commit makes no delivery":                               refusalMakesNoDelivery,
 		"a delivery is put off, counted, and done":                         deliveriesAreDrained,
 		"a delivery that is claimed is nobody else's until the claim ends": deliveryIsClaimedByOne,

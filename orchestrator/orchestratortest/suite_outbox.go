@@ -2,6 +2,7 @@ package orchestratortest
 
 import (
 	"encoding/json"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -24,6 +25,30 @@ func dueDeliveries(t *testing.T, s Opened) []orchestrator.WebhookDelivery {
 		t.Fatal(err)
 	}
 	return due
+}
+
+func remindersWait(t *testing.T, s Opened) {
+	createSession(t, s, exampleSession("s1", 0))
+	g := gate("g1", "s1", "r1")
+	g.RemindS, g.EscalateAt, g.EscalateTo = 60, new(g.CreatedAt.Add(90*time.Second)), []string{"boss"}
+	createRun(t, s, "r1", "s1", execution.Transition{Gates: []contracts.Interrupt{g}})
+	for minutes, want := range []string{"interrupt", "interrupt reminder", "interrupt reminder escalation reminder"} {
+		due, err := s.Claim(t.Context(), lookingAt(g.CreatedAt.Add(time.Duration(minutes)*time.Minute), 10))
+		if err != nil {
+			t.Fatal(err)
+		}
+		var events []string
+		for _, d := range due {
+			var notice orchestrator.InterruptNotice
+			if err := json.Unmarshal(d.Body, &notice); err != nil {
+				t.Fatal(err)
+			}
+			events = append(events, notice.Event)
+		}
+		if got := strings.Join(events, " "); got != want {
+			t.Errorf("after %d minutes is due: %s, want %s", minutes, got, want)
+		}
+	}
 }
 
 func interruptsMakeDeliveries(t *testing.T, s Opened) {

@@ -133,8 +133,11 @@ func (s *Store) notify(i contracts.Interrupt) {
 	defer s.mu.Unlock()
 	url := s.sessions[i.SessionID].WebhookURL
 	// An interrupt gets here by way of JSON, so that encoding it cannot fail.
-	if d, err := orchestrator.NoticeOf(i, url); err == nil && url != "" {
-		s.outbox = append(s.outbox, delivery{WebhookDelivery: d, sessionID: i.SessionID, due: d.CreatedAt})
+	notices, err := orchestrator.NoticesOf(i, url)
+	for _, d := range notices {
+		if err == nil && url != "" {
+			s.outbox = append(s.outbox, delivery{WebhookDelivery: d, sessionID: i.SessionID, due: d.CreatedAt})
+		}
 	}
 }
 

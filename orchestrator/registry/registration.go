@@ -108,7 +108,41 @@ func siteFaults(at string, site contracts.SitePolicy) []contracts.Fault {
 			faults.add(pointer(at+"/roles", role), `must be "domain.name"`)
 		}
 	}
+	if site.Review != nil {
+		for n, rule := range site.Review.Rules {
+			faults = append(faults, termFaults(fmt.Sprintf("%s/review/rules/%d", at, n), rule.ReviewTerms)...)
+		}
+	}
 	faults.sort()
+	return faults
+}
+
+// maxReviewS bounds waits, and minRemindS how often people are told.
+const maxReviewS, minRemindS = 30 * 24 * 3600, 60
+
+// termFaults holds the terms of a review to what can be kept; an escalation tells
+// people of the pool, and nobody else.
+func termFaults(at string, r contracts.ReviewTerms) []contracts.Fault {
+	var faults faultList
+	if r.Quorum < 0 {
+		faults.add(at+"/quorum", "must not be negative")
+	}
+	if r.WaitS < 0 || r.WaitS > maxReviewS {
+		faults.add(at+"/wait_s", fmt.Sprintf("must be between 0 and %d", maxReviewS))
+	}
+	for name, value := range map[string]int{"remind_s": r.RemindS, "escalate_s": r.EscalateS} {
+		if value != 0 && (value < minRemindS || value > maxReviewS) {
+			faults.add(at+"/"+name, fmt.Sprintf("must be 0 or between %d and %d", minRemindS, maxReviewS))
+		}
+	}
+	if (r.EscalateS > 0) != (len(r.EscalateTo) > 0) {
+		faults.add(at+"/escalate_to", "escalate_s and escalate_to belong together")
+	}
+	for _, who := range r.EscalateTo {
+		if len(r.People) > 0 && !slices.Contains(r.People, who) {
+			faults.add(at+"/escalate_to", who+" is none of people: an escalation never makes the pool wider")
+		}
+	}
 	return faults
 }
 

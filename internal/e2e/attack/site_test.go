@@ -39,6 +39,15 @@ type site struct {
 func open(t *testing.T, change ...func(*app.Config)) *site {
 	t.Helper()
 	s := &site{t: t, dir: t.TempDir(), log: &apptest.Log{}, vault: newVault(t)}
+	s.starts(change...)
+	s.root = s.with(apptest.Key(t, filepath.Join(s.dir, "admin.key")))
+	s.register(s.vault)
+	return s
+}
+
+// starts has the server of the site run.
+func (s *site) starts(change ...func(*app.Config)) {
+	s.t.Helper()
 	cfg := app.Config{
 		Addr: "127.0.0.1:0", DataDir: s.dir, Lookup: os.LookupEnv, Version: "attack",
 		Logger:   slog.New(slog.NewTextHandler(s.log, &slog.HandlerOptions{Level: slog.LevelDebug})),
@@ -47,11 +56,16 @@ func open(t *testing.T, change ...func(*app.Config)) *site {
 	for _, c := range change {
 		c(&cfg)
 	}
-	s.app = apptest.Start(t, cfg)
+	s.app, s.dir = apptest.Start(s.t, cfg), cfg.DataDir
 	s.url = s.app.URL()
-	s.root = s.with(apptest.Key(t, filepath.Join(s.dir, "admin.key")))
-	s.register(s.vault)
-	return s
+}
+
+// again stops the server and starts it anew.
+func (s *site) again(change ...func(*app.Config)) {
+	s.t.Helper()
+	apptest.Stop(s.t, s.app)
+	s.starts(change...)
+	s.root = s.with(apptest.Key(s.t, filepath.Join(s.dir, "admin.key")))
 }
 
 // policy gives the server a site policy.
@@ -104,7 +118,22 @@ func (s *site) asks(who *client.Client, capability string, params map[string]any
 	return run
 }
 
+// tells is asks with a URL that is told of what waits.
+func (s *site) tells(who *client.Client, hook, capability string, params map[string]any) string {
+	s.t.Helper()
+	run, err := s.runs(who, contracts.RunPlan{WebhookURL: hook}, capability, params)
+	if err != nil {
+		s.t.Fatalf("run %s: %v", capability, err)
+	}
+	return run
+}
+
 func (s *site) tries(who *client.Client, capability string, params map[string]any) (string, error) {
+	s.t.Helper()
+	return s.runs(who, contracts.RunPlan{}, capability, params)
+}
+
+func (s *site) runs(who *client.Client, body contracts.RunPlan, capability string, params map[string]any) (string, error) {
 	s.t.Helper()
 	domain, name, _ := strings.Cut(capability, ".")
 	preview, err := who.Plan(s.t.Context(), contracts.PlanRequest{Intents: []contracts.Intent{{
@@ -116,7 +145,8 @@ func (s *site) tries(who *client.Client, capability string, params map[string]an
 	if preview.PlanHash == "" {
 		s.t.Fatalf("there is no plan: %s", asJSON(preview))
 	}
-	session, err := who.RunPlan(s.t.Context(), contracts.RunPlan{PlanHash: preview.PlanHash}, client.Opt{})
+	body.PlanHash = preview.PlanHash
+	session, err := who.RunPlan(s.t.Context(), body, client.Opt{})
 	if err != nil {
 		return "", err
 	}

@@ -199,15 +199,12 @@ func (g *group) gateRow(i contracts.Interrupt, body string) (gateRow, []mailRow,
 		id: i.InterruptID, session: i.SessionID, runID: i.RunID, code: strings.ToUpper(i.Code), kind: string(i.Type), status: string(i.Status),
 		roles: string(roles), domain: reader.Domain, class: reader.Class, body: body, createdAt: stored.Nanos(i.CreatedAt),
 	}
-	url := g.hooks[i.SessionID]
-	if url == "" {
-		return row, nil, nil
+	notices, err := orchestrator.NoticesOf(i, g.hooks[i.SessionID])
+	var mail []mailRow
+	for _, d := range notices {
+		mail = append(mail, mailRow{d.ID, i.SessionID, d.URL, string(d.Body), stored.Nanos(d.CreatedAt)})
 	}
-	d, err := orchestrator.NoticeOf(i, url)
-	if err != nil {
-		return row, nil, err
-	}
-	return row, []mailRow{{d.ID, i.SessionID, d.URL, string(d.Body), stored.Nanos(d.CreatedAt)}}, nil
+	return row, mail, err
 }
 
 // rest changes the run's row; it ends or parks the run if the transition asks

@@ -22,11 +22,12 @@ func (x *tx) notify(ctx context.Context, i contracts.Interrupt) error {
 	if err != nil || len(urls) == 0 {
 		return err
 	}
-	d, err := orchestrator.NoticeOf(i, urls[0])
-	if err != nil {
-		return err
+	notices, err := orchestrator.NoticesOf(i, urls[0])
+	for _, d := range notices {
+		if err == nil {
+			_, err = x.exec(ctx, insertDelivery, d.ID, i.SessionID, d.URL, string(d.Body), stored.Nanos(d.CreatedAt), stored.Nanos(d.CreatedAt))
+		}
 	}
-	_, err = x.exec(ctx, insertDelivery, d.ID, i.SessionID, d.URL, string(d.Body), stored.Nanos(d.CreatedAt), stored.Nanos(d.CreatedAt))
 	return err
 }
 

@@ -1,0 +1,64 @@
+package sheet
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/manifold-run/manifold/contracts"
+)
+
+// People is how many must approve a gate.
+func People(i contracts.Interrupt) int {
+	if i.Eyes() == contracts.EyesTwoPersons {
+		return max(i.Quorum, 2)
+	}
+	return max(i.Quorum, 1)
+}
+
+// Approvals is how many have approved.
+func Approvals(i contracts.Interrupt) int {
+	n := 0
+	for _, d := range i.Decisions {
+		if d.Decision == contracts.DecisionApprove {
+			n++
+		}
+	}
+	return n
+}
+
+// Terms are who is named for a gate, how many of how many have approved, and since
+// when people can, by name.
+func Terms(i contracts.Interrupt) [][2]string {
+	var out [][2]string
+	if len(i.Reviewers) > 0 {
+		out = append(out, [2]string{"reviewed by", strings.Join(i.Reviewers, ", ")})
+	}
+	if n := People(i); n > 1 && i.Type.Gate() {
+		out = append(out, [2]string{"approvals", fmt.Sprintf("%d of %d", Approvals(i), n)})
+	}
+	if i.DecidableAt != nil {
+		out = append(out, [2]string{"can be approved from", i.DecidableAt.UTC().Format("2006-01-02 15:04 UTC")})
+	}
+	return out
+}
+
+// Approvers says in words who must approve what stands under a policy.
+func Approvers(p contracts.Policy) string {
+	text := strings.Join(p.Approval.Roles, " or ")
+	if p.Approval.Quorum > 1 {
+		text = fmt.Sprintf("%d of: %s", p.Approval.Quorum, text)
+	}
+	if len(p.Approval.People) > 0 {
+		text += " (" + strings.Join(p.Approval.People, ", ") + ")"
+	}
+	switch p.Eyes() {
+	case contracts.EyesFour, contracts.EyesStrict:
+		text += ", not the requester"
+	case contracts.EyesTwoPersons:
+		text += ", and the requester"
+	}
+	if p.Reason != "" {
+		text += ": " + contracts.CleanSummary(p.Reason)
+	}
+	return text
+}
