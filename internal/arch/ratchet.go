@@ -47,8 +47,8 @@ func RoomRatchets() []Ratchet {
 		{Of: "intent", Most: 4850, Why: grown},
 		{Of: "intent/internal/slot", Most: 5400, Why: grown},
 		{Of: "internal/httpapi", Most: 3000, Why: grown},
-		{Of: "internal/store/postgres", Most: 2700, Why: "one database behind all ports of the core"},
-		{Of: "internal/store/sqlite", Most: 3200, Why: "one file behind all ports of the core, its seals and its log"},
+		{Of: "internal/store/postgres", Most: 2640, Why: "one database behind all ports of the core"},
+		{Of: "internal/store/sqlite", Most: 3160, Why: "one file behind all ports of the core, its seals and its log"},
 		{Of: "planner", Most: 3300, Why: grown},
 	}
 }

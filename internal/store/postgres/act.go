@@ -21,7 +21,7 @@ type rowQuerier interface {
 
 // lastOf is the end of a chain, the zero entry for none.
 func lastOf(ctx context.Context, q rowQuerier, chain string) (contracts.LedgerEntry, error) {
-	body, err := text(q.QueryRow(ctx, `SELECT body FROM ledger WHERE run_id = $1 ORDER BY seq DESC LIMIT 1`, chain))
+	body, err := stored.Text(q.QueryRow(ctx, `SELECT body FROM ledger WHERE run_id = $1 ORDER BY seq DESC LIMIT 1`, chain))
 	if errors.Is(err, pgx.ErrNoRows) {
 		return contracts.LedgerEntry{}, nil
 	}
@@ -52,7 +52,7 @@ func recordAct(ctx context.Context, tx pgx.Tx, a execution.Act) error {
 	if err != nil {
 		return err
 	}
-	at, err := number(tx.QueryRow(ctx, `SELECT `+now))
+	at, err := stored.Number(tx.QueryRow(ctx, `SELECT `+now))
 	if err != nil {
 		return err
 	}
@@ -75,7 +75,7 @@ func recordAct(ctx context.Context, tx pgx.Tx, a execution.Act) error {
 
 // bury ends chains whose rows are deleted.
 func bury(ctx context.Context, tx pgx.Tx, why string, chains ...string) error {
-	at, err := number(tx.QueryRow(ctx, `SELECT `+now))
+	at, err := stored.Number(tx.QueryRow(ctx, `SELECT `+now))
 	if err != nil {
 		return err
 	}
@@ -99,7 +99,7 @@ func bury(ctx context.Context, tx pgx.Tx, why string, chains ...string) error {
 // noteSealed records that a database which was in use is sealed from now on, and
 // ends the chains that were deleted before deletions were recorded.
 func noteSealed(ctx context.Context, tx pgx.Tx) error {
-	gone, err := collect(ctx, tx, text, `SELECT DISTINCT run_id FROM ledger WHERE run_id NOT IN (SELECT id FROM run) AND run_id NOT IN ($1, $2)`,
+	gone, err := collect(ctx, tx, stored.Text, `SELECT DISTINCT run_id FROM ledger WHERE run_id NOT IN (SELECT id FROM run) AND run_id NOT IN ($1, $2)`,
 		execution.LockChain, execution.ActChain)
 	if err != nil {
 		return err

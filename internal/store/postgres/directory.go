@@ -2,7 +2,6 @@ package postgres
 
 import (
 	"context"
-	"encoding/json"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -20,17 +19,6 @@ var (
 )
 
 const selectKey = `SELECT hash, revoked_at, body FROM api_key `
-
-func scanKey(row pgx.Row) (access.Key, error) {
-	var hash, body string
-	var revoked int64
-	if err := row.Scan(&hash, &revoked, &body); err != nil {
-		return access.Key{}, err
-	}
-	key, err := stored.Decode[access.Key](body)
-	key.Hash, key.RevokedAt = hash, stored.Moment(revoked)
-	return key, err
-}
 
 const insertKey = `INSERT INTO api_key (id, hash, created_at, revoked_at, body) VALUES ($1, $2, $3, $4, $5) ON CONFLICT DO NOTHING`
 
@@ -70,7 +58,7 @@ func (s *Directory) InsertFirstKey(ctx context.Context, key access.Key) (inserte
 		if _, err := tx.Exec(ctx, `LOCK TABLE api_key IN SHARE ROW EXCLUSIVE MODE`); err != nil {
 			return err
 		}
-		any, err := number(tx.QueryRow(ctx, `SELECT count(*) FROM (SELECT 1 FROM api_key LIMIT 1) k`))
+		any, err := stored.Number(tx.QueryRow(ctx, `SELECT count(*) FROM (SELECT 1 FROM api_key LIMIT 1) k`))
 		if err == nil && any > 0 {
 			err = errNotFirst()
 		}
@@ -92,7 +80,7 @@ func errNotFirst() error { return contracts.Errorf(contracts.CodeConflict, "ther
 
 // Key gives one key.
 func (s *Directory) Key(ctx context.Context, id string) (access.Key, error) {
-	return one(ctx, s.db, "read key "+id, noKey(id), scanKey, selectKey+`WHERE id = $1`, id)
+	return one(ctx, s.db, "read key "+id, noKey(id), stored.ScanKey, selectKey+`WHERE id = $1`, id)
 }
 
 // Keys lists keys, oldest first.
@@ -102,7 +90,7 @@ func (s *Directory) Keys(ctx context.Context, p contracts.Page) (contracts.List[
 		return contracts.List[access.Key]{}, err
 	}
 	text, args := q.text(selectKey, `ORDER BY created_at, id`, p.Limit)
-	keys, err := list(ctx, s.db, "list keys", scanKey, text, args...)
+	keys, err := list(ctx, s.db, "list keys", stored.ScanKey, text, args...)
 	return contracts.Cut(keys, p.Limit, func(k access.Key) string { return stored.Mark(k.CreatedAt, k.ID) }), err
 }
 
@@ -125,27 +113,14 @@ const selectDomain = `
 SELECT name, managed_by, registration, active_digest, active_etag, pending_digest, pending_etag, revision, created_at, updated_at
 FROM domain `
 
-func scanDomain(row pgx.Row) (registry.DomainRow, error) {
-	var d registry.DomainRow
-	var registration string
-	var created, updated int64
-	err := row.Scan(&d.Name, &d.ManagedBy, &registration, &d.ActiveDigest, &d.ActiveETag, &d.PendingDigest, &d.PendingETag,
-		&d.Revision, &created, &updated)
-	if registration != "" {
-		d.Registration = json.RawMessage(registration)
-	}
-	d.CreatedAt, d.UpdatedAt = stored.Stamp(created), stored.Stamp(updated)
-	return d, err
-}
-
 // Domains gives all rows by name.
 func (s *Directory) Domains(ctx context.Context) ([]registry.DomainRow, error) {
-	return list(ctx, s.db, "list domains", scanDomain, selectDomain+`ORDER BY name`)
+	return list(ctx, s.db, "list domains", stored.ScanDomain, selectDomain+`ORDER BY name`)
 }
 
 // Domain gives one row.
 func (s *Directory) Domain(ctx context.Context, name string) (registry.DomainRow, error) {
-	return one(ctx, s.db, "read domain "+name, noDomain(name), scanDomain, selectDomain+`WHERE name = $1`, name)
+	return one(ctx, s.db, "read domain "+name, noDomain(name), stored.ScanDomain, selectDomain+`WHERE name = $1`, name)
 }
 
 const (
@@ -202,7 +177,7 @@ func (s *Directory) DeleteDomain(ctx context.Context, name string, revision int6
 		if _, err := tx.Exec(ctx, lockDomains); err != nil {
 			return err
 		}
-		is, err := number(tx.QueryRow(ctx, `SELECT revision FROM domain WHERE name = $1`, name))
+		is, err := stored.Number(tx.QueryRow(ctx, `SELECT revision FROM domain WHERE name = $1`, name))
 		if err != nil {
 			return instead(err, noDomain(name))
 		}

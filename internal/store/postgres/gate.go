@@ -7,8 +7,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/jackc/pgx/v5"
-
 	"github.com/manifold-run/manifold/contracts"
 	"github.com/manifold-run/manifold/execution"
 	"github.com/manifold-run/manifold/internal/store/stored"
@@ -20,23 +18,13 @@ var _ orchestrator.GateList = (*Runs)(nil)
 
 const selectInterrupt = `SELECT session_id, body FROM interrupt `
 
-func scanInterrupt(row pgx.Row) (contracts.Interrupt, error) {
-	var session, body string
-	if err := row.Scan(&session, &body); err != nil {
-		return contracts.Interrupt{}, err
-	}
-	i, err := stored.Decode[contracts.Interrupt](body)
-	i.SessionID = session // known only when it was inserted
-	return i, err
-}
-
 func noInterrupt(id string) error {
 	return contracts.Errorf(contracts.CodeNotFound, "there is no interrupt %q", id)
 }
 
 // InterruptAt gives one interrupt with its version and the server's clock.
 func (s *Runs) InterruptAt(ctx context.Context, id string) (execution.InterruptAt, error) {
-	return one(ctx, s.db, "read interrupt "+id, noInterrupt(id), func(row pgx.Row) (at execution.InterruptAt, err error) {
+	return one(ctx, s.db, "read interrupt "+id, noInterrupt(id), func(row stored.Row) (at execution.InterruptAt, err error) {
 		var session, body string
 		var clock int64
 		if err := row.Scan(&session, &body, &at.Version, &clock); err != nil {
@@ -51,14 +39,14 @@ func (s *Runs) InterruptAt(ctx context.Context, id string) (execution.InterruptA
 // InterruptByCode finds the open interrupt of a code.
 func (s *Runs) InterruptByCode(ctx context.Context, code string) (contracts.Interrupt, error) {
 	return one(ctx, s.db, "read the interrupt of a code", contracts.Errorf(contracts.CodeNotFound, "no open question has the code %q", code),
-		scanInterrupt, selectInterrupt+`WHERE code = $1 AND status = 'open' AND code <> ''`, strings.ToUpper(code))
+		stored.ScanInterrupt, selectInterrupt+`WHERE code = $1 AND status = 'open' AND code <> ''`, strings.ToUpper(code))
 }
 
 // Interrupts gives the selected interrupts, oldest first.
 func (s *Runs) Interrupts(ctx context.Context, f execution.InterruptFilter) ([]contracts.Interrupt, error) {
 	q := selectedGates(f)
 	text, args := q.text(selectInterrupt, `ORDER BY place`, f.Limit)
-	found, err := list(ctx, s.db, "list interrupts", scanInterrupt, text, args...)
+	found, err := list(ctx, s.db, "list interrupts", stored.ScanInterrupt, text, args...)
 	return contracts.Cut(found, f.Limit, func(contracts.Interrupt) string { return "" }).Items, err
 }
 
@@ -112,7 +100,7 @@ type placedGate struct {
 	place int64
 }
 
-func scanPlaced(row pgx.Row) (placedGate, error) {
+func scanPlaced(row stored.Row) (placedGate, error) {
 	var g placedGate
 	var session, body string
 	if err := row.Scan(&g.place, &session, &body); err != nil {

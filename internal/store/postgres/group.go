@@ -153,7 +153,7 @@ func (d *db) settle(fault error) error {
 	tick := time.NewTicker(100 * time.Millisecond)
 	defer tick.Stop()
 	for {
-		if last, err := number(d.pool.QueryRow(ctx, askCommit, d.post.Origin)); err == nil {
+		if last, err := stored.Number(d.pool.QueryRow(ctx, askCommit, d.post.Origin)); err == nil {
 			if last == d.attempts {
 				return nil
 			}
@@ -238,7 +238,7 @@ func (g *group) begin(ctx context.Context, wants change) error {
 		b.Queue(selectHooks, wants.sessions, wants.runs).Query(g.readHooks)
 	}
 	b.Queue(`SELECT ` + now).QueryRow(func(row pgx.Row) error {
-		at, err := number(row)
+		at, err := stored.Number(row)
 		g.now = stored.Stamp(at)
 		return err
 	})

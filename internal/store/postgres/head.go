@@ -8,6 +8,7 @@ import (
 
 	"github.com/manifold-run/manifold/contracts"
 	"github.com/manifold-run/manifold/execution"
+	"github.com/manifold-run/manifold/internal/store/stored"
 )
 
 // head is the part of a run's row that commits are decided by, and change.
@@ -41,7 +42,7 @@ type birth struct {
 	plan      string
 }
 
-func scanHead(row pgx.Row) (*head, error) {
+func scanHead(row stored.Row) (*head, error) {
 	var r head
 	err := row.Scan(&r.id, &r.session, &r.owner, &r.state, &r.verdict, &r.epoch, &r.leaseUntil, &r.wakeSeq, &r.handledSeq, &r.wakeAt,
 		&r.ledgerSeq, &r.ledgerHead, &r.parked, &r.cancelledAt, &r.updatedAt, &r.finishedAt, &r.format, &r.waits)

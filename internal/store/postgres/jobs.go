@@ -35,7 +35,7 @@ const selectFree = `SELECT id FROM run WHERE id = ANY($1) AND finished_at = 0 AN
 
 // wakeJobs adds jobs for those of the runs that nobody holds.
 func wakeJobs(ctx context.Context, d *db, tx pgx.Tx, runs ...string) error {
-	free, err := collect(ctx, tx, text, selectFree, runs)
+	free, err := collect(ctx, tx, stored.Text, selectFree, runs)
 	if err != nil {
 		return err
 	}

@@ -3,16 +3,13 @@ package postgres
 import (
 	"context"
 
-	"github.com/jackc/pgx/v5"
-
 	"github.com/manifold-run/manifold/contracts"
-	"github.com/manifold-run/manifold/execution"
 	"github.com/manifold-run/manifold/internal/store/stored"
 )
 
 // Events gives a session's events after a place.
 func (s *Runs) Events(ctx context.Context, sessionID string, after int64, limit int) ([]contracts.Event, error) {
-	return list(ctx, s.db, "read the events of session "+sessionID, func(row pgx.Row) (contracts.Event, error) {
+	return list(ctx, s.db, "read the events of session "+sessionID, func(row stored.Row) (contracts.Event, error) {
 		var seq int64
 		var body string
 		if err := row.Scan(&seq, &body); err != nil {
@@ -26,8 +23,8 @@ func (s *Runs) Events(ctx context.Context, sessionID string, after int64, limit 
 
 // Ledger gives the entries of a run's chain after a place.
 func (s *Runs) Ledger(ctx context.Context, runID string, after int64, limit int) ([]contracts.LedgerEntry, error) {
-	return list(ctx, s.db, "read the ledger of run "+runID, func(row pgx.Row) (contracts.LedgerEntry, error) {
-		body, err := text(row)
+	return list(ctx, s.db, "read the ledger of run "+runID, func(row stored.Row) (contracts.LedgerEntry, error) {
+		body, err := stored.Text(row)
 		if err != nil {
 			return contracts.LedgerEntry{}, err
 		}
@@ -48,27 +45,10 @@ func (s *Runs) NodeData(ctx context.Context, runID, nodeID string) ([]byte, erro
 		bytes, `SELECT body FROM node_data WHERE run_id = $1 AND node_id = $2 AND expires_at > `+now, runID, nodeID)
 }
 
-func bytes(row pgx.Row) ([]byte, error) {
+func bytes(row stored.Row) ([]byte, error) {
 	var body []byte
 	err := row.Scan(&body)
 	return body, err
 }
 
 const selectIntent = `SELECT operation, outcome, consumed, body FROM intent `
-
-func scanIntent(row pgx.Row) (execution.Intent, error) {
-	var operation, outcome, body string
-	var consumed bool
-	if err := row.Scan(&operation, &outcome, &consumed, &body); err != nil {
-		return execution.Intent{}, err
-	}
-	i, err := stored.Decode[execution.Intent](body)
-	if err != nil {
-		return i, err
-	}
-	i.Operation, i.Consumed, i.Outcome = operation, consumed, nil
-	if outcome != "" {
-		i.Outcome, err = stored.Decode[*execution.Outcome](outcome)
-	}
-	return i, err
-}

@@ -115,7 +115,7 @@ ORDER BY created_at, id LIMIT $2`
 
 // DueRuns lists runs that nobody holds and that can go on, oldest first.
 func (s *Runs) DueRuns(ctx context.Context, formats []int, limit int) ([]string, error) {
-	ids, err := list(ctx, s.db, "list due runs", text, selectDue, formats, limitOf(limit))
+	ids, err := list(ctx, s.db, "list due runs", stored.Text, selectDue, formats, limitOf(limit))
 	if ids == nil {
 		ids = []string{}
 	}
@@ -127,12 +127,6 @@ SELECT coalesce((SELECT wake_at FROM run WHERE finished_at = 0 AND parked AND wa
 
 // NextWake is the earliest timer of a parked run.
 func (s *Runs) NextWake(ctx context.Context) (time.Time, error) {
-	at, err := one(ctx, s.db, "find the next timer", nil, number, selectNextWake)
+	at, err := one(ctx, s.db, "find the next timer", nil, stored.Number, selectNextWake)
 	return stored.Stamp(at), err
-}
-
-func number(row pgx.Row) (int64, error) {
-	var n int64
-	err := row.Scan(&n)
-	return n, err
 }

@@ -4,8 +4,6 @@ import (
 	"context"
 	"slices"
 
-	"github.com/jackc/pgx/v5"
-
 	"github.com/manifold-run/manifold/contracts"
 	"github.com/manifold-run/manifold/execution"
 	"github.com/manifold-run/manifold/internal/store/stored"
@@ -15,14 +13,6 @@ import (
 // at a time over all processes, so that it may ask first and then change.
 
 const selectLock = `SELECT key, run_id, node_id, since FROM held_lock `
-
-func scanLock(row pgx.Row) (execution.LockHolder, error) {
-	var h execution.LockHolder
-	var since int64
-	err := row.Scan(&h.Key, &h.RunID, &h.NodeID, &since)
-	h.Since = stored.Stamp(since)
-	return h, err
-}
 
 // AcquireLocks takes all keys for a node, or none.
 func (s *Runs) AcquireLocks(ctx context.Context, l execution.Lease, nodeID string, keys []string) (execution.LockHolder, bool, error) {
@@ -55,7 +45,7 @@ const selectForeign = selectLock + `WHERE key = ANY($1) AND NOT (run_id = $2 AND
 
 // foreignLock gives the first of the keys that another node holds.
 func (g *group) foreignLock(ctx context.Context, runID, nodeID string, keys []string) ([]execution.LockHolder, error) {
-	found, err := collect(ctx, g.conn, scanLock, selectForeign, keys, runID, nodeID)
+	found, err := collect(ctx, g.conn, stored.ScanLock, selectForeign, keys, runID, nodeID)
 	for i := range found {
 		if found[i].Waiting, err = waiting(ctx, g.conn, found[i].Key); err != nil {
 			return nil, err
@@ -65,7 +55,7 @@ func (g *group) foreignLock(ctx context.Context, runID, nodeID string, keys []st
 }
 
 func waiting(ctx context.Context, q querier, key string) ([]string, error) {
-	return collect(ctx, q, text, `SELECT run_id FROM lock_waiter WHERE key = $1 ORDER BY place`, key)
+	return collect(ctx, q, stored.Text, `SELECT run_id FROM lock_waiter WHERE key = $1 ORDER BY place`, key)
 }
 
 func (g *group) takeLocks(ctx context.Context, runID, nodeID string, keys []string) error {
@@ -133,7 +123,7 @@ type changer interface {
 // leave takes waiters out of queues. Where the key is free, the next one is
 // woken, because the one that left may have been the one to take it.
 func leave(ctx context.Context, x changer, wake func(string), which string, args ...any) ([]string, error) {
-	keys, err := collect(ctx, x, text, `DELETE FROM lock_waiter WHERE `+which+` RETURNING key`, args...)
+	keys, err := collect(ctx, x, stored.Text, `DELETE FROM lock_waiter WHERE `+which+` RETURNING key`, args...)
 	if err != nil {
 		return nil, err
 	}
@@ -142,7 +132,7 @@ func leave(ctx context.Context, x changer, wake func(string), which string, args
 
 // free frees the locks that a condition names and gives the runs woken.
 func free(ctx context.Context, x changer, wake func(string), which string, args ...any) ([]string, error) {
-	keys, err := collect(ctx, x, text, `DELETE FROM held_lock WHERE `+which+` RETURNING key`, args...)
+	keys, err := collect(ctx, x, stored.Text, `DELETE FROM held_lock WHERE `+which+` RETURNING key`, args...)
 	if err != nil {
 		return nil, err
 	}
@@ -159,7 +149,7 @@ func wakeNext(ctx context.Context, x changer, wake func(string), keys []string) 
 	slices.Sort(keys)
 	var woken []string
 	for _, key := range slices.Compact(keys) {
-		next, err := collect(ctx, x, text, selectFirstWaiter, key)
+		next, err := collect(ctx, x, stored.Text, selectFirstWaiter, key)
 		if err != nil {
 			return nil, err
 		}
@@ -182,7 +172,7 @@ func (s *Runs) Locks(ctx context.Context, p contracts.Page) (contracts.List[exec
 		q.Where(`key > ?`, p.Cursor)
 	}
 	text, args := q.text(selectLockWaiting, `ORDER BY key`, p.Limit)
-	held, err := list(ctx, s.db, "list locks", func(row pgx.Row) (execution.LockHolder, error) {
+	held, err := list(ctx, s.db, "list locks", func(row stored.Row) (execution.LockHolder, error) {
 		var h execution.LockHolder
 		var since int64
 		err := row.Scan(&h.Key, &h.RunID, &h.NodeID, &since, &h.Waiting)
@@ -202,7 +192,7 @@ func (s *Runs) BreakLock(ctx context.Context, key, by string) (execution.LockHol
 	act, _ := execution.ActOf(ctx)
 	apply := func(ctx context.Context, g *group) error {
 		var err error
-		if broken, err = scanLock(g.conn.QueryRow(ctx, selectLock+`WHERE key = $1`, key)); err != nil {
+		if broken, err = stored.ScanLock(g.conn.QueryRow(ctx, selectLock+`WHERE key = $1`, key)); err != nil {
 			return instead(err, contracts.Errorf(contracts.CodeNotFound, "nobody holds the lock %q", key))
 		}
 		if broken.Waiting, err = waiting(ctx, g.conn, key); err != nil {

@@ -2,7 +2,6 @@ package postgres
 
 import (
 	"context"
-	"encoding/json"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -30,14 +29,7 @@ SELECT id, url, body, attempts, created_at FROM claimed ORDER BY was, place`
 
 // Claim gives deliveries whose time has come to one caller. It commits.
 func (s *Mail) Claim(ctx context.Context, c orchestrator.Claim) ([]orchestrator.WebhookDelivery, error) {
-	return list(ctx, s.db, "claim deliveries", func(row pgx.Row) (orchestrator.WebhookDelivery, error) {
-		var d orchestrator.WebhookDelivery
-		var body string
-		var created int64
-		err := row.Scan(&d.ID, &d.URL, &body, &d.Attempts, &created)
-		d.Body, d.CreatedAt = json.RawMessage(body), stored.Stamp(created)
-		return d, err
-	}, claimDeliveries, c.ID, stored.Nanos(c.Now), stored.Nanos(c.Until), limitOf(c.Limit))
+	return list(ctx, s.db, "claim deliveries", stored.ScanDelivery, claimDeliveries, c.ID, stored.Nanos(c.Now), stored.Nanos(c.Until), limitOf(c.Limit))
 }
 
 // Done removes a delivery. It commits.
@@ -83,7 +75,7 @@ func (s *Mail) Receive(ctx context.Context, items []orchestrator.Received) ([]or
 	type item = orchestrator.Received
 	var numbers []int64
 	err := s.transact(ctx, "receive", func(tx pgx.Tx) (err error) {
-		numbers, err = collect(ctx, tx, number, insertReceived, column(items, func(i item) string { return i.Channel }),
+		numbers, err = collect(ctx, tx, stored.Number, insertReceived, column(items, func(i item) string { return i.Channel }),
 			column(items, func(i item) string { return i.ID }), column(items, func(i item) string { return i.Reply }),
 			column(items, func(i item) int64 { return stored.Nanos(i.At) }), column(items, func(i item) string { return string(i.Body) }))
 		return err
@@ -102,21 +94,12 @@ const selectInbox = `SELECT channel, id, reply, received_at, body FROM inbox WHE
 
 // Unfinished gives a channel's items that were not answered yet.
 func (s *Mail) Unfinished(ctx context.Context, channel string) ([]orchestrator.Received, error) {
-	return list(ctx, s.db, "list the inbox of "+channel, scanReceived, selectInbox, channel, unfinished)
+	return list(ctx, s.db, "list the inbox of "+channel, stored.ScanReceived, selectInbox, channel, unfinished)
 }
 
 // GivenUp gives a channel's items that were given up.
 func (s *Mail) GivenUp(ctx context.Context, channel string) ([]orchestrator.Received, error) {
-	return list(ctx, s.db, "list what was given up of "+channel, scanReceived, selectInbox, channel, givenUp)
-}
-
-func scanReceived(row pgx.Row) (orchestrator.Received, error) {
-	var i orchestrator.Received
-	var at int64
-	var body string
-	err := row.Scan(&i.Channel, &i.ID, &i.Reply, &at, &body)
-	i.At, i.Body = stored.Stamp(at), json.RawMessage(body)
-	return i, err
+	return list(ctx, s.db, "list what was given up of "+channel, stored.ScanReceived, selectInbox, channel, givenUp)
 }
 
 // NoteReply keeps where an item is being answered. It commits.

@@ -17,7 +17,7 @@ func (s *Runs) RecordOutcome(ctx context.Context, nonce string, o execution.Outc
 		return false, err
 	}
 	// The run of an intent never changes.
-	runID, err := one(ctx, s.db, "find an intent", noIntent(), text, `SELECT run_id FROM intent WHERE nonce = $1`, nonce)
+	runID, err := one(ctx, s.db, "find an intent", noIntent(), stored.Text, `SELECT run_id FROM intent WHERE nonce = $1`, nonce)
 	if err != nil {
 		return false, err
 	}

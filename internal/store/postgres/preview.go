@@ -4,8 +4,6 @@ import (
 	"context"
 	"time"
 
-	"github.com/jackc/pgx/v5"
-
 	"github.com/manifold-run/manifold/contracts"
 	"github.com/manifold-run/manifold/internal/store/stored"
 	"github.com/manifold-run/manifold/orchestrator"
@@ -33,8 +31,8 @@ func (s *Talk) SavePreview(ctx context.Context, p orchestrator.Preview) error {
 // Preview gives the owner's preview that has not expired.
 func (s *Talk) Preview(ctx context.Context, owner, planHash string, now time.Time) (orchestrator.Preview, error) {
 	missing := contracts.Errorf(contracts.CodeNotFound, "there is no preview of plan %s, or it has expired", planHash)
-	return one(ctx, s.db, "read preview "+planHash, missing, func(row pgx.Row) (orchestrator.Preview, error) {
-		body, err := text(row)
+	return one(ctx, s.db, "read preview "+planHash, missing, func(row stored.Row) (orchestrator.Preview, error) {
+		body, err := stored.Text(row)
 		if err != nil {
 			return orchestrator.Preview{}, err
 		}

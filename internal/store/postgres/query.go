@@ -27,7 +27,7 @@ type execer interface {
 }
 
 // collect reads all rows of a query.
-func collect[T any](ctx context.Context, q querier, scan func(pgx.Row) (T, error), query string, args ...any) ([]T, error) {
+func collect[T any](ctx context.Context, q querier, scan func(stored.Row) (T, error), query string, args ...any) ([]T, error) {
 	rows, err := q.Query(ctx, query, args...)
 	if err != nil {
 		return nil, err
@@ -36,7 +36,7 @@ func collect[T any](ctx context.Context, q querier, scan func(pgx.Row) (T, error
 }
 
 // read reads all rows and closes them.
-func read[T any](rows pgx.Rows, scan func(pgx.Row) (T, error)) ([]T, error) {
+func read[T any](rows pgx.Rows, scan func(stored.Row) (T, error)) ([]T, error) {
 	defer rows.Close()
 	var all []T
 	for rows.Next() {
@@ -49,22 +49,15 @@ func read[T any](rows pgx.Rows, scan func(pgx.Row) (T, error)) ([]T, error) {
 	return all, rows.Err()
 }
 
-// text scans a row of one text.
-func text(row pgx.Row) (string, error) {
-	var s string
-	err := row.Scan(&s)
-	return s, err
-}
-
 // list does one query of the pool and reads all rows.
-func list[T any](ctx context.Context, d *db, doing string, scan func(pgx.Row) (T, error), query string, args ...any) ([]T, error) {
+func list[T any](ctx context.Context, d *db, doing string, scan func(stored.Row) (T, error), query string, args ...any) ([]T, error) {
 	all, err := collect(ctx, d.pool, scan, query, args...)
 	return all, translate(doing, err)
 }
 
 // one does one query of the pool and reads one row; without one it gives the
 // better error.
-func one[T any](ctx context.Context, d *db, doing string, missing error, scan func(pgx.Row) (T, error), query string, args ...any) (T, error) {
+func one[T any](ctx context.Context, d *db, doing string, missing error, scan func(stored.Row) (T, error), query string, args ...any) (T, error) {
 	v, err := scan(d.pool.QueryRow(ctx, query, args...))
 	return v, translate(doing, instead(err, missing))
 }

@@ -21,24 +21,6 @@ FROM run r JOIN plan p ON p.run_id = r.id `
 // which is by far the largest part of a run.
 var selectBrief = strings.NewReplacer("p.body", "'{}'", "JOIN plan p ON p.run_id = r.id ", "").Replace(selectRun)
 
-func scanRun(row pgx.Row) (execution.Run, error) {
-	var r execution.Run
-	var lease, wake, cancelled, created, updated, finished int64
-	var verdict, plan string
-	err := row.Scan(&r.ID, &r.SessionID, &r.Format, &r.State, &r.Owner, &r.Epoch, &lease, &r.WakeSeq, &r.HandledSeq, &wake, &r.Parked,
-		&cancelled, &r.CancelledBy, &r.LedgerSeq, &r.LedgerHead, &verdict, &created, &updated, &finished, &plan)
-	if err != nil {
-		return r, err
-	}
-	r.LeaseUntil, r.WakeAt, r.CancelRequestedAt = stored.Stamp(lease), stored.Stamp(wake), stored.Moment(cancelled)
-	r.CreatedAt, r.UpdatedAt, r.FinishedAt = stored.Stamp(created), stored.Stamp(updated), stored.Moment(finished)
-	if r.Plan, err = stored.Decode[contracts.Plan](plan); err != nil || verdict == "" {
-		return r, err
-	}
-	r.Verdict, err = stored.Decode[*contracts.Verdict](verdict)
-	return r, err
-}
-
 // snapshot does several reads that see one state of the database, in one round
 // trip.
 func (d *db) snapshot(ctx context.Context, doing string, queue func(*pgx.Batch)) error {
@@ -55,7 +37,7 @@ func (d *db) snapshot(ctx context.Context, doing string, queue func(*pgx.Batch))
 }
 
 // into keeps the rows of a query of a batch.
-func into[T any](all *[]T, scan func(pgx.Row) (T, error)) func(pgx.Rows) error {
+func into[T any](all *[]T, scan func(stored.Row) (T, error)) func(pgx.Rows) error {
 	return func(rows pgx.Rows) (err error) {
 		*all, err = read(rows, scan)
 		return err
@@ -67,10 +49,10 @@ func (s *Runs) LoadRun(ctx context.Context, runID string) (execution.Snapshot, e
 	var got execution.Snapshot
 	var runs []execution.Run
 	err := s.snapshot(ctx, "load run "+runID, func(b *pgx.Batch) {
-		b.Queue(selectRun+`WHERE r.id = $1`, runID).Query(into(&runs, scanRun))
-		b.Queue(`SELECT body FROM node WHERE run_id = $1 ORDER BY place`, runID).Query(into(&got.Nodes, scanNode))
-		b.Queue(gatesOf, runID).Query(into(&got.Gates, scanInterrupt))
-		b.Queue(selectIntent+`WHERE run_id = $1 ORDER BY place`, runID).Query(into(&got.Intents, scanIntent))
+		b.Queue(selectRun+`WHERE r.id = $1`, runID).Query(into(&runs, stored.ScanRun))
+		b.Queue(`SELECT body FROM node WHERE run_id = $1 ORDER BY place`, runID).Query(into(&got.Nodes, stored.ScanNode))
+		b.Queue(gatesOf, runID).Query(into(&got.Gates, stored.ScanInterrupt))
+		b.Queue(selectIntent+`WHERE run_id = $1 ORDER BY place`, runID).Query(into(&got.Intents, stored.ScanIntent))
 	})
 	if err != nil {
 		return execution.Snapshot{}, err
@@ -80,14 +62,6 @@ func (s *Runs) LoadRun(ctx context.Context, runID string) (execution.Snapshot, e
 	}
 	got.Run = runs[0]
 	return got, nil
-}
-
-func scanNode(row pgx.Row) (execution.NodeRecord, error) {
-	body, err := text(row)
-	if err != nil {
-		return execution.NodeRecord{}, err
-	}
-	return stored.Decode[execution.NodeRecord](body)
 }
 
 const gatesOf = selectInterrupt + `WHERE run_id = $1 ORDER BY place`
@@ -103,8 +77,8 @@ func (s *Runs) ReadSignals(ctx context.Context, runID string) (execution.Signals
 			found = err == nil
 			return instead(err, nil)
 		})
-		b.Queue(gatesOf, runID).Query(into(&got.Gates, scanInterrupt))
-		b.Queue(selectIntent+`WHERE run_id = $1 AND NOT consumed ORDER BY place`, runID).Query(into(&got.Intents, scanIntent))
+		b.Queue(gatesOf, runID).Query(into(&got.Gates, stored.ScanInterrupt))
+		b.Queue(selectIntent+`WHERE run_id = $1 AND NOT consumed ORDER BY place`, runID).Query(into(&got.Intents, stored.ScanIntent))
 	})
 	if err != nil {
 		return execution.Signals{}, err
@@ -167,6 +141,6 @@ func (s *Runs) ListRuns(ctx context.Context, f execution.RunFilter) (contracts.L
 		selects = selectBrief
 	}
 	text, args := q.text(selects, `ORDER BY r.created_at DESC, r.id DESC`, f.Limit)
-	runs, err := list(ctx, s.db, "list runs", scanRun, text, args...)
+	runs, err := list(ctx, s.db, "list runs", stored.ScanRun, text, args...)
 	return contracts.Cut(runs, f.Limit, func(r execution.Run) string { return stored.Mark(r.CreatedAt, r.ID) }), err
 }

@@ -36,20 +36,9 @@ func (s *Talk) CreateSession(ctx context.Context, session orchestrator.Session) 
 
 const selectSession = `SELECT version, name, updated_at, body FROM session `
 
-func scanSession(row pgx.Row) (orchestrator.Session, error) {
-	var name, body string
-	var version, updated int64
-	if err := row.Scan(&version, &name, &updated, &body); err != nil {
-		return orchestrator.Session{}, err
-	}
-	session, err := stored.Decode[orchestrator.Session](body)
-	session.Version, session.Name, session.UpdatedAt = version, name, stored.Stamp(updated)
-	return session, err
-}
-
 // Session gives one session.
 func (s *Talk) Session(ctx context.Context, id string) (orchestrator.Session, error) {
-	return one(ctx, s.db, "read session "+id, noSession(id), scanSession, selectSession+`WHERE id = $1`, id)
+	return one(ctx, s.db, "read session "+id, noSession(id), stored.ScanSession, selectSession+`WHERE id = $1`, id)
 }
 
 // ListSessions gives the newest first.
@@ -65,7 +54,7 @@ func (s *Talk) ListSessions(ctx context.Context, f orchestrator.SessionFilter) (
 		return contracts.List[orchestrator.Session]{}, err
 	}
 	text, args := q.text(selectSession, `ORDER BY created_at DESC, id DESC`, f.Limit)
-	sessions, err := list(ctx, s.db, "list sessions", scanSession, text, args...)
+	sessions, err := list(ctx, s.db, "list sessions", stored.ScanSession, text, args...)
 	return contracts.Cut(sessions, f.Limit, func(s orchestrator.Session) string { return stored.Mark(s.CreatedAt, s.ID) }), err
 }
 
@@ -117,17 +106,6 @@ ON CONFLICT DO NOTHING`
 UPDATE turn SET version = $5, session_id = $6, interrupt_id = $7, run_id = $8, outcome = $9, body = $10 ` + turnOfKey + ` AND version = $4`
 )
 
-func scanTurn(row pgx.Row) (orchestrator.Turn, error) {
-	var version int64
-	var body string
-	if err := row.Scan(&version, &body); err != nil {
-		return orchestrator.Turn{}, err
-	}
-	turn, err := stored.Decode[orchestrator.Turn](body)
-	turn.Version = version
-	return turn, err
-}
-
 // BeginTurn inserts a turn, or gives the one that has its key. It commits.
 func (s *Talk) BeginTurn(ctx context.Context, t orchestrator.Turn) (turn orchestrator.Turn, created bool, err error) {
 	body, err := stored.Encode(t)
@@ -163,7 +141,7 @@ func (s *Talk) SaveTurn(ctx context.Context, t orchestrator.Turn) (orchestrator.
 
 // Turn gives the turn of a key.
 func (s *Talk) Turn(ctx context.Context, key orchestrator.TurnKey) (orchestrator.Turn, error) {
-	return one(ctx, s.db, "read a turn", noTurn(key), scanTurn, selectTurn+turnOfKey, key.Conversation, key.Key, key.Model)
+	return one(ctx, s.db, "read a turn", noTurn(key), stored.ScanTurn, selectTurn+turnOfKey, key.Conversation, key.Key, key.Model)
 }
 
 // ListTurns gives the turns that the filter selects.
@@ -182,7 +160,7 @@ func (s *Talk) ListTurns(ctx context.Context, f orchestrator.TurnFilter) ([]orch
 		q.Where(`begun_at < ?`, stored.Nanos(f.Before))
 	}
 	text, args := q.text(selectTurn, `ORDER BY place`, f.Limit)
-	turns, err := list(ctx, s.db, "list turns", scanTurn, text, args...)
+	turns, err := list(ctx, s.db, "list turns", stored.ScanTurn, text, args...)
 	return contracts.Cut(turns, f.Limit, func(orchestrator.Turn) string { return "" }).Items, err
 }
 

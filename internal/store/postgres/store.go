@@ -19,6 +19,7 @@ import (
 	"github.com/manifold-run/manifold/internal/store/postgres/notify"
 	"github.com/manifold-run/manifold/internal/store/postgres/proof"
 	"github.com/manifold-run/manifold/internal/store/postgres/queue"
+	"github.com/manifold-run/manifold/internal/store/stored"
 )
 
 //go:embed migrations/*.sql
@@ -157,7 +158,7 @@ func (d *db) prepare(ctx context.Context, keys [][]byte) error {
 	if d.jobs, err = queue.New(d.pool); err != nil {
 		return err
 	}
-	schema, err := text(d.pool.QueryRow(ctx, `SELECT current_schema()`))
+	schema, err := stored.Text(d.pool.QueryRow(ctx, `SELECT current_schema()`))
 	if err != nil {
 		return err
 	}

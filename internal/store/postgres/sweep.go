@@ -48,7 +48,7 @@ func sweep(ctx context.Context, d *db, tx pgx.Tx, finishedBefore int64) (swept e
 	if err := lockForDeletion(ctx, tx); err != nil {
 		return swept, err
 	}
-	runs, err := collect(ctx, tx, text, selectEnded, finishedBefore, sweepBatch)
+	runs, err := collect(ctx, tx, stored.Text, selectEnded, finishedBefore, sweepBatch)
 	if err != nil {
 		return swept, err
 	}
@@ -115,7 +115,7 @@ func deleteSession(ctx context.Context, d *db, tx pgx.Tx, id, why string) error 
 		id   string
 		open bool
 	}
-	runs, err := collect(ctx, tx, func(row pgx.Row) (run, error) {
+	runs, err := collect(ctx, tx, func(row stored.Row) (run, error) {
 		var r run
 		err := row.Scan(&r.id, &r.open)
 		return r, err
@@ -191,7 +191,7 @@ func sweepSessions(ctx context.Context, d *db, tx pgx.Tx, idleSince int64) (swep
 	if err := lockForDeletion(ctx, tx); err != nil {
 		return swept, err
 	}
-	idle, err := collect(ctx, tx, text, selectIdle, idleSince, sweepBatch)
+	idle, err := collect(ctx, tx, stored.Text, selectIdle, idleSince, sweepBatch)
 	if err != nil {
 		return swept, err
 	}

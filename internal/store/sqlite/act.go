@@ -12,7 +12,7 @@ import (
 
 // lastOf is the end of a chain, the zero entry for none.
 func lastOf(ctx context.Context, h *handle, chain string) (contracts.LedgerEntry, error) {
-	body, err := text(h.row(ctx, `SELECT body FROM ledger WHERE run_id = ? ORDER BY seq DESC LIMIT 1`, chain))
+	body, err := stored.Text(h.row(ctx, `SELECT body FROM ledger WHERE run_id = ? ORDER BY seq DESC LIMIT 1`, chain))
 	if errors.Is(err, sql.ErrNoRows) {
 		return contracts.LedgerEntry{}, nil
 	}

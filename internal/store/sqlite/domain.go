@@ -2,7 +2,6 @@ package sqlite
 
 import (
 	"context"
-	"encoding/json"
 
 	"github.com/manifold-run/manifold/contracts"
 	"github.com/manifold-run/manifold/internal/store/stored"
@@ -15,25 +14,12 @@ const selectDomain = `
 SELECT name, managed_by, registration, active_digest, active_etag, pending_digest, pending_etag, revision, created_at, updated_at
 FROM domain `
 
-func scanDomain(row scanner) (registry.DomainRow, error) {
-	var d registry.DomainRow
-	var registration string
-	var created, updated int64
-	err := row.Scan(&d.Name, &d.ManagedBy, &registration, &d.ActiveDigest, &d.ActiveETag, &d.PendingDigest, &d.PendingETag,
-		&d.Revision, &created, &updated)
-	if registration != "" {
-		d.Registration = json.RawMessage(registration)
-	}
-	d.CreatedAt, d.UpdatedAt = stored.Stamp(created), stored.Stamp(updated)
-	return d, err
-}
-
 // Domains gives all rows by name.
 func (s *Directory) Domains(ctx context.Context) ([]registry.DomainRow, error) {
 	var rows []registry.DomainRow
 	err := s.view(ctx, "list domains", func(ctx context.Context, h *handle) error {
 		var err error
-		rows, err = collect(ctx, h, scanDomain, selectDomain+`ORDER BY name`)
+		rows, err = collect(ctx, h, stored.ScanDomain, selectDomain+`ORDER BY name`)
 		return err
 	})
 	return rows, err
@@ -44,7 +30,7 @@ func (s *Directory) Domain(ctx context.Context, name string) (registry.DomainRow
 	var d registry.DomainRow
 	err := s.view(ctx, "read domain "+name, func(ctx context.Context, h *handle) error {
 		var err error
-		d, err = scanDomain(h.row(ctx, selectDomain+`WHERE name = ?`, name))
+		d, err = stored.ScanDomain(h.row(ctx, selectDomain+`WHERE name = ?`, name))
 		return missing(err, noDomain(name))
 	})
 	return d, err
@@ -94,7 +80,7 @@ func (s *Directory) SaveDomain(ctx context.Context, row registry.DomainRow, bodi
 // DeleteDomain removes one row.
 func (s *Directory) DeleteDomain(ctx context.Context, name string, revision int64) error {
 	return s.write(ctx, "delete domain "+name, func(ctx context.Context, x *tx) error {
-		row, err := scanDomain(x.row(ctx, selectDomain+`WHERE name = ?`, name))
+		row, err := stored.ScanDomain(x.row(ctx, selectDomain+`WHERE name = ?`, name))
 		if err != nil {
 			return missing(err, noDomain(name))
 		}

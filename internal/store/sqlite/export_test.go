@@ -3,6 +3,8 @@ package sqlite
 import (
 	"context"
 	"fmt"
+
+	"github.com/manifold-run/manifold/internal/store/stored"
 )
 
 // LimitPages lets the disk be full at a number of pages more than there are.
@@ -52,7 +54,7 @@ func (s *Store) Durability(ctx context.Context) (journal string, synchronous int
 // Columns are all columns of all tables.
 func (s *Store) Columns(ctx context.Context) (columns []string, err error) {
 	err = s.view(ctx, "read the columns", func(ctx context.Context, h *handle) error {
-		columns, err = collect(ctx, h, text, `SELECT t.name || '.' || c.name FROM sqlite_schema t, pragma_table_info(t.name) c WHERE t.type = 'table'`)
+		columns, err = collect(ctx, h, stored.Text, `SELECT t.name || '.' || c.name FROM sqlite_schema t, pragma_table_info(t.name) c WHERE t.type = 'table'`)
 		return err
 	})
 	return columns, err

@@ -17,18 +17,8 @@ var _ orchestrator.GateList = (*Runs)(nil)
 
 const selectInterrupt = `SELECT session_id, body FROM interrupt `
 
-func scanInterrupt(row scanner) (contracts.Interrupt, error) {
-	var session, body string
-	if err := row.Scan(&session, &body); err != nil {
-		return contracts.Interrupt{}, err
-	}
-	i, err := stored.Decode[contracts.Interrupt](body)
-	i.SessionID = session // known only when it was inserted
-	return i, err
-}
-
 func (h *handle) gatesOf(ctx context.Context, runID string) ([]contracts.Interrupt, error) {
-	return collect(ctx, h, scanInterrupt, selectInterrupt+`WHERE run_id = ? ORDER BY place`, runID)
+	return collect(ctx, h, stored.ScanInterrupt, selectInterrupt+`WHERE run_id = ? ORDER BY place`, runID)
 }
 
 func (h *handle) interrupt(ctx context.Context, id string) (i contracts.Interrupt, version int64, err error) {
@@ -46,7 +36,7 @@ func (s *Runs) InterruptByCode(ctx context.Context, code string) (contracts.Inte
 	var i contracts.Interrupt
 	err := s.view(ctx, "read the interrupt of a code", func(ctx context.Context, h *handle) error {
 		var err error
-		i, err = scanInterrupt(h.row(ctx, selectInterrupt+`WHERE code = ? AND status = 'open' AND code <> ''`, strings.ToUpper(code)))
+		i, err = stored.ScanInterrupt(h.row(ctx, selectInterrupt+`WHERE code = ? AND status = 'open' AND code <> ''`, strings.ToUpper(code)))
 		return missing(err, contracts.Errorf(contracts.CodeNotFound, "no open question has the code %q", code))
 	})
 	return i, err
@@ -62,7 +52,7 @@ func (s *Runs) Interrupts(ctx context.Context, f execution.InterruptFilter) ([]c
 	var found []contracts.Interrupt
 	err = s.view(ctx, "list interrupts", func(ctx context.Context, h *handle) error {
 		var err error
-		found, err = collect(ctx, h, scanInterrupt, text, args...)
+		found, err = collect(ctx, h, stored.ScanInterrupt, text, args...)
 		return err
 	})
 	return contracts.Cut(found, f.Limit, func(contracts.Interrupt) string { return "" }).Items, err

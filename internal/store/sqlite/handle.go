@@ -9,6 +9,7 @@ import (
 
 	"github.com/manifold-run/manifold/contracts"
 	"github.com/manifold-run/manifold/internal/store/groupcommit"
+	"github.com/manifold-run/manifold/internal/store/stored"
 )
 
 // handle is one connection with its prepared statements. One goroutine uses it
@@ -89,9 +90,7 @@ func refuseZeros(args []any) error {
 }
 
 // scanner is a row to read.
-type scanner interface {
-	Scan(dest ...any) error
-}
+type scanner = stored.Row
 
 // brokenRow is a row that could not be asked for.
 type brokenRow struct{ err error }
@@ -118,13 +117,6 @@ func collect[T any](ctx context.Context, h *handle, scan func(scanner) (T, error
 		all = append(all, v)
 	}
 	return all, rows.Err()
-}
-
-// text scans a row of one text.
-func text(row scanner) (string, error) {
-	var s string
-	err := row.Scan(&s)
-	return s, err
 }
 
 // view does one read on a connection of its own.

@@ -2,7 +2,6 @@ package sqlite
 
 import (
 	"context"
-	"encoding/json"
 	"time"
 
 	"github.com/manifold-run/manifold/internal/store/stored"
@@ -42,20 +41,11 @@ func (s *Mail) Unfinished(ctx context.Context, channel string) ([]orchestrator.R
 	var items []orchestrator.Received
 	err := s.view(ctx, "list the inbox of "+channel, func(ctx context.Context, h *handle) error {
 		var err error
-		items, err = collect(ctx, h, scanReceived,
+		items, err = collect(ctx, h, stored.ScanReceived,
 			`SELECT channel, id, reply, received_at, body FROM inbox WHERE channel = ? AND finished = 0 ORDER BY place`, channel)
 		return err
 	})
 	return items, err
-}
-
-func scanReceived(row scanner) (orchestrator.Received, error) {
-	var i orchestrator.Received
-	var at int64
-	var body string
-	err := row.Scan(&i.Channel, &i.ID, &i.Reply, &at, &body)
-	i.At, i.Body = stored.Stamp(at), json.RawMessage(body)
-	return i, err
 }
 
 // NoteReply keeps where an item is being answered.
@@ -90,7 +80,7 @@ func (s *Mail) GivenUp(ctx context.Context, channel string) ([]orchestrator.Rece
 	var items []orchestrator.Received
 	err := s.view(ctx, "list what was given up of "+channel, func(ctx context.Context, h *handle) error {
 		var err error
-		items, err = collect(ctx, h, scanReceived,
+		items, err = collect(ctx, h, stored.ScanReceived,
 			`SELECT channel, id, reply, received_at, body FROM inbox WHERE channel = ? AND finished = ? ORDER BY place`, channel, givenUp)
 		return err
 	})

@@ -37,7 +37,7 @@ func (s *Runs) Ledger(ctx context.Context, runID string, after int64, limit int)
 	var entries []contracts.LedgerEntry
 	err := s.view(ctx, "read the ledger of run "+runID, func(ctx context.Context, h *handle) error {
 		scan := func(row scanner) (contracts.LedgerEntry, error) {
-			body, err := text(row)
+			body, err := stored.Text(row)
 			if err != nil {
 				return contracts.LedgerEntry{}, err
 			}

@@ -13,17 +13,6 @@ var _ access.KeyStore = (*Directory)(nil)
 
 const selectKey = `SELECT hash, revoked_at, body FROM api_key `
 
-func scanKey(row scanner) (access.Key, error) {
-	var hash, body string
-	var revoked int64
-	if err := row.Scan(&hash, &revoked, &body); err != nil {
-		return access.Key{}, err
-	}
-	key, err := stored.Decode[access.Key](body)
-	key.Hash, key.RevokedAt = hash, stored.Moment(revoked)
-	return key, err
-}
-
 // insertKey inserts a key where a condition holds, and tells whether it did.
 func insertKey(ctx context.Context, s *Directory, key access.Key, where string) (bool, error) {
 	body, err := stored.Encode(key)
@@ -68,7 +57,7 @@ func (s *Directory) Key(ctx context.Context, id string) (access.Key, error) {
 	var key access.Key
 	err := s.view(ctx, "read key "+id, func(ctx context.Context, h *handle) error {
 		var err error
-		key, err = scanKey(h.row(ctx, selectKey+`WHERE id = ?`, id))
+		key, err = stored.ScanKey(h.row(ctx, selectKey+`WHERE id = ?`, id))
 		return missing(err, noKey(id))
 	})
 	return key, err
@@ -84,7 +73,7 @@ func (s *Directory) Keys(ctx context.Context, p contracts.Page) (contracts.List[
 	var keys []access.Key
 	err := s.view(ctx, "list keys", func(ctx context.Context, h *handle) error {
 		var err error
-		keys, err = collect(ctx, h, scanKey, text, args...)
+		keys, err = collect(ctx, h, stored.ScanKey, text, args...)
 		return err
 	})
 	return contracts.Cut(keys, p.Limit, func(k access.Key) string { return stored.Mark(k.CreatedAt, k.ID) }), err

@@ -50,7 +50,7 @@ func (s *Runs) RenewLeases(ctx context.Context, owner string, held []execution.L
 			return nil
 		}
 		for _, l := range held {
-			seqs, err := collect(ctx, x.handle, number, renewLease, stored.Nanos(x.now.Add(ttl)), l.RunID, owner, l.Epoch)
+			seqs, err := collect(ctx, x.handle, stored.Number, renewLease, stored.Nanos(x.now.Add(ttl)), l.RunID, owner, l.Epoch)
 			if err != nil {
 				return err
 			}
@@ -61,12 +61,6 @@ func (s *Runs) RenewLeases(ctx context.Context, owner string, held []execution.L
 		return nil
 	})
 	return kept, err
-}
-
-func number(row scanner) (int64, error) {
-	var n int64
-	err := row.Scan(&n)
-	return n, err
 }
 
 // ReleaseRun gives a lease back without parking.
@@ -142,7 +136,7 @@ SELECT wake_at FROM run INDEXED BY run_timer WHERE finished_at = 0 AND parked = 
 func (s *Runs) NextWake(ctx context.Context) (time.Time, error) {
 	var next time.Time
 	err := s.view(ctx, "find the next timer", func(ctx context.Context, h *handle) error {
-		at, err := collect(ctx, h, number, selectNextWake)
+		at, err := collect(ctx, h, stored.Number, selectNextWake)
 		if len(at) > 0 {
 			next = stored.Stamp(at[0])
 		}

@@ -12,14 +12,6 @@ import (
 
 const selectLock = `SELECT key, run_id, node_id, since FROM held_lock `
 
-func scanLock(row scanner) (execution.LockHolder, error) {
-	var h execution.LockHolder
-	var since int64
-	err := row.Scan(&h.Key, &h.RunID, &h.NodeID, &since)
-	h.Since = stored.Stamp(since)
-	return h, err
-}
-
 // AcquireLocks takes all keys for a node, or none.
 func (s *Runs) AcquireLocks(ctx context.Context, l execution.Lease, nodeID string, keys []string) (execution.LockHolder, bool, error) {
 	keys = slices.Compact(slices.Sorted(slices.Values(keys)))
@@ -55,7 +47,7 @@ func (x *tx) foreignLock(ctx context.Context, runID, nodeID string, keys []strin
 	if err != nil {
 		return nil, err
 	}
-	found, err := collect(ctx, x.handle, scanLock, selectForeign, wanted, runID, nodeID)
+	found, err := collect(ctx, x.handle, stored.ScanLock, selectForeign, wanted, runID, nodeID)
 	for i := range found {
 		if found[i].Waiting, err = x.waiting(ctx, found[i].Key); err != nil {
 			return nil, err
@@ -65,7 +57,7 @@ func (x *tx) foreignLock(ctx context.Context, runID, nodeID string, keys []strin
 }
 
 func (h *handle) waiting(ctx context.Context, key string) ([]string, error) {
-	return collect(ctx, h, text, `SELECT run_id FROM lock_waiter WHERE key = ? ORDER BY place`, key)
+	return collect(ctx, h, stored.Text, `SELECT run_id FROM lock_waiter WHERE key = ? ORDER BY place`, key)
 }
 
 func (x *tx) takeLocks(ctx context.Context, runID, nodeID string, keys []string) error {
@@ -105,7 +97,7 @@ func (x *tx) forgetWaiter(ctx context.Context, runID string, all bool) ([]string
 // leave takes waiters out of queues. Where the key is free, the next one is
 // woken, because the one that left may have been the one to take it.
 func (x *tx) leave(ctx context.Context, which string, args ...any) ([]string, error) {
-	keys, err := collect(ctx, x.handle, text, `DELETE FROM lock_waiter WHERE `+which+` RETURNING key`, args...)
+	keys, err := collect(ctx, x.handle, stored.Text, `DELETE FROM lock_waiter WHERE `+which+` RETURNING key`, args...)
 	if err != nil {
 		return nil, err
 	}
@@ -128,7 +120,7 @@ ORDER BY place LIMIT 1`
 // wakeNext wakes the first waiter of a key that is free. Waiters of runs that
 // have ended are gone: the end of a run takes it out of all queues.
 func (x *tx) wakeNext(ctx context.Context, key string) ([]string, error) {
-	next, err := collect(ctx, x.handle, text, selectFirstWaiter, key)
+	next, err := collect(ctx, x.handle, stored.Text, selectFirstWaiter, key)
 	if err != nil || len(next) == 0 {
 		return nil, err
 	}
@@ -143,7 +135,7 @@ func (x *tx) wakeNext(ctx context.Context, key string) ([]string, error) {
 
 // free frees the locks that a query names and gives the runs woken.
 func (x *tx) free(ctx context.Context, query string, args ...any) ([]string, error) {
-	keys, err := collect(ctx, x.handle, text, query, args...)
+	keys, err := collect(ctx, x.handle, stored.Text, query, args...)
 	if err != nil {
 		return nil, err
 	}
@@ -172,7 +164,7 @@ func (s *Runs) Locks(ctx context.Context, p contracts.Page) (contracts.List[exec
 	var held []execution.LockHolder
 	err := s.snapshot(ctx, "list locks", func(ctx context.Context, h *handle) error {
 		var err error
-		if held, err = collect(ctx, h, scanLock, text, args...); err != nil {
+		if held, err = collect(ctx, h, stored.ScanLock, text, args...); err != nil {
 			return err
 		}
 		for i := range held {
@@ -191,7 +183,7 @@ func (s *Runs) BreakLock(ctx context.Context, key, by string) (execution.LockHol
 	var broken execution.LockHolder
 	err := s.write(ctx, "break lock "+key, func(ctx context.Context, x *tx) error {
 		var err error
-		if broken, err = scanLock(x.row(ctx, selectLock+`WHERE key = ?`, key)); err != nil {
+		if broken, err = stored.ScanLock(x.row(ctx, selectLock+`WHERE key = ?`, key)); err != nil {
 			return missing(err, contracts.Errorf(contracts.CodeNotFound, "nobody holds the lock %q", key))
 		}
 		if broken.Waiting, err = x.waiting(ctx, key); err != nil {

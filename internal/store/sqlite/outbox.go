@@ -2,7 +2,6 @@ package sqlite
 
 import (
 	"context"
-	"encoding/json"
 	"time"
 
 	"github.com/manifold-run/manifold/contracts"
@@ -18,7 +17,7 @@ ON CONFLICT DO NOTHING`
 
 // notify queues the notice of an interrupt if its session wants one.
 func (x *tx) notify(ctx context.Context, i contracts.Interrupt) error {
-	urls, err := collect(ctx, x.handle, text, `SELECT webhook_url FROM session WHERE id = ? AND webhook_url <> ''`, i.SessionID)
+	urls, err := collect(ctx, x.handle, stored.Text, `SELECT webhook_url FROM session WHERE id = ? AND webhook_url <> ''`, i.SessionID)
 	if err != nil || len(urls) == 0 {
 		return err
 	}
@@ -39,7 +38,7 @@ func (s *Mail) Claim(ctx context.Context, c orchestrator.Claim) ([]orchestrator.
 	var due []orchestrator.WebhookDelivery
 	err := s.write(ctx, "claim deliveries", func(ctx context.Context, x *tx) error {
 		var err error
-		if due, err = collect(ctx, x.handle, scanDelivery, selectDueDeliveries, stored.Nanos(c.Now), c.ID, c.ID, limitOf(c.Limit)); err != nil {
+		if due, err = collect(ctx, x.handle, stored.ScanDelivery, selectDueDeliveries, stored.Nanos(c.Now), c.ID, c.ID, limitOf(c.Limit)); err != nil {
 			return err
 		}
 		for _, d := range due {
@@ -50,15 +49,6 @@ func (s *Mail) Claim(ctx context.Context, c orchestrator.Claim) ([]orchestrator.
 		return nil
 	})
 	return due, err
-}
-
-func scanDelivery(row scanner) (orchestrator.WebhookDelivery, error) {
-	var d orchestrator.WebhookDelivery
-	var body string
-	var created int64
-	err := row.Scan(&d.ID, &d.URL, &body, &d.Attempts, &created)
-	d.Body, d.CreatedAt = json.RawMessage(body), stored.Stamp(created)
-	return d, err
 }
 
 // Done removes a delivery.

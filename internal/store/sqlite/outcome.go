@@ -10,23 +10,6 @@ import (
 
 const selectIntent = `SELECT operation, outcome, consumed, body FROM intent `
 
-func scanIntent(row scanner) (execution.Intent, error) {
-	var operation, outcome, body string
-	var consumed bool
-	if err := row.Scan(&operation, &outcome, &consumed, &body); err != nil {
-		return execution.Intent{}, err
-	}
-	i, err := stored.Decode[execution.Intent](body)
-	if err != nil {
-		return i, err
-	}
-	i.Operation, i.Consumed, i.Outcome = operation, consumed, nil
-	if outcome != "" {
-		i.Outcome, err = stored.Decode[*execution.Outcome](outcome)
-	}
-	return i, err
-}
-
 // RecordOutcome stores the first observation of a nonce.
 func (s *Runs) RecordOutcome(ctx context.Context, nonce string, o execution.Outcome) (bool, error) {
 	o.At = stored.OrTime(o.At, s.now())

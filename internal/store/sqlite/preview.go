@@ -34,7 +34,7 @@ func (s *Talk) SavePreview(ctx context.Context, p orchestrator.Preview) error {
 func (s *Talk) Preview(ctx context.Context, owner, planHash string, now time.Time) (orchestrator.Preview, error) {
 	var p orchestrator.Preview
 	err := s.view(ctx, "read preview "+planHash, func(ctx context.Context, h *handle) error {
-		body, err := text(h.row(ctx, `SELECT body FROM preview WHERE owner = ? AND plan_hash = ? AND expires_at > ?`, owner, planHash, stored.Nanos(now)))
+		body, err := stored.Text(h.row(ctx, `SELECT body FROM preview WHERE owner = ? AND plan_hash = ? AND expires_at > ?`, owner, planHash, stored.Nanos(now)))
 		if err != nil {
 			return missing(err, contracts.Errorf(contracts.CodeNotFound, "there is no preview of plan %s, or it has expired", planHash))
 		}

@@ -5,6 +5,8 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
+
+	"github.com/manifold-run/manifold/internal/store/stored"
 )
 
 // Chains lists the ledgers, one step in their index for each.
@@ -12,7 +14,7 @@ func (s *Proofs) Chains(ctx context.Context, after string, limit int) ([]string,
 	var chains []string
 	err := s.view(ctx, "list ledgers", func(ctx context.Context, h *handle) error {
 		for len(chains) < limit {
-			next, err := collect(ctx, h, text, `SELECT run_id FROM ledger WHERE run_id > ? ORDER BY run_id LIMIT 1`, after)
+			next, err := collect(ctx, h, stored.Text, `SELECT run_id FROM ledger WHERE run_id > ? ORDER BY run_id LIMIT 1`, after)
 			if err != nil || len(next) == 0 {
 				return err
 			}

@@ -120,50 +120,24 @@ FROM run r JOIN plan p ON p.run_id = r.id `
 // which is by far the largest part of a run.
 var selectBrief = strings.NewReplacer("p.body", "'{}'", "JOIN plan p ON p.run_id = r.id ", "").Replace(selectRun)
 
-func scanRun(row scanner) (execution.Run, error) {
-	var r execution.Run
-	var lease, wake, cancelled, created, updated, finished int64
-	var verdict, plan string
-	err := row.Scan(&r.ID, &r.SessionID, &r.Format, &r.State, &r.Owner, &r.Epoch, &lease, &r.WakeSeq, &r.HandledSeq, &wake, &r.Parked,
-		&cancelled, &r.CancelledBy, &r.LedgerSeq, &r.LedgerHead, &verdict, &created, &updated, &finished, &plan)
-	if err != nil {
-		return r, err
-	}
-	r.LeaseUntil, r.WakeAt, r.CancelRequestedAt = stored.Stamp(lease), stored.Stamp(wake), stored.Moment(cancelled)
-	r.CreatedAt, r.UpdatedAt, r.FinishedAt = stored.Stamp(created), stored.Stamp(updated), stored.Moment(finished)
-	if r.Plan, err = stored.Decode[contracts.Plan](plan); err != nil || verdict == "" {
-		return r, err
-	}
-	r.Verdict, err = stored.Decode[*contracts.Verdict](verdict)
-	return r, err
-}
-
 // LoadRun gives all that is needed to go on with a run.
 func (s *Runs) LoadRun(ctx context.Context, runID string) (execution.Snapshot, error) {
 	var got execution.Snapshot
 	err := s.snapshot(ctx, "load run "+runID, func(ctx context.Context, h *handle) error {
 		var err error
-		if got.Run, err = scanRun(h.row(ctx, selectRun+`WHERE r.id = ?`, runID)); err != nil {
+		if got.Run, err = stored.ScanRun(h.row(ctx, selectRun+`WHERE r.id = ?`, runID)); err != nil {
 			return missing(err, noRun(runID))
 		}
-		if got.Nodes, err = collect(ctx, h, scanNode, `SELECT body FROM node WHERE run_id = ? ORDER BY place`, runID); err != nil {
+		if got.Nodes, err = collect(ctx, h, stored.ScanNode, `SELECT body FROM node WHERE run_id = ? ORDER BY place`, runID); err != nil {
 			return err
 		}
 		if got.Gates, err = h.gatesOf(ctx, runID); err != nil {
 			return err
 		}
-		got.Intents, err = collect(ctx, h, scanIntent, selectIntent+`WHERE run_id = ? ORDER BY place`, runID)
+		got.Intents, err = collect(ctx, h, stored.ScanIntent, selectIntent+`WHERE run_id = ? ORDER BY place`, runID)
 		return err
 	})
 	return got, err
-}
-
-func scanNode(row scanner) (execution.NodeRecord, error) {
-	body, err := text(row)
-	if err != nil {
-		return execution.NodeRecord{}, err
-	}
-	return stored.Decode[execution.NodeRecord](body)
 }
 
 // ReadSignals gives what others wrote for a run.
@@ -180,7 +154,7 @@ func (s *Runs) ReadSignals(ctx context.Context, runID string) (execution.Signals
 		if got.Gates, err = h.gatesOf(ctx, runID); err != nil {
 			return err
 		}
-		got.Intents, err = collect(ctx, h, scanIntent, selectIntent+`WHERE run_id = ? AND consumed = 0 ORDER BY place`, runID)
+		got.Intents, err = collect(ctx, h, stored.ScanIntent, selectIntent+`WHERE run_id = ? AND consumed = 0 ORDER BY place`, runID)
 		return err
 	})
 	return got, err
@@ -238,7 +212,7 @@ func (s *Runs) ListRuns(ctx context.Context, f execution.RunFilter) (contracts.L
 	var runs []execution.Run
 	err := s.view(ctx, "list runs", func(ctx context.Context, h *handle) error {
 		var err error
-		runs, err = collect(ctx, h, scanRun, text, args...)
+		runs, err = collect(ctx, h, stored.ScanRun, text, args...)
 		return err
 	})
 	return contracts.Cut(runs, f.Limit, func(r execution.Run) string { return stored.Mark(r.CreatedAt, r.ID) }), err

@@ -15,6 +15,7 @@ import (
 
 	"github.com/manifold-run/manifold/contracts"
 	"github.com/manifold-run/manifold/internal/store/seal"
+	"github.com/manifold-run/manifold/internal/store/stored"
 )
 
 // sealer keeps the seals of a database. SQLite tells it of every row before it
@@ -62,7 +63,7 @@ func newSealer(key []byte) *sealer {
 // watch lets the connection that writes tell of its rows; forget ends it.
 func (s *sealer) watch(ctx context.Context, h *handle) error {
 	for _, t := range seal.Tables() {
-		columns, err := collect(ctx, h, text, `SELECT name FROM pragma_table_info(?) ORDER BY cid`, t.Name)
+		columns, err := collect(ctx, h, stored.Text, `SELECT name FROM pragma_table_info(?) ORDER BY cid`, t.Name)
 		if err != nil {
 			return err
 		}

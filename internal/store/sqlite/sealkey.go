@@ -9,6 +9,7 @@ import (
 	"github.com/manifold-run/manifold/contracts"
 	"github.com/manifold-run/manifold/execution"
 	"github.com/manifold-run/manifold/internal/store/seal"
+	"github.com/manifold-run/manifold/internal/store/stored"
 )
 
 // openSeals makes the sealer of an open database and lets it watch the
@@ -85,7 +86,7 @@ func begin(ctx context.Context, h *handle) error {
 		return nil
 	}
 	x := &tx{handle: h, now: time.Now()}
-	gone, err := collect(ctx, h, text, `SELECT DISTINCT run_id FROM ledger WHERE run_id NOT IN (SELECT id FROM run) AND run_id NOT IN (?, ?)`, execution.LockChain, execution.ActChain)
+	gone, err := collect(ctx, h, stored.Text, `SELECT DISTINCT run_id FROM ledger WHERE run_id NOT IN (SELECT id FROM run) AND run_id NOT IN (?, ?)`, execution.LockChain, execution.ActChain)
 	if err != nil {
 		return err
 	}

@@ -36,23 +36,12 @@ func (s *Talk) CreateSession(ctx context.Context, session orchestrator.Session) 
 
 const selectSession = `SELECT version, name, updated_at, body FROM session `
 
-func scanSession(row scanner) (orchestrator.Session, error) {
-	var name, body string
-	var version, updated int64
-	if err := row.Scan(&version, &name, &updated, &body); err != nil {
-		return orchestrator.Session{}, err
-	}
-	session, err := stored.Decode[orchestrator.Session](body)
-	session.Version, session.Name, session.UpdatedAt = version, name, stored.Stamp(updated)
-	return session, err
-}
-
 // Session gives one session.
 func (s *Talk) Session(ctx context.Context, id string) (orchestrator.Session, error) {
 	var session orchestrator.Session
 	err := s.view(ctx, "read session "+id, func(ctx context.Context, h *handle) error {
 		var err error
-		session, err = scanSession(h.row(ctx, selectSession+`WHERE id = ?`, id))
+		session, err = stored.ScanSession(h.row(ctx, selectSession+`WHERE id = ?`, id))
 		return missing(err, noSession(id))
 	})
 	return session, err
@@ -74,7 +63,7 @@ func (s *Talk) ListSessions(ctx context.Context, f orchestrator.SessionFilter) (
 	var sessions []orchestrator.Session
 	err := s.view(ctx, "list sessions", func(ctx context.Context, h *handle) error {
 		var err error
-		sessions, err = collect(ctx, h, scanSession, text, args...)
+		sessions, err = collect(ctx, h, stored.ScanSession, text, args...)
 		return err
 	})
 	return contracts.Cut(sessions, f.Limit, func(s orchestrator.Session) string { return stored.Mark(s.CreatedAt, s.ID) }), err
@@ -138,17 +127,6 @@ INSERT INTO turn (conversation, key, model, session_id, interrupt_id, version, o
 ON CONFLICT DO NOTHING`
 )
 
-func scanTurn(row scanner) (orchestrator.Turn, error) {
-	var version int64
-	var body string
-	if err := row.Scan(&version, &body); err != nil {
-		return orchestrator.Turn{}, err
-	}
-	turn, err := stored.Decode[orchestrator.Turn](body)
-	turn.Version = version
-	return turn, err
-}
-
 // BeginTurn inserts a turn, or gives the one that has its key.
 func (s *Talk) BeginTurn(ctx context.Context, t orchestrator.Turn) (turn orchestrator.Turn, created bool, err error) {
 	body, err := stored.Encode(t)
@@ -161,7 +139,7 @@ func (s *Talk) BeginTurn(ctx context.Context, t orchestrator.Turn) (turn orchest
 			return err
 		}
 		created = n > 0
-		turn, err = scanTurn(x.row(ctx, selectTurn+turnOfKey, t.Conversation, t.Key, t.Model))
+		turn, err = stored.ScanTurn(x.row(ctx, selectTurn+turnOfKey, t.Conversation, t.Key, t.Model))
 		return err
 	})
 	return turn, created && err == nil, err
@@ -195,7 +173,7 @@ func (s *Talk) Turn(ctx context.Context, key orchestrator.TurnKey) (orchestrator
 	var turn orchestrator.Turn
 	err := s.view(ctx, "read a turn", func(ctx context.Context, h *handle) error {
 		var err error
-		turn, err = scanTurn(h.row(ctx, selectTurn+turnOfKey, key.Conversation, key.Key, key.Model))
+		turn, err = stored.ScanTurn(h.row(ctx, selectTurn+turnOfKey, key.Conversation, key.Key, key.Model))
 		return missing(err, noTurn(key))
 	})
 	return turn, err
@@ -220,7 +198,7 @@ func (s *Talk) ListTurns(ctx context.Context, f orchestrator.TurnFilter) ([]orch
 	var turns []orchestrator.Turn
 	err := s.view(ctx, "list turns", func(ctx context.Context, h *handle) error {
 		var err error
-		turns, err = collect(ctx, h, scanTurn, text, args...)
+		turns, err = collect(ctx, h, stored.ScanTurn, text, args...)
 		return err
 	})
 	return contracts.Cut(turns, f.Limit, func(orchestrator.Turn) string { return "" }).Items, err

@@ -197,10 +197,11 @@ func (s *file) closeReaders(n int) error {
 }
 
 // dsn names the file with its settings: a commit is on the disk when it
-// returns (WAL, synchronous FULL).
+// returns (WAL, synchronous FULL), and what is deleted can be given back to the
+// disk, unless the file is older than that setting.
 func dsn(path string) string {
 	settings := url.Values{"_pragma": {
-		"busy_timeout(10000)", "journal_mode(WAL)", "synchronous(FULL)", "foreign_keys(0)",
+		"busy_timeout(10000)", "auto_vacuum(INCREMENTAL)", "journal_mode(WAL)", "synchronous(FULL)", "foreign_keys(0)",
 		"temp_store(MEMORY)", "cache_size(-16000)", "journal_size_limit(67108864)",
 	}, "_txlock": {"immediate"}, "_error_rc": {"1"}}
 	return fileURL(path, settings)

@@ -2,6 +2,7 @@ package sqlite
 
 import (
 	"context"
+	"strconv"
 	"time"
 
 	"github.com/manifold-run/manifold/contracts"
@@ -31,8 +32,34 @@ func (s *Runs) Sweep(ctx context.Context, finishedBefore time.Time) (execution.S
 		swept.Blobs += part.Blobs
 		swept.Data += part.Data
 		if part.Runs < sweepBatch {
-			return swept, nil
+			return swept, s.shrink(ctx)
 		}
+	}
+}
+
+const (
+	// shrinkStep is how many pages one transaction gives back; keepPages are kept
+	// for what is written next.
+	shrinkStep, keepPages = 512, 2048
+	freePages             = `SELECT freelist_count FROM pragma_freelist_count`
+)
+
+// shrink gives free pages back to the disk, a little in each transaction.
+func (s *file) shrink(ctx context.Context) error {
+	for free := int64(-1); ; {
+		left := free
+		err := s.write(ctx, "shrink the file", func(ctx context.Context, x *tx) error {
+			if err := x.row(ctx, freePages).Scan(&left); err != nil || left <= keepPages {
+				return err
+			}
+			none := func(scanner) (struct{}, error) { return struct{}{}, nil }
+			_, err := collect(ctx, x.handle, none, `PRAGMA incremental_vacuum(`+strconv.Itoa(shrinkStep)+`)`)
+			return err
+		})
+		if err != nil || left <= keepPages || left == free { // an older file cannot
+			return err
+		}
+		free = left
 	}
 }
 
@@ -85,7 +112,7 @@ DELETE FROM blob WHERE sha256 = ? AND NOT EXISTS (SELECT 1 FROM blob_name n WHER
 
 // deleteBlobs forgets what a run names, and deletes what no other run does.
 func (x *tx) deleteBlobs(ctx context.Context, runID string) (deleted int64, err error) {
-	names, err := collect(ctx, x.handle, text, `DELETE FROM blob_name WHERE run_id = ? RETURNING sha256`, runID)
+	names, err := collect(ctx, x.handle, stored.Text, `DELETE FROM blob_name WHERE run_id = ? RETURNING sha256`, runID)
 	if err != nil {
 		return 0, err
 	}
@@ -121,7 +148,7 @@ func (x *tx) deleteRun(ctx context.Context, r owned) error {
 // deleteRunsOf deletes the runs, events and interrupts of a session. An open
 // run gives conflict.
 func (x *tx) deleteRunsOf(ctx context.Context, sessionID, why string) error {
-	open, err := collect(ctx, x.handle, text, `SELECT id FROM run WHERE session_id = ? AND finished_at = 0 LIMIT 1`, sessionID)
+	open, err := collect(ctx, x.handle, stored.Text, `SELECT id FROM run WHERE session_id = ? AND finished_at = 0 LIMIT 1`, sessionID)
 	if err != nil {
 		return err
 	}
@@ -188,7 +215,7 @@ DELETE FROM interrupt WHERE run_id = '' AND status <> 'open'
 )
 
 func sweepSessions(ctx context.Context, x *tx, idleSince int64) (swept orchestrator.SweptTalk, err error) {
-	idle, err := collect(ctx, x.handle, text, selectIdle, idleSince, sweepBatch)
+	idle, err := collect(ctx, x.handle, stored.Text, selectIdle, idleSince, sweepBatch)
 	if err != nil {
 		return swept, err
 	}
