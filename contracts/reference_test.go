@@ -119,6 +119,9 @@ func TestTheManifestReference(t *testing.T) {
 	if len(without) > 0 {
 		t.Errorf("no manifest has an example of %s; put one into testdata/manifest.reference.json", strings.Join(without, ", "))
 	}
+	if unsaid := strings.Count(text, " |  | `"); unsaid > 0 {
+		t.Errorf("%d fields have no sentence; give each a description in the schema", unsaid)
+	}
 	if *update {
 		if err := os.WriteFile(referenceFile, []byte(text), 0o644); err != nil {
 			t.Fatal(err)
