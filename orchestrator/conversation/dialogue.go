@@ -173,7 +173,7 @@ func (r *reader) mean(ctx context.Context, who access.Principal, in Input, t orc
 			return next, err
 		}
 	}
-	if f, ok := r.fragment(in.Message, s); ok && (f.Kind != chat.FragmentValue || !r.isRequest(ctx, who, in.Message)) {
+	if f, ok := r.fragment(in.Message, s); ok && (f.Kind != chat.FragmentValue || !r.saysWhatToDo(ctx, who, in.Message)) {
 		if next, ok, err := r.follow(ctx, *s.last, f, t); ok || err != nil {
 			return next, err
 		}
@@ -305,8 +305,8 @@ func (r *reader) fragment(message string, s standing) (chat.Fragment, bool) {
 	if _, ok := chat.Number(message); ok {
 		return chat.Fragment{Kind: chat.FragmentChange, Rest: strings.TrimSpace(message)}, true
 	}
-	if len(strings.Fields(message)) <= maxBare && !strings.ContainsAny(message, "?\n") {
-		return chat.Fragment{Kind: chat.FragmentValue, Rest: strings.TrimSpace(message)}, true
+	if len(strings.Fields(message)) <= maxBare && !strings.Contains(strings.TrimSpace(message), "\n") {
+		return chat.Fragment{Kind: chat.FragmentValue, Rest: strings.TrimSpace(strings.TrimRight(message, "? \n"))}, true
 	}
 	return chat.Fragment{}, false
 }
@@ -318,10 +318,12 @@ const maxBare = 4
 // name is the answer. What is said in small letters may be the text itself.
 func namedInstead(message string) (string, bool) {
 	f, ok := chat.ReadFragment(message)
-	words := strings.Fields(f.Rest)
-	if !ok || f.Kind != chat.FragmentCorrect || len(words) > maxBare {
-		return "", false
-	}
+	return f.Rest, ok && f.Kind == chat.FragmentCorrect && isName(f.Rest)
+}
+
+// isName tells a few words that are all written as names are.
+func isName(text string) bool {
+	words := strings.Fields(text)
 	small := slices.ContainsFunc(words, func(w string) bool { first, _ := utf8.DecodeRuneInString(w); return !unicode.IsUpper(first) })
-	return f.Rest, !small
+	return len(words) > 0 && len(words) <= maxBare && !small
 }

@@ -150,6 +150,9 @@ func (r *reader) valuesOf(base orchestrator.Turn, f chat.Fragment) (int, map[str
 		}
 		values, evidence := r.intents.Fill(entry, f.Rest, nil, r.now())
 		values = maps.Clone(values)
+		if len(values) == 0 {
+			values, evidence = r.nameOf(entry, in, f.Rest)
+		}
 		if n, is := chat.Number(f.Rest); is {
 			values, evidence = numberOf(entry, in, n), map[string]contracts.Evidence{"": {Span: [2]int{0, len(f.Rest)}}}
 		}
@@ -163,6 +166,22 @@ func (r *reader) valuesOf(base orchestrator.Turn, f chat.Fragment) (int, map[str
 		}
 	}
 	return 0, nil
+}
+
+// nameOf reads a text that is written as a name, and that nothing else is read from,
+// as the one text that an intent has: "and Carla?". Whether there is one of that
+// name is for the look-up to say.
+func (r *reader) nameOf(entry *contracts.CapabilityEntry, in contracts.Intent, text string) (map[string]any, map[string]contracts.Evidence) {
+	var named []string
+	for name, value := range in.Parameters {
+		if _, ok := value.(string); ok {
+			named = append(named, name)
+		}
+	}
+	if len(named) != 1 || !isName(text) {
+		return nil, nil
+	}
+	return r.intents.Fill(entry, text, named, r.now())
 }
 
 // twin is the list that a parameter is one item of, or the item of a list; a value

@@ -223,8 +223,22 @@ func (r *reader) filled(ctx context.Context, i contracts.Interrupt, text string)
 }
 
 func (r *reader) isRequest(ctx context.Context, who access.Principal, text string) bool {
-	u, err := r.intents.Understand(ctx, intent.Request{
-		Message: text, Catalog: r.catalogs.Catalog(), Roles: rolesOf(who), Now: r.now(), Local: true,
+	return len(r.requests(ctx, who, text)) > 0
+}
+
+// saysWhatToDo tells whether a text is a request in its own words, and not only a
+// value that some request can be guessed from: "Ana Souza?" is the latter.
+func (r *reader) saysWhatToDo(ctx context.Context, who access.Principal, text string) bool {
+	return slices.ContainsFunc(r.requests(ctx, who, text), func(in contracts.Intent) bool {
+		return in.Said == nil || slices.ContainsFunc(in.Said.Words, func(w contracts.WordUse) bool { return w.Class == contracts.WordCommand })
 	})
-	return err == nil && u.Outcome == contracts.GateAccept
+}
+
+// requests are those that the words of a text alone make plain.
+func (r *reader) requests(ctx context.Context, who access.Principal, text string) []contracts.Intent {
+	u, err := r.intents.Understand(ctx, intent.Request{Message: text, Catalog: r.catalogs.Catalog(), Roles: rolesOf(who), Now: r.now(), Local: true})
+	if err != nil || u.Outcome != contracts.GateAccept {
+		return nil
+	}
+	return u.Intents
 }
