@@ -11,7 +11,7 @@ TOOL     := $(GO) tool -modfile=tools/go.mod
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help build run test test-e2e test-commits test-flowise measure-flowise test-postgres test-intent test-chat-clients test-openwebui tamper check format vet lint tidy race fmt fix fuzz bench chaos deadcode clean
+.PHONY: help build run test test-e2e test-commits test-flowise measure-flowise measure-flowise-edits test-postgres test-intent test-chat-clients test-openwebui tamper check format vet lint tidy race fmt fix fuzz bench chaos deadcode clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  %-18s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -40,6 +40,9 @@ test-flowise: ## run the Flowise domain's tests against a real Flowise, installe
 measure-flowise: ## play the requests of the file REQUESTS against a real Flowise, and print what became of each; needs what test-flowise needs
 	@test -f "$(REQUESTS)" || { echo "make measure-flowise: set REQUESTS to a file {\"requests\": [{\"say\", \"useful\"}]}" >&2; exit 2; }
 	FLOWISE_REQUESTS="$(abspath $(REQUESTS))" domains/flowise/testserver/run.sh $(GO) test -count=1 -timeout 10m -v -run TestMeasureFlowiseRequests ./internal/e2e
+
+measure-flowise-edits: ## edit every flow of the marketplace by ten sentences on a real Flowise, and compare what is there after each; needs what test-flowise needs
+	FLOWISE_EDITS=all domains/flowise/testserver/run.sh $(GO) test -count=1 -timeout 40m -v -run 'TestEveryFlowTakesEditsBySentence/a_real_one' ./internal/e2e
 
 test-postgres: ## run the tests that need PostgreSQL; they start a server of their own, without one they fail
 	REQUIRE_POSTGRES=1 $(GO) test -count=1 ./internal/pgtest ./internal/store/postgres ./domainkit/pgstore ./domains/flowise/internal/store ./domains/flowise/cmd/...

@@ -172,6 +172,10 @@ func (w *Writer) sendChange(ctx context.Context, call domainkit.Call, p plan, af
 	if err := w.site.Data.Begin(ctx, op); err != nil {
 		return Written{}, err
 	}
+	// Planning takes a while; what is written over is looked at once more right before.
+	if err := stillThere(ctx, w.site, client, call, p.flow); err != nil {
+		return Written{}, err
+	}
 	if p.gone {
 		if err := client.DeleteFlow(ctx, p.flow.ID); err != nil {
 			return Written{}, site.Failure(err)
@@ -190,6 +194,22 @@ func (w *Writer) sendChange(ctx context.Context, call domainkit.Call, p plan, af
 	}
 	out, err := w.written(ctx, call, now, p.did, p.label)
 	return out.was(p.flow, previous.Label), err
+}
+
+// stillThere refuses a write of a flow that was edited since it was planned, and
+// forgets that it was begun.
+func stillThere(ctx context.Context, s *site.Site, client *api.Client, call domainkit.Call, planned api.Flow) error {
+	now, err := client.GetFlow(ctx, planned.ID)
+	if err == nil {
+		err = policy.Unchanged(now, site.StateHash(planned))
+	}
+	if err == nil {
+		return nil
+	}
+	if forgetErr := s.Data.Forget(ctx, call.Instance, call.Capability, call.IdempotencyKey); forgetErr != nil {
+		return forgetErr
+	}
+	return site.Failure(err)
 }
 
 func (w *Writer) sendNew(ctx context.Context, call domainkit.Call, p plan) (Written, error) {

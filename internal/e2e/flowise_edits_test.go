@@ -1,0 +1,267 @@
+package e2e_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"net/http"
+	"os"
+	"reflect"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/manifold-run/manifold/client"
+	"github.com/manifold-run/manifold/contracts"
+)
+
+// sentenceEdit is a sentence, and what it must do to a flow and to nothing else.
+// The graphs here are read as plain JSON: nothing of the domain is believed.
+type sentenceEdit struct {
+	say    string
+	change func(row, graph map[string]any)
+}
+
+const editsPerFlow = 10
+
+// TestEveryFlowTakesEditsBySentence plays ten sentences on each flow of the
+// marketplace, and compares the flow on the server with the one before: what the
+// sentence says is changed, and all else is as it was, to the last value.
+//
+// Without FLOWISE_EDITS a few flows take them; "all" plays everything, with a report:
+//
+//	make measure-flowise-edits
+func TestEveryFlowTakesEditsBySentence(t *testing.T) {
+	t.Parallel()
+	for where, server := range flowiseServers() {
+		t.Run(where, func(t *testing.T) {
+			t.Parallel()
+			endpoint, key := server(t)
+			m := &flowMarket{T: t, s: startSite(t), endpoint: endpoint, key: key}
+			m.s.register(contracts.Registration{Domain: "flowise", URL: serveFlowise(t, endpoint, key)})
+			few := os.Getenv("FLOWISE_EDITS") != "all"
+			var templates []struct{ TemplateName, FlowData, Type string }
+			m.call(http.MethodGet, "/marketplaces/templates", nil, &templates)
+			flows, right, wrong := 0, 0, []string{}
+			for _, template := range templates {
+				kind := map[string]string{"Chatflow": "CHATFLOW", "AgentflowV2": "AGENTFLOW", "Agentflow": "MULTIAGENT"}[template.Type]
+				if kind == "" || few && flows == 2 {
+					continue // a tool is no flow
+				}
+				flows++
+				ok, faults := m.play(fmt.Sprintf("Edited %s %d", strconv.FormatInt(time.Now().UnixNano()%1e6, 36), flows), kind, template.FlowData)
+				right += ok
+				for _, f := range faults {
+					wrong = append(wrong, template.TemplateName+": "+f)
+				}
+			}
+			t.Logf("%d flows, %d edits as said, %d not", flows, right, len(wrong))
+			for _, w := range wrong {
+				t.Error(w)
+			}
+		})
+	}
+}
+
+type flowMarket struct {
+	*testing.T
+	s             *site
+	endpoint, key string
+}
+
+func (m *flowMarket) call(method, path string, body, out any) {
+	m.Helper()
+	var text string
+	if body != nil {
+		text = asJSON(body)
+	}
+	status, answer := overHTTP(m.T, method, m.endpoint+"/api/v1"+path, m.key, text)
+	if err := json.Unmarshal(answer, out); err != nil || status != http.StatusOK {
+		m.Fatalf("%s %s: %d %v %.200s", method, path, status, err, answer)
+	}
+}
+
+// play saves a flow as somebody in Flowise does, edits it by sentences, and tells
+// how many did just what they say.
+func (m *flowMarket) play(name, kind, flowData string) (right int, wrong []string) {
+	m.Helper()
+	var made struct{ ID string }
+	m.call(http.MethodPost, "/chatflows", map[string]any{"name": name, "type": kind, "flowData": flowData}, &made)
+	defer m.call(http.MethodDelete, "/chatflows/"+made.ID, nil, &struct{}{})
+	for _, e := range editsOf(m.T, name, flowData) {
+		before, graphBefore := m.row(made.ID)
+		said := m.s.edited(e.say)
+		refused := strings.Contains(said, `"type": "precondition"`)
+		if !refused {
+			e.change(before, graphBefore)
+		}
+		after, graphAfter := m.row(made.ID)
+		switch {
+		case said == "" || refused: // what a node does not take is refused before a gate
+			if reflect.DeepEqual(loose(graphBefore), loose(graphAfter)) && reflect.DeepEqual(before, after) {
+				right++
+				continue
+			}
+			wrong = append(wrong, e.say+": it did something else")
+		default:
+			wrong = append(wrong, e.say+": "+said)
+		}
+	}
+	return right, wrong
+}
+
+// row reads a flow: its settings, and its graph as plain JSON.
+func (m *flowMarket) row(id string) (row, graph map[string]any) {
+	m.Helper()
+	m.call(http.MethodGet, "/chatflows/"+id, nil, &row)
+	text, _ := row["flowData"].(string)
+	if err := json.Unmarshal([]byte(text), &graph); err != nil {
+		m.Fatal(err)
+	}
+	delete(row, "flowData")
+	delete(row, "updatedDate")
+	return row, graph
+}
+
+// loose makes numbers and truths of texts, which Flowise takes for the same.
+func loose(v any) any {
+	switch v := v.(type) {
+	case map[string]any:
+		out := map[string]any{}
+		for k, inner := range v {
+			if k != "display" { // which parameters the canvas shows follows from the others
+				out[k] = loose(inner)
+			}
+		}
+		return out
+	case []any:
+		out := make([]any, len(v))
+		for i, inner := range v {
+			out[i] = loose(inner)
+		}
+		return out
+	case float64, bool:
+		return fmt.Sprint(v)
+	}
+	return v
+}
+
+// edited asks for an edit and approves it; "" is done, else it says what came.
+func (s *site) edited(sentence string) string {
+	r := s.ask(sentence)
+	if len(r.RunIDs) == 0 {
+		if r.Interrupt != nil {
+			return "asked: " + r.Interrupt.Prompt
+		}
+		return "declined: " + textOf(r.Answer)
+	}
+	for deadline := time.Now().Add(time.Minute); time.Now().Before(deadline); time.Sleep(10 * time.Millisecond) {
+		view, err := s.rita.Run(s.t.Context(), r.RunIDs[0], client.Opt{})
+		if err != nil {
+			return err.Error()
+		}
+		if view.State == contracts.RunCompleted {
+			return ""
+		}
+		if view.State.Terminal() {
+			return states2text(view)
+		}
+		for _, i := range view.Interrupts {
+			if i.Status != contracts.InterruptOpen {
+				continue
+			}
+			if i.Type != contracts.InterruptWriteApproval {
+				return "asked: " + i.Prompt
+			}
+			s.approve(i)
+		}
+	}
+	return "it did not end"
+}
+
+// editsOf writes ten sentences for a flow, from what stands in its graph: names,
+// the category, then parameters of its nodes, texts and numbers and switches.
+func editsOf(t *testing.T, name, flowData string) []sentenceEdit {
+	t.Helper()
+	var graph struct {
+		Nodes []struct{ Data map[string]any }
+	}
+	if err := json.Unmarshal([]byte(flowData), &graph); err != nil {
+		t.Fatal(err)
+	}
+	out := []sentenceEdit{
+		{fmt.Sprintf(`move the chatflow "%s" to the folder "HR"`, name), func(row, _ map[string]any) { row["category"] = "HR" }},
+		{fmt.Sprintf(`deploy the chatflow "%s"`, name), func(row, _ map[string]any) { row["deployed"] = true }},
+	}
+	var settable [][3]string // node, parameter, value; one of each node in turn, so that many nodes are met
+	byNode := map[string][][3]string{}
+	for _, n := range graph.Nodes {
+		id, _ := n.Data["id"].(string)
+		params, _ := n.Data["inputParams"].([]any)
+		times := map[string]int{}
+		for _, p := range params {
+			param, _ := p.(map[string]any)
+			times[fmt.Sprint(param["name"])]++
+		}
+		for i, p := range params {
+			param, _ := p.(map[string]any)
+			called, _ := param["name"].(string)
+			value := map[string]string{"number": strconv.Itoa(3 + i), "string": "Changed by words", "boolean": "true"}[fmt.Sprint(param["type"])]
+			inputs, _ := n.Data["inputs"].(map[string]any)
+			held, has := inputs[called]
+			shown := param["show"] == nil && param["hide"] == nil && times[called] == 1
+			if value == "" || !has || !shown || fmt.Sprint(held) == value || strings.Contains(fmt.Sprint(held), "data.instance") {
+				continue
+			}
+			byNode[id] = append(byNode[id], [3]string{id, called, value})
+		}
+	}
+	ids := slices.Sorted(maps.Keys(byNode))
+	for round := range 20 {
+		for _, id := range ids {
+			if round < len(byNode[id]) {
+				settable = append(settable, byNode[id][round])
+			}
+		}
+	}
+	for i := range editsPerFlow - len(out) {
+		if len(settable) == 0 {
+			break
+		}
+		s := settable[i%len(settable)]
+		node, param, value := s[0], s[1], again(s[2], i/len(settable))
+		out = append(out, sentenceEdit{
+			fmt.Sprintf(`set the parameter %s of the node %s of the chatflow "%s" to "%s"`, param, node, name, value),
+			func(_, graph map[string]any) { setIn(graph, node, param, value) },
+		})
+	}
+	return out
+}
+
+// again is another value of the same kind, for the rounds after the first.
+func again(value string, round int) string {
+	if n, err := strconv.Atoi(value); err == nil {
+		return strconv.Itoa(n + 10*round)
+	}
+	switch {
+	case value == "true" && round%2 == 1:
+		return "false"
+	case value == "true" || round == 0:
+		return value
+	}
+	return fmt.Sprintf("%s %d times", value, round+1)
+}
+
+// setIn changes one input of one node in plain JSON.
+func setIn(graph map[string]any, node, param, value string) {
+	nodes, _ := graph["nodes"].([]any)
+	for _, n := range nodes {
+		outer, _ := n.(map[string]any)
+		data, _ := outer["data"].(map[string]any)
+		if inputs, is := data["inputs"].(map[string]any); is && data["id"] == node {
+			inputs[param] = value
+		}
+	}
+}
