@@ -87,8 +87,8 @@ fmt: ## format all Go files
 fix: ## repair what the linters can repair by themselves
 	$(TOOL) golangci-lint run --fix
 
-tamper: ## change a stored database 1,000 times, at random; each change is noticed, or harmless by a list
-	TAMPER=$(or $(TAMPER),1000) $(GO) test -count=1 -timeout 30m -v -run 'EveryChange|Recomputed' ./internal/e2e/attack
+tamper: ## change a stored database 1,000 times, at random, in a file and on PostgreSQL; each change is noticed, or harmless by a list
+	REQUIRE_POSTGRES=1 TAMPER=$(or $(TAMPER),1000) $(GO) test -count=1 -timeout 30m -v -run 'EveryChange|Recomputed' ./internal/e2e/attack
 
 fuzz: ## run every fuzz target, FUZZTIME (30s) each
 	GO="$(GO)" FUZZTIME="$(FUZZTIME)" sh tools/fuzz.sh

@@ -199,7 +199,7 @@ func TestWaitingGoesOnUntilThereIsSomethingToTell(t *testing.T) {
 	if err != nil || session.Status != contracts.SessionCompleted || calls.Load() != 3 {
 		t.Errorf("%+v %v after %d calls", session, err, calls.Load())
 	}
-	view, err := c.AwaitRun(t.Context(), "r")
+	view, err := client.AwaitRun(t.Context(), c, "r")
 	if err != nil || view.State != contracts.RunWaiting || calls.Load() != 6 {
 		t.Errorf("%s %v after %d calls", view.State, err, calls.Load())
 	}

@@ -32,8 +32,10 @@ type RunsFilter struct {
 	Before    time.Time
 	// ScoreBelow selects runs that ended with a lower outcome score; 0 selects all.
 	ScoreBelow float64
-	Limit      int
-	Everybody  bool
+	// Held selects the runs that are in quarantine after a restore.
+	Held      bool
+	Limit     int
+	Everybody bool
 }
 
 // Runs lists runs, the newest first.
@@ -42,6 +44,9 @@ func (c *Client) Runs(ctx context.Context, f RunsFilter) ([]contracts.RunSummary
 	setText(q, "session_id", f.SessionID)
 	setText(q, "state", string(f.State))
 	setTime(q, "before", f.Before)
+	if f.Held {
+		q.Set("held", "true")
+	}
 	if f.ScoreBelow > 0 {
 		q.Set("score_below", strconv.FormatFloat(f.ScoreBelow, 'f', -1, 64))
 	}
@@ -63,7 +68,7 @@ func (c *Client) Run(ctx context.Context, id string, opt Opt) (contracts.RunView
 }
 
 // AwaitRun waits until a run has ended or waits for a person or a timer.
-func (c *Client) AwaitRun(ctx context.Context, id string) (contracts.RunView, error) {
+func AwaitRun(ctx context.Context, c *Client, id string) (contracts.RunView, error) {
 	for {
 		view, err := c.Run(ctx, id, Opt{Wait: longPoll})
 		if err != nil || view.State.Terminal() || view.State == contracts.RunWaiting {
@@ -75,6 +80,11 @@ func (c *Client) AwaitRun(ctx context.Context, id string) (contracts.RunView, er
 // CancelRun asks for a run to end.
 func (c *Client) CancelRun(ctx context.Context, id string) (contracts.RunView, error) {
 	return c.run(ctx, request{method: http.MethodPost, path: path("v1", "runs", id, "cancel")})
+}
+
+// ReleaseRun lets a run go on that is in quarantine after a restore.
+func (c *Client) ReleaseRun(ctx context.Context, id string) (contracts.RunView, error) {
+	return c.run(ctx, request{method: http.MethodPost, path: path("v1", "runs", id, "release")})
 }
 
 // RunEvents gives the events of a run that came after a place, in order.

@@ -29,8 +29,7 @@ func (p Page) Bounded(most int) Page {
 	if p.Limit <= 0 {
 		p.Limit = PageLimit
 	}
-	p.Limit = min(p.Limit, most)
-	return p
+	return Page{Cursor: p.Cursor, Limit: min(p.Limit, most)}
 }
 
 // Seq reads the cursor of what is numbered: the number of the last item.
@@ -51,12 +50,10 @@ func SeqCursor(seq int64) string { return strconv.FormatInt(seq, 10) }
 // Cut makes a page of what a store gave when it was asked for one item more
 // than the limit; key is the cursor that leads beyond an item.
 func Cut[T any](found []T, limit int, key func(T) string) List[T] {
-	page := List[T]{Items: found}
 	if limit > 0 && len(found) > limit {
-		page.Items = found[:limit:limit]
-		page.Next = key(page.Items[limit-1])
+		return List[T]{Items: found[:limit:limit], Next: key(found[limit-1])}
 	}
-	return page
+	return List[T]{Items: found}
 }
 
 // Filtered gives a page of what is kept of a listing, as if there were nothing

@@ -124,6 +124,9 @@ type RunView struct {
 	CreatedAt  time.Time  `json:"created_at"`
 	UpdatedAt  time.Time  `json:"updated_at"`
 	FinishedAt *time.Time `json:"finished_at,omitempty"`
+	// HeldSince is when a restored server found the run open: nobody goes on with it
+	// until a person releases it.
+	HeldSince *time.Time `json:"held_since,omitempty"`
 }
 
 // RunSummary is one line of a list of runs.
@@ -140,4 +143,5 @@ type RunSummary struct {
 	Owner      string     `json:"owner"`
 	CreatedAt  time.Time  `json:"created_at"`
 	FinishedAt *time.Time `json:"finished_at,omitempty"`
+	HeldSince  *time.Time `json:"held_since,omitempty"`
 }

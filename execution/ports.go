@@ -20,6 +20,17 @@ type Store interface {
 	Artifacts
 }
 
+// Quarantine holds runs back whose database was restored: what it has of them may
+// be older than what was done.
+type Quarantine interface {
+	// Hold keeps everybody from every run that is open, but from those that are to
+	// be cancelled, and gives up the messages that were not answered. It counts the
+	// runs that were not held before.
+	Hold(ctx context.Context, at time.Time) (int, error)
+	// Release lets a run go on; not_found if it is not held.
+	Release(ctx context.Context, runID string) error
+}
+
 // Runs creates, reads and advances runs; the owner of a run uses it.
 type Runs interface {
 	// CreateRun inserts a run with its nodes, first events and plan entry. With
@@ -145,6 +156,8 @@ type RunFilter struct {
 	// ScoreBelow selects runs with a verdict whose outcome score is lower; 0 selects
 	// all.
 	ScoreBelow float64
+	// Held selects the runs in quarantine.
+	Held bool
 	// Cursor is the Next of the page before, Limit the size of a page; 0 is all.
 	Cursor string
 	Limit  int

@@ -112,7 +112,7 @@ func request(t *testing.T, rita, otto *client.Client, words string) {
 	if _, err := otto.Approve(t.Context(), *session.Interrupt, "", wait()); err != nil {
 		t.Fatal(err)
 	}
-	view, err := rita.AwaitRun(t.Context(), session.RunIDs[0])
+	view, err := client.AwaitRun(t.Context(), rita, session.RunIDs[0])
 	if err != nil || view.State != contracts.RunCompleted || view.Verdict.Status != contracts.VerdictVerified {
 		t.Fatalf("%s %+v %v", view.State, view.Verdict, err)
 	}

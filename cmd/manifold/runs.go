@@ -31,13 +31,14 @@ func runsCommand(c *cli) *cobra.Command {
 	flags.StringVar(&f.SessionID, "session", "", "only of this session")
 	flags.StringVar(&state, "state", "", "only in this state, such as waiting or failed")
 	flags.IntVar(&f.Limit, "limit", 20, "how many, 0 for all")
+	flags.BoolVar(&f.Held, "held", false, "only those that are in quarantine after a restore")
 	flags.Float64Var(&f.ScoreBelow, "score-below", 0, "only those that ended with a lower outcome score, 0 to 1")
 	flags.BoolVar(&f.Everybody, "all", false, "everybody's, not only mine")
 	return cmd
 }
 
 func runCommand(c *cli) *cobra.Command {
-	return group("run", "Show, cancel, replay or undo a run", runShowCommand(c), runStateCommand(c), runCancelCommand(c), runReplayCommand(c), runCompensateCommand(c), runLedgerCommand(c))
+	return group("run", "Show, cancel, replay or undo a run", runShowCommand(c), runStateCommand(c), runCancelCommand(c), runReleaseCommand(c), runReplayCommand(c), runCompensateCommand(c), runLedgerCommand(c))
 }
 
 func runShowCommand(c *cli) *cobra.Command {
@@ -137,6 +138,23 @@ func runCancelCommand(c *cli) *cobra.Command {
 		Use: "cancel RUN", Short: "Ask for a run to end; what was done stays done", Args: exactly(1),
 		RunE: c.connected(func(ctx context.Context, server *client.Client, args []string) error {
 			view, err := server.CancelRun(ctx, args[0])
+			if err != nil {
+				return err
+			}
+			return c.show(view, func() { c.out.run(view) })
+		}),
+	}
+}
+
+func runReleaseCommand(c *cli) *cobra.Command {
+	return &cobra.Command{
+		Use: "release RUN", Short: "Let a run go on that is in quarantine after a restore", Args: exactly(1),
+		Long: `Let a run go on that "serve --quarantine" found open in a restored database.
+
+What the run did after the backup is not in it. Look at its writes that are still to be done (manifold run show RUN) and at the systems: if one was done
+already, cancel the run instead.`,
+		RunE: c.connected(func(ctx context.Context, server *client.Client, args []string) error {
+			view, err := server.ReleaseRun(ctx, args[0])
 			if err != nil {
 				return err
 			}

@@ -19,7 +19,11 @@ func (p printer) runs(runs []contracts.RunSummary) {
 	}
 	rows := make([][]string, len(runs))
 	for i, r := range runs {
-		rows[i] = []string{r.RunID, string(r.State), string(r.Verdict), r.Owner, when(r.CreatedAt), took(&r.CreatedAt, r.FinishedAt), r.Goal}
+		state := string(r.State)
+		if r.HeldSince != nil {
+			state += ", held"
+		}
+		rows[i] = []string{r.RunID, state, string(r.Verdict), r.Owner, when(r.CreatedAt), took(&r.CreatedAt, r.FinishedAt), r.Goal}
 	}
 	p.table("", []string{"RUN", "STATE", "VERDICT", "OWNER", "STARTED", "TOOK", "GOAL"}, rows)
 }
@@ -38,6 +42,9 @@ func took(from, to *time.Time) string {
 // run writes a run as a tree: every node below the last of those it needs.
 func (p printer) run(v contracts.RunView) {
 	p.printf("%s: %s\n%s\n\n", v.RunID, v.State, v.Plan.Goal)
+	if v.HeldSince != nil {
+		p.printf("In quarantine since %s, after a restore: manifold run release %s, or cancel it.\n\n", when(*v.HeldSince), v.RunID)
+	}
 	t := newTree(v.Nodes)
 	rows := make([][]string, 0, len(v.Nodes))
 	for _, line := range t.lines() {

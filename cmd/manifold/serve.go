@@ -48,6 +48,7 @@ type serveOptions struct {
 	AuditRoots []string      `json:"audit_roots,omitempty"`
 	AuditEvery time.Duration `json:"audit_every_ns"`
 	Restored   bool          `json:"restored,omitempty"`
+	Quarantine bool          `json:"quarantine,omitempty"`
 	Init       bool          `json:"init,omitempty"`
 
 	printConfig bool
@@ -103,6 +104,7 @@ several servers may share it; each has a data folder of its own.`,
 	flags.StringArrayVar(&o.AuditRoots, "audit-root", nil, "where signed roots go: a file, a URL, or log; may be given again [roots.jsonl in the data folder]")
 	flags.DurationVar(&o.AuditEvery, "audit-every", time.Minute, "how often a root is signed, if anything has changed")
 	flags.BoolVar(&o.Restored, "restored", false, "start although the database is older than the roots that were published, after a restore")
+	flags.BoolVar(&o.Quarantine, "quarantine", false, "start once after a restore: like --restored, and what is open waits until a person releases it (manifold run release)")
 	flags.BoolVar(&o.Init, "init", false, "make a new database in the place of an empty file")
 	flags.BoolVar(&o.printConfig, "print-config", false, "show the configuration that would be used, and end")
 	return cmd
@@ -130,7 +132,7 @@ func (c *cli) serve(ctx context.Context, o serveOptions, asked bool) error {
 		Addr: o.Addr, DataDir: o.Data, PostgresURL: c.getenv(postgresDSN), Bootstrap: bootstrap, Version: version, Logger: logger,
 		ForwardedUser: o.ForwardedUserHeader, SessionsPerMinute: o.SessionsPerMinute, RequestsPerMinute: o.RequestsPerMinute,
 		MaxActiveRuns: o.MaxActiveRuns, Retention: o.Retention, DropData: o.DropData, PublicDomainsOnly: o.PublicDomainsOnly,
-		Proof: app.Proof{Keys: o.AuditKeys, Roots: o.AuditRoots, Every: o.AuditEvery}, Restored: o.Restored, Init: o.Init,
+		Proof: app.Proof{Keys: o.AuditKeys, Roots: o.AuditRoots, Every: o.AuditEvery}, Restored: o.Restored, Quarantine: o.Quarantine, Init: o.Init,
 		Lookup: func(name string) (string, bool) {
 			value := c.getenv(name)
 			return value, value != ""

@@ -27,6 +27,9 @@ type Run struct {
 	WakeAt     time.Time
 	Parked     bool
 
+	// HeldSince is when the run was held back after a restore, nil if it is not.
+	HeldSince *time.Time
+
 	CancelRequestedAt *time.Time
 	CancelledBy       string
 

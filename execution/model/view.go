@@ -17,7 +17,7 @@ func View(snap Snapshot) (contracts.RunView, error) {
 	}
 	view := contracts.RunView{
 		RunID: s.Run.ID, SessionID: s.Run.SessionID, State: s.Run.State, Plan: s.Run.Plan, Verdict: s.Run.Verdict,
-		CreatedAt: s.Run.CreatedAt, UpdatedAt: s.Run.UpdatedAt, FinishedAt: s.Run.FinishedAt, Tokens: s.Tokens(),
+		CreatedAt: s.Run.CreatedAt, UpdatedAt: s.Run.UpdatedAt, FinishedAt: s.Run.FinishedAt, HeldSince: s.Run.HeldSince, Tokens: s.Tokens(),
 	}
 	if v := s.Run.Verdict; v != nil && v.Tokens != nil {
 		view.Tokens = *v.Tokens

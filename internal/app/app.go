@@ -85,6 +85,9 @@ type Config struct {
 	// Restored starts although the database is older than the roots that were
 	// published. What was open goes on as it stands in it.
 	Restored bool
+	// Quarantine is Restored, but nobody goes on with what was open until a person
+	// releases it.
+	Quarantine bool
 	// Init makes a new database where an empty file stands in its place.
 	Init bool
 	// StopTimeout bounds the whole of Stop [40s].
@@ -225,6 +228,9 @@ func (a *App) Start(ctx context.Context) error {
 	}
 	a.started = true
 	if err := a.firstKey(ctx); err != nil {
+		return err
+	}
+	if err := a.holdBack(ctx); err != nil {
 		return err
 	}
 	parts := []part{

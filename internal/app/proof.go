@@ -74,7 +74,7 @@ func (a *App) wirePublisher(guard *webhook.Guard) (*audit.Publisher, error) {
 		places = []string{a.path("roots.jsonl")}
 	}
 	cfg := audit.PublisherConfig{
-		Every: a.cfg.Proof.Every, Signers: signers, Known: known, Restored: a.cfg.Restored, Now: a.cfg.Now, Logger: a.cfg.Logger,
+		Every: a.cfg.Proof.Every, Signers: signers, Known: known, Restored: a.cfg.Restored || a.cfg.Quarantine, Now: a.cfg.Now, Logger: a.cfg.Logger,
 	}
 	dialer := &net.Dialer{Timeout: 5 * time.Second, Control: guard.Control}
 	client := &http.Client{

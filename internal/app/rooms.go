@@ -44,10 +44,11 @@ func (a *App) wireRooms(webhooks *webhook.Guard) (r rooms, err error) {
 	}
 	if r.runs, err = runs.New(runs.Config{Version: a.cfg.Version, Now: a.cfg.Now, Logger: a.cfg.Logger}, runs.Deps{
 		Store: a.store.runs, Runner: a.runner, Previews: a.store.talk, Sessions: r.sessions, Intents: a.intents, Catalogs: a.registry, Notifier: a.notifier,
+		Quarantine: a.store.held,
 	}); err != nil {
 		return r, err
 	}
-	if r.conversation, err = conversation.New(conversation.Config{Now: a.cfg.Now, Logger: a.cfg.Logger}, conversation.Deps{
+	if r.conversation, err = conversation.New(conversation.Config{Restored: a.cfg.restoredAt(), Now: a.cfg.Now, Logger: a.cfg.Logger}, conversation.Deps{
 		Sessions: r.sessions, Gates: r.gates, Runs: r.runs, Turns: a.store.talk, Store: a.store.runs,
 		Runner: a.runner, Intents: a.intents, Catalogs: a.registry, Notifier: a.notifier,
 	}); err != nil {

@@ -30,6 +30,7 @@ type stores struct {
 		orchestrator.Inbox
 	}
 	proofs    audit.Proofs
+	held      execution.Quarantine
 	directory interface {
 		registry.Store
 		access.KeyStore
@@ -58,11 +59,11 @@ func (c Config) openStore(ctx context.Context, path string, sealing [][]byte) (s
 		if err != nil {
 			return stores{}, nil, err
 		}
-		return stores{runs: s.Runs, talk: s.Talk, mail: s.Mail, directory: s.Directory, proofs: s.Proofs, shared: s}, s.Close, nil
+		return stores{runs: s.Runs, talk: s.Talk, mail: s.Mail, directory: s.Directory, proofs: s.Proofs, held: s.Held, shared: s}, s.Close, nil
 	}
 	s, err := sqlite.Open(ctx, sqlite.Config{Path: path, SealKeys: sealing, Init: c.Init, Now: c.Now})
 	if err != nil {
 		return stores{}, nil, err
 	}
-	return stores{runs: s.Runs, talk: s.Talk, mail: s.Mail, directory: s.Directory, proofs: s.Proofs}, s.Close, nil
+	return stores{runs: s.Runs, talk: s.Talk, mail: s.Mail, directory: s.Directory, proofs: s.Proofs, held: s.Held}, s.Close, nil
 }

@@ -67,7 +67,7 @@ func TestAPlanIsShownRunApprovedVerifiedAndUndone(t *testing.T) {
 	if _, err := s.otto.Approve(t.Context(), gate, "fine", wait()); err != nil {
 		t.Fatal(err)
 	}
-	view, err := s.rita.AwaitRun(t.Context(), gate.RunID)
+	view, err := client.AwaitRun(t.Context(), s.rita, gate.RunID)
 	if err != nil || view.State != contracts.RunCompleted || view.Verdict.Status != contracts.VerdictVerified {
 		t.Fatalf("%s %+v %v", view.State, view.Verdict, err)
 	}

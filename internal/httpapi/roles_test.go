@@ -72,6 +72,7 @@ func permissions() []permission {
 		{"POST /v1/runs/{id}/cancel", run("/cancel"), nil, "operator admin", 404},
 		{"GET /v1/runs/{id}/events", run("/events"), nil, "operator admin", 404},
 		{"GET /v1/runs/{id}/ledger", run("/ledger"), nil, "operator admin", 404},
+		{"POST /v1/runs/{id}/release", run("/release"), nil, "operator admin", 404},
 		{"POST /v1/runs/{id}/replay", run("/replay"), nil, "operator admin", 404},
 		{"GET /v1/runs/{id}/artifacts/{sha256}", run("/artifacts/" + strings.Repeat("0", 64)), nil, "", 404},
 		{"POST /v1/runs/{id}/nodes/{node}/compensate", run("/nodes/NODE/compensate"), nil, "operator admin", 404},
@@ -190,7 +191,7 @@ func (c *scene) finish() {
 	if _, err := c.s.otto.Approve(c.s.t.Context(), gate, "", client.Opt{Wait: 30 * time.Second}); err != nil {
 		c.s.t.Fatal(err)
 	}
-	if view, err := c.s.rita.AwaitRun(c.s.t.Context(), c.run); err != nil || view.State != contracts.RunCompleted {
+	if view, err := client.AwaitRun(c.s.t.Context(), c.s.rita, c.run); err != nil || view.State != contracts.RunCompleted {
 		c.s.t.Fatalf("%s %v", view.State, err)
 	}
 }

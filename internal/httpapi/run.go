@@ -24,6 +24,7 @@ func (s *runRoutes) routes() []route {
 		{http.MethodGet, "/v1/runs", false, s.listRuns},
 		{http.MethodGet, "/v1/runs/:id", false, s.showRun},
 		{http.MethodPost, "/v1/runs/:id/cancel", false, s.cancelRun},
+		{http.MethodPost, "/v1/runs/:id/release", false, s.releaseRun},
 		{http.MethodGet, "/v1/runs/:id/state", false, s.runState},
 		{http.MethodGet, "/v1/runs/:id/events", false, s.runEvents},
 		{http.MethodGet, "/v1/runs/:id/ledger", false, s.ledger},
@@ -82,6 +83,9 @@ func (s *runRoutes) listRuns(k *call) error {
 	if filter.Page, err = k.page(); err != nil {
 		return err
 	}
+	if filter.Held, err = k.flag("held"); err != nil {
+		return err
+	}
 	if filter.All, err = k.flag("all"); err != nil {
 		return err
 	}
@@ -102,6 +106,14 @@ func (s *runRoutes) showRun(k *call) error {
 
 func (s *runRoutes) cancelRun(k *call) error {
 	view, err := s.runs.Cancel(k.ctx(), k.who, k.param("id"))
+	if err != nil {
+		return err
+	}
+	return k.ok(view)
+}
+
+func (s *runRoutes) releaseRun(k *call) error {
+	view, err := s.runs.Release(k.ctx(), k.who, k.param("id"))
 	if err != nil {
 		return err
 	}

@@ -268,7 +268,7 @@ func (p *Publisher) contains(ctx context.Context, head Head) error {
 	}
 	if last.Size < head.Size {
 		return contracts.Errorf(contracts.CodeConflict,
-			"the log has %d leaves, and a root of %d was published at %s: this database is older than that, or was shortened; if it was restored from a backup, start once with --restored", last.Size, head.Size, head.At.Format(time.RFC3339))
+			"the log has %d leaves, and a root of %d was published at %s: this database is older than that, or was shortened; if it was restored from a backup, start once with --quarantine", last.Size, head.Size, head.At.Format(time.RFC3339))
 	}
 	hash, err := tlog.TreeHash(head.Size, hashReader(ctx, p.log))
 	if err != nil {

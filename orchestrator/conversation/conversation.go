@@ -22,8 +22,11 @@ import (
 type Config struct {
 	// FinishEvery is how often turns that were interrupted are looked for [30 s].
 	FinishEvery time.Duration
-	Now         func() time.Time
-	Logger      *slog.Logger
+	// Restored is when the server started over a restored database: messages from
+	// before are not taken up again. Zero if it did not.
+	Restored time.Time
+	Now      func() time.Time
+	Logger   *slog.Logger
 }
 
 // Deps are the rooms and ports that conversations work with.
@@ -80,11 +83,9 @@ func New(cfg Config, deps Deps) (*Conversation, error) {
 		threads: sessions.NewThreads(deps.Sessions),
 		reader:  &reader{now: cfg.Now, store: deps.Store, gates: deps.Gates, turns: deps.Turns, intents: deps.Intents, catalogs: deps.Catalogs, runner: deps.Runner},
 		machine: &machine{
-			now: cfg.Now, logger: cfg.Logger, dir: deps.Sessions, turns: deps.Turns, store: deps.Store, gates: deps.Gates,
-			runner: deps.Runner, intents: deps.Intents, catalogs: deps.Catalogs, notifier: deps.Notifier,
+			now: cfg.Now, restored: cfg.Restored, logger: cfg.Logger, dir: deps.Sessions, turns: deps.Turns, store: deps.Store, gates: deps.Gates, runner: deps.Runner, intents: deps.Intents, catalogs: deps.Catalogs, notifier: deps.Notifier,
 			commands: &commands{
-				now: cfg.Now, notifier: deps.Notifier, logger: cfg.Logger, dir: deps.Sessions, gates: deps.Gates, runs: deps.Runs, store: deps.Store, catalogs: deps.Catalogs,
-				turns: deps.Turns, runner: deps.Runner, views: v,
+				now: cfg.Now, notifier: deps.Notifier, logger: cfg.Logger, dir: deps.Sessions, gates: deps.Gates, runs: deps.Runs, store: deps.Store, catalogs: deps.Catalogs, turns: deps.Turns, runner: deps.Runner, views: v,
 			},
 		},
 	}, nil

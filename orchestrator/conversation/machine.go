@@ -23,6 +23,7 @@ import (
 // after a crash, has one effect. It keeps nothing of its own but who reads what.
 type machine struct {
 	now      func() time.Time
+	restored time.Time
 	logger   *slog.Logger
 	dir      *sessions.Directory
 	turns    orchestrator.Turns
@@ -246,7 +247,7 @@ func (m *machine) sweep(ctx context.Context, before time.Time) {
 
 // finishLate commits the outcome of a turn that nobody may be waiting for.
 func (m *machine) finishLate(ctx context.Context, t orchestrator.Turn) error {
-	if t.By.ID != "" && m.now().Sub(t.CreatedAt) < tooLate {
+	if t.By.ID != "" && m.now().Sub(t.CreatedAt) < tooLate && !t.CreatedAt.Before(m.restored) {
 		_, err := m.finish(ctx, t, true)
 		if !passing(err) {
 			return nil // it was refused, and says so

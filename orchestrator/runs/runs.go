@@ -35,6 +35,8 @@ type Deps struct {
 	Intents  *intent.Adapter
 	Catalogs orchestrator.Catalogs
 	Notifier orchestrator.Notifier
+	// Quarantine may be nil where no database is restored.
+	Quarantine execution.Quarantine
 }
 
 // Runs is every use case of a run but its questions. It keeps nothing of its
@@ -49,6 +51,8 @@ type Runs struct {
 	catalogs orchestrator.Catalogs
 	notifier orchestrator.Notifier
 	probe    probe
+	// quarantine may be nil.
+	quarantine execution.Quarantine
 }
 
 // New makes the use cases of runs.
@@ -63,7 +67,7 @@ func New(cfg Config, deps Deps) (*Runs, error) {
 	}
 	return &Runs{
 		cfg: cfg, store: deps.Store, runner: deps.Runner, previews: deps.Previews, sessions: deps.Sessions,
-		intents: deps.Intents, catalogs: deps.Catalogs, notifier: deps.Notifier,
+		intents: deps.Intents, catalogs: deps.Catalogs, notifier: deps.Notifier, quarantine: deps.Quarantine,
 	}, nil
 }
 
@@ -74,14 +78,16 @@ type Filter struct {
 	Before    time.Time
 	// ScoreBelow selects runs that ended with a lower outcome score; 0 selects all.
 	ScoreBelow float64
-	All        bool
+	// Held selects the runs that are in quarantine after a restore.
+	Held bool
+	All  bool
 	contracts.Page
 }
 
 // List gives runs, the newest first: the caller's own, or all.
 func (r *Runs) List(ctx context.Context, who access.Principal, f Filter) (contracts.List[contracts.RunSummary], error) {
 	page := f.Bounded(contracts.MaxPageLimit)
-	filter := execution.RunFilter{SessionID: f.SessionID, Owner: who.Subject(), Before: f.Before, ScoreBelow: f.ScoreBelow, Cursor: page.Cursor, Limit: page.Limit}
+	filter := execution.RunFilter{SessionID: f.SessionID, Owner: who.Subject(), Before: f.Before, ScoreBelow: f.ScoreBelow, Held: f.Held, Cursor: page.Cursor, Limit: page.Limit}
 	var out contracts.List[contracts.RunSummary]
 	if f.State != "" {
 		filter.States = []contracts.RunState{f.State}
@@ -103,7 +109,7 @@ func (r *Runs) List(ctx context.Context, who access.Principal, f Filter) (contra
 	for _, run := range found.Items {
 		summary := contracts.RunSummary{
 			RunID: run.ID, SessionID: run.SessionID, Goal: run.Plan.Goal, State: run.State,
-			Owner: access.SubjectOf(run.Plan.Owner), CreatedAt: run.CreatedAt, FinishedAt: run.FinishedAt,
+			Owner: access.SubjectOf(run.Plan.Owner), CreatedAt: run.CreatedAt, FinishedAt: run.FinishedAt, HeldSince: run.HeldSince,
 		}
 		if run.Verdict != nil {
 			summary.Verdict, summary.Score = run.Verdict.Status, run.Verdict.Score

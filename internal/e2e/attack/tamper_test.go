@@ -5,12 +5,12 @@ import (
 	"context"
 	"database/sql"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"math/rand/v2"
 	"net/http"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -21,15 +21,14 @@ import (
 	"github.com/manifold-run/manifold/execution"
 	"github.com/manifold-run/manifold/internal/app"
 	"github.com/manifold-run/manifold/internal/app/apptest"
-	"github.com/manifold-run/manifold/internal/store/seal"
-	"github.com/manifold-run/manifold/internal/store/sqlite"
+	"github.com/manifold-run/manifold/internal/pgtest"
 	"github.com/manifold-run/manifold/internal/witness"
 	"github.com/manifold-run/manifold/orchestrator/audit"
 )
 
 // evidence is a stopped site: its database, and what lies outside of it.
 type evidence struct {
-	database []byte
+	database copies
 	keys     witness.Keys
 	roots    string
 	runs     []string
@@ -37,9 +36,9 @@ type evidence struct {
 
 // collected plays a site with ended, waiting and unsettled runs, keys that came
 // and went, a deleted session, and stops it.
-func collected(t *testing.T) evidence {
+func collected(t *testing.T, change ...func(*app.Config)) evidence {
 	t.Helper()
-	s := open(t)
+	s := open(t, change...)
 	alice, otto := s.person("alice", "operator"), s.person("otto", "approver", "operator")
 	paid := s.asks(alice, "vault.pay", toAlice)
 	s.approves(otto, s.gate(paid))
@@ -67,8 +66,8 @@ func collected(t *testing.T) evidence {
 	}
 	apptest.Stop(t, s.app)
 	e := evidence{roots: filepath.Join(s.dir, "roots.jsonl"), runs: []string{paid, waiting, asked, unknown}}
-	if e.database, err = os.ReadFile(filepath.Join(s.dir, "manifold.db")); err != nil {
-		t.Fatal(err)
+	if file, err := os.ReadFile(filepath.Join(s.dir, "manifold.db")); err == nil {
+		e.database = folder(file)
 	}
 	if e.keys, _, err = witness.Load(filepath.Join(s.dir, "audit.keys")); err != nil {
 		t.Fatal(err)
@@ -80,22 +79,12 @@ func collected(t *testing.T) evidence {
 // database that does not open any more is noticed.
 func (e evidence) noticed(t *testing.T, change func(*sql.DB) error) []string {
 	t.Helper()
-	path := filepath.Join(t.TempDir(), "manifold.db")
-	db := must(t, func() (*sql.DB, error) {
-		if err := os.WriteFile(path, e.database, 0o600); err != nil {
-			return nil, err
-		}
-		return sql.Open("sqlite", path)
-	})
-	if err := errors.Join(change(db), db.Close()); err != nil {
-		t.Fatal(err)
-	}
 	ctx := context.WithoutCancel(t.Context())
-	store, err := sqlite.Open(ctx, sqlite.Config{Path: path, SealKeys: e.keys.Sealing})
+	store, err := e.database.change(t, change, e.keys.Sealing)
 	if err != nil {
 		return []string{err.Error()}
 	}
-	defer func() { _ = store.Close() }()
+	defer store.close()
 	known, err := e.keys.Known()
 	if err != nil {
 		t.Fatal(err)
@@ -108,11 +97,11 @@ func (e evidence) noticed(t *testing.T, change func(*sql.DB) error) []string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	publisher, err := audit.NewPublisher(audit.PublisherConfig{Signers: signers, Known: known, Outside: []audit.Outside{outside}}, store.Proofs)
+	publisher, err := audit.NewPublisher(audit.PublisherConfig{Signers: signers, Known: known, Outside: []audit.Outside{outside}}, store.proofs)
 	if err != nil {
 		t.Fatal(err)
 	}
-	report, err := audit.NewVerifier(store.Runs, store.Proofs, publisher).Check(ctx, "")
+	report, err := audit.NewVerifier(store.runs, store.proofs, publisher).Check(ctx, "")
 	if err != nil {
 		return []string{err.Error()}
 	}
@@ -132,11 +121,31 @@ func must[T any](t *testing.T, get func() (T, error)) T {
 	return v
 }
 
+// onBoth runs a test on a site with a file, and on one with PostgreSQL.
+func onBoth(t *testing.T, test func(*testing.T, evidence)) {
+	t.Helper()
+	t.Run("file", func(t *testing.T) {
+		t.Parallel()
+		test(t, collected(t))
+	})
+	t.Run("postgres", func(t *testing.T) {
+		t.Parallel()
+		on := pgtest.Start(t)
+		url, other := on.URL(t), on.URL(t)
+		e := collected(t, func(c *app.Config) { c.PostgresURL = url })
+		e.database = keptCopy(t, url, other)
+		test(t, e)
+	})
+}
+
 // TestEveryChangeOfAStoredDatabaseIsNoticed changes one value or takes one row
 // away, at random, TAMPER times [60]; make tamper does 1,000.
 func TestEveryChangeOfAStoredDatabaseIsNoticed(t *testing.T) {
 	t.Parallel()
-	e := collected(t)
+	onBoth(t, everyChangeIsNoticed)
+}
+
+func everyChangeIsNoticed(t *testing.T, e evidence) {
 	if found := e.noticed(t, func(*sql.DB) error { return nil }); len(found) > 0 {
 		t.Fatalf("nothing was changed: %v", found)
 	}
@@ -145,15 +154,14 @@ func TestEveryChangeOfAStoredDatabaseIsNoticed(t *testing.T) {
 		times, seed = n, rand.Uint64()
 	}
 	random := rand.New(rand.NewPCG(seed, 0))
-	harmless := seal.Harmless()
 	var counted struct{ noticed, harmless int }
 	for range times {
 		var what tampering
 		found := e.noticed(t, func(db *sql.DB) (err error) {
-			what, err = tamper(t.Context(), db, random)
+			what, err = tamper(t.Context(), db, e.database.dialect(), random)
 			return err
 		})
-		_, named := harmless[what.table+"."+what.column]
+		_, named := e.database.dialect().harmless[what.table+"."+what.column]
 		switch {
 		case len(found) > 0:
 			counted.noticed++
@@ -172,8 +180,8 @@ type tampering struct{ table, column, text string }
 func (c tampering) String() string { return c.text }
 
 // tamper changes a value of a row, or deletes the row.
-func tamper(ctx context.Context, db *sql.DB, random *rand.Rand) (tampering, error) {
-	tables, err := texts(ctx, db, `SELECT name FROM sqlite_schema WHERE type = 'table'`)
+func tamper(ctx context.Context, db *sql.DB, in dialect, random *rand.Rand) (tampering, error) {
+	tables, err := texts(ctx, db, in.tables)
 	if err != nil {
 		return tampering{}, err
 	}
@@ -186,11 +194,11 @@ func tamper(ctx context.Context, db *sql.DB, random *rand.Rand) (tampering, erro
 		if rows == 0 {
 			continue
 		}
-		columns, err := texts(ctx, db, "SELECT name FROM pragma_table_info('"+what.table+"')")
+		columns, err := texts(ctx, db, strings.ReplaceAll(in.columns, "~", what.table))
 		if err != nil {
 			return what, err
 		}
-		keys, err := texts(ctx, db, "SELECT name FROM pragma_table_info('"+what.table+"') WHERE pk > 0")
+		keys, err := texts(ctx, db, strings.ReplaceAll(in.keys, "~", what.table))
 		if err != nil {
 			return what, err
 		}
@@ -198,7 +206,7 @@ func tamper(ctx context.Context, db *sql.DB, random *rand.Rand) (tampering, erro
 		this := fmt.Sprintf("(%[1]s) = (SELECT %[1]s FROM %[2]s LIMIT 1 OFFSET %[3]d)", strings.Join(keys, ", "), what.table, place)
 		if random.IntN(5) == 0 {
 			what.text, what.column = fmt.Sprintf("the deletion of row %d of %s", place, what.table), columns[0]
-			if what.table != "probe" {
+			if _, all := in.harmless[what.table+"."+columns[0]]; !all {
 				what.column = ""
 			}
 			_, err = db.ExecContext(ctx, "DELETE FROM "+what.table+" WHERE "+this)
@@ -211,16 +219,33 @@ func tamper(ctx context.Context, db *sql.DB, random *rand.Rand) (tampering, erro
 		}
 		other := changed(value, random)
 		what.text = fmt.Sprintf("%s.%s of row %d: %.60q instead of %.60q", what.table, what.column, place, fmt.Sprint(other), fmt.Sprint(value))
-		_, err = db.ExecContext(ctx, "UPDATE "+what.table+" SET "+what.column+" = ? WHERE "+this, other)
-		if err == nil || !strings.Contains(err.Error(), "constraint") {
+		_, err = db.ExecContext(ctx, "UPDATE "+what.table+" SET "+what.column+" = "+in.literal(other)+" WHERE "+this)
+		if err == nil || !refused.MatchString(err.Error()) {
 			return what, err
 		}
+	}
+}
+
+// refused is what a database says that cannot hold a value.
+var refused = regexp.MustCompile(`constraint|SQLSTATE (22|23|428C9)`)
+
+// literal writes a value in SQL.
+func (d dialect) literal(value any) string {
+	switch v := value.(type) {
+	case []byte:
+		return d.bytes(v)
+	case string:
+		return "'" + strings.ReplaceAll(v, "'", "''") + "'"
+	default:
+		return fmt.Sprint(v)
 	}
 }
 
 // changed is another value of the same type.
 func changed(value any, random *rand.Rand) any {
 	switch v := value.(type) {
+	case bool:
+		return !v
 	case int64:
 		return v + 1 + random.Int64N(1000)
 	case string:
@@ -267,7 +292,10 @@ func texts(ctx context.Context, db *sql.DB, query string) ([]string, error) {
 // the root that was published.
 func TestAChainThatIsRecomputedIsNoticed(t *testing.T) {
 	t.Parallel()
-	e := collected(t)
+	onBoth(t, aRecomputedChainIsNoticed)
+}
+
+func aRecomputedChainIsNoticed(t *testing.T, e evidence) {
 	none := func(context.Context, *sql.DB) error { return nil }
 	exec := func(statements ...string) func(context.Context, *sql.DB) error {
 		return func(ctx context.Context, db *sql.DB) error {
@@ -335,11 +363,11 @@ func recompute(run string) func(context.Context, *sql.DB) error {
 			if err != nil {
 				return err
 			}
-			if _, err := db.ExecContext(ctx, `UPDATE ledger SET body = ? WHERE run_id = ? AND seq = ?`, string(again), run, entry.Seq); err != nil {
+			if _, err := db.ExecContext(ctx, fmt.Sprintf(`UPDATE ledger SET body = %s WHERE run_id = '%s' AND seq = %d`, dialect{}.literal(string(again)), run, entry.Seq)); err != nil {
 				return err
 			}
 		}
-		_, err = db.ExecContext(ctx, `UPDATE run SET ledger_head = ? WHERE id = ?`, head, run)
+		_, err = db.ExecContext(ctx, fmt.Sprintf(`UPDATE run SET ledger_head = '%s' WHERE id = '%s'`, head, run))
 		return err
 	}
 }

@@ -14,8 +14,11 @@ import (
 
 const acquireRun = `
 UPDATE run SET owner = $2, epoch = epoch + 1, lease_until = ` + now + ` + $3, parked = false
-WHERE id = $1 AND finished_at = 0 AND format <= $4 AND (owner = '' OR lease_until <= ` + now + `)
+WHERE id = $1 AND finished_at = 0 AND format <= $4 AND (owner = '' OR lease_until <= ` + now + `) AND ` + notHeldBack + `
 RETURNING epoch`
+
+// notHeldBack leaves out the runs in quarantine; who is to be cancelled may end.
+const notHeldBack = `(cancel_requested_at > 0 OR NOT EXISTS (SELECT 1 FROM quarantine q WHERE q.run_id = run.id))`
 
 // AcquireRun takes a run whose lease has ended. It commits.
 func (s *Runs) AcquireRun(ctx context.Context, runID, owner string, ttl time.Duration) (execution.Lease, error) {
@@ -34,8 +37,8 @@ func (s *Runs) AcquireRun(ctx context.Context, runID, owner string, ttl time.Dur
 func (s *Runs) whyHeld(ctx context.Context, runID string) error {
 	var state, owner string
 	var format int
-	var ended bool
-	err := s.pool.QueryRow(ctx, `SELECT state, owner, format, finished_at > 0 FROM run WHERE id = $1`, runID).Scan(&state, &owner, &format, &ended)
+	var ended, free bool
+	err := s.pool.QueryRow(ctx, `SELECT state, owner, format, finished_at > 0, `+notHeldBack+` FROM run WHERE id = $1`, runID).Scan(&state, &owner, &format, &ended, &free)
 	switch {
 	case err != nil:
 		return instead(err, noRun(runID))
@@ -43,6 +46,8 @@ func (s *Runs) whyHeld(ctx context.Context, runID string) error {
 		return contracts.Errorf(contracts.CodeUnsupported, "run %s has format %d; this release knows %d", runID, format, execution.Format)
 	case ended:
 		return contracts.Errorf(contracts.CodeConflict, "run %s has ended already: %s", runID, state)
+	case !free:
+		return contracts.Errorf(contracts.CodeConflict, "run %s is in quarantine after a restore; release or cancel it", runID)
 	default:
 		return contracts.Errorf(contracts.CodeConflict, "run %s is held by %s", runID, owner)
 	}
@@ -103,13 +108,13 @@ func (s *Runs) ReleaseRun(ctx context.Context, l execution.Lease) error {
 const selectDue = `
 WITH clock AS (SELECT ` + now + ` AS at)
 SELECT id FROM (
-  (SELECT id, created_at FROM run, clock WHERE finished_at = 0 AND NOT parked AND lease_until <= clock.at AND format = ANY($1)
+  (SELECT id, created_at FROM run, clock WHERE finished_at = 0 AND NOT parked AND lease_until <= clock.at AND format = ANY($1) AND ` + notHeldBack + `
    ORDER BY created_at, id LIMIT $2)
   UNION
-  (SELECT id, created_at FROM run, clock WHERE finished_at = 0 AND parked AND wake_seq > handled_seq AND lease_until <= clock.at AND format = ANY($1)
+  (SELECT id, created_at FROM run, clock WHERE finished_at = 0 AND parked AND wake_seq > handled_seq AND lease_until <= clock.at AND format = ANY($1) AND ` + notHeldBack + `
    ORDER BY created_at, id LIMIT $2)
   UNION
-  (SELECT id, created_at FROM run, clock WHERE finished_at = 0 AND parked AND wake_at > 0 AND wake_at <= clock.at AND lease_until <= clock.at AND format = ANY($1)
+  (SELECT id, created_at FROM run, clock WHERE finished_at = 0 AND parked AND wake_at > 0 AND wake_at <= clock.at AND lease_until <= clock.at AND format = ANY($1) AND ` + notHeldBack + `
    ORDER BY created_at, id LIMIT $2)) due
 ORDER BY created_at, id LIMIT $2`
 

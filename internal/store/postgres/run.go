@@ -14,7 +14,8 @@ import (
 
 const selectRun = `
 SELECT r.id, r.session_id, r.format, r.state, r.owner, r.epoch, r.lease_until, r.wake_seq, r.handled_seq, r.wake_at, r.parked,
-  r.cancel_requested_at, r.cancelled_by, r.ledger_seq, r.ledger_head, r.verdict, r.created_at, r.updated_at, r.finished_at, p.body
+  r.cancel_requested_at, r.cancelled_by, r.ledger_seq, r.ledger_head, r.verdict, r.created_at, r.updated_at, r.finished_at,
+  coalesce((SELECT q.since FROM quarantine q WHERE q.run_id = r.id AND r.finished_at = 0), 0), p.body
 FROM run r JOIN plan p ON p.run_id = r.id `
 
 // selectBrief is selectRun with an empty plan in the place of the real one,
@@ -132,6 +133,9 @@ func (s *Runs) ListRuns(ctx context.Context, f execution.RunFilter) (contracts.L
 	}
 	if f.ScoreBelow > 0 {
 		q.Where(`CASE WHEN r.verdict <> '' THEN (r.verdict::jsonb->>'score')::float8 END < ?`, f.ScoreBelow)
+	}
+	if f.Held {
+		q.Where(`r.finished_at = 0 AND r.id IN (SELECT q.run_id FROM quarantine q)`)
 	}
 	if err := q.Beyond(f.Cursor, `r.created_at, r.id`, `<`); err != nil {
 		return contracts.List[execution.Run]{}, err

@@ -51,6 +51,7 @@ type Store struct {
 	Mail      *Mail
 	Directory *Directory
 	Proofs    *proof.Proofs
+	Held      *Quarantine
 }
 
 // Runs is what execution keeps, and the listing of gates.
@@ -98,7 +99,7 @@ func Open(ctx context.Context, cfg Config) (*Store, error) {
 		return nil, translate("open the database", err)
 	}
 	d.writer = groupcommit.Start(d.commit)
-	return &Store{db: d, Runs: &Runs{d}, Talk: &Talk{d}, Mail: &Mail{d}, Directory: &Directory{d}, Proofs: proof.New(pool, d.seals, translate)}, nil
+	return &Store{db: d, Runs: &Runs{d}, Talk: &Talk{d}, Mail: &Mail{d}, Directory: &Directory{d}, Proofs: proof.New(pool, d.seals, translate), Held: &Quarantine{d}}, nil
 }
 
 func connect(ctx context.Context, cfg Config) (*pgxpool.Pool, error) {

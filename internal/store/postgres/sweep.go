@@ -88,7 +88,7 @@ func deleteRuns(ctx context.Context, d *db, tx pgx.Tx, runs []string, why string
 	}
 	statements := []string{
 		`DELETE FROM event e USING run r WHERE r.id = ANY($1) AND e.session_id = r.session_id AND e.run_id = r.id`,
-		`DELETE FROM run WHERE id = ANY($1)`, `DELETE FROM plan WHERE run_id = ANY($1)`, `DELETE FROM node WHERE run_id = ANY($1)`,
+		`DELETE FROM run WHERE id = ANY($1)`, `DELETE FROM plan WHERE run_id = ANY($1)`, `DELETE FROM quarantine WHERE run_id = ANY($1)`, `DELETE FROM node WHERE run_id = ANY($1)`,
 		`DELETE FROM interrupt WHERE run_id = ANY($1)`, `DELETE FROM intent WHERE run_id = ANY($1)`, `DELETE FROM node_data WHERE run_id = ANY($1)`,
 	}
 	for _, statement := range statements {

@@ -26,6 +26,13 @@ func (s *Runs) AcquireRun(ctx context.Context, runID, owner string, ttl time.Dur
 		case r.owner != "" && r.leaseUntil > stored.Nanos(x.now):
 			return contracts.Errorf(contracts.CodeConflict, "run %s is held by %s", runID, r.owner)
 		}
+		var free bool
+		if err := x.row(ctx, `SELECT `+notHeldBack+` FROM run WHERE id = ?`, runID).Scan(&free); err != nil {
+			return err
+		}
+		if !free {
+			return contracts.Errorf(contracts.CodeConflict, "run %s is in quarantine after a restore; release or cancel it", runID)
+		}
 		lease.Epoch = r.epoch + 1
 		_, err = x.exec(ctx, `UPDATE run SET owner = ?, epoch = ?, lease_until = ?, parked = 0 WHERE id = ?`,
 			owner, lease.Epoch, stored.Nanos(x.now.Add(ttl)), runID)
@@ -74,10 +81,13 @@ func (s *Runs) ReleaseRun(ctx context.Context, l execution.Lease) error {
 	})
 }
 
+// notHeldBack leaves out the runs in quarantine; who is to be cancelled may end.
+const notHeldBack = `(cancel_requested_at > 0 OR NOT EXISTS (SELECT 1 FROM quarantine q WHERE q.run_id = run.id))`
+
 // dueQueries find the runs that nobody holds and that can go on; each has an
 // index of its own.
 func dueQueries() []string {
-	const columns, rest = `SELECT id, created_at FROM run INDEXED BY `, ` AND lease_until <= ? AND format IN (SELECT value FROM json_each(?)) `
+	const columns, rest = `SELECT id, created_at FROM run INDEXED BY `, ` AND lease_until <= ? AND format IN (SELECT value FROM json_each(?)) AND ` + notHeldBack + ` `
 	const oldest = `ORDER BY created_at, id LIMIT +?`
 	return []string{
 		columns + `run_awake WHERE finished_at = 0 AND parked = 0` + rest + oldest,

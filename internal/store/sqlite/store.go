@@ -18,6 +18,7 @@ import (
 
 	"github.com/manifold-run/manifold/contracts"
 	"github.com/manifold-run/manifold/execution"
+	"github.com/manifold-run/manifold/internal/store/inodelock"
 )
 
 var _ execution.Store = (*Runs)(nil)
@@ -62,6 +63,7 @@ type Store struct {
 	Mail      *Mail
 	Directory *Directory
 	Proofs    *Proofs
+	Held      *Quarantine
 }
 
 // Runs is what execution keeps, and the listing of gates.
@@ -85,7 +87,7 @@ type Proofs struct{ *file }
 type file struct {
 	now    func() time.Time
 	lock   *fileLock
-	inode  *inodeLock
+	inode  *inodelock.Lock
 	db     *sql.DB
 	writer *writer
 	// readers holds the idle connections for reads.
@@ -117,7 +119,7 @@ func Open(ctx context.Context, cfg Config) (*Store, error) {
 	if err := f.connect(ctx, path, cfg); err != nil {
 		return nil, errors.Join(translate("open the database "+path, err), f.closeFiles())
 	}
-	return &Store{file: f, Runs: &Runs{f}, Talk: &Talk{f}, Mail: &Mail{f}, Directory: &Directory{f}, Proofs: &Proofs{f}}, nil
+	return &Store{file: f, Runs: &Runs{f}, Talk: &Talk{f}, Mail: &Mail{f}, Directory: &Directory{f}, Proofs: &Proofs{f}, Held: &Quarantine{f}}, nil
 }
 
 // Close commits what was accepted, and closes the files. Writes that come
@@ -136,7 +138,7 @@ func (s *file) connect(ctx context.Context, path string, cfg Config) error {
 	if err != nil {
 		return err
 	}
-	if s.inode, err = lockInode(path); err != nil {
+	if s.inode, err = inodelock.Take(path); err != nil {
 		return err
 	}
 	if s.db, err = sql.Open(driverName, dsn(path)); err != nil {
@@ -184,7 +186,7 @@ func (s *file) closeFiles() error {
 	if s.db != nil {
 		errs = append(errs, s.db.Close())
 	}
-	return errors.Join(append(errs, s.inode.release(), s.lock.release())...)
+	return errors.Join(append(errs, s.inode.Release(), s.lock.release())...)
 }
 
 func (s *file) closeReaders(n int) error {

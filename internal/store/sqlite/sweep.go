@@ -134,7 +134,7 @@ func (x *tx) deleteRun(ctx context.Context, r owned) error {
 		return err
 	}
 	for _, statement := range []string{
-		`DELETE FROM run WHERE id = ?`, `DELETE FROM plan WHERE run_id = ?`, `DELETE FROM node WHERE run_id = ?`,
+		`DELETE FROM run WHERE id = ?`, `DELETE FROM plan WHERE run_id = ?`, `DELETE FROM quarantine WHERE run_id = ?`, `DELETE FROM node WHERE run_id = ?`,
 		`DELETE FROM interrupt WHERE run_id = ?`, `DELETE FROM intent WHERE run_id = ?`,
 		`DELETE FROM node_data WHERE run_id = ?`,
 	} {

@@ -117,15 +117,16 @@ func ScanIntent(row Row) (execution.Intent, error) {
 // ScanRun reads the row of a run.
 func ScanRun(row Row) (execution.Run, error) {
 	var r execution.Run
-	var lease, wake, cancelled, created, updated, finished int64
+	var lease, wake, cancelled, created, updated, finished, held int64
 	var verdict, plan string
 	err := row.Scan(&r.ID, &r.SessionID, &r.Format, &r.State, &r.Owner, &r.Epoch, &lease, &r.WakeSeq, &r.HandledSeq, &wake, &r.Parked,
-		&cancelled, &r.CancelledBy, &r.LedgerSeq, &r.LedgerHead, &verdict, &created, &updated, &finished, &plan)
+		&cancelled, &r.CancelledBy, &r.LedgerSeq, &r.LedgerHead, &verdict, &created, &updated, &finished, &held, &plan)
 	if err != nil {
 		return r, err
 	}
 	r.LeaseUntil, r.WakeAt, r.CancelRequestedAt = Stamp(lease), Stamp(wake), Moment(cancelled)
 	r.CreatedAt, r.UpdatedAt, r.FinishedAt = Stamp(created), Stamp(updated), Moment(finished)
+	r.HeldSince = Moment(held)
 	if r.Plan, err = Decode[contracts.Plan](plan); err != nil || verdict == "" {
 		return r, err
 	}

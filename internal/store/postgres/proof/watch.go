@@ -3,6 +3,7 @@ package proof
 import (
 	"context"
 	"fmt"
+	"maps"
 	"strings"
 
 	"github.com/jackc/pgx/v5"
@@ -10,8 +11,8 @@ import (
 	"github.com/manifold-run/manifold/internal/store/seal"
 )
 
-// tables are those that are sealed, with the columns that they have only here.
-func tables() []seal.Table {
+// Tables are those that are sealed, with the columns that they have only here.
+func Tables() []seal.Table {
 	all := seal.Tables()
 	for i, t := range all {
 		switch t.Name {
@@ -21,6 +22,25 @@ func tables() []seal.Table {
 			all[i].Columns = append(t.Columns, "run_id")
 		}
 	}
+	return all
+}
+
+// Harmless are the columns that no view, gate, answer or decision reads, with what
+// a changed one comes to: those of every store, and those that are only here. The
+// tables of the queue are not among them: a job is a wake-up and nothing more.
+func Harmless() map[string]string {
+	const (
+		led    = "another server leads, or none until the next one asks"
+		served = "a server whose connection breaks at a commit takes it for lost, or done"
+	)
+	all := seal.Harmless()
+	maps.Copy(all, map[string]string{
+		"leader.name": led, "leader.owner": led, "leader.lease_until": led,
+		"writer.origin": served, "writer.attempt": served, "writer.seen_at": served,
+		"manifold_migration.component": "the tables are made once more, and that fails",
+		"manifold_migration.version":   "the tables are made once more, and that fails; or a start is refused",
+		"seal_key.watched":             "the triggers are made once more, or not by the next release: its rows are noticed then",
+	})
 	return all
 }
 
@@ -86,7 +106,7 @@ CREATE OR REPLACE TRIGGER sealed_delete AFTER DELETE ON %[1]s REFERENCING OLD TA
 // newWatcher looks at the tables as they are.
 func newWatcher(ctx context.Context, tx pgx.Tx) (watcher, error) {
 	w := watcher{tables: map[string]seal.Table{}, bytes: map[string]bool{}}
-	for _, t := range tables() {
+	for _, t := range Tables() {
 		w.tables[t.Name] = t
 	}
 	rows, err := tx.Query(ctx, `

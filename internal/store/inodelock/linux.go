@@ -1,4 +1,4 @@
-package sqlite
+package inodelock
 
 import (
 	"errors"
@@ -10,11 +10,11 @@ import (
 	"github.com/manifold-run/manifold/contracts"
 )
 
-// inodeLock keeps other servers away from a database by whatever name it has: a
+// Lock keeps other servers away from a database by whatever name it has: a
 // second link to the file, or a lock file that somebody removed, leads past the
 // lock beside it. It is a flock, which SQLite does not use here, and which the
 // system frees when the process ends.
-type inodeLock struct {
+type Lock struct {
 	file *os.File
 	id   inode
 }
@@ -25,7 +25,8 @@ type inode struct{ device, number uint64 }
 // close it again would free SQLite's own locks on it.
 var inodes sync.Map
 
-func lockInode(path string) (*inodeLock, error) {
+// Take locks the file of a path, which exists; conflict if it is locked.
+func Take(path string) (*Lock, error) {
 	info, err := os.Stat(path)
 	if err != nil {
 		return nil, err
@@ -45,7 +46,7 @@ func lockInode(path string) (*inodeLock, error) {
 		}
 	}
 	if err == nil {
-		return &inodeLock{file, id}, nil
+		return &Lock{file, id}, nil
 	}
 	inodes.Delete(id)
 	switch {
@@ -62,7 +63,8 @@ func inUse(path string) error {
 	return contracts.Errorf(contracts.CodeConflict, "the database %s is in use by another process, maybe under another name; stop that one or choose another file", path)
 }
 
-func (l *inodeLock) release() error {
+// Release unlocks it; nil is no lock.
+func (l *Lock) Release() error {
 	if l == nil {
 		return nil
 	}

@@ -1,0 +1,32 @@
+package app
+
+import (
+	"context"
+	"log/slog"
+	"time"
+
+	"github.com/manifold-run/manifold/contracts"
+	"github.com/manifold-run/manifold/execution"
+)
+
+// holdBack keeps what a restored database brought back open from going on.
+func (a *App) holdBack(ctx context.Context) error {
+	if !a.cfg.Quarantine {
+		return nil
+	}
+	act := execution.Act{Kind: contracts.ActQuarantine, Actor: "system", Subject: "database"}
+	held, err := a.store.held.Hold(execution.WithAct(ctx, act), a.cfg.Now())
+	if err != nil {
+		return err
+	}
+	a.cfg.Logger.WarnContext(ctx, "runs that were open are in quarantine; release or cancel each: manifold runs --all --held", slog.Int("runs", held))
+	return nil
+}
+
+// restoredAt is when the server started over a restored database.
+func (c Config) restoredAt() time.Time {
+	if c.Quarantine {
+		return c.Now()
+	}
+	return time.Time{}
+}

@@ -1,0 +1,3 @@
+// Package inodelock keeps two servers from one database file, whatever names they
+// have for it.
+package inodelock

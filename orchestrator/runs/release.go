@@ -1,0 +1,31 @@
+package runs
+
+import (
+	"context"
+
+	"github.com/manifold-run/manifold/contracts"
+	"github.com/manifold-run/manifold/orchestrator/access"
+)
+
+// Release lets a run go on that a restored server found open. It is for who may
+// say what became of writes: who releases it says that nothing was done since the
+// backup that the run would do again.
+func (r *Runs) Release(ctx context.Context, who access.Principal, runID string) (contracts.RunView, error) {
+	view, err := r.Read(ctx, who, runID)
+	if err != nil {
+		return contracts.RunView{}, err
+	}
+	if err := who.May(access.ActionSettle); err != nil {
+		return contracts.RunView{}, err
+	}
+	if r.quarantine == nil || view.HeldSince == nil {
+		return contracts.RunView{}, contracts.Errorf(contracts.CodeConflict, "run %s is not in quarantine", runID)
+	}
+	act := who.Doing(ctx, contracts.ActQuarantine, runID, map[string]any{"released": true, "held_since": view.HeldSince})
+	if err := r.quarantine.Release(act, runID); err != nil {
+		return contracts.RunView{}, err
+	}
+	r.runner.Wake(runID)
+	r.notifier.Committed(view.SessionID, runID)
+	return r.Get(ctx, who, runID, 0)
+}
