@@ -68,7 +68,10 @@ func (w *whole) start(ctx context.Context, dir string) error {
 			return err
 		}
 	}
-	bootstrap, err := json.Marshal(contracts.Bootstrap{Domains: []contracts.Registration{{Domain: domainName, URL: w.domain}}})
+	bootstrap, err := json.Marshal(contracts.Bootstrap{
+		Domains:    []contracts.Registration{{Domain: domainName, URL: w.domain}},
+		SitePolicy: contracts.SitePolicy{Review: &contracts.SiteReview{SinglePerson: true}}, // one key asks and approves
+	})
 	if err != nil {
 		return err
 	}
@@ -122,7 +125,7 @@ func (w *whole) serveDomain(serving context.Context) error {
 	if err != nil {
 		return err
 	}
-	for name, takes := range map[string]time.Duration{noop: 0, napping: nap, nappingOne: nap} {
+	for name, takes := range map[string]time.Duration{noop: 0, napping: nap, nappingOne: nap, setting: 0} {
 		if err := domainkit.Add(svc, domainkit.Capability{
 			Name: name, Description: "Reads a gauge.", Metadata: metadata(name),
 		}, func(ctx context.Context, _ domainkit.Call, in reading) (read, error) {
@@ -147,6 +150,8 @@ func metadata(name string) contracts.Metadata {
 		Decomposition:   &contracts.Decomposition{ArrayParams: []contracts.ArrayRule{{ParamName: "names", SingleParamName: "name"}}},
 	}
 	switch name {
+	case setting:
+		return contracts.Metadata{SideEffectClass: contracts.ClassWriteReversible, Idempotency: contracts.IdempotencyKeyed, RiskLevel: contracts.RiskLow}
 	case nappingOne:
 		m.ExecutionMode = contracts.ModeSequential
 	case noop:

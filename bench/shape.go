@@ -14,6 +14,7 @@ const (
 	noop       = "check_gauge"
 	napping    = "read_gauge"
 	nappingOne = "read_gauge_in_turn"
+	setting    = "set_gauge"
 )
 
 // nap is how long one read of the domain takes.
