@@ -3,9 +3,11 @@ package execution_test
 import (
 	"compress/gzip"
 	"context"
+	"fmt"
 	"io"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
@@ -74,6 +76,95 @@ func TestARunOfTheFirstFormatGoesOn(t *testing.T) {
 	after, err := store.Runs.LoadRun(t.Context(), "run_waiting")
 	if err != nil || after.Run.Format != model.Format1 {
 		t.Errorf("the run has format %d now (%v)", after.Run.Format, err)
+	}
+}
+
+// TestAWorkflowOfAnEarlierFormatGoesOn opens databases that the program wrote: at
+// 6a39dd5, before there was a third format, and when there was. In each the example
+// with a repair and an iteration has ended once, and waits once for the approval of
+// its second write. The one goes on, with no write done again; both are explained by
+// their ledgers and true to their rows.
+func TestAWorkflowOfAnEarlierFormatGoesOn(t *testing.T) {
+	t.Parallel()
+	for format := model.Format2; format <= model.Format3; format++ {
+		t.Run(fmt.Sprint("format ", format), func(t *testing.T) {
+			t.Parallel()
+			behind := time.Since(time.Date(2026, 11, 22, 18, 30, 0, 0, time.UTC))
+			clock := func() time.Time { return time.Now().Add(-behind) }
+			packed := filepath.Join("testdata", fmt.Sprintf("format%d.db.gz", format))
+			store, err := sqlite.Open(t.Context(), sqlite.Config{Path: unpacked(t, packed), Now: clock})
+			if err != nil {
+				t.Fatal(err)
+			}
+			t.Cleanup(func() { _ = store.Close() })
+			w := newWorld(t)
+			w.store = store.Runs
+			s := newStudio(t, w)
+			r := w.runner(func(c *execution.Config) { c.Now = clock })
+			s.goesOn(t, r, format)
+			for _, id := range []string{"run_waiting", "run_ended"} {
+				explained(t, w, r, id, format)
+			}
+		})
+	}
+}
+
+// goesOn answers what is still asked, in a studio that knows what was written.
+func (s *studio) goesOn(t *testing.T, r *execution.Runner, format int) {
+	t.Helper()
+	before, err := s.store.LoadRun(t.Context(), "run_waiting")
+	if err != nil || before.Run.Format != format {
+		t.Fatalf("the run has format %d (%v)", before.Run.Format, err)
+	}
+	for _, row := range before.Nodes {
+		if row.NodeID != "apply_create" {
+			continue
+		}
+		made, _ := row.Result.Facts["sha256"].(string)
+		for _, run := range []string{"run_ended", "run_waiting"} { // the flows that they made are there
+			s.Execute(contracts.ExecuteRequest{
+				Capability: "create_chatflow", Context: contracts.ExecuteContext{IdempotencyKey: run},
+				Parameters: map[string]any{"flow_data": map[string]any{"flow": strings.TrimPrefix(made, "sha-")}},
+			})
+		}
+	}
+	for {
+		v := s.until(r, "run_waiting", "asking or ended", func(v contracts.RunView) bool { return v.State.Terminal() || len(v.Interrupts) > 0 })
+		if v.State.Terminal() {
+			if v.State != contracts.RunCompleted || nodeOf(t, v, "result").Summary != "The chatflow is done: one change" {
+				t.Errorf("the run is %s: %v", v.State, states(v))
+			}
+			break
+		}
+		if i := v.Interrupts[0]; i.Type == contracts.InterruptWriteApproval {
+			s.decide(r, i, contracts.Resume{Decision: contracts.DecisionApprove})
+		} else {
+			s.decide(r, i, contracts.Resume{Response: "accept"})
+		}
+	}
+	calls := s.callsOf("apply_patch")
+	if len(calls) != 1 || calls[0].Context.IdempotencyKey != "run_waiting/apply_patch#2/1" || len(s.callsOf("create_chatflow")) != 0 {
+		t.Errorf("written was %v", calls)
+	}
+}
+
+// explained holds a run against its ledger and its rows.
+func explained(t *testing.T, w *world, r *execution.Runner, id string, format int) {
+	t.Helper()
+	if replayed, err := r.Replay(t.Context(), id); err != nil || len(replayed.Differences) > 0 || replayed.State != contracts.RunCompleted {
+		t.Errorf("replay of %s: %+v, %v", id, replayed, err)
+	}
+	snap, err := w.store.LoadRun(t.Context(), id)
+	if err != nil || snap.Run.Format != format {
+		t.Fatalf("%s has format %d now (%v)", id, snap.Run.Format, err)
+	}
+	entries, err := w.store.Ledger(t.Context(), id, 0, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	read := func(hash string) ([]byte, error) { return w.store.Blob(t.Context(), hash) }
+	if faults := execution.VerifyRows(snap, entries, read); len(faults) > 0 {
+		t.Errorf("rows of %s: %q", id, faults)
 	}
 }
 

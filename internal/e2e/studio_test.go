@@ -231,6 +231,7 @@ func (c *chats) answers(t *testing.T, i contracts.Interrupt, words any) {
 
 func (c *chats) approves(t *testing.T, i contracts.Interrupt, d contracts.Decision) {
 	t.Helper()
+	c.otto.says(t, "show "+i.Code) // a word decides only about what was shown where it is said
 	if said := c.otto.says(t, string(d)+" "+i.Code); !strings.Contains(said, i.Code+" is ") {
 		t.Fatalf("otto is told: %s", said)
 	}
