@@ -41,7 +41,13 @@ const travel = `{"schema_version": "1", "domain": "travel", "version": "1", "cap
    {"id": "money", "kind": "tool", "tool": "pay", "depends_on": ["seats"], "params": {"sum": "${round.n == 1 ? 10.0 : 7.0}"}},
    {"id": "look", "kind": "human", "depends_on": ["money"], "human": {"interrupt": "result_review", "prompt": "Good?", "allow": ["accept", "iterate", "rollback"]},
     "on": [{"answer": "iterate", "goto": "money", "max": 2}]}],
-  "result": {"summary": "${steps.look.facts.decision}"}}]}`
+  "result": {"summary": "${steps.look.facts.decision}"}},
+ {"name": "haggle", "schema": {"type": "object", "properties": {}}, "metadata": {},
+  "steps": [
+   {"id": "money", "kind": "tool", "tool": "pay", "params": {"sum": "${round.n == 1 ? 10.0 : 7.0}"}},
+   {"id": "look", "kind": "human", "depends_on": ["money"], "human": {"interrupt": "result_review", "prompt": "Good?", "allow": ["accept", "rollback"]}},
+   {"id": "last", "kind": "human", "depends_on": ["look"], "human": {"interrupt": "result_review", "prompt": "Once more?", "allow": ["accept", "iterate"]},
+    "on": [{"answer": "iterate", "goto": "money", "max": 2}]}]}]}`
 
 // agency is a world that plays the travel domain and keeps what it did, in order.
 type agency struct {
@@ -153,6 +159,26 @@ func TestARollbackTakesBackEveryWriteOfEveryRoundTheLastFirst(t *testing.T) {
 		}
 		if _, _, err := execution.CompletedCall(s, "money"); contracts.CodeOf(err) != contracts.CodeConflict {
 			t.Errorf("what was taken back can be undone once more: %v", err)
+		}
+	})
+}
+
+// TestALoopAroundARollbackTakesBackItsOwnRound: what the first round took back is not
+// taken back again by the second, and the loop goes on only when it is done.
+func TestALoopAroundARollbackTakesBackItsOwnRound(t *testing.T) {
+	bubble(t, func(t *testing.T, w *world) {
+		a := newAgency(t, w)
+		r := w.runner()
+		id := a.start(r, "travel.haggle", map[string]any{})
+		v := a.answers(r, id, map[string][]any{"look": {"rollback", "rollback"}, "last": {"iterate: cheaper", "accept"}})
+		if diff := cmp.Diff([]string{"pay 10", "refund pay-10 10", "pay 7", "refund pay-7 7"}, a.done); diff != "" {
+			t.Errorf("what was done (-want +got):\n%s", diff)
+		}
+		if v.State != contracts.RunCompleted || nodeOf(t, v, "look-undo#2[0]").Undoes != "money#2" {
+			t.Errorf("the run is %s: %v", v.State, states(v))
+		}
+		if replayed, err := r.Replay(t.Context(), id); err != nil || len(replayed.Differences) > 0 {
+			t.Errorf("replay: %v %v", err, replayed.Differences)
 		}
 	})
 }
