@@ -15,8 +15,9 @@ import (
 )
 
 // openGate asks for the approval of exactly this action. One that was approved
-// before and differs now is shown with the difference.
-func openGate(t *turn, action contracts.Action, hash string) {
+// before and differs now is shown with the difference; revoked says which key is
+// why it is asked anew.
+func openGate(t *turn, action contracts.Action, hash, revoked string) {
 	p := t.n.policy
 	i := contracts.Interrupt{
 		Type: contracts.InterruptWriteApproval, Action: &action, ActionSHA256: hash, Evidence: t.row.Evidence,
@@ -32,6 +33,9 @@ func openGate(t *turn, action contracts.Action, hash string) {
 	sayWhatChanged(t, &i)
 	if !sameAsPlanned(t) && !p.ApprovalRequired {
 		i.Reason = "the capability has changed since the plan was made"
+	}
+	if revoked != "" {
+		i.Reason = revoked
 	}
 	schedule(&i, p.Approval, t.now())
 	i.Warning = t.outside().poolWarning(i)

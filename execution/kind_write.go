@@ -55,7 +55,8 @@ func (w write) do(t *turn, full map[string]any) {
 }
 
 // approved tells whether the action may be done: no approval is needed, or one
-// was given for exactly this action. Otherwise it opens a gate.
+// was given for exactly this action, and no key was revoked that this rests on.
+// Otherwise it opens a gate.
 func approved(t *turn) bool {
 	action, hash, err := actionOf(t)
 	if err != nil {
@@ -63,13 +64,27 @@ func approved(t *turn) bool {
 		return false
 	}
 	needed := t.n.policy.ApprovalRequired || (t.n.policy.SideEffectClass.Writes() && !sameAsPlanned(t))
+	why := ""
 	if !needed || t.row.ApprovedSHA256 == hash {
-		t.row.Step = model.StepApproved
-		return true
+		if why, err = t.outside().revoked(t.run.Run.Plan.Owner, gateOf(t, hash)); storeIsAway(t, err) {
+			return false
+		}
+		if why == "" {
+			t.row.Step = model.StepApproved
+			return true
+		}
 	}
 	t.withdraw() // it may have been announced, and was not done; nothing is held at a gate
-	openGate(t, action, hash)
+	openGate(t, action, hash, why)
 	return false
+}
+
+// gateOf is the gate at which an action was approved, nil if it needed none.
+func gateOf(t *turn, hash string) *contracts.Interrupt {
+	if g := t.n.Gate; g != nil && g.Type.Gate() && g.Status == contracts.InterruptApproved && g.ActionSHA256 == hash {
+		return g
+	}
+	return nil
 }
 
 // actionOf is what an approval is bound to, with its hash.

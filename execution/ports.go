@@ -206,6 +206,10 @@ type Reviewers interface {
 	// Nobody says why nobody can approve a gate that is about to be opened, "" if
 	// somebody can.
 	Nobody(ctx context.Context, i contracts.Interrupt) (string, error)
+	// Revoked says which key was revoked that an approved action rests on: of who
+	// approved it, or all of who asked and nobody approved it since; "" is none. The
+	// gate is nil for what needed none.
+	Revoked(ctx context.Context, owner contracts.Principal, gate *contracts.Interrupt) (string, error)
 }
 
 // Observer is told after each commit, and after each that may have been one, that

@@ -82,6 +82,20 @@ func (s surroundings) poolWarning(i contracts.Interrupt) string {
 	return why
 }
 
+// revoked says which key was revoked that an approved action rests on.
+func (s surroundings) revoked(owner contracts.Principal, gate *contracts.Interrupt) (string, error) {
+	if s.reviewers == nil {
+		return "", nil
+	}
+	ctx, cancel := context.WithTimeout(s.ctx, 10*time.Second)
+	defer cancel()
+	why, err := s.reviewers.Revoked(ctx, owner, gate)
+	if err != nil {
+		err = contracts.Errorf(contracts.CodeUnavailable, "the keys cannot be read now: %w", err)
+	}
+	return why, err
+}
+
 func (s surroundings) blob(sha string) ([]byte, error) {
 	if i := slices.IndexFunc(s.pending, func(b Blob) bool { return b.SHA256 == sha }); i >= 0 {
 		return s.pending[i].Body, nil

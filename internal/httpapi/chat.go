@@ -54,6 +54,7 @@ type chatRoutes struct {
 	registry     *registry.Registry
 	signer       chat.Signer
 	limiter      *limiter
+	callers      *callers
 	approvals    *linkRoutes
 	problems     *problems
 }

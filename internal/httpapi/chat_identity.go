@@ -136,3 +136,10 @@ func (s *callers) spokenFor(who access.Principal, name, role string, vouched boo
 	}
 	return who, err
 }
+
+// stillMay asks again whether the key counts: a stream must not outlive it.
+func (s *callers) stillMay(k *call) bool {
+	_, err := s.identify(k.gin)
+	code := contracts.CodeOf(err)
+	return code != contracts.CodeUnauthorized && code != contracts.CodeForbidden
+}

@@ -290,6 +290,7 @@ func (s *chatRoutes) watch(ctx context.Context, k *call, stream *chatStream, sta
 	defer leave()
 	beat := time.NewTicker(s.cfg.Heartbeat)
 	defer beat.Stop()
+	asked := s.cfg.Now()
 	for seen := state.After; ; {
 		next, err := s.conversation.Refresh(ctx, k.who, state)
 		if err != nil {
@@ -319,6 +320,11 @@ func (s *chatRoutes) watch(ctx context.Context, k *call, stream *chatStream, sta
 			case <-beat.C:
 			case <-ctx.Done():
 				return state, ctx.Err()
+			}
+		}
+		if s.cfg.Now().Sub(asked) >= s.cfg.Heartbeat { // somebody was revoked, or is nobody's user any more
+			if asked = s.cfg.Now(); !s.callers.stillMay(k) {
+				return state, contracts.Errorf(contracts.CodeUnauthorized, "the key does not count any more")
 			}
 		}
 		stream.keepAlive(s.cfg.Heartbeat)

@@ -149,7 +149,7 @@ func New(cfg Config, deps Deps) (*Server, error) {
 	}
 	s.chats = &chatRoutes{
 		cfg: cfg, conversation: deps.Conversation, registry: deps.Registry, signer: chat.NewSigner(deps.MarkerKey),
-		limiter: limiter, approvals: s.approvals, problems: problems,
+		limiter: limiter, callers: callers, approvals: s.approvals, problems: problems,
 	}
 	return s, s.build()
 }

@@ -113,7 +113,7 @@ func (s *streamRoutes) pump(k *call, out *sse, l *orchestrator.Listener, runID s
 		if len(events) > 0 && s.cfg.Now().Sub(asked) < s.cfg.Heartbeat {
 			continue
 		}
-		if asked = s.cfg.Now(); !s.stillMay(k) {
+		if asked = s.cfg.Now(); !s.callers.stillMay(k) {
 			out.notice("bye", []byte(`{"reason":"the key does not count any more"}`))
 			return
 		}
@@ -133,13 +133,6 @@ func framesOf(events []contracts.Event, runID string) (frames [][]byte, ended bo
 		}
 	}
 	return frames, false
-}
-
-// stillMay asks again whether the key counts: a stream must not outlive it.
-func (s *streamRoutes) stillMay(k *call) bool {
-	_, err := s.callers.identify(k.gin)
-	code := contracts.CodeOf(err)
-	return code != contracts.CodeUnauthorized && code != contracts.CodeForbidden
 }
 
 // place is where the reader was: browsers say it in a header when they come

@@ -42,14 +42,35 @@ func NewLimiter(cfg LimitConfig) (*Limiter, error) {
 	return &Limiter{limit: limit, now: cfg.Now}, nil
 }
 
-// StartSession takes a token of the caller, or says when there will be one.
-func (l *Limiter) StartSession(subject string) error {
-	wait := l.buckets.Take(subject, l.limit, l.now())
+// crowd and talk say how much more than one caller's sessions may be: those of all
+// persons of one front end, and the messages of one session.
+const crowd, talk = 10, 10
+
+// StartSession takes a token of the caller, or gives rate_limited with
+// RetryAfter as Detail. The persons whom a front end names have a bucket together
+// as well: it may invent as many as it likes.
+func (l *Limiter) StartSession(who Principal) error {
+	if who.Kind == KindFrontend && who.Forwarded != "" {
+		if err := l.take("persons of "+who.KeyID, crowd, "too many sessions were started by the users of this front end; the next one may start in %d s"); err != nil {
+			return err
+		}
+	}
+	return l.take(who.Subject(), 1, "too many sessions were started; the next one may start in %d s")
+}
+
+// Speak takes a token for a message in a session.
+func (l *Limiter) Speak(sessionID string) error {
+	return l.take("messages in "+sessionID, talk, "too many messages in this session; go on in %d s")
+}
+
+func (l *Limiter) take(key string, times int, says string) error {
+	limit := ratelimit.Limit{PerMinute: l.limit.PerMinute * float64(times), Burst: l.limit.Burst * times}
+	wait := l.buckets.Take(key, limit, l.now())
 	if wait <= 0 {
 		return nil
 	}
 	seconds := int(math.Ceil(wait.Seconds()))
-	err := contracts.Errorf(contracts.CodeRateLimited, "too many sessions were started; the next one may start in %d s", seconds)
+	err := contracts.Errorf(contracts.CodeRateLimited, says, seconds)
 	err.Detail = RetryAfter{Seconds: seconds}
 	return err
 }

@@ -260,6 +260,44 @@ func (r *Reviewers) Nobody(ctx context.Context, i contracts.Interrupt) (string, 
 	return text + "Let an admin who did not ask make a key for a second person, and ask again.", nil
 }
 
+// Revoked says which key was revoked that an approved action rests on: of who
+// approved it, or every key of who asked, unless somebody has approved it since.
+// Who never had a key, as a user of a front end, has none to revoke.
+func (r *Reviewers) Revoked(ctx context.Context, owner contracts.Principal, gate *contracts.Interrupt) (string, error) {
+	panel, err := r.Panel(ctx)
+	if err != nil {
+		return "", err
+	}
+	var approved time.Time
+	if gate != nil {
+		for _, d := range gate.Decisions {
+			if k, ok := panel.keys[d.KeyID]; d.Decision == contracts.DecisionApprove && ok && k.RevokedAt != nil {
+				return "the key of " + d.DecidedBy + ", who had approved it, was revoked since", nil
+			}
+			approved = d.DecidedAt
+		}
+	}
+	if at := panel.leftAt(SubjectOf(owner)); !at.IsZero() && at.After(approved) {
+		return "every key of " + SubjectOf(owner) + ", who asked for it, was revoked since", nil
+	}
+	return "", nil
+}
+
+// leftAt is when the last key of somebody was revoked, zero if they have one that
+// counts, or never had any.
+func (p Panel) leftAt(subject string) (last time.Time) {
+	for _, k := range p.keys {
+		switch who := k.holder(); {
+		case p.of.same(who.Subject()) != p.of.same(subject):
+		case k.usable(p.now) == nil:
+			return time.Time{}
+		case k.RevokedAt != nil && k.RevokedAt.After(last):
+			last = *k.RevokedAt
+		}
+	}
+	return last
+}
+
 // people are all who could come: the usable keys, and those without one.
 func (p Panel) people() []Principal {
 	out := slices.Clone(p.of.others)

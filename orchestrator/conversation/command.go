@@ -209,7 +209,7 @@ func (c *commands) decideOne(ctx context.Context, t *orchestrator.Turn, here, co
 	if i.Status == contracts.InterruptOpen && !decidedBy(i, t.By.Subject(), d) {
 		if d == contracts.DecisionApprove && i.Type.Gate() {
 			if seen, err := shown.To(ctx, c.turns, *t, i); err != nil || !seen {
-				return i, once(t, i), err
+				return i, shown.First(t, i), err
 			}
 		}
 		body := contracts.Resume{Decision: d, ActionSHA256: i.ActionSHA256}
@@ -235,15 +235,6 @@ func (c *commands) decideOne(ctx context.Context, t *orchestrator.Turn, here, co
 		line = strings.TrimSpace(line + " " + c.await(ctx, i)) // nobody else tells them
 	}
 	return i, line, nil
-}
-
-// once has a turn show a gate that it cannot approve yet, and gives the words for it.
-func once(t *orchestrator.Turn, i contracts.Interrupt) string {
-	if t.Shows != "" {
-		return fmt.Sprintf("`%s` was not shown here; look at it first, with `show %s`.", i.Code, i.Code)
-	}
-	t.Shows = i.InterruptID
-	return fmt.Sprintf("This is what `%s` is about. Nothing is approved yet: look at it, and write `approve %s` once more.", i.Code, i.Code)
 }
 
 // trace says for the audit with which message something was approved. The

@@ -216,6 +216,11 @@ func (c *Conversation) begin(ctx context.Context, who access.Principal, in Input
 	case contracts.CodeOf(err) != contracts.CodeNotFound:
 		return t, false, err
 	default:
+		if in.Start == nil && in.Resume == nil {
+			if err = c.dir.Hear(cmp.Or(in.here(), key.Conversation)); err != nil {
+				return t, false, err
+			}
+		}
 		if t, err = c.reader.read(ctx, who, in); err != nil {
 			return t, false, err
 		}

@@ -52,8 +52,11 @@ func (d *Directory) Admit(who access.Principal) error {
 	if err := who.May(access.ActionStartSession); err != nil {
 		return err
 	}
-	return d.limiter.StartSession(who.Subject())
+	return d.limiter.StartSession(who)
 }
+
+// Hear tells whether a message may be taken in a session now, and counts it.
+func (d *Directory) Hear(sessionID string) error { return d.limiter.Speak(sessionID) }
 
 // CheckWebhook refuses a URL that must not be called from here; "" is none.
 func (d *Directory) CheckWebhook(url string) error {

@@ -6,6 +6,7 @@ package shown
 
 import (
 	"context"
+	"fmt"
 	"slices"
 	"strings"
 
@@ -32,6 +33,15 @@ func To(ctx context.Context, turns orchestrator.Turns, t orchestrator.Turn, i co
 	return slices.ContainsFunc(before, func(old orchestrator.Turn) bool {
 		return old.Conversation == t.Conversation && old.TurnKey != t.TurnKey && old.By.Subject() == t.By.Subject() && slices.Contains(old.Shown, is)
 	}), err
+}
+
+// First has a turn show a gate that it cannot approve yet, and gives the words for it.
+func First(t *orchestrator.Turn, i contracts.Interrupt) string {
+	if t.Shows != "" {
+		return fmt.Sprintf("`%s` was not shown here; look at it first, with `show %s`.", i.Code, i.Code)
+	}
+	t.Shows = i.InterruptID
+	return fmt.Sprintf("This is what `%s` is about. Nothing is approved yet: look at it, and write `approve %s` once more.", i.Code, i.Code)
 }
 
 // Keep commits that the reply to the turn of a view has shown the gates of the view

@@ -29,6 +29,8 @@ type vault struct {
 	paid     []payment
 	// silent lets the next writes be done and not answered.
 	silent int
+	// held keeps the answers of writes back until it is closed.
+	held chan struct{}
 }
 
 func newVault(t *testing.T, change ...func(*contracts.Manifest)) *vault {
@@ -59,6 +61,15 @@ func (v *vault) falls(n int) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	v.silent = n
+}
+
+// holds keeps the answers of writes back until release is called.
+func (v *vault) holds() (release func()) {
+	held := make(chan struct{})
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	v.held = held
+	return sync.OnceFunc(func() { close(held) })
 }
 
 func (v *vault) ServeHTTP(w http.ResponseWriter, r *http.Request) {
@@ -98,7 +109,11 @@ func (v *vault) execute(w http.ResponseWriter, req contracts.ExecuteRequest) {
 	v.paid = append(v.paid, payment{req.Capability, account, req.Context.IdempotencyKey, req.Context.Principal.Roles})
 	silent := v.silent > 0
 	v.silent = max(v.silent-1, 0)
+	held := v.held
 	v.mu.Unlock()
+	if held != nil {
+		<-held
+	}
 	if silent {
 		cut(w)
 		return
