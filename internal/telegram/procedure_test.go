@@ -101,6 +101,9 @@ func TestEveryQuestionOfAWorkflowIsAnsweredInTelegram(t *testing.T) {
 	w.asked("How many?")
 	w.rita.Says("3")
 	draft := w.asked("draft 1", "Approve")
+	if strings.Contains(draft.Text, "Plan: ") {
+		t.Errorf("the plan was shown above the first question, and is shown again: %q", draft.Text)
+	}
 	if !strings.Contains(draft.Text, "First") || !strings.Contains(draft.Text, "3") {
 		t.Errorf("what is to be approved is not shown: %q", draft.Text)
 	}

@@ -132,10 +132,18 @@ func (v *Views) ofRun(ctx context.Context, view *orchestrator.SessionView) error
 	view.Used = view.Used.Add(run.Tokens)
 	view.Running = run.State == contracts.RunRunning || run.State == contracts.RunCancelling || orchestrator.Unsettled(run)
 	view.Waits = run.State == contracts.RunWaiting && !view.Running && len(run.Interrupts) == 0
-	if len(run.Interrupts) > 0 && len(run.Nodes) > 1 {
+	if len(run.Interrupts) > 0 && len(run.Nodes) > 1 && !answered(run) {
 		view.Rows, view.Mermaid = planner.Rows(run.Plan), planner.Mermaid(run.Plan)
 	}
 	return nil
+}
+
+// answered tells whether somebody has answered a step of a workflow already: the
+// plan was shown above the first question, and is not repeated above each.
+func answered(run contracts.RunView) bool {
+	return slices.ContainsFunc(run.Nodes, func(n contracts.NodeView) bool {
+		return n.Kind == contracts.KindHuman && n.Merge != contracts.MergeAllCompleted && n.State == contracts.NodeCompleted
+	})
 }
 
 // MaxRuns is how many runs of a session count for where it stands.
