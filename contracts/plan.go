@@ -1,5 +1,7 @@
 package contracts
 
+import "github.com/manifold-run/manifold/contracts/figure"
+
 // Strategy is the shape of a plan.
 type Strategy string
 
@@ -51,7 +53,10 @@ type Plan struct {
 	// Frames are the workflows of the plan, by the prefix of their nodes' ids:
 	// "" for a plan that is one workflow.
 	Frames map[string]Frame `json:"frames,omitempty"`
-	// PlanHash is the hash of the plan without plan_id, run_id and plan_hash.
+	// Flags are what the site has switched on for the run; nil means everything. They
+	// are pinned when the run is made, and no part of the plan's hash.
+	Flags *figure.Flags `json:"flags,omitempty"`
+	// PlanHash is the hash of the plan without plan_id, run_id, flags and plan_hash.
 	PlanHash string `json:"plan_hash"`
 }
 

@@ -160,10 +160,8 @@ func waiveNotifier(p Policy, c *Capability, asked bool) Policy {
 // asked tells whether anyone asks for the approval by name; a waiver does not
 // go against that.
 func asked(c *Capability, domain string, o Overlay, s SitePolicy) bool {
-	if c.Metadata.ApprovalRequired != nil && *c.Metadata.ApprovalRequired {
-		return true
-	}
-	return o.Floor.asks(c.Name) || s.Floor.asks(domain+"."+c.Name)
+	said := c.Metadata.ApprovalRequired != nil && *c.Metadata.ApprovalRequired
+	return said || o.Floor.asks(c.Name) || s.Floor.asks(domain+"."+c.Name)
 }
 
 func (f *Floor) asks(name string) bool {

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/manifold-run/manifold/contracts"
+	"github.com/manifold-run/manifold/contracts/figure"
 	"github.com/manifold-run/manifold/execution/admission"
 	"github.com/manifold-run/manifold/execution/model"
 )
@@ -130,6 +131,9 @@ func (o *owner) load(snapshot *Snapshot) error {
 		return err
 	}
 	o.run, o.nodes = run, make(map[string]*node, run.Len())
+	if f := run.Run.Plan.Flags; f != nil && f.ParallelReads == figure.FlagOff {
+		o.places.OneByOne()
+	}
 	o.kit = kit{host: o, run: run, places: o.places, timers: &o.timers, calls: &o.calls}
 	o.pending.chain = model.Chain{RunID: run.Run.ID, Salt: saltOf(run.Run.Format), Seq: run.Run.LedgerSeq, Head: run.Run.LedgerHead}
 	o.seenWake.Store(run.Run.WakeSeq)

@@ -6,11 +6,13 @@ import (
 	"crypto/rand"
 	"errors"
 	"log/slog"
+	"slices"
 	"strings"
 	"sync"
 	"time"
 
 	"github.com/manifold-run/manifold/contracts"
+	"github.com/manifold-run/manifold/contracts/figure"
 	"github.com/manifold-run/manifold/execution/admission"
 	"github.com/manifold-run/manifold/execution/dispatch"
 	"github.com/manifold-run/manifold/execution/model"
@@ -37,6 +39,8 @@ type Config struct {
 	ParkAfter time.Duration
 	// DropData tells not to keep raw output for debugging.
 	DropData bool
+	// Rollout is what the site has switched on, and for which sessions [everything].
+	Rollout figure.Rollout
 	// Judging says when a model is asked for an opinion of a verdict [steps].
 	Judging Judging
 	// Now stamps and measures; what decides is compared with the store's clock.
@@ -180,6 +184,7 @@ func (r *Runner) Submit(ctx context.Context, sessionID string, plan contracts.Pl
 	}
 	now := r.cfg.Now()
 	plan.RunID = cmp.Or(plan.RunID, NewID("run"))
+	plan.Flags = r.pinned(sessionID, plan)
 	run := Run{
 		ID: plan.RunID, SessionID: sessionID, Format: Format, Plan: plan,
 		State: contracts.RunRunning, CreatedAt: now, UpdatedAt: now,
@@ -203,6 +208,22 @@ func (r *Runner) Submit(ctx context.Context, sessionID string, plan contracts.Pl
 		r.launch(run.ID, Lease{RunID: run.ID, Owner: run.Owner, Epoch: run.Epoch}, &Snapshot{Run: run, Nodes: first.Nodes})
 	}
 	return run.ID, nil
+}
+
+// pinned are the flags of a run, which stay what they were when it began; nil where
+// the site has set none.
+func (r *Runner) pinned(sessionID string, plan contracts.Plan) *figure.Flags {
+	if len(r.cfg.Rollout) == 0 {
+		return nil
+	}
+	var domains []string
+	for _, n := range plan.Nodes {
+		if domain, _, ok := strings.Cut(n.Tool, "."); ok && !slices.Contains(domains, domain) {
+			domains = append(domains, domain)
+		}
+	}
+	flags := r.cfg.Rollout.For(sessionID, domains)
+	return &flags
 }
 
 // firstTransition is the plan entry and the rows of the nodes. A plan whose

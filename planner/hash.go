@@ -11,12 +11,12 @@ import (
 type hashed struct {
 	contracts.Plan
 	PlanID   *struct{} `json:"plan_id,omitempty"`
-	RunID    *struct{} `json:"run_id,omitempty"`
 	PlanHash *struct{} `json:"plan_hash,omitempty"`
 }
 
-// HashPlan is the hash of a plan without plan_id, run_id and plan_hash.
+// HashPlan is the hash of a plan without plan_id, run_id, flags and plan_hash.
 func HashPlan(p contracts.Plan) (string, error) {
+	p.RunID, p.Flags = "", nil // they are left out where they are empty
 	hash, err := contracts.Hash(hashed{Plan: p})
 	if err != nil {
 		return "", fmt.Errorf("hash plan %s: %w", p.PlanID, err)

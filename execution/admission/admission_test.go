@@ -60,6 +60,30 @@ func TestNoMinuteHasMoreCallsThanTheLimit(t *testing.T) {
 	}
 }
 
+func TestOneByOneIsOneExchangeOfTheRunAtATime(t *testing.T) {
+	t.Parallel()
+	r, woken, _ := waiting(NewLimits(8), "a")
+	r.OneByOne()
+	other, _, _ := waiting(r.limits, "b")
+	get, list := call("n1", contracts.Policy{}), Call{Node: "n2", Tool: "store.list"}
+	if _, ok := r.Enter(get, time.Time{}); !ok {
+		t.Fatal("the first call was refused")
+	}
+	if w, ok := r.Enter(list, time.Time{}); ok || w.Reason != "other calls of this run" {
+		t.Errorf("a call of another capability: %+v, %t", w, ok)
+	}
+	if _, ok := other.Enter(list, time.Time{}); !ok {
+		t.Error("another run was refused")
+	}
+	r.Leave(get)
+	if !slices.Equal(*woken, []string{"n2"}) {
+		t.Errorf("woken %v", *woken)
+	}
+	if _, ok := r.Enter(list, time.Time{}); !ok {
+		t.Error("refused though nothing is under way")
+	}
+}
+
 func TestWhoIsRefusedIsToldWhenThereIsRoom(t *testing.T) {
 	t.Parallel()
 	l := NewLimits(8)

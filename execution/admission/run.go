@@ -46,6 +46,8 @@ type Run struct {
 	timed   map[Key]bool     // keys for which somebody was told a time
 	// writer is the node that writes; a run writes one thing at a time.
 	writer string
+	// single tells that no two exchanges of the run are under way at once.
+	single bool
 }
 
 // batch is the present batch of a chunked capability.
@@ -68,6 +70,7 @@ const (
 	ofMode                   // of one capability inside a run
 	ofLock                   // no limit: nodes that wait for a lock
 	ofTurn                   // no limit: nodes that wait for another write of the run
+	ofRun                    // of one run whose exchanges come one after the other
 )
 
 // NewRun makes the part of one run.
@@ -78,6 +81,10 @@ func NewRun(limits *Limits, runID string, nudge func(key Key), wake func(node st
 		waiting: map[Key][]string{}, timed: map[Key]bool{},
 	}
 }
+
+// OneByOne has the exchanges of the run come one after the other, whatever else
+// would let them overlap.
+func (r *Run) OneByOne() { r.single = true }
 
 // Enter takes a place under every limit that the call meets, or notes that it
 // waits and says for what.
@@ -146,6 +153,9 @@ func (r *Run) shares(c Call) [3]share {
 // what the execution mode says.
 func (r *Run) roomInRun(c Call) (Key, bool) {
 	list, mode := groupKey(c.Group), modeKey(c.Tool)
+	if r.single && r.places[Key{kind: ofRun}] > 0 {
+		return Key{kind: ofRun}, false
+	}
 	if c.GroupLimit > 0 && r.places[list] >= c.GroupLimit {
 		return list, false
 	}
@@ -162,6 +172,7 @@ func (r *Run) roomInRun(c Call) (Key, bool) {
 
 func (r *Run) occupy(c Call) {
 	mode := modeKey(c.Tool)
+	r.places[Key{kind: ofRun}]++
 	r.places[groupKey(c.Group)]++
 	r.places[mode]++
 	if c.Policy.ExecutionMode != contracts.ModeParallelChunked {
@@ -181,9 +192,11 @@ func (r *Run) Leave(c Call) {
 	r.giveBack(r.held[c.Node])
 	delete(r.held, c.Node)
 	list, mode := groupKey(c.Group), modeKey(c.Tool)
+	r.places[Key{kind: ofRun}]--
 	r.places[list]--
 	r.places[mode]--
 	r.Free(list)
+	defer r.Free(Key{kind: ofRun})
 	b := r.batches[mode]
 	if b == nil {
 		r.Free(mode)
@@ -240,7 +253,7 @@ func (r *Run) LocksFreed() {
 // it ended, or waits for a person or for something else.
 func (r *Run) PassOn(c Call) {
 	r.PassTurn()
-	for _, key := range []Key{groupKey(c.Group), modeKey(c.Tool), capKey(c.Tool), domainKey(c.Tool), {kind: ofCalls}, rateKey(c.Tool)} {
+	for _, key := range []Key{{kind: ofRun}, groupKey(c.Group), modeKey(c.Tool), capKey(c.Tool), domainKey(c.Tool), {kind: ofCalls}, rateKey(c.Tool)} {
 		r.Free(key)
 	}
 }

@@ -18,6 +18,7 @@ import (
 	"time"
 
 	"github.com/manifold-run/manifold/contracts"
+	"github.com/manifold-run/manifold/contracts/figure"
 	"github.com/manifold-run/manifold/execution"
 	"github.com/manifold-run/manifold/intent"
 	"github.com/manifold-run/manifold/internal/domainclient"
@@ -74,6 +75,8 @@ type Config struct {
 	// RequestsPerMinute bounds all requests of one caller in the long run
 	// [1200], RequestBurst those at once [200].
 	RequestsPerMinute, RequestBurst int
+	// Rollout is what is switched on, and for which sessions [everything].
+	Rollout figure.Rollout
 	// MaxActiveRuns bounds the runs that are advanced at once [256].
 	MaxActiveRuns int
 	// Retention is for how long finished runs are kept [720h].

@@ -67,10 +67,11 @@ func useCases() []string {
 // coreRooms are pure: they do no I/O and name no domain. There is no arrow
 // between intent, planner and execution.
 func coreRooms() []Room {
-	words := []string{"contracts", "contracts/sheet", "expr"}
+	words := []string{"contracts", "contracts/figure", "contracts/sheet", "expr"}
 	stages := append([]string{"intent", "intent/language", "planner", "planner/workflow", "execution", "execution/decision"}, words...)
 	rooms := []Room{
-		{Dir: "contracts", Modules: []string{"github.com/santhosh-tekuri/jsonschema/v5"}},
+		{Dir: "contracts/figure"},
+		{Dir: "contracts", Rooms: []string{"contracts/figure"}, Modules: []string{"github.com/santhosh-tekuri/jsonschema/v5"}},
 		{Dir: "contracts/sheet", Rooms: []string{"contracts"}},
 		{Dir: "expr", Rooms: []string{"contracts"}, Modules: []string{"cel.dev/cel-go"}},
 		{Dir: "intent", Rooms: words, Modules: []string{"github.com/kljensen/snowball", "github.com/pelletier/go-toml/v2", "golang.org/x/text"}},
@@ -171,14 +172,14 @@ func adapterRooms() []Room {
 // edgeRooms put the parts together. Only cmd/demo sees both the core and the
 // domains.
 func edgeRooms() []Room {
-	core := append(useCases(), "contracts", "contracts/sheet", "expr", "intent", "planner", "execution", "reasoning")
+	core := append(useCases(), "contracts", "contracts/figure", "contracts/sheet", "expr", "intent", "planner", "execution", "reasoning")
 	adapters := []string{"internal/domainclient", "internal/embed/openai", "internal/embed/use", "internal/model/openai", "internal/model/anthropic", "internal/model/journal", "internal/httpapi", "internal/store/postgres", "internal/store/sqlite", "internal/telegram", "internal/webhook", "internal/witness"}
 	whole := slices.Clip(slices.Concat(core, adapters, []string{"internal/app", "client", "domainkit"}))
 	return []Room{
 		{Dir: "internal/app", Rooms: slices.Concat(core, adapters, []string{"execution/dispatch"}), Modules: []string{"*"}},
 		{Dir: "internal/app/apptest", Rooms: []string{"client", "internal/app"}, Allows: []string{testHarness}},
 		{
-			Dir: "cmd/manifold", Rooms: []string{"contracts", "contracts/sheet", "reasoning", "intent", "intent/eval", "internal/app", "internal/witness", "client", "domainkit/conformance", "planner/workflow", "internal/embed/openai", "internal/embed/use", "internal/model/journal"},
+			Dir: "cmd/manifold", Rooms: []string{"contracts", "contracts/figure", "contracts/sheet", "reasoning", "intent", "intent/eval", "internal/app", "internal/witness", "client", "domainkit/conformance", "planner/workflow", "internal/embed/openai", "internal/embed/use", "internal/model/journal"},
 			Modules: []string{"github.com/spf13/cobra", "golang.org/x/term"},
 		},
 		{Dir: "intent/fit", Rooms: []string{"contracts", "intent", "intent/eval"}},
@@ -196,5 +197,6 @@ func edgeRooms() []Room {
 		{Dir: "bench/chaos", Rooms: []string{"client", "contracts"}, Modules: []string{"github.com/jackc/pgx/v5"}, Allows: []string{testHarness}},
 		{Dir: "bench", Rooms: append(whole, "execution/executiontest"), Modules: []string{"*"}, Allows: []string{testHarness}},
 		{Dir: "bench/compare", Allows: []string{testHarness}},
+		{Dir: "bench/beside", Rooms: []string{"client", "contracts", "contracts/figure", "examples/*", "internal/app"}},
 	}
 }

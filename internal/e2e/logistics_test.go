@@ -2,15 +2,20 @@ package e2e_test
 
 import (
 	"encoding/json"
+	"net/http"
+	"net/http/httptest"
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/manifold-run/manifold/client"
 	"github.com/manifold-run/manifold/contracts"
-	"github.com/manifold-run/manifold/domainkit/domaintest"
+	"github.com/manifold-run/manifold/contracts/figure"
 	"github.com/manifold-run/manifold/examples/logistics"
 	"github.com/manifold-run/manifold/internal/app"
 	"github.com/manifold-run/manifold/internal/model/scripted"
@@ -20,6 +25,22 @@ import (
 type marketplace struct {
 	*site
 	people map[string]*client.Client // by role
+
+	mu        sync.Mutex // guards now and peak
+	now, peak int        // calls under way, and how many there were at most
+}
+
+// underWay counts a call until what it gives is called.
+func (m *marketplace) underWay() func() {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.now++
+	m.peak = max(m.peak, m.now)
+	return func() {
+		m.mu.Lock()
+		defer m.mu.Unlock()
+		m.now--
+	}
 }
 
 func startMarketplace(t *testing.T, change ...func(*app.Config)) *marketplace {
@@ -31,8 +52,19 @@ func startMarketplace(t *testing.T, change ...func(*app.Config)) *marketplace {
 	if err != nil {
 		t.Fatal(err)
 	}
+	handler, err := svc.Handler()
+	if err != nil {
+		t.Fatal(err)
+	}
 	m := &marketplace{site: startSite(t, change...), people: map[string]*client.Client{}}
-	m.register(contracts.Registration{Domain: "logistics", URL: domaintest.Serve(t, svc)})
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == "/execute" {
+			defer m.underWay()()
+		}
+		handler.ServeHTTP(w, r)
+	}))
+	t.Cleanup(server.Close)
+	m.register(contracts.Registration{Domain: "logistics", URL: server.URL})
 	for role, name := range map[string]string{"driver": "dana", "recruiter": "remy", "admin": "ada", "carrier": "carl"} {
 		m.people[role], _ = m.person(name, "requester", "logistics:"+role)
 	}
@@ -215,4 +247,44 @@ func TestAWorkflowWithoutOneBranchSaysWhatIsMissing(t *testing.T) {
 			t.Errorf("somebody is written to of half a picture:\n%s", states2text(v))
 		}
 	}
+}
+
+// What is side by side or one after the other is a matter of time alone: the same
+// answers byte for byte, the same actions at the same gates, and ledgers that hold.
+func TestOneReadAfterTheOtherComesToTheSame(t *testing.T) {
+	t.Parallel()
+	at := func(value string) *marketplace {
+		rollout, err := figure.ParseRollout([]string{"logistics/parallel_reads=" + value})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return startMarketplace(t, func(c *app.Config) { c.Rollout = rollout })
+	}
+	beside, after := at("on"), at("off")
+	for _, w := range firstWorkflows() {
+		a, b := beside.play(w), after.play(w) // play looks at the ledger and the gate
+		well(t, w, a)
+		well(t, w, b)
+		if diff := cmp.Diff(asJSON(a.Answer.Blocks), asJSON(b.Answer.Blocks)); diff != "" {
+			t.Errorf("%s: the answers differ (-side by side +one after the other):\n%s", w.say, diff)
+		}
+		if a.Plan.PlanHash != b.Plan.PlanHash || b.Plan.Flags == nil || b.Plan.Flags.ParallelReads != figure.FlagOff {
+			t.Errorf("%s: the plans are %s and %s, the flags %v", w.say, a.Plan.PlanHash, b.Plan.PlanHash, b.Plan.Flags)
+		}
+		if diff := cmp.Diff(actionsOf(a), actionsOf(b)); diff != "" {
+			t.Errorf("%s: what was approved differs:\n%s", w.say, diff)
+		}
+	}
+	if after.peak != 1 {
+		t.Errorf("%d calls were under way at once", after.peak)
+	}
+}
+
+// actionsOf are what somebody was asked to approve, and who did.
+func actionsOf(v contracts.RunView) []string {
+	var out []string
+	for _, i := range v.Interrupts {
+		out = append(out, strings.Join([]string{i.NodeID, asJSON(i.Action), string(i.Status), strings.Join(i.Requesters, ",")}, " "))
+	}
+	return out
 }
