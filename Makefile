@@ -11,7 +11,7 @@ TOOL     := $(GO) tool -modfile=tools/go.mod
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help build run test test-e2e test-commits test-flowise measure-flowise measure-flowise-edits test-postgres test-intent test-chat-clients test-openwebui tamper check format vet lint tidy race fmt fix fuzz bench chaos deadcode clean
+.PHONY: help build run test test-e2e test-commits test-flowise measure-flowise measure-flowise-edits test-postgres test-intent test-chat-clients test-openwebui tamper check format vet lint tidy race fmt fix fuzz fuzz-api fuzz-long bench chaos deadcode clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  %-18s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -92,6 +92,13 @@ tamper: ## change a stored database 1,000 times, at random, in a file and on Pos
 
 fuzz: ## run every fuzz target, FUZZTIME (30s) each
 	GO="$(GO)" FUZZTIME="$(FUZZTIME)" sh tools/fuzz.sh
+
+fuzz-api: ## ask a server what openapi.yaml allows, and what it forbids, with all checks of schemathesis; it still finds where the document is looser than the server
+	GO="$(GO)" sh tools/fuzz-api.sh
+
+fuzz-long: ## run every fuzz target for 10 minutes, and schemathesis
+	$(MAKE) fuzz FUZZTIME=10m
+	$(MAKE) fuzz-api
 
 chaos: ## kill servers and crash their database for a few minutes, and prove that nothing was lost or done twice; ARGS="-seed 7 -runs 5000 -for 2h" for more
 	$(GO) run ./bench/chaos $(or $(ARGS),-runs 300 -every 2s -for 4m)

@@ -66,8 +66,11 @@ func (a *Audit) Consistency(ctx context.Context, who access.Principal, from int6
 	if err != nil {
 		return c, err
 	}
-	if from < 1 || from > root.Size {
-		return c, contracts.Errorf(contracts.CodeInvalid, "the log has %d leaves: from must be one of 1 to %d", root.Size, root.Size)
+	if from < 1 {
+		return c, contracts.Errorf(contracts.CodeInvalid, "from must be at least 1")
+	}
+	if from > root.Size {
+		return c, contracts.Errorf(contracts.CodeNotFound, "the log has %d leaves, and had never %d", root.Size, from)
 	}
 	path, err := tlog.ProveTree(root.Size, from, hashReader(ctx, a.proofs))
 	return contracts.AuditConsistency{From: from, Path: encoded(path), Root: root}, err
