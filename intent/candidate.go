@@ -98,6 +98,8 @@ func (s *sentenceReader) weighed(p *part, of readings) []Candidate {
 	most := 1.0
 	certainty, calibrates := s.certainty(of.heard)
 	foreign := of.foreign()
+	stranger := s.stranger(of)
+	s.strange = s.strange || stranger
 	for k, r := range of.all {
 		conf := certainty.confidence(s.x.caps[r.number].examples == 0, s.x.signals(of, k))
 		learned := calibrates && s.x.caps[r.number].examples > 0
@@ -122,7 +124,32 @@ func (s *sentenceReader) weighed(p *part, of readings) []Candidate {
 		out = append(out, s.candidate(p, r, conf, learned, foreign))
 	}
 	sortCandidates(out)
+	if stranger {
+		s.heeded(out)
+	}
 	return out
+}
+
+// aheadOf is which share of the confidence of a reading by meaning all others have at
+// most, where nothing else can tell it from them.
+const aheadOf = 0.34
+
+// A reading that nothing else comes near needs less.
+const farConfidence, farAheadOf = 0.2, 0.1
+
+// heeded does what only looks and was said in a language in which nothing is asked for
+// here, where its meaning is nearest by far and all that is needed is said.
+func (s *sentenceReader) heeded(out []Candidate) {
+	if len(out) == 0 || out[0].Entry.Policy.SideEffectClass.Writes() || len(out[0].Missing) > 0 {
+		return
+	}
+	next, best := 0.0, &out[0].Confidence
+	if len(out) > 1 {
+		next = out[1].Confidence
+	}
+	if *best >= DefaultClarify && next <= aheadOf**best || *best >= farConfidence && next <= farAheadOf**best {
+		*best = max(*best, DefaultAccept)
+	}
 }
 
 // saysAll tells a question in words that are known, with a value and all that is needed.
@@ -144,7 +171,7 @@ func (s *sentenceReader) plainly(of readings) bool {
 	r := of.all[0]
 	return r.begins && len(r.filled.Missing) == 0 && r.cover.strange == 0 && r.cover.asked > 1 &&
 		!s.x.caps[r.number].entry.Policy.SideEffectClass.Writes() &&
-		!slices.ContainsFunc(of.all[1:], func(o rated) bool { return o.begins && o.score > r.score/2 })
+		!slices.ContainsFunc(of.all[1:], func(o rated) bool { return o.begins && len(o.filled.Missing) == 0 && o.score > r.score/2 })
 }
 
 // candidate turns a rated hit into a candidate, whose confidence is held to

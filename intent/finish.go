@@ -123,7 +123,7 @@ func (j judgement) account(p *part, parts []*part, at int) {
 	}
 	others = append(others, p.apart...)
 	read := func() account.Account {
-		return j.s.said.Of(account.Request{From: p.since, To: p.until, Values: j.valuesOf(asked, best), Knows: vocabulary{asked, idx, j.s}, Reads: !best.Entry.Policy.SideEffectClass.Writes(), Gives: best.gives, Others: others})
+		return j.s.said.Of(account.Request{From: p.since, To: p.until, Values: j.valuesOf(asked, best), Knows: vocabulary{asked, idx, j.s}, Reads: !best.Entry.Policy.SideEffectClass.Writes(), Gives: best.gives, Kinds: len(asked.OpenKinds(best.Parameters)) > 0, Others: others})
 	}
 	a := read()
 	if !p.adopted && j.grow(asked, best, a) {
@@ -172,12 +172,13 @@ const fewestExamples = 3
 // is sure because nothing of it is left.
 const unrivalled = 0.5
 
-// accounted tells a write of which no word is left: its verb is the capability's,
+// accounted tells a write of which no word is left, in a strange language none but what
+// means much the same as its own words: its verb is the capability's,
 // all that it needs is said, and no other reading comes near.
 func (j judgement) accounted(p *part, of *indexed) bool {
 	best := &p.candidates[0]
 	if len(j.s.pieces) == 0 || !best.Entry.Policy.SideEffectClass.Writes() || best.Held || p.refused || p.adopted || len(best.Missing) > 0 || len(best.Evidence) == 0 || best.Confidence < DefaultClarify ||
-		len(best.Said.Unread(contracts.WordBinding, contracts.WordBeside)) > 0 {
+		len(best.Said.Unread(contracts.WordBinding)) > 0 || !j.s.strange && len(best.Said.Unread(contracts.WordBeside)) > 0 {
 		return false
 	}
 	if !best.begins && !best.gives && !best.told && j.s.commanded(p.first)&j.s.kindsOf(of) == 0 {

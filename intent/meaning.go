@@ -35,6 +35,40 @@ type senses struct {
 	// strange is used where the words say next to nothing: the request is in a
 	// language that the catalog has not, or about what is not there.
 	strange weights
+	// spoken tells the languages of the examples.
+	spoken map[int]bool
+}
+
+// mostSpoken is how many capabilities are looked at for the languages of a catalog.
+const mostSpoken = 200
+
+// spokenIn tells the languages in which the capabilities of a catalog are asked for.
+func spokenIn(x *Index) map[int]bool {
+	var examples []string
+	for i := 0; i < len(x.caps); i += max(1, len(x.caps)/mostSpoken) {
+		if c := x.caps[i]; c != nil && c.entry.Capability.Metadata.IntentHints != nil {
+			examples = append(examples, c.entry.Capability.Metadata.IntentHints.Examples...)
+		}
+	}
+	return meaning.Spoken(x.tools.Lexicon.Lexica, examples)
+}
+
+// hardlySpoken is how sure it is at most that words are in a language of the catalog.
+const hardlySpoken = 0.3
+
+// stranger tells words in a language in which nothing is asked for here: what they say
+// is for their meaning to tell.
+func (s *sentenceReader) stranger(of readings) bool {
+	if !of.heard || len(s.x.senses.spoken) == 0 || len(of.tokens) == 0 {
+		return false
+	}
+	known := 0.0
+	for language, p := range lang.Listen(s.x.tools.Lexicon.Lexica, s.m.Tokens, nil).At(0) {
+		if s.x.senses.spoken[language] {
+			known += p
+		}
+	}
+	return known <= hardlySpoken
 }
 
 // knownLittle is the share of the words beside values from which on they say
@@ -204,7 +238,7 @@ func understood(x *Index, known *meaning.Library) *Index {
 		}
 	}
 	y := *x
-	y.senses = &senses{space: meaning.New(known.Dims(), capabilities), calibration: shippedMeant(), strange: shippedStrange()}
+	y.senses = &senses{space: meaning.New(known.Dims(), capabilities), calibration: shippedMeant(), strange: shippedStrange(), spoken: spokenIn(x)}
 	return &y
 }
 
@@ -235,6 +269,9 @@ const mostWordsMeant = 24
 func wordsOf(c *contracts.Capability) []string {
 	words := strings.Fields(text.SplitName(c.Name))
 	out := []string{}
+	if c.Metadata.IntentHints != nil {
+		out = append(out, meaning.Nouns(c.Metadata.IntentHints.Examples)...)
+	}
 	for i := range words { // "request time off": time off, off
 		out = append(out, strings.Join(words[i:], " "), words[i])
 	}
@@ -249,6 +286,26 @@ func wordsOf(c *contracts.Capability) []string {
 	return out[:min(len(out), mostWordsMeant)]
 }
 
+// likeForeign is likeWord for words of a language in which nothing is asked for here.
+const likeForeign = likeWord * otherLanguage
+
+// Labels tells a word that means much the same as the name of a parameter.
+func (v vocabulary) Labels(t text.Token, parameter string) bool {
+	s := v.reader
+	if s.hearWord == nil || s.x.senses == nil {
+		return false
+	}
+	a, b := s.hearWord(s.q.Message[t.Start:t.End]), s.hearWord(text.SplitName(parameter))
+	if len(a) == 0 || len(a) != len(b) {
+		return false
+	}
+	var like float64
+	for i := range a {
+		like += float64(a[i]) * float64(b[i])
+	}
+	return like >= likeForeign
+}
+
 // likeWord is how like in meaning a word must be to one that a capability is
 // asked for with, to be another word for it and no further wish.
 const likeWord = 0.75
@@ -261,7 +318,15 @@ func (v vocabulary) Like(t text.Token) bool {
 		return false
 	}
 	means := s.hearWord(s.q.Message[t.Start:t.End])
-	return len(means) == s.x.senses.space.Dims() && s.x.senses.space.Word(int(v.of.number), means) >= likeWord
+	return len(means) == s.x.senses.space.Dims() && s.x.senses.space.Word(int(v.of.number), means) >= v.near()
+}
+
+// near is how like a word must be here.
+func (v vocabulary) near() float64 {
+	if v.reader.strange {
+		return likeForeign
+	}
+	return likeWord
 }
 
 func textsIn(catalog *contracts.Catalog) []string {

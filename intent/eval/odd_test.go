@@ -16,7 +16,7 @@ import (
 func oddSentences(t *testing.T) []string {
 	t.Helper()
 	var raw []byte
-	for _, file := range []string{"testdata/odd.txt", "testdata/odd-more.txt", "testdata/odd-told.txt"} {
+	for _, file := range []string{"testdata/odd.txt", "testdata/odd-more.txt", "testdata/odd-told.txt", "testdata/odd-told-later.txt"} {
 		more, err := os.ReadFile(file)
 		if err != nil {
 			t.Fatal(err)

@@ -21,6 +21,9 @@ type Vocabulary interface {
 	// Like tells a word that means much the same as one of the heads: another word for
 	// it, which is not read but binds nothing.
 	Like(t text.Token) bool
+	// Labels tells a word that means much the same as the name of a parameter, whose
+	// value stands behind it.
+	Labels(t text.Token, parameter string) bool
 	// Says tells whether one of its examples has these folded words in a row.
 	Says(folds []string) bool
 }
@@ -50,6 +53,9 @@ type Request struct {
 	Reads bool
 	// Gives tells a capability that gives what somebody wants: "needs" asks for it.
 	Gives bool
+	// Kinds tells a capability of several kinds, of which none was read: what is told of
+	// somebody may tell which ("Ana is ill").
+	Kinds bool
 	// Others are the tokens of the other requests of the message.
 	Others [][2]int
 }
@@ -186,11 +192,25 @@ func (a *accounting) statement(s Segment) {
 	if s.Kind == Statement {
 		a.binds(s)
 	}
+	if a.Kinds && !a.Reads && s.Kind == Statement && a.told(s) {
+		a.set(s.From, s.To, contracts.WordBinding)
+	}
 	class := contracts.WordBeside
 	if s.Kind != Statement || s.From < a.command {
 		class = contracts.WordAside
 	}
 	a.set(s.From, s.To, class)
+}
+
+// told tells a statement about a value of the request, in words that the capability
+// does not have.
+func (a *accounting) told(s Segment) bool {
+	about, strange := false, false
+	for i := s.From; i < s.To; i++ {
+		about = about || a.Classes[i] == contracts.WordValue
+		strange = strange || a.Classes[i] == "" && !a.m.light(i) && !a.knows(i)
+	}
+	return about && strange
 }
 
 // binds looks for what a statement changes: an operator, or a value of a kind that
@@ -237,10 +257,19 @@ func (a *accounting) operator(i, to int) (lang.Hit[lang.Operator], bool) {
 		return lang.Hit[lang.Operator]{}, false
 	}
 	hit, ok := lang.Find(&a.m.lex.Operators, a.m.Tokens[:to], i)
+	if ok && hit.Value == lang.Or && a.article(i, to) {
+		return hit, false
+	}
 	if ok && hit.Tokens == 1 && a.then(i) && (hit.Value == lang.Order || hit.Value == lang.Afterwards || hit.Value == lang.Instead) {
 		return hit, false
 	}
 	return hit, ok
+}
+
+// article tells a word for "or" that is an article of another language: right behind a
+// verb and before no other deed, where there is nothing to choose between.
+func (a *accounting) article(i, to int) bool {
+	return a.m.has(i, lang.Article) && i > 0 && i+1 < to && a.m.kin(i-1) != 0 && a.m.kin(i+1)&lang.Deeds() == 0
 }
 
 // excused tells an operator that the capability itself is asked for with.
@@ -261,6 +290,18 @@ func (a *accounting) introduced(from, to int) {
 		for i := v.First - 1; i >= from && i < to && a.Classes[i] == "" && a.m.has(i, lang.Says, lang.Saying, lang.Utters, lang.Conveys, lang.Relative, lang.Links); i-- {
 			a.Classes[i] = contracts.WordCommand
 		}
+		if !v.End && a.m.inEntity[max(v.First, 0)] {
+			a.starts(v.First-1, from)
+		}
+	}
+}
+
+// starts marks words before a day that say that something begins there: "à partir du".
+func (a *accounting) starts(i, from int) {
+	for ; i >= from && a.Classes[i] == "" && !a.m.Tokens[i+1].Break && (a.m.light(i) || a.m.has(i, lang.Starts)); i-- {
+		if a.m.has(i, lang.Starts) {
+			a.Classes[i] = contracts.WordCommand
+		}
 	}
 }
 
@@ -271,7 +312,7 @@ func (a *accounting) open(from, to int) {
 	verb := a.verb(from, to)
 	run := -1
 	for i := from; i <= to; i++ {
-		content := i < to && a.Classes[i] == "" && i != verb && !a.m.light(i) && !a.loose(i) && !a.then(i)
+		content := i < to && a.Classes[i] == "" && i != verb && !a.m.light(i) && !a.loose(i) && !a.then(i) && (!a.Reads || !a.m.has(i, lang.Asks))
 		if content && (run < 0 || a.m.Tokens[i].Break) {
 			a.noun(run, i, from)
 			run = i
@@ -377,7 +418,8 @@ func (a *accounting) noun(from, to, segment int) {
 		a.beside(from, to)
 		return
 	}
-	if a.Knows.Like(a.m.Tokens[head]) || to-from == 1 && a.slip(from) {
+	label := to-from == 1 && to < len(a.Classes) && a.Classes[to] == contracts.WordValue && a.Knows.Labels(a.m.Tokens[from], a.Parameters[to]) // "in den Kanal sales"
+	if a.Knows.Like(a.m.Tokens[head]) || label || to-from == 1 && a.slip(from) {
 		a.beside(from, to)
 		return
 	}

@@ -51,7 +51,8 @@ func (r *report) told() bool {
 	}
 	switch {
 	case r.is(r.from, lang.Others):
-		return r.verb(r.from+1, true)
+		// "they set an alert": whatever form it has, others do it
+		return r.verb(r.from+1, true) || r.from+1 < r.to && r.m.kin(r.from+1) != 0 && !r.m.named(r.from+1) && !r.is(r.from+1, lang.Want)
 	case r.is(r.from, lang.Subject) && !r.is(r.from, lang.Article):
 		return r.verb(r.from+1, false)
 	case r.is(r.from, lang.Article), r.is(r.from, lang.Pronoun):

@@ -136,11 +136,11 @@ func (l *Lexica) formed(language int, w Word, endings []string) bool {
 	})
 }
 
-// Rooted tells any form of an everyday verb of a language, with what stands before its
-// stem in a participle ("gelöscht").
+// Rooted tells any form of an everyday verb of a language, with what stands before or in
+// its stem in a participle ("gelöscht", "eingerichtet").
 func (l *Lexica) Rooted(language int, fold string) bool {
 	for n := 3; n <= len(fold); n++ {
-		for _, root := range []string{fold[:n], strings.TrimPrefix(fold[:n], "ge")} {
+		for _, root := range []string{fold[:n], strings.Replace(fold[:n], "ge", "", 1)} {
 			if len(root) >= 3 && slices.ContainsFunc(l.verbs[root], func(v verbStem) bool { return v.language == language }) {
 				return true
 			}

@@ -1,0 +1,59 @@
+package meaning
+
+import (
+	"github.com/manifold-run/manifold/intent/internal/lang"
+	"github.com/manifold-run/manifold/intent/internal/text"
+)
+
+// surelySpoken is how sure it must be that a text is in a language, commonlySpoken the
+// part of the examples, one in so many, that a language has in which things are asked
+// for: names can make an example look like another one.
+const (
+	surelySpoken   = 0.8
+	commonlySpoken = 20
+)
+
+// Spoken tells the languages of examples, by their places among the lexica.
+func Spoken(lexica *lang.Lexica, examples []string) map[int]bool {
+	counts, all := map[int]int{}, 0
+	for _, e := range examples {
+		tokens := text.Tokens(e)
+		if len(tokens) == 0 {
+			continue
+		}
+		weights := lang.Listen(lexica, tokens, nil).At(0)
+		if best := weights.Best(); weights[best] >= surelySpoken {
+			counts[best]++
+			all++
+		}
+	}
+	out := map[int]bool{}
+	for language, n := range counts {
+		out[language] = n*commonlySpoken >= all
+	}
+	return out
+}
+
+// Nouns are the longer words that two examples and more have; of few examples, one.
+func Nouns(examples []string) []string {
+	seen, often := map[string]int{}, 2
+	if len(examples) <= manyEnough {
+		often = 1
+	}
+	var out []string
+	for _, e := range examples {
+		for _, t := range text.Tokens(e) {
+			if len(t.Fold) < shortestNoun || t.Named() || t.Is(text.FormDigits) || t.Has(lang.Function) || t.Has(lang.Filler) || t.Has(lang.Value) {
+				continue
+			}
+			if seen[t.Fold]++; seen[t.Fold] == often && len(out) < mostNouns {
+				out = append(out, t.Fold)
+			}
+		}
+	}
+	return out
+}
+
+// shortestNoun is how many letters a noun of examples has at least, mostNouns how many
+// are kept; of few examples each counts.
+const shortestNoun, mostNouns, manyEnough = 4, 8, 5
