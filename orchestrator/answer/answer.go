@@ -163,7 +163,11 @@ func (c *composer) problem(n *contracts.NodeView) {
 		c.text(contracts.BlockNote, "Not done: "+sheet.ActionWords(n.Tool)+" – "+reason+".")
 		return
 	}
-	c.text(contracts.BlockError, title+": "+reason)
+	block := contracts.Block{Kind: contracts.BlockError, Text: title + ": " + reason}
+	said := func(b contracts.Block) bool { return b.Kind == block.Kind && b.Text == block.Text }
+	if !slices.ContainsFunc(c.blocks, said) { // the calls of a list may all fail for one reason
+		c.blocks = append(c.blocks, block)
+	}
 }
 
 // why is what went wrong with a call, for people.
