@@ -34,9 +34,7 @@ func openGate(t *turn, action contracts.Action, hash, revoked string) {
 	if !sameAsPlanned(t) && !p.ApprovalRequired {
 		i.Reason = "the capability has changed since the plan was made"
 	}
-	if revoked != "" {
-		i.Reason = revoked
-	}
+	i.Reason = cmp.Or(revoked, i.Reason)
 	schedule(&i, p.Approval, t.now())
 	i.Warning = t.outside().poolWarning(i)
 	t.row.Step, t.row.ApprovedSHA256 = model.StepGate, ""

@@ -4,6 +4,8 @@ import (
 	"maps"
 	"reflect"
 	"slices"
+	"strconv"
+	"strings"
 	"time"
 
 	"github.com/manifold-run/manifold/contracts"
@@ -88,11 +90,17 @@ func storeIsAway(t *turn, err error) bool {
 
 // look finds the capability in the present catalog; one that is gone is a
 // question to a person.
+// One that is of another phase than the step, by now, is not called.
 func look(t *turn) bool {
-	if findCapability(t.kit, t.n) {
+	if !findCapability(t.kit, t.n) {
+		changed(t)
+		return false
+	}
+	phase, phases := t.n.Spec.Phase, t.n.entry.Capability.Metadata.Phases
+	if phase == "" || len(phases) == 0 || slices.Contains(phases, phase) {
 		return true
 	}
-	changed(t)
+	t.fail(contracts.ErrPrecondition, t.n.entry.Ref()+" may not be used in the phase "+strconv.Quote(phase)+", only in "+strings.Join(phases, ", "), contracts.EffectNone)
 	return false
 }
 
