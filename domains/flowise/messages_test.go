@@ -22,7 +22,7 @@ func TestMessagesAreDeletedAndTheFlowStays(t *testing.T) {
 			t.Fatalf("counted %v", counted)
 		}
 		until := text(matches[0].(object)["value"])
-		if list := b.facts("list_messages", object{"chatflow_id": id}, in{}); list["total"] != 2.0 || list["chats"] != 1.0 {
+		if list := b.facts("list_conversations", object{"chatflow_id": id}, in{}); list["total"] != 2.0 || list["chats"] != 1.0 {
 			t.Errorf("listed %v", list)
 		}
 		before := b.facts("get_chatflow", object{"chatflow_id": id}, in{})["state_sha256"]

@@ -37,7 +37,7 @@ func (k *Asker) Register(svc *domainkit.Service) error {
 		site.Add(svc, k.site, domainkit.Capability{Name: "test_chatflow"}, k.testChatflow),
 		site.Add(svc, k.site, domainkit.Capability{Name: "evaluate_chatflow"}, k.evaluateChatflow),
 		k.registerSuite(svc),
-		site.Add(svc, k.site, domainkit.Capability{Name: "list_messages"}, k.listMessages),
+		site.Add(svc, k.site, domainkit.Capability{Name: "list_conversations"}, k.listMessages),
 		site.Add(svc, k.site, domainkit.Capability{Name: "count_messages"}, k.countMessages),
 		site.Add(svc, k.site, domainkit.Capability{Name: "delete_messages", Metadata: forgetting()}, k.deleteMessages),
 	)
