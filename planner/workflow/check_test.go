@@ -161,32 +161,3 @@ func TestAPackWaitsForWhatItNames(t *testing.T) {
 		t.Error("it is offered all the same")
 	}
 }
-
-// TestAStepSearchesInItsOwnPhase: a look-up is a call like another.
-func TestAStepSearchesInItsOwnPhase(t *testing.T) {
-	t.Parallel()
-	for phase, refused := range map[string]bool{"apply": true, "discover": false} {
-		documents := workflowOf(t, `[{"id":"a","kind":"tool","phase":"`+phase+`","tool":"query_safety_api","params":{"dot_number":"1"}}]`, "")
-		capabilities, ok := documents["logistics"]["capabilities"].([]any)
-		if !ok {
-			t.Fatal("the example has no capabilities")
-		}
-		for _, c := range capabilities {
-			if c, ok := c.(map[string]any); ok && c["name"] == "query_safety_api" {
-				c["metadata"].(map[string]any)["flow"] = map[string]any{"pre": []any{map[string]any{"type": "carrier", "param": "dot_number", "search_capability": "find_number"}}}
-			}
-		}
-		documents["logistics"]["capabilities"] = append(capabilities, map[string]any{
-			"name": "find_number", "description": "finds a number", "schema": map[string]any{"type": "object", "properties": map[string]any{"query": map[string]any{"type": "string"}}},
-			"metadata": map[string]any{"side_effect_class": "read", "phases": []any{"discover"}},
-		})
-		report := workflowtest.Check(t, workflowtest.CatalogOf(t, documents), "logistics")
-		found := false
-		for _, f := range report.Findings {
-			found = found || strings.Contains(f.Pointer, "/steps/0/phase") && strings.Contains(f.Message, "find_number")
-		}
-		if found != refused {
-			t.Errorf("in the phase %q: refused %v, want %v: %+v", phase, found, refused, report.Findings)
-		}
-	}
-}

@@ -186,21 +186,9 @@ func (c *check) tool(i int, step *contracts.Step) {
 	}
 }
 
-// phase holds a step that names a phase to capabilities of it, those that it searches
-// by as well.
 func (c *check) phase(i int, step *contracts.Step, entry *contracts.CapabilityEntry) {
-	called := []*contracts.CapabilityEntry{entry}
-	if flow := entry.Capability.Metadata.Flow; flow != nil {
-		for _, pre := range flow.Pre {
-			if search, err := c.catalog.Resolve(pre.SearchCapability, entry.Domain); err == nil {
-				called = append(called, search)
-			}
-		}
-	}
-	for _, e := range called {
-		if phases := e.Capability.Metadata.Phases; step.Phase != "" && len(phases) > 0 && !slices.Contains(phases, step.Phase) {
-			c.faults.add(at("steps", i, "phase"), "%s may only be used in the phases %s", e.Ref(), strings.Join(phases, ", "))
-		}
+	if phases := entry.Capability.Metadata.Phases; step.Phase != "" && len(phases) > 0 && !slices.Contains(phases, step.Phase) {
+		c.faults.add(at("steps", i, "phase"), "%s may only be used in the phases %s", entry.Ref(), strings.Join(phases, ", "))
 	}
 }
 
