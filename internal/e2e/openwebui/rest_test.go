@@ -138,6 +138,9 @@ func TestPeopleDoNotSeeEachOthersGates(t *testing.T) {
 	if m := anas.say("list gates"); !strings.Contains(m.text(), code(t, gate)) {
 		t.Errorf("Ana may approve, and does not see it: %s", describe(m))
 	}
+	if m := anas.say("approve " + code(t, gate)); !strings.Contains(m.text(), "Nothing is approved yet") || !strings.Contains(m.text(), "VALE3") {
+		t.Errorf("Ana has only seen a list, and is not shown what she approves: %s", describe(m))
+	}
 	anas.say("approve " + code(t, gate))
 	eventually(t, "what Ana approved is done", func() bool { return s.alerts(t)[61] == 1 })
 	if m := bobs.say("status"); !strings.Contains(m.text(), "al-") {
