@@ -36,6 +36,8 @@ type RunsFilter struct {
 	Held      bool
 	Limit     int
 	Everybody bool
+	// Timing asks how long each has waited for people.
+	Timing bool
 }
 
 // Runs lists runs, the newest first.
@@ -52,6 +54,9 @@ func (c *Client) Runs(ctx context.Context, f RunsFilter) ([]contracts.RunSummary
 	}
 	if f.Everybody {
 		q.Set("all", "true")
+	}
+	if f.Timing {
+		q.Set("timing", "true")
 	}
 	return list[contracts.RunSummary](ctx, c, "/v1/runs", q, f.Limit)
 }

@@ -32,7 +32,9 @@ type PlanPreview struct {
 	// Mermaid is the graph as text for Mermaid.
 	Mermaid string `json:"mermaid,omitempty"`
 	// Cost is what the manifests say that the calls cost, together.
-	Cost      *Cost      `json:"cost,omitempty"`
+	Cost *Cost `json:"cost,omitempty"`
+	// Forecast is what the run will probably come to, by earlier ones like it.
+	Forecast  *Forecast  `json:"forecast,omitempty"`
 	ExpiresAt *time.Time `json:"expires_at,omitempty"`
 	// Tokens is what a model used to read the words.
 	Tokens Tokens `json:"tokens"`

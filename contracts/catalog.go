@@ -155,8 +155,7 @@ func (c *Catalog) Resolve(ref, home string) (*CapabilityEntry, error) {
 }
 
 // Playing gives the capabilities that play a role, with how, in catalog order.
-func (c *Catalog) Playing(role string) []RolePlayer {
-	var out []RolePlayer
+func (c *Catalog) Playing(role string) (out []RolePlayer) {
 	for _, d := range c.Domains {
 		for _, e := range d.Capabilities {
 			for _, p := range e.Capability.Metadata.Plays {

@@ -20,7 +20,7 @@ type StepDebug struct {
 	Tool     string    `json:"tool"`
 	State    NodeState `json:"state"`
 	Attempts int       `json:"attempts"`
-	// DurationMS is from its start to its end, waiting for people included.
+	// DurationMS is what it took of machine time, once it has ended.
 	DurationMS int64 `json:"duration_ms,omitempty"`
 	// Round and By say of an instance that was made anew which one it is and whose
 	// rule asked for it: a repair, an iteration.

@@ -331,12 +331,6 @@ type PresentColumn struct {
 	Unit  string `json:"unit,omitempty"`
 }
 
-// Cost is what one call is expected to cost.
-type Cost struct {
-	Tokens int     `json:"tokens,omitempty"`
-	USD    float64 `json:"usd,omitempty"`
-}
-
 // CallExample is one call with its parameters; Safe writes may be executed by
 // the contract suite.
 type CallExample struct {

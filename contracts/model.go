@@ -28,12 +28,8 @@ type ModelCall struct {
 	Error string `json:"error,omitempty"`
 }
 
-// Add gives the sum of both.
-func (t Tokens) Add(more Tokens) Tokens { return Tokens{In: t.In + more.In, Out: t.Out + more.Out} }
-
 // SumTokens adds what calls used.
-func SumTokens(calls []ModelCall) Tokens {
-	var sum Tokens
+func SumTokens(calls []ModelCall) (sum Tokens) {
 	for _, c := range calls {
 		sum = sum.Add(c.Tokens)
 	}

@@ -1,6 +1,10 @@
 package contracts
 
-import "time"
+import (
+	"time"
+
+	"github.com/manifold-run/manifold/contracts/figure"
+)
 
 // StartSession is the body of POST /v1/sessions.
 type StartSession struct {
@@ -44,10 +48,13 @@ type SessionResponse struct {
 }
 
 // Tokens counts what models used.
-type Tokens struct {
-	In  int `json:"in"`
-	Out int `json:"out"`
-}
+type Tokens = figure.Tokens
+
+// Cost is what one call is expected to cost.
+type Cost = figure.Cost
+
+// Forecast is what a run will probably come to.
+type Forecast = figure.Forecast
 
 // Answer is what people read at the end: blocks that each face renders in its
 // own way.
@@ -104,6 +111,7 @@ type NodeView struct {
 	Fallback   string      `json:"fallback,omitempty"`
 	StartedAt  *time.Time  `json:"started_at,omitempty"`
 	FinishedAt *time.Time  `json:"finished_at,omitempty"`
+	figure.Took
 }
 
 // ArtifactRefs is name → "sha256:…".
@@ -120,10 +128,12 @@ type RunView struct {
 	Verdict    *Verdict    `json:"verdict,omitempty"`
 	Answer     *Answer     `json:"answer,omitempty"`
 	// Tokens is what models used for the run so far.
-	Tokens     Tokens     `json:"tokens"`
-	CreatedAt  time.Time  `json:"created_at"`
-	UpdatedAt  time.Time  `json:"updated_at"`
-	FinishedAt *time.Time `json:"finished_at,omitempty"`
+	Tokens Tokens `json:"tokens"`
+	// Timing is what the run took so far, people's time apart.
+	Timing     figure.Timing `json:"timing"`
+	CreatedAt  time.Time     `json:"created_at"`
+	UpdatedAt  time.Time     `json:"updated_at"`
+	FinishedAt *time.Time    `json:"finished_at,omitempty"`
 	// HeldSince is when a restored server found the run open: nobody goes on with it
 	// until a person releases it.
 	HeldSince *time.Time `json:"held_since,omitempty"`
@@ -139,7 +149,9 @@ type RunSummary struct {
 	// Score is the outcome score, nil while there is no verdict.
 	Score *float64 `json:"score,omitempty"`
 	// Tokens is what models used for a run that has ended.
-	Tokens     Tokens     `json:"tokens"`
+	Tokens Tokens `json:"tokens"`
+	// HumanMS is how long the run has waited for people alone, in milliseconds.
+	HumanMS    int64      `json:"human_ms"`
 	Owner      string     `json:"owner"`
 	CreatedAt  time.Time  `json:"created_at"`
 	FinishedAt *time.Time `json:"finished_at,omitempty"`

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/manifold-run/manifold/contracts"
+	"github.com/manifold-run/manifold/execution/figures"
 	"github.com/manifold-run/manifold/execution/model"
 	"github.com/manifold-run/manifold/expr"
 )
@@ -15,7 +16,7 @@ func (r *Runner) View(ctx context.Context, runID string) (contracts.RunView, err
 	if err != nil {
 		return contracts.RunView{}, err
 	}
-	return model.View(s)
+	return figures.View(s, r.cfg.Now())
 }
 
 // CompletedCall finds a write that took effect, for its compensation.

@@ -83,7 +83,7 @@ func (c *cli) root() *cobra.Command {
 	flags.StringVar(&c.config, "config", "", "file with the address and the key of a server on this machine")
 	flags.BoolVar(&c.asJSON, "json", false, "write JSON, as the API gives it")
 	root.AddCommand(
-		serveCommand(c), askCommand(c), planCommand(c), runsCommand(c), runCommand(c), watchCommand(c), sessionsCommand(c),
+		serveCommand(c), askCommand(c), planCommand(c), runsCommand(c), runCommand(c), statsCommand(c), watchCommand(c), sessionsCommand(c),
 		gatesCommand(c), approveCommand(c), rejectCommand(c), answerCommand(c), settleCommand(c),
 		locksCommand(c), domainCommand(c), evalCommand(c), keyCommand(c), auditCommand(c), versionCommand(c),
 		embeddingsCommand(c), modelCommand(c),

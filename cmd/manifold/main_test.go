@@ -11,6 +11,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/manifold-run/manifold/cmd/manifold/internal/tell"
 	"github.com/manifold-run/manifold/contracts"
 )
 
@@ -269,9 +270,9 @@ func TestATreeShowsWhatComesAfterWhat(t *testing.T) {
 		return contracts.NodeView{Node: contracts.Node{NodeID: id, DependsOn: after}}
 	}
 	var lines []string
-	tree := newTree([]contracts.NodeView{node("n1"), node("n2", "n1"), node("n3"), node("n4", "n3"), node("n5", "n2", "n4"), node("n6", "n5")})
-	for _, l := range tree.lines() {
-		lines = append(lines, l.indent+l.node.NodeID)
+	tree := tell.Tree([]contracts.NodeView{node("n1"), node("n2", "n1"), node("n3"), node("n4", "n3"), node("n5", "n2", "n4"), node("n6", "n5")})
+	for _, l := range tree {
+		lines = append(lines, l.Indent+l.Node.NodeID)
 	}
 	want := []string{"n1", "  n2", "n3", "  n4", "n5", "  n6"}
 	if diff := cmp.Diff(want, lines); diff != "" {

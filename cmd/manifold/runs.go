@@ -7,6 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/manifold-run/manifold/client"
+	"github.com/manifold-run/manifold/cmd/manifold/internal/tell"
 	"github.com/manifold-run/manifold/contracts"
 )
 
@@ -16,7 +17,7 @@ func runsCommand(c *cli) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "runs", Short: "List runs, the newest first", Args: exactly(0),
 		RunE: c.connected(func(ctx context.Context, server *client.Client, _ []string) error {
-			f.State = contracts.RunState(state)
+			f.State, f.Timing = contracts.RunState(state), true
 			runs, err := server.Runs(ctx, f)
 			if err != nil {
 				return err
@@ -42,7 +43,7 @@ func runCommand(c *cli) *cobra.Command {
 }
 
 func runShowCommand(c *cli) *cobra.Command {
-	var watch bool
+	var watch, timing bool
 	cmd := &cobra.Command{
 		Use: "show [RUN]", Short: "Show a run, without RUN my newest one", Args: counted(cobra.MaximumNArgs(1)),
 		RunE: c.connected(func(ctx context.Context, server *client.Client, args []string) error {
@@ -54,6 +55,13 @@ func runShowCommand(c *cli) *cobra.Command {
 			if err != nil {
 				return err
 			}
+			if timing {
+				f, err := client.RunFigures(ctx, server, id)
+				if err != nil {
+					return err
+				}
+				return c.show(f, func() { tell.Run(c.out.w, f) })
+			}
 			if err := c.show(view, func() { c.out.run(view) }); err != nil {
 				return err
 			}
@@ -61,6 +69,7 @@ func runShowCommand(c *cli) *cobra.Command {
 		}),
 	}
 	cmd.Flags().BoolVar(&watch, "watch", false, "wait until it has ended, showing what happens")
+	cmd.Flags().BoolVar(&timing, "timing", false, "show what took how long, what was called, and the counters that must be 0")
 	return cmd
 }
 

@@ -6,9 +6,8 @@ import (
 	"maps"
 	"slices"
 	"strconv"
-	"strings"
-	"time"
 
+	"github.com/manifold-run/manifold/cmd/manifold/internal/tell"
 	"github.com/manifold-run/manifold/contracts"
 )
 
@@ -23,20 +22,17 @@ func (p printer) runs(runs []contracts.RunSummary) {
 		if r.HeldSince != nil {
 			state += ", held"
 		}
-		rows[i] = []string{r.RunID, state, string(r.Verdict), r.Owner, when(r.CreatedAt), took(&r.CreatedAt, r.FinishedAt), r.Goal}
+		rows[i] = []string{r.RunID, state, string(r.Verdict), r.Owner, when(r.CreatedAt), machineTime(r), tell.Lasted(r.HumanMS), r.Goal}
 	}
-	p.table("", []string{"RUN", "STATE", "VERDICT", "OWNER", "STARTED", "TOOK", "GOAL"}, rows)
+	p.table("", []string{"RUN", "STATE", "VERDICT", "OWNER", "STARTED", "TOOK", "WAITED", "GOAL"}, rows)
 }
 
-func took(from, to *time.Time) string {
-	if from == nil || to == nil {
+// machineTime is what an ended run took but for the time that people were waited for.
+func machineTime(r contracts.RunSummary) string {
+	if r.FinishedAt == nil {
 		return ""
 	}
-	d := to.Sub(*from)
-	if d < time.Second {
-		return d.Round(time.Millisecond).String()
-	}
-	return d.Round(100 * time.Millisecond).String()
+	return tell.Duration(r.FinishedAt.Sub(r.CreatedAt).Milliseconds() - r.HumanMS)
 }
 
 // run writes a run as a tree: every node below the last of those it needs.
@@ -45,10 +41,10 @@ func (p printer) run(v contracts.RunView) {
 	if v.HeldSince != nil {
 		p.printf("In quarantine since %s, after a restore: manifold run release %s, or cancel it.\n\n", when(*v.HeldSince), v.RunID)
 	}
-	t := newTree(v.Nodes)
+	t := tell.Tree(v.Nodes)
 	rows := make([][]string, 0, len(v.Nodes))
-	for _, line := range t.lines() {
-		n := line.node
+	for _, line := range t {
+		n := line.Node
 		detail := n.Summary
 		if n.Error != nil {
 			detail = n.Error.Message
@@ -57,11 +53,11 @@ func (p printer) run(v contracts.RunView) {
 			detail = "waits for " + n.QueuedFor
 		}
 		rows = append(rows, []string{
-			line.indent + sign(n.State) + " " + n.NodeID, cmp.Or(n.Title, n.Tool, string(n.Kind)), string(n.State),
-			attempts(n.Attempts), took(n.StartedAt, n.FinishedAt), detail,
+			line.Indent + sign(n.State) + " " + n.NodeID, cmp.Or(n.Title, n.Tool, string(n.Kind)), string(n.State),
+			attempts(n.Attempts), stepTime(n), tell.Lasted(n.HumanMS), detail,
 		})
 	}
-	p.table("", []string{"NODE", "STEP", "STATE", "TRIES", "TOOK", "RESULT"}, rows)
+	p.table("", []string{"NODE", "STEP", "STATE", "TRIES", "TOOK", "WAITED", "RESULT"}, rows)
 	for _, i := range v.Interrupts {
 		if i.Status == contracts.InterruptOpen {
 			p.question(i)
@@ -96,10 +92,18 @@ func (p printer) state(s contracts.DomainState) {
 			if d.Round > 0 {
 				again = "made anew by " + d.By
 			}
-			rows = append(rows, []string{d.NodeID, d.Tool, string(d.State), attempts(d.Attempts), (time.Duration(d.DurationMS) * time.Millisecond).String(), again})
+			rows = append(rows, []string{d.NodeID, d.Tool, string(d.State), attempts(d.Attempts), tell.Lasted(d.DurationMS), again})
 		}
 		p.table("  ", []string{"CALL", "OF", "STATE", "TRIES", "TOOK", ""}, rows)
 	}
+}
+
+// stepTime is what an ended step took of machine time.
+func stepTime(n *contracts.NodeView) string {
+	if n.StartedAt == nil || n.FinishedAt == nil {
+		return ""
+	}
+	return tell.Duration(n.MachineMS)
 }
 
 func attempts(n int) string {
@@ -122,58 +126,6 @@ func sign(s contracts.NodeState) string {
 	case contracts.NodePending, contracts.NodeReady, contracts.NodeQueued, contracts.NodeRunning, contracts.NodeBlocked:
 	}
 	return "·"
-}
-
-// nodeTree places nodes below each other for people; a plan is a graph, and
-// what a node needs besides its parent is not drawn.
-type nodeTree struct {
-	nodes    []contracts.NodeView
-	children map[string][]int
-	roots    []int
-}
-
-type treeLine struct {
-	indent string
-	node   *contracts.NodeView
-}
-
-func newTree(nodes []contracts.NodeView) *nodeTree {
-	t := &nodeTree{nodes: nodes, children: map[string][]int{}}
-	known := map[string]bool{}
-	for i, n := range nodes {
-		parent := ""
-		for _, dep := range n.DependsOn {
-			if known[dep] {
-				parent = dep
-			}
-		}
-		// What meets several branches stands beside them, not below one.
-		if parent == "" || len(n.DependsOn) > 1 {
-			t.roots = append(t.roots, i)
-		} else {
-			t.children[parent] = append(t.children[parent], i)
-		}
-		known[n.NodeID] = true
-	}
-	return t
-}
-
-// maxIndent keeps long chains readable.
-const maxIndent = 6
-
-func (t *nodeTree) lines() []treeLine {
-	out := make([]treeLine, 0, len(t.nodes))
-	var walk func(i, depth int)
-	walk = func(i, depth int) {
-		out = append(out, treeLine{strings.Repeat("  ", min(depth, maxIndent)), &t.nodes[i]})
-		for _, child := range t.children[t.nodes[i].NodeID] {
-			walk(child, depth+1)
-		}
-	}
-	for _, i := range t.roots {
-		walk(i, 0)
-	}
-	return out
 }
 
 func (p printer) ledger(entries []contracts.LedgerEntry) {

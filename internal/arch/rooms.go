@@ -68,7 +68,7 @@ func useCases() []string {
 // between intent, planner and execution.
 func coreRooms() []Room {
 	words := []string{"contracts", "contracts/figure", "contracts/sheet", "expr"}
-	stages := append([]string{"intent", "intent/language", "planner", "planner/workflow", "execution", "execution/decision"}, words...)
+	stages := append([]string{"intent", "intent/language", "planner", "planner/workflow", "execution", "execution/decision", "execution/figures"}, words...)
 	rooms := []Room{
 		{Dir: "contracts/figure"},
 		{Dir: "contracts", Rooms: []string{"contracts/figure"}, Modules: []string{"github.com/santhosh-tekuri/jsonschema/v5"}},
@@ -84,9 +84,10 @@ func coreRooms() []Room {
 			Dir: "planner/workflow/workflowtest", Rooms: append(words, "planner/workflow"),
 			Modules: []string{"github.com/goccy/go-yaml"}, Allows: []string{testHarness},
 		},
-		{Dir: "execution", Rooms: append(words, "execution/admission", "execution/dispatch", "execution/decision", "execution/model"), Modules: []string{"golang.org/x/sync/errgroup"}},
+		{Dir: "execution", Rooms: append(words, "execution/admission", "execution/dispatch", "execution/decision", "execution/figures", "execution/model"), Modules: []string{"golang.org/x/sync/errgroup"}},
 		{Dir: "execution/decision", Rooms: append(words, "contracts/sheet", "execution/model")},
 		{Dir: "execution/dispatch", Rooms: []string{"execution/model"}},
+		{Dir: "execution/figures", Rooms: append(words, "execution/admission", "execution/model")},
 		{Dir: "execution/admission", Rooms: []string{"contracts", "internal/ratelimit"}},
 		{Dir: "internal/ratelimit", Modules: []string{"golang.org/x/time/rate"}},
 		{Dir: "execution/model", Rooms: words},
@@ -138,10 +139,10 @@ func sdkRooms() []Room {
 
 // adapterRooms implement the ports of the core. They do not import each other.
 func adapterRooms() []Room {
-	ports := append(useCases(), "contracts", "contracts/sheet", "execution", "execution/decision")
+	ports := append(useCases(), "contracts", "contracts/figure", "contracts/sheet", "execution", "execution/decision")
 	retries := []string{"github.com/hashicorp/go-retryablehttp"}
 	return []Room{
-		{Dir: "client", Rooms: []string{"contracts", "orchestrator"}, Modules: retries},
+		{Dir: "client", Rooms: []string{"contracts", "contracts/figure", "orchestrator"}, Modules: retries},
 		{Dir: "internal/domainclient", Rooms: ports, Modules: retries},
 		{Dir: "internal/embed/openai", Modules: retries},
 		{Dir: "internal/embed/use", Modules: append(slices.Clone(retries), "golang.org/x/sync/errgroup", "golang.org/x/sys/cpu")},

@@ -20,6 +20,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/manifold-run/manifold/contracts"
+	"github.com/manifold-run/manifold/contracts/figure"
 )
 
 // document is as much of openapi.yaml as the tests look at.
@@ -101,7 +102,7 @@ func wireTypes() []reflect.Type {
 		reflect.TypeFor[contracts.Rename](), reflect.TypeFor[contracts.Message](), reflect.TypeFor[contracts.Resume](),
 		reflect.TypeFor[contracts.Event](), reflect.TypeFor[contracts.PlanRequest](), reflect.TypeFor[contracts.PlanPreview](),
 		reflect.TypeFor[contracts.RunPlan](), reflect.TypeFor[contracts.RunSummary](), reflect.TypeFor[contracts.RunView](), reflect.TypeFor[contracts.DomainState](),
-		reflect.TypeFor[contracts.LedgerEntry](), reflect.TypeFor[contracts.ReplayReport](), reflect.TypeFor[contracts.Interrupt](),
+		reflect.TypeFor[figure.RunFigures](), reflect.TypeFor[figure.Stats](), reflect.TypeFor[contracts.LedgerEntry](), reflect.TypeFor[contracts.ReplayReport](), reflect.TypeFor[contracts.Interrupt](),
 		reflect.TypeFor[contracts.LockView](), reflect.TypeFor[contracts.LockKey](), reflect.TypeFor[contracts.DomainView](),
 		reflect.TypeFor[contracts.Registration](), reflect.TypeFor[contracts.DomainReport](), reflect.TypeFor[contracts.DomainDetail](),
 		reflect.TypeFor[contracts.ConfirmDomain](), reflect.TypeFor[contracts.DomainDiff](), reflect.TypeFor[contracts.CapabilityView](),

@@ -102,8 +102,12 @@ func comments(t *testing.T) map[string]string {
 	if err != nil {
 		t.Fatal(err)
 	}
+	figures, err := filepath.Glob("../../contracts/figure/*.go")
+	if err != nil {
+		t.Fatal(err)
+	}
 	out := map[string]string{}
-	for _, file := range files {
+	for _, file := range append(files, figures...) {
 		parsed, err := parser.ParseFile(token.NewFileSet(), file, nil, parser.SkipObjectResolution|parser.ParseComments)
 		if err != nil {
 			t.Fatal(err)

@@ -26,6 +26,8 @@ func (s *runRoutes) routes() []route {
 		{http.MethodPost, "/v1/runs/:id/cancel", false, s.cancelRun},
 		{http.MethodPost, "/v1/runs/:id/release", false, s.releaseRun},
 		{http.MethodGet, "/v1/runs/:id/state", false, s.runState},
+		{http.MethodGet, "/v1/runs/:id/figures", false, s.figures},
+		{http.MethodGet, "/v1/stats", false, s.stats},
 		{http.MethodGet, "/v1/runs/:id/events", false, s.runEvents},
 		{http.MethodGet, "/v1/runs/:id/ledger", false, s.ledger},
 		{http.MethodPost, "/v1/runs/:id/replay", false, s.replay},
@@ -89,11 +91,39 @@ func (s *runRoutes) listRuns(k *call) error {
 	if filter.All, err = k.flag("all"); err != nil {
 		return err
 	}
+	if filter.Timing, err = k.flag("timing"); err != nil {
+		return err
+	}
 	runs, err := s.runs.List(k.ctx(), k.who, filter)
 	if err != nil {
 		return err
 	}
 	return list(k, runs)
+}
+
+func (s *runRoutes) figures(k *call) error {
+	f, err := s.runs.Figures(k.ctx(), k.who, k.param("id"))
+	if err != nil {
+		return err
+	}
+	return k.ok(f)
+}
+
+func (s *runRoutes) stats(k *call) error {
+	filter := runs.StatsFilter{Filter: runs.Filter{SessionID: k.query("session_id")}, Domain: k.query("domain"), Strategy: k.query("strategy")}
+	last, err := k.number("last")
+	if err != nil {
+		return err
+	}
+	filter.Last = int(min(last, runs.MaxStatsRuns))
+	if filter.All, err = k.flag("all"); err != nil {
+		return err
+	}
+	stats, err := s.runs.Stats(k.ctx(), k.who, filter)
+	if err != nil {
+		return err
+	}
+	return k.ok(stats)
 }
 
 func (s *runRoutes) showRun(k *call) error {

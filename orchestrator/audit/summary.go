@@ -98,11 +98,16 @@ func (a *Audit) summarizeLedger(ctx context.Context, b *strings.Builder, runID s
 	return nil
 }
 
+// took is the machine time of a step, and how long people were asked about it.
 func took(n contracts.NodeView) string {
 	if n.StartedAt == nil || n.FinishedAt == nil {
 		return ""
 	}
-	return n.FinishedAt.Sub(*n.StartedAt).Round(time.Millisecond).String()
+	text := (time.Duration(n.MachineMS) * time.Millisecond).String()
+	if n.HumanMS > 0 {
+		text += " and " + (time.Duration(n.HumanMS) * time.Millisecond).String() + " of people"
+	}
+	return text
 }
 
 func stamp(t time.Time) string { return t.UTC().Format("2006-01-02 15:04:05") }

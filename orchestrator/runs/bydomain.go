@@ -96,7 +96,7 @@ func superseded(v contracts.RunView) map[string]bool {
 func debugOf(n *contracts.NodeView) contracts.StepDebug {
 	d := contracts.StepDebug{NodeID: n.NodeID, Tool: n.Tool, State: n.State, Attempts: n.Attempts, Error: n.Error, Checks: n.Checks}
 	if n.StartedAt != nil && n.FinishedAt != nil {
-		d.DurationMS = n.FinishedAt.Sub(*n.StartedAt).Milliseconds()
+		d.DurationMS = n.MachineMS
 	}
 	if n.Round != nil {
 		d.Round, d.By = n.Round.N, n.Round.By

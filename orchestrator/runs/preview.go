@@ -87,7 +87,12 @@ func (r *Runs) keepPreview(ctx context.Context, who access.Principal, preview co
 	if cost := planner.Cost(plan, req.Catalog); cost != (contracts.Cost{}) {
 		preview.Cost = &cost
 	}
-	err := r.previews.SavePreview(ctx, orchestrator.Preview{
+	forecast, err := r.forecast(ctx, who, plan)
+	if err != nil {
+		return preview, err
+	}
+	preview.Forecast = &forecast
+	err = r.previews.SavePreview(ctx, orchestrator.Preview{
 		PlanHash: plan.PlanHash, Owner: who.Subject(), Plan: plan, Intents: req.Intents, Goal: req.Goal, ExpiresAt: expires,
 	})
 	return preview, err

@@ -81,6 +81,8 @@ type Filter struct {
 	// Held selects the runs that are in quarantine after a restore.
 	Held bool
 	All  bool
+	// Timing asks how long each has waited for people, which reads it whole.
+	Timing bool
 	contracts.Page
 }
 
@@ -115,6 +117,11 @@ func (r *Runs) List(ctx context.Context, who access.Principal, f Filter) (contra
 			summary.Verdict, summary.Score = run.Verdict.Status, run.Verdict.Score
 			if used := run.Verdict.Tokens; used != nil {
 				summary.Tokens = *used
+			}
+		}
+		if f.Timing {
+			if summary.HumanMS, err = r.waited(ctx, run.ID); err != nil {
+				return out, err
 			}
 		}
 		out.Items = append(out.Items, summary)

@@ -1,0 +1,216 @@
+package figures
+
+import (
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/manifold-run/manifold/contracts"
+	"github.com/manifold-run/manifold/contracts/figure"
+	"github.com/manifold-run/manifold/execution/model"
+)
+
+// Many gathers the figures of many runs, without keeping the runs. The zero value is
+// ready; one goroutine at a time may use it.
+type Many struct {
+	all    []figure.RunFigures
+	began  []time.Time
+	writes []write
+}
+
+// Add takes a run as it is stored, with what its ledger does not tell of it.
+func (m *Many) Add(snap model.Snapshot, holes []string, now time.Time) error {
+	f, err := Of(snap, now)
+	if err != nil {
+		return err
+	}
+	s, err := model.Read(snap)
+	if err != nil {
+		return err
+	}
+	f.Safety.AuditHoles = len(holes)
+	m.all, m.began = append(m.all, f), append(m.began, snap.Run.CreatedAt)
+	m.writes = append(m.writes, writes(s, snap)...)
+	return nil
+}
+
+// Stats are the figures of all that were added. Writes of different runs that hold the
+// same lock collide too.
+func (m *Many) Stats() figure.Stats {
+	out := figure.Stats{Runs: len(m.all), All: group("", m.all)}
+	unsafe := map[string]bool{}
+	for _, f := range m.all {
+		f.Safety.WriteCollisions = 0 // they are counted over all runs below
+		out.Safety = out.Safety.Add(f.Safety)
+		if f.Safety.Sum() > 0 {
+			unsafe[f.RunID] = true
+		}
+	}
+	for _, id := range collisions(slices.Clone(m.writes)) {
+		out.Safety.WriteCollisions++
+		unsafe[id] = true
+	}
+	out.Unsafe = slices.Sorted(maps.Keys(unsafe))
+	if len(m.began) > 0 {
+		since := slices.MinFunc(m.began, time.Time.Compare)
+		out.Since = &since
+	}
+	m.summarize(&out)
+	out.ByStrategy = by(m.all, func(f figure.RunFigures) string { return f.Strategy })
+	out.ByFlags = by(m.all, func(f figure.RunFigures) string {
+		if f.Flags == nil {
+			all := figure.AllOn()
+			return all.String()
+		}
+		return f.Flags.String()
+	})
+	return out
+}
+
+// summarize adds up what was called and what the phases took.
+func (m *Many) summarize(out *figure.Stats) {
+	out.Calls = map[string]int{}
+	phases, prints := map[string]figure.PhaseFigures{}, map[string]bool{}
+	for _, f := range m.all {
+		out.Repairs += f.Repairs
+		prints[f.Fingerprint] = true
+		for name, n := range f.Calls {
+			out.Calls[name] += n
+		}
+		for _, p := range f.Phases {
+			was := phases[p.Phase]
+			phases[p.Phase] = figure.PhaseFigures{Phase: p.Phase, Steps: was.Steps + p.Steps, MachineMS: was.MachineMS + p.MachineMS, HumanMS: was.HumanMS + p.HumanMS}
+		}
+	}
+	out.Fingerprints = slices.Sorted(maps.Keys(prints))
+	for _, name := range slices.Sorted(maps.Keys(phases)) {
+		out.Phases = append(out.Phases, phases[name])
+	}
+}
+
+// Forecast is what the runs that were added say of another one like them.
+func (m *Many) Forecast() figure.Forecast {
+	g := group("", m.all)
+	out := figure.Forecast{Runs: g.Ended, Completion: g.Completion, MachineMS: g.MachineMS, HumanMS: g.HumanMS}
+	calls, in, tokens := []int64{}, []int64{}, []int64{}
+	for _, f := range m.all {
+		if !contracts.RunState(f.State).Terminal() {
+			continue
+		}
+		calls = append(calls, int64(sum(f.Calls)))
+		in, tokens = append(in, int64(f.Tokens.In)), append(tokens, int64(f.Tokens.Out))
+	}
+	out.Calls = int(spread(calls).P50)
+	out.Tokens = contracts.Tokens{In: int(spread(in).P50), Out: int(spread(tokens).P50)}
+	return out
+}
+
+// Alike tells whether two plans are expected to take the same: they do the same calls
+// in the same order, whatever the parameters.
+func Alike(a, b contracts.Plan) bool {
+	return a.Strategy == b.Strategy && slices.EqualFunc(a.Nodes, b.Nodes, func(x, y contracts.Node) bool { return x.Kind == y.Kind && x.Tool == y.Tool })
+}
+
+// Asks are the questions that a plan opens: the gates of its writes, and its steps that
+// ask. Without roles it is the requester who is asked.
+func Asks(p contracts.Plan) []figure.AskedFigures {
+	var out []figure.AskedFigures
+	add := func(n contracts.Node, kind contracts.InterruptType, roles []string) {
+		perhaps := n.Role == contracts.RolePreChoose || n.When != nil || n.ForEach != nil
+		at := slices.IndexFunc(out, func(a figure.AskedFigures) bool {
+			return a.Type == string(kind) && a.Perhaps == perhaps && slices.Equal(a.Roles, roles)
+		})
+		if at < 0 {
+			at, out = len(out), append(out, figure.AskedFigures{Type: string(kind), Roles: roles, Perhaps: perhaps})
+		}
+		out[at].Count++
+	}
+	for _, n := range p.Nodes {
+		switch {
+		case n.Policy != nil && n.Policy.ApprovalRequired && !p.DryRun:
+			add(n, contracts.InterruptWriteApproval, n.Policy.Approval.Roles)
+		case n.Kind == contracts.KindHuman && n.Human != nil && !p.Unattended:
+			add(n, n.Human.Interrupt, n.Human.Roles)
+		}
+	}
+	return out
+}
+
+// by groups runs by a name, the largest group first.
+func by(all []figure.RunFigures, name func(figure.RunFigures) string) []figure.GroupStats {
+	groups := map[string][]figure.RunFigures{}
+	for _, f := range all {
+		groups[name(f)] = append(groups[name(f)], f)
+	}
+	var out []figure.GroupStats
+	for _, n := range slices.Sorted(maps.Keys(groups)) {
+		out = append(out, group(n, groups[n]))
+	}
+	slices.SortStableFunc(out, func(a, b figure.GroupStats) int {
+		if a.Runs != b.Runs {
+			return b.Runs - a.Runs
+		}
+		return strings.Compare(a.Name, b.Name)
+	})
+	return out
+}
+
+// group sums up runs; what came of them is counted of those that have ended.
+func group(name string, all []figure.RunFigures) figure.GroupStats {
+	g := figure.GroupStats{Name: name, Runs: len(all)}
+	var first, wall, machine, human, path []int64
+	var work, busy, drifted, planned, completed, degraded, rejected int64
+	score := 0.0
+	for _, f := range all {
+		work, busy, drifted, planned = work+f.WorkMS, busy+f.BusyMS, drifted+int64(f.Drifted), planned+int64(f.Planned)
+		g.Tokens, g.Calls = g.Tokens.Add(f.Tokens), g.Calls+sum(f.Calls)
+		if f.FirstUsefulMS != nil {
+			first = append(first, *f.FirstUsefulMS)
+		}
+		if !contracts.RunState(f.State).Terminal() {
+			continue
+		}
+		g.Ended++
+		wall, machine, human = append(wall, f.WallMS), append(machine, f.MachineMS), append(human, f.HumanMS)
+		path = append(path, f.CriticalPath.MachineMS)
+		completed += one(f.State == string(contracts.RunCompleted) || f.State == string(contracts.RunDegraded))
+		degraded += one(f.Verdict == string(contracts.VerdictDegraded))
+		rejected += one(f.Verdict == string(contracts.VerdictRetry) || f.Verdict == string(contracts.VerdictBlocked))
+		if f.Score != nil {
+			score += *f.Score
+		}
+	}
+	ended := int64(g.Ended)
+	g.FirstUsefulMS, g.WallMS, g.MachineMS, g.HumanMS, g.CriticalMS = spread(first), spread(wall), spread(machine), spread(human), spread(path)
+	g.Parallelism, g.Drift = ratio(work, busy), ratio(drifted, planned)
+	g.Completion, g.Degraded, g.Rejected = ratio(completed, ended), ratio(degraded, ended), ratio(rejected, ended)
+	g.Score = ratio(int64(score*1000), ended*1000)
+	return g
+}
+
+func one(yes bool) int64 {
+	if yes {
+		return 1
+	}
+	return 0
+}
+
+func sum(calls map[string]int) int {
+	n := 0
+	for _, count := range calls {
+		n += count
+	}
+	return n
+}
+
+// spread takes the values at the ranks of the median and of the 95th percentile: each
+// is a value that there is.
+func spread(values []int64) figure.Spread {
+	if len(values) == 0 {
+		return figure.Spread{}
+	}
+	sorted := slices.Sorted(slices.Values(values))
+	at := func(percent int) int64 { return sorted[(len(sorted)*percent+99)/100-1] }
+	return figure.Spread{P50: at(50), P95: at(95)}
+}

@@ -1,0 +1,243 @@
+package figures
+
+import (
+	"maps"
+	"math"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/manifold-run/manifold/contracts"
+	"github.com/manifold-run/manifold/contracts/figure"
+	"github.com/manifold-run/manifold/execution/model"
+)
+
+// Of gives the figures of a run as it is stored, at a moment. The counters of Safety
+// that need more than the run itself are left to Audited and Over.
+func Of(snap model.Snapshot, now time.Time) (figure.RunFigures, error) {
+	s, err := model.Read(snap)
+	if err != nil {
+		return figure.RunFigures{}, err
+	}
+	all := steps(s, snap.Gates, now)
+	f := run{figure.RunFigures{
+		RunID: snap.Run.ID, Strategy: string(snap.Run.Plan.Strategy), State: string(snap.Run.State), Timing: Timing(snap, now),
+		Planned: len(snap.Run.Plan.Nodes), Flags: snap.Run.Plan.Flags, Calls: map[string]int{},
+		Fingerprint: fingerprint(snap.Run.Plan), Asked: asked(snap, now),
+		Safety: figure.Safety{
+			ApprovalsBypassed: len(bypassed(s, snap)), WriteCollisions: len(collisions(writes(s, snap))), FailedResumes: stuck(snap, now),
+		},
+	}}
+	f.time(snap.Run.CreatedAt, all)
+	f.outcome(s, snap.Run.Verdict)
+	f.use(s)
+	return f.RunFigures, nil
+}
+
+// Timing parts the time of a run: where nothing is done and somebody is asked, people
+// alone are waited for.
+func Timing(snap model.Snapshot, now time.Time) figure.Timing {
+	end := now
+	if snap.Run.FinishedAt != nil {
+		end = *snap.Run.FinishedAt
+	}
+	whole := span{snap.Run.CreatedAt, end}
+	s, err := model.Read(snap)
+	if err != nil { // it cannot be told apart then
+		return timing(length([]span{whole}), 0)
+	}
+	var human, machine []span
+	for _, st := range steps(s, snap.Gates, end) {
+		human, machine = append(human, st.human...), append(machine, st.machine...)
+	}
+	return timing(length(union([]span{whole})), length(without(union(human), union(machine))))
+}
+
+// View is what callers see of a run, with what it and each of its nodes took, up to a
+// moment.
+func View(snap model.Snapshot, now time.Time) (contracts.RunView, error) {
+	view, err := model.View(snap)
+	if err != nil {
+		return view, err
+	}
+	view.Timing = Timing(snap, now)
+	s, err := model.Read(snap)
+	if err != nil {
+		return view, err
+	}
+	took := map[string]step{}
+	for _, st := range steps(s, snap.Gates, now) {
+		took[st.ID()] = st
+	}
+	for i := range view.Nodes {
+		n := &view.Nodes[i]
+		st := took[n.NodeID]
+		n.MachineMS, n.HumanMS = ms(length(st.machine)), ms(length(st.human))
+	}
+	return view, nil
+}
+
+func timing(wall, human time.Duration) figure.Timing {
+	human = min(human, wall)
+	return figure.Timing{WallMS: ms(wall), HumanMS: ms(human), MachineMS: ms(wall) - ms(human)}
+}
+
+func ms(d time.Duration) int64 { return d.Milliseconds() }
+
+// run are the figures of a run while they are made.
+type run struct{ figure.RunFigures }
+
+// time says when there was something, and what took how long.
+func (f *run) time(began time.Time, all []step) {
+	var work time.Duration
+	var busy []span
+	phases := map[string]*figure.PhaseFigures{}
+	for _, st := range all {
+		work, busy = work+length(st.machine), append(busy, st.machine...)
+		p := phases[st.Spec.Phase]
+		if p == nil {
+			p = &figure.PhaseFigures{Phase: st.Spec.Phase}
+			phases[st.Spec.Phase] = p
+		}
+		p.Steps, p.MachineMS, p.HumanMS = p.Steps+1, p.MachineMS+ms(length(st.machine)), p.HumanMS+ms(length(st.human))
+		if useful(st) {
+			after := ms(st.whole.to.Sub(began))
+			if f.FirstUsefulMS == nil || after < *f.FirstUsefulMS {
+				f.FirstUsefulMS = &after
+			}
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(phases)) {
+		f.Phases = append(f.Phases, *phases[name])
+	}
+	f.WorkMS, f.BusyMS = ms(work), ms(length(union(busy)))
+	f.Parallelism = ratio(f.WorkMS, f.BusyMS)
+	for _, st := range critical(all) {
+		f.CriticalPath.Nodes = append(f.CriticalPath.Nodes, st.ID())
+		f.CriticalPath.MachineMS += ms(length(st.machine))
+		f.CriticalPath.HumanMS += ms(length(st.human))
+	}
+}
+
+// useful tells whether a step gave somebody something: look-ups before a call serve
+// the call alone.
+func useful(st step) bool {
+	lookup := st.Spec.Role == contracts.RolePreSearch || st.Spec.Role == contracts.RolePreChoose
+	works := st.Spec.Kind == contracts.KindTool || st.Spec.Kind == contracts.KindReason
+	r := st.Row.Result
+	return works && !lookup && st.State() == contracts.NodeCompleted && r != nil && (r.Summary != "" || len(r.Facts) > 0)
+}
+
+// outcome says how the steps came out, and the run by its verdict.
+func (f *run) outcome(s *model.State, v *contracts.Verdict) {
+	for _, n := range s.Nodes() {
+		f.VerifierRejections += rejections(n)
+		if n.Spec.Round != nil || n.Spec.Undoes != "" {
+			f.Drifted++
+		}
+		if n.Superseded() || n.State() == contracts.NodeSkipped && n.Row.Skip != model.SkipUpstreamFailed {
+			continue
+		}
+		switch {
+		case !n.Spec.Required || n.Spec.ContinueOnError:
+			if n.State() == contracts.NodeFailed {
+				f.Degraded++
+			}
+		case n.State() == contracts.NodeCompleted:
+			f.Steps, f.Completed = f.Steps+1, f.Completed+1
+		default:
+			f.Steps++
+		}
+	}
+	if v == nil {
+		return
+	}
+	f.Verdict, f.Score = string(v.Status), v.Score
+	if v.Judge != nil && v.Judge.Status != "" && v.Judge.Status != contracts.VerdictVerified {
+		f.VerifierRejections++
+	}
+}
+
+// rejections counts what did not pass of a step: read-backs that do not hold, and its
+// own verdict where it verifies.
+func rejections(n *model.Node) int {
+	count := 0
+	for _, c := range n.Row.Checks {
+		if c.Name == model.CheckReadBack && !c.OK {
+			count++
+		}
+	}
+	if n.Spec.Kind == contracts.KindVerify && n.Ended() && n.State() != contracts.NodeSkipped {
+		passed := n.Row.Result != nil && n.Row.Result.Facts["verdict"] == string(contracts.VerdictVerified)
+		if !passed {
+			count++
+		}
+	}
+	return count
+}
+
+// use says what was called, and what models used.
+func (f *run) use(s *model.State) {
+	f.Tokens = s.Tokens()
+	sent := map[string]int{}
+	for _, n := range s.Nodes() {
+		if n.Spec.Tool != "" && !n.Row.Expanded && n.Row.Attempts+n.Row.Writes > 0 {
+			sent[n.Spec.Tool] += max(n.Row.Attempts, n.Row.Writes)
+		}
+		f.Repairs += max(n.Row.Attempts-1, 0)
+		f.ModelCalls += len(n.Row.Thoughts)
+		for _, call := range n.Row.Thoughts {
+			if call.Repair {
+				f.Repairs++
+			}
+		}
+	}
+	f.Calls = sent
+	if v := s.Run.Verdict; v != nil && v.Judge != nil {
+		f.ModelCalls += len(v.Judge.Calls)
+		f.Tokens = f.Tokens.Add(contracts.SumTokens(v.Judge.Calls))
+	}
+}
+
+// asked groups the questions of a run by their type and by who may answer them.
+func asked(snap model.Snapshot, now time.Time) []figure.AskedFigures {
+	end := now
+	if snap.Run.FinishedAt != nil {
+		end = *snap.Run.FinishedAt
+	}
+	var out []figure.AskedFigures
+	for _, g := range snap.Gates {
+		at := slices.IndexFunc(out, func(a figure.AskedFigures) bool { return a.Type == string(g.Type) && slices.Equal(a.Roles, g.Roles) })
+		if at < 0 {
+			at, out = len(out), append(out, figure.AskedFigures{Type: string(g.Type), Roles: g.Roles})
+		}
+		out[at].Count++
+		out[at].HumanMS += max(ms(settledAt(g, end).Sub(g.CreatedAt)), 0)
+	}
+	slices.SortFunc(out, func(a, b figure.AskedFigures) int {
+		return strings.Compare(a.Type+strings.Join(a.Roles, " "), b.Type+strings.Join(b.Roles, " "))
+	})
+	return out
+}
+
+// fingerprint is the same for runs of the same capabilities and workflows in the same
+// versions.
+func fingerprint(p contracts.Plan) string {
+	workflows := map[string]string{}
+	for _, f := range p.Frames {
+		workflows[f.Workflow] = f.Digest
+	}
+	hash, err := contracts.Hash([]any{p.CapabilityDigests, workflows})
+	if err != nil {
+		return ""
+	}
+	return hash[:12]
+}
+
+// ratio is a quotient with three digits behind the point, 0 where nothing divides.
+func ratio(a, b int64) float64 {
+	if b == 0 {
+		return 0
+	}
+	return math.Round(1000*float64(a)/float64(b)) / 1000
+}

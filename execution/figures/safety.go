@@ -1,0 +1,133 @@
+package figures
+
+import (
+	"encoding/json"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/manifold-run/manifold/contracts"
+	"github.com/manifold-run/manifold/execution/admission"
+	"github.com/manifold-run/manifold/execution/model"
+)
+
+// Grace is how long a run that can go on may lie before it counts as one that nobody
+// took up: leases last 10 s, and who looks for such runs does so every few seconds.
+const Grace = time.Minute
+
+// bypassed gives the writes that were announced without an approval that was given for
+// exactly that action, by as many people as it takes, before they were announced.
+func bypassed(s *model.State, snap model.Snapshot) []string {
+	var out []string
+	for _, in := range snap.Intents {
+		n := s.Node(in.NodeID)
+		if n == nil || n.Spec.Policy == nil || !n.Spec.Policy.ApprovalRequired || snap.Run.Plan.DryRun {
+			continue
+		}
+		approved := slices.ContainsFunc(snap.Gates, func(g contracts.Interrupt) bool {
+			return g.NodeID == in.NodeID && g.Type.Gate() && g.Status == contracts.InterruptApproved && enough(g) &&
+				g.ActionSHA256 == in.ActionSHA256 && !g.Decisions[len(g.Decisions)-1].DecidedAt.After(in.CreatedAt)
+		})
+		if !approved {
+			out = append(out, in.NodeID)
+		}
+	}
+	return out
+}
+
+// enough tells whether as many people approved as a gate takes, the one who began among
+// them where it takes two. It is counted here once more, by the people: who counts the
+// broken rules must not rest on the code that keeps them.
+func enough(g contracts.Interrupt) bool {
+	people, initiator := map[string]bool{}, false
+	for _, d := range g.Decisions {
+		if d.Decision == contracts.DecisionApprove {
+			people[d.DecidedBy] = true
+			initiator = initiator || d.Stands == contracts.StandsInitiator
+		}
+	}
+	two := g.Eyes() == contracts.EyesTwoPersons
+	least := max(g.Quorum, 1)
+	if two {
+		least = max(g.Quorum, 2)
+	}
+	return len(people) >= least && (initiator || !two)
+}
+
+// write is a write that was under way for a while.
+type write struct {
+	runID string
+	keys  []string
+	span
+}
+
+// writes gives those whose beginning and end are known, with the locks that they held.
+func writes(s *model.State, snap model.Snapshot) []write {
+	var out []write
+	for _, in := range snap.Intents {
+		n := s.Node(in.NodeID)
+		if n == nil || in.Outcome == nil {
+			continue
+		}
+		var params map[string]any
+		if err := json.Unmarshal(in.Parameters, &params); err != nil {
+			params = nil // its locks then read * where a parameter stands
+		}
+		keys := admission.LockKeys(n.Spec.Locks, func(name string) string { return placed(params[name]) })
+		out = append(out, write{in.RunID, keys, span{in.CreatedAt, in.Outcome.At}})
+	}
+	return out
+}
+
+// placed is a parameter in the place of a lock.
+func placed(v any) string {
+	if v == nil {
+		return "*"
+	}
+	return model.Text(v)
+}
+
+// collisions gives the runs of writes that were under way together although they are
+// of one run or hold the same lock, the run of each such pair once a pair.
+func collisions(all []write) []string {
+	slices.SortFunc(all, func(a, b write) int { return a.from.Compare(b.from) })
+	var out []string
+	var open []write
+	for _, w := range all {
+		open = slices.DeleteFunc(open, func(o write) bool { return !o.to.After(w.from) })
+		for _, o := range open {
+			if o.runID == w.runID || slices.ContainsFunc(o.keys, func(k string) bool { return slices.Contains(w.keys, k) }) {
+				out = append(out, w.runID)
+			}
+		}
+		open = append(open, w)
+	}
+	return out
+}
+
+// stuck counts a run that could go on, and that nobody has taken up for longer than it
+// takes to take over.
+func stuck(snap model.Snapshot, now time.Time) int {
+	r := snap.Run
+	given := func(g contracts.Interrupt) bool { return g.Type == contracts.InterruptRunUnreadable }
+	if slices.ContainsFunc(snap.Gates, given) {
+		return 1 // it was taken up, and could not be read
+	}
+	late := now.Add(-Grace)
+	due := !r.Parked || r.WakeSeq > r.HandledSeq || !r.WakeAt.IsZero() && r.WakeAt.Before(late)
+	if r.State.Terminal() || r.HeldSince != nil || !due || r.LeaseUntil.After(late) || r.UpdatedAt.After(late) {
+		return 0
+	}
+	return 1
+}
+
+// Holes counts what was done and what the ledger of the run does not tell: a chain that
+// is broken, and rows of which it says something else or nothing. blob reads what lies
+// beside an entry. A run whose rows were deleted has none.
+func Holes(snap model.Snapshot, ledger []contracts.LedgerEntry, blob func(sha256 string) ([]byte, error)) []string {
+	var out []string
+	if err := model.VerifyRun(snap.Run, ledger); err != nil {
+		out = append(out, strings.TrimSpace(err.Error()))
+	}
+	return append(out, model.VerifyRows(snap, ledger, blob)...)
+}

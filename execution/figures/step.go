@@ -1,0 +1,120 @@
+package figures
+
+import (
+	"slices"
+	"time"
+
+	"github.com/manifold-run/manifold/contracts"
+	"github.com/manifold-run/manifold/execution/model"
+)
+
+// step is a node with its times.
+type step struct {
+	*model.Node
+	// whole is from when the node began, or first asked, to its end or now. machine
+	// and human part it: human is when somebody was asked about it.
+	whole          span
+	machine, human []span
+}
+
+// steps gives the nodes that have begun. A repeated node is its copies: it has no time
+// of its own.
+func steps(s *model.State, gates []contracts.Interrupt, now time.Time) []step {
+	asked := map[string][]contracts.Interrupt{}
+	for _, g := range gates {
+		asked[g.NodeID] = append(asked[g.NodeID], g)
+	}
+	var out []step
+	for _, n := range s.Nodes() {
+		if n.Row.Expanded {
+			continue
+		}
+		if st, begun := stepOf(n, asked[n.ID()], now); begun {
+			out = append(out, st)
+		}
+	}
+	return out
+}
+
+func stepOf(n *model.Node, gates []contracts.Interrupt, now time.Time) (step, bool) {
+	end := now
+	if n.Row.FinishedAt != nil {
+		end = *n.Row.FinishedAt
+	}
+	st := step{Node: n, whole: span{end, end}}
+	if n.Row.StartedAt != nil {
+		st.whole.from = *n.Row.StartedAt
+	}
+	for i, g := range gates {
+		until := end
+		if i+1 < len(gates) {
+			until = gates[i+1].CreatedAt // a question that replaces it
+		}
+		asked := span{g.CreatedAt, earliest(settledAt(g, until), end)}
+		st.whole.from = earliest(st.whole.from, asked.from)
+		st.human = append(st.human, asked)
+	}
+	st.human = union(st.human)
+	st.machine = without(union([]span{st.whole}), st.human)
+	return st, n.Row.StartedAt != nil || len(gates) > 0
+}
+
+// settledAt is when nobody was asked any more.
+func settledAt(g contracts.Interrupt, until time.Time) time.Time {
+	switch g.Status {
+	case contracts.InterruptApproved, contracts.InterruptRejected, contracts.InterruptAnswered:
+		if len(g.Decisions) > 0 {
+			return g.Decisions[len(g.Decisions)-1].DecidedAt
+		}
+	case contracts.InterruptExpired:
+		if g.ExpiresAt != nil {
+			return *g.ExpiresAt
+		}
+	case contracts.InterruptOpen, contracts.InterruptSuperseded:
+	}
+	return until
+}
+
+// critical is the chain of steps that decided when the run ended, the first first.
+func critical(all []step) []step {
+	byID, instances := map[string]*step{}, map[string][]*step{}
+	var last *step
+	for i := range all {
+		st := &all[i]
+		byID[st.ID()] = st
+		if st.Spec.Of != "" {
+			instances[st.Spec.Of] = append(instances[st.Spec.Of], st)
+		}
+		if last == nil || st.whole.to.After(last.whole.to) {
+			last = st
+		}
+	}
+	var path []step
+	for st := last; st != nil && len(path) <= len(all); {
+		path = append(path, *st)
+		st = before(st, byID, instances)
+	}
+	slices.Reverse(path)
+	return path
+}
+
+// before is the step that ended last of what a step waited for: an instance of what it
+// depends on, one of the copies of that, or the step that had it made anew.
+func before(st *step, byID map[string]*step, instances map[string][]*step) *step {
+	var last *step
+	waited := slices.Concat(st.Spec.DependsOn, st.Spec.After)
+	if r := st.Spec.Round; r != nil {
+		waited = append(waited, r.By)
+	}
+	for _, id := range waited {
+		for _, d := range append(instances[id], byID[id]) {
+			if d == nil || d.ID() == st.ID() || d.whole.to.After(st.whole.from) {
+				continue
+			}
+			if last == nil || d.whole.to.After(last.whole.to) {
+				last = d
+			}
+		}
+	}
+	return last
+}
