@@ -179,7 +179,7 @@ func (s *sentenceReader) unquoted(from, to int) string {
 // search ranks for some tokens of the message, and tells whether by meaning too.
 func (s *sentenceReader) search(from, to int) ([]hit, bool) {
 	v := s.vector(from, to)
-	return s.x.search(s.m.Tokens[from:to], v, s.allowed), v != nil
+	return s.x.search(s.said.Asking(s.m.Tokens[from:to], from), v, s.allowed), v != nil
 }
 
 // certainty is the calibration for what has a vector, or for what has none; and

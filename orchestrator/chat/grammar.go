@@ -99,6 +99,9 @@ func Parse(message string) (Command, bool) {
 	fields := strings.Fields(strings.ReplaceAll(text, ",", " "))
 	phrase, codes := strings.ToLower(strings.Join(fields, " ")), []string(nil)
 	verb, known := words[phrase]
+	if !known && thanks(phrase) {
+		verb, known = Thanks, true
+	}
 	if !known { // "list gates" ends like a code, and is none
 		fields, codes = cutCodes(fields)
 		phrase = strings.ToLower(strings.Join(fields, " "))

@@ -26,6 +26,7 @@ func TestCommands(t *testing.T) {
 		"cancel": {Verb: chat.Cancel}, "Abbrechen.": {Verb: chat.Cancel}, "list gates": {Verb: chat.List}, "help": {Verb: chat.Help},
 		"What can you do?": {Verb: chat.Help}, "Was kannst du?": {Verb: chat.Help}, "O que você pode fazer?": {Verb: chat.Help},
 		"What do I have to approve?": {Verb: chat.List}, "Was wartet auf mich?": {Verb: chat.List}, "¿Qué tengo que aprobar?": {Verb: chat.List},
+		"Super, thanks a lot!": {Verb: chat.Thanks}, "ok, vielen Dank euch": {Verb: chat.Thanks}, "muito bom, obrigada": {Verb: chat.Thanks},
 		"what are you waiting for?": {Verb: chat.Status}, "Où en es-tu ?": {Verb: chat.Status}, "já está feito?": {Verb: chat.Status},
 		"yes": {Verb: chat.Assent}, "ok": {Verb: chat.Assent}, "Go ahead!": {Verb: chat.Assent}, "no": {Verb: chat.Assent}, "oui": {Verb: chat.Assent},
 	} {
@@ -58,6 +59,8 @@ func TestWhatIsNoCommand(t *testing.T) {
 		"only a code":                    "7K3Q2",
 		"a name after yes":               "yes Peter",
 		"a greeting":                     "hello",
+		"thanks to somebody":             "thanks to Peter",
+		"an acknowledgement alone":       "good",
 		"help with something":            "help Peter",
 		"a name after cancel":            "cancel Peter",
 		"a request that begins alike":    "cancel the request of Ana Souza",

@@ -28,7 +28,12 @@ var phrasesFile []byte
 // phrases are the words of dialogues in all languages that are read. They are
 // data, so that a further language is none of the program.
 type phrases struct {
-	Verbs    map[Verb][]string   `json:"verbs"`
+	Verbs map[Verb][]string `json:"verbs"`
+	// Gratitude is said in any order: one of the core words, and words around it.
+	Gratitude struct {
+		Core   []string `json:"core"`
+		Around []string `json:"around"`
+	} `json:"gratitude"`
 	Leading  map[Verb][]string   `json:"leading"`
 	Another  []string            `json:"another"`
 	Change   []string            `json:"change"`
@@ -59,6 +64,19 @@ func readPhrases() phrases {
 		}
 	}
 	return p
+}
+
+// thanks tells whether a phrase is nothing but gratitude: "great, thank you so much".
+func thanks(phrase string) bool {
+	grateful := false
+	for word := range strings.FieldsSeq(phrase) {
+		core := slices.Contains(known.Gratitude.Core, word)
+		if !core && !slices.Contains(known.Gratitude.Around, word) {
+			return false
+		}
+		grateful = grateful || core
+	}
+	return grateful
 }
 
 // plain is a message without its case, its edges and the commas between its

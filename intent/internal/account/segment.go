@@ -446,6 +446,21 @@ func (m *Message) Amid(i int) bool {
 	return slices.Contains(m.frame[s.From:i], false) && slices.Contains(m.frame[i:s.To], false)
 }
 
+// Asking are tokens of the message, from one on, without courtesy in the middle of
+// what they ask for: "delete, please, the alert". Of no message they are all.
+func (m *Message) Asking(tokens []text.Token, from int) []text.Token {
+	if m == nil {
+		return tokens
+	}
+	out := make([]text.Token, 0, len(tokens))
+	for i, t := range tokens {
+		if !m.Amid(from + i) {
+			out = append(out, t)
+		}
+	}
+	return out
+}
+
 // Silent tells for each token whether it asks for nothing: courtesy, and segments
 // that only tell something. Where all would be, none is.
 func (m *Message) Silent() []bool {
