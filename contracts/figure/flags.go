@@ -37,7 +37,7 @@ func AllOn() Flags { return Flags{FlagOn, FlagOn, FlagOn, FlagOn} }
 // String names what is not on, "all on" if nothing is held back.
 func (f Flags) String() string {
 	var out []string
-	for name, mode := range f.each() {
+	for name, mode := range each(&f) {
 		if *mode != FlagOn {
 			out = append(out, name+"="+string(*mode))
 		}
@@ -49,7 +49,7 @@ func (f Flags) String() string {
 }
 
 // each gives the flags by their names, in order.
-func (f *Flags) each() func(func(string, *FlagMode) bool) {
+func each(f *Flags) func(func(string, *FlagMode) bool) {
 	return func(yield func(string, *FlagMode) bool) {
 		_ = yield("dag_planning", &f.DAGPlanning) && yield("parallel_reads", &f.ParallelReads) &&
 			yield("branch_approvals", &f.BranchApprovals) && yield("verifier", &f.Verifier)
@@ -91,7 +91,7 @@ func ParseRollout(settings []string) (Rollout, error) {
 }
 
 func known(flag string) bool {
-	for name := range new(Flags).each() {
+	for name := range each(new(Flags)) {
 		if name == flag {
 			return true
 		}
@@ -115,7 +115,7 @@ func settable(flag, value string) bool {
 // is set for all and for each of them. A session keeps its side of a share.
 func (r Rollout) For(sessionID string, domains []string) Flags {
 	out := AllOn()
-	for name, mode := range out.each() {
+	for name, mode := range each(&out) {
 		*mode = r.mode(name, name, sessionID)
 		for _, domain := range domains {
 			*mode = mode.stricter(r.mode(domain+"/"+name, name, sessionID))

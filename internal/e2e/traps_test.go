@@ -75,7 +75,7 @@ func traps() []trap {
 		{says: "suppose I cancel the time off of Ana Souza on 2026-12-07, does her balance change?", call: cancel},
 		{says: "I nearly wanted to cancel the time off of Ana Souza on 2026-12-07 but thought better of it", call: cancel},
 		{says: "if Bruno Lima is in on 2026-12-07, cancel the time off of Ana Souza on 2026-12-07", call: cancel},
-		{says: "no canceles la ausencia de Ana Souza del 2026-12-07", call: cancel},
+		{says: "no anules la ausencia de Ana Souza del 2026-12-07", call: cancel},
 		{says: "n'annule pas le congé d'Ana Souza du 2026-12-07", call: cancel},
 		{says: "change the business title of Ana Souza to something with Lead in it", call: title},
 	}

@@ -305,31 +305,57 @@ func (s *chatRoutes) watch(ctx context.Context, k *call, stream *chatStream, sta
 		if err != nil {
 			return state, err
 		}
-		for _, e := range events {
-			if seen = e.Seq; e.RunID == state.RunID && state.IsNews(e) {
-				stream.progress(e)
-			}
-		}
+		seen = stream.tell(state, events, seen)
 		if len(events) == 0 && !state.Running {
 			return state, nil
 		}
 		if state.Running && len(events) < contracts.MaxEvents {
-			select {
-			case <-signal:
-			case <-held:
-			case <-beat.C:
-			case <-ctx.Done():
-				return state, ctx.Err()
+			if err := pause(ctx, signal, held, beat.C); err != nil {
+				return state, err
 			}
 		}
-		if s.cfg.Now().Sub(asked) >= s.cfg.Heartbeat { // somebody was revoked, or is nobody's user any more
-			if asked = s.cfg.Now(); !s.callers.stillMay(k) {
-				return state, contracts.Errorf(contracts.CodeUnauthorized, "the key does not count any more")
-			}
+		if asked, err = s.askAgain(k, asked); err != nil { //nolint:contextcheck // the call holds its own
+			return state, err
 		}
 		stream.keepAlive(s.cfg.Heartbeat)
 		if stream.err != nil {
 			return state, stream.err
 		}
 	}
+}
+
+// tell sends the events that are news of a turn's run, and gives the last that was
+// seen.
+func (c *chatStream) tell(state orchestrator.SessionView, events []contracts.Event, seen int64) int64 {
+	for _, e := range events {
+		if seen = e.Seq; e.RunID == state.RunID && state.IsNews(e) {
+			c.progress(e)
+		}
+	}
+	return seen
+}
+
+// pause waits until there may be something to say.
+func pause(ctx context.Context, signal <-chan struct{}, held, beat <-chan time.Time) error {
+	select {
+	case <-signal:
+	case <-held:
+	case <-beat:
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+	return nil
+}
+
+// askAgain asks once a heartbeat whether the key counts still: somebody may have been
+// revoked, or is nobody's user any more.
+func (s *chatRoutes) askAgain(k *call, asked time.Time) (time.Time, error) {
+	now := s.cfg.Now()
+	if now.Sub(asked) < s.cfg.Heartbeat {
+		return asked, nil
+	}
+	if !s.callers.stillMay(k) {
+		return now, contracts.Errorf(contracts.CodeUnauthorized, "the key does not count any more")
+	}
+	return now, nil
 }
