@@ -74,8 +74,9 @@ lint: ## run the linters of .golangci.yml
 tidy:
 	$(GO) mod tidy -diff
 
-# What measures the matcher only computes, for minutes under the detector.
-MEASURES := ./intent/eval/... ./intent/fit/...
+# What measures the matcher, or trains it on all domains of the demo, only computes,
+# for minutes under the detector.
+MEASURES := ./intent/eval/... ./intent/fit/... ./cmd/demo/...
 
 race: ## run all tests under the race detector, in random order, but those that only measure the matcher; needs a C compiler
 	$(GO) test -race -shuffle=on -timeout 20m $$($(GO) list ./... | grep -vxF "$$($(GO) list $(MEASURES))")

@@ -138,7 +138,7 @@ func startServer(ctx context.Context, o options, model app.Mind, bootstrap []byt
 	if err := server.Start(ctx); err != nil {
 		return nil, errors.Join(err, server.Stop(context.WithoutCancel(ctx)))
 	}
-	settle, cancel := context.WithTimeout(ctx, 2*time.Minute)
+	settle, cancel := context.WithTimeout(ctx, 10*time.Minute) // seconds, but for a machine that is busy
 	defer cancel()
 	if err := server.Settled(settle); err != nil {
 		return nil, errors.Join(fmt.Errorf("wait for the domains: %w", err), server.Stop(context.WithoutCancel(ctx)))
