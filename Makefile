@@ -31,7 +31,7 @@ test-e2e: ## run only the tests of the whole: crashes, restarts, faults
 	$(GO) test -count=1 -timeout 20m ./internal/e2e/...
 
 test-commits: ## let the server kill itself, by SIGKILL, on either side of every commit of the example workflow
-	MANIFOLD_E2E_LONG=1 $(GO) test -count=1 -timeout 20m -v -run TestKill9AtEveryCommit ./internal/e2e
+	MANIFOLD_E2E_COMMITS=all $(GO) test -count=1 -timeout 20m -v -run TestKill9AtEveryCommit ./internal/e2e
 
 test-flowise: ## run the Flowise domain's tests against a real Flowise, installed and started here; needs node 20, npm, python3 and a C++ compiler
 	REQUIRE_FLOWISE=1 domains/flowise/testserver/run.sh sh -c '$(GO) test -p 1 -count=1 -timeout 20m ./domains/flowise/... && \
