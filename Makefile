@@ -79,7 +79,7 @@ tidy:
 MEASURES := ./intent/eval/... ./intent/fit/... ./cmd/demo/...
 
 race: ## run all tests under the race detector, in random order, but those that only measure the matcher; needs a C compiler
-	$(GO) test -race -shuffle=on -timeout 20m $$($(GO) list ./... | grep -vxF "$$($(GO) list $(MEASURES))")
+	$(GO) test -race -shuffle=on -timeout 30m $$($(GO) list ./... | grep -vxF "$$($(GO) list $(MEASURES))")
 	$(GO) test -shuffle=on -timeout 20m $(MEASURES)
 
 fmt: ## format all Go files

@@ -269,12 +269,12 @@ func (r *Reviewers) Revoked(ctx context.Context, owner contracts.Principal, gate
 		return "", err
 	}
 	var approved time.Time
-	if gate != nil {
-		for _, d := range gate.Decisions {
-			if k, ok := panel.keys[d.KeyID]; d.Decision == contracts.DecisionApprove && ok && k.RevokedAt != nil {
+	if gate != nil && len(gate.Decisions) > 0 {
+		approved = gate.Decisions[len(gate.Decisions)-1].DecidedAt
+		for _, d := range gate.Decisions { // one revoked before the last decision did not count for it
+			if k, ok := panel.keys[d.KeyID]; d.Decision == contracts.DecisionApprove && ok && k.RevokedAt != nil && k.RevokedAt.After(approved) {
 				return "the key of " + d.DecidedBy + ", who had approved it, was revoked since", nil
 			}
-			approved = d.DecidedAt
 		}
 	}
 	if at := panel.leftAt(SubjectOf(owner)); !at.IsZero() && at.After(approved) {

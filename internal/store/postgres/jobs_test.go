@@ -160,18 +160,17 @@ func TestJobsComeToWhoeverHasRoom(t *testing.T) {
 	park(t, full, create(t, full, "timed"), due)
 	park(t, full, create(t, full, "asked"), time.Time{}, contracts.Interrupt{InterruptID: "g1", Code: "AAA"})
 	decide(t, full, "g1")
-	for _, want := range []string{"asked", "timed"} {
+	came := map[string]bool{} // in which order is for the machine to say: how long it takes to park is not known
+	for len(came) < 2 {
 		select {
 		case id := <-took:
-			if id != want {
-				t.Errorf("%s came, want %s", id, want)
+			came[id] = true
+			if early := time.Until(due); id == "timed" && early > 0 {
+				t.Errorf("the timer came %v early", early)
 			}
 		case <-time.After(time.Minute):
-			t.Fatalf("nobody was woken for %s", want)
+			t.Fatalf("only %v were woken", came)
 		}
-	}
-	if early := time.Until(due); early > 0 {
-		t.Errorf("the timer came %v early", early)
 	}
 }
 
