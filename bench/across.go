@@ -4,41 +4,28 @@ import (
 	"context"
 	"errors"
 	"os"
-	"slices"
 	"time"
 )
 
 // across measures how long an event of one server takes to reach those who
 // listen to the same session at it and at another one on the same database: ten
 // thousand, half of them at each.
-func across(ctx context.Context, p *page, dir string, e effort) (err error) {
+func across(ctx context.Context, p *page, dir string, e effort) error {
 	address := os.Getenv(postgresEnv)
 	if address == "" {
 		p.printf("\n### Listeners at two servers\n\nNot measured: %s names no database.\n", postgresEnv)
 		return nil
 	}
-	address, drop, err := freshSchema(ctx, address)
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, closing(ctx, drop)) }()
-	servers, err := storeServers(ctx, dir, address)
-	defer func() {
-		for _, w := range slices.Backward(servers) {
-			err = errors.Join(err, closing(ctx, w.close))
+	return withServers(ctx, dir, address, func(servers []*whole) error {
+		p.printf("\n### Listeners at two servers, in another process; the runs are asked of the first\n\n")
+		p.printf("| sessions | listeners | events received | who listens | delay p50 ms | p99 ms | max ms |\n|--:|--:|--:|---|--:|--:|--:|\n")
+		for _, a := range []audience{{e.of(1000), 10, 1, 1}, {1, e.of(10000), 4, 1}} {
+			if err := acrossRow(ctx, p, servers[1], servers[2], a, e); err != nil {
+				return err
+			}
 		}
-	}()
-	if err != nil {
-		return err
-	}
-	p.printf("\n### Listeners at two servers, in another process; the runs are asked of the first\n\n")
-	p.printf("| sessions | listeners | events received | who listens | delay p50 ms | p99 ms | max ms |\n|--:|--:|--:|---|--:|--:|--:|\n")
-	for _, a := range []audience{{e.of(1000), 10, 1, 1}, {1, e.of(10000), 4, 1}} {
-		if err := acrossRow(ctx, p, servers[1], servers[2], a, e); err != nil {
-			return err
-		}
-	}
-	return nil
+		return nil
+	})
 }
 
 func acrossRow(ctx context.Context, p *page, one, two *whole, a audience, e effort) error {

@@ -20,12 +20,18 @@ const postgresEnv = "MANIFOLD_BENCH_POSTGRES"
 
 // overStores measures the server as it is shipped on PostgreSQL, with one server
 // and with two, beside the same on a file, in one run.
-func overStores(ctx context.Context, p *page, dir string, e effort) (err error) {
+func overStores(ctx context.Context, p *page, dir string, e effort) error {
 	address := os.Getenv(postgresEnv)
 	if address == "" {
 		p.printf("\n### PostgreSQL beside SQLite\n\nNot measured: %s names no database.\n", postgresEnv)
 		return nil
 	}
+	return withServers(ctx, dir, address, func(servers []*whole) error { return storeTable(ctx, p, servers, e) })
+}
+
+// withServers measures servers on a file and on a schema of their own, and stops
+// them whatever came of it.
+func withServers(ctx context.Context, dir, address string, measure func([]*whole) error) (err error) {
 	address, drop, err := freshSchema(ctx, address)
 	if err != nil {
 		return err
@@ -40,7 +46,7 @@ func overStores(ctx context.Context, p *page, dir string, e effort) (err error) 
 	if err != nil {
 		return err
 	}
-	return storeTable(ctx, p, servers, e)
+	return measure(servers)
 }
 
 // storeServers are one on a file and two on one database. What was started is

@@ -11,13 +11,13 @@ import (
 
 // Domains lists all domains by name.
 func (c *Client) Domains(ctx context.Context) ([]contracts.DomainView, error) {
-	return list[contracts.DomainView](ctx, c, "/v1/domains", nil, 0)
+	return list[contracts.DomainView](ctx, c.wire, "/v1/domains", nil, 0)
 }
 
 // Domain gives everything that is kept of one domain.
 func (c *Client) Domain(ctx context.Context, name string) (contracts.DomainDetail, error) {
 	var out contracts.DomainDetail
-	err := c.do(ctx, request{method: http.MethodGet, path: path("v1", "domains", name)}, &out)
+	err := c.wire.do(ctx, request{method: http.MethodGet, path: path("v1", "domains", name)}, &out)
 	return out, err
 }
 
@@ -29,7 +29,7 @@ const manifestWait = time.Minute
 func (c *Client) report(ctx context.Context, r request) (contracts.DomainReport, error) {
 	var out contracts.DomainReport
 	r.opt.Wait = manifestWait
-	err := c.do(ctx, r, &out)
+	err := c.wire.do(ctx, r, &out)
 	return out, err
 }
 
@@ -40,7 +40,7 @@ func (c *Client) RegisterDomain(ctx context.Context, reg contracts.Registration)
 
 // UnregisterDomain forgets a domain.
 func (c *Client) UnregisterDomain(ctx context.Context, name string) error {
-	return c.do(ctx, request{method: http.MethodDelete, path: path("v1", "domains", name)}, nil)
+	return c.wire.do(ctx, request{method: http.MethodDelete, path: path("v1", "domains", name)}, nil)
 }
 
 // RefreshDomain has the manifest fetched and judged now.
@@ -58,7 +58,7 @@ func (c *Client) ConfirmDomain(ctx context.Context, name, digest string) (contra
 // DiffDomain compares the active manifest with the newer one.
 func (c *Client) DiffDomain(ctx context.Context, name string) (contracts.DomainDiff, error) {
 	var out contracts.DomainDiff
-	err := c.do(ctx, request{method: http.MethodGet, path: path("v1", "domains", name, "diff")}, &out)
+	err := c.wire.do(ctx, request{method: http.MethodGet, path: path("v1", "domains", name, "diff")}, &out)
 	return out, err
 }
 
@@ -66,48 +66,48 @@ func (c *Client) DiffDomain(ctx context.Context, name string) (contracts.DomainD
 func (c *Client) Capabilities(ctx context.Context, domain string) ([]contracts.CapabilityView, error) {
 	q := url.Values{}
 	setText(q, "domain", domain)
-	return list[contracts.CapabilityView](ctx, c, "/v1/capabilities", q, 0)
+	return list[contracts.CapabilityView](ctx, c.wire, "/v1/capabilities", q, 0)
 }
 
 // Instances lists the instances of all domains.
 func (c *Client) Instances(ctx context.Context) ([]contracts.InstanceView, error) {
-	return list[contracts.InstanceView](ctx, c, "/v1/instances", nil, 0)
+	return list[contracts.InstanceView](ctx, c.wire, "/v1/instances", nil, 0)
 }
 
 // Keys lists the API keys, without their secrets.
 func (c *Client) Keys(ctx context.Context) ([]contracts.KeyView, error) {
-	return list[contracts.KeyView](ctx, c, "/v1/keys", nil, 0)
+	return list[contracts.KeyView](ctx, c.wire, "/v1/keys", nil, 0)
 }
 
 // CreateKey makes an API key; its text is given here and never again.
 func (c *Client) CreateKey(ctx context.Context, spec contracts.KeySpec) (contracts.KeyCreated, error) {
 	var out contracts.KeyCreated
-	err := c.do(ctx, request{method: http.MethodPost, path: "/v1/keys", body: spec}, &out)
+	err := c.wire.do(ctx, request{method: http.MethodPost, path: "/v1/keys", body: spec}, &out)
 	return out, err
 }
 
 // RevokeKey ends a key at once.
 func (c *Client) RevokeKey(ctx context.Context, id string) error {
-	return c.do(ctx, request{method: http.MethodDelete, path: path("v1", "keys", id)}, nil)
+	return c.wire.do(ctx, request{method: http.MethodDelete, path: path("v1", "keys", id)}, nil)
 }
 
 // WebhookKey gives what receivers check the signatures of webhooks with.
 func (c *Client) WebhookKey(ctx context.Context) (contracts.WebhookKey, error) {
 	var out contracts.WebhookKey
-	err := c.do(ctx, request{method: http.MethodGet, path: "/v1/webhooks/key"}, &out)
+	err := c.wire.do(ctx, request{method: http.MethodGet, path: "/v1/webhooks/key"}, &out)
 	return out, err
 }
 
 // Whoami says who the server takes the caller for.
 func (c *Client) Whoami(ctx context.Context) (contracts.Caller, error) {
 	var out contracts.Caller
-	err := c.do(ctx, request{method: http.MethodGet, path: "/v1/whoami"}, &out)
+	err := c.wire.do(ctx, request{method: http.MethodGet, path: "/v1/whoami"}, &out)
 	return out, err
 }
 
 // Ready tells whether the server can take requests.
 func (c *Client) Ready(ctx context.Context) (contracts.Readiness, error) {
 	var out contracts.Readiness
-	err := c.do(ctx, request{method: http.MethodGet, path: "/ready"}, &out)
+	err := c.wire.do(ctx, request{method: http.MethodGet, path: "/ready"}, &out)
 	return out, err
 }

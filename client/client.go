@@ -46,7 +46,11 @@ type Config struct {
 }
 
 // Client calls one server; it is safe for concurrent use.
-type Client struct {
+type Client struct{ wire *wire }
+
+// wire makes single calls: how they are addressed, signed, repeated and bounded. It
+// knows no route.
+type wire struct {
 	cfg    Config
 	base   *url.URL
 	repeat *retryablehttp.Client
@@ -78,7 +82,7 @@ func New(cfg Config) (*Client, error) {
 			return http.ErrUseLastResponse
 		}}
 	}
-	return &Client{cfg: cfg, base: base, repeat: retrying(cfg.HTTP, max(cmp.Or(cfg.Retries, 3), 0)), once: retrying(cfg.HTTP, 0)}, nil
+	return &Client{&wire{cfg: cfg, base: base, repeat: retrying(cfg.HTTP, max(cmp.Or(cfg.Retries, 3), 0)), once: retrying(cfg.HTTP, 0)}}, nil
 }
 
 func retrying(doer *http.Client, times int) *retryablehttp.Client {
@@ -120,8 +124,8 @@ func path(parts ...string) string {
 }
 
 // do makes the call and decodes the answer into out, unless out is nil.
-func (c *Client) do(ctx context.Context, r request, out any) error {
-	body, err := c.raw(ctx, r)
+func (w *wire) do(ctx context.Context, r request, out any) error {
+	body, err := w.raw(ctx, r)
 	if err != nil || out == nil {
 		return err
 	}
@@ -132,20 +136,20 @@ func (c *Client) do(ctx context.Context, r request, out any) error {
 }
 
 // raw makes the call and gives the body of a good answer.
-func (c *Client) raw(ctx context.Context, r request) ([]byte, error) {
-	ctx, cancel := context.WithTimeout(ctx, c.cfg.Timeout+r.opt.Wait)
+func (w *wire) raw(ctx context.Context, r request) ([]byte, error) {
+	ctx, cancel := context.WithTimeout(ctx, w.cfg.Timeout+r.opt.Wait)
 	defer cancel()
-	req, err := c.build(ctx, r)
+	req, err := w.build(ctx, r)
 	if err != nil {
 		return nil, err
 	}
-	doer := c.once
+	doer := w.once
 	if r.method == http.MethodGet || r.harmless || r.opt.IdempotencyKey != "" {
-		doer = c.repeat
+		doer = w.repeat
 	}
 	res, err := doer.Do(req)
 	if err != nil {
-		return nil, unreachable(ctx, c.base, err)
+		return nil, unreachable(ctx, w.base, err)
 	}
 	defer res.Body.Close() // it was only read
 	body, err := io.ReadAll(io.LimitReader(res.Body, maxAnswer))
@@ -158,7 +162,7 @@ func (c *Client) raw(ctx context.Context, r request) ([]byte, error) {
 	return body, failure(res, body)
 }
 
-func (c *Client) build(ctx context.Context, r request) (*retryablehttp.Request, error) {
+func (w *wire) build(ctx context.Context, r request) (*retryablehttp.Request, error) {
 	var body io.Reader
 	if r.body != nil {
 		raw, err := json.Marshal(r.body)
@@ -167,7 +171,7 @@ func (c *Client) build(ctx context.Context, r request) (*retryablehttp.Request, 
 		}
 		body = bytes.NewReader(raw)
 	}
-	target := c.base.String() + r.path
+	target := w.base.String() + r.path
 	if len(r.query) > 0 {
 		target += "?" + r.query.Encode()
 	}
@@ -175,18 +179,18 @@ func (c *Client) build(ctx context.Context, r request) (*retryablehttp.Request, 
 	if err != nil {
 		return nil, fmt.Errorf("%s %s: %w", r.method, r.path, err)
 	}
-	c.headers(req.Header, r)
+	w.headers(req.Header, r)
 	return req, nil
 }
 
-func (c *Client) headers(h http.Header, r request) {
+func (w *wire) headers(h http.Header, r request) {
 	h.Set("Accept", "application/json")
-	h.Set("User-Agent", c.cfg.UserAgent)
-	if c.cfg.Key != "" {
-		h.Set("Authorization", "Bearer "+c.cfg.Key)
+	h.Set("User-Agent", w.cfg.UserAgent)
+	if w.cfg.Key != "" {
+		h.Set("Authorization", "Bearer "+w.cfg.Key)
 	}
-	if c.cfg.OnBehalfOf != "" {
-		h.Set("Manifold-User", c.cfg.OnBehalfOf)
+	if w.cfg.OnBehalfOf != "" {
+		h.Set("Manifold-User", w.cfg.OnBehalfOf)
 	}
 	if r.body != nil {
 		h.Set("Content-Type", "application/json")

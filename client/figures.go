@@ -12,7 +12,7 @@ import (
 // RunFigures gives what one run tells of itself.
 func RunFigures(ctx context.Context, c *Client, id string) (figure.RunFigures, error) {
 	var out figure.RunFigures
-	err := c.do(ctx, request{method: http.MethodGet, path: path("v1", "runs", id, "figures")}, &out)
+	err := c.wire.do(ctx, request{method: http.MethodGet, path: path("v1", "runs", id, "figures")}, &out)
 	return out, err
 }
 
@@ -37,6 +37,6 @@ func Stats(ctx context.Context, c *Client, f StatsFilter) (figure.Stats, error) 
 		q.Set("all", "true")
 	}
 	var out figure.Stats
-	err := c.do(ctx, request{method: http.MethodGet, path: "/v1/stats", query: q}, &out)
+	err := c.wire.do(ctx, request{method: http.MethodGet, path: "/v1/stats", query: q}, &out)
 	return out, err
 }

@@ -25,20 +25,20 @@ func (c *Client) Gates(ctx context.Context, f GatesFilter) ([]contracts.Interrup
 	setText(q, "run_id", f.RunID)
 	setText(q, "status", string(f.Status))
 	setText(q, "type", string(f.Type))
-	return list[contracts.Interrupt](ctx, c, "/v1/gates", q, f.Limit)
+	return list[contracts.Interrupt](ctx, c.wire, "/v1/gates", q, f.Limit)
 }
 
 // Gate gives one question by its id or its code.
 func (c *Client) Gate(ctx context.Context, idOrCode string) (contracts.Interrupt, error) {
 	var out contracts.Interrupt
-	err := c.do(ctx, request{method: http.MethodGet, path: path("v1", "gates", idOrCode)}, &out)
+	err := c.wire.do(ctx, request{method: http.MethodGet, path: path("v1", "gates", idOrCode)}, &out)
 	return out, err
 }
 
 // Decide decides or answers a question by its id or code.
 func (c *Client) Decide(ctx context.Context, idOrCode string, body contracts.Resume, opt Opt) (contracts.Interrupt, error) {
 	var out contracts.Interrupt
-	err := c.do(ctx, keyed(request{method: http.MethodPost, path: path("v1", "gates", idOrCode, "decision"), body: body, opt: opt}), &out)
+	err := c.wire.do(ctx, keyed(request{method: http.MethodPost, path: path("v1", "gates", idOrCode, "decision"), body: body, opt: opt}), &out)
 	return out, err
 }
 
@@ -63,12 +63,12 @@ func (c *Client) Answer(ctx context.Context, gate contracts.Interrupt, response 
 
 // Locks lists the resource keys that are held.
 func (c *Client) Locks(ctx context.Context) ([]contracts.LockView, error) {
-	return list[contracts.LockView](ctx, c, "/v1/locks", nil, 0)
+	return list[contracts.LockView](ctx, c.wire, "/v1/locks", nil, 0)
 }
 
 // BreakLock frees a key by force.
 func (c *Client) BreakLock(ctx context.Context, key string) (contracts.LockView, error) {
 	var out contracts.LockView
-	err := c.do(ctx, request{method: http.MethodPost, path: "/v1/locks/break", body: contracts.LockKey{Key: key}}, &out)
+	err := c.wire.do(ctx, request{method: http.MethodPost, path: "/v1/locks/break", body: contracts.LockKey{Key: key}}, &out)
 	return out, err
 }

@@ -14,7 +14,7 @@ import (
 // Plan previews what would be done, without doing it.
 func (c *Client) Plan(ctx context.Context, body contracts.PlanRequest) (contracts.PlanPreview, error) {
 	var out contracts.PlanPreview
-	err := c.do(ctx, request{method: http.MethodPost, path: "/v1/plans", body: body, harmless: true}, &out)
+	err := c.wire.do(ctx, request{method: http.MethodPost, path: "/v1/plans", body: body, harmless: true}, &out)
 	return out, err
 }
 
@@ -58,12 +58,12 @@ func (c *Client) Runs(ctx context.Context, f RunsFilter) ([]contracts.RunSummary
 	if f.Timing {
 		q.Set("timing", "true")
 	}
-	return list[contracts.RunSummary](ctx, c, "/v1/runs", q, f.Limit)
+	return list[contracts.RunSummary](ctx, c.wire, "/v1/runs", q, f.Limit)
 }
 
 func (c *Client) run(ctx context.Context, r request) (contracts.RunView, error) {
 	var out contracts.RunView
-	err := c.do(ctx, r, &out)
+	err := c.wire.do(ctx, r, &out)
 	return out, err
 }
 
@@ -94,25 +94,25 @@ func (c *Client) ReleaseRun(ctx context.Context, id string) (contracts.RunView, 
 
 // RunEvents gives the events of a run that came after a place, in order.
 func (c *Client) RunEvents(ctx context.Context, id string, after int64, limit int) ([]contracts.Event, error) {
-	return c.events(ctx, path("v1", "runs", id, "events"), after, limit)
+	return c.wire.events(ctx, path("v1", "runs", id, "events"), after, limit)
 }
 
 // Ledger gives the hash chain of a run.
 func (c *Client) Ledger(ctx context.Context, id string) ([]contracts.LedgerEntry, error) {
-	return list[contracts.LedgerEntry](ctx, c, path("v1", "runs", id, "ledger"), nil, 0)
+	return list[contracts.LedgerEntry](ctx, c.wire, path("v1", "runs", id, "ledger"), nil, 0)
 }
 
 // RunByDomain gives what a run knows, by domain.
 func RunByDomain(ctx context.Context, c *Client, id string) (contracts.DomainState, error) {
 	var out contracts.DomainState
-	err := c.do(ctx, request{method: http.MethodGet, path: path("v1", "runs", id, "state")}, &out)
+	err := c.wire.do(ctx, request{method: http.MethodGet, path: path("v1", "runs", id, "state")}, &out)
 	return out, err
 }
 
 // Replay plays a run again from plan and ledger, without calling domains.
 func (c *Client) Replay(ctx context.Context, id string) (contracts.ReplayReport, error) {
 	var out contracts.ReplayReport
-	err := c.do(ctx, request{method: http.MethodPost, path: path("v1", "runs", id, "replay")}, &out)
+	err := c.wire.do(ctx, request{method: http.MethodPost, path: path("v1", "runs", id, "replay")}, &out)
 	return out, err
 }
 
@@ -123,26 +123,26 @@ func (c *Client) Compensate(ctx context.Context, id, nodeID string, opt Opt) (co
 
 // NodeData gives the raw output of a node.
 func (c *Client) NodeData(ctx context.Context, id, nodeID string) ([]byte, error) {
-	return c.raw(ctx, request{method: http.MethodGet, path: path("v1", "runs", id, "nodes", nodeID, "data")})
+	return c.wire.raw(ctx, request{method: http.MethodGet, path: path("v1", "runs", id, "nodes", nodeID, "data")})
 }
 
 // Artifact gives a content that a node of the run names, by its SHA-256 with
 // or without the prefix "sha256:".
 func (c *Client) Artifact(ctx context.Context, id, sha256 string) ([]byte, error) {
-	return c.raw(ctx, request{method: http.MethodGet, path: path("v1", "runs", id, "artifacts", strings.TrimPrefix(sha256, "sha256:"))})
+	return c.wire.raw(ctx, request{method: http.MethodGet, path: path("v1", "runs", id, "artifacts", strings.TrimPrefix(sha256, "sha256:"))})
 }
 
 // AuditVerify checks the hash chain of one run, or with "" of all.
 func (c *Client) AuditVerify(ctx context.Context, runID string) (contracts.AuditReport, error) {
 	var out contracts.AuditReport
-	err := c.do(ctx, request{method: http.MethodPost, path: "/v1/audit/verify", body: contracts.AuditRequest{RunID: runID}}, &out)
+	err := c.wire.do(ctx, request{method: http.MethodPost, path: "/v1/audit/verify", body: contracts.AuditRequest{RunID: runID}}, &out)
 	return out, err
 }
 
 // AuditRoot gives the last signed root.
 func (c *Client) AuditRoot(ctx context.Context) (contracts.AuditRoot, error) {
 	var out contracts.AuditRoot
-	err := c.do(ctx, request{method: http.MethodGet, path: "/v1/audit/root"}, &out)
+	err := c.wire.do(ctx, request{method: http.MethodGet, path: "/v1/audit/root"}, &out)
 	return out, err
 }
 
@@ -151,7 +151,7 @@ func (c *Client) AuditRoot(ctx context.Context) (contracts.AuditRoot, error) {
 func (c *Client) AuditProof(ctx context.Context, runID string, seq int64) (contracts.AuditProof, error) {
 	var out contracts.AuditProof
 	query := url.Values{"run_id": {runID}, "seq": {strconv.FormatInt(seq, 10)}}
-	err := c.do(ctx, request{method: http.MethodGet, path: "/v1/audit/proof", query: query}, &out)
+	err := c.wire.do(ctx, request{method: http.MethodGet, path: "/v1/audit/proof", query: query}, &out)
 	return out, err
 }
 
@@ -160,6 +160,6 @@ func (c *Client) AuditProof(ctx context.Context, runID string, seq int64) (contr
 func (c *Client) AuditConsistency(ctx context.Context, from int64) (contracts.AuditConsistency, error) {
 	var out contracts.AuditConsistency
 	query := url.Values{"from": {strconv.FormatInt(from, 10)}}
-	err := c.do(ctx, request{method: http.MethodGet, path: "/v1/audit/consistency", query: query}, &out)
+	err := c.wire.do(ctx, request{method: http.MethodGet, path: "/v1/audit/consistency", query: query}, &out)
 	return out, err
 }

@@ -25,7 +25,7 @@ func keyed(r request) request {
 
 func (c *Client) session(ctx context.Context, r request) (contracts.SessionResponse, error) {
 	var out contracts.SessionResponse
-	err := c.do(ctx, r, &out)
+	err := c.wire.do(ctx, r, &out)
 	return out, err
 }
 
@@ -64,12 +64,12 @@ const longPoll = 30 * time.Second
 func (c *Client) Sessions(ctx context.Context, before time.Time, limit int) ([]contracts.SessionResponse, error) {
 	q := url.Values{}
 	setTime(q, "before", before)
-	return list[contracts.SessionResponse](ctx, c, "/v1/sessions", q, limit)
+	return list[contracts.SessionResponse](ctx, c.wire, "/v1/sessions", q, limit)
 }
 
 // list reads a listing page by page: at most limit items, or all of it when the
 // limit is 0.
-func list[T any](ctx context.Context, c *Client, path string, q url.Values, limit int) ([]T, error) {
+func list[T any](ctx context.Context, w *wire, path string, q url.Values, limit int) ([]T, error) {
 	if q == nil {
 		q = url.Values{}
 	}
@@ -81,7 +81,7 @@ func list[T any](ctx context.Context, c *Client, path string, q url.Values, limi
 		}
 		q.Set("limit", strconv.Itoa(size))
 		var page contracts.List[T]
-		if err := c.do(ctx, request{method: http.MethodGet, path: path, query: q}, &page); err != nil {
+		if err := w.do(ctx, request{method: http.MethodGet, path: path, query: q}, &page); err != nil {
 			return nil, err
 		}
 		all = append(all, page.Items...)
@@ -117,22 +117,22 @@ func (c *Client) RenameSession(ctx context.Context, id, name string) (contracts.
 
 // DeleteSession removes a session whose runs have all ended.
 func (c *Client) DeleteSession(ctx context.Context, id string) error {
-	return c.do(ctx, request{method: http.MethodDelete, path: path("v1", "sessions", id)}, nil)
+	return c.wire.do(ctx, request{method: http.MethodDelete, path: path("v1", "sessions", id)}, nil)
 }
 
 // SessionSummary gives the audit of a session in Markdown.
 func (c *Client) SessionSummary(ctx context.Context, id string) (string, error) {
-	body, err := c.raw(ctx, request{method: http.MethodGet, path: path("v1", "sessions", id, "summary")})
+	body, err := c.wire.raw(ctx, request{method: http.MethodGet, path: path("v1", "sessions", id, "summary")})
 	return string(body), err
 }
 
 // Events gives the events of a session that came after a place, in order.
 func (c *Client) Events(ctx context.Context, id string, after int64, limit int) ([]contracts.Event, error) {
-	return c.events(ctx, path("v1", "sessions", id, "events"), after, limit)
+	return c.wire.events(ctx, path("v1", "sessions", id, "events"), after, limit)
 }
 
-func (c *Client) events(ctx context.Context, path string, after int64, limit int) ([]contracts.Event, error) {
+func (w *wire) events(ctx context.Context, path string, after int64, limit int) ([]contracts.Event, error) {
 	q := url.Values{}
 	setInt(q, "after", after)
-	return list[contracts.Event](ctx, c, path, q, limit)
+	return list[contracts.Event](ctx, w, path, q, limit)
 }

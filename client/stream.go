@@ -28,21 +28,21 @@ var errEnded = errors.New("the stream has ended")
 // nothing is lost or repeated. It ends with an error that repeating does not
 // mend.
 func (c *Client) Stream(ctx context.Context, sessionID string, after int64) iter.Seq2[contracts.Event, error] {
-	return c.stream(ctx, path("v1", "sessions", sessionID, "stream"), after)
+	return c.wire.stream(ctx, path("v1", "sessions", sessionID, "stream"), after)
 }
 
 // StreamRun is Stream for one run; it ends with the run.
 func (c *Client) StreamRun(ctx context.Context, runID string, after int64) iter.Seq2[contracts.Event, error] {
-	return c.stream(ctx, path("v1", "runs", runID, "stream"), after)
+	return c.wire.stream(ctx, path("v1", "runs", runID, "stream"), after)
 }
 
-func (c *Client) stream(ctx context.Context, path string, after int64) iter.Seq2[contracts.Event, error] {
+func (w *wire) stream(ctx context.Context, path string, after int64) iter.Seq2[contracts.Event, error] {
 	return func(yield func(contracts.Event, error) bool) {
 		pause := firstPause
 		for {
 			from := after
 			stop := false
-			err := c.listen(ctx, path, after, func(e contracts.Event) bool {
+			err := w.listen(ctx, path, after, func(e contracts.Event) bool {
 				after = e.Seq
 				stop = !yield(e, nil)
 				return !stop
@@ -112,21 +112,21 @@ func sleep(ctx context.Context, d time.Duration) bool {
 }
 
 // listen reads one connection until it ends.
-func (c *Client) listen(ctx context.Context, path string, after int64, take func(contracts.Event) bool) error {
+func (w *wire) listen(ctx context.Context, path string, after int64, take func(contracts.Event) bool) error {
 	ctx, cut := context.WithCancel(ctx)
 	defer cut()
 	quiet := time.AfterFunc(silence, cut)
 	defer quiet.Stop()
 	q := url.Values{}
 	setInt(q, "after", after)
-	req, err := c.build(ctx, request{method: http.MethodGet, path: path, query: q})
+	req, err := w.build(ctx, request{method: http.MethodGet, path: path, query: q})
 	if err != nil {
 		return err
 	}
 	req.Header.Set("Accept", "text/event-stream")
-	res, err := c.cfg.HTTP.Do(req.Request)
+	res, err := w.cfg.HTTP.Do(req.Request)
 	if err != nil {
-		return unreachable(ctx, c.base, err)
+		return unreachable(ctx, w.base, err)
 	}
 	defer res.Body.Close() // it was only read
 	switch res.StatusCode {

@@ -17,18 +17,11 @@ func (s *Store) Changes(ctx context.Context, instance, chatflowID string, since 
 	if err != nil {
 		return nil, fmt.Errorf("list the changes of %s: %w", instance, err)
 	}
-	defer func() { _ = rows.Close() }() // Err tells what went wrong
-	var out []Version
-	for rows.Next() {
-		v := Version{Instance: instance}
-		var created int64
-		if err := rows.Scan(&v.ChatflowID, &v.Number, &v.Label, &v.Name, &v.Kind, &v.SHA256, &v.Reason, &v.RunID, &created); err != nil {
-			return nil, fmt.Errorf("list the changes of %s: %w", instance, err)
-		}
-		v.CreatedAt = at(created)
-		out = append(out, v)
+	out, err := versionsIn(rows, instance)
+	if err != nil {
+		return nil, fmt.Errorf("list the changes of %s: %w", instance, err)
 	}
-	return out, rows.Err()
+	return out, nil
 }
 
 const expected = `

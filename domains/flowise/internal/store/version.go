@@ -182,13 +182,22 @@ func (s *Store) Flows(ctx context.Context, instance string) ([]Version, error) {
 	if err != nil {
 		return nil, fmt.Errorf("list the flows of %s: %w", instance, err)
 	}
+	out, err := versionsIn(rows, instance)
+	if err != nil {
+		return nil, fmt.Errorf("list the flows of %s: %w", instance, err)
+	}
+	return out, nil
+}
+
+// versionsIn reads versions of several flows, without their graphs.
+func versionsIn(rows *sql.Rows, instance string) ([]Version, error) {
 	defer func() { _ = rows.Close() }() // Err tells what went wrong
 	var out []Version
 	for rows.Next() {
 		v := Version{Instance: instance}
 		var created int64
 		if err := rows.Scan(&v.ChatflowID, &v.Number, &v.Label, &v.Name, &v.Kind, &v.SHA256, &v.Reason, &v.RunID, &created); err != nil {
-			return nil, fmt.Errorf("list the flows of %s: %w", instance, err)
+			return nil, err
 		}
 		v.CreatedAt = at(created)
 		out = append(out, v)
