@@ -447,7 +447,7 @@ func (m *Message) Amid(i int) bool {
 }
 
 // Asking are tokens of the message, from one on, without courtesy in the middle of
-// what they ask for: "delete, please, the alert". Of no message they are all.
+// what they ask for, as in "öffne bitte das Tor". Of no message they are all.
 func (m *Message) Asking(tokens []text.Token, from int) []text.Token {
 	if m == nil {
 		return tokens
