@@ -121,6 +121,8 @@ type Request struct {
 	// means all.
 	Only  []string
 	Roles []string
+	// AnyRole lifts the limit of roles, for tests of a catalog.
+	AnyRole bool
 	// Phase limits the choice to capabilities of a phase; empty means all.
 	Phase string
 	Now   time.Time

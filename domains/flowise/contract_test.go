@@ -10,6 +10,7 @@ import (
 	"github.com/manifold-run/manifold/domainkit/domaintest"
 	"github.com/manifold-run/manifold/domains/flowise"
 	"github.com/manifold-run/manifold/intent"
+	"github.com/manifold-run/manifold/intent/routing"
 	"github.com/manifold-run/manifold/planner/workflow"
 )
 
@@ -93,7 +94,11 @@ func (b *bench) catalog() *contracts.Catalog {
 
 func TestTheManifestsOwnSentencesFindTheirWay(t *testing.T) {
 	t.Parallel()
-	for _, failure := range intent.RunTests(setup(t).catalog(), "flowise") {
+	adapter, err := intent.NewAdapter(intent.Config{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, failure := range routing.Run(t.Context(), adapter, setup(t).catalog(), "flowise") {
 		t.Errorf("%q: %s", failure.Say, failure.Problem)
 	}
 }

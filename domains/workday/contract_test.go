@@ -10,6 +10,7 @@ import (
 	"github.com/manifold-run/manifold/domainkit/domaintest"
 	"github.com/manifold-run/manifold/domains/workday/sandbox"
 	"github.com/manifold-run/manifold/intent"
+	"github.com/manifold-run/manifold/intent/routing"
 )
 
 func TestTheServiceKeepsTheContract(t *testing.T) {
@@ -40,7 +41,11 @@ func (b *bench) catalog() *contracts.Catalog { return domaintest.Catalog(b, b.ma
 
 func TestTheManifestsOwnSentencesFindTheirWay(t *testing.T) {
 	t.Parallel()
-	for _, failure := range intent.RunTests(setup(t, sandbox.Config{}).catalog(), "workday") {
+	adapter, err := intent.NewAdapter(intent.Config{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, failure := range routing.Run(t.Context(), adapter, setup(t, sandbox.Config{}).catalog(), "workday") {
 		t.Errorf("%q: %s", failure.Say, failure.Problem)
 	}
 }

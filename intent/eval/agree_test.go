@@ -7,6 +7,7 @@ import (
 	"github.com/manifold-run/manifold/contracts"
 	"github.com/manifold-run/manifold/examples/logistics"
 	"github.com/manifold-run/manifold/intent/eval"
+	"github.com/manifold-run/manifold/intent/routing"
 )
 
 // together gives the manifests of the demo.
@@ -39,7 +40,7 @@ func TestTheDomainsOfTheDemoLeaveEachOtherTheirSentences(t *testing.T) {
 	}
 	for when, adapter := range adapters(t, catalog) {
 		for _, m := range manifests {
-			for _, f := range adapter.RunTests(t.Context(), catalog, m.Domain) {
+			for _, f := range routing.Run(t.Context(), adapter, catalog, m.Domain) {
 				if want := m.Tests[f.Index].Expect; want == nil || !slices.ContainsFunc(m.Workflows, func(w contracts.Workflow) bool { return w.Name == want.Capability }) {
 					t.Errorf("%s: %s: %q: %s", when, m.Domain, f.Say, f.Problem)
 				}

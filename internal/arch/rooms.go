@@ -68,7 +68,7 @@ func useCases() []string {
 // between intent, planner and execution.
 func coreRooms() []Room {
 	words := []string{"contracts", "contracts/figure", "contracts/sheet", "expr"}
-	stages := append([]string{"intent", "intent/language", "planner", "planner/workflow", "execution", "execution/decision", "execution/figures"}, words...)
+	stages := append([]string{"intent", "intent/language", "intent/routing", "planner", "planner/workflow", "execution", "execution/decision", "execution/figures"}, words...)
 	rooms := []Room{
 		{Dir: "contracts/figure"},
 		{Dir: "contracts", Rooms: []string{"contracts/figure"}, Modules: []string{"github.com/santhosh-tekuri/jsonschema/v5"}},
@@ -77,6 +77,7 @@ func coreRooms() []Room {
 		{Dir: "intent", Rooms: words, Modules: []string{"github.com/kljensen/snowball", "github.com/pelletier/go-toml/v2", "golang.org/x/text"}},
 		{Dir: "intent/eval", Rooms: append(words, "intent")},
 		{Dir: "intent/language", Rooms: []string{"intent"}},
+		{Dir: "intent/routing", Rooms: []string{"contracts", "intent"}},
 		{Dir: "reasoning", Rooms: []string{"contracts"}, Modules: []string{"github.com/sony/gobreaker/v2"}},
 		{Dir: "planner", Rooms: append(words, "planner/workflow")},
 		{Dir: "planner/workflow", Rooms: words},
@@ -180,7 +181,7 @@ func edgeRooms() []Room {
 		{Dir: "internal/app", Rooms: slices.Concat(core, adapters, []string{"execution/dispatch"}), Modules: []string{"*"}},
 		{Dir: "internal/app/apptest", Rooms: []string{"client", "internal/app"}, Allows: []string{testHarness}},
 		{
-			Dir: "cmd/manifold", Rooms: []string{"contracts", "contracts/figure", "contracts/sheet", "reasoning", "intent", "intent/eval", "internal/app", "internal/witness", "client", "domainkit/conformance", "planner/workflow", "internal/embed/openai", "internal/embed/use", "internal/model/journal"},
+			Dir: "cmd/manifold", Rooms: []string{"contracts", "contracts/figure", "contracts/sheet", "reasoning", "intent", "intent/eval", "intent/routing", "internal/app", "internal/witness", "client", "domainkit/conformance", "planner/workflow", "internal/embed/openai", "internal/embed/use", "internal/model/journal"},
 			Modules: []string{"github.com/spf13/cobra", "golang.org/x/term"},
 		},
 		{Dir: "intent/fit", Rooms: []string{"contracts", "intent", "intent/eval"}},

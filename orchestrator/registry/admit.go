@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/manifold-run/manifold/contracts"
+	"github.com/manifold-run/manifold/intent/routing"
 	"github.com/manifold-run/manifold/planner/workflow"
 )
 
@@ -28,10 +29,15 @@ type candidate struct {
 	body     []byte
 	manifest *contracts.Manifest // nil when it cannot be read
 	findings []contracts.Finding
+	told     map[string][]contracts.Finding // what others are told of it, once it is in use
+}
+
+func (c *candidate) find(pointer string, severity contracts.Severity, message string) {
+	c.findings = append(c.findings, contracts.Finding{Pointer: pointer, Severity: severity, Message: message})
 }
 
 // worst is the gravest severity of the findings, a warning if there is none.
-func (c candidate) worst() contracts.Severity {
+func (c *candidate) worst() contracts.Severity {
 	worst := contracts.SeverityWarning
 	for _, f := range c.findings {
 		switch f.Severity {
@@ -70,11 +76,9 @@ func (a *admission) judge(ctx context.Context, set domainSet, reg contracts.Regi
 	if c.worst() == contracts.SeverityError {
 		return c.bounded(), nil
 	}
-	failing, err := a.tests(ctx, set, next, reg.Domain)
-	if err != nil {
+	if err := a.tests(ctx, set, next, &c, reg.Domain); err != nil {
 		return candidate{}, fmt.Errorf("try the manifest's tests: %w", err)
 	}
-	c.findings = append(c.findings, failing...)
 	return c.bounded(), nil
 }
 
@@ -154,69 +158,111 @@ func checkFloor(reg contracts.Registration, m *contracts.Manifest) []contracts.F
 	return out
 }
 
-// tests tries the sentences. The manifest's own must lead where it says; what
-// leads other domains' sentences astray needs a person to agree.
-func (a *admission) tests(ctx context.Context, set, next domainSet, domain string) ([]contracts.Finding, error) {
+// tests tries the sentences. By themselves the manifest's own must lead where it says;
+// what becomes of them, and of those of others, where all are there, is told, and
+// refuses nobody.
+func (a *admission) tests(ctx context.Context, set, next domainSet, c *candidate, domain string) error {
 	after, err := next.catalog(a.site)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	own, err := a.tester.RunTests(ctx, after, domain)
+	failing, err := a.tester.RunTests(ctx, alone(after, domain), domain)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	var out []contracts.Finding
-	for _, f := range own {
-		out = append(out, contracts.Finding{
-			Pointer: fmt.Sprintf("/tests/%d", f.Index), Severity: contracts.SeverityError,
-			Message: fmt.Sprintf("%q: %s", f.Say, f.Message),
-		})
+	for _, f := range failing {
+		c.find(testPointer(f), contracts.SeverityError, fmt.Sprintf("%q: %s", f.Say, f.Message))
 	}
-	if len(out) > 0 {
-		return out, nil
+	if len(failing) > 0 {
+		return nil
 	}
-	return a.collisions(ctx, set, after, domain)
+	c.withheld(after, domain)
+	beside, err := a.tester.RunTests(ctx, after, domain)
+	if err != nil {
+		return err
+	}
+	for _, f := range beside {
+		c.find(testPointer(f), contracts.SeverityWarning, fmt.Sprintf("beside the other domains, %q: %s", f.Say, f.Message))
+	}
+	return a.collisions(ctx, set, after, c, domain)
 }
 
-func (a *admission) collisions(ctx context.Context, set domainSet, after *contracts.Catalog, domain string) ([]contracts.Finding, error) {
+// alone is a catalog as if this domain were the only one; its workflows that call
+// others stay.
+func alone(all *contracts.Catalog, domain string) *contracts.Catalog {
+	var only []*contracts.DomainEntry
+	if d, ok := all.Domain(domain); ok {
+		only = append(only, d)
+	}
+	return contracts.NewCatalog(all.Snapshot+" "+domain, only, all.Roles)
+}
+
+func testPointer(f TestFailure) string { return fmt.Sprintf("/tests/%d", f.Index) }
+
+// withheld says which tests are not tried, since what they ask for is not in use here.
+func (c *candidate) withheld(after *contracts.Catalog, domain string) {
+	entry, ok := after.Domain(domain)
+	if !ok {
+		return
+	}
+	for i, t := range c.manifest.Tests {
+		if t.Expect != nil && routing.Withheld(entry, t.Expect.Capability) {
+			c.find(fmt.Sprintf("/tests/%d", i), contracts.SeverityWarning, fmt.Sprintf("%q is not tried: %s is not in use here", t.Say, t.Expect.Capability))
+		}
+	}
+}
+
+// collisions looks at the sentences of others. One that is only asked about now is
+// told to both; one that does something else from now on needs a person to agree.
+func (a *admission) collisions(ctx context.Context, set domainSet, after *contracts.Catalog, c *candidate, domain string) error {
 	before, err := set.catalog(a.site)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	var out []contracts.Finding
 	for _, other := range sortedKeys(set) {
 		if other == domain || len(set[other].manifest.Tests) == 0 {
 			continue
 		}
 		now, err := a.tester.RunTests(ctx, after, other)
 		if err != nil {
-			return nil, err
+			return err
 		}
 		if len(now) == 0 {
 			continue
 		}
 		was, err := a.tester.RunTests(ctx, before, other)
 		if err != nil {
-			return nil, err
+			return err
 		}
 		for _, f := range now {
 			if slices.ContainsFunc(was, func(w TestFailure) bool { return w.Index == f.Index }) {
 				continue
 			}
-			out = append(out, contracts.Finding{
-				Severity: contracts.SeverityConfirm,
-				Message:  fmt.Sprintf("a sentence of %s does not lead there any more: %q: %s", other, f.Say, f.Message),
-			})
+			c.collide(other, domain, f)
 		}
 	}
-	return out, nil
+	return nil
+}
+
+func (c *candidate) collide(other, domain string, f TestFailure) {
+	severity := contracts.SeverityWarning
+	if f.Taken {
+		severity = contracts.SeverityConfirm
+	}
+	c.find("", severity, fmt.Sprintf("a sentence of %s does not lead there any more: %q: %s", other, f.Say, f.Message))
+	if c.told == nil {
+		c.told = map[string][]contracts.Finding{}
+	}
+	c.told[other] = append(c.told[other], contracts.Finding{
+		Pointer: testPointer(f), Severity: contracts.SeverityWarning, Message: fmt.Sprintf("beside %s, %q: %s", domain, f.Say, f.Message),
+	})
 }
 
 // bounded keeps the gravest findings, in order, and says how many were left
 // out.
-func (c candidate) bounded() candidate {
+func (c *candidate) bounded() candidate {
 	if len(c.findings) <= maxFindings {
-		return c
+		return *c
 	}
 	rank := func(f contracts.Finding) int {
 		return slices.Index([]contracts.Severity{contracts.SeverityError, contracts.SeverityConfirm, contracts.SeverityWarning}, f.Severity)
@@ -227,5 +273,5 @@ func (c candidate) bounded() candidate {
 	c.findings = append(c.findings[:maxFindings:maxFindings], contracts.Finding{
 		Severity: gravest, Message: fmt.Sprintf("and %d more", left),
 	})
-	return c
+	return *c
 }

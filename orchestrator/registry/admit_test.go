@@ -353,7 +353,7 @@ func TestTakingSentencesOfOthersNeedsAConfirmation(t *testing.T) {
 	r := b.process(t, registry.Config{}, func(c *contracts.Catalog, domain, say string) string {
 		_, thief := c.Domain("alpha")
 		if domain == "beta" && (say == "always bad" || thief && say == "show the other") {
-			return "it leads elsewhere"
+			return elsewhere
 		}
 		return ""
 	})

@@ -2,6 +2,7 @@ package registry
 
 import (
 	"bytes"
+	"slices"
 	"sync"
 	"time"
 
@@ -35,10 +36,13 @@ type domain struct {
 
 	outcome  contracts.DomainOutcome
 	findings []contracts.Finding
-	seen     seen
-	begins   int    // attempts to get the manifest that were begun
-	looks    int    // attempts that have ended, the judgement included
-	trouble  string // why the last attempt gave nothing
+	// beside is what became of its sentences beside another domain, by that one's name,
+	// since this process runs.
+	beside  map[string][]contracts.Finding
+	seen    seen
+	begins  int    // attempts to get the manifest that were begun
+	looks   int    // attempts that have ended, the judgement included
+	trouble string // why the last attempt gave nothing
 
 	health       contracts.Health
 	failures     int // in a row
@@ -145,6 +149,30 @@ func (d *domain) noteJudged(outcome contracts.DomainOutcome, findings []contract
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.outcome, d.findings, d.seen, d.trouble = outcome, findings, s, ""
+}
+
+// noteBeside keeps what another domain does to its sentences; none is nothing.
+func (d *domain) noteBeside(other string, findings []contracts.Finding) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	delete(d.beside, other)
+	if len(findings) == 0 {
+		return
+	}
+	if d.beside == nil {
+		d.beside = map[string][]contracts.Finding{}
+	}
+	d.beside[other] = findings[:min(len(findings), maxFindings)]
+}
+
+// told are all findings: those of the last manifest, and what others do beside it. The
+// caller has the lock.
+func (d *domain) told() []contracts.Finding {
+	out := slices.Clone(d.findings)
+	for _, other := range sortedKeys(d.beside) {
+		out = append(out, d.beside[other]...)
+	}
+	return out[:min(len(out), maxFindings)]
 }
 
 func (d *domain) begun() int {

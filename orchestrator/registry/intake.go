@@ -123,6 +123,7 @@ func (i *intake) activate(ctx context.Context, d *domain, row DomainRow, reg con
 		return i.roster.reread(ctx, d, err)
 	}
 	d.noteActive(row, reg, c)
+	i.roster.tell(d.name, c.told)
 	return i.roster.publish()
 }
 

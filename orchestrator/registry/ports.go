@@ -75,7 +75,8 @@ type Store interface {
 // matcher knows what words lead to.
 type Tester interface {
 	// RunTests tries the tests of one domain's manifest on a catalog and gives
-	// those that fail, by index. Tests that need an LLM are left out.
+	// those that fail, by index. Tests that need an LLM, or a capability that the domain
+	// may not offer here, are left out.
 	RunTests(ctx context.Context, catalog *contracts.Catalog, domain string) ([]TestFailure, error)
 }
 
@@ -86,6 +87,8 @@ type TestFailure struct {
 	Say   string
 	// Message says what happened instead.
 	Message string
+	// Taken tells that the sentence is accepted, for something else.
+	Taken bool
 }
 
 // ManagedBy says who may change a domain's registration.

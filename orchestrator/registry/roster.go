@@ -181,7 +181,17 @@ func (r *roster) drop(name string) {
 	if d != nil {
 		d.stop()
 	}
+	r.tell(name, nil)
 	r.forget(name)
+}
+
+// tell tells all others what a domain does to their sentences.
+func (r *roster) tell(name string, told map[string][]contracts.Finding) {
+	for _, other := range r.live() {
+		if other.name != name {
+			other.noteBeside(name, told[other.name])
+		}
+	}
 }
 
 // count gives the number of domains.

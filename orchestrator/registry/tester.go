@@ -5,6 +5,7 @@ import (
 
 	"github.com/manifold-run/manifold/contracts"
 	"github.com/manifold-run/manifold/intent"
+	"github.com/manifold-run/manifold/intent/routing"
 )
 
 // Sentences makes a Tester of an intent adapter. It should be an adapter of
@@ -16,8 +17,8 @@ type sentenceTester struct{ adapter *intent.Adapter }
 
 func (s sentenceTester) RunTests(ctx context.Context, catalog *contracts.Catalog, domain string) ([]TestFailure, error) {
 	var out []TestFailure
-	for _, f := range s.adapter.RunTests(ctx, catalog, domain) {
-		out = append(out, TestFailure{Index: f.Index, Say: f.Say, Message: f.Problem})
+	for _, f := range routing.Run(ctx, s.adapter, catalog, domain) {
+		out = append(out, TestFailure{Index: f.Index, Say: f.Say, Message: f.Problem, Taken: f.Taken})
 	}
 	return out, ctx.Err()
 }

@@ -2,6 +2,7 @@ package registry_test
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -49,8 +50,69 @@ func TestRealSentences(t *testing.T) {
 	if err != nil || report.Outcome != contracts.DomainActive {
 		t.Errorf("beside each other: %+v, %v", report, err)
 	}
-	report, err = register("thief", spoken("thief", "departures", ferries, "list the ferries to the island", `null`))
+	report, err = register("thief", spoken("thief", "departures", ferries, "list the ferries to the island", `{"capability":"departures"}`))
 	if err != nil || report.Outcome != contracts.DomainActive || len(lines(report.Findings, contracts.SeverityWarning)) == 0 {
 		t.Errorf("a domain that takes the words of another is told of, and refused by nobody: %+v, %v", report, err)
+	}
+}
+
+// Two domains that are asked for in the same words, and each by itself is honest.
+func TestAnHonestManifestIsNotRefusedForItsNeighbours(t *testing.T) {
+	t.Parallel()
+	words := []string{"when does the next ferry leave", "ferry departures today", "list the ferries to the island", "which ferry goes first", "ferry timetable"}
+	for name, order := range map[string][2]string{"one way": {"harbour", "ferry"}, "the other": {"ferry", "harbour"}} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			b := setup(t, registry.Config{})
+			adapter, err := intent.NewAdapter(intent.Config{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			r, err := registry.New(registry.Config{}, b.store, b.world, registry.Sentences(adapter))
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, domain := range order {
+				b.offer(domain, spoken(domain, "departures", words, "when does the next ferry leave", `{"capability":"departures"}`))
+				report, err := r.Register(t.Context(), registration(domain))
+				if err != nil || report.Outcome != contracts.DomainActive {
+					t.Fatalf("%s: %+v, %v", domain, report, err)
+				}
+			}
+			got, err := r.Show("ferry") // the harbour is asked about first
+			if told := strings.Join(lines(got.Findings, contracts.SeverityWarning), "\n"); err != nil || !strings.Contains(told, "beside ") {
+				t.Errorf("the ferry is told that its sentence is asked about now: %v %v", told, err)
+			}
+		})
+	}
+}
+
+// What a site keeps a domain from doing is no fault of its manifest.
+func TestADomainTrustedForReadsIsNotRefusedForItsWrites(t *testing.T) {
+	t.Parallel()
+	b := setup(t, registry.Config{})
+	adapter, err := intent.NewAdapter(intent.Config{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := registry.New(registry.Config{}, b.store, b.world, registry.Sentences(adapter))
+	if err != nil {
+		t.Fatal(err)
+	}
+	b.offer("ferry", `{"schema_version":"1","domain":"ferry","version":"1","capabilities":[
+		{"name":"departures","description":"Lists the departures of ferries.","schema":{"type":"object"},
+		 "metadata":{"side_effect_class":"read","intent_hints":{"examples":["when does the next ferry leave","ferry departures today","list the ferries","which ferry goes first","ferry timetable"]}}},
+		{"name":"book_crossing","description":"Books a place on a ferry.","schema":{"type":"object"},
+		 "metadata":{"side_effect_class":"write_irreversible","intent_hints":{"examples":["book a crossing","reserve a place on the ferry","book the ferry","get me a ticket for the boat","I want to cross"]}}}],
+		"tests":[{"say":"ferry timetable","expect":{"capability":"departures"}},{"say":"book a crossing","expect":{"capability":"book_crossing"}}]}`)
+	reg := registration("ferry")
+	reg.Trust = contracts.TrustReadsOnly
+	report, err := r.Register(t.Context(), reg)
+	if err != nil || report.Outcome != contracts.DomainActive {
+		t.Fatalf("%+v, %v", report, err)
+	}
+	want := `/tests/1: "book a crossing" is not tried: book_crossing is not in use here`
+	if got := lines(report.Findings, contracts.SeverityWarning); !slices.Contains(got, want) {
+		t.Errorf("got %q, want among them %q", got, want)
 	}
 }

@@ -40,7 +40,7 @@ func (r *Registry) Show(name string) (contracts.DomainDetail, error) {
 	_, _, out.Checks = d.healthNow(r.cfg.Now())
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	out.Registration, out.Findings, out.Manifest = d.reg, d.findings, d.body
+	out.Registration, out.Findings, out.Manifest = d.reg, d.told(), d.body
 	return out, nil
 }
 
