@@ -79,6 +79,8 @@ type Deps struct {
 	Mind Mind
 	// Dispatcher brings runs that can go on [a Sweeper of the store].
 	Dispatcher dispatch.Dispatcher
+	// Quota is how limits are kept together with other servers [there are none].
+	Quota admission.Quota
 }
 
 // Runner advances runs: those that were submitted to it, and those that nobody
@@ -95,6 +97,7 @@ type Runner struct {
 	unread    unreadable
 
 	dispatcher dispatch.Dispatcher
+	quota      admission.Quota
 
 	mu sync.Mutex // guards the fields below
 	// active holds the owner of every run that this replica holds.
@@ -123,7 +126,7 @@ func New(cfg Config, deps Deps) (*Runner, error) {
 		cfg: cfg, store: deps.Store, invoker: deps.Invoker,
 		catalogs: deps.Catalogs, observer: deps.Observer, reviewers: deps.Reviewers, mind: deps.Mind,
 		limits:     admission.NewLimits(cfg.MaxCalls),
-		dispatcher: deps.Dispatcher, active: map[string]*owner{},
+		dispatcher: deps.Dispatcher, quota: deps.Quota, active: map[string]*owner{},
 	}, nil
 }
 
@@ -149,6 +152,7 @@ func (r *Runner) Start(ctx context.Context) error {
 	r.started = true
 	// The work must outlive the context of the call that started it.
 	r.base, r.stop = context.WithCancel(context.WithoutCancel(ctx))
+	r.limits.Together(r.base, r.quota, r.work.Go)
 	r.work.Go(func() { r.heartbeat(r.base) })
 	r.work.Go(func() { r.dispatcher.Dispatch(r.base, taker{r}) })
 	return nil
@@ -249,25 +253,21 @@ func firstTransition(run *Run, now time.Time) (Transition, error) {
 
 // Wake tells that something was written for a run.
 func (r *Runner) Wake(runID string) {
-	r.mu.Lock()
-	l := r.active[runID]
-	r.mu.Unlock()
-	if l != nil {
-		l.inbox.put(message{kind: msgWake})
-		return
+	if !r.Told(runID) {
+		r.dispatcher.Woken()
 	}
-	r.dispatcher.Woken()
 }
 
-// Told passes on that another process has written for a run, if this one holds
-// it; one that nobody holds is taken by whoever wrote, or found by a sweep.
-func (r *Runner) Told(runID string) {
+// Told passes on that something was written for a run, if this process holds it; one
+// that nobody holds is taken by whoever wrote, or found by a sweep.
+func (r *Runner) Told(runID string) bool {
 	r.mu.Lock()
 	l := r.active[runID]
 	r.mu.Unlock()
 	if l != nil {
 		l.inbox.put(message{kind: msgWake})
 	}
+	return l != nil
 }
 
 // Cancel commits the wish that a run ends, and wakes its owner: reads are cancelled, writes that are under way

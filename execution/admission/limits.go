@@ -7,8 +7,8 @@ import (
 	"github.com/manifold-run/manifold/internal/ratelimit"
 )
 
-// Limits bounds, across the runs of this replica, how many exchanges are under
-// way: in all and for each capability. Whoever is refused is told when there
+// Limits bounds how many exchanges are under way: in all across the runs of this
+// replica, and for each capability also together with other servers. Whoever is refused is told when there
 // may be room again, and tries anew: no place is ever given to somebody who
 // has gone. It is safe for concurrent use.
 type Limits struct {
@@ -22,6 +22,13 @@ type Limits struct {
 	waiting map[Key]map[string]func()
 	// rates has one bucket for each key, at most one for each capability.
 	rates ratelimit.Keyed
+
+	// quota is what is kept with other servers; claims are the places that this one
+	// has or wants of them, by the goroutines of spawn.
+	quota  Quota
+	claims map[Key]*claim
+	spawn  func(func())
+	ended  <-chan struct{}
 }
 
 // NewLimits makes limits for so many exchanges at once.
@@ -34,11 +41,12 @@ func NewLimits(calls int) *Limits {
 func (l *Limits) acquire(key Key, limit int, runID string, nudge func()) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if limit > 0 && l.held[key] >= limit {
+	if limit > 0 && l.held[key] >= l.part(key, limit) {
 		if l.waiting[key] == nil {
 			l.waiting[key] = map[string]func(){}
 		}
 		l.waiting[key][runID] = nudge
+		l.want(key, limit)
 		return false
 	}
 	l.held[key]++
@@ -50,13 +58,26 @@ func (l *Limits) release(key Key) {
 	l.mu.Lock()
 	if l.held[key]--; l.held[key] <= 0 {
 		delete(l.held, key)
+		if c := l.claims[key]; c != nil {
+			select {
+			case c.idle <- struct{}{}:
+			default: // it is told already
+			}
+		}
 	}
-	nudges := l.waiting[key]
-	delete(l.waiting, key)
+	nudges := l.takeWaiting(key)
 	l.mu.Unlock()
 	for _, nudge := range nudges {
 		nudge()
 	}
+}
+
+// takeWaiting gives the nudges of those who wait for a key, who then try anew; the
+// caller holds mu.
+func (l *Limits) takeWaiting(key Key) map[string]func() {
+	nudges := l.waiting[key]
+	delete(l.waiting, key)
+	return nudges
 }
 
 // allow takes one call of a limit per minute, or says how long to wait. Within
@@ -66,5 +87,5 @@ func (l *Limits) allow(key Key, limit int, now time.Time) time.Duration {
 	if limit <= 0 {
 		return 0
 	}
-	return l.rates.Take(key.of, ratelimit.Strict(limit), now)
+	return l.rates.Take(key.of, l.quota.Share.Strictly(limit), now)
 }

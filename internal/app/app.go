@@ -23,6 +23,7 @@ import (
 	"github.com/manifold-run/manifold/intent"
 	"github.com/manifold-run/manifold/internal/domainclient"
 	"github.com/manifold-run/manifold/internal/httpapi"
+	"github.com/manifold-run/manifold/internal/ratelimit"
 	"github.com/manifold-run/manifold/internal/telegram"
 	"github.com/manifold-run/manifold/internal/webhook"
 	"github.com/manifold-run/manifold/internal/witness"
@@ -179,7 +180,8 @@ type App struct {
 	bootstrap contracts.Bootstrap
 	store     stores
 	replicas  replicas
-	wakeups   *wakeups // nil without others
+	share     ratelimit.Share // of the limits; all of them without others
+	wakeups   *wakeups        // nil without others
 	domains   *domainclient.Client
 	registry  *registry.Registry
 	intents   *intent.Adapter
@@ -238,6 +240,7 @@ func (a *App) Start(ctx context.Context) error {
 	}
 	parts := []part{
 		a.roots(),
+		a.presence(),
 		{"intents", a.intents.Start, a.intents.Stop},
 		{"registry", func(ctx context.Context) error { return a.registry.Start(ctx, a.bootstrap) }, a.registry.Stop},
 		{"runner", a.runner.Start, a.runner.Stop},

@@ -32,7 +32,7 @@ func (a *App) wireRooms(webhooks *webhook.Guard) (r rooms, err error) {
 	}
 	r.live = orchestrator.NewLive(a.store.runs, a.notifier, a.cfg.Logger)
 	if r.sessions, err = sessions.New(sessions.Config{
-		Limit:        access.LimitConfig{PerMinute: a.cfg.SessionsPerMinute, Burst: a.cfg.SessionBurst, Now: a.cfg.Now},
+		Limit:        access.LimitConfig{PerMinute: a.cfg.SessionsPerMinute, Burst: a.cfg.SessionBurst, Share: &a.share, Now: a.cfg.Now},
 		CheckWebhook: webhooks.CheckURL, Now: a.cfg.Now,
 	}, a.store.talk, a.store.runs, r.live); err != nil {
 		return r, err

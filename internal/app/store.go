@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/manifold-run/manifold/execution"
+	"github.com/manifold-run/manifold/execution/admission"
 	"github.com/manifold-run/manifold/internal/store/postgres"
 	"github.com/manifold-run/manifold/internal/store/sqlite"
 	"github.com/manifold-run/manifold/orchestrator"
@@ -36,6 +37,7 @@ type stores struct {
 		access.KeyStore
 	}
 	shared shared
+	quota  quota // nil where shared is
 }
 
 // shared is what a store that several servers use does for them besides; nil
@@ -52,6 +54,16 @@ type shared interface {
 	Work(ctx context.Context, h postgres.Handlers) (*postgres.Worker, error)
 }
 
+// quota keeps limits together with other servers.
+type quota interface {
+	// Present says that this server lives for ttl and no longer unless it says so
+	// again, and tells which of how many it is, from 0; Absent that it goes.
+	Present(ctx context.Context, ttl time.Duration) (place, servers int, err error)
+	Absent(ctx context.Context) error
+	// Places are those of limits that are too small to share.
+	admission.Places
+}
+
 // openStore opens the database that the configuration names, or else the file.
 func (c Config) openStore(ctx context.Context, path string, sealing [][]byte) (stores, func() error, error) {
 	if c.PostgresURL != "" {
@@ -59,7 +71,7 @@ func (c Config) openStore(ctx context.Context, path string, sealing [][]byte) (s
 		if err != nil {
 			return stores{}, nil, err
 		}
-		return stores{runs: s.Runs, talk: s.Talk, mail: s.Mail, directory: s.Directory, proofs: s.Proofs, held: s.Held, shared: s}, s.Close, nil
+		return stores{runs: s.Runs, talk: s.Talk, mail: s.Mail, directory: s.Directory, proofs: s.Proofs, held: s.Held, shared: s, quota: s.Quota}, s.Close, nil
 	}
 	s, err := sqlite.Open(ctx, sqlite.Config{Path: path, SealKeys: sealing, Init: c.Init, Now: c.Now})
 	if err != nil {

@@ -126,7 +126,7 @@ func (a *App) wireCore(webhooks *webhook.Guard) error {
 		Rollout: a.cfg.Rollout, MaxActiveRuns: a.cfg.MaxActiveRuns, DropData: a.cfg.DropData, Judging: a.cfg.Mind.Judging, Now: a.cfg.Now, Logger: a.cfg.Logger,
 	}, execution.Deps{
 		Store: a.store.runs, Invoker: a.domains.Invoker(a.registry), Catalogs: a.registry, Observer: a.notifier, Reviewers: a.reviewers, Mind: NewMind(a.model),
-		Dispatcher: dispatcher,
+		Dispatcher: dispatcher, Quota: a.quota(),
 	})
 	if err != nil {
 		return err
@@ -177,7 +177,7 @@ func (a *App) wireFaces(ctx context.Context, webhooks *webhook.Guard) error {
 	}
 	a.api, err = httpapi.New(httpapi.Config{ //nolint:contextcheck // requests bring contexts of their own
 		ForwardedUser: a.cfg.ForwardedUser, RequestsPerMinute: a.cfg.RequestsPerMinute,
-		Burst: a.cfg.RequestBurst, Frontends: a.cfg.Frontends.config(), Links: links,
+		Burst: a.cfg.RequestBurst, Share: &a.share, Frontends: a.cfg.Frontends.config(), Links: links,
 		Heartbeat: a.cfg.Heartbeat, ChatWait: a.cfg.ChatWait, ChatStream: a.cfg.ChatStream, ChatSettle: a.cfg.ChatSettle, Version: a.cfg.Version, Now: a.cfg.Now, Logger: a.cfg.Logger,
 	}, httpapi.Deps{
 		Conversation: a.rooms.conversation, Sessions: a.rooms.sessions, Gates: a.rooms.gates, Runs: a.rooms.runs, Audit: a.rooms.audit, Registry: a.registry, Keys: a.keys, Unregistered: a.domains.Forget, MarkerKey: marker,

@@ -157,10 +157,11 @@ func adapterRooms() []Room {
 		{Dir: "internal/store/faultpoint"},
 		{Dir: "internal/store/groupcommit", Rooms: []string{"contracts"}},
 		{Dir: "internal/store/inodelock", Rooms: []string{"contracts"}},
-		{Dir: "internal/store/postgres", Rooms: append(slices.Clip(ports), "domainkit/pgstore", "internal/store/groupcommit", "internal/store/postgres/notify", "internal/store/postgres/proof", "internal/store/postgres/queue", "internal/store/stored"), Modules: []string{"github.com/jackc/pgx/v5"}},
+		{Dir: "internal/store/postgres", Rooms: append(slices.Clip(ports), "domainkit/pgstore", "internal/store/groupcommit", "internal/store/postgres/notify", "internal/store/postgres/proof", "internal/store/postgres/queue", "internal/store/postgres/quota", "internal/store/stored"), Modules: []string{"github.com/jackc/pgx/v5"}},
 		{Dir: "internal/store/postgres/notify", Modules: []string{"github.com/jackc/pgx/v5"}},
 		{Dir: "internal/store/postgres/proof", Rooms: []string{"contracts", "internal/store/seal", "internal/store/stored", "orchestrator/audit"}, Modules: []string{"github.com/jackc/pgx/v5"}},
 		{Dir: "internal/store/postgres/queue", Rooms: []string{"contracts"}, Modules: []string{"github.com/jackc/pgx/v5", "github.com/riverqueue/river"}},
+		{Dir: "internal/store/postgres/quota", Rooms: []string{"execution/admission"}, Modules: []string{"github.com/jackc/pgx/v5"}},
 		{Dir: "internal/store/seal"},
 		{Dir: "internal/store/sqlite", Rooms: append(slices.Clip(ports), "internal/store/faultpoint", "internal/store/groupcommit", "internal/store/inodelock", "internal/store/seal", "internal/store/stored"), Modules: []string{"modernc.org/sqlite"}},
 		{Dir: "internal/store/stored", Rooms: ports},
@@ -178,7 +179,7 @@ func edgeRooms() []Room {
 	adapters := []string{"internal/domainclient", "internal/embed/openai", "internal/embed/use", "internal/model/openai", "internal/model/anthropic", "internal/model/journal", "internal/httpapi", "internal/store/postgres", "internal/store/sqlite", "internal/telegram", "internal/webhook", "internal/witness"}
 	whole := slices.Clip(slices.Concat(core, adapters, []string{"internal/app", "client", "domainkit"}))
 	return []Room{
-		{Dir: "internal/app", Rooms: slices.Concat(core, adapters, []string{"execution/dispatch"}), Modules: []string{"*"}},
+		{Dir: "internal/app", Rooms: slices.Concat(core, adapters, []string{"execution/admission", "execution/dispatch", "internal/ratelimit"}), Modules: []string{"*"}},
 		{Dir: "internal/app/apptest", Rooms: []string{"client", "internal/app"}, Allows: []string{testHarness}},
 		{
 			Dir: "cmd/manifold", Rooms: []string{"contracts", "contracts/figure", "contracts/sheet", "reasoning", "intent", "intent/eval", "intent/routing", "internal/app", "internal/witness", "client", "domainkit/conformance", "planner/workflow", "internal/embed/openai", "internal/embed/use", "internal/model/journal"},

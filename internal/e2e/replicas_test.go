@@ -18,13 +18,13 @@ import (
 
 // startReplicas starts two servers, each with a data folder of its own, on one
 // database.
-func startReplicas(t *testing.T) (one, two *process) {
+func startReplicas(t *testing.T, flags ...string) (one, two *process) {
 	t.Helper()
 	address := pgtest.Start(t).URL(t)
 	one, two = newProcess(t, address), newProcess(t, address)
 	one.auditKeys = filepath.Join(t.TempDir(), "audit.keys")
 	two.auditKeys = one.auditKeys
-	one.flags = []string{"--audit-every", "1s"}
+	one.flags = append([]string{"--audit-every", "1s"}, flags...)
 	two.flags = one.flags
 	one.start()
 	one.keys[0] = adminKey(t, one.dir)

@@ -10,6 +10,7 @@ import (
 	"github.com/gin-gonic/gin"
 
 	"github.com/manifold-run/manifold/contracts"
+	"github.com/manifold-run/manifold/internal/ratelimit"
 	"github.com/manifold-run/manifold/orchestrator/access"
 	"github.com/manifold-run/manifold/orchestrator/audit"
 	"github.com/manifold-run/manifold/orchestrator/chat"
@@ -38,6 +39,8 @@ type Config struct {
 	// RequestsPerMinute bounds the requests of one caller in the long run
 	// [1200], Burst those at once [200].
 	RequestsPerMinute, Burst int
+	// Share is what this server has of these limits [all].
+	Share *ratelimit.Share
 	// Frontends says whom to believe what chat frontends say of their users.
 	Frontends FrontendConfig
 	// Heartbeat is how often a quiet stream gives a sign of life [15s].
@@ -128,10 +131,10 @@ func New(cfg Config, deps Deps) (*Server, error) {
 	if err != nil {
 		return nil, err
 	}
-	limiter := newLimiter(cmp.Or(cfg.RequestsPerMinute, 1200), cmp.Or(cfg.Burst, 200), cfg.Now)
+	limiter := newLimiter(cmp.Or(cfg.RequestsPerMinute, 1200), cmp.Or(cfg.Burst, 200), cfg.Share, cfg.Now)
 	problems := &problems{logger: cfg.Logger}
 	callers := &callers{
-		cfg: cfg, keys: deps.Keys, limiter: limiter, failures: newLimiter(failuresPerMinute, failuresAtOnce, cfg.Now), pages: pages,
+		cfg: cfg, keys: deps.Keys, limiter: limiter, failures: newLimiter(failuresPerMinute, failuresAtOnce, cfg.Share, cfg.Now), pages: pages,
 	}
 	s := &Server{
 		cfg: cfg, state: deps.Runs, callers: callers, problems: problems,

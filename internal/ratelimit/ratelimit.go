@@ -42,18 +42,24 @@ type bucket struct {
 }
 
 // Take takes one token of the key, or takes none and says how long to wait for
-// it. A key whose limit has changed begins anew.
+// it. A key whose limit has changed keeps the tokens that it has, as far as the
+// new one allows: who comes and goes among the servers fills no bucket.
 func (k *Keyed) Take(key string, limit Limit, now time.Time) (wait time.Duration) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	b := k.buckets[key]
-	if b == nil || b.limit != limit {
+	switch {
+	case b == nil:
 		k.sweep(now)
 		b = &bucket{Limiter: rate.NewLimiter(rate.Limit(limit.PerMinute/60), limit.Burst), limit: limit}
 		if k.buckets == nil {
 			k.buckets = map[string]*bucket{}
 		}
 		k.buckets[key] = b
+	case b.limit != limit:
+		b.SetLimitAt(now, rate.Limit(limit.PerMinute/60))
+		b.SetBurstAt(now, limit.Burst)
+		b.limit = limit
 	}
 	taken := b.ReserveN(now, 1)
 	if wait = taken.DelayFrom(now); wait > 0 {

@@ -14,6 +14,8 @@ import (
 type LimitConfig struct {
 	PerMinute int // sessions that may be started per minute, in the long run [30]
 	Burst     int // sessions that may be started at once [10]
+	// Share is what this server has of the limits [all].
+	Share *ratelimit.Share
 	// Now is the clock [time.Now].
 	Now func() time.Time
 }
@@ -26,6 +28,7 @@ type RetryAfter struct {
 // Limiter bounds how often each caller starts a session.
 type Limiter struct {
 	limit   ratelimit.Limit
+	share   *ratelimit.Share
 	now     func() time.Time
 	buckets ratelimit.Keyed
 }
@@ -39,7 +42,7 @@ func NewLimiter(cfg LimitConfig) (*Limiter, error) {
 		cfg.Now = time.Now
 	}
 	limit := ratelimit.Limit{PerMinute: float64(cmp.Or(cfg.PerMinute, 30)), Burst: cmp.Or(cfg.Burst, 10)}
-	return &Limiter{limit: limit, now: cfg.Now}, nil
+	return &Limiter{limit: limit, share: cfg.Share, now: cfg.Now}, nil
 }
 
 // crowd and talk say how much more than one caller's sessions may be: those of all
@@ -65,7 +68,7 @@ func (l *Limiter) Speak(sessionID string) error {
 
 func (l *Limiter) take(key string, times int, says string) error {
 	limit := ratelimit.Limit{PerMinute: l.limit.PerMinute * float64(times), Burst: l.limit.Burst * times}
-	wait := l.buckets.Take(key, limit, l.now())
+	wait := l.buckets.Take(key, l.share.Of(limit), l.now())
 	if wait <= 0 {
 		return nil
 	}

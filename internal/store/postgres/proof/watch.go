@@ -32,11 +32,14 @@ func Harmless() map[string]string {
 	const (
 		led    = "another server leads, or none until the next one asks"
 		served = "a server whose connection breaks at a commit takes it for lost, or done"
+		shared = "a limit lets more or less through, until the servers have said again that they live"
 	)
 	all := seal.Harmless()
 	maps.Copy(all, map[string]string{
 		"leader.name": led, "leader.owner": led, "leader.lease_until": led,
 		"writer.origin": served, "writer.attempt": served, "writer.seen_at": served,
+		"server.origin": shared, "server.alive_until": shared,
+		"place.key": shared, "place.number": shared, "place.owner": shared, "place.claimed_until": shared,
 		"manifold_migration.component": "the tables are made once more, and that fails",
 		"manifold_migration.version":   "the tables are made once more, and that fails; or a start is refused",
 		"seal_key.watched":             "the triggers are made once more, or not by the next release: its rows are noticed then",
