@@ -98,7 +98,7 @@ func coreRooms() []Room {
 		suite("orchestrator/orchestratortest", append(useCases(), "contracts", "execution", "execution/executiontest", "intent", "orchestrator/access/accesstest")),
 	}
 	for _, dir := range useCases() {
-		rooms = append(rooms, Room{Dir: dir, Rooms: append(append(useCases(), "internal/ratelimit"), stages...), Modules: []string{"golang.org/x/sync/singleflight", "golang.org/x/text"}})
+		rooms = append(rooms, Room{Dir: dir, Rooms: append(append(useCases(), "internal/ratelimit"), stages...), Modules: []string{"golang.org/x/sync", "golang.org/x/text"}})
 	}
 	for i := range rooms {
 		if rooms[i].Dir == "orchestrator/audit" {

@@ -7,6 +7,8 @@ import (
 	"errors"
 	"slices"
 
+	"golang.org/x/sync/errgroup"
+
 	"github.com/manifold-run/manifold/contracts"
 	"github.com/manifold-run/manifold/execution"
 	"github.com/manifold-run/manifold/orchestrator"
@@ -156,16 +158,23 @@ func (v *Views) Session(ctx context.Context, session orchestrator.Session) (orch
 		SessionID: session.ID, Name: session.Name, RunIDs: []string{},
 		CreatedAt: session.CreatedAt, UpdatedAt: session.UpdatedAt, Status: contracts.SessionCompleted,
 	}
-	var err error
-	if out.Open, err = v.store.Interrupts(ctx, execution.InterruptFilter{SessionID: session.ID, Status: contracts.InterruptOpen}); err != nil {
-		return out, err
-	}
-	listed, err := v.store.ListRuns(ctx, execution.RunFilter{SessionID: session.ID, Limit: MaxRuns, Brief: true})
-	if err != nil {
-		return out, err
-	}
-	runs := listed.Items
-	turns, err := v.turns.ListTurns(ctx, orchestrator.TurnFilter{SessionID: session.ID})
+	var runs []execution.Run
+	var turns []orchestrator.Turn
+	reads, reading := errgroup.WithContext(ctx) // at once: a store may be a network away
+	reads.Go(func() (err error) {
+		out.Open, err = v.store.Interrupts(reading, execution.InterruptFilter{SessionID: session.ID, Status: contracts.InterruptOpen})
+		return err
+	})
+	reads.Go(func() error {
+		listed, err := v.store.ListRuns(reading, execution.RunFilter{SessionID: session.ID, Limit: MaxRuns, Brief: true})
+		runs = listed.Items
+		return err
+	})
+	reads.Go(func() (err error) {
+		turns, err = v.turns.ListTurns(reading, orchestrator.TurnFilter{SessionID: session.ID})
+		return err
+	})
+	err := reads.Wait()
 	if err != nil {
 		return out, err
 	}

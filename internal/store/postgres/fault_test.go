@@ -90,6 +90,8 @@ type wire struct {
 	// many transactions are cut off before, refuse that nobody is let in.
 	cut, lose atomic.Int64
 	refuse    atomic.Bool
+	// trips counts what the server has answered to the end.
+	trips atomic.Int64
 }
 
 // between gives the address of a schema by way of a wire.
@@ -138,6 +140,7 @@ func (w *wire) answer(client, server net.Conn) {
 	buffer := make([]byte, 64<<10)
 	for {
 		n, err := server.Read(buffer)
+		w.trips.Add(int64(bytes.Count(buffer[:n], []byte("Z\x00\x00\x00\x05"))))
 		if err != nil || bytes.Contains(buffer[:n], []byte("COMMIT\x00")) && w.cut.Add(-1) >= 0 {
 			return
 		}

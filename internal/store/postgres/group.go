@@ -3,14 +3,17 @@ package postgres
 import (
 	"context"
 	"errors"
+	"maps"
 	"slices"
 	"time"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/manifold-run/manifold/contracts"
 	"github.com/manifold-run/manifold/internal/store/groupcommit"
+	"github.com/manifold-run/manifold/internal/store/postgres/proof"
 	"github.com/manifold-run/manifold/internal/store/postgres/queue"
 	"github.com/manifold-run/manifold/internal/store/stored"
 )
@@ -51,7 +54,8 @@ type group struct {
 	hooks map[string]string
 	// told is what others are told besides what the rows say.
 	told []Change
-
+	// next is what is sent with what is stored.
+	next pgx.Batch
 	rows rows
 }
 
@@ -218,10 +222,14 @@ SELECT id, webhook_url FROM session WHERE webhook_url <> '' AND (id = ANY($1) OR
 )
 
 // begin begins the transaction, takes the locks and reads what is wanted, in
-// one round trip.
+// one round trip; one that decides by nothing begins with what it stores.
 func (g *group) begin(ctx context.Context, wants change) error {
 	var b pgx.Batch
 	b.Queue(`BEGIN`)
+	if len(wants.runs)+len(wants.keys)+len(wants.nonces)+len(wants.sessions) == 0 && !wants.blobs {
+		g.next = b
+		return nil
+	}
 	if wants.blobs {
 		b.Queue(shareBlobs)
 	}
@@ -278,34 +286,54 @@ func (g *group) readHooks(rows pgx.Rows) error {
 	return rows.Err()
 }
 
-// finish adds the jobs, if there are any, and sends what is to be stored, and
-// the COMMIT, in one round trip, or in two where what was changed is sealed: a
-// refused row ends the batch before it.
+// finish adds the jobs, if there are any, and sends what is to be stored, the
+// seals of it and the COMMIT; a refused row ends the batch before it.
 func (g *group) finish(ctx context.Context, d *db) error {
 	if err := d.jobs.Add(ctx, queue.InTransaction(g.conn.Conn()), g.jobs()...); err != nil {
 		return err
 	}
-	var b pgx.Batch
-	g.rows.queue(&b)
-	queueHeads(&b, g.runs)
-	g.queueNotices(&b, d)
-	b.Queue(noteCommit, d.post.Origin, d.attempts)
-	if d.seals != nil {
-		changes := d.seals.Read(&b)
-		if err := g.conn.SendBatch(ctx, &b).Close(); err != nil {
-			return err
-		}
-		b = pgx.Batch{}
-		if err := changes.Queue(&b); err != nil {
-			return err
-		}
+	g.rows.queue(&g.next)
+	queueHeads(&g.next, g.runs)
+	g.queueNotices(&g.next, d)
+	g.next.Queue(noteCommit, d.post.Origin, d.attempts)
+	return d.seals.Commit(ctx, g.conn, &g.next, g.scopes())
+}
+
+// scopes are those that the group is likely to change.
+func (g *group) scopes() []string {
+	all := map[string]bool{proof.House: len(g.rows.blobs)+len(g.rows.mail) > 0}
+	for id, r := range g.runs {
+		all[proof.OfRun(id)] = r.changed
 	}
-	b.Queue(`COMMIT`)
-	return g.conn.SendBatch(ctx, &b).Close()
+	for _, e := range g.rows.events {
+		all[proof.OfSession(e.session)] = true
+	}
+	for _, o := range g.rows.others {
+		all[o.scope] = o.scope != "" // it may not be known yet
+	}
+	maps.DeleteFunc(all, func(_ string, likely bool) bool { return !likely })
+	return slices.Collect(maps.Keys(all))
 }
 
 // write hands a change to the writer, and returns when it is committed or
 // refused.
 func (d *db) write(ctx context.Context, doing string, c change) error {
 	return translate(doing, d.writer.Do(ctx, doing, c))
+}
+
+// exec does one statement about rows of a scope with the next group, which
+// commits it, and tells how many rows it changed. Others are told of the change
+// unless there is none.
+func (d *db) exec(ctx context.Context, doing, scope string, told Change, text string, args ...any) (changed int64, err error) {
+	err = d.write(ctx, doing, change{apply: func(_ context.Context, g *group) error {
+		g.rows.others = append(g.rows.others, statement{text, scope, args, func(done pgconn.CommandTag) error {
+			changed = done.RowsAffected()
+			return nil
+		}})
+		if told != (Change{}) {
+			g.told = append(g.told, told)
+		}
+		return nil
+	}})
+	return changed, err
 }

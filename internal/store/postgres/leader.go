@@ -19,6 +19,6 @@ func (s *Store) Lead(ctx context.Context, name string, ttl time.Duration) (bool,
 
 // Yield lets another process lead at once. It commits.
 func (s *Store) Yield(ctx context.Context, name string) error {
-	_, err := s.exec(ctx, "yield", `DELETE FROM leader WHERE name = $1 AND owner = $2`, name, s.post.Origin)
-	return err
+	_, err := s.pool.Exec(ctx, `DELETE FROM leader WHERE name = $1 AND owner = $2`, name, s.post.Origin)
+	return translate("yield", err)
 }

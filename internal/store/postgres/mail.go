@@ -6,6 +6,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"github.com/manifold-run/manifold/internal/store/postgres/proof"
 	"github.com/manifold-run/manifold/internal/store/postgres/queue"
 	"github.com/manifold-run/manifold/internal/store/stored"
 	"github.com/manifold-run/manifold/orchestrator"
@@ -34,7 +35,7 @@ func (s *Mail) Claim(ctx context.Context, c orchestrator.Claim) ([]orchestrator.
 
 // Done removes a delivery. It commits.
 func (s *Mail) Done(ctx context.Context, id string) error {
-	_, err := s.exec(ctx, "end delivery "+id, `DELETE FROM outbox WHERE id = $1`, id)
+	_, err := s.exec(ctx, "end delivery "+id, proof.House, Change{}, `DELETE FROM outbox WHERE id = $1`, id)
 	return err
 }
 
@@ -104,7 +105,7 @@ func (s *Mail) GivenUp(ctx context.Context, channel string) ([]orchestrator.Rece
 
 // NoteReply keeps where an item is being answered. It commits.
 func (s *Mail) NoteReply(ctx context.Context, channel, id, reply string) error {
-	_, err := s.exec(ctx, "note a reply", `UPDATE inbox SET reply = $3 WHERE channel = $1 AND id = $2`, channel, id, reply)
+	_, err := s.exec(ctx, "note a reply", proof.House, Change{}, `UPDATE inbox SET reply = $3 WHERE channel = $1 AND id = $2`, channel, id, reply)
 	return err
 }
 
@@ -112,20 +113,21 @@ const endReceived = `UPDATE inbox SET finished = $3, reply = $4, body = '' WHERE
 
 // Finish drops the body of an item and keeps its id. It commits.
 func (s *Mail) Finish(ctx context.Context, channel, id string) error {
-	_, err := s.exec(ctx, "finish an item", endReceived, channel, id, finished, "")
+	_, err := s.exec(ctx, "finish an item", proof.House, Change{}, endReceived, channel, id, finished, "")
 	return err
 }
 
 // GiveUp ends an item that cannot be answered, and keeps why. It commits.
 func (s *Mail) GiveUp(ctx context.Context, channel, id, problem string) error {
-	_, err := s.exec(ctx, "give an item up", endReceived, channel, id, givenUp, problem)
+	_, err := s.exec(ctx, "give an item up", proof.House, Change{}, endReceived, channel, id, givenUp, problem)
 	return err
 }
 
 // ForgetReceived removes what was ended before a time, and all before another.
 // It commits.
 func (s *Mail) ForgetReceived(ctx context.Context, ended, all time.Time) error {
-	_, err := s.exec(ctx, "forget what was received", `DELETE FROM inbox WHERE finished <> 0 AND received_at < $1 OR received_at < $2`,
-		stored.Nanos(ended), stored.Nanos(all))
-	return err
+	return translate("forget what was received", s.seals.Transact(ctx, s.pool, func(tx pgx.Tx) error {
+		_, err := tx.Exec(ctx, `DELETE FROM inbox WHERE finished <> 0 AND received_at < $1 OR received_at < $2`, stored.Nanos(ended), stored.Nanos(all))
+		return err
+	}))
 }

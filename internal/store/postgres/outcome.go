@@ -45,7 +45,7 @@ func (s *Runs) RecordOutcome(ctx context.Context, nonce string, o execution.Outc
 
 // RecordOperation stores the id of accepted work. It commits.
 func (s *Runs) RecordOperation(ctx context.Context, nonce, operation string) error {
-	n, err := s.exec(ctx, "record an operation", `UPDATE intent SET operation = $2 WHERE nonce = $1`, nonce, operation)
+	n, err := s.exec(ctx, "record an operation", "", Change{}, `UPDATE intent SET operation = $2 WHERE nonce = $1`, nonce, operation)
 	if err == nil && n == 0 {
 		return noIntent()
 	}

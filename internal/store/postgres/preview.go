@@ -4,7 +4,10 @@ import (
 	"context"
 	"time"
 
+	"github.com/jackc/pgx/v5"
+
 	"github.com/manifold-run/manifold/contracts"
+	"github.com/manifold-run/manifold/internal/store/postgres/proof"
 	"github.com/manifold-run/manifold/internal/store/stored"
 	"github.com/manifold-run/manifold/orchestrator"
 )
@@ -24,7 +27,7 @@ func (s *Talk) SavePreview(ctx context.Context, p orchestrator.Preview) error {
 	if err != nil {
 		return err
 	}
-	_, err = s.exec(ctx, "save preview "+p.PlanHash, upsertPreview, p.Owner, p.PlanHash, stored.Nanos(p.ExpiresAt), body)
+	_, err = s.exec(ctx, "save preview "+p.PlanHash, proof.House, Change{}, upsertPreview, p.Owner, p.PlanHash, stored.Nanos(p.ExpiresAt), body)
 	return err
 }
 
@@ -42,15 +45,17 @@ func (s *Talk) Preview(ctx context.Context, owner, planHash string, now time.Tim
 
 // DropPreviews deletes the previews that expired by then. It commits.
 func (s *Talk) DropPreviews(ctx context.Context, before time.Time) error {
-	_, err := s.exec(ctx, "drop previews", `DELETE FROM preview WHERE expires_at <= $1`, stored.Nanos(before))
-	return err
+	return translate("drop previews", s.seals.Transact(ctx, s.pool, func(tx pgx.Tx) error {
+		_, err := tx.Exec(ctx, `DELETE FROM preview WHERE expires_at <= $1`, stored.Nanos(before))
+		return err
+	}))
 }
 
 // SecretOnce stores the first secret of a name, and gives the one that stands.
 // It commits.
 func (s *Talk) SecretOnce(ctx context.Context, name string, proposal []byte) ([]byte, error) {
 	doing := "store secret " + name
-	if _, err := s.exec(ctx, doing, `INSERT INTO secret (name, value) VALUES ($1, $2) ON CONFLICT DO NOTHING`, name, stored.BytesOf(proposal)); err != nil {
+	if _, err := s.exec(ctx, doing, proof.House, Change{}, `INSERT INTO secret (name, value) VALUES ($1, $2) ON CONFLICT DO NOTHING`, name, stored.BytesOf(proposal)); err != nil {
 		return nil, err
 	}
 	return one(ctx, s.db, doing, nil, bytes, `SELECT value FROM secret WHERE name = $1`, name)

@@ -72,27 +72,6 @@ func instead(err, better error) error {
 
 func isMissing(err error) bool { return errors.Is(err, pgx.ErrNoRows) }
 
-// exec does one statement on a connection of the pool, which commits it, and
-// tells how many rows it changed.
-func (d *db) exec(ctx context.Context, doing, statement string, args ...any) (int64, error) {
-	var done pgconn.CommandTag
-	err := d.begin(ctx, func(tx pgx.Tx) (err error) {
-		done, err = tx.Exec(ctx, statement, args...)
-		return err
-	})
-	return done.RowsAffected(), translate(doing, err)
-}
-
-// begin does a transaction, and seals what it has changed. It commits.
-func (d *db) begin(ctx context.Context, do func(pgx.Tx) error) error {
-	return pgx.BeginFunc(ctx, d.pool, func(tx pgx.Tx) error {
-		if err := do(tx); err != nil {
-			return err
-		}
-		return d.seals.Write(ctx, tx)
-	})
-}
-
 // transact does a short transaction of its own, again where two have been in
 // each other's way. An act that the caller has named is recorded with it. It
 // commits.
@@ -108,7 +87,7 @@ func (d *db) transact(ctx context.Context, doing string, do func(pgx.Tx) error) 
 		}
 	}
 	for try := 1; ; try++ {
-		err := d.begin(ctx, do)
+		err := d.seals.Transact(ctx, d.pool, do)
 		if named && err == nil {
 			execution.Recorded(ctx)
 		}

@@ -1,6 +1,12 @@
 package postgres
 
-import "github.com/jackc/pgx/v5"
+import (
+	"cmp"
+	"slices"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+)
 
 // rows are what a group adds to the tables, to be sent as one statement for
 // each table.
@@ -17,6 +23,15 @@ type rows struct {
 	names    []nameRow
 	data     []dataRow
 	mail     []mailRow
+	// others are statements about a single row each, which decide by themselves.
+	others []statement
+}
+
+// statement is one that changes a row of a scope, if it is as the statement says.
+type statement struct {
+	text, scope string
+	args        []any
+	done        func(pgconn.CommandTag) error
 }
 
 type (
@@ -138,6 +153,10 @@ ON CONFLICT DO NOTHING`
 
 // queue sends the rows of each table that gets some.
 func (r *rows) queue(b *pgx.Batch) {
+	slices.SortStableFunc(r.others, func(x, y statement) int { return cmp.Compare(x.text+x.scope, y.text+y.scope) }) // as any other server does
+	for _, o := range r.others {
+		b.Queue(o.text, o.args...).Exec(o.done)
+	}
 	r.queueRuns(b)
 	r.queueEvents(b)
 	r.queueContents(b)

@@ -7,6 +7,7 @@ import (
 
 	"github.com/manifold-run/manifold/contracts"
 	"github.com/manifold-run/manifold/execution"
+	"github.com/manifold-run/manifold/internal/store/postgres/proof"
 	"github.com/manifold-run/manifold/internal/store/stored"
 	"github.com/manifold-run/manifold/orchestrator"
 )
@@ -26,7 +27,7 @@ func (s *Talk) CreateSession(ctx context.Context, session orchestrator.Session) 
 	if err != nil {
 		return err
 	}
-	n, err := s.exec(ctx, "create session "+session.ID, insertSession, session.ID, session.Owner.Subject(), session.Name, session.WebhookURL,
+	n, err := s.exec(ctx, "create session "+session.ID, proof.OfSession(session.ID), Change{}, insertSession, session.ID, session.Owner.Subject(), session.Name, session.WebhookURL,
 		stored.Nanos(session.CreatedAt), stored.Nanos(session.UpdatedAt), body)
 	if err == nil && n == 0 {
 		return contracts.Errorf(contracts.CodeConflict, "there is a session %q already", session.ID)
@@ -69,7 +70,7 @@ func (s *Talk) SaveSession(ctx context.Context, session orchestrator.Session) (o
 	if err != nil {
 		return session, err
 	}
-	n, err := s.execTold(ctx, "save session "+session.ID, Change{SessionID: session.ID}, updateSession, session.ID, was, session.Version, session.Name, session.WebhookURL,
+	n, err := s.exec(ctx, "save session "+session.ID, proof.OfSession(session.ID), Change{SessionID: session.ID}, updateSession, session.ID, was, session.Version, session.Name, session.WebhookURL,
 		stored.Nanos(session.UpdatedAt), body)
 	if err != nil || n > 0 {
 		return session, err
@@ -112,7 +113,7 @@ func (s *Talk) BeginTurn(ctx context.Context, t orchestrator.Turn) (turn orchest
 	if err != nil {
 		return turn, false, err
 	}
-	n, err := s.execTold(ctx, "begin a turn", Change{SessionID: t.SessionID}, insertTurn, t.Conversation, t.Key, t.Model, t.Version, t.SessionID, t.InterruptID, t.RunID,
+	n, err := s.exec(ctx, "begin a turn", proof.OfSession(t.SessionID), Change{SessionID: t.SessionID}, insertTurn, t.Conversation, t.Key, t.Model, t.Version, t.SessionID, t.InterruptID, t.RunID,
 		string(t.Outcome), stored.Nanos(t.CreatedAt), body)
 	if err != nil {
 		return turn, false, err
@@ -129,7 +130,7 @@ func (s *Talk) SaveTurn(ctx context.Context, t orchestrator.Turn) (orchestrator.
 	if err != nil {
 		return t, err
 	}
-	n, err := s.execTold(ctx, "save a turn", Change{SessionID: t.SessionID, RunID: t.RunID}, updateTurn, t.Conversation, t.Key, t.Model, was, t.Version, t.SessionID, t.InterruptID, t.RunID, string(t.Outcome), body)
+	n, err := s.exec(ctx, "save a turn", proof.OfSession(t.SessionID), Change{SessionID: t.SessionID, RunID: t.RunID}, updateTurn, t.Conversation, t.Key, t.Model, was, t.Version, t.SessionID, t.InterruptID, t.RunID, string(t.Outcome), body)
 	if err != nil || n > 0 {
 		return t, err
 	}

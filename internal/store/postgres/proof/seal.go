@@ -21,16 +21,12 @@ const (
 	// noted is the setting: a line of JSON for each row.
 	noted = `coalesce(current_setting('manifold.changed', true), '')`
 
-	// openSeals makes sure that the seals of the changed scopes are there, so that
-	// two transactions that are the first of a scope wait for each other.
+	// openSeals makes sure that the seals of scopes are there, so that two
+	// transactions that are the first of a scope wait for each other.
 	openSeals = `
-INSERT INTO seal (scope, version, sum)
-SELECT DISTINCT (line::json ->> 'scope') COLLATE "C", 0, ''::bytea FROM string_to_table(` + noted + `, E'\n') line WHERE line <> ''
-ORDER BY 1 ON CONFLICT DO NOTHING`
+INSERT INTO seal (scope, version, sum) SELECT DISTINCT scope COLLATE "C", 0, ''::bytea FROM unnest($1::text[]) scope ORDER BY 1 ON CONFLICT DO NOTHING`
 
-	lockSeals = `
-SELECT scope, version, sum FROM seal
-WHERE scope IN (SELECT line::json ->> 'scope' FROM string_to_table(` + noted + `, E'\n') line WHERE line <> '') ORDER BY scope FOR UPDATE`
+	lockSeals = `SELECT scope, version, sum FROM seal WHERE scope = ANY($1) ORDER BY scope FOR UPDATE`
 
 	readNoted = `SELECT ` + noted + `, coalesce((SELECT id FROM seal_key), '')`
 
@@ -46,24 +42,36 @@ WHERE seal.scope = u.scope`
 // use; nil seals nothing.
 type Seals struct{ key []byte }
 
-// Changes is what a transaction has changed, as the triggers noted it.
-type Changes struct {
+// changes is what a transaction has changed, as the triggers noted it, with the
+// seals that it holds. It is of one transaction.
+type changes struct {
 	key          []byte
 	notes, keyID string
-	seals        []seal.Sealed
+	seals        map[string]seal.Sealed
 }
 
-// Read reads at the end of a batch what the transaction has changed, and takes
-// its seals.
-func (s *Seals) Read(b *pgx.Batch) *Changes {
-	c := &Changes{key: s.key}
-	b.Queue(openSeals)
-	b.Queue(lockSeals).Query(func(rows pgx.Rows) (err error) {
-		c.seals, err = pgx.CollectRows(rows, scanSealed)
-		return err
-	})
+// read reads at the end of a batch what the transaction has changed, and takes
+// the seals of the scopes that it is expected to have changed.
+func (s *Seals) read(b *pgx.Batch, expected []string) *changes {
+	c := &changes{key: s.key, seals: map[string]seal.Sealed{}}
+	c.take(b, expected)
 	b.Queue(readNoted).QueryRow(func(row pgx.Row) error { return row.Scan(&c.notes, &c.keyID) })
 	return c
+}
+
+// take holds the seals of scopes until the transaction ends.
+func (c *changes) take(b *pgx.Batch, scopes []string) {
+	if len(scopes) == 0 {
+		return
+	}
+	b.Queue(openSeals, scopes)
+	b.Queue(lockSeals, scopes).Query(func(rows pgx.Rows) error {
+		held, err := pgx.CollectRows(rows, scanSealed)
+		for _, s := range held {
+			c.seals[s.Scope] = s
+		}
+		return err
+	})
 }
 
 func scanSealed(row pgx.CollectableRow) (seal.Sealed, error) {
@@ -72,13 +80,44 @@ func scanSealed(row pgx.CollectableRow) (seal.Sealed, error) {
 	return s, err
 }
 
-// Queue hashes what was changed, once the batch that read it has ended, and adds
+// queue hashes what was changed, once the batch that read it has ended, and adds
 // the seals that follow to the one with the COMMIT.
-func (c *Changes) Queue(b *pgx.Batch) error {
+func (c *changes) queue(ctx context.Context, tx sender, b *pgx.Batch) error {
 	s := seal.New(c.key)
 	if c.keyID != s.KeyID() {
 		return contracts.Errorf(contracts.CodeUnavailable, "the database is sealed with another key by now: start this server again with the present audit keys")
 	}
+	if err := c.sum(s); err != nil {
+		return err
+	}
+	if err := c.takeUnexpected(ctx, tx, s.Done()); err != nil {
+		return err
+	}
+	var scopes, same []string
+	var versions []int64
+	var sums [][]byte
+	for scope, old := range c.seals {
+		by := s.Done()[scope]
+		if by == (seal.Sum{}) {
+			if old.Version == 0 {
+				same = append(same, scope)
+			}
+			continue
+		}
+		next := s.Seal(scope, old.Version+1, s.Rows(old).Plus(by))
+		scopes, versions, sums = append(scopes, next.Scope), append(versions, next.Version), append(sums, next.Sum)
+	}
+	if len(scopes) > 0 {
+		b.Queue(storeSeals, scopes, versions, sums)
+	}
+	if len(same) > 0 {
+		b.Queue(dropUnsealed, same)
+	}
+	return nil
+}
+
+// sum adds up what was noted.
+func (c *changes) sum(s *seal.Sealer) error {
 	for line := range strings.Lines(c.notes) {
 		var n struct {
 			Table, Scope, Digest string
@@ -94,42 +133,31 @@ func (c *Changes) Queue(b *pgx.Batch) error {
 		}
 	}
 	s.Settle(true)
-	var scopes, same []string
-	var versions []int64
-	var sums [][]byte
-	for _, old := range c.seals {
-		by := s.Done()[old.Scope]
-		if by == (seal.Sum{}) {
-			same = append(same, old.Scope)
-			continue
-		}
-		next := s.Seal(old.Scope, old.Version+1, s.Rows(old).Plus(by))
-		scopes, versions, sums = append(scopes, next.Scope), append(versions, next.Version), append(sums, next.Sum)
-	}
-	if len(scopes) > 0 {
-		b.Queue(storeSeals, scopes, versions, sums)
-	}
-	if len(same) > 0 {
-		b.Queue(dropUnsealed, same)
-	}
 	return nil
 }
 
-// Write writes the seals of what a transaction has changed, as its last act.
-func (s *Seals) Write(ctx context.Context, tx pgx.Tx) error {
-	if s == nil {
+// takeUnexpected takes the seals of scopes that were changed and not expected.
+func (c *changes) takeUnexpected(ctx context.Context, tx sender, changed map[string]seal.Sum) error {
+	var more []string
+	for scope, by := range changed {
+		if _, held := c.seals[scope]; !held && by != (seal.Sum{}) {
+			more = append(more, scope)
+		}
+	}
+	if len(more) == 0 {
 		return nil
 	}
 	var b pgx.Batch
-	changes := s.Read(&b)
+	c.take(&b, more)
 	if err := tx.SendBatch(ctx, &b).Close(); err != nil {
 		return err
 	}
-	b = pgx.Batch{}
-	if err := changes.Queue(&b); err != nil || b.Len() == 0 {
-		return err
+	for _, scope := range more {
+		if _, held := c.seals[scope]; !held {
+			return contracts.Errorf(contracts.CodeUnavailable, "the seal of %s is gone", scope)
+		}
 	}
-	return tx.SendBatch(ctx, &b).Close()
+	return nil
 }
 
 // compare tells of the scopes whose rows are not those that were sealed.
