@@ -6,11 +6,14 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"net/url"
 	"slices"
 	"strings"
 
 	"github.com/santhosh-tekuri/jsonschema/v5"
+
+	"github.com/manifold-run/manifold/internal/recent"
 )
 
 // schemaURL names the one document that a compiler knows; the name resolves
@@ -26,12 +29,20 @@ type Schema struct {
 	compiled *jsonschema.Schema
 }
 
+// keptSchemas are those compiled lately: the same ones are wanted by each look at a
+// manifest, by each plan and gate, and by each start of a domain in a process. The
+// bound is that of some forty domains with a hundred capabilities each.
+var keptSchemas = recent.New[*Schema](8 << 20)
+
 // CompileSchema compiles a schema that a stranger may have written. It refuses
 // references that leave the document, recursion, expressions that RE2 does not
 // know, depth beyond MaxSchemaDepth and size beyond MaxSchemaSize, both
 // counted with every $ref followed. The Error lists every fault by its place
-// in the schema.
+// in the schema. The same text gives the same Schema, for as long as it is kept.
 func CompileSchema(raw json.RawMessage) (*Schema, error) {
+	if s, ok := keptSchemas.Get(raw); ok {
+		return s, nil
+	}
 	parsed, faults := parseTree(raw)
 	if len(faults) > 0 {
 		return nil, Invalid("the schema does not compile", faults...)
@@ -47,7 +58,9 @@ func CompileSchema(raw json.RawMessage) (*Schema, error) {
 	if err != nil {
 		return nil, Invalid("the schema does not compile", compileFaults(err)...)
 	}
-	return &Schema{raw: slices.Clone(raw), root: doc, compiled: compiled}, nil
+	s := &Schema{raw: slices.Clone(raw), root: doc, compiled: compiled}
+	keptSchemas.Put(raw, s)
+	return s, nil
 }
 
 // compileSchema compiles a guarded document.
@@ -78,12 +91,9 @@ func compileSchema(doc map[string]any) (out *jsonschema.Schema, err error) {
 // withoutIdentity drops $id, so that every reference stays inside, and
 // $schema, which the guard has checked.
 func withoutIdentity(doc map[string]any) map[string]any {
-	out := make(map[string]any, len(doc))
-	for name, v := range doc {
-		if name != "$id" && name != "$schema" {
-			out[name] = v
-		}
-	}
+	out := maps.Clone(doc)
+	delete(out, "$id")
+	delete(out, "$schema")
 	return out
 }
 
@@ -215,10 +225,7 @@ func (s *Schema) find(keyword string) (value any, ok bool) {
 // objectAt gives the object at a place; nil for anything else.
 func objectAt(root map[string]any, place string) map[string]any {
 	target, _ := lookupPointer(root, place)
-	node, ok := target.(map[string]any)
-	if !ok {
-		return nil
-	}
+	node, _ := target.(map[string]any)
 	return node
 }
 

@@ -192,3 +192,19 @@ func compile(t *testing.T, raw string) *contracts.Schema {
 	}
 	return s
 }
+
+// TestTheSameTextGivesTheSameSchema: what compiled is kept, and a refusal is not.
+func TestTheSameTextGivesTheSameSchema(t *testing.T) {
+	t.Parallel()
+	var first *contracts.Schema
+	for range 2 {
+		if _, err := contracts.CompileSchema([]byte(`{"type": "objekt"}`)); contracts.CodeOf(err) != contracts.CodeInvalid {
+			t.Error(err)
+		}
+		s, err := contracts.CompileSchema([]byte(`{"type": "object", "title": "kept"}`))
+		if err != nil || first != nil && s != first {
+			t.Errorf("it is compiled again: %v", err)
+		}
+		first = s
+	}
+}

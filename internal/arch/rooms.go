@@ -71,7 +71,8 @@ func coreRooms() []Room {
 	stages := append([]string{"intent", "intent/language", "intent/routing", "planner", "planner/workflow", "execution", "execution/decision", "execution/figures"}, words...)
 	rooms := []Room{
 		{Dir: "contracts/figure"},
-		{Dir: "contracts", Rooms: []string{"contracts/figure"}, Modules: []string{"github.com/santhosh-tekuri/jsonschema/v5"}},
+		{Dir: "internal/recent"},
+		{Dir: "contracts", Rooms: []string{"contracts/figure", "internal/recent"}, Modules: []string{"github.com/santhosh-tekuri/jsonschema/v5"}},
 		{Dir: "contracts/sheet", Rooms: []string{"contracts"}},
 		{Dir: "expr", Rooms: []string{"contracts"}, Modules: []string{"cel.dev/cel-go"}},
 		{Dir: "intent", Rooms: words, Modules: []string{"github.com/kljensen/snowball", "github.com/pelletier/go-toml/v2", "golang.org/x/text"}},
