@@ -82,7 +82,9 @@ func (d *dialogue) decide(ctx context.Context, j job, who access.Principal, q *m
 		// next start.
 		taking, cancel := conversation.Patiently(ctx)
 		defer cancel()
-		i, err = d.pressed(taking, j, who, i, contracts.Resume{Decision: decision, ActionSHA256: i.ActionSHA256})
+		var outcome conversation.Outcome
+		outcome, err = d.pressed(taking, j, who, i, contracts.Resume{Decision: decision, ActionSHA256: i.ActionSHA256})
+		i = outcome.Decided
 	case !gates.HasDecided(i, who.Subject()): // else the press was taken before a stop, and only its answer is missing
 		d.answers.out.closeButtons(ctx, q)
 		d.answerClick(ctx, j, q, ended(i))
@@ -117,7 +119,9 @@ func ended(i contracts.Interrupt) string {
 	}
 }
 
-// choose answers a question with one of its options.
+// choose answers a question with one of its options. What is shown then is what the
+// answer itself came to: its run may stand at the next gate already, and is followed
+// beyond it.
 func (d *dialogue) choose(ctx context.Context, j job, who access.Principal, q *models.CallbackQuery, i contracts.Interrupt, number string) {
 	n, err := strconv.Atoi(number)
 	if err != nil || n < 0 || n >= len(i.Options) {
@@ -126,8 +130,9 @@ func (d *dialogue) choose(ctx context.Context, j job, who access.Principal, q *m
 	}
 	taking, cancel := conversation.Patiently(ctx)
 	defer cancel()
+	outcome := conversation.Outcome{SessionID: i.SessionID, RunID: i.RunID}
 	if i.Status == contracts.InterruptOpen {
-		_, err = d.pressed(taking, j, who, i, contracts.Resume{Response: i.Options[n].ID})
+		outcome, err = d.pressed(taking, j, who, i, contracts.Resume{Response: i.Options[n].ID})
 	} else if !again(i, who, i.Options[n]) {
 		err = contracts.Errorf(contracts.CodeConflict, "this question was answered already")
 	}
@@ -139,13 +144,12 @@ func (d *dialogue) choose(ctx context.Context, j job, who access.Principal, q *m
 		return
 	}
 	d.answers.out.toast(ctx, q.ID, i.Options[n].Label)
-	d.turn(ctx, j, who, placeOfClick(q), conversation.Input{Thread: &conversation.Thread{SessionID: i.SessionID}, Command: &chat.Command{Verb: chat.Status}})
+	d.show(ctx, taking, j, who, placeOfClick(q), outcome)
 }
 
 // pressed takes the press of a button as what it decides or answers.
-func (d *dialogue) pressed(ctx context.Context, j job, who access.Principal, i contracts.Interrupt, body contracts.Resume) (contracts.Interrupt, error) {
-	outcome, err := d.conversation.Take(ctx, who, conversation.Input{Gate: i.InterruptID, Resume: &body, Key: d.channel + " " + j.received.ID})
-	return outcome.Decided, err
+func (d *dialogue) pressed(ctx context.Context, j job, who access.Principal, i contracts.Interrupt, body contracts.Resume) (conversation.Outcome, error) {
+	return d.conversation.Take(ctx, who, conversation.Input{Gate: i.InterruptID, Resume: &body, Key: d.channel + " " + j.received.ID})
 }
 
 // again tells that the same person has given the same answer: the press was

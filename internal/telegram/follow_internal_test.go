@@ -38,11 +38,11 @@ func (r *waitingRuns) News(context.Context, access.Principal, string, int64) ([]
 
 func (r *waitingRuns) Shown(context.Context, orchestrator.SessionView) {}
 
-// TestARunThatWaitsForDaysIsNotReadInBetween follows a thousand runs for a day.
+// TestARunThatWaitsForDaysIsNotReadInBetween follows some hundred runs for a day.
 func TestARunThatWaitsForDaysIsNotReadInBetween(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		const chats, each = 10, 100
+		const chats, each = 10, 30
 		cfg, err := Config{Token: "4711:x", People: map[int64]Person{1: {}}, Limits: Limits{PerSecond: 100_000, Chat: 1, Group: 1}}.withDefaults()
 		if err != nil {
 			t.Fatal(err)

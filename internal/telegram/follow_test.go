@@ -45,7 +45,7 @@ func TestWaitingRunsHoldNoGoroutine(t *testing.T) { //nolint:paralleltest // see
 			return shown == to
 		})
 	}
-	const few, many = 2, 60
+	const few, many = 2, 12
 	ask(0, few)
 	var before int
 	w.api.Until("it is quiet", func() bool { before, _ = ours(t), w.api.Pending(); return w.api.Pending() == 0 && ours(t) == before })

@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"os"
+	"path/filepath"
 	"strings"
 	"sync"
 	"testing"
@@ -17,6 +18,7 @@ import (
 	"github.com/manifold-run/manifold/client"
 	"github.com/manifold-run/manifold/examples/finance"
 	"github.com/manifold-run/manifold/internal/app"
+	"github.com/manifold-run/manifold/internal/store/sqlite"
 	"github.com/manifold-run/manifold/internal/telegram/telegramtest"
 )
 
@@ -116,12 +118,45 @@ func (d *domain) called(capability string) int {
 	return d.calls[capability]
 }
 
+// blank is a database without anything in it. Making its tables takes longer than
+// most of these tests, so it is made once and copied.
+var blank = sync.OnceValues(func() ([]byte, error) {
+	dir, err := os.MkdirTemp("", "blank")
+	if err != nil {
+		return nil, err
+	}
+	defer os.RemoveAll(dir)
+	path := filepath.Join(dir, "blank.db")
+	store, err := sqlite.Open(context.Background(), sqlite.Config{Path: path})
+	if err != nil {
+		return nil, err
+	}
+	if err := store.Close(); err != nil {
+		return nil, err
+	}
+	return os.ReadFile(path)
+})
+
+// dataDir is a folder with a blank database.
+func dataDir(t *testing.T) string {
+	t.Helper()
+	dir := t.TempDir()
+	db, err := blank()
+	if err == nil {
+		err = os.WriteFile(filepath.Join(dir, "manifold.db"), db, 0o600)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return dir
+}
+
 func setup(t *testing.T, change ...func(*app.Config)) *world {
 	t.Helper()
 	w := &world{t: t, api: telegramtest.New(t), domain: serveDomain(t), log: &record{}}
 	w.rita, w.otto, w.eva = w.api.Person(ritaID), w.api.Person(ottoID), w.api.Person(evaID)
 	w.cfg = app.Config{
-		Addr: "127.0.0.1:0", DataDir: t.TempDir(), Bootstrap: []byte(`{"domains":[{"domain":"finance","url":"` + w.domain.url + `"}]}`),
+		Addr: "127.0.0.1:0", DataDir: dataDir(t), Bootstrap: []byte(`{"domains":[{"domain":"finance","url":"` + w.domain.url + `"}]}`),
 		SessionsPerMinute: 1_000_000, SessionBurst: 1_000_000, RequestsPerMinute: 1_000_000, RequestBurst: 1_000_000,
 		Logger: slog.New(slog.NewJSONHandler(w.log, nil)),
 		Telegram: app.Telegram{
@@ -187,10 +222,16 @@ func (w *world) admin() *client.Client {
 // reads waits for a message in a chat whose text has all of the words.
 func (w *world) reads(chat int64, words ...string) telegramtest.Message {
 	w.t.Helper()
+	return w.sees(chat, strings.Join(words, ", "), func(m telegramtest.Message) bool { return hasAll(m.Text, words) })
+}
+
+// sees waits for a message in a chat that is what is waited for.
+func (w *world) sees(chat int64, what string, is func(telegramtest.Message) bool) telegramtest.Message {
+	w.t.Helper()
 	var found telegramtest.Message
-	w.api.Until("chat shows "+strings.Join(words, ", "), func() bool {
+	w.api.Until("chat shows "+what, func() bool {
 		for _, m := range w.api.Messages(chat) {
-			if hasAll(m.Text, words) {
+			if is(m) {
 				found = m
 				return true
 			}

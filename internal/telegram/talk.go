@@ -8,7 +8,6 @@ import (
 
 	"github.com/go-telegram/bot/models"
 
-	"github.com/manifold-run/manifold/orchestrator"
 	"github.com/manifold-run/manifold/orchestrator/access"
 	"github.com/manifold-run/manifold/orchestrator/conversation"
 	"github.com/manifold-run/manifold/orchestrator/gates"
@@ -148,10 +147,17 @@ func (d *dialogue) turn(ctx context.Context, j job, who access.Principal, at pla
 	taking, cancel := conversation.Patiently(ctx)
 	defer cancel()
 	outcome, err := d.conversation.Take(taking, who, t)
-	var state orchestrator.SessionView
-	if err == nil {
-		state, err = d.conversation.View(taking, who, outcome)
+	if err != nil {
+		d.answers.reply(ctx, j, at, d.answers.failed(ctx, j, err))
+		return
 	}
+	d.show(ctx, taking, j, who, at, outcome)
+}
+
+// show has what an input came to shown in its chat, and followed; taking bounds the
+// reading of it.
+func (d *dialogue) show(ctx, taking context.Context, j job, who access.Principal, at place, outcome conversation.Outcome) {
+	state, err := d.conversation.View(taking, who, outcome)
 	if err != nil {
 		d.answers.reply(ctx, j, at, d.answers.failed(ctx, j, err))
 		return

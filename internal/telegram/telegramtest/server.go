@@ -67,6 +67,7 @@ type Server struct {
 	messages []Message
 	toasts   []Toast
 	failures map[string][]Failure
+	held     map[string]chan struct{} // closed lets the calls of a method through
 	calls    map[string]int
 	times    map[string][]time.Time
 	offsets  []int64
@@ -78,7 +79,7 @@ func New(t *testing.T) *Server {
 	t.Helper()
 	s := &Server{
 		t: t, changed: make(chan struct{}), nextID: 100, nextNo: 1000,
-		failures: map[string][]Failure{}, calls: map[string]int{}, times: map[string][]time.Time{},
+		failures: map[string][]Failure{}, held: map[string]chan struct{}{}, calls: map[string]int{}, times: map[string][]time.Time{},
 	}
 	s.web = httptest.NewServer(s)
 	t.Cleanup(func() {
@@ -108,6 +109,17 @@ func (s *Server) Fail(method string, failures ...Failure) {
 // Heal ends all failures of a method.
 func (s *Server) Heal(method string) {
 	s.do(func() { delete(s.failures, method) })
+}
+
+// Hold makes the calls of a method wait until the returned function is called: a
+// Telegram that is slow for as long as a test needs.
+func (s *Server) Hold(method string) (release func()) {
+	gate := make(chan struct{})
+	s.do(func() { s.held[method] = gate })
+	return sync.OnceFunc(func() {
+		s.do(func() { delete(s.held, method) })
+		close(gate)
+	})
 }
 
 // Push makes an update of a JSON object without its number, and gives the number.
@@ -221,13 +233,22 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	params := read(r)
 	var failure *Failure
+	var held chan struct{}
 	s.do(func() {
+		held = s.held[method]
 		s.calls[method]++
 		s.times[method] = append(s.times[method], time.Now())
 		if f := s.failures[method]; len(f) > 0 {
 			failure, s.failures[method] = &f[0], f[1:]
 		}
 	})
+	if held != nil {
+		select {
+		case <-held:
+		case <-r.Context().Done():
+			return
+		}
+	}
 	if failure != nil && !failure.After {
 		s.answer(w, *failure, nil)
 		return
