@@ -75,7 +75,8 @@ func (o *owner) commit(end ending) (Committed, bool) {
 		o.broken(err)
 		return Committed{}, false
 	}
-	for doubtful := false; ; doubtful = true {
+	for tries := 0; ; tries++ {
+		doubtful := tries > 0
 		t.At = o.now()
 		committed, err := o.pending.commit(o.ctx, t)
 		switch contracts.CodeOf(err) {
@@ -91,7 +92,7 @@ func (o *owner) commit(end ending) (Committed, bool) {
 				o.logger().WarnContext(o.ctx, "run waits for the store", slog.Any("error", err))
 			}
 			o.r.tell(o.run.Run.SessionID, o.run.Run.ID) // it may have been written all the same
-			if !o.pause() {
+			if !o.pause(tries) {
 				return Committed{}, false
 			}
 		case contracts.CodeConflict:
@@ -142,9 +143,10 @@ func (o *owner) refused(doubtful bool) {
 	o.readSignals()
 }
 
-// pause waits for a store that is unavailable; false when the run must be left.
-func (o *owner) pause() bool {
-	timer := time.NewTimer(250 * time.Millisecond)
+// pause waits for a store that is unavailable, longer the more tries there were, and
+// not as long as other runs; false when the run must be left.
+func (o *owner) pause(tries int) bool {
+	timer := time.NewTimer(jittered(500 * time.Millisecond << min(tries, 2)))
 	defer timer.Stop()
 	select {
 	case <-timer.C:

@@ -46,7 +46,7 @@ func (o *owner) stopRun(by string) {
 		return o.r.store.RequestCancel(ctx, o.run.Run.ID, by)
 	}
 	err := ask()
-	for contracts.CodeOf(err) == contracts.CodeUnavailable && o.pause() {
+	for tries := 0; contracts.CodeOf(err) == contracts.CodeUnavailable && o.pause(tries); tries++ {
 		err = ask()
 	}
 	if err != nil {

@@ -116,7 +116,7 @@ func (o *owner) supersedeGate(n *node) {
 		return
 	}
 	err := updateGate(o.ctx, o.r.store, n.Gate.InterruptID, supersede)
-	for contracts.CodeOf(err) == contracts.CodeUnavailable && o.pause() {
+	for tries := 0; contracts.CodeOf(err) == contracts.CodeUnavailable && o.pause(tries); tries++ {
 		err = updateGate(o.ctx, o.r.store, n.Gate.InterruptID, supersede)
 	}
 	if !closed(err) {

@@ -23,6 +23,9 @@ type line struct {
 	mu    sync.Mutex // guards the fields below
 	down  bool
 	conns map[net.Conn]bool
+	// tries counts the connections that were asked for, most is how many were open
+	// at once.
+	tries, most int
 }
 
 // lineTo gives the address of a database by way of a line.
@@ -63,8 +66,15 @@ func (l *line) pass(conn net.Conn) {
 	defer server.Close()
 	l.mu.Lock()
 	down := l.down
+	l.tries++
 	l.conns[conn] = true
+	l.most = max(l.most, len(l.conns))
 	l.mu.Unlock()
+	defer func() {
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		delete(l.conns, conn)
+	}()
 	if down {
 		return
 	}
@@ -90,6 +100,16 @@ func (l *line) mend() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.down = false
+}
+
+// counted gives the connections that were asked for and the most that were open at
+// once, since it was asked last.
+func (l *line) counted() (tries, most int) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	tries, most = l.tries, l.most
+	l.tries, l.most = 0, len(l.conns)
+	return tries, most
 }
 
 func TestADatabaseThatIsGoneForAWhile(t *testing.T) {

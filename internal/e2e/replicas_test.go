@@ -20,7 +20,12 @@ import (
 // database.
 func startReplicas(t *testing.T, flags ...string) (one, two *process) {
 	t.Helper()
-	address := pgtest.Start(t).URL(t)
+	return startReplicasAt(t, pgtest.Start(t).URL(t), flags...)
+}
+
+// startReplicasAt starts them on the database of this address.
+func startReplicasAt(t *testing.T, address string, flags ...string) (one, two *process) {
+	t.Helper()
 	one, two = newProcess(t, address), newProcess(t, address)
 	one.auditKeys = filepath.Join(t.TempDir(), "audit.keys")
 	two.auditKeys = one.auditKeys

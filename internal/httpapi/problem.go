@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"log/slog"
+	"math/rand/v2"
 	"net/http"
 	"strconv"
 
@@ -114,11 +115,13 @@ func advise(c *gin.Context, p contracts.Problem) {
 	}
 }
 
+// retryAfter is when to ask again, in seconds. Where nobody knows it is by chance:
+// all who were refused at once would come back at once.
 func retryAfter(data any) string {
 	if after, ok := data.(access.RetryAfter); ok {
 		return strconv.Itoa(after.Seconds)
 	}
-	return "1"
+	return strconv.Itoa(1 + rand.N(3)) //nolint:gosec // spreads, no secret
 }
 
 func (s *problems) noRoute(c *gin.Context) {

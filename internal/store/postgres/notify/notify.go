@@ -8,6 +8,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"hash/fnv"
+	"math/rand/v2"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -60,8 +61,8 @@ const (
 	// quiet is how long a connection may say nothing before it is asked whether
 	// it lives.
 	quiet = 5 * time.Second
-	// listenAgain is the pause before the next try to connect.
-	listenAgain = time.Second
+	// listenAgain is the pause before the next try to connect, half of it by chance.
+	listenAgain = 2 * time.Second
 )
 
 // Listen calls heard for each change that another process commits, over a
@@ -72,7 +73,7 @@ func (p Post) Listen(ctx context.Context, server *pgx.ConnConfig, heard func(Cha
 		_ = p.listen(ctx, server, heard) // whatever the reason, the next connection is the remedy
 		select {
 		case <-ctx.Done():
-		case <-time.After(listenAgain):
+		case <-time.After(listenAgain/2 + rand.N(listenAgain/2)): //nolint:gosec // spreads, no secret
 		}
 	}
 }
