@@ -30,8 +30,8 @@ test: ## run all tests; needs Go and nothing else
 test-e2e: ## run only the tests of the whole: crashes, restarts, faults
 	$(GO) test -count=1 -timeout 20m ./internal/e2e/...
 
-test-commits: ## let the server kill itself, by SIGKILL, on either side of every commit of the example workflow
-	MANIFOLD_E2E_COMMITS=all $(GO) test -count=1 -timeout 20m -v -run TestKill9AtEveryCommit ./internal/e2e
+test-commits: ## let servers kill themselves, by SIGKILL, on either side of every commit of the example workflow and of every call of a development
+	MANIFOLD_E2E_COMMITS=all $(GO) test -count=1 -timeout 60m -v -run TestKill9AtEvery ./internal/e2e
 
 test-flowise: ## run the Flowise domain's tests against a real Flowise, installed and started here; needs node 20, npm, python3 and a C++ compiler
 	REQUIRE_FLOWISE=1 domains/flowise/testserver/run.sh sh -c '$(GO) test -p 1 -count=1 -timeout 20m ./domains/flowise/... && \
@@ -74,13 +74,18 @@ lint: ## run the linters of .golangci.yml
 tidy:
 	$(GO) mod tidy -diff
 
-# What measures the matcher, or trains it on all domains of the demo, only computes,
-# for minutes under the detector.
-MEASURES := ./intent/eval/... ./intent/fit/... ./cmd/demo/...
+# Packages that play processes of their own, train the matcher on all domains of the
+# demo, or measure it, run for minutes under the detector and hold little that runs
+# side by side. The crowded plays of real servers run both ways.
+PLAYS   := ./internal/e2e ./intent/eval/... ./intent/fit/... ./cmd/demo/...
+CROWDED := TestKill9AtRandomMoments|TestARollingRestart|TestHostileDomains|TestWritesMeetFaults|TestListenersMissNothing|TestASlowListener|TestWhatOneServerDoes|TestThreeParallelWrites|TestAGateIsDecided
+# Tests that try a share of many like moments under the detector try all without.
+SHARES  = $$($(GO) list -f '{{range .TestImports}}{{.}} {{end}}{{range .XTestImports}}{{.}} {{end}}{{.ImportPath}}' ./... | awk '/internal\/racetest/ {print $$NF}')
 
-race: ## run all tests under the race detector, in random order, but those that only measure the matcher; needs a C compiler
-	$(GO) test -race -shuffle=on -timeout 30m $$($(GO) list ./... | grep -vxF "$$($(GO) list $(MEASURES))")
-	$(GO) test -shuffle=on -timeout 20m $(MEASURES)
+race: ## run all tests in random order: under the race detector, and without it where all moments of many are tried; needs a C compiler
+	$(GO) test -race -shuffle=on -timeout 30m $$($(GO) list ./... | grep -vxF "$$($(GO) list $(PLAYS))")
+	$(GO) test -race -shuffle=on -timeout 20m -run '$(CROWDED)' ./internal/e2e
+	$(GO) test -shuffle=on -timeout 20m $$( ($(GO) list $(PLAYS); printf '%s\n' $(SHARES)) | sort -u)
 
 fmt: ## format all Go files
 	$(TOOL) golangci-lint fmt

@@ -12,6 +12,7 @@ import (
 	"github.com/manifold-run/manifold/execution"
 	"github.com/manifold-run/manifold/execution/decision"
 	"github.com/manifold-run/manifold/execution/executiontest"
+	"github.com/manifold-run/manifold/internal/racetest"
 )
 
 // scenario is a run that is disturbed at every write to the store.
@@ -305,7 +306,7 @@ func TestKilledAtEveryWriteOfEveryScenario(t *testing.T) {
 				writes = k.Writes()
 			})
 		})
-		for n := 2; n <= writes; n += 2 {
+		for n := 2; n <= writes; n += 2 * racetest.Step(3) {
 			at := []executiontest.Moment{executiontest.Before, executiontest.After}[n/2%2]
 			t.Run(fmt.Sprintf("%s, killed %s write %d", name, at, n), func(t *testing.T) {
 				bubble(t, func(t *testing.T, w *world) {

@@ -10,6 +10,7 @@ import (
 	"github.com/manifold-run/manifold/execution"
 	"github.com/manifold-run/manifold/execution/decision"
 	"github.com/manifold-run/manifold/execution/executiontest"
+	"github.com/manifold-run/manifold/internal/racetest"
 )
 
 // crashPlan has all that can be lost: parallel reads, a join, two writes with
@@ -87,7 +88,7 @@ func TestKilledBeforeAndAfterEveryWriteNothingIsLostOrDoneTwice(t *testing.T) {
 		if writes < 10 {
 			t.Fatalf("only %d writes to the store", writes)
 		}
-		for n := 1; n <= writes; n++ {
+		for n := 1; n <= writes; n += racetest.Step(4) {
 			for _, at := range []executiontest.Moment{executiontest.Before, executiontest.After} {
 				t.Run(fmt.Sprintf("%s killed %s write %d", kind, at, n), func(t *testing.T) {
 					bubble(t, func(t *testing.T, w *world) {

@@ -10,6 +10,7 @@ import (
 	"github.com/manifold-run/manifold/execution"
 	"github.com/manifold-run/manifold/execution/executiontest"
 	"github.com/manifold-run/manifold/internal/pgtest"
+	"github.com/manifold-run/manifold/internal/racetest"
 	"github.com/manifold-run/manifold/internal/store/postgres"
 	"github.com/manifold-run/manifold/internal/store/sqlite"
 )
@@ -66,7 +67,7 @@ func killedAtEveryWrite(t *testing.T, open func(*testing.T) execution.Store) {
 	if k.Writes() < 10 {
 		t.Fatalf("only %d writes to the store", k.Writes())
 	}
-	for n := 1; n <= k.Writes(); n++ {
+	for n := 1; n <= k.Writes(); n += racetest.Step(4) {
 		for _, at := range []executiontest.Moment{executiontest.Before, executiontest.After} {
 			t.Run(fmt.Sprintf("killed %s write %d", at, n), func(t *testing.T) {
 				t.Parallel()

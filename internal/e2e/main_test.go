@@ -11,8 +11,12 @@ import (
 	"time"
 
 	"github.com/manifold-run/manifold/internal/app"
+	"github.com/manifold-run/manifold/internal/racetest"
 	"github.com/manifold-run/manifold/internal/webhook"
 )
+
+// raceFlag builds a program as this binary was built.
+var raceFlag = fmt.Sprintf("-race=%t", racetest.On)
 
 // tools is the folder of the programs that tests run; built fills it once.
 var tools string
