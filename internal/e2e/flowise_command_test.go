@@ -1,8 +1,10 @@
 package e2e_test
 
 import (
+	"context"
 	"crypto/rand"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"net"
@@ -13,6 +15,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/manifold-run/manifold/contracts"
 )
@@ -26,13 +29,23 @@ var builtFlowise = sync.OnceValues(func() (string, error) {
 	return program, nil
 })
 
+// flowiseProgram is the program of the domain for one server, which can be killed
+// and started again on its data.
+type flowiseProgram struct {
+	url  string
+	args []string
+	key  string
+	cmd  *exec.Cmd // nil while it does not run
+}
+
 // flowiseDomain runs the program of the domain for one server, and gives its URL.
 func flowiseDomain(t *testing.T, endpoint, key string) string {
 	t.Helper()
-	program, err := builtFlowise()
-	if err != nil {
-		t.Fatal(err)
-	}
+	return newFlowiseProgram(t, endpoint, key).url
+}
+
+func newFlowiseProgram(t *testing.T, endpoint, key string, flags ...string) *flowiseProgram {
+	t.Helper()
 	l, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
@@ -42,18 +55,58 @@ func flowiseDomain(t *testing.T, endpoint, key string) string {
 		t.Fatal(err)
 	}
 	dir := t.TempDir()
-	cmd := exec.CommandContext(t.Context(), program, "--listen", addr, "--url", endpoint,
-		"--data", filepath.Join(dir, "data.db"), "--keys", filepath.Join(dir, "keys.db"))
-	cmd.Env = append(os.Environ(), "FLOWISE_INSTANCES=", "FLOWISE_KEY="+key)
-	if err := cmd.Start(); err != nil {
+	p := &flowiseProgram{url: "http://" + addr, key: key, args: append([]string{
+		"--listen", addr, "--url", endpoint, "--data", filepath.Join(dir, "data.db"), "--keys", filepath.Join(dir, "keys.db"),
+	}, flags...)}
+	t.Cleanup(p.kill)
+	if err := p.start(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { _, _ = cmd.Process.Kill(), cmd.Wait() })
-	url := "http://" + addr
-	return eventually(t, "the domain", func() (string, bool) {
-		status, _ := overHTTP(t, http.MethodGet, url+"/health", "", "")
-		return url, status == http.StatusOK
-	})
+	return p
+}
+
+// start runs the program until it is healthy. It may be called by any goroutine.
+func (p *flowiseProgram) start(ctx context.Context) error {
+	program, err := builtFlowise()
+	if err != nil {
+		return err
+	}
+	cmd := exec.Command(program, p.args...)
+	cmd.Env = append(os.Environ(), "FLOWISE_INSTANCES=", "FLOWISE_KEY="+p.key)
+	if err := cmd.Start(); err != nil {
+		return err
+	}
+	p.cmd = cmd
+	ctx, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	ticker := time.NewTicker(20 * time.Millisecond)
+	defer ticker.Stop()
+	for ; ctx.Err() == nil; <-ticker.C {
+		if p.healthy(ctx) {
+			return nil
+		}
+	}
+	return errors.New("the domain does not get healthy")
+}
+
+func (p *flowiseProgram) healthy(ctx context.Context) bool {
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, p.url+"/health", http.NoBody)
+	if err != nil {
+		return false
+	}
+	res, err := http.DefaultClient.Do(req)
+	if err != nil {
+		return false
+	}
+	return res.Body.Close() == nil && res.StatusCode == http.StatusOK
+}
+
+// kill ends the program like a power cut would.
+func (p *flowiseProgram) kill() {
+	if p.cmd != nil {
+		_, _ = p.cmd.Process.Kill(), p.cmd.Wait()
+		p.cmd = nil
+	}
 }
 
 // overHTTP makes one request; status 0 is no answer.
