@@ -131,12 +131,7 @@ func (d *db) once(batch []*groupcommit.Write[change], locked bool) ([]error, err
 			return answers, d.settle(err)
 		}
 	}
-	if conn.Conn().IsClosed() {
-		return nil, err
-	}
-	if _, rollback := conn.Exec(ctx, "ROLLBACK"); rollback != nil {
-		_ = conn.Conn().Close(ctx) // whatever it was in the midst of has ended then
-	}
+	proof.RollBack(ctx, conn.Conn())
 	return nil, err
 }
 
@@ -216,6 +211,11 @@ const (
     SELECT key FROM held_lock WHERE run_id = ANY($1) UNION ALL SELECT key FROM lock_waiter WHERE run_id = ANY($1)))
 ORDER BY id FOR UPDATE`
 
+	// plansOnce keeps the server from planning the statements of a group anew each
+	// time, which takes it longer than some of them: to it, few rows by unnest look
+	// cheaper than the rows that it assumes where it does not look.
+	plansOnce = `SET LOCAL plan_cache_mode = force_generic_plan`
+
 	selectIntents = `SELECT nonce, run_id, consumed, outcome <> '' FROM intent WHERE nonce = ANY($1)`
 	selectHooks   = `
 SELECT id, webhook_url FROM session WHERE webhook_url <> '' AND (id = ANY($1) OR id IN (SELECT session_id FROM run WHERE id = ANY($2)))`
@@ -226,6 +226,7 @@ SELECT id, webhook_url FROM session WHERE webhook_url <> '' AND (id = ANY($1) OR
 func (g *group) begin(ctx context.Context, wants change) error {
 	var b pgx.Batch
 	b.Queue(`BEGIN`)
+	b.Queue(plansOnce)
 	if len(wants.runs)+len(wants.keys)+len(wants.nonces)+len(wants.sessions) == 0 && !wants.blobs {
 		g.next = b
 		return nil

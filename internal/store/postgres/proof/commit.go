@@ -64,8 +64,19 @@ func (s *Seals) Transact(ctx context.Context, pool *pgxpool.Pool, do func(pgx.Tx
 	if err = do(tx); err == nil {
 		err = s.Commit(ctx, tx, &pgx.Batch{}, nil)
 	}
-	if err != nil && !conn.Conn().IsClosed() {
-		_ = tx.Rollback(ctx) // what cannot be ended is dropped
+	if err != nil {
+		RollBack(ctx, conn.Conn())
 	}
 	return err
+}
+
+// RollBack ends the transaction of a connection, or the connection with whatever
+// it is in the midst of.
+func RollBack(ctx context.Context, conn *pgx.Conn) {
+	if conn.IsClosed() {
+		return
+	}
+	if _, err := conn.Exec(ctx, `ROLLBACK`); err != nil {
+		_ = conn.Close(ctx) // nothing of it is committed
+	}
 }
