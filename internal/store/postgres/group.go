@@ -212,13 +212,13 @@ const (
 ORDER BY id FOR UPDATE`
 
 	// plansOnce keeps the server from planning the statements of a group anew each
-	// time, which takes it longer than some of them: to it, few rows by unnest look
-	// cheaper than the rows that it assumes where it does not look.
-	plansOnce = `SET LOCAL plan_cache_mode = force_generic_plan`
+	// time, which takes it longer than some of them, and from a plan that reads
+	// whole tables because they were small when it was made.
+	plansOnce = `SELECT set_config('plan_cache_mode', 'force_generic_plan', true), set_config('enable_seqscan', 'off', true)`
 
 	selectIntents = `SELECT nonce, run_id, consumed, outcome <> '' FROM intent WHERE nonce = ANY($1)`
 	selectHooks   = `
-SELECT id, webhook_url FROM session WHERE webhook_url <> '' AND (id = ANY($1) OR id IN (SELECT session_id FROM run WHERE id = ANY($2)))`
+SELECT id, webhook_url FROM session WHERE webhook_url <> '' AND id IN (SELECT unnest($1::text[]) UNION SELECT session_id FROM run WHERE id = ANY($2))`
 )
 
 // begin begins the transaction, takes the locks and reads what is wanted, in
