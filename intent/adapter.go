@@ -331,7 +331,7 @@ func (g *gating) judge(c Clause) verdict {
 // done in a way that somebody must agree to first.
 func (g *gating) asksBefore(c Candidate) bool {
 	p := c.Entry.Policy
-	if !p.SideEffectClass.Writes() && c.excepted {
+	if !p.SideEffectClass.Writes() && (c.excepted || c.lost) {
 		return true
 	}
 	if !p.SideEffectClass.Writes() || len(c.Missing) > 0 && !c.operated { // what is missing is asked for first: it may be what is not read

@@ -41,15 +41,17 @@ const (
 func (s *sentenceReader) rate(p *part) readings {
 	tokens := s.m.Tokens[p.from:p.to]
 	hits, heard := s.search(p.from, p.to)
+	s.glosses.heard = s.glosses.heard || heard
+	tokens = s.glosses.search(p, hits, tokens)
 	of := readings{tokens: tokens, timed: s.timed(p), terms: text.FeaturesOf(tokens, s.x.words.values).Terms, heard: heard}
 	head, wanted := headOf(s.x.tools.Lexicon, tokens), s.wanted(p)
 	for _, h := range hits[:min(len(hits), readDeeply)] {
 		r := rated{hit: h}
-		set := s.x.set(s.x.caps[h.number])
+		set, m := s.x.set(s.x.caps[h.number]), s.glosses.message(s.x.caps[h.number], s.m)
 		run := slot.Range{From: p.from, To: p.to}
-		r.filled = set.Fill(s.m, run, nil)
-		r.cover = s.x.cover(set, tokens, r.filled.Covered, of.timed)
-		r.silent = set.Absent(s.m, run, r.filled)
+		r.filled = set.Fill(m, run, nil)
+		r.cover = s.x.cover(set, m.Tokens[p.from:p.to], r.filled.Covered, of.timed)
+		r.silent = set.Absent(m, run, r.filled)
 		r.absent = s.absent(h, run, r)
 		r.score += shareCovered * r.cover.share
 		if len(r.filled.Missing) == 0 {
@@ -98,8 +100,6 @@ func (s *sentenceReader) weighed(p *part, of readings) []Candidate {
 	most := 1.0
 	certainty, calibrates := s.certainty(of.heard)
 	foreign := of.foreign()
-	stranger := s.stranger(of)
-	s.strange = s.strange || stranger
 	for k, r := range of.all {
 		conf := certainty.confidence(s.x.caps[r.number].examples == 0, s.x.signals(of, k))
 		learned := calibrates && s.x.caps[r.number].examples > 0
@@ -124,7 +124,7 @@ func (s *sentenceReader) weighed(p *part, of readings) []Candidate {
 		out = append(out, s.candidate(p, r, conf, learned, foreign))
 	}
 	sortCandidates(out)
-	if stranger {
+	if of.heard && len(out) > 0 && s.stranger(s.x.refs[out[0].Entry.Ref()], p.from) {
 		s.heeded(out)
 	}
 	return out

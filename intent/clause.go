@@ -56,8 +56,7 @@ type sentenceReader struct {
 	hearWord hear
 	// retracted tells that the message ends by taking back what it says.
 	retracted bool
-	// strange tells that a part is in a language in which nothing is asked for here.
-	strange bool
+	glosses   glosses
 	// said is how the message is built.
 	said *account.Message
 }

@@ -123,7 +123,7 @@ func (j judgement) account(p *part, parts []*part, at int) {
 	}
 	others = append(others, p.apart...)
 	read := func() account.Account {
-		return j.s.said.Of(account.Request{From: p.since, To: p.until, Values: j.valuesOf(asked, best), Knows: vocabulary{asked, idx, j.s}, Reads: !best.Entry.Policy.SideEffectClass.Writes(), Gives: best.gives, Kinds: len(asked.OpenKinds(best.Parameters)) > 0, Others: others})
+		return j.s.said.Of(account.Request{From: p.since, To: p.until, Values: j.valuesOf(asked, best), Knows: vocabulary{asked, idx, j.s, p.from}, Reads: !best.Entry.Policy.SideEffectClass.Writes(), Gives: best.gives, Kinds: len(asked.OpenKinds(best.Parameters)) > 0, Others: others})
 	}
 	a := read()
 	if !p.adopted && j.grow(asked, best, a) {
@@ -137,6 +137,7 @@ func (j judgement) account(p *part, parts []*part, at int) {
 		best.Held, best.Note = true, mood.Retracted.Note()
 	}
 	best.Said, best.operated, best.excepted = j.sentence(a, best), a.Operated, a.Excepted
+	best.lost = j.s.stranger(idx, p.from) && len(asked.OpenKinds(best.Parameters)) > 0 && best.Said.Marked()
 	switch {
 	case j.wordy(p, idx):
 		best.Confidence = min(best.Confidence, wordyConfidence)
@@ -178,7 +179,7 @@ const unrivalled = 0.5
 func (j judgement) accounted(p *part, of *indexed) bool {
 	best := &p.candidates[0]
 	if len(j.s.pieces) == 0 || !best.Entry.Policy.SideEffectClass.Writes() || best.Held || p.refused || p.adopted || len(best.Missing) > 0 || len(best.Evidence) == 0 || best.Confidence < DefaultClarify ||
-		len(best.Said.Unread(contracts.WordBinding)) > 0 || !j.s.strange && len(best.Said.Unread(contracts.WordBeside)) > 0 {
+		len(best.Said.Unread(contracts.WordBinding)) > 0 || !j.s.stranger(of, p.from) && len(best.Said.Unread(contracts.WordBeside)) > 0 {
 		return false
 	}
 	if !best.begins && !best.gives && !best.told && j.s.commanded(p.first)&j.s.kindsOf(of) == 0 {
@@ -238,6 +239,14 @@ type vocabulary struct {
 
 	of     *indexed
 	reader *sentenceReader
+	// from is the first token of the part.
+	from int
+}
+
+// Head tells a word that it is asked for with; of what only looks also one of another
+// language that says the same.
+func (v vocabulary) Head(t text.Token) bool {
+	return v.Asked.Head(t) || !v.of.entry.Policy.SideEffectClass.Writes() && v.reader.glosses.at(v.of, t.Start)
 }
 
 // Verbs are the stems that its sentences begin with.
@@ -334,7 +343,8 @@ func (j judgement) complete(p *part) {
 		return
 	}
 	set, run := j.s.x.set(idx), slot.Range{From: p.from, To: p.to}
-	f := set.Complete(j.s.m, run, nil, set.Fill(j.s.m, run, nil))
+	m := j.s.glosses.message(idx, j.s.m)
+	f := set.Complete(m, run, nil, set.Fill(m, run, nil))
 	best.Parameters, best.Evidence, best.Missing, best.several = f.Values, f.Evidence, f.Missing, f.Several
 	if name := slot.Verbatim(set); name != "" {
 		j.wholly(p, best, set, name)

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/manifold-run/manifold/contracts"
+	"github.com/manifold-run/manifold/intent/internal/gloss"
 	"github.com/manifold-run/manifold/intent/internal/lang"
 	"github.com/manifold-run/manifold/intent/internal/meaning"
 	"github.com/manifold-run/manifold/intent/internal/slot"
@@ -35,40 +36,38 @@ type senses struct {
 	// strange is used where the words say next to nothing: the request is in a
 	// language that the catalog has not, or about what is not there.
 	strange weights
-	// spoken tells the languages of the examples.
-	spoken map[int]bool
+	// spoken tells the languages in which each domain is asked for, by its number, and
+	// glossaries are the words of those that not all languages are spoken in.
+	spoken     map[int32]map[int]bool
+	glossaries map[int32]*gloss.Glossary
 }
 
-// mostSpoken is how many capabilities are looked at for the languages of a catalog.
-const mostSpoken = 200
+// mostSpoken is how many examples are looked at for the languages of a domain.
+const mostSpoken = 60
 
-// spokenIn tells the languages in which the capabilities of a catalog are asked for.
-func spokenIn(x *Index) map[int]bool {
-	var examples []string
-	for i := 0; i < len(x.caps); i += max(1, len(x.caps)/mostSpoken) {
-		if c := x.caps[i]; c != nil && c.entry.Capability.Metadata.IntentHints != nil {
-			examples = append(examples, c.entry.Capability.Metadata.IntentHints.Examples...)
+// spokenIn tells the languages in which the capabilities of each domain are asked for.
+func spokenIn(x *Index) map[int32]map[int]bool {
+	examples := map[int32][]string{}
+	for _, c := range x.caps {
+		if c != nil && c.entry.Capability.Metadata.IntentHints != nil {
+			examples[c.domain] = append(examples[c.domain], c.entry.Capability.Metadata.IntentHints.Examples...)
 		}
 	}
-	return meaning.Spoken(x.tools.Lexicon.Lexica, examples)
+	out := map[int32]map[int]bool{}
+	for domain, all := range examples {
+		some := make([]string, 0, mostSpoken)
+		for i := range min(len(all), mostSpoken) {
+			some = append(some, all[i*len(all)/min(len(all), mostSpoken)])
+		}
+		out[domain] = meaning.Spoken(x.tools.Lexicon.Lexica, some)
+	}
+	return out
 }
 
-// hardlySpoken is how sure it is at most that words are in a language of the catalog.
-const hardlySpoken = 0.3
-
-// stranger tells words in a language in which nothing is asked for here: what they say
-// is for their meaning to tell.
-func (s *sentenceReader) stranger(of readings) bool {
-	if !of.heard || len(s.x.senses.spoken) == 0 || len(of.tokens) == 0 {
-		return false
-	}
-	known := 0.0
-	for language, p := range lang.Listen(s.x.tools.Lexicon.Lexica, s.m.Tokens, nil).At(0) {
-		if s.x.senses.spoken[language] {
-			known += p
-		}
-	}
-	return known <= hardlySpoken
+// stranger tells a part in a language in which nothing is asked for in the domain of a
+// capability: what its words say is for their meaning to tell.
+func (s *sentenceReader) stranger(c *indexed, from int) bool {
+	return s.x.senses != nil && s.hear != nil && gloss.Strange(s.m, s.x.senses.spoken[c.domain], from)
 }
 
 // knownLittle is the share of the words beside values from which on they say
@@ -239,6 +238,7 @@ func understood(x *Index, known *meaning.Library) *Index {
 	}
 	y := *x
 	y.senses = &senses{space: meaning.New(known.Dims(), capabilities), calibration: shippedMeant(), strange: shippedStrange(), spoken: spokenIn(x)}
+	y.senses.glossaries = glossariesOf(x, y.senses.spoken, known)
 	return &y
 }
 
@@ -314,6 +314,9 @@ const likeWord = 0.75
 // for with. What cannot be undone is asked about instead.
 func (v vocabulary) Like(t text.Token) bool {
 	s := v.reader
+	if s.glosses.at(v.of, t.Start) {
+		return true // a word of another language: no synonym tells what else was meant
+	}
 	if s.hearWord == nil || s.x.senses == nil || v.of.entry.Policy.SideEffectClass == contracts.ClassWriteIrreversible {
 		return false
 	}
@@ -323,7 +326,7 @@ func (v vocabulary) Like(t text.Token) bool {
 
 // near is how like a word must be here.
 func (v vocabulary) near() float64 {
-	if v.reader.strange {
+	if v.reader.stranger(v.of, v.from) {
 		return likeForeign
 	}
 	return likeWord
@@ -340,6 +343,7 @@ func textsIn(catalog *contracts.Catalog) []string {
 				out = append(out, t.text)
 			}
 			out = append(out, wordsOf(entry.Capability)...)
+			out = append(out, slices.Sorted(maps.Keys(gloss.Words(entry.Capability, titleOf(domain))))...)
 		}
 	}
 	return out

@@ -96,6 +96,9 @@ type Candidate struct {
 	operated bool
 	// excepted tells one that leaves something out: what is read would be too much.
 	excepted bool
+	// lost tells one in a language that its domain does not have, of whose words some
+	// are not read that may tell which of few values is meant.
+	lost bool
 	// told tells that values that are needed stand beside the request: "Ana is ill".
 	told bool
 	// several are values beside each other for a parameter that takes one.

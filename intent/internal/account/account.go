@@ -173,7 +173,7 @@ func (a *accounting) segment(s Segment) {
 	switch {
 	case s.Kind == Courtesy:
 		a.set(s.From, s.To, contracts.WordCourtesy)
-	case s.Kind.Silent():
+	case s.Kind.Silent() && (!a.Reads || a.command < len(a.Classes)): // "que carros estão livres" tells nothing
 		a.statement(s)
 	case s.To > a.From && s.From < a.To:
 		a.open(max(s.From, a.From), min(s.To, a.To))
@@ -309,6 +309,7 @@ func (a *accounting) starts(i, from int) {
 func (a *accounting) open(from, to int) {
 	a.introduced(from, to)
 	a.operators(from, to)
+	a.separated(from, to)
 	verb := a.verb(from, to)
 	run := -1
 	for i := from; i <= to; i++ {
@@ -369,7 +370,7 @@ func (a *accounting) verb(from, to int) int {
 			continue
 		}
 		kin := a.m.kin(i)
-		own := kin&a.kinds != 0 || a.Gives && a.m.is(i, lang.Want) || a.Knows.Head(a.m.Tokens[i]) || slices.Contains(a.Knows.Verbs(), a.m.Tokens[i].Stem)
+		own := kin&a.kinds != 0 || a.Reads && a.m.has(i, lang.Asks) || a.Gives && a.m.is(i, lang.Want) || a.Knows.Head(a.m.Tokens[i]) || slices.Contains(a.Knows.Verbs(), a.m.Tokens[i].Stem)
 		switch {
 		case own:
 			a.set(i, i+1, contracts.WordCommand)
@@ -386,6 +387,25 @@ func (a *accounting) verb(from, to int) int {
 		return -1
 	}
 	return -1
+}
+
+// separated joins the half of a verb that ends a command to the other: "sag … ab" says
+// what "absagen" does, and "buche … um" is not "buchen".
+func (a *accounting) separated(from, to int) {
+	last := to - 1
+	if last <= from || a.Classes[last] != "" || !a.m.is(last, lang.Separates) {
+		return
+	}
+	verb := from
+	for verb < last && (a.Classes[verb] != "" || a.m.light(verb) && !a.m.is(verb, lang.Light)) {
+		verb++
+	}
+	switch {
+	case verb < last && a.m.lex.Kin(a.m.Tokens[last].Fold+a.m.Tokens[verb].Fold)&a.kinds != 0:
+		a.Classes[verb], a.Classes[last] = contracts.WordCommand, contracts.WordCommand
+	case !a.Knows.Head(a.m.Tokens[last]):
+		a.bind(last, to, from)
+	}
 }
 
 // then tells a word that only puts requests in order: "first", "dann".

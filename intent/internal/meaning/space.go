@@ -40,6 +40,9 @@ func (c Compact) Unpack() []float32 {
 	return out
 }
 
+// Empty tells that there is no vector.
+func (c Compact) Empty() bool { return len(c.numbers) == 0 }
+
 // Like is the likeness to a vector, 0 where the lengths differ.
 func (c Compact) Like(v []float32) float64 {
 	if len(v) != len(c.numbers) {

@@ -11,6 +11,7 @@ import (
 const (
 	surelySpoken   = 0.8
 	commonlySpoken = 20
+	fewestSpoken   = 2
 )
 
 // Spoken tells the languages of examples, by their places among the lexica.
@@ -29,7 +30,9 @@ func Spoken(lexica *lang.Lexica, examples []string) map[int]bool {
 	}
 	out := map[int]bool{}
 	for language, n := range counts {
-		out[language] = n*commonlySpoken >= all
+		if n*commonlySpoken >= all && (n >= fewestSpoken || all < manyEnough) {
+			out[language] = true
+		}
 	}
 	return out
 }

@@ -176,7 +176,21 @@ func (t *Tools) Read(src string, now time.Time) *Message {
 			m.Tokens[i].Form &^= text.FormFirst
 		}
 	}
+	for i := 1; i+1 < len(m.Tokens); i++ {
+		if ordinal(src, m.Tokens[i-1:i+2]) {
+			m.Tokens[i+1].Form &^= text.FormFirst
+			m.Tokens[i+1].Break = false
+		}
+	}
 	return m
+}
+
+// ordinal tells a number with a dot between a word of grammar and a noun, as in "im 4.
+// Stock": its dot ends no sentence.
+func ordinal(src string, around []text.Token) bool {
+	before, number, noun := around[0], around[1], around[2]
+	return number.Is(text.FormDigits) && number.End-number.Start <= 2 && src[number.End:noun.Start] == ". " &&
+		before.Has(lang.Function) && noun.Is(text.FormTitle) && !noun.Has(lang.Function) && !noun.Has(lang.Opening)
 }
 
 // Fill reads values from a part of a message. A non-empty only limits the

@@ -1,0 +1,76 @@
+package gloss
+
+import "github.com/manifold-run/manifold/intent/internal/meaning"
+
+// Glossary are the words in which the capabilities of one domain are asked for, with
+// what they mean: by it a word of a language that the domain does not have is read as
+// one that it has. It is never changed once it is made.
+type Glossary struct{ entries []Entry }
+
+// Entry is a word of a glossary, folded.
+type Entry struct {
+	Fold   string
+	Vector meaning.Compact
+	// Value tells that it is one of the values that a parameter takes, Of are the
+	// capabilities that are asked for with it.
+	Value bool
+	Of    map[int32]bool
+}
+
+// NewGlossary makes a glossary; entries without a vector are left out.
+func NewGlossary(entries []Entry) *Glossary {
+	g := &Glossary{}
+	for _, e := range entries {
+		if !e.Vector.Empty() {
+			g.entries = append(g.entries, e)
+		}
+	}
+	return g
+}
+
+// How like in meaning a word of another language is at least to the word that it is
+// read as, from 0 to 1, and how much more another word of the domain may be like it,
+// which is then what was meant, unless both are as like as forms of one word. Of values more is asked, since nothing else would show
+// that another one was meant.
+const (
+	sameMeaning  = 0.66
+	nearlyAsLike = 0.05
+	sameValue    = 0.7
+	valueAhead   = 0.1
+	oneWord      = 0.85
+)
+
+// Likes tells how like a vector each word is, from -1 to 1.
+func (g *Glossary) Likes(v []float32) []float64 {
+	out := make([]float64, len(g.entries))
+	for i, e := range g.entries {
+		out[i] = e.Vector.Like(v)
+	}
+	return out
+}
+
+// Nearest gives the word of a capability that a word means, by its likes, and how like
+// it is; none where no word does, or where another one of the domain is rather meant.
+// fits tells which words may be it.
+func (g *Glossary) Nearest(capability int32, likes []float64, fits func(Entry) bool) (Entry, float64, bool) {
+	best := -1
+	for i, e := range g.entries[:min(len(g.entries), len(likes))] {
+		if e.Of[capability] && fits(e) && (best < 0 || likes[i] > likes[best]) {
+			best = i
+		}
+	}
+	if best < 0 || likes[best] < sameMeaning || g.entries[best].Value && likes[best] < sameValue {
+		return Entry{}, 0, false
+	}
+	is := g.entries[best].Vector.Unpack()
+	for i, e := range g.entries {
+		rival := likes[i] > likes[best]+nearlyAsLike && e.Vector.Like(is) < oneWord
+		if e.Value && g.entries[best].Value {
+			rival = likes[i] > likes[best]-valueAhead
+		}
+		if i != best && rival && fits(e) {
+			return Entry{}, 0, false
+		}
+	}
+	return g.entries[best], likes[best], true
+}
