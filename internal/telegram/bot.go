@@ -16,6 +16,7 @@ import (
 	tg "github.com/go-telegram/bot"
 	"github.com/go-telegram/bot/models"
 
+	"github.com/manifold-run/manifold/internal/telegram/render"
 	"github.com/manifold-run/manifold/orchestrator"
 	"github.com/manifold-run/manifold/orchestrator/access"
 	"github.com/manifold-run/manifold/orchestrator/conversation"
@@ -91,7 +92,7 @@ type Deps struct {
 	Inbox        orchestrator.Inbox
 	Notifier     orchestrator.Notifier
 	// Pages are where what is too long for Telegram is decided; nil is nowhere.
-	Pages Pages
+	Pages render.Pages
 }
 
 // Bot is one Telegram bot: updates come in by the intake, are taken one after
@@ -106,6 +107,7 @@ type Bot struct {
 	lanes    *lanes
 	intake   *intake
 	follower *follower
+	buttons  *keyboards
 	caller   *caller
 	notifier orchestrator.Notifier
 
@@ -144,6 +146,11 @@ func (b *Bot) wire(people map[int64]access.Principal, deps Deps) {
 	channel := "telegram:" + strconv.FormatInt(b.audience.id, 10)
 	out := &sender{api: b.api, retry: retry, progress: b.cfg.Limits.Progress, logger: logger}
 	b.box = &box{inbox: deps.Inbox, channel: channel, now: b.cfg.Now, retry: retry, logger: logger}
+	b.buttons = &keyboards{
+		now: deps.Gates.Now, out: out, work: &b.work, logger: logger, below: map[string]map[string]keyboard{}, due: map[string]bool{},
+		box: &box{inbox: deps.Inbox, channel: channel + ":buttons", now: b.cfg.Now, retry: retry, logger: logger},
+	}
+	out.shown = b.buttons.shown
 	answers := &answers{out: out, box: b.box, logger: logger}
 	b.lanes = &lanes{audience: b.audience, answers: answers, work: &b.work, queues: map[string][]job{}, logger: logger}
 	b.follower = newFollower(deps.Conversation, answers, b.lanes.contain, deps.Pages, &b.work)
@@ -220,7 +227,10 @@ func (b *Bot) run(ctx context.Context, me *models.User) {
 	b.announce(ctx)
 	b.box.tellGivenUp(ctx)
 	defer b.follower.close()
+	defer b.buttons.close()
 	defer b.notifier.Listen(b.follower.changed)()
+	defer b.notifier.Listen(b.buttons.changed)()
+	b.buttons.begin(ctx)
 	b.intake.resume(ctx)
 	if len(b.caller.chats) > 0 {
 		defer b.notifier.Listen(b.caller.changed)()

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/manifold-run/manifold/contracts"
+	"github.com/manifold-run/manifold/internal/telegram/render"
 	"github.com/manifold-run/manifold/orchestrator"
 	"github.com/manifold-run/manifold/orchestrator/access"
 	"github.com/manifold-run/manifold/orchestrator/gates"
@@ -33,7 +34,7 @@ func readCallID(text string) (callID, bool) {
 }
 
 // caller tells the chats of approvers of each gate that they may decide and did
-// not ask for, once, and takes the buttons away when it is closed. The goroutine
+// not ask for, once. The goroutine
 // of run is the only one that touches told; what was told stands in the box too.
 type caller struct {
 	gates  *gates.Gates
@@ -41,7 +42,7 @@ type caller struct {
 	chats  []int64 // of approvers
 	out    *sender
 	box    *box
-	pages  Pages
+	pages  render.Pages
 	every  time.Duration // the pause between two looks
 	retry  backoff
 	logger *slog.Logger
@@ -119,12 +120,9 @@ func (c *caller) look(ctx context.Context) error {
 			return err
 		}
 	}
-	for id, message := range c.told {
+	for id := range c.told {
 		if _, is := open[id]; is {
 			continue
-		}
-		if message > 0 {
-			c.out.unbutton(ctx, id.chat, message)
 		}
 		c.box.finish(ctx, id.String())
 		delete(c.told, id)
@@ -184,8 +182,8 @@ func (c *caller) call(ctx context.Context, id callID, i contracts.Interrupt) err
 		c.told[id] = 0
 	}
 	at := place{chat: id.chat, group: id.chat < 0}
-	page := c.pages.of(c.people[id.chat], at, []contracts.Interrupt{i})[i.Code]
-	message, err := c.out.deliver(ctx, at, 0, []part{asked(i, page)})
+	page := c.pages.Of(c.people[id.chat], at.group, []contracts.Interrupt{i})[i.Code]
+	message, err := c.out.deliver(ctx, at, 0, []render.Part{render.Asked(i, page)})
 	switch {
 	case hopeless(err):
 		message = -1 // nobody is there, and is not called again

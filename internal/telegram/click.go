@@ -10,28 +10,12 @@ import (
 
 	"github.com/manifold-run/manifold/contracts"
 	"github.com/manifold-run/manifold/execution/decision"
+	"github.com/manifold-run/manifold/internal/telegram/render"
 	"github.com/manifold-run/manifold/orchestrator/access"
 	"github.com/manifold-run/manifold/orchestrator/chat"
 	"github.com/manifold-run/manifold/orchestrator/conversation"
 	"github.com/manifold-run/manifold/orchestrator/gates"
 )
-
-// What buttons carry: what to do, the id of the gate or question, and the hash
-// of the action, or the number of the option. Telegram allows 64 bytes.
-const (
-	dataApprove = "a"
-	dataReject  = "r"
-	dataOption  = "o"
-	maxData     = 64
-	// hashPart is how much of an action's hash a button carries: 128 bits.
-	hashPart = 32
-)
-
-func buttonData(kind, id, rest string) string { return kind + ":" + id + ":" + rest }
-
-func gateData(kind string, i contracts.Interrupt) string {
-	return buttonData(kind, i.InterruptID, i.ActionSHA256[:min(hashPart, len(i.ActionSHA256))])
-}
 
 // click takes the press of a button. It counts only for the very action that
 // the button was shown for, and for who pressed it.
@@ -54,11 +38,11 @@ func (d *dialogue) click(ctx context.Context, j job, who access.Principal, q *mo
 		return
 	}
 	switch parts[0] {
-	case dataApprove:
+	case render.Approve:
 		d.decide(ctx, j, who, q, i, contracts.DecisionApprove, parts[2])
-	case dataReject:
+	case render.Reject:
 		d.decide(ctx, j, who, q, i, contracts.DecisionReject, parts[2])
-	case dataOption:
+	case render.Option:
 		d.choose(ctx, j, who, q, i, parts[2])
 	default:
 		d.answerClick(ctx, j, q, "This button is not one that I know.")
@@ -66,12 +50,12 @@ func (d *dialogue) click(ctx context.Context, j job, who access.Principal, q *mo
 }
 
 func (d *dialogue) reason(ctx context.Context, j job, err error) string {
-	return text(d.answers.failed(ctx, j, err))
+	return render.Words(d.answers.failed(ctx, j, err))
 }
 
 // decide approves or rejects the action of a button.
 func (d *dialogue) decide(ctx context.Context, j job, who access.Principal, q *models.CallbackQuery, i contracts.Interrupt, decision contracts.Decision, hash string) {
-	if len(hash) != hashPart || !strings.HasPrefix(i.ActionSHA256, hash) {
+	if len(hash) != render.HashPart || !strings.HasPrefix(i.ActionSHA256, hash) {
 		d.answerClick(ctx, j, q, "This button is stale: "+i.Code+" is about another action now. Look at it again: /gate "+i.Code)
 		return
 	}
@@ -87,7 +71,7 @@ func (d *dialogue) decide(ctx context.Context, j job, who access.Principal, q *m
 		i = outcome.Decided
 	case !gates.HasDecided(i, who.Subject()): // else the press was taken before a stop, and only its answer is missing
 		d.answers.out.closeButtons(ctx, q)
-		d.answerClick(ctx, j, q, ended(i))
+		d.answerClick(ctx, j, q, render.Ended(i))
 		return
 	}
 	switch {
@@ -98,25 +82,8 @@ func (d *dialogue) decide(ctx context.Context, j job, who access.Principal, q *m
 		d.answerClick(ctx, j, q, fmt.Sprintf("%s: noted; it needs %d people.", i.Code, i.Quorum))
 		return
 	}
-	d.answers.out.closeButtons(ctx, q)
-	d.answers.out.toast(ctx, q.ID, ended(i))
-	d.answers.reply(ctx, j, placeOfClick(q), plainText(ended(i)))
-}
-
-// ended says what became of a gate that is no longer open.
-func ended(i contracts.Interrupt) string {
-	by := "somebody"
-	if n := len(i.Decisions); n > 0 {
-		by = i.Decisions[n-1].DecidedBy
-	}
-	switch i.Status {
-	case contracts.InterruptSuperseded:
-		return i.Code + " no longer counts: what it was about has changed, or was cancelled. /gates shows what waits now."
-	case contracts.InterruptExpired:
-		return i.Code + " has expired; ask for it again."
-	default:
-		return fmt.Sprintf("%s is %s, by %s.", i.Code, i.Status, by)
-	}
+	d.answers.out.toast(ctx, q.ID, render.Ended(i))
+	d.answers.reply(ctx, j, placeOfClick(q), render.Plain(render.Ended(i)))
 }
 
 // choose answers a question with one of its options. What is shown then is what the
@@ -131,13 +98,13 @@ func (d *dialogue) choose(ctx context.Context, j job, who access.Principal, q *m
 	taking, cancel := conversation.Patiently(ctx)
 	defer cancel()
 	outcome := conversation.Outcome{SessionID: i.SessionID, RunID: i.RunID}
-	if i.Status == contracts.InterruptOpen {
+	switch {
+	case i.Status == contracts.InterruptOpen:
 		outcome, err = d.pressed(taking, j, who, i, contracts.Resume{Response: i.Options[n].ID})
-	} else if !again(i, who, i.Options[n]) {
-		err = contracts.Errorf(contracts.CodeConflict, "this question was answered already")
-	}
-	if err == nil || i.Status != contracts.InterruptOpen { // who may not answer takes nobody's buttons away
+	case !again(i, who, i.Options[n]):
 		d.answers.out.closeButtons(ctx, q)
+		d.answerClick(ctx, j, q, render.Ended(i))
+		return
 	}
 	if err != nil {
 		d.answerClick(ctx, j, q, d.reason(ctx, j, err))
@@ -184,11 +151,11 @@ func (d *dialogue) repliedGates(ctx context.Context, who access.Principal, m *mo
 	for _, row := range m.ReplyToMessage.ReplyMarkup.InlineKeyboard {
 		for _, button := range row {
 			parts := strings.Split(button.CallbackData, ":")
-			if len(parts) != 3 || parts[0] != dataReject && parts[0] != dataOption {
+			if len(parts) != 3 || parts[0] != render.Reject && parts[0] != render.Option {
 				continue
 			}
 			i, err := d.gates.Get(ctx, who, parts[1])
-			if err == nil && (parts[0] == dataOption || strings.HasPrefix(i.ActionSHA256, parts[2])) {
+			if err == nil && (parts[0] == render.Option || strings.HasPrefix(i.ActionSHA256, parts[2])) {
 				codes = append(codes, i.Code)
 			}
 		}
@@ -199,7 +166,7 @@ func (d *dialogue) repliedGates(ctx context.Context, who access.Principal, m *mo
 // oneGate shows a gate by its code.
 func (d *dialogue) oneGate(ctx context.Context, j job, who access.Principal, m *models.Message, code string) {
 	if code == "" {
-		d.answers.reply(ctx, j, placeOf(m), plainText("Write /gate and the code that is shown, such as /gate 7K3Q2."))
+		d.answers.reply(ctx, j, placeOf(m), render.Plain("Write /gate and the code that is shown, such as /gate 7K3Q2."))
 		return
 	}
 	i, err := d.gates.Get(ctx, who, strings.ToUpper(code))

@@ -7,6 +7,8 @@ import (
 	"runtime/debug"
 
 	"github.com/go-telegram/bot/models"
+
+	"github.com/manifold-run/manifold/internal/telegram/render"
 )
 
 // maxTries is how often an update is begun before it is given up: one that ends
@@ -50,7 +52,7 @@ func (l *lanes) giveUp(ctx context.Context, j job, problem string) {
 	}()
 	l.answers.box.giveUp(ctx, j.received.ID, problem)
 	text := "Something went wrong here, again and again; the log has it under update " + j.received.ID + ". Nothing more is done about this message. /status shows where your request stands."
-	if _, err := l.answers.out.deliver(ctx, placeOfUpdate(&j.update), j.noted.Live, plainText(text)); err != nil && ctx.Err() == nil {
+	if _, err := l.answers.out.deliver(ctx, placeOfUpdate(&j.update), j.noted.Live, render.Plain(text)); err != nil && ctx.Err() == nil {
 		l.logger.WarnContext(ctx, "telegram cannot say that an update is given up", slog.Any("error", l.answers.out.api.safe(err)))
 	}
 }

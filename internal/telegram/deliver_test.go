@@ -72,9 +72,7 @@ func TestAGateOutlivesARestartAndItsRequesterHearsOfTheEnd(t *testing.T) {
 	for _, m := range w.api.Messages(ritaID) {
 		if strings.Contains(m.Text, "Somebody else has to approve") {
 			shown++
-			if len(m.Buttons) != 0 {
-				t.Errorf("the decided gate keeps its buttons: %+v", m)
-			}
+			w.bare(m)
 		}
 	}
 	if shown != 1 {

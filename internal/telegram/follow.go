@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/manifold-run/manifold/contracts"
+	"github.com/manifold-run/manifold/internal/telegram/render"
 	"github.com/manifold-run/manifold/orchestrator"
 	"github.com/manifold-run/manifold/orchestrator/access"
 )
@@ -34,7 +35,7 @@ type follower struct {
 	runs    runs
 	answers *answers
 	contain func(context.Context, job, any)
-	pages   Pages
+	pages   render.Pages
 	work    *sync.WaitGroup
 
 	mu       sync.Mutex // guards the fields below, and what a show says that it guards
@@ -44,7 +45,7 @@ type follower struct {
 	closed   bool
 }
 
-func newFollower(r runs, a *answers, contain func(context.Context, job, any), pages Pages, work *sync.WaitGroup) *follower {
+func newFollower(r runs, a *answers, contain func(context.Context, job, any), pages render.Pages, work *sync.WaitGroup) *follower {
 	return &follower{
 		runs: r, answers: a, contain: contain, pages: pages, work: work,
 		shows: map[string]*show{}, sessions: map[string]map[*show]bool{}, due: map[int64][]*show{},
@@ -55,12 +56,9 @@ func newFollower(r runs, a *answers, contain func(context.Context, job, any), pa
 // come. A run is shown once in a chat, by the last message that led to it.
 func (f *follower) follow(ctx context.Context, j job, who access.Principal, at place, state orchestrator.SessionView) {
 	if state.RunID == "" || !state.Running && settled(state) {
-		if j.noted.Gates > 0 {
-			f.answers.out.unbutton(ctx, at.chat, j.noted.Gates)
-		}
-		parts := render(state, at.group, f.pages.of(who, at, state.Open))
+		parts := render.View(state, at.group, f.pages.Of(who, at.group, state.Open))
 		if f.answers.reply(ctx, j, at, parts) {
-			f.runs.Shown(ctx, shownWhole(state, parts))
+			f.runs.Shown(ctx, render.ShownWhole(state, parts))
 		}
 		return
 	}
@@ -161,6 +159,7 @@ func (f *follower) attend(s *show, taken bool) {
 		if s.gates > 0 {
 			f.answers.out.unbutton(s.whole, s.at.chat, s.gates)
 		}
+		f.handOver(s)
 		f.forget(s)
 		f.answers.box.finish(s.whole, s.job.received.ID)
 		return
@@ -184,6 +183,16 @@ func (f *follower) attend(s *show, taken bool) {
 	f.mu.Unlock()
 	if closed {
 		f.keep(s)
+	}
+}
+
+// handOver gives the message that shows the progress of a run to the show that goes
+// on with it. Both are looked at by the goroutine of their chat, and by no other.
+func (f *follower) handOver(s *show) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if next := f.shows[s.key]; next != nil && next != s && next.live == 0 {
+		next.live = s.live
 	}
 }
 

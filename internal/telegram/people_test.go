@@ -124,7 +124,7 @@ func TestAQuestionIsAnsweredByItsButton(t *testing.T) {
 	w.rita.In(group).Presses(question, "2. microsoft")
 	w.reads(group, "MSFT", "why: ")
 	w.rita.In(group).Presses(question, "1. apple")
-	w.told("answered already")
+	w.told("is answered, by", "rita")
 	if got := gates(w); len(got) != 2 { // the question and the one gate
 		t.Errorf("%+v", got)
 	}

@@ -7,6 +7,8 @@ import (
 
 	tg "github.com/go-telegram/bot"
 	"github.com/go-telegram/bot/models"
+
+	"github.com/manifold-run/manifold/internal/telegram/render"
 )
 
 // sender writes into chats. It keeps to the limits of Telegram and outlives its
@@ -16,13 +18,15 @@ type sender struct {
 	retry    backoff
 	progress time.Duration // the pause between two glimpses in a private chat
 	logger   *slog.Logger
+	// shown hears of each message that was sent with buttons; nil is nobody.
+	shown func(ctx context.Context, chat int64, message int, buttons [][]models.InlineKeyboardButton)
 }
 
 // deliver sends an answer in as many messages as it needs, the first of them in
 // place of the message that showed progress. It tries until it succeeds, can
 // never succeed, or is stopped, and gives the id of the last message.
-func (s *sender) deliver(ctx context.Context, at place, live int, parts []part) (last int, err error) {
-	for n, m := range pack(parts) {
+func (s *sender) deliver(ctx context.Context, at place, live int, parts []render.Part) (last int, err error) {
+	for n, m := range render.Pack(parts) {
 		if n > 0 {
 			live = 0
 		}
@@ -32,12 +36,15 @@ func (s *sender) deliver(ctx context.Context, at place, live int, parts []part) 
 			}
 			return last, err
 		}
+		if s.shown != nil && len(m.Buttons) > 0 {
+			s.shown(ctx, at.chat, last, m.Buttons)
+		}
 	}
 	return last, nil
 }
 
 // put writes one message: over another one, or as a new one if that is gone.
-func (s *sender) put(ctx context.Context, at place, live int, m outgoing) (id int, err error) {
+func (s *sender) put(ctx context.Context, at place, live int, m render.Outgoing) (id int, err error) {
 	err = s.insist(ctx, at.chat, func(ctx context.Context) error {
 		if live > 0 {
 			err := s.edit(ctx, at, live, m)
@@ -53,20 +60,20 @@ func (s *sender) put(ctx context.Context, at place, live int, m outgoing) (id in
 	return id, err
 }
 
-func (s *sender) send(ctx context.Context, at place, m outgoing) (int, error) {
+func (s *sender) send(ctx context.Context, at place, m render.Outgoing) (int, error) {
 	params := &tg.SendMessageParams{
-		ChatID: at.chat, MessageThreadID: at.thread, Text: m.html, ParseMode: models.ParseModeHTML,
+		ChatID: at.chat, MessageThreadID: at.thread, Text: m.HTML, ParseMode: models.ParseModeHTML,
 		LinkPreviewOptions: &models.LinkPreviewOptions{IsDisabled: new(true)},
 	}
 	if at.reply > 0 {
 		params.ReplyParameters = &models.ReplyParameters{MessageID: at.reply, AllowSendingWithoutReply: true}
 	}
-	if len(m.buttons) > 0 {
-		params.ReplyMarkup = models.InlineKeyboardMarkup{InlineKeyboard: m.buttons}
+	if len(m.Buttons) > 0 {
+		params.ReplyMarkup = models.InlineKeyboardMarkup{InlineKeyboard: m.Buttons}
 	}
 	sent, err := s.api.bot.SendMessage(ctx, params)
 	if about(err, "can't parse entities") { // rather plain than not at all
-		params.Text, params.ParseMode = m.plain, ""
+		params.Text, params.ParseMode = m.Plain, ""
 		sent, err = s.api.bot.SendMessage(ctx, params)
 	}
 	if err != nil {
@@ -75,17 +82,17 @@ func (s *sender) send(ctx context.Context, at place, m outgoing) (int, error) {
 	return sent.ID, nil
 }
 
-func (s *sender) edit(ctx context.Context, at place, id int, m outgoing) error {
+func (s *sender) edit(ctx context.Context, at place, id int, m render.Outgoing) error {
 	params := &tg.EditMessageTextParams{
-		ChatID: at.chat, MessageID: id, Text: m.html, ParseMode: models.ParseModeHTML,
+		ChatID: at.chat, MessageID: id, Text: m.HTML, ParseMode: models.ParseModeHTML,
 		LinkPreviewOptions: &models.LinkPreviewOptions{IsDisabled: new(true)},
 	}
-	if len(m.buttons) > 0 {
-		params.ReplyMarkup = models.InlineKeyboardMarkup{InlineKeyboard: m.buttons}
+	if len(m.Buttons) > 0 {
+		params.ReplyMarkup = models.InlineKeyboardMarkup{InlineKeyboard: m.Buttons}
 	}
 	_, err := s.api.bot.EditMessageText(ctx, params)
 	if about(err, "can't parse entities") {
-		params.Text, params.ParseMode = m.plain, ""
+		params.Text, params.ParseMode = m.Plain, ""
 		_, err = s.api.bot.EditMessageText(ctx, params)
 	}
 	if about(err, "message is not modified") {
@@ -128,7 +135,7 @@ func bound(ctx context.Context, call func(context.Context) error) error {
 // glimpse shows progress, if the limits leave room for it and Telegram takes
 // it. It gives the id of the message that shows it; false says that there was no
 // room.
-func (s *sender) glimpse(ctx context.Context, at place, live int, m outgoing) (int, bool) {
+func (s *sender) glimpse(ctx context.Context, at place, live int, m render.Outgoing) (int, bool) {
 	if !s.api.pace.may(at.chat) {
 		return live, false
 	}
@@ -166,8 +173,23 @@ func (s *sender) toast(ctx context.Context, id, text string) {
 	}
 }
 
-// unbutton takes the buttons off a message. It is a nicety: a button that stays
-// is refused when it is pressed.
+// bare takes the buttons off a message. It tries until it succeeds, can never
+// succeed, or is stopped.
+func (s *sender) bare(ctx context.Context, chat int64, message int) error {
+	err := s.insist(ctx, chat, func(ctx context.Context) error {
+		_, err := s.api.bot.EditMessageReplyMarkup(ctx, &tg.EditMessageReplyMarkupParams{
+			ChatID: chat, MessageID: message, ReplyMarkup: models.InlineKeyboardMarkup{InlineKeyboard: [][]models.InlineKeyboardButton{}},
+		})
+		return err
+	})
+	if about(err, "message is not modified") {
+		return nil
+	}
+	return err
+}
+
+// unbutton takes the buttons off a message whose gate another message shows, or that
+// was pressed in vain: once, because it is a nicety.
 func (s *sender) unbutton(ctx context.Context, chat int64, message int) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), callTimeout)
 	defer cancel()

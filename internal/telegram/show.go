@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/manifold-run/manifold/internal/telegram/render"
 	"github.com/manifold-run/manifold/orchestrator"
 	"github.com/manifold-run/manifold/orchestrator/access"
 	"github.com/manifold-run/manifold/orchestrator/chat"
@@ -46,15 +47,10 @@ type show struct {
 	kept    bool // what is noted is what the chat shows
 }
 
-// settled tells that nothing more comes by itself: the run has ended, or the
-// chat is asked a question, whose answer is a message of its own.
+// settled tells that nothing more comes: the run has ended. A question does not end
+// it: it may be answered at another face.
 func settled(state orchestrator.SessionView) bool {
-	for _, i := range state.Open {
-		if i.Type.Gate() {
-			return false
-		}
-	}
-	return !state.Running && !state.Waits
+	return !state.Running && !state.Waits && len(state.Open) == 0
 }
 
 // outline tells two states apart that look different in a chat.
@@ -107,16 +103,15 @@ func (f *follower) progress(s *show) {
 	if !s.fresh {
 		return
 	}
+	if s.later.IsZero() { // who was asked may be about to get an answer of their own
+		s.later = time.Now().Add(quick)
+	}
 	if wait := time.Until(s.later); wait > 0 {
 		f.after(s, wait)
 		return
 	}
 	s.later = time.Now().Add(f.answers.out.every(s.at))
-	p := part{lines: []line{{{text: "Working…", tag: "b"}}}}
-	for _, l := range s.lines {
-		p.lines = append(p.lines, line{{text: l}})
-	}
-	live, shown := f.answers.out.glimpse(s.ctx, s.at, s.live, pack([]part{p})[0])
+	live, shown := f.answers.out.glimpse(s.ctx, s.at, s.live, render.Progress(s.lines))
 	if !shown {
 		f.after(s, time.Until(s.later))
 		return
@@ -131,24 +126,21 @@ func (f *follower) progress(s *show) {
 // display shows what there is to decide or to read. What comes after buttons is
 // a message of its own, because Telegram rings for no edit.
 func (f *follower) display(s *show, now string) error {
-	if s.gates > 0 {
-		f.answers.out.unbutton(s.ctx, s.at.chat, s.gates)
-		s.gates = 0
-	}
-	parts := render(s.state, s.at.group, f.pages.of(s.who, s.at, s.state.Open))
+	s.gates = 0
+	parts := render.View(s.state, s.at.group, f.pages.Of(s.who, s.at.group, s.state.Open))
 	last, err := f.answers.out.deliver(s.ctx, s.at, s.live, parts)
 	if err != nil && !hopeless(err) {
 		return err
 	}
 	if err == nil {
-		f.runs.Shown(s.ctx, shownWhole(s.state, parts))
+		f.runs.Shown(s.ctx, render.ShownWhole(s.state, parts))
 	}
 	s.lines, s.fresh, s.present = nil, false, now
 	switch {
 	case s.state.Waits:
 		s.live = last
 	case !settled(s.state):
-		s.live, s.gates = 0, last
+		s.live, s.gates, s.later = 0, last, time.Time{}
 	}
 	f.note(s)
 	return nil

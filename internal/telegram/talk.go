@@ -8,6 +8,7 @@ import (
 
 	"github.com/go-telegram/bot/models"
 
+	"github.com/manifold-run/manifold/internal/telegram/render"
 	"github.com/manifold-run/manifold/orchestrator/access"
 	"github.com/manifold-run/manifold/orchestrator/conversation"
 	"github.com/manifold-run/manifold/orchestrator/gates"
@@ -71,9 +72,9 @@ func (d *dialogue) take(ctx context.Context, j job) {
 	case u.CallbackQuery != nil:
 		d.click(ctx, j, who, u.CallbackQuery)
 	case u.EditedMessage != nil:
-		d.answers.reply(ctx, j, placeOf(u.EditedMessage), plainText("I do not follow edits: what you wrote first counts. Send it again as a new message."))
+		d.answers.reply(ctx, j, placeOf(u.EditedMessage), render.Plain("I do not follow edits: what you wrote first counts. Send it again as a new message."))
 	case u.Message.Text == "":
-		d.answers.reply(ctx, j, placeOf(u.Message), plainText("I read text only. Write what you want to be done."))
+		d.answers.reply(ctx, j, placeOf(u.Message), render.Plain("I read text only. Write what you want to be done."))
 	default:
 		d.message(ctx, j, who, u.Message)
 	}
@@ -85,7 +86,7 @@ func (d *dialogue) message(ctx context.Context, j job, who access.Principal, m *
 	if name, rest, slash := command(text); slash {
 		switch name {
 		case "start", "help":
-			d.answers.reply(ctx, j, at, plainText("You are "+who.Subject()+" here ("+roles(who)+").\n\n"+helpText))
+			d.answers.reply(ctx, j, at, render.Plain("You are "+who.Subject()+" here ("+roles(who)+").\n\n"+helpText))
 			return
 		case "gate":
 			d.oneGate(ctx, j, who, m, rest)
@@ -93,13 +94,13 @@ func (d *dialogue) message(ctx context.Context, j job, who access.Principal, m *
 		}
 		means := meaning(name)
 		if means == "" || rest != "" {
-			d.answers.reply(ctx, j, at, plainText("I do not know that command. /help lists those that I know."))
+			d.answers.reply(ctx, j, at, render.Plain("I do not know that command. /help lists those that I know."))
 			return
 		}
 		text = means
 	}
 	if text == "" {
-		d.answers.reply(ctx, j, at, plainText(helpText))
+		d.answers.reply(ctx, j, at, render.Plain(helpText))
 		return
 	}
 	turn := d.input(ctx, &j, who, m)

@@ -116,6 +116,12 @@ func (g *Gates) Get(ctx context.Context, who access.Principal, idOrCode string) 
 	return i, nil
 }
 
+// Now gives one question as it stands to what shows it and decides nothing; what of it
+// may be shown to whom is the business of who asks.
+func (g *Gates) Now(ctx context.Context, id string) (contracts.Interrupt, error) {
+	return execution.InterruptNow(ctx, g.store, id)
+}
+
 // Open gives a session's open question, named by its id when several are open.
 func (g *Gates) Open(ctx context.Context, who access.Principal, sessionID, id string) (contracts.Interrupt, error) {
 	if id != "" {

@@ -1,8 +1,7 @@
-package telegram
+package render
 
 import (
 	"fmt"
-	"log/slog"
 	"slices"
 	"strconv"
 	"strings"
@@ -17,11 +16,9 @@ import (
 	"github.com/manifold-run/manifold/orchestrator/chat"
 )
 
-func errAttr(err error) slog.Attr { return slog.Any("error", err) }
-
-// render makes an answer of where a chat stands. In a group everybody sees the
+// View makes an answer of where a chat stands. In a group everybody sees the
 // buttons of a gate; whether a press counts is decided when it comes.
-func render(state orchestrator.SessionView, group bool, pages map[string]string) []part {
+func View(state orchestrator.SessionView, group bool, pages map[string]string) []Part {
 	parts := notice(state.Notice)
 	if state.Answer != nil {
 		for _, b := range state.Answer.Blocks {
@@ -32,7 +29,7 @@ func render(state orchestrator.SessionView, group bool, pages map[string]string)
 			if len(v.Reasons) > 0 {
 				words += ": " + strings.Join(v.Reasons, "; ")
 			}
-			parts = append(parts, part{lines: []line{{{text: words, tag: "i"}}}})
+			parts = append(parts, Part{lines: []line{{{text: words, tag: "i"}}}})
 		}
 	}
 	if len(state.Rows) > 1 && len(state.Open) > 0 {
@@ -47,16 +44,16 @@ func render(state orchestrator.SessionView, group bool, pages map[string]string)
 	}
 	switch {
 	case state.Running:
-		parts = append(parts, plainText("It is still running. /status shows how far it is, /cancel stops it.")...)
+		parts = append(parts, Plain("It is still running. /status shows how far it is, /cancel stops it.")...)
 	case state.Waits:
-		parts = append(parts, plainText("It waits for its turn, or for a service that is busy, and goes on by itself. /status shows how far it is.")...)
+		parts = append(parts, Plain("It waits for its turn, or for a service that is busy, and goes on by itself. /status shows how far it is.")...)
 	case len(parts) == 0:
-		parts = plainText("There is nothing to show.")
+		parts = Plain("There is nothing to show.")
 	}
 	return parts
 }
 
-func block(b contracts.Block) []part {
+func block(b contracts.Block) []Part {
 	var head []line
 	if b.Title != "" {
 		head = []line{{{text: b.Title, tag: "b"}}}
@@ -65,9 +62,9 @@ func block(b contracts.Block) []part {
 	case contracts.BlockTable:
 		rows := table(b)
 		if len(head) == 0 {
-			return []part{rows}
+			return []Part{rows}
 		}
-		return []part{{lines: head}, rows}
+		return []Part{{lines: head}, rows}
 	case contracts.BlockList:
 		for _, item := range b.Items {
 			head = append(head, line{{text: "• " + item}})
@@ -79,14 +76,14 @@ func block(b contracts.Block) []part {
 			head = append(head, line{{text: l}})
 		}
 	}
-	return []part{{lines: head}}
+	return []Part{{lines: head}}
 }
 
 // widest is the width in characters up to which a table is one; a wider one is
 // a list of records, because a telephone would break its lines.
 const widest = 64
 
-func table(b contracts.Block) part {
+func table(b contracts.Block) Part {
 	rows := make([][]string, 0, len(b.Rows)+1)
 	head := make([]string, len(b.Columns))
 	for i, c := range b.Columns {
@@ -113,7 +110,7 @@ func table(b contracts.Block) part {
 	if total-2 > widest {
 		return records(rows)
 	}
-	out := part{pre: true}
+	out := Part{pre: true}
 	for _, r := range rows {
 		var text strings.Builder
 		for i, cell := range r {
@@ -124,8 +121,8 @@ func table(b contracts.Block) part {
 	return out
 }
 
-func records(rows [][]string) part {
-	var out part
+func records(rows [][]string) Part {
+	var out Part
 	for n, r := range rows[1:] {
 		if n > 0 {
 			out.lines = append(out.lines, line{})
@@ -139,8 +136,8 @@ func records(rows [][]string) part {
 	return out
 }
 
-func plan(rows []contracts.PlanRow) part {
-	out := part{lines: []line{{{text: fmt.Sprintf("Plan: %d steps", len(rows)), tag: "b"}}}}
+func plan(rows []contracts.PlanRow) Part {
+	out := Part{lines: []line{{{text: fmt.Sprintf("Plan: %d steps", len(rows)), tag: "b"}}}}
 	for _, r := range rows {
 		text := r.NodeID + " " + r.Step
 		if len(r.DependsOn) > 0 {
@@ -157,8 +154,8 @@ func plan(rows []contracts.PlanRow) part {
 // maxEvidence bounds the values that a gate shows besides its parameters.
 const maxEvidence = 8
 
-func gate(i contracts.Interrupt, mayApprove bool) part {
-	out := part{lines: []line{{{text: sheet.Asks(i), tag: "b"}, {text: " "}, {text: i.Code, tag: "code"}}}}
+func gate(i contracts.Interrupt, mayApprove bool) Part {
+	out := Part{lines: []line{{{text: sheet.Asks(i), tag: "b"}, {text: " "}, {text: i.Code, tag: "code"}}}}
 	add := func(name, value string) {
 		out.lines = append(out.lines, line{{text: name + ": ", tag: "i"}, {text: value}})
 	}
@@ -185,31 +182,31 @@ func gate(i contracts.Interrupt, mayApprove bool) part {
 		add("open until", i.ExpiresAt.UTC().Format("2006-01-02 15:04 UTC"))
 	}
 	if i.Status != contracts.InterruptOpen {
-		out.lines = append(out.lines, line{{text: ended(i), tag: "b"}})
+		out.lines = append(out.lines, line{{text: Ended(i), tag: "b"}})
 		return out
 	}
 	if mayApprove {
-		reject := button("Reject "+i.Code, gateData(dataReject, i))
+		reject := button("Reject "+i.Code, gateData(Reject, i))
 		out.lines = append(out.lines, line{{text: "Press a button, or write "}, {text: "approve " + i.Code, tag: "code"}, {text: " or "}, {text: "reject " + i.Code, tag: "code"}, {text: "."}})
-		out.buttons = row(button("Approve "+i.Code, gateData(dataApprove, i)), reject)
+		out.buttons = row(button("Approve "+i.Code, gateData(Approve, i)), reject)
 		return out
 	}
 	out.lines = append(out.lines, line{{text: "Somebody else has to approve it, with "}, {text: "approve " + i.Code, tag: "code"}, {text: ". You can withdraw it."}})
-	out.buttons = row(button("Withdraw "+i.Code, gateData(dataReject, i)))
+	out.buttons = row(button("Withdraw "+i.Code, gateData(Reject, i)))
 	return out
 }
 
 // fits tells whether a gate can be shown whole, above its own buttons.
-func fits(p part) bool { return len(pack([]part{p})) == 1 }
+func fits(p Part) bool { return len(Pack([]Part{p})) == 1 }
 
 // fitting is a gate as it can be decided here: what does not fit one message can
 // be rejected here, and is approved where it is shown whole.
-func fitting(i contracts.Interrupt, mayApprove bool, page string) part {
+func fitting(i contracts.Interrupt, mayApprove bool, page string) Part {
 	whole := gate(i, mayApprove)
 	if i.Status != contracts.InterruptOpen || fits(whole) {
 		return whole
 	}
-	out := part{lines: whole.lines[:1:1]}
+	out := Part{lines: whole.lines[:1:1]}
 	say := func(text string) { out.lines = append(out.lines, line{{text: text}}) }
 	say("This is too long for a message, so it cannot be approved here.")
 	if mayApprove && page != "" {
@@ -220,13 +217,13 @@ func fitting(i contracts.Interrupt, mayApprove bool, page string) part {
 	if mayApprove {
 		label = "Reject "
 	}
-	out.buttons = row(button(label+i.Code, gateData(dataReject, i)))
+	out.buttons = row(button(label+i.Code, gateData(Reject, i)))
 	return out
 }
 
-// shownWhole is a view with those gates alone that its messages have shown whole.
-func shownWhole(state orchestrator.SessionView, parts []part) orchestrator.SessionView {
-	if len(pack(parts)) > maxMessages {
+// ShownWhole is a view with those gates alone that its messages have shown whole.
+func ShownWhole(state orchestrator.SessionView, parts []Part) orchestrator.SessionView {
+	if len(Pack(parts)) > maxMessages {
 		state.Open = nil // nobody knows what of it was left out
 	}
 	state.Open = slices.DeleteFunc(slices.Clone(state.Open), func(i contracts.Interrupt) bool { return !fits(gate(i, true)) })
@@ -236,31 +233,40 @@ func shownWhole(state orchestrator.SessionView, parts []part) orchestrator.Sessi
 // Pages gives the page on which somebody may decide a gate, "" if there is none.
 type Pages func(who access.Principal, i contracts.Interrupt) string
 
-// of are the pages for those gates of a private chat that do not fit a message.
+// Of are the pages for those gates of a private chat that do not fit a message.
 // The address of a page is a right to decide: no group is told of it.
-func (p Pages) of(who access.Principal, at place, open []contracts.Interrupt) map[string]string {
+func (p Pages) Of(who access.Principal, group bool, open []contracts.Interrupt) map[string]string {
 	out := map[string]string{}
 	for _, i := range open {
-		if p != nil && !at.group && i.Type.Gate() && !fits(gate(i, true)) {
+		if p != nil && !group && i.Type.Gate() && !fits(gate(i, true)) {
 			out[i.Code] = p(who, i)
 		}
 	}
 	return out
 }
 
-// asked is a gate or a question for somebody who is to come for it.
-func asked(i contracts.Interrupt, page string) part {
+// Asked is a gate or a question for somebody who is to come for it.
+func Asked(i contracts.Interrupt, page string) Part {
 	if i.Type.Gate() {
 		return fitting(i, true, page)
 	}
 	return asks(i)
 }
 
+// Progress is the one message of the last things that a run has done.
+func Progress(lines []string) Outgoing {
+	p := Part{lines: []line{{{text: "Working…", tag: "b"}}}}
+	for _, l := range lines {
+		p.lines = append(p.lines, line{{text: l}})
+	}
+	return Pack([]Part{p})[0]
+}
+
 // maxOptions is how many options have a button; all of them have a number.
 const maxOptions = 8
 
-func asks(i contracts.Interrupt) part {
-	out := part{lines: []line{{{text: i.Prompt, tag: "b"}}}}
+func asks(i contracts.Interrupt) Part {
+	out := Part{lines: []line{{{text: i.Prompt, tag: "b"}}}}
 	if i.Workflow != "" {
 		out.lines[0] = append(out.lines[0], span{text: " "}, span{text: i.Code, tag: "code"})
 	}
@@ -274,7 +280,7 @@ func asks(i contracts.Interrupt) part {
 		}
 		out.lines = append(out.lines, line{{text: text}})
 		if n < maxOptions {
-			out.buttons = append(out.buttons, row(button(chat.Choice(i, n), buttonData(dataOption, i.InterruptID, strconv.Itoa(n))))...)
+			out.buttons = append(out.buttons, row(button(chat.Choice(i, n), buttonData(Option, i.InterruptID, strconv.Itoa(n))))...)
 		}
 	}
 	for _, words := range sheet.Words(i) {

@@ -1,10 +1,8 @@
-package telegram
+package render
 
 import (
 	"strings"
 	"testing"
-
-	"github.com/go-telegram/bot/models"
 
 	"github.com/manifold-run/manifold/contracts"
 	"github.com/manifold-run/manifold/orchestrator"
@@ -22,16 +20,16 @@ func TestNothingIsDecidedThatWasLeftOut(t *testing.T) {
 		"a gate after a long answer": {Answer: &contracts.Answer{Blocks: []contracts.Block{long}}, Open: []contracts.Interrupt{gate}, MayApprove: []string{"AAAAA"}},
 	}
 	for why, state := range states {
-		got := pack(render(state, false, nil))
+		got := Pack(View(state, false, nil))
 		if len(got) != maxMessages+1 {
 			t.Fatalf("%s: %d messages", why, len(got))
 		}
 		for _, m := range got {
-			if len(m.buttons) > 0 {
-				t.Errorf("%s: it can be decided below %q", why, m.plain)
+			if len(m.Buttons) > 0 {
+				t.Errorf("%s: it can be decided below %q", why, m.Plain)
 			}
 		}
-		if open := shownWhole(state, render(state, false, nil)).Open; len(open) > 0 {
+		if open := ShownWhole(state, View(state, false, nil)).Open; len(open) > 0 {
 			t.Errorf("%s: it counts as shown", why)
 		}
 	}
@@ -49,29 +47,17 @@ func TestWhatDoesNotFitAMessageIsApprovedOnItsPage(t *testing.T) {
 	state := orchestrator.SessionView{Open: []contracts.Interrupt{gate}, MayApprove: []string{"AAAAA"}}
 	pages := Pages(func(access.Principal, contracts.Interrupt) string { return "https://example.com/approve/1" })
 	for name, c := range map[string]struct {
-		at   place
-		page bool
-	}{"to a person": {place{chat: 1}, true}, "to a group": {place{chat: -1, group: true}, false}} {
-		got := pack(render(state, c.at.group, pages.of(access.Principal{}, c.at, state.Open)))
-		if len(got) != 1 || strings.Contains(got[0].plain, "https://example.com/approve/1") != c.page {
+		group, page bool
+	}{"to a person": {false, true}, "to a group": {true, false}} {
+		got := Pack(View(state, c.group, pages.Of(access.Principal{}, c.group, state.Open)))
+		if len(got) != 1 || strings.Contains(got[0].Plain, "https://example.com/approve/1") != c.page {
 			t.Fatalf("%s: %+v", name, got)
 		}
-		if len(got[0].buttons) != 1 || len(got[0].buttons[0]) != 1 || !strings.HasPrefix(got[0].buttons[0][0].Text, "Reject") {
-			t.Errorf("%s: the buttons are %+v", name, got[0].buttons)
+		if len(got[0].Buttons) != 1 || len(got[0].Buttons[0]) != 1 || !strings.HasPrefix(got[0].Buttons[0][0].Text, "Reject") {
+			t.Errorf("%s: the buttons are %+v", name, got[0].Buttons)
 		}
-		if open := shownWhole(state, render(state, c.at.group, nil)).Open; len(open) > 0 {
+		if open := ShownWhole(state, View(state, c.group, nil)).Open; len(open) > 0 {
 			t.Errorf("%s: it counts as shown", name)
-		}
-	}
-}
-
-func TestAPieceOfAMessageThatIsNotInItHarmsNothing(t *testing.T) {
-	t.Parallel()
-	b := &audience{id: 7, name: "bot"}
-	for _, e := range []models.MessageEntity{{Offset: 90, Length: 1}, {Offset: 1, Length: 90}, {Offset: -1, Length: 1}, {Offset: 1, Length: -1}} {
-		e.Type, e.User = models.MessageEntityTypeTextMention, &models.User{ID: 7}
-		if got := b.unaddressed(&models.Message{Text: "status", Entities: []models.MessageEntity{e}}); got != "status" {
-			t.Errorf("%+v: %q", e, got)
 		}
 	}
 }
@@ -82,7 +68,7 @@ func TestAGateSaysHowMuchEvidenceItDoesNotShow(t *testing.T) {
 	for range maxEvidence + 3 {
 		gate.Evidence = append(gate.Evidence, contracts.EvidenceItem{NodeID: "n1", Path: "x", Value: 1.0})
 	}
-	if got := text(render(orchestrator.SessionView{Open: []contracts.Interrupt{gate}}, false, nil)); !strings.Contains(got, "and 3 values more: manifold gates AAAAA") {
+	if got := Words(View(orchestrator.SessionView{Open: []contracts.Interrupt{gate}}, false, nil)); !strings.Contains(got, "and 3 values more: manifold gates AAAAA") {
 		t.Error(got)
 	}
 }

@@ -1,4 +1,4 @@
-package telegram
+package render
 
 import (
 	"strings"
@@ -15,7 +15,7 @@ func TestTextsOfDomainsAreTextInTelegram(t *testing.T) {
 		{Kind: contracts.BlockText, Title: "<b>A & B</b>", Text: "1 < 2 & <a href=\"x\">*_~`</a>"},
 		{Kind: contracts.BlockTable, Columns: []contracts.Column{{Title: "<i>"}}, Rows: [][]any{{"</pre><b>"}}},
 	}}
-	got := pack(render(orchestrator.SessionView{Answer: answer, Notice: "`7K3Q2` is \\*approved\\* &lt;now&gt;"}, false, nil))
+	got := Pack(View(orchestrator.SessionView{Answer: answer, Notice: "`7K3Q2` is \\*approved\\* &lt;now&gt;"}, false, nil))
 	if len(got) != 1 {
 		t.Fatalf("%d messages", len(got))
 	}
@@ -23,8 +23,8 @@ func TestTextsOfDomainsAreTextInTelegram(t *testing.T) {
 		"<code>7K3Q2</code> is *approved* &lt;now&gt;", "<b>&lt;b&gt;A &amp; B&lt;/b&gt;</b>", "1 &lt; 2 &amp; &lt;a href=\"x\"&gt;*_~`&lt;/a&gt;",
 		"<pre>&lt;i&gt;\n&lt;/pre&gt;&lt;b&gt;\n</pre>",
 	} {
-		if !strings.Contains(got[0].html, want) {
-			t.Errorf("no %q in\n%s", want, got[0].html)
+		if !strings.Contains(got[0].HTML, want) {
+			t.Errorf("no %q in\n%s", want, got[0].HTML)
 		}
 	}
 }
@@ -37,7 +37,7 @@ func TestLongAnswersAreSplitAndNothingIsLost(t *testing.T) {
 		table.Rows = append(table.Rows, []any{"row", "some & text"})
 	}
 	answer := &contracts.Answer{Blocks: []contracts.Block{{Kind: contracts.BlockText, Text: long}, table}}
-	parts := render(orchestrator.SessionView{Answer: answer}, false, nil)
+	parts := View(orchestrator.SessionView{Answer: answer}, false, nil)
 	var all strings.Builder
 	p := packer{}
 	for _, x := range parts {
@@ -45,19 +45,19 @@ func TestLongAnswersAreSplitAndNothingIsLost(t *testing.T) {
 	}
 	p.flush()
 	for _, m := range p.out {
-		if n := len(utf16.Encode([]rune(m.html))); n > 4096 {
+		if n := len(utf16.Encode([]rune(m.HTML))); n > 4096 {
 			t.Errorf("a message has %d units", n)
 		}
-		if strings.Count(m.html, "<pre>") != strings.Count(m.html, "</pre>") {
-			t.Errorf("not closed: %s", m.html)
+		if strings.Count(m.HTML, "<pre>") != strings.Count(m.HTML, "</pre>") {
+			t.Errorf("not closed: %s", m.HTML)
 		}
-		all.WriteString(m.plain)
+		all.WriteString(m.Plain)
 	}
 	if got := strings.ReplaceAll(all.String(), "\n", ""); !strings.HasPrefix(got, long) || strings.Count(got, "some & text") != 300 {
 		t.Errorf("something is lost: %d of %d bytes of the text, %d rows", len(got), len(long), strings.Count(got, "some & text"))
 	}
-	packed := pack(parts)
-	if len(packed) != maxMessages+1 || !strings.Contains(packed[maxMessages].plain, "left out") {
+	packed := Pack(parts)
+	if len(packed) != maxMessages+1 || !strings.Contains(packed[maxMessages].Plain, "left out") {
 		t.Errorf("%d messages, the last is %+v", len(packed), packed[len(packed)-1])
 	}
 }
@@ -68,13 +68,13 @@ func TestATableThatIsTooWideIsAListOfRecords(t *testing.T) {
 		Kind: contracts.BlockTable, Columns: []contracts.Column{{Title: "Name"}, {Title: "Size", Unit: "MB"}},
 		Rows: [][]any{{strings.Repeat("x", 70), 1.5}, {"short", nil}},
 	}
-	if got := text([]part{table(wide)}); got != "Name: "+strings.Repeat("x", 70)+"\nSize (MB): 1.5\n\nName: short" {
+	if got := Words([]Part{table(wide)}); got != "Name: "+strings.Repeat("x", 70)+"\nSize (MB): 1.5\n\nName: short" {
 		t.Errorf("got %q", got)
 	}
 	narrow := wide
 	narrow.Rows = [][]any{{"ä", 1.5}, {"bcdef", 20.0}}
-	if got := table(narrow); !got.pre || text([]part{got}) != "Name   Size (MB)\nä      1.5\nbcdef  20" {
-		t.Errorf("got %q", text([]part{got}))
+	if got := table(narrow); !got.pre || Words([]Part{got}) != "Name   Size (MB)\nä      1.5\nbcdef  20" {
+		t.Errorf("got %q", Words([]Part{got}))
 	}
 }
 
@@ -88,15 +88,15 @@ func TestButtonsStandBelowWhatTheyAreAboutAndFitTelegram(t *testing.T) {
 			Requesters: []string{"rita"}, Action: &contracts.Action{Instance: "north"},
 		})
 	}
-	got := pack(render(orchestrator.SessionView{Open: gates, MayApprove: []string{"AAAAA"}}, false, nil))
-	if len(got) != 2 || len(got[0].buttons[0]) != 2 || len(got[1].buttons[0]) != 1 {
+	got := Pack(View(orchestrator.SessionView{Open: gates, MayApprove: []string{"AAAAA"}}, false, nil))
+	if len(got) != 2 || len(got[0].Buttons[0]) != 2 || len(got[1].Buttons[0]) != 1 {
 		t.Fatalf("%+v", got)
 	}
 	for n, m := range got {
-		if !strings.Contains(m.plain, "where: north\nasked by: rita\n") {
-			t.Errorf("message %d does not say where and for whom: %s", n, m.plain)
+		if !strings.Contains(m.Plain, "where: north\nasked by: rita\n") {
+			t.Errorf("message %d does not say where and for whom: %s", n, m.Plain)
 		}
-		for _, b := range m.buttons[0] {
+		for _, b := range m.Buttons[0] {
 			if !strings.Contains(b.Text, gates[n].Code) || !strings.Contains(b.CallbackData, gates[n].InterruptID) || len(b.CallbackData) > 64 {
 				t.Errorf("message %d has %+v", n, b)
 			}

@@ -1,4 +1,4 @@
-package telegram
+package render
 
 import (
 	"fmt"
@@ -18,18 +18,18 @@ type span struct{ text, tag string }
 // line is one line of a message.
 type line []span
 
-// part is a paragraph of an answer.
-type part struct {
+// Part is a paragraph of an answer.
+type Part struct {
 	lines []line
 	// pre sets it in a font in which columns line up.
 	pre     bool
 	buttons [][]models.InlineKeyboardButton
 }
 
-// outgoing is one message, with its text in Telegram's HTML and without.
-type outgoing struct {
-	html, plain string
-	buttons     [][]models.InlineKeyboardButton
+// Outgoing is one message, with its text in Telegram's HTML and without.
+type Outgoing struct {
+	HTML, Plain string
+	Buttons     [][]models.InlineKeyboardButton
 }
 
 const (
@@ -42,16 +42,17 @@ const (
 	maxMessages = 8
 )
 
-func plainText(s string) []part {
-	var p part
+// Plain is a text as it is, a part with a line for each of its lines.
+func Plain(s string) []Part {
+	var p Part
 	for l := range strings.SplitSeq(s, "\n") {
 		p.lines = append(p.lines, line{{text: l}})
 	}
-	return []part{p}
+	return []Part{p}
 }
 
-// text is the words of parts.
-func text(parts []part) string {
+// Words are the words of parts.
+func Words(parts []Part) string {
 	var out []string
 	for _, p := range parts {
 		for _, l := range p.lines {
@@ -134,21 +135,21 @@ func fit(s string, room int) (head string, cost int) {
 	return s, cost
 }
 
-// pack puts parts into as few messages as Telegram allows. A part with buttons
+// Pack puts parts into as few messages as Telegram allows. A part with buttons
 // ends its message, so that the buttons stand below what they are about.
-func pack(parts []part) []outgoing {
+func Pack(parts []Part) []Outgoing {
 	var p packer
 	for _, part := range parts {
 		p.add(part)
 	}
 	p.flush()
 	if len(p.out) == 0 { // a domain may answer with nothing but spaces
-		return pack(plainText("There is nothing to show."))
+		return Pack(Plain("There is nothing to show."))
 	}
 	if extra := len(p.out) - maxMessages; extra > 0 {
 		// Without buttons: nobody decides what was not shown to its end.
-		cut := outgoing{plain: fmt.Sprintf("… %d messages more are left out here. \"manifold run show\" has all of it; /gates names what there is to decide, and \"manifold gates CODE\" shows it.", extra)}
-		cut.html = escape(cut.plain)
+		cut := Outgoing{Plain: fmt.Sprintf("… %d messages more are left out here. \"manifold run show\" has all of it; /gates names what there is to decide, and \"manifold gates CODE\" shows it.", extra)}
+		cut.HTML = escape(cut.Plain)
 		p.out = append(p.out[:maxMessages], cut)
 	}
 	return p.out
@@ -156,13 +157,13 @@ func pack(parts []part) []outgoing {
 
 // packer fills messages with parts, the last one not yet out.
 type packer struct {
-	out         []outgoing
+	out         []Outgoing
 	html, plain strings.Builder
 	size        int
 	pre         bool
 }
 
-func (p *packer) add(x part) {
+func (p *packer) add(x Part) {
 	if p.size > 0 {
 		p.write("\n", "\n")
 	}
@@ -183,7 +184,7 @@ func (p *packer) add(x part) {
 	if len(x.buttons) > 0 {
 		p.flush()
 		if len(p.out) > 0 {
-			p.out[len(p.out)-1].buttons = x.buttons
+			p.out[len(p.out)-1].Buttons = x.buttons
 		}
 	}
 }
@@ -209,7 +210,7 @@ func (p *packer) style(pre bool) {
 func (p *packer) flush() {
 	p.style(false)
 	if strings.TrimSpace(p.plain.String()) != "" {
-		p.out = append(p.out, outgoing{html: strings.TrimSpace(p.html.String()), plain: strings.TrimSpace(p.plain.String())})
+		p.out = append(p.out, Outgoing{HTML: strings.TrimSpace(p.html.String()), Plain: strings.TrimSpace(p.plain.String())})
 	}
 	p.html.Reset()
 	p.plain.Reset()
@@ -218,15 +219,15 @@ func (p *packer) flush() {
 
 // notice reads the orchestrator's reply to a command, which is Markdown of its
 // own: code in backticks, and characters that are escaped.
-func notice(s string) []part {
+func notice(s string) []Part {
 	if s == "" {
 		return nil
 	}
-	var out part
+	var out Part
 	for l := range strings.SplitSeq(s, "\n") {
 		out.lines = append(out.lines, inline(strings.TrimPrefix(l, "- "), strings.HasPrefix(l, "- ")))
 	}
-	return []part{out}
+	return []Part{out}
 }
 
 func inline(s string, item bool) line {
