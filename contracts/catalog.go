@@ -43,6 +43,8 @@ type CapabilityEntry struct {
 	Policy     Policy
 	// Digest pins what a run depends on; see CapabilityDigest.
 	Digest string
+	// Accept is the least confidence that registration and site ask for of a reading.
+	Accept float64
 	// Workflow is set if the entry is a workflow, which is never called: a plan is
 	// made of its steps. Capability and Policy are then made from it.
 	Workflow *Workflow

@@ -56,6 +56,9 @@ type FloorRule struct {
 	ApprovalRequired bool `json:"approval_required,omitempty"`
 	// Approval says who must approve where an approval is required.
 	Approval *ApprovalRule `json:"approval,omitempty"`
+	// AcceptRead and AcceptWrite are how sure a reading must be to be done unasked, 0 to 1.
+	AcceptRead  float64 `json:"accept_read,omitempty"`
+	AcceptWrite float64 `json:"accept_write,omitempty"`
 }
 
 // SitePolicy is what an operator demands of all domains.
@@ -137,8 +140,7 @@ func (o Overlay) Admits(p Policy) bool {
 // EffectivePolicy gives the strictest of what the manifest, the registration
 // and the site say of one capability, with the site's waiver applied.
 func EffectivePolicy(domain string, c *Capability, compensable bool, o Overlay, s SitePolicy) Policy {
-	p := c.Metadata.Policy(compensable)
-	p = o.Floor.raise(p, c.Name, "the registration of the domain asks for approval")
+	p := o.Floor.raise(c.Metadata.Policy(compensable), c.Name, "the registration of the domain asks for approval")
 	p = s.Floor.raise(p, domain+"."+c.Name, "the site policy asks for approval")
 	if s.WaiveNotifier {
 		p = waiveNotifier(p, c, asked(c, domain, o, s))
@@ -152,16 +154,14 @@ func waiveNotifier(p Policy, c *Capability, asked bool) Policy {
 	if !p.ApprovalRequired || !notifies || asked || p.RiskLevel.Rank() > RiskLow.Rank() {
 		return p
 	}
-	p.ApprovalRequired, p.Reason = false, ""
-	p.Waiver = "site policy: waive_notifier"
+	p.ApprovalRequired, p.Reason, p.Waiver = false, "", "site policy: waive_notifier"
 	return p
 }
 
 // asked tells whether anyone asks for the approval by name; a waiver does not
 // go against that.
 func asked(c *Capability, domain string, o Overlay, s SitePolicy) bool {
-	said := c.Metadata.ApprovalRequired != nil && *c.Metadata.ApprovalRequired
-	return said || o.Floor.asks(c.Name) || s.Floor.asks(domain+"."+c.Name)
+	return c.Metadata.ApprovalRequired != nil && *c.Metadata.ApprovalRequired || o.Floor.asks(c.Name) || s.Floor.asks(domain+"."+c.Name)
 }
 
 func (f *Floor) asks(name string) bool {
@@ -174,8 +174,7 @@ func (f *Floor) raise(p Policy, name, reason string) Policy {
 	}
 	general := f.FloorRule
 	general.ApprovalRequired = general.ApprovalRequired && p.SideEffectClass.Writes()
-	p = general.raise(p, reason)
-	return f.Capabilities[name].raise(p, reason)
+	return f.Capabilities[name].raise(general.raise(p, reason), reason)
 }
 
 func (r FloorRule) raise(p Policy, reason string) Policy {

@@ -317,7 +317,7 @@ func (g *gating) judge(c Clause) verdict {
 		return verdict{contracts.GateClarify, likely, held(c.Text, best, likely)}
 	case g.asksBefore(best):
 		return verdict{contracts.GateClarify, []Candidate{best}, without(best)}
-	case best.Confidence < g.bar(best) && !askedAnyway(c):
+	case best.Confidence < g.bar(best) && (!askedAnyway(c) || g.bar(best) > DefaultAcceptWrite):
 		likely := g.likely(c.Candidates)
 		if len(likely) == 1 {
 			return verdict{contracts.GateClarify, likely, fmt.Sprintf("By %s, do you mean: %s?", quote(c.Text), describe(best))}
@@ -348,12 +348,13 @@ func (g *gating) note(c Clause) {
 	}
 }
 
-// bar is the confidence that a candidate needs; what has an effect needs more.
+// bar is the confidence that a candidate needs; what has an effect needs more. Of one
+// capability more may be asked for, never less.
 func (g *gating) bar(c Candidate) float64 {
 	if c.Entry.Policy.SideEffectClass.Writes() {
-		return g.cfg.AcceptWrite
+		return max(g.cfg.AcceptWrite, c.Entry.Accept)
 	}
-	return g.cfg.Accept
+	return max(g.cfg.Accept, c.Entry.Accept)
 }
 
 // tied are the candidates that cannot be told from the best one.

@@ -20,7 +20,7 @@ const (
 )
 
 // Config holds the confidence gates; zero values take the defaults. They are
-// the same for all domains.
+// the same for all domains, but for what the entries of a catalog ask for on top.
 type Config struct {
 	// Accept is the confidence from which a read is done.
 	Accept float64

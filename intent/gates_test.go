@@ -60,6 +60,9 @@ func TestGates(t *testing.T) {
 		"a clear lead is no tie":                  {intent.Config{}, []intent.Candidate{candidate(b, read, 0.95), candidate(b, "parcels.list_shipments", 0.7)}, contracts.GateAccept, nil},
 		"the margin of a tie can be widened":      {intent.Config{TieMargin: 0.2}, []intent.Candidate{candidate(b, read, 0.95), candidate(b, "parcels.list_shipments", 0.86)}, contracts.GateClarify, []string{read, "parcels.list_shipments"}},
 		"choices are bounded":                     {intent.Config{Suggestions: 1}, []intent.Candidate{candidate(b, read, 0.6), candidate(b, "stocks.top_movers", 0.5)}, contracts.GateClarify, []string{read}},
+		"a site can ask for more of one":          {intent.Config{}, []intent.Candidate{demanding(candidate(b, write, 0.9), 0.95)}, contracts.GateClarify, []string{write}},
+		"and for more of a read":                  {intent.Config{}, []intent.Candidate{demanding(candidate(b, read, 0.8), 0.85)}, contracts.GateClarify, []string{read}},
+		"never for less":                          {intent.Config{}, []intent.Candidate{demanding(candidate(b, write, 0.79), 0.5)}, contracts.GateClarify, []string{write}},
 		"what is held is asked though it is sure": {intent.Config{AcceptWrite: 0.5, Accept: 0.5}, []intent.Candidate{held(candidate(b, write, 0.6))}, contracts.GateClarify, []string{write}},
 	}
 	for name, c := range cases {
@@ -84,6 +87,12 @@ func TestGates(t *testing.T) {
 			}
 		})
 	}
+}
+
+// demanding is a candidate of which the site asks to be so sure.
+func demanding(c intent.Candidate, accept float64) intent.Candidate {
+	c.Entry = &contracts.CapabilityEntry{Domain: c.Entry.Domain, Capability: c.Entry.Capability, Policy: c.Entry.Policy, Accept: accept}
+	return c
 }
 
 func held(c intent.Candidate) intent.Candidate {
@@ -325,6 +334,26 @@ func TestHardNegativesAreNotAccepted(t *testing.T) {
 					}
 				}
 			}
+		}
+	}
+}
+
+// What begins with the verb of one capability alone is not asked about before its
+// values are, unless a site wants to be surer.
+func TestASurerSiteAsksWhichWasMeantBeforeItAsksForValues(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	for accept, want := range map[float64]bool{0: true, 1: false} {
+		a, err := intent.NewAdapter(intent.Config{AcceptWrite: accept})
+		if err != nil {
+			t.Fatal(err)
+		}
+		u, err := a.Understand(t.Context(), intent.Request{Message: "delete an alert", Catalog: b.catalog})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := u.Outcome == contracts.GateAccept; got != want {
+			t.Errorf("with the gate at %g it goes on to the values: %v, want %v (%s)", accept, got, want, u.Question)
 		}
 	}
 }

@@ -3,23 +3,17 @@ package main
 import (
 	"context"
 	"errors"
-	"fmt"
-	"io"
-	"net/http"
-	"os"
 	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/manifold-run/manifold/cmd/manifold/internal/encoder"
+	"github.com/manifold-run/manifold/cmd/manifold/internal/hearing"
 	"github.com/manifold-run/manifold/contracts"
 	"github.com/manifold-run/manifold/intent"
 	"github.com/manifold-run/manifold/intent/eval"
 )
-
-// maxSetBytes bounds a file or a manifest that is measured.
-const maxSetBytes = 64 << 20
 
 // evalFlags are what the command line says about a measurement.
 type evalFlags struct {
@@ -35,6 +29,7 @@ type evalFlags struct {
 
 func evalCommand(c *cli) *cobra.Command {
 	var f evalFlags
+	var gates hearing.Gates
 	cmd := &cobra.Command{
 		Use: "eval [FILE]…", Short: "Measure how well sentences are understood, and say what manifests lack",
 		Long: `Runs sentences whose meaning is known through the matcher of this machine and
@@ -61,6 +56,7 @@ keeps its schemas in code, so give its address, not its hints file.`,
 			if err != nil {
 				return err
 			}
+			f.gates = gates.Config()
 			f.gates.Scorer = scorer.Scorer
 			return errors.Join(c.eval(cmd.Context(), args, f), scorer.Close())
 		},
@@ -77,16 +73,14 @@ keeps its schemas in code, so give its address, not its hints file.`,
 	flags.BoolVar(&f.wrong, "wrong", false, "list the sentences that were not understood")
 	flags.IntVar(&f.limit, "limit", 0, "the most cases of a draw; 0 takes all")
 	f.embeddings.Flags(cmd, "off")
-	flags.Float64Var(&f.gates.Accept, "accept", 0, "confidence from which a read is done")
-	flags.Float64Var(&f.gates.AcceptWrite, "accept-write", 0, "confidence from which a write is done")
-	flags.Float64Var(&f.gates.Clarify, "clarify", 0, "confidence from which it is worth asking")
+	gates.Flags(cmd, "")
 	return cmd
 }
 
 func (c *cli) eval(ctx context.Context, files []string, f evalFlags) error {
 	var reports []eval.Report
 	for _, path := range files {
-		set, err := readSet(ctx, path)
+		set, err := hearing.ReadSet(ctx, path)
 		if err != nil {
 			return err
 		}
@@ -126,7 +120,7 @@ type evaluation struct {
 func (c *cli) evalManifests(ctx context.Context, f evalFlags) (eval.Report, []eval.Advice, error) {
 	var sets []eval.Set
 	for _, from := range f.manifests {
-		set, err := readSet(ctx, from)
+		set, err := hearing.ReadSet(ctx, from)
 		if err != nil {
 			return eval.Report{}, nil, err
 		}
@@ -172,49 +166,4 @@ func (c *cli) wrong(r eval.Report, all bool) {
 		}
 		c.out.printf("  %s: %s\n    wanted %s; %s at %.2f (%s)\n", w.ID, oneLine(w.Text), want, w.Found, w.Confidence, w.Gate)
 	}
-}
-
-// readSet reads a file, or the manifest of a service.
-func readSet(ctx context.Context, from string) (eval.Set, error) {
-	body, err := readManifest(ctx, from)
-	if err != nil {
-		return eval.Set{}, fmt.Errorf("read %s: %w", from, err)
-	}
-	set, err := eval.Parse(body)
-	if err != nil {
-		return eval.Set{}, of(from, err)
-	}
-	return set, nil
-}
-
-// of names the file or service in an error whose faults are shown one by one.
-func of(from string, err error) error {
-	if e, ok := errors.AsType[*contracts.Error](err); ok {
-		named := *e
-		named.Message = from + ": " + e.Message
-		return &named
-	}
-	return fmt.Errorf("%s: %w", from, err)
-}
-
-func readManifest(ctx context.Context, from string) ([]byte, error) {
-	if !strings.HasPrefix(from, "http://") && !strings.HasPrefix(from, "https://") {
-		return os.ReadFile(from) //nolint:gosec // the user names the file
-	}
-	url := strings.TrimSuffix(strings.TrimRight(from, "/"), "/manifest") + "/manifest"
-	ctx, cancel := context.WithTimeout(ctx, 30*time.Second)
-	defer cancel()
-	req, err := http.NewRequestWithContext(ctx, http.MethodGet, url, http.NoBody)
-	if err != nil {
-		return nil, err
-	}
-	res, err := http.DefaultClient.Do(req)
-	if err != nil {
-		return nil, err
-	}
-	defer func() { _ = res.Body.Close() }() // read to its end or given up
-	if res.StatusCode != http.StatusOK {
-		return nil, contracts.Errorf(contracts.CodeUnavailable, "the service answered %s", res.Status)
-	}
-	return io.ReadAll(io.LimitReader(res.Body, maxSetBytes))
 }

@@ -70,7 +70,7 @@ func TestHintsAreNoManifest(t *testing.T) {
 func TestWhatCannotBeMeasured(t *testing.T) {
 	t.Parallel()
 	for name, args := range map[string][]string{
-		"nothing": nil, "a missing file": {"nowhere.json"}, "a domain twice": {"--manifest", "../../examples/bookshelf/manifest.json", "--manifest", "../../examples/bookshelf/manifest.json"}, "gates that do not rise": {"--manifest", filepath.Join("..", "..", "examples", "bookshelf", "manifest.json"), "--accept", "0.3", "--clarify", "0.9"},
+		"nothing": nil, "a missing file": {"nowhere.json"}, "a domain twice": {"--manifest", "../../examples/bookshelf/manifest.json", "--manifest", "../../examples/bookshelf/manifest.json"}, "gates that do not rise": {"--manifest", filepath.Join("..", "..", "examples", "bookshelf", "manifest.json"), "--accept-read", "0.3", "--ask", "0.9"},
 	} {
 		if code, out, _ := evaluate(t, args...); code == exitOK {
 			t.Errorf("%s was measured:\n%s", name, out)

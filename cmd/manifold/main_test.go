@@ -221,11 +221,11 @@ func TestTheConfigurationIsShownWithoutAStart(t *testing.T) {
 	var out, errs bytes.Buffer
 	home := t.TempDir()
 	getenv := func(name string) string { return map[string]string{"HOME": home}[name] }
-	if code := run(t.Context(), []string{"serve", "--print-config", "--retention", "1h"}, getenv, nil, &out, &errs); code != exitOK {
+	if code := run(t.Context(), []string{"serve", "--print-config", "--retention", "1h", "--accept-write", "0.9"}, getenv, nil, &out, &errs); code != exitOK {
 		t.Fatalf("%d %s", code, &errs)
 	}
 	var o serveOptions
-	if err := json.Unmarshal(out.Bytes(), &o); err != nil || o.Retention.Hours() != 1 || o.Data != filepath.Join(home, ".local", "share", "manifold") {
+	if err := json.Unmarshal(out.Bytes(), &o); err != nil || o.Retention.Hours() != 1 || o.Gates.AcceptWrite != 0.9 || o.Data != filepath.Join(home, ".local", "share", "manifold") {
 		t.Errorf("%+v %v", o, err)
 	}
 	if _, err := os.Stat(o.Data); err == nil {

@@ -15,8 +15,10 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/manifold-run/manifold/cmd/manifold/internal/encoder"
+	"github.com/manifold-run/manifold/cmd/manifold/internal/hearing"
 	"github.com/manifold-run/manifold/cmd/manifold/internal/models"
 	"github.com/manifold-run/manifold/contracts/figure"
+	"github.com/manifold-run/manifold/intent"
 	"github.com/manifold-run/manifold/internal/app"
 )
 
@@ -35,6 +37,7 @@ type serveOptions struct {
 	Telegram             telegramOptions   `json:"telegram,omitzero"`
 	Embeddings           encoder.Options   `json:"embeddings,omitzero"`
 	Mind                 models.Mind       `json:"mind,omitzero"`
+	Gates                hearing.Gates     `json:"gates,omitzero"`
 	SessionsPerMinute    int               `json:"sessions_per_minute"`
 	RequestsPerMinute    int               `json:"requests_per_minute"`
 	MaxActiveRuns        int               `json:"max_active_runs"`
@@ -96,6 +99,7 @@ several servers may share it; each has a data folder of its own.`,
 	o.Telegram.flags(cmd)
 	o.Embeddings.Flags(cmd, "auto")
 	o.Mind.Flags(cmd, c.getenv)
+	o.Gates.Flags(cmd, fmt.Sprintf(", nor below %g", intent.DefaultAcceptWrite))
 	flags.IntVar(&o.SessionsPerMinute, "sessions-per-minute", 30, "how often one caller may start a session")
 	flags.IntVar(&o.RequestsPerMinute, "requests-per-minute", 1200, "how many requests one caller may make")
 	flags.IntVar(&o.MaxActiveRuns, "max-active-runs", 256, "how many runs are advanced at once; more wait")
@@ -176,6 +180,10 @@ func (c *cli) serve(ctx context.Context, o serveOptions, asked bool) error {
 	if cfg.Rollout, err = rollout(o.Rollout); err != nil {
 		return usageError{err}
 	}
+	if err = o.Gates.Check(); err != nil {
+		return usageError{err}
+	}
+	cfg.Gates = app.Gates(o.Gates)
 	cfg.Webhooks.AllowLoopback, cfg.Webhooks.AllowPrivate = o.WebhookAllowLoopback, o.WebhookAllowPrivate
 	server, err := app.New(ctx, cfg)
 	if err != nil {

@@ -66,6 +66,8 @@ type Config struct {
 	Embeddings Embeddings
 	// Mind is the model that reads messages, thinks for steps and judges [none].
 	Mind Mind
+	// Gates are how sure of its reading of a message the server must be.
+	Gates Gates
 	// Heartbeat, ChatWait, ChatStream and ChatSettle are those of the API; ReadTimeout and
 	// WriteTimeout replace its limits of one request.
 	Heartbeat, ChatWait, ChatStream, ChatSettle time.Duration

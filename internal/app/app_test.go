@@ -118,6 +118,8 @@ func TestWhatCannotWorkIsRefusedAndLeavesNothingOpen(t *testing.T) {
 		"room for no run":                func(c *app.Config) { c.MaxActiveRuns = -1 },
 		"a retention that keeps nothing": func(c *app.Config) { c.Retention = -time.Hour },
 		"a limit that nobody can meet":   func(c *app.Config) { c.RequestsPerMinute = -1 },
+		"a write that is easily meant":   func(c *app.Config) { c.Gates.AcceptWrite = 0.79 },
+		"gates that do not rise":         func(c *app.Config) { c.Gates = app.Gates{AcceptRead: 0.3, Ask: 0.5} },
 	}
 	for name, change := range tests {
 		t.Run(name, func(t *testing.T) {

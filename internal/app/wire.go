@@ -100,7 +100,7 @@ func (a *App) wireIntents() error {
 	}
 	a.hears = scorer.About
 	a.cleanups = append(a.cleanups, cleanup{"embeddings", func(context.Context) error { return scorer.Close() }})
-	a.intents, err = intent.NewAdapter(intent.Config{
+	cfg, err := a.cfg.Gates.config(intent.Config{
 		Scorer: scorer.Scorer, Engine: NewUnderstanding(a.model), EngineMode: a.cfg.Mind.Understanding,
 		ScorerTold: func(err error) {
 			if err != nil {
@@ -108,6 +108,10 @@ func (a *App) wireIntents() error {
 			}
 		},
 	})
+	if err != nil {
+		return err
+	}
+	a.intents, err = intent.NewAdapter(cfg)
 	return err
 }
 

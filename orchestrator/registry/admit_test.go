@@ -391,6 +391,8 @@ func TestTrustSiteAndWaiver(t *testing.T) {
 	manifest := manifestOf("alpha", change, undo, read("look"), tell)
 	readsOnly := registration("alpha")
 	readsOnly.Trust = contracts.TrustReadsOnly
+	surer := registration("alpha")
+	surer.Floor = &contracts.Floor{FloorRule: contracts.FloorRule{AcceptWrite: 0.9, AcceptRead: 0.5}}
 	tests := map[string]struct {
 		site  contracts.SitePolicy
 		reg   contracts.Registration
@@ -410,6 +412,21 @@ func TestTrustSiteAndWaiver(t *testing.T) {
 				t.Helper()
 				if e, _ := c.Capability("alpha.look"); !e.Policy.ApprovalRequired || e.Policy.Reason != "the site policy asks for approval" {
 					t.Errorf("got %+v", e.Policy)
+				}
+			},
+		},
+		"how sure a reading must be is the most that is asked for": {
+			contracts.SitePolicy{Floor: &contracts.Floor{
+				FloorRule:    contracts.FloorRule{AcceptRead: 0.8},
+				Capabilities: map[string]contracts.FloorRule{"alpha.change": {AcceptWrite: 0.95}},
+			}},
+			surer,
+			func(t *testing.T, c *contracts.Catalog) {
+				t.Helper()
+				for ref, want := range map[string]float64{"alpha.look": 0.8, "alpha.change": 0.95, "alpha.undo": 0.9} {
+					if e, _ := c.Capability(ref); e.Accept != want {
+						t.Errorf("%s: %g, want %g", ref, e.Accept, want)
+					}
 				}
 			},
 		},

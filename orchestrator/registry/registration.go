@@ -168,6 +168,11 @@ func ruleFaults(at string, rule contracts.FloorRule) []contracts.Fault {
 	if rule.Approval != nil && (rule.Approval.Quorum < 0 || rule.Approval.ExpiresS < 0) {
 		faults.add(at+"/approval", "quorum and expires_s must not be negative")
 	}
+	for name, least := range map[string]float64{"accept_read": rule.AcceptRead, "accept_write": rule.AcceptWrite} {
+		if least < 0 || least > 1 {
+			faults.add(at+"/"+name, "must be between 0 and 1")
+		}
+	}
 	return faults
 }
 

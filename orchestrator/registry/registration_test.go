@@ -58,6 +58,10 @@ func TestParseBootstrapListsEveryFault(t *testing.T) {
 			`{"domains":[{"domain":"alpha","url":"http://a","floor":{"risk_level":"scary","approval":{"quorum":-1},"capabilities":{"a/b":{"risk_level":"x"}}}}]}`,
 			[]string{"/domains/0/floor/approval", "/domains/0/floor/capabilities/a~1b/risk_level", "/domains/0/floor/risk_level"},
 		},
+		"readings that can never be sure enough": {
+			`{"domains":[{"domain":"alpha","url":"http://a","floor":{"accept_write":1.1}}],"site_policy":{"floor":{"capabilities":{"alpha.look":{"accept_read":-1}}}}}`,
+			[]string{"/domains/0/floor/accept_write", "/site_policy/floor/capabilities/alpha.look/accept_read"},
+		},
 		"a site policy with bare names": {
 			`{"domains":[],"site_policy":{"roles":{"notifier":"tell"},"floor":{"capabilities":{"change":{}}}}}`,
 			[]string{"/site_policy/floor/capabilities/change", "/site_policy/roles/notifier"},

@@ -70,6 +70,11 @@ func (s domainSet) catalog(site contracts.SitePolicy) (*contracts.Catalog, error
 	if err := addWorkflows(contracts.NewCatalog("", slices.Clone(entries), maps.Clone(site.Roles)), entries, s); err != nil {
 		return nil, err
 	}
+	for _, d := range entries {
+		for _, e := range d.Capabilities {
+			e.Accept = max(accept(s[d.Name].registration.Floor, e, e.Capability.Name), accept(site.Floor, e, e.Ref()))
+		}
+	}
 	snapshot, err := contracts.Hash(struct {
 		Domains []snapshotLine    `json:"domains"`
 		Roles   map[string]string `json:"roles"`
@@ -78,6 +83,18 @@ func (s domainSet) catalog(site contracts.SitePolicy) (*contracts.Catalog, error
 		return nil, fmt.Errorf("hash catalog: %w", err)
 	}
 	return contracts.NewCatalog(snapshot, entries, maps.Clone(site.Roles)), nil
+}
+
+// accept is how sure of a reading a floor asks to be, 0 if it says nothing of it.
+func accept(f *contracts.Floor, e *contracts.CapabilityEntry, name string) float64 {
+	switch {
+	case f == nil:
+		return 0
+	case e.Policy.SideEffectClass.Writes():
+		return max(f.AcceptWrite, f.Capabilities[name].AcceptWrite)
+	default:
+		return max(f.AcceptRead, f.Capabilities[name].AcceptRead)
+	}
 }
 
 func (s domainSet) entry(name string, site contracts.SitePolicy) (*contracts.DomainEntry, error) {
@@ -137,6 +154,8 @@ type snapshotLine struct {
 	Digest       string   `json:"digest"`
 	Capabilities []string `json:"capabilities"`
 	Roles        []string `json:"roles,omitempty"`
+	// Accept is what is asked for of readings, by capability.
+	Accept map[string]float64 `json:"accept,omitempty"`
 }
 
 func snapshotLines(entries []*contracts.DomainEntry) []snapshotLine {
@@ -145,6 +164,12 @@ func snapshotLines(entries []*contracts.DomainEntry) []snapshotLine {
 		line := snapshotLine{Domain: e.Name, Digest: e.Digest, Roles: e.Roles}
 		for _, c := range e.Capabilities {
 			line.Capabilities = append(line.Capabilities, c.Digest)
+			if c.Accept > 0 {
+				if line.Accept == nil {
+					line.Accept = map[string]float64{}
+				}
+				line.Accept[c.Capability.Name] = c.Accept
+			}
 		}
 		lines = append(lines, line)
 	}
