@@ -99,7 +99,7 @@ tamper: ## change a stored database 1,000 times, at random, in a file and on Pos
 fuzz: ## run every fuzz target, FUZZTIME (30s) each
 	GO="$(GO)" FUZZTIME="$(FUZZTIME)" sh tools/fuzz.sh
 
-fuzz-api: ## ask a server what openapi.yaml allows, and what it forbids, with all checks of schemathesis; it still finds where the document is looser than the server
+fuzz-api: ## ask a server all that openapi.yaml allows, and what it forbids, with all checks of schemathesis; needs Python 3.10 or later
 	GO="$(GO)" sh tools/fuzz-api.sh
 
 fuzz-long: ## run every fuzz target for 10 minutes, and schemathesis

@@ -14,6 +14,9 @@ type PlanRequest struct {
 	// Unattended means that nobody will be there to answer: steps that ask take the
 	// answer that they name for it, or fail; gates of writes open all the same.
 	Unattended bool `json:"unattended,omitempty"`
+	// Phase holds the request to the capabilities that may be used in it, searches
+	// too.
+	Phase string `json:"phase,omitempty"`
 }
 
 // PlanPreview is a plan that was compiled and not run, or what is missing for

@@ -50,6 +50,8 @@ type Plan struct {
 	// Unattended means that nobody is there to answer: human steps take the
 	// answer that they name for it, or fail.
 	Unattended bool `json:"unattended,omitempty"`
+	// Phase is the one that the request is held to: every step is of it.
+	Phase string `json:"phase,omitempty"`
 	// Frames are the workflows of the plan, by the prefix of their nodes' ids:
 	// "" for a plan that is one workflow.
 	Frames map[string]Frame `json:"frames,omitempty"`

@@ -69,12 +69,15 @@ type KeyScopes struct {
 
 // KeySpec is the body that makes an API key.
 type KeySpec struct {
+	// Name is one line.
 	Name string `json:"name,omitempty"`
 	// Kind is user, service or frontend.
-	Kind      string     `json:"kind"`
-	Principal string     `json:"principal"`
-	Roles     []string   `json:"roles"`
-	Scopes    KeyScopes  `json:"scopes,omitzero"`
+	Kind      string `json:"kind"`
+	Principal string `json:"principal"`
+	// Roles are Manifold's, or a domain's own as "domain:role".
+	Roles  []string  `json:"roles"`
+	Scopes KeyScopes `json:"scopes,omitzero"`
+	// ExpiresAt is in the future.
 	ExpiresAt *time.Time `json:"expires_at,omitempty"`
 }
 

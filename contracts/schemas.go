@@ -3,6 +3,8 @@ package contracts
 import (
 	"embed"
 	"fmt"
+	"io/fs"
+	"path"
 	"slices"
 	"strings"
 	"sync"
@@ -15,34 +17,31 @@ var schemaFiles embed.FS
 // schemas/<name>.json.
 type SchemaName string
 
-// The schemas of the contract.
+// The schemas that what is sent to Manifold is held to.
 const (
-	SchemaManifest        SchemaName = "manifest"
-	SchemaToolResult      SchemaName = "tool_result"
-	SchemaExecuteRequest  SchemaName = "execute_request"
-	SchemaAccepted        SchemaName = "accepted"
-	SchemaHealth          SchemaName = "health"
-	SchemaPlan            SchemaName = "plan"
-	SchemaIntent          SchemaName = "intent"
-	SchemaInterrupt       SchemaName = "interrupt"
-	SchemaResume          SchemaName = "resume"
-	SchemaEvent           SchemaName = "event"
-	SchemaLedgerEntry     SchemaName = "ledger_entry"
-	SchemaVerdict         SchemaName = "verdict"
-	SchemaRegistration    SchemaName = "registration"
-	SchemaBootstrap       SchemaName = "bootstrap"
-	SchemaStartSession    SchemaName = "start_session"
-	SchemaSessionResponse SchemaName = "session_response"
-	SchemaRunView         SchemaName = "run_view"
+	SchemaManifest      SchemaName = "manifest"
+	SchemaResume        SchemaName = "resume"
+	SchemaRegistration  SchemaName = "registration"
+	SchemaBootstrap     SchemaName = "bootstrap"
+	SchemaStartSession  SchemaName = "start_session"
+	SchemaPlanRequest   SchemaName = "plan_request"
+	SchemaRunPlan       SchemaName = "run_plan"
+	SchemaMessage       SchemaName = "message"
+	SchemaRename        SchemaName = "rename"
+	SchemaConfirmDomain SchemaName = "confirm_domain"
+	SchemaKeySpec       SchemaName = "key_spec"
+	SchemaLockKey       SchemaName = "lock_key"
+	SchemaAuditRequest  SchemaName = "audit_request"
 )
 
 // SchemaNames lists every schema of the contract.
 func SchemaNames() []SchemaName {
-	return []SchemaName{
-		SchemaManifest, SchemaToolResult, SchemaExecuteRequest, SchemaAccepted, SchemaHealth, SchemaPlan, SchemaIntent,
-		SchemaInterrupt, SchemaResume, SchemaEvent, SchemaLedgerEntry, SchemaVerdict, SchemaRegistration,
-		SchemaBootstrap, SchemaStartSession, SchemaSessionResponse, SchemaRunView,
+	var names []SchemaName
+	files, _ := fs.Glob(schemaFiles, "schemas/*.json") // the pattern is sound
+	for _, file := range files {
+		names = append(names, SchemaName(strings.TrimSuffix(path.Base(file), ".json")))
 	}
+	return names
 }
 
 // builtins compiles the embedded schemas once; they never change after.
@@ -66,11 +65,10 @@ func BuiltinSchema(name SchemaName) (*Schema, error) {
 	if err != nil {
 		return nil, err
 	}
-	s, ok := all[name]
-	if !ok {
-		return nil, Errorf(CodeNotFound, "there is no schema %q", name)
+	if s, ok := all[name]; ok {
+		return s, nil
 	}
-	return s, nil
+	return nil, Errorf(CodeNotFound, "there is no schema %q", name)
 }
 
 // Parse decodes strictly what an author or a caller wrote and holds it to the
@@ -87,8 +85,7 @@ func Parse(name SchemaName, data []byte, v any) error {
 	faults := faultList(faultsOf(err))
 	faults.merge(validate(schema.compiled, settled(parsed)))
 	if len(faults) > 0 {
-		words := strings.ReplaceAll(string(name), "_", " ")
-		return Invalid("the "+words+" is not valid", faults...)
+		return Invalid("the "+strings.ReplaceAll(string(name), "_", " ")+" is not valid", faults...)
 	}
 	return err
 }

@@ -159,6 +159,8 @@ type Turn struct {
 	DryRun    bool
 	// Unattended means that nobody is there to answer.
 	Unattended bool
+	// Phase holds the request to what may be used in it.
+	Phase string
 }
 
 // ShownGate is a gate as somebody was shown it.

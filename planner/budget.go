@@ -46,12 +46,16 @@ func tooManyNodes(what string, limit int) error {
 		"%s needs more than the %d steps that a run may have; ask for less at once", what, limit)
 }
 
-// checkReach refuses plans that go beyond what was allowed: too many calls, or
-// a dry run that would reach a write which cannot pretend.
+// checkReach refuses plans that go beyond what was allowed: too many calls, a step
+// of another phase than the request's, or a dry run that would reach a write which
+// cannot pretend.
 func checkReach(p contracts.Plan) error {
 	calls := 0
 	var faults []contracts.Fault
 	for i, n := range p.Nodes {
+		if p.Phase != "" && n.Phase != "" && n.Phase != p.Phase {
+			return contracts.Errorf(contracts.CodeForbidden, "the step %q is of the phase %q, and the request is held to %q", n.Title, n.Phase, p.Phase)
+		}
 		if n.Policy == nil {
 			continue
 		}

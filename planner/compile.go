@@ -174,7 +174,7 @@ func (c *compiler) finish(asks []*ask) (contracts.Plan, error) {
 	plan := contracts.Plan{
 		Goal: goal(c.req.Goal, asks), Strategy: strategy(c.draft.nodes, c.frames), Nodes: c.draft.nodes, Frames: c.frames,
 		Budgets: c.req.Budgets, Instances: c.pins.instances, CapabilityDigests: c.pins.digests,
-		Owner: c.req.Owner, DryRun: c.req.DryRun, Unattended: c.req.Unattended,
+		Owner: c.req.Owner, DryRun: c.req.DryRun, Unattended: c.req.Unattended, Phase: c.req.Phase,
 	}
 	plan.Budgets.MaxNodes = c.draft.limit
 	if err := checkReach(plan); err != nil {

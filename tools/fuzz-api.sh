@@ -41,9 +41,12 @@ if [ -z "$url" ]; then
 fi
 
 # Streams have no end that could be waited for; other tests read them.
-document=$(pwd)/internal/httpapi/openapi.yaml
+root=$(pwd)
+MANIFOLD_KEY=$(cat "$dir/data/admin.key")
+export MANIFOLD_KEY
+export SCHEMATHESIS_HOOKS="$root/tools/fuzz_api_hooks.py"
 cd "$dir" # where it keeps what it has found
-"$tools/bin/schemathesis" --no-color run "$document" --url "$url" \
-	--header "Authorization: Bearer $(cat "$dir/data/admin.key")" \
+"$tools/bin/schemathesis" --no-color --config-file "$root/tools/schemathesis.toml" \
+	run "$root/internal/httpapi/openapi.yaml" --url "$url" \
 	--checks all --exclude-operation-id streamSession --exclude-operation-id streamRun \
-	--phases examples,coverage --continue-on-failure --request-timeout 30
+	--phases "${PHASES:-examples,coverage}" ${EXAMPLES:+--max-examples "$EXAMPLES"} --continue-on-failure --request-timeout 30 "$@"

@@ -13,9 +13,8 @@ import (
 )
 
 type askOptions struct {
-	session    string
-	name       string
-	webhook    string
+	session, name, webhook, phase string
+
 	instances  map[string]string
 	dryRun     bool
 	unattended bool
@@ -41,6 +40,7 @@ ends with exit code 3 when a person has to decide or to answer first.`,
 	flags.StringToStringVar(&o.instances, "instance", nil, "instance of a domain, as domain=instance")
 	flags.BoolVar(&o.dryRun, "dry-run", false, "read, but only pretend to write")
 	flags.BoolVar(&o.unattended, "unattended", false, "nobody will answer: steps that ask take the answer that they name for it, or fail")
+	flags.StringVar(&o.phase, "phase", "", "use only what may be used in this phase, such as review")
 	flags.BoolVar(&o.noWait, "no-wait", false, "do not wait for the answer")
 	return cmd
 }
@@ -64,13 +64,13 @@ func (c *cli) ask(ctx context.Context, server *client.Client, o askOptions, word
 
 func send(ctx context.Context, server *client.Client, o askOptions, words string) (contracts.SessionResponse, error) {
 	if o.session != "" {
-		if o.dryRun || o.name != "" || o.webhook != "" || len(o.instances) > 0 {
-			return contracts.SessionResponse{}, usagef("--dry-run, --name, --webhook and --instance belong to the first message of a session")
+		if o.dryRun || o.name != "" || o.webhook != "" || o.phase != "" || len(o.instances) > 0 {
+			return contracts.SessionResponse{}, usagef("--dry-run, --name, --webhook, --phase and --instance belong to the first message of a session")
 		}
 		return server.Say(ctx, o.session, words, client.Opt{})
 	}
 	return server.StartSession(ctx, contracts.StartSession{
-		Message: words, Name: o.name, WebhookURL: o.webhook, Instances: o.instances, DryRun: o.dryRun, Unattended: o.unattended,
+		Message: words, Name: o.name, WebhookURL: o.webhook, Instances: o.instances, DryRun: o.dryRun, Unattended: o.unattended, Phase: o.phase,
 	}, client.Opt{})
 }
 

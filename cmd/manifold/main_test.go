@@ -105,6 +105,24 @@ func TestAPlanIsShownAndRunExactly(t *testing.T) {
 	d.does("rita", exitWaiting, `finance\.`, "plan", "buy me a pony")
 }
 
+func TestARequestIsHeldToThePhaseThatIsNamed(t *testing.T) {
+	t.Parallel()
+	d := setup(t)
+	var preview contracts.PlanPreview
+	d.reads("rita", &preview, "plan", "--phase", "review", alert)
+	if preview.Plan == nil || preview.Plan.Phase != "review" || preview.Plan.Nodes[0].Phase != "review" {
+		t.Errorf("planned: %+v", preview.Plan)
+	}
+	var session contracts.SessionResponse
+	d.reads("rita", &session, "ask", "--phase", "review", alert)
+	var run contracts.RunView
+	d.reads("rita", &run, "run", "show", session.RunIDs[0])
+	if run.Plan.Phase != "review" {
+		t.Errorf("asked: %+v", run.Plan)
+	}
+	d.does("rita", exitError, `/phase`, "ask", "--phase", "In Review", alert)
+}
+
 func TestAQuestionIsAnswered(t *testing.T) {
 	t.Parallel()
 	d := setup(t)
@@ -184,6 +202,7 @@ func TestFaultyCommandLinesAreUsageErrors(t *testing.T) {
 		"a level that is none":     {"serve", "--log-level", "loud", "--data", "/nowhere"},
 		"a format that is none":    {"serve", "--log-format", "xml", "--data", "/nowhere"},
 		"a dry run in the middle":  {"ask", "--session", "s", "--dry-run", "x"},
+		"a phase in the middle":    {"ask", "--session", "s", "--phase", "review", "x"},
 		"a file besides arguments": {"domain", "add", "--file", "x", "name", "http://x"},
 	}
 	for name, args := range tests {

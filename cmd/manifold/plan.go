@@ -33,6 +33,7 @@ day; "manifold plan run HASH" runs exactly it.`,
 	flags.StringVar(&body.SessionID, "session", "", "plan within this session")
 	flags.BoolVar(&body.DryRun, "dry-run", false, "plan a dry run")
 	flags.BoolVar(&body.Unattended, "unattended", false, "plan for a run that nobody will answer")
+	flags.StringVar(&body.Phase, "phase", "", "plan with what may be used in this phase alone, such as review")
 	flags.BoolVar(&mermaid, "mermaid", false, "write the graph as a Mermaid diagram")
 	cmd.AddCommand(planRunCommand(c))
 	return cmd

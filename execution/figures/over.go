@@ -70,7 +70,7 @@ func (m *Many) Stats() figure.Stats {
 
 // summarize adds up what was called and what the phases took.
 func (m *Many) summarize(out *figure.Stats) {
-	out.Calls = map[string]int{}
+	out.Calls, out.Phases = map[string]int{}, []figure.PhaseFigures{}
 	phases, prints := map[string]figure.PhaseFigures{}, map[string]bool{}
 	for _, f := range m.all {
 		out.Repairs += f.Repairs
@@ -83,7 +83,8 @@ func (m *Many) summarize(out *figure.Stats) {
 			phases[p.Phase] = figure.PhaseFigures{Phase: p.Phase, Steps: was.Steps + p.Steps, MachineMS: was.MachineMS + p.MachineMS, HumanMS: was.HumanMS + p.HumanMS}
 		}
 	}
-	out.Fingerprints = slices.Sorted(maps.Keys(prints))
+	out.Fingerprints = slices.AppendSeq(make([]string, 0, len(prints)), maps.Keys(prints))
+	slices.Sort(out.Fingerprints)
 	for _, name := range slices.Sorted(maps.Keys(phases)) {
 		out.Phases = append(out.Phases, phases[name])
 	}
@@ -143,7 +144,7 @@ func by(all []figure.RunFigures, name func(figure.RunFigures) string) []figure.G
 	for _, f := range all {
 		groups[name(f)] = append(groups[name(f)], f)
 	}
-	var out []figure.GroupStats
+	out := []figure.GroupStats{} // a list, also of nothing
 	for _, n := range slices.Sorted(maps.Keys(groups)) {
 		out = append(out, group(n, groups[n]))
 	}

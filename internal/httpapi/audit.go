@@ -23,7 +23,7 @@ func (s *auditRoutes) routes() []route {
 func (s *auditRoutes) verify(k *call) error {
 	var body contracts.AuditRequest
 	if k.gin.Request.ContentLength != 0 {
-		if err := k.body(&body, MaxBody); err != nil {
+		if err := k.body(contracts.SchemaAuditRequest, &body, MaxBody); err != nil {
 			return err
 		}
 	}

@@ -17,6 +17,7 @@ import (
 	"github.com/gin-gonic/gin"
 
 	"github.com/manifold-run/manifold/contracts"
+	"github.com/manifold-run/manifold/internal/httpapi/query"
 	"github.com/manifold-run/manifold/orchestrator/access"
 )
 
@@ -26,8 +27,8 @@ type call struct {
 	who access.Principal
 }
 
-// adapt is the one way from a route to its handler: authenticate, bound,
-// handle, and write the error if there is one.
+// adapt is the one way from a route to its handler: authenticate, bound, hold the
+// query to what is known, handle, and write the error if there is one.
 func (s *Server) adapt(r route) gin.HandlerFunc {
 	return func(c *gin.Context) {
 		k := &call{gin: c}
@@ -39,6 +40,12 @@ func (s *Server) adapt(r route) gin.HandlerFunc {
 			}
 			who.From = c.ClientIP()
 			k.who = who
+			// Public routes are spared: who probes a server, or passes a link on, adds
+			// parameters of its own.
+			if err := query.Check(r.method, r.path, c.Request.URL.RawQuery); err != nil {
+				s.problems.fail(c, err)
+				return
+			}
 		}
 		if err := r.handle(k); err != nil {
 			s.problems.fail(c, err)
@@ -109,21 +116,10 @@ func (k *call) raw(limit int64) ([]byte, error) {
 	return body, nil
 }
 
-// body decodes the body strictly.
-func (k *call) body(v any, limit int64) error {
+// body decodes the body strictly and holds it to a schema of the contract, which
+// is what openapi.yaml says of it.
+func (k *call) body(schema contracts.SchemaName, v any, limit int64) error {
 	raw, err := k.raw(limit)
-	if err != nil {
-		return err
-	}
-	if len(raw) == 0 {
-		return contracts.Errorf(contracts.CodeInvalid, "the body is empty; send a JSON object")
-	}
-	return contracts.DecodeStrict(raw, v)
-}
-
-// parsed decodes the body strictly and holds it to a schema of the contract.
-func (k *call) parsed(schema contracts.SchemaName, v any) error {
-	raw, err := k.raw(MaxBody)
 	if err != nil {
 		return err
 	}
@@ -162,8 +158,8 @@ func (k *call) idempotencyKey() (string, error) {
 
 // number reads a whole number of the query that is not negative.
 func (k *call) number(name string) (int64, error) {
-	text := k.query(name)
-	if text == "" {
+	text, given := k.gin.GetQuery(name)
+	if !given {
 		return 0, nil
 	}
 	n, err := strconv.ParseInt(text, 10, 64)
@@ -195,8 +191,8 @@ func (k *call) pageAfter() (contracts.Page, error) {
 
 // time reads a moment of the query, RFC 3339.
 func (k *call) time(name string) (time.Time, error) {
-	text := k.query(name)
-	if text == "" {
+	text, given := k.gin.GetQuery(name)
+	if !given {
 		return time.Time{}, nil
 	}
 	at, err := time.Parse(time.RFC3339Nano, text)
@@ -208,8 +204,8 @@ func (k *call) time(name string) (time.Time, error) {
 
 // oneOf reads a word of the query that is one of those that are known.
 func oneOf[T ~string](k *call, name string, known ...T) (T, error) {
-	word := T(k.query(name))
-	if word == "" || slices.Contains(known, word) {
+	text, given := k.gin.GetQuery(name)
+	if word := T(text); !given || slices.Contains(known, word) {
 		return word, nil
 	}
 	return "", contracts.Invalid("the query is not valid", contracts.Fault{Pointer: "/" + name, Message: fmt.Sprintf("must be one of %v", known)})
@@ -217,8 +213,8 @@ func oneOf[T ~string](k *call, name string, known ...T) (T, error) {
 
 // share reads a number from 0 to 1; 0 if it is not given.
 func (k *call) share(name string) (float64, error) {
-	text := k.query(name)
-	if text == "" {
+	text, given := k.gin.GetQuery(name)
+	if !given {
 		return 0, nil
 	}
 	v, err := strconv.ParseFloat(text, 64)
@@ -230,13 +226,9 @@ func (k *call) share(name string) (float64, error) {
 
 // flag reads a yes or no of the query.
 func (k *call) flag(name string) (bool, error) {
-	text := k.query(name)
-	if text == "" {
-		return false, nil
-	}
-	yes, err := strconv.ParseBool(text)
-	if err != nil {
+	text, given := k.gin.GetQuery(name)
+	if given && text != "true" && text != "false" {
 		return false, contracts.Invalid("the query is not valid", contracts.Fault{Pointer: "/" + name, Message: "must be true or false"})
 	}
-	return yes, nil
+	return text == "true", nil
 }

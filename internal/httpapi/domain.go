@@ -40,7 +40,7 @@ func (s *domainRoutes) registerDomain(k *call) error {
 		return err
 	}
 	var body contracts.Registration
-	if err := k.parsed(contracts.SchemaRegistration, &body); err != nil {
+	if err := k.body(contracts.SchemaRegistration, &body, MaxBody); err != nil {
 		return err
 	}
 	if err := k.who.MayManage(access.ActionManageDomains, body.Domain); err != nil {
@@ -100,7 +100,7 @@ func (s *domainRoutes) confirmDomain(k *call) error {
 		return err
 	}
 	var body contracts.ConfirmDomain
-	if err := k.body(&body, MaxBody); err != nil {
+	if err := k.body(contracts.SchemaConfirmDomain, &body, MaxBody); err != nil {
 		return err
 	}
 	report, err := s.registry.Confirm(k.who.Doing(k.ctx(), contracts.ActDomainConfirmed, k.param("name"), body), k.param("name"), body.Digest)

@@ -60,7 +60,7 @@ func (s *gateRoutes) showGate(k *call) error {
 
 func (s *gateRoutes) decide(k *call) error {
 	var body contracts.Resume
-	if err := k.parsed(contracts.SchemaResume, &body); err != nil {
+	if err := k.body(contracts.SchemaResume, &body, MaxBody); err != nil {
 		return err
 	}
 	key, err := k.idempotencyKey()
@@ -93,7 +93,7 @@ func (s *gateRoutes) listLocks(k *call) error {
 
 func (s *gateRoutes) breakLock(k *call) error {
 	var body contracts.LockKey
-	if err := k.body(&body, MaxBody); err != nil {
+	if err := k.body(contracts.SchemaLockKey, &body, MaxBody); err != nil {
 		return err
 	}
 	broken, err := s.runs.BreakLock(k.ctx(), k.who, body.Key)

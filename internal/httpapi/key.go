@@ -39,7 +39,7 @@ func (s *keyRoutes) createKey(k *call) error {
 		return err
 	}
 	var body contracts.KeySpec
-	if err := k.body(&body, MaxBody); err != nil {
+	if err := k.body(contracts.SchemaKeySpec, &body, MaxBody); err != nil {
 		return err
 	}
 	spec := access.Spec{

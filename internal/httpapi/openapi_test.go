@@ -21,6 +21,7 @@ import (
 
 	"github.com/manifold-run/manifold/contracts"
 	"github.com/manifold-run/manifold/contracts/figure"
+	"github.com/manifold-run/manifold/internal/httpapi/query"
 )
 
 // document is as much of openapi.yaml as the tests look at.
@@ -41,7 +42,33 @@ type schema struct {
 	Items      *schema           `yaml:"items"`
 	Min        int               `yaml:"minItems"`
 	Max        int               `yaml:"maxItems"`
-	Values     *schema           `yaml:"additionalProperties"`
+	Values     *values           `yaml:"additionalProperties"`
+	// Beyond its type, what the contract's schema says of a value.
+	Pattern   string   `yaml:"pattern"`
+	MinLength int      `yaml:"minLength"`
+	MaxLength int      `yaml:"maxLength"`
+	Minimum   *float64 `yaml:"minimum"`
+	Maximum   *float64 `yaml:"maximum"`
+	AnyOf     []schema `yaml:"anyOf"`
+	// Own is what authors may add to an object that has nothing else that is not
+	// listed.
+	Own  map[string]schema `yaml:"patternProperties"`
+	Defs map[string]schema `yaml:"$defs"`
+}
+
+// values is what the members of an object are that are not listed: of a schema,
+// or none at all.
+type values struct {
+	Of   schema
+	None bool
+}
+
+// UnmarshalYAML takes a schema, or false.
+func (v *values) UnmarshalYAML(raw []byte) error {
+	if v.None = strings.TrimSpace(string(raw)) == "false"; v.None {
+		return nil
+	}
+	return yaml.Unmarshal(raw, &v.Of)
 }
 
 func openAPIDocument(t *testing.T) document {
@@ -94,20 +121,66 @@ func TestPublicRoutesAreSaidToBePublic(t *testing.T) {
 	}
 }
 
-// wireTypes are the Go types that the routes take and give.
+func TestTheDocumentNamesEveryQuery(t *testing.T) {
+	t.Parallel()
+	var document struct {
+		Paths      map[string]map[string]any `yaml:"paths"`
+		Components struct {
+			Parameters map[string]struct {
+				Name string `yaml:"name"`
+			} `yaml:"parameters"`
+		} `yaml:"components"`
+	}
+	if err := yaml.Unmarshal(openAPI, &document); err != nil {
+		t.Fatal(err)
+	}
+	for _, r := range (&Server{}).routes() {
+		op, _ := document.Paths[place.ReplaceAllString(r.path, "{$1}")][strings.ToLower(r.method)].(map[string]any) // a missing one is another test's
+		listed, _ := op["parameters"].([]any)
+		var described []string
+		for _, one := range listed {
+			p, _ := one.(map[string]any)
+			ref, _ := p["$ref"].(string)
+			if shared := strings.TrimPrefix(ref, "#/components/parameters/"); shared == "Cursor" || shared == "Limit" {
+				described = append(described, document.Components.Parameters[shared].Name)
+			}
+			if name, _ := p["name"].(string); p["in"] == "query" {
+				described = append(described, name)
+			}
+		}
+		if diff := cmp.Diff(query.Of(r.method, r.path), described); diff != "" {
+			t.Errorf("%s %s, taken and described:\n%s", r.method, r.path, diff)
+		}
+	}
+}
+
+// bodies are the Go types that the routes take, with the schemas that they are held
+// to.
+func bodies() map[contracts.SchemaName]reflect.Type {
+	return map[contracts.SchemaName]reflect.Type{
+		contracts.SchemaStartSession: reflect.TypeFor[contracts.StartSession](), contracts.SchemaMessage: reflect.TypeFor[contracts.Message](),
+		contracts.SchemaRename: reflect.TypeFor[contracts.Rename](), contracts.SchemaResume: reflect.TypeFor[contracts.Resume](),
+		contracts.SchemaPlanRequest: reflect.TypeFor[contracts.PlanRequest](), contracts.SchemaRunPlan: reflect.TypeFor[contracts.RunPlan](),
+		contracts.SchemaLockKey: reflect.TypeFor[contracts.LockKey](), contracts.SchemaAuditRequest: reflect.TypeFor[contracts.AuditRequest](),
+		contracts.SchemaRegistration: reflect.TypeFor[contracts.Registration](), contracts.SchemaConfirmDomain: reflect.TypeFor[contracts.ConfirmDomain](),
+		contracts.SchemaKeySpec: reflect.TypeFor[contracts.KeySpec](),
+	}
+}
+
+// wireTypes are the Go types that the routes give.
 func wireTypes() []reflect.Type {
 	return []reflect.Type{
 		reflect.TypeFor[contracts.Problem](), reflect.TypeFor[contracts.Health](), reflect.TypeFor[contracts.Readiness](),
-		reflect.TypeFor[contracts.Caller](), reflect.TypeFor[contracts.WebhookKey](), reflect.TypeFor[contracts.StartSession](), reflect.TypeFor[contracts.SessionResponse](),
-		reflect.TypeFor[contracts.Rename](), reflect.TypeFor[contracts.Message](), reflect.TypeFor[contracts.Resume](),
-		reflect.TypeFor[contracts.Event](), reflect.TypeFor[contracts.PlanRequest](), reflect.TypeFor[contracts.PlanPreview](),
-		reflect.TypeFor[contracts.RunPlan](), reflect.TypeFor[contracts.RunSummary](), reflect.TypeFor[contracts.RunView](), reflect.TypeFor[contracts.DomainState](),
+		reflect.TypeFor[contracts.Caller](), reflect.TypeFor[contracts.WebhookKey](), reflect.TypeFor[contracts.SessionResponse](),
+
+		reflect.TypeFor[contracts.Event](), reflect.TypeFor[contracts.PlanPreview](),
+		reflect.TypeFor[contracts.RunSummary](), reflect.TypeFor[contracts.RunView](), reflect.TypeFor[contracts.DomainState](),
 		reflect.TypeFor[figure.RunFigures](), reflect.TypeFor[figure.Stats](), reflect.TypeFor[contracts.LedgerEntry](), reflect.TypeFor[contracts.ReplayReport](), reflect.TypeFor[contracts.Interrupt](),
-		reflect.TypeFor[contracts.LockView](), reflect.TypeFor[contracts.LockKey](), reflect.TypeFor[contracts.DomainView](),
-		reflect.TypeFor[contracts.Registration](), reflect.TypeFor[contracts.DomainReport](), reflect.TypeFor[contracts.DomainDetail](),
-		reflect.TypeFor[contracts.ConfirmDomain](), reflect.TypeFor[contracts.DomainDiff](), reflect.TypeFor[contracts.CapabilityView](),
-		reflect.TypeFor[contracts.InstanceView](), reflect.TypeFor[contracts.KeyView](), reflect.TypeFor[contracts.KeySpec](),
-		reflect.TypeFor[contracts.KeyCreated](), reflect.TypeFor[contracts.AuditRequest](), reflect.TypeFor[contracts.AuditReport](),
+		reflect.TypeFor[contracts.LockView](), reflect.TypeFor[contracts.DomainView](),
+		reflect.TypeFor[contracts.DomainReport](), reflect.TypeFor[contracts.DomainDetail](),
+		reflect.TypeFor[contracts.DomainDiff](), reflect.TypeFor[contracts.CapabilityView](),
+		reflect.TypeFor[contracts.InstanceView](), reflect.TypeFor[contracts.KeyView](),
+		reflect.TypeFor[contracts.KeyCreated](), reflect.TypeFor[contracts.AuditReport](),
 		reflect.TypeFor[contracts.AuditRoot](), reflect.TypeFor[contracts.AuditProof](), reflect.TypeFor[contracts.AuditConsistency](),
 	}
 }
@@ -115,8 +188,12 @@ func wireTypes() []reflect.Type {
 func TestTheSchemasAreThoseOfTheGoTypes(t *testing.T) {
 	t.Parallel()
 	w := writer{enums: constants(t), out: map[string]schema{}, types: map[string]reflect.Type{}}
+	for _, name := range slices.Sorted(maps.Keys(bodies())) {
+		held := contractSchema(t, name)
+		w.of(bodies()[name], limits{root: held, at: held})
+	}
 	for _, typ := range wireTypes() {
-		w.of(typ)
+		w.of(typ, limits{})
 	}
 	if *update {
 		writeSchemas(t, w)
@@ -147,74 +224,126 @@ type writer struct {
 	types map[string]reflect.Type
 }
 
-func (w writer) of(t reflect.Type) schema {
+func (w writer) of(t reflect.Type, held limits) schema {
 	switch t {
 	case reflect.TypeFor[time.Time]():
 		return schema{Type: "string", Format: "date-time"}
 	case reflect.TypeFor[json.RawMessage]():
-		return schema{}
+		return schema{Type: held.here().Type}
 	}
+	at := held.here()
 	switch t.Kind() {
 	case reflect.Pointer:
-		return w.of(t.Elem())
+		return w.of(t.Elem(), held)
 	case reflect.Bool:
 		return schema{Type: "boolean"}
 	case reflect.Int, reflect.Int64:
-		return schema{Type: "integer"}
+		return schema{Type: "integer", Minimum: at.Minimum, Maximum: at.Maximum}
 	case reflect.Float64:
-		return schema{Type: "number"}
+		return schema{Type: "number", Minimum: at.Minimum, Maximum: at.Maximum}
 	case reflect.Slice:
-		return schema{Type: "array", Items: new(w.of(t.Elem()))}
+		return schema{Type: "array", Min: at.Min, Items: new(w.of(t.Elem(), held.to(at.Items)))}
 	case reflect.Array:
-		return schema{Type: "array", Min: t.Len(), Max: t.Len(), Items: new(w.of(t.Elem()))}
+		return schema{Type: "array", Min: t.Len(), Max: t.Len(), Items: new(w.of(t.Elem(), held.to(at.Items)))}
 	case reflect.Map:
-		return schema{Type: "object", Values: new(w.of(t.Elem()))}
+		var each limits
+		if at.Values != nil {
+			each = held.to(&at.Values.Of)
+		}
+		return schema{Type: "object", Values: &values{Of: w.of(t.Elem(), each)}}
 	case reflect.String:
-		return w.text(t)
+		return w.text(t, at)
 	case reflect.Struct:
-		return w.object(t)
+		return w.object(t, held)
 	default:
-		return schema{}
+		return schema{Type: at.Type}
 	}
 }
 
 // text is an enumeration where the contract closes the set.
-func (w writer) text(t reflect.Type) schema {
+func (w writer) text(t reflect.Type, at schema) schema {
 	open := []string{"string", "Strategy", "ErrorType"}
 	if slices.Contains(open, t.Name()) || len(w.enums[t.Name()]) == 0 {
-		return schema{Type: "string"}
+		return schema{Type: "string", Format: at.Format, Enum: at.Enum, Pattern: at.Pattern, MinLength: at.MinLength, MaxLength: at.MaxLength}
 	}
 	w.out[t.Name()] = schema{Type: "string", Enum: w.enums[t.Name()]}
 	return schema{Ref: "#/components/schemas/" + t.Name()}
 }
 
-func (w writer) object(t reflect.Type) schema {
+func (w writer) object(t reflect.Type, held limits) schema {
 	ref := schema{Ref: "#/components/schemas/" + t.Name()}
 	if _, done := w.out[t.Name()]; done {
 		return ref
 	}
 	w.out[t.Name()], w.types[t.Name()] = schema{}, t
-	s := schema{Type: "object", Properties: map[string]schema{}}
-	w.fields(t, &s)
+	s := schema{Type: "object", Properties: map[string]schema{}, AnyOf: held.here().AnyOf}
+	if values := held.here().Values; values != nil && values.None {
+		s.Values, s.Own = values, map[string]schema{`^x-(?!manifold-)`: {}}
+	}
+	w.fields(t, held, &s)
 	w.out[t.Name()] = s
 	return ref
 }
 
-func (w writer) fields(t reflect.Type, s *schema) {
+func (w writer) fields(t reflect.Type, held limits, s *schema) {
 	for f := range t.Fields() {
 		tag := f.Tag.Get("json")
 		name, options, _ := strings.Cut(tag, ",")
 		switch {
 		case tag == "-":
 		case f.Anonymous && tag == "":
-			w.fields(f.Type, s)
+			w.fields(f.Type, held, s)
 		default:
-			s.Properties[name] = w.of(f.Type)
+			s.Properties[name] = w.of(f.Type, held.of(name))
 			if !strings.Contains(options, "omit") {
 				s.Required = append(s.Required, name)
 			}
 		}
 	}
+}
+
+// limits is a place in a schema of the contract; the zero place says nothing.
+type limits struct{ root, at *schema }
+
+func contractSchema(t *testing.T, name contracts.SchemaName) *schema {
+	t.Helper()
+	held, err := contracts.BuiltinSchema(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var s schema
+	if err := yaml.Unmarshal(held.Raw(), &s); err != nil {
+		t.Fatal(name, err)
+	}
+	return &s
+}
+
+// here is the schema at the place.
+func (l limits) here() schema {
+	switch name, found := strings.CutPrefix(l.ref(), "#/$defs/"); {
+	case found:
+		return l.root.Defs[name]
+	case l.at == nil:
+		return schema{}
+	default:
+		return *l.at
+	}
+}
+
+func (l limits) ref() string {
+	if l.at == nil {
+		return ""
+	}
+	return l.at.Ref
+}
+
+func (l limits) to(at *schema) limits { return limits{root: l.root, at: at} }
+
+func (l limits) of(property string) limits {
+	if at, has := l.here().Properties[property]; has {
+		return l.to(&at)
+	}
+	return limits{}
 }
 
 // constants are the texts of each string type of the contract, in the order of

@@ -42,24 +42,30 @@ func writeSchemas(t *testing.T, w writer) {
 		if len(s.Required) > 0 {
 			fmt.Fprintf(&b, "      required: [%s]\n", strings.Join(s.Required, ", "))
 		}
+		if s.Values != nil {
+			b.WriteString("      additionalProperties: false\n      patternProperties: {'^x-(?!manifold-)': {}}\n")
+		}
+		if len(s.AnyOf) > 0 {
+			fmt.Fprintf(&b, "      anyOf: [%s]\n", strings.Join(each(s.AnyOf), ", "))
+		}
 		b.WriteString("      properties:\n")
-		writeFields(&b, w, w.types[name], docs)
+		writeFields(&b, s, w.types[name], docs)
 	}
 	if err := os.WriteFile("openapi.yaml", []byte(b.String()), 0o600); err != nil {
 		t.Fatal(err)
 	}
 }
 
-func writeFields(b *strings.Builder, w writer, of reflect.Type, docs map[string]string) {
+func writeFields(b *strings.Builder, s schema, of reflect.Type, docs map[string]string) {
 	for f := range of.Fields() {
 		tag := f.Tag.Get("json")
 		name, _, _ := strings.Cut(tag, ",")
 		switch {
 		case tag == "-":
 		case f.Anonymous && tag == "":
-			writeFields(b, w, f.Type, docs)
+			writeFields(b, s, f.Type, docs)
 		default:
-			parts := inline(w.of(f.Type))
+			parts := inline(s.Properties[name])
 			if doc := docs[of.Name()+"."+f.Name]; doc != "" {
 				parts = append(parts, "description: "+strconv.Quote(doc))
 			}
@@ -82,16 +88,57 @@ func inline(s schema) []string {
 	}
 	add("type", s.Type)
 	add("format", s.Format)
-	if s.Max > 0 {
-		parts = append(parts, fmt.Sprintf("minItems: %d, maxItems: %d", s.Min, s.Max))
+	if len(s.Enum) > 0 {
+		add("enum", "["+strings.Join(s.Enum, ", ")+"]")
+	}
+	if len(s.Required) > 0 {
+		add("required", "["+strings.Join(s.Required, ", ")+"]")
+	}
+	if s.Pattern != "" {
+		add("pattern", "'"+s.Pattern+"'")
+	}
+	add("minLength", count(s.MinLength))
+	add("maxLength", count(s.MaxLength))
+	add("minItems", count(s.Min))
+	add("maxItems", count(s.Max))
+	add("minimum", bound(s.Minimum))
+	add("maximum", bound(s.Maximum))
+	if len(s.Properties) > 0 {
+		var fields []string
+		for _, name := range slices.Sorted(maps.Keys(s.Properties)) {
+			fields = append(fields, name+": {"+strings.Join(inline(s.Properties[name]), ", ")+"}")
+		}
+		add("properties", "{"+strings.Join(fields, ", ")+"}")
 	}
 	if s.Items != nil {
 		add("items", "{"+strings.Join(inline(*s.Items), ", ")+"}")
 	}
 	if s.Values != nil {
-		add("additionalProperties", "{"+strings.Join(inline(*s.Values), ", ")+"}")
+		add("additionalProperties", "{"+strings.Join(inline(s.Values.Of), ", ")+"}")
 	}
 	return parts
+}
+
+func each(all []schema) []string {
+	var out []string
+	for _, s := range all {
+		out = append(out, "{"+strings.Join(inline(s), ", ")+"}")
+	}
+	return out
+}
+
+func count(n int) string {
+	if n == 0 {
+		return ""
+	}
+	return strconv.Itoa(n)
+}
+
+func bound(at *float64) string {
+	if at == nil {
+		return ""
+	}
+	return strconv.FormatFloat(*at, 'f', -1, 64)
 }
 
 // comments gives what the contract says of its types, by "Type", and of their

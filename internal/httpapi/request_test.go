@@ -59,7 +59,8 @@ func TestRequestsThatAreNotUnderstoodAreRefusedWithTheirPlace(t *testing.T) {
 		"a gate that is not there":       {"POST", "/v1/gates/NOPE2/decision", `{"decision":"reject"}`, nil, 404, "NOPE2"},
 		"a decision that is none":        {"POST", "/v1/gates/NOPE2/decision", `{"decision":"maybe"}`, nil, 400, "/decision"},
 		"a plan that nobody was shown":   {"POST", "/v1/runs", `{"plan_hash":"00"}`, nil, 404, "plan"},
-		"a name that is empty":           {"PATCH", "/v1/sessions/ses_none/name", `{"name":""}`, nil, 404, "ses_none"},
+		"a name that is empty":           {"PATCH", "/v1/sessions/ses_none/name", `{"name":""}`, nil, 400, "/name"},
+		"a name of nothing":              {"PATCH", "/v1/sessions/ses_none/name", `{"name":"x"}`, nil, 404, "ses_none"},
 		"a session without a real start": {"POST", "/v1/sessions/ses_none/messages", `{"message":"x"}`, nil, 404, "ses_none"},
 	}
 	for name, tt := range tests {

@@ -1,6 +1,7 @@
 package httpapi
 
 import (
+	"fmt"
 	"net/http"
 	"regexp"
 
@@ -39,7 +40,7 @@ func (s *runRoutes) routes() []route {
 
 func (s *runRoutes) plan(k *call) error {
 	var body contracts.PlanRequest
-	if err := k.body(&body, MaxPlanBody); err != nil {
+	if err := k.body(contracts.SchemaPlanRequest, &body, MaxPlanBody); err != nil {
 		return err
 	}
 	preview, err := s.runs.Plan(k.ctx(), k.who, body)
@@ -51,7 +52,7 @@ func (s *runRoutes) plan(k *call) error {
 
 func (s *runRoutes) runPlan(k *call) error {
 	var body contracts.RunPlan
-	if err := k.body(&body, MaxPlanBody); err != nil {
+	if err := k.body(contracts.SchemaRunPlan, &body, MaxPlanBody); err != nil {
 		return err
 	}
 	key, err := k.idempotencyKey()
@@ -115,7 +116,10 @@ func (s *runRoutes) stats(k *call) error {
 	if err != nil {
 		return err
 	}
-	filter.Last = int(min(last, runs.MaxStatsRuns))
+	if last > runs.MaxStatsRuns {
+		return contracts.Invalid("the query is not valid", contracts.Fault{Pointer: "/last", Message: fmt.Sprintf("must be at most %d", runs.MaxStatsRuns)})
+	}
+	filter.Last = int(last)
 	if filter.All, err = k.flag("all"); err != nil {
 		return err
 	}

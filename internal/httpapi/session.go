@@ -32,7 +32,7 @@ func (s *sessionRoutes) routes() []route {
 
 func (s *sessionRoutes) startSession(k *call) error {
 	var body contracts.StartSession
-	if err := k.parsed(contracts.SchemaStartSession, &body); err != nil {
+	if err := k.body(contracts.SchemaStartSession, &body, MaxBody); err != nil {
 		return err
 	}
 	key, err := k.idempotencyKey()
@@ -90,7 +90,7 @@ func (s *sessionRoutes) deleteSession(k *call) error {
 
 func (s *sessionRoutes) renameSession(k *call) error {
 	var body contracts.Rename
-	if err := k.body(&body, MaxBody); err != nil {
+	if err := k.body(contracts.SchemaRename, &body, MaxBody); err != nil {
 		return err
 	}
 	session, err := s.sessions.Rename(k.ctx(), k.who, k.param("id"), body.Name)
@@ -106,7 +106,7 @@ func (s *sessionRoutes) renameSession(k *call) error {
 
 func (s *sessionRoutes) say(k *call) error {
 	var body contracts.Message
-	if err := k.body(&body, MaxBody); err != nil {
+	if err := k.body(contracts.SchemaMessage, &body, MaxBody); err != nil {
 		return err
 	}
 	key, err := k.idempotencyKey()
@@ -122,7 +122,7 @@ func (s *sessionRoutes) say(k *call) error {
 
 func (s *sessionRoutes) resume(k *call) error {
 	var body contracts.Resume
-	if err := k.parsed(contracts.SchemaResume, &body); err != nil {
+	if err := k.body(contracts.SchemaResume, &body, MaxBody); err != nil {
 		return err
 	}
 	key, err := k.idempotencyKey()

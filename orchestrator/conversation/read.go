@@ -55,7 +55,7 @@ func (r *reader) read(ctx context.Context, who access.Principal, in Input) (orch
 	case in.at.command != nil:
 		return r.commanded(ctx, who, in, t)
 	case in.Start != nil:
-		t.DryRun, t.Unattended = in.Start.DryRun, in.Start.Unattended
+		t.DryRun, t.Unattended, t.Phase = in.Start.DryRun, in.Start.Unattended, in.Start.Phase
 		return t, nil
 	}
 	return r.mean(ctx, who, in, t)

@@ -181,7 +181,7 @@ func (m *machine) planRequest(session orchestrator.Session, t orchestrator.Turn)
 	return planner.Request{
 		Goal: contracts.CleanSummary(goalOf(t)), Intents: t.Intents, Catalog: m.catalogs.Catalog(), Owner: t.By.Contract(),
 		Instances: instances, Roles: t.Roles, Budgets: session.Budgets, DryRun: t.DryRun,
-		Unattended: t.Unattended,
+		Unattended: t.Unattended, Phase: t.Phase,
 	}
 }
 

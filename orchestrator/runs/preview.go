@@ -65,7 +65,7 @@ func (r *Runs) previewRequest(ctx context.Context, who access.Principal, body co
 	req := planner.Request{
 		Goal:    cmp.Or(contracts.CleanSummary(body.Goal), contracts.CleanSummary(body.Message), "intents given as data"),
 		Intents: intents, Catalog: r.catalogs.Catalog(), Owner: who.Contract(), Instances: body.Instances, DryRun: body.DryRun,
-		Unattended: body.Unattended,
+		Unattended: body.Unattended, Phase: body.Phase,
 	}
 	if body.Budgets != nil {
 		req.Budgets = *body.Budgets
@@ -133,7 +133,7 @@ func (r *Runs) recompiled(who access.Principal, preview orchestrator.Preview, dr
 	req := planner.Request{
 		Goal: preview.Goal, Intents: preview.Intents, Catalog: r.catalogs.Catalog(), Owner: who.Contract(),
 		Instances: preview.Plan.Instances, Budgets: preview.Plan.Budgets, DryRun: preview.Plan.DryRun,
-		Unattended: preview.Plan.Unattended,
+		Unattended: preview.Plan.Unattended, Phase: preview.Plan.Phase,
 	}
 	result, err := planner.Compile(req)
 	if err != nil {
