@@ -213,8 +213,9 @@ ORDER BY id FOR UPDATE`
 
 	// plansOnce keeps the server from planning the statements of a group anew each
 	// time, which takes it longer than some of them, and from a plan that reads
-	// whole tables because they were small when it was made.
-	plansOnce = `SELECT set_config('plan_cache_mode', 'force_generic_plan', true), set_config('enable_seqscan', 'off', true)`
+	// whole tables because they were small when it was made. The price that it puts
+	// on reading all of a table, and be it of one row, must not make it compile.
+	plansOnce = `SELECT set_config('plan_cache_mode', 'force_generic_plan', true), set_config('enable_seqscan', 'off', true), set_config('jit', 'off', true)`
 
 	selectIntents = `SELECT nonce, run_id, consumed, outcome <> '' FROM intent WHERE nonce = ANY($1)`
 	selectHooks   = `
