@@ -13,6 +13,7 @@ import (
 
 	"github.com/manifold-run/manifold/cmd/manifold/internal/tell"
 	"github.com/manifold-run/manifold/contracts"
+	"github.com/manifold-run/manifold/internal/witness"
 )
 
 func TestASentenceIsAnsweredWithATable(t *testing.T) {
@@ -188,6 +189,32 @@ func TestKeysAreMadeListedAndRevoked(t *testing.T) {
 	d.does("nightly", exitError, `(?s)revoked.*MANIFOLD_KEY`, "domain", "list")
 	d.does("", exitUsage, `--expires`, "key", "create", "x", "--expires", "-1h")
 	d.does("", exitError, `(?s)/kind.*/roles/0`, "key", "create", "x", "--kind", "robot", "--role", "No Role")
+}
+
+func TestAuditKeysAreRotatedByACommand(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "audit.keys")
+	rotate := func() (code int, out, errs bytes.Buffer) {
+		code = run(t.Context(), []string{"audit", "rotate", path}, func(string) string { return "" }, nil, &out, &errs)
+		return code, out, errs
+	}
+	if code, _, errs := rotate(); code != exitError || !strings.Contains(errs.String(), path) {
+		t.Errorf("a file that is not there: %d %s", code, &errs)
+	}
+	before, _, err := witness.Load(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	code, out, errs := rotate()
+	after, made, err := witness.Load(path)
+	if code != exitOK || err != nil || made || len(after.Signing) != 2 || after.Signing[1] != before.Signing[0] {
+		t.Fatalf("%d %s %v: %d keys", code, &errs, err, len(after.Signing))
+	}
+	public, err := os.ReadFile(path + ".pub")
+	lines := strings.Fields(string(public))
+	if err != nil || len(lines) != 2 || !strings.Contains(out.String(), lines[0]) || strings.Contains(out.String(), after.Signing[0]) {
+		t.Errorf("it says %s, and the file for others is %s %v", &out, public, err)
+	}
 }
 
 func TestFaultyCommandLinesAreUsageErrors(t *testing.T) {
