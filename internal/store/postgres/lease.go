@@ -103,19 +103,20 @@ func (s *Runs) ReleaseRun(ctx context.Context, l execution.Lease) error {
 	return contracts.Errorf(contracts.CodeLeaseLost, "run %s is not held by %s in epoch %d any more", l.RunID, l.Owner, l.Epoch)
 }
 
-// selectDue finds the runs that nobody holds and that can go on; each part has
-// an index of its own.
+// selectDue finds the runs that nobody holds and that can go on; each part reads
+// an index of its own in its order. The time is asked for once, as a value: to
+// one that is joined, every run that waits for a timer would be compared.
 const selectDue = `
 WITH clock AS (SELECT ` + now + ` AS at)
 SELECT id FROM (
-  (SELECT id, created_at FROM run, clock WHERE finished_at = 0 AND NOT parked AND lease_until <= clock.at AND format = ANY($1) AND ` + notHeldBack + `
+  (SELECT id, created_at FROM run WHERE finished_at = 0 AND NOT parked AND lease_until <= (SELECT at FROM clock) AND format = ANY($1) AND ` + notHeldBack + `
    ORDER BY created_at, id LIMIT $2)
   UNION
-  (SELECT id, created_at FROM run, clock WHERE finished_at = 0 AND parked AND wake_seq > handled_seq AND lease_until <= clock.at AND format = ANY($1) AND ` + notHeldBack + `
-   ORDER BY created_at, id LIMIT $2)
+  (SELECT id, created_at FROM run WHERE finished_at = 0 AND parked AND wake_seq > handled_seq AND lease_until <= (SELECT at FROM clock) AND format = ANY($1)
+   AND ` + notHeldBack + ` ORDER BY created_at, id LIMIT $2)
   UNION
-  (SELECT id, created_at FROM run, clock WHERE finished_at = 0 AND parked AND wake_at > 0 AND wake_at <= clock.at AND lease_until <= clock.at AND format = ANY($1) AND ` + notHeldBack + `
-   ORDER BY created_at, id LIMIT $2)) due
+  (SELECT id, created_at FROM run WHERE finished_at = 0 AND parked AND wake_at > 0 AND wake_at <= (SELECT at FROM clock)
+   AND lease_until <= (SELECT at FROM clock) AND format = ANY($1) AND ` + notHeldBack + ` ORDER BY wake_at, id LIMIT $2)) due
 ORDER BY created_at, id LIMIT $2`
 
 // DueRuns lists runs that nobody holds and that can go on, oldest first.
