@@ -96,6 +96,33 @@ func NoticesOf(i contracts.Interrupt, url string) ([]WebhookDelivery, error) {
 	return out, err
 }
 
+// Due are the notices of an open interrupt whose time has come: the last reminder and
+// the escalation, by names that they have once for each interrupt; "" is none.
+type Due struct{ Reminder, Escalation string }
+
+// NoticesDue gives, to a face that tells people by itself, what NoticesOf writes to the
+// outbox: what is due now, and when the next one is, zero if there is none.
+func NoticesDue(i contracts.Interrupt, now time.Time) (due Due, next time.Time) {
+	if i.EscalateAt != nil && !now.Before(*i.EscalateAt) {
+		due.Escalation = NoticeEscalation
+	} else if i.EscalateAt != nil {
+		next = *i.EscalateAt
+	}
+	pause := time.Duration(i.RemindS) * time.Second
+	if pause <= 0 {
+		return due, next
+	}
+	n := min(int(now.Sub(i.CreatedAt)/pause), MaxReminders)
+	if n > 0 {
+		due.Reminder = fmt.Sprintf("%s-%d", NoticeReminder, n)
+	}
+	after := i.CreatedAt.Add(time.Duration(n+1) * pause)
+	if n < MaxReminders && (i.ExpiresAt == nil || after.Before(*i.ExpiresAt)) && (next.IsZero() || after.Before(next)) {
+		next = after
+	}
+	return due, next
+}
+
 // StillWanted tells whether a delivery is still news: a reminder of what was decided
 // is none.
 func StillWanted(ctx context.Context, gates execution.Gates, d WebhookDelivery) bool {

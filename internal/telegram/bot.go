@@ -164,8 +164,8 @@ func (b *Bot) wire(people map[int64]access.Principal, deps Deps) {
 	}
 	b.caller = &caller{
 		gates: deps.Gates, people: people, chats: b.cfg.Approvers, out: out, pages: deps.Pages,
-		box:  &box{inbox: deps.Inbox, channel: channel + ":gates", now: b.cfg.Now, retry: retry, logger: logger},
-		told: map[callID]int{}, poke: make(chan struct{}, 1), every: b.cfg.Limits.Progress, retry: retry, logger: logger,
+		box: &box{inbox: deps.Inbox, channel: channel + ":gates", now: b.cfg.Now, retry: retry, logger: logger},
+		now: b.cfg.Now, told: map[callID]int{}, poke: make(chan struct{}, 1), every: b.cfg.Limits.Progress, retry: retry, logger: logger,
 	}
 }
 

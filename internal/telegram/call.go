@@ -18,23 +18,28 @@ import (
 	"github.com/manifold-run/manifold/orchestrator/gates"
 )
 
-// callID names the call of one chat to one gate; it is the id of its item in the
-// inbox, which stays until the gate is closed.
+// callID names the call of one chat to one gate, or what is said of the gate later:
+// the event of a notice. It is the id of its item in the inbox, which stays until the
+// gate is closed.
 type callID struct {
-	gate string
-	chat int64
+	gate  string
+	chat  int64
+	event string // "" for the call itself
 }
 
-func (c callID) String() string { return c.gate + "@" + strconv.FormatInt(c.chat, 10) }
+func (c callID) String() string {
+	return strings.TrimSuffix(c.gate+"@"+strconv.FormatInt(c.chat, 10)+"@"+c.event, "@")
+}
 
 func readCallID(text string) (callID, bool) {
-	gate, chat, _ := strings.Cut(text, "@")
+	gate, rest, _ := strings.Cut(text, "@")
+	chat, event, _ := strings.Cut(rest, "@")
 	n, err := strconv.ParseInt(chat, 10, 64)
-	return callID{gate, n}, err == nil
+	return callID{gate, n, event}, err == nil
 }
 
 // caller tells the chats of approvers of each gate that they may decide and did
-// not ask for, once. The goroutine
+// not ask for, once, and of its reminders and its escalation. The goroutine
 // of run is the only one that touches told; what was told stands in the box too.
 type caller struct {
 	gates  *gates.Gates
@@ -43,11 +48,13 @@ type caller struct {
 	out    *sender
 	box    *box
 	pages  render.Pages
+	now    func() time.Time
 	every  time.Duration // the pause between two looks
 	retry  backoff
 	logger *slog.Logger
 
 	told map[callID]int
+	next time.Time     // when there is something to say without a change; zero is never
 	poke chan struct{} // something has changed since the last look
 }
 
@@ -74,11 +81,7 @@ func (c *caller) run(ctx context.Context) {
 		})
 		if err == nil {
 			wait = c.retry.first
-			select {
-			case <-c.poke:
-				_ = sleep(ctx, c.every)
-			case <-ctx.Done():
-			}
+			c.rest(ctx)
 			continue
 		}
 		if ctx.Err() == nil {
@@ -86,6 +89,22 @@ func (c *caller) run(ctx context.Context) {
 		}
 		_ = sleep(ctx, wait)
 		wait = c.retry.after(wait)
+	}
+}
+
+// rest waits for a change, or until something is due.
+func (c *caller) rest(ctx context.Context) {
+	var due <-chan time.Time
+	if !c.next.IsZero() {
+		timer := time.NewTimer(c.next.Sub(c.now()))
+		defer timer.Stop()
+		due = timer.C
+	}
+	select {
+	case <-c.poke:
+		_ = sleep(ctx, c.every)
+	case <-due:
+	case <-ctx.Done():
 	}
 }
 
@@ -111,6 +130,7 @@ func (c *caller) remember(ctx context.Context) error {
 }
 
 func (c *caller) look(ctx context.Context) error {
+	c.next = time.Time{}
 	open, err := c.open(ctx)
 	if err != nil {
 		return err
@@ -150,17 +170,38 @@ func (c *caller) open(ctx context.Context) (map[callID]contracts.Interrupt, erro
 			return nil, err
 		}
 		for _, i := range waiting {
-			if !slices.Contains(approve, i.Code) && !isAsked(who, i) {
-				continue
-			}
-			for _, chat := range c.chats {
-				if chat == id || chat < 0 {
-					out[callID{i.InterruptID, chat}] = i
-				}
+			if slices.Contains(approve, i.Code) || isAsked(who, i) {
+				c.want(out, id, who, i)
 			}
 		}
 	}
 	return out, nil
+}
+
+// want adds what is to be said of a gate because of one person who may decide it: the
+// call and the reminders to the chats of approvers, the reminders to those who are
+// named as well, and the escalation to those that it is for.
+func (c *caller) want(out map[callID]contracts.Interrupt, id int64, who access.Principal, i contracts.Interrupt) {
+	events, next := orchestrator.NoticesDue(i, c.now())
+	if !next.IsZero() && (c.next.IsZero() || next.Before(c.next)) {
+		c.next = next
+	}
+	for _, chat := range c.chats {
+		if chat != id && chat >= 0 {
+			continue
+		}
+		out[callID{gate: i.InterruptID, chat: chat}] = i
+		if events.Reminder != "" {
+			out[callID{i.InterruptID, chat, events.Reminder}] = i
+		}
+	}
+	if events.Reminder != "" && len(i.Reviewers) > 0 { // else they could not decide it
+		out[callID{i.InterruptID, id, events.Reminder}] = i
+	}
+	named := func(name string) bool { return strings.EqualFold(name, who.Subject()) }
+	if events.Escalation != "" && slices.ContainsFunc(i.EscalateTo, named) {
+		out[callID{i.InterruptID, id, events.Escalation}] = i
+	}
 }
 
 // isAsked tells whether somebody holds a role that a procedure puts its question to.
@@ -168,10 +209,12 @@ func isAsked(who access.Principal, i contracts.Interrupt) bool {
 	return !i.Type.Gate() && slices.ContainsFunc(access.AskedRoles(i), func(role string) bool { return who.Has(access.Role(role)) })
 }
 
-// call makes one call, unless it was made.
+// call makes one call, unless it was made. Of a reminder that a stop or a crash has cut
+// off nobody knows whether it arrived: the next one comes anyway, and it is not said
+// twice. A call or an escalation comes once, and is rather said twice than never.
 func (c *caller) call(ctx context.Context, id callID, i contracts.Interrupt) error {
 	message, known := c.told[id]
-	if message != 0 {
+	if message != 0 || known && strings.HasPrefix(id.event, orchestrator.NoticeReminder) {
 		return nil
 	}
 	if !known {
@@ -182,8 +225,7 @@ func (c *caller) call(ctx context.Context, id callID, i contracts.Interrupt) err
 		c.told[id] = 0
 	}
 	at := place{chat: id.chat, group: id.chat < 0}
-	page := c.pages.Of(c.people[id.chat], at.group, []contracts.Interrupt{i})[i.Code]
-	message, err := c.out.deliver(ctx, at, 0, []render.Part{render.Asked(i, page)})
+	message, err := c.out.deliver(ctx, at, 0, []render.Part{c.words(id, at, i)})
 	switch {
 	case hopeless(err):
 		message = -1 // nobody is there, and is not called again
@@ -192,4 +234,16 @@ func (c *caller) call(ctx context.Context, id callID, i contracts.Interrupt) err
 	}
 	c.told[id] = message
 	return c.box.noteReply(ctx, id.String(), strconv.Itoa(message))
+}
+
+// words are what a chat is told. A notice names the gate, and shows nothing of it.
+func (c *caller) words(id callID, at place, i contracts.Interrupt) render.Part {
+	switch id.event {
+	case "":
+		return render.Asked(i, c.pages.Of(c.people[id.chat], at.group, []contracts.Interrupt{i})[i.Code])
+	case orchestrator.NoticeEscalation:
+		return render.Waits(i, "Escalated to you")
+	default:
+		return render.Waits(i, "Reminder")
+	}
 }

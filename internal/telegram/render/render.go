@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 	"unicode/utf8"
 
 	"github.com/go-telegram/bot/models"
@@ -179,7 +180,7 @@ func gate(i contracts.Interrupt, mayApprove bool) Part {
 		add("sent as", sent)
 	}
 	if i.ExpiresAt != nil {
-		add("open until", i.ExpiresAt.UTC().Format("2006-01-02 15:04 UTC"))
+		add("open until", minute(*i.ExpiresAt))
 	}
 	if i.Status != contracts.InterruptOpen {
 		out.lines = append(out.lines, line{{text: Ended(i), tag: "b"}})
@@ -261,6 +262,19 @@ func Progress(lines []string) Outgoing {
 	}
 	return Pack([]Part{p})[0]
 }
+
+// Waits says to those who may decide that a gate or question is open still. It shows
+// nothing of it: /gate does, to those who may read it.
+func Waits(i contracts.Interrupt, what string) Part {
+	head := line{{text: what + ": ", tag: "b"}, {text: sheet.Asks(i)}, {text: " "}, {text: i.Code, tag: "code"}}
+	since := "It has waited since " + minute(i.CreatedAt)
+	if i.ExpiresAt != nil {
+		since += ", and is open until " + minute(*i.ExpiresAt)
+	}
+	return Part{lines: []line{head, {{text: since + "."}}, {{text: "/gate " + i.Code}, {text: " shows it, to be decided."}}}}
+}
+
+func minute(t time.Time) string { return t.UTC().Format("2006-01-02 15:04 UTC") }
 
 // maxOptions is how many options have a button; all of them have a number.
 const maxOptions = 8
