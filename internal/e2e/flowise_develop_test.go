@@ -2,6 +2,7 @@ package e2e_test
 
 import (
 	"crypto/rand"
+	"maps"
 	"net/http/httptest"
 	"strings"
 	"testing"
@@ -120,6 +121,74 @@ func TestAChatflowIsDevelopedBySentence(t *testing.T) {
 				t.Errorf("after the rollback: %s", got)
 			}
 		})
+	}
+}
+
+// TestAChangeAsksFlowiseForNoMoreThanItNeeds counts at the Flowise server what a
+// change of a flow asks for: one list to find it, one read of it as it is to begin
+// with; then for each iteration the check whether it still is so, one write, and its
+// read-back; and its tests. Nothing is asked for between that.
+func TestAChangeAsksFlowiseForNoMoreThanItNeeds(t *testing.T) {
+	t.Parallel()
+	for where, server := range flowiseServers() {
+		t.Run(where, func(t *testing.T) {
+			t.Parallel()
+			endpoint, key := server(t)
+			f := &front{}
+			s := startSite(t)
+			s.register(contracts.Registration{Domain: "flowise", URL: serveFlowise(t, f.serve(t, endpoint), key)})
+			name := "Counted" + rand.Text()[:5]
+			f.from(0, nil)
+			s.developed(`develop a chatbot called "`+name+`" that always replies "We open at nine"`, say{
+				contracts.InterruptPlanApproval: {decides("approve")},
+				contracts.InterruptResultReview: {decides("accept")},
+			})
+			// The look before a write finds that the id is free, and the pattern is saved of
+			// the flow as it is at the end.
+			wantRequests(t, "a new flow", f.requests(), map[string]int{"list": 0, "read": 5, "create": 1, "write": 0, "tests": 6})
+
+			f.from(0, nil)
+			s.developed(`develop the chatflow "`+name+`" further so that it always replies "We are closed"`, say{
+				contracts.InterruptSelectTarget: {"1"},
+				contracts.InterruptPlanApproval: {decides("approve"), decides("approve")},
+				contracts.InterruptResultReview: {decides("iterate", "feedback", `it must always reply "We open at ten"`), decides("accept")},
+			})
+			// Two iterations: the look before the gate, the last look, the read-back; and
+			// what is tested is read twice, to find the kinds of its nodes and its hash.
+			wantRequests(t, "a change", f.requests(), map[string]int{"list": 1, "read": 1 + 2*(2+1+2), "create": 0, "write": 2, "tests": 2 * 6})
+
+			f.from(0, nil)
+			s.approved(`change the reply of the chatflow "` + name + `" to "By appointment"`)
+			// Three look-ups of what the sentence means, and the three reads of a write.
+			wantRequests(t, "an edit", f.requests(), map[string]int{"list": 1, "read": 3 + 3, "create": 0, "write": 1, "tests": 0})
+
+			f.from(0, nil)
+			s.approved(`roll back the chatflow "` + name + `" to version 1`)
+			wantRequests(t, "a rollback", f.requests(), map[string]int{"list": 1, "read": 2 + 3, "create": 0, "write": 1, "tests": 0})
+			s.approved(`delete the chatflow "` + name + `"`)
+		})
+	}
+}
+
+// wantRequests holds what was asked of Flowise about flows to numbers.
+func wantRequests(t *testing.T, of string, asked []string, want map[string]int) {
+	t.Helper()
+	got := map[string]int{"list": 0, "read": 0, "create": 0, "write": 0, "tests": 0}
+	for _, r := range asked {
+		for kind, begins := range map[string]string{"read": "GET /chatflows/", "write": "PUT /chatflows/", "tests": "POST /prediction/"} {
+			if strings.HasPrefix(r, begins) {
+				got[kind]++
+			}
+		}
+		switch r {
+		case "GET /chatflows":
+			got["list"]++
+		case "POST /chatflows":
+			got["create"]++
+		}
+	}
+	if !maps.Equal(got, want) {
+		t.Errorf("%s asks Flowise for %v, want %v:\n%s", of, got, want, strings.Join(asked, "\n"))
 	}
 }
 
