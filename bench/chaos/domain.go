@@ -2,6 +2,7 @@ package main
 
 import (
 	"encoding/json"
+	"fmt"
 	"math/rand/v2"
 	"net/http"
 	"net/http/httptest"
@@ -25,15 +26,16 @@ type vault struct {
 	effects  map[string]int // by idempotency key, "run/node/n"
 	kept     map[string]contracts.ToolResult
 	values   map[string]string
-	approved map[string]bool // "run/node"
-	wild     []string        // what was applied without approval
+	approved map[string]map[string]bool // "run/node", then digests of capabilities
+	edition  int                        // of the manifest
+	wild     []string                   // what was applied without approval
 	calls    int
 }
 
 func newVault(seed uint64) *vault {
 	v := &vault{
 		chance: rand.New(rand.NewPCG(seed, 1)), effects: map[string]int{}, kept: map[string]contracts.ToolResult{}, //nolint:gosec // by the seed
-		values: map[string]string{}, approved: map[string]bool{},
+		values: map[string]string{}, approved: map[string]map[string]bool{},
 	}
 	v.server = httptest.NewServer(v)
 	return v
@@ -42,11 +44,30 @@ func newVault(seed uint64) *vault {
 // nodeOf is "run/node" of a key.
 func nodeOf(key string) string { return key[:max(strings.LastIndex(key, "/"), 0)] }
 
-// approve notes that somebody is about to approve a write.
-func (v *vault) approve(runID, nodeID string) {
+// approve notes that somebody is about to approve a write by a capability as it
+// was shown to them.
+func (v *vault) approve(runID, nodeID, digest string) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	v.approved[runID+"/"+nodeID] = true
+	node := runID + "/" + nodeID
+	if v.approved[node] == nil {
+		v.approved[node] = map[string]bool{}
+	}
+	v.approved[node][digest] = true
+}
+
+// change makes another edition of the manifest: what was approved by the one
+// before is not approved any more.
+func (v *vault) change() {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	v.edition++
+}
+
+func (v *vault) manifest() contracts.Manifest {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	return manifest(v.edition)
 }
 
 // applied counts how often a node's write was applied, whatever the try.
@@ -105,7 +126,7 @@ func (v *vault) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	case "/health":
 		answer(w, http.StatusOK, contracts.Health{Status: contracts.HealthOK})
 	case "/manifest":
-		answer(w, http.StatusOK, manifest())
+		answer(w, http.StatusOK, v.manifest())
 	case "/execute":
 		var req contracts.ExecuteRequest
 		if err := json.NewDecoder(r.Body).Decode(&req); err != nil {
@@ -179,7 +200,7 @@ func (v *vault) do(req contracts.ExecuteRequest) contracts.ToolResult {
 	value, _ := req.Parameters["value"].(string)
 	v.values[id] = value
 	v.effects[key]++
-	if !v.approved[nodeOf(key)] {
+	if !v.approved[nodeOf(key)][req.Context.CapabilityDigest] {
 		v.wild = append(v.wild, key)
 	}
 	result := contracts.ToolResult{OK: true, Summary: id + " is " + value, Facts: map[string]any{"id": id, "value": value}}
@@ -187,7 +208,24 @@ func (v *vault) do(req contracts.ExecuteRequest) contracts.ToolResult {
 	return result
 }
 
-func manifest() contracts.Manifest {
+// careful is a workflow that looks, asks, goes back as often as it is told to, and
+// then writes.
+const careful = `{
+  "name": "careful", "description": "Looks, asks, and then writes.", "metadata": {"routable": false},
+  "schema": {"type": "object", "required": ["id", "value"], "additionalProperties": false, "properties": {"id": {"type": "string"}, "value": {"type": "string"}}},
+  "steps": [
+    {"id": "look", "kind": "tool", "tool": "peek", "params": {"id": "${params.id}"}},
+    {"id": "agree", "kind": "human", "depends_on": ["look"], "human": {
+      "interrupt": "plan_approval", "prompt": "Write it?", "value": {"value": "${params.value}"}, "show": {"is": "${steps.look.facts}"},
+      "allow": ["approve", "reject"], "unattended": "fail"},
+      "on": [{"answer": "reject", "goto": "look", "max": 3}]},
+    {"id": "first", "kind": "tool", "tool": "put_keyed", "depends_on": ["agree"], "params": {"id": "${params.id}", "value": "${steps.agree.facts.value.value}"}},
+    {"id": "second", "kind": "tool", "tool": "put_plain", "depends_on": ["first"], "params": {"id": "${params.id}", "value": "${steps.first.facts.value}"}}
+  ],
+  "result": {"summary": "${params.id} is ${steps.second.facts.value}."}
+}`
+
+func manifest(edition int) contracts.Manifest {
 	no := false
 	helper := contracts.Metadata{SideEffectClass: contracts.ClassRead, Routable: &no, TimeoutMS: 3000, NodeTimeoutMS: 120_000}
 	m := contracts.Manifest{
@@ -197,10 +235,12 @@ func manifest() contracts.Manifest {
 	for _, kind := range kinds() {
 		meta := contracts.Metadata{
 			SideEffectClass: contracts.ClassWriteIrreversible, Idempotency: kind.idempotency, RiskLevel: contracts.RiskMedium,
-			Routable: &no, TimeoutMS: 3000, NodeTimeoutMS: 600_000,
+			Routable: &no, TimeoutMS: 3000, NodeTimeoutMS: 600_000, Locks: []string{fmt.Sprintf("edition %d of {id}", edition)},
 		}
 		m.Capabilities = append(m.Capabilities, contracts.Capability{Name: "put_" + kind.name, Schema: object("id", "value"), Metadata: meta})
 	}
+	m.Workflows = []contracts.Workflow{{}}
+	_ = json.Unmarshal([]byte(careful), &m.Workflows[0]) // it is a constant, and a test reads it
 	return m
 }
 

@@ -18,7 +18,7 @@ import (
 type verdict struct {
 	lost, stuck, failed, twice, missing, unasked, audit, gaps []string
 
-	writes, doubts int
+	writes, doubts, again int
 }
 
 // patience is how long a server may need, once nothing is broken any more.
@@ -70,6 +70,7 @@ func (v *verdict) run(ctx context.Context, p *person, one seen) error {
 		return nil
 	}
 	v.doubts += one.asked
+	v.again += one.again
 	view, err := insist(ctx, p, func(c *client.Client) (contracts.RunView, error) { return c.Run(ctx, one.id, client.Opt{}) })
 	switch {
 	case contracts.CodeOf(err) == contracts.CodeNotFound:
@@ -139,14 +140,14 @@ func (v *verdict) print(s *site, m *monkey, runs int, took time.Duration) {
 	}
 	fmt.Fprintf(os.Stdout, `seed %d, %d servers, %d runs with %d writes in %s
 
-| kill -9 | freezes of 20 s | database crashed | doubts asked | taken over | p50 | max |
-|--:|--:|--:|--:|--:|--:|--:|
-| %d | %d | %d | %d | %d | %s | %s |
+| kill -9 | freezes of 20 s | database crashed | lines cut | manifest changed | doubts asked | approvals asked anew | taken over | p50 | max |
+|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|
+| %d | %d | %d | %d | %d | %d | %d | %d | %s | %s |
 
 | lost | stuck | not completed | applied twice | missing | unapproved | audit or replay | gaps |
 |--:|--:|--:|--:|--:|--:|--:|--:|
 | %d | %d | %d | %d | %d | %d | %d | %d |
 `, s.plan.seed, s.plan.replicas, runs, v.writes, took.Round(time.Second),
-		m.kills, m.freezes, m.crashes, v.doubts, len(m.takeovers), at(0.5), at(1),
+		m.kills, m.freezes, m.crashes, m.cuts, m.changes, v.doubts, v.again, len(m.takeovers), at(0.5), at(1),
 		len(v.lost), len(v.stuck), len(v.failed), len(v.twice), len(v.missing), len(v.unasked), len(v.audit), len(v.gaps))
 }

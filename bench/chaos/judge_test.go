@@ -1,6 +1,8 @@
 package main
 
 import (
+	"net/http"
+	"slices"
 	"testing"
 
 	"github.com/manifold-run/manifold/contracts"
@@ -11,20 +13,22 @@ func TestTheJudgeSeesWhatIsWrong(t *testing.T) {
 	t.Parallel()
 	vault := newVault(1)
 	t.Cleanup(vault.server.Close)
-	write := func(capability, key string) {
+	write := func(capability, key, digest string) {
 		vault.do(contracts.ExecuteRequest{
 			Capability: capability, Parameters: map[string]any{"id": "x", "value": "1"},
-			Context: contracts.ExecuteContext{IdempotencyKey: key},
+			Context: contracts.ExecuteContext{IdempotencyKey: key, CapabilityDigest: digest},
 		})
 	}
-	vault.approve("r1", "n1")
-	vault.approve("r1", "n2")
-	vault.approve("r1", "n3")
-	write("put_keyed", "r1/n1/1")
-	write("put_keyed", "r1/n1/1") // recognised: once
-	write("put_plain", "r1/n2/1")
-	write("put_plain", "r1/n2/1") // twice
-	write("put_plain", "r1/n4/1") // nobody approved it
+	vault.approve("r1", "n1", "first")
+	vault.approve("r1", "n2", "first")
+	vault.approve("r1", "n3", "first")
+	vault.approve("r1", "n6", "first")
+	write("put_keyed", "r1/n1/1", "first")
+	write("put_keyed", "r1/n1/1", "first") // recognised: once
+	write("put_plain", "r1/n2/1", "first")
+	write("put_plain", "r1/n2/1", "first")  // twice
+	write("put_plain", "r1/n6/1", "second") // approved as it was before
+	write("put_plain", "r1/n4/1", "first")  // nobody approved it
 	var v verdict
 	v.effects(vault, contracts.RunView{RunID: "r1", Nodes: []contracts.NodeView{
 		{Node: contracts.Node{NodeID: "n1", Tool: "vault.put_keyed"}, State: contracts.NodeCompleted},
@@ -32,7 +36,53 @@ func TestTheJudgeSeesWhatIsWrong(t *testing.T) {
 		{Node: contracts.Node{NodeID: "n3", Tool: "vault.put_plain"}, State: contracts.NodeCompleted}, // says so, and did nothing
 		{Node: contracts.Node{NodeID: "n5", Tool: "vault.peek"}, State: contracts.NodeCompleted},
 	}})
-	if v.writes != 3 || len(v.twice) != 1 || len(v.missing) != 1 || len(vault.wild) != 1 {
+	if v.writes != 3 || len(v.twice) != 1 || len(v.missing) != 1 || len(vault.wild) != 2 {
 		t.Errorf("%d writes, twice %v, missing %v, unapproved %v", v.writes, v.twice, v.missing, vault.wild)
+	}
+}
+
+// TestTheManifestHasItsWorkflow: what it asks for and writes is all there.
+func TestTheManifestHasItsWorkflow(t *testing.T) {
+	t.Parallel()
+	one, two := manifest(1), manifest(2)
+	if len(one.Workflows) != 1 || len(one.Workflows[0].Steps) != 4 {
+		t.Fatalf("workflows: %+v", one.Workflows)
+	}
+	if slices.Equal(one.Capabilities[2].Metadata.Locks, two.Capabilities[2].Metadata.Locks) {
+		t.Error("an edition is as the one before")
+	}
+}
+
+// TestACutWireEndsWhatGoesThroughIt and lets through again once it is mended.
+func TestACutWireEndsWhatGoesThroughIt(t *testing.T) {
+	t.Parallel()
+	vault := newVault(1)
+	t.Cleanup(vault.server.Close)
+	w, err := newWire(t.Context(), "tcp", vault.server.Listener.Addr().String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = w.close() })
+	get := func() error {
+		req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, "http://"+w.address()+"/health", http.NoBody)
+		if err != nil {
+			return err
+		}
+		res, err := http.DefaultClient.Do(req)
+		if err != nil {
+			return err
+		}
+		return res.Body.Close()
+	}
+	if err := get(); err != nil {
+		t.Fatal(err)
+	}
+	w.sever()
+	if err := get(); err == nil {
+		t.Error("it was cut, and an answer came")
+	}
+	w.mend()
+	if err := get(); err != nil {
+		t.Error(err)
 	}
 }

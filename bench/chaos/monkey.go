@@ -20,7 +20,7 @@ type monkey struct {
 	site   *site
 	chance *rand.Rand
 
-	kills, freezes, crashes int
+	kills, freezes, crashes, cuts, changes int
 
 	mu        sync.Mutex // guards takeovers
 	takeovers []time.Duration
@@ -37,9 +37,10 @@ func (m *monkey) play(ctx context.Context) error {
 		if err := pause(ctx, wait); err != nil {
 			return err
 		}
-		r := m.site.replicas[m.chance.IntN(len(m.site.replicas))]
+		at := m.chance.IntN(len(m.site.replicas))
+		r := m.site.replicas[at]
 		switch n := m.chance.IntN(100); {
-		case n < 88:
+		case n < 66:
 			m.kills++
 			held := m.held(lasting)
 			r.kill()
@@ -47,13 +48,27 @@ func (m *monkey) play(ctx context.Context) error {
 			if err := errors.Join(pause(ctx, m.upTo(2*time.Second)), r.start(lasting)); err != nil {
 				return err
 			}
-		case n < 95:
+		case n < 72:
 			m.freezes++
 			r.signal(syscall.SIGSTOP)
 			frozen.Go(func() {
 				_ = pause(ctx, 2*lease) // beyond its leases
 				r.signal(syscall.SIGCONT)
 			})
+		case n < 80:
+			if err := m.cut(ctx, m.site.wires[at]); err != nil {
+				return err
+			}
+		case n < 85:
+			if err := m.cut(ctx, m.site.toVault); err != nil {
+				return err
+			}
+		case n < 95:
+			m.changes++
+			m.site.vault.change()
+			if err := m.site.refresh(ctx, m.chance); err != nil {
+				return err
+			}
 		default:
 			m.crashes++
 			err := m.site.database.crash()
@@ -62,6 +77,14 @@ func (m *monkey) play(ctx context.Context) error {
 			}
 		}
 	}
+}
+
+// cut severs the connections of one wire, and mends it after a while.
+func (m *monkey) cut(ctx context.Context, w *wire) error {
+	m.cuts++
+	w.sever()
+	defer w.mend()
+	return pause(ctx, m.upTo(3*time.Second))
 }
 
 func (m *monkey) upTo(d time.Duration) time.Duration { return time.Duration(m.chance.Int64N(int64(d))) }

@@ -4,6 +4,8 @@ import (
 	"context"
 	"fmt"
 	"math/rand/v2"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/manifold-run/manifold/client"
@@ -22,6 +24,7 @@ type seen struct {
 	id      string
 	view    contracts.RunView
 	asked   int // doubts
+	again   int // gates because something had changed since the approval
 	trouble error
 }
 
@@ -52,12 +55,22 @@ func (p *person) ask(ctx context.Context, n int) (string, error) {
 			ID: fmt.Sprintf("i%d", len(intents)+1), Confidence: 1, Source: "caller", Domain: domainName, Capability: name, Parameters: params,
 		})
 	}
+	if p.chance.IntN(4) == 0 {
+		add("careful", map[string]any{"id": fmt.Sprintf("c%d", n), "value": fmt.Sprint(n)})
+		return p.request(ctx, n, intents)
+	}
 	for i := range 1 + p.chance.IntN(3) {
 		add("peek", map[string]any{"id": fmt.Sprintf("r%d-%d", n, i)})
 	}
 	for i := range 1 + p.chance.IntN(3) {
 		add("put_"+kinds()[p.chance.IntN(len(kinds()))].name, map[string]any{"id": fmt.Sprintf("w%d-%d", n, i), "value": fmt.Sprint(n)})
 	}
+	return p.request(ctx, n, intents)
+}
+
+// request has intents planned and run, once more where the plan would be another
+// by now.
+func (p *person) request(ctx context.Context, n int, intents []contracts.Intent) (string, error) {
 	preview, err := insist(ctx, p, func(c *client.Client) (contracts.PlanPreview, error) {
 		return c.Plan(ctx, contracts.PlanRequest{Goal: fmt.Sprintf("run %d", n), Intents: intents})
 	})
@@ -68,6 +81,9 @@ func (p *person) ask(ctx context.Context, n int) (string, error) {
 	response, err := insist(ctx, p, func(c *client.Client) (contracts.SessionResponse, error) {
 		return c.RunPlan(ctx, contracts.RunPlan{PlanHash: preview.PlanHash}, client.Opt{IdempotencyKey: key})
 	})
+	if contracts.CodeOf(err) == contracts.CodeConflict {
+		return p.request(ctx, n, intents)
+	}
 	if err != nil {
 		return "", err
 	}
@@ -91,6 +107,9 @@ func (p *person) see(ctx context.Context, id string) seen {
 			if gate.Type == contracts.InterruptOutcomeUnknown {
 				s.asked++
 			}
+			if strings.Contains(gate.Reason, string(contracts.CodeStaleApproval)) {
+				s.again++
+			}
 		}
 		if err == nil {
 			s.view, err = insist(ctx, p, func(c *client.Client) (contracts.RunView, error) {
@@ -109,12 +128,17 @@ func (p *person) see(ctx context.Context, id string) seen {
 	return s
 }
 
-// decide approves, or tells what really happened. Somebody may have been
-// faster: the answer to the same decision that was lost.
+// decide approves, tells what really happened, or answers a question of a
+// workflow, which it sends back now and then. Somebody may have been faster: the
+// answer to the same decision that was lost.
 func (p *person) decide(ctx context.Context, gate contracts.Interrupt) error {
 	who := p.site.approvers
-	if gate.Type == contracts.InterruptOutcomeUnknown {
+	if !gate.Type.Gate() {
 		who = p.site.clients
+	}
+	says := "approve"
+	if p.chance.IntN(4) == 0 && slices.Contains(gate.Answers, "reject") {
+		says = "reject"
 	}
 	_, err := insistAs(ctx, p, who, func(c *client.Client) (contracts.Interrupt, error) {
 		if gate.Type == contracts.InterruptOutcomeUnknown {
@@ -124,7 +148,12 @@ func (p *person) decide(ctx context.Context, gate contracts.Interrupt) error {
 			}
 			return c.Answer(ctx, gate, truth, client.Opt{})
 		}
-		p.site.vault.approve(gate.RunID, gate.NodeID)
+		if !gate.Type.Gate() {
+			return c.Answer(ctx, gate, says, client.Opt{})
+		}
+		if gate.Action != nil {
+			p.site.vault.approve(gate.RunID, gate.NodeID, gate.Action.CapabilityDigest)
+		}
 		return c.Approve(ctx, gate, "", client.Opt{})
 	})
 	if contracts.CodeOf(err) == contracts.CodeConflict {

@@ -78,6 +78,9 @@ func (d *database) address() string {
 	return "postgres:///postgres?" + url.Values{"host": {d.dir}, "user": {"postgres"}}.Encode()
 }
 
+// socket is where the server listens.
+func (d *database) socket() string { return filepath.Join(d.dir, ".s.PGSQL.5432") }
+
 // start starts the server and waits until it answers.
 func (d *database) start(ctx context.Context) error {
 	d.cmd = d.command(context.WithoutCancel(ctx), "postgres", "-D", filepath.Join(d.dir, "data"), "-k", d.dir, "-c", "listen_addresses=", "-c", "max_connections=200")

@@ -21,10 +21,14 @@ type site struct {
 	plan     plan
 	database *database
 	replicas []*replica
-	// clients and approvers are one for each replica: of who asks, and of who
-	// approves what others ask for.
-	clients, approvers []*client.Client
-	vault              *vault
+	// clients and approvers are one for each replica: of who asks, of who approves
+	// what others ask for, and of who runs the place.
+	clients, approvers, admins []*client.Client
+	// wires lead the servers to the database, each its own, and toVault all of them
+	// to the domain.
+	wires   []*wire
+	toVault *wire
+	vault   *vault
 }
 
 // newSite starts everything. What was started is given also with an error.
@@ -37,8 +41,16 @@ func newSite(ctx context.Context, p plan) (*site, error) {
 	if s.database, err = newDatabase(ctx, p.dir); err != nil {
 		return s, err
 	}
+	if s.toVault, err = newWire(ctx, "tcp", s.vault.server.Listener.Addr().String()); err != nil {
+		return s, err
+	}
 	for i := range p.replicas {
-		r, err := newReplica(ctx, program, filepath.Join(p.dir, fmt.Sprintf("replica%d", i+1)), s.database.address())
+		w, err := newWire(ctx, "unix", s.database.socket())
+		if err != nil {
+			return s, err
+		}
+		s.wires = append(s.wires, w)
+		r, err := newReplica(ctx, program, filepath.Join(p.dir, fmt.Sprintf("replica%d", i+1)), "postgres://postgres@"+w.address()+"/postgres?sslmode=disable")
 		if err != nil {
 			return s, err
 		}
@@ -60,13 +72,14 @@ func (s *site) admit(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	s.admins = admins
 	if s.clients, err = s.person(ctx, admins[0], "rita", "operator"); err != nil {
 		return err
 	}
 	if s.approvers, err = s.person(ctx, admins[0], "otto", "approver"); err != nil {
 		return err
 	}
-	report, err := admins[0].RegisterDomain(ctx, contracts.Registration{Domain: domainName, URL: s.vault.server.URL})
+	report, err := admins[0].RegisterDomain(ctx, contracts.Registration{Domain: domainName, URL: "http://" + s.toVault.address()})
 	if err != nil || report.Outcome != contracts.DomainActive {
 		return fmt.Errorf("register the domain: %w %+v", err, report)
 	}
@@ -81,6 +94,16 @@ func (s *site) admit(ctx context.Context) error {
 		}
 	}
 	return nil
+}
+
+// refresh has some server fetch the manifest, which all others hear of.
+func (s *site) refresh(ctx context.Context, chance *rand.Rand) error {
+	p := &person{site: s, chance: chance}
+	_, err := insistAs(ctx, p, s.admins, func(c *client.Client) (contracts.DomainReport, error) { return c.RefreshDomain(ctx, domainName) })
+	if err != nil && ctx.Err() == nil {
+		return fmt.Errorf("fetch the manifest anew: %w", err)
+	}
+	return ctx.Err()
 }
 
 // person gives the clients of somebody new.
@@ -108,6 +131,11 @@ func (s *site) with(key string) ([]*client.Client, error) {
 func (s *site) close() error {
 	for _, r := range s.replicas {
 		r.kill()
+	}
+	for _, w := range append(s.wires, s.toVault) {
+		if w != nil {
+			_ = w.close() // it has no more to carry
+		}
 	}
 	if s.vault != nil {
 		s.vault.server.CloseClientConnections()
