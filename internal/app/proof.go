@@ -44,11 +44,21 @@ func (a *App) openDatabase(ctx context.Context) (stores, func() error, error) {
 	if err != nil {
 		return stores{}, nil, err
 	}
-	store, closing, err := a.cfg.openStore(ctx, a.path("manifold.db"), a.witness.Sealing)
+	store, closing, err := a.cfg.openStore(ctx, a.path("manifold.db"), a.witness.Sealing, a.sealingAgain)
 	if made && contracts.CodeOf(err) == contracts.CodeConflict {
 		_, _ = os.Remove(a.keysFile()), os.Remove(a.keysFile()+".pub")
 	}
 	return store, closing, err
+}
+
+// sealingAgain reads the keys of the seals again: somebody has changed them, and
+// another server was started with the new ones.
+func (a *App) sealingAgain() ([][]byte, error) {
+	if _, err := os.Stat(a.keysFile()); err != nil {
+		return nil, err // else new ones would be made
+	}
+	keys, _, err := witness.Load(a.keysFile())
+	return keys.Sealing, err
 }
 
 // roots is the part that signs them; one server of all does.

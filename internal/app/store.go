@@ -65,9 +65,9 @@ type quota interface {
 }
 
 // openStore opens the database that the configuration names, or else the file.
-func (c Config) openStore(ctx context.Context, path string, sealing [][]byte) (stores, func() error, error) {
+func (c Config) openStore(ctx context.Context, path string, sealing [][]byte, again func() ([][]byte, error)) (stores, func() error, error) {
 	if c.PostgresURL != "" {
-		s, err := postgres.Open(ctx, postgres.Config{URL: c.PostgresURL, SealKeys: sealing})
+		s, err := postgres.Open(ctx, postgres.Config{URL: c.PostgresURL, SealKeys: sealing, SealKeysAgain: again})
 		if err != nil {
 			return stores{}, nil, err
 		}

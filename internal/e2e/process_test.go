@@ -27,6 +27,7 @@ type process struct {
 	postgres string    // the address of a shared database, "" for a file
 	program  string    // what is run, "" for what is shipped
 	env      []string  // besides that of every test
+	instead  []string  // what is run in the place of the command of every test
 	// auditKeys are those of all servers on a shared database, "" for its own.
 	auditKeys string
 	finished  chan error
@@ -82,6 +83,9 @@ func (p *process) tryStart() error {
 		"serve", "--embeddings", "off", "--addr", cmp.Or(p.addr, "127.0.0.1:0"), "--data", p.dir, "--log-level", "debug", "--webhook-allow-loopback",
 		"--sessions-per-minute", "100000", "--requests-per-minute", "1000000",
 	}, p.flags...)...)
+	if p.instead != nil {
+		cmd.Args = append(cmd.Args[:1], p.instead...)
+	}
 	cmd.Dir = filepath.Dir(p.dir)
 	if p.auditKeys != "" {
 		cmd.Args = append(cmd.Args, "--audit-keys", p.auditKeys)

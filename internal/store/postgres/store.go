@@ -40,6 +40,9 @@ type Config struct {
 	// same for all servers; the older ones are needed once, to go over to it.
 	// Without a key nothing is sealed, and a sealed database is not opened.
 	SealKeys [][]byte
+	// SealKeysAgain reads them again when another server has changed the key [they
+	// stay what they were].
+	SealKeysAgain func() ([][]byte, error)
 }
 
 // Store is one database, in parts by what is kept. It is safe for concurrent
@@ -96,7 +99,7 @@ func Open(ctx context.Context, cfg Config) (*Store, error) {
 		return nil, err
 	}
 	d := &db{pool: pool}
-	if err := d.prepare(ctx, cfg.SealKeys); err != nil {
+	if err := d.prepare(ctx, proof.Keys{Known: cfg.SealKeys, Again: cfg.SealKeysAgain}); err != nil {
 		pool.Close()
 		return nil, translate("open the database", err)
 	}
@@ -133,7 +136,7 @@ func connect(ctx context.Context, cfg Config) (*pgxpool.Pool, error) {
 }
 
 // prepare brings the tables to the version of this release.
-func (d *db) prepare(ctx context.Context, keys [][]byte) error {
+func (d *db) prepare(ctx context.Context, keys proof.Keys) error {
 	var synchronous string
 	if err := d.pool.QueryRow(ctx, `SHOW synchronous_commit`).Scan(&synchronous); err != nil {
 		return err

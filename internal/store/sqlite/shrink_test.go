@@ -11,6 +11,7 @@ import (
 	"github.com/manifold-run/manifold/contracts"
 	"github.com/manifold-run/manifold/execution"
 	"github.com/manifold-run/manifold/internal/store/sqlite"
+	"github.com/manifold-run/manifold/orchestrator"
 )
 
 // The file of a server does not stay as big as it once was.
@@ -51,5 +52,91 @@ func TestTheFileShrinksWhenRetentionDeletes(t *testing.T) {
 	const wrote, keeps = 40_000_000, 12_000_000
 	if info.Size() > keeps {
 		t.Errorf("the file has %d bytes after %d were deleted, want at most %d", info.Size(), wrote, keeps)
+	}
+}
+
+// TestWhatStaysOfASessionIsBounded: after retention a run leaves its ledger, which is
+// never deleted, and nothing else; its session leaves nothing.
+func TestWhatStaysOfASessionIsBounded(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "manifold.db")
+	var s *sqlite.Store
+	open := func() {
+		t.Helper()
+		var err error
+		if s, err = sqlite.Open(t.Context(), sqlite.Config{Path: path, SealKeys: [][]byte{[]byte("the key of this test")}}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	closedSize := func() int64 {
+		t.Helper()
+		if _, err := s.Proofs.CheckRows(t.Context(), func(scope, message string) { t.Errorf("%s: %s", scope, message) }); err != nil {
+			t.Error(err)
+		}
+		if err := s.Close(); err != nil {
+			t.Fatal(err)
+		}
+		info, err := os.Stat(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return info.Size()
+	}
+	const sessions, entries = 100, 4
+	fill := func(round int) {
+		t.Helper()
+		for i := range sessions {
+			id := fmt.Sprintf("%d_%d", round, i)
+			if err := s.Talk.CreateSession(t.Context(), orchestrator.Session{ID: "s" + id, CreatedAt: time.Now(), UpdatedAt: time.Now()}); err != nil {
+				t.Fatal(err)
+			}
+			run := execution.Run{
+				ID: "r" + id, SessionID: "s" + id, Owner: "one", Format: execution.Format, State: contracts.RunRunning, CreatedAt: time.Now(),
+				Plan: contracts.Plan{RunID: "r" + id, Owner: contracts.Principal{ID: "ana"}},
+			}
+			if err := s.Runs.CreateRun(t.Context(), run, time.Hour, execution.Transition{}); err != nil {
+				t.Fatal(err)
+			}
+			end := execution.Transition{
+				Lease: execution.Lease{RunID: run.ID, Owner: "one", Epoch: 1}, Finished: true, State: contracts.RunCompleted, At: time.Now(),
+			}
+			previous := ""
+			for n := range entries {
+				text := strings.Repeat("x", 1_000)
+				end.Nodes = append(end.Nodes, execution.NodeRecord{NodeID: fmt.Sprintf("n%d", n), QueuedFor: text})
+				end.Events = append(end.Events, contracts.Event{RunID: run.ID, Type: contracts.EventType("node"), Summary: text})
+				hash := fmt.Sprintf("%064d", n)
+				end.Ledger = append(end.Ledger, contracts.LedgerEntry{RunID: run.ID, Seq: int64(n + 1), PrevHash: previous, Hash: hash})
+				previous = hash
+			}
+			if _, err := s.Runs.Commit(t.Context(), end); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	sweep := func() {
+		t.Helper()
+		later := time.Now().Add(time.Hour)
+		if swept, err := s.Runs.Sweep(t.Context(), later); err != nil || swept.Runs != sessions {
+			t.Fatalf("swept %+v, %v", swept, err)
+		}
+		if swept, err := s.Talk.SweepSessions(t.Context(), later); err != nil || swept.Sessions != sessions {
+			t.Fatalf("swept %+v, %v", swept, err)
+		}
+	}
+	open()
+	fill(0)
+	sweep()
+	first := closedSize()
+	open()
+	fill(1)
+	sweep()
+	second := closedSize()
+	// The ledger: an entry, its place in the index, and one more that says what went.
+	const most = (entries + 2) * 400
+	if each := (second - first) / sessions; each > most {
+		t.Errorf("a session that retention deleted leaves %d bytes, want at most %d", each, most)
+	} else {
+		t.Logf("a session that retention deleted leaves %d bytes", each)
 	}
 }

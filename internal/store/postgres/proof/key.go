@@ -3,6 +3,7 @@ package proof
 import (
 	"context"
 	"errors"
+	"sync"
 
 	"github.com/jackc/pgx/v5"
 
@@ -14,12 +15,62 @@ import (
 // has ended; one server at a time gets beyond it.
 const freezeSeals = `LOCK TABLE seal, seal_key IN EXCLUSIVE MODE`
 
+const readKeyID = `SELECT coalesce((SELECT id FROM seal_key), '')`
+
+// Keys are those that rows are sealed with.
+type Keys struct {
+	// Known has the present one first. Without any nothing is sealed.
+	Known [][]byte
+	// Again reads them again where another server has sealed with one that is not
+	// among them; nil where they stay what they were.
+	Again func() ([][]byte, error)
+}
+
+// keys finds the key that the database was sealed with: another server may change
+// it while this one works. It is safe for concurrent use.
+type keys struct {
+	again func() ([][]byte, error)
+
+	mu    sync.Mutex // guards known
+	known map[string][]byte
+}
+
+func newKeys(k Keys) *keys {
+	all := &keys{again: k.Again, known: map[string][]byte{}}
+	all.add(k.Known)
+	return all
+}
+
+func (k *keys) add(all [][]byte) {
+	for _, key := range all {
+		if s := seal.New(key); s != nil {
+			k.known[s.KeyID()] = key
+		}
+	}
+}
+
+// named gives a key by its id.
+func (k *keys) named(id string) ([]byte, error) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if k.known[id] == nil && k.again != nil {
+		if all, err := k.again(); err == nil { // else it is not known, which is said
+			k.add(all)
+		}
+	}
+	if key := k.known[id]; key != nil {
+		return key, nil
+	}
+	return nil, contracts.Errorf(contracts.CodeUnavailable,
+		"the database is sealed with the key %s by now: give this server the present audit keys too (--audit-keys), it reads them by itself", id)
+}
+
 // Open makes sure that rows are watched and sealed with the first of the keys. A
 // database that nothing has sealed yet is sealed as it stands, after begun was
 // called if it was in use; one that was sealed with an older one of the keys is
 // compared first. Without a key nothing is sealed, and a sealed database is not
 // opened. The caller commits.
-func Open(ctx context.Context, tx pgx.Tx, keys [][]byte, begun func(context.Context, pgx.Tx) error) (*Seals, error) {
+func Open(ctx context.Context, tx pgx.Tx, k Keys, begun func(context.Context, pgx.Tx) error) (*Seals, error) {
 	if _, err := tx.Exec(ctx, freezeSeals); err != nil {
 		return nil, err
 	}
@@ -28,13 +79,13 @@ func Open(ctx context.Context, tx pgx.Tx, keys [][]byte, begun func(context.Cont
 	if err := tx.QueryRow(ctx, `SELECT id, watched FROM seal_key`).Scan(&have, &watched); err != nil && !errors.Is(err, pgx.ErrNoRows) {
 		return nil, err
 	}
-	if len(keys) == 0 {
+	if len(k.Known) == 0 {
 		if have != "" {
 			return nil, contracts.Errorf(contracts.CodeConflict, "the database is sealed with the key %s, and no key is given", have)
 		}
 		return nil, nil //nolint:nilnil // no key, no seals
 	}
-	s := seal.New(keys[0])
+	s := seal.New(k.Known[0])
 	if s == nil {
 		return nil, contracts.Errorf(contracts.CodeInvalid, "the key of the seals is empty")
 	}
@@ -47,14 +98,14 @@ func Open(ctx context.Context, tx pgx.Tx, keys [][]byte, begun func(context.Cont
 		return nil, err
 	}
 	if have != s.KeyID() {
-		if err := adopt(ctx, stands{tx, w}, s, have, keys[1:], begun); err != nil {
+		if err := adopt(ctx, stands{tx, w}, s, have, k.Known[1:], begun); err != nil {
 			return nil, err
 		}
 	}
 	if have != s.KeyID() || now != watched {
 		_, err = tx.Exec(ctx, noteKey, s.KeyID(), now)
 	}
-	return &Seals{keys[0]}, err
+	return &Seals{newKeys(k)}, err
 }
 
 const noteKey = `

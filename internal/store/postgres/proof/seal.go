@@ -40,12 +40,12 @@ WHERE seal.scope = u.scope`
 
 // Seals seals what transactions change, with a key. It is safe for concurrent
 // use; nil seals nothing.
-type Seals struct{ key []byte }
+type Seals struct{ keys *keys }
 
 // changes is what a transaction has changed, as the triggers noted it, with the
 // seals that it holds. It is of one transaction.
 type changes struct {
-	key          []byte
+	keys         *keys
 	notes, keyID string
 	seals        map[string]seal.Sealed
 }
@@ -53,7 +53,7 @@ type changes struct {
 // read reads at the end of a batch what the transaction has changed, and takes
 // the seals of the scopes that it is expected to have changed.
 func (s *Seals) read(b *pgx.Batch, expected []string) *changes {
-	c := &changes{key: s.key, seals: map[string]seal.Sealed{}}
+	c := &changes{keys: s.keys, seals: map[string]seal.Sealed{}}
 	c.take(b, expected)
 	b.Queue(readNoted).QueryRow(func(row pgx.Row) error { return row.Scan(&c.notes, &c.keyID) })
 	return c
@@ -83,10 +83,11 @@ func scanSealed(row pgx.CollectableRow) (seal.Sealed, error) {
 // queue hashes what was changed, once the batch that read it has ended, and adds
 // the seals that follow to the one with the COMMIT.
 func (c *changes) queue(ctx context.Context, tx sender, b *pgx.Batch) error {
-	s := seal.New(c.key)
-	if c.keyID != s.KeyID() {
-		return contracts.Errorf(contracts.CodeUnavailable, "the database is sealed with another key by now: start this server again with the present audit keys")
+	key, err := c.keys.named(c.keyID)
+	if err != nil {
+		return err
 	}
+	s := seal.New(key)
 	if err := c.sum(s); err != nil {
 		return err
 	}
@@ -149,8 +150,13 @@ func (c *changes) takeUnexpected(ctx context.Context, tx sender, changed map[str
 	}
 	var b pgx.Batch
 	c.take(&b, more)
+	var id string
+	b.Queue(readKeyID).QueryRow(func(row pgx.Row) error { return row.Scan(&id) })
 	if err := tx.SendBatch(ctx, &b).Close(); err != nil {
 		return err
+	}
+	if id != c.keyID { // since it was read, and before the seals were held
+		return contracts.Errorf(contracts.CodeUnavailable, "the key of the seals was changed meanwhile")
 	}
 	for _, scope := range more {
 		if _, held := c.seals[scope]; !held {
@@ -169,5 +175,13 @@ func (s *Seals) compare(ctx context.Context, tx pgx.Tx, differs func(scope strin
 	if err != nil {
 		return 0, err
 	}
-	return seal.New(s.key).Compare(ctx, stands{tx, w}, differs)
+	var id string
+	if err := tx.QueryRow(ctx, readKeyID).Scan(&id); err != nil {
+		return 0, err
+	}
+	key, err := s.keys.named(id)
+	if err != nil {
+		return 0, err
+	}
+	return seal.New(key).Compare(ctx, stands{tx, w}, differs)
 }

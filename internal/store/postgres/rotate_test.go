@@ -1,0 +1,126 @@
+package postgres_test
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"testing"
+
+	"github.com/manifold-run/manifold/contracts"
+	"github.com/manifold-run/manifold/internal/pgtest"
+	"github.com/manifold-run/manifold/internal/store/postgres"
+	"github.com/manifold-run/manifold/orchestrator"
+)
+
+// keyFile is the file of the keys of all servers.
+type keyFile struct {
+	mu   sync.Mutex
+	keys [][]byte
+}
+
+func (f *keyFile) write(keys ...string) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.keys = nil
+	for _, key := range keys {
+		f.keys = append(f.keys, []byte(key))
+	}
+}
+
+func (f *keyFile) read() ([][]byte, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.keys, nil
+}
+
+// server opens the database with the keys as they stand in the file.
+func (f *keyFile) server(t *testing.T, url string) *postgres.Store {
+	t.Helper()
+	known, _ := f.read()
+	s, err := postgres.Open(t.Context(), postgres.Config{URL: url, Conns: 4, SealKeys: known, SealKeysAgain: f.read})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = s.Close() })
+	return s
+}
+
+func cleanRows(t *testing.T, s *postgres.Store) {
+	t.Helper()
+	if _, err := s.Proofs.CheckRows(context.WithoutCancel(t.Context()), func(scope, message string) { t.Errorf("%s: %s", scope, message) }); err != nil {
+		t.Error(err)
+	}
+}
+
+func session(id string) orchestrator.Session { return orchestrator.Session{ID: id} }
+
+// TestTheKeyIsChangedWhileServersWork: one server is started with a new key while two
+// with the old one write; none of their writes is refused for good, and the rows are
+// those that were sealed, for each of them.
+func TestTheKeyIsChangedWhileServersWork(t *testing.T) {
+	t.Parallel()
+	url := pgtest.Start(t).URL(t)
+	var file keyFile
+	file.write("the first key")
+	one, two := file.server(t, url), file.server(t, url)
+	var begun, work sync.WaitGroup
+	done := make(chan struct{})
+	for n, s := range []*postgres.Store{one, two} {
+		begun.Add(1)
+		work.Go(func() {
+			for i := 0; ; i++ {
+				err := s.Talk.CreateSession(t.Context(), session(fmt.Sprintf("s%d-%d", n, i)))
+				for contracts.CodeOf(err) == contracts.CodeUnavailable { // at the moment of the change
+					err = s.Talk.CreateSession(t.Context(), session(fmt.Sprintf("s%d-%d", n, i)))
+				}
+				if err != nil {
+					t.Error(err)
+				}
+				if i == 5 {
+					begun.Done()
+				}
+				select {
+				case <-done:
+					return
+				default:
+				}
+			}
+		})
+	}
+	begun.Wait()
+	file.write("the second key", "the first key")
+	three := file.server(t, url)
+	for i := range 5 {
+		if err := three.Talk.CreateSession(t.Context(), session(fmt.Sprintf("new-%d", i))); err != nil {
+			t.Error(err)
+		}
+	}
+	close(done)
+	work.Wait()
+	for _, s := range []*postgres.Store{one, two, three} {
+		if err := s.Talk.CreateSession(t.Context(), session(fmt.Sprintf("after-%p", s))); err != nil {
+			t.Errorf("after the change: %v", err)
+		}
+		cleanRows(t, s)
+	}
+}
+
+// TestAServerWithoutTheNewKeyWritesNothing until its file has it.
+func TestAServerWithoutTheNewKeyWritesNothing(t *testing.T) {
+	t.Parallel()
+	url := pgtest.Start(t).URL(t)
+	var late, early keyFile
+	late.write("the first key")
+	early.write("the first key")
+	one := late.server(t, url)
+	early.write("the second key", "the first key")
+	two := early.server(t, url)
+	if err := one.Talk.CreateSession(t.Context(), session("a")); contracts.CodeOf(err) != contracts.CodeUnavailable {
+		t.Errorf("a server without the key that the database is sealed with: %v", err)
+	}
+	late.write("the second key", "the first key")
+	if err := one.Talk.CreateSession(t.Context(), session("a")); err != nil {
+		t.Errorf("with it: %v", err)
+	}
+	cleanRows(t, two)
+}
