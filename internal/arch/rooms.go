@@ -59,7 +59,7 @@ func Rooms() []Room {
 func useCases() []string {
 	return []string{
 		"orchestrator", "orchestrator/access", "orchestrator/answer", "orchestrator/audit", "orchestrator/chat",
-		"orchestrator/conversation", "orchestrator/gates", "orchestrator/registry", "orchestrator/runs", "orchestrator/sessions",
+		"orchestrator/conversation", "orchestrator/conversation/change", "orchestrator/gates", "orchestrator/registry", "orchestrator/runs", "orchestrator/sessions",
 		"orchestrator/shown", "orchestrator/views",
 	}
 }

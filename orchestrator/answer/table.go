@@ -25,9 +25,7 @@ func Rework(table contracts.Block, o chat.TableOrder) (*contracts.Block, string)
 	case o.First > 0:
 		rows = rows[:min(o.First, len(rows))]
 	case o.Filter != "":
-		rows = slices.DeleteFunc(rows, func(row []any) bool {
-			return !slices.ContainsFunc(row, func(cell any) bool { return strings.EqualFold(chat.Value(cell), o.Filter) })
-		})
+		rows = having(rows, o.Filter)
 		if len(rows) == 0 {
 			return nil, fmt.Sprintf("No row of the last table has %q.", contracts.CleanSummary(o.Filter))
 		}
@@ -98,4 +96,21 @@ func compare(a, b any) int {
 		return cmp.Compare(x, y)
 	}
 	return cmp.Compare(strings.ToLower(chat.Value(a)), strings.ToLower(chat.Value(b)))
+}
+
+// having gives the rows with a cell that is a text; where there is none, those with a
+// cell that has its words.
+func having(rows [][]any, text string) [][]any {
+	of := func(fits func(cell string) bool) [][]any {
+		return slices.DeleteFunc(slices.Clone(rows), func(row []any) bool {
+			return !slices.ContainsFunc(row, func(cell any) bool { return fits(chat.Value(cell)) })
+		})
+	}
+	if whole := of(func(cell string) bool { return strings.EqualFold(cell, text) }); len(whole) > 0 {
+		return whole
+	}
+	words := strings.ToLower(strings.Join(strings.Fields(text), " "))
+	return of(func(cell string) bool {
+		return words != "" && strings.Contains(" "+strings.ToLower(cell)+" ", " "+words+" ")
+	})
 }

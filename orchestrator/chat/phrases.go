@@ -34,10 +34,16 @@ type phrases struct {
 		Core   []string `json:"core"`
 		Around []string `json:"around"`
 	} `json:"gratitude"`
-	Leading  map[Verb][]string   `json:"leading"`
-	Another  []string            `json:"another"`
-	Change   []string            `json:"change"`
-	Correct  []string            `json:"correct"`
+	Leading map[Verb][]string `json:"leading"`
+	Another []string          `json:"another"`
+	Change  []string          `json:"change"`
+	Correct []string          `json:"correct"`
+	Rename  []string          `json:"rename"`
+	Restore []string          `json:"restore"`
+	// Naming are the words of parameters that are what something is called.
+	Naming []string `json:"naming"`
+	// One are the words before and behind what tells one of several: "the US one".
+	One      [][2]string         `json:"one"`
 	Not      []string            `json:"not"`
 	But      []string            `json:"but"`
 	Ordinals map[string][]string `json:"ordinals"`
@@ -123,6 +129,8 @@ const (
 	FragmentChange FragmentKind = "change"
 	// FragmentCorrect says that values were not meant.
 	FragmentCorrect FragmentKind = "correct"
+	// FragmentRename gives what was asked for another name.
+	FragmentRename FragmentKind = "rename"
 	// FragmentValue is nothing but values: of a read it asks for the same with
 	// them, in a write it changes them.
 	FragmentValue FragmentKind = "value"
@@ -144,7 +152,7 @@ func ReadFragment(message string) (Fragment, bool) {
 	for _, kind := range []struct {
 		is      FragmentKind
 		phrases []string
-	}{{FragmentAnother, known.Another}, {FragmentChange, known.Change}, {FragmentCorrect, known.Correct}} {
+	}{{FragmentRename, known.Rename}, {FragmentAnother, known.Another}, {FragmentChange, known.Change}, {FragmentCorrect, known.Correct}} {
 		rest, ok := after(text, kind.phrases)
 		if !ok || rest == "" {
 			continue
@@ -157,6 +165,33 @@ func ReadFragment(message string) (Fragment, bool) {
 		return Fragment{kind.is, rest}, true
 	}
 	return Fragment{}, false
+}
+
+// Restores tells a message that wants what was changed as it was: "change it back".
+func Restores(message string) bool {
+	return slices.Contains(known.Restore, strings.ToLower(plain(message)))
+}
+
+// Names tells whether a parameter, by the words of its name, is what something is called.
+func Names(parameter string) bool {
+	words := strings.Fields(parameter)
+	return len(words) > 0 && slices.Contains(known.Naming, words[len(words)-1])
+}
+
+// One reads "the US one", "o de Lisboa" as the words that tell one of several; false says
+// that the message points at none.
+func One(message string) (words string, ok bool) {
+	text, longest := plain(message), 0
+	for _, frame := range known.One {
+		rest, begins := after(text, frame[:1])
+		if frame[1] != "" && begins {
+			rest, begins = ending(rest, frame[1:])
+		}
+		if begins && rest != "" && len(frame[0]) > longest {
+			words, longest = rest, len(frame[0])
+		}
+	}
+	return words, longest > 0
 }
 
 // contrast reads "not A, B" and "not A but B", and gives B.

@@ -34,6 +34,11 @@ func Pick(i contracts.Interrupt, message string) string {
 		at = len(i.Options)
 	}
 	if !ok || at < 1 || at > len(i.Options) {
+		if one, is := One(text); is {
+			if id := named(i, one); id != one {
+				return id
+			}
+		}
 		return named(i, text)
 	}
 	return i.Options[at-1].ID

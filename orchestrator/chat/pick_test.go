@@ -25,3 +25,22 @@ func TestANumberInWordsIsNoPartOfAnOption(t *testing.T) {
 		t.Errorf("among choices it is %q", got)
 	}
 }
+
+// One of several is told by a word of it, in the words that people put around it.
+func TestOneOfSeveralIsToldByAWordOfIt(t *testing.T) {
+	t.Parallel()
+	for message, want := range map[string]string{
+		"the US one": "US", "the one from Lisbon": "Lisbon", "die aus Wien": "Wien", "o de Lisboa.": "Lisboa", "celle de Paris": "Paris", "quello di Roma": "Roma",
+		"the US": "", "one": "", "the invoice of May": "",
+	} {
+		if got, ok := chat.One(message); got != want || ok != (want != "") {
+			t.Errorf("%q: %q, %t", message, got, ok)
+		}
+	}
+	i := contracts.Interrupt{Options: []contracts.InterruptOption{{ID: "a", Label: "Acme (US)"}, {ID: "b", Label: "Acme (DE)"}, {ID: "c", Label: "Other (DE)"}}}
+	for message, want := range map[string]string{"the US one": "a", "the Acme one": "the Acme one", "die aus DE": "die aus DE", "quello di US": "a"} {
+		if got := chat.Pick(i, message); got != want {
+			t.Errorf("%q picks %q", message, got)
+		}
+	}
+}

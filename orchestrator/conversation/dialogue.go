@@ -14,6 +14,7 @@ import (
 	"github.com/manifold-run/manifold/orchestrator"
 	"github.com/manifold-run/manifold/orchestrator/access"
 	"github.com/manifold-run/manifold/orchestrator/chat"
+	"github.com/manifold-run/manifold/orchestrator/conversation/change"
 )
 
 const (
@@ -151,6 +152,9 @@ const again orchestrator.Verb = "again"
 //	yes or no                         asked again                says how to decide
 //	"no, Bruno", "make it 3"          corrects the request       changes the last request, or its gate
 //	"and for Bruno?", "Bruno"         -                          the last request with other values
+//	"rename it to Sales"              the request's name         the name in the last request, or in its gate
+//	"change it back"                  -                          what a change that waits was before; else undo
+//	"the US one"                      the option, the value      the value in the last request; else a row of the table
 //	about the last table              -                          the table, sorted, cut, counted
 //	an understandable request         a request; the question is parked, and said
 //	anything else                     the question once more, then parked; else what the matcher says
@@ -168,6 +172,9 @@ func (r *reader) mean(ctx context.Context, who access.Principal, in Input, t orc
 	if i, ok := r.forgotten(ctx, who, in, s); ok {
 		return show(t, i, "This question is still open:"), nil
 	}
+	if chat.Restores(in.Message) {
+		return r.restore(ctx, s, t)
+	}
 	if o, ok := chat.ReadTableOrder(in.Message); ok {
 		if next, ok, err := r.ofTable(ctx, s, o, t); ok || err != nil {
 			return next, err
@@ -175,6 +182,11 @@ func (r *reader) mean(ctx context.Context, who access.Principal, in Input, t orc
 	}
 	if f, ok := r.fragment(in.Message, s); ok && (f.Kind != chat.FragmentValue || !r.saysWhatToDo(ctx, who, in.Message)) {
 		if next, ok, err := r.follow(ctx, *s.last, f, t); ok || err != nil {
+			return next, err
+		}
+	}
+	if word, ok := chat.One(in.Message); ok {
+		if next, ok, err := r.ofTable(ctx, s, chat.TableOrder{Filter: word}, t); ok || err != nil {
 			return next, err
 		}
 	}
@@ -225,7 +237,7 @@ func (r *reader) edit(ctx context.Context, old, t orchestrator.Turn) (orchestrat
 		return t, nil
 	case err != nil:
 		return t, err
-	case len(writtenBy(run)) > 0:
+	case len(change.Written(run)) > 0:
 		t.Notice = "What the message said before it was edited is done already: write `undo` to take that back."
 	case run.State == contracts.RunWaiting:
 		t.Replaces = &orchestrator.Replaced{RunID: old.RunID}
@@ -301,6 +313,9 @@ func (r *reader) fragment(message string, s standing) (chat.Fragment, bool) {
 	}
 	if f, ok := chat.ReadFragment(message); ok {
 		return f, true
+	}
+	if word, ok := chat.One(message); ok {
+		return chat.Fragment{Kind: chat.FragmentValue, Rest: word}, true
 	}
 	if _, ok := chat.Number(message); ok {
 		return chat.Fragment{Kind: chat.FragmentChange, Rest: strings.TrimSpace(message)}, true

@@ -15,6 +15,7 @@ import (
 	"github.com/manifold-run/manifold/orchestrator/access"
 	"github.com/manifold-run/manifold/orchestrator/answer"
 	"github.com/manifold-run/manifold/orchestrator/chat"
+	"github.com/manifold-run/manifold/orchestrator/conversation/change"
 	"github.com/manifold-run/manifold/orchestrator/gates"
 	"github.com/manifold-run/manifold/orchestrator/views"
 )
@@ -159,7 +160,7 @@ func (c *commands) undo(ctx context.Context, t orchestrator.Turn, here string) (
 
 // undoRun takes back what one run has written; false says that it has not.
 func (c *commands) undoRun(ctx context.Context, t orchestrator.Turn, run contracts.RunView) (orchestrator.Turn, bool, error) {
-	written := writtenBy(run)
+	written := change.Written(run)
 	waiting := slices.ContainsFunc(run.Interrupts, func(i contracts.Interrupt) bool { return i.Type.Gate() })
 	if len(written) == 0 && waiting && !run.State.Terminal() {
 		_, err := c.runs.Cancel(ctx, t.By, run.RunID)

@@ -7,11 +7,11 @@ import (
 	"strings"
 
 	"github.com/manifold-run/manifold/contracts"
-	"github.com/manifold-run/manifold/contracts/sheet"
 	"github.com/manifold-run/manifold/execution"
 	"github.com/manifold-run/manifold/orchestrator"
 	"github.com/manifold-run/manifold/orchestrator/answer"
 	"github.com/manifold-run/manifold/orchestrator/chat"
+	"github.com/manifold-run/manifold/orchestrator/conversation/change"
 )
 
 // follow makes a request of a fragment and the request before it: its values
@@ -24,7 +24,7 @@ func (r *reader) follow(ctx context.Context, base orchestrator.Turn, f chat.Frag
 	changed := slices.Clone(base.Intents)
 	in := &changed[at]
 	entry, _ := r.catalogs.Catalog().Capability(in.Ref()) // valuesOf has found it
-	if f.Kind == chat.FragmentValue {
+	if f.Kind == chat.FragmentValue {                     // of a read another one is asked for
 		f.Kind = chat.FragmentAnother
 		if entry.Policy.SideEffectClass.Writes() {
 			f.Kind = chat.FragmentChange
@@ -35,11 +35,11 @@ func (r *reader) follow(ctx context.Context, base orchestrator.Turn, f chat.Frag
 		in.Said = in.Said.With(name, contracts.FromCarried)
 	}
 	for name, value := range values {
-		delete(in.Parameters, twin(entry, name))
+		delete(in.Parameters, change.Twin(entry, name))
 		in.Parameters[name] = value
 		in.Said = in.Said.With(name, contracts.FromSaid)
 	}
-	in.Said = goneOn(in.Said, t.Message, slices.Sorted(maps.Keys(values))[0])
+	in.Said = change.GoneOn(in.Said, t.Message, slices.Sorted(maps.Keys(values))[0])
 	if f.Kind == chat.FragmentAnother {
 		changed = changed[at : at+1]
 	}
@@ -49,19 +49,6 @@ func (r *reader) follow(ctx context.Context, base orchestrator.Turn, f chat.Frag
 		return t, true, nil
 	}
 	return t, true, r.instead(ctx, base, values, &t)
-}
-
-// goneOn is what was said with what was said after it, which is a value of the
-// parameter: whoever approves reads both.
-func goneOn(said *contracts.Said, message, parameter string) *contracts.Said {
-	if said == nil || said.Text == "" {
-		return said
-	}
-	out := *said
-	begin := len(said.Text) + len("; ")
-	out.Text += "; " + message
-	out.Words = append(slices.Clone(said.Words), contracts.WordUse{Span: [2]int{begin, len(out.Text)}, Class: contracts.WordValue, Parameter: parameter})
-	return &out
 }
 
 func goalOf(t orchestrator.Turn) string {
@@ -85,10 +72,10 @@ func (r *reader) instead(ctx context.Context, base orchestrator.Turn, values map
 	if err != nil {
 		return err
 	}
-	written := writtenBy(run)
+	written := change.Written(run)
 	switch {
 	case len(written) > 0:
-		i := contracts.Interrupt{Type: contracts.InterruptClarification, Prompt: "That is done already. What do you want now, with " + wordsOf(values) + "?"}
+		i := contracts.Interrupt{Type: contracts.InterruptClarification, Prompt: "That is done already. What do you want now, with " + change.Words(values) + "?"}
 		if len(written) == 1 && r.canUndo(written[0]) {
 			i.Options = append(i.Options, contracts.InterruptOption{ID: "redo", Label: "Undo it, and do it anew"})
 		}
@@ -101,36 +88,6 @@ func (r *reader) instead(ctx context.Context, base orchestrator.Turn, values map
 		t.Replaces = &orchestrator.Replaced{RunID: base.RunID}
 	}
 	return nil
-}
-
-func wordsOf(values map[string]any) string {
-	var out []string
-	for _, name := range slices.Sorted(maps.Keys(values)) {
-		out = append(out, sheet.ParameterWords(name)+": "+chat.Value(values[name]))
-	}
-	return strings.Join(out, ", ")
-}
-
-// writtenBy are the writes of a run that took effect, as far as is known, and were
-// not taken back by the run itself.
-func writtenBy(run contracts.RunView) []contracts.NodeView {
-	var out []contracts.NodeView
-	undone := map[string]bool{}
-	for _, n := range run.Nodes {
-		if n.Undoes != "" && n.State == contracts.NodeCompleted {
-			undone[n.Undoes], undone[n.NodeID] = true, true
-		}
-	}
-	for _, n := range run.Nodes {
-		if undone[n.NodeID] {
-			continue
-		}
-		if n.Kind == contracts.KindTool && n.Role == "" && n.Policy != nil && n.Policy.SideEffectClass.Writes() && !run.Plan.DryRun &&
-			(n.State == contracts.NodeCompleted || n.State == contracts.NodeOutcomeUnknown) {
-			out = append(out, n)
-		}
-	}
-	return out
 }
 
 func (r *reader) canUndo(n contracts.NodeView) bool {
@@ -150,14 +107,17 @@ func (r *reader) valuesOf(base orchestrator.Turn, f chat.Fragment) (int, map[str
 		}
 		values, evidence := r.intents.Fill(entry, f.Rest, nil, r.now())
 		values = maps.Clone(values)
+		if f.Kind == chat.FragmentRename {
+			values, evidence = change.Renamed(in, f.Rest)
+		}
 		if len(values) == 0 {
 			values, evidence = r.nameOf(entry, in, f.Rest)
 		}
 		if n, is := chat.Number(f.Rest); is {
-			values, evidence = numberOf(entry, in, n), map[string]contracts.Evidence{"": {Span: [2]int{0, len(f.Rest)}}}
+			values, evidence = change.Number(entry, in, n), map[string]contracts.Evidence{"": {Span: [2]int{0, len(f.Rest)}}}
 		}
 		for name := range values {
-			if f.Kind != chat.FragmentChange && in.Parameters[name] == nil && in.Parameters[twin(entry, name)] == nil && base.RunID != "" {
+			if f.Kind != chat.FragmentChange && in.Parameters[name] == nil && in.Parameters[change.Twin(entry, name)] == nil && base.RunID != "" {
 				delete(values, name) // "and for Bruno" names what was named before
 			}
 		}
@@ -166,6 +126,43 @@ func (r *reader) valuesOf(base orchestrator.Turn, f chat.Fragment) (int, map[str
 		}
 	}
 	return 0, nil
+}
+
+// restore makes a request that was changed and still waits what it was before; where
+// nothing waits that was changed, what was done last is undone.
+func (r *reader) restore(ctx context.Context, s standing, t orchestrator.Turn) (orchestrator.Turn, error) {
+	undo := t
+	undo.Kind, undo.Command = orchestrator.TurnCommand, chat.Undo
+	base, ok := s.changedFrom()
+	if !ok {
+		return undo, nil
+	}
+	run, err := r.runner.View(ctx, s.last.RunID)
+	switch {
+	case contracts.CodeOf(err) == contracts.CodeNotFound:
+		return undo, nil
+	case err != nil:
+		return t, err
+	case run.State.Terminal() || len(change.Written(run)) > 0:
+		return undo, nil
+	}
+	t.Intents, t.Understood, t.Roles, t.Instances, t.DryRun = base.Intents, true, base.Roles, base.Instances, base.DryRun
+	t.Goal, t.Replaces = goalOf(base), &orchestrator.Replaced{RunID: s.last.RunID}
+	return t, nil
+}
+
+// changedFrom is the request that the last one is a change of.
+func (s standing) changedFrom() (orchestrator.Turn, bool) {
+	if s.last == nil || s.last.RunID == "" {
+		return orchestrator.Turn{}, false
+	}
+	goal, ok := strings.CutSuffix(goalOf(*s.last), "; "+s.last.Message)
+	for _, o := range slices.Backward(s.turns) {
+		if ok && o.TurnKey != s.last.TurnKey && len(o.Intents) > 0 && goalOf(o) == goal {
+			return o, true
+		}
+	}
+	return orchestrator.Turn{}, false
 }
 
 // nameOf reads a text that is written as a name, and that nothing else is read from,
@@ -182,37 +179,6 @@ func (r *reader) nameOf(entry *contracts.CapabilityEntry, in contracts.Intent, t
 		return nil, nil
 	}
 	return r.intents.Fill(entry, text, named, r.now())
-}
-
-// twin is the list that a parameter is one item of, or the item of a list; a value
-// of the one takes the place of the other.
-func twin(entry *contracts.CapabilityEntry, name string) string {
-	if d := entry.Capability.Metadata.Decomposition; d != nil {
-		for _, rule := range d.ArrayParams {
-			switch name {
-			case rule.SingleParamName:
-				return rule.ParamName
-			case rule.ParamName:
-				return rule.SingleParamName
-			}
-		}
-	}
-	return ""
-}
-
-// numberOf is the one numeric parameter that an intent has, with another value.
-func numberOf(entry *contracts.CapabilityEntry, in contracts.Intent, n float64) map[string]any {
-	var named []string
-	for name, value := range in.Parameters {
-		switch value.(type) {
-		case float64, int, int64:
-			named = append(named, name)
-		}
-	}
-	if len(named) != 1 || entry == nil {
-		return nil
-	}
-	return map[string]any{named[0]: n}
 }
 
 // replace ends what a request takes the place of. done says that it was too
@@ -234,7 +200,7 @@ func (m *machine) replace(ctx context.Context, t orchestrator.Turn) (done bool, 
 	if err == nil && !run.State.Terminal() {
 		err = contracts.Errorf(contracts.CodeUnavailable, "the request before is still ending; say it again in a moment")
 	}
-	return len(writtenBy(run)) > 0, err
+	return len(change.Written(run)) > 0, err
 }
 
 // close commits that a question before there is a plan is no longer asked.

@@ -1,0 +1,107 @@
+// Package change says what becomes of a request that goes on: which of its parameters a
+// fragment is about, and how what was said reads then.
+package change
+
+import (
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/manifold-run/manifold/contracts"
+	"github.com/manifold-run/manifold/contracts/sheet"
+	"github.com/manifold-run/manifold/orchestrator/chat"
+)
+
+// GoneOn is what was said with what was said after it, which is a value of the
+// parameter: whoever approves reads both.
+func GoneOn(said *contracts.Said, message, parameter string) *contracts.Said {
+	if said == nil || said.Text == "" {
+		return said
+	}
+	out := *said
+	begin := len(said.Text) + len("; ")
+	out.Text += "; " + message
+	out.Words = append(slices.Clone(said.Words), contracts.WordUse{Span: [2]int{begin, len(out.Text)}, Class: contracts.WordValue, Parameter: parameter})
+	return &out
+}
+
+// Words are values as people read them.
+func Words(values map[string]any) string {
+	var out []string
+	for _, name := range slices.Sorted(maps.Keys(values)) {
+		out = append(out, sheet.ParameterWords(name)+": "+chat.Value(values[name]))
+	}
+	return strings.Join(out, ", ")
+}
+
+// Renamed gives the one name of an intent another value: the words as they stand, without
+// their quotation marks.
+func Renamed(in contracts.Intent, text string) (map[string]any, map[string]contracts.Evidence) {
+	var named []string
+	for name, value := range in.Parameters {
+		if _, ok := value.(string); ok && chat.Names(sheet.ParameterWords(name)) {
+			named = append(named, name)
+		}
+	}
+	if len(named) != 1 {
+		return nil, nil
+	}
+	all := map[string]contracts.Evidence{named[0]: {Span: [2]int{0, len(text)}}}
+	if inner, ok := chat.Unquoted(text); ok {
+		text = inner
+	}
+	return map[string]any{named[0]: text}, all
+}
+
+// Twin is the list that a parameter is one item of, or the item of a list; a value
+// of the one takes the place of the other.
+func Twin(entry *contracts.CapabilityEntry, name string) string {
+	if d := entry.Capability.Metadata.Decomposition; d != nil {
+		for _, rule := range d.ArrayParams {
+			switch name {
+			case rule.SingleParamName:
+				return rule.ParamName
+			case rule.ParamName:
+				return rule.SingleParamName
+			}
+		}
+	}
+	return ""
+}
+
+// Number is the one numeric parameter that an intent has, with another value.
+func Number(entry *contracts.CapabilityEntry, in contracts.Intent, n float64) map[string]any {
+	var named []string
+	for name, value := range in.Parameters {
+		switch value.(type) {
+		case float64, int, int64:
+			named = append(named, name)
+		}
+	}
+	if len(named) != 1 || entry == nil {
+		return nil
+	}
+	return map[string]any{named[0]: n}
+}
+
+// Written are the writes of a run that took effect, as far as is known, and were
+// not taken back by the run itself.
+func Written(run contracts.RunView) []contracts.NodeView {
+	var out []contracts.NodeView
+	undone := map[string]bool{}
+	for _, n := range run.Nodes {
+		if n.Undoes != "" && n.State == contracts.NodeCompleted {
+			undone[n.Undoes], undone[n.NodeID] = true, true
+		}
+	}
+	for _, n := range run.Nodes {
+		if undone[n.NodeID] {
+			continue
+		}
+		if n.Kind == contracts.KindTool && n.Role == "" && n.Policy != nil && n.Policy.SideEffectClass.Writes() && !run.Plan.DryRun &&
+			(n.State == contracts.NodeCompleted || n.State == contracts.NodeOutcomeUnknown) {
+			out = append(out, n)
+		}
+	}
+	return out
+}

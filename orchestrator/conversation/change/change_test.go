@@ -1,0 +1,33 @@
+package change_test
+
+import (
+	"reflect"
+	"testing"
+
+	"github.com/manifold-run/manifold/contracts"
+	"github.com/manifold-run/manifold/orchestrator/conversation/change"
+)
+
+// A new name goes to the one parameter that is what something is called, and to none where
+// there are two or none.
+func TestANewNameGoesToTheOneName(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		has  map[string]any
+		text string
+		want map[string]any
+	}{
+		"a name":          {map[string]any{"name": "A", "template": "agent"}, `"Sales Bot"`, map[string]any{"name": "Sales Bot"}},
+		"a title":         {map[string]any{"worker_id": "1", "new_title": "Lead"}, "Chief", map[string]any{"new_title": "Chief"}},
+		"two names":       {map[string]any{"name": "A", "title": "B"}, "C", nil},
+		"a number no one": {map[string]any{"name": 3.0}, "C", nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			got, where := change.Renamed(contracts.Intent{Parameters: c.has}, c.text)
+			if !reflect.DeepEqual(got, c.want) || len(where) != len(got) {
+				t.Errorf("%v %v", got, where)
+			}
+		})
+	}
+}
