@@ -10,11 +10,13 @@ import (
 	"github.com/manifold-run/manifold/contracts"
 )
 
-// play answers a run's questions by their types, lets otto approve its writes, and
+// play answers a run's questions by their types, each in order and the last one again,
+// lets otto approve its writes, and
 // gives the run when it has ended.
-func play(t *testing.T, rita, otto *client.Client, words string, answers map[contracts.InterruptType]any) contracts.RunView {
+func play(t *testing.T, rita, otto *client.Client, words string, answers map[contracts.InterruptType][]any) contracts.RunView {
 	t.Helper()
 	r, err := rita.StartSession(t.Context(), contracts.StartSession{Message: words}, wait())
+	given := map[contracts.InterruptType]int{}
 	for asked := 0; err == nil && asked < 20; asked++ {
 		if r, err = rita.AwaitSession(t.Context(), r.SessionID); err != nil {
 			break
@@ -30,7 +32,10 @@ func play(t *testing.T, rita, otto *client.Client, words string, answers map[con
 		if i.Type == contracts.InterruptWriteApproval {
 			_, err = otto.Approve(t.Context(), i, "", client.Opt{})
 		} else {
-			_, err = rita.Resume(t.Context(), r.SessionID, contracts.Resume{InterruptID: i.InterruptID, Response: answers[i.Type]}, client.Opt{})
+			is := answers[i.Type]
+			response := is[min(given[i.Type], len(is)-1)]
+			given[i.Type]++
+			_, err = rita.Resume(t.Context(), r.SessionID, contracts.Resume{InterruptID: i.InterruptID, Response: response}, client.Opt{})
 		}
 	}
 	t.Fatalf("%q does not end: %+v, %v", words, r, err)
@@ -39,26 +44,37 @@ func play(t *testing.T, rita, otto *client.Client, words string, answers map[con
 
 // TestTheScriptedModelDevelopsAChatflow does the guide's sixth thing: the words do not
 // say what the chatflow is to answer, so it is the model that plans it, bounds it and
-// writes it. A goal that is not in the script is done by the fallbacks, which say so.
+// writes it, and does so again with what the reviewer says. A goal that is not in the script is done by the fallbacks, which say so.
 func TestTheScriptedModelDevelopsAChatflow(t *testing.T) {
 	t.Parallel()
 	s, out, _ := start(t, "--addr", "127.0.0.1:0", "--model", "scripted")
 	rita, otto := with(t, s, s.Keys.Requester), with(t, s, s.Keys.Approver)
-	accepts := map[contracts.InterruptType]any{
-		contracts.InterruptPlanApproval: map[string]any{"decision": "approve"}, contracts.InterruptResultReview: map[string]any{"decision": "accept"},
-	}
+	approve, accept := map[string]any{"decision": "approve"}, map[string]any{"decision": "accept"}
+	accepts := map[contracts.InterruptType][]any{contracts.InterruptPlanApproval: {approve}, contracts.InterruptResultReview: {accept}}
+	iterates := map[contracts.InterruptType][]any{contracts.InterruptPlanApproval: {approve}, contracts.InterruptResultReview: {
+		map[string]any{"decision": "iterate", "feedback": "rooms are ready at four now"}, accept,
+	}}
 	thinking := []string{"classify_intent", "plan", "define_patch_scope", "compile_patch_ir"}
-	v := play(t, rita, otto, quoted(printed(t, out.String(), "manifold ask 'develop")), accepts)
+	again := []string{"plan#2", "define_patch_scope#2", "compile_patch_ir#2"}
+	v := play(t, rita, otto, quoted(printed(t, out.String(), "manifold ask 'develop")), iterates)
 	if v.State != contracts.RunCompleted || v.Verdict.Status != contracts.VerdictVerified || v.Tokens.Out == 0 {
 		t.Fatalf("%s %+v %+v", v.State, v.Verdict, v.Tokens)
 	}
+	thought := 0
 	for _, n := range v.Nodes {
-		if slices.Contains(thinking, n.NodeID) && (n.Fallback != "" || len(n.Calls) != 1) {
+		if !slices.Contains(thinking, n.NodeID) && !slices.Contains(again, n.NodeID) {
+			continue
+		}
+		thought++
+		if n.Fallback != "" || len(n.Calls) != 1 {
 			t.Errorf("%s: fallback %q, %d calls", n.NodeID, n.Fallback, len(n.Calls))
 		}
 	}
+	if thought != len(thinking)+len(again) {
+		t.Errorf("the model thought %d times", thought)
+	}
 	r, err := rita.StartSession(t.Context(), contracts.StartSession{Message: `ask the chatflow "Concierge": "May I come at noon?"`}, wait())
-	if err != nil || !strings.Contains(text(r.Answer), "three in the afternoon") {
+	if err != nil || !strings.Contains(text(r.Answer), "four in the afternoon") {
 		t.Errorf("it answers %+v, %v", r.Answer, err)
 	}
 

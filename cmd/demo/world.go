@@ -113,10 +113,13 @@ func (w *world) startFlowise(ctx context.Context, data string, logger *slog.Logg
 	}
 	w.closers = append(w.closers, keys.Close)
 	server.AddCredential("Demo key", "openAIApi")
-	return flowise.New(flowise.Config{
+	cfg := flowise.Config{
 		Instances: []flowise.Instance{{ID: "demo", Endpoint: "http://" + listener.Addr().String(), APIKey: server.Key()}},
 		Data:      kept, Keys: keys, Logger: logger.With(slog.String("service", "flowise")),
-	})
+	}
+	// Edits that are made past the domain are kept as versions too.
+	w.serving.Go(func() { w.note(flowise.Watch(ctx, cfg, 10*time.Second)) })
+	return flowise.New(cfg)
 }
 
 // startTenant starts the sandbox and makes the domain in front of it.
