@@ -241,6 +241,47 @@ func TestWhereTakingBackEndsTheRestStaysAndIsSaid(t *testing.T) {
 	}
 }
 
+// TestOneWriteIsNotUndoneWhileItsRunMayTakeItBack: from the review to the end of the
+// run a single undo is refused, also between the word that rolls back and its calls.
+// What the run has left is undone after its end.
+func TestOneWriteIsNotUndoneWhileItsRunMayTakeItBack(t *testing.T) {
+	t.Parallel()
+	for answer, left := range map[string]bool{"rollback": false, "accept": true} {
+		t.Run(answer, func(t *testing.T) {
+			bubble(t, func(t *testing.T, w *world) {
+				a := newAgency(t, w)
+				r := w.runner()
+				id := a.book(r)
+				v := a.upTo(r, id, answer, "look")
+				undoable := func(when string, want bool) {
+					t.Helper()
+					s, err := w.store.LoadRun(t.Context(), id)
+					if err != nil {
+						t.Fatal(err)
+					}
+					for _, write := range []string{"money", "seats[0]", "seats[1]"} {
+						_, _, err := execution.CompletedCall(s, write)
+						if (err == nil) != want || err != nil && contracts.CodeOf(err) != contracts.CodeConflict {
+							t.Errorf("%s %s: %v", when, write, err)
+						}
+					}
+				}
+				undoable("at the review", false)
+				w.decide(r, v.Interrupts[0], contracts.Resume{Response: answer})
+				for answer == "rollback" && v.State != contracts.RunCompleted {
+					undoable("after an answer", false)
+					v = a.until(r, id, "asking or over", func(v contracts.RunView) bool { return len(v.Interrupts) > 0 || v.State.Terminal() })
+					if len(v.Interrupts) > 0 {
+						w.decide(r, v.Interrupts[0], contracts.Resume{Decision: contracts.DecisionApprove})
+					}
+				}
+				w.ended(r, id) // its state never changes again
+				undoable("after the end", left)
+			})
+		})
+	}
+}
+
 // upTo answers the review once and approves what comes before it, until a node asks.
 func (a *agency) upTo(r *execution.Runner, id, answer, asks string) contracts.RunView {
 	a.t.Helper()

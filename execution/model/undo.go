@@ -102,6 +102,22 @@ func UndoneBy(s *State, write string) *Node {
 	return nil
 }
 
+// mayUndo is the planned step by which a run may still take a write back, now or in a
+// later round; "" if there is none. A run that has ended never begins again, so what is
+// found undone by nobody after the end is undone by nobody at the same moment either.
+func mayUndo(s *State, w *Node) string {
+	if s.Run.State.Terminal() {
+		return ""
+	}
+	step := plannedStep(s, w)
+	for _, n := range s.graph.nodes {
+		if slices.ContainsFunc(n.Spec.Undo, func(u contracts.Undo) bool { return u.Of == step }) {
+			return n.Step()
+		}
+	}
+	return ""
+}
+
 // Undone counts the calls of a node that takes back, and those that did.
 func Undone(n *Node) (done, of int, rejected bool) {
 	for _, m := range n.members {

@@ -119,6 +119,9 @@ func CompletedCall(snap Snapshot, nodeID string) (contracts.Node, expr.Scope, er
 	if by := UndoneBy(s, nodeID); by != nil {
 		return contracts.Node{}, nil, contracts.Errorf(contracts.CodeConflict, "node %s is taken back in its own run, by %s", nodeID, by.ID())
 	}
+	if by := mayUndo(s, n); by != "" {
+		return contracts.Node{}, nil, contracts.Errorf(contracts.CodeConflict, "node %s can be taken back in its own run, by %s, until run %s has ended: answer its review with rollback, or undo it after the end", nodeID, by, s.Run.ID)
+	}
 	spec := n.Spec
 	spec.Evidence = n.Row.Evidence
 	return spec, s.CallScope(n.Row), nil
