@@ -23,6 +23,7 @@ type evalFlags struct {
 	hold              float64
 	perturb, rename   bool
 	untrained, wrong  bool
+	unread            bool
 	gates             intent.Config
 	embeddings        encoder.Options
 }
@@ -71,6 +72,7 @@ keeps its schemas in code, so give its address, not its hints file.`,
 	flags.Float64Var(&f.hold, "hold", 0, "the share of capabilities to leave out, chosen by seed: what asks for them is then meant for nobody")
 	flags.BoolVar(&f.untrained, "untrained", false, "measure the index as it is at once after a registration")
 	flags.BoolVar(&f.wrong, "wrong", false, "list the sentences that were not understood")
+	flags.BoolVar(&f.unread, "unread", false, "list the words that no reading uses, the most frequent first: what is missing in examples, values and keywords")
 	flags.IntVar(&f.limit, "limit", 0, "the most cases of a draw; 0 takes all")
 	f.embeddings.Flags(cmd, "off")
 	gates.Flags(cmd, "")
@@ -102,6 +104,9 @@ func (c *cli) eval(ctx context.Context, files []string, f evalFlags) error {
 		for _, r := range reports {
 			c.out.printf("%s", r.Text())
 			c.wrong(r, f.wrong)
+			if f.unread {
+				c.out.printf("%s", r.UnreadText())
+			}
 		}
 		for _, a := range advice {
 			c.out.printf("%s: %s\n  %s\n", a.Capability, oneLine(a.Problem), a.Fix)

@@ -43,6 +43,7 @@ func (r *running) figures() []Figure {
 	f.gates("out_of_scope", out)
 	f.trust(scope, out)
 	f.leftOut(scope, near)
+	f.marks(r.outcomes)
 	f.parameters(scope)
 	f.cost(r)
 	return f

@@ -16,6 +16,8 @@ type Report struct {
 	Figures      []Figure `json:"figures"`
 	// Wrong are the cases of the last draw that were not understood.
 	Wrong []Wrong `json:"wrong,omitempty"`
+	// Unread are the parts of messages of the last draw that are left over most.
+	Unread []Unread `json:"unread,omitempty"`
 }
 
 // Wrong is a case that was not understood.
@@ -94,6 +96,15 @@ func (r Report) Text() string {
 			spread = "  ±" + f.format(f.Spread/2)
 		}
 		fmt.Fprintf(&b, "  %-30s %10s%s\n", strings.ReplaceAll(f.Key, "_", " "), value, spread)
+	}
+	return b.String()
+}
+
+// UnreadText writes what is left over, one part a line.
+func (r Report) UnreadText() string {
+	var b strings.Builder
+	for _, u := range r.Unread {
+		fmt.Fprintf(&b, "  %4d  %-8s %q, %s in %q\n", u.Times, u.Class, u.Text, u.Capability, u.Say)
 	}
 	return b.String()
 }

@@ -45,6 +45,9 @@ type outcome struct {
 	ranked     []string
 	took       time.Duration
 	slots      slotCount
+	// unread is what no reading uses; of the writes that are accepted, marked show some.
+	unread         []Unread
+	writes, marked int
 }
 
 // Run measures a set.
@@ -65,7 +68,7 @@ func Run(ctx context.Context, set Set, opt Options) (Report, error) {
 			return Report{}, fmt.Errorf("measure %s: %w", set.Name, err)
 		}
 		all = append(all, figures)
-		report.Cases, report.Capabilities, report.Wrong = len(run.outcomes), run.index.Size(), run.wrong()
+		report.Cases, report.Capabilities, report.Wrong, report.Unread = len(run.outcomes), run.index.Size(), run.wrong(), run.unread()
 	}
 	report.Figures = averaged(all)
 	return report, nil
@@ -156,6 +159,7 @@ func (r *running) one(ctx context.Context, c Case) (outcome, error) {
 			o.found, o.confidence = clause.Candidates[0].Entry.Ref(), clause.Candidates[0].Confidence
 		}
 	}
+	o.leave(u, r.catalog)
 	for _, in := range u.Intents {
 		o.intents = append(o.intents, in.Ref())
 	}
