@@ -127,20 +127,6 @@ func (a *Adapter) Settle(ctx context.Context, catalog *contracts.Catalog) (*Inde
 	return a.local.Settle(ctx, catalog)
 }
 
-// smallCatalog is how many examples can be settled while somebody waits.
-const smallCatalog = 1500
-
-// SettleSmall has a catalog settled if that takes no time, so that tests tell
-// what messages will meet.
-func (a *Adapter) SettleSmall(ctx context.Context, catalog *contracts.Catalog) error {
-	x := a.local.Index(catalog)
-	if x.examples() > smallCatalog || a.matcher != Matcher(a.local) {
-		return nil
-	}
-	_, err := a.local.Settle(ctx, catalog)
-	return err
-}
-
 // Fill reads the parameters of one capability from a text, such as the answer
 // to a clarification. With a non-empty only, no other parameter is filled; if
 // it names one parameter, the whole text may be its value.

@@ -41,7 +41,7 @@ type question struct {
 // catalog itself: that with meanings, if the library that knows them is given.
 // prior is the share of requests that are meant for nobody.
 func (x *Index) calibrated(ctx context.Context, catalog *contracts.Catalog, prior float64, known *meaning.Library) (*Index, error) {
-	examples := x.examples()
+	examples := x.Examples()
 	if examples < calibrationExamples || len(x.caps) < calibrationCapabilities {
 		return x, nil
 	}
@@ -120,8 +120,8 @@ func meant(seen []Observation) int {
 
 func chance(odds float64) float64 { return 1 / (1 + math.Exp(-odds)) }
 
-// examples is how many examples all capabilities have.
-func (x *Index) examples() int {
+// Examples is how many examples all capabilities have.
+func (x *Index) Examples() int {
 	n := 0
 	for _, c := range x.refs {
 		n += c.examples

@@ -292,13 +292,19 @@ func (s *sentenceReader) twoDeeds(first, last int) bool {
 }
 
 // twoReads tells whether a run holds two questions, each of which says all that it
-// needs: "price of Apple and my alerts".
+// needs: "price of Apple and my alerts". What a capability of its own gives together,
+// such as "flights and fares", is one.
 func (s *sentenceReader) twoReads(first, last int) bool {
 	alone := func(p *part) bool {
 		return p.plain >= clearAlone && !p.writes() && len(p.candidates[0].Missing) == 0 && s.names(p)
 	}
 	for k := first + 1; k <= last; k++ {
-		if a, b := s.read(first, k-1), s.read(k, last); alone(a) && alone(b) && a.candidates[0].Entry != b.candidates[0].Entry {
+		a, b := s.read(first, k-1), s.read(k, last)
+		if !alone(a) || !alone(b) || a.candidates[0].Entry == b.candidates[0].Entry {
+			continue
+		}
+		whole := s.read(first, last)
+		if whole.plain < clearAlone || whole.candidates[0].Entry == a.candidates[0].Entry || whole.candidates[0].Entry == b.candidates[0].Entry {
 			return true
 		}
 	}
