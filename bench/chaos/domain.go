@@ -220,9 +220,9 @@ const careful = `{
       "allow": ["approve", "reject"], "unattended": "fail"},
       "on": [{"answer": "reject", "goto": "look", "max": 3}]},
     {"id": "first", "kind": "tool", "tool": "put_keyed", "depends_on": ["agree"], "params": {"id": "${params.id}", "value": "${steps.agree.facts.value.value}"}},
-    {"id": "second", "kind": "tool", "tool": "put_plain", "depends_on": ["first"], "params": {"id": "${params.id}", "value": "${steps.first.facts.value}"}}
+    {"id": "second", "kind": "tool", "tool": "put_plain", "depends_on": ["first"], "params": {"id": "${params.id}", "value": "${steps.agree.facts.value.value}"}}
   ],
-  "result": {"summary": "${params.id} is ${steps.second.facts.value}."}
+  "result": {"summary": "${params.id} is ${steps.agree.facts.value.value}."}
 }`
 
 func manifest(edition int) contracts.Manifest {

@@ -96,12 +96,18 @@ func (s *site) admit(ctx context.Context) error {
 	return nil
 }
 
-// refresh has some server fetch the manifest, which all others hear of.
+// refresh has some server fetch the manifest, and confirms it; all others hear of
+// it.
 func (s *site) refresh(ctx context.Context, chance *rand.Rand) error {
 	p := &person{site: s, chance: chance}
-	_, err := insistAs(ctx, p, s.admins, func(c *client.Client) (contracts.DomainReport, error) { return c.RefreshDomain(ctx, domainName) })
-	if err != nil && ctx.Err() == nil {
-		return fmt.Errorf("fetch the manifest anew: %w", err)
+	report, err := insistAs(ctx, p, s.admins, func(c *client.Client) (contracts.DomainReport, error) { return c.RefreshDomain(ctx, domainName) })
+	if err == nil && report.Outcome == contracts.DomainPending {
+		_, err = insistAs(ctx, p, s.admins, func(c *client.Client) (contracts.DomainReport, error) {
+			return c.ConfirmDomain(ctx, domainName, report.Digest)
+		})
+	}
+	if err != nil && ctx.Err() == nil && contracts.CodeOf(err) != contracts.CodeConflict { // it was confirmed, and the answer lost
+		return fmt.Errorf("bring another edition of the manifest: %w", err)
 	}
 	return ctx.Err()
 }
