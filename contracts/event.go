@@ -157,6 +157,9 @@ type Verdict struct {
 	Judge *Opinion `json:"judge,omitempty"`
 	// Tokens is what models used for the run, the judge included.
 	Tokens *Tokens `json:"tokens,omitempty"`
+	// Shadow says that the verdict is recorded and was not acted on: the flag
+	// verifier was shadow. No answer shows it.
+	Shadow bool `json:"shadow,omitempty"`
 }
 
 // Opinion is what a model said of a verdict. It can only lower it.

@@ -22,10 +22,8 @@ func ParseManifest(data []byte) (*Manifest, error) {
 	if err := Parse(SchemaManifest, data, &m); err != nil {
 		return nil, withMeaning(err, data)
 	}
-	c := newManifestCheck(&m)
-	c.run()
-	if len(c.faults) > 0 {
-		return nil, Invalid("the manifest is not valid", c.faults...)
+	if faults := meaningFaults(&m); len(faults) > 0 {
+		return nil, Invalid("the manifest is not valid", faults...)
 	}
 	return &m, nil
 }
@@ -39,10 +37,8 @@ func withMeaning(err error, data []byte) error {
 	if !ok || len(form.Faults) == 0 || Decode(data, &m) != nil {
 		return err
 	}
-	c := newManifestCheck(&m)
-	c.run()
 	all := faultList(slices.Clone(form.Faults))
-	for _, f := range c.faults {
+	for _, f := range meaningFaults(&m) {
 		told := func(of Fault) bool { return f.Pointer == of.Pointer }
 		if !slices.ContainsFunc(form.Faults, told) {
 			all.add(f.Pointer, "%s", f.Message)
@@ -104,7 +100,8 @@ type checkedCapability struct {
 	out *Schema
 }
 
-func newManifestCheck(m *Manifest) *manifestCheck {
+// meaningFaults are all faults of what a manifest says.
+func meaningFaults(m *Manifest) faultList {
 	c := &manifestCheck{m: m, byName: map[string]*checkedCapability{}, workflows: map[string]*checkedCapability{}}
 	for i := range m.Capabilities {
 		checked := &checkedCapability{Capability: &m.Capabilities[i], at: child("/capabilities", i)}
@@ -124,7 +121,8 @@ func newManifestCheck(m *Manifest) *manifestCheck {
 		}
 		c.workflows[w.Name] = checked
 	}
-	return c
+	c.run()
+	return c.faults
 }
 
 func (c *manifestCheck) run() {

@@ -15,6 +15,7 @@ type ending struct {
 	park    bool
 	wakeAt  time.Time
 	seen    int64 // the last wake-up that was taken into account
+	over    bool
 	verdict *contracts.Verdict
 }
 
@@ -38,7 +39,7 @@ func (p *pending) transition(state contracts.RunState, end ending) (Transition, 
 	return Transition{
 		Lease: p.lease, State: state, Nodes: c.Rows(), Gates: c.Gates, Intents: c.Intents, Consume: c.Consume,
 		Events: c.Events, Ledger: entries, Blobs: append(payloads, c.Blobs...), Data: c.Data, Release: c.Release,
-		Verdict: end.verdict, Finished: end.verdict != nil,
+		Verdict: end.verdict, Finished: end.over,
 		Park: end.park, SeenWakeSeq: end.seen, WakeAt: end.wakeAt,
 	}, chain, nil
 }
@@ -67,7 +68,7 @@ func (o *owner) flush() bool {
 // dropped, and no write is sent whose announcement is not stored.
 func (o *owner) commit(end ending) (Committed, bool) {
 	state := o.run.RunState()
-	if state.Terminal() && end.verdict == nil {
+	if state.Terminal() && !end.over {
 		state = contracts.RunRunning // it is being judged
 	}
 	t, chain, err := o.pending.transition(state, end)

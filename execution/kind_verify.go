@@ -5,21 +5,29 @@ import (
 	"fmt"
 
 	"github.com/manifold-run/manifold/contracts"
-	"github.com/manifold-run/manifold/execution/model"
+	"github.com/manifold-run/manifold/contracts/figure"
+	"github.com/manifold-run/manifold/execution/verdict"
 )
 
 // verify judges what was reached so far by its assertions, and by the opinion of a
 // model where the step asks for one, which can only lower.
+//
+// Where the flag verifier is off it judges nothing, and in shadow nothing follows from
+// what it finds: both let the run go on as if all held, and say so.
 type verify struct{ local }
 
 func (v verify) start(t *turn) {
 	t.row.Begin(t.now())
+	if verifierOf(t) == figure.FlagOff {
+		pass(t, nil)
+		return
+	}
 	failed, err := v.check(t)
 	if err != nil {
 		t.fail(contracts.ErrBadExpression, err.Error(), contracts.EffectNone)
 		return
 	}
-	status := verdictOf(failed, len(t.n.Spec.Verify.Assertions))
+	status := verdict.Grade(failed, len(t.n.Spec.Verify.Assertions))
 	if t.n.Spec.Verify.Judge == nil || status == contracts.VerdictBlocked {
 		v.conclude(t, status, nil)
 		return
@@ -32,13 +40,17 @@ func (verify) check(t *turn) (failed int, err error) {
 	t.row.Checks = nil // it is started anew after waiting, and after a crash
 	for i, assertion := range t.n.Spec.Verify.Assertions {
 		ok, _, err := holds(t, assertion, nil)
+		detail := assertionText(assertion)
+		if err != nil && verifierOf(t) == figure.FlagShadow {
+			detail, err = contracts.CleanSummary(detail+": "+err.Error()), nil
+		}
 		if err != nil {
 			return 0, fmt.Errorf("assertion %d: %w", i+1, err)
 		}
 		if !ok {
 			failed++
 		}
-		t.row.Checks = append(t.row.Checks, contracts.Check{Name: checkAssertion, OK: ok, Detail: assertionText(assertion)})
+		t.row.Checks = append(t.row.Checks, contracts.Check{Name: verdict.CheckAssertion, OK: ok, Detail: detail})
 	}
 	return failed, nil
 }
@@ -50,6 +62,7 @@ func (v verify) judge(t *turn, status contracts.VerdictStatus) {
 	without := func(why string) {
 		v.conclude(t, status, &contracts.Opinion{Fault: contracts.CleanSummary(why)})
 	}
+	skill, err := skillOf(t, spec.Skill, spec.SkillSHA256)
 	switch {
 	case t.calls.r.mind == nil:
 		without("no model is configured")
@@ -57,14 +70,16 @@ func (v verify) judge(t *turn, status contracts.VerdictStatus) {
 	case t.calls.r.cfg.Judging == JudgeNever:
 		without("judging is switched off")
 		return
-	}
-	skill, err := skillOf(t, spec.Skill, spec.SkillSHA256)
-	if err != nil {
+	case err != nil:
 		without(err.Error())
 		return
 	}
 	inputs, err := compactInputs(t, spec.Inputs)
-	if err != nil {
+	switch {
+	case err != nil && verifierOf(t) == figure.FlagShadow:
+		without(err.Error())
+		return
+	case err != nil:
 		t.fail(contracts.ErrBadExpression, "judge: "+err.Error(), contracts.EffectNone)
 		return
 	}
@@ -81,7 +96,7 @@ func (v verify) reply(t *turn, d done) {
 			failed++
 		}
 	}
-	status := verdictOf(failed, len(t.n.Spec.Verify.Assertions))
+	status := verdict.Grade(failed, len(t.n.Spec.Verify.Assertions))
 	switch {
 	case d.reply.Kind == ReplyNotSent:
 		t.queue("room in this run", t.now().Add(firstBackoff))
@@ -99,58 +114,29 @@ func (v verify) reply(t *turn, d done) {
 // conclude ends the step with its verdict, lowered by the opinion if that is
 // graver.
 func (verify) conclude(t *turn, status contracts.VerdictStatus, o *contracts.Opinion) {
-	var checks []any
-	for _, c := range t.row.Checks {
-		checks = append(checks, map[string]any{"name": c.Name, "ok": c.OK, "detail": c.Detail})
+	if o != nil && verdict.Graver(o.Status, status) {
+		t.row.Checks = append(t.row.Checks, contracts.Check{Name: verdict.CheckJudge, Detail: verdict.Reason(o)})
 	}
-	facts := map[string]any{"checks": checks}
-	why := "none of what was expected holds"
-	if o != nil {
-		facts["judge"] = opinionFacts(o)
-		if model.Graver(o.Status, status) {
-			status, why = o.Status, "the judge: "+reasonOf(o)
-			t.row.Checks = append(t.row.Checks, contracts.Check{Name: model.CheckJudge, Detail: reasonOf(o)})
-		}
+	facts, why := verdict.Facts(status, t.row.Checks, o)
+	if verifierOf(t) == figure.FlagShadow {
+		pass(t, facts)
+		return
 	}
-	facts["verdict"], facts["score"] = string(status), model.Score(status)
-	t.row.Result = &Result{Summary: string(status), Facts: facts}
-	if status == contracts.VerdictBlocked {
+	t.row.Result = &Result{Summary: asText(facts[verdict.FactVerdict]), Facts: facts}
+	if t.row.Result.Summary == string(contracts.VerdictBlocked) {
 		t.fail(contracts.ErrPrecondition, why, contracts.EffectNone)
 		return
 	}
 	t.end(contracts.NodeCompleted)
 }
 
-func reasonOf(o *contracts.Opinion) string {
-	if len(o.Reasons) == 0 {
-		return "it has doubts, and gave no reason"
-	}
-	return contracts.CleanSummary(o.Reasons[0])
-}
+func verifierOf(t *turn) figure.FlagMode { return figure.Effective(t.run.Run.Plan.Flags).Verifier }
 
-func opinionFacts(o *contracts.Opinion) map[string]any {
-	if o.Fault != "" {
-		return map[string]any{"fault": o.Fault}
-	}
-	reasons := make([]any, len(o.Reasons))
-	for i, r := range o.Reasons {
-		reasons[i] = contracts.CleanSummary(r)
-	}
-	return map[string]any{"verdict": string(o.Status), "reasons": reasons}
-}
-
-const checkAssertion = "assertion"
-
-// verdictOf grades assertions: all hold, some do, or none.
-func verdictOf(failed, of int) contracts.VerdictStatus {
-	switch failed {
-	case 0:
-		return contracts.VerdictVerified
-	case of:
-		return contracts.VerdictBlocked
-	default:
-		return contracts.VerdictDegraded
-	}
+// pass ends the step as if all held, with what it found, nil where it did not look.
+// What rests on it may begin; that it was not judged is told where that is approved.
+func pass(t *turn, found map[string]any) {
+	t.row.Result = &Result{Facts: verdict.Passed(found), Summary: verdict.WhyPassed(found)}
+	t.end(contracts.NodeCompleted)
 }
 
 func assertionText(c contracts.Condition) string {

@@ -10,6 +10,7 @@ import (
 	"github.com/manifold-run/manifold/contracts"
 	"github.com/manifold-run/manifold/execution/admission"
 	"github.com/manifold-run/manifold/execution/model"
+	"github.com/manifold-run/manifold/execution/verdict"
 )
 
 // write is a call that has an effect: approved for exactly this action, alone in
@@ -363,7 +364,7 @@ func (write) settle(t *turn, o Outcome) {
 	case r.Kind == ReplyResult && r.Result.OK:
 		keep(t, r.Result)
 		for _, f := range r.Faults {
-			t.row.Checks = append(slices.Clip(t.row.Checks), contracts.Check{Name: model.CheckBadAnswer, Detail: f.Pointer + ": " + f.Message})
+			t.row.Checks = append(slices.Clip(t.row.Checks), contracts.Check{Name: verdict.CheckBadAnswer, Detail: f.Pointer + ": " + f.Message})
 		}
 		beginVerify(t)
 	case r.Kind == ReplyResult:

@@ -8,6 +8,7 @@ import (
 
 	"github.com/manifold-run/manifold/contracts"
 	"github.com/manifold-run/manifold/execution/model"
+	"github.com/manifold-run/manifold/execution/verdict"
 	"github.com/manifold-run/manifold/expr"
 )
 
@@ -213,7 +214,7 @@ func assertions(t *turn, rules []contracts.Condition, facts map[string]any) ([]c
 	all := true
 	checks := make([]contracts.Check, 0, len(rules))
 	for _, rule := range rules {
-		check := contracts.Check{Name: model.CheckReadBack, Detail: describe(rule)}
+		check := contracts.Check{Name: verdict.CheckReadBack, Detail: describe(rule)}
 		holds, reads, err := expr.Holds(rule, scope)
 		check.OK = err == nil && holds
 		if err != nil {
@@ -233,7 +234,7 @@ func assertions(t *turn, rules []contracts.Condition, facts map[string]any) ([]c
 // unverified completes a write that could not be read back: it did take
 // effect, but nobody has seen it.
 func unverified(t *turn, why string) {
-	t.row.Checks = slices.Concat(t.row.Checks, []contracts.Check{{Name: model.CheckUnverified, Detail: contracts.CleanSummary(why)}})
+	t.row.Checks = slices.Concat(t.row.Checks, []contracts.Check{{Name: verdict.CheckUnverified, Detail: contracts.CleanSummary(why)}})
 	t.end(contracts.NodeCompleted)
 }
 

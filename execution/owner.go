@@ -131,7 +131,7 @@ func (o *owner) load(snapshot *Snapshot) error {
 		return err
 	}
 	o.run, o.nodes = run, make(map[string]*node, run.Len())
-	if f := run.Run.Plan.Flags; f != nil && f.ParallelReads == figure.FlagOff {
+	if figure.Effective(run.Run.Plan.Flags).ParallelReads == figure.FlagOff {
 		o.places.OneByOne()
 	}
 	o.kit = kit{host: o, run: run, places: o.places, timers: &o.timers, calls: &o.calls}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/manifold-run/manifold/contracts"
 	"github.com/manifold-run/manifold/execution/model"
+	"github.com/manifold-run/manifold/execution/verdict"
 	"github.com/manifold-run/manifold/expr"
 )
 
@@ -54,6 +55,7 @@ func prepare(t *turn) {
 		return
 	}
 	if t.n.policy.SideEffectClass.Writes() && !t.run.Run.Plan.DryRun {
+		t.row.Evidence = append(t.row.Evidence, verdict.Unjudged(t.run, t.n.Node)...)
 		write{}.do(t, full)
 		return
 	}

@@ -221,10 +221,16 @@ func (r *Runner) pinned(sessionID string, plan contracts.Plan) *figure.Flags {
 		return nil
 	}
 	var domains []string
-	for _, n := range plan.Nodes {
-		if domain, _, ok := strings.Cut(n.Tool, "."); ok && !slices.Contains(domains, domain) {
+	add := func(name string) {
+		if domain, _, ok := strings.Cut(name, "."); ok && !slices.Contains(domains, domain) {
 			domains = append(domains, domain)
 		}
+	}
+	for _, n := range plan.Nodes {
+		add(n.Tool)
+	}
+	for _, f := range plan.Frames {
+		add(f.Workflow)
 	}
 	flags := r.cfg.Rollout.For(sessionID, domains)
 	return &flags

@@ -5,7 +5,9 @@ import (
 	"context"
 
 	"github.com/manifold-run/manifold/contracts"
+	"github.com/manifold-run/manifold/contracts/figure"
 	"github.com/manifold-run/manifold/execution/model"
+	"github.com/manifold-run/manifold/execution/verdict"
 )
 
 // judging is the opinion of a whole run that its owner asks for. It is not stored:
@@ -27,22 +29,23 @@ func (o *owner) rest() bool {
 	if !o.run.Ended() {
 		return o.park()
 	}
-	verdict := o.run.Verdict()
-	if readAgain(&o.kit, verdict) || o.judge.ask(&o.kit, verdict) {
+	v := verdict.Of(o.run)
+	if readAgain(&o.kit, v) || o.judge.ask(&o.kit, v) {
 		return false
 	}
 	if o.judge.opinion != nil {
-		verdict = model.WithOpinion(o.run, verdict, *o.judge.opinion)
+		lowered := verdict.WithOpinion(o.run, *v, *o.judge.opinion)
+		v = &lowered
 	}
-	o.take(model.Judged{Verdict: verdict})
-	_, ok := o.commit(ending{verdict: &verdict})
+	o.take(model.Judged{Verdict: v})
+	_, ok := o.commit(ending{over: true, verdict: v})
 	return ok || o.lost
 }
 
 // readAgain makes the reads once more that a verdict says may succeed by now, with
 // what rests on them, unless a write does. It is done once in a run.
-func readAgain(k *kit, v contracts.Verdict) bool {
-	if v.Status != contracts.VerdictRetry || k.run.Cancelling() {
+func readAgain(k *kit, v *contracts.Verdict) bool {
+	if v == nil || v.Shadow || v.Status != contracts.VerdictRetry || k.run.Cancelling() {
 		return false
 	}
 	again := model.ReadAgain(k.run)
@@ -59,15 +62,17 @@ func readAgain(k *kit, v contracts.Verdict) bool {
 }
 
 // ask asks a model for its opinion of a run, where the site wants that.
-func (j *judging) ask(k *kit, v contracts.Verdict) bool {
+func (j *judging) ask(k *kit, v *contracts.Verdict) bool {
 	r := k.calls.r
 	switch {
+	case v == nil || figure.Effective(k.run.Run.Plan.Flags).Verifier == figure.FlagOff:
+		return false
 	case r.mind == nil || r.cfg.Judging != JudgeRuns || j.opinion != nil:
 		return false
 	case v.Status == contracts.VerdictBlocked || k.run.Run.Plan.DryRun || k.run.Cancelling():
 		return false
 	}
-	th := Thought{Purpose: contracts.PurposeJudge, Size: contracts.SizeSmall, Inputs: caseOf(k.run, v)}
+	th := Thought{Purpose: contracts.PurposeJudge, Size: contracts.SizeSmall, Inputs: caseOf(k.run, *v)}
 	needs := r.mind.Needs(th)
 	if b := model.TokenBudget(k.run); b.Bound && float64(needs) > b.Limit-b.Used {
 		j.opinion = &contracts.Opinion{Fault: "the tokens that a model may use are used up"}

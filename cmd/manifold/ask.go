@@ -3,6 +3,7 @@ package main
 import (
 	"bufio"
 	"context"
+	"reflect"
 	"slices"
 	"strings"
 
@@ -171,12 +172,16 @@ func (c *cli) conclude(ctx context.Context, server *client.Client, response cont
 		return nil
 	case contracts.SessionCompleted:
 	}
-	if a := response.Answer; len(response.RunIDs) == 0 || a != nil && a.Verdict == nil {
+	a := response.Answer
+	if len(response.RunIDs) == 0 {
 		return refusal(a)
 	}
 	view, err := server.Run(ctx, response.RunIDs[len(response.RunIDs)-1], client.Opt{})
 	if err != nil {
 		return err
+	}
+	if a != nil && a.Verdict == nil && !reflect.DeepEqual(a, view.Answer) { // the last words led to no run
+		return refusal(a)
 	}
 	return stateCode(view.State)
 }

@@ -103,7 +103,7 @@ several servers may share it; each has a data folder of its own.`,
 	flags.IntVar(&o.SessionsPerMinute, "sessions-per-minute", 30, "how often one caller may start a session")
 	flags.IntVar(&o.RequestsPerMinute, "requests-per-minute", 1200, "how many requests one caller may make")
 	flags.IntVar(&o.MaxActiveRuns, "max-active-runs", 256, "how many runs are advanced at once; more wait")
-	flags.StringArrayVar(&o.Rollout, "flag", nil, "roll something out: parallel_reads=on, off or a share of the sessions such as 25%, or DOMAIN/parallel_reads for runs with a step of the domain; may be given again")
+	flags.StringArrayVar(&o.Rollout, "flag", nil, "roll something out: dag_planning, parallel_reads, branch_approvals or verifier =on, =off or a share of the sessions such as =25%, verifier=shadow too; DOMAIN/NAME for runs with a step of the domain; may be given again")
 	flags.DurationVar(&o.Retention, "retention", 30*24*time.Hour, "how long finished runs are kept")
 	flags.BoolVar(&o.DropData, "drop-data", false, "do not keep raw output of domains for debugging")
 	flags.BoolVar(&o.PublicDomainsOnly, "public-domains-only", false, "refuse domains on this machine and in private networks")
@@ -126,21 +126,6 @@ func (c *cli) printConfig(o serveOptions) error {
 	}
 	c.out.printf("%s\n", body)
 	return nil
-}
-
-// rollout reads what is switched on. What nothing obeys yet is refused: a flag that
-// does nothing would be believed.
-func rollout(settings []string) (figure.Rollout, error) {
-	for _, s := range settings {
-		name, _, _ := strings.Cut(s, "=")
-		if _, of, ok := strings.Cut(name, "/"); ok {
-			name = of
-		}
-		if name == "dag_planning" || name == "branch_approvals" || name == "verifier" {
-			return nil, fmt.Errorf("the flag %s is not obeyed yet; parallel_reads is", name)
-		}
-	}
-	return figure.ParseRollout(settings)
 }
 
 func (c *cli) serve(ctx context.Context, o serveOptions, asked bool) error {
@@ -177,7 +162,7 @@ func (c *cli) serve(ctx context.Context, o serveOptions, asked bool) error {
 	if cfg.Mind, err = o.Mind.Config(c.getenv); err != nil {
 		return usageError{err}
 	}
-	if cfg.Rollout, err = rollout(o.Rollout); err != nil {
+	if cfg.Rollout, err = figure.ParseRollout(o.Rollout); err != nil {
 		return usageError{err}
 	}
 	if err = o.Gates.Check(); err != nil {

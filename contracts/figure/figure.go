@@ -165,7 +165,8 @@ type GroupStats struct {
 	Degraded   float64 `json:"degraded"`
 	Rejected   float64 `json:"rejected"`
 	// Drift is the share of planned steps that were done otherwise.
-	Drift  float64 `json:"drift"`
+	Drift float64 `json:"drift"`
+	// Score is the mean of the runs that were judged.
 	Score  float64 `json:"score"`
 	Tokens Tokens  `json:"tokens"`
 	Calls  int     `json:"calls"`

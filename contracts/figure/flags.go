@@ -21,18 +21,28 @@ const (
 // Flags are what a site has switched on for a run, pinned when it was made. No flag
 // touches a gate, a budget, a lock or the ledger.
 type Flags struct {
-	// DAGPlanning off: one step after the other, in plan order.
+	// DAGPlanning off: one step after the other, in plan order; the next begins when the
+	// one before it has ended.
 	DAGPlanning FlagMode `json:"dag_planning"`
 	// ParallelReads off: no reads side by side.
 	ParallelReads FlagMode `json:"parallel_reads"`
-	// BranchApprovals off: an open gate lets nothing new begin in the run.
+	// BranchApprovals off: while a person is asked, nothing new begins in the run.
 	BranchApprovals FlagMode `json:"branch_approvals"`
-	// Verifier off: no verdict; the read-backs of writes stay.
+	// Verifier off: nothing is judged, and verify steps let the run go on; the read-backs
+	// of writes stay. Shadow: what it finds is recorded, and the run goes on likewise.
 	Verifier FlagMode `json:"verifier"`
 }
 
 // AllOn are the flags of a run for which nothing is held back.
 func AllOn() Flags { return Flags{FlagOn, FlagOn, FlagOn, FlagOn} }
+
+// Effective are the flags of a plan, which has none where everything is on.
+func Effective(pinned *Flags) Flags {
+	if pinned == nil {
+		return AllOn()
+	}
+	return *pinned
+}
 
 // String names what is not on, "all on" if nothing is held back.
 func (f Flags) String() string {

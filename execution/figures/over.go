@@ -59,11 +59,7 @@ func (m *Many) Stats() figure.Stats {
 	m.summarize(&out)
 	out.ByStrategy = by(m.all, func(f figure.RunFigures) string { return f.Strategy })
 	out.ByFlags = by(m.all, func(f figure.RunFigures) string {
-		if f.Flags == nil {
-			all := figure.AllOn()
-			return all.String()
-		}
-		return f.Flags.String()
+		return figure.Effective(f.Flags).String()
 	})
 	return out
 }
@@ -162,7 +158,7 @@ func group(name string, all []figure.RunFigures) figure.GroupStats {
 	g := figure.GroupStats{Name: name, Runs: len(all)}
 	var first, wall, machine, human, path []int64
 	var work, busy, drifted, planned, completed, degraded, rejected int64
-	score := 0.0
+	score, judged := 0.0, int64(0)
 	for _, f := range all {
 		work, busy, drifted, planned = work+f.WorkMS, busy+f.BusyMS, drifted+int64(f.Drifted), planned+int64(f.Planned)
 		g.Tokens, g.Calls = g.Tokens.Add(f.Tokens), g.Calls+sum(f.Calls)
@@ -179,14 +175,14 @@ func group(name string, all []figure.RunFigures) figure.GroupStats {
 		degraded += one(f.Verdict == string(contracts.VerdictDegraded))
 		rejected += one(f.Verdict == string(contracts.VerdictRetry) || f.Verdict == string(contracts.VerdictBlocked))
 		if f.Score != nil {
-			score += *f.Score
+			score, judged = score+*f.Score, judged+1
 		}
 	}
 	ended := int64(g.Ended)
 	g.FirstUsefulMS, g.WallMS, g.MachineMS, g.HumanMS, g.CriticalMS = spread(first), spread(wall), spread(machine), spread(human), spread(path)
 	g.Parallelism, g.Drift = ratio(work, busy), ratio(drifted, planned)
 	g.Completion, g.Degraded, g.Rejected = ratio(completed, ended), ratio(degraded, ended), ratio(rejected, ended)
-	g.Score = ratio(int64(score*1000), ended*1000)
+	g.Score = ratio(int64(score*1000), judged*1000)
 	return g
 }
 

@@ -10,6 +10,7 @@ import (
 	"github.com/manifold-run/manifold/contracts/figure"
 	"github.com/manifold-run/manifold/execution/figures"
 	"github.com/manifold-run/manifold/execution/model"
+	"github.com/manifold-run/manifold/execution/verdict"
 )
 
 // began is when the hand-made run began.
@@ -59,7 +60,7 @@ func paper() model.Snapshot {
 	}
 	bought := done("buy", contracts.NodeCompleted, 12700, 13200, 1)
 	bought.Writes, bought.GateID = 1, "gate_buy"
-	bought.Checks = []contracts.Check{{Name: model.CheckReadBack, OK: true}}
+	bought.Checks = []contracts.Check{{Name: verdict.CheckReadBack, OK: true}}
 	checked := done("check", contracts.NodeCompleted, 13200, 13300, 0)
 	checked.Result = &model.Result{Facts: map[string]any{"verdict": string(contracts.VerdictDegraded)}}
 	return model.Snapshot{

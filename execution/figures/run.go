@@ -10,6 +10,7 @@ import (
 	"github.com/manifold-run/manifold/contracts"
 	"github.com/manifold-run/manifold/contracts/figure"
 	"github.com/manifold-run/manifold/execution/model"
+	"github.com/manifold-run/manifold/execution/verdict"
 )
 
 // Of gives the figures of a run as it is stored, at a moment. The counters of Safety
@@ -163,15 +164,12 @@ func (f *run) outcome(s *model.State, v *contracts.Verdict) {
 func rejections(n *model.Node) int {
 	count := 0
 	for _, c := range n.Row.Checks {
-		if c.Name == model.CheckReadBack && !c.OK {
+		if c.Name == verdict.CheckReadBack && !c.OK {
 			count++
 		}
 	}
-	if n.Spec.Kind == contracts.KindVerify && n.Ended() && n.State() != contracts.NodeSkipped {
-		passed := n.Row.Result != nil && n.Row.Result.Facts["verdict"] == string(contracts.VerdictVerified)
-		if !passed {
-			count++
-		}
+	if n.Spec.Kind == contracts.KindVerify && n.Ended() && n.State() != contracts.NodeSkipped && verdict.Rejects(n) {
+		count++
 	}
 	return count
 }

@@ -40,10 +40,10 @@ func (n *Node) satisfied() bool {
 }
 
 // failed tells whether a node dooms what needs it, under a merge rule.
-func (n *Node) failed() bool { return n.Ended() && !n.satisfied() && !n.unwanted() }
+func (n *Node) failed() bool { return n.Ended() && !n.satisfied() && !n.Unwanted() }
 
-// unwanted tells whether a node was skipped without anything having failed.
-func (n *Node) unwanted() bool {
+// Unwanted tells whether a node was skipped without anything having failed.
+func (n *Node) Unwanted() bool {
 	return n.State() == contracts.NodeSkipped && n.Row.Skip != SkipUpstreamFailed
 }
 

@@ -272,11 +272,13 @@ func (e CancelWished) apply(s *State, _ time.Time, _ *Changes) {
 	s.Run.CancelRequestedAt, s.Run.CancelledBy = e.At, e.By
 }
 
-// Judged ends the run with its verdict.
-type Judged struct{ Verdict contracts.Verdict }
+// Judged ends the run with its verdict, nil if there is none.
+type Judged struct{ Verdict *contracts.Verdict }
 
 func (e Judged) apply(s *State, at time.Time, c *Changes) {
-	s.emit(at, c, nil, contracts.Event{Type: contracts.EventVerdict, Status: string(e.Verdict.Status), Summary: firstOf(e.Verdict.Reasons)})
+	if e.Verdict != nil && !e.Verdict.Shadow {
+		s.emit(at, c, nil, contracts.Event{Type: contracts.EventVerdict, Status: string(e.Verdict.Status), Summary: firstOf(e.Verdict.Reasons)})
+	}
 	s.emit(at, c, nil, contracts.Event{Type: contracts.EventDone, Status: string(s.RunState())})
 }
 

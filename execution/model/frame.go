@@ -361,18 +361,3 @@ func FailedBefore(s *State, n *Node) bool {
 		return d != nil && d.failed()
 	})
 }
-
-// Score is how good a verdict is, from 0 to 1.
-func Score(v contracts.VerdictStatus) float64 {
-	switch v {
-	case contracts.VerdictVerified:
-		return 1
-	case contracts.VerdictDegraded:
-		return 0.6
-	case contracts.VerdictRetry:
-		return 0.3
-	case contracts.VerdictBlocked:
-		return 0
-	}
-	return 0
-}

@@ -1,6 +1,7 @@
 package model
 
 import (
+	"cmp"
 	"container/heap"
 	"fmt"
 
@@ -22,6 +23,7 @@ type graph struct {
 	lost  int
 	// open is how many nodes have not ended, due how many are woken.
 	open, due int
+	holds     holds
 }
 
 func (g *graph) addPlanned(plan []contracts.Node, rows map[string]*Row) error {
@@ -62,6 +64,9 @@ func (g *graph) belong(n *Node) error {
 	if !ok {
 		return fmt.Errorf("node %s was appended for %q, which is not in the plan", n.ID(), n.Spec.Of)
 	}
+	if g.holds.inTurn {
+		n.order = of.order
+	}
 	if n.Spec.Round != nil {
 		g.supersede(g.instance(n.Spec.Of), n)
 		return nil
@@ -94,7 +99,7 @@ func (g *graph) insert(spec contracts.Node, row *Row) (*Node, error) {
 	if _, taken := g.byID[spec.NodeID]; taken {
 		return nil, contracts.Errorf(contracts.CodeInvalid, "node id %q is used twice", spec.NodeID)
 	}
-	n := &Node{Spec: spec, Row: row, index: len(g.nodes)}
+	n := &Node{Spec: spec, Row: row, index: len(g.nodes), order: len(g.nodes)}
 	if done := row.State == contracts.NodeCompleted; done && spec.ForEach != nil && !row.Expanded {
 		row.Expanded = true // only its copies can have completed it; rows of Format 1 do not say so
 	}
@@ -184,20 +189,30 @@ func (g *graph) replace(n *Node, row *Row) {
 	}
 }
 
-// next takes the first node in plan order that is to be started or tried again,
-// nil if there is none.
+// next takes the first node in plan order that is to be started or tried again, and
+// may be; nil if there is none.
 func (g *graph) next() *Node {
+	g.letGo()
 	for g.ready.Len() > 0 {
-		if n, ok := heap.Pop(&g.ready).(*Node); ok && n.woken {
-			g.rest(n)
+		n, ok := heap.Pop(&g.ready).(*Node)
+		if !ok || !n.woken {
+			continue
+		}
+		g.rest(n)
+		if !g.keepsBack(n) {
 			return n
 		}
+		g.holds.held = append(g.holds.held, n)
 	}
 	return nil
 }
 
 func (g *graph) wake(n *Node) {
-	if !n.woken {
+	switch {
+	case n.woken:
+	case g.keepsBack(n):
+		g.holds.held = append(g.holds.held, n)
+	default:
 		n.woken = true
 		g.due++
 		heap.Push(&g.ready, n)
@@ -252,7 +267,7 @@ func (g *graph) doomJoin(n *Node) Skip {
 		return ""
 	}
 	for _, m := range g.members(n) {
-		if !m.unwanted() {
+		if !m.Unwanted() {
 			return ""
 		}
 	}
@@ -279,7 +294,7 @@ func (g *graph) runState(cancelling bool) contracts.RunState {
 	switch {
 	case g.open > 0 && cancelling:
 		return contracts.RunCancelling
-	case g.open > 0 && g.due+g.count[contracts.NodeReady]+g.count[contracts.NodeQueued]+g.count[contracts.NodeRunning] > 0:
+	case g.open > 0 && (g.hasReady() || g.count[contracts.NodeReady]+g.count[contracts.NodeQueued]+g.count[contracts.NodeRunning] > 0):
 		return contracts.RunRunning
 	case g.open > 0:
 		return contracts.RunWaiting
@@ -310,9 +325,11 @@ func (g *graph) countIn(n *Node, by int) {
 // readyHeap orders nodes by plan order.
 type readyHeap []*Node
 
-func (h readyHeap) Len() int           { return len(h) }
-func (h readyHeap) Less(i, j int) bool { return h[i].index < h[j].index }
-func (h readyHeap) Swap(i, j int)      { h[i], h[j] = h[j], h[i] }
+func (h readyHeap) Len() int { return len(h) }
+func (h readyHeap) Less(i, j int) bool {
+	return cmp.Or(cmp.Compare(h[i].order, h[j].order), cmp.Compare(h[i].index, h[j].index)) < 0
+}
+func (h readyHeap) Swap(i, j int) { h[i], h[j] = h[j], h[i] }
 
 // Push adds a *Node; container/heap calls it.
 func (h *readyHeap) Push(x any) {

@@ -17,7 +17,7 @@ func (s *State) Joined(n *Node, row *Row) contracts.NodeState {
 	var found []string
 	completed := 0
 	for _, m := range s.graph.members(n) {
-		if n.Spec.Merge != contracts.MergeAllCompleted && m.unwanted() {
+		if n.Spec.Merge != contracts.MergeAllCompleted && m.Unwanted() {
 			continue
 		}
 		wanted++

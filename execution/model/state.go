@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/manifold-run/manifold/contracts"
+	"github.com/manifold-run/manifold/contracts/figure"
 )
 
 // State is the state of a run as a value.
@@ -34,6 +35,9 @@ type Node struct {
 	Private []string
 
 	index int
+	// order is where the node stands in the plan: that of its step, for one that was
+	// appended to a run whose steps take turns, else its index.
+	order int
 	// unmet counts what the node still waits for, by need or by order.
 	unmet      int
 	dependents []*Node
@@ -71,6 +75,10 @@ func (n *Node) Writes() bool {
 // Joins tells whether the node runs whatever became of what it waits for.
 func (n *Node) Joins() bool { return n.Spec.Kind == contracts.KindJoin || n.Row.Expanded }
 
+// Dependents are the nodes that wait for this one, by need or by order. The list must
+// not be changed.
+func (n *Node) Dependents() []*Node { return n.dependents }
+
 // Superseded tells whether a later instance of the step counts instead.
 func (n *Node) Superseded() bool { return n.superseded }
 
@@ -83,7 +91,7 @@ func (n *Node) Waits() bool {
 func newState(run Run, size int) *State {
 	return &State{Run: run, graph: graph{
 		nodes: make([]*Node, 0, size), byID: make(map[string]*Node, size),
-		newest: map[string]*Node{}, count: map[contracts.NodeState]int{},
+		newest: map[string]*Node{}, count: map[contracts.NodeState]int{}, holds: holdsOf(figure.Effective(run.Plan.Flags)),
 	}}
 }
 
@@ -188,7 +196,7 @@ func (s *State) Cancelling() bool { return s.Run.CancelRequestedAt != nil }
 func (s *State) Ended() bool { return s.graph.open == 0 }
 
 // HasReady tells whether a node is to be started.
-func (s *State) HasReady() bool { return s.graph.due > 0 }
+func (s *State) HasReady() bool { return s.graph.hasReady() }
 
 // Next takes the first node in plan order that is to be started or tried again,
 // nil if there is none.
@@ -206,6 +214,9 @@ func (s *State) Wake(n *Node) bool {
 
 // Sleep takes back that a node is to be tried again: its time has not come.
 func (s *State) Sleep(n *Node) { s.graph.rest(n) }
+
+// Members are the calls that a join brings together, in plan order.
+func (s *State) Members(join *Node) []*Node { return s.graph.members(join) }
 
 // RunState is the state of the run as a function of its nodes' states.
 func (s *State) RunState() contracts.RunState { return s.graph.runState(s.Cancelling()) }
@@ -227,4 +238,14 @@ func (s *State) Calls() (calls, retries int) {
 		retries += max(n.Row.Attempts-1, 0)
 	}
 	return calls, retries
+}
+
+// Tokens is what models used for the nodes of the run: the sum over their rows,
+// those of superseded instances included.
+func (s *State) Tokens() contracts.Tokens {
+	var sum contracts.Tokens
+	for _, n := range s.graph.nodes {
+		sum = sum.Add(contracts.SumTokens(n.Row.Thoughts))
+	}
+	return sum
 }

@@ -56,8 +56,8 @@ func Text(v any) string {
 	return string(body)
 }
 
-// name is how reasons speak of a node, without personal data.
-func (n *Node) name() string {
+// Name is how reasons speak of a node, without personal data.
+func (n *Node) Name() string {
 	if n.Spec.Title == "" {
 		return n.ID()
 	}

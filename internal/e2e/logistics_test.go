@@ -249,17 +249,20 @@ func TestAWorkflowWithoutOneBranchSaysWhatIsMissing(t *testing.T) {
 	}
 }
 
-// What is side by side or one after the other is a matter of time alone: the same
-// answers byte for byte, the same actions at the same gates, and ledgers that hold.
+// What is side by side or one after the other, and what begins while somebody is asked,
+// is a matter of time alone: the same answers byte for byte, the same actions at the
+// same gates, and ledgers that hold. All flags are off at once here; what each lets
+// begin is shown in execution.
 func TestOneReadAfterTheOtherComesToTheSame(t *testing.T) {
 	t.Parallel()
 	at := func(value string) *marketplace {
-		rollout, err := figure.ParseRollout([]string{"logistics/parallel_reads=" + value})
+		rollout, err := figure.ParseRollout([]string{"logistics/parallel_reads=" + value, "logistics/dag_planning=" + value, "branch_approvals=" + value})
 		if err != nil {
 			t.Fatal(err)
 		}
 		return startMarketplace(t, func(c *app.Config) { c.Rollout = rollout })
 	}
+	off := figure.Flags{DAGPlanning: figure.FlagOff, ParallelReads: figure.FlagOff, BranchApprovals: figure.FlagOff, Verifier: figure.FlagOn}
 	beside, after := at("on"), at("off")
 	for _, w := range firstWorkflows() {
 		a, b := beside.play(w), after.play(w) // play looks at the ledger and the gate
@@ -268,8 +271,8 @@ func TestOneReadAfterTheOtherComesToTheSame(t *testing.T) {
 		if diff := cmp.Diff(asJSON(a.Answer.Blocks), asJSON(b.Answer.Blocks)); diff != "" {
 			t.Errorf("%s: the answers differ (-side by side +one after the other):\n%s", w.say, diff)
 		}
-		if a.Plan.PlanHash != b.Plan.PlanHash || b.Plan.Flags == nil || b.Plan.Flags.ParallelReads != figure.FlagOff {
-			t.Errorf("%s: the plans are %s and %s, the flags %v", w.say, a.Plan.PlanHash, b.Plan.PlanHash, b.Plan.Flags)
+		if a.Plan.PlanHash != b.Plan.PlanHash || figure.Effective(a.Plan.Flags) != figure.AllOn() || figure.Effective(b.Plan.Flags) != off {
+			t.Errorf("%s: the plans are %s and %s, the flags %v and %v", w.say, a.Plan.PlanHash, b.Plan.PlanHash, a.Plan.Flags, b.Plan.Flags)
 		}
 		if diff := cmp.Diff(actionsOf(a), actionsOf(b)); diff != "" {
 			t.Errorf("%s: what was approved differs:\n%s", w.say, diff)

@@ -30,7 +30,15 @@ func Compose(catalog *contracts.Catalog, view contracts.RunView) *contracts.Answ
 		}
 		c.text(contracts.BlockNote, "There is nothing to show.")
 	}
-	return &contracts.Answer{Blocks: c.blocks, Verdict: view.Verdict}
+	return &contracts.Answer{Blocks: c.blocks, Verdict: told(view.Verdict)}
+}
+
+// told is a verdict as answers show it: not where it was only recorded.
+func told(v *contracts.Verdict) *contracts.Verdict {
+	if v == nil || v.Shadow {
+		return nil
+	}
+	return v
 }
 
 // composer puts one answer together, block by block, out of the view of a run,

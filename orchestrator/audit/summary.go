@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/manifold-run/manifold/contracts"
+	"github.com/manifold-run/manifold/contracts/figure"
 	"github.com/manifold-run/manifold/orchestrator/access"
 )
 
@@ -56,7 +57,7 @@ func (a *Audit) summarizeRun(ctx context.Context, b *strings.Builder, runID stri
 		return err
 	}
 	fmt.Fprintf(b, "## Run `%s`: %s\n\n", runID, view.State)
-	fmt.Fprintf(b, "Goal: %s. Strategy: %s. Plan hash: `%s`.\n\n", escape(view.Plan.Goal), view.Plan.Strategy, view.Plan.PlanHash)
+	fmt.Fprintf(b, "Goal: %s. Strategy: %s. Plan hash: `%s`. Flags: %s.\n\n", escape(view.Plan.Goal), view.Plan.Strategy, view.Plan.PlanHash, figure.Effective(view.Plan.Flags))
 	b.WriteString("| node | step | state | attempts | time | result |\n|---|---|---|---|---|---|\n")
 	calls := map[string]int{}
 	for _, n := range view.Nodes {
@@ -80,7 +81,11 @@ func (a *Audit) summarizeRun(ctx context.Context, b *strings.Builder, runID stri
 	slices.Sort(tools)
 	b.WriteString(strings.Join(tools, ",") + ".\n")
 	if v := view.Verdict; v != nil {
-		fmt.Fprintf(b, "\nVerdict: **%s**. %s\n", v.Status, escape(strings.Join(v.Reasons, "; ")))
+		only := ""
+		if v.Shadow {
+			only = " (recorded, not acted on)"
+		}
+		fmt.Fprintf(b, "\nVerdict: **%s**%s. %s\n", v.Status, only, escape(strings.Join(v.Reasons, "; ")))
 	}
 	b.WriteString("\n")
 	return nil

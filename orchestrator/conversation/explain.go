@@ -49,7 +49,7 @@ func (c *commands) why(ctx context.Context, here string) (string, error) {
 			lines = append(lines, fmt.Sprintf("It waits at `%s`, because %s. Risk: %s.", i.Code, chat.Escape(cmp.Or(i.Reason, "its policy asks for an approval")), i.RiskLevel))
 		}
 	}
-	if v := run.Verdict; v != nil {
+	if v := run.Verdict; v != nil && !v.Shadow {
 		lines = append(lines, chat.Escape("It came to: "+strings.ReplaceAll(string(v.Status), "_", " ")+". "+strings.Join(v.Reasons, "; ")))
 	}
 	return strings.Join(lines, "\n\n"), nil

@@ -11,6 +11,7 @@ import (
 	"text/tabwriter"
 	"time"
 
+	"github.com/manifold-run/manifold/contracts"
 	"github.com/manifold-run/manifold/contracts/figure"
 )
 
@@ -123,6 +124,18 @@ func Run(w io.Writer, f figure.RunFigures) {
 		p.printf("flags          %s\n", f.Flags)
 	}
 	p.safety(f.Safety)
+}
+
+// Flags writes what was switched off for a run, and the verdict that was recorded
+// without being acted on.
+func Flags(w io.Writer, v contracts.RunView) {
+	p := page{w}
+	if set := figure.Effective(v.Plan.Flags); set != figure.AllOn() {
+		p.printf("\nflags: %s\n", set)
+	}
+	if r := v.Verdict; r != nil && r.Shadow {
+		p.printf("recorded, not acted on: %s, score %.2f %s\n", r.Status, *r.Score, contracts.CleanSummary(strings.Join(r.Reasons, "; ")))
+	}
 }
 
 func (p page) phases(phases []figure.PhaseFigures) {

@@ -1,4 +1,4 @@
-package model
+package verdict
 
 import (
 	"fmt"
@@ -6,6 +6,8 @@ import (
 	"slices"
 
 	"github.com/manifold-run/manifold/contracts"
+	"github.com/manifold-run/manifold/contracts/figure"
+	"github.com/manifold-run/manifold/execution/model"
 )
 
 // The names of checks.
@@ -13,50 +15,66 @@ const (
 	CheckReadBack      = "read_back"
 	CheckUnverified    = "unverified"
 	CheckBadAnswer     = "bad_answer"
+	CheckAssertion     = "assertion"
 	CheckJudge         = "judge"
 	checkCompleted     = "completed"
 	checkContradiction = "contradiction"
 	checkBasis         = "complete_basis"
 )
 
-// Verdict judges the run by its rows alone. Of instances that a later round
-// has superseded only the writes count: they took effect.
-func (s *State) Verdict() contracts.Verdict {
+// Of judges a run by its rows alone, as far as its flags let it: in shadow it
+// is only recorded, and without a verifier there is none, but for what the read-backs
+// of writes did not find. Of instances that a later round has superseded only the
+// writes count: they took effect.
+func Of(s *model.State) *contracts.Verdict {
+	mode := figure.Effective(s.Run.Plan.Flags).Verifier
 	j := judge{status: contracts.VerdictVerified, dryRun: s.Run.Plan.DryRun}
-	for _, n := range s.graph.nodes {
-		if !n.superseded || n.Writes() && n.State() == contracts.NodeCompleted {
-			j.node(n)
+	if mode == figure.FlagOff {
+		if j.readBacks(s); j.status == contracts.VerdictVerified {
+			return nil
 		}
+	} else {
+		j.all(s)
 	}
-	for _, n := range s.graph.nodes {
-		if n.Joins() && !n.superseded {
-			j.join(s, n)
-		}
+	v := contracts.Verdict{
+		Status: j.status, Reasons: j.reasons, Checks: j.checks, Category: j.category, Fixes: j.fixes,
+		Shadow: mode == figure.FlagShadow,
 	}
-	v := contracts.Verdict{Status: j.status, Reasons: j.reasons, Checks: j.checks, Category: j.category, Fixes: j.fixes}
 	if used := s.Tokens(); used != (contracts.Tokens{}) {
 		v.Tokens = &used
 	}
 	grade(s, &v)
-	return v
+	return &v
 }
 
-// Tokens is what models used for the nodes of the run: the sum over their rows,
-// those of superseded instances included.
-func (s *State) Tokens() contracts.Tokens {
-	var sum contracts.Tokens
-	for _, n := range s.graph.nodes {
-		sum = sum.Add(contracts.SumTokens(n.Row.Thoughts))
+func (j *judge) all(s *model.State) {
+	for _, n := range s.Nodes() {
+		if !n.Superseded() || n.Writes() && n.State() == contracts.NodeCompleted {
+			j.node(n)
+		}
 	}
-	return sum
+	for _, n := range s.Nodes() {
+		if n.Joins() && !n.Superseded() {
+			j.join(s, n)
+		}
+	}
+}
+
+// readBacks takes what was looked at after the writes alone.
+func (j *judge) readBacks(s *model.State) {
+	for _, n := range s.Nodes() {
+		if n.Writes() {
+			j.checked(n)
+		}
+	}
 }
 
 // grade sets the outcome score: what the status is worth, times the share of the
 // required steps that completed. Steps that nothing asked for are left out.
-func grade(s *State, v *contracts.Verdict) {
+func grade(s *model.State, v *contracts.Verdict) {
 	required, completed := 0, 0
-	for _, n := range s.graph.nodes {
-		if !n.Spec.Required || n.superseded || n.unwanted() {
+	for _, n := range s.Nodes() {
+		if !n.Spec.Required || n.Superseded() || n.Unwanted() {
 			continue
 		}
 		required++
@@ -73,7 +91,7 @@ func grade(s *State, v *contracts.Verdict) {
 }
 
 // WithOpinion is the verdict of a run with a second opinion, which can only lower it.
-func WithOpinion(s *State, v contracts.Verdict, o contracts.Opinion) contracts.Verdict {
+func WithOpinion(s *model.State, v contracts.Verdict, o contracts.Opinion) contracts.Verdict {
 	v.Judge = &o
 	if used := s.Tokens().Add(contracts.SumTokens(o.Calls)); used != (contracts.Tokens{}) {
 		v.Tokens = &used
@@ -114,8 +132,8 @@ func (j *judge) lower(to contracts.VerdictStatus, category, reason string) {
 	}
 }
 
-func (j *judge) node(n *Node) {
-	name := n.name()
+func (j *judge) node(n *model.Node) {
+	name := n.Name()
 	switch n.State() {
 	case contracts.NodeCompleted:
 		j.checks = append(j.checks, contracts.Check{Name: checkCompleted, OK: true, Detail: name})
@@ -127,31 +145,41 @@ func (j *judge) node(n *Node) {
 		j.lower(contracts.VerdictBlocked, "cancelled", "the run was cancelled")
 	default:
 	}
-	for _, c := range n.Row.Checks {
-		j.checks = append(j.checks, c)
-		j.check(name, c)
+	j.checked(n)
+	if letPass(n) && foundIn(n) == contracts.VerdictBlocked { // it would have failed
+		j.failedBy(n, contracts.ErrPrecondition, name+" would have failed: none of what was expected holds")
 	}
 	if n.State() == contracts.NodeCompleted && !j.dryRun && needsProof(n) {
 		j.lower(contracts.VerdictDegraded, CheckUnverified, "unverified: "+name+" has no read-back")
 	}
 }
 
+func (j *judge) checked(n *model.Node) {
+	for _, c := range n.Row.Checks {
+		j.checks = append(j.checks, c)
+		j.check(n.Name(), c)
+	}
+}
+
 // needsProof tells whether a write took effect that nobody has seen, whether its
 // manifest asks for a verifier or not.
-func needsProof(n *Node) bool {
+func needsProof(n *model.Node) bool {
 	if n.Row.Expanded || !n.Writes() && (n.Spec.Policy == nil || !n.Spec.Policy.VerifierRequired) {
 		return false
 	}
 	return !slices.ContainsFunc(n.Row.Checks, func(c contracts.Check) bool { return c.Name == CheckReadBack })
 }
 
-func (j *judge) failed(n *Node, name string) {
+func (j *judge) failed(n *model.Node, name string) {
 	kind, message := "", ""
 	if n.Row.Error != nil {
 		kind, message = n.Row.Error.Type, n.Row.Error.Message
 	}
 	j.checks = append(j.checks, contracts.Check{Name: checkCompleted, Detail: name + ": " + message})
-	reason := fmt.Sprintf("%s failed: %s", name, message)
+	j.failedBy(n, kind, fmt.Sprintf("%s failed: %s", name, message))
+}
+
+func (j *judge) failedBy(n *model.Node, kind, reason string) {
 	switch {
 	case !n.Spec.Required || n.Spec.ContinueOnError:
 		j.lower(contracts.VerdictDegraded, kind, reason)
@@ -178,10 +206,10 @@ func (j *judge) check(name string, c contracts.Check) {
 
 // join looks for branches that contradict each other, and for writes that
 // rest on incomplete reads.
-func (j *judge) join(s *State, join *Node) {
-	byCall := map[string]*Node{}
+func (j *judge) join(s *model.State, join *model.Node) {
+	byCall := map[string]*model.Node{}
 	incomplete := false
-	for _, m := range s.graph.members(join) {
+	for _, m := range s.Members(join) {
 		incomplete = incomplete || m.State() != contracts.NodeCompleted
 		if m.Row.Result == nil {
 			continue
@@ -203,18 +231,33 @@ func (j *judge) join(s *State, join *Node) {
 	}
 }
 
-func sameFacts(a, b *Node) bool {
+func sameFacts(a, b *model.Node) bool {
 	x, errX := contracts.Hash(a.Row.Result.Facts)
 	y, errY := contracts.Hash(b.Row.Result.Facts)
 	return errX == nil && errY == nil && x == y
 }
 
-func (j *judge) dependents(join *Node) {
-	for _, d := range join.dependents {
+func (j *judge) dependents(join *model.Node) {
+	for _, d := range join.Dependents() {
 		if d.Writes() && d.State() == contracts.NodeCompleted && slices.Contains(d.Spec.DependsOn, join.ID()) {
 			detail := d.ID() + " was done although reads before it are incomplete"
 			j.checks = append(j.checks, contracts.Check{Name: checkBasis, Detail: detail})
 			j.lower(contracts.VerdictDegraded, checkBasis, detail)
 		}
 	}
+}
+
+// Score is how good a verdict is, from 0 to 1.
+func Score(v contracts.VerdictStatus) float64 {
+	switch v {
+	case contracts.VerdictVerified:
+		return 1
+	case contracts.VerdictDegraded:
+		return 0.6
+	case contracts.VerdictRetry:
+		return 0.3
+	case contracts.VerdictBlocked:
+		return 0
+	}
+	return 0
 }

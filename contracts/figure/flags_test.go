@@ -1,0 +1,69 @@
+package figure_test
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/manifold-run/manifold/contracts/figure"
+)
+
+func TestSettingsThatAreNotUnderstoodAreRefused(t *testing.T) {
+	t.Parallel()
+	for _, s := range []string{
+		"verifier", "verifier=", "verifier=maybe", "parallel_reads=shadow", "dag_planning=101%", "dag_planning=-1%", "dag_planning=x%",
+		"shop/other=on", "other=on", "=on", "/verifier", "branch_approvals=50",
+	} {
+		if got, err := figure.ParseRollout([]string{s}); err == nil {
+			t.Errorf("%q is %v", s, got)
+		}
+	}
+	if _, err := figure.ParseRollout([]string{"verifier=on", "verifier=off"}); err == nil {
+		t.Error("a flag was set twice")
+	}
+}
+
+func TestTheStrictestOfTheDomainsCounts(t *testing.T) {
+	t.Parallel()
+	r, err := figure.ParseRollout([]string{"verifier=shadow", "hr/verifier=off", "shop/verifier=on", "hr/dag_planning=off", "branch_approvals=on"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		domains []string
+		want    string
+	}{
+		{nil, "verifier=shadow"},
+		{[]string{"shop"}, "verifier=shadow"}, // what holds for all is no looser for one
+		{[]string{"shop", "hr"}, "dag_planning=off verifier=off"},
+	} {
+		if got := r.For("s", c.domains).String(); got != c.want {
+			t.Errorf("%v: %s, want %s", c.domains, got, c.want)
+		}
+	}
+}
+
+// A session keeps its side, and the flags part the sessions each in its own way.
+func TestAShareOfTheSessions(t *testing.T) {
+	t.Parallel()
+	r, err := figure.ParseRollout([]string{"dag_planning=25%", "branch_approvals=25%"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	on, both := 0, 0
+	for i := range 4000 {
+		s := fmt.Sprintf("ses_%d", i)
+		f := r.For(s, nil)
+		if f != r.For(s, nil) {
+			t.Fatal("a session changed sides")
+		}
+		if f.DAGPlanning == figure.FlagOn {
+			on++
+			if f.BranchApprovals == figure.FlagOn {
+				both++
+			}
+		}
+	}
+	if on < 850 || on > 1150 || both > on/2 {
+		t.Errorf("%d of 4000 have the one, and %d of those the other", on, both)
+	}
+}

@@ -1,0 +1,147 @@
+package verdict
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/manifold-run/manifold/contracts"
+	"github.com/manifold-run/manifold/contracts/figure"
+	"github.com/manifold-run/manifold/execution/model"
+)
+
+// The facts of a verify step. What a workflow reads are verdict, score, checks and
+// judge; where the step was let pass, judged is false and found is what was recorded.
+const (
+	FactVerdict = "verdict"
+	FactJudged  = "judged"
+	FactFound   = "found"
+)
+
+// letPass tells whether the node is a verify step that let the run go on without
+// judging it, because of the flag verifier.
+func letPass(n *model.Node) bool {
+	return n.Spec.Kind == contracts.KindVerify && n.State() == contracts.NodeCompleted &&
+		n.Row.Result != nil && n.Row.Result.Facts[FactJudged] == false
+}
+
+// foundIn is the verdict that a step recorded without acting on it, "" for none.
+func foundIn(n *model.Node) contracts.VerdictStatus {
+	if n.Row.Result == nil {
+		return ""
+	}
+	found, _ := n.Row.Result.Facts[FactFound].(map[string]any)
+	status, _ := found[FactVerdict].(string)
+	return contracts.VerdictStatus(status)
+}
+
+// Rejects tells whether a verify step that has ended said less than verified, or
+// would have. One that failed did.
+func Rejects(n *model.Node) bool {
+	switch {
+	case letPass(n):
+		found := foundIn(n)
+		return found != "" && found != contracts.VerdictVerified
+	case n.Row.Result == nil:
+		return true
+	default:
+		return n.Row.Result.Facts[FactVerdict] != string(contracts.VerdictVerified)
+	}
+}
+
+// Unjudged tells whoever approves a write of the verify steps before it that have judged
+// nothing, or whose verdict nobody acted on. An approval covers that.
+func Unjudged(s *model.State, write *model.Node) []contracts.EvidenceItem {
+	if figure.Effective(s.Run.Plan.Flags).Verifier == figure.FlagOn {
+		return nil
+	}
+	var out []contracts.EvidenceItem
+	seen, open := map[*model.Node]bool{write: true}, []*model.Node{write}
+	for len(open) > 0 {
+		at := open[len(open)-1]
+		open = open[:len(open)-1]
+		if letPass(at) {
+			found, _ := at.Row.Result.Facts[FactFound].(map[string]any)
+			said := fmt.Sprintf("“%s”: %s", cmp.Or(at.Masked(at.Spec.Title), at.ID()), WhyPassed(found))
+			out = append(out, contracts.EvidenceItem{NodeID: at.ID(), Path: contracts.EvidenceShown + "verifier", Value: contracts.CleanSummary(said)})
+		}
+		for _, dep := range at.Spec.DependsOn {
+			if d := s.Newest(dep); d != nil && !seen[d] {
+				seen[d] = true
+				open = append(open, d)
+			}
+		}
+	}
+	slices.SortFunc(out, func(a, b contracts.EvidenceItem) int { return strings.Compare(a.NodeID, b.NodeID) })
+	return out
+}
+
+// Grade grades assertions: all hold, some do, or none.
+func Grade(failed, of int) contracts.VerdictStatus {
+	switch failed {
+	case 0:
+		return contracts.VerdictVerified
+	case of:
+		return contracts.VerdictBlocked
+	default:
+		return contracts.VerdictDegraded
+	}
+}
+
+// Facts are the facts of a verify step, its verdict lowered by the opinion if that is
+// graver, with the reason for which it is not the best.
+func Facts(status contracts.VerdictStatus, checks []contracts.Check, o *contracts.Opinion) (facts map[string]any, why string) {
+	rows := make([]any, len(checks))
+	for i, c := range checks {
+		rows[i] = map[string]any{"name": c.Name, "ok": c.OK, "detail": c.Detail}
+	}
+	facts, why = map[string]any{"checks": rows}, "none of what was expected holds"
+	if o != nil {
+		facts["judge"] = opinionFacts(o)
+		if Graver(o.Status, status) {
+			status, why = o.Status, "the judge: "+Reason(o)
+		}
+	}
+	facts[FactVerdict], facts["score"] = string(status), Score(status)
+	return facts, why
+}
+
+// Reason is the first reason of an opinion, for people.
+func Reason(o *contracts.Opinion) string {
+	if len(o.Reasons) == 0 {
+		return "it has doubts, and gave no reason"
+	}
+	return contracts.CleanSummary(o.Reasons[0])
+}
+
+func opinionFacts(o *contracts.Opinion) map[string]any {
+	if o.Fault != "" {
+		return map[string]any{"fault": o.Fault}
+	}
+	reasons := make([]any, len(o.Reasons))
+	for i, r := range o.Reasons {
+		reasons[i] = contracts.CleanSummary(r)
+	}
+	return map[string]any{"verdict": string(o.Status), "reasons": reasons}
+}
+
+// Passed are the facts of a verify step that lets the run go on as if all held, with
+// what it found, nil where it did not look.
+func Passed(found map[string]any) map[string]any {
+	best := contracts.VerdictVerified
+	facts := map[string]any{FactVerdict: string(best), "score": Score(best), "checks": []any{}, FactJudged: false}
+	if found != nil {
+		facts[FactFound] = found
+	}
+	return facts
+}
+
+// WhyPassed says for people why a step was let pass.
+func WhyPassed(found map[string]any) string {
+	if found == nil {
+		return "not judged: the verifier is off in this run"
+	}
+	status, _ := found[FactVerdict].(string)
+	return "not acted on: the verifier only looks on in this run, and would say " + status
+}
