@@ -1,11 +1,14 @@
 package orchestrator_test
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/manifold-run/manifold/contracts"
 	"github.com/manifold-run/manifold/orchestrator/access"
+	"github.com/manifold-run/manifold/orchestrator/chat"
+	"github.com/manifold-run/manifold/orchestrator/conversation"
 )
 
 func TestHelpShowsWhatTheCallerMayAskFor(t *testing.T) {
@@ -51,5 +54,48 @@ func TestHelpLeavesOutWhatTheCallerMayNot(t *testing.T) {
 		if strings.Contains(strings.Join(b.Items, "\n"), "equests time off") {
 			t.Errorf("a key for reads is offered a write: %v", b.Items)
 		}
+	}
+}
+
+// Who may not is told which role is missing, in their language, and nothing else of
+// what there is. Whose key does not reach the domain is told nothing.
+func TestWhoLacksARoleIsToldWhich(t *testing.T) {
+	t.Parallel()
+	o := newOffice(t)
+	const say = "put in one day of sick leave for Ana Souza on 2026-05-07"
+	if r := o.ask(say); r.Answer != nil && strings.Contains(text(r.Answer), "role") {
+		t.Fatalf("nobody needs a role yet: %s", text(r.Answer))
+	}
+	o = newOffice(t)
+	for i := range o.catalog.Domains[0].Capabilities {
+		if meta := &o.catalog.Domains[0].Capabilities[i].Capability.Metadata; meta.SideEffectClass.Writes() {
+			meta.AllowedRoles = []string{"payroll", "admin"}
+		}
+	}
+	told := func(who access.Principal, language string) string {
+		v, err := o.Chat(t.Context(), who, conversation.Input{Message: say, Language: language, Thread: &conversation.Thread{Conversation: who.ID + language}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return chat.Compose(v, chat.Frame{})
+	}
+	if got := told(ana, "en"); !strings.Contains(got, "a role that you do not have") || !strings.Contains(got, say) || !strings.Contains(got, "payroll / people:admin") || strings.Contains(got, "equests time off") {
+		t.Errorf("ana is told\n%s", got)
+	}
+	if got := told(ana, "pt"); !strings.Contains(got, "um papel que você não tem") {
+		t.Errorf("in Portuguese\n%s", got)
+	}
+	elsewhere, reader := ana, ana
+	elsewhere.ID, elsewhere.Scopes = "eve", access.Scopes{Domains: []string{"other"}}
+	reader.ID, reader.Scopes = "rea", access.Scopes{Classes: []contracts.SideEffectClass{contracts.ClassRead}}
+	for _, who := range []access.Principal{elsewhere, reader} {
+		if got := told(who, "en"); strings.Contains(got, "payroll") {
+			t.Errorf("a key that does not reach it is told\n%s", got)
+		}
+	}
+	holds := ana
+	holds.ID, holds.Roles = "pay", append(slices.Clone(ana.Roles), "payroll")
+	if got := told(holds, "en"); strings.Contains(got, "payroll") {
+		t.Errorf("who has the role is told\n%s", got)
 	}
 }

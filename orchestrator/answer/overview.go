@@ -95,10 +95,20 @@ func example(e *contracts.CapabilityEntry) string {
 }
 
 func mayAsk(e *contracts.CapabilityEntry, who access.Principal) bool {
+	return len(rolesFor(e, who)) == 0 && who.Covers(e.Domain, e.Policy.SideEffectClass) == nil
+}
+
+// rolesFor are the roles of which somebody needs one to use a capability, as they are
+// granted; none where they hold one, or need none.
+func rolesFor(e *contracts.CapabilityEntry, who access.Principal) []string {
 	allowed := e.Capability.Metadata.AllowedRoles
 	held := who.Contract().In(e.Domain).Roles
-	if len(allowed) > 0 && !slices.ContainsFunc(held, func(r string) bool { return slices.Contains(allowed, r) }) {
-		return false
+	if slices.ContainsFunc(held, func(r string) bool { return slices.Contains(allowed, r) }) {
+		return nil
 	}
-	return who.Covers(e.Domain, e.Policy.SideEffectClass) == nil
+	out := make([]string, len(allowed))
+	for i, r := range allowed {
+		out[i] = contracts.RoleOf(e.Domain, r)
+	}
+	return out
 }

@@ -2,11 +2,14 @@ package answer
 
 import (
 	"cmp"
+	"fmt"
 	"strings"
 
 	"github.com/manifold-run/manifold/contracts"
 	"github.com/manifold-run/manifold/intent"
 	"github.com/manifold-run/manifold/orchestrator"
+	"github.com/manifold-run/manifold/orchestrator/access"
+	"github.com/manifold-run/manifold/orchestrator/chat"
 )
 
 // Remarks names the parts of a message that nothing was done about, and what
@@ -39,6 +42,30 @@ func WithoutModel(calls []contracts.ModelCall) []contracts.Block {
 	return nil
 }
 
+// Withheld says which roles a message needs that is plainly understood for somebody who
+// has them, nil where none is missing. The roles stand in the manifests, and are named
+// to whoever may read the catalog; of what the scopes of a key do not reach nothing is
+// told, and nothing of what the capabilities are.
+func Withheld(catalog *contracts.Catalog, who access.Principal, anyone intent.Understanding) *contracts.Answer {
+	list := contracts.Block{Kind: contracts.BlockList}
+	for _, in := range anyone.Intents {
+		entry, ok := catalog.Capability(in.Ref())
+		if !ok || anyone.Outcome != contracts.GateAccept || who.Covers(entry.Domain, entry.Policy.SideEffectClass) != nil {
+			continue
+		}
+		if roles := rolesFor(entry, who); len(roles) > 0 {
+			list.Items = append(list.Items, "“"+contracts.CleanSummary(in.Clause)+"”: "+strings.Join(roles, " / "))
+		}
+	}
+	if len(list.Items) == 0 {
+		return nil
+	}
+	return &contracts.Answer{Blocks: []contracts.Block{{Kind: contracts.BlockError, Text: LacksRole}, list}}
+}
+
+// LacksRole is said before the roles that are missing.
+const LacksRole = "This needs a role that you do not have. Whoever runs Manifold here can give it to you:"
+
 // Declined says honestly that a message was not understood, and what could be.
 func Declined(u intent.Understanding) *contracts.Answer {
 	a := &contracts.Answer{Blocks: []contracts.Block{{
@@ -46,11 +73,36 @@ func Declined(u intent.Understanding) *contracts.Answer {
 	}}}
 	if len(u.Choices) > 0 {
 		list := contracts.Block{Kind: contracts.BlockList, Title: "What I can do"}
-		for _, c := range u.Choices {
-			list.Items = append(list.Items, cmp.Or(c.Description, c.Domain+"."+c.Capability))
+		for _, o := range Options(u.Choices) {
+			list.Items = append(list.Items, o.Label)
 		}
 		a.Blocks = append(a.Blocks, list)
 	}
 	a.Blocks = append(a.Blocks, WithoutModel(u.Calls)...)
 	return a
+}
+
+// Options are readings of a message as a question offers them.
+func Options(choices []contracts.Alternative) []contracts.InterruptOption {
+	out := make([]contracts.InterruptOption, len(choices))
+	for i, c := range choices {
+		ref := c.Domain + "." + c.Capability
+		out[i] = contracts.InterruptOption{ID: ref, Label: cmp.Or(c.Description, ref)}
+	}
+	return out
+}
+
+// Standing says where a run stands: at which gates it waits and why, and what it came
+// to, if that is more than recorded.
+func Standing(run contracts.RunView) []string {
+	var lines []string
+	for _, i := range run.Interrupts {
+		if i.Type.Gate() {
+			lines = append(lines, fmt.Sprintf("It waits at `%s`, because %s. Risk: %s.", i.Code, chat.Escape(cmp.Or(i.Reason, "its policy asks for an approval")), i.RiskLevel))
+		}
+	}
+	if v := told(run.Verdict); v != nil {
+		lines = append(lines, chat.Escape("It came to: "+strings.ReplaceAll(string(v.Status), "_", " ")+". "+strings.Join(v.Reasons, "; ")))
+	}
+	return lines
 }

@@ -44,15 +44,7 @@ func (c *commands) why(ctx context.Context, here string) (string, error) {
 	if err != nil {
 		return strings.Join(lines, "\n\n"), nil //nolint:nilerr // what was said is known without the run
 	}
-	for _, i := range run.Interrupts {
-		if i.Type.Gate() {
-			lines = append(lines, fmt.Sprintf("It waits at `%s`, because %s. Risk: %s.", i.Code, chat.Escape(cmp.Or(i.Reason, "its policy asks for an approval")), i.RiskLevel))
-		}
-	}
-	if v := run.Verdict; v != nil && !v.Shadow {
-		lines = append(lines, chat.Escape("It came to: "+strings.ReplaceAll(string(v.Status), "_", " ")+". "+strings.Join(v.Reasons, "; ")))
-	}
-	return strings.Join(lines, "\n\n"), nil
+	return strings.Join(append(lines, answer.Standing(run)...), "\n\n"), nil
 }
 
 // show finds the gate of a code, with what became of it.

@@ -89,10 +89,21 @@ func (m *machine) understand(ctx context.Context, t orchestrator.Turn) (orchestr
 	if err != nil {
 		return t, err
 	}
-	t.Intents, t.Unused, t.Calls = u.Intents, u.Unused, append(t.Calls, u.Calls...)
+	t.Calls = append(t.Calls, u.Calls...)
+	if u.Outcome != contracts.GateAccept {
+		anyone, err := m.intents.Understand(ctx, intent.Request{
+			Message: t.Message, Catalog: m.catalogs.Catalog(), Domain: t.Model, AnyRole: true, Now: m.now(), Local: true,
+		})
+		if err != nil {
+			return t, err
+		}
+		if withheld := answer.Withheld(m.catalogs.Catalog(), t.By, anyone); withheld != nil {
+			return answered(t, withheld), nil
+		}
+	}
+	t.Intents, t.Unused, t.Understood = u.Intents, u.Unused, u.Outcome == contracts.GateAccept
 	switch {
-	case u.Outcome == contracts.GateAccept:
-		t.Understood = true
+	case t.Understood:
 		return t, nil
 	case u.Outcome == contracts.GateClarify && len(u.Choices) > 0:
 		return m.askCapability(t, u), nil
@@ -202,12 +213,7 @@ func couldNot(t orchestrator.Turn, err error) orchestrator.Turn {
 
 // askCapability asks which capability was meant.
 func (m *machine) askCapability(t orchestrator.Turn, u intent.Understanding) orchestrator.Turn {
-	i := contracts.Interrupt{Type: contracts.InterruptClarification, Prompt: u.Question}
-	for _, c := range u.Choices {
-		i.Options = append(i.Options, contracts.InterruptOption{
-			ID: c.Domain + "." + c.Capability, Label: cmp.Or(c.Description, c.Domain+"."+c.Capability),
-		})
-	}
+	i := contracts.Interrupt{Type: contracts.InterruptClarification, Prompt: u.Question, Options: answer.Options(u.Choices)}
 	t.Asked = &orchestrator.Asked{IntentID: u.Unclear, Capability: true}
 	return ask(t, i, m.now())
 }
