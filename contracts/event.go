@@ -66,6 +66,7 @@ const (
 	ActSettled          LedgerKind = "outcome_settled"
 	ActLinkUsed         LedgerKind = "link_used"
 	ActSealed           LedgerKind = "rows_sealed" // what stood unsealed was sealed, or with a new key
+	ActSwept            LedgerKind = "swept"       // what retention took that has no chain of its own
 	ActQuarantine       LedgerKind = "quarantine"
 )
 

@@ -60,7 +60,7 @@ func (s *Store) Sweep(ctx context.Context, finishedBefore time.Time) (execution.
 		}
 	}
 	swept.Blobs = s.collect()
-	return swept, nil
+	return swept, took(s, "raw data", swept.Data)
 }
 
 // DeleteSession removes a session's runs, events and interrupts; ledger
@@ -96,13 +96,32 @@ func recordAct(ctx context.Context, s *Store) error {
 	if !named {
 		return nil
 	}
+	defer execution.Recorded(ctx)
+	return appendAct(s, act)
+}
+
+// Took records what retention has taken that has no chain of its own.
+func Took(s *Store, what string, n int) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return took(s, what, n)
+}
+
+func took(s *Store, what string, n int) error {
+	if n == 0 {
+		return nil
+	}
+	return appendAct(s, execution.Act{Kind: contracts.ActSwept, Actor: "system", Subject: what, Detail: map[string]any{"count": n}})
+}
+
+// appendAct adds an act to its chain.
+func appendAct(s *Store, act execution.Act) error {
 	entry, payload, err := act.Entry(lastOf(s, execution.ActChain), time.Now())
 	if payload != nil {
 		s.blobs[entry.PayloadSHA256] = execution.Blob{SHA256: entry.PayloadSHA256, Kind: execution.BlobLedger, Body: payload}
 		s.actPayloads[entry.PayloadSHA256] = true
 	}
 	s.ledger[execution.ActChain] = append(s.ledger[execution.ActChain], entry)
-	execution.Recorded(ctx)
 	return err
 }
 

@@ -65,9 +65,33 @@ func rawOutputExpires(t *testing.T, s execution.Store) {
 		t.Fatal(err)
 	}
 	same(t, "swept", execution.Swept{Data: 1}, swept)
+	if _, err := s.Sweep(t.Context(), time.Time{}); err != nil { // it takes nothing, and says nothing
+		t.Fatal(err)
+	}
+	WantTaken(t, s, "raw data")
 	if _, err = s.NodeData(t.Context(), "r1", "n1"); err != nil {
 		t.Errorf("output was swept before its time: %v", err)
 	}
+}
+
+// WantTaken wants the acts of retention on record, one for each of what it took.
+func WantTaken(t *testing.T, s execution.Store, what ...string) {
+	t.Helper()
+	acts, err := s.Ledger(t.Context(), execution.ActChain, 0, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var taken []string
+	for _, act := range acts {
+		if act.Kind != contracts.ActSwept {
+			continue
+		}
+		taken = append(taken, act.NodeID)
+		if payload, err := s.Blob(t.Context(), act.PayloadSHA256); act.Actor != "system" || err != nil || !strings.Contains(string(payload), `{"count":`) {
+			t.Errorf("it says %+v with %q, %v", act, payload, err)
+		}
+	}
+	same(t, "what was taken, by the acts", what, taken)
 }
 
 // ended inserts a run with rows of every kind that ended at a time.

@@ -8,6 +8,7 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 	"sync"
@@ -186,7 +187,7 @@ func (s *Store) SweepSessions(ctx context.Context, idleSince time.Time) (orchest
 	swept.Questions = s.DropGates(func(i *contracts.Interrupt) bool {
 		return i.RunID == "" && i.Status != contracts.InterruptOpen && i.CreatedAt.Before(idleSince)
 	})
-	return swept, nil
+	return swept, errors.Join(executiontest.Took(s.Store, "questions", swept.Questions), executiontest.Took(s.Store, "turns", swept.Turns))
 }
 
 // idle are the sessions in which nothing goes on, and has not since a time.

@@ -8,6 +8,7 @@ import (
 
 	"github.com/manifold-run/manifold/contracts"
 	"github.com/manifold-run/manifold/execution"
+	"github.com/manifold-run/manifold/execution/executiontest"
 	"github.com/manifold-run/manifold/orchestrator"
 )
 
@@ -311,6 +312,7 @@ func idleTalkIsSwept(t *testing.T, s Opened) {
 	}
 	_, err = execution.InterruptNow(t.Context(), s, "q2")
 	wantCode(t, err, contracts.CodeNotFound)
+	executiontest.WantTaken(t, s, "questions", "turns")
 }
 
 // began stores a turn of a session.

@@ -23,7 +23,7 @@ func (s *Runs) Sweep(ctx context.Context, finishedBefore time.Time) (execution.S
 		var part execution.Swept
 		err := s.transact(ctx, "sweep", func(tx pgx.Tx) (err error) {
 			part, err = sweep(ctx, s.db, tx, stored.Nanos(finishedBefore))
-			return err
+			return stored.Taken(err, func(a execution.Act) error { return recordAct(ctx, tx, a) }, map[string]int{"raw data": part.Data})
 		})
 		if err != nil {
 			return swept, err
@@ -157,7 +157,7 @@ func (s *Talk) SweepSessions(ctx context.Context, idleSince time.Time) (orchestr
 		var part orchestrator.SweptTalk
 		err := s.transact(ctx, "sweep sessions", func(tx pgx.Tx) (err error) {
 			part, err = sweepSessions(ctx, s.db, tx, stored.Nanos(idleSince))
-			return err
+			return stored.Taken(err, func(a execution.Act) error { return recordAct(ctx, tx, a) }, map[string]int{"turns": part.Turns, "questions": part.Questions})
 		})
 		if err != nil {
 			return swept, err

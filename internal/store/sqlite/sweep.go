@@ -23,7 +23,7 @@ func (s *Runs) Sweep(ctx context.Context, finishedBefore time.Time) (execution.S
 		err := s.write(ctx, "sweep", func(ctx context.Context, x *tx) error {
 			var err error
 			part, err = x.sweep(ctx, finishedBefore)
-			return err
+			return stored.Taken(err, func(a execution.Act) error { return recordAct(ctx, x, a) }, map[string]int{"raw data": part.Data})
 		})
 		if err != nil {
 			return swept, err
@@ -181,7 +181,7 @@ func (s *Talk) SweepSessions(ctx context.Context, idleSince time.Time) (orchestr
 		err := s.write(ctx, "sweep sessions", func(ctx context.Context, x *tx) error {
 			var err error
 			part, err = sweepSessions(ctx, x, stored.Nanos(idleSince))
-			return err
+			return stored.Taken(err, func(a execution.Act) error { return recordAct(ctx, x, a) }, map[string]int{"turns": part.Turns, "questions": part.Questions})
 		})
 		if err != nil {
 			return swept, err
