@@ -240,7 +240,7 @@ func (c *caller) call(ctx context.Context, id callID, i contracts.Interrupt) err
 func (c *caller) words(id callID, at place, i contracts.Interrupt) render.Part {
 	switch id.event {
 	case "":
-		return render.Asked(i, c.pages.Of(c.people[id.chat], at.group, []contracts.Interrupt{i})[i.Code])
+		return render.Asked(i, c.pages.Of(c.people[id.chat], at.group, "", []contracts.Interrupt{i})[i.Code])
 	case orchestrator.NoticeEscalation:
 		return render.Waits(i, "Escalated to you")
 	default:

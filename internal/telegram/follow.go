@@ -56,7 +56,7 @@ func newFollower(r runs, a *answers, contain func(context.Context, job, any), pa
 // come. A run is shown once in a chat, by the last message that led to it.
 func (f *follower) follow(ctx context.Context, j job, who access.Principal, at place, state orchestrator.SessionView) {
 	if state.RunID == "" || !state.Running && settled(state) {
-		parts := render.View(state, at.group, f.pages.Of(who, at.group, state.Open))
+		parts := render.View(state, at.group, f.pages.Of(who, at.group, state.Language, state.Open))
 		if f.answers.reply(ctx, j, at, parts) {
 			f.runs.Shown(ctx, render.ShownWhole(state, parts))
 		}

@@ -127,7 +127,7 @@ func (f *follower) progress(s *show) {
 // a message of its own, because Telegram rings for no edit.
 func (f *follower) display(s *show, now string) error {
 	s.gates = 0
-	parts := render.View(s.state, s.at.group, f.pages.Of(s.who, s.at.group, s.state.Open))
+	parts := render.View(s.state, s.at.group, f.pages.Of(s.who, s.at.group, s.state.Language, s.state.Open))
 	last, err := f.answers.out.deliver(s.ctx, s.at, s.live, parts)
 	if err != nil && !hopeless(err) {
 		return err

@@ -28,7 +28,7 @@ type Frame struct {
 // waiting for a reply without text.
 func Compose(v orchestrator.SessionView, f Frame) string {
 	var parts []string
-	for _, part := range []string{sayAll(v.Language, v.Notice), renderIn(v.Language, v.Answer), questions(v, f), plan(v, f)} {
+	for _, part := range []string{SayAll(v.Language, v.Notice), renderIn(v.Language, v.Answer), questions(v, f), plan(v, f)} {
 		if part != "" {
 			parts = append(parts, part)
 		}

@@ -30,8 +30,8 @@ func Say(language, english string) string {
 	return english
 }
 
-// sayAll says each paragraph of ours that is known; what is not stays as it is.
-func sayAll(language, text string) string {
+// SayAll says each paragraph of ours that is known; what is not stays as it is.
+func SayAll(language, text string) string {
 	if language == "" || language == "en" {
 		return text
 	}

@@ -49,7 +49,7 @@ func TestWhatDoesNotFitAMessageIsApprovedOnItsPage(t *testing.T) {
 	for name, c := range map[string]struct {
 		group, page bool
 	}{"to a person": {false, true}, "to a group": {true, false}} {
-		got := Pack(View(state, c.group, pages.Of(access.Principal{}, c.group, state.Open)))
+		got := Pack(View(state, c.group, pages.Of(access.Principal{}, c.group, "", state.Open)))
 		if len(got) != 1 || strings.Contains(got[0].Plain, "https://example.com/approve/1") != c.page {
 			t.Fatalf("%s: %+v", name, got)
 		}

@@ -20,7 +20,8 @@ import (
 // View makes an answer of where a chat stands. In a group everybody sees the
 // buttons of a gate; whether a press counts is decided when it comes.
 func View(state orchestrator.SessionView, group bool, pages map[string]string) []Part {
-	parts := notice(state.Notice)
+	say := func(english string) []Part { return notice(chat.Say(state.Language, english)) }
+	parts := notice(chat.SayAll(state.Language, state.Notice))
 	if state.Answer != nil {
 		for _, b := range state.Answer.Blocks {
 			parts = append(parts, block(b)...)
@@ -38,18 +39,18 @@ func View(state orchestrator.SessionView, group bool, pages map[string]string) [
 	}
 	for _, i := range state.Open {
 		if i.Type.Gate() {
-			parts = append(parts, fitting(i, group || slices.Contains(state.MayApprove, i.Code), pages[i.Code]))
+			parts = append(parts, fitting(i, group || slices.Contains(state.MayApprove, i.Code), pages[i.Code], state.Language))
 			continue
 		}
 		parts = append(parts, asks(i))
 	}
 	switch {
 	case state.Running:
-		parts = append(parts, Plain("It is still running. /status shows how far it is, /cancel stops it.")...)
+		parts = append(parts, say("It is still running. Write `status` to see how far it is, or `cancel`.")...)
 	case state.Waits:
-		parts = append(parts, Plain("It waits for its turn, or for a service that is busy, and goes on by itself. /status shows how far it is.")...)
+		parts = append(parts, say("It waits for its turn, or for a service that is busy, and goes on by itself. Write `status` to see how far it is.")...)
 	case len(parts) == 0:
-		parts = Plain("There is nothing to show.")
+		parts = say("There is nothing to show.")
 	}
 	return parts
 }
@@ -155,10 +156,10 @@ func plan(rows []contracts.PlanRow) Part {
 // maxEvidence bounds the values that a gate shows besides its parameters.
 const maxEvidence = 8
 
-func gate(i contracts.Interrupt, mayApprove bool) Part {
+func gate(i contracts.Interrupt, mayApprove bool, language string) Part {
 	out := Part{lines: []line{{{text: sheet.Asks(i), tag: "b"}, {text: " "}, {text: i.Code, tag: "code"}}}}
 	add := func(name, value string) {
-		out.lines = append(out.lines, line{{text: name + ": ", tag: "i"}, {text: value}})
+		out.lines = append(out.lines, line{{text: chat.Say(language, name) + ": ", tag: "i"}, {text: value}})
 	}
 	for _, row := range chat.Sheet(i) {
 		add(row[0], row[1])
@@ -188,11 +189,11 @@ func gate(i contracts.Interrupt, mayApprove bool) Part {
 	}
 	if mayApprove {
 		reject := button("Reject "+i.Code, gateData(Reject, i))
-		out.lines = append(out.lines, line{{text: "Press a button, or write "}, {text: "approve " + i.Code, tag: "code"}, {text: " or "}, {text: "reject " + i.Code, tag: "code"}, {text: "."}})
+		out.lines = append(out.lines, inline(fmt.Sprintf(chat.Say(language, "Reply `approve %s` or `reject %s`."), i.Code, i.Code), false))
 		out.buttons = row(button("Approve "+i.Code, gateData(Approve, i)), reject)
 		return out
 	}
-	out.lines = append(out.lines, line{{text: "Somebody else has to approve it, with "}, {text: "approve " + i.Code, tag: "code"}, {text: ". You can withdraw it."}})
+	out.lines = append(out.lines, inline(fmt.Sprintf(chat.Say(language, "Somebody else has to approve it, with `approve %s`. You can withdraw it: `withdraw %s`."), i.Code, i.Code), false))
 	out.buttons = row(button("Withdraw "+i.Code, gateData(Reject, i)))
 	return out
 }
@@ -202,8 +203,8 @@ func fits(p Part) bool { return len(Pack([]Part{p})) == 1 }
 
 // fitting is a gate as it can be decided here: what does not fit one message can
 // be rejected here, and is approved where it is shown whole.
-func fitting(i contracts.Interrupt, mayApprove bool, page string) Part {
-	whole := gate(i, mayApprove)
+func fitting(i contracts.Interrupt, mayApprove bool, page, language string) Part {
+	whole := gate(i, mayApprove, language)
 	if i.Status != contracts.InterruptOpen || fits(whole) {
 		return whole
 	}
@@ -227,7 +228,7 @@ func ShownWhole(state orchestrator.SessionView, parts []Part) orchestrator.Sessi
 	if len(Pack(parts)) > maxMessages {
 		state.Open = nil // nobody knows what of it was left out
 	}
-	state.Open = slices.DeleteFunc(slices.Clone(state.Open), func(i contracts.Interrupt) bool { return !fits(gate(i, true)) })
+	state.Open = slices.DeleteFunc(slices.Clone(state.Open), func(i contracts.Interrupt) bool { return !fits(gate(i, true, state.Language)) })
 	return state
 }
 
@@ -236,10 +237,10 @@ type Pages func(who access.Principal, i contracts.Interrupt) string
 
 // Of are the pages for those gates of a private chat that do not fit a message.
 // The address of a page is a right to decide: no group is told of it.
-func (p Pages) Of(who access.Principal, group bool, open []contracts.Interrupt) map[string]string {
+func (p Pages) Of(who access.Principal, group bool, language string, open []contracts.Interrupt) map[string]string {
 	out := map[string]string{}
 	for _, i := range open {
-		if p != nil && !group && i.Type.Gate() && !fits(gate(i, true)) {
+		if p != nil && !group && i.Type.Gate() && !fits(gate(i, true, language)) {
 			out[i.Code] = p(who, i)
 		}
 	}
@@ -249,7 +250,7 @@ func (p Pages) Of(who access.Principal, group bool, open []contracts.Interrupt) 
 // Asked is a gate or a question for somebody who is to come for it.
 func Asked(i contracts.Interrupt, page string) Part {
 	if i.Type.Gate() {
-		return fitting(i, true, page)
+		return fitting(i, true, page, "")
 	}
 	return asks(i)
 }
