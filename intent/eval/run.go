@@ -159,7 +159,7 @@ func (r *running) one(ctx context.Context, c Case) (outcome, error) {
 			o.found, o.confidence = clause.Candidates[0].Entry.Ref(), clause.Candidates[0].Confidence
 		}
 	}
-	o.leave(u, r.catalog)
+	o = o.leaving(u, r.catalog)
 	for _, in := range u.Intents {
 		o.intents = append(o.intents, in.Ref())
 	}

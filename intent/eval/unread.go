@@ -22,8 +22,8 @@ type Unread struct {
 	Capability string `json:"capability"`
 }
 
-// leave notes what the reading of a message leaves over.
-func (o *outcome) leave(u intent.Understanding, catalog *contracts.Catalog) {
+// leaving is an outcome with what the reading of its message leaves over.
+func (o outcome) leaving(u intent.Understanding, catalog *contracts.Catalog) outcome {
 	for _, in := range u.Intents {
 		if in.Said == nil {
 			continue
@@ -40,6 +40,7 @@ func (o *outcome) leave(u intent.Understanding, catalog *contracts.Catalog) {
 			}
 		}
 	}
+	return o
 }
 
 // unread is what is left over in all messages of a draw, most often first.
