@@ -24,6 +24,7 @@ func Run(t *testing.T, open func(t *testing.T) execution.Store) {
 	for _, part := range []sentences{
 		runSentences(), commitSentences(), leaseSentences(), gateSentences(),
 		outcomeSentences(), lockSentences(), journalSentences(),
+		{"what a run tells of itself is read from what is stored": figuresOfWhatIsStored},
 	} {
 		maps.Copy(all, part)
 	}

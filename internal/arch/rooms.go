@@ -94,7 +94,7 @@ func coreRooms() []Room {
 		{Dir: "internal/ratelimit", Modules: []string{"golang.org/x/time/rate"}},
 		{Dir: "execution/model", Rooms: words},
 		{Dir: "execution/verdict", Rooms: append(words, "execution/model")},
-		suite("execution/executiontest", append(words, "execution", "execution/model")),
+		suite("execution/executiontest", append(words, "execution", "execution/figures", "execution/model")),
 		suite("orchestrator/registry/registrytest", append(useCases(), words...)),
 		suite("orchestrator/access/accesstest", append(useCases(), words...)),
 		suite("orchestrator/orchestratortest", append(useCases(), "contracts", "execution", "execution/executiontest", "intent", "orchestrator/access/accesstest")),
