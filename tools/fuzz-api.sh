@@ -1,19 +1,21 @@
 #!/bin/sh
 # Asks a server of its own what openapi.yaml says that may be asked, and at each
 # place what it says may not, with all checks of schemathesis. What it finds it
-# prints with the request that shows it.
+# prints with the request that shows it. PHASES=fuzzing EXAMPLES=20 asks at random;
+# what else is given goes to schemathesis, such as --include-operation-id NAME.
 set -eu
 
 go=${GO:-go}
 python=${PYTHON:-python3}
 version=4.24.3
+validator=0.49.1
 
-tools=${XDG_CACHE_HOME:-$HOME/.cache}/manifold/schemathesis-$version
+tools=${XDG_CACHE_HOME:-$HOME/.cache}/manifold/schemathesis-$version-$validator
 if [ ! -x "$tools/bin/schemathesis" ]; then
 	echo "fuzz-api: installing schemathesis $version"
 	"$python" -m venv "$tools"
-	# Later versions of hypothesis lack what schemathesis asks of it.
-	"$tools/bin/pip" install -q "schemathesis==$version" "hypothesis==6.140.3"
+	# Later versions of the two lack what schemathesis asks of them.
+	"$tools/bin/pip" install -q "schemathesis==$version" "hypothesis==6.140.3" "jsonschema_rs==$validator"
 fi
 
 dir=$(mktemp -d)
