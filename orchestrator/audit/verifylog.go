@@ -18,14 +18,15 @@ const logPage = 1000
 // the hashes that are stored, the last root, the roots outside, and each leaf
 // with the chain that it names.
 func (v *Verifier) verifyLog(ctx context.Context, report *contracts.AuditReport) error {
+	tree := &logCheck{audit: v, report: report, newest: map[string]Leaf{}, heads: map[int64][]Head{}}
+	// A root is stored before it is published: read in this order, one that comes
+	// meanwhile is not taken for one that the log lacks.
+	outside := tree.outside(ctx)
 	last, err := v.proofs.LastRoot(ctx)
 	if err != nil {
 		return err
 	}
-	tree := &logCheck{audit: v, report: report, newest: map[string]Leaf{}, heads: map[int64][]Head{}}
-	if err := tree.expect(ctx, last); err != nil {
-		return err
-	}
+	tree.expect(last, outside)
 	for tree.size < last.Size {
 		leaves, err := v.proofs.Leaves(ctx, tree.size, int(min(logPage, last.Size-tree.size)))
 		if err != nil {
@@ -58,14 +59,22 @@ func (c *logCheck) say(format string, args ...any) {
 	c.report.Found("log", fmt.Sprintf(format, args...))
 }
 
-// expect notes what roots say: the stored one, and those outside.
-func (c *logCheck) expect(ctx context.Context, last Root) error {
+// outside are the roots that were published.
+func (c *logCheck) outside(ctx context.Context) []Head {
 	if c.audit.publisher == nil {
 		return nil
 	}
 	heads, err := c.audit.publisher.heads(ctx)
 	if err != nil {
 		c.say("the copy outside: %v", err)
+	}
+	return heads
+}
+
+// expect notes what roots say: the stored one, and those outside.
+func (c *logCheck) expect(last Root, heads []Head) {
+	if c.audit.publisher == nil {
+		return
 	}
 	if last.Size > 0 {
 		head, err := OpenRoot(last.Note, c.audit.publisher.cfg.Known)
@@ -80,7 +89,6 @@ func (c *logCheck) expect(ctx context.Context, last Root) error {
 		}
 		c.heads[h.Size] = append(c.heads[h.Size], h)
 	}
-	return nil
 }
 
 func (c *logCheck) take(ctx context.Context, leaves []Leaf) error {
