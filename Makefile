@@ -1,8 +1,9 @@
 # What people do with this repository. "make help" lists the targets; CI runs
 # the same ones (.ci/run), nothing exists only there.
 
-# gin without msgpack builds to half the size; plain "go build" works too.
-export GOFLAGS := $(strip $(filter-out -tags=nomsgpack,$(GOFLAGS)) -tags=nomsgpack)
+# gin without msgpack builds to half the size; plain "go build" works too. Paths of
+# the machine are left out everywhere, so that programs and tests share what is compiled.
+export GOFLAGS := $(strip $(filter-out -trimpath -tags=nomsgpack,$(GOFLAGS)) -trimpath -tags=nomsgpack)
 
 GO       ?= go
 FUZZTIME ?= 30s
@@ -17,7 +18,7 @@ help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  %-18s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 build: ## build the server, the command line and the demo into bin/
-	$(GO) build -trimpath -o bin/ ./cmd/...
+	$(GO) build -o bin/ ./cmd/...
 
 run: ## start everything in one process, with sandboxes; nothing to set up (MODEL=scripted: with a model that follows a script)
 	$(GO) build -o bin/ ./cmd/demo ./cmd/manifold
@@ -99,7 +100,7 @@ tamper: ## change a stored database 1,000 times, at random, in a file and on Pos
 fuzz: ## run every fuzz target, FUZZTIME (30s) each
 	GO="$(GO)" FUZZTIME="$(FUZZTIME)" sh tools/fuzz.sh
 
-fuzz-api: ## ask a server all that openapi.yaml allows, and what it forbids, with all checks of schemathesis; needs Python 3.10 or later
+fuzz-api: ## ask a server what openapi.yaml allows, and what it forbids, with all checks of schemathesis, which it installs from PyPI
 	GO="$(GO)" sh tools/fuzz-api.sh
 
 fuzz-long: ## run every fuzz target for 10 minutes, and schemathesis

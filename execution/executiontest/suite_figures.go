@@ -21,8 +21,10 @@ func figuresOfWhatIsStored(t *testing.T, s execution.Store) {
 		{NodeID: "n2", Kind: contracts.KindTool, Tool: "alpha.change", Required: true, Phase: "act", DependsOn: []string{"n1"}},
 	}
 	row := func(id string, from, to, attempts int) execution.NodeRecord {
-		return execution.NodeRecord{NodeID: id, State: contracts.NodeCompleted, StartedAt: at(from), FinishedAt: at(to),
-			Result: &execution.Result{Summary: "found"}, CallRow: execution.CallRow{Attempts: attempts}}
+		r := execution.NodeRecord{NodeID: id, State: contracts.NodeCompleted, StartedAt: at(from), FinishedAt: at(to), Result: &execution.Result{Summary: "found"}}
+		r.Attempts = attempts
+		return r
+
 	}
 	lease := create(t, s, run)
 	commit(t, s, lease, execution.Transition{
