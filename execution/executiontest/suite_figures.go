@@ -24,7 +24,6 @@ func figuresOfWhatIsStored(t *testing.T, s execution.Store) {
 		r := execution.NodeRecord{NodeID: id, State: contracts.NodeCompleted, StartedAt: at(from), FinishedAt: at(to), Result: &execution.Result{Summary: "found"}}
 		r.Attempts = attempts
 		return r
-
 	}
 	lease := create(t, s, run)
 	commit(t, s, lease, execution.Transition{
