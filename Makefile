@@ -78,14 +78,14 @@ tidy:
 # Packages that play processes of their own, train the matcher on all domains of the
 # demo, or measure it, run for minutes under the detector and hold little that runs
 # side by side. The crowded plays of real servers run both ways.
-PLAYS   := ./internal/e2e ./intent/eval/... ./intent/fit/... ./cmd/demo/...
-CROWDED := TestKill9AtRandomMoments|TestARollingRestart|TestHostileDomains|TestWritesMeetFaults|TestListenersMissNothing|TestASlowListener|TestWhatOneServerDoes|TestThreeParallelWrites|TestAGateIsDecided
+PLAYS   := ./internal/e2e ./domains/flowise ./intent/eval/... ./intent/fit/... ./cmd/demo/...
+CROWDED := TestKill9AtRandomMoments|TestARollingRestart|TestHostileDomains|TestWritesMeetFaults|TestListenersMissNothing|TestASlowListener|TestWhatOneServerDoes|TestThreeParallelWrites|TestAGateIsDecided|TestAConcurrentEdit|TestTheWatcher|TestAWriteWhoseAnswerWasLost|TestNoFlowIsMissed
 # Tests that try a share of many like moments under the detector try all without.
 SHARES  = $$($(GO) list -f '{{range .TestImports}}{{.}} {{end}}{{range .XTestImports}}{{.}} {{end}}{{.ImportPath}}' ./... | awk '/internal\/racetest/ {print $$NF}')
 
 race: ## run all tests in random order: under the race detector, and without it where all moments of many are tried; needs a C compiler
 	$(GO) test -race -shuffle=on -timeout 30m $$($(GO) list ./... | grep -vxF "$$($(GO) list $(PLAYS))")
-	$(GO) test -race -shuffle=on -timeout 20m -run '$(CROWDED)' ./internal/e2e
+	$(GO) test -race -shuffle=on -timeout 20m -run '$(CROWDED)' ./internal/e2e ./domains/flowise
 	$(GO) test -shuffle=on -timeout 20m $$( ($(GO) list $(PLAYS); printf '%s\n' $(SHARES)) | sort -u)
 
 fmt: ## format all Go files

@@ -8,6 +8,7 @@ import (
 
 	"github.com/manifold-run/manifold/contracts"
 	"github.com/manifold-run/manifold/intent"
+	"github.com/manifold-run/manifold/internal/racetest"
 )
 
 // without gives a generated catalog that lacks its last domain, and the whole.
@@ -38,6 +39,7 @@ func newAdapter(tb testing.TB, cfg intent.Config) *intent.Adapter {
 
 func TestASettledIndexDoesNotDependOnWhatWasBefore(t *testing.T) {
 	t.Parallel()
+	racetest.Computes(t)
 	before, after := without(300)
 	fresh := settle(t, newAdapter(t, intent.Config{}), after)
 	grown := newAdapter(t, intent.Config{})
@@ -174,6 +176,7 @@ func TestAStartedAdapterCanBeStartedAgain(t *testing.T) {
 // messages that are meant for nobody.
 func TestMoreOutOfScopeMakesItMoreCareful(t *testing.T) {
 	t.Parallel()
+	racetest.Computes(t)
 	catalog := generated(60, 5)
 	sum := func(share float64) float64 {
 		a, total := newAdapter(t, intent.Config{OutOfScope: share}), 0.0
