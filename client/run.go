@@ -4,6 +4,7 @@ import (
 	"context"
 	"net/http"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -13,6 +14,12 @@ import (
 
 // Plan previews what would be done, without doing it.
 func (c *Client) Plan(ctx context.Context, body contracts.PlanRequest) (contracts.PlanPreview, error) {
+	body.Intents = slices.Clone(body.Intents)
+	for i := range body.Intents {
+		if body.Intents[i].Parameters == nil { // the server takes an object, not null
+			body.Intents[i].Parameters = map[string]any{}
+		}
+	}
 	var out contracts.PlanPreview
 	err := c.wire.do(ctx, request{method: http.MethodPost, path: "/v1/plans", body: body, harmless: true}, &out)
 	return out, err
