@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/manifold-run/manifold/contracts"
+	"github.com/manifold-run/manifold/intent"
 	"github.com/manifold-run/manifold/orchestrator/registry"
 	"github.com/manifold-run/manifold/orchestrator/registry/registrytest"
 )
@@ -126,6 +127,20 @@ func setup(t *testing.T, cfg registry.Config) *bundle {
 	b := &bundle{world: &world{services: map[string]*service{}}, store: registrytest.NewStore()}
 	b.Registry = b.process(t, cfg, nil)
 	return b
+}
+
+// reading is one more process, which reads sentences as a server does.
+func (b *bundle) reading(t *testing.T) *registry.Registry {
+	t.Helper()
+	adapter, err := intent.NewAdapter(intent.Config{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := registry.New(registry.Config{}, b.store, b.world, registry.Sentences(adapter))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
 }
 
 // process is one more process with the same store and services.

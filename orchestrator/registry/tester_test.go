@@ -7,7 +7,6 @@ import (
 	"testing"
 
 	"github.com/manifold-run/manifold/contracts"
-	"github.com/manifold-run/manifold/intent"
 	"github.com/manifold-run/manifold/orchestrator/registry"
 )
 
@@ -26,14 +25,7 @@ func TestRealSentences(t *testing.T) {
 	ferries := []string{"when does the next ferry leave", "ferry departures today", "list the ferries to the island", "which ferry goes first", "ferry timetable"}
 	rooms := []string{"which meeting rooms are free", "find an empty meeting room", "free rooms on the third floor", "is there a room for ten people", "meeting room availability"}
 	b := setup(t, registry.Config{})
-	adapter, err := intent.NewAdapter(intent.Config{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	r, err := registry.New(registry.Config{}, b.store, b.world, registry.Sentences(adapter))
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := b.reading(t)
 	register := func(domain, manifest string) (contracts.DomainReport, error) {
 		b.offer(domain, manifest)
 		return r.Register(t.Context(), registration(domain))
@@ -64,14 +56,7 @@ func TestAnHonestManifestIsNotRefusedForItsNeighbours(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			b := setup(t, registry.Config{})
-			adapter, err := intent.NewAdapter(intent.Config{})
-			if err != nil {
-				t.Fatal(err)
-			}
-			r, err := registry.New(registry.Config{}, b.store, b.world, registry.Sentences(adapter))
-			if err != nil {
-				t.Fatal(err)
-			}
+			r := b.reading(t)
 			for _, domain := range order {
 				b.offer(domain, spoken(domain, "departures", words, "when does the next ferry leave", `{"capability":"departures"}`))
 				report, err := r.Register(t.Context(), registration(domain))
@@ -91,14 +76,7 @@ func TestAnHonestManifestIsNotRefusedForItsNeighbours(t *testing.T) {
 func TestADomainTrustedForReadsIsNotRefusedForItsWrites(t *testing.T) {
 	t.Parallel()
 	b := setup(t, registry.Config{})
-	adapter, err := intent.NewAdapter(intent.Config{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	r, err := registry.New(registry.Config{}, b.store, b.world, registry.Sentences(adapter))
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := b.reading(t)
 	b.offer("ferry", `{"schema_version":"1","domain":"ferry","version":"1","capabilities":[
 		{"name":"departures","description":"Lists the departures of ferries.","schema":{"type":"object"},
 		 "metadata":{"side_effect_class":"read","intent_hints":{"examples":["when does the next ferry leave","ferry departures today","list the ferries","which ferry goes first","ferry timetable"]}}},
