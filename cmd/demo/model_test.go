@@ -12,9 +12,10 @@ import (
 
 // play answers a run's questions by their types, each in order and the last one again,
 // lets otto approve its writes, and
-// gives the run when it has ended.
-func play(t *testing.T, rita, otto *client.Client, words string, answers map[contracts.InterruptType][]any) contracts.RunView {
+// gives the run when it has ended, and what its questions showed by their types.
+func play(t *testing.T, rita, otto *client.Client, words string, answers map[contracts.InterruptType][]any) (contracts.RunView, map[contracts.InterruptType]string) {
 	t.Helper()
+	shown := map[contracts.InterruptType]string{}
 	r, err := rita.StartSession(t.Context(), contracts.StartSession{Message: words}, wait())
 	given := map[contracts.InterruptType]int{}
 	for asked := 0; err == nil && asked < 20; asked++ {
@@ -26,9 +27,10 @@ func play(t *testing.T, rita, otto *client.Client, words string, answers map[con
 			if err != nil {
 				t.Fatal(err)
 			}
-			return view
+			return view, shown
 		}
 		i := r.Interrupts[0]
+		shown[i.Type] += text(i)
 		if i.Type == contracts.InterruptWriteApproval {
 			_, err = otto.Approve(t.Context(), i, "", client.Opt{})
 		} else {
@@ -39,7 +41,7 @@ func play(t *testing.T, rita, otto *client.Client, words string, answers map[con
 		}
 	}
 	t.Fatalf("%q does not end: %+v, %v", words, r, err)
-	return contracts.RunView{}
+	return contracts.RunView{}, nil
 }
 
 // TestTheScriptedModelDevelopsAChatflow does the guide's sixth thing: the words do not
@@ -56,7 +58,7 @@ func TestTheScriptedModelDevelopsAChatflow(t *testing.T) {
 	}}
 	thinking := []string{"classify_intent", "plan", "define_patch_scope", "compile_patch_ir"}
 	again := []string{"plan#2", "define_patch_scope#2", "compile_patch_ir#2"}
-	v := play(t, rita, otto, quoted(printed(t, out.String(), "manifold ask 'develop")), iterates)
+	v, _ := play(t, rita, otto, quoted(printed(t, out.String(), "manifold ask 'develop")), iterates)
 	if v.State != contracts.RunCompleted || v.Verdict.Status != contracts.VerdictVerified || v.Tokens.Out == 0 {
 		t.Fatalf("%s %+v %+v", v.State, v.Verdict, v.Tokens)
 	}
@@ -78,7 +80,9 @@ func TestTheScriptedModelDevelopsAChatflow(t *testing.T) {
 		t.Errorf("it answers %+v, %v", r.Answer, err)
 	}
 
-	v = play(t, rita, otto, `develop a chatbot called "Porter" that always replies "Closed"`, accepts)
+	changedAndTakenBack(t, rita, otto)
+
+	v, _ = play(t, rita, otto, `develop a chatbot called "Porter" that always replies "Closed"`, accepts)
 	if v.State != contracts.RunCompleted || v.Verdict.Status != contracts.VerdictVerified {
 		t.Fatalf("%s %+v", v.State, v.Verdict)
 	}
@@ -89,9 +93,50 @@ func TestTheScriptedModelDevelopsAChatflow(t *testing.T) {
 	}
 }
 
-// text is an answer as JSON.
-func text(a *contracts.Answer) string {
-	body, err := json.Marshal(a)
+// changedAndTakenBack has the model change the chatflow by its name; the reviewer sees
+// what was done, what it took and where to look, and takes it back.
+func changedAndTakenBack(t *testing.T, rita, otto *client.Client) {
+	t.Helper()
+	back := map[contracts.InterruptType][]any{
+		contracts.InterruptSelectTarget: {"1"},
+		contracts.InterruptPlanApproval: {map[string]any{"decision": "approve"}},
+		contracts.InterruptResultReview: {map[string]any{"decision": "rollback"}},
+	}
+	v, shown := play(t, rita, otto, `develop the chatflow "Concierge" further so that guests learn that the breakfast ends at eleven`, back)
+	if v.State != contracts.RunCompleted {
+		t.Fatalf("%s: %s", v.State, text(v))
+	}
+	tools := map[string]contracts.NodeState{}
+	for _, n := range v.Nodes {
+		tools[n.NodeID] = n.State
+		if slices.Contains([]string{"classify_intent", "plan", "define_patch_scope", "compile_patch_ir"}, n.NodeID) && (n.Fallback != "" || len(n.Calls) != 1) {
+			t.Errorf("%s: fallback %q, %d calls", n.NodeID, n.Fallback, len(n.Calls))
+		}
+	}
+	if tools["apply_patch"] != contracts.NodeCompleted || tools["restore_version"] != contracts.NodeCompleted {
+		t.Errorf("it was not changed and restored: %v", tools)
+	}
+	review := shown[contracts.InterruptResultReview]
+	for _, want := range []string{"eleven", ": passed, 1 of 1, ", "tokens", "/v2/agentcanvas/", "tests_took"} {
+		if !strings.Contains(review, want) {
+			t.Errorf("the review does not show %q: %s", want, review)
+		}
+	}
+	plan := shown[contracts.InterruptPlanApproval]
+	for _, want := range []string{"goal", "domain_targets", "credentials", "data_fields", "pii_fields", "success_criteria", "action"} {
+		if !strings.Contains(plan, `"`+want+`"`) {
+			t.Errorf("the plan does not say %q: %s", want, plan)
+		}
+	}
+	r, err := rita.StartSession(t.Context(), contracts.StartSession{Message: `ask the chatflow "Concierge": "May I come at noon?"`}, wait())
+	if err != nil || !strings.Contains(text(r.Answer), "four in the afternoon") {
+		t.Errorf("after the rollback it answers %+v, %v", r.Answer, err)
+	}
+}
+
+// text is an answer or a question as JSON.
+func text(v any) string {
+	body, err := json.Marshal(v)
 	if err != nil {
 		return err.Error()
 	}

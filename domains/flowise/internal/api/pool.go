@@ -5,7 +5,9 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"net/url"
 	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/manifold-run/manifold/contracts"
@@ -19,6 +21,8 @@ type Instance struct {
 	// APIKey is the key, or "env:NAME" for a variable that holds it.
 	APIKey  string `json:"api_key"`
 	Default bool   `json:"default"`
+	// Page is where people open it in a browser, if that is not the endpoint.
+	Page string `json:"page,omitempty"`
 }
 
 // ParseInstances reads FLOWISE_INSTANCES, a JSON list of instances, and the
@@ -111,6 +115,18 @@ func (p *Pool) Client(id string) (*Client, error) {
 		return nil, contracts.Errorf(contracts.CodeNotFound, "there is no flowise instance %q", id)
 	}
 	return client, nil
+}
+
+// Page is the address of a flow in the page of its instance, "" for what has none.
+// The paths are those of Flowise 3.1.1 (packages/ui, routes/CanvasRoutes.jsx).
+func (p *Pool) Page(instance string, f Flow) string {
+	path := map[FlowType]string{Chatflow: "/canvas/", Agentflow: "/v2/agentcanvas/", MultiAgent: "/agentcanvas/"}[f.Type]
+	i := slices.IndexFunc(p.instances, func(in Instance) bool { return in.ID == cmp.Or(instance, p.fallback) })
+	if path == "" || i < 0 {
+		return ""
+	}
+	base := cmp.Or(p.instances[i].Page, strings.TrimSuffix(strings.TrimRight(p.instances[i].Endpoint, "/"), "/api/v1"))
+	return strings.TrimRight(base, "/") + path + url.PathEscape(f.ID)
 }
 
 // Instances lists the instances as they were given, without keys.

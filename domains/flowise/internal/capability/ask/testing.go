@@ -39,7 +39,12 @@ func (k *Asker) generateTests(ctx context.Context, call domainkit.Call, in TestW
 	if err != nil {
 		return TestSuite{}, err
 	}
-	out := TestSuite{ChatflowID: f.ID, Cases: suite.Generate(g, in.Criteria)}
+	return generated(f, g, in.Criteria), nil
+}
+
+// generated makes the cases for a graph that was read.
+func generated(f api.Flow, g *flow.Graph, criteria []string) TestSuite {
+	out := TestSuite{ChatflowID: f.ID, Cases: suite.Generate(g, criteria)}
 	for _, c := range out.Cases {
 		if c.Kind == suite.Happy {
 			out.Happy++
@@ -47,7 +52,7 @@ func (k *Asker) generateTests(ctx context.Context, call domainkit.Call, in TestW
 			out.Edge++
 		}
 	}
-	return out, nil
+	return out
 }
 
 // TestRun says what to test.
@@ -67,6 +72,8 @@ type TestReport struct {
 	Trials     int            `json:"trials"`
 	Cases      []suite.Judged `json:"cases"`
 	Verdict    suite.Verdict  `json:"verdict"`
+	// TookMS is how long all of them took, side by side.
+	TookMS int64 `json:"took_ms,omitempty"`
 }
 
 // Summary says how many passed and what to mend.
@@ -107,12 +114,9 @@ func (k *Asker) testChatflow(ctx context.Context, call domainkit.Call, in TestRu
 		in.Cases, in.Trials = had.Cases(), max(in.Trials, had.Trials)
 	}
 	if len(in.Cases) == 0 {
-		made, err := k.generateTests(ctx, call, TestWish{in.FlowRef, in.Criteria})
-		if err != nil {
-			return none, err
-		}
-		in.Cases = made.Cases
+		in.Cases = generated(f, g, in.Criteria).Cases
 	}
+	begun := time.Now()
 	results := make([]suite.Result, len(in.Cases))
 	var group errgroup.Group
 	group.SetLimit(testAtOnce)
@@ -132,8 +136,10 @@ func (k *Asker) testChatflow(ctx context.Context, call domainkit.Call, in TestRu
 	if err := ctx.Err(); err != nil {
 		return none, err
 	}
+	said := report(in.ChatflowID, in.Trials, results)
+	said.TookMS = time.Since(begun).Milliseconds()
 	return domainkit.Result[TestReport]{
-		Facts: report(in.ChatflowID, in.Trials, results), Artifacts: map[string]any{"test_report": results},
+		Facts: said, Artifacts: map[string]any{"test_report": results},
 	}, nil
 }
 

@@ -240,10 +240,10 @@ type Contract struct {
 	Name            string        `json:"name" max:"200" description:"What it is called"`
 	Action          string        `json:"action" description:"create or update"`
 	Features        goal.Features `json:"features" description:"What it has"`
-	Credentials     []string      `json:"credentials,omitempty" description:"Types of credentials that it takes"`
-	DomainTargets   []string      `json:"domain_targets,omitempty" description:"What it acts on outside of Flowise"`
-	DataFields      []string      `json:"data_fields,omitempty" description:"Data that passes through it"`
-	PIIFields       []string      `json:"pii_fields,omitempty" description:"Those of them that are personal"`
+	Credentials     []string      `json:"credentials,omitzero" description:"Types of credentials that it takes"`
+	DomainTargets   []string      `json:"domain_targets,omitzero" description:"What it acts on outside of Flowise"`
+	DataFields      []string      `json:"data_fields,omitzero" description:"Data that passes through it"`
+	PIIFields       []string      `json:"pii_fields,omitzero" description:"Those of them that are personal"`
 	SuccessCriteria []string      `json:"success_criteria" description:"What a test must show"`
 	Open            []string      `json:"open,omitempty" description:"What a person must fill in, in Flowise"`
 	NotBuilt        []string      `json:"not_built,omitempty" description:"What was asked for and is not built"`
@@ -285,6 +285,7 @@ func (d *Developer) planFromGoal(ctx context.Context, call domainkit.Call, in Pl
 	contract.SuccessCriteria = criteria(contract.Features)
 	contract.PIIFields = personal(contract.Features.Form)
 	contract.DataFields, contract.DomainTargets = contract.Features.Form, contract.Features.APIs
+	contract.explicit()
 	out := Planned{Contract: contract, Approaches: []goal.Approach{}}
 	if in.Mode == modeUpdate {
 		out.Says = present.Clip("change: "+orNone(contract.Features.Words()), 280)
@@ -295,8 +296,19 @@ func (d *Developer) planFromGoal(ctx context.Context, call domainkit.Call, in Pl
 	}
 	best := out.Approaches[0]
 	out.Contract.Credentials, out.Contract.Open = credentialsOf(best.Ops), best.Open
+	out.Contract.explicit()
 	out.Says = present.Clip(fmt.Sprintf("%s: %s", contract.Name, best.Label), 280)
 	return out, nil
+}
+
+// explicit makes lists of nothing of those that are not there: that a chatflow takes no
+// credential or passes nothing personal is said, not left out.
+func (c *Contract) explicit() {
+	for _, list := range []*[]string{&c.Credentials, &c.DomainTargets, &c.DataFields, &c.PIIFields} {
+		if *list == nil {
+			*list = []string{}
+		}
+	}
 }
 
 // criteria are what a test can show of features.

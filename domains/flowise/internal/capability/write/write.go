@@ -33,6 +33,8 @@ type Written struct {
 	PreviousCategory string `json:"previous_category"`
 	NodeCount        int    `json:"node_count"`
 	Change           string `json:"change"`
+	// Link is where a person opens it in Flowise.
+	Link string `json:"link,omitempty"`
 }
 
 // Summary says what was done.
@@ -65,7 +67,7 @@ func (w *Writer) written(ctx context.Context, call domainkit.Call, f api.Flow, r
 	}
 	out := Written{
 		Instance: call.Instance, ChatflowID: f.ID, Name: present.NameOf(f.Name), Type: string(f.Type), SHA256: v.SHA256, StateSHA256: site.StateHash(f),
-		Version: v.Label, Change: reason,
+		Version: v.Label, Change: reason, Link: w.site.Pool.Page(call.Instance, f),
 	}
 	if g, err := flow.Decompile([]byte(f.FlowData)); err == nil {
 		out.NodeCount = len(g.Nodes())
