@@ -115,18 +115,28 @@ func guarded[In concerned, Out any](d *domain, self []string, handle handler[In,
 	}
 }
 
+// colleagues lets only those read the directory whom the tenant knows, and those
+// who may ask about anybody: a stranger is not told who works here.
+func colleagues[In, Out any](d *domain, handle handler[In, Out]) handler[In, Out] {
+	return func(ctx context.Context, call domainkit.Call, in In) (out Out, err error) {
+		if !has(call.Principal.Roles, d.access.All) {
+			if _, err := d.known(ctx, call.Principal); err != nil {
+				return out, err
+			}
+		}
+		return handle(ctx, call, in)
+	}
+}
+
 // allow refuses an asker who may not ask about a worker. It costs calls of the
 // tenant only for those who may not ask about everybody.
 func (d *domain) allow(ctx context.Context, asker contracts.Principal, worker string, self []string) error {
 	if has(asker.Roles, d.access.All) {
 		return nil
 	}
-	me, known, err := d.asker(ctx, asker)
+	me, err := d.known(ctx, asker)
 	if err != nil {
 		return err
-	}
-	if !known {
-		return domainkit.Refusef(contracts.ErrUnauthorized, "Workday does not know who %q is, so only the roles %s may ask about somebody", asker.Subject(), strings.Join(d.access.All, ", "))
 	}
 	if worker == me.ID && has(asker.Roles, self) {
 		return nil
@@ -140,6 +150,15 @@ func (d *domain) allow(ctx context.Context, asker contracts.Principal, worker st
 		return domainkit.Refusef(contracts.ErrUnauthorized, "nobody may do this for themselves; your manager or one of the roles %s can", strings.Join(d.access.All, ", "))
 	}
 	return domainkit.Refusef(contracts.ErrUnauthorized, "you may ask about yourself and about those who report to you; about anybody only with one of the roles %s", strings.Join(d.access.All, ", "))
+}
+
+// known is the worker who asks, and refuses whom the tenant does not know.
+func (d *domain) known(ctx context.Context, asker contracts.Principal) (rest.Worker, error) {
+	me, known, err := d.asker(ctx, asker)
+	if err == nil && !known {
+		err = domainkit.Refusef(contracts.ErrUnauthorized, "Workday does not know who %q is, so only the roles %s may ask about somebody", asker.Subject(), strings.Join(d.access.All, ", "))
+	}
+	return me, err
 }
 
 // asker finds the worker who a principal is. Somebody unknown is nobody's self

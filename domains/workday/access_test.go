@@ -65,7 +65,10 @@ func TestWhoMayAskAboutWhom(t *testing.T) {
 		"somebody else's days":             {c.other.EmployeeID, nil, "list_time_off", c.worker.ID, true},
 		"one's own title":                  {c.worker.EmployeeID, nil, "change_business_title", c.worker.ID, true},
 		"somebody else's title":            {c.other.EmployeeID, nil, "change_business_title", c.worker.ID, true},
-		"the directory is for everybody":   {"whoever", nil, "get_worker", c.worker.ID, false},
+		"the directory is for colleagues":  {c.other.EmployeeID, nil, "get_worker", c.worker.ID, false},
+		"and for HR":                       {"whoever", []string{"hr"}, "list_direct_reports", c.manager.ID, false},
+		"and not for a stranger":           {"whoever", nil, "get_worker", c.worker.ID, true},
+		"nor a manager's team":             {"whoever", []string{"operator"}, "list_direct_reports", c.manager.ID, true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -104,14 +107,21 @@ func TestARefusedWriteReachesNoTenant(t *testing.T) {
 func TestMeIsWhoeverAsks(t *testing.T) {
 	t.Parallel()
 	b := setup(t, sandbox.Config{})
+	b.config.Access = workday.Access{}
+	b.restart()
 	ana := b.people["Ana Souza"]
 	out := b.asks(ana.EmployeeID, nil, "search_workers", object{"query": "me"})
 	matches, _ := out.Facts["matches"].([]any)
 	if len(matches) != 1 || matches[0].(object)["value"] != ana.ID {
 		t.Errorf("%+v", out)
 	}
-	if out := b.asks("Ana Souza", nil, "search_workers", object{"query": "me"}); !out.OK || out.Facts["total"] != 0.0 {
+	if out := b.asks("Ana Souza", []string{workday.RoleHR}, "search_workers", object{"query": "me"}); !out.OK || out.Facts["total"] != 0.0 {
 		t.Errorf("a name is no identity: %+v", out)
+	}
+	for _, query := range []string{"me", "Ana", "Ana Souza", ana.EmployeeID} {
+		if out := b.asks("Ana Souza", []string{"operator"}, "search_workers", object{"query": query}); out.OK || out.Error.Type != contracts.ErrUnauthorized {
+			t.Errorf("a stranger was told of %q: %+v", query, out)
+		}
 	}
 }
 
