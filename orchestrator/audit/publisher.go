@@ -93,7 +93,8 @@ func (p *Publisher) Start(ctx context.Context) error {
 	return nil
 }
 
-// Stop publishes what is left, and ends.
+// Stop publishes what is left, and ends. It takes half of the time there is: what
+// is left then stands in the store, and is published after the next start.
 func (p *Publisher) Stop(ctx context.Context) error {
 	if p.stop == nil {
 		return nil
@@ -104,7 +105,17 @@ func (p *Publisher) Stop(ctx context.Context) error {
 	case <-ctx.Done():
 		return ctx.Err()
 	}
-	return p.Publish(ctx)
+	if until, limited := ctx.Deadline(); limited {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeout(ctx, time.Until(until)/2)
+		defer cancel()
+	}
+	err := p.Publish(ctx)
+	if ctx.Err() == nil {
+		return err
+	}
+	p.cfg.Logger.WarnContext(ctx, "not all that has changed is in the log yet; the next server goes on with it", slog.Any("error", err))
+	return nil
 }
 
 func (p *Publisher) loop(ctx context.Context) {
@@ -126,28 +137,30 @@ func (p *Publisher) loop(ctx context.Context) {
 // growBy bounds the leaves of one growth.
 const growBy = 1000
 
+// lastWord is how long a root may take to get outside.
+const lastWord = 10 * time.Second
+
 // Publish brings what has changed into the log and its root outside. Nothing
 // changed, nothing is published.
 func (p *Publisher) Publish(ctx context.Context) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	var newest Root
-	for {
+	var failed error
+	for more := true; more; {
 		root, n, err := p.grow(ctx)
-		if err != nil {
-			return err
-		}
 		if root.Size > 0 {
 			newest = root
 		}
-		if n < growBy {
-			break
-		}
+		failed, more = err, err == nil && n >= growBy
 	}
 	if newest.Size == 0 {
-		return nil
+		return failed
 	}
-	var errs []error
+	// What is in the log by now gets outside even if there is no time for more.
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), lastWord)
+	defer cancel()
+	errs := []error{failed}
 	for _, o := range p.cfg.Outside {
 		errs = append(errs, o.Publish(ctx, newest))
 	}

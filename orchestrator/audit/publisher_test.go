@@ -1,0 +1,97 @@
+package audit_test
+
+import (
+	"context"
+	"crypto/rand"
+	"fmt"
+	"testing"
+	"time"
+
+	"golang.org/x/mod/sumdb/note"
+
+	"github.com/manifold-run/manifold/orchestrator/audit"
+)
+
+// backlog is a log with more to take in than there is time for: after the first
+// growth it takes as long as it is let.
+type backlog struct {
+	audit.Log
+
+	root   audit.Root
+	hashes [][]byte
+	leaves int // those that have come since the start
+}
+
+func (b *backlog) LastRoot(context.Context) (audit.Root, error) { return b.root, nil }
+
+func (b *backlog) Unlogged(_ context.Context, limit int) ([]audit.Leaf, error) {
+	leaves := make([]audit.Leaf, min(limit, b.leaves))
+	for i := range leaves {
+		leaves[i] = audit.Leaf{Scope: fmt.Sprint("run:r", i), Version: b.root.Size + 1}
+	}
+	return leaves, nil
+}
+
+func (b *backlog) Grow(ctx context.Context, _ int64, _ []audit.Leaf, hashes [][]byte, root audit.Root) error {
+	if b.root.Size > 0 {
+		<-ctx.Done()
+		return ctx.Err()
+	}
+	b.root, b.hashes = root, hashes
+	return nil
+}
+
+func (b *backlog) HashesAt(_ context.Context, places []int64) ([][]byte, error) {
+	all := make([][]byte, len(places))
+	for i, place := range places {
+		all[i] = b.hashes[place]
+	}
+	return all, nil
+}
+
+// board is where roots are published.
+type board struct{ last audit.Root }
+
+func (b *board) Publish(ctx context.Context, root audit.Root) error {
+	b.last = root
+	return ctx.Err()
+}
+
+func (b *board) Last(context.Context) (audit.Root, error) { return b.last, nil }
+
+// TestStopDoesNotWaitForAll: the first growth is published, and the rest is left
+// to the next start; neither is a fault.
+func TestStopDoesNotWaitForAll(t *testing.T) {
+	t.Parallel()
+	secret, public, err := note.GenerateKey(rand.Reader, "example.com/roots")
+	if err != nil {
+		t.Fatal(err)
+	}
+	signer, err := note.NewSigner(secret)
+	if err != nil {
+		t.Fatal(err)
+	}
+	verifier, err := note.NewVerifier(public)
+	if err != nil {
+		t.Fatal(err)
+	}
+	log, outside := &backlog{}, &board{}
+	p, err := audit.NewPublisher(audit.PublisherConfig{
+		Every: time.Hour, Signers: []note.Signer{signer}, Known: note.VerifierList(verifier), Outside: []audit.Outside{outside},
+	}, log)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := p.Start(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	log.leaves = 5000
+	ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
+	defer cancel()
+	if err := p.Stop(ctx); err != nil {
+		t.Errorf("stop: %v", err)
+	}
+	if outside.last.Size == 0 || outside.last != log.root {
+		t.Errorf("outside is %+v, in the log %+v", outside.last, log.root)
+	}
+}
