@@ -214,7 +214,8 @@ const careful = `{
   "name": "careful", "description": "Looks, asks, and then writes.", "metadata": {"routable": false},
   "schema": {"type": "object", "required": ["id", "value"], "additionalProperties": false, "properties": {"id": {"type": "string"}, "value": {"type": "string"}}},
   "steps": [
-    {"id": "look", "kind": "tool", "tool": "peek", "params": {"id": "${params.id}"}},
+    {"id": "look", "kind": "tool", "tool": "peek", "params": {"id": "${params.id}"},
+      "on": [{"error": "upstream", "goto": "look", "max": 5}]},
     {"id": "agree", "kind": "human", "depends_on": ["look"], "human": {
       "interrupt": "plan_approval", "prompt": "Write it?", "value": {"value": "${params.value}"}, "show": {"is": "${steps.look.facts}"},
       "allow": ["approve", "reject"], "unattended": "fail"},
@@ -223,6 +224,28 @@ const careful = `{
     {"id": "second", "kind": "tool", "tool": "put_plain", "depends_on": ["first"], "params": {"id": "${params.id}", "value": "${steps.agree.facts.value.value}"}}
   ],
   "result": {"summary": "${params.id} is ${steps.agree.facts.value.value}."}
+}`
+
+// tuned is a workflow whose write stands in a loop: it writes, reads twice
+// what it wrote, and is reviewed; each iteration takes the words of the review
+// along, writes again, and spends from a budget that somebody has to raise.
+const tuned = `{
+  "name": "tuned", "description": "Writes, is reviewed, and writes again as it was told.", "metadata": {"routable": false},
+  "schema": {"type": "object", "required": ["id", "value"], "additionalProperties": false, "properties": {"id": {"type": "string"}, "value": {"type": "string"}}},
+  "budgets": {"puts": 1},
+  "steps": [
+    {"id": "word", "kind": "set", "set": {"value": "${has(round.with.word) ? string(params.value) + \" \" + string(round.with.word) : string(params.value)}"}},
+    {"id": "put", "kind": "tool", "tool": "put_keyed", "depends_on": ["word"], "spend": {"puts": "${size([params.id])}"},
+      "params": {"id": "${params.id}", "value": "${steps.word.facts.value}"}},
+    {"id": "look", "kind": "tool", "tool": "peek", "depends_on": ["put"], "params": {"id": "${params.id}"},
+      "on": [{"error": "upstream", "goto": "look", "max": 5}, {"when": "${round.n < 2}", "goto": "look", "max": 3}]},
+    {"id": "review", "kind": "human", "depends_on": ["look"], "human": {
+      "interrupt": "result_review", "prompt": "Is it right?", "value": "${steps.look.facts}", "allow": ["accept", "iterate"], "unattended": "fail"},
+      "on": [{"answer": "iterate", "goto": "word", "max": 2, "with": {"word": "${steps.review.facts.feedback}"}}]},
+    {"id": "settle", "kind": "tool", "tool": "put_plain", "depends_on": ["review"],
+      "params": {"id": "${params.id} settled", "value": "${steps.look.facts.value}"}}
+  ],
+  "result": {"summary": "${params.id} is ${steps.look.facts.value}."}
 }`
 
 func manifest(edition int) contracts.Manifest {
@@ -239,8 +262,9 @@ func manifest(edition int) contracts.Manifest {
 		}
 		m.Capabilities = append(m.Capabilities, contracts.Capability{Name: "put_" + kind.name, Schema: object("id", "value"), Metadata: meta})
 	}
-	m.Workflows = []contracts.Workflow{{}}
-	_ = json.Unmarshal([]byte(careful), &m.Workflows[0]) // it is a constant, and a test reads it
+	m.Workflows = make([]contracts.Workflow, 2)
+	_ = json.Unmarshal([]byte(careful), &m.Workflows[0]) // they are constants, and a test reads them
+	_ = json.Unmarshal([]byte(tuned), &m.Workflows[1])
 	return m
 }
 

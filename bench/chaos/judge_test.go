@@ -41,11 +41,11 @@ func TestTheJudgeSeesWhatIsWrong(t *testing.T) {
 	}
 }
 
-// TestTheManifestHasItsWorkflow: what it asks for and writes is all there.
-func TestTheManifestHasItsWorkflow(t *testing.T) {
+// TestTheManifestHasItsWorkflows: what they ask for and write is all there.
+func TestTheManifestHasItsWorkflows(t *testing.T) {
 	t.Parallel()
 	one, two := manifest(1), manifest(2)
-	if len(one.Workflows) != 1 || len(one.Workflows[0].Steps) != 4 {
+	if len(one.Workflows) != 2 || len(one.Workflows[0].Steps) != 4 || len(one.Workflows[1].Steps) != 5 || len(one.Workflows[1].Budgets) != 1 {
 		t.Fatalf("workflows: %+v", one.Workflows)
 	}
 	if slices.Equal(one.Capabilities[2].Metadata.Locks, two.Capabilities[2].Metadata.Locks) {

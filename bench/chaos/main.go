@@ -1,11 +1,13 @@
 // Command chaos runs several servers on one PostgreSQL, lets people ask, approve
-// and settle doubts, and meanwhile kills and freezes servers and restarts the
-// database, all by a seed. Then it proves from the record of the domain itself,
+// and settle doubts, and meanwhile kills and freezes servers, restarts the
+// database, fills its disk and sets its clock, all by a seed. Then it proves from the record of the domain itself,
 // and from the ledgers, what was lost, stuck, done twice or done unapproved.
 //
 //	go run ./bench/chaos -runs 200 -for 3m
 //
-// It needs the programs of a PostgreSQL server on this machine, and nothing else.
+// It needs the programs of a PostgreSQL server on this machine. A disk is filled
+// where it runs as root on Linux, and the database's clock is set where there is a
+// C compiler.
 package main
 
 import (

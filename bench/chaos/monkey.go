@@ -20,7 +20,7 @@ type monkey struct {
 	site   *site
 	chance *rand.Rand
 
-	kills, freezes, crashes, cuts, changes int
+	kills, freezes, crashes, cuts, changes, full, steps int
 
 	mu        sync.Mutex // guards takeovers
 	takeovers []time.Duration
@@ -28,7 +28,6 @@ type monkey struct {
 
 // play breaks something ever again until ctx ends, and mends all of it.
 func (m *monkey) play(ctx context.Context) error {
-	lasting := context.WithoutCancel(ctx)
 	var watching, frozen sync.WaitGroup
 	defer watching.Wait()
 	defer frozen.Wait()
@@ -38,45 +37,50 @@ func (m *monkey) play(ctx context.Context) error {
 			return err
 		}
 		at := m.chance.IntN(len(m.site.replicas))
-		r := m.site.replicas[at]
+		r, database := m.site.replicas[at], m.site.database
+		var err error
 		switch n := m.chance.IntN(100); {
-		case n < 66:
-			m.kills++
-			held := m.held(lasting)
-			r.kill()
-			watching.Go(func() { m.watch(ctx, held) })
-			if err := errors.Join(pause(ctx, m.upTo(2*time.Second)), r.start(lasting)); err != nil {
-				return err
-			}
-		case n < 72:
+		case n < 58:
+			err = m.kill(ctx, r, &watching)
+		case n < 64:
 			m.freezes++
 			r.signal(syscall.SIGSTOP)
 			frozen.Go(func() {
 				_ = pause(ctx, 2*lease) // beyond its leases
 				r.signal(syscall.SIGCONT)
 			})
-		case n < 80:
-			if err := m.cut(ctx, m.site.wires[at]); err != nil {
-				return err
-			}
+		case n < 72:
+			err = m.cut(ctx, m.site.wires[at])
+		case n < 77:
+			err = m.cut(ctx, m.site.toVault)
 		case n < 85:
-			if err := m.cut(ctx, m.site.toVault); err != nil {
-				return err
-			}
-		case n < 95:
 			m.changes++
 			m.site.vault.change()
-			if err := m.site.refresh(ctx, m.chance); err != nil {
-				return err
-			}
+			err = m.site.refresh(ctx, m.chance)
+		case n < 90 && database.disk != nil:
+			m.full++
+			err = database.fill(ctx, time.Second+m.upTo(4*time.Second))
+		case n < 95 && database.clock != nil:
+			m.steps++
+			err = database.clock.step(lease - m.upTo(2*lease)) // leases go by it
 		default:
 			m.crashes++
-			err := m.site.database.crash()
-			if err := errors.Join(err, pause(ctx, m.upTo(3*time.Second)), m.site.database.start(lasting)); err != nil {
-				return err
-			}
+			err = errors.Join(database.crash(), pause(ctx, m.upTo(3*time.Second)), database.start(context.WithoutCancel(ctx)))
+		}
+		if err != nil {
+			return err
 		}
 	}
+}
+
+// kill ends a server with no warning, and starts it again after a while.
+func (m *monkey) kill(ctx context.Context, r *replica, watching *sync.WaitGroup) error {
+	m.kills++
+	lasting := context.WithoutCancel(ctx)
+	held := m.held(lasting)
+	r.kill()
+	watching.Go(func() { m.watch(ctx, held) })
+	return errors.Join(pause(ctx, m.upTo(2*time.Second)), r.start(lasting))
 }
 
 // cut severs the connections of one wire, and mends it after a while.

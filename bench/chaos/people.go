@@ -55,8 +55,12 @@ func (p *person) ask(ctx context.Context, n int) (string, error) {
 			ID: fmt.Sprintf("i%d", len(intents)+1), Confidence: 1, Source: "caller", Domain: domainName, Capability: name, Parameters: params,
 		})
 	}
-	if p.chance.IntN(4) == 0 {
+	switch p.chance.IntN(8) {
+	case 0, 1:
 		add("careful", map[string]any{"id": fmt.Sprintf("c%d", n), "value": fmt.Sprint(n)})
+		return p.request(ctx, n, intents)
+	case 2, 3:
+		add("tuned", map[string]any{"id": fmt.Sprintf("t%d", n), "value": fmt.Sprint(n)})
 		return p.request(ctx, n, intents)
 	}
 	for i := range 1 + p.chance.IntN(3) {
@@ -128,6 +132,22 @@ func (p *person) see(ctx context.Context, id string) seen {
 	return s
 }
 
+// says is the answer to a question of a workflow.
+func (p *person) says(gate contracts.Interrupt) any {
+	sendsBack := p.chance.IntN(4) == 0 && !strings.Contains(gate.NodeID, "#") // once: the workflow bounds it
+	switch {
+	case gate.Type == contracts.InterruptBudgetExceeded:
+		return map[string]any{"raise": 10.0}
+	case gate.Type == contracts.InterruptResultReview && sendsBack:
+		return map[string]any{"decision": "iterate", "feedback": "better"}
+	case gate.Type == contracts.InterruptResultReview:
+		return "accept"
+	case sendsBack && slices.Contains(gate.Answers, "reject"):
+		return "reject"
+	}
+	return "approve"
+}
+
 // decide approves, tells what really happened, or answers a question of a
 // workflow, which it sends back now and then. Somebody may have been faster: the
 // answer to the same decision that was lost.
@@ -136,10 +156,7 @@ func (p *person) decide(ctx context.Context, gate contracts.Interrupt) error {
 	if !gate.Type.Gate() {
 		who = p.site.clients
 	}
-	says := "approve"
-	if p.chance.IntN(4) == 0 && slices.Contains(gate.Answers, "reject") && !strings.Contains(gate.NodeID, "#") { // once: the workflow bounds it
-		says = "reject"
-	}
+	says := p.says(gate)
 	_, err := insistAs(ctx, p, who, func(c *client.Client) (contracts.Interrupt, error) {
 		if gate.Type == contracts.InterruptOutcomeUnknown {
 			truth := contracts.AnswerNotApplied

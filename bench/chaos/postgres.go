@@ -23,6 +23,9 @@ type database struct {
 	bin, dir string
 	as       *syscall.Credential // nil unless we are root
 	cmd      *exec.Cmd
+	disk     *disk  // nil where none can be filled
+	clock    *clock // nil where it cannot be set
+	library  string // which makes it follow the clock
 }
 
 func newDatabase(ctx context.Context, dir string) (*database, error) {
@@ -38,7 +41,15 @@ func newDatabase(ctx context.Context, dir string) (*database, error) {
 	if err := os.MkdirAll(d.dir, 0o700); err != nil {
 		return d, err
 	}
+	if d.disk, err = newDisk(d.dir); err != nil {
+		fmt.Fprintln(os.Stderr, "no disk will be full:", err)
+	}
 	if err := d.ordinary(dir); err != nil {
+		return d, err
+	}
+	if d.library, err = library(ctx, dir); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+	} else if d.clock, err = newClock(filepath.Join(dir, "database.clock")); err != nil {
 		return d, err
 	}
 	initdb := d.command(ctx, "initdb", "-D", filepath.Join(d.dir, "data"), "-U", "postgres", "-A", "trust", "-E", "UTF8", "--locale=C")
@@ -83,7 +94,10 @@ func (d *database) socket() string { return filepath.Join(d.dir, ".s.PGSQL.5432"
 
 // start starts the server and waits until it answers.
 func (d *database) start(ctx context.Context) error {
-	d.cmd = d.command(context.WithoutCancel(ctx), "postgres", "-D", filepath.Join(d.dir, "data"), "-k", d.dir, "-c", "listen_addresses=", "-c", "max_connections=200")
+	d.cmd = d.command(context.WithoutCancel(ctx), "postgres", "-D", filepath.Join(d.dir, "data"), "-k", d.dir, "-c", "listen_addresses=", "-c", "max_connections=200", "-c", "max_wal_size=256MB")
+	if d.clock != nil {
+		d.cmd.Env = append(os.Environ(), d.clock.env(), "LD_PRELOAD="+d.library)
+	}
 	log, err := os.OpenFile(filepath.Join(filepath.Dir(d.dir), "postgres.log"), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
 	if err != nil {
 		return err
@@ -93,6 +107,11 @@ func (d *database) start(ctx context.Context) error {
 	if err := errors.Join(err, log.Close()); err != nil {
 		return err
 	}
+	return d.answers(ctx)
+}
+
+// answers waits until the server answers.
+func (d *database) answers(ctx context.Context) error {
 	for {
 		conn, err := pgx.Connect(ctx, d.address())
 		if err == nil {
@@ -102,6 +121,36 @@ func (d *database) start(ctx context.Context) error {
 			return fmt.Errorf("PostgreSQL does not answer: %w", err)
 		}
 	}
+}
+
+// fill leaves no room on the disk for a while. A server that could not bear it, and
+// has ended, is started again afterwards.
+func (d *database) fill(ctx context.Context, lasts time.Duration) error {
+	if err := d.disk.fill(); err != nil {
+		return err
+	}
+	waited := pause(ctx, lasts)
+	if err := errors.Join(waited, d.disk.free()); err != nil {
+		return err
+	}
+	soon, cancel := context.WithTimeout(ctx, 10*time.Second)
+	defer cancel()
+	if err := d.answers(soon); err == nil || ctx.Err() != nil {
+		return ctx.Err()
+	}
+	if err := d.crash(); err != nil && !errors.Is(err, os.ErrProcessDone) {
+		return err
+	}
+	return d.start(ctx)
+}
+
+// close ends the server, and takes its disk away.
+func (d *database) close() error {
+	err := d.crash()
+	if d.disk != nil {
+		err = errors.Join(err, d.disk.close())
+	}
+	return err
 }
 
 // crash ends the server at once, as it ends itself when one of its processes has

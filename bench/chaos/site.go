@@ -148,7 +148,7 @@ func (s *site) close() error {
 		s.vault.server.Close()
 	}
 	if s.database != nil {
-		return s.database.crash()
+		return s.database.close()
 	}
 	return nil
 }
