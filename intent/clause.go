@@ -296,7 +296,7 @@ func (s *sentenceReader) twoDeeds(first, last int) bool {
 // such as "flights and fares", is one.
 func (s *sentenceReader) twoReads(first, last int) bool {
 	alone := func(p *part) bool {
-		return p.plain >= clearAlone && !p.writes() && len(p.candidates[0].Missing) == 0 && s.names(p)
+		return p.plain >= clearAlone && !p.writes() && len(p.candidates[0].Missing) == 0 && (s.names(p) || s.commanded(p.first) != 0)
 	}
 	for k := first + 1; k <= last; k++ {
 		a, b := s.read(first, k-1), s.read(k, last)

@@ -126,7 +126,11 @@ func (j judgement) account(p *part, parts []*part, at int) {
 		return j.s.said.Of(account.Request{From: p.since, To: p.until, Values: j.valuesOf(asked, best), Knows: vocabulary{asked, idx, j.s, p.from}, Reads: !best.Entry.Policy.SideEffectClass.Writes(), Gives: best.gives, Kinds: len(asked.OpenKinds(best.Parameters)) > 0, Others: others})
 	}
 	a := read()
-	if !p.adopted && j.grow(asked, best, a) {
+	until := len(j.s.m.Tokens)
+	if at+1 < len(parts) {
+		until = parts[at+1].since
+	}
+	if !p.adopted && j.grow([2]int{p.since, until}, asked, best, a) {
 		a = read()
 	}
 	if len(a.Misused) > 0 && (!p.adopted || best.Entry.Policy.SideEffectClass.Writes()) {
@@ -190,7 +194,7 @@ func (j judgement) accounted(p *part, of *indexed) bool {
 
 // grow reads what is left of a name: what goes on right behind one that was taken as
 // it stands, and what stands behind a word such as "as".
-func (j judgement) grow(asked slot.Asked, best *Candidate, a account.Account) bool {
+func (j judgement) grow(said [2]int, asked slot.Asked, best *Candidate, a account.Account) bool {
 	grown := false
 	take := func(name string, first, last int) {
 		if v, ev, ok := asked.Read(j.s.m, name, first, last); ok {
@@ -215,6 +219,10 @@ func (j judgement) grow(asked slot.Asked, best *Candidate, a account.Account) bo
 		if name, first, last := asked.NamedAs(j.s.m, i, best.Parameters); name != "" {
 			take(name, first, last)
 		}
+	}
+	name := asked.Explains(best.Parameters)
+	if first, last, ok := account.Told(j.s.said, said[0], said[1], a.Classes); ok && name != "" {
+		take(name, first, last) // "retire it, the frame is bent"
 	}
 	return grown
 }

@@ -83,13 +83,13 @@ func glossariesOf(x *Index, spoken map[int32]map[int]bool, known *meaning.Librar
 		if words[c.domain] == nil {
 			words[c.domain] = map[string]*gloss.Entry{}
 		}
-		for w, value := range gloss.Words(c.entry.Capability, c.title) {
+		for w, sort := range gloss.Words(c.entry.Capability, c.title) {
 			e := words[c.domain][w]
 			if e == nil {
 				e = &gloss.Entry{Fold: w, Vector: known.Vector(w), Of: map[int32]bool{}}
 				words[c.domain][w] = e
 			}
-			e.Value, e.Of[c.number] = e.Value || value, true
+			e.Sort, e.Of[c.number] = max(e.Sort, sort), true
 		}
 	}
 	out := map[int32]*gloss.Glossary{}

@@ -105,6 +105,7 @@ func (m *Message) Of(r Request) Account {
 	for _, s := range m.Segments {
 		a.segment(s)
 	}
+	a.Retracted = a.Retracted || denies(m, a.command)
 	for i := range a.Classes { // what is left stands between requests
 		if a.Classes[i] == "" {
 			a.Classes[i] = contracts.WordCommand
@@ -114,6 +115,67 @@ func (m *Message) Of(r Request) Account {
 		}
 	}
 	return a.Account
+}
+
+// Told gives what is told behind the command of a request, from its first word to its last and
+// without a word such as "because"; nothing of it binds. False where nothing is, or it only
+// says who asked.
+func Told(m *Message, from, to int, classes []contracts.WordClass) (first, last int, ok bool) {
+	command := false
+	for _, s := range m.Segments {
+		if s.To <= from || s.From >= to || s.Kind == Courtesy {
+			continue
+		}
+		if !s.Kind.Silent() {
+			if ok {
+				return 0, 0, false // which of the two it is said of is not told
+			}
+			command = true
+			continue
+		}
+		unread := func(c contracts.WordClass) bool {
+			return c == contracts.WordAside || c == contracts.WordBeside || c == contracts.WordCourtesy
+		}
+		if !command || slices.ContainsFunc(classes[s.From:s.To], func(c contracts.WordClass) bool { return !unread(c) }) || hands(m, s) {
+			return 0, 0, false
+		}
+		if start := behindReason(m, s); !ok {
+			first, ok = start, start < s.To
+		}
+		last = s.To - 1
+	}
+	return first, last, ok
+}
+
+// denies tells words that say no and nothing else behind a command: "cancel it, no, …".
+func denies(m *Message, command int) bool {
+	return slices.ContainsFunc(m.Segments, func(s Segment) bool {
+		for i := s.From; i < s.To; i++ {
+			if !m.has(i, lang.Denial) && !m.is(i, lang.Faint) {
+				return false
+			}
+		}
+		return s.From > command
+	})
+}
+
+// behindReason is where what is told begins, behind a word such as "because".
+func behindReason(m *Message, s Segment) int {
+	hit, ok := lang.Find(&m.lex.Reasons, m.Tokens, s.From)
+	if ok && s.Kind == Reason {
+		return s.From + hit.Tokens
+	}
+	return s.From
+}
+
+// hands tells a segment that hands on what somebody said.
+func hands(m *Message, s Segment) bool {
+	for i := s.From; i < s.To; i++ {
+		if m.is(i, lang.Reports, lang.Others) {
+			return true
+		}
+	}
+	return false
 }
 
 func (a *accounting) inside(i int) bool { return i >= a.From && i < a.To }

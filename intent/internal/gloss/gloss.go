@@ -108,7 +108,7 @@ func (r *Reader) gloss(e Ear) *Message {
 			kin = 0 // "die Buchung" is no verb
 		}
 		word, like, ok := e.Glossary.Nearest(e.Capability, r.like(e.Glossary, i), func(w Entry) bool { return kin == 0 || kin&r.lexicon.Kin(w.Fold) != 0 })
-		if !ok || e.Writes && word.Value && like < surelyMeant {
+		if !ok || e.Writes && word.Sort == Value && like < surelyMeant {
 			continue
 		}
 		tokens[i] = t.Respelled(word.Fold)

@@ -1,6 +1,10 @@
 package gloss
 
-import "github.com/manifold-run/manifold/intent/internal/meaning"
+import (
+	"strings"
+
+	"github.com/manifold-run/manifold/intent/internal/meaning"
+)
 
 // Glossary are the words in which the capabilities of one domain are asked for, with
 // what they mean: by it a word of a language that the domain does not have is read as
@@ -11,10 +15,9 @@ type Glossary struct{ entries []Entry }
 type Entry struct {
 	Fold   string
 	Vector meaning.Compact
-	// Value tells that it is one of the values that a parameter takes, Of are the
-	// capabilities that are asked for with it.
-	Value bool
-	Of    map[int32]bool
+	// Sort is what it stands for, Of are the capabilities that are asked for with it.
+	Sort Sort
+	Of   map[int32]bool
 }
 
 // NewGlossary makes a glossary; entries without a vector are left out.
@@ -59,14 +62,14 @@ func (g *Glossary) Nearest(capability int32, likes []float64, fits func(Entry) b
 			best = i
 		}
 	}
-	if best < 0 || likes[best] < sameMeaning || g.entries[best].Value && likes[best] < sameValue {
+	if best < 0 || likes[best] < sameMeaning || g.entries[best].Sort == Blurred || g.entries[best].Sort == Value && likes[best] < sameValue {
 		return Entry{}, 0, false
 	}
 	is := g.entries[best].Vector.Unpack()
 	for i, e := range g.entries {
 		rival := likes[i] > likes[best]+nearlyAsLike && e.Vector.Like(is) < oneWord
-		if e.Value && g.entries[best].Value {
-			rival = likes[i] > likes[best]-valueAhead
+		if e.Sort != Word && g.entries[best].Sort != Word {
+			rival = likes[i] > likes[best]-valueAhead && !strings.HasPrefix(e.Fold, g.entries[best].Fold) && !strings.HasPrefix(g.entries[best].Fold, e.Fold)
 		}
 		if i != best && rival && fits(e) {
 			return Entry{}, 0, false

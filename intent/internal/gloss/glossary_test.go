@@ -12,13 +12,13 @@ import (
 func TestAWordIsReadAsOneThatMeansTheSame(t *testing.T) {
 	t.Parallel()
 	const rooms, pupils = 0, 1
-	entry := func(fold string, value bool, of int32, v ...float32) gloss.Entry {
-		return gloss.Entry{Fold: fold, Value: value, Of: map[int32]bool{of: true}, Vector: meaning.Pack(v)}
+	entry := func(fold string, sort gloss.Sort, of int32, v ...float32) gloss.Entry {
+		return gloss.Entry{Fold: fold, Sort: sort, Of: map[int32]bool{of: true}, Vector: meaning.Pack(v)}
 	}
 	g := gloss.NewGlossary([]gloss.Entry{
-		entry("room", false, rooms, 1, 0, 0), entry("pupil", false, pupils, 0.6, 0.8, 0),
-		entry("open", true, rooms, 0, 0.1, 0.995), entry("closed", true, rooms, 0, 0.3, 0.954),
-		{Fold: "unheard", Of: map[int32]bool{rooms: true}},
+		entry("room", gloss.Word, rooms, 1, 0, 0), entry("pupil", gloss.Word, pupils, 0.6, 0.8, 0),
+		entry("open", gloss.Value, rooms, 0, 0.1, 0.995), entry("closed", gloss.Value, rooms, 0, 0.3, 0.954),
+		entry("blurred", gloss.Blurred, rooms, 0, -1, 0), {Fold: "unheard", Of: map[int32]bool{rooms: true}},
 	})
 	all := func(gloss.Entry) bool { return true }
 	for name, c := range map[string]struct {
@@ -32,6 +32,7 @@ func TestAWordIsReadAsOneThatMeansTheSame(t *testing.T) {
 		"another capability's":          {rooms, []float32{0.75, 0.66, 0}, all, ""},
 		"its own":                       {pupils, []float32{0.75, 0.66, 0}, all, "pupil"},
 		"two values that are near":      {rooms, []float32{0, 0.2, 0.98}, all, ""},
+		"one that cannot be told":       {rooms, []float32{0, -1, 0}, all, ""},
 		"of words that fit alone":       {rooms, []float32{0, 0.2, 0.98}, func(e gloss.Entry) bool { return e.Fold == "open" }, "open"},
 		"a capability that has no word": {7, []float32{1, 0, 0}, all, ""},
 	} {

@@ -13,14 +13,25 @@ import (
 // mostGlossary is how many words of one capability a glossary has.
 const mostGlossary = 40
 
-// vocabularyOf collects the single words in which a capability is asked for, and of each
-// whether it is a value.
-type vocabularyOf map[string]bool
+// Sort is what a word of a glossary stands for.
+type Sort uint8
+
+// The sorts: a word of a request, a value or a form of one, and a value among such of
+// which one cannot be heard. Those are not told apart by what they mean.
+const (
+	Word Sort = iota
+	Value
+	Blurred
+)
+
+// vocabularyOf collects the single words in which a capability is asked for.
+type vocabularyOf map[string]Sort
 
 // Words are the words of the name of a capability, of its domain, of its keywords, its examples and the
-// names of its parameters, and the values that they take; of each whether it is one.
-func Words(c *contracts.Capability, domain string) map[string]bool {
+// names of its parameters, and the values that they take, of each what it stands for.
+func Words(c *contracts.Capability, domain string) map[string]Sort {
 	out := vocabularyOf{}
+	stems := map[string]Sort{}
 	var schema struct {
 		Properties map[string]struct {
 			Enum []any `json:"enum"`
@@ -29,15 +40,18 @@ func Words(c *contracts.Capability, domain string) map[string]bool {
 	if json.Unmarshal(c.Schema, &schema) == nil {
 		for _, name := range slices.Sorted(maps.Keys(schema.Properties)) {
 			out.words(text.SplitName(name))
-			for _, v := range schema.Properties[name].Enum {
-				out.value(v)
-			}
+			out.values(schema.Properties[name].Enum, stems)
 		}
 	}
 	out.words(text.SplitName(c.Name), domain)
 	if hints := c.Metadata.IntentHints; hints != nil {
 		out.words(hints.Keywords...)
 		out.words(hints.Examples...)
+	}
+	for w, sort := range out { // "trucks" is the value "truck"
+		for _, t := range text.Tokens(w) {
+			out[w] = max(sort, stems[t.Stem])
+		}
 	}
 	return out
 }
@@ -47,24 +61,46 @@ func (v vocabularyOf) words(texts ...string) {
 	for _, s := range texts {
 		for _, t := range text.Tokens(s) {
 			if !t.Named() {
-				v.add(t, false)
+				v.add(t, Word)
 			}
 		}
 	}
 }
 
-// value adds a value of one word.
-func (v vocabularyOf) value(of any) {
-	if s, ok := of.(string); ok {
-		if tokens := text.Tokens(s); len(tokens) == 1 {
-			v.add(tokens[0], true)
+// values adds the values of one word that a parameter takes, and their stems.
+func (v vocabularyOf) values(enum []any, stems map[string]Sort) {
+	sort := Value
+	var tokens []text.Token
+	for _, of := range enum {
+		if s, ok := of.(string); ok {
+			if t := text.Tokens(s); len(t) == 1 {
+				tokens = append(tokens, t[0])
+			}
 		}
+	}
+	if slices.ContainsFunc(tokens, ambiguous) {
+		sort = Blurred
+	}
+	for _, t := range tokens {
+		stems[t.Stem] = max(sort, stems[t.Stem])
+		v.add(t, sort)
 	}
 }
 
-func (v vocabularyOf) add(t text.Token, value bool) {
+// ambiguous tells a word that is one of grammar in another language than English, as "van"
+// is in Spanish: what an encoder of many languages hears in it is not what is meant.
+func ambiguous(t text.Token) bool {
+	for n := len(lang.Shipped().Languages) - 1; n > 0; n-- {
+		if slices.ContainsFunc([]lang.Class{lang.Function, lang.Pronoun, lang.Finite, lang.Helps}, func(c lang.Class) bool { return t.In(n, c) && !t.In(0, c) }) {
+			return true
+		}
+	}
+	return false
+}
+
+func (v vocabularyOf) add(t text.Token, sort Sort) {
 	plain := !t.Is(text.FormQuoted|text.FormDigits|text.FormMixed|text.FormSign) && !t.Has(lang.Function) && !t.Has(lang.Filler) && !t.Has(lang.Value)
 	if plain && len(t.Fold) >= shortestGlossed && len(v) < mostGlossary {
-		v[t.Fold] = v[t.Fold] || value
+		v[t.Fold] = max(v[t.Fold], sort)
 	}
 }

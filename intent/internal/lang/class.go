@@ -94,6 +94,7 @@ const (
 	NameKind
 	NameTime
 	NameSpeech
+	NameWhy
 	NameProper
 	NameMoney
 	NameShare
@@ -142,7 +143,7 @@ func classNames() [classes]string {
 		Tops: "slots.tops", Participle: "slots.participle", Copula: "slots.copula", Switchable: "slots.switchable", Yes: "slots.yes", No: "slots.no",
 		Season: "slots.season", Starts: "slots.starts", Ends: "slots.ends", Within: "slots.within", As: "slots.as", Counted: "slots.counted",
 		NamePlace: "names.place", NameSource: "names.source", NameTarget: "names.target", NameMaker: "names.maker", NameTopic: "names.topic",
-		NameMeans: "names.means", NameKind: "names.kind", NameTime: "names.time", NameSpeech: "names.speech", NameProper: "names.proper",
+		NameMeans: "names.means", NameKind: "names.kind", NameTime: "names.time", NameSpeech: "names.speech", NameWhy: "names.why", NameProper: "names.proper",
 		NameMoney: "names.money", NameShare: "names.share", NameCount: "names.count", NameCode: "names.code", NameDate: "names.date",
 		NameClock: "names.clock", NameYear: "names.year", NameCurrency: "names.currency", NameFile: "names.file", NameHost: "names.host",
 		NameAddress: "names.address", NameSign: "names.sign", NamePhone: "names.phone",

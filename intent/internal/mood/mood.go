@@ -56,12 +56,13 @@ type audible struct {
 	content int          // the verb of a relative clause, in folds; -1 for none
 	begins  bool         // the first of them begins the request, no value does
 	apart   bool         // a value stands between the first and the second
+	leads   map[int]bool // words right before a value, by where they begin
 }
 
 // listen leaves out quoted words, which have no Mood, and those that belong to
 // values.
 func listen(tokens []text.Token, covered []bool) audible {
-	a := audible{content: -1, begins: true}
+	a := audible{content: -1, begins: true, leads: map[int]bool{}}
 	for i, t := range tokens {
 		if len(a.folds) == moodTokens {
 			break
@@ -69,6 +70,9 @@ func listen(tokens []text.Token, covered []bool) audible {
 		if t.Is(text.FormQuoted) || i < len(covered) && covered[i] {
 			a.begins = a.begins && len(a.folds) > 0
 			a.apart = a.apart || len(a.folds) == 1
+			if i > 1 && !t.Break && !tokens[i-1].Break && !tokens[i-2].Named() && !tokens[i-2].Is(text.FormMixed|text.FormDigits|text.FormQuoted) {
+				a.leads[tokens[i-1].Start] = true
+			}
 			continue
 		}
 		if givesContent(tokens, covered, i) {
@@ -104,7 +108,7 @@ func (r *Reader) Of(tokens []text.Token, covered []bool, starts bool) Mood {
 		within, _ := lang.FindIn(&r.lexica.Within, a.tokens, i, possible)
 		told := moodOf(within.Value)
 		switch {
-		case t.Has(lang.Negation), told == Negated, r.faint(a.tokens, i):
+		case t.Has(lang.Negation), told == Negated, r.faint(a.tokens, i) && !(a.leads[t.Start] && r.places(a.tokens, i)):
 			m |= Negated
 		case told == WhatIf, i == 0 && r.wouldDo(t):
 			m |= WhatIf
@@ -158,6 +162,19 @@ func (r *Reader) faint(tokens []text.Token, i int) bool {
 	for n := range r.lexica.Languages {
 		if tokens[i].In(n, lang.Faint) && (r.beforeVerb(tokens, i, n) || r.speaks(tokens, i, n) && (i+1 == len(tokens) || tokens[i+1].Break || r.lexica.Bends(n, tokens[i+1].Fold))) {
 			return true
+		}
+	}
+	return false
+}
+
+// places tells a word that says where in a language that is likely, behind a noun and right
+// before a value: the Portuguese "38 litros no LM-100". Behind a verb or a name, as in "C-73
+// no C-72", it denies.
+func (r *Reader) places(tokens []text.Token, i int) bool {
+	weights := lang.Listen(r.lexica, tokens, nil).At(i)
+	for n := range weights {
+		if tokens[i].In(n, lang.PrepPlaceTime) && weights.Likely(n) {
+			return i > 0 && r.lexica.Kin(tokens[i-1].Fold) == 0 && !r.lexica.Acts(n, tokens[i-1].Fold)
 		}
 	}
 	return false

@@ -29,9 +29,11 @@ type cues struct {
 	names    map[string]sense // stems of words in names of parameters
 	preps    map[string]sense // folded prepositions
 	particle map[string]bool
-	calendar map[string]bool // months, days of the week, seasons
-	titles   map[string]bool // before names, with a dot
-	deictic  map[string]bool // words that point at a time
+	calendar map[string]bool
+	// why are stems of names of parameters that take a reason or a note.
+	why     map[string]bool // months, days of the week, seasons
+	titles  map[string]bool // before names, with a dot
+	deictic map[string]bool // words that point at a time
 	// unsaid are words that stand for what is said elsewhere, or not at all.
 	unsaid map[string]bool
 	// capitalising are the articles of languages in which every noun has a capital.
@@ -87,7 +89,7 @@ func newCues(x *lang.Lexica) *cues {
 	c.utters, c.generic = stemSet(x.Words(lang.Utters)), stemSet(x.Words(lang.Generic))
 	c.speech, c.proper, c.code = stemSet(x.Words(lang.NameSpeech)), stemSet(x.Words(lang.NameProper)), stemSet(x.Words(lang.NameCode))
 	c.money, c.share, c.count = stemSet(x.Words(lang.NameMoney)), stemSet(x.Words(lang.NameShare)), stemSet(x.Words(lang.NameCount))
-	c.calendar = wordSet(x.Words(lang.Season))
+	c.calendar, c.why = wordSet(x.Words(lang.Season)), stemSet(x.Words(lang.NameWhy))
 	for _, l := range x.Languages {
 		for w := range strings.FieldsFuncSeq(l.Dates.Months+" "+l.Dates.Weekdays, func(r rune) bool { return r == ' ' || r == '|' || r == '-' }) {
 			if len(w) > shortName {

@@ -75,3 +75,18 @@ func (a Asked) NamedAs(m *Message, i int, values map[string]any) (name string, f
 	}
 	return "", 0, 0
 }
+
+// Explains gives the only parameter without a value that takes why something is done or
+// what is noted with it, and nothing else: "reason", "comment".
+func (a Asked) Explains(values map[string]any) string {
+	var open []*param
+	for _, p := range a.of.params {
+		if _, has := values[p.name()]; !has && p.free() && !p.resolver && p.pattern == nil && p.list == "" && slices.ContainsFunc(p.words, func(w string) bool { return a.of.tools.cues.why[w] }) {
+			open = append(open, p)
+		}
+	}
+	if p := sole(open); p != nil {
+		return p.name()
+	}
+	return ""
+}

@@ -198,11 +198,20 @@ func (r *wording) matches(ph phrase, i int) (last int, ok bool) {
 	}
 	for k, w := range ph.words {
 		t := r.doc.Tokens[i+k]
-		if t.Fold != w && (len(w) < 4 || t.Stem != w) || k > 0 && t.Break && !t.Glued {
+		if t.Fold != w && (len(w) < shortestBent(ph.kind) || t.Stem != w) || k > 0 && t.Break && !t.Glued {
 			return 0, false
 		}
 	}
 	return i + len(ph.words) - 1, true
+}
+
+// shortestBent is how many letters a known value has at least that is known in its other
+// forms too: "vans" is the listed value "van".
+func shortestBent(kind string) int {
+	if kind == kindEnum {
+		return 3
+	}
+	return 4
 }
 
 // misspelled forgives one wrong letter in a long word that means nothing else.
