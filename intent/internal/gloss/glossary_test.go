@@ -18,7 +18,8 @@ func TestAWordIsReadAsOneThatMeansTheSame(t *testing.T) {
 	g := gloss.NewGlossary([]gloss.Entry{
 		entry("room", gloss.Word, rooms, 1, 0, 0), entry("pupil", gloss.Word, pupils, 0.6, 0.8, 0),
 		entry("open", gloss.Value, rooms, 0, 0.1, 0.995), entry("closed", gloss.Value, rooms, 0, 0.3, 0.954),
-		entry("blurred", gloss.Blurred, rooms, 0, -1, 0), {Fold: "unheard", Of: map[int32]bool{rooms: true}},
+		entry("blurred", gloss.Blurred, rooms, 0, -1, 0),
+		{Fold: "unheard", Of: map[int32]bool{rooms: true}},
 	})
 	all := func(gloss.Entry) bool { return true }
 	for name, c := range map[string]struct {
