@@ -81,7 +81,7 @@ func coreRooms() []Room {
 		{Dir: "intent/routing", Rooms: []string{"contracts", "intent"}},
 		{Dir: "reasoning", Rooms: []string{"contracts"}, Modules: []string{"github.com/sony/gobreaker/v2"}},
 		{Dir: "planner", Rooms: append(words, "planner/workflow")},
-		{Dir: "planner/workflow", Rooms: words},
+		{Dir: "planner/workflow", Rooms: words, Modules: []string{"github.com/agnivade/levenshtein"}},
 		{
 			Dir: "planner/workflow/workflowtest", Rooms: append(words, "planner/workflow"),
 			Modules: []string{"github.com/goccy/go-yaml"}, Allows: []string{testHarness},

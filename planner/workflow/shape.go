@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/agnivade/levenshtein"
+
 	"github.com/manifold-run/manifold/contracts"
 )
 
@@ -284,7 +286,7 @@ func at(tokens ...any) string {
 func near[V any](name string, known map[string]V) string {
 	best, least := "", 3
 	for candidate := range known {
-		if d := distance(name, candidate); d < least || d == least && candidate < best {
+		if d := levenshtein.ComputeDistance(name, candidate); d < least || d == least && candidate < best {
 			best, least = candidate, d
 		}
 	}
@@ -292,25 +294,4 @@ func near[V any](name string, known map[string]V) string {
 		return ""
 	}
 	return fmt.Sprintf("; did you mean %q?", best)
-}
-
-// distance is how many letters must be changed, added or removed.
-func distance(a, b string) int {
-	row := make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
-	}
-	for i := range len(a) {
-		last := row[0]
-		row[0] = i + 1
-		for j := range len(b) {
-			cost := 1
-			if a[i] == b[j] {
-				cost = 0
-			}
-			next := min(row[j]+1, row[j+1]+1, last+cost)
-			last, row[j+1] = row[j+1], next
-		}
-	}
-	return row[len(b)]
 }

@@ -4,11 +4,16 @@ import (
 	"errors"
 	"strings"
 
+	"github.com/agnivade/levenshtein"
+
 	"github.com/manifold-run/manifold/contracts"
 )
 
 // maxCompared bounds the names that a wrong one is compared with.
 const maxCompared = 1000
+
+// maxLetters bounds the names that are looked for by their letters.
+const maxLetters = 64
 
 // nearest gives the known name that a wrong one was most likely meant to be, or
 // "". Of equally near ones the first counts.
@@ -18,8 +23,8 @@ func nearest(name string, known []string) string {
 	for _, k := range known[:min(maxCompared, len(known))] {
 		candidate := plainName(k)
 		d := least
-		if apart := len(plain) - len(candidate); max(apart, -apart) < least {
-			d = distance(plain, candidate)
+		if apart := len(plain) - len(candidate); len(plain) <= maxLetters && max(apart, -apart) < least {
+			d = levenshtein.ComputeDistance(plain, candidate)
 		}
 		if len(plain) > 3 && (strings.Contains(candidate, plain) || strings.Contains(plain, candidate) && len(candidate) > 3) {
 			d = min(d, 2)
@@ -39,30 +44,6 @@ func plainName(s string) string {
 		}
 		return r
 	}, strings.ToLower(s))
-}
-
-// distance is the number of letters to add, drop or change.
-func distance(a, b string) int {
-	if len(a) > 64 || len(b) > 64 {
-		return max(len(a), len(b))
-	}
-	row := make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
-	}
-	for i := range len(a) {
-		diagonal := row[0]
-		row[0] = i + 1
-		for j := range len(b) {
-			cost := diagonal
-			if a[i] != b[j] {
-				cost++
-			}
-			diagonal = row[j+1]
-			row[j+1] = min(cost, row[j]+1, row[j+1]+1)
-		}
-	}
-	return row[len(b)]
 }
 
 func asError(err error) (*contracts.Error, bool) {

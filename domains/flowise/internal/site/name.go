@@ -6,6 +6,7 @@ import (
 	"strings"
 	"unicode"
 
+	"github.com/agnivade/levenshtein"
 	"golang.org/x/text/unicode/norm"
 
 	"github.com/manifold-run/manifold/domains/flowise/internal/api"
@@ -99,29 +100,7 @@ func similar(a, b string) bool {
 	if len(a) >= 3 && strings.HasPrefix(b, a) {
 		return true
 	}
-	return distance(a, b) <= min(len(a), len(b))/4
-}
-
-// distance is how many letters must be changed, added or dropped.
-func distance(a, b string) int {
-	x, y := []rune(a), []rune(b)
-	before := make([]int, len(y)+1)
-	for j := range before {
-		before[j] = j
-	}
-	for i := range x {
-		now := make([]int, len(y)+1)
-		now[0] = i + 1
-		for j := range y {
-			cost := 1
-			if x[i] == y[j] {
-				cost = 0
-			}
-			now[j+1] = min(before[j+1]+1, now[j]+1, before[j]+cost)
-		}
-		before = now
-	}
-	return before[len(y)]
+	return levenshtein.ComputeDistance(a, b) <= min(len(a), len(b))/4
 }
 
 // Plain is a name without case, accents and signs.
