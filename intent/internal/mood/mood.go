@@ -108,7 +108,7 @@ func (r *Reader) Of(tokens []text.Token, covered []bool, starts bool) Mood {
 		within, _ := lang.FindIn(&r.lexica.Within, a.tokens, i, possible)
 		told := moodOf(within.Value)
 		switch {
-		case t.Has(lang.Negation), told == Negated, r.faint(a.tokens, i) && !(a.leads[t.Start] && r.places(a.tokens, i)):
+		case t.Has(lang.Negation), told == Negated, r.faint(a.tokens, i) && (!a.leads[t.Start] || !r.places(a.tokens, i)):
 			m |= Negated
 		case told == WhatIf, i == 0 && r.wouldDo(t):
 			m |= WhatIf
