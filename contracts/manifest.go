@@ -206,13 +206,18 @@ type ParameterSpec struct {
 // Subject lists, by roles of the asker, about whom a call may be; "*" is
 // anybody. It is what the domain declares and enforces by context.principal,
 // whatever the core has checked. "me" as a value is the asker, whom the domain
-// finds by context.principal.
+// finds by context.principal; a search that does not find them says so by
+// AskerUnknown.
 type Subject struct {
 	// Self may name themselves, Reports those who report to them, All anyone.
 	Self    []string `json:"self,omitempty"`
 	Reports []string `json:"reports,omitempty"`
 	All     []string `json:"all,omitempty"`
 }
+
+// AskerUnknown is the fact by which a search for "me" says, with true, that the
+// domain does not know who asks; it is then asked who is meant.
+const AskerUnknown = "asker_unknown"
 
 // RolePlay says that a capability can stand for a role in a composition. In a
 // manifest it is the bare role name or an object.

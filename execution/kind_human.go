@@ -5,6 +5,7 @@ import (
 	"maps"
 
 	"github.com/manifold-run/manifold/contracts"
+	"github.com/manifold-run/manifold/execution/decision"
 	"github.com/manifold-run/manifold/execution/model"
 )
 
@@ -29,12 +30,14 @@ func (human) start(t *turn) {
 	if sure := !near || !t.run.ServesWrite(t.n.Node); sure && step.OptionsFrom != "" && chosen(t, step, options) {
 		return
 	}
+	nothing := step.OptionsFrom != "" && len(options) == 0
+	prompt, again := model.SearchPrompt(t.run, t.n.Node, nothing)
 	i := contracts.Interrupt{
-		Type: step.Interrupt, Prompt: step.Prompt, Options: options, ResponseSchema: step.ResponseSchema,
+		Type: step.Interrupt, Prompt: prompt, Options: options, ResponseSchema: step.ResponseSchema,
 		Reason: "a parameter is needed", Requesters: requesters(t.run.Run.Plan.Owner, nil), Warning: answerWarning(t),
 	}
-	if step.OptionsFrom != "" && len(options) == 0 {
-		nothingFound(t, &i)
+	if nothing && again {
+		i.ResponseSchema = decision.OrWords(i.ResponseSchema)
 	}
 	t.ask(i, contracts.NodeAwaitingInput)
 }

@@ -2,30 +2,11 @@ package execution
 
 import (
 	"context"
-	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/manifold-run/manifold/contracts"
-	"github.com/manifold-run/manifold/execution/decision"
 	"github.com/manifold-run/manifold/execution/model"
 )
-
-// nothingFound is the question of a search without matches.
-func nothingFound(t *turn, i *contracts.Interrupt) {
-	i.Prompt = "Nothing was found. " + i.Prompt
-	search, param := t.run.SearchBefore(t.n.Node)
-	if param == "" {
-		return
-	}
-	i.ResponseSchema = decision.OrWords(i.ResponseSchema)
-	// The plan's prompt has the first words in it, unless they are personal.
-	if words, ok := search.Row.Edited[param].(string); ok {
-		if before, _, quoted := strings.Cut(i.Prompt, ` is meant by "`); quoted {
-			i.Prompt = contracts.CleanSummary(fmt.Sprintf("%s is meant by %q?", before, words))
-		}
-	}
-}
 
 // checkSearch holds the words of a further search to the search's own schema
 // before they are taken for an answer.

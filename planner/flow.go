@@ -58,9 +58,8 @@ func (c *capability) settled(name, text string) bool {
 		told = told || has
 	}
 	if !told {
-		pattern := c.spec(name).Pattern
-		re, err := regexp.Compile(pattern)
-		return pattern != "" && err == nil && re.MatchString(text)
+		re, err := regexp.Compile(c.spec(name).Pattern)
+		return err == nil && re.String() != "" && re.MatchString(text)
 	}
 	return len(c.checkEach(map[string]any{name: text})) == 0
 }
@@ -158,14 +157,17 @@ func choice(target *capability, step contracts.PreStep, search string, said any,
 	if err != nil {
 		return nil, fmt.Errorf("result_path of flow.pre %q of %s: %w", step.Type, target.Ref(), err)
 	}
-	prompt := fmt.Sprintf("Which %s?", thing(step.Param))
-	if said != nil && !target.spec(step.Param).PII {
-		prompt = contracts.CleanSummary(fmt.Sprintf("Which %s is meant by %q?", thing(step.Param), cut(spoken(plain(said)), 120)))
-	}
-	return &contracts.HumanStep{
-		Interrupt: contracts.InterruptClarification, Prompt: prompt, OptionsFrom: expression(path),
+	spec, human := target.spec(step.Param), &contracts.HumanStep{
+		Interrupt: contracts.InterruptClarification, Prompt: fmt.Sprintf("Which %s?", thing(step.Param)), OptionsFrom: expression(path),
 		Choose: cmp.Or(step.Choose, contracts.ChooseAsk), Param: step.Param, ResponseSchema: schema,
-	}, nil
+	}
+	if said != nil && !spec.PII {
+		human.Prompt = contracts.CleanSummary(fmt.Sprintf("Which %s is meant by %q?", thing(step.Param), cut(spoken(plain(said)), 120)))
+	}
+	if spec.Subject != nil {
+		human.Ask = spec.Ask
+	}
+	return human, nil
 }
 
 // thing is what the identifier of a parameter stands for, as people say it:

@@ -115,7 +115,7 @@ func TestMeIsWhoeverAsks(t *testing.T) {
 	if len(matches) != 1 || matches[0].(object)["value"] != ana.ID {
 		t.Errorf("%+v", out)
 	}
-	if out := b.asks("Ana Souza", []string{workday.RoleHR}, "search_workers", object{"query": "me"}); !out.OK || out.Facts["total"] != 0.0 {
+	if out := b.asks("Ana Souza", []string{workday.RoleHR}, "search_workers", object{"query": "me"}); !out.OK || out.Facts["total"] != 0.0 || out.Facts[contracts.AskerUnknown] != true {
 		t.Errorf("a name is no identity: %+v", out)
 	}
 	for _, query := range []string{"me", "Ana", "Ana Souza", ana.EmployeeID} {

@@ -112,10 +112,16 @@ type Matches struct {
 	Query   string  `json:"query"`
 	Matches []Match `json:"matches"`
 	Total   int     `json:"total"`
+	// AskerUnknown says that the search is for whoever asks, whom the tenant does
+	// not know.
+	AskerUnknown bool `json:"asker_unknown,omitempty"`
 }
 
 // Summary names the first few.
 func (m Matches) Summary() string {
+	if m.AskerUnknown {
+		return "Workday does not know who asks"
+	}
 	if m.Total == 0 {
 		return fmt.Sprintf("nobody fits %q", m.Query)
 	}
@@ -152,7 +158,7 @@ func (d *domain) searchWorkers(ctx context.Context, call domainkit.Call, in Quer
 func (d *domain) matchAsker(ctx context.Context, p contracts.Principal) (Matches, error) {
 	w, known, err := d.asker(ctx, p)
 	if err != nil || !known {
-		return Matches{Query: "me"}, err
+		return Matches{Query: "me", AskerUnknown: err == nil}, err
 	}
 	match := Match{Value: w.ID, Label: label(w, nil), Name: w.Descriptor, Title: w.Title, Organization: w.Organization.Descriptor}
 	return Matches{Query: "me", Total: 1, Matches: []Match{match}}, nil

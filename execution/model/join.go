@@ -158,6 +158,29 @@ func (s *State) ServesWrite(n *Node) bool {
 	})
 }
 
+// SearchPrompt is what a choice asks, by the words that were searched for last, and
+// whether others can be searched for. Where nothing was found it says so; where that
+// is whoever asks, whom the domain does not know, it asks who is meant.
+func SearchPrompt(s *State, choice *Node, nothing bool) (prompt string, again bool) {
+	human := choice.Spec.Human
+	search, param := s.SearchBefore(choice)
+	prompt = human.Prompt
+	if param != "" {
+		// The plan's prompt has the first words in it, unless they are personal.
+		before, _, quoted := strings.Cut(prompt, ` is meant by "`)
+		if words, ok := search.Row.Edited[param].(string); ok && quoted {
+			prompt = contracts.CleanSummary(fmt.Sprintf("%s is meant by %q?", before, words))
+		}
+		if r := search.Row.Result; nothing && human.Ask != "" && r != nil && r.Facts[contracts.AskerUnknown] == true {
+			return human.Ask, true
+		}
+	}
+	if nothing {
+		prompt = "Nothing was found. " + prompt
+	}
+	return prompt, param != ""
+}
+
 // SearchWords is the key of an answer that is no value, but what to search by.
 const SearchWords = "search"
 

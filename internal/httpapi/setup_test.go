@@ -65,7 +65,8 @@ func bootstrap(t *testing.T) []byte {
 	return []byte(`{"domains":[{"domain":"finance","url":"` + domaintest.Serve(t, svc) + `"}]}`)
 }
 
-// withPeople has a tenant of Workday beside the stocks.
+// withPeople has a tenant of Workday beside the stocks; a worker's key is in the
+// worker's name: "Ana.Souza".
 func withPeople(t *testing.T) func(*app.Config) {
 	t.Helper()
 	tenant, err := sandbox.New(sandbox.Config{})
@@ -74,9 +75,12 @@ func withPeople(t *testing.T) func(*app.Config) {
 	}
 	server := httptest.NewServer(tenant)
 	t.Cleanup(server.Close)
-	c := tenant.Credentials()
+	c, workers := tenant.Credentials(), map[string]string{}
+	for _, w := range tenant.People() {
+		workers[strings.ReplaceAll(w.Name, " ", ".")] = w.ID
+	}
 	people, err := workday.New(workday.Config{
-		Access: workday.Access{All: []string{"operator"}},
+		Access: workday.Access{All: []string{"operator"}, People: workers},
 		Tenant: workday.Tenant{
 			URL: server.URL, Name: c.Tenant, ClientID: c.ClientID, ClientSecret: c.ClientSecret,
 			Tokens: workday.MemoryTokens(c.RefreshToken), AllowLoopback: true, RequestsPerSecond: 200, Burst: 50, MaxConcurrency: 16,

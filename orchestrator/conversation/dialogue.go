@@ -248,7 +248,7 @@ func (r *reader) edit(ctx context.Context, old, t orchestrator.Turn) (orchestrat
 // toQuestion says what a message is while a question was shown last.
 func (r *reader) toQuestion(ctx context.Context, who access.Principal, in Input, s standing, t orchestrator.Turn) (orchestrator.Turn, error) {
 	q := *s.question
-	if name, ok := namedInstead(in.Message); ok && freeText(q) {
+	if name, ok := namedInstead(in.Message); ok && takesWords(q, name) {
 		in.Message = name
 	}
 	value, fits := r.value(ctx, who, q, in.Message)
@@ -299,7 +299,12 @@ func (r *reader) forgotten(ctx context.Context, who access.Principal, in Input, 
 	return s.questions[0], fits
 }
 
-// freeText tells whether any words would be an answer.
+// takesWords tells whether any words would be an answer, to take or to search by.
+func takesWords(q contracts.Interrupt, words string) bool {
+	_, searches := decision.SearchAgain(q, words)
+	return searches || freeText(q)
+}
+
 func freeText(q contracts.Interrupt) bool {
 	kind, _ := q.ResponseSchema["type"].(string)
 	return len(q.Options) == 0 && kind == "string" && q.ResponseSchema["pattern"] == nil && q.ResponseSchema["format"] == nil && q.ResponseSchema["enum"] == nil

@@ -83,6 +83,8 @@ const (
 	Within       // between these and a date
 	As           // before the name of what is made: "as"
 	Counted      // behind a number of units makes an amount of it: "3 days of"
+	Speaker      // is whoever speaks: "me"
+	Mine         // is of whoever speaks: "my"
 
 	// Names: stems of words in names of parameters.
 	NamePlace
@@ -141,7 +143,7 @@ func classNames() [classes]string {
 		Verbal: "slots.verbal", Utters: "slots.utters", Tells: "slots.tells", Learns: "slots.learns", Conveys: "slots.conveys", Generic: "slots.generic", Opener: "slots.opener",
 		Links: "slots.links", Introduces: "slots.introduces", Announces: "slots.announces", Versus: "slots.versus", Somewhere: "slots.somewhere",
 		Tops: "slots.tops", Participle: "slots.participle", Copula: "slots.copula", Switchable: "slots.switchable", Yes: "slots.yes", No: "slots.no",
-		Season: "slots.season", Starts: "slots.starts", Ends: "slots.ends", Within: "slots.within", As: "slots.as", Counted: "slots.counted",
+		Season: "slots.season", Starts: "slots.starts", Ends: "slots.ends", Within: "slots.within", As: "slots.as", Counted: "slots.counted", Speaker: "slots.speaker", Mine: "slots.mine",
 		NamePlace: "names.place", NameSource: "names.source", NameTarget: "names.target", NameMaker: "names.maker", NameTopic: "names.topic",
 		NameMeans: "names.means", NameKind: "names.kind", NameTime: "names.time", NameSpeech: "names.speech", NameWhy: "names.why", NameProper: "names.proper",
 		NameMoney: "names.money", NameShare: "names.share", NameCount: "names.count", NameCode: "names.code", NameDate: "names.date",

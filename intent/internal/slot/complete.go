@@ -39,6 +39,7 @@ func (s *Set) Complete(m *Message, part Range, only []string, filled Filled) Fil
 			f.keep(&filled, p, closed(f, p, best), kindPhrase)
 		}
 	}
+	f.askers(&filled)
 	filled.Missing = s.stillMissing(filled)
 	return filled
 }
@@ -109,7 +110,7 @@ func (f *completer) open(filled Filled) []*param {
 	var needed, rest []*param
 	for _, p := range f.near.frees() {
 		switch {
-		case has(filled.Values, p.single) || has(filled.Values, p.list) || slices.Contains(filled.unclear, p.name()) || p.pattern != nil && !p.resolver:
+		case !f.empty(p, &filled) || p.pattern != nil && !p.resolver:
 			continue
 		case p.required:
 			needed = append(needed, p)
@@ -123,6 +124,11 @@ func (f *completer) open(filled Filled) []*param {
 	f.field.asked = len(needed)
 	out := append(needed, rest...)
 	return out[:min(len(out), mostFree)]
+}
+
+// empty tells a parameter of which nothing was read, not even two things.
+func (f *completer) empty(p *param, filled *Filled) bool {
+	return !has(filled.Values, p.single) && !has(filled.Values, p.list) && !slices.Contains(filled.unclear, p.name())
 }
 
 // options weighs the spans for a parameter.
@@ -162,10 +168,7 @@ func (f *completer) valueOf(p *param, s span) (any, bool) {
 			raw = s.currency
 		}
 		v, ok := f.set.parse(p, raw, f.now)
-		if p.single == "" {
-			v = []any{v}
-		}
-		return v, ok
+		return p.wrapped(v), ok
 	}
 	if p.single != "" || p.maxItems > 0 && len(s.items) > p.maxItems {
 		return nil, false

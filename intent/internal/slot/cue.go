@@ -39,10 +39,8 @@ type cues struct {
 	// capitalising are the articles of languages in which every noun has a capital.
 	capitalising map[string]bool
 	// verbal are everyday verbs and adverbs that stand around names.
-	verbal map[string]bool
-	// german and foreign tell languages apart that do and do not give every noun
-	// a capital.
-	german, foreign map[string]bool
+	verbal   map[string]bool
+	everyday text.Everyday
 	// english tells English from the others; shared are prepositions of others that
 	// are words of another kind in English.
 	english, shared map[string]bool
@@ -105,7 +103,7 @@ func newCues(x *lang.Lexica) *cues {
 			c.written[stem] = signs
 		}
 	}
-	c.german, c.foreign = wordSet(strings.Fields(germanWords)), wordSet(strings.Fields(foreignWords))
+	c.everyday = text.NewEveryday()
 	c.english = wordSet(strings.Fields("the an is are was were of to for with from what how who where which and my me you i please find get show give can could would need want at by this that it in"))
 	c.shared = wordSet(strings.Fields("a no do as um am on per des du en em au aux par pour con des bei"))
 	return c

@@ -7,34 +7,10 @@ import (
 	"github.com/manifold-run/manifold/intent/internal/text"
 )
 
-// germanWords tell German from the other languages; words that are parts of
-// names elsewhere too, such as "von" and "der", are left out.
-const germanWords = "wie viel viele wer wann wo welche welcher welches hat haben habe noch ist sind zeig zeige zeigt mir bitte fur das dem ein eine einen einem und auf ab im vom zum zur " +
-	"den am bis mit fur nicht kein keine ich wir soll sollen kann uber bei seit nach gib nenne"
-
-// foreignWords are everyday words of the languages that write nouns small.
-const foreignWords = "the a an is are has have of to for with what how who do does o os as um uma e que de da do com tem para el los una y con tiene la le les des est et avec pour"
-
-// capitalises tells a text in a language in which every noun has a capital, so
-// that a capital alone says little of a name.
-func (c *cues) capitalises(tokens []text.Token) bool {
-	german, foreign := 0, 0
-	for _, t := range tokens {
-		switch {
-		case t.Is(text.FormQuoted):
-		case c.german[t.Fold]:
-			german++
-		case c.foreign[t.Fold]:
-			foreign++
-		}
-	}
-	return german > foreign
-}
-
 // capitalNouns tells whether capitals say little in this text. It is looked at once.
 func (r *spelling) capitalNouns() bool {
 	if r.nouns == nil {
-		german := r.set.tools.cues.capitalises(r.doc.Tokens)
+		german := r.set.tools.cues.everyday.CapitalNouns(r.doc.Tokens)
 		r.nouns = &german
 	}
 	return *r.nouns
@@ -70,10 +46,7 @@ func (r *spelling) askedHowMany(i int) bool {
 
 // Compounds shorter than this, or with a part shorter than that, may be
 // anything.
-const (
-	compoundPart = 5
-	compoundRest = 3
-)
+const compoundPart, compoundRest = 5, 3
 
 // compound tells a German noun of which a part belongs to the request:
 // "Urlaubstage" where "Urlaub" does.

@@ -214,3 +214,9 @@ func (a Asked) Lacks(values map[string]any, before []string) []string {
 func (a Asked) Describes(t text.Token) bool {
 	return a.of.Knows(t) || slices.ContainsFunc(a.of.params, func(p *param) bool { return p.desc[t.Stem] })
 }
+
+// Akin tells whether a word is a verb that asks for the same kind of thing as
+// one that belongs to the request.
+func (s *Set) Akin(t text.Token) bool {
+	return s.kinds != 0 && !t.Named() && s.kinds&s.tools.Lexicon.Kin(t.Fold) != 0
+}

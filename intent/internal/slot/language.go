@@ -26,7 +26,7 @@ func (f *field) inEnglish() bool {
 		case c.english[t.Fold]:
 			english++
 		case c.openers[t.Fold]:
-		case (c.foreign[t.Fold] || c.german[t.Fold] || f.set.tools.Lexicon.Light(t.Fold)) && !c.shared[t.Fold]:
+		case (c.everyday.Has(t) || f.set.tools.Lexicon.Light(t.Fold)) && !c.shared[t.Fold]:
 			foreign++
 		}
 	}

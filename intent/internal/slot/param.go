@@ -42,6 +42,7 @@ type param struct {
 	share        bool // an example lies between 0 and 1
 	required     bool // directly or as an alternative
 	resolver     bool // a search turns what is said into the value
+	subject      bool // it names the person whom a call is about
 
 	words []string // stems of the name
 	names []spokenName
@@ -65,6 +66,14 @@ type param struct {
 
 // name is what a question asks for.
 func (p *param) name() string { return cmp.Or(p.single, p.list) }
+
+// wrapped makes one value that of a parameter, which may take nothing but a list.
+func (p *param) wrapped(v any) any {
+	if p.single == "" {
+		return []any{v}
+	}
+	return v
+}
 
 // free tells strings that no rule describes.
 func (p *param) free() bool {
@@ -283,6 +292,7 @@ func (p *param) specify(spec contracts.ParameterSpec) {
 		p.enum = spec.Enum
 	}
 	p.hasDefault = p.hasDefault || spec.Default != nil
+	p.subject = p.subject || spec.Subject != nil
 	for _, v := range flatten(spec.Examples) {
 		p.learnShape(v)
 	}

@@ -1,0 +1,38 @@
+package slot
+
+import (
+	"github.com/manifold-run/manifold/intent/internal/lang"
+	"github.com/manifold-run/manifold/intent/internal/text"
+)
+
+// askers gives whoever asks to the parameters that name the person whom a call is
+// about, where the request says so and nobody is named: "my balance", "two days off
+// for me". The domain knows who "me" is (contracts.Subject).
+func (f *completer) askers(filled *Filled) {
+	at := f.speaker()
+	for _, p := range f.set.params {
+		if at >= 0 && p.subject && p.required && p.named(f.only) && f.empty(p, filled) {
+			f.keep(filled, p, likely{option: option{first: at, last: at, value: p.wrapped("me")}, p: floorWrite}, kindPhrase)
+		}
+	}
+}
+
+// speaker finds the word by which whoever speaks says that it is about them; -1 if
+// there is none.
+func (f *completer) speaker() int {
+	for i, t := range f.doc.Tokens[:f.to] {
+		voice, free := f.doc.Voice.At(i).Best(), i >= f.from && !f.inEntity[i] && !f.field.taken[i-f.from] && !t.Is(text.FormQuoted)
+		if free && (t.In(voice, lang.Mine) || t.In(voice, lang.Speaker) && !f.onlyAsks(i)) {
+			return i
+		}
+	}
+	return -1
+}
+
+// onlyAsks tells a word that only says who wants to be told: "show me", "can I see".
+// In a write it says for whom: "book me a day", "I need Friday off".
+func (f *completer) onlyAsks(i int) bool {
+	before, after := f.doc.Tokens[max(i-1, 0)], f.doc.Tokens[min(i+1, f.to-1)]
+	begins := f.doc.Tokens[i].Has(lang.Subject)
+	return !f.set.writes && (begins && (after.Has(lang.Filler) || after.Has(lang.Want)) || !begins && (before.Has(lang.Light) || after.Has(lang.Light)))
+}

@@ -1,0 +1,124 @@
+package httpapi_test
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+
+	"github.com/manifold-run/manifold/client"
+	"github.com/manifold-run/manifold/contracts"
+	"github.com/manifold-run/manifold/domains/workday/sandbox"
+)
+
+// heard starts a session and goes on in it; it gives all that came back last.
+func heard(t *testing.T, who *client.Client, says ...string) (contracts.SessionResponse, string) {
+	t.Helper()
+	session, err := who.StartSession(t.Context(), contracts.StartSession{Message: says[0]}, wait())
+	for _, words := range says[1:] {
+		if err == nil {
+			session, err = who.Say(t.Context(), session.SessionID, words, wait())
+		}
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	raw, err := json.Marshal(session)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return session, string(raw)
+}
+
+// TestMyIsTheAskersOwn: whom the domain knows, they get their own without a question,
+// in every language that is read.
+func TestMyIsTheAskersOwn(t *testing.T) {
+	t.Parallel()
+	s := setup(t, withPeople(t))
+	jonas := s.person("Jonas.Keller", "requester")
+	for _, says := range []string{
+		"what is my time off balance?",
+		"how many days off do I have left?",
+		"show my time off balance",
+		"quantos dias de férias eu ainda tenho?",
+		"qual é o meu saldo de férias?",
+		"wie viel Urlaub habe ich noch?",
+		"wie ist mein Urlaubskonto?",
+		"cuántos días de vacaciones me quedan?",
+		"cuál es mi saldo de vacaciones?",
+		"combien de jours de congé me reste-t-il ?",
+		"quel est mon solde de congés ?",
+		"show my time off",
+	} {
+		t.Run(says, func(t *testing.T) {
+			t.Parallel()
+			session, all := heard(t, jonas, says)
+			if session.Interrupt != nil || session.Answer == nil || len(session.RunIDs) != 1 || strings.Contains(all, "unauthorized") {
+				t.Fatalf("no answer: %s", all)
+			}
+			run, err := jonas.Run(t.Context(), session.RunIDs[0], client.Opt{})
+			if err != nil || run.State != contracts.RunCompleted {
+				t.Errorf("the run came to %s %v: %s", run.State, err, all)
+			}
+		})
+	}
+	// Italian has no example in this manifest: it is asked once whether that is meant.
+	if session, all := heard(t, jonas, "qual è il mio saldo ferie?", "yes"); session.Interrupt != nil || !strings.Contains(all, "Jonas Keller") {
+		t.Errorf("in Italian: %s", all)
+	}
+	for _, says := range []string{"book me 2026-12-11 off", "I'd like 2 days off from 2026-12-14", "request 1 day off for me on 2026-12-18"} {
+		session, all := heard(t, jonas, says)
+		if i := session.Interrupt; i == nil || i.Type != contracts.InterruptWriteApproval || !strings.Contains(all, "Jonas Keller") {
+			t.Errorf("%s: no gate for Jonas Keller: %s", says, all)
+		}
+	}
+}
+
+// TestWhoIsNoWorkerIsAskedForWhom: whoever may ask about anybody and is nobody in the
+// domain is asked for whom, by the question of the manifest, and answers with a name.
+func TestWhoIsNoWorkerIsAskedForWhom(t *testing.T) {
+	t.Parallel()
+	s := setup(t, withPeople(t))
+	session, all := heard(t, s.rita, "what is my time off balance?")
+	if i := session.Interrupt; i == nil || i.Type != contracts.InterruptClarification || i.Prompt != "Whose balances? One or more names." {
+		t.Fatalf("not asked: %s", all)
+	}
+	if session, all = heard(t, s.rita, "what is my time off balance?", "Carla Mendes"); session.Interrupt != nil || !strings.Contains(all, "Carla Mendes") {
+		t.Errorf("not answered: %s", all)
+	}
+	if session, all = heard(t, s.rita, "what is my time off balance?", "Bruno"); session.Interrupt == nil || session.Interrupt.Prompt != `Which worker is meant by "Bruno"?` {
+		t.Errorf("no choice by what was said last: %s", all)
+	}
+}
+
+// TestTheDomainHoldsWhoAsksAboutWhom: what the core reads grants nothing. A stranger is
+// told nothing of anybody, not even in a choice; a colleague is refused another's days,
+// a manager sees those of their reports.
+func TestTheDomainHoldsWhoAsksAboutWhom(t *testing.T) {
+	t.Parallel()
+	s := setup(t, withPeople(t))
+	tenant, err := sandbox.New(sandbox.Config{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	manager := ""
+	for _, w := range tenant.People() {
+		for _, boss := range tenant.People() {
+			if w.Name == "Ana Souza" && boss.ID == w.ManagerID {
+				manager = boss.Name
+			}
+		}
+	}
+	stranger, colleague, boss := s.person("mallory", "requester"), s.person("Jonas.Keller", "requester"), s.person(strings.ReplaceAll(manager, " ", "."), "requester")
+	for _, says := range []string{"what is my time off balance?", "time off balance of Bruno", "find the workers named Bruno", "who reports to " + manager, "who is the manager of Ana Souza", "book Bruno 2026-12-11 off"} {
+		session, all := heard(t, stranger, says)
+		if session.Interrupt != nil || !strings.Contains(all, "does not know who") || strings.Contains(all, "Bruno Lima") || strings.Contains(all, "Engineer") {
+			t.Errorf("a stranger says %q: %s", says, all)
+		}
+	}
+	if session, all := heard(t, colleague, "time off balance of Ana Souza"); session.Interrupt != nil || !strings.Contains(all, "you may ask about yourself") {
+		t.Errorf("a colleague: %s", all)
+	}
+	if _, all := heard(t, boss, "time off balance of Ana Souza"); !strings.Contains(all, "Ana Souza") || strings.Contains(all, "you may ask about") {
+		t.Errorf("the manager: %s", all)
+	}
+}
