@@ -211,3 +211,34 @@ func TestADevelopmentStopsWhereACredentialIsMissing(t *testing.T) {
 		t.Errorf("%s\n%s", view.State, states2text(view))
 	}
 }
+
+// TestAnAssistantIsAskedFor: people who want a chatflow speak of an assistant and how
+// it always answers, and name no part of Flowise.
+func TestAnAssistantIsAskedFor(t *testing.T) {
+	t.Parallel()
+	server, err := sandbox.New(sandbox.Config{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	front := httptest.NewServer(server)
+	t.Cleanup(front.Close)
+	s := startSite(t)
+	s.register(contracts.Registration{Domain: "flowise", URL: serveFlowise(t, front.URL, server.Key())})
+	for _, sentence := range []string{
+		"I need an assistant that always answers in Spanish",
+		"build an assistant that always answers in French",
+	} {
+		r := s.ask(sentence)
+		if len(r.RunIDs) == 0 {
+			t.Errorf("%s: no run: %s", sentence, asJSON(r))
+			continue
+		}
+		view, err := s.rita.Run(t.Context(), r.RunIDs[0], client.Opt{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := asJSON(view); !strings.Contains(got, "flowise.read_goal") || !strings.Contains(got, sentence) {
+			t.Errorf("%s: %s", sentence, states2text(view))
+		}
+	}
+}
