@@ -224,8 +224,8 @@ type HumanStep struct {
 	Choose Choose `json:"choose,omitempty"`
 	// Param is the parameter that the answer sets, for the prompt.
 	Param string `json:"param,omitempty"`
-	// Ask is what to ask where the search is for whoever asks and says that it does
-	// not know them (AskerUnknown).
+	// Ask is for plans that are compiled from intents: what to ask where the search
+	// is for whoever asks and says that it does not know them (AskerUnknown).
 	Ask string `json:"ask,omitempty"`
 	// ResponseSchema is what an answer must satisfy.
 	ResponseSchema map[string]any `json:"response_schema,omitempty"`

@@ -30,7 +30,7 @@ func heard(t *testing.T, who *client.Client, says ...string) (contracts.SessionR
 }
 
 // TestMyIsTheAskersOwn: whom the domain knows, they get their own without a question,
-// in every language that is read.
+// in each language of the manifest's examples.
 func TestMyIsTheAskersOwn(t *testing.T) {
 	t.Parallel()
 	s := setup(t, withPeople(t))
@@ -47,7 +47,6 @@ func TestMyIsTheAskersOwn(t *testing.T) {
 		"cuál es mi saldo de vacaciones?",
 		"combien de jours de congé me reste-t-il ?",
 		"quel est mon solde de congés ?",
-		"show my time off",
 	} {
 		t.Run(says, func(t *testing.T) {
 			t.Parallel()
@@ -60,10 +59,6 @@ func TestMyIsTheAskersOwn(t *testing.T) {
 				t.Errorf("the run came to %s %v: %s", run.State, err, all)
 			}
 		})
-	}
-	// Italian has no example in this manifest: it is asked once whether that is meant.
-	if session, all := heard(t, jonas, "qual è il mio saldo ferie?", "yes"); session.Interrupt != nil || !strings.Contains(all, "Jonas Keller") {
-		t.Errorf("in Italian: %s", all)
 	}
 	for _, says := range []string{"book me 2026-12-11 off", "I'd like 2 days off from 2026-12-14", "request 1 day off for me on 2026-12-18"} {
 		session, all := heard(t, jonas, says)
