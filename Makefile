@@ -108,9 +108,9 @@ fuzz: ## run every fuzz target, FUZZTIME (30s) each
 fuzz-api: ## ask a server what openapi.yaml allows, and what it forbids, with all checks of schemathesis, which it installs from PyPI
 	GO="$(GO)" sh tools/fuzz-api.sh
 
-fuzz-long: ## run every fuzz target for 10 minutes, and schemathesis
+fuzz-long: ## run every fuzz target for 10 minutes, and schemathesis with requests at random too
 	$(MAKE) fuzz FUZZTIME=10m
-	$(MAKE) fuzz-api
+	PHASES=examples,coverage,fuzzing,stateful EXAMPLES=20 $(MAKE) fuzz-api
 
 chaos: ## kill servers and crash their database for a few minutes, and prove that nothing was lost or done twice; ARGS="-seed 7 -runs 5000 -for 2h" for more
 	$(GO) run ./bench/chaos $(or $(ARGS),-runs 300 -every 2s -for 4m)

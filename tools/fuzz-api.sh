@@ -50,5 +50,5 @@ export SCHEMATHESIS_HOOKS="$root/tools/fuzz_api_hooks.py"
 cd "$dir" # where it keeps what it has found
 "$tools/bin/schemathesis" --no-color --config-file "$root/tools/schemathesis.toml" \
 	run "$root/internal/httpapi/openapi.yaml" --url "$url" \
-	--checks all --exclude-operation-id streamSession --exclude-operation-id streamRun \
+	--checks all --suppress-health-check all --exclude-operation-id streamSession --exclude-operation-id streamRun \
 	--phases "${PHASES:-examples,coverage}" ${EXAMPLES:+--max-examples "$EXAMPLES"} --continue-on-failure --request-timeout 30 "$@"

@@ -15,9 +15,25 @@ def past(moment):
     return at <= datetime.datetime.now(datetime.timezone.utc)
 
 
+def one_line(name):
+    """The names of keys are of 200 bytes at most, and have nothing that cannot be seen."""
+    return isinstance(name, str) and name.isprintable() and name == " ".join(name.split()) and len(name.encode("utf-8", "replace")) <= 200
+
+
+def has_zero(value):
+    """No text may have a zero byte, which no store keeps; a schema would say it of each."""
+    if isinstance(value, dict):
+        return any(has_zero(v) for pair in value.items() for v in pair)
+    if isinstance(value, list):
+        return any(has_zero(v) for v in value)
+    return isinstance(value, str) and "\0" in value
+
+
 def impossible(operation, body):
+    if has_zero(body):
+        return True
     if operation == "createKey":
-        return past(body.get("expires_at"))
+        return past(body.get("expires_at")) or not one_line(body.get("name", ""))
     if operation == "registerDomain":  # a pack is a whole manifest, in the place of a service
         return "pack" in body
     if operation == "plan":  # there is no capability that an intent could name

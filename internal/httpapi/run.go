@@ -211,7 +211,7 @@ var hashForm = regexp.MustCompile(`^[0-9a-f]{64}$`)
 func (s *runRoutes) artifact(k *call) error {
 	hash := k.param("sha256")
 	if !hashForm.MatchString(hash) {
-		return contracts.Errorf(contracts.CodeInvalid, "an artifact is named by 64 hexadecimal digits")
+		return contracts.Errorf(contracts.CodeInvalid, "an artifact is named by 64 hexadecimal digits, in small letters")
 	}
 	body, err := s.runs.Artifact(k.ctx(), k.who, k.param("id"), hash)
 	if err != nil {
