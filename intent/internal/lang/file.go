@@ -25,6 +25,8 @@ type file struct {
 		Clitics     string `toml:"clitics"`
 		Respelled   string `toml:"respelled"`
 		Capitalises bool   `toml:"capitalises"`
+		// Everyday are words that tell it from languages that capitalise otherwise.
+		Everyday string `toml:"everyday"`
 	} `toml:"spelling"`
 
 	Grammar      map[string]string `toml:"grammar"`
@@ -100,7 +102,7 @@ func compile(files []*file) (*Lexica, error) {
 	c.lexica.Begins.over, c.lexica.Within.over = true, true
 	for n, f := range files {
 		c.spelling(f)
-		l := &Language{Code: f.Code, Name: f.Name, Proven: f.Proven, Capitalises: f.Spelling.Capitalises, Respelled: strings.NewReplacer(strings.Fields(f.Spelling.Respelled)...), Numbers: f.Numbers, Dates: f.Dates, Times: f.Times}
+		l := &Language{Code: f.Code, Name: f.Name, Proven: f.Proven, Capitalises: f.Spelling.Capitalises, Everyday: strings.Fields(f.Spelling.Everyday), Respelled: strings.NewReplacer(strings.Fields(f.Spelling.Respelled)...), Numbers: f.Numbers, Dates: f.Dates, Times: f.Times}
 		c.lexica.Languages = append(c.lexica.Languages, l)
 		c.words(n, f)
 		c.values(n, f)

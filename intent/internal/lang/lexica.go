@@ -19,6 +19,9 @@ type Language struct {
 	// Capitalises tells that every noun has a capital, so that one says little of a
 	// name.
 	Capitalises bool
+	// Everyday are words by which a text is known to be in a language that does, or
+	// in one that does not; those that are parts of names elsewhere are left out.
+	Everyday []string
 	// Respelled writes a word for those who have no key for a letter: "ä" as "ae".
 	Respelled *strings.Replacer
 	// Numbers, Dates and Times are what values are read by.

@@ -65,7 +65,7 @@ type cues struct {
 
 // newCues collects what the files of all languages say.
 func newCues(x *lang.Lexica) *cues {
-	c := &cues{names: map[string]sense{}, preps: map[string]sense{}}
+	c := &cues{names: map[string]sense{}, preps: map[string]sense{}, everyday: text.NewEveryday()}
 	for class, s := range map[lang.Class]sense{
 		lang.NamePlace: sensePlace, lang.NameSource: senseSource, lang.NameTarget: senseTarget, lang.NameMaker: senseMaker,
 		lang.NameTopic: senseTopic, lang.NameMeans: senseMeans, lang.NameKind: senseKind, lang.NameTime: senseTime,
@@ -89,6 +89,7 @@ func newCues(x *lang.Lexica) *cues {
 	c.money, c.share, c.count = stemSet(x.Words(lang.NameMoney)), stemSet(x.Words(lang.NameShare)), stemSet(x.Words(lang.NameCount))
 	c.calendar, c.why = wordSet(x.Words(lang.Season)), stemSet(x.Words(lang.NameWhy))
 	for _, l := range x.Languages {
+		c.everyday.Add(l.Capitalises, l.Everyday)
 		for w := range strings.FieldsFuncSeq(l.Dates.Months+" "+l.Dates.Weekdays, func(r rune) bool { return r == ' ' || r == '|' || r == '-' }) {
 			if len(w) > shortName {
 				c.calendar[lang.Fold(w)] = true
@@ -103,7 +104,6 @@ func newCues(x *lang.Lexica) *cues {
 			c.written[stem] = signs
 		}
 	}
-	c.everyday = text.NewEveryday()
 	c.english = wordSet(strings.Fields("the an is are was were of to for with from what how who where which and my me you i please find get show give can could would need want at by this that it in"))
 	c.shared = wordSet(strings.Fields("a no do as um am on per des du en em au aux par pour con des bei"))
 	return c
