@@ -103,14 +103,14 @@ tamper: ## change a stored database 1,000 times, at random, in a file and on Pos
 	REQUIRE_POSTGRES=1 TAMPER=$(or $(TAMPER),1000) $(GO) test -count=1 -timeout 30m -v -run 'EveryChange|Recomputed' ./internal/e2e/attack
 
 fuzz: ## run every fuzz target, FUZZTIME (30s) each
-	GO="$(GO)" FUZZTIME="$(FUZZTIME)" sh tools/fuzz.sh
+	GO="$(GO)" FUZZTIME="$(FUZZTIME)" bash tools/fuzz.sh
 
 fuzz-api: ## ask a server what openapi.yaml allows, and what it forbids, with all checks of schemathesis, which it installs from PyPI
 	GO="$(GO)" sh tools/fuzz-api.sh
 
-fuzz-long: ## run every fuzz target for 10 minutes, and schemathesis with requests at random too
-	$(MAKE) fuzz FUZZTIME=10m
-	PHASES=examples,coverage,fuzzing,stateful EXAMPLES=20 $(MAKE) fuzz-api
+fuzz-long: ## run every fuzz target for 10 minutes, one on each processor, and schemathesis for 10 with requests at random and in sequences
+	JOBS=$$(getconf _NPROCESSORS_ONLN) $(MAKE) fuzz FUZZTIME=10m
+	PHASES=examples,coverage,fuzzing,stateful EXAMPLES=12 MINUTES=10 $(MAKE) fuzz-api
 
 chaos: ## kill servers and crash their database for a few minutes, and prove that nothing was lost or done twice; ARGS="-seed 7 -runs 5000 -for 2h" for more
 	$(GO) run ./bench/chaos $(or $(ARGS),-runs 300 -every 2s -for 4m)

@@ -2,7 +2,8 @@
 # Asks a server of its own what openapi.yaml says that may be asked, and at each
 # place what it says may not, with all checks of schemathesis. What it finds it
 # prints with the request that shows it. PHASES=fuzzing EXAMPLES=20 asks at random;
-# what else is given goes to schemathesis, such as --include-operation-id NAME.
+# MINUTES=10 begins anew, with another seed, until as much time is over. What else
+# is given goes to schemathesis, such as --include-operation-id NAME.
 set -eu
 
 go=${GO:-go}
@@ -48,7 +49,16 @@ MANIFOLD_KEY=$(cat "$dir/data/admin.key")
 export MANIFOLD_KEY
 export SCHEMATHESIS_HOOKS="$root/tools/fuzz_api_hooks.py"
 cd "$dir" # where it keeps what it has found
-"$tools/bin/schemathesis" --no-color --config-file "$root/tools/schemathesis.toml" \
-	run "$root/internal/httpapi/openapi.yaml" --url "$url" \
-	--checks all --suppress-health-check all --exclude-operation-id streamSession --exclude-operation-id streamRun \
-	--phases "${PHASES:-examples,coverage}" ${EXAMPLES:+--max-examples "$EXAMPLES"} --continue-on-failure --request-timeout 30 "$@"
+ask() {
+	"$tools/bin/schemathesis" --no-color --config-file "$root/tools/schemathesis.toml" \
+		run "$root/internal/httpapi/openapi.yaml" --url "$url" \
+		--checks all --suppress-health-check all --exclude-operation-id streamSession --exclude-operation-id streamRun \
+		--phases "${PHASES:-examples,coverage}" ${EXAMPLES:+--max-examples "$EXAMPLES"} --continue-on-failure --request-timeout 30 "$@"
+}
+end=$(($(date +%s) + ${MINUTES:-0} * 60))
+rounds=0
+while [ "$rounds" = 0 ] || [ "$(date +%s)" -lt "$end" ]; do
+	ask "$@"
+	rounds=$((rounds + 1))
+done
+echo "fuzz-api: clean, $rounds times"

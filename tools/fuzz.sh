@@ -1,11 +1,15 @@
-#!/bin/sh
-# Runs every fuzz target of the module, one after the other, FUZZTIME each.
+#!/usr/bin/env bash
+# Runs every fuzz target of the module, FUZZTIME each, JOBS of them beside each
+# other: one job has all processors, each of several has one worker.
 # An input that breaks a target is written to testdata/fuzz beside it: keep it,
 # it is the regression test.
-set -eu
+set -euo pipefail
 
-go=${GO:-go}
-fuzztime=${FUZZTIME:-30s}
+export go=${GO:-go}
+export fuzztime=${FUZZTIME:-30s}
+jobs=${JOBS:-1}
+export workers=
+[ "$jobs" = 1 ] || workers='-parallel=1'
 
 targets=$(
 	find . \( -name '.?*' -o -name testdata -o -name node_modules \) -prune -o -name '*_test.go' -print |
@@ -17,7 +21,15 @@ if [ -z "$targets" ]; then
 	exit 1
 fi
 
-echo "$targets" | while read -r folder name; do
-	echo "fuzz: $name in $folder, $fuzztime"
-	"$go" test -run '^$' -fuzz "^$name\$" -fuzztime "$fuzztime" -fuzzminimizetime 10x "$folder" </dev/null
-done
+# one FOLDER NAME runs one target, and says whose each line is.
+one() {
+	set -o pipefail
+	echo "fuzz: $2 in $1, $fuzztime"
+	# shellcheck disable=SC2086 # no workers is no argument
+	"$go" test -run '^$' -fuzz "^$2\$" -fuzztime "$fuzztime" -fuzzminimizetime 10x $workers "$1" </dev/null 2>&1 | sed "s/^/$2: /"
+}
+export -f one
+
+# A target that fails stops no other one; then the whole has failed.
+xargs -P "$jobs" -L 1 bash -c 'one "$@"' one <<<"$targets"
+echo "fuzz: $(wc -l <<<"$targets") targets, $fuzztime each: clean"
