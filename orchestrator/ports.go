@@ -94,6 +94,15 @@ type Previews interface {
 	DropPreviews(ctx context.Context, before time.Time) error
 }
 
+// Leases are names that one server at a time has, for a while by the clock of the
+// database. Nil Leases are those of the only server, which has them all.
+type Leases interface {
+	// Lead gives this server the name for ttl, or longer if it has it; false if
+	// another server has it. Yield gives it back.
+	Lead(ctx context.Context, name string, ttl time.Duration) (bool, error)
+	Yield(ctx context.Context, name string) error
+}
+
 // Secrets are created once and then read by every replica.
 type Secrets interface {
 	// SecretOnce stores the proposal unless the name has a value already, and

@@ -18,9 +18,10 @@ type Inbox interface {
 	// in which they came.
 	Unfinished(ctx context.Context, channel string) ([]Received, error)
 
-	// NoteReply keeps where the answer to an item is being shown. A missing item
-	// is no error.
-	NoteReply(ctx context.Context, channel, id, reply string) error
+	// NoteReply keeps where the answer to an item is being shown, and tells whether
+	// the item waits for it still: it may have been ended elsewhere. A missing item
+	// does not wait.
+	NoteReply(ctx context.Context, channel, id, reply string) (waits bool, err error)
 
 	// Finish drops the body of an item that was answered; its id stays. A missing
 	// item is no error.

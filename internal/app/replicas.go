@@ -117,6 +117,14 @@ const (
 	singleParts = "singles"
 )
 
+// leads asks whether this server is the one that leads; nil without others.
+func (a *App) leads() func(context.Context) (bool, error) {
+	if a.store.shared == nil {
+		return nil
+	}
+	return func(ctx context.Context) (bool, error) { return a.store.shared.Lead(ctx, singleParts, leadFor) }
+}
+
 // leader starts its parts while this server leads, and stops them when it no
 // longer does. Only its own goroutine touches running.
 type leader struct {

@@ -50,7 +50,7 @@ func (a *App) wireRooms(webhooks *webhook.Guard) (r rooms, err error) {
 	}
 	if r.conversation, err = conversation.New(conversation.Config{Restored: a.cfg.restoredAt(), Now: a.cfg.Now, Logger: a.cfg.Logger}, conversation.Deps{
 		Sessions: r.sessions, Gates: r.gates, Runs: r.runs, Turns: a.store.talk, Store: a.store.runs,
-		Runner: a.runner, Intents: a.intents, Catalogs: a.registry, Notifier: a.notifier,
+		Runner: a.runner, Intents: a.intents, Catalogs: a.registry, Notifier: a.notifier, Leases: a.store.leases(),
 	}); err != nil {
 		return r, err
 	}

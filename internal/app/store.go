@@ -40,16 +40,22 @@ type stores struct {
 	quota  quota // nil where shared is
 }
 
+// leases are nil where no other server is.
+func (s stores) leases() orchestrator.Leases {
+	if s.shared == nil {
+		return nil
+	}
+	return s.shared
+}
+
 // shared is what a store that several servers use does for them besides; nil
 // for one that is this server's alone.
 type shared interface {
 	// Listen calls heard for each change that another server commits, until ctx
 	// ends; one without anything may be any.
 	Listen(ctx context.Context, heard func(postgres.Change))
-	// Lead tells whether this server is the one that does what only one does, and
-	// keeps it so for ttl; Yield lets another one lead.
-	Lead(ctx context.Context, name string, ttl time.Duration) (bool, error)
-	Yield(ctx context.Context, name string) error
+	// Leases say which server does what only one does.
+	orchestrator.Leases
 	// Work does what jobs ask for, until the worker is stopped.
 	Work(ctx context.Context, h postgres.Handlers) (*postgres.Worker, error)
 }

@@ -12,6 +12,8 @@ import (
 	"time"
 
 	"github.com/manifold-run/manifold/contracts"
+	"github.com/manifold-run/manifold/internal/app"
+	"github.com/manifold-run/manifold/internal/model/scripted"
 	"github.com/manifold-run/manifold/internal/pgtest"
 	"github.com/manifold-run/manifold/internal/witness"
 )
@@ -242,5 +244,32 @@ func TestADeliveryOutlivesItsServer(t *testing.T) {
 		case <-time.After(2 * patience):
 			t.Fatal("nobody sent it again")
 		}
+	}
+}
+
+// A message that comes to one server while a model reads it for another is read
+// once: who repeats it gets what came of that.
+func TestAMessageIsReadByOneServer(t *testing.T) {
+	t.Parallel()
+	server, config := modelled(t, app.EngineOpenAI, says(
+		scripted.Rule{Contains: "azure", Times: 1, Answer: scripted.Answer{DelayMS: 3_000, Calls: calls("put_keyed", map[string]any{"id": "k1", "value": "azure"}).Calls}},
+		scripted.Rule{Contains: "azure", Answer: calls("put_keyed", map[string]any{"id": "k1", "value": "azure"})},
+	))
+	var cfg app.Config
+	config(&cfg)
+	one, two := startReplicas(t, "--reasoning-engine", "openai", "--reasoning-model", "scripted", "--reasoning-base-url", cfg.Mind.Model.BaseURL)
+	d := stocked(t)
+	one.register(d.registration())
+	two.servesDepot()
+	const words = `crate "k1" wants labelling, azure it should say`
+	first := make(chan chatted, 1)
+	go func() { first <- one.chat(words, "0") }()
+	eventually(t, "the model to be asked", func() (int, bool) { return server.Count(), server.Count() == 1 })
+	repeated, answered := two.chat(words, "1"), <-first
+	if answered.err != nil || repeated.err != nil || repeated.content != answered.content || !strings.Contains(answered.content, "azure") {
+		t.Errorf("one says %+v, the other %+v", answered, repeated)
+	}
+	if n := server.Count(); n != 1 {
+		t.Errorf("the model was asked %d times", n)
 	}
 }

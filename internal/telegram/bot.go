@@ -91,6 +91,8 @@ type Deps struct {
 	Gates        *gates.Gates
 	Inbox        orchestrator.Inbox
 	Notifier     orchestrator.Notifier
+	// Leads tells whether this server is the one that speaks for all; nil is always.
+	Leads func(context.Context) (bool, error)
 	// Pages are where what is too long for Telegram is decided; nil is nowhere.
 	Pages render.Pages
 }
@@ -145,7 +147,7 @@ func (b *Bot) wire(people map[int64]access.Principal, deps Deps) {
 	}
 	channel := "telegram:" + strconv.FormatInt(b.audience.id, 10)
 	out := &sender{api: b.api, retry: retry, progress: b.cfg.Limits.Progress, logger: logger}
-	b.box = &box{inbox: deps.Inbox, channel: channel, now: b.cfg.Now, retry: retry, logger: logger}
+	b.box = &box{inbox: deps.Inbox, leads: deps.Leads, channel: channel, now: b.cfg.Now, retry: retry, logger: logger}
 	b.buttons = &keyboards{
 		now: deps.Gates.Now, out: out, work: &b.work, logger: logger, below: map[string]map[string]keyboard{}, due: map[string]bool{},
 		box: &box{inbox: deps.Inbox, channel: channel + ":buttons", now: b.cfg.Now, retry: retry, logger: logger},

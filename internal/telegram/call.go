@@ -233,7 +233,8 @@ func (c *caller) call(ctx context.Context, id callID, i contracts.Interrupt) err
 		return err
 	}
 	c.told[id] = message
-	return c.box.noteReply(ctx, id.String(), strconv.Itoa(message))
+	_, err = c.box.noteReply(ctx, id.String(), strconv.Itoa(message))
+	return err
 }
 
 // words are what a chat is told. A notice names the gate, and shows nothing of it.

@@ -15,7 +15,7 @@ import (
 // the process, or panics, would do so for ever.
 const maxTries = 5
 
-// attempt takes an update, unless it was begun too often.
+// attempt takes an update, unless it was begun too often or is another server's.
 func (l *lanes) attempt(ctx context.Context, j job) {
 	if j.noted.Tries >= maxTries {
 		l.giveUp(ctx, j, fmt.Sprintf("the process ended %d times while this was under way", j.noted.Tries))
@@ -23,8 +23,24 @@ func (l *lanes) attempt(ctx context.Context, j job) {
 	}
 	defer func() { l.contain(ctx, j, recover()) }()
 	j.noted.Tries++
-	l.answers.box.note(ctx, j)
-	l.take(ctx, j)
+	if l.mine(ctx, j) {
+		l.take(ctx, j)
+	}
+}
+
+// mine tells whether an update is ours to begin, as soon as the store can tell.
+func (l *lanes) mine(ctx context.Context, j job) bool {
+	retry := l.answers.box.retry
+	for wait := retry.first; ; wait = retry.after(wait) {
+		mine, err := l.answers.box.mine(ctx, j)
+		if err == nil {
+			return mine
+		}
+		l.logger.WarnContext(ctx, "telegram cannot look at an update", slog.String("update_id", j.received.ID), errAttr(err))
+		if sleep(ctx, wait) != nil {
+			return false
+		}
+	}
 }
 
 // contain keeps a panic to the update that it belongs to, which is tried again a

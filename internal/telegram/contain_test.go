@@ -3,8 +3,10 @@ package telegram_test
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"net/http"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -34,7 +36,7 @@ func (noCatalog) Catalog() *contracts.Catalog { return contracts.NewCatalog("non
 func (noCatalog) Health() map[string]contracts.HealthStatus { return nil }
 
 // brokenBot is a bot in front of a service that panics, with an inbox.
-func brokenBot(t *testing.T, api *telegramtest.Server, inbox orchestrator.Inbox) *telegram.Bot {
+func brokenBot(t *testing.T, api *telegramtest.Server, inbox orchestrator.Inbox, leads ...func(context.Context) (bool, error)) *telegram.Bot {
 	t.Helper()
 	runner, err := execution.New(execution.Config{}, execution.Deps{Store: brokenRuns{}, Invoker: brokenInvoker{}, Catalogs: noCatalog{}})
 	if err != nil {
@@ -49,7 +51,11 @@ func brokenBot(t *testing.T, api *telegramtest.Server, inbox orchestrator.Inbox)
 		People: map[int64]telegram.Person{ritaID: {Name: "rita", Roles: []string{"operator"}}},
 		Limits: telegram.Limits{PerSecond: 10_000, Chat: time.Microsecond, Group: time.Microsecond},
 	}
-	bot, err := telegram.New(cfg, telegram.Deps{Conversation: rooms.Conversation, Gates: rooms.Gates, Inbox: inbox, Notifier: orchestrator.NewLocalNotifier()})
+	deps := telegram.Deps{Conversation: rooms.Conversation, Gates: rooms.Gates, Inbox: inbox, Notifier: orchestrator.NewLocalNotifier()}
+	for _, deps.Leads = range leads {
+		break
+	}
+	bot, err := telegram.New(cfg, deps)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -90,6 +96,43 @@ func TestAPanicEndsItsUpdateAndNothingElse(t *testing.T) {
 	})
 }
 
+// A server that was frozen begins nothing of what it had queued: another one leads,
+// or has ended it meanwhile.
+func TestWhatAnotherServerHasTakenIsNotBegun(t *testing.T) {
+	t.Parallel()
+	const channel = "telegram:4711"
+	api, inbox := telegramtest.New(t), orchestratortest.NewStore()
+	rita := api.Person(ritaID)
+	var looks atomic.Int64
+	process(t, brokenBot(t, api, inbox, func(ctx context.Context) (bool, error) {
+		switch looks.Add(1) {
+		case 1:
+			return false, errors.New("the store is held up")
+		case 2:
+			return false, nil
+		case 3:
+			left, err := inbox.Unfinished(ctx, channel)
+			for _, r := range left {
+				err = errors.Join(err, inbox.Finish(ctx, channel, r.ID))
+			}
+			return true, err
+		}
+		return true, nil
+	}))
+	none := func() bool {
+		left, err := inbox.Unfinished(t.Context(), channel)
+		return err == nil && len(left) == 0
+	}
+	rita.Says("/help")
+	rita.Says("/help")
+	api.Until("the other server ends both", func() bool { return looks.Load() == 3 && none() })
+	rita.Says("/help")
+	api.Until("the last is answered", func() bool { return len(api.Messages(ritaID)) > 0 && none() })
+	if m := api.Messages(ritaID); len(m) != 1 || !strings.Contains(m[0].Text, "You are rita") {
+		t.Errorf("%+v", m)
+	}
+}
+
 func TestAnUpdateThatEndsTheProcessIsNotTakenForEver(t *testing.T) {
 	t.Parallel()
 	api, inbox := telegramtest.New(t), orchestratortest.NewStore()
@@ -103,7 +146,7 @@ func TestAnUpdateThatEndsTheProcessIsNotTakenForEver(t *testing.T) {
 	if _, err := inbox.Receive(t.Context(), []orchestrator.Received{item}); err != nil {
 		t.Fatal(err)
 	}
-	if err := inbox.NoteReply(t.Context(), "telegram:4711", "77", `{"tries":5}`); err != nil {
+	if _, err := inbox.NoteReply(t.Context(), "telegram:4711", "77", `{"tries":5}`); err != nil {
 		t.Fatal(err)
 	}
 	process(t, brokenBot(t, api, inbox))

@@ -35,6 +35,7 @@ func jobOf(r orchestrator.Received) job {
 // nothing itself: all of it stands in the store.
 type box struct {
 	inbox   orchestrator.Inbox
+	leads   func(context.Context) (bool, error) // nil is always
 	channel string
 	now     func() time.Time
 	retry   backoff
@@ -54,6 +55,22 @@ func (b *box) unfinished(ctx context.Context) ([]orchestrator.Received, error) {
 	return b.inbox.Unfinished(ctx, b.channel)
 }
 
+// mine tells whether an item is this server's to begin, and notes that it does: it
+// leads, by the clock of the database, and nobody has ended the item. A server that
+// was frozen finds that another one has gone on.
+func (b *box) mine(ctx context.Context, j job) (bool, error) {
+	if b.leads != nil {
+		if leads, err := b.leads(ctx); err != nil || !leads {
+			return false, err
+		}
+	}
+	body, err := json.Marshal(j.noted)
+	if err != nil {
+		return false, err
+	}
+	return b.noteReply(ctx, j.received.ID, string(body))
+}
+
 // keepably is a context for what is written also while the bot is being stopped.
 func keepably(ctx context.Context) (context.Context, context.CancelFunc) {
 	return context.WithTimeout(context.WithoutCancel(ctx), callTimeout)
@@ -63,15 +80,16 @@ func keepably(ctx context.Context) (context.Context, context.CancelFunc) {
 func (b *box) note(ctx context.Context, j job) {
 	body, err := json.Marshal(j.noted)
 	if err == nil {
-		err = b.noteReply(ctx, j.received.ID, string(body))
+		_, err = b.noteReply(ctx, j.received.ID, string(body))
 	}
 	if err != nil {
 		b.logger.WarnContext(ctx, "telegram cannot note how far an update is", errAttr(err))
 	}
 }
 
-// noteReply keeps where the answer to an item is being shown.
-func (b *box) noteReply(ctx context.Context, id, reply string) error {
+// noteReply keeps where the answer to an item is being shown, and tells whether it
+// waits for one.
+func (b *box) noteReply(ctx context.Context, id, reply string) (bool, error) {
 	ctx, cancel := keepably(ctx)
 	defer cancel()
 	return b.inbox.NoteReply(ctx, b.channel, id, reply)

@@ -40,6 +40,8 @@ type Deps struct {
 	Intents  *intent.Adapter
 	Catalogs orchestrator.Catalogs
 	Notifier orchestrator.Notifier
+	// Leases are what other servers have; nil without any.
+	Leases orchestrator.Leases
 }
 
 // Conversation takes what people say to where it leads. What is true stands in
@@ -83,7 +85,7 @@ func New(cfg Config, deps Deps) (*Conversation, error) {
 		threads: sessions.NewThreads(deps.Sessions),
 		reader:  &reader{now: cfg.Now, store: deps.Store, gates: deps.Gates, turns: deps.Turns, intents: deps.Intents, catalogs: deps.Catalogs, runner: deps.Runner},
 		machine: &machine{
-			now: cfg.Now, restored: cfg.Restored, logger: cfg.Logger, dir: deps.Sessions, turns: deps.Turns, store: deps.Store, gates: deps.Gates, runner: deps.Runner, intents: deps.Intents, catalogs: deps.Catalogs, notifier: deps.Notifier,
+			now: cfg.Now, restored: cfg.Restored, logger: cfg.Logger, dir: deps.Sessions, turns: deps.Turns, store: deps.Store, gates: deps.Gates, runner: deps.Runner, intents: deps.Intents, catalogs: deps.Catalogs, notifier: deps.Notifier, leases: deps.Leases,
 			commands: &commands{
 				now: cfg.Now, notifier: deps.Notifier, logger: cfg.Logger, dir: deps.Sessions, gates: deps.Gates, runs: deps.Runs, store: deps.Store, catalogs: deps.Catalogs, turns: deps.Turns, runner: deps.Runner, views: v,
 			},

@@ -33,6 +33,7 @@ type machine struct {
 	intents  *intent.Adapter
 	catalogs orchestrator.Catalogs
 	notifier orchestrator.Notifier
+	leases   orchestrator.Leases
 	commands *commands
 	// reading are the messages that a model may be reading.
 	reading singleflight.Group

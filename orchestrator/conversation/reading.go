@@ -16,15 +16,24 @@ type made struct {
 }
 
 // alone makes a step as make does. A message that a model may read is read by one
-// at a time, by the turn as it is stored: whoever repeats it while it is read gets
-// what came of that, and nothing is paid for twice.
+// at a time, on any server, by the turn as it is stored: whoever repeats it while it is
+// read gets what came of that, and nothing is paid for twice.
 func (m *machine) alone(ctx context.Context, t orchestrator.Turn, resumed bool) made {
 	if t.Kind != orchestrator.TurnRequest || t.Understood || !m.intents.HasEngine() {
 		return m.make(ctx, t, resumed)
 	}
 	ctx = context.WithoutCancel(ctx) // others wait for it too
 	out, _, _ := m.reading.Do(t.Conversation+"\x00"+t.Key+"\x00"+t.Model, func() (any, error) {
-		if now, err := m.turns.Turn(ctx, t.TurnKey); err == nil && now.Version != t.Version {
+		read := func() bool {
+			now, err := m.turns.Turn(ctx, t.TurnKey)
+			return err == nil && now.Version != t.Version
+		}
+		release, held, err := orchestrator.Hold(ctx, m.leases, "reading "+t.Conversation+" "+t.Key+" "+t.Model, read)
+		defer release()
+		switch {
+		case err != nil:
+			return made{refused: err, nothing: true}, nil
+		case !held:
 			return made{err: contracts.Errorf(contracts.CodeConflict, "the message was read meanwhile")}, nil
 		}
 		return m.make(ctx, t, resumed), nil

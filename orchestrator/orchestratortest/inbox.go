@@ -52,14 +52,15 @@ func (s *Store) Unfinished(_ context.Context, channel string) ([]orchestrator.Re
 	return clone(out)
 }
 
-// NoteReply keeps where an item is being answered.
-func (s *Store) NoteReply(_ context.Context, channel, id, reply string) error {
+// NoteReply keeps where an item that waits is being answered.
+func (s *Store) NoteReply(_ context.Context, channel, id, reply string) (waits bool, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if i := s.received(channel, id); i != nil {
+	i := s.received(channel, id)
+	if waits = i != nil && !i.finished; waits {
 		i.Reply = reply
 	}
-	return nil
+	return waits, nil
 }
 
 // Finish drops the body of an item and keeps its id.

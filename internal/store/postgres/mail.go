@@ -103,10 +103,10 @@ func (s *Mail) GivenUp(ctx context.Context, channel string) ([]orchestrator.Rece
 	return list(ctx, s.db, "list what was given up of "+channel, stored.ScanReceived, selectInbox, channel, givenUp)
 }
 
-// NoteReply keeps where an item is being answered. It commits.
-func (s *Mail) NoteReply(ctx context.Context, channel, id, reply string) error {
-	_, err := s.exec(ctx, "note a reply", proof.House, Change{}, `UPDATE inbox SET reply = $3 WHERE channel = $1 AND id = $2`, channel, id, reply)
-	return err
+// NoteReply keeps where an item that waits is being answered. It commits.
+func (s *Mail) NoteReply(ctx context.Context, channel, id, reply string) (bool, error) {
+	n, err := s.exec(ctx, "note a reply", proof.House, Change{}, `UPDATE inbox SET reply = $3 WHERE channel = $1 AND id = $2 AND finished = 0`, channel, id, reply)
+	return n > 0, err
 }
 
 const endReceived = `UPDATE inbox SET finished = $3, reply = $4, body = '' WHERE channel = $1 AND id = $2`

@@ -48,12 +48,14 @@ func (s *Mail) Unfinished(ctx context.Context, channel string) ([]orchestrator.R
 	return items, err
 }
 
-// NoteReply keeps where an item is being answered.
-func (s *Mail) NoteReply(ctx context.Context, channel, id, reply string) error {
-	return s.write(ctx, "note a reply", func(ctx context.Context, x *tx) error {
-		_, err := x.exec(ctx, `UPDATE inbox SET reply = ? WHERE channel = ? AND id = ?`, reply, channel, id)
+// NoteReply keeps where an item that waits is being answered.
+func (s *Mail) NoteReply(ctx context.Context, channel, id, reply string) (waits bool, err error) {
+	err = s.write(ctx, "note a reply", func(ctx context.Context, x *tx) error {
+		n, err := x.exec(ctx, `UPDATE inbox SET reply = ? WHERE channel = ? AND id = ? AND finished = 0`, reply, channel, id)
+		waits = n > 0
 		return err
 	})
+	return waits && err == nil, err
 }
 
 // Finish drops the body of an item and keeps its id.

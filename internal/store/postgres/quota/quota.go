@@ -41,7 +41,9 @@ ON CONFLICT (origin) DO UPDATE SET alive_until = excluded.alive_until`
 	countPresent = `SELECT count(*) FILTER (WHERE origin < $1), count(*) FROM server WHERE alive_until > ` + now
 
 	// forgetAbsent removes what was left by servers that died.
-	forgetAbsent = `DELETE FROM server WHERE alive_until < ` + now + ` - $1`
+	forgetAbsent = `
+WITH leases AS (DELETE FROM leader WHERE lease_until < ` + now + ` - $1)
+DELETE FROM server WHERE alive_until < ` + now + ` - $1`
 )
 
 // Present says that this process lives for ttl, and tells which of how many it
