@@ -138,7 +138,7 @@ func TestAChangeAsksFlowiseForNoMoreThanItNeeds(t *testing.T) {
 			s := startSite(t)
 			s.register(contracts.Registration{Domain: "flowise", URL: serveFlowise(t, f.serve(t, endpoint), key)})
 			name := "Counted" + rand.Text()[:5]
-			f.from(0, nil)
+			f.anew()
 			s.developed(`develop a chatbot called "`+name+`" that always replies "We open at nine"`, say{
 				contracts.InterruptPlanApproval: {decides("approve")},
 				contracts.InterruptResultReview: {decides("accept")},
@@ -147,7 +147,7 @@ func TestAChangeAsksFlowiseForNoMoreThanItNeeds(t *testing.T) {
 			// the flow as it is at the end.
 			wantRequests(t, "a new flow", f.requests(), map[string]int{"list": 0, "read": 4, "create": 1, "write": 0, "tests": 6})
 
-			f.from(0, nil)
+			f.anew()
 			s.developed(`develop the chatflow "`+name+`" further so that it always replies "We are closed"`, say{
 				contracts.InterruptSelectTarget: {"1"},
 				contracts.InterruptPlanApproval: {decides("approve"), decides("approve")},
@@ -157,12 +157,12 @@ func TestAChangeAsksFlowiseForNoMoreThanItNeeds(t *testing.T) {
 			// what is tested is read once.
 			wantRequests(t, "a change", f.requests(), map[string]int{"list": 1, "read": 1 + 2*(2+1+1), "create": 0, "write": 2, "tests": 2 * 6})
 
-			f.from(0, nil)
+			f.anew()
 			s.approved(`change the reply of the chatflow "` + name + `" to "By appointment"`)
 			// Three look-ups of what the sentence means, and the three reads of a write.
 			wantRequests(t, "an edit", f.requests(), map[string]int{"list": 1, "read": 3 + 3, "create": 0, "write": 1, "tests": 0})
 
-			f.from(0, nil)
+			f.anew()
 			s.approved(`roll back the chatflow "` + name + `" to version 1`)
 			wantRequests(t, "a rollback", f.requests(), map[string]int{"list": 1, "read": 2 + 3, "create": 0, "write": 1, "tests": 0})
 			s.approved(`delete the chatflow "` + name + `"`)

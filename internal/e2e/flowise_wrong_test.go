@@ -53,7 +53,7 @@ func TestAModelThatAlwaysErrsEndsAtAPerson(t *testing.T) {
 			f := &front{}
 			s := startSite(t, model)
 			s.register(contracts.Registration{Domain: "flowise", URL: serveFlowise(t, f.serve(t, endpoint), key)})
-			f.from(0, nil)
+			f.anew()
 			view, last, reviews := s.refused(`develop a chatbot called "Erring" that always replies "Hello"`)
 			if last.Type != c.until || view.State == contracts.RunCompleted && last.Type != contracts.InterruptResultReview {
 				t.Errorf("%s after %q: %s\n%s", view.State, last.Type, asJSON(last), states2text(view))

@@ -35,6 +35,15 @@ func (b Base) Unchanged(f api.Flow) error {
 	return Unchanged(f, b.BaseSHA256)
 }
 
+// Still refuses a flow that is no longer the one that was looked at, where it is said
+// which that was; a proposal may come before anybody looked.
+func (b Base) Still(f api.Flow) error {
+	if b.BaseSHA256 == "" {
+		return nil
+	}
+	return Unchanged(f, b.BaseSHA256)
+}
+
 // Bound gives the base itself, to whoever takes any bound write.
 func (b Base) Bound() Base { return b }
 

@@ -34,7 +34,7 @@ func Changing[In any](name string, graph bool) contracts.Metadata {
 	md.Verify.ParamMap["chatflow_id"] = "${params.chatflow_id}"
 	md.Verify.Assertions = []contracts.Condition{Equal("facts.state_sha256", "${result.facts.state_sha256}")}
 	if graph {
-		md.Flow.Pre = append(md.Flow.Pre, bind(name, "graph_sha256", "facts.graph", params))
+		md.Flow.Pre = append(md.Flow.Pre, bindGraph(name, params))
 		md.Verify.Assertions = []contracts.Condition{Equal("facts.sha256", "${result.facts.sha256}")}
 		md.Compensation = &contracts.CapabilityCall{Capability: site.OpRestoreVersion, ParamMap: map[string]any{
 			"chatflow_id": "${params.chatflow_id}", "instance": "${result.facts.instance}",
@@ -73,7 +73,7 @@ func Carrying[In any](name string, flow bool) contracts.Metadata {
 	md := writing(name)
 	md.SideEffectClass = contracts.ClassWriteReversible
 	md.Flow = &contracts.Flow{
-		Pre:     []contracts.PreStep{bind(name, "base_sha256", "facts.base", params), bind(name, "graph_sha256", "facts.graph", params)},
+		Pre:     []contracts.PreStep{bind(name, "base_sha256", "facts.base", params), bindGraph(name, params)},
 		StaleOn: []string{ErrConcurrentEdit},
 	}
 	md.Locks = []string{"chatflow-file:{file}"}
@@ -98,7 +98,7 @@ func writing(name string) contracts.Metadata {
 		Reconcile: &contracts.CapabilityCall{Capability: "find_write", ParamMap: map[string]any{
 			"operation": name, "key": "${context.idempotency_key}",
 		}},
-		Verify: &contracts.VerifyRule{Capability: "get_chatflow", ParamMap: map[string]any{"instance": "${result.facts.instance}"}, WithinMS: 5000},
+		Verify: &contracts.VerifyRule{Capability: "get_chatflow", ParamMap: map[string]any{"instance": "${result.facts.instance}"}, WithinMS: 1000},
 		Present: &contracts.Present{Title: "Chatflow", Columns: []contracts.PresentColumn{
 			{Path: "name", Title: "Name"}, {Path: "change", Title: "Change"}, {Path: "version", Title: "Version"}, {Path: "chatflow_id", Title: "Id"},
 		}},
@@ -136,6 +136,12 @@ func ChooseCredential() contracts.PreStep {
 		step.ParamMap[name] = "${params." + name + "}"
 	}
 	return step
+}
+
+// bindGraph fills the hash of the graph that shall come of a change from a proposal
+// for the base that was looked at: what is shown is what becomes of no other flow.
+func bindGraph(name string, params []string) contracts.PreStep {
+	return bind(name, "graph_sha256", "facts.graph", append([]string{"base_sha256"}, params...))
 }
 
 // bind fills a hash from a proposal of the write with these parameters.

@@ -63,6 +63,9 @@ func truth(b *bool) bool { return b != nil && *b }
 // HashOf is the SHA-256 of a graph as it is stored, in hex.
 func HashOf(flowData string) string { return contracts.HashBytes([]byte(flowData)) }
 
+// EditedInFlowise is why a version was kept that somebody made in Flowise's own page.
+const EditedInFlowise = "edited in Flowise"
+
 // ArtifactFlow is the name of the artifact that holds a graph: a JSON string,
 // so that its bytes stay as they are.
 const ArtifactFlow = "flow_data"

@@ -90,7 +90,7 @@ func (h *Historian) listChanges(ctx context.Context, call domainkit.Call, in Cha
 		if err != nil {
 			return Changes{}, err
 		}
-		if v.Reason == editedIn {
+		if v.Reason == site.EditedInFlowise {
 			out.Elsewhere++
 		}
 		out.Changes = append(out.Changes, row)
@@ -103,7 +103,7 @@ func (h *Historian) listChanges(ctx context.Context, call domainkit.Call, in Cha
 func (h *Historian) rowOf(ctx context.Context, call domainkit.Call, v store.Version) (ChangeRow, error) {
 	row := ChangeRow{At: v.CreatedAt, Name: present.Clip(v.Name, 80), ChatflowID: v.ChatflowID, Version: v.Label, By: "Manifold", Change: v.Reason}
 	switch {
-	case v.Reason == editedIn:
+	case v.Reason == site.EditedInFlowise:
 		row.By = "somebody in Flowise"
 	case v.Reason == firstSeen:
 		row.By = "not known"

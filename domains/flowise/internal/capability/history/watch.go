@@ -12,11 +12,9 @@ import (
 	"github.com/manifold-run/manifold/domains/flowise/internal/store"
 )
 
-// Why a version was kept that no write of this domain made.
-const (
-	firstSeen = "first seen"
-	editedIn  = "edited in Flowise"
-)
+// firstSeen is why the first version of a flow was kept that no write of this domain
+// made; site.EditedInFlowise is why the others were.
+const firstSeen = "first seen"
 
 // watched is the snapshot that holds how far a server was looked at.
 const watched = "watched"
@@ -115,7 +113,7 @@ func keep(ctx context.Context, s *site.Site, instance string, f api.Flow) (bool,
 		Instance: instance, ChatflowID: f.ID, Name: f.Name, Kind: string(f.Type), SHA256: sha, Reason: firstSeen, CreatedAt: f.UpdatedDate.UTC(),
 	}
 	if total > 0 {
-		v.Reason = editedIn
+		v.Reason = site.EditedInFlowise
 		if last[0].SHA256 == sha && last[0].Name == f.Name {
 			return false, nil
 		}

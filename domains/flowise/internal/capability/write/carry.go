@@ -233,7 +233,13 @@ type carrying interface{ Bound() policy.Base }
 // on the server that to gives.
 func addCarrying[In carrying](w *Writer, svc *domainkit.Service, name string, schema json.RawMessage, md contracts.Metadata, thought func(context.Context, *Writer, domainkit.Call, In) (plan, error), to func(In, domainkit.Call) string) error {
 	think := func(ctx context.Context, call domainkit.Call, in In) (plan, error) { return thought(ctx, w, call, in) }
-	w.planners[name] = planOf(think)
+	w.planners[name] = planOf(func(ctx context.Context, call domainkit.Call, in In) (plan, error) {
+		p, err := think(ctx, call, in)
+		if err == nil {
+			err = in.Bound().Still(p.flow)
+		}
+		return p, err
+	})
 	return site.Add(svc, w.site, domainkit.Capability{Name: name, Schema: schema, Metadata: md, Resolve: w.resolve(name)}, func(ctx context.Context, call domainkit.Call, in In) (Written, error) {
 		if done, err := w.doneBefore(ctx, call); done != nil || err != nil {
 			return deref(done), err

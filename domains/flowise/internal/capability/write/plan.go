@@ -70,7 +70,7 @@ type planner func(ctx context.Context, call domainkit.Call, parameters json.RawM
 type Wish struct {
 	site.Place
 	Write      string         `json:"write" description:"Which write: the name of its capability"`
-	Parameters map[string]any `json:"parameters" description:"Its parameters, without base_sha256 and graph_sha256"`
+	Parameters map[string]any `json:"parameters" description:"Its parameters, without graph_sha256; with base_sha256, a flow that is another by now is refused"`
 }
 
 // Proposal is what a write would do. It compiles and is valid: what is not is

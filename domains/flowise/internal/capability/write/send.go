@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"fmt"
 	"maps"
 	"slices"
 
@@ -29,6 +30,9 @@ type changing interface {
 func addChange[In changing](w *Writer, svc *domainkit.Service, name string, md contracts.Metadata, think func(context.Context, domainkit.Call, api.Flow, In) (plan, error)) error {
 	w.planners[name] = planOf(func(ctx context.Context, call domainkit.Call, in In) (plan, error) {
 		f, err := w.site.Flow(ctx, call, in.Flow())
+		if err == nil {
+			err = in.Bound().Still(f)
+		}
 		if err != nil {
 			return plan{}, err
 		}
@@ -192,7 +196,26 @@ func (w *Writer) sendChange(ctx context.Context, call domainkit.Call, p plan, af
 	if err != nil {
 		return Written{}, site.Failure(err)
 	}
+	return changed(ctx, w, call, p, now, previous)
+}
+
+// changed describes a flow after a change. A graph that somebody saved between the
+// last look and a write of something else stays, and came back with the answer: it is
+// kept as a version of its own, and told.
+func changed(ctx context.Context, w *Writer, call domainkit.Call, p plan, now api.Flow, previous store.Version) (Written, error) {
+	met := !p.makesGraph() && now.FlowData != p.flow.FlowData
+	if met {
+		theirs := p.flow
+		theirs.FlowData = now.FlowData
+		var err error
+		if previous, err = w.record(context.WithoutCancel(ctx), call, theirs, site.EditedInFlowise, ""); err != nil {
+			return Written{}, err
+		}
+	}
 	out, err := w.written(ctx, call, now, p.did, p.label)
+	if met {
+		out.Change += fmt.Sprintf("; somebody edited it in Flowise in the same moment, which stays and is version %s", previous.Label)
+	}
 	return out.was(p.flow, previous.Label), err
 }
 
