@@ -39,6 +39,7 @@ type options struct {
 	hears   string
 	model   string
 	keep    int
+	watch   time.Duration
 }
 
 func parse(args []string, stderr io.Writer) (options, error) {
@@ -50,10 +51,14 @@ func parse(args []string, stderr io.Writer) (options, error) {
 	flags.StringVar(&o.hears, "embeddings", "auto", "what tells the meaning of texts: auto (the sentence encoder of this machine, if it is installed), local or off")
 	flags.StringVar(&o.model, "model", "", "a model to read what words alone do not tell: scripted (it follows a script and costs nothing) or none")
 	flags.IntVar(&o.keep, "english-examples", 0, "keep only so many English examples of each capability, and no other language; 0 keeps all")
+	flags.DurationVar(&o.watch, "flowise-watch", 10*time.Second, "how often the Flowise in memory is looked at for edits that were made past its domain")
 	flags.BoolVar(&o.verbose, "verbose", false, "write the log of all parts to stderr")
 	err := flags.Parse(args)
 	if err == nil && flags.NArg() > 0 {
 		err = fmt.Errorf("unexpected argument %q", flags.Arg(0))
+	}
+	if err == nil && o.watch <= 0 {
+		err = fmt.Errorf("--flowise-watch %s: it must be more than nothing", o.watch)
 	}
 	return o, err
 }
@@ -79,7 +84,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer, ready fun
 		level = slog.LevelInfo
 	}
 	logger := slog.New(slog.NewTextHandler(stderr, &slog.HandlerOptions{Level: level}))
-	world, err := startWorld(ctx, o.data, o.keep, logger)
+	world, err := startWorld(ctx, o, logger)
 	if err != nil {
 		return err
 	}

@@ -254,7 +254,7 @@ func TestAFolderKeepsKeysAndAnAddressInUseIsNoObstacle(t *testing.T) {
 
 func TestFaultyArgumentsAreRefused(t *testing.T) {
 	t.Parallel()
-	for _, args := range [][]string{{"--bogus"}, {"please"}} {
+	for _, args := range [][]string{{"--bogus"}, {"please"}, {"--flowise-watch", "0s"}} {
 		if err := run(t.Context(), args, io.Discard, io.Discard, nil); err == nil {
 			t.Errorf("%v are accepted", args)
 		}

@@ -41,13 +41,13 @@ type service interface {
 	Serve(ctx context.Context, listener net.Listener) error
 }
 
-func startWorld(ctx context.Context, data string, keep int, logger *slog.Logger) (*world, error) {
+func startWorld(ctx context.Context, o options, logger *slog.Logger) (*world, error) {
 	// The domains outlive the signal: the server finishes its writes first.
 	ctx, cut := context.WithCancel(context.WithoutCancel(ctx))
 	w := &world{cut: cut, urls: map[string]string{}}
-	err := w.start(ctx, data, logger)
-	if err == nil && keep > 0 {
-		err = w.strip(ctx, keep)
+	err := w.start(ctx, o, logger)
+	if err == nil && o.keep > 0 {
+		err = w.strip(ctx, o.keep)
 	}
 	if err != nil {
 		return nil, errors.Join(err, w.stop())
@@ -55,7 +55,7 @@ func startWorld(ctx context.Context, data string, keep int, logger *slog.Logger)
 	return w, nil
 }
 
-func (w *world) start(ctx context.Context, data string, logger *slog.Logger) error {
+func (w *world) start(ctx context.Context, o options, logger *slog.Logger) error {
 	people, err := w.startTenant(ctx, logger)
 	if err != nil {
 		return err
@@ -65,7 +65,7 @@ func (w *world) start(ctx context.Context, data string, logger *slog.Logger) err
 		return err
 	}
 	messages, err := communication.New(ctx, communication.Config{
-		Dir: filepath.Join(data, "communication"), Logger: logger.With(slog.String("service", "communication")),
+		Dir: filepath.Join(o.data, "communication"), Logger: logger.With(slog.String("service", "communication")),
 	})
 	if err != nil {
 		return err
@@ -75,7 +75,7 @@ func (w *world) start(ctx context.Context, data string, logger *slog.Logger) err
 	if err != nil {
 		return err
 	}
-	flows, err := w.startFlowise(ctx, data, logger)
+	flows, err := w.startFlowise(ctx, o, logger)
 	if err != nil {
 		return err
 	}
@@ -88,7 +88,7 @@ func (w *world) start(ctx context.Context, data string, logger *slog.Logger) err
 // startFlowise starts a Flowise in memory and the domain in front of it. The
 // chatflows are gone with the process; what the domain keeps
 // of them is not.
-func (w *world) startFlowise(ctx context.Context, data string, logger *slog.Logger) (service, error) {
+func (w *world) startFlowise(ctx context.Context, o options, logger *slog.Logger) (service, error) {
 	server, err := flowisesandbox.New(flowisesandbox.Config{})
 	if err != nil {
 		return nil, err
@@ -98,7 +98,7 @@ func (w *world) startFlowise(ctx context.Context, data string, logger *slog.Logg
 		return nil, err
 	}
 	w.serving.Go(func() { w.note(serveHTTP(ctx, server, listener)) })
-	folder := filepath.Join(data, "flowise")
+	folder := filepath.Join(o.data, "flowise")
 	if err := os.MkdirAll(folder, 0o700); err != nil {
 		return nil, err
 	}
@@ -118,7 +118,7 @@ func (w *world) startFlowise(ctx context.Context, data string, logger *slog.Logg
 		Data:      kept, Keys: keys, Logger: logger.With(slog.String("service", "flowise")),
 	}
 	// Edits that are made past the domain are kept as versions too.
-	w.serving.Go(func() { w.note(flowise.Watch(ctx, cfg, 10*time.Second)) })
+	w.serving.Go(func() { w.note(flowise.Watch(ctx, cfg, o.watch)) })
 	return flowise.New(cfg)
 }
 

@@ -1,0 +1,98 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/manifold-run/manifold/client"
+	"github.com/manifold-run/manifold/contracts"
+)
+
+// TestAnEditPastTheDomainBecomesAVersion: what somebody saves in the page of the
+// Flowise in memory is kept, though nobody asks what changed.
+func TestAnEditPastTheDomainBecomesAVersion(t *testing.T) {
+	t.Parallel()
+	s, _, _ := start(t, "--addr", "127.0.0.1:0", "--flowise-watch", "5ms")
+	rita, otto := with(t, s, s.Keys.Requester), with(t, s, s.Keys.Approver)
+	page := made(t, rita, otto, `create a chatflow called "Watched" that replies "one"`)
+
+	var flow struct {
+		FlowData string `json:"flowData"`
+	}
+	if err := json.Unmarshal(inFlowise(t, http.MethodGet, page, ""), &flow); err != nil {
+		t.Fatal(err)
+	}
+	flow.FlowData = strings.Replace(flow.FlowData, "one", "by hand", 1)
+	edited, err := json.Marshal(flow)
+	if err != nil {
+		t.Fatal(err)
+	}
+	inFlowise(t, http.MethodPut, page, string(edited))
+
+	deadline, tick := time.After(30*time.Second), time.NewTicker(500*time.Millisecond)
+	defer tick.Stop()
+	for {
+		session, err := rita.StartSession(t.Context(), contracts.StartSession{Message: `list the versions of the chatflow "Watched"`}, wait())
+		if contracts.CodeOf(err) != contracts.CodeRateLimited && (err != nil || session.Answer == nil) {
+			t.Fatalf("%+v %v", session, err)
+		}
+		if said := fmt.Sprint(session.Answer); strings.Contains(said, "v2") && strings.Contains(said, "edited in Flowise") {
+			return
+		}
+		select {
+		case <-tick.C:
+		case <-deadline:
+			t.Fatalf("the edit is not kept: %+v", session.Answer)
+		}
+	}
+}
+
+// made has a chatflow made, and gives the address of it in Flowise.
+func made(t *testing.T, rita, otto *client.Client, words string) string {
+	t.Helper()
+	session, err := rita.StartSession(t.Context(), contracts.StartSession{Message: words}, wait())
+	if err != nil || session.Interrupt == nil {
+		t.Fatalf("%+v %v", session, err)
+	}
+	if _, err := otto.Approve(t.Context(), *session.Interrupt, "", wait()); err != nil {
+		t.Fatal(err)
+	}
+	view, err := client.AwaitRun(t.Context(), rita, session.RunIDs[0])
+	if err != nil || view.State != contracts.RunCompleted {
+		t.Fatalf("%s %v", view.State, err)
+	}
+	raw, err := json.Marshal(view)
+	link := regexp.MustCompile(`"link": ?"(http://[^/"]+)/[^"]*/([0-9a-f-]{36})"`).FindStringSubmatch(string(raw))
+	if err != nil || link == nil {
+		t.Fatalf("no link to the flow: %s %v", raw, err)
+	}
+	return link[1] + "/api/v1/chatflows/" + link[2]
+}
+
+// inFlowise asks the Flowise in memory, with the key that it has unless it is given
+// another.
+func inFlowise(t *testing.T, method, url, body string) []byte {
+	t.Helper()
+	req, err := http.NewRequestWithContext(t.Context(), method, url, strings.NewReader(body))
+	if err != nil {
+		t.Fatal(err)
+	}
+	req.Header.Set("Content-Type", "application/json")
+	req.Header.Set("Authorization", "Bearer sandbox-key")
+	res, err := http.DefaultClient.Do(req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer res.Body.Close()
+	answer, err := io.ReadAll(res.Body)
+	if err != nil || res.StatusCode != http.StatusOK {
+		t.Fatalf("%s %s: %d %s %v", method, url, res.StatusCode, answer, err)
+	}
+	return answer
+}
