@@ -169,9 +169,9 @@ func kindsOfWrite() map[string]kind {
 	}
 }
 
-// TestNobodysEditIsLostAtAnyMomentOfAnyWrite: two people change the same flow, one by
+// TestNobodysEditOfAChatflowIsLostAtAnyMoment: two people change the same flow, one by
 // Manifold and one in Flowise's own page.
-func TestNobodysEditIsLostAtAnyMomentOfAnyWrite(t *testing.T) {
+func TestNobodysEditOfAChatflowIsLostAtAnyMoment(t *testing.T) {
 	t.Parallel()
 	for where, server := range flowiseServers() {
 		t.Run(where, func(t *testing.T) {
