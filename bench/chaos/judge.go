@@ -84,10 +84,25 @@ func (v *verdict) run(ctx context.Context, p *person, one seen) error {
 	case one.trouble != nil:
 		v.failed = append(v.failed, fmt.Sprintf("%s: %v", one.id, one.trouble))
 	case view.State != contracts.RunCompleted:
-		v.failed = append(v.failed, fmt.Sprintf("%s ended as %s", one.id, view.State))
+		v.failed = append(v.failed, fmt.Sprintf("%s ended as %s: %s", one.id, view.State, whyNot(view)))
 	}
 	v.effects(p.site.vault, view)
 	return v.records(ctx, p, one.id)
+}
+
+// whyNot says what became of the nodes of a run that were not completed.
+func whyNot(view contracts.RunView) string {
+	var out []string
+	for _, n := range view.Nodes {
+		switch {
+		case n.State == contracts.NodeCompleted:
+		case n.Error != nil:
+			out = append(out, fmt.Sprintf("%s is %s, %s: %s", n.NodeID, n.State, n.Error.Type, n.Error.Message))
+		default:
+			out = append(out, fmt.Sprintf("%s is %s", n.NodeID, n.State))
+		}
+	}
+	return strings.Join(out, "; ")
 }
 
 // effects compares each write with the domain's own record.

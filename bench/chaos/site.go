@@ -7,6 +7,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -181,6 +182,9 @@ func (s *site) play(ctx context.Context) error {
 	enough()
 	if err := <-broken; err != nil && !errors.Is(err, context.Canceled) {
 		return fmt.Errorf("break something: %w", err)
+	}
+	if errors.Is(ctx.Err(), context.Canceled) { // by hand: what had ended is judged
+		all = slices.DeleteFunc(all, func(one seen) bool { return one.id == "" || one.trouble != nil })
 	}
 	return s.judge(context.WithoutCancel(ctx), all, m, took)
 }
