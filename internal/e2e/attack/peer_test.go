@@ -4,6 +4,7 @@ import (
 	"net/http"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/manifold-run/manifold/client"
 	"github.com/manifold-run/manifold/contracts"
@@ -123,4 +124,45 @@ func TestGuessingKeysIsLimited(t *testing.T) {
 		}
 	}
 	t.Error("400 wrong keys in a row were judged")
+}
+
+// TestTimeTellsNothingOfOthersGates: how long a refusal takes does not tell a gate of
+// others from none. Compared is each refusal of the one kind with each of the other,
+// asked in turn, so that the speed of the machine tells nothing either.
+func TestTimeTellsNothingOfOthersGates(t *testing.T) {
+	t.Parallel()
+	s := open(t)
+	alice := s.person("alice", "operator")
+	eve := s.key(s.root, contracts.KeySpec{Kind: "user", Principal: "eve", Roles: []string{"viewer"}})
+	gate := s.gate(s.asks(alice, "vault.pay", toAlice))
+	const pairs = 60
+	for _, real := range []string{gate.InterruptID, gate.Code} {
+		invented := "gate_" + strings.Repeat("a", max(0, len(real)-len("gate_")))
+		if real == gate.Code {
+			invented = strings.Map(func(r rune) rune { return r ^ 1 }, real)
+		}
+		var there, none []time.Duration
+		for range pairs {
+			for id, times := range map[string]*[]time.Duration{real: &there, invented: &none} {
+				began := time.Now()
+				if got := s.sends(eve, http.MethodGet, "/v1/gates/"+id, nil); got.status != http.StatusNotFound {
+					t.Fatalf("%s: %d %s", id, got.status, got.body)
+				}
+				*times = append(*times, time.Since(began))
+			}
+		}
+		longer := 0
+		for _, a := range there {
+			for _, b := range none {
+				if a > b {
+					longer++
+				}
+			}
+		}
+		share := float64(longer) / (pairs * pairs)
+		t.Logf("a gate of others takes longer than none %.0f %% of the time (%s)", 100*share, real)
+		if share > 0.75 || share < 0.25 {
+			t.Errorf("time tells %s from none: it takes longer %.0f %% of the time", real, 100*share)
+		}
+	}
 }
