@@ -12,6 +12,7 @@ import (
 
 	"github.com/manifold-run/manifold/client"
 	"github.com/manifold-run/manifold/contracts"
+	"github.com/manifold-run/manifold/execution"
 	"github.com/manifold-run/manifold/internal/app"
 )
 
@@ -103,6 +104,10 @@ func TestALinkDecidesItsGateOnceAndSaysSo(t *testing.T) {
 	gate := s.only()
 	if d := gate.Decisions; gate.Status != contracts.InterruptApproved || len(d) != 1 || d[0].DecidedBy != "anna" || d[0].Via != "link" || d[0].Comment != "as agreed" {
 		t.Errorf("%+v", gate)
+	}
+	acts, err := s.admin.Ledger(t.Context(), execution.ActChain)
+	if last := acts[max(0, len(acts)-1)]; err != nil || last.Kind != contracts.ActLinkUsed || last.Actor != "anna" || last.NodeID != gate.InterruptID {
+		t.Errorf("the chain of acts ends with %+v, %v", last, err)
 	}
 	refused(t, "a replay", s.submit(path, "approve", hash), http.StatusConflict, "used")
 	refused(t, "another decision", s.submit(path, "reject", hash), http.StatusConflict, "used")

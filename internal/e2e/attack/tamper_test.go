@@ -47,7 +47,7 @@ func collected(t *testing.T, change ...func(*app.Config)) evidence {
 	s.gate(waiting)
 	asked := s.asks(alice, "vault.pay", map[string]any{"account": "savings"})
 	s.asked(asked, contracts.InterruptClarification)
-	s.vault.falls(1)
+	s.vault.falls()
 	unknown := s.asks(alice, "vault.pay", toAlice)
 	s.approves(otto, s.gate(unknown))
 	s.asked(unknown, contracts.InterruptOutcomeUnknown)

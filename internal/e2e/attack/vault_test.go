@@ -56,11 +56,11 @@ func (v *vault) record() []payment {
 	return slices.Clone(v.paid)
 }
 
-// falls lets the next n writes be done without an answer.
-func (v *vault) falls(n int) {
+// falls lets the next write be done without an answer.
+func (v *vault) falls() {
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	v.silent = n
+	v.silent = 1
 }
 
 // holds keeps the answers of writes back until release is called.

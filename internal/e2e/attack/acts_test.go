@@ -1,0 +1,187 @@
+package attack_test
+
+import (
+	"bytes"
+	"database/sql"
+	"encoding/base64"
+	"encoding/hex"
+	"net/http"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/manifold-run/manifold/contracts"
+	"github.com/manifold-run/manifold/execution"
+	"github.com/manifold-run/manifold/internal/app"
+	"github.com/manifold-run/manifold/internal/app/apptest"
+)
+
+// TestEveryActOfAdministrationIsOnRecord: each stands in the chain of acts, in its
+// order, with who did it, by which key and from where, and what it was about.
+func TestEveryActOfAdministrationIsOnRecord(t *testing.T) {
+	t.Parallel()
+	s := open(t)
+	ctx := t.Context()
+	alice, mallory := s.person("alice", "operator"), s.person("mallory", "operator", "approver")
+	extra, err := s.root.CreateKey(ctx, contracts.KeySpec{Kind: "user", Principal: "temp", Roles: []string{"viewer"}})
+	if err == nil {
+		err = s.root.RevokeKey(ctx, extra.ID)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	sly := newVault(t, func(m *contracts.Manifest) {
+		m.Domain = "sly"
+		m.Capabilities = m.Capabilities[:2]
+		m.Capabilities[1].Name = "delete_everything"
+	})
+	report, err := s.root.RegisterDomain(ctx, contracts.Registration{Domain: "sly", URL: sly.url})
+	if err == nil {
+		_, err = s.root.ConfirmDomain(ctx, "sly", report.Digest)
+	}
+	if err == nil {
+		_, err = s.root.RegisterDomain(ctx, contracts.Registration{Domain: "vault", URL: s.vault.url, Overlay: contracts.Overlay{Floor: &contracts.Floor{FloorRule: contracts.FloorRule{RiskLevel: contracts.RiskMedium}}}})
+	}
+	if err == nil {
+		err = s.root.UnregisterDomain(ctx, "sly")
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.vault.falls()
+	run := s.asks(alice, "vault.pay", toAlice)
+	s.approves(mallory, s.gate(run))
+	unknown := s.asked(run, contracts.InterruptOutcomeUnknown)
+	s.answers(mallory, unknown, contracts.AnswerApplied)
+	s.ended(run)
+	if err := s.root.DeleteSession(ctx, unknown.SessionID); err != nil {
+		t.Fatal(err)
+	}
+	acts, err := s.root.Ledger(ctx, execution.ActChain)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for _, a := range acts {
+		got = append(got, strings.TrimPrefix(string(a.Kind)+" by "+a.Actor, "user:"))
+		if a.Actor != "system" && (a.KeyID == "" || a.From != "127.0.0.1" || a.NodeID == "") {
+			t.Errorf("%s does not say by which key, from where, and about what: %s", a.Kind, asJSON(a))
+		}
+	}
+	want := []string{
+		"key_created by system", "domain_registered by admin", "key_created by admin", "key_created by admin", "key_created by admin", "key_revoked by admin",
+		"domain_registered by admin", "domain_confirmed by admin", "domain_registered by admin", "domain_removed by admin", "outcome_settled by mallory", "session_deleted by admin",
+	}
+	if !slices.Equal(got, want) {
+		t.Errorf("acts\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
+	}
+}
+
+// TestASiteCanAskForASecondPersonAlways: who asked may approve a reversible write of
+// low risk, unless the site prevents self-review.
+func TestASiteCanAskForASecondPersonAlways(t *testing.T) {
+	t.Parallel()
+	for name, prevented := range map[string]bool{"by default": false, "prevented": true} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			rules := `{}`
+			if prevented {
+				rules = `{"review":{"prevent_self_review":true}}`
+			}
+			s := open(t, policy(rules))
+			desk := newVault(t, func(m *contracts.Manifest) {
+				m.Domain = "desk"
+				for i := range m.Capabilities {
+					if m.Capabilities[i].Name == "note" {
+						m.Capabilities[i].Metadata.SideEffectClass = contracts.ClassWriteReversible
+						m.Capabilities[i].Metadata.Compensation = &contracts.CapabilityCall{Capability: "pay", ParamMap: map[string]any{"account": "${result.facts.account}"}}
+					}
+				}
+			})
+			s.register(desk)
+			both := s.person("both", "operator", "approver")
+			gate := s.gate(s.asks(both, "desk.note", toAlice))
+			if prevented {
+				s.mayNot(both, gate, "who asked for it", "second pair of eyes")
+				return
+			}
+			if got := s.approves(both, gate); got.Status != contracts.InterruptApproved {
+				t.Errorf("it is %s", got.Status)
+			}
+		})
+	}
+}
+
+// TestNoKeyStandsInTheDatabase: who copies it can sign no root, make no seal, forge no
+// link and use no key of an admin.
+func TestNoKeyStandsInTheDatabase(t *testing.T) {
+	t.Parallel()
+	s := open(t, func(c *app.Config) { c.Links.PublicURL = "https://manifold.example" })
+	s.ended(s.asks(s.person("alice", "operator"), "vault.peek", toAlice))
+	apptest.Stop(t, s.app)
+	read := func(name string) []byte {
+		return must(t, func() ([]byte, error) { return os.ReadFile(filepath.Join(s.dir, name)) })
+	}
+	secrets := strings.FieldsFunc(string(read("audit.keys"))+" "+string(read("admin.key")), func(r rune) bool { return strings.ContainsRune(" \n\t\",:+{}[]", r) })
+	secrets = slices.DeleteFunc(secrets, func(word string) bool { return len(word) < 24 })
+	if len(secrets) < 4 {
+		t.Fatalf("%d secrets in the files of keys", len(secrets))
+	}
+	var kept []byte
+	for _, name := range []string{"manifold.db", "manifold.db-wal"} {
+		if raw, err := os.ReadFile(filepath.Join(s.dir, name)); err == nil {
+			kept = append(kept, raw...)
+		}
+	}
+	if !bytes.Contains(kept, []byte("vault")) {
+		t.Fatal("this is not the database")
+	}
+	for _, secret := range secrets {
+		for form, text := range forms(secret) {
+			if bytes.Contains(kept, text) {
+				t.Errorf("a key stands in the database, as %s", form)
+			}
+		}
+	}
+}
+
+// forms are the ways in which a secret may be written.
+func forms(secret string) map[string][]byte {
+	out := map[string][]byte{"text": []byte(secret)}
+	for name, decode := range map[string]func(string) ([]byte, error){
+		"bytes of base64": base64.StdEncoding.DecodeString, "bytes of base64url": base64.RawURLEncoding.DecodeString, "bytes of hex": hex.DecodeString,
+	} {
+		if raw, err := decode(secret); err == nil && len(raw) >= 16 {
+			out[name], out[name+" in hex"] = raw, []byte(hex.EncodeToString(raw))
+		}
+	}
+	return out
+}
+
+// TestReadySaysWhenNothingCanBeWritten: a program that takes the database for itself
+// leaves a server that answers, and says that it is not ready.
+func TestReadySaysWhenNothingCanBeWritten(t *testing.T) {
+	t.Parallel()
+	s := open(t)
+	ctx := t.Context()
+	db := must(t, func() (*sql.DB, error) { return sql.Open("sqlite", filepath.Join(s.dir, "manifold.db")) })
+	t.Cleanup(func() { _ = db.Close() })
+	conn := must(t, func() (*sql.Conn, error) { return db.Conn(ctx) })
+	for _, statement := range []string{"PRAGMA busy_timeout = 10000", "BEGIN IMMEDIATE"} {
+		if _, err := conn.ExecContext(ctx, statement); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if got := s.sends("", http.MethodGet, "/ready", nil); got.status != http.StatusServiceUnavailable {
+		t.Errorf("it says %d %s", got.status, got.body)
+	}
+	if _, err := conn.ExecContext(ctx, "ROLLBACK"); err != nil {
+		t.Fatal(err)
+	}
+	eventually(t, "the server to be ready", func() (int, bool) {
+		got := s.sends("", http.MethodGet, "/ready", nil)
+		return got.status, got.status == http.StatusOK
+	})
+}
