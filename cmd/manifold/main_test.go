@@ -191,6 +191,43 @@ func TestKeysAreMadeListedAndRevoked(t *testing.T) {
 	d.does("", exitError, `(?s)/kind.*/roles/0`, "key", "create", "x", "--kind", "robot", "--role", "No Role")
 }
 
+func TestAnEntryIsProvenAndCheckedByCommands(t *testing.T) {
+	t.Parallel()
+	d := setup(t)
+	keep := func(name, text string) string {
+		t.Helper()
+		path := filepath.Join(t.TempDir(), name)
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		return path
+	}
+	older := d.does("", exitOK, `(?m)^\d+$`, "audit", "root")
+	public := strings.TrimSpace(string(readFile(t, filepath.Join(d.dir, "audit.keys.pub"))))
+	d.does("", exitOK, `has grown from the one of `, "audit", "root", "--since", keep("older.txt", older), "--key", public)
+	d.does("", exitUsage, `holds no root`, "audit", "root", "--since", keep("none.txt", "nothing"), "--key", public)
+	d.does("", exitUsage, `RUN/SEQ`, "audit", "prove", "acts")
+
+	proof := d.does("", exitOK, `"entries"`, "audit", "prove", "acts/1")
+	sound := keep("proof.json", proof)
+	d.does("", exitOK, `Entry 1 of acts \(key_created by system`, "audit", "check", sound, "--key", public)
+	d.does("", exitError, `signed by no known key|key`, "audit", "check", sound)
+	forged := strings.Replace(proof, `"actor": "system"`, `"actor": "nobody"`, 1)
+	if forged == proof {
+		t.Fatalf("the proof names no actor:\n%s", proof)
+	}
+	d.does("", exitError, `Entry|entry|hash`, "audit", "check", keep("forged.json", forged), "--key", public)
+}
+
+func readFile(t *testing.T, path string) []byte {
+	t.Helper()
+	raw, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return raw
+}
+
 func TestAuditKeysAreRotatedByACommand(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "audit.keys")

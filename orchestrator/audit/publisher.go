@@ -75,6 +75,21 @@ func (p *Publisher) Start(ctx context.Context) error {
 	if p.stop != nil {
 		return nil
 	}
+	if err := p.Compare(ctx); err != nil {
+		return err
+	}
+	if err := p.Publish(ctx); err != nil {
+		return err
+	}
+	work, stop := context.WithCancel(context.WithoutCancel(ctx)) // longer than the call that starts it
+	p.stop, p.done = stop, make(chan struct{})
+	go p.loop(work)
+	return nil
+}
+
+// Compare holds the log to the copies outside. A log that is not the one of a copy
+// is a conflict, unless it was restored.
+func (p *Publisher) Compare(ctx context.Context) error {
 	for _, o := range p.cfg.Outside {
 		switch err := p.compare(ctx, o); {
 		case err == nil:
@@ -84,12 +99,6 @@ func (p *Publisher) Start(ctx context.Context) error {
 			return err
 		}
 	}
-	if err := p.Publish(ctx); err != nil {
-		return err
-	}
-	work, stop := context.WithCancel(context.WithoutCancel(ctx)) // longer than the call that starts it
-	p.stop, p.done = stop, make(chan struct{})
-	go p.loop(work)
 	return nil
 }
 

@@ -4,6 +4,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/manifold-run/manifold/client"
@@ -73,6 +74,10 @@ func repeatsNothing(t *testing.T, s *site, cfg app.Config, keep, restore func())
 	apptest.Stop(t, s.app)
 	restore()
 
+	cfg.Addr, cfg.DataDir, cfg.Lookup, cfg.Quarantine = "127.0.0.1:0", s.dir, os.LookupEnv, false
+	if err := startsOn(t, cfg); contracts.CodeOf(err) != contracts.CodeConflict || !strings.Contains(err.Error(), "--quarantine") {
+		t.Fatalf("a plain start on an older database: %v", err)
+	}
 	again(true)
 	for _, run := range []string{done, open, dropped} {
 		if view, err := otto.Run(ctx, run, client.Opt{}); err != nil || view.HeldSince == nil || view.State.Terminal() {
@@ -136,4 +141,16 @@ func repeatsNothing(t *testing.T, s *site, cfg app.Config, keep, restore func())
 	if want := []string{"system database", "otto " + open}; !slices.Equal(by, want) {
 		t.Errorf("on record: %v, want %v", by, want)
 	}
+}
+
+// startsOn starts a server and stops it, if it starts.
+func startsOn(t *testing.T, cfg app.Config) error {
+	t.Helper()
+	server, err := app.New(t.Context(), cfg)
+	if err != nil {
+		return err
+	}
+	err = server.Start(t.Context())
+	apptest.Stop(t, server)
+	return err
 }

@@ -139,7 +139,9 @@ func onBoth(t *testing.T, test func(*testing.T, evidence)) {
 }
 
 // TestEveryChangeOfAStoredDatabaseIsNoticed changes one value or takes one row
-// away, at random, TAMPER times [60]; make tamper does 1,000.
+// away, at random, TAMPER times [60]; make tamper does 1,000. One time of four an
+// entry of a ledger is changed as well, with its chain, seals and log made anew, and
+// then some more rows.
 func TestEveryChangeOfAStoredDatabaseIsNoticed(t *testing.T) {
 	t.Parallel()
 	onBoth(t, everyChangeIsNoticed)
@@ -157,12 +159,18 @@ func everyChangeIsNoticed(t *testing.T, e evidence) {
 	var counted struct{ noticed, harmless int }
 	for range times {
 		var what tampering
+		several := random.IntN(4) == 0
 		found := e.noticed(t, func(db *sql.DB) (err error) {
+			if several {
+				return e.tamperWithChain(t.Context(), db, random)
+			}
 			what, err = tamper(t.Context(), db, e.database.dialect(), random)
 			return err
 		})
 		_, named := e.database.dialect().harmless[what.table+"."+what.column]
 		switch {
+		case several && len(found) == 0:
+			t.Errorf("seed %d: nobody notices a chain that was made anew with other rows", seed)
 		case len(found) > 0:
 			counted.noticed++
 		case named:
@@ -172,6 +180,26 @@ func everyChangeIsNoticed(t *testing.T, e evidence) {
 		}
 	}
 	t.Logf("seed %d: %d noticed, %d harmless by the list", seed, counted.noticed, counted.harmless)
+}
+
+// tamperWithChain changes an entry of a run's ledger and makes its chain anew, then
+// the seals, and the log, or not, and changes some more rows.
+func (e evidence) tamperWithChain(ctx context.Context, db *sql.DB, random *rand.Rand) error {
+	run := e.runs[random.IntN(len(e.runs))]
+	if err := recompute(run, random.IntN(1000))(ctx, db); err != nil {
+		return err
+	}
+	for _, tables := range [][]string{{}, {"seal", "seal_key"}, {"seal", "seal_key", "log_leaf", "log_hash", "log_root"}}[random.IntN(3)] {
+		if _, err := db.ExecContext(ctx, "DELETE FROM "+tables); err != nil {
+			return err
+		}
+	}
+	for range random.IntN(4) {
+		if _, err := tamper(ctx, db, e.database.dialect(), random); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // tampering is a change, for people.
@@ -316,9 +344,9 @@ func aRecomputedChainIsNoticed(t *testing.T, e evidence) {
 			`DELETE FROM event WHERE run_id = '`+run+`'`, `DELETE FROM blob_name WHERE run_id = '`+run+`'`, `DELETE FROM node_data WHERE run_id = '`+run+`'`,
 		)
 		for name, steps := range map[string][]func(context.Context, *sql.DB) error{
-			"the chain":                         {recompute(run), none},
-			"the chain, sealed anew":            {recompute(run), unsealed},
-			"the chain, sealed and logged anew": {recompute(run), unsealed, unlogged},
+			"the chain":                         {recompute(run, last), none},
+			"the chain, sealed anew":            {recompute(run, last), unsealed},
+			"the chain, sealed and logged anew": {recompute(run, last), unsealed, unlogged},
 			"a deleted run":                     {forget},
 			"a deleted run, sealed anew":        {forget, unsealed},
 			"a deleted run, without a log":      {forget, unsealed, unlogged},
@@ -339,20 +367,23 @@ func aRecomputedChainIsNoticed(t *testing.T, e evidence) {
 	}
 }
 
-// recompute changes who did the last entry of a chain and the plan, and makes all hashes anew.
-func recompute(run string) func(context.Context, *sql.DB) error {
+// last is the last entry of a chain.
+const last = -1
+
+// recompute changes who did an entry of a chain, and makes all hashes anew.
+func recompute(run string, number int) func(context.Context, *sql.DB) error {
 	return func(ctx context.Context, db *sql.DB) error {
 		bodies, err := texts(ctx, db, `SELECT body FROM ledger WHERE run_id = '`+run+`' ORDER BY seq`)
 		if err != nil {
 			return err
 		}
-		head := ""
+		head, changed := "", (len(bodies)+number%len(bodies))%len(bodies)
 		for i, body := range bodies {
 			var entry contracts.LedgerEntry
 			if err := json.Unmarshal([]byte(body), &entry); err != nil {
 				return err
 			}
-			if i == len(bodies)-1 {
+			if i == changed {
 				entry.Actor = "nobody"
 			}
 			if err := entry.Seal(head); err != nil {
