@@ -19,6 +19,8 @@ type verdict struct {
 	lost, stuck, failed, twice, missing, unasked, audit, gaps []string
 
 	writes, doubts, again int
+	// reads are runs that failed because the domain failed a read at every try.
+	reads int
 }
 
 // patience is how long a server may need, once nothing is broken any more.
@@ -83,11 +85,28 @@ func (v *verdict) run(ctx context.Context, p *person, one seen) error {
 		return nil
 	case one.trouble != nil:
 		v.failed = append(v.failed, fmt.Sprintf("%s: %v", one.id, one.trouble))
+	case view.State == contracts.RunFailed && readsFailed(view):
+		v.reads++
 	case view.State != contracts.RunCompleted:
 		v.failed = append(v.failed, fmt.Sprintf("%s ended as %s: %s", one.id, view.State, whyNot(view)))
 	}
 	v.effects(p.site.vault, view)
 	return v.records(ctx, p, one.id)
+}
+
+// readsFailed tells a run that ended as it must: what failed are reads that the domain
+// did not answer at any try.
+func readsFailed(view contracts.RunView) bool {
+	failed := 0
+	for _, n := range view.Nodes {
+		if n.State != contracts.NodeFailed {
+			continue
+		}
+		if failed++; strings.Contains(n.Tool, ".put_") || n.Error == nil || n.Error.Type != contracts.ErrUpstream || n.Attempts < 2 {
+			return false
+		}
+	}
+	return failed > 0
 }
 
 // whyNot says what became of the nodes of a run that were not completed.
@@ -155,14 +174,14 @@ func (v *verdict) print(s *site, m *monkey, runs int, took time.Duration) {
 	}
 	fmt.Fprintf(os.Stdout, `seed %d, %d servers, %d runs with %d writes in %s
 
-| kill -9 | freezes of 20 s | database crashed | disk full | clocks set | lines cut | manifest changed | doubts asked | approvals asked anew | taken over | p50 | max |
-|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|
-| %d | %d | %d | %d | %d | %d | %d | %d | %d | %d | %s | %s |
+| kill -9 | freezes of 20 s | database crashed | disk full | clocks set | lines cut | manifest changed | doubts asked | approvals asked anew | reads failed at every try | taken over | p50 | max |
+|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|
+| %d | %d | %d | %d | %d | %d | %d | %d | %d | %d | %d | %s | %s |
 
 | lost | stuck | not completed | applied twice | missing | unapproved | audit or replay | gaps |
 |--:|--:|--:|--:|--:|--:|--:|--:|
 | %d | %d | %d | %d | %d | %d | %d | %d |
 `, s.plan.seed, s.plan.replicas, runs, v.writes, took.Round(time.Second),
-		m.kills, m.freezes, m.crashes, m.full, m.steps, m.cuts, m.changes, v.doubts, v.again, len(m.takeovers), at(0.5), at(1),
+		m.kills, m.freezes, m.crashes, m.full, m.steps, m.cuts, m.changes, v.doubts, v.again, v.reads, len(m.takeovers), at(0.5), at(1),
 		len(v.lost), len(v.stuck), len(v.failed), len(v.twice), len(v.missing), len(v.unasked), len(v.audit), len(v.gaps))
 }

@@ -41,6 +41,32 @@ func TestTheJudgeSeesWhatIsWrong(t *testing.T) {
 	}
 }
 
+// TestAReadThatTheDomainFailsEachTimeEndsItsRun: that is no fault of the servers; a
+// write that failed is, and a read that was tried once.
+func TestAReadThatTheDomainFailsEachTimeEndsItsRun(t *testing.T) {
+	t.Parallel()
+	failed := func(tool string, tries int, kind string) contracts.RunView {
+		return contracts.RunView{Nodes: []contracts.NodeView{
+			{Node: contracts.Node{NodeID: "n1", Tool: "vault.peek"}, State: contracts.NodeCompleted},
+			{Node: contracts.Node{NodeID: "n2", Tool: tool}, State: contracts.NodeFailed, Attempts: tries, Error: &contracts.ToolError{Type: kind}},
+		}}
+	}
+	for name, test := range map[string]struct {
+		view contracts.RunView
+		want bool
+	}{
+		"a read":                     {failed("vault.peek", 3, contracts.ErrUpstream), true},
+		"a read that was tried once": {failed("vault.peek", 1, contracts.ErrUpstream), false},
+		"a read that was refused":    {failed("vault.peek", 3, contracts.ErrPrecondition), false},
+		"a write":                    {failed("vault.put_plain", 3, contracts.ErrUpstream), false},
+		"nothing":                    {contracts.RunView{}, false},
+	} {
+		if got := readsFailed(test.view); got != test.want {
+			t.Errorf("%s: %v", name, got)
+		}
+	}
+}
+
 // TestTheManifestHasItsWorkflows: what they ask for and write is all there.
 func TestTheManifestHasItsWorkflows(t *testing.T) {
 	t.Parallel()
