@@ -2,6 +2,7 @@ package flowise_test
 
 import (
 	"crypto/rand"
+	"maps"
 	"strings"
 	"testing"
 )
@@ -59,18 +60,19 @@ func TestASentenceEditChangesWhatItSaysAndNothingElse(t *testing.T) {
 		key, _ := b.newCredential("openAIApi")
 		for name, tt := range edits {
 			id := text(b.facts("create_chatflow", object{"name": name + rand.Text(), "ops": chatOps(key)}, in{key: rand.Text()})["chatflow_id"])
-			tt.parameters["chatflow_id"] = id
+			parameters := maps.Clone(tt.parameters) // the other site has its own
+			parameters["chatflow_id"] = id
 			if tt.lines == nil || tt.write == "add_moderation" {
 				// What these need beside their kind is for the validator to say.
-				out := b.execute("propose", object{"write": tt.write, "parameters": tt.parameters}, in{})
+				out := b.execute("propose", object{"write": tt.write, "parameters": parameters}, in{})
 				if !out.OK && !strings.Contains(out.Error.Message, "needs") {
 					t.Errorf("%s: %v", name, out.Error)
 				}
 				continue
 			}
-			shown := b.proposed(tt.write, tt.parameters)
-			tt.parameters["base_sha256"], tt.parameters["graph_sha256"] = shown["base_sha256"], shown["graph_sha256"]
-			done := b.facts(tt.write, tt.parameters, in{key: rand.Text()})
+			shown := b.proposed(tt.write, parameters)
+			parameters["base_sha256"], parameters["graph_sha256"] = shown["base_sha256"], shown["graph_sha256"]
+			done := b.facts(tt.write, parameters, in{key: rand.Text()})
 			if done["sha256"] != shown["graph_sha256"] {
 				t.Errorf("%s: shown %v, written %v", name, shown["graph_sha256"], done["sha256"])
 			}
