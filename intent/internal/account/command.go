@@ -1,0 +1,220 @@
+package account
+
+import (
+	"slices"
+
+	"github.com/manifold-run/manifold/contracts"
+	"github.com/manifold-run/manifold/intent/internal/lang"
+	"github.com/manifold-run/manifold/intent/internal/text"
+)
+
+// introduced marks the words before a value that say what it is: "that says".
+func (a *accounting) introduced(from, to int) {
+	for _, v := range a.Values {
+		for i := v.First - 1; i >= from && i < to && a.Classes[i] == "" && a.m.has(i, lang.Says, lang.Saying, lang.Utters, lang.Conveys, lang.Relative, lang.Links); i-- {
+			a.Classes[i] = contracts.WordCommand
+		}
+		if !v.End && a.m.inEntity[max(v.First, 0)] {
+			a.starts(v.First-1, from)
+		}
+	}
+}
+
+// starts marks words before a day that say that something begins there: "à partir du".
+func (a *accounting) starts(i, from int) {
+	for ; i >= from && a.Classes[i] == "" && !a.m.Tokens[i+1].Break && (a.m.light(i) || a.m.has(i, lang.Starts)); i-- {
+		if a.m.has(i, lang.Starts) {
+			a.Classes[i] = contracts.WordCommand
+		}
+	}
+}
+
+// open accounts for the words of a command, or of a part of one.
+func (a *accounting) open(from, to int) {
+	a.introduced(from, to)
+	a.operators(from, to)
+	a.separated(from, to)
+	verb := a.verb(from, to)
+	run := -1
+	for i := from; i <= to; i++ {
+		content := i < to && a.Classes[i] == "" && i != verb && !a.m.light(i) && !a.loose(i) && !a.then(i) && (!a.Reads || !a.m.has(i, lang.Asks))
+		if content && (run < 0 || a.m.Tokens[i].Break) {
+			a.noun(run, i, from)
+			run = i
+			continue
+		}
+		if !content && run >= 0 {
+			a.noun(run, i, from)
+			run = -1
+		}
+		if i < to && a.Classes[i] == "" && i != verb && a.loose(i) {
+			a.bind(i, i+1, from)
+		}
+	}
+	for i := from; i < to; i++ {
+		if a.Classes[i] == "" {
+			a.Classes[i] = contracts.WordCommand
+		}
+	}
+}
+
+// loose tells a number, a date, a name, an identifier or a quotation that is no
+// value.
+func (a *accounting) loose(i int) bool {
+	t := a.m.Tokens[i]
+	if t.Is(text.FormQuoted) || a.m.code[i] {
+		return true
+	}
+	if a.Knows.Head(t) {
+		return false
+	}
+	if a.m.inEntity[i] {
+		return true
+	}
+	if !t.Named() || a.m.light(i) {
+		return false
+	}
+	return t.Is(text.FormMixed|text.FormCaps|text.FormDigits) || !a.m.lex.Languages[a.m.language].Capitalises
+}
+
+// verb finds the verb of a segment, and tells whether it is the capability's: a
+// second command binds.
+func (a *accounting) verb(from, to int) int {
+	for i := from; i < to; i++ {
+		switch {
+		case a.Classes[i] != "":
+			if a.Classes[i] == contracts.WordValue {
+				return -1
+			}
+			continue
+		case a.m.couples(i), a.then(i):
+			continue
+		case a.m.is(i, lang.Light) || !a.m.light(i):
+		default:
+			continue
+		}
+		kin := a.m.kin(i)
+		own := kin&a.kinds != 0 || a.Reads && a.m.has(i, lang.Asks) || a.Gives && a.m.is(i, lang.Want) || a.Knows.Head(a.m.Tokens[i]) || slices.Contains(a.Knows.Verbs(), a.m.Tokens[i].Stem)
+		switch {
+		case own:
+			a.set(i, i+1, contracts.WordCommand)
+			return i
+		case a.m.is(i, lang.Light) && (a.Reads || kin == 0 && i == from):
+			return -1 // "let me know"
+		case a.phrasal(i, to):
+			a.set(i, i+1, contracts.WordCommand)
+			return i
+		case kin != 0 && !a.m.named(i) || a.m.bids(i) || a.m.is(i, lang.Light) && i > from:
+			a.bind(i, i+1, from)
+			return i
+		}
+		return -1
+	}
+	return -1
+}
+
+// separated joins the half of a verb that ends a command to the other: "sag … ab" says
+// what "absagen" does, and "buche … um" is not "buchen".
+func (a *accounting) separated(from, to int) {
+	last := to - 1
+	if last <= from || a.Classes[last] != "" || !a.m.is(last, lang.Separates) {
+		return
+	}
+	verb := from
+	for verb < last && (a.Classes[verb] != "" || a.m.light(verb) && !a.m.is(verb, lang.Light)) {
+		verb++
+	}
+	switch {
+	case verb < last && a.m.lex.Kin(a.m.Tokens[last].Fold+a.m.Tokens[verb].Fold)&a.kinds != 0:
+		a.Classes[verb], a.Classes[last] = contracts.WordCommand, contracts.WordCommand
+	case !a.Knows.Head(a.m.Tokens[last]):
+		a.bind(last, to, from)
+	}
+}
+
+// then tells a word that only puts requests in order: "first", "dann".
+func (a *accounting) then(i int) bool {
+	return a.m.then(i) || i+1 < len(a.m.Tokens) && a.Classes[i] == "" && a.m.bids(i+1) && a.m.light(i)
+}
+
+// phrasal tells a verb of two words, of which the second says what is done: "get
+// rid of".
+func (a *accounting) phrasal(i, to int) bool {
+	return i+1 < to && a.Classes[i+1] == "" && !a.m.Tokens[i+1].Break && a.m.kin(i+1)&a.kinds != 0
+}
+
+// noun accounts for a run of content words. Its head must be known; what only
+// describes it changes nothing.
+func (a *accounting) noun(from, to, segment int) {
+	if from < 0 || from >= to {
+		return
+	}
+	head := to - 1
+	if a.m.headFirst() {
+		head = from
+	}
+	if a.knows(head) {
+		a.beside(from, to)
+		return
+	}
+	governed := from > segment && a.Classes[from-1] == "" && a.m.light(from-1) && !a.m.has(from-1, lang.Pronoun, lang.Subject)
+	if a.adverb(head) && !governed || a.adverb(head) && to-from > 1 {
+		a.beside(from, to)
+		return
+	}
+	label := to-from == 1 && to < len(a.Classes) && a.Classes[to] == contracts.WordValue && a.Knows.Labels(a.m.Tokens[from], a.Parameters[to]) // "in den Kanal sales"
+	if a.Knows.Like(a.m.Tokens[head]) || label || to-from == 1 && a.slip(from) {
+		a.beside(from, to)
+		return
+	}
+	a.bind(from, to, segment)
+}
+
+// slip tells a small word that is mistyped: a unit behind the number of a value ("2
+// dys"), or a preposition right before a value ("form 2026-12-07").
+func (a *accounting) slip(i int) bool {
+	fold := a.m.Tokens[i].Fold
+	valued := func(i int) bool { return i >= 0 && i < len(a.Classes) && a.Classes[i] == contracts.WordValue }
+	near := func(words []string) bool {
+		return slices.ContainsFunc(words, func(w string) bool {
+			w = lang.Fold(w)
+			return len(w) >= shortestSlip && len(fold) >= shortestSlip-1 && w[0] == fold[0] && text.OneSlip(fold, w)
+		})
+	}
+	l := a.m.lex.Languages[a.m.language]
+	if valued(i-1) && a.m.Tokens[i-1].Is(text.FormDigits) && near(l.Numbers.UnitWords()) {
+		return true
+	}
+	return valued(i+1) && near(l.Words(lang.Function))
+}
+
+// shortestSlip is how many letters a small word has at least of which a slip is told.
+const shortestSlip = 4
+
+// beside marks words that change nothing; those that are known belong to the
+// command.
+func (a *accounting) beside(from, to int) {
+	for i := from; i < to; i++ {
+		class := contracts.WordBeside
+		if a.knows(i) {
+			class = contracts.WordCommand
+		}
+		a.set(i, i+1, class)
+	}
+}
+
+// knows tells a word that the capability is asked for with, in any of its forms.
+func (a *accounting) knows(i int) bool {
+	return a.Gives && a.m.is(i, lang.Want) || a.Knows.Head(a.m.Tokens[i]) || a.m.kin(i)&a.kinds != 0
+}
+
+// adverb tells words such as "quickly", "rapidamente".
+func (a *accounting) adverb(i int) bool { return adverbial(a.m.Tokens[i].Fold) }
+
+// bind marks unread words, with the small words before them.
+func (a *accounting) bind(from, to, segment int) {
+	for from > segment && a.Classes[from-1] == "" && !a.m.Tokens[from].Break && a.m.light(from-1) && !a.m.couples(from-1) {
+		from--
+	}
+	a.set(from, to, contracts.WordBinding)
+}
