@@ -61,10 +61,11 @@ func (a *App) sealingAgain() ([][]byte, error) {
 	return keys.Sealing, err
 }
 
-// roots is the part that signs them; one server of all does.
+// roots is the part that holds the database to those that were published, and signs
+// more; of several servers the one that leads signs, and each refuses another database.
 func (a *App) roots() part {
 	if a.store.shared != nil {
-		return part{"signed roots", func(context.Context) error { return nil }, func(context.Context) error { return nil }}
+		return part{"signed roots", a.rooms.publisher.Compare, func(context.Context) error { return nil }}
 	}
 	return part{"signed roots", a.rooms.publisher.Start, a.rooms.publisher.Stop}
 }

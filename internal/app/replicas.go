@@ -105,9 +105,7 @@ func (a *App) singles() []part {
 	}
 	parts = append([]part{{"signed roots", a.rooms.publisher.Start, a.rooms.publisher.Stop}}, parts...)
 	l := &leader{store: a.store.shared, parts: parts, logger: a.cfg.Logger}
-	// One that does not lead refuses another database too.
-	compared := part{"roots outside", a.rooms.publisher.Compare, func(context.Context) error { return nil }}
-	return []part{compared, a.queued(), {"leader", l.start, l.stop}}
+	return []part{a.queued(), {"leader", l.start, l.stop}}
 }
 
 const (

@@ -22,17 +22,23 @@ type front struct {
 
 func (f *front) serve(t *testing.T, endpoint string) string {
 	t.Helper()
+	return inFront(t, endpoint, func(w http.ResponseWriter, r *http.Request, flowise http.Handler) {
+		f.mu.Lock()
+		f.asked = append(f.asked, r.Method+" "+strings.TrimPrefix(r.URL.Path, "/api/v1"))
+		f.mu.Unlock()
+		flowise.ServeHTTP(w, r)
+	})
+}
+
+// inFront has somebody take the requests for a Flowise, and gives their address.
+func inFront(t *testing.T, endpoint string, takes func(w http.ResponseWriter, r *http.Request, flowise http.Handler)) string {
+	t.Helper()
 	target, err := url.Parse(endpoint)
 	if err != nil {
 		t.Fatal(err)
 	}
-	proxy := &httputil.ReverseProxy{Rewrite: func(r *httputil.ProxyRequest) { r.SetURL(target) }}
-	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		f.mu.Lock()
-		f.asked = append(f.asked, r.Method+" "+strings.TrimPrefix(r.URL.Path, "/api/v1"))
-		f.mu.Unlock()
-		proxy.ServeHTTP(w, r)
-	}))
+	flowise := &httputil.ReverseProxy{Rewrite: func(r *httputil.ProxyRequest) { r.SetURL(target) }}
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { takes(w, r, flowise) }))
 	t.Cleanup(server.Close)
 	return server.URL
 }

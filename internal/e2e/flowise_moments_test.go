@@ -5,8 +5,6 @@ import (
 	"maps"
 	"net/http"
 	"net/http/httptest"
-	"net/http/httputil"
-	"net/url"
 	"slices"
 	"strings"
 	"sync"
@@ -34,23 +32,16 @@ type visits struct {
 
 func (d *door) serve(t *testing.T, endpoint string) string {
 	t.Helper()
-	target, err := url.Parse(endpoint)
-	if err != nil {
-		t.Fatal(err)
-	}
-	proxy := &httputil.ReverseProxy{Rewrite: func(r *httputil.ProxyRequest) { r.SetURL(target) }}
-	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	return inFront(t, endpoint, func(w http.ResponseWriter, r *http.Request, flowise http.Handler) {
 		before, after := d.visit(r)
 		before()
 		answer := httptest.NewRecorder()
-		proxy.ServeHTTP(answer, r)
+		flowise.ServeHTTP(answer, r)
 		after()
 		maps.Copy(w.Header(), answer.Header())
 		w.WriteHeader(answer.Code)
 		_, _ = w.Write(answer.Body.Bytes()) // who has gone needs no answer
-	}))
-	t.Cleanup(server.Close)
-	return server.URL
+	})
 }
 
 // visit notes a request, and gives what happens before and after it.
