@@ -92,16 +92,7 @@ func TestASiteCanAskForASecondPersonAlways(t *testing.T) {
 				rules = `{"review":{"prevent_self_review":true}}`
 			}
 			s := open(t, policy(rules))
-			desk := newVault(t, func(m *contracts.Manifest) {
-				m.Domain = "desk"
-				for i := range m.Capabilities {
-					if m.Capabilities[i].Name == "note" {
-						m.Capabilities[i].Metadata.SideEffectClass = contracts.ClassWriteReversible
-						m.Capabilities[i].Metadata.Compensation = &contracts.CapabilityCall{Capability: "pay", ParamMap: map[string]any{"account": "${result.facts.account}"}}
-					}
-				}
-			})
-			s.register(desk)
+			s.register(newVault(t, desk))
 			both := s.person("both", "operator", "approver")
 			gate := s.gate(s.asks(both, "desk.note", toAlice))
 			if prevented {

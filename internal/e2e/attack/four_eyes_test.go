@@ -58,20 +58,25 @@ func TestWhoCallsAWriteUndoneDoesNotApproveItsRepeat(t *testing.T) {
 
 func TestCancelsAndUnchangedRetriesMakeNobodyARequester(t *testing.T) {
 	t.Parallel()
-	s := open(t)
-	alice, otto := s.person("alice", "operator"), s.person("otto", "operator", "approver")
-	s.vault.falls()
-	run := s.asks(alice, "vault.pay", toAlice)
-	s.approves(otto, s.gate(run))
-	unknown := s.asked(run, contracts.InterruptOutcomeUnknown)
-	s.answers(otto, unknown, contracts.AnswerLookAgain)
-	again := eventually(t, "the question again", func() (contracts.Interrupt, bool) {
-		i := s.asked(run, contracts.InterruptOutcomeUnknown)
-		return i, i.InterruptID != unknown.InterruptID
-	})
-	s.answers(alice, again, contracts.AnswerNotApplied)
-	s.approves(otto, s.gate(run)) // he looked again, and that is all
-	s.ended(run)
+	for capability, risk := range map[string]string{"vault.pay": "high", "vault.wire": "critical"} {
+		t.Run(risk, func(t *testing.T) {
+			t.Parallel()
+			s := open(t)
+			alice, otto := s.person("alice", "operator"), s.person("otto", "operator", "approver")
+			s.vault.falls()
+			run := s.asks(alice, capability, toAlice)
+			s.approves(otto, s.gate(run))
+			unknown := s.asked(run, contracts.InterruptOutcomeUnknown)
+			s.answers(otto, unknown, contracts.AnswerLookAgain)
+			again := eventually(t, "the question again", func() (contracts.Interrupt, bool) {
+				i := s.asked(run, contracts.InterruptOutcomeUnknown)
+				return i, i.InterruptID != unknown.InterruptID
+			})
+			s.answers(alice, again, contracts.AnswerNotApplied)
+			s.approves(otto, s.gate(run)) // he looked again, and that is all
+			s.ended(run)
+		})
+	}
 }
 
 func TestAKeyThatTheRequesterMadeIsNoSecondEye(t *testing.T) {
@@ -121,6 +126,12 @@ func TestAFrontendApprovesNothingByItself(t *testing.T) {
 	approval := contracts.Resume{Decision: contracts.DecisionApprove, ActionSHA256: gate.ActionSHA256}
 	if got := s.sends(front, "POST", "/v1/gates/"+gate.InterruptID+"/decision", approval); got.status != 403 {
 		t.Errorf("a frontend approved: %d %s", got.status, got.body)
+	}
+	s.register(newVault(t, desk))
+	gate = s.gate(s.asks(alice, "desk.note", toAlice)) // whoever asks may approve this one
+	approval.ActionSHA256 = gate.ActionSHA256
+	if got := s.sends(front, "POST", "/v1/gates/"+gate.InterruptID+"/decision", approval); got.status != 403 {
+		t.Errorf("a frontend approved what needs no second person: %d %s", got.status, got.body)
 	}
 }
 

@@ -170,3 +170,16 @@ func vaultManifest() contracts.Manifest {
 	})
 	return m
 }
+
+// desk makes a vault another domain, whose notes can be taken back: whoever asks for
+// one may approve it.
+func desk(m *contracts.Manifest) {
+	m.Domain = "desk"
+	for i := range m.Capabilities {
+		if m.Capabilities[i].Name == "note" {
+			md := &m.Capabilities[i].Metadata
+			md.SideEffectClass = contracts.ClassWriteReversible
+			md.Compensation = &contracts.CapabilityCall{Capability: "pay", ParamMap: map[string]any{"account": "${result.facts.account}"}}
+		}
+	}
+}
