@@ -1,6 +1,7 @@
 package attack_test
 
 import (
+	"encoding/json"
 	"net/http"
 	"strings"
 	"testing"
@@ -79,5 +80,28 @@ func TestARequestOfAPhaseReachesNothingOfAnother(t *testing.T) {
 	}
 	if paid := safe.record(); len(paid) > 0 {
 		t.Errorf("it was paid: %s", asJSON(paid))
+	}
+}
+
+// TestAWorkflowReachesNoStepOfAnotherPhase: a request that is held to a phase begins
+// no procedure with a step of another, whatever its capabilities may be used in.
+func TestAWorkflowReachesNoStepOfAnotherPhase(t *testing.T) {
+	t.Parallel()
+	s := open(t)
+	s.register(newVault(t, func(m *contracts.Manifest) {
+		m.Domain = "guide"
+		m.Workflows = []contracts.Workflow{{
+			Name: "tour", Description: "Looks at an account.", Schema: json.RawMessage(`{"type":"object","properties":{"account":{"type":"string"}},"required":["account"]}`),
+			Steps: []contracts.Step{{ID: "look", Kind: contracts.StepTool, Tool: "peek", Phase: "apply", Params: map[string]any{"account": "${params.account}"}}},
+		}}
+	}))
+	alice := s.person("alice", "operator")
+	for phase, refused := range map[string]bool{"discover": true, "apply": false, "": false} {
+		_, err := alice.Plan(t.Context(), contracts.PlanRequest{Phase: phase, Intents: []contracts.Intent{{
+			ID: "i1", Domain: "guide", Capability: "tour", Parameters: map[string]any{"account": "acc-1"}, Confidence: 1,
+		}}})
+		if refused != (contracts.CodeOf(err) == contracts.CodeForbidden) || !refused && err != nil {
+			t.Errorf("in the phase %q: %v", phase, err)
+		}
 	}
 }
