@@ -158,27 +158,12 @@ func (v *Views) Session(ctx context.Context, session orchestrator.Session) (orch
 		SessionID: session.ID, Name: session.Name, RunIDs: []string{},
 		CreatedAt: session.CreatedAt, UpdatedAt: session.UpdatedAt, Status: contracts.SessionCompleted,
 	}
-	var runs []execution.Run
-	var turns []orchestrator.Turn
-	reads, reading := errgroup.WithContext(ctx) // at once: a store may be a network away
-	reads.Go(func() (err error) {
-		out.Open, err = v.store.Interrupts(reading, execution.InterruptFilter{SessionID: session.ID, Status: contracts.InterruptOpen})
-		return err
-	})
-	reads.Go(func() error {
-		listed, err := v.store.ListRuns(reading, execution.RunFilter{SessionID: session.ID, Limit: MaxRuns, Brief: true})
-		runs = listed.Items
-		return err
-	})
-	reads.Go(func() (err error) {
-		turns, err = v.turns.ListTurns(reading, orchestrator.TurnFilter{SessionID: session.ID})
-		return err
-	})
-	err := reads.Wait()
+	at, err := v.stand(ctx, session.ID)
 	if err != nil {
 		return out, err
 	}
-	last := LastSubstance(turns)
+	runs, turns, last := at.runs, at.turns, LastSubstance(at.turns)
+	out.Open = at.open
 	if out.Tokens, err = orchestrator.TokensOf(ctx, v.runner, turns, runs); err != nil {
 		return out, err
 	}
@@ -198,6 +183,55 @@ func (v *Views) Session(ctx context.Context, session orchestrator.Session) (orch
 	}
 	out.Answer, err = v.lastAnswer(ctx, last, runs)
 	return out, err
+}
+
+// stand is what a session's view is made of.
+type stand struct {
+	open  []contracts.Interrupt
+	runs  []execution.Run
+	turns []orchestrator.Turn
+}
+
+// stand reads where a session stands. Its reads are made at once, since a store may
+// be a network away, and so not all of the same moment: where a turn names a
+// question or a run that was not seen, they are made again, and the second time
+// it is believed that there is none.
+func (v *Views) stand(ctx context.Context, sessionID string) (s stand, err error) {
+	for missed := ""; ; {
+		reads, reading := errgroup.WithContext(ctx)
+		reads.Go(func() (err error) {
+			s.open, err = v.store.Interrupts(reading, execution.InterruptFilter{SessionID: sessionID, Status: contracts.InterruptOpen})
+			return err
+		})
+		reads.Go(func() error {
+			listed, err := v.store.ListRuns(reading, execution.RunFilter{SessionID: sessionID, Limit: MaxRuns, Brief: true})
+			s.runs = listed.Items
+			return err
+		})
+		reads.Go(func() (err error) {
+			s.turns, err = v.turns.ListTurns(reading, orchestrator.TurnFilter{SessionID: sessionID})
+			return err
+		})
+		err = reads.Wait()
+		now := s.missed()
+		if err != nil || now == missed {
+			return s, err
+		}
+		missed = now
+	}
+}
+
+// missed is the question or the run of the last turn that was not seen, "" for none.
+func (s stand) missed() string {
+	last := LastSubstance(s.turns)
+	switch {
+	case last == nil || len(s.open) > 0:
+	case last.Outcome == orchestrator.TurnClarifying:
+		return last.InterruptID
+	case last.RunID != "" && !slices.ContainsFunc(s.runs, func(r execution.Run) bool { return r.ID == last.RunID }):
+		return last.RunID
+	}
+	return ""
 }
 
 // goesOn tells whether a turn is on its way, or was interrupted and will be
