@@ -81,8 +81,10 @@ type LedgerEntry struct {
 	Kind         LedgerKind `json:"kind"`
 	Tool         string     `json:"tool,omitempty"`
 	ActionSHA256 string     `json:"action_sha256,omitempty"`
-	Key          string     `json:"key,omitempty"`
-	Actor        string     `json:"actor,omitempty"`
+	// Key is the idempotency key of an intent, the lock that was broken, why rows
+	// are gone, and of an approval by its own requester what they had to do with it.
+	Key   string `json:"key,omitempty"`
+	Actor string `json:"actor,omitempty"`
 	// KeyID is the key that the actor used, and From the address that they came
 	// from, where the entry tells of what a person did.
 	KeyID         string `json:"key_id,omitempty"`

@@ -132,7 +132,11 @@ func sign(s contracts.NodeState) string {
 func (p printer) ledger(entries []contracts.LedgerEntry) {
 	rows := make([][]string, len(entries))
 	for i, e := range entries {
-		rows[i] = []string{strconv.FormatInt(e.Seq, 10), when(e.At), string(e.Kind), e.NodeID, e.Tool, e.Actor, short(e.ActionSHA256), short(e.Hash)}
+		who := e.Actor
+		if e.Kind == contracts.LedgerDecision && e.Key != "" {
+			who += ", its requester"
+		}
+		rows[i] = []string{strconv.FormatInt(e.Seq, 10), when(e.At), string(e.Kind), e.NodeID, e.Tool, who, short(e.ActionSHA256), short(e.Hash)}
 	}
 	p.table("", []string{"SEQ", "AT", "KIND", "NODE", "TOOL", "WHO", "ACTION", "HASH"}, rows)
 }

@@ -100,6 +100,9 @@ func (e Decided) apply(s *State, at time.Time, c *Changes) {
 	}
 	n.Gate = e.Gate
 	entry := contracts.LedgerEntry{Kind: kind, ActionSHA256: e.Gate.ActionSHA256, Actor: last.DecidedBy, KeyID: last.KeyID, From: last.From}
+	if last.Decision == contracts.DecisionApprove {
+		entry.Key = string(last.Stands)
+	}
 	s.record(at, c, n, entry, decisionPayload(e.Gate))
 	s.emit(at, c, n, contracts.Event{
 		Type: contracts.EventInterruptResolved, Status: string(e.Gate.Status),

@@ -8,9 +8,13 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
+
+	"golang.org/x/mod/sumdb/note"
 
 	"github.com/manifold-run/manifold/contracts"
 	"github.com/manifold-run/manifold/execution"
@@ -77,6 +81,69 @@ func TestEveryActOfAdministrationIsOnRecord(t *testing.T) {
 	}
 	if !slices.Equal(got, want) {
 		t.Errorf("acts\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
+	}
+}
+
+// TestWhoBreaksALockIsOnRecord: a write holds its key while the domain does not answer;
+// who takes it away stands in the chain of locks, with the key and the address.
+func TestWhoBreaksALockIsOnRecord(t *testing.T) {
+	t.Parallel()
+	s := open(t)
+	locking := newVault(t, func(m *contracts.Manifest) {
+		m.Domain = "safe"
+		for i := range m.Capabilities[2:] {
+			m.Capabilities[2+i].Metadata.Locks = []string{"account:{account}"}
+		}
+	})
+	s.register(locking)
+	release := locking.holds()
+	t.Cleanup(release)
+	alice, otto := s.person("alice", "operator"), s.person("otto", "approver")
+	run := s.asks(alice, "safe.pay", toAlice)
+	s.approves(otto, s.gate(run))
+	held := eventually(t, "the lock of the write", func() ([]contracts.LockView, bool) {
+		locks, err := s.root.Locks(t.Context())
+		return locks, err == nil && len(locks) > 0 && len(locking.record()) == 1
+	})
+	if _, err := s.root.BreakLock(t.Context(), held[0].Key); err != nil {
+		t.Fatal(err)
+	}
+	release()
+	s.ended(run)
+	entries, err := s.root.Ledger(t.Context(), execution.LockChain)
+	if err != nil || len(entries) != 1 {
+		t.Fatalf("%v %s", err, asJSON(entries))
+	}
+	if e := entries[0]; e.Kind != contracts.LedgerLockBroken || e.Key != held[0].Key || e.Actor != "admin" || e.KeyID == "" || e.From != "127.0.0.1" {
+		t.Errorf("the chain of locks says %s", asJSON(e))
+	}
+	if report, err := s.root.AuditVerify(t.Context(), ""); err != nil || !report.OK {
+		t.Errorf("audit: %v %s", err, asJSON(report))
+	}
+}
+
+// TestRootsGoToTheLog: where the log is kept elsewhere it is a place for roots, each
+// signed as those of a file are.
+func TestRootsGoToTheLog(t *testing.T) {
+	t.Parallel()
+	s := open(t, func(c *app.Config) { c.Proof.Roots = []string{"log"} })
+	s.ended(s.asks(s.person("alice", "operator"), "vault.peek", toAlice))
+	apptest.Stop(t, s.app)
+	keys, _, err := witness.Load(filepath.Join(s.dir, "audit.keys"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	known := must(t, keys.Known)
+	found := regexp.MustCompile(`msg="audit root" size=(\d+) note=("(?:[^"\\]|\\.)*")`).FindAllStringSubmatch(s.log.String(), -1)
+	for _, root := range found {
+		text := must(t, func() (string, error) { return strconv.Unquote(root[2]) })
+		signed, err := note.Open([]byte(text), known)
+		if err != nil || len(signed.Sigs) == 0 || !strings.Contains(signed.Text, "\n"+root[1]+"\n") {
+			t.Errorf("root of %s: %v\n%s", root[1], err, text)
+		}
+	}
+	if len(found) == 0 {
+		t.Errorf("no root in the log:\n%s", s.log)
 	}
 }
 

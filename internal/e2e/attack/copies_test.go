@@ -18,6 +18,7 @@ import (
 	"github.com/manifold-run/manifold/internal/store/postgres/proof"
 	"github.com/manifold-run/manifold/internal/store/seal"
 	"github.com/manifold-run/manifold/internal/store/sqlite"
+	"github.com/manifold-run/manifold/orchestrator"
 	"github.com/manifold-run/manifold/orchestrator/audit"
 )
 
@@ -32,6 +33,7 @@ type copies interface {
 // stored is an open store.
 type stored struct {
 	runs   execution.Store
+	talk   orchestrator.Sessions
 	proofs audit.Proofs
 	close  func()
 }
@@ -63,7 +65,7 @@ func (f folder) change(t *testing.T, do func(*sql.DB) error, keys [][]byte) (sto
 	if err != nil {
 		return stored{}, err
 	}
-	return stored{s.Runs, s.Proofs, func() { _ = s.Close() }}, nil
+	return stored{s.Runs, s.Talk, s.Proofs, func() { _ = s.Close() }}, nil
 }
 
 func (folder) dialect() dialect {
@@ -132,7 +134,7 @@ func (s server) change(t *testing.T, do func(*sql.DB) error, keys [][]byte) (sto
 	if err != nil {
 		return stored{}, err
 	}
-	return stored{store.Runs, store.Proofs, func() { _ = store.Close() }}, nil
+	return stored{store.Runs, store.Talk, store.Proofs, func() { _ = store.Close() }}, nil
 }
 
 // dialect leaves out the tables of the queue: a job in them is a wake-up, and

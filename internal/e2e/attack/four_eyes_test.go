@@ -1,6 +1,7 @@
 package attack_test
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -75,6 +76,39 @@ func TestCancelsAndUnchangedRetriesMakeNobodyARequester(t *testing.T) {
 			s.answers(alice, again, contracts.AnswerNotApplied)
 			s.approves(otto, s.gate(run)) // he looked again, and that is all
 			s.ended(run)
+		})
+	}
+}
+
+// Who cancels one step of a run, or has it tried again as it was, has shaped nothing
+// of a critical write beside it.
+func TestWhoCancelsAStepApprovesTheOthers(t *testing.T) {
+	t.Parallel()
+	for _, answer := range []string{contracts.AnswerCancelNode, contracts.AnswerRetry} {
+		t.Run(answer, func(t *testing.T) {
+			t.Parallel()
+			s := open(t)
+			alice, otto := s.person("alice", "operator"), s.person("otto", "operator", "approver")
+			run := s.two(alice, call("vault.note", map[string]any{"account": "savings"}), call("vault.wire", toAlice))
+			question := s.asked(run, contracts.InterruptClarification)
+			notes := s.vault.forgets("note")
+			s.register(s.vault)
+			s.answers(alice, question, "acc-1")
+			gone := s.asked(run, contracts.InterruptCapabilityChanged)
+			want := 1
+			if answer == contracts.AnswerRetry {
+				s.vault.learns(notes)
+				s.register(s.vault)
+				want = 2
+			}
+			s.answers(otto, gone, answer)
+			for _, gate := range s.gates(run, want) {
+				s.approves(otto, gate)
+			}
+			s.ended(run)
+			if n := len(s.vault.record()); n != want {
+				t.Errorf("%d writes, want %d", n, want)
+			}
 		})
 	}
 }
@@ -213,9 +247,11 @@ func TestAnEmptyPoolIsSaidWhenTheGateOpens(t *testing.T) {
 
 func TestASiteOfOnePersonIsASettingThatIsSaid(t *testing.T) {
 	t.Parallel()
-	s := open(t, policy(`{"review":{"single_person":true}}`))
-	if !strings.Contains(s.log.String(), "single_person") {
-		t.Error("the start does not say that whoever asks may approve")
+	alone := policy(`{"review":{"single_person":true}}`)
+	s := open(t, alone)
+	s.again(alone)
+	if n := strings.Count(s.log.String(), "single_person"); n != 2 {
+		t.Errorf("%d of 2 starts say that whoever asks may approve", n)
 	}
 	run := s.asks(s.root, "vault.pay", toAlice)
 	decided := s.approves(s.root, s.gate(run))
@@ -226,5 +262,11 @@ func TestASiteOfOnePersonIsASettingThatIsSaid(t *testing.T) {
 	events, err := s.root.RunEvents(t.Context(), run, 0, 0)
 	if err != nil || !strings.Contains(asJSON(events), "its requester") {
 		t.Errorf("the events do not say that it was approved by its requester: %v %s", err, asJSON(events))
+	}
+	ledger, err := s.root.Ledger(t.Context(), run)
+	if err != nil || !slices.ContainsFunc(ledger, func(e contracts.LedgerEntry) bool {
+		return e.Kind == contracts.LedgerDecision && e.Key == string(contracts.StandsInitiator)
+	}) {
+		t.Errorf("the ledger does not say that it was approved by its requester: %v %s", err, asJSON(ledger))
 	}
 }

@@ -15,6 +15,7 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/manifold-run/manifold/client"
 	"github.com/manifold-run/manifold/contracts"
@@ -79,12 +80,18 @@ func collected(t *testing.T, change ...func(*app.Config)) evidence {
 // database that does not open any more is noticed.
 func (e evidence) noticed(t *testing.T, change func(*sql.DB) error) []string {
 	t.Helper()
-	ctx := context.WithoutCancel(t.Context())
 	store, err := e.database.change(t, change, e.keys.Sealing)
 	if err != nil {
 		return []string{err.Error()}
 	}
 	defer store.close()
+	return e.faults(t, store)
+}
+
+// faults are what an audit of an open store finds.
+func (e evidence) faults(t *testing.T, store stored) []string {
+	t.Helper()
+	ctx := context.WithoutCancel(t.Context())
 	known, err := e.keys.Known()
 	if err != nil {
 		t.Fatal(err)
@@ -135,6 +142,43 @@ func onBoth(t *testing.T, test func(*testing.T, evidence)) {
 		e := collected(t, func(c *app.Config) { c.PostgresURL = url })
 		e.database = keptCopy(t, url, other)
 		test(t, e)
+	})
+}
+
+// TestAnAuditIsCleanAfterASweep: a run that retention takes leaves its ledger, which
+// ends with an entry that says so.
+func TestAnAuditIsCleanAfterASweep(t *testing.T) {
+	t.Parallel()
+	onBoth(t, func(t *testing.T, e evidence) {
+		ctx := context.WithoutCancel(t.Context())
+		store, err := e.database.change(t, func(*sql.DB) error { return nil }, e.keys.Sealing)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer store.close()
+		later := time.Now().Add(time.Hour)
+		swept, err := store.runs.Sweep(ctx, later)
+		if err != nil || swept.Runs != 1 {
+			t.Fatalf("%+v, %v", swept, err)
+		}
+		talk, err := store.talk.SweepSessions(ctx, later)
+		if err != nil || talk.Turns+talk.Sessions+talk.Questions == 0 {
+			t.Fatalf("%+v, %v", talk, err)
+		}
+		if found := e.faults(t, store); len(found) > 0 {
+			t.Errorf("after a sweep an audit finds %v", found)
+		}
+		paid := e.runs[0]
+		if listed, err := store.runs.ListRuns(ctx, execution.RunFilter{}); err != nil || slices.ContainsFunc(listed.Items, func(r execution.Run) bool { return r.ID == paid }) {
+			t.Errorf("the run that has ended is kept: %v", err)
+		}
+		ledger, err := store.runs.Ledger(ctx, paid, 0, 0)
+		if err != nil || len(ledger) < 2 {
+			t.Fatalf("its ledger is gone: %v", err)
+		}
+		if last := ledger[len(ledger)-1]; last.Kind != contracts.LedgerDeleted || last.Key != execution.GoneByRetention {
+			t.Errorf("its ledger does not end with what took it: %s", asJSON(last))
+		}
 	})
 }
 

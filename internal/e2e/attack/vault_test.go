@@ -72,6 +72,23 @@ func (v *vault) holds() (release func()) {
 	return sync.OnceFunc(func() { close(held) })
 }
 
+// forgets takes a capability out of the manifest, and gives it.
+func (v *vault) forgets(name string) contracts.Capability {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	at := slices.IndexFunc(v.manifest.Capabilities, func(c contracts.Capability) bool { return c.Name == name })
+	gone := v.manifest.Capabilities[at]
+	v.manifest.Capabilities = slices.Delete(slices.Clone(v.manifest.Capabilities), at, at+1)
+	return gone
+}
+
+// learns puts a capability into the manifest.
+func (v *vault) learns(c contracts.Capability) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	v.manifest.Capabilities = append(slices.Clone(v.manifest.Capabilities), c)
+}
+
 func (v *vault) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	switch r.URL.Path {
 	case "/health":
