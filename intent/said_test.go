@@ -1,6 +1,7 @@
 package intent_test
 
 import (
+	"strings"
 	"testing"
 	"time"
 	"unicode"
@@ -45,13 +46,15 @@ func accounted(in contracts.Intent) string {
 	return ""
 }
 
-// apostrophe is a letter to Unicode, and a sign to whoever reads it by itself.
-const apostrophe = 'ʼ'
+// signs are letters to Unicode, and signs to whoever reads one by itself: the
+// apostrophe, and an iota to write below another letter, which is a blank with a mark
+// in every normal form of Unicode for comparing.
+const signs = "ʼ\u037a"
 
 // wordIn gives the first letter or digit between two words, of which there is none.
 func wordIn(gap string) string {
 	for _, r := range gap {
-		if r != apostrophe && (unicode.IsLetter(r) || unicode.IsDigit(r)) {
+		if !strings.ContainsRune(signs, r) && (unicode.IsLetter(r) || unicode.IsDigit(r)) {
 			return gap
 		}
 	}

@@ -91,7 +91,7 @@ var joiners = []string{"and", "und", "e", "y", "et"}
 // neither is a question, a quotation, or a text that merely has the word in it.
 func Parse(message string) (Command, bool) {
 	text := strings.TrimFunc(norm.NFC.String(message), func(r rune) bool { return unicode.IsSpace(r) || strings.ContainsRune(".!…¿¡"+yesMarks+noMarks, r) })
-	if text == "" || len(text) > 200 || strings.ContainsAny(text, "\n\r") {
+	if text == "" || len(text) > 200 || strings.ContainsAny(strings.TrimSpace(message), "\n\r") {
 		return Command{}, false
 	}
 	asked := strings.HasSuffix(text, "?")

@@ -54,6 +54,7 @@ func TestWhatIsNoCommand(t *testing.T) {
 		"inside prose":                   "please approve 7K3Q2 for me",
 		"somebody else's words":          "Bob said: approve 7K3Q2",
 		"two lines":                      "approve 7K3Q2\nreject 8M4R3",
+		"a mark on a line of its own":    "!\n\napprove",
 		"a negation":                     "do not approve 7K3Q2",
 		"a code that has no such letter": "approve 7K3Q0",
 		"only a code":                    "7K3Q2",
