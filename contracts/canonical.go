@@ -76,8 +76,7 @@ func appendCanonical(dst []byte, v any) ([]byte, error) {
 	}
 }
 
-func appendArray(dst []byte, items []any) ([]byte, error) {
-	var err error
+func appendArray(dst []byte, items []any) (_ []byte, err error) {
 	dst = append(dst, '[')
 	for i, item := range items {
 		if i > 0 {
@@ -90,13 +89,12 @@ func appendArray(dst []byte, items []any) ([]byte, error) {
 	return append(dst, ']'), nil
 }
 
-func appendObject(dst []byte, members map[string]any) ([]byte, error) {
+func appendObject(dst []byte, members map[string]any) (_ []byte, err error) {
 	names := make([]string, 0, len(members))
 	for name := range members {
 		names = append(names, name)
 	}
 	slices.SortFunc(names, compareUTF16)
-	var err error
 	dst = append(dst, '{')
 	for i, name := range names {
 		if i > 0 {

@@ -15,7 +15,9 @@ const (
 type ModelCall struct {
 	Purpose ModelPurpose `json:"purpose"`
 	Model   string       `json:"model"`
-	Tokens  Tokens       `json:"tokens"`
+	// SkillSHA256 is the digest of the skill that it was instructed by, if any.
+	SkillSHA256 string `json:"skill_sha256,omitempty"`
+	Tokens      Tokens `json:"tokens"`
 	// Estimated tells that the server did not say how many tokens it used, and
 	// that Tokens is our estimate from the length of the texts.
 	Estimated bool `json:"estimated,omitempty"`

@@ -41,7 +41,7 @@ func thoughtOf(t *turn) (Thought, error) {
 	}
 	inputs, err := compactInputs(t, spec.Inputs)
 	return Thought{
-		Purpose: contracts.PurposeReason, Skill: skill, Inputs: inputs, Output: spec.OutputSchema,
+		Purpose: contracts.PurposeReason, Skill: skill, SkillSHA256: spec.SkillSHA256, Inputs: inputs, Output: spec.OutputSchema,
 		MaxOutputTokens: spec.MaxOutputTokens, Size: spec.Size,
 	}, err
 }

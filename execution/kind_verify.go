@@ -83,7 +83,7 @@ func (v verify) judge(t *turn, status contracts.VerdictStatus) {
 		t.fail(contracts.ErrBadExpression, "judge: "+err.Error(), contracts.EffectNone)
 		return
 	}
-	if think(t, Thought{Purpose: contracts.PurposeJudge, Skill: skill, Inputs: inputs, Size: contracts.SizeSmall}) == thoughtTooDear {
+	if think(t, Thought{Purpose: contracts.PurposeJudge, Skill: skill, SkillSHA256: spec.SkillSHA256, Inputs: inputs, Size: contracts.SizeSmall}) == thoughtTooDear {
 		without("the tokens that a model may use are used up")
 	}
 }

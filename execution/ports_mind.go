@@ -24,7 +24,9 @@ type Mind interface {
 type Thought struct {
 	Purpose contracts.ModelPurpose
 	Skill   contracts.Compact
-	Inputs  map[string]contracts.Compact
+	// SkillSHA256 is the digest of the skill that the plan has pinned, for the record.
+	SkillSHA256 string
+	Inputs      map[string]contracts.Compact
 	// Output is the JSON Schema of the answer; an opinion has one of its own.
 	Output          map[string]any
 	MaxOutputTokens int // 0 for the default

@@ -84,7 +84,11 @@ func (r *Runner) thinks(ctx context.Context, th Thought) (out Thinking) {
 			out = Thinking{Fault: fmt.Sprintf("the call panicked: %v", p)}
 		}
 	}()
-	return r.mind.Think(ctx, th)
+	out = r.mind.Think(ctx, th)
+	for i := range out.Calls {
+		out.Calls[i].SkillSHA256 = th.SkillSHA256
+	}
+	return out
 }
 
 // compactInputs evaluates what a skill is given. A value that no model may read,

@@ -126,6 +126,32 @@ func Run(w io.Writer, f figure.RunFigures) {
 	p.safety(f.Safety)
 }
 
+// Skills writes which skills instructed a model in a run, by their digests.
+func Skills(w io.Writer, v contracts.RunView) {
+	used := map[string]bool{}
+	for _, n := range v.Nodes {
+		for _, call := range n.Calls {
+			if name := skillOf(n.Node); name != "" && call.SkillSHA256 != "" {
+				used[fmt.Sprintf("%s %.12s", name, call.SkillSHA256)] = true
+			}
+		}
+	}
+	if len(used) > 0 {
+		page{w}.printf("\nskills: %s\n", strings.Join(slices.Sorted(maps.Keys(used)), ", "))
+	}
+}
+
+func skillOf(n contracts.Node) string {
+	switch {
+	case n.Reason != nil:
+		return n.Reason.Skill
+	case n.Verify != nil && n.Verify.Judge != nil:
+		return n.Verify.Judge.Skill
+	default:
+		return ""
+	}
+}
+
 // Flags writes what was switched off for a run, and the verdict that was recorded
 // without being acted on.
 func Flags(w io.Writer, v contracts.RunView) {
