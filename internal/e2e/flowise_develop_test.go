@@ -44,7 +44,7 @@ func (s *site) developed(sentence string, answers say) (contracts.RunView, strin
 			}
 			seen[i.InterruptID] = true
 			if i.Type == contracts.InterruptWriteApproval {
-				if i.Action.Capability == "flowise.create_chatflow" && !strings.Contains(asJSON(i.Evidence), "nodes added") {
+				if i.Action.Capability == "flowise.create_chatflow" && !strings.Contains(asJSON(i.Evidence), "nodes added") && !strings.Contains(asJSON(i.Evidence), "the pattern ") {
 					s.t.Errorf("the gate does not show what is built: %s", asJSON(i.Evidence))
 				}
 				s.approve(i)

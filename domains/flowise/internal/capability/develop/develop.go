@@ -11,6 +11,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"unicode"
 
 	"github.com/manifold-run/manifold/contracts"
 	"github.com/manifold-run/manifold/domainkit"
@@ -33,6 +34,7 @@ func (d *Developer) Register(svc *domainkit.Service) error {
 	return errors.Join(
 		site.Add(svc, d.site, domainkit.Capability{Name: "read_goal"}, d.readGoal),
 		site.Add(svc, d.site, domainkit.Capability{Name: "hydrate_context"}, d.hydrateContext),
+		site.Add(svc, d.site, domainkit.Capability{Name: "discover"}, d.hydrateContext),
 		site.Add(svc, d.site, domainkit.Capability{Name: "plan_from_goal"}, d.planFromGoal),
 		site.Add(svc, d.site, domainkit.Capability{Name: "default_scope"}, d.defaultScope),
 		site.Add(svc, d.site, domainkit.Capability{Name: "ops_from_contract"}, d.opsFromContract),
@@ -187,14 +189,8 @@ func (d *Developer) hydrateContext(ctx context.Context, call domainkit.Call, in 
 		}
 		out.Credentials = append(out.Credentials, Account{need, present.Clip(fits[0].Name, 80), fits[0].ID})
 	}
-	patterns, err := d.site.Data.Patterns(ctx)
-	if err != nil {
+	if out.Patterns, err = d.patternsFor(ctx, call, in.Goal); err != nil {
 		return Context{}, err
-	}
-	for _, p := range patterns {
-		if likeness(p.Name+" "+p.Description+" "+p.Category, in.Goal) > 1 && len(out.Patterns) < 3 {
-			out.Patterns = append(out.Patterns, site.SavedPattern(p))
-		}
 	}
 	out.SummaryForPlan = fmt.Sprintf("%d kinds of nodes; credentials: %s; patterns that may fit: %s",
 		out.Nodes, orNone(accountNames(out.Credentials)), orNone(patternNames(out.Patterns)))
@@ -204,16 +200,36 @@ func (d *Developer) hydrateContext(ctx context.Context, call domainkit.Call, in 
 	return out, nil
 }
 
-// likeness counts the longer words that two texts share.
-func likeness(a, b string) int {
-	n := 0
-	have := strings.Fields(strings.ToLower(b))
-	for w := range strings.FieldsSeq(strings.ToLower(a)) {
-		if len(w) > 3 && slices.Contains(have, w) {
-			n++
+// mostPatterns bounds how many patterns are offered to begin with.
+const mostPatterns = 3
+
+// patternsFor gives the patterns that a goal speaks of and that can be used: the
+// definitions of their nodes are still those that they were made with.
+func (d *Developer) patternsFor(ctx context.Context, call domainkit.Call, goal string) ([]site.PatternFacts, error) {
+	all, err := d.site.Data.Patterns(ctx)
+	out := []site.PatternFacts{}
+	for _, p := range all {
+		if len(out) == mostPatterns || likeness(p.Name+" "+p.Description+" "+p.Category, goal) < 2 {
+			continue
+		}
+		now, err := d.site.PatternFingerprint(ctx, call.Instance, p.NodeTypes)
+		if err != nil {
+			return nil, err
+		}
+		if now == p.Fingerprint {
+			out = append(out, site.SavedPattern(p))
 		}
 	}
-	return n
+	return out, err
+}
+
+// likeness counts the longer words that two texts share.
+func likeness(a, b string) int {
+	words := func(text string) []string {
+		return strings.FieldsFunc(strings.ToLower(text), func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) })
+	}
+	have := words(b)
+	return len(slices.DeleteFunc(words(a), func(w string) bool { return len(w) <= 3 || !slices.Contains(have, w) }))
 }
 
 func accountNames(all []Account) []string {
@@ -298,8 +314,18 @@ func (d *Developer) planFromGoal(ctx context.Context, call domainkit.Call, in Pl
 	out.Contract.Credentials, out.Contract.Open = credentialsOf(best.Ops), best.Open
 	out.Contract.explicit()
 	out.Says = present.Clip(fmt.Sprintf("%s: %s", contract.Name, best.Label), 280)
-	return out, nil
+	patterns, err := d.patternsFor(ctx, call, in.Goal)
+	for _, p := range patterns {
+		out.Approaches = append(out.Approaches, goal.Approach{
+			Value: fmt.Sprintf("%s%d", byPattern, p.PatternID), Kind: flow.Kind(p.Type),
+			Label: fmt.Sprintf("Begin with the pattern %s (%s, used %s)", present.Clip(p.Name, 60), p.Category, present.Count(p.Uses, "time")),
+		})
+	}
+	return out, err
 }
+
+// byPattern begins the name of an approach that is a pattern; its number follows.
+const byPattern = "pattern:"
 
 // explicit makes lists of nothing of those that are not there: that a chatflow takes no
 // credential or passes nothing personal is said, not left out.
@@ -410,7 +436,7 @@ func change(tools goal.Tools, in Building) (Patch, error) {
 	if err != nil {
 		return Patch{}, refusal(err)
 	}
-	if len(ops) == 0 {
+	if len(ops) == 0 && in.Contract.Action == modeUpdate {
 		return Patch{}, domainkit.Refusef(contracts.ErrPrecondition, "nothing of this can be changed by rules: %s; say it as an edit, such as \"change the model to …\"", orNone(left))
 	}
 	return patch(ops, left)

@@ -39,6 +39,8 @@ type Creation struct {
 	Pattern    string `json:"pattern,omitempty" max:"120" description:"Name of a saved pattern to begin with"`
 	Category   string `json:"category,omitempty" max:"200" description:"Category to put it into, which people also call its folder"`
 	FlowData   string `json:"flow_data,omitempty" description:"The graph, which validate_flow must have passed in this run"`
+	// FromPattern counts as a use; the graph is one that was made of it.
+	FromPattern int64 `json:"from_pattern,omitempty" min:"1" description:"The pattern, by its number, that the graph was made of"`
 	// Type is no enum, since the word "chatflow" of every request would be taken
 	// for a choice.
 	Type string     `json:"type,omitempty" pattern:"^(CHATFLOW|AGENTFLOW|MULTIAGENT)$" description:"Type of the flow: CHATFLOW, AGENTFLOW or MULTIAGENT; guessed from its nodes unless given"`
@@ -164,10 +166,12 @@ func (w *Writer) baseOf(ctx context.Context, call domainkit.Call, in Creation) (
 		return base{}, domainkit.Refusef(contracts.ErrInvalidParameters, "only a flow that begins with a fixed reply takes a reply; leave it out, or what it would replace")
 	case in.Credential != "" && (in.FlowData != "" || beginnings == 0 && len(in.Ops) > 0 && in.Reply == ""):
 		return base{}, domainkit.Refusef(contracts.ErrInvalidParameters, "a credential is for a starter, a template or a pattern; bind it by the op BindCredential")
+	case in.FromPattern != 0 && in.FlowData == "":
+		return base{}, domainkit.Refusef(contracts.ErrInvalidParameters, "from_pattern says what a graph was made of; give pattern_id to begin with a pattern")
 	case in.FlowData != "" && len(in.Ops) > 0:
 		return base{}, domainkit.Refusef(contracts.ErrInvalidParameters, "a graph that was validated takes no further ops; compile them into it")
 	case in.FlowData != "":
-		return base{flowData: in.FlowData, kind: flow.Kind(in.Type), how: "a checked graph"}, nil
+		return base{flowData: in.FlowData, kind: flow.Kind(in.Type), how: "a checked graph", pattern: in.FromPattern}, nil
 	case in.PatternID != 0 || in.Pattern != "":
 		p, err := w.patternOf(ctx, call, in)
 		return base{p.FlowData, flow.Kind(p.Kind), fmt.Sprintf("the pattern %s", p.Name), in.Ops, p.ID}, err
