@@ -94,9 +94,9 @@ func TestWhatTheTestsSaidReachesTheNextPatch(t *testing.T) {
 	}
 }
 
-// TestADevelopmentBeginsWithAPattern: what was accepted is kept as a pattern of its
+// TestAChatflowBeginsWithAPattern: what was accepted is kept as a pattern of its
 // category; the next goal that speaks of it may begin with it, which counts as a use.
-func TestADevelopmentBeginsWithAPattern(t *testing.T) {
+func TestAChatflowBeginsWithAPattern(t *testing.T) {
 	t.Parallel()
 	for where, server := range flowiseServers() {
 		t.Run(where, func(t *testing.T) {
