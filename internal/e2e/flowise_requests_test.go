@@ -40,8 +40,11 @@ func TestMeasureFlowiseRequests(t *testing.T) {
 	if err := json.Unmarshal(raw, &file); err != nil {
 		t.Fatal(err)
 	}
+	if os.Getenv("FLOWISE_URL") == "" {
+		t.Fatal("FLOWISE_URL and FLOWISE_KEY name no server; make measure-flowise starts one")
+	}
 	s := startSite(t)
-	w := newFlowiseWorld(t)
+	w := newFlowiseWorld(t, os.Getenv("FLOWISE_URL"), os.Getenv("FLOWISE_KEY"))
 	s.register(contracts.Registration{Domain: "flowise", URL: w.url})
 	w.build()
 	out := tabwriter.NewWriter(os.Stdout, 0, 0, 2, ' ', 0)
@@ -129,20 +132,18 @@ func optionsText(i contracts.Interrupt) string {
 	return "[" + strings.Join(out, "; ") + "]"
 }
 
-// flowiseWorld is a Flowise domain with three servers, the first of them a real
-// one, and a few flows there.
+// flowiseWorld is a Flowise domain with three servers, of which the first has a few
+// flows.
 type flowiseWorld struct {
 	*testing.T
-	url string
-	key int
+	url              string
+	endpoint, apiKey string // of the first
+	key              int
 }
 
-func newFlowiseWorld(t *testing.T) *flowiseWorld {
+func newFlowiseWorld(t *testing.T, endpoint, apiKey string) *flowiseWorld {
 	t.Helper()
-	if os.Getenv("FLOWISE_URL") == "" {
-		t.Fatal("FLOWISE_URL and FLOWISE_KEY name no server; make measure-flowise starts one")
-	}
-	instances := []flowise.Instance{{ID: "dev", Endpoint: os.Getenv("FLOWISE_URL"), APIKey: os.Getenv("FLOWISE_KEY"), Default: true}}
+	instances := []flowise.Instance{{ID: "dev", Endpoint: endpoint, APIKey: apiKey, Default: true}}
 	for _, id := range []string{"staging", "production"} {
 		server, err := sandbox.New(sandbox.Config{})
 		if err != nil {
@@ -166,7 +167,7 @@ func newFlowiseWorld(t *testing.T) *flowiseWorld {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return &flowiseWorld{T: t, url: domaintest.Serve(t, svc)}
+	return &flowiseWorld{T: t, url: domaintest.Serve(t, svc), endpoint: endpoint, apiKey: apiKey}
 }
 
 func (w *flowiseWorld) execute(capability string, parameters map[string]any) map[string]any {
@@ -254,7 +255,7 @@ func (w *flowiseWorld) setPrompt(id, prompt string) {
 	w.execute("set_prompt", map[string]any{"chatflow_id": id, "prompt": prompt, "base_sha256": base})
 }
 
-// credential makes a credential on the real server.
+// credential makes a credential on the first server.
 func (w *flowiseWorld) credential(name string) string {
 	w.Helper()
 	all, _ := w.execute("list_credentials", map[string]any{"limit": 60})["credentials"].([]any)
@@ -282,7 +283,7 @@ func (w *flowiseWorld) save(name string, edits ops) {
 
 func (w *flowiseWorld) direct(path string, body map[string]any, out any) {
 	w.Helper()
-	status, answer := overHTTP(w.T, "POST", os.Getenv("FLOWISE_URL")+"/api/v1"+path, os.Getenv("FLOWISE_KEY"), asJSON(body))
+	status, answer := overHTTP(w.T, "POST", w.endpoint+"/api/v1"+path, w.apiKey, asJSON(body))
 	if err := json.Unmarshal(answer, out); err != nil || status != 200 {
 		w.Fatalf("%s: %d %s", path, status, answer)
 	}

@@ -1,0 +1,95 @@
+package e2e_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/manifold-run/manifold/client"
+	"github.com/manifold-run/manifold/contracts"
+)
+
+// TestWhatASentenceSaysReachesTheGate: the version, server and folder that are named are
+// parameters of the write that is asked about; what is not understood or cannot be
+// honoured is asked about or refused, and no gate opens that is silent about it.
+func TestWhatASentenceSaysReachesTheGate(t *testing.T) {
+	t.Parallel()
+	endpoint, key := flowiseServers()["in memory"](t)
+	s := startSite(t)
+	w := newFlowiseWorld(t, endpoint, key)
+	s.register(contracts.Registration{Domain: "flowise", URL: w.url})
+	w.build()
+	s.told(`ask the chatflow "Greeter": "Hello?"`)
+	for sentence, want := range map[string]struct {
+		capability string
+		parameters map[string]string // a part of each
+		shows      string            // stands in what the gate shows
+	}{
+		`roll back Customer Helper to version 1`:                                                  {"flowise.rollback_chatflow", map[string]string{"version": "1"}, "Customer Helper"},
+		`roll back the Support Bot to version 1`:                                                  {"flowise.rollback_chatflow", map[string]string{"version": "1"}, "You help customers"},
+		`delete the messages of the Greeter`:                                                      {"flowise.delete_messages", nil, "Greeter"},
+		`create a chatflow called "Desk" on staging that replies "Hi"`:                            {"flowise.create_chatflow", map[string]string{"instance": "staging", "reply": "Hi"}, ""},
+		`create a chatflow called "Desk" in the folder "HR" that replies "Hi"`:                    {"flowise.create_chatflow", map[string]string{"category": "HR"}, ""},
+		`create a conversation chatflow called "Team desk" with the Team OpenAI credential`:       {}, // it is asked whether to do it without
+		`create a chatflow called "Model desk" with gpt-4.1 and the Other OpenAI credential`:      {},
+		`add a calculator tool to the Sales agent`:                                                {}, // which one is meant by "Sales"
+		`create a conversation chatflow called "Claude desk" that uses Claude`:                    {},
+		`deploy the Support Bot on production`:                                                    {},
+		`delete the chatflow "Weekly RAG"`:                                                        {},
+		`create a conversation chatflow called "Lost desk" with the credential "Nobody's OpenAI"`: {},
+	} {
+		gate, said := s.stopsAt(sentence)
+		switch {
+		case want.capability == "" && gate != nil:
+			t.Errorf("%s: a gate for %s", sentence, asJSON(gate.Action))
+		case want.capability == "":
+			if !strings.HasPrefix(said, "asked: ") && !strings.HasPrefix(said, string(contracts.RunFailed)+": ") {
+				t.Errorf("%s: neither a question nor a refusal: %s", sentence, said)
+			}
+		case gate == nil:
+			t.Errorf("%s: no gate, but %s", sentence, said)
+		case gate.Action.Capability != want.capability:
+			t.Errorf("%s: a gate for %s", sentence, gate.Action.Capability)
+		default:
+			for name, part := range want.parameters {
+				if got, _ := gate.Action.Parameters[name].(string); !strings.Contains(got, part) {
+					t.Errorf("%s: %s is %v", sentence, name, gate.Action.Parameters[name])
+				}
+			}
+			if shown := gate.Prompt + asJSON(gate.Evidence) + asJSON(gate.Action); !strings.Contains(shown, want.shows) {
+				t.Errorf("%s: the gate does not show %q:\n%s", sentence, want.shows, shown)
+			}
+		}
+	}
+}
+
+// stopsAt gives the approval that a sentence comes to, or what is said instead: a
+// question, a refusal or an answer.
+func (s *site) stopsAt(sentence string) (gate *contracts.Interrupt, said string) {
+	s.t.Helper()
+	r := s.ask(sentence)
+	if len(r.RunIDs) == 0 {
+		if r.Interrupt != nil {
+			return nil, "asked: " + r.Interrupt.Prompt
+		}
+		return nil, textOf(r.Answer)
+	}
+	view := eventually(s.t, "a stop of "+sentence, func() (contracts.RunView, bool) {
+		view, err := s.rita.Run(s.t.Context(), r.RunIDs[0], client.Opt{})
+		return view, err == nil && (view.State.Terminal() || len(view.Interrupts) > 0)
+	})
+	for _, i := range view.Interrupts {
+		switch {
+		case i.Status != contracts.InterruptOpen:
+		case i.Type == contracts.InterruptWriteApproval:
+			return &i, ""
+		default:
+			return nil, "asked: " + i.Prompt
+		}
+	}
+	for _, n := range view.Nodes {
+		if n.Error != nil {
+			said += n.Error.Message + " "
+		}
+	}
+	return nil, string(view.State) + ": " + said
+}
