@@ -76,52 +76,46 @@ func decides(decision string, more ...any) map[string]any {
 // back; without a model.
 func TestAChatflowIsDevelopedBySentence(t *testing.T) {
 	t.Parallel()
-	for where, server := range flowiseServers() {
-		t.Run(where, func(t *testing.T) {
-			t.Parallel()
-			endpoint, key := server(t)
-			s := startSite(t)
-			s.register(contracts.Registration{Domain: "flowise", URL: serveFlowise(t, endpoint, key)})
-			name := "Doorman" + rand.Text()[:5]
+	onEachFlowise(t, func(t *testing.T, s *site) {
+		name := "Doorman" + rand.Text()[:5]
 
-			view, told := s.developed(`develop a chatbot called "`+name+`" that always replies "We open at nine"`, say{
-				contracts.InterruptPlanApproval: {decides("approve"), decides("approve")},
-				contracts.InterruptResultReview: {decides("iterate", "feedback", `it must always reply "We open at ten"`), decides("accept")},
-			})
-			if view.State != contracts.RunCompleted || !strings.HasPrefix(told, "text  The chatflow is done") {
-				t.Fatalf("%s: %s\n%s", view.State, told, states2text(view))
-			}
-			if strings.Contains(told, "not needed") || strings.Contains(told, "sha256") {
-				t.Errorf("the answer tells of steps in between: %s", told)
-			}
-			if got := s.told(`ask the chatflow "` + name + `": "When do you open?"`); !strings.Contains(got, "We open at ten") {
-				t.Errorf("the new flow answers %q", got)
-			}
-			// A change by its name, which is then taken back.
-			view, told = s.developed(`develop the chatflow "`+name+`" further so that it always replies "We are closed"`, say{
-				contracts.InterruptSelectTarget: {"1"},
-				contracts.InterruptPlanApproval: {decides("approve")},
-				contracts.InterruptResultReview: {decides("rollback")},
-			})
-			if view.State != contracts.RunCompleted || !strings.Contains(told, "not accepted") {
-				t.Errorf("%s: %s\n%s", view.State, told, states2text(view))
-			}
-			if got := s.told(`ask the chatflow "` + name + `": "When do you open?"`); !strings.Contains(got, "We open at ten") {
-				t.Errorf("after the rollback it answers %q", got)
-			}
-			// A new one that is not accepted is gone.
-			view, told = s.developed(`develop a chatbot called "`+name+` two" that always replies "Closed"`, say{
-				contracts.InterruptPlanApproval: {decides("approve")},
-				contracts.InterruptResultReview: {decides("rollback")},
-			})
-			if view.State != contracts.RunCompleted || !strings.Contains(told, "not accepted") {
-				t.Errorf("%s: %s\n%s", view.State, told, states2text(view))
-			}
-			if got := s.told(`list my chatflows`); strings.Contains(got, name+" two") || !strings.Contains(got, name) {
-				t.Errorf("after the rollback: %s", got)
-			}
+		view, told := s.developed(`develop a chatbot called "`+name+`" that always replies "We open at nine"`, say{
+			contracts.InterruptPlanApproval: {decides("approve"), decides("approve")},
+			contracts.InterruptResultReview: {decides("iterate", "feedback", `it must always reply "We open at ten"`), decides("accept")},
 		})
-	}
+		if view.State != contracts.RunCompleted || !strings.HasPrefix(told, "text  The chatflow is done") {
+			t.Fatalf("%s: %s\n%s", view.State, told, states2text(view))
+		}
+		if strings.Contains(told, "not needed") || strings.Contains(told, "sha256") {
+			t.Errorf("the answer tells of steps in between: %s", told)
+		}
+		if got := s.told(`ask the chatflow "` + name + `": "When do you open?"`); !strings.Contains(got, "We open at ten") {
+			t.Errorf("the new flow answers %q", got)
+		}
+		// A change by its name, which is then taken back.
+		view, told = s.developed(`develop the chatflow "`+name+`" further so that it always replies "We are closed"`, say{
+			contracts.InterruptSelectTarget: {"1"},
+			contracts.InterruptPlanApproval: {decides("approve")},
+			contracts.InterruptResultReview: {decides("rollback")},
+		})
+		if view.State != contracts.RunCompleted || !strings.Contains(told, "not accepted") {
+			t.Errorf("%s: %s\n%s", view.State, told, states2text(view))
+		}
+		if got := s.told(`ask the chatflow "` + name + `": "When do you open?"`); !strings.Contains(got, "We open at ten") {
+			t.Errorf("after the rollback it answers %q", got)
+		}
+		// A new one that is not accepted is gone.
+		view, told = s.developed(`develop a chatbot called "`+name+` two" that always replies "Closed"`, say{
+			contracts.InterruptPlanApproval: {decides("approve")},
+			contracts.InterruptResultReview: {decides("rollback")},
+		})
+		if view.State != contracts.RunCompleted || !strings.Contains(told, "not accepted") {
+			t.Errorf("%s: %s\n%s", view.State, told, states2text(view))
+		}
+		if got := s.told(`list my chatflows`); strings.Contains(got, name+" two") || !strings.Contains(got, name) {
+			t.Errorf("after the rollback: %s", got)
+		}
+	})
 }
 
 // TestAChangeAsksFlowiseForNoMoreThanItNeeds counts at the Flowise server what a

@@ -98,56 +98,50 @@ func TestWhatTheTestsSaidReachesTheNextPatch(t *testing.T) {
 // category; the next goal that speaks of it may begin with it, which counts as a use.
 func TestAChatflowBeginsWithAPattern(t *testing.T) {
 	t.Parallel()
-	for where, server := range flowiseServers() {
-		t.Run(where, func(t *testing.T) {
-			t.Parallel()
-			endpoint, key := server(t)
-			s := startSite(t)
-			s.register(contracts.Registration{Domain: "flowise", URL: serveFlowise(t, endpoint, key)})
-			name := "Harbour " + rand.Text()[:5] + " office"
-			s.developed(`develop a chatbot called "`+name+`" that always replies "We open at nine"`, say{
-				contracts.InterruptPlanApproval: {decides("approve")},
-				contracts.InterruptResultReview: {decides("accept")},
-			})
-			type row struct {
-				PatternID int    `json:"pattern_id"`
-				Name      string `json:"name"`
-				Category  string `json:"category"`
-				Uses      int    `json:"uses"`
-			}
-			patterns := func() (found []row) {
-				t.Helper()
-				view := s.run(call("flowise.search_patterns", map[string]any{}))
-				var facts struct{ Patterns []row }
-				raw := asJSON(s.ended(view.RunIDs[0]).Nodes[0].Facts)
-				if err := json.Unmarshal([]byte(raw), &facts); err != nil {
-					t.Fatal(err, raw)
-				}
-				return facts.Patterns
-			}
-			kept := patterns()
-			if len(kept) != 1 || kept[0].Name != name || kept[0].Category != "agentflow" || kept[0].Uses != 0 {
-				t.Fatalf("kept as %+v", kept)
-			}
-			goal := `develop a chatbot called "` + name + ` two" that always replies "We open at ten"`
-			view, told := s.developed(goal, say{
-				contracts.InterruptPlanApproval: {decides("approve", "approach", "pattern:1")},
-				contracts.InterruptResultReview: {decides("accept")},
-			})
-			if view.State != contracts.RunCompleted {
-				t.Fatalf("%s: %s\n%s", view.State, told, states2text(view))
-			}
-			if n := nodeIn(view, "begin_with_pattern", []contracts.NodeState{contracts.NodeCompleted}); n.State != contracts.NodeCompleted {
-				t.Errorf("it did not begin with the pattern: %s", states2text(view))
-			}
-			if got := s.told(`ask the chatflow "` + name + ` two": "When do you open?"`); !strings.Contains(got, "We open at ten") {
-				t.Errorf("it answers %q", got)
-			}
-			if kept = patterns(); len(kept) != 2 || kept[0].Uses+kept[1].Uses != 1 {
-				t.Errorf("kept as %+v", kept)
-			}
-			s.approved(`delete the chatflow "` + name + ` two"`)
-			s.approved(`delete the chatflow "` + name + `"`)
+	onEachFlowise(t, func(t *testing.T, s *site) {
+		name := "Harbour " + rand.Text()[:5] + " office"
+		s.developed(`develop a chatbot called "`+name+`" that always replies "We open at nine"`, say{
+			contracts.InterruptPlanApproval: {decides("approve")},
+			contracts.InterruptResultReview: {decides("accept")},
 		})
-	}
+		type row struct {
+			PatternID int    `json:"pattern_id"`
+			Name      string `json:"name"`
+			Category  string `json:"category"`
+			Uses      int    `json:"uses"`
+		}
+		patterns := func() (found []row) {
+			t.Helper()
+			view := s.run(call("flowise.search_patterns", map[string]any{}))
+			var facts struct{ Patterns []row }
+			raw := asJSON(s.ended(view.RunIDs[0]).Nodes[0].Facts)
+			if err := json.Unmarshal([]byte(raw), &facts); err != nil {
+				t.Fatal(err, raw)
+			}
+			return facts.Patterns
+		}
+		kept := patterns()
+		if len(kept) != 1 || kept[0].Name != name || kept[0].Category != "agentflow" || kept[0].Uses != 0 {
+			t.Fatalf("kept as %+v", kept)
+		}
+		goal := `develop a chatbot called "` + name + ` two" that always replies "We open at ten"`
+		view, told := s.developed(goal, say{
+			contracts.InterruptPlanApproval: {decides("approve", "approach", "pattern:1")},
+			contracts.InterruptResultReview: {decides("accept")},
+		})
+		if view.State != contracts.RunCompleted {
+			t.Fatalf("%s: %s\n%s", view.State, told, states2text(view))
+		}
+		if n := nodeIn(view, "begin_with_pattern", []contracts.NodeState{contracts.NodeCompleted}); n.State != contracts.NodeCompleted {
+			t.Errorf("it did not begin with the pattern: %s", states2text(view))
+		}
+		if got := s.told(`ask the chatflow "` + name + ` two": "When do you open?"`); !strings.Contains(got, "We open at ten") {
+			t.Errorf("it answers %q", got)
+		}
+		if kept = patterns(); len(kept) != 2 || kept[0].Uses+kept[1].Uses != 1 {
+			t.Errorf("kept as %+v", kept)
+		}
+		s.approved(`delete the chatflow "` + name + ` two"`)
+		s.approved(`delete the chatflow "` + name + `"`)
+	})
 }

@@ -36,6 +36,21 @@ func serveFlowise(t *testing.T, endpoint, key string) string {
 	return domaintest.Serve(t, svc)
 }
 
+// onEachFlowise plays a test on a site whose only domain is Flowise, once for each
+// server.
+func onEachFlowise(t *testing.T, play func(*testing.T, *site)) {
+	t.Helper()
+	for where, server := range flowiseServers() {
+		t.Run(where, func(t *testing.T) {
+			t.Parallel()
+			endpoint, key := server(t)
+			s := startSite(t)
+			s.register(contracts.Registration{Domain: "flowise", URL: serveFlowise(t, endpoint, key)})
+			play(t, s)
+		})
+	}
+}
+
 func flowiseServers() map[string]func(*testing.T) (endpoint, key string) {
 	return map[string]func(*testing.T) (string, string){
 		"in memory": func(t *testing.T) (string, string) {
@@ -65,29 +80,23 @@ func flowiseServers() map[string]func(*testing.T) (endpoint, key string) {
 // approval, and the new flow answers; then it is changed back by sentences too.
 func TestAChatflowIsCreatedBySentenceAndAnswers(t *testing.T) {
 	t.Parallel()
-	for where, server := range flowiseServers() {
-		t.Run(where, func(t *testing.T) {
-			t.Parallel()
-			endpoint, key := server(t)
-			s := startSite(t)
-			s.register(contracts.Registration{Domain: "flowise", URL: serveFlowise(t, endpoint, key)})
-			name := "Doorbell " + rand.Text()[:6] // the real server may be shared
+	onEachFlowise(t, func(t *testing.T, s *site) {
+		name := "Doorbell " + rand.Text()[:6] // the real server may be shared
 
-			s.approved(`create a chatflow called "` + name + `" that replies "Pong"`)
-			if got := s.told(`ask the chatflow "` + name + `": "Hello"`); !strings.Contains(got, "Pong") {
-				t.Errorf("the new flow answers %q", got)
-			}
-			s.approved(`run the chatflow "` + name + `" for real with "Hello"`)
-			s.approved(`rename the chatflow "` + name + `" to "` + name + ` two"`)
-			if got := s.told(`list the versions of the chatflow "` + name + ` two"`); !strings.Contains(got, "v2") {
-				t.Errorf("the versions are %q", got)
-			}
-			if got := s.told(`test the chatflow "` + name + ` two"`); !strings.Contains(got, "DONE") && !strings.Contains(got, "greeting") {
-				t.Errorf("its tests say %q", got)
-			}
-			s.approved(`delete the chatflow "` + name + ` two"`)
-		})
-	}
+		s.approved(`create a chatflow called "` + name + `" that replies "Pong"`)
+		if got := s.told(`ask the chatflow "` + name + `": "Hello"`); !strings.Contains(got, "Pong") {
+			t.Errorf("the new flow answers %q", got)
+		}
+		s.approved(`run the chatflow "` + name + `" for real with "Hello"`)
+		s.approved(`rename the chatflow "` + name + `" to "` + name + ` two"`)
+		if got := s.told(`list the versions of the chatflow "` + name + ` two"`); !strings.Contains(got, "v2") {
+			t.Errorf("the versions are %q", got)
+		}
+		if got := s.told(`test the chatflow "` + name + ` two"`); !strings.Contains(got, "DONE") && !strings.Contains(got, "greeting") {
+			t.Errorf("its tests say %q", got)
+		}
+		s.approved(`delete the chatflow "` + name + ` two"`)
+	})
 }
 
 // TestAChatflowThatChangedAfterItsApprovalIsNotRun: the gate shows which graph it
