@@ -3,6 +3,7 @@ package execution_test
 import (
 	"context"
 	"fmt"
+	"strings"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -95,6 +96,60 @@ func TestOnlyAWriteAsksAboutANameThatIsOnlyNear(t *testing.T) {
 			t.Errorf("the write asks %+v", gate)
 		}
 	})
+}
+
+// TestANameThatStandsWholeInTheSentence: where only a part of a name was searched by, and
+// the sentence has the whole of it, it is what was said; no other is taken for it.
+func TestANameThatStandsWholeInTheSentence(t *testing.T) {
+	for name, c := range map[string]struct {
+		sentence string // what is said of "Sales"
+		found    []string
+		class    contracts.WordClass // of the word behind
+		want     string              // "" is a question
+	}{
+		"whole":                          {"the Sales agent", []string{"Sales Agent", "Sales desk"}, contracts.WordCommand, "Sales Agent"},
+		"the only one, and whole":        {"the Sales agent", []string{"Sales Agent"}, contracts.WordCommand, "Sales Agent"},
+		"only near":                      {"the Sales agent", []string{"Sales desk"}, contracts.WordCommand, ""},
+		"a part of a longer word":        {"the Sales agents", []string{"Sales agent"}, contracts.WordCommand, ""},
+		"two of that name":               {"the Sales agent", []string{"Sales agent", "Sales agent"}, contracts.WordCommand, ""},
+		"one within the other":           {"the big Sales agent", []string{"Sales agent", "big Sales agent"}, contracts.WordCommand, ""},
+		"the rest is another request":    {"the Sales agent", []string{"Sales agent"}, contracts.WordOther, ""},
+		"it begins before what was read": {"the big Sales agent", []string{"big Sales agent"}, contracts.WordBinding, "big Sales agent"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			bubble(t, func(t *testing.T, w *world) {
+				var matches []any
+				for _, name := range c.found {
+					matches = append(matches, map[string]any{"value": name, "label": name, "name": name, "exact": false})
+				}
+				w.read("search", answering(map[string]any{"matches": matches}))
+				w.declare("put", contracts.Metadata{ApprovalRequired: new(false), SideEffectClass: contracts.ClassWriteReversible, RiskLevel: contracts.RiskLow},
+					func(_ context.Context, call execution.Call) execution.Reply {
+						return facts(map[string]any{"who": call.Parameters["who"]})
+					})
+				search := w.node("n1", "search", map[string]any{"query": "Sales"})
+				search.Role = contracts.RolePreSearch
+				put := w.node("n3", "put", map[string]any{"who": "${steps.n2.facts.value}"}, "n2")
+				at := strings.Index(c.sentence, "Sales")
+				put.Said = &contracts.Said{Text: c.sentence, Words: []contracts.WordUse{
+					{Span: [2]int{0, at}, Class: contracts.WordCommand},
+					{Span: [2]int{at, at + len("Sales")}, Class: contracts.WordValue, Parameter: "who"},
+					{Span: [2]int{at + len("Sales "), len(c.sentence)}, Class: c.class},
+				}}
+				r := w.runner()
+				id := w.submit(r, search, choose(contracts.ChooseAsk), put)
+				if c.want == "" {
+					if gate := w.gates(r, id, 1)["n2"]; len(gate.Options) == 0 {
+						t.Errorf("it asks %+v", gate)
+					}
+					return
+				}
+				if v := w.ended(r, id); v.Nodes[2].Facts["who"] != c.want {
+					t.Errorf("it got %v", v.Nodes[2].Facts)
+				}
+			})
+		})
+	}
 }
 
 func TestForEachExpandsAndJoins(t *testing.T) {

@@ -78,7 +78,8 @@ func chosen(t *turn, step *contracts.HumanStep, options []contracts.InterruptOpt
 
 // optionsOf reads the list of {value, label} that a search found, and tells
 // whether the search says of none of them that it is just what was asked for
-// ("exact": false).
+// ("exact": false). Where the sentence has the whole name of a match ("name"), only
+// what is called so is left, and it is what was asked for.
 func optionsOf(t *turn, step *contracts.HumanStep) (options []contracts.InterruptOption, near bool, err error) {
 	if step.OptionsFrom == "" {
 		return nil, false, nil
@@ -92,13 +93,17 @@ func optionsOf(t *turn, step *contracts.HumanStep) (options []contracts.Interrup
 		return nil, false, contracts.Errorf(contracts.CodeInvalid, "the search gave no list at %s", step.OptionsFrom)
 	}
 	options, near = make([]contracts.InterruptOption, 0, min(len(list), maxOptions)), len(list) > 0
+	whole := model.SaidWhole(t.run, t.n.Node, list)
 	for i, item := range list {
-		if i == maxOptions {
+		m, _ := item.(map[string]any)
+		if whole != "" && m["name"] != whole {
+			continue
+		}
+		if len(options) == maxOptions {
 			break
 		}
 		options = append(options, optionOf(i, item))
-		m, _ := item.(map[string]any)
-		near = near && m["exact"] == false
+		near = near && m["exact"] == false && whole == ""
 	}
 	return options, near, nil
 }

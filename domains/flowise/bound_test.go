@@ -212,7 +212,7 @@ func TestANameThatIsNotThereIsNeverReplaced(t *testing.T) {
 		t.Fatalf("%v", matches)
 	}
 	match, _ := matches[0].(object)
-	if match["exact"] != false || !strings.Contains(text(match["label"]), `none called "Weekly RAG"`) {
+	if match["exact"] != false || !strings.Contains(text(match["detail"]), `none called "Weekly RAG"`) {
 		t.Errorf("%v", match)
 	}
 }

@@ -136,10 +136,21 @@ func (r *vicinity) context(p *param, first, last int) float64 {
 	if r.after(p, first) {
 		score += 0.25
 	}
-	if last+1 < r.to && r.expects(p.rights, last+1) {
+	switch {
+	case r.qualifies(p, first, last):
+		score += 0.5
+	case last+1 < r.to && r.expects(p.rights, last+1):
 		score += 0.1
 	}
 	return score
+}
+
+// qualifies tells a text between an article and the name of a parameter that is not
+// what is said or written: "the Team OpenAI credential".
+func (r *vicinity) qualifies(p *param, first, last int) bool {
+	name := last + len(p.words)
+	return first > r.from && len(p.words) > 0 && !p.speaks(r.set.tools.cues) && name < r.to && r.wording.phraseEndsAt(p.words, name) &&
+		r.doc.Tokens[first-1].Has(lang.Article) && !r.doc.Tokens[first].Break && !r.doc.Tokens[last+1].Break
 }
 
 // belongsElsewhere tells whether the examples use a word before another

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/manifold-run/manifold/contracts"
+	"github.com/manifold-run/manifold/intent/internal/shape"
 	"github.com/manifold-run/manifold/intent/internal/text"
 )
 
@@ -57,7 +58,7 @@ type param struct {
 
 	listed      []string // values that the description names
 	written     expectation
-	shapes      []shape
+	shapes      shape.Set
 	examples    int            // number of example values
 	identifiers int            // number of those that have a shape
 	lefts       map[string]int // words before and after values in the examples
@@ -344,7 +345,7 @@ func (p *param) learnShape(v any) {
 			return
 		}
 	}
-	sh, ok := shapeOf(s)
+	sh, ok := shape.Of(s)
 	if !ok {
 		return
 	}
@@ -353,6 +354,10 @@ func (p *param) learnShape(v any) {
 		p.shapes = append(p.shapes, sh)
 	}
 }
+
+// coded tells parameters whose examples are all identifiers with digits: words
+// are no values of theirs.
+func (p *param) coded() bool { return len(p.shapes) > 0 && p.identifiers == p.examples }
 
 func timeUnit(words []string, desc map[string]bool) string {
 	for _, unit := range []string{"second", "minut", "hour", "day", "week", "month", "year"} {

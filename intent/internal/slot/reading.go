@@ -168,7 +168,7 @@ func (r *reading) identifier(c value.Chunk) {
 		if p.kind != "string" || len(p.enum) > 0 || p.temporal() {
 			continue
 		}
-		like := p.like(c.Text)
+		like := p.shapes.Like(c.Text)
 		if like > 0 && like < 0.6 {
 			like += r.near.context(p, c.First, c.Last)
 		}

@@ -44,6 +44,7 @@ func (r *Reader) deletedFlows(ctx context.Context, call domainkit.Call, kind str
 type Match struct {
 	Value     string `json:"value"`
 	Label     string `json:"label"`
+	Detail    string `json:"detail,omitempty"`
 	Name      string `json:"name"`
 	UpdatedAt string `json:"updated_at"`
 	// Exact says that the name is the one that was asked for.
@@ -71,14 +72,12 @@ const maxMatches = 10
 // newFlow is the value of the choice to create a new chatflow.
 const newFlow = "new"
 
-// matchLabel says which flow it is, and what was asked for where that is not its
-// name.
-func matchLabel(f api.Flow, when, query string, exact bool) string {
-	text := fmt.Sprintf("%s (%s, changed %s)", present.Clip(f.Name, 80), f.Type, when)
-	if !exact && strings.TrimSpace(query) != "" {
-		text += fmt.Sprintf("; there is none called %q", present.Clip(query, 80))
+// notCalledSo says of a match what was asked for where that is not its name.
+func notCalledSo(query string, exact bool) string {
+	if exact || strings.TrimSpace(query) == "" {
+		return ""
 	}
-	return text
+	return fmt.Sprintf("there is none called %q", present.Clip(query, 80))
 }
 
 func (r *Reader) resolveTarget(ctx context.Context, call domainkit.Call, in Target) (Matches, error) {
@@ -104,8 +103,8 @@ func (r *Reader) resolveTarget(ctx context.Context, call domainkit.Call, in Targ
 		exact := site.SameName(f.Name, in.Query) || strings.EqualFold(f.ID, strings.TrimSpace(in.Query))
 		when := f.UpdatedDate.UTC().Format("2006-01-02 15:04")
 		out.Matches = append(out.Matches, Match{
-			Value: f.ID, Label: matchLabel(f, when, in.Query, exact), Name: present.NameOf(f.Name),
-			UpdatedAt: when, Exact: exact,
+			Value: f.ID, Label: fmt.Sprintf("%s (%s, changed %s)", present.Clip(f.Name, 80), f.Type, when),
+			Detail: notCalledSo(in.Query, exact), Name: present.NameOf(f.Name), UpdatedAt: when, Exact: exact,
 		})
 	}
 	if in.OfferNew {

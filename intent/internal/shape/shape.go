@@ -1,28 +1,30 @@
-package slot
+// Package shape reads how identifiers are written: of "al-17" that letters stand
+// before a sign and digits.
+package shape
 
 import (
 	"strings"
 	"unicode"
 )
 
-// shape is the outline of an identifier: letters and digits by run, other
+// Shape is the outline of an identifier: letters and digits by run, other
 // signs as they are. "al-17" has the outline "a-9" and the prefix "al-".
-type shape struct {
+type Shape struct {
 	outline string
 	prefix  string
 }
 
-// shapeOf gives the shape of identifiers; ordinary words have none.
-func shapeOf(s string) (shape, bool) {
+// Of gives the shape of identifiers; ordinary words have none.
+func Of(s string) (Shape, bool) {
 	if len(s) > 128 || strings.ContainsFunc(s, unicode.IsSpace) {
-		return shape{}, false
+		return Shape{}, false
 	}
 	outline, digit := outlineOf(s)
 	if !digit {
-		return shape{}, false
+		return Shape{}, false
 	}
 	prefix := s[:strings.IndexFunc(s, unicode.IsDigit)]
-	return shape{outline: outline, prefix: strings.ToLower(prefix)}, true
+	return Shape{outline: outline, prefix: strings.ToLower(prefix)}, true
 }
 
 func outlineOf(s string) (outline string, digit bool) {
@@ -46,19 +48,22 @@ func outlineOf(s string) (outline string, digit bool) {
 	return b.String(), digit
 }
 
-// like says how well a piece of text fits the shapes of the examples: 0 for
+// Set are the shapes of the examples of one parameter, each once.
+type Set []Shape
+
+// Like says how well a piece of text fits the shapes of the examples: 0 for
 // not at all. A prefix that all examples share is part of the shape.
-func (p *param) like(s string) float64 {
-	if len(p.shapes) == 0 {
+func (set Set) Like(s string) float64 {
+	if len(set) == 0 {
 		return 0
 	}
-	got, ok := shapeOf(s)
+	got, ok := Of(s)
 	if !ok {
 		return 0
 	}
-	shared := p.sharedPrefix()
+	shared := set.sharedPrefix()
 	best := 0.0
-	for _, want := range p.shapes {
+	for _, want := range set {
 		samePrefix := got.prefix == want.prefix
 		switch {
 		case want.outline == "9" || got.outline == "9":
@@ -80,13 +85,9 @@ func (p *param) like(s string) float64 {
 	return best
 }
 
-// coded tells parameters whose examples are all identifiers with digits: words
-// are no values of theirs.
-func (p *param) coded() bool { return len(p.shapes) > 0 && p.identifiers == p.examples }
-
-func (p *param) sharedPrefix() bool {
-	for _, s := range p.shapes {
-		if s.prefix != p.shapes[0].prefix || s.prefix == "" {
+func (set Set) sharedPrefix() bool {
+	for _, s := range set {
+		if s.prefix != set[0].prefix || s.prefix == "" {
 			return false
 		}
 	}

@@ -1,0 +1,84 @@
+package model
+
+import (
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/manifold-run/manifold/contracts"
+)
+
+// SaidWhole tells which name of what a search found stands whole in the sentence,
+// around the words that were searched by: of "the Sales agent" only "Sales" may have
+// been taken for the name. "" says that none does, or more than one.
+func SaidWhole(s *State, choice *Node, matches []any) string {
+	search, param := s.SearchBefore(choice)
+	if param == "" || search.Row.Edited != nil {
+		return "" // other words than those of the sentence
+	}
+	words, _ := search.Spec.Params[param].(string)
+	said := saidFor(choice)
+	if said == nil || words == "" {
+		return ""
+	}
+	found := ""
+	for _, item := range matches {
+		m, _ := item.(map[string]any)
+		name, _ := m["name"].(string)
+		if !standsWhole(said, choice.Spec.Human.Param, words, name) || name == found {
+			continue
+		}
+		if found != "" {
+			return ""
+		}
+		found = name
+	}
+	return found
+}
+
+// saidFor is what the call was read from that takes what the node gives.
+func saidFor(n *Node) *contracts.Said {
+	for _, d := range n.dependents {
+		if d.Spec.Said != nil && slices.Contains(d.Spec.DependsOn, n.ID()) {
+			return d.Spec.Said
+		}
+	}
+	return nil
+}
+
+// standsWhole tells whether a name stands in the sentence around words that are a
+// value of the parameter, where the rest of it is no value and no other request.
+func standsWhole(said *contracts.Said, param, words, name string) bool {
+	return slices.ContainsFunc(said.Words, func(w contracts.WordUse) bool {
+		if w.Class != contracts.WordValue || w.Parameter != param || !strings.EqualFold(said.Text[w.Span[0]:w.Span[1]], words) {
+			return false
+		}
+		at := indexFold(name, words)
+		start := w.Span[0] - at
+		end := start + len(name)
+		return at >= 0 && start >= 0 && end <= len(said.Text) && strings.EqualFold(said.Text[start:end], name) &&
+			bounded(said.Text, start, end) && !slices.ContainsFunc(said.Words, func(o contracts.WordUse) bool {
+			inside := o.Span[0] < end && start < o.Span[1]
+			return inside && o != w && o.Class != contracts.WordCommand && o.Class != contracts.WordBeside && o.Class != contracts.WordBinding
+		})
+	})
+}
+
+// indexFold is strings.Index whatever the case; -1 where the folded text is of
+// another length.
+func indexFold(s, part string) int {
+	low := strings.ToLower(s)
+	if len(low) != len(s) {
+		return -1
+	}
+	return strings.Index(low, strings.ToLower(part))
+}
+
+// bounded tells a stretch that no letter or digit touches.
+func bounded(text string, start, end int) bool {
+	before, _ := utf8.DecodeLastRuneInString(text[:start])
+	after, _ := utf8.DecodeRuneInString(text[end:])
+	inWord := func(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) }
+	return !inWord(before) && !inWord(after)
+}
