@@ -101,6 +101,7 @@ func TestOnlyAWriteAsksAboutANameThatIsOnlyNear(t *testing.T) {
 // TestANameThatStandsWholeInTheSentence: where only a part of a name was searched by, and
 // the sentence has the whole of it, it is what was said; no other is taken for it.
 func TestANameThatStandsWholeInTheSentence(t *testing.T) {
+	t.Parallel()
 	for name, c := range map[string]struct {
 		sentence string // what is said of "Sales"
 		found    []string

@@ -26,7 +26,7 @@ func NewAdapter(cfg Config, matcher ...Matcher) (*Adapter, error) {
 		return nil, err
 	}
 	a := &Adapter{cfg: cfg, local: NewLocal(0)}
-	a.local.prior = cfg.OutOfScope
+	a.local.prior, a.local.shelf = cfg.OutOfScope, cfg.Shelf
 	if cfg.Scorer != nil {
 		a.local.scorer, a.local.library, a.local.told = cfg.Scorer, meaning.NewLibrary(cfg.Scorer), cfg.ScorerTold
 	}

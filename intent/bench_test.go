@@ -138,6 +138,28 @@ func BenchmarkSettle1k(b *testing.B) { benchmarkSettle(b, 1000) }
 
 func BenchmarkSettle10k(b *testing.B) { benchmarkSettle(b, 10000) }
 
+// benchmarkRecall settles a catalog that another adapter has settled before.
+func benchmarkRecall(b *testing.B, n int) {
+	b.Helper()
+	kept := &memory{}
+	catalog := generated(n, 10)
+	settle(b, newAdapter(b, intent.Config{Shelf: kept}), catalog)
+	for b.Loop() {
+		b.StopTimer()
+		adapter := newAdapter(b, intent.Config{Shelf: kept})
+		adapter.Prepare(catalog) // the index itself is built in either case
+		b.StartTimer()
+		if x := settle(b, adapter, catalog); x.Provisional() {
+			b.Fatal("the index is not settled")
+		}
+	}
+	b.ReportMetric(float64(kept.size())/(1<<20), "MiB-kept")
+}
+
+func BenchmarkRecall1k(b *testing.B) { benchmarkRecall(b, 1000) }
+
+func BenchmarkRecall10k(b *testing.B) { benchmarkRecall(b, 10000) }
+
 // BenchmarkAddOne10k adds a domain of one capability to a registry of 10,000.
 func BenchmarkAddOne10k(b *testing.B) {
 	before := generated(10000, 10)

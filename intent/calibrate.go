@@ -151,7 +151,7 @@ func (x *Index) examine(ctx context.Context, f fold, most int) ([]Observation, e
 		return nil, err
 	}
 	if f.known != nil {
-		y = understood(y, f.known)
+		y = understood(y, f.known, nil)
 	}
 	if len(questions) > most {
 		questions = spread(questions, most)

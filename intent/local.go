@@ -11,6 +11,7 @@ import (
 
 	"github.com/manifold-run/manifold/contracts"
 	"github.com/manifold-run/manifold/intent/internal/account"
+	"github.com/manifold-run/manifold/intent/internal/latest"
 	"github.com/manifold-run/manifold/intent/internal/meaning"
 	"github.com/manifold-run/manifold/intent/internal/slot"
 )
@@ -28,6 +29,8 @@ type Local struct {
 	scorer  Scorer
 	library *meaning.Library
 	told    func(error)
+	// shelf keeps what was learned; nil for none.
+	shelf Shelf
 	// prior is the share of messages that are meant for no capability.
 	prior float64
 
@@ -35,7 +38,7 @@ type Local struct {
 	mu     sync.Mutex
 	recent []*slotted
 
-	background
+	background latest.Worker[*contracts.Catalog]
 }
 
 // slotted is the place of one index, which the first caller fills.
@@ -50,7 +53,9 @@ var _ Matcher = (*Local)(nil)
 // NewLocal makes a matcher that keeps the indexes of the given number of
 // snapshots; 0 keeps the default number.
 func NewLocal(snapshots int) *Local {
-	return &Local{tools: slot.NewTools(), keep: max(cmp.Or(snapshots, DefaultSnapshots), 1), prior: DefaultOutOfScope}
+	l := &Local{tools: slot.NewTools(), keep: max(cmp.Or(snapshots, DefaultSnapshots), 1), prior: DefaultOutOfScope}
+	l.background.Do = l.settleLatest
+	return l
 }
 
 // Index gives the index of a catalog, building it on first use. Two callers
@@ -67,7 +72,7 @@ func (l *Local) Index(catalog *contracts.Catalog) *Index {
 			x = l.build(catalog)
 		}
 		place.index.Store(x)
-		l.want(catalog)
+		l.background.Want(catalog)
 	})
 	return place.index.Load()
 }

@@ -222,8 +222,8 @@ func (m *senses) compare(hits []hit, means []float32) {
 }
 
 // understood gives a copy of a trained index that knows meanings. All texts must
-// have been learned.
-func understood(x *Index, known *meaning.Library) *Index {
+// have been learned; weights are those that were trained before, nil for none.
+func understood(x *Index, known *meaning.Library, weights []float32) *Index {
 	capabilities := make([][]meaning.Sentence, len(x.caps))
 	for i, c := range x.caps {
 		if c == nil {
@@ -237,7 +237,7 @@ func understood(x *Index, known *meaning.Library) *Index {
 		}
 	}
 	y := *x
-	y.senses = &senses{space: meaning.New(known.Dims(), capabilities), calibration: shippedMeant(), strange: shippedStrange(), spoken: spokenIn(x)}
+	y.senses = &senses{space: meaning.New(known.Dims(), capabilities, weights), calibration: shippedMeant(), strange: shippedStrange(), spoken: spokenIn(x)}
 	y.senses.glossaries = glossariesOf(x, y.senses.spoken, known)
 	return &y
 }

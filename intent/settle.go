@@ -8,10 +8,10 @@ import (
 	"fmt"
 	"math"
 	"strconv"
-	"sync"
 	"time"
 
 	"github.com/manifold-run/manifold/contracts"
+	"github.com/manifold-run/manifold/intent/internal/learned"
 )
 
 // algorithm names the way in which indexes are built, trained and calibrated.
@@ -62,6 +62,26 @@ func (l *Local) settled(ctx context.Context, x *Index, catalog *contracts.Catalo
 	if x.patched {
 		x = l.build(catalog)
 	}
+	id, err := contracts.Hash([]any{algorithm, catalog.Snapshot, l.prior})
+	if err != nil {
+		return nil, err
+	}
+	var y *Index
+	if kept := new(learned.Words); l.recall(ctx, id, kept) {
+		y = x.withWords(kept)
+	}
+	if y == nil {
+		if y, err = l.learn(ctx, x, catalog, id); err != nil {
+			return nil, err
+		}
+	}
+	z := *y
+	z.provisional, z.id = false, id
+	return &z, nil
+}
+
+// learn trains and calibrates an index, and keeps what comes of it.
+func (l *Local) learn(ctx context.Context, x *Index, catalog *contracts.Catalog, id string) (*Index, error) {
 	y, err := x.trained(ctx)
 	if err != nil {
 		return nil, err
@@ -69,26 +89,39 @@ func (l *Local) settled(ctx context.Context, x *Index, catalog *contracts.Catalo
 	if y, err = y.calibrated(ctx, catalog, l.prior, nil); err != nil {
 		return nil, err
 	}
-	z := *y
-	z.provisional = false
-	z.id, err = contracts.Hash([]any{algorithm, catalog.Snapshot, l.prior})
-	return &z, err
+	if y.shareBest == shareBestTrained {
+		l.remember(ctx, id, y.learnedWords())
+	}
+	return y, nil
 }
 
 // understood adds what the scorer knows of meanings to a settled index.
 func (l *Local) understood(ctx context.Context, x *Index, catalog *contracts.Catalog) (*Index, error) {
-	if err := l.library.Learn(ctx, textsIn(catalog)); err != nil {
-		return nil, err
-	}
-	y := understood(x, l.library)
-	y.senses.calibration.shift(odds(DefaultOutOfScope) - odds(l.prior))
-	y, err := y.calibrated(ctx, catalog, l.prior, l.library)
+	id, err := contracts.Hash([]any{algorithm, catalog.Snapshot, l.prior, l.scorer.Model()})
 	if err != nil {
 		return nil, err
 	}
+	kept := new(learned.Meanings)
+	known := l.recall(ctx, id, kept) && len(kept.Sure) == signalCount+1 && len(kept.Strange) == signalCount+1 && l.library.Take(kept.Vectors)
+	if !known {
+		if err := l.library.Learn(ctx, textsIn(catalog)); err != nil {
+			return nil, err
+		}
+		kept.Weights = nil
+	}
+	y := understood(x, l.library, kept.Weights)
+	y.senses.calibration.shift(odds(DefaultOutOfScope) - odds(l.prior))
+	if known {
+		y.senses.calibration.shown, y.senses.strange, y.senses.calibrates = listed(kept.Sure), listed(kept.Strange), kept.Own
+	} else {
+		if y, err = y.calibrated(ctx, catalog, l.prior, l.library); err != nil {
+			return nil, err
+		}
+		l.remember(ctx, id, y.senses.learned(l.library.Bytes()))
+	}
 	z := *y
-	z.id, err = contracts.Hash([]any{algorithm, catalog.Snapshot, l.prior, l.scorer.Model()})
-	return &z, err
+	z.id = id
+	return &z, nil
 }
 
 // ID identifies a settled index: the catalog with the digests of its
@@ -122,75 +155,32 @@ func (x *Index) Fingerprint() string {
 	return hex.EncodeToString(h.Sum(nil))
 }
 
-// background settles what was asked for last. Until it was started, indexes
-// stay provisional.
-type background struct {
-	// life guards the fields below.
-	life   sync.Mutex
-	stop   context.CancelFunc
-	done   chan struct{}
-	latest *contracts.Catalog
-	giveUp context.CancelFunc // of what is being settled
-	wake   chan struct{}
-}
-
 // Start begins to train and calibrate in the background whatever catalog comes
-// next. A second call does nothing.
+// next; until then, indexes stay provisional. A second call does nothing.
 func (l *Local) Start(ctx context.Context) error {
-	l.life.Lock()
-	defer l.life.Unlock()
-	if l.stop != nil {
-		return nil
-	}
-	// It lives longer than the start; Stop ends it.
-	ctx, stop := context.WithCancel(context.WithoutCancel(ctx))
-	l.stop, l.done, l.wake = stop, make(chan struct{}), make(chan struct{}, 1)
-	go l.work(ctx, l.done, l.wake)
+	l.background.Start(ctx)
 	return nil
 }
 
 // Expect has the index of a catalog built and settled in the background, so
 // that the first message need not wait for it; nothing happens before Start.
-func (l *Local) Expect(catalog *contracts.Catalog) { l.want(catalog) }
+func (l *Local) Expect(catalog *contracts.Catalog) { l.background.Want(catalog) }
 
 // Stop ends the work in the background and waits for it. A second call does
 // nothing.
-func (l *Local) Stop(ctx context.Context) error {
-	l.life.Lock()
-	stop, done := l.stop, l.done
-	l.stop = nil
-	l.life.Unlock()
-	if stop == nil {
-		return nil
-	}
-	stop()
-	select {
-	case <-done:
-		return nil
-	case <-ctx.Done():
-		return fmt.Errorf("wait for training to end: %w", ctx.Err())
-	}
-}
-
-// want asks for a catalog to be settled, instead of any that is not yet.
-func (l *Local) want(catalog *contracts.Catalog) {
-	l.life.Lock()
-	defer l.life.Unlock()
-	if l.stop == nil {
-		return
-	}
-	l.latest = catalog
-	if l.giveUp != nil {
-		l.giveUp()
-	}
-	select {
-	case l.wake <- struct{}{}:
-	default: // it is awake already
-	}
-}
+func (l *Local) Stop(ctx context.Context) error { return l.background.Stop(ctx) }
 
 // hearAgain is after which time a scorer is asked again that gave no vectors.
 const hearAgain = 30 * time.Second
+
+// settleLatest settles a catalog in the background. One that cannot be settled stays
+// provisional: it was given up for another, or at the end.
+func (l *Local) settleLatest(ctx context.Context, catalog *contracts.Catalog) {
+	x, err := l.Settle(ctx, catalog)
+	if err == nil && l.scorer != nil && x.senses == nil {
+		time.AfterFunc(hearAgain, func() { l.wantAgain(catalog) })
+	}
+}
 
 // wantAgain asks for a catalog that was settled before, unless another one is
 // asked for.
@@ -199,50 +189,6 @@ func (l *Local) wantAgain(catalog *contracts.Catalog) {
 	latest := len(l.recent) > 0 && l.recent[0].snapshot == catalog.Snapshot
 	l.mu.Unlock()
 	if latest {
-		l.want(catalog)
-	}
-}
-
-// take gives what is wanted, and a context that ends when something else is.
-func (l *Local) take(ctx context.Context) (context.Context, *contracts.Catalog) {
-	l.life.Lock()
-	defer l.life.Unlock()
-	catalog := l.latest
-	l.latest = nil
-	ctx, l.giveUp = context.WithCancel(ctx)
-	return ctx, catalog
-}
-
-// rest gives up the context of what is settled now.
-func (l *Local) rest() {
-	l.life.Lock()
-	defer l.life.Unlock()
-	l.giveUp()
-	l.giveUp = nil
-}
-
-// work settles one catalog after the other. One that cannot be settled stays
-// provisional: it was given up for another, or at the end.
-func (l *Local) work(ctx context.Context, done chan<- struct{}, wake <-chan struct{}) {
-	defer close(done)
-	for {
-		select {
-		case <-ctx.Done():
-			return
-		case <-wake:
-		}
-		sub, catalog := l.take(ctx)
-		if catalog == nil {
-			l.rest()
-			continue
-		}
-		x, err := l.Settle(sub, catalog)
-		l.rest()
-		if err != nil && ctx.Err() != nil {
-			return
-		}
-		if err == nil && l.scorer != nil && x.senses == nil {
-			time.AfterFunc(hearAgain, func() { l.wantAgain(catalog) })
-		}
+		l.background.Want(catalog)
 	}
 }

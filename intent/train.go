@@ -6,6 +6,8 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
+
+	"github.com/manifold-run/manifold/intent/internal/sparse"
 )
 
 // Training starts from the centroids and moves each capability's weights away
@@ -43,7 +45,7 @@ func (x *Index) trained(ctx context.Context) (*Index, error) {
 	if err != nil || len(lessons) == 0 {
 		return x, err
 	}
-	t := &trainer{x: x, tables: make([]table, len(x.caps))}
+	t := &trainer{x: x, tables: make([]sparse.Table, len(x.caps))}
 	t.seed()
 	order := rand.New(rand.NewPCG(trainOrder, trainEpochs)).Perm(len(lessons)) //nolint:gosec // it must be the same each time
 	for epoch := range trainEpochs {
@@ -112,7 +114,7 @@ func (x *Index) vectorOfSentence(s *sentence) vector {
 // trainer holds the weights of all capabilities while they are learned.
 type trainer struct {
 	x      *Index
-	tables []table
+	tables []sparse.Table
 	rate   float32
 	values []float32 // of the features of the current sentence
 }
@@ -123,7 +125,7 @@ func (t *trainer) seed() {
 		for id := range len(m.start) - 1 {
 			caps, weights := m.row(int32(id))
 			for i, number := range caps {
-				t.tables[number].add(int32(id), weights[i])
+				t.tables[number].Add(int32(id), weights[i])
 			}
 		}
 	}
@@ -169,7 +171,7 @@ func (t *trainer) likeness(number int32, features []int32) float32 {
 	var sum float32
 	table := &t.tables[number]
 	for k, id := range features {
-		sum += float32(table.get(id) * t.values[k])
+		sum += float32(table.Get(id) * t.values[k])
 	}
 	return sum / 2
 }
@@ -178,7 +180,7 @@ func (t *trainer) move(number int32, features []int32, step float32) {
 	table := &t.tables[number]
 	for k, id := range features {
 		if t.values[k] != 0 {
-			table.add(id, float32(step*t.values[k]))
+			table.Add(id, float32(step*t.values[k]))
 		}
 	}
 }
@@ -203,65 +205,12 @@ func (t *trainer) matrix() matrix {
 	var cells []cell
 	for number := range t.tables {
 		from := len(cells)
-		table := &t.tables[number]
-		for i, key := range table.keys {
-			if w := table.weights[i]; key > 0 && (w > trainFloor || w < -trainFloor) {
-				cells = append(cells, cell{key - 1, int32(number), w})
+		for feature, w := range t.tables[number].All {
+			if w > trainFloor || w < -trainFloor {
+				cells = append(cells, cell{feature, count32(number), w})
 			}
 		}
 		slices.SortFunc(cells[from:], func(a, b cell) int { return cmp.Compare(a.feature, b.feature) })
 	}
 	return newMatrix(cells, len(t.x.words.idf))
-}
-
-// table is a small hash table from features to weights, which costs a fraction
-// of a map.
-type table struct {
-	keys    []int32 // feature plus one; 0 is free
-	weights []float32
-	used    int
-	shift   uint8
-}
-
-// place finds the slot of a feature, or the free slot where it belongs.
-func (t *table) place(feature int32) int {
-	at := int(uint32(feature) * 2654435769 >> t.shift) //nolint:gosec // numbers of features are not negative
-	for t.keys[at] != 0 && t.keys[at] != feature+1 {
-		at = (at + 1) & (len(t.keys) - 1)
-	}
-	return at
-}
-
-func (t *table) get(feature int32) float32 {
-	if t.used == 0 {
-		return 0
-	}
-	return t.weights[t.place(feature)]
-}
-
-func (t *table) add(feature int32, w float32) {
-	if 4*(t.used+1) > 3*len(t.keys) {
-		t.grow()
-	}
-	at := t.place(feature)
-	if t.keys[at] == 0 {
-		t.keys[at] = feature + 1
-		t.used++
-	}
-	t.weights[at] += w
-}
-
-func (t *table) grow() {
-	old := *t
-	size := max(64, 2*len(old.keys))
-	t.keys, t.weights, t.used = make([]int32, size), make([]float32, size), 0
-	t.shift = 32
-	for n := size; n > 1; n /= 2 {
-		t.shift--
-	}
-	for i, key := range old.keys {
-		if key != 0 {
-			t.add(key-1, old.weights[i])
-		}
-	}
 }

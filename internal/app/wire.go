@@ -100,7 +100,12 @@ func (a *App) wireIntents() error {
 	}
 	a.hears = scorer.About
 	a.cleanups = append(a.cleanups, cleanup{"embeddings", func(context.Context) error { return scorer.Close() }})
+	kept := shelf{rows: a.store.learned, logger: a.cfg.Logger}
+	if len(a.witness.Sealing) > 0 {
+		kept.key = a.witness.Sealing[0]
+	}
 	cfg, err := a.cfg.Gates.config(intent.Config{
+		Shelf:  kept,
 		Scorer: scorer.Scorer, Engine: NewUnderstanding(a.model), EngineMode: a.cfg.Mind.Understanding,
 		ScorerTold: func(err error) {
 			if err != nil {

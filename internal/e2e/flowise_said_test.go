@@ -31,7 +31,7 @@ func TestWhatASentenceSaysReachesTheGate(t *testing.T) {
 		`create a chatflow called "Desk" in the folder "HR" that replies "Hi"`:                    {"flowise.create_chatflow", map[string]string{"category": "HR"}, ""},
 		`create a conversation chatflow called "Team desk" with the Team OpenAI credential`:       {"flowise.create_chatflow", map[string]string{"name": "Team desk", "credential": "Team OpenAI"}, ""},
 		`create a chatflow called "Model desk" with gpt-4.1 and the Other OpenAI credential`:      {"flowise.create_chatflow", map[string]string{"name": "Model desk", "model": "gpt-4.1", "credential": "Other OpenAI"}, ""},
-		`create a chatflow "Returns" using the Other OpenAI credential`:                            {"flowise.create_chatflow", map[string]string{"name": "Returns", "credential": "Other OpenAI"}, ""},
+		`create a chatflow "Returns" using the Other OpenAI credential`:                           {"flowise.create_chatflow", map[string]string{"name": "Returns", "credential": "Other OpenAI"}, ""},
 		`add a calculator tool to the Sales agent`:                                                {"flowise.add_tool", nil, "Sales agent"},
 		`create a conversation chatflow called "Claude desk" that uses Claude`:                    {},
 		`deploy the Support Bot on production`:                                                    {},

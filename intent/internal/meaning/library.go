@@ -3,8 +3,10 @@ package meaning
 import (
 	"context"
 	"crypto/sha256"
+	"encoding/binary"
 	"fmt"
 	"maps"
+	"math"
 	"slices"
 	"sync"
 )
@@ -104,4 +106,46 @@ func (l *Library) Dims() int {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.length
+}
+
+// Bytes writes the vectors of the catalog that was learned last.
+func (l *Library) Bytes() []byte {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	out := binary.LittleEndian.AppendUint32(nil, uint32(l.length)) //nolint:gosec // the length of a vector
+	for h, v := range l.known {
+		if len(v.numbers) != l.length {
+			continue
+		}
+		out = binary.LittleEndian.AppendUint32(append(out, h[:]...), math.Float32bits(v.scale))
+		for _, n := range v.numbers {
+			out = append(out, byte(n)) //nolint:gosec // the same bits
+		}
+	}
+	return out
+}
+
+// Take takes the vectors of a catalog from what Bytes wrote, in the place of learning
+// them; false, and nothing happens, if it is not that.
+func (l *Library) Take(data []byte) bool {
+	if len(data) < 4 {
+		return false
+	}
+	length, data := int(binary.LittleEndian.Uint32(data)), data[4:]
+	const head = len(textHash{}) + 4
+	if length == 0 || length > len(data) || len(data)%(head+length) != 0 {
+		return false
+	}
+	known := make(map[textHash]Compact, len(data)/(head+length))
+	for ; len(data) > 0; data = data[head+length:] {
+		c := Compact{numbers: make([]int8, length), scale: math.Float32frombits(binary.LittleEndian.Uint32(data[len(textHash{}):]))}
+		for i, b := range data[head : head+length] {
+			c.numbers[i] = int8(b) //nolint:gosec // the same bits
+		}
+		known[textHash(data[:len(textHash{})])] = c
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.known, l.before, l.length = known, l.known, length
+	return true
 }

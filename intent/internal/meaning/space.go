@@ -83,10 +83,11 @@ type Space struct {
 	words    [][]Compact
 }
 
-// New makes a space of the sentences of each capability and trains it. A
-// capability without sentences is like nothing. Vectors that have not the given
-// number of dimensions are left out.
-func New(dims int, capabilities [][]Sentence) *Space {
+// New makes a space of the sentences of each capability and trains it, or takes the
+// weights that one of the same sentences was trained to before. A capability without
+// sentences is like nothing. Vectors that have not the given number of dimensions are
+// left out.
+func New(dims int, capabilities [][]Sentence, trained []float32) *Space {
 	s := &Space{dims: dims, weights: make([]float32, dims*len(capabilities)), examples: make([][]Compact, len(capabilities)), words: make([][]Compact, len(capabilities))}
 	for i, sentences := range capabilities {
 		w := s.of(i)
@@ -105,7 +106,11 @@ func New(dims int, capabilities [][]Sentence) *Space {
 		}
 		shorten(w)
 	}
-	s.train()
+	if len(trained) == len(s.weights) {
+		s.weights = trained
+	} else {
+		s.train()
+	}
 	return s
 }
 

@@ -66,7 +66,7 @@ func TestTrainingTellsNeighboursApart(t *testing.T) {
 		capabilities = append(capabilities, sentences)
 	}
 	capabilities = append(capabilities, nil) // one that nothing is known of
-	s := meaning.New(dims, capabilities)
+	s := meaning.New(dims, capabilities, nil)
 	right, scores := 0, make([]float32, s.Size())
 	for want, centre := range centres {
 		for range 20 {

@@ -20,6 +20,7 @@ import (
 	"github.com/manifold-run/manifold/internal/store/postgres/proof"
 	"github.com/manifold-run/manifold/internal/store/postgres/queue"
 	"github.com/manifold-run/manifold/internal/store/postgres/quota"
+	"github.com/manifold-run/manifold/internal/store/postgres/shelf"
 	"github.com/manifold-run/manifold/internal/store/stored"
 )
 
@@ -57,6 +58,7 @@ type Store struct {
 	Proofs    *proof.Proofs
 	Held      *Quarantine
 	Quota     *quota.Quota
+	Shelf     *shelf.Shelf
 }
 
 // Runs is what execution keeps, and the listing of gates.
@@ -104,7 +106,7 @@ func Open(ctx context.Context, cfg Config) (*Store, error) {
 		return nil, translate("open the database", err)
 	}
 	d.writer = groupcommit.Start(d.commit)
-	return &Store{db: d, Runs: &Runs{d}, Talk: &Talk{d}, Mail: &Mail{d}, Directory: &Directory{d}, Proofs: proof.New(pool, d.seals, translate), Held: &Quarantine{d}, Quota: quota.New(pool, d.post.Origin, translate)}, nil
+	return &Store{db: d, Runs: &Runs{d}, Talk: &Talk{d}, Mail: &Mail{d}, Directory: &Directory{d}, Proofs: proof.New(pool, d.seals, translate), Held: &Quarantine{d}, Quota: quota.New(pool, d.post.Origin, translate), Shelf: shelf.New(pool, translate)}, nil
 }
 
 func connect(ctx context.Context, cfg Config) (*pgxpool.Pool, error) {

@@ -102,13 +102,17 @@ func Tables() []Table {
 // Harmless are the columns that no view, gate, answer or decision reads, with
 // what a changed one comes to. Nobody notices a change of them.
 func Harmless() map[string]string {
-	const scheduling = "who advances the run and when: it is looked at later, or once more"
+	const (
+		scheduling = "who advances the run and when: it is looked at later, or once more"
+		learned    = "it has a MAC by which the server knows its own; another is learned again"
+	)
 	return map[string]string{
 		"run.owner": scheduling, "run.epoch": scheduling, "run.lease_until": scheduling, "run.wake_seq": scheduling,
 		"run.handled_seq": scheduling, "run.wake_at": scheduling, "run.parked": scheduling,
 		"outbox.attempts": "a notice is sent once more, or later", "outbox.due_at": "a notice is sent once more, or later",
 		"inbox.received_at": "a finished message is forgotten later, or sooner",
 		"probe.one":         "what is written to find out whether anything can be", "probe.at": "when that was",
+		"learned.id": learned, "learned.body": learned, "learned.kept_at": learned,
 		"seal.logged": "a leaf of the log is written once more, or with the next change",
 	}
 }

@@ -64,6 +64,7 @@ type Store struct {
 	Directory *Directory
 	Proofs    *Proofs
 	Held      *Quarantine
+	Shelf     *Shelf
 }
 
 // Runs is what execution keeps, and the listing of gates.
@@ -78,6 +79,9 @@ type Mail struct{ *file }
 
 // Directory is what admins keep: domains and keys.
 type Directory struct{ *file }
+
+// Shelf is what was learned of catalogs.
+type Shelf struct{ *file }
 
 // Proofs is what shows that nothing else has changed any of it.
 type Proofs struct{ *file }
@@ -119,7 +123,7 @@ func Open(ctx context.Context, cfg Config) (*Store, error) {
 	if err := f.connect(ctx, path, cfg); err != nil {
 		return nil, errors.Join(translate("open the database "+path, err), f.closeFiles())
 	}
-	return &Store{file: f, Runs: &Runs{f}, Talk: &Talk{f}, Mail: &Mail{f}, Directory: &Directory{f}, Proofs: &Proofs{f}, Held: &Quarantine{f}}, nil
+	return &Store{file: f, Runs: &Runs{f}, Talk: &Talk{f}, Mail: &Mail{f}, Directory: &Directory{f}, Proofs: &Proofs{f}, Held: &Quarantine{f}, Shelf: &Shelf{f}}, nil
 }
 
 // Close commits what was accepted, and closes the files. Writes that come

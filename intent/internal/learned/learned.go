@@ -1,0 +1,113 @@
+// Package learned writes what was learned of a catalog as bytes, and reads it again.
+package learned
+
+import (
+	"bytes"
+	"encoding/binary"
+	"encoding/gob"
+	"fmt"
+	"math"
+	"slices"
+)
+
+// Words is what was learned of the words of a catalog. Features and capabilities are
+// named by their numbers in the index that is built of the same catalog.
+type Words struct {
+	// Start, Of and Weight are the trained weights, as an inverted index: those of
+	// feature i stand at Start[i] to Start[i+1].
+	Start, Of Numbers
+	Weight    Floats
+	// Sure turns signals into a confidence; Own says that it was learned from the
+	// catalog and did not come with the program.
+	Sure []float64
+	Own  bool
+}
+
+// Fit tells whether this can have been learned of an index with so many features,
+// capabilities and signals.
+func (w *Words) Fit(features, capabilities, signals int) bool {
+	cells := len(w.Of)
+	inside := func(n int32) bool { return n >= 0 && int(n) < capabilities }
+	return len(w.Start) == features+1 && len(w.Weight) == cells && len(w.Sure) == signals && slices.IsSorted(w.Start) &&
+		w.Start[0] == 0 && int(w.Start[features]) == cells && !slices.ContainsFunc(w.Of, func(n int32) bool { return !inside(n) })
+}
+
+// Meanings is what was learned of the meanings of a catalog.
+type Meanings struct {
+	// Vectors are those of all its texts, as a library writes them.
+	Vectors []byte
+	// Weights are the trained ones of its capabilities.
+	Weights Floats
+	// Sure and Strange turn signals into a confidence, Strange where the words say
+	// next to nothing. Own is as in Words.
+	Sure, Strange []float64
+	Own           bool
+}
+
+// Encode writes what was learned.
+func Encode(what any) ([]byte, error) {
+	var b bytes.Buffer
+	if err := gob.NewEncoder(&b).Encode(what); err != nil {
+		return nil, fmt.Errorf("write what was learned: %w", err)
+	}
+	return b.Bytes(), nil
+}
+
+// Decode reads what Encode wrote into a *Words or *Meanings.
+func Decode(data []byte, into any) error {
+	if err := gob.NewDecoder(bytes.NewReader(data)).Decode(into); err != nil {
+		return fmt.Errorf("read what was learned: %w", err)
+	}
+	return nil
+}
+
+// Numbers are written four bytes each: gob takes ten times as long.
+type Numbers []int32
+
+// Floats are written as Numbers are.
+type Floats []float32
+
+// wide is how many bytes one of them takes.
+const wide = 4
+
+// MarshalBinary writes the numbers.
+func (n Numbers) MarshalBinary() ([]byte, error) {
+	out := make([]byte, 0, wide*len(n))
+	for _, v := range n {
+		out = binary.LittleEndian.AppendUint32(out, uint32(v)) //nolint:gosec // the same bits
+	}
+	return out, nil
+}
+
+// UnmarshalBinary reads them.
+func (n *Numbers) UnmarshalBinary(data []byte) error {
+	if len(data)%wide != 0 {
+		return fmt.Errorf("%d bytes are no whole numbers", len(data))
+	}
+	*n = make(Numbers, len(data)/wide)
+	for i := range *n {
+		(*n)[i] = int32(binary.LittleEndian.Uint32(data[i*wide:])) //nolint:gosec // the same bits
+	}
+	return nil
+}
+
+// MarshalBinary writes the floats.
+func (f Floats) MarshalBinary() ([]byte, error) {
+	out := make([]byte, 0, wide*len(f))
+	for _, v := range f {
+		out = binary.LittleEndian.AppendUint32(out, math.Float32bits(v))
+	}
+	return out, nil
+}
+
+// UnmarshalBinary reads them.
+func (f *Floats) UnmarshalBinary(data []byte) error {
+	if len(data)%wide != 0 {
+		return fmt.Errorf("%d bytes are no whole numbers", len(data))
+	}
+	*f = make(Floats, len(data)/wide)
+	for i := range *f {
+		(*f)[i] = math.Float32frombits(binary.LittleEndian.Uint32(data[i*wide:]))
+	}
+	return nil
+}
