@@ -93,3 +93,15 @@ func TestTheFiveStepsOfADomainAreCalledByName(t *testing.T) {
 		}
 	}
 }
+
+// TestAContractNamesWhatIsPersonal: a person approves which data passes through a new
+// flow, what of it is personal, which credentials it takes and what a test must show.
+func TestAContractNamesWhatIsPersonal(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	goal := `Build a flow that asks in a form for the guest's name, e-mail and arrival day and then replies "Booked"`
+	contract, _ := b.facts("plan_from_goal", object{"goal": goal}, in{})["contract"].(object)
+	if got := fmt.Sprint(contract["data_fields"], contract["pii_fields"], contract["credentials"]); got != "[guest's name e-mail arrival day] [guest's name e-mail] []" {
+		t.Errorf("the contract speaks of %s", got)
+	}
+}

@@ -50,6 +50,9 @@ func (s *site) developed(sentence string, answers say) (contracts.RunView, strin
 				s.approve(i)
 				continue
 			}
+			if i.Type == contracts.InterruptResultReview {
+				s.reviewable(i)
+			}
 			if asked[i.Type] >= len(answers[i.Type]) {
 				s.t.Fatalf("%s: nobody expected %s: %s\n%s", sentence, i.Type, i.Prompt, asJSON(i))
 			}
@@ -61,6 +64,17 @@ func (s *site) developed(sentence string, answers say) (contracts.RunView, strin
 	}
 	s.t.Fatalf("%s: it did not end", sentence)
 	return contracts.RunView{}, ""
+}
+
+// reviewable holds the review of a result to what a person must see: what was changed,
+// each test with its trials and its time, what they took together, and where it is.
+func (s *site) reviewable(i contracts.Interrupt) {
+	s.t.Helper()
+	for label, part := range map[string]string{"changes": "", "tests": " of 1, ", "tests_took": " ms", "link": "http"} {
+		if value := i.Show[label]; value == nil || !strings.Contains(asJSON(value), part) {
+			s.t.Errorf("the review does not show %s: %s", label, asJSON(i.Show))
+		}
+	}
 }
 
 func decides(decision string, more ...any) map[string]any {

@@ -82,7 +82,7 @@ var (
 	named   = regexp.MustCompile(`\b(?i:called|named|chamad[oa]|llamad[oa]|namens|genannt|appelée?|nommée?|chiamat[oa])\s+(?:"([^"]+)"|“([^”]+)”|((?:\p{Lu}[\p{L}\d-]*)(?:\s+\p{Lu}[\p{L}\d-]*){0,4}))`)
 	ofFlow  = regexp.MustCompile(`\b(?i:the|my|our|o|a|el|la|den|die|das|le|il)\s+(?:(?i:existing\s+)?(?i:chatflow|flow|bot|fluxo|flujo)\s+)?(?:"([^"]+)"|((?:\p{Lu}[\p{L}\d-]*)(?:\s+\p{Lu}[\p{L}\d-]*){0,4}))`)
 	models  = regexp.MustCompile(`(?i)\b(gpt-[\w.-]*\w|o[134](?:-mini)?|claude-[\w.-]*\w|gemini-[\w.-]*\w|llama-?\d[\w.:-]*\w|mistral-[\w.-]*\w|deepseek-[\w.-]*\w|command-r[\w.-]*)\b`)
-	asksFor = regexp.MustCompile(`(?i)\b(?:asks? for|with (?:the )?fields?|pede|pide|fragt nach|demande|chiede)\s+([^.;]+)`)
+	asksFor = regexp.MustCompile(`(?i)\b(?:asks?(?:\s+\p{L}+){0,4}?\s+for|form for|with (?:the )?fields?|pede|pide|fragt nach|demande|chiede)\s+([^.;]+)`)
 )
 
 // Read reads a goal. Definitions say which kinds of nodes there are.
@@ -369,14 +369,25 @@ func firstGroup(re *regexp.Regexp, text string) string {
 
 // listed cuts "name, email and order number" into its parts.
 func listed(text string) []string {
+	if at := goesOn.FindStringIndex(text); at != nil {
+		text = text[:at[0]]
+	}
 	var out []string
-	for _, part := range regexp.MustCompile(`,|\band\b|\be\b|\by\b|\bund\b|\bet\b`).Split(text, -1) {
-		if part = strings.TrimSpace(part); part != "" && len(out) < 12 {
+	for _, part := range betweenFields.Split(text, -1) {
+		if part = strings.TrimSpace(beforeField.ReplaceAllString(part, "")); part != "" && len(out) < 12 {
 			out = append(out, part)
 		}
 	}
 	return out
 }
+
+// What stands between the fields of a form, before one, and where the sentence goes on
+// with what is done with them.
+var (
+	betweenFields = regexp.MustCompile(`\s*,\s*(?:and\s+)?|\s+(?:and|e|y|und|et|&)\s+`)
+	beforeField   = regexp.MustCompile(`(?i)^\s*(?:the|a|an|their|his|her|o|os|as|el|la|los|las|le|les|den|die|das)\s+`)
+	goesOn        = regexp.MustCompile(`(?i)[,;]?\s+(?:(?:and|e|y|und|et)\s+)?(?:then|afterwards|depois|luego|danach|ensuite)\s|[,;]?\s+(?:and|e|y|und|et)\s+(?:answers?|replies|reply|says?|sends?|tells?|calls?|looks?|explains?|responde|antwortet|répond|risponde)\b`)
+)
 
 // Change are the features that a sentence about an existing flow asks to change:
 // the sentence itself is no instruction of the model's.

@@ -117,6 +117,25 @@ func TestChangesNameTheirFlow(t *testing.T) {
 	}
 }
 
+// TestAFormAsksForWhatIsListed: each field by itself, and nothing of what is done with
+// them.
+func TestAFormAsksForWhatIsListed(t *testing.T) {
+	t.Parallel()
+	defs := shipped(t)
+	for text, want := range map[string]string{
+		"Create a flow with a form that asks for name, email and order number, and answers with the status": "name|email|order number",
+		"Build a form for the title, the author and a short review":                                         "title|author|short review",
+		"Make a flow that asks the guest in a form for name and e-mail, then books the room":                "name|e-mail",
+		"Create a form that asks guests for their birthday and sends a card":                                "birthday",
+		"Cria um fluxo com um formulário que pede nome e telefone e responde com o número":                  "nome|telefone",
+		"Build a bot that asks for nothing":                                                                 "",
+	} {
+		if got := strings.Join(goal.Read(text, defs).Form, "|"); got != want {
+			t.Errorf("%s: %q, not %q", text, got, want)
+		}
+	}
+}
+
 // TestFormsAndCallsAreAgentFlows: what only an agent flow can do makes one.
 func TestFormsAndCallsAreAgentFlows(t *testing.T) {
 	t.Parallel()
