@@ -203,9 +203,10 @@ func (b *builder) addHeads(tokens []text.Token) {
 }
 
 func (b *builder) addExact(tokens []text.Token, number int32) {
-	key := normal(tokens)
-	if key != "" && !slices.Contains(b.x.exact[key], number) {
-		b.x.exact[key] = append(slices.Clip(b.x.exact[key]), number) // it may be shared with an earlier index
+	for _, key := range []string{normal(tokens), quoting(tokens)} {
+		if key != "" && !slices.Contains(b.x.exact[key], number) {
+			b.x.exact[key] = append(slices.Clip(b.x.exact[key]), number) // it may be shared with an earlier index
+		}
 	}
 }
 

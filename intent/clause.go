@@ -202,9 +202,10 @@ func (s *sentenceReader) takesBack() bool {
 	return false
 }
 
-// exactly takes a message as one request that is an example word for word.
+// exactly takes a message as one request that is an example word for word, beside what
+// is quoted.
 func (s *sentenceReader) exactly() (*part, bool) {
-	known := slices.ContainsFunc(s.x.exact[normal(s.m.Tokens)], func(n int32) bool { return s.x.caps[n] != nil && s.allowed(s.x.caps[n]) })
+	known := slices.ContainsFunc(s.x.saying(s.m.Tokens), func(n int32) bool { return s.x.caps[n] != nil && s.allowed(s.x.caps[n]) })
 	if !known {
 		return nil, false
 	}

@@ -144,6 +144,43 @@ func (x *Index) Provisional() bool { return x.provisional }
 // Size is the number of capabilities that can be chosen.
 func (x *Index) Size() int { return len(x.refs) }
 
+// saying are the capabilities that have a text as an example or a name, word for word;
+// or the one that has it with other words in quotation marks.
+func (x *Index) saying(tokens []text.Token) []int32 {
+	if all := x.exact[normal(tokens)]; len(all) > 0 {
+		return all
+	}
+	if all := x.exact[quoting(tokens)]; len(all) == 1 {
+		return all
+	}
+	return nil
+}
+
+// leastAround is how many words stand around the quotations of an example that is one
+// whatever is quoted.
+const leastAround = 3
+
+// quoting is the key of a text with whatever in its quotation marks; "" for a text
+// without, or of few words beside them.
+func quoting(tokens []text.Token) string {
+	var b strings.Builder
+	around, quoted := 0, false
+	for i, t := range tokens {
+		switch {
+		case !t.Is(text.FormQuoted):
+			b.WriteString(" " + t.Fold)
+			around++
+		case i == 0 || !tokens[i-1].Is(text.FormQuoted):
+			b.WriteString(" \"…\"")
+			quoted = true
+		}
+	}
+	if !quoted || around < leastAround {
+		return ""
+	}
+	return b.String()
+}
+
 // normal is the form in which two sentences are the same.
 func normal(tokens []text.Token) string {
 	var b strings.Builder

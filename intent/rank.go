@@ -360,7 +360,7 @@ func (d domainName) in(tokens []text.Token) ([]text.Token, bool) {
 // sayExactly marks the capabilities whose example or name the text is, word
 // for word.
 func (x *Index) sayExactly(hits *[]hit, tokens []text.Token, allowed func(*indexed) bool) {
-	for _, number := range x.exact[normal(tokens)] {
+	for _, number := range x.saying(tokens) {
 		if c := x.caps[number]; c == nil || !allowed(c) {
 			continue
 		}

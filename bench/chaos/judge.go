@@ -174,14 +174,14 @@ func (v *verdict) print(s *site, m *monkey, runs int, took time.Duration) {
 	}
 	fmt.Fprintf(os.Stdout, `seed %d, %d servers, %d runs with %d writes in %s
 
-| kill -9 | freezes of 20 s | database crashed | disk full | clocks set | lines cut | manifest changed | doubts asked | approvals asked anew | reads failed at every try | taken over | p50 | max |
-|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|
-| %d | %d | %d | %d | %d | %d | %d | %d | %d | %d | %d | %s | %s |
+| kill -9 | freezes of 20 s | database crashed | disk full | database's clock set | servers' clocks set | lines cut | manifest changed | doubts asked | approvals asked anew | reads failed at every try | taken over | p50 | max |
+|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|
+| %d | %d | %d | %d | %d | %d | %d | %d | %d | %d | %d | %d | %s | %s |
 
 | lost | stuck | not completed | applied twice | missing | unapproved | audit or replay | gaps |
 |--:|--:|--:|--:|--:|--:|--:|--:|
 | %d | %d | %d | %d | %d | %d | %d | %d |
 `, s.plan.seed, s.plan.replicas, runs, v.writes, took.Round(time.Second),
-		m.kills, m.freezes, m.crashes, m.full, m.steps, m.cuts, m.changes, v.doubts, v.again, v.reads, len(m.takeovers), at(0.5), at(1),
+		m.kills, m.freezes, m.crashes, m.full, m.steps, m.wrong, m.cuts, m.changes, v.doubts, v.again, v.reads, len(m.takeovers), at(0.5), at(1),
 		len(v.lost), len(v.stuck), len(v.failed), len(v.twice), len(v.missing), len(v.unasked), len(v.audit), len(v.gaps))
 }

@@ -20,7 +20,7 @@ type monkey struct {
 	site   *site
 	chance *rand.Rand
 
-	kills, freezes, crashes, cuts, changes, full, steps int
+	kills, freezes, crashes, cuts, changes, full, steps, wrong int
 
 	mu        sync.Mutex // guards takeovers
 	takeovers []time.Duration
@@ -60,9 +60,12 @@ func (m *monkey) play(ctx context.Context) error {
 		case n < 90 && database.disk != nil:
 			m.full++
 			err = database.fill(ctx, time.Second+m.upTo(4*time.Second))
-		case n < 95 && database.clock != nil:
+		case n < 93 && database.clock != nil:
 			m.steps++
 			err = database.clock.step(lease - m.upTo(2*lease)) // leases go by it
+		case n < 96:
+			m.wrong++
+			err = r.clock.step(4*lease - m.upTo(8*lease)) // nothing that two servers must agree on does
 		default:
 			m.crashes++
 			err = errors.Join(database.crash(), pause(ctx, m.upTo(3*time.Second)), database.start(context.WithoutCancel(ctx)))

@@ -21,16 +21,17 @@ import (
 type replica struct {
 	program, dir, addr string
 	postgres           string
+	clock              *clock
 
 	mu    sync.Mutex // guards the fields below
 	cmd   *exec.Cmd
 	ended chan struct{}
 }
 
-// buildServer builds cmd/manifold of this checkout.
+// buildServer builds cmd/manifold of this checkout, with a clock that can be set.
 func buildServer(ctx context.Context, dir string) (string, error) {
 	program := filepath.Join(dir, "manifold")
-	out, err := exec.CommandContext(ctx, "go", "build", "-o", program, "./cmd/manifold").CombinedOutput() //nolint:gosec // our own program
+	out, err := exec.CommandContext(ctx, "go", "build", "-tags", "wrongclock,nomsgpack", "-o", program, "./cmd/manifold").CombinedOutput() //nolint:gosec // our own program
 	if err != nil {
 		return "", fmt.Errorf("build ./cmd/manifold (run this in the repository): %w\n%s", err, out)
 	}
@@ -43,8 +44,9 @@ func newReplica(ctx context.Context, program, dir, postgres string) (*replica, e
 	if err != nil {
 		return nil, err
 	}
-	r := &replica{program: program, dir: dir, addr: listener.Addr().String(), postgres: postgres}
-	return r, errors.Join(listener.Close(), os.MkdirAll(dir, 0o700))
+	clock, err := newClock(dir + ".clock")
+	r := &replica{program: program, dir: dir, addr: listener.Addr().String(), postgres: postgres, clock: clock}
+	return r, errors.Join(err, listener.Close(), os.MkdirAll(dir, 0o700))
 }
 
 // start runs the server until it says that it serves, again as long as the
@@ -65,7 +67,7 @@ func (r *replica) try(ctx context.Context) (served bool, err error) {
 	cmd := exec.CommandContext(context.WithoutCancel(ctx), r.program, "serve", "--embeddings", "off", "--addr", r.addr, "--data", r.dir, "--audit-keys", filepath.Join(filepath.Dir(r.dir), "audit.keys"), //nolint:gosec // our own program
 		"--log-level", "info", "--sessions-per-minute", "100000", "--requests-per-minute", "10000000")
 	cmd.Dir = r.dir
-	cmd.Env = append(os.Environ(), "POSTGRES_DSN="+r.postgres)
+	cmd.Env = append(os.Environ(), "POSTGRES_DSN="+r.postgres, r.clock.env())
 	log, err := os.OpenFile(r.dir+".log", os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
 	if err != nil {
 		return false, err

@@ -138,7 +138,7 @@ func (c *cli) serve(ctx context.Context, o serveOptions, asked bool) error {
 		return fmt.Errorf("read the bootstrap file: %w", err)
 	}
 	cfg := app.Config{
-		Addr: o.Addr, DataDir: o.Data, PostgresURL: c.getenv(postgresDSN), Bootstrap: bootstrap, Version: version, Logger: logger,
+		Addr: o.Addr, DataDir: o.Data, PostgresURL: c.getenv(postgresDSN), Bootstrap: bootstrap, Version: version, Logger: logger, Now: wallClock,
 		ForwardedUser: o.ForwardedUserHeader, SessionsPerMinute: o.SessionsPerMinute, RequestsPerMinute: o.RequestsPerMinute,
 		MaxActiveRuns: o.MaxActiveRuns, Retention: o.Retention, DropData: o.DropData, PublicDomainsOnly: o.PublicDomainsOnly,
 		Proof: app.Proof{Keys: o.AuditKeys, Roots: o.AuditRoots, Every: o.AuditEvery}, Restored: o.Restored, Quarantine: o.Quarantine, Init: o.Init,
