@@ -90,6 +90,31 @@ func TestASentenceEditChangesWhatItSaysAndNothingElse(t *testing.T) {
 	})
 }
 
+// TestAPartIsFoundByItsKind: what people call a part by is mostly the label of its kind,
+// and the flow has only one of it.
+func TestAPartIsFoundByItsKind(t *testing.T) {
+	t.Parallel()
+	everywhere(t, func(t *testing.T, b *bench) {
+		t.Helper()
+		key, _ := b.newCredential("openAIApi")
+		two := append(chatOps(key),
+			object{"op_type": "AddNode", "node_name": "currentDateTime"},
+			object{"op_type": "Connect", "source_node_id": "currentDateTime_0", "target_node_id": "toolAgent_0", "target_anchor": "tools"})
+		id := text(b.facts("create_chatflow", object{"name": "Two tools " + rand.Text(), "ops": two}, in{key: rand.Text()})["chatflow_id"])
+		for write, parameters := range map[string]object{
+			"remove_tool":  {"chatflow_id": id, "tool": "calculator#"},
+			"replace_node": {"chatflow_id": id, "part": "bufferMemory#", "kind": "kind:bufferWindowMemory"},
+		} {
+			if lines := strings.Join(linesOf(b.proposed(write, parameters)), "\n"); !strings.Contains(lines, "gone: calculator_0") && !strings.Contains(lines, "gone: bufferMemory_0") {
+				t.Errorf("%s: %s", write, lines)
+			}
+		}
+		if out := b.execute("propose", object{"write": "remove_tool", "parameters": object{"chatflow_id": id, "tool": "serper#"}}, in{}); out.OK || !strings.Contains(out.Error.Message, "it has ") {
+			t.Errorf("a tool that is not there: %+v", out)
+		}
+	})
+}
+
 // linesOf lists what a proposal changes, as its gate shows it.
 func linesOf(shown object) []string {
 	changes, _ := shown["changes"].(object)

@@ -183,6 +183,9 @@ func (j *judge) failedBy(n *model.Node, kind, reason string) {
 	switch {
 	case !n.Spec.Required || n.Spec.ContinueOnError:
 		j.lower(contracts.VerdictDegraded, kind, reason)
+	case n.Writes() && n.Row.Error != nil && n.Row.Error.EffectOf() == contracts.EffectApplied:
+		j.lower(contracts.VerdictBlocked, kind, reason)
+		j.fixes = append(j.fixes, "look at what it did before you ask for it again")
 	case kind == contracts.ErrUpstream || kind == contracts.ErrTimeout:
 		j.lower(contracts.VerdictRetry, kind, reason)
 		j.fixes = append(j.fixes, "try again when the domain answers")

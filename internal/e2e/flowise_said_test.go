@@ -24,7 +24,6 @@ func TestWhatASentenceSaysReachesTheGate(t *testing.T) {
 		parameters map[string]string // a part of each
 		shows      string            // stands in what the gate shows
 	}{
-		`roll back Customer Helper to version 1`:                                                  {"flowise.rollback_chatflow", map[string]string{"version": "1"}, "Customer Helper"},
 		`roll back the Support Bot to version 1`:                                                  {"flowise.rollback_chatflow", map[string]string{"version": "1"}, "You help customers"},
 		`delete the messages of the Greeter`:                                                      {"flowise.delete_messages", nil, "Greeter"},
 		`create a chatflow called "Desk" on staging that replies "Hi"`:                            {"flowise.create_chatflow", map[string]string{"instance": "staging", "reply": "Hi"}, ""},
@@ -32,9 +31,9 @@ func TestWhatASentenceSaysReachesTheGate(t *testing.T) {
 		`create a conversation chatflow called "Team desk" with the Team OpenAI credential`:       {"flowise.create_chatflow", map[string]string{"name": "Team desk", "credential": "Team OpenAI"}, ""},
 		`create a chatflow called "Model desk" with gpt-4.1 and the Other OpenAI credential`:      {"flowise.create_chatflow", map[string]string{"name": "Model desk", "model": "gpt-4.1", "credential": "Other OpenAI"}, ""},
 		`create a chatflow "Returns" using the Other OpenAI credential`:                           {"flowise.create_chatflow", map[string]string{"name": "Returns", "credential": "Other OpenAI"}, ""},
-		`add a calculator tool to the Sales agent`:                                                {"flowise.add_tool", nil, "Sales agent"},
+		`add the calculator to the Sales agent`:                                                   {"flowise.add_tool", nil, "Sales agent"},
 		`create a conversation chatflow called "Claude desk" that uses Claude`:                    {},
-		`deploy the Support Bot on production`:                                                    {},
+		`deploy the Greeter on production`:                                                        {},
 		`delete the chatflow "Weekly RAG"`:                                                        {},
 		`create a conversation chatflow called "Lost desk" with the credential "Nobody's OpenAI"`: {},
 	} {

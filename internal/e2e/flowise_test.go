@@ -142,10 +142,10 @@ func TestAChatflowThatChangedAfterItsApprovalIsNotRun(t *testing.T) {
 	}
 }
 
-// TestAWriteShowsWhatItDoesAndMindsOtherEdits: each gate shows what would change
+// TestAWriteOfAFlowShowsWhatItDoesAndMindsOtherEdits: each gate shows what would change
 // of what, and what a colleague saves in Flowise before the approval is not
 // overwritten.
-func TestAWriteShowsWhatItDoesAndMindsOtherEdits(t *testing.T) {
+func TestAWriteOfAFlowShowsWhatItDoesAndMindsOtherEdits(t *testing.T) {
 	t.Parallel()
 	for where, server := range flowiseServers() {
 		t.Run(where, func(t *testing.T) {

@@ -34,11 +34,13 @@ func text(value string) json.RawMessage {
 // Spot finds the one spot of a role that is meant: by its id, or the only one.
 func (t Target) Spot(role Role, id string) (Spot, error) {
 	if id != "" {
-		s, found := Find(t.Graph, t.Defs, id)
-		if !found {
-			return Spot{}, refuse("there is no part %q in the flow", id)
+		if s, found := Find(t.Graph, t.Defs, id); found {
+			return s, nil
 		}
-		return s, nil
+		if kind, named := strings.CutSuffix(id, "#"); named {
+			return t.ofKind(role, kind)
+		}
+		return Spot{}, refuse("there is no part %q in the flow", id)
 	}
 	spots := Spots(t.Graph, t.Defs, role)
 	switch len(spots) {
@@ -47,11 +49,31 @@ func (t Target) Spot(role Role, id string) (Spot, error) {
 	case 0:
 		return Spot{}, refuse("nothing in the flow has a %s", role)
 	}
-	var labels []string
-	for _, s := range spots {
-		labels = append(labels, s.Label())
+	return Spot{}, refuse("%d parts of the flow have a %s; say which: %s", len(spots), role, labels(spots))
+}
+
+// ofKind finds the only spot of a role at a node of a kind, by which people call it:
+// "calculator" where calculator_0 is the one that the flow has.
+func (t Target) ofKind(role Role, kind string) (Spot, error) {
+	all := Spots(t.Graph, t.Defs, role)
+	spots := slices.DeleteFunc(slices.Clone(all), func(s Spot) bool { return s.Def.Name != kind })
+	switch {
+	case len(spots) == 1:
+		return spots[0], nil
+	case len(spots) > 1:
+		return Spot{}, refuse("the flow has %d of the kind %s; say which: %s", len(spots), kind, labels(spots))
+	case len(all) == 0:
+		return Spot{}, refuse("nothing in the flow has a %s", role)
 	}
-	return Spot{}, refuse("%d parts of the flow have a %s; say which: %s", len(spots), role, clip(strings.Join(labels, "; "), 400))
+	return Spot{}, refuse("the flow has no %s of the kind %s; it has %s", role, kind, labels(all))
+}
+
+func labels(spots []Spot) string {
+	var out []string
+	for _, s := range spots {
+		out = append(out, s.Label())
+	}
+	return clip(strings.Join(out, "; "), 400)
 }
 
 // Model changes the model at a spot: the name of one of the same kind, or the
