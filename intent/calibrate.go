@@ -3,8 +3,10 @@ package intent
 import (
 	"context"
 	"hash/fnv"
+	"maps"
 	"math"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/manifold-run/manifold/contracts"
@@ -156,6 +158,8 @@ func (x *Index) examine(ctx context.Context, f fold, most int) ([]Observation, e
 	if len(questions) > most {
 		questions = spread(questions, most)
 	}
+	// Of what is an example but for its quotations nothing could be learned.
+	maps.DeleteFunc(y.exact, func(said string, _ []int32) bool { return strings.Contains(said, anyQuotation) })
 	out := make([]Observation, 0, len(questions))
 	for n, q := range questions {
 		if n%64 == 0 && ctx.Err() != nil {

@@ -156,6 +156,9 @@ func (x *Index) saying(tokens []text.Token) []int32 {
 	return nil
 }
 
+// anyQuotation stands for a quotation, whatever it says; no word of a text is written so.
+const anyQuotation = ` "…"`
+
 // leastAround is how many words stand around the quotations of an example that is one
 // whatever is quoted.
 const leastAround = 3
@@ -164,18 +167,17 @@ const leastAround = 3
 // without, or of few words beside them.
 func quoting(tokens []text.Token) string {
 	var b strings.Builder
-	around, quoted := 0, false
+	around := 0
 	for i, t := range tokens {
 		switch {
 		case !t.Is(text.FormQuoted):
 			b.WriteString(" " + t.Fold)
 			around++
 		case i == 0 || !tokens[i-1].Is(text.FormQuoted):
-			b.WriteString(" \"…\"")
-			quoted = true
+			b.WriteString(anyQuotation)
 		}
 	}
-	if !quoted || around < leastAround {
+	if around < leastAround || !strings.Contains(b.String(), anyQuotation) {
 		return ""
 	}
 	return b.String()
