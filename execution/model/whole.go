@@ -51,7 +51,8 @@ func saidFor(n *Node) *contracts.Said {
 // value of the parameter, where the rest of it is no value and no other request.
 func standsWhole(said *contracts.Said, param, words, name string) bool {
 	return slices.ContainsFunc(said.Words, func(w contracts.WordUse) bool {
-		if w.Class != contracts.WordValue || w.Parameter != param || !strings.EqualFold(said.Text[w.Span[0]:w.Span[1]], words) {
+		inside := 0 <= w.Span[0] && w.Span[0] < w.Span[1] && w.Span[1] <= len(said.Text)
+		if !inside || w.Class != contracts.WordValue || w.Parameter != param || !strings.EqualFold(said.Text[w.Span[0]:w.Span[1]], words) {
 			return false
 		}
 		at := indexFold(name, words)
@@ -59,8 +60,8 @@ func standsWhole(said *contracts.Said, param, words, name string) bool {
 		end := start + len(name)
 		return at >= 0 && start >= 0 && end <= len(said.Text) && strings.EqualFold(said.Text[start:end], name) &&
 			bounded(said.Text, start, end) && !slices.ContainsFunc(said.Words, func(o contracts.WordUse) bool {
-			inside := o.Span[0] < end && start < o.Span[1]
-			return inside && o != w && o.Class != contracts.WordCommand && o.Class != contracts.WordBeside && o.Class != contracts.WordBinding
+			touches := o.Span[0] < end && start < o.Span[1]
+			return touches && o != w && o.Class != contracts.WordCommand && o.Class != contracts.WordBeside && o.Class != contracts.WordBinding
 		})
 	})
 }
