@@ -5,13 +5,16 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
 	"sync"
+	"syscall"
 	"testing"
+	"time"
 
 	"github.com/manifold-run/manifold/internal/app/apptest"
 )
@@ -103,12 +106,25 @@ func (p *process) tryStart() error {
 		_ = in.Close()
 		finished <- err
 	}()
+	hung := time.AfterFunc(patience, func() { _ = cmd.Process.Signal(syscall.SIGQUIT) })
 	url, err := servingAt(out)
+	hung.Stop()
 	if err != nil {
-		return errors.Join(err, <-finished)
+		return errors.Join(err, p.stops(cmd, finished))
 	}
 	p.cmd, p.finished, p.url = cmd, finished, url
 	return nil
+}
+
+// stops waits for the end of a program, and makes one that hangs say where.
+func (p *process) stops(cmd *exec.Cmd, finished <-chan error) error {
+	select {
+	case err := <-finished:
+		return err
+	case <-time.After(patience):
+		_ = cmd.Process.Signal(syscall.SIGQUIT)
+		return fmt.Errorf("it did not end in %s: %w\n%s", patience, <-finished, p.log.String())
+	}
 }
 
 // servingAt reads the address off the program's output, and lets the rest of
@@ -151,7 +167,7 @@ func (p *process) quit() error {
 	if err := cmd.Process.Signal(os.Interrupt); err != nil {
 		return err
 	}
-	return <-p.finished
+	return p.stops(cmd, p.finished)
 }
 
 func lastLines(text string, n int) string {

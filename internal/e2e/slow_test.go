@@ -121,6 +121,9 @@ func (p *process) sluggish(session string) *sluggard {
 	if err != nil {
 		p.t.Fatal(err)
 	}
+	if err := conn.SetReadDeadline(time.Now().Add(patience)); err != nil {
+		p.t.Fatal(err)
+	}
 	s := &sluggard{conn: conn, lines: bufio.NewReaderSize(conn, 512)}
 	for s.seen == 0 {
 		if err := s.line(); err != nil {
