@@ -181,18 +181,24 @@ func keep(t *turn, r contracts.ToolResult) {
 	}
 }
 
-// recheck fetches the manifest again after a 404 or 412, once; then the call
-// is prepared anew from what is declared now.
+// recheck prepares a call anew from what is declared now, after a 404 or 412.
 func recheck(t *turn) {
+	if !t.row.Rechecked {
+		t.row.Attempts, t.row.Step = max(t.row.Attempts-1, 0), model.StepNone
+		if t.n.Intent != nil {
+			t.row.Step = model.StepApproved
+		}
+	}
+	refetch(t)
+}
+
+// refetch has what is declared fetched, once: another server may know more by now.
+func refetch(t *turn) {
 	if t.row.Rechecked {
 		changed(t)
 		return
 	}
-	t.row.Rechecked, t.row.Step = true, model.StepNone
-	t.row.Attempts = max(t.row.Attempts-1, 0)
-	if t.n.Intent != nil {
-		t.row.Step = model.StepApproved
-	}
+	t.row.Rechecked = true
 	t.running()
 	t.calls.refresh(t.n)
 }

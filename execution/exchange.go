@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
+	"strings"
 	"time"
 
 	"golang.org/x/sync/errgroup"
@@ -104,7 +105,8 @@ func (x *exchanges) begin(n *node, t task, c Call) {
 // refresh fetches the manifest of a node's domain again.
 func (x *exchanges) refresh(n *node) {
 	n.cancel, n.lasting = func() {}, false
-	ctx, domain, d := x.ctx, n.entry.Domain, done{nodeID: n.ID(), task: taskRefresh}
+	ctx, d := x.ctx, done{nodeID: n.ID(), task: taskRefresh}
+	domain, _, _ := strings.Cut(n.Spec.Tool, ".")
 	x.work(d, func() done {
 		if err := x.r.catalogs.Refresh(ctx, domain); err != nil {
 			x.r.cfg.Logger.WarnContext(ctx, "manifest cannot be refreshed", slog.String("domain", domain), slog.Any("error", err))

@@ -273,14 +273,10 @@ func changed(t *turn) {
 		outcomeUnknown(t, "the capability is no longer registered")
 		return
 	}
-	gone := t.n.Spec.Tool + " is no longer offered by its domain."
-	if t.n.Spec.Instance != "" {
-		gone = t.n.Spec.Tool + " is no longer offered for " + t.n.Spec.Instance + "."
-	}
 	t.row.Step = model.StepChanged
 	t.ask(contracts.Interrupt{
 		Type:   contracts.InterruptCapabilityChanged,
-		Prompt: gone,
+		Prompt: t.n.Spec.Tool + " is no longer offered by " + cmp.Or(t.n.Spec.Instance, "its domain") + ".",
 		Reason: "the capability is gone", Roles: []string{"operator"},
 		Options: []contracts.InterruptOption{
 			{ID: contracts.AnswerRetry, Label: "Try again after a refresh"},

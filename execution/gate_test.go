@@ -230,6 +230,40 @@ func TestGoneCapabilityAsksAPerson(t *testing.T) {
 	})
 }
 
+// A run may be taken by a server that has not heard of the domain yet, which another one
+// has just registered: it looks again before it asks a person whether the capability is
+// gone.
+func TestAServerThatLagsBehindAsksNobody(t *testing.T) {
+	for name, spec := range map[string]contracts.Metadata{"a write": keyedWrite(), "a read": {SideEffectClass: contracts.ClassRead}} {
+		t.Run(name, func(t *testing.T) {
+			bubble(t, func(t *testing.T, w *world) {
+				w.declare("order", spec, w.applying)
+				w.read("slow", func(context.Context, execution.Call) execution.Reply {
+					time.Sleep(time.Second)
+					return answering(nil)(context.Background(), execution.Call{})
+				})
+				r := w.runner()
+				id := w.submit(r, w.node("n1", "slow", nil), w.node("n2", "order", nil, "n1"))
+				w.mu.Lock()
+				known := w.caps["order"]
+				delete(w.caps, "order")
+				w.rebuild()
+				w.learned = func() {
+					w.caps["order"] = known
+					w.rebuild()
+				}
+				w.mu.Unlock()
+				if name == "a write" {
+					w.decide(r, w.gates(r, id, 1)["n2"], contracts.Resume{Decision: contracts.DecisionApprove})
+				}
+				if v := w.ended(r, id); v.State != contracts.RunCompleted {
+					t.Errorf("state %s", v.State)
+				}
+			})
+		})
+	}
+}
+
 func TestEditKeepsTheEvidenceOfWhatItDidNotTouch(t *testing.T) {
 	bubble(t, func(t *testing.T, w *world) {
 		w.declare("order", keyedWrite(), w.applying)

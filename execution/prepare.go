@@ -90,12 +90,12 @@ func storeIsAway(t *turn, err error) bool {
 	return true
 }
 
-// look finds the capability in the present catalog; one that is gone is a
-// question to a person.
-// One that is of another phase than the step, by now, is not called.
+// look finds the capability in the present catalog; one that is gone, also after another
+// look, is a question to a person. One that is of another phase than the step, by now,
+// is not called.
 func look(t *turn) bool {
 	if !findCapability(t.kit, t.n) {
-		changed(t)
+		refetch(t)
 		return false
 	}
 	phase, phases := t.n.Spec.Phase, t.n.entry.Capability.Metadata.Phases

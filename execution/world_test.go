@@ -37,6 +37,9 @@ func bubbleNow(t *testing.T, test func(t *testing.T, w *world)) {
 // world is a catalog of invented capabilities, the domain behind it, which
 // keeps its own record of effects, and a store.
 type world struct {
+	// learned is what another server knows already: it is called when the catalog is
+	// asked for again.
+	learned func()
 	t     *testing.T
 	store execution.Store
 	mind  *mind // nil for none
@@ -155,8 +158,16 @@ func (w *world) Catalog() *contracts.Catalog {
 	return w.catalog
 }
 
-// Refresh changes nothing: the catalog is always fresh.
-func (w *world) Refresh(context.Context, string) error { return nil }
+// Refresh changes nothing, unless the world has learned something that the catalog does
+// not have yet.
+func (w *world) Refresh(context.Context, string) error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.learned != nil {
+		w.learned()
+	}
+	return nil
+}
 
 // Invoke calls the domain.
 func (w *world) Invoke(ctx context.Context, c execution.Call) execution.Reply {

@@ -82,6 +82,7 @@ func (c *caller) ask(ctx context.Context, key string) error {
 		return fmt.Errorf("run: %w", err)
 	}
 	run := response.RunIDs[0]
+	begun := time.Now()
 	for approved := false; ; {
 		view, err := c.rita.Run(ctx, run, client.Opt{Wait: time.Second})
 		if err != nil {
@@ -93,6 +94,9 @@ func (c *caller) ask(ctx context.Context, key string) error {
 			}
 			c.ended.Add(1)
 			return nil
+		}
+		if time.Since(begun) > 2*patience {
+			return fmt.Errorf("%s does not end (approved: %v): %s", run, approved, states2text(view)+asJSON(view))
 		}
 		open, err := c.otto.Gates(ctx, client.GatesFilter{RunID: run, Status: contracts.InterruptOpen})
 		if err != nil {

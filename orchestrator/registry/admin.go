@@ -124,8 +124,12 @@ func (r *Registry) Unregister(ctx context.Context, name string) error {
 
 // Refresh asks for a domain's manifest again, because something that runs
 // found it changed. Callers that come while one is under way share the next
-// one: what is under way may have been answered before the change.
+// one: what is under way may have been answered before the change. What another server
+// has saved is taken over first.
 func (r *Registry) Refresh(ctx context.Context, name string) error {
+	if err := r.Follow(ctx); err != nil {
+		return err
+	}
 	d, ok := r.roster.domain(name)
 	if !ok {
 		return unknownDomain(name)

@@ -330,6 +330,23 @@ func TestTwoProcessesDoNotOverwriteEachOther(t *testing.T) {
 	}
 }
 
+// A server that is asked to look again takes over what another one has registered.
+func TestARefreshFollowsOtherServers(t *testing.T) {
+	t.Parallel()
+	b := setup(t, registry.Config{})
+	other := b.process(t, registry.Config{}, nil)
+	start(t, other, contracts.Bootstrap{})
+	settle(t, other)
+	b.register(t, "alpha", manifestOf("alpha", read("look")))
+	if err := other.Refresh(t.Context(), "alpha"); err != nil {
+		t.Fatal(err)
+	}
+	if _, ok := other.Catalog().Capability("alpha.look"); !ok {
+		t.Error("it does not know what the first server has registered")
+	}
+	wantCode(t, other.Refresh(t.Context(), "beta"), contracts.CodeNotFound)
+}
+
 func TestRefreshesAreShared(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
