@@ -250,7 +250,7 @@ func (s *sentenceReader) best() []*part {
 
 // worth is what reading a run of pieces as one request explains.
 func (s *sentenceReader) worth(first, last int) float64 {
-	if s.twoDeeds(first, last) || s.twoReads(first, last) {
+	if s.twoDeeds(first, last) || s.twoReads(first, last) || s.continues(first) {
 		return 0
 	}
 	p := s.read(first, last)
@@ -269,6 +269,16 @@ func (s *sentenceReader) worth(first, last int) float64 {
 		v /= 2
 	}
 	return max(v, 0)
+}
+
+// continues tells a piece that begins as no request does, behind a request that takes
+// what is said in its own words: "build a bot that …, otherwise it …".
+func (s *sentenceReader) continues(k int) bool {
+	if k == 0 || s.x.cutter.Bids(s.m.Tokens[s.pieces[k].From]) {
+		return false
+	}
+	p := s.read(0, k-1)
+	return p.plain >= DefaultClarify && slot.Verbatim(s.x.set(s.x.refs[p.candidates[0].Entry.Ref()])) != ""
 }
 
 // twoDeeds tells whether a run holds two requests that nobody would say as one:
@@ -325,8 +335,7 @@ func (s *sentenceReader) names(p *part) bool {
 
 // commanded gives the kinds of the verb that a piece begins with.
 func (s *sentenceReader) commanded(k int) lang.Kinds {
-	p := s.pieces[k]
-	for _, t := range s.m.Tokens[p.From:p.To] {
+	for _, t := range s.m.Tokens[s.pieces[k].From:s.pieces[k].To] {
 		if kin := s.x.tools.Lexicon.Kin(t.Fold); kin != 0 || !mood.Opening(t.Fold) {
 			return kin
 		}
@@ -401,27 +410,21 @@ func (j judgement) order(parts []*part, clauses []Clause) {
 			}
 		}
 	}
-	for k, p := range parts {
-		if k > 0 {
-			switch first := j.s.pieces[p.first]; {
-			case first.Reverse:
-				between(parts[k-1], p)
-			case first.Sequence:
-				between(p, parts[k-1])
-			}
+	for k := 1; k < len(parts); k++ {
+		p := parts[k]
+		switch first := j.s.pieces[p.first]; {
+		case first.Reverse:
+			between(parts[k-1], p)
+		case first.Sequence:
+			between(p, parts[k-1])
 		}
 	}
 	for i := range clauses {
-		if writes(clauses[i]) {
-			continue
-		}
 		for j := range i {
-			if writes(clauses[j]) && !slices.Contains(clauses[j].After, i) {
+			if !writes(clauses[i]) && writes(clauses[j]) && !slices.Contains(clauses[j].After, i) {
 				after(i, j)
 			}
 		}
-	}
-	for i := range clauses {
 		slices.Sort(clauses[i].After)
 	}
 }

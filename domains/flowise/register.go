@@ -30,7 +30,7 @@ func (cfg Config) register(svc *domainkit.Service, s *site.Site) error {
 		history.New(s).Register(svc),
 		made.Register(svc),
 		writer.Register(svc),
-		edit.New(s, writer).Register(svc),
+		edit.New(s, made, writer).Register(svc),
 		develop.New(s).Register(svc),
 		asker.Register(svc),
 	)

@@ -4,6 +4,7 @@ import (
 	"crypto/rand"
 	"maps"
 	"net/http/httptest"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -70,6 +71,9 @@ func (s *site) developed(sentence string, answers say) (contracts.RunView, strin
 // each test with its trials and its time, what they took together, and where it is.
 func (s *site) reviewable(i contracts.Interrupt) {
 	s.t.Helper()
+	if i.Show["not_done"] != nil && i.Show["tests"] == nil {
+		return // nothing was changed, and it says what was not
+	}
 	for label, part := range map[string]string{"changes": "", "tests": " of 1, ", "tests_took": " ms", "link": "http"} {
 		if value := i.Show[label]; value == nil || !strings.Contains(asJSON(value), part) {
 			s.t.Errorf("the review does not show %s: %s", label, asJSON(i.Show))
@@ -128,6 +132,75 @@ func TestAChatflowIsDevelopedBySentence(t *testing.T) {
 		}
 		if got := s.told(`list my chatflows`); strings.Contains(got, name+" two") || !strings.Contains(got, name) {
 			t.Errorf("after the rollback: %s", got)
+		}
+	})
+}
+
+// TestFeedbackThatChangesNoChatflowIsToldAndAskedAboutAgain: what a person wants changed
+// and nobody can read is said with the plan and at the review, nothing is written for it,
+// and what was made before can still be changed, accepted or taken back.
+func TestFeedbackThatChangesNoChatflowIsToldAndAskedAboutAgain(t *testing.T) {
+	t.Parallel()
+	onEachFlowise(t, func(t *testing.T, s *site) {
+		const fog = "the harbour master has to hear of it in case of fog"
+		for ending, want := range map[string]struct{ said, list, answers string }{
+			"accept":   {"The chatflow is done", "", "We open at nine"},
+			"rollback": {"not accepted", "gone", ""},
+			"iterate":  {"The chatflow is done", "", "We open at ten"},
+		} {
+			name := "Pier" + rand.Text()[:5]
+			reviews := []any{decides("iterate", "feedback", fog), decides(ending)}
+			plans := []any{decides("approve"), decides("approve")}
+			if ending == "iterate" {
+				reviews = []any{decides("iterate", "feedback", fog), decides("iterate", "feedback", `it must always reply "We open at ten"`), decides("accept")}
+				plans = append(plans, decides("approve"))
+			}
+			view, told := s.developed(`develop a chatbot called "`+name+`" that always replies "We open at nine"`, say{
+				contracts.InterruptPlanApproval: plans, contracts.InterruptResultReview: reviews,
+			})
+			if view.State != contracts.RunCompleted || !strings.Contains(told, want.said) {
+				t.Errorf("%s: %s: %s\n%s", ending, view.State, told, states2text(view))
+				continue
+			}
+			asked, err := s.rita.Gates(t.Context(), client.GatesFilter{RunID: view.RunID})
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, kind := range []contracts.InterruptType{contracts.InterruptPlanApproval, contracts.InterruptResultReview} {
+				if !slices.ContainsFunc(asked, func(i contracts.Interrupt) bool {
+					return i.Type == kind && strings.Contains(asJSON(i), "harbour master")
+				}) {
+					t.Errorf("%s: no %s says what is not done: %s", ending, kind, asJSON(asked))
+				}
+			}
+			if got := s.told("list my chatflows"); strings.Contains(got, name) == (want.list == "gone") {
+				t.Errorf("%s: %s", ending, got)
+			}
+			if want.answers != "" {
+				if got := s.told(`ask the chatflow "` + name + `": "When?"`); !strings.Contains(got, want.answers) {
+					t.Errorf("%s: it answers %q", ending, got)
+				}
+			}
+		}
+	})
+}
+
+// TestAConditionOfAChatflowIsBuiltBySentence: each case has its answer.
+func TestAConditionOfAChatflowIsBuiltBySentence(t *testing.T) {
+	t.Parallel()
+	onEachFlowise(t, func(t *testing.T, s *site) {
+		name := "Porter" + rand.Text()[:5]
+		view, told := s.developed(`develop a chatbot called "`+name+`" that replies "Ring twice" if somebody mentions "parcel" or "delivery", otherwise it replies "Good day"`, say{
+			contracts.InterruptPlanApproval: {decides("approve")},
+			contracts.InterruptResultReview: {decides("accept")},
+		})
+		if view.State != contracts.RunCompleted || !strings.Contains(told, "The chatflow is done") {
+			t.Fatalf("%s: %s\n%s", view.State, told, states2text(view))
+		}
+		for question, want := range map[string]string{"I have a parcel for you": "Ring twice", "Delivery!": "Ring twice", "Is anybody there?": "Good day"} {
+			if got := s.told(`ask the chatflow "` + name + `": "` + question + `"`); !strings.Contains(got, want) {
+				t.Errorf("%s: %s", question, got)
+			}
 		}
 	})
 }

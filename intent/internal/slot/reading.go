@@ -169,7 +169,9 @@ func (r *reading) identifier(c value.Chunk) {
 			continue
 		}
 		like := p.shapes.Like(c.Text)
-		if like > 0 && like < 0.6 {
+		if like == 0 && digit && p.resolver && r.near.expects(p.lefts, c.First-1) {
+			like = 0.76 // a code of a form that no example has, where the examples have theirs
+		} else if like > 0 && like < 0.6 {
 			like += r.near.context(p, c.First, c.Last)
 		}
 		m := mention{param: p, first: c.First, last: c.Last, span: c.Span, value: text.Clean(c.Text), kind: kindShape, p: like}

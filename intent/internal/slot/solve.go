@@ -112,8 +112,10 @@ func (r *solver) take(st choice, k int, m mention) (choice, bool) {
 		return choice{}, false
 	}
 	length := 1 + 0.05*float64(m.last-m.first)
-	if n := len(st.taken); n > 0 && slices.Index(r.set.params, r.mentions[st.taken[n-1]].param) < place {
-		length += inOrder
+	for _, t := range st.taken {
+		if slices.Index(r.set.params, r.mentions[t].param) < place {
+			length += inOrder
+		}
 	}
 	return choice{taken: append(slices.Clip(st.taken), k), used: st.used | bit, end: max(st.end, m.last), score: st.score + m.p*length}, true
 }

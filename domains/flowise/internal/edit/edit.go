@@ -253,18 +253,10 @@ func (t Target) Sized(ops []flow.Op, kind string, size int) ([]flow.Op, error) {
 	if !has || p.Type != "number" {
 		return nil, refuse("%s keeps no number of messages; a window memory does", def.Label)
 	}
-	params := map[string]json.RawMessage{p.Name: text(strconv.Itoa(size))} // as the canvas writes it
-	for _, op := range ops {
-		switch op := op.(type) {
-		case *flow.AddNode:
-			op.Params = params
-			return ops, nil
-		case *flow.ReplaceNode:
-			op.Params = params
-			return ops, nil
-		}
+	if _, own := ops[0].(*flow.SetParam); own {
+		return nil, refuse("the flow's own memory keeps no number of messages")
 	}
-	return nil, refuse("the flow's own memory keeps no number of messages")
+	return withParam(ops, p.Name, strconv.Itoa(size)), nil // as the canvas writes it
 }
 
 // attach puts a node of a kind at an anchor that takes one, in place of the one
@@ -284,13 +276,63 @@ func (t Target) attach(at Spot, kind string) ([]flow.Op, error) {
 		if was, _ := t.Graph.Find(there[0]); was.Name() == kind {
 			return nil, refuse("nothing would change: %s is a %s already", there[0], kind)
 		}
-		return []flow.Op{&flow.ReplaceNode{OpType: flow.OpReplaceNode, NodeID: there[0], NodeName: kind}}, nil
+		return t.instead(there[0], kind), nil
 	}
 	id := t.free(kind)
-	return []flow.Op{
+	ops := []flow.Op{
 		&flow.AddNode{OpType: flow.OpAddNode, NodeName: kind, NodeID: id},
 		&flow.Connect{OpType: flow.OpConnect, SourceNodeID: id, TargetNodeID: at.Node.ID(), TargetAnchor: at.Param},
-	}, nil
+	}
+	return append(ops, t.supply(id, kind, "")...), nil
+}
+
+// instead puts a node of another kind where one is.
+func (t Target) instead(old, kind string) []flow.Op {
+	id := t.free(kind)
+	ops := []flow.Op{&flow.ReplaceNode{OpType: flow.OpReplaceNode, NodeID: old, NodeName: kind, NewNodeID: id}}
+	return append(ops, t.supply(id, kind, old)...)
+}
+
+// supply connects what a new node cannot do without where the flow has one node that
+// gives it: a memory that summarises wants a model. It may take the place of another,
+// whose connections it has.
+func (t Target) supply(id, kind, old string) []flow.Op {
+	def, known := t.Defs.Node(kind)
+	if !known {
+		return nil
+	}
+	var ops []flow.Op
+	for _, in := range def.Inputs {
+		if !in.IsAnchor() || in.Optional || old != "" && len(t.Graph.Into(old, in.Name)) > 0 {
+			continue
+		}
+		givers := slices.DeleteFunc(t.giving(in.Type), func(giver string) bool { return giver == old })
+		if len(givers) == 1 {
+			ops = append(ops, &flow.Connect{OpType: flow.OpConnect, SourceNodeID: givers[0], TargetNodeID: id, TargetAnchor: in.Name})
+		}
+	}
+	return ops
+}
+
+// giving lists the nodes of the flow that give what an anchor takes: one of the classes
+// that its type names.
+func (t Target) giving(class string) []string {
+	takes := strings.FieldsFunc(class, func(r rune) bool { return r == '|' || r == ' ' })
+	var out []string
+	for _, n := range t.Graph.Nodes() {
+		def, known := t.Defs.Node(n.Name())
+		if !known {
+			continue
+		}
+		gives := def.BaseClasses
+		for _, o := range def.Outputs {
+			gives = append(slices.Clip(gives), o.BaseClasses...)
+		}
+		if slices.ContainsFunc(gives, func(c string) bool { return slices.Contains(takes, c) }) {
+			out = append(out, n.ID())
+		}
+	}
+	return out
 }
 
 // detach takes a node away from an anchor, and out of the graph where nothing
@@ -326,10 +368,7 @@ func (t Target) AddTool(at Spot, kind, credential string) ([]flow.Op, error) {
 		&flow.AddNode{OpType: flow.OpAddNode, NodeName: kind, NodeID: id},
 		&flow.Connect{OpType: flow.OpConnect, SourceNodeID: id, TargetNodeID: at.Node.ID(), TargetAnchor: at.Param},
 	}
-	if credential != "" {
-		ops = append(ops, &flow.BindCredential{OpType: flow.OpBindCredential, NodeID: id, CredentialID: credential})
-	}
-	return ops, nil
+	return bound(append(ops, t.supply(id, kind, "")...), credential), nil
 }
 
 // addItem adds a chosen component to a list of them.
@@ -398,13 +437,61 @@ func (t Target) Source(at Spot, source string) ([]flow.Op, error) {
 	}}, nil
 }
 
-// Moderation puts a check of what people say before a node; "" takes it away.
-func (t Target) Moderation(at Spot, kind string) ([]flow.Op, error) {
+// denyList is where a moderation keeps the words that it refuses, each on a line.
+const denyList = "denyList"
+
+// Moderation puts a check of what people say before a node. One that refuses words has
+// to be told them.
+func (t Target) Moderation(at Spot, kind, credential, denied string) ([]flow.Op, error) {
 	ops, err := t.attach(at, kind)
-	if err != nil || kind == "" {
-		return ops, err
+	if err != nil {
+		return nil, err
 	}
-	return ops, nil
+	def, _ := t.Defs.Node(kind)
+	list, lists := def.Input(denyList)
+	words := strings.FieldsFunc(denied, func(r rune) bool { return r == ',' || r == ';' || r == '\n' })
+	for i := range words {
+		words[i] = strings.TrimSpace(words[i])
+	}
+	words = slices.DeleteFunc(words, func(w string) bool { return w == "" })
+	switch {
+	case lists && !list.Optional && len(words) == 0:
+		return nil, refuse("%s needs the words that it shall refuse: add \"that refuses\" and the words, in quotation marks and with commas between", def.Label)
+	case !lists && len(words) > 0:
+		return nil, refuse("%s takes no words; Simple Prompt Moderation does", def.Label)
+	case lists:
+		return withParam(ops, denyList, strings.Join(words, "\n")), nil
+	}
+	return bound(ops, credential), nil
+}
+
+// withParam gives the node that ops put in a value.
+func withParam(ops []flow.Op, name, value string) []flow.Op {
+	params := map[string]json.RawMessage{name: text(value)}
+	for _, op := range ops {
+		switch op := op.(type) {
+		case *flow.AddNode:
+			op.Params = params
+		case *flow.ReplaceNode:
+			op.Params = params
+		}
+	}
+	return ops
+}
+
+// bound binds a credential to the node that ops put in, if one is named.
+func bound(ops []flow.Op, credential string) []flow.Op {
+	if credential == "" {
+		return ops
+	}
+	id := ""
+	switch op := ops[0].(type) {
+	case *flow.AddNode:
+		id = op.NodeID
+	case *flow.ReplaceNode:
+		id = op.NewNodeID
+	}
+	return append(ops, &flow.BindCredential{OpType: flow.OpBindCredential, NodeID: id, CredentialID: credential})
 }
 
 // Replace puts a node of another kind of the same category in place of one.
@@ -418,12 +505,7 @@ func (t Target) Replace(at Spot, kind, credential string) ([]flow.Op, error) {
 	case def.Category != at.Def.Category:
 		return nil, refuse("%s is of the category %s, and %s of %s", kind, def.Category, at.Node.ID(), at.Def.Category)
 	}
-	id := t.free(kind)
-	ops := []flow.Op{&flow.ReplaceNode{OpType: flow.OpReplaceNode, NodeID: at.Node.ID(), NodeName: kind, NewNodeID: id}}
-	if credential != "" {
-		ops = append(ops, &flow.BindCredential{OpType: flow.OpBindCredential, NodeID: id, CredentialID: credential})
-	}
-	return ops, nil
+	return bound(t.instead(at.Node.ID(), kind), credential), nil
 }
 
 // Parameter sets a parameter that is called by its name or its label.

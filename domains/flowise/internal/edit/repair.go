@@ -2,13 +2,15 @@ package edit
 
 import (
 	"fmt"
+	"path"
+	"slices"
 
 	"github.com/manifold-run/manifold/domains/flowise/internal/flow"
 )
 
 // Repairs gives the ops that mend what the validator found wrong and that can be
 // mended without being told a value: a credential of which there is one of the
-// type, a connection that a value speaks of. What is left is told.
+// type, a connection to what only one node of the flow gives. What is left is told.
 func (t Target) Repairs(findings []flow.Finding, credentials map[string][]string) (ops []flow.Op, left []flow.Finding) {
 	done := map[string]bool{}
 	for _, f := range findings {
@@ -27,6 +29,9 @@ func (t Target) Repairs(findings []flow.Finding, credentials map[string][]string
 
 // repair gives the op for one finding, or nil.
 func (t Target) repair(f flow.Finding, credentials map[string][]string) flow.Op {
+	if f.Code == flow.CodeAnchorMissing {
+		return t.connection(f)
+	}
 	if f.Category != flow.Credential {
 		return nil
 	}
@@ -43,4 +48,25 @@ func (t Target) repair(f flow.Finding, credentials map[string][]string) flow.Op 
 		}
 	}
 	return nil
+}
+
+// connection connects an empty anchor to the one node that gives what it takes, or gives nil.
+func (t Target) connection(f flow.Finding) flow.Op {
+	node, found := t.Graph.Find(f.NodeID)
+	if !found {
+		return nil
+	}
+	def, known := t.Defs.Node(node.Name())
+	if !known {
+		return nil
+	}
+	anchor, has := def.Input(path.Base(f.Pointer))
+	if !has {
+		return nil
+	}
+	givers := slices.DeleteFunc(t.giving(anchor.Type), func(id string) bool { return id == f.NodeID })
+	if len(givers) != 1 {
+		return nil
+	}
+	return &flow.Connect{OpType: flow.OpConnect, SourceNodeID: givers[0], TargetNodeID: f.NodeID, TargetAnchor: anchor.Name}
 }

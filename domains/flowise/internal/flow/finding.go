@@ -27,6 +27,9 @@ const (
 	Incomplete Category = "INCOMPLETE"
 )
 
+// CodeAnchorMissing is the rule that what a node cannot do without is connected.
+const CodeAnchorMissing = "anchor_missing"
+
 // Finding is one thing that is wrong with a flow.
 type Finding struct {
 	// Pointer is the JSON pointer of the place in flowData.

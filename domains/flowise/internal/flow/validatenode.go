@@ -190,7 +190,7 @@ func (c *checker) checkEmptyAnchor(n *checkedNode, def *knowledge.Definition, a 
 			c.warn(n, Incomplete, "document_missing", place, message, "connect a document loader, unless the store is filled elsewhere")
 		}
 	case !optional && !wired:
-		c.at(n, Incomplete, "anchor_missing", place, fmt.Sprintf("%s needs a connection to %s, which takes %s", n.id, name, a.text("type")),
+		c.at(n, Incomplete, CodeAnchorMissing, place, fmt.Sprintf("%s needs a connection to %s, which takes %s", n.id, name, a.text("type")),
 			"connect a node that gives "+a.text("type"))
 	}
 }

@@ -13,9 +13,12 @@ import (
 
 // byAgentflow builds an agent flow: a start, with a form where one is wanted, the
 // calls of addresses as steps, and an agent, or a plain model where nothing is to
-// be decided. Documents need a store that such a node can reach by itself, so they
-// are left to flows of connected nodes.
+// be decided, behind the cases of a condition. Documents need a store that such a node
+// can reach by itself, so they are left to flows of connected nodes.
 func (t Tools) byAgentflow(f Features) (Approach, error) {
+	if len(f.Branches) > 0 && (len(f.Documents) > 0 || f.Moderation != "") {
+		return Approach{}, refuse("a condition needs an agent flow, and documents and moderation a flow of connected nodes; leave one of them out")
+	}
 	if f.Reply != "" || len(f.Documents) > 0 || f.Moderation != "" {
 		return Approach{}, nil
 	}
@@ -30,6 +33,17 @@ func (t Tools) byAgentflow(f Features) (Approach, error) {
 		b.connect(last, call, "")
 		last = call
 	}
+	output := ""
+	if len(f.Branches) > 0 {
+		var err error
+		if last, output, err = b.branches(last); err != nil {
+			return Approach{}, err
+		}
+	}
+	if f.Otherwise != "" {
+		b.join(last, output, b.add(replyNode, map[string]json.RawMessage{replyParam: raw(f.Otherwise)}))
+		return Approach{Value: ByAgentflow, Label: "Agent flow: Condition with fixed answers", Kind: flow.Agentflow, Ops: b.ops, Open: b.open}, nil
+	}
 	kind := "llmAgentflow"
 	if f.Agent {
 		kind = "agentAgentflow"
@@ -42,8 +56,11 @@ func (t Tools) byAgentflow(f Features) (Approach, error) {
 	if err != nil {
 		return Approach{}, err
 	}
-	b.connect(last, answers, "")
+	b.join(last, output, answers)
 	label := fmt.Sprintf("Agent flow: %s", def.Label)
+	if len(f.Branches) > 0 {
+		label += " behind a condition"
+	}
 	if len(f.APIs) > 0 {
 		label += " after HTTP calls"
 	}

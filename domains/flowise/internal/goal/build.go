@@ -105,7 +105,7 @@ const (
 
 // byReply builds a flow that always answers the same.
 func (t Tools) byReply(f Features) (Approach, error) {
-	if f.Reply == "" {
+	if f.Reply == "" || len(f.Branches) > 0 {
 		return Approach{}, nil
 	}
 	b := t.builder(f)
@@ -118,7 +118,7 @@ func (t Tools) byReply(f Features) (Approach, error) {
 // byNodes builds a flow of one chain or agent and the nodes that it needs: which
 // one follows from the anchors that the features ask for.
 func (t Tools) byNodes(f Features) (Approach, error) {
-	if f.Reply != "" || len(f.Form) > 0 {
+	if f.Reply != "" || len(f.Form)+len(f.Branches) > 0 {
 		return Approach{}, nil
 	}
 	b := t.builder(f)

@@ -13,6 +13,9 @@ import (
 // what was asked for is touched; what fits nowhere is told in words.
 func (t Tools) Change(g *flow.Graph, kind flow.Kind, f Features) (ops []flow.Op, left []string, err error) {
 	target := edit.Target{Graph: g, Kind: kind, Defs: t.Defs}
+	if len(f.Branches) > 0 {
+		left = append(left, "a condition is built into new flows only")
+	}
 	take := func(made []flow.Op, err error) error {
 		if wrong, ours := errors.AsType[*contracts.Error](err); ours && wrong.Code == contracts.CodeInvalid {
 			left = append(left, wrong.Message)
@@ -32,7 +35,9 @@ func (t Tools) Change(g *flow.Graph, kind flow.Kind, f Features) (ops []flow.Op,
 		}},
 		{f.Reply != "", func() ([]flow.Op, error) { return changeReply(g, f.Reply) }},
 		{f.Moderation != "", func() ([]flow.Op, error) {
-			return at(target, edit.RoleModeration, func(s edit.Spot) ([]flow.Op, error) { return target.Moderation(s, f.Moderation) })
+			return at(target, edit.RoleModeration, func(s edit.Spot) ([]flow.Op, error) {
+				return target.Moderation(s, f.Moderation, t.account(f.Moderation), "")
+			})
 		}},
 		{f.Instructions != "", func() ([]flow.Op, error) {
 			return at(target, edit.RolePrompt, func(s edit.Spot) ([]flow.Op, error) { return target.Prompt(s, f.Instructions) })

@@ -37,6 +37,8 @@ type Features struct {
 	Post         bool       `json:"post,omitempty" description:"It sends to these addresses rather than reads them"`
 	Moderation   string     `json:"moderation,omitempty" description:"Kind of node that checks what people say"`
 	Reply        string     `json:"reply,omitempty" description:"What it always answers"`
+	Branches     []Branch   `json:"branches,omitempty" description:"Cases in which it answers something else"`
+	Otherwise    string     `json:"otherwise,omitempty" description:"What it answers in every other case, where that is fixed"`
 	Form         []string   `json:"form,omitempty" description:"What a form asks for before it begins"`
 	Agent        bool       `json:"agent,omitempty" description:"It decides by itself which tools to use"`
 	Instructions string     `json:"instructions,omitempty" description:"How the model is told to behave"`
@@ -91,7 +93,10 @@ func Read(text string, defs flow.Definitions) Goal {
 	r := reader{text: g.Text, words: " " + strings.Join(tokens(g.Text), " ") + " ", defs: defs}
 	g.Name = firstGroup(named, g.Text)
 	r.target(&g)
-	r.replies(&g)
+	branched := r.conditions(&g)
+	if len(g.Branches) == 0 {
+		r.replies(&g)
+	}
 	r.kinds(&g)
 	r.places(&g)
 	r.memory(&g)
@@ -103,7 +108,7 @@ func Read(text string, defs flow.Definitions) Goal {
 		g.Instructions = g.Text
 	}
 	for cue := range cues {
-		if what, is := strings.CutPrefix(cue, "unread:"); is && r.cue(cue) {
+		if what, is := strings.CutPrefix(cue, "unread:"); is && r.cue(cue) && (what != aCondition || !branched || len(g.Branches) == 0) {
 			g.Unread = append(g.Unread, what)
 		}
 	}
@@ -113,6 +118,9 @@ func Read(text string, defs flow.Definitions) Goal {
 	}
 	return g
 }
+
+// aCondition is what cues call a condition that was not read.
+const aCondition = "a condition"
 
 // reader holds one sentence while it is read.
 type reader struct {
@@ -333,6 +341,10 @@ func (f Features) Words() []string {
 		}
 	}
 	add(f.Reply != "", "always answers %q", f.Reply)
+	for _, b := range f.Branches {
+		add(true, "%s", b.Words())
+	}
+	add(f.Otherwise != "", "otherwise answers %q", f.Otherwise)
 	add(f.Model != "" || f.ModelName != "", "model %s", cmp.Or(f.ModelName, f.Model))
 	for _, d := range f.Documents {
 		add(true, "answers from %s", cmp.Or(d.Address, d.Kind, "documents"))

@@ -76,6 +76,61 @@ func TestGoals(t *testing.T) {
 	}
 }
 
+// TestConditions: each case that is said has its answer, every other case goes on as the
+// sentence says, and what is not read is told.
+func TestConditions(t *testing.T) {
+	t.Parallel()
+	defs := shipped(t)
+	have := map[string]string{"openAIApi": "11111111-1111-4111-8111-111111111111"}
+	for text, want := range map[string]struct {
+		branches  []goal.Branch
+		otherwise string
+		nodes     string
+		unread    string
+	}{
+		`Build a bot that replies "Write to accounts" if the question mentions "invoice", otherwise it replies "Ask the front desk"`: {
+			[]goal.Branch{{Says: []string{"invoice"}, Reply: "Write to accounts"}}, "Ask the front desk",
+			"conditionAgentflow directReplyAgentflow directReplyAgentflow startAgentflow", "",
+		},
+		`Create a flow called "Gate": if somebody says "delivery" or "parcel", it answers with "Ring twice". If they ask about "keys", answer with "See the janitor". In all other cases it says "Good day"`: {
+			[]goal.Branch{{Says: []string{"delivery", "parcel"}, Reply: "Ring twice"}, {Says: []string{"keys"}, Reply: "See the janitor"}}, "Good day",
+			"conditionAgentflow directReplyAgentflow directReplyAgentflow directReplyAgentflow startAgentflow", "",
+		},
+		`Make a chatbot for our shop; when the customer is furious, reply "A colleague will call you"`: {
+			[]goal.Branch{{Case: "the customer is furious", Reply: "A colleague will call you"}}, "",
+			"conditionAgentAgentflow directReplyAgentflow llmAgentflow startAgentflow", "",
+		},
+		`Build a bot that answers "No" when somebody mentions "discount" and explains our prices politely`: {
+			[]goal.Branch{{Says: []string{"discount"}, Reply: "No"}}, "",
+			"conditionAgentflow directReplyAgentflow llmAgentflow startAgentflow", "",
+		},
+		`Build a bot for guests; if the guest is a member, call the loyalty desk`: {
+			nil, "", "bufferMemory chatOpenAI conversationChain", "a condition",
+		},
+		`Baue einen Bot, der "Bitte warten" antwortet, wenn jemand "Termin" sagt, sonst antwortet er "Guten Tag"`: {
+			[]goal.Branch{{Says: []string{"Termin"}, Reply: "Bitte warten"}}, "Guten Tag",
+			"conditionAgentflow directReplyAgentflow directReplyAgentflow startAgentflow", "",
+		},
+	} {
+		g := goal.Read(text, defs)
+		if d := cmp.Diff(want.branches, g.Branches); d != "" || g.Otherwise != want.otherwise || strings.Join(g.Unread, ", ") != want.unread {
+			t.Errorf("%s: otherwise %q, unread %q (-want +got)\n%s", text, g.Otherwise, g.Unread, d)
+			continue
+		}
+		ways, err := goal.Tools{Defs: defs, Have: have}.Approaches(g.Features)
+		if err != nil {
+			t.Errorf("%s: %v", text, err)
+			continue
+		}
+		if d := cmp.Diff(want.nodes, strings.Join(nodes(ways[0]), " ")); d != "" {
+			t.Errorf("%s: (-want +got)\n%s", text, d)
+		}
+		for _, way := range ways {
+			valid(t, text, way, defs)
+		}
+	}
+}
+
 // valid compiles an approach and has the validator look at it.
 func valid(t *testing.T, text string, way goal.Approach, defs flow.Definitions) {
 	t.Helper()

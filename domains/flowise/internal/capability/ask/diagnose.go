@@ -8,6 +8,8 @@ import (
 
 	"github.com/manifold-run/manifold/contracts"
 	"github.com/manifold-run/manifold/domainkit"
+	"github.com/manifold-run/manifold/domains/flowise/internal/api"
+	"github.com/manifold-run/manifold/domains/flowise/internal/capability/author"
 	"github.com/manifold-run/manifold/domains/flowise/internal/flow"
 	"github.com/manifold-run/manifold/domains/flowise/internal/present"
 	"github.com/manifold-run/manifold/domains/flowise/internal/site"
@@ -40,6 +42,8 @@ type Cause struct {
 	Category string `json:"category"`
 	What     string `json:"what"`
 	Fix      string `json:"fix"`
+	// Ops mend it, where that needs no word from anybody; repair_chatflow writes them.
+	Ops author.Ops `json:"ops"`
 }
 
 // Summary is the verdict.
@@ -57,24 +61,61 @@ func (k *Asker) diagnose(ctx context.Context, call domainkit.Call, in Complaint)
 	if err != nil {
 		return Diagnosis{}, err
 	}
-	_, checked, err := k.author.Check(ctx, call.Instance, f.FlowData, site.KindOf(f.Type))
+	report, checked, err := k.author.Check(ctx, call.Instance, f.FlowData, site.KindOf(f.Type))
 	if err != nil {
 		return Diagnosis{}, err
 	}
 	out := Diagnosis{ChatflowID: f.ID, Name: present.NameOf(f.Name), Valid: checked.OK, Causes: []Cause{}}
-	for _, finding := range checked.Findings[:min(maxCauses, len(checked.Findings))] {
-		if finding.Severity == flow.SeverityError {
-			out.Causes = append(out.Causes, Cause{place(finding), string(finding.Category), finding.Message, finding.Fix})
-		}
-	}
 	if checked.OK {
 		return k.tryIt(ctx, call, in, out)
 	}
-	out.Verdict = fmt.Sprintf("it cannot answer: %s; %s", out.Causes[0].What, out.Causes[0].Fix)
-	if more := len(out.Causes) - 1; more > 0 {
-		out.Verdict += fmt.Sprintf(" (%d more)", more)
+	mender, err := k.mender(ctx, call, f)
+	if err != nil {
+		return Diagnosis{}, err
 	}
+	mended := 0
+	for _, finding := range report.Errors() {
+		ops, _ := mender.Mend(finding)
+		list, err := author.Encode(ops)
+		if err != nil {
+			return Diagnosis{}, err
+		}
+		if len(ops) > 0 {
+			mended++
+		}
+		if len(out.Causes) < maxCauses {
+			out.Causes = append(out.Causes, Cause{place(finding), string(finding.Category), present.Clip(finding.Message, 300), present.Clip(finding.Fix, 200), list})
+		}
+	}
+	out.Verdict = verdict(out.Causes[0], len(report.Errors()), mended)
 	return out, nil
+}
+
+// mender plans what can be mended; nothing of a flow that cannot be read.
+func (k *Asker) mender(ctx context.Context, call domainkit.Call, f api.Flow) (*author.Mender, error) {
+	target, err := k.author.Target(ctx, call.Instance, f)
+	if refusal, refused := errors.AsType[*contracts.ToolError](err); refused && refusal.Type == contracts.ErrPrecondition {
+		return &author.Mender{}, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	return k.author.Mender(ctx, call, target)
+}
+
+// verdict says what is wrong first, how much more is, and what of it needs nobody's word.
+func verdict(first Cause, wrong, mended int) string {
+	text := fmt.Sprintf("it cannot answer: %s; %s", first.What, first.Fix)
+	if wrong > 1 {
+		text += fmt.Sprintf(" (%d more)", wrong-1)
+	}
+	switch {
+	case mended == wrong:
+		text += "; \"repair the chatflow\" does it"
+	case mended > 0:
+		text += fmt.Sprintf("; \"repair the chatflow\" mends %d of %d", mended, wrong)
+	}
+	return text
 }
 
 func place(f flow.Finding) string {
@@ -102,7 +143,7 @@ func (k *Asker) tryIt(ctx context.Context, call domainkit.Call, in Complaint, ou
 		out.Asked = true
 		why := fmt.Sprintf("it gave no answer within %s", patience)
 		fix := "see whether its model and what its tools call can be reached from the Flowise server, and whether their keys are good"
-		out.Causes = append(out.Causes, Cause{"the server", string(flow.Logic), why, fix})
+		out.Causes = append(out.Causes, Cause{"the server", string(flow.Logic), why, fix, author.Ops{}})
 		out.Verdict = "its nodes are right, but " + why + "; " + fix
 	case err == nil && answer.Facts.Answer != "":
 		out.Asked, out.Answers = true, true
@@ -116,9 +157,9 @@ func (k *Asker) tryIt(ctx context.Context, call domainkit.Call, in Complaint, ou
 		out.Verdict = "nothing is wrong with its nodes; it was not asked: " + refusal.Message
 	default:
 		out.Asked = true
-		verdict := suite.Conclude([]suite.Judged{{Name: "prediction", Trials: 1, Problems: []string{refusal.Message}}})
-		out.Causes = append(out.Causes, Cause{"the server", string(verdict.Category), present.Clip(refusal.Message, 300), verdict.Fix})
-		out.Verdict = fmt.Sprintf("its nodes are right, but it fails when it is asked: %s; %s", present.Clip(refusal.Message, 160), verdict.Fix)
+		judged := suite.Conclude([]suite.Judged{{Name: "prediction", Trials: 1, Problems: []string{refusal.Message}}})
+		out.Causes = append(out.Causes, Cause{"the server", string(judged.Category), present.Clip(refusal.Message, 300), judged.Fix, author.Ops{}})
+		out.Verdict = fmt.Sprintf("its nodes are right, but it fails when it is asked: %s; %s", present.Clip(refusal.Message, 160), judged.Fix)
 	}
 	return out, nil
 }

@@ -6,7 +6,6 @@ package develop
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -293,10 +292,16 @@ func (d *Developer) planFromGoal(ctx context.Context, call domainkit.Call, in Pl
 	contract := Contract{Goal: read.Text, Name: read.Name, Action: in.Mode, Features: read.Features, NotBuilt: read.Unread}
 	if in.Mode == modeUpdate {
 		// A change is what was said last: the rest is in the flow already.
-		contract.Features = goal.Read(cmp.Or(in.Feedback, in.Goal), tools.Defs).Change()
+		asked := goal.Read(cmp.Or(in.Feedback, in.Goal), tools.Defs)
+		contract.Features, contract.NotBuilt = asked.Change(), asked.Unread
 		contract.Name = cmp.Or(read.Target, read.Name)
+		if len(contract.Features.Words()) == 0 && contract.Features.Instructions == "" {
+			contract.NotBuilt = append(contract.NotBuilt, fmt.Sprintf("nothing of %q is read as a change", present.Clip(asked.Text, 200)))
+		}
 	} else if in.Feedback != "" {
-		contract.Features = goal.Merge(read.Features, goal.Read(in.Feedback, tools.Defs).Features)
+		asked := goal.Read(in.Feedback, tools.Defs)
+		contract.Features = goal.Merge(read.Features, asked.Features)
+		contract.NotBuilt = append(slices.Clone(read.Unread), asked.Unread...)
 	}
 	contract.SuccessCriteria = criteria(contract.Features)
 	contract.PIIFields = personal(contract.Features.Form)
@@ -304,7 +309,7 @@ func (d *Developer) planFromGoal(ctx context.Context, call domainkit.Call, in Pl
 	contract.explicit()
 	out := Planned{Contract: contract, Approaches: []goal.Approach{}}
 	if in.Mode == modeUpdate {
-		out.Says = present.Clip("change: "+orNone(contract.Features.Words()), 280)
+		out.Says = present.Clip("change: "+orNone(contract.Features.Words())+notBuilt(contract.NotBuilt), 280)
 		return out, nil
 	}
 	if out.Approaches, err = tools.Approaches(contract.Features); err != nil {
@@ -313,7 +318,7 @@ func (d *Developer) planFromGoal(ctx context.Context, call domainkit.Call, in Pl
 	best := out.Approaches[0]
 	out.Contract.Credentials, out.Contract.Open = credentialsOf(best.Ops), best.Open
 	out.Contract.explicit()
-	out.Says = present.Clip(fmt.Sprintf("%s: %s", contract.Name, best.Label), 280)
+	out.Says = present.Clip(fmt.Sprintf("%s: %s", contract.Name, best.Label)+notBuilt(contract.NotBuilt), 280)
 	patterns, err := d.patternsFor(ctx, call, in.Goal)
 	for _, p := range patterns {
 		out.Approaches = append(out.Approaches, goal.Approach{
@@ -337,13 +342,29 @@ func (c *Contract) explicit() {
 	}
 }
 
+// notBuilt says of a plan what it leaves out.
+func notBuilt(names []string) string {
+	if len(names) == 0 {
+		return ""
+	}
+	return "; not built: " + strings.Join(names, ", ")
+}
+
 // criteria are what a test can show of features.
 func criteria(f goal.Features) []string {
-	out := []string{"answers every question"}
 	if f.Reply != "" {
-		out = []string{fmt.Sprintf("answers with %q", f.Reply)}
+		return []string{fmt.Sprintf("answers with %q", f.Reply)}
 	}
-	return out
+	var out []string
+	for _, b := range f.Branches {
+		if len(b.Says) > 0 {
+			out = append(out, fmt.Sprintf("answers with %q where it is asked for %s", b.Reply, b.Says[0]))
+		}
+	}
+	if f.Otherwise != "" {
+		out = append(out, fmt.Sprintf("answers with %q where it is asked for anything else", f.Otherwise))
+	}
+	return append(out, "answers every question")[:max(1, min(len(out), 9))]
 }
 
 // personal are the fields that usually hold data of persons.
@@ -437,19 +458,14 @@ func change(tools goal.Tools, in Building) (Patch, error) {
 		return Patch{}, refusal(err)
 	}
 	if len(ops) == 0 && in.Contract.Action == modeUpdate {
-		return Patch{}, domainkit.Refusef(contracts.ErrPrecondition, "nothing of this can be changed by rules: %s; say it as an edit, such as \"change the model to …\"", orNone(left))
+		// Whoever asked is told so where the result is looked at, and can say it anew.
+		left = append(left, in.Contract.NotBuilt...)
+		left = append(left, "say it as a change of one thing, such as \"change the model to …\" or \"it must always reply …\"")
 	}
 	return patch(ops, left)
 }
 
 func patch(ops []flow.Op, left []string) (Patch, error) {
-	out := Patch{Ops: author.Ops{}, Left: append([]string{}, left...)}
-	for _, op := range ops {
-		raw, err := json.Marshal(op)
-		if err != nil {
-			return Patch{}, fmt.Errorf("op %s: %w", op.Type(), err)
-		}
-		out.Ops = append(out.Ops, raw)
-	}
-	return out, nil
+	list, err := author.Encode(ops)
+	return Patch{Ops: list, Left: append([]string{}, left...)}, err
 }

@@ -229,6 +229,8 @@ type Moderation struct {
 	policy.Base
 	InPart
 	Moderation string `json:"moderation" min:"1" max:"100" pattern:"^kind:[A-Za-z0-9_]+$" description:"Kind of moderation, such as OpenAI Moderation"`
+	Denied     string `json:"denied,omitempty" max:"4000" description:"Words or phrases that it shall refuse, with commas between"`
+	Credential string `json:"credential,omitempty" max:"200" description:"Credential for it: its name, type or id"`
 }
 
 func (*Editor) moderation(_ context.Context, _ domainkit.Call, t edit.Target, in Moderation) ([]flow.Op, error) {
@@ -236,7 +238,7 @@ func (*Editor) moderation(_ context.Context, _ domainkit.Call, t edit.Target, in
 	if err != nil {
 		return nil, err
 	}
-	return t.Moderation(at, kindOf(in.Moderation))
+	return t.Moderation(at, kindOf(in.Moderation), in.Credential, in.Denied)
 }
 
 // Replacement is a node and the kind to put in its place.
@@ -289,7 +291,7 @@ func (e *Editor) copySetting(ctx context.Context, call domainkit.Call, t edit.Ta
 	if err != nil {
 		return nil, err
 	}
-	other, err := e.target(ctx, call, f)
+	other, err := e.author.Target(ctx, call.Instance, f)
 	if err != nil {
 		return nil, err
 	}
@@ -304,20 +306,15 @@ type Repair struct {
 
 // repair plans what can be mended without being told a value.
 func (e *Editor) repair(ctx context.Context, call domainkit.Call, t edit.Target, _ Repair) ([]flow.Op, error) {
-	all, _, err := e.site.Credentials(ctx, call.Instance)
+	mender, err := e.author.Mender(ctx, call, t)
 	if err != nil {
 		return nil, err
 	}
-	byType, known := map[string][]string{}, map[string]string{}
-	for _, c := range all {
-		byType[c.Type] = append(byType[c.Type], c.ID)
-		known[c.ID] = c.Type
-	}
-	report := flow.Validate(t.Graph.FlowData(), t.Defs, flow.Check{Kind: t.Kind, Credentials: known})
-	if report.OK() {
+	wrong := mender.Errors()
+	if len(wrong) == 0 {
 		return nil, domainkit.Refusef(contracts.ErrPrecondition, "nothing is wrong with the flow that the checks can see")
 	}
-	ops, left := t.Repairs(report.Errors(), byType)
+	ops, left := mender.Mend(wrong...)
 	if len(ops) == 0 {
 		return nil, domainkit.Refusef(contracts.ErrPrecondition, "nothing of it can be mended without being told how: %s; %s", left[0].Message, left[0].Fix)
 	}

@@ -6,9 +6,7 @@ package edit
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
-	"fmt"
 
 	"github.com/manifold-run/manifold/contracts"
 	"github.com/manifold-run/manifold/domainkit"
@@ -24,11 +22,12 @@ import (
 // Editor holds the capabilities that edit flows by sentences.
 type Editor struct {
 	site   *site.Site
+	author *author.Author
 	writer *write.Writer
 }
 
 // New makes them; the writer sends what they plan.
-func New(s *site.Site, w *write.Writer) *Editor { return &Editor{s, w} }
+func New(s *site.Site, a *author.Author, w *write.Writer) *Editor { return &Editor{s, a, w} }
 
 // Register adds the capabilities.
 func (e *Editor) Register(svc *domainkit.Service) error {
@@ -47,7 +46,7 @@ func (e *Editor) Register(svc *domainkit.Service) error {
 		add(e, svc, "add_tool", e.addTool, part(edit.RoleTools), kind("tool", "Tools"), credential("tool")),
 		add(e, svc, "remove_tool", e.removeTool, named("tool", edit.RoleTool)),
 		add(e, svc, "set_source", e.source, part(edit.RoleSource)),
-		add(e, svc, "add_moderation", e.moderation, part(edit.RoleModeration), kind("moderation", "Moderation")),
+		add(e, svc, "add_moderation", e.moderation, part(edit.RoleModeration), kind("moderation", "Moderation"), credential("moderation")),
 		add(e, svc, "replace_node", e.replace, named("part", edit.RoleNode), kind("kind"), credential("kind")),
 		add(e, svc, "set_parameter", e.parameter, named("part", edit.RoleNode), holding("part")),
 		add(e, svc, "set_reply", e.reply, part(edit.RoleReply)),
@@ -76,7 +75,7 @@ func add[In changing](e *Editor, svc *domainkit.Service, name string, ops func(c
 	}
 	md.Flow.Pre = append(steps, md.Flow.Pre[1:]...)
 	return write.AddChange(e.writer, svc, name, md, func(ctx context.Context, call domainkit.Call, f api.Flow, in In) (author.Ops, error) {
-		target, err := e.target(ctx, call, f)
+		target, err := e.author.Target(ctx, call.Instance, f)
 		if err != nil {
 			return nil, err
 		}
@@ -84,7 +83,7 @@ func add[In changing](e *Editor, svc *domainkit.Service, name string, ops func(c
 		if err != nil {
 			return nil, refusal(err)
 		}
-		return encode(list)
+		return author.Encode(list)
 	})
 }
 
@@ -94,42 +93,4 @@ func refusal(err error) error {
 		return domainkit.Refusef(contracts.ErrPrecondition, "%s", e.Message)
 	}
 	return site.Failure(err)
-}
-
-func encode(list []flow.Op) (author.Ops, error) {
-	out := make(author.Ops, len(list))
-	for i, op := range list {
-		raw, err := opJSON(op)
-		if err != nil {
-			return nil, err
-		}
-		out[i] = raw
-	}
-	return out, nil
-}
-
-// opJSON writes an op with its type.
-func opJSON(op flow.Op) (json.RawMessage, error) {
-	raw, err := json.Marshal(op)
-	if err != nil {
-		return nil, fmt.Errorf("op %s: %w", op.Type(), err)
-	}
-	return raw, nil
-}
-
-// target reads a flow to edit.
-func (e *Editor) target(ctx context.Context, call domainkit.Call, f api.Flow) (edit.Target, error) {
-	g, err := flow.Decompile([]byte(f.FlowData))
-	if err != nil {
-		return edit.Target{}, site.Unreadable(err)
-	}
-	defs, err := e.site.Definitions(ctx, call.Instance)
-	if err != nil {
-		return edit.Target{}, err
-	}
-	kind := site.KindOf(f.Type)
-	if kind == "" {
-		kind = flow.KindOf(g)
-	}
-	return edit.Target{Graph: g, Kind: kind, Defs: defs}, nil
 }

@@ -69,7 +69,7 @@ func (e *Editor) findPart(ctx context.Context, call domainkit.Call, in PartQuery
 	if err != nil {
 		return Matches{}, err
 	}
-	target, err := e.target(ctx, call, f)
+	target, err := e.author.Target(ctx, call.Instance, f)
 	if err != nil {
 		return Matches{}, err
 	}
@@ -225,7 +225,7 @@ func (e *Editor) modelAt(ctx context.Context, call domainkit.Call, id, part stri
 	if err != nil {
 		return edit.Spot{}, err
 	}
-	target, err := e.target(ctx, call, f)
+	target, err := e.author.Target(ctx, call.Instance, f)
 	if err != nil {
 		return edit.Spot{}, err
 	}
