@@ -21,8 +21,17 @@ import (
 // The graphs here are read as plain JSON: nothing of the domain is believed.
 type sentenceEdit struct {
 	say    string
+	shows  string // what its gate must show
 	change func(row, graph map[string]any)
 }
+
+// tally is what became of edits: done as said, or refused before a gate because of what
+// the node takes.
+type tally struct{ flows, whole, done, refused int }
+
+// mostRefused is how many of a hundred edits may be refused: a made-up value is not
+// always one that its parameter takes.
+const mostRefused = 5
 
 const editsPerFlow = 10
 
@@ -45,20 +54,30 @@ func TestEveryFlowTakesEditsBySentence(t *testing.T) {
 			wanted := os.Getenv("FLOWISE_EDITS")
 			var templates []struct{ TemplateName, FlowData, Type string }
 			m.call(http.MethodGet, "/marketplaces/templates", nil, &templates)
-			flows, right, wrong := 0, 0, []string{}
+			var sum tally
+			var wrong []string
 			for _, template := range templates {
 				kind := map[string]string{"Chatflow": "CHATFLOW", "AgentflowV2": "AGENTFLOW", "Agentflow": "MULTIAGENT"}[template.Type]
-				if kind == "" || wanted == "" && flows == 2 || wanted != "" && wanted != "all" && !strings.Contains(template.TemplateName, wanted) {
+				if kind == "" || wanted == "" && sum.flows == 2 || wanted != "" && wanted != "all" && !strings.Contains(template.TemplateName, wanted) {
 					continue // a tool is no flow
 				}
-				flows++
-				ok, faults := m.play(fmt.Sprintf("Edited %s %d", strconv.FormatInt(time.Now().UnixNano()%1e6, 36), flows), kind, template.FlowData)
-				right += ok
+				sum.flows++
+				done, refused, faults := m.play(fmt.Sprintf("Edited %s %d", strconv.FormatInt(time.Now().UnixNano()%1e6, 36), sum.flows), kind, template.FlowData)
+				sum.done, sum.refused = sum.done+done, sum.refused+refused
+				if done+refused+len(faults) == editsPerFlow {
+					sum.whole++
+				}
 				for _, f := range faults {
 					wrong = append(wrong, template.TemplateName+": "+f)
 				}
 			}
-			t.Logf("%d flows, %d edits as said, %d not", flows, right, len(wrong))
+			t.Logf("%d flows, %d of them with %d edits; %d edits as said, %d refused before a gate, %d wrong", sum.flows, sum.whole, editsPerFlow, sum.done, sum.refused, len(wrong))
+			if 100*sum.refused > mostRefused*(sum.done+sum.refused) {
+				t.Errorf("%d of %d edits were refused", sum.refused, sum.done+sum.refused)
+			}
+			if wanted == "all" && where == "a real one" && sum.whole < 40 {
+				t.Errorf("only %d flows took %d edits", sum.whole, editsPerFlow)
+			}
 			for _, w := range wrong {
 				t.Error(w)
 			}
@@ -85,32 +104,33 @@ func (m *flowMarket) call(method, path string, body, out any) {
 }
 
 // play saves a flow as somebody in Flowise does, edits it by sentences, and tells
-// how many did just what they say.
-func (m *flowMarket) play(name, kind, flowData string) (right int, wrong []string) {
+// how many did just what they say, and how many were refused and did nothing.
+func (m *flowMarket) play(name, kind, flowData string) (done, refused int, wrong []string) {
 	m.Helper()
 	var made struct{ ID string }
 	m.call(http.MethodPost, "/chatflows", map[string]any{"name": name, "type": kind, "flowData": flowData}, &made)
 	defer m.call(http.MethodDelete, "/chatflows/"+made.ID, nil, &struct{}{})
 	for _, e := range editsOf(m.T, name, flowData) {
 		before, graphBefore := m.row(made.ID)
-		said := m.s.edited(e.say)
-		refused := strings.Contains(said, `"type": "precondition"`)
-		if !refused {
+		said := m.s.edited(e.say, e.shows)
+		if said == "" {
 			e.change(before, graphBefore)
 		}
 		after, graphAfter := m.row(made.ID)
+		same := reflect.DeepEqual(loose(graphBefore), loose(graphAfter)) && reflect.DeepEqual(before, after)
 		switch {
-		case said == "" || refused: // what a node does not take is refused before a gate
-			if reflect.DeepEqual(loose(graphBefore), loose(graphAfter)) && reflect.DeepEqual(before, after) {
-				right++
-				continue
-			}
-			wrong = append(wrong, e.say+": it did something else")
+		case !same:
+			wrong = append(wrong, e.say+": it did something else: "+said)
+		case said == "":
+			done++
+		case strings.Contains(said, `"type": "precondition"`):
+			m.Logf("refused: %s: %s", e.say, said)
+			refused++
 		default:
 			wrong = append(wrong, e.say+": "+said)
 		}
 	}
-	return right, wrong
+	return done, refused, wrong
 }
 
 // row reads a flow: its settings, and its graph as plain JSON.
@@ -149,8 +169,9 @@ func loose(v any) any {
 	return v
 }
 
-// edited asks for an edit and approves it; "" is done, else it says what came.
-func (s *site) edited(sentence string) string {
+// edited asks for an edit and approves it if the gate shows what it must; "" is done, else
+// it says what came.
+func (s *site) edited(sentence, shows string) string {
 	r := s.ask(sentence)
 	if len(r.RunIDs) == 0 {
 		if r.Interrupt != nil {
@@ -176,6 +197,9 @@ func (s *site) edited(sentence string) string {
 			if i.Type != contracts.InterruptWriteApproval {
 				return "asked: " + i.Prompt
 			}
+			if shown := i.Prompt + fmt.Sprint(i.Evidence); !strings.Contains(shown, shows) {
+				return fmt.Sprintf("the gate does not show %q: %s", shows, shown)
+			}
 			s.approve(i)
 		}
 	}
@@ -193,8 +217,14 @@ func editsOf(t *testing.T, name, flowData string) []sentenceEdit {
 		t.Fatal(err)
 	}
 	out := []sentenceEdit{
-		{fmt.Sprintf(`move the chatflow "%s" to the folder "HR"`, name), func(row, _ map[string]any) { row["category"] = "HR" }},
-		{fmt.Sprintf(`deploy the chatflow "%s"`, name), func(row, _ map[string]any) { row["deployed"] = true }},
+		{fmt.Sprintf(`move the chatflow "%s" to the folder "HR"`, name), "HR", func(row, _ map[string]any) { row["category"] = "HR" }},
+		{fmt.Sprintf(`deploy the chatflow "%s"`, name), "deploy", func(row, _ map[string]any) { row["deployed"] = true }},
+	}
+	if models := ofRole(graph.Nodes, "Chat Models", "temperature"); len(models) == 1 {
+		out = append(out, sentenceEdit{
+			fmt.Sprintf(`set the temperature of the chatflow "%s" to 0.37`, name), "0.37",
+			func(_, graph map[string]any) { setIn(graph, models[0], "temperature", "0.37") },
+		})
 	}
 	var settable [][3]string // node, parameter, value; one of each node in turn, so that many nodes are met
 	byNode := map[string][][3]string{}
@@ -235,8 +265,21 @@ func editsOf(t *testing.T, name, flowData string) []sentenceEdit {
 		node, param, value := s[0], s[1], again(s[2], i/len(settable))
 		out = append(out, sentenceEdit{
 			fmt.Sprintf(`set the parameter %s of the node %s of the chatflow "%s" to "%s"`, param, node, name, value),
+			node + "." + param,
 			func(_, graph map[string]any) { setIn(graph, node, param, value) },
 		})
+	}
+	return out
+}
+
+// ofRole lists the nodes of a category that hold a parameter.
+func ofRole(nodes []struct{ Data map[string]any }, category, param string) []string {
+	var out []string
+	for _, n := range nodes {
+		inputs, _ := n.Data["inputs"].(map[string]any)
+		if _, has := inputs[param]; has && n.Data["category"] == category {
+			out = append(out, fmt.Sprint(n.Data["id"]))
+		}
 	}
 	return out
 }

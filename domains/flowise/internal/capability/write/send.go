@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"time"
 
 	"github.com/manifold-run/manifold/contracts"
 	"github.com/manifold-run/manifold/domainkit"
@@ -177,6 +178,7 @@ func (w *Writer) sendChange(ctx context.Context, call domainkit.Call, p plan, af
 		return Written{}, err
 	}
 	// Planning takes a while; what is written over is looked at once more right before.
+	looked := time.Now()
 	if err := stillThere(ctx, w.site, client, call, p.flow); err != nil {
 		return Written{}, err
 	}
@@ -184,7 +186,7 @@ func (w *Writer) sendChange(ctx context.Context, call domainkit.Call, p plan, af
 		if err := client.DeleteFlow(ctx, p.flow.ID); err != nil {
 			return Written{}, site.Failure(err)
 		}
-		return deleted(op, p.flow, previous.Label), nil
+		return deleted(op, p.flow, previous.Label).unseen(time.Since(looked)), nil
 	}
 	update := func() (api.Flow, error) { return client.UpdateFlow(ctx, p.flow.ID, p.change) }
 	var now api.Flow
@@ -193,10 +195,15 @@ func (w *Writer) sendChange(ctx context.Context, call domainkit.Call, p plan, af
 	} else {
 		now, err = update()
 	}
+	took := time.Since(looked)
 	if err != nil {
 		return Written{}, site.Failure(err)
 	}
-	return changed(ctx, w, call, p, now, previous)
+	out, err := changed(ctx, w, call, p, now, previous)
+	if p.makesGraph() {
+		out = out.unseen(took)
+	}
+	return out, err
 }
 
 // changed describes a flow after a change. A graph that somebody saved between the

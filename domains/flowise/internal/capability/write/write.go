@@ -3,6 +3,7 @@ package write
 import (
 	"context"
 	"fmt"
+	"time"
 
 	"github.com/manifold-run/manifold/domainkit"
 	"github.com/manifold-run/manifold/domains/flowise/internal/api"
@@ -33,6 +34,10 @@ type Written struct {
 	PreviousCategory string `json:"previous_category"`
 	NodeCount        int    `json:"node_count"`
 	Change           string `json:"change"`
+	// UnseenMS is how long before this write took effect somebody may have saved the flow
+	// in Flowise's own page without anybody being able to tell: it has no conditional
+	// write. 0 where such an edit is not written over.
+	UnseenMS int64 `json:"unseen_ms,omitempty"`
 	// Link is where a person opens it in Flowise.
 	Link string `json:"link,omitempty"`
 }
@@ -46,6 +51,9 @@ func (w Written) Summary() string {
 		text += fmt.Sprintf("; version %s is kept and can be restored", w.PreviousVersion)
 	default:
 		text += fmt.Sprintf("; version %s, before %s", w.Version, w.PreviousVersion)
+	}
+	if w.UnseenMS > 0 {
+		text += fmt.Sprintf("; what somebody saved in Flowise in the %d ms before is not in it", w.UnseenMS)
 	}
 	return text
 }
@@ -84,6 +92,12 @@ func (w Written) was(f api.Flow, version string) Written {
 	if f.Category != nil {
 		w.PreviousCategory = *f.Category
 	}
+	return w
+}
+
+// unseen notes for how long an edit in Flowise could not be seen.
+func (w Written) unseen(took time.Duration) Written {
+	w.UnseenMS = max(1, took.Milliseconds())
 	return w
 }
 
