@@ -3,6 +3,7 @@ package flowise_test
 import (
 	"fmt"
 	"net/http"
+	"slices"
 	"strings"
 	"testing"
 
@@ -93,4 +94,48 @@ func TestOnlyAFlowThatWasMadeCountsAsAUse(t *testing.T) {
 		b.facts("create_chatflow", object{"name": "x", "pattern_id": id}, in{key: "made"})
 	}
 	uses("1 true")
+}
+
+// TestATemplateIsOfferedForAGoalThatItFits: a template of the marketplace is offered to
+// begin a flow with where it says what a goal says and can run with the credentials that
+// there are; it comes with them. One that cannot is neither offered nor given.
+func TestATemplateIsOfferedForAGoalThatItFits(t *testing.T) {
+	t.Parallel()
+	everywhere(t, func(t *testing.T, b *bench) {
+		t.Helper()
+		b.newCredential("openAIApi")
+		listed, _ := b.facts("list_templates", object{"limit": 30}, in{})["templates"].([]any)
+		offered, held := 0, 0
+		for _, row := range listed {
+			template, _ := row.(object)
+			name, about := text(template["name"]), text(template["description"])
+			if template["type"] == "Tool" || offered+held == 8 {
+				continue
+			}
+			planned := b.facts("plan_from_goal", object{"goal": "Build a bot. " + name + ". " + about}, in{})
+			approaches, _ := planned["approaches"].([]any)
+			given := b.execute("use_template", object{"template": name}, in{})
+			isOffered := slices.ContainsFunc(approaches, func(a any) bool { return a.(object)["value"] == "template:"+name })
+			if len(approaches) > 4 {
+				t.Errorf("%s: %d approaches", name, len(approaches))
+			}
+			switch {
+			case !given.OK && (isOffered || given.Error.Type != contracts.ErrPrecondition || !strings.Contains(given.Error.Message, name)):
+				t.Errorf("%s: offered %v, %+v", name, isOffered, given.Error)
+			case !given.OK:
+				held++
+			default:
+				offered++
+				if !isOffered {
+					t.Logf("%s: not among the nearest: %v", name, approaches)
+				}
+				if checked := b.facts("validate_flow", object{"flow_data": b.graph(given)}, in{}); checked["ok"] != true {
+					t.Errorf("%s: %v", name, checked)
+				}
+			}
+		}
+		if offered == 0 {
+			t.Errorf("none of %d templates can be begun with", len(listed))
+		}
+	})
 }

@@ -31,7 +31,7 @@ func (cfg Config) register(svc *domainkit.Service, s *site.Site) error {
 		made.Register(svc),
 		writer.Register(svc),
 		edit.New(s, made, writer).Register(svc),
-		develop.New(s).Register(svc),
+		develop.New(s, made).Register(svc),
 		asker.Register(svc),
 	)
 }

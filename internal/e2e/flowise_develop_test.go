@@ -45,7 +45,7 @@ func (s *site) developed(sentence string, answers say) (contracts.RunView, strin
 			}
 			seen[i.InterruptID] = true
 			if i.Type == contracts.InterruptWriteApproval {
-				if i.Action.Capability == "flowise.create_chatflow" && !strings.Contains(asJSON(i.Evidence), "nodes added") && !strings.Contains(asJSON(i.Evidence), "the pattern ") {
+				if i.Action.Capability == "flowise.create_chatflow" && !strings.Contains(asJSON(i.Evidence), "nodes added") && !strings.Contains(asJSON(i.Evidence), "the pattern ") && !strings.Contains(asJSON(i.Evidence), "the template ") {
 					s.t.Errorf("the gate does not show what is built: %s", asJSON(i.Evidence))
 				}
 				s.approve(i)
@@ -183,6 +183,32 @@ func TestFeedbackThatChangesNoChatflowIsToldAndAskedAboutAgain(t *testing.T) {
 			}
 		}
 	})
+}
+
+// TestAChatflowBeginsWithATemplate: the person chooses it with the plan, the gate says so,
+// and what else was asked for is built into it.
+func TestAChatflowBeginsWithATemplate(t *testing.T) {
+	t.Parallel()
+	endpoint, key := flowiseServers()["in memory"](t)
+	s := startSite(t)
+	s.register(contracts.Registration{Domain: "flowise", URL: serveFlowise(t, endpoint, key)})
+	view, told := s.developed(`develop a chatbot called "Canyon" that gives an echo of what was said`, say{
+		contracts.InterruptCredentialCheck: {decides("skip")},
+		contracts.InterruptPlanApproval:    {decides("approve", "approach", "template:Simple Echo")},
+		contracts.InterruptResultReview:    {decides("accept")},
+	})
+	if view.State != contracts.RunCompleted || !strings.Contains(told, "The chatflow is done") {
+		t.Fatalf("%s: %s\n%s", view.State, told, states2text(view))
+	}
+	gates, err := s.rita.Gates(t.Context(), client.GatesFilter{RunID: view.RunID})
+	if err != nil || !slices.ContainsFunc(gates, func(i contracts.Interrupt) bool {
+		return i.Type == contracts.InterruptWriteApproval && strings.Contains(asJSON(i.Evidence), "the template Simple Echo")
+	}) {
+		t.Errorf("no gate says what it begins with: %v %s", err, asJSON(gates))
+	}
+	if got := s.told(`ask the chatflow "Canyon": "Hello there"`); !strings.Contains(got, "echo:Hello there") {
+		t.Errorf("it answers %q", got)
+	}
 }
 
 // TestAConditionOfAChatflowIsBuiltBySentence: each case has its answer.

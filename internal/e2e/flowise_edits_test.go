@@ -243,7 +243,8 @@ func editsOf(t *testing.T, name, flowData string) []sentenceEdit {
 			inputs, _ := n.Data["inputs"].(map[string]any)
 			held, has := inputs[called]
 			shown := param["show"] == nil && param["hide"] == nil && times[called] == 1
-			if value == "" || !has || !shown || fmt.Sprint(held) == value || strings.Contains(fmt.Sprint(held), "data.instance") {
+			// An iteration repeats over a list, which no made-up text is.
+			if value == "" || !has || !shown || called == "iterationInput" || fmt.Sprint(held) == value || strings.Contains(fmt.Sprint(held), "data.instance") {
 				continue
 			}
 			byNode[id] = append(byNode[id], [3]string{id, called, value})

@@ -25,21 +25,24 @@ func Encode(list []flow.Op) (Ops, error) {
 	return out, nil
 }
 
+// Target is a flow to edit.
+type Target = edit.Target
+
 // Target reads a flow to edit.
-func (a *Author) Target(ctx context.Context, instance string, f api.Flow) (edit.Target, error) {
+func (a *Author) Target(ctx context.Context, instance string, f api.Flow) (Target, error) {
 	g, err := flow.Decompile([]byte(f.FlowData))
 	if err != nil {
-		return edit.Target{}, site.Unreadable(err)
+		return Target{}, site.Unreadable(err)
 	}
 	defs, err := a.site.Definitions(ctx, instance)
 	if err != nil {
-		return edit.Target{}, err
+		return Target{}, err
 	}
 	kind := site.KindOf(f.Type)
 	if kind == "" {
 		kind = flow.KindOf(g)
 	}
-	return edit.Target{Graph: g, Kind: kind, Defs: defs}, nil
+	return Target{Graph: g, Kind: kind, Defs: defs}, nil
 }
 
 // Mender plans what can be mended without being told a value; the zero value mends nothing.

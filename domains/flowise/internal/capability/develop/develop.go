@@ -23,10 +23,13 @@ import (
 )
 
 // Developer holds the steps.
-type Developer struct{ site *site.Site }
+type Developer struct {
+	site   *site.Site
+	author *author.Author
+}
 
 // New makes them for some servers.
-func New(s *site.Site) *Developer { return &Developer{s} }
+func New(s *site.Site, a *author.Author) *Developer { return &Developer{s, a} }
 
 // Register adds the capabilities.
 func (d *Developer) Register(svc *domainkit.Service) error {
@@ -222,13 +225,44 @@ func (d *Developer) patternsFor(ctx context.Context, call domainkit.Call, goal s
 	return out, err
 }
 
+// mostTemplates bounds how many templates are offered to begin with.
+const mostTemplates = 2
+
+// templatesFor are the templates of the marketplace that share most with a goal and can
+// be begun with as they are, the likest first.
+func (d *Developer) templatesFor(ctx context.Context, call domainkit.Call, goal string) ([]catalog.Template, error) {
+	all, _, err := d.site.Templates(ctx, call.Instance)
+	if err != nil {
+		return nil, err
+	}
+	like := func(t catalog.Template) int {
+		return likeness(strings.Join(append([]string{t.Name, t.Description}, t.UseCases...), " "), goal)
+	}
+	all = slices.DeleteFunc(all, func(t catalog.Template) bool { return t.Type == "Tool" || like(t) < 2 })
+	slices.SortStableFunc(all, func(a, b catalog.Template) int { return cmp.Compare(like(b), like(a)) })
+	out := []catalog.Template{}
+	for _, t := range all[:min(len(all), 2*mostTemplates)] {
+		whole, err := d.site.Template(ctx, call.Instance, t.Name)
+		if err != nil {
+			return nil, err
+		}
+		if _, err := d.author.Ready(ctx, call, whole); err == nil && len(out) < mostTemplates {
+			out = append(out, t)
+		}
+	}
+	return out, nil
+}
+
+// everyday words are in most goals and most templates.
+var everyday = []string{"that", "with", "from", "this", "chat", "chatbot", "chatflow", "flow", "agent", "agents", "using", "user", "users", "build", "create", "develop", "simple", "called", "answer", "answers", "questions"}
+
 // likeness counts the longer words that two texts share.
 func likeness(a, b string) int {
 	words := func(text string) []string {
 		return strings.FieldsFunc(strings.ToLower(text), func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) })
 	}
 	have := words(b)
-	return len(slices.DeleteFunc(words(a), func(w string) bool { return len(w) <= 3 || !slices.Contains(have, w) }))
+	return len(slices.DeleteFunc(words(a), func(w string) bool { return len(w) <= 3 || slices.Contains(everyday, w) || !slices.Contains(have, w) }))
 }
 
 func accountNames(all []Account) []string {
@@ -326,8 +360,23 @@ func (d *Developer) planFromGoal(ctx context.Context, call domainkit.Call, in Pl
 			Label: fmt.Sprintf("Begin with the pattern %s (%s, used %s)", present.Clip(p.Name, 60), p.Category, present.Count(p.Uses, "time")),
 		})
 	}
+	if err != nil {
+		return Planned{}, err
+	}
+	templates, err := d.templatesFor(ctx, call, in.Goal)
+	for _, t := range templates[:min(len(templates), mostApproaches-len(out.Approaches))] {
+		out.Approaches = append(out.Approaches, goal.Approach{
+			Value: byTemplate + t.Name, Label: fmt.Sprintf("Begin with Flowise's template %s", present.Clip(t.Name, 80)),
+		})
+	}
 	return out, err
 }
+
+// mostApproaches bounds what a person chooses from.
+const mostApproaches = 4
+
+// byTemplate begins the name of an approach that is a template; its own follows.
+const byTemplate = "template:"
 
 // byPattern begins the name of an approach that is a pattern; its number follows.
 const byPattern = "pattern:"
