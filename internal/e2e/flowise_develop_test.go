@@ -18,8 +18,9 @@ import (
 // once and in order; approvals of writes are otto's.
 type say map[contracts.InterruptType][]any
 
-// developed plays a development to its end and gives the run with its answer.
-func (s *site) developed(sentence string, answers say) (contracts.RunView, string) {
+// developed plays a development to its end and gives the run with its answer; who
+// looks sees each question before it is answered.
+func (s *site) developed(sentence string, answers say, looks ...func(contracts.Interrupt)) (contracts.RunView, string) {
 	s.t.Helper()
 	r := s.ask(sentence)
 	if len(r.RunIDs) == 0 {
@@ -44,6 +45,9 @@ func (s *site) developed(sentence string, answers say) (contracts.RunView, strin
 				continue
 			}
 			seen[i.InterruptID] = true
+			for _, look := range looks {
+				look(i)
+			}
 			if i.Type == contracts.InterruptWriteApproval {
 				if i.Action.Capability == "flowise.create_chatflow" && !strings.Contains(asJSON(i.Evidence), "nodes added") && !strings.Contains(asJSON(i.Evidence), "the pattern ") && !strings.Contains(asJSON(i.Evidence), "the template ") {
 					s.t.Errorf("the gate does not show what is built: %s", asJSON(i.Evidence))
@@ -71,8 +75,11 @@ func (s *site) developed(sentence string, answers say) (contracts.RunView, strin
 // each test with its trials and its time, what they took together, and where it is.
 func (s *site) reviewable(i contracts.Interrupt) {
 	s.t.Helper()
-	if i.Show["not_done"] != nil && i.Show["tests"] == nil {
-		return // nothing was changed, and it says what was not
+	if i.Show["tests"] == nil { // nothing was written, and it says why
+		if i.Show["problems"] == nil && i.Show["not_done"] == nil {
+			s.t.Errorf("the review does not show why nothing was written: %s", asJSON(i.Show))
+		}
+		return
 	}
 	for label, part := range map[string]string{"changes": "", "tests": " of 1, ", "tests_took": " ms", "link": "http"} {
 		if value := i.Show[label]; value == nil || !strings.Contains(asJSON(value), part) {

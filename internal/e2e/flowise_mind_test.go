@@ -141,6 +141,16 @@ func TestAChatflowBeginsWithAPattern(t *testing.T) {
 		if kept = patterns(); len(kept) != 2 || kept[0].Uses+kept[1].Uses != 1 {
 			t.Errorf("kept as %+v", kept)
 		}
+		// A flow that is there is what a change begins with.
+		s.developed(`develop the chatflow "`+name+` two" further so that it always replies "We open at eleven"`, say{
+			contracts.InterruptSelectTarget: {"1"},
+			contracts.InterruptPlanApproval: {decides("approve")},
+			contracts.InterruptResultReview: {decides("accept")},
+		}, func(i contracts.Interrupt) {
+			if offers := asJSON(i); i.Type == contracts.InterruptPlanApproval && strings.Contains(offers, "pattern") {
+				t.Errorf("a change is offered a pattern: %s", offers)
+			}
+		})
 		s.approved(`delete the chatflow "` + name + ` two"`)
 		s.approved(`delete the chatflow "` + name + `"`)
 	})

@@ -14,6 +14,7 @@ import (
 	"github.com/manifold-run/manifold/domainkit/sqlitestore"
 	"github.com/manifold-run/manifold/domains/flowise"
 	"github.com/manifold-run/manifold/domains/flowise/sandbox"
+	"github.com/manifold-run/manifold/internal/app"
 )
 
 // serveFlowise serves the Flowise domain for one server, and gives its URL.
@@ -37,14 +38,14 @@ func serveFlowise(t *testing.T, endpoint, key string) string {
 }
 
 // onEachFlowise plays a test on a site whose only domain is Flowise, once for each
-// server.
-func onEachFlowise(t *testing.T, play func(*testing.T, *site)) {
+// server, with what else the site is set to.
+func onEachFlowise(t *testing.T, play func(*testing.T, *site), settings ...func(*app.Config)) {
 	t.Helper()
 	for where, server := range flowiseServers() {
 		t.Run(where, func(t *testing.T) {
 			t.Parallel()
 			endpoint, key := server(t)
-			s := startSite(t)
+			s := startSite(t, settings...)
 			s.register(contracts.Registration{Domain: "flowise", URL: serveFlowise(t, endpoint, key)})
 			play(t, s)
 		})

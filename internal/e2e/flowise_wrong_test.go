@@ -78,8 +78,9 @@ func TestAModelThatAlwaysErrsEndsAtAPerson(t *testing.T) {
 }
 
 // refused plays a development whose writes nobody wants: it gives the run at its end,
-// the last question, and how often the result was shown for review.
-func (s *site) refused(sentence string) (contracts.RunView, contracts.Interrupt, int) {
+// the last question, and how often the result was shown for review. Who looks sees
+// each question.
+func (s *site) refused(sentence string, looks ...func(contracts.Interrupt)) (contracts.RunView, contracts.Interrupt, int) {
 	s.t.Helper()
 	r := s.ask(sentence)
 	if len(r.RunIDs) == 0 {
@@ -97,6 +98,9 @@ func (s *site) refused(sentence string) (contracts.RunView, contracts.Interrupt,
 				continue
 			}
 			seen[i.InterruptID], last = true, i
+			for _, look := range looks {
+				look(i)
+			}
 			answer := decides("approve")
 			switch i.Type { //nolint:exhaustive // whatever else is asked is agreed to
 			case contracts.InterruptWriteApproval:

@@ -288,7 +288,7 @@ type Contract struct {
 	Goal            string        `json:"goal" max:"8000" description:"What the chatflow shall do"`
 	Name            string        `json:"name" max:"200" description:"What it is called"`
 	Action          string        `json:"action" description:"create or update"`
-	Features        goal.Features `json:"features" description:"What it has"`
+	Features        goal.Features `json:"features,omitzero" description:"What it has; what its goal says of that, unless given"`
 	Credentials     []string      `json:"credentials,omitzero" description:"Types of credentials that it takes"`
 	DomainTargets   []string      `json:"domain_targets,omitzero" description:"What it acts on outside of Flowise"`
 	DataFields      []string      `json:"data_fields,omitzero" description:"Data that passes through it"`
@@ -478,10 +478,22 @@ func (p Patch) Summary() string {
 	return text
 }
 
+// said are the features that the goal of a contract speaks of.
+func said(in Building, defs flow.Definitions) goal.Features {
+	read := goal.Read(in.Contract.Goal, defs)
+	if in.Base != "" {
+		return read.Change()
+	}
+	return read.Features
+}
+
 func (d *Developer) opsFromContract(ctx context.Context, call domainkit.Call, in Building) (Patch, error) {
 	tools, err := d.tools(ctx, call)
 	if err != nil {
 		return Patch{}, err
+	}
+	if len(in.Contract.Features.Words()) == 0 { // a model's contract says its goal in words only
+		in.Contract.Features = said(in, tools.Defs)
 	}
 	if in.Base != "" {
 		return change(tools, in)
