@@ -23,8 +23,9 @@ import (
 // TestKill9AtEveryCallOfADevelopment kills the server, or the program of the
 // domain, by SIGKILL at each call that a development makes of the domain and at each
 // request that the domain makes of Flowise, right before it is carried out and right
-// after. Whichever it is: the session goes on to its end, one flow is made, and it
-// has the two versions that two iterations make.
+// after, and at each answer of a person, right after it was taken; of a development
+// that makes a flow, and of one that changes it. Whichever it is: the session goes on
+// to its end, one flow is made, and it has a version for each iteration.
 //
 // A moment of each kind is tried, by a seed; all are by MANIFOLD_E2E_COMMITS=all,
 // which takes many minutes:
@@ -35,18 +36,33 @@ func TestKill9AtEveryCallOfADevelopment(t *testing.T) {
 	m := newMortalDevelopment(t)
 	var moments []strike
 	if os.Getenv("MANIFOLD_E2E_COMMITS") == "all" {
-		m.develop(strike{})
-		for _, of := range []strike{{victim: "server", at: "call"}, {victim: "domain", at: "call"}, {victim: "domain", at: "request"}} {
-			for of.n = 1; of.n <= m.count[of.at]; of.n++ {
-				before, after := of, of
-				after.after = true
-				moments = append(moments, before, after)
+		for _, changes := range []bool{false, true} {
+			m.develop(strike{changes: changes})
+			for _, of := range []strike{
+				{victim: "server", at: "call"},
+				{victim: "domain", at: "call"},
+				{victim: "domain", at: "request"},
+				{victim: "server", at: "answer"},
+				{victim: "domain", at: "answer"},
+			} {
+				for of.n, of.changes = 1, changes; of.n <= m.count[of.at]; of.n++ {
+					after := of
+					after.after = true
+					if of.at != "answer" {
+						moments = append(moments, of)
+					}
+					moments = append(moments, after)
+				}
 			}
 		}
 	} else {
 		rng := rand.New(rand.NewPCG(firstSeed(t), 19))
 		// A development makes some more calls and requests than that.
-		moments = []strike{{"server", "call", 1 + rng.IntN(20), rng.IntN(2) == 0}, {"domain", "request", 1 + rng.IntN(15), rng.IntN(2) == 0}}
+		moments = []strike{
+			{"server", "call", 1 + rng.IntN(20), rng.IntN(2) == 0, false},
+			{"domain", "request", 1 + rng.IntN(15), rng.IntN(2) == 0, rng.IntN(2) == 0},
+			{"server", "answer", 1 + rng.IntN(6), true, true},
+		}
 	}
 	struck := 0
 	for _, at := range moments {
@@ -63,14 +79,17 @@ func TestKill9AtEveryCallOfADevelopment(t *testing.T) {
 // strike is a moment, and who is killed at it.
 type strike struct {
 	victim string // "server" or "domain"; "" for nobody
-	at     string // "call" of the domain, or "request" to Flowise
+	at     string // "call" of the domain, "request" to Flowise, or "answer" of a person
 	n      int    // which one
 	after  bool   // after it was carried out, and before anybody was answered
+	// changes says that it is in the development that changes a flow.
+	changes bool
 }
 
 func (s strike) String() string {
 	when := map[bool]string{false: "before", true: "after"}[s.after]
-	return fmt.Sprintf("%s killed %s %s %d", s.victim, when, s.at, s.n)
+	of := map[bool]string{false: "making", true: "changing"}[s.changes]
+	return fmt.Sprintf("%s killed %s %s %d of %s a flow", s.victim, when, s.at, s.n, of)
 }
 
 // mortalDevelopment is a server, the program of the domain and a Flowise, with
@@ -88,7 +107,7 @@ type mortalDevelopment struct {
 
 	mu     sync.Mutex
 	next   strike
-	count  map[string]int // of calls and requests
+	count  map[string]int // of calls, requests and answers
 	struck bool
 	server *os.Process
 }
@@ -121,7 +140,11 @@ func (m *mortalDevelopment) between(at string, behind http.Handler) string {
 			m.alive.RLock()
 			m.alive.RUnlock() //nolint:staticcheck // it only waits
 		}
-		next, now := m.comes(at, r)
+		if at == "call" && !strings.HasSuffix(r.URL.Path, "/execute") {
+			behind.ServeHTTP(w, r)
+			return
+		}
+		next, now := m.comes(at)
 		if !now {
 			behind.ServeHTTP(w, r)
 			return
@@ -145,12 +168,9 @@ func hangUp() {
 }
 
 // comes counts, and tells whether this is the moment.
-func (m *mortalDevelopment) comes(at string, r *http.Request) (strike, bool) {
+func (m *mortalDevelopment) comes(at string) (strike, bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if at == "call" && !strings.HasSuffix(r.URL.Path, "/execute") {
-		return strike{}, false
-	}
 	m.count[at]++
 	now := m.next.at == at && m.next.n == m.count[at]
 	m.struck = m.struck || now
@@ -200,15 +220,40 @@ func (m *mortalDevelopment) revived() {
 	}
 }
 
-// develop plays a development with an iteration, checks what it came to, and tells
-// whether the moment came.
+// develop plays a development with an iteration, and where the moment is in one that
+// changes the flow, that too; it checks what they came to, and tells whether the moment
+// came.
 func (m *mortalDevelopment) develop(at strike) bool {
 	m.t.Helper()
-	m.aim(at)
+	first := strike{}
+	if !at.changes {
+		first = at
+	}
+	m.aim(first)
 	name := fmt.Sprintf("Doorman %d", len(m.world.Effects()))
+	view := m.plays(at, `develop a chatbot called "`+name+`" that always replies "We open at nine"`, "We open at ten")
+	if at.changes {
+		m.disarm()
+		m.check(first, name, view, 2)
+		m.aim(at)
+		view = m.plays(at, `develop the chatflow "`+name+`" further so that it always replies "We open at eleven"`, "We open at twelve")
+	}
+	struck := m.disarm()
+	versions := 2
+	if at.changes {
+		versions = 4
+	}
+	m.check(at, name, view, versions)
+	return struck
+}
+
+// plays takes one development to its end, with an iteration for another reply.
+func (m *mortalDevelopment) plays(at strike, sentence, another string) contracts.RunView {
+	m.t.Helper()
 	says := map[contracts.InterruptType][]any{
+		contracts.InterruptSelectTarget: {"1"},
 		contracts.InterruptPlanApproval: {decides("approve"), decides("approve")},
-		contracts.InterruptResultReview: {decides("iterate", "feedback", `it must always reply "We open at ten"`), decides("accept")},
+		contracts.InterruptResultReview: {decides("iterate", "feedback", `it must always reply "`+another+`"`), decides("accept")},
 	}
 	var session contracts.SessionResponse
 	view := contracts.RunView{State: contracts.RunRunning}
@@ -219,9 +264,7 @@ func (m *mortalDevelopment) develop(at strike) bool {
 		}
 		if len(session.RunIDs) == 0 {
 			// A server that has died answers nobody: the same words are sent again.
-			session, _ = m.rita.StartSession(m.t.Context(), contracts.StartSession{
-				Message: `develop a chatbot called "` + name + `" that always replies "We open at nine"`,
-			}, client.Opt{Wait: patience, IdempotencyKey: "say " + name})
+			session, _ = m.rita.StartSession(m.t.Context(), contracts.StartSession{Message: sentence}, client.Opt{Wait: patience, IdempotencyKey: "say " + sentence})
 			continue
 		}
 		if now, err := m.rita.Run(m.t.Context(), session.RunIDs[0], client.Opt{Wait: 50 * time.Millisecond}); err == nil {
@@ -229,9 +272,7 @@ func (m *mortalDevelopment) develop(at strike) bool {
 			m.answer(view, says)
 		}
 	}
-	struck := m.disarm()
-	m.check(at, name, view)
-	return struck
+	return view
 }
 
 // answer gives each open question the answer of its round.
@@ -241,19 +282,28 @@ func (m *mortalDevelopment) answer(view contracts.RunView, says map[contracts.In
 		if strings.HasSuffix(i.NodeID, "#2") {
 			round = 1
 		}
+		var err error
 		switch {
 		case i.Status != contracts.InterruptOpen:
+			continue
 		case i.Type.Gate():
-			_, _ = m.otto.Approve(m.t.Context(), i, "", client.Opt{})
+			_, err = m.otto.Approve(m.t.Context(), i, "", client.Opt{})
 		case round < len(says[i.Type]):
-			_, _ = m.rita.Answer(m.t.Context(), i, says[i.Type][round], client.Opt{})
+			_, err = m.rita.Answer(m.t.Context(), i, says[i.Type][round], client.Opt{})
 		default:
 			m.t.Fatalf("nobody expected %s of %s: %s", i.Type, i.NodeID, i.Prompt)
+		}
+		if err != nil {
+			continue
+		}
+		if next, now := m.comes("answer"); now {
+			m.strike(m.t.Context(), next)
 		}
 	}
 }
 
-func (m *mortalDevelopment) check(at strike, name string, view contracts.RunView) {
+// check holds the flow to one that was made and has so many versions.
+func (m *mortalDevelopment) check(at strike, name string, view contracts.RunView, versions int) {
 	t := m.t
 	t.Helper()
 	id, did := "", map[string]int{}
@@ -263,10 +313,10 @@ func (m *mortalDevelopment) check(at strike, name string, view contracts.RunView
 			did[e.Kind]++
 		}
 	}
-	if view.State != contracts.RunCompleted || len(did) != 2 || did["flow.create"] != 1 || did["flow.update"] != 1 {
+	if view.State != contracts.RunCompleted || len(did) != 2 || did["flow.create"] != 1 || did["flow.update"] != versions-1 {
 		t.Errorf("%s: %s, and Flowise was made to %v\n%s", at, view.State, did, states2text(view))
 	}
-	if kept := m.domain.versions(t, id); kept != 2.0 {
+	if kept := m.domain.versions(t, id); kept != float64(versions) {
 		t.Errorf("%s: there are %v versions", at, kept)
 	}
 	if done, err := m.rita.Session(t.Context(), view.SessionID, client.Opt{}); err != nil || !strings.Contains(textOf(done.Answer), "The chatflow is done") {
