@@ -242,3 +242,41 @@ bufferMemory_0.bufferMemory -> conversationChain_0.memory
 		t.Errorf("summary (-want +got):\n%s", diff)
 	}
 }
+
+// TestACredentialIsBoundThatTheNodeDoesNotDescribe: nodes that were saved by another
+// release do not list the credential that Flowise's definition has; the server reads
+// it from them all the same.
+func TestACredentialIsBoundThatTheNodeDoesNotDescribe(t *testing.T) {
+	t.Parallel()
+	doc := object{}
+	if err := json.Unmarshal(build(t, "conversation").Graph.FlowData(), &doc); err != nil {
+		t.Fatal(err)
+	}
+	put(t, doc, nil, "nodes", 0, "data", "credential")
+	dropParam(t, doc, "credential")
+	raw, err := json.Marshal(doc)
+	if err != nil {
+		t.Fatal(err)
+	}
+	old, err := flow.Decompile(raw)
+	if err != nil {
+		t.Fatal(err)
+	}
+	id := "7d4f0c1e-2b3a-4c5d-8e6f-0a1b2c3d4e5f"
+	made := compile(t, old, `[{"op_type":"BindCredential","node_id":"chatOpenAI_0","credential_id":"`+id+`"}]`)
+	if report := flow.Validate(made.Graph.FlowData(), definitions(t), flow.Check{}); !report.OK() {
+		t.Errorf("after it was bound: %v", report.Findings)
+	}
+	bound := object{}
+	if err := json.Unmarshal(made.Graph.FlowData(), &bound); err != nil {
+		t.Fatal(err)
+	}
+	if got := dig(t, bound, "nodes", 0, "data", "credential"); got != id {
+		t.Errorf("it is bound to %v", got)
+	}
+	// One of another type is still refused.
+	_, err = flow.Compile(old, ops(t, `[{"op_type":"BindCredential","node_id":"chatOpenAI_0","credential_id":"`+id+`","credential_type":"anthropicApi"}]`), definitions(t), flow.Options{})
+	if got := refusal(t, err); !strings.Contains(got, "these do: openAIApi") {
+		t.Errorf("of another type: %v", got)
+	}
+}

@@ -1,6 +1,7 @@
 package ask
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -27,6 +28,7 @@ type NewTest struct {
 	Lacks    string `json:"lacks,omitempty" max:"500" description:"What no answer may contain"`
 	UsesTool string `json:"uses_tool,omitempty" max:"100" description:"The tool that must be used"`
 	WithinMS int    `json:"within_ms,omitempty" min:"1" max:"600000" description:"In how many milliseconds it must answer"`
+	Trials   int    `json:"trials,omitempty" min:"1" max:"5" description:"How often each test of the flow is asked from now on; all trials must pass"`
 }
 
 // SuiteRow is one test that is kept.
@@ -118,6 +120,7 @@ func (k *Asker) addTest(ctx context.Context, call domainkit.Call, in NewTest) (S
 	id := ""
 	after, err := k.changeSuite(ctx, call, in.ChatflowID, func(had suite.Kept) (out suite.Kept, err error) {
 		out, id, _ = had.With(in.Question, assertions, "a person")
+		out.Trials = cmp.Or(in.Trials, out.Trials)
 		return out, nil
 	})
 	return suiteOf(call, in.ChatflowID, after, id), err
