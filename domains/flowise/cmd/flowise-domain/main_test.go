@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"context"
 	"io"
+	"io/fs"
+	"maps"
 	"net"
 	"net/http"
 	"net/http/httptest"
@@ -174,4 +176,74 @@ func TestFaultyOptionsAreRefusedBeforeAnythingStarts(t *testing.T) {
 			}
 		})
 	}
+}
+
+// TestExportWritesTheFlowsOfEachServer: the same flows give the same files; where
+// there are several servers, each has a folder.
+func TestExportWritesTheFlowsOfEachServer(t *testing.T) {
+	t.Parallel()
+	const graph = `{"nodes":[],"edges":[],"viewport":{"x":0,"y":0,"zoom":1}}`
+	dev, env := server(t)
+	production, other := server(t)
+	dev.AddFlow("Support Bot", "CHATFLOW", graph)
+	dev.AddFlow("HR / Leave", "CHATFLOW", graph)
+	production.AddFlow("Support Bot", "CHATFLOW", graph)
+	several := maps.Clone(env)
+	several["FLOWISE_INSTANCES"] = strings.TrimSuffix(env["FLOWISE_INSTANCES"], "]") + "," +
+		strings.Replace(strings.TrimPrefix(other["FLOWISE_INSTANCES"], "["), `"dev"`, `"production"`, 1)
+	for name, tt := range map[string]struct {
+		env   map[string]string
+		files int
+		says  []string
+		one   string
+	}{
+		"one server":      {env, 2, []string{"dev: 2 flows"}, "Support-Bot.json"},
+		"several servers": {several, 3, []string{"dev: 2 flows", "production: 1 flows"}, "production/Support-Bot.json"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			folder := filepath.Join(t.TempDir(), "flows")
+			first := map[string]string{}
+			for range 2 {
+				var report bytes.Buffer
+				if err := run(t.Context(), []string{"export", "--folder", folder}, environment(tt.env), io.Discard, &report); err != nil {
+					t.Fatal(err)
+				}
+				for _, part := range tt.says {
+					if !strings.Contains(report.String(), part) {
+						t.Errorf("it does not say %q: %s", part, report.String())
+					}
+				}
+				files := filesIn(t, folder)
+				if len(first) > 0 && !maps.Equal(files, first) {
+					t.Errorf("the second time: %v\n%v", files, first)
+				}
+				first = files
+			}
+			if len(first) != tt.files || !strings.Contains(first[tt.one], `"name": "Support Bot"`) {
+				t.Errorf("there are %v", first)
+			}
+		})
+	}
+	if err := run(t.Context(), []string{"export"}, environment(env), io.Discard, io.Discard); err == nil || !strings.Contains(err.Error(), "--folder") {
+		t.Errorf("without a folder: %v", err)
+	}
+}
+
+// filesIn reads a folder with those in it.
+func filesIn(t *testing.T, folder string) map[string]string {
+	t.Helper()
+	out := map[string]string{}
+	root := os.DirFS(folder)
+	if err := fs.WalkDir(root, ".", func(path string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		raw, err := fs.ReadFile(root, path)
+		out[path] = string(raw)
+		return err
+	}); err != nil {
+		t.Fatal(err)
+	}
+	return out
 }
