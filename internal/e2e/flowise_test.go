@@ -200,6 +200,34 @@ func TestAWriteOfAFlowShowsWhatItDoesAndMindsOtherEdits(t *testing.T) {
 	}
 }
 
+// TestTheGateOfAFlowShowsWhatItsTestsSay: of what the change would make of it, before
+// anybody approves that.
+func TestTheGateOfAFlowShowsWhatItsTestsSay(t *testing.T) {
+	t.Parallel()
+	onEachFlowise(t, func(t *testing.T, s *site) {
+		name := "Doorbell " + rand.Text()[:6]
+		s.approved(`create a chatflow called "` + name + `" that replies "We open at nine"`)
+		if got := s.told(`add a test to the chatflow "` + name + `": "When do you open?" must contain "nine"`); !strings.Contains(got, "1 test kept") {
+			t.Errorf("the test: %s", got)
+		}
+		for reply, says := range map[string]string{"Closed": "tests: 0 of 1 pass", "Always at nine": "tests: 1 of 1 pass"} {
+			r := s.ask(`change the reply of the chatflow "` + name + `" to "` + reply + `"`)
+			if len(r.RunIDs) == 0 {
+				t.Fatalf("no run: %s", asJSON(r))
+			}
+			gate := s.gates(r.RunIDs[0], 1)[0]
+			if gate.Type != contracts.InterruptWriteApproval || !strings.Contains(gate.Prompt+asJSON(gate.Evidence), says) {
+				t.Errorf("the gate of %q does not say %q: %s %s", reply, says, gate.Prompt, asJSON(gate.Evidence))
+			}
+			if _, err := s.otto.Reject(t.Context(), gate, "only to look", client.Opt{}); err != nil {
+				t.Fatal(err)
+			}
+			s.ended(r.RunIDs[0])
+		}
+		s.approved(`delete the chatflow "` + name + `"`)
+	})
+}
+
 // staleAfter approves a gate whose flow somebody has changed meanwhile, and gives
 // the gate that shows what that means.
 func (s *site) staleAfter(gate contracts.Interrupt) contracts.Interrupt {
