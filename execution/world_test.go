@@ -40,9 +40,9 @@ type world struct {
 	// learned is what another server knows already: it is called when the catalog is
 	// asked for again.
 	learned func()
-	t     *testing.T
-	store execution.Store
-	mind  *mind // nil for none
+	t       *testing.T
+	store   execution.Store
+	mind    *mind // nil for none
 
 	mu       sync.Mutex // guards the fields below
 	catalog  *contracts.Catalog
