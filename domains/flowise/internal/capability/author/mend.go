@@ -4,9 +4,11 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"slices"
 
 	"github.com/manifold-run/manifold/domainkit"
 	"github.com/manifold-run/manifold/domains/flowise/internal/api"
+	"github.com/manifold-run/manifold/domains/flowise/internal/catalog"
 	"github.com/manifold-run/manifold/domains/flowise/internal/edit"
 	"github.com/manifold-run/manifold/domains/flowise/internal/flow"
 	"github.com/manifold-run/manifold/domains/flowise/internal/site"
@@ -60,16 +62,31 @@ func (a *Author) Mender(ctx context.Context, call domainkit.Call, t edit.Target)
 		return nil, err
 	}
 	m := &Mender{t, map[string][]string{}, map[string]string{}}
-	for _, c := range all {
+	for _, c := range NewestFirst(all) {
 		m.byType[c.Type] = append(m.byType[c.Type], c.ID)
 		m.known[c.ID] = c.Type
 	}
 	return m, nil
 }
 
+// NewestFirst has the credential first that was changed last: where several would
+// do and nobody chose, it is the one in use.
+func NewestFirst(all []catalog.Credential) []catalog.Credential {
+	out := slices.Clone(all)
+	slices.SortStableFunc(out, func(a, b catalog.Credential) int { return b.UpdatedAt.Compare(a.UpdatedAt) })
+	return out
+}
+
 // Errors lists what is wrong with the flow.
 func (m *Mender) Errors() []flow.Finding {
 	return flow.Validate(m.target.Graph.FlowData(), m.target.Defs, flow.Check{Kind: m.target.Kind, Credentials: m.known}).Errors()
+}
+
+// choose takes the newest where several credentials would do.
+func (m *Mender) choose() {
+	for kind, ids := range m.byType {
+		m.byType[kind] = ids[:1]
+	}
 }
 
 // Mend gives the ops that mend what is wrong, and what is left.

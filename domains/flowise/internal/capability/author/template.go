@@ -45,8 +45,8 @@ func (a *Author) useTemplate(ctx context.Context, call domainkit.Call, in UseTem
 	return domainkit.Result[TemplateFacts]{Facts: facts, Artifacts: map[string]any{site.ArtifactFlow: string(g.FlowData())}}, nil
 }
 
-// Ready gives a template with the credentials that it takes, where there is one of each
-// type; one that wants more than that to run is refused.
+// Ready gives a template with the credentials that it takes, the newest of each type; one
+// that wants more than that to run is refused.
 func (a *Author) Ready(ctx context.Context, call domainkit.Call, template api.Template) (ready Target, err error) {
 	target, err := a.Target(ctx, call.Instance, api.Flow{FlowData: template.FlowData})
 	if err != nil {
@@ -56,6 +56,7 @@ func (a *Author) Ready(ctx context.Context, call domainkit.Call, template api.Te
 	if err != nil {
 		return Target{}, err
 	}
+	mender.choose()
 	ops, left := mender.Mend(mender.Errors()...)
 	if len(left) > 0 {
 		return Target{}, domainkit.Refusef(contracts.ErrPrecondition, "the template %s cannot be begun with: %s; %s", present.Clip(template.Name, 80), present.Clip(left[0].Message, 200), left[0].Fix)

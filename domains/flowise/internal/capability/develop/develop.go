@@ -107,20 +107,12 @@ func (d *Developer) tools(ctx context.Context, call domainkit.Call) (goal.Tools,
 	if err != nil {
 		return out, err
 	}
-	for _, c := range newestFirst(all) {
+	for _, c := range author.NewestFirst(all) {
 		if out.Have[c.Type] == "" {
 			out.Have[c.Type] = c.ID
 		}
 	}
 	return out, nil
-}
-
-// newestFirst has the credential first that was changed last: where several would
-// do and nobody chose, it is the one in use.
-func newestFirst(all []catalog.Credential) []catalog.Credential {
-	out := slices.Clone(all)
-	slices.SortStableFunc(out, func(a, b catalog.Credential) int { return b.UpdatedAt.Compare(a.UpdatedAt) })
-	return out
 }
 
 func refusal(err error) error {
@@ -184,7 +176,7 @@ func (d *Developer) hydrateContext(ctx context.Context, call domainkit.Call, in 
 	}
 	out := Context{MissingCredentials: []string{}, Credentials: []Account{}, Patterns: []site.PatternFacts{}, Nodes: len(defs.Names()), Fingerprint: defs.Fingerprint()}
 	for _, need := range in.Needs {
-		fits := slices.DeleteFunc(newestFirst(all), func(c catalog.Credential) bool { return !strings.EqualFold(c.Type, need) })
+		fits := slices.DeleteFunc(author.NewestFirst(all), func(c catalog.Credential) bool { return !strings.EqualFold(c.Type, need) })
 		if len(fits) == 0 {
 			out.MissingCredentials = append(out.MissingCredentials, need)
 			continue
