@@ -230,6 +230,13 @@ func TestAConditionOfAChatflowIsBuiltBySentence(t *testing.T) {
 		if view.State != contracts.RunCompleted || !strings.Contains(told, "The chatflow is done") {
 			t.Fatalf("%s: %s\n%s", view.State, told, states2text(view))
 		}
+		gates, err := s.rita.Gates(t.Context(), client.GatesFilter{RunID: view.RunID})
+		if err != nil || !slices.ContainsFunc(gates, func(i contracts.Interrupt) bool {
+			shown := asJSON(i.Evidence)
+			return i.Type == contracts.InterruptWriteApproval && strings.Contains(shown, "Ring twice") && strings.Contains(shown, "Good day")
+		}) {
+			t.Errorf("no gate shows what it answers: %v %s", err, asJSON(gates))
+		}
 		for question, want := range map[string]string{"I have a parcel for you": "Ring twice", "Delivery!": "Ring twice", "Is anybody there?": "Good day"} {
 			if got := s.told(`ask the chatflow "` + name + `": "` + question + `"`); !strings.Contains(got, want) {
 				t.Errorf("%s: %s", question, got)
