@@ -59,8 +59,7 @@ func callStart(attempt int) contracts.Event {
 
 func callEnd(d done) contracts.Event {
 	e := contracts.Event{
-		Type: contracts.EventToolCallEnd, Status: string(d.reply.Kind),
-		DurationMS: d.tookMS, Summary: d.reply.Message,
+		Type: contracts.EventToolCallEnd, Status: string(d.reply.Kind), DurationMS: d.tookMS, Summary: d.reply.Message,
 	}
 	if d.reply.Kind == ReplyResult {
 		e.Summary = d.reply.Result.Summary

@@ -105,8 +105,7 @@ func (x *exchanges) begin(n *node, t task, c Call) {
 // refresh fetches the manifest of a node's domain again.
 func (x *exchanges) refresh(n *node) {
 	n.cancel, n.lasting = func() {}, false
-	ctx, d := x.ctx, done{nodeID: n.ID(), task: taskRefresh}
-	domain, _, _ := strings.Cut(n.Spec.Tool, ".")
+	ctx, domain, d := x.ctx, strings.Split(n.Spec.Tool, ".")[0], done{nodeID: n.ID(), task: taskRefresh}
 	x.work(d, func() done {
 		if err := x.r.catalogs.Refresh(ctx, domain); err != nil {
 			x.r.cfg.Logger.WarnContext(ctx, "manifest cannot be refreshed", slog.String("domain", domain), slog.Any("error", err))

@@ -275,9 +275,8 @@ func changed(t *turn) {
 	}
 	t.row.Step = model.StepChanged
 	t.ask(contracts.Interrupt{
-		Type:   contracts.InterruptCapabilityChanged,
+		Type: contracts.InterruptCapabilityChanged, Reason: "the capability is gone", Roles: []string{"operator"},
 		Prompt: t.n.Spec.Tool + " is no longer offered by " + cmp.Or(t.n.Spec.Instance, "its domain") + ".",
-		Reason: "the capability is gone", Roles: []string{"operator"},
 		Options: []contracts.InterruptOption{
 			{ID: contracts.AnswerRetry, Label: "Try again after a refresh"},
 			{ID: contracts.AnswerCancelNode, Label: "Cancel this step"},

@@ -35,9 +35,10 @@ type Killed struct {
 	dead  chan struct{}
 	grave chan struct{}
 
-	mu     sync.Mutex // guards the fields below
+	dying, burying sync.Once
+
+	mu     sync.Mutex // guards the field below
 	writes int
-	buried bool
 }
 
 // KillAt lets the process die at the nth write (from 1) of the store; 0 lets
@@ -52,17 +53,11 @@ func (k *Killed) Dead() <-chan struct{} { return k.dead }
 // Bury lets the calls that hang return an error, so that the goroutines of the
 // dead process can end. It kills a process that is alive still.
 func (k *Killed) Bury() {
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	if k.buried {
-		return
-	}
-	k.buried = true
-	if !k.isDead() {
-		close(k.dead)
-	}
-	close(k.grave)
+	k.die()
+	k.burying.Do(func() { close(k.grave) })
 }
+
+func (k *Killed) die() { k.dying.Do(func() { close(k.dead) }) }
 
 // Writes counts the writes so far.
 func (k *Killed) Writes() int {
@@ -90,8 +85,8 @@ func (k *Killed) write() (alive, fatal bool) {
 	}
 	k.writes++
 	fatal = k.writes == k.n
-	if fatal {
-		close(k.dead)
+	if fatal && k.at != After {
+		k.die()
 	}
 	return true, fatal
 }
@@ -128,6 +123,7 @@ func changes[T any](ctx context.Context, k *Killed, do func() (T, error)) (T, er
 	}
 	if fatal && k.at == After {
 		_, _ = do() // nobody is left to hear of an error
+		k.die()
 	}
 	return none, k.hang(ctx)
 }
