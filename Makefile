@@ -36,7 +36,7 @@ test-commits: ## let servers kill themselves, by SIGKILL, on either side of ever
 
 test-flowise: ## run the Flowise domain's tests against a real Flowise, installed and started here; needs node 20, npm, python3 and a C++ compiler
 	REQUIRE_FLOWISE=1 domains/flowise/testserver/run.sh sh -c '$(GO) test -p 1 -count=1 -timeout 20m ./domains/flowise/... && \
-		$(GO) test -count=1 -timeout 10m -run "(?i)flow" ./internal/e2e'
+		$(GO) test -count=1 -timeout 20m -run "(?i)flow" ./internal/e2e'
 
 measure-flowise: ## play the requests of the file REQUESTS against a real Flowise, and print what became of each; needs what test-flowise needs
 	@test -f "$(REQUESTS)" || { echo "make measure-flowise: set REQUESTS to a file {\"requests\": [{\"say\", \"useful\"}]}" >&2; exit 2; }
