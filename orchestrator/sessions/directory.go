@@ -98,7 +98,12 @@ func (d *Directory) Open(ctx context.Context, session orchestrator.Session) erro
 		return err
 	}
 	there, readErr := d.store.Session(ctx, session.ID)
-	if readErr != nil || access.SubjectOf(there.Owner) != access.SubjectOf(session.Owner) {
+	switch {
+	case contracts.CodeOf(readErr) == contracts.CodeNotFound:
+		return err
+	case readErr != nil: // whether it is the same request cannot be told now
+		return readErr
+	case access.SubjectOf(there.Owner) != access.SubjectOf(session.Owner):
 		return err
 	}
 	return nil
