@@ -114,7 +114,7 @@ func TestATemplateIsOfferedForAGoalThatItFits(t *testing.T) {
 			}
 			planned := b.facts("plan_from_goal", object{"goal": "Build a bot. " + name + ". " + about}, in{})
 			approaches, _ := planned["approaches"].([]any)
-			given := b.execute("use_template", object{"template": name}, in{})
+			given := b.execute("compile_flow", object{"template": name, "ops": []any{}}, in{})
 			isOffered := slices.ContainsFunc(approaches, func(a any) bool { return a.(object)["value"] == "template:"+name })
 			if len(approaches) > 4 {
 				t.Errorf("%s: %d approaches", name, len(approaches))

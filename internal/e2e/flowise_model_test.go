@@ -9,6 +9,7 @@ import (
 	"net/http/httptest"
 	"net/http/httputil"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -182,7 +183,8 @@ func TestAModelKeepsToTheScopeOfAChatflow(t *testing.T) {
 				}
 			}
 		}
-		if asks := len(prompts(asked, judging)); asks != 1 {
+		// A model that did not answer in time is asked the same again.
+		if asks := len(slices.Compact(prompts(asked, judging))); asks != 1 {
 			t.Errorf("the judge was asked %d times, of one test that failed and one that passed", asks)
 		}
 		for n, prompt := range prompts(asked, patching) {

@@ -92,7 +92,6 @@ func TestASentenceEditOfAFlowShowsItsDifference(t *testing.T) {
 				`rename the chatflow "Onboarding" to "Welcome"`:                                            {"rename_chatflow", "Welcome"},
 				`add a moderation to the Support Bot`:                                                      {"asked", "Which moderation?"},
 				`add a simple prompt moderation to the Support Bot`:                                        {"failed", "needs the words that it shall refuse"},
-				`change the model of the chatflow "Support Bot" to claude-sonnet-4-5`:                      {"failed", "needs a credential of type anthropicApi"},
 				`replace the node Plain Text of the chatflow "FAQ RAG" by Text File`:                       {"failed", "needs a value for txtFile"},
 			} {
 				gate, said := s.stopsAt(sentence)

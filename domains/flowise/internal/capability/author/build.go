@@ -27,6 +27,7 @@ const (
 // Recipe says how to make a graph of another one.
 type Recipe struct {
 	FlowData  string   `json:"flow_data,omitempty" description:"The graph to begin with; none begins with an empty one"`
+	Template  string   `json:"template,omitempty" max:"200" description:"Template of Flowise to begin with instead, with the credentials that it takes"`
 	Type      string   `json:"type,omitempty" enum:"CHATFLOW,AGENTFLOW,MULTIAGENT" description:"Type of the flow; guessed from its nodes unless given"`
 	Ops       Ops      `json:"ops" description:"Edits, in the form of the Patch IR"`
 	Protected []string `json:"protected_nodes,omitempty" max:"200" description:"Ids of nodes that no op may touch"`
@@ -81,9 +82,16 @@ func (a *Author) compileFlow(ctx context.Context, call domainkit.Call, in Recipe
 		return domainkit.Result[Compiled]{}, err
 	}
 	base := flow.Empty()
-	if in.FlowData != "" {
+	switch {
+	case in.FlowData != "" && in.Template != "":
+		return domainkit.Result[Compiled]{}, domainkit.Refusef(contracts.ErrInvalidParameters, "a graph begins with one of flow_data and template")
+	case in.FlowData != "":
 		if base, err = flow.Decompile([]byte(in.FlowData)); err != nil {
 			return domainkit.Result[Compiled]{}, site.Unreadable(err)
+		}
+	case in.Template != "":
+		if base, err = a.fromTemplate(ctx, call, in.Template); err != nil {
+			return domainkit.Result[Compiled]{}, err
 		}
 	}
 	made, out, err := a.Compile(ctx, call, base, in.Ops, flow.Kind(in.Type))

@@ -33,6 +33,5 @@ func (a *Author) Register(svc *domainkit.Service) error {
 		site.Add(svc, a.site, domainkit.Capability{Name: "preview_changes"}, a.previewChanges),
 		site.Add(svc, a.site, domainkit.Capability{Name: "repair_schema"}, a.repairSchema),
 		site.Add(svc, a.site, domainkit.Capability{Name: "preflight_flow"}, a.preflightFlow),
-		site.Add(svc, a.site, domainkit.Capability{Name: "use_template"}, a.useTemplate),
 	)
 }

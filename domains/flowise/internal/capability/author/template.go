@@ -11,38 +11,14 @@ import (
 	"github.com/manifold-run/manifold/domains/flowise/internal/site"
 )
 
-// UseTemplate names a template of Flowise's marketplace to begin a new flow with.
-type UseTemplate struct {
-	site.Place
-	Template string `json:"template" min:"1" max:"200" description:"Name of the template"`
-}
-
-// TemplateFacts describes a template without its graph.
-type TemplateFacts struct {
-	Name      string   `json:"name"`
-	Type      string   `json:"type"`
-	NodeTypes []string `json:"node_types"`
-	SHA256    string   `json:"sha256"`
-}
-
-// Summary names the template.
-func (t TemplateFacts) Summary() string { return "template " + present.Clip(t.Name, 80) }
-
-// useTemplate gives the graph of a template, as the base of a new flow.
-func (a *Author) useTemplate(ctx context.Context, call domainkit.Call, in UseTemplate) (domainkit.Result[TemplateFacts], error) {
-	none := domainkit.Result[TemplateFacts]{}
-	template, err := a.site.Template(ctx, call.Instance, in.Template)
+// fromTemplate gives the graph of a template of Flowise's marketplace, ready to run.
+func (a *Author) fromTemplate(ctx context.Context, call domainkit.Call, name string) (*flow.Graph, error) {
+	template, err := a.site.Template(ctx, call.Instance, name)
 	if err != nil {
-		return none, err
+		return nil, err
 	}
 	ready, err := a.Ready(ctx, call, template)
-	if err != nil {
-		return none, err
-	}
-	g := ready.Graph
-	facts := TemplateFacts{Name: present.NameOf(template.Name), Type: string(ready.Kind), NodeTypes: present.SortedKeys(present.Histogram(g)), SHA256: g.SHA256()}
-	facts.NodeTypes = facts.NodeTypes[:min(20, len(facts.NodeTypes))]
-	return domainkit.Result[TemplateFacts]{Facts: facts, Artifacts: map[string]any{site.ArtifactFlow: string(g.FlowData())}}, nil
+	return ready.Graph, err
 }
 
 // Ready gives a template with the credentials that it takes, the newest of each type; one
