@@ -9,7 +9,6 @@ import (
 	"net/http/httptest"
 	"net/http/httputil"
 	"net/url"
-	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -155,52 +154,53 @@ func TestAModelKeepsToTheScopeOfAChatflow(t *testing.T) {
 		scripted.Rule{System: judging, Answer: whole(`{"opinion":"ok","reasons":[]}`)},
 		routed(sentence),
 	))
-	onEachFlowise(t, func(t *testing.T, s *site) {
-		s.approved(`create a chatflow called "` + name + `" that replies "We open at nine."`)
-		var reviews []contracts.Interrupt
-		view, told := s.developed(sentence, say{
-			contracts.InterruptSelectTarget: {"1"},
-			contracts.InterruptPlanApproval: {decides("approve"), decides("approve"), decides("approve")},
-			contracts.InterruptResultReview: {
-				decides("iterate", "feedback", "leave the start alone"), decides("iterate", "feedback", "an hour earlier"), decides("accept"),
-			},
-		}, func(i contracts.Interrupt) {
-			if i.Type == contracts.InterruptResultReview {
-				reviews = append(reviews, i)
-			}
-		})
-		if view.State != contracts.RunCompleted || !strings.Contains(told, "is done: 1 parameter changed") || len(reviews) != 3 {
-			t.Fatalf("%s: %s\n%s", view.State, told, states2text(view))
+	// One site for one model: what it was asked is counted.
+	endpoint, key := flowiseServers()["in memory"](t)
+	s := startSite(t, model)
+	s.register(contracts.Registration{Domain: "flowise", URL: serveFlowise(t, endpoint, key)})
+	s.approved(`create a chatflow called "` + name + `" that replies "We open at nine."`)
+	var reviews []contracts.Interrupt
+	view, told := s.developed(sentence, say{
+		contracts.InterruptSelectTarget: {"1"},
+		contracts.InterruptPlanApproval: {decides("approve"), decides("approve"), decides("approve")},
+		contracts.InterruptResultReview: {
+			decides("iterate", "feedback", "leave the start alone"), decides("iterate", "feedback", "an hour earlier"), decides("accept"),
+		},
+	}, func(i contracts.Interrupt) {
+		if i.Type == contracts.InterruptResultReview {
+			reviews = append(reviews, i)
 		}
-		for n, want := range [][]string{
-			{`"problems":["op 0 RenameNode: startAgentflow_0 may not be touched"]`},
-			{`nine. → We open at eleven."`, `criterion 1: failed, 0 of 1`, `"verdict":"blocked"`},
-			{`eleven. → We open at ten."`, `criterion 1: passed, 1 of 1`, `"verdict":"verified"`},
+	})
+	if view.State != contracts.RunCompleted || !strings.Contains(told, "is done: 1 parameter changed") || len(reviews) != 3 {
+		t.Fatalf("%s: %s\n%s", view.State, told, states2text(view))
+	}
+	for n, want := range [][]string{
+		{`"problems":["op 0 RenameNode: startAgentflow_0 may not be touched"]`},
+		{`nine. → We open at eleven."`, `criterion 1: failed, 0 of 1`, `"verdict":"blocked"`},
+		{`eleven. → We open at ten."`, `criterion 1: passed, 1 of 1`, `"verdict":"verified"`},
+	} {
+		for _, part := range append(want, `"changes":"1 `, `"tokens":`) {
+			if shown := compact(reviews[n].Show); !strings.Contains(shown, part) {
+				t.Errorf("review %d does not show %s: %s", n+1, part, shown)
+			}
+		}
+	}
+	if asks := len(prompts(asked, judging)); asks != 1 {
+		t.Errorf("the judge was asked %d times, of one test that failed and one that passed", asks)
+	}
+	for n, prompt := range prompts(asked, patching) {
+		for _, part := range []string{
+			`"id":"directReplyAgentflow_0"`, []string{"We open at nine.", "We open at nine.", "We open at eleven."}[n], "AGENTFLOW with 2 nodes",
 		} {
-			for _, part := range append(want, `"changes":"1 `, `"tokens":`) {
-				if shown := compact(reviews[n].Show); !strings.Contains(shown, part) {
-					t.Errorf("review %d does not show %s: %s", n+1, part, shown)
-				}
+			if !strings.Contains(prompt, part) {
+				t.Errorf("patch %d is not told %q: %s", n+1, part, prompt)
 			}
 		}
-		// A model that did not answer in time is asked the same again.
-		if asks := len(slices.Compact(prompts(asked, judging))); asks != 1 {
-			t.Errorf("the judge was asked %d times, of one test that failed and one that passed", asks)
+		if strings.Contains(prompt, `"id":"startAgentflow_0"`) {
+			t.Errorf("patch %d is told of a node that is not in focus: %s", n+1, prompt)
 		}
-		for n, prompt := range prompts(asked, patching) {
-			for _, part := range []string{
-				`"id":"directReplyAgentflow_0"`, []string{"We open at nine.", "We open at nine.", "We open at eleven."}[n], "AGENTFLOW with 2 nodes",
-			} {
-				if !strings.Contains(prompt, part) {
-					t.Errorf("patch %d is not told %q: %s", n+1, part, prompt)
-				}
-			}
-			if strings.Contains(prompt, `"id":"startAgentflow_0"`) {
-				t.Errorf("patch %d is told of a node that is not in focus: %s", n+1, prompt)
-			}
-		}
-		s.approved(`delete the chatflow "` + name + `"`)
-	}, model)
+	}
+	s.approved(`delete the chatflow "` + name + `"`)
 }
 
 // prompts are what a model was asked for by steps of these instructions.

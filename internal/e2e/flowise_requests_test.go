@@ -192,8 +192,15 @@ func link(from, to, anchor string) map[string]any {
 	return map[string]any{"op_type": "Connect", "source_node_id": from + "_0", "target_node_id": to + "_0", "target_anchor": anchor}
 }
 
-// build empties the server and makes the flows that requests speak of.
+// build empties the server and makes the flows that requests speak of. A server that
+// others use at the same time is not to be emptied.
 func (w *flowiseWorld) build() {
+	w.Helper()
+	w.empty()
+	w.make()
+}
+
+func (w *flowiseWorld) empty() {
 	w.Helper()
 	for {
 		flows, _ := w.execute("list_chatflows", map[string]any{"limit": 50})["chatflows"].([]any)
@@ -206,6 +213,11 @@ func (w *flowiseWorld) build() {
 			w.execute("delete_chatflow", map[string]any{"chatflow_id": row["chatflow_id"], "base_sha256": state})
 		}
 	}
+}
+
+// make makes the flows that requests speak of.
+func (w *flowiseWorld) make() {
+	w.Helper()
 	credential := w.credential("Team OpenAI")
 	w.credential("Other OpenAI")
 	chat := func(prompt string) ops {

@@ -74,7 +74,7 @@ func TestASentenceEditOfAFlowShowsItsDifference(t *testing.T) {
 			s := startSite(t)
 			w := newFlowiseWorld(t, endpoint, key)
 			s.register(contracts.Registration{Domain: "flowise", URL: w.url})
-			w.build()
+			w.make() // the real server is shared
 			for sentence, want := range map[string][]string{
 				`set the temperature of the Support Bot to 0.1`:                                            {"set_temperature", "chatOpenAI_0.temperature: 0.9 → 0.1"},
 				`change the model of the Support Bot to gpt-4o-mini`:                                       {"set_model", "chatOpenAI_0.modelName: gpt-4o → gpt-4o-mini"},
