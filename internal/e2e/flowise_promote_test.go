@@ -2,13 +2,11 @@ package e2e_test
 
 import (
 	"net/http/httptest"
-	"path/filepath"
 	"strings"
 	"testing"
 
 	"github.com/manifold-run/manifold/contracts"
 	"github.com/manifold-run/manifold/domainkit/domaintest"
-	"github.com/manifold-run/manifold/domainkit/sqlitestore"
 	"github.com/manifold-run/manifold/domains/flowise"
 	"github.com/manifold-run/manifold/domains/flowise/sandbox"
 )
@@ -30,22 +28,8 @@ func TestAChatflowIsPromotedFromServerToServer(t *testing.T) {
 		servers[id] = server
 		instances = append(instances, flowise.Instance{ID: id, Endpoint: front.URL, APIKey: server.Key(), Default: id == "dev"})
 	}
-	dir := t.TempDir()
-	data, err := flowise.OpenData(t.Context(), filepath.Join(dir, "data.db"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	keys, err := sqlitestore.Open(t.Context(), filepath.Join(dir, "keys.db"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _, _ = data.Close(), keys.Close() })
-	svc, err := flowise.New(flowise.Config{Instances: instances, Data: data, Keys: keys})
-	if err != nil {
-		t.Fatal(err)
-	}
 	s := startSite(t)
-	service := domaintest.Serve(t, svc)
+	service := serveFlowises(t, instances...)
 	s.register(contracts.Registration{Domain: "flowise", URL: service})
 	servers["dev"].AddVariable("office", "the desk of developers")
 	servers["staging"].AddVariable("office", "the second floor")

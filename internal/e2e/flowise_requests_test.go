@@ -14,7 +14,6 @@ import (
 	"github.com/manifold-run/manifold/client"
 	"github.com/manifold-run/manifold/contracts"
 	"github.com/manifold-run/manifold/domainkit/domaintest"
-	"github.com/manifold-run/manifold/domainkit/sqlitestore"
 	"github.com/manifold-run/manifold/domains/flowise"
 	"github.com/manifold-run/manifold/domains/flowise/sandbox"
 )
@@ -153,21 +152,7 @@ func newFlowiseWorld(t *testing.T, endpoint, apiKey string) *flowiseWorld {
 		t.Cleanup(front.Close)
 		instances = append(instances, flowise.Instance{ID: id, Endpoint: front.URL, APIKey: server.Key()})
 	}
-	dir := t.TempDir()
-	data, err := flowise.OpenData(t.Context(), filepath.Join(dir, "data.db"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	keys, err := sqlitestore.Open(t.Context(), filepath.Join(dir, "keys.db"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _, _ = data.Close(), keys.Close() })
-	svc, err := flowise.New(flowise.Config{Instances: instances, Data: data, Keys: keys})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return &flowiseWorld{T: t, url: domaintest.Serve(t, svc), endpoint: endpoint, apiKey: apiKey}
+	return &flowiseWorld{T: t, url: serveFlowises(t, instances...), endpoint: endpoint, apiKey: apiKey}
 }
 
 func (w *flowiseWorld) execute(capability string, parameters map[string]any) map[string]any {

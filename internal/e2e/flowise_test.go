@@ -20,6 +20,12 @@ import (
 // serveFlowise serves the Flowise domain for one server, and gives its URL.
 func serveFlowise(t *testing.T, endpoint, key string) string {
 	t.Helper()
+	return serveFlowises(t, flowise.Instance{ID: "test", Endpoint: endpoint, APIKey: key})
+}
+
+// serveFlowises serves the Flowise domain for several servers, and gives its URL.
+func serveFlowises(t *testing.T, instances ...flowise.Instance) string {
+	t.Helper()
 	dir := t.TempDir()
 	data, err := flowise.OpenData(t.Context(), filepath.Join(dir, "data.db"))
 	if err != nil {
@@ -30,7 +36,7 @@ func serveFlowise(t *testing.T, endpoint, key string) string {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _, _ = data.Close(), keys.Close() })
-	svc, err := flowise.New(flowise.Config{Instances: []flowise.Instance{{ID: "test", Endpoint: endpoint, APIKey: key}}, Data: data, Keys: keys})
+	svc, err := flowise.New(flowise.Config{Instances: instances, Data: data, Keys: keys})
 	if err != nil {
 		t.Fatal(err)
 	}

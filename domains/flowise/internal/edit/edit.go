@@ -259,82 +259,6 @@ func (t Target) Sized(ops []flow.Op, kind string, size int) ([]flow.Op, error) {
 	return withParam(ops, p.Name, strconv.Itoa(size)), nil // as the canvas writes it
 }
 
-// attach puts a node of a kind at an anchor that takes one, in place of the one
-// that is there; "" takes it away.
-func (t Target) attach(at Spot, kind string) ([]flow.Op, error) {
-	there := t.Graph.Into(at.Node.ID(), at.Param)
-	switch {
-	case kind == "" && len(there) == 0:
-		return nil, refuse("%s has none", at.Label())
-	case kind == "":
-		return t.detach(there[0], at), nil
-	}
-	if _, known := t.Defs.Node(kind); !known {
-		return nil, refuse("there is no kind of node %q", kind)
-	}
-	if len(there) > 0 {
-		if was, _ := t.Graph.Find(there[0]); was.Name() == kind {
-			return nil, refuse("nothing would change: %s is a %s already", there[0], kind)
-		}
-		return t.instead(there[0], kind), nil
-	}
-	id := t.free(kind)
-	ops := []flow.Op{
-		&flow.AddNode{OpType: flow.OpAddNode, NodeName: kind, NodeID: id},
-		&flow.Connect{OpType: flow.OpConnect, SourceNodeID: id, TargetNodeID: at.Node.ID(), TargetAnchor: at.Param},
-	}
-	return append(ops, t.supply(id, kind, "")...), nil
-}
-
-// instead puts a node of another kind where one is.
-func (t Target) instead(old, kind string) []flow.Op {
-	id := t.free(kind)
-	ops := []flow.Op{&flow.ReplaceNode{OpType: flow.OpReplaceNode, NodeID: old, NodeName: kind, NewNodeID: id}}
-	return append(ops, t.supply(id, kind, old)...)
-}
-
-// supply connects what a new node cannot do without where the flow has one node that
-// gives it: a memory that summarises wants a model. It may take the place of another,
-// whose connections it has.
-func (t Target) supply(id, kind, old string) []flow.Op {
-	def, known := t.Defs.Node(kind)
-	if !known {
-		return nil
-	}
-	var ops []flow.Op
-	for _, in := range def.Inputs {
-		if !in.IsAnchor() || in.Optional || old != "" && len(t.Graph.Into(old, in.Name)) > 0 {
-			continue
-		}
-		givers := slices.DeleteFunc(t.giving(in.Type), func(giver string) bool { return giver == old })
-		if len(givers) == 1 {
-			ops = append(ops, &flow.Connect{OpType: flow.OpConnect, SourceNodeID: givers[0], TargetNodeID: id, TargetAnchor: in.Name})
-		}
-	}
-	return ops
-}
-
-// giving lists the nodes of the flow that give what an anchor takes: one of the classes
-// that its type names.
-func (t Target) giving(class string) []string {
-	takes := strings.FieldsFunc(class, func(r rune) bool { return r == '|' || r == ' ' })
-	var out []string
-	for _, n := range t.Graph.Nodes() {
-		def, known := t.Defs.Node(n.Name())
-		if !known {
-			continue
-		}
-		gives := def.BaseClasses
-		for _, o := range def.Outputs {
-			gives = append(slices.Clip(gives), o.BaseClasses...)
-		}
-		if slices.ContainsFunc(gives, func(c string) bool { return slices.Contains(takes, c) }) {
-			out = append(out, n.ID())
-		}
-	}
-	return out
-}
-
 // detach takes a node away from an anchor, and out of the graph where nothing
 // else uses it.
 func (t Target) detach(id string, at Spot) []flow.Op {
@@ -463,35 +387,6 @@ func (t Target) Moderation(at Spot, kind, credential, denied string) ([]flow.Op,
 		return withParam(ops, denyList, strings.Join(words, "\n")), nil
 	}
 	return bound(ops, credential), nil
-}
-
-// withParam gives the node that ops put in a value.
-func withParam(ops []flow.Op, name, value string) []flow.Op {
-	params := map[string]json.RawMessage{name: text(value)}
-	for _, op := range ops {
-		switch op := op.(type) {
-		case *flow.AddNode:
-			op.Params = params
-		case *flow.ReplaceNode:
-			op.Params = params
-		}
-	}
-	return ops
-}
-
-// bound binds a credential to the node that ops put in, if one is named.
-func bound(ops []flow.Op, credential string) []flow.Op {
-	if credential == "" {
-		return ops
-	}
-	id := ""
-	switch op := ops[0].(type) {
-	case *flow.AddNode:
-		id = op.NodeID
-	case *flow.ReplaceNode:
-		id = op.NewNodeID
-	}
-	return append(ops, &flow.BindCredential{OpType: flow.OpBindCredential, NodeID: id, CredentialID: credential})
 }
 
 // Replace puts a node of another kind of the same category in place of one.

@@ -6,6 +6,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/manifold-run/manifold/domains/flowise/internal/flow"
 	"github.com/manifold-run/manifold/domains/flowise/internal/knowledge"
@@ -173,7 +174,8 @@ func anyOf(words []string) string {
 	var out []string
 	for _, w := range words {
 		lower := strings.ToLower(w)
-		for _, form := range []string{w, lower, strings.ToUpper(lower[:1]) + lower[1:], strings.ToUpper(w)} {
+		_, first := utf8.DecodeRuneInString(lower)
+		for _, form := range []string{w, lower, strings.ToUpper(lower[:first]) + lower[first:], strings.ToUpper(w)} {
 			if form = regexp.QuoteMeta(form); !slices.Contains(out, form) {
 				out = append(out, form)
 			}

@@ -2,6 +2,7 @@ package goal_test
 
 import (
 	"encoding/json"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -137,6 +138,43 @@ func TestConditions(t *testing.T) {
 		}
 		for _, way := range ways {
 			valid(t, text, way, defs)
+		}
+	}
+}
+
+// TestAConditionFindsItsWordsHoweverTheyAreWritten: Flowise tells capitals apart, people
+// do not, whatever script they write in.
+func TestAConditionFindsItsWordsHoweverTheyAreWritten(t *testing.T) {
+	t.Parallel()
+	defs := shipped(t)
+	for word, forms := range map[string][]string{
+		"öffnung": {"öffnung", "Öffnung", "ÖFFNUNG"}, "Étage": {"étage", "Étage", "ÉTAGE"}, "c++": {"c++", "C++"}, "сад": {"сад", "Сад", "САД"},
+	} {
+		g := goal.Read(`Build a bot that replies "Yes" if somebody mentions "`+word+`", otherwise it replies "No"`, defs)
+		ways, err := goal.Tools{Defs: defs}.Approaches(g.Features)
+		if err != nil {
+			t.Errorf("%s: %v", word, err)
+			continue
+		}
+		var cases []struct {
+			Value2 string `json:"value2"`
+		}
+		for _, op := range ways[0].Ops {
+			if add, is := op.(*flow.AddNode); is && add.NodeName == "conditionAgentflow" {
+				if err := json.Unmarshal(add.Params["conditions"], &cases); err != nil {
+					t.Fatal(err)
+				}
+			}
+		}
+		if len(cases) != 1 {
+			t.Errorf("%s: %d cases", word, len(cases))
+			continue
+		}
+		re, err := regexp.Compile(cases[0].Value2)
+		for _, form := range forms {
+			if err != nil || !re.MatchString("about "+form+" please") {
+				t.Errorf("%s: %q does not find %q: %v", word, cases[0].Value2, form, err)
+			}
 		}
 	}
 }

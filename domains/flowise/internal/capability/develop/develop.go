@@ -10,7 +10,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"unicode"
 
 	"github.com/manifold-run/manifold/contracts"
 	"github.com/manifold-run/manifold/domainkit"
@@ -192,69 +191,6 @@ func (d *Developer) hydrateContext(ctx context.Context, call domainkit.Call, in 
 		out.SummaryForPlan += "; the credentials are those that were last known"
 	}
 	return out, nil
-}
-
-// mostPatterns bounds how many patterns are offered to begin with.
-const mostPatterns = 3
-
-// patternsFor gives the patterns that a goal speaks of and that can be used: the
-// definitions of their nodes are still those that they were made with.
-func (d *Developer) patternsFor(ctx context.Context, call domainkit.Call, goal string) ([]site.PatternFacts, error) {
-	all, err := d.site.Data.Patterns(ctx)
-	out := []site.PatternFacts{}
-	for _, p := range all {
-		if len(out) == mostPatterns || likeness(p.Name+" "+p.Description+" "+p.Category, goal) < 2 {
-			continue
-		}
-		now, err := d.site.PatternFingerprint(ctx, call.Instance, p.NodeTypes)
-		if err != nil {
-			return nil, err
-		}
-		if now == p.Fingerprint {
-			out = append(out, site.SavedPattern(p))
-		}
-	}
-	return out, err
-}
-
-// mostTemplates bounds how many templates are offered to begin with.
-const mostTemplates = 2
-
-// templatesFor are the templates of the marketplace that share most with a goal and can
-// be begun with as they are, the likest first.
-func (d *Developer) templatesFor(ctx context.Context, call domainkit.Call, goal string) ([]catalog.Template, error) {
-	all, _, err := d.site.Templates(ctx, call.Instance)
-	if err != nil {
-		return nil, err
-	}
-	like := func(t catalog.Template) int {
-		return likeness(strings.Join(append([]string{t.Name, t.Description}, t.UseCases...), " "), goal)
-	}
-	all = slices.DeleteFunc(all, func(t catalog.Template) bool { return t.Type == "Tool" || like(t) < 2 })
-	slices.SortStableFunc(all, func(a, b catalog.Template) int { return cmp.Compare(like(b), like(a)) })
-	out := []catalog.Template{}
-	for _, t := range all[:min(len(all), 2*mostTemplates)] {
-		whole, err := d.site.Template(ctx, call.Instance, t.Name)
-		if err != nil {
-			return nil, err
-		}
-		if _, err := d.author.Ready(ctx, call, whole); err == nil && len(out) < mostTemplates {
-			out = append(out, t)
-		}
-	}
-	return out, nil
-}
-
-// everyday words are in most goals and most templates.
-var everyday = []string{"that", "with", "from", "this", "chat", "chatbot", "chatflow", "flow", "agent", "agents", "using", "user", "users", "build", "create", "develop", "simple", "called", "answer", "answers", "questions"}
-
-// likeness counts the longer words that two texts share.
-func likeness(a, b string) int {
-	words := func(text string) []string {
-		return strings.FieldsFunc(strings.ToLower(text), func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) })
-	}
-	have := words(b)
-	return len(slices.DeleteFunc(words(a), func(w string) bool { return len(w) <= 3 || slices.Contains(everyday, w) || !slices.Contains(have, w) }))
 }
 
 func accountNames(all []Account) []string {
