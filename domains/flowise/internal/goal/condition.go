@@ -43,6 +43,11 @@ func (r reader) conditions(g *Goal) (all bool) {
 	masked := quoted.ReplaceAllStringFunc(r.text, func(q string) string { return strings.Repeat("_", len(q)) })
 	starts := conditional.FindAllStringIndex(masked, 8)
 	rest := otherwise.FindStringIndex(masked)
+	if said := quoted.FindAllStringIndex(beforeRest(r.text, rest), -1); len(said) > 0 && !quoted.MatchString(r.text[rest[1]:]) && strings.TrimSpace(r.text[said[len(said)-1][1]:rest[0]]) == "" {
+		// "… and "No" otherwise"
+		last := said[len(said)-1]
+		g.Otherwise, rest = firstGroup(quoted, r.text[last[0]:]), []int{last[0], rest[1]}
+	}
 	all = true
 	read := 0 // up to where the sentence is used up
 	for i, at := range starts {
@@ -64,10 +69,21 @@ func (r reader) conditions(g *Goal) (all bool) {
 		read = end
 		g.Branches = append(g.Branches, b)
 	}
-	if len(g.Branches) > 0 && rest != nil {
+	switch {
+	case len(g.Branches) == 0:
+		g.Otherwise = ""
+	case rest != nil && g.Otherwise == "":
 		g.Otherwise, _ = answer(r.text[rest[1]:])
 	}
 	return all
+}
+
+// beforeRest is the text before what is said of every other case, "" if nothing is.
+func beforeRest(text string, rest []int) string {
+	if rest == nil {
+		return ""
+	}
+	return text[:rest[0]]
 }
 
 func following(starts [][]int, i int) int {
