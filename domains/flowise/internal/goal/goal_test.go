@@ -110,7 +110,8 @@ func TestConditions(t *testing.T) {
 			"conditionAgentflow directReplyAgentflow llmAgentflow startAgentflow", "",
 		},
 		`Make a bot that answers "Shut" if someone writes "Monday" and "Come in" otherwise`: {
-			[]goal.Branch{{Says: []string{"Monday"}, Reply: "Shut"}}, "Come in",
+			[]goal.Branch{{Says: []string{"Monday"}, Reply: "Shut"}},
+			"Come in",
 			"conditionAgentflow directReplyAgentflow startAgentflow", "",
 		},
 		`Build a bot for guests; if the guest is a member, call the loyalty desk`: {
