@@ -250,7 +250,7 @@ func (s *sentenceReader) best() []*part {
 
 // worth is what reading a run of pieces as one request explains.
 func (s *sentenceReader) worth(first, last int) float64 {
-	if s.twoDeeds(first, last) || s.twoReads(first, last) || s.continues(first) {
+	if s.twoDeeds(first, last) || s.twoReads(first, last) {
 		return 0
 	}
 	p := s.read(first, last)
@@ -269,16 +269,6 @@ func (s *sentenceReader) worth(first, last int) float64 {
 		v /= 2
 	}
 	return max(v, 0)
-}
-
-// continues tells a piece that begins as no request does, behind a request that takes
-// what is said in its own words: "build a bot that …, otherwise it …".
-func (s *sentenceReader) continues(k int) bool {
-	if k == 0 || s.x.cutter.Bids(s.m.Tokens[s.pieces[k].From]) {
-		return false
-	}
-	p := s.read(0, k-1)
-	return p.plain >= DefaultClarify && slot.Verbatim(s.x.set(s.x.refs[p.candidates[0].Entry.Ref()])) != ""
 }
 
 // twoDeeds tells whether a run holds two requests that nobody would say as one:

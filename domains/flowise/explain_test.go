@@ -67,6 +67,32 @@ func TestAFlowThatDoesNotAnswerIsDiagnosedAndMended(t *testing.T) {
 	}
 }
 
+// TestAMissingConnectionIsMended: what only one node of the flow gives needs nobody's word,
+// and the diagnosis says with which op.
+func TestAMissingConnectionIsMended(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	credential, _ := b.newCredential("openAIApi")
+	without := append(chatOps(credential)[:6:6], chatOps(credential)[7:]...) // the memory is connected to nothing
+	made := b.execute("compile_flow", object{"ops": without, "type": "CHATFLOW"}, in{})
+	id := b.server.AddFlow("Apart", "CHATFLOW", b.graph(made))
+	found := b.facts("diagnose_chatflow", object{"chatflow_id": id}, in{})
+	causes, _ := found["causes"].([]any)
+	first, _ := causes[0].(object)
+	ops, _ := first["ops"].([]any)
+	if found["valid"] != false || len(ops) != 1 || !strings.Contains(text(found["verdict"]), "repair the chatflow") {
+		t.Fatalf("%v", found)
+	}
+	if op, _ := ops[0].(object); op["op_type"] != "Connect" || op["source_node_id"] != "bufferMemory_0" || op["target_node_id"] != "toolAgent_0" {
+		t.Errorf("%v", op)
+	}
+	shown := b.proposed("repair_chatflow", object{"chatflow_id": id})
+	b.facts("repair_chatflow", object{"chatflow_id": id, "base_sha256": shown["base_sha256"]}, in{key: "mend"})
+	if after := b.facts("diagnose_chatflow", object{"chatflow_id": id}, in{}); after["valid"] != true {
+		t.Errorf("after mending: %v", after)
+	}
+}
+
 // TestHealthShowsNoKeyThatAServerRepeats: anybody may ask for it.
 func TestHealthShowsNoKeyThatAServerRepeats(t *testing.T) {
 	t.Parallel()

@@ -40,7 +40,7 @@ func TestTheStepsOfADevelopmentHaveTheirNamesAndPhases(t *testing.T) {
 		"validate tool preflight_validate_patch",
 		"apply tool apply_create",
 		"apply tool apply_patch",
-		"set applied", "set standing",
+		"set applied",
 		"test tool test",
 		"evaluate verify evaluate",
 		"human hitl_review",

@@ -17,11 +17,10 @@ func givesContent(tokens []text.Token, covered []bool, i int) bool {
 	return tokens[i].Has(lang.Saying) || i > 2 && !tokens[i].Break && tokens[i].Has(lang.Says) && tokens[i-1].Has(lang.Relative)
 }
 
-// SaysSomething tells a text with such a clause whose content stands in no quotation
-// marks.
+// SaysSomething tells a text with such a clause.
 func SaysSomething(tokens []text.Token, covered []bool) bool {
 	for i := range tokens {
-		if givesContent(tokens, covered, i) && !tokens[i+1].Is(text.FormQuoted) {
+		if givesContent(tokens, covered, i) {
 			return true
 		}
 	}
