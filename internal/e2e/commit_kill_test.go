@@ -30,17 +30,23 @@ func TestKill9AtEveryCommitOfTheExample(t *testing.T) {
 	for n := 1; n <= commits; n++ {
 		moments = append(moments, fmt.Sprint("before ", n), fmt.Sprint("after ", n))
 	}
-	if os.Getenv("MANIFOLD_E2E_COMMITS") != "all" {
+	all, deaths := os.Getenv("MANIFOLD_E2E_COMMITS") == "all", len(moments)*3/4
+	if !all {
 		rng := rand.New(rand.NewPCG(firstSeed(t), 17))
 		rng.Shuffle(len(moments), func(i, j int) { moments[i], moments[j] = moments[j], moments[i] })
-		moments = moments[:10]
+		deaths = 10
 	}
-	for _, at := range moments {
+	tried := 0
+	for _, at := range moments { // not each is reached: some commits come by the clock
+		if !all && m.deaths >= deaths {
+			break
+		}
 		m.tell(at, at)
+		tried++
 	}
-	t.Logf("%d commits, killed at %d of %d moments", commits, m.deaths, len(moments))
-	if m.deaths < len(moments)*9/10 { // the last commits are sweeps, which come by the clock
-		t.Errorf("it died at %d of %d moments", m.deaths, len(moments))
+	t.Logf("%d commits, killed at %d of %d moments", commits, m.deaths, tried)
+	if m.deaths < deaths {
+		t.Errorf("it died at %d of %d moments", m.deaths, tried)
 	}
 }
 
