@@ -11,7 +11,8 @@ import (
 	"net/url"
 	"time"
 
-	_ "modernc.org/sqlite" // the driver "sqlite"
+	"modernc.org/sqlite" // the driver "sqlite"
+	sqlite3 "modernc.org/sqlite/lib"
 
 	"github.com/manifold-run/manifold/domainkit"
 )
@@ -44,14 +45,10 @@ CREATE INDEX IF NOT EXISTS idempotency_key_expiry ON idempotency_key (expires_at
 // Open opens the file, and makes it if there is none. Close it when the domain
 // has stopped.
 func Open(ctx context.Context, path string) (*Store, error) {
-	options := url.Values{"_pragma": {"busy_timeout(5000)", "journal_mode(WAL)", "synchronous(FULL)"}, "_txlock": {"immediate"}}
-	db, err := sql.Open("sqlite", "file:"+(&url.URL{Path: path}).EscapedPath()+"?"+options.Encode())
+	db, err := OpenFile(ctx, path)
 	if err != nil {
-		return nil, fmt.Errorf("open %s: %w", path, err)
+		return nil, err
 	}
-	// One writer at a time is all that SQLite can do; a queue in the process is
-	// fairer than a race for the file lock.
-	db.SetMaxOpenConns(1)
 	if _, err := db.ExecContext(ctx, createTable); err != nil {
 		return nil, errors.Join(fmt.Errorf("open %s: %w", path, err), db.Close())
 	}
@@ -60,6 +57,52 @@ func Open(ctx context.Context, path string) (*Store, error) {
 		return nil, errors.Join(err, db.Close())
 	}
 	return &Store{db, present}, nil
+}
+
+// patience is how long a file is waited for that others open or write.
+const patience = 5 * time.Second
+
+// OpenFile opens a SQLite file, or makes it, as domains keep what they must not lose: a
+// commit is on the disk when it returns, a transaction locks all of the file from its
+// beginning on, and there is one connection. Other processes may have the file open. An
+// empty path is a memory of its own.
+func OpenFile(ctx context.Context, path string) (*sql.DB, error) {
+	options := url.Values{"_pragma": {
+		fmt.Sprintf("busy_timeout(%d)", patience.Milliseconds()), "journal_mode(WAL)", "synchronous(FULL)",
+	}, "_txlock": {"immediate"}}
+	source := "file:" + (&url.URL{Path: path}).EscapedPath() + "?" + options.Encode()
+	if path == "" {
+		source = ":memory:"
+	}
+	db, err := sql.Open("sqlite", source)
+	if err != nil {
+		return nil, fmt.Errorf("open %s: %w", path, err)
+	}
+	// One writer at a time is all that SQLite can do; a queue in the process is
+	// fairer than a race for the file lock.
+	db.SetMaxOpenConns(1)
+	if err := reach(ctx, db); err != nil {
+		return nil, errors.Join(fmt.Errorf("open %s: %w", path, err), db.Close())
+	}
+	return db, nil
+}
+
+// reach connects. SQLite waits for nobody while it turns a file to WAL: of two processes
+// that open a new file at once one is told that it is busy.
+func reach(ctx context.Context, db *sql.DB) error {
+	ctx, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	for {
+		err := db.PingContext(ctx)
+		if fault := (*sqlite.Error)(nil); err == nil || !errors.As(err, &fault) || fault.Code()&0xff != sqlite3.SQLITE_BUSY {
+			return err
+		}
+		select {
+		case <-ctx.Done():
+			return err
+		case <-time.After(10 * time.Millisecond):
+		}
+	}
 }
 
 // orphan lets go of the executions of processes that have died, so that a repeat

@@ -6,6 +6,8 @@ import (
 	"testing"
 	"time"
 
+	"golang.org/x/sync/errgroup"
+
 	"github.com/manifold-run/manifold/domainkit"
 	"github.com/manifold-run/manifold/domainkit/sqlitestore"
 	"github.com/manifold-run/manifold/domainkit/storetest"
@@ -112,5 +114,26 @@ func TestAnExecutionThatDiedIsNotWaitedFor(t *testing.T) {
 	alone := open(t, path)
 	if stolen, err := alone.Steal(t.Context(), next, "t", now); err != nil || !stolen {
 		t.Errorf("after it died: stolen %v (%v)", stolen, err)
+	}
+}
+
+// Of processes that open a new file at once none is told that it is busy.
+func TestANewFileIsOpenedByManyAtOnce(t *testing.T) {
+	t.Parallel()
+	for round := range 40 {
+		path := filepath.Join(t.TempDir(), "keys.db")
+		var all errgroup.Group
+		for range 8 {
+			all.Go(func() error {
+				db, err := sqlitestore.OpenFile(t.Context(), path)
+				if err != nil {
+					return err
+				}
+				return db.Close()
+			})
+		}
+		if err := all.Wait(); err != nil {
+			t.Fatalf("round %d: %v", round, err)
+		}
 	}
 }

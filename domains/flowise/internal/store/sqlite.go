@@ -7,31 +7,21 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"net/url"
 	"strconv"
 
-	_ "modernc.org/sqlite" // the driver "sqlite"
-
 	"github.com/manifold-run/manifold/contracts"
+	"github.com/manifold-run/manifold/domainkit/sqlitestore"
 )
 
 //go:embed sqlite/migrations/*.sql
 var sqliteMigrations embed.FS
 
-// openSQLite opens a file, or a memory. Transactions lock all of it from their
-// beginning on.
+// openSQLite opens a file, or a memory.
 func (s *Store) openSQLite(ctx context.Context) error {
-	options := url.Values{"_pragma": {"busy_timeout(5000)", "journal_mode(WAL)", "synchronous(FULL)"}, "_txlock": {"immediate"}}
-	source := "file:" + (&url.URL{Path: s.cfg.Source}).EscapedPath() + "?" + options.Encode()
-	if s.cfg.Source == "" {
-		source = ":memory:"
-	}
-	db, err := sql.Open("sqlite", source)
+	db, err := sqlitestore.OpenFile(ctx, s.cfg.Source)
 	if err != nil {
-		return fmt.Errorf("open %s: %w", s.cfg.Source, err)
+		return err
 	}
-	// One connection: SQLite has one writer, and a memory is one connection's own.
-	db.SetMaxOpenConns(1)
 	s.db, s.closers, s.lockVersions = db, []func() error{db.Close}, "SELECT 1"
 	if err := s.migrateSQLite(ctx); err != nil {
 		return errors.Join(fmt.Errorf("open %s: %w", s.cfg.Source, err), s.Close())
