@@ -10,6 +10,7 @@ import (
 	"github.com/manifold-run/manifold/intent/internal/mood"
 	"github.com/manifold-run/manifold/intent/internal/piece"
 	"github.com/manifold-run/manifold/intent/internal/slot"
+	"github.com/manifold-run/manifold/intent/internal/sparse"
 	"github.com/manifold-run/manifold/intent/internal/text"
 )
 
@@ -149,7 +150,7 @@ func (b *builder) addCapability(entry *contracts.CapabilityEntry, domain int32, 
 		hints = *c.Metadata.IntentHints
 	}
 	for _, example := range hints.Examples {
-		tokens := text.Tokens(example)
+		tokens := b.tokens(example)
 		b.addExact(tokens, number)
 		b.addHeads(tokens)
 		b.begun(idx, tokens)
@@ -164,21 +165,21 @@ func (b *builder) addCapability(entry *contracts.CapabilityEntry, domain int32, 
 			idx.figures++
 		}
 	}
-	nameTokens := text.Tokens(name)
+	nameTokens := b.tokens(name)
 	b.addExact(nameTokens, number)
 	b.addHeads(nameTokens)
 	b.begun(idx, nameTokens)
 	b.add(nameTokens, number, weightName)
-	b.add(text.Tokens(c.Description), number, weightAbout)
-	b.add(text.Tokens(paramText(c)), number, weightParams)
+	b.add(b.tokens(c.Description), number, weightAbout)
+	b.add(b.tokens(paramText(c)), number, weightParams)
 	if len(hints.Keywords) > 0 {
-		tokens := text.Tokens(strings.Join(hints.Keywords, ". "))
+		tokens := b.tokens(strings.Join(hints.Keywords, ". "))
 		b.addHeads(tokens)
 		b.add(tokens, number, weightKeywords)
 	}
 	idx.firstNot = count32(len(b.x.docs))
 	for _, not := range hints.Not {
-		b.add(text.Tokens(not), number, 0)
+		b.add(b.tokens(not), number, 0)
 	}
 	idx.lastDoc = count32(len(b.x.docs))
 }
@@ -193,6 +194,9 @@ func paramText(c *contracts.Capability) string {
 	return b.String()
 }
 
+// tokens cuts a text of a manifest, as messages are cut.
+func (b *builder) tokens(of string) []text.Token { return b.x.tools.Read(of, foldNow()).Tokens }
+
 func (b *builder) addHeads(tokens []text.Token) {
 	for _, t := range tokens {
 		value := t.Is(text.FormDigits|text.FormMixed|text.FormCaps) || t.Is(text.FormTitle) && !t.Is(text.FormFirst)
@@ -203,7 +207,7 @@ func (b *builder) addHeads(tokens []text.Token) {
 }
 
 func (b *builder) addExact(tokens []text.Token, number int32) {
-	for _, key := range []string{normal(tokens), quoting(tokens)} {
+	for _, key := range []string{text.Normal(tokens), text.Quoting(tokens)} {
 		if key != "" && !slices.Contains(b.x.exact[key], number) {
 			b.x.exact[key] = append(slices.Clip(b.x.exact[key]), number) // it may be shared with an earlier index
 		}
@@ -304,18 +308,12 @@ func (x *wording) inverseNorm(features []int32) float32 {
 	return float32(1 / math.Sqrt(sum))
 }
 
-// cell is one weight on the way into a matrix.
-type cell struct {
-	feature, number int32
-	weight          float32
-}
-
 // centroids sums the sentences of each capability and normalises words and
 // characters by themselves.
 func (b *builder) centroids() {
 	x := b.x
 	sums := make([]float64, len(b.df))
-	var cells []cell
+	var cells []sparse.Cell
 	for number := b.firstCap; number < len(x.caps); number++ {
 		c := x.caps[number]
 		var touched []int32
@@ -335,11 +333,11 @@ func (b *builder) centroids() {
 		slices.Sort(touched)
 		cells = append(cells, b.normalised(touched, sums, c.number)...)
 	}
-	x.vectors = append(x.vectors, newMatrix(cells, len(b.df)))
+	x.vectors = append(x.vectors, sparse.NewMatrix(cells, len(b.df)))
 }
 
 // normalised empties sums into cells of length one per block.
-func (b *builder) normalised(touched []int32, sums []float64, number int32) []cell {
+func (b *builder) normalised(touched []int32, sums []float64, number int32) []sparse.Cell {
 	var words, chars float64
 	for _, id := range touched {
 		if b.x.words.isChar[id] {
@@ -349,7 +347,7 @@ func (b *builder) normalised(touched []int32, sums []float64, number int32) []ce
 		}
 	}
 	words, chars = math.Sqrt(words), math.Sqrt(chars)
-	cells := make([]cell, 0, len(touched))
+	cells := make([]sparse.Cell, 0, len(touched))
 	var prev int32 = -1
 	for _, id := range touched {
 		length := words
@@ -357,30 +355,12 @@ func (b *builder) normalised(touched []int32, sums []float64, number int32) []ce
 			length = chars
 		}
 		if id != prev && sums[id] > 0 && length > 0 {
-			cells = append(cells, cell{id, number, float32(sums[id] / length)})
+			cells = append(cells, sparse.Cell{Feature: id, Owner: number, Weight: float32(sums[id] / length)})
 		}
 		sums[id] = 0
 		prev = id
 	}
 	return cells
-}
-
-// newMatrix sorts cells by feature; cells come in order of capabilities.
-func newMatrix(cells []cell, features int) matrix {
-	m := matrix{start: make([]int32, features+1), caps: make([]int32, len(cells)), weight: make([]float32, len(cells))}
-	for _, c := range cells {
-		m.start[c.feature+1]++
-	}
-	for i := range features {
-		m.start[i+1] += m.start[i]
-	}
-	next := slices.Clone(m.start[:features])
-	for _, c := range cells {
-		at := next[c.feature]
-		next[c.feature]++
-		m.caps[at], m.weight[at] = c.number, c.weight
-	}
-	return m
 }
 
 // The usual constants of BM25.
@@ -400,7 +380,7 @@ func (b *builder) rankWords() {
 		mean = max(float64(total)/float64(max(len(b.terms), 1)), 1)
 		b.x.meanTerms = mean
 	}
-	var cells []cell
+	var cells []sparse.Cell
 	for number, t := range b.terms {
 		slices.Sort(t)
 		length := bmK * (1 - bmB + bmB*float64(len(t))/mean)
@@ -412,9 +392,9 @@ func (b *builder) rankWords() {
 			tf := float64(j - i)
 			df := float64(b.x.capDF[t[i]])
 			idf := math.Log(1 + (max(float64(len(b.x.caps)), df)-df+0.5)/(df+0.5))
-			cells = append(cells, cell{t[i], count32(b.firstCap + number), float32(idf * tf * (bmK + 1) / (tf + length))})
+			cells = append(cells, sparse.Cell{Feature: t[i], Owner: count32(b.firstCap + number), Weight: float32(idf * tf * (bmK + 1) / (tf + length))})
 			i = j
 		}
 	}
-	b.x.bm25 = append(b.x.bm25, newMatrix(cells, len(b.df)))
+	b.x.bm25 = append(b.x.bm25, sparse.NewMatrix(cells, len(b.df)))
 }

@@ -125,11 +125,36 @@ func (s *sentenceReader) propose() []*part {
 	whole := s.pieces
 	s.pieces = s.spoken(whole)
 	parts := s.divide()
+	if len(parts) == 1 && len(s.pieces) < len(whole) && onlyTime(s, parts[0]) {
+		likeAll(s, parts[0])
+	}
 	if len(s.pieces) < len(whole) && !slices.ContainsFunc(parts, func(p *part) bool { return p.plain >= DefaultClarify }) {
 		s.pieces, s.parts = whole, map[[2]int]*part{} // what is told may say what is wanted
 		return s.divide()
 	}
 	return parts
+}
+
+// onlyTime tells a part that says nothing but when: "starting on Monday".
+func onlyTime(s *sentenceReader, p *part) bool {
+	for i, timed := range s.timed(p) {
+		if !timed && !s.x.tools.Lexicon.Light(s.m.Tokens[p.from+i].Fold) {
+			return false
+		}
+	}
+	return true
+}
+
+// likeAll reads a part that says only when as what the whole message is most like: what
+// is told beside it says what is wanted.
+func likeAll(s *sentenceReader, p *part) {
+	whole := &part{to: len(s.m.Tokens)}
+	best := s.weighed(whole, s.rate(whole))
+	p.candidates = slices.DeleteFunc(p.candidates, func(c Candidate) bool { return len(best) == 0 || c.Entry != best[0].Entry })
+	p.plain = 0
+	if len(p.candidates) > 0 {
+		p.candidates[0].Confidence, p.plain = best[0].Confidence, best[0].Confidence
+	}
 }
 
 // divide cuts the pieces into requests.
@@ -325,12 +350,7 @@ func (s *sentenceReader) names(p *part) bool {
 
 // commanded gives the kinds of the verb that a piece begins with.
 func (s *sentenceReader) commanded(k int) lang.Kinds {
-	for _, t := range s.m.Tokens[s.pieces[k].From:s.pieces[k].To] {
-		if kin := s.x.tools.Lexicon.Kin(t.Fold); kin != 0 || !mood.Opening(t.Fold) {
-			return kin
-		}
-	}
-	return 0
+	return firstKin(s.x.tools.Lexicon, s.m.Tokens[s.pieces[k].From:s.pieces[k].To])
 }
 
 func (p *part) writes() bool {

@@ -1,13 +1,13 @@
 package intent
 
 import (
-	"strings"
 	"sync"
 
 	"github.com/manifold-run/manifold/contracts"
 	"github.com/manifold-run/manifold/intent/internal/mood"
 	"github.com/manifold-run/manifold/intent/internal/piece"
 	"github.com/manifold-run/manifold/intent/internal/slot"
+	"github.com/manifold-run/manifold/intent/internal/sparse"
 	"github.com/manifold-run/manifold/intent/internal/text"
 )
 
@@ -27,8 +27,8 @@ type Index struct {
 	// vectors are the weights of the capabilities, first centroids and then
 	// trained ones, and bm25 the weights of the words of their documents. Later
 	// layers hold capabilities that came later.
-	vectors []matrix
-	bm25    []matrix
+	vectors []sparse.Matrix
+	bm25    []sparse.Matrix
 	capDF   []int32 // capabilities that have a feature
 	// meanTerms is the mean length of documents, in words.
 	meanTerms float64
@@ -120,21 +120,6 @@ type sentence struct {
 	statement bool // an example or a name, that is, no hard negative
 }
 
-// matrix is an inverted index: for each feature the capabilities that have it.
-type matrix struct {
-	start  []int32
-	caps   []int32
-	weight []float32
-}
-
-func (m matrix) row(feature int32) ([]int32, []float32) {
-	if int(feature) >= len(m.start)-1 {
-		return nil, nil // it came later
-	}
-	from, to := m.start[feature], m.start[feature+1]
-	return m.caps[from:to], m.weight[from:to]
-}
-
 // Snapshot is the snapshot of the catalog that the index was made from.
 func (x *Index) Snapshot() string { return x.snapshot }
 
@@ -147,50 +132,11 @@ func (x *Index) Size() int { return len(x.refs) }
 // saying are the capabilities that have a text as an example or a name, word for word;
 // or the one that has it with other words in quotation marks.
 func (x *Index) saying(tokens []text.Token) []int32 {
-	if all := x.exact[normal(tokens)]; len(all) > 0 {
+	if all := x.exact[text.Normal(tokens)]; len(all) > 0 {
 		return all
 	}
-	if all := x.exact[quoting(tokens)]; len(all) == 1 {
+	if all := x.exact[text.Quoting(tokens)]; len(all) == 1 {
 		return all
 	}
 	return nil
-}
-
-// anyQuotation stands for a quotation, whatever it says; no word of a text is written so.
-const anyQuotation = ` "…"`
-
-// leastAround is how many words stand around the quotations of an example that is one
-// whatever is quoted.
-const leastAround = 3
-
-// quoting is the key of a text with whatever in its quotation marks; "" for a text
-// without, or of few words beside them.
-func quoting(tokens []text.Token) string {
-	var b strings.Builder
-	around := 0
-	for i, t := range tokens {
-		switch {
-		case !t.Is(text.FormQuoted):
-			b.WriteString(" " + t.Fold)
-			around++
-		case i == 0 || !tokens[i-1].Is(text.FormQuoted):
-			b.WriteString(anyQuotation)
-		}
-	}
-	if around < leastAround || !strings.Contains(b.String(), anyQuotation) {
-		return ""
-	}
-	return b.String()
-}
-
-// normal is the form in which two sentences are the same.
-func normal(tokens []text.Token) string {
-	var b strings.Builder
-	for _, t := range tokens {
-		if b.Len() > 0 {
-			b.WriteByte(' ')
-		}
-		b.WriteString(t.Fold)
-	}
-	return b.String()
 }

@@ -5,7 +5,9 @@ import (
 	"math"
 	"slices"
 
+	"github.com/manifold-run/manifold/intent/internal/lang"
 	"github.com/manifold-run/manifold/intent/internal/mood"
+	"github.com/manifold-run/manifold/intent/internal/sparse"
 	"github.com/manifold-run/manifold/intent/internal/text"
 )
 
@@ -37,8 +39,9 @@ type hit struct {
 	best     float64   // likeness to the most similar sentence
 	against  float64   // likeness to the most similar hard negative
 	mood     mood.Mood // of the most similar sentence
-	softmax  float64   // share among the hits, by weights
-	rival    float64   // the best centroid of the others
+	claim    float64   // the centroid, or nothing where the verb is of another kind
+	softmax  float64   // share among the hits, by claims
+	rival    float64   // the best claim of the others
 	amount   float64   // BM25 by itself
 	outside  float64   // how much better the best that may not be chosen fits, as a share
 	exact    bool
@@ -171,7 +174,9 @@ func (x *Index) search(tokens []text.Token, means []float32, allowed func(*index
 	v := x.words.vectorOf(tokens)
 	x.score(s, v)
 	x.senses.score(s, means)
-	hits := x.firstStage(s, allowed)
+	hits, outside := x.firstStage(s, allowed)
+	claimed(x, hits, tokens)
+	compare(hits, outside)
 	x.secondStage(s, hits, v)
 	x.senses.compare(hits, means)
 	x.named(hits, tokens)
@@ -190,7 +195,7 @@ func (x *Index) score(s *scratch, v vector) {
 			w = x.words.idf[id] * v.charNorm / 2
 		}
 		for _, m := range x.vectors {
-			caps, weights := m.row(id)
+			caps, weights := m.Row(id)
 			for i, number := range caps {
 				s.vector[number] += float32(w * weights[i])
 			}
@@ -198,7 +203,7 @@ func (x *Index) score(s *scratch, v vector) {
 	}
 	for _, id := range v.terms {
 		for _, m := range x.bm25 {
-			caps, weights := m.row(id)
+			caps, weights := m.Row(id)
 			for i, number := range caps {
 				s.bm25[number] += weights[i]
 			}
@@ -212,8 +217,9 @@ type place struct {
 	score  float64
 }
 
-// firstStage keeps the best by centroid and words.
-func (x *Index) firstStage(s *scratch, allowed func(*indexed) bool) []hit {
+// firstStage keeps the best by centroid and words, and gives the score of the best that
+// may not be chosen.
+func (x *Index) firstStage(s *scratch, allowed func(*indexed) bool) ([]hit, float64) {
 	var top float32
 	for _, b := range s.bm25 {
 		top = max(top, b)
@@ -246,8 +252,33 @@ func (x *Index) firstStage(s *scratch, allowed func(*indexed) bool) []hit {
 	for i, p := range kept {
 		hits[i] = hit{number: p.number, centroid: float64(s.vector[p.number]), score: p.score, amount: float64(s.bm25[p.number])}
 	}
-	compare(hits, outside)
-	return hits
+	return hits, outside
+}
+
+// claimed says how much of what speaks for a hit counts among the others. Where a command
+// begins with a verb that only looks, nothing is claimed by what has an effect and no such
+// verb; nor is it by what has none, where the verb takes away and is another hit's.
+func claimed(x *Index, hits []hit, tokens []text.Token) {
+	kin := firstKin(x.tools.Lexicon, tokens)
+	akin := func(h hit) bool { return kindsOf(x, x.caps[h.number])&kin != 0 }
+	looks, takes := kin == lang.KindOf("show"), kin&(lang.KindOf("delete")|lang.KindOf("cancel")) != 0 && slices.ContainsFunc(hits, akin)
+	for i := range hits {
+		h := &hits[i]
+		h.claim = h.centroid
+		if !akin(*h) && (takes || looks && x.caps[h.number].entry.Policy.SideEffectClass.Writes()) {
+			h.claim = min(h.claim, 0)
+		}
+	}
+}
+
+// firstKin gives the kinds of the verb that tokens begin with.
+func firstKin(lexicon *text.Lexicon, tokens []text.Token) lang.Kinds {
+	for _, t := range tokens {
+		if kin := lexicon.Kin(t.Fold); kin != 0 || !mood.Opening(t.Fold) {
+			return kin
+		}
+	}
+	return 0
 }
 
 // compare tells each hit how it stands among the others, and to what may not
@@ -255,20 +286,20 @@ func (x *Index) firstStage(s *scratch, allowed func(*indexed) bool) []hit {
 func compare(hits []hit, outside float64) {
 	var first, second, sum float64
 	for _, h := range hits {
-		if h.centroid > first {
-			first, second = h.centroid, first
+		if h.claim > first {
+			first, second = h.claim, first
 		} else {
-			second = max(second, h.centroid)
+			second = max(second, h.claim)
 		}
 	}
 	for _, h := range hits {
-		sum += math.Exp(hitSharpness * (h.centroid - first))
+		sum += math.Exp(hitSharpness * (h.claim - first))
 	}
 	for i := range hits {
 		h := &hits[i]
 		h.outside = max(0, outside-h.score) / max(outside, h.score)
-		h.softmax, h.rival = math.Exp(hitSharpness*(h.centroid-first))/sum, first
-		if h.centroid == first {
+		h.softmax, h.rival = math.Exp(hitSharpness*(h.claim-first))/sum, first
+		if h.claim == first {
 			h.rival = second
 		}
 	}
@@ -333,11 +364,7 @@ func (x *Index) named(hits []hit, tokens []text.Token) {
 // uses tells whether the document of a capability has all of the words.
 func (x *Index) uses(number int32, terms []int32) bool {
 	return !slices.ContainsFunc(terms, func(id int32) bool {
-		return !slices.ContainsFunc(x.bm25, func(m matrix) bool {
-			caps, _ := m.row(id)
-			_, found := slices.BinarySearch(caps, number)
-			return found
-		})
+		return !slices.ContainsFunc(x.bm25, func(m sparse.Matrix) bool { return m.Has(id, number) })
 	})
 }
 

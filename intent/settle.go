@@ -16,7 +16,7 @@ import (
 
 // algorithm names the way in which indexes are built, trained and calibrated.
 // It changes when the same catalog would give other weights.
-const algorithm = "local/7"
+const algorithm = "local/8"
 
 // Settle trains and calibrates the index of a catalog and puts it in the place
 // of the provisional one. Messages are read meanwhile, by the provisional one.
@@ -134,9 +134,9 @@ func (x *Index) Fingerprint() string {
 	h := sha256.New()
 	var buf []byte
 	for _, m := range x.vectors {
-		for i, number := range m.caps {
+		for i, number := range m.Owners {
 			buf = strconv.AppendInt(buf[:0], int64(number), 10)
-			buf = binary.LittleEndian.AppendUint32(append(buf, ' '), math.Float32bits(m.weight[i]))
+			buf = binary.LittleEndian.AppendUint32(append(buf, ' '), math.Float32bits(m.Weights[i]))
 			h.Write(buf)
 		}
 	}

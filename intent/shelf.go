@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/manifold-run/manifold/intent/internal/learned"
+	"github.com/manifold-run/manifold/intent/internal/sparse"
 )
 
 // Shelf keeps what was learned of catalogs, so that it is learned once by all servers
@@ -21,7 +22,7 @@ func (l *Local) recall(ctx context.Context, id string, into any) bool {
 		return false
 	}
 	data := l.shelf.Learned(ctx, id)
-	return len(data) > 0 && learned.Decode(data, into) == nil
+	return len(data) > 0 && learned.Decode(id, data, into) == nil
 }
 
 // remember keeps what was learned. What cannot be written is learned again.
@@ -29,7 +30,7 @@ func (l *Local) remember(ctx context.Context, id string, what any) {
 	if l.shelf == nil {
 		return
 	}
-	if data, err := learned.Encode(what); err == nil {
+	if data, err := learned.Encode(id, what); err == nil {
 		l.shelf.KeepLearned(ctx, id, data)
 	}
 }
@@ -37,7 +38,7 @@ func (l *Local) remember(ctx context.Context, id string, what any) {
 // learnedWords is what was learned of the words of a trained index.
 func (x *Index) learnedWords() *learned.Words {
 	m := x.vectors[0]
-	return &learned.Words{Start: m.start, Of: m.caps, Weight: m.weight, Sure: x.calibration.shown.list(), Own: x.calibrates}
+	return &learned.Words{Start: m.Start, Of: m.Owners, Weight: m.Weights, Sure: x.calibration.shown.list(), Own: x.calibrates}
 }
 
 // withWords gives a copy of an untrained index that knows what one of the same catalog
@@ -47,7 +48,7 @@ func (x *Index) withWords(w *learned.Words) *Index {
 		return nil
 	}
 	y := *x
-	y.vectors, y.shareBest = []matrix{{w.Start, w.Of, w.Weight}}, shareBestTrained
+	y.vectors, y.shareBest = []sparse.Matrix{{Start: w.Start, Owners: w.Of, Weights: w.Weight}}, shareBestTrained
 	y.calibration.shown, y.calibrates = listed(w.Sure), w.Own
 	return &y
 }

@@ -66,7 +66,7 @@ func (x *Index) signals(of readings, k int) signals {
 	out := signals{
 		signalCentroid: r.centroid, signalBest: r.best, signalCoverage: r.cover.share, signalSpoken: r.cover.spoken, signalFirst: r.cover.first,
 		signalMargin: margin(of.all, k), signalLength: r.cover.length(), signalTyped: typed(r.filled) * r.cover.spoken,
-		signalSoftmax: r.softmax, signalLead: r.centroid - r.rival, signalGrasp: x.grasp(r.number, of.terms),
+		signalSoftmax: r.softmax, signalLead: r.claim - r.rival, signalGrasp: x.grasp(r.number, of.terms),
 		signalAbsent: r.absent, signalAmount: flat(r.amount, mostWords), signalOutside: r.outside,
 		signalExamples: flat(float64(c.examples), mostExamples),
 		signalMeant:    max(-1, min(1, r.meant)), signalAlike: r.alike, signalMeantShare: r.meantShare,

@@ -58,7 +58,7 @@ func (x *Index) trained(ctx context.Context) (*Index, error) {
 		}
 	}
 	y := *x
-	y.vectors, y.shareBest = []matrix{t.matrix()}, shareBestTrained
+	y.vectors, y.shareBest = []sparse.Matrix{t.matrix()}, shareBestTrained
 	return &y, nil
 }
 
@@ -122,8 +122,8 @@ type trainer struct {
 // seed fills the tables with the centroids.
 func (t *trainer) seed() {
 	for _, m := range t.x.vectors {
-		for id := range len(m.start) - 1 {
-			caps, weights := m.row(int32(id))
+		for id := range len(m.Start) - 1 {
+			caps, weights := m.Row(int32(id))
 			for i, number := range caps {
 				t.tables[number].Add(int32(id), weights[i])
 			}
@@ -201,16 +201,16 @@ func softmax(z []float32) {
 
 // matrix turns the tables into an inverted index, without the weights that
 // tell nothing.
-func (t *trainer) matrix() matrix {
-	var cells []cell
+func (t *trainer) matrix() sparse.Matrix {
+	var cells []sparse.Cell
 	for number := range t.tables {
 		from := len(cells)
 		for feature, w := range t.tables[number].All {
 			if w > trainFloor || w < -trainFloor {
-				cells = append(cells, cell{feature, count32(number), w})
+				cells = append(cells, sparse.Cell{Feature: feature, Owner: count32(number), Weight: w})
 			}
 		}
-		slices.SortFunc(cells[from:], func(a, b cell) int { return cmp.Compare(a.feature, b.feature) })
+		slices.SortFunc(cells[from:], func(a, b sparse.Cell) int { return cmp.Compare(a.Feature, b.Feature) })
 	}
-	return newMatrix(cells, len(t.x.words.idf))
+	return sparse.NewMatrix(cells, len(t.x.words.idf))
 }

@@ -14,6 +14,9 @@ func (a *accounting) introduced(from, to int) {
 		for i := v.First - 1; i >= from && i < to && a.Classes[i] == "" && a.m.has(i, lang.Says, lang.Saying, lang.Utters, lang.Conveys, lang.Relative, lang.Links); i-- {
 			a.Classes[i] = contracts.WordCommand
 		}
+		if i := v.Last + 1; i < to && a.Classes[i] == "" && a.m.Tokens[v.Last].Is(text.FormQuoted) && !a.m.Tokens[i].Break && a.m.has(i, lang.Says) {
+			a.Classes[i] = contracts.WordCommand // "der „Hallo“ sagt"
+		}
 		if !v.End && a.m.inEntity[max(v.First, 0)] {
 			a.starts(v.First-1, from)
 		}

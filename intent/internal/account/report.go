@@ -41,9 +41,11 @@ func (r *report) told() bool {
 		return false
 	}
 	r.possible = lang.Listen(r.m.lex, r.m.Tokens[r.from:r.to], nil).At(0)
-	if !r.m.named(r.from) && r.in(func(l int) bool {
+	past := func(l int) bool {
 		return r.m.lex.ToldOf(l, r.m.Tokens[r.from].Word) || r.m.Tokens[r.from].In(l, lang.Did)
-	}) {
+	}
+	commands := r.m.lex.TellsOf(r.m.language, r.m.Tokens[r.from].Word) && !past(r.m.language) // "crea" commands in Spanish
+	if !r.m.named(r.from) && !commands && r.in(past) {
 		return true
 	}
 	if end := r.names(); end > r.from {

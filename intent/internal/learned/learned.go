@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"encoding/binary"
 	"encoding/gob"
+	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -44,18 +45,27 @@ type Meanings struct {
 	Own           bool
 }
 
-// Encode writes what was learned.
-func Encode(what any) ([]byte, error) {
+// Encode writes what was learned, with the ID of what it was learned for.
+func Encode(id string, what any) ([]byte, error) {
 	var b bytes.Buffer
-	if err := gob.NewEncoder(&b).Encode(what); err != nil {
+	to := gob.NewEncoder(&b)
+	if err := errors.Join(to.Encode(id), to.Encode(what)); err != nil {
 		return nil, fmt.Errorf("write what was learned: %w", err)
 	}
 	return b.Bytes(), nil
 }
 
-// Decode reads what Encode wrote into a *Words or *Meanings.
-func Decode(data []byte, into any) error {
-	if err := gob.NewDecoder(bytes.NewReader(data)).Decode(into); err != nil {
+// Decode reads what Encode wrote into a *Words or *Meanings. What was learned for
+// another ID is refused.
+func Decode(id string, data []byte, into any) error {
+	from, of := gob.NewDecoder(bytes.NewReader(data)), ""
+	if err := from.Decode(&of); err != nil {
+		return fmt.Errorf("read what was learned: %w", err)
+	}
+	if of != id {
+		return fmt.Errorf("read what was learned: it is for %q, not for %q", of, id)
+	}
+	if err := from.Decode(into); err != nil {
 		return fmt.Errorf("read what was learned: %w", err)
 	}
 	return nil

@@ -12,8 +12,17 @@ import (
 // the made thing shall say: the text of the only parameter that holds what
 // somebody says, or that the examples have behind such a verb.
 func (r *reading) sayingThat(frees []*param) {
-	for i := r.from + 3; i+1 < r.to; i++ {
-		if !relates(r.doc.Tokens[i-1].Fold) || !r.set.tools.cues.utters[r.doc.Tokens[i].Stem] || r.doc.Tokens[i].Break || r.doc.Tokens[i].Is(text.FormQuoted) {
+	for i := r.from + 3; i < r.to; i++ {
+		if !r.set.tools.cues.utters[r.doc.Tokens[i].Stem] || r.doc.Tokens[i].Is(text.FormQuoted) {
+			continue
+		}
+		if q := quoteBefore(r.wording, i); q > r.from && opensRelative(r.doc.Tokens[q-1]) { // "der „Hallo“ sagt"
+			if p := r.near.uttered(frees); p != nil {
+				r.utterance(p, q)
+			}
+			return
+		}
+		if i+1 == r.to || !relates(r.doc.Tokens[i-1].Fold) || r.doc.Tokens[i].Break {
 			continue
 		}
 		if p := r.near.uttered(frees); p != nil {
@@ -21,6 +30,25 @@ func (r *reading) sayingThat(frees []*param) {
 		}
 		return
 	}
+}
+
+// opensRelative tells a word that begins a relative clause: an article does behind a
+// comma, ", der …".
+func opensRelative(t text.Token) bool {
+	return t.Has(lang.Relative) || t.Break && t.Has(lang.Article)
+}
+
+// quoteBefore gives where the quotation begins that ends right before a word, -1 if there
+// is none.
+func quoteBefore(r *wording, i int) int {
+	first := i
+	for first > r.from && r.doc.Tokens[first-1].Is(text.FormQuoted) {
+		first--
+	}
+	if first == i {
+		return -1
+	}
+	return first
 }
 
 // tellingThat takes what follows the one who is told or asked: "tell the team that
@@ -31,8 +59,9 @@ func (r *reading) tellingThat(frees []*param) {
 		return
 	}
 	for _, m := range r.mentions {
-		i := m.last + 1
+		i, learns := m.last+1, false
 		for i < r.to && (slices.Contains(m.param.words, r.doc.Tokens[i].Stem) || r.doc.Tokens[i].Has(lang.Learns)) {
+			learns = learns || r.doc.Tokens[i].Has(lang.Learns)
 			i++ // "let the sales channel know"
 		}
 		if m.param == p || i >= r.to || i+1 >= r.to && !strings.Contains(r.wording.gap(i-1, i), ":") || !r.near.told(m.first) || r.doc.Tokens[i].Is(text.FormQuoted) {
@@ -46,10 +75,34 @@ func (r *reading) tellingThat(frees []*param) {
 			r.utterance(p, i)
 			return
 		case conveys(fold):
-			r.utterance(p, i+1)
+			r.utterance(p, conveyed(r, i)+1)
+			return
+		case learns: // "let them know the lift works"
+			r.utterance(p, i)
 			return
 		}
 	}
+}
+
+// farthest is how many words stand at most in the rest of a name before what is told.
+const farthest = 3
+
+// conveyed gives the word behind which stands what is told: in "diz à equipa de vendas que
+// …" it is the "que", and "de" belongs to the name.
+func conveyed(r *reading, i int) int {
+	prep := func(i int) bool {
+		_, ok := r.set.tools.cues.preps[r.doc.Tokens[i].Fold]
+		return ok
+	}
+	if !prep(i) {
+		return i
+	}
+	for j := i + 1; j+1 < r.to && j <= i+farthest; j++ {
+		if conveys(r.doc.Tokens[j].Fold) && !prep(j) {
+			return j
+		}
+	}
+	return i
 }
 
 // told tells whether a verb of telling begins the request, with nothing but words

@@ -143,6 +143,8 @@ func (r *reading) date(p *param, e value.Entity) {
 	switch {
 	case p.role == roleNone && cue == roleNone:
 		score += 0.1
+	case p.role == cue && e.Edge != value.Whole:
+		score += 0.4 // both ends were said together
 	case p.role == cue:
 		score += 0.3
 	case cue != roleNone && p.role != roleNone:

@@ -171,6 +171,13 @@ type Message struct {
 func (t *Tools) Read(src string, now time.Time) *Message {
 	doc := value.NewDoc(src, text.Tokens(src))
 	m := &Message{Doc: doc, Entities: t.Scanner.Scan(doc, now), Quotes: text.Quotes(src), Now: now}
+	for _, e := range m.Entities {
+		if e.Kind == value.Date || e.Kind == value.Clock {
+			for i := e.First; i <= e.Last; i++ {
+				m.Tokens[i].Form |= text.FormTimed
+			}
+		}
+	}
 	for _, e := range m.Entities { // the dot of "5. Februar" ends no sentence
 		for i := e.First + 1; i <= e.Last; i++ {
 			m.Tokens[i].Form &^= text.FormFirst

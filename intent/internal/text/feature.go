@@ -24,6 +24,7 @@ const (
 	classIdent  = "#i"
 	className   = "#p"
 	classQuote  = "#q"
+	classTime   = "#t"
 )
 
 // maxFeatureTokens bounds how many tokens of a text make features; a request
@@ -80,6 +81,8 @@ func classOf(t Token) string {
 	switch {
 	case t.Is(FormQuoted):
 		return classQuote
+	case t.Is(FormTimed):
+		return classTime
 	case t.Is(FormDigits):
 		return classNumber
 	case t.Is(FormMixed | FormCaps):

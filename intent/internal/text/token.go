@@ -24,6 +24,7 @@ const (
 	FormSign                    // one character of a script without spaces
 	FormFirst                   // the first token of a sentence
 	FormQuoted                  // inside quotation marks
+	FormTimed                   // part of a date or a time of day
 )
 
 // Token is a word, a number or one character of a script without spaces.
