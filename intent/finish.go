@@ -186,7 +186,7 @@ func (j judgement) accounted(p *part, of *indexed) bool {
 		len(best.Said.Unread(contracts.WordBinding)) > 0 || !j.s.stranger(of, p.from) && len(best.Said.Unread(contracts.WordBeside)) > 0 {
 		return false
 	}
-	if !best.begins && !best.gives && !best.told && j.s.commanded(p.first)&kindsOf(j.s.x, of) == 0 {
+	if !best.begins && !best.gives && !best.told && j.s.commanded(p.first)&of.kinds == 0 {
 		return false
 	}
 	return !slices.ContainsFunc(p.candidates[1:], func(o Candidate) bool { return o.Confidence > unrivalled*best.Confidence })

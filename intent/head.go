@@ -39,7 +39,7 @@ func beforeVerb(fold string) bool {
 // begun notes the verb that an example or a name begins with.
 func (b *builder) begun(c *indexed, tokens []text.Token) {
 	if head := headOf(b.x.tools.Lexicon, tokens); head != "" && !slices.Contains(c.begins, head) {
-		c.begins = append(c.begins, head)
+		c.begins, c.kinds = append(c.begins, head), c.kinds|b.x.tools.Lexicon.Kin(head)
 	}
 }
 
@@ -55,7 +55,7 @@ func (s *sentenceReader) wanted(p *part) lang.Kinds {
 // gives tells a capability that gives what is wanted, with a value of it that is hardly
 // anything else.
 func (s *sentenceReader) gives(c *indexed, wanted lang.Kinds, f slot.Filled) bool {
-	if wanted == 0 || !c.entry.Policy.SideEffectClass.Writes() || kindsOf(s.x, c)&wanted == 0 {
+	if wanted == 0 || !c.entry.Policy.SideEffectClass.Writes() || c.kinds&wanted == 0 {
 		return false
 	}
 	for _, ev := range f.Evidence {
@@ -69,7 +69,7 @@ func (s *sentenceReader) gives(c *indexed, wanted lang.Kinds, f slot.Filled) boo
 // handsOn tells a capability that hands on what is said, in words that begin with a verb
 // of telling and hold what is to be said.
 func (s *sentenceReader) handsOn(c *indexed, run slot.Range, f slot.Filled) bool {
-	return c.entry.Policy.SideEffectClass.Writes() && kindsOf(s.x, c)&(lang.KindOf("send")|lang.KindOf("notify")) != 0 && slot.Tells(s.x.set(c), s.m, run, f)
+	return c.entry.Policy.SideEffectClass.Writes() && c.kinds&(lang.KindOf("send")|lang.KindOf("notify")) != 0 && slot.Tells(s.x.set(c), s.m, run, f)
 }
 
 // clearBefore is how far another candidate with the same verb must be behind.

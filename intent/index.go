@@ -4,6 +4,7 @@ import (
 	"sync"
 
 	"github.com/manifold-run/manifold/contracts"
+	"github.com/manifold-run/manifold/intent/internal/lang"
 	"github.com/manifold-run/manifold/intent/internal/mood"
 	"github.com/manifold-run/manifold/intent/internal/piece"
 	"github.com/manifold-run/manifold/intent/internal/slot"
@@ -80,6 +81,8 @@ type indexed struct {
 	moods mood.Mood
 	// begins are the stems of the verbs that the examples and the name begin with.
 	begins []string
+	// kinds are those of these verbs.
+	kinds lang.Kinds
 	// figures is how many examples hold a number or a date.
 	figures int
 }

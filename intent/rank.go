@@ -260,7 +260,7 @@ func (x *Index) firstStage(s *scratch, allowed func(*indexed) bool) ([]hit, floa
 // verb; nor is it by what has none, where the verb takes away and is another hit's.
 func claimed(x *Index, hits []hit, tokens []text.Token) {
 	kin := firstKin(x.tools.Lexicon, tokens)
-	akin := func(h hit) bool { return kindsOf(x, x.caps[h.number])&kin != 0 }
+	akin := func(h hit) bool { return x.caps[h.number].kinds&kin != 0 }
 	looks, takes := kin == lang.KindOf("show"), kin&(lang.KindOf("delete")|lang.KindOf("cancel")) != 0 && slices.ContainsFunc(hits, akin)
 	for i := range hits {
 		h := &hits[i]

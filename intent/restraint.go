@@ -151,7 +151,7 @@ func (r restraint) unable(p *part) {
 	for k := range p.candidates {
 		c := &p.candidates[k]
 		idx, ok := r.s.x.refs[c.Entry.Ref()]
-		if !ok || idx.examples == 0 || c.Exact || c.begins || c.Entry.Policy.SideEffectClass.Writes() || kindsOf(r.s.x, idx)&kin != 0 {
+		if !ok || idx.examples == 0 || c.Exact || c.begins || c.Entry.Policy.SideEffectClass.Writes() || idx.kinds&kin != 0 {
 			continue
 		}
 		c.Confidence = min(c.Confidence, deedConfidence)
@@ -196,16 +196,7 @@ func (r restraint) unexcused(p *part, c *Candidate) mood.Mood {
 // orders tells whether a part has a verb of the capability's kind: "I do not need it
 // any more" may ask to delete it, "there is no need to delete it" never does.
 func (r restraint) orders(p *part, of *indexed) bool {
-	kinds := kindsOf(r.s.x, of)
-	return slices.ContainsFunc(r.s.m.Tokens[p.from:p.to], func(t text.Token) bool { return r.s.x.tools.Lexicon.Kin(t.Fold)&kinds != 0 })
-}
-
-// kindsOf are the kinds of the verbs that a capability is asked for with.
-func kindsOf(x *Index, of *indexed) (kinds lang.Kinds) {
-	for _, stem := range of.begins {
-		kinds |= x.tools.Lexicon.Kin(stem)
-	}
-	return kinds
+	return slices.ContainsFunc(r.s.m.Tokens[p.from:p.to], func(t text.Token) bool { return r.s.x.tools.Lexicon.Kin(t.Fold)&of.kinds != 0 })
 }
 
 // startsNegated tells a command not to do something.
