@@ -149,6 +149,10 @@ const growBy = 1000
 // lastWord is how long a root may take to get outside.
 const lastWord = 10 * time.Second
 
+// grownMeanwhile is how many times a log may have grown between a look at it and its growth:
+// a commit that was cut off when the loop was stopped may be done after all.
+const grownMeanwhile = 2
+
 // Publish brings what has changed into the log and its root outside. Nothing
 // changed, nothing is published.
 func (p *Publisher) Publish(ctx context.Context) error {
@@ -156,12 +160,15 @@ func (p *Publisher) Publish(ctx context.Context) error {
 	defer p.mu.Unlock()
 	var newest Root
 	var failed error
-	for more := true; more; {
+	for more, conflicts := true, 0; more; {
 		root, n, err := p.grow(ctx)
 		if root.Size > 0 {
 			newest = root
 		}
-		failed, more = err, err == nil && n >= growBy
+		if contracts.CodeOf(err) == contracts.CodeConflict {
+			conflicts++
+		}
+		failed, more = err, err == nil && n >= growBy || contracts.CodeOf(err) == contracts.CodeConflict && conflicts <= grownMeanwhile
 	}
 	if newest.Size == 0 {
 		return failed

@@ -9,6 +9,7 @@ import (
 
 	"golang.org/x/mod/sumdb/note"
 
+	"github.com/manifold-run/manifold/contracts"
 	"github.com/manifold-run/manifold/orchestrator/audit"
 )
 
@@ -63,6 +64,25 @@ func (b *board) Last(context.Context) (audit.Root, error) { return b.last, nil }
 // to the next start; neither is a fault.
 func TestStopDoesNotWaitForAll(t *testing.T) {
 	t.Parallel()
+	log, outside := &backlog{}, &board{}
+	p := publisher(t, log, outside)
+	if err := p.Start(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	log.leaves = 5000
+	ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
+	defer cancel()
+	if err := p.Stop(ctx); err != nil {
+		t.Errorf("stop: %v", err)
+	}
+	if outside.last.Size == 0 || outside.last != log.root {
+		t.Errorf("outside is %+v, in the log %+v", outside.last, log.root)
+	}
+}
+
+// publisher signs with a key of its own and publishes when it is told to.
+func publisher(t *testing.T, log audit.Log, outside audit.Outside) *audit.Publisher {
+	t.Helper()
 	secret, public, err := note.GenerateKey(rand.Reader, "example.com/roots")
 	if err != nil {
 		t.Fatal(err)
@@ -75,23 +95,50 @@ func TestStopDoesNotWaitForAll(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	log, outside := &backlog{}, &board{}
 	p, err := audit.NewPublisher(audit.PublisherConfig{
 		Every: time.Hour, Signers: []note.Signer{signer}, Known: note.VerifierList(verifier), Outside: []audit.Outside{outside},
 	}, log)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := p.Start(t.Context()); err != nil {
+	return p
+}
+
+// late is a log whose first growth is seen only by the second look at it, as a commit
+// that was cut off on its way.
+type late struct {
+	backlog
+
+	looks int
+}
+
+func (l *late) LastRoot(context.Context) (audit.Root, error) {
+	l.looks++
+	if l.looks == 1 {
+		return audit.Root{}, nil
+	}
+	return l.root, nil
+}
+
+func (l *late) Grow(_ context.Context, size int64, leaves []audit.Leaf, hashes [][]byte, root audit.Root) error {
+	if size != l.root.Size {
+		return contracts.Errorf(contracts.CodeConflict, "the log has %d leaves by now, not %d", l.root.Size, size)
+	}
+	l.root, l.hashes, l.leaves = root, append(l.hashes, hashes...), l.leaves-len(leaves)
+	return nil
+}
+
+// TestALogThatHasGrownMeanwhileIsLookedAtAgain: what had been on its way when the server
+// was told to stop is no fault.
+func TestALogThatHasGrownMeanwhileIsLookedAtAgain(t *testing.T) {
+	t.Parallel()
+	log, outside := &late{backlog: backlog{leaves: 3}, looks: 1}, &board{}
+	p := publisher(t, log, outside)
+	if err := p.Publish(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	log.leaves = 5000
-	ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
-	defer cancel()
-	if err := p.Stop(ctx); err != nil {
-		t.Errorf("stop: %v", err)
-	}
-	if outside.last.Size == 0 || outside.last != log.root {
-		t.Errorf("outside is %+v, in the log %+v", outside.last, log.root)
+	log.leaves, log.looks = 2, 0
+	if err := p.Publish(t.Context()); err != nil || outside.last.Size != 5 || outside.last != log.root {
+		t.Errorf("outside is %+v, in the log %+v: %v", outside.last, log.root, err)
 	}
 }
