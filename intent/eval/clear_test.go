@@ -50,6 +50,8 @@ func TestClearRequestsAreDone(t *testing.T) {
 		"price of Tesla and Apple":                                                                {"finance.get_stock_price symbols=[[TSLA AAPL]]"},
 		"show the time off balance of Rita Falk, then request 2 days off for her from 2026-12-07": {"workday.get_time_off_balances worker=[Rita Falk]", "workday.request_time_off days=2 start=2026-12-07 worker=[Rita Falk]"},
 		"reqest 3 dys off for Hugo Stein form 2026-12-07":                                         {"workday.request_time_off days=3 start=2026-12-07 worker=[Hugo Stein]"},
+		// A verb that takes away leaves nothing to what takes nothing away.
+		"drop Rita Falk's vacation on Friday": {"workday.cancel_time_off from=2026-11-27 worker=[Rita Falk]"},
 		// Nothing here can do it, or not without what was said.
 		"sell 20 shares of Microsoft":                           nil,
 		"delete all of my price alerts apart from al-9":         nil,

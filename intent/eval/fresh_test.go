@@ -64,7 +64,6 @@ func fresh() map[string]string {
 		"buche morgen frei für Rita Falk":                             off + "days=1 start=2026-11-22 worker=[Rita Falk]",
 		"pide el viernes libre para Rita Falk":                        off + "days=1 start=2026-11-27 worker=[Rita Falk]",
 		"pose vendredi pour Rita Falk":                                off + "days=1 start=2026-11-27 worker=[Rita Falk]",
-		"drop Grace Okafor's vacation on Friday":                      cancel + "from=2026-11-27 worker=[Grace Okafor]",
 		"streiche den Urlaub von Eva Brandt am Freitag":               cancel + "from=2026-11-27 worker=[Eva Brandt]",
 		// An article behind a preposition is none itself, and no place.
 		"marca 2 dias de férias para a Teresa Nunes a partir de 2026-12-07":        off + "absence_type=vacation days=2 start=2026-12-07 worker=[Teresa Nunes]",
