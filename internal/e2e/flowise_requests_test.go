@@ -1,6 +1,7 @@
 package e2e_test
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"net/http/httptest"
@@ -134,6 +135,8 @@ func optionsText(i contracts.Interrupt) string {
 // flowiseWorld is a Flowise domain with three servers, of which the first has a few
 // flows.
 type flowiseWorld struct {
+	bot string // what the first chatflow is called, if not "Support Bot"
+
 	*testing.T
 	url              string
 	endpoint, apiKey string // of the first
@@ -213,7 +216,7 @@ func (w *flowiseWorld) make() {
 			link("chatOpenAI", "conversationChain", "model"), link("bufferMemory", "conversationChain", "memory"),
 		}
 	}
-	support := w.create("Support Bot", chat("You help customers"))
+	support := w.create(cmp.Or(w.bot, "Support Bot"), chat("You help customers"))
 	for _, prompt := range []string{"Help them politely", "Help them briefly", "Help them in English", "Help them well"} {
 		w.setPrompt(support, prompt)
 	}

@@ -1,6 +1,7 @@
 package e2e_test
 
 import (
+	"crypto/rand"
 	"strings"
 	"testing"
 
@@ -74,7 +75,8 @@ func TestASentenceEditOfAFlowShowsItsDifference(t *testing.T) {
 			s := startSite(t)
 			w := newFlowiseWorld(t, endpoint, key)
 			s.register(contracts.Registration{Domain: "flowise", URL: w.url})
-			w.make() // the real server is shared
+			w.bot = "Support Bot " + rand.Text()[:6] // the real server is shared
+			w.make()
 			for sentence, want := range map[string][]string{
 				`set the temperature of the Support Bot to 0.1`:                                            {"set_temperature", "chatOpenAI_0.temperature: 0.9 → 0.1"},
 				`change the model of the Support Bot to gpt-4o-mini`:                                       {"set_model", "chatOpenAI_0.modelName: gpt-4o → gpt-4o-mini"},
@@ -90,10 +92,11 @@ func TestASentenceEditOfAFlowShowsItsDifference(t *testing.T) {
 				`let the FAQ RAG answer from https://docs.example.org/opening`:                             {"set_source", "new: cheerioWebScraper_0", "gone: plainText_0"},
 				`change the reply of the Greeter to "Good day"`:                                            {"set_reply", "Hello → Good day"},
 				`rename the chatflow "Onboarding" to "Welcome"`:                                            {"rename_chatflow", "Welcome"},
-				`add a moderation to the Support Bot`:                                                      {"asked", "Which moderation?"},
+				`add a moderation to the Support Bot`:                                                      {"asked", "Which "},
 				`add a simple prompt moderation to the Support Bot`:                                        {"failed", "needs the words that it shall refuse"},
 				`replace the node Plain Text of the chatflow "FAQ RAG" by Text File`:                       {"failed", "needs a value for txtFile"},
 			} {
+				sentence = strings.NewReplacer(`"Support Bot"`, `"`+w.bot+`"`, "Support Bot", `"`+w.bot+`"`).Replace(sentence)
 				gate, said := s.stopsAt(sentence)
 				if gate != nil {
 					said = strings.TrimPrefix(gate.Action.Capability, "flowise.") + " " + gate.Prompt + strings.ReplaceAll(asJSON(gate.Evidence), `\u003e`, ">")
