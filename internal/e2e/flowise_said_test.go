@@ -1,7 +1,6 @@
 package e2e_test
 
 import (
-	"crypto/rand"
 	"strings"
 	"testing"
 
@@ -75,28 +74,27 @@ func TestASentenceEditOfAFlowShowsItsDifference(t *testing.T) {
 			s := startSite(t)
 			w := newFlowiseWorld(t, endpoint, key)
 			s.register(contracts.Registration{Domain: "flowise", URL: w.url})
-			w.bot = "Support Bot " + rand.Text()[:6] // the real server is shared
+			w.bot = "Harbour Bot" // the real server is shared, and others have a Support Bot
 			w.make()
 			for sentence, want := range map[string][]string{
-				`set the temperature of the Support Bot to 0.1`:                                            {"set_temperature", "chatOpenAI_0.temperature: 0.9 → 0.1"},
-				`change the model of the Support Bot to gpt-4o-mini`:                                       {"set_model", "chatOpenAI_0.modelName: gpt-4o → gpt-4o-mini"},
-				`change the prompt of the Support Bot to "Be brief"`:                                       {"set_prompt", "conversationChain_0.systemMessagePrompt: Help them well → Be brief"},
-				`replace the node "Buffer Memory" of the chatflow "Support Bot" by "Buffer Window Memory"`: {"replace_node", "new: bufferWindowMemory_0", "gone: bufferMemory_0", "bufferWindowMemory_0.bufferWindowMemory -> conversationChain_0.memory"},
-				`swap the buffer memory in "Support Bot" for a buffer window memory`:                       {"replace_node", "new: bufferWindowMemory_0", "gone: bufferMemory_0"},
-				`replace the buffer memory of the Support Bot with a conversation summary memory`:          {"replace_node", "new: conversationSummaryMemory_0", "2 connections added"},
+				`set the temperature of the Harbour Bot to 0.1`:                                            {"set_temperature", "chatOpenAI_0.temperature: 0.9 → 0.1"},
+				`change the model of the Harbour Bot to gpt-4o-mini`:                                       {"set_model", "chatOpenAI_0.modelName: gpt-4o → gpt-4o-mini"},
+				`change the prompt of the Harbour Bot to "Be brief"`:                                       {"set_prompt", "conversationChain_0.systemMessagePrompt: Help them well → Be brief"},
+				`replace the node "Buffer Memory" of the chatflow "Harbour Bot" by "Buffer Window Memory"`: {"replace_node", "new: bufferWindowMemory_0", "gone: bufferMemory_0", "bufferWindowMemory_0.bufferWindowMemory -> conversationChain_0.memory"},
+				`swap the buffer memory in "Harbour Bot" for a buffer window memory`:                       {"replace_node", "new: bufferWindowMemory_0", "gone: bufferMemory_0"},
+				`replace the buffer memory of the Harbour Bot with a conversation summary memory`:          {"replace_node", "new: conversationSummaryMemory_0", "2 connections added"},
 				`add the calculator to the Sales agent`:                                                    {"add_tool", "new: calculator_0", "calculator_0.calculator -> toolAgent_0.tools"},
-				`add OpenAI moderation to the Support Bot with the credential "Team OpenAI"`:               {"add_moderation", "new: inputModerationOpenAI_0", "inputModerationOpenAI_0.inputModerationOpenAI -> conversationChain_0.inputModeration"},
-				`add a simple prompt moderation to the Support Bot that refuses "refund, chargeback"`:      {"add_moderation", "new: inputModerationSimple_0", "refund, chargeback"},
-				`set the parameter maxTokens of the Support Bot to 300`:                                    {"set_parameter", "chatOpenAI_0.maxTokens: → 300"},
+				`add OpenAI moderation to the Harbour Bot with the credential "Team OpenAI"`:               {"add_moderation", "new: inputModerationOpenAI_0", "inputModerationOpenAI_0.inputModerationOpenAI -> conversationChain_0.inputModeration"},
+				`add a simple prompt moderation to the Harbour Bot that refuses "refund, chargeback"`:      {"add_moderation", "new: inputModerationSimple_0", "refund, chargeback"},
+				`set the parameter maxTokens of the Harbour Bot to 300`:                                    {"set_parameter", "chatOpenAI_0.maxTokens: → 300"},
 				`set the parameter "temperature" of the Helper to 0.3`:                                     {"set_parameter", "chatOpenAI_0.temperature: 0.9 → 0.3"},
 				`let the FAQ RAG answer from https://docs.example.org/opening`:                             {"set_source", "new: cheerioWebScraper_0", "gone: plainText_0"},
 				`change the reply of the Greeter to "Good day"`:                                            {"set_reply", "Hello → Good day"},
 				`rename the chatflow "Onboarding" to "Welcome"`:                                            {"rename_chatflow", "Welcome"},
-				`add a moderation to the Support Bot`:                                                      {"asked", "Which "},
-				`add a simple prompt moderation to the Support Bot`:                                        {"failed", "needs the words that it shall refuse"},
+				`add a moderation to the Harbour Bot`:                                                      {"asked", "Which moderation?"},
+				`add a simple prompt moderation to the Harbour Bot`:                                        {"failed", "needs the words that it shall refuse"},
 				`replace the node Plain Text of the chatflow "FAQ RAG" by Text File`:                       {"failed", "needs a value for txtFile"},
 			} {
-				sentence = strings.NewReplacer(`"Support Bot"`, `"`+w.bot+`"`, "Support Bot", `"`+w.bot+`"`).Replace(sentence)
 				gate, said := s.stopsAt(sentence)
 				if gate != nil {
 					said = strings.TrimPrefix(gate.Action.Capability, "flowise.") + " " + gate.Prompt + strings.ReplaceAll(asJSON(gate.Evidence), `\u003e`, ">")
