@@ -59,18 +59,26 @@ func TestClearRequestsAreDone(t *testing.T) {
 		"let us say I wanted to delete the alert al-4":          nil,
 		"request 2 days off for everybody but Rita Falk please": nil,
 	} {
-		u, err := adapter.Understand(t.Context(), intent.Request{Message: say, Catalog: catalog, Now: time.Date(2026, 11, 21, 9, 0, 0, 0, time.UTC)})
-		if err != nil {
-			t.Fatal(err)
-		}
-		var got []string
-		if u.Outcome == contracts.GateAccept {
-			for _, in := range u.Intents {
-				got = append(got, callOf(in))
-			}
-		}
+		got, u := done(t, adapter, catalog, say)
 		if !slices.Equal(got, want) {
 			t.Errorf("%q: %s %v, want %v: %s", say, u.Outcome, got, want, u.Question)
 		}
 	}
+}
+
+// done gives the calls of a message that would be done, on a Saturday, and how it was
+// understood.
+func done(t *testing.T, adapter *intent.Adapter, catalog *contracts.Catalog, say string) ([]string, intent.Understanding) {
+	t.Helper()
+	u, err := adapter.Understand(t.Context(), intent.Request{Message: say, Catalog: catalog, Now: time.Date(2026, 11, 21, 9, 0, 0, 0, time.UTC)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var calls []string
+	if u.Outcome == contracts.GateAccept {
+		for _, in := range u.Intents {
+			calls = append(calls, callOf(in))
+		}
+	}
+	return calls, u
 }

@@ -3,10 +3,8 @@ package eval_test
 import (
 	"slices"
 	"testing"
-	"time"
 
 	"github.com/manifold-run/manifold/contracts"
-	"github.com/manifold-run/manifold/intent"
 	"github.com/manifold-run/manifold/intent/eval"
 )
 
@@ -26,16 +24,7 @@ func TestFreshRequestsAreDone(t *testing.T) {
 		}
 		adapter := settled(t, catalog)
 		for say, want := range fresh() {
-			u, err := adapter.Understand(t.Context(), intent.Request{Message: say, Catalog: catalog, Now: time.Date(2026, 11, 21, 9, 0, 0, 0, time.UTC)})
-			if err != nil {
-				t.Fatal(err)
-			}
-			var got []string
-			if u.Outcome == contracts.GateAccept {
-				for _, in := range u.Intents {
-					got = append(got, callOf(in))
-				}
-			}
+			got, u := done(t, adapter, catalog, say)
 			if !slices.Equal(got, []string{want}) && (want != "" || len(got) > 0) {
 				t.Errorf("%s: %q: %s %v, want %s: %s", name, say, u.Outcome, got, want, u.Question)
 			}

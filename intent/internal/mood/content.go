@@ -15,27 +15,13 @@ func givesContent(tokens []text.Token, covered []bool, i int) bool {
 	if i < 2 || i >= len(covered) {
 		return false
 	}
-	if i > 2 && covered[i-1] && tokens[i].Has(lang.Says) && tokens[i-1].Is(text.FormQuoted) {
-		return opensRelative(tokens[quoteAt(tokens, i-1)])
+	if tokens[i].Has(lang.Says) && covered[i-1] && text.QuotedClause(tokens, i) > 1 {
+		return true
 	}
 	if i+1 >= len(covered) || !covered[i+1] {
 		return false
 	}
 	return tokens[i].Has(lang.Saying) || i > 2 && !tokens[i].Break && tokens[i].Has(lang.Says) && tokens[i-1].Has(lang.Relative)
-}
-
-// opensRelative tells a word that begins a relative clause: an article does behind a
-// comma, ", der …".
-func opensRelative(t text.Token) bool {
-	return t.Has(lang.Relative) || t.Break && t.Has(lang.Article)
-}
-
-// quoteAt gives the token before the quotation that ends at a place.
-func quoteAt(tokens []text.Token, last int) int {
-	for last > 0 && tokens[last].Is(text.FormQuoted) {
-		last--
-	}
-	return last
 }
 
 // SaysSomething tells a text with such a clause.

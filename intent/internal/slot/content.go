@@ -16,9 +16,9 @@ func (r *reading) sayingThat(frees []*param) {
 		if !r.set.tools.cues.utters[r.doc.Tokens[i].Stem] || r.doc.Tokens[i].Is(text.FormQuoted) {
 			continue
 		}
-		if q := quoteBefore(r.wording, i); q > r.from && opensRelative(r.doc.Tokens[q-1]) { // "der „Hallo“ sagt"
+		if first := text.QuotedClause(r.doc.Tokens, i); first > r.from {
 			if p := r.near.uttered(frees); p != nil {
-				r.utterance(p, q)
+				r.utterance(p, first)
 			}
 			return
 		}
@@ -30,25 +30,6 @@ func (r *reading) sayingThat(frees []*param) {
 		}
 		return
 	}
-}
-
-// opensRelative tells a word that begins a relative clause: an article does behind a
-// comma, ", der …".
-func opensRelative(t text.Token) bool {
-	return t.Has(lang.Relative) || t.Break && t.Has(lang.Article)
-}
-
-// quoteBefore gives where the quotation begins that ends right before a word, -1 if there
-// is none.
-func quoteBefore(r *wording, i int) int {
-	first := i
-	for first > r.from && r.doc.Tokens[first-1].Is(text.FormQuoted) {
-		first--
-	}
-	if first == i {
-		return -1
-	}
-	return first
 }
 
 // tellingThat takes what follows the one who is told or asked: "tell the team that

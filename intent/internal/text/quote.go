@@ -3,6 +3,8 @@ package text
 import (
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/manifold-run/manifold/intent/internal/lang"
 )
 
 // Span is a part of the source, [Start, End) in bytes.
@@ -78,4 +80,21 @@ func quoteEnd(src string, from int, closing rune) (int, bool) {
 		i += size
 	}
 	return 0, false
+}
+
+// QuotedClause gives the first token of the quotation that stands between the word that
+// begins a relative clause and the verb at a place: "der „Hallo“ sagt"; -1 where there is
+// none. An article begins one behind a comma.
+func QuotedClause(tokens []Token, verb int) int {
+	first := verb
+	for first > 0 && tokens[first-1].Is(FormQuoted) {
+		first--
+	}
+	if first == verb || first == 0 {
+		return -1
+	}
+	if opens := tokens[first-1]; !opens.Has(lang.Relative) && !(opens.Break && opens.Has(lang.Article)) {
+		return -1
+	}
+	return first
 }
