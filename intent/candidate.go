@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"github.com/manifold-run/manifold/contracts"
-	"github.com/manifold-run/manifold/intent/internal/lang"
 	"github.com/manifold-run/manifold/intent/internal/slot"
 	"github.com/manifold-run/manifold/intent/internal/text"
 )
@@ -83,14 +82,10 @@ func (s *sentenceReader) absent(h hit, run slot.Range, r rated) float64 {
 	return r.silent * (1 - r.cover.share)
 }
 
-// timed marks the tokens of a part that are numbers or dates, with the word that begins
-// a period: "starting a week from Monday".
+// timed marks the tokens of a part that are numbers or dates.
 func (s *sentenceReader) timed(p *part) []bool {
 	out := make([]bool, p.to-p.from)
 	for _, e := range s.m.Entities {
-		if e.First > p.from && e.First < p.to && s.m.Tokens[e.First-1].Has(lang.Starts) {
-			out[e.First-1-p.from] = true
-		}
 		for i := max(e.First, p.from); i <= min(e.Last, p.to-1); i++ {
 			out[i-p.from] = true
 		}

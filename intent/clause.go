@@ -138,7 +138,7 @@ func (s *sentenceReader) propose() []*part {
 // onlyTime tells a part that says nothing but when: "starting on Monday".
 func onlyTime(s *sentenceReader, p *part) bool {
 	for i, timed := range s.timed(p) {
-		if !timed && !s.x.tools.Lexicon.Light(s.m.Tokens[p.from+i].Fold) {
+		if t := s.m.Tokens[p.from+i]; !timed && !t.Has(lang.Starts) && !s.x.tools.Lexicon.Light(t.Fold) {
 			return false
 		}
 	}

@@ -93,8 +93,8 @@ func QuotedClause(tokens []Token, verb int) int {
 	if first == verb || first == 0 {
 		return -1
 	}
-	if opens := tokens[first-1]; !opens.Has(lang.Relative) && !(opens.Break && opens.Has(lang.Article)) {
-		return -1
+	if opens := tokens[first-1]; opens.Has(lang.Relative) || opens.Break && opens.Has(lang.Article) {
+		return first
 	}
-	return first
+	return -1
 }
