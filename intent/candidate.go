@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/manifold-run/manifold/contracts"
+	"github.com/manifold-run/manifold/intent/internal/command"
 	"github.com/manifold-run/manifold/intent/internal/slot"
 	"github.com/manifold-run/manifold/intent/internal/text"
 )
@@ -44,7 +45,7 @@ func (s *sentenceReader) rate(p *part) readings {
 	s.glosses.heard = s.glosses.heard || heard
 	tokens = s.glosses.search(p, hits, tokens)
 	of := readings{tokens: tokens, timed: s.timed(p), terms: text.FeaturesOf(tokens, s.x.words.values).Terms, heard: heard}
-	head, wanted := headOf(s.x.tools.Lexicon, tokens), s.wanted(p)
+	head, wanted := command.Head(s.x.tools.Lexicon, tokens), s.wanted(p)
 	for _, h := range hits[:min(len(hits), readDeeply)] {
 		r := rated{hit: h}
 		set, m := s.x.set(s.x.caps[h.number]), s.glosses.message(s.x.caps[h.number], s.m)

@@ -6,6 +6,7 @@ import (
 
 	"github.com/manifold-run/manifold/contracts"
 	"github.com/manifold-run/manifold/intent/internal/account"
+	"github.com/manifold-run/manifold/intent/internal/command"
 	"github.com/manifold-run/manifold/intent/internal/lang"
 	"github.com/manifold-run/manifold/intent/internal/mood"
 	"github.com/manifold-run/manifold/intent/internal/piece"
@@ -350,7 +351,7 @@ func (s *sentenceReader) names(p *part) bool {
 
 // commanded gives the kinds of the verb that a piece begins with.
 func (s *sentenceReader) commanded(k int) lang.Kinds {
-	return firstKin(s.x.tools.Lexicon, s.m.Tokens[s.pieces[k].From:s.pieces[k].To])
+	return command.Kin(s.x.tools.Lexicon, s.m.Tokens[s.pieces[k].From:s.pieces[k].To])
 }
 
 func (p *part) writes() bool {

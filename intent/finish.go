@@ -271,6 +271,7 @@ func (j judgement) valuesOf(asked slot.Asked, c *Candidate) []account.Value {
 		v := account.Value{First: first, Last: last, Parameter: name, Up: asked.Bound(name)}
 		v.Start, v.End = asked.Period(name)
 		v.Loose = asked.Loose(name, ev)
+		_, v.List = c.Parameters[name].([]any)
 		out = append(out, v)
 	}
 	slices.SortFunc(out, func(a, b account.Value) int { return a.First - b.First })

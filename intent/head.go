@@ -3,8 +3,8 @@ package intent
 import (
 	"slices"
 
+	"github.com/manifold-run/manifold/intent/internal/command"
 	"github.com/manifold-run/manifold/intent/internal/lang"
-	"github.com/manifold-run/manifold/intent/internal/mood"
 	"github.com/manifold-run/manifold/intent/internal/slot"
 	"github.com/manifold-run/manifold/intent/internal/text"
 )
@@ -14,31 +14,14 @@ import (
 // inside a description, such as the "request" that is cancelled, does not.
 const shareHead = 0.12
 
-// headOf gives the stem of the verb that a command begins with, "" where a text
-// begins otherwise. Words of politeness may stand before it.
-func headOf(lexicon *text.Lexicon, tokens []text.Token) string {
-	for _, t := range tokens {
-		switch {
-		case t.Named(), t.Is(text.FormDigits | text.FormSign), text.Asks(t.Fold):
-			return ""
-		case mood.Opening(t.Fold), lexicon.Filler(t.Fold), lexicon.Pronoun(t.Fold), beforeVerb(t.Fold):
-		case lexicon.Light(t.Fold):
-			return ""
-		default:
-			return t.Stem
+// begun notes the verb that an example or a name begins with, and what it is done to.
+func (b *builder) begun(c *indexed, tokens []text.Token) {
+	for _, t := range command.Object(b.x.tools.Lexicon, tokens) {
+		if !t.Named() && !slices.Contains(c.objects, t.Stem) {
+			c.objects = append(c.objects, t.Stem)
 		}
 	}
-	return ""
-}
-
-// beforeVerb tells words between politeness and a verb: "could you", "want to".
-func beforeVerb(fold string) bool {
-	return slices.Contains([]string{"can", "could", "would", "to"}, fold)
-}
-
-// begun notes the verb that an example or a name begins with.
-func (b *builder) begun(c *indexed, tokens []text.Token) {
-	if head := headOf(b.x.tools.Lexicon, tokens); head != "" && !slices.Contains(c.begins, head) {
+	if head := command.Head(b.x.tools.Lexicon, tokens); head != "" && !slices.Contains(c.begins, head) {
 		c.begins, c.kinds = append(c.begins, head), c.kinds|b.x.tools.Lexicon.Kin(head)
 	}
 }

@@ -81,6 +81,8 @@ type indexed struct {
 	moods mood.Mood
 	// begins are the stems of the verbs that the examples and the name begin with.
 	begins []string
+	// objects are the stems of what these verbs are done to.
+	objects []string
 	// kinds are those of these verbs.
 	kinds lang.Kinds
 	// figures is how many examples hold a number or a date.

@@ -5,6 +5,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/manifold-run/manifold/intent/internal/command"
 	"github.com/manifold-run/manifold/intent/internal/lang"
 	"github.com/manifold-run/manifold/intent/internal/mood"
 	"github.com/manifold-run/manifold/intent/internal/sparse"
@@ -259,7 +260,7 @@ func (x *Index) firstStage(s *scratch, allowed func(*indexed) bool) ([]hit, floa
 // begins with a verb that only looks, nothing is claimed by what has an effect and no such
 // verb; nor is it by what has none, where the verb takes away and is another hit's.
 func claimed(x *Index, hits []hit, tokens []text.Token) {
-	kin := firstKin(x.tools.Lexicon, tokens)
+	kin := command.Kin(x.tools.Lexicon, tokens)
 	akin := func(h hit) bool { return x.caps[h.number].kinds&kin != 0 }
 	looks, takes := kin == lang.KindOf("show"), kin&(lang.KindOf("delete")|lang.KindOf("cancel")) != 0 && slices.ContainsFunc(hits, akin)
 	for i := range hits {
@@ -269,16 +270,27 @@ func claimed(x *Index, hits []hit, tokens []text.Token) {
 			h.claim = min(h.claim, 0)
 		}
 	}
+	if takes {
+		misdone(x, hits, kin, command.Object(x.tools.Lexicon, tokens))
+	}
 }
 
-// firstKin gives the kinds of the verb that tokens begin with.
-func firstKin(lexicon *text.Lexicon, tokens []text.Token) lang.Kinds {
-	for _, t := range tokens {
-		if kin := lexicon.Kin(t.Fold); kin != 0 || !mood.Opening(t.Fold) {
-			return kin
+// misdone leaves no claim to what takes something else away than the words behind the verb
+// name, where these are what it is for another hit: "delete the chatflow" deletes none of
+// its messages.
+func misdone(x *Index, hits []hit, kin lang.Kinds, object []text.Token) {
+	done := func(c *indexed) bool {
+		return slices.ContainsFunc(object, func(t text.Token) bool { return slices.Contains(c.objects, t.Stem) })
+	}
+	if !slices.ContainsFunc(hits, func(h hit) bool { c := x.caps[h.number]; return c.kinds&kin != 0 && done(c) }) {
+		return
+	}
+	for i := range hits {
+		h := &hits[i]
+		if c := x.caps[h.number]; c.kinds&kin != 0 && len(c.objects) > 0 && !done(c) {
+			h.claim, h.score = min(h.claim, 0), h.score-h.centroid
 		}
 	}
-	return 0
 }
 
 // compare tells each hit how it stands among the others, and to what may not

@@ -2,6 +2,7 @@ package eval_test
 
 import (
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/manifold-run/manifold/contracts"
@@ -25,7 +26,7 @@ func TestFreshRequestsAreDone(t *testing.T) {
 		adapter := settled(t, catalog)
 		for say, want := range fresh() {
 			got, u := done(t, adapter, catalog, say)
-			if !slices.Equal(got, []string{want}) && (want != "" || len(got) > 0) {
+			if !slices.Equal(got, strings.Split(want, " + ")) && (want != "" || len(got) > 0) {
 				t.Errorf("%s: %q: %s %v, want %s: %s", name, say, u.Outcome, got, want, u.Question)
 			}
 		}
@@ -40,8 +41,19 @@ func fresh() map[string]string {
 		balance = "workday.get_time_off_balances "
 		send    = "communication.send_message "
 		create  = "flowise.create_chatflow "
+		remove  = "flowise.delete_chatflow "
 	)
 	return map[string]string{
+		// Several things are each done, and nothing of theirs instead of them.
+		"lösche den Chatflow FAQ":                                  remove + "chatflow_id=FAQ",
+		"delete the chatflows FAQ and Weekly Digest":               remove + "chatflow_id=FAQ + " + remove + "chatflow_id=[Weekly Digest]",
+		`delete the chatflows "Desk", "Front" and "Weekly Digest"`: remove + "chatflow_id=Desk + " + remove + "chatflow_id=Front + " + remove + "chatflow_id=[Weekly Digest]",
+		"lösche die Chatflows FAQ und Wochenbericht":               remove + "chatflow_id=FAQ + " + remove + "chatflow_id=Wochenbericht",
+		"supprime les chatflows FAQ et Bulletin":                   remove + "chatflow_id=FAQ + " + remove + "chatflow_id=Bulletin",
+		"apaga o chatflow FAQ e o chatflow Boletim":                remove + "chatflow_id=FAQ + " + remove + "chatflow_id=Boletim",
+		"cancel Ana Souza's and Rita Falk's leave on Friday":       cancel + "from=2026-11-27 worker=[Ana Souza] + " + cancel + "from=2026-11-27 worker=[Rita Falk]",
+		// Who is left out is not who is meant.
+		"vacation balances of everyone on Helena Duarte's team but Ana Souza": "",
 		// "Book" is a verb here, whatever it is elsewhere.
 		"book Friday off for Rita Falk":                          off + "days=1 start=2026-11-27 worker=[Rita Falk]",
 		"book tomorrow off for Rita Falk":                        off + "days=1 start=2026-11-22 worker=[Rita Falk]",

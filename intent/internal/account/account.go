@@ -40,6 +40,8 @@ type Value struct {
 	// Loose tells that the words were taken as they stand, as a name is: no word such
 	// as "except" is one of them.
 	Loose bool
+	// List tells several values with what stands between them.
+	List bool
 }
 
 // Request is one reading of a part of a message.
@@ -191,7 +193,7 @@ func (a *accounting) set(from, to int, c contracts.WordClass) {
 // values marks the tokens of values, with the units behind their numbers.
 func (a *accounting) values() {
 	for _, v := range a.Values {
-		if v.Loose && a.excludes(v) {
+		if (v.Loose || v.List) && a.excludes(v) {
 			a.Misused = append(a.Misused, v.Parameter)
 			continue
 		}
@@ -208,10 +210,11 @@ func (a *accounting) values() {
 }
 
 // excludes tells whether a value holds a word such as "except": "everybody except
-// Ana" is nobody's name.
+// Ana" is nobody's name, and "everybody on Helena's team but Ana" are not these two.
 func (a *accounting) excludes(v Value) bool {
-	for i := v.First; i <= v.Last && i < len(a.Classes); i++ {
-		if hit, ok := a.operator(i, len(a.Classes)); ok && slices.Contains([]lang.Operator{lang.Except, lang.Unless, lang.Instead}, hit.Value) {
+	for i := range min(v.Last+1, len(a.Classes)) {
+		hit, ok := a.operator(i, len(a.Classes))
+		if end := i + hit.Tokens - 1; ok && v.First <= end && end <= v.Last && slices.Contains([]lang.Operator{lang.Except, lang.Unless, lang.Instead}, hit.Value) {
 			return true
 		}
 	}

@@ -278,7 +278,7 @@ func (r *reading) isKnownValue(i int) bool {
 func (r *reading) lists() {
 	for k := 0; k < len(r.mentions); k++ {
 		m := r.mentions[k]
-		if m.param.kind != "string" || m.param.list == "" && !m.param.resolver || len(m.param.enum) > 0 || m.kind == kindKeyed || m.kind == kindQuoted || m.doubt {
+		if m.param.kind != "string" || m.param.list == "" && !m.param.resolver || len(m.param.enum) > 0 || m.kind == kindKeyed || m.doubt {
 			continue
 		}
 		first, ok := r.wording.behindConnector(m.last)
@@ -286,7 +286,10 @@ func (r *reading) lists() {
 			continue
 		}
 		last, ok := r.spelling.capitals(first)
-		if !ok {
+		switch {
+		case m.kind == kindQuoted:
+			last = r.wording.quotedTo(first)
+		case !ok:
 			last = r.item(m, first)
 		}
 		if last < first || r.mentioned(m.param, first, m.p-0.02) {
@@ -296,6 +299,18 @@ func (r *reading) lists() {
 			r.add(mention{param: m.param, first: first, last: last, value: v, kind: m.kind, p: m.p - 0.01, item: true})
 		}
 	}
+}
+
+// quotedTo gives the last token of the quotation that begins at a token.
+func (r *wording) quotedTo(first int) int {
+	if !r.doc.Tokens[first].Is(text.FormQuoted) {
+		return first - 1
+	}
+	last := first
+	for last+1 < r.to && r.doc.Tokens[last+1].Is(text.FormQuoted) && !closesQuote(r.gap(last, last+1)) {
+		last++
+	}
+	return last
 }
 
 // item finds the last token of a list item in small letters. Behind a name only
@@ -327,7 +342,7 @@ func (r *wording) behindConnector(last int) (int, bool) {
 	if i >= r.to {
 		return 0, false
 	}
-	gap := strings.TrimSpace(r.gap(i-1, i))
+	gap := strings.Trim(r.gap(i-1, i), " "+quotationMarks)
 	connected := gap == "," || gap == "&" || gap == "/" || gap == "+" || gap == "、" || gap == "，"
 	if Joins(r.doc.Tokens[i].Fold) && (gap == "" || connected) {
 		i, connected = i+1, true

@@ -15,16 +15,15 @@ func (r *reading) quoted() {
 			first++
 			continue
 		}
-		last := first
-		for last+1 < r.to && r.doc.Tokens[last+1].Is(text.FormQuoted) && !closesQuote(r.wording.gap(last, last+1)) {
-			last++
-		}
+		last := r.wording.quotedTo(first)
 		r.quote(first, last)
 		first = last + 1
 	}
 }
 
-func closesQuote(gap string) bool { return strings.ContainsAny(gap, "\"'“”‘’«»`") }
+const quotationMarks = "\"'“”‘’«»`"
+
+func closesQuote(gap string) bool { return strings.ContainsAny(gap, quotationMarks) }
 
 func (r *reading) quote(first, last int) {
 	if first == r.from && last == r.to-1 {

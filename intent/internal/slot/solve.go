@@ -190,8 +190,9 @@ func (r *solver) result(chosen []mention) Filled {
 		}
 		if len(others) > 0 || slices.ContainsFunc(mentions, func(m mention) bool { return m.doubt }) {
 			unclear = append(unclear, p.name())
-			f.Contested++
-			sideBySide(r, &f, p, append(slices.Clone(mentions), others...))
+			if !sideBySide(r, &f, p, append(slices.Clone(mentions), others...)) {
+				f.Contested++
+			}
 			continue
 		}
 		r.put(&f, p, mentions, &unclear)
@@ -245,6 +246,9 @@ func (r *solver) contested(p *param, mine, chosen []mention) []mention {
 		if mine[0].kind == kindKeyed && m.kind != kindKeyed {
 			continue
 		}
+		if slices.ContainsFunc(out, func(o mention) bool { return o.first == m.first && equal(o.value, m.value) }) {
+			continue
+		}
 		if !slices.ContainsFunc(chosen, func(c mention) bool { return c.first <= m.last && m.first <= c.last }) {
 			out = append(out, m)
 		}
@@ -256,16 +260,16 @@ func (r *solver) contested(p *param, mine, chosen []mention) []mention {
 const mostSeveral = 12
 
 // sideBySide notes the values of a single parameter that are joined by commas or
-// words such as "and".
-func sideBySide(r *solver, f *Filled, p *param, mentions []mention) {
+// words such as "and", and tells whether that is what they are.
+func sideBySide(r *solver, f *Filled, p *param, mentions []mention) bool {
 	slices.SortFunc(mentions, func(a, b mention) int { return cmp.Compare(a.first, b.first) })
 	if len(mentions) < 2 || len(mentions) > mostSeveral {
-		return
+		return false
 	}
 	var out []Mention
 	for k, m := range mentions {
 		if k > 0 && (m.first <= mentions[k-1].last || !r.wording.joined(mentions[k-1].last, m.first) || m.kind != mentions[0].kind || !nothingBetween(r.scope, mentions[k-1].last, m.first)) || m.doubt {
-			return
+			return false
 		}
 		span := r.wording.spanOf(m)
 		out = append(out, Mention{Value: m.value, First: m.first, Last: m.last, Evidence: contracts.Evidence{Kind: m.kind, P: m.p, Span: [2]int{span.Start, span.End}}})
@@ -274,6 +278,7 @@ func sideBySide(r *solver, f *Filled, p *param, mentions []mention) {
 		f.Several = map[string][]Mention{}
 	}
 	f.Several[p.name()] = out
+	return true
 }
 
 // nothingBetween tells whether only small words and words of the request stand

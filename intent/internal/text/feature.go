@@ -49,7 +49,7 @@ func FeaturesOf(tokens []Token, values map[string]bool) Features {
 		if class != "" {
 			unit = class
 		}
-		named := (class == className || class == classIdent && t.Is(FormCaps)) && !values[t.Fold]
+		named := (class == className) && !values[t.Fold]
 		if named {
 			f.Words = append(f.Words, hash('w', t.Stem, ""))
 			f.Terms = append(f.Terms, hash('w', t.Stem, ""))
@@ -85,9 +85,9 @@ func classOf(t Token) string {
 		return classTime
 	case t.Is(FormDigits):
 		return classNumber
-	case t.Is(FormMixed | FormCaps):
+	case t.Is(FormMixed):
 		return classIdent
-	case t.Is(FormTitle) && !t.Is(FormFirst):
+	case t.Is(FormCaps), t.Is(FormTitle) && !t.Is(FormFirst):
 		return className
 	default:
 		return ""

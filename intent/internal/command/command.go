@@ -1,0 +1,64 @@
+// Package command reads how a command begins: its verb, and what that is done to.
+package command
+
+import (
+	"slices"
+
+	"github.com/manifold-run/manifold/intent/internal/lang"
+	"github.com/manifold-run/manifold/intent/internal/mood"
+	"github.com/manifold-run/manifold/intent/internal/text"
+)
+
+// Head gives the stem of the verb that a command begins with, "" where a text
+// begins otherwise. Words of politeness may stand before it.
+func Head(lexicon *text.Lexicon, tokens []text.Token) string {
+	if i := headAt(lexicon, tokens); i >= 0 {
+		return tokens[i].Stem
+	}
+	return ""
+}
+
+// headAt gives the place of the verb that a command begins with, or -1.
+func headAt(lexicon *text.Lexicon, tokens []text.Token) int {
+	for i, t := range tokens {
+		switch {
+		case t.Named(), t.Is(text.FormDigits | text.FormSign), text.Asks(t.Fold):
+			return -1
+		case mood.Opening(t.Fold), lexicon.Filler(t.Fold), lexicon.Pronoun(t.Fold), beforeVerb(t.Fold):
+		case lexicon.Light(t.Fold):
+			return -1
+		default:
+			return i
+		}
+	}
+	return -1
+}
+
+// Object gives the words that stand right behind the verb of a command and its
+// article: what the verb is done to, with what is said of it without a preposition.
+func Object(lexicon *text.Lexicon, tokens []text.Token) []text.Token {
+	from := headAt(lexicon, tokens) + 1
+	for from > 0 && from < len(tokens) && tokens[from].Has(lang.Article) {
+		from++
+	}
+	to := from
+	for from > 0 && to < len(tokens) && !tokens[to].Break && !tokens[to].Is(text.FormQuoted|text.FormDigits|text.FormSign) && !lexicon.Light(tokens[to].Fold) {
+		to++
+	}
+	return tokens[from:to]
+}
+
+// beforeVerb tells words between politeness and a verb: "could you", "want to".
+func beforeVerb(fold string) bool {
+	return slices.Contains([]string{"can", "could", "would", "to"}, fold)
+}
+
+// Kin gives the kinds of the verb that tokens begin with.
+func Kin(lexicon *text.Lexicon, tokens []text.Token) lang.Kinds {
+	for _, t := range tokens {
+		if kin := lexicon.Kin(t.Fold); kin != 0 || !mood.Opening(t.Fold) {
+			return kin
+		}
+	}
+	return 0
+}
