@@ -135,7 +135,7 @@ func optionsText(i contracts.Interrupt) string {
 // flowiseWorld is a Flowise domain with three servers, of which the first has a few
 // flows.
 type flowiseWorld struct {
-	bot string // what the first chatflow is called, if not "Support Bot"
+	bot, greeter string // what two chatflows are called, if not "Support Bot" and "Greeter"
 
 	*testing.T
 	url              string
@@ -224,7 +224,7 @@ func (w *flowiseWorld) make() {
 	w.setPrompt(helper, "You are the second")
 	w.create("Onboarding", chat("You welcome colleagues"))
 	w.create("Helper", chat("You help"))
-	w.execute("create_chatflow", map[string]any{"name": "Greeter", "reply": "Hello"})
+	w.execute("create_chatflow", map[string]any{"name": cmp.Or(w.greeter, "Greeter"), "reply": "Hello"})
 	w.create("Sales agent", ops{
 		node("chatOpenAI", map[string]any{"modelName": "gpt-4o"}), node("bufferMemory", nil), node("currentDateTime", nil), node("toolAgent", nil),
 		{"op_type": "BindCredential", "node_id": "chatOpenAI_0", "credential_id": credential},

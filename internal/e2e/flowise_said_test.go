@@ -74,7 +74,7 @@ func TestASentenceEditOfAFlowShowsItsDifference(t *testing.T) {
 			s := startSite(t)
 			w := newFlowiseWorld(t, endpoint, key)
 			s.register(contracts.Registration{Domain: "flowise", URL: w.url})
-			w.bot = "Harbour Bot" // the real server is shared, and others have a Support Bot
+			w.bot, w.greeter = "Harbour Bot", "Harbour Porter" // the real server is shared, and others have a Support Bot and a Greeter
 			w.make()
 			for sentence, want := range map[string][]string{
 				`set the temperature of the Harbour Bot to 0.1`:                                            {"set_temperature", "chatOpenAI_0.temperature: 0.9 → 0.1"},
@@ -89,7 +89,7 @@ func TestASentenceEditOfAFlowShowsItsDifference(t *testing.T) {
 				`set the parameter maxTokens of the Harbour Bot to 300`:                                    {"set_parameter", "chatOpenAI_0.maxTokens: → 300"},
 				`set the parameter "temperature" of the Helper to 0.3`:                                     {"set_parameter", "chatOpenAI_0.temperature: 0.9 → 0.3"},
 				`let the FAQ RAG answer from https://docs.example.org/opening`:                             {"set_source", "new: cheerioWebScraper_0", "gone: plainText_0"},
-				`change the reply of the Greeter to "Good day"`:                                            {"set_reply", "Hello → Good day"},
+				`change the reply of the Harbour Porter to "Good day"`:                                     {"set_reply", "Hello → Good day"},
 				`rename the chatflow "Onboarding" to "Welcome"`:                                            {"rename_chatflow", "Welcome"},
 				`add a moderation to the Harbour Bot`:                                                      {"asked", "Which moderation?"},
 				`add a simple prompt moderation to the Harbour Bot`:                                        {"failed", "needs the words that it shall refuse"},
