@@ -76,9 +76,16 @@ func newIndex(catalog *contracts.Catalog, tools *slot.Tools) *Index {
 
 // addDomain reads the capabilities of a domain that can be chosen from text.
 func (b *builder) addDomain(domain *contracts.DomainEntry, number int32) {
+	of := make([]*contracts.Capability, 0, len(domain.Capabilities))
 	for _, entry := range domain.Capabilities {
 		if entry.Routable() {
-			b.addCapability(entry, number, titleOf(domain))
+			of = append(of, entry.Capability)
+		}
+	}
+	family := slot.NewFamily(b.x.tools, of)
+	for _, entry := range domain.Capabilities {
+		if entry.Routable() {
+			b.addCapability(entry, number, titleOf(domain), family)
 		}
 	}
 }
@@ -136,9 +143,9 @@ func count32(n int) int32 {
 }
 
 // addCapability reads the texts of one capability.
-func (b *builder) addCapability(entry *contracts.CapabilityEntry, domain int32, title string) {
+func (b *builder) addCapability(entry *contracts.CapabilityEntry, domain int32, title string, family *slot.Family) {
 	c := entry.Capability
-	idx := &indexed{entry: entry, domain: domain, title: title, firstDoc: count32(len(b.x.docs)), slots: &slots{}, number: count32(len(b.x.caps))}
+	idx := &indexed{entry: entry, domain: domain, title: title, family: family, firstDoc: count32(len(b.x.docs)), slots: &slots{}, number: count32(len(b.x.caps))}
 	idx.open = len(c.Metadata.Phases) == 0 && len(c.Metadata.AllowedRoles) == 0
 	number := idx.number
 	b.x.caps = append(b.x.caps, idx)

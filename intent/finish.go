@@ -186,10 +186,16 @@ func (j judgement) accounted(p *part, of *indexed) bool {
 		len(best.Said.Unread(contracts.WordBinding)) > 0 || !j.s.stranger(of, p.from) && len(best.Said.Unread(contracts.WordBeside)) > 0 {
 		return false
 	}
-	if !best.begins && !best.gives && !best.told && j.s.commanded(p.first)&of.kinds == 0 {
+	done := j.s.commanded(p.first)
+	if !best.begins && !best.gives && !best.told && done&of.kinds == 0 {
 		return false
 	}
-	return !slices.ContainsFunc(p.candidates[1:], func(o Candidate) bool { return o.Confidence > unrivalled*best.Confidence })
+	return !slices.ContainsFunc(p.candidates[1:], func(o Candidate) bool {
+		idx, ok := j.s.x.refs[o.Entry.Ref()]
+		// What the verb does not ask for, and what gives nothing of it, come not near.
+		other := ok && done&of.kinds != 0 && done&idx.kinds == 0 || best.gives && !o.gives && !o.Entry.Policy.SideEffectClass.Writes()
+		return !other && o.Confidence > unrivalled*best.Confidence
+	})
 }
 
 // grow reads what is left of a name: what goes on right behind one that was taken as

@@ -42,7 +42,7 @@ func (s *sentenceReader) gives(c *indexed, wanted lang.Kinds, f slot.Filled) boo
 		return false
 	}
 	for _, ev := range f.Evidence {
-		if slot.Typed(ev) {
+		if slot.Typed(ev) || slot.Unmistakable(ev) {
 			return true
 		}
 	}

@@ -70,6 +70,7 @@ type indexed struct {
 	number int32 // in the index
 	domain int32
 	title  string // of the domain
+	family *slot.Family
 	// docs[first:last] are its sentences: examples, then hard negatives.
 	firstDoc, lastDoc int32
 	firstNot          int32
@@ -103,7 +104,7 @@ func (x *Index) subject(c *indexed) *subject { return &x.compiled(c).subject }
 
 func (x *Index) compiled(c *indexed) *slots {
 	c.slots.once.Do(func() {
-		c.slots.set, c.slots.subject = slot.Compile(x.tools, c.entry, c.title), x.newSubject(c)
+		c.slots.set, c.slots.subject = slot.Compile(x.tools, c.entry, c.title, c.family), x.newSubject(c)
 	})
 	return c.slots
 }

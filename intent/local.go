@@ -136,7 +136,7 @@ func (l *Local) slots(entry *contracts.CapabilityEntry) *slot.Set {
 			}
 		}
 	}
-	return slot.Compile(l.tools, entry, "")
+	return slot.Compile(l.tools, entry, "", nil)
 }
 
 // newReader reads a message against an index.

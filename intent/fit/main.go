@@ -185,7 +185,7 @@ func (f *figures) String() string {
 
 func (f *figures) add(tools *slot.Tools, requests []request) {
 	for _, r := range requests {
-		set, m := slot.Compile(tools, r.entry, ""), tools.Read(r.text, time.Time{})
+		set, m := slot.Compile(tools, r.entry, "", nil), tools.Read(r.text, time.Time{})
 		values := set.Answer(m, nil).Values
 		whole := true
 		for name := range r.gold.Parameters {

@@ -2,8 +2,6 @@
 package command
 
 import (
-	"slices"
-
 	"github.com/manifold-run/manifold/intent/internal/lang"
 	"github.com/manifold-run/manifold/intent/internal/mood"
 	"github.com/manifold-run/manifold/intent/internal/text"
@@ -24,7 +22,7 @@ func headAt(lexicon *text.Lexicon, tokens []text.Token) int {
 		switch {
 		case t.Named(), t.Is(text.FormDigits | text.FormSign), text.Asks(t.Fold):
 			return -1
-		case mood.Opening(t.Fold), lexicon.Filler(t.Fold), lexicon.Pronoun(t.Fold), beforeVerb(t.Fold):
+		case mood.Opening(t.Fold), lexicon.Filler(t.Fold), lexicon.Pronoun(t.Fold), t.Has(lang.BeforeVerb):
 		case lexicon.Light(t.Fold):
 			return -1
 		default:
@@ -46,11 +44,6 @@ func Object(lexicon *text.Lexicon, tokens []text.Token) []text.Token {
 		to++
 	}
 	return tokens[from:to]
-}
-
-// beforeVerb tells words between politeness and a verb: "could you", "want to".
-func beforeVerb(fold string) bool {
-	return slices.Contains([]string{"can", "could", "would", "to"}, fold)
 }
 
 // Kin gives the kinds of the verb that tokens begin with.

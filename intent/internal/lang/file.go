@@ -21,9 +21,11 @@ type file struct {
 	Spelling struct {
 		// Elided are small words before an apostrophe, Clitics endings behind one,
 		// Respelled pairs such as "ä ae" for those who have no such key.
-		Elided      string `toml:"elided"`
-		Clitics     string `toml:"clitics"`
-		Respelled   string `toml:"respelled"`
+		Elided    string `toml:"elided"`
+		Clitics   string `toml:"clitics"`
+		Respelled string `toml:"respelled"`
+		// Contracted are pairs of a preposition with an article in it and the one alone.
+		Contracted  string `toml:"contracted"`
 		Capitalises bool   `toml:"capitalises"`
 		// Everyday are words that tell it from languages that capitalise otherwise.
 		Everyday string `toml:"everyday"`
@@ -97,7 +99,7 @@ type compiler struct {
 
 func compile(files []*file) (*Lexica, error) {
 	c := &compiler{files: files, lexica: &Lexica{
-		table: table{}, verbs: map[string][]verbStem{}, elided: map[string]bool{}, clitics: map[string]bool{},
+		table: table{}, verbs: map[string][]verbStem{}, elided: map[string]bool{}, clitics: map[string]bool{}, contracted: map[string]string{},
 	}}
 	c.lexica.Begins.over, c.lexica.Within.over = true, true
 	for n, f := range files {
@@ -175,6 +177,13 @@ func (c *compiler) spelling(f *file) {
 	}
 	for w := range strings.FieldsSeq(f.Spelling.Clitics) {
 		c.lexica.clitics[w] = true
+	}
+	pairs := strings.Fields(f.Spelling.Contracted)
+	if len(pairs)%2 != 0 {
+		c.fail(f, "spelling.contracted is a list of pairs")
+	}
+	for k := 0; k+1 < len(pairs); k += 2 {
+		c.lexica.contracted[Lower(pairs[k])] = Lower(pairs[k+1])
 	}
 	if len(strings.Fields(f.Spelling.Respelled))%2 != 0 {
 		c.fail(f, "spelling.respelled is a list of pairs")

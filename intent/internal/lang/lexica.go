@@ -54,6 +54,7 @@ type Lexica struct {
 	pasts, presents                    [][]string // by language
 	elided                             map[string]bool
 	clitics                            map[string]bool
+	contracted                         map[string]string
 	sounds                             []sound // by language
 }
 
@@ -87,6 +88,13 @@ func (w Word) KnownIn(language int) bool {
 
 // Exact tells that a file spells a word exactly so.
 func (w Word) Exact() bool { return w.entry != nil && w.entry.own }
+
+// Preposition gives the preposition that a word in small letters is with an article in it:
+// "de" of "da".
+func (l *Lexica) Preposition(lower string) (string, bool) {
+	alone, ok := l.contracted[lower]
+	return alone, ok
+}
 
 // Word looks a word up by its spelling in a message.
 func (l *Lexica) Word(raw string) Word {

@@ -16,7 +16,7 @@ func TestAbsent(t *testing.T) {
 		Schema: []byte(`{"type":"object","properties":{"boat":{"type":"string"},"people":{"type":"integer"},"day":{"type":"string","format":"date"}},"required":["boat","people","day"]}`),
 	}
 	tools := slot.NewTools()
-	set := slot.Compile(tools, &contracts.CapabilityEntry{Domain: "harbour", Capability: &c}, "")
+	set := slot.Compile(tools, &contracts.CapabilityEntry{Domain: "harbour", Capability: &c}, "", nil)
 	for say, want := range map[string]float64{
 		"book a boat": 1,
 		"book a boat for 4 people on 2026-12-01 called Ondina": 0,
@@ -42,7 +42,7 @@ func TestUnlikely(t *testing.T) {
 		Schema: []byte(`{"type":"object","properties":{"song":{"type":"string"},"verses":{"type":"integer"}},"required":["song","verses"]}`),
 	}
 	tools := slot.NewTools()
-	set := slot.Compile(tools, &contracts.CapabilityEntry{Domain: "choir", Capability: &c}, "")
+	set := slot.Compile(tools, &contracts.CapabilityEntry{Domain: "choir", Capability: &c}, "", nil)
 	for say, c := range map[string]struct{ absent, least, most float64 }{
 		"how long is the song":                            {1, 1, 1},
 		"how long is it usually raining":                  {0.5, 0.75, 0.99},

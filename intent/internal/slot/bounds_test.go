@@ -24,7 +24,7 @@ func TestTheWorkOnHostileTextIsBounded(t *testing.T) {
 		{`{"type":"string","format":"date"}`, "2026-12-01 "},
 		{`{"type":"string","enum":[` + hostileEnum() + `]}`, "value number 7 "},
 	} {
-		set := Compile(tools, hostileCapability(t, c.value), "")
+		set := Compile(tools, hostileCapability(t, c.value), "", nil)
 		m := tools.Read(strings.Repeat(c.piece, 10_000/len(c.piece)), time.Date(2026, 11, 21, 9, 0, 0, 0, time.UTC))
 		all := Range{To: len(m.Tokens)}
 		r := &reading{passage: set.passage(m, all, nil)}

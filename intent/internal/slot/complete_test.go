@@ -15,7 +15,7 @@ import (
 func complete(t *testing.T, raw, say string, only ...string) slot.Filled {
 	t.Helper()
 	tools := slot.NewTools()
-	set := slot.Compile(tools, capability(t, raw), "")
+	set := slot.Compile(tools, capability(t, raw), "", nil)
 	m := tools.Read(say, saturday)
 	all := slot.Range{To: len(m.Tokens)}
 	return set.Complete(m, all, only, set.Fill(m, all, only))
@@ -194,7 +194,7 @@ func TestAWriteNeedsMoreThanARead(t *testing.T) {
 func TestAnswerBehindAPreposition(t *testing.T) {
 	t.Parallel()
 	tools := slot.NewTools()
-	set := slot.Compile(tools, capability(t, weather), "")
+	set := slot.Compile(tools, capability(t, weather), "", nil)
 	for say, want := range map[string]string{"in porto alegre": "porto alegre", "porto alegre": "porto alegre", "em Lisboa": "Lisboa"} {
 		f := set.Answer(tools.Read(say, saturday), []string{"city"})
 		if f.Values["city"] != want {

@@ -115,12 +115,22 @@ func (r *vicinity) lone(kind func(*param) bool, p *param) bool {
 	return !slices.ContainsFunc(r.set.params, func(q *param) bool { return q != p && kind(q) && q.named(r.only) })
 }
 
-// expects tells whether the token is one that stood there in the examples.
+// expects tells whether the token is one that stood there in the examples, with an article
+// behind it or not: "de la".
 func (r *vicinity) expects(learned map[string]int, i int) bool {
 	if i < r.from || i >= r.to {
 		return false
 	}
-	stem := r.doc.Tokens[i].Stem
+	if i > r.from && r.doc.Tokens[i].Has(lang.Article) && !r.doc.Tokens[i].Break {
+		if _, prep := r.set.tools.cues.preps[r.doc.Tokens[i-1].Fold]; prep && r.announces(learned, i-1) {
+			return true
+		}
+	}
+	return r.announces(learned, i)
+}
+
+func (r *vicinity) announces(learned map[string]int, i int) bool {
+	stem := r.wording.leftAt(i)
 	return learned[stem] > 0 && !slices.Contains([]string{"the", "a", "an", "my", "and"}, stem)
 }
 

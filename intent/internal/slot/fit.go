@@ -26,7 +26,7 @@ type lesson struct {
 // Lesson reads a request as Complete does and marks what is right. A parameter of
 // which no option is right should stay empty.
 func (t *Tools) Lesson(entry *contracts.CapabilityEntry, message string, now time.Time, right func(name string, v any) bool, mayLack func(name string) bool) Lesson {
-	s, m := Compile(t, entry, ""), t.Read(message, now)
+	s, m := Compile(t, entry, "", nil), t.Read(message, now)
 	all := Range{To: len(m.Tokens)}
 	filled := s.Fill(m, all, nil)
 	n, params := s.openNumbers(m, all, nil, filled)

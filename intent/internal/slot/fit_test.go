@@ -17,7 +17,7 @@ func TestFit(t *testing.T) {
 		never := func(string) bool { return false }
 		lesson := tools.Lesson(entry, "where is it under lantern", saturday, right, never)
 		fitted := tools.With(slot.Fit([]slot.Lesson{lesson, lesson}, slot.Prior()))
-		got := slot.Compile(fitted, entry, "").Answer(fitted.Read("where is it under parasol", saturday), nil).Values
+		got := slot.Compile(fitted, entry, "", nil).Answer(fitted.Read("where is it under parasol", saturday), nil).Values
 		if (got["thing"] == "parasol") != meant || len(got) > 1 {
 			t.Errorf("lessons where it is meant (%v): read %v", meant, got)
 		}

@@ -156,7 +156,7 @@ func (p *param) bound() int {
 // name or free words, but no text that is to be said.
 func (a Asked) Loose(name string, ev contracts.Evidence) bool {
 	p := a.of.byName(name)
-	return p != nil && !p.speaks(a.of.tools.cues) && (ev.Kind == kindName || ev.Kind == kindPhrase || ev.Kind == kindContext && p.resolver)
+	return p != nil && !p.speaks(a.of.tools.cues) && (ev.Kind == kindName || ev.Kind == kindPhrase || ev.Kind == kindContext && (p.naming || p.written.things()))
 }
 
 // OpenKinds are the parameters that take one of few values and have none: "she is

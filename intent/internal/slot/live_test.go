@@ -131,7 +131,7 @@ func TestWhatPeopleType(t *testing.T) {
 		t.Run(c.say, func(t *testing.T) {
 			t.Parallel()
 			tools := slot.NewTools()
-			set := slot.Compile(tools, capability(t, c.capability), "")
+			set := slot.Compile(tools, capability(t, c.capability), "", nil)
 			f := set.Answer(tools.Read(c.say, saturday), nil)
 			got, err := json.Marshal(f.Values)
 			if err != nil {

@@ -81,7 +81,7 @@ func (r *reading) offerName(p *param, first, last int) {
 		last = r.spelling.conjoined(last)
 	}
 	score := 0.3
-	if p.resolver {
+	if p.resolver || p.naming && r.near.expects(p.lefts, first-1) {
 		score = 0.5
 	}
 	plain := last == first && r.doc.Tokens[first].Is(text.FormFirst)
@@ -126,11 +126,11 @@ func (r *spelling) conjoined(last int) int {
 // context is what the words around a text say for a parameter.
 func (r *vicinity) context(p *param, first, last int) float64 {
 	score := 0.0
-	left := r.wording.stemAt(first - 1)
+	left := r.wording.leftAt(first - 1)
 	switch {
 	case r.expects(p.lefts, first-1):
 		score += 0.32
-	case p.resolver && introduces(left) && !r.belongsElsewhere(p, left):
+	case p.naming && introduces(left) && !r.belongsElsewhere(p, left):
 		score += 0.16
 	}
 	if r.after(p, first) {
@@ -206,10 +206,11 @@ func (r *reading) plain(p *param, first int) {
 	if first == r.from || r.doc.Tokens[first].Break {
 		return
 	}
-	left := r.wording.stemAt(first - 1)
+	left := r.wording.leftAt(first - 1)
 	learned := r.near.expects(p.lefts, first-1)
 	own := r.near.after(p, first) && (p.resolver || links(r.doc.Tokens[first-1].Fold))
-	if links(r.doc.Tokens[first].Fold) || slices.Contains(p.words, r.doc.Tokens[first].Stem) {
+	thing := r.near.thing(p)
+	if links(r.doc.Tokens[first].Fold) || slices.Contains(p.words, r.doc.Tokens[first].Stem) || thing && r.spelling.familiar(first) {
 		return // the value comes later
 	}
 	if !learned && !own && (!p.resolver || !introduces(left) || r.near.belongsElsewhere(p, left)) {
@@ -224,6 +225,8 @@ func (r *reading) plain(p *param, first int) {
 	}
 	score := 0.25
 	switch {
+	case p.naming && last > first:
+		score = 0.45
 	case p.resolver:
 		score = 0.4
 	case p.lefts[left] >= usualLeft && !p.speaks(r.set.tools.cues) && first == last:
@@ -235,6 +238,12 @@ func (r *reading) plain(p *param, first int) {
 	}
 }
 
+// thing tells a parameter whose values are short names of things: no word of the
+// request is one of theirs.
+func (r *vicinity) thing(p *param) bool {
+	return !p.resolver && p.written.things() && !p.speaks(r.set.tools.cues)
+}
+
 // links tells words that stand between the name of a parameter and its value.
 func links(fold string) bool { return is(fold, lang.Links) }
 
@@ -242,7 +251,7 @@ func links(fold string) bool { return is(fold, lang.Links) }
 // name ends at any word of the request or of grammar, other texts only where
 // the next parameter is announced.
 func (r *reading) plainEnd(p *param, first int) int {
-	last := first - 1
+	last, thing := first-1, r.near.thing(p)
 	for i := first; i < r.to && i < first+maxNameTokens; i++ {
 		t := r.doc.Tokens[i]
 		if i > first && t.Break || r.inEntity[i] || t.Is(text.FormQuoted) || r.isKnownValue(i) {
@@ -252,7 +261,10 @@ func (r *reading) plainEnd(p *param, first int) int {
 		if p.resolver && (light || known || r.set.tools.cues.verbal[t.Fold]) || i == first && light {
 			break
 		}
-		if !p.resolver && light && r.near.belongsElsewhere(p, t.Stem) {
+		if i > first && thing && (known && !light || t.Has(lang.Finite)) {
+			break
+		}
+		if !p.resolver && light && r.near.belongsElsewhere(p, r.wording.leftAt(i)) {
 			break
 		}
 		last = i

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/manifold-run/manifold/contracts"
+	"github.com/manifold-run/manifold/intent/internal/schema"
 	"github.com/manifold-run/manifold/intent/internal/shape"
 	"github.com/manifold-run/manifold/intent/internal/text"
 )
@@ -27,7 +28,7 @@ const (
 type param struct {
 	// single and list are the names that the value goes by; one may be empty.
 	single, list string
-	kind         typeName // of one value
+	kind         schema.TypeName // of one value
 	format       string
 	layout       string // how a date is written; empty means year-month-day
 	pattern      *regexp.Regexp
@@ -44,6 +45,7 @@ type param struct {
 	required     bool // directly or as an alternative
 	resolver     bool // a search turns what is said into the value
 	subject      bool // it names the person whom a call is about
+	naming       bool // its example values are names in capitals
 
 	words []string // stems of the name
 	names []spokenName
@@ -107,7 +109,7 @@ func (p *param) named(only []string) bool {
 
 // compileParams reads the parameters of a capability.
 func (s *Set) compileParams(c *contracts.Capability) {
-	var root schema
+	var root schema.Schema
 	if json.Unmarshal(c.Schema, &root) != nil {
 		return
 	}
@@ -118,10 +120,10 @@ func (s *Set) compileParams(c *contracts.Capability) {
 			rules[r.ParamName] = r
 		}
 	}
-	props := root.properties()
+	props := root.Members()
 	for _, pr := range props {
-		if c.Metadata.ParameterSpecs[pr.name].Verbatim {
-			s.verbatim = pr.name
+		if c.Metadata.ParameterSpecs[pr.Name].Verbatim {
+			s.verbatim = pr.Name
 			continue
 		}
 		s.addParam(c, &root, pr, rules)
@@ -129,6 +131,7 @@ func (s *Set) compileParams(c *contracts.Capability) {
 	for _, p := range s.params {
 		p.required = s.required.mentions(p.single) || s.required.mentions(p.list)
 		p.resolver = resolves(c, p)
+		p.naming = p.resolver || p.free() && p.pattern == nil && p.examples > 1 && p.written.proper > 0 && p.written.plain == 0 && !p.speaks(s.tools.cues)
 		p.names = append(spoken(p.single, false), spoken(p.list, true)...)
 		p.sense = s.tools.cues.senseOf(p.words)
 		if len(p.words) > 0 {
@@ -164,35 +167,35 @@ func spoken(name string, list bool) []spokenName {
 	return []spokenName{{words: words, joined: strings.Join(words, ""), list: list}}
 }
 
-func (s *Set) addParam(c *contracts.Capability, root *schema, pr property, rules map[string]contracts.ArrayRule) {
-	value, p := pr.schema, &param{single: pr.name, kind: pr.schema.Type, desc: map[string]bool{}, lefts: map[string]int{}, rights: map[string]int{}}
-	specName := pr.name
+func (s *Set) addParam(c *contracts.Capability, root *schema.Schema, pr schema.Property, rules map[string]contracts.ArrayRule) {
+	value, p := pr.Schema, &param{single: pr.Name, kind: pr.Schema.Type, desc: map[string]bool{}, lefts: map[string]int{}, rights: map[string]int{}}
+	specName := pr.Name
 	if value.Type == "array" {
-		p.single, p.list = "", pr.name
-		value = value.item(root)
-		if pr.schema.MaxItems != nil {
-			p.maxItems = *pr.schema.MaxItems
+		p.single, p.list = "", pr.Name
+		value = value.Item(root)
+		if pr.Schema.MaxItems != nil {
+			p.maxItems = *pr.Schema.MaxItems
 		}
-		if rule, ok := rules[pr.name]; ok {
+		if rule, ok := rules[pr.Name]; ok {
 			specName = rule.SingleParamName
 			if other := s.byName(rule.SingleParamName); other != nil {
-				other.list, other.maxItems = pr.name, p.maxItems
-				other.specify(c.Metadata.ParameterSpecs[pr.name])
+				other.list, other.maxItems = pr.Name, p.maxItems
+				other.specify(c.Metadata.ParameterSpecs[pr.Name])
 				return
 			}
 		}
-	} else if list := listFor(rules, pr.name); list != "" {
+	} else if list := listFor(rules, pr.Name); list != "" {
 		if other := s.byName(list); other != nil {
 			p.list, p.maxItems = other.list, other.maxItems
 			p.specify(c.Metadata.ParameterSpecs[other.list])
 			s.params = slices.DeleteFunc(s.params, func(q *param) bool { return q == other })
 		}
 	}
-	p.describe(pr.name, value, pr.schema.Description)
-	p.hasDefault = len(pr.schema.Default) > 0
+	p.describe(pr.Name, value, pr.Schema.Description)
+	p.hasDefault = len(pr.Schema.Default) > 0
 	p.specify(c.Metadata.ParameterSpecs[specName])
-	if specName != pr.name {
-		p.specify(c.Metadata.ParameterSpecs[pr.name])
+	if specName != pr.Name {
+		p.specify(c.Metadata.ParameterSpecs[pr.Name])
 	}
 	s.params = append(s.params, p)
 }
@@ -226,9 +229,9 @@ func resolves(c *contracts.Capability, p *param) bool {
 }
 
 // describe takes what the schema says.
-func (p *param) describe(name string, of schema, outer string) {
+func (p *param) describe(name string, of schema.Schema, outer string) {
 	p.kind = of.Type
-	p.enum = of.options()
+	p.enum = of.Options()
 	if p.kind == "" {
 		p.kind = kindOf(p.enum)
 	}
@@ -254,12 +257,12 @@ func (p *param) describe(name string, of schema, outer string) {
 	for _, stem := range text.Stems(description) {
 		p.desc[stem] = true
 	}
-	p.listed = listed(description)
+	p.listed = schema.Listed(description)
 	for _, v := range p.listed {
 		p.written.see(v)
 	}
 	if p.kind == "string" && p.format == "" {
-		p.format, p.layout = writtenFormat(description), layoutOf(description)
+		p.format, p.layout = schema.WrittenFormat(description), schema.LayoutOf(description)
 		if p.format == "" && p.pattern == nil && (p.layout != "" || p.saysDate()) {
 			p.format = "date"
 		}
@@ -268,7 +271,7 @@ func (p *param) describe(name string, of schema, outer string) {
 	p.role = periodRole(p.words)
 }
 
-func kindOf(enum []any) typeName {
+func kindOf(enum []any) schema.TypeName {
 	if len(enum) == 0 {
 		return "string"
 	}
@@ -310,18 +313,6 @@ func flatten(values []any) []any {
 		out = append(out, v)
 	}
 	return out
-}
-
-// writtenFormat reads a date format out of a description.
-func writtenFormat(description string) string {
-	upper := strings.ToUpper(description)
-	switch {
-	case strings.Contains(upper, "RFC 3339"), strings.Contains(upper, "RFC3339"), strings.Contains(upper, "YYYY-MM-DDT"):
-		return "date-time"
-	case strings.Contains(upper, "YYYY-MM-DD"):
-		return "date"
-	}
-	return ""
 }
 
 // learnShape looks at one example value.

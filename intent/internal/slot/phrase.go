@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/manifold-run/manifold/contracts"
+	"github.com/manifold-run/manifold/intent/internal/schema"
 	"github.com/manifold-run/manifold/intent/internal/text"
 )
 
@@ -48,7 +49,7 @@ const (
 )
 
 // compilePhrases collects the known values, best evidence first.
-func (s *Set) compilePhrases(c *contracts.Capability) {
+func (s *Set) compilePhrases(c *contracts.Capability, family *Family) {
 	s.spoken = map[spokenValue]bool{}
 	defer func() { s.spoken = nil }()
 	for _, p := range s.params {
@@ -69,6 +70,7 @@ func (s *Set) compilePhrases(c *contracts.Capability) {
 		}
 		s.addListed(p)
 	}
+	family.learn(s, c)
 	for _, first := range sortedKeys(s.phrases) {
 		slices.SortStableFunc(s.phrases[first], func(a, b phrase) int { return len(b.words) - len(a.words) })
 		s.addFuzzy(s.phrases[first])
@@ -93,7 +95,7 @@ func (s *Set) addListed(p *param) {
 	}
 	for _, v := range p.listed {
 		s.addPhrase(v, p, v, kindExample, 0.78)
-		if place, state, ok := strings.Cut(v, ", "); ok && stateCode(state) {
+		if place, state, ok := strings.Cut(v, ", "); ok && schema.StateCode(state) {
 			s.addPhrase(place, p, v, kindExample, 0.78) // a place is said without its state
 		}
 	}

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"unicode"
 
+	"github.com/manifold-run/manifold/intent/internal/lang"
 	"github.com/manifold-run/manifold/intent/internal/text"
 	"github.com/manifold-run/manifold/intent/internal/value"
 )
@@ -92,6 +93,18 @@ func (r *reading) collect() {
 func (r *wording) stemAt(i int) string {
 	if i < r.from || i >= r.to {
 		return "^"
+	}
+	return r.doc.Tokens[i].Stem
+}
+
+// leftAt is the same of a word that announces a value: a preposition with an article in it
+// is the preposition.
+func (r *wording) leftAt(i int) string {
+	if i < r.from || i >= r.to {
+		return r.stemAt(i)
+	}
+	if alone, ok := lang.Shipped().Preposition(r.doc.Tokens[i].Lower); ok {
+		return alone
 	}
 	return r.doc.Tokens[i].Stem
 }

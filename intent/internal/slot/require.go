@@ -2,6 +2,8 @@ package slot
 
 import (
 	"slices"
+
+	"github.com/manifold-run/manifold/intent/internal/schema"
 )
 
 // requirements are the names that must have a value, and the groups of
@@ -11,9 +13,9 @@ type requirements struct {
 	groups [][][]string
 }
 
-func requirementsOf(root *schema) requirements {
+func requirementsOf(root *schema.Schema) requirements {
 	r := requirements{all: root.Required}
-	for _, alternatives := range [][]schema{root.OneOf, root.AnyOf} {
+	for _, alternatives := range [][]schema.Schema{root.OneOf, root.AnyOf} {
 		var group [][]string
 		for _, alt := range alternatives {
 			if len(alt.Required) > 0 {

@@ -7,6 +7,7 @@ import (
 
 	"github.com/manifold-run/manifold/contracts"
 	"github.com/manifold-run/manifold/intent/internal/lang"
+	"github.com/manifold-run/manifold/intent/internal/schema"
 	"github.com/manifold-run/manifold/intent/internal/text"
 	"github.com/manifold-run/manifold/intent/internal/value"
 )
@@ -53,13 +54,14 @@ type Set struct {
 	verbatim string
 }
 
-// Compile reads the schema, the specs and the examples of a capability.
-func Compile(tools *Tools, entry *contracts.CapabilityEntry, domainTitle string) *Set {
+// Compile reads the schema, the specs and the examples of a capability, and what those of
+// its domain have in common with it; nil for none.
+func Compile(tools *Tools, entry *contracts.CapabilityEntry, domainTitle string, family *Family) *Set {
 	c := entry.Capability
 	s := &Set{tools: tools, phrases: map[string][]phrase{}, vocabulary: map[string]bool{}}
 	s.writes = c.Metadata.SideEffectClass.Writes()
 	s.compileParams(c)
-	s.compilePhrases(c)
+	s.compilePhrases(c, family)
 	s.know(text.SplitName(c.Name), c.Description, text.SplitName(entry.Domain), domainTitle)
 	for _, p := range s.params {
 		s.know(text.SplitName(p.single), text.SplitName(p.list))
@@ -117,10 +119,10 @@ func (s *Set) learn(example string) {
 		}
 		// Another value beside it announces nothing.
 		if m.first == 0 || !covered[m.first-1] {
-			m.param.lefts[r.wording.stemAt(m.first-1)]++
+			m.param.lefts[r.wording.leftAt(m.first-1)]++
 		}
 		if m.last+1 == len(covered) || !covered[m.last+1] {
-			m.param.rights[r.wording.stemAt(m.last+1)]++
+			m.param.rights[r.wording.leftAt(m.last+1)]++
 		}
 	}
 	for i, t := range doc.Tokens {
@@ -281,19 +283,19 @@ func (s *Set) refuses(m *Message) bool {
 // Words gives the texts that the parameters add to what a capability is about:
 // names, descriptions, members of enums and aliases.
 func Words(c *contracts.Capability) []string {
-	var root schema
+	var root schema.Schema
 	if json.Unmarshal(c.Schema, &root) != nil {
 		return nil
 	}
 	var out []string
-	for _, pr := range root.properties() {
-		out = append(out, text.SplitName(pr.name), pr.schema.Description)
-		for _, v := range pr.schema.options() {
+	for _, pr := range root.Members() {
+		out = append(out, text.SplitName(pr.Name), pr.Schema.Description)
+		for _, v := range pr.Schema.Options() {
 			if word, ok := v.(string); ok {
 				out = append(out, text.SplitName(word))
 			}
 		}
-		out = append(out, sortedKeys(c.Metadata.ParameterSpecs[pr.name].Aliases)...)
+		out = append(out, sortedKeys(c.Metadata.ParameterSpecs[pr.Name].Aliases)...)
 	}
 	return out
 }

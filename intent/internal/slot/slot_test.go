@@ -26,7 +26,7 @@ func capability(t *testing.T, raw string) *contracts.CapabilityEntry {
 func fill(t *testing.T, raw, say string, only ...string) slot.Filled {
 	t.Helper()
 	tools := slot.NewTools()
-	set := slot.Compile(tools, capability(t, raw), "")
+	set := slot.Compile(tools, capability(t, raw), "", nil)
 	m := tools.Read(say, saturday)
 	return set.Fill(m, slot.Range{To: len(m.Tokens)}, only)
 }

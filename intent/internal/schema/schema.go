@@ -1,4 +1,6 @@
-package slot
+// Package schema reads of a capability's JSON Schema, and of its descriptions, what helps to
+// find values in words.
+package schema
 
 import (
 	"bytes"
@@ -6,9 +8,9 @@ import (
 	"strings"
 )
 
-// schema is the part of a JSON Schema that helps to read values.
-type schema struct {
-	Type        typeName                   `json:"type"`
+// Schema is the part of a JSON Schema that helps to read values.
+type Schema struct {
+	Type        TypeName                   `json:"type"`
 	Title       string                     `json:"title"`
 	Description string                     `json:"description"`
 	Format      string                     `json:"format"`
@@ -26,21 +28,21 @@ type schema struct {
 	Items       json.RawMessage            `json:"items"`
 	Properties  json.RawMessage            `json:"properties"`
 	Required    []string                   `json:"required"`
-	OneOf       []schema                   `json:"oneOf"`
-	AnyOf       []schema                   `json:"anyOf"`
+	OneOf       []Schema                   `json:"oneOf"`
+	AnyOf       []Schema                   `json:"anyOf"`
 	Ref         string                     `json:"$ref"`
 	Defs        map[string]json.RawMessage `json:"$defs"`
 	Definitions map[string]json.RawMessage `json:"definitions"`
 }
 
-// typeName is the first type that is not null.
-type typeName string
+// TypeName is the first type that is not null.
+type TypeName string
 
 // UnmarshalJSON accepts a name as well as a list of names.
-func (t *typeName) UnmarshalJSON(data []byte) error {
+func (t *TypeName) UnmarshalJSON(data []byte) error {
 	var one string
 	if json.Unmarshal(data, &one) == nil {
-		*t = typeName(one)
+		*t = TypeName(one)
 		return nil
 	}
 	var many []string
@@ -49,27 +51,27 @@ func (t *typeName) UnmarshalJSON(data []byte) error {
 	}
 	for _, name := range many {
 		if name != "null" {
-			*t = typeName(name)
+			*t = TypeName(name)
 			return nil
 		}
 	}
 	return nil
 }
 
-// property is one named member of an object schema, in the author's order.
-type property struct {
-	name   string
-	schema schema
+// Property is one named member of an object schema, in the author's order.
+type Property struct {
+	Name   string
+	Schema Schema
 }
 
-// properties reads the members of an object schema in order. What cannot be
+// Members reads the members of an object schema in order. What cannot be
 // read is left out: admission has refused it, or it is not for text.
-func (s *schema) properties() []property {
+func (s *Schema) Members() []Property {
 	dec := json.NewDecoder(bytes.NewReader(s.Properties))
 	if t, err := dec.Token(); err != nil || t != json.Delim('{') {
 		return nil
 	}
-	var out []property
+	var out []Property
 	for dec.More() {
 		key, err := dec.Token()
 		if err != nil {
@@ -80,16 +82,16 @@ func (s *schema) properties() []property {
 		if !ok || dec.Decode(&raw) != nil {
 			return out
 		}
-		out = append(out, property{name: name, schema: s.resolve(raw, 0)})
+		out = append(out, Property{Name: name, Schema: s.resolve(raw, 0)})
 	}
 	return out
 }
 
 // resolve reads a schema and follows local references a few steps.
-func (s *schema) resolve(raw json.RawMessage, depth int) schema {
-	var out schema
+func (s *Schema) resolve(raw json.RawMessage, depth int) Schema {
+	var out Schema
 	if json.Unmarshal(raw, &out) != nil {
-		return schema{}
+		return Schema{}
 	}
 	if out.Ref != "" && depth < 4 {
 		for prefix, defs := range map[string]map[string]json.RawMessage{"#/$defs/": s.Defs, "#/definitions/": s.Definitions} {
@@ -101,16 +103,16 @@ func (s *schema) resolve(raw json.RawMessage, depth int) schema {
 	return out
 }
 
-// item is the schema of the elements of a list.
-func (s *schema) item(root *schema) schema {
+// Item is the schema of the elements of a list.
+func (s *Schema) Item(root *Schema) Schema {
 	if len(s.Items) == 0 {
-		return schema{Type: "string"}
+		return Schema{Type: "string"}
 	}
 	return root.resolve(s.Items, 0)
 }
 
-// options collects the constants that oneOf and anyOf of a member list.
-func (s *schema) options() []any {
+// Options collects the constants that oneOf and anyOf of a member list.
+func (s *Schema) Options() []any {
 	out := s.Enum
 	if s.Const != nil {
 		out = append(out, s.Const)
