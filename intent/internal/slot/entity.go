@@ -33,16 +33,42 @@ func (r *reading) entity(e value.Entity) {
 	}
 }
 
-// clock offers a time of day. A parameter that is only named so takes it as it
-// is written.
+// clock offers a time of day, as the schema wants it to be written. A parameter that is
+// only named so takes it as it is written.
 func (r *reading) clock(p *param, e value.Entity) {
-	switch {
-	case p.kind != "string":
-	case p.format == "time":
-		r.add(mention{param: p, first: e.First, last: e.Last, value: e.Time.Format("15:04:05Z07:00"), kind: kindTime, p: 0.85})
-	case p.free() && p.saysClock():
-		r.add(mention{param: p, first: e.First, last: e.Last, value: text.Clean(r.doc.Src[e.Span.Start:e.Span.End]), kind: kindTime, p: 0.8})
+	if !p.takesClock() {
+		return
 	}
+	written, score := text.Clean(r.doc.Src[e.Span.Start:e.Span.End]), 0.8
+	if p.format == "time" {
+		written, score = e.Time.Format("15:04:05Z07:00"), 0.85
+	}
+	if p.clock != "" {
+		written, score = e.Time.Format(p.clock), 0.92
+	}
+	if p.pattern == nil || p.pattern.MatchString(written) {
+		r.add(mention{param: p, first: e.First, last: e.Last, value: written, kind: kindTime, p: score, doubt: e.Doubt})
+	}
+}
+
+// takesClock tells parameters of a time of day.
+func (p *param) takesClock() bool {
+	return p.kind == "string" && (p.format == "time" || p.clock != "" || p.free() && p.saysClock())
+}
+
+// clockLayout is how the pattern has a time of day written, "" where it is of something
+// else.
+func (p *param) clockLayout() string {
+	if p.pattern == nil || p.loose || p.format != "" {
+		return ""
+	}
+	morning, evening := time.Date(0, 1, 1, 8, 5, 0, 0, time.UTC), time.Date(0, 1, 1, 20, 45, 0, 0, time.UTC)
+	for _, layout := range []string{"15:04", "15:04:05", "3:04 PM", "3:04PM", "03:04 PM", "15h04", "1504"} {
+		if p.pattern.MatchString(morning.Format(layout)) && p.pattern.MatchString(evening.Format(layout)) && !p.pattern.MatchString("77:77") && !p.pattern.MatchString("7777") {
+			return layout
+		}
+	}
+	return ""
 }
 
 // saysClock tells parameters whose name ends in a word for a time of day.

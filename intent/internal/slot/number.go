@@ -56,11 +56,24 @@ func (r *numerals) adapted(p *param, e value.Entity) value.Entity {
 			e.Unit = "m"
 		}
 	}
+	if n, ok := exactly(e.Unit, p); ok {
+		e.Number, e.Unit = e.Number*n, p.unit
+	}
 	if e.Percent && p.unsaid() {
 		e.Doubt = e.Doubt || r.set.writes
 		e.Percent, e.Number = false, hundredth(e.Number)
 	}
 	return e
+}
+
+// exactly is how many of the units of a parameter one of another unit of time is, where
+// that is in no doubt: a week has seven nights, but of working days nobody knows.
+func exactly(unit string, p *param) (float64, bool) {
+	if p.unit == "day" {
+		return 7, unit == "week" && slices.Contains(p.words, "night")
+	}
+	n, ok := map[[2]string]float64{{"minute", "second"}: 60, {"hour", "second"}: 3600, {"hour", "minute"}: 60, {"day", "hour"}: 24}[[2]string{unit, p.unit}]
+	return n, ok
 }
 
 func (r *numerals) numberScore(p *param, e value.Entity) (float64, bool) {

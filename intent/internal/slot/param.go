@@ -41,11 +41,12 @@ type param struct {
 	maxLen       int
 	maxItems     int
 	hasDefault   bool
-	share        bool // an example lies between 0 and 1
-	required     bool // directly or as an alternative
-	resolver     bool // a search turns what is said into the value
-	subject      bool // it names the person whom a call is about
-	naming       bool // its example values are names in capitals
+	share        bool   // an example lies between 0 and 1
+	required     bool   // directly or as an alternative
+	resolver     bool   // a search turns what is said into the value
+	subject      bool   // it names the person whom a call is about
+	naming       bool   // its example values are names in capitals
+	clock        string // how its pattern has a time of day written
 
 	words []string // stems of the name
 	names []spokenName
@@ -132,6 +133,7 @@ func (s *Set) compileParams(c *contracts.Capability) {
 		p.required = s.required.mentions(p.single) || s.required.mentions(p.list)
 		p.resolver = resolves(c, p)
 		p.naming = p.resolver || p.free() && p.pattern == nil && p.examples > 1 && p.written.proper > 0 && p.written.plain == 0 && !p.speaks(s.tools.cues)
+		p.clock = p.clockLayout()
 		p.names = append(spoken(p.single, false), spoken(p.list, true)...)
 		p.sense = s.tools.cues.senseOf(p.words)
 		if len(p.words) > 0 {
@@ -355,6 +357,9 @@ func timeUnit(words []string, desc map[string]bool) string {
 		if slices.Contains(words, unit) {
 			return strings.Replace(unit, "minut", "minute", 1)
 		}
+	}
+	if slices.Contains(words, "night") {
+		return "day"
 	}
 	found := ""
 	for _, unit := range []string{"second", "minut", "hour", "day", "week", "month", "year"} {

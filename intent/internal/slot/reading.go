@@ -178,7 +178,7 @@ func (r *reading) identifier(c value.Chunk) {
 		return
 	}
 	for _, p := range r.set.params {
-		if p.kind != "string" || len(p.enum) > 0 || p.temporal() {
+		if p.kind != "string" || len(p.enum) > 0 || p.temporal() || r.inEntity[c.First] && p.clock != "" {
 			continue
 		}
 		like := p.shapes.Like(c.Text)

@@ -104,7 +104,7 @@ func (s *Set) learn(example string) {
 	doc := value.NewDoc(example, text.Tokens(example))
 	r := &reading{passage: newPassage(scope{
 		set: s, doc: doc, from: 0, to: len(doc.Tokens),
-		entities: s.tools.Scanner.Scan(doc, exampleDay()), quotes: text.Quotes(example), now: exampleDay(), learning: true,
+		entities: s.entities(&Message{Doc: doc, Entities: s.tools.Scanner.Scan(doc, exampleDay())}), quotes: text.Quotes(example), now: exampleDay(), learning: true,
 	})}
 	r.collect()
 	covered, found := make([]bool, len(doc.Tokens)), r.solver().solve()
@@ -215,9 +215,13 @@ func (s *Set) passage(m *Message, part Range, only []string) *passage {
 	return newPassage(scope{set: s, doc: m.Doc, from: part.From, to: part.To, entities: s.entities(m), quotes: m.Quotes, now: m.Now, only: only})
 }
 
-// entities are the typed values of a message. Where a capability takes no days,
-// "in 5 years" is a number of years.
+// entities are the typed values of a message. Where a capability takes a day and a time
+// each by itself they are two, and where it takes no days, "in 5 years" is a number of
+// years.
 func (s *Set) entities(m *Message) []value.Entity {
+	if s.timed() {
+		return apart(m.Doc, m.Entities)
+	}
 	if slices.ContainsFunc(s.params, (*param).temporal) || !slices.ContainsFunc(m.Entities, distant) {
 		return m.Entities
 	}
@@ -225,6 +229,23 @@ func (s *Set) entities(m *Message) []value.Entity {
 	for i, e := range out {
 		if distant(e) {
 			out[i] = *e.Distance
+		}
+	}
+	return out
+}
+
+// timed tells a capability that takes a day in one parameter and a time in another.
+func (s *Set) timed() bool {
+	return slices.ContainsFunc(s.params, func(p *param) bool { return p.format == "date" }) && slices.ContainsFunc(s.params, (*param).takesClock)
+}
+
+// apart cuts each date that has a time behind it.
+func apart(d *value.Doc, entities []value.Entity) []value.Entity {
+	out := make([]value.Entity, 0, len(entities)+1)
+	for _, e := range entities {
+		day, clock, two := e.Apart(d)
+		if out = append(out, day); two {
+			out = append(out, clock)
 		}
 	}
 	return out

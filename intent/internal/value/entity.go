@@ -49,6 +49,10 @@ type Entity struct {
 	Time     time.Time
 	HasClock bool
 	HasZone  bool
+	// Clock are the first and the last token of a time behind a date, Day the last one of
+	// the date; zero where both are one token or there is no time.
+	Clock [2]int
+	Day   int
 	// Distance is the number of days or years that a date is away, as in "in 3 days".
 	Distance *Entity
 	// Edge tells the ends of a period that is said as a whole: "from the 3rd to the

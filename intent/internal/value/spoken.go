@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/manifold-run/manifold/intent/internal/lang"
+	"github.com/manifold-run/manifold/intent/internal/text"
 )
 
 // spoken reads the days and times that are said at a place, in every language that
@@ -150,6 +151,20 @@ func (s *Scanner) withClock(d *Doc, readers []*reader, e Entity) Entity {
 
 func joinClock(e, c Entity) Entity {
 	hours := time.Duration(c.Time.Hour())*time.Hour + time.Duration(c.Time.Minute())*time.Minute + time.Duration(c.Time.Second())*time.Second
+	e.Day, e.Clock = e.Last, [2]int{c.First, c.Last}
 	e.Time, e.HasClock, e.Last, e.Doubt = e.Time.Add(hours), true, c.Last, e.Doubt || c.Doubt
 	return e
+}
+
+// Apart gives a date and the time behind it each by itself; false where it has none.
+func (e Entity) Apart(d *Doc) (day, clock Entity, ok bool) {
+	if e.Kind != Date || e.Clock[0] <= e.Day || e.Clock[0] == 0 {
+		return e, e, false
+	}
+	day, clock = e, Entity{Kind: Clock, First: e.Clock[0], Last: e.Clock[1], Time: e.Time, HasClock: true, P: e.P, Doubt: e.Doubt}
+	day.Last, day.HasClock, day.Clock = e.Day, false, [2]int{}
+	for _, x := range []*Entity{&day, &clock} {
+		x.Span = text.Span{Start: d.Tokens[x.First].Start, End: d.Tokens[x.Last].End}
+	}
+	return day, clock, true
 }
