@@ -14,7 +14,7 @@ type Kinds uint32
 func kinds() []string {
 	return []string{
 		"delete", "cancel", "create", "change", "send", "notify", "request", "reserve", "show", "find", "start", "stop",
-		"approve", "reject", "copy", "move", "compare", "compute", "fetch", "buy",
+		"approve", "reject", "copy", "move", "compare", "compute", "fetch", "buy", "close", "assign", "extend", "record",
 	}
 }
 
@@ -69,7 +69,7 @@ func KindOf(name string) Kinds {
 // Deeds are the kinds of verbs that change something; others show, find or compute,
 // or are said of anything ("start", "send me the list").
 func Deeds() (out Kinds) {
-	for _, name := range []string{"delete", "cancel", "create", "change", "approve", "reject", "copy", "move", "buy", "reserve"} {
+	for _, name := range []string{"delete", "cancel", "create", "change", "approve", "reject", "copy", "move", "buy", "reserve", "close", "assign", "extend", "record"} {
 		out |= KindOf(name)
 	}
 	return out
