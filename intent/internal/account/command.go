@@ -141,9 +141,9 @@ func (a *accounting) then(i int) bool {
 }
 
 // phrasal tells a verb of two words, of which the second says what is done: "get
-// rid of".
+// rid of", or with the first: "call off".
 func (a *accounting) phrasal(i, to int) bool {
-	return i+1 < to && a.Classes[i+1] == "" && !a.m.Tokens[i+1].Break && a.m.kin(i+1)&a.kinds != 0
+	return i+1 < to && a.Classes[i+1] == "" && !a.m.Tokens[i+1].Break && (a.m.kin(i+1)|a.m.lex.Kin(a.m.Tokens[i+1].Fold+a.m.Tokens[i].Fold))&a.kinds != 0
 }
 
 // noun accounts for a run of content words. Its head must be known; what only

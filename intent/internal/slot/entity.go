@@ -171,7 +171,7 @@ func (r *reading) date(p *param, e value.Entity) {
 	case r.near.sole((*param).temporal, p):
 		score += 0.2
 	case r.near.lone((*param).temporal, p) && r.onlyDate(e):
-		score += 0.2 // the one date that is said, for the one that can be asked for
+		score += 0.3 // the one date that is said, for the one that can be asked for
 	case r.near.lone((*param).temporal, p):
 		score += 0.1
 	}
@@ -182,7 +182,7 @@ func (r *reading) date(p *param, e value.Entity) {
 	case p.role == cue && e.Edge != value.Whole:
 		score += 0.4 // both ends were said together
 	case p.role == cue:
-		score += 0.3
+		score += 0.35
 	case cue != roleNone && p.role != roleNone:
 		return
 	}

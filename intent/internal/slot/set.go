@@ -185,6 +185,12 @@ func (t *Tools) Read(src string, now time.Time) *Message {
 			m.Tokens[i].Form &^= text.FormFirst
 		}
 	}
+	for i := 1; i < len(m.Tokens); i++ { // nor that of "Dr. Brandt"
+		if m.Tokens[i-1].Has(lang.Title) && src[m.Tokens[i-1].End:m.Tokens[i].Start] == ". " {
+			m.Tokens[i].Form &^= text.FormFirst
+			m.Tokens[i].Break = false
+		}
+	}
 	for i := 1; i+1 < len(m.Tokens); i++ {
 		if ordinal(src, m.Tokens[i-1:i+2]) {
 			m.Tokens[i+1].Form &^= text.FormFirst
