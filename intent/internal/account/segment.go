@@ -323,7 +323,7 @@ func (m *Message) mark(from, to int) int {
 // that is not told of as done.
 func (m *Message) commands(from, to int) bool {
 	for i := from; i < to; i++ {
-		if m.frame[i] || !m.word(i) || !m.bids(i) || m.named(i) || m.kin(i) == 0 && m.has(i, lang.Asks) && !m.is(i, lang.Asks) {
+		if m.frame[i] || !m.word(i) || !m.bids(i) || m.named(i) || m.kin(i) == 0 && (m.is(i, lang.Article) || m.has(i, lang.Asks) && !m.is(i, lang.Asks)) {
 			continue
 		}
 		if !m.perfect(from, i) {
@@ -412,8 +412,8 @@ func (m *Message) tells(from int, s *Segment) Kind {
 		inside = m.is(i, lang.Want, lang.Needing) && m.denied(from, s.To) // "Bruno does not need it any more"
 	}
 	dropped := inside || m.headFirst() && (m.is(from, lang.Finite) || m.denied(from, s.To) && s.To-from > 2 && !m.bids(from))
-	for i := from + 1; i < min(s.To-1, from+7) && !finite; i++ {
-		finite = m.is(i, lang.Finite, lang.Reports, lang.Past)
+	for i := from + 1; i < min(s.To, from+7) && !finite; i++ {
+		finite = i < s.To-1 && m.is(i, lang.Finite, lang.Reports, lang.Past) || s.starts && i > from+1 && m.is(from, lang.Article) && m.came(i, s.To)
 	}
 	switch {
 	case !finite && !dropped, m.has(from, lang.Asks):
@@ -422,6 +422,18 @@ func (m *Message) tells(from int, s *Segment) Kind {
 		return Past
 	}
 	return Statement
+}
+
+// came tells a verb of what came to pass behind a noun: "the customer changed", "el
+// cliente se arrepintió", "le client a changé".
+func (m *Message) came(i, to int) bool {
+	if !m.word(i) || m.inEntity[i] || m.Tokens[i].Named() {
+		return false
+	}
+	if m.is(i, lang.Did) || m.is(i, lang.Helps) && i+1 < to && !m.light(i+1) {
+		return true
+	}
+	return m.lex.EndsInPast(m.language, m.Tokens[i].Word) && !m.is(i-1, lang.Article) && (!m.light(i-1) || m.Tokens[i].Lower != m.Tokens[i].Fold)
 }
 
 // Framed tells whether courtesy stands right before a token.
