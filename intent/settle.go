@@ -16,7 +16,7 @@ import (
 
 // algorithm names the way in which indexes are built, trained and calibrated.
 // It changes when the same catalog would give other weights.
-const algorithm = "local/8"
+const algorithm = "local/9"
 
 // Settle trains and calibrates the index of a catalog and puts it in the place
 // of the provisional one. Messages are read meanwhile, by the provisional one.

@@ -18,7 +18,12 @@ import (
 // farm.
 func unseen(t *testing.T) *contracts.Catalog {
 	t.Helper()
-	raw, err := os.ReadFile("testdata/unseen.json")
+	return domainsIn(t, "testdata/unseen.json")
+}
+
+func domainsIn(t *testing.T, file string) *contracts.Catalog {
+	t.Helper()
+	raw, err := os.ReadFile(file)
 	if err != nil {
 		t.Fatal(err)
 	}

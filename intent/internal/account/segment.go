@@ -413,7 +413,7 @@ func (m *Message) tells(from int, s *Segment) Kind {
 	}
 	dropped := inside || m.headFirst() && (m.is(from, lang.Finite) || m.denied(from, s.To) && s.To-from > 2 && !m.bids(from))
 	for i := from + 1; i < min(s.To, from+7) && !finite; i++ {
-		finite = i < s.To-1 && m.is(i, lang.Finite, lang.Reports, lang.Past) || s.starts && i > from+1 && m.is(from, lang.Article) && m.came(i, s.To)
+		finite = i < s.To-1 && m.is(i, lang.Finite, lang.Reports, lang.Past) || s.starts && i > from+1 && m.is(from, lang.Article) && came(m, i, s.To)
 	}
 	switch {
 	case !finite && !dropped, m.has(from, lang.Asks):
@@ -426,7 +426,7 @@ func (m *Message) tells(from int, s *Segment) Kind {
 
 // came tells a verb of what came to pass behind a noun: "the customer changed", "el
 // cliente se arrepintió", "le client a changé".
-func (m *Message) came(i, to int) bool {
+func came(m *Message, i, to int) bool {
 	if !m.word(i) || m.inEntity[i] || m.Tokens[i].Named() {
 		return false
 	}

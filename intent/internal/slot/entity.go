@@ -3,6 +3,8 @@ package slot
 import (
 	"cmp"
 	"slices"
+	"strconv"
+	"strings"
 	"time"
 
 	"github.com/manifold-run/manifold/intent/internal/lang"
@@ -175,6 +177,9 @@ func (r *reading) date(p *param, e value.Entity) {
 	case r.near.lone((*param).temporal, p):
 		score += 0.1
 	}
+	if p.looksBack() && e.Time.After(r.now) && !strings.Contains(r.doc.Src[e.Span.Start:e.Span.End], strconv.Itoa(e.Time.Year())) {
+		e.Time = e.Time.AddDate(-1, 0, 0)
+	}
 	cue := r.wording.periodCue(e)
 	switch {
 	case p.role == roleNone && cue == roleNone:
@@ -182,7 +187,7 @@ func (r *reading) date(p *param, e value.Entity) {
 	case p.role == cue && e.Edge != value.Whole:
 		score += 0.4 // both ends were said together
 	case p.role == cue:
-		score += 0.35
+		score += 0.45
 	case cue != roleNone && p.role != roleNone:
 		return
 	}
@@ -196,6 +201,11 @@ func (r *reading) date(p *param, e value.Entity) {
 		score += 0.1
 	}
 	r.add(mention{param: p, first: e.First, last: e.Last, value: p.dateText(e), kind: kindDate, p: min(score, 1) * e.P, doubt: e.Doubt, shared: r.oneDay(e)})
+}
+
+// looksBack tells a parameter of what has been since a day.
+func (p *param) looksBack() bool {
+	return slices.ContainsFunc(p.words, func(w string) bool { return w == "sinc" || w == "since" })
 }
 
 // onlyDate tells whether no other date is said.
@@ -237,7 +247,7 @@ func offerLength(r *reading, p *param, last value.Entity) {
 // countsDays tells a number of days that goes on from a first day, where nothing takes
 // the last one.
 func (r *reading) countsDays(p *param) bool {
-	return p.numeric() && p.unit == "day" && p.single != "" &&
+	return p.numeric() && p.unit == "day" && !slices.Contains(p.words, "night") && p.single != "" &&
 		!slices.ContainsFunc(r.set.params, func(q *param) bool { return q.temporal() && q.role == roleEnd })
 }
 

@@ -9,20 +9,16 @@ import (
 	"github.com/manifold-run/manifold/intent/internal/text"
 )
 
-// Family is what the capabilities of one domain have in common: a parameter that has the
-// name or the pattern of another one's takes the same things, and they are called the
-// same.
+// Family is what the capabilities of one domain have in common: parameters of one name take
+// the same things, and what is written alike is called the same.
 type Family struct {
 	tools *Tools
 	of    []*contracts.Capability
 	once  sync.Once
-	kin   map[string]*kin
-}
-
-// kin is what parameters of one name or pattern have between them.
-type kin struct {
-	values []string
-	labels []label
+	// values are those of the examples by the name of the parameter, labels the words
+	// before them by the pattern.
+	values map[string][]string
+	labels map[string][]label
 }
 
 // label is a word that stands right before a value in an example: "the booking B-7".
@@ -36,20 +32,22 @@ func NewFamily(tools *Tools, of []*contracts.Capability) *Family {
 	return &Family{tools: tools, of: of}
 }
 
-// keys are those by which a parameter has kin.
-func (p *param) keys() []string {
-	out := []string{"name " + p.name()}
-	if p.pattern != nil && !p.loose {
-		out = append(out, "pattern "+p.pattern.String())
+// form is how the values of a parameter are written, "" where its pattern fits any word.
+func (p *param) form() string {
+	if p.pattern == nil || p.loose {
+		return ""
 	}
-	return out
+	return p.pattern.String()
 }
 
 // shared tells a parameter whose values are words of its own.
 func (p *param) shared() bool { return p.kind == "string" && len(p.enum) == 0 && !p.temporal() }
 
+// called tells a parameter that holds what anything at all is called.
+func (p *param) called() bool { return slices.Equal(p.words, []string{"name"}) }
+
 func (f *Family) gather() {
-	f.kin = map[string]*kin{}
+	f.values, f.labels = map[string][]string{}, map[string][]label{}
 	for _, c := range f.of {
 		s := &Set{tools: f.tools}
 		s.compileParams(c)
@@ -58,19 +56,13 @@ func (f *Family) gather() {
 				continue
 			}
 			values := slices.Concat(flatten(c.Metadata.ParameterSpecs[p.single].Examples), flatten(c.Metadata.ParameterSpecs[p.list].Examples))
-			labels := labelsOf(c, values)
-			for _, key := range p.keys() {
-				k := f.kin[key]
-				if k == nil {
-					k = &kin{}
-					f.kin[key] = k
+			for _, v := range values {
+				if word, ok := v.(string); ok && !slices.Contains(f.values[p.name()], word) {
+					f.values[p.name()] = append(f.values[p.name()], word)
 				}
-				for _, v := range values {
-					if word, ok := v.(string); ok && !slices.Contains(k.values, word) {
-						k.values = append(k.values, word)
-					}
-				}
-				k.labels = append(k.labels, labels...)
+			}
+			if form := p.form(); form != "" {
+				f.labels[form] = append(f.labels[form], labelsOf(c, values)...)
 			}
 		}
 	}
@@ -108,7 +100,7 @@ func begins(tokens []text.Token, words []string) bool {
 	return true
 }
 
-// learn gives a capability what its kin know.
+// learn gives a capability what the others know.
 func (f *Family) learn(s *Set, c *contracts.Capability) {
 	if f == nil {
 		return
@@ -118,20 +110,14 @@ func (f *Family) learn(s *Set, c *contracts.Capability) {
 		if !p.shared() {
 			continue
 		}
-		for n, key := range p.keys() {
-			k := f.kin[key]
-			if k == nil {
-				continue
+		if !p.resolver && !p.called() {
+			for _, v := range f.values[p.name()] {
+				s.addPhrase(v, p, v, kindExample, 0.88)
 			}
-			for _, v := range k.values {
-				if n == 0 {
-					s.addPhrase(v, p, v, kindExample, 0.88)
-				}
-			}
-			for _, l := range k.labels {
-				if l.of != c && s.tools.Lexicon.Kin(l.token.Fold) == 0 {
-					s.known.add(l.token)
-				}
+		}
+		for _, l := range f.labels[p.form()] {
+			if l.of != c && s.tools.Lexicon.Kin(l.token.Fold) == 0 {
+				s.known.add(l.token)
 			}
 		}
 	}

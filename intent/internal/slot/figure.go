@@ -91,7 +91,7 @@ func (f *completer) figures(params []*param, numbers []value.Entity) *puzzle {
 		for _, e := range numbers[:min(len(numbers), maxSpans)] {
 			e = f.numerals.adapted(p, e)
 			agrees := p.bound() * compared(f.scope, e.First)
-			if v, ok := p.numberValue(e); ok && !e.Doubt && agrees >= 0 { // "below" never fills what is the lower end
+			if v, ok := p.numberValue(e); ok && !e.Doubt && agrees >= 0 && (!f.set.writes || !p.otherTime(e.Unit)) { // "below" never fills what is the lower end
 				o := f.option(e.First, e.Last, v, f.weigher.weighFigure(p, e, len(numbers)))
 				o.weight += comparedWeight * float64(agrees)
 				options = append(options, o)
@@ -177,13 +177,18 @@ func (f *weigher) unitOf(p *param, e value.Entity, ev *[evCount]float64) {
 	switch {
 	case fits(p):
 		ev[evFigureUnit] = 1
-	case isTime(e.Unit) && p.unit != "":
+	case p.otherTime(e.Unit):
 		ev[evFigureTimeOdd] = 1
 	case slices.ContainsFunc(f.set.params, func(q *param) bool { return q.numeric() && fits(q) }):
 		ev[evFigureUnitElse] = 1
 	case p.desc[e.Unit]:
 		ev[evFigureDesc] = 1
 	}
+}
+
+// otherTime tells a unit of time that is not the parameter's, or may not be.
+func (p *param) otherTime(unit string) bool {
+	return isTime(unit) && unit != p.unit && (p.unit != "" || p.units > 1)
 }
 
 func isTime(unit string) bool {

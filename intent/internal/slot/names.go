@@ -78,11 +78,14 @@ func signed(r *reading, frees []*param) {
 // offerName rates a run of capitalised words for a parameter.
 func (r *reading) offerName(p *param, first, last int) {
 	if !p.resolver && p.list == "" {
-		last = r.spelling.conjoined(last)
+		last = r.spelling.conjoined(first, last, p.naming)
 	}
 	score := 0.3
-	if p.resolver || p.naming && r.near.expects(p.lefts, first-1) {
+	switch {
+	case p.resolver:
 		score = 0.5
+	case p.naming && r.near.expects(p.lefts, first-1):
+		score = 0.45
 	}
 	plain := last == first && r.doc.Tokens[first].Is(text.FormFirst)
 	if plain {
@@ -111,11 +114,12 @@ func (r *vicinity) somewhere(p *param, first int) bool {
 }
 
 // conjoined lets a text go on over "and" to more capitals: "Sales and
-// Marketing" is one title where only one can be given.
-func (r *spelling) conjoined(last int) int {
+// Marketing" is one title where only one can be given. Names of people are of two words:
+// "Tom Hensley and Grace Oduya" are two.
+func (r *spelling) conjoined(first, last int, naming bool) int {
 	for last+2 < r.to && !r.doc.Tokens[last+1].Break && !r.doc.Tokens[last+2].Break && Joins(r.doc.Tokens[last+1].Fold) {
 		end, ok := r.capitals(last + 2)
-		if !ok {
+		if !ok || naming && last > first && end > last+2 {
 			break
 		}
 		last = end
@@ -290,11 +294,11 @@ func (r *reading) isKnownValue(i int) bool {
 func (r *reading) lists() {
 	for k := 0; k < len(r.mentions); k++ {
 		m := r.mentions[k]
-		if m.param.kind != "string" || m.param.list == "" && !m.param.resolver || len(m.param.enum) > 0 || m.kind == kindKeyed || m.doubt {
+		if m.param.kind != "string" || m.param.list == "" && !m.param.naming || len(m.param.enum) > 0 || m.kind == kindKeyed || m.doubt {
 			continue
 		}
 		first, ok := r.wording.behindConnector(m.last)
-		if !ok || !m.param.free() || !m.param.resolver && m.kind != kindName && m.kind != kindContext {
+		if !ok || !m.param.free() || !m.param.naming && m.kind != kindName && m.kind != kindContext {
 			continue
 		}
 		last, ok := r.spelling.capitals(first)

@@ -141,7 +141,7 @@ func (r *numerals) unitScore(p *param, e value.Entity) (float64, bool) {
 		return 0, false
 	case e.Unit != "" && (e.Unit == p.unit || e.Unit == p.measure || slices.Contains(p.words, e.Unit)):
 		score = 0.4
-	case isTime && p.unit != "":
+	case isTime && (p.unit != "" || p.units > 1):
 		return 0, false // weeks are not turned into days: nobody said how
 	case isTime && !p.desc[e.Unit]:
 		score = -0.2

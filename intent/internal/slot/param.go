@@ -54,6 +54,7 @@ type param struct {
 	own   map[string]bool // words of the description that are in no other
 	sense sense
 	unit  string
+	units int // how many units of time the description names
 	// measure is the unit that the name ends in, as in "height_cm".
 	measure string
 	role    role
@@ -269,7 +270,7 @@ func (p *param) describe(name string, of schema.Schema, outer string) {
 			p.format = "date"
 		}
 	}
-	p.unit = timeUnit(p.words, p.desc)
+	p.unit, p.units = timeUnit(p.words, p.desc)
 	p.role = periodRole(p.words)
 }
 
@@ -352,25 +353,25 @@ func (p *param) learnShape(v any) {
 // are no values of theirs.
 func (p *param) coded() bool { return len(p.shapes) > 0 && p.identifiers == p.examples }
 
-func timeUnit(words []string, desc map[string]bool) string {
-	for _, unit := range []string{"second", "minut", "hour", "day", "week", "month", "year"} {
-		if slices.Contains(words, unit) {
-			return strings.Replace(unit, "minut", "minute", 1)
+func timeUnit(words []string, desc map[string]bool) (unit string, named int) {
+	stems := []string{"second", "minut", "hour", "day", "week", "month", "year"}
+	for _, stem := range stems {
+		if slices.Contains(words, stem) {
+			return strings.Replace(stem, "minut", "minute", 1), 1
 		}
 	}
 	if slices.Contains(words, "night") {
-		return "day"
+		return "day", 1
 	}
-	found := ""
-	for _, unit := range []string{"second", "minut", "hour", "day", "week", "month", "year"} {
-		if desc[unit] {
-			if found != "" {
-				return ""
-			}
-			found = strings.Replace(unit, "minut", "minute", 1)
+	for _, stem := range stems {
+		if desc[stem] {
+			unit, named = strings.Replace(stem, "minut", "minute", 1), named+1
 		}
 	}
-	return found
+	if named > 1 {
+		return "", named // "in minutes, an hour is 60"
+	}
+	return unit, named
 }
 
 func periodRole(words []string) role {

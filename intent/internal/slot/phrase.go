@@ -115,7 +115,7 @@ func (s *Set) addPhrase(spoken string, p *param, v any, kind string, prob float6
 	if len(words) == 0 || len(words) > 12 {
 		return
 	}
-	if len(words) == 1 && kind != kindAlias && s.tools.Lexicon.Light(words[0]) && !(kind == kindEnum && s.tools.Lexicon.Filler(words[0])) {
+	if len(words) == 1 && kind != kindAlias && s.tools.Lexicon.Light(words[0]) && (kind != kindEnum || !s.tools.Lexicon.Filler(words[0])) {
 		return // "in" and "all" stand in any sentence
 	}
 	key := spokenValue{p, strings.Join(words, " ")}

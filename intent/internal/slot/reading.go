@@ -178,7 +178,7 @@ func (r *reading) identifier(c value.Chunk) {
 		return
 	}
 	for _, p := range r.set.params {
-		if p.kind != "string" || len(p.enum) > 0 || p.temporal() || r.inEntity[c.First] && p.clock != "" {
+		if !p.identified(r.inEntity[c.First]) {
 			continue
 		}
 		like := p.shapes.Like(c.Text)
@@ -206,6 +206,12 @@ func (r *reading) identifier(c value.Chunk) {
 			r.add(m)
 		}
 	}
+}
+
+// identified tells a parameter that a code may be a value of; one in a date or a time is
+// none of a time of day.
+func (p *param) identified(inEntity bool) bool {
+	return p.kind == "string" && len(p.enum) == 0 && !p.temporal() && (!inEntity || p.clock == "")
 }
 
 // patternWorth is how much a match of the pattern tells.

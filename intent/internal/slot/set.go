@@ -225,7 +225,7 @@ func (s *Set) passage(m *Message, part Range, only []string) *passage {
 // each by itself they are two, and where it takes no days, "in 5 years" is a number of
 // years.
 func (s *Set) entities(m *Message) []value.Entity {
-	if s.timed() {
+	if timed(s) {
 		return apart(m.Doc, m.Entities)
 	}
 	if slices.ContainsFunc(s.params, (*param).temporal) || !slices.ContainsFunc(m.Entities, distant) {
@@ -241,7 +241,7 @@ func (s *Set) entities(m *Message) []value.Entity {
 }
 
 // timed tells a capability that takes a day in one parameter and a time in another.
-func (s *Set) timed() bool {
+func timed(s *Set) bool {
 	return slices.ContainsFunc(s.params, func(p *param) bool { return p.format == "date" }) && slices.ContainsFunc(s.params, (*param).takesClock)
 }
 

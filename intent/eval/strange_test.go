@@ -1,0 +1,117 @@
+package eval_test
+
+import (
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/manifold-run/manifold/contracts"
+	"github.com/manifold-run/manifold/intent"
+)
+
+// fewestDone is which share of the clear requests to strange domains is done at least, in
+// percent, by words alone. It may only rise.
+const fewestDone = 35
+
+// Four domains as their teams would write them, and what people say to them, by authors who
+// never saw how any of it is read: what is done is what was said, and nothing is done of what
+// must not be. Much is asked about: half of the languages have no example in half of the
+// domains.
+func TestStrangeDomains(t *testing.T) {
+	t.Parallel()
+	catalog := domainsIn(t, "testdata/strange.json")
+	for name, adapter := range adapters(t, catalog) {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			var clear, done [2]int
+			for k, h := range heardIn(t, "testdata/strange.txt") {
+				if h.calls != nil {
+					clear[k%2]++
+				}
+				if strangeDone(t, adapter, catalog, h) {
+					done[k%2]++
+				}
+			}
+			t.Logf("of the clear requests %d of %d are done where they were read, %d of %d where not", done[0], clear[0], done[1], clear[1])
+			if name == "settled" && 100*(done[0]+done[1]) < fewestDone*(clear[0]+clear[1]) {
+				t.Errorf("only %d of %d clear requests are done", done[0]+done[1], clear[0]+clear[1])
+			}
+		})
+	}
+}
+
+// strangeDone tells whether a clear request is done, and fails the test where something
+// with an effect is done that was not said.
+func strangeDone(t *testing.T, adapter *intent.Adapter, catalog *contracts.Catalog, h heard) bool {
+	t.Helper()
+	u, err := adapter.Understand(t.Context(), intent.Request{Message: h.say, Catalog: catalog, Now: time.Date(2026, 11, 21, 9, 0, 0, 0, time.UTC)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got, want []string
+	writes, lacks := false, false
+	for _, in := range u.Intents {
+		entry, ok := catalog.Capability(in.Ref())
+		writes = writes || !ok || entry.Policy.SideEffectClass.Writes()
+		lacks = lacks || len(in.Missing) > 0
+		got = append(got, sorted(callOf(in)))
+	}
+	if u.Outcome != contracts.GateAccept || lacks {
+		return false
+	}
+	for _, call := range h.calls {
+		want = append(want, sorted(call))
+	}
+	slices.Sort(got)
+	slices.Sort(want)
+	if right := slices.Equal(got, want); right || !writes {
+		return right
+	}
+	t.Errorf("%s %q would be done as %v", h.language, h.say, got)
+	return false
+}
+
+// What was found in the sentences that were read, said of other things: each of these is
+// done so, or not at all.
+func TestStrangeDomainsAreReadExactly(t *testing.T) {
+	t.Parallel()
+	catalog := domainsIn(t, "testdata/strange.json")
+	adapter := settled(t, catalog)
+	for say, want := range map[string][]string{
+		// A unit of time is turned into another one where that is in no doubt.
+		"extend B-3111 by two weeks":            {"hotel.extend_stay booking_id=B-3111 nights=14"},
+		"verlängere B-3111 um eine Woche":       {"hotel.extend_stay booking_id=B-3111 nights=7"},
+		"extend B-3111 by a month":              {"hotel.extend_stay booking_id=B-3111"}, // how many is asked
+		"extend B-3111 by 3 hours":              nil,
+		"extend B-3111 from the 1st to the 3rd": nil,
+		"find tickets since November 3":         {"helpdesk.search_tickets opened_since=2026-11-03"},
+		// A day and a time said together fill a parameter each, as its pattern wants it.
+		"book Ida Noor with Dr Silva on December 9 at 9:05":         {"clinic.book_appointment date=2026-12-09 doctor=Silva patient=[Ida Noor] time=09:05"},
+		"schedule Ida Noor with Dr Osei on 2026-12-09 at 2:20 pm":   {"clinic.book_appointment date=2026-12-09 doctor=Osei patient=[Ida Noor] time=14:20"},
+		"find free slots with Dr Osei on December 9, the afternoon": {"clinic.find_slots date=2026-12-09 doctor=Osei part_of_day=afternoon"},
+		"list the patients of Dr. Osei":                             {"clinic.list_patients doctor=Osei"},
+		// Who is left out is nobody's name, and two people are two.
+		"remind everyone but Ida Noor of the appointment on December 9":    nil,
+		"remind Tom Bell and Ida Noor of their appointments on December 9": {"clinic.send_reminder date=2026-12-09 patient=[Tom Bell]", "clinic.send_reminder date=2026-12-09 patient=[Ida Noor]"},
+		// No word of the request is one of a thing's.
+		"set the reorder level of rubber bands to 85":       {"warehouse.set_reorder_level item=[rubber bands] level=85"},
+		"how many rubber bands are left?":                   {"warehouse.get_stock item=[rubber bands]"},
+		"cuántas gomas hay en el pasillo D4":                {"warehouse.get_stock aisle=D4 item=gomas"},
+		"find tickets reported by omar badi":                {"helpdesk.search_tickets requester=[omar badi]"},
+		"mostre as reservas da Inês Prado":                  {"hotel.list_bookings guest=[Inês Prado]"},
+		"please hand INC-10777 to Ida Noor":                 {"helpdesk.assign_ticket agent=[Ida Noor] ticket_id=INC-10777"},
+		"the guest changed her mind, cancel B-3111":         {"hotel.cancel_booking booking_id=B-3111"},
+		"could somebody please close the ticket INC-10777?": {"helpdesk.close_ticket ticket_ids=[INC-10777]"},
+		"il faut annuler SH-31":                             {"warehouse.cancel_shipment shipment_id=SH-31"},
+		"reopen INC-10777":                                  nil,
+		"unassign INC-10777 from Ida Noor":                  nil,
+		"should somebody shut INC-10777 one day?":           nil,
+		"the guest said that we should cancel B-3111":       nil,
+		"the guest of B-3111 changed her room herself":      nil,
+	} {
+		got, u := done(t, adapter, catalog, say)
+		if !slices.Equal(got, want) {
+			t.Errorf("%q: %s %v, want %v: %s", say, u.Outcome, got, want, u.Question)
+		}
+	}
+}
