@@ -85,6 +85,8 @@ func TestStrangeDomainsAreReadExactly(t *testing.T) {
 		"extend B-3111 by 3 hours":              nil,
 		"extend B-3111 from the 1st to the 3rd": nil,
 		"find tickets since November 3":         {"helpdesk.search_tickets opened_since=2026-11-03"},
+		"list the shipments since November 3":   {"warehouse.list_shipments from_date=2026-11-03"},
+		"list the shipments from December 3":    {"warehouse.list_shipments from_date=2026-12-03"},
 		// A day and a time said together fill a parameter each, as its pattern wants it.
 		"book Ida Noor with Dr Silva on December 9 at 9:05":         {"clinic.book_appointment date=2026-12-09 doctor=Silva patient=[Ida Noor] time=09:05"},
 		"schedule Ida Noor with Dr Osei on 2026-12-09 at 2:20 pm":   {"clinic.book_appointment date=2026-12-09 doctor=Osei patient=[Ida Noor] time=14:20"},

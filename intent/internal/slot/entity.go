@@ -177,10 +177,10 @@ func (r *reading) date(p *param, e value.Entity) {
 	case r.near.lone((*param).temporal, p):
 		score += 0.1
 	}
-	if p.looksBack() && e.Time.After(r.now) && !strings.Contains(r.doc.Src[e.Span.Start:e.Span.End], strconv.Itoa(e.Time.Year())) {
+	cue := r.wording.periodCue(e)
+	if hasBeen(r, p, e, cue) {
 		e.Time = e.Time.AddDate(-1, 0, 0)
 	}
-	cue := r.wording.periodCue(e)
 	switch {
 	case p.role == roleNone && cue == roleNone:
 		score += 0.1
@@ -203,9 +203,16 @@ func (r *reading) date(p *param, e value.Entity) {
 	r.add(mention{param: p, first: e.First, last: e.Last, value: p.dateText(e), kind: kindDate, p: min(score, 1) * e.P, doubt: e.Doubt, shared: r.oneDay(e)})
 }
 
-// looksBack tells a parameter of what has been since a day.
-func (p *param) looksBack() bool {
-	return slices.ContainsFunc(p.words, func(w string) bool { return w == "sinc" || w == "since" })
+// halfYear is how far ahead the first day of what is only looked at is rather the same day
+// of the year before: "the arrivals since November 2".
+const halfYear = 183 * 24 * time.Hour
+
+// hasBeen tells a day to come, of no year, from which on something is asked for that has
+// been.
+func hasBeen(r *reading, p *param, e value.Entity, cue role) bool {
+	yearless := !strings.Contains(r.doc.Src[e.Span.Start:e.Span.End], strconv.Itoa(e.Time.Year()))
+	looks := !r.set.writes && p.role == roleStart && cue == roleStart && e.Edge == value.Whole && r.onlyDate(e) && e.Time.Sub(r.now) > halfYear
+	return yearless && e.Time.After(r.now) && (looks || slices.Contains(p.words, "sinc"))
 }
 
 // onlyDate tells whether no other date is said.

@@ -81,23 +81,14 @@ func labelsOf(c *contracts.Capability, values []any) []label {
 			word, _ := v.(string)
 			words := text.Phrase(word)
 			for i := 2; i+len(words) <= len(tokens) && len(words) > 0; i++ {
-				if t := tokens[i-1]; !t.Break && !tokens[i].Break && !t.Named() && !t.Has(lang.Function) && !t.Has(lang.Filler) && begins(tokens[i:], words) {
+				said := slices.EqualFunc(tokens[i:i+len(words)], words, func(t text.Token, w string) bool { return t.Fold == w })
+				if t := tokens[i-1]; said && !t.Break && !tokens[i].Break && !t.Named() && !t.Has(lang.Function) && !t.Has(lang.Filler) {
 					out = append(out, label{t, c})
 				}
 			}
 		}
 	}
 	return out
-}
-
-// begins tells whether tokens begin with folded words.
-func begins(tokens []text.Token, words []string) bool {
-	for k, w := range words {
-		if tokens[k].Fold != w {
-			return false
-		}
-	}
-	return true
 }
 
 // learn gives a capability what the others know.
