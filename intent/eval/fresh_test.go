@@ -52,6 +52,8 @@ func fresh() map[string]string {
 		"supprime les chatflows FAQ et Bulletin":                   remove + "chatflow_id=FAQ + " + remove + "chatflow_id=Bulletin",
 		"apaga o chatflow FAQ e o chatflow Boletim":                remove + "chatflow_id=FAQ + " + remove + "chatflow_id=Boletim",
 		"cancel Ana Souza's and Rita Falk's leave on Friday":       cancel + "from=2026-11-27 worker=[Ana Souza] + " + cancel + "from=2026-11-27 worker=[Rita Falk]",
+		// A name before the name of one parameter is no other one's.
+		`create a chatflow "Refunds" using the Spare OpenAI credential`: create + "credential=[Spare OpenAI] name=Refunds",
 		// Who is left out is not who is meant.
 		"vacation balances of everyone on Helena Duarte's team but Ana Souza": "",
 		// "Book" is a verb here, whatever it is elsewhere.

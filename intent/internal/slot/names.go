@@ -132,6 +132,8 @@ func (r *vicinity) context(p *param, first, last int) float64 {
 	score := 0.0
 	left := r.wording.leftAt(first - 1)
 	switch {
+	case slices.ContainsFunc(r.set.params, func(q *param) bool { return q != p && r.qualifies(q, first, last) }):
+		return 0 // "the Spare OpenAI credential" is no model
 	case r.expects(p.lefts, first-1):
 		score += 0.32
 	case p.naming && introduces(left) && !r.belongsElsewhere(p, left):
