@@ -14,7 +14,7 @@ func TestClearRequestsAreDone(t *testing.T) {
 	t.Parallel()
 	catalog := shipped(t)
 	adapter := settled(t, catalog)
-	for say, want := range map[string][]string{
+	judgeAll(t, adapter, catalog, map[string][]string{
 		// A period behind "until" counts its days, in whatever words.
 		"Urlaub für Rita Falk vom 3. Februar bis zum 5. Februar":                      {"workday.request_time_off absence_type=vacation days=3 start=2027-02-03 worker=[Rita Falk]"},
 		"request leave for Rita Falk from February 9 until February 12":               {"workday.request_time_off days=4 start=2027-02-09 worker=[Rita Falk]"},
@@ -58,7 +58,14 @@ func TestClearRequestsAreDone(t *testing.T) {
 		"request leave for Rita Falk until February 12":         nil,
 		"let us say I wanted to delete the alert al-4":          nil,
 		"request 2 days off for everybody but Rita Falk please": nil,
-	} {
+	})
+}
+
+// judgeAll fails the test for each message that would not be done as it says; nil is for
+// what must not be done.
+func judgeAll(t *testing.T, adapter *intent.Adapter, catalog *contracts.Catalog, cases map[string][]string) {
+	t.Helper()
+	for say, want := range cases {
 		got, u := done(t, adapter, catalog, say)
 		if !slices.Equal(got, want) {
 			t.Errorf("%q: %s %v, want %v: %s", say, u.Outcome, got, want, u.Question)

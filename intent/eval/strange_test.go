@@ -1,13 +1,6 @@
 package eval_test
 
-import (
-	"slices"
-	"testing"
-	"time"
-
-	"github.com/manifold-run/manifold/contracts"
-	"github.com/manifold-run/manifold/intent"
-)
+import "testing"
 
 // fewestDone is which share of the clear requests to strange domains is done at least, in
 // percent, by words alone. It may only rise.
@@ -25,11 +18,12 @@ func TestStrangeDomains(t *testing.T) {
 			t.Parallel()
 			var clear, done [2]int
 			for k, h := range heardIn(t, "testdata/strange.txt") {
+				right := judgeHeard(t, adapter, catalog, h)
 				if h.calls != nil {
 					clear[k%2]++
-				}
-				if strangeDone(t, adapter, catalog, h) {
-					done[k%2]++
+					if right {
+						done[k%2]++
+					}
 				}
 			}
 			t.Logf("of the clear requests %d of %d are done where they were read, %d of %d where not", done[0], clear[0], done[1], clear[1])
@@ -40,44 +34,13 @@ func TestStrangeDomains(t *testing.T) {
 	}
 }
 
-// strangeDone tells whether a clear request is done, and fails the test where something
-// with an effect is done that was not said.
-func strangeDone(t *testing.T, adapter *intent.Adapter, catalog *contracts.Catalog, h heard) bool {
-	t.Helper()
-	u, err := adapter.Understand(t.Context(), intent.Request{Message: h.say, Catalog: catalog, Now: time.Date(2026, 11, 21, 9, 0, 0, 0, time.UTC)})
-	if err != nil {
-		t.Fatal(err)
-	}
-	var got, want []string
-	writes, lacks := false, false
-	for _, in := range u.Intents {
-		entry, ok := catalog.Capability(in.Ref())
-		writes = writes || !ok || entry.Policy.SideEffectClass.Writes()
-		lacks = lacks || len(in.Missing) > 0
-		got = append(got, sorted(callOf(in)))
-	}
-	if u.Outcome != contracts.GateAccept || lacks {
-		return false
-	}
-	for _, call := range h.calls {
-		want = append(want, sorted(call))
-	}
-	slices.Sort(got)
-	slices.Sort(want)
-	if right := slices.Equal(got, want); right || !writes {
-		return right
-	}
-	t.Errorf("%s %q would be done as %v", h.language, h.say, got)
-	return false
-}
-
 // What was found in the sentences that were read, said of other things: each of these is
 // done so, or not at all.
 func TestStrangeDomainsAreReadExactly(t *testing.T) {
 	t.Parallel()
 	catalog := domainsIn(t, "testdata/strange.json")
 	adapter := settled(t, catalog)
-	for say, want := range map[string][]string{
+	judgeAll(t, adapter, catalog, map[string][]string{
 		// A unit of time is turned into another one where that is in no doubt.
 		"extend B-3111 by two weeks":            {"hotel.extend_stay booking_id=B-3111 nights=14"},
 		"verlängere B-3111 um eine Woche":       {"hotel.extend_stay booking_id=B-3111 nights=7"},
@@ -110,10 +73,5 @@ func TestStrangeDomainsAreReadExactly(t *testing.T) {
 		"should somebody shut INC-10777 one day?":           nil,
 		"the guest said that we should cancel B-3111":       nil,
 		"the guest of B-3111 changed her room herself":      nil,
-	} {
-		got, u := done(t, adapter, catalog, say)
-		if !slices.Equal(got, want) {
-			t.Errorf("%q: %s %v, want %v: %s", say, u.Outcome, got, want, u.Question)
-		}
-	}
+	})
 }

@@ -128,7 +128,8 @@ func sorted(call string) string {
 	for rest != "" {
 		end := strings.IndexByte(rest, ' ')
 		if open := strings.Index(rest, "=["); open >= 0 && (end < 0 || open < end) {
-			end = strings.IndexByte(rest, ']') + 1
+			end = open + strings.IndexByte(rest[open:], ']') + 1
+			end += len(rest[end:]) - len(strings.TrimLeft(rest[end:], "]")) // a list ends with two
 		}
 		if end < 0 || end >= len(rest) {
 			end = len(rest)

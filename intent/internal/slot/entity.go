@@ -66,7 +66,7 @@ func (p *param) clockLayout() string {
 	}
 	morning, evening := time.Date(0, 1, 1, 8, 5, 0, 0, time.UTC), time.Date(0, 1, 1, 20, 45, 0, 0, time.UTC)
 	for _, layout := range []string{"15:04", "15:04:05", "3:04 PM", "3:04PM", "03:04 PM", "15h04", "1504"} {
-		if p.pattern.MatchString(morning.Format(layout)) && p.pattern.MatchString(evening.Format(layout)) && !p.pattern.MatchString("77:77") && !p.pattern.MatchString("7777") {
+		if p.pattern.MatchString(morning.Format(layout)) && p.pattern.MatchString(evening.Format(layout)) && (p.saysClock() || !p.pattern.MatchString("77:77") && !p.pattern.MatchString("7777")) {
 			return layout
 		}
 	}

@@ -134,16 +134,15 @@ func (r *reading) ordinal(i int) {
 // unitScore is what the unit of a number says for a parameter; false tells that
 // it is of another kind.
 func (r *numerals) unitScore(p *param, e value.Entity) (float64, bool) {
-	isTime := slices.Contains([]string{"second", "minute", "hour", "day", "week", "month", "year"}, e.Unit)
 	score := 0.0
 	switch {
 	case e.Money && slices.Contains(p.words, strings.TrimSuffix(p.unit, "e")):
 		return 0, false
 	case e.Unit != "" && (e.Unit == p.unit || e.Unit == p.measure || slices.Contains(p.words, e.Unit)):
 		score = 0.4
-	case isTime && (p.unit != "" || p.units > 1):
+	case p.otherTime(e.Unit):
 		return 0, false // weeks are not turned into days: nobody said how
-	case isTime && !p.desc[e.Unit]:
+	case isTime(e.Unit) && !p.desc[e.Unit]:
 		score = -0.2
 	case e.Unit != "" && p.own[e.Unit]:
 		score = 0.3
