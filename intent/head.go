@@ -22,7 +22,7 @@ func (b *builder) begun(c *indexed, tokens []text.Token) {
 		}
 	}
 	if head := command.Head(b.x.tools.Lexicon, tokens); head != "" && !slices.Contains(c.begins, head) {
-		c.begins, c.kinds = append(c.begins, head), c.kinds|b.x.tools.Lexicon.Kin(head)
+		c.begins, c.kinds = append(c.begins, head), c.kinds|b.x.tools.Lexicon.Kin(head).Asked()
 	}
 }
 

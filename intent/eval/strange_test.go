@@ -75,3 +75,39 @@ func TestStrangeDomainsAreReadExactly(t *testing.T) {
 		"the guest of B-3111 changed her room herself":      nil,
 	})
 }
+
+// The opposite of a deed is never the deed, where a domain has one of the two alone; another
+// verb of the same kind is.
+func TestOppositesAreNotDone(t *testing.T) {
+	t.Parallel()
+	catalog := domainsIn(t, "testdata/opposites.json")
+	for _, adapter := range adapters(t, catalog) {
+		judgeAll(t, adapter, catalog, map[string][]string{
+			"increase the limit of card C-44 to 650":         {"bank.raise_limit card=C-44 limit=650"},
+			"purchase 12 units of fund F-31":                 {"bank.buy_units fund=F-31 units=12"},
+			"shut the account A-90":                          {"bank.close_account account=A-90"},
+			"lower the limit of card C-44 to 650":            nil,
+			"reduce the limit of C-44 to 650":                nil,
+			"decrease the limit of card C-44 to 650":         nil,
+			"bring the limit of card C-44 down to 650":       nil,
+			"sell 12 units of fund F-31":                     nil,
+			"please sell 12 units of F-31":                   nil,
+			"open the account A-90":                          nil,
+			"reopen account A-90":                            nil,
+			"please open account A-90 again":                 nil,
+			"senke das Limit der Karte C-44 auf 650":         nil,
+			"verkaufe 12 Anteile des Fonds F-31":             nil,
+			"öffne das Konto A-90":                           nil,
+			"reduza o limite do cartão C-44 para 650":        nil,
+			"venda 12 unidades do fundo F-31":                nil,
+			"abra a conta A-90":                              nil,
+			"baja el límite de la tarjeta C-44 a 650":        nil,
+			"vende 12 unidades del fondo F-31":               nil,
+			"baisse le plafond de la carte C-44 à 650":       nil,
+			"vends 12 parts du fonds F-31":                   nil,
+			"vendi 12 quote del fondo F-31":                  nil,
+			"abbassa il limite della carta C-44 a 650":       nil,
+			"alguém podia fechar a conta A-90 um dia destes": nil,
+		})
+	}
+}

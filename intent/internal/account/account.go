@@ -92,7 +92,7 @@ func (m *Message) Of(r Request) Account {
 	a := &accounting{m: m, Request: r}
 	a.Classes, a.Parameters = make([]contracts.WordClass, len(m.Tokens)), make([]string, len(m.Tokens))
 	for _, stem := range r.Knows.Verbs() {
-		a.kinds |= m.lex.Kin(stem)
+		a.kinds |= m.lex.Kin(stem).Asked()
 	}
 	if r.Reads {
 		a.kinds |= lang.KindOf("show") | lang.KindOf("find") | lang.KindOf("fetch") | lang.KindOf("compute")

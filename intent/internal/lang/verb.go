@@ -14,7 +14,7 @@ type Kinds uint32
 func kinds() []string {
 	return []string{
 		"delete", "cancel", "create", "change", "send", "notify", "request", "reserve", "show", "find", "start", "stop",
-		"approve", "reject", "copy", "move", "compare", "compute", "fetch", "buy", "close", "assign", "extend", "record",
+		"approve", "reject", "copy", "move", "compare", "compute", "fetch", "buy", "close", "assign", "extend", "record", "raise", "lower", "sell",
 	}
 }
 
@@ -66,10 +66,19 @@ func KindOf(name string) Kinds {
 	return 0
 }
 
+// Asked are the kinds that a capability is asked for with, of those of a verb of its own:
+// what is raised may be asked for as a change, but what raises is not asked to lower.
+func (k Kinds) Asked() Kinds {
+	if k&(KindOf("raise")|KindOf("lower")) != 0 {
+		return k &^ KindOf("change")
+	}
+	return k
+}
+
 // Deeds are the kinds of verbs that change something; others show, find or compute,
 // or are said of anything ("start", "send me the list").
 func Deeds() (out Kinds) {
-	for _, name := range []string{"delete", "cancel", "create", "change", "approve", "reject", "copy", "move", "buy", "reserve", "close", "assign", "extend", "record"} {
+	for _, name := range []string{"delete", "cancel", "create", "change", "approve", "reject", "copy", "move", "buy", "reserve", "close", "assign", "extend", "record", "raise", "lower", "sell"} {
 		out |= KindOf(name)
 	}
 	return out

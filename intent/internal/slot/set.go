@@ -89,7 +89,7 @@ func (s *Set) know(texts ...string) {
 
 func (s *Set) knowToken(t text.Token) {
 	s.vocabulary[t.Stem] = true
-	s.kinds |= s.tools.Lexicon.Kin(t.Fold)
+	s.kinds |= s.tools.Lexicon.Kin(t.Fold).Asked()
 	if len(t.Fold) >= 5 {
 		s.long = append(s.long, t.Fold)
 	}
