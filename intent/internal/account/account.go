@@ -199,8 +199,11 @@ func (a *accounting) values() {
 		}
 		last := v.Last
 		for _, e := range a.m.entities {
-			if e.First >= v.First && e.First <= last && e.Last > last && e.Last < len(a.Classes) && !a.valued(last+1, e.Last) {
-				last = e.Last
+			if e.First < v.First || e.First > last || e.Last <= last || e.Last >= len(a.Classes) {
+				continue
+			}
+			for last < e.Last && !a.valued(last+1, last+1) {
+				last++ // "at" of a day and a time that fill a parameter each
 			}
 		}
 		for i := max(v.First, 0); i <= last && i < len(a.Classes); i++ {

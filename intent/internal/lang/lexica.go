@@ -86,6 +86,9 @@ func (w Word) KnownIn(language int) bool {
 	return w.entry != nil && language < len(w.entry.in) && w.entry.in[language] != (marks{})
 }
 
+// Known tells whether any language has the word.
+func (w Word) Known() bool { return w.entry != nil }
+
 // Exact tells that a file spells a word exactly so.
 func (w Word) Exact() bool { return w.entry != nil && w.entry.own }
 

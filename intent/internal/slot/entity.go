@@ -14,6 +14,9 @@ import (
 
 // entity offers a typed value to the parameters of its type.
 func (r *reading) entity(e value.Entity) {
+	if e.Kind == value.Date {
+		bothEnds(r, e)
+	}
 	for _, p := range r.set.params {
 		if !r.try(dear) {
 			return
@@ -182,8 +185,8 @@ func (r *reading) date(p *param, e value.Entity) {
 		e.Time = e.Time.AddDate(-1, 0, 0)
 	}
 	switch {
-	case p.role == roleNone && cue == roleNone:
-		score += 0.1
+	case p.role == roleNone && (cue == roleNone || !slices.ContainsFunc(r.set.params, (*param).bounds)):
+		score += 0.1 // "to December 12" of what has no period is a day
 	case p.role == cue && e.Edge != value.Whole:
 		score += 0.4 // both ends were said together
 	case p.role == cue:
@@ -203,15 +206,36 @@ func (r *reading) date(p *param, e value.Entity) {
 	r.add(mention{param: p, first: e.First, last: e.Last, value: p.dateText(e), kind: kindDate, p: min(score, 1) * e.P, doubt: e.Doubt, shared: r.oneDay(e)})
 }
 
+// bothEnds offers the only day of a text to both ends of a period, where no word such as
+// "from" says that it is one of them: what is free "on Tuesday" is so on that day. What has
+// an effect takes it so only where it needs both.
+func bothEnds(r *reading, e value.Entity) {
+	start, end := r.set.period()
+	if start == nil || e.Edge != value.Whole || r.wording.periodCue(e) != roleNone || !r.onlyDate(e) || r.learning || r.set.writes && (!start.required || !end.required) {
+		return
+	}
+	for _, p := range []*param{start, end} {
+		r.add(mention{param: p, first: e.First, last: e.Last, value: p.dateText(e), kind: kindDate, p: 0.8, doubt: e.Doubt, shared: true})
+	}
+}
+
+// bounds tells one end of a period.
+func (p *param) bounds() bool { return p.temporal() && p.role != roleNone }
+
 // halfYear is how far ahead the first day of what is only looked at is rather the same day
 // of the year before: "the arrivals since November 2".
 const halfYear = 183 * 24 * time.Hour
+
+// nearlyAYear is the same of both ends of a period.
+const nearlyAYear = 300 * 24 * time.Hour
 
 // hasBeen tells a day to come, of no year, from which on something is asked for that has
 // been.
 func hasBeen(r *reading, p *param, e value.Entity, cue role) bool {
 	yearless := !strings.Contains(r.doc.Src[e.Span.Start:e.Span.End], strconv.Itoa(e.Time.Year()))
-	looks := !r.set.writes && p.role == roleStart && cue == roleStart && e.Edge == value.Whole && r.onlyDate(e) && e.Time.Sub(r.now) > halfYear
+	ahead := e.Time.Sub(r.now)
+	looks := !r.set.writes && p.role == roleStart && cue == roleStart && e.Edge == value.Whole && r.onlyDate(e) && ahead > halfYear
+	looks = looks || !r.set.writes && e.Edge != value.Whole && ahead > nearlyAYear // "between 1 and 15 November", said on the 21st
 	return yearless && e.Time.After(r.now) && (looks || slices.Contains(p.words, "sinc"))
 }
 

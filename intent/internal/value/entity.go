@@ -230,6 +230,7 @@ func NewDoc(src string, tokens []text.Token) *Doc { return NewDocIn(src, tokens,
 func NewDocIn(src string, tokens []text.Token, prior lang.Weights) *Doc {
 	d := &Doc{Src: src, Tokens: tokens, chunkOf: make([]int, len(tokens)), said: make([]said, len(tokens))}
 	d.Voice = lang.Listen(lang.Shipped(), tokens, prior)
+	d.respell()
 	for i, t := range tokens {
 		d.said[i] = said{word: t.Word, parted: t.Break}
 		if i == 0 {

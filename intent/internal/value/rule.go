@@ -263,9 +263,14 @@ func rangeOfPoints(r *reader, c *captures) (a, b Entity, ok bool) {
 		b.Time = b.Time.AddDate(0, 0, 7)
 	case b.yearless && a.yearless:
 		b.Time = b.Time.AddDate(1, 0, 0)
+		b.Doubt = b.Time.Sub(a.Time) > longestTurn
 	}
 	return edges(a, b)
 }
+
+// longestTurn is the longest time over the end of a year that nobody doubts: "31 December
+// to 24 December" is a slip.
+const longestTurn = 300 * 24 * time.Hour
 
 func edges(a, b Entity) (Entity, Entity, bool) {
 	a.Edge, b.Edge = Start, End
