@@ -125,32 +125,7 @@ func (s *sentenceReader) weighed(p *part, of readings) []Candidate {
 		out = append(out, s.candidate(p, r, conf, learned, foreign))
 	}
 	sortCandidates(out)
-	if of.heard && len(out) > 0 && s.stranger(s.x.refs[out[0].Entry.Ref()], p.from) {
-		s.heeded(out)
-	}
 	return out
-}
-
-// aheadOf is which share of the confidence of a reading by meaning all others have at
-// most, where nothing else can tell it from them.
-const aheadOf = 0.34
-
-// A reading that nothing else comes near needs less.
-const farConfidence, farAheadOf = 0.2, 0.1
-
-// heeded does what only looks and was said in a language in which nothing is asked for
-// here, where its meaning is nearest by far and all that is needed is said.
-func (s *sentenceReader) heeded(out []Candidate) {
-	if len(out) == 0 || out[0].Entry.Policy.SideEffectClass.Writes() || len(out[0].Missing) > 0 {
-		return
-	}
-	next, best := 0.0, &out[0].Confidence
-	if len(out) > 1 {
-		next = out[1].Confidence
-	}
-	if *best >= DefaultClarify && next <= aheadOf**best || *best >= farConfidence && next <= farAheadOf**best {
-		*best = max(*best, DefaultAccept)
-	}
 }
 
 // saysAll tells a question in words that are known, with a value and all that is needed.

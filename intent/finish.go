@@ -30,6 +30,7 @@ func (s *sentenceReader) finish(parts []*part) []Clause {
 	held.spreadMoods(parts)
 	for at, p := range parts {
 		held.limit(p)
+		j.heed(p)
 		j.complete(p)
 		j.refer(parts, at)
 	}
@@ -43,6 +44,35 @@ func (s *sentenceReader) finish(parts []*part) []Clause {
 	}
 	j.order(parts, out)
 	return out
+}
+
+// aheadOf is which share of the confidence of a reading by meaning all others have at
+// most, where nothing else can tell it from them.
+const aheadOf = 0.34
+
+// A reading that nothing else comes near needs less.
+const farConfidence, farAheadOf = 0.2, 0.1
+
+// heed does what only looks and is said in words of which not enough is known, where its
+// meaning is nearest by far and all that is needed is said. What is held back comes near
+// nothing.
+func (j judgement) heed(p *part) {
+	if !j.s.glosses.heard || p.refused || p.adopted || len(p.candidates) == 0 {
+		return
+	}
+	best := &p.candidates[0]
+	if best.Held || best.Entry.Policy.SideEffectClass.Writes() || len(best.Missing) > 0 {
+		return
+	}
+	next := 0.0
+	for _, c := range p.candidates[1:] {
+		if !c.Held {
+			next = max(next, c.Confidence)
+		}
+	}
+	if best.Confidence >= DefaultClarify && next <= aheadOf*best.Confidence || best.Confidence >= farConfidence && next <= farAheadOf*best.Confidence {
+		best.Confidence = max(best.Confidence, DefaultAccept)
+	}
 }
 
 // requests drops the parts that command nothing by themselves: they are said of the
@@ -187,7 +217,7 @@ func (j judgement) accounted(p *part, of *indexed) bool {
 		return false
 	}
 	done := j.s.commanded(p.first)
-	if !best.begins && !best.gives && !best.told && done&of.kinds == 0 {
+	if !best.begins && !best.gives && !best.told && done&of.kinds == 0 && !j.named(p) {
 		return false
 	}
 	return !slices.ContainsFunc(p.candidates[1:], func(o Candidate) bool {
@@ -196,6 +226,32 @@ func (j judgement) accounted(p *part, of *indexed) bool {
 		other := ok && done&of.kinds != 0 && done&idx.kinds == 0 || best.gives && !o.gives && !o.Entry.Policy.SideEffectClass.Writes()
 		return !other && o.Confidence > unrivalled*best.Confidence
 	})
+}
+
+// fewestNamed is how many values say without a verb what is wanted.
+const fewestNamed = 3
+
+// named tells a request without a verb that names what is wanted and says several of its
+// values: "1 day off for Bruno on December 16".
+func (j judgement) named(p *part) bool {
+	best := &p.candidates[0]
+	typed := 0
+	for _, ev := range best.Evidence {
+		if slot.Typed(ev) || slot.Unmistakable(ev) {
+			typed++
+		}
+	}
+	if typed == 0 || len(best.Evidence) < fewestNamed {
+		return false
+	}
+	for i := p.from; i < p.to; i++ {
+		t := j.s.m.Tokens[i]
+		valued := slices.ContainsFunc(slices.Collect(maps.Values(best.Evidence)), func(ev contracts.Evidence) bool { return t.Start >= ev.Span[0] && t.End <= ev.Span[1] })
+		if !valued && j.s.x.tools.Lexicon.Kin(t.Fold) != 0 && !j.s.x.set(j.s.x.refs[best.Entry.Ref()]).Knows(t) {
+			return false
+		}
+	}
+	return true
 }
 
 // grow reads what is left of a name: what goes on right behind one that was taken as
