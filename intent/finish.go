@@ -50,8 +50,13 @@ func (s *sentenceReader) finish(parts []*part) []Clause {
 // most, where nothing else can tell it from them.
 const aheadOf = 0.34
 
-// A reading that nothing else comes near needs less.
+// A reading that nothing else comes near needs less where nothing is asked for in the
+// language of the message.
 const farConfidence, farAheadOf = 0.2, 0.1
+
+// clearScore is the score of what is hardly ever meant otherwise, clearLead how far ahead of
+// all others it is, as a share: by words and by meaning together, whatever the confidence.
+const clearScore, clearLead = 2.1, 0.15
 
 // heed does what only looks and is said in words of which not enough is known, where its
 // meaning is nearest by far and all that is needed is said. What is held back comes near
@@ -64,13 +69,17 @@ func (j judgement) heed(p *part) {
 	if best.Held || best.Entry.Policy.SideEffectClass.Writes() || len(best.Missing) > 0 {
 		return
 	}
-	next := 0.0
+	next, score := 0.0, 0.0
 	for _, c := range p.candidates[1:] {
 		if !c.Held {
-			next = max(next, c.Confidence)
+			next, score = max(next, c.Confidence), max(score, c.Score)
 		}
 	}
-	if best.Confidence >= DefaultClarify && next <= aheadOf*best.Confidence || best.Confidence >= farConfidence && next <= farAheadOf*best.Confidence {
+	idx, ok := j.s.x.refs[best.Entry.Ref()]
+	ahead := best.Confidence >= DefaultClarify && next <= aheadOf*best.Confidence
+	far := ok && j.s.stranger(idx, p.from) && best.Confidence >= farConfidence && next <= farAheadOf*best.Confidence
+	clear := best.Score >= clearScore && score <= (1-clearLead)*best.Score && best.Confidence != deedConfidence
+	if ahead || far || clear {
 		best.Confidence = max(best.Confidence, DefaultAccept)
 	}
 }
@@ -170,7 +179,7 @@ func (j judgement) account(p *part, parts []*part, at int) {
 	if a.Retracted && !best.Exact {
 		best.Held, best.Note = true, mood.Retracted.Note()
 	}
-	best.Said, best.operated, best.excepted = j.sentence(a, best), a.Operated, a.Excepted
+	best.Said, best.operated, best.excepted, best.unknown = j.sentence(a, best), a.Operated, a.Excepted, a.Unknown
 	best.lost = j.s.stranger(idx, p.from) && len(asked.OpenKinds(best.Parameters)) > 0 && best.Said.Marked()
 	switch {
 	case j.wordy(p, idx):
@@ -213,7 +222,7 @@ const unrivalled = 0.5
 func (j judgement) accounted(p *part, of *indexed) bool {
 	best := &p.candidates[0]
 	if len(j.s.pieces) == 0 || !best.Entry.Policy.SideEffectClass.Writes() || best.Held || p.refused || p.adopted || len(best.Missing) > 0 || len(best.Evidence) == 0 || best.Confidence < DefaultClarify ||
-		len(best.Said.Unread(contracts.WordBinding)) > 0 || !j.s.stranger(of, p.from) && len(best.Said.Unread(contracts.WordBeside)) > 0 {
+		len(best.Said.Unread(contracts.WordBinding)) > 0 || !j.s.stranger(of, p.from) && best.unknown {
 		return false
 	}
 	done := j.s.commanded(p.first)
@@ -247,7 +256,7 @@ func (j judgement) named(p *part) bool {
 	for i := p.from; i < p.to; i++ {
 		t := j.s.m.Tokens[i]
 		valued := slices.ContainsFunc(slices.Collect(maps.Values(best.Evidence)), func(ev contracts.Evidence) bool { return t.Start >= ev.Span[0] && t.End <= ev.Span[1] })
-		if !valued && j.s.x.tools.Lexicon.Kin(t.Fold) != 0 && !j.s.x.set(j.s.x.refs[best.Entry.Ref()]).Knows(t) {
+		if !valued && j.s.x.tools.Lexicon.Kin(t.Fold) != 0 {
 			return false
 		}
 	}

@@ -96,6 +96,8 @@ type Candidate struct {
 	operated bool
 	// excepted tells one that leaves something out: what is read would be too much.
 	excepted bool
+	// unknown tells words of the command itself that the capability does not know.
+	unknown bool
 	// lost tells one in a language that its domain does not have, of whose words some
 	// are not read that may tell which of few values is meant.
 	lost bool

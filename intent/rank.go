@@ -144,6 +144,41 @@ func (x *wording) respelled(tokens []text.Token) []text.Token {
 	return out
 }
 
+// mend reads mistyped words of a message as those that they are meant for, for whatever
+// reads it: they ask for what is asked for in the words of the catalog. Values are given as
+// they were written.
+func (x *wording) mend(lexicon *text.Lexicon, tokens []text.Token) {
+	for i, t := range tokens[:min(len(tokens), maxRespelled)] {
+		if !mendable(lexicon, tokens, i) {
+			continue
+		}
+		if _, known := x.features[text.WordFeature(t.Stem)]; known {
+			continue
+		}
+		if w, ok := x.meant(t.Fold); ok {
+			tokens[i] = t.Respelled(w)
+		}
+	}
+}
+
+// mendable tells a word that no language has, in any form: no name, no verb (its ending says
+// whether it is told or asked for), and nothing with an accent, an apostrophe or a part in
+// an operator such as "except".
+func mendable(lexicon *text.Lexicon, tokens []text.Token, i int) bool {
+	t := tokens[i]
+	next := i+1 < len(tokens) && (tokens[i+1].Glued || len(tokens[i+1].Fold) == 1) // "needn't"
+	if t.Known() || !text.Spellable(t) || t.Lower != t.Fold || t.Is(text.FormTitle) && !t.Is(text.FormFirst) || t.Is(text.FormCaps|text.FormQuoted) || t.Glued || next || lexicon.Kin(t.Fold) != 0 {
+		return false
+	}
+	for language := range lexicon.Languages {
+		if lexicon.Rooted(language, t.Fold) {
+			return false
+		}
+	}
+	_, operates := lang.Find(&lexicon.Operators, tokens, i)
+	return !operates
+}
+
 // meant gives the word that a mistyped one is meant for, if that is clear.
 func (x *wording) meant(fold string) (string, bool) {
 	best, first, second := "", float32(math.MaxFloat32), float32(math.MaxFloat32)

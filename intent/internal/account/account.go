@@ -75,6 +75,9 @@ type Account struct {
 	Excepted bool
 	// Retracted tells words such as "just kidding".
 	Retracted bool
+	// Unknown tells words of a command itself that the capability does not know, though
+	// they change nothing.
+	Unknown bool
 }
 
 // accounting is an account in the making.
@@ -324,7 +327,8 @@ func (a *accounting) operator(i, to int) (lang.Hit[lang.Operator], bool) {
 	if a.Classes[i] != "" || a.m.Tokens[i].Is(text.FormQuoted) {
 		return lang.Hit[lang.Operator]{}, false
 	}
-	hit, ok := lang.Find(&a.m.lex.Operators, a.m.Tokens[:to], i)
+	// "Se" is "if" in Portuguese and a pronoun in Spanish: a language that is ruled out has none.
+	hit, ok := lang.FindIn(&a.m.lex.Operators, a.m.Tokens[:to], i, a.m.voice.At(i).Possible)
 	if ok && hit.Value == lang.Or && a.article(i, to) {
 		return hit, false
 	}

@@ -202,6 +202,7 @@ func (a *accounting) beside(from, to int) {
 		if a.knows(i) {
 			class = contracts.WordCommand
 		}
+		a.Unknown = a.Unknown || class == contracts.WordBeside && a.Classes[i] == ""
 		a.set(i, i+1, class)
 	}
 }

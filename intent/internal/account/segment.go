@@ -40,6 +40,7 @@ type Message struct {
 	Segments []Segment
 
 	lex      *lang.Lexica
+	voice    lang.Voice
 	entities []value.Entity
 	inEntity []bool // by token
 	code     []bool // tokens of identifiers: "J-5"
@@ -53,7 +54,7 @@ type Message struct {
 // with; mooded a run of tokens whose first words say that it is no plain request.
 func Read(lex *lang.Lexica, src string, tokens []text.Token, entities []value.Entity, bids func(int) bool, mooded func(from, to int) bool) *Message {
 	m := &Message{
-		Src: src, Tokens: tokens, lex: lex, entities: entities, bids: bids, plain: func(from, to int) bool { return !mooded(from, to) },
+		Src: src, Tokens: tokens, lex: lex, voice: lang.Listen(lex, tokens, nil), entities: entities, bids: bids, plain: func(from, to int) bool { return !mooded(from, to) },
 		inEntity: make([]bool, len(tokens)), code: make([]bool, len(tokens)), frame: make([]bool, len(tokens)),
 	}
 	for _, e := range entities {
@@ -150,7 +151,23 @@ func (m *Message) cut() {
 		if k > 0 && s.Kind == Open && !s.starts && m.depends(s) && m.Segments[k-1].Kind != Courtesy {
 			m.Segments[k-1].Kind = Open // "it is forbidden, …": it governs what follows
 		}
+		if k > 1 && s.Kind == Open && s.To == len(m.Tokens) && m.Segments[k-1].Kind == Courtesy && m.signs(s) {
+			s.Kind = Courtesy
+		}
 	}
+}
+
+// longestSignature is how many words the name has at most that ends a letter.
+const longestSignature = 3
+
+// signs tells a name and nothing else, behind a greeting at the end: "Cheers, Tom".
+func (m *Message) signs(s *Segment) bool {
+	for i := s.From; i < s.To; i++ {
+		if !m.Tokens[i].Is(text.FormTitle) || m.light(i) || m.bids(i) || m.inEntity[i] || !m.word(i) {
+			return false
+		}
+	}
+	return s.To-s.From <= longestSignature
 }
 
 // depends tells a segment that hangs on the one before: its verb is an infinitive, as
@@ -201,10 +218,12 @@ func (m *Message) joined(i int) bool {
 	return slices.ContainsFunc(m.entities, func(e value.Entity) bool { return e.First < i && i <= e.Last })
 }
 
-// reason tells a word such as "because" at a place. "Since Monday" is none.
+// reason tells a word such as "because" at a place. "Since Monday" is none, nor is "since
+// v2".
 func (m *Message) reason(i int) bool {
 	hit, ok := lang.Find(&m.lex.Reasons, m.Tokens, i)
-	return ok && m.word(i) && i+hit.Tokens < len(m.Tokens) && !m.inEntity[i] && !m.inEntity[i+hit.Tokens]
+	next := i + hit.Tokens
+	return ok && m.word(i) && next < len(m.Tokens) && !m.inEntity[i] && !m.inEntity[next] && !m.Tokens[next].Is(text.FormMixed|text.FormDigits)
 }
 
 // kindOf tells what a segment is for, and marks its courtesy.
@@ -219,19 +238,15 @@ func (m *Message) kindOf(s *Segment) Kind {
 		return Open
 	case m.relates(from, s):
 		return Statement
+	case m.narrates(from, s):
+		if m.past(from, s.To) {
+			return Past
+		}
+		return Statement
 	case m.commands(from, s.To):
 		return Open
 	}
 	return m.tells(from, s)
-}
-
-// relates tells a clause that only says something of what stands before it:
-// ", which is obsolete".
-func (m *Message) relates(from int, s *Segment) bool {
-	if s.starts || s.From == 0 || !m.is(from, lang.Relative) || m.is(from, lang.Article) {
-		return false
-	}
-	return !m.commands(from+1, s.To)
 }
 
 // supposes tells a word such as "if": what depends on it is asked about, whoever it
@@ -326,6 +341,9 @@ func (m *Message) commands(from, to int) bool {
 		if m.frame[i] || !m.word(i) || !m.bids(i) || m.named(i) || m.kin(i) == 0 && (m.is(i, lang.Article) || m.has(i, lang.Asks) && !m.is(i, lang.Asks)) {
 			continue
 		}
+		if m.kin(i) == 0 && i > from && m.is(i-1, lang.Subject) && !m.is(i-1, lang.Article) && !m.Tokens[i].Break {
+			continue // "I keep missing it" is no command, whatever requests begin with
+		}
 		if !m.perfect(from, i) {
 			return true
 		}
@@ -339,7 +357,8 @@ func (m *Message) named(i int) bool {
 		return false
 	}
 	noun := m.lex.Languages[m.language].Capitalises && m.Tokens[i].Is(text.FormTitle) && !m.Tokens[i].Is(text.FormFirst)
-	return noun || m.is(i-1, lang.Article) || m.has(i-1, lang.Pronoun) && !m.is(i-1, lang.Subject)
+	elided := m.Tokens[i].Glued && len(m.Tokens[i-1].Fold) == 1 && m.word(i) && !m.lex.Infinitive(m.Tokens[i].Fold) // "d'avis"
+	return noun || elided || m.is(i-1, lang.Article) || m.has(i-1, lang.Pronoun) && !m.is(i-1, lang.Subject)
 }
 
 // perfect tells a verb that reports: "I cancelled", "was moved", "ich habe … storniert".
@@ -382,60 +401,6 @@ func (m *Message) Wants(from, to int) bool {
 	return wanted && m.wants(from, to)
 }
 
-func (m *Message) denied(from, to int) bool {
-	for i := from; i < to; i++ {
-		if m.has(i, lang.Negation) || m.has(i, lang.Ending) && m.is(from, lang.Subject) {
-			return true
-		}
-	}
-	return false
-}
-
-// past tells whether a run reports what was.
-func (m *Message) past(from, to int) bool {
-	for i := from; i < min(to, from+6); i++ {
-		if m.is(i, lang.Past, lang.Reports) {
-			return true
-		}
-		if i > from && m.is(from, lang.Subject) && i == from+1 && strings.HasSuffix(m.Tokens[i].Fold, "ed") {
-			return true
-		}
-	}
-	return false
-}
-
-// tells finds a finite clause: one that has a subject and says something of it.
-func (m *Message) tells(from int, s *Segment) Kind {
-	finite := m.is(from, lang.Subject) && !m.is(from, lang.Article) && s.To-from > 1 && !m.inEntity[from]
-	inside := !s.starts && s.From > 0 && s.To-from > 2 && !m.has(from, lang.Negation, lang.Denial) && m.denied(from, s.To)
-	for i := from; i < min(s.To, from+6) && !inside; i++ {
-		inside = m.is(i, lang.Want, lang.Needing) && m.denied(from, s.To) // "Bruno does not need it any more"
-	}
-	dropped := inside || m.headFirst() && (m.is(from, lang.Finite) || m.denied(from, s.To) && s.To-from > 2 && !m.bids(from))
-	for i := from + 1; i < min(s.To, from+7) && !finite; i++ {
-		finite = i < s.To-1 && m.is(i, lang.Finite, lang.Reports, lang.Past) || s.starts && i > from+1 && m.is(from, lang.Article) && came(m, i, s.To)
-	}
-	switch {
-	case !finite && !dropped, m.has(from, lang.Asks):
-		return Open
-	case m.past(from, s.To):
-		return Past
-	}
-	return Statement
-}
-
-// came tells a verb of what came to pass behind a noun: "the customer changed", "el
-// cliente se arrepintió", "le client a changé".
-func came(m *Message, i, to int) bool {
-	if !m.word(i) || m.inEntity[i] || m.Tokens[i].Named() {
-		return false
-	}
-	if m.is(i, lang.Did) || m.is(i, lang.Helps) && i+1 < to && !m.light(i+1) {
-		return true
-	}
-	return m.lex.EndsInPast(m.language, m.Tokens[i].Word) && !m.is(i-1, lang.Article) && (!m.light(i-1) || m.Tokens[i].Lower != m.Tokens[i].Fold)
-}
-
 // Framed tells whether courtesy stands right before a token.
 func (m *Message) Framed(i int) bool {
 	if i >= len(m.Tokens) || m.Tokens[i].Is(text.FormFirst) {
@@ -443,6 +408,9 @@ func (m *Message) Framed(i int) bool {
 	}
 	for i > 0 && m.couples(i-1) {
 		i--
+	}
+	if k := slices.IndexFunc(m.Segments, func(s Segment) bool { return s.From == i }); k > 1 && m.Segments[k-1].Kind == Reason && m.Segments[k-2].Kind == Courtesy && !m.Segments[k].starts {
+		return true // "could you, since she is away, book …"
 	}
 	return i > 0 && m.frame[i-1]
 }

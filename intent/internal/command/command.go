@@ -46,10 +46,14 @@ func Object(lexicon *text.Lexicon, tokens []text.Token) []text.Token {
 	return tokens[from:to]
 }
 
-// Kin gives the kinds of the verb that tokens begin with.
+// Kin gives the kinds of the verb that tokens begin with, in two words too: "call off".
 func Kin(lexicon *text.Lexicon, tokens []text.Token) lang.Kinds {
-	for _, t := range tokens {
-		if kin := lexicon.Kin(t.Fold); kin != 0 || !mood.Opening(t.Fold) {
+	for i, t := range tokens {
+		kin := lexicon.Kin(t.Fold)
+		if kin == 0 && i+1 < len(tokens) && !tokens[i+1].Break {
+			kin = lexicon.Kin(tokens[i+1].Fold + t.Fold)
+		}
+		if kin != 0 || !mood.Opening(t.Fold) {
 			return kin
 		}
 	}

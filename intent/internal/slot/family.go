@@ -15,10 +15,11 @@ type Family struct {
 	tools *Tools
 	of    []*contracts.Capability
 	once  sync.Once
-	// values are those of the examples by the name of the parameter, labels the words
-	// before them by the pattern.
-	values map[string][]string
-	labels map[string][]label
+	// values are those of the examples by the name of the parameter, aliases what else they
+	// are called, labels the words before them by the pattern.
+	values  map[string][]string
+	aliases map[string]map[string]any
+	labels  map[string][]label
 }
 
 // label is a word that stands right before a value in an example: "the booking B-7".
@@ -47,7 +48,7 @@ func (p *param) shared() bool { return p.kind == "string" && len(p.enum) == 0 &&
 func (p *param) called() bool { return slices.Equal(p.words, []string{"name"}) }
 
 func (f *Family) gather() {
-	f.values, f.labels = map[string][]string{}, map[string][]label{}
+	f.values, f.aliases, f.labels = map[string][]string{}, map[string]map[string]any{}, map[string][]label{}
 	for _, c := range f.of {
 		s := &Set{tools: f.tools}
 		s.compileParams(c)
@@ -61,8 +62,23 @@ func (f *Family) gather() {
 					f.values[p.name()] = append(f.values[p.name()], word)
 				}
 			}
+			f.alias(p.name(), c.Metadata.ParameterSpecs[p.single].Aliases, c.Metadata.ParameterSpecs[p.list].Aliases)
 			if form := p.form(); form != "" {
 				f.labels[form] = append(f.labels[form], labelsOf(c, values)...)
+			}
+		}
+	}
+}
+
+// alias keeps what values of a parameter are called, the first that says so.
+func (f *Family) alias(name string, of ...map[string]any) {
+	if f.aliases[name] == nil {
+		f.aliases[name] = map[string]any{}
+	}
+	for _, aliases := range of {
+		for spoken, v := range aliases {
+			if _, has := f.aliases[name][spoken]; !has {
+				f.aliases[name][spoken] = v
 			}
 		}
 	}
@@ -91,6 +107,12 @@ func labelsOf(c *contracts.Capability, values []any) []label {
 	return out
 }
 
+// fitsAny tells a text that the schema of a parameter allows.
+func (p *param) fitsAny(v any) bool {
+	word, ok := v.(string)
+	return ok && p.fits(word)
+}
+
 // learn gives a capability what the others know.
 func (f *Family) learn(s *Set, c *contracts.Capability) {
 	if f == nil {
@@ -104,6 +126,11 @@ func (f *Family) learn(s *Set, c *contracts.Capability) {
 		if !p.resolver && !p.called() {
 			for _, v := range f.values[p.name()] {
 				s.addPhrase(v, p, v, kindExample, 0.88)
+			}
+			for _, spoken := range sortedKeys(f.aliases[p.name()]) {
+				if v := f.aliases[p.name()][spoken]; p.fitsAny(v) {
+					s.addPhrase(spoken, p, v, kindAlias, 0.93)
+				}
 			}
 		}
 		for _, l := range f.labels[p.form()] {

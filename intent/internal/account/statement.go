@@ -1,0 +1,132 @@
+package account
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/manifold-run/manifold/intent/internal/lang"
+	"github.com/manifold-run/manifold/intent/internal/text"
+)
+
+// relates tells a clause that only says something of what stands before it:
+// ", which is obsolete".
+func (m *Message) relates(from int, s *Segment) bool {
+	if s.starts || s.From == 0 || m.is(from, lang.Article) {
+		return false
+	}
+	if m.is(from, lang.Asks) { // "…, who had surgery"
+		k := slices.IndexFunc(m.Segments, func(o Segment) bool { return o.To == s.From })
+		return k >= 0 && m.Segments[k].Kind == Statement && m.is(from+1, lang.Past, lang.Helps, lang.Did) && !m.commands(from+1, s.To)
+	}
+	return m.is(from, lang.Relative) && !m.commands(from+1, s.To)
+}
+
+// narrates tells a clause of somebody or something else, and of what is so or has been: "the
+// whole family caught the flu". Its nouns command nothing, whatever requests begin with.
+func (m *Message) narrates(from int, s *Segment) bool {
+	end := m.subjectEnd(from, s.To)
+	for i := end; i > from && i < min(s.To-1, end+near); i++ {
+		switch {
+		case m.is(i, lang.Want, lang.Needing), m.inEntity[i], !m.word(i), m.Tokens[i].Break:
+			return false
+		case m.is(i, lang.Helps, lang.Past, lang.Did, lang.Reports), m.is(i, lang.Finite) && m.lex.Gerund(m.Tokens[i+1].Fold), came(m, i, s.To):
+			return m.is(i+1, lang.BeforeVerb) || !m.orders(from, i+1, s.To) // "Ana has to cancel …": it is hers to do
+		case !m.light(i) && !adverbial(m.Tokens[i].Fold):
+			return m.lex.Bends(m.language, m.Tokens[i].Fold) && m.is(i+1, lang.Article, lang.Third) && !m.orders(from, i+1, s.To)
+		}
+	}
+	return false
+}
+
+// longestSubject is how many words stand at most behind the article of who or what is told
+// of.
+const longestSubject = 4
+
+// subjectEnd is where the words end of which a clause tells something: a name, or a noun
+// behind an article; where they begin if there are none.
+func (m *Message) subjectEnd(from, to int) int {
+	end := from
+	for end < to && m.Tokens[end].Is(text.FormTitle|text.FormCaps) && m.word(end) && !m.inEntity[end] && !m.light(end) && (end > from || m.kin(end) == 0 && !m.bids(end)) {
+		end++
+	}
+	if end > from {
+		return end
+	}
+	if !m.is(from, lang.Article, lang.Mine) && !m.is(from, lang.Third) {
+		return from
+	}
+	for i := from + 1; i < min(to, from+1+longestSubject); i++ {
+		if m.light(i) || m.inEntity[i] || !m.word(i) || m.is(i, lang.Did) || m.lex.EndsInPast(m.language, m.Tokens[i].Word) {
+			if i > from+1 {
+				return i
+			}
+			return from
+		}
+	}
+	return from
+}
+
+// orders tells a verb of a request behind a place in a clause that is neither told of as
+// done nor a noun.
+func (m *Message) orders(from, at, to int) bool {
+	for i := at; i < to; i++ {
+		if m.word(i) && m.kin(i) != 0 && m.bids(i) && !m.named(i) && !m.perfect(from, i) && !m.lex.Gerund(m.Tokens[i].Fold) {
+			return true
+		}
+	}
+	return false
+}
+
+// tells finds a finite clause: one that has a subject and says something of it.
+func (m *Message) tells(from int, s *Segment) Kind {
+	finite := m.is(from, lang.Subject) && !m.is(from, lang.Article) && s.To-from > 1 && !m.inEntity[from]
+	inside := !s.starts && s.From > 0 && s.To-from > 2 && !m.has(from, lang.Negation, lang.Denial) && m.denied(from, s.To)
+	for i := from; i < min(s.To, from+6) && !inside; i++ {
+		inside = m.is(i, lang.Want, lang.Needing) && m.denied(from, s.To) // "Bruno does not need it any more"
+	}
+	dropped := inside || m.headFirst() && (m.is(from, lang.Finite) || m.denied(from, s.To) && s.To-from > 2 && !m.bids(from))
+	for i := from + 1; i < min(s.To, from+7) && !finite; i++ {
+		finite = i < s.To-1 && m.is(i, lang.Finite, lang.Reports, lang.Past) || s.starts && i > from+1 && m.is(from, lang.Article) && came(m, i, s.To)
+	}
+	switch {
+	case !finite && !dropped, m.has(from, lang.Asks):
+		return Open
+	case m.past(from, s.To):
+		return Past
+	}
+	return Statement
+}
+
+// came tells a verb of what came to pass behind a noun: "the customer changed", "el
+// cliente se arrepintió", "le client a changé".
+func came(m *Message, i, to int) bool {
+	if !m.word(i) || m.inEntity[i] || m.Tokens[i].Named() {
+		return false
+	}
+	if m.is(i, lang.Did) || m.is(i, lang.Helps) && i+1 < to && !m.light(i+1) {
+		return true
+	}
+	return m.lex.EndsInPast(m.language, m.Tokens[i].Word) && !m.is(i-1, lang.Article) && (!m.light(i-1) || m.Tokens[i].Lower != m.Tokens[i].Fold)
+}
+
+// past tells whether a run reports what was.
+func (m *Message) past(from, to int) bool {
+	for i := from; i < min(to, from+6); i++ {
+		if m.is(i, lang.Past, lang.Reports) {
+			return true
+		}
+		if i > from && m.is(from, lang.Subject) && i == from+1 && strings.HasSuffix(m.Tokens[i].Fold, "ed") {
+			return true
+		}
+	}
+	return false
+}
+
+func (m *Message) denied(from, to int) bool {
+	for i := from; i < to; i++ {
+		if m.has(i, lang.Negation) || m.has(i, lang.Ending) && m.is(from, lang.Subject) {
+			return true
+		}
+	}
+	return false
+}
