@@ -3,6 +3,7 @@ package flowise_test
 import (
 	"crypto/rand"
 	"fmt"
+	"maps"
 	"net/http"
 	"strings"
 	"testing"
@@ -27,7 +28,8 @@ func TestEveryChangeIsBoundToWhatWasShown(t *testing.T) {
 	}
 	everywhere(t, func(t *testing.T, b *bench) {
 		t.Helper()
-		for write, parameters := range writes {
+		for write, given := range writes {
+			parameters := maps.Clone(given) // both servers are played at once
 			id := b.create("Bound "+rand.Text(), "one")
 			b.facts("apply_patch", object{"chatflow_id": id, "ops": setReply("two")}, in{key: write + id})
 			parameters["chatflow_id"] = id
