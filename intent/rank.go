@@ -162,8 +162,8 @@ func (x *wording) mend(lexicon *text.Lexicon, tokens []text.Token) {
 }
 
 // mendable tells a word that no language has, in any form: no name, no verb (its ending says
-// whether it is told or asked for), and nothing with an accent, an apostrophe or a part in
-// an operator such as "except".
+// whether it is told or asked for), no word of a phrase such as "except", and nothing with an
+// accent or an apostrophe.
 func mendable(lexicon *text.Lexicon, tokens []text.Token, i int) bool {
 	t := tokens[i]
 	next := i+1 < len(tokens) && (tokens[i+1].Glued || len(tokens[i+1].Fold) == 1) // "needn't"
@@ -175,8 +175,7 @@ func mendable(lexicon *text.Lexicon, tokens []text.Token, i int) bool {
 			return false
 		}
 	}
-	_, operates := lang.Find(&lexicon.Operators, tokens, i)
-	return !operates
+	return !lexicon.Phrased(t.Fold)
 }
 
 // meant gives the word that a mistyped one is meant for, if that is clear.

@@ -288,9 +288,15 @@ func (a *accounting) told(s Segment) bool {
 // the request has another one of.
 func (a *accounting) binds(s Segment) {
 	for i := s.From; i < s.To; i++ {
-		if hit, ok := a.operator(i, s.To); ok && decides(hit.Value) && !a.excused(hit, i) {
-			a.set(i, i+hit.Tokens, contracts.WordBinding)
+		hit, ok := a.operator(i, s.To)
+		if !ok || !decides(hit.Value) || a.excused(hit, i) {
+			continue
 		}
+		class := contracts.WordBinding
+		if v, ok := a.next(i+hit.Tokens, s.To); ok && hit.Value == lang.Until && (v.End || a.ends(v)) {
+			class = contracts.WordCommand // "she is ill until Friday", and it is used
+		}
+		a.set(i, i+hit.Tokens, class)
 	}
 	for _, e := range a.m.entities {
 		if e.First >= s.From && e.Last < s.To && a.takes(e) {

@@ -166,7 +166,11 @@ func (a *accounting) noun(from, to, segment int) {
 		return
 	}
 	label := to-from == 1 && to < len(a.Classes) && a.Classes[to] == contracts.WordValue && a.Knows.Labels(a.m.Tokens[from], a.Parameters[to]) // "in den Kanal sales"
-	if a.Knows.Like(a.m.Tokens[head]) || label || to-from == 1 && a.slip(from) {
+	if to-from == 1 && a.slip(from) {
+		a.set(from, to, contracts.WordCommand)
+		return
+	}
+	if a.Knows.Like(a.m.Tokens[head]) || label {
 		a.beside(from, to)
 		return
 	}

@@ -14,7 +14,7 @@ func (m *Message) relates(from int, s *Segment) bool {
 	if s.starts || s.From == 0 || m.is(from, lang.Article) {
 		return false
 	}
-	if m.is(from, lang.Asks) { // "…, who had surgery"
+	if m.is(from, lang.Asks) && !m.is(from, lang.Relative) { // "…, who had surgery"
 		k := slices.IndexFunc(m.Segments, func(o Segment) bool { return o.To == s.From })
 		return k >= 0 && m.Segments[k].Kind == Statement && m.is(from+1, lang.Past, lang.Helps, lang.Did) && !m.commands(from+1, s.To)
 	}

@@ -58,6 +58,7 @@ const (
 	Title        // before names: "Dr"
 	Deictic      // points at a time
 	Unsaid       // stands for what is said elsewhere: "the given"
+	Indefinite   // stands for what is not said: "something"
 	Capitalising // an article of a language in which every noun has a capital
 	Verbal       // everyday verbs and adverbs around names
 	Utters       // what is said follows
@@ -139,7 +140,7 @@ func classNames() [classes]string {
 		Bidding: "restraint.bidding", Ending: "restraint.ending", Reports: "restraint.reports", Past: "restraint.past", Did: "restraint.did", Helps: "restraint.helps", Others: "restraint.others", Ponders: "restraint.ponders",
 		Explains: "restraint.explains", Saying: "restraint.saying", Says: "restraint.says", Faint: "restraint.faint", Switches: "restraint.switches",
 		Light: "request.light", Want: "request.want",
-		Particle: "slots.particle", Inside: "slots.inside", Title: "slots.title", Deictic: "slots.deictic", Unsaid: "slots.unsaid", Capitalising: "slots.capitalising",
+		Particle: "slots.particle", Inside: "slots.inside", Title: "slots.title", Deictic: "slots.deictic", Unsaid: "slots.unsaid", Indefinite: "slots.indefinite", Capitalising: "slots.capitalising",
 		Verbal: "slots.verbal", Utters: "slots.utters", Tells: "slots.tells", Learns: "slots.learns", Conveys: "slots.conveys", Generic: "slots.generic", Opener: "slots.opener",
 		Links: "slots.links", Introduces: "slots.introduces", Announces: "slots.announces", Versus: "slots.versus", Somewhere: "slots.somewhere",
 		Tops: "slots.tops", Participle: "slots.participle", Copula: "slots.copula", Switchable: "slots.switchable", Yes: "slots.yes", No: "slots.no",

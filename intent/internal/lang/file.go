@@ -99,7 +99,7 @@ type compiler struct {
 
 func compile(files []*file) (*Lexica, error) {
 	c := &compiler{files: files, lexica: &Lexica{
-		table: table{}, verbs: map[string][]verbStem{}, elided: map[string]bool{}, clitics: map[string]bool{}, contracted: map[string]string{},
+		table: table{}, verbs: map[string][]verbStem{}, elided: map[string]bool{}, clitics: map[string]bool{}, phrased: map[string]bool{}, contracted: map[string]string{},
 	}}
 	c.lexica.Begins.over, c.lexica.Within.over = true, true
 	for n, f := range files {
@@ -213,6 +213,9 @@ func fileTable[V ~string](c *compiler, n int, f *file, section string, book *Boo
 		for _, say := range table[key] {
 			if err := book.add(n, say, key); err != nil {
 				c.fail(f, "[%s] %s: %w", section, key, err)
+			}
+			for w := range strings.FieldsFuncSeq(say, func(r rune) bool { return strings.ContainsRune(" |?!^,", r) }) {
+				c.lexica.phrased[Fold(w)] = true
 			}
 		}
 	}

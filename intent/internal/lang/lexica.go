@@ -54,6 +54,7 @@ type Lexica struct {
 	pasts, presents                    [][]string // by language
 	elided                             map[string]bool
 	clitics                            map[string]bool
+	phrased                            map[string]bool // words of phrases
 	contracted                         map[string]string
 	sounds                             []sound // by language
 }
@@ -88,6 +89,9 @@ func (w Word) KnownIn(language int) bool {
 
 // Known tells whether any language has the word.
 func (w Word) Known() bool { return w.entry != nil }
+
+// Phrased tells a word, without its accents, that stands in a phrase of any language.
+func (l *Lexica) Phrased(fold string) bool { return l.phrased[fold] }
 
 // Exact tells that a file spells a word exactly so.
 func (w Word) Exact() bool { return w.entry != nil && w.entry.own }

@@ -54,10 +54,19 @@ func (r *reading) add(m mention) {
 	if len(r.mentions) >= maxMentions || !m.param.named(r.only) {
 		return
 	}
-	if m.first < r.from || m.last >= r.to {
+	if m.first < r.from || m.last >= r.to || vague(r, m) {
 		return
 	}
 	r.mentions = append(r.mentions, m)
+}
+
+// vague tells words that stand for what is not said, taken as they stand: who is asked to
+// "post something" must ask what.
+func vague(r *reading, m mention) bool {
+	if m.kind != kindContext && m.kind != kindName {
+		return false
+	}
+	return !slices.ContainsFunc(r.doc.Tokens[m.first:m.last+1], func(t text.Token) bool { return !t.Has(lang.Indefinite) || t.Is(text.FormQuoted) })
 }
 
 // collect finds every possible value.

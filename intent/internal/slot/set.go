@@ -180,9 +180,14 @@ func (t *Tools) Read(src string, now time.Time) *Message {
 			}
 		}
 	}
-	for _, e := range m.Entities { // the dot of "5. Februar" ends no sentence
-		for i := e.First + 1; i <= e.Last; i++ {
+	for k, e := range m.Entities { // the dot of "5. Februar" ends no sentence, nor do those of "vom 5. bis 8. Februar"
+		last := e.Last
+		if e.Edge == value.Start && k+1 < len(m.Entities) && m.Entities[k+1].Edge == value.End {
+			last = m.Entities[k+1].Last
+		}
+		for i := e.First + 1; i <= last; i++ {
 			m.Tokens[i].Form &^= text.FormFirst
+			m.Tokens[i].Break = m.Tokens[i].Break && i <= e.Last
 		}
 	}
 	for i := 1; i < len(m.Tokens); i++ { // nor that of "Dr. Brandt"
