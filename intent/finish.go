@@ -162,7 +162,7 @@ func (j judgement) account(p *part, parts []*part, at int) {
 	}
 	others = append(others, p.apart...)
 	read := func() account.Account {
-		return j.s.said.Of(account.Request{From: p.since, To: p.until, Values: j.valuesOf(asked, best), Knows: vocabulary{asked, idx, j.s, p.from}, Reads: !best.Entry.Policy.SideEffectClass.Writes(), Gives: best.gives, Kinds: len(asked.OpenKinds(best.Parameters)) > 0, Others: others})
+		return j.s.said.Of(account.Request{From: p.since, To: p.until, Values: j.valuesOf(asked, best), Knows: vocabulary{asked, idx, j.s, p.from}, Reads: !best.Entry.Policy.SideEffectClass.Writes(), Gives: best.gives, Kinds: len(asked.OpenKinds(best.Parameters)) > 0, Takes: asked.Takes(j.s.m, best.Parameters), Others: others})
 	}
 	a := read()
 	until := len(j.s.m.Tokens)
@@ -339,7 +339,7 @@ func (j judgement) valuesOf(asked slot.Asked, c *Candidate) []account.Value {
 		if last < first {
 			continue
 		}
-		v := account.Value{First: first, Last: last, Parameter: name, Up: asked.Bound(name)}
+		v := account.Value{First: first, Last: last, Parameter: name, Up: asked.Bound(name), Stated: slices.Contains(c.stated, name)}
 		v.Start, v.End = asked.Period(name)
 		v.Loose = asked.Loose(name, ev)
 		_, v.List = c.Parameters[name].([]any)
@@ -433,6 +433,7 @@ func (j judgement) complete(p *part) {
 		j.told(set, best, slot.Range{To: p.from})
 		j.told(set, best, slot.Range{From: p.to, To: len(j.s.m.Tokens)})
 	}
+	j.stated(p, best, set, m)
 }
 
 // wholly gives a parameter that takes the request in its own words what is said
@@ -465,24 +466,4 @@ func (j judgement) retracts() bool {
 		}
 	}
 	return false
-}
-
-// told takes values that the only request of a message lacks from what is told
-// beside it: "Ana is ill. Book sick leave from Monday".
-func (j judgement) told(set *slot.Set, best *Candidate, beside slot.Range) {
-	open := slices.Concat(best.Missing, slot.AskedWith(set).OpenKinds(best.Parameters))
-	if len(open) == 0 || beside.From >= beside.To {
-		return
-	}
-	f := set.Fill(j.s.m, beside, open)
-	for _, name := range open {
-		v, ok := f.Values[name]
-		ev := f.Evidence[name]
-		if !ok || slices.ContainsFunc(slices.Collect(maps.Values(best.Evidence)), func(o contracts.Evidence) bool { return ev.Span[0] < o.Span[1] && o.Span[0] < ev.Span[1] }) {
-			continue
-		}
-		best.Parameters[name], best.Evidence[name] = v, ev
-		best.told = best.told || slices.Contains(best.Missing, name)
-	}
-	best.Missing = slices.DeleteFunc(best.Missing, func(name string) bool { _, ok := best.Parameters[name]; return ok })
 }

@@ -103,6 +103,8 @@ type Candidate struct {
 	lost bool
 	// told tells that values that are needed stand beside the request: "Ana is ill".
 	told bool
+	// stated are the parameters whose value a statement beside the request says.
+	stated []string
 	// several are values beside each other for a parameter that takes one.
 	several map[string][]slot.Mention
 	// mood is that of the most similar example. explained is how many content

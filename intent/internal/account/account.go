@@ -40,6 +40,8 @@ type Value struct {
 	// Loose tells that the words were taken as they stand, as a name is: no word such
 	// as "except" is one of them.
 	Loose bool
+	// Stated tells a value that is what a statement says.
+	Stated bool
 	// List tells several values with what stands between them.
 	List bool
 }
@@ -58,6 +60,8 @@ type Request struct {
 	// Kinds tells a capability of several kinds, of which none was read: what is told of
 	// somebody may tell which ("Ana is ill").
 	Kinds bool
+	// Takes tells by token what a parameter without a value could take.
+	Takes []bool
 	// Others are the tokens of the other requests of the message.
 	Others [][2]int
 }
@@ -274,11 +278,11 @@ func (a *accounting) statement(s Segment) {
 }
 
 // told tells a statement about a value of the request, in words that the capability
-// does not have.
+// does not have; one that it says itself is none.
 func (a *accounting) told(s Segment) bool {
 	about, strange := false, false
 	for i := s.From; i < s.To; i++ {
-		about = about || a.Classes[i] == contracts.WordValue
+		about = about || a.Classes[i] == contracts.WordValue && !a.valueLike(func(v Value) bool { return v.Stated && v.First <= i && i <= v.Last })
 		strange = strange || a.Classes[i] == "" && !a.m.light(i) && !a.knows(i)
 	}
 	return about && strange
@@ -304,7 +308,7 @@ func (a *accounting) binds(s Segment) {
 		}
 	}
 	for i := s.From; i < s.To; i++ {
-		if a.m.code[i] && a.valueLike(func(v Value) bool { return a.m.code[v.First] }) {
+		if i < len(a.Takes) && a.Takes[i] || a.m.code[i] && a.valueLike(func(v Value) bool { return a.m.code[v.First] }) {
 			a.set(i, i+1, contracts.WordBinding)
 		}
 	}

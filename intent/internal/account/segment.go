@@ -218,12 +218,16 @@ func (m *Message) joined(i int) bool {
 	return slices.ContainsFunc(m.entities, func(e value.Entity) bool { return e.First < i && i <= e.Last })
 }
 
-// reason tells a word such as "because" at a place. "Since Monday" is none, nor is "since
-// v2".
+// reason tells a word such as "because" at a place. "Since Monday" and "since v4" are
+// none, nor is a noun that is a word of another language: "the car" of French.
 func (m *Message) reason(i int) bool {
 	hit, ok := lang.Find(&m.lex.Reasons, m.Tokens, i)
 	next := i + hit.Tokens
-	return ok && m.word(i) && next < len(m.Tokens) && !m.inEntity[i] && !m.inEntity[next] && !m.Tokens[next].Is(text.FormMixed|text.FormDigits)
+	if !ok || !m.word(i) || next >= len(m.Tokens) || hit.Language != m.language && (m.is(i-1, lang.Article) || m.is(i-1, lang.Pronoun) && !m.is(i-1, lang.Subject)) {
+		return false
+	}
+	ends := next+1 == len(m.Tokens) || m.Tokens[next+1].Break
+	return !m.inEntity[i] && !m.inEntity[next] && (!ends || !m.Tokens[next].Is(text.FormDigits|text.FormMixed))
 }
 
 // kindOf tells what a segment is for, and marks its courtesy.

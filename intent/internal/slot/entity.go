@@ -78,10 +78,12 @@ func (p *param) clockLayout() string {
 
 // saysClock tells parameters whose name ends in a word for a time of day.
 func (p *param) saysClock() bool {
-	if len(p.words) == 0 {
-		return false
-	}
-	switch p.words[len(p.words)-1] {
+	return len(p.words) > 0 && clockWord(p.words[len(p.words)-1])
+}
+
+// clockWord tells words for a time of day, which tell no two of them apart.
+func clockWord(stem string) bool {
+	switch stem {
 	case "time", "hora", "uhrzeit", "heur":
 		return true
 	}

@@ -1,0 +1,51 @@
+package intent
+
+import (
+	"maps"
+	"slices"
+
+	"github.com/manifold-run/manifold/contracts"
+	"github.com/manifold-run/manifold/intent/internal/account"
+	"github.com/manifold-run/manifold/intent/internal/mood"
+	"github.com/manifold-run/manifold/intent/internal/slot"
+)
+
+// told takes values that the only request of a message lacks from what is told
+// beside it: "Ana is ill. Book sick leave from Monday".
+func (j judgement) told(set *slot.Set, best *Candidate, beside slot.Range) {
+	open := slices.Concat(best.Missing, slot.AskedWith(set).OpenKinds(best.Parameters))
+	if len(open) == 0 || beside.From >= beside.To {
+		return
+	}
+	f := set.Fill(j.s.m, beside, open)
+	for _, name := range open {
+		v, ok := f.Values[name]
+		ev := f.Evidence[name]
+		if !ok || slices.ContainsFunc(slices.Collect(maps.Values(best.Evidence)), func(o contracts.Evidence) bool { return ev.Span[0] < o.Span[1] && o.Span[0] < ev.Span[1] }) {
+			continue
+		}
+		best.Parameters[name], best.Evidence[name] = v, ev
+		best.told = best.told || slices.Contains(best.Missing, name)
+	}
+	best.Missing = slices.DeleteFunc(best.Missing, func(name string) bool { _, ok := best.Parameters[name]; return ok })
+}
+
+// stated takes values that cannot be meant for anything else from the statements beside a
+// request: "sign up Ana, her address is …". What is denied or supposed is no value.
+func (j judgement) stated(p *part, best *Candidate, set *slot.Set, m *slot.Message) {
+	since, until := p.since, p.until
+	if j.alone {
+		since, until = 0, len(j.s.m.Tokens)
+	}
+	for _, said := range j.s.said.Segments {
+		if said.Kind != account.Statement || said.From < since || said.To > until || j.s.x.moods.Of(j.s.m.Tokens[said.From:said.To], nil, true)&^mood.Foreign != 0 {
+			continue
+		}
+		values, evidence := set.Stated(m, slot.Range{From: said.From, To: said.To}, best.Parameters)
+		for name, v := range values {
+			best.Parameters[name], best.Evidence[name] = v, evidence[name]
+			best.told, best.stated = best.told || slices.Contains(best.Missing, name), append(best.stated, name)
+		}
+	}
+	best.Missing = slices.DeleteFunc(best.Missing, func(name string) bool { _, ok := best.Parameters[name]; return ok })
+}

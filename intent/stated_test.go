@@ -1,0 +1,71 @@
+package intent_test
+
+import (
+	"encoding/json"
+	"testing"
+
+	"github.com/manifold-run/manifold/contracts"
+	"github.com/manifold-run/manifold/intent"
+)
+
+// moorings is a domain whose bookings have an address, a berth and a time of arrival that
+// nobody has to give.
+const moorings = `{
+	"schema_version": "1", "domain": "harbour", "version": "1.0.0", "title": "Harbour",
+	"capabilities": [
+		{"name": "book_mooring", "description": "Books a mooring for a boat.",
+		 "schema": {"type": "object", "required": ["boat", "skipper"], "properties": {
+			"boat": {"type": "string", "description": "The boat, e.g. SB-204.", "pattern": "^SB-[0-9]{3}$"},
+			"skipper": {"type": "string", "description": "The full name of the skipper, e.g. Olga Brandt."},
+			"email": {"type": "string", "format": "email", "description": "Where the bill is sent."},
+			"berth": {"type": "string", "description": "The berth, e.g. Q4.", "pattern": "^Q[0-9]{1,2}$"},
+			"arrival_time": {"type": "string", "description": "When the boat makes fast, e.g. 17:30.", "pattern": "^([01][0-9]|2[0-3]):[0-5][0-9]$"}}},
+		 "metadata": {"side_effect_class": "write_reversible", "idempotency": "keyed", "idempotency_window_s": 86400,
+			"parameter_specs": {"boat": {"examples": ["SB-204", "SB-311"]}, "skipper": {"examples": ["Olga Brandt", "Piet Vos"]}},
+			"intent_hints": {"examples": ["book a mooring for SB-204, skipper Olga Brandt", "book SB-311 in for Piet Vos", "book a mooring for the boat SB-204 and Olga Brandt", "book berth Q4 for SB-204 and Piet Vos", "reserve a mooring for SB-311, arrival time 17:30, skipper Piet Vos"]}}},
+		{"name": "list_moorings", "description": "Lists the moorings.", "schema": {"type": "object"},
+		 "metadata": {"side_effect_class": "read", "intent_hints": {"examples": ["list the moorings", "which moorings are booked", "show me all moorings"]}}}
+	]
+}`
+
+// What a statement says beside a request is used where it can be meant for one thing alone,
+// and asked about where it cannot.
+func TestWhatAStatementSaysIsUsedOrAskedAbout(t *testing.T) {
+	t.Parallel()
+	catalog := catalogOf("moorings", decoded(t, moorings))
+	a, err := intent.NewAdapter(intent.Config{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	const plain = `{"boat":"SB-777","skipper":"Inga Moss"}`
+	for message, want := range map[string]string{
+		"book a mooring for SB-777, skipper Inga Moss":                                               plain,
+		"book a mooring for SB-777, skipper Inga Moss, her address is inga@moss.example":             `{"boat":"SB-777","email":"inga@moss.example","skipper":"Inga Moss"}`,
+		"book a mooring for SB-777, skipper Inga Moss. She is at Q12":                                `{"berth":"Q12","boat":"SB-777","skipper":"Inga Moss"}`,
+		"book a mooring for SB-777, skipper Inga Moss, the arrival is at 18:45":                      `{"arrival_time":"18:45","boat":"SB-777","skipper":"Inga Moss"}`,
+		"book a mooring for SB-777, skipper Inga Moss, she had to leave Q12 yesterday":               plain,
+		"book a mooring for SB-777, skipper Inga Moss, because she is at Q12":                        plain,
+		"book a mooring for SB-777, skipper Inga Moss, her dinner is at 20:15":                       "",
+		"book a mooring for SB-777, skipper Inga Moss, she has dinner at 8":                          "",
+		"book a mooring for SB-777, skipper Inga Moss, she is at Q12 or Q13":                         "",
+		"book a mooring for SB-777, skipper Inga Moss, her address is not inga@moss.example":         "",
+		"book a mooring for SB-777, skipper Inga Moss, her uncle Karl Moss has karl@moss.example":    "",
+		"book a mooring for SB-777, skipper Inga Moss, her addresses are i@moss.example, j@moss.com": "",
+	} {
+		u, err := a.Understand(t.Context(), intent.Request{Message: message, Catalog: catalog, Now: saturday})
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := ""
+		if u.Outcome == contracts.GateAccept && len(u.Intents) == 1 {
+			raw, err := json.Marshal(u.Intents[0].Parameters)
+			if err != nil {
+				t.Fatal(err)
+			}
+			got = string(raw)
+		}
+		if got != want {
+			t.Errorf("%s:\n got  %s\n want %s (%s)", message, got, want, u.Question)
+		}
+	}
+}
