@@ -38,10 +38,11 @@ func (j judgement) stated(p *part, best *Candidate, set *slot.Set, m *slot.Messa
 		since, until = 0, len(j.s.m.Tokens)
 	}
 	for _, said := range j.s.said.Segments {
-		if said.Kind != account.Statement || said.From < since || said.To > until || j.s.x.moods.Of(j.s.m.Tokens[said.From:said.To], nil, true)&^mood.Foreign != 0 {
+		told := j.s.x.moods.Of(j.s.m.Tokens[said.From:said.To], nil, true)
+		if said.Kind != account.Statement || said.From < since || said.To > until || told&^(mood.Foreign|mood.Negated) != 0 {
 			continue
 		}
-		values, evidence := set.Stated(m, slot.Range{From: said.From, To: said.To}, best.Parameters)
+		values, evidence := set.Stated(m, slot.Range{From: said.From, To: said.To}, best.Parameters, told&mood.Negated != 0)
 		for name, v := range values {
 			best.Parameters[name], best.Evidence[name] = v, evidence[name]
 			best.told, best.stated = best.told || slices.Contains(best.Missing, name), append(best.stated, name)

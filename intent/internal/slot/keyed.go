@@ -1,11 +1,9 @@
 package slot
 
 import (
-	"slices"
 	"strings"
 	"unicode/utf8"
 
-	"github.com/manifold-run/manifold/intent/internal/lang"
 	"github.com/manifold-run/manifold/intent/internal/text"
 )
 
@@ -130,52 +128,3 @@ func (r *wording) tokensIn(start, end int) (first, last int) {
 	}
 	return first, last
 }
-
-// boolean reads a switch whose whole name stands in the text: "notify" or
-// "all day", also behind a negation.
-func (r *reading) boolean(i int) {
-	for _, p := range r.set.params {
-		if p.kind != "boolean" {
-			continue
-		}
-		words := switchWords(p.words)
-		if len(words) == 0 {
-			continue
-		}
-		last := i + len(words) - 1
-		switch {
-		case last < r.to && r.wording.phraseEndsAt(words, last) && r.doc.Tokens[i].Stem == words[0]:
-		case len(words) == 1 && r.wording.writtenApart(words[0], i):
-			last = i + 1
-		default:
-			continue
-		}
-		first, on := i, true
-		for j := i - 1; j >= r.from && j >= i-3 && !r.doc.Tokens[j+1].Break; j-- {
-			if Negates(r.doc.Tokens[j].Fold) {
-				first, on = j, false
-				break
-			}
-		}
-		r.add(mention{param: p, first: first, last: last, value: on, kind: kindBoolean, p: 0.85})
-	}
-}
-
-// switchWords leaves out the words that only make a name a question.
-func switchWords(words []string) []string {
-	for len(words) > 1 && slices.Contains([]string{"is", "has", "be", "with", "includ", "show", "should", "enabl", "do", "use", "allow", "want", "need", "get", "return"}, words[0]) {
-		words = words[1:]
-	}
-	return words
-}
-
-// writtenApart tells a word that the text has in two parts: "multi-player".
-func (r *wording) writtenApart(word string, i int) bool {
-	if i+1 >= r.to || !r.doc.Tokens[i+1].Glued {
-		return false
-	}
-	return slices.Contains(text.Stems(r.doc.Tokens[i].Fold+r.doc.Tokens[i+1].Fold), word)
-}
-
-// Negates tells words that turn the next into its opposite.
-func Negates(fold string) bool { return is(fold, lang.Switches) }

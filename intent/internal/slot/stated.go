@@ -11,9 +11,10 @@ import (
 )
 
 // Stated reads what a statement beside a request gives beyond doubt for parameters that
-// have no value yet: an address, a code or a quotation that one parameter alone takes, and
-// a time of day where the statement says what it is the time of.
-func (s *Set) Stated(m *Message, run Range, values map[string]any) (map[string]any, map[string]contracts.Evidence) {
+// have no value yet: an address, a code or a quotation that one parameter alone takes, what
+// can or cannot be, and a time of day where the statement says what it is the time of. In one
+// that denies something only what cannot be is read.
+func (s *Set) Stated(m *Message, run Range, values map[string]any, denied bool) (map[string]any, map[string]contracts.Evidence) {
 	r := &reading{passage: s.passage(m, run, nil)}
 	r.collect()
 	out, evidence := map[string]any{}, map[string]contracts.Evidence{}
@@ -22,7 +23,7 @@ func (s *Set) Stated(m *Message, run Range, values map[string]any) (map[string]a
 			continue
 		}
 		found := r.statedFor(p)
-		if len(found) != 1 || r.strangers(found[0], values) > mostStrange || found[0].kind == kindTime && !r.tells(p, found[0]) {
+		if len(found) != 1 || denied && found[0].value != false || r.strangers(found[0], values) > mostStrange || found[0].kind == kindTime && !r.tells(p, found[0]) {
 			continue
 		}
 		span := r.wording.spanOf(found[0])
@@ -64,6 +65,8 @@ func stands(m mention, of *Set) bool {
 		return !m.doubt
 	case kindPattern:
 		return !p.loose && p.clock == "" && m.p >= floorOptional
+	case kindBoolean:
+		return m.p < worthNamed
 	case kindQuoted:
 		return p.free() && p.pattern == nil && !p.resolver && p.speaks(of.tools.cues)
 	}
