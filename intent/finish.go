@@ -339,6 +339,9 @@ func (j judgement) valuesOf(asked slot.Asked, c *Candidate) []account.Value {
 		if last < first {
 			continue
 		}
+		if first > 0 && asked.Honoured(j.s.m, first) {
+			first--
+		}
 		v := account.Value{First: first, Last: last, Parameter: name, Up: asked.Bound(name), Stated: slices.Contains(c.stated, name)}
 		v.Start, v.End = asked.Period(name)
 		v.Loose = asked.Loose(name, ev)

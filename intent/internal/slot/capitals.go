@@ -2,6 +2,7 @@ package slot
 
 import (
 	"slices"
+	"strings"
 
 	"github.com/manifold-run/manifold/intent/internal/lang"
 	"github.com/manifold-run/manifold/intent/internal/text"
@@ -66,13 +67,59 @@ func (r *spelling) secondSurname(first, last int) int {
 // nameWord tells whether a token looks like a part of a name.
 func (r *spelling) nameWord(i int) bool {
 	t := r.doc.Tokens[i]
-	if !t.Is(text.FormTitle|text.FormCaps) || t.Is(text.FormQuoted) || r.inEntity[i] || r.set.tools.Lexicon.Light(t.Fold) || r.askedHowMany(i) {
+	if !t.Is(text.FormTitle|text.FormCaps) || t.Is(text.FormQuoted) || r.inEntity[i] || r.set.tools.Lexicon.Light(t.Fold) || r.askedHowMany(i) || r.honours(i) {
 		return false
 	}
 	if r.learning {
 		return !t.Is(text.FormFirst) || i+1 < r.to && r.doc.Tokens[i+1].Is(text.FormTitle) && !r.doc.Tokens[i+1].Break
 	}
 	return !r.familiar(i) || calledSo(r.scope, i, i)
+}
+
+// beginsName tells the first word of a sentence that is a part of the name that it begins: it
+// is no verb and no word of the request, a capital follows it, and the name is what the
+// sentence tells something of: "Ines Moreau weighs 61 kg".
+func (r *spelling) beginsName(i int) bool {
+	t, last := r.doc.Tokens[i], i+1
+	if !t.Is(text.FormFirst) || !t.Is(text.FormTitle) || r.learning || r.capitalNouns() || !r.partOfName(i) || last >= r.to || r.doc.Tokens[last].Break || !r.partOfName(last) {
+		return false
+	}
+	for last+1 < r.to && !r.doc.Tokens[last+1].Break && r.partOfName(last+1) {
+		last++
+	}
+	if last+1 >= r.to || r.doc.Tokens[last+1].Break || last-i >= maxNameTokens {
+		return false
+	}
+	next := r.doc.Tokens[last+1]
+	_, prep := r.set.tools.cues.preps[next.Fold]
+	return !next.Is(text.FormDigits|text.FormMixed|text.FormQuoted|text.FormTitle|text.FormCaps) && !prep && !Joins(next.Fold) && !next.Has(lang.Article) && !next.Has(lang.Courteous)
+}
+
+// capitalises tells a text that has a name of several capitals: no name in it is in small
+// letters.
+func (r *spelling) capitalises() bool {
+	if r.names == nil {
+		found := false
+		for i := r.from; i+1 < r.to && !found; i++ {
+			first, next := r.doc.Tokens[i], r.doc.Tokens[i+1]
+			found = first.Is(text.FormTitle) && next.Is(text.FormTitle) && (!first.Is(text.FormFirst) || r.beginsName(i)) && !next.Break && r.partOfName(i) && r.partOfName(i+1)
+		}
+		r.names = &found
+	}
+	return *r.names
+}
+
+// partOfName tells a word with a capital that is neither a verb nor a word of the request.
+func (r *spelling) partOfName(i int) bool {
+	return r.nameWord(i) && r.set.tools.Lexicon.Kin(r.doc.Tokens[i].Fold) == 0
+}
+
+// honours tells a title before a name, where the examples of a parameter have one that is no
+// part of the value.
+func (r *spelling) honours(i int) bool {
+	next := i + 1
+	return next < r.to && r.doc.Tokens[i].Has(lang.Title) && r.doc.Tokens[next].Is(text.FormTitle|text.FormCaps) && strings.Trim(r.wording.gap(i, next), ". ") == "" &&
+		slices.ContainsFunc(r.set.params, func(p *param) bool { return p.lefts[titled] > 0 })
 }
 
 // continuesName lets a word of the request stand inside a name, such as the

@@ -77,8 +77,8 @@ func (f *field) name(first, last, chunkLast int) span {
 			cut += worth
 		}
 	}
-	tail := last
-	for tail < chunkLast && !f.known(tail+1) {
+	tail, begins := last, f.spelling.beginsName(first)
+	for tail < chunkLast && !f.known(tail+1) && !begins { // a verb follows the name that begins a sentence
 		tail++
 	}
 	cut += tail - last
@@ -86,7 +86,7 @@ func (f *field) name(first, last, chunkLast int) span {
 	if tail > last {
 		f.add(span{first: first, last: tail})
 	}
-	if f.doc.Tokens[first].Is(text.FormFirst) && first < last {
+	if f.doc.Tokens[first].Is(text.FormFirst) && first < last && !begins {
 		f.add(span{first: first + 1, last: last, proper: true})
 	}
 	return s

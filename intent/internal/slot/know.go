@@ -159,6 +159,11 @@ func (a Asked) Loose(name string, ev contracts.Evidence) bool {
 	return p != nil && !p.speaks(a.of.tools.cues) && (ev.Kind == kindName || ev.Kind == kindPhrase || ev.Kind == kindContext && (p.naming || p.written.things()))
 }
 
+// Honoured tells a value with a title before it that is no part of it, as in "Dr Silva".
+func (a Asked) Honoured(m *Message, first int) bool {
+	return a.of.passage(m, Range{To: len(m.Tokens)}, nil).spelling.honours(first - 1)
+}
+
 // OpenKinds are the parameters that take one of few values and have none: "she is
 // ill" tells the kind of leave.
 func (a Asked) OpenKinds(values map[string]any) []string {

@@ -209,7 +209,7 @@ const usualLeft = 2
 // plain rates a text in small letters: only where a word stands before it that
 // announces the parameter.
 func (r *reading) plain(p *param, first int) {
-	if first == r.from || r.doc.Tokens[first].Break {
+	if first == r.from || r.doc.Tokens[first].Break || p.naming && !r.learning && r.spelling.capitalises() {
 		return
 	}
 	left := r.wording.leftAt(first - 1)

@@ -43,6 +43,8 @@ type spelling struct {
 	wording *wording
 	// nouns tells, once it was looked at, whether every noun has a capital here.
 	nouns *bool
+	// names tells, once it was looked at, whether a name is written with capitals here.
+	names *bool
 }
 
 // vicinity tells what the words around a place say of the parameter that a value

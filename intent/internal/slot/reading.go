@@ -106,11 +106,17 @@ func (r *wording) stemAt(i int) string {
 	return r.doc.Tokens[i].Stem
 }
 
+// titled stands for any title before a name, such as "Dr" and "Dra".
+const titled = "Dr"
+
 // leftAt is the same of a word that announces a value: a preposition with an article in it
-// is the preposition.
+// is the preposition, and one title is as good as another.
 func (r *wording) leftAt(i int) string {
 	if i < r.from || i >= r.to {
 		return r.stemAt(i)
+	}
+	if r.doc.Tokens[i].Has(lang.Title) {
+		return titled
 	}
 	if alone, ok := lang.Shipped().Preposition(r.doc.Tokens[i].Lower); ok {
 		return alone

@@ -75,7 +75,7 @@ func (f *field) content(i int) bool {
 		return false
 	}
 	t := f.doc.Tokens[i]
-	if t.Is(text.FormQuoted) || t.Fold == "s" && t.Glued {
+	if t.Is(text.FormQuoted) || t.Fold == "s" && t.Glued || f.spelling.honours(i) {
 		return false
 	}
 	if f.opensName(i) || f.speech && f.set.tools.Lexicon.Filler(t.Fold) && !f.set.tools.Lexicon.Function(t.Fold) && i > f.from && !f.ends(i-1) {
@@ -131,7 +131,7 @@ func (f *field) capital(i int) bool {
 	case f.letter(i):
 		return true
 	}
-	return t.Is(text.FormTitle) && !t.Is(text.FormFirst)
+	return t.Is(text.FormTitle) && (!t.Is(text.FormFirst) || f.spelling.beginsName(i))
 }
 
 // letter tells a single capital that is a name or a part of one, such as the

@@ -195,7 +195,9 @@ func (f *weigher) surroundings(p *param, s span, ev *[evCount]float64) {
 	}
 	switch {
 	case f.doc.Tokens[s.first].Is(text.FormFirst):
-		ev[evStart] = 1
+		if !s.proper || !f.spelling.beginsName(s.first) {
+			ev[evStart] = 1
+		}
 	case s.first > f.from && strings.ContainsAny(f.wording.gap(s.first-1, s.first), ",;:(") && ev[evNameBefore] == 0:
 		ev[evApposition] = 1
 	}
