@@ -96,6 +96,7 @@ func (r *reading) collect() {
 	r.series()
 	r.quoted()
 	r.names()
+	r.counted()
 	r.lists()
 }
 

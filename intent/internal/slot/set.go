@@ -50,6 +50,8 @@ type Set struct {
 	known knownWords
 	// writes tells that the capability has an effect.
 	writes bool
+	// counted are parameters whose values stand behind a number in the examples: "40 boxes".
+	counted []*param
 	// verbatim is the parameter that takes the request in its own words, "" for none.
 	verbatim string
 }
@@ -113,6 +115,7 @@ func (s *Set) learn(example string) {
 			covered[i] = true
 		}
 	}
+	s.learnCounted(doc, found)
 	for _, m := range found {
 		if m.item {
 			continue // its neighbour is another item
