@@ -114,8 +114,12 @@ func (j judgement) requests(parts []*part) []*part {
 	return out
 }
 
-// commandsAt tells whether a part begins as requests do.
+// commandsAt tells whether a part begins as requests do. "It should say …" says how what was
+// asked for before shall be.
 func (j judgement) commandsAt(p *part) bool {
+	if j.describes(p.from, p.to) {
+		return false
+	}
 	for i := p.from; i < p.to; i++ {
 		t := j.s.m.Tokens[i]
 		switch {

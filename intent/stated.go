@@ -6,6 +6,7 @@ import (
 
 	"github.com/manifold-run/manifold/contracts"
 	"github.com/manifold-run/manifold/intent/internal/account"
+	"github.com/manifold-run/manifold/intent/internal/lang"
 	"github.com/manifold-run/manifold/intent/internal/mood"
 	"github.com/manifold-run/manifold/intent/internal/slot"
 )
@@ -39,7 +40,7 @@ func (j judgement) stated(p *part, best *Candidate, set *slot.Set, m *slot.Messa
 	}
 	for _, said := range j.s.said.Segments {
 		told := j.s.x.moods.Of(j.s.m.Tokens[said.From:said.To], nil, true)
-		if said.Kind != account.Statement || said.From < since || said.To > until || told&^(mood.Foreign|mood.Negated) != 0 {
+		if said.Kind != account.Statement && (said.From < p.to || !j.describes(said.From, said.To)) || said.From < since || said.To > until || told&^(mood.Foreign|mood.Negated) != 0 {
 			continue
 		}
 		values, evidence := set.Stated(m, slot.Range{From: said.From, To: said.To}, best.Parameters, told&mood.Negated != 0)
@@ -49,4 +50,11 @@ func (j judgement) stated(p *part, best *Candidate, set *slot.Set, m *slot.Messa
 		}
 	}
 	best.Missing = slices.DeleteFunc(best.Missing, func(name string) bool { _, ok := best.Parameters[name]; return ok })
+}
+
+// describes tells a run that begins with a pronoun for what was said before and a word such
+// as "should".
+func (j judgement) describes(from, to int) bool {
+	tokens := j.s.m.Tokens
+	return from > 0 && from+1 < to && tokens[from].Has(lang.Third) && tokens[from].Has(lang.Subject) && tokens[from+1].Has(lang.Finite)
 }

@@ -32,13 +32,8 @@ const moorings = `{
 // and asked about where it cannot.
 func TestWhatAStatementSaysIsUsedOrAskedAbout(t *testing.T) {
 	t.Parallel()
-	catalog := catalogOf("moorings", decoded(t, moorings))
-	a, err := intent.NewAdapter(intent.Config{})
-	if err != nil {
-		t.Fatal(err)
-	}
 	const plain = `{"boat":"SB-777","skipper":"Inga Moss"}`
-	for message, want := range map[string]string{
+	judgeParameters(t, moorings, map[string]string{
 		"book a mooring for SB-777, skipper Inga Moss":                                               plain,
 		"book a mooring for SB-777, skipper Inga Moss, her address is inga@moss.example":             `{"boat":"SB-777","email":"inga@moss.example","skipper":"Inga Moss"}`,
 		"book a mooring for SB-777, skipper Inga Moss. She is at Q12":                                `{"berth":"Q12","boat":"SB-777","skipper":"Inga Moss"}`,
@@ -51,7 +46,49 @@ func TestWhatAStatementSaysIsUsedOrAskedAbout(t *testing.T) {
 		"book a mooring for SB-777, skipper Inga Moss, her address is not inga@moss.example":         "",
 		"book a mooring for SB-777, skipper Inga Moss, her uncle Karl Moss has karl@moss.example":    "",
 		"book a mooring for SB-777, skipper Inga Moss, her addresses are i@moss.example, j@moss.com": "",
-	} {
+	})
+}
+
+// parrots is a domain whose things say something.
+const parrots = `{
+	"schema_version": "1", "domain": "aviary", "version": "1.0.0", "title": "Aviary",
+	"capabilities": [
+		{"name": "make_parrot", "description": "Makes a clockwork parrot.",
+		 "schema": {"type": "object", "required": ["name"], "properties": {
+			"name": {"type": "string", "description": "What it is called."},
+			"phrase": {"type": "string", "description": "What it calls out."}}},
+		 "metadata": {"side_effect_class": "write_reversible", "idempotency": "keyed", "idempotency_window_s": 86400,
+			"parameter_specs": {"name": {"examples": ["Polly", "Captain Flint"]}, "phrase": {"examples": ["Ahoy", "Pieces of eight"]}},
+			"intent_hints": {"examples": ["make a parrot called Polly", "make a clockwork parrot named Captain Flint", "make a parrot called Polly that says \"Ahoy\"", "build a parrot named Polly that answers \"Pieces of eight\""]}}},
+		{"name": "list_parrots", "description": "Lists the parrots.", "schema": {"type": "object"},
+		 "metadata": {"side_effect_class": "read", "intent_hints": {"examples": ["list the parrots", "which parrots are there", "show me all parrots"]}}}
+	]
+}`
+
+// A quotation beside a request is what the thing shall say where that is said of it, and a
+// name behind a colon ends with its sentence.
+func TestWhatAThingShallSayStandsBesideTheRequest(t *testing.T) {
+	t.Parallel()
+	judgeParameters(t, parrots, map[string]string{
+		`make a parrot called Long John, it says "Land in sight"`:          "",
+		`make a parrot called Long John. It should say "Land in sight"`:    `{"name":"Long John","phrase":"Land in sight"}`,
+		`make a parrot, name: Long John. it must answer "Land"`:            `{"name":"Long John","phrase":"Land"}`,
+		`make a parrot, name: Dr. Long John. it must answer "Land"`:        `{"name":"Dr. Long John","phrase":"Land"}`,
+		`make a parrot called Long John. It should not say "Land"`:         "",
+		`make a parrot called Long John, it is like the one with "Ho" on`:  "",
+		`make a parrot called Long John. It says "Land" if somebody comes`: "",
+	})
+}
+
+// judgeParameters asks one domain for things: each is done with these values, or not at all.
+func judgeParameters(t *testing.T, manifest string, cases map[string]string) {
+	t.Helper()
+	catalog := catalogOf("one", decoded(t, manifest))
+	a, err := intent.NewAdapter(intent.Config{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for message, want := range cases {
 		u, err := a.Understand(t.Context(), intent.Request{Message: message, Catalog: catalog, Now: saturday})
 		if err != nil {
 			t.Fatal(err)

@@ -245,6 +245,9 @@ func (a *accounting) segment(s Segment) {
 	for _, o := range a.Others {
 		a.set(max(s.From, o[0]), min(s.To, o[1]), contracts.WordOther)
 	}
+	if slices.ContainsFunc(a.Values, func(v Value) bool { return v.Stated && v.First >= s.From && v.Last < s.To }) {
+		s.Kind = Statement // whatever it looks like, its value was read as what it says
+	}
 	switch {
 	case s.Kind == Courtesy:
 		a.set(s.From, s.To, contracts.WordCourtesy)
@@ -266,6 +269,11 @@ func (a *accounting) statement(s Segment) {
 	}
 	if s.Kind == Statement {
 		a.binds(s)
+	}
+	for i := s.From; i < s.To && s.Kind == Past; i++ {
+		if i < len(a.Takes) && a.Takes[i] && a.m.Tokens[i].Is(text.FormQuoted) {
+			a.set(i, i+1, contracts.WordBinding) // "it says …" may tell what it shall say
+		}
 	}
 	if a.Kinds && !a.Reads && s.Kind == Statement && a.told(s) {
 		a.set(s.From, s.To, contracts.WordBinding)

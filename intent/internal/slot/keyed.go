@@ -1,9 +1,11 @@
 package slot
 
 import (
+	"slices"
 	"strings"
 	"unicode/utf8"
 
+	"github.com/manifold-run/manifold/intent/internal/lang"
 	"github.com/manifold-run/manifold/intent/internal/text"
 )
 
@@ -61,6 +63,9 @@ func (r *reading) keyValue(p *param, list bool, nameToken int, sign byte) {
 	trimmed := strings.TrimLeft(rest, " \t")
 	start, rest = start+len(rest)-len(trimmed), trimmed
 	raw, quoted := valueText(rest, sign, list || p.single == "")
+	if !quoted && sign == ':' && (p.naming || slices.ContainsFunc(p.words, func(w string) bool { return r.set.tools.cues.proper[w] })) && !p.speaks(r.set.tools.cues) {
+		raw = r.wording.sentenceOf(raw)
+	}
 	end := start + len(raw)
 	values, ok := r.set.parseMany(p, raw, quoted, r.now)
 	first, last := r.wording.tokensIn(start, end)
@@ -70,6 +75,21 @@ func (r *reading) keyValue(p *param, list bool, nameToken int, sign byte) {
 	for _, v := range values {
 		r.add(mention{param: p, first: first, last: last, span: text.Span{Start: start, End: end}, value: v, kind: kindKeyed, p: 0.96, item: len(values) > 1})
 	}
+}
+
+// sentenceOf cuts a name behind a colon at the end of its sentence: "name: Night Desk. it
+// should …". The dot of a title or of an initial is none.
+func (r *wording) sentenceOf(raw string) string {
+	for i := 1; i+1 < len(raw); i++ {
+		if !strings.ContainsRune(".!?", rune(raw[i])) || raw[i+1] != ' ' {
+			continue
+		}
+		word := raw[strings.LastIndexAny(raw[:i], " ")+1 : i]
+		if len(word) > 1 && !r.set.tools.Lexicon.Folded(lang.Fold(word)).Has(lang.Title) {
+			return raw[:i]
+		}
+	}
+	return raw
 }
 
 // partEnd is the end of the part in bytes, with the sign that closes a

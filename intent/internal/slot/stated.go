@@ -23,7 +23,7 @@ func (s *Set) Stated(m *Message, run Range, values map[string]any, denied bool) 
 			continue
 		}
 		found := r.statedFor(p)
-		if len(found) != 1 || denied && found[0].value != false || r.strangers(found[0], values) > mostStrange || found[0].kind == kindTime && !r.tells(p, found[0]) {
+		if len(found) != 1 || denied && found[0].value != false || r.strangers(found[0], values) > mostStrange || (found[0].kind == kindTime || found[0].kind == kindQuoted) && !r.tells(p, found[0]) {
 			continue
 		}
 		span := r.wording.spanOf(found[0])
@@ -41,11 +41,11 @@ const mostStrange = 1
 func (r *reading) statedFor(p *param) []mention {
 	var out []mention
 	for _, m := range r.mentions {
-		if m.param != p || !stands(m, r.set) || slices.ContainsFunc(out, func(o mention) bool { return o.first == m.first }) {
+		if m.param != p || !r.stands(m) || slices.ContainsFunc(out, func(o mention) bool { return o.first == m.first }) {
 			continue
 		}
 		rival := slices.ContainsFunc(r.mentions, func(o mention) bool {
-			return o.param != p && o.first <= m.last && m.first <= o.last && (stands(o, r.set) || o.p >= floorOptional)
+			return o.param != p && o.first <= m.last && m.first <= o.last && (r.stands(o) || o.p >= floorOptional)
 		})
 		if rival {
 			return nil
@@ -56,7 +56,7 @@ func (r *reading) statedFor(p *param) []mention {
 }
 
 // stands tells a value of a kind that is not mistaken for another.
-func stands(m mention, of *Set) bool {
+func (r *reading) stands(m mention) bool {
 	p := m.param
 	switch m.kind {
 	case kindAddress:
@@ -68,7 +68,7 @@ func stands(m mention, of *Set) bool {
 	case kindBoolean:
 		return m.p < worthNamed
 	case kindQuoted:
-		return p.free() && p.pattern == nil && !p.resolver && p.speaks(of.tools.cues)
+		return p == r.near.uttered(r.near.frees())
 	}
 	return false
 }
@@ -102,7 +102,8 @@ func (r *wording) owned(i int) bool {
 }
 
 // tells tells a statement that has a word of a parameter's name, or of its description
-// alone, which may be written apart: "she picks it up at 9" is the time of a pickup.
+// alone, which may be written apart: "she picks it up at 9" is the time of a pickup. What is
+// said is behind a verb of saying, too.
 func (r *reading) tells(p *param, of mention) bool {
 	own := func(stem string) bool { return !clockWord(stem) && (slices.Contains(p.trunk(), stem) || p.own[stem]) }
 	for i := r.from; i < r.to; i++ {
@@ -110,7 +111,7 @@ func (r *reading) tells(p *param, of mention) bool {
 			continue
 		}
 		stem := r.doc.Tokens[i].Stem
-		if own(stem) && !r.doc.Tokens[i].Has(lang.Function) {
+		if own(stem) && !r.doc.Tokens[i].Has(lang.Function) || of.kind == kindQuoted && r.set.tools.cues.utters[stem] {
 			return true
 		}
 		for j := i + 1; j < min(r.to, i+3); j++ {
@@ -129,7 +130,7 @@ func (a Asked) Takes(m *Message, values map[string]any) []bool {
 	r := &reading{passage: a.of.passage(m, Range{To: len(m.Tokens)}, nil)}
 	r.collect()
 	for _, n := range r.mentions {
-		if has(values, n.param.single) || has(values, n.param.list) || !stands(n, a.of) {
+		if has(values, n.param.single) || has(values, n.param.list) || !r.stands(n) {
 			continue
 		}
 		for i := n.first; i <= n.last; i++ {
