@@ -101,7 +101,8 @@ type Candidate struct {
 	// lost tells one in a language that its domain does not have, of whose words some
 	// are not read that may tell which of few values is meant.
 	lost bool
-	// told tells that values that are needed stand beside the request: "Ana is ill".
+	// told tells that values that are needed stand beside the request ("Ana is ill"), or any
+	// that cannot be meant for something else.
 	told bool
 	// stated are the parameters whose value a statement beside the request says.
 	stated []string

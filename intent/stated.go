@@ -46,7 +46,7 @@ func (j judgement) stated(p *part, best *Candidate, set *slot.Set, m *slot.Messa
 		values, evidence := set.Stated(m, slot.Range{From: said.From, To: said.To}, best.Parameters, told&mood.Negated != 0)
 		for name, v := range values {
 			best.Parameters[name], best.Evidence[name] = v, evidence[name]
-			best.told, best.stated = best.told || slices.Contains(best.Missing, name), append(best.stated, name)
+			best.told, best.stated = true, append(best.stated, name)
 		}
 	}
 	best.Missing = slices.DeleteFunc(best.Missing, func(name string) bool { _, ok := best.Parameters[name]; return ok })

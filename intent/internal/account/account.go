@@ -245,7 +245,7 @@ func (a *accounting) segment(s Segment) {
 	for _, o := range a.Others {
 		a.set(max(s.From, o[0]), min(s.To, o[1]), contracts.WordOther)
 	}
-	if slices.ContainsFunc(a.Values, func(v Value) bool { return v.Stated && v.First >= s.From && v.Last < s.To }) {
+	if a.states(s) {
 		s.Kind = Statement // whatever it looks like, its value was read as what it says
 	}
 	switch {
@@ -279,10 +279,15 @@ func (a *accounting) statement(s Segment) {
 		a.set(s.From, s.To, contracts.WordBinding)
 	}
 	class := contracts.WordBeside
-	if s.Kind != Statement || s.From < a.command {
+	if s.Kind != Statement || s.From < a.command || a.states(s) {
 		class = contracts.WordAside
 	}
 	a.set(s.From, s.To, class)
+}
+
+// states tells a segment whose value was read as what it says.
+func (a *accounting) states(s Segment) bool {
+	return a.valueLike(func(v Value) bool { return v.Stated && v.First >= s.From && v.Last < s.To })
 }
 
 // told tells a statement about a value of the request, in words that the capability

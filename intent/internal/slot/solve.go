@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/manifold-run/manifold/contracts"
+	"github.com/manifold-run/manifold/intent/internal/lang"
 )
 
 // The evidence that a value needs: an optional one that nobody clearly named
@@ -238,7 +239,7 @@ func (r *solver) contested(p *param, mine, chosen []mention) []mention {
 	if p.list != "" {
 		return nil
 	}
-	var out []mention
+	out := r.neighbours(mine[0], chosen)
 	for _, m := range r.mentions {
 		if m.param != p || m.p < 0.75 || m.p < mine[0].p-0.1 || equal(m.value, mine[0].value) || m.kind == kindExample && mine[0].kind == kindAlias {
 			continue
@@ -254,6 +255,42 @@ func (r *solver) contested(p *param, mine, chosen []mention) []mention {
 		}
 	}
 	return out
+}
+
+// neighbours gives the other names that stand in a row with one, with nothing but a comma, a
+// word such as "and" and articles between: "the Desk and the Front Door".
+func (r *solver) neighbours(m mention, chosen []mention) []mention {
+	if !m.byLooks() || r.learning {
+		return nil
+	}
+	row := []mention{m}
+	for grown := true; grown && len(row) <= mostSeveral; {
+		grown = false
+		for _, o := range r.mentions {
+			free := o.param == m.param && o.byLooks() && !o.doubt && !slices.ContainsFunc(append(slices.Clone(chosen), row...), func(c mention) bool { return c.first <= o.last && o.first <= c.last })
+			if free && slices.ContainsFunc(row, func(c mention) bool { return r.wording.inRow(c, o) || r.wording.inRow(o, c) }) {
+				row, grown = append(row, o), true
+			}
+		}
+	}
+	return row[1:]
+}
+
+// inRow tells two values with nothing but a comma, a word such as "and" and articles between.
+func (r *wording) inRow(a, b mention) bool {
+	if b.first <= a.last+1 {
+		return false
+	}
+	joined := false
+	for i := a.last + 1; i < b.first; i++ {
+		t := r.doc.Tokens[i]
+		joins := Joins(t.Fold) && !t.Has(lang.Article)
+		if !joins && !t.Has(lang.Article) {
+			return false
+		}
+		joined = joined || joins || t.Break
+	}
+	return joined
 }
 
 // mostSeveral bounds how many requests one list of values becomes.
