@@ -55,7 +55,7 @@ func (s *sentenceReader) rate(p *part) readings {
 		r.silent = set.Absent(m, run, r.filled)
 		r.absent = s.absent(h, run, r)
 		r.score += shareCovered * r.cover.share
-		if len(r.filled.Missing) == 0 {
+		if r.filled.Whole() {
 			r.score += shareComplete
 		}
 		if head != "" && slices.Contains(s.x.caps[h.number].begins, head) {

@@ -140,17 +140,29 @@ func (r restraint) limit(p *part) {
 	sortCandidates(p.candidates)
 }
 
+// elsewhere tells a verb that the sentences of another capability of the domain begin with.
+func (r restraint) elsewhere(of *indexed, stem string) bool {
+	return slices.ContainsFunc(r.s.x.caps, func(o *indexed) bool {
+		return o != nil && o != of && o.domain == of.domain && slices.Contains(o.begins, stem)
+	})
+}
+
 // unable lowers readings that only look, where the words begin with the verb of a
-// deed: "buy shares of Acme" asks for no price.
+// deed: "buy shares of Acme" asks for no price. A write whose verb is another one's is asked
+// about: "reserve R-204" cancels no reservation.
 func (r restraint) unable(p *part) {
 	kin := r.s.commanded(p.first)
 	first := slices.IndexFunc(r.s.m.Tokens[p.from:p.to], func(t text.Token) bool { return !mood.Opening(t.Fold) })
 	if kin&lang.Deeds() == 0 || first < 0 || r.s.m.Tokens[p.from+first].Has(lang.Light) { // "give me the list"
 		return
 	}
+	stem := r.s.m.Tokens[p.from+first].Stem
 	for k := range p.candidates {
 		c := &p.candidates[k]
 		idx, ok := r.s.x.refs[c.Entry.Ref()]
+		if ok && !c.Exact && c.Entry.Policy.SideEffectClass.Writes() && idx.kinds&kin == 0 && !slices.Contains(idx.begins, stem) && r.elsewhere(idx, stem) {
+			c.Confidence = min(c.Confidence, heldConfidence)
+		}
 		if !ok || idx.examples == 0 || c.Exact || c.begins || c.Entry.Policy.SideEffectClass.Writes() || idx.kinds&kin != 0 {
 			continue
 		}

@@ -111,11 +111,16 @@ func shareOf(part, whole, otherwise float64) float64 {
 // typed tells whether all parameters that are needed were read, at least one
 // of them from words that hardly mean anything else.
 func typed(f slot.Filled) float64 {
-	if len(f.Missing) > 0 {
+	if !f.Whole() {
 		return 0
 	}
 	for _, ev := range f.Evidence {
 		if slot.Unmistakable(ev) {
+			return 1
+		}
+	}
+	for _, several := range f.Several {
+		if slot.Unmistakable(several[0].Evidence) {
 			return 1
 		}
 	}

@@ -23,6 +23,12 @@ const moorings = `{
 		 "metadata": {"side_effect_class": "write_reversible", "idempotency": "keyed", "idempotency_window_s": 86400,
 			"parameter_specs": {"boat": {"examples": ["SB-204", "SB-311"]}, "skipper": {"examples": ["Olga Brandt", "Piet Vos"]}},
 			"intent_hints": {"examples": ["book a mooring for SB-204, skipper Olga Brandt", "book SB-311 in for Piet Vos", "book a mooring for the boat SB-204 and Olga Brandt", "book berth Q4 for SB-204 and Piet Vos", "reserve a mooring for SB-311, arrival time 17:30, skipper Piet Vos"]}}},
+		{"name": "cancel_moorings", "description": "Cancels moorings that are booked.",
+		 "schema": {"type": "object", "required": ["mooring_ids"], "properties": {
+			"mooring_ids": {"type": "array", "items": {"type": "string", "pattern": "^M-[0-9]{5}$"}, "description": "The bookings, e.g. M-10233.", "minItems": 1}}},
+		 "metadata": {"side_effect_class": "write_reversible", "idempotency": "keyed", "idempotency_window_s": 86400,
+			"parameter_specs": {"mooring_ids": {"examples": ["M-10233", "M-10871"]}},
+			"intent_hints": {"examples": ["cancel the mooring M-10233", "cancel M-10871", "cancel the booked moorings M-10233 and M-10871", "drop M-10233, the boat is not coming"]}}},
 		{"name": "list_moorings", "description": "Lists the moorings.", "schema": {"type": "object"},
 		 "metadata": {"side_effect_class": "read", "intent_hints": {"examples": ["list the moorings", "which moorings are booked", "show me all moorings"]}}}
 	]
@@ -46,6 +52,24 @@ func TestWhatAStatementSaysIsUsedOrAskedAbout(t *testing.T) {
 		"book a mooring for SB-777, skipper Inga Moss, her address is not inga@moss.example":         "",
 		"book a mooring for SB-777, skipper Inga Moss, her uncle Karl Moss has karl@moss.example":    "",
 		"book a mooring for SB-777, skipper Inga Moss, her addresses are i@moss.example, j@moss.com": "",
+	})
+}
+
+// Codes of one form in a row are one list, whatever is told behind them, and a verb that
+// another capability is asked for with asks for nothing else.
+func TestCodesInARowAndTheVerbsOfOthers(t *testing.T) {
+	t.Parallel()
+	judgeParameters(t, moorings, map[string]string{
+		"cancel M-20417": `{"mooring_ids":["M-20417"]}`,
+		"cancel M-20417 and M-20418, the regatta is off": `{"mooring_ids":["M-20417","M-20418"]}`,
+		"cancel M-20417 und M-20418":                     `{"mooring_ids":["M-20417","M-20418"]}`,
+		"cancel M-20417, M-20418 and M-20419":            `{"mooring_ids":["M-20417","M-20418","M-20419"]}`,
+		"cancel M-20417, M-20418 stays":                  "",
+		"cancel M-20417 and M-20418 is to be kept":       "",
+		"book M-20417":             "",
+		"book M-20417 and M-20418": "",
+		"reserve M-20417":          "",
+		"book a mooring for SB-777, skipper Inga Moss, ok": `{"boat":"SB-777","skipper":"Inga Moss"}`,
 	})
 }
 

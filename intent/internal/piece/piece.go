@@ -173,6 +173,9 @@ func (x *Cutter) boundary(m *slot.Message, i int) (p Piece, width int, ok bool) 
 		ok = true
 	}
 	hit, found := lang.Find(&x.Lexicon.Separators, m.Tokens, i)
+	if weak := hit.Value == lang.JointAnd && hit.Tokens == 1; !p.Strong && (weak || !found && ok) && x.sameCodes(m, i, i+hit.Tokens) {
+		return p, 0, false
+	}
 	said := jointOf(hit.Value)
 	if !found || i == 0 && !said.Reverse && !said.Sequence || !whole(m.Tokens[i:i+hit.Tokens]) || !stands(m, hit, i) {
 		return p, 0, ok
@@ -180,6 +183,33 @@ func (x *Cutter) boundary(m *slot.Message, i int) (p Piece, width int, ok bool) 
 	said.Strong = said.Strong || p.Strong
 	p.Joint = said
 	return p, hit.Tokens, true
+}
+
+// sameCodes tells two codes of one form with nothing but a separator and an article between,
+// of which nothing more is said: "R-204 and R-311, the fair is off".
+func (x *Cutter) sameCodes(m *slot.Message, i, behind int) bool {
+	if i == 0 || behind >= len(m.Tokens) {
+		return false
+	}
+	if m.Tokens[behind].Has(lang.Article) && behind+1 < len(m.Tokens) {
+		behind++
+	}
+	a, one := m.ChunkOf(i - 1)
+	b, two := m.ChunkAt(behind)
+	if !one || !two || a.Last != i-1 || form(a.Text) == "" || form(a.Text) != form(b.Text) {
+		return false
+	}
+	next := b.Last + 1
+	return next >= len(m.Tokens) || m.Tokens[next].Break || m.Tokens[next].Has(lang.Joins)
+}
+
+// form is a code without the digits at its end, "" for what is none.
+func form(code string) string {
+	letters := strings.TrimRight(code, "0123456789")
+	if letters == code {
+		return ""
+	}
+	return strings.ToUpper(letters)
 }
 
 // whole tells words without a sign between them, none of which is part of another.

@@ -161,6 +161,18 @@ type Filled struct {
 	Covered []bool
 }
 
+// Whole tells that nothing that is needed is missing, where each of several values in a row
+// becomes a request of its own.
+func (f *Filled) Whole() bool {
+	switch len(f.Missing) {
+	case 0:
+		return true
+	case 1:
+		return len(f.Several) == 1 && len(f.Several[f.Missing[0]]) > 1
+	}
+	return false
+}
+
 // Message is a text with what was read in it once for all capabilities.
 type Message struct {
 	*value.Doc
