@@ -1,0 +1,49 @@
+package lang_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/manifold-run/manifold/intent/internal/lang"
+)
+
+// Everyday verbs have their kinds in the forms that people write, with the pronouns
+// that Romance languages put behind and the halves that German puts before.
+func TestEverydayVerbsHaveTheirKinds(t *testing.T) {
+	t.Parallel()
+	for kind, words := range map[string]string{
+		"cancel":  "ditch ditched offblow abblasen abbestelle descarta risque suspende descarte décommande résiliez disdire cancellala",
+		"delete":  "trash offtake beseitige rauswerfen descarte tacha jette éliminez scarta",
+		"create":  "enrol registered inpencil anmelden eintragen inscreve inscribe apunta inscrivez iscrivi",
+		"change":  "mark swapped switch ersetze tausche markieren troque marque corrige convierte remplacez marquez sostituisci contrassegna",
+		"send":    "relay resend weiterleiten zuschicken encaminhe reenvía transmettez inoltralo",
+		"request": "enrolling downput register anmelde inscreva encomenda apúntalo gestiona déposez iscriva",
+		"move":    "postponed backpush reschedule verlegen umbuchen adia remarque aplaza adelanta repoussez décale rinvia posticipa",
+		"approve": "ratify offsign bewilligen freigeben valide validar autorice validez valida",
+		"record":  "jotted captures aufschreiben protokolliere aponta guarde escríbelo notez consignez scrivilo annotala",
+		"buy":     "procured besorgen anschaffen encomende adquiere achète procura",
+		"raise":   "hike boosted anheben steigere suba eleva sube haussez alza",
+		"lower":   "slashed trim herabsetzen verkürze baixe abaixa rebaja baje abaissez ribassa",
+		"reserve": "secure inpencil vorbuchen terminiere separe guarda retiens pianifica",
+		"assign":  "delegate overhand zuordnen anvertraue delegue designa délègue affida",
+		"stop":    "suspended freeze unterbrich pausieren suspenda paúsalo suspendez sospendi",
+		"start":   "resume repeat aktiviere wiederhole repita retoma empieza repite relance ripeti",
+		"find":    "outfind raussuchen heraussuche localize busque localiza repérez rintraccia",
+	} {
+		for word := range strings.FieldsSeq(words) {
+			if lang.Shipped().Kin(lang.Fold(word))&lang.KindOf(kind) == 0 {
+				t.Errorf("%q is no %s", word, kind)
+			}
+		}
+	}
+}
+
+// Nouns and adjectives that begin like one of these verbs are none.
+func TestNounsAreNoEverydayVerbs(t *testing.T) {
+	t.Parallel()
+	for word := range strings.FieldsSeq("Termin Tag Tage Leiter Unterricht sicher kurz story upset valid active reporter genere aprile portale ritiro salvo not pas creme modelo") {
+		if kinds := lang.Shipped().Kin(lang.Fold(word)); kinds != 0 {
+			t.Errorf("%q is a verb: %b", word, kinds)
+		}
+	}
+}
