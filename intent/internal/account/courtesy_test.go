@@ -21,17 +21,17 @@ func TestCourtesyAroundARequestIsNone(t *testing.T) {
 	t.Parallel()
 	for _, say := range []string{
 		"sorry to bother you again", "when you get a spare minute", "quick favour", "no rush at all", "there's no hurry", "whenever suits", "many thanks", "talk soon",
-		"can you take care of it", "please put the request in", "could you put it through for her please", "would you sort that out?",
+		"can you take care of it", "please put the request in", "could you put it through for her please", "would you sort that out?", "as agreed on the phone", "as per our call",
 		"wenn du gerade eine Minute hast", "sobald Sie Zeit haben", "kleine Bitte", "entschuldige die Störung", "eilt nicht", "keine Eile", "liebe Grüße", "schönes Wochenende",
-		"reich das bitte ein", "kümmerst du dich darum?", "könnten Sie das bitte erledigen",
+		"wie vereinbart", "sei doch so nett", "reich das bitte ein", "kümmerst du dich darum?", "könnten Sie das bitte erledigen",
 		"assim que tiver um tempinho", "desculpa incomodar de novo", "um favorzinho rápido", "sem pressa", "não há pressa", "melhores cumprimentos", "até breve",
-		"faça o pedido por favor", "podes tratar disso?", "cuida disso para ela",
+		"como combinado", "faça o pedido por favor", "podes tratar disso?", "cuida disso para ela",
 		"en cuanto tengas un rato", "perdona que te moleste otra vez", "una cosita rápida", "sin prisa", "no corre prisa", "hasta luego", "saludos cordiales",
-		"haz la solicitud por favor", "¿te encargas tú?", "hazlo por favor",
+		"como acordamos", "haz la solicitud por favor", "¿te encargas tú?", "hazlo por favor",
 		"quand vous aurez un moment", "dès que tu peux", "désolée de vous déranger encore", "rien d'urgent", "bien cordialement", "à bientôt",
-		"pourriez-vous faire la demande", "occupe-t'en", "tu t'en occupes ?",
+		"comme convenu", "pourriez-vous faire la demande", "occupe-t'en", "tu t'en occupes ?",
 		"appena hai un attimo", "scusa il disturbo", "un piccolo favore", "senza fretta", "non c'è fretta", "buon lavoro", "distinti saluti",
-		"occupatene tu", "ci pensi tu?", "fai la richiesta per favore",
+		"come concordato", "mi raccomando", "occupatene tu", "ci pensi tu?", "fai la richiesta per favore",
 	} {
 		for _, s := range heard(say).Segments {
 			if s.Kind != account.Courtesy {
@@ -46,7 +46,7 @@ func TestCourtesyAroundARequestIsNone(t *testing.T) {
 func TestWhatOnlyLooksLikeCourtesyIsKept(t *testing.T) {
 	t.Parallel()
 	for _, say := range []string{
-		"do not put it through", "don't take care of it", "when you have the signed form", "if you get the money", "put it in room 5",
+		"do not put it through", "don't take care of it", "when you have the signed form", "if you get the money", "put it in room 5", "as agreed with the customer",
 		"nicht das erledigen", "wenn du das Geld hast", "trag das nicht ein",
 		"não trates disso", "quando tiver o contrato", "no hacerlo", "cuando tengas el dinero",
 		"ne le fais pas", "quand tu auras payé la facture", "non farlo", "quando hai i soldi",

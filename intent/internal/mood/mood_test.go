@@ -93,3 +93,20 @@ func TestNoBeforeItsVerbAlwaysSaysNo(t *testing.T) {
 		}
 	}
 }
+
+// A question that asks politely for a deed is a request, and one whether somebody did it,
+// wants it or minds it is none.
+func TestPoliteQuestionsAreRequests(t *testing.T) {
+	t.Parallel()
+	for say, question := range map[string]bool{
+		"can u close the shop": false, "do you mind closing the shop": false, "do you close the shop": true,
+		"wärst du so lieb und schließt den Laden": false, "wärst du lieber im Laden": true,
+		"consegues fechar a loja": false, "conseguiste fechar a loja": true, "te importa cerrar la tienda": false, "te cerraron la tienda": true,
+		"auriez-vous la bonté de fermer la boutique": false, "auriez-vous fermé la boutique": true, "tu veux bien fermer la boutique": false, "tu veux fermer la boutique": true,
+		"riesci a chiudere il negozio": false, "mi fai il favore di chiudere il negozio": false, "hai chiuso il negozio": true,
+	} {
+		if got := mood.IsQuestion(text.Tokens(say), nil); got != question {
+			t.Errorf("%q: question %v, want %v", say, got, question)
+		}
+	}
+}
