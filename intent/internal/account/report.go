@@ -15,12 +15,29 @@ const reach = 6
 // behind it a verb in a form that commands nothing ("Ana has cancelled …"); or such
 // a form alone ("booked two days"). Covered tells tokens that belong to values.
 func (m *Message) Reports(from, to int, covered []bool) bool {
-	for _, s := range m.Segments {
+	for k, s := range m.Segments {
+		if s.From >= from && s.To <= to && k > 0 && m.quoted(m.Segments[k-1], s) {
+			return true
+		}
 		r := report{m: m, from: max(s.From, from), to: min(s.To, to), covered: covered[max(0, min(s.From-from, len(covered))):]}
 		if s.From < from {
 			r.covered = covered
 		}
 		if r.from < r.to && r.told() {
+			return true
+		}
+	}
+	return false
+}
+
+// quoted tells a clause that hands on what the clause before it says somebody said: "Ana said,
+// we should cancel it".
+func (m *Message) quoted(before, s Segment) bool {
+	if s.starts || !m.is(s.From, lang.Subject) || m.is(s.From, lang.Article) || !m.is(s.From+1, lang.Finite) {
+		return false
+	}
+	for i := before.From; i < before.To; i++ {
+		if m.is(i, lang.Reports) {
 			return true
 		}
 	}

@@ -89,12 +89,23 @@ func (m *Message) tells(from int, s *Segment) Kind {
 		finite = i < s.To-1 && m.is(i, lang.Finite, lang.Reports, lang.Past) || s.starts && i > from+1 && m.is(from, lang.Article) && came(m, i, s.To)
 	}
 	switch {
-	case !finite && !dropped, m.has(from, lang.Asks):
+	case !finite && !dropped, m.has(from, lang.Asks), !m.content(from, s.To): // ", but not al-7" excepts
 		return Open
 	case m.past(from, s.To):
 		return Past
 	}
 	return Statement
+}
+
+// content tells a run with a word that is none of grammar, no name and no value.
+func (m *Message) content(from, to int) bool {
+	for i := from; i < to; i++ {
+		grammar := m.light(i) || m.couples(i) || m.has(i, lang.Negation, lang.Denial) || m.is(i, lang.Faint)
+		if m.is(i, lang.Finite) || !grammar && m.word(i) && !m.inEntity[i] && !m.Tokens[i].Is(text.FormTitle|text.FormCaps) {
+			return true
+		}
+	}
+	return false
 }
 
 // came tells a verb of what came to pass behind a noun: "the customer changed", "el
