@@ -224,3 +224,29 @@ func adverbial(fold string) bool {
 	}
 	return false
 }
+
+// reason tells a word such as "because" at a place. "Since Monday" and "since v4" are
+// none, nor is a noun that is a word of another language: "the car" of French.
+func (m *Message) reason(i int) bool {
+	hit, ok := lang.Find(&m.lex.Reasons, m.Tokens, i)
+	next := i + hit.Tokens
+	if !ok || !m.word(i) || next >= len(m.Tokens) || hit.Language != m.language && m.foreign(i, hit) {
+		return false
+	}
+	ends := next+1 == len(m.Tokens) || m.Tokens[next+1].Break
+	return !m.inEntity[i] && !m.inEntity[next] && (!ends || !m.Tokens[next].Is(text.FormDigits|text.FormMixed))
+}
+
+// foreign tells a word of another language that is a noun here, as behind an article, or where
+// nothing else is said in that language.
+func (m *Message) foreign(i int, hit lang.Hit[lang.Reason]) bool {
+	if m.is(i-1, lang.Article) || m.is(i-1, lang.Pronoun) && !m.is(i-1, lang.Subject) {
+		return true
+	}
+	for k, t := range m.Tokens {
+		if (k < i || k >= i+hit.Tokens) && m.word(k) && t.In(hit.Language, lang.Function) && !m.inEntity[k] {
+			return false
+		}
+	}
+	return true
+}

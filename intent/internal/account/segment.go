@@ -218,18 +218,6 @@ func (m *Message) joined(i int) bool {
 	return slices.ContainsFunc(m.entities, func(e value.Entity) bool { return e.First < i && i <= e.Last })
 }
 
-// reason tells a word such as "because" at a place. "Since Monday" and "since v4" are
-// none, nor is a noun that is a word of another language: "the car" of French.
-func (m *Message) reason(i int) bool {
-	hit, ok := lang.Find(&m.lex.Reasons, m.Tokens, i)
-	next := i + hit.Tokens
-	if !ok || !m.word(i) || next >= len(m.Tokens) || hit.Language != m.language && (m.is(i-1, lang.Article) || m.is(i-1, lang.Pronoun) && !m.is(i-1, lang.Subject)) {
-		return false
-	}
-	ends := next+1 == len(m.Tokens) || m.Tokens[next+1].Break
-	return !m.inEntity[i] && !m.inEntity[next] && (!ends || !m.Tokens[next].Is(text.FormDigits|text.FormMixed))
-}
-
 // kindOf tells what a segment is for, and marks its courtesy.
 func (m *Message) kindOf(s *Segment) Kind {
 	from := m.courtesy(s)

@@ -29,8 +29,9 @@ var calendarWords = sync.OnceValue(func() [][]string {
 		add(l.Dates.Months)
 		add(l.Dates.Weekdays)
 		for _, day := range l.Dates.Near {
-			if _, say, ok := strings.Cut(day, " "); ok && !strings.ContainsAny(say, " ?") {
-				add(say)
+			// "1 tomorrow morning|night?" is the word by itself, too
+			if f := strings.Fields(day); (len(f) == 2 || len(f) == 3 && strings.HasSuffix(f[2], "?")) && !strings.HasSuffix(f[1], "?") {
+				add(f[1])
 			}
 		}
 		out = append(out, words)

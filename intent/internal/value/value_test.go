@@ -104,6 +104,21 @@ func TestScan(t *testing.T) {
 	}
 }
 
+// A slip of the hand in the name of a day is none in a word that is written otherwise.
+func TestADayIsKnownByASlip(t *testing.T) {
+	t.Parallel()
+	for say, want := range map[string][]string{
+		"see the ferries of tommorow":   {`date "tommorow" 2026-11-22`},
+		"see the ferries of yesterdey":  {`date "yesterdey" 2026-11-20`},
+		"see the ferries of wendesday":  {`date "wendesday" 2026-11-25`},
+		"see the ferries of the sorrow": nil,
+	} {
+		if diff := cmp.Diff(want, scan(t, say, saturday)); diff != "" {
+			t.Errorf("%q (-want +got):\n%s", say, diff)
+		}
+	}
+}
+
 func TestNextWeekdayInDoubt(t *testing.T) {
 	t.Parallel()
 	wednesday := time.Date(2026, 11, 18, 0, 0, 0, 0, time.UTC)
