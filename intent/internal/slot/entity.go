@@ -347,11 +347,18 @@ func (r *wording) periodCue(e value.Entity) role {
 			return roleStart
 		case t.Has(lang.Ends):
 			return roleEnd
-		case !t.Has(lang.Within):
+		case !t.Has(lang.Within) && r.set.tools.cues.names[t.Stem]&senseTime == 0 && !r.contracted(t):
 			return roleNone
 		}
 	}
 	return roleNone
+}
+
+// contracted tells a preposition with its article in it, of those that stand before a date:
+// the "du" of "à partir du 3 mai".
+func (r *wording) contracted(t text.Token) bool {
+	alone, ok := lang.Shipped().Preposition(t.Lower)
+	return ok && r.set.tools.Lexicon.Folded(alone).Has(lang.Within)
 }
 
 // address offers an e-mail address, a link or a UUID.

@@ -62,3 +62,16 @@ func TestAPeriodIsNoAmount(t *testing.T) {
 		}
 	}
 }
+
+// Where a period begins is said over an article that the preposition has in it, and over the
+// word for a day.
+func TestWhereAPeriodBegins(t *testing.T) {
+	t.Parallel()
+	const fee = `{"name":"set_fee","description":"Sets a fee.","schema":{"type":"object","properties":{"fee":{"type":"number"},
+  "from_day":{"type":"string","format":"date"},"until_day":{"type":"string","format":"date"}},"required":["fee"]},"metadata":{"side_effect_class":"write_reversible"}}`
+	for _, say := range []string{"le tarif est de 30 euros à partir du 7 mai", "pon 30 euros a partir del 7 de mayo", "põe 30 euros a partir do dia 7 de maio", "set 30 euros from May 7"} {
+		if got := fill(t, fee, say).Values["from_day"]; got != "2027-05-07" {
+			t.Errorf("%q begins %v", say, got)
+		}
+	}
+}

@@ -34,6 +34,11 @@ func (s *Scanner) spoken(d *Doc, readers []*reader, i int, starting tongues) []E
 	if weight < 0 {
 		return nil
 	}
+	if from := best.a.First; from > i && !best.pair { // "do dia 3" of "a partir do dia 3 de maio"
+		if longer := s.spoken(d, readers, from, s.starting(d, from)); len(longer) > 0 && longer[len(longer)-1].Last >= best.end {
+			return longer
+		}
+	}
 	for _, o := range others {
 		if o.end == best.end && !same(o, best) {
 			best.a.Doubt, best.b.Doubt = true, true

@@ -104,6 +104,20 @@ func TestScan(t *testing.T) {
 	}
 }
 
+// A day of the month behind a preposition goes on to its month.
+func TestADayGoesOnToItsMonth(t *testing.T) {
+	t.Parallel()
+	for say, want := range map[string][]string{
+		"a partir do dia 7 de maio":       {`date "7 de maio" 2027-05-07`},
+		"a partir do dia 7":               {`date "7" 2026-12-07`},
+		"a partir del 7 de mayo, gracias": {`date "7 de mayo" 2027-05-07`},
+	} {
+		if diff := cmp.Diff(want, scan(t, say, saturday)); diff != "" {
+			t.Errorf("%q (-want +got):\n%s", say, diff)
+		}
+	}
+}
+
 // A slip of the hand in the name of a day is none in a word that is written otherwise.
 func TestADayIsKnownByASlip(t *testing.T) {
 	t.Parallel()
