@@ -57,6 +57,7 @@ type file struct {
 	Begins     map[Mood][]string     `toml:"begins"`
 	Within     map[Mood][]string     `toml:"within"`
 	Separators map[Joint][]string    `toml:"separators"`
+	Talk       map[Talk][]string     `toml:"talk"`
 
 	Numbers Numbers `toml:"numbers"`
 	Dates   Dates   `toml:"dates"`
@@ -120,6 +121,7 @@ func compile(files []*file) (*Lexica, error) {
 	c.lexica.Begins.seal(t)
 	c.lexica.Within.seal(t)
 	c.lexica.Separators.seal(t)
+	c.lexica.Talk.seal(t)
 	return c.lexica, errors.Join(c.errs...)
 }
 
@@ -200,6 +202,7 @@ func (c *compiler) phrases(n int, f *file) {
 	fileTable(c, n, f, "begins", &x.Begins, f.Begins, moods())
 	fileTable(c, n, f, "within", &x.Within, f.Within, moods())
 	fileTable(c, n, f, "separators", &x.Separators, f.Separators, joints())
+	fileTable(c, n, f, "talk", &x.Talk, f.Talk, talks())
 }
 
 // fileTable adds the phrases of one table, in the order of the known keys.

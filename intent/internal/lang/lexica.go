@@ -46,6 +46,7 @@ type Lexica struct {
 	Begins     Book[Mood]   // how a request begins that is none
 	Within     Book[Mood]   // the same at any place
 	Separators Book[Joint]  // between requests
+	Talk       Book[Talk]   // what asks for nothing that is done
 
 	table                              table
 	verbs                              map[string][]verbStem

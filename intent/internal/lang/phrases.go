@@ -1,5 +1,7 @@
 package lang
 
+import "slices"
+
 // Operator is a word or several that change what is done, or to what: never
 // courtesy.
 type Operator string
@@ -105,3 +107,42 @@ const (
 )
 
 func joints() []Joint { return []Joint{JointThen, JointContrast, JointAnd, JointBefore, JointAfter} }
+
+// Talk is what is said to be polite or curious, and asks for nothing that is done.
+type Talk string
+
+// The kinds of talk. Around are words that stand beside all others and say nothing
+// by themselves.
+const (
+	TalkThanks    Talk = "thanks"
+	TalkFarewell  Talk = "farewell"
+	TalkWellbeing Talk = "wellbeing" // "how are you"
+	TalkAsker     Talk = "asker"     // "who am I here"
+	TalkAbout     Talk = "about"     // "what can you do"
+	TalkApprovals Talk = "approvals" // "why does this need an approval"
+	TalkGreeting  Talk = "greeting"
+	TalkAround    Talk = "around"
+)
+
+// talks are the kinds, what asks for an answer before what only is polite.
+func talks() []Talk {
+	return []Talk{TalkApprovals, TalkAsker, TalkAbout, TalkWellbeing, TalkThanks, TalkFarewell, TalkGreeting, TalkAround}
+}
+
+// TalkOf tells what a text says that is nothing but talk: every word is in a phrase of
+// it, and one of them is more than a word around the others. It tells the kind that
+// most wants an answer.
+func TalkOf[T Spoken](l *Lexica, tokens []T) (Talk, bool) {
+	kind := TalkAround
+	for at := 0; at < len(tokens); {
+		hit, ok := Find(&l.Talk, tokens, at)
+		if !ok {
+			return "", false
+		}
+		if slices.Index(talks(), hit.Value) < slices.Index(talks(), kind) {
+			kind = hit.Value
+		}
+		at += hit.Tokens
+	}
+	return kind, kind != TalkAround
+}
