@@ -10,21 +10,43 @@ import (
 	"unicode"
 
 	"github.com/manifold-run/manifold/contracts"
+	"github.com/manifold-run/manifold/intent"
 	"github.com/manifold-run/manifold/orchestrator/access"
 	"github.com/manifold-run/manifold/orchestrator/chat"
 )
 
-// WhoIs says who is asking, as far as is known here.
+// WhoIs says who is asking, as far as is known here, in Markdown.
 func WhoIs(who access.Principal) string {
+	return whoIs(who, "**"+chat.Escape(who.Subject())+"**", chat.Escape)
+}
+
+func whoIs(who access.Principal, name string, escape func(string) string) string {
 	roles := make([]string, len(who.Roles))
 	for n, r := range who.Roles {
 		roles[n] = string(r)
 	}
-	name := "You are **" + chat.Escape(who.Subject()) + "** here."
+	name = "You are " + name + " here."
 	if who.Shared() {
-		name = "I do not know who you are: this connection (" + chat.Escape(who.Subject()) + ") speaks for everybody who uses it."
+		name = "I do not know who you are: this connection (" + escape(who.Subject()) + ") speaks for everybody who uses it."
 	}
-	return name + " Your roles: " + chat.Escape(cmp.Or(strings.Join(roles, ", "), "none")) + "."
+	return name + " Your roles: " + escape(cmp.Or(strings.Join(roles, ", "), "none")) + "."
+}
+
+// Talk is what is said to small talk, as plain text; "" to what is no such talk.
+func Talk(who access.Principal, kind intent.Talk) string {
+	switch kind {
+	case intent.TalkThanks:
+		return "You are welcome."
+	case intent.TalkFarewell:
+		return "Goodbye. What waits here goes on waiting."
+	case intent.TalkWellbeing:
+		return "All is well here, thank you. Say what you want to be done, or write help for all that you can ask for."
+	case intent.TalkApprovals:
+		return "What changes something waits for a person, who sees exactly what will be sent: so nothing is done by a misunderstanding. What only looks needs no approval. Write help approvals for more."
+	case intent.TalkAsker:
+		return whoIs(who, who.Subject(), func(s string) string { return s })
+	}
+	return ""
 }
 
 // Age says in words how long ago something was.
@@ -65,8 +87,9 @@ func Reading(catalog *contracts.Catalog, in contracts.Intent) string {
 }
 
 // Explains tells whether every word of a text is a value or a word of the
-// capability. Words of up to three letters, such as articles, count for nothing.
-func Explains(entry *contracts.CapabilityEntry, text string, evidence map[string]contracts.Evidence) bool {
+// capability. Words of up to three letters, such as articles, count for nothing, and
+// neither do those that are small.
+func Explains(entry *contracts.CapabilityEntry, text string, evidence map[string]contracts.Evidence, small func(string) bool) bool {
 	rest := []byte(text)
 	for _, e := range evidence {
 		if e.Span[0] >= 0 && e.Span[0] <= e.Span[1] && e.Span[1] <= len(rest) {
@@ -77,7 +100,7 @@ func Explains(entry *contracts.CapabilityEntry, text string, evidence map[string
 	}
 	own := strings.ToLower(entry.Capability.Name + " " + entry.Capability.Description + " " + string(entry.Capability.Schema))
 	for _, word := range strings.FieldsFunc(string(rest), func(c rune) bool { return !unicode.IsLetter(c) && !unicode.IsDigit(c) }) {
-		if len([]rune(word)) > 3 && !strings.Contains(own, strings.ToLower(word)) {
+		if len([]rune(word)) > 3 && !small(word) && !strings.Contains(own, strings.ToLower(word)) {
 			return false
 		}
 	}

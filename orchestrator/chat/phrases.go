@@ -40,6 +40,12 @@ type phrases struct {
 	Correct []string          `json:"correct"`
 	Rename  []string          `json:"rename"`
 	Restore []string          `json:"restore"`
+	// Changed are words around what something is changed to: "mach 5 draus". Behind may
+	// stand at the end of a fragment, Aim before a value that is given, Named around a name.
+	Changed [][2]string `json:"changed"`
+	Behind  []string    `json:"behind"`
+	Aim     []string    `json:"aim"`
+	Named   [][2]string `json:"named"`
 	// Naming are the words of parameters that are what something is called.
 	Naming []string `json:"naming"`
 	// One are the words before and behind what tells one of several: "the US one".
@@ -145,7 +151,10 @@ type Fragment struct {
 
 // ReadFragment reads a message as a fragment; false says that it is none.
 func ReadFragment(message string) (Fragment, bool) {
-	text := plain(message)
+	text := unfollowed(plain(message))
+	if rest, ok := framed(text, known.Changed); ok {
+		return Fragment{FragmentChange, rest}, true
+	}
 	if rest, ok := contrast(text); ok {
 		return Fragment{FragmentCorrect, rest}, true
 	}
@@ -181,17 +190,54 @@ func Names(parameter string) bool {
 // One reads "the US one", "o de Lisboa" as the words that tell one of several; false says
 // that the message points at none.
 func One(message string) (words string, ok bool) {
-	text, longest := plain(message), 0
-	for _, frame := range known.One {
+	return framed(plain(message), known.One)
+}
+
+// framed gives what stands between the words of the longest frame around a text.
+func framed(text string, frames [][2]string) (words string, ok bool) {
+	longest := 0
+	for _, frame := range frames {
 		rest, begins := after(text, frame[:1])
 		if frame[1] != "" && begins {
 			rest, begins = ending(rest, frame[1:])
 		}
-		if begins && rest != "" && len(frame[0]) > longest {
-			words, longest = rest, len(frame[0])
+		if long := len(frame[0]) + len(frame[1]); begins && rest != "" && long > longest {
+			words, longest = rest, long
 		}
 	}
 	return words, longest > 0
+}
+
+// unfollowed is a text without the courtesy at its end: "Bruno please".
+func unfollowed(text string) string {
+	for {
+		rest, ok := ending(text, known.Behind)
+		if rest = strings.TrimRight(rest, ", "); !ok || rest == "" {
+			return text
+		}
+		text = rest
+	}
+}
+
+// Aimed is a value without the words that only say that it is given: "it's for Bruno";
+// false says that there are none.
+func Aimed(message string) (string, bool) {
+	text := unfollowed(plain(message))
+	rest, ok := after(text, known.Aim)
+	if !ok || rest == "" {
+		return text, text != plain(message)
+	}
+	return rest, true
+}
+
+// Named reads "call it Lunch Bot" as the name alone; false says that it is said in no such
+// words.
+func Named(message string) (string, bool) {
+	name, ok := framed(unfollowed(plain(message)), known.Named)
+	if inner, quoted := Unquoted(name); quoted {
+		name = inner
+	}
+	return name, ok
 }
 
 // contrast reads "not A, B" and "not A but B", and gives B.

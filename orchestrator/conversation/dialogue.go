@@ -151,6 +151,7 @@ const again orchestrator.Verb = "again"
 //	a value that fits                 its answer                 the question anew, if it is not in mind
 //	yes or no                         asked again                says how to decide
 //	"no, Bruno", "make it 3"          corrects the request       changes the last request, or its gate
+//	"and what does she earn?"         -                          a request about whom the last one was about
 //	"and for Bruno?", "Bruno"         -                          the last request with other values
 //	"rename it to Sales"              the request's name         the name in the last request, or in its gate
 //	"change it back"                  -                          what a change that waits was before; else undo
@@ -180,7 +181,10 @@ func (r *reader) mean(ctx context.Context, who access.Principal, in Input, t orc
 			return next, err
 		}
 	}
-	if f, ok := r.fragment(in.Message, s); ok && (f.Kind != chat.FragmentValue || !r.saysWhatToDo(ctx, who, in.Message)) {
+	if next, ok, err := r.carried(ctx, who, in, s, t, false); ok || err != nil {
+		return next, err
+	}
+	if f, ok := r.fragment(in.Message, s); ok && !r.isOther(ctx, who, in.Message, f) {
 		if next, ok, err := r.follow(ctx, *s.last, f, t); ok || err != nil {
 			return next, err
 		}
@@ -189,6 +193,9 @@ func (r *reader) mean(ctx context.Context, who access.Principal, in Input, t orc
 		if next, ok, err := r.ofTable(ctx, s, chat.TableOrder{Filter: word}, t); ok || err != nil {
 			return next, err
 		}
+	}
+	if next, ok, err := r.carried(ctx, who, in, s, t, true); ok || err != nil {
+		return next, err
 	}
 	return t, nil
 }
@@ -248,6 +255,9 @@ func (r *reader) edit(ctx context.Context, old, t orchestrator.Turn) (orchestrat
 // toQuestion says what a message is while a question was shown last.
 func (r *reader) toQuestion(ctx context.Context, who access.Principal, in Input, s standing, t orchestrator.Turn) (orchestrator.Turn, error) {
 	q := *s.question
+	if next, ok := r.talkAtQuestion(who, in.Message, q, t); ok {
+		return next, nil
+	}
 	if name, ok := namedInstead(in.Message); ok && takesWords(q, name) {
 		in.Message = name
 	}
@@ -268,6 +278,9 @@ func (r *reader) toQuestion(ctx context.Context, who access.Principal, in Input,
 				return next, err
 			}
 		}
+	}
+	if next, ok := r.saidMore(ctx, who, in.Message, q, t); ok {
+		return next, nil
 	}
 	if r.isRequest(ctx, who, in.Message) {
 		if freeText(q) {
@@ -329,6 +342,22 @@ func (r *reader) fragment(message string, s standing) (chat.Fragment, bool) {
 		return chat.Fragment{Kind: chat.FragmentValue, Rest: strings.TrimSpace(strings.TrimRight(message, "? \n"))}, true
 	}
 	return chat.Fragment{}, false
+}
+
+// isOther tells a fragment that is a request by itself: "wait, who is Bruno?" One that
+// gives nothing but a name is none, whatever may be guessed from it.
+func (r *reader) isOther(ctx context.Context, who access.Principal, message string, f chat.Fragment) bool {
+	switch f.Kind {
+	case chat.FragmentValue:
+		return r.saysWhatToDo(ctx, who, message)
+	case chat.FragmentCorrect:
+		if name, ok := chat.Aimed(f.Rest); isName(f.Rest) || ok && isName(name) {
+			return false
+		}
+		return r.saysWhatToDo(ctx, who, f.Rest)
+	default:
+		return false
+	}
 }
 
 // maxBare is how many words a message may have that is nothing but values.

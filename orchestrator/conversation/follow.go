@@ -8,7 +8,9 @@ import (
 
 	"github.com/manifold-run/manifold/contracts"
 	"github.com/manifold-run/manifold/execution"
+	"github.com/manifold-run/manifold/intent"
 	"github.com/manifold-run/manifold/orchestrator"
+	"github.com/manifold-run/manifold/orchestrator/access"
 	"github.com/manifold-run/manifold/orchestrator/answer"
 	"github.com/manifold-run/manifold/orchestrator/chat"
 	"github.com/manifold-run/manifold/orchestrator/conversation/change"
@@ -49,6 +51,79 @@ func (r *reader) follow(ctx context.Context, base orchestrator.Turn, f chat.Frag
 		return t, true, nil
 	}
 	return t, true, r.instead(ctx, base, values, &t)
+}
+
+// carried makes a request of a message that points at what the last one was about, or
+// leaves it out. While a write waits or goes on, "it" may as well be that request: then
+// nothing is written for it.
+func (r *reader) carried(ctx context.Context, who access.Principal, in Input, s standing, t orchestrator.Turn, unsaid bool) (orchestrator.Turn, bool, error) {
+	if s.last == nil || s.now.Sub(s.last.CreatedAt) > fresh {
+		return t, false, nil
+	}
+	wrote := r.writes(s.last.Intents)
+	if f, is := chat.ReadFragment(in.Message); is && wrote && f.Kind != chat.FragmentAnother { // "make it 3" is about that write
+		return t, false, nil
+	}
+	u, ok := r.intents.Carry(ctx, intent.Request{
+		Message: in.Message, Catalog: r.catalogs.Catalog(), Domain: in.Model, Roles: rolesOf(who), Now: r.now(),
+	}, s.last.Intents, unsaid)
+	if !ok {
+		return t, false, nil
+	}
+	if wrote && r.writes(u.Intents) {
+		run, err := r.runner.View(ctx, s.last.RunID)
+		if contracts.CodeOf(err) == contracts.CodeNotFound || err == nil && !run.State.Terminal() {
+			return t, false, nil
+		}
+		if err != nil {
+			return t, false, err
+		}
+	}
+	t.Intents, t.Unused, t.Understood = u.Intents, u.Unused, true
+	return t, true, nil
+}
+
+// saidMore takes an answer to what is meant that says more of it: "at 205" to "an alert,
+// or the list of them?" leaves only one. What was asked is read with it, as one message.
+func (r *reader) saidMore(ctx context.Context, who access.Principal, message string, q contracts.Interrupt, t orchestrator.Turn) (orchestrator.Turn, bool) {
+	asking, err := waitingFor(ctx, r.turns, q.InterruptID)
+	if err != nil || asking.Asked == nil || !asking.Asked.Capability || len(asking.Intents) > 1 || r.isRequest(ctx, who, message) {
+		return t, false
+	}
+	joined := asking.Message + "; " + message
+	var found []intent.Understanding
+	for _, o := range q.Options {
+		u, err := r.intents.Understand(ctx, intent.Request{
+			Message: joined, Catalog: r.catalogs.Catalog(), Only: []string{o.ID}, Roles: rolesOf(who), Now: r.now(), Local: true,
+		})
+		if err == nil && u.Outcome == contracts.GateAccept && len(u.Intents) == 1 && len(u.Unused) == 0 && saysAfter(u.Intents[0], len(asking.Message)) {
+			found = append(found, u)
+		}
+	}
+	if len(found) != 1 {
+		return t, false
+	}
+	t.Intents, t.Understood, t.Goal = found[0].Intents, true, joined
+	t.Replaces = &orchestrator.Replaced{InterruptID: q.InterruptID}
+	return t, true
+}
+
+// saysAfter tells whether a value of an intent is said behind a place of its message.
+func saysAfter(in contracts.Intent, at int) bool {
+	for _, ev := range in.Evidence {
+		if ev.Span[0] >= at {
+			return true
+		}
+	}
+	return false
+}
+
+// writes tells whether one of some requests has an effect.
+func (r *reader) writes(intents []contracts.Intent) bool {
+	return slices.ContainsFunc(intents, func(in contracts.Intent) bool {
+		entry, ok := r.catalogs.Catalog().Capability(in.Ref())
+		return !ok || entry.Policy.SideEffectClass.Writes()
+	})
 }
 
 func goalOf(t orchestrator.Turn) string {
@@ -105,27 +180,39 @@ func (r *reader) valuesOf(base orchestrator.Turn, f chat.Fragment) (int, map[str
 		if !ok {
 			continue
 		}
-		values, evidence := r.intents.Fill(entry, f.Rest, nil, r.now())
-		values = maps.Clone(values)
-		if f.Kind == chat.FragmentRename {
-			values, evidence = change.Renamed(in, f.Rest)
+		texts := []string{f.Rest}
+		if aimed, is := chat.Aimed(f.Rest); is { // "it's for Bruno" may be nothing but the name
+			texts = append(texts, aimed)
 		}
-		if len(values) == 0 {
-			values, evidence = r.nameOf(entry, in, f.Rest)
-		}
-		if n, is := chat.Number(f.Rest); is {
-			values, evidence = change.Number(entry, in, n), map[string]contracts.Evidence{"": {Span: [2]int{0, len(f.Rest)}}}
-		}
-		for name := range values {
-			if f.Kind != chat.FragmentChange && in.Parameters[name] == nil && in.Parameters[change.Twin(entry, name)] == nil && base.RunID != "" {
-				delete(values, name) // "and for Bruno" names what was named before
+		for _, text := range texts {
+			values, evidence := r.valuesIn(entry, in, f.Kind, text)
+			for name := range values {
+				if f.Kind != chat.FragmentChange && in.Parameters[name] == nil && in.Parameters[change.Twin(entry, name)] == nil && base.RunID != "" {
+					delete(values, name) // "and for Bruno" names what was named before
+				}
 			}
-		}
-		if len(values) > 0 && answer.Explains(entry, f.Rest, evidence) {
-			return at, values
+			if len(values) > 0 && answer.Explains(entry, text, evidence, r.intents.Small) {
+				return at, values
+			}
 		}
 	}
 	return 0, nil
+}
+
+// valuesIn reads the values of a text for one intent.
+func (r *reader) valuesIn(entry *contracts.CapabilityEntry, in contracts.Intent, kind chat.FragmentKind, text string) (map[string]any, map[string]contracts.Evidence) {
+	values, evidence := r.intents.Fill(entry, text, nil, r.now())
+	values = maps.Clone(values)
+	if kind == chat.FragmentRename {
+		values, evidence = change.Renamed(in, text)
+	}
+	if len(values) == 0 {
+		values, evidence = r.nameOf(entry, in, text)
+	}
+	if n, is := chat.Number(text); is {
+		return change.Number(entry, in, n), map[string]contracts.Evidence{"": {Span: [2]int{0, len(text)}}}
+	}
+	return values, evidence
 }
 
 // restore makes a request that was changed and still waits what it was before; where

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/manifold-run/manifold/contracts"
+	"github.com/manifold-run/manifold/contracts/sheet"
 	"github.com/manifold-run/manifold/execution"
 	"github.com/manifold-run/manifold/execution/decision"
 	"github.com/manifold-run/manifold/intent"
@@ -176,7 +177,7 @@ func (r *reader) shownGates(ctx context.Context, who access.Principal, in Input)
 // value reads a typed answer: an option, or a value of the asked parameter. A
 // free text that is itself an understandable request is no answer.
 func (r *reader) value(ctx context.Context, who access.Principal, i contracts.Interrupt, message string) (any, bool) {
-	text := chat.Pick(i, message)
+	text := r.picked(ctx, i, message)
 	if c, ok := chat.Parse(text); ok && c.Verb == chat.Assent && text == strings.TrimSpace(message) {
 		kind, _ := i.ResponseSchema["type"].(string)
 		return chat.Affirms(text), kind == "boolean" && len(i.Options) == 0 // else a bare yes says nothing here
@@ -196,6 +197,42 @@ func (r *reader) value(ctx context.Context, who access.Principal, i contracts.In
 		return value, true
 	}
 	return r.filled(ctx, i, text)
+}
+
+// picked is a message without what only stands around an answer: the option that it
+// names, the name that it gives, the words to search by.
+func (r *reader) picked(ctx context.Context, i contracts.Interrupt, message string) string {
+	text := chat.Pick(i, message)
+	if text != strings.TrimSpace(message) {
+		return text
+	}
+	if name, ok := chat.Named(message); ok && freeText(i) && r.asksName(ctx, i) {
+		return name
+	}
+	aimed, ok := chat.Aimed(message)
+	if !ok {
+		return text
+	}
+	if option := chat.Pick(i, aimed); option != aimed {
+		return option
+	}
+	if !isName(aimed) {
+		return text
+	}
+	if _, searches := decision.SearchAgain(i, aimed); searches {
+		return aimed
+	}
+	// Where a name is asked for, its words alone are read; where a text is, all of them.
+	if value, ok := r.filled(ctx, i, message); ok && value == aimed && freeText(i) {
+		return aimed
+	}
+	return text
+}
+
+// asksName tells a question for what something is called.
+func (r *reader) asksName(ctx context.Context, i contracts.Interrupt) bool {
+	t, err := waitingFor(ctx, r.turns, i.InterruptID)
+	return err == nil && t.Asked != nil && chat.Names(sheet.ParameterWords(t.Asked.Param))
 }
 
 // filled reads a value of the asked parameter out of words.

@@ -14,7 +14,6 @@ import (
 	"github.com/manifold-run/manifold/orchestrator"
 	"github.com/manifold-run/manifold/orchestrator/access"
 	"github.com/manifold-run/manifold/orchestrator/answer"
-	"github.com/manifold-run/manifold/orchestrator/chat"
 	"github.com/manifold-run/manifold/planner"
 )
 
@@ -69,11 +68,9 @@ func (m *machine) clear(ctx context.Context, t orchestrator.Turn) (orchestrator.
 
 // understand settles the intents of a turn, or asks or says why there are none.
 func (m *machine) understand(ctx context.Context, t orchestrator.Turn) (orchestrator.Turn, error) {
-	if chat.Greets(t.Message) {
-		return answered(t, answer.Greeting(m.catalogs.Catalog(), t.By, t.Model)), nil
-	}
-	if asksForHelp(t.Message) {
-		return answered(t, answer.Overview(m.catalogs.Catalog(), t.By, t.Model)), nil
+	kind, talk := talkOf(m.intents, t.Message)
+	if talk && !asksAbout(kind) {
+		return answered(t, m.talk(t, kind)), nil
 	}
 	var earlier []string
 	if m.intents.HasEngine() {
@@ -90,6 +87,9 @@ func (m *machine) understand(ctx context.Context, t orchestrator.Turn) (orchestr
 		return t, err
 	}
 	t.Calls = append(t.Calls, u.Calls...)
+	if talk && u.Outcome != contracts.GateAccept { // a capability may tell who somebody is
+		return answered(t, m.talk(t, kind)), nil
+	}
 	if u.Outcome != contracts.GateAccept {
 		anyone, err := m.intents.Understand(ctx, intent.Request{
 			Message: t.Message, Catalog: m.catalogs.Catalog(), Domain: t.Model, AnyRole: true, Now: m.now(), Local: true,
@@ -118,13 +118,6 @@ func answered(t orchestrator.Turn, a *contracts.Answer) orchestrator.Turn {
 }
 
 func rolesOf(who access.Principal) []string { return who.Contract().Roles }
-
-// asksForHelp tells whether a message asks what there is to ask for. No domain
-// is chosen for such a message, so it is answered before the matcher sees it.
-func asksForHelp(message string) bool {
-	c, ok := chat.Parse(message)
-	return ok && c.Verb == chat.Help
-}
 
 // compile plans the turn's intents: to a question, or to a run. It commits the
 // run, whose id follows from the turn: a turn that is finished after a crash

@@ -1,0 +1,57 @@
+package conversation
+
+import (
+	"github.com/manifold-run/manifold/contracts"
+	"github.com/manifold-run/manifold/intent"
+	"github.com/manifold-run/manifold/orchestrator"
+	"github.com/manifold-run/manifold/orchestrator/access"
+	"github.com/manifold-run/manifold/orchestrator/answer"
+	"github.com/manifold-run/manifold/orchestrator/chat"
+)
+
+// talkOf tells what a message says that asks for nothing that is done: small talk, or
+// what there is to ask for.
+func talkOf(intents *intent.Adapter, message string) (intent.Talk, bool) {
+	if chat.Greets(message) {
+		return intent.TalkGreeting, true
+	}
+	if c, ok := chat.Parse(message); ok && c.Verb == chat.Help {
+		return helps, true
+	}
+	return intents.SmallTalk(message)
+}
+
+// helps is the talk of who writes the word "help": it never is a request.
+const helps intent.Talk = "help"
+
+// asksAbout tells talk that a capability may answer better than we: who somebody is,
+// what something does.
+func asksAbout(kind intent.Talk) bool {
+	return kind == intent.TalkAsker || kind == intent.TalkAbout
+}
+
+// talkAtQuestion answers small talk while a question is open, and shows the question
+// once more. Words that the question may want are left to it.
+func (r *reader) talkAtQuestion(who access.Principal, message string, q contracts.Interrupt, t orchestrator.Turn) (orchestrator.Turn, bool) {
+	if freeText(q) {
+		return t, false
+	}
+	kind, ok := r.intents.SmallTalk(message)
+	said := answer.Talk(who, kind)
+	if !ok || said == "" {
+		return t, false
+	}
+	return show(t, q, chat.Escape(said)), true
+}
+
+// talk is what is said to small talk.
+func (m *machine) talk(t orchestrator.Turn, kind intent.Talk) *contracts.Answer {
+	catalog := m.catalogs.Catalog()
+	switch kind {
+	case intent.TalkGreeting:
+		return answer.Greeting(catalog, t.By, t.Model)
+	case intent.TalkAbout, helps:
+		return answer.Overview(catalog, t.By, t.Model)
+	}
+	return &contracts.Answer{Blocks: []contracts.Block{{Kind: contracts.BlockText, Text: answer.Talk(t.By, kind)}}}
+}
