@@ -15,19 +15,19 @@ func TestSmallTalk(t *testing.T) {
 	for kind, all := range map[intent.Talk][]string{
 		intent.TalkThanks: {
 			"thanks a bunch, you're the best", "ok great, thank you so much for your help!", "ach super, vielen lieben Dank dir", "danke, das war sehr hilfreich",
-			"perfeito, muito obrigada pela ajuda", "obrigado, ficou ótimo", "mil gracias, me ha ayudado mucho", "vale, perfecto, gracias", "super, merci à vous", "un grand merci pour ton aide", "grazie mille, sei stato gentile", "ottimo, grazie di cuore",
+			"perfeito, muito obrigada pela ajuda", "obrigado, ficou ótimo", "mil gracias, me ha ayudado mucho", "vale, perfecto, gracias", "super, merci à vous", "un grand merci pour ton aide", "grazie mille, sei stato gentile", "ottimo, grazie di cuore", "that's just what I needed, cheers", "passt, danke", "era isso, obrigada",
 		},
 		intent.TalkFarewell: {
 			"ok bye, see you tomorrow", "right, that's everything for now", "so, das war's für heute, bis morgen", "schönen Feierabend noch", "tchau, até amanhã", "por hoje é só", "bueno, nada más por ahora, hasta luego", "bonne soirée à tous", "c'est tout pour aujourd'hui", "allora ciao, a domani", "buona serata a tutti",
 		},
 		intent.TalkWellbeing: {
-			"hey, how are you doing today?", "how's everything going", "na, wie geht's dir heute so?", "alles klar bei dir?", "oi, tudo bem com você?", "como vai isso hoje?", "hola, ¿qué tal estás?", "¿cómo va todo?", "salut, comment ça va ?", "tu vas bien aujourd'hui ?", "ciao, come stai oggi?", "tutto bene?",
+			"hey, how are you doing today?", "how's everything going", "na, wie geht's dir heute so?", "alles klar bei dir?", "oi, tudo bem com você?", "como vai isso hoje?", "hola, ¿qué tal estás?", "¿cómo va todo?", "salut, comment ça va ?", "tu vas bien aujourd'hui ?", "ciao, come stai oggi?", "tutto bene?", "is anybody there?", "ist jemand da?", "¿hay alguien ahí?",
 		},
 		intent.TalkAsker: {
-			"who am I to you, actually?", "what's my role here?", "als wer bin ich hier angemeldet?", "wer bin ich eigentlich?", "afinal quem sou eu aqui?", "que papéis tenho?", "¿sabes quién soy?", "¿qué permisos tengo aquí?", "qui suis-je, au juste ?", "tu sais qui je suis ?", "ma chi sono io qui?", "che ruolo ho?",
+			"who am I to you, actually?", "what's my role here?", "als wer bin ich hier angemeldet?", "wer bin ich eigentlich?", "afinal quem sou eu aqui?", "que papéis tenho?", "¿sabes quién soy?", "¿qué permisos tengo aquí?", "qui suis-je, au juste ?", "tu sais qui je suis ?", "ma chi sono io qui?", "che ruolo ho?", "can you tell me who I am?", "kannst du mir sagen, wer ich bin?", "¿me puedes decir quién soy?", "mi sai dire chi sono?",
 		},
 		intent.TalkAbout: {
-			"so what can you do for me?", "who are you exactly", "are you a bot?", "was kannst du denn alles?", "wie funktioniert das hier?", "o que você consegue fazer?", "és um robô?", "¿qué puedes hacer por mí?", "y tú ¿quién eres?", "tu peux faire quoi ?", "comment ça marche ?", "che cosa sai fare?", "sei un robot?",
+			"so what can you do for me?", "who are you exactly", "are you a bot?", "was kannst du denn alles?", "wie funktioniert das hier?", "o que você consegue fazer?", "és um robô?", "¿qué puedes hacer por mí?", "y tú ¿quién eres?", "tu peux faire quoi ?", "comment ça marche ?", "che cosa sai fare?", "sei un robot?", "do you speak Spanish?", "welche Sprachen sprichst du?",
 		},
 		intent.TalkApprovals: {
 			"why do all of these things need approval?", "how do approvals work here?", "warum muss hier alles erst genehmigt werden?", "wieso brauche ich dafür eine Freigabe?", "por que tudo aqui precisa de aprovação?", "como funcionam as aprovações?", "¿por qué hay que aprobar todo?", "pourquoi faut-il toujours une validation ?", "perché serve sempre un'approvazione?",
@@ -52,7 +52,7 @@ func TestSmallTalkAsksForNothing(t *testing.T) {
 		"", "yes", "ok", "ok, go ahead", "no", "yes please do it", "5", "tomorrow", "thanks, now delete it", "thanks, and the price of Apple?", "how is the sales bot doing?",
 		"who is Ana Souza?", "who am I meeting tomorrow?", "why was Bruno's request rejected?", "hello world bot", "say hello to everybody in sales", "thanks but cancel the other one",
 		"danke, lösche ihn", "wie geht der Import voran?", "obrigado, apaga o bot", "gracias, bórralo", "merci, supprime-le", "grazie, cancellalo", "what can Support Bot do?", "approve all", "ja bitte", "sim, pode aprovar", "what is waiting for my approval?",
-		"that's all for Bruno", "I am good to go, approve it", "wish the team a good day in general",
+		"that's all for Bruno", "tell everybody thanks", "sag allen danke", "can you say hello to the team", "cool", "that one", "show me", "tell me", "do it for me", "I am good to go, approve it", "wish the team a good day in general",
 	} {
 		if kind, ok := a.SmallTalk(message); ok {
 			t.Errorf("%q is taken for %q", message, kind)
