@@ -275,7 +275,7 @@ func (a *accounting) statement(s Segment) {
 			a.set(i, i+1, contracts.WordBinding) // "it says …" may tell what it shall say
 		}
 	}
-	if a.Kinds && !a.Reads && s.Kind == Statement && a.told(s) {
+	if a.Kinds && !a.Reads && s.Kind == Statement && told(a, s) {
 		a.set(s.From, s.To, contracts.WordBinding)
 	}
 	class := contracts.WordBeside
@@ -292,7 +292,7 @@ func (a *accounting) states(s Segment) bool {
 
 // told tells a statement about a value of the request, in words that the capability
 // does not have; one that it says itself is none.
-func (a *accounting) told(s Segment) bool {
+func told(a *accounting, s Segment) bool {
 	about, strange := false, false
 	for i := s.From; i < s.To; i++ {
 		about = about || a.Classes[i] == contracts.WordValue && !a.valueLike(func(v Value) bool { return v.Stated && v.First <= i && i <= v.Last })

@@ -16,7 +16,7 @@ const reach = 6
 // a form alone ("booked two days"). Covered tells tokens that belong to values.
 func (m *Message) Reports(from, to int, covered []bool) bool {
 	for k, s := range m.Segments {
-		if s.From >= from && s.To <= to && k > 0 && m.quoted(m.Segments[k-1], s) {
+		if s.From >= from && s.To <= to && k > 0 && quoted(m, m.Segments[k-1], s) {
 			return true
 		}
 		r := report{m: m, from: max(s.From, from), to: min(s.To, to), covered: covered[max(0, min(s.From-from, len(covered))):]}
@@ -32,7 +32,7 @@ func (m *Message) Reports(from, to int, covered []bool) bool {
 
 // quoted tells a clause that hands on what the clause before it says somebody said: "Ana said,
 // we should cancel it".
-func (m *Message) quoted(before, s Segment) bool {
+func quoted(m *Message, before, s Segment) bool {
 	if s.starts || !m.is(s.From, lang.Subject) || m.is(s.From, lang.Article) || !m.is(s.From+1, lang.Finite) {
 		return false
 	}

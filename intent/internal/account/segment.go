@@ -151,7 +151,7 @@ func (m *Message) cut() {
 		if k > 0 && s.Kind == Open && !s.starts && m.depends(s) && m.Segments[k-1].Kind != Courtesy {
 			m.Segments[k-1].Kind = Open // "it is forbidden, …": it governs what follows
 		}
-		if k > 1 && s.Kind == Open && s.To == len(m.Tokens) && m.Segments[k-1].Kind == Courtesy && m.signs(s) {
+		if k > 1 && s.Kind == Open && s.To == len(m.Tokens) && m.Segments[k-1].Kind == Courtesy && signs(m, s) {
 			s.Kind = Courtesy
 		}
 	}
@@ -161,7 +161,7 @@ func (m *Message) cut() {
 const longestSignature = 3
 
 // signs tells a name and nothing else, behind a greeting at the end: "Cheers, Tom".
-func (m *Message) signs(s *Segment) bool {
+func signs(m *Message, s *Segment) bool {
 	for i := s.From; i < s.To; i++ {
 		if !m.Tokens[i].Is(text.FormTitle) || m.light(i) || m.bids(i) || m.inEntity[i] || !m.word(i) {
 			return false
@@ -228,9 +228,9 @@ func (m *Message) kindOf(s *Segment) Kind {
 		return Reason
 	case m.supposes(from):
 		return Open
-	case m.relates(from, s):
+	case relates(m, from, s):
 		return Statement
-	case m.narrates(from, s):
+	case narrates(m, from, s):
 		if m.past(from, s.To) {
 			return Past
 		}
@@ -372,7 +372,7 @@ func (m *Message) perfect(from, i int) bool {
 func (m *Message) wants(from, to int) bool {
 	for i := from; i < min(to, from+5); i++ {
 		if m.is(i, lang.Want) {
-			return i+1 < to && !m.denied(from, to) && !m.past(from, i)
+			return i+1 < to && !denied(m, from, to) && !m.past(from, i)
 		}
 	}
 	return false

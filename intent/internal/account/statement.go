@@ -10,7 +10,7 @@ import (
 
 // relates tells a clause that only says something of what stands before it:
 // ", which is obsolete".
-func (m *Message) relates(from int, s *Segment) bool {
+func relates(m *Message, from int, s *Segment) bool {
 	if s.starts || s.From == 0 || m.is(from, lang.Article) {
 		return false
 	}
@@ -23,16 +23,16 @@ func (m *Message) relates(from int, s *Segment) bool {
 
 // narrates tells a clause of somebody or something else, and of what is so or has been: "the
 // whole family caught the flu". Its nouns command nothing, whatever requests begin with.
-func (m *Message) narrates(from int, s *Segment) bool {
-	end := m.subjectEnd(from, s.To)
+func narrates(m *Message, from int, s *Segment) bool {
+	end := subjectEnd(m, from, s.To)
 	for i := end; i > from && i < min(s.To-1, end+near); i++ {
 		switch {
 		case m.is(i, lang.Want, lang.Needing), m.inEntity[i], !m.word(i), m.Tokens[i].Break:
 			return false
 		case m.is(i, lang.Helps, lang.Past, lang.Did, lang.Reports), m.is(i, lang.Finite) && m.lex.Gerund(m.Tokens[i+1].Fold), came(m, i, s.To):
-			return m.is(i+1, lang.BeforeVerb) || !m.orders(from, i+1, s.To) // "Ana has to cancel …": it is hers to do
+			return m.is(i+1, lang.BeforeVerb) || !orders(m, from, i+1, s.To) // "Ana has to cancel …": it is hers to do
 		case !m.light(i) && !adverbial(m.Tokens[i].Fold):
-			return m.lex.Bends(m.language, m.Tokens[i].Fold) && m.is(i+1, lang.Article, lang.Third) && !m.orders(from, i+1, s.To)
+			return m.lex.Bends(m.language, m.Tokens[i].Fold) && m.is(i+1, lang.Article, lang.Third) && !orders(m, from, i+1, s.To)
 		}
 	}
 	return false
@@ -44,7 +44,7 @@ const longestSubject = 4
 
 // subjectEnd is where the words end of which a clause tells something: a name, or a noun
 // behind an article; where they begin if there are none.
-func (m *Message) subjectEnd(from, to int) int {
+func subjectEnd(m *Message, from, to int) int {
 	end := from
 	for end < to && m.Tokens[end].Is(text.FormTitle|text.FormCaps) && m.word(end) && !m.inEntity[end] && !m.light(end) && (end > from || m.kin(end) == 0 && !m.bids(end)) {
 		end++
@@ -68,7 +68,7 @@ func (m *Message) subjectEnd(from, to int) int {
 
 // orders tells a verb of a request behind a place in a clause that is neither told of as
 // done nor a noun.
-func (m *Message) orders(from, at, to int) bool {
+func orders(m *Message, from, at, to int) bool {
 	for i := at; i < to; i++ {
 		if m.word(i) && m.kin(i) != 0 && m.bids(i) && !m.named(i) && !m.perfect(from, i) && !m.lex.Gerund(m.Tokens[i].Fold) {
 			return true
@@ -80,16 +80,16 @@ func (m *Message) orders(from, at, to int) bool {
 // tells finds a finite clause: one that has a subject and says something of it.
 func (m *Message) tells(from int, s *Segment) Kind {
 	finite := m.is(from, lang.Subject) && !m.is(from, lang.Article) && s.To-from > 1 && !m.inEntity[from]
-	inside := !s.starts && s.From > 0 && s.To-from > 2 && !m.has(from, lang.Negation, lang.Denial) && m.denied(from, s.To)
+	inside := !s.starts && s.From > 0 && s.To-from > 2 && !m.has(from, lang.Negation, lang.Denial) && denied(m, from, s.To)
 	for i := from; i < min(s.To, from+6) && !inside; i++ {
-		inside = m.is(i, lang.Want, lang.Needing) && m.denied(from, s.To) // "Bruno does not need it any more"
+		inside = m.is(i, lang.Want, lang.Needing) && denied(m, from, s.To) // "Bruno does not need it any more"
 	}
-	dropped := inside || m.headFirst() && (m.is(from, lang.Finite) || m.denied(from, s.To) && s.To-from > 2 && !m.bids(from))
+	dropped := inside || m.headFirst() && (m.is(from, lang.Finite) || denied(m, from, s.To) && s.To-from > 2 && !m.bids(from))
 	for i := from + 1; i < min(s.To, from+7) && !finite; i++ {
 		finite = i < s.To-1 && m.is(i, lang.Finite, lang.Reports, lang.Past) || s.starts && i > from+1 && m.is(from, lang.Article) && came(m, i, s.To)
 	}
 	switch {
-	case !finite && !dropped, m.has(from, lang.Asks), !m.content(from, s.To): // ", but not al-7" excepts
+	case !finite && !dropped, m.has(from, lang.Asks), !content(m, from, s.To): // ", but not al-7" excepts
 		return Open
 	case m.past(from, s.To):
 		return Past
@@ -98,7 +98,7 @@ func (m *Message) tells(from int, s *Segment) Kind {
 }
 
 // content tells a run with a word that is none of grammar, no name and no value.
-func (m *Message) content(from, to int) bool {
+func content(m *Message, from, to int) bool {
 	for i := from; i < to; i++ {
 		grammar := m.light(i) || m.couples(i) || m.has(i, lang.Negation, lang.Denial) || m.is(i, lang.Faint)
 		if m.is(i, lang.Finite) || !grammar && m.word(i) && !m.inEntity[i] && !m.Tokens[i].Is(text.FormTitle|text.FormCaps) {
@@ -133,7 +133,7 @@ func (m *Message) past(from, to int) bool {
 	return false
 }
 
-func (m *Message) denied(from, to int) bool {
+func denied(m *Message, from, to int) bool {
 	for i := from; i < to; i++ {
 		if m.has(i, lang.Negation) || m.has(i, lang.Ending) && m.is(from, lang.Subject) {
 			return true

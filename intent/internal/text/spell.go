@@ -103,6 +103,20 @@ func OneSlip(a, b string) bool {
 	return a[i+1:] == b[i+1:] || i+1 < len(a) && a[i] == b[i+1] && a[i+1] == b[i] && a[i+2:] == b[i+2:]
 }
 
+// Doubled tells whether two different words are the same but for doubled letters.
+func Doubled(a, b string) bool { return a != b && singly(a) == singly(b) }
+
+// singly is a word with each letter once where it is doubled.
+func singly(w string) string {
+	out := make([]byte, 0, len(w))
+	for i := range len(w) {
+		if i == 0 || w[i] != w[i-1] {
+			out = append(out, w[i])
+		}
+	}
+	return string(out)
+}
+
 // WordFeature is the feature of a single word, given by its stem.
 func WordFeature(stem string) uint32 { return hash('w', stem, "") }
 

@@ -1,8 +1,6 @@
 package value
 
 import (
-	"slices"
-	"strings"
 	"sync"
 
 	"github.com/manifold-run/manifold/intent/internal/lang"
@@ -13,34 +11,18 @@ import (
 // typing error is told.
 const shortestCalendar = 6
 
-// calendarWords are the long names of months, weekdays and days such as "tomorrow", by
-// language.
+// calendarWords are the long names of the calendar, by language.
 var calendarWords = sync.OnceValue(func() [][]string {
 	var out [][]string
 	for _, l := range lang.Shipped().Languages {
-		var words []string
-		add := func(list string) {
-			for w := range strings.FieldsFuncSeq(list, func(r rune) bool { return r == ' ' || r == '|' }) {
-				if w = lang.Fold(w); len(w) >= shortestCalendar && !slices.Contains(words, w) {
-					words = append(words, w)
-				}
-			}
-		}
-		add(l.Dates.Months)
-		add(l.Dates.Weekdays)
-		for _, day := range l.Dates.Near {
-			// "1 tomorrow morning|night?" is the word by itself, too
-			if f := strings.Fields(day); (len(f) == 2 || len(f) == 3 && strings.HasSuffix(f[2], "?")) && !strings.HasSuffix(f[1], "?") {
-				add(f[1])
-			}
-		}
-		out = append(out, words)
+		out = append(out, l.CalendarWords(shortestCalendar))
 	}
 	return out
 })
 
 // respell reads a word that no language has as the one name of the calendar that it is one
-// slip from: "tommorow", "Wendesday". A name is none: "Augusto" without a number beside it.
+// slip or a doubled letter from: "tomorrwo", "wednessday". A name is none: "Augusto" without
+// a number beside it.
 func (d *Doc) respell() {
 	for i, t := range d.Tokens {
 		if len(t.Fold) < shortestCalendar || t.Known() || t.Is(text.FormQuoted|text.FormMixed|text.FormDigits|text.FormCaps|text.FormSign) || t.Glued {
@@ -52,7 +34,7 @@ func (d *Doc) respell() {
 				continue
 			}
 			for _, w := range words {
-				if text.OneSlip(t.Fold, w) || t.Fold != w && singly(t.Fold) == singly(w) {
+				if text.OneSlip(t.Fold, w) || text.Doubled(t.Fold, w) {
 					many = many || near != "" && near != w
 					near = w
 				}
@@ -63,17 +45,6 @@ func (d *Doc) respell() {
 		}
 		d.Tokens[i] = t.Respelled(near)
 	}
-}
-
-// singly is a word with each letter once where it is doubled.
-func singly(w string) string {
-	var b strings.Builder
-	for i := range len(w) {
-		if i == 0 || w[i] != w[i-1] {
-			b.WriteByte(w[i])
-		}
-	}
-	return b.String()
 }
 
 // numbered tells a token with a number right before or behind it.

@@ -122,9 +122,9 @@ func TestADayGoesOnToItsMonth(t *testing.T) {
 func TestADayIsKnownByASlip(t *testing.T) {
 	t.Parallel()
 	for say, want := range map[string][]string{
-		"see the ferries of tommorow":   {`date "tommorow" 2026-11-22`},
+		"see the ferries of tommorow":   {`date "tommorow" 2026-11-22`}, //nolint:misspell // so people type it
 		"see the ferries of yesterdey":  {`date "yesterdey" 2026-11-20`},
-		"see the ferries of wendesday":  {`date "wendesday" 2026-11-25`},
+		"see the ferries of wendesday":  {`date "wendesday" 2026-11-25`}, //nolint:misspell // so people type it
 		"see the ferries of the sorrow": nil,
 	} {
 		if diff := cmp.Diff(want, scan(t, say, saturday)); diff != "" {
