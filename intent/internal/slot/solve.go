@@ -323,8 +323,8 @@ func sideBySide(r *solver, f *Filled, p *param, mentions []mention) bool {
 func nothingBetween(r *scope, last, first int) bool {
 	for i := last + 1; i < first; i++ {
 		t := r.doc.Tokens[i]
-		if !r.set.tools.Lexicon.Light(t.Fold) && !Joins(t.Fold) && !r.set.Knows(t) {
-			return false
+		if Joins(t.Fold) && !t.Has(lang.Listing) || !r.set.tools.Lexicon.Light(t.Fold) && !Joins(t.Fold) && !r.set.Knows(t) {
+			return false // "a.txt to b.txt" are no two of a kind
 		}
 	}
 	return true
