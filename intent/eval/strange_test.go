@@ -2,35 +2,37 @@ package eval_test
 
 import "testing"
 
-// fewestDone is which share of the clear requests to strange domains is done at least, in
-// percent, by words alone. It may only rise.
-const fewestDone = 35
+// strangers are domains as their teams would write them, and what people say to them, by
+// authors who never saw how any of it is read. Done is which share of the clear requests is
+// done at least, in percent, by words alone and when it is settled: it may only rise. Much
+// is asked about, for half of the languages have no example in most of the domains.
+func strangers() map[string]int { return map[string]int{"strange": 44, "fleet": 40} }
 
-// Four domains as their teams would write them, and what people say to them, by authors who
-// never saw how any of it is read: what is done is what was said, and nothing is done of what
-// must not be. Much is asked about: half of the languages have no example in half of the
-// domains.
+// What is done of what is said to strange domains is what was said, and nothing is done of
+// what must not be.
 func TestStrangeDomains(t *testing.T) {
 	t.Parallel()
-	catalog := domainsIn(t, "testdata/strange.json")
-	for name, adapter := range adapters(t, catalog) {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			var clear, done [2]int
-			for k, h := range heardIn(t, "testdata/strange.txt") {
-				right := judgeHeard(t, adapter, catalog, h)
-				if h.calls != nil {
-					clear[k%2]++
-					if right {
-						done[k%2]++
+	for set, fewest := range strangers() {
+		catalog := domainsIn(t, "testdata/"+set+".json")
+		for name, adapter := range adapters(t, catalog) {
+			t.Run(set+" "+name, func(t *testing.T) {
+				t.Parallel()
+				var clear, done [2]int
+				for k, h := range heardIn(t, "testdata/"+set+".txt") {
+					right := judgeHeard(t, adapter, catalog, h)
+					if h.calls != nil {
+						clear[k%2]++
+						if right {
+							done[k%2]++
+						}
 					}
 				}
-			}
-			t.Logf("of the clear requests %d of %d are done where they were read, %d of %d where not", done[0], clear[0], done[1], clear[1])
-			if name == "settled" && 100*(done[0]+done[1]) < fewestDone*(clear[0]+clear[1]) {
-				t.Errorf("only %d of %d clear requests are done", done[0]+done[1], clear[0]+clear[1])
-			}
-		})
+				t.Logf("of the clear requests %d of %d are done where they were read, %d of %d where not", done[0], clear[0], done[1], clear[1])
+				if name == "settled" && 100*(done[0]+done[1]) < fewest*(clear[0]+clear[1]) {
+					t.Errorf("only %d of %d clear requests are done", done[0]+done[1], clear[0]+clear[1])
+				}
+			})
+		}
 	}
 }
 
@@ -114,4 +116,22 @@ func TestOppositesAreNotDone(t *testing.T) {
 			"alguém podia fechar a conta A-90 um dia destes": nil,
 		})
 	}
+}
+
+// The only day of a text is both ends of a period, unless a word says which; a period that
+// looks back is of the year that was, and one that turns round is a slip.
+func TestADayIsBothEndsOfItsPeriod(t *testing.T) {
+	t.Parallel()
+	catalog := domainsIn(t, "testdata/fleet.json")
+	judgeAll(t, settled(t, catalog), catalog, map[string][]string{
+		"which cars are free on January 12":                           {"fleet.find_cars from_day=2027-01-12 until_day=2027-01-12"},
+		"find free cars from January 12":                              {"fleet.find_cars from_day=2027-01-12"},
+		"find free cars for tomorow":                                  {"fleet.find_cars from_day=2026-11-22 until_day=2026-11-22"},
+		"reserve CAR-061 for Ida Noor on Thursday":                    {"fleet.reserve_car car=CAR-061 driver=[Ida Noor] from_day=2026-11-26 until_day=2026-11-26"},
+		"list the trips of CAR-061 between 2 and 9 November":          {"fleet.list_trips car=CAR-061 from_day=2026-11-02 until_day=2026-11-09"},
+		"reserve CAR-061 for Ida Noor from 30 December to 3 December": {"fleet.reserve_car car=CAR-061 driver=[Ida Noor] from_day=2026-12-30"}, // until when is asked
+		"move E4410 to 14 December":                                   {"events.move_event day=2026-12-14 event_id=E4410"},
+		"move E4410 to 14 December at 19:45":                          {"events.move_event day=2026-12-14 event_id=E4410 time=19:45"},
+		"please cnacel R-20611":                                       {"fleet.cancel_reservations reservation_ids=[R-20611]"},
+	})
 }

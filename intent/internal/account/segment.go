@@ -349,7 +349,7 @@ func (m *Message) named(i int) bool {
 		return false
 	}
 	noun := m.lex.Languages[m.language].Capitalises && m.Tokens[i].Is(text.FormTitle) && !m.Tokens[i].Is(text.FormFirst)
-	elided := m.Tokens[i].Glued && len(m.Tokens[i-1].Fold) == 1 && m.word(i) && !m.lex.Infinitive(m.Tokens[i].Fold) // "d'avis"
+	elided := strings.ContainsAny(m.gap(i), "'’") && !m.lex.Infinitive(m.Tokens[i].Fold) // "d'avis"
 	return noun || elided || m.is(i-1, lang.Article) || m.has(i-1, lang.Pronoun) && !m.is(i-1, lang.Subject)
 }
 

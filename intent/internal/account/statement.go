@@ -70,7 +70,8 @@ func subjectEnd(m *Message, from, to int) int {
 // done nor a noun.
 func orders(m *Message, from, at, to int) bool {
 	for i := at; i < to; i++ {
-		if m.word(i) && m.kin(i) != 0 && m.bids(i) && !m.named(i) && !m.perfect(from, i) && !m.lex.Gerund(m.Tokens[i].Fold) {
+		helped := i > from && m.is(i-1, lang.Helps) // "has changed", "a changé"
+		if m.word(i) && m.kin(i) != 0 && m.bids(i) && !helped && !m.named(i) && !m.perfect(from, i) && !m.lex.Gerund(m.Tokens[i].Fold) {
 			return true
 		}
 	}

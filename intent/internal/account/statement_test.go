@@ -1,0 +1,52 @@
+package account_test
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/manifold-run/manifold/intent/internal/account"
+	"github.com/manifold-run/manifold/intent/internal/lang"
+	"github.com/manifold-run/manifold/intent/internal/text"
+)
+
+// A clause that tells something of somebody else commands nothing, whatever nouns it
+// holds; what asks for something stays a command, also with a name before it.
+func TestWhatIsToldCommandsNothing(t *testing.T) {
+	t.Parallel()
+	lex := lang.Shipped()
+	nouns := []string{"cabin", "change", "keep", "crew"} // that requests of a catalog begin with
+	for say, want := range map[string]string{
+		"Cancel it, the cabin crew caught a cold":          "command, told",
+		"Please buy two, the old ones are falling to bits": "command, told",
+		"Lena Abel runs the kitchen, cancel her booking":   "told, command",
+		"Omar Reis has to cancel his flight, book a train": "told, command",
+		"I keep losing them, order five more":              "told, command",
+		"le client a changé d'avis, annule la commande":    "told, command",
+		"el cliente se arrepintió, cancela el pedido":      "told, command",
+		"Lena Abel needs two days off, please request it":  "command, command",
+		"cancel the cabin":                                 "command",
+		"close C-5, but not C-7":                           "command, command", // an exception is none
+		"Close the account. Cheers, Tom":                   "command, courtesy, courtesy",
+		"Hi, Tom":                                          "courtesy, command", // nothing is signed so
+	} {
+		tokens := text.Tokens(say)
+		bids := func(i int) bool {
+			return lex.Kin(tokens[i].Fold) != 0 || slices.Contains(nouns, tokens[i].Fold)
+		}
+		var kinds []string
+		for _, s := range account.Read(lex, say, tokens, nil, bids, func(int, int) bool { return false }).Segments {
+			switch {
+			case s.Kind == account.Courtesy:
+				kinds = append(kinds, "courtesy")
+			case s.Kind.Silent():
+				kinds = append(kinds, "told")
+			default:
+				kinds = append(kinds, "command")
+			}
+		}
+		if got := strings.Join(kinds, ", "); got != want {
+			t.Errorf("%q is %s, want %s", say, got, want)
+		}
+	}
+}
