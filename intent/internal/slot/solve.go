@@ -319,13 +319,16 @@ func sideBySide(r *solver, f *Filled, p *param, mentions []mention) bool {
 }
 
 // nothingBetween tells whether only small words and words of the request stand
-// between two values.
+// between two values, and not only one such as "to": "a.txt to b.txt" are no two of a kind.
 func nothingBetween(r *scope, last, first int) bool {
+	listed, joined := r.doc.Tokens[first].Break, false
 	for i := last + 1; i < first; i++ {
 		t := r.doc.Tokens[i]
-		if Joins(t.Fold) && !t.Has(lang.Listing) || !r.set.tools.Lexicon.Light(t.Fold) && !Joins(t.Fold) && !r.set.Knows(t) {
-			return false // "a.txt to b.txt" are no two of a kind
+		if !r.set.tools.Lexicon.Light(t.Fold) && !Joins(t.Fold) && !r.set.Knows(t) {
+			return false
 		}
+		joined = joined || Joins(t.Fold)
+		listed = listed || t.Break || Joins(t.Fold) && t.Has(lang.Listing)
 	}
-	return true
+	return listed || !joined
 }
