@@ -59,8 +59,8 @@ func Rooms() []Room {
 func useCases() []string {
 	return []string{
 		"orchestrator", "orchestrator/access", "orchestrator/answer", "orchestrator/audit", "orchestrator/chat",
-		"orchestrator/conversation", "orchestrator/conversation/change", "orchestrator/gates", "orchestrator/registry", "orchestrator/runs", "orchestrator/sessions",
-		"orchestrator/shown", "orchestrator/views",
+		"orchestrator/conversation", "orchestrator/conversation/change", "orchestrator/conversation/command",
+		"orchestrator/gates", "orchestrator/registry", "orchestrator/runs", "orchestrator/sessions", "orchestrator/shown", "orchestrator/views",
 	}
 }
 

@@ -45,8 +45,9 @@ func Talk(who access.Principal, kind intent.Talk) string {
 		return "What changes something waits for a person, who sees exactly what will be sent: so nothing is done by a misunderstanding. What only looks needs no approval. Write help approvals for more."
 	case intent.TalkAsker:
 		return whoIs(who, who.Subject(), func(s string) string { return s })
+	default:
+		return ""
 	}
-	return ""
 }
 
 // Age says in words how long ago something was.

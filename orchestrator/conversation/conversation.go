@@ -12,6 +12,7 @@ import (
 	"github.com/manifold-run/manifold/execution"
 	"github.com/manifold-run/manifold/intent"
 	"github.com/manifold-run/manifold/orchestrator"
+	"github.com/manifold-run/manifold/orchestrator/conversation/command"
 	"github.com/manifold-run/manifold/orchestrator/gates"
 	"github.com/manifold-run/manifold/orchestrator/runs"
 	"github.com/manifold-run/manifold/orchestrator/sessions"
@@ -86,9 +87,10 @@ func New(cfg Config, deps Deps) (*Conversation, error) {
 		reader:  &reader{now: cfg.Now, store: deps.Store, gates: deps.Gates, turns: deps.Turns, intents: deps.Intents, catalogs: deps.Catalogs, runner: deps.Runner},
 		machine: &machine{
 			now: cfg.Now, restored: cfg.Restored, logger: cfg.Logger, dir: deps.Sessions, turns: deps.Turns, store: deps.Store, gates: deps.Gates, runner: deps.Runner, intents: deps.Intents, catalogs: deps.Catalogs, notifier: deps.Notifier, leases: deps.Leases,
-			commands: &commands{
-				now: cfg.Now, notifier: deps.Notifier, logger: cfg.Logger, dir: deps.Sessions, gates: deps.Gates, runs: deps.Runs, store: deps.Store, catalogs: deps.Catalogs, turns: deps.Turns, runner: deps.Runner, views: v,
-			},
+			runs: deps.Runs, commands: command.New(command.Deps{
+				Sessions: deps.Sessions, Gates: deps.Gates, Runs: deps.Runs, Views: v, Turns: deps.Turns, Store: deps.Store,
+				Runner: deps.Runner, Catalogs: deps.Catalogs, Notifier: deps.Notifier, Now: cfg.Now, Logger: cfg.Logger,
+			}),
 		},
 	}, nil
 }

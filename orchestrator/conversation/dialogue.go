@@ -23,8 +23,6 @@ const (
 	fresh = time.Hour
 	// remembered is how long a request can be gone on from.
 	remembered = 24 * time.Hour
-	// parkedFor and maxParked bound the questions that `back` returns to.
-	parkedFor, maxParked = 24 * time.Hour, 3
 )
 
 // standing is what the meaning of a message depends on besides its words: what

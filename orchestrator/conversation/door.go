@@ -14,6 +14,7 @@ import (
 	"github.com/manifold-run/manifold/orchestrator"
 	"github.com/manifold-run/manifold/orchestrator/access"
 	"github.com/manifold-run/manifold/orchestrator/chat"
+	"github.com/manifold-run/manifold/orchestrator/conversation/command"
 	"github.com/manifold-run/manifold/orchestrator/shown"
 )
 
@@ -95,11 +96,11 @@ func (c *Conversation) command(ctx context.Context, who access.Principal, in Inp
 			return nil, err
 		}
 	case chat.Show:
-		if _, err := c.machine.commands.gate(ctx, who, in.here(), command.Codes[0]); err != nil && in.Command == nil {
+		if _, err := c.machine.commands.Gate(ctx, who, in.here(), command.Codes[0]); err != nil && in.Command == nil {
 			return nil, nil //nolint:nilnil // five letters that are no gate are a word
 		}
 	case chat.Help:
-		if _, _, known := c.machine.commands.topicOf(command.Topic); command.Topic != "" && !known {
+		if _, _, known := c.machine.commands.Topic(command.Topic); command.Topic != "" && !known {
 			return nil, nil //nolint:nilnil // it is none
 		}
 	}
@@ -196,9 +197,9 @@ func (c *Conversation) taken(ctx context.Context, who access.Principal, in Input
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), patience)
 	defer cancel()
 	t, err = c.machine.finish(ctx, t, resumed)
-	if failed, ok := errors.AsType[*unsaid](err); ok {
-		t.Notice = failed.notice
-		return c.machine.commands.outcome(t, in.here(), after, false), nil
+	if failed, ok := errors.AsType[*command.UnsaidError](err); ok {
+		t.Notice = failed.Notice
+		return commanded(t, in.here(), after, false), nil
 	}
 	if err != nil {
 		return Outcome{}, err
@@ -250,7 +251,7 @@ func (c *Conversation) news(ctx context.Context, who access.Principal, in Input)
 	if err != nil || len(turns) == 0 {
 		return "", err
 	}
-	return c.machine.commands.news(ctx, who, in.here(), turns[len(turns)-1].CreatedAt)
+	return c.machine.commands.News(ctx, who, in.here(), turns[len(turns)-1].CreatedAt)
 }
 
 // trail says for the audit in which chat, and with which message, something was
@@ -276,7 +277,7 @@ func (c *Conversation) look(ctx context.Context, who access.Principal, in Input)
 			return Outcome{}, err
 		}
 	}
-	if t, _, err = c.machine.commands.do(ctx, t, in.here()); err != nil {
+	if t, _, err = c.machine.commands.Do(ctx, t, in.here()); err != nil {
 		return Outcome{}, err
 	}
 	return c.outcome(ctx, in, t, after, false)
@@ -286,7 +287,7 @@ func (c *Conversation) look(ctx context.Context, who access.Principal, in Input)
 func (c *Conversation) outcome(ctx context.Context, in Input, t orchestrator.Turn, after int64, again bool) (Outcome, error) {
 	o := Outcome{SessionID: t.SessionID, Turn: t.TurnKey, RunID: t.RunID, After: after, Notice: t.Notice}
 	if t.Kind == orchestrator.TurnCommand || t.Kind == orchestrator.TurnDecision && t.Resume == nil {
-		o = c.machine.commands.outcome(t, in.here(), after, again)
+		o = commanded(t, in.here(), after, again)
 		o.Name = in.at.session.Name
 	}
 	if t.Parked != "" {
@@ -307,6 +308,23 @@ func (c *Conversation) outcome(ctx context.Context, in Input, t orchestrator.Tur
 		o.Decided, err = execution.InterruptNow(ctx, c.machine.store, cmp.Or(t.Gate, t.Answers))
 	}
 	return o, err
+}
+
+// commanded is what a command came to; repeated says that it was said
+// before.
+func commanded(t orchestrator.Turn, here string, after int64, repeated bool) Outcome {
+	o := Outcome{SessionID: cmp.Or(t.RunSession, here), Notice: t.Notice, RunID: t.RunID, After: after, Answer: t.Answer}
+	switch t.Command {
+	case chat.Help, chat.List, chat.Why, chat.WhoAmI, chat.Thanks:
+		o.Alone = true
+	case chat.Cancel, chat.Drop:
+		o.Quiet = true
+	}
+	o.Alone = o.Alone || o.SessionID == "" || repeated && t.RunID == "" && t.Command != chat.Status || t.Answer != nil
+	if o.Alone && o.Answer == nil && t.Shows == "" {
+		o.Notice = cmp.Or(o.Notice, command.NothingAsked)
+	}
+	return o
 }
 
 // parked says which question is left open.

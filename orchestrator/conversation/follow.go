@@ -46,7 +46,7 @@ func (r *reader) follow(ctx context.Context, base orchestrator.Turn, f chat.Frag
 		changed = changed[at : at+1]
 	}
 	t.Intents, t.Understood, t.Roles, t.Instances, t.DryRun = changed, true, base.Roles, base.Instances, base.DryRun
-	t.Goal = goalOf(base) + "; " + t.Message
+	t.Goal = change.Goal(base) + "; " + t.Message
 	if f.Kind == chat.FragmentAnother {
 		return t, true, nil
 	}
@@ -124,13 +124,6 @@ func (r *reader) writes(intents []contracts.Intent) bool {
 		entry, ok := r.catalogs.Catalog().Capability(in.Ref())
 		return !ok || entry.Policy.SideEffectClass.Writes()
 	})
-}
-
-func goalOf(t orchestrator.Turn) string {
-	if t.Goal != "" {
-		return t.Goal
-	}
-	return t.Message
 }
 
 // instead says what becomes of the request that is changed: one that waits is
@@ -234,7 +227,7 @@ func (r *reader) restore(ctx context.Context, s standing, t orchestrator.Turn) (
 		return undo, nil
 	}
 	t.Intents, t.Understood, t.Roles, t.Instances, t.DryRun = base.Intents, true, base.Roles, base.Instances, base.DryRun
-	t.Goal, t.Replaces = goalOf(base), &orchestrator.Replaced{RunID: s.last.RunID}
+	t.Goal, t.Replaces = change.Goal(base), &orchestrator.Replaced{RunID: s.last.RunID}
 	return t, nil
 }
 
@@ -243,9 +236,9 @@ func (s standing) changedFrom() (orchestrator.Turn, bool) {
 	if s.last == nil || s.last.RunID == "" {
 		return orchestrator.Turn{}, false
 	}
-	goal, ok := strings.CutSuffix(goalOf(*s.last), "; "+s.last.Message)
+	goal, ok := strings.CutSuffix(change.Goal(*s.last), "; "+s.last.Message)
 	for _, o := range slices.Backward(s.turns) {
-		if ok && o.TurnKey != s.last.TurnKey && len(o.Intents) > 0 && goalOf(o) == goal {
+		if ok && o.TurnKey != s.last.TurnKey && len(o.Intents) > 0 && change.Goal(o) == goal {
 			return o, true
 		}
 	}

@@ -13,7 +13,9 @@ import (
 	"github.com/manifold-run/manifold/intent"
 	"github.com/manifold-run/manifold/orchestrator"
 	"github.com/manifold-run/manifold/orchestrator/access"
+	"github.com/manifold-run/manifold/orchestrator/conversation/command"
 	"github.com/manifold-run/manifold/orchestrator/gates"
+	"github.com/manifold-run/manifold/orchestrator/runs"
 	"github.com/manifold-run/manifold/orchestrator/sessions"
 )
 
@@ -34,7 +36,8 @@ type machine struct {
 	catalogs orchestrator.Catalogs
 	notifier orchestrator.Notifier
 	leases   orchestrator.Leases
-	commands *commands
+	runs     *runs.Runs
+	commands *command.Commands
 	// reading are the messages that a model may be reading.
 	reading singleflight.Group
 }
@@ -89,22 +92,12 @@ func (m *machine) step(ctx context.Context, t orchestrator.Turn, resumed bool) (
 		if t.Resume != nil {
 			return m.decision(ctx, t, resumed)
 		}
-		return m.commands.turn(ctx, t)
+		return m.commands.Turn(ctx, t)
 	case orchestrator.TurnCommand:
-		return m.commands.turn(ctx, t)
+		return m.commands.Turn(ctx, t)
 	case orchestrator.TurnRequest:
 	}
 	return m.request(ctx, t)
-}
-
-// passing tells a fault that is not the message's: the same may work in a moment.
-func passing(err error) bool {
-	switch contracts.CodeOf(err) {
-	case "", contracts.CodeInternal, contracts.CodeUnavailable, contracts.CodeLeaseLost, contracts.CodeRateLimited:
-		return true
-	default:
-		return false
-	}
 }
 
 // reply commits the answer to a question, and goes on with the turn that asked
@@ -208,19 +201,13 @@ func (m *machine) decision(ctx context.Context, t orchestrator.Turn, resumed boo
 	if err != nil {
 		return t, err
 	}
-	if !resumed || !decidedBy(i, t.By.Subject(), t.Resume.Decision) {
+	if !resumed || !gates.DecidedBy(i, t.By.Subject(), t.Resume.Decision) {
 		if i, err = m.gates.Decide(ctx, t.By, i, *t.Resume); err != nil {
 			return t, err
 		}
 	}
 	t.Outcome, t.RunID = orchestrator.TurnAnswered, i.RunID
 	return t, nil
-}
-
-func decidedBy(i contracts.Interrupt, subject string, d contracts.Decision) bool {
-	return slices.ContainsFunc(i.Decisions, func(x contracts.InterruptDecided) bool {
-		return x.DecidedBy == subject && x.Decision == d && x.ActionSHA256 == i.ActionSHA256
-	})
 }
 
 const (
@@ -250,7 +237,7 @@ func (m *machine) sweep(ctx context.Context, before time.Time) {
 func (m *machine) finishLate(ctx context.Context, t orchestrator.Turn) error {
 	if t.By.ID != "" && m.now().Sub(t.CreatedAt) < tooLate && !t.CreatedAt.Before(m.restored) {
 		_, err := m.finish(ctx, t, true)
-		if !passing(err) {
+		if !command.Passing(err) {
 			return nil // it was refused, and says so
 		}
 		return err

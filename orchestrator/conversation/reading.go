@@ -5,6 +5,7 @@ import (
 
 	"github.com/manifold-run/manifold/contracts"
 	"github.com/manifold-run/manifold/orchestrator"
+	"github.com/manifold-run/manifold/orchestrator/conversation/command"
 )
 
 // made is a step that was made and saved: the turn after it, or why there is none.
@@ -49,7 +50,7 @@ func (m *machine) alone(ctx context.Context, t orchestrator.Turn, resumed bool) 
 func (m *machine) make(ctx context.Context, t orchestrator.Turn, resumed bool) made {
 	next, refused := m.step(ctx, t, resumed)
 	if refused != nil {
-		if passing(refused) || t.Kind == orchestrator.TurnRequest {
+		if command.Passing(refused) || t.Kind == orchestrator.TurnRequest {
 			return made{refused: refused, nothing: true}
 		}
 		next = t

@@ -14,6 +14,7 @@ import (
 	"github.com/manifold-run/manifold/orchestrator"
 	"github.com/manifold-run/manifold/orchestrator/access"
 	"github.com/manifold-run/manifold/orchestrator/answer"
+	"github.com/manifold-run/manifold/orchestrator/conversation/change"
 	"github.com/manifold-run/manifold/planner"
 )
 
@@ -47,7 +48,7 @@ func (m *machine) request(ctx context.Context, t orchestrator.Turn) (orchestrato
 // withdrawn, or undone behind its own gate.
 func (m *machine) clear(ctx context.Context, t orchestrator.Turn) (orchestrator.Turn, error) {
 	if t.Undo {
-		if _, err := m.commands.runs.Compensate(ctx, t.By, t.Replaces.RunID, t.Replaces.NodeID); err != nil {
+		if _, err := m.runs.Compensate(ctx, t.By, t.Replaces.RunID, t.Replaces.NodeID); err != nil {
 			return refusal(t, err)
 		}
 		t.Replaces, t.Undo = nil, false
@@ -183,7 +184,7 @@ func (m *machine) planRequest(session orchestrator.Session, t orchestrator.Turn)
 	}
 	maps.Copy(instances, t.Instances)
 	return planner.Request{
-		Goal: contracts.CleanSummary(goalOf(t)), Intents: t.Intents, Catalog: m.catalogs.Catalog(), Owner: t.By.Contract(),
+		Goal: contracts.CleanSummary(change.Goal(t)), Intents: t.Intents, Catalog: m.catalogs.Catalog(), Owner: t.By.Contract(),
 		Instances: instances, Roles: t.Roles, Budgets: session.Budgets, DryRun: t.DryRun,
 		Unattended: t.Unattended, Phase: t.Phase,
 	}

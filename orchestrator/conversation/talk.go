@@ -47,10 +47,10 @@ func (r *reader) talkAtQuestion(who access.Principal, message string, q contract
 // talk is what is said to small talk.
 func (m *machine) talk(t orchestrator.Turn, kind intent.Talk) *contracts.Answer {
 	catalog := m.catalogs.Catalog()
-	switch kind {
-	case intent.TalkGreeting:
+	if kind == intent.TalkGreeting {
 		return answer.Greeting(catalog, t.By, t.Model)
-	case intent.TalkAbout, helps:
+	}
+	if kind == intent.TalkAbout || kind == helps {
 		return answer.Overview(catalog, t.By, t.Model)
 	}
 	return &contracts.Answer{Blocks: []contracts.Block{{Kind: contracts.BlockText, Text: answer.Talk(t.By, kind)}}}

@@ -350,3 +350,10 @@ func acting(ctx context.Context, who access.Principal, i contracts.Interrupt) co
 		return ctx
 	}
 }
+
+// DecidedBy tells whether somebody has made a decision on what a gate shows now.
+func DecidedBy(i contracts.Interrupt, subject string, d contracts.Decision) bool {
+	return slices.ContainsFunc(i.Decisions, func(x contracts.InterruptDecided) bool {
+		return x.DecidedBy == subject && x.Decision == d && x.ActionSHA256 == i.ActionSHA256
+	})
+}

@@ -101,7 +101,7 @@ func (r *wording) owned(i int) bool {
 	return i > r.from && !r.doc.Tokens[i].Break && (r.doc.Tokens[i-1].Has(lang.Article) || r.doc.Tokens[i-1].Has(lang.Pronoun))
 }
 
-// tells tells a statement that has a word of a parameter's name, or of its description
+// tells is true of a statement that has a word of a parameter's name, or of its description
 // alone, which may be written apart: "she picks it up at 9" is the time of a pickup. What is
 // said is behind a verb of saying, too.
 func (r *reading) tells(p *param, of mention) bool {

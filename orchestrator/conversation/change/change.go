@@ -9,6 +9,7 @@ import (
 
 	"github.com/manifold-run/manifold/contracts"
 	"github.com/manifold-run/manifold/contracts/sheet"
+	"github.com/manifold-run/manifold/orchestrator"
 	"github.com/manifold-run/manifold/orchestrator/chat"
 )
 
@@ -23,6 +24,14 @@ func GoneOn(said *contracts.Said, message, parameter string) *contracts.Said {
 	out.Text += "; " + message
 	out.Words = append(slices.Clone(said.Words), contracts.WordUse{Span: [2]int{begin, len(out.Text)}, Class: contracts.WordValue, Parameter: parameter})
 	return &out
+}
+
+// Goal is what a request asks for, with what has changed it since.
+func Goal(t orchestrator.Turn) string {
+	if t.Goal != "" {
+		return t.Goal
+	}
+	return t.Message
 }
 
 // Words are values as people read them.

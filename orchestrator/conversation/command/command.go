@@ -1,4 +1,4 @@
-package conversation
+package command
 
 import (
 	"cmp"
@@ -22,9 +22,24 @@ import (
 	"github.com/manifold-run/manifold/orchestrator/views"
 )
 
-// commands does what the fixed grammar of chats asks for. It keeps nothing of
+// Deps are the rooms and ports that commands work with.
+type Deps struct {
+	Sessions *sessions.Directory
+	Gates    *gates.Gates
+	Runs     *runs.Runs
+	Views    *views.Views
+	Turns    orchestrator.Turns
+	Store    execution.Store
+	Runner   *execution.Runner
+	Catalogs orchestrator.Catalogs
+	Notifier orchestrator.Notifier
+	Now      func() time.Time
+	Logger   *slog.Logger
+}
+
+// Commands does what the fixed grammar of chats asks for. It keeps nothing of
 // its own; what a command means follows from its turn.
-type commands struct {
+type Commands struct {
 	now      func() time.Time
 	logger   *slog.Logger
 	notifier orchestrator.Notifier
@@ -38,35 +53,43 @@ type commands struct {
 	views    *views.Views
 }
 
-// turn does what a stored command or decision asks for, and gives the turn with
+// New makes the commands of a store.
+func New(deps Deps) *Commands {
+	return &Commands{
+		now: deps.Now, logger: deps.Logger, notifier: deps.Notifier, dir: deps.Sessions, gates: deps.Gates, runs: deps.Runs,
+		store: deps.Store, catalogs: deps.Catalogs, turns: deps.Turns, runner: deps.Runner, views: deps.Views,
+	}
+}
+
+// Turn does what a stored command or decision asks for, and gives the turn with
 // what it was told. A fault of ours leaves the turn as it was, so that it may
 // be said again.
-func (c *commands) turn(ctx context.Context, t orchestrator.Turn) (orchestrator.Turn, error) {
+func (c *Commands) Turn(ctx context.Context, t orchestrator.Turn) (orchestrator.Turn, error) {
 	here := t.SessionID
 	if t.Elsewhere {
 		here = ""
 	}
-	t, failed, err := c.do(ctx, t, here)
+	t, failed, err := c.Do(ctx, t, here)
 	if err != nil {
 		return t, err
 	}
 	if failed != "" {
-		return t, &unsaid{failed}
+		return t, &UnsaidError{failed}
 	}
 	t.Outcome = orchestrator.TurnAnswered
 	return t, nil
 }
 
-// unsaid is a reply to a command that had no effect by a fault of ours: it is
+// UnsaidError is a reply to a command that had no effect by a fault of ours: it is
 // told, and not kept.
-type unsaid struct{ notice string }
+type UnsaidError struct{ Notice string }
 
-func (u *unsaid) Error() string { return u.notice }
+func (u *UnsaidError) Error() string { return u.Notice }
 
-// do does what a command asks for, in the session where it was said, "" if
+// Do does what a command asks for, in the session where it was said, "" if
 // nothing was asked there yet. failed is the reply if a fault of ours was in the
 // way.
-func (c *commands) do(ctx context.Context, t orchestrator.Turn, here string) (_ orchestrator.Turn, failed string, err error) {
+func (c *Commands) Do(ctx context.Context, t orchestrator.Turn, here string) (_ orchestrator.Turn, failed string, err error) {
 	switch t.Command {
 	case chat.Approve, chat.Reject:
 		return c.decide(ctx, t, here)
@@ -110,9 +133,9 @@ var topics = map[string]string{
 	"questions": "Answer in your own words, by the number or name of an option, or with “the second one”. `never mind` drops the question, `back` returns to one that waits. Words in quotation marks are always taken as they are.",
 }
 
-// topicOf finds the topic of a word: one of ours, or a domain by its name or
+// Topic finds the topic of a word: one of ours, or a domain by its name or
 // title.
-func (c *commands) topicOf(word string) (text, domain string, ok bool) {
+func (c *Commands) Topic(word string) (text, domain string, ok bool) {
 	for name, text := range topics {
 		if word == name || word+"s" == name {
 			return text, "", true
@@ -126,8 +149,8 @@ func (c *commands) topicOf(word string) (text, domain string, ok bool) {
 	return "", "", false
 }
 
-func (c *commands) help(t orchestrator.Turn) string {
-	text, domain, _ := c.topicOf(t.Topic)
+func (c *Commands) help(t orchestrator.Turn) string {
+	text, domain, _ := c.Topic(t.Topic)
 	if text != "" {
 		return text
 	}
@@ -136,28 +159,12 @@ func (c *commands) help(t orchestrator.Turn) string {
 
 const assent = "That is not clear enough to approve something. Write `approve CODE` or `reject CODE` with the code that is shown."
 
-const nothingAsked = "Nothing has been asked in this chat yet."
-
-// outcome is what a command came to; repeated says that it was said
-// before.
-func (c *commands) outcome(t orchestrator.Turn, here string, after int64, repeated bool) Outcome {
-	o := Outcome{SessionID: cmp.Or(t.RunSession, here), Notice: t.Notice, RunID: t.RunID, After: after, Answer: t.Answer}
-	switch t.Command {
-	case chat.Help, chat.List, chat.Why, chat.WhoAmI, chat.Thanks:
-		o.Alone = true
-	case chat.Cancel, chat.Drop:
-		o.Quiet = true
-	}
-	o.Alone = o.Alone || o.SessionID == "" || repeated && t.RunID == "" && t.Command != chat.Status || t.Answer != nil
-	if o.Alone && o.Answer == nil && t.Shows == "" {
-		o.Notice = cmp.Or(o.Notice, nothingAsked)
-	}
-	return o
-}
+// NothingAsked is the reply to a command where nothing was asked before.
+const NothingAsked = "Nothing has been asked in this chat yet."
 
 // underWay is the newest run of a session, unless a question waits there: what was
 // asked last may have led to none.
-func (c *commands) underWay(ctx context.Context, sessionID string) (string, error) {
+func (c *Commands) underWay(ctx context.Context, sessionID string) (string, error) {
 	session, err := c.dir.Get(ctx, sessionID)
 	if err != nil {
 		return "", err
@@ -171,7 +178,7 @@ func (c *commands) underWay(ctx context.Context, sessionID string) (string, erro
 
 // decide approves or rejects the gates of the turn. Without one, what waits is
 // listed.
-func (c *commands) decide(ctx context.Context, t orchestrator.Turn, here string) (_ orchestrator.Turn, failed string, err error) {
+func (c *Commands) decide(ctx context.Context, t orchestrator.Turn, here string) (_ orchestrator.Turn, failed string, err error) {
 	if len(t.Codes) == 0 {
 		t.Notice, err = c.list(ctx, t.By, here, c.now())
 		return t, "", err
@@ -180,7 +187,7 @@ func (c *commands) decide(ctx context.Context, t orchestrator.Turn, here string)
 	for _, code := range t.Codes {
 		i, line, err := c.decideOne(ctx, &t, here, code)
 		if err != nil {
-			line, passed = code+": "+c.fault(ctx, err), passed && !passing(err)
+			line, passed = code+": "+c.fault(ctx, err), passed && !Passing(err)
 		}
 		lines = append(lines, line)
 		if t.RunID == "" && err == nil && t.Shows == "" {
@@ -197,16 +204,16 @@ func (c *commands) decide(ctx context.Context, t orchestrator.Turn, here string)
 // decideOne commits the decision on one gate by its code, which stands for its
 // hash, and says in words what became of it. The same decision again by the same
 // person is no new one.
-func (c *commands) decideOne(ctx context.Context, t *orchestrator.Turn, here, code string) (contracts.Interrupt, string, error) {
+func (c *Commands) decideOne(ctx context.Context, t *orchestrator.Turn, here, code string) (contracts.Interrupt, string, error) {
 	d := contracts.Decision(t.Command)
-	i, err := c.gate(ctx, t.By, here, code)
+	i, err := c.Gate(ctx, t.By, here, code)
 	if err == nil && !i.Type.Gate() && !slices.Contains(i.Answers, string(d)) {
 		err = contracts.Errorf(contracts.CodeInvalid, "%s is a question, not an approval", code)
 	}
 	if err != nil {
 		return i, "", err
 	}
-	if i.Status == contracts.InterruptOpen && !decidedBy(i, t.By.Subject(), d) {
+	if i.Status == contracts.InterruptOpen && !gates.DecidedBy(i, t.By.Subject(), d) {
 		if d == contracts.DecisionApprove && i.Type.Gate() {
 			if seen, err := shown.To(ctx, c.turns, *t, i); err != nil || !seen {
 				return i, shown.First(t, i), err
@@ -227,7 +234,7 @@ func (c *commands) decideOne(ctx context.Context, t *orchestrator.Turn, here, co
 		return i, code + " no longer counts: what it was about has changed, or was cancelled.", nil
 	}
 	line := fmt.Sprintf("%s is %s.", code, i.Status)
-	approver := slices.ContainsFunc(rolesOf(t.By), func(role string) bool { return slices.Contains(i.Roles, role) })
+	approver := slices.ContainsFunc(t.By.Contract().Roles, func(role string) bool { return slices.Contains(i.Roles, role) })
 	if i.Status == contracts.InterruptRejected && slices.Contains(i.Requesters, t.By.Subject()) && !approver {
 		line = code + " is withdrawn. Nothing was done."
 	}
@@ -248,7 +255,7 @@ func trace(t orchestrator.Turn, d contracts.Decision) string {
 
 // fault says what is wrong with a decision; of what is ours to mend the text
 // stays in the log.
-func (c *commands) fault(ctx context.Context, err error) string {
+func (c *Commands) fault(ctx context.Context, err error) string {
 	if code := contracts.CodeOf(err); code != "" && code != contracts.CodeInternal {
 		return chat.Escape(err.Error())
 	}
@@ -256,9 +263,9 @@ func (c *commands) fault(ctx context.Context, err error) string {
 	return "something went wrong here; the log has it. Look with `status` what became of it."
 }
 
-// gate finds a gate by its code: an open one that is the caller's own or theirs
+// Gate finds a gate by its code: an open one that is the caller's own or theirs
 // to decide, else one of this chat, which may be closed.
-func (c *commands) gate(ctx context.Context, who access.Principal, here, code string) (contracts.Interrupt, error) {
+func (c *Commands) Gate(ctx context.Context, who access.Principal, here, code string) (contracts.Interrupt, error) {
 	i, err := c.gates.Get(ctx, who, code)
 	if err == nil && c.concerns(ctx, who, here, i) {
 		return i, nil
@@ -285,7 +292,7 @@ func (c *commands) gate(ctx context.Context, who access.Principal, here, code st
 // Who may look at everything for operation is not asked by everything. Where
 // many people share a key, and nobody knows who is asking, only what this chat
 // began concerns it.
-func (c *commands) concerns(ctx context.Context, who access.Principal, here string, i contracts.Interrupt) bool {
+func (c *Commands) concerns(ctx context.Context, who access.Principal, here string, i contracts.Interrupt) bool {
 	if who.Shared() && i.SessionID != here {
 		return false
 	}
@@ -297,7 +304,7 @@ func (c *commands) concerns(ctx context.Context, who access.Principal, here stri
 }
 
 // followed tells which run a decision goes on with, if it is the caller's.
-func (c *commands) followed(ctx context.Context, who access.Principal, i contracts.Interrupt) (runID, sessionID string) {
+func (c *Commands) followed(ctx context.Context, who access.Principal, i contracts.Interrupt) (runID, sessionID string) {
 	owner, err := c.dir.Owner(ctx, i.SessionID)
 	if err != nil || access.SubjectOf(owner) != who.Subject() {
 		return "", ""
@@ -306,7 +313,7 @@ func (c *commands) followed(ctx context.Context, who access.Principal, i contrac
 }
 
 // cancel ends what ran when it was said.
-func (c *commands) cancel(ctx context.Context, t orchestrator.Turn, here string) (string, error) {
+func (c *Commands) cancel(ctx context.Context, t orchestrator.Turn, here string) (string, error) {
 	if here == "" {
 		return "", nil
 	}
@@ -338,4 +345,14 @@ func spoken(t orchestrator.Turn) time.Time {
 		return t.Said
 	}
 	return t.CreatedAt
+}
+
+// Passing tells a fault that is not the message's: the same may work in a moment.
+func Passing(err error) bool {
+	switch contracts.CodeOf(err) {
+	case "", contracts.CodeInternal, contracts.CodeUnavailable, contracts.CodeLeaseLost, contracts.CodeRateLimited:
+		return true
+	default:
+		return false
+	}
 }

@@ -1,4 +1,4 @@
-package conversation
+package command
 
 import (
 	"cmp"
@@ -21,7 +21,7 @@ import (
 )
 
 // why says how the last request was understood, and what it came to.
-func (c *commands) why(ctx context.Context, here string) (string, error) {
+func (c *Commands) why(ctx context.Context, here string) (string, error) {
 	turns, err := c.turns.ListTurns(ctx, orchestrator.TurnFilter{SessionID: here})
 	if err != nil || here == "" {
 		return "", err
@@ -30,7 +30,7 @@ func (c *commands) why(ctx context.Context, here string) (string, error) {
 	if last == nil {
 		return "", nil
 	}
-	lines := []string{"You said: “" + chat.Escape(contracts.CleanSummary(goalOf(*last))) + "”."}
+	lines := []string{"You said: “" + chat.Escape(contracts.CleanSummary(change.Goal(*last))) + "”."}
 	for _, in := range last.Intents {
 		lines = append(lines, answer.Reading(c.catalogs.Catalog(), in))
 	}
@@ -48,13 +48,13 @@ func (c *commands) why(ctx context.Context, here string) (string, error) {
 }
 
 // show finds the gate of a code, with what became of it.
-func (c *commands) show(ctx context.Context, t orchestrator.Turn, here string) (orchestrator.Turn, error) {
-	i, err := c.gate(ctx, t.By, here, t.Codes[0])
+func (c *Commands) show(ctx context.Context, t orchestrator.Turn, here string) (orchestrator.Turn, error) {
+	i, err := c.Gate(ctx, t.By, here, t.Codes[0])
 	if contracts.CodeOf(err) == contracts.CodeNotFound && !t.By.Shared() { // who may read it may look at it
 		i, err = c.gates.Get(ctx, t.By, t.Codes[0])
 	}
 	if err != nil {
-		if passing(err) {
+		if Passing(err) {
 			return t, err
 		}
 		t.Notice = chat.Escape(err.Error())
@@ -68,7 +68,7 @@ func (c *commands) show(ctx context.Context, t orchestrator.Turn, here string) (
 }
 
 // ended says what became of a gate that was decided, and of what it was about.
-func (c *commands) ended(ctx context.Context, i contracts.Interrupt) string {
+func (c *Commands) ended(ctx context.Context, i contracts.Interrupt) string {
 	by := ""
 	if n := len(i.Decisions); n > 0 {
 		by = " by " + chat.Escape(i.Decisions[n-1].DecidedBy)
@@ -81,7 +81,7 @@ func (c *commands) ended(ctx context.Context, i contracts.Interrupt) string {
 }
 
 // cameTo says what the approved action of a gate came to.
-func (c *commands) cameTo(ctx context.Context, i contracts.Interrupt) string {
+func (c *Commands) cameTo(ctx context.Context, i contracts.Interrupt) string {
 	n, _, err := c.node(ctx, i)
 	switch {
 	case err != nil || n == nil:
@@ -97,7 +97,7 @@ func (c *commands) cameTo(ctx context.Context, i contracts.Interrupt) string {
 }
 
 // node is the step that a gate is about.
-func (c *commands) node(ctx context.Context, i contracts.Interrupt) (*contracts.NodeView, bool, error) {
+func (c *Commands) node(ctx context.Context, i contracts.Interrupt) (*contracts.NodeView, bool, error) {
 	run, err := c.runner.View(ctx, i.RunID)
 	if err != nil {
 		return nil, false, err
@@ -114,7 +114,7 @@ func (c *commands) node(ctx context.Context, i contracts.Interrupt) (*contracts.
 const soon = 10 * time.Second
 
 // await waits for what an approved gate is about to end, and says how it did.
-func (c *commands) await(ctx context.Context, i contracts.Interrupt) string {
+func (c *Commands) await(ctx context.Context, i contracts.Interrupt) string {
 	_ = orchestrator.Until(ctx, c.notifier, i.SessionID, soon, func(ctx context.Context) (bool, error) { // what stands is said below
 		_, over, err := c.node(ctx, i)
 		return over, err
@@ -124,9 +124,9 @@ func (c *commands) await(ctx context.Context, i contracts.Interrupt) string {
 
 // undo takes back the last write that was asked for here: one that waits is
 // withdrawn, one that is done is undone behind its gate.
-func (c *commands) undo(ctx context.Context, t orchestrator.Turn, here string) (orchestrator.Turn, error) {
+func (c *Commands) undo(ctx context.Context, t orchestrator.Turn, here string) (orchestrator.Turn, error) {
 	if here == "" {
-		t.Notice = nothingAsked
+		t.Notice = NothingAsked
 		return t, nil
 	}
 	found, err := c.store.ListRuns(ctx, execution.RunFilter{SessionID: here, Limit: contracts.MaxPageLimit, Brief: true})
@@ -151,7 +151,7 @@ func (c *commands) undo(ctx context.Context, t orchestrator.Turn, here string) (
 }
 
 // undoRun takes back what one run has written; false says that it has not.
-func (c *commands) undoRun(ctx context.Context, t orchestrator.Turn, run contracts.RunView) (orchestrator.Turn, bool, error) {
+func (c *Commands) undoRun(ctx context.Context, t orchestrator.Turn, run contracts.RunView) (orchestrator.Turn, bool, error) {
 	written := change.Written(run)
 	waiting := slices.ContainsFunc(run.Interrupts, func(i contracts.Interrupt) bool { return i.Type.Gate() })
 	if len(written) == 0 && waiting && !run.State.Terminal() {
@@ -178,7 +178,7 @@ func (c *commands) undoRun(ctx context.Context, t orchestrator.Turn, run contrac
 	}
 	session, err := c.runs.Compensate(ctx, t.By, run.RunID, w.NodeID)
 	if err != nil {
-		if passing(err) {
+		if Passing(err) {
 			return t, true, err
 		}
 		t.Notice = chat.Escape(err.Error())
@@ -192,10 +192,13 @@ func (c *commands) undoRun(ctx context.Context, t orchestrator.Turn, run contrac
 	return t, true, err
 }
 
+// parkedFor and maxParked bound the questions that `back` returns to.
+const parkedFor, maxParked = 24 * time.Hour, 3
+
 // back shows the question that was left open last.
-func (c *commands) back(ctx context.Context, t orchestrator.Turn, here string) (orchestrator.Turn, error) {
+func (c *Commands) back(ctx context.Context, t orchestrator.Turn, here string) (orchestrator.Turn, error) {
 	if here == "" {
-		t.Notice = nothingAsked
+		t.Notice = NothingAsked
 		return t, nil
 	}
 	open, err := c.store.Interrupts(ctx, execution.InterruptFilter{SessionID: here, Status: contracts.InterruptOpen})
@@ -215,7 +218,7 @@ func (c *commands) back(ctx context.Context, t orchestrator.Turn, here string) (
 }
 
 // drop closes what is asked here; if nothing is, it cancels what runs or waits.
-func (c *commands) drop(ctx context.Context, t orchestrator.Turn, here string) (string, error) {
+func (c *Commands) drop(ctx context.Context, t orchestrator.Turn, here string) (string, error) {
 	closed, err := c.closeQuestions(ctx, t, here)
 	if err != nil {
 		return "", err
@@ -227,7 +230,7 @@ func (c *commands) drop(ctx context.Context, t orchestrator.Turn, here string) (
 }
 
 // closeQuestions closes the questions before there is a plan.
-func (c *commands) closeQuestions(ctx context.Context, t orchestrator.Turn, here string) (closed int, err error) {
+func (c *Commands) closeQuestions(ctx context.Context, t orchestrator.Turn, here string) (closed int, err error) {
 	if here == "" {
 		return 0, nil
 	}
@@ -249,7 +252,7 @@ func (c *commands) closeQuestions(ctx context.Context, t orchestrator.Turn, here
 
 // list names everything that waits for this person to be approved: who asks for
 // what, since when, and how risky it is.
-func (c *commands) list(ctx context.Context, who access.Principal, here string, now time.Time) (string, error) {
+func (c *Commands) list(ctx context.Context, who access.Principal, here string, now time.Time) (string, error) {
 	f := gates.Filter{Status: contracts.InterruptOpen, Mine: true, Gates: true}
 	if who.Shared() { // nobody knows who is asking: only what this chat began concerns it
 		if here == "" {
@@ -278,9 +281,9 @@ func (c *commands) list(ctx context.Context, who access.Principal, here string, 
 	return strings.Join(append(lines, "", "`show CODE` shows one in full."), "\n"), nil
 }
 
-// news is what became of gates of a session that others have decided since its
+// News is what became of gates of a session that others have decided since its
 // last turn: whoever asked is told where they asked.
-func (c *commands) news(ctx context.Context, who access.Principal, here string, since time.Time) (string, error) {
+func (c *Commands) News(ctx context.Context, who access.Principal, here string, since time.Time) (string, error) {
 	all, err := c.store.Interrupts(ctx, execution.InterruptFilter{SessionID: here, Types: gates.Waiting()})
 	if err != nil {
 		return "", err
