@@ -2,7 +2,6 @@ package intent
 
 import (
 	"context"
-	"hash/fnv"
 	"maps"
 	"math"
 	"slices"
@@ -10,6 +9,7 @@ import (
 	"time"
 
 	"github.com/manifold-run/manifold/contracts"
+	"github.com/manifold-run/manifold/intent/internal/holdout"
 	"github.com/manifold-run/manifold/intent/internal/meaning"
 	"github.com/manifold-run/manifold/intent/internal/text"
 )
@@ -21,24 +21,11 @@ const (
 	calibrationCapabilities = 5
 )
 
-// How a catalog is taken apart: each fold leaves out one of several examples
-// of each capability, and some capabilities altogether, whose examples then
-// are requests for something that there is not.
-const (
-	foldHold     = 5 // one of so many capabilities is left out of a fold
-	fewExamples  = 500
-	manyExamples = 30000
-	maxQuestions = 3000 // of one calibration
-)
+// maxQuestions is how many examples one calibration asks for at most.
+const maxQuestions = 3000
 
 // foldNow is what "now" is while parameters of examples are read.
 func foldNow() time.Time { return time.Date(2025, 6, 11, 10, 0, 0, 0, time.UTC) }
-
-// question is an example that a fold does not know.
-type question struct {
-	text string
-	ref  string // empty: of a capability that the fold does not have
-}
 
 // calibrated gives a copy of the index whose confidence was learned from the
 // catalog itself: that with meanings, if the library that knows them is given.
@@ -48,10 +35,10 @@ func (x *Index) calibrated(ctx context.Context, catalog *contracts.Catalog, prio
 	if examples < calibrationExamples || len(x.caps) < calibrationCapabilities {
 		return x, nil
 	}
-	folds, asked := foldsFor(examples)
+	folds, asked := holdout.Folds(examples)
 	var seen []Observation
 	for f := range asked {
-		more, err := x.examine(ctx, fold{catalog: catalog, number: f, of: folds, known: known}, maxQuestions/int(min(asked, maxQuestions)))
+		more, err := x.examine(ctx, holdout.Fold{Catalog: catalog, Number: f, Of: folds}, known, maxQuestions/int(min(asked, maxQuestions)))
 		if err != nil {
 			return nil, err
 		}
@@ -132,33 +119,18 @@ func (x *Index) Examples() int {
 	return n
 }
 
-// foldsFor tells into how many folds examples are cut, and how many of these
-// are tried: few examples must leave most of them in place, many tell enough
-// in one fold.
-func foldsFor(examples int) (folds, asked uint64) {
-	switch {
-	case examples <= fewExamples:
-		return 8, 8
-	case examples <= manyExamples:
-		return 4, 2
-	}
-	return 8, 1
-}
-
 // examine trains an index without a fold and asks it about what it does not
-// know.
-func (x *Index) examine(ctx context.Context, f fold, most int) ([]Observation, error) {
-	catalog, questions := f.split()
+// know; with meanings, if the library that knows them is given.
+func (x *Index) examine(ctx context.Context, f holdout.Fold, known *meaning.Library, most int) ([]Observation, error) {
+	catalog, questions := f.Split()
 	y, err := newIndex(catalog, x.tools).trained(ctx)
 	if err != nil {
 		return nil, err
 	}
-	if f.known != nil {
-		y = understood(y, f.known, nil)
+	if known != nil {
+		y = understood(y, known, nil)
 	}
-	if len(questions) > most {
-		questions = spread(questions, most)
-	}
+	questions = holdout.Spread(questions, most)
 	// Of what is an example but for its quotations nothing could be learned.
 	maps.DeleteFunc(y.exact, func(said string, _ []int32) bool { return strings.Contains(said, text.AnyQuotation) })
 	out := make([]Observation, 0, len(questions))
@@ -166,27 +138,19 @@ func (x *Index) examine(ctx context.Context, f fold, most int) ([]Observation, e
 		if n%64 == 0 && ctx.Err() != nil {
 			return nil, ctx.Err()
 		}
-		out = append(out, y.ask(catalog, q, f.known)...)
+		out = append(out, y.ask(catalog, q, known)...)
 	}
 	return out, nil
-}
-
-func spread(questions []question, most int) []question {
-	out := make([]question, most)
-	for i := range out {
-		out[i] = questions[i*len(questions)/most]
-	}
-	return out
 }
 
 // ask reads one question; with meanings once more, as if it were in a language
 // that the catalog has not. A capability that is only described teaches nothing
 // about examples.
-func (x *Index) ask(catalog *contracts.Catalog, q question, known *meaning.Library) []Observation {
-	of := Query{Message: q.text, Catalog: catalog, AnyRole: true}
+func (x *Index) ask(catalog *contracts.Catalog, q holdout.Question, known *meaning.Library) []Observation {
+	of := Query{Message: q.Text, Catalog: catalog, AnyRole: true}
 	var out []Observation
 	note := func(heard hear, strange bool) {
-		if o, ok := x.observe(of, q.ref, heard, strange); ok && !o.Described {
+		if o, ok := x.observe(of, q.Ref, heard, strange); ok && !o.Described {
 			o.strange = strange
 			out = append(out, o)
 		}
@@ -195,8 +159,8 @@ func (x *Index) ask(catalog *contracts.Catalog, q question, known *meaning.Libra
 		note(nil, false)
 		return out
 	}
-	note(func(string) []float32 { return known.Hears(q.text) }, false)
-	note(func(string) []float32 { return farther(known.Hears(q.text)) }, true)
+	note(func(string) []float32 { return known.Hears(q.Text) }, false)
+	note(func(string) []float32 { return farther(known.Hears(q.Text)) }, true)
 	return out
 }
 
@@ -225,70 +189,4 @@ func weigh(seen []Observation, prior float64) {
 			seen[i].Weight = foreignWeight * prior / (1 - prior) * in / out
 		}
 	}
-}
-
-// fold is one way to take a catalog apart.
-type fold struct {
-	catalog *contracts.Catalog
-	// number is the place of the fold among as many as of says.
-	number, of uint64
-	// known knows what the examples mean; nil asks without.
-	known *meaning.Library
-}
-
-// split gives the catalog without the fold, and what is left out as questions.
-func (f fold) split() (*contracts.Catalog, []question) {
-	var domains []*contracts.DomainEntry
-	var questions []question
-	for _, from := range f.catalog.Domains {
-		d := &contracts.DomainEntry{Name: from.Name, Digest: from.Digest, Manifest: from.Manifest}
-		for _, entry := range from.Capabilities {
-			kept, asked := f.entry(entry)
-			questions = append(questions, asked...)
-			if kept != nil {
-				d.Capabilities = append(d.Capabilities, kept)
-			}
-		}
-		domains = append(domains, d)
-	}
-	return contracts.NewCatalog("", domains, nil), questions
-}
-
-// entry gives a capability without the examples of the fold; nil if the fold
-// leaves it out.
-func (f fold) entry(entry *contracts.CapabilityEntry) (*contracts.CapabilityEntry, []question) {
-	hints := entry.Capability.Metadata.IntentHints
-	if hints == nil || !entry.Routable() {
-		return entry, nil
-	}
-	at := scatter(entry.Ref())
-	var kept []string
-	var asked []question
-	turn := at
-	held := (at/f.of+f.number)%foldHold == 0
-	for _, example := range hints.Examples {
-		turn++
-		switch {
-		case held:
-			asked = append(asked, question{text: example})
-		case turn%f.of == f.number:
-			asked = append(asked, question{text: example, ref: entry.Ref()})
-		default:
-			kept = append(kept, example)
-		}
-	}
-	if held {
-		return nil, asked
-	}
-	c, h := *entry.Capability, *hints
-	h.Examples = kept
-	c.Metadata.IntentHints = &h
-	return &contracts.CapabilityEntry{Domain: entry.Domain, Capability: &c, Policy: entry.Policy, Digest: entry.Digest}, asked
-}
-
-// scatter is a number that belongs to a name, whatever stands around it.
-func scatter(name string) uint64 {
-	h := fnv.New64a()
-	h.Write([]byte(name))
-	return h.Sum64() >> 8
 }

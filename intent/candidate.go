@@ -7,6 +7,7 @@ import (
 
 	"github.com/manifold-run/manifold/contracts"
 	"github.com/manifold-run/manifold/intent/internal/command"
+	"github.com/manifold-run/manifold/intent/internal/coverage"
 	"github.com/manifold-run/manifold/intent/internal/slot"
 	"github.com/manifold-run/manifold/intent/internal/text"
 )
@@ -22,7 +23,7 @@ type rated struct {
 	hit
 
 	filled slot.Filled
-	cover  coverage
+	cover  coverage.Coverage
 	silent float64 // share of what it needs for which nothing is said
 	absent float64 // the same as a signal
 	begins bool    // the text begins with the verb of its sentences
@@ -51,10 +52,10 @@ func (s *sentenceReader) rate(p *part) readings {
 		set, m := s.x.set(s.x.caps[h.number]), s.glosses.message(s.x.caps[h.number], s.m)
 		run := slot.Range{From: p.from, To: p.to}
 		r.filled = set.Fill(m, run, nil)
-		r.cover = s.x.cover(set, m.Tokens[p.from:p.to], r.filled.Covered, of.timed)
+		r.cover = coverage.Of(s.x.tools.Lexicon, set, m.Tokens[p.from:p.to], r.filled.Covered, of.timed)
 		r.silent = set.Absent(m, run, r.filled)
 		r.absent = s.absent(h, run, r)
-		r.score += shareCovered * r.cover.share
+		r.score += shareCovered * r.cover.Share
 		if r.filled.Whole() {
 			r.score += shareComplete
 		}
@@ -80,7 +81,7 @@ func (s *sentenceReader) absent(h hit, run slot.Range, r rated) float64 {
 	if c.examples == 0 {
 		return s.x.set(c).Doubt(s.m, run, r.filled)
 	}
-	return r.silent * (1 - r.cover.share)
+	return r.silent * (1 - r.cover.Share)
 }
 
 // timed marks the tokens of a part that are numbers or dates.
@@ -130,7 +131,7 @@ func (s *sentenceReader) weighed(p *part, of readings) []Candidate {
 
 // saysAll tells a question in words that are known, with a value and all that is needed.
 func (s *sentenceReader) saysAll(r rated) bool {
-	return r.cover.strange == 0 && r.cover.asked > 0 && len(r.filled.Values) > 0 && len(r.filled.Missing) == 0 && !s.x.caps[r.number].entry.Policy.SideEffectClass.Writes()
+	return r.cover.Strange == 0 && r.cover.Asked > 0 && len(r.filled.Values) > 0 && len(r.filled.Missing) == 0 && !s.x.caps[r.number].entry.Policy.SideEffectClass.Writes()
 }
 
 // leads tells the candidate that is nearest in meaning.
@@ -145,7 +146,7 @@ const plainConfidence = 0.8
 // that are known, and begins with the verb of no other candidate.
 func (s *sentenceReader) plainly(of readings) bool {
 	r := of.all[0]
-	return r.begins && len(r.filled.Missing) == 0 && r.cover.strange == 0 && r.cover.asked > 1 &&
+	return r.begins && len(r.filled.Missing) == 0 && r.cover.Strange == 0 && r.cover.Asked > 1 &&
 		!s.x.caps[r.number].entry.Policy.SideEffectClass.Writes() &&
 		!slices.ContainsFunc(of.all[1:], func(o rated) bool { return o.begins && len(o.filled.Missing) == 0 && o.score > r.score/2 })
 }
@@ -156,21 +157,21 @@ func (s *sentenceReader) plainly(of readings) bool {
 func (s *sentenceReader) candidate(p *part, r rated, conf float64, learned, foreign bool) Candidate {
 	c := s.x.caps[r.number]
 	writes, anyValue := c.entry.Policy.SideEffectClass.Writes(), len(r.filled.Values) > 0
-	explained := r.cover.explained
+	explained := r.cover.Explained
 	switch {
 	case r.exact:
 		conf = certainExample
-	case r.cover.asked == 0 && c.examples > 0 && !learnsNothing(r): // "two weeks off for Ana from Monday": all of it are values that fit
+	case r.cover.Asked == 0 && c.examples > 0 && !learnsNothing(r): // "two weeks off for Ana from Monday": all of it are values that fit
 	case s.x.identifies(c, s.m, p):
 		conf = certainIdentifier
 	case r.against > r.best && r.against >= notLikeness:
 		conf = min(conf, notConfidence)
 	case foreign:
-		explained = r.cover.content * conf // its words are none that are known
+		explained = r.cover.Content * conf // its words are none that are known
 	case writes:
-		conf = min(conf, r.cover.limit(r.best, anyValue), r.cover.limitForeign(anyValue, len(r.filled.Missing) == 0, r.silent))
+		conf = min(conf, r.cover.Limit(r.best, anyValue), r.cover.LimitForeign(anyValue, len(r.filled.Missing) == 0, r.silent))
 	case !learned:
-		conf = min(conf, r.cover.limit(r.best, anyValue))
+		conf = min(conf, r.cover.Limit(r.best, anyValue))
 	}
 	out := Candidate{
 		Entry: c.entry, Confidence: conf, Score: r.score, Exact: r.exact,

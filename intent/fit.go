@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"math"
 	"strings"
+
+	"github.com/manifold-run/manifold/intent/internal/logistic"
 )
 
 // weights turn signals into a confidence.
@@ -96,10 +98,7 @@ func (c *Calibration) Confidence(o Observation) float64 {
 
 // The logistic regression is held to what was known before as if by so many
 // observations.
-const (
-	fitHold  = 4.0
-	fitSteps = 25
-)
+const fitHold = 4.0
 
 // chosen tells which signals a fit may use.
 type chosen [signalCount]bool
@@ -187,35 +186,14 @@ func (c *Calibration) Source() string {
 	return fmt.Sprintf("func shipped() Calibration {\nreturn Calibration{\nshown: %s,\ndescribed: %s,\n}\n}\n", kind(&c.shown), kind(&c.described))
 }
 
-// fit finds weights by Newton's method. What is not chosen stays as it was.
+// fit finds weights by what was seen. What is not chosen stays as it was.
 func fit(seen []Observation, prior weights, hold float64, use chosen) weights {
-	w := prior
-	for range fitSteps {
-		var gradient [signalCount + 1]float64
-		var curve [signalCount + 1][signalCount + 1]float64
-		for i := range gradient {
-			gradient[i] = -hold * (w.at(i) - prior.at(i))
-			curve[i][i] = hold
-		}
-		for _, o := range seen {
-			o.bend(w, use, &gradient, &curve)
-		}
-		step := solve(curve, gradient)
-		before, from, largest := loss(seen, w, prior, hold), w, 0.0
-		for share := 1.0; share > 1e-3; share /= 2 {
-			w, largest = from, 0
-			for i, d := range step {
-				largest = max(largest, math.Abs(w.support(i, share*d)))
-			}
-			if loss(seen, w, prior, hold) <= before {
-				break
-			}
-		}
-		if largest < 1e-6 {
-			break
-		}
+	of := make([]logistic.Observation, len(seen))
+	for i := range seen {
+		of[i] = logistic.Observation{Signals: seen[i].signals[:], Right: seen[i].Right, Weight: seen[i].Weight}
 	}
-	return w
+	f := logistic.Fit{Prior: prior.list(), Hold: hold, Use: use[:], Supports: supports}
+	return listed(f.To(of))
 }
 
 // supports tells signals that can only speak for a reading: where a few examples
@@ -223,94 +201,4 @@ func fit(seen []Observation, prior weights, hold float64, use chosen) weights {
 func supports(signal int) bool {
 	return signal == signalTyped || signal == signalMargin || signal == signalFirst ||
 		signal == signalMeant || signal == signalAlike || signal == signalMeantShare
-}
-
-// support moves a weight, but none below 0 that can only speak for a reading; it
-// gives how far that was.
-func (w *weights) support(i int, by float64) float64 {
-	was := w.at(i)
-	w.move(i, by)
-	if supports(i) && w.of[i] < 0 {
-		w.of[i] = 0
-	}
-	return w.at(i) - was
-}
-
-// loss is what a fit makes small: how unlikely what was seen is, and how far the
-// weights are from what was known before. A whole step of Newton's method may
-// overshoot where signals nearly tell right from wrong by themselves.
-func loss(seen []Observation, w, prior weights, hold float64) float64 {
-	sum := 0.0
-	for i := range signalCount + 1 {
-		d := w.at(i) - prior.at(i)
-		sum += hold / 2 * d * d
-	}
-	for _, o := range seen {
-		z := w.odds(o.signals)
-		if o.Right {
-			z = -z
-		}
-		sum += o.Weight * (max(z, 0) + math.Log1p(math.Exp(-math.Abs(z))))
-	}
-	return sum
-}
-
-// at gives the weight of a signal; the one behind the last is the bias.
-func (w *weights) at(i int) float64 {
-	if i == signalCount {
-		return w.bias
-	}
-	return w.of[i]
-}
-
-func (w *weights) move(i int, by float64) {
-	by = max(-3, min(3, by))
-	if i == signalCount {
-		w.bias += by
-		return
-	}
-	w.of[i] += by
-}
-
-// bend adds an observation to the gradient and to the curvature.
-func (o *Observation) bend(w weights, use chosen, gradient *[signalCount + 1]float64, curve *[signalCount + 1][signalCount + 1]float64) {
-	var x [signalCount + 1]float64
-	for i, v := range o.signals {
-		if use[i] {
-			x[i] = v
-		}
-	}
-	x[signalCount] = 1
-	p := 1 / (1 + math.Exp(-w.odds(o.signals)))
-	miss := -p
-	if o.Right {
-		miss = 1 - p
-	}
-	for i := range x {
-		gradient[i] += o.Weight * miss * x[i]
-		for j := range x {
-			curve[i][j] += o.Weight * p * (1 - p) * x[i] * x[j]
-		}
-	}
-}
-
-// solve is Gauss elimination; the curvature is positive definite.
-func solve(a [signalCount + 1][signalCount + 1]float64, b [signalCount + 1]float64) [signalCount + 1]float64 {
-	const n = signalCount + 1
-	for i := range n {
-		for k := i + 1; k < n; k++ {
-			factor := a[k][i] / a[i][i]
-			for j := i; j < n; j++ {
-				a[k][j] -= factor * a[i][j]
-			}
-			b[k] -= factor * b[i]
-		}
-	}
-	for i := n - 1; i >= 0; i-- {
-		for j := i + 1; j < n; j++ {
-			b[i] -= a[i][j] * b[j]
-		}
-		b[i] /= a[i][i]
-	}
-	return b
 }

@@ -76,7 +76,7 @@ const knownLittle = 0.34
 
 // foreign tells readings of which meaning alone can tell what is wanted.
 func (of readings) foreign() bool {
-	return of.heard && !slices.ContainsFunc(of.all, func(r rated) bool { return r.exact || r.cover.spoken >= knownLittle })
+	return of.heard && !slices.ContainsFunc(of.all, func(r rated) bool { return r.exact || r.cover.Spoken >= knownLittle })
 }
 
 // otherLanguage is how much of a likeness is left when the same is said in

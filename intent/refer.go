@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/manifold-run/manifold/contracts"
+	"github.com/manifold-run/manifold/intent/internal/carry"
 	"github.com/manifold-run/manifold/intent/internal/lang"
 	"github.com/manifold-run/manifold/intent/internal/text"
 )
@@ -12,7 +13,7 @@ import (
 // kindCarried is the evidence of a value that a word such as "her" stands for, and
 // carriedValue how sure that is.
 const (
-	kindCarried  = "carried"
+	kindCarried  = carry.Kind
 	carriedValue = 0.9
 )
 

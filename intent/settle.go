@@ -148,8 +148,8 @@ func (x *Index) Fingerprint() string {
 		learned = append(learned, x.senses.calibration.shown, x.senses.calibration.described)
 	}
 	for _, w := range learned {
-		for i := range signalCount + 1 {
-			h.Write(binary.LittleEndian.AppendUint64(nil, math.Float64bits(w.at(i))))
+		for _, v := range w.list() {
+			h.Write(binary.LittleEndian.AppendUint64(nil, math.Float64bits(v)))
 		}
 	}
 	return hex.EncodeToString(h.Sum(nil))

@@ -2,6 +2,7 @@ package intent
 
 import (
 	"context"
+	"slices"
 
 	"github.com/manifold-run/manifold/intent/internal/learned"
 	"github.com/manifold-run/manifold/intent/internal/sparse"
@@ -59,11 +60,7 @@ func (m *senses) learned(vectors []byte) *learned.Meanings {
 
 // list are the weights and, last, the bias.
 func (w *weights) list() []float64 {
-	out := make([]float64, 0, signalCount+1)
-	for i := range signalCount + 1 {
-		out = append(out, w.at(i))
-	}
-	return out
+	return append(slices.Clone(w.of[:]), w.bias)
 }
 
 func listed(list []float64) weights {

@@ -64,8 +64,8 @@ func (x *Index) signals(of readings, k int) signals {
 	r := of.all[k]
 	c := x.caps[r.number]
 	out := signals{
-		signalCentroid: r.centroid, signalBest: r.best, signalCoverage: r.cover.share, signalSpoken: r.cover.spoken, signalFirst: r.cover.first,
-		signalMargin: margin(of.all, k), signalLength: r.cover.length(), signalTyped: typed(r.filled) * r.cover.spoken,
+		signalCentroid: r.centroid, signalBest: r.best, signalCoverage: r.cover.Share, signalSpoken: r.cover.Spoken, signalFirst: r.cover.First,
+		signalMargin: margin(of.all, k), signalLength: r.cover.Length(), signalTyped: typed(r.filled) * r.cover.Spoken,
 		signalSoftmax: r.softmax, signalLead: r.claim - r.rival, signalGrasp: x.grasp(r.number, of.terms),
 		signalAbsent: r.absent, signalAmount: flat(r.amount, mostWords), signalOutside: r.outside,
 		signalExamples: flat(float64(c.examples), mostExamples),

@@ -1,0 +1,113 @@
+// Package carry reads messages that go on from the requests before them: it knows what
+// those were about, which words point at that, and how a text reads with the thing in the
+// place of these words.
+package carry
+
+import (
+	"encoding/json"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/manifold-run/manifold/contracts"
+	"github.com/manifold-run/manifold/intent/internal/account"
+	"github.com/manifold-run/manifold/intent/internal/lang"
+	"github.com/manifold-run/manifold/intent/internal/schema"
+	"github.com/manifold-run/manifold/intent/internal/text"
+)
+
+// Kind is the evidence of a value that a word such as "her" stands for.
+const Kind = "carried"
+
+// Thing is a value of an earlier request that a later one may be about.
+type Thing struct{ Domain, Name, Value string }
+
+// Things are the texts that requests were about, if they were about one of each kind.
+func Things(catalog *contracts.Catalog, before []contracts.Intent) []Thing {
+	var out []Thing
+	several := map[[2]string]bool{}
+	for _, in := range before {
+		for _, name := range slices.Sorted(maps.Keys(in.Parameters)) {
+			value, ok := in.Parameters[name].(string)
+			if !ok || value == "" || strings.Contains(value, "${") || !mayBeAnything(catalog, in.Ref(), name) {
+				continue
+			}
+			t := Thing{in.Domain, name, value}
+			if at := slices.IndexFunc(out, func(o Thing) bool { return o.Domain == t.Domain && o.Name == t.Name }); at < 0 {
+				out = append(out, t)
+			} else if out[at].Value != value {
+				several[[2]string{t.Domain, t.Name}] = true
+			}
+		}
+	}
+	return slices.DeleteFunc(out, func(t Thing) bool { return several[[2]string{t.Domain, t.Name}] })
+}
+
+// mayBeAnything tells a parameter that takes any text, and so may name a thing: no day
+// and none of a list.
+func mayBeAnything(catalog *contracts.Catalog, ref, name string) bool {
+	entry, ok := catalog.Capability(ref)
+	var all schema.Schema
+	if !ok || json.Unmarshal(entry.Capability.Schema, &all) != nil {
+		return false
+	}
+	for _, p := range all.Members() {
+		if p.Name == name {
+			return len(p.Schema.Options()) == 0 && p.Schema.Format == ""
+		}
+	}
+	return false
+}
+
+// Pointers are the words of a message that point at something said before, by their
+// places. A small word that hangs on a verb by a hyphen is one too: "supprime-le",
+// "apaga-o".
+func Pointers(m *account.Message) []int {
+	var out []int
+	for i, t := range m.Tokens {
+		hangs := t.Glued && i > 0 && t.Start > 0 && m.Src[t.Start-1] == '-' && m.Says(i, lang.Article)
+		polite := t.Is(text.FormTitle) && !t.Is(text.FormFirst)
+		if !t.Is(text.FormQuoted) && !polite && (hangs || m.Says(i, lang.Third)) {
+			out = append(out, i)
+		}
+	}
+	return out
+}
+
+// Lacks tells whether a request needs something that is not said, or takes a word that
+// points at something for a value.
+func Lacks(intents []contracts.Intent, tokens []text.Token, pointers []int) bool {
+	return slices.ContainsFunc(intents, func(in contracts.Intent) bool {
+		if len(in.Missing) > 0 {
+			return true
+		}
+		for _, ev := range in.Evidence {
+			for _, i := range pointers {
+				if t := tokens[i]; ev.Kind != Kind && t.Start < ev.Span[1] && ev.Span[0] < t.End {
+					return true
+				}
+			}
+		}
+		return false
+	})
+}
+
+// LeftOut gives a request that only looks the one thing that it needs and nobody said.
+func LeftOut(catalog *contracts.Catalog, in contracts.Intent, things []Thing) (contracts.Intent, bool) {
+	if len(in.Missing) != 1 {
+		return in, false
+	}
+	entry, ok := catalog.Capability(in.Ref())
+	at := slices.IndexFunc(things, func(t Thing) bool { return t.Domain == in.Domain && t.Name == in.Missing[0] })
+	if !ok || at < 0 || entry.Policy.SideEffectClass.Writes() {
+		return in, false
+	}
+	in.Parameters = maps.Clone(in.Parameters)
+	if in.Parameters == nil {
+		in.Parameters = map[string]any{}
+	}
+	in.Parameters[in.Missing[0]] = things[at].Value
+	in.Said = in.Said.With(in.Missing[0], contracts.FromCarried)
+	in.Missing = nil
+	return in, true
+}

@@ -1,0 +1,103 @@
+package carry
+
+import (
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/manifold-run/manifold/contracts"
+	"github.com/manifold-run/manifold/intent/internal/text"
+)
+
+// Exchange is a text with a thing in the place of the words that point at it.
+type Exchange struct {
+	thing Thing
+	src   string
+	out   strings.Builder
+	from  int
+	edits []edit
+}
+
+// edit is [at, at+now) of the new text, which was [was[0], was[1]) of the old one.
+type edit struct {
+	at, now int
+	was     [2]int
+}
+
+// Put puts a thing in the place of some words of a text.
+func Put(src string, tokens []text.Token, pointers []int, t Thing) *Exchange {
+	e := &Exchange{src: src, thing: t}
+	for _, i := range pointers {
+		e.put(tokens[i].Start, tokens[i].End, t.Value)
+	}
+	e.out.WriteString(e.src[e.from:])
+	return e
+}
+
+// Text is how it reads now.
+func (e *Exchange) Text() string { return e.out.String() }
+
+func (e *Exchange) put(start, end int, words string) {
+	between := e.src[e.from:start]
+	if hung, ok := strings.CutSuffix(between, "-"); ok {
+		between = hung + " "
+	}
+	e.out.WriteString(between)
+	e.edits = append(e.edits, edit{at: e.out.Len(), now: len(words), was: [2]int{start, end}})
+	e.out.WriteString(words)
+	e.from = end
+}
+
+// back gives the place in the old text; inside of an exchange it is an edge of it.
+func (e *Exchange) back(at int, end bool) int {
+	moved := 0
+	for _, x := range e.edits {
+		switch {
+		case at <= x.at:
+			return at + moved
+		case at < x.at+x.now && !end:
+			return x.was[0]
+		case at <= x.at+x.now && (end || at < x.at+x.now):
+			return x.was[1]
+		}
+		moved = x.was[1] - (x.at + x.now)
+	}
+	return at + moved
+}
+
+// Restore makes an intent one of the old text again, in which a word stands for the thing;
+// there must be such a word. It tells whether the intent takes the thing.
+func (e *Exchange) Restore(in *contracts.Intent) bool {
+	t, here := e.thing, e.takes(in)
+	span := func(s [2]int) [2]int { return [2]int{e.back(s[0], false), e.back(s[1], true)} }
+	word := e.src[e.edits[0].was[0]:e.edits[0].was[1]]
+	in.Clause = strings.ReplaceAll(in.Clause, t.Value, word)
+	in.Evidence = maps.Clone(in.Evidence)
+	for name, ev := range in.Evidence {
+		ev.Span = span(ev.Span)
+		if here && name == t.Name {
+			ev.Kind = Kind
+		}
+		in.Evidence[name] = ev
+	}
+	if in.Said == nil {
+		return here
+	}
+	said := *in.Said
+	said.Text, said.Words = e.src, slices.Clone(said.Words)
+	for i := range said.Words {
+		said.Words[i].Span = span(said.Words[i].Span)
+	}
+	in.Said = &said
+	if here {
+		in.Said = in.Said.With(t.Name, contracts.FromCarried)
+	}
+	return here
+}
+
+// takes tells an intent that takes the thing for what it was before.
+func (e *Exchange) takes(in *contracts.Intent) bool {
+	t := e.thing
+	_, here := in.Evidence[t.Name]
+	return here && in.Domain == t.Domain && in.Parameters[t.Name] == t.Value
+}

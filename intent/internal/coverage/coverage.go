@@ -1,0 +1,145 @@
+// Package coverage tells how much of what somebody writes a capability explains, and how
+// sure one can be of it at most by that.
+package coverage
+
+import (
+	"math"
+
+	"github.com/manifold-run/manifold/intent/internal/slot"
+	"github.com/manifold-run/manifold/intent/internal/text"
+)
+
+// pacing is what each word counts of the one before it where the first words
+// say what is wanted.
+const pacing = 0.6
+
+// lightWeight is how much a word of grammar counts against a content word.
+const lightWeight = 0.12
+
+// Coverage is how much of a text a capability explains.
+type Coverage struct {
+	Share     float64 // of all words
+	Spoken    float64 // of the words outside of values
+	Explained float64 // number of content words that it knows or takes as values
+	Content   float64 // number of content words
+	words     float64 // number of all words
+	Asked     float64 // number of content words outside of values
+	Strange   float64 // of these, the number that it does not know
+	First     float64 // how well it knows the first of these, each next one counting less
+	question  bool    // it has a word such as "who"
+	foreign   bool    // the text begins with a content word that it does not know
+	aside     bool    // the second one, which is mostly what is wanted, is such a word, and no value stands before it
+}
+
+// Of goes through the tokens of a part. covered tells which of them belong to values of
+// the capability whose parameters set has, timed which are numbers or dates: these ask for
+// nothing by themselves.
+func Of(lexicon *text.Lexicon, set *slot.Set, tokens []text.Token, covered, timed []bool) Coverage {
+	var c Coverage
+	var all, known, said, saidAll float64
+	opens, valued, pace, paces := true, false, 1.0, 0.0
+	for i, t := range tokens {
+		w := 1.0
+		if lexicon.Light(t.Fold) {
+			w = lightWeight
+		}
+		share := 1.0
+		if i >= len(covered) || !covered[i] {
+			share = familiar(set, t)
+			said += w * share
+			saidAll += w
+			if w == 1 && !timed[i] {
+				c.foreign = c.foreign || opens && share == 0
+				c.aside = c.aside || c.Asked == 1 && !valued && share == 0
+				c.Asked++
+				c.Strange += 1 - share
+				c.First += pace * share
+				paces += pace
+				pace *= pacing
+			}
+		}
+		valued = valued || share == 1 && i < len(covered) && covered[i] || timed[i]
+		c.question = c.question || text.Asks(t.Fold)
+		opens = opens && w < 1
+		all += w
+		c.words++
+		known += w * share
+		if w == 1 {
+			c.Content++
+			c.Explained += share
+		}
+	}
+	if all > 0 {
+		c.Share = known / all
+	}
+	if paces > 0 {
+		c.First /= paces
+	} else {
+		c.First = 0.5
+	}
+	if saidAll > 0 {
+		c.Spoken = said / saidAll
+	}
+	return c
+}
+
+// Length is the number of content words, flattened to at most 1.
+func (c Coverage) Length() float64 { return min(1, math.Log1p(c.Content)/math.Log(12)) }
+
+// The most that a text gets that says too little, that holds only values, that begins with a foreign
+// word, which is mostly the verb, and of which half the content is foreign.
+const (
+	terseConfidence   = 0.7
+	bareConfidence    = 0.5
+	sameSentence      = 0.5
+	verbConfidence    = 0.7
+	foreignConfidence = 0.35
+)
+
+// Limit is the most that a text can get, whatever its words resemble: one word
+// is no request. Values without a word that asks for something need an example
+// that is said so; best is the likeness to the nearest.
+func (c Coverage) Limit(best float64, anyValue bool) float64 {
+	switch {
+	case c.Asked == 0 && !anyValue:
+		return foreignConfidence
+	case c.Asked == 0 && !c.question && best < sameSentence:
+		return bareConfidence
+	case c.Asked <= 1 && c.words <= 2 && !anyValue:
+		return terseConfidence
+	}
+	return 1
+}
+
+// LimitForeign is the most that a text gets for what has an effect: of two words
+// a foreign one is as good as the other, and the one behind the verb counts more
+// where it can be no value that is needed. silent is the share of what is needed
+// for which nothing is said.
+func (c Coverage) LimitForeign(anyValue, complete bool, silent float64) float64 {
+	switch {
+	case c.Asked <= 3 && c.aside && silent >= 0.5:
+		return foreignConfidence
+	case c.Asked <= 1 && c.words <= 2 && !anyValue:
+		return bareConfidence
+	case c.Asked <= 3 && (2*c.Strange > c.Asked && !complete || c.Strange > 0 && 2*c.Strange >= c.Asked && !anyValue):
+		return foreignConfidence
+	case c.foreign:
+		return verbConfidence
+	}
+	return 1
+}
+
+// familiar tells how well a capability knows a word: whole, misspelled, by a
+// verb of the same kind, or not.
+func familiar(set *slot.Set, t text.Token) float64 {
+	if set.Knows(t) {
+		return 1
+	}
+	if len(t.Fold) >= 5 && !t.Is(text.FormDigits|text.FormMixed) && set.NearlyKnows(t.Fold) {
+		return 0.75
+	}
+	if set.Akin(t) {
+		return 0.75
+	}
+	return 0
+}

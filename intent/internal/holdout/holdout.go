@@ -1,0 +1,113 @@
+// Package holdout takes a catalog apart, so that what was learned from one part of it can
+// be asked about another.
+package holdout
+
+import (
+	"hash/fnv"
+
+	"github.com/manifold-run/manifold/contracts"
+)
+
+// Each fold leaves out one of several examples of each capability, and some capabilities
+// altogether, whose examples then are requests for something that there is not.
+const (
+	foldHold     = 5 // one of so many capabilities is left out of a fold
+	fewExamples  = 500
+	manyExamples = 30000
+)
+
+// Question is an example that a fold does not know.
+type Question struct {
+	Text string
+	// Ref is the capability that is meant; empty if the fold does not have it.
+	Ref string
+}
+
+// Folds tells into how many folds examples are cut, and how many of these
+// are tried: few examples must leave most of them in place, many tell enough
+// in one fold.
+func Folds(examples int) (folds, asked uint64) {
+	switch {
+	case examples <= fewExamples:
+		return 8, 8
+	case examples <= manyExamples:
+		return 4, 2
+	}
+	return 8, 1
+}
+
+// Spread gives at most so many questions, from all over.
+func Spread(questions []Question, most int) []Question {
+	if len(questions) <= most {
+		return questions
+	}
+	out := make([]Question, most)
+	for i := range out {
+		out[i] = questions[i*len(questions)/most]
+	}
+	return out
+}
+
+// Fold is one way to take a catalog apart.
+type Fold struct {
+	Catalog *contracts.Catalog
+	// Number is the place of the fold among as many as Of says.
+	Number, Of uint64
+}
+
+// Split gives the catalog without the fold, and what is left out as questions.
+func (f Fold) Split() (*contracts.Catalog, []Question) {
+	var domains []*contracts.DomainEntry
+	var questions []Question
+	for _, from := range f.Catalog.Domains {
+		d := &contracts.DomainEntry{Name: from.Name, Digest: from.Digest, Manifest: from.Manifest}
+		for _, entry := range from.Capabilities {
+			kept, asked := f.entry(entry)
+			questions = append(questions, asked...)
+			if kept != nil {
+				d.Capabilities = append(d.Capabilities, kept)
+			}
+		}
+		domains = append(domains, d)
+	}
+	return contracts.NewCatalog("", domains, nil), questions
+}
+
+// entry gives a capability without the examples of the fold; nil if the fold
+// leaves it out.
+func (f Fold) entry(entry *contracts.CapabilityEntry) (*contracts.CapabilityEntry, []Question) {
+	hints := entry.Capability.Metadata.IntentHints
+	if hints == nil || !entry.Routable() {
+		return entry, nil
+	}
+	at := scatter(entry.Ref())
+	var kept []string
+	var asked []Question
+	turn := at
+	held := (at/f.Of+f.Number)%foldHold == 0
+	for _, example := range hints.Examples {
+		turn++
+		switch {
+		case held:
+			asked = append(asked, Question{Text: example})
+		case turn%f.Of == f.Number:
+			asked = append(asked, Question{Text: example, Ref: entry.Ref()})
+		default:
+			kept = append(kept, example)
+		}
+	}
+	if held {
+		return nil, asked
+	}
+	c, h := *entry.Capability, *hints
+	h.Examples = kept
+	c.Metadata.IntentHints = &h
+	return &contracts.CapabilityEntry{Domain: entry.Domain, Capability: &c, Policy: entry.Policy, Digest: entry.Digest}, asked
+}
+
+// scatter is a number that belongs to a name, whatever stands around it.
+func scatter(name string) uint64 {
+	h := fnv.New64a()
+	h.Write([]byte(name))
+	return h.Sum64() >> 8
+}
