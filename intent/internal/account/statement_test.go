@@ -25,10 +25,10 @@ func TestWhatIsToldCommandsNothing(t *testing.T) {
 		"le client a changé d'avis, annule la commande":    "told, command",
 		"el cliente se arrepintió, cancela el pedido":      "told, command",
 		"Lena Abel needs two days off, please request it":  "command, command",
-		"cancel the cabin":                                 "command",
-		"close C-5, but not C-7":                           "command, command", // an exception is none
-		"Close the account. Cheers, Tom":                   "command, courtesy, courtesy",
-		"Hi, Tom":                                          "courtesy, command", // nothing is signed so
+		"cancel the cabin":               "command",
+		"close C-5, but not C-7":         "command, command", // an exception is none
+		"Close the account. Cheers, Tom": "command, courtesy, courtesy",
+		"Hi, Tom":                        "courtesy, command", // nothing is signed so
 	} {
 		tokens := text.Tokens(say)
 		bids := func(i int) bool {

@@ -21,7 +21,7 @@ var calendarWords = sync.OnceValue(func() [][]string {
 })
 
 // respell reads a word that no language has as the one name of the calendar that it is one
-// slip or a doubled letter from: "tomorrwo", "wednessday". A name is none: "Augusto" without
+// slip or a doubled letter from: "tomorrwo", "sunnday". A name is none: "Augusto" without
 // a number beside it.
 func (d *Doc) respell() {
 	for i, t := range d.Tokens {
