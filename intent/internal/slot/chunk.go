@@ -1,6 +1,9 @@
 package slot
 
-import "github.com/manifold-run/manifold/intent/internal/text"
+import (
+	"github.com/manifold-run/manifold/intent/internal/slot/spelling"
+	"github.com/manifold-run/manifold/intent/internal/text"
+)
 
 // chunk offers the parts of a run of content words: runs of capitals, the
 // words that the request does not know, and the run as a whole. It gives the
@@ -25,7 +28,7 @@ func (f *field) chunk(first, last int) span {
 		i = end
 	}
 	a, b := first, last
-	for a < b && (f.known(a) || f.set.tools.cues.code[f.doc.Tokens[a].Stem]) && !f.capital(a) {
+	for a < b && (f.known(a) || f.set.tools.cues.Code[f.doc.Tokens[a].Stem]) && !f.capital(a) {
 		a++
 	}
 	for b > a && f.known(b) && !f.capital(b) {
@@ -51,7 +54,7 @@ func (f *field) chunk(first, last int) span {
 
 // known tells words of the request, and those of any request, such as "details".
 func (f *field) known(i int) bool {
-	return f.spelling.familiar(i) || f.set.tools.cues.generic[f.doc.Tokens[i].Stem]
+	return f.spelling.Familiar(i) || f.set.tools.cues.Generic[f.doc.Tokens[i].Stem]
 }
 
 // properRun tells whether all words are written as names are.
@@ -71,13 +74,13 @@ func (f *field) properRun(first, last int) bool {
 // name offers a run of capitals, alone and with what may belong to it.
 func (f *field) name(first, last, chunkLast int) span {
 	cut := f.inner[first]
-	if (last == chunkLast || f.set.tools.cues.particle[f.doc.Tokens[last+1].Fold]) && !f.common(first, last) {
+	if (last == chunkLast || f.set.tools.cues.Particle[f.doc.Tokens[last+1].Fold]) && !f.common(first, last) {
 		if end, worth := f.overParticle(last); worth > 0 {
 			f.add(span{first: first, last: end, proper: true, bridged: true})
 			cut += worth
 		}
 	}
-	tail, begins := last, f.spelling.beginsName(first)
+	tail, begins := last, f.spelling.BeginsName(first)
 	for tail < chunkLast && !f.known(tail+1) && !begins { // a verb follows the name that begins a sentence
 		tail++
 	}
@@ -96,9 +99,9 @@ func (f *field) name(first, last, chunkLast int) span {
 // leaves out otherwise is worth less behind "of", which also joins two names.
 func (f *field) overParticle(last int) (end, worth int) {
 	end = last
-	for end < last+maxNameTokens {
+	for end < last+spelling.MaxTokens {
 		j, own := end+1, 1
-		for j < f.to && j <= end+2 && !f.doc.Tokens[j].Break && f.set.tools.cues.particle[f.doc.Tokens[j].Fold] {
+		for j < f.to && j <= end+2 && !f.doc.Tokens[j].Break && f.set.tools.cues.Particle[f.doc.Tokens[j].Fold] {
 			if f.doc.Tokens[j].Fold != "of" {
 				own = 2
 			}
@@ -123,7 +126,7 @@ func (f *field) common(first, last int) bool {
 		return false
 	}
 	before := f.doc.Tokens[first-1]
-	return !f.doc.Tokens[first].Break && (f.set.tools.cues.capitalising[before.Fold] || f.inEntity[first-1])
+	return !f.doc.Tokens[first].Break && (f.set.tools.cues.Capitalising[before.Fold] || f.inEntity[first-1])
 }
 
 // bridge lets words in small letters go on over "of": "theory of numbers".

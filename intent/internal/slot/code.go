@@ -17,7 +17,7 @@ func (f *field) codeAt(i int) (raw string, last int, ok bool) {
 	}
 	e, typed := f.entityAt[i]
 	if typed && e.Kind == value.Phone && e.First == i && e.Last < f.to {
-		return "+" + f.wording.words(i, e.Last), e.Last, true
+		return "+" + f.wording.Text(i, e.Last), e.Last, true
 	}
 	c, ok := f.doc.ChunkAt(i)
 	if !ok || c.Last >= f.to || typed && e.Kind == value.Number && e.Last >= c.Last && !e.Spelled {
@@ -56,10 +56,10 @@ func (p *param) currency() bool {
 func (f *weigher) takesCode(p *param, raw string) bool {
 	c := f.set.tools.cues
 	for _, w := range p.words {
-		if c.code[w] {
+		if c.Code[w] {
 			return true
 		}
-		if signs, ok := c.written[w]; ok {
+		if signs, ok := c.Written[w]; ok {
 			return strings.ContainsAny(raw, signs)
 		}
 	}

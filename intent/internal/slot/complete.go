@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/manifold-run/manifold/contracts"
+	"github.com/manifold-run/manifold/intent/internal/slot/cues"
 	"github.com/manifold-run/manifold/intent/internal/value"
 )
 
@@ -65,7 +66,7 @@ func (s *Set) completer(m *Message, part Range, only []string, filled Filled) *c
 			f.taken[i-part.From] = f.taken[i-part.From] || e.Kind == value.Date || e.Kind == value.Clock // no name has a date in it
 		}
 	}
-	f.small, f.english = f.uncapitalised(), f.inEnglish()
+	f.small, f.english = f.wording.Uncapitalised(), f.set.tools.cues.InEnglish(f.doc.Tokens[f.from:f.to], f.set.tools.Lexicon)
 	return newCompleter(f, &s.tools.weights)
 }
 
@@ -117,7 +118,7 @@ func (f *completer) open(filled Filled) []*param {
 		default:
 			rest = append(rest, p)
 		}
-		if p.sense&sensePlace != 0 {
+		if p.sense&cues.SensePlace != 0 {
 			f.field.places++
 		}
 	}
@@ -135,7 +136,7 @@ func (f *completer) empty(p *param, filled *Filled) bool {
 func (f *completer) options(p *param, most int) []option {
 	var out []option
 	for _, s := range f.field.spans {
-		if s.comma && (p.sense&sensePlace == 0 || f.field.places != 1) {
+		if s.comma && (p.sense&cues.SensePlace == 0 || f.field.places != 1) {
 			continue // only a place has its country behind a comma
 		}
 		if p.resolver && f.near.somewhere(p, s.first) || astray(f.scope, p, s.first, s.last) {
@@ -197,9 +198,9 @@ func (f *completer) text(s span) string {
 	case s.raw != "":
 		return s.raw
 	case s.quoted:
-		return f.wording.quotation(s.first, s.last)
+		return f.wording.Quotation(s.first, s.last)
 	}
-	return f.wording.words(s.first, s.last)
+	return f.wording.Text(s.first, s.last)
 }
 
 // keep stores a value with its evidence.

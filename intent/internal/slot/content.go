@@ -5,15 +5,17 @@ import (
 	"strings"
 
 	"github.com/manifold-run/manifold/intent/internal/lang"
+	"github.com/manifold-run/manifold/intent/internal/slot/cues"
+	"github.com/manifold-run/manifold/intent/internal/slot/wording"
 	"github.com/manifold-run/manifold/intent/internal/text"
 )
 
 // sayingThat takes what follows a relative clause such as "that says" as what
 // the made thing shall say: the text of the only parameter that holds what
 // somebody says, or that the examples have behind such a verb.
-func (r *reading) sayingThat(frees []*param) {
+func sayingThat(r *reading, frees []*param) {
 	for i := r.from + 3; i < r.to; i++ {
-		if !r.set.tools.cues.utters[r.doc.Tokens[i].Stem] || r.doc.Tokens[i].Is(text.FormQuoted) {
+		if !r.set.tools.cues.Utters[r.doc.Tokens[i].Stem] || r.doc.Tokens[i].Is(text.FormQuoted) {
 			continue
 		}
 		if first := text.QuotedClause(r.doc.Tokens, i); first > r.from {
@@ -34,7 +36,7 @@ func (r *reading) sayingThat(frees []*param) {
 
 // tellingThat takes what follows the one who is told or asked: "tell the team that
 // lunch is ready", "ask Harbour Bot when the ferry goes".
-func (r *reading) tellingThat(frees []*param) {
+func tellingThat(r *reading, frees []*param) {
 	p := r.near.uttered(frees)
 	if p == nil {
 		return
@@ -45,11 +47,11 @@ func (r *reading) tellingThat(frees []*param) {
 			learns = learns || r.doc.Tokens[i].Has(lang.Learns)
 			i++ // "let the sales channel know"
 		}
-		if m.param == p || i >= r.to || i+1 >= r.to && !strings.Contains(r.wording.gap(i-1, i), ":") || !r.near.told(m.first) || r.doc.Tokens[i].Is(text.FormQuoted) {
+		if m.param == p || i >= r.to || i+1 >= r.to && !strings.Contains(r.wording.Gap(i-1, i), ":") || !r.near.told(m.first) || r.doc.Tokens[i].Is(text.FormQuoted) {
 			continue
 		}
 		switch fold := r.doc.Tokens[i].Fold; {
-		case strings.Contains(r.wording.gap(i-1, i), ":"):
+		case strings.Contains(r.wording.Gap(i-1, i), ":"):
 			dictation(r, p, i)
 			return
 		case text.Asks(fold) && fold != "como":
@@ -72,7 +74,7 @@ const farthest = 3
 // …" it is the "que", and "de" belongs to the name.
 func conveyed(r *reading, i int) int {
 	prep := func(i int) bool {
-		_, ok := r.set.tools.cues.preps[r.doc.Tokens[i].Fold]
+		_, ok := r.set.tools.cues.Preps[r.doc.Tokens[i].Fold]
 		return ok
 	}
 	if !prep(i) {
@@ -91,10 +93,10 @@ func conveyed(r *reading, i int) int {
 func (r *vicinity) told(first int) bool {
 	for i := first - 1; i >= r.from; i-- {
 		t := r.doc.Tokens[i]
-		if r.set.tools.cues.tells[t.Fold] {
+		if r.set.tools.cues.Tells[t.Fold] {
 			return r.opens(i)
 		}
-		if !r.set.tools.Lexicon.Light(t.Fold) && !r.spelling.familiar(i) {
+		if !r.set.tools.Lexicon.Light(t.Fold) && !r.spelling.Familiar(i) {
 			return false
 		}
 	}
@@ -104,7 +106,7 @@ func (r *vicinity) told(first int) bool {
 // opens tells whether nothing but politeness stands before a place.
 func (r *vicinity) opens(i int) bool {
 	for j := r.from; j < i; j++ {
-		if fold := r.doc.Tokens[j].Fold; !r.set.tools.Lexicon.Light(fold) || Negates(fold) || text.Asks(fold) {
+		if fold := r.doc.Tokens[j].Fold; !r.set.tools.Lexicon.Light(fold) || cues.Negates(fold) || text.Asks(fold) {
 			return false
 		}
 	}
@@ -112,7 +114,7 @@ func (r *vicinity) opens(i int) bool {
 }
 
 // conveys tells words between the one who is told and what is told.
-func conveys(fold string) bool { return is(fold, lang.Conveys) }
+func conveys(fold string) bool { return cues.Is(fold, lang.Conveys) }
 
 // utterance offers the quotation that begins at a place, or the text from there
 // on.
@@ -121,15 +123,15 @@ func (r *reading) utterance(p *param, first int) {
 	var raw string
 	switch {
 	case r.doc.Tokens[first].Is(text.FormQuoted):
-		for m.last+1 < r.to && r.doc.Tokens[m.last+1].Is(text.FormQuoted) && !closesQuote(r.wording.gap(m.last, m.last+1)) {
+		for m.last+1 < r.to && r.doc.Tokens[m.last+1].Is(text.FormQuoted) && !wording.ClosesQuote(r.wording.Gap(m.last, m.last+1)) {
 			m.last++
 		}
-		raw = r.wording.quotation(first, m.last)
-	case r.wording.quotedFrom(first) || r.wording.broken(first+1, r.to-1):
+		raw = r.wording.Quotation(first, m.last)
+	case r.wording.QuotedFrom(first) || r.wording.Broken(first+1, r.to-1):
 		return // where what is said ends is not for a comma to tell
 	default:
-		m.last, m.kind, m.p = r.utteranceEnd(p, first), kindContext, 0.85
-		raw = r.wording.words(first, m.last)
+		m.last, m.kind, m.p = utteranceEnd(r, p, first), kindContext, 0.85
+		raw = r.wording.Text(first, m.last)
 	}
 	if v, ok := r.set.parse(p, raw, r.now); ok {
 		m.value = v
@@ -139,34 +141,25 @@ func (r *reading) utterance(p *param, first int) {
 
 // dictation offers all that stands behind a colon, whatever signs are in it.
 func dictation(r *reading, p *param, first int) {
-	if v, ok := r.set.parse(p, r.wording.words(first, r.to-1), r.now); ok {
+	if v, ok := r.set.parse(p, r.wording.Text(first, r.to-1), r.now); ok {
 		r.add(mention{param: p, first: first, last: r.to - 1, value: v, kind: kindQuoted, p: 0.9})
 	}
-}
-
-func (r *wording) broken(first, last int) bool {
-	for i := first; i <= last; i++ {
-		if r.doc.Tokens[i].Break {
-			return true
-		}
-	}
-	return false
 }
 
 // utteranceEnd gives the last word of what is said: the last one there is, but
 // for a known value of another parameter behind a preposition, as in "that says
 // lunch is ready to the sales channel".
-func (r *reading) utteranceEnd(p *param, first int) int {
+func utteranceEnd(r *reading, p *param, first int) int {
 	for _, m := range r.mentions {
-		named := m.last+2 == r.to && slices.Contains(m.param.words, r.wording.stemAt(m.last+1))
+		named := m.last+2 == r.to && slices.Contains(m.param.words, r.wording.StemAt(m.last+1))
 		if m.param == p || m.last+1 != r.to && !named {
 			continue
 		}
 		i := m.first - 1
-		if i > first && r.set.tools.cues.article(r.doc.Tokens[i].Fold) {
+		if i > first && cues.Article(r.doc.Tokens[i].Fold) {
 			i--
 		}
-		if _, prep := r.set.tools.cues.preps[r.doc.Tokens[i].Fold]; prep && i > first {
+		if _, prep := r.set.tools.cues.Preps[r.doc.Tokens[i].Fold]; prep && i > first {
 			return i - 1
 		}
 	}
@@ -178,8 +171,8 @@ func (r *reading) utteranceEnd(p *param, first int) int {
 // "post hello to all in the sales channel". Words of the request alone are
 // nothing that anybody says.
 func (r *reading) speechEnd(p *param, first int) int {
-	last := r.utteranceEnd(p, first)
-	if last == r.to-1 || relates(r.doc.Tokens[first].Fold) || r.wording.quotedFrom(first) || r.wording.broken(first+1, last) {
+	last := utteranceEnd(r, p, first)
+	if last == r.to-1 || relates(r.doc.Tokens[first].Fold) || r.wording.QuotedFrom(first) || r.wording.Broken(first+1, last) {
 		return first - 1
 	}
 	for i := first; i <= last; i++ {
@@ -196,7 +189,7 @@ func (r *reading) speechEnd(p *param, first int) int {
 func (r *vicinity) uttered(frees []*param) *param {
 	named := func(p *param) bool { return p.speaks(r.set.tools.cues) }
 	shown := func(p *param) bool {
-		return slices.ContainsFunc(sortedKeys(p.lefts), func(left string) bool { return r.set.tools.cues.utters[left] })
+		return slices.ContainsFunc(sortedKeys(p.lefts), func(left string) bool { return r.set.tools.cues.Utters[left] })
 	}
 	for _, says := range []func(*param) bool{named, shown} {
 		var found []*param
@@ -219,14 +212,14 @@ func sole(params []*param) *param {
 	return params[0]
 }
 
-func relates(fold string) bool { return is(fold, lang.Relative) }
+func relates(fold string) bool { return cues.Is(fold, lang.Relative) }
 
 // Tells tells words with a verb of telling at their head, of which something said was
 // read: "let the sales channel know that …".
 func Tells(s *Set, m *Message, run Range, f Filled) bool {
 	for i := run.From; i < run.To; i++ {
 		t := m.Tokens[i]
-		if s.tools.cues.tells[t.Fold] {
+		if s.tools.cues.Tells[t.Fold] {
 			return slices.ContainsFunc(s.params, func(p *param) bool {
 				ev, said := f.Evidence[p.name()]
 				return said && p.speaks(s.tools.cues) && ev.Span[0] > t.End

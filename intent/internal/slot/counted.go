@@ -4,13 +4,15 @@ import (
 	"math"
 	"slices"
 
+	"github.com/manifold-run/manifold/intent/internal/slot/cues"
+	"github.com/manifold-run/manifold/intent/internal/slot/spelling"
 	"github.com/manifold-run/manifold/intent/internal/text"
 	"github.com/manifold-run/manifold/intent/internal/value"
 )
 
 // learnCounted keeps the parameters of free text whose value stands right behind that of a
 // whole number in an example, also behind a word such as "of".
-func (s *Set) learnCounted(d *value.Doc, found []mention) {
+func learnCounted(s *Set, d *value.Doc, found []mention) {
 	for _, n := range found {
 		if n.param.kind != "integer" {
 			continue
@@ -20,7 +22,7 @@ func (s *Set) learnCounted(d *value.Doc, found []mention) {
 			if !m.param.free() || m.param.resolver || m.param.pattern != nil || slices.Contains(s.counted, m.param) || between < 0 || between > 1 || d.Tokens[m.first].Break {
 				continue
 			}
-			if between == 0 || s.tools.cues.particle[d.Tokens[n.last+1].Fold] {
+			if between == 0 || s.tools.cues.Particle[d.Tokens[n.last+1].Fold] {
 				s.counted = append(s.counted, m.param)
 			}
 		}
@@ -33,25 +35,25 @@ func (r *reading) counted() {
 	if len(r.set.counted) == 0 || r.learning {
 		return
 	}
-	for _, e := range r.wording.numbers() {
-		if e.Money || e.Percent || e.Ordinal || e.Doubt || e.Number != math.Trunc(e.Number) || e.Last+1 >= r.to || r.doc.Tokens[e.First].Glued || r.codeAround(e) {
+	for _, e := range r.wording.Numbers() {
+		if e.Money || e.Percent || e.Ordinal || e.Doubt || e.Number != math.Trunc(e.Number) || e.Last+1 >= r.to || r.doc.Tokens[e.First].Glued || codeAround(r, e) {
 			continue
 		}
 		first := e.Last + 1
-		if of := first + 1; of < r.to && r.spelling.familiar(first) && r.set.tools.cues.particle[r.doc.Tokens[of].Fold] {
+		if of := first + 1; of < r.to && r.spelling.Familiar(first) && r.set.tools.cues.Particle[r.doc.Tokens[of].Fold] {
 			first = of // "40 pieces of tape"
 		}
-		if r.set.tools.cues.particle[r.doc.Tokens[first].Fold] {
+		if r.set.tools.cues.Particle[r.doc.Tokens[first].Fold] {
 			first++
 		}
-		last := r.countedEnd(first)
+		last := countedEnd(r, first)
 		for _, p := range r.set.counted {
 			if last < first || !r.try(dear) || slices.ContainsFunc(r.mentions, func(m mention) bool {
 				return m.param == p && m.first <= last && first <= m.last && m.kind != kindContext
 			}) {
 				continue
 			}
-			if v, ok := r.set.parse(p, r.wording.words(first, last), r.now); ok {
+			if v, ok := r.set.parse(p, r.wording.Text(first, last), r.now); ok {
 				r.add(mention{param: p, first: first, last: last, value: v, kind: kindContext, p: 0.85})
 			}
 		}
@@ -59,19 +61,19 @@ func (r *reading) counted() {
 }
 
 // codeAround tells a number that is a part of a code.
-func (r *reading) codeAround(e value.Entity) bool {
+func codeAround(r *reading, e value.Entity) bool {
 	c, ok := r.doc.ChunkOf(e.First)
 	return ok && c.Code() && (c.First < e.First || c.Last > e.Last)
 }
 
 // countedEnd gives the last of the nouns that begin at a place: they end before a word of
 // grammar, over which only one such as "of" leads to another noun.
-func (r *reading) countedEnd(first int) int {
+func countedEnd(r *reading, first int) int {
 	last := first - 1
-	for i := first; i < r.to && i < first+maxNameTokens; i++ {
-		if !r.noun(i) {
+	for i := first; i < r.to && i < first+spelling.MaxTokens; i++ {
+		if !countable(r, i) {
 			next := i + 1
-			if i == first || next >= r.to || r.doc.Tokens[i].Break || !r.set.tools.cues.particle[r.doc.Tokens[i].Fold] || !r.noun(next) || r.doc.Tokens[next].Break {
+			if i == first || next >= r.to || r.doc.Tokens[i].Break || !r.set.tools.cues.Particle[r.doc.Tokens[i].Fold] || !countable(r, next) || r.doc.Tokens[next].Break {
 				return last
 			}
 			continue
@@ -84,9 +86,9 @@ func (r *reading) countedEnd(first int) int {
 	return last
 }
 
-// noun tells a word that may be one of a thing's.
-func (r *reading) noun(i int) bool {
+// countable tells a word that may be one of a thing's.
+func countable(r *reading, i int) bool {
 	t := r.doc.Tokens[i]
-	_, prep := r.set.tools.cues.preps[t.Fold]
-	return !prep && !r.inEntity[i] && !t.Is(text.FormDigits|text.FormMixed|text.FormQuoted) && !r.set.tools.Lexicon.Light(t.Fold) && !Joins(t.Fold) && !r.spelling.familiar(i)
+	_, prep := r.set.tools.cues.Preps[t.Fold]
+	return !prep && !r.inEntity[i] && !t.Is(text.FormDigits|text.FormMixed|text.FormQuoted) && !r.set.tools.Lexicon.Light(t.Fold) && !cues.Joins(t.Fold) && !r.spelling.Familiar(i)
 }

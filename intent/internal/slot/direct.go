@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/manifold-run/manifold/intent/internal/lang"
+	"github.com/manifold-run/manifold/intent/internal/slot/cues"
 	"github.com/manifold-run/manifold/intent/internal/text"
 )
 
@@ -31,9 +32,9 @@ func (p *param) heading() heading {
 		return headingTo
 	case slices.Contains(p.words, "old"), slices.Contains(p.words, "current"):
 		return headingFrom
-	case p.sense&senseSource != 0 && p.sense&senseTarget == 0:
+	case p.sense&cues.SenseSource != 0 && p.sense&cues.SenseTarget == 0:
 		return headingFrom
-	case p.sense&senseTarget != 0 && p.sense&senseSource == 0:
+	case p.sense&cues.SenseTarget != 0 && p.sense&cues.SenseSource == 0:
 		return headingTo
 	}
 	return headingNone

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/manifold-run/manifold/intent/internal/lang"
+	"github.com/manifold-run/manifold/intent/internal/slot/cues"
 	"github.com/manifold-run/manifold/intent/internal/text"
 	"github.com/manifold-run/manifold/intent/internal/value"
 )
@@ -99,7 +100,7 @@ func (r *reading) month(i int) {
 		return
 	}
 	first, last, to, bare, ok := r.set.tools.Scanner.Period(r.doc, i, r.now)
-	announced := i > r.from && r.set.tools.cues.preps[r.doc.Tokens[i-1].Fold]&senseTime != 0
+	announced := i > r.from && r.set.tools.cues.Preps[r.doc.Tokens[i-1].Fold]&cues.SenseTime != 0
 	if !ok || to >= r.to || bare && !announced || !bare && r.set.writes {
 		return
 	}
@@ -155,7 +156,7 @@ func (r *vicinity) expects(learned map[string]int, i int) bool {
 		return false
 	}
 	if i > r.from && r.doc.Tokens[i].Has(lang.Article) && !r.doc.Tokens[i].Break {
-		if _, prep := r.set.tools.cues.preps[r.doc.Tokens[i-1].Fold]; prep && r.announces(learned, i-1) {
+		if _, prep := r.set.tools.cues.Preps[r.doc.Tokens[i-1].Fold]; prep && r.announces(learned, i-1) {
 			return true
 		}
 	}
@@ -163,7 +164,7 @@ func (r *vicinity) expects(learned map[string]int, i int) bool {
 }
 
 func (r *vicinity) announces(learned map[string]int, i int) bool {
-	stem := r.wording.leftAt(i)
+	stem := r.wording.LeftAt(i)
 	return learned[stem] > 0 && !slices.Contains([]string{"the", "a", "an", "my", "and"}, stem)
 }
 
@@ -182,7 +183,7 @@ func (r *reading) date(p *param, e value.Entity) {
 	case r.near.lone((*param).temporal, p):
 		score += 0.1
 	}
-	cue := r.wording.periodCue(e)
+	cue := periodCue(r.scope, e)
 	if hasBeen(r, p, e, cue) {
 		e.Time = e.Time.AddDate(-1, 0, 0)
 	}
@@ -213,7 +214,7 @@ func (r *reading) date(p *param, e value.Entity) {
 // an effect takes it so only where it needs both.
 func bothEnds(r *reading, e value.Entity) {
 	start, end := r.set.period()
-	if start == nil || e.Edge != value.Whole || r.wording.periodCue(e) != roleNone || !r.onlyDate(e) || r.learning || r.set.writes && (!start.required || !end.required) {
+	if start == nil || e.Edge != value.Whole || periodCue(r.scope, e) != roleNone || !r.onlyDate(e) || r.learning || r.set.writes && (!start.required || !end.required) {
 		return
 	}
 	for _, p := range []*param{start, end} {
@@ -296,7 +297,7 @@ func offerDay(r *reading, p *param, e value.Entity) {
 // oneDay tells the only day of a text without a number of days, right before or right
 // behind what the capability is called.
 func (r *reading) oneDay(e value.Entity) bool {
-	if e.Kind != value.Date || e.Edge != value.Whole || r.wording.periodCue(e) != roleNone || r.learning {
+	if e.Kind != value.Date || e.Edge != value.Whole || periodCue(r.scope, e) != roleNone || r.learning {
 		return false
 	}
 	if slices.ContainsFunc(r.entities, func(o value.Entity) bool {
@@ -331,7 +332,7 @@ func daysBetween(from, to time.Time) (all, working int) {
 
 // periodCue tells which end of a period a date is: as it was said together with the
 // other, or else by the words before it.
-func (r *wording) periodCue(e value.Entity) role {
+func periodCue(r *scope, e value.Entity) role {
 	switch e.Edge {
 	case value.Start:
 		return roleStart
@@ -347,7 +348,7 @@ func (r *wording) periodCue(e value.Entity) role {
 			return roleStart
 		case t.Has(lang.Ends):
 			return roleEnd
-		case !t.Has(lang.Within) && r.set.tools.cues.names[t.Stem]&senseTime == 0 && !r.contracted(t):
+		case !t.Has(lang.Within) && r.set.tools.cues.Names[t.Stem]&cues.SenseTime == 0 && !contracted(r, t):
 			return roleNone
 		}
 	}
@@ -356,7 +357,7 @@ func (r *wording) periodCue(e value.Entity) role {
 
 // contracted tells a preposition with its article in it, of those that stand before a date:
 // the "du" of "à partir du 3 mai".
-func (r *wording) contracted(t text.Token) bool {
+func contracted(r *scope, t text.Token) bool {
 	alone, ok := lang.Shipped().Preposition(t.Lower)
 	return ok && r.set.tools.Lexicon.Folded(alone).Has(lang.Within)
 }

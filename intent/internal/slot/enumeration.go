@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"github.com/manifold-run/manifold/intent/internal/lang"
+	"github.com/manifold-run/manifold/intent/internal/slot/cues"
 )
 
 // lists offers runs of spans with nothing but commas and words such as "and"
@@ -17,7 +18,7 @@ func (f *field) lists(items []span) {
 		if end > i {
 			whole := items[i]
 			whole.last, whole.items = items[end].last, items[i:end+1]
-			whole.bracketed = strings.HasSuffix(strings.TrimSpace(f.wording.gap(whole.first-1, whole.first)), "[")
+			whole.bracketed = strings.HasSuffix(strings.TrimSpace(f.wording.Gap(whole.first-1, whole.first)), "[")
 			if len(f.spans) < maxSpans {
 				f.spans = append(f.spans, whole)
 			}
@@ -33,17 +34,14 @@ func (f *field) listed(a, b span) bool {
 		return true
 	}
 	for i := a.last + 1; i < b.first; i++ {
-		if !conjoins(f.doc.Tokens[i].Fold) {
+		if !cues.Conjoins(f.doc.Tokens[i].Fold) {
 			return false
 		}
 		between++
 	}
-	gap := strings.TrimSpace(f.wording.gap(b.first-1, b.first))
+	gap := strings.TrimSpace(f.wording.Gap(b.first-1, b.first))
 	return between > 0 || gap == "," || gap == "&" || gap == "/" || gap == "、" || strings.HasSuffix(gap, ",")
 }
 
 // opposes tells words that put two names beside each other.
-func opposes(fold string) bool { return is(fold, lang.Versus) }
-
-// conjoins tells words between the last two items of a list.
-func conjoins(fold string) bool { return is(fold, lang.Listing) }
+func opposes(fold string) bool { return cues.Is(fold, lang.Versus) }

@@ -41,7 +41,7 @@ func (s *Set) completeNumbers(m *Message, part Range, only []string, filled Fill
 func (s *Set) openNumbers(m *Message, part Range, only []string, filled Filled) (*completer, []*param) {
 	f := &field{passage: s.passage(m, part, only), figureAt: map[int]bool{}}
 	f.numerals.count()
-	for _, e := range f.wording.numbers() {
+	for _, e := range f.wording.Numbers() {
 		for i := e.First; i <= e.Last; i++ {
 			f.figureAt[i] = true
 		}
@@ -77,7 +77,7 @@ func (f *completer) loose(filled Filled, open []*param) []value.Entity {
 			held = append(held, text.Span{Start: ev.Span[0], End: ev.Span[1]})
 		}
 	}
-	return slices.DeleteFunc(f.wording.numbers(), func(e value.Entity) bool {
+	return slices.DeleteFunc(f.wording.Numbers(), func(e value.Entity) bool {
 		return slices.ContainsFunc(held, func(s text.Span) bool { return e.Span.Start < s.End && s.Start < e.Span.End })
 	})
 }
@@ -202,10 +202,10 @@ func (f *weigher) kindOf(p *param, e value.Entity, ev *[evCount]float64) {
 			ev[which] = 1
 		}
 	}
-	money, share := f.set.tools.cues.says(p, f.set.tools.cues.money), p.isShare() || p.saysPercent() || f.set.tools.cues.says(p, f.set.tools.cues.share)
+	money, share := says(p, f.set.tools.cues.Money), p.isShare() || p.saysPercent() || says(p, f.set.tools.cues.Share)
 	set(evFigureMoney, e.Money && money)
 	set(evFigureMoneyOdd, e.Money && !money)
-	set(evFigureNoMoney, !e.Money && money && slices.ContainsFunc(f.wording.numbers(), func(o value.Entity) bool { return o.Money }))
+	set(evFigureNoMoney, !e.Money && money && slices.ContainsFunc(f.wording.Numbers(), func(o value.Entity) bool { return o.Money }))
 	set(evFigurePercent, e.Percent && share)
 	set(evFigurePerOdd, e.Percent && !share)
 	set(evFigureShare, share && e.Number > 0 && e.Number < 1)
@@ -215,7 +215,7 @@ func (f *weigher) kindOf(p *param, e value.Entity, ev *[evCount]float64) {
 	}
 	set(evFigureNoYear, !yearLike(e) && p.isYear())
 	noun := e.Unit != "" && !isTime(e.Unit)
-	count := f.set.tools.cues.says(p, f.set.tools.cues.count)
+	count := says(p, f.set.tools.cues.Count)
 	set(evFigureCount, noun && count || f.tops(e.First))
 	set(evFigureNoun, noun && !count && ev[evFigureUnit] == 0 && ev[evFigureDesc] == 0)
 }
@@ -226,6 +226,6 @@ func (f *weigher) tops(i int) bool {
 }
 
 // says tells whether the name of a parameter holds one of the words.
-func (c *cues) says(p *param, words map[string]bool) bool {
+func says(p *param, words map[string]bool) bool {
 	return slices.ContainsFunc(p.words, func(w string) bool { return words[strings.TrimSuffix(w, "s")] || words[w] })
 }

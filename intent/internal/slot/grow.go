@@ -41,13 +41,13 @@ func closed(f *completer, p *param, best likely) likely {
 		return best
 	}
 	t := f.doc.Tokens[next]
-	if t.Break || t.Is(text.FormQuoted) || f.field.taken[next-f.from] || !slices.Contains(p.words, t.Stem) || !f.set.tools.cues.proper[t.Stem] {
+	if t.Break || t.Is(text.FormQuoted) || f.field.taken[next-f.from] || !slices.Contains(p.words, t.Stem) || !f.set.tools.cues.Proper[t.Stem] {
 		return best
 	}
 	if _, text := best.value.(string); !text {
 		return best
 	}
-	if v, ok := f.set.parse(p, f.wording.words(best.first, next), f.now); ok {
+	if v, ok := f.set.parse(p, f.wording.Text(best.first, next), f.now); ok {
 		best.value, best.last = v, next
 	}
 	return best
@@ -62,7 +62,7 @@ func (a Asked) NamedAs(m *Message, i int, values map[string]any) (name string, f
 	var open []*param
 	for _, p := range a.of.params {
 		_, has := values[p.name()]
-		if !has && p.free() && !p.resolver && slices.ContainsFunc(p.words, func(w string) bool { return a.of.tools.cues.proper[w] || w == "name" }) {
+		if !has && p.free() && !p.resolver && slices.ContainsFunc(p.words, func(w string) bool { return a.of.tools.cues.Proper[w] || w == "name" }) {
 			open = append(open, p)
 		}
 	}
@@ -81,7 +81,7 @@ func (a Asked) NamedAs(m *Message, i int, values map[string]any) (name string, f
 func (a Asked) Explains(values map[string]any) string {
 	var open []*param
 	for _, p := range a.of.params {
-		if _, has := values[p.name()]; !has && p.free() && !p.resolver && p.pattern == nil && p.list == "" && slices.ContainsFunc(p.words, func(w string) bool { return a.of.tools.cues.why[w] }) {
+		if _, has := values[p.name()]; !has && p.free() && !p.resolver && p.pattern == nil && p.list == "" && slices.ContainsFunc(p.words, func(w string) bool { return a.of.tools.cues.Why[w] }) {
 			open = append(open, p)
 		}
 	}

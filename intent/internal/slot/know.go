@@ -161,7 +161,7 @@ func (a Asked) Loose(name string, ev contracts.Evidence) bool {
 
 // Honoured tells a value with a title before it that is no part of it, as in "Dr Silva".
 func (a Asked) Honoured(m *Message, first int) bool {
-	return a.of.passage(m, Range{To: len(m.Tokens)}, nil).spelling.honours(first - 1)
+	return a.of.passage(m, Range{To: len(m.Tokens)}, nil).spelling.Honours(first - 1)
 }
 
 // OpenKinds are the parameters that take one of few values and have none: "she is

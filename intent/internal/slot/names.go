@@ -2,14 +2,12 @@ package slot
 
 import (
 	"slices"
-	"strings"
 
 	"github.com/manifold-run/manifold/intent/internal/lang"
+	"github.com/manifold-run/manifold/intent/internal/slot/cues"
+	"github.com/manifold-run/manifold/intent/internal/slot/spelling"
 	"github.com/manifold-run/manifold/intent/internal/text"
 )
-
-// maxNameTokens bounds how long a free text without quotes can be.
-const maxNameTokens = 8
 
 // frees are the parameters that take free text.
 func (r *vicinity) frees() []*param {
@@ -31,12 +29,12 @@ func (r *reading) names() {
 	}
 	signed(r, frees)
 	r.saying(frees)
-	r.sayingThat(frees)
-	r.tellingThat(frees)
+	sayingThat(r, frees)
+	tellingThat(r, frees)
 	for i := r.from; i < r.to; i++ {
-		if last, ok := r.spelling.capitals(i); ok {
+		if last, ok := r.spelling.Capitals(i); ok {
 			if !slices.ContainsFunc(frees, func(p *param) bool { return p.list != "" }) {
-				last = r.spelling.secondSurname(i, last)
+				last = r.spelling.SecondSurname(i, last)
 			}
 			for _, p := range frees {
 				if r.try(dear) {
@@ -60,7 +58,7 @@ func (r *reading) names() {
 // "#random" is a channel.
 func signed(r *reading, frees []*param) {
 	for _, p := range frees {
-		if !slices.ContainsFunc(p.words, func(w string) bool { return r.set.tools.cues.written[w] == "#" }) {
+		if !slices.ContainsFunc(p.words, func(w string) bool { return r.set.tools.cues.Written[w] == "#" }) {
 			continue
 		}
 		for i := r.from; i < r.to && r.try(1); i++ {
@@ -68,7 +66,7 @@ func signed(r *reading, frees []*param) {
 			if t.Start == 0 || r.doc.Src[t.Start-1] != '#' || t.Is(text.FormQuoted|text.FormDigits|text.FormMixed) || r.learning {
 				continue
 			}
-			if v, ok := r.set.parse(p, r.wording.words(i, i), r.now); ok {
+			if v, ok := r.set.parse(p, r.wording.Text(i, i), r.now); ok {
 				r.add(mention{param: p, first: i, last: i, value: v, kind: kindShape, p: 0.86})
 			}
 		}
@@ -78,7 +76,7 @@ func signed(r *reading, frees []*param) {
 // offerName rates a run of capitalised words for a parameter.
 func (r *reading) offerName(p *param, first, last int) {
 	if !p.resolver && p.list == "" {
-		last = r.spelling.conjoined(first, last, p.naming)
+		last = r.spelling.Conjoined(first, last, p.naming)
 	}
 	score := 0.3
 	switch {
@@ -91,14 +89,14 @@ func (r *reading) offerName(p *param, first, last int) {
 	if plain {
 		score -= 0.2
 	}
-	if r.spelling.noun(first, last) && !r.near.expects(p.lefts, first-1) {
+	if r.spelling.Noun(first, last) && !r.near.expects(p.lefts, first-1) {
 		score -= 0.3
 	}
 	if r.near.somewhere(p, first) {
 		score -= 0.2
 	}
 	score += r.near.context(p, first, last)
-	v, ok := r.set.parse(p, r.wording.words(first, last), r.now)
+	v, ok := r.set.parse(p, r.wording.Text(first, last), r.now)
 	if ok && (score >= floorOptional || r.set.writes || r.learning || p.resolver) {
 		r.add(mention{param: p, first: first, last: last, value: v, kind: kindName, p: min(score, 0.92)})
 	}
@@ -107,30 +105,16 @@ func (r *reading) offerName(p *param, first, last int) {
 // somewhere tells a name behind a preposition that announces a place, for a
 // parameter that is none by its name and none in the examples.
 func (r *vicinity) somewhere(p *param, first int) bool {
-	if first == r.from || p.sense&(sensePlace|senseTime) != 0 || r.expects(p.lefts, first-1) {
+	if first == r.from || p.sense&(cues.SensePlace|cues.SenseTime) != 0 || r.expects(p.lefts, first-1) {
 		return false
 	}
 	return r.doc.Tokens[first-1].Has(lang.Somewhere)
 }
 
-// conjoined lets a text go on over "and" to more capitals: "Sales and
-// Marketing" is one title where only one can be given. Names of people are of two words:
-// "Tom Hensley and Grace Oduya" are two.
-func (r *spelling) conjoined(first, last int, naming bool) int {
-	for last+2 < r.to && !r.doc.Tokens[last+1].Break && !r.doc.Tokens[last+2].Break && Joins(r.doc.Tokens[last+1].Fold) {
-		end, ok := r.capitals(last + 2)
-		if !ok || naming && last > first && end > last+2 {
-			break
-		}
-		last = end
-	}
-	return last
-}
-
 // context is what the words around a text say for a parameter.
 func (r *vicinity) context(p *param, first, last int) float64 {
 	score := 0.0
-	left := r.wording.leftAt(first - 1)
+	left := r.wording.LeftAt(first - 1)
 	switch {
 	case slices.ContainsFunc(r.set.params, func(q *param) bool { return q != p && r.qualifies(q, first, last) }):
 		return 0 // "the Spare OpenAI credential" is no model
@@ -155,7 +139,7 @@ func (r *vicinity) context(p *param, first, last int) float64 {
 // what is said or written: "the Team OpenAI credential".
 func (r *vicinity) qualifies(p *param, first, last int) bool {
 	name := last + len(p.words)
-	return first > r.from && len(p.words) > 0 && !p.speaks(r.set.tools.cues) && name < r.to && r.wording.phraseEndsAt(p.words, name) &&
+	return first > r.from && len(p.words) > 0 && !p.speaks(r.set.tools.cues) && name < r.to && r.wording.PhraseEndsAt(p.words, name) &&
 		r.doc.Tokens[first-1].Has(lang.Article) && !r.doc.Tokens[first].Break && !r.doc.Tokens[last+1].Break
 }
 
@@ -166,7 +150,7 @@ func (r *vicinity) belongsElsewhere(p *param, stem string) bool {
 }
 
 // introduces tells words that often stand before a name.
-func introduces(fold string) bool { return is(fold, lang.Introduces) }
+func introduces(fold string) bool { return cues.Is(fold, lang.Introduces) }
 
 // saying takes what follows a word such as "saying" as the only free text that
 // is asked for.
@@ -185,22 +169,17 @@ func (r *reading) saying(frees []*param) {
 		return
 	}
 	for i := r.from + 1; i+1 < r.to; i++ {
-		if !speaks(r.doc.Tokens[i].Fold) || r.wording.quotedFrom(i) {
+		if !speaks(r.doc.Tokens[i].Fold) || r.wording.QuotedFrom(i) {
 			continue // the words that are said stand in quotation marks then
 		}
-		if v, ok := r.set.parse(only, r.wording.words(i+1, r.to-1), r.now); ok {
+		if v, ok := r.set.parse(only, r.wording.Text(i+1, r.to-1), r.now); ok {
 			r.add(mention{param: only, first: i + 1, last: r.to - 1, value: v, kind: kindContext, p: 0.8})
 		}
 		return
 	}
 }
 
-// quotedFrom tells whether there is a quotation at a place or behind it.
-func (r *wording) quotedFrom(i int) bool {
-	return slices.ContainsFunc(r.doc.Tokens[i:r.to], func(t text.Token) bool { return t.Is(text.FormQuoted) })
-}
-
-func speaks(fold string) bool { return is(fold, lang.Saying) }
+func speaks(fold string) bool { return cues.Is(fold, lang.Saying) }
 
 // usualLeft is in how many examples a word stands before a parameter that then says
 // what follows: "the channel lobby".
@@ -209,14 +188,14 @@ const usualLeft = 2
 // plain rates a text in small letters: only where a word stands before it that
 // announces the parameter.
 func (r *reading) plain(p *param, first int) {
-	if first == r.from || r.doc.Tokens[first].Break || p.naming && !r.learning && r.spelling.capitalises() {
+	if first == r.from || r.doc.Tokens[first].Break || p.naming && !r.learning && r.spelling.Capitalises() {
 		return
 	}
-	left := r.wording.leftAt(first - 1)
+	left := r.wording.LeftAt(first - 1)
 	learned := r.near.expects(p.lefts, first-1)
-	own := r.near.after(p, first) && (p.resolver || links(r.doc.Tokens[first-1].Fold))
+	own := r.near.after(p, first) && (p.resolver || cues.Links(r.doc.Tokens[first-1].Fold))
 	thing := r.near.thing(p)
-	if links(r.doc.Tokens[first].Fold) || slices.Contains(p.words, r.doc.Tokens[first].Stem) || thing && r.spelling.familiar(first) {
+	if cues.Links(r.doc.Tokens[first].Fold) || slices.Contains(p.words, r.doc.Tokens[first].Stem) || thing && r.spelling.Familiar(first) {
 		return // the value comes later
 	}
 	if !learned && !own && (!p.resolver || !introduces(left) || r.near.belongsElsewhere(p, left)) {
@@ -238,8 +217,8 @@ func (r *reading) plain(p *param, first int) {
 	case p.lefts[left] >= usualLeft && !p.speaks(r.set.tools.cues) && first == last:
 		score = 0.5
 	}
-	v, ok := r.set.parse(p, r.wording.words(first, last), r.now)
-	if ok && (p.pattern == nil || p.resolver || p.pattern.MatchString(r.wording.words(first, last))) {
+	v, ok := r.set.parse(p, r.wording.Text(first, last), r.now)
+	if ok && (p.pattern == nil || p.resolver || p.pattern.MatchString(r.wording.Text(first, last))) {
 		r.add(mention{param: p, first: first, last: last, value: v, kind: kindContext, p: min(score+r.near.context(p, first, last), 0.85)})
 	}
 }
@@ -250,27 +229,24 @@ func (r *vicinity) thing(p *param) bool {
 	return !p.resolver && p.written.things() && !p.speaks(r.set.tools.cues)
 }
 
-// links tells words that stand between the name of a parameter and its value.
-func links(fold string) bool { return is(fold, lang.Links) }
-
 // plainEnd finds the last token of a text that begins at first: a resolved
 // name ends at any word of the request or of grammar, other texts only where
 // the next parameter is announced.
 func (r *reading) plainEnd(p *param, first int) int {
 	last, thing := first-1, r.near.thing(p)
-	for i := first; i < r.to && i < first+maxNameTokens; i++ {
+	for i := first; i < r.to && i < first+spelling.MaxTokens; i++ {
 		t := r.doc.Tokens[i]
 		if i > first && t.Break || r.inEntity[i] || t.Is(text.FormQuoted) || r.isKnownValue(i) {
 			break
 		}
-		light, known := r.set.tools.Lexicon.Light(t.Fold), r.spelling.familiar(i) || r.spelling.askedHowMany(i)
-		if p.resolver && (light || known || r.set.tools.cues.verbal[t.Fold]) || i == first && light {
+		light, known := r.set.tools.Lexicon.Light(t.Fold), r.spelling.Familiar(i) || r.spelling.Request.AskedHowMany(r.doc, r.from, i)
+		if p.resolver && (light || known || r.set.tools.cues.Verbal[t.Fold]) || i == first && light {
 			break
 		}
 		if i > first && thing && (known && !light || t.Has(lang.Finite)) {
 			break
 		}
-		if !p.resolver && light && r.near.belongsElsewhere(p, r.wording.leftAt(i)) {
+		if !p.resolver && light && r.near.belongsElsewhere(p, r.wording.LeftAt(i)) {
 			break
 		}
 		last = i
@@ -299,45 +275,33 @@ func (r *reading) lists() {
 		if m.param.kind != "string" || m.param.list == "" && !m.param.naming || len(m.param.enum) > 0 || m.kind == kindKeyed || m.doubt {
 			continue
 		}
-		first, ok := r.wording.behindConnector(m.last)
+		first, ok := r.wording.BehindConnector(m.last)
 		if !ok || !m.param.free() || !m.param.naming && m.kind != kindName && m.kind != kindContext {
 			continue
 		}
-		last, ok := r.spelling.capitals(first)
+		last, ok := r.spelling.Capitals(first)
 		switch {
 		case m.kind == kindQuoted:
-			last = r.wording.quotedTo(first)
+			last = r.wording.QuotedTo(first)
 		case !ok:
-			last = r.item(m, first)
+			last = listItem(r, m, first)
 		}
 		if last < first || r.mentioned(m.param, first, m.p-0.02) {
 			continue
 		}
-		if v, ok := r.set.parse(m.param, r.wording.words(first, last), r.now); ok {
+		if v, ok := r.set.parse(m.param, r.wording.Text(first, last), r.now); ok {
 			r.add(mention{param: m.param, first: first, last: last, value: v, kind: m.kind, p: m.p - 0.01, item: true})
 		}
 	}
 }
 
-// quotedTo gives the last token of the quotation that begins at a token.
-func (r *wording) quotedTo(first int) int {
-	if !r.doc.Tokens[first].Is(text.FormQuoted) {
-		return first - 1
-	}
-	last := first
-	for last+1 < r.to && r.doc.Tokens[last+1].Is(text.FormQuoted) && !closesQuote(r.gap(last, last+1)) {
-		last++
-	}
-	return last
-}
-
-// item finds the last token of a list item in small letters. Behind a name only
+// listItem finds the last token of a list item in small letters. Behind a name only
 // a name goes on, and words that more follows are another request: "for Ana and
 // bake a cake".
-func (r *reading) item(m mention, first int) int {
+func listItem(r *reading, m mention, first int) int {
 	last := r.plainEnd(m.param, first)
 	next := last + 1
-	if r.doc.Tokens[m.first].Is(text.FormTitle|text.FormCaps) || next < r.to && !r.doc.Tokens[next].Break && !Joins(r.doc.Tokens[next].Fold) {
+	if r.doc.Tokens[m.first].Is(text.FormTitle|text.FormCaps) || next < r.to && !r.doc.Tokens[next].Break && !cues.Joins(r.doc.Tokens[next].Fold) {
 		return first - 1
 	}
 	return last
@@ -350,23 +314,3 @@ func (r *reading) mentioned(p *param, first int, atLeast float64) bool {
 		return m.param == p && m.first <= first && m.last >= first && m.p >= atLeast
 	})
 }
-
-// behindConnector gives the token behind ",", "and" or both.
-func (r *wording) behindConnector(last int) (int, bool) {
-	i := last + 1
-	if i < r.to && r.doc.Tokens[i].Fold == "s" && r.doc.Tokens[i].Glued {
-		i++ // "Ana's, Bruno's and Chen's"
-	}
-	if i >= r.to {
-		return 0, false
-	}
-	gap := strings.Trim(r.gap(i-1, i), " "+quotationMarks)
-	connected := gap == "," || gap == "&" || gap == "/" || gap == "+" || gap == "、" || gap == "，"
-	if Joins(r.doc.Tokens[i].Fold) && (gap == "" || connected) {
-		i, connected = i+1, true
-	}
-	return i, connected && i < r.to
-}
-
-// Joins tells words that put equal things beside each other.
-func Joins(fold string) bool { return is(fold, lang.Joins) }

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/manifold-run/manifold/intent/internal/lang"
+	"github.com/manifold-run/manifold/intent/internal/slot/cues"
 	"github.com/manifold-run/manifold/intent/internal/text"
 	"github.com/manifold-run/manifold/intent/internal/value"
 )
@@ -228,7 +229,7 @@ func (r *vicinity) namedTogether(i int) bool {
 	}
 	for j := i - 1; j > r.from+1 && j >= i-3; j-- {
 		if names(j) {
-			return Joins(r.doc.Tokens[j-1].Fold) && names(j-2)
+			return cues.Joins(r.doc.Tokens[j-1].Fold) && names(j-2)
 		}
 	}
 	return false
@@ -253,7 +254,7 @@ func (r *numerals) count() {
 			r.counts.places++
 		}
 	}
-	for _, e := range r.wording.numbers() {
+	for _, e := range r.wording.Numbers() {
 		r.counts.all++
 		if !e.Spelled {
 			r.counts.digits++
@@ -266,16 +267,6 @@ func (r *numerals) count() {
 // so that those in words count something else.
 func (r *numerals) counted() bool {
 	return r.counts.places > 0 && r.counts.digits >= r.counts.places
-}
-
-func (r *wording) numbers() []value.Entity {
-	var out []value.Entity
-	for _, e := range r.entities {
-		if e.Kind == value.Number && e.First >= r.from && e.Last < r.to {
-			out = append(out, e)
-		}
-	}
-	return out
 }
 
 // evenNumbers tells whether the text has exactly as many numbers as the

@@ -11,6 +11,8 @@ import (
 	"github.com/manifold-run/manifold/contracts"
 	"github.com/manifold-run/manifold/intent/internal/schema"
 	"github.com/manifold-run/manifold/intent/internal/shape"
+	"github.com/manifold-run/manifold/intent/internal/slot/cues"
+	"github.com/manifold-run/manifold/intent/internal/slot/wording"
 	"github.com/manifold-run/manifold/intent/internal/text"
 )
 
@@ -49,10 +51,10 @@ type param struct {
 	clock        string // how its pattern has a time of day written
 
 	words []string // stems of the name
-	names []spokenName
+	names []wording.Name
 	desc  map[string]bool
 	own   map[string]bool // words of the description that are in no other
-	sense sense
+	sense cues.Sense
 	unit  string
 	units int // how many units of time the description names
 	// measure is the unit that the name ends in, as in "height_cm".
@@ -94,7 +96,7 @@ func (p *param) temporal() bool {
 // sibling tells two parameters whose names differ only by a number or by words
 // such as "start" and "end".
 func (p *param) sibling(q *param) bool {
-	return p.sense&(senseSource|senseTarget) != 0 && q.sense&(senseSource|senseTarget) != 0 || slices.Equal(p.trunk(), q.trunk())
+	return p.sense&(cues.SenseSource|cues.SenseTarget) != 0 && q.sense&(cues.SenseSource|cues.SenseTarget) != 0 || slices.Equal(p.trunk(), q.trunk())
 }
 
 // trunk is the name without what only counts or orders.
@@ -136,7 +138,7 @@ func (s *Set) compileParams(c *contracts.Capability) {
 		p.naming = p.resolver || p.free() && p.pattern == nil && p.examples > 1 && p.written.proper > 0 && p.written.plain == 0 && !p.speaks(s.tools.cues)
 		p.clock = p.clockLayout()
 		p.names = append(spoken(p.single, false), spoken(p.list, true)...)
-		p.sense = s.tools.cues.senseOf(p.words)
+		p.sense = s.tools.cues.SenseOf(p.words)
 		if len(p.words) > 0 {
 			p.measure = s.tools.Scanner.Measure(p.words[len(p.words)-1])
 		}
@@ -162,12 +164,12 @@ func (s *Set) ownWords(about []string) {
 	}
 }
 
-func spoken(name string, list bool) []spokenName {
+func spoken(name string, list bool) []wording.Name {
 	words := text.Phrase(text.SplitName(name))
 	if len(words) == 0 {
 		return nil
 	}
-	return []spokenName{{words: words, joined: strings.Join(words, ""), list: list}}
+	return []wording.Name{{Words: words, Joined: strings.Join(words, ""), List: list}}
 }
 
 func (s *Set) addParam(c *contracts.Capability, root *schema.Schema, pr schema.Property, rules map[string]contracts.ArrayRule) {

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/manifold-run/manifold/intent/internal/lang"
+	"github.com/manifold-run/manifold/intent/internal/slot/cues"
 	"github.com/manifold-run/manifold/intent/internal/text"
 	"github.com/manifold-run/manifold/intent/internal/value"
 )
@@ -115,8 +116,8 @@ func unquote(s string) string { return strings.Trim(s, "\"'`“”«» \t") }
 
 func parseBool(raw string) (any, bool) {
 	fold := text.Fold(raw)
-	on := is(fold, lang.Yes)
-	return on, on || is(fold, lang.No)
+	on := cues.Is(fold, lang.Yes)
+	return on, on || cues.Is(fold, lang.No)
 }
 
 func equal(a, b any) bool {

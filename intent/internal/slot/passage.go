@@ -1,8 +1,12 @@
 package slot
 
 import (
+	"slices"
 	"time"
 
+	"github.com/manifold-run/manifold/intent/internal/lang"
+	"github.com/manifold-run/manifold/intent/internal/slot/spelling"
+	"github.com/manifold-run/manifold/intent/internal/slot/wording"
 	"github.com/manifold-run/manifold/intent/internal/text"
 	"github.com/manifold-run/manifold/intent/internal/value"
 )
@@ -27,39 +31,69 @@ type scope struct {
 // those before it.
 type passage struct {
 	*scope
-	wording  *wording
-	spelling *spelling
+	wording  *wording.Words
+	spelling *spelling.Names
 	near     *vicinity
 	numerals *numerals
 }
 
-// wording is how the words stand: what is between two of them, in which quotation or
-// list they are, and where a part of the sentence ends.
-type wording struct{ *scope }
+// request is what the spelling of names depends on in what is asked for.
+type request struct{ set *Set }
 
-// spelling tells names from other words by how they are written.
-type spelling struct {
-	*scope
-	wording *wording
-	// nouns tells, once it was looked at, whether every noun has a capital here.
-	nouns *bool
-	// names tells, once it was looked at, whether a name is written with capitals here.
-	names *bool
+// Knows tells a word of the request itself.
+func (r request) Knows(t text.Token) bool { return r.set.Knows(t) }
+
+// Long are the words of the request that may be a part of a compound.
+func (r request) Long() []string { return r.set.long }
+
+// Titles tells that the examples of a parameter have titles before its values.
+func (r request) Titles() bool {
+	return slices.ContainsFunc(r.set.params, func(p *param) bool { return p.lefts[wording.Titled] > 0 })
+}
+
+// Numbers tells that a parameter takes numbers.
+func (r request) Numbers() bool { return slices.ContainsFunc(r.set.params, (*param).numeric) }
+
+// Codes tells that a parameter takes codes.
+func (r request) Codes() bool {
+	return slices.ContainsFunc(r.set.params, func(p *param) bool { return p.pattern != nil || p.identifiers > 0 })
+}
+
+// AskedHowMany tells what is asked a number of: "how many days", "wie viele Tage",
+// "quanto de férias". It is no name.
+func (request) AskedHowMany(d *value.Doc, from, i int) bool {
+	j := i - 1
+	if j > from && (d.Tokens[j].Fold == "de" || d.Tokens[j].Fold == "d") && !d.Tokens[i].Break {
+		j--
+	}
+	if j < from || d.Tokens[j+1].Break && !d.Tokens[j+1].Glued {
+		return false
+	}
+	if d.Tokens[j].Has(lang.HowMany) {
+		return true
+	}
+	switch d.Tokens[j].Fold {
+	case "many", "much":
+		return j > from && d.Tokens[j-1].Fold == "how"
+	case "viel", "viele", "vielen":
+		return j > from && d.Tokens[j-1].Fold == "wie"
+	}
+	return false
 }
 
 // vicinity tells what the words around a place say of the parameter that a value
 // there is for.
 type vicinity struct {
 	*scope
-	wording  *wording
-	spelling *spelling
+	wording  *wording.Words
+	spelling *spelling.Names
 }
 
 // numerals tells what a number may be for: how many there are, in which lists, with
 // which units.
 type numerals struct {
 	*scope
-	wording *wording
+	wording *wording.Words
 	near    *vicinity
 	// counts are how many numbers the text has, how many of them in digits, and
 	// how many the capability asks for; runs are the lists among them.
@@ -75,15 +109,18 @@ func newPassage(of scope) *passage {
 	all := &struct {
 		scope
 		passage
-		wording
-		spelling
 		vicinity
 		numerals
+
+		part  wording.Scope
+		words wording.Words
+		names spelling.Names
 	}{scope: of}
-	all.wording = wording{&all.scope}
-	all.spelling = spelling{scope: &all.scope, wording: &all.wording}
-	all.vicinity = vicinity{scope: &all.scope, wording: &all.wording, spelling: &all.spelling}
-	all.numerals = numerals{scope: &all.scope, wording: &all.wording, near: &all.vicinity}
-	all.passage = passage{&all.scope, &all.wording, &all.spelling, &all.vicinity, &all.numerals}
+	all.part = wording.Scope{Doc: of.doc, From: of.from, To: of.to, Entities: of.entities, Quotes: of.quotes, Lexicon: of.set.tools.Lexicon}
+	all.words = wording.Words{Scope: &all.part}
+	all.names = spelling.Names{Scope: &all.part, Wording: &all.words, Cues: of.set.tools.cues, Request: request{of.set}, InEntity: of.inEntity, Learning: of.learning}
+	all.vicinity = vicinity{scope: &all.scope, wording: &all.words, spelling: &all.names}
+	all.numerals = numerals{scope: &all.scope, wording: &all.words, near: &all.vicinity}
+	all.passage = passage{&all.scope, &all.words, &all.names, &all.vicinity, &all.numerals}
 	return &all.passage
 }

@@ -135,7 +135,7 @@ func (r *reading) known(i int) {
 			if !r.try(1) {
 				return
 			}
-			if last, ok := r.wording.matches(ph, i); ok && !r.wording.insideCode(i, last) && !r.wording.insideQuotation(i, last) && (ph.kind != kindExample || !r.insideName(ph.param, i, last)) && !calledSo(r.scope, i, last) {
+			if last, ok := matches(r.scope, ph, i); ok && !r.wording.InsideCode(i, last) && !r.wording.InsideQuotation(i, last) && (ph.kind != kindExample || !r.insideName(ph.param, i, last)) && !r.wording.CalledSo(i, last) {
 				found = true
 				r.add(mention{param: ph.param, first: i, last: last, value: ph.value, kind: ph.kind, p: ph.p})
 			}
@@ -149,21 +149,6 @@ func (r *reading) known(i int) {
 	}
 }
 
-// calledSo tells a known word that begins the name behind a word such as "called": the
-// "Reply" of "called Reply Desk" is no kind of starter.
-func calledSo(r *scope, first, last int) bool {
-	next := last + 1
-	return first > r.from && next < r.to && r.doc.Tokens[first].Is(text.FormTitle) && !r.doc.Tokens[first].Break && !r.doc.Tokens[next].Break &&
-		links(r.doc.Tokens[first-1].Fold) && r.doc.Tokens[next].Is(text.FormTitle|text.FormCaps) && !r.doc.Tokens[next].Is(text.FormQuoted)
-}
-
-// insideCode tells a part of a path, of a file's name or of an address: the
-// ending of "map.png" asks for no picture.
-func (r *wording) insideCode(first, last int) bool {
-	c, ok := r.doc.ChunkOf(first)
-	return ok && last <= c.Last && (c.First < first || last < c.Last) && c.Code()
-}
-
 // insideName tells an example that is a part of a longer name here: "Ana Souza
 // Lima" is not Ana Souza.
 func (r *reading) insideName(p *param, first, last int) bool {
@@ -171,21 +156,21 @@ func (r *reading) insideName(p *param, first, last int) bool {
 		return false
 	}
 	next := last + 1
-	if next < r.to && !r.doc.Tokens[next].Break && (r.spelling.nameWord(next) && !r.near.begins(p, next) || r.spelling.digitsOfName(next)) {
+	if next < r.to && !r.doc.Tokens[next].Break && (r.spelling.NameWord(next) && !r.near.begins(p, next) || r.spelling.DigitsOfName(next)) {
 		return true
 	}
-	if at, ok := r.spelling.overParticles(first, last); ok && !r.near.begins(p, at) {
+	if at, ok := r.spelling.OverParticles(first, last); ok && !r.near.begins(p, at) {
 		return true
 	}
 	before := first - 1
-	return before >= r.from && !r.doc.Tokens[first].Break && !r.doc.Tokens[before].Is(text.FormFirst) && !r.spelling.noun(before, before) && r.spelling.nameWord(before) && !r.endsKnown(p, before)
+	return before >= r.from && !r.doc.Tokens[first].Break && !r.doc.Tokens[before].Is(text.FormFirst) && !r.spelling.Noun(before, before) && r.spelling.NameWord(before) && !r.endsKnown(p, before)
 }
 
 // begins tells whether another known value of a parameter begins at a place,
 // endsKnown whether one ends there.
 func (r *vicinity) begins(p *param, i int) bool {
 	return slices.ContainsFunc(r.set.phrases[r.doc.Tokens[i].Fold], func(ph phrase) bool {
-		_, ok := r.wording.matches(ph, i)
+		_, ok := matches(r.scope, ph, i)
 		return ok && ph.param == p
 	})
 }
@@ -194,7 +179,7 @@ func (r *reading) endsKnown(p *param, i int) bool {
 	return slices.ContainsFunc(r.mentions, func(m mention) bool { return m.param == p && m.last == i })
 }
 
-func (r *wording) matches(ph phrase, i int) (last int, ok bool) {
+func matches(r *scope, ph phrase, i int) (last int, ok bool) {
 	if i+len(ph.words) > r.to {
 		return 0, false
 	}

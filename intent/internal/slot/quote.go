@@ -2,8 +2,8 @@ package slot
 
 import (
 	"slices"
-	"strings"
 
+	"github.com/manifold-run/manifold/intent/internal/slot/cues"
 	"github.com/manifold-run/manifold/intent/internal/text"
 )
 
@@ -15,21 +15,17 @@ func (r *reading) quoted() {
 			first++
 			continue
 		}
-		last := r.wording.quotedTo(first)
+		last := r.wording.QuotedTo(first)
 		r.quote(first, last)
 		first = last + 1
 	}
 }
 
-const quotationMarks = "\"'“”‘’«»`"
-
-func closesQuote(gap string) bool { return strings.ContainsAny(gap, quotationMarks) }
-
 func (r *reading) quote(first, last int) {
 	if first == r.from && last == r.to-1 {
 		return // a request that stands in quotes as a whole
 	}
-	raw := r.wording.quotation(first, last)
+	raw := r.wording.Quotation(first, last)
 	var fitting []*param
 	values := map[*param]any{}
 	frees := r.near.frees()
@@ -69,23 +65,8 @@ func (r *reading) quote(first, last int) {
 const severalWords = 3
 
 // speaks tells parameters that hold what somebody says.
-func (p *param) speaks(c *cues) bool {
-	return slices.ContainsFunc(p.words, func(w string) bool { return c.speech[w] })
-}
-
-// quotation is the text between quotation marks, as it is written there. A comma
-// before the closing mark belongs to the sentence around.
-func (r *wording) quotation(first, last int) string {
-	for _, q := range r.quotes {
-		if q.Start <= r.doc.Tokens[first].Start && r.doc.Tokens[last].End <= q.End {
-			raw := strings.TrimRight(r.doc.Src[q.Start:q.End], ", ")
-			if first == last {
-				raw = strings.TrimRight(raw, ".")
-			}
-			return text.Clean(raw)
-		}
-	}
-	return r.words(first, last)
+func (p *param) speaks(c *cues.Cues) bool {
+	return slices.ContainsFunc(p.words, func(w string) bool { return c.Speech[w] })
 }
 
 // named tells how much of a parameter's name stands right before a place: 0 for
@@ -103,21 +84,4 @@ func (r *vicinity) named(p *param, i int) float64 {
 		n, j = n+1, j-1
 	}
 	return float64(n) + float64(n)/float64(len(p.words)+1)
-}
-
-// insideQuotation tells a part of a longer quotation: what "Ping Two" names is
-// not Ping. In a request that stands in quotes as a whole nothing is quoted.
-func (r *wording) insideQuotation(first, last int) bool {
-	quoted := func(i int) bool { return i >= r.from && i < r.to && r.doc.Tokens[i].Is(text.FormQuoted) }
-	if !quoted(first) {
-		return false
-	}
-	from, to := first, last
-	for quoted(from-1) && !closesQuote(r.gap(from-1, from)) {
-		from--
-	}
-	for quoted(to+1) && !closesQuote(r.gap(to, to+1)) {
-		to++
-	}
-	return to-from > last-first && (from > r.from || to < r.to-1)
 }

@@ -100,31 +100,6 @@ func (r *reading) collect() {
 	r.lists()
 }
 
-func (r *wording) stemAt(i int) string {
-	if i < r.from || i >= r.to {
-		return "^"
-	}
-	return r.doc.Tokens[i].Stem
-}
-
-// titled stands for any title before a name, such as "Dr" and "Dra".
-const titled = "Dr"
-
-// leftAt is the same of a word that announces a value: a preposition with an article in it
-// is the preposition, and one title is as good as another.
-func (r *wording) leftAt(i int) string {
-	if i < r.from || i >= r.to {
-		return r.stemAt(i)
-	}
-	if r.doc.Tokens[i].Has(lang.Title) {
-		return titled
-	}
-	if alone, ok := lang.Shipped().Preposition(r.doc.Tokens[i].Lower); ok {
-		return alone
-	}
-	return r.doc.Tokens[i].Stem
-}
-
 // after tells whether the words of the parameter's name stand right before
 // token i, such as "title" in "title Senior Engineer". Of several words the
 // last is enough.
@@ -135,7 +110,7 @@ func (r *vicinity) after(p *param, i int) bool {
 			return false
 		}
 		stem := r.doc.Tokens[j].Stem
-		if slices.Contains(p.words, stem) && (len(p.words) == 1 || !r.set.tools.Lexicon.Light(stem) || r.wording.phraseEndsAt(p.words, j)) {
+		if slices.Contains(p.words, stem) && (len(p.words) == 1 || !r.set.tools.Lexicon.Light(stem) || r.wording.PhraseEndsAt(p.words, j)) {
 			return true
 		}
 		switch r.doc.Tokens[j].Fold {
@@ -152,37 +127,12 @@ func (r *vicinity) after(p *param, i int) bool {
 	return false
 }
 
-func (r *wording) phraseEndsAt(words []string, last int) bool {
-	first := last - len(words) + 1
-	if first < r.from {
-		return false
-	}
-	for k, w := range words {
-		if r.doc.Tokens[first+k].Stem != w {
-			return false
-		}
-	}
-	return true
-}
-
-// gap is what stands between two tokens.
-func (r *wording) gap(a, b int) string {
-	if a < 0 || b >= len(r.doc.Tokens) {
-		return ""
-	}
-	return r.doc.Src[r.doc.Tokens[a].End:r.doc.Tokens[b].Start]
-}
-
-// words gives the cleaned text of a run of tokens.
-func (r *wording) words(first, last int) string {
-	return text.Clean(r.doc.Src[r.doc.Tokens[first].Start:r.doc.Tokens[last].End])
-}
-
-func (r *wording) spanOf(m mention) text.Span {
+// in gives the place of a mention in a text.
+func (m mention) in(d *value.Doc) text.Span {
 	if m.span.End > m.span.Start {
 		return m.span
 	}
-	return text.Span{Start: r.doc.Tokens[m.first].Start, End: r.doc.Tokens[m.last].End}
+	return text.Span{Start: d.Tokens[m.first].Start, End: d.Tokens[m.last].End}
 }
 
 // identifier offers a chunk to the parameters whose pattern or examples it

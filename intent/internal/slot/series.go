@@ -2,9 +2,7 @@ package slot
 
 import (
 	"slices"
-	"strings"
 
-	"github.com/manifold-run/manifold/intent/internal/text"
 	"github.com/manifold-run/manifold/intent/internal/value"
 )
 
@@ -50,7 +48,7 @@ func (r *reading) offerSeries(takers []*param, run []value.Entity, runs int) {
 // sign opens the list.
 func (r *vicinity) heads(p *param, first int) bool {
 	for j := first - 1; j >= r.from && j >= first-4 && !r.inEntity[j]; j-- {
-		if r.wording.phraseEndsAt(p.words, j) {
+		if r.wording.PhraseEndsAt(p.words, j) {
 			return true
 		}
 	}
@@ -80,36 +78,14 @@ func (r *numerals) numberRuns() [][]value.Entity {
 		}
 		run = nil
 	}
-	for _, e := range r.wording.numbers() {
-		if len(run) > 0 && !r.wording.continues(run[len(run)-1].Last, e.First) {
+	for _, e := range r.wording.Numbers() {
+		if len(run) > 0 && !r.wording.Continues(run[len(run)-1].Last, e.First) {
 			end()
 		}
 		run = append(run, e)
 	}
 	end()
 	return out
-}
-
-// continues tells whether a number goes on with the run that ends at a.
-func (r *wording) continues(a, b int) bool {
-	words := 0
-	for i := a + 1; i < b; i++ {
-		if !conjoins(r.doc.Tokens[i].Fold) {
-			return false
-		}
-		words++
-	}
-	gap := r.doc.Src[r.doc.Tokens[a].End:r.doc.Tokens[b].Start]
-	if strings.ContainsAny(gap, "[](){}:") {
-		return false
-	}
-	return words > 0 || strings.ContainsAny(gap, ",;/|") || r.doc.Tokens[b].Is(text.FormDigits) && r.bracketed(a)
-}
-
-// bracketed tells whether a place lies inside square brackets.
-func (r *wording) bracketed(i int) bool {
-	before := r.doc.Src[:r.doc.Tokens[i].Start]
-	return strings.LastIndexByte(before, '[') > strings.LastIndexByte(before, ']')
 }
 
 // inRun tells numbers that belong to a run.

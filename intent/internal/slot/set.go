@@ -8,6 +8,7 @@ import (
 	"github.com/manifold-run/manifold/contracts"
 	"github.com/manifold-run/manifold/intent/internal/lang"
 	"github.com/manifold-run/manifold/intent/internal/schema"
+	"github.com/manifold-run/manifold/intent/internal/slot/cues"
 	"github.com/manifold-run/manifold/intent/internal/text"
 	"github.com/manifold-run/manifold/intent/internal/value"
 )
@@ -17,15 +18,22 @@ type Tools struct {
 	Lexicon *text.Lexicon
 	Scanner *value.Scanner
 
-	cues    *cues
+	cues    *cues.Cues
 	weights weights
 	prior   weights
 }
 
+// english tells English from the others; shared are prepositions of others that are
+// words of another kind in English.
+const (
+	english = "the an is are was were of to for with from what how who where which and my me you i please find get show give can could would need want at by this that it in"
+	shared  = "a no do as um am on per des du en em au aux par pour con des bei"
+)
+
 // NewTools prepares the tables of words.
 func NewTools() *Tools {
 	lex := text.NewLexicon()
-	return &Tools{Lexicon: lex, Scanner: value.NewScanner(lex), cues: newCues(lex.Lexica), weights: shippedWeights(), prior: priorWeights()}
+	return &Tools{Lexicon: lex, Scanner: value.NewScanner(lex), cues: cues.New(lex.Lexica, english, shared), weights: shippedWeights(), prior: priorWeights()}
 }
 
 // Set is everything that helps to fill the parameters of one capability. It is
@@ -115,17 +123,17 @@ func (s *Set) learn(example string) {
 			covered[i] = true
 		}
 	}
-	s.learnCounted(doc, found)
+	learnCounted(s, doc, found)
 	for _, m := range found {
 		if m.item {
 			continue // its neighbour is another item
 		}
 		// Another value beside it announces nothing.
 		if m.first == 0 || !covered[m.first-1] {
-			m.param.lefts[r.wording.leftAt(m.first-1)]++
+			m.param.lefts[r.wording.LeftAt(m.first-1)]++
 		}
 		if m.last+1 == len(covered) || !covered[m.last+1] {
-			m.param.rights[r.wording.leftAt(m.last+1)]++
+			m.param.rights[r.wording.LeftAt(m.last+1)]++
 		}
 	}
 	for i, t := range doc.Tokens {
@@ -291,10 +299,10 @@ func (s *Set) Answer(m *Message, only []string) Filled {
 		return f
 	}
 	p := s.byName(only[0])
-	if p == nil || s.refuses(m) && p.kind != "boolean" {
+	if p == nil || refuses(s, m) && p.kind != "boolean" {
 		return f
 	}
-	first := s.behindAnnouncement(p, m)
+	first := behindAnnouncement(s, p, m)
 	span := text.Span{Start: m.Tokens[first].Start, End: m.Tokens[all.To-1].End}
 	values, ok := s.parseMany(p, m.Src[span.Start:span.End], false, m.Now)
 	if !ok {
@@ -310,17 +318,17 @@ func (s *Set) Answer(m *Message, only []string) Filled {
 
 // behindAnnouncement gives the first token of an answer behind a preposition
 // that only announces it, as in "in Lisbon".
-func (s *Set) behindAnnouncement(p *param, m *Message) int {
-	if len(m.Tokens) > 1 && s.tools.cues.preps[m.Tokens[0].Fold]&p.sense != 0 {
+func behindAnnouncement(s *Set, p *param, m *Message) int {
+	if len(m.Tokens) > 1 && s.tools.cues.Preps[m.Tokens[0].Fold]&p.sense != 0 {
 		return 1
 	}
 	return 0
 }
 
 // refuses tells an answer that only says no, or that refers to something else.
-func (s *Set) refuses(m *Message) bool {
+func refuses(s *Set, m *Message) bool {
 	for _, t := range m.Tokens {
-		if !s.tools.Lexicon.Light(t.Fold) && !Negates(t.Fold) && t.Fold != "mind" && t.Fold != "cancel" {
+		if !s.tools.Lexicon.Light(t.Fold) && !cues.Negates(t.Fold) && t.Fold != "mind" && t.Fold != "cancel" {
 			return false
 		}
 	}

@@ -3,10 +3,10 @@ package slot
 import (
 	"cmp"
 	"slices"
-	"strings"
 
 	"github.com/manifold-run/manifold/contracts"
 	"github.com/manifold-run/manifold/intent/internal/lang"
+	"github.com/manifold-run/manifold/intent/internal/slot/cues"
 )
 
 // The evidence that a value needs: an optional one that nobody clearly named
@@ -127,7 +127,7 @@ func (r *solver) take(st choice, k int, m mention) (choice, bool) {
 func (r *solver) listed(st choice, m mention) bool {
 	for _, t := range slices.Backward(st.taken) {
 		if o := r.mentions[t]; o.param == m.param {
-			return !o.byLooks() && !m.byLooks() || r.wording.joined(o.last, m.first)
+			return !o.byLooks() && !m.byLooks() || r.wording.Joined(o.last, m.first)
 		}
 	}
 	return true
@@ -136,17 +136,6 @@ func (r *solver) listed(st choice, m mention) bool {
 // byLooks tells values that were found by how they are written or by what
 // stands before them.
 func (m mention) byLooks() bool { return m.kind == kindName || m.kind == kindContext }
-
-// joined tells whether a comma or a word such as "and" stands between two
-// places.
-func (r *wording) joined(last, first int) bool {
-	for i := last + 1; i <= first; i++ {
-		if i < first && Joins(r.doc.Tokens[i].Fold) || strings.ContainsAny(r.gap(i-1, i), ",;&/+|、，") {
-			return true
-		}
-	}
-	return false
-}
 
 // dominant keeps the best assignments; of those that leave the same words and
 // parameters open only the best.
@@ -215,7 +204,7 @@ func (r *solver) put(f *Filled, p *param, mentions []mention, unclear *[]string)
 		case !slices.ContainsFunc(values, func(v any) bool { return equal(v, m.value) }):
 			values = append(values, m.value)
 		}
-		span := r.wording.spanOf(m)
+		span := m.in(r.doc)
 		if k == 0 {
 			ev.Span[0] = span.Start
 		}
@@ -268,29 +257,12 @@ func (r *solver) neighbours(m mention, chosen []mention) []mention {
 		grown = false
 		for _, o := range r.mentions {
 			free := o.param == m.param && o.byLooks() && !o.doubt && !slices.ContainsFunc(append(slices.Clone(chosen), row...), func(c mention) bool { return c.first <= o.last && o.first <= c.last })
-			if free && slices.ContainsFunc(row, func(c mention) bool { return r.wording.inRow(c, o) || r.wording.inRow(o, c) }) {
+			if free && slices.ContainsFunc(row, func(c mention) bool { return r.wording.InRow(c.last, o.first) || r.wording.InRow(o.last, c.first) }) {
 				row, grown = append(row, o), true
 			}
 		}
 	}
 	return row[1:]
-}
-
-// inRow tells two values with nothing but a comma, a word such as "and" and articles between.
-func (r *wording) inRow(a, b mention) bool {
-	if b.first <= a.last+1 {
-		return false
-	}
-	joined := false
-	for i := a.last + 1; i < b.first; i++ {
-		t := r.doc.Tokens[i]
-		joins := Joins(t.Fold) && !t.Has(lang.Article)
-		if !joins && !t.Has(lang.Article) {
-			return false
-		}
-		joined = joined || joins || t.Break
-	}
-	return joined
 }
 
 // mostSeveral bounds how many requests one list of values becomes.
@@ -305,10 +277,10 @@ func sideBySide(r *solver, f *Filled, p *param, mentions []mention) bool {
 	}
 	var out []Mention
 	for k, m := range mentions {
-		if k > 0 && (m.first <= mentions[k-1].last || !r.wording.joined(mentions[k-1].last, m.first) || m.kind != mentions[0].kind || !nothingBetween(r.scope, mentions[k-1].last, m.first)) || m.doubt {
+		if k > 0 && (m.first <= mentions[k-1].last || !r.wording.Joined(mentions[k-1].last, m.first) || m.kind != mentions[0].kind || !nothingBetween(r.scope, mentions[k-1].last, m.first)) || m.doubt {
 			return false
 		}
-		span := r.wording.spanOf(m)
+		span := m.in(r.doc)
 		out = append(out, Mention{Value: m.value, First: m.first, Last: m.last, Evidence: contracts.Evidence{Kind: m.kind, P: m.p, Span: [2]int{span.Start, span.End}}})
 	}
 	if f.Several == nil {
@@ -324,11 +296,11 @@ func nothingBetween(r *scope, last, first int) bool {
 	listed, joined := r.doc.Tokens[first].Break, false
 	for i := last + 1; i < first; i++ {
 		t := r.doc.Tokens[i]
-		if !r.set.tools.Lexicon.Light(t.Fold) && !Joins(t.Fold) && !r.set.Knows(t) {
+		if !r.set.tools.Lexicon.Light(t.Fold) && !cues.Joins(t.Fold) && !r.set.Knows(t) {
 			return false
 		}
-		joined = joined || Joins(t.Fold)
-		listed = listed || t.Break || Joins(t.Fold) && t.Has(lang.Listing)
+		joined = joined || cues.Joins(t.Fold)
+		listed = listed || t.Break || cues.Joins(t.Fold) && t.Has(lang.Listing)
 	}
 	return listed || !joined
 }

@@ -4,6 +4,9 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/manifold-run/manifold/intent/internal/slot/cues"
+	"github.com/manifold-run/manifold/intent/internal/slot/spelling"
+	"github.com/manifold-run/manifold/intent/internal/slot/wording"
 	"github.com/manifold-run/manifold/intent/internal/text"
 	"github.com/manifold-run/manifold/intent/internal/value"
 )
@@ -75,7 +78,7 @@ func (f *field) content(i int) bool {
 		return false
 	}
 	t := f.doc.Tokens[i]
-	if t.Is(text.FormQuoted) || t.Fold == "s" && t.Glued || f.spelling.honours(i) {
+	if t.Is(text.FormQuoted) || t.Fold == "s" && t.Glued || f.spelling.Honours(i) {
 		return false
 	}
 	if f.opensName(i) || f.speech && f.set.tools.Lexicon.Filler(t.Fold) && !f.set.tools.Lexicon.Function(t.Fold) && i > f.from && !f.ends(i-1) {
@@ -91,7 +94,7 @@ func (f *field) content(i int) bool {
 // opensName tells a word before a name in a text without capitals: "são paulo".
 func (f *field) opensName(i int) bool {
 	next := i + 1
-	return f.small && f.english && f.set.tools.cues.openers[f.doc.Tokens[i].Fold] && next < f.to && !f.doc.Tokens[next].Break &&
+	return f.small && f.english && f.set.tools.cues.Openers[f.doc.Tokens[i].Fold] && next < f.to && !f.doc.Tokens[next].Break &&
 		!f.light(next) && !f.known(next) && !f.taken[next-f.from]
 }
 
@@ -113,8 +116,8 @@ func (f *field) light(i int) bool {
 	if t.Is(text.FormCaps) || f.letter(i) {
 		return false
 	}
-	_, prep := f.set.tools.cues.preps[t.Fold]
-	return prep || f.set.tools.Lexicon.Light(t.Fold) || f.set.tools.cues.deictic[t.Fold] || f.set.tools.cues.unsaid[t.Fold] || f.set.tools.cues.verbal[t.Fold]
+	_, prep := f.set.tools.cues.Preps[t.Fold]
+	return prep || f.set.tools.Lexicon.Light(t.Fold) || f.set.tools.cues.Deictic[t.Fold] || f.set.tools.cues.Unsaid[t.Fold] || f.set.tools.cues.Verbal[t.Fold]
 }
 
 // capital tells words that are written as names are. A capital at the start of
@@ -124,14 +127,14 @@ func (f *field) capital(i int) bool {
 	switch {
 	case t.Is(text.FormMixed):
 		return true
-	case t.Is(text.FormCaps) && !f.set.tools.cues.code[t.Stem]:
+	case t.Is(text.FormCaps) && !f.set.tools.cues.Code[t.Stem]:
 		return !f.known(i) || i > f.from && f.doc.Tokens[i-1].Is(text.FormTitle)
-	case f.set.tools.cues.code[t.Stem]:
+	case f.set.tools.cues.Code[t.Stem]:
 		return false // "ID" and "No" announce a code
 	case f.letter(i):
 		return true
 	}
-	return t.Is(text.FormTitle) && (!t.Is(text.FormFirst) || f.spelling.beginsName(i))
+	return t.Is(text.FormTitle) && (!t.Is(text.FormFirst) || f.spelling.BeginsName(i))
 }
 
 // letter tells a single capital that is a name or a part of one, such as the
@@ -156,7 +159,7 @@ func (f *field) follows(i int) bool {
 // titled tells whether nothing but the dot of a title such as "Dr." stands before
 // a token.
 func (f *field) titled(i int) bool {
-	return i > f.from && f.set.tools.cues.titles[f.doc.Tokens[i-1].Fold] && f.wording.gap(i-1, i) == ". "
+	return i > f.from && f.set.tools.cues.Titles[f.doc.Tokens[i-1].Fold] && f.wording.Gap(i-1, i) == ". "
 }
 
 // find lists the candidate spans from left to right.
@@ -175,7 +178,7 @@ func (f *field) find() {
 			end = last
 			items = append(items, f.add(span{first: i, last: end, code: true, raw: raw}))
 		case f.doc.Tokens[i].Is(text.FormQuoted) && !f.taken[i-f.from]:
-			for end+1 < f.to && f.doc.Tokens[end+1].Is(text.FormQuoted) && !closesQuote(f.wording.gap(end, end+1)) {
+			for end+1 < f.to && f.doc.Tokens[end+1].Is(text.FormQuoted) && !wording.ClosesQuote(f.wording.Gap(end, end+1)) {
 				end++
 			}
 			if i > f.from || end < f.to-1 {
@@ -203,7 +206,7 @@ func (f *field) countNames(items []span) {
 		if !listed && !s.proper && !f.knownRun(s) {
 			f.news++
 		}
-		if k > 0 && s.proper && items[k-1].proper && s.first == items[k-1].last+1 && strings.TrimSpace(f.wording.gap(s.first-1, s.first)) == "," {
+		if k > 0 && s.proper && items[k-1].proper && s.first == items[k-1].last+1 && strings.TrimSpace(f.wording.Gap(s.first-1, s.first)) == "," {
 			f.add(span{first: items[k-1].first, last: s.last, proper: true, comma: true})
 			if f.places == 1 {
 				f.names--
@@ -225,16 +228,16 @@ func (f *field) knownRun(s span) bool {
 // relativeTime finds "next month" and "this weekend".
 func (f *field) relativeTime(i int) (last int, ok bool) {
 	c := f.set.tools.cues
-	if !c.deictic[f.doc.Tokens[i].Fold] || i+1 >= f.to || f.taken[i-f.from] || f.taken[i+1-f.from] || f.doc.Tokens[i+1].Break {
+	if !c.Deictic[f.doc.Tokens[i].Fold] || i+1 >= f.to || f.taken[i-f.from] || f.taken[i+1-f.from] || f.doc.Tokens[i+1].Break {
 		return 0, false
 	}
 	fold := f.doc.Tokens[i+1].Fold
-	return i + 1, c.calendar[fold] || c.names[f.doc.Tokens[i+1].Stem]&senseTime != 0 || fold == "week" || fold == "quarter"
+	return i + 1, c.Calendar[fold] || c.Names[f.doc.Tokens[i+1].Stem]&cues.SenseTime != 0 || fold == "week" || fold == "quarter"
 }
 
 func (f *field) add(s span) span {
 	s.governor, s.prep = f.governed(s.first)
-	if len(f.spans) >= maxSpans || s.last < s.first || s.last-s.first >= maxNameTokens && !s.quoted {
+	if len(f.spans) >= maxSpans || s.last < s.first || s.last-s.first >= spelling.MaxTokens && !s.quoted {
 		return s
 	}
 	for _, o := range f.spans {
@@ -252,10 +255,10 @@ func (f *field) add(s span) span {
 func (f *field) governed(first int) (int, string) {
 	for j := first - 1; j >= f.from && j >= first-4; j-- {
 		t := f.doc.Tokens[j]
-		if f.doc.Tokens[j+1].Break && !f.doc.Tokens[j+1].Glued || Joins(t.Fold) && t.Fold != "to" && t.Fold != "with" {
+		if f.doc.Tokens[j+1].Break && !f.doc.Tokens[j+1].Glued || cues.Joins(t.Fold) && t.Fold != "to" && t.Fold != "with" {
 			return f.neighbour(j, first)
 		}
-		if _, ok := f.preposition(t.Fold); ok {
+		if _, ok := f.set.tools.cues.Preposition(t.Fold, f.english); ok {
 			return j, t.Fold
 		}
 		if f.content(j) || f.taken[j-f.from] {

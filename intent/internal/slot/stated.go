@@ -1,13 +1,11 @@
 package slot
 
 import (
-	"math"
 	"slices"
 
 	"github.com/manifold-run/manifold/contracts"
 	"github.com/manifold-run/manifold/intent/internal/lang"
 	"github.com/manifold-run/manifold/intent/internal/text"
-	"github.com/manifold-run/manifold/intent/internal/value"
 )
 
 // Stated reads what a statement beside a request gives beyond doubt for parameters that
@@ -22,11 +20,11 @@ func (s *Set) Stated(m *Message, run Range, values map[string]any, denied bool) 
 		if p.single == "" || has(values, p.single) || has(values, p.list) {
 			continue
 		}
-		found := r.statedFor(p)
-		if len(found) != 1 || denied && found[0].value != false || r.strangers(found[0], values) > mostStrange || (found[0].kind == kindTime || found[0].kind == kindQuoted) && !r.tells(p, found[0]) {
+		found := statedFor(r, p)
+		if len(found) != 1 || denied && found[0].value != false || strangers(r, found[0], values) > mostStrange || (found[0].kind == kindTime || found[0].kind == kindQuoted) && !tellsOf(r, p, found[0]) {
 			continue
 		}
-		span := r.wording.spanOf(found[0])
+		span := found[0].in(r.doc)
 		out[p.single] = found[0].value
 		evidence[p.single] = contracts.Evidence{Kind: found[0].kind, P: found[0].p, Span: [2]int{span.Start, span.End}}
 	}
@@ -38,14 +36,14 @@ func (s *Set) Stated(m *Message, run Range, values map[string]any, denied bool) 
 const mostStrange = 1
 
 // statedFor are the places that a parameter alone takes, by the looks of what stands there.
-func (r *reading) statedFor(p *param) []mention {
+func statedFor(r *reading, p *param) []mention {
 	var out []mention
 	for _, m := range r.mentions {
-		if m.param != p || !r.stands(m) || slices.ContainsFunc(out, func(o mention) bool { return o.first == m.first }) {
+		if m.param != p || !stands(r, m) || slices.ContainsFunc(out, func(o mention) bool { return o.first == m.first }) {
 			continue
 		}
 		rival := slices.ContainsFunc(r.mentions, func(o mention) bool {
-			return o.param != p && o.first <= m.last && m.first <= o.last && (r.stands(o) || o.p >= floorOptional)
+			return o.param != p && o.first <= m.last && m.first <= o.last && (stands(r, o) || o.p >= floorOptional)
 		})
 		if rival {
 			return nil
@@ -56,7 +54,7 @@ func (r *reading) statedFor(p *param) []mention {
 }
 
 // stands tells a value of a kind that is not mistaken for another.
-func (r *reading) stands(m mention) bool {
+func stands(r *reading, m mention) bool {
 	p := m.param
 	switch m.kind {
 	case kindAddress:
@@ -75,7 +73,7 @@ func (r *reading) stands(m mention) bool {
 
 // strangers counts the words beside a value that the request does not know; a name that
 // is none of its values, and another value, are too many.
-func (r *reading) strangers(of mention, values map[string]any) int {
+func strangers(r *reading, of mention, values map[string]any) int {
 	var said []string
 	for _, v := range values {
 		if name, ok := v.(string); ok {
@@ -86,8 +84,8 @@ func (r *reading) strangers(of mention, values map[string]any) int {
 	for i := r.from; i < r.to; i++ {
 		t := r.doc.Tokens[i]
 		switch {
-		case i >= of.first && i <= of.last, r.spelling.familiar(i), r.set.tools.Lexicon.Light(t.Fold), slices.Contains(said, t.Fold):
-		case t.Is(text.FormDigits|text.FormMixed|text.FormQuoted) || r.inEntity[i] || t.Named() && !r.spelling.capitalNouns() && !r.wording.owned(i):
+		case i >= of.first && i <= of.last, r.spelling.Familiar(i), r.set.tools.Lexicon.Light(t.Fold), slices.Contains(said, t.Fold):
+		case t.Is(text.FormDigits|text.FormMixed|text.FormQuoted) || r.inEntity[i] || t.Named() && !r.spelling.CapitalNouns() && !r.wording.Owned(i):
 			return mostStrange + 1
 		default:
 			n++
@@ -96,22 +94,17 @@ func (r *reading) strangers(of mention, values map[string]any) int {
 	return n
 }
 
-// owned tells a noun behind an article or a word such as "her".
-func (r *wording) owned(i int) bool {
-	return i > r.from && !r.doc.Tokens[i].Break && (r.doc.Tokens[i-1].Has(lang.Article) || r.doc.Tokens[i-1].Has(lang.Pronoun))
-}
-
-// tells is true of a statement that has a word of a parameter's name, or of its description
+// tellsOf tells a statement that has a word of a parameter's name, or of its description
 // alone, which may be written apart: "she picks it up at 9" is the time of a pickup. What is
 // said is behind a verb of saying, too.
-func (r *reading) tells(p *param, of mention) bool {
+func tellsOf(r *reading, p *param, of mention) bool {
 	own := func(stem string) bool { return !clockWord(stem) && (slices.Contains(p.trunk(), stem) || p.own[stem]) }
 	for i := r.from; i < r.to; i++ {
 		if i >= of.first && i <= of.last {
 			continue
 		}
 		stem := r.doc.Tokens[i].Stem
-		if own(stem) && !r.doc.Tokens[i].Has(lang.Function) || of.kind == kindQuoted && r.set.tools.cues.utters[stem] {
+		if own(stem) && !r.doc.Tokens[i].Has(lang.Function) || of.kind == kindQuoted && r.set.tools.cues.Utters[stem] {
 			return true
 		}
 		for j := i + 1; j < min(r.to, i+3); j++ {
@@ -130,28 +123,19 @@ func (a Asked) Takes(m *Message, values map[string]any) []bool {
 	r := &reading{passage: a.of.passage(m, Range{To: len(m.Tokens)}, nil)}
 	r.collect()
 	for _, n := range r.mentions {
-		if has(values, n.param.single) || has(values, n.param.list) || !r.stands(n) {
+		if has(values, n.param.single) || has(values, n.param.list) || !stands(r, n) {
 			continue
 		}
 		for i := n.first; i <= n.last; i++ {
 			out[i] = true
 		}
 	}
-	for _, e := range r.wording.numbers() {
+	for _, e := range r.wording.Numbers() {
 		for _, p := range a.of.params {
-			if p.takesClock() && !has(values, p.single) && r.wording.bareHour(e) {
+			if p.takesClock() && !has(values, p.single) && r.wording.BareHour(e) {
 				out[e.First] = true
 			}
 		}
 	}
 	return out
-}
-
-// lastHour is the last one of a day.
-const lastHour = 24
-
-// bareHour tells a number that may be an hour: "at 9".
-func (r *wording) bareHour(e value.Entity) bool {
-	return e.First > r.from && e.Unit == "" && !e.Money && !e.Percent && e.Number >= 0 && e.Number <= lastHour && e.Number == math.Trunc(e.Number) &&
-		!r.doc.Tokens[e.First].Break && r.doc.Tokens[e.First-1].Has(lang.Function)
 }

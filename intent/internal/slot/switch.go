@@ -5,7 +5,7 @@ import (
 	"strings"
 
 	"github.com/manifold-run/manifold/intent/internal/lang"
-	"github.com/manifold-run/manifold/intent/internal/text"
+	"github.com/manifold-run/manifold/intent/internal/slot/cues"
 )
 
 // boolean reads a switch that is said at a place: "notify" or "all day", also behind a
@@ -15,13 +15,13 @@ func (r *reading) boolean(i int) {
 		if p.kind != "boolean" {
 			continue
 		}
-		first, last, score, ok := r.switchAt(p, i)
+		first, last, score, ok := switchAt(r, p, i)
 		if !ok {
 			continue
 		}
 		on := true
 		for j := last; j >= r.from && j >= first-negationReach && (j >= first || !r.doc.Tokens[j+1].Break); j-- {
-			if Negates(r.doc.Tokens[j].Fold) {
+			if cues.Negates(r.doc.Tokens[j].Fold) {
 				first, on = min(first, j), false
 				break
 			}
@@ -39,19 +39,19 @@ const negationReach = 3
 // switchAt tells whether a switch is said at a place: by its name, in whatever order and
 // however its parts are written; for a read by the noun of its name behind "with"; and by
 // what its description says that can or must be.
-func (r *reading) switchAt(p *param, i int) (first, last int, score float64, ok bool) {
+func switchAt(r *reading, p *param, i int) (first, last int, score float64, ok bool) {
 	words := switchWords(p.words)
 	if len(words) == 0 {
 		return 0, 0, 0, false
 	}
 	last = i + len(words) - 1
 	switch {
-	case last < r.to && r.wording.phraseEndsAt(words, last) && r.doc.Tokens[i].Stem == words[0]:
+	case last < r.to && r.wording.PhraseEndsAt(words, last) && r.doc.Tokens[i].Stem == words[0]:
 		return i, last, worthNamed, true
-	case len(words) == 1 && r.wording.writtenApart(words[0], i):
+	case len(words) == 1 && r.wording.WrittenApart(words[0], i):
 		return i, i + 1, worthNamed, true
 	case len(p.words) > 1 && slices.Contains(p.words, r.doc.Tokens[i].Stem):
-		if end, ok := r.wording.anyOrder(p.words, i); ok {
+		if end, ok := r.wording.AnyOrder(p.words, i); ok {
 			return i, end, worthNamed, true
 		}
 		return i, i, worthNamed, !r.set.writes && r.near.equipped(p, i)
@@ -60,33 +60,11 @@ func (r *reading) switchAt(p *param, i int) (first, last int, score float64, ok 
 	return first, last, worthAble, ok
 }
 
-// anyOrder finds all words of a name in a run with nothing but words of grammar between
-// them: "use it for private" of "private_use".
-func (r *wording) anyOrder(words []string, i int) (last int, ok bool) {
-	open := slices.Clone(words)
-	for j := i; j < r.to && j < i+2*len(words); j++ {
-		t := r.doc.Tokens[j]
-		if j > i && t.Break {
-			break
-		}
-		switch k := slices.Index(open, t.Stem); {
-		case k >= 0:
-			open = slices.Delete(open, k, k+1)
-		case !r.set.tools.Lexicon.Light(t.Fold) || Negates(t.Fold):
-			return 0, false
-		}
-		if len(open) == 0 {
-			return j, true
-		}
-	}
-	return 0, false
-}
-
 // equipped tells the noun that a name ends in behind a word such as "with", where no other
 // parameter has it: "with places left" of "free_places".
 func (r *vicinity) equipped(p *param, i int) bool {
 	noun := p.words[len(p.words)-1]
-	if r.doc.Tokens[i].Stem != noun || i == r.from || r.doc.Tokens[i].Break || r.set.tools.cues.preps[r.doc.Tokens[i-1].Fold]&senseMeans == 0 {
+	if r.doc.Tokens[i].Stem != noun || i == r.from || r.doc.Tokens[i].Break || r.set.tools.cues.Preps[r.doc.Tokens[i-1].Fold]&cues.SenseMeans == 0 {
 		return false
 	}
 	return !slices.ContainsFunc(r.set.params, func(q *param) bool { return q != p && slices.Contains(q.words, noun) })
@@ -103,7 +81,7 @@ func (r *vicinity) able(p *param, i int) (first, last int, ok bool) {
 		may := r.doc.Tokens[j]
 		modal := may.Has(lang.Finite) && p.own[may.Stem]
 		for w := range p.own {
-			modal = modal || Negates(may.Fold) && strings.HasPrefix(may.Fold, w) // "cannot"
+			modal = modal || cues.Negates(may.Fold) && strings.HasPrefix(may.Fold, w) // "cannot"
 		}
 		switch {
 		case modal:
@@ -136,17 +114,3 @@ func switchWords(words []string) []string {
 	}
 	return words
 }
-
-// shortestApart is how many letters a word has at least that may be written as two.
-const shortestApart = 6
-
-// writtenApart tells a word that the text has in two parts: "multi-player", "tow bar".
-func (r *wording) writtenApart(word string, i int) bool {
-	if i+1 >= r.to || !r.doc.Tokens[i+1].Glued && (r.doc.Tokens[i+1].Break || len(word) < shortestApart) {
-		return false
-	}
-	return slices.Contains(text.Stems(r.doc.Tokens[i].Fold+r.doc.Tokens[i+1].Fold), word)
-}
-
-// Negates tells words that turn the next into its opposite.
-func Negates(fold string) bool { return is(fold, lang.Switches) }

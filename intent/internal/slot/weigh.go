@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/manifold-run/manifold/intent/internal/lang"
+	"github.com/manifold-run/manifold/intent/internal/slot/cues"
 	"github.com/manifold-run/manifold/intent/internal/text"
 )
 
@@ -50,7 +51,7 @@ func (f *weigher) weigh(p *param, s span) [evCount]float64 {
 	f.form(p, s, &ev)
 	if !s.proper {
 		f.plainly(s, &ev)
-	} else if p.sense&senseKind != 0 {
+	} else if p.sense&cues.SenseKind != 0 {
 		ev[evKindProper] = 1
 	}
 	if f.field.ends(s.last) {
@@ -81,7 +82,7 @@ func (f *weigher) inWords(p *param, s span, ev *[evCount]float64) {
 	}
 	if digits {
 		ev[evDigits] = 1
-		if slices.ContainsFunc(p.words, func(w string) bool { return f.set.tools.cues.code[w] }) {
+		if slices.ContainsFunc(p.words, func(w string) bool { return f.set.tools.cues.Code[w] }) {
 			ev[evCode] = 1
 		}
 	}
@@ -93,7 +94,7 @@ func (f *weigher) written(p *param, s span, ev *[evCount]float64) {
 	switch {
 	case s.currency != "" || f.takesCode(p, s.raw):
 		ev[evWrittenFits] = 1
-	case p.sense&sensePlace != 0 || slices.ContainsFunc(p.words, func(w string) bool { return f.set.tools.cues.proper[w] }):
+	case p.sense&cues.SensePlace != 0 || slices.ContainsFunc(p.words, func(w string) bool { return f.set.tools.cues.Proper[w] }):
 		ev[evWrittenOdd] = 1
 	}
 	if f.field.ends(s.last) {
@@ -145,7 +146,7 @@ func (f *weigher) alone(p *param, s span, ev *[evCount]float64) {
 // form compares how the span is written with how values of the parameter are.
 func (f *weigher) form(p *param, s span, ev *[evCount]float64) {
 	c := f.set.tools.cues
-	named := p.written.capitals() || p.written.proper == 0 && p.written.plain == 0 && slices.ContainsFunc(p.words, func(w string) bool { return c.proper[w] })
+	named := p.written.capitals() || p.written.proper == 0 && p.written.plain == 0 && slices.ContainsFunc(p.words, func(w string) bool { return c.Proper[w] })
 	switch {
 	case s.proper && named:
 		ev[evProper], ev[evProperExpected] = 1, 1
@@ -160,8 +161,8 @@ func (f *weigher) form(p *param, s span, ev *[evCount]float64) {
 	case p.written.letters():
 		ev[evPlainExpected] = 1
 	}
-	switch timed := s.calendar || c.calendar[f.doc.Tokens[s.last].Fold]; {
-	case timed && p.sense&senseTime != 0:
+	switch timed := s.calendar || c.Calendar[f.doc.Tokens[s.last].Fold]; {
+	case timed && p.sense&cues.SenseTime != 0:
 		ev[evCalendar] = 1
 	case timed:
 		ev[evCalendarOdd] = 1
@@ -178,10 +179,10 @@ func (f *weigher) surroundings(p *param, s span, ev *[evCount]float64) {
 		ev[evNameBefore] = 1
 	}
 	f.behind(p, s, ev)
-	left := f.wording.stemAt(s.governor)
+	left := f.wording.StemAt(s.governor)
 	switch {
 	case s.prep != "":
-		if s.governor > f.from && p.own[f.wording.stemAt(s.governor-1)] {
+		if s.governor > f.from && p.own[f.wording.StemAt(s.governor-1)] {
 			ev[evOwnWord] = 1
 		}
 	case ev[evNameBefore] != 0:
@@ -195,10 +196,10 @@ func (f *weigher) surroundings(p *param, s span, ev *[evCount]float64) {
 	}
 	switch {
 	case f.doc.Tokens[s.first].Is(text.FormFirst):
-		if !s.proper || !f.spelling.beginsName(s.first) {
+		if !s.proper || !f.spelling.BeginsName(s.first) {
 			ev[evStart] = 1
 		}
-	case s.first > f.from && strings.ContainsAny(f.wording.gap(s.first-1, s.first), ",;:(") && ev[evNameBefore] == 0:
+	case s.first > f.from && strings.ContainsAny(f.wording.Gap(s.first-1, s.first), ",;:(") && ev[evNameBefore] == 0:
 		ev[evApposition] = 1
 	}
 }
@@ -221,9 +222,9 @@ func (f *weigher) inside(p *param, s span, ev *[evCount]float64) {
 // about. Where it announces a time beside something else, it does so only for a
 // parameter that is a time.
 func (f *weigher) governance(p *param, s span, ev *[evCount]float64) {
-	announced := f.set.tools.cues.preps[s.prep]
-	if p.sense&senseTime == 0 {
-		announced &^= senseTime
+	announced := f.set.tools.cues.Preps[s.prep]
+	if p.sense&cues.SenseTime == 0 {
+		announced &^= cues.SenseTime
 	}
 	switch {
 	case s.prep != "" && p.sense&announced != 0:
@@ -256,7 +257,7 @@ func (f *weigher) behind(p *param, s span, ev *[evCount]float64) {
 	case p.desc[t.Stem] && f.field.content(right):
 		ev[evModifies] = 1
 	case !f.field.known(right) || !f.field.content(right):
-	case p.sense&senseKind != 0:
+	case p.sense&cues.SenseKind != 0:
 		ev[evKind] = 1
 	default:
 		ev[evHead] = 1
@@ -265,8 +266,8 @@ func (f *weigher) behind(p *param, s span, ev *[evCount]float64) {
 
 // announcesOther tells whether a preposition announces what another parameter
 // is about. A name behind "in" is a place, other words may be anything.
-func (f *weigher) announcesOther(p *param, announced sense, proper bool) bool {
-	if !proper && announced&(sensePlace|senseTime) != 0 {
+func (f *weigher) announcesOther(p *param, announced cues.Sense, proper bool) bool {
+	if !proper && announced&(cues.SensePlace|cues.SenseTime) != 0 {
 		return false
 	}
 	return announced != 0 && slices.ContainsFunc(f.set.params, func(q *param) bool { return q != p && q.free() && q.sense&announced != 0 })
@@ -280,14 +281,12 @@ func (f *weigher) namesBefore(p *param, i int) bool {
 		if slices.Contains(p.words, t.Stem) && !f.set.tools.Lexicon.Light(t.Fold) {
 			return true
 		}
-		if !links(t.Fold) && !f.set.tools.cues.article(t.Fold) {
+		if !cues.Links(t.Fold) && !cues.Article(t.Fold) {
 			return false
 		}
 	}
 	return false
 }
-
-func (c *cues) article(fold string) bool { return is(fold, lang.Copula) }
 
 func (f *weigher) namesOther(p *param, stem string) bool {
 	if f.set.tools.Lexicon.Light(stem) {

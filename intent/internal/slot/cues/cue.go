@@ -1,0 +1,140 @@
+package cues
+
+import (
+	"strings"
+
+	"github.com/manifold-run/manifold/intent/internal/lang"
+	"github.com/manifold-run/manifold/intent/internal/text"
+)
+
+// Sense is what a parameter is about, as far as its name tells, and what a
+// preposition announces.
+type Sense uint16
+
+// What a parameter may be about.
+const (
+	SensePlace  Sense = 1 << iota // where
+	SenseSource                   // from where, from whom
+	SenseTarget                   // to where, to whom
+	SenseMaker                    // by whom
+	SenseTopic                    // about what
+	SenseMeans                    // with what, how
+	SenseTime                     // when
+	SenseKind                     // of what kind
+)
+
+// Cues are the closed classes of words that tell what a text stands for. They
+// are the same for every subject; what belongs to a subject comes from its
+// manifest.
+type Cues struct {
+	Names    map[string]Sense // stems of words in names of parameters
+	Preps    map[string]Sense // folded prepositions
+	Particle map[string]bool
+	Calendar map[string]bool // months, days of the week, seasons
+	// Why are stems of names of parameters that take a reason or a note.
+	Why     map[string]bool
+	Titles  map[string]bool // before names, with a dot
+	Deictic map[string]bool // words that point at a time
+	// Unsaid are words that stand for what is said elsewhere, or not at all.
+	Unsaid map[string]bool
+	// Capitalising are the articles of languages in which every noun has a capital.
+	Capitalising map[string]bool
+	// Verbal are everyday verbs and adverbs that stand around names.
+	Verbal   map[string]bool
+	Everyday text.Everyday
+	// English tells English from the others; Shared are prepositions of others that
+	// are words of another kind in English.
+	English, Shared map[string]bool
+	// Utters are the stems of verbs that what is said follows.
+	Utters map[string]bool
+	// Tells are verbs of telling and asking in the form of a request.
+	Tells map[string]bool
+	// Generic are the stems of words that stand in requests about anything.
+	Generic map[string]bool
+	Speech  map[string]bool // stems of names of parameters that hold what somebody says
+	Proper  map[string]bool // stems of names of parameters whose values are names
+	// Money, Share and Count are the stems of names of parameters that are sums of
+	// money, shares of something, and how many there are.
+	Money, Share, Count map[string]bool
+	Code                map[string]bool // stems of names of parameters whose values are codes
+	// Written are those of values that are written as no word is, with the signs of
+	// which one is in them.
+	Written map[string]string
+	// Openers are words before a name in small letters: "são paulo".
+	Openers map[string]bool
+}
+
+// New collects what the files of all languages say; english and shared are words with
+// spaces between.
+func New(x *lang.Lexica, english, shared string) *Cues {
+	c := &Cues{Names: map[string]Sense{}, Preps: map[string]Sense{}, Everyday: text.NewEveryday()}
+	for class, s := range map[lang.Class]Sense{
+		lang.NamePlace: SensePlace, lang.NameSource: SenseSource, lang.NameTarget: SenseTarget, lang.NameMaker: SenseMaker,
+		lang.NameTopic: SenseTopic, lang.NameMeans: SenseMeans, lang.NameKind: SenseKind, lang.NameTime: SenseTime,
+	} {
+		for stem := range stemSet(x.Words(class)) {
+			c.Names[stem] |= s
+		}
+	}
+	for class, s := range map[lang.Class]Sense{
+		lang.PrepPlaceTime: SensePlace | SenseTime, lang.PrepPlace: SensePlace, lang.PrepSource: SenseSource | SenseMaker, lang.PrepTarget: SenseTarget,
+		lang.PrepMaker: SenseMaker, lang.PrepTopic: SenseTopic, lang.PrepMeans: SenseMeans, lang.PrepOther: 0,
+	} {
+		for w := range wordSet(x.Words(class)) {
+			c.Preps[w] |= s
+		}
+	}
+	c.Particle, c.Titles, c.Deictic, c.Unsaid = wordSet(x.Words(lang.Particle)), wordSet(x.Words(lang.Title)), wordSet(x.Words(lang.Deictic)), wordSet(x.Words(lang.Unsaid))
+	c.Capitalising, c.Verbal, c.Tells, c.Openers = wordSet(x.Words(lang.Capitalising)), wordSet(x.Words(lang.Verbal)), wordSet(x.Words(lang.Tells)), wordSet(x.Words(lang.Opener))
+	c.Utters, c.Generic = stemSet(x.Words(lang.Utters)), stemSet(x.Words(lang.Generic))
+	c.Speech, c.Proper, c.Code = stemSet(x.Words(lang.NameSpeech)), stemSet(x.Words(lang.NameProper)), stemSet(x.Words(lang.NameCode))
+	c.Money, c.Share, c.Count = stemSet(x.Words(lang.NameMoney)), stemSet(x.Words(lang.NameShare)), stemSet(x.Words(lang.NameCount))
+	c.Calendar, c.Why = wordSet(x.Words(lang.Season)), stemSet(x.Words(lang.NameWhy))
+	for _, l := range x.Languages {
+		c.Everyday.Add(l.Capitalises, l.Everyday)
+		for w := range strings.FieldsFuncSeq(l.Dates.Months+" "+l.Dates.Weekdays, func(r rune) bool { return r == ' ' || r == '|' || r == '-' }) {
+			if len(w) > shortName {
+				c.Calendar[lang.Fold(w)] = true
+			}
+		}
+	}
+	c.Written = map[string]string{}
+	for class, signs := range map[lang.Class]string{
+		lang.NameFile: "/\\.~_", lang.NameHost: ".:", lang.NameAddress: "@", lang.NameSign: "#", lang.NamePhone: "0123456789",
+	} {
+		for stem := range stemSet(x.Words(class)) {
+			c.Written[stem] = signs
+		}
+	}
+	c.English, c.Shared = wordSet(strings.Fields(english)), wordSet(strings.Fields(shared))
+	return c
+}
+
+// shortName is how many letters a name in the calendar has at most that may be any
+// word: "may".
+const shortName = 3
+
+func wordSet(words []string) map[string]bool {
+	out := map[string]bool{}
+	for _, w := range words {
+		out[lang.Fold(w)] = true
+	}
+	return out
+}
+
+func stemSet(words []string) map[string]bool {
+	out := map[string]bool{}
+	for _, stem := range text.Stems(strings.Join(words, " ")) {
+		out[stem] = true
+	}
+	return out
+}
+
+// SenseOf tells what a parameter is about. "from_city" is a place and a source.
+func (c *Cues) SenseOf(words []string) Sense {
+	var s Sense
+	for _, w := range words {
+		s |= c.Names[w]
+	}
+	return s
+}

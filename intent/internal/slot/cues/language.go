@@ -1,0 +1,47 @@
+package cues
+
+import (
+	"github.com/manifold-run/manifold/intent/internal/lang"
+	"github.com/manifold-run/manifold/intent/internal/text"
+)
+
+// InEnglish tells whether most of the everyday words are English, or all that
+// there are could be.
+func (c *Cues) InEnglish(tokens []text.Token, lexicon *text.Lexicon) bool {
+	english, foreign := 0, 0
+	for _, t := range tokens {
+		switch {
+		case c.English[t.Fold]:
+			english++
+		case c.Openers[t.Fold]:
+		case (c.Everyday.Has(t) || lexicon.Light(t.Fold)) && !c.Shared[t.Fold]:
+			foreign++
+		}
+	}
+	return 3*english >= foreign
+}
+
+// Preposition tells what a word announces. "A" is one in French and Portuguese,
+// but none in an English sentence.
+func (c *Cues) Preposition(fold string, english bool) (Sense, bool) {
+	announced, ok := c.Preps[fold]
+	return announced, ok && (!english || fold == "on" || !c.Shared[fold])
+}
+
+// Is tells whether a word is of a class in any language.
+func Is(fold string, c lang.Class) bool { return lang.Shipped().Folded(fold).Has(c) }
+
+// Article tells words that may stand between the name of a parameter and its value.
+func Article(fold string) bool { return Is(fold, lang.Copula) }
+
+// Joins tells words that put equal things beside each other.
+func Joins(fold string) bool { return Is(fold, lang.Joins) }
+
+// Negates tells words that turn the next into its opposite.
+func Negates(fold string) bool { return Is(fold, lang.Switches) }
+
+// Links tells words that stand between the name of a parameter and its value.
+func Links(fold string) bool { return Is(fold, lang.Links) }
+
+// Conjoins tells words between the last two items of a list.
+func Conjoins(fold string) bool { return Is(fold, lang.Listing) }

@@ -1,0 +1,203 @@
+package spelling
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/manifold-run/manifold/intent/internal/lang"
+	"github.com/manifold-run/manifold/intent/internal/slot/cues"
+	"github.com/manifold-run/manifold/intent/internal/slot/wording"
+	"github.com/manifold-run/manifold/intent/internal/text"
+	"github.com/manifold-run/manifold/intent/internal/value"
+)
+
+// Request is what is asked for, as far as it tells names from other words.
+type Request interface {
+	// Knows tells a word of the request itself.
+	Knows(t text.Token) bool
+	// Long are its words of five letters or more as they are written.
+	Long() []string
+	// Titles tells that its examples have titles before values that are no part of them,
+	// Numbers and Codes that it takes such.
+	Titles() bool
+	Numbers() bool
+	Codes() bool
+	// AskedHowMany tells what is asked a number of, in a part that begins at from.
+	AskedHowMany(d *value.Doc, from, i int) bool
+}
+
+// Names tells names from other words by how they are written.
+type Names struct {
+	*wording.Scope
+
+	Wording *wording.Words
+	Cues    *cues.Cues
+	Request Request
+	// InEntity are the places of typed values.
+	InEntity map[int]bool
+	// Learning tells an example of the manifest.
+	Learning bool
+
+	// nouns tells, once it was looked at, whether every noun has a capital here.
+	nouns *bool
+	// names tells, once it was looked at, whether a name is written with capitals here.
+	names *bool
+}
+
+// MaxTokens bounds how long a free text without quotes can be.
+const MaxTokens = 8
+
+// Capitals finds a run of capitalised words that are no part of the request.
+func (r *Names) Capitals(i int) (last int, ok bool) {
+	if !r.NameWord(i) {
+		return 0, false
+	}
+	last = i
+	for j := i + 1; j < r.To && j < i+MaxTokens && !r.Doc.Tokens[j].Break; j++ {
+		switch {
+		case r.NameWord(j) || r.continuesName(j) || r.DigitsOfName(j) || r.codeOfName(j):
+			last = j
+		default:
+			next, ok := r.OverParticles(i, last)
+			if !ok {
+				return last, true
+			}
+			j, last = next, next
+		}
+	}
+	return last, true
+}
+
+// mostParticles is how many stand in a row at most: "von und zu", "de la".
+const mostParticles = 3
+
+// OverParticles gives the capital behind the particles that follow a name:
+// "von der Heide", "da Silva". In German a noun may stand before them instead:
+// "Chef von Karl Brandt".
+func (r *Names) OverParticles(first, last int) (next int, ok bool) {
+	next = last + 1
+	for next < r.To && next <= last+mostParticles && !r.Doc.Tokens[next].Break && particle(r.Doc.Tokens[next].Fold) {
+		next++
+	}
+	if next == last+1 || next >= r.To || r.Doc.Tokens[next].Break || !r.NameWord(next) {
+		return 0, false
+	}
+	if next == last+2 && r.Noun(first, last) {
+		article := first > r.From && r.Cues.Capitalising[r.Doc.Tokens[first-1].Fold]
+		full := next+1 < r.To && !r.Doc.Tokens[next+1].Break && r.NameWord(next+1)
+		return next, !article && !full
+	}
+	return next, true
+}
+
+// SecondSurname takes one capital behind "e" or "y" along where only one name is
+// asked for: "Costa e Silva". Several are another name.
+func (r *Names) SecondSurname(first, last int) int {
+	if last == first || last+2 >= r.To || r.Doc.Tokens[last+1].Break || r.Doc.Tokens[last+1].Fold != "e" && r.Doc.Tokens[last+1].Fold != "y" {
+		return last
+	}
+	if end, ok := r.Capitals(last + 2); ok && end == last+2 && !r.Doc.Tokens[end].Break {
+		return end
+	}
+	return last
+}
+
+// Conjoined lets a text go on over "and" to more capitals: "Sales and
+// Marketing" is one title where only one can be given. Names of people are of two words:
+// "Tom Hensley and Grace Oduya" are two.
+func (r *Names) Conjoined(first, last int, naming bool) int {
+	for last+2 < r.To && !r.Doc.Tokens[last+1].Break && !r.Doc.Tokens[last+2].Break && cues.Joins(r.Doc.Tokens[last+1].Fold) {
+		end, ok := r.Capitals(last + 2)
+		if !ok || naming && last > first && end > last+2 {
+			break
+		}
+		last = end
+	}
+	return last
+}
+
+// NameWord tells whether a token looks like a part of a name.
+func (r *Names) NameWord(i int) bool {
+	t := r.Doc.Tokens[i]
+	if !t.Is(text.FormTitle|text.FormCaps) || t.Is(text.FormQuoted) || r.InEntity[i] || r.Lexicon.Light(t.Fold) || r.Request.AskedHowMany(r.Doc, r.From, i) || r.Honours(i) {
+		return false
+	}
+	if r.Learning {
+		return !t.Is(text.FormFirst) || i+1 < r.To && r.Doc.Tokens[i+1].Is(text.FormTitle) && !r.Doc.Tokens[i+1].Break
+	}
+	return !r.Familiar(i) || r.Wording.CalledSo(i, i)
+}
+
+// BeginsName tells the first word of a sentence that is a part of the name that it begins: it
+// is no verb and no word of the request, a capital follows it, and the name is what the
+// sentence tells something of: "Ines Moreau weighs 61 kg".
+func (r *Names) BeginsName(i int) bool {
+	t, last := r.Doc.Tokens[i], i+1
+	if !t.Is(text.FormFirst) || !t.Is(text.FormTitle) || r.Learning || r.CapitalNouns() || !r.partOfName(i) || last >= r.To || r.Doc.Tokens[last].Break || !r.partOfName(last) {
+		return false
+	}
+	for last+1 < r.To && !r.Doc.Tokens[last+1].Break && r.partOfName(last+1) {
+		last++
+	}
+	if last+1 >= r.To || r.Doc.Tokens[last+1].Break || last-i >= MaxTokens {
+		return false
+	}
+	next := r.Doc.Tokens[last+1]
+	_, prep := r.Cues.Preps[next.Fold]
+	return !next.Is(text.FormDigits|text.FormMixed|text.FormQuoted|text.FormTitle|text.FormCaps) && !prep && !cues.Joins(next.Fold) && !next.Has(lang.Article) && !next.Has(lang.Courteous)
+}
+
+// Capitalises tells a text that has a name of several capitals: no name in it is in small
+// letters.
+func (r *Names) Capitalises() bool {
+	if r.names == nil {
+		found := false
+		for i := r.From; i+1 < r.To && !found; i++ {
+			first, next := r.Doc.Tokens[i], r.Doc.Tokens[i+1]
+			found = first.Is(text.FormTitle) && next.Is(text.FormTitle) && (!first.Is(text.FormFirst) || r.BeginsName(i)) && !next.Break && r.partOfName(i) && r.partOfName(i+1)
+		}
+		r.names = &found
+	}
+	return *r.names
+}
+
+// partOfName tells a word with a capital that is neither a verb nor a word of the request.
+func (r *Names) partOfName(i int) bool {
+	return r.NameWord(i) && r.Lexicon.Kin(r.Doc.Tokens[i].Fold) == 0
+}
+
+// Honours tells a title before a name, where the examples of a parameter have one that is no
+// part of the value.
+func (r *Names) Honours(i int) bool {
+	next := i + 1
+	return next < r.To && r.Doc.Tokens[i].Has(lang.Title) && r.Doc.Tokens[next].Is(text.FormTitle|text.FormCaps) && strings.Trim(r.Wording.Gap(i, next), ". ") == "" &&
+		r.Request.Titles()
+}
+
+// continuesName lets a word of the request stand inside a name, such as the
+// last word of "Head of Time Keeping".
+func (r *Names) continuesName(j int) bool {
+	t := r.Doc.Tokens[j]
+	if !t.Is(text.FormTitle) || t.Is(text.FormFirst|text.FormQuoted) || r.InEntity[j] {
+		return false
+	}
+	return !r.Lexicon.Light(t.Fold) || !r.CapitalNouns() // "Sá" is a name, "Sie" is not
+}
+
+// DigitsOfName lets a number end a name, such as "Support Bot 2", where the
+// capability takes no numbers.
+func (r *Names) DigitsOfName(j int) bool {
+	if !r.Doc.Tokens[j].Is(text.FormDigits) || r.Doc.Tokens[j].Break || r.Request.Numbers() {
+		return false
+	}
+	return slices.ContainsFunc(r.Wording.Numbers(), func(e value.Entity) bool { return e.First == j && e.Last == j && !e.Money && !e.Percent })
+}
+
+// codeOfName lets a code such as "v2" end a name, where the capability takes no codes.
+func (r *Names) codeOfName(j int) bool {
+	t := r.Doc.Tokens[j]
+	return t.Is(text.FormMixed) && !t.Is(text.FormQuoted) && !t.Glued && !r.InEntity[j] && (j+1 >= r.To || !r.Doc.Tokens[j+1].Glued) &&
+		!r.Request.Codes()
+}
+
+func particle(fold string) bool { return cues.Is(fold, lang.Inside) }

@@ -1,0 +1,62 @@
+package wording
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/manifold-run/manifold/intent/internal/text"
+)
+
+// QuotedFrom tells whether there is a quotation at a place or behind it.
+func (r *Words) QuotedFrom(i int) bool {
+	return slices.ContainsFunc(r.Doc.Tokens[i:r.To], func(t text.Token) bool { return t.Is(text.FormQuoted) })
+}
+
+// QuotedTo gives the last token of the quotation that begins at a token.
+func (r *Words) QuotedTo(first int) int {
+	if !r.Doc.Tokens[first].Is(text.FormQuoted) {
+		return first - 1
+	}
+	last := first
+	for last+1 < r.To && r.Doc.Tokens[last+1].Is(text.FormQuoted) && !ClosesQuote(r.Gap(last, last+1)) {
+		last++
+	}
+	return last
+}
+
+const quotationMarks = "\"'“”‘’«»`"
+
+// ClosesQuote tells a gap between two words with a quotation mark in it.
+func ClosesQuote(gap string) bool { return strings.ContainsAny(gap, quotationMarks) }
+
+// Quotation is the text between quotation marks, as it is written there. A comma
+// before the closing mark belongs to the sentence around.
+func (r *Words) Quotation(first, last int) string {
+	for _, q := range r.Quotes {
+		if q.Start <= r.Doc.Tokens[first].Start && r.Doc.Tokens[last].End <= q.End {
+			raw := strings.TrimRight(r.Doc.Src[q.Start:q.End], ", ")
+			if first == last {
+				raw = strings.TrimRight(raw, ".")
+			}
+			return text.Clean(raw)
+		}
+	}
+	return r.Text(first, last)
+}
+
+// InsideQuotation tells a part of a longer quotation: what "Ping Two" names is
+// not Ping. In a request that stands in quotes as a whole nothing is quoted.
+func (r *Words) InsideQuotation(first, last int) bool {
+	quoted := func(i int) bool { return i >= r.From && i < r.To && r.Doc.Tokens[i].Is(text.FormQuoted) }
+	if !quoted(first) {
+		return false
+	}
+	from, to := first, last
+	for quoted(from-1) && !ClosesQuote(r.Gap(from-1, from)) {
+		from--
+	}
+	for quoted(to+1) && !ClosesQuote(r.Gap(to, to+1)) {
+		to++
+	}
+	return to-from > last-first && (from > r.From || to < r.To-1)
+}

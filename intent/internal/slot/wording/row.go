@@ -1,0 +1,76 @@
+package wording
+
+import (
+	"strings"
+
+	"github.com/manifold-run/manifold/intent/internal/lang"
+	"github.com/manifold-run/manifold/intent/internal/slot/cues"
+	"github.com/manifold-run/manifold/intent/internal/text"
+)
+
+// BehindConnector gives the token behind ",", "and" or both.
+func (r *Words) BehindConnector(last int) (int, bool) {
+	i := last + 1
+	if i < r.To && r.Doc.Tokens[i].Fold == "s" && r.Doc.Tokens[i].Glued {
+		i++ // "Ana's, Bruno's and Chen's"
+	}
+	if i >= r.To {
+		return 0, false
+	}
+	gap := strings.Trim(r.Gap(i-1, i), " "+quotationMarks)
+	connected := gap == "," || gap == "&" || gap == "/" || gap == "+" || gap == "、" || gap == "，"
+	if cues.Joins(r.Doc.Tokens[i].Fold) && (gap == "" || connected) {
+		i, connected = i+1, true
+	}
+	return i, connected && i < r.To
+}
+
+// Joined tells whether a comma or a word such as "and" stands between two
+// places.
+func (r *Words) Joined(last, first int) bool {
+	for i := last + 1; i <= first; i++ {
+		if i < first && cues.Joins(r.Doc.Tokens[i].Fold) || strings.ContainsAny(r.Gap(i-1, i), ",;&/+|、，") {
+			return true
+		}
+	}
+	return false
+}
+
+// InRow tells two places with nothing but a comma, a word such as "and" and articles between.
+func (r *Words) InRow(last, first int) bool {
+	if first <= last+1 {
+		return false
+	}
+	joined := false
+	for i := last + 1; i < first; i++ {
+		t := r.Doc.Tokens[i]
+		joins := cues.Joins(t.Fold) && !t.Has(lang.Article)
+		if !joins && !t.Has(lang.Article) {
+			return false
+		}
+		joined = joined || joins || t.Break
+	}
+	return joined
+}
+
+// Continues tells whether a number goes on with the run that ends at a.
+func (r *Words) Continues(a, b int) bool {
+	words := 0
+	for i := a + 1; i < b; i++ {
+		if !cues.Conjoins(r.Doc.Tokens[i].Fold) {
+			return false
+		}
+		words++
+	}
+	gap := r.Doc.Src[r.Doc.Tokens[a].End:r.Doc.Tokens[b].Start]
+	if strings.ContainsAny(gap, "[](){}:") {
+		return false
+	}
+	return words > 0 || strings.ContainsAny(gap, ",;/|") || r.Doc.Tokens[b].Is(text.FormDigits) && r.Bracketed(a)
+}
+
+// Bracketed tells whether a place lies inside square brackets.
+func (r *Words) Bracketed(i int) bool {
+	before := r.Doc.Src[:r.Doc.Tokens[i].Start]
+	return strings.LastIndexByte(before, '[') > strings.LastIndexByte(before, ']')
+}

@@ -1,0 +1,171 @@
+package wording
+
+import (
+	"math"
+	"slices"
+
+	"github.com/manifold-run/manifold/intent/internal/lang"
+	"github.com/manifold-run/manifold/intent/internal/slot/cues"
+	"github.com/manifold-run/manifold/intent/internal/text"
+	"github.com/manifold-run/manifold/intent/internal/value"
+)
+
+// Scope is what is read: a part of a message. It is set before anything is read and
+// stays.
+type Scope struct {
+	Doc      *value.Doc
+	From, To int
+	Entities []value.Entity
+	Quotes   []text.Span
+	Lexicon  *text.Lexicon
+}
+
+// Words tells how the words of a part stand.
+type Words struct{ *Scope }
+
+// StemAt is the stem of a token, "^" outside of the part.
+func (r *Words) StemAt(i int) string {
+	if i < r.From || i >= r.To {
+		return "^"
+	}
+	return r.Doc.Tokens[i].Stem
+}
+
+// Titled stands for any title before a name, such as "Dr" and "Dra".
+const Titled = "Dr"
+
+// LeftAt is the same of a word that announces a value: a preposition with an article in it
+// is the preposition, and one title is as good as another.
+func (r *Words) LeftAt(i int) string {
+	if i < r.From || i >= r.To {
+		return r.StemAt(i)
+	}
+	if r.Doc.Tokens[i].Has(lang.Title) {
+		return Titled
+	}
+	if alone, ok := lang.Shipped().Preposition(r.Doc.Tokens[i].Lower); ok {
+		return alone
+	}
+	return r.Doc.Tokens[i].Stem
+}
+
+// PhraseEndsAt tells whether a run of stems ends at a token.
+func (r *Words) PhraseEndsAt(words []string, last int) bool {
+	first := last - len(words) + 1
+	if first < r.From {
+		return false
+	}
+	for k, w := range words {
+		if r.Doc.Tokens[first+k].Stem != w {
+			return false
+		}
+	}
+	return true
+}
+
+// Gap is what stands between two tokens.
+func (r *Words) Gap(a, b int) string {
+	if a < 0 || b >= len(r.Doc.Tokens) {
+		return ""
+	}
+	return r.Doc.Src[r.Doc.Tokens[a].End:r.Doc.Tokens[b].Start]
+}
+
+// Text gives the cleaned text of a run of tokens.
+func (r *Words) Text(first, last int) string {
+	return text.Clean(r.Doc.Src[r.Doc.Tokens[first].Start:r.Doc.Tokens[last].End])
+}
+
+// Broken tells whether a part of a sentence begins within a run of tokens.
+func (r *Words) Broken(first, last int) bool {
+	for i := first; i <= last; i++ {
+		if r.Doc.Tokens[i].Break {
+			return true
+		}
+	}
+	return false
+}
+
+// Uncapitalised tells a text in which nothing is written as names are, as people
+// type in a chat.
+func (r *Words) Uncapitalised() bool {
+	for i := r.From; i < r.To; i++ {
+		if t := r.Doc.Tokens[i]; !t.Is(text.FormQuoted) && t.Is(text.FormTitle|text.FormCaps) && !t.Is(text.FormFirst) {
+			return false
+		}
+	}
+	return true
+}
+
+// Owned tells a noun behind an article or a word such as "her".
+func (r *Words) Owned(i int) bool {
+	return i > r.From && !r.Doc.Tokens[i].Break && (r.Doc.Tokens[i-1].Has(lang.Article) || r.Doc.Tokens[i-1].Has(lang.Pronoun))
+}
+
+// Numbers are the numbers of the part.
+func (r *Words) Numbers() []value.Entity {
+	var out []value.Entity
+	for _, e := range r.Entities {
+		if e.Kind == value.Number && e.First >= r.From && e.Last < r.To {
+			out = append(out, e)
+		}
+	}
+	return out
+}
+
+// lastHour is the last one of a day.
+const lastHour = 24
+
+// BareHour tells a number that may be an hour: "at 9".
+func (r *Words) BareHour(e value.Entity) bool {
+	return e.First > r.From && e.Unit == "" && !e.Money && !e.Percent && e.Number >= 0 && e.Number <= lastHour && e.Number == math.Trunc(e.Number) &&
+		!r.Doc.Tokens[e.First].Break && r.Doc.Tokens[e.First-1].Has(lang.Function)
+}
+
+// CalledSo tells a known word that begins the name behind a word such as "called": the
+// "Reply" of "called Reply Desk" is no kind of starter.
+func (r *Words) CalledSo(first, last int) bool {
+	next := last + 1
+	return first > r.From && next < r.To && r.Doc.Tokens[first].Is(text.FormTitle) && !r.Doc.Tokens[first].Break && !r.Doc.Tokens[next].Break &&
+		cues.Links(r.Doc.Tokens[first-1].Fold) && r.Doc.Tokens[next].Is(text.FormTitle|text.FormCaps) && !r.Doc.Tokens[next].Is(text.FormQuoted)
+}
+
+// InsideCode tells a part of a path, of a file's name or of an address: the
+// ending of "map.png" asks for no picture.
+func (r *Words) InsideCode(first, last int) bool {
+	c, ok := r.Doc.ChunkOf(first)
+	return ok && last <= c.Last && (c.First < first || last < c.Last) && c.Code()
+}
+
+// AnyOrder finds all words of a name in a run with nothing but words of grammar between
+// them: "use it for private" of "private_use".
+func (r *Words) AnyOrder(words []string, i int) (last int, ok bool) {
+	open := slices.Clone(words)
+	for j := i; j < r.To && j < i+2*len(words); j++ {
+		t := r.Doc.Tokens[j]
+		if j > i && t.Break {
+			break
+		}
+		switch k := slices.Index(open, t.Stem); {
+		case k >= 0:
+			open = slices.Delete(open, k, k+1)
+		case !r.Lexicon.Light(t.Fold) || cues.Negates(t.Fold):
+			return 0, false
+		}
+		if len(open) == 0 {
+			return j, true
+		}
+	}
+	return 0, false
+}
+
+// shortestApart is how many letters a word has at least that may be written as two.
+const shortestApart = 6
+
+// WrittenApart tells a word that the text has in two parts: "multi-player", "tow bar".
+func (r *Words) WrittenApart(word string, i int) bool {
+	if i+1 >= r.To || !r.Doc.Tokens[i+1].Glued && (r.Doc.Tokens[i+1].Break || len(word) < shortestApart) {
+		return false
+	}
+	return slices.Contains(text.Stems(r.Doc.Tokens[i].Fold+r.Doc.Tokens[i+1].Fold), word)
+}
