@@ -15,7 +15,7 @@ func TestEverydayVerbsHaveTheirKinds(t *testing.T) {
 		"cancel":  "ditch ditched offblow abblasen abbestelle descarta risque suspende descarte décommande résiliez disdire cancellala",
 		"delete":  "trash offtake beseitige rauswerfen descarte tacha jette éliminez scarta",
 		"create":  "enrol registered inpencil anmelden eintragen inscreve inscribe apunta inscrivez iscrivi",
-		"change":  "swapped switch ersetze tausche markieren troque marque corrige convierte remplacez marquez sostituisci contrassegna",
+		"change":  "switch ersetze tausche markieren troque marque corrige convierte remplacez marquez sostituisci contrassegna",
 		"send":    "relay resend weiterleiten zuschicken encaminhe reenvía transmettez inoltralo",
 		"request": "enrolling downput register anmelde inscreva encomenda apúntalo gestiona déposez iscriva",
 		"move":    "postponed backpush reschedule verlegen umbuchen adia remarque aplaza adelanta repoussez décale rinvia posticipa",
