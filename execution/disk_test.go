@@ -46,6 +46,13 @@ func (d *disk) write() error {
 	return contracts.Errorf(contracts.CodeUnavailable, "commit: the disk is full")
 }
 
+// struck tells whether the nth write came.
+func (d *disk) struck() bool {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.writes >= d.nth
+}
+
 func changed[T any](d *disk, do func() (T, error)) (T, error) {
 	var none T
 	if err := d.write(); err != nil {
@@ -149,6 +156,10 @@ func (w *world) again(what string, do func() error) {
 	}
 }
 
+// alwaysWritten is how many writes each run of the plan takes at least. How
+// many more there are depends on what is ready at the same moment.
+const alwaysWritten = 10
+
 func TestAFullDiskIsWaitedOutAtEveryWrite(t *testing.T) {
 	t.Parallel()
 	for _, kind := range []contracts.Idempotency{contracts.IdempotencyKeyed, contracts.IdempotencyNone} {
@@ -161,7 +172,7 @@ func TestAFullDiskIsWaitedOutAtEveryWrite(t *testing.T) {
 				writes = d.writes
 			})
 		})
-		if writes < 10 {
+		if writes < alwaysWritten {
 			t.Fatalf("only %d writes to the store", writes)
 		}
 		for n := 1; n <= writes; n++ {
@@ -191,6 +202,9 @@ func (w *world) waitOut(kind contracts.Idempotency, n int, full time.Duration) {
 	began := time.Now()
 	r := w.runnerOn(d)
 	v := w.patient(r, nodes...)
+	if n > alwaysWritten && !d.struck() {
+		return // this run came to its end with fewer writes
+	}
 	if d.refused == 0 || time.Since(began) < full {
 		w.t.Fatalf("the disk refused %d writes, the run took %s", d.refused, time.Since(began))
 	}
