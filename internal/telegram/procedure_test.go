@@ -47,7 +47,7 @@ func onStage(t *testing.T) *world {
 func (w *world) asked(words string, buttons ...string) telegramtest.Message {
 	w.t.Helper()
 	m := w.sees(ritaID, "question: "+words, func(m telegramtest.Message) bool {
-		return strings.Contains(m.Text, words) && !strings.HasPrefix(m.Text, "Working…")
+		return strings.Contains(m.Text, words) && !strings.HasPrefix(m.Text, "Working…") && (len(buttons) == 0 || len(m.Buttons) > 0)
 	})
 	for i, want := range buttons {
 		if i >= len(m.Buttons) || !strings.HasSuffix(m.Buttons[i].Text, want) {
@@ -57,16 +57,20 @@ func (w *world) asked(words string, buttons ...string) telegramtest.Message {
 	return m
 }
 
-// presses has rita press the button of an answer.
+// presses has rita press the button of an answer. A question that came while an answer
+// before it was taken is shown once more, and the first one loses its buttons.
 func (w *world) presses(m telegramtest.Message, answer string) {
 	w.t.Helper()
-	for _, b := range m.Buttons {
-		if strings.HasSuffix(b.Text, answer) {
-			w.rita.PressesData(m, b.Data)
-			return
+	data := ""
+	m = w.sees(ritaID, "button "+answer, func(shown telegramtest.Message) bool {
+		for _, b := range shown.Buttons {
+			if shown.Text == m.Text && strings.HasSuffix(b.Text, answer) {
+				data = b.Data
+			}
 		}
-	}
-	w.t.Fatalf("there is no button %q below %+v", answer, m)
+		return data != ""
+	})
+	w.rita.PressesData(m, data)
 }
 
 // approved lets otto approve the next gate that rita is shown by itself, and that she
