@@ -202,6 +202,16 @@ func (x *Index) identifies(c *indexed, m *slot.Message, p *part) bool {
 	return false
 }
 
+// valued tells a word that a value was read from.
+func (c *Candidate) valued(t text.Token) bool {
+	for _, ev := range c.Evidence {
+		if t.Start >= ev.Span[0] && t.End <= ev.Span[1] {
+			return true
+		}
+	}
+	return false
+}
+
 // alternative describes a candidate for people.
 func (c Candidate) alternative() contracts.Alternative {
 	return contracts.Alternative{

@@ -259,8 +259,7 @@ func (j judgement) named(p *part) bool {
 	}
 	for i := p.from; i < p.to; i++ {
 		t := j.s.m.Tokens[i]
-		valued := slices.ContainsFunc(slices.Collect(maps.Values(best.Evidence)), func(ev contracts.Evidence) bool { return t.Start >= ev.Span[0] && t.End <= ev.Span[1] })
-		if !valued && j.s.x.tools.Lexicon.Kin(t.Fold) != 0 {
+		if !best.valued(t) && j.s.x.tools.Lexicon.Kin(t.Fold) != 0 {
 			return false
 		}
 	}

@@ -14,11 +14,15 @@ import (
 // inside a description, such as the "request" that is cancelled, does not.
 const shareHead = 0.12
 
+// deed is a verb with the stem of a word for what it is done to.
+type deed struct{ root, object string }
+
 // begun notes the verb that an example or a name begins with, and what it is done to.
 func (b *builder) begun(c *indexed, tokens []text.Token) {
+	root := command.Root(b.x.tools.Lexicon, tokens)
 	for _, t := range command.Object(b.x.tools.Lexicon, tokens) {
-		if !t.Named() && !slices.Contains(c.objects, t.Stem) {
-			c.objects = append(c.objects, t.Stem)
+		if d := (deed{root, t.Stem}); !t.Named() && !slices.Contains(c.deeds, d) {
+			c.deeds = append(c.deeds, d)
 		}
 	}
 	if head := command.Head(b.x.tools.Lexicon, tokens); head != "" && !slices.Contains(c.begins, head) {
@@ -53,6 +57,64 @@ func (s *sentenceReader) gives(c *indexed, wanted lang.Kinds, f slot.Filled) boo
 // of telling and hold what is to be said.
 func (s *sentenceReader) handsOn(c *indexed, run slot.Range, f slot.Filled) bool {
 	return c.entry.Policy.SideEffectClass.Writes() && c.kinds&(lang.KindOf("send")|lang.KindOf("notify")) != 0 && slot.Tells(s.x.set(c), s.m, run, f)
+}
+
+// lacking raises what is asked for by a verb and by what it is done to, where no other
+// reading has both and something that it needs is not said: no example shows how that
+// sounds, and all that comes of it is the question what is missing. Another verb of the
+// same kind will do for what no other reading has to do with.
+func (s *sentenceReader) lacking(p *part) {
+	tokens := s.m.Tokens[p.from:p.to]
+	root, object, kin := command.Root(s.x.tools.Lexicon, tokens), command.Object(s.x.tools.Lexicon, tokens), s.commanded(p.first)
+	said := func(of *indexed) bool { return of.does(root, object) }
+	akin := func(of *indexed) bool { return of.kinds&kin != 0 && of.doneTo(object) }
+	about := func(of *indexed) bool { return of.doneTo(object) }
+	c := s.only(p, said)
+	if alone := s.only(p, about); c == nil && alone != nil && alone == s.only(p, akin) {
+		c = alone
+	}
+	if c != nil && len(c.Missing) > 0 && !s.figures(p, c) {
+		c.Confidence = max(c.Confidence, plainConfidence)
+	}
+}
+
+// figures tells a part with a number or a day that is no value of a candidate: it may be what
+// is missing, in another unit or of another kind.
+func (s *sentenceReader) figures(p *part, c *Candidate) bool {
+	for i, timed := range s.timed(p) {
+		if timed && !c.valued(s.m.Tokens[p.from+i]) {
+			return true
+		}
+	}
+	return false
+}
+
+// only gives the one candidate of a part that something is true of.
+func (s *sentenceReader) only(p *part, is func(*indexed) bool) (only *Candidate) {
+	for k := range p.candidates {
+		c := &p.candidates[k]
+		if of, ok := s.x.refs[c.Entry.Ref()]; ok && !c.Held && is(of) {
+			if only != nil {
+				return nil
+			}
+			only = c
+		}
+	}
+	return only
+}
+
+// does tells whether an example does by the same verb something to what the words behind it
+// name.
+func (c *indexed) does(root string, object []text.Token) bool {
+	return slices.ContainsFunc(object, func(t text.Token) bool { return slices.Contains(c.deeds, deed{root, t.Stem}) })
+}
+
+// doneTo tells whether the words behind a verb name what the verbs of the capability are
+// done to.
+func (c *indexed) doneTo(object []text.Token) bool {
+	return slices.ContainsFunc(object, func(t text.Token) bool {
+		return slices.ContainsFunc(c.deeds, func(d deed) bool { return d.object == t.Stem })
+	})
 }
 
 // clearBefore is how far another candidate with the same verb must be behind.

@@ -82,8 +82,8 @@ type indexed struct {
 	moods mood.Mood
 	// begins are the stems of the verbs that the examples and the name begin with.
 	begins []string
-	// objects are the stems of what these verbs are done to.
-	objects []string
+	// deeds are these verbs with what each is done to.
+	deeds []deed
 	// kinds are those of these verbs.
 	kinds lang.Kinds
 	// figures is how many examples hold a number or a date.

@@ -313,15 +313,12 @@ func claimed(x *Index, hits []hit, tokens []text.Token) {
 // name, where these are what it is for another hit: "delete the chatflow" deletes none of
 // its messages.
 func misdone(x *Index, hits []hit, kin lang.Kinds, object []text.Token) {
-	done := func(c *indexed) bool {
-		return slices.ContainsFunc(object, func(t text.Token) bool { return slices.Contains(c.objects, t.Stem) })
-	}
-	if !slices.ContainsFunc(hits, func(h hit) bool { c := x.caps[h.number]; return c.kinds&kin != 0 && done(c) }) {
+	if !slices.ContainsFunc(hits, func(h hit) bool { c := x.caps[h.number]; return c.kinds&kin != 0 && c.doneTo(object) }) {
 		return
 	}
 	for i := range hits {
 		h := &hits[i]
-		if c := x.caps[h.number]; c.kinds&kin != 0 && len(c.objects) > 0 && !done(c) {
+		if c := x.caps[h.number]; c.kinds&kin != 0 && len(c.deeds) > 0 && !c.doneTo(object) {
 			h.claim, h.score = min(h.claim, 0), h.score-h.centroid
 		}
 	}

@@ -110,11 +110,8 @@ func (s *sentenceReader) switches(p *part) []bool {
 	if len(p.candidates) == 0 {
 		return covered
 	}
-	for _, ev := range p.candidates[0].Evidence {
-		for i := range covered {
-			t := s.m.Tokens[p.from+i]
-			covered[i] = covered[i] || t.Start >= ev.Span[0] && t.End <= ev.Span[1]
-		}
+	for i := range covered {
+		covered[i] = covered[i] || p.candidates[0].valued(s.m.Tokens[p.from+i])
 	}
 	return covered
 }
@@ -137,6 +134,7 @@ func (r restraint) limit(p *part) {
 	}
 	r.unable(p)
 	r.unwanted(p)
+	r.s.lacking(p)
 	sortCandidates(p.candidates)
 }
 

@@ -82,6 +82,20 @@ func TestStrangeDomainsAreReadExactly(t *testing.T) {
 	})
 }
 
+// What is plainly asked for and lacks something that it needs is begun: the question is what
+// is missing, and no refusal.
+func TestWhatLacksSomethingIsBegun(t *testing.T) {
+	t.Parallel()
+	catalog := domainsIn(t, "testdata/strange.json")
+	judgeAll(t, settled(t, catalog), catalog, map[string][]string{
+		"close the ticket":      {"helpdesk.close_ticket"},
+		"annule l'expédition":   {"warehouse.cancel_shipment"},
+		"storniere die Buchung": {"hotel.cancel_booking"},
+		"move the reservation":  nil,
+		"close the reservation": nil,
+	})
+}
+
 // The opposite of a deed is never the deed, where a domain has one of the two alone; another
 // verb of the same kind is.
 func TestOppositesAreNotDone(t *testing.T) {

@@ -2,6 +2,8 @@
 package command
 
 import (
+	"cmp"
+
 	"github.com/manifold-run/manifold/intent/internal/lang"
 	"github.com/manifold-run/manifold/intent/internal/mood"
 	"github.com/manifold-run/manifold/intent/internal/text"
@@ -14,6 +16,15 @@ func Head(lexicon *text.Lexicon, tokens []text.Token) string {
 		return tokens[i].Stem
 	}
 	return ""
+}
+
+// Root gives the verb that a command begins with as all its forms have it.
+func Root(lexicon *text.Lexicon, tokens []text.Token) string {
+	i := headAt(lexicon, tokens)
+	if i < 0 {
+		return ""
+	}
+	return cmp.Or(lexicon.Root(tokens[i].Fold), tokens[i].Stem)
 }
 
 // headAt gives the place of the verb that a command begins with, or -1.

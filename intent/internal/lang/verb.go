@@ -22,7 +22,20 @@ func kinds() []string {
 const longestForm = 4
 
 // Kin gives the kinds that a word belongs to. Most words belong to none.
-func (l *Lexica) Kin(fold string) (out Kinds) {
+func (l *Lexica) Kin(fold string) Kinds {
+	kinds, _ := l.verb(fold)
+	return kinds
+}
+
+// Root gives the stem that all forms of an everyday verb have, with their pronouns:
+// "cambi" of "cámbiale"; "" of other words.
+func (l *Lexica) Root(fold string) string {
+	_, n := l.verb(fold)
+	return fold[:n]
+}
+
+// verb gives the kinds of a verb and how long its stem is.
+func (l *Lexica) verb(fold string) (out Kinds, stem int) {
 	for n := len(fold); n >= 2 && len(fold)-n <= longestForm; n-- {
 		for _, v := range l.verbs[fold[:n]] {
 			if l.forms[v.language][fold[n:]] {
@@ -30,10 +43,10 @@ func (l *Lexica) Kin(fold string) (out Kinds) {
 			}
 		}
 		if out != 0 {
-			return out
+			return out, n
 		}
 	}
-	return 0
+	return 0, 0
 }
 
 // Acts tells a form of an everyday verb of one language.

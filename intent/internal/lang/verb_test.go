@@ -58,3 +58,15 @@ func TestFirstNamesAreNoEverydayVerbs(t *testing.T) {
 		}
 	}
 }
+
+// All forms of a verb have one root, whatever pronoun stands behind.
+func TestFormsOfAVerbHaveOneRoot(t *testing.T) {
+	t.Parallel()
+	for root, words := range map[string]string{"cambi": "cambia cámbiale cambiar", "borr": "borra bórralo bórralas", "delet": "delete deleting", "": "table lentamente"} {
+		for word := range strings.FieldsSeq(words) {
+			if got := lang.Shipped().Root(lang.Fold(word)); got != root {
+				t.Errorf("the root of %q is %q, want %q", word, got, root)
+			}
+		}
+	}
+}
