@@ -120,7 +120,7 @@ func (s *sentenceReader) weighed(p *part, of readings) []Candidate {
 		if k == 0 && s.plainly(of) {
 			conf = max(conf, plainConfidence)
 		}
-		if k == 0 && r.gives && len(r.filled.Missing) == 0 {
+		if r.gives && len(r.filled.Missing) == 0 {
 			conf = max(conf, DefaultClarify) // worth a question at least
 		}
 		out = append(out, s.candidate(p, r, conf, learned, foreign))

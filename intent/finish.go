@@ -186,6 +186,8 @@ func (j judgement) account(p *part, parts []*part, at int) {
 	best.Said, best.operated, best.excepted, best.unknown = j.sentence(a, best), a.Operated, a.Excepted, a.Unknown
 	best.lost = j.s.stranger(idx, p.from) && len(asked.OpenKinds(best.Parameters)) > 0 && best.Said.Marked()
 	switch {
+	case best.unraised > 0 && best.Said.Marked():
+		best.Confidence = best.unraised
 	case j.wordy(p, idx):
 		best.Confidence = min(best.Confidence, wordyConfidence)
 	case j.accounted(p, idx):

@@ -62,7 +62,8 @@ func (s *sentenceReader) handsOn(c *indexed, run slot.Range, f slot.Filled) bool
 // lacking raises what is asked for by a verb and by what it is done to, where no other
 // reading has both and something that it needs is not said: no example shows how that
 // sounds, and all that comes of it is the question what is missing. Another verb of the
-// same kind will do for what no other reading has to do with.
+// same kind will do for what no other reading has to do with. Words that are left over take
+// it back.
 func (s *sentenceReader) lacking(p *part) {
 	tokens := s.m.Tokens[p.from:p.to]
 	root, object, kin := command.Root(s.x.tools.Lexicon, tokens), command.Object(s.x.tools.Lexicon, tokens), s.commanded(p.first)
@@ -73,8 +74,8 @@ func (s *sentenceReader) lacking(p *part) {
 	if alone := s.only(p, about); c == nil && alone != nil && alone == s.only(p, akin) {
 		c = alone
 	}
-	if c != nil && len(c.Missing) > 0 && !s.figures(p, c) {
-		c.Confidence = max(c.Confidence, plainConfidence)
+	if c != nil && len(c.Missing) > 0 && c.Confidence < plainConfidence && !s.figures(p, c) {
+		c.Confidence, c.unraised = plainConfidence, c.Confidence
 	}
 }
 

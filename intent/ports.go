@@ -117,6 +117,9 @@ type Candidate struct {
 	contested int
 	begins    bool // the clause begins with the verb of its sentences
 	gives     bool // it gives what the clause says that is wanted
+	// unraised is the confidence that it has once words of its clause are left over; 0 if that
+	// makes no difference.
+	unraised float64
 }
 
 // Request is a message to understand.

@@ -70,6 +70,9 @@ func (r restraint) ownMood(p *part) mood.Mood {
 	if r.s.said.Reports(p.from, p.to, covered) {
 		own |= mood.Narrative
 	}
+	if r.s.said.Ordered(p.from, p.to) {
+		own &^= mood.Narrative
+	}
 	return own
 }
 
@@ -174,7 +177,7 @@ func (r restraint) unwanted(p *part) {
 	if r.s.wanted(p) == 0 || !slices.ContainsFunc(p.candidates, func(c Candidate) bool { return c.gives }) {
 		return
 	}
-	whole := p.candidates[0].gives && len(p.candidates[0].Missing) == 0
+	whole := slices.ContainsFunc(p.candidates, func(c Candidate) bool { return c.gives && len(c.Missing) == 0 })
 	for k := range p.candidates {
 		c := &p.candidates[k]
 		if (whole || c.Entry.Policy.SideEffectClass.Writes()) && !c.gives && !c.Exact {

@@ -16,6 +16,9 @@ const reach = 6
 // a form alone ("booked two days"). Covered tells tokens that belong to values.
 func (m *Message) Reports(from, to int, covered []bool) bool {
 	for k, s := range m.Segments {
+		if m.Ordered(s.From, s.To) {
+			continue
+		}
 		if s.From >= from && s.To <= to && k > 0 && quoted(m, m.Segments[k-1], s) {
 			return true
 		}

@@ -45,6 +45,7 @@ type Message struct {
 	inEntity []bool // by token
 	code     []bool // tokens of identifiers: "J-5"
 	frame    []bool // tokens of courtesy
+	ordered  []bool // tokens that are told, and asked for by what stands behind them
 	language int    // the one with the most small words
 	bids     func(int) bool
 	plain    func(from, to int) bool
@@ -55,7 +56,7 @@ type Message struct {
 func Read(lex *lang.Lexica, src string, tokens []text.Token, entities []value.Entity, bids func(int) bool, mooded func(from, to int) bool) *Message {
 	m := &Message{
 		Src: src, Tokens: tokens, lex: lex, voice: lang.Listen(lex, tokens, nil), entities: entities, bids: bids, plain: func(from, to int) bool { return !mooded(from, to) },
-		inEntity: make([]bool, len(tokens)), code: make([]bool, len(tokens)), frame: make([]bool, len(tokens)),
+		inEntity: make([]bool, len(tokens)), code: make([]bool, len(tokens)), frame: make([]bool, len(tokens)), ordered: make([]bool, len(tokens)),
 	}
 	for _, e := range entities {
 		for i := e.First; i <= e.Last && i < len(tokens); i++ {
@@ -155,6 +156,7 @@ func (m *Message) cut() {
 			s.Kind = Courtesy
 		}
 	}
+	m.order()
 }
 
 // longestSignature is how many words the name has at most that ends a letter.
@@ -210,7 +212,7 @@ func (m *Message) parts(i int) bool {
 		return false
 	}
 	next := i + 1
-	return next < len(m.Tokens) && (m.bids(next) && !m.named(next) || m.is(next, lang.Light) || m.is(next, lang.Subject) && !m.is(next, lang.Article))
+	return next < len(m.Tokens) && (m.bids(next) && !m.named(next) || m.is(next, lang.Light, lang.Want) || m.is(next, lang.Subject) && !m.is(next, lang.Article))
 }
 
 // joined tells whether a typed value goes over a place.
@@ -302,7 +304,7 @@ func (m *Message) politely(from, to int) {
 func (m *Message) behind(from, to int) int {
 	for i := from; i < to; i++ {
 		hit, ok := lang.Find(&m.lex.Frames, m.Tokens[:to], i)
-		if ok && i+hit.Tokens == to && (hit.Value == lang.FrameBehind || hit.Value == lang.FrameWhole && m.Tokens[i].Break) && !m.touches(i, to) {
+		if ok && i+hit.Tokens == to && (hit.Value == lang.FrameBehind || hit.Value == lang.FrameOrders || hit.Value == lang.FrameWhole && m.Tokens[i].Break) && !m.touches(i, to) {
 			return i
 		}
 	}
@@ -381,6 +383,9 @@ func (m *Message) wants(from, to int) bool {
 // Wants tells whether a run says what somebody wants or needs, and commands nothing
 // else: "Ana needs tomorrow off".
 func (m *Message) Wants(from, to int) bool {
+	if m.Ordered(from, to) {
+		return true
+	}
 	wanted := false
 	for i := from; i < to; i++ {
 		switch {

@@ -24,7 +24,7 @@ func TestWhatIsToldCommandsNothing(t *testing.T) {
 		"I keep losing them, order five more":              "told, command",
 		"le client a changé d'avis, annule la commande":    "told, command",
 		"el cliente se arrepintió, cancela el pedido":      "told, command",
-		"Lena Abel needs two days off, please request it":  "command, command",
+		"Lena Abel needs two days off, please request it":  "command, courtesy",
 		"cancel the cabin":               "command",
 		"close C-5, but not C-7":         "command, command", // an exception is none
 		"Close the account. Cheers, Tom": "command, courtesy, courtesy",

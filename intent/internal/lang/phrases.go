@@ -57,11 +57,12 @@ func (o Operator) Direction() int {
 type Frame string
 
 // The frames: some stand before a command, some behind it, some are a whole
-// segment.
+// segment. Some ask for what was told before them.
 const (
 	FrameBefore Frame = "before" // "could you please"
 	FrameBehind Frame = "behind" // "if you don't mind"
 	FrameWhole  Frame = "whole"  // "thanks in advance"
+	FrameOrders Frame = "orders" // "please enter that"
 )
 
 // Reason is a word behind which stands why.

@@ -1,0 +1,60 @@
+package account
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/manifold-run/manifold/intent/internal/lang"
+)
+
+// order finds what is told and then asked for: "Ana will be on leave from Monday on, please
+// enter that". It is no story any more, but what somebody wants.
+func (m *Message) order() {
+	for k := 1; k < len(m.Segments); k++ {
+		if !m.orders(&m.Segments[k]) {
+			continue
+		}
+		first := k
+		for first > 0 && m.told(&m.Segments[first-1]) && (first == k || !m.Segments[first].starts) {
+			first--
+		}
+		for i := first; i < k; i++ {
+			s := &m.Segments[i]
+			if s.Kind == Statement || s.Kind == Past {
+				s.Kind = Open
+			}
+			for t := s.From; t < s.To; t++ {
+				m.ordered[t] = s.Kind == Open && !m.frame[t]
+			}
+		}
+	}
+}
+
+// orders tells a segment that says nothing but "please enter that".
+func (m *Message) orders(s *Segment) bool {
+	if s.Kind != Courtesy {
+		return false
+	}
+	for i := s.From; i < s.To; i++ {
+		if hit, ok := lang.Find(&m.lex.Frames, m.Tokens[:s.To], i); ok && hit.Value == lang.FrameOrders {
+			return true
+		}
+	}
+	return false
+}
+
+// told tells a segment that commands nothing, hangs on nothing and denies nothing.
+func (m *Message) told(s *Segment) bool {
+	for i := s.From; i < s.To; i++ {
+		if m.has(i, lang.Negation, lang.Denial, lang.Lacking) || m.is(i, lang.Faint, lang.Switches) {
+			return false
+		}
+	}
+	asks := s.To < len(m.Tokens) && strings.Contains(m.gap(s.To), "?")
+	return !asks && s.Kind != Courtesy && s.Kind != Reason && !m.supposes(s.From) && (s.Kind != Open || !m.commands(s.From, s.To))
+}
+
+// Ordered tells whether a run is told and asked for by what stands behind it.
+func (m *Message) Ordered(from, to int) bool {
+	return slices.Contains(m.ordered[from:to], true)
+}
