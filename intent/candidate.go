@@ -120,7 +120,7 @@ func (s *sentenceReader) weighed(p *part, of readings) []Candidate {
 		if k == 0 && s.plainly(of) {
 			conf = max(conf, plainConfidence)
 		}
-		if r.gives && len(r.filled.Missing) == 0 {
+		if first := !slices.ContainsFunc(of.all[:k], func(o rated) bool { return o.gives }); first && r.gives && len(r.filled.Missing) == 0 {
 			conf = max(conf, DefaultClarify) // worth a question at least
 		}
 		out = append(out, s.candidate(p, r, conf, learned, foreign))
@@ -203,7 +203,7 @@ func (x *Index) identifies(c *indexed, m *slot.Message, p *part) bool {
 }
 
 // valued tells a word that a value was read from.
-func (c *Candidate) valued(t text.Token) bool {
+func (c Candidate) valued(t text.Token) bool {
 	for _, ev := range c.Evidence {
 		if t.Start >= ev.Span[0] && t.End <= ev.Span[1] {
 			return true

@@ -149,7 +149,7 @@ func (j judgement) clause(p *part, parts []*part, at int) Clause {
 // account says what each word of the message is to the best candidate of a part,
 // and takes back the values that the words do not bear out.
 func (j judgement) account(p *part, parts []*part, at int) {
-	if len(p.candidates) == 0 || p.candidates[0].Confidence < DefaultClarify && !p.candidates[0].Held {
+	if len(p.candidates) == 0 || p.candidates[0].Confidence < DefaultClarify && !p.candidates[0].Held && !j.hinted(p) {
 		return
 	}
 	best := &p.candidates[0]
@@ -227,7 +227,7 @@ const unrivalled = 0.5
 // all that it needs is said, and no other reading comes near.
 func (j judgement) accounted(p *part, of *indexed) bool {
 	best := &p.candidates[0]
-	if len(j.s.pieces) == 0 || !best.Entry.Policy.SideEffectClass.Writes() || best.Held || p.refused || p.adopted || len(best.Missing) > 0 || len(best.Evidence) == 0 || best.Confidence < DefaultClarify ||
+	if len(j.s.pieces) == 0 || !best.Entry.Policy.SideEffectClass.Writes() || best.Held || p.refused || p.adopted || len(best.Missing) > 0 || len(best.Evidence) == 0 || best.Confidence < DefaultClarify && !j.hinted(p) ||
 		len(best.Said.Unread(contracts.WordBinding)) > 0 || !j.s.stranger(of, p.from) && best.unknown {
 		return false
 	}
@@ -241,6 +241,15 @@ func (j judgement) accounted(p *part, of *indexed) bool {
 		other := ok && done&of.kinds != 0 && done&idx.kinds == 0 || best.gives && !o.gives && !o.Entry.Policy.SideEffectClass.Writes()
 		return !other && o.Confidence > unrivalled*best.Confidence
 	})
+}
+
+// hintedConfidence is the least that a request without a verb has that names what is wanted.
+const hintedConfidence = 0.2
+
+// hinted tells a request without a verb that may be sure once each of its words is read.
+func (j judgement) hinted(p *part) bool {
+	best := &p.candidates[0]
+	return best.Confidence >= hintedConfidence && len(best.Missing) == 0 && best.Entry.Policy.SideEffectClass.Writes() && j.named(p)
 }
 
 // fewestNamed is how many values say without a verb what is wanted.

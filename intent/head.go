@@ -62,7 +62,7 @@ func (s *sentenceReader) handsOn(c *indexed, run slot.Range, f slot.Filled) bool
 // lacking raises what is asked for by a verb and by what it is done to, where no other
 // reading has both and something that it needs is not said: no example shows how that
 // sounds, and all that comes of it is the question what is missing. Another verb of the
-// same kind will do for what no other reading has to do with. Words that are left over take
+// same kind will do. Words that are left over take
 // it back.
 func (s *sentenceReader) lacking(p *part) {
 	tokens := s.m.Tokens[p.from:p.to]
@@ -71,8 +71,8 @@ func (s *sentenceReader) lacking(p *part) {
 	akin := func(of *indexed) bool { return of.kinds&kin != 0 && of.doneTo(object) }
 	about := func(of *indexed) bool { return of.doneTo(object) }
 	c := s.only(p, said)
-	if alone := s.only(p, about); c == nil && alone != nil && alone == s.only(p, akin) {
-		c = alone
+	if alone := s.only(p, akin); c == nil && (kin&lang.KindOf("change") == 0 || alone == s.only(p, about)) {
+		c = alone // "change the booking" may be anything that a booking has
 	}
 	if c != nil && len(c.Missing) > 0 && c.Confidence < plainConfidence && !s.figures(p, c) {
 		c.Confidence, c.unraised = plainConfidence, c.Confidence

@@ -9,13 +9,13 @@ import (
 
 // order finds what is told and then asked for: "Ana will be on leave from Monday on, please
 // enter that". It is no story any more, but what somebody wants.
-func (m *Message) order() {
+func order(m *Message) {
 	for k := 1; k < len(m.Segments); k++ {
-		if !m.orders(&m.Segments[k]) {
+		if !orderly(m, &m.Segments[k]) {
 			continue
 		}
 		first := k
-		for first > 0 && m.told(&m.Segments[first-1]) && (first == k || !m.Segments[first].starts) {
+		for first > 0 && wantable(m, &m.Segments[first-1]) && (first == k || !m.Segments[first].starts) {
 			first--
 		}
 		for i := first; i < k; i++ {
@@ -30,8 +30,8 @@ func (m *Message) order() {
 	}
 }
 
-// orders tells a segment that says nothing but "please enter that".
-func (m *Message) orders(s *Segment) bool {
+// orderly tells a segment that says nothing but "please enter that".
+func orderly(m *Message, s *Segment) bool {
 	if s.Kind != Courtesy {
 		return false
 	}
@@ -43,8 +43,8 @@ func (m *Message) orders(s *Segment) bool {
 	return false
 }
 
-// told tells a segment that commands nothing, hangs on nothing and denies nothing.
-func (m *Message) told(s *Segment) bool {
+// wantable tells a segment that commands nothing, hangs on nothing and denies nothing.
+func wantable(m *Message, s *Segment) bool {
 	for i := s.From; i < s.To; i++ {
 		if m.has(i, lang.Negation, lang.Denial, lang.Lacking) || m.is(i, lang.Faint, lang.Switches) {
 			return false

@@ -156,7 +156,7 @@ func (m *Message) cut() {
 			s.Kind = Courtesy
 		}
 	}
-	m.order()
+	order(m)
 }
 
 // longestSignature is how many words the name has at most that ends a letter.

@@ -37,6 +37,8 @@ type Numbers struct {
 	HalfEnding string   `toml:"half_ending"`
 	// Spans are words for several units: "fortnight 2 week".
 	Spans string `toml:"spans"`
+	// Working are words behind a day that make it a working day.
+	Working string `toml:"working"`
 	// Ordinals are words, OrdinalEndings stand behind digits, OrdinalCompounds behind
 	// number words; OrdinalDot tells that a dot makes one.
 	Ordinals         string `toml:"ordinals"`
@@ -55,6 +57,17 @@ func (n *Numbers) UnitWords() []string {
 	var out []string
 	for _, words := range n.Units {
 		out = append(out, strings.Fields(words)...)
+	}
+	return out
+}
+
+// Named gives the words of lists, spelled in some way, each with the name of its list.
+func Named(lists map[string]string, spelled func(string) string) map[string]string {
+	out := map[string]string{}
+	for name, list := range lists {
+		for w := range strings.FieldsSeq(list) {
+			out[spelled(w)] = name
+		}
 	}
 	return out
 }

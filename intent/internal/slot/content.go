@@ -41,7 +41,7 @@ func tellingThat(r *reading, frees []*param) {
 	if p == nil {
 		return
 	}
-	for _, m := range r.mentions {
+	for _, m := range append(slices.Clone(r.mentions), addressed(r, frees)...) {
 		i, learns := m.last+1, false
 		for i < r.to && (slices.Contains(m.param.words, r.doc.Tokens[i].Stem) || r.doc.Tokens[i].Has(lang.Learns)) {
 			learns = learns || r.doc.Tokens[i].Has(lang.Learns)
@@ -60,11 +60,53 @@ func tellingThat(r *reading, frees []*param) {
 		case conveys(fold):
 			r.utterance(p, conveyed(r, i)+1)
 			return
-		case learns: // "let them know the lift works"
+		case learns, clause(r, i): // "let them know the lift works", "tell the crew the lift works"
 			r.utterance(p, i)
 			return
 		}
 	}
+}
+
+// addressed are who is told something by the name of their parameter and by a word that is no
+// known value: "tell the night crew that …", "avisa o canal noturno que …".
+func addressed(r *reading, frees []*param) []mention {
+	at := r.from
+	for at < r.to && !r.set.tools.cues.Tells[r.doc.Tokens[at].Fold] {
+		at++
+	}
+	first := at + 1
+	for first < r.to && r.set.tools.Lexicon.Light(r.doc.Tokens[first].Fold) {
+		first++
+	}
+	if first+1 >= r.to || r.doc.Tokens[first+1].Break {
+		return nil
+	}
+	var out []mention
+	for _, p := range frees {
+		head, before := r.doc.Tokens[first].Stem, slices.Contains(p.words, r.doc.Tokens[first+1].Stem)
+		if p.speaks(r.set.tools.cues) || !before && !slices.Contains(p.words, head) && p.lefts[head] == 0 {
+			continue
+		}
+		out = append(out, mention{param: p, first: at + 1, last: first + 1})
+		if v, ok := r.set.parse(p, r.wording.Text(first, first), r.now); ok && before && r.near.told(at+1) {
+			r.add(mention{param: p, first: first, last: first, value: v, kind: kindContext, p: 0.8})
+		}
+	}
+	return out
+}
+
+// clause tells an article or a pronoun at a place with a verb behind it that says something
+// of it.
+func clause(r *reading, i int) bool {
+	if !r.doc.Tokens[i].Has(lang.Article) && !r.doc.Tokens[i].Has(lang.Subject) {
+		return false
+	}
+	for j := i + 1; j < min(r.to, i+farthest+1); j++ {
+		if t := r.doc.Tokens[j]; t.Has(lang.Finite) || t.Has(lang.Helps) || t.Has(lang.Did) || lang.Shipped().EndsInPast(0, t.Word) {
+			return true
+		}
+	}
+	return false
 }
 
 // farthest is how many words stand at most in the rest of a name before what is told.

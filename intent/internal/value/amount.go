@@ -1,6 +1,7 @@
 package value
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/manifold-run/manifold/intent/internal/lang"
@@ -49,11 +50,20 @@ func (r *reader) amount(i int) (Entity, bool) {
 		return r.oneUnit(i)
 	}
 	e = r.addHalf(e)
-	if unit, ok := r.tongue.units[r.fold(e.Last+1)]; ok && !r.parted(e.Last+1) {
-		e.Unit, e.Last, e.P = unit, e.Last+1, max(e.P, 0.9)
+	if unit, last, ok := r.unitAt(e.Last + 1); ok && !r.parted(e.Last+1) {
+		e.Unit, e.Last, e.P = unit, last, max(e.P, 0.9)
 		e = r.addHalf(e)
 	}
 	return e, true
+}
+
+// unitAt reads a unit of time, with a word behind it such as "úteis"; last is its last token.
+func (r *reader) unitAt(i int) (unit string, last int, ok bool) {
+	unit, ok = r.tongue.units[r.fold(i)]
+	if ok && slices.Contains(r.tongue.working, r.fold(i+1)) && !r.parted(i+1) {
+		i++
+	}
+	return unit, i, ok
 }
 
 // span reads "fortnight", "a fortnight" and "two fortnights".
@@ -84,12 +94,17 @@ func (r *reader) oneUnit(i int) (Entity, bool) {
 	return half, half.Last > e.Last || at > i && unit != "second"
 }
 
+// longest gives the end of the longest reading of a form from a place on, -1 if there is none.
+func (r *reader) longest(f lang.Form, from int) int {
+	end := -1
+	lang.Walk(f, r.d.said, from, r, func(next int) { end = max(end, next) })
+	return end
+}
+
 // addHalf adds a half that follows: "and a half".
 func (r *reader) addHalf(e Entity) Entity {
 	for _, f := range r.tongue.andHalf {
-		end := -1
-		lang.Walk(f, r.d.said, e.Last+1, r, func(next int) { end = max(end, next) })
-		if end > 0 {
+		if end := r.longest(f, e.Last+1); end > 0 {
 			e.Number, e.Last, e.P = e.Number+0.5, end-1, max(e.P, 0.85)
 			return e
 		}
@@ -225,14 +240,12 @@ func (s *Scanner) unitIn(d *Doc, readers []*reader, r *reader, e Entity) (Entity
 		e.Number, e.Last = e.Number*a.value, i
 		return s.withUnit(d, readers, e), true
 	}
-	if unit, ok := r.tongue.units[fold]; ok {
-		e.Unit, e.Last, e.P = unit, i, max(e.P, 0.9)
+	if unit, last, ok := r.unitAt(i); ok {
+		e.Unit, e.Last, e.P = unit, last, max(e.P, 0.9)
 		return r.addHalf(e), true
 	}
 	for _, f := range r.tongue.percent {
-		end := -1
-		lang.Walk(f, d.said, i, r, func(next int) { end = max(end, next) })
-		if end > 0 {
+		if end := r.longest(f, i); end > 0 {
 			e.Percent, e.Last = true, end-1
 			return e, true
 		}

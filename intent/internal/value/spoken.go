@@ -93,8 +93,7 @@ func (r *reader) withHalf(t reading) reading {
 	const noon = 12
 	half := func(forms []lang.Form, change func(hour int) int) bool {
 		for _, f := range forms {
-			end := -1
-			lang.Walk(f, r.d.said, t.end, r, func(next int) { end = max(end, next) })
+			end := r.longest(f, t.end)
 			if end < 0 || !t.a.halves {
 				continue
 			}
