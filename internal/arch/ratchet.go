@@ -45,7 +45,7 @@ func RoomRatchets() []Ratchet {
 		{Of: "execution/model", Most: 2850, Why: "one value: the state of a run, with all that is a function of it"},
 		{Of: "execution/executiontest", Most: 3100, Why: "the suite that every store passes"},
 		{Of: "intent", Most: 4850, Why: grown},
-		{Of: "intent/internal/slot", Most: 5400, Why: grown},
+		{Of: "intent/internal/slot", Most: 5300, Why: grown},
 		{Of: "internal/httpapi", Most: 3000, Why: grown},
 		{Of: "internal/store/postgres", Most: 2640, Why: "one database behind all ports of the core"},
 		{Of: "internal/store/sqlite", Most: 3160, Why: "one file behind all ports of the core, its seals and its log"},

@@ -24,9 +24,9 @@ func (s *Set) Doubt(m *Message, part Range, f Filled) float64 {
 	left, free := s.unread(m, part, f.Covered), map[*param]float64{}
 	fd := s.completer(m, part, nil, f)
 	fd.weights = &s.tools.prior // the fitted ones know that the capability is meant
-	z := fd.texts(fd.open(f))
-	for k, best := range z.marginals() {
-		free[z.params[k]] = best.any
+	open := fd.open(f)
+	for k, best := range fd.texts(open).Marginals() {
+		free[open[k]] = best.Any
 	}
 	return s.unheard(f, func(p *param) float64 {
 		if there, open := free[p]; open {

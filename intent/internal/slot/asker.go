@@ -2,6 +2,7 @@ package slot
 
 import (
 	"github.com/manifold-run/manifold/intent/internal/lang"
+	"github.com/manifold-run/manifold/intent/internal/slot/puzzle"
 	"github.com/manifold-run/manifold/intent/internal/text"
 )
 
@@ -12,7 +13,7 @@ func (f *completer) askers(filled *Filled) {
 	at := f.speaker()
 	for _, p := range f.set.params {
 		if at >= 0 && p.subject && p.required && p.named(f.only) && f.empty(p, filled) {
-			f.keep(filled, p, likely{option: option{first: at, last: at, value: p.wrapped("me")}, p: floorWrite}, kindPhrase)
+			f.keep(filled, p, puzzle.Likely{Option: puzzle.Option{First: at, Last: at, Value: p.wrapped("me")}, P: floorWrite}, kindPhrase)
 		}
 	}
 }

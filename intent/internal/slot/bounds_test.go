@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/manifold-run/manifold/contracts"
+	"github.com/manifold-run/manifold/intent/internal/slot/puzzle"
 )
 
 // What a hostile message costs is bounded, whatever the capability takes: places
@@ -34,9 +35,9 @@ func TestTheWorkOnHostileTextIsBounded(t *testing.T) {
 		}
 		f := set.completer(m, all, nil, r.solver().result(nil))
 		z := f.texts(f.open(r.solver().result(nil)))
-		z.marginals()
-		if len(f.field.spans) > maxSpans || z.ways > mostWays {
-			t.Errorf("%q: %d spans and %d assignments", c.piece, len(f.field.spans), z.ways)
+		z.Marginals()
+		if len(f.field.spans) > maxSpans || z.Ways > puzzle.MostWays {
+			t.Errorf("%q: %d spans and %d assignments", c.piece, len(f.field.spans), z.Ways)
 		}
 	}
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/manifold-run/manifold/contracts"
 	"github.com/manifold-run/manifold/intent/internal/slot/cues"
+	"github.com/manifold-run/manifold/intent/internal/slot/puzzle"
 	"github.com/manifold-run/manifold/intent/internal/value"
 )
 
@@ -25,18 +26,15 @@ const (
 // mostFree bounds how many parameters are filled from free words at once.
 const mostFree = 6
 
-// hopeless is the weight from which on a span is not worth a look.
-const hopeless = -3
-
 // Complete fills what strong evidence left empty from the numbers and the free
 // words of the request. It weighs each for every parameter, adds up over all ways
 // to assign them, and keeps what is probable.
 func (s *Set) Complete(m *Message, part Range, only []string, filled Filled) Filled {
 	filled = s.completeNumbers(m, part, only, filled)
 	f := s.completer(m, part, only, filled)
-	z := f.texts(f.open(filled))
-	for k, best := range z.marginals() {
-		if p := z.params[k]; f.sure(best, p.required || len(only) > 0) {
+	open := f.open(filled)
+	for k, best := range f.texts(open).Marginals() {
+		if p := open[k]; f.sure(best, p.required || len(only) > 0) {
 			f.keep(&filled, p, closed(f, p, best), kindPhrase)
 		}
 	}
@@ -71,8 +69,8 @@ func (s *Set) completer(m *Message, part Range, only []string, filled Filled) *c
 }
 
 // texts weighs free words for the parameters of free text that are open.
-func (f *completer) texts(params []*param) *puzzle {
-	z := &puzzle{params: params, options: make([][]option, len(params)), order: evOrder, siblings: evSiblings, weights: f.weights}
+func (f *completer) texts(params []*param) *puzzle.Puzzle {
+	z := f.puzzle(params, evOrder, evSiblings)
 	if len(params) == 0 {
 		return z
 	}
@@ -80,22 +78,27 @@ func (f *completer) texts(params []*param) *puzzle {
 	f.field.speech = slices.ContainsFunc(params, func(p *param) bool { return p.speaks(f.set.tools.cues) })
 	f.field.takesList = slices.ContainsFunc(params, func(p *param) bool { return p.single == "" })
 	f.field.find()
-	most := choices(len(params))
 	for k, p := range params {
-		z.options[k] = f.options(p, most)
+		z.Options[k] = puzzle.Best(f.options(p), len(params))
 	}
 	return z
 }
 
+// puzzle asks for the values of parameters.
+func (f *completer) puzzle(params []*param, order, siblings evidence) *puzzle.Puzzle {
+	alike := func(a, b int) bool { return params[a].sibling(params[b]) }
+	return &puzzle.Puzzle{Options: make([][]puzzle.Option, len(params)), Order: int(order), Siblings: int(siblings), Alike: alike, Weights: f.weights[:]}
+}
+
 // sure tells whether the value is probable enough to be taken.
-func (f *completer) sure(best likely, needed bool) bool {
+func (f *completer) sure(best puzzle.Likely, needed bool) bool {
 	switch {
 	case f.set.writes:
-		return best.p >= floorWrite
+		return best.P >= floorWrite
 	case !needed:
-		return best.p >= floorSpare
+		return best.P >= floorSpare
 	}
-	return best.p >= floorRead || best.here >= floorHere && best.p >= shareHere*best.here
+	return best.P >= floorRead || best.Here >= floorHere && best.P >= shareHere*best.Here
 }
 
 func (s *Set) floor() float64 {
@@ -133,8 +136,8 @@ func (f *completer) empty(p *param, filled *Filled) bool {
 }
 
 // options weighs the spans for a parameter.
-func (f *completer) options(p *param, most int) []option {
-	var out []option
+func (f *completer) options(p *param) []puzzle.Option {
+	var out []puzzle.Option
 	for _, s := range f.field.spans {
 		if s.comma && (p.sense&cues.SensePlace == 0 || f.field.places != 1) {
 			continue // only a place has its country behind a comma
@@ -146,18 +149,11 @@ func (f *completer) options(p *param, most int) []option {
 			out = append(out, f.option(s.first, s.last, v, f.weigher.weigh(p, s)))
 		}
 	}
-	return best(out, most)
+	return out
 }
 
-func (f *completer) option(first, last int, v any, ev [evCount]float64) option {
-	return option{first: first, last: last, value: v, evidence: ev, weight: f.weights.sum(&ev)}
-}
-
-// best keeps the options that are worth a look.
-func best(options []option, most int) []option {
-	options = slices.DeleteFunc(options, func(o option) bool { return o.weight <= hopeless })
-	slices.SortStableFunc(options, func(a, b option) int { return cmp.Compare(b.weight, a.weight) })
-	return options[:min(len(options), most)]
+func (f *completer) option(first, last int, v any, ev [evCount]float64) puzzle.Option {
+	return puzzle.Option{First: first, Last: last, Value: v, Evidence: ev[:], Weight: puzzle.Sum(f.weights[:], ev[:])}
 }
 
 // valueOf reads a span as a value of a parameter, or a list of spans where the
@@ -204,10 +200,10 @@ func (f *completer) text(s span) string {
 }
 
 // keep stores a value with its evidence.
-func (f *completer) keep(filled *Filled, p *param, best likely, kind string) {
+func (f *completer) keep(filled *Filled, p *param, best puzzle.Likely, kind string) {
 	name := cmp.Or(p.single, p.list)
-	filled.Values[name] = best.value
-	filled.Evidence[name] = contracts.Evidence{Kind: kind, P: math.Round(best.p*100) / 100, Span: [2]int{f.doc.Tokens[best.first].Start, f.doc.Tokens[best.last].End}}
+	filled.Values[name] = best.Value
+	filled.Evidence[name] = contracts.Evidence{Kind: kind, P: math.Round(best.P*100) / 100, Span: [2]int{f.doc.Tokens[best.First].Start, f.doc.Tokens[best.Last].End}}
 }
 
 // stillMissing lists what has no value, and what could be read in two ways.

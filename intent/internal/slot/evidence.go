@@ -95,15 +95,6 @@ const (
 // weights are log-odds against leaving the parameter empty.
 type weights [evCount]float64
 
-// sum is what evidence weighs.
-func (w *weights) sum(ev *[evCount]float64) float64 {
-	out := 0.0
-	for e, x := range ev {
-		out += x * w[e]
-	}
-	return out
-}
-
 // String gives the name of an evidence, as it is written in this package.
 func (e evidence) String() string { return evidenceNames()[e] }
 

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/manifold-run/manifold/intent/internal/lang"
+	"github.com/manifold-run/manifold/intent/internal/slot/puzzle"
 	"github.com/manifold-run/manifold/intent/internal/text"
 	"github.com/manifold-run/manifold/intent/internal/value"
 )
@@ -15,21 +16,20 @@ import (
 // temperature for the mass where two of each are given.
 func (s *Set) completeNumbers(m *Message, part Range, only []string, filled Filled) Filled {
 	f, params := s.openNumbers(m, part, only, filled)
-	z := f.figures(params, f.loose(filled, params))
-	for k, best := range z.marginals() {
-		p := z.params[k]
+	for k, best := range f.figures(params, f.loose(filled, params)).Marginals() {
+		p := params[k]
 		before, read := filled.Values[p.single]
 		floor := s.floor()
-		if read && equal(before, best.value) {
+		if read && equal(before, best.Value) {
 			floor = floorRead
 		}
 		delete(filled.Values, p.single)
 		delete(filled.Evidence, p.single)
-		if best.p < floor {
+		if best.P < floor {
 			continue
 		}
 		f.keep(&filled, p, best, kindNumber)
-		for i := best.first; i <= best.last; i++ {
+		for i := best.First; i <= best.Last; i++ {
 			filled.Covered[i-part.From] = true
 		}
 	}
@@ -83,21 +83,20 @@ func (f *completer) loose(filled Filled, open []*param) []value.Entity {
 }
 
 // figures weighs numbers for parameters.
-func (f *completer) figures(params []*param, numbers []value.Entity) *puzzle {
-	z := &puzzle{params: params, options: make([][]option, len(params)), order: evFigureOrder, siblings: evFigureSiblings, weights: f.weights}
-	most := choices(len(params))
+func (f *completer) figures(params []*param, numbers []value.Entity) *puzzle.Puzzle {
+	z := f.puzzle(params, evFigureOrder, evFigureSiblings)
 	for k, p := range params {
-		var options []option
+		var options []puzzle.Option
 		for _, e := range numbers[:min(len(numbers), maxSpans)] {
 			e = f.numerals.adapted(p, e)
 			agrees := p.bound() * compared(f.scope, e.First)
 			if v, ok := p.numberValue(e); ok && !e.Doubt && agrees >= 0 && (!f.set.writes || !p.otherTime(e.Unit)) { // "below" never fills what is the lower end
 				o := f.option(e.First, e.Last, v, f.weigher.weighFigure(p, e, len(numbers)))
-				o.weight += comparedWeight * float64(agrees)
+				o.Weight += comparedWeight * float64(agrees)
 				options = append(options, o)
 			}
 		}
-		z.options[k] = best(options, most)
+		z.Options[k] = puzzle.Best(options, len(params))
 	}
 	return z
 }

@@ -5,6 +5,7 @@ import (
 
 	"github.com/manifold-run/manifold/contracts"
 	"github.com/manifold-run/manifold/intent/internal/lang"
+	"github.com/manifold-run/manifold/intent/internal/slot/puzzle"
 	"github.com/manifold-run/manifold/intent/internal/text"
 )
 
@@ -35,20 +36,20 @@ func named(t text.Token) bool {
 
 // closed takes along the word that says of what kind a name is and ends it, where no
 // article stands before it: the "city" of "from salt lake city".
-func closed(f *completer, p *param, best likely) likely {
-	next := best.last + 1
-	if best.last == best.first || next >= f.to || best.first > 0 && f.doc.Tokens[best.first-1].Has(lang.Article) {
+func closed(f *completer, p *param, best puzzle.Likely) puzzle.Likely {
+	next := best.Last + 1
+	if best.Last == best.First || next >= f.to || best.First > 0 && f.doc.Tokens[best.First-1].Has(lang.Article) {
 		return best
 	}
 	t := f.doc.Tokens[next]
 	if t.Break || t.Is(text.FormQuoted) || f.field.taken[next-f.from] || !slices.Contains(p.words, t.Stem) || !f.set.tools.cues.Proper[t.Stem] {
 		return best
 	}
-	if _, text := best.value.(string); !text {
+	if _, text := best.Value.(string); !text {
 		return best
 	}
-	if v, ok := f.set.parse(p, f.wording.Text(best.first, next), f.now); ok {
-		best.value, best.last = v, next
+	if v, ok := f.set.parse(p, f.wording.Text(best.First, next), f.now); ok {
+		best.Value, best.Last = v, next
 	}
 	return best
 }

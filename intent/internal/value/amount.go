@@ -6,6 +6,7 @@ import (
 
 	"github.com/manifold-run/manifold/intent/internal/lang"
 	"github.com/manifold-run/manifold/intent/internal/text"
+	"github.com/manifold-run/manifold/intent/internal/value/numeral"
 )
 
 // counted reads a number in words, the longest of the languages that may be meant;
@@ -71,7 +72,7 @@ func (r *reader) span(i int) (Entity, bool) {
 	at, times := i, 1.0
 	if n, ok := r.spelled(i); ok && !r.parted(n.Last+1) {
 		at, times = n.Last+1, n.Number
-	} else if r.tongue.num.article[r.fold(i)] {
+	} else if r.tongue.num.Article(r.fold(i)) {
 		at = i + 1
 	}
 	e, ok := r.tongue.spans[r.fold(at)]
@@ -82,7 +83,7 @@ func (r *reader) span(i int) (Entity, bool) {
 // oneUnit reads "a day", and "day and a half" with or without its article.
 func (r *reader) oneUnit(i int) (Entity, bool) {
 	at := i
-	if r.tongue.num.article[r.fold(i)] {
+	if r.tongue.num.Article(r.fold(i)) {
 		at++
 	}
 	unit, ok := r.tongue.units[r.fold(at)]
@@ -128,31 +129,12 @@ func (r *reader) parted(i int) bool { return i < len(r.d.said) && r.d.said[i].pa
 
 // spelled reads number words: seven, twenty-five, a hundred, einundzwanzig.
 func (r *reader) spelled(i int) (Entity, bool) {
-	n := r.tongue.num
-	var s sum
-	last, j := -1, i
-	if n.article[r.fold(i)] && !r.parted(i+1) { // "a hundred"
-		if a, _, ok := n.at(r.fold, i+1); ok && a.multiply {
-			s, j = sum{group: 1, any: true}, i+1
-		}
-	}
-	for j < len(r.d.Tokens) && (j == i || !r.parted(j)) {
-		if next, width, ok := n.take(r.fold, j, s); ok {
-			s, j, last = next, j+width, j+width-1
-			continue
-		}
-		joins := n.joiners[r.fold(j)] && last == j-1 && (s.group >= n.joinFrom || s.group == 0 && s.total > 0) && !r.parted(j+1)
-		if next, width, ok := n.take(r.fold, j+1, s); joins && ok {
-			s, j, last = next, j+1+width, j+width
-			continue
-		}
-		break
-	}
-	if last < 0 || last == i && n.article[r.fold(i)] {
+	n, last, ok := r.tongue.num.Read(r.fold, r.parted, i, len(r.d.Tokens))
+	if !ok {
 		return Entity{}, false
 	}
-	e := Entity{Kind: Number, First: i, Last: last, Number: s.value(), Spelled: true, P: 0.85}
-	if i == last && s.value() == 1 {
+	e := Entity{Kind: Number, First: i, Last: last, Number: n, Spelled: true, P: 0.85}
+	if i == last && n == 1 {
 		e.P = 0.4 // "that one" is no number
 	}
 	return e, true
@@ -169,7 +151,7 @@ func (r *reader) count(i int) (Entity, bool) {
 	if e, ok := r.spelled(i); ok {
 		return e, true
 	}
-	if r.tongue.num.article[r.fold(i)] {
+	if r.tongue.num.Article(r.fold(i)) {
 		return Entity{Kind: Number, First: i, Last: i, Number: 1, P: 0.7}, true
 	}
 	return Entity{}, false
@@ -192,8 +174,8 @@ func (s *Scanner) half(d *Doc, readers []*reader, i int, starting tongues) (Enti
 				}
 				if unit, ok := r.tongue.units[r.fold(next)]; ok {
 					out, found = Entity{Kind: Number, First: i, Last: next, Number: 0.5, Unit: unit, P: 0.88}, true
-				} else if a, ok := r.tongue.num.atoms[r.fold(next)]; ok && a.multiply && a.value == dozen {
-					out, found = Entity{Kind: Number, First: i, Last: next, Number: dozen / 2, Spelled: true, P: 0.85}, true
+				} else if n, ok := r.tongue.num.Large(r.fold(next)); ok && n == numeral.Dozen {
+					out, found = Entity{Kind: Number, First: i, Last: next, Number: numeral.Dozen / 2, Spelled: true, P: 0.85}, true
 				}
 			})
 			if found && r.admitted(weights, i, out.Last+1) {
@@ -236,8 +218,8 @@ func (s *Scanner) withUnit(d *Doc, readers []*reader, e Entity) Entity {
 func (s *Scanner) unitIn(d *Doc, readers []*reader, r *reader, e Entity) (Entity, bool) {
 	i := e.Last + 1
 	fold := d.fold(i)
-	if a, ok := r.tongue.num.atoms[fold]; ok && a.multiply && (a.value >= thousand || a.value == dozen) && !e.Spelled && !e.Percent {
-		e.Number, e.Last = e.Number*a.value, i
+	if n, ok := r.tongue.num.Large(fold); ok && !e.Spelled && !e.Percent {
+		e.Number, e.Last = e.Number*n, i
 		return s.withUnit(d, readers, e), true
 	}
 	if unit, last, ok := r.unitAt(i); ok {
@@ -261,7 +243,7 @@ func (s *Scanner) unitIn(d *Doc, readers []*reader, r *reader, e Entity) (Entity
 // numberWord tells words that are numbers in a language.
 func (s *Scanner) numberWord(readers []*reader, fold string) bool {
 	for _, r := range readers {
-		if _, ok := r.tongue.num.atoms[fold]; ok && !r.tongue.num.article[fold] {
+		if r.tongue.num.Counts(fold) {
 			return true
 		}
 	}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/manifold-run/manifold/intent/internal/lang"
 	"github.com/manifold-run/manifold/intent/internal/text"
+	"github.com/manifold-run/manifold/intent/internal/value/numeral"
 )
 
 // Kind says what a value is.
@@ -126,13 +127,7 @@ func (t *tongue) startsOf(s *Scanner) {
 	for w := range t.months {
 		starts(w)
 	}
-	for w := range t.num.atoms {
-		starts(w)
-	}
-	for w := range t.num.article {
-		starts(w)
-	}
-	for w := range t.num.ordinals {
+	for _, w := range t.num.Starts() {
 		starts(w)
 	}
 	for w := range t.spans {
@@ -151,10 +146,8 @@ func (t *tongue) startsOf(s *Scanner) {
 		s.units[w] = unit
 	}
 	maps.Copy(s.shorts, t.short)
-	if t.num.compounds {
-		for h := range t.num.heads {
-			s.heads[h] |= bit
-		}
+	for _, h := range t.num.Heads() {
+		s.heads[h] |= bit
 	}
 }
 
@@ -162,7 +155,7 @@ func (t *tongue) startsOf(s *Scanner) {
 // is 5. By itself it is no value: "the fifth" may be a day or a place in a list.
 func (s *Scanner) Ordinal(d *Doc, i int) (n, width int, ok bool) {
 	for _, t := range s.tongues {
-		if n, width, ok = t.num.ordinal(d.fold, i); ok {
+		if n, width, ok = t.num.Ordinal(d.fold, i); ok {
 			return n, width, true
 		}
 	}
@@ -180,7 +173,7 @@ func (s *Scanner) starting(d *Doc, i int) tongues {
 	t := &d.Tokens[i]
 	out := s.starts[t.Fold]
 	if len(t.Fold) > shortestCompound {
-		out |= s.heads[head(t.Fold)]
+		out |= s.heads[numeral.Head(t.Fold)]
 	}
 	if !t.Is(text.FormDigits | text.FormMixed) {
 		return out

@@ -302,7 +302,7 @@ func hemisphere(d *Doc, e Entity) Entity {
 // ordinalEnding tells the endings of 1st, 2nd, 3rd and 4th.
 func (s *Scanner) ordinalEnding(ending string) bool {
 	for _, t := range s.tongues {
-		for _, e := range t.num.endings {
+		for _, e := range t.num.Endings {
 			if len(e) > 1 && e == ending {
 				return true
 			}

@@ -156,7 +156,7 @@ func (r *reader) fillTime(slot string, at int, give func(int)) {
 // day reads the number of a day: 7, 7th, "seventh", and "seven" where no ordinal
 // is asked for.
 func (r *reader) day(at int, ordinal bool) (day, width int, ok bool) {
-	if v, width, ok := r.tongue.num.ordinal(r.fold, at); ok && v <= 31 {
+	if v, width, ok := r.tongue.num.Ordinal(r.fold, at); ok && v <= 31 {
 		return v, width, true
 	}
 	if day, marked, ok := r.dayDigits(at); ok {
@@ -178,7 +178,7 @@ func (r *reader) dayDigits(at int) (day int, marked, ok bool) {
 	}
 	t := r.d.Tokens[at]
 	digits := t.Fold
-	for _, ending := range r.tongue.num.endings {
+	for _, ending := range r.tongue.num.Endings {
 		if before, found := strings.CutSuffix(t.Fold, lang.Fold(ending)); found && before != "" {
 			digits, marked = before, true
 			break
@@ -211,7 +211,7 @@ func (r *reader) partOfCode(at int) bool {
 }
 
 func (r *reader) dayName(at int, slot string) (day time.Weekday, width int, ok bool) {
-	if r.tongue.num.pairs[r.fold(at)] {
+	if r.tongue.num.Paired(r.fold(at)) {
 		if day, ok := r.tongue.days[r.fold(at)+" "+r.fold(at+1)]; ok {
 			return day, 2, true
 		}
@@ -400,13 +400,5 @@ func (r *reader) begins(slot string, at int) bool {
 		_, ok := r.tongue.units[r.fold(at)]
 		return ok
 	}
-	return r.d.Tokens[at].Is(text.FormDigits|text.FormMixed) || r.tongue.mayCount(r.fold(at))
-}
-
-// mayCount tells words that a number may begin with.
-func (t *tongue) mayCount(fold string) bool {
-	if len(fold) < 2 {
-		return t.num.article[fold]
-	}
-	return t.num.heads[head(fold)] || t.num.article[fold] || t.num.ordinals[fold] > 0 || len(t.num.compounded) > 0 && t.num.heads[head(fold)]
+	return r.d.Tokens[at].Is(text.FormDigits|text.FormMixed) || r.tongue.num.MayBegin(r.fold(at))
 }

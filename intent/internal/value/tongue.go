@@ -8,13 +8,14 @@ import (
 	"time"
 
 	"github.com/manifold-run/manifold/intent/internal/lang"
+	"github.com/manifold-run/manifold/intent/internal/value/numeral"
 )
 
 // tongue is one language, made ready to read values in it.
 type tongue struct {
 	index  int
 	data   *lang.Language
-	num    *numerals
+	num    *numeral.Words
 	months map[string]time.Month
 	// days are the names of weekdays, announced those that need a word before them.
 	days, announced map[string]time.Weekday
@@ -50,11 +51,11 @@ func newTongue(index int, x *lang.Lexica) (*tongue, error) {
 		working: strings.Fields(lang.Fold(data.Numbers.Working)), spans: map[string]Entity{}, byWord: map[string][]int{}, bySlot: map[string][]int{},
 	}
 	var err error
-	if t.num, err = newNumerals(data); err != nil {
+	if t.num, err = numeral.New(data); err != nil {
 		return nil, fmt.Errorf("%s: %w", data.Code, err)
 	}
 	names(data, data.Dates.Months, func(i int, name string) { t.months[name] = time.Month(i + 1) })
-	names(data, data.Dates.Weekdays, func(i int, name string) { t.days[name] = time.Weekday((i + 1) % 7); t.num.pair(name) })
+	names(data, data.Dates.Weekdays, func(i int, name string) { t.days[name] = time.Weekday((i + 1) % 7); t.num.Pair(name) })
 	names(data, data.Dates.Announced, func(i int, name string) { t.announced[name] = time.Weekday((i + 1) % 7) })
 	t.units = lang.Named(data.Numbers.Units, lang.Fold)
 	t.short = lang.Named(data.Numbers.Short, strings.Clone)
@@ -68,7 +69,7 @@ func newTongue(index int, x *lang.Lexica) (*tongue, error) {
 func names(l *lang.Language, list string, yield func(i int, name string)) {
 	for i, alternatives := range strings.Fields(list) {
 		for name := range strings.SplitSeq(alternatives, "|") {
-			for _, w := range words(l, name) {
+			for _, w := range numeral.Spellings(l, name) {
 				yield(i, w)
 			}
 		}
@@ -123,7 +124,7 @@ func (t *tongue) periods(list string) error {
 		return fmt.Errorf("spans: %q are no triples", list)
 	}
 	for i := 0; i < len(fields); i += 3 {
-		if err := pairs(t.data, fields[i]+" "+fields[i+1], func(w string, v float64) {
+		if err := numeral.Pairs(t.data, fields[i]+" "+fields[i+1], func(w string, v float64) {
 			t.spans[w] = Entity{Kind: Number, Number: v, Unit: fields[i+2], Spelled: true, P: 0.85}
 		}); err != nil {
 			return err

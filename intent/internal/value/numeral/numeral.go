@@ -1,8 +1,10 @@
-package value
+package numeral
 
 import (
 	"fmt"
+	"maps"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -15,8 +17,8 @@ type atom struct {
 	multiply bool
 }
 
-// numerals reads the number words of one language.
-type numerals struct {
+// Words are the number words of one language.
+type Words struct {
 	// atoms are by their folded words, two joined by a space; pairs are the first
 	// words of those, and of other names of two words.
 	atoms map[string]atom
@@ -32,25 +34,27 @@ type numerals struct {
 	halfEnding string
 	heads      map[string]bool // the first two letters of the atoms
 	ordinals   map[string]int
-	endings    []string // of ordinals in digits
+	// Endings are those of ordinals in digits.
+	Endings    []string
 	compounded []string // of ordinals as words
 }
 
 // firstLetters are how many letters of a compound are looked at first.
 const firstLetters = 2
 
-func newNumerals(l *lang.Language) (*numerals, error) {
+// New reads what the file of a language says of numbers.
+func New(l *lang.Language) (*Words, error) {
 	n := &l.Numbers
-	pairs := func(list string, yield func(string, float64)) error { return pairs(l, list, yield) }
-	x := &numerals{
+	pairs := func(list string, yield func(string, float64)) error { return Pairs(l, list, yield) }
+	x := &Words{
 		atoms: map[string]atom{}, pairs: map[string]bool{}, alone: folded(n.Alone), article: folded(n.Article), joiners: folded(n.Joiners), joinFrom: max(n.JoinFrom, 20),
 		teensAfter: map[float64]bool{}, compounds: n.Compounds, elided: map[string]float64{}, unitsFirst: n.UnitsFirst, halfEnding: n.HalfEnding,
-		heads: map[string]bool{}, ordinals: map[string]int{}, endings: strings.Fields(n.OrdinalEndings), compounded: strings.Fields(n.OrdinalCompounds),
+		heads: map[string]bool{}, ordinals: map[string]int{}, Endings: strings.Fields(n.OrdinalEndings), compounded: strings.Fields(n.OrdinalCompounds),
 	}
 	add := func(word string, a atom) {
 		x.atoms[word] = a
-		x.pair(word)
-		x.heads[head(word)] = true
+		x.Pair(word)
+		x.heads[Head(word)] = true
 	}
 	if err := pairs(n.Add, func(w string, v float64) { add(w, atom{v, false}) }); err != nil {
 		return nil, err
@@ -58,7 +62,7 @@ func newNumerals(l *lang.Language) (*numerals, error) {
 	if err := pairs(n.Multiply, func(w string, v float64) { add(w, atom{v, true}) }); err != nil {
 		return nil, err
 	}
-	if err := pairs(n.Elided, func(w string, v float64) { x.elided[w] = v; x.heads[head(w)] = true }); err != nil {
+	if err := pairs(n.Elided, func(w string, v float64) { x.elided[w] = v; x.heads[Head(w)] = true }); err != nil {
 		return nil, err
 	}
 	for ten := range strings.FieldsSeq(n.TeensAfter) {
@@ -68,18 +72,19 @@ func newNumerals(l *lang.Language) (*numerals, error) {
 		}
 		x.teensAfter[v] = true
 	}
-	err := pairs(n.Ordinals, func(w string, v float64) { x.ordinals[w] = int(v); x.pair(w) })
+	err := pairs(n.Ordinals, func(w string, v float64) { x.ordinals[w] = int(v); x.Pair(w) })
 	return x, err
 }
 
-// pair notes the first word of a name of two.
-func (n *numerals) pair(name string) {
+// Pair notes the first word of a name of two.
+func (n *Words) Pair(name string) {
 	if first, _, two := strings.Cut(name, " "); two {
 		n.pairs[first] = true
 	}
 }
 
-func head(word string) string { return word[:min(len(word), firstLetters)] }
+// Head gives the letters of a word by which it is told early whether it may be a compound.
+func Head(word string) string { return word[:min(len(word), firstLetters)] }
 
 // folded makes a set of the words of a list.
 func folded(list string) map[string]bool {
@@ -90,8 +95,8 @@ func folded(list string) map[string]bool {
 	return out
 }
 
-// pairs reads "one 1 two 2"; "_" joins the words of one.
-func pairs(l *lang.Language, list string, yield func(word string, v float64)) error {
+// Pairs reads "one 1 two 2"; "_" joins the words of one.
+func Pairs(l *lang.Language, list string, yield func(word string, v float64)) error {
 	fields := strings.Fields(list)
 	if len(fields)%2 != 0 {
 		return fmt.Errorf("%.40q … is no list of pairs", list)
@@ -101,15 +106,15 @@ func pairs(l *lang.Language, list string, yield func(word string, v float64)) er
 		if err != nil {
 			return fmt.Errorf("%q is no number", fields[i+1])
 		}
-		for _, w := range words(l, fields[i]) {
+		for _, w := range Spellings(l, fields[i]) {
 			yield(w, v)
 		}
 	}
 	return nil
 }
 
-// words folds a name of several words joined by "_" or "-", in all its spellings.
-func words(l *lang.Language, name string) []string {
+// Spellings folds a name of several words joined by "_" or "-", in all its spellings.
+func Spellings(l *lang.Language, name string) []string {
 	plain, respelled := foldAll(name), foldAll(l.Respelled.Replace(name))
 	if plain == respelled {
 		return []string{plain}
@@ -139,7 +144,7 @@ type sum struct {
 func (s sum) value() float64 { return s.total + s.group }
 
 // with takes another word along.
-func (n *numerals) with(s sum, a atom) (sum, bool) {
+func (n *Words) with(s sum, a atom) (sum, bool) {
 	if s.closed {
 		return s, false
 	}
@@ -156,15 +161,15 @@ func (n *numerals) with(s sum, a atom) (sum, bool) {
 
 // The multipliers that are told apart.
 const (
-	dozen    = 12
+	Dozen    = 12
 	hundred  = 100
 	thousand = 1000
 )
 
 func multiplied(s sum, by float64) (sum, bool) {
 	switch {
-	case by == dozen:
-		s.group, s.closed = max(s.group, 1)*dozen, true
+	case by == Dozen:
+		s.group, s.closed = max(s.group, 1)*Dozen, true
 	case by == hundred:
 		if s.group >= hundred {
 			return s, false
@@ -180,7 +185,7 @@ func multiplied(s sum, by float64) (sum, bool) {
 }
 
 // adds tells whether a word continues the ones before: twenty + five.
-func (n *numerals) adds(group, total, v float64) bool {
+func (n *Words) adds(group, total, v float64) bool {
 	tens := math.Mod(group, hundred)
 	switch {
 	case v == 0, v != math.Trunc(v):
@@ -197,8 +202,72 @@ func (n *numerals) adds(group, total, v float64) bool {
 	return false
 }
 
+// Read reads a number in words that begins at a place: "two hundred and five". It may go on
+// as far as the places are no end and have no gap before them.
+func (n *Words) Read(fold func(int) string, parted func(int) bool, i, end int) (v float64, last int, ok bool) {
+	var s sum
+	last, j := -1, i
+	if n.article[fold(i)] && !parted(i+1) { // "a hundred"
+		if a, _, ok := n.at(fold, i+1); ok && a.multiply {
+			s, j = sum{group: 1, any: true}, i+1
+		}
+	}
+	for j < end && (j == i || !parted(j)) {
+		if next, width, ok := n.take(fold, j, s); ok {
+			s, j, last = next, j+width, j+width-1
+			continue
+		}
+		joins := n.joiners[fold(j)] && last == j-1 && (s.group >= n.joinFrom || s.group == 0 && s.total > 0) && !parted(j+1)
+		if next, width, ok := n.take(fold, j+1, s); joins && ok {
+			s, j, last = next, j+1+width, j+width
+			continue
+		}
+		break
+	}
+	return s.value(), last, last >= 0 && (last > i || !n.article[fold(i)])
+}
+
+// Article tells words that are one before a unit.
+func (n *Words) Article(fold string) bool { return n.article[fold] }
+
+// Counts tells words that are a number by themselves.
+func (n *Words) Counts(fold string) bool {
+	_, ok := n.atoms[fold]
+	return ok && !n.article[fold]
+}
+
+// Large gives the multiplier that a word behind digits is: a dozen, or a thousand and more.
+func (n *Words) Large(fold string) (float64, bool) {
+	a, ok := n.atoms[fold]
+	return a.value, ok && a.multiply && (a.value >= thousand || a.value == Dozen)
+}
+
+// Paired tells the first words of names of two.
+func (n *Words) Paired(fold string) bool { return n.pairs[fold] }
+
+// Starts are the words that a number or an ordinal begins with.
+func (n *Words) Starts() []string {
+	return slices.Concat(slices.Collect(maps.Keys(n.atoms)), slices.Collect(maps.Keys(n.article)), slices.Collect(maps.Keys(n.ordinals)))
+}
+
+// Heads are what the words begin with that are written together, none where they are not.
+func (n *Words) Heads() []string {
+	if !n.compounds {
+		return nil
+	}
+	return slices.Collect(maps.Keys(n.heads))
+}
+
+// MayBegin tells words that a number may begin with.
+func (n *Words) MayBegin(fold string) bool {
+	if len(fold) < firstLetters {
+		return n.article[fold]
+	}
+	return n.heads[Head(fold)] || n.article[fold] || n.ordinals[fold] > 0
+}
+
 // compound reads a word that is written together of several.
-func (n *numerals) compound(word string, s sum) (sum, bool) {
+func (n *Words) compound(word string, s sum) (sum, bool) {
 	if word == "" {
 		return s, s.any
 	}
@@ -206,7 +275,7 @@ func (n *numerals) compound(word string, s sum) (sum, bool) {
 		s.group, s.closed = s.group+0.5, true
 		return s, true
 	}
-	if !n.heads[head(word)] {
+	if !n.heads[Head(word)] {
 		return s, false
 	}
 	for end := len(word); end > 0; end-- {
@@ -221,7 +290,7 @@ func (n *numerals) compound(word string, s sum) (sum, bool) {
 
 // piece takes the first letters of a compound as a number word, and gives where
 // the rest begins.
-func (n *numerals) piece(word string, end int, s sum) (next sum, rest int, ok bool) {
+func (n *Words) piece(word string, end int, s sum) (next sum, rest int, ok bool) {
 	a, known := n.atoms[word[:end]]
 	if !known {
 		v, cut := n.elided[word[:end]]
@@ -246,7 +315,7 @@ func (n *numerals) piece(word string, end int, s sum) (next sum, rest int, ok bo
 }
 
 // at reads one number word, or several that are one, at a place: "quatre vingt".
-func (n *numerals) at(fold func(int) string, i int) (a atom, width int, ok bool) {
+func (n *Words) at(fold func(int) string, i int) (a atom, width int, ok bool) {
 	if n.pairs[fold(i)] {
 		if a, ok := n.atoms[fold(i)+" "+fold(i+1)]; ok {
 			return a, 2, true
@@ -257,7 +326,7 @@ func (n *numerals) at(fold func(int) string, i int) (a atom, width int, ok bool)
 }
 
 // take adds the word at a place to a sum.
-func (n *numerals) take(fold func(int) string, i int, s sum) (next sum, width int, ok bool) {
+func (n *Words) take(fold func(int) string, i int, s sum) (next sum, width int, ok bool) {
 	if a, width, found := n.at(fold, i); found {
 		if a.multiply && !s.any && !n.alone[fold(i)] {
 			return s, 0, false
@@ -278,8 +347,8 @@ func (n *numerals) take(fold func(int) string, i int, s sum) (next sum, width in
 	return s, 0, false
 }
 
-// ordinal reads an ordinal word: "third", "einundzwanzigsten".
-func (n *numerals) ordinal(fold func(int) string, i int) (v, width int, ok bool) {
+// Ordinal reads an ordinal word: "third", "einundzwanzigsten".
+func (n *Words) Ordinal(fold func(int) string, i int) (v, width int, ok bool) {
 	if n.pairs[fold(i)] {
 		if v, ok := n.ordinals[fold(i)+" "+fold(i+1)]; ok {
 			return v, 2, true
