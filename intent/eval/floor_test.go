@@ -41,8 +41,12 @@ func TestTheMatcherStaysAboveTheFloor(t *testing.T) {
 		},
 		"functions without examples, and requests for none of them": {
 			file: "bfcl.json", split: "simple_python,irrelevance",
-			floor: map[string]float64{"accuracy": 0.97, "oos_below_90_kept": 0.84, "slot_precision_required": 0.75, "in_scope_accepted_right": 0.75},
+			floor: map[string]float64{"accuracy": 0.97, "oos_below_90_kept": 0.84, "slot_precision_required": 0.75, "in_scope_accepted_right": 0.75, "exact_call": 0.67},
 			top:   map[string]float64{"out_of_scope_accepted": 0.08, "in_scope_declined": 0.08, "ece": 0.10},
+		},
+		"one of several functions without examples": {
+			file: "bfcl.json", split: "multiple",
+			floor: map[string]float64{"accuracy": 0.97, "slot_precision_required": 0.75, "exact_call": 0.67},
 		},
 		"requests for intents that are left out": {
 			file: "clinc150.json", split: "test", draws: []eval.Draw{{Examples: 10, Seed: 1, Hold: 0.25}, {Examples: 10, Seed: 2, Hold: 0.25}, {Examples: 10, Seed: 3, Hold: 0.25}},

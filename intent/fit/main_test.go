@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"encoding/json"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -9,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/manifold-run/manifold/contracts"
+	"github.com/manifold-run/manifold/intent/eval"
 )
 
 // setOf writes a file of sentences in which the value stands behind one word.
@@ -41,7 +43,7 @@ func TestTheSameFilesGiveTheSameWeights(t *testing.T) {
 			t.Fatal(err)
 		}
 		sources = append(sources, string(raw))
-		for _, row := range []string{"harbour", "quay", "the others", "its other half"} {
+		for _, row := range []string{"harbour", "quay", "as shipped", "the first", "the others", "its other half"} {
 			if !strings.Contains(out.String(), row) {
 				t.Errorf("nothing is said of %s:\n%s", row, out)
 			}
@@ -63,5 +65,52 @@ func TestOneFileTellsNothingOfOthers(t *testing.T) {
 	}
 	if err := run([]string{"missing.json", "missing.json"}, &bytes.Buffer{}); err == nil || !strings.Contains(err.Error(), "missing.json") {
 		t.Errorf("got %v, want an error that names the file", err)
+	}
+}
+
+// The set that the shipped weights are fitted on is sound: what is right is of its schema,
+// and nothing that is needed lacks.
+func TestTheFunctionsAreSound(t *testing.T) {
+	t.Parallel()
+	raw, err := os.ReadFile(filepath.Join("testdata", "functions.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	set, err := eval.Parse(raw)
+	if err != nil {
+		t.Fatal(err)
+	}
+	catalog, err := set.Catalog()
+	if err != nil {
+		t.Fatal(err)
+	}
+	parts := map[string]int{}
+	for _, c := range set.Cases {
+		parts[c.Split]++
+		entry, ok := catalog.Capability(c.Gold[0].Ref())
+		if !ok {
+			t.Errorf("%s: there is no %s", c.ID, c.Gold[0].Ref())
+			continue
+		}
+		var of struct {
+			Properties map[string]any
+			Required   []string
+		}
+		if err := json.Unmarshal(entry.Capability.Schema, &of); err != nil {
+			t.Fatal(err)
+		}
+		for name := range c.Gold[0].Parameters {
+			if of.Properties[name] == nil {
+				t.Errorf("%s: the schema has no %s", c.ID, name)
+			}
+		}
+		for _, name := range of.Required {
+			if len(c.Gold[0].Parameters[name]) == 0 {
+				t.Errorf("%s: nothing is right for %s", c.ID, name)
+			}
+		}
+	}
+	if parts["read"] != 255 || parts["unread"] != 85 {
+		t.Errorf("the parts are %v", parts)
 	}
 }

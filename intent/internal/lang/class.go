@@ -102,6 +102,8 @@ const (
 	NameMoney
 	NameShare
 	NameCount
+	NameLow  // is where a range or a change begins: "min", "old"
+	NameHigh // is where it ends: "max", "new"
 	NameCode
 	NameDate
 	NameClock
@@ -147,7 +149,7 @@ func classNames() [classes]string {
 		Season: "slots.season", Starts: "slots.starts", Ends: "slots.ends", Within: "slots.within", As: "slots.as", Counted: "slots.counted", Speaker: "slots.speaker", Mine: "slots.mine",
 		NamePlace: "names.place", NameSource: "names.source", NameTarget: "names.target", NameMaker: "names.maker", NameTopic: "names.topic",
 		NameMeans: "names.means", NameKind: "names.kind", NameTime: "names.time", NameSpeech: "names.speech", NameWhy: "names.why", NameProper: "names.proper",
-		NameMoney: "names.money", NameShare: "names.share", NameCount: "names.count", NameCode: "names.code", NameDate: "names.date",
+		NameMoney: "names.money", NameShare: "names.share", NameCount: "names.count", NameLow: "names.low", NameHigh: "names.high", NameCode: "names.code", NameDate: "names.date",
 		NameClock: "names.clock", NameYear: "names.year", NameCurrency: "names.currency", NameFile: "names.file", NameHost: "names.host",
 		NameAddress: "names.address", NameSign: "names.sign", NamePhone: "names.phone",
 		PrepPlaceTime: "prepositions.place_or_time", PrepPlace: "prepositions.place", PrepSource: "prepositions.source", PrepTarget: "prepositions.target",

@@ -50,6 +50,13 @@ type Numbers struct {
 	Units   map[string]string   `toml:"units"`
 	Short   map[string]string   `toml:"short"`
 	Money   map[string][]string `toml:"money"`
+
+	// Measures are units by what they measure, with how many of the basic one each is: 0
+	// where it is not turned into others. Prefixes stand before those that are 1. Sizes are
+	// words in names of parameters by what is measured: "height" of a length.
+	Measures map[string]string `toml:"measures"`
+	Prefixes string            `toml:"prefixes"`
+	Sizes    map[string]string `toml:"sizes"`
 }
 
 // UnitWords are the words of the units of time.

@@ -86,6 +86,8 @@ func pattern(s string) bool {
 func LayoutOf(description string) string {
 	lower := strings.ToLower(description)
 	for _, form := range []struct{ said, layout string }{
+		{"yyyy-mm-dd hh:mm:ss", time.DateTime},
+		{"yyyy-mm-dd hh:mm", "2006-01-02 15:04"},
 		{"yyyy-mm-dd", time.DateOnly},
 		{"mm-dd-yyyy", "01-02-2006"},
 		{"dd-mm-yyyy", "02-01-2006"},
@@ -99,6 +101,23 @@ func LayoutOf(description string) string {
 		{"month-day-year", "01-02-2006"},
 		{"day-month-year", "02-01-2006"},
 		{"year-month-day", time.DateOnly},
+	} {
+		if strings.Contains(lower, form.said) {
+			return form.layout
+		}
+	}
+	return ""
+}
+
+// ClockOf reads how a time of day is written out of a description, "" where it says
+// nothing of one.
+func ClockOf(description string) string {
+	lower := strings.ToLower(description)
+	for _, form := range []struct{ said, layout string }{
+		{"hh:mm:ss", time.TimeOnly},
+		{"hh:mm am", "03:04 PM"},
+		{"hh:mm pm", "03:04 PM"},
+		{"hh:mm", "15:04"},
 	} {
 		if strings.Contains(lower, form.said) {
 			return form.layout

@@ -9,6 +9,37 @@ import (
 // words that the request does not know, and the run as a whole. It gives the
 // part that is most likely an item of a list.
 func (f *field) chunk(first, last int) span {
+	item := f.capitals(first, last)
+	a, b := first, last
+	for a < b && (f.known(a) || f.set.tools.cues.Code[f.doc.Tokens[a].Stem]) && !f.capital(a) {
+		a++
+	}
+	for b > a && f.known(b) && !f.capital(b) {
+		b--
+	}
+	if a < b && f.beginsWithVerb(a) {
+		a++
+		f.add(span{first: a - 1, last: b})
+	}
+	if a < b && f.participle(b) && !f.capital(b) {
+		f.add(span{first: a, last: b - 1, proper: f.properRun(a, b-1)}) // "the batteries made by"
+	}
+	core := f.add(span{first: a, last: b, proper: f.properRun(a, b)})
+	if a > first {
+		f.add(span{first: first, last: b, proper: f.properRun(first, b)})
+	}
+	if b < last {
+		f.add(span{first: a, last: last, proper: f.properRun(a, last)})
+	}
+	f.bridge(a, last)
+	if item != nil {
+		return *item
+	}
+	return core
+}
+
+// capitals offers the runs of capitals, and gives the first one.
+func (f *field) capitals(first, last int) *span {
 	var item *span
 	for i := first; i <= last; i++ {
 		if !f.capital(i) {
@@ -27,29 +58,13 @@ func (f *field) chunk(first, last int) span {
 		}
 		i = end
 	}
-	a, b := first, last
-	for a < b && (f.known(a) || f.set.tools.cues.Code[f.doc.Tokens[a].Stem]) && !f.capital(a) {
-		a++
-	}
-	for b > a && f.known(b) && !f.capital(b) {
-		b--
-	}
-	if a < b && f.doc.Tokens[a].Is(text.FormFirst) && !f.known(a) && !f.capital(a+1) {
-		a++ // a request begins with its verb, though it is none that is known
-		f.add(span{first: a - 1, last: b})
-	}
-	core := f.add(span{first: a, last: b, proper: f.properRun(a, b)})
-	if a > first {
-		f.add(span{first: first, last: b, proper: f.properRun(first, b)})
-	}
-	if b < last {
-		f.add(span{first: a, last: last, proper: f.properRun(a, last)})
-	}
-	f.bridge(a, last)
-	if item != nil {
-		return *item
-	}
-	return core
+	return item
+}
+
+// beginsWithVerb tells a run that begins with a verb, though it is none that is known: a
+// request does, and so does what somebody does.
+func (f *field) beginsWithVerb(i int) bool {
+	return !f.known(i) && !f.capital(i) && (f.doc.Tokens[i].Is(text.FormFirst) && !f.capital(i+1) || f.verbPlace(i))
 }
 
 // known tells words of the request, and those of any request, such as "details".
@@ -73,19 +88,21 @@ func (f *field) properRun(first, last int) bool {
 
 // name offers a run of capitals, alone and with what may belong to it.
 func (f *field) name(first, last, chunkLast int) span {
-	cut := f.inner[first]
+	severed := f.inner[first]
 	if (last == chunkLast || f.set.tools.cues.Particle[f.doc.Tokens[last+1].Fold]) && !f.common(first, last) {
 		if end, worth := f.overParticle(last); worth > 0 {
 			f.add(span{first: first, last: end, proper: true, bridged: true})
-			cut += worth
+			severed += worth
 		}
+	}
+	if end := last + 1; end < f.to && f.doc.Tokens[end].Fold == "s" && f.doc.Tokens[end].Glued && (end+1 == f.to || !f.follows(end+1)) {
+		f.add(span{first: first, last: end, proper: true}) // "at Harrod's"
 	}
 	tail, begins := last, f.spelling.BeginsName(first)
 	for tail < chunkLast && !f.known(tail+1) && !begins { // a verb follows the name that begins a sentence
 		tail++
 	}
-	cut += tail - last
-	s := f.add(span{first: first, last: last, proper: !f.common(first, last), cut: cut})
+	s := f.add(span{first: first, last: last, proper: !f.common(first, last), cut: tail - last, severed: severed})
 	if tail > last {
 		f.add(span{first: first, last: tail})
 	}

@@ -3,6 +3,9 @@ package slot
 import (
 	"strings"
 	"unicode"
+
+	"github.com/manifold-run/manifold/intent/internal/lang"
+	"github.com/manifold-run/manifold/intent/internal/text"
 )
 
 // expectation is how the values of a parameter are written.
@@ -50,4 +53,24 @@ func (p *param) saysDate() bool {
 		return true
 	}
 	return false
+}
+
+// headWords is how many words what a description begins with has at most.
+const headWords = 4
+
+// describesYear tells a description that is of a year, such as "Earliest year of
+// publication", and of no number of them, such as "Rate per year": a year begins or ends
+// what comes before the first word of grammar.
+func describesYear(description string) bool {
+	tokens := text.Tokens(description)
+	if len(tokens) > 0 && tokens[0].Has(lang.Article) {
+		tokens = tokens[1:]
+	}
+	for i, t := range tokens {
+		if i > 0 && t.Break || t.Has(lang.Function) {
+			tokens = tokens[:i]
+			break
+		}
+	}
+	return len(tokens) > 0 && len(tokens) <= headWords && (isYearWord(tokens[0].Stem) || isYearWord(tokens[len(tokens)-1].Stem))
 }

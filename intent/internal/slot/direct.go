@@ -108,3 +108,30 @@ func astray(r *scope, p *param, first, last int) bool {
 	}
 	return false
 }
+
+// sideOf tells the end of a range that a word in the name of a parameter is: "min" is where
+// one begins, "new" where a change leads to.
+func sideOf(c *cues.Cues, stem string) heading {
+	switch role := periodRole([]string{stem}); {
+	case stem == "after", stem == "before": // of which only a day is an end
+	case c.Low[stem], role == roleStart:
+		return headingFrom
+	case c.High[stem], role == roleEnd:
+		return headingTo
+	}
+	return headingNone
+}
+
+// compileSides notes which end of a range a parameter is, and what its name says beside it.
+func (p *param) compileSides(c *cues.Cues) {
+	p.trunk, p.side = nil, headingNone
+	for _, w := range p.words {
+		side := sideOf(c, w)
+		if p.side == headingNone {
+			p.side = side
+		}
+		if len(w) > 1 && side == headingNone && !slices.Contains([]string{"second", "third", "one", "two", "left", "right"}, w) {
+			p.trunk = append(p.trunk, w)
+		}
+	}
+}

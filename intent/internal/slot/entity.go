@@ -235,7 +235,7 @@ const nearlyAYear = 300 * 24 * time.Hour
 // hasBeen tells a day to come, of no year, from which on something is asked for that has
 // been.
 func hasBeen(r *reading, p *param, e value.Entity, cue role) bool {
-	yearless := !strings.Contains(r.doc.Src[e.Span.Start:e.Span.End], strconv.Itoa(e.Time.Year()))
+	yearless := (e.Edge == value.Whole || e.Yearless()) && !strings.Contains(r.doc.Src[e.Span.Start:e.Span.End], strconv.Itoa(e.Time.Year()))
 	ahead := e.Time.Sub(r.now)
 	looks := !r.set.writes && p.role == roleStart && cue == roleStart && e.Edge == value.Whole && r.onlyDate(e) && ahead > halfYear
 	looks = looks || !r.set.writes && e.Edge != value.Whole && ahead > nearlyAYear // "between 1 and 15 November", said on the 21st
@@ -253,7 +253,11 @@ func (p *param) dateText(e value.Entity) string {
 	if p.format == "date-time" {
 		return e.Time.Format(time.RFC3339)
 	}
-	return e.Time.Format(cmp.Or(p.layout, time.DateOnly))
+	layout := cmp.Or(p.layout, time.DateOnly)
+	if !e.HasClock {
+		layout, _, _ = strings.Cut(layout, " ") // nobody said that it is midnight
+	}
+	return e.Time.Format(layout)
 }
 
 // offerLength offers the length of a period to a parameter that counts days, where

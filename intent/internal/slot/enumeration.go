@@ -1,6 +1,7 @@
 package slot
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/manifold-run/manifold/intent/internal/lang"
@@ -37,10 +38,20 @@ func (f *field) listed(a, b span) bool {
 		if !cues.Conjoins(f.doc.Tokens[i].Fold) {
 			return false
 		}
-		between++
+		if !f.doc.Tokens[i].Has(lang.Article) {
+			between++
+		}
 	}
 	gap := strings.TrimSpace(f.wording.Gap(b.first-1, b.first))
 	return between > 0 || gap == "," || gap == "&" || gap == "/" || gap == "、" || strings.HasSuffix(gap, ",")
+}
+
+// besideLike tells an item of a list: of "Anna, Bert" nobody knows which is meant, where
+// one is.
+func (f *field) besideLike(s span) bool {
+	return slices.ContainsFunc(f.spans, func(o span) bool {
+		return len(o.items) > 1 && slices.ContainsFunc(o.items, func(item span) bool { return item.first == s.first && item.last == s.last })
+	})
 }
 
 // opposes tells words that put two names beside each other.

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/manifold-run/manifold/intent/internal/lang"
+	"github.com/manifold-run/manifold/intent/internal/slot/measure"
 	"github.com/manifold-run/manifold/intent/internal/slot/puzzle"
 	"github.com/manifold-run/manifold/intent/internal/text"
 	"github.com/manifold-run/manifold/intent/internal/value"
@@ -20,6 +21,9 @@ func (s *Set) completeNumbers(m *Message, part Range, only []string, filled Fill
 		p := params[k]
 		before, read := filled.Values[p.single]
 		floor := s.floor()
+		if !p.required && len(only) == 0 {
+			floor = max(floor, floorSpare)
+		}
 		if read && equal(before, best.Value) {
 			floor = floorRead
 		}
@@ -118,11 +122,31 @@ func (f *weigher) weighFigure(p *param, e value.Entity, numbers int) [evCount]fl
 	set(evFigureCounts, e.Spelled && f.numerals.counted())
 	set(evFigureLearned, f.near.expects(p.lefts, e.First-1) || f.near.expects(p.rights, e.Last+1))
 	set(evFigureTitle, e.First > f.from && e.Last == e.First && !e.Spelled && f.doc.Tokens[e.First-1].Named() && !f.doc.Tokens[e.First].Break)
+	set(evFigureArticle, f.numerals.onlyArticle(e))
+	set(evFigureRate, f.numerals.rate(e))
+	ev[evFigureEnd] = float64(p.side * f.endOf(e))
 	set(evFigureBroken, p.kind == "number" && e.Number != math.Trunc(e.Number))
 	f.namesOf(p, e, &ev)
 	f.unitOf(p, e, &ev)
 	f.kindOf(p, e, &ev)
 	return ev
+}
+
+// widestRange is how many tokens the end of a range is behind its beginning at most: "from
+// 8 euros to 10".
+const widestRange = 3
+
+// endOf tells which end of a range a number is: "from 8 to 10".
+func (f *weigher) endOf(e value.Entity) heading {
+	for _, o := range f.wording.Numbers() {
+		switch {
+		case o.First > e.Last && o.First-e.Last <= widestRange && headed(f.scope, o.First) == headingTo:
+			return headingFrom
+		case o.Last < e.First && e.First-o.Last <= widestRange && headed(f.scope, e.First) == headingTo:
+			return headingTo
+		}
+	}
+	return headingNone
 }
 
 // namesOf looks for the parameter's words around a number.
@@ -171,7 +195,14 @@ func (f *weigher) unitOf(p *param, e value.Entity, ev *[evCount]float64) {
 		return
 	}
 	fits := func(q *param) bool {
-		return e.Unit == q.unit || e.Unit == q.measure || slices.Contains(q.words, e.Unit) || q.own[e.Unit]
+		return e.Unit == q.unit || e.Unit == q.measure || e.Unit == q.metric || slices.Contains(q.words, e.Unit) || q.own[e.Unit]
+	}
+	switch of := measure.Of(e.Unit); {
+	case of == "" || p.size == "":
+	case of == p.size:
+		ev[evFigureSize] = 1
+	default:
+		ev[evFigureSizeOdd] = 1
 	}
 	switch {
 	case fits(p):
@@ -187,11 +218,7 @@ func (f *weigher) unitOf(p *param, e value.Entity, ev *[evCount]float64) {
 
 // otherTime tells a unit of time that is not the parameter's, or may not be.
 func (p *param) otherTime(unit string) bool {
-	return isTime(unit) && unit != p.unit && (p.unit != "" || p.units > 1)
-}
-
-func isTime(unit string) bool {
-	return slices.Contains([]string{"second", "minute", "hour", "day", "week", "month", "year"}, unit)
+	return measure.IsTime(unit) && unit != p.unit && (p.unit != "" || p.units > 1)
 }
 
 // kindOf compares what kind of number it is with what the parameter takes.
@@ -201,7 +228,7 @@ func (f *weigher) kindOf(p *param, e value.Entity, ev *[evCount]float64) {
 			ev[which] = 1
 		}
 	}
-	money, share := says(p, f.set.tools.cues.Money), p.isShare() || p.saysPercent() || says(p, f.set.tools.cues.Share)
+	money, share := says(p, f.set.tools.cues.Money) || f.describesMoney(p), p.isShare() || p.saysPercent() || says(p, f.set.tools.cues.Share)
 	set(evFigureMoney, e.Money && money)
 	set(evFigureMoneyOdd, e.Money && !money)
 	set(evFigureNoMoney, !e.Money && money && slices.ContainsFunc(f.wording.Numbers(), func(o value.Entity) bool { return o.Money }))
@@ -213,10 +240,23 @@ func (f *weigher) kindOf(p *param, e value.Entity, ev *[evCount]float64) {
 		set(evFigureYearOdd, yearLike(e) && !p.isYear())
 	}
 	set(evFigureNoYear, !yearLike(e) && p.isYear())
-	noun := e.Unit != "" && !isTime(e.Unit)
+	noun := e.Unit != "" && !measure.IsTime(e.Unit)
 	count := says(p, f.set.tools.cues.Count)
 	set(evFigureCount, noun && count || f.tops(e.First))
 	set(evFigureNoun, noun && !count && ev[evFigureUnit] == 0 && ev[evFigureDesc] == 0)
+}
+
+// describesMoney tells a number that may be broken and is described as a sum of money.
+func (f *weigher) describesMoney(p *param) bool {
+	if p.kind != "number" || p.saysPercent() {
+		return false
+	}
+	for stem := range p.desc {
+		if f.set.tools.cues.Money[stem] {
+			return true
+		}
+	}
+	return false
 }
 
 // tops tells a number behind a word such as "top", which says how many.

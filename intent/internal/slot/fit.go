@@ -53,6 +53,9 @@ type Weights struct{ w weights }
 // that the lessons do not show stay as they are here.
 func Prior() Weights { return Weights{priorWeights()} }
 
+// Shipped are the weights that come with the program.
+func Shipped() Weights { return Weights{shippedWeights()} }
+
 // With gives tools that weigh in another way.
 func (t *Tools) With(w Weights) *Tools {
 	out := *t
@@ -61,7 +64,16 @@ func (t *Tools) With(w Weights) *Tools {
 }
 
 // fitHold is how strongly the weights are held to the prior.
-const fitHold = 0.003
+const fitHold = 0.01
+
+// stiffness is how much more strongly than others a weight is held. How often what is
+// optional is said, and numbers are written in words, is a habit of the authors of a set.
+func stiffness(e evidence) float64 {
+	if e == evOptional || e == evFigureOptional || e == evFigureSpelled {
+		return 10
+	}
+	return 1
+}
 
 // Fit moves the weights until the right values are as probable as the evidence
 // allows. Nothing is drawn at random: the same lessons give the same weights.
@@ -73,7 +85,7 @@ func Fit(lessons []Lesson, prior Weights) Weights {
 			all = append(all, p)
 		}
 	}
-	return Weights{weights(puzzle.Fit(all, prior.w[:], func(int) float64 { return fitHold }))}
+	return Weights{weights(puzzle.Fit(all, prior.w[:], func(e int) float64 { return fitHold * stiffness(evidence(e)) }))}
 }
 
 // All gives each weight with the name of its evidence, in order.

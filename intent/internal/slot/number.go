@@ -8,6 +8,7 @@ import (
 
 	"github.com/manifold-run/manifold/intent/internal/lang"
 	"github.com/manifold-run/manifold/intent/internal/slot/cues"
+	"github.com/manifold-run/manifold/intent/internal/slot/measure"
 	"github.com/manifold-run/manifold/intent/internal/text"
 	"github.com/manifold-run/manifold/intent/internal/value"
 )
@@ -25,9 +26,10 @@ func (r *reading) number(p *param, e value.Entity) {
 	if !p.numeric() || p.single == "" && (r.numerals.inRun(e) || e.Spelled && len(r.numerals.runs) > 0) {
 		return
 	}
+	rate := r.numerals.rate(e)
 	e = r.numerals.adapted(p, e)
 	v, ok := p.numberValue(e)
-	if !ok {
+	if !ok || rate {
 		return
 	}
 	score, ok := r.numerals.numberScore(p, e)
@@ -56,25 +58,20 @@ func (r *numerals) adapted(p *param, e value.Entity) value.Entity {
 		if slices.Contains(p.words, "m") {
 			e.Unit = "m"
 		}
+	case e.Unit == "minute" && strings.HasSuffix(written, "m") && p.unit == "" && measure.Of(p.metric) == measure.Length:
+		e.Unit = "meter"
 	}
-	if n, ok := exactly(e.Unit, p); ok {
+	if n, ok := measure.InTime(e.Unit, p.unit, slices.Contains(p.words, "night")); ok && !r.rate(e) {
 		e.Number, e.Unit = e.Number*n, p.unit
+	}
+	if n, ok := measure.Turned(e.Number, e.Unit, p.metric); ok {
+		e.Number, e.Unit = n, p.metric
 	}
 	if e.Percent && p.unsaid() {
 		e.Doubt = e.Doubt || r.set.writes
 		e.Percent, e.Number = false, hundredth(e.Number)
 	}
 	return e
-}
-
-// exactly is how many of the units of a parameter one of another unit of time is, where
-// that is in no doubt: a week has seven nights, but of working days nobody knows.
-func exactly(unit string, p *param) (float64, bool) {
-	if p.unit == "day" {
-		return 7, unit == "week" && slices.Contains(p.words, "night")
-	}
-	n, ok := map[[2]string]float64{{"minute", "second"}: 60, {"hour", "second"}: 3600, {"hour", "minute"}: 60, {"day", "hour"}: 24}[[2]string{unit, p.unit}]
-	return n, ok
 }
 
 func (r *numerals) numberScore(p *param, e value.Entity) (float64, bool) {
@@ -143,7 +140,7 @@ func (r *numerals) unitScore(p *param, e value.Entity) (float64, bool) {
 		score = 0.4
 	case p.otherTime(e.Unit):
 		return 0, false // weeks are not turned into days: nobody said how
-	case isTime(e.Unit) && !p.desc[e.Unit]:
+	case measure.IsTime(e.Unit) && !p.desc[e.Unit]:
 		score = -0.2
 	case e.Unit != "" && p.own[e.Unit]:
 		score = 0.3
@@ -169,17 +166,22 @@ func (p *param) saysPercent() bool {
 	return slices.Contains(p.words, "percent") || slices.Contains(p.words, "percentag") || slices.Contains(p.words, "pct") || p.desc["percent"] || p.desc["percentag"]
 }
 
-// isYear tells parameters that are a year, such as "year" and "end_year".
+// isYear tells parameters that are a year, such as "year" and "end_year", and whole
+// numbers whose description begins with one: "Earliest year of publication".
 func (p *param) isYear() bool {
 	for _, w := range slices.Backward(p.words) {
-		switch {
-		case w == "year" || w == "ano" || w == "jahr" || w == "anne":
+		if isYearWord(w) {
 			return true
-		case strings.ContainsFunc(w, func(c rune) bool { return c > '9' }):
-			return false
+		}
+		if strings.ContainsFunc(w, func(c rune) bool { return c > '9' }) {
+			break
 		}
 	}
-	return false
+	return p.saysYear
+}
+
+func isYearWord(stem string) bool {
+	return stem == "year" || stem == "ano" || stem == "jahr" || stem == "anne"
 }
 
 // dated tells whether the capability takes a year as a number.
@@ -256,11 +258,32 @@ func (r *numerals) count() {
 	}
 	for _, e := range r.wording.Numbers() {
 		r.counts.all++
-		if !e.Spelled {
+		if !e.Spelled && !r.onlyArticle(e) {
 			r.counts.digits++
 		}
 	}
 	r.runs = r.numberRuns()
+}
+
+// onlyArticle tells one of a unit that nobody counts, in whatever unit it is given since: the
+// "a year" of "12% a year".
+func (r *numerals) onlyArticle(e value.Entity) bool {
+	return e.Last == e.First+1 && !e.Spelled && r.doc.Tokens[e.First].Has(lang.Article)
+}
+
+// rate tells that such a unit stands behind another number or what that counts: the
+// "a week" of "4 lessons a week" says how often, and is no week.
+func (r *numerals) rate(e value.Entity) bool {
+	if !r.onlyArticle(e) || r.doc.Tokens[e.First].Break {
+		return false
+	}
+	return slices.ContainsFunc(r.entities, func(o value.Entity) bool {
+		if o.Kind != value.Number || o.Last >= e.First || o.First < r.from {
+			return false
+		}
+		noun := o.Last == e.First-2 && !r.doc.Tokens[e.First-1].Break && !r.set.tools.Lexicon.Light(r.doc.Tokens[e.First-1].Fold)
+		return o.Last == e.First-1 || noun
+	})
 }
 
 // counted tells whether the numbers in digits are enough for what is asked for,

@@ -12,6 +12,7 @@ import (
 	"github.com/manifold-run/manifold/intent/internal/schema"
 	"github.com/manifold-run/manifold/intent/internal/shape"
 	"github.com/manifold-run/manifold/intent/internal/slot/cues"
+	"github.com/manifold-run/manifold/intent/internal/slot/measure"
 	"github.com/manifold-run/manifold/intent/internal/slot/wording"
 	"github.com/manifold-run/manifold/intent/internal/text"
 )
@@ -48,9 +49,10 @@ type param struct {
 	resolver     bool   // a search turns what is said into the value
 	subject      bool   // it names the person whom a call is about
 	naming       bool   // its example values are names in capitals
-	clock        string // how its pattern has a time of day written
+	clock        string // how its pattern or its description has a time of day written
 
 	words []string // stems of the name
+	trunk []string // those that say more than a place or an end
 	names []wording.Name
 	desc  map[string]bool
 	own   map[string]bool // words of the description that are in no other
@@ -59,8 +61,16 @@ type param struct {
 	units int // how many units of time the description names
 	// measure is the unit that the name ends in, as in "height_cm".
 	measure string
-	role    role
-	end     heading // of a change, where another parameter is the other end
+	// metric is the unit of length, mass, volume or power that the name ends in or the
+	// description names.
+	metric string
+	// size is what that measures, or what the name says: length, mass, …
+	size string
+	// saysYear tells a whole number that the description calls a year.
+	saysYear bool
+	role     role
+	side     heading // of a range, by its name
+	end      heading // of a change, where another parameter is the other end
 
 	listed      []string // values that the description names
 	written     expectation
@@ -96,14 +106,7 @@ func (p *param) temporal() bool {
 // sibling tells two parameters whose names differ only by a number or by words
 // such as "start" and "end".
 func (p *param) sibling(q *param) bool {
-	return p.sense&(cues.SenseSource|cues.SenseTarget) != 0 && q.sense&(cues.SenseSource|cues.SenseTarget) != 0 || slices.Equal(p.trunk(), q.trunk())
-}
-
-// trunk is the name without what only counts or orders.
-func (p *param) trunk() []string {
-	return slices.DeleteFunc(slices.Clone(p.words), func(w string) bool {
-		return len(w) == 1 || slices.Contains([]string{"first", "second", "third", "start", "end", "from", "to", "one", "two", "left", "right"}, w)
-	})
+	return p.sense&(cues.SenseSource|cues.SenseTarget) != 0 && q.sense&(cues.SenseSource|cues.SenseTarget) != 0 || slices.Equal(p.trunk, q.trunk)
 }
 
 // named tells whether the param answers to one of the names; no names mean all.
@@ -136,12 +139,15 @@ func (s *Set) compileParams(c *contracts.Capability) {
 		p.required = s.required.mentions(p.single) || s.required.mentions(p.list)
 		p.resolver = resolves(c, p)
 		p.naming = p.resolver || p.free() && p.pattern == nil && p.examples > 1 && p.written.proper > 0 && p.written.plain == 0 && !p.speaks(s.tools.cues)
-		p.clock = p.clockLayout()
+		p.clock = cmp.Or(p.clock, p.clockLayout())
 		p.names = append(spoken(p.single, false), spoken(p.list, true)...)
 		p.sense = s.tools.cues.SenseOf(p.words)
+		p.compileSides(s.tools.cues)
 		if len(p.words) > 0 {
 			p.measure = s.tools.Scanner.Measure(p.words[len(p.words)-1])
+			p.metric = cmp.Or(measure.Unit(map[string]bool{p.measure: true, p.words[len(p.words)-1]: true, "per": slices.Contains(p.words, "per")}), p.metric)
 		}
+		p.size = cmp.Or(measure.Of(p.metric), measure.Named(p.words))
 	}
 	pairUp(s.params)
 	s.ownWords(text.Stems(c.Description))
@@ -272,8 +278,13 @@ func (p *param) describe(name string, of schema.Schema, outer string) {
 			p.format = "date"
 		}
 	}
-	p.unit, p.units = timeUnit(p.words, p.desc)
+	if p.kind == "string" && p.format == "" && p.pattern == nil && len(p.enum) == 0 {
+		p.clock = schema.ClockOf(description)
+	}
+	p.unit, p.units = measure.Time(p.words, p.desc)
 	p.role = periodRole(p.words)
+	p.saysYear = p.kind == "integer" && describesYear(description)
+	p.metric = measure.Unit(p.desc)
 }
 
 func kindOf(enum []any) schema.TypeName {
@@ -354,27 +365,6 @@ func (p *param) learnShape(v any) {
 // coded tells parameters whose examples are all identifiers with digits: words
 // are no values of theirs.
 func (p *param) coded() bool { return len(p.shapes) > 0 && p.identifiers == p.examples }
-
-func timeUnit(words []string, desc map[string]bool) (unit string, named int) {
-	stems := []string{"second", "minut", "hour", "day", "week", "month", "year"}
-	for _, stem := range stems {
-		if slices.Contains(words, stem) {
-			return strings.Replace(stem, "minut", "minute", 1), 1
-		}
-	}
-	if slices.Contains(words, "night") {
-		return "day", 1
-	}
-	for _, stem := range stems {
-		if desc[stem] {
-			unit, named = strings.Replace(stem, "minut", "minute", 1), named+1
-		}
-	}
-	if named > 1 {
-		return "", named // "in minutes, an hour is 60"
-	}
-	return unit, named
-}
 
 func periodRole(words []string) role {
 	for _, w := range words {

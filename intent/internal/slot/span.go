@@ -4,7 +4,9 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/manifold-run/manifold/intent/internal/lang"
 	"github.com/manifold-run/manifold/intent/internal/slot/cues"
+	"github.com/manifold-run/manifold/intent/internal/slot/formula"
 	"github.com/manifold-run/manifold/intent/internal/slot/spelling"
 	"github.com/manifold-run/manifold/intent/internal/slot/wording"
 	"github.com/manifold-run/manifold/intent/internal/text"
@@ -26,6 +28,7 @@ type span struct {
 	// cut is the number of content words beside it that it leaves out, bridged
 	// that it goes on over a word such as "of".
 	cut     int
+	severed int // the same of names behind a particle
 	bridged bool
 	quoted  bool
 	// comma tells two names with a comma between: "Porto, Portugal".
@@ -117,7 +120,7 @@ func (f *field) light(i int) bool {
 		return false
 	}
 	_, prep := f.set.tools.cues.Preps[t.Fold]
-	return prep || f.set.tools.Lexicon.Light(t.Fold) || f.set.tools.cues.Deictic[t.Fold] || f.set.tools.cues.Unsaid[t.Fold] || f.set.tools.cues.Verbal[t.Fold]
+	return prep || t.Has(lang.Subject) || f.set.tools.Lexicon.Light(t.Fold) || f.set.tools.cues.Deictic[t.Fold] || f.set.tools.cues.Unsaid[t.Fold] || f.set.tools.cues.Verbal[t.Fold]
 }
 
 // capital tells words that are written as names are. A capital at the start of
@@ -173,7 +176,11 @@ func (f *field) find() {
 		if last, ok := f.currencyAt(i); ok {
 			end = last
 		}
-		switch raw, last, code := f.codeAt(i); {
+		raw, last, code := f.codeAt(i)
+		if whole, to, is := formula.At(f.doc, i, f.to); is && to >= last && !slices.Contains(f.taken[i-f.from:to+1-f.from], true) {
+			raw, last, code = whole, to, true
+		}
+		switch {
 		case code:
 			end = last
 			items = append(items, f.add(span{first: i, last: end, code: true, raw: raw}))

@@ -98,7 +98,7 @@ func strangers(r *reading, of mention, values map[string]any) int {
 // alone, which may be written apart: "she picks it up at 9" is the time of a pickup. What is
 // said is behind a verb of saying, too.
 func tellsOf(r *reading, p *param, of mention) bool {
-	own := func(stem string) bool { return !clockWord(stem) && (slices.Contains(p.trunk(), stem) || p.own[stem]) }
+	own := func(stem string) bool { return !clockWord(stem) && (slices.Contains(p.trunk, stem) || p.own[stem]) }
 	for i := r.from; i < r.to; i++ {
 		if i >= of.first && i <= of.last {
 			continue

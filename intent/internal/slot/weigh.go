@@ -28,6 +28,8 @@ func (f *weigher) weigh(p *param, s span) [evCount]float64 {
 		}
 	case p.single == "":
 		ev[evListOdd] = 1
+	case f.field.besideLike(s):
+		ev[evOneOf] = 1
 	}
 	if !p.required && len(f.only) == 0 {
 		ev[evOptional] = 1
@@ -57,12 +59,31 @@ func (f *weigher) weigh(p *param, s span) [evCount]float64 {
 	if f.field.ends(s.last) {
 		ev[evEnd] = 1
 	}
-	ev[evCut] = float64(min(s.cut, 2))
+	ev[evSevered] = float64(min(s.severed, 2))
+	ev[evCut] = float64(min(s.cut, 2-min(s.severed, 2)))
 	if s.bridged {
 		ev[evBridged] = 1
 	}
 	f.inWords(p, s, &ev)
+	f.before(p, s, &ev)
 	return ev
+}
+
+// before looks at the kind of word right before the span.
+func (f *weigher) before(p *param, s span, ev *[evCount]float64) {
+	i := s.first - 1
+	if i < f.from || f.doc.Tokens[s.first].Break {
+		return
+	}
+	switch t := f.doc.Tokens[i]; {
+	case f.inEntity[i]:
+		ev[evCounted] = 1
+		ev[evCountedEnd] = -float64(p.heading())
+	case t.Has(lang.Article):
+		ev[evArticle] = 1
+	case !s.proper && f.field.verbPlace(s.first):
+		ev[evDone] = 1
+	}
 }
 
 // inWords counts the words that the request knows and those that it does not, and
@@ -118,9 +139,27 @@ func (f *weigher) plainly(s span, ev *[evCount]float64) {
 	for i := s.first; i <= s.last; i++ {
 		verbal = verbal && f.field.verbal(i)
 	}
-	if verbal {
+	switch {
+	case verbal:
 		ev[evVerbal] = 1
+	case f.field.participle(s.last):
+		ev[evVerbalEnd] = 1
 	}
+}
+
+// verbPlace tells a place at which a verb stands: behind "I", "who" or "to".
+func (f *field) verbPlace(i int) bool {
+	if i <= f.from || f.doc.Tokens[i].Break {
+		return false
+	}
+	t := f.doc.Tokens[i-1]
+	return t.Has(lang.Subject) || t.Has(lang.Relative) || t.Has(lang.BeforeVerb)
+}
+
+// participle tells words that look like one of what was done, such as "painted".
+func (f *field) participle(i int) bool {
+	t := f.doc.Tokens[i]
+	return t.Has(lang.Participle) || f.verbal(i) && strings.HasSuffix(t.Fold, "ed")
 }
 
 // verbal tells words that look like a participle or an adverb, such as "painted",

@@ -50,6 +50,9 @@ func (r *reader) amount(i int) (Entity, bool) {
 	if !ok {
 		return r.oneUnit(i)
 	}
+	if n, width, ok := r.tongue.num.Ordinal(r.fold, i); ok && i+width-1 > e.Last && r.d.Tokens[i+width-1].Glued {
+		return Entity{Kind: Number, First: i, Last: i + width - 1, Number: float64(n), Ordinal: true, Spelled: true, P: 0.8}, true // "twenty-third"
+	}
 	e = r.addHalf(e)
 	if unit, last, ok := r.unitAt(e.Last + 1); ok && !r.parted(e.Last+1) {
 		e.Unit, e.Last, e.P = unit, last, max(e.P, 0.9)

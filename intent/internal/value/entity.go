@@ -69,6 +69,9 @@ type Entity struct {
 	weekday, yearless, halves bool
 }
 
+// Yearless tells a date of which nobody said the year.
+func (e Entity) Yearless() bool { return e.yearless }
+
 // Edge is an end of a period.
 type Edge uint8
 
@@ -323,6 +326,9 @@ func (s *Scanner) at(d *Doc, readers []*reader, i int, now time.Time) []Entity {
 		return nil
 	}
 	dates := s.spoken(d, readers, i, starting)
+	if len(dates) == 1 && dates[0].yearless && now.IsZero() {
+		dates = nil // nobody knows of which year
+	}
 	if begins && len(dates) == 0 {
 		if e, ok := s.numericDate(d, readers, i, chunk, now); ok {
 			return []Entity{s.withClock(d, readers, e)}
@@ -335,7 +341,7 @@ func (s *Scanner) at(d *Doc, readers []*reader, i int, now time.Time) []Entity {
 		}
 		return dates
 	}
-	if e, ok := clock(d, i); ok && (!counted || e.Last >= number.Last) {
+	if e, ok := s.clock(d, readers, i); ok && (!counted || e.Last >= number.Last) {
 		return []Entity{e}
 	}
 	if counted {

@@ -85,12 +85,20 @@ func fixed(month time.Month, day int) func(*reader, *captures) (Entity, Entity, 
 
 // writtenDate reads a day and a month, with a year or without.
 func writtenDate(r *reader, c *captures) (Entity, bool) {
+	if c.year == 0 && r.now.IsZero() { // the other end of a period may have the year
+		e, ok := calendar(leapYear, c.months[0], c.days[0], r.now.Location())
+		e.yearless = true
+		return e, ok
+	}
 	e, ok := r.nextDate(c.months[0], c.days[0], c.year)
 	if !ok && !r.now.IsZero() && c.days[0] > shortestMonth {
 		return Entity{Kind: None}, true // a day that does not exist is no number either
 	}
 	return e, ok
 }
+
+// leapYear is one that has every day.
+const leapYear = 2000
 
 // shortestMonth is how many days every month has.
 const shortestMonth = 28
@@ -257,7 +265,12 @@ func rangeOfPoints(r *reader, c *captures) (a, b Entity, ok bool) {
 		return a, b, false
 	}
 	a, b = c.points[0], c.points[1]
+	if a.yearless && !b.yearless && !b.weekday {
+		a = inYearOf(a, b.Time) // "March 3 to March 9, 2025"
+	}
 	switch {
+	case b.yearless && r.now.IsZero():
+		return a, b, false
 	case !b.Time.Before(a.Time):
 	case b.weekday:
 		b.Time = b.Time.AddDate(0, 0, 7)
@@ -266,6 +279,18 @@ func rangeOfPoints(r *reader, c *captures) (a, b Entity, ok bool) {
 		b.Doubt = b.Time.Sub(a.Time) > longestTurn
 	}
 	return edges(a, b)
+}
+
+// inYearOf puts the first day of a period into the year of its last one, or into that
+// before.
+func inYearOf(a Entity, last time.Time) Entity {
+	for year := last.Year(); year >= last.Year()-1; year-- {
+		if e, ok := calendar(year, a.Time.Month(), a.Time.Day(), last.Location()); ok && !e.Time.After(last) {
+			a.Time, a.yearless = e.Time, false
+			return a
+		}
+	}
+	return a
 }
 
 // longestTurn is the longest time over the end of a year that nobody doubts: "31 December

@@ -1,6 +1,7 @@
 package value
 
 import (
+	"strings"
 	"time"
 
 	"github.com/manifold-run/manifold/intent/internal/lang"
@@ -107,6 +108,24 @@ func (r *reader) withHalf(t reading) reading {
 	_ = half(r.tongue.morning, func(hour int) int { return hour % noon }) ||
 		half(r.tongue.later, func(hour int) int { return hour%noon + noon })
 	return t
+}
+
+// clock reads a time of day in digits, with the half of the day behind it: "9:45 in
+// the evening".
+func (s *Scanner) clock(d *Doc, readers []*reader, i int) (Entity, bool) {
+	e, ok := clock(d, i)
+	if c, whole := d.ChunkAt(i); !ok || !whole || e.Last > c.Last || e.Time.Hour() < 1 || e.Time.Hour() > 12 || !strings.HasSuffix(c.Text, e.Time.Format("04")) {
+		return e, ok
+	}
+	weights := d.Voice.At(i)
+	for n, r := range readers {
+		t := reading{a: e, end: e.Last + 1}
+		t.a.halves = true
+		if out := r.withHalf(t); weights.Likely(n) && out.end > t.end {
+			return out.a, true
+		}
+	}
+	return e, true
 }
 
 // clock reads a time of day in digits or words.

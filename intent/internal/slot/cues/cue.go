@@ -56,7 +56,9 @@ type Cues struct {
 	// Money, Share and Count are the stems of names of parameters that are sums of
 	// money, shares of something, and how many there are.
 	Money, Share, Count map[string]bool
-	Code                map[string]bool // stems of names of parameters whose values are codes
+	// Low and High are those of parameters that are an end of a range or a change.
+	Low, High map[string]bool
+	Code      map[string]bool // stems of names of parameters whose values are codes
 	// Written are those of values that are written as no word is, with the signs of
 	// which one is in them.
 	Written map[string]string
@@ -89,6 +91,7 @@ func New(x *lang.Lexica, english, shared string) *Cues {
 	c.Utters, c.Generic = stemSet(x.Words(lang.Utters)), stemSet(x.Words(lang.Generic))
 	c.Speech, c.Proper, c.Code = stemSet(x.Words(lang.NameSpeech)), stemSet(x.Words(lang.NameProper)), stemSet(x.Words(lang.NameCode))
 	c.Money, c.Share, c.Count = stemSet(x.Words(lang.NameMoney)), stemSet(x.Words(lang.NameShare)), stemSet(x.Words(lang.NameCount))
+	c.Low, c.High = stemSet(x.Words(lang.NameLow)), stemSet(x.Words(lang.NameHigh))
 	c.Calendar, c.Why = wordSet(x.Words(lang.Season)), stemSet(x.Words(lang.NameWhy))
 	for _, l := range x.Languages {
 		c.Everyday.Add(l.Capitalises, l.Everyday)
