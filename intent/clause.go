@@ -214,15 +214,16 @@ func (s *sentenceReader) light() []*part {
 // takesBack tells whether the message ends with words behind a sign that say
 // nothing but "don't".
 func (s *sentenceReader) takesBack() bool {
-	denied := false
+	denied, ended, finite := false, false, false
 	for i := len(s.m.Tokens) - 1; i > 0; i-- {
 		t := s.m.Tokens[i]
+		ended, finite = ended || t.Has(lang.Ending), finite || t.Has(lang.Finite)
 		no := mood.Negates(t.Fold) || mood.Denies(t.Fold)
 		if !no && !s.x.tools.Lexicon.Light(t.Fold) || t.Is(text.FormQuoted) {
 			return false
 		}
 		if denied = denied || no; denied && t.Break {
-			return true
+			return !ended || !finite // ", já não é preciso" says why
 		}
 	}
 	return false

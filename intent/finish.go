@@ -434,6 +434,7 @@ func (j judgement) complete(p *part) {
 	if p.adopted || len(p.candidates) == 0 || p.candidates[0].Confidence < DefaultClarify {
 		return
 	}
+	j.pointed(p)
 	best := &p.candidates[0]
 	idx, ok := j.s.x.refs[best.Entry.Ref()]
 	if !ok {

@@ -31,6 +31,37 @@ func (j judgement) told(set *slot.Set, best *Candidate, beside slot.Range) {
 	best.Missing = slices.DeleteFunc(best.Missing, func(name string) bool { _, ok := best.Parameters[name]; return ok })
 }
 
+// pointed makes that one of several deeds of a verb the best which takes what was told before
+// it, where a word points at that: "al-1 is of no use, delete it".
+func (j judgement) pointed(p *part) {
+	best := &p.candidates[0]
+	if !j.alone || p.from == 0 || len(best.Missing) == 0 || j.pointer(p, best) < 0 {
+		return
+	}
+	kin, at := j.s.commanded(p.first), -1
+	for k, c := range p.candidates {
+		of, ok := j.s.x.refs[c.Entry.Ref()]
+		if !ok || c.Held || len(c.Missing) == 0 || !c.begins && of.kinds&kin == 0 {
+			continue
+		}
+		f := j.s.x.set(of).Fill(j.s.m, slot.Range{To: p.from}, c.Missing)
+		sure := !slices.ContainsFunc(c.Missing, func(name string) bool { return !slot.Unmistakable(f.Evidence[name]) })
+		if sure && at >= 0 {
+			return
+		} else if sure {
+			at = k
+		}
+	}
+	if at < 0 {
+		return
+	}
+	for k := range p.candidates[:at] {
+		p.candidates[k].Confidence = min(p.candidates[k].Confidence, deedConfidence)
+	}
+	p.candidates[at].Confidence = max(p.candidates[at].Confidence, plainConfidence)
+	sortCandidates(p.candidates)
+}
+
 // stated takes values that cannot be meant for anything else from the statements beside a
 // request: "sign up Ana, her address is …". What is denied or supposed is no value.
 func (j judgement) stated(p *part, best *Candidate, set *slot.Set, m *slot.Message) {

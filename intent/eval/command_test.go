@@ -65,6 +65,8 @@ func TestWhatSomethingShallSayIsContent(t *testing.T) {
 		"create a chatflow called Greeter that replies hello but don't create it",
 		"send a message that says lunch is ready, but don't send it",
 		"send a message saying lunch is ready but do not send it",
+		"create a chatflow that replies hello, name it Greeter", // where what it says ends is not plain
+		"take Greeter and call it Doorman",
 	} {
 		if u := understand(say); u.Outcome == contracts.GateAccept {
 			t.Errorf("%q would be done: %+v", say, u.Intents)

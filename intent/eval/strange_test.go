@@ -149,3 +149,19 @@ func TestADayIsBothEndsOfItsPeriod(t *testing.T) {
 		"please cnacel R-20611":                                       {"fleet.cancel_reservations reservation_ids=[R-20611]"},
 	})
 }
+
+// A word that points at what was told before says which of several deeds is meant, and a
+// clause that something is so no longer takes nothing back.
+func TestWhatIsToldSaysWhichIsMeant(t *testing.T) {
+	t.Parallel()
+	catalog := domainsIn(t, "testdata/strange.json")
+	judgeAll(t, settled(t, catalog), catalog, map[string][]string{
+		"B-3111 is of no use to us. Please cancel it":        {"hotel.cancel_booking booking_id=B-3111"},
+		"SH-31 is obsolete, please cancel it":                {"warehouse.cancel_shipment shipment_id=SH-31"},
+		"anula el envío SH-31, ya no hace falta":             {"warehouse.cancel_shipment shipment_id=SH-31"},
+		"cancele SH-31, já não é precisa":                    {"warehouse.cancel_shipment shipment_id=SH-31"},
+		"SH-31 is obsolete, but please don't cancel it":      nil,
+		"if SH-31 is obsolete, cancel it":                    nil,
+		"cancel the shipment SH-31, no, not any more please": nil,
+	})
+}

@@ -91,7 +91,8 @@ type accounting struct {
 	Account
 
 	kinds   lang.Kinds
-	command int // the first token that commands
+	command int  // the first token that commands
+	ordered bool // a verb of the capability was found
 }
 
 // Of gives each token of the message its class.

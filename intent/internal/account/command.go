@@ -23,6 +23,26 @@ func (a *accounting) introduced(from, to int) {
 	}
 }
 
+// utters binds what something shall say by a clause of its own, where it is no value: "a bot
+// that answers hello".
+func utters(a *accounting, from, to int) {
+	for i := from + 1; i+1 < to; i++ {
+		if a.m.is(i, lang.Utters) && a.m.is(i-1, lang.Relative) && a.Classes[i] == "" && !slices.Contains(a.Classes[i+1:to], contracts.WordValue) {
+			a.set(i+1, to, contracts.WordBinding)
+		}
+	}
+}
+
+// coupled binds another verb with a pronoun behind it, though it may be a noun of the
+// capability: "take the bot and call it Desk".
+func coupled(a *accounting, from, to int) {
+	for i := from + 1; i+1 < to; i++ {
+		if a.m.couples(i-1) && a.Classes[i] == "" && a.m.is(i+1, lang.Third) && !a.m.light(i) && a.m.kin(i)&a.kinds == 0 && !slices.Contains(a.Knows.Verbs(), a.m.Tokens[i].Stem) {
+			a.bind(i, i+1, from)
+		}
+	}
+}
+
 // starts marks words before a day that say that something begins there: "à partir du".
 func (a *accounting) starts(i, from int) {
 	for ; i >= from && a.Classes[i] == "" && !a.m.Tokens[i+1].Break && (a.m.light(i) || a.m.has(i, lang.Starts)); i-- {
@@ -37,6 +57,8 @@ func (a *accounting) open(from, to int) {
 	a.introduced(from, to)
 	a.operators(from, to)
 	a.separated(from, to)
+	utters(a, from, to)
+	coupled(a, from, to)
 	verb := a.verb(from, to)
 	run := -1
 	for i := from; i <= to; i++ {
@@ -97,9 +119,10 @@ func (a *accounting) verb(from, to int) int {
 			continue
 		}
 		kin := a.m.kin(i)
-		own := kin&a.kinds != 0 || a.Reads && a.m.has(i, lang.Asks) || a.Gives && a.m.is(i, lang.Want) || a.Knows.Head(a.m.Tokens[i]) || slices.Contains(a.Knows.Verbs(), a.m.Tokens[i].Stem)
+		own := kin&a.kinds != 0 || a.Reads && a.m.has(i, lang.Asks) || a.Gives && a.m.is(i, lang.Want) || a.Knows.Head(a.m.Tokens[i]) && (!a.ordered || kin == 0) || slices.Contains(a.Knows.Verbs(), a.m.Tokens[i].Stem)
 		switch {
 		case own:
+			a.ordered = true
 			a.set(i, i+1, contracts.WordCommand)
 			return i
 		case a.m.is(i, lang.Light) && (a.Reads || kin == 0 && i == from):

@@ -230,7 +230,7 @@ func (m *Message) kindOf(s *Segment) Kind {
 		return Reason
 	case m.supposes(from):
 		return Open
-	case relates(m, from, s):
+	case relates(m, from, s), ceased(m, from, s):
 		return Statement
 	case narrates(m, from, s):
 		if m.past(from, s.To) {
@@ -264,6 +264,9 @@ func (m *Message) courtesy(s *Segment) int {
 	if m.plain(from, s.To) {
 		for from < s.To {
 			hit, ok := lang.Find(&m.lex.Frames, m.Tokens[:s.To], from)
+			if ok && hit.Value == lang.FrameWhole && from+hit.Tokens >= s.To {
+				return m.mark(from, s.To) // "so go ahead"
+			}
 			if !ok || hit.Value != lang.FrameBefore || m.touches(from, from+hit.Tokens) {
 				break
 			}

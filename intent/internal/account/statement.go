@@ -21,6 +21,11 @@ func relates(m *Message, from int, s *Segment) bool {
 	return m.is(from, lang.Relative) && !m.commands(from+1, s.To)
 }
 
+// ceased tells a clause behind a comma that something is so no longer: ", ya no hace falta".
+func ceased(m *Message, from int, s *Segment) bool {
+	return !s.starts && s.From > 0 && s.To-from > 2 && m.is(from, lang.Ending) && m.is(from+1, lang.Faint, lang.Negation)
+}
+
 // narrates tells a clause of somebody or something else, and of what is so or has been: "the
 // whole family caught the flu". Its nouns command nothing, whatever requests begin with.
 func narrates(m *Message, from int, s *Segment) bool {
@@ -135,8 +140,10 @@ func (m *Message) past(from, to int) bool {
 }
 
 func denied(m *Message, from, to int) bool {
+	faint, ends := false, false
 	for i := from; i < to; i++ {
-		if m.has(i, lang.Negation) || m.has(i, lang.Ending) && m.is(from, lang.Subject) {
+		faint, ends = faint || m.is(i, lang.Faint), ends || m.is(i, lang.Ending)
+		if m.has(i, lang.Negation) || m.has(i, lang.Ending) && m.is(from, lang.Subject) || faint && ends { // "ya no hace falta"
 			return true
 		}
 	}
