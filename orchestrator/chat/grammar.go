@@ -109,6 +109,9 @@ func Parse(message string) (Command, bool) {
 	}
 	switch {
 	case !known:
+		if verb, ok := takesBack(text); ok && (verb == Undo || !asked) {
+			return Command{Verb: verb}, true
+		}
 		return leading(text)
 	case verb == Assent && len(codes) > 0:
 		if slices.Equal(upper(codes), codes) { // "yes Peter" is no code

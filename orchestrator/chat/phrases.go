@@ -44,10 +44,21 @@ type phrases struct {
 	// stand at the end of a fragment, Aim before a value that is given, Named around a name.
 	Changed [][2]string `json:"changed"`
 	Behind  []string    `json:"behind"`
+	// Instead are the words at the end that say that something takes the place of what was
+	// said; they may stand before a value as well: "plutôt 160". Filler says nothing.
+	Instead []string    `json:"instead"`
+	Filler  []string    `json:"filler"`
 	Aim     []string    `json:"aim"`
 	Named   [][2]string `json:"named"`
 	// Naming are the words of parameters that are what something is called.
 	Naming []string `json:"naming"`
+	// Withdrawal takes back what was asked: one of the core phrases, and phrases around it.
+	// Regret stands around what is to be undone.
+	Withdrawal struct {
+		Core   []string `json:"core"`
+		Around []string `json:"around"`
+	} `json:"withdrawal"`
+	Regret []string `json:"regret"`
 	// One are the words before and behind what tells one of several: "the US one".
 	One      [][2]string         `json:"one"`
 	Not      []string            `json:"not"`
@@ -151,12 +162,27 @@ type Fragment struct {
 
 // ReadFragment reads a message as a fragment; false says that it is none.
 func ReadFragment(message string) (Fragment, bool) {
-	text := unfollowed(plain(message))
-	if rest, ok := framed(text, known.Changed); ok {
-		return Fragment{FragmentChange, rest}, true
+	text := plain(message)
+	if rest, ok := after(text, known.Filler); ok && rest != "" {
+		if f, ok := ReadFragment(rest); ok { // "hm, make it 3"
+			return f, true
+		}
 	}
-	if rest, ok := contrast(text); ok {
-		return Fragment{FragmentCorrect, rest}, true
+	_, replaces := ending(text, known.Instead)
+	text = unfollowed(text)
+	if f, ok := begun(text); ok {
+		return f, true
+	}
+	return Fragment{FragmentCorrect, text}, replaces // "from Tuesday instead"
+}
+
+// begun reads a text as a fragment by how it begins.
+func begun(text string) (Fragment, bool) {
+	if rest, ok := framed(text, known.Changed); ok {
+		return Fragment{FragmentChange, unled(rest)}, true
+	}
+	if f, ok := contrast(text); ok {
+		return f, true
 	}
 	for _, kind := range []struct {
 		is      FragmentKind
@@ -171,14 +197,19 @@ func ReadFragment(message string) (Fragment, bool) {
 				return inner, true
 			}
 		}
-		return Fragment{kind.is, rest}, true
+		return Fragment{kind.is, unled(rest)}, true
 	}
 	return Fragment{}, false
 }
 
-// Restores tells a message that wants what was changed as it was: "change it back".
-func Restores(message string) bool {
-	return slices.Contains(known.Restore, strings.ToLower(plain(message)))
+// unled is what a fragment gives without the word that only says that it takes the place
+// of something: "call it rather Night Desk".
+func unled(text string) string {
+	first, rest, _ := strings.Cut(text, " ")
+	if rest != "" && slices.Contains(known.Instead, first) {
+		return rest
+	}
+	return text
 }
 
 // Names tells whether a parameter, by the words of its name, is what something is called.
@@ -240,22 +271,37 @@ func Named(message string) (string, bool) {
 	return name, ok
 }
 
-// contrast reads "not A, B" and "not A but B", and gives B.
-func contrast(text string) (string, bool) {
+// contrast reads "not A, B" and "not A but B" as B. A comma behind the first word makes
+// it an answer of its own: "no, 3 days, from Tuesday".
+func contrast(text string) (Fragment, bool) {
 	rest, ok := after(text, known.Not)
-	if !ok {
-		return "", false
+	if first, _, _ := strings.Cut(text, " "); !ok || strings.HasSuffix(first, ",") {
+		return Fragment{}, false
+	}
+	if slices.Contains(known.Correct, strings.ToLower(strings.Fields(text)[0])) {
+		if f, ok := begun(rest); ok { // "no wait, make it 3", but never "not only 3"
+			return f, true
+		}
 	}
 	for _, but := range known.But {
 		if at := strings.Index(strings.ToLower(rest), " "+but+" "); at > 0 {
-			return strings.TrimSpace(rest[at+len(but)+2:]), true
+			return corrected(rest[at+len(but)+2:]), true
 		}
 	}
-	at := strings.LastIndex(rest, ", ")
+	at := strings.Index(rest, ", ")
 	if at < 0 {
-		return "", false
+		return Fragment{}, false
 	}
-	return strings.TrimSpace(rest[at+2:]), true
+	return corrected(rest[at+2:]), true
+}
+
+// corrected is a text that takes the place of what was said.
+func corrected(text string) Fragment {
+	text = strings.TrimSpace(text)
+	if f, ok := begun(text); ok {
+		return f
+	}
+	return Fragment{FragmentCorrect, text}
 }
 
 // Ordinal reads "the second one" as 2, "the last" as -1; a bare number is none.
