@@ -22,7 +22,7 @@ func (a *Adapter) Carry(ctx context.Context, req Request, before []contracts.Int
 		return Understanding{}, false
 	}
 	s := newReader(a.local.Index(req.Catalog), a.local.tools, req.query())
-	pointers := carry.Pointers(s.said)
+	pointers := carry.Pointers(a.local.tools.Lexicon.Lexica, s.said)
 	if len(pointers) == 0 || unsaid {
 		return leftOut(req.Catalog, u, things, unsaid)
 	}
@@ -31,7 +31,7 @@ func (a *Adapter) Carry(ctx context.Context, req Request, before []contracts.Int
 	}
 	var found []Understanding
 	for _, t := range things {
-		if read, ok := a.instead(ctx, req, carry.Put(req.Message, s.m.Tokens, pointers, t), len(pointers)); ok {
+		if read, ok := a.instead(ctx, req, carry.Put(req.Message, pointers, t).Begun(s.m.Tokens), len(pointers)); ok {
 			found = append(found, read)
 		}
 	}

@@ -15,7 +15,7 @@ func TestSmallTalk(t *testing.T) {
 	for kind, all := range map[intent.Talk][]string{
 		intent.TalkThanks: {
 			"thanks a bunch, you're the best", "ok great, thank you so much for your help!", "ach super, vielen lieben Dank dir", "danke, das war sehr hilfreich",
-			"perfeito, muito obrigada pela ajuda", "obrigado, ficou ótimo", "mil gracias, me ha ayudado mucho", "vale, perfecto, gracias", "super, merci à vous", "un grand merci pour ton aide", "grazie mille, sei stato gentile", "ottimo, grazie di cuore", "that's just what I needed, cheers", "passt, danke", "era isso, obrigada",
+			"perfeito, muito obrigada pela ajuda", "obrigado, ficou ótimo", "mil gracias, me ha ayudado mucho", "vale, perfecto, gracias", "super, merci à vous", "un grand merci pour ton aide", "grazie mille, sei stato gentile", "ottimo, grazie di cuore", "that's just what I needed, cheers", "passt, danke", "era isso, obrigada", "great, that's everything I wanted to know", "danke, mehr wollte ich nicht wissen", "gracias, es todo lo que necesitaba", "era só isso que eu queria, obrigada", "merci, c'est tout ce qu'il me fallait", "grazie, era tutto quello che cercavo",
 		},
 		intent.TalkFarewell: {
 			"ok bye, see you tomorrow", "right, that's everything for now", "so, das war's für heute, bis morgen", "schönen Feierabend noch", "tchau, até amanhã", "por hoje é só", "bueno, nada más por ahora, hasta luego", "bonne soirée à tous", "c'est tout pour aujourd'hui", "allora ciao, a domani", "buona serata a tutti",
@@ -52,7 +52,7 @@ func TestSmallTalkAsksForNothing(t *testing.T) {
 		"", "yes", "ok", "ok, go ahead", "no", "yes please do it", "5", "tomorrow", "thanks, now delete it", "thanks, and the price of Apple?", "how is the sales bot doing?",
 		"who is Ana Souza?", "who am I meeting tomorrow?", "why was Bruno's request rejected?", "hello world bot", "say hello to everybody in sales", "thanks but cancel the other one",
 		"danke, lösche ihn", "wie geht der Import voran?", "obrigado, apaga o bot", "gracias, bórralo", "merci, supprime-le", "grazie, cancellalo", "what can Support Bot do?", "approve all", "ja bitte", "sim, pode aprovar", "what is waiting for my approval?",
-		"that's all for Bruno", "tell everybody thanks", "sag allen danke", "can you say hello to the team", "cool", "that one", "show me", "tell me", "do it for me", "I am good to go, approve it", "wish the team a good day in general",
+		"that's all for Bruno", "that's all I need to change for Bruno", "show me all I need", "tell everybody thanks", "sag allen danke", "can you say hello to the team", "cool", "that one", "show me", "tell me", "do it for me", "I am good to go, approve it", "wish the team a good day in general",
 	} {
 		if kind, ok := a.SmallTalk(message); ok {
 			t.Errorf("%q is taken for %q", message, kind)

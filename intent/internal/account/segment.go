@@ -109,6 +109,17 @@ func (m *Message) is(i int, classes ...lang.Class) bool {
 // Says tells the class of a word in the language of the message.
 func (m *Message) Says(i int, c lang.Class) bool { return m.is(i, c) }
 
+// May tells the class of a word in a language that the message is likely to be in: "le" of
+// "¿y cuántas le quedan?" has the most small words in French as well.
+func (m *Message) May(i int, c lang.Class) bool {
+	for l := range m.lex.Languages {
+		if m.voice.At(i).Likely(l) && m.word(i) && m.Tokens[i].In(l, c) {
+			return true
+		}
+	}
+	return false
+}
+
 // word tells a token that is a word of the message, no quotation or identifier.
 func (m *Message) word(i int) bool {
 	return i >= 0 && i < len(m.Tokens) && !m.Tokens[i].Is(text.FormQuoted) && !m.code[i]

@@ -59,33 +59,43 @@ func mayBeAnything(catalog *contracts.Catalog, ref, name string) bool {
 	return false
 }
 
-// Pointers are the words of a message that point at something said before, by their
-// places. A small word that hangs on a verb by a hyphen is one too: "supprime-le",
-// "apaga-o".
-func Pointers(m *account.Message) []int {
-	var out []int
+// Pointers are where a message points at something said before. A small word that hangs
+// on a verb is one too: "supprime-le", "apaga-o", "cancellalo".
+func Pointers(lexica *lang.Lexica, m *account.Message) []text.Span {
+	var out []text.Span
 	for i, t := range m.Tokens {
-		hangs := t.Glued && i > 0 && t.Start > 0 && m.Src[t.Start-1] == '-' && m.Says(i, lang.Article)
+		hyphen := t.Glued && i > 0 && t.Start > 0 && m.Src[t.Start-1] == '-' && (m.May(i, lang.Article) || t.Has(lang.Hung))
 		polite := t.Is(text.FormTitle) && !t.Is(text.FormFirst)
-		if !t.Is(text.FormQuoted) && !polite && (hangs || m.Says(i, lang.Third)) {
-			out = append(out, i)
+		switch hangs := lexica.Hangs(t.Word); {
+		case t.Is(text.FormQuoted) || polite:
+		case hyphen || m.Says(i, lang.Third) || m.May(i, lang.Third):
+			out = append(out, spanOf(t))
+		case hangs > 0 && !hyphened(m, i):
+			out = append(out, text.Span{Start: t.End - hangs, End: t.End})
 		}
 	}
 	return out
 }
 
+func spanOf(t text.Token) text.Span { return text.Span{Start: t.Start, End: t.End} }
+
+// hyphened tells a word that stands behind a hyphen.
+func hyphened(m *account.Message, i int) bool {
+	at := m.Tokens[i].Start
+	return at > 0 && m.Src[at-1] == '-'
+}
+
 // Lacks tells whether a request needs something that is not said, or takes a word that
-// points at something for a value.
-func Lacks(intents []contracts.Intent, tokens []text.Token, pointers []int) bool {
+// points at something, or one that only asks, for a value.
+func Lacks(intents []contracts.Intent, tokens []text.Token, pointers []text.Span) bool {
 	return slices.ContainsFunc(intents, func(in contracts.Intent) bool {
 		if len(in.Missing) > 0 {
 			return true
 		}
 		for _, ev := range in.Evidence {
-			for _, i := range pointers {
-				if t := tokens[i]; ev.Kind != Kind && t.Start < ev.Span[1] && ev.Span[0] < t.End {
-					return true
-				}
+			within := func(s text.Span) bool { return ev.Kind != Kind && s.Start < ev.Span[1] && ev.Span[0] < s.End }
+			if slices.ContainsFunc(pointers, within) || slices.ContainsFunc(tokens, func(t text.Token) bool { return (t.Has(lang.Asks) || t.Has(lang.HowMany)) && within(spanOf(t)) }) {
+				return true
 			}
 		}
 		return false

@@ -4,8 +4,11 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/manifold-run/manifold/contracts"
+	"github.com/manifold-run/manifold/intent/internal/lang"
 	"github.com/manifold-run/manifold/intent/internal/text"
 )
 
@@ -16,6 +19,8 @@ type Exchange struct {
 	out   strings.Builder
 	from  int
 	edits []edit
+	// unsaid are the first bytes that are left out.
+	unsaid int
 }
 
 // edit is [at, at+now) of the new text, which was [was[0], was[1]) of the old one.
@@ -25,17 +30,27 @@ type edit struct {
 }
 
 // Put puts a thing in the place of some words of a text.
-func Put(src string, tokens []text.Token, pointers []int, t Thing) *Exchange {
+func Put(src string, pointers []text.Span, t Thing) *Exchange {
 	e := &Exchange{src: src, thing: t}
-	for _, i := range pointers {
-		e.put(tokens[i].Start, tokens[i].End, t.Value)
+	for _, p := range pointers {
+		e.put(p.Start, p.End, t.Value)
 	}
 	e.out.WriteString(e.src[e.from:])
 	return e
 }
 
+// Begun leaves out of the text the word that only says that it goes on, as "und" does.
+func (e *Exchange) Begun(tokens []text.Token) *Exchange {
+	if len(tokens) > 0 && tokens[0].Has(lang.GoesOn) && len(e.edits) > 0 && tokens[0].End < e.edits[0].was[0] {
+		e.unsaid = tokens[0].End
+	}
+	return e
+}
+
 // Text is how it reads now.
-func (e *Exchange) Text() string { return e.out.String() }
+func (e *Exchange) Text() string {
+	return strings.Repeat(" ", e.unsaid) + e.out.String()[e.unsaid:]
+}
 
 func (e *Exchange) put(start, end int, words string) {
 	between := e.src[e.from:start]
@@ -43,6 +58,9 @@ func (e *Exchange) put(start, end int, words string) {
 		between = hung + " "
 	}
 	e.out.WriteString(between)
+	if last, _ := utf8.DecodeLastRuneInString(between); unicode.IsLetter(last) { // it hangs on a word
+		words = " " + words
+	}
 	e.edits = append(e.edits, edit{at: e.out.Len(), now: len(words), was: [2]int{start, end}})
 	e.out.WriteString(words)
 	e.from = end

@@ -13,6 +13,7 @@ const (
 	Subject                  // pronouns that a sentence begins with: "I", "they"
 	Article                  // "the", "a"
 	Third                    // points at somebody or something said before: "her", "it"
+	Hung                     // points at something from the end of a verb: "bórralo", "apagá-lo"
 	Asks                     // makes a question
 	Opening                  // stands before a request and does not change it
 	Leads                    // a gerund that is a preposition: "regarding"
@@ -134,7 +135,7 @@ const (
 // classNames are the classes as files write them.
 func classNames() [classes]string {
 	return [classes]string{
-		Function: "grammar.function", Filler: "grammar.filler", Pronoun: "grammar.pronoun", Subject: "grammar.subject", Article: "grammar.article", Third: "grammar.third",
+		Function: "grammar.function", Filler: "grammar.filler", Pronoun: "grammar.pronoun", Subject: "grammar.subject", Article: "grammar.article", Third: "grammar.third", Hung: "grammar.hung",
 		Asks: "grammar.asks", Opening: "grammar.opening", Leads: "grammar.leads", BeforeVerb: "grammar.before_verb", Courteous: "grammar.courteous",
 		Relative: "grammar.relative", Joins: "grammar.joins", Listing: "grammar.listing", Abbreviates: "grammar.abbreviates", Finite: "grammar.finite",
 		GoesOn: "grammar.goes_on", HowMany: "grammar.how_many", Separates: "grammar.separates",

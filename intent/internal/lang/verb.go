@@ -158,6 +158,27 @@ func (l *Lexica) formed(language int, w Word, endings []string) bool {
 	})
 }
 
+// Hangs gives how long the small word is that hangs on an everyday verb and points at
+// something: two bytes in "rinominalo", none in "Angelo".
+func (l *Lexica) Hangs(w Word) int {
+	for _, e := range l.Words(Hung) {
+		if verb, ok := strings.CutSuffix(w.Lower, e); ok && l.isForm(Fold(verb)) {
+			return len(e)
+		}
+	}
+	return 0
+}
+
+// isForm tells a stem of an everyday verb with what may stand behind it.
+func (l *Lexica) isForm(fold string) bool {
+	for n := shortestStem; n <= len(fold); n++ {
+		if slices.ContainsFunc(l.verbs[fold[:n]], func(v verbStem) bool { return l.forms[v.language][fold[n:]] }) {
+			return true
+		}
+	}
+	return false
+}
+
 // Rooted tells any form of an everyday verb of a language, with what stands before or in
 // its stem in a participle ("gelöscht", "eingerichtet").
 func (l *Lexica) Rooted(language int, fold string) bool {
