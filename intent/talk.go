@@ -40,7 +40,19 @@ func (a *Adapter) Small(word string) bool {
 	lexicon := a.local.tools.Lexicon
 	w := tokens[0].Word
 	_, operator := lang.Find(&lexicon.Operators, tokens, 0)
-	return lexicon.Function(w.Fold) && !operator && !w.Has(lang.Negation) && !w.Has(lang.Denial) && !w.Has(lang.Lacking) && !w.Has(lang.Condition) && !w.Has(lang.Switches)
+	return lexicon.Function(w.Fold) && !operator && !w.Has(lang.Negation) && !w.Has(lang.Denial) && !w.Has(lang.Lacking) && !w.Has(lang.Condition) && !w.Has(lang.Switches) || w.Has(lang.Starts) || w.Has(lang.Ends)
+}
+
+// Values tells a text that may be nothing but values: no word in it says not, or sets a
+// condition. Where another thing is asked about, none asks or points at something either.
+func (a *Adapter) Values(said string, another bool) bool {
+	for _, t := range text.Tokens(said) {
+		says := t.Has(lang.Negation) || t.Has(lang.Condition) || another && (t.Has(lang.Asks) || t.Has(lang.Third))
+		if says && !t.Is(text.FormQuoted) {
+			return false
+		}
+	}
+	return true
 }
 
 // mostTalk is how many words talk has at most: who says more wants something.

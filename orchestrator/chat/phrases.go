@@ -60,7 +60,9 @@ type phrases struct {
 	} `json:"withdrawal"`
 	Regret []string `json:"regret"`
 	// One are the words before and behind what tells one of several: "the US one".
-	One      [][2]string         `json:"one"`
+	One [][2]string `json:"one"`
+	// Other point at one that was not named, in the place of one that was.
+	Other    []string            `json:"other"`
 	Not      []string            `json:"not"`
 	But      []string            `json:"but"`
 	Ordinals map[string][]string `json:"ordinals"`
@@ -271,6 +273,16 @@ func Named(message string) (string, bool) {
 	return name, ok
 }
 
+// Other tells a message that wants another one than was named, without saying which: "no,
+// the other one".
+func Other(message string) bool {
+	text := strings.ToLower(plain(message))
+	if f, ok := ReadFragment(message); ok && f.Kind == FragmentCorrect && !slices.Contains(known.Other, text) {
+		text = strings.ToLower(f.Rest)
+	}
+	return slices.Contains(known.Other, text)
+}
+
 // contrast reads "not A, B" and "not A but B" as B. A comma behind the first word makes
 // it an answer of its own: "no, 3 days, from Tuesday".
 func contrast(text string) (Fragment, bool) {
@@ -288,11 +300,11 @@ func contrast(text string) (Fragment, bool) {
 			return corrected(rest[at+len(but)+2:]), true
 		}
 	}
-	at := strings.Index(rest, ", ")
-	if at < 0 {
+	_, instead, ok := strings.Cut(rest, ", ")
+	if !ok {
 		return Fragment{}, false
 	}
-	return corrected(rest[at+2:]), true
+	return corrected(instead), true
 }
 
 // corrected is a text that takes the place of what was said.

@@ -152,6 +152,7 @@ const again orchestrator.Verb = "again"
 //	"and what does she earn?"         -                          a request about whom the last one was about
 //	"and for Bruno?", "Bruno"         -                          the last request with other values
 //	"rename it to Sales"              the request's name         the name in the last request, or in its gate
+//	"no, the other one"               -                          asks which, instead of a write that waits
 //	"change it back"                  -                          what a change that waits was before; else undo
 //	"the US one"                      the option, the value      the value in the last request; else a row of the table
 //	about the last table              -                          the table, sorted, cut, counted
@@ -171,8 +172,8 @@ func (r *reader) mean(ctx context.Context, who access.Principal, in Input, t orc
 	if i, ok := r.forgotten(ctx, who, in, s); ok {
 		return show(t, i, "This question is still open:"), nil
 	}
-	if chat.Restores(in.Message) {
-		return r.restore(ctx, s, t)
+	if next, ok, err := r.takenBack(ctx, in.Message, s, t); ok || err != nil {
+		return next, err
 	}
 	if o, ok := chat.ReadTableOrder(in.Message); ok {
 		if next, ok, err := r.ofTable(ctx, s, o, t); ok || err != nil {
@@ -182,7 +183,7 @@ func (r *reader) mean(ctx context.Context, who access.Principal, in Input, t orc
 	if next, ok, err := r.carried(ctx, who, in, s, t, false); ok || err != nil {
 		return next, err
 	}
-	if f, ok := r.fragment(in.Message, s); ok && !r.isOther(ctx, who, in.Message, f) {
+	if f, ok := r.fragment(in.Message, s); ok && !r.isOther(ctx, who, in.Message, f, s.last.Intents) {
 		if next, ok, err := r.follow(ctx, *s.last, f, t); ok || err != nil {
 			return next, err
 		}
@@ -196,6 +197,20 @@ func (r *reader) mean(ctx context.Context, who access.Principal, in Input, t orc
 		return next, err
 	}
 	return t, nil
+}
+
+// takenBack reads a message that wants what was asked for as it was before, or for another
+// one than was named.
+func (r *reader) takenBack(ctx context.Context, message string, s standing, t orchestrator.Turn) (orchestrator.Turn, bool, error) {
+	if chat.Restores(message) {
+		if next, ok, err := r.restore(ctx, s, t); ok || err != nil {
+			return next, ok, err
+		}
+	}
+	if chat.Other(message) {
+		return r.other(ctx, s, t)
+	}
+	return t, false, nil
 }
 
 // answersQuestion tells whether a bare word of the grammar, such as "approve" or
@@ -260,6 +275,9 @@ func (r *reader) toQuestion(ctx context.Context, who access.Principal, in Input,
 		in.Message = name
 	}
 	value, fits := r.value(ctx, who, q, in.Message)
+	if next, ok, err := r.saidBesides(ctx, who, in.Message, s, fits, t); ok || err != nil {
+		return next, err
+	}
 	if fits {
 		t.Kind, t.Answers, t.Resume = orchestrator.TurnReply, q.InterruptID, &contracts.Resume{Response: value}
 		return r.asked(ctx, q, t)
@@ -343,16 +361,17 @@ func (r *reader) fragment(message string, s standing) (chat.Fragment, bool) {
 }
 
 // isOther tells a fragment that is a request by itself: "wait, who is Bruno?" One that
-// gives nothing but a name is none, whatever may be guessed from it.
-func (r *reader) isOther(ctx context.Context, who access.Principal, message string, f chat.Fragment) bool {
+// gives nothing but a name is none, whatever may be guessed from it, and neither is one
+// that gives values to what was asked: "no, in the sales channel".
+func (r *reader) isOther(ctx context.Context, who access.Principal, message string, f chat.Fragment, before []contracts.Intent) bool {
 	switch f.Kind {
 	case chat.FragmentValue:
-		return r.saysWhatToDo(ctx, who, message)
+		return r.saysWhatToDo(ctx, who, message, nil)
 	case chat.FragmentCorrect:
 		if name, ok := chat.Aimed(f.Rest); isName(f.Rest) || ok && isName(name) {
 			return false
 		}
-		return r.saysWhatToDo(ctx, who, f.Rest)
+		return r.saysWhatToDo(ctx, who, f.Rest, before)
 	default:
 		return false
 	}

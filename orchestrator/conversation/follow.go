@@ -11,7 +11,6 @@ import (
 	"github.com/manifold-run/manifold/intent"
 	"github.com/manifold-run/manifold/orchestrator"
 	"github.com/manifold-run/manifold/orchestrator/access"
-	"github.com/manifold-run/manifold/orchestrator/answer"
 	"github.com/manifold-run/manifold/orchestrator/chat"
 	"github.com/manifold-run/manifold/orchestrator/conversation/change"
 )
@@ -19,7 +18,7 @@ import (
 // follow makes a request of a fragment and the request before it: its values
 // with others in their place. false says that the fragment has no value of it.
 func (r *reader) follow(ctx context.Context, base orchestrator.Turn, f chat.Fragment, t orchestrator.Turn) (orchestrator.Turn, bool, error) {
-	at, values := r.valuesOf(base, f)
+	at, values := r.valuesOf(ctx, base, f)
 	if len(values) == 0 {
 		return t, false, nil
 	}
@@ -61,13 +60,14 @@ func (r *reader) carried(ctx context.Context, who access.Principal, in Input, s 
 		return t, false, nil
 	}
 	wrote := r.writes(s.last.Intents)
-	if f, is := chat.ReadFragment(in.Message); is && wrote && f.Kind != chat.FragmentAnother { // "make it 3" is about that write
+	restores := chat.Restores(in.Message)
+	if f, is := chat.ReadFragment(in.Message); is && wrote && !restores && f.Kind != chat.FragmentAnother { // "make it 3" is about that write
 		return t, false, nil
 	}
 	u, ok := r.intents.Carry(ctx, intent.Request{
 		Message: in.Message, Catalog: r.catalogs.Catalog(), Domain: in.Model, Roles: rolesOf(who), Now: r.now(),
 	}, s.last.Intents, unsaid)
-	if !ok {
+	if !ok || restores && u.Intents[0].Confidence < surely {
 		return t, false, nil
 	}
 	if wrote && r.writes(u.Intents) {
@@ -82,6 +82,9 @@ func (r *reader) carried(ctx context.Context, who access.Principal, in Input, s 
 	t.Intents, t.Unused, t.Understood = u.Intents, u.Unused, true
 	return t, true, nil
 }
+
+// surely is how certain it must be what brings back what nothing undoes.
+const surely = 0.9
 
 // saidMore takes an answer to what is meant that says more of it: "at 205" to "an alert,
 // or the list of them?" leaves only one. What was asked is read with it, as one message.
@@ -106,6 +109,27 @@ func (r *reader) saidMore(ctx context.Context, who access.Principal, message str
 	t.Intents, t.Understood, t.Goal = found[0].Intents, true, joined
 	t.Replaces = &orchestrator.Replaced{InterruptID: q.InterruptID}
 	return t, true
+}
+
+// saidBesides takes an answer that gives more than was asked for, or something else that
+// the request needs: "two, from Monday" to "how many days?", "from Monday" as well.
+func (r *reader) saidBesides(ctx context.Context, who access.Principal, message string, s standing, fits bool, t orchestrator.Turn) (orchestrator.Turn, bool, error) {
+	q := *s.question
+	base := s.asking(q)
+	if kind, _ := q.ResponseSchema["type"].(string); kind == "string" && q.ResponseSchema["format"] == nil {
+		return t, false, nil // any word may be part of it
+	}
+	if _, number := chat.Number(message); number || freeText(q) || q.RunID != "" || q.Workflow != "" || base == nil || base.Asked == nil || base.Asked.Param == "" {
+		return t, false, nil
+	}
+	f := chat.Fragment{Kind: chat.FragmentChange, Rest: message}
+	at, values := r.valuesOf(ctx, *base, f)
+	_, answers := values[base.Asked.Param]
+	if len(values) == 0 || base.Intents[at].ID != base.Asked.IntentID || answers && len(values) == 1 || !answers && fits ||
+		r.saysWhatToDo(ctx, who, message, base.Intents) {
+		return t, false, nil
+	}
+	return r.follow(ctx, *base, f, t)
 }
 
 // saysAfter tells whether a value of an intent is said behind a place of its message.
@@ -163,72 +187,56 @@ func (r *reader) canUndo(n contracts.NodeView) bool {
 	return ok && entry.Capability.Metadata.Compensation != nil
 }
 
-// valuesOf reads the values of a fragment, for the last intent that takes them
-// all. Words that are neither values nor words of the capability say something
-// that is not understood: then there are none.
-func (r *reader) valuesOf(base orchestrator.Turn, f chat.Fragment) (int, map[string]any) {
-	for at := range slices.Backward(base.Intents) {
-		in := base.Intents[at]
-		entry, ok := r.catalogs.Catalog().Capability(in.Ref())
-		if !ok {
-			continue
-		}
-		texts := []string{f.Rest}
-		if aimed, is := chat.Aimed(f.Rest); is { // "it's for Bruno" may be nothing but the name
-			texts = append(texts, aimed)
-		}
-		for _, text := range texts {
-			values, evidence := r.valuesIn(entry, in, f.Kind, text)
-			for name := range values {
-				if f.Kind != chat.FragmentChange && in.Parameters[name] == nil && in.Parameters[change.Twin(entry, name)] == nil && base.RunID != "" {
-					delete(values, name) // "and for Bruno" names what was named before
-				}
-			}
-			if len(values) > 0 && answer.Explains(entry, text, evidence, r.intents.Small) {
-				return at, values
-			}
-		}
-	}
-	return 0, nil
-}
-
-// valuesIn reads the values of a text for one intent.
-func (r *reader) valuesIn(entry *contracts.CapabilityEntry, in contracts.Intent, kind chat.FragmentKind, text string) (map[string]any, map[string]contracts.Evidence) {
-	values, evidence := r.intents.Fill(entry, text, nil, r.now())
-	values = maps.Clone(values)
-	if kind == chat.FragmentRename {
-		values, evidence = change.Renamed(in, text)
-	}
-	if len(values) == 0 {
-		values, evidence = r.nameOf(entry, in, text)
-	}
-	if n, is := chat.Number(text); is {
-		return change.Number(entry, in, n), map[string]contracts.Evidence{"": {Span: [2]int{0, len(text)}}}
-	}
-	return values, evidence
-}
-
 // restore makes a request that was changed and still waits what it was before; where
-// nothing waits that was changed, what was done last is undone.
-func (r *reader) restore(ctx context.Context, s standing, t orchestrator.Turn) (orchestrator.Turn, error) {
+// nothing waits that was changed, what was done last is undone. false says that nothing
+// undoes that: a capability may, by its own words.
+func (r *reader) restore(ctx context.Context, s standing, t orchestrator.Turn) (orchestrator.Turn, bool, error) {
 	undo := t
 	undo.Kind, undo.Command = orchestrator.TurnCommand, chat.Undo
-	base, ok := s.changedFrom()
-	if !ok {
-		return undo, nil
+	if s.last == nil || s.last.RunID == "" {
+		return undo, true, nil
 	}
 	run, err := r.runner.View(ctx, s.last.RunID)
+	written := change.Written(run)
+	base, changed := s.changedFrom()
 	switch {
 	case contracts.CodeOf(err) == contracts.CodeNotFound:
-		return undo, nil
+		return undo, true, nil
 	case err != nil:
-		return t, err
-	case run.State.Terminal() || len(change.Written(run)) > 0:
-		return undo, nil
+		return t, false, err
+	case len(written) > 0 || run.State.Terminal() || !changed:
+		return undo, len(written) != 1 || r.canUndo(written[0]), nil
 	}
 	t.Intents, t.Understood, t.Roles, t.Instances, t.DryRun = base.Intents, true, base.Roles, base.Instances, base.DryRun
 	t.Goal, t.Replaces = change.Goal(base), &orchestrator.Replaced{RunID: s.last.RunID}
-	return t, nil
+	return t, true, nil
+}
+
+// other takes a write that waits back whose object was not meant, and asks which one is:
+// the one value that is looked up by its words. What it was may not be guessed.
+func (r *reader) other(ctx context.Context, s standing, t orchestrator.Turn) (orchestrator.Turn, bool, error) {
+	if s.last == nil || s.last.RunID == "" || len(s.last.Intents) != 1 || !r.writes(s.last.Intents) {
+		return t, false, nil
+	}
+	in := s.last.Intents[0]
+	entry, _ := r.catalogs.Catalog().Capability(in.Ref()) // else it writes nothing
+	looked := change.LookedUp(entry, in)
+	if len(looked) != 1 {
+		return t, false, nil
+	}
+	run, err := r.runner.View(ctx, s.last.RunID)
+	if contracts.CodeOf(err) == contracts.CodeNotFound || err == nil && (run.State.Terminal() || len(change.Written(run)) > 0) {
+		return t, false, nil
+	}
+	if err != nil {
+		return t, false, err
+	}
+	in.Parameters = maps.Clone(in.Parameters)
+	delete(in.Parameters, looked[0])
+	in.Missing, in.Said = looked, change.GoneOn(in.Said, t.Message, looked[0])
+	t.Intents, t.Understood, t.Roles, t.Instances, t.DryRun = []contracts.Intent{in}, true, s.last.Roles, s.last.Instances, s.last.DryRun
+	t.Goal, t.Replaces = change.Goal(*s.last)+"; "+t.Message, &orchestrator.Replaced{RunID: s.last.RunID}
+	return t, true, nil
 }
 
 // changedFrom is the request that the last one is a change of.
@@ -243,22 +251,6 @@ func (s standing) changedFrom() (orchestrator.Turn, bool) {
 		}
 	}
 	return orchestrator.Turn{}, false
-}
-
-// nameOf reads a text that is written as a name, and that nothing else is read from,
-// as the one text that an intent has: "and Carla?". Whether there is one of that
-// name is for the look-up to say.
-func (r *reader) nameOf(entry *contracts.CapabilityEntry, in contracts.Intent, text string) (map[string]any, map[string]contracts.Evidence) {
-	var named []string
-	for name, value := range in.Parameters {
-		if _, ok := value.(string); ok {
-			named = append(named, name)
-		}
-	}
-	if len(named) != 1 || !isName(text) {
-		return nil, nil
-	}
-	return r.intents.Fill(entry, text, named, r.now())
 }
 
 // replace ends what a request takes the place of. done says that it was too

@@ -264,10 +264,12 @@ func (r *reader) isRequest(ctx context.Context, who access.Principal, text strin
 }
 
 // saysWhatToDo tells whether a text is a request in its own words, and not only a
-// value that some request can be guessed from: "Ana Souza?" is the latter.
-func (r *reader) saysWhatToDo(ctx context.Context, who access.Principal, text string) bool {
+// value that some request can be guessed from: "Ana Souza?" is the latter. One for what
+// was asked before that leaves something out only gives values to that.
+func (r *reader) saysWhatToDo(ctx context.Context, who access.Principal, text string, before []contracts.Intent) bool {
 	return slices.ContainsFunc(r.requests(ctx, who, text), func(in contracts.Intent) bool {
-		return in.Said == nil || slices.ContainsFunc(in.Said.Words, func(w contracts.WordUse) bool { return w.Class == contracts.WordCommand })
+		again := len(in.Missing) > 0 && slices.ContainsFunc(before, func(b contracts.Intent) bool { return b.Ref() == in.Ref() })
+		return !again && (in.Said == nil || slices.ContainsFunc(in.Said.Words, func(w contracts.WordUse) bool { return w.Class == contracts.WordCommand }))
 	})
 }
 

@@ -3,6 +3,7 @@
 package change
 
 import (
+	"encoding/json"
 	"maps"
 	"slices"
 	"strings"
@@ -76,6 +77,25 @@ func Twin(entry *contracts.CapabilityEntry, name string) string {
 		}
 	}
 	return ""
+}
+
+// LookedUp are the values of an intent that it needs, and that are found by their words.
+func LookedUp(entry *contracts.CapabilityEntry, in contracts.Intent) (names []string) {
+	if entry == nil || entry.Capability.Metadata.Flow == nil {
+		return nil
+	}
+	var needs struct {
+		Required []string `json:"required"`
+	}
+	if json.Unmarshal(entry.Capability.Schema, &needs) != nil {
+		return nil
+	}
+	for _, step := range entry.Capability.Metadata.Flow.Pre {
+		if _, said := in.Parameters[step.Param].(string); said && !step.LooksUp() && slices.Contains(needs.Required, step.Param) {
+			names = append(names, step.Param)
+		}
+	}
+	return names
 }
 
 // Number is the one numeric parameter that an intent has, with another value.

@@ -1,0 +1,126 @@
+package conversation
+
+import (
+	"context"
+	"maps"
+	"slices"
+
+	"github.com/manifold-run/manifold/contracts"
+	"github.com/manifold-run/manifold/intent"
+	"github.com/manifold-run/manifold/orchestrator"
+	"github.com/manifold-run/manifold/orchestrator/answer"
+	"github.com/manifold-run/manifold/orchestrator/chat"
+	"github.com/manifold-run/manifold/orchestrator/conversation/change"
+)
+
+// evidences are where the values of a text stand in it.
+type evidences = map[string]contracts.Evidence
+
+// valuesOf reads the values of a fragment, for the last intent that takes them
+// all. Words that are neither values nor words of the capability say something
+// that is not understood: then there are none.
+func (r *reader) valuesOf(ctx context.Context, base orchestrator.Turn, f chat.Fragment) (int, map[string]any) {
+	another := f.Kind == chat.FragmentAnother || f.Kind == chat.FragmentValue
+	if f.Kind != chat.FragmentRename && !r.intents.Values(f.Rest, another) {
+		return 0, nil
+	}
+	for at := range slices.Backward(base.Intents) {
+		in := base.Intents[at]
+		if _, ok := r.catalogs.Catalog().Capability(in.Ref()); !ok {
+			continue
+		}
+		texts := []string{f.Rest}
+		if aimed, is := chat.Aimed(f.Rest); is { // "it's for Bruno" may be nothing but the name
+			texts = append(texts, aimed)
+		}
+		for _, text := range texts {
+			if values := r.explained(ctx, base, in, f.Kind, text); len(values) > 0 {
+				return at, values
+			}
+		}
+	}
+	return 0, nil
+}
+
+// explained gives the values of a text if they are all that it says: first those of what
+// was named before, "and for Bruno", then, of what is corrected, others as well.
+func (r *reader) explained(ctx context.Context, base orchestrator.Turn, in contracts.Intent, kind chat.FragmentKind, text string) map[string]any {
+	entry, _ := r.catalogs.Catalog().Capability(in.Ref()) // valuesOf has found it
+	values, evidence := r.valuesIn(entry, in, kind, text)
+	named := maps.Clone(values)
+	if kind != chat.FragmentChange && base.RunID != "" {
+		maps.DeleteFunc(named, func(name string, _ any) bool {
+			return in.Parameters[name] == nil && in.Parameters[change.Twin(entry, name)] == nil
+		})
+	}
+	left := maps.Clone(evidence)
+	maps.DeleteFunc(left, func(name string, _ contracts.Evidence) bool { return values[name] != nil && named[name] == nil })
+	switch {
+	case len(named) > 0 && answer.Explains(entry, text, left, r.intents.Small):
+		return named
+	case kind == chat.FragmentCorrect && len(named) > 0 && answer.Explains(entry, text, evidence, r.intents.Small):
+		return values
+	case kind != chat.FragmentCorrect && kind != chat.FragmentChange:
+		return nil
+	}
+	return r.saidFor(ctx, entry, in, text)
+}
+
+// saidFor reads a text as a message to one capability, in whatever words are known for
+// it: every word must be a value of something that the request has, or belong to the
+// command.
+func (r *reader) saidFor(ctx context.Context, entry *contracts.CapabilityEntry, in contracts.Intent, text string) map[string]any {
+	req := intent.Request{Message: text, Catalog: r.catalogs.Catalog(), AnyRole: true, Now: r.now(), Local: true}
+	if u, err := r.intents.Understand(ctx, req); err != nil || u.Outcome == contracts.GateAccept && u.Intents[0].Ref() != entry.Ref() {
+		return nil // it is a request for something else
+	}
+	req.Only = []string{entry.Ref()}
+	_, clauses, err := r.intents.Explain(ctx, req)
+	if err != nil || len(clauses) != 1 || clauses[0].Rejected || len(clauses[0].Candidates) == 0 {
+		return nil
+	}
+	best := clauses[0].Candidates[0]
+	values := maps.Clone(best.Parameters)
+	maps.DeleteFunc(values, func(name string, _ any) bool { _, said := best.Evidence[name]; return !said })
+	for name := range values {
+		if in.Parameters[name] == nil && in.Parameters[change.Twin(entry, name)] == nil {
+			return nil
+		}
+	}
+	if best.Said == nil || len(best.Said.Unread(contracts.WordOther, contracts.WordAside, contracts.WordBeside, contracts.WordBinding)) > 0 {
+		return nil
+	}
+	return values
+}
+
+// valuesIn reads the values of a text for one intent.
+func (r *reader) valuesIn(entry *contracts.CapabilityEntry, in contracts.Intent, kind chat.FragmentKind, text string) (map[string]any, evidences) {
+	values, evidence := r.intents.Fill(entry, text, nil, r.now())
+	values = maps.Clone(values)
+	if kind == chat.FragmentRename {
+		values, evidence = change.Renamed(in, text)
+	}
+	if len(values) == 0 && kind != chat.FragmentRename { // a name that nothing has is none of something else
+		values, evidence = r.nameOf(entry, in, text)
+	}
+	if n, is := chat.Number(text); is {
+		return change.Number(entry, in, n), evidences{"": {Span: [2]int{0, len(text)}}}
+	}
+	return values, evidence
+}
+
+// nameOf reads a text that is written as a name, and that nothing else is read from,
+// as the one text that an intent has: "and Carla?". Whether there is one of that
+// name is for the look-up to say.
+func (r *reader) nameOf(entry *contracts.CapabilityEntry, in contracts.Intent, text string) (map[string]any, evidences) {
+	var named []string
+	for name, value := range in.Parameters {
+		if _, ok := value.(string); ok {
+			named = append(named, name)
+		}
+	}
+	if len(named) != 1 || !isName(text) {
+		return nil, nil
+	}
+	return r.intents.Fill(entry, text, named, r.now())
+}
