@@ -1,6 +1,8 @@
 package intent
 
 import (
+	"slices"
+
 	"github.com/manifold-run/manifold/intent/internal/lang"
 	"github.com/manifold-run/manifold/intent/internal/text"
 )
@@ -40,16 +42,30 @@ func (a *Adapter) Small(word string) bool {
 	lexicon := a.local.tools.Lexicon
 	w := tokens[0].Word
 	_, operator := lang.Find(&lexicon.Operators, tokens, 0)
-	return lexicon.Function(w.Fold) && !operator && !w.Has(lang.Negation) && !w.Has(lang.Denial) && !w.Has(lang.Lacking) && !w.Has(lang.Condition) && !w.Has(lang.Switches) || w.Has(lang.Starts) || w.Has(lang.Ends)
+	return (lexicon.Function(w.Fold) || w.Has(lang.Starts)) && !operator && !w.Has(lang.Negation) && !w.Has(lang.Denial) && !w.Has(lang.Lacking) && !w.Has(lang.Condition) && !w.Has(lang.Switches)
 }
 
-// Values tells a text that may be nothing but values: no word in it says not, or sets a
-// condition. Where another thing is asked about, none asks or points at something either.
+// Values tells a text that may be nothing but values: no word in it says not, sets a
+// condition, or makes another amount of a number ("one more", "at least 3"). Where another
+// thing is asked about, none asks or points at something either.
 func (a *Adapter) Values(said string, another bool) bool {
-	for _, t := range text.Tokens(said) {
-		says := t.Has(lang.Negation) || t.Has(lang.Condition) || another && (t.Has(lang.Asks) || t.Has(lang.Third))
-		if says && !t.Is(text.FormQuoted) {
+	lexica, tokens := a.local.tools.Lexicon.Lexica, text.Tokens(said)
+	voice := lang.Listen(lexica, tokens, nil)
+	for i, t := range tokens {
+		if t.Is(text.FormQuoted) {
+			continue
+		}
+		hit, _ := lang.Find(&lexica.Operators, tokens, i)
+		switch {
+		case t.Has(lang.Negation), t.Has(lang.Condition), another && (t.Has(lang.Asks) || t.Has(lang.Third)):
 			return false
+		case slices.Contains([]lang.Operator{lang.AtLeast, lang.AtMost, lang.Around, lang.Except, lang.Per}, hit.Value) && !t.Has(lang.Starts):
+			return false
+		}
+		for l := range lexica.Languages {
+			if voice.At(i).Likely(l) && t.In(l, lang.Further) {
+				return false
+			}
 		}
 	}
 	return true

@@ -59,3 +59,27 @@ func TestSmallTalkAsksForNothing(t *testing.T) {
 		}
 	}
 }
+
+func TestWhatIsNothingButValues(t *testing.T) {
+	t.Parallel()
+	a, err := intent.NewAdapter(intent.Config{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, said := range []string{"5", "5 days, from Tuesday", "für Vera ab Dienstag", "para a Vera", "a partir del martes", "à partir de mardi", "da martedì", "above 70", `"at least one more"`, "Vera Lang"} {
+		if !a.Values(said, false) {
+			t.Errorf("%q says more than values", said)
+		}
+	}
+	for _, said := range []string{
+		"not 5", "never on Tuesday", "5 if Vera agrees", "one more day", "5 less", "at least 5", "about 5", "another 5 days", "noch 5 Tage", "mindestens 5", "mais 5 dias", "pelo menos 5",
+		"otros 5 días", "5 jours de plus", "au moins 5", "altri 5 giorni", "all but Vera",
+	} {
+		if a.Values(said, false) {
+			t.Errorf("%q is taken for values alone", said)
+		}
+	}
+	if a.Values("wer ist sein Chef", true) || !a.Values("Vera", true) {
+		t.Error("what asks or points is another request")
+	}
+}

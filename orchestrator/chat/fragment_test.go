@@ -89,7 +89,7 @@ func TestWhatIsTakenBackInManyWords(t *testing.T) {
 	for message, want := range map[string]chat.Verb{
 		"no, forget that, I've changed my mind": chat.Drop, "actually, never mind. Thanks!": chat.Drop, "nein, lass das, ich brauche es nicht mehr": chat.Drop, "ach nein, doch nicht": chat.Drop,
 		"esquece, afinal já não quero": chat.Drop, "não, esquece": chat.Drop, "no, olvídalo, ya no hace falta": chat.Drop, "laisse tomber finalement": chat.Drop, "non, pas la peine": chat.Drop,
-		"no, lascia stare, ho cambiato idea": chat.Drop, "oops, undo that please": chat.Undo, "forget that, undo it": chat.Undo, "can you undo that?": chat.Undo, "ups, enganei-me, desfaz": chat.Undo,
+		"no, lascia stare, ho cambiato idea": chat.Drop, "hm no, rather not": chat.Drop, "ach, lieber nicht": chat.Drop, "oops, undo that please": chat.Undo, "forget that, undo it": chat.Undo, "can you undo that?": chat.Undo, "ups, enganei-me, desfaz": chat.Undo,
 	} {
 		if got, ok := chat.Parse(message); !ok || got.Verb != want {
 			t.Errorf("%q is %+v", message, got)

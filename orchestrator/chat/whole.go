@@ -50,7 +50,7 @@ func covers(words []string, lists [][]string, used []bool, dead map[int]bool) bo
 // want it after all", "oops, undo that".
 func takesBack(message string) (Verb, bool) {
 	drops := slices.Concat(known.Verbs[Drop], known.Withdrawal.Core)
-	used, ok := madeOf(message, known.Verbs[Undo], drops, known.Withdrawal.Around, known.Regret)
+	used, ok := madeOf(message, known.Verbs[Undo], drops, known.Withdrawal.Around, known.Regret, known.Filler)
 	switch {
 	case !ok:
 		return "", false
@@ -66,6 +66,21 @@ func takesBack(message string) (Verb, bool) {
 // Restores tells a message that wants what was changed as it was: "change it back",
 // "oops, that was the wrong one, bring it back".
 func Restores(message string) bool {
-	used, ok := madeOf(message, known.Restore, known.Regret)
-	return ok && used[0]
+	_, ok := Restoring(message)
+	return ok
+}
+
+// Restoring gives the words of such a message that say what is wanted: "bring it back".
+func Restoring(message string) (words string, ok bool) {
+	used, ok := madeOf(message, known.Restore, known.Regret, known.Filler)
+	if !ok || !used[0] {
+		return "", false
+	}
+	text := strings.ToLower(plain(message))
+	for _, phrase := range known.Restore {
+		if len(phrase) > len(words) && strings.Contains(text, phrase) {
+			words = phrase
+		}
+	}
+	return words, true
 }

@@ -60,12 +60,15 @@ func (r *reader) carried(ctx context.Context, who access.Principal, in Input, s 
 		return t, false, nil
 	}
 	wrote := r.writes(s.last.Intents)
-	restores := chat.Restores(in.Message)
+	message, restores := chat.Restoring(in.Message)
+	if !restores {
+		message = in.Message
+	}
 	if f, is := chat.ReadFragment(in.Message); is && wrote && !restores && f.Kind != chat.FragmentAnother { // "make it 3" is about that write
 		return t, false, nil
 	}
 	u, ok := r.intents.Carry(ctx, intent.Request{
-		Message: in.Message, Catalog: r.catalogs.Catalog(), Domain: in.Model, Roles: rolesOf(who), Now: r.now(),
+		Message: message, Catalog: r.catalogs.Catalog(), Domain: in.Model, Roles: rolesOf(who), Now: r.now(),
 	}, s.last.Intents, unsaid)
 	if !ok || restores && u.Intents[0].Confidence < surely {
 		return t, false, nil
