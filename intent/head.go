@@ -14,17 +14,9 @@ import (
 // inside a description, such as the "request" that is cancelled, does not.
 const shareHead = 0.12
 
-// deed is a verb with the stem of a word for what it is done to.
-type deed struct{ root, object string }
-
 // begun notes the verb that an example or a name begins with, and what it is done to.
 func (b *builder) begun(c *indexed, tokens []text.Token) {
-	root := command.Root(b.x.tools.Lexicon, tokens)
-	for _, t := range command.Object(b.x.tools.Lexicon, tokens) {
-		if d := (deed{root, t.Stem}); !t.Named() && !slices.Contains(c.deeds, d) {
-			c.deeds = append(c.deeds, d)
-		}
-	}
+	c.deeds = c.deeds.With(command.Root(b.x.tools.Lexicon, tokens), command.Object(b.x.tools.Lexicon, tokens))
 	if head := command.Head(b.x.tools.Lexicon, tokens); head != "" && !slices.Contains(c.begins, head) {
 		c.begins, c.kinds = append(c.begins, head), c.kinds|b.x.tools.Lexicon.Kin(head).Asked()
 	}
@@ -67,9 +59,9 @@ func (s *sentenceReader) handsOn(c *indexed, run slot.Range, f slot.Filled) bool
 func (s *sentenceReader) lacking(p *part) {
 	tokens := s.m.Tokens[p.from:p.to]
 	root, object, kin := command.Root(s.x.tools.Lexicon, tokens), command.Object(s.x.tools.Lexicon, tokens), s.commanded(p.first)
-	said := func(of *indexed) bool { return of.does(root, object) }
-	akin := func(of *indexed) bool { return of.kinds&kin != 0 && of.doneTo(object) }
-	about := func(of *indexed) bool { return of.doneTo(object) }
+	said := func(of *indexed) bool { return of.deeds.Done(root, object) }
+	akin := func(of *indexed) bool { return of.kinds&kin != 0 && of.deeds.DoneTo(object) }
+	about := func(of *indexed) bool { return of.deeds.DoneTo(object) }
 	c := s.only(p, said)
 	if alone := s.only(p, akin); c == nil && (kin&lang.KindOf("change") == 0 || alone == s.only(p, about)) {
 		c = alone // "change the booking" may be anything that a booking has
@@ -102,20 +94,6 @@ func (s *sentenceReader) only(p *part, is func(*indexed) bool) (only *Candidate)
 		}
 	}
 	return only
-}
-
-// does tells whether an example does by the same verb something to what the words behind it
-// name.
-func (c *indexed) does(root string, object []text.Token) bool {
-	return slices.ContainsFunc(object, func(t text.Token) bool { return slices.Contains(c.deeds, deed{root, t.Stem}) })
-}
-
-// doneTo tells whether the words behind a verb name what the verbs of the capability are
-// done to.
-func (c *indexed) doneTo(object []text.Token) bool {
-	return slices.ContainsFunc(object, func(t text.Token) bool {
-		return slices.ContainsFunc(c.deeds, func(d deed) bool { return d.object == t.Stem })
-	})
 }
 
 // clearBefore is how far another candidate with the same verb must be behind.

@@ -4,6 +4,7 @@ import (
 	"sync"
 
 	"github.com/manifold-run/manifold/contracts"
+	"github.com/manifold-run/manifold/intent/internal/command"
 	"github.com/manifold-run/manifold/intent/internal/lang"
 	"github.com/manifold-run/manifold/intent/internal/mood"
 	"github.com/manifold-run/manifold/intent/internal/piece"
@@ -83,7 +84,7 @@ type indexed struct {
 	// begins are the stems of the verbs that the examples and the name begin with.
 	begins []string
 	// deeds are these verbs with what each is done to.
-	deeds []deed
+	deeds command.Deeds
 	// kinds are those of these verbs.
 	kinds lang.Kinds
 	// figures is how many examples hold a number or a date.

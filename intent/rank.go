@@ -313,12 +313,12 @@ func claimed(x *Index, hits []hit, tokens []text.Token) {
 // name, where these are what it is for another hit: "delete the chatflow" deletes none of
 // its messages.
 func misdone(x *Index, hits []hit, kin lang.Kinds, object []text.Token) {
-	if !slices.ContainsFunc(hits, func(h hit) bool { c := x.caps[h.number]; return c.kinds&kin != 0 && c.doneTo(object) }) {
+	if !slices.ContainsFunc(hits, func(h hit) bool { c := x.caps[h.number]; return c.kinds&kin != 0 && c.deeds.DoneTo(object) }) {
 		return
 	}
 	for i := range hits {
 		h := &hits[i]
-		if c := x.caps[h.number]; c.kinds&kin != 0 && len(c.deeds) > 0 && !c.doneTo(object) {
+		if c := x.caps[h.number]; c.kinds&kin != 0 && len(c.deeds) > 0 && !c.deeds.DoneTo(object) {
 			h.claim, h.score = min(h.claim, 0), h.score-h.centroid
 		}
 	}

@@ -278,7 +278,7 @@ func (m *Message) courtesy(s *Segment) int {
 			if ok && hit.Value == lang.FrameWhole && from+hit.Tokens >= s.To {
 				return m.mark(from, s.To) // "so go ahead"
 			}
-			if !ok || hit.Value != lang.FrameBefore || m.touches(from, from+hit.Tokens) {
+			if !ok || hit.Value != lang.FrameBefore || touches(m, from, from+hit.Tokens) {
 				break
 			}
 			from = m.mark(from, from+hit.Tokens)
@@ -308,7 +308,7 @@ func (m *Message) courtesy(s *Segment) int {
 func (m *Message) politely(from, to int) {
 	for i := from; i < to; i++ {
 		hit, ok := lang.Find(&m.lex.Frames, m.Tokens[:to], i)
-		if ok && !m.touches(i, i+hit.Tokens) && slices.ContainsFunc(m.Tokens[i:i+hit.Tokens], func(t text.Token) bool { return t.Has(lang.Courteous) }) {
+		if ok && !touches(m, i, i+hit.Tokens) && slices.ContainsFunc(m.Tokens[i:i+hit.Tokens], func(t text.Token) bool { return t.Has(lang.Courteous) }) {
 			i = m.mark(i, i+hit.Tokens) - 1
 		}
 	}
@@ -318,7 +318,7 @@ func (m *Message) politely(from, to int) {
 func (m *Message) behind(from, to int) int {
 	for i := from; i < to; i++ {
 		hit, ok := lang.Find(&m.lex.Frames, m.Tokens[:to], i)
-		if ok && i+hit.Tokens == to && (hit.Value == lang.FrameBehind || hit.Value == lang.FrameOrders || hit.Value == lang.FrameWhole && m.Tokens[i].Break) && !m.touches(i, to) {
+		if ok && i+hit.Tokens == to && (hit.Value == lang.FrameBehind || hit.Value == lang.FrameOrders || hit.Value == lang.FrameWhole && m.Tokens[i].Break) && !touches(m, i, to) {
 			return i
 		}
 	}
@@ -326,7 +326,7 @@ func (m *Message) behind(from, to int) int {
 }
 
 // touches tells whether a run holds a typed value or a name: no frame does.
-func (m *Message) touches(from, to int) bool {
+func touches(m *Message, from, to int) bool {
 	for i := from; i < to; i++ {
 		if m.inEntity[i] && m.Tokens[i].Is(text.FormDigits|text.FormMixed) || m.Tokens[i].Is(text.FormQuoted|text.FormMixed) {
 			return true

@@ -1,0 +1,35 @@
+package command_test
+
+import (
+	"testing"
+
+	"github.com/manifold-run/manifold/intent/internal/command"
+	"github.com/manifold-run/manifold/intent/internal/text"
+)
+
+// A deed is a verb, in any of its forms, with what it is done to.
+func TestDeedsOfExamples(t *testing.T) {
+	t.Parallel()
+	lexicon := text.NewLexicon()
+	read := func(say string) (string, []text.Token) {
+		tokens := text.Tokens(say)
+		return command.Root(lexicon, tokens), command.Object(lexicon, tokens)
+	}
+	var deeds command.Deeds
+	for _, say := range []string{"rename the harbour", "please cancel a crossing of Ida Noor", "cambia el puerto de Ida"} {
+		deeds = deeds.With(read(say))
+	}
+	for say, want := range map[string]struct{ done, doneTo bool }{
+		"rename the harbour \"North\"": {true, true},
+		"cámbiale el puerto":           {true, true},
+		"please cancel my crossing": {true, true},
+		"cancel the harbour":           {false, true},
+		"rename the lighthouse":        {false, false},
+		"crossings":                    {false, false},
+	} {
+		root, object := read(say)
+		if done, doneTo := deeds.Done(root, object), deeds.DoneTo(object); done != want.done || doneTo != want.doneTo {
+			t.Errorf("%q: done %v, done to %v, want %+v", say, done, doneTo, want)
+		}
+	}
+}
