@@ -47,7 +47,7 @@ func headAt(lexicon *text.Lexicon, tokens []text.Token) int {
 // article: what the verb is done to, with what is said of it without a preposition.
 func Object(lexicon *text.Lexicon, tokens []text.Token) []text.Token {
 	from := headAt(lexicon, tokens) + 1
-	for from > 0 && from < len(tokens) && tokens[from].Has(lang.Article) {
+	for from > 0 && from < len(tokens) && (tokens[from].Has(lang.Article) || tokens[from].Has(lang.Mine)) {
 		from++
 	}
 	to := from
