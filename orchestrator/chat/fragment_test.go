@@ -89,14 +89,14 @@ func TestWhatIsTakenBackInManyWords(t *testing.T) {
 	for message, want := range map[string]chat.Verb{
 		"no, forget that, I've changed my mind": chat.Drop, "actually, never mind. Thanks!": chat.Drop, "nein, lass das, ich brauche es nicht mehr": chat.Drop, "ach nein, doch nicht": chat.Drop,
 		"esquece, afinal já não quero": chat.Drop, "não, esquece": chat.Drop, "no, olvídalo, ya no hace falta": chat.Drop, "laisse tomber finalement": chat.Drop, "non, pas la peine": chat.Drop,
-		"no, lascia stare, ho cambiato idea": chat.Drop, "hm no, rather not": chat.Drop, "ach, lieber nicht": chat.Drop, "oops, undo that please": chat.Undo, "forget that, undo it": chat.Undo, "can you undo that?": chat.Undo, "ups, enganei-me, desfaz": chat.Undo,
+		"no, lascia stare, ho cambiato idea": chat.Drop, "hm no, rather not": chat.Drop, "actually leave it as it is": chat.Drop, "ach, lass es so wie es ist": chat.Drop, "afinal deixa como está": chat.Drop, "mejor déjalo así": chat.Drop, "en fait laisse-le comme ça": chat.Drop, "anzi, lascialo com'è": chat.Drop, "ach, lieber nicht": chat.Drop, "oops, undo that please": chat.Undo, "forget that, undo it": chat.Undo, "can you undo that?": chat.Undo, "ups, enganei-me, desfaz": chat.Undo,
 	} {
 		if got, ok := chat.Parse(message); !ok || got.Verb != want {
 			t.Errorf("%q is %+v", message, got)
 		}
 	}
 	for _, message := range []string{
-		"não esquece", "no", "no longer needed?", "don't undo that", "não desfaz", "forget that Vera is ill", "leave it to Vera", "scrap that alert", "sorry, my mistake",
+		"não esquece", "no", "no longer needed?", "don't undo that", "não desfaz", "forget that Vera is ill", "leave it to Vera", "leave it as it is on the third floor", "scrap that alert", "sorry, my mistake",
 		"no, scrap that, and book Vera off", "doch", "espera", "nicht mehr als 7", "undo that tomorrow", "do not forget it", "nicht vergessen", "n'oublie pas",
 	} {
 		if got, ok := chat.Parse(message); ok && (got.Verb == chat.Drop || got.Verb == chat.Undo) {
