@@ -35,6 +35,7 @@ func TestWhatSomethingShallSayIsContent(t *testing.T) {
 		"create a chatflow called \"Greeter\" that says \"don't panic\"":       "don't panic",
 		"create a chatflow called Greeter that replies good morning to you":    "good morning to you",
 		"I want a chatflow called Greeter that replies hello":                  "hello",
+		"send the words \"all is well\" to the sales channel":                  "all is well",
 		"cria um chatflow chamado Greeter que diz bom dia":                     "bom dia",
 		"send a message that says lunch is ready to the sales channel":         "lunch is ready",
 		"please create a chatflow named Welcome that answers glad to see you!": "glad to see you",

@@ -188,7 +188,12 @@ func (a *accounting) noun(from, to, segment int) {
 		a.beside(from, to)
 		return
 	}
-	label := to-from == 1 && to < len(a.Classes) && a.Classes[to] == contracts.WordValue && a.Knows.Labels(a.m.Tokens[from], a.Parameters[to]) // "in den Kanal sales"
+	labels := to-from == 1 && to < len(a.Classes) && a.Classes[to] == contracts.WordValue
+	if labels && a.m.Tokens[to].Is(text.FormQuoted) && speech(a.m, from) {
+		a.set(from, to, contracts.WordCommand) // "send the words “all is well”"
+		return
+	}
+	label := labels && a.Knows.Labels(a.m.Tokens[from], a.Parameters[to]) // "in den Kanal sales"
 	if to-from == 1 && a.slip(from) {
 		a.set(from, to, contracts.WordCommand)
 		return
@@ -198,6 +203,11 @@ func (a *accounting) noun(from, to, segment int) {
 		return
 	}
 	a.bind(from, to, segment)
+}
+
+// speech tells a noun for what somebody says or writes.
+func speech(m *Message, i int) bool {
+	return slices.ContainsFunc(m.lex.Languages[m.language].Words(lang.NameSpeech), func(w string) bool { return lang.Fold(w) == m.Tokens[i].Fold })
 }
 
 // slip tells a small word that is mistyped: a unit behind the number of a value ("2

@@ -1,7 +1,6 @@
 package value
 
 import (
-	"slices"
 	"strings"
 
 	"github.com/manifold-run/manifold/intent/internal/lang"
@@ -64,7 +63,7 @@ func (r *reader) amount(i int) (Entity, bool) {
 // unitAt reads a unit of time, with a word behind it such as "úteis"; last is its last token.
 func (r *reader) unitAt(i int) (unit string, last int, ok bool) {
 	unit, ok = r.tongue.units[r.fold(i)]
-	if ok && slices.Contains(r.tongue.working, r.fold(i+1)) && !r.parted(i+1) {
+	if ok && r.tongue.working[r.fold(i+1)] == unit && !r.parted(i+1) {
 		i++
 	}
 	return unit, i, ok

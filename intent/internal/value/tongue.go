@@ -20,7 +20,7 @@ type tongue struct {
 	// days are the names of weekdays, announced those that need a word before them.
 	days, announced map[string]time.Weekday
 	units, short    map[string]string
-	working         []string // behind a day: it is a working day
+	working         map[string]string // words behind a day: it is a working day
 	spans           map[string]Entity
 	rules           []rule
 	byWord          map[string][]int // rules by a word that they can begin with
@@ -48,7 +48,7 @@ func newTongue(index int, x *lang.Lexica) (*tongue, error) {
 	data := x.Languages[index]
 	t := &tongue{
 		index: index, data: data, months: map[string]time.Month{}, days: map[string]time.Weekday{}, announced: map[string]time.Weekday{},
-		working: strings.Fields(lang.Fold(data.Numbers.Working)), spans: map[string]Entity{}, byWord: map[string][]int{}, bySlot: map[string][]int{},
+		spans: map[string]Entity{}, byWord: map[string][]int{}, bySlot: map[string][]int{},
 	}
 	var err error
 	if t.num, err = numeral.New(data); err != nil {
@@ -58,6 +58,7 @@ func newTongue(index int, x *lang.Lexica) (*tongue, error) {
 	names(data, data.Dates.Weekdays, func(i int, name string) { t.days[name] = time.Weekday((i + 1) % 7); t.num.Pair(name) })
 	names(data, data.Dates.Announced, func(i int, name string) { t.announced[name] = time.Weekday((i + 1) % 7) })
 	t.units = lang.Named(data.Numbers.Units, lang.Fold)
+	t.working = lang.Named(map[string]string{"day": data.Numbers.Working}, lang.Fold)
 	t.short = lang.Named(data.Numbers.Short, strings.Clone)
 	if err := t.forms(x); err != nil {
 		return nil, fmt.Errorf("%s: %w", data.Code, err)
