@@ -298,10 +298,11 @@ func (j judgement) grow(said [2]int, asked slot.Asked, best *Candidate, a accoun
 		}
 	}
 	for i, class := range a.Classes {
-		if class != contracts.WordBinding {
-			continue
+		as := account.Names(j.s.said, i)
+		if class == contracts.WordBinding && j.s.m.Tokens[i].Has(lang.As) {
+			as = i
 		}
-		if name, first, last := asked.NamedAs(j.s.m, i, best.Parameters); name != "" {
+		if name, first, last := asked.NamedAs(j.s.m, max(as, 0), best.Parameters); name != "" && as >= 0 && a.Classes[first] == contracts.WordBinding {
 			take(name, first, last)
 		}
 	}

@@ -1,6 +1,11 @@
 package eval_test
 
-import "testing"
+import (
+	"fmt"
+	"testing"
+
+	"github.com/manifold-run/manifold/contracts"
+)
 
 // strangers are domains as their teams would write them, and what people say to them, by
 // authors who never saw how any of it is read. Done is which share of the clear requests is
@@ -164,4 +169,34 @@ func TestWhatIsToldSaysWhichIsMeant(t *testing.T) {
 		"if SH-31 is obsolete, cancel it":                    nil,
 		"cancel the shipment SH-31, no, not any more please": nil,
 	})
+}
+
+// What something is to be called stands behind more phrases than one, and a verb that only tells
+// belongs to what is asked for behind it.
+func TestPhrasesAroundValues(t *testing.T) {
+	t.Parallel()
+	understand := understander(t)
+	for say, want := range map[string]string{
+		"copy the chatflow Travel Desk under the name Desk Two":                  "Desk Two",
+		"duplique le chatflow Travel Desk sous le nom Voyages":                   "Voyages",
+		"dupliziere den Chatflow Travel Desk unter dem Namen Reisen Neu":         "Reisen Neu",
+		"duplica el chatflow Travel Desk con el nombre Viajes":                   "Viajes",
+		"Bruno Lima is going on vacation January 11 to 13, please put that in":   "3",
+		"Bruno Lima ist vom 11. bis 13. Januar in Urlaub, bitte eintragen":       "3",
+		"três dias úteis de férias para o Bruno Lima a partir de 11 de janeiro":  "3",
+		"quatre jours ouvrés de congé pour Bruno Lima à partir du 11 janvier":    "4",
+		"Bruno Lima is not going on vacation January 11 to 13, please put it in": "",
+	} {
+		u := understand(say)
+		got := ""
+		if u.Outcome == contracts.GateAccept && len(u.Intents) == 1 {
+			p := u.Intents[0].Parameters
+			if got, _ = p["name"].(string); got == "" && p["days"] != nil {
+				got = fmt.Sprint(p["days"])
+			}
+		}
+		if got != want {
+			t.Errorf("%q: %q, want %q (%s %+v %s)", say, got, want, u.Outcome, u.Intents, u.Question)
+		}
+	}
 }

@@ -8,11 +8,19 @@ import (
 	"github.com/manifold-run/manifold/intent/internal/text"
 )
 
+// longestNaming is how many words a phrase such as "under the name of" has at most.
+const longestNaming = 4
+
 // introduced marks the words before a value that say what it is: "that says".
 func (a *accounting) introduced(from, to int) {
 	for _, v := range a.Values {
 		for i := v.First - 1; i >= from && i < to && a.Classes[i] == "" && a.m.has(i, lang.Says, lang.Saying, lang.Utters, lang.Conveys, lang.Relative, lang.Links); i-- {
 			a.Classes[i] = contracts.WordCommand
+		}
+		for i := max(from, v.First-longestNaming); i < min(v.First, to); i++ {
+			if Names(a.m, i) == v.First-1 {
+				a.set(i, v.First, contracts.WordCommand)
+			}
 		}
 		if i := v.Last + 1; i < to && a.Classes[i] == "" && a.m.Tokens[v.Last].Is(text.FormQuoted) && !a.m.Tokens[i].Break && a.m.has(i, lang.Says) {
 			a.Classes[i] = contracts.WordCommand // "der „Hallo“ sagt"
@@ -43,6 +51,21 @@ func coupled(a *accounting, from, to int) {
 	}
 }
 
+// tellsOrdered takes the verb of what is told and asked for as part of it: "Ana is going on
+// leave on Monday, please enter that".
+func tellsOrdered(a *accounting, from, to int) {
+	for i := from; i < to && a.m.Ordered(from, to); i++ {
+		if a.Classes[i] != "" || !a.m.is(i, lang.Finite, lang.Helps) {
+			continue
+		}
+		a.set(i, i+1, contracts.WordCommand)
+		if i+1 < to && a.Classes[i+1] == "" && a.m.lex.Bends(a.m.language, a.m.Tokens[i+1].Fold) {
+			a.set(i+1, i+2, contracts.WordCommand)
+		}
+		return
+	}
+}
+
 // starts marks words before a day that say that something begins there: "à partir du".
 func (a *accounting) starts(i, from int) {
 	for ; i >= from && a.Classes[i] == "" && !a.m.Tokens[i+1].Break && (a.m.light(i) || a.m.has(i, lang.Starts)); i-- {
@@ -59,6 +82,7 @@ func (a *accounting) open(from, to int) {
 	a.separated(from, to)
 	utters(a, from, to)
 	coupled(a, from, to)
+	tellsOrdered(a, from, to)
 	verb := a.verb(from, to)
 	run := -1
 	for i := from; i <= to; i++ {
@@ -119,7 +143,7 @@ func (a *accounting) verb(from, to int) int {
 			continue
 		}
 		kin := a.m.kin(i)
-		own := kin&a.kinds != 0 || a.Reads && a.m.has(i, lang.Asks) || a.Gives && a.m.is(i, lang.Want) || a.Knows.Head(a.m.Tokens[i]) && (!a.ordered || kin == 0) || slices.Contains(a.Knows.Verbs(), a.m.Tokens[i].Stem)
+		own := kin&a.kinds != 0 || a.Reads && (a.m.has(i, lang.Asks) || a.m.is(i, lang.Explains)) || a.Gives && a.m.is(i, lang.Want) || a.Knows.Head(a.m.Tokens[i]) && (!a.ordered || kin == 0) || slices.Contains(a.Knows.Verbs(), a.m.Tokens[i].Stem)
 		switch {
 		case own:
 			a.ordered = true

@@ -58,3 +58,12 @@ func wantable(m *Message, s *Segment) bool {
 func (m *Message) Ordered(from, to int) bool {
 	return slices.Contains(m.ordered[from:to], true)
 }
+
+// Names gives the last token of a phrase at a place behind which stands how something is to be
+// called, such as "under the name"; -1 if none begins there.
+func Names(m *Message, i int) int {
+	if hit, ok := lang.Find(&m.lex.Frames, m.Tokens, i); ok && hit.Value == lang.FrameNames && m.word(i) {
+		return i + hit.Tokens - 1
+	}
+	return -1
+}

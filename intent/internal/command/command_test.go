@@ -22,7 +22,7 @@ func TestDeedsOfExamples(t *testing.T) {
 	for say, want := range map[string]struct{ done, doneTo bool }{
 		"rename the harbour \"North\"": {true, true},
 		"cámbiale el puerto":           {true, true},
-		"please cancel my crossing": {true, true},
+		"please cancel my crossing":    {true, true},
 		"cancel the harbour":           {false, true},
 		"rename the lighthouse":        {false, false},
 		"crossings":                    {false, false},

@@ -57,12 +57,14 @@ func (o Operator) Direction() int {
 type Frame string
 
 // The frames: some stand before a command, some behind it, some are a whole
-// segment. Some ask for what was told before them.
+// segment. Some ask for what was told before them. Behind others stands how something is to
+// be called; they are no courtesy.
 const (
 	FrameBefore Frame = "before" // "could you please"
 	FrameBehind Frame = "behind" // "if you don't mind"
 	FrameWhole  Frame = "whole"  // "thanks in advance"
 	FrameOrders Frame = "orders" // "please enter that"
+	FrameNames  Frame = "names"  // "under the name"
 )
 
 // Reason is a word behind which stands why.

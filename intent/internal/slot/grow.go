@@ -54,10 +54,10 @@ func closed(f *completer, p *param, best puzzle.Likely) puzzle.Likely {
 	return best
 }
 
-// NamedAs gives the name behind a word such as "as", where one free parameter alone is
-// open that names something: "copy it as Desk Two".
+// NamedAs gives the name behind words such as "as" that end at a place, where one free
+// parameter alone is open that names something: "copy it as Desk Two".
 func (a Asked) NamedAs(m *Message, i int, values map[string]any) (name string, first, last int) {
-	if !m.Tokens[i].Has(lang.As) || i+1 >= len(m.Tokens) || m.Tokens[i+1].Break {
+	if i+1 >= len(m.Tokens) || m.Tokens[i+1].Break {
 		return "", 0, 0
 	}
 	var open []*param
