@@ -67,3 +67,31 @@ func Names(m *Message, i int) int {
 	}
 	return -1
 }
+
+// conclude finds what is told before a command that follows from it: "they keep mixing up the
+// desks, so please rename one".
+func conclude(m *Message) {
+	for k := 1; k < len(m.Segments); k++ {
+		s := &m.Segments[k]
+		hit, ok := lang.Find(&m.lex.Reasons, m.Tokens, s.From)
+		if !ok || hit.Value != lang.ReasonSo || s.Kind != Open || !m.commands(s.From+hit.Tokens, s.To) {
+			continue
+		}
+		for before := k - 1; before >= 0 && !m.Segments[before+1].starts; before-- {
+			if p := &m.Segments[before]; p.Kind == Open && !asksFor(m, p) {
+				p.Kind = Statement
+			}
+		}
+	}
+}
+
+// asksFor tells a segment that begins as requests and conditions do.
+func asksFor(m *Message, s *Segment) bool {
+	for i := s.From; i < s.To; i++ {
+		if m.frame[i] || m.couples(i) || m.has(i, lang.Opening) {
+			continue
+		}
+		return m.supposes(i) || m.bids(i) || m.kin(i) != 0 || m.is(i, lang.Light) || m.has(i, lang.Asks) || m.wants(i, s.To)
+	}
+	return true
+}

@@ -233,7 +233,7 @@ func adverbial(fold string) bool {
 func (m *Message) reason(i int) bool {
 	hit, ok := lang.Find(&m.lex.Reasons, m.Tokens, i)
 	next := i + hit.Tokens
-	if !ok || !m.word(i) || next >= len(m.Tokens) || hit.Language != m.language && m.foreign(i, hit) {
+	if !ok || hit.Value == lang.ReasonSo || !m.word(i) || next >= len(m.Tokens) || hit.Language != m.language && m.foreign(i, hit) {
 		return false
 	}
 	ends := next+1 == len(m.Tokens) || m.Tokens[next+1].Break

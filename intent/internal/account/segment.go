@@ -167,6 +167,7 @@ func (m *Message) cut() {
 			s.Kind = Courtesy
 		}
 	}
+	conclude(m)
 	order(m)
 }
 

@@ -16,7 +16,11 @@ func relates(m *Message, from int, s *Segment) bool {
 	}
 	if m.is(from, lang.Asks) && !m.is(from, lang.Relative) { // "…, who had surgery"
 		k := slices.IndexFunc(m.Segments, func(o Segment) bool { return o.To == s.From })
-		return k >= 0 && m.Segments[k].Kind == Statement && m.is(from+1, lang.Past, lang.Helps, lang.Did) && !m.commands(from+1, s.To)
+		verb := from + 1
+		if !m.is(verb, lang.Past, lang.Helps, lang.Did) {
+			verb++ // "who just had …"
+		}
+		return k >= 0 && m.Segments[k].Kind == Statement && m.is(verb, lang.Past, lang.Helps, lang.Did) && !m.commands(verb, s.To)
 	}
 	return m.is(from, lang.Relative) && !m.commands(from+1, s.To)
 }

@@ -17,14 +17,19 @@ func TestWhatIsToldCommandsNothing(t *testing.T) {
 	lex := lang.Shipped()
 	nouns := []string{"cabin", "change", "keep", "crew"} // that requests of a catalog begin with
 	for say, want := range map[string]string{
-		"Cancel it, the cabin crew caught a cold":          "command, told",
-		"Please buy two, the old ones are falling to bits": "command, told",
-		"Lena Abel runs the kitchen, cancel her booking":   "told, command",
-		"Omar Reis has to cancel his flight, book a train": "told, command",
-		"I keep losing them, order five more":              "told, command",
-		"le client a changé d'avis, annule la commande":    "told, command",
-		"el cliente se arrepintió, cancela el pedido":      "told, command",
-		"Lena Abel needs two days off, please request it":  "command, courtesy",
+		"Cancel it, the cabin crew caught a cold":                "command, told",
+		"Please buy two, the old ones are falling to bits":       "command, told",
+		"Lena Abel runs the kitchen, cancel her booking":         "told, command",
+		"Omar Reis has to cancel his flight, book a train":       "told, command",
+		"I keep losing them, order five more":                    "told, command",
+		"le client a changé d'avis, annule la commande":          "told, command",
+		"el cliente se arrepintió, cancela el pedido":            "told, command",
+		"Lena Abel needs two days off, please request it":        "command, courtesy",
+		"the crew keeps mixing up the keys, so cancel the cabin": "told, command",
+		"die Gäste ärgern sich, also storniere die Buchung":      "told, command",
+		"a todos les molesta, así que cancela el pedido":         "told, command",
+		"cancel the cabin, so close C-5":                         "command, command",
+		"if the crew agrees, so cancel the cabin":                "command, command",
 		"cancel the cabin":               "command",
 		"close C-5, but not C-7":         "command, command", // an exception is none
 		"Close the account. Cheers, Tom": "command, courtesy, courtesy",

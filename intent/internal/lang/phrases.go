@@ -74,6 +74,7 @@ type Reason string
 const (
 	ReasonWhy Reason = "why" // "because", "since"
 	ReasonFor Reason = "for" // "so that", "in order to"
+	ReasonSo  Reason = "so"  // "so": what is before says why
 )
 
 // Mood is how something is said, when it is not a plain request.
