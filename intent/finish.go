@@ -270,7 +270,7 @@ func (j judgement) named(p *part) bool {
 	}
 	for i := p.from; i < p.to; i++ {
 		t := j.s.m.Tokens[i]
-		if !best.valued(t) && j.s.x.tools.Lexicon.Kin(t.Fold) != 0 {
+		if !best.valued(t) && !t.Has(lang.Starts) && j.s.x.tools.Lexicon.Kin(t.Fold) != 0 {
 			return false
 		}
 	}

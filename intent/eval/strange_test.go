@@ -1,6 +1,7 @@
 package eval_test
 
 import (
+	"cmp"
 	"fmt"
 	"testing"
 
@@ -185,14 +186,15 @@ func TestPhrasesAroundValues(t *testing.T) {
 		"Bruno Lima ist vom 11. bis 13. Januar in Urlaub, bitte eintragen":       "3",
 		"três dias úteis de férias para o Bruno Lima a partir de 11 de janeiro":  "3",
 		"quatre jours ouvrés de congé pour Bruno Lima à partir du 11 janvier":    "4",
+		"crea otra para TSLA a 480":                                              "480",
 		"Bruno Lima is not going on vacation January 11 to 13, please put it in": "",
 	} {
 		u := understand(say)
 		got := ""
 		if u.Outcome == contracts.GateAccept && len(u.Intents) == 1 {
 			p := u.Intents[0].Parameters
-			if got, _ = p["name"].(string); got == "" && p["days"] != nil {
-				got = fmt.Sprint(p["days"])
+			if got, _ = p["name"].(string); got == "" {
+				got = fmt.Sprint(cmp.Or(p["days"], p["above"]))
 			}
 		}
 		if got != want {

@@ -114,7 +114,7 @@ func (a *accounting) loose(i int) bool {
 	if t.Is(text.FormQuoted) || a.m.code[i] {
 		return true
 	}
-	if a.Knows.Head(t) {
+	if a.Knows.Head(t) || again(a, i, i+1) {
 		return false
 	}
 	if a.m.inEntity[i] {
@@ -203,6 +203,10 @@ func (a *accounting) noun(from, to, segment int) {
 	if a.m.headFirst() {
 		head = from
 	}
+	if again(a, from, to) {
+		a.set(from, to, contracts.WordCommand)
+		return
+	}
 	if a.knows(head) {
 		a.beside(from, to)
 		return
@@ -232,6 +236,16 @@ func (a *accounting) noun(from, to, segment int) {
 // speech tells a noun for what somebody says or writes.
 func speech(m *Message, i int) bool {
 	return slices.ContainsFunc(m.lex.Languages[m.language].Words(lang.NameSpeech), func(w string) bool { return lang.Fold(w) == m.Tokens[i].Fold })
+}
+
+// again tells words such as "another one", where one more of a thing is made.
+func again(a *accounting, from, to int) bool {
+	for i := from; i < to; i++ {
+		if !a.m.is(i, lang.Anaphor) {
+			return false
+		}
+	}
+	return a.kinds&(lang.KindOf("create")|lang.KindOf("request")|lang.KindOf("reserve")) != 0
 }
 
 // slip tells a small word that is mistyped: a unit behind the number of a value ("2

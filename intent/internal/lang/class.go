@@ -48,6 +48,7 @@ const (
 	Says      // the same behind a relative: "that says"
 	Faint     // says no in its language, and is a word of grammar in others: "no"
 	Further   // makes a number one that is added or taken away: "one more", "3 less"
+	Anaphor   // stands for a thing of the kind that was said: "another one"
 	Switches  // turns the next word into its opposite
 
 	// Request: what makes a command of words.
@@ -142,7 +143,7 @@ func classNames() [classes]string {
 		GoesOn: "grammar.goes_on", HowMany: "grammar.how_many", Separates: "grammar.separates",
 		Negation: "restraint.negation", Denial: "restraint.denial", Lacking: "restraint.lacking", Condition: "restraint.condition", Needing: "restraint.needing",
 		Bidding: "restraint.bidding", Ending: "restraint.ending", Reports: "restraint.reports", Past: "restraint.past", Did: "restraint.did", Helps: "restraint.helps", Others: "restraint.others", Ponders: "restraint.ponders",
-		Explains: "restraint.explains", Saying: "restraint.saying", Says: "restraint.says", Faint: "restraint.faint", Further: "restraint.further", Switches: "restraint.switches",
+		Explains: "restraint.explains", Saying: "restraint.saying", Says: "restraint.says", Faint: "restraint.faint", Further: "restraint.further", Switches: "restraint.switches", Anaphor: "grammar.anaphor",
 		Light: "request.light", Want: "request.want",
 		Particle: "slots.particle", Inside: "slots.inside", Title: "slots.title", Deictic: "slots.deictic", Unsaid: "slots.unsaid", Indefinite: "slots.indefinite", Capitalising: "slots.capitalising",
 		Verbal: "slots.verbal", Utters: "slots.utters", Tells: "slots.tells", Learns: "slots.learns", Conveys: "slots.conveys", Generic: "slots.generic", Opener: "slots.opener",
