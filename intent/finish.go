@@ -166,7 +166,7 @@ func (j judgement) account(p *part, parts []*part, at int) {
 	}
 	others = append(others, p.apart...)
 	read := func() account.Account {
-		return j.s.said.Of(account.Request{From: p.since, To: p.until, Values: j.valuesOf(asked, best), Knows: vocabulary{asked, idx, j.s, p.from}, Reads: !best.Entry.Policy.SideEffectClass.Writes(), Gives: best.gives, Kinds: len(asked.OpenKinds(best.Parameters)) > 0, Takes: asked.Takes(j.s.m, best.Parameters), Others: others})
+		return j.s.said.Of(account.Request{From: p.since, To: p.until, Values: j.valuesOf(asked, best), Knows: vocabulary{asked, idx, j.s, p.from}, Reads: !best.Entry.Policy.SideEffectClass.Writes(), Gives: best.gives, Kinds: len(asked.OpenKinds(best.Parameters)) > 0, Takes: asked.Takes(j.s.m, best.Parameters), Open: asked.Open(best.Parameters), Others: others})
 	}
 	a := read()
 	until := len(j.s.m.Tokens)

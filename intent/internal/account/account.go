@@ -24,6 +24,8 @@ type Vocabulary interface {
 	// Labels tells a word that means much the same as the name of a parameter, whose
 	// value stands behind it.
 	Labels(t text.Token, parameter string) bool
+	// Measures tells that the numbers of a parameter are of a unit.
+	Measures(parameter, unit string) bool
 	// Says tells whether one of its examples has these folded words in a row.
 	Says(folds []string) bool
 }
@@ -62,6 +64,8 @@ type Request struct {
 	Kinds bool
 	// Takes tells by token what a parameter without a value could take.
 	Takes []bool
+	// Open are the nouns of switches without a value: what is said of them is no filler.
+	Open []string
 	// Others are the tokens of the other requests of the message.
 	Others [][2]int
 }
@@ -217,6 +221,19 @@ func (a *accounting) values() {
 		for i := max(v.First, 0); i <= last && i < len(a.Classes); i++ {
 			a.Classes[i], a.Parameters[i] = contracts.WordValue, v.Parameter
 		}
+		measured(a, v, last+1)
+	}
+}
+
+// measured marks the unit right behind a number that its parameter is counted in: "kilos".
+func measured(a *accounting, v Value, i int) {
+	if i >= len(a.Classes) || a.Classes[i] != "" || a.m.Tokens[i].Break || a.m.light(i) {
+		return
+	}
+	if slices.ContainsFunc(a.m.entities, func(e value.Entity) bool {
+		return e.Kind == value.Number && e.Last+1 == i && e.First >= v.First && a.Knows.Measures(v.Parameter, e.Unit)
+	}) {
+		a.Classes[i] = contracts.WordCommand
 	}
 }
 

@@ -203,6 +203,10 @@ func (a *accounting) noun(from, to, segment int) {
 	if a.m.headFirst() {
 		head = from
 	}
+	if switches(a, from, to) {
+		a.bind(from, to, segment)
+		return
+	}
 	if again(a, from, to) {
 		a.set(from, to, contracts.WordCommand)
 		return
@@ -226,7 +230,7 @@ func (a *accounting) noun(from, to, segment int) {
 		a.set(from, to, contracts.WordCommand)
 		return
 	}
-	if a.Knows.Like(a.m.Tokens[head]) || label {
+	if a.Knows.Like(a.m.Tokens[head]) && len(a.Open) == 0 || label {
 		a.beside(from, to)
 		return
 	}
@@ -246,6 +250,13 @@ func again(a *accounting, from, to int) bool {
 		}
 	}
 	return a.kinds&(lang.KindOf("create")|lang.KindOf("request")|lang.KindOf("reserve")) != 0
+}
+
+// switches tells words with a noun of a switch that was not read: "visible to the customer".
+func switches(a *accounting, from, to int) bool {
+	return slices.ContainsFunc(a.Open, func(noun string) bool {
+		return slices.ContainsFunc(a.m.Tokens[from:to], func(t text.Token) bool { return t.Stem == noun || a.Knows.Labels(t, noun) })
+	})
 }
 
 // slip tells a small word that is mistyped: a unit behind the number of a value ("2

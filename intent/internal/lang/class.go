@@ -67,6 +67,7 @@ const (
 	Utters       // what is said follows
 	Tells        // telling and asking as a request
 	Learns       // behind who is told: "let them know"
+	Informs      // a noun of what somebody is told with: "a message"
 	Conveys      // between who is told and what is told
 	Generic      // stands in requests about anything
 	Opener       // before a name in small letters: "são paulo"
@@ -146,7 +147,7 @@ func classNames() [classes]string {
 		Explains: "restraint.explains", Saying: "restraint.saying", Says: "restraint.says", Faint: "restraint.faint", Further: "restraint.further", Switches: "restraint.switches", Anaphor: "grammar.anaphor",
 		Light: "request.light", Want: "request.want",
 		Particle: "slots.particle", Inside: "slots.inside", Title: "slots.title", Deictic: "slots.deictic", Unsaid: "slots.unsaid", Indefinite: "slots.indefinite", Capitalising: "slots.capitalising",
-		Verbal: "slots.verbal", Utters: "slots.utters", Tells: "slots.tells", Learns: "slots.learns", Conveys: "slots.conveys", Generic: "slots.generic", Opener: "slots.opener",
+		Verbal: "slots.verbal", Utters: "slots.utters", Tells: "slots.tells", Learns: "slots.learns", Informs: "slots.informs", Conveys: "slots.conveys", Generic: "slots.generic", Opener: "slots.opener",
 		Links: "slots.links", Introduces: "slots.introduces", Announces: "slots.announces", Versus: "slots.versus", Somewhere: "slots.somewhere",
 		Tops: "slots.tops", Participle: "slots.participle", Copula: "slots.copula", Switchable: "slots.switchable", Yes: "slots.yes", No: "slots.no",
 		Season: "slots.season", Starts: "slots.starts", Ends: "slots.ends", Within: "slots.within", As: "slots.as", Counted: "slots.counted", Speaker: "slots.speaker", Mine: "slots.mine",

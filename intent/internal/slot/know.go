@@ -7,6 +7,7 @@ import (
 
 	"github.com/manifold-run/manifold/contracts"
 	"github.com/manifold-run/manifold/intent/internal/lang"
+	"github.com/manifold-run/manifold/intent/internal/slot/wording"
 	"github.com/manifold-run/manifold/intent/internal/text"
 )
 
@@ -114,10 +115,10 @@ func (a Asked) Head(t text.Token) bool {
 		return false
 	}
 	if len(t.Fold) == 4 { // a word of its own is no slip of another
-		return !t.Has(lang.Function) && !t.Is(text.FormTitle) && slices.ContainsFunc(a.of.known.long, func(w string) bool { return len(w) == 5 && w[0] == t.Fold[0] && Near(t.Fold, w) })
+		return !t.Has(lang.Function) && !t.Is(text.FormTitle) && slices.ContainsFunc(a.of.known.long, func(w string) bool { return len(w) == 5 && w[0] == t.Fold[0] && wording.Near(t.Fold, w) })
 	}
 	for _, w := range a.of.known.long {
-		if Near(t.Fold, w) || bends(t.Fold, w) || len(w) >= shortestPart && strings.HasSuffix(t.Fold, w) {
+		if wording.Near(t.Fold, w) || wording.Bends(t.Fold, w) || len(w) >= shortestPart && strings.HasSuffix(t.Fold, w) {
 			return true
 		}
 	}
@@ -174,6 +175,12 @@ func (a Asked) OpenKinds(values map[string]any) []string {
 		}
 	}
 	return out
+}
+
+// Measures tells that the numbers of a parameter are of a unit.
+func (a Asked) Measures(name, unit string) bool {
+	p := a.of.byName(name)
+	return p != nil && unit != "" && (p.measure == unit || p.own[unit] || slices.Contains(p.words, unit))
 }
 
 // Period tells which end of a period a parameter is.

@@ -82,7 +82,7 @@ func (r *reading) offerName(p *param, first, last int) {
 	switch {
 	case p.resolver:
 		score = 0.5
-	case p.naming && r.near.expects(p.lefts, first-1):
+	case p.naming && (r.near.expects(p.lefts, first-1) || r.near.leads(p, first, last)):
 		score = 0.45
 	}
 	plain := last == first && r.doc.Tokens[first].Is(text.FormFirst)
@@ -118,7 +118,7 @@ func (r *vicinity) context(p *param, first, last int) float64 {
 	switch {
 	case slices.ContainsFunc(r.set.params, func(q *param) bool { return q != p && r.qualifies(q, first, last) }):
 		return 0 // "the Spare OpenAI credential" is no model
-	case r.expects(p.lefts, first-1):
+	case r.expects(p.lefts, first-1), p.naming && r.leads(p, first, last):
 		score += 0.32
 	case p.naming && introduces(left) && !r.belongsElsewhere(p, left):
 		score += 0.16
@@ -133,6 +133,20 @@ func (r *vicinity) context(p *param, first, last int) float64 {
 		score += 0.1
 	}
 	return score
+}
+
+// leads tells a name of several words that begins a text, for a parameter whose values begin
+// some of the examples: "Mill Lane Books needs 30 posters".
+func (r *vicinity) leads(p *param, first, last int) bool {
+	if last == first || p.lefts["^"] == 0 || r.learning || r.spelling.CapitalNouns() {
+		return false
+	}
+	for i := r.from; i < first; i++ {
+		if !r.doc.Tokens[i].Has(lang.Article) {
+			return false
+		}
+	}
+	return true
 }
 
 // qualifies tells a text between an article and the name of a parameter that is not

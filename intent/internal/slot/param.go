@@ -3,6 +3,7 @@ package slot
 import (
 	"cmp"
 	"encoding/json"
+	"maps"
 	"regexp"
 	"slices"
 	"strings"
@@ -13,6 +14,7 @@ import (
 	"github.com/manifold-run/manifold/intent/internal/shape"
 	"github.com/manifold-run/manifold/intent/internal/slot/cues"
 	"github.com/manifold-run/manifold/intent/internal/slot/measure"
+	"github.com/manifold-run/manifold/intent/internal/slot/switches"
 	"github.com/manifold-run/manifold/intent/internal/slot/wording"
 	"github.com/manifold-run/manifold/intent/internal/text"
 )
@@ -56,6 +58,8 @@ type param struct {
 	names []wording.Name
 	desc  map[string]bool
 	own   map[string]bool // words of the description that are in no other
+	says  switches.Words  // of a switch: those that say that it is on or off
+	tail  string          // of a switch: the noun that its name ends in
 	sense cues.Sense
 	unit  string
 	units int // how many units of time the description names
@@ -151,6 +155,7 @@ func (s *Set) compileParams(c *contracts.Capability) {
 	}
 	pairUp(s.params)
 	s.ownWords(text.Stems(c.Description))
+	s.informs(c.Name)
 }
 
 // ownWords finds the words of each description that tell its parameter from the
@@ -167,6 +172,10 @@ func (s *Set) ownWords(about []string) {
 		for w := range p.desc {
 			p.own[w] = count[w] == 1 && !slices.Contains(about, w) && len(w) > 2
 		}
+		if slices.Contains(about, p.tail) {
+			p.tail = ""
+		}
+		maps.DeleteFunc(p.says, func(w string, _ bool) bool { return !p.own[w] || slices.Contains(p.words, w) })
 	}
 }
 
@@ -267,6 +276,9 @@ func (p *param) describe(name string, of schema.Schema, outer string) {
 	description := outer + " " + of.Description + " " + of.Title
 	for _, stem := range text.Stems(description) {
 		p.desc[stem] = true
+	}
+	if p.kind == "boolean" {
+		p.says, p.tail = switches.Described(description), switches.Tail(text.SplitName(name))
 	}
 	p.listed = schema.Listed(description)
 	for _, v := range p.listed {
@@ -371,9 +383,12 @@ func periodRole(words []string) role {
 		switch w {
 		case "start", "from", "begin", "sinc", "since", "first", "after":
 			return roleStart
-		case "end", "to", "until", "till", "through", "last", "before", "due", "deadlin":
+		case "end", "to", "until", "till", "through", "last", "before":
 			return roleEnd
 		}
+	}
+	if slices.Contains(words, "due") || slices.Contains(words, "deadlin") {
+		return roleEnd
 	}
 	return roleNone
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/manifold-run/manifold/contracts"
 	"github.com/manifold-run/manifold/intent/internal/schema"
+	"github.com/manifold-run/manifold/intent/internal/slot/wording"
 	"github.com/manifold-run/manifold/intent/internal/text"
 )
 
@@ -211,32 +212,10 @@ func (r *reading) misspelled(i int) {
 		if !r.try(1) {
 			return
 		}
-		if Near(t.Fold, ph.words[0]) {
+		if wording.Near(t.Fold, ph.words[0]) {
 			r.add(mention{param: ph.param, first: i, last: i, value: ph.value, kind: ph.kind, p: 0.75})
 		}
 	}
-}
-
-// Near tells whether two words differ by at most one letter, or by two
-// letters exchanged.
-func Near(a, b string) bool {
-	if len(a) > len(b) {
-		a, b = b, a
-	}
-	if len(b)-len(a) > 1 {
-		return false
-	}
-	i := 0
-	for i < len(a) && a[i] == b[i] {
-		i++
-	}
-	if len(a) < len(b) {
-		return a[i:] == b[i+1:]
-	}
-	if i == len(a) {
-		return true
-	}
-	return a[i+1:] == b[i+1:] || i+1 < len(a) && a[i] == b[i+1] && a[i+1] == b[i] && a[i+2:] == b[i+2:]
 }
 
 // enumNumber finds the member of a numeric enum.

@@ -98,6 +98,7 @@ func (r *reading) collect() {
 	r.names()
 	r.counted()
 	r.lists()
+	r.informed()
 }
 
 // after tells whether the words of the parameter's name stand right before

@@ -9,6 +9,7 @@ import (
 	"github.com/manifold-run/manifold/intent/internal/lang"
 	"github.com/manifold-run/manifold/intent/internal/schema"
 	"github.com/manifold-run/manifold/intent/internal/slot/cues"
+	"github.com/manifold-run/manifold/intent/internal/slot/wording"
 	"github.com/manifold-run/manifold/intent/internal/text"
 	"github.com/manifold-run/manifold/intent/internal/value"
 )
@@ -60,6 +61,9 @@ type Set struct {
 	writes bool
 	// counted are parameters whose values stand behind a number in the examples: "40 boxes".
 	counted []*param
+	// informing is the switch that says whether somebody is told, informed who it is.
+	informing *param
+	informed  []string
 	// verbatim is the parameter that takes the request in its own words, "" for none.
 	verbatim string
 }
@@ -359,19 +363,9 @@ func Words(c *contracts.Capability) []string {
 // to the request, or only by its ending, as the forms of a verb do.
 func (s *Set) NearlyKnows(fold string) bool {
 	for _, w := range s.long {
-		if Near(fold, w) || bends(fold, w) {
+		if wording.Near(fold, w) || wording.Bends(fold, w) {
 			return true
 		}
 	}
 	return false
-}
-
-// bends tells two forms of one word in any language that puts endings behind
-// stems: they begin with the same five letters and two thirds of the longer.
-func bends(a, b string) bool {
-	same := 0
-	for same < min(len(a), len(b)) && a[same] == b[same] {
-		same++
-	}
-	return same >= 5 && 3*same >= 2*max(len(a), len(b))
 }

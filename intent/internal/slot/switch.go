@@ -6,27 +6,118 @@ import (
 
 	"github.com/manifold-run/manifold/intent/internal/lang"
 	"github.com/manifold-run/manifold/intent/internal/slot/cues"
+	"github.com/manifold-run/manifold/intent/internal/slot/switches"
+	"github.com/manifold-run/manifold/intent/internal/text"
 )
 
 // boolean reads a switch that is said at a place: "notify" or "all day", also behind a
 // negation.
 func (r *reading) boolean(i int) {
 	for _, p := range r.set.params {
-		if p.kind != "boolean" {
-			continue
+		if p.kind != "boolean" || p == r.set.informing && !r.learning {
+			continue // who is told is read as a clause
 		}
 		first, last, score, ok := switchAt(r, p, i)
 		if !ok {
+			if first, last, on, said := noted(r, p, i); said {
+				r.add(mention{param: p, first: first, last: last, value: on, kind: kindBoolean, p: worthAble})
+			}
 			continue
 		}
-		on := true
+		says, known := p.says[r.doc.Tokens[last].Stem]
+		on := !known || says || score != worthAble
 		for j := last; j >= r.from && j >= first-negationReach && (j >= first || !r.doc.Tokens[j+1].Break); j-- {
 			if cues.Negates(r.doc.Tokens[j].Fold) {
-				first, on = min(first, j), false
+				first, on = min(first, j), !on
 				break
 			}
 		}
 		r.add(mention{param: p, first: first, last: last, value: on, kind: kindBoolean, p: score})
+	}
+}
+
+// noted reads what says of a switch that it is off by the noun of its name ("no fee"), or
+// whether it is so by its description: one word of it where something is only looked for, two
+// in a row where something is done.
+func noted(r *reading, p *param, i int) (first, last int, on, ok bool) {
+	t := r.doc.Tokens[i]
+	if t.Stem == p.tail && r.near.alone(p, t.Stem) {
+		if j, no := switches.Denied(r.doc.Tokens, r.from, i); no && i-j <= 2 && r.doc.Tokens[j].Has(lang.Switches) && !r.doc.Tokens[j].Has(lang.Finite) {
+			return j, i, false, true
+		}
+	}
+	first, on, ok = p.says.Said(r.doc.Tokens, r.from, i)
+	if !ok || !r.set.writes {
+		return first, i, on, ok && !r.learning
+	}
+	if next := i + 1; next < r.to && !r.doc.Tokens[next].Break {
+		_, same, two := p.says.Said(r.doc.Tokens, r.from, next)
+		return first, next, on, two && same == on && !r.learning
+	}
+	return 0, 0, false, false
+}
+
+// alone tells that no other parameter has a word in its name.
+func (r *vicinity) alone(p *param, stem string) bool {
+	return !slices.ContainsFunc(r.set.params, func(q *param) bool { return q != p && slices.Contains(q.words, stem) })
+}
+
+// Open are the nouns of switches that have no value, of what is done: a word for one of them
+// may say how it is set. Those that are words of something else tell nothing.
+func (a Asked) Open(values map[string]any) []string {
+	var out []string
+	for _, p := range a.of.params {
+		if !a.of.writes || p.tail == "" || has(values, p.single) || slices.ContainsFunc(a.of.params, func(q *param) bool {
+			return q != p && (q.desc[p.tail] || slices.Contains(q.words, p.tail) || slices.Contains(q.enum, any(p.tail)))
+		}) {
+			continue
+		}
+		out = append(out, p.tail)
+	}
+	return out
+}
+
+// informed reads whether somebody is told, for the only switch whose name says so. What else
+// the words for whom could be is not meant there.
+func (r *reading) informed() {
+	p, who := r.set.informing, r.set.informed
+	if p == nil || r.learning {
+		return
+	}
+	for i := r.from; i < r.to; i++ {
+		c, ok := switches.Told(r.set.tools.Lexicon.Lexica, r.doc.Tokens, r.from, r.to, i, func(j int) bool { return slices.Contains(who, r.doc.Tokens[j].Stem) || r.near.standsFor(j, who) })
+		if !ok || !r.try(1) {
+			continue
+		}
+		r.mentions = slices.DeleteFunc(r.mentions, func(m mention) bool {
+			return m.param != p && m.first >= c.First && m.last <= c.Last || m.param == p && m.first <= c.Last && c.First <= m.last
+		})
+		r.add(mention{param: p, first: c.First, last: c.Last, value: c.On, kind: kindBoolean, p: worthAble})
+	}
+}
+
+// standsFor tells a word that is a known value of another parameter for one of the words.
+func (r *vicinity) standsFor(i int, who []string) bool {
+	return slices.ContainsFunc(append(slices.Clone(r.set.phrases[r.doc.Tokens[i].Fold]), r.set.phrases[r.doc.Tokens[i].Stem]...), func(ph phrase) bool {
+		v, ok := ph.value.(string)
+		return ok && len(ph.words) == 1 && slices.Contains(who, text.Stems(v)[0])
+	})
+}
+
+// informs finds the only switch that says whether somebody is told, of what does not tell
+// anybody anything itself.
+func (s *Set) informs(capability string) {
+	if kin := s.tools.Lexicon.Kin(text.Phrase(text.SplitName(capability))[0]); kin&(lang.KindOf("notify")|lang.KindOf("send")) != 0 {
+		return
+	}
+	for _, p := range s.params {
+		if who, ok := switches.Informs(s.tools.Lexicon.Lexica, text.SplitName(p.name())); ok && p.kind == "boolean" {
+			if s.informing != nil {
+				s.informing = nil
+				return
+			}
+			s.informing, s.informed = p, who
+		}
 	}
 }
 

@@ -1,0 +1,88 @@
+package switches
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/manifold-run/manifold/intent/internal/lang"
+	"github.com/manifold-run/manifold/intent/internal/text"
+)
+
+// Words are the words by which a description says what a switch is for, by their stems: true
+// for what is so when it is on.
+type Words map[string]bool
+
+// Described gives the words of a description. What stands behind a word such as "false" is so
+// when the switch is off, and what is denied there is not so: "false for those that may eat".
+func Described(description string) Words {
+	out, on, denied := Words{}, true, false
+	tokens := text.Tokens(description)
+	for i, t := range tokens {
+		switch {
+		case t.Fold == "true":
+			on, denied = true, false
+		case t.Fold == "false":
+			on, denied = false, false
+		case Denies(tokens, i):
+			denied = true
+		case t.Break:
+			denied = false
+		}
+		if len(t.Fold) >= shortest && !t.Has(lang.Yes) && !t.Has(lang.No) && !t.Has(lang.Function) && !t.Has(lang.Filler) && !t.Has(lang.Pronoun) && !t.Is(text.FormDigits|text.FormMixed) {
+			if was, ok := out[t.Stem]; ok && was != (on != denied) {
+				delete(out, t.Stem) // it stands on both sides
+				continue
+			}
+			out[t.Stem] = on != denied
+		}
+	}
+	return out
+}
+
+// shortest is how many letters a word has at least that says what is so.
+const shortest = 3
+
+// Denies tells a word that turns what follows into its opposite, also in two parts: "mustn't".
+func Denies(tokens []text.Token, i int) bool {
+	t := tokens[i]
+	if t.Has(lang.Negation) || t.Has(lang.Switches) || t.Has(lang.Lacking) {
+		return true
+	}
+	if i+1 >= len(tokens) || !tokens[i+1].Glued && len(tokens[i+1].Fold) > 1 {
+		return false
+	}
+	return lang.Shipped().Folded(t.Fold + tokens[i+1].Fold).Has(lang.Negation)
+}
+
+// reach is how many words stand at most between a denial and what it is said of.
+const reach = 3
+
+// Denied tells a word that is denied by one before it in its clause.
+func Denied(tokens []text.Token, from, i int) (at int, ok bool) {
+	for j := i - 1; j >= from && j >= i-reach && !tokens[j+1].Break; j-- {
+		if Denies(tokens, j) {
+			return j, true
+		}
+	}
+	return i, false
+}
+
+// Said tells what a word says of a switch by its description.
+func (w Words) Said(tokens []text.Token, from, i int) (first int, on, ok bool) {
+	t := tokens[i]
+	on, ok = w[t.Stem]
+	if !ok || t.Is(text.FormQuoted|text.FormDigits|text.FormMixed) || t.Is(text.FormTitle) && !t.Is(text.FormFirst) {
+		return i, false, false
+	}
+	first, denied := Denied(tokens, from, i)
+	return first, on != denied, true
+}
+
+// Tail is the noun that the name of a switch ends in, "" if it is a single word.
+func Tail(name string) string {
+	stems := text.Stems(name)
+	if len(stems) < 2 || slices.Contains([]string{"only", "at"}, stems[len(stems)-1]) {
+		return ""
+	}
+	return strings.TrimSpace(stems[len(stems)-1])
+}
