@@ -84,6 +84,7 @@ func (a *accounting) open(from, to int) {
 	coupled(a, from, to)
 	tellsOrdered(a, from, to)
 	verb := a.verb(from, to)
+	particle(a, verb, to)
 	run := -1
 	for i := from; i <= to; i++ {
 		content := i < to && a.Classes[i] == "" && i != verb && !a.m.light(i) && !a.loose(i) && !a.then(i) && (!a.Reads || !a.m.has(i, lang.Asks))
@@ -179,6 +180,20 @@ func (a *accounting) separated(from, to int) {
 		a.Classes[verb], a.Classes[last] = contracts.WordCommand, contracts.WordCommand
 	case !a.Knows.Head(a.m.Tokens[last]):
 		a.bind(last, to, from)
+	}
+}
+
+// farthestHalf is how many words stand at most between the halves of a verb in two words.
+const farthestHalf = 6
+
+// particle marks the other half of the verb of a command, where both are the capability's:
+// "push the deadline back", "da … de alta".
+func particle(a *accounting, verb, to int) {
+	for i := verb + 1; verb >= 0 && i < min(to, verb+1+farthestHalf); i++ {
+		if a.Classes[i] == "" && a.m.word(i) && a.m.lex.Kin(a.m.Tokens[i].Fold+a.m.Tokens[verb].Fold)&a.kinds != 0 {
+			a.Classes[i] = contracts.WordCommand
+			return
+		}
 	}
 }
 

@@ -96,10 +96,26 @@ func (r *report) skip() {
 			cut(1)
 		case r.day(i) > 0:
 			cut(r.day(i))
+		case already(r.m, i):
+			cut(1)
 		default:
 			return
 		}
 	}
+}
+
+// already tells a small word right before a verb of the past: "ya encargué".
+func already(m *Message, i int) bool {
+	t := m.Tokens[i]
+	if !m.is(i, lang.Function) || i+1 >= len(m.Tokens) || m.Tokens[i+1].Break || m.is(i, lang.Article, lang.Pronoun, lang.Subject, lang.Finite, lang.Listing) {
+		return false
+	}
+	for c := lang.PrepPlaceTime; c <= lang.PrepOther; c++ {
+		if t.Has(c) {
+			return false
+		}
+	}
+	return m.lex.ToldOf(m.language, m.Tokens[i+1].Word)
 }
 
 // day is how many tokens of a date stand at a place.
