@@ -222,6 +222,10 @@ const fewestExamples = 3
 // is sure because nothing of it is left.
 const unrivalled = 0.5
 
+// farScore is which share of its score a reading has at most that lacks something, where
+// another gives all that is wanted.
+const farScore = 0.67
+
 // accounted tells a write of which no word is left, in a strange language none but what
 // means much the same as its own words: its verb is the capability's,
 // all that it needs is said, and no other reading comes near.
@@ -238,7 +242,7 @@ func (j judgement) accounted(p *part, of *indexed) bool {
 	return !slices.ContainsFunc(p.candidates[1:], func(o Candidate) bool {
 		idx, ok := j.s.x.refs[o.Entry.Ref()]
 		// What the verb does not ask for, and what gives nothing of it, come not near.
-		other := ok && done&of.kinds != 0 && done&idx.kinds == 0 || best.gives && !o.gives && !o.Entry.Policy.SideEffectClass.Writes()
+		other := ok && done&of.kinds != 0 && done&idx.kinds == 0 || best.gives && (!o.gives && !o.Entry.Policy.SideEffectClass.Writes() || len(o.Missing) > 0 && o.Score < farScore*best.Score)
 		return !other && o.Confidence > unrivalled*best.Confidence
 	})
 }

@@ -73,9 +73,10 @@ func Read(lex *lang.Lexica, src string, tokens []text.Token, entities []value.En
 	return m
 }
 
-// guess gives the language with the most small words, the first of equals.
+// guess gives the language with the most small words; of equals the one that the letters of
+// the message speak for ("peso do mês"), or else the first.
 func (m *Message) guess() int {
-	best, most := 0, 0
+	best, most, sounds := 0, 0, m.voice.At(0).Best()
 	for l := range m.lex.Languages {
 		n := 0
 		for i := range m.Tokens {
@@ -84,7 +85,7 @@ func (m *Message) guess() int {
 				n++
 			}
 		}
-		if n > most {
+		if n > most || n == most && n > 0 && l == sounds {
 			best, most = l, n
 		}
 	}
@@ -373,8 +374,8 @@ func (m *Message) named(i int) bool {
 // perfect tells a verb that reports: "I cancelled", "was moved", "ich habe … storniert".
 func (m *Message) perfect(from, i int) bool {
 	fold := m.Tokens[i].Fold
-	if i > from && (strings.HasSuffix(fold, "ed") || m.is(i, lang.Reports)) {
-		return true
+	if i > from && (strings.HasSuffix(fold, "ed") || m.is(i, lang.Reports) || m.is(i-1, lang.Helps) && m.headFirst()) {
+		return true // "lo ha pedido"
 	}
 	for k := max(from, i-3); k < i; k++ {
 		if m.is(k, lang.Past) && !m.is(k, lang.Subject) {

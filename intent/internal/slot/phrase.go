@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/manifold-run/manifold/contracts"
+	"github.com/manifold-run/manifold/intent/internal/lang"
 	"github.com/manifold-run/manifold/intent/internal/schema"
 	"github.com/manifold-run/manifold/intent/internal/slot/wording"
 	"github.com/manifold-run/manifold/intent/internal/text"
@@ -58,6 +59,7 @@ func (s *Set) compilePhrases(c *contracts.Capability, family *Family) {
 		for _, spec := range specs {
 			for _, spoken := range sortedKeys(spec.Aliases) {
 				s.addPhrase(spoken, p, spec.Aliases[spoken], kindAlias, 0.95)
+				s.addBare(spoken, p, spec.Aliases[spoken])
 			}
 		}
 		for _, v := range p.enum {
@@ -75,6 +77,18 @@ func (s *Set) compilePhrases(c *contracts.Capability, family *Family) {
 	for _, first := range sortedKeys(s.phrases) {
 		slices.SortStableFunc(s.phrases[first], func(a, b phrase) int { return len(b.words) - len(a.words) })
 		s.addFuzzy(s.phrases[first])
+	}
+}
+
+// addBare takes a known value of several words without the small ones that it begins with:
+// "picked up" of "to be picked up".
+func (s *Set) addBare(spoken string, p *param, v any) {
+	words := text.Tokens(spoken)
+	for len(words) > 2 && s.tools.Lexicon.Light(words[0].Fold) && !words[0].Has(lang.Negation) && !words[0].Has(lang.Lacking) {
+		words = words[1:]
+		if !s.tools.Lexicon.Light(words[0].Fold) {
+			s.addPhrase(spoken[words[0].Start:], p, v, kindAlias, 0.9)
+		}
 	}
 }
 
