@@ -397,6 +397,9 @@ func (s *sentenceReader) read(first, last int) *part {
 	if len(p.candidates) > 0 {
 		best := p.candidates[0]
 		p.plain, p.explained, p.contested = best.Confidence, best.explained, best.contested
+		if idx, ok := s.x.refs[best.Entry.Ref()]; ok && informs(s, p, idx, &best) {
+			p.plain = min(p.plain, deedConfidence) // no request by itself
+		}
 	}
 	return p
 }

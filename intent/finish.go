@@ -232,7 +232,7 @@ const farScore = 0.67
 func (j judgement) accounted(p *part, of *indexed) bool {
 	best := &p.candidates[0]
 	if len(j.s.pieces) == 0 || !best.Entry.Policy.SideEffectClass.Writes() || best.Held || p.refused || p.adopted || len(best.Missing) > 0 || len(best.Evidence) == 0 || best.Confidence < DefaultClarify && !j.hinted(p) ||
-		len(best.Said.Unread(contracts.WordBinding)) > 0 || !j.s.stranger(of, p.from) && best.unknown {
+		len(best.Said.Unread(contracts.WordBinding)) > 0 || informs(j.s, p, of, best) || !j.s.stranger(of, p.from) && best.unknown {
 		return false
 	}
 	done := j.s.commanded(p.first)

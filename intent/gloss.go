@@ -28,7 +28,7 @@ func (g *glosses) of(c *indexed) (*gloss.Message, bool) {
 	}
 	senses := g.s.x.senses
 	return g.reader.For(gloss.Ear{
-		Capability: c.number, Glossary: senses.glossaries[c.domain], Spoken: senses.spoken[c.domain], Writes: c.entry.Policy.SideEffectClass.Writes(),
+		Capability: c.number, Glossary: senses.glossaries[c.domain], Spoken: senses.spoken[c.domain], Writes: c.entry.Policy.SideEffectClass.Writes(), Aliased: slot.AskedWith(g.s.x.set(c)).Aliased,
 	})
 }
 

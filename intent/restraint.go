@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/manifold-run/manifold/intent/internal/command"
 	"github.com/manifold-run/manifold/intent/internal/lang"
 	"github.com/manifold-run/manifold/intent/internal/mood"
 	"github.com/manifold-run/manifold/intent/internal/piece"
@@ -138,6 +139,7 @@ func (r restraint) limit(p *part) {
 	r.unable(p)
 	r.unwanted(p)
 	r.s.lacking(p)
+	r.informing(p)
 	sortCandidates(p.candidates)
 }
 
@@ -169,6 +171,21 @@ func (r restraint) unable(p *part) {
 		}
 		c.Confidence = min(c.Confidence, deedConfidence)
 	}
+}
+
+// informing lowers what only says beside what it does whether somebody is told: "let the guest
+// know" cancels nothing.
+func (r restraint) informing(p *part) {
+	for k := range p.candidates {
+		c := &p.candidates[k]
+		if idx, ok := r.s.x.refs[c.Entry.Ref()]; ok && informs(r.s, p, idx, c) {
+			c.Confidence = min(c.Confidence, heldConfidence)
+		}
+	}
+}
+
+func informs(s *sentenceReader, p *part, of *indexed, c *Candidate) bool {
+	return !c.Exact && !c.begins && !c.gives && c.Entry.Policy.SideEffectClass.Writes() && command.Informs(s.x.tools.Lexicon, s.m.Tokens[p.from:p.to], of.kinds)
 }
 
 // unwanted lowers what takes something away where somebody says that it is needed, and

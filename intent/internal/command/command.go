@@ -70,3 +70,20 @@ func Kin(lexicon *text.Lexicon, tokens []text.Token) lang.Kinds {
 	}
 	return 0
 }
+
+// Informs tells a command whose only verb is one of telling, and none of the kinds: "let the
+// owner know" asks for nothing else, whoever is told.
+func Informs(lexicon *text.Lexicon, tokens []text.Token, kinds lang.Kinds) bool {
+	if kinds&(lang.KindOf("notify")|lang.KindOf("send")) != 0 {
+		return false
+	}
+	tells, learns, informs := false, false, false
+	for _, t := range tokens {
+		kin := lexicon.Kin(t.Fold)
+		if kin&kinds != 0 {
+			return false
+		}
+		tells, learns, informs = tells || t.Has(lang.Tells), learns || t.Has(lang.Learns), informs || kin&lang.KindOf("notify") != 0
+	}
+	return informs || tells && learns
+}

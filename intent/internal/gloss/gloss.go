@@ -60,6 +60,8 @@ type Ear struct {
 	Spoken   map[int]bool
 	// Writes tells that it has an effect.
 	Writes bool
+	// Aliased tells a word of an alias of its values, which is read as it stands.
+	Aliased func(text.Token) bool
 }
 
 // hardlySpoken is how sure it is at most that words are in a language of a domain.
@@ -100,7 +102,7 @@ func (r *Reader) gloss(e Ear) *Message {
 	out := &Message{words: map[int]bool{}}
 	tokens := slices.Clone(r.m.Tokens)
 	for i, t := range tokens {
-		if !Strange(r.m, e.Spoken, i) || !r.open(i) {
+		if !Strange(r.m, e.Spoken, i) || !r.open(i) || e.Aliased != nil && e.Aliased(t) {
 			continue
 		}
 		kin := r.lexicon.Kin(t.Fold)

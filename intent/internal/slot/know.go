@@ -227,6 +227,9 @@ func (a Asked) Describes(t text.Token) bool {
 	return a.of.Knows(t) || slices.ContainsFunc(a.of.params, func(p *param) bool { return p.desc[t.Stem] })
 }
 
+// Aliased tells a word of an alias, in whatever language that is.
+func (a Asked) Aliased(t text.Token) bool { return a.of.aliased[t.Fold] }
+
 // Akin tells whether a word is a verb that asks for the same kind of thing as
 // one that belongs to the request.
 func (s *Set) Akin(t text.Token) bool {

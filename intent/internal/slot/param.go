@@ -124,7 +124,7 @@ func (s *Set) compileParams(c *contracts.Capability) {
 	if json.Unmarshal(c.Schema, &root) != nil {
 		return
 	}
-	s.required = requirementsOf(&root)
+	s.required = schema.RequirementsOf(&root)
 	rules := map[string]contracts.ArrayRule{}
 	if c.Metadata.Decomposition != nil {
 		for _, r := range c.Metadata.Decomposition.ArrayParams {
@@ -140,7 +140,7 @@ func (s *Set) compileParams(c *contracts.Capability) {
 		s.addParam(c, &root, pr, rules)
 	}
 	for _, p := range s.params {
-		p.required = s.required.mentions(p.single) || s.required.mentions(p.list)
+		p.required = s.required.Mentions(p.single) || s.required.Mentions(p.list)
 		p.resolver = resolves(c, p)
 		p.naming = p.resolver || p.free() && p.pattern == nil && p.examples > 1 && p.written.proper > 0 && p.written.plain == 0 && !p.speaks(s.tools.cues)
 		p.clock = cmp.Or(p.clock, p.clockLayout())

@@ -52,7 +52,7 @@ const (
 
 // compilePhrases collects the known values, best evidence first.
 func (s *Set) compilePhrases(c *contracts.Capability, family *Family) {
-	s.spoken = map[spokenValue]bool{}
+	s.spoken, s.aliased = map[spokenValue]bool{}, map[string]bool{}
 	defer func() { s.spoken = nil }()
 	for _, p := range s.params {
 		specs := []contracts.ParameterSpec{c.Metadata.ParameterSpecs[p.single], c.Metadata.ParameterSpecs[p.list]}
@@ -60,6 +60,9 @@ func (s *Set) compilePhrases(c *contracts.Capability, family *Family) {
 			for _, spoken := range sortedKeys(spec.Aliases) {
 				s.addPhrase(spoken, p, spec.Aliases[spoken], kindAlias, 0.95)
 				s.addBare(spoken, p, spec.Aliases[spoken])
+				for _, w := range text.Phrase(spoken) {
+					s.aliased[w] = s.aliased[w] || !s.tools.Lexicon.Light(w)
+				}
 			}
 		}
 		for _, v := range p.enum {

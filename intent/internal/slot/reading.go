@@ -29,7 +29,8 @@ type mention struct {
 type reading struct {
 	*passage
 	mentions []mention
-	tries    int // places that were looked at for a parameter
+	beside   bool // what is told beside a request is read
+	tries    int  // places that were looked at for a parameter
 }
 
 // maxMentions and maxTries bound the work on a hostile text: how many values are

@@ -1,50 +1,6 @@
 package slot
 
-import (
-	"slices"
-
-	"github.com/manifold-run/manifold/intent/internal/schema"
-)
-
-// requirements are the names that must have a value, and the groups of
-// alternatives of which one must be complete.
-type requirements struct {
-	all    []string
-	groups [][][]string
-}
-
-func requirementsOf(root *schema.Schema) requirements {
-	r := requirements{all: root.Required}
-	for _, alternatives := range [][]schema.Schema{root.OneOf, root.AnyOf} {
-		var group [][]string
-		for _, alt := range alternatives {
-			if len(alt.Required) > 0 {
-				group = append(group, alt.Required)
-			}
-		}
-		if len(group) > 0 && len(group) == len(alternatives) {
-			r.groups = append(r.groups, group)
-		}
-	}
-	return r
-}
-
-func (r requirements) mentions(name string) bool {
-	if name == "" {
-		return false
-	}
-	if slices.Contains(r.all, name) {
-		return true
-	}
-	for _, group := range r.groups {
-		for _, alt := range group {
-			if slices.Contains(alt, name) {
-				return true
-			}
-		}
-	}
-	return false
-}
+import "slices"
 
 // missing lists what has no value yet. Of several alternatives the one that
 // lacks least is asked for, the first among equals.
@@ -57,8 +13,8 @@ func (s *Set) missing(values map[string]any) []string {
 			}
 		}
 	}
-	add(s.lacking(s.required.all, values))
-	for _, group := range s.required.groups {
+	add(s.lacking(s.required.All, values))
+	for _, group := range s.required.Groups {
 		best := s.lacking(group[0], values)
 		for _, alt := range group[1:] {
 			if l := s.lacking(alt, values); len(l) < len(best) {

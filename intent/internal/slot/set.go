@@ -42,7 +42,7 @@ func NewTools() *Tools {
 type Set struct {
 	tools    *Tools
 	params   []*param
-	required requirements
+	required schema.Requirements
 	// phrases are the known values, by their first folded word.
 	phrases map[string][]phrase
 	// spoken are those that were collected, while the set is made.
@@ -61,6 +61,8 @@ type Set struct {
 	writes bool
 	// counted are parameters whose values stand behind a number in the examples: "40 boxes".
 	counted []*param
+	// aliased are the folded words of its aliases, but for those of grammar.
+	aliased map[string]bool
 	// informing is the switch that says whether somebody is told, informed who it is.
 	informing *param
 	informed  []string

@@ -13,7 +13,7 @@ import (
 // can or cannot be, and a time of day where the statement says what it is the time of. In one
 // that denies something only what cannot be is read.
 func (s *Set) Stated(m *Message, run Range, values map[string]any, denied bool) (map[string]any, map[string]contracts.Evidence) {
-	r := &reading{passage: s.passage(m, run, nil)}
+	r := &reading{passage: s.passage(m, run, nil), beside: true}
 	r.collect()
 	out, evidence := map[string]any{}, map[string]contracts.Evidence{}
 	for _, p := range s.params {

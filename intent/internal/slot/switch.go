@@ -86,14 +86,26 @@ func (r *reading) informed() {
 	}
 	for i := r.from; i < r.to; i++ {
 		c, ok := switches.Told(r.set.tools.Lexicon.Lexica, r.doc.Tokens, r.from, r.to, i, func(j int) bool { return slices.Contains(who, r.doc.Tokens[j].Stem) || r.near.standsFor(j, who) })
-		if !ok || !r.try(1) {
-			continue
+		if !ok || !r.try(1) || !r.beside && !r.near.asks(c.First, c.Last) {
+			continue // who is told of something else
 		}
 		r.mentions = slices.DeleteFunc(r.mentions, func(m mention) bool {
 			return m.param != p && m.first >= c.First && m.last <= c.Last || m.param == p && m.first <= c.Last && c.First <= m.last
 		})
 		r.add(mention{param: p, first: c.First, last: c.Last, value: c.On, kind: kindBoolean, p: worthAble})
 	}
+}
+
+// asks tells whether a word of the request stands outside of a run, beside its values: its
+// verb.
+func (r *vicinity) asks(first, last int) bool {
+	for i := r.from; i < r.to; i++ {
+		t := r.doc.Tokens[i]
+		if (i < first || i > last) && !r.inEntity[i] && !r.set.tools.Lexicon.Light(t.Fold) && !t.Is(text.FormQuoted|text.FormDigits|text.FormMixed) && (r.set.Knows(t) || r.set.Akin(t)) {
+			return true
+		}
+	}
+	return false
 }
 
 // standsFor tells a word that is a known value of another parameter for one of the words.

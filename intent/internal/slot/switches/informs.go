@@ -7,11 +7,11 @@ import (
 	"github.com/manifold-run/manifold/intent/internal/text"
 )
 
-// Informs tells the name of a switch that begins with a verb of telling: "notify_owner". The
-// rest of it is who is told.
+// Informs tells the name of a switch that is a verb of telling and who is told:
+// "notify_owner".
 func Informs(lex *lang.Lexica, name string) (who []string, ok bool) {
 	words := text.Tokens(name)
-	if len(words) == 0 || lex.Kin(words[0].Fold)&lang.KindOf("notify") == 0 || words[0].Has(lang.Light) {
+	if len(words) < 2 || lex.Kin(words[0].Fold)&lang.KindOf("notify") == 0 || words[0].Has(lang.Light) {
 		return nil, false
 	}
 	for _, w := range words[1:] {
@@ -50,7 +50,7 @@ func Told(lex *lang.Lexica, tokens []text.Token, from, to, i int, is func(i int)
 	c.left()
 	c.right()
 	told := slices.ContainsFunc(c.words(), func(t text.Token) bool {
-		return t.Has(lang.Past) || t.Has(lang.Helps) && !t.Has(lang.Needing) && !t.Has(lang.Want)
+		return t.Has(lang.Past) || t.Has(lang.Helps) && !t.Has(lang.Needing) && !t.Has(lang.Want) && !t.Has(lang.Article) // "a" is French, too
 	})
 	if told || c.speaker || !c.named && !c.denied() || c.past(i) && !c.bids() {
 		return Telling{}, false
