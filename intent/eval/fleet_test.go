@@ -55,3 +55,23 @@ func TestAListedValueAReasonAndAPlaceAreRead(t *testing.T) {
 		}
 	}
 }
+
+// Who is only told is no request for what is done beside it, and a word that is known for a
+// value in its own language is read as no other one.
+func TestWhoIsToldAsksForNothingElse(t *testing.T) {
+	t.Parallel()
+	catalog := domainsIn(t, "testdata/practice.json")
+	judgeAll(t, settled(t, catalog), catalog, map[string][]string{
+		"cancel VT48120 and warn the owner":                       {"vet.cancel_appointments appointment_ids=[VT48120] notify_owner=true"},
+		"annulla VT48120 senza avvisare il proprietario":          {"vet.cancel_appointments appointment_ids=[VT48120] notify_owner=false"},
+		"cancela VT48120 y avisa a la dueña":                      {"vet.cancel_appointments appointment_ids=[VT48120] notify_owner=true"},
+		"VT48120 is confirmed, please tell the owner":             nil,
+		"VT48120 is all right, let the owner know":                nil,
+		"VT48120 ist bestätigt, informiere den Besitzer":          nil,
+		"drop PJ-48120, no fee":                                   {"print.cancel_jobs charge_fee=false job_nos=[PJ-48120]"},
+		"add \"ring twice\" to PJ-48120, visible to the customer": nil,
+		"ayer ya encargué 700 hojas de papel kraft":               nil,
+		"which banners are late":                                  {"print.find_jobs overdue_only=true product=banner"},
+		"Mill Lane Books needs 30 folded brochures by Friday":     {"print.create_job copies=30 customer=[Mill Lane Books] due_day=2026-11-27 finishing=[folding] product=brochure"},
+	})
+}
