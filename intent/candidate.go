@@ -169,7 +169,7 @@ func (s *sentenceReader) candidate(p *part, r rated, conf float64, learned, fore
 	case foreign:
 		explained = r.cover.Content * conf // its words are none that are known
 	case writes:
-		conf = min(conf, r.cover.Limit(r.best, anyValue), r.cover.LimitForeign(anyValue, len(r.filled.Missing) == 0, r.silent))
+		conf = min(conf, r.cover.Limit(r.best, anyValue), r.cover.LimitForeign(anyValue, len(r.filled.Missing) == 0, slot.AskedWith(s.x.set(c)).Unnamed(r.filled.Missing), r.silent))
 	case !learned:
 		conf = min(conf, r.cover.Limit(r.best, anyValue))
 	}

@@ -12,7 +12,7 @@ import (
 // authors who never saw how any of it is read. Done is which share of the clear requests is
 // done at least, in percent, by words alone and when it is settled: it may only rise. Much
 // is asked about, for half of the languages have no example in most of the domains.
-func strangers() map[string]int { return map[string]int{"strange": 44, "fleet": 40, "practice": 40} }
+func strangers() map[string]int { return map[string]int{"strange": 44, "fleet": 40, "practice": 26} }
 
 // What is done of what is said to strange domains is what was said, and nothing is done of
 // what must not be.

@@ -370,7 +370,7 @@ func (a *accounting) operator(i, to int) (lang.Hit[lang.Operator], bool) {
 	}
 	// "Se" is "if" in Portuguese and a pronoun in Spanish: a language that is ruled out has none.
 	hit, ok := lang.FindIn(&a.m.lex.Operators, a.m.Tokens[:to], i, a.m.voice.At(i).Possible)
-	if ok && hit.Value == lang.Or && a.article(i, to) {
+	if ok && hit.Value == lang.Or && (a.article(i, to) || hit.Language != a.m.language && a.m.is(i, lang.Article)) {
 		return hit, false
 	}
 	if ok && hit.Tokens == 1 && a.then(i) && (hit.Value == lang.Order || hit.Value == lang.Afterwards || hit.Value == lang.Instead) {

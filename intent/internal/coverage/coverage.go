@@ -27,6 +27,7 @@ type Coverage struct {
 	Strange   float64 // of these, the number that it does not know
 	First     float64 // how well it knows the first of these, each next one counting less
 	question  bool    // it has a word such as "who"
+	named     float64 // of the strange words those that are written as names
 	foreign   bool    // the text begins with a content word that it does not know
 	aside     bool    // the second one, which is mostly what is wanted, is such a word, and no value stands before it
 }
@@ -53,6 +54,9 @@ func Of(lexicon *text.Lexicon, set *slot.Set, tokens []text.Token, covered, time
 				c.aside = c.aside || c.Asked == 1 && !valued && share == 0
 				c.Asked++
 				c.Strange += 1 - share
+				if share == 0 && t.Named() {
+					c.named++
+				}
 				c.First += pace * share
 				paces += pace
 				pace *= pacing
@@ -114,8 +118,12 @@ func (c Coverage) Limit(best float64, anyValue bool) float64 {
 // LimitForeign is the most that a text gets for what has an effect: of two words
 // a foreign one is as good as the other, and the one behind the verb counts more
 // where it can be no value that is needed. silent is the share of what is needed
-// for which nothing is said.
-func (c Coverage) LimitForeign(anyValue, complete bool, silent float64) float64 {
+// for which nothing is said; unnamed tells that a name is needed, which words that are written
+// so may be.
+func (c Coverage) LimitForeign(anyValue, complete, unnamed bool, silent float64) float64 {
+	if unnamed {
+		c.Asked, c.Strange = c.Asked-c.named, c.Strange-c.named
+	}
 	switch {
 	case c.Asked <= 3 && c.aside && silent >= 0.5:
 		return foreignConfidence

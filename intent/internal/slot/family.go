@@ -6,6 +6,7 @@ import (
 
 	"github.com/manifold-run/manifold/contracts"
 	"github.com/manifold-run/manifold/intent/internal/lang"
+	"github.com/manifold-run/manifold/intent/internal/schema"
 	"github.com/manifold-run/manifold/intent/internal/text"
 )
 
@@ -56,7 +57,7 @@ func (f *Family) gather() {
 			if !p.shared() {
 				continue
 			}
-			values := slices.Concat(flatten(c.Metadata.ParameterSpecs[p.single].Examples), flatten(c.Metadata.ParameterSpecs[p.list].Examples))
+			values := slices.Concat(schema.Flatten(c.Metadata.ParameterSpecs[p.single].Examples), schema.Flatten(c.Metadata.ParameterSpecs[p.list].Examples))
 			for _, v := range values {
 				if word, ok := v.(string); ok && !slices.Contains(f.values[p.name()], word) {
 					f.values[p.name()] = append(f.values[p.name()], word)

@@ -90,3 +90,23 @@ func TestANameLeadsARequest(t *testing.T) {
 		}
 	}
 }
+
+// A full name behind a word that stands before it in the examples is no part of the single one
+// before it, no name is a slip, and the noun behind "without" is the switch's.
+func TestAFullNameIsNotThatOfWhatItOwns(t *testing.T) {
+	t.Parallel()
+	const bell = `{"name":"hang_bell","description":"Hangs a bell.","schema":{"type":"object","properties":{
+  "cow":{"type":"string","description":"What the cow is called."},"farmer":{"type":"string","description":"Who has the cow."},
+  "colour":{"type":"string","enum":["red","green"]},"engraving":{"type":"boolean"}},"required":["cow","farmer"]},
+ "metadata":{"side_effect_class":"write_reversible","intent_hints":{"examples":["hang a bell on Berta of Josef Huber","a bell for Liesl of Resi Maier","häng Berta von Josef Huber eine Glocke um, ohne Gravur"]},
+  "parameter_specs":{"cow":{"examples":["Berta","Liesl"]},"farmer":{"examples":["Josef Huber","Resi Maier"]},"colour":{"aliases":{"crimson":"red","perla":"green"}}}}}`
+	for say, want := range map[string]string{
+		"hang a bell on Zenzi of Ann Moss":               `{"cow":"Zenzi","farmer":"Ann Moss"}`,
+		"hang a bell on Berta of Perlo Lang":             `{"cow":"Berta","farmer":"Perlo Lang"}`,
+		"häng Berta von Josef Huber was um, ohne Gravur": `{"cow":"Berta","engraving":false,"farmer":"Josef Huber"}`,
+	} {
+		if got, _ := json.Marshal(fill(t, bell, say).Values); string(got) != want { //nolint:errchkjson // plain values
+			t.Errorf("%q: %s, want %s", say, got, want)
+		}
+	}
+}

@@ -177,6 +177,11 @@ func (a Asked) OpenKinds(values map[string]any) []string {
 	return out
 }
 
+// Unnamed tells that one of the parameters takes names.
+func (a Asked) Unnamed(missing []string) bool {
+	return slices.ContainsFunc(missing, func(name string) bool { p := a.of.byName(name); return p != nil && p.naming })
+}
+
 // Measures tells that the numbers of a parameter are of a unit.
 func (a Asked) Measures(name, unit string) bool {
 	p := a.of.byName(name)

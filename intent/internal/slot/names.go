@@ -41,6 +41,7 @@ func (r *reading) names() {
 					r.offerName(p, i, last)
 				}
 			}
+			owned(r, frees, i, last)
 			i = last
 			continue
 		}
@@ -50,6 +51,22 @@ func (r *reading) names() {
 					r.plain(p, i)
 				}
 			}
+		}
+	}
+}
+
+// owned offers the full name in a run of capitals behind a word that stands before values of
+// its parameter, and to another one the single name before it: "Luna de Marta Ferro".
+func owned(r *reading, frees []*param, first, last int) {
+	k := first + 1
+	at := slices.IndexFunc(frees, func(q *param) bool { return q.naming && q.written.words == 1 })
+	if at < 0 || k+2 > last || r.learning || !r.set.tools.cues.Particle[r.doc.Tokens[k].Fold] {
+		return
+	}
+	for _, p := range frees {
+		if p != frees[at] && p.naming && p.written.words > 1 && r.near.expects(p.lefts, k) && r.try(dear) {
+			r.offerName(frees[at], first, first)
+			r.offerName(p, k+1, last)
 		}
 	}
 }

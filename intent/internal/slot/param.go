@@ -60,6 +60,7 @@ type param struct {
 	own   map[string]bool // words of the description that are in no other
 	says  switches.Words  // of a switch: those that say that it is on or off
 	tail  string          // of a switch: the noun that its name ends in
+	lacks []string        // the same as the examples have it behind "without"
 	sense cues.Sense
 	unit  string
 	units int // how many units of time the description names
@@ -253,7 +254,7 @@ func (p *param) describe(name string, of schema.Schema, outer string) {
 	p.kind = of.Type
 	p.enum = of.Options()
 	if p.kind == "" {
-		p.kind = kindOf(p.enum)
+		p.kind = schema.KindOf(p.enum)
 	}
 	p.format, p.low, p.high = of.Format, of.Minimum, of.Maximum
 	if of.ExMinimum != nil {
@@ -299,19 +300,6 @@ func (p *param) describe(name string, of schema.Schema, outer string) {
 	p.metric = measure.Unit(p.desc)
 }
 
-func kindOf(enum []any) schema.TypeName {
-	if len(enum) == 0 {
-		return "string"
-	}
-	switch enum[0].(type) {
-	case float64, int, json.Number:
-		return "number"
-	case bool:
-		return "boolean"
-	}
-	return "string"
-}
-
 // specify takes what parameter_specs say.
 func (p *param) specify(spec contracts.ParameterSpec) {
 	if p.pattern == nil && spec.Pattern != "" {
@@ -325,22 +313,9 @@ func (p *param) specify(spec contracts.ParameterSpec) {
 	}
 	p.hasDefault = p.hasDefault || spec.Default != nil
 	p.subject = p.subject || spec.Subject != nil
-	for _, v := range flatten(spec.Examples) {
+	for _, v := range schema.Flatten(spec.Examples) {
 		p.learnShape(v)
 	}
-}
-
-// flatten opens lists, which are examples of their items.
-func flatten(values []any) []any {
-	var out []any
-	for _, v := range values {
-		if list, ok := v.([]any); ok {
-			out = append(out, list...)
-			continue
-		}
-		out = append(out, v)
-	}
-	return out
 }
 
 // learnShape looks at one example value.

@@ -99,7 +99,7 @@ func (s *Set) addExamples(p *param, spec contracts.ParameterSpec) {
 	if p.kind != "string" || p.temporal() {
 		return
 	}
-	for _, v := range flatten(spec.Examples) {
+	for _, v := range schema.Flatten(spec.Examples) {
 		if word, ok := v.(string); ok {
 			s.addPhrase(word, p, v, kindExample, 0.88)
 		}
@@ -219,10 +219,20 @@ func shortestBent(kind string) int {
 	return 4
 }
 
+// inName tells a word of a name of several: "Petra Lang" is no slip of "perra".
+func (r *reading) inName(i int) bool {
+	last, ok := r.spelling.Capitals(i)
+	if !ok || last == i && i > r.from && !r.doc.Tokens[i].Break {
+		last, ok = r.spelling.Capitals(max(r.from, i-1))
+		return ok && last >= i
+	}
+	return last > i
+}
+
 // misspelled forgives one wrong letter in a long word that means nothing else.
 func (r *reading) misspelled(i int) {
 	t := r.doc.Tokens[i]
-	if len(t.Fold) < 5 || r.set.Knows(t) || r.set.tools.Lexicon.Light(t.Fold) || t.Is(text.FormDigits|text.FormMixed) {
+	if len(t.Fold) < 5 || r.inName(i) || r.set.Knows(t) || r.set.tools.Lexicon.Light(t.Fold) || t.Is(text.FormDigits|text.FormMixed) {
 		return
 	}
 	for _, ph := range r.set.fuzzy {

@@ -130,6 +130,7 @@ func (s *Set) learn(example string) {
 		}
 	}
 	learnCounted(s, doc, found)
+	learnLacking(s, doc, covered)
 	for _, m := range found {
 		if m.item {
 			continue // its neighbour is another item

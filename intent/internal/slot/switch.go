@@ -8,6 +8,7 @@ import (
 	"github.com/manifold-run/manifold/intent/internal/slot/cues"
 	"github.com/manifold-run/manifold/intent/internal/slot/switches"
 	"github.com/manifold-run/manifold/intent/internal/text"
+	"github.com/manifold-run/manifold/intent/internal/value"
 )
 
 // boolean reads a switch that is said at a place: "notify" or "all day", also behind a
@@ -41,7 +42,7 @@ func (r *reading) boolean(i int) {
 // in a row where something is done.
 func noted(r *reading, p *param, i int) (first, last int, on, ok bool) {
 	t := r.doc.Tokens[i]
-	if t.Stem == p.tail && r.near.alone(p, t.Stem) {
+	if (t.Stem == p.tail || slices.Contains(p.lacks, t.Stem)) && r.near.alone(p, t.Stem) {
 		if j, no := switches.Denied(r.doc.Tokens, r.from, i); no && i-j <= 2 && r.doc.Tokens[j].Has(lang.Switches) && !r.doc.Tokens[j].Has(lang.Finite) {
 			return j, i, false, true
 		}
@@ -55,6 +56,15 @@ func noted(r *reading, p *param, i int) (first, last int, on, ok bool) {
 		return first, next, on, two && same == on && !r.learning
 	}
 	return 0, 0, false, false
+}
+
+// learnLacking keeps the nouns behind words such as "without" in an example, for the only switch
+// that there is: "ohne Gebühr".
+func learnLacking(s *Set, d *value.Doc, covered []bool) {
+	is := func(p *param) bool { return p.kind == "boolean" }
+	if at := slices.IndexFunc(s.params, is); at >= 0 && !slices.ContainsFunc(s.params[at+1:], is) {
+		s.params[at].lacks = append(s.params[at].lacks, switches.Lacking(s.tools.Lexicon.Lexica, d.Tokens, covered)...)
+	}
 }
 
 // alone tells that no other parameter has a word in its name.
@@ -96,12 +106,11 @@ func (r *reading) informed() {
 	}
 }
 
-// asks tells whether a word of the request stands outside of a run, beside its values: its
-// verb.
+// asks tells whether a word that may ask for something stands outside of a run.
 func (r *vicinity) asks(first, last int) bool {
 	for i := r.from; i < r.to; i++ {
 		t := r.doc.Tokens[i]
-		if (i < first || i > last) && !r.inEntity[i] && !r.set.tools.Lexicon.Light(t.Fold) && !t.Is(text.FormQuoted|text.FormDigits|text.FormMixed) && (r.set.Knows(t) || r.set.Akin(t)) {
+		if (i < first || i > last) && !r.inEntity[i] && !r.set.tools.Lexicon.Light(t.Fold) && !t.Is(text.FormQuoted|text.FormDigits|text.FormMixed|text.FormCaps) {
 			return true
 		}
 	}

@@ -86,3 +86,19 @@ func Tail(name string) string {
 	}
 	return strings.TrimSpace(stems[len(stems)-1])
 }
+
+// Lacking gives the nouns that stand behind a word such as "without", by their stems.
+func Lacking(lex *lang.Lexica, tokens []text.Token, covered []bool) []string {
+	var out []string
+	for i := range len(tokens) - 1 {
+		noun := i + 1
+		for noun+1 < len(tokens) && tokens[noun].Has(lang.Article) {
+			noun++
+		}
+		t := tokens[noun]
+		if tokens[i].Has(lang.Lacking) && !covered[noun] && !t.Break && !t.Has(lang.Function) && !t.Has(lang.Pronoun) && lex.Kin(t.Fold) == 0 && !lex.Gerund(t.Fold) {
+			out = append(out, t.Stem)
+		}
+	}
+	return out
+}

@@ -1,0 +1,30 @@
+package schema
+
+import "encoding/json"
+
+// Flatten opens lists, which are examples of their items.
+func Flatten(values []any) []any {
+	var out []any
+	for _, v := range values {
+		if list, ok := v.([]any); ok {
+			out = append(out, list...)
+			continue
+		}
+		out = append(out, v)
+	}
+	return out
+}
+
+// KindOf gives the type of the values that a list of options has.
+func KindOf(enum []any) TypeName {
+	if len(enum) == 0 {
+		return "string"
+	}
+	switch enum[0].(type) {
+	case float64, int, json.Number:
+		return "number"
+	case bool:
+		return "boolean"
+	}
+	return "string"
+}
