@@ -190,6 +190,8 @@ func (r *reading) date(p *param, e value.Entity) {
 	switch {
 	case p.role == roleNone && (cue == roleNone || !slices.ContainsFunc(r.set.params, (*param).bounds)):
 		score += 0.1 // "to December 12" of what has no period is a day
+	case p.role == roleEnd && cue == roleNone && r.near.lone((*param).temporal, p):
+		score += 0.1 // nor has "needed_by"
 	case p.role == cue && e.Edge != value.Whole:
 		score += 0.4 // both ends were said together
 	case p.role == cue:

@@ -82,12 +82,28 @@ func TestANameLeadsARequest(t *testing.T) {
   "parameter_specs":{"firm":{"examples":["Tall Pines Ltd","Blue Heron"]}}}}`
 	for say, want := range map[string]string{
 		"Copper Kettle needs 25 plates":       `{"firm":"Copper Kettle","plates":25}`,
+		"Gasthof Krone möchte 25 Teller":      `{"firm":"Gasthof Krone","plates":25}`,
 		"a Quinta Velha precisa de 25 plates": `{"firm":"Quinta Velha","plates":25}`,
 		"Copper needs 25 plates":              `{"plates":25}`,
 	} {
 		if got, _ := json.Marshal(fill(t, catering, say).Values); string(got) != want { //nolint:errchkjson // plain values
 			t.Errorf("%q: %s, want %s", say, got, want)
 		}
+	}
+}
+
+// What must be there by a day has no other end of a period, whatever stands before the day.
+func TestADayByWhich(t *testing.T) {
+	t.Parallel()
+	const coal = `{"name":"order_coal","description":"Orders coal.","schema":{"type":"object","properties":{
+  "sacks":{"type":"integer"},"bring_by":{"type":"string","format":"date"}},"required":["sacks"]},"metadata":{"side_effect_class":"write_reversible"}}`
+	for _, say := range []string{"order 7 sacks by Wednesday", "order 7 sacks for Wednesday", "bestelle 7 Sack bis Mittwoch", "bestelle 7 Sack zum 25. November", "pide 7 sacos para el miércoles"} {
+		if got, _ := json.Marshal(fill(t, coal, say).Values); string(got) != `{"bring_by":"2026-11-25","sacks":7}` { //nolint:errchkjson // plain values
+			t.Errorf("%q: %s", say, got)
+		}
+	}
+	if got := fill(t, coal, "order 7 sacks from Wednesday").Values["bring_by"]; got != nil {
+		t.Errorf("from a day on is by %v", got)
 	}
 }
 

@@ -155,7 +155,7 @@ func (r *vicinity) context(p *param, first, last int) float64 {
 // leads tells a name of several words that begins a text, for a parameter whose values begin
 // some of the examples: "Mill Lane Books needs 30 posters".
 func (r *vicinity) leads(p *param, first, last int) bool {
-	if last == first || p.lefts["^"] == 0 || r.learning || r.spelling.CapitalNouns() {
+	if last == first || p.lefts["^"] == 0 || r.learning || r.spelling.CapitalNouns() && (last+1 >= r.to || !r.doc.Tokens[last+1].Has(lang.Want)) {
 		return false
 	}
 	for i := r.from; i < first; i++ {

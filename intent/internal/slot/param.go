@@ -362,7 +362,7 @@ func periodRole(words []string) role {
 			return roleEnd
 		}
 	}
-	if slices.Contains(words, "due") || slices.Contains(words, "deadlin") {
+	if len(words) > 1 && words[len(words)-1] == "by" || slices.Contains(words, "due") || slices.Contains(words, "deadlin") {
 		return roleEnd
 	}
 	return roleNone
