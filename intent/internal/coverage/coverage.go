@@ -54,9 +54,7 @@ func Of(lexicon *text.Lexicon, set *slot.Set, tokens []text.Token, covered, time
 				c.aside = c.aside || c.Asked == 1 && !valued && share == 0
 				c.Asked++
 				c.Strange += 1 - share
-				if share == 0 && t.Named() {
-					c.named++
-				}
+				c.named += unnamed(t, share)
 				c.First += pace * share
 				paces += pace
 				pace *= pacing
@@ -85,6 +83,14 @@ func Of(lexicon *text.Lexicon, set *slot.Set, tokens []text.Token, covered, time
 		c.Spoken = said / saidAll
 	}
 	return c
+}
+
+// unnamed counts a word that is not known and written as a name.
+func unnamed(t text.Token, share float64) float64 {
+	if share == 0 && t.Is(text.FormTitle) && !t.Is(text.FormFirst|text.FormMixed) {
+		return 1
+	}
+	return 0
 }
 
 // Length is the number of content words, flattened to at most 1.
@@ -119,9 +125,9 @@ func (c Coverage) Limit(best float64, anyValue bool) float64 {
 // a foreign one is as good as the other, and the one behind the verb counts more
 // where it can be no value that is needed. silent is the share of what is needed
 // for which nothing is said; unnamed tells that a name is needed, which words that are written
-// so may be.
+// so may be, where no other word is strange.
 func (c Coverage) LimitForeign(anyValue, complete, unnamed bool, silent float64) float64 {
-	if unnamed {
+	if unnamed && c.Strange == c.named {
 		c.Asked, c.Strange = c.Asked-c.named, c.Strange-c.named
 	}
 	switch {

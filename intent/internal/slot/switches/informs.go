@@ -116,7 +116,7 @@ func (c *clause) left() {
 // right does the same up to who is told.
 func (c *clause) right() {
 	last := c.last
-	for j := c.last + 1; j < c.to && j <= last+farthest && !c.tokens[j].Break && !(c.named && !c.noun) && c.takes(j); j++ {
+	for j := c.last + 1; j < c.to && j <= last+farthest && !c.tokens[j].Break && (!c.named || c.noun) && c.takes(j); j++ {
 		if c.named || c.tokens[j].Has(lang.Needing) || Denies(c.tokens, j) || c.speaker {
 			c.last = j
 		}
