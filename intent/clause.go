@@ -122,7 +122,7 @@ func (s *sentenceReader) propose() []*part {
 	if whole, ok := s.exactly(); ok {
 		return []*part{whole}
 	}
-	s.retracted = s.takesBack()
+	s.retracted = mood.TakesBack(s.x.tools.Lexicon, s.m.Tokens)
 	whole := s.pieces
 	s.pieces = s.spoken(whole)
 	parts := s.divide()
@@ -209,24 +209,6 @@ func (s *sentenceReader) light() []*part {
 		return []*part{whole}
 	}
 	return nil
-}
-
-// takesBack tells whether the message ends with words behind a sign that say
-// nothing but "don't".
-func (s *sentenceReader) takesBack() bool {
-	denied, ended, finite := false, false, false
-	for i := len(s.m.Tokens) - 1; i > 0; i-- {
-		t := s.m.Tokens[i]
-		ended, finite = ended || t.Has(lang.Ending), finite || t.Has(lang.Finite)
-		no := mood.Negates(t.Fold) || mood.Denies(t.Fold)
-		if !no && !s.x.tools.Lexicon.Light(t.Fold) || t.Is(text.FormQuoted) {
-			return false
-		}
-		if denied = denied || no; denied && t.Break {
-			return !ended || !finite // ", já não é preciso" says why
-		}
-	}
-	return false
 }
 
 // exactly takes a message as one request that is an example word for word, beside what

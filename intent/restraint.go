@@ -122,7 +122,7 @@ func (s *sentenceReader) switches(p *part) []bool {
 
 // limit holds back what has an effect and is not plainly asked for.
 func (r restraint) limit(p *part) {
-	commandNegated := p.mood&mood.Negated != 0 && startsNegated(r.s.m.Tokens[p.from:p.to])
+	commandNegated := p.mood&mood.Negated != 0 && mood.StartsNegated(r.s.m.Tokens[p.from:p.to])
 	for k := range p.candidates {
 		c := &p.candidates[k]
 		writes := c.Entry.Policy.SideEffectClass.Writes()
@@ -227,14 +227,4 @@ func (r restraint) unexcused(p *part, c *Candidate) mood.Mood {
 // any more" may ask to delete it, "there is no need to delete it" never does.
 func (r restraint) orders(p *part, of *indexed) bool {
 	return slices.ContainsFunc(r.s.m.Tokens[p.from:p.to], func(t text.Token) bool { return r.s.x.tools.Lexicon.Kin(t.Fold)&of.kinds != 0 })
-}
-
-// startsNegated tells a command not to do something.
-func startsNegated(tokens []text.Token) bool {
-	for _, t := range tokens[:min(len(tokens), 4)] {
-		if mood.Negates(t.Fold) || t.Fold == "no" || t.Fold == "ne" || t.Fold == "n" {
-			return true
-		}
-	}
-	return false
 }

@@ -312,7 +312,7 @@ func (r *reading) oneDay(e value.Entity) bool {
 		return false
 	}
 	called := func(i int) bool {
-		return i >= r.from && i < r.to && r.set.known.called[r.doc.Tokens[i].Stem] && !r.inEntity[i]
+		return i >= r.from && i < r.to && r.set.known.Called(r.doc.Tokens[i].Stem) && !r.inEntity[i]
 	}
 	next := e.Last + 1
 	if next < r.to && r.doc.Tokens[next].Has(lang.Particle) { // "a sexta de folga"

@@ -136,7 +136,7 @@ func (f *Family) learn(s *Set, c *contracts.Capability) {
 		}
 		for _, l := range f.labels[p.form()] {
 			if l.of != c && s.tools.Lexicon.Kin(l.token.Fold) == 0 {
-				s.known.add(l.token)
+				s.known.Add(l.token)
 			}
 		}
 	}

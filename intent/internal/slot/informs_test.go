@@ -57,8 +57,8 @@ func TestWhoIsToldIsASwitch(t *testing.T) {
 		cargo: {
 			"load K-17, 40 kilos":        `{"crate":"K-17","mass_kg":40}`,
 			"carica K-17, 40 chili":      `{"crate":"K-17","mass_kg":40}`,
-			"load K-17 and 4000 grams":   `{"crate":"K-17"}`,
-			"charge K-17, 4000 grammes":  `{"crate":"K-17"}`,
+			"load K-17 and 4000 grams":   `{"crate":"K-17","mass_kg":4}`,
+			"charge K-17, 4000 grammes":  `{"crate":"K-17","mass_kg":4}`,
 			"carrega K-17, 12,5 quilos":  `{"crate":"K-17","mass_kg":12.5}`,
 			"lade K-17, 40 Kilogramm":    `{"crate":"K-17","mass_kg":40}`,
 			"carga K-17, 40 kilogramos.": `{"crate":"K-17","mass_kg":40}`,

@@ -1,103 +1,29 @@
 package slot
 
 import (
-	"maps"
 	"slices"
 	"strings"
 
 	"github.com/manifold-run/manifold/contracts"
-	"github.com/manifold-run/manifold/intent/internal/lang"
-	"github.com/manifold-run/manifold/intent/internal/slot/wording"
 	"github.com/manifold-run/manifold/intent/internal/text"
 )
 
-// knownWords are those that the capability is asked for with: its name, its
-// keywords, the objects of its examples, its known values and the names of its
-// parameters. A description alone explains no head of a phrase.
-type knownWords struct {
-	stems map[string]bool
-	// called are the stems of its name, its keywords and the nouns of its examples.
-	called map[string]bool
-	// long are the words of five letters or more, sorted.
-	long []string
-	// says are the examples, folded, with a space around every word.
-	says []string
-}
-
-func (k *knownWords) add(t text.Token) {
-	if k.stems == nil {
-		k.stems = map[string]bool{}
-	}
-	k.stems[t.Stem] = true
-	if len(t.Fold) >= 5 {
-		k.long = append(k.long, t.Fold)
-	}
-}
-
-func (k *knownWords) addText(texts ...string) {
-	for _, s := range texts {
-		for _, t := range text.Tokens(s) {
-			k.add(t)
-		}
-	}
-}
-
-func stemsOf(texts ...string) map[string]bool {
-	out := map[string]bool{}
-	for _, s := range texts {
-		for _, t := range text.Tokens(s) {
-			out[t.Stem] = true
-		}
-	}
-	return out
-}
-
-// usual is in how many examples a word stands that belongs to the request, though
-// some value was read over it.
-const usual = 2
-
 // collect takes the words that the manifest gives beside its examples.
-func (k *knownWords) collect(s *Set, entry *contracts.CapabilityEntry, title string) {
+func collect(s *Set, entry *contracts.CapabilityEntry, title string) {
 	c := entry.Capability
-	k.addText(text.SplitName(c.Name), text.SplitName(entry.Domain), title)
-	k.called = stemsOf(text.SplitName(c.Name))
+	names := []string{text.SplitName(entry.Domain), title}
 	for _, p := range s.params {
-		k.addText(text.SplitName(p.single), text.SplitName(p.list))
+		names = append(names, text.SplitName(p.single), text.SplitName(p.list))
 	}
 	for _, phrases := range s.phrases {
 		for _, ph := range phrases {
 			if ph.kind == kindAlias || ph.kind == kindEnum {
-				k.addText(strings.Join(ph.words, " "))
+				names = append(names, strings.Join(ph.words, " "))
 			}
 		}
 	}
-	seen := map[string]int{}
-	if h := c.Metadata.IntentHints; h != nil {
-		k.addText(h.Keywords...)
-		maps.Copy(k.called, stemsOf(h.Keywords...))
-		for _, example := range h.Examples {
-			var b strings.Builder
-			b.WriteByte(' ')
-			for _, t := range text.Tokens(example) {
-				b.WriteString(t.Fold)
-				b.WriteByte(' ')
-				if seen[t.Fold]++; seen[t.Fold] == usual && !t.Is(text.FormDigits|text.FormMixed|text.FormCaps|text.FormQuoted) && !t.Is(text.FormTitle) {
-					k.add(t) // what many examples say is no value of one
-					if !t.Has(lang.Function) && !t.Has(lang.Filler) && !t.Has(lang.Value) && s.tools.Lexicon.Kin(t.Fold) == 0 {
-						k.called[t.Stem] = true
-					}
-				}
-			}
-			k.says = append(k.says, b.String())
-		}
-	}
-	slices.Sort(k.long)
-	k.long = slices.Compact(k.long)
+	s.known.Collect(s.tools.Lexicon.Lexica, c.Metadata.IntentHints, text.SplitName(c.Name), names)
 }
-
-// shortestPart is how many letters a word has that another may end in, as German
-// compounds do.
-const shortestPart = 4
 
 // Asked is what a capability is asked for with, beside its values.
 type Asked struct{ of *Set }
@@ -107,29 +33,10 @@ func AskedWith(s *Set) Asked { return Asked{s} }
 
 // Head tells whether the capability is asked for with a word, in another form,
 // misspelled by a letter, or at the end of a compound.
-func (a Asked) Head(t text.Token) bool {
-	if a.of.known.stems[t.Stem] {
-		return true
-	}
-	if len(t.Fold) < 4 || t.Is(text.FormDigits|text.FormMixed|text.FormQuoted) {
-		return false
-	}
-	if len(t.Fold) == 4 { // a word of its own is no slip of another
-		return !t.Has(lang.Function) && !t.Is(text.FormTitle) && slices.ContainsFunc(a.of.known.long, func(w string) bool { return len(w) == 5 && w[0] == t.Fold[0] && wording.Near(t.Fold, w) })
-	}
-	for _, w := range a.of.known.long {
-		if wording.Near(t.Fold, w) || wording.Bends(t.Fold, w) || len(w) >= shortestPart && strings.HasSuffix(t.Fold, w) {
-			return true
-		}
-	}
-	return false
-}
+func (a Asked) Head(t text.Token) bool { return a.of.known.Head(t) }
 
 // Says tells whether an example has folded words in a row.
-func (a Asked) Says(folds []string) bool {
-	words := " " + strings.Join(folds, " ") + " "
-	return slices.ContainsFunc(a.of.known.says, func(example string) bool { return strings.Contains(example, words) })
-}
+func (a Asked) Says(folds []string) bool { return a.of.known.Says(folds) }
 
 // Bound tells which end of a range a parameter is: 1 for the lower end of numbers
 // ("above"), -1 for the upper end ("below"), 0 for none.

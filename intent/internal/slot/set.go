@@ -9,6 +9,7 @@ import (
 	"github.com/manifold-run/manifold/intent/internal/lang"
 	"github.com/manifold-run/manifold/intent/internal/schema"
 	"github.com/manifold-run/manifold/intent/internal/slot/cues"
+	"github.com/manifold-run/manifold/intent/internal/slot/known"
 	"github.com/manifold-run/manifold/intent/internal/slot/wording"
 	"github.com/manifold-run/manifold/intent/internal/text"
 	"github.com/manifold-run/manifold/intent/internal/value"
@@ -56,7 +57,7 @@ type Set struct {
 	// long are its words of five letters or more as they are written, sorted.
 	long []string
 	// known are the words that the capability is asked for with.
-	known knownWords
+	known known.Words
 	// writes tells that the capability has an effect.
 	writes bool
 	// counted are parameters whose values stand behind a number in the examples: "40 boxes".
@@ -90,7 +91,7 @@ func Compile(tools *Tools, entry *contracts.CapabilityEntry, domainTitle string,
 	}
 	slices.Sort(s.long)
 	s.long = slices.Compact(s.long)
-	s.known.collect(s, entry, domainTitle)
+	collect(s, entry, domainTitle)
 	return s
 }
 
@@ -146,7 +147,7 @@ func (s *Set) learn(example string) {
 	for i, t := range doc.Tokens {
 		if !covered[i] && !t.Is(text.FormDigits|text.FormMixed) {
 			s.knowToken(t)
-			s.known.add(t)
+			s.known.Add(t)
 		}
 	}
 }
