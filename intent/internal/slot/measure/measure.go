@@ -121,3 +121,9 @@ func Turned(n float64, unit, into string) (float64, bool) {
 	}
 	return math.Round(n*from.factor/to.factor*precision) / precision, true
 }
+
+// Fits tells a unit that is another one, or is turned into it.
+func Fits(unit, into string) bool {
+	_, turned := Turned(1, unit, into)
+	return turned || unit == into
+}
