@@ -71,6 +71,7 @@ func TestWhoIsToldAsksForNothingElse(t *testing.T) {
 		"drop PJ-48120, no fee":                                   {"print.cancel_jobs charge_fee=false job_nos=[PJ-48120]"},
 		"add \"ring twice\" to PJ-48120, visible to the customer": nil,
 		"ayer ya encargué 700 hojas de papel kraft":               nil,
+		"bring the deadline of PJ-48120 forward to 4 December":    {"print.change_due_day day=2026-12-04 job_no=PJ-48120"},
 		"which banners are late":                                  {"print.find_jobs overdue_only=true product=banner"},
 		"Mill Lane Books needs 30 folded brochures by Friday":     {"print.create_job copies=30 customer=[Mill Lane Books] due_day=2026-11-27 finishing=[folding] product=brochure"},
 	})
