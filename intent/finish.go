@@ -100,7 +100,7 @@ func (j judgement) requests(parts []*part) []*part {
 	since := -1
 	for _, p := range parts {
 		switch {
-		case clear(p) || j.commandsAt(p):
+		case clear(p) && !account.Either(j.s.said, p.from) || j.commandsAt(p):
 			if since >= 0 {
 				p.since, since = since, -1
 			}

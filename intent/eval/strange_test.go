@@ -202,3 +202,15 @@ func TestPhrasesAroundValues(t *testing.T) {
 		}
 	}
 }
+
+// One of two is neither, whatever the second alone may ask for.
+func TestOneOfTwoIsNeither(t *testing.T) {
+	t.Parallel()
+	catalog := domainsIn(t, "testdata/practice.json")
+	judgeAll(t, settled(t, catalog), catalog, map[string][]string{
+		"please order 3000 sheets of A3 paper, matt":   {"print.order_paper kind=matt sheets=3000 size=A3"},
+		"get another 3000 A3 sheets in, matt or gloss": nil,
+		"order 3000 sheets of A3, matt or gloss":       nil,
+		"order 3000 or 4000 sheets of A3 paper, matt":  nil,
+	})
+}

@@ -95,3 +95,9 @@ func asksFor(m *Message, s *Segment) bool {
 	}
 	return true
 }
+
+// Either tells what stands behind a word such as "or": it is the other of two.
+func Either(m *Message, i int) bool {
+	hit, ok := lang.Find(&m.lex.Operators, m.Tokens, max(i-1, 0))
+	return ok && i > 0 && hit.Value == lang.Or && m.word(i-1)
+}
