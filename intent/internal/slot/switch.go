@@ -26,7 +26,7 @@ func (r *reading) boolean(i int) {
 			continue
 		}
 		says, known := p.says[r.doc.Tokens[last].Stem]
-		on := !known || says || score != worthAble
+		on := (!known || says || score != worthAble) && (r.learning || !switches.Removed(r.set.tools.Lexicon.Lexica, r.set.kinds, r.doc.Tokens[r.from:r.to]))
 		for j := last; j >= r.from && j >= first-negationReach && (j >= first || !r.doc.Tokens[j+1].Break); j-- {
 			if cues.Negates(r.doc.Tokens[j].Fold) {
 				first, on = min(first, j), !on

@@ -15,6 +15,10 @@ const (
 	leak = `{"name":"report_leak","description":"Reports a leak in a cabin.","schema":{"type":"object","properties":{
   "cabin":{"type":"string","pattern":"^K-[0-9]{2}$"},
   "usable":{"type":"boolean","description":"Whether one can still sleep there."}},"required":["cabin"]},"metadata":{"side_effect_class":"write_reversible"}}`
+	bill = `{"name":"mark_bill","description":"Marks a bill.","schema":{"type":"object","properties":{
+  "bill":{"type":"string","pattern":"^I-[0-9]{2}$"},
+  "settled":{"type":"boolean","description":"Whether it counts as settled."}},"required":["bill"]},"metadata":{"side_effect_class":"write_reversible","intent_hints":{"examples":[
+  "mark the bill I-44 as settled"]}}}`
 )
 
 // A switch is known by its name in any order and however its parts are written, by its noun
@@ -33,6 +37,9 @@ func TestSwitchesAreKnownByWhatTheySay(t *testing.T) {
 		"what can be":                {leak, "K-17 leaks but you can still sleep there", `{"cabin":"K-17","usable":true}`},
 		"what cannot be":             {leak, "K-17 leaks, one cannot sleep there", `{"cabin":"K-17","usable":false}`},
 		"what cannot be any more":    {leak, "report a leak in K-17, we can't sleep in it", `{"cabin":"K-17","usable":false}`},
+		"put on":                     {bill, "mark I-17 as settled", `{"bill":"I-17","settled":true}`},
+		"taken off":                  {bill, "take the settled mark off I-17", `{"bill":"I-17","settled":false}`},
+		"removed":                    {bill, "remove the settled mark from I-17", `{"bill":"I-17","settled":false}`},
 		"a word of it alone":         {leak, "report a leak in K-17 where we sleep", `{"cabin":"K-17"}`},
 		"behind a word of something": {leak, "report a leak in K-17, the guests can hear it in their sleep", `{"cabin":"K-17"}`},
 	}

@@ -1,0 +1,25 @@
+package switches
+
+import (
+	"github.com/manifold-run/manifold/intent/internal/lang"
+	"github.com/manifold-run/manifold/intent/internal/text"
+)
+
+// Removed tells words whose first verb takes away, of a capability that is asked for by no such
+// verb: what they name is to be off ("take the paid mark off the invoice").
+func Removed(lexica *lang.Lexica, own lang.Kinds, tokens []text.Token) bool {
+	away := lang.KindOf("delete") | lang.KindOf("cancel") | lang.KindOf("stop")
+	if own&away != 0 {
+		return false
+	}
+	for i, t := range tokens {
+		kin := lexica.Kin(t.Fold)
+		for _, behind := range tokens[i+1:] {
+			kin |= lexica.Kin(behind.Fold + t.Fold) // "take … off"
+		}
+		if kin != 0 {
+			return kin&away != 0
+		}
+	}
+	return false
+}
