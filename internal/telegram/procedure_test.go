@@ -61,16 +61,18 @@ func (w *world) asked(words string, buttons ...string) telegramtest.Message {
 // before it was taken is shown once more, and the first one loses its buttons.
 func (w *world) presses(m telegramtest.Message, answer string) {
 	w.t.Helper()
-	data := ""
-	m = w.sees(ritaID, "button "+answer, func(shown telegramtest.Message) bool {
+	button := func(shown telegramtest.Message) string {
 		for _, b := range shown.Buttons {
 			if shown.Text == m.Text && strings.HasSuffix(b.Text, answer) {
-				data = b.Data
+				return b.Data
 			}
 		}
-		return data != ""
-	})
-	w.rita.PressesData(m, data)
+		return ""
+	}
+	if button(m) == "" {
+		m = w.sees(ritaID, "button "+answer, func(shown telegramtest.Message) bool { return button(shown) != "" })
+	}
+	w.rita.PressesData(m, button(m))
 }
 
 // approved lets otto approve the next gate that rita is shown by itself, and that she

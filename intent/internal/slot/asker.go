@@ -12,10 +12,17 @@ import (
 func (f *completer) askers(filled *Filled) {
 	at := f.speaker()
 	for _, p := range f.set.params {
-		if at >= 0 && p.subject && p.required && p.named(f.only) && f.empty(p, filled) {
+		if at >= 0 && p.subject && p.required && p.named(f.only) && (f.empty(p, filled) || f.hardlyNamed(p, filled)) {
 			f.keep(filled, p, puzzle.Likely{Option: puzzle.Option{First: at, Last: at, Value: p.wrapped("me")}, P: floorWrite}, kindPhrase)
 		}
 	}
+}
+
+// hardlyNamed tells a lone noun with a capital, where each noun has one, that was taken for want
+// of a name: "wie viel Urlaub habe ich noch".
+func (f *completer) hardlyNamed(p *param, filled *Filled) bool {
+	ev := filled.Evidence[p.name()]
+	return ev.Kind == kindPhrase && ev.P < floorWrite && f.spelling.Noun(f.wording.TokensIn(ev.Span[0], ev.Span[1]))
 }
 
 // speaker finds the word by which whoever speaks says that it is about them; -1 if

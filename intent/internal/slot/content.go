@@ -98,10 +98,8 @@ func addressed(r *reading, frees []*param) []mention {
 // clause tells an article or a pronoun at a place with a verb behind it that says something
 // of it.
 func clause(r *reading, i int) bool {
-	if !r.doc.Tokens[i].Has(lang.Article) && !r.doc.Tokens[i].Has(lang.Subject) {
-		return false
-	}
-	for j := i + 1; j < min(r.to, i+farthest+1); j++ {
+	subject := r.doc.Tokens[i].Has(lang.Article) || r.doc.Tokens[i].Has(lang.Subject)
+	for j := i + 1; subject && j < min(r.to, i+farthest+1); j++ {
 		if t := r.doc.Tokens[j]; t.Has(lang.Finite) || t.Has(lang.Helps) || t.Has(lang.Did) || lang.Shipped().EndsInPast(0, t.Word) {
 			return true
 		}
