@@ -35,7 +35,7 @@ func (a *accounting) introduced(from, to int) {
 // that answers hello".
 func utters(a *accounting, from, to int) {
 	for i := from + 1; i+1 < to; i++ {
-		if a.m.is(i, lang.Utters) && a.m.is(i-1, lang.Relative) && a.Classes[i] == "" && !slices.Contains(a.Classes[i+1:to], contracts.WordValue) {
+		if a.m.is(i, lang.Utters) && a.m.is(i-1, lang.Relative) && a.Classes[i] == "" && !a.m.is(i+1, lang.Function) && !slices.Contains(a.Classes[i+1:to], contracts.WordValue) {
 			a.set(i+1, to, contracts.WordBinding)
 		}
 	}
