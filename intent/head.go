@@ -54,8 +54,7 @@ func (s *sentenceReader) handsOn(c *indexed, run slot.Range, f slot.Filled) bool
 // lacking raises what is asked for by a verb and by what it is done to, where no other
 // reading has both and something that it needs is not said: no example shows how that
 // sounds, and all that comes of it is the question what is missing. Another verb of the
-// same kind will do. Words that are left over take
-// it back.
+// same kind will do. Words that are left over take it back.
 func (s *sentenceReader) lacking(p *part) {
 	tokens := s.m.Tokens[p.from:p.to]
 	root, object, kin := command.Root(s.x.tools.Lexicon, tokens), command.Object(s.x.tools.Lexicon, tokens), s.commanded(p.first)

@@ -100,6 +100,16 @@ func TestWhatLacksSomethingIsBegun(t *testing.T) {
 		"move the reservation":  nil,
 		"close the reservation": nil,
 	})
+	understand := understander(t)
+	for say, ref := range map[string]string{
+		"cámbiale el puesto a Bruno Lima":      "workday.change_business_title",
+		"renomme le chatflow Travel Desk":      "flowise.rename_chatflow",
+		"I must enter time off for Bruno Lima": "workday.request_time_off",
+	} {
+		if u := understand(say); u.Outcome != contracts.GateAccept || len(u.Intents) != 1 || u.Intents[0].Ref() != ref || len(u.Intents[0].Missing) == 0 {
+			t.Errorf("%q: %s %+v %s", say, u.Outcome, u.Intents, u.Question)
+		}
+	}
 }
 
 // The opposite of a deed is never the deed, where a domain has one of the two alone; another
@@ -209,6 +219,7 @@ func TestOneOfTwoIsNeither(t *testing.T) {
 	catalog := domainsIn(t, "testdata/practice.json")
 	judgeAll(t, settled(t, catalog), catalog, map[string][]string{
 		"please order 3000 sheets of A3 paper, matt":   {"print.order_paper kind=matt sheets=3000 size=A3"},
+		"get another 2500 A4 sheets in, gloss or matt": nil,
 		"get another 3000 A3 sheets in, matt or gloss": nil,
 		"order 3000 sheets of A3, matt or gloss":       nil,
 		"order 3000 or 4000 sheets of A3 paper, matt":  nil,
