@@ -1,6 +1,7 @@
 package model
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -72,13 +73,38 @@ func toUndo(s *State, n *Node) []undoing {
 			out = append(out, undoing{w, call})
 		}
 	}
-	slices.SortStableFunc(out, func(a, b undoing) int { // one run makes one write at a time
-		if order := b.write.Row.FinishedAt.Compare(*a.write.Row.FinishedAt); order != 0 {
-			return order
-		}
-		return b.write.index - a.write.index
-	})
+	slices.SortStableFunc(out, func(a, b undoing) int { return -madeBefore(s, a.write, b.write) })
 	return out
+}
+
+// madeBefore orders two writes of a run by when they took effect. A run makes one
+// write at a time, but two of them may bear the same time: a journal that is replayed
+// keeps milliseconds. Then the plan says which came first, round by round.
+func madeBefore(s *State, a, b *Node) int {
+	stepOfA, roundOfA := planned(s, a)
+	stepOfB, roundOfB := planned(s, b)
+	return cmp.Or(
+		a.Row.FinishedAt.Compare(*b.Row.FinishedAt),
+		cmp.Compare(roundOfA, roundOfB),
+		cmp.Compare(stepOfA.index, stepOfB.index),
+		cmp.Compare(a.index, b.index),
+	)
+}
+
+// planned is the node of the plan that a node was made for, itself if it stands there,
+// and in which round; 1 is the first.
+func planned(s *State, n *Node) (step *Node, round int) {
+	for round = 1; n.Spec.Of != ""; {
+		of := s.Node(n.Spec.Of)
+		if of == nil {
+			break
+		}
+		if n.Spec.Round != nil {
+			round = max(round, n.Spec.Round.N)
+		}
+		n = of
+	}
+	return n, round
 }
 
 // plannedStep is the planned node that a node is an instance of, or a copy.
