@@ -304,6 +304,9 @@ type PreStep struct {
 	ParamMap   map[string]any `json:"param_map,omitempty"`
 	ResultPath string         `json:"result_path,omitempty"`
 	Choose     Choose         `json:"choose,omitempty"`
+	// Always also searches for what has the form of a value already: an id may be of
+	// nothing that is there.
+	Always bool `json:"always,omitempty"`
 }
 
 // LooksUp tells whether the step asks by other parameters alone; one that

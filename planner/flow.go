@@ -27,8 +27,8 @@ func (c *capability) postSteps() []contracts.PostStep {
 
 // searches are the pre steps that the given parameters need. A value that an
 // expression gives comes from a capability, not from a person, and is taken as
-// it is. What is looked up by other parameters alone is looked up when it is
-// not given.
+// it is. What has the form of a value is searched for where the step says always.
+// What is looked up by other parameters alone is looked up when it is not given.
 func (c *capability) searches(params map[string]any) []contracts.PreStep {
 	var out []contracts.PreStep
 	for _, step := range c.preSteps() {
@@ -41,7 +41,7 @@ func (c *capability) searches(params map[string]any) []contracts.PreStep {
 		}
 		text, ok := plain(value).(string)
 		taken := slices.ContainsFunc(out, func(s contracts.PreStep) bool { return s.Param == step.Param })
-		if ok && !taken && !deferred(value) && !c.settled(step.Param, text) {
+		if ok && !taken && !deferred(value) && (step.Always || !c.settled(step.Param, text)) {
 			out = append(out, step)
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"strings"
 	"sync"
 	"time"
 
@@ -176,6 +177,26 @@ const maxListed = 50
 func (d *domain) listPriceAlerts(_ context.Context, _ domainkit.Call, q alertFilter) (alertList, error) {
 	all := d.alerts.set(q.Symbol)
 	return alertList{Alerts: all[:min(maxListed, len(all))], Count: len(all), More: len(all) > maxListed}, nil
+}
+
+type alertWords struct {
+	Query string `json:"query" description:"Id of an alert, a ticker, or part of a company's name." min:"1" max:"100"`
+}
+
+// searchAlerts finds the one alert of an id, or those of the stocks that fit.
+func (d *domain) searchAlerts(_ context.Context, _ domainkit.Call, q alertWords) (matches, error) {
+	stocks := map[string]bool{}
+	for _, s := range d.market.search(q.Query) {
+		ticker, _, _ := strings.Cut(s.symbol, ".")
+		stocks[s.symbol], stocks[ticker] = true, true
+	}
+	out := matches{Matches: []match{}}
+	for _, a := range d.alerts.set("") {
+		if (strings.EqualFold(a.ID, q.Query) || stocks[a.Symbol]) && len(out.Matches) < maxListed {
+			out.Matches = append(out.Matches, match{Value: a.ID, Label: fmt.Sprintf("%s: %s above %g", a.ID, a.Name, a.Above)})
+		}
+	}
+	return out, nil
 }
 
 type alertID struct {

@@ -85,6 +85,9 @@ func (d *domain) add(svc *domainkit.Service) error {
 			Schema:      []byte(`{"anyOf": [{"required": ["alert_id"]}, {"required": ["key"]}]}`),
 		}, d.findAlert),
 		domainkit.Add(svc, domainkit.Capability{
+			Name: "search_alerts", Description: "Finds the alerts that are set by id, ticker or company name.", Metadata: read,
+		}, d.searchAlerts),
+		domainkit.Add(svc, domainkit.Capability{
 			Name: "delete_price_alert", Description: "Deletes a price alert.",
 			Metadata: contracts.Metadata{SideEffectClass: contracts.ClassWriteIrreversible, Idempotency: contracts.IdempotencyNatural},
 		}, d.deletePriceAlert),

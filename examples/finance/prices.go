@@ -59,7 +59,7 @@ type matches struct {
 }
 
 // Summary words the result for people.
-func (m matches) Summary() string { return fmt.Sprintf("%d stocks found", len(m.Matches)) }
+func (m matches) Summary() string { return fmt.Sprintf("%d found", len(m.Matches)) }
 
 func (d *domain) searchSymbol(_ context.Context, _ domainkit.Call, q symbolQuery) (matches, error) {
 	out := matches{Matches: []match{}}
