@@ -72,6 +72,10 @@ func list[T any](k *call, page contracts.List[T]) error {
 	return k.ok(page)
 }
 
+// maxCatalog bounds a page of a listing that is held in memory whole: catalogs of several
+// hundred capabilities are not rare.
+const maxCatalog = 1000
+
 // sorted writes a page of a listing that is held in memory whole.
 func sorted[T any](k *call, all []T, key func(T) string) error {
 	p, err := k.page()
@@ -79,11 +83,11 @@ func sorted[T any](k *call, all []T, key func(T) string) error {
 		return err
 	}
 	if p.Limit <= 0 { // nothing is searched for it, and who asks for a catalog wants it whole
-		p.Limit = contracts.MaxPageLimit
+		p.Limit = maxCatalog
 	}
 	slices.SortFunc(all, func(a, b T) int { return strings.Compare(key(a), key(b)) })
 	all = slices.DeleteFunc(all, func(item T) bool { return key(item) <= p.Cursor })
-	return list(k, contracts.Cut(all, p.Bounded(contracts.MaxPageLimit).Limit, key))
+	return list(k, contracts.Cut(all, p.Bounded(maxCatalog).Limit, key))
 }
 
 // listAs is list with a view of each item.

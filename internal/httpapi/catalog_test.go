@@ -1,0 +1,45 @@
+package httpapi_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+
+	"github.com/manifold-run/manifold/contracts"
+	"github.com/manifold-run/manifold/internal/app"
+)
+
+// TestACatalogOfHundredsIsListedWhole: who asks what there is, and says no limit, is
+// not shown a part of it as if it were all.
+func TestACatalogOfHundredsIsListedWhole(t *testing.T) {
+	t.Parallel()
+	const many = 320
+	var capabilities []string
+	for i := range many {
+		capabilities = append(capabilities, fmt.Sprintf(`{"name":"count_%03d","description":"Counts the things on shelf %d","schema":{"type":"object","properties":{}},
+			"metadata":{"side_effect_class":"read","routable":false}}`, i, i))
+	}
+	manifest := `{"schema_version":"1","domain":"shelves","version":"1","title":"Shelves","description":"Counts things.","capabilities":[` + strings.Join(capabilities, ",") + `]}`
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Type", "application/json")
+		answers := map[string]string{"/health": `{"status":"ok","version":"1"}`, "/manifest": manifest}
+		_, _ = w.Write([]byte(answers[r.URL.Path])) // a caller that is gone does not matter
+	}))
+	t.Cleanup(server.Close)
+	s := setup(t, func(c *app.Config) {
+		c.Bootstrap = []byte(`{"domains":[{"domain":"shelves","url":"` + server.URL + `"}]}`)
+	})
+	for query, want := range map[string]int{"": many, "?limit=30": 30, "?limit=5000": many} {
+		var page contracts.List[contracts.CapabilityView]
+		got := s.send("rita", http.MethodGet, "/v1/capabilities"+query, "")
+		if err := json.Unmarshal([]byte(got.body), &page); err != nil {
+			t.Fatalf("%q: %v in %.200s", query, err, got.body)
+		}
+		if len(page.Items) != want || (page.Next == "") != (want == many) {
+			t.Errorf("%q: %d of %d capabilities, and the next page is %q: %.300s", query, len(page.Items), many, page.Next, got.body)
+		}
+	}
+}
