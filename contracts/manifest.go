@@ -304,8 +304,7 @@ type PreStep struct {
 	ParamMap   map[string]any `json:"param_map,omitempty"`
 	ResultPath string         `json:"result_path,omitempty"`
 	Choose     Choose         `json:"choose,omitempty"`
-	// Always also searches for what has the form of a value already: an id may be of
-	// nothing that is there.
+	// Always also searches for what has the form of a value already.
 	Always bool `json:"always,omitempty"`
 }
 

@@ -287,6 +287,4 @@ const (
 )
 
 // Terminal tells whether the state is final.
-func (s RunState) Terminal() bool {
-	return s != RunRunning && s != RunWaiting && s != RunCancelling
-}
+func (s RunState) Terminal() bool { return s != RunRunning && s != RunWaiting && s != RunCancelling }

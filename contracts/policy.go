@@ -61,9 +61,7 @@ func (p Policy) Eyes() Eyes {
 func (p Policy) Timeout() time.Duration { return time.Duration(p.TimeoutMS) * time.Millisecond }
 
 // NodeTimeout is the time for all attempts together, waiting not counted.
-func (p Policy) NodeTimeout() time.Duration {
-	return time.Duration(p.NodeTimeoutMS) * time.Millisecond
-}
+func (p Policy) NodeTimeout() time.Duration { return time.Duration(p.NodeTimeoutMS) * time.Millisecond }
 
 // WaitMax is how long a node may wait in all.
 func (p Policy) WaitMax() time.Duration { return time.Duration(p.WaitMaxS) * time.Second }

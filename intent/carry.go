@@ -13,7 +13,8 @@ import (
 // plain with what those requests were about, and where they were about several of a kind.
 func (a *Adapter) Carry(ctx context.Context, req Request, before []contracts.Intent, unsaid bool) (Understanding, bool) {
 	things := carry.Things(req.Catalog, before)
-	if len(things) == 0 || len(req.Message) > maxCarried {
+	noun := carry.Noun(before)
+	if len(things) == 0 && noun == "" || len(req.Message) > maxCarried {
 		return Understanding{}, false
 	}
 	req.Local = true
@@ -22,6 +23,11 @@ func (a *Adapter) Carry(ctx context.Context, req Request, before []contracts.Int
 		return Understanding{}, false
 	}
 	s := newReader(a.local.Index(req.Catalog), a.local.tools, req.query())
+	if at := carry.Nameless(s.said); len(at) == 1 && noun != "" && !unsaid && (u.Outcome != contracts.GateAccept || !carry.Settled(u.Intents, s.m.Tokens, at, before[0].Domain)) {
+		if u, ok := a.instead(ctx, req, carry.Put(req.Message, at, carry.Thing{Domain: before[0].Domain, Value: noun}), len(at)); ok {
+			return u, true
+		}
+	}
 	pointers := carry.Pointers(a.local.tools.Lexicon.Lexica, s.said)
 	if len(pointers) == 0 || unsaid {
 		return leftOut(req.Catalog, u, things, unsaid)
@@ -74,5 +80,5 @@ func (a *Adapter) instead(ctx context.Context, req Request, e *carry.Exchange, p
 		}
 		taken = e.Restore(in) || taken
 	}
-	return u, taken
+	return u, taken || e.Nouns(u.Intents)
 }

@@ -84,11 +84,37 @@ func readPhrases() phrases {
 		panic("chat: phrases.json: " + err.Error()) //nolint:forbidigo // it is part of the program
 	}
 	for verb, all := range p.Verbs {
-		for _, phrase := range all {
+		p.Verbs[verb] = spelledOut(all)
+		for _, phrase := range p.Verbs[verb] {
 			words[phrase] = verb
 		}
 	}
+	p.Restore, p.Regret = spelledOut(p.Restore), spelledOut(p.Regret)
 	return p
+}
+
+// spelledOut writes alternatives out, "take|put it back|off", and words that may be left
+// out, "again?".
+func spelledOut(phrases []string) []string {
+	var all []string
+	for _, phrase := range phrases {
+		begun := []string{""}
+		for word := range strings.FieldsSeq(phrase) {
+			word, optional := strings.CutSuffix(word, "?")
+			var longer []string
+			for _, before := range begun {
+				for choice := range strings.SplitSeq(word, "|") {
+					longer = append(longer, strings.TrimSpace(before+" "+choice))
+				}
+				if optional {
+					longer = append(longer, before)
+				}
+			}
+			begun = longer
+		}
+		all = append(all, begun...)
+	}
+	return all
 }
 
 // thanks tells whether a phrase is nothing but gratitude: "great, thank you so much".

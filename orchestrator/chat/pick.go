@@ -35,7 +35,7 @@ func Pick(i contracts.Interrupt, message string) string {
 	}
 	if !ok || at < 1 || at > len(i.Options) {
 		if one, is := One(text); is {
-			if id := named(i, one); id != one {
+			if id, ok := told(i, one); ok {
 				return id
 			}
 		}
@@ -43,6 +43,24 @@ func Pick(i contracts.Interrupt, message string) string {
 	}
 	return i.Options[at-1].ID
 }
+
+// told gives the one option that some words tell from the others, whatever article they
+// begin with: "the US" of "the one for the US".
+func told(i contracts.Interrupt, words string) (id string, ok bool) {
+	for {
+		if id = named(i, words); id != words {
+			return id, true
+		}
+		first, rest, more := strings.Cut(words, " ")
+		if !more || len(first) > longestArticle {
+			return "", false
+		}
+		words = rest
+	}
+}
+
+// longestArticle is how many bytes the article has at most before what tells one of several.
+const longestArticle = 3
 
 // named gives the one option whose label has all the words of a text. To a question for
 // a number a part of a label is none: "three" is not "three weeks".

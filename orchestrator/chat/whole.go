@@ -84,3 +84,22 @@ func Restoring(message string) (words string, ok bool) {
 	}
 	return words, true
 }
+
+// Clauses cuts a message at its first sign between clauses that has words on both sides;
+// false says that there is none.
+func Clauses(message string) (first, rest string, ok bool) {
+	at := strings.IndexAny(message, ",.;:!–—")
+	if at < 0 {
+		return "", "", false
+	}
+	first, rest = plain(message[:at]), plain(strings.TrimLeft(message[at:], ",.;:!–— "))
+	return first, rest, first != "" && rest != ""
+}
+
+// Tells tells a clause that may be a reason: it has no value in it, holds nothing against
+// what was said, and goes on from nothing.
+func Tells(clause string) bool {
+	_, goesOn := ReadFragment(clause)
+	first, _, _ := strings.Cut(strings.ToLower(clause), " ")
+	return !goesOn && !slices.Contains(known.But, first) && !slices.Contains(known.Not, first) && len(strings.Fields(clause)) > 1 && !strings.ContainsAny(clause, `0123456789"“”«»„`)
+}

@@ -172,7 +172,7 @@ func (r *reader) mean(ctx context.Context, who access.Principal, in Input, t orc
 	if i, ok := r.forgotten(ctx, who, in, s); ok {
 		return show(t, i, "This question is still open:"), nil
 	}
-	if next, ok, err := r.takenBack(ctx, in.Message, s, t); ok || err != nil {
+	if next, ok, err := r.takenBack(ctx, who, in.Message, s, t); ok || err != nil {
 		return next, err
 	}
 	if o, ok := chat.ReadTableOrder(in.Message); ok {
@@ -201,8 +201,8 @@ func (r *reader) mean(ctx context.Context, who access.Principal, in Input, t orc
 
 // takenBack reads a message that wants what was asked for as it was before, or for another
 // one than was named.
-func (r *reader) takenBack(ctx context.Context, message string, s standing, t orchestrator.Turn) (orchestrator.Turn, bool, error) {
-	if chat.Restores(message) {
+func (r *reader) takenBack(ctx context.Context, who access.Principal, message string, s standing, t orchestrator.Turn) (orchestrator.Turn, bool, error) {
+	if chat.Restores(message) || r.restoresForReason(ctx, who, message) {
 		if next, ok, err := r.restore(ctx, s, t); ok || err != nil {
 			return next, ok, err
 		}
@@ -211,6 +211,21 @@ func (r *reader) takenBack(ctx context.Context, message string, s standing, t or
 		return r.other(ctx, s, t)
 	}
 	return t, false, nil
+}
+
+// restoresForReason tells a message that wants what was done undone and says why in a
+// clause of its own, which asks for nothing: "take that off again, legal wants to look first".
+func (r *reader) restoresForReason(ctx context.Context, who access.Principal, message string) bool {
+	first, rest, ok := chat.Clauses(message)
+	if !ok {
+		return false
+	}
+	for _, c := range [][2]string{{first, rest}, {rest, first}} {
+		if chat.Restores(c[0]) && chat.Tells(c[1]) && !r.saysWhatToDo(ctx, who, c[1], nil) {
+			return true
+		}
+	}
+	return false
 }
 
 // answersQuestion tells whether a bare word of the grammar, such as "approve" or

@@ -14,6 +14,7 @@ import (
 	"github.com/manifold-run/manifold/orchestrator"
 	"github.com/manifold-run/manifold/orchestrator/access"
 	"github.com/manifold-run/manifold/orchestrator/answer"
+	"github.com/manifold-run/manifold/orchestrator/chat"
 	"github.com/manifold-run/manifold/orchestrator/gates"
 	"github.com/manifold-run/manifold/orchestrator/sessions"
 	"github.com/manifold-run/manifold/planner"
@@ -181,6 +182,9 @@ func (v *Views) Session(ctx context.Context, session orchestrator.Session) (orch
 	case len(runs) > 0 && runs[0].State == contracts.RunFailed && (last == nil || last.RunID == runs[0].ID || last.RunID == ""):
 		out.Status = contracts.SessionError
 	}
+	if out.Answer = withdrawn(turns, last); out.Answer != nil && len(out.Open) == 0 {
+		return out, nil
+	}
 	out.Answer, err = v.lastAnswer(ctx, last, runs)
 	return out, err
 }
@@ -279,4 +283,17 @@ func (v *Views) lastAnswer(ctx context.Context, last *orchestrator.Turn, runs []
 		return nil, nil //nolint:nilnil // nothing was said yet
 	}
 	return last.Answer, nil
+}
+
+// withdrawn is what was said when the question of the last request was taken back, which
+// has no other answer; nil where that is not how it ended.
+func withdrawn(turns []orchestrator.Turn, last *orchestrator.Turn) *contracts.Answer {
+	if last == nil || last.Outcome != orchestrator.TurnClarifying || last.RunID != "" {
+		return nil
+	}
+	end := turns[len(turns)-1]
+	if end.Command != chat.Drop && end.Command != chat.Cancel || end.Notice == "" {
+		return nil
+	}
+	return &contracts.Answer{Blocks: []contracts.Block{{Kind: contracts.BlockNote, Text: end.Notice}}}
 }

@@ -77,6 +77,67 @@ func Pointers(lexica *lang.Lexica, m *account.Message) []text.Span {
 	return out
 }
 
+// Nameless are the places where a thing is told from others of its kind without its noun:
+// "one" of "the Tesla one", what stands before "von" in "den von Tesla".
+func Nameless(m *account.Message) []text.Span {
+	var out []text.Span
+	article := -1
+	for i, t := range m.Tokens {
+		switch {
+		case t.Is(text.FormQuoted) || i > 0 && t.Break:
+			article = -1
+		case m.Says(i, lang.Article):
+			article = i
+		case article < 0:
+		case i == article+1 && announces(m, i):
+			out = append(out, text.Span{Start: t.Start, End: t.Start})
+			article = -1
+		case i > article+1 && m.Says(i, lang.Anaphor):
+			out = append(out, spanOf(t))
+			article = -1
+		case i > article+mostTelling:
+			article = -1
+		}
+	}
+	return out
+}
+
+// mostTelling is how many words stand at most between the article and "one".
+const mostTelling = 4
+
+// announces tells a preposition of the language of the message.
+func announces(m *account.Message, i int) bool {
+	for c := lang.PrepPlaceTime; c <= lang.PrepOther; c++ {
+		if m.Says(i, c) {
+			return true
+		}
+	}
+	return false
+}
+
+// Noun is what requests were about, by the name of the only capability that they asked
+// for: "book loan" of one that lists book loans; "" for none.
+func Noun(before []contracts.Intent) string {
+	if len(before) != 1 {
+		return ""
+	}
+	_, noun, ok := strings.Cut(before[0].Capability, "_")
+	if !ok {
+		return ""
+	}
+	return strings.TrimSuffix(strings.ReplaceAll(noun, "_", " "), "s")
+}
+
+// Settled tells requests that say all that they need of a domain by themselves.
+func Settled(intents []contracts.Intent, tokens []text.Token, nameless []text.Span, domain string) bool {
+	return Within(intents, domain) && !Lacks(intents, tokens, nameless)
+}
+
+// Within tells requests of one domain.
+func Within(intents []contracts.Intent, domain string) bool {
+	return !slices.ContainsFunc(intents, func(in contracts.Intent) bool { return in.Domain != domain })
+}
+
 func spanOf(t text.Token) text.Span { return text.Span{Start: t.Start, End: t.End} }
 
 // hyphened tells a word that stands behind a hyphen.

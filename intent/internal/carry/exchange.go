@@ -47,6 +47,12 @@ func (e *Exchange) Begun(tokens []text.Token) *Exchange {
 	return e
 }
 
+// Nouns tells requests that a noun was put into, "delete the Tesla alert" for "the Tesla
+// one", which are of the domain that has the noun.
+func (e *Exchange) Nouns(intents []contracts.Intent) bool {
+	return e.thing.Name == "" && Within(intents, e.thing.Domain)
+}
+
 // Text is how it reads now.
 func (e *Exchange) Text() string {
 	return strings.Repeat(" ", e.unsaid) + e.out.String()[e.unsaid:]
@@ -60,6 +66,9 @@ func (e *Exchange) put(start, end int, words string) {
 	e.out.WriteString(between)
 	if last, _ := utf8.DecodeLastRuneInString(between); unicode.IsLetter(last) { // it hangs on a word
 		words = " " + words
+	}
+	if first, _ := utf8.DecodeRuneInString(e.src[end:]); start == end && unicode.IsLetter(first) { // it stands between words
+		words += " "
 	}
 	e.edits = append(e.edits, edit{at: e.out.Len(), now: len(words), was: [2]int{start, end}})
 	e.out.WriteString(words)

@@ -3,6 +3,7 @@ package carry_test
 import (
 	"testing"
 
+	"github.com/manifold-run/manifold/contracts"
 	"github.com/manifold-run/manifold/intent/internal/account"
 	"github.com/manifold-run/manifold/intent/internal/carry"
 	"github.com/manifold-run/manifold/intent/internal/lang"
@@ -39,5 +40,40 @@ func TestWordsThatPointAtWhatWasSaidBefore(t *testing.T) {
 		if got := carry.Put(message, at, thing).Begun(tokens).Text(); got != want {
 			t.Errorf("%q reads %q", message, got)
 		}
+	}
+}
+
+func TestPlacesWhereANounIsLeftOut(t *testing.T) {
+	t.Parallel()
+	for message, want := range map[string]string{
+		"cancel the Oslo one":                "cancel the Oslo parcel",
+		"and the one to Oslo?":               "",
+		"lösch den nach Oslo":                "lösch den parcel nach Oslo",
+		"apaga o de Oslo":                    "apaga o parcel de Oslo",
+		"borra la de Oslo":                   "borra la parcel de Oslo",
+		"cancel the parcel to Oslo":          "",
+		`send "the Oslo one" to the channel`: "",
+	} {
+		tokens := text.Tokens(message)
+		m := account.Read(lang.Shipped(), message, tokens, nil, func(int) bool { return false }, func(int, int) bool { return false })
+		at := carry.Nameless(m)
+		if want == "" != (len(at) == 0) {
+			t.Errorf("%q has %d such places", message, len(at))
+			continue
+		}
+		if got := carry.Put(message, at, carry.Thing{Value: "parcel"}).Text(); want != "" && got != want {
+			t.Errorf("%q reads %q", message, got)
+		}
+	}
+}
+
+func TestWhatRequestsWereAboutByTheirName(t *testing.T) {
+	t.Parallel()
+	list := contracts.Intent{Capability: "list_sea_parcels"}
+	if got := carry.Noun([]contracts.Intent{list}); got != "sea parcel" {
+		t.Errorf("%q", got)
+	}
+	if got := carry.Noun([]contracts.Intent{list, list}); got != "" {
+		t.Errorf("two requests are about %q", got)
 	}
 }

@@ -327,12 +327,12 @@ func (r *reading) lists() {
 }
 
 // listItem finds the last token of a list item in small letters. Behind a name only
-// a name goes on, and words that more follows are another request: "for Ana and
+// a name goes on, behind a code no words do, and words that more follows are another request: "for Ana and
 // bake a cake".
 func listItem(r *reading, m mention, first int) int {
 	last := r.plainEnd(m.param, first)
 	next := last + 1
-	if r.doc.Tokens[m.first].Is(text.FormTitle|text.FormCaps) || next < r.to && !r.doc.Tokens[next].Break && !cues.Joins(r.doc.Tokens[next].Fold) {
+	if m.kind == kindPattern || r.doc.Tokens[m.first].Is(text.FormTitle|text.FormCaps) || next < r.to && !r.doc.Tokens[next].Break && !cues.Joins(r.doc.Tokens[next].Fold) {
 		return first - 1
 	}
 	return last

@@ -274,7 +274,7 @@ func mostlyTitle(tokens []Token) bool {
 			title++
 		}
 	}
-	return letters >= 5 && title*10 >= letters*8
+	return letters >= 5 && title*10 >= letters*9
 }
 
 func markQuotes(tokens []Token, quotes []Span) {

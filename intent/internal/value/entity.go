@@ -325,7 +325,7 @@ func (s *Scanner) at(d *Doc, readers []*reader, i int, now time.Time) []Entity {
 		}
 		return nil
 	}
-	dates := s.spoken(d, readers, i, starting)
+	dates := s.days(d, readers, i, starting)
 	if len(dates) == 1 && dates[0].yearless && now.IsZero() {
 		dates = nil // nobody knows of which year
 	}

@@ -8,6 +8,15 @@ import (
 	"github.com/manifold-run/manifold/intent/internal/text"
 )
 
+// days are what is spoken at a place, unless it is a word of a title.
+func (s *Scanner) days(d *Doc, readers []*reader, i int, starting tongues) []Entity {
+	found := s.spoken(d, readers, i, starting)
+	if len(found) == 1 && inTitle(d, found[0]) {
+		return nil
+	}
+	return found
+}
+
 // spoken reads the days and times that are said at a place, in every language that
 // may be meant. Where two languages read different things, the value is in doubt.
 func (s *Scanner) spoken(d *Doc, readers []*reader, i int, starting tongues) []Entity {
@@ -49,6 +58,29 @@ func (s *Scanner) spoken(d *Doc, readers []*reader, i int, starting tongues) []E
 		return []Entity{best.a, best.b}
 	}
 	return []Entity{best.a}
+}
+
+// inTitle tells a lone name of a day that is a word of a title, "to Friday Digest", in
+// languages where not every noun has a capital. Behind "on" or "from" it is the day.
+func inTitle(d *Doc, e Entity) bool {
+	i := e.First
+	if e.First != e.Last || i == 0 || i+1 == len(d.Tokens) || !d.Tokens[i].Is(text.FormTitle) || d.Tokens[i].Is(text.FormFirst) {
+		return false
+	}
+	next, before := d.Tokens[i+1], d.Tokens[i-1]
+	if next.Break || !next.Is(text.FormTitle|text.FormCaps) || next.Has(lang.Pronoun) {
+		return false
+	}
+	if hit, ok := lang.Find(&lang.Shipped().Operators, d.Tokens, i-1); ok && hit.Value == lang.Until {
+		return false
+	}
+	for n, l := range lang.Shipped().Languages {
+		ofTime := before.In(n, lang.PrepPlaceTime) || before.In(n, lang.PrepSource) || before.In(n, lang.PrepMaker) || before.In(n, lang.PrepOther) && !before.In(n, lang.PrepMeans)
+		if !l.Capitalises && d.Voice.At(i).Likely(n) && !ofTime {
+			return true
+		}
+	}
+	return false
 }
 
 func same(a, b reading) bool {

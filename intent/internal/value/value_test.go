@@ -56,6 +56,10 @@ func TestScan(t *testing.T) {
 	}{
 		"a number takes the unit of time behind it":                 {"2 days off", []string{`number "2 days" 2 day`}},
 		"a telephone number goes on over spaces":                    {"call +351 912 345 678 at 9", []string{`phone "351 912 345 678"`, `number "9" 9`}},
+		"a day may be a word of a title":                            {"rename Night Desk to Friday Desk", nil},
+		"so may one behind what names something":                    {"a copy of it called Sunday Desk", nil},
+		"behind a preposition of time it is the day":                {"on Sunday Vera is off, until Friday Max", []string{`date "Sunday" 2026-11-22`, `date "Friday" 2026-11-27`}},
+		"where every noun has a capital it is the day":              {"trag den Montag Urlaub ein", []string{`date "Montag" 2026-11-23`}},
 		"a plus sign alone makes none":                              {"+351 and 9", []string{`number "351" 351`, `number "9" 9`}},
 		"degrees of the south and the west are negative":            {"at 38.72° N, 9.13° W", []string{`number "38.72° N" 38.72 degre`, `number "9.13° W" -9.13 degre`}},
 		"a fraction without its zero":                               {"a rate of .5", []string{`number "5" 0.5`}},
