@@ -95,6 +95,9 @@ func (a *accounting) known(from, to int) bool {
 func (a *accounting) compare(hit lang.Hit[lang.Operator], i, to int) {
 	behind := i + hit.Tokens
 	v, ok := a.next(behind, to)
+	if at := slices.IndexFunc(a.Values, func(v Value) bool { return v.Last == i-1 && v.Up != 0 }); !ok && at >= 0 && (behind == to || a.m.Tokens[behind].Break) {
+		v, ok = a.Values[at], true // "sobald der Kurs die 40 übersteigt"
+	}
 	switch {
 	case ok && v.Up == hit.Value.Direction():
 		a.set(i, behind, contracts.WordCommand)

@@ -146,10 +146,21 @@ func (s *Scanner) spaced(d *Doc, e Entity) Entity {
 		}
 		if strings.HasSuffix(before, sign.sign) || strings.HasPrefix(behind, sign.sign) {
 			e.Currency, e.Money = sign.code, true
+			e.First -= lettersOf(d, e.First, before, sign.sign)
 			break
 		}
 	}
 	return e
+}
+
+// lettersOf tells 1 where the word before a number is the letters of its currency's sign:
+// the "R" of "R$ 40".
+func lettersOf(d *Doc, first int, before, sign string) int {
+	letters, ok := strings.CutSuffix(sign, "$")
+	if !ok || letters == "" || first == 0 || !strings.HasSuffix(before, sign) || d.Src[d.Tokens[first-1].Start:d.Tokens[first-1].End] != letters {
+		return 0
+	}
+	return 1
 }
 
 // signed reads a number whose currency is written in letters before it: "R$40".

@@ -71,7 +71,7 @@ func TestScan(t *testing.T) {
 		"other languages count too":                                 {"três dias", []string{`number "três dias" 3 day`}},
 		"thousands are grouped":                                     {"1,250.50 and 1.250,50", []string{`number "1,250.50" 1250.5`, `number "1.250,50" 1250.5`}},
 		"one group of three after a dot has two readings":           {"1.250", []string{`number "1.250" 1.25  in doubt`}},
-		"money and percent are numbers":                             {"$250, R$ 40 and 15%", []string{`number "250" 250`, `number "40" 40  in BRL`, `number "15" 15  percent`}},
+		"money and percent are numbers":                             {"$250, R$ 40 and 15%", []string{`number "250" 250`, `number "R$ 40" 40  in BRL`, `number "15" 15  percent`}},
 		"powers of ten":                                             {"1e-9 and 2.5E3", []string{`number "1e-9" 1e-09`, `number "2.5E3" 2500`}},
 		"thousands with a small letter, a capital has two readings": {"40k or 298K", []string{`number "40k" 40000`, `number "298K" 298000  in doubt`}},
 		"a currency code is noted and stays a word":                 {"40 EUR", []string{`number "40" 40  in EUR`}},
