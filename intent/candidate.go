@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/manifold-run/manifold/contracts"
+	"github.com/manifold-run/manifold/intent/internal/account"
 	"github.com/manifold-run/manifold/intent/internal/command"
 	"github.com/manifold-run/manifold/intent/internal/coverage"
 	"github.com/manifold-run/manifold/intent/internal/slot"
@@ -52,6 +53,7 @@ func (s *sentenceReader) rate(p *part) readings {
 		set, m := s.x.set(s.x.caps[h.number]), s.glosses.message(s.x.caps[h.number], s.m)
 		run := slot.Range{From: p.from, To: p.to}
 		r.filled = set.Fill(m, run, nil)
+		account.Calls(s.said, run.From, r.filled.Covered)
 		r.cover = coverage.Of(s.x.tools.Lexicon, set, m.Tokens[p.from:p.to], r.filled.Covered, of.timed)
 		r.silent = set.Absent(m, run, r.filled)
 		r.absent = s.absent(h, run, r)

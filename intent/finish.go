@@ -8,6 +8,7 @@ import (
 	"github.com/manifold-run/manifold/intent/internal/account"
 	"github.com/manifold-run/manifold/intent/internal/lang"
 	"github.com/manifold-run/manifold/intent/internal/mood"
+	"github.com/manifold-run/manifold/intent/internal/piece"
 	"github.com/manifold-run/manifold/intent/internal/slot"
 	"github.com/manifold-run/manifold/intent/internal/text"
 )
@@ -37,7 +38,7 @@ func (s *sentenceReader) finish(parts []*part) []Clause {
 	var out []Clause
 	for i, p := range parts {
 		first := len(out)
-		for _, one := range each(p) {
+		for _, one := range j.each(p) {
 			out = append(out, j.clause(one, parts, i))
 		}
 		p.clauses = [2]int{first, len(out)}
@@ -394,43 +395,31 @@ func (j judgement) sentence(a account.Account, c *Candidate) *contracts.Said {
 	return out
 }
 
-// each cuts a part into one for each value, where several stand beside each other
-// for a parameter that takes one and nothing else is open.
-func each(p *part) []*part {
-	if len(p.candidates) == 0 || p.refused {
+// each cuts a part into several requests that are said with one verb.
+func (j judgement) each(p *part) []*part {
+	if len(p.candidates) == 0 || p.refused || p.adopted {
 		return []*part{p}
 	}
 	best := p.candidates[0]
-	if len(best.several) != 1 || len(best.Missing) != 1 {
+	idx, ok := j.s.x.refs[best.Entry.Ref()]
+	if !ok {
 		return []*part{p}
 	}
-	var out []*part
-	for name, several := range best.several {
-		if best.Missing[0] != name {
-			return []*part{p}
-		}
-		for k, one := range several {
-			out = append(out, p.with(name, one, several, k))
-		}
+	read := slot.Filled{Values: best.Parameters, Evidence: best.Evidence, Missing: best.Missing, Several: best.several}
+	either := func(i int) bool { return account.Either(j.s.said, i) }
+	shares := j.s.x.cutter.Shares(piece.Shared{Message: j.s.glosses.message(idx, j.s.m), Set: j.s.x.set(idx), Run: slot.Range{From: p.from, To: p.to}, Read: read, Either: either})
+	if len(shares) == 0 {
+		return []*part{p}
+	}
+	out := make([]*part, 0, len(shares))
+	for _, share := range shares {
+		q := *p
+		q.candidates, q.apart = slices.Clone(p.candidates), share.Apart
+		first := &q.candidates[0]
+		first.Parameters, first.Evidence, first.Missing = share.Values, share.Evidence, nil
+		out = append(out, &q)
 	}
 	return out
-}
-
-// with is a part with one of several values.
-func (p *part) with(name string, one slot.Mention, all []slot.Mention, k int) *part {
-	q := *p
-	q.candidates = slices.Clone(p.candidates)
-	best := &q.candidates[0]
-	values, evidence := map[string]any{name: one.Value}, map[string]contracts.Evidence{name: one.Evidence}
-	maps.Copy(values, best.Parameters)
-	maps.Copy(evidence, best.Evidence)
-	best.Parameters, best.Evidence, best.Missing = values, evidence, nil
-	for o, other := range all {
-		if o != k {
-			q.apart = append(q.apart, [2]int{other.First, other.Last + 1})
-		}
-	}
-	return &q
 }
 
 // complete fills the best candidate from free words. What tells candidates

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/manifold-run/manifold/intent/internal/lang"
+	"github.com/manifold-run/manifold/intent/internal/text"
 )
 
 // order finds what is told and then asked for: "Ana will be on leave from Monday on, please
@@ -68,6 +69,23 @@ func Names(m *Message, i int) int {
 	return -1
 }
 
+// Calls marks the words of a run from a token on that only say that a name comes next, in what
+// is read of it: "and call it".
+func Calls(m *Message, from int, read []bool) {
+	for i := from; m != nil && i < from+len(read); i++ {
+		if i > from && m.named(i) || !naming(m, i) {
+			continue
+		}
+		at := i
+		if m.couples(i) {
+			at++
+		}
+		for last := Names(m, at); i <= last && i < from+len(read); i++ {
+			read[i-from] = true
+		}
+	}
+}
+
 // conclude finds what is told before a command that follows from it: "they keep mixing up the
 // desks, so please rename one".
 func conclude(m *Message) {
@@ -100,4 +118,39 @@ func asksFor(m *Message, s *Segment) bool {
 func Either(m *Message, i int) bool {
 	hit, ok := lang.Find(&m.lex.Operators, m.Tokens, max(i-1, 0))
 	return ok && i > 0 && hit.Value == lang.Or && m.word(i-1)
+}
+
+// dictate opens what stands behind a colon that follows a verb of sending or telling, up to the
+// end of its sentence: it is what shall be said, whatever it tells.
+func dictate(m *Message) {
+	said := false
+	for k := 1; k < len(m.Segments); k++ {
+		s, before := &m.Segments[k], &m.Segments[k-1]
+		said = !s.starts && (said || before.Kind == Open && strings.Contains(m.gap(s.From), ":") && sends(m, before))
+		if said && (s.Kind == Statement || s.Kind == Past || s.Kind == Reason) {
+			s.Kind = Open
+		}
+	}
+}
+
+// sends tells a segment that begins with a verb of sending or telling.
+func sends(m *Message, s *Segment) bool {
+	for i := s.From; i < s.To; i++ {
+		if m.frame[i] || m.couples(i) || m.has(i, lang.Opening) {
+			continue
+		}
+		half := m.lex.Kin(m.Tokens[s.To-1].Fold + m.Tokens[i].Fold)
+		return m.has(i, lang.Tells) || (m.kin(i)|half)&(lang.KindOf("send")|lang.KindOf("notify")) != 0
+	}
+	return false
+}
+
+// naming tells a place at which it goes on with how what was asked for shall be called, with a
+// word such as "and" before it or without: "…, and call it Desk".
+func naming(m *Message, i int) bool {
+	if m.couples(i) {
+		i++
+	}
+	last := Names(m, i)
+	return last > 0 && last+1 < len(m.Tokens) && !m.Tokens[last+1].Break && (m.Tokens[last+1].Named() || m.Tokens[last+1].Is(text.FormQuoted))
 }

@@ -42,11 +42,12 @@ type Message struct {
 	lex      *lang.Lexica
 	voice    lang.Voice
 	entities []value.Entity
-	inEntity []bool // by token
-	code     []bool // tokens of identifiers: "J-5"
-	frame    []bool // tokens of courtesy
-	ordered  []bool // tokens that are told, and asked for by what stands behind them
-	language int    // the one with the most small words
+	inEntity []bool       // by token
+	code     []bool       // tokens of identifiers: "J-5"
+	frame    []bool       // tokens of courtesy
+	numbers  map[int]bool // tokens that number the items of a list
+	ordered  []bool       // tokens that are told, and asked for by what stands behind them
+	language int          // the one with the most small words
 	bids     func(int) bool
 	plain    func(from, to int) bool
 }
@@ -67,6 +68,12 @@ func Read(lex *lang.Lexica, src string, tokens []text.Token, entities []value.En
 		if t := tokens[i]; t.Glued && strings.Trim(src[tokens[i-1].End:t.Start], "-_./#:") == "" && (t.Is(text.FormDigits|text.FormMixed) || tokens[i-1].Is(text.FormDigits|text.FormMixed)) {
 			m.code[i-1], m.code[i] = true, true
 		}
+	}
+	m.numbers = text.Numbered(src, tokens, func(i int) bool {
+		return slices.ContainsFunc(entities, func(e value.Entity) bool { return e.First < e.Last && e.First <= i && i <= e.Last })
+	})
+	for i := range m.numbers {
+		m.frame[i] = true
 	}
 	m.language = m.guess()
 	m.cut()
@@ -168,6 +175,7 @@ func (m *Message) cut() {
 			s.Kind = Courtesy
 		}
 	}
+	dictate(m)
 	conclude(m)
 	order(m)
 }
@@ -206,13 +214,13 @@ func (m *Message) gap(i int) string { return m.Src[m.Tokens[i-1].End:m.Tokens[i]
 
 // sentence tells whether a sentence or a line begins at a token.
 func (m *Message) sentence(i int) bool {
-	return m.Tokens[i].Is(text.FormFirst) && !m.Tokens[i].Glued || strings.ContainsAny(m.gap(i), "\n;")
+	return m.numbers[i] || m.Tokens[i].Is(text.FormFirst) && !m.Tokens[i].Glued || strings.ContainsAny(m.gap(i), "\n;")
 }
 
 // parts tells whether a segment begins inside a sentence.
 func (m *Message) parts(i int) bool {
 	t := m.Tokens[i]
-	if t.Is(text.FormQuoted) && m.Tokens[i-1].Is(text.FormQuoted) || m.joined(i) {
+	if t.Is(text.FormQuoted) && m.Tokens[i-1].Is(text.FormQuoted) || m.joined(i) || naming(m, i) {
 		return false
 	}
 	if gap := m.gap(i); strings.ContainsAny(gap, ",:()—–，、…") || strings.Contains(gap, " - ") || strings.Contains(gap, "...") {
@@ -267,7 +275,7 @@ func (m *Message) supposes(i int) bool {
 // begins. Frames that begin a question about an action are none.
 func (m *Message) courtesy(s *Segment) int {
 	from := s.From
-	for from < s.To && m.couples(from) {
+	for from < s.To && (m.couples(from) || m.numbers[from]) {
 		from++
 	}
 	m.politely(from, s.To)

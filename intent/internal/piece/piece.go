@@ -9,6 +9,7 @@ import (
 	"github.com/manifold-run/manifold/intent/internal/mood"
 	"github.com/manifold-run/manifold/intent/internal/slot"
 	"github.com/manifold-run/manifold/intent/internal/text"
+	"github.com/manifold-run/manifold/intent/internal/value"
 )
 
 // Most bounds into how many pieces a message is cut for reading.
@@ -77,6 +78,9 @@ func jointOf(j lang.Joint) Joint {
 func (x *Cutter) Cut(m *slot.Message) []Piece {
 	var out []Piece
 	current := Piece{}
+	numbers := text.Numbered(m.Src, m.Tokens, func(i int) bool {
+		return slices.ContainsFunc(m.Entities, func(e value.Entity) bool { return e.First < e.Last && e.First <= i && i <= e.Last })
+	})
 	end := func(to int) {
 		current.To = to
 		if to > current.From {
@@ -85,6 +89,9 @@ func (x *Cutter) Cut(m *slot.Message) []Piece {
 	}
 	for i := 0; i < len(m.Tokens); {
 		next, width, ok := x.boundary(m, i)
+		if numbers[i] {
+			next, width, ok = Piece{Joint: Joint{Strong: true}, Sentence: 1}, 1, true
+		}
 		if ok && next.within(m.Tokens, current.From, i, width) {
 			if len(out) > 0 {
 				current.Strong, current.Sequence = true, true
@@ -167,6 +174,8 @@ func (x *Cutter) boundary(m *slot.Message, i int) (p Piece, width int, ok bool) 
 	}
 	switch {
 	case i == 0:
+	case x.names(m.Tokens, i):
+		return Piece{}, 0, false
 	case strings.ContainsAny(gap, ";\n") || t.Is(text.FormFirst) && !abbreviated(m.Tokens[i-1], gap):
 		p, ok = Piece{Joint: Joint{Strong: true}, Sentence: 1}, true
 	case strings.ContainsAny(gap, ",，、") && !t.Glued:
@@ -183,6 +192,17 @@ func (x *Cutter) boundary(m *slot.Message, i int) (p Piece, width int, ok bool) 
 	said.Strong = said.Strong || p.Strong
 	p.Joint = said
 	return p, hit.Tokens, true
+}
+
+// names tells words behind which stands how what was asked for shall be called, with a word
+// such as "and" before them or without: "…, and call it Desk".
+func (x *Cutter) names(tokens []text.Token, i int) bool {
+	if hit, ok := lang.Find(&x.Lexicon.Separators, tokens, i); ok && hit.Value == lang.JointAnd {
+		i += hit.Tokens
+	}
+	hit, ok := lang.Find(&x.Lexicon.Frames, tokens, i)
+	next := i + hit.Tokens
+	return ok && hit.Value == lang.FrameNames && next < len(tokens) && !tokens[next].Break && (tokens[next].Named() || tokens[next].Is(text.FormQuoted))
 }
 
 // sameCodes tells two codes of one form with nothing but a separator and an article between,

@@ -2,7 +2,6 @@ package slot
 
 import (
 	"slices"
-	"strings"
 
 	"github.com/manifold-run/manifold/intent/internal/lang"
 	"github.com/manifold-run/manifold/intent/internal/slot/cues"
@@ -47,13 +46,14 @@ func tellingThat(r *reading, frees []*param) {
 			learns = learns || r.doc.Tokens[i].Has(lang.Learns)
 			i++ // "let the sales channel know"
 		}
-		if m.param == p || i >= r.to || i+1 >= r.to && !strings.Contains(r.wording.Gap(i-1, i), ":") || !r.near.told(m.first) || r.doc.Tokens[i].Is(text.FormQuoted) {
+		if next, half, ok := r.wording.Dictated(i); ok && m.param != p && r.near.told(m.first, half) {
+			dictation(r, p, next)
+			return
+		}
+		if m.param == p || i+1 >= r.to || !r.near.told(m.first, "") || r.doc.Tokens[i].Is(text.FormQuoted) {
 			continue
 		}
 		switch fold := r.doc.Tokens[i].Fold; {
-		case strings.Contains(r.wording.Gap(i-1, i), ":"):
-			dictation(r, p, i)
-			return
 		case text.Asks(fold) && fold != "como":
 			r.utterance(p, i)
 			return
@@ -88,7 +88,7 @@ func addressed(r *reading, frees []*param) []mention {
 			continue
 		}
 		out = append(out, mention{param: p, first: at + 1, last: first + 1})
-		if v, ok := r.set.parse(p, r.wording.Text(first, first), r.now); ok && before && r.near.told(at+1) {
+		if v, ok := r.set.parse(p, r.wording.Text(first, first), r.now); ok && before && r.near.told(at+1, "") {
 			r.add(mention{param: p, first: first, last: first, value: v, kind: kindContext, p: 0.8})
 		}
 	}
@@ -128,12 +128,12 @@ func conveyed(r *reading, i int) int {
 	return i
 }
 
-// told tells whether a verb of telling begins the request, with nothing but words
-// of the request between it and a place.
-func (r *vicinity) told(first int) bool {
+// told tells whether a verb of telling begins the request, with nothing but words of the request
+// between it and a place. With the half of a verb it may be one of sending, too.
+func (r *vicinity) told(first int, half string) bool {
 	for i := first - 1; i >= r.from; i-- {
 		t := r.doc.Tokens[i]
-		if r.set.tools.cues.Tells[t.Fold] {
+		if r.set.tools.cues.Tells[t.Fold] || half != "" && wording.Sends(t.Fold, half) {
 			return r.opens(i)
 		}
 		if !r.set.tools.Lexicon.Light(t.Fold) && !r.spelling.Familiar(i) {

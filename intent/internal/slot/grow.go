@@ -24,8 +24,12 @@ func (a Asked) Read(m *Message, name string, first, last int) (any, contracts.Ev
 // Grows gives the last token of a name that goes on behind a place over capitals,
 // codes and numbers: the "v2" of "Support Bot v2".
 func Grows(m *Message, last int) int {
-	for last+1 < len(m.Tokens) && named(m.Tokens[last+1]) && !m.Tokens[last+1].Break && !m.Tokens[last+1].Glued {
-		last++
+	for next := last + 1; next < len(m.Tokens) && !m.Tokens[next].Break && !m.Tokens[next].Glued; next++ {
+		if named(m.Tokens[next]) {
+			last = next
+		} else if !m.Tokens[next].Has(lang.Particle) || m.Tokens[next].Is(text.FormTitle) {
+			break // "Cena de la Casa"
+		}
 	}
 	return last
 }

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/manifold-run/manifold/intent/internal/lang"
 	"github.com/manifold-run/manifold/intent/internal/text"
 )
 
@@ -59,4 +60,21 @@ func (r *Words) InsideQuotation(first, last int) bool {
 		to++
 	}
 	return to-from > last-first && (from > r.From || to < r.To-1)
+}
+
+// Dictated tells a colon at a place, behind which stands what shall be said, and gives the other
+// half of the verb that stands before it: "gib in sales durch: …". A space stands for none.
+func (r *Words) Dictated(i int) (first int, half string, ok bool) {
+	half = " "
+	if i+1 < r.To && r.Doc.Tokens[i].Has(lang.Separates) {
+		half = r.Doc.Tokens[i].Fold
+		i++
+	}
+	return i, half, i > 0 && i < r.To && !r.Doc.Tokens[i].Is(text.FormQuoted) && strings.Contains(r.Gap(i-1, i), ":")
+}
+
+// Sends tells a verb of sending or notifying, by itself or with its other half.
+func Sends(fold, half string) bool {
+	lex := lang.Shipped()
+	return (lex.Kin(strings.TrimSpace(half)+fold)|lex.Kin(fold))&(lang.KindOf("send")|lang.KindOf("notify")) != 0
 }

@@ -1,0 +1,118 @@
+package eval_test
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/manifold-run/manifold/contracts"
+)
+
+// calls are what a message asks for: the name of each capability with the values of some
+// parameters.
+func calls(intents []contracts.Intent, names ...string) []string {
+	var out []string
+	for _, in := range intents {
+		words := []string{in.Capability}
+		for _, name := range names {
+			if v, ok := in.Parameters[name]; ok {
+				words = append(words, fmt.Sprint(v))
+			}
+		}
+		out = append(out, strings.Join(words, " "))
+	}
+	return out
+}
+
+// One verb may be said for several requests, each with values of its own; of what is left
+// nothing is done in silence.
+func TestOneVerbIsSaidForSeveral(t *testing.T) {
+	t.Parallel()
+	understand := understander(t)
+	two := []string{"set_price_alert AAPL 210", "set_price_alert TSLA 390"}
+	for say, want := range map[string][]string{
+		"set an alert for Apple at 210 and Tesla at 390":                    two,
+		"set alerts for Apple at 210, for Tesla at 390":                     two,
+		"cria um alerta para a Apple nos 210 e Tesla nos 390":               two,
+		"richte einen Alarm für Apple bei 210 und für Tesla bei 390 ein":    two,
+		"crea una alerta para Apple en 210 y para Tesla en 390":             two,
+		"crée une alerte pour Apple à 210 et pour Tesla à 390":              two,
+		"1) set an alert for Apple at 210 2) set an alert for Tesla at 390": two,
+		"1. delete alert al-4 2. list my alerts":                            {"delete_price_alert", "list_price_alerts"},
+	} {
+		u := understand(say)
+		if got := calls(u.Intents, "symbol", "above"); u.Outcome != contracts.GateAccept || !slices.Equal(got, want) {
+			t.Errorf("%q: %s %s\n%s", say, u.Outcome, u.Question, cmp.Diff(want, got))
+		}
+	}
+	for _, say := range []string{
+		"set an alert for Apple at 210 or Tesla at 390",
+		"set an alert for Apple at 210 and not Tesla at 390",
+		"set an alert for Apple at 210 and if it rains Tesla at 390",
+		"set an alert for Apple at 210 and maybe Tesla at 390",
+		"set an alert for Apple at 210 and Tesla fell to 390",
+	} {
+		u := understand(say)
+		if got := calls(u.Intents, "symbol", "above"); u.Outcome == contracts.GateAccept && slices.Contains(got, two[1]) {
+			t.Errorf("%q: %v", say, got)
+		}
+	}
+}
+
+// How something shall be called may be said behind the request, as a request of its own.
+func TestWhatItShallBeCalledIsSaidBehind(t *testing.T) {
+	t.Parallel()
+	understand := understander(t)
+	for say, want := range map[string]string{
+		"copy the Lunch flow and call it Lunch Two":                     "duplicate_chatflow Lunch Lunch Two",
+		"rename the chatflow Lunch, call it Dinner":                     "rename_chatflow Lunch Dinner",
+		"renomeia o chatflow Lunch e chame-o de Jantar":                 "rename_chatflow Lunch Jantar",
+		"renombra el chatflow Lunch y llámalo Cena":                     "rename_chatflow Lunch Cena",
+		"cambia el nombre del chatflow Lunch, que se llame Cena de Hoy": "rename_chatflow Lunch Cena de Hoy",
+		"renomme le chatflow Lunch et appelle-le Dîner":                 "rename_chatflow Lunch Dîner",
+	} {
+		u := understand(say)
+		if got := calls(u.Intents, "chatflow_id", "name"); u.Outcome != contracts.GateAccept || !slices.Equal(got, []string{want}) {
+			t.Errorf("%q: %s %v %s", say, u.Outcome, got, u.Question)
+		}
+	}
+}
+
+// What stands behind a colon is what is sent, also where it tells something.
+func TestWhatStandsBehindAColonIsSent(t *testing.T) {
+	t.Parallel()
+	understand := understander(t)
+	for say, want := range map[string]string{
+		"send to sales: the lift is broken, we called them": "the lift is broken, we called them",
+		"schick an sales: der Aufzug ist kaputt":            "der Aufzug ist kaputt",
+		"sag in sales durch: der Aufzug ist kaputt":         "der Aufzug ist kaputt",
+		"envoie à sales : l'ascenseur est en panne":         "l'ascenseur est en panne",
+	} {
+		u := understand(say)
+		if got := calls(u.Intents, "message"); u.Outcome != contracts.GateAccept || !slices.Equal(got, []string{"send_message " + want}) {
+			t.Errorf("%q: %s %v %s", say, u.Outcome, got, u.Question)
+		}
+	}
+	if u := understand("don't send to sales: the lift is broken"); u.Outcome == contracts.GateAccept {
+		t.Errorf("is sent, though it must not: %v", u.Intents)
+	}
+}
+
+// Verbs of crossing say which side of a price is meant, also at the end of a clause.
+func TestPricesAreCrossed(t *testing.T) {
+	t.Parallel()
+	understand := understander(t)
+	for _, say := range []string{
+		"tell me when Tesla breaks 390", "tell me when Tesla hits 390", "sag Bescheid, wenn Tesla die 390 knackt", "melde dich, sobald Tesla die 390 erreicht",
+		"avísame cuando Tesla rompa los 390", "préviens-moi quand Tesla franchit les 390", "avvisami quando Tesla raggiunge i 390", "avisa quando a Tesla chegar aos 390",
+		"avisa quando a Tesla passar de US$ 390",
+	} {
+		u := understand(say)
+		if got := calls(u.Intents, "symbol", "above"); u.Outcome != contracts.GateAccept || !slices.Equal(got, []string{"set_price_alert TSLA 390"}) {
+			t.Errorf("%q: %s %v %s", say, u.Outcome, got, u.Question)
+		}
+	}
+}

@@ -1,0 +1,155 @@
+package piece
+
+import (
+	"maps"
+	"slices"
+
+	"github.com/manifold-run/manifold/contracts"
+	"github.com/manifold-run/manifold/intent/internal/lang"
+	"github.com/manifold-run/manifold/intent/internal/slot"
+	"github.com/manifold-run/manifold/intent/internal/text"
+)
+
+// Share is one of several requests that are said with one verb: what it gives, and the tokens
+// that belong to the others.
+type Share struct {
+	Values   map[string]any
+	Evidence map[string]contracts.Evidence
+	Apart    [][2]int
+}
+
+// Shared is a run that is read as one request.
+type Shared struct {
+	Message *slot.Message
+	Set     *slot.Set
+	Run     slot.Range
+	Read    slot.Filled
+	// Either tells a token behind a word such as "or".
+	Either func(i int) bool
+}
+
+// Shares cuts a request into one for each value, where several stand beside each other for a
+// parameter that takes one and nothing else is open, or for each of the sets of values that are
+// said with one verb: "an alert for Acme at 280 and for Umbra at 460". None where it is one.
+func (x *Cutter) Shares(of Shared) []Share {
+	if len(of.Read.Missing) == 1 && len(of.Read.Several) == 1 {
+		return beside(of.Read)
+	}
+	if len(of.Read.Missing) < 2 {
+		return nil
+	}
+	return gapped{x, of}.shares()
+}
+
+// beside are the requests of which only one value differs.
+func beside(f slot.Filled) []Share {
+	name := f.Missing[0]
+	all := f.Several[name]
+	var out []Share
+	for k, one := range all {
+		s := Share{Values: map[string]any{name: one.Value}, Evidence: map[string]contracts.Evidence{name: one.Evidence}}
+		maps.Copy(s.Values, f.Values)
+		maps.Copy(s.Evidence, f.Evidence)
+		for o, other := range all {
+			if o != k {
+				s.Apart = append(s.Apart, [2]int{other.First, other.Last + 1})
+			}
+		}
+		out = append(out, s)
+	}
+	return out
+}
+
+// gapped reads a request of which the verb is said once, and what is done several times: each
+// time with all of the values that differ.
+type gapped struct {
+	x *Cutter
+	Shared
+}
+
+// mostGapped bounds how many requests one verb becomes.
+const mostGapped = 6
+
+// shares are the requests; none where something of it is left.
+func (g gapped) shares() []Share {
+	var runs []slot.Range
+	var read []slot.Filled
+	from := g.Run.From
+	for i := from + 1; i <= g.Run.To; i++ {
+		next, ok := g.joint(i)
+		if !ok {
+			continue
+		}
+		run := slot.Range{From: from, To: i}
+		f := g.Set.Complete(g.Message, run, nil, g.Set.Fill(g.Message, run, nil))
+		if !g.whole(f) {
+			continue
+		}
+		if len(runs) > 0 && !g.plain(run, f) {
+			return nil
+		}
+		runs, read = append(runs, run), append(read, f)
+		from = next
+	}
+	if len(runs) < 2 || len(runs) > mostGapped || from < g.Run.To || len(read[0].Missing) > 0 {
+		return nil
+	}
+	out := make([]Share, 0, len(runs))
+	for k := range runs {
+		out = append(out, g.share(runs, read, k))
+	}
+	return out
+}
+
+// joint tells a place where one set of values may end, and where the next begins.
+func (g gapped) joint(i int) (next int, ok bool) {
+	if i == g.Run.To {
+		return i, true
+	}
+	hit, found := lang.Find(&g.x.Lexicon.Separators, g.Message.Tokens[:g.Run.To], i)
+	if found && hit.Value == lang.JointAnd && !g.Either(i+1) {
+		return i + hit.Tokens, true
+	}
+	return i, !found && g.Message.Tokens[i].Break
+}
+
+// whole tells a reading with a value for all that is said several times.
+func (g gapped) whole(f slot.Filled) bool {
+	return !slices.ContainsFunc(g.Read.Missing, func(name string) bool { _, has := f.Values[name]; return !has })
+}
+
+// plain tells a run of nothing but values and words of grammar, of which none denies or
+// supposes anything.
+func (g gapped) plain(run slot.Range, f slot.Filled) bool {
+	for i := run.From; i < run.To; i++ {
+		if !f.Covered[i-run.From] && !binds(g.Message.Tokens[i]) {
+			return false
+		}
+	}
+	return true
+}
+
+// binds tells a word of grammar that only binds what stands around it together.
+func binds(t text.Token) bool {
+	odd := t.Has(lang.Negation) || t.Has(lang.Denial) || t.Has(lang.Condition) || t.Has(lang.Lacking) || t.Has(lang.Finite)
+	return t.Has(lang.Courteous) || t.Has(lang.Function) && !odd
+}
+
+// share is one of the requests: what it does not say itself the first one has said.
+func (g gapped) share(runs []slot.Range, read []slot.Filled, k int) Share {
+	s := Share{Values: maps.Clone(read[0].Values), Evidence: maps.Clone(read[0].Evidence)}
+	maps.Copy(s.Values, read[k].Values)
+	maps.Copy(s.Evidence, read[k].Evidence)
+	for o, run := range runs {
+		if o > 0 && o != k {
+			s.Apart = append(s.Apart, [2]int{run.From, run.To})
+		}
+	}
+	for name := range read[k].Values {
+		if ev, ok := read[0].Evidence[name]; ok && k > 0 {
+			first, last := g.Message.TokensIn(ev.Span)
+			s.Apart = append(s.Apart, [2]int{first, last + 1})
+		}
+	}
+	return s
+}
