@@ -296,7 +296,7 @@ func (x *Index) firstStage(s *scratch, allowed func(*indexed) bool) ([]hit, floa
 func claimed(x *Index, hits []hit, tokens []text.Token) {
 	kin := command.Kin(x.tools.Lexicon, tokens)
 	akin := func(h hit) bool { return x.caps[h.number].kinds&kin != 0 }
-	looks, takes := kin == lang.KindOf("show"), kin&(lang.KindOf("delete")|lang.KindOf("cancel")) != 0 && slices.ContainsFunc(hits, akin)
+	looks, takes := kin == lang.KindOf("show"), kin&(lang.KindOf("delete")|lang.KindOf("cancel")|lang.KindOf("copy")) != 0 && slices.ContainsFunc(hits, akin)
 	for i := range hits {
 		h := &hits[i]
 		h.claim = h.centroid

@@ -48,6 +48,10 @@ func TestOneVerbIsSaidForSeveral(t *testing.T) {
 			t.Errorf("%q: %s %s\n%s", say, u.Outcome, u.Question, cmp.Diff(want, got))
 		}
 	}
+	leave := []string{"cancel_time_off Rita Falk 2026-12-08", "cancel_time_off Ana Souza 2026-12-10"}
+	if got := calls(understand("cancel the leave of Rita Falk on 2026-12-08 and of Ana Souza on 2026-12-10").Intents, "worker", "from"); !slices.Equal(got, leave) {
+		t.Error(cmp.Diff(leave, got))
+	}
 	for _, say := range []string{
 		"set an alert for Apple at 210 or Tesla at 390",
 		"set an alert for Apple at 210 and not Tesla at 390",
@@ -67,7 +71,7 @@ func TestWhatItShallBeCalledIsSaidBehind(t *testing.T) {
 	t.Parallel()
 	understand := understander(t)
 	for say, want := range map[string]string{
-		"copy the Lunch flow and call it Lunch Two":                     "duplicate_chatflow Lunch Lunch Two",
+		"copy the Lunch flow and call it Midday Two":                    "duplicate_chatflow Lunch Midday Two",
 		"rename the chatflow Lunch, call it Dinner":                     "rename_chatflow Lunch Dinner",
 		"renomeia o chatflow Lunch e chame-o de Jantar":                 "rename_chatflow Lunch Jantar",
 		"renombra el chatflow Lunch y llámalo Cena":                     "rename_chatflow Lunch Cena",
@@ -108,10 +112,27 @@ func TestPricesAreCrossed(t *testing.T) {
 	for _, say := range []string{
 		"tell me when Tesla breaks 390", "tell me when Tesla hits 390", "sag Bescheid, wenn Tesla die 390 knackt", "melde dich, sobald Tesla die 390 erreicht",
 		"avísame cuando Tesla rompa los 390", "préviens-moi quand Tesla franchit les 390", "avvisami quando Tesla raggiunge i 390", "avisa quando a Tesla chegar aos 390",
-		"avisa quando a Tesla passar de US$ 390",
+		"avisa quando a Tesla passar de US$ 390", "Alarm für Tesla bei dreihundertneunzig",
 	} {
 		u := understand(say)
 		if got := calls(u.Intents, "symbol", "above"); u.Outcome != contracts.GateAccept || !slices.Equal(got, []string{"set_price_alert TSLA 390"}) {
+			t.Errorf("%q: %s %v %s", say, u.Outcome, got, u.Question)
+		}
+	}
+}
+
+// What was set up is taken away again; what is done once more is asked about.
+func TestWhatIsTakenAwayAgain(t *testing.T) {
+	t.Parallel()
+	understand := understander(t)
+	for say, want := range map[string][]string{
+		"delete alert al-6 again":                  {"delete_price_alert al-6"},
+		"lösch den Alarm al-6 wieder":              {"delete_price_alert al-6"},
+		"delete alerts al-6, al-7 as well as al-8": {"delete_price_alert al-6", "delete_price_alert al-7", "delete_price_alert al-8"},
+		"set an alert for Tesla at 390 again":      nil,
+	} {
+		u := understand(say)
+		if got := calls(u.Intents, "alert_id"); (u.Outcome == contracts.GateAccept) != (want != nil) || want != nil && !slices.Equal(got, want) {
 			t.Errorf("%q: %s %v %s", say, u.Outcome, got, u.Question)
 		}
 	}

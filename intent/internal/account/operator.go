@@ -54,6 +54,18 @@ func (a *accounting) operate(hit lang.Hit[lang.Operator], i, from, to int) {
 		}
 		a.misuse(behind, to)
 		a.bind(i, to, from)
+	case lang.Again: // what was set up is taken away again
+		if a.kinds&(lang.KindOf("delete")|lang.KindOf("cancel")|lang.KindOf("stop")) == 0 && !a.excused(hit, i) && !a.known(i, behind) {
+			a.bind(i, behind, from)
+			return
+		}
+		a.set(i, behind, contracts.WordCommand)
+	case lang.Likewise:
+		if between(a, i, behind) {
+			a.set(i, behind, contracts.WordCommand)
+		} else if !a.excused(hit, i) && !a.known(i, behind) {
+			a.bind(i, behind, from)
+		}
 	case lang.Order:
 		if !a.excused(hit, i) && !a.known(i, behind) && !a.Knows.Describes(a.m.Tokens[i]) {
 			a.bind(i, behind, from)
@@ -63,6 +75,15 @@ func (a *accounting) operate(hit lang.Hit[lang.Operator], i, from, to int) {
 			a.bind(i, behind, from)
 		}
 	}
+}
+
+// between tells a place between two values, or between one and what another request has: "al-2
+// as well as al-4" is a list.
+func between(a *accounting, first, behind int) bool {
+	taken := func(i int) bool {
+		return i >= 0 && i < len(a.Classes) && (a.Classes[i] == contracts.WordValue || a.Classes[i] == contracts.WordOther)
+	}
+	return taken(first-1) && taken(behind)
 }
 
 // own tells a condition that is what the capability is for: "as soon as it rises

@@ -274,10 +274,7 @@ func (m *Message) supposes(i int) bool {
 // courtesy marks the frames at both ends of a segment and gives where the rest
 // begins. Frames that begin a question about an action are none.
 func (m *Message) courtesy(s *Segment) int {
-	from := s.From
-	for from < s.To && (m.couples(from) || m.numbers[from]) {
-		from++
-	}
+	from := joinedAt(m, s)
 	m.politely(from, s.To)
 	if hit, ok := lang.Find(&m.lex.Frames, m.Tokens[:s.To], from); ok && m.word(from) && from+hit.Tokens >= s.To && m.plain(from, s.To) {
 		return m.mark(from, s.To)
@@ -311,6 +308,15 @@ func (m *Message) courtesy(s *Segment) int {
 		}
 	}
 	return m.mark(from, s.To)
+}
+
+// joinedAt is where a segment begins behind words such as "and" and the number of an item.
+func joinedAt(m *Message, s *Segment) int {
+	from := s.From
+	for from < s.To && (m.couples(from) || m.numbers[from]) {
+		from++
+	}
+	return from
 }
 
 // politely marks phrases with a word of courtesy wherever they stand: "cancel, per

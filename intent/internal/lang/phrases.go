@@ -26,6 +26,7 @@ const (
 	Around     Operator = "around"     // about, roughly
 	Part       Operator = "part"       // half of, some of
 	Repeat     Operator = "repeat"     // twice, every day
+	Again      Operator = "again"      // again: once more, or back
 	Order      Operator = "order"      // second, latest
 	Temporary  Operator = "temporary"  // for now
 	Likewise   Operator = "likewise"   // the same for
@@ -37,7 +38,7 @@ const (
 func operators() []Operator {
 	return []Operator{
 		Except, Only, Unless, Provided, Or, Until, Instead, Per, Before, After, Without, Above, Below, AtLeast, AtMost, Around,
-		Part, Repeat, Order, Temporary, Likewise, NotMeant, Afterwards,
+		Part, Repeat, Again, Order, Temporary, Likewise, NotMeant, Afterwards,
 	}
 }
 

@@ -174,7 +174,7 @@ func (x *Cutter) boundary(m *slot.Message, i int) (p Piece, width int, ok bool) 
 	}
 	switch {
 	case i == 0:
-	case x.names(m.Tokens, i):
+	case x.names(m.Tokens, i), between(m.Entities, i):
 		return Piece{}, 0, false
 	case strings.ContainsAny(gap, ";\n") || t.Is(text.FormFirst) && !abbreviated(m.Tokens[i-1], gap):
 		p, ok = Piece{Joint: Joint{Strong: true}, Sentence: 1}, true
@@ -203,6 +203,16 @@ func (x *Cutter) names(tokens []text.Token, i int) bool {
 	hit, ok := lang.Find(&x.Lexicon.Frames, tokens, i)
 	next := i + hit.Tokens
 	return ok && hit.Value == lang.FrameNames && next < len(tokens) && !tokens[next].Break && (tokens[next].Named() || tokens[next].Is(text.FormQuoted))
+}
+
+// between tells a place between the two ends of a period: "between today and Friday".
+func between(entities []value.Entity, i int) bool {
+	for k, e := range entities[:max(len(entities)-1, 0)] {
+		if next := entities[k+1]; e.Edge == value.Start && next.Edge == value.End && e.First < i && i <= next.First {
+			return true
+		}
+	}
+	return false
 }
 
 // sameCodes tells two codes of one form with nothing but a separator and an article between,

@@ -35,7 +35,7 @@ func (x *Cutter) Shares(of Shared) []Share {
 	if len(of.Read.Missing) == 1 && len(of.Read.Several) == 1 {
 		return beside(of.Read)
 	}
-	if len(of.Read.Missing) < 2 {
+	if len(of.Read.Missing) == 0 {
 		return nil
 	}
 	return gapped{x, of}.shares()
@@ -67,8 +67,9 @@ type gapped struct {
 	Shared
 }
 
-// mostGapped bounds how many requests one verb becomes.
-const mostGapped = 6
+// mostGapped bounds how many requests one verb becomes, fewestGapped is how many values each of
+// them has of its own.
+const mostGapped, fewestGapped = 6, 2
 
 // shares are the requests; none where something of it is left.
 func (g gapped) shares() []Share {
@@ -85,7 +86,7 @@ func (g gapped) shares() []Share {
 		if !g.whole(f) {
 			continue
 		}
-		if len(runs) > 0 && !g.plain(run, f) {
+		if len(runs) > 0 && (len(f.Values) < fewestGapped || !g.plain(run, f)) {
 			return nil
 		}
 		runs, read = append(runs, run), append(read, f)

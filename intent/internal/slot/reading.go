@@ -6,6 +6,7 @@ import (
 	"unicode"
 
 	"github.com/manifold-run/manifold/intent/internal/lang"
+	"github.com/manifold-run/manifold/intent/internal/slot/wording"
 	"github.com/manifold-run/manifold/intent/internal/text"
 	"github.com/manifold-run/manifold/intent/internal/value"
 )
@@ -55,7 +56,7 @@ func (r *reading) add(m mention) {
 	if len(r.mentions) >= maxMentions || !m.param.named(r.only) {
 		return
 	}
-	if m.first < r.from || m.last >= r.to || vague(r, m) {
+	if m.first < r.from || m.last >= r.to || vague(r, m) || m.param.resolver && wording.Called(r.doc.Tokens, m.first) {
 		return
 	}
 	r.mentions = append(r.mentions, m)

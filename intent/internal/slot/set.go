@@ -200,15 +200,23 @@ type Message struct {
 	Now time.Time
 }
 
+// large is the least number that says in words no more than in digits.
+const large = 20
+
 // Read cuts a text and finds its typed values.
 func (t *Tools) Read(src string, now time.Time) *Message {
 	doc := value.NewDoc(src, text.Tokens(src))
 	m := &Message{Doc: doc, Entities: t.Scanner.Scan(doc, now), Quotes: text.Quotes(src), Now: now}
 	for _, e := range m.Entities {
-		if e.Kind == value.Date || e.Kind == value.Clock {
-			for i := e.First; i <= e.Last; i++ {
-				m.Tokens[i].Form |= text.FormTimed
-			}
+		form := text.Form(0)
+		switch {
+		case e.Kind == value.Date, e.Kind == value.Clock:
+			form = text.FormTimed
+		case e.Kind == value.Number && e.Spelled && e.Number >= large:
+			form = text.FormCounted
+		}
+		for i := e.First; i <= e.Last && form != 0; i++ {
+			m.Tokens[i].Form |= form
 		}
 	}
 	for k, e := range m.Entities { // the dot of "5. Februar" ends no sentence, nor do those of "vom 5. bis 8. Februar"

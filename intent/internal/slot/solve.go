@@ -5,8 +5,6 @@ import (
 	"slices"
 
 	"github.com/manifold-run/manifold/contracts"
-	"github.com/manifold-run/manifold/intent/internal/lang"
-	"github.com/manifold-run/manifold/intent/internal/slot/cues"
 )
 
 // The evidence that a value needs: an optional one that nobody clearly named
@@ -277,7 +275,7 @@ func sideBySide(r *solver, f *Filled, p *param, mentions []mention) bool {
 	}
 	var out []Mention
 	for k, m := range mentions {
-		if k > 0 && (m.first <= mentions[k-1].last || !r.wording.Joined(mentions[k-1].last, m.first) || m.kind != mentions[0].kind || !nothingBetween(r.scope, mentions[k-1].last, m.first)) || m.doubt {
+		if k > 0 && (m.first <= mentions[k-1].last || !r.wording.Joined(mentions[k-1].last, m.first) || m.kind != mentions[0].kind || !r.wording.NothingBetween(mentions[k-1].last, m.first, r.set.Knows)) || m.doubt {
 			return false
 		}
 		span := m.in(r.doc)
@@ -288,19 +286,4 @@ func sideBySide(r *solver, f *Filled, p *param, mentions []mention) bool {
 	}
 	f.Several[p.name()] = out
 	return true
-}
-
-// nothingBetween tells whether only small words and words of the request stand
-// between two values, and not only one such as "to": "a.txt to b.txt" are no two of a kind.
-func nothingBetween(r *scope, last, first int) bool {
-	listed, joined := r.doc.Tokens[first].Break, false
-	for i := last + 1; i < first; i++ {
-		t := r.doc.Tokens[i]
-		if !r.set.tools.Lexicon.Light(t.Fold) && !cues.Joins(t.Fold) && !r.set.Knows(t) {
-			return false
-		}
-		joined = joined || cues.Joins(t.Fold)
-		listed = listed || t.Break || cues.Joins(t.Fold) && t.Has(lang.Listing)
-	}
-	return listed || !joined
 }

@@ -83,7 +83,7 @@ func classOf(t Token) string {
 		return classQuote
 	case t.Is(FormTimed):
 		return classTime
-	case t.Is(FormDigits):
+	case t.Is(FormDigits | FormCounted):
 		return classNumber
 	case t.Is(FormMixed):
 		return classIdent

@@ -13,18 +13,19 @@ import (
 const MaxTokens = 4096
 
 // Form is how a token is written.
-type Form uint8
+type Form uint16
 
 // The forms; a token may have several.
 const (
-	FormDigits Form = 1 << iota // only digits
-	FormMixed                   // letters and digits
-	FormCaps                    // at least two letters, all upper case
-	FormTitle                   // begins with an upper-case letter
-	FormSign                    // one character of a script without spaces
-	FormFirst                   // the first token of a sentence
-	FormQuoted                  // inside quotation marks
-	FormTimed                   // part of a date or a time of day
+	FormDigits  Form = 1 << iota // only digits
+	FormMixed                    // letters and digits
+	FormCaps                     // at least two letters, all upper case
+	FormTitle                    // begins with an upper-case letter
+	FormSign                     // one character of a script without spaces
+	FormFirst                    // the first token of a sentence
+	FormQuoted                   // inside quotation marks
+	FormTimed                    // part of a date or a time of day
+	FormCounted                  // part of a large number in words
 )
 
 // Token is a word, a number or one character of a script without spaces.

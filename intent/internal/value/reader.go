@@ -285,7 +285,7 @@ func (r *reader) pointsAt(at int) []reading {
 	}
 	r.points[at] = nil // a day is no part of itself
 	saved := r.classes
-	r.classes = [periodRule + 1]bool{dayRule: true}
+	r.classes = [periodRule + 1]bool{dayRule: true, edgeRule: true}
 	var out []reading
 	if best, ok := r.best(at); ok {
 		out = append(out, best)
@@ -353,6 +353,11 @@ func (r *reader) made(rule *rule, at, end int) (reading, bool) {
 	a.First, a.Last = first, end-1
 	if rule.class < rangeRule || rule.class == clockRule {
 		return reading{a: a, end: end}, true
+	}
+	if rule.class == rangeRule && r.c.np == 1 && r.c.second < 0 {
+		now := min(at+1, r.c.from-1) // behind a word such as "from"
+		a.First, a.Last, b.First, b.Last = now, now, r.c.from, end-1
+		return reading{a: a, b: b, pair: true, end: end}, true
 	}
 	a.Last = r.c.behind - 1
 	b.First, b.Last = r.secondFrom(), end-1

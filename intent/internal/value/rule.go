@@ -13,6 +13,7 @@ type ruleClass uint8
 const (
 	dayRule    ruleClass = iota // a day
 	awayRule                    // a day that counts from another
+	edgeRule                    // the first or the last day of a period
 	rangeRule                   // two days
 	clockRule                   // a time of day
 	hoursRule                   // two times of day
@@ -42,6 +43,9 @@ func (t *tongue) ruleLists() []ruleList {
 	away := func(forms []string, f func(*reader, *captures) (Entity, bool)) ruleList {
 		return ruleList{forms, rule{class: awayRule, make: single(f)}}
 	}
+	edge := func(forms []string, f func(*reader, *captures) (Entity, bool)) ruleList {
+		return ruleList{forms, rule{class: edgeRule, make: single(f)}}
+	}
 	clock := func(forms []string, f func(*reader, *captures) (Entity, bool)) ruleList {
 		return ruleList{forms, rule{class: clockRule, make: single(f)}}
 	}
@@ -54,7 +58,7 @@ func (t *tongue) ruleLists() []ruleList {
 		day(d.Date, true, writtenDate), day(d.Nth, true, nextNth),
 		day(d.Weekday, true, comingWeekday), day(d.NextWeekday, false, nextWeekday), day(d.ComingWeekday, false, comingWeekday), day(d.LastWeekday, false, lastWeekday),
 		away(d.Ahead, distance(1)), away(d.Ago, distance(-1)), away(d.Later, fromPoint(1)), away(d.From, weeksFrom), away(d.Earlier, fromPoint(-1)), away(d.WeekLater, weekLater),
-		away(d.StartOf, startOf), away(d.EndOf, endOf), away(d.MonthEnd, endOfThis("month")), away(d.YearEnd, endOfThis("year")),
+		edge(d.StartOf, startOf), edge(d.EndOf, endOf), edge(d.MonthEnd, endOfThis("month")), edge(d.YearEnd, endOfThis("year")),
 		{d.Span, rule{class: rangeRule, bare: true, make: spanOfMonth}},
 		{d.Days, rule{class: rangeRule, bare: true, make: spanOfDays}},
 		{d.Range, rule{class: rangeRule, bare: true, make: rangeOfPoints}},
@@ -261,7 +265,10 @@ func spanOfDays(r *reader, c *captures) (a, b Entity, ok bool) {
 
 // rangeOfPoints reads "Monday to Wednesday" and "20 December to 3 January".
 func rangeOfPoints(r *reader, c *captures) (a, b Entity, ok bool) {
-	if c.np < 2 {
+	switch {
+	case c.np == 1 && !r.now.IsZero(): // "from now until Friday"
+		c.points[1], c.points[0] = c.points[0], Entity{Kind: Date, Time: r.today, P: 0.85}
+	case c.np < 2:
 		return a, b, false
 	}
 	a, b = c.points[0], c.points[1]

@@ -106,7 +106,7 @@ func (r *reader) admitted(weights lang.Weights, at, end int) bool {
 // spokenAt is the longest day, period or time of day that is said at a place. What
 // looks like a day and is none hides it.
 func (r *reader) spokenAt(i int) (reading, bool) {
-	r.classes = [periodRule + 1]bool{dayRule: true, awayRule: true, rangeRule: true, clockRule: true, hoursRule: true}
+	r.classes = [periodRule + 1]bool{dayRule: true, awayRule: true, edgeRule: true, rangeRule: true, clockRule: true, hoursRule: true}
 	best, ok := r.best(i)
 	if ok && best.a.Kind == Clock && !best.pair {
 		best = r.withHalf(best)

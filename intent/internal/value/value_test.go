@@ -95,6 +95,8 @@ func TestScan(t *testing.T) {
 		"an ordinal":                                                {"the 17th century", []string{`number "17th" 17 centuri`}},
 		"words multiply digits":                                     {"2 million shares, 1.5 Millionen", []string{`number "2 million" 2e+06 share`, `number "1.5 Millionen" 1.5e+06`}},
 		"addresses":                                                 {"mail ana@example.com, see https://example.com/a?b=1.", []string{`email "ana@example.com"`, `url "https://example.com/a?b=1"`}},
+		"a period that begins now":                                  {"from now until Monday", []string{`date "now" 2026-11-21`, `date "Monday" 2026-11-23`}},
+		"a period that ends with another":                           {"between Monday and the last day of the month", []string{`date "Monday" 2026-11-23`, `date "last day of the month" 2026-11-30`}},
 		"a month's name as a verb is no date":                       {"I may march in", nil},
 		"a number that is too big for a machine is no one":          {strings.Repeat("9", 400), nil},
 	}

@@ -73,6 +73,21 @@ func (r *Words) Dictated(i int) (first int, half string, ok bool) {
 	return i, half, i > 0 && i < r.To && !r.Doc.Tokens[i].Is(text.FormQuoted) && strings.Contains(r.Gap(i-1, i), ":")
 }
 
+// Called tells a place behind words that give something a name, such as "call it": no thing that
+// is there already is meant.
+func Called(tokens []text.Token, at int) bool {
+	for i := max(0, at-longestNaming); i < at; i++ {
+		hit, ok := lang.Find(&lang.Shipped().Frames, tokens[:at], i)
+		if ok && hit.Value == lang.FrameNames && i+hit.Tokens == at && slices.ContainsFunc(tokens[i:at], func(t text.Token) bool { return t.Has(lang.Third) || t.Has(lang.Anaphor) }) {
+			return true
+		}
+	}
+	return false
+}
+
+// longestNaming is how many words such a phrase has at most.
+const longestNaming = 4
+
 // Sends tells a verb of sending or notifying, by itself or with its other half.
 func Sends(fold, half string) bool {
 	lex := lang.Shipped()

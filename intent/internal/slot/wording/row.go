@@ -29,6 +29,9 @@ func (r *Words) BehindConnector(last int) (int, bool) {
 // places.
 func (r *Words) Joined(last, first int) bool {
 	for i := last + 1; i <= first; i++ {
+		if hit, ok := lang.Find(&lang.Shipped().Separators, r.Doc.Tokens[:first], i); ok && hit.Value == lang.JointAnd && hit.Tokens > 1 {
+			return true // "as well as"
+		}
 		if i < first && cues.Joins(r.Doc.Tokens[i].Fold) || strings.ContainsAny(r.Gap(i-1, i), ",;&/+|、，") {
 			return true
 		}
@@ -73,4 +76,20 @@ func (r *Words) Continues(a, b int) bool {
 func (r *Words) Bracketed(i int) bool {
 	before := r.Doc.Src[:r.Doc.Tokens[i].Start]
 	return strings.LastIndexByte(before, '[') > strings.LastIndexByte(before, ']')
+}
+
+// NothingBetween tells whether only small words and words of the request stand between two
+// values, and not only one such as "to": "a.txt to b.txt" are no two of a kind.
+func (r *Words) NothingBetween(last, first int, known func(text.Token) bool) bool {
+	listed, joined := r.Doc.Tokens[first].Break, false
+	for i := last + 1; i < first; i++ {
+		t := r.Doc.Tokens[i]
+		light := t.Has(lang.Function) || t.Has(lang.Pronoun) || t.Has(lang.Filler)
+		if !light && !cues.Joins(t.Fold) && !known(t) {
+			return false
+		}
+		joined = joined || cues.Joins(t.Fold)
+		listed = listed || t.Break || cues.Joins(t.Fold) && t.Has(lang.Listing)
+	}
+	return listed || !joined
 }
