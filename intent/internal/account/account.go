@@ -255,6 +255,7 @@ func (a *accounting) valued(first, last int) bool {
 
 // segment gives the tokens of a segment their classes.
 func (a *accounting) segment(s Segment) {
+	replaced(a, s)
 	for i := s.From; i < s.To; i++ {
 		if a.m.frame[i] && a.Classes[i] == "" {
 			a.Classes[i] = contracts.WordCourtesy

@@ -55,7 +55,7 @@ func coupled(a *accounting, from, to int) {
 // leave on Monday, please enter that".
 func tellsOrdered(a *accounting, from, to int) {
 	for i := from; i < to && a.m.Ordered(from, to); i++ {
-		if a.Classes[i] != "" || !a.m.is(i, lang.Finite, lang.Helps) {
+		if a.Classes[i] != "" || !a.m.is(i, lang.Finite, lang.Helps, lang.Takes) {
 			continue
 		}
 		a.set(i, i+1, contracts.WordCommand)

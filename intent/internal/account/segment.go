@@ -258,6 +258,11 @@ func (m *Message) kindOf(s *Segment) Kind {
 			return Past
 		}
 		return Statement
+	case explains(m, from, s):
+		if m.past(from, s.To) {
+			return Past
+		}
+		return Statement
 	case m.commands(from, s.To):
 		return Open
 	}
@@ -319,12 +324,12 @@ func joinedAt(m *Message, s *Segment) int {
 	return from
 }
 
-// politely marks phrases with a word of courtesy wherever they stand: "cancel, per
-// favore, the leave".
+// politely marks phrases with a word of courtesy wherever they stand ("cancel, per favore, the
+// leave"), and those that only say that it is so from here on.
 func (m *Message) politely(from, to int) {
 	for i := from; i < to; i++ {
 		hit, ok := lang.Find(&m.lex.Frames, m.Tokens[:to], i)
-		if ok && !touches(m, i, i+hit.Tokens) && slices.ContainsFunc(m.Tokens[i:i+hit.Tokens], func(t text.Token) bool { return t.Has(lang.Courteous) }) {
+		if ok && !touches(m, i, i+hit.Tokens) && (hit.Value == lang.FrameAmid || hit.Value == lang.FrameReplaced || slices.ContainsFunc(m.Tokens[i:i+hit.Tokens], func(t text.Token) bool { return t.Has(lang.Courteous) })) {
 			i = m.mark(i, i+hit.Tokens) - 1
 		}
 	}

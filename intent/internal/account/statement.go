@@ -55,7 +55,7 @@ const longestSubject = 4
 // behind an article; where they begin if there are none.
 func subjectEnd(m *Message, from, to int) int {
 	end := from
-	for end < to && m.Tokens[end].Is(text.FormTitle|text.FormCaps) && m.word(end) && !m.inEntity[end] && !m.light(end) && (end > from || m.kin(end) == 0 && !m.bids(end)) {
+	for end < to && m.Tokens[end].Is(text.FormTitle|text.FormCaps) && m.word(end) && !m.inEntity[end] && !m.light(end) && (end > from || m.kin(end) == 0 && (!m.bids(end) || m.is(end+1, lang.Helps, lang.Past, lang.Did))) {
 		end++
 	}
 	if end > from {

@@ -30,10 +30,17 @@ func TestWhatIsToldCommandsNothing(t *testing.T) {
 		"a todos les molesta, así que cancela el pedido":         "told, command",
 		"cancel the cabin, so close C-5":                         "command, command",
 		"if the crew agrees, so cancel the cabin":                "command, command",
-		"cancel the cabin":               "command",
-		"close C-5, but not C-7":         "command, command", // an exception is none
-		"Close the account. Cheers, Tom": "command, courtesy, courtesy",
-		"Hi, Tom":                        "courtesy, command", // nothing is signed so
+		// a clause of its own behind a request says why, or what stays
+		"Close C-5 please, this weeks change broke it":          "command, told",
+		"Wipe the bookings of C-5. The cabin itself stays":      "command, told",
+		"Storniere die Buchung. Ist mit der Küche abgesprochen": "command, told",
+		"Lösch die Buchung, die alte Kabine ist weg":            "command, told",
+		"Close all of them. The blue one stays":                 "command, command",
+		"Close the cabin. Is the crew gone?":                    "command, command",
+		"cancel the cabin":                                      "command",
+		"close C-5, but not C-7":                                "command, command", // an exception is none
+		"Close the account. Cheers, Tom":                        "command, courtesy, courtesy",
+		"Hi, Tom":                                               "courtesy, command", // nothing is signed so
 	} {
 		tokens := text.Tokens(say)
 		bids := func(i int) bool {

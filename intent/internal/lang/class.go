@@ -50,10 +50,13 @@ const (
 	Further   // makes a number one that is added or taken away: "one more", "3 less"
 	Anaphor   // stands for a thing of the kind that was said: "another one"
 	Switches  // turns the next word into its opposite
+	Ought     // says what shall be: "should", "must"
+	Lasting   // says that something is as it was: "stays"
 
 	// Request: what makes a command of words.
 	Light // verbs that hand something on or show it; at the head of a segment they command
 	Want  // verbs that turn a noun into a request: "needs two days off"
+	Takes // verbs with which a noun is told of: "takes two days off"
 
 	// Slots: what stands around values.
 	Particle     // inside names: "de", "van"
@@ -144,8 +147,8 @@ func classNames() [classes]string {
 		GoesOn: "grammar.goes_on", HowMany: "grammar.how_many", Separates: "grammar.separates",
 		Negation: "restraint.negation", Denial: "restraint.denial", Lacking: "restraint.lacking", Condition: "restraint.condition", Needing: "restraint.needing",
 		Bidding: "restraint.bidding", Ending: "restraint.ending", Reports: "restraint.reports", Past: "restraint.past", Did: "restraint.did", Helps: "restraint.helps", Others: "restraint.others", Ponders: "restraint.ponders",
-		Explains: "restraint.explains", Saying: "restraint.saying", Says: "restraint.says", Faint: "restraint.faint", Further: "restraint.further", Switches: "restraint.switches", Anaphor: "grammar.anaphor",
-		Light: "request.light", Want: "request.want",
+		Explains: "restraint.explains", Saying: "restraint.saying", Says: "restraint.says", Faint: "restraint.faint", Further: "restraint.further", Switches: "restraint.switches", Anaphor: "grammar.anaphor", Ought: "restraint.ought", Lasting: "restraint.lasting",
+		Light: "request.light", Want: "request.want", Takes: "request.takes",
 		Particle: "slots.particle", Inside: "slots.inside", Title: "slots.title", Deictic: "slots.deictic", Unsaid: "slots.unsaid", Indefinite: "slots.indefinite", Capitalising: "slots.capitalising",
 		Verbal: "slots.verbal", Utters: "slots.utters", Tells: "slots.tells", Learns: "slots.learns", Informs: "slots.informs", Conveys: "slots.conveys", Generic: "slots.generic", Opener: "slots.opener",
 		Links: "slots.links", Introduces: "slots.introduces", Announces: "slots.announces", Versus: "slots.versus", Somewhere: "slots.somewhere",

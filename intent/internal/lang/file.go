@@ -197,7 +197,7 @@ func (c *compiler) spelling(f *file) {
 func (c *compiler) phrases(n int, f *file) {
 	x := c.lexica
 	fileTable(c, n, f, "operators", &x.Operators, f.Operators, operators())
-	fileTable(c, n, f, "frames", &x.Frames, f.Frames, []Frame{FrameBefore, FrameBehind, FrameWhole, FrameOrders, FrameNames})
+	fileTable(c, n, f, "frames", &x.Frames, f.Frames, []Frame{FrameBefore, FrameBehind, FrameWhole, FrameOrders, FrameNames, FrameAmid, FrameReplaced})
 	fileTable(c, n, f, "reasons", &x.Reasons, f.Reasons, []Reason{ReasonWhy, ReasonFor, ReasonSo})
 	fileTable(c, n, f, "begins", &x.Begins, f.Begins, moods())
 	fileTable(c, n, f, "within", &x.Within, f.Within, moods())

@@ -66,6 +66,11 @@ const (
 	FrameWhole  Frame = "whole"  // "thanks in advance"
 	FrameOrders Frame = "orders" // "please enter that"
 	FrameNames  Frame = "names"  // "under the name"
+	FrameAmid   Frame = "amid"   // "from now on", wherever it stands
+
+	// FrameReplaced is what makes room for a new value, and no courtesy either: "instead of
+	// the old page".
+	FrameReplaced Frame = "replaced"
 )
 
 // Reason is a word behind which stands why.

@@ -1,0 +1,103 @@
+package account
+
+import (
+	"strings"
+
+	"github.com/manifold-run/manifold/contracts"
+	"github.com/manifold-run/manifold/intent/internal/lang"
+	"github.com/manifold-run/manifold/intent/internal/text"
+)
+
+// explains tells a clause of its own behind a command that says what is so, whatever nouns it
+// has: "today's edit broke it", "the desk itself stays", "ist mit dem Team abgestimmt". It
+// asks for nothing, and so has no operator, no value and no name in it.
+func explains(m *Message, from int, s *Segment) bool {
+	if !m.follows(s) || questions(m, s) || !bare(m, from, s.To) {
+		return false
+	}
+	verb := from
+	for verb < s.To && !m.is(verb, lang.Finite, lang.Helps, lang.Past, lang.Did, lang.Lasting) {
+		verb++
+	}
+	switch {
+	case verb == s.To || m.is(verb, lang.BeforeVerb, lang.Ought):
+		return false
+	case verb == from:
+		return elided(m, from, s)
+	}
+	return subject(m, from, verb) && !orders(m, from, verb+1, s.To) && (verb+1 < s.To || m.is(verb, lang.Lasting))
+}
+
+// follows tells a segment with a clause of its own behind one that asks for something.
+func (m *Message) follows(s *Segment) bool {
+	for k := range m.Segments {
+		if o := &m.Segments[k]; o.To <= s.From && o.Kind == Open && !m.supposes(o.From) {
+			return s.starts || strings.ContainsAny(m.gap(s.From), ",–—") || strings.Contains(m.gap(s.From), " - ")
+		}
+	}
+	return false
+}
+
+// questions tells a segment with a question mark behind it.
+func questions(m *Message, s *Segment) bool {
+	end := len(m.Src)
+	if s.To < len(m.Tokens) {
+		end = m.Tokens[s.To].Start
+	}
+	return strings.Contains(m.Src[m.Tokens[s.To-1].End:end], "?")
+}
+
+// bare tells a run without an operator, a negation, a value or a name, and of nothing that
+// stands for another thing of the kind that was said: "the blue one stays" excepts.
+func bare(m *Message, from, to int) bool {
+	for i := from; i < to; i++ {
+		t := m.Tokens[i]
+		if !m.word(i) || m.inEntity[i] || t.Is(text.FormCaps|text.FormMixed|text.FormDigits) || t.Is(text.FormTitle) && i > from && !m.lex.Languages[m.language].Capitalises {
+			return false
+		}
+		if m.has(i, lang.Negation, lang.Denial, lang.Lacking, lang.Condition) || m.is(i, lang.Faint, lang.Switches, lang.Want, lang.Needing, lang.Anaphor, lang.Asks, lang.Reports) {
+			return false
+		}
+		if _, ok := lang.FindIn(&m.lex.Operators, m.Tokens[:to], i, m.voice.At(i).Possible); ok {
+			return false
+		}
+	}
+	return to-from > 1
+}
+
+// elided tells a clause that begins with its verb and leaves out of what it is said, as nobody
+// asks in it: "Ist abgestimmt". Others do so in any clause, and are told by their verb.
+func elided(m *Message, from int, s *Segment) bool {
+	return s.starts && m.lex.Languages[m.language].Capitalises && s.To-from > 1 &&
+		!m.is(from+1, lang.Article, lang.Subject, lang.Pronoun) && !m.Tokens[from+1].Is(text.FormTitle) && !orders(m, from, from+1, s.To)
+}
+
+// subject tells a run of who or what something is told of: it has a noun, and only the last
+// of its words may be the verb of a request somewhere else, as a noun.
+func subject(m *Message, from, to int) bool {
+	noun := false
+	for i := from; i < to; i++ {
+		noun = noun || !m.light(i)
+		verb := m.kin(i) != 0 && !m.named(i)
+		if verb && (i == from || i+1 < to && !m.light(i+1)) || m.bids(i) && i == from && !m.light(i) {
+			return false
+		}
+	}
+	return noun
+}
+
+// replaced accounts for what makes room for the new value of a change: it is shown as not used,
+// and where nothing is changed it binds, since it may be a request of its own.
+func replaced(a *accounting, s Segment) {
+	for i := s.From; i < s.To; i++ {
+		hit, ok := lang.Find(&a.m.lex.Frames, a.m.Tokens[:s.To], i)
+		if !ok || hit.Value != lang.FrameReplaced || !a.m.frame[i] {
+			continue
+		}
+		class := contracts.WordBinding
+		if a.kinds&lang.KindOf("change") != 0 {
+			class = contracts.WordBeside
+		}
+		a.set(i, i+hit.Tokens, class)
+	}
+}

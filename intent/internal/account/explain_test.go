@@ -1,0 +1,49 @@
+package account_test
+
+import (
+	"slices"
+	"testing"
+
+	"github.com/manifold-run/manifold/contracts"
+	"github.com/manifold-run/manifold/intent/internal/account"
+	"github.com/manifold-run/manifold/intent/internal/lang"
+	"github.com/manifold-run/manifold/intent/internal/text"
+)
+
+// asksWith is a vocabulary of verbs alone.
+type asksWith []string
+
+func (asksWith) Head(text.Token) bool           { return false }
+func (asksWith) Describes(text.Token) bool      { return false }
+func (v asksWith) Verbs() []string              { return v }
+func (asksWith) Like(text.Token) bool           { return false }
+func (asksWith) Labels(text.Token, string) bool { return false }
+func (asksWith) Measures(string, string) bool   { return false }
+func (asksWith) Says([]string) bool             { return false }
+
+// What makes room for the new value of a change is shown as not used; where something is
+// made, it may be a wish of its own and binds, and what is excepted from a change binds too.
+func TestWhatIsReplaced(t *testing.T) {
+	t.Parallel()
+	lex := lang.Shipped()
+	for say, want := range map[string]struct {
+		verb string
+		last contracts.WordClass
+	}{
+		"change it to oak instead of the old wood":        {"change", contracts.WordBeside},
+		"ändere es auf Eiche statt der alten Buche":       {"änder", contracts.WordBeside},
+		"cambia la madera en vez de la madera vieja":      {"cambi", contracts.WordBeside},
+		"book one instead of the old table":               {"book", contracts.WordBinding},
+		"change it to oak instead of pine":                {"change", contracts.WordBinding},
+		"change it from now on":                           {"change", contracts.WordCourtesy},
+		"book one, and change the rest from today onward": {"book", contracts.WordBinding},
+	} {
+		tokens := text.Tokens(say)
+		bids := func(i int) bool { return lex.Kin(tokens[i].Fold) != 0 }
+		m := account.Read(lex, say, tokens, nil, bids, func(int, int) bool { return false })
+		a := m.Of(account.Request{From: 0, To: len(tokens), Knows: asksWith{lang.Fold(want.verb)}})
+		if !slices.Contains(a.Classes, want.last) || want.last != contracts.WordBinding && slices.Contains(a.Classes[len(tokens)-2:], contracts.WordBinding) {
+			t.Errorf("%q: %v", say, a.Classes)
+		}
+	}
+}
