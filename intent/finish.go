@@ -297,7 +297,11 @@ func (j judgement) grow(said [2]int, asked slot.Asked, best *Candidate, a accoun
 	for _, v := range j.valuesOf(asked, best) {
 		next := v.Last + 1
 		if v.Loose && next < len(a.Classes) && a.Classes[next] == contracts.WordBinding {
-			if last := slot.Grows(j.s.m, v.Last); last > v.Last && !slices.ContainsFunc(a.Classes[next:last+1], func(c contracts.WordClass) bool { return c == contracts.WordValue }) {
+			last := slot.Grows(j.s.m, v.Last)
+			if end := account.NameEnd(j.s.said, v.First, next); end > last {
+				last = end
+			}
+			if last > v.Last && !slices.ContainsFunc(a.Classes[next:last+1], func(c contracts.WordClass) bool { return c == contracts.WordValue }) {
 				take(v.Parameter, v.First, last)
 			}
 		}
@@ -307,8 +311,13 @@ func (j judgement) grow(said [2]int, asked slot.Asked, best *Candidate, a accoun
 		if class == contracts.WordBinding && j.s.m.Tokens[i].Has(lang.As) {
 			as = i
 		}
-		if name, first, last := asked.NamedAs(j.s.m, max(as, 0), best.Parameters); name != "" && as >= 0 && a.Classes[first] == contracts.WordBinding {
-			take(name, first, last)
+		name, first, last := asked.NamedAs(j.s.m, max(as, 0), best.Parameters)
+		if name == "" || as < 0 {
+			continue
+		}
+		last = max(last, account.NameEnd(j.s.said, first, last+1))
+		if said := a.Classes[first : last+1]; slices.Contains(said, contracts.WordBinding) && !slices.Contains(said, contracts.WordValue) {
+			take(name, first, last) // "under the name Customer help"
 		}
 	}
 	name := asked.Explains(best.Parameters)

@@ -26,6 +26,12 @@ func TestClearRequestsAreDone(t *testing.T) {
 		"Tom Vidal is off for three days, starting a week from Monday": {"workday.request_time_off days=3 start=2026-11-30 worker=[Tom Vidal]"},
 		"Hugo Stein ist krank, 3 Tage ab 2026-12-07":                   {"workday.request_time_off absence_type=sick days=3 start=2026-12-07 worker=[Hugo Stein]"},
 		"Storniere bitte den Urlaub von Rita Falk am 2026-12-07":       {"workday.cancel_time_off from=2026-12-07 worker=[Rita Falk]"},
+		// What stands behind a colon is told as it is, and a clause behind a request says why.
+		"post in general: The doors have been fixed":                                         {"communication.send_message channel=general message=[The doors have been fixed]"},
+		"write to the sales channel: the doors are open":                                     {"communication.send_message channel=sales message=[the doors are open]"},
+		"delete alert al-9 please, todays news changed it":                                   {"finance.delete_price_alert alert_id=al-9"},
+		"delete alert al-9 please. Is al-7 gone?":                                            nil,
+		"Storniere den Urlaub von Rita Falk am 2026-12-07. Ist mit der Schicht abgesprochen": {"workday.cancel_time_off comment=[Ist mit der Schicht abgesprochen] from=2026-12-07 worker=[Rita Falk]"},
 		// A slip in a short word, courtesy in the middle.
 		"delte alrt al-9": {"finance.delete_price_alert alert_id=al-9"},
 		// A value that the examples put behind a word, and what is only quoted.

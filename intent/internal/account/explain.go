@@ -16,7 +16,7 @@ func explains(m *Message, from int, s *Segment) bool {
 		return false
 	}
 	verb := from
-	for verb < s.To && !m.is(verb, lang.Finite, lang.Helps, lang.Past, lang.Did, lang.Lasting) {
+	for verb < s.To && !m.is(verb, lang.Finite, lang.Helps, lang.Past, lang.Did, lang.Lasting) && (verb == from || !came(m, verb, s.To)) {
 		verb++
 	}
 	switch {
@@ -100,4 +100,57 @@ func replaced(a *accounting, s Segment) {
 		}
 		a.set(i, i+hit.Tokens, class)
 	}
+}
+
+// dictated tells what stands behind a colon where something is to be told: it is the text, even
+// if it reads like a clause that only tells something.
+func dictated(m *Message, s *Segment) bool {
+	from := s.From
+	for k := len(m.Segments) - 1; k >= 0 && !s.starts; k-- {
+		o := &m.Segments[k]
+		if o.To == from && strings.Contains(m.gap(from), ":") {
+			return o.Kind == Open && dictates(m, o)
+		}
+		if o.To == from && o.starts {
+			return false
+		}
+		if o.To == from {
+			from = o.From
+		}
+	}
+	return false
+}
+
+// dictates tells a segment that asks to tell or to write something.
+func dictates(m *Message, s *Segment) bool {
+	for i := s.From; i < s.To; i++ {
+		if m.word(i) && !m.named(i) && (m.is(i, lang.Tells) || m.kin(i)&(lang.KindOf("send")|lang.KindOf("notify")) != 0) {
+			return true
+		}
+	}
+	return false
+}
+
+// longestName is how many words the name has at most that stands behind a phrase such as "under
+// the name".
+const longestName = 4
+
+// NameEnd gives the last token of a name that begins right behind such a phrase and runs to the
+// end of its clause, "under the name Customer help, …"; -1 if none does.
+func NameEnd(m *Message, first, next int) int {
+	named := false
+	for i := max(0, first-longestNaming); i < first && !named; i++ {
+		named = Names(m, i) == first-1
+	}
+	end := next
+	for named && end < len(m.Tokens) && !m.Tokens[end].Break && !m.Tokens[end].Is(text.FormFirst) && !m.couples(end) && !m.reason(end) && !m.frame[end] {
+		if _, ok := lang.FindIn(&m.lex.Operators, m.Tokens, end, m.voice.At(end).Possible); ok || !m.word(end) || m.inEntity[end] || m.bids(end) && m.kin(end) != 0 {
+			return -1
+		}
+		end++
+	}
+	if !named || end == next || end-first > longestName {
+		return -1
+	}
+	return end - 1
 }

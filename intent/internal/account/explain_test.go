@@ -47,3 +47,30 @@ func TestWhatIsReplaced(t *testing.T) {
 		}
 	}
 }
+
+// A name behind such words as "under the name" runs to the end of its clause, and no operator or
+// request is part of it.
+func TestNamesRunToTheEndOfTheirClause(t *testing.T) {
+	t.Parallel()
+	lex := lang.Shipped()
+	for say, want := range map[string]string{
+		"keep it under the name Garden help, we need it":  "Garden help",
+		"guárdalo con el nombre Ayuda técnica":            "Ayuda técnica",
+		"keep it under the name Garden":                   "",
+		"keep it under the name Garden for now":           "",
+		"keep it under the name Garden help of the house": "",
+		"keep it like Garden help, we need it":            "",
+	} {
+		tokens := text.Tokens(say)
+		bids := func(i int) bool { return lex.Kin(tokens[i].Fold) != 0 }
+		m := account.Read(lex, say, tokens, nil, bids, func(int, int) bool { return false })
+		first := slices.IndexFunc(tokens, func(t text.Token) bool { return t.Fold == "garden" || t.Fold == "ayuda" })
+		got := ""
+		if end := account.NameEnd(m, first, first+1); end > 0 {
+			got = say[tokens[first].Start:tokens[end].End]
+		}
+		if got != want {
+			t.Errorf("%q: %q, want %q", say, got, want)
+		}
+	}
+}

@@ -251,6 +251,8 @@ func (m *Message) kindOf(s *Segment) Kind {
 		return Reason
 	case m.supposes(from):
 		return Open
+	case dictated(m, s):
+		return Open
 	case relates(m, from, s), ceased(m, from, s):
 		return Statement
 	case narrates(m, from, s):

@@ -30,6 +30,9 @@ func TestWhatIsToldCommandsNothing(t *testing.T) {
 		"a todos les molesta, así que cancela el pedido":         "told, command",
 		"cancel the cabin, so close C-5":                         "command, command",
 		"if the crew agrees, so cancel the cabin":                "command, command",
+		// what is dictated is the text, whatever it reads like
+		"Tell the crew: The cabin has lost its heating": "command, command",
+		"Schick der Küche: die Gäste sind da":           "command, command",
 		// a clause of its own behind a request says why, or what stays
 		"Close C-5 please, this weeks change broke it":          "command, told",
 		"Wipe the bookings of C-5. The cabin itself stays":      "command, told",
