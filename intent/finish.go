@@ -297,10 +297,7 @@ func (j judgement) grow(said [2]int, asked slot.Asked, best *Candidate, a accoun
 	for _, v := range j.valuesOf(asked, best) {
 		next := v.Last + 1
 		if v.Loose && next < len(a.Classes) && a.Classes[next] == contracts.WordBinding {
-			last := slot.Grows(j.s.m, v.Last)
-			if end := account.NameEnd(j.s.said, v.First, next); end > last {
-				last = end
-			}
+			last := max(slot.Grows(j.s.m, v.Last), account.NameEnd(j.s.said, v.First, next))
 			if last > v.Last && !slices.ContainsFunc(a.Classes[next:last+1], func(c contracts.WordClass) bool { return c == contracts.WordValue }) {
 				take(v.Parameter, v.First, last)
 			}

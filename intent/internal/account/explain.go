@@ -12,7 +12,7 @@ import (
 // has: "today's edit broke it", "the desk itself stays", "ist mit dem Team abgestimmt". It
 // asks for nothing, and so has no operator, no value and no name in it.
 func explains(m *Message, from int, s *Segment) bool {
-	if !m.follows(s) || questions(m, s) || !bare(m, from, s.To) {
+	if !follows(m, s) || questions(m, s) || !bare(m, from, s.To) {
 		return false
 	}
 	verb := from
@@ -29,7 +29,7 @@ func explains(m *Message, from int, s *Segment) bool {
 }
 
 // follows tells a segment with a clause of its own behind one that asks for something.
-func (m *Message) follows(s *Segment) bool {
+func follows(m *Message, s *Segment) bool {
 	for k := range m.Segments {
 		if o := &m.Segments[k]; o.To <= s.From && o.Kind == Open && !m.supposes(o.From) {
 			return s.starts || strings.ContainsAny(m.gap(s.From), ",–—") || strings.Contains(m.gap(s.From), " - ")

@@ -2,7 +2,6 @@ package slot
 
 import (
 	"slices"
-	"strings"
 
 	"github.com/manifold-run/manifold/intent/internal/slot/cues"
 	"github.com/manifold-run/manifold/intent/internal/text"
@@ -23,11 +22,8 @@ func (r *reading) quoted() {
 }
 
 func (r *reading) quote(first, last int) {
-	if first == r.from && last == r.to-1 {
-		return // a request that stands in quotes as a whole
-	}
-	if r.set.verbatim != "" && first > r.from && last == r.to-1 && strings.Contains(r.wording.Gap(first-1, first), ":") {
-		return // what is dictated at the end belongs to the request that is taken in its own words
+	if last == r.to-1 && (first == r.from || r.set.verbatim != "" && r.wording.Dictates(first)) {
+		return // a request that stands in quotes as a whole, or the end of one that is taken in its own words
 	}
 	raw := r.wording.Quotation(first, last)
 	var fitting []*param

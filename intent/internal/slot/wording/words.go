@@ -3,6 +3,7 @@ package wording
 import (
 	"math"
 	"slices"
+	"strings"
 
 	"github.com/manifold-run/manifold/intent/internal/lang"
 	"github.com/manifold-run/manifold/intent/internal/slot/cues"
@@ -61,6 +62,11 @@ func (r *Words) PhraseEndsAt(words []string, last int) bool {
 		}
 	}
 	return true
+}
+
+// Dictates tells a token right behind a colon.
+func (r *Words) Dictates(i int) bool {
+	return i > r.From && strings.Contains(r.Gap(i-1, i), ":")
 }
 
 // Gap is what stands between two tokens.
