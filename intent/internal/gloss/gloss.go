@@ -157,7 +157,7 @@ const shortestGlossed = 3
 // open tells a word that may be read as another one.
 func (r *Reader) open(i int) bool {
 	t := r.m.Tokens[i]
-	if t.Is(text.FormQuoted|text.FormDigits|text.FormMixed|text.FormCaps|text.FormSign) || r.lexicon.Light(t.Fold) || t.Has(lang.Value) || len(t.Fold) < shortestGlossed {
+	if t.Is(text.FormQuoted|text.FormDigits|text.FormMixed|text.FormCaps|text.FormSign) || r.lexicon.Light(t.Fold) || t.Has(lang.Value) || len(t.Fold) < shortestGlossed || text.Humps(r.m.Src[t.Start:t.End]) != nil {
 		return false
 	}
 	for c := lang.Negation; c <= lang.Switches; c++ {

@@ -80,6 +80,7 @@ type param struct {
 	listed      []string // values that the description names
 	written     expectation
 	shapes      shape.Set
+	camels      []string // values in camel case: "chatOpenAI"
 	examples    int            // number of example values
 	identifiers int            // number of those that have a shape
 	lefts       map[string]int // words before and after values in the examples
@@ -284,6 +285,7 @@ func (p *param) describe(name string, of schema.Schema, outer string) {
 	p.listed = schema.Listed(description)
 	for _, v := range p.listed {
 		p.written.see(v)
+		p.learnCamel(v)
 	}
 	if p.kind == "string" && p.format == "" {
 		p.format, p.layout = schema.WrittenFormat(description), schema.LayoutOf(description)
@@ -329,6 +331,7 @@ func (p *param) learnShape(v any) {
 	}
 	p.examples++
 	p.written.see(s)
+	p.learnCamel(s)
 	if p.format == "" && p.kind == "string" && len(p.enum) == 0 {
 		if _, err := time.Parse(time.DateOnly, s); err == nil {
 			p.format = "date"

@@ -231,8 +231,8 @@ func (r *solver) contested(p *param, mine, chosen []mention) []mention {
 		if m.param != p || m.p < 0.75 || m.p < mine[0].p-0.1 || equal(m.value, mine[0].value) || m.kind == kindExample && mine[0].kind == kindAlias {
 			continue
 		}
-		if mine[0].kind == kindKeyed && m.kind != kindKeyed {
-			continue
+		if mine[0].kind == kindKeyed && m.kind != kindKeyed || m.kind == kindContext && !mine[0].byLooks() && !r.set.writes {
+			continue // "what does a toolAgent node take"
 		}
 		if slices.ContainsFunc(out, func(o mention) bool { return o.first == m.first && equal(o.value, m.value) }) {
 			continue
