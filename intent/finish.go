@@ -452,6 +452,7 @@ func (j judgement) complete(p *part) {
 		j.told(set, best, slot.Range{From: p.to, To: len(j.s.m.Tokens)})
 	}
 	j.stated(p, best, set, m)
+	j.mentioned(p, best, set)
 }
 
 // wholly gives a parameter that takes the request in its own words what is said

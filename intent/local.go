@@ -142,7 +142,7 @@ func (l *Local) slots(entry *contracts.CapabilityEntry) *slot.Set {
 // newReader reads a message against an index.
 func newReader(x *Index, tools *slot.Tools, q Query) *sentenceReader {
 	s := &sentenceReader{x: x, q: q, m: tools.Read(q.Message, q.Now), parts: map[[2]int]*part{}}
-	x.words.mend(tools.Lexicon, s.m.Tokens)
+	x.words.mend(tools.Lexicon, s.m.Doc)
 	s.glosses.s = s
 	s.said = account.Read(tools.Lexicon.Lexica, q.Message, s.m.Tokens, s.m.Entities,
 		func(i int) bool { return x.cutter.Bids(s.m.Tokens[i]) }, func(from, to int) bool { return x.moods.Begins(s.m.Tokens[from:to]) })

@@ -7,9 +7,11 @@ import (
 
 	"github.com/manifold-run/manifold/intent/internal/command"
 	"github.com/manifold-run/manifold/intent/internal/lang"
+	"github.com/manifold-run/manifold/intent/internal/mend"
 	"github.com/manifold-run/manifold/intent/internal/mood"
 	"github.com/manifold-run/manifold/intent/internal/sparse"
 	"github.com/manifold-run/manifold/intent/internal/text"
+	"github.com/manifold-run/manifold/intent/internal/value"
 )
 
 // The parts of the score: the centroid of a capability's sentences counts one,
@@ -128,7 +130,7 @@ func (x *wording) respelled(tokens []text.Token) []text.Token {
 		if i >= maxRespelled || !text.Spellable(t) {
 			continue
 		}
-		if _, known := x.features[text.WordFeature(t.Stem)]; known {
+		if x.has(t) {
 			continue
 		}
 		if w, ok := x.meant(t.Fold); ok {
@@ -147,12 +149,17 @@ func (x *wording) respelled(tokens []text.Token) []text.Token {
 // mend reads mistyped words of a message as those that they are meant for, for whatever
 // reads it: they ask for what is asked for in the words of the catalog. Values are given as
 // they were written.
-func (x *wording) mend(lexicon *text.Lexicon, tokens []text.Token) {
+func (x *wording) mend(lexicon *text.Lexicon, d *value.Doc) {
+	tokens := d.Tokens
 	for i, t := range tokens[:min(len(tokens), maxRespelled)] {
-		if !mendable(lexicon, tokens, i) {
+		if x.has(t) || !mend.Plain(tokens, i) {
 			continue
 		}
-		if _, known := x.features[text.WordFeature(t.Stem)]; known {
+		if w, ok := mend.InFull(lexicon, d, i, x.has); ok {
+			tokens[i] = t.Respelled(w)
+			continue
+		}
+		if !mend.Mendable(lexicon, t) {
 			continue
 		}
 		if w, ok := x.meant(t.Fold); ok {
@@ -161,21 +168,10 @@ func (x *wording) mend(lexicon *text.Lexicon, tokens []text.Token) {
 	}
 }
 
-// mendable tells a word that no language has, in any form: no name, no verb (its ending says
-// whether it is told or asked for), no word of a phrase such as "except", and nothing with an
-// accent or an apostrophe.
-func mendable(lexicon *text.Lexicon, tokens []text.Token, i int) bool {
-	t := tokens[i]
-	next := i+1 < len(tokens) && (tokens[i+1].Glued || len(tokens[i+1].Fold) == 1) // "needn't"
-	if t.Known() || !text.Spellable(t) || t.Lower != t.Fold || t.Is(text.FormTitle) && !t.Is(text.FormFirst) || t.Is(text.FormCaps|text.FormQuoted) || t.Glued || next || lexicon.Kin(t.Fold) != 0 {
-		return false
-	}
-	for language := range lexicon.Languages {
-		if lexicon.Rooted(language, t.Fold) {
-			return false
-		}
-	}
-	return !lexicon.Phrased(t.Fold)
+// has tells a word that some capability has.
+func (x *wording) has(t text.Token) bool {
+	_, known := x.features[text.WordFeature(t.Stem)]
+	return known
 }
 
 // meant gives the word that a mistyped one is meant for, if that is clear.

@@ -22,14 +22,14 @@ const (
 // meant must be the only one that was said.
 func (j judgement) refer(parts []*part, at int) {
 	p := parts[at]
-	if at == 0 || p.adopted || len(p.candidates) == 0 || p.candidates[0].Confidence < DefaultClarify || len(p.candidates[0].Missing) != 1 {
+	if at == 0 || p.adopted || len(p.candidates) == 0 || p.candidates[0].Confidence < DefaultClarify {
 		return
 	}
 	best, before := &p.candidates[0], parts[at-1]
 	if len(before.candidates) == 0 || before.candidates[0].Confidence < DefaultClarify || before.candidates[0].Entry.Domain != best.Entry.Domain {
 		return
 	}
-	name := best.Missing[0]
+	name := carry.Lack(j.s.q.Catalog, best.Entry, best.Missing, best.Parameters, before.candidates[0].Entry, before.candidates[0].Parameters)
 	value, ok := before.candidates[0].Parameters[name].(string)
 	word := j.pointer(p, best)
 	if !ok || word < 0 {

@@ -83,6 +83,19 @@ func (j judgement) stated(p *part, best *Candidate, set *slot.Set, m *slot.Messa
 	best.Missing = slices.DeleteFunc(best.Missing, func(name string) bool { _, ok := best.Parameters[name]; return ok })
 }
 
+// mentioned takes the only name in what is told before the only request of a message, which
+// looks, for the only thing that it lacks, where a word points at it: "someone mentioned Blue
+// Harbour, what is its address".
+func (j judgement) mentioned(p *part, best *Candidate, set *slot.Set) {
+	if !j.alone || len(best.Missing) != 1 || best.Entry.Policy.SideEffectClass.Writes() || j.pointer(p, best) < 0 {
+		return
+	}
+	if v, ev, ok := slot.Mentioned(set, j.s.m, slot.Range{To: p.from}, best.Missing[0]); ok {
+		best.Parameters[best.Missing[0]], best.Evidence[best.Missing[0]] = v, ev
+		best.Missing, best.told = nil, true
+	}
+}
+
 // describes tells a run that begins with a pronoun for what was said before and a word such
 // as "should".
 func (j judgement) describes(from, to int) bool {

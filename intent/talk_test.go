@@ -28,6 +28,8 @@ func TestSmallTalk(t *testing.T) {
 		},
 		intent.TalkAbout: {
 			"so what can you do for me?", "who are you exactly", "are you a bot?", "was kannst du denn alles?", "wie funktioniert das hier?", "o que você consegue fazer?", "és um robô?", "¿qué puedes hacer por mí?", "y tú ¿quién eres?", "tu peux faire quoi ?", "comment ça marche ?", "che cosa sai fare?", "sei un robot?", "do you speak Spanish?", "welche Sprachen sprichst du?",
+			"just joined the company! what sort of questions can you actually answer?", "ich bin ganz neu hier, was für Sachen kannst du denn eigentlich?", "sou nova aqui, que tipo de coisa você realmente faz?", "es mi primer día aquí, ¿qué tipo de cosas puedes hacer?",
+			"c'est ma première semaine ici, quel genre de choses peux-tu vraiment faire ?", "è il mio primo giorno qui, che genere di cose puoi fare davvero?",
 		},
 		intent.TalkApprovals: {
 			"why do all of these things need approval?", "how do approvals work here?", "warum muss hier alles erst genehmigt werden?", "wieso brauche ich dafür eine Freigabe?", "por que tudo aqui precisa de aprovação?", "como funcionam as aprovações?", "¿por qué hay que aprobar todo?", "pourquoi faut-il toujours une validation ?", "perché serve sempre un'approvazione?",
@@ -52,7 +54,7 @@ func TestSmallTalkAsksForNothing(t *testing.T) {
 		"", "yes", "ok", "ok, go ahead", "no", "yes please do it", "5", "tomorrow", "thanks, now delete it", "thanks, and the price of Apple?", "how is the sales bot doing?",
 		"who is Ana Souza?", "who am I meeting tomorrow?", "why was Bruno's request rejected?", "hello world bot", "say hello to everybody in sales", "thanks but cancel the other one",
 		"danke, lösche ihn", "wie geht der Import voran?", "obrigado, apaga o bot", "gracias, bórralo", "merci, supprime-le", "grazie, cancellalo", "what can Support Bot do?", "approve all", "ja bitte", "sim, pode aprovar", "what is waiting for my approval?",
-		"that's all for Bruno", "that's all I need to change for Bruno", "show me all I need", "tell everybody thanks", "sag allen danke", "can you say hello to the team", "cool", "that one", "show me", "tell me", "do it for me", "I am good to go, approve it", "wish the team a good day in general",
+		"that's all for Bruno", "that's all I need to change for Bruno", "show me all I need", "tell everybody thanks", "sag allen danke", "can you say hello to the team", "cool", "that one", "show me", "tell me", "do it for me", "I am good to go, approve it", "wish the team a good day in general", "what kind of leave can I take?", "my first day was in May", "what topics does Ana cover?", "welche Aufgaben hat Vera?", "show me the menu", "what questions did people ask?",
 	} {
 		if kind, ok := a.SmallTalk(message); ok {
 			t.Errorf("%q is taken for %q", message, kind)

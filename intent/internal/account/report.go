@@ -249,11 +249,28 @@ func adverbial(fold string) bool {
 func (m *Message) reason(i int) bool {
 	hit, ok := lang.Find(&m.lex.Reasons, m.Tokens, i)
 	next := i + hit.Tokens
-	if !ok || hit.Value == lang.ReasonSo || !m.word(i) || next >= len(m.Tokens) || hit.Language != m.language && m.foreign(i, hit) {
+	if !ok || hit.Value == lang.ReasonSo || !m.word(i) || next >= len(m.Tokens) || hit.Language != m.language && m.foreign(i, hit) || stressed(m, i) {
 		return false
 	}
 	ends := next+1 == len(m.Tokens) || m.Tokens[next+1].Break
 	return !m.inEntity[i] && !m.inEntity[next] && (!ends || !m.Tokens[next].Is(text.FormDigits|text.FormMixed))
+}
+
+// stressed tells a word that says why elsewhere, and lays stress on a question here: "was gab
+// es denn zuletzt".
+func stressed(m *Message, i int) bool {
+	if !m.is(i, lang.Stress) || m.Tokens[i].Break {
+		return false
+	}
+	for k := i - 1; k >= 0; k-- {
+		if m.has(k, lang.Asks) {
+			return true
+		}
+		if m.Tokens[k].Break {
+			break
+		}
+	}
+	return false
 }
 
 // foreign tells a word of another language that is a noun here, as behind an article, or where

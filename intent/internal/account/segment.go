@@ -223,7 +223,7 @@ func (m *Message) parts(i int) bool {
 	if t.Is(text.FormQuoted) && m.Tokens[i-1].Is(text.FormQuoted) || m.joined(i) || naming(m, i) {
 		return false
 	}
-	if gap := m.gap(i); strings.ContainsAny(gap, ",:()—–，、…") || strings.Contains(gap, " - ") || strings.Contains(gap, "...") {
+	if gap := m.gap(i); strings.ContainsAny(gap, ",:()—–，、…") || strings.Contains(gap, " - ") || strings.Contains(gap, " + ") || strings.Contains(gap, "...") {
 		return true
 	}
 	if m.reason(i) {

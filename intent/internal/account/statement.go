@@ -11,8 +11,8 @@ import (
 // relates tells a clause that only says something of what stands before it:
 // ", which is obsolete".
 func relates(m *Message, from int, s *Segment) bool {
-	if s.starts || s.From == 0 || m.is(from, lang.Article) {
-		return false
+	if s.starts || s.From == 0 || m.is(from, lang.Article) || m.couples(s.From) && m.is(from, lang.Asks) {
+		return false // "…, and which tests does it have"
 	}
 	if m.is(from, lang.Asks) && !m.is(from, lang.Relative) { // "…, who had surgery"
 		k := slices.IndexFunc(m.Segments, func(o Segment) bool { return o.To == s.From })

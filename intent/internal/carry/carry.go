@@ -29,7 +29,7 @@ func Things(catalog *contracts.Catalog, before []contracts.Intent) []Thing {
 	for _, in := range before {
 		for _, name := range slices.Sorted(maps.Keys(in.Parameters)) {
 			value, ok := in.Parameters[name].(string)
-			if !ok || value == "" || strings.Contains(value, "${") || !mayBeAnything(catalog, in.Ref(), name) {
+			if !ok || value == "" || strings.Contains(value, "${") || !Takes(catalog, in.Ref(), name) {
 				continue
 			}
 			t := Thing{in.Domain, name, value}
@@ -43,9 +43,9 @@ func Things(catalog *contracts.Catalog, before []contracts.Intent) []Thing {
 	return slices.DeleteFunc(out, func(t Thing) bool { return several[[2]string{t.Domain, t.Name}] })
 }
 
-// mayBeAnything tells a parameter that takes any text, and so may name a thing: no day
+// Takes tells a capability with a parameter that takes any text, and so may name a thing: no day
 // and none of a list.
-func mayBeAnything(catalog *contracts.Catalog, ref, name string) bool {
+func Takes(catalog *contracts.Catalog, ref, name string) bool {
 	entry, ok := catalog.Capability(ref)
 	var all schema.Schema
 	if !ok || json.Unmarshal(entry.Capability.Schema, &all) != nil {
@@ -181,4 +181,27 @@ func LeftOut(catalog *contracts.Catalog, in contracts.Intent, things []Thing) (c
 	in.Said = in.Said.With(in.Missing[0], contracts.FromCarried)
 	in.Missing = nil
 	return in, true
+}
+
+// Lack gives the only parameter that a request lacks. One that only looks may lack what it
+// could be asked of as well, if it is the only thing that the request before it was about:
+// "the price of Apple and the alerts on it".
+func Lack(catalog *contracts.Catalog, of *contracts.CapabilityEntry, missing []string, said map[string]any, before *contracts.CapabilityEntry, values map[string]any) string {
+	if len(missing) == 1 {
+		return missing[0]
+	}
+	if len(missing) > 1 || of.Policy.SideEffectClass.Writes() {
+		return ""
+	}
+	name := ""
+	for _, t := range Things(catalog, []contracts.Intent{{Domain: before.Domain, Capability: before.Capability.Name, Parameters: values}}) {
+		if said[t.Name] != nil || !Takes(catalog, of.Ref(), t.Name) {
+			continue
+		}
+		if name != "" {
+			return ""
+		}
+		name = t.Name
+	}
+	return name
 }

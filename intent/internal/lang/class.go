@@ -27,6 +27,7 @@ const (
 	GoesOn                   // begins what goes on from an earlier message
 	HowMany                  // asks for a number by itself
 	Separates                // the first half of a verb, at the end of its clause: "sag … ab"
+	Stress                   // lays stress on what is said: "actually"
 
 	// Restraint: what keeps a request from being done. These count in every language
 	// that a message may be in.
@@ -144,7 +145,7 @@ func classNames() [classes]string {
 		Function: "grammar.function", Filler: "grammar.filler", Pronoun: "grammar.pronoun", Subject: "grammar.subject", Article: "grammar.article", Third: "grammar.third", Hung: "grammar.hung",
 		Asks: "grammar.asks", Opening: "grammar.opening", Leads: "grammar.leads", BeforeVerb: "grammar.before_verb", Courteous: "grammar.courteous",
 		Relative: "grammar.relative", Joins: "grammar.joins", Listing: "grammar.listing", Abbreviates: "grammar.abbreviates", Finite: "grammar.finite",
-		GoesOn: "grammar.goes_on", HowMany: "grammar.how_many", Separates: "grammar.separates",
+		GoesOn: "grammar.goes_on", HowMany: "grammar.how_many", Separates: "grammar.separates", Stress: "grammar.stress",
 		Negation: "restraint.negation", Denial: "restraint.denial", Lacking: "restraint.lacking", Condition: "restraint.condition", Needing: "restraint.needing",
 		Bidding: "restraint.bidding", Ending: "restraint.ending", Reports: "restraint.reports", Past: "restraint.past", Did: "restraint.did", Helps: "restraint.helps", Others: "restraint.others", Ponders: "restraint.ponders",
 		Explains: "restraint.explains", Saying: "restraint.saying", Says: "restraint.says", Faint: "restraint.faint", Further: "restraint.further", Switches: "restraint.switches", Anaphor: "grammar.anaphor", Ought: "restraint.ought", Lasting: "restraint.lasting",

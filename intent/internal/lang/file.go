@@ -25,7 +25,10 @@ type file struct {
 		Clitics   string `toml:"clitics"`
 		Respelled string `toml:"respelled"`
 		// Contracted are pairs of a preposition with an article in it and the one alone.
-		Contracted  string `toml:"contracted"`
+		Contracted string `toml:"contracted"`
+		// Short are pairs of a word as people type it in a hurry and the whole one: "msgs
+		// messages".
+		Short       string `toml:"short"`
 		Capitalises bool   `toml:"capitalises"`
 		// Everyday are words that tell it from languages that capitalise otherwise.
 		Everyday string `toml:"everyday"`
@@ -105,7 +108,7 @@ func compile(files []*file) (*Lexica, error) {
 	c.lexica.Begins.over, c.lexica.Within.over = true, true
 	for n, f := range files {
 		c.spelling(f)
-		l := &Language{Code: f.Code, Name: f.Name, Proven: f.Proven, Capitalises: f.Spelling.Capitalises, Everyday: strings.Fields(f.Spelling.Everyday), Respelled: strings.NewReplacer(strings.Fields(f.Spelling.Respelled)...), Numbers: f.Numbers, Dates: f.Dates, Times: f.Times}
+		l := &Language{Code: f.Code, Name: f.Name, Proven: f.Proven, Capitalises: f.Spelling.Capitalises, Everyday: strings.Fields(f.Spelling.Everyday), Respelled: strings.NewReplacer(strings.Fields(f.Spelling.Respelled)...), Numbers: f.Numbers, Dates: f.Dates, Times: f.Times, short: shorts(f.Spelling.Short)}
 		c.lexica.Languages = append(c.lexica.Languages, l)
 		c.words(n, f)
 		c.values(n, f)
@@ -173,6 +176,15 @@ func (c *compiler) unaccented() {
 	}
 }
 
+// shorts are the whole words by those that people type for them, without their accents.
+func shorts(pairs string) map[string][]string {
+	words, out := strings.Fields(pairs), map[string][]string{}
+	for k := 0; k+1 < len(words); k += 2 {
+		out[Fold(words[k])] = append(out[Fold(words[k])], Fold(words[k+1]))
+	}
+	return out
+}
+
 func (c *compiler) spelling(f *file) {
 	for w := range strings.FieldsSeq(f.Spelling.Elided) {
 		c.lexica.elided[w] = true
@@ -186,6 +198,9 @@ func (c *compiler) spelling(f *file) {
 	}
 	for k := 0; k+1 < len(pairs); k += 2 {
 		c.lexica.contracted[Lower(pairs[k])] = Lower(pairs[k+1])
+	}
+	if len(strings.Fields(f.Spelling.Short))%2 != 0 {
+		c.fail(f, "spelling.short is a list of pairs")
 	}
 	if len(strings.Fields(f.Spelling.Respelled))%2 != 0 {
 		c.fail(f, "spelling.respelled is a list of pairs")

@@ -29,10 +29,15 @@ type Language struct {
 	Dates   Dates
 	Times   Times
 	words   [classes][]string
+	short   map[string][]string
 }
 
 // Words are the words of a class in the order of the file, as it spells them.
 func (l *Language) Words(c Class) []string { return l.words[c] }
+
+// InFull gives the words, without their accents, that one is typed for in a hurry: "messages"
+// for "msgs".
+func (l *Language) InFull(fold string) []string { return l.short[fold] }
 
 // Lexica are the languages together. They are made once and never change.
 type Lexica struct {

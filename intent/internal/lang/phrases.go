@@ -141,8 +141,19 @@ func talks() []Talk {
 
 // TalkOf tells what a text says that is nothing but talk: every word is in a phrase of
 // it, and one of them is more than a word around the others. It tells the kind that
-// most wants an answer.
+// most wants an answer. "What can you actually do" is "what can you do".
 func TalkOf[T Spoken](l *Lexica, tokens []T) (Talk, bool) {
+	if kind, ok := talkOf(l, tokens); ok {
+		return kind, true
+	}
+	plain := slices.DeleteFunc(slices.Clone(tokens), func(t T) bool { return t.Spelling().Has(Stress) })
+	if len(plain) == len(tokens) {
+		return "", false
+	}
+	return talkOf(l, plain)
+}
+
+func talkOf[T Spoken](l *Lexica, tokens []T) (Talk, bool) {
 	kind := TalkAround
 	for at := 0; at < len(tokens); {
 		hit, ok := Find(&l.Talk, tokens, at)

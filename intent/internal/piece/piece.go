@@ -178,7 +178,7 @@ func (x *Cutter) boundary(m *slot.Message, i int) (p Piece, width int, ok bool) 
 		return Piece{}, 0, false
 	case strings.ContainsAny(gap, ";\n") || t.Is(text.FormFirst) && !abbreviated(m.Tokens[i-1], gap):
 		p, ok = Piece{Joint: Joint{Strong: true}, Sentence: 1}, true
-	case strings.ContainsAny(gap, ",，、") && !t.Glued:
+	case strings.ContainsAny(gap, ",，、") && !t.Glued, strings.Contains(gap, " + "):
 		ok = true
 	}
 	hit, found := lang.Find(&x.Lexicon.Separators, m.Tokens, i)
@@ -277,12 +277,25 @@ func stands(m *slot.Message, hit lang.Hit[lang.Joint], i int) bool {
 		return verbFollows(m.Tokens[i+hit.Tokens-1], hit.Language, behind)
 	case hit.Tokens == 1 && len(t.Fold) <= shortWord && t.Lower != t.Fold:
 		return false
+	case joint.Contrast && !t.Break && belongs(m, i):
+		return false
 	case joint.Contrast && t.Has(lang.Ending): // "more", too
 		return t.Break
 	case t.Fold == "y": // no "y a-t-il"
 		return len(behind) == 0 || behind[0].Fold != "a" || len(behind) > 1 && behind[1].Fold != "t" && m.Tokens[i-1].Fold != "il"
 	}
 	return true
+}
+
+// belongs tells a word that says whose something is in a language that the message may be in:
+// "si ma cheffe est d'accord" has no Italian "ma".
+func belongs(m *slot.Message, i int) bool {
+	for l := range lang.Shipped().Languages {
+		if m.Voice.At(i).Likely(l) && m.Tokens[i].In(l, lang.Mine) {
+			return true
+		}
+	}
+	return false
 }
 
 // verbFollows tells "before requesting" from "before Monday", given the last word of

@@ -65,7 +65,7 @@ func (p *param) bound() int {
 // name or free words, but no text that is to be said.
 func (a Asked) Loose(name string, ev contracts.Evidence) bool {
 	p := a.of.byName(name)
-	return p != nil && !p.speaks(a.of.tools.cues) && (ev.Kind == kindName || ev.Kind == kindPhrase || ev.Kind == kindContext && (p.naming || p.written.things()))
+	return p != nil && !p.speaks(a.of.tools.cues) && (ev.Kind == kindName || ev.Kind == kindPhrase || ev.Kind == kindContext && (p.naming || p.written.Things()))
 }
 
 // Honoured tells a value with a title before it that is no part of it, as in "Dr Silva".

@@ -59,12 +59,12 @@ func (r *reading) names() {
 // its parameter, and to another one the single name before it: "Luna de Marta Ferro".
 func owned(r *reading, frees []*param, first, last int) {
 	k := first + 1
-	at := slices.IndexFunc(frees, func(q *param) bool { return q.naming && q.written.words == 1 })
+	at := slices.IndexFunc(frees, func(q *param) bool { return q.naming && q.written.Words == 1 })
 	if at < 0 || k+2 > last || r.learning || !r.set.tools.cues.Particle[r.doc.Tokens[k].Fold] {
 		return
 	}
 	for _, p := range frees {
-		if p != frees[at] && p.naming && p.written.words > 1 && r.near.expects(p.lefts, k) && r.try(dear) {
+		if p != frees[at] && p.naming && p.written.Words > 1 && r.near.expects(p.lefts, k) && r.try(dear) {
 			r.offerName(frees[at], first, first)
 			r.offerName(p, k+1, last)
 		}
@@ -257,7 +257,7 @@ func (r *reading) plain(p *param, first int) {
 // thing tells a parameter whose values are short names of things: no word of the
 // request is one of theirs.
 func (r *vicinity) thing(p *param) bool {
-	return !p.resolver && p.written.things() && !p.speaks(r.set.tools.cues)
+	return !p.resolver && p.written.Things() && !p.speaks(r.set.tools.cues)
 }
 
 // plainEnd finds the last token of a text that begins at first: a resolved

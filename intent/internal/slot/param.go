@@ -16,6 +16,7 @@ import (
 	"github.com/manifold-run/manifold/intent/internal/slot/measure"
 	"github.com/manifold-run/manifold/intent/internal/slot/switches"
 	"github.com/manifold-run/manifold/intent/internal/slot/wording"
+	"github.com/manifold-run/manifold/intent/internal/slot/written"
 	"github.com/manifold-run/manifold/intent/internal/text"
 )
 
@@ -78,9 +79,9 @@ type param struct {
 	end      heading // of a change, where another parameter is the other end
 
 	listed      []string // values that the description names
-	written     expectation
+	written     written.Expectation
 	shapes      shape.Set
-	camels      []string // values in camel case: "chatOpenAI"
+	camels      []string       // values in camel case: "chatOpenAI"
 	examples    int            // number of example values
 	identifiers int            // number of those that have a shape
 	lefts       map[string]int // words before and after values in the examples
@@ -144,7 +145,7 @@ func (s *Set) compileParams(c *contracts.Capability) {
 	for _, p := range s.params {
 		p.required = s.required.Mentions(p.single) || s.required.Mentions(p.list)
 		p.resolver = resolves(c, p)
-		p.naming = p.resolver || p.free() && p.pattern == nil && p.examples > 1 && p.written.proper > 0 && p.written.plain == 0 && !p.speaks(s.tools.cues)
+		p.naming = p.resolver || p.free() && p.pattern == nil && p.examples > 1 && p.written.Proper > 0 && p.written.Plain == 0 && !p.speaks(s.tools.cues)
 		p.clock = cmp.Or(p.clock, p.clockLayout())
 		p.names = append(spoken(p.single, false), spoken(p.list, true)...)
 		p.sense = s.tools.cues.SenseOf(p.words)
@@ -284,8 +285,7 @@ func (p *param) describe(name string, of schema.Schema, outer string) {
 	}
 	p.listed = schema.Listed(description)
 	for _, v := range p.listed {
-		p.written.see(v)
-		p.learnCamel(v)
+		p.written.See(v)
 	}
 	if p.kind == "string" && p.format == "" {
 		p.format, p.layout = schema.WrittenFormat(description), schema.LayoutOf(description)
@@ -298,7 +298,7 @@ func (p *param) describe(name string, of schema.Schema, outer string) {
 	}
 	p.unit, p.units = measure.Time(p.words, p.desc)
 	p.role = periodRole(p.words)
-	p.saysYear = p.kind == "integer" && describesYear(description)
+	p.saysYear = p.kind == "integer" && written.Year(description, isYearWord)
 	p.metric = measure.Unit(p.desc)
 }
 
@@ -330,8 +330,7 @@ func (p *param) learnShape(v any) {
 		return
 	}
 	p.examples++
-	p.written.see(s)
-	p.learnCamel(s)
+	p.written.See(s)
 	if p.format == "" && p.kind == "string" && len(p.enum) == 0 {
 		if _, err := time.Parse(time.DateOnly, s); err == nil {
 			p.format = "date"

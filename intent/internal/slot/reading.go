@@ -93,7 +93,7 @@ func (r *reading) collect() {
 		r.ordinal(i)
 		if c, ok := r.doc.ChunkAt(i); ok && c.Last < r.to {
 			r.identifier(c)
-			camel(r, c)
+			humped(r, c)
 		}
 	}
 	r.series()

@@ -185,11 +185,11 @@ func (f *weigher) alone(p *param, s span, ev *[evCount]float64) {
 // form compares how the span is written with how values of the parameter are.
 func (f *weigher) form(p *param, s span, ev *[evCount]float64) {
 	c := f.set.tools.cues
-	named := p.written.capitals() || p.written.proper == 0 && p.written.plain == 0 && slices.ContainsFunc(p.words, func(w string) bool { return c.Proper[w] })
+	named := p.written.Capitals() || p.written.Proper == 0 && p.written.Plain == 0 && slices.ContainsFunc(p.words, func(w string) bool { return c.Proper[w] })
 	switch {
 	case s.proper && named:
 		ev[evProper], ev[evProperExpected] = 1, 1
-	case s.proper && p.written.letters():
+	case s.proper && p.written.Letters():
 		ev[evProper], ev[evProperOdd] = 1, 1
 	case s.proper:
 		ev[evProper] = 1
@@ -197,7 +197,7 @@ func (f *weigher) form(p *param, s span, ev *[evCount]float64) {
 		ev[evSmall] = 1
 	case named:
 		ev[evPlainOdd] = 1
-	case p.written.letters():
+	case p.written.Letters():
 		ev[evPlainExpected] = 1
 	}
 	switch timed := s.calendar || c.Calendar[f.doc.Tokens[s.last].Fold]; {

@@ -201,3 +201,23 @@ func (r *Names) codeOfName(j int) bool {
 }
 
 func particle(fold string) bool { return cues.Is(fold, lang.Inside) }
+
+// Only gives the only run of capitals, with words of the request that stand right before it as
+// parts of the same name; false where there are none or several.
+func (r *Names) Only() (first, last int, ok bool) {
+	for i := r.From; i < r.To; i++ {
+		end, found := r.Capitals(i)
+		if !found || r.Noun(i, end) {
+			continue
+		}
+		if ok {
+			return 0, 0, false
+		}
+		first, last, ok = i, end, true
+		for first > r.From && r.Doc.Tokens[first-1].Is(text.FormTitle|text.FormCaps) && !r.Doc.Tokens[first-1].Is(text.FormFirst|text.FormQuoted) && !r.Doc.Tokens[first].Break {
+			first--
+		}
+		i = end
+	}
+	return first, last, ok
+}
