@@ -92,9 +92,7 @@ func (x *Index) observe(q Query, meant string, hear hear, strange bool) (Observa
 }
 
 // Confidence is what a calibration gives a reading, before its words limit it.
-func (c *Calibration) Confidence(o Observation) float64 {
-	return c.confidence(o.Described, o.signals)
-}
+func (c *Calibration) Confidence(o Observation) float64 { return c.confidence(o.Described, o.signals) }
 
 // The logistic regression is held to what was known before as if by so many
 // observations.

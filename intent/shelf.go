@@ -59,9 +59,7 @@ func (m *senses) learned(vectors []byte) *learned.Meanings {
 }
 
 // list are the weights and, last, the bias.
-func (w *weights) list() []float64 {
-	return append(slices.Clone(w.of[:]), w.bias)
-}
+func (w *weights) list() []float64 { return append(slices.Clone(w.of[:]), w.bias) }
 
 func listed(list []float64) weights {
 	w := weights{bias: list[signalCount]}

@@ -120,31 +120,6 @@ func Either(m *Message, i int) bool {
 	return ok && i > 0 && hit.Value == lang.Or && m.word(i-1)
 }
 
-// dictate opens what stands behind a colon that follows a verb of sending or telling, up to the
-// end of its sentence: it is what shall be said, whatever it tells.
-func dictate(m *Message) {
-	said := false
-	for k := 1; k < len(m.Segments); k++ {
-		s, before := &m.Segments[k], &m.Segments[k-1]
-		said = !s.starts && (said || before.Kind == Open && strings.Contains(m.gap(s.From), ":") && sends(m, before))
-		if said && (s.Kind == Statement || s.Kind == Past || s.Kind == Reason) {
-			s.Kind = Open
-		}
-	}
-}
-
-// sends tells a segment that begins with a verb of sending or telling.
-func sends(m *Message, s *Segment) bool {
-	for i := s.From; i < s.To; i++ {
-		if m.frame[i] || m.couples(i) || m.has(i, lang.Opening) {
-			continue
-		}
-		half := m.lex.Kin(m.Tokens[s.To-1].Fold + m.Tokens[i].Fold)
-		return m.has(i, lang.Tells) || (m.kin(i)|half)&(lang.KindOf("send")|lang.KindOf("notify")) != 0
-	}
-	return false
-}
-
 // naming tells a place at which it goes on with how what was asked for shall be called, with a
 // word such as "and" before it or without: "…, and call it Desk".
 func naming(m *Message, i int) bool {

@@ -175,7 +175,6 @@ func (m *Message) cut() {
 			s.Kind = Courtesy
 		}
 	}
-	dictate(m)
 	conclude(m)
 	order(m)
 }
