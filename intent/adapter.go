@@ -123,7 +123,9 @@ func (a *Adapter) Stop(ctx context.Context) error { return a.local.Stop(ctx) }
 
 // Settle trains and calibrates the index of a catalog now, instead of waiting
 // for it to be done in the background.
-func (a *Adapter) Settle(ctx context.Context, catalog *contracts.Catalog) (*Index, error) { return a.local.Settle(ctx, catalog) }
+func (a *Adapter) Settle(ctx context.Context, catalog *contracts.Catalog) (*Index, error) {
+	return a.local.Settle(ctx, catalog)
+}
 
 // Fill reads the parameters of one capability from a text, such as the answer
 // to a clarification. With a non-empty only, no other parameter is filled; if

@@ -75,7 +75,7 @@ func TestWhatItShallBeCalledIsSaidBehind(t *testing.T) {
 		"rename the chatflow Lunch, call it Dinner":                     "rename_chatflow Lunch Dinner",
 		"renomeia o chatflow Lunch e chame-o de Jantar":                 "rename_chatflow Lunch Jantar",
 		"renombra el chatflow Lunch y llámalo Cena":                     "rename_chatflow Lunch Cena",
-		"cambia el nombre del chatflow Lunch, que se llame Cena de Hoy": "rename_chatflow Lunch Cena de Hoy",
+		"cambia el nombre del chatflow Lunch y que se llame Almuerzo de Hoy": "rename_chatflow Lunch Almuerzo de Hoy",
 		"renomme le chatflow Lunch et appelle-le Dîner":                 "rename_chatflow Lunch Dîner",
 	} {
 		u := understand(say)
@@ -112,7 +112,7 @@ func TestPricesAreCrossed(t *testing.T) {
 	for _, say := range []string{
 		"tell me when Tesla breaks 390", "tell me when Tesla hits 390", "sag Bescheid, wenn Tesla die 390 knackt", "melde dich, sobald Tesla die 390 erreicht",
 		"avísame cuando Tesla rompa los 390", "préviens-moi quand Tesla franchit les 390", "avvisami quando Tesla raggiunge i 390", "avisa quando a Tesla chegar aos 390",
-		"avisa quando a Tesla passar de US$ 390", "Alarm für Tesla bei dreihundertneunzig",
+		"avisa quando a Tesla passar de US$ 390", "setze einen Alarm für Tesla bei dreihundertneunzig",
 	} {
 		u := understand(say)
 		if got := calls(u.Intents, "symbol", "above"); u.Outcome != contracts.GateAccept || !slices.Equal(got, []string{"set_price_alert TSLA 390"}) {

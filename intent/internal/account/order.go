@@ -126,6 +126,11 @@ func naming(m *Message, i int) bool {
 	if m.couples(i) {
 		i++
 	}
+	for k := 1; k < i; k++ {
+		if m.is(k-1, lang.Relative) && m.has(k, lang.Utters) {
+			return false // "…that replies hello, name it Desk": where what it says ends is not plain
+		}
+	}
 	last := Names(m, i)
 	return last > 0 && last+1 < len(m.Tokens) && !m.Tokens[last+1].Break && (m.Tokens[last+1].Named() || m.Tokens[last+1].Is(text.FormQuoted))
 }

@@ -381,14 +381,14 @@ func (m *Message) commands(from, to int) bool {
 	return m.wants(from, to)
 }
 
-// named tells a verb that is a noun here: "the book", "her request".
+// named tells a verb that is a noun here: "the book", "her request", "of no use".
 func (m *Message) named(i int) bool {
 	if i == 0 || m.Tokens[i].Break {
 		return false
 	}
 	noun := m.lex.Languages[m.language].Capitalises && m.Tokens[i].Is(text.FormTitle) && !m.Tokens[i].Is(text.FormFirst)
 	elided := strings.ContainsAny(m.gap(i), "'’") && !m.lex.Infinitive(m.Tokens[i].Fold) // "d'avis"
-	return noun || elided || m.is(i-1, lang.Article) || m.has(i-1, lang.Pronoun) && !m.is(i-1, lang.Subject)
+	return noun || elided || m.is(i-1, lang.Article) || m.is(i-1, lang.Denial) && m.is(i-2, lang.PrepOther) || m.has(i-1, lang.Pronoun) && !m.is(i-1, lang.Subject)
 }
 
 // perfect tells a verb that reports: "I cancelled", "was moved", "ich habe … storniert".

@@ -81,7 +81,6 @@ type param struct {
 	listed      []string // values that the description names
 	written     written.Expectation
 	shapes      shape.Set
-	camels      []string       // values in camel case: "chatOpenAI"
 	examples    int            // number of example values
 	identifiers int            // number of those that have a shape
 	lefts       map[string]int // words before and after values in the examples
