@@ -102,10 +102,7 @@ func (s *sentenceReader) allowed(c *indexed) bool {
 	if s.q.Phase != "" && len(meta.Phases) > 0 && !slices.Contains(meta.Phases, s.q.Phase) {
 		return false
 	}
-	if s.q.AnyRole || len(meta.AllowedRoles) == 0 {
-		return true
-	}
-	return slices.ContainsFunc(meta.AllowedRoles, func(r string) bool { return slices.Contains(contracts.RolesIn(c.entry.Domain, s.q.Roles), r) })
+	return s.q.AnyRole || len(meta.AllowedRoles) == 0 || slices.ContainsFunc(meta.AllowedRoles, func(r string) bool { return slices.Contains(contracts.RolesIn(c.entry.Domain, s.q.Roles), r) })
 }
 
 // clauses cuts the message where that reads best.

@@ -71,12 +71,12 @@ func TestWhatItShallBeCalledIsSaidBehind(t *testing.T) {
 	t.Parallel()
 	understand := understander(t)
 	for say, want := range map[string]string{
-		"copy the Lunch flow and call it Midday Two":                    "duplicate_chatflow Lunch Midday Two",
-		"rename the chatflow Lunch, call it Dinner":                     "rename_chatflow Lunch Dinner",
-		"renomeia o chatflow Lunch e chame-o de Jantar":                 "rename_chatflow Lunch Jantar",
-		"renombra el chatflow Lunch y llámalo Cena":                     "rename_chatflow Lunch Cena",
+		"copy the Lunch flow and call it Midday Two":                         "duplicate_chatflow Lunch Midday Two",
+		"rename the chatflow Lunch, call it Dinner":                          "rename_chatflow Lunch Dinner",
+		"renomeia o chatflow Lunch e chame-o de Jantar":                      "rename_chatflow Lunch Jantar",
+		"renombra el chatflow Lunch y llámalo Cena":                          "rename_chatflow Lunch Cena",
 		"cambia el nombre del chatflow Lunch y que se llame Almuerzo de Hoy": "rename_chatflow Lunch Almuerzo de Hoy",
-		"renomme le chatflow Lunch et appelle-le Dîner":                 "rename_chatflow Lunch Dîner",
+		"renomme le chatflow Lunch et appelle-le Dîner":                      "rename_chatflow Lunch Dîner",
 	} {
 		u := understand(say)
 		if got := calls(u.Intents, "chatflow_id", "name"); u.Outcome != contracts.GateAccept || !slices.Equal(got, []string{want}) {

@@ -128,6 +128,9 @@ func (r *reader) saidBesides(ctx context.Context, who access.Principal, message 
 	f := chat.Fragment{Kind: chat.FragmentChange, Rest: message}
 	at, values := r.valuesOf(ctx, *base, f)
 	_, answers := values[base.Asked.Param]
+	if answers && change.Contradicts(base.Intents[at], values, base.Asked.Param) { // "the first one is the 16th" says no number of days
+		return t, false, nil
+	}
 	if len(values) == 0 || base.Intents[at].ID != base.Asked.IntentID || answers && len(values) == 1 || !answers && fits ||
 		r.saysWhatToDo(ctx, who, message, base.Intents) {
 		return t, false, nil

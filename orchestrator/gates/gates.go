@@ -67,6 +67,9 @@ func New(d Deps) (*Gates, error) {
 
 // List gives a page of the questions that the caller may see, the oldest first.
 func (g *Gates) List(ctx context.Context, who access.Principal, f Filter) (contracts.List[contracts.Interrupt], error) {
+	if f.Limit <= 0 { // what waits is looked through for one of it
+		f.Limit = contracts.MaxPageLimit
+	}
 	page := f.Bounded(contracts.MaxPageLimit)
 	filter := orchestrator.GateFilter{
 		Reader: who.Sight(), SessionID: f.SessionID, RunID: f.RunID, Status: f.Status, Cursor: page.Cursor, Limit: page.Limit,

@@ -5,6 +5,7 @@ package change
 import (
 	"encoding/json"
 	"maps"
+	"reflect"
 	"slices"
 	"strings"
 
@@ -96,6 +97,17 @@ func LookedUp(entry *contracts.CapabilityEntry, in contracts.Intent) (names []st
 		}
 	}
 	return names
+}
+
+// Contradicts tells whether values that come with an answer to what was asked are others
+// than a request has already.
+func Contradicts(in contracts.Intent, values map[string]any, asked string) bool {
+	for name, value := range values {
+		if had, ok := in.Parameters[name]; ok && name != asked && !reflect.DeepEqual(had, value) {
+			return true
+		}
+	}
+	return false
 }
 
 // Number is the one numeric parameter that an intent has, with another value.
