@@ -54,13 +54,15 @@ func (c *capability) options(name, said string) []contracts.InterruptOption {
 	return out
 }
 
-// meanings are the values of aliases, under their first spoken form.
+// meanings are the values of aliases, under their first spoken form that is more than the
+// value in small letters.
 func (c *capability) meanings(name string, forms map[string][]string) []contracts.InterruptOption {
 	aliases := c.spec(name).Aliases
 	var out []contracts.InterruptOption
 	for value, spokenForms := range forms {
-		label := contracts.CleanSummary(spokenForms[0])
-		out = append(out, contracts.InterruptOption{ID: label, Label: label, Detail: value, Value: aliases[spokenForms[0]]})
+		form := spokenForms[max(0, slices.IndexFunc(spokenForms, func(f string) bool { return !strings.EqualFold(f, value) }))]
+		label := contracts.CleanSummary(form)
+		out = append(out, contracts.InterruptOption{ID: label, Label: label, Detail: value, Value: aliases[form]})
 	}
 	slices.SortFunc(out, func(a, b contracts.InterruptOption) int {
 		x, isNumber := a.Value.(float64)
