@@ -67,7 +67,7 @@ func (j judgement) heed(p *part) {
 		return
 	}
 	best := &p.candidates[0]
-	if best.Held || best.Entry.Policy.SideEffectClass.Writes() || len(best.Missing) > 0 {
+	if best.Held || best.Entry.Policy.SideEffectClass.Writes() || len(best.Missing) > 0 || !account.Worded(j.s.said, p.from, p.to, best.Evidence) {
 		return
 	}
 	next, score := 0.0, 0.0

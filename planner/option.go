@@ -61,8 +61,7 @@ func (c *capability) meanings(name string, forms map[string][]string) []contract
 	var out []contracts.InterruptOption
 	for value, spokenForms := range forms {
 		form := spokenForms[max(0, slices.IndexFunc(spokenForms, func(f string) bool { return !strings.EqualFold(f, value) }))]
-		label := contracts.CleanSummary(form)
-		out = append(out, contracts.InterruptOption{ID: label, Label: label, Detail: value, Value: aliases[form]})
+		out = append(out, contracts.InterruptOption{ID: contracts.CleanSummary(form), Label: contracts.CleanSummary(form), Detail: value, Value: aliases[form]})
 	}
 	slices.SortFunc(out, func(a, b contracts.InterruptOption) int {
 		x, isNumber := a.Value.(float64)

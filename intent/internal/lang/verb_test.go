@@ -15,7 +15,7 @@ func TestEverydayVerbsHaveTheirKinds(t *testing.T) {
 		"cancel":  "ditch ditched offblow abblasen abbestelle descarta risque suspende descarte décommande résiliez disdire cancellala",
 		"delete":  "trash offtake beseitige rauswerfen descarte tacha jette éliminez scarta dumped outtake delete limpa vacía entsorge rausschmeißen purgez svuota",
 		"create":  "enrol registered inpencil anmelden eintragen inscreve inscribe apunta inscrivez iscrivi",
-		"change":  "switch ersetze tausche markieren troque marque corrige convierte remplacez marquez sostituisci contrassegna swap flag rewrite substitui configura sustituye reescribe umschalten überarbeite verwende réglez utiliser riscrivi regola",
+		"change":  "switch ersetze tausche markieren troque marque corrige convierte remplacez marquez sostituisci contrassegna flag rewrite substitui configura sustituye reescribe umschalten überarbeite verwende réglez utiliser riscrivi regola",
 		"send":    "relay resend weiterleiten zuschicken encaminhe reenvía transmettez inoltralo outpush divulga reinstellen herumschicken difunde relaie",
 		"request": "enrolling downput register anmelde inscreva encomenda apúntalo gestiona déposez iscriva",
 		"move":    "postponed backpush reschedule verlegen umbuchen adia remarque aplaza adelanta repoussez décale rinvia posticipa",
