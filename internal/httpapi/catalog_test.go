@@ -7,7 +7,9 @@ import (
 	"net/http/httptest"
 	"strings"
 	"testing"
+	"time"
 
+	"github.com/manifold-run/manifold/client"
 	"github.com/manifold-run/manifold/contracts"
 	"github.com/manifold-run/manifold/internal/app"
 )
@@ -41,5 +43,44 @@ func TestACatalogOfHundredsIsListedWhole(t *testing.T) {
 		if len(page.Items) != want || (page.Next == "") != (want == many) {
 			t.Errorf("%q: %d of %d capabilities, and the next page is %q: %.300s", query, len(page.Items), many, page.Next, got.body)
 		}
+	}
+}
+
+// TestAQuestionThatIsTakenBackHasAnAnswer also for who only looks at the session.
+func TestAQuestionThatIsTakenBackHasAnAnswer(t *testing.T) {
+	t.Parallel()
+	s := setup(t)
+	asked, err := s.rita.StartSession(t.Context(), contracts.StartSession{Message: "set an alert for AAPL"}, wait())
+	if err != nil || len(asked.Interrupts) != 1 {
+		t.Fatalf("%+v, %v", asked, err)
+	}
+	if got := s.send("rita", http.MethodPost, "/v1/sessions/"+asked.SessionID+"/messages", `{"message":"no, forget it, I changed my mind"}`); got.status >= 300 {
+		t.Fatal(got)
+	}
+	if got := s.send("rita", http.MethodGet, "/v1/sessions/"+asked.SessionID, ""); !strings.Contains(got.body, "Never mind, then.") {
+		t.Errorf("the session says %s", got.body)
+	}
+}
+
+// TestAllThatWaitsIsListed: an approver looks through it for the newest as well.
+func TestAllThatWaitsIsListed(t *testing.T) {
+	t.Parallel()
+	s := setup(t)
+	const many = contracts.PageLimit + 3
+	for i := range many {
+		if _, err := s.rita.StartSession(t.Context(), contracts.StartSession{Message: fmt.Sprintf("set an alert for AAPL above %d", 250+i)}, client.Opt{}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	var page contracts.List[contracts.Interrupt]
+	deadline := time.Now().Add(time.Minute)
+	for len(page.Items) < many && time.Now().Before(deadline) {
+		got := s.send("otto", http.MethodGet, "/v1/gates?status=open", "")
+		if err := json.Unmarshal([]byte(got.body), &page); err != nil {
+			t.Fatalf("%v in %.200s", err, got.body)
+		}
+	}
+	if len(page.Items) != many {
+		t.Errorf("%d of %d gates are listed", len(page.Items), many)
 	}
 }

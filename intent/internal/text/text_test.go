@@ -65,6 +65,7 @@ func TestForms(t *testing.T) {
 		say, word string
 		want      text.Form
 	}{
+		"names in a row are no headline":       {"Rename Weekly Report to Lunch Desk", "lunch", text.FormTitle},
 		"a name":                               {"ask Ana now", "ana", text.FormTitle},
 		"the first word of a sentence":         {"hm. Ask her", "ask", text.FormTitle | text.FormFirst},
 		"capitals":                             {"ask NASA", "nasa", text.FormTitle | text.FormCaps},

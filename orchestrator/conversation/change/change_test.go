@@ -31,3 +31,24 @@ func TestANewNameGoesToTheOneName(t *testing.T) {
 		})
 	}
 }
+
+func TestAnAnswerContradictsWhatWasSaid(t *testing.T) {
+	t.Parallel()
+	in := contracts.Intent{Parameters: map[string]any{"days": 2.0, "who": []any{"Vera"}}}
+	for name, c := range map[string]struct {
+		values map[string]any
+		want   bool
+	}{
+		"what was asked":           {map[string]any{"start": "2026-12-16"}, false},
+		"and something new":        {map[string]any{"start": "2026-12-16", "note": "at noon"}, false},
+		"and the same":             {map[string]any{"start": "2026-12-16", "days": 2.0, "who": []any{"Vera"}}, false},
+		"and another number":       {map[string]any{"start": "2026-12-16", "days": 1.0}, true},
+		"and somebody else":        {map[string]any{"start": "2026-12-16", "who": []any{"Max"}}, true},
+		"another of what is asked": {map[string]any{"days": 1.0}, true},
+	} {
+		asked := "start"
+		if got := change.Contradicts(in, c.values, asked); got != c.want {
+			t.Errorf("%s contradicts: %v", name, got)
+		}
+	}
+}
