@@ -51,8 +51,8 @@ func (c *manifestCheck) checkWriteRules(cap *checkedCapability) {
 	m, at := cap.Metadata, cap.at+"/metadata"
 	if call := m.Compensation; call != nil {
 		target := c.checkCall(at+"/compensation", cap, *call, afterResult)
-		if target != nil && (target == cap || !target.Metadata.SideEffectClass.Writes()) {
-			c.faults.add(at+"/compensation/capability", "must be another capability that writes")
+		if target != nil && !target.Metadata.SideEffectClass.Writes() {
+			c.faults.add(at+"/compensation/capability", "must be a capability that writes; one that undoes itself with what was before may name itself")
 		}
 	}
 	if call := m.Reconcile; call != nil {

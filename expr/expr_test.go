@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"strings"
+	"reflect"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -345,4 +346,20 @@ func FuzzPath(f *testing.F) {
 			t.Fatalf("%q holds a line break", path)
 		}
 	})
+}
+
+// TestACallTakesNothingThatTheOtherWasNotGiven: an optional parameter is passed on where
+// there is one; what else is not there is missing.
+func TestACallTakesNothingThatTheOtherWasNotGiven(t *testing.T) {
+	t.Parallel()
+	scope := expr.Scope{"params": map[string]any{"id": "f1"}, "result": map[string]any{"facts": map[string]any{"hash": "h"}}}
+	given := map[string]any{"id": "${params.id}", "instance": "${params.instance}", "base": "${result.facts.hash}", "text": "on ${params.id}"}
+	got, reads, err := expr.ResolveCall(given, scope)
+	want := map[string]any{"id": "f1", "base": "h", "text": "on f1"}
+	if err != nil || !reflect.DeepEqual(got, want) || len(reads) != 2 {
+		t.Errorf("%v %v %v, want %v", got, reads, err, want)
+	}
+	if _, _, err := expr.ResolveCall(map[string]any{"version": "${result.facts.version}"}, scope); contracts.CodeOf(err) != contracts.CodeNotFound {
+		t.Errorf("a fact that is not there: %v", err)
+	}
 }

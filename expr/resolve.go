@@ -36,6 +36,22 @@ func Resolve(v any, scope Scope) (any, []Read, error) {
 	return out, r.sorted(), nil
 }
 
+// ResolveCall resolves the param_map of a call that follows another. A parameter that
+// is one of the other call, and was not given there, is not given here either.
+func ResolveCall(paramMap map[string]any, scope Scope) (map[string]any, []Read, error) {
+	given := maps.Clone(paramMap)
+	before, _ := scope["params"].(map[string]any)
+	maps.DeleteFunc(given, func(_ string, v any) bool {
+		text, _ := v.(string)
+		name, opens := strings.CutPrefix(text, "${params.")
+		name, closes := strings.CutSuffix(name, "}")
+		return opens && closes && !strings.ContainsAny(name, ".[}") && before[name] == nil
+	})
+	value, reads, err := Resolve(any(given), scope)
+	params, _ := value.(map[string]any)
+	return params, reads, err
+}
+
 func missingError(missing []contracts.Fault) error {
 	first := &MissingError{Path: missing[0].Message}
 	err := contracts.Errorf(contracts.CodeNotFound, "an expression reads what is not there: %w", first)

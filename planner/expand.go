@@ -120,11 +120,13 @@ func (c *compiler) member(cl *call, m *member, node contracts.Node, out *built) 
 		m.params[step.Param] = answer
 		if !cl.target.plansOnly(step.Param) {
 			node.Params[step.Param] = answer
-			if step.Binds() {
-				node.Binds = append(node.Binds, step.Param)
-			}
 		}
 		node.DependsOn = append(node.DependsOn, choose)
+	}
+	for _, step := range cl.target.preSteps() { // looked up or given, as what undoes a write is
+		if _, ok := node.Params[step.Param]; ok && step.Binds() {
+			node.Binds = append(node.Binds, step.Param)
+		}
 	}
 	node.BranchID, node.IntentID, node.Role, node.Of = branch, cl.intent, cl.role, cl.of
 	node.When, node.ForEach, node.Said = cl.when, m.each, cl.said.At(node.Params, cl.given)

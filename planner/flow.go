@@ -33,15 +33,10 @@ func (c *capability) searches(params map[string]any) []contracts.PreStep {
 	var out []contracts.PreStep
 	for _, step := range c.preSteps() {
 		value, given := params[step.Param]
-		if step.LooksUp() {
-			if !given {
-				out = append(out, step)
-			}
-			continue
-		}
 		text, ok := plain(value).(string)
 		taken := slices.ContainsFunc(out, func(s contracts.PreStep) bool { return s.Param == step.Param })
-		if ok && !taken && !deferred(value) && (step.Always || !c.settled(step.Param, text)) {
+		words := ok && !taken && !deferred(value) && (step.Always || !c.settled(step.Param, text))
+		if step.LooksUp() && !given || !step.LooksUp() && words {
 			out = append(out, step)
 		}
 	}

@@ -24,7 +24,6 @@ func TestEveryChangeIsBoundToWhatWasShown(t *testing.T) {
 	writes := map[string]object{
 		"apply_patch": {"ops": setReply("three")}, "rename_chatflow": {"name": "Another"}, "rollback_chatflow": {"version": "v1"},
 		"delete_chatflow": {}, "deploy_chatflow": {}, "set_category": {"category": "HR"},
-		"restore_name": {"name": "Another"}, "restore_version": {"version": "v1"}, "restore_deployment": {}, "restore_category": {"category": "HR"},
 	}
 	everywhere(t, func(t *testing.T, b *bench) {
 		t.Helper()
@@ -75,12 +74,12 @@ func TestAWriteOfSettingsMindsSettings(t *testing.T) {
 		b.facts("apply_patch", patch, in{key: "b" + id})
 
 		for i, change := range []struct {
-			write, undo string
-			parameters  object
-			before      object
+			write      string
+			parameters object
+			before     object
 		}{
-			{"deploy_chatflow", "restore_deployment", object{}, object{"deployed": false}},
-			{"set_category", "restore_category", object{"category": "HR"}, object{"category": ""}},
+			{"deploy_chatflow", object{}, object{"deployed": false}},
+			{"set_category", object{"category": "HR"}, object{"category": ""}},
 		} {
 			change.parameters["chatflow_id"] = id
 			done := b.facts(change.write, change.parameters, in{key: change.write + id})
@@ -89,9 +88,9 @@ func TestAWriteOfSettingsMindsSettings(t *testing.T) {
 				t.Errorf("%s: %v", change.write, facts)
 			}
 			change.before["chatflow_id"], change.before["base_sha256"] = id, done["state_sha256"]
-			b.facts(change.undo, change.before, in{key: change.undo + id})
-			if refusal := b.refused(change.undo, change.before, in{key: "again" + change.undo + id}); refusal.Type != "domain.concurrent_edit" {
-				t.Errorf("%s twice: %v", change.undo, refusal)
+			b.facts(change.write, change.before, in{key: "undo" + change.write + id})
+			if refusal := b.refused(change.write, change.before, in{key: "again" + change.write + id}); refusal.Type != "domain.concurrent_edit" {
+				t.Errorf("%s twice: %v", change.write, refusal)
 			}
 		}
 	})

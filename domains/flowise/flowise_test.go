@@ -143,7 +143,6 @@ func (b *bench) execute(capability string, parameters object, at in) contracts.T
 func changes(capability string) bool {
 	return slices.Contains([]string{
 		"apply_patch", "rename_chatflow", "rollback_chatflow", "delete_chatflow", "deploy_chatflow", "set_category",
-		"restore_name", "restore_version", "restore_deployment", "restore_category",
 		"set_model", "set_temperature", "set_prompt", "set_memory", "remove_memory", "add_tool", "remove_tool", "set_source",
 		"add_moderation", "replace_node", "set_parameter", "copy_setting", "set_reply", "set_credential", "extend_prompt",
 	}, capability)

@@ -20,13 +20,13 @@ func UndoCalls(s *State, n *Node) ([]contracts.Node, error) {
 	}
 	for _, done := range toUndo(s, n) {
 		call := done.call
-		value, reads, err := expr.Resolve(any(call.Params), s.CallScope(done.write.Row))
+		params, reads, err := expr.ResolveCall(call.Params, s.CallScope(done.write.Row))
 		if err != nil {
 			return nil, fmt.Errorf("take back %s: %w", done.write.ID(), err)
 		}
 		call.NodeID = fmt.Sprintf("%s[%d]", n.ID(), len(out))
 		call.Of, call.Undoes, call.BranchID = n.ID(), done.write.ID(), call.NodeID
-		call.Params, _ = expr.Escape(value).(map[string]any)
+		call.Params, _ = expr.Escape(any(params)).(map[string]any)
 		maps.DeleteFunc(call.Params, func(_ string, v any) bool { return v == nil })
 		call.DependsOn = slices.Clone(n.Spec.DependsOn)
 		if len(out) > 0 {

@@ -152,6 +152,7 @@ const again orchestrator.Verb = "again"
 //	"and what does she earn?"         -                          a request about whom the last one was about
 //	"and for Bruno?", "Bruno"         -                          the last request with other values
 //	"rename it to Sales"              the request's name         the name in the last request, or in its gate
+//	"delete it again"                 -                          undo, of what the last request has made
 //	"no, the other one"               -                          asks which, instead of a write that waits
 //	"change it back"                  -                          what a change that waits was before; else undo
 //	"the US one"                      the option, the value      the value in the last request; else a row of the table
@@ -179,6 +180,9 @@ func (r *reader) mean(ctx context.Context, who access.Principal, in Input, t orc
 		if next, ok, err := r.ofTable(ctx, s, o, t); ok || err != nil {
 			return next, err
 		}
+	}
+	if next, ok, err := r.takesAway(ctx, who, in, s, t); ok || err != nil {
+		return next, err
 	}
 	if next, ok, err := r.carried(ctx, who, in, s, t, false); ok || err != nil {
 		return next, err

@@ -174,7 +174,7 @@ func (r *reader) instead(ctx context.Context, base orchestrator.Turn, values map
 	switch {
 	case len(written) > 0:
 		i := contracts.Interrupt{Type: contracts.InterruptClarification, Prompt: "That is done already. What do you want now, with " + change.Words(values) + "?"}
-		if len(written) == 1 && r.canUndo(written[0]) {
+		if len(written) == 1 && change.CanUndo(r.catalogs.Catalog(), written[0]) {
 			i.Options = append(i.Options, contracts.InterruptOption{ID: "redo", Label: "Undo it, and do it anew"})
 		}
 		i.Options = append(i.Options,
@@ -188,9 +188,29 @@ func (r *reader) instead(ctx context.Context, base orchestrator.Turn, values map
 	return nil
 }
 
-func (r *reader) canUndo(n contracts.NodeView) bool {
-	entry, ok := r.catalogs.Catalog().Capability(n.Tool)
-	return ok && entry.Capability.Metadata.Compensation != nil
+// takesAway makes an undo of a message that wants what the last request has made taken
+// away, in words of what undoes it: "delete it again". It must say nothing else, and nothing
+// may wait that it could be said of.
+func (r *reader) takesAway(ctx context.Context, who access.Principal, in Input, s standing, t orchestrator.Turn) (orchestrator.Turn, bool, error) {
+	if s.last == nil || s.last.RunID == "" || len(s.gates) > 0 || s.now.Sub(s.last.CreatedAt) > fresh {
+		return t, false, nil
+	}
+	run, err := r.runner.View(ctx, s.last.RunID)
+	if contracts.CodeOf(err) == contracts.CodeNotFound {
+		return t, false, nil
+	}
+	undo, ok := change.Undo(r.catalogs.Catalog(), run)
+	if err != nil || !ok {
+		return t, false, err
+	}
+	u, ok := r.intents.Carry(ctx, intent.Request{
+		Message: in.Message, Catalog: r.catalogs.Catalog(), Domain: in.Model, Roles: rolesOf(who), Now: r.now(),
+	}, []contracts.Intent{undo}, false)
+	if !ok || len(u.Intents) != 1 || len(u.Unused) > 0 || u.Intents[0].Ref() != undo.Ref() || len(u.Intents[0].Parameters) > 1 {
+		return t, false, nil
+	}
+	t.Kind, t.Command = orchestrator.TurnCommand, chat.Undo
+	return t, true, nil
 }
 
 // restore makes a request that was changed and still waits what it was before; where
@@ -211,7 +231,7 @@ func (r *reader) restore(ctx context.Context, s standing, t orchestrator.Turn) (
 	case err != nil:
 		return t, false, err
 	case len(written) > 0 || run.State.Terminal() || !changed:
-		return undo, len(written) != 1 || r.canUndo(written[0]), nil
+		return undo, len(written) != 1 || change.CanUndo(r.catalogs.Catalog(), written[0]), nil
 	}
 	t.Intents, t.Understood, t.Roles, t.Instances, t.DryRun = base.Intents, true, base.Roles, base.Instances, base.DryRun
 	t.Goal, t.Replaces = change.Goal(base), &orchestrator.Replaced{RunID: s.last.RunID}

@@ -96,11 +96,10 @@ func (r *Runs) compensation(ctx context.Context, who access.Principal, runID, no
 	if err != nil {
 		return contracts.Plan{}, err
 	}
-	value, _, err := expr.Resolve(any(rule.ParamMap), scope)
+	params, _, err := expr.ResolveCall(rule.ParamMap, scope)
 	if err != nil {
 		return contracts.Plan{}, err
 	}
-	params, _ := value.(map[string]any)
 	result, err := planner.Compile(planner.Request{
 		Goal: "undo " + nodeID + " of " + runID, Catalog: catalog, Owner: who.Contract(), Instances: snapshot.Run.Plan.Instances,
 		Intents: []contracts.Intent{{

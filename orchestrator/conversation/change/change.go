@@ -11,6 +11,7 @@ import (
 
 	"github.com/manifold-run/manifold/contracts"
 	"github.com/manifold-run/manifold/contracts/sheet"
+	"github.com/manifold-run/manifold/expr"
 	"github.com/manifold-run/manifold/orchestrator"
 	"github.com/manifold-run/manifold/orchestrator/chat"
 )
@@ -97,6 +98,37 @@ func LookedUp(entry *contracts.CapabilityEntry, in contracts.Intent) (names []st
 		}
 	}
 	return names
+}
+
+// CanUndo tells a write whose manifest says what undoes it.
+func CanUndo(catalog *contracts.Catalog, n contracts.NodeView) bool {
+	entry, ok := catalog.Capability(n.Tool)
+	return ok && entry.Capability.Metadata.Compensation != nil
+}
+
+// Undo is what somebody would ask for who wants the one write of a run undone, with what
+// came of it: "delete alert al-9". False where nothing undoes it that is asked for in words,
+// or the same write does, with what was before.
+func Undo(catalog *contracts.Catalog, run contracts.RunView) (contracts.Intent, bool) {
+	written := Written(run)
+	if len(written) != 1 || !CanUndo(catalog, written[0]) {
+		return contracts.Intent{}, false
+	}
+	n := written[0]
+	entry, _ := catalog.Capability(n.Tool)
+	rule := entry.Capability.Metadata.Compensation
+	target, err := catalog.Resolve(rule.Capability, entry.Domain)
+	if err != nil || target.Ref() == n.Tool || !target.Routable() {
+		return contracts.Intent{}, false
+	}
+	params, _, err := expr.ResolveCall(rule.ParamMap, expr.Scope{"params": any(n.Params), "result": map[string]any{"facts": any(n.Facts)}})
+	in := contracts.Intent{Domain: target.Domain, Capability: target.Capability.Name, Parameters: params, Confidence: 1}
+	looked := LookedUp(target, in)
+	if err != nil || len(looked) != 1 {
+		return in, false
+	}
+	in.Parameters = map[string]any{looked[0]: params[looked[0]]}
+	return in, true
 }
 
 // Contradicts tells whether values that come with an answer to what was asked are others

@@ -36,8 +36,8 @@ func Changing[In any](name string, graph bool) contracts.Metadata {
 	if graph {
 		md.Flow.Pre = append(md.Flow.Pre, bindGraph(name, params))
 		md.Verify.Assertions = []contracts.Condition{Equal("facts.sha256", "${result.facts.sha256}")}
-		md.Compensation = &contracts.CapabilityCall{Capability: site.OpRestoreVersion, ParamMap: map[string]any{
-			"chatflow_id": "${params.chatflow_id}", "instance": "${result.facts.instance}",
+		md.Compensation = &contracts.CapabilityCall{Capability: site.OpRollback, ParamMap: map[string]any{
+			"chatflow_id": "${params.chatflow_id}", "instance": "${params.instance}",
 			"version": "${result.facts.previous_version}", "base_sha256": "${result.facts.sha256}",
 		}}
 	}
@@ -60,7 +60,7 @@ func Making[In any](name string) contracts.Metadata {
 	md.Verify.ParamMap["chatflow_id"] = "${result.facts.chatflow_id}"
 	md.Verify.Assertions = []contracts.Condition{Equal("facts.sha256", "${result.facts.sha256}")}
 	md.Compensation = &contracts.CapabilityCall{Capability: site.OpDelete, ParamMap: map[string]any{
-		"chatflow_id": "${result.facts.chatflow_id}", "instance": "${result.facts.instance}", "base_sha256": "${result.facts.sha256}",
+		"chatflow_id": "${result.facts.chatflow_id}", "instance": "${params.instance}", "base_sha256": "${result.facts.sha256}",
 	}}
 	return md
 }

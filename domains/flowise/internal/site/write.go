@@ -17,12 +17,8 @@ const (
 	OpRestore   = "restore_chatflow"
 	OpPromote   = "promote_chatflow"
 	OpImport    = "import_chatflow"
-	// Those that undo another write.
-	OpRestoreDeployment = "restore_deployment"
-	OpRestoreCategory   = "restore_category"
-	OpRestoreName       = "restore_name"
-	OpRestoreVersion    = "restore_version"
-	OpWithdraw          = "withdraw_chatflow"
+	// OpWithdraw undoes what was carried here.
+	OpWithdraw = "withdraw_chatflow"
 )
 
 // AppliedOnly is the part of an output schema that leaves the fields of what was

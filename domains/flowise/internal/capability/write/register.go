@@ -57,31 +57,25 @@ func (w *Writer) registerChanges(svc *domainkit.Service) error {
 	gone.Verify.Capability, gone.Verify.Assertions = "find_chatflow", []contracts.Condition{policy.Equal("facts.found", false)}
 	return errors.Join(
 		addChange(w, svc, site.OpPatch, policy.Changing[Patch](site.OpPatch, true), w.patch),
-		addUndone(w, svc, site.OpRollback, site.OpRestoreVersion, map[string]any{"version": "${result.facts.previous_version}"}, true, w.rollback),
-		addUndone(w, svc, site.OpRename, site.OpRestoreName, map[string]any{"name": "${result.facts.previous_name}"}, false, w.rename),
-		addUndone(w, svc, site.OpDeploy, site.OpRestoreDeployment, map[string]any{"deployed": "${result.facts.previous_deployed}"}, false, w.deploy),
-		addUndone(w, svc, site.OpFile, site.OpRestoreCategory, map[string]any{"category": "${result.facts.previous_category}"}, false, w.file),
+		addUndone(w, svc, site.OpRollback, map[string]any{"version": "${result.facts.previous_version}"}, true, w.rollback),
+		addUndone(w, svc, site.OpRename, map[string]any{"name": "${result.facts.previous_name}"}, false, w.rename),
+		addUndone(w, svc, site.OpDeploy, map[string]any{"deployed": "${result.facts.previous_deployed}"}, false, w.deploy),
+		addUndone(w, svc, site.OpFile, map[string]any{"category": "${result.facts.previous_category}"}, false, w.file),
 		addChange(w, svc, site.OpDelete, gone, w.delete),
 	)
 }
 
-// addUndone adds a write and the one that undoes it, which is the same with what
-// was before: nobody asks for it in words, so nothing is looked up for it.
-func addUndone[In changing](w *Writer, svc *domainkit.Service, do, undo string, before map[string]any, graph bool, think func(context.Context, domainkit.Call, api.Flow, In) (plan, error)) error {
-	metadata := func(name, undoneBy string) contracts.Metadata {
-		md := policy.Changing[In](name, graph)
-		base := "${result.facts.state_sha256}"
-		if graph {
-			base = "${result.facts.sha256}"
-		}
-		params := map[string]any{"chatflow_id": "${params.chatflow_id}", "instance": "${result.facts.instance}", "base_sha256": base}
-		maps.Copy(params, before)
-		md.Compensation = &contracts.CapabilityCall{Capability: undoneBy, ParamMap: params}
-		return md
+// addUndone adds a write that is undone by itself, with what was before.
+func addUndone[In changing](w *Writer, svc *domainkit.Service, name string, before map[string]any, graph bool, think func(context.Context, domainkit.Call, api.Flow, In) (plan, error)) error {
+	md := policy.Changing[In](name, graph)
+	base := "${result.facts.state_sha256}"
+	if graph {
+		base = "${result.facts.sha256}"
 	}
-	quiet := metadata(undo, do)
-	quiet.Flow, quiet.Present = nil, nil
-	return errors.Join(addChange(w, svc, do, metadata(do, undo), think), addChange(w, svc, undo, quiet, think))
+	params := map[string]any{"chatflow_id": "${params.chatflow_id}", "base_sha256": base, "instance": "${params.instance}"}
+	maps.Copy(params, before)
+	md.Compensation = &contracts.CapabilityCall{Capability: name, ParamMap: params}
+	return addChange(w, svc, name, md, think)
 }
 
 func (w *Writer) registerNew(svc *domainkit.Service) error {
