@@ -137,3 +137,21 @@ func TestWhatIsTakenAwayAgain(t *testing.T) {
 		}
 	}
 }
+
+// A verb whose other half stands at the end is that verb, and weeks from a day of the calendar
+// are how long it takes and where it begins.
+func TestVerbsApartAndWeeksFromADay(t *testing.T) {
+	t.Parallel()
+	understand := understander(t)
+	for say, want := range map[string]string{
+		"lege einen Alarm für SAP bei 300 an":                           "set_price_alert SAP 300",
+		"leg für Apple einen Alarm bei 250 an":                          "set_price_alert AAPL 250",
+		"book one week from December 14 for Carla Mendes":               "request_time_off Carla Mendes 5 2026-12-14",
+		"request vacation for Bruno Lima for two weeks from 2026-12-14": "request_time_off Bruno Lima 10 2026-12-14",
+	} {
+		u := understand(say)
+		if got := calls(u.Intents, "symbol", "above", "worker", "days", "start"); u.Outcome != contracts.GateAccept || !slices.Equal(got, []string{want}) {
+			t.Errorf("%q: %s %v %s", say, u.Outcome, got, u.Question)
+		}
+	}
+}

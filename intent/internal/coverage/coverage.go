@@ -5,6 +5,7 @@ package coverage
 import (
 	"math"
 
+	"github.com/manifold-run/manifold/intent/internal/lang"
 	"github.com/manifold-run/manifold/intent/internal/slot"
 	"github.com/manifold-run/manifold/intent/internal/text"
 )
@@ -47,6 +48,9 @@ func Of(lexicon *text.Lexicon, set *slot.Set, tokens []text.Token, covered, time
 		share := 1.0
 		if i >= len(covered) || !covered[i] {
 			share = familiar(set, t)
+			if share == 0 && opens && apart(lexicon, set, tokens[i:]) {
+				share = akinShare
+			}
 			said += w * share
 			saidAll += w
 			if w == 1 && !timed[i] {
@@ -153,7 +157,24 @@ func familiar(set *slot.Set, t text.Token) float64 {
 		return 0.75
 	}
 	if set.Akin(t) {
-		return 0.75
+		return akinShare
 	}
 	return 0
+}
+
+// akinShare is how well a verb of the same kind is known.
+const akinShare = 0.75
+
+// apart tells a verb by its other half, which stands behind what it is done to: "lege einen
+// Alarm an".
+func apart(lexicon *text.Lexicon, set *slot.Set, tokens []text.Token) bool {
+	for _, half := range tokens[1:] {
+		if half.Break {
+			break
+		}
+		if lexicon.Light(half.Fold) && set.Akin(text.Token{Word: lang.Word{Fold: half.Fold + tokens[0].Fold}}) {
+			return true
+		}
+	}
+	return false
 }

@@ -2,9 +2,11 @@ package value
 
 import (
 	"math"
+	"slices"
 	"time"
 
 	"github.com/manifold-run/manifold/intent/internal/lang"
+	"github.com/manifold-run/manifold/intent/internal/text"
 )
 
 // ruleClass tells what a rule makes, and so where it may be used.
@@ -205,9 +207,10 @@ func fromPoint(sign int) func(*reader, *captures) (Entity, bool) {
 }
 
 // weeksFrom reads "a week from Monday". Three days from Monday are an amount of
-// days and where they begin.
+// days and where they begin, and so is "two weeks from December 14".
 func weeksFrom(r *reader, c *captures) (Entity, bool) {
-	if c.unit == "day" {
+	dated := c.np > 0 && slices.ContainsFunc(r.d.Tokens[c.points[0].First:c.points[0].Last+1], func(t text.Token) bool { return t.Is(text.FormDigits | text.FormMixed) })
+	if c.unit == "day" || dated {
 		return Entity{}, false
 	}
 	return fromPoint(1)(r, c)
