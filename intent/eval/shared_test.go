@@ -148,10 +148,30 @@ func TestVerbsApartAndWeeksFromADay(t *testing.T) {
 		"leg für Apple einen Alarm bei 250 an":                          "set_price_alert AAPL 250",
 		"book one week from December 14 for Carla Mendes":               "request_time_off Carla Mendes 5 2026-12-14",
 		"request vacation for Bruno Lima for two weeks from 2026-12-14": "request_time_off Bruno Lima 10 2026-12-14",
+		"take December 14 to December 16 off for Jonas Keller":          "request_time_off Jonas Keller 3 2026-12-14",
 	} {
 		u := understand(say)
 		if got := calls(u.Intents, "symbol", "above", "worker", "days", "start"); u.Outcome != contracts.GateAccept || !slices.Equal(got, []string{want}) {
 			t.Errorf("%q: %s %v %s", say, u.Outcome, got, u.Question)
 		}
+	}
+}
+
+// Who is asked in front of a colon may have any name; what stands behind it is the question.
+func TestWhoIsAskedBeforeAColon(t *testing.T) {
+	t.Parallel()
+	understand := understander(t)
+	for say, want := range map[string]string{
+		"ask Harbour Guide: when does it open?":     "predict_chatflow Harbour Guide when does it open",
+		"frag den HR Bot: habt ihr sonntags offen?": "predict_chatflow HR Bot habt ihr sonntags offen",
+		"demande à Legal QA : est-ce permis ?":      "predict_chatflow Legal QA est-ce permis",
+	} {
+		u := understand(say)
+		if got := calls(u.Intents, "chatflow_id", "question"); u.Outcome != contracts.GateAccept || !slices.Equal(got, []string{want}) {
+			t.Errorf("%q: %s %v %s", say, u.Outcome, got, u.Question)
+		}
+	}
+	if u := understand("tell Bruno Lima: lunch is ready"); u.Outcome == contracts.GateAccept {
+		t.Errorf("somebody is told, who cannot be: %v", u.Intents)
 	}
 }

@@ -57,18 +57,12 @@ func Object(lexicon *text.Lexicon, tokens []text.Token) []text.Token {
 	return tokens[from:to]
 }
 
-// Kin gives the kinds of the verb that tokens begin with, in two words too: "call off",
-// "lege … an".
+// Kin gives the kinds of the verb that tokens begin with, in two words too: "call off".
 func Kin(lexicon *text.Lexicon, tokens []text.Token) lang.Kinds {
 	for i, t := range tokens {
 		kin := lexicon.Kin(t.Fold)
-		for _, half := range tokens[i+1:] {
-			if kin != 0 || half.Break {
-				break
-			}
-			if lexicon.Light(half.Fold) || half.Start == tokens[i+1].Start {
-				kin = lexicon.Kin(half.Fold + t.Fold)
-			}
+		if kin == 0 && i+1 < len(tokens) && !tokens[i+1].Break {
+			kin = lexicon.Kin(tokens[i+1].Fold + t.Fold)
 		}
 		if kin != 0 || !mood.Opening(t.Fold) {
 			return kin

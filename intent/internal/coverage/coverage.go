@@ -165,16 +165,12 @@ func familiar(set *slot.Set, t text.Token) float64 {
 // akinShare is how well a verb of the same kind is known.
 const akinShare = 0.75
 
-// apart tells a verb by its other half, which stands behind what it is done to: "lege einen
-// Alarm an".
+// apart tells a verb by its other half, which ends its clause: "lege einen Alarm an".
 func apart(lexicon *text.Lexicon, set *slot.Set, tokens []text.Token) bool {
-	for _, half := range tokens[1:] {
-		if half.Break {
-			break
-		}
-		if lexicon.Light(half.Fold) && set.Akin(text.Token{Word: lang.Word{Fold: half.Fold + tokens[0].Fold}}) {
-			return true
-		}
+	end := 1
+	for end < len(tokens) && !tokens[end].Break {
+		end++
 	}
-	return false
+	half := tokens[end-1].Fold
+	return end > 1 && lexicon.Light(half) && set.Akin(text.Token{Word: lang.Word{Fold: half + tokens[0].Fold}})
 }

@@ -47,7 +47,9 @@ func tellingThat(r *reading, frees []*param) {
 			i++ // "let the sales channel know"
 		}
 		if next, half, ok := r.wording.Dictated(i); ok && m.param != p && r.near.told(m.first, half) {
-			dictation(r, p, next)
+			if v, ok := r.set.parse(p, r.wording.Text(next, r.to-1), r.now); ok { // whatever signs are in it
+				r.add(mention{param: p, first: next, last: r.to - 1, value: v, kind: kindQuoted, p: 0.9})
+			}
 			return
 		}
 		if m.param == p || i+1 >= r.to || !r.near.told(m.first, "") || r.doc.Tokens[i].Is(text.FormQuoted) {
@@ -77,6 +79,11 @@ func addressed(r *reading, frees []*param) []mention {
 	first := at + 1
 	for first < r.to && r.set.tools.Lexicon.Light(r.doc.Tokens[first].Fold) {
 		first++
+	}
+	named := slices.IndexFunc(frees, func(p *param) bool { return p.naming && !p.speaks(r.set.tools.cues) })
+	if last := r.wording.Addressee(first); last >= first && named >= 0 { // "ask Harbour Bot: …"
+		r.add(mention{param: frees[named], first: first, last: last, value: r.wording.Text(first, last), kind: kindContext, p: 0.8})
+		return r.mentions[len(r.mentions)-1:]
 	}
 	if first+1 >= r.to || r.doc.Tokens[first+1].Break {
 		return nil
@@ -176,13 +183,6 @@ func (r *reading) utterance(p *param, first int) {
 	if v, ok := r.set.parse(p, raw, r.now); ok {
 		m.value = v
 		r.add(m)
-	}
-}
-
-// dictation offers all that stands behind a colon, whatever signs are in it.
-func dictation(r *reading, p *param, first int) {
-	if v, ok := r.set.parse(p, r.wording.Text(first, r.to-1), r.now); ok {
-		r.add(mention{param: p, first: first, last: r.to - 1, value: v, kind: kindQuoted, p: 0.9})
 	}
 }
 

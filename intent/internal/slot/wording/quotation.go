@@ -73,6 +73,23 @@ func (r *Words) Dictated(i int) (first int, half string, ok bool) {
 	return i, half, i > 0 && i < r.To && !r.Doc.Tokens[i].Is(text.FormQuoted) && strings.Contains(r.Gap(i-1, i), ":")
 }
 
+// Addressee gives the last word of a name that begins at a place and ends at a colon; a place
+// before it if there is none.
+func (r *Words) Addressee(first int) (last int) {
+	for last = first; last < min(r.To-1, first+mostOfAddressee) && r.Doc.Tokens[last].Named(); last++ {
+		if r.Dictates(last + 1) {
+			return last
+		}
+		if r.Doc.Tokens[last+1].Break {
+			break
+		}
+	}
+	return first - 1
+}
+
+// mostOfAddressee is how many words such a name has at most.
+const mostOfAddressee = 4
+
 // Called tells a place behind words that give something a name, such as "call it": no thing that
 // is there already is meant.
 func Called(tokens []text.Token, at int) bool {
