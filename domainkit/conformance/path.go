@@ -77,6 +77,23 @@ func (s scope) value(v any) (any, error) {
 	return value, err
 }
 
+// passedOn leaves out what is a parameter of the call before and was not given there, as the
+// core does where it undoes a write.
+func (s scope) passedOn(paramMap map[string]any) map[string]any {
+	out := map[string]any{}
+	for name, v := range paramMap {
+		text, _ := v.(string)
+		whole := wholePath.FindStringSubmatch(text)
+		if whole != nil && strings.HasPrefix(whole[1], "params.") {
+			if value, found, err := s.lookup(whole[1]); err == nil && (!found || value == nil) {
+				continue
+			}
+		}
+		out[name] = v
+	}
+	return out
+}
+
 func (s scope) parameters(paramMap map[string]any) (map[string]any, error) {
 	out := map[string]any{}
 	for name, v := range paramMap {

@@ -275,6 +275,6 @@ func (w *writeCheck) reconcile(ctx context.Context, p *probe, request call) {
 
 func (w *writeCheck) compensate(ctx context.Context, p *probe, request call, got outcome) {
 	if rule := w.capability.Metadata.Compensation; rule != nil {
-		w.follow(ctx, p, "compensation", rule.Capability, rule.ParamMap, writeScope(request, got), newKey())
+		w.follow(ctx, p, "compensation", rule.Capability, writeScope(request, got).passedOn(rule.ParamMap), writeScope(request, got), newKey())
 	}
 }

@@ -26,8 +26,8 @@ func TestMessagesAreDeletedAndTheFlowStays(t *testing.T) {
 			t.Errorf("listed %v", list)
 		}
 		before := b.facts("get_chatflow", object{"chatflow_id": id}, in{})["state_sha256"]
-		b.refused("delete_messages", object{"chatflow_id": id}, in{key: "all" + id})
-		done := b.facts("delete_messages", object{"chatflow_id": id, "until": until}, in{key: "some" + id})
+		b.refused("delete_messages", object{"chatflow_id": id, "which": "all"}, in{key: "all" + id})
+		done := b.facts("delete_messages", object{"chatflow_id": id, "which": "all", "until": until}, in{key: "some" + id})
 		if done["deleted"] != 2.0 {
 			t.Errorf("deleted %v", done)
 		}
@@ -39,7 +39,7 @@ func TestMessagesAreDeletedAndTheFlowStays(t *testing.T) {
 		}
 		// What came later than what was looked at stays.
 		b.facts("predict_chatflow", object{"chatflow_id": id, "question": "second"}, in{})
-		b.facts("delete_messages", object{"chatflow_id": id, "until": "2020-01-01T00:00:00.000Z"}, in{key: "old" + id})
+		b.facts("delete_messages", object{"chatflow_id": id, "which": "all", "until": "2020-01-01T00:00:00.000Z"}, in{key: "old" + id})
 		if left := b.facts("count_messages", object{"chatflow_id": id}, in{}); left["count"] != 2.0 {
 			t.Errorf("a later message is gone: %v", left)
 		}

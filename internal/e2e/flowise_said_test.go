@@ -25,7 +25,7 @@ func TestWhatASentenceSaysReachesTheGate(t *testing.T) {
 		shows      string            // stands in what the gate shows
 	}{
 		`roll back the Support Bot to version 1`:                                                  {"flowise.rollback_chatflow", map[string]string{"version": "1"}, "You help customers"},
-		`delete the messages of the Greeter`:                                                      {"flowise.delete_messages", nil, "Greeter"},
+		`delete all messages of the Greeter`:                                                      {"flowise.delete_messages", nil, "Greeter"},
 		`create a chatflow called "Desk" on staging that replies "Hi"`:                            {"flowise.create_chatflow", map[string]string{"instance": "staging", "reply": "Hi"}, ""},
 		`create a chatflow called "Desk" in the folder "HR" that replies "Hi"`:                    {"flowise.create_chatflow", map[string]string{"category": "HR"}, ""},
 		`create a conversation chatflow called "Team desk" with the Team OpenAI credential`:       {"flowise.create_chatflow", map[string]string{"name": "Team desk", "credential": "Team OpenAI"}, ""},

@@ -143,9 +143,11 @@ func moment(text string) (time.Time, error) {
 	return at, nil
 }
 
-// Forgetting deletes what people said to a flow, and what it answered.
+// Forgetting deletes what people said to a flow, and what it answered. Which messages has to
+// be said, since they are gone for good and there is no other choice than all.
 type Forgetting struct {
 	site.FlowRef
+	Which string `json:"which" enum:"all" description:"Which messages: all that were said until now"`
 	Until string `json:"until,omitempty" pattern:"^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9:.]+Z$" description:"Only messages until this moment, which is that of the last one that was looked at"`
 }
 
