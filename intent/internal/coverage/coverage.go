@@ -47,10 +47,7 @@ func Of(lexicon *text.Lexicon, set *slot.Set, tokens []text.Token, covered, time
 		}
 		share := 1.0
 		if i >= len(covered) || !covered[i] {
-			share = familiar(set, t)
-			if share == 0 && opens && apart(lexicon, set, tokens[i:]) {
-				share = akinShare
-			}
+			share = opening(lexicon, set, tokens[i:], opens)
 			said += w * share
 			saidAll += w
 			if w == 1 && !timed[i] {
@@ -164,6 +161,15 @@ func familiar(set *slot.Set, t text.Token) float64 {
 
 // akinShare is how well a verb of the same kind is known.
 const akinShare = 0.75
+
+// opening is how well the first of some words is known; where they open a text it may be half a verb.
+func opening(lexicon *text.Lexicon, set *slot.Set, tokens []text.Token, opens bool) float64 {
+	share := familiar(set, tokens[0])
+	if share == 0 && opens && apart(lexicon, set, tokens) {
+		return akinShare
+	}
+	return share
+}
 
 // apart tells a verb by its other half, which ends its clause: "lege einen Alarm an".
 func apart(lexicon *text.Lexicon, set *slot.Set, tokens []text.Token) bool {
