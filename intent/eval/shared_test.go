@@ -9,6 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/manifold-run/manifold/contracts"
+	"github.com/manifold-run/manifold/intent"
 )
 
 // calls are what a message asks for: the name of each capability with the values of some
@@ -25,6 +26,18 @@ func calls(intents []contracts.Intent, names ...string) []string {
 		out = append(out, strings.Join(words, " "))
 	}
 	return out
+}
+
+// eachIs says sentences that are to be accepted as one request each, with what is done and the
+// values of some parameters.
+func eachIs(t *testing.T, understand func(string) intent.Understanding, said map[string]string, names ...string) {
+	t.Helper()
+	for say, want := range said {
+		u := understand(say)
+		if got := calls(u.Intents, names...); u.Outcome != contracts.GateAccept || !slices.Equal(got, []string{want}) {
+			t.Errorf("%q: %s %v %s", say, u.Outcome, got, u.Question)
+		}
+	}
 }
 
 // One verb may be said for several requests, each with values of its own; of what is left
@@ -70,19 +83,14 @@ func TestOneVerbIsSaidForSeveral(t *testing.T) {
 func TestWhatItShallBeCalledIsSaidBehind(t *testing.T) {
 	t.Parallel()
 	understand := understander(t)
-	for say, want := range map[string]string{
+	eachIs(t, understand, map[string]string{
 		"copy the Lunch flow and call it Midday Two":                         "duplicate_chatflow Lunch Midday Two",
 		"rename the chatflow Lunch, call it Dinner":                          "rename_chatflow Lunch Dinner",
 		"renomeia o chatflow Lunch e chame-o de Jantar":                      "rename_chatflow Lunch Jantar",
 		"renombra el chatflow Lunch y llámalo Cena":                          "rename_chatflow Lunch Cena",
 		"cambia el nombre del chatflow Lunch y que se llame Almuerzo de Hoy": "rename_chatflow Lunch Almuerzo de Hoy",
 		"renomme le chatflow Lunch et appelle-le Dîner":                      "rename_chatflow Lunch Dîner",
-	} {
-		u := understand(say)
-		if got := calls(u.Intents, "chatflow_id", "name"); u.Outcome != contracts.GateAccept || !slices.Equal(got, []string{want}) {
-			t.Errorf("%q: %s %v %s", say, u.Outcome, got, u.Question)
-		}
-	}
+	}, "chatflow_id", "name")
 }
 
 // What stands behind a colon is what is sent, also where it tells something.
@@ -143,34 +151,24 @@ func TestWhatIsTakenAwayAgain(t *testing.T) {
 func TestVerbsApartAndWeeksFromADay(t *testing.T) {
 	t.Parallel()
 	understand := understander(t)
-	for say, want := range map[string]string{
+	eachIs(t, understand, map[string]string{
 		"lege einen Alarm für SAP bei 300 an":                           "set_price_alert SAP 300",
 		"leg für Apple einen Alarm bei 250 an":                          "set_price_alert AAPL 250",
 		"book one week from December 14 for Carla Mendes":               "request_time_off Carla Mendes 5 2026-12-14",
 		"request vacation for Bruno Lima for two weeks from 2026-12-14": "request_time_off Bruno Lima 10 2026-12-14",
 		"take December 14 to December 16 off for Jonas Keller":          "request_time_off Jonas Keller 3 2026-12-14",
-	} {
-		u := understand(say)
-		if got := calls(u.Intents, "symbol", "above", "worker", "days", "start"); u.Outcome != contracts.GateAccept || !slices.Equal(got, []string{want}) {
-			t.Errorf("%q: %s %v %s", say, u.Outcome, got, u.Question)
-		}
-	}
+	}, "symbol", "above", "worker", "days", "start")
 }
 
 // Who is asked in front of a colon may have any name; what stands behind it is the question.
 func TestWhoIsAskedBeforeAColon(t *testing.T) {
 	t.Parallel()
 	understand := understander(t)
-	for say, want := range map[string]string{
+	eachIs(t, understand, map[string]string{
 		"ask Harbour Guide: when does it open?":     "predict_chatflow Harbour Guide when does it open",
 		"frag den HR Bot: habt ihr sonntags offen?": "predict_chatflow HR Bot habt ihr sonntags offen",
 		"demande à Legal QA : est-ce permis ?":      "predict_chatflow Legal QA est-ce permis",
-	} {
-		u := understand(say)
-		if got := calls(u.Intents, "chatflow_id", "question"); u.Outcome != contracts.GateAccept || !slices.Equal(got, []string{want}) {
-			t.Errorf("%q: %s %v %s", say, u.Outcome, got, u.Question)
-		}
-	}
+	}, "chatflow_id", "question")
 	if u := understand("tell Bruno Lima: lunch is ready"); u.Outcome == contracts.GateAccept {
 		t.Errorf("somebody is told, who cannot be: %v", u.Intents)
 	}

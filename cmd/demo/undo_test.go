@@ -1,0 +1,34 @@
+package main
+
+import (
+	"maps"
+	"slices"
+	"testing"
+
+	"github.com/manifold-run/manifold/contracts"
+)
+
+// TestAnUndoIsBoundLikeTheWrite: the gate of an undo shows what is set back, by the capability
+// that set it, and what it is bound to apart from that.
+func TestAnUndoIsBoundLikeTheWrite(t *testing.T) {
+	t.Parallel()
+	s, _, _ := start(t, "--addr", "127.0.0.1:0")
+	rita, otto := with(t, s, s.Keys.Requester), with(t, s, s.Keys.Approver)
+	made(t, rita, otto, `create a chatflow called "Before" that replies "one"`)
+	session, err := rita.StartSession(t.Context(), contracts.StartSession{Message: `rename the chatflow "Before" to "After"`}, wait())
+	if err != nil || session.Interrupt == nil {
+		t.Fatalf("%+v %v", session, err)
+	}
+	if _, err := otto.Approve(t.Context(), *session.Interrupt, "", wait()); err != nil {
+		t.Fatal(err)
+	}
+	undo, err := rita.Say(t.Context(), session.SessionID, "change it back", wait())
+	if err != nil || undo.Interrupt == nil || undo.Interrupt.Action == nil {
+		t.Fatalf("%+v %v", undo, err)
+	}
+	a := undo.Interrupt.Action
+	asked := slices.Sorted(maps.Keys(a.Parameters))
+	if a.Capability != "flowise.rename_chatflow" || a.Parameters["name"] != "Before" || !slices.Equal(asked, []string{"chatflow_id", "name"}) || a.Bound["base_sha256"] == nil {
+		t.Errorf("the gate has %s %v, bound to %v", a.Capability, a.Parameters, a.Bound)
+	}
+}
