@@ -5,124 +5,17 @@ import (
 	"time"
 
 	"github.com/manifold-run/manifold/contracts"
-	"github.com/manifold-run/manifold/intent/internal/mood"
-	"github.com/manifold-run/manifold/intent/internal/slot"
 )
 
-// Matcher reads a message against a catalog. It is the seam between the gates,
-// which are the same for everybody, and the engines: the local matcher, and
-// others that ask a model.
-type Matcher interface {
-	// Match gives the requests of a message in the order of the sentence, each
-	// with its candidates, best first. It never decides whether to act.
-	Match(ctx context.Context, q Query) ([]Clause, error)
+// Reader reads a message in its conversation. It is safe for concurrent use.
+type Reader interface {
+	// Understand says what is asked for. A message that nobody understands is a decline,
+	// not an error. An error of a reader that asks a model means that there is no reading
+	// to be had; what the calls cost is given all the same.
+	Understand(ctx context.Context, req Request) (Understanding, error)
 }
 
-// Scorer gives texts vectors of length 1 that are the more alike the more the
-// texts mean the same, in whatever words and language. With one, requests are
-// found that share no word with what is known of a capability. It tells nothing
-// of values or of what must not be done: "delete it" and "do not delete it" are
-// nearly the same to it.
-type Scorer interface {
-	// Model names what computes: vectors of two models cannot be compared.
-	Model() string
-	// Prepare gives the vectors of many texts of a catalog, in their order. It may
-	// take minutes, and stops when ctx does.
-	Prepare(ctx context.Context, texts []string) ([][]float32, error)
-	// Score gives the vector of a part of a message while somebody waits: what does
-	// not answer within the scorer's own bound is an error, and the message is read
-	// without it.
-	Score(ctx context.Context, text string) ([]float32, error)
-}
-
-// Query is a message and what may be chosen for it.
-type Query struct {
-	Message string
-	Catalog *contracts.Catalog
-	// Domain limits the candidates to one domain; empty means all.
-	Domain string
-	// Only limits the candidates to these capabilities; empty means all.
-	Only []string
-	// Roles are the caller's; a capability with allowed_roles needs one of them.
-	Roles []string
-	// AnyRole lifts the limit, for tests of a catalog.
-	AnyRole bool
-	// Phase limits the candidates to a phase; empty means all.
-	Phase string
-	// Now resolves relative dates in its location; zero leaves them unread.
-	Now time.Time
-	// Earlier are the person's messages before, oldest first, for an engine.
-	Earlier []string
-	// Local asks no engine.
-	Local bool
-}
-
-// Clause is one request in a message.
-type Clause struct {
-	// Text is the part of the message, Span its place in bytes.
-	Text string
-	Span [2]int
-	// Candidates are the capabilities that it may mean, best first.
-	Candidates []Candidate
-	// After are the indexes of clauses that must come before.
-	After []int
-	// Rejected tells that the clause says what must not be done.
-	Rejected bool
-	// Source names the engine.
-	Source string
-}
-
-// Candidate is one reading of a clause.
-type Candidate struct {
-	Entry      *contracts.CapabilityEntry
-	Confidence float64
-	// Score orders candidates; it is no probability.
-	Score      float64
-	Parameters map[string]any
-	Evidence   map[string]contracts.Evidence
-	Missing    []string
-	// Held tells that the words ask for no such action, or not plainly: it must
-	// be confirmed whatever the confidence is. Note says why, for people.
-	Held bool
-	Note string
-	// Exact tells that the clause is an example or the name word for word.
-	Exact bool
-
-	// Said is the message with what each word is to this reading; only the best
-	// reading of a clause has it.
-	Said *contracts.Said
-
-	// operated tells that a word such as "except" or "if" is among what is not used.
-	operated bool
-	// excepted tells one that leaves something out: what is read would be too much.
-	excepted bool
-	// unknown tells words of the command itself that the capability does not know.
-	unknown bool
-	// lost tells one in a language that its domain does not have, of whose words some
-	// are not read that may tell which of few values is meant.
-	lost bool
-	// told tells that values that are needed stand beside the request ("Ana is ill"), or any
-	// that cannot be meant for something else.
-	told bool
-	// stated are the parameters whose value a statement beside the request says.
-	stated []string
-	// several are values beside each other for a parameter that takes one.
-	several map[string][]slot.Mention
-	// mood is that of the most similar example. explained is how many content
-	// words the reading accounts for, contested how many parameters the words
-	// name twice.
-	mood      mood.Mood
-	nearest   float64 // likeness to that example
-	explained float64
-	contested int
-	begins    bool // the clause begins with the verb of its sentences
-	gives     bool // it gives what the clause says that is wanted
-	// unraised is the confidence that it has once words of its clause are left over; 0 if that
-	// makes no difference.
-	unraised float64
-}
-
-// Request is a message to understand.
+// Request is a message to understand, with what a person who reads along would know.
 type Request struct {
 	Message string
 	Catalog *contracts.Catalog
@@ -137,34 +30,103 @@ type Request struct {
 	// Phase limits the choice to capabilities of a phase; empty means all.
 	Phase string
 	Now   time.Time
-	// Earlier are the person's messages before, oldest first, for an engine.
-	Earlier []string
-	// Local asks no engine: for a look at what a message may be, before anything is
-	// done about it.
-	Local bool
 	// Location is where relative dates are meant; nil takes that of Now.
 	Location *time.Location
+
+	// Earlier is the conversation before the message, oldest first.
+	Earlier []Exchange
+	// Open are the questions and gates of the conversation that wait for somebody.
+	Open []Open
+	// Recent are the full names of the capabilities that the conversation was about,
+	// newest first.
+	Recent []string
+	// Local asks no model: for a look at what a message may be, before anything is
+	// done about it.
+	Local bool
 }
 
-// Understanding is what became of a message.
+// Exchange is one earlier turn of a conversation.
+type Exchange struct {
+	// Said is the person's message; empty where a question only was answered by a click.
+	Said string
+	// Answered is a summary of the reply.
+	Answered string
+}
+
+// OpenKind says what waits.
+type OpenKind string
+
+// The kinds of Open.
+const (
+	OpenQuestion OpenKind = "question"
+	OpenGate     OpenKind = "approval"
+)
+
+// Open is a question or a gate that waits for somebody.
+type Open struct {
+	ID   string
+	Kind OpenKind
+	// Prompt is its text, Options what can be chosen, in order.
+	Prompt  string
+	Options []string
+	// Ref is the capability that it is about, and Values its parameters so far; empty
+	// where that is not known.
+	Ref    string
+	Values map[string]any
+}
+
+// Understanding is what became of a message. Where the outcome is accept, exactly one of
+// Intents, Draft, Answer, Revision, Withdrawal and Reply is set.
 type Understanding struct {
 	Outcome contracts.GateOutcome
 	// Intents are in the order in which they are to be done. When the outcome
 	// is clarify they are those that are clear and the best reading of the one
 	// that the question is about.
 	Intents []contracts.Intent
+	// Draft is a plan of several steps, instead of Intents.
+	Draft *contracts.Draft
+	// More says that the results of the reads are needed to know what comes next.
+	More bool
+	// Answer answers an open question.
+	Answer *Answer
+	// Revision changes values of an open request.
+	Revision *Revision
+	// Withdrawal takes a request back.
+	Withdrawal *Withdrawal
+	// Reply is said, and nothing is done.
+	Reply string
+
 	// Choices are the candidates of a question, or suggestions of a decline.
 	Choices []contracts.Alternative
-	// Question is what to ask or to say.
+	// Question is what to ask or to say; Options are what may be answered, where that
+	// is no capability.
 	Question string
+	Options  []string
 	// Unclear is the ID of the intent that the question is about; empty when it
 	// is about none.
 	Unclear string
-	// Calls are what an engine was asked, and what that cost. EngineFault says why it
+	// Calls are what a model was asked, and what that cost. ModelFault says why it
 	// gave nothing, for people; the local reading stood then.
-	Calls       []contracts.ModelCall
-	EngineFault string
+	Calls      []contracts.ModelCall
+	ModelFault string
 	// Unused are the parts of the message that were not understood, or that are
 	// unclear besides the one in question; people should be told.
 	Unused []string
+}
+
+// Answer is the value that a message gives to an open question.
+type Answer struct {
+	ID    string
+	Value any
+}
+
+// Revision gives an open request other values: "make that three".
+type Revision struct {
+	ID         string
+	Parameters map[string]any
+}
+
+// Withdrawal takes an open request back, or, with an empty ID, what was done last.
+type Withdrawal struct {
+	ID string
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/manifold-run/manifold/execution"
 	"github.com/manifold-run/manifold/execution/executiontest"
 	"github.com/manifold-run/manifold/intent"
+	"github.com/manifold-run/manifold/intent/local"
 	"github.com/manifold-run/manifold/internal/racetest"
 	"github.com/manifold-run/manifold/orchestrator"
 	"github.com/manifold-run/manifold/orchestrator/access"
@@ -25,7 +26,7 @@ var eva = access.Principal{Kind: access.KindUser, ID: "eva", Roles: []access.Rol
 type talk struct {
 	*office
 
-	intents *intent.Adapter
+	intents *local.Reader
 	rooms   orchestratortest.Rooms
 	process *executiontest.Killed
 	stop    func()
@@ -316,9 +317,9 @@ func TestKilledAtEveryWriteNoMessageIsLostAndNoneTakenTwice(t *testing.T) {
 
 // trained is a matcher that has read a catalog; servers share it, because to
 // train it takes longer than all that they do.
-func trained(t *testing.T, catalog string) *intent.Adapter {
+func trained(t *testing.T, catalog string) *local.Reader {
 	t.Helper()
-	intents, err := intent.NewAdapter(intent.Config{})
+	intents, err := local.New(local.Config{})
 	if err != nil {
 		t.Fatal(err)
 	}

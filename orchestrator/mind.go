@@ -27,18 +27,3 @@ func TokensOf(ctx context.Context, runner *execution.Runner, turns []Turn, runs 
 	}
 	return sum, nil
 }
-
-// maxEarlier is how many messages before one a model is shown.
-const maxEarlier = 3
-
-// Earlier are the person's requests before one, oldest first, for a model that
-// reads it.
-func Earlier(turns []Turn, of Turn) []string {
-	var out []string
-	for _, t := range turns {
-		if t.Kind == TurnRequest && t.TurnKey != of.TurnKey && t.CreatedAt.Before(of.CreatedAt) {
-			out = append(out, t.Message)
-		}
-	}
-	return out[max(0, len(out)-maxEarlier):]
-}

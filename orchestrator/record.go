@@ -133,6 +133,12 @@ type Turn struct {
 	Understood bool
 	Intents    []contracts.Intent
 	Asked      *Asked
+	// Draft is a plan of several steps, in the place of Intents; More says that its results
+	// are needed to know what comes next.
+	Draft *contracts.Draft
+	More  bool
+	// Dialogue is what a model has asked about the message, with the answers.
+	Dialogue []Exchange
 	// Question is to be opened before the turn goes on; InterruptID is its id, as
 	// long as the turn waits for the answer.
 	Question    *contracts.Interrupt
@@ -192,6 +198,13 @@ type Asked struct {
 	Domain     string `json:"domain,omitempty"`
 	// Done asks what to do with a request that has had its effect.
 	Done bool `json:"done,omitempty"`
+	// Words is the question of a model: the message is read again with the answer.
+	Words string `json:"words,omitempty"`
+}
+
+// Exchange is a question with its answer.
+type Exchange struct {
+	Asked, Answered string
 }
 
 // Preview is a plan that was shown and may be run exactly as it is.

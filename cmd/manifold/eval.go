@@ -11,8 +11,8 @@ import (
 	"github.com/manifold-run/manifold/cmd/manifold/internal/encoder"
 	"github.com/manifold-run/manifold/cmd/manifold/internal/hearing"
 	"github.com/manifold-run/manifold/contracts"
-	"github.com/manifold-run/manifold/intent"
 	"github.com/manifold-run/manifold/intent/eval"
+	"github.com/manifold-run/manifold/intent/local"
 )
 
 // evalFlags are what the command line says about a measurement.
@@ -24,7 +24,7 @@ type evalFlags struct {
 	perturb, rename   bool
 	untrained, wrong  bool
 	unread            bool
-	gates             intent.Config
+	gates             local.Config
 	embeddings        encoder.Options
 }
 

@@ -18,7 +18,7 @@ import (
 	"github.com/manifold-run/manifold/cmd/manifold/internal/hearing"
 	"github.com/manifold-run/manifold/cmd/manifold/internal/models"
 	"github.com/manifold-run/manifold/contracts/figure"
-	"github.com/manifold-run/manifold/intent"
+	"github.com/manifold-run/manifold/intent/local"
 	"github.com/manifold-run/manifold/internal/app"
 )
 
@@ -99,7 +99,7 @@ several servers may share it; each has a data folder of its own.`,
 	o.Telegram.flags(cmd)
 	o.Embeddings.Flags(cmd, "auto")
 	o.Mind.Flags(cmd, c.getenv)
-	o.Gates.Flags(cmd, fmt.Sprintf(", nor below %g", intent.DefaultAcceptWrite))
+	o.Gates.Flags(cmd, fmt.Sprintf(", nor below %g", local.DefaultAcceptWrite))
 	flags.IntVar(&o.SessionsPerMinute, "sessions-per-minute", 30, "how often one caller may start a session")
 	flags.IntVar(&o.RequestsPerMinute, "requests-per-minute", 1200, "how many requests one caller may make")
 	flags.IntVar(&o.MaxActiveRuns, "max-active-runs", 256, "how many runs are advanced at once; more wait")

@@ -9,7 +9,7 @@ import (
 	"github.com/manifold-run/manifold/domainkit/conformance"
 	"github.com/manifold-run/manifold/domainkit/domaintest"
 	"github.com/manifold-run/manifold/domains/flowise"
-	"github.com/manifold-run/manifold/intent"
+	"github.com/manifold-run/manifold/intent/local"
 	"github.com/manifold-run/manifold/intent/routing"
 	"github.com/manifold-run/manifold/planner/workflow"
 )
@@ -94,7 +94,7 @@ func (b *bench) catalog() *contracts.Catalog {
 
 func TestTheManifestsOwnSentencesFindTheirWay(t *testing.T) {
 	t.Parallel()
-	adapter, err := intent.NewAdapter(intent.Config{})
+	adapter, err := local.New(local.Config{})
 	if err != nil {
 		t.Fatal(err)
 	}

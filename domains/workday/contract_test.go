@@ -10,6 +10,7 @@ import (
 	"github.com/manifold-run/manifold/domainkit/domaintest"
 	"github.com/manifold-run/manifold/domains/workday/sandbox"
 	"github.com/manifold-run/manifold/intent"
+	"github.com/manifold-run/manifold/intent/local"
 	"github.com/manifold-run/manifold/intent/routing"
 )
 
@@ -41,7 +42,7 @@ func (b *bench) catalog() *contracts.Catalog { return domaintest.Catalog(b, b.ma
 
 func TestTheManifestsOwnSentencesFindTheirWay(t *testing.T) {
 	t.Parallel()
-	adapter, err := intent.NewAdapter(intent.Config{})
+	adapter, err := local.New(local.Config{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -54,7 +55,7 @@ func TestTheManifestsOwnSentencesFindTheirWay(t *testing.T) {
 func TestSentencesFillTheParameters(t *testing.T) {
 	t.Parallel()
 	catalog := setup(t, sandbox.Config{}).catalog()
-	adapter, err := intent.NewAdapter(intent.Config{})
+	adapter, err := local.New(local.Config{})
 	if err != nil {
 		t.Fatal(err)
 	}

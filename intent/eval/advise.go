@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"github.com/manifold-run/manifold/contracts"
-	"github.com/manifold-run/manifold/intent"
+	"github.com/manifold-run/manifold/intent/local"
 )
 
 // enoughExamples is how many distinct examples a capability should have, and
@@ -53,7 +53,7 @@ func Advise(ctx context.Context, set Set) ([]Advice, error) {
 		if err != nil {
 			return nil, err
 		}
-		matcher := intent.NewLocal(1)
+		matcher := local.NewLocal(1)
 		for _, a := range advisers {
 			if err := a.collision(ctx, matcher, catalog, i); err != nil {
 				return nil, fmt.Errorf("look at %s: %w", a.ref, err)
@@ -88,12 +88,12 @@ func (a *adviser) count(writes bool) {
 }
 
 // collision asks one example of a catalog without it.
-func (a *adviser) collision(ctx context.Context, matcher intent.Matcher, catalog *contracts.Catalog, at int) error {
+func (a *adviser) collision(ctx context.Context, matcher local.Matcher, catalog *contracts.Catalog, at int) error {
 	if at >= len(a.hints.Examples) || len(a.hints.Examples) < 2 || len(a.found) >= maxAdvice {
 		return nil
 	}
 	example := a.hints.Examples[at]
-	clauses, err := matcher.Match(ctx, intent.Query{Message: example, Catalog: catalog, AnyRole: true})
+	clauses, err := matcher.Match(ctx, local.Query{Message: example, Catalog: catalog, AnyRole: true})
 	if err != nil {
 		return err
 	}
@@ -115,20 +115,20 @@ func (a *adviser) collision(ctx context.Context, matcher intent.Matcher, catalog
 
 // taken gives the candidate that would be done, or asked about, instead of a
 // capability. One that nobody would hear of takes nothing away.
-func taken(clauses []intent.Clause, ref string) (intent.Candidate, bool) {
-	var first intent.Candidate
+func taken(clauses []local.Clause, ref string) (local.Candidate, bool) {
+	var first local.Candidate
 	for _, c := range clauses {
 		if len(c.Candidates) == 0 || c.Rejected {
 			continue
 		}
 		if c.Candidates[0].Entry.Ref() == ref {
-			return intent.Candidate{}, false
+			return local.Candidate{}, false
 		}
 		if c.Candidates[0].Confidence > first.Confidence {
 			first = c.Candidates[0]
 		}
 	}
-	return first, first.Confidence >= intent.DefaultClarify
+	return first, first.Confidence >= local.DefaultClarify
 }
 
 // without gives the set without one example of each capability that has two.

@@ -7,6 +7,7 @@ import (
 
 	"github.com/manifold-run/manifold/contracts"
 	"github.com/manifold-run/manifold/intent"
+	"github.com/manifold-run/manifold/intent/local"
 )
 
 // Kinds of clear requests that were asked about, declined or read wrongly once.
@@ -69,7 +70,7 @@ func TestClearRequestsAreDone(t *testing.T) {
 
 // judgeAll fails the test for each message that would not be done as it says; nil is for
 // what must not be done.
-func judgeAll(t *testing.T, adapter *intent.Adapter, catalog *contracts.Catalog, cases map[string][]string) {
+func judgeAll(t *testing.T, adapter *local.Reader, catalog *contracts.Catalog, cases map[string][]string) {
 	t.Helper()
 	for say, want := range cases {
 		got, u := done(t, adapter, catalog, say)
@@ -81,7 +82,7 @@ func judgeAll(t *testing.T, adapter *intent.Adapter, catalog *contracts.Catalog,
 
 // done gives the calls of a message that would be done, on a Saturday, and how it was
 // understood.
-func done(t *testing.T, adapter *intent.Adapter, catalog *contracts.Catalog, say string) ([]string, intent.Understanding) {
+func done(t *testing.T, adapter *local.Reader, catalog *contracts.Catalog, say string) ([]string, intent.Understanding) {
 	t.Helper()
 	u, err := adapter.Understand(t.Context(), intent.Request{Message: say, Catalog: catalog, Now: time.Date(2026, 11, 21, 9, 0, 0, 0, time.UTC)})
 	if err != nil {

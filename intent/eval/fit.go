@@ -5,7 +5,7 @@ import (
 	"slices"
 
 	"github.com/manifold-run/manifold/contracts"
-	"github.com/manifold-run/manifold/intent"
+	"github.com/manifold-run/manifold/intent/local"
 )
 
 // registries is how many registries are simulated of each set.
@@ -24,7 +24,7 @@ const (
 
 // Fitted is a calibration, and how it did.
 type Fitted struct {
-	Calibration intent.Calibration
+	Calibration local.Calibration
 	// Reports tell for each set, and each kind of capability, how the weights do
 	// that were fitted on the other sets, and at last how all together do.
 	Reports []Report
@@ -39,7 +39,7 @@ func Fit(ctx context.Context, sets []Set) (Fitted, error) {
 	if len(sets) < 2 {
 		return out, contracts.Errorf(contracts.CodeInvalid, "fit weights: there must be two sets or more, since each is measured by what is fitted on the others")
 	}
-	seen := make([][]intent.Observation, len(sets))
+	seen := make([][]local.Observation, len(sets))
 	for i, set := range sets {
 		for number := range uint64(registries) {
 			more, err := Simulate(ctx, set, number)
@@ -51,10 +51,10 @@ func Fit(ctx context.Context, sets []Set) (Fitted, error) {
 		even(seen[i])
 	}
 	all := slices.Concat(seen...)
-	var judged [2][]intent.Observation
+	var judged [2][]local.Observation
 	for i, left := range seen {
 		others := slices.Concat(slices.Concat(seen[:i]...), slices.Concat(seen[i+1:]...))
-		c := intent.FitCalibration(others)
+		c := local.FitCalibration(others)
 		out.report(sets[i].Name, &c, left)
 		for k, part := range kinds(left) {
 			for _, o := range part {
@@ -62,15 +62,15 @@ func Fit(ctx context.Context, sets []Set) (Fitted, error) {
 			}
 		}
 	}
-	out.Shown, out.Described = intent.Steepness(judged[0]), intent.Steepness(judged[1])
-	c := intent.FitCalibration(all)
+	out.Shown, out.Described = local.Steepness(judged[0]), local.Steepness(judged[1])
+	c := local.FitCalibration(all)
 	out.Calibration = c.Flatten(out.Shown, out.Described)
 	out.report("all sets, flattened", &out.Calibration, all)
 	return out, nil
 }
 
 // even gives each kind of observation of a set its share.
-func even(seen []intent.Observation) {
+func even(seen []local.Observation) {
 	type kind struct{ described, nobody bool }
 	count := map[kind]float64{}
 	for _, o := range seen {
@@ -90,8 +90,8 @@ func even(seen []intent.Observation) {
 }
 
 // kinds sorts observations: of capabilities with examples, and of those without.
-func kinds(seen []intent.Observation) [2][]intent.Observation {
-	var out [2][]intent.Observation
+func kinds(seen []local.Observation) [2][]local.Observation {
+	var out [2][]local.Observation
 	for _, o := range seen {
 		if o.Described {
 			out[1] = append(out[1], o)
@@ -103,7 +103,7 @@ func kinds(seen []intent.Observation) [2][]intent.Observation {
 }
 
 // report tells how a calibration does on observations.
-func (f *Fitted) report(name string, c *intent.Calibration, seen []intent.Observation) {
+func (f *Fitted) report(name string, c *local.Calibration, seen []local.Observation) {
 	for k, part := range kinds(seen) {
 		var scope, out []outcome
 		for _, o := range part {
@@ -126,7 +126,7 @@ func (f *Fitted) report(name string, c *intent.Calibration, seen []intent.Observ
 }
 
 // observed is what the gates make of an observation.
-func observed(c *intent.Calibration, o intent.Observation) outcome {
+func observed(c *local.Calibration, o local.Observation) outcome {
 	const meant = "what.was_meant"
 	out := outcome{confidence: c.Confidence(o), gate: contracts.GateDecline}
 	if !o.Nobody {
@@ -136,9 +136,9 @@ func observed(c *intent.Calibration, o intent.Observation) outcome {
 		out.found, out.intents, out.ranked = meant, []string{meant}, []string{meant}
 	}
 	switch {
-	case out.confidence >= intent.DefaultAccept:
+	case out.confidence >= local.DefaultAccept:
 		out.gate = contracts.GateAccept
-	case out.confidence >= intent.DefaultClarify:
+	case out.confidence >= local.DefaultClarify:
 		out.gate = contracts.GateClarify
 	}
 	return out

@@ -8,6 +8,7 @@ import (
 	"github.com/manifold-run/manifold/contracts"
 	"github.com/manifold-run/manifold/intent"
 	"github.com/manifold-run/manifold/intent/eval"
+	"github.com/manifold-run/manifold/intent/local"
 )
 
 // What is said of a fleet is not lost: a listed value of three letters in its plural, the
@@ -29,7 +30,7 @@ func TestAListedValueAReasonAndAPlaceAreRead(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	adapter, err := intent.NewAdapter(intent.Config{})
+	adapter, err := local.New(local.Config{})
 	if err != nil {
 		t.Fatal(err)
 	}

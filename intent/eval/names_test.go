@@ -10,6 +10,7 @@ import (
 	"github.com/manifold-run/manifold/domains/flowise"
 	"github.com/manifold-run/manifold/intent"
 	"github.com/manifold-run/manifold/intent/eval"
+	"github.com/manifold-run/manifold/intent/local"
 )
 
 // flows is the manifest of the domain of chatflows.
@@ -55,7 +56,7 @@ func demonstrated(t *testing.T) *contracts.Catalog {
 func understander(t *testing.T) func(message string) intent.Understanding {
 	t.Helper()
 	catalog := demonstrated(t)
-	adapter, err := intent.NewAdapter(intent.Config{})
+	adapter, err := local.New(local.Config{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,7 +1,6 @@
 package eval_test
 
 import (
-	"context"
 	"os"
 	"strings"
 	"testing"
@@ -9,6 +8,7 @@ import (
 
 	"github.com/manifold-run/manifold/contracts"
 	"github.com/manifold-run/manifold/intent"
+	"github.com/manifold-run/manifold/intent/local"
 )
 
 // oddSentences are the sentences of testdata/odd*.txt, each frame around each
@@ -61,11 +61,10 @@ func TestNoOddSentenceIsDone(t *testing.T) {
 	few, all := stripped(t), shipped(t)
 	for name, c := range map[string]struct {
 		catalog *contracts.Catalog
-		adapter func(*testing.T, *contracts.Catalog) *intent.Adapter
+		adapter func(*testing.T, *contracts.Catalog) *local.Reader
 	}{
 		"by words": {all, settled}, "by meaning": {all, hearing},
 		"by words of five examples": {few, settled}, "by meaning of five examples": {few, hearing},
-		"by a model that falls for each": {all, falling},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -80,7 +79,7 @@ func TestNoOddSentenceIsDone(t *testing.T) {
 }
 
 // isDone tells whether a sentence is accepted for a write, and for which.
-func isDone(t *testing.T, adapter *intent.Adapter, catalog *contracts.Catalog, sentence string) (string, bool) {
+func isDone(t *testing.T, adapter *local.Reader, catalog *contracts.Catalog, sentence string) (string, bool) {
 	t.Helper()
 	u, err := adapter.Understand(t.Context(), intent.Request{Message: sentence, Catalog: catalog, Now: time.Date(2026, 11, 21, 9, 0, 0, 0, time.UTC)})
 	if err != nil {
@@ -99,35 +98,8 @@ func isDone(t *testing.T, adapter *intent.Adapter, catalog *contracts.Catalog, s
 	return "", false
 }
 
-// falling reads sentences by an engine that proposes the likeliest write for each,
-// with all values that it finds.
-func falling(t *testing.T, catalog *contracts.Catalog) *intent.Adapter {
-	t.Helper()
-	adapter, err := intent.NewAdapter(intent.Config{Engine: faller{settled(t, catalog)}, EngineMode: intent.EngineAlways})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := adapter.Settle(t.Context(), catalog); err != nil {
-		t.Fatal(err)
-	}
-	return adapter
-}
-
-// faller is an engine that takes everything for a write.
-type faller struct{ local *intent.Adapter }
-
-func (f faller) Propose(_ context.Context, ask intent.Ask) ([]intent.Proposal, []contracts.ModelCall, error) {
-	for _, e := range ask.Offered {
-		if e.Policy.SideEffectClass.Writes() {
-			values, _ := f.local.Fill(e, ask.Message, nil, ask.Now)
-			return []intent.Proposal{{Entry: e, Parameters: values}}, nil, nil
-		}
-	}
-	return nil, nil, nil
-}
-
 // settled reads sentences by words alone.
-func settled(t *testing.T, catalog *contracts.Catalog) *intent.Adapter {
+func settled(t *testing.T, catalog *contracts.Catalog) *local.Reader {
 	t.Helper()
 	return adapters(t, catalog)["settled"]
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/manifold-run/manifold/examples/finance"
 	"github.com/manifold-run/manifold/intent"
 	"github.com/manifold-run/manifold/intent/eval"
+	"github.com/manifold-run/manifold/intent/local"
 )
 
 // pair is a plain sentence and one that must not be acted upon.
@@ -106,11 +107,11 @@ func bookshelf() (*contracts.Manifest, error) {
 
 // adapters read sentences as at once after a registration, and as when training
 // is over.
-func adapters(t *testing.T, catalog *contracts.Catalog) map[string]*intent.Adapter {
+func adapters(t *testing.T, catalog *contracts.Catalog) map[string]*local.Reader {
 	t.Helper()
-	out := map[string]*intent.Adapter{}
+	out := map[string]*local.Reader{}
 	for _, name := range []string{"at once after a registration", "settled"} {
-		adapter, err := intent.NewAdapter(intent.Config{})
+		adapter, err := local.New(local.Config{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -173,7 +174,7 @@ func addExamples(t *testing.T, catalog *contracts.Catalog, file string) {
 	}
 }
 
-func judgePairs(t *testing.T, adapter *intent.Adapter, catalog *contracts.Catalog, pairs []pair) {
+func judgePairs(t *testing.T, adapter *local.Reader, catalog *contracts.Catalog, pairs []pair) {
 	t.Helper()
 	understand := func(message string) intent.Understanding {
 		u, err := adapter.Understand(t.Context(), intent.Request{Message: message, Catalog: catalog, Now: time.Date(2026, 11, 21, 9, 0, 0, 0, time.UTC)})

@@ -10,6 +10,7 @@ import (
 
 	"github.com/manifold-run/manifold/contracts"
 	"github.com/manifold-run/manifold/intent"
+	"github.com/manifold-run/manifold/intent/local"
 )
 
 // deepest is how far down a shortlist is looked.
@@ -20,13 +21,13 @@ type Options struct {
 	// Draws are the variants; their figures are averaged.
 	Draws []Draw
 	// Gates and their settings, as the server has them.
-	Gates intent.Config
+	Gates local.Config
 	// Untrained measures the index as it is at once after a registration.
 	Untrained bool
 	// Limit is the most cases of a draw, taken evenly; 0 takes all.
 	Limit int
 	// Engine reads the messages; nil is the local matcher.
-	Engine intent.Matcher
+	Engine local.Matcher
 	// Now resolves relative dates; zero leaves them unread.
 	Now time.Time
 	// Progress is told what is done; nil is fine.
@@ -78,9 +79,9 @@ func Run(ctx context.Context, set Set, opt Options) (Report, error) {
 type running struct {
 	opt      Options
 	set      Set
-	adapter  *intent.Adapter
+	adapter  *local.Reader
 	catalog  *contracts.Catalog
-	index    *intent.Index
+	index    *local.Index
 	built    time.Duration
 	settled  time.Duration
 	heap     uint64
@@ -108,7 +109,7 @@ func (r *running) prepare(ctx context.Context) error {
 	if r.catalog, err = r.set.Catalog(); err != nil {
 		return err
 	}
-	if r.adapter, err = intent.NewAdapter(r.opt.Gates, r.opt.Engine); err != nil {
+	if r.adapter, err = local.New(r.opt.Gates, r.opt.Engine); err != nil {
 		return err
 	}
 	before := heapInUse()

@@ -13,6 +13,7 @@ import (
 	"github.com/manifold-run/manifold/contracts"
 	"github.com/manifold-run/manifold/intent"
 	"github.com/manifold-run/manifold/intent/eval"
+	"github.com/manifold-run/manifold/intent/local"
 )
 
 // school is a catalog of a music school, which is asked for in English alone, and of the
@@ -64,7 +65,7 @@ func foreignSentences(t *testing.T) (clear, odd []foreign) {
 
 // call is the one call that would be made of a sentence, "" if something is asked first
 // or nothing done.
-func call(t *testing.T, adapter *intent.Adapter, catalog *contracts.Catalog, said string) (done string, writes bool) {
+func call(t *testing.T, adapter *local.Reader, catalog *contracts.Catalog, said string) (done string, writes bool) {
 	t.Helper()
 	u, err := adapter.Understand(t.Context(), intent.Request{Message: said, Catalog: catalog, Now: time.Date(2026, 11, 21, 9, 0, 0, 0, time.UTC)})
 	if err != nil {

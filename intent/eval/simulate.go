@@ -8,7 +8,7 @@ import (
 	"slices"
 
 	"github.com/manifold-run/manifold/contracts"
-	"github.com/manifold-run/manifold/intent"
+	"github.com/manifold-run/manifold/intent/local"
 )
 
 // How a registry is simulated: how many requests are read for what it has and
@@ -26,8 +26,8 @@ const (
 // request may choose only among a few. Half of the requests are meant for nobody,
 // and half of these are close to what there is. Cases of the set that offer
 // something else than what is asked for are left out: they are there to measure.
-func Simulate(ctx context.Context, set Set, number uint64) ([]intent.Observation, error) {
-	s := &simulation{random: Draw{Seed: number}.random("simulate " + set.Name), local: intent.NewLocal(1)}
+func Simulate(ctx context.Context, set Set, number uint64) ([]local.Observation, error) {
+	s := &simulation{random: Draw{Seed: number}.random("simulate " + set.Name), local: local.NewLocal(1)}
 	drawn := s.draw(set)
 	var err error
 	if s.catalog, err = drawn.Catalog(); err != nil {
@@ -49,13 +49,13 @@ func Simulate(ctx context.Context, set Set, number uint64) ([]intent.Observation
 // not.
 type simulation struct {
 	random          *rand.Rand
-	local           *intent.Local
+	local           *local.Local
 	catalog         *contracts.Catalog
 	refs            []string
 	inside, outside []Case
 	// offers tells that each request may choose only among a few.
 	offers bool
-	seen   []intent.Observation
+	seen   []local.Observation
 }
 
 // draw chooses capabilities and examples.
@@ -159,13 +159,13 @@ func (s *simulation) foreign(ctx context.Context, near bool) (Case, error) {
 	return c, nil
 }
 
-func (s *simulation) near(ctx context.Context, c Case, most int) ([]intent.Ranked, error) {
-	return s.local.Shortlist(ctx, intent.Query{Message: c.Text, Catalog: s.catalog, AnyRole: true}, most)
+func (s *simulation) near(ctx context.Context, c Case, most int) ([]local.Ranked, error) {
+	return s.local.Shortlist(ctx, local.Query{Message: c.Text, Catalog: s.catalog, AnyRole: true}, most)
 }
 
 // ask observes a request that is meant for a capability, or for none.
 func (s *simulation) ask(ctx context.Context, c Case, meant string) error {
-	q := intent.Query{Message: c.Text, Catalog: s.catalog, AnyRole: true}
+	q := local.Query{Message: c.Text, Catalog: s.catalog, AnyRole: true}
 	if s.offers {
 		var err error
 		if q.Only, err = s.offer(ctx, c, meant); err != nil || len(q.Only) == 0 {

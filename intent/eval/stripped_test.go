@@ -8,6 +8,7 @@ import (
 	"github.com/manifold-run/manifold/contracts"
 	"github.com/manifold-run/manifold/intent"
 	"github.com/manifold-run/manifold/intent/eval"
+	"github.com/manifold-run/manifold/intent/local"
 	"github.com/manifold-run/manifold/internal/embed/use"
 )
 
@@ -28,7 +29,7 @@ func stripped(t *testing.T) *contracts.Catalog {
 
 // encoder is the sentence encoder of this machine; without it the test is
 // skipped, or fails where it must be there.
-func encoder(t *testing.T) intent.Scorer {
+func encoder(t *testing.T) local.Scorer {
 	t.Helper()
 	dir, err := use.DefaultDir()
 	if err != nil {
@@ -50,9 +51,9 @@ func encoder(t *testing.T) intent.Scorer {
 }
 
 // hearing reads sentences with the sentence encoder.
-func hearing(t *testing.T, catalog *contracts.Catalog) *intent.Adapter {
+func hearing(t *testing.T, catalog *contracts.Catalog) *local.Reader {
 	t.Helper()
-	adapter, err := intent.NewAdapter(intent.Config{Scorer: encoder(t)})
+	adapter, err := local.New(local.Config{Scorer: encoder(t)})
 	if err != nil {
 		t.Fatal(err)
 	}

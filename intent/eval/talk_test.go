@@ -10,6 +10,7 @@ import (
 	"github.com/manifold-run/manifold/contracts"
 	"github.com/manifold-run/manifold/intent"
 	"github.com/manifold-run/manifold/intent/eval"
+	"github.com/manifold-run/manifold/intent/local"
 )
 
 // typed is a sentence that somebody types, and what it must lead to.
@@ -63,7 +64,7 @@ func TestWhatPeopleType(t *testing.T) {
 	}
 }
 
-func judgeTyped(t *testing.T, adapter *intent.Adapter, catalog *contracts.Catalog, sentences []typed) {
+func judgeTyped(t *testing.T, adapter *local.Reader, catalog *contracts.Catalog, sentences []typed) {
 	t.Helper()
 	if len(sentences) < 60 {
 		t.Fatalf("only %d sentences were read", len(sentences))

@@ -6,6 +6,7 @@ import (
 
 	"github.com/manifold-run/manifold/intent"
 	"github.com/manifold-run/manifold/intent/eval"
+	"github.com/manifold-run/manifold/intent/local"
 )
 
 const canteen = `{"schema_version":"1","domain":"canteen","version":"1","capabilities":[
@@ -28,7 +29,7 @@ func TestWhatIsGivenTogetherIsOneRequest(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	adapter, err := intent.NewAdapter(intent.Config{})
+	adapter, err := local.New(local.Config{})
 	if err != nil {
 		t.Fatal(err)
 	}

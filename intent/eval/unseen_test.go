@@ -12,6 +12,7 @@ import (
 	"github.com/manifold-run/manifold/contracts"
 	"github.com/manifold-run/manifold/intent"
 	"github.com/manifold-run/manifold/intent/eval"
+	"github.com/manifold-run/manifold/intent/local"
 )
 
 // unseen are three domains that nothing was tuned to: a library, a garage and a
@@ -171,7 +172,7 @@ func TestWhatWasSaidIsWhatIsDone(t *testing.T) {
 
 // judgeHeard tells whether a clear request is done, and fails the test where
 // something else than what was said is done.
-func judgeHeard(t *testing.T, adapter *intent.Adapter, catalog *contracts.Catalog, h heard) bool {
+func judgeHeard(t *testing.T, adapter *local.Reader, catalog *contracts.Catalog, h heard) bool {
 	t.Helper()
 	u, err := adapter.Understand(t.Context(), intent.Request{Message: h.say, Catalog: catalog, Now: time.Date(2026, 11, 21, 9, 0, 0, 0, time.UTC)})
 	if err != nil {

@@ -10,6 +10,7 @@ import (
 
 	"github.com/manifold-run/manifold/contracts"
 	"github.com/manifold-run/manifold/intent"
+	"github.com/manifold-run/manifold/intent/local"
 )
 
 // Failure is a routing test of a manifest that does not hold.
@@ -30,7 +31,7 @@ const smallCatalog = 1500
 // Run runs the tests of a domain's manifest against a catalog.
 // Roles do not matter, relative dates are not resolved, and tests that need a
 // model, or what the domain may not do here, are left out.
-func Run(ctx context.Context, a *intent.Adapter, catalog *contracts.Catalog, domain string) []Failure {
+func Run(ctx context.Context, a *local.Reader, catalog *contracts.Catalog, domain string) []Failure {
 	entry, ok := catalog.Domain(domain)
 	if !ok || entry.Manifest == nil {
 		return nil
@@ -67,7 +68,7 @@ func Withheld(d *contracts.DomainEntry, name string) bool {
 // the test holds. What a test expects is to be accepted, or the first that is asked
 // about: who else is registered can make a sentence less clear, and is no fault of the
 // manifest.
-func run(ctx context.Context, a *intent.Adapter, catalog *contracts.Catalog, domain string, test contracts.RoutingTest) (problem string, taken bool) {
+func run(ctx context.Context, a *local.Reader, catalog *contracts.Catalog, domain string, test contracts.RoutingTest) (problem string, taken bool) {
 	u, err := a.Understand(ctx, intent.Request{Message: test.Say, Catalog: catalog, AnyRole: true})
 	if err != nil {
 		return err.Error(), false

@@ -21,6 +21,7 @@ import (
 	"github.com/manifold-run/manifold/contracts/figure"
 	"github.com/manifold-run/manifold/execution"
 	"github.com/manifold-run/manifold/intent"
+	"github.com/manifold-run/manifold/intent/local"
 	"github.com/manifold-run/manifold/internal/domainclient"
 	"github.com/manifold-run/manifold/internal/httpapi"
 	"github.com/manifold-run/manifold/internal/ratelimit"
@@ -186,7 +187,8 @@ type App struct {
 	wakeups   *wakeups        // nil without others
 	domains   *domainclient.Client
 	registry  *registry.Registry
-	intents   *intent.Adapter
+	local     *local.Reader
+	reader    intent.Reader // the model\'s; nil if there is none
 	runner    *execution.Runner
 	rooms     rooms
 	sender    *webhook.Sender
@@ -243,7 +245,7 @@ func (a *App) Start(ctx context.Context) error {
 	parts := []part{
 		a.roots(),
 		a.presence(),
-		{"intents", a.intents.Start, a.intents.Stop},
+		{"intents", a.local.Start, a.local.Stop},
 		{"registry", func(ctx context.Context) error { return a.registry.Start(ctx, a.bootstrap) }, a.registry.Stop},
 		{"runner", a.runner.Start, a.runner.Stop},
 		{"live", func(context.Context) error { return nil }, func(context.Context) error { a.rooms.live.Stop(); return nil }},
@@ -330,7 +332,7 @@ func (a *App) Settled(ctx context.Context) error {
 	if err := a.registry.Settled(ctx); err != nil {
 		return err
 	}
-	_, err := a.intents.Settle(ctx, a.registry.Catalog())
+	_, err := a.local.Settle(ctx, a.registry.Catalog())
 	return err
 }
 

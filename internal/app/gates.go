@@ -4,7 +4,7 @@ import (
 	"cmp"
 
 	"github.com/manifold-run/manifold/contracts"
-	"github.com/manifold-run/manifold/intent"
+	"github.com/manifold-run/manifold/intent/local"
 )
 
 // Gates are how sure of its reading of a message the server must be, from 0 to 1; 0
@@ -19,13 +19,13 @@ type Gates struct {
 }
 
 // config adds the gates to those of an intent adapter.
-func (g Gates) config(c intent.Config) (intent.Config, error) {
-	if g.AcceptWrite != 0 && g.AcceptWrite < intent.DefaultAcceptWrite {
+func (g Gates) config(c local.Config) (local.Config, error) {
+	if g.AcceptWrite != 0 && g.AcceptWrite < local.DefaultAcceptWrite {
 		return c, contracts.Errorf(contracts.CodeInvalid,
-			"accept_write must be at least %g, not %g: a site can ask more often before a write, never less", intent.DefaultAcceptWrite, g.AcceptWrite)
+			"accept_write must be at least %g, not %g: a site can ask more often before a write, never less", local.DefaultAcceptWrite, g.AcceptWrite)
 	}
 	c.Accept = g.AcceptRead
-	c.AcceptWrite = cmp.Or(g.AcceptWrite, max(intent.DefaultAcceptWrite, g.AcceptRead))
+	c.AcceptWrite = cmp.Or(g.AcceptWrite, max(local.DefaultAcceptWrite, g.AcceptRead))
 	c.Clarify = g.Ask
 	return c, nil
 }

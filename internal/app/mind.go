@@ -8,7 +8,6 @@ import (
 
 	"github.com/manifold-run/manifold/contracts"
 	"github.com/manifold-run/manifold/execution"
-	"github.com/manifold-run/manifold/intent"
 	"github.com/manifold-run/manifold/internal/model/journal"
 	"github.com/manifold-run/manifold/reasoning"
 )
@@ -25,12 +24,24 @@ const (
 // Judgings lists the ways to judge.
 func Judgings() []Judging { return execution.Judgings() }
 
+// Understanding says who reads messages.
+type Understanding string
+
+// The ways to read messages.
+const (
+	UnderstandLocal Understanding = "local"
+	UnderstandModel Understanding = "model"
+)
+
+// Understandings lists them, for flags and their help.
+func Understandings() []Understanding { return []Understanding{UnderstandLocal, UnderstandModel} }
+
 // Mind says which model serves, and for what.
 type Mind struct {
 	// Model is asked; without an engine there is none, and the rest says nothing.
 	Model ModelConfig
-	// Understanding says when it reads messages [assist].
-	Understanding intent.EngineMode
+	// Understanding says who reads messages [the model, where there is one].
+	Understanding Understanding
 	// Judging says when it is asked for an opinion of verdicts [steps].
 	Judging execution.Judging
 	// Log is a file that keeps what is sent and what comes back, masked; empty keeps
@@ -46,7 +57,7 @@ func (a *App) wireModel() error {
 		return nil
 	}
 	m.Model.Logger = a.cfg.Logger
-	a.thinks = fmt.Sprintf("Models: %s reads messages (%s), thinks for steps and judges (%s)", m.Model.Model, cmp.Or(m.Understanding, intent.EngineAssists), cmp.Or(m.Judging, execution.JudgeSteps))
+	a.thinks = fmt.Sprintf("Models: %s (messages are read by: %s), thinks for steps and judges (%s)", m.Model.Model, cmp.Or(m.Understanding, UnderstandModel), cmp.Or(m.Judging, execution.JudgeSteps))
 	if m.Log != "" {
 		file, err := journal.Open(m.Log)
 		if err != nil {

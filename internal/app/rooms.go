@@ -43,14 +43,14 @@ func (a *App) wireRooms(webhooks *webhook.Guard) (r rooms, err error) {
 		return r, err
 	}
 	if r.runs, err = runs.New(runs.Config{Version: a.cfg.Version, Now: a.cfg.Now, Logger: a.cfg.Logger}, runs.Deps{
-		Store: a.store.runs, Runner: a.runner, Previews: a.store.talk, Sessions: r.sessions, Intents: a.intents, Catalogs: a.registry, Notifier: a.notifier,
+		Store: a.store.runs, Runner: a.runner, Previews: a.store.talk, Sessions: r.sessions, Local: a.local, Model: a.reader, Catalogs: a.registry, Notifier: a.notifier,
 		Quarantine: a.store.held,
 	}); err != nil {
 		return r, err
 	}
 	if r.conversation, err = conversation.New(conversation.Config{Restored: a.cfg.restoredAt(), Now: a.cfg.Now, Logger: a.cfg.Logger}, conversation.Deps{
 		Sessions: r.sessions, Gates: r.gates, Runs: r.runs, Turns: a.store.talk, Store: a.store.runs,
-		Runner: a.runner, Intents: a.intents, Catalogs: a.registry, Notifier: a.notifier, Leases: a.store.leases(),
+		Runner: a.runner, Local: a.local, Model: a.reader, Catalogs: a.registry, Notifier: a.notifier, Leases: a.store.leases(),
 	}); err != nil {
 		return r, err
 	}

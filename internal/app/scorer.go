@@ -6,7 +6,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/manifold-run/manifold/intent"
+	"github.com/manifold-run/manifold/intent/local"
 	"github.com/manifold-run/manifold/internal/embed/openai"
 	"github.com/manifold-run/manifold/internal/embed/use"
 )
@@ -28,7 +28,7 @@ type Embeddings struct {
 // Scorer is what tells the meaning of texts, ready to use.
 type Scorer struct {
 	// Scorer is nil if there is none.
-	intent.Scorer
+	local.Scorer
 	// About says in one line what there is, for people.
 	About string
 	// Close gives back what the scorer holds; nothing may use it any more.

@@ -11,7 +11,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/manifold-run/manifold/intent"
+	"github.com/manifold-run/manifold/intent/local"
 )
 
 // What the shelf keeps: of so many catalogs at most, each with meanings and without,
@@ -38,7 +38,7 @@ type shelf struct {
 	logger *slog.Logger
 }
 
-var _ intent.Shelf = shelf{}
+var _ local.Shelf = shelf{}
 
 // Learned gives what was kept by the same program.
 func (s shelf) Learned(ctx context.Context, id string) []byte {

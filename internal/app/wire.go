@@ -9,7 +9,8 @@ import (
 	"github.com/manifold-run/manifold/contracts"
 	"github.com/manifold-run/manifold/execution"
 	"github.com/manifold-run/manifold/execution/dispatch"
-	"github.com/manifold-run/manifold/intent"
+	"github.com/manifold-run/manifold/intent/llm"
+	"github.com/manifold-run/manifold/intent/local"
 	"github.com/manifold-run/manifold/internal/domainclient"
 	"github.com/manifold-run/manifold/internal/httpapi"
 	"github.com/manifold-run/manifold/internal/telegram"
@@ -81,12 +82,12 @@ func (a *App) wireDomains() error {
 	}
 	// Trying sentences has an index of its own; see registry.Sentences. It knows
 	// words alone: what is registered depends on no scorer.
-	sentences, err := intent.NewAdapter(intent.Config{})
+	sentences, err := local.New(local.Config{})
 	if err != nil {
 		return err
 	}
 	a.registry, err = registry.New(registry.Config{
-		Site: a.bootstrap.SitePolicy, CheckURL: guard.CheckURL, Published: a.intents.Expect, Now: a.cfg.Now, Logger: a.cfg.Logger,
+		Site: a.bootstrap.SitePolicy, CheckURL: guard.CheckURL, Published: a.local.Expect, Now: a.cfg.Now, Logger: a.cfg.Logger,
 	}, a.store.directory, a.domains, registry.Sentences(sentences))
 	return err
 }
@@ -104,9 +105,9 @@ func (a *App) wireIntents() error {
 	if len(a.witness.Sealing) > 0 {
 		kept.key = a.witness.Sealing[0]
 	}
-	cfg, err := a.cfg.Gates.config(intent.Config{
+	cfg, err := a.cfg.Gates.config(local.Config{
 		Shelf:  kept,
-		Scorer: scorer.Scorer, Engine: NewUnderstanding(a.model), EngineMode: a.cfg.Mind.Understanding,
+		Scorer: scorer.Scorer,
 		ScorerTold: func(err error) {
 			if err != nil {
 				a.cfg.Logger.Warn("no vectors, requests are read by words alone", slog.Any("error", err))
@@ -116,8 +117,13 @@ func (a *App) wireIntents() error {
 	if err != nil {
 		return err
 	}
-	a.intents, err = intent.NewAdapter(cfg)
-	return err
+	if a.local, err = local.New(cfg); err != nil {
+		return err
+	}
+	if a.model != nil && a.cfg.Mind.Understanding != UnderstandLocal {
+		a.reader = llm.New(a.local, a.model)
+	}
+	return nil
 }
 
 func (a *App) wireCore(webhooks *webhook.Guard) error {

@@ -68,7 +68,7 @@ func useCases() []string {
 // between intent, planner and execution.
 func coreRooms() []Room {
 	words := []string{"contracts", "contracts/figure", "contracts/sheet", "expr"}
-	stages := append([]string{"intent", "intent/language", "intent/routing", "planner", "planner/workflow", "execution", "execution/decision", "execution/figures"}, words...)
+	stages := append([]string{"intent", "intent/local", "intent/llm", "intent/language", "intent/routing", "planner", "planner/workflow", "execution", "execution/decision", "execution/figures"}, words...)
 	rooms := []Room{
 		{Dir: "contracts/figure"},
 		{Dir: "internal/recent"},
@@ -76,9 +76,11 @@ func coreRooms() []Room {
 		{Dir: "contracts/sheet", Rooms: []string{"contracts"}},
 		{Dir: "expr", Rooms: []string{"contracts"}, Modules: []string{"cel.dev/cel-go"}},
 		{Dir: "intent", Rooms: words, Modules: []string{"github.com/kljensen/snowball", "github.com/pelletier/go-toml/v2", "golang.org/x/text"}},
-		{Dir: "intent/eval", Rooms: append(words, "intent")},
+		{Dir: "intent/local", Rooms: append(words, "intent")},
+		{Dir: "intent/llm", Rooms: append(words, "intent", "reasoning")},
+		{Dir: "intent/eval", Rooms: append(words, "intent", "intent/local")},
 		{Dir: "intent/language", Rooms: []string{"intent"}},
-		{Dir: "intent/routing", Rooms: []string{"contracts", "intent"}},
+		{Dir: "intent/routing", Rooms: []string{"contracts", "intent", "intent/local"}},
 		{Dir: "reasoning", Rooms: []string{"contracts"}, Modules: []string{"github.com/sony/gobreaker/v2"}},
 		{Dir: "planner", Rooms: append(words, "planner/workflow")},
 		{Dir: "planner/workflow", Rooms: words, Modules: []string{"github.com/agnivade/levenshtein"}},
@@ -97,7 +99,7 @@ func coreRooms() []Room {
 		suite("execution/executiontest", append(words, "execution", "execution/figures", "execution/model")),
 		suite("orchestrator/registry/registrytest", append(useCases(), words...)),
 		suite("orchestrator/access/accesstest", append(useCases(), words...)),
-		suite("orchestrator/orchestratortest", append(useCases(), "contracts", "execution", "execution/executiontest", "intent", "orchestrator/access/accesstest")),
+		suite("orchestrator/orchestratortest", append(useCases(), "contracts", "execution", "execution/executiontest", "intent", "intent/local", "orchestrator/access/accesstest")),
 	}
 	for _, dir := range useCases() {
 		rooms = append(rooms, Room{Dir: dir, Rooms: append(append(useCases(), "internal/ratelimit"), stages...), Modules: []string{"golang.org/x/sync", "golang.org/x/text"}})
@@ -181,17 +183,17 @@ func adapterRooms() []Room {
 // edgeRooms put the parts together. Only cmd/demo sees both the core and the
 // domains.
 func edgeRooms() []Room {
-	core := append(useCases(), "contracts", "contracts/figure", "contracts/sheet", "expr", "intent", "planner", "execution", "reasoning")
+	core := append(useCases(), "contracts", "contracts/figure", "contracts/sheet", "expr", "intent", "intent/llm", "intent/local", "planner", "execution", "reasoning")
 	adapters := []string{"internal/domainclient", "internal/embed/openai", "internal/embed/use", "internal/model/openai", "internal/model/anthropic", "internal/model/journal", "internal/httpapi", "internal/store/postgres", "internal/store/sqlite", "internal/telegram", "internal/webhook", "internal/witness"}
 	whole := slices.Clip(slices.Concat(core, adapters, []string{"internal/app", "client", "domainkit"}))
 	return []Room{
 		{Dir: "internal/app", Rooms: slices.Concat(core, adapters, []string{"execution/admission", "execution/dispatch", "internal/ratelimit"}), Modules: []string{"*"}},
 		{Dir: "internal/app/apptest", Rooms: []string{"client", "internal/app"}, Allows: []string{testHarness}},
 		{
-			Dir: "cmd/manifold", Rooms: []string{"contracts", "contracts/figure", "contracts/sheet", "reasoning", "intent", "intent/eval", "intent/routing", "internal/app", "internal/witness", "client", "domainkit/conformance", "planner/workflow", "internal/embed/openai", "internal/embed/use", "internal/model/journal"},
+			Dir: "cmd/manifold", Rooms: []string{"contracts", "contracts/figure", "contracts/sheet", "reasoning", "intent", "intent/eval", "intent/local", "intent/routing", "internal/app", "internal/witness", "client", "domainkit/conformance", "planner/workflow", "internal/embed/openai", "internal/embed/use", "internal/model/journal"},
 			Modules: []string{"github.com/spf13/cobra", "golang.org/x/term"},
 		},
-		{Dir: "intent/fit", Rooms: []string{"contracts", "intent", "intent/eval"}},
+		{Dir: "intent/fit", Rooms: []string{"contracts", "intent", "intent/eval", "intent/local"}},
 		{Dir: "intent/fit/confidence", Rooms: []string{"intent/eval"}},
 		{Dir: "cmd/demo", Rooms: append(whole, "domainkit/sqlitestore", "domains/*", "examples/*", "intent/eval", "internal/model/scripted"), Modules: []string{"golang.org/x/term"}},
 		{Dir: "internal/arch"},

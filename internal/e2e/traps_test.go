@@ -6,7 +6,6 @@ import (
 
 	"github.com/manifold-run/manifold/client"
 	"github.com/manifold-run/manifold/contracts"
-	"github.com/manifold-run/manifold/intent"
 	"github.com/manifold-run/manifold/internal/app"
 	"github.com/manifold-run/manifold/internal/model/scripted"
 )
@@ -85,33 +84,28 @@ func traps() []trap {
 // gate opens but for a write that says which of its values is the model's.
 func TestAModelThatFallsForEveryTrapGetsNoWriteAccepted(t *testing.T) {
 	t.Parallel()
-	for _, mode := range []intent.EngineMode{intent.EngineAssists, intent.EngineAlways} {
-		t.Run(string(mode), func(t *testing.T) {
-			t.Parallel()
-			script := &scripted.Script{}
-			for _, trap := range traps() {
-				script.Rules = append(script.Rules, scripted.Rule{Contains: trap.says, Answer: trap.call})
-			}
-			slices.SortStableFunc(script.Rules, func(a, b scripted.Rule) int { return len(b.Contains) - len(a.Contains) })
-			server, model := modelled(t, app.EngineOpenAI, script, func(m *app.Mind) { m.Understanding = mode })
-			s := startSite(t, model, func(c *app.Config) { c.SessionsPerMinute, c.SessionBurst = 10000, 1000 })
-			tenant, reg := startWorkday(t)
-			s.register(reg)
-			before := requested(tenant)
-			for _, trap := range traps() {
-				r := s.ask(trap.says)
-				for _, runID := range r.RunIDs {
-					s.holdsNoWrite(trap, runID)
-				}
-			}
-			if requested(tenant) != before {
-				t.Error("something was requested")
-			}
-			t.Logf("%d traps, %d calls of the model", len(traps()), server.Count())
-			if server.Count() == 0 {
-				t.Error("the model was never asked")
-			}
-		})
+	script := &scripted.Script{}
+	for _, trap := range traps() {
+		script.Rules = append(script.Rules, scripted.Rule{Contains: trap.says, Answer: trap.call})
+	}
+	slices.SortStableFunc(script.Rules, func(a, b scripted.Rule) int { return len(b.Contains) - len(a.Contains) })
+	server, model := modelled(t, app.EngineOpenAI, script, func(*app.Mind) {})
+	s := startSite(t, model, func(c *app.Config) { c.SessionsPerMinute, c.SessionBurst = 10000, 1000 })
+	tenant, reg := startWorkday(t)
+	s.register(reg)
+	before := requested(tenant)
+	for _, trap := range traps() {
+		r := s.ask(trap.says)
+		for _, runID := range r.RunIDs {
+			s.holdsNoWrite(trap, runID)
+		}
+	}
+	if requested(tenant) != before {
+		t.Error("something was requested")
+	}
+	t.Logf("%d traps, %d calls of the model", len(traps()), server.Count())
+	if server.Count() == 0 {
+		t.Error("the model was never asked")
 	}
 }
 

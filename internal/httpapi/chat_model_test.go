@@ -14,7 +14,7 @@ import (
 	"github.com/manifold-run/manifold/domainkit/domaintest"
 	"github.com/manifold-run/manifold/examples/finance"
 	"github.com/manifold-run/manifold/execution"
-	"github.com/manifold-run/manifold/intent"
+	"github.com/manifold-run/manifold/intent/local"
 	"github.com/manifold-run/manifold/internal/domainclient"
 	"github.com/manifold-run/manifold/internal/httpapi"
 	"github.com/manifold-run/manifold/orchestrator"
@@ -78,7 +78,7 @@ func modelServer(t *testing.T, cfg httpapi.Config) (api *httpapi.Server, key str
 	if err != nil {
 		t.Fatal(err)
 	}
-	adapter, err := intent.NewAdapter(intent.Config{})
+	adapter, err := local.New(local.Config{})
 	if err != nil {
 		t.Fatal(err)
 	}

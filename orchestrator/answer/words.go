@@ -10,7 +10,7 @@ import (
 	"unicode"
 
 	"github.com/manifold-run/manifold/contracts"
-	"github.com/manifold-run/manifold/intent"
+	"github.com/manifold-run/manifold/intent/local"
 	"github.com/manifold-run/manifold/orchestrator/access"
 	"github.com/manifold-run/manifold/orchestrator/chat"
 )
@@ -33,17 +33,17 @@ func whoIs(who access.Principal, name string, escape func(string) string) string
 }
 
 // Talk is what is said to small talk, as plain text; "" to what is no such talk.
-func Talk(who access.Principal, kind intent.Talk) string {
+func Talk(who access.Principal, kind local.Talk) string {
 	switch kind {
-	case intent.TalkThanks:
+	case local.TalkThanks:
 		return "You are welcome."
-	case intent.TalkFarewell:
+	case local.TalkFarewell:
 		return "Goodbye. What waits here goes on waiting."
-	case intent.TalkWellbeing:
+	case local.TalkWellbeing:
 		return "All is well here, thank you. Say what you want to be done, or write help for all that you can ask for."
-	case intent.TalkApprovals:
+	case local.TalkApprovals:
 		return "What changes something waits for a person, who sees exactly what will be sent: so nothing is done by a misunderstanding. What only looks needs no approval. Write help approvals for more."
-	case intent.TalkAsker:
+	case local.TalkAsker:
 		return whoIs(who, who.Subject(), func(s string) string { return s })
 	default:
 		return ""

@@ -11,6 +11,7 @@ import (
 
 	"github.com/manifold-run/manifold/execution"
 	"github.com/manifold-run/manifold/intent"
+	"github.com/manifold-run/manifold/intent/local"
 	"github.com/manifold-run/manifold/orchestrator"
 	"github.com/manifold-run/manifold/orchestrator/conversation/command"
 	"github.com/manifold-run/manifold/orchestrator/gates"
@@ -28,6 +29,8 @@ type Config struct {
 	Restored time.Time
 	Now      func() time.Time
 	Logger   *slog.Logger
+	// NoModelWords leaves general questions and small talk unanswered by a model.
+	NoModelWords bool
 }
 
 // Deps are the rooms and ports that conversations work with.
@@ -38,7 +41,9 @@ type Deps struct {
 	Turns    orchestrator.Turns
 	Store    execution.Store
 	Runner   *execution.Runner
-	Intents  *intent.Adapter
+	Local    *local.Reader
+	// Model reads messages; nil where there is none.
+	Model    intent.Reader
 	Catalogs orchestrator.Catalogs
 	Notifier orchestrator.Notifier
 	// Leases are what other servers have; nil without any.
@@ -67,7 +72,7 @@ type Conversation struct {
 // interrupted.
 func New(cfg Config, deps Deps) (*Conversation, error) {
 	if deps.Sessions == nil || deps.Gates == nil || deps.Runs == nil || deps.Turns == nil || deps.Store == nil ||
-		deps.Runner == nil || deps.Intents == nil || deps.Catalogs == nil || deps.Notifier == nil {
+		deps.Runner == nil || deps.Local == nil || deps.Catalogs == nil || deps.Notifier == nil {
 		return nil, errors.New("conversation: every dependency is needed")
 	}
 	cfg.FinishEvery = cmp.Or(cfg.FinishEvery, 30*time.Second)
@@ -81,12 +86,14 @@ func New(cfg Config, deps Deps) (*Conversation, error) {
 	if err != nil {
 		return nil, err
 	}
+	intents := intent.NewAdapter(deps.Local, deps.Model)
+	inputs := &reader{now: cfg.Now, store: deps.Store, gates: deps.Gates, turns: deps.Turns, local: deps.Local, intents: intents, catalogs: deps.Catalogs, runner: deps.Runner}
 	return &Conversation{
 		cfg: cfg, dir: deps.Sessions, turns: deps.Turns, journal: deps.Store, notifier: deps.Notifier, views: v,
 		threads: sessions.NewThreads(deps.Sessions),
-		reader:  &reader{now: cfg.Now, store: deps.Store, gates: deps.Gates, turns: deps.Turns, intents: deps.Intents, catalogs: deps.Catalogs, runner: deps.Runner},
+		reader:  inputs,
 		machine: &machine{
-			now: cfg.Now, restored: cfg.Restored, logger: cfg.Logger, dir: deps.Sessions, turns: deps.Turns, store: deps.Store, gates: deps.Gates, runner: deps.Runner, intents: deps.Intents, catalogs: deps.Catalogs, notifier: deps.Notifier, leases: deps.Leases,
+			reader: inputs, plain: cfg.NoModelWords, now: cfg.Now, restored: cfg.Restored, logger: cfg.Logger, dir: deps.Sessions, turns: deps.Turns, store: deps.Store, gates: deps.Gates, runner: deps.Runner, local: deps.Local, intents: intents, catalogs: deps.Catalogs, notifier: deps.Notifier, leases: deps.Leases,
 			runs: deps.Runs, commands: command.New(command.Deps{
 				Sessions: deps.Sessions, Gates: deps.Gates, Runs: deps.Runs, Views: v, Turns: deps.Turns, Store: deps.Store,
 				Runner: deps.Runner, Catalogs: deps.Catalogs, Notifier: deps.Notifier, Now: cfg.Now, Logger: cfg.Logger,

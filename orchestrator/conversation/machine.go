@@ -11,6 +11,7 @@ import (
 	"github.com/manifold-run/manifold/contracts"
 	"github.com/manifold-run/manifold/execution"
 	"github.com/manifold-run/manifold/intent"
+	"github.com/manifold-run/manifold/intent/local"
 	"github.com/manifold-run/manifold/orchestrator"
 	"github.com/manifold-run/manifold/orchestrator/access"
 	"github.com/manifold-run/manifold/orchestrator/conversation/command"
@@ -32,6 +33,10 @@ type machine struct {
 	store    execution.Store
 	gates    *gates.Gates
 	runner   *execution.Runner
+	local    *local.Reader
+	reader   *reader
+	// plain says that a model's own words are not shown.
+	plain bool
 	intents  *intent.Adapter
 	catalogs orchestrator.Catalogs
 	notifier orchestrator.Notifier

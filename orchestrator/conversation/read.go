@@ -12,6 +12,7 @@ import (
 	"github.com/manifold-run/manifold/execution"
 	"github.com/manifold-run/manifold/execution/decision"
 	"github.com/manifold-run/manifold/intent"
+	"github.com/manifold-run/manifold/intent/local"
 	"github.com/manifold-run/manifold/orchestrator"
 	"github.com/manifold-run/manifold/orchestrator/access"
 	"github.com/manifold-run/manifold/orchestrator/chat"
@@ -25,6 +26,7 @@ type reader struct {
 	store    execution.Gates
 	gates    *gates.Gates
 	turns    orchestrator.Turns
+	local    *local.Reader
 	intents  *intent.Adapter
 	catalogs orchestrator.Catalogs
 	runner   *execution.Runner
@@ -58,6 +60,9 @@ func (r *reader) read(ctx context.Context, who access.Principal, in Input) (orch
 	case in.Start != nil:
 		t.DryRun, t.Unattended, t.Phase = in.Start.DryRun, in.Start.Unattended, in.Start.Phase
 		return t, nil
+	}
+	if r.intents.HasModel() {
+		return r.forModel(ctx, in, t)
 	}
 	return r.mean(ctx, who, in, t)
 }
@@ -249,7 +254,7 @@ func (r *reader) filled(ctx context.Context, i contracts.Interrupt, text string)
 		if !ok {
 			return nil, false
 		}
-		values, _ := r.intents.Fill(entry, text, []string{t.Asked.Param}, r.now())
+		values, _ := r.local.Fill(entry, text, []string{t.Asked.Param}, r.now())
 		for _, value := range values { // a list parameter may stand in for the single one
 			if _, err := decision.Value(i, value); err == nil {
 				return value, true

@@ -20,7 +20,7 @@ type made struct {
 // at a time, on any server, by the turn as it is stored: whoever repeats it while it is
 // read gets what came of that, and nothing is paid for twice.
 func (m *machine) alone(ctx context.Context, t orchestrator.Turn, resumed bool) made {
-	if t.Kind != orchestrator.TurnRequest || t.Understood || !m.intents.HasEngine() {
+	if t.Kind != orchestrator.TurnRequest || t.Understood || !m.intents.HasModel() {
 		return m.make(ctx, t, resumed)
 	}
 	ctx = context.WithoutCancel(ctx) // others wait for it too

@@ -69,25 +69,31 @@ func (m *machine) clear(ctx context.Context, t orchestrator.Turn) (orchestrator.
 
 // understand settles the intents of a turn, or asks or says why there are none.
 func (m *machine) understand(ctx context.Context, t orchestrator.Turn) (orchestrator.Turn, error) {
-	kind, talk := talkOf(m.intents, t.Message)
+	kind, talk := talkOf(m.local, t.Message)
 	if talk && !asksAbout(kind) {
 		return answered(t, m.talk(t, kind)), nil
 	}
-	var earlier []string
-	if m.intents.HasEngine() {
-		turns, err := m.turns.ListTurns(ctx, orchestrator.TurnFilter{SessionID: t.SessionID})
-		if err != nil {
+	req := intent.Request{Message: t.Message, Catalog: m.catalogs.Catalog(), Domain: t.Model, Roles: rolesOf(t.By), Phase: t.Phase, Now: m.now()}
+	var s standing
+	if m.intents.HasModel() {
+		var err error
+		if s, err = m.surroundings(ctx, t, &req); err != nil {
 			return t, err
 		}
-		earlier = orchestrator.Earlier(turns, t)
 	}
-	u, err := m.intents.Understand(ctx, intent.Request{
-		Message: t.Message, Catalog: m.catalogs.Catalog(), Domain: t.Model, Roles: rolesOf(t.By), Now: m.now(), Earlier: earlier,
-	})
+	u, err := m.intents.Understand(ctx, req)
 	if err != nil {
 		return t, err
 	}
 	t.Calls = append(t.Calls, u.Calls...)
+	if u.ModelFault != "" {
+		if next, err := m.byWords(ctx, t); err != nil || next.Kind != orchestrator.TurnRequest || next.Understood || next.Question != nil {
+			return next, err
+		}
+	}
+	if next, ok, err := m.proposed(ctx, t, s, u); ok || err != nil {
+		return next, err
+	}
 	if talk && u.Outcome != contracts.GateAccept { // a capability may tell who somebody is
 		return answered(t, m.talk(t, kind)), nil
 	}
@@ -102,6 +108,7 @@ func (m *machine) understand(ctx context.Context, t orchestrator.Turn) (orchestr
 			return answered(t, withheld), nil
 		}
 	}
+	t.Draft, t.More = u.Draft, u.More
 	t.Intents, t.Unused, t.Understood = u.Intents, u.Unused, u.Outcome == contracts.GateAccept
 	switch {
 	case t.Understood:
@@ -138,7 +145,7 @@ func (m *machine) compile(ctx context.Context, t orchestrator.Turn) (orchestrato
 	if err := t.By.CoversPlan(result.Plan); err != nil {
 		return refusal(t, err)
 	}
-	if u, open := m.intents.Unagreed(m.catalogs.Catalog(), t.Intents); open {
+	if u, open := m.local.Unagreed(m.catalogs.Catalog(), t.Intents); open {
 		return m.askCapability(t, u), nil
 	}
 	down, all := m.down(result.Plan)
@@ -268,6 +275,9 @@ func (m *machine) takeAnswer(t *orchestrator.Turn, response any) error {
 		t.Roles = withText(t.Roles, asked.Role, response)
 	case asked.Domain != "":
 		t.Instances = withText(t.Instances, asked.Domain, response)
+	case asked.Words != "":
+		words, _ := response.(string)
+		t.Dialogue, t.Asked = append(slices.Clone(t.Dialogue), orchestrator.Exchange{Asked: asked.Words, Answered: words}), nil
 	case asked.Done:
 		return m.afterDone(t, response)
 	case asked.Capability:
@@ -305,13 +315,17 @@ func (m *machine) afterDone(t *orchestrator.Turn, response any) error {
 // again from its own words, not from the answer.
 func (m *machine) chooseCapability(t *orchestrator.Turn, intentID string, response any) error {
 	ref, _ := response.(string) // a value that is no text resolves to nothing
+	if t.Draft != nil {
+		t.Understood = true
+		return nil
+	}
 	t.Intents = slices.Clone(t.Intents)
 	at := slices.IndexFunc(t.Intents, func(i contracts.Intent) bool { return i.ID == intentID })
 	if at < 0 {
 		t.Intents = append(t.Intents, contracts.Intent{ID: cmp.Or(intentID, "i1"), Clause: t.Message})
 		at = len(t.Intents) - 1
 	}
-	chosen, err := m.intents.Choose(m.catalogs.Catalog(), t.Intents[at], ref, m.now())
+	chosen, err := m.local.Choose(m.catalogs.Catalog(), t.Intents[at], ref, m.now())
 	if err != nil {
 		return err
 	}

@@ -2,7 +2,7 @@ package conversation
 
 import (
 	"github.com/manifold-run/manifold/contracts"
-	"github.com/manifold-run/manifold/intent"
+	"github.com/manifold-run/manifold/intent/local"
 	"github.com/manifold-run/manifold/orchestrator"
 	"github.com/manifold-run/manifold/orchestrator/access"
 	"github.com/manifold-run/manifold/orchestrator/answer"
@@ -11,23 +11,23 @@ import (
 
 // talkOf tells what a message says that asks for nothing that is done: small talk, or
 // what there is to ask for.
-func talkOf(intents *intent.Adapter, message string) (intent.Talk, bool) {
+func talkOf(words *local.Reader, message string) (local.Talk, bool) {
 	if chat.Greets(message) {
-		return intent.TalkGreeting, true
+		return local.TalkGreeting, true
 	}
 	if c, ok := chat.Parse(message); ok && c.Verb == chat.Help {
 		return helps, true
 	}
-	return intents.SmallTalk(message)
+	return words.SmallTalk(message)
 }
 
 // helps is the talk of who writes the word "help": it never is a request.
-const helps intent.Talk = "help"
+const helps local.Talk = "help"
 
 // asksAbout tells talk that a capability may answer better than we: who somebody is,
 // what something does.
-func asksAbout(kind intent.Talk) bool {
-	return kind == intent.TalkAsker || kind == intent.TalkAbout
+func asksAbout(kind local.Talk) bool {
+	return kind == local.TalkAsker || kind == local.TalkAbout
 }
 
 // talkAtQuestion answers small talk while a question is open, and shows the question
@@ -36,7 +36,7 @@ func (r *reader) talkAtQuestion(who access.Principal, message string, q contract
 	if freeText(q) {
 		return t, false
 	}
-	kind, ok := r.intents.SmallTalk(message)
+	kind, ok := r.local.SmallTalk(message)
 	said := answer.Talk(who, kind)
 	if !ok || said == "" {
 		return t, false
@@ -45,12 +45,12 @@ func (r *reader) talkAtQuestion(who access.Principal, message string, q contract
 }
 
 // talk is what is said to small talk.
-func (m *machine) talk(t orchestrator.Turn, kind intent.Talk) *contracts.Answer {
+func (m *machine) talk(t orchestrator.Turn, kind local.Talk) *contracts.Answer {
 	catalog := m.catalogs.Catalog()
-	if kind == intent.TalkGreeting {
+	if kind == local.TalkGreeting {
 		return answer.Greeting(catalog, t.By, t.Model)
 	}
-	if kind == intent.TalkAbout || kind == helps {
+	if kind == local.TalkAbout || kind == helps {
 		return answer.Overview(catalog, t.By, t.Model)
 	}
 	return &contracts.Answer{Blocks: []contracts.Block{{Kind: contracts.BlockText, Text: answer.Talk(t.By, kind)}}}

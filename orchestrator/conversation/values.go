@@ -21,7 +21,7 @@ type evidences = map[string]contracts.Evidence
 // that is not understood: then there are none.
 func (r *reader) valuesOf(ctx context.Context, base orchestrator.Turn, f chat.Fragment) (int, map[string]any) {
 	another := f.Kind == chat.FragmentAnother || f.Kind == chat.FragmentValue
-	if f.Kind != chat.FragmentRename && !r.intents.Values(f.Rest, another) {
+	if f.Kind != chat.FragmentRename && !r.local.Values(f.Rest, another) {
 		return 0, nil
 	}
 	for at := range slices.Backward(base.Intents) {
@@ -56,9 +56,9 @@ func (r *reader) explained(ctx context.Context, base orchestrator.Turn, in contr
 	left := maps.Clone(evidence)
 	maps.DeleteFunc(left, func(name string, _ contracts.Evidence) bool { return values[name] != nil && named[name] == nil })
 	switch {
-	case len(named) > 0 && answer.Explains(entry, text, left, r.intents.Small):
+	case len(named) > 0 && answer.Explains(entry, text, left, r.local.Small):
 		return named
-	case kind == chat.FragmentCorrect && len(named) > 0 && answer.Explains(entry, text, evidence, r.intents.Small):
+	case kind == chat.FragmentCorrect && len(named) > 0 && answer.Explains(entry, text, evidence, r.local.Small):
 		return values
 	case kind != chat.FragmentCorrect && kind != chat.FragmentChange:
 		return nil
@@ -75,7 +75,7 @@ func (r *reader) saidFor(ctx context.Context, entry *contracts.CapabilityEntry, 
 		return nil // it is a request for something else
 	}
 	req.Only = []string{entry.Ref()}
-	_, clauses, err := r.intents.Explain(ctx, req)
+	_, clauses, err := r.local.Explain(ctx, req)
 	if err != nil || len(clauses) != 1 || clauses[0].Rejected || len(clauses[0].Candidates) == 0 {
 		return nil
 	}
@@ -95,7 +95,7 @@ func (r *reader) saidFor(ctx context.Context, entry *contracts.CapabilityEntry, 
 
 // valuesIn reads the values of a text for one intent.
 func (r *reader) valuesIn(entry *contracts.CapabilityEntry, in contracts.Intent, kind chat.FragmentKind, text string) (map[string]any, evidences) {
-	values, evidence := r.intents.Fill(entry, text, nil, r.now())
+	values, evidence := r.local.Fill(entry, text, nil, r.now())
 	values = maps.Clone(values)
 	if kind == chat.FragmentRename {
 		values, evidence = change.Renamed(in, text)
@@ -122,5 +122,5 @@ func (r *reader) nameOf(entry *contracts.CapabilityEntry, in contracts.Intent, t
 	if len(named) != 1 || !isName(text) {
 		return nil, nil
 	}
-	return r.intents.Fill(entry, text, named, r.now())
+	return r.local.Fill(entry, text, named, r.now())
 }

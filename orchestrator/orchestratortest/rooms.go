@@ -4,7 +4,7 @@ import (
 	"testing"
 
 	"github.com/manifold-run/manifold/execution"
-	"github.com/manifold-run/manifold/intent"
+	"github.com/manifold-run/manifold/intent/local"
 	"github.com/manifold-run/manifold/orchestrator"
 	"github.com/manifold-run/manifold/orchestrator/access"
 	"github.com/manifold-run/manifold/orchestrator/access/accesstest"
@@ -28,7 +28,7 @@ type Ports struct {
 	// Proofs may be nil: nothing is sealed or logged then.
 	Proofs audit.Proofs
 	// Intents is one that is trained already; nil makes a new one.
-	Intents *intent.Adapter
+	Intents *local.Reader
 }
 
 // Rooms are all use cases of the orchestrator, put together as the server does.
@@ -47,7 +47,7 @@ func Wire(tb testing.TB, p Ports) Rooms {
 	var err error
 	intents := p.Intents
 	if intents == nil {
-		intents, err = intent.NewAdapter(intent.Config{})
+		intents, err = local.New(local.Config{})
 		must(tb, err)
 	}
 	live := orchestrator.NewLive(p.Runs, p.Notifier, nil)
@@ -60,12 +60,12 @@ func Wire(tb testing.TB, p Ports) Rooms {
 	})
 	must(tb, err)
 	r.Runs, err = runs.New(runs.Config{}, runs.Deps{
-		Store: p.Runs, Runner: p.Runner, Previews: p.Previews, Sessions: r.Sessions, Intents: intents, Catalogs: p.Catalogs, Notifier: p.Notifier,
+		Store: p.Runs, Runner: p.Runner, Previews: p.Previews, Sessions: r.Sessions, Local: intents, Catalogs: p.Catalogs, Notifier: p.Notifier,
 	})
 	must(tb, err)
 	r.Conversation, err = conversation.New(conversation.Config{}, conversation.Deps{
 		Sessions: r.Sessions, Gates: r.Gates, Runs: r.Runs, Turns: p.Turns, Store: p.Runs,
-		Runner: p.Runner, Intents: intents, Catalogs: p.Catalogs, Notifier: p.Notifier,
+		Runner: p.Runner, Local: intents, Catalogs: p.Catalogs, Notifier: p.Notifier,
 	})
 	must(tb, err)
 	proofs := p.Proofs

@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/manifold-run/manifold/contracts"
-	"github.com/manifold-run/manifold/intent"
+	"github.com/manifold-run/manifold/intent/local"
 	"github.com/manifold-run/manifold/orchestrator/registry"
 	"github.com/manifold-run/manifold/orchestrator/registry/registrytest"
 )
@@ -132,7 +132,7 @@ func setup(t *testing.T, cfg registry.Config) *bundle {
 // reading is one more process, which reads sentences as a server does.
 func (b *bundle) reading(t *testing.T) *registry.Registry {
 	t.Helper()
-	adapter, err := intent.NewAdapter(intent.Config{})
+	adapter, err := local.New(local.Config{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -4,16 +4,16 @@ import (
 	"context"
 
 	"github.com/manifold-run/manifold/contracts"
-	"github.com/manifold-run/manifold/intent"
+	"github.com/manifold-run/manifold/intent/local"
 	"github.com/manifold-run/manifold/intent/routing"
 )
 
 // Sentences makes a Tester of an intent adapter. It should be an adapter of
 // its own: trying candidates would push the index of the live catalog out of
 // a shared one.
-func Sentences(a *intent.Adapter) Tester { return sentenceTester{a} }
+func Sentences(a *local.Reader) Tester { return sentenceTester{a} }
 
-type sentenceTester struct{ adapter *intent.Adapter }
+type sentenceTester struct{ adapter *local.Reader }
 
 func (s sentenceTester) RunTests(ctx context.Context, catalog *contracts.Catalog, domain string) ([]TestFailure, error) {
 	var out []TestFailure

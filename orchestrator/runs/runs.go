@@ -12,6 +12,7 @@ import (
 	"github.com/manifold-run/manifold/contracts"
 	"github.com/manifold-run/manifold/execution"
 	"github.com/manifold-run/manifold/intent"
+	"github.com/manifold-run/manifold/intent/local"
 	"github.com/manifold-run/manifold/orchestrator"
 	"github.com/manifold-run/manifold/orchestrator/access"
 	"github.com/manifold-run/manifold/orchestrator/answer"
@@ -32,7 +33,9 @@ type Deps struct {
 	Runner   *execution.Runner
 	Previews orchestrator.Previews
 	Sessions *sessions.Directory
-	Intents  *intent.Adapter
+	Local    *local.Reader
+	// Model reads messages besides; nil where there is none.
+	Model    intent.Reader
 	Catalogs orchestrator.Catalogs
 	Notifier orchestrator.Notifier
 	// Quarantine may be nil where no database is restored.
@@ -58,7 +61,7 @@ type Runs struct {
 // New makes the use cases of runs.
 func New(cfg Config, deps Deps) (*Runs, error) {
 	if deps.Store == nil || deps.Runner == nil || deps.Previews == nil || deps.Sessions == nil ||
-		deps.Intents == nil || deps.Catalogs == nil || deps.Notifier == nil {
+		deps.Local == nil || deps.Catalogs == nil || deps.Notifier == nil {
 		return nil, errors.New("runs: every dependency is needed")
 	}
 	cfg.Logger = cmp.Or(cfg.Logger, slog.New(slog.DiscardHandler))
@@ -67,7 +70,7 @@ func New(cfg Config, deps Deps) (*Runs, error) {
 	}
 	return &Runs{
 		cfg: cfg, store: deps.Store, runner: deps.Runner, previews: deps.Previews, sessions: deps.Sessions,
-		intents: deps.Intents, catalogs: deps.Catalogs, notifier: deps.Notifier, quarantine: deps.Quarantine,
+		intents: intent.NewAdapter(deps.Local, deps.Model), catalogs: deps.Catalogs, notifier: deps.Notifier, quarantine: deps.Quarantine,
 	}, nil
 }
 

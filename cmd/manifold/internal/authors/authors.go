@@ -11,7 +11,7 @@ import (
 
 	"github.com/manifold-run/manifold/contracts"
 	"github.com/manifold-run/manifold/domainkit/conformance"
-	"github.com/manifold-run/manifold/intent"
+	"github.com/manifold-run/manifold/intent/local"
 	"github.com/manifold-run/manifold/intent/routing"
 	"github.com/manifold-run/manifold/planner/workflow"
 )
@@ -37,7 +37,7 @@ func checkSentences(ctx context.Context, m *contracts.Manifest) []conformance.Fi
 	if err != nil {
 		return oneFinding(rule, err)
 	}
-	adapter, err := intent.NewAdapter(intent.Config{})
+	adapter, err := local.New(local.Config{})
 	if err != nil {
 		return oneFinding(rule, err)
 	}

@@ -7,7 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/manifold-run/manifold/intent"
+	"github.com/manifold-run/manifold/intent/local"
 )
 
 // Gates are from where on it goes on with a read, or a write, without asking, and from
@@ -24,14 +24,14 @@ func (g *Gates) Flags(cmd *cobra.Command, write string) {
 	flags.Float64Var(&g.AcceptRead, "accept-read", 0, "how sure of its reading, from 0 to 1, it must be to go on with a read without asking which was meant")
 	flags.Float64Var(&g.AcceptWrite, "accept-write", 0, "the same for what has an effect; never below --accept-read"+write)
 	flags.Float64Var(&g.Ask, "ask", 0, "how sure it must be to ask at all; below, it says that it does not understand")
-	for name, preset := range map[string]float64{"accept-read": intent.DefaultAccept, "accept-write": intent.DefaultAcceptWrite, "ask": intent.DefaultClarify} {
+	for name, preset := range map[string]float64{"accept-read": local.DefaultAccept, "accept-write": local.DefaultAcceptWrite, "ask": local.DefaultClarify} {
 		flags.Lookup(name).DefValue = fmt.Sprint(preset)
 	}
 }
 
 // Config are the gates as the matcher takes them.
-func (g *Gates) Config() intent.Config {
-	return intent.Config{Accept: g.AcceptRead, AcceptWrite: g.AcceptWrite, Clarify: g.Ask}
+func (g *Gates) Config() local.Config {
+	return local.Config{Accept: g.AcceptRead, AcceptWrite: g.AcceptWrite, Clarify: g.Ask}
 }
 
 // Check refuses what is no share.

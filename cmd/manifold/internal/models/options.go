@@ -11,7 +11,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/manifold-run/manifold/intent"
 	"github.com/manifold-run/manifold/internal/app"
 	"github.com/manifold-run/manifold/reasoning"
 )
@@ -41,7 +40,7 @@ type Mind struct {
 func (o *Mind) Flags(cmd *cobra.Command, getenv func(string) string) {
 	o.Options.Flags(cmd, getenv)
 	flags := cmd.Flags()
-	flags.StringVar(&o.Understanding, "understanding", "", "how messages are understood: local, assist (the model is asked when the local reading is unsure) or model (about every message); empty means assist if there is a model")
+	flags.StringVar(&o.Understanding, "understanding", "", "who reads messages: model (the local reader where it gives no answer) or local; empty means model if there is one")
 	flags.StringVar(&o.Judge, "judge", string(app.JudgeSteps), "when the model gives an opinion of verdicts, which can only lower them: off, steps (where a step asks for it) or runs (at the end of every run besides)")
 	flags.StringVar(&o.Log, "model-log", "", "file that keeps what is sent to models and what comes back, masked; see \"manifold model log\"")
 }
@@ -52,13 +51,13 @@ func (o *Mind) Config(getenv func(string) string) (app.Mind, error) {
 	if err != nil {
 		return app.Mind{}, err
 	}
-	out := app.Mind{Model: model, Understanding: intent.EngineMode(o.Understanding), Judging: app.Judging(o.Judge), Log: o.Log}
+	out := app.Mind{Model: model, Understanding: app.Understanding(o.Understanding), Judging: app.Judging(o.Judge), Log: o.Log}
 	switch {
-	case o.Understanding != "" && !slices.Contains(intent.EngineModes(), out.Understanding):
-		return out, fmt.Errorf("--understanding must be one of %v, not %q", intent.EngineModes(), o.Understanding)
+	case o.Understanding != "" && !slices.Contains(app.Understandings(), out.Understanding):
+		return out, fmt.Errorf("--understanding must be one of %v, not %q", app.Understandings(), o.Understanding)
 	case !slices.Contains(app.Judgings(), out.Judging):
 		return out, fmt.Errorf("--judge must be one of %v, not %q", app.Judgings(), o.Judge)
-	case !ok && out.Understanding != "" && out.Understanding != intent.EngineNever:
+	case !ok && out.Understanding != "" && out.Understanding != app.UnderstandLocal:
 		return out, fmt.Errorf("--understanding %s needs a model: set --reasoning-engine and --reasoning-model", o.Understanding)
 	case !ok && out.Judging == app.JudgeRuns:
 		return out, fmt.Errorf("--judge runs needs a model: set --reasoning-engine and --reasoning-model")

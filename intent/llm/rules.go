@@ -1,0 +1,247 @@
+package llm
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"reflect"
+	"slices"
+	"strings"
+
+	"github.com/manifold-run/manifold/contracts"
+	"github.com/manifold-run/manifold/intent"
+)
+
+// What holds a model back. docs/models.md has the same table.
+//
+//	it proposes                                   and                                     then
+//	a read                                        it fits schema, role and phase          it runs
+//	a write that has a gate                                                               its gate opens; each value shows its source
+//	a write that has no gate                      the local reader reads the same         it runs
+//	                                              it does not                             the asker confirms it
+//	any write                                     the words forbid, take back, suppose,   the asker is asked first
+//	                                              report or ask about it, or except it
+//	an irreversible write, or one of high risk    a value that says which thing or how    that value is asked for
+//	                                              much stands nowhere
+//	what was not offered, or does not fit                                                 it is mended once, then the local reading stands
+
+// restrain asks the person first where a rule holds a write of the intents back.
+func (m *message) restrain(ctx context.Context, u *intent.Understanding) error {
+	for i, c := range m.calls {
+		if !c.entry.Policy.SideEffectClass.Writes() {
+			continue
+		}
+		if why, restrained := m.local.Restrains(m.req, c.entry, c.evidence, false); restrained {
+			m.confirm(u, i, fmt.Sprintf("%s: %s, so nothing was done. Do you want it done: %s?", quote(m.req.Message), why, describe(c)))
+			return nil
+		}
+	}
+	for i, c := range m.calls {
+		if !c.entry.Policy.SideEffectClass.Writes() || c.entry.Policy.ApprovalRequired {
+			continue
+		}
+		same, err := m.readAlike(ctx)
+		if err != nil {
+			return err
+		}
+		if !same {
+			m.confirm(u, i, fmt.Sprintf("Shall I do this: %s?", describe(c)))
+		}
+		return nil
+	}
+	return nil
+}
+
+// restrainDraft does the same for the writes of a draft. Its steps keep conditions.
+func (m *message) restrainDraft(u *intent.Understanding) error {
+	for _, step := range u.Draft.Steps {
+		entry, ok := m.req.Catalog.Capability(step.Tool)
+		if !ok || !entry.Policy.SideEffectClass.Writes() {
+			continue
+		}
+		evidence := m.local.Locate(entry, m.req.Message, m.now, literals(step.Params))
+		c := call{entry: entry, values: step.Params}
+		why, restrained := m.local.Restrains(m.req, entry, evidence, true)
+		switch {
+		case restrained:
+			u.Question = fmt.Sprintf("%s: %s, so nothing was done. Do you want it done: %s?", quote(m.req.Message), why, describe(c))
+		case !entry.Policy.ApprovalRequired:
+			u.Question = fmt.Sprintf("Shall I do this: %s?", describe(c))
+		default:
+			continue
+		}
+		u.Outcome, u.Unclear = contracts.GateClarify, step.ID
+		u.Choices = []contracts.Alternative{alternative(entry)}
+		return nil
+	}
+	return nil
+}
+
+// literals are the parameters of a step that read nothing of other steps.
+func literals(params map[string]any) map[string]any {
+	out := maps.Clone(params)
+	maps.DeleteFunc(out, func(_ string, v any) bool { s, ok := v.(string); return ok && strings.Contains(s, "${") })
+	return out
+}
+
+// confirm makes an understanding a question about one of its intents; yes does them all.
+func (m *message) confirm(u *intent.Understanding, i int, question string) {
+	u.Outcome, u.Unclear, u.Question = contracts.GateClarify, u.Intents[i].ID, question
+	u.Choices = []contracts.Alternative{alternative(m.calls[i].entry)}
+}
+
+func alternative(e *contracts.CapabilityEntry) contracts.Alternative {
+	return contracts.Alternative{Domain: e.Domain, Capability: e.Capability.Name, Description: e.Capability.Description, Confidence: confidence}
+}
+
+// readAlike tells whether the local reader accepts the message and reads the same calls.
+func (m *message) readAlike(ctx context.Context) (bool, error) {
+	req := m.req
+	req.Local = true
+	u, err := m.local.Understand(ctx, req)
+	if err != nil || u.Outcome != contracts.GateAccept || len(u.Unused) > 0 || len(u.Intents) != len(m.calls) {
+		return false, err
+	}
+	for i, c := range m.calls {
+		if u.Intents[i].Ref() != c.entry.Ref() || !reflect.DeepEqual(u.Intents[i].Parameters, c.values) {
+			return false, nil
+		}
+	}
+	return true, nil
+}
+
+// withhold takes values out of a grave write that say which thing or how much and stand
+// nowhere, and gives the names of those that must be asked for.
+func (m *message) withhold(c *call) []string {
+	p := c.entry.Policy
+	grave := p.SideEffectClass == contracts.ClassWriteIrreversible || p.RiskLevel.Rank() >= contracts.RiskHigh.Rank()
+	schema, err := c.entry.Input()
+	if !p.SideEffectClass.Writes() || !grave || err != nil || schema == nil {
+		return nil
+	}
+	var missing []string
+	for _, name := range slices.Sorted(maps.Keys(c.values)) {
+		if c.from[name] != contracts.FromModel || !schema.Requires(name) || !identifies(c.entry, name, c.values[name]) {
+			continue
+		}
+		delete(c.values, name)
+		delete(c.from, name)
+		missing = append(missing, name)
+	}
+	return missing
+}
+
+// proseWords is from how many words on a text is prose, and names nothing.
+const proseWords = 4
+
+// identifies tells whether a value says which thing or how much. Prose does not, and
+// neither do yes and no.
+func identifies(entry *contracts.CapabilityEntry, name string, v any) bool {
+	switch v := v.(type) {
+	case string:
+		return lookedUp(entry, name) || len(strings.Fields(v)) < proseWords
+	case bool:
+		return false
+	case []any:
+		return slices.ContainsFunc(v, func(item any) bool { return identifies(entry, name, item) })
+	}
+	return true
+}
+
+// source finds where each value of a call comes from.
+func (m *message) source(c *call) {
+	c.evidence = m.local.Locate(c.entry, m.req.Message, m.now, c.values)
+	c.from = make(map[string]contracts.Provenance, len(c.values))
+	schema, _ := c.entry.Input()
+	for name, v := range c.values {
+		c.from[name] = contracts.FromModel
+		switch _, said := c.evidence[name]; {
+		case said:
+			c.from[name] = contracts.FromSaid
+		case isDefault(schema, name, v):
+			c.from[name] = contracts.FromDefault
+		case m.earlier(v):
+			c.from[name] = contracts.FromCarried
+		}
+	}
+}
+
+func isDefault(schema *contracts.Schema, name string, v any) bool {
+	if schema == nil {
+		return false
+	}
+	property, ok := schema.Property(name)
+	if !ok {
+		return false
+	}
+	usual, ok := property.Keyword("default")
+	return ok && reflect.DeepEqual(usual, v)
+}
+
+// earlier tells whether a value stands in the conversation before the message, or in what
+// is open. Of a list, all items must.
+func (m *message) earlier(v any) bool {
+	if items, ok := v.([]any); ok {
+		return len(items) > 0 && !slices.ContainsFunc(items, func(item any) bool { return !m.earlier(item) })
+	}
+	words := strings.ToLower(fmt.Sprint(v))
+	if len(words) == 0 {
+		return false
+	}
+	for _, e := range m.req.Earlier {
+		if hasWords(e.Said, words) || hasWords(e.Answered, words) {
+			return true
+		}
+	}
+	for _, o := range m.req.Open {
+		if hasWords(o.Prompt, words) || slices.ContainsFunc(slices.Collect(maps.Values(o.Values)), func(known any) bool { return strings.EqualFold(fmt.Sprint(known), words) }) {
+			return true
+		}
+	}
+	return false
+}
+
+// hasWords tells whether a text holds words, not as a part of others.
+func hasWords(text, words string) bool {
+	text = strings.ToLower(text)
+	for at := 0; ; {
+		i := strings.Index(text[at:], words)
+		if i < 0 {
+			return false
+		}
+		from, to := at+i, at+i+len(words)
+		if (from == 0 || !letter(text[from-1])) && (to == len(text) || !letter(text[to])) {
+			return true
+		}
+		at = from + 1
+	}
+}
+
+func letter(b byte) bool {
+	return b >= 'a' && b <= 'z' || b >= '0' && b <= '9' || b >= 0x80
+}
+
+// maxQuote bounds how much of a message a question repeats.
+const maxQuote = 80
+
+func quote(s string) string {
+	s = contracts.CleanSummary(s)
+	if r := []rune(s); len(r) > maxQuote {
+		s = string(r[:maxQuote]) + "…"
+	}
+	return "“" + s + "”"
+}
+
+// describe is a call for a person who is asked about it.
+func describe(c call) string {
+	d, _, _ := strings.Cut(contracts.CleanSummary(c.entry.Capability.Description), ". ")
+	parts := make([]string, 0, len(c.values))
+	for _, name := range slices.Sorted(maps.Keys(c.values)) {
+		parts = append(parts, fmt.Sprintf("%s %v", strings.ReplaceAll(name, "_", " "), c.values[name]))
+	}
+	out := fmt.Sprintf("%s (%s)", strings.TrimRight(d, ". "), c.entry.Ref())
+	if len(parts) > 0 {
+		out += ", with " + contracts.CleanSummary(strings.Join(parts, ", "))
+	}
+	return out
+}

@@ -1,0 +1,457 @@
+package local
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+	"unicode/utf8"
+
+	"github.com/manifold-run/manifold/contracts"
+	"github.com/manifold-run/manifold/intent"
+	"github.com/manifold-run/manifold/intent/internal/meaning"
+)
+
+// Reader turns messages into intents: a Matcher ranks, the gates decide, alike for all
+// domains. It is safe for concurrent use.
+type Reader struct {
+	cfg     Config
+	matcher Matcher
+	local   *Local
+}
+
+// New makes a reader. Without a matcher it uses the local one.
+func New(cfg Config, matcher ...Matcher) (*Reader, error) {
+	cfg, err := cfg.withDefaults()
+	if err != nil {
+		return nil, err
+	}
+	a := &Reader{cfg: cfg, local: NewLocal(0)}
+	a.local.prior, a.local.shelf = cfg.OutOfScope, cfg.Shelf
+	if cfg.Scorer != nil {
+		a.local.scorer, a.local.library, a.local.told = cfg.Scorer, meaning.NewLibrary(cfg.Scorer), cfg.ScorerTold
+	}
+	a.matcher = a.local
+	for _, m := range matcher {
+		if m == nil {
+			continue
+		}
+		a.matcher = m
+		if l, ok := m.(*Local); ok {
+			a.local = l
+		}
+	}
+	return a, nil
+}
+
+// Prepare builds the index of a catalog ahead of the first message, and gives
+// it.
+func (a *Reader) Prepare(catalog *contracts.Catalog) *Index { return a.local.Index(catalog) }
+
+// Understand reads a message and applies the gates. The error is about the
+// request itself or the matcher; a message that nobody understands is a
+// decline.
+func (a *Reader) Understand(ctx context.Context, req intent.Request) (intent.Understanding, error) {
+	u, _, err := a.Explain(ctx, req)
+	return u, err
+}
+
+func query(req intent.Request) Query {
+	return Query{
+		Message: req.Message, Catalog: req.Catalog, Domain: req.Domain, Only: req.Only, Roles: req.Roles, AnyRole: req.AnyRole, Phase: req.Phase, Now: localNow(req),
+	}
+}
+
+func localNow(req intent.Request) time.Time {
+	if req.Now.IsZero() || req.Location == nil {
+		return req.Now
+	}
+	return req.Now.In(req.Location)
+}
+
+func (a *Reader) explain(ctx context.Context, q Query) (intent.Understanding, []Clause, error) {
+	clauses, err := a.matcher.Match(ctx, q)
+	if err != nil {
+		return intent.Understanding{}, nil, fmt.Errorf("match the message: %w", err)
+	}
+	return a.gate(q, clauses), clauses, nil
+}
+
+func (a *Reader) gate(q Query, clauses []Clause) intent.Understanding {
+	g := &gating{cfg: a.cfg, q: q, clauses: clauses, ids: map[int]string{}}
+	return g.decide()
+}
+
+// Explain is Understand, and tells besides what the matcher made of each
+// request, before the gates.
+func (a *Reader) Explain(ctx context.Context, req intent.Request) (intent.Understanding, []Clause, error) {
+	if req.Catalog == nil {
+		return intent.Understanding{}, nil, contracts.Errorf(contracts.CodeInvalid, "understand a message: there is no catalog")
+	}
+	if n := utf8.RuneCountInString(req.Message); n > contracts.MaxMessageChars {
+		return intent.Understanding{}, nil, contracts.Errorf(contracts.CodeTooLarge, "the message has %d characters; at most %d can be read", n, contracts.MaxMessageChars)
+	}
+	return a.explain(ctx, query(req))
+}
+
+// Shortlist gives the capabilities that a message may be about, best first, as
+// the local matcher sees it, whatever engine decides.
+func (a *Reader) Shortlist(ctx context.Context, req intent.Request, most int) ([]Ranked, error) {
+	if req.Catalog == nil {
+		return nil, contracts.Errorf(contracts.CodeInvalid, "make a shortlist: there is no catalog")
+	}
+	return a.local.Shortlist(ctx, query(req), most)
+}
+
+// Start begins to train and calibrate in the background; until then, indexes
+// stay as they are at once after a registration.
+func (a *Reader) Start(ctx context.Context) error { return a.local.Start(ctx) }
+
+// Expect tells of a catalog that messages will be read against: its index is
+// built in the background, once Start was called.
+func (a *Reader) Expect(catalog *contracts.Catalog) { a.local.Expect(catalog) }
+
+// Stop ends what Start began.
+func (a *Reader) Stop(ctx context.Context) error { return a.local.Stop(ctx) }
+
+// Settle trains and calibrates the index of a catalog now, instead of waiting
+// for it to be done in the background.
+func (a *Reader) Settle(ctx context.Context, catalog *contracts.Catalog) (*Index, error) {
+	return a.local.Settle(ctx, catalog)
+}
+
+// Fill reads the parameters of one capability from a text, such as the answer
+// to a clarification. With a non-empty only, no other parameter is filled; if
+// it names one parameter, the whole text may be its value.
+func (a *Reader) Fill(entry *contracts.CapabilityEntry, answer string, only []string, now time.Time) (map[string]any, map[string]contracts.Evidence) {
+	f := a.local.fill(entry, answer, only, now)
+	return f.Values, f.Evidence
+}
+
+// Choose makes an intent of the choice that a person made. The capability that was
+// asked about is done as the question said it, without the words that it named; of
+// another one the parameters are read from the same clause.
+func (a *Reader) Choose(catalog *contracts.Catalog, in contracts.Intent, ref string, now time.Time) (contracts.Intent, error) {
+	entry, err := catalog.Resolve(ref, in.Domain)
+	if err != nil {
+		return contracts.Intent{}, fmt.Errorf("choose %s for %s: %w", ref, in.ID, err)
+	}
+	if in.Said != nil && entry.Ref() == in.Ref() { // the values stay as they were asked about
+		in.Confidence, in.Alternatives, in.SnapshotID, in.Said = 1, nil, catalog.Snapshot, in.Said.Agree()
+		return in, nil
+	}
+	message := in.Clause
+	if in.Said != nil {
+		message = in.Said.Text
+	}
+	best := a.local.retold(catalog, entry, message, in.Clause, now)
+	in.Domain, in.Capability = entry.Domain, entry.Capability.Name
+	in.Parameters, in.Evidence, in.Missing, in.Said = best.Parameters, best.Evidence, best.Missing, best.Said
+	in.Confidence, in.Alternatives = 1, nil
+	in.SnapshotID = catalog.Snapshot
+	return in, nil
+}
+
+// Unagreed asks about the first write of which binding words are not used and
+// nobody agreed to that. It is false where there is none.
+func (a *Reader) Unagreed(catalog *contracts.Catalog, intents []contracts.Intent) (intent.Understanding, bool) {
+	for _, in := range intents {
+		entry, ok := catalog.Capability(in.Ref())
+		if !ok || !entry.Policy.SideEffectClass.Writes() || len(in.Said.Unagreed()) == 0 {
+			continue
+		}
+		c := Candidate{Entry: entry, Confidence: in.Confidence, Parameters: in.Parameters, Said: in.Said}
+		return intent.Understanding{
+			Outcome: contracts.GateClarify, Intents: intents, Unclear: in.ID, Question: without(c), Choices: alternatives([]Candidate{c}),
+		}, true
+	}
+	return intent.Understanding{}, false
+}
+
+// gating decides on the clauses of one message.
+type gating struct {
+	cfg     Config
+	q       Query
+	clauses []Clause
+	ids     map[int]string // of the clauses that became intents
+	out     intent.Understanding
+	refused []string
+	open    *verdict // of the clause that a question is about
+}
+
+// verdict is what the gates say of one clause.
+type verdict struct {
+	outcome  contracts.GateOutcome
+	choices  []Candidate
+	question string
+}
+
+func (g *gating) decide() intent.Understanding {
+	order := g.sorted()
+	for _, i := range order {
+		g.clause(i)
+	}
+	g.link(order)
+	switch {
+	case len(g.out.Intents) == 0:
+		g.decline()
+	case g.open != nil:
+		g.out.Outcome = contracts.GateClarify
+		g.out.Question = g.open.question + g.leftOut()
+		g.out.Choices = alternatives(g.open.choices)
+	case len(g.out.Unused) > 0 && g.anyWrite() >= 0:
+		g.confirmRest()
+	default:
+		g.out.Outcome = contracts.GateAccept
+	}
+	return g.out
+}
+
+// confirmRest asks before anything with an effect is done on half a message.
+func (g *gating) confirmRest() {
+	in := g.out.Intents[g.anyWrite()]
+	g.out.Outcome, g.out.Unclear = contracts.GateClarify, in.ID
+	g.out.Question = fmt.Sprintf("I did not understand %s. Shall I do only the rest?", quoteAll(g.out.Unused))
+	if entry, ok := g.q.Catalog.Capability(in.Ref()); ok {
+		g.out.Choices = alternatives([]Candidate{{Entry: entry, Confidence: in.Confidence}})
+	}
+}
+
+// leftOut says which other parts of a message are not done: one question is
+// asked at a time, and nothing unclear is done without one.
+func (g *gating) leftOut() string {
+	if len(g.out.Unused) == 0 {
+		return ""
+	}
+	return fmt.Sprintf(" I leave out %s; say that again by itself.", quoteAll(g.out.Unused))
+}
+
+// sorted puts every clause behind those that it must follow, otherwise in the
+// order of the sentence.
+func (g *gating) sorted() []int {
+	var out []int
+	done := make([]bool, len(g.clauses))
+	var visit func(i, depth int)
+	visit = func(i, depth int) {
+		if done[i] || depth > len(g.clauses) {
+			return
+		}
+		for _, j := range g.clauses[i].After {
+			if j >= 0 && j < len(g.clauses) && j != i {
+				visit(j, depth+1)
+			}
+		}
+		if !done[i] {
+			done[i] = true
+			out = append(out, i)
+		}
+	}
+	for i := range g.clauses {
+		visit(i, 0)
+	}
+	return out
+}
+
+// clause turns one clause into an intent, a question, or nothing.
+func (g *gating) clause(i int) {
+	c := g.clauses[i]
+	if c.Rejected {
+		g.refused = append(g.refused, c.Text)
+		return
+	}
+	c = g.preferKnown(c)
+	v := g.judge(c)
+	if v.outcome == contracts.GateDecline {
+		g.out.Unused = append(g.out.Unused, c.Text)
+		return
+	}
+	unclear := v.outcome == contracts.GateClarify
+	if !unclear {
+		g.note(c)
+	}
+	if unclear && g.open != nil {
+		g.out.Unused = append(g.out.Unused, c.Text)
+		return
+	}
+	id := fmt.Sprintf("i%d", len(g.out.Intents)+1)
+	g.ids[i] = id
+	g.out.Intents = append(g.out.Intents, g.intent(id, c))
+	if unclear {
+		g.open, g.out.Unclear = &v, id
+	}
+}
+
+// judge applies the gates to the candidates of a clause.
+func (g *gating) judge(c Clause) verdict {
+	if len(c.Candidates) == 0 || c.Candidates[0].Confidence < g.cfg.Clarify {
+		return verdict{outcome: contracts.GateDecline}
+	}
+	best := c.Candidates[0]
+	if tied := g.tied(c); len(tied) > 1 {
+		return verdict{contracts.GateClarify, tied, fmt.Sprintf("%s could mean several things. Which one do you mean?", quote(c.Text))}
+	}
+	switch {
+	case best.Held:
+		likely := g.likely(c.Candidates)
+		return verdict{contracts.GateClarify, likely, held(c.Text, best, likely)}
+	case g.asksBefore(best):
+		return verdict{contracts.GateClarify, []Candidate{best}, without(best)}
+	case best.Confidence < g.bar(best) && (!askedAnyway(c) || g.bar(best) > DefaultAcceptWrite):
+		likely := g.likely(c.Candidates)
+		if len(likely) == 1 {
+			return verdict{contracts.GateClarify, likely, fmt.Sprintf("By %s, do you mean: %s?", quote(c.Text), describe(best))}
+		}
+		return verdict{contracts.GateClarify, likely, fmt.Sprintf("I am not sure what you mean by %s. Is it one of these?", quote(c.Text))}
+	}
+	return verdict{outcome: contracts.GateAccept}
+}
+
+// asksBefore tells whether something that was said is left out of what would be
+// done in a way that somebody must agree to first.
+func (g *gating) asksBefore(c Candidate) bool {
+	p := c.Entry.Policy
+	if !p.SideEffectClass.Writes() && (c.excepted || c.lost) {
+		return true
+	}
+	if !p.SideEffectClass.Writes() || len(c.Missing) > 0 && !c.operated { // what is missing is asked for first: it may be what is not read
+		return false
+	}
+	binding, beside := c.Said.Unread(contracts.WordBinding), c.Said.Unread(contracts.WordBeside)
+	return len(binding) > 0 || len(beside) > 0 && (!p.ApprovalRequired || p.RiskLevel == contracts.RiskCritical)
+}
+
+// note says of a read what it does not use.
+func (g *gating) note(c Clause) {
+	if best := c.Candidates[0]; !best.Entry.Policy.SideEffectClass.Writes() {
+		g.out.Unused = append(g.out.Unused, best.Said.Unread(contracts.WordBinding)...)
+	}
+}
+
+// bar is the confidence that a candidate needs; what has an effect needs more. Of one
+// capability more may be asked for, never less.
+func (g *gating) bar(c Candidate) float64 {
+	if c.Entry.Policy.SideEffectClass.Writes() {
+		return max(g.cfg.AcceptWrite, c.Entry.Accept)
+	}
+	return max(g.cfg.Accept, c.Entry.Accept)
+}
+
+// tied are the candidates that cannot be told from the best one.
+func (g *gating) tied(clause Clause) []Candidate {
+	best := clause.Candidates[0]
+	out := []Candidate{best}
+	for _, c := range clause.Candidates[1:] {
+		margin := g.cfg.TieMargin
+		if c.Entry.Domain == best.Entry.Domain {
+			margin /= 4
+		}
+		near := best.Score > 0 && (best.Score-c.Score)/best.Score <= margin && best.Confidence-c.Confidence <= 0.1
+		near = near || best.Exact && c.Exact // word for word the same
+		if near && c.Confidence >= g.cfg.Clarify || g.twins(clause.Text, best, c) {
+			out = append(out, c)
+		}
+	}
+	return out[:min(len(out), g.cfg.Suggestions)]
+}
+
+// likely are the candidates worth offering beside the best.
+func (g *gating) likely(candidates []Candidate) []Candidate {
+	var out []Candidate
+	for _, c := range candidates {
+		sure := c.Confidence >= max(0.15, candidates[0].Confidence/3)
+		close := c.Confidence >= 0.03 && c.Score >= 0.6*candidates[0].Score
+		if len(out) < g.cfg.Suggestions && (len(out) == 0 || sure || close) {
+			out = append(out, c)
+		}
+	}
+	return out
+}
+
+// intent makes an intent of the best candidate.
+func (g *gating) intent(id string, c Clause) contracts.Intent {
+	best := c.Candidates[0]
+	in := contracts.Intent{
+		ID: id, Clause: c.Text, Domain: best.Entry.Domain, Capability: best.Entry.Capability.Name,
+		Parameters: best.Parameters, Confidence: best.Confidence, Missing: best.Missing, Evidence: best.Evidence,
+		Source: c.Source, SnapshotID: g.q.Catalog.Snapshot, Said: best.Said,
+	}
+	for _, other := range c.Candidates[1:] {
+		if other.Confidence >= 0.15 && len(in.Alternatives) < g.cfg.Suggestions {
+			in.Alternatives = append(in.Alternatives, other.alternative())
+		}
+	}
+	return in
+}
+
+// link translates the order of clauses into that of intents.
+func (g *gating) link(order []int) {
+	for _, i := range order {
+		id, ok := g.ids[i]
+		if !ok {
+			continue
+		}
+		for _, j := range g.clauses[i].After {
+			before, ok := g.ids[j]
+			k, first := g.place(id), g.place(before)
+			if ok && first < k { // a circle is cut where it closes
+				g.out.Intents[k].After = append(g.out.Intents[k].After, before)
+			}
+		}
+	}
+}
+
+func (g *gating) place(id string) int {
+	return slices.IndexFunc(g.out.Intents, func(in contracts.Intent) bool { return in.ID == id })
+}
+
+// anyWrite finds the first intent that has an effect.
+func (g *gating) anyWrite() int {
+	return slices.IndexFunc(g.out.Intents, func(in contracts.Intent) bool {
+		entry, ok := g.q.Catalog.Capability(in.Ref())
+		return !ok || entry.Policy.SideEffectClass.Writes()
+	})
+}
+
+// decline says no and offers what is nearest, unless the person said no.
+func (g *gating) decline() {
+	g.out.Outcome = contracts.GateDecline
+	if len(g.refused) == 0 {
+		g.out.Choices = alternatives(g.nearest())
+	}
+	switch {
+	case len(g.refused) > 0:
+		g.out.Question = fmt.Sprintf("%s says not to do it; nothing was done.", quoteAll(g.refused))
+	case len(g.clauses) == 0:
+		g.out.Question = "The message says nothing that I can act on."
+	default:
+		g.out.Question = fmt.Sprintf("I can do nothing about %s.", quoteAll(g.out.Unused))
+	}
+}
+
+// nearest are suggestions: the candidates of the message, filled up with the
+// first capabilities of each domain.
+func (g *gating) nearest() []Candidate {
+	var out []Candidate
+	add := func(c Candidate) {
+		if len(out) < g.cfg.Suggestions && !slices.ContainsFunc(out, func(o Candidate) bool { return o.Entry.Ref() == c.Entry.Ref() }) {
+			out = append(out, c)
+		}
+	}
+	for _, c := range g.clauses {
+		for _, candidate := range c.Candidates {
+			if candidate.Confidence >= 0.05 && !c.Rejected {
+				add(candidate)
+			}
+		}
+	}
+	s := &sentenceReader{q: g.q}
+	for _, d := range g.q.Catalog.Domains {
+		for _, e := range d.Capabilities {
+			if e.Routable() && s.allowed(&indexed{entry: e}) {
+				add(Candidate{Entry: e})
+				break
+			}
+		}
+	}
+	return out
+}

@@ -1,0 +1,253 @@
+package local
+
+import (
+	"context"
+	"reflect"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/manifold-run/manifold/contracts"
+	"github.com/manifold-run/manifold/intent"
+	"github.com/manifold-run/manifold/intent/internal/lang"
+	"github.com/manifold-run/manifold/intent/internal/mood"
+	"github.com/manifold-run/manifold/intent/internal/slot"
+	"github.com/manifold-run/manifold/intent/internal/text"
+	"github.com/manifold-run/manifold/intent/internal/value"
+)
+
+// kindModel is the evidence of a value whose words, as a model gave it, stand in the
+// message.
+const kindModel = "model"
+
+// longestCode is how many letters a code has at most.
+const longestCode = 5
+
+// restraining are the modalities of a request that hold back a write that a model
+// proposes: forbidden, taken back, supposed, asked about, reported, or under a condition.
+const restraining = mood.Negated | mood.Retracted | mood.WhatIf | mood.HowTo | mood.Permission | mood.Question | mood.Narrative | mood.Conditional
+
+// Offer gives the capabilities to let a model choose from: those of the conversation
+// first, then by the shortlist, then, while there is room, the rest of the catalog.
+func (r *Reader) Offer(ctx context.Context, req intent.Request, most int) ([]*contracts.CapabilityEntry, error) {
+	q := query(req)
+	ranked, err := r.local.Shortlist(ctx, q, most)
+	if err != nil {
+		return nil, err
+	}
+	s := &sentenceReader{q: q}
+	var out []*contracts.CapabilityEntry
+	add := func(e *contracts.CapabilityEntry) {
+		if len(out) < most && !slices.Contains(out, e) {
+			out = append(out, e)
+		}
+	}
+	for _, ref := range req.Recent[:min(len(req.Recent), most/4)] {
+		if e, ok := req.Catalog.Capability(ref); ok && e.Routable() && s.allowed(&indexed{entry: e}) {
+			add(e)
+		}
+	}
+	for _, c := range ranked {
+		add(c.Entry)
+	}
+	for _, d := range req.Catalog.Domains {
+		for _, e := range d.Capabilities {
+			if e.Routable() && s.allowed(&indexed{entry: e}) {
+				add(e)
+			}
+		}
+	}
+	return out, nil
+}
+
+// Locate finds where the values of a call stand in a message. Of a list, all items must
+// stand in it. What stands nowhere has no evidence.
+func (r *Reader) Locate(entry *contracts.CapabilityEntry, message string, now time.Time, values map[string]any) map[string]contracts.Evidence {
+	m := r.local.tools.Read(message, now)
+	read := r.local.slots(entry).Answer(m, nil)
+	at := locator{m: m, read: read}
+	out := map[string]contracts.Evidence{}
+	for name, v := range values {
+		if ev, ok := at.value(name, v); ok {
+			out[name] = ev
+		}
+	}
+	return out
+}
+
+// locator finds values in one message, of which the local reading of the capability's
+// parameters is known.
+type locator struct {
+	m    *slot.Message
+	read slot.Filled
+}
+
+func (l locator) value(name string, v any) (contracts.Evidence, bool) {
+	if ev, ok := l.read.Evidence[name]; ok && reflect.DeepEqual(l.read.Values[name], v) {
+		return ev, true
+	}
+	switch v := v.(type) {
+	case []any:
+		return l.list(v)
+	case float64:
+		return l.entity(func(e value.Entity) bool { return e.Number == v })
+	case string:
+		if ev, ok := l.literally(v); ok {
+			return ev, true
+		}
+		if ev, ok := l.date(v); ok {
+			return ev, true
+		}
+		return l.abbreviated(v)
+	}
+	return contracts.Evidence{}, false
+}
+
+func (l locator) list(items []any) (contracts.Evidence, bool) {
+	var all contracts.Evidence
+	for i, item := range items {
+		ev, ok := l.value("", item)
+		if !ok {
+			return contracts.Evidence{}, false
+		}
+		if i == 0 {
+			all = ev
+		}
+		all.Span = [2]int{min(all.Span[0], ev.Span[0]), max(all.Span[1], ev.Span[1])}
+	}
+	return all, len(items) > 0
+}
+
+// entity finds a number or a date of the message.
+func (l locator) entity(is func(e value.Entity) bool) (contracts.Evidence, bool) {
+	for _, e := range l.m.Entities {
+		if is(e) {
+			return l.tokens(e.First, e.Last+1), true
+		}
+	}
+	return contracts.Evidence{}, false
+}
+
+// date finds a date, whichever parameter the local reading has it in.
+func (l locator) date(v string) (contracts.Evidence, bool) {
+	if len(v) < len(time.DateOnly) {
+		return contracts.Evidence{}, false
+	}
+	if _, err := time.Parse(time.DateOnly, v[:len(time.DateOnly)]); err != nil {
+		return contracts.Evidence{}, false
+	}
+	for name, read := range l.read.Values {
+		if s, ok := read.(string); ok && strings.HasPrefix(v, s) && len(s) >= len(time.DateOnly) {
+			return l.read.Evidence[name], true
+		}
+	}
+	return l.entity(func(e value.Entity) bool {
+		return !e.Time.IsZero() && e.Time.Format(time.DateOnly) == v[:len(time.DateOnly)]
+	})
+}
+
+// literally finds words in the message, whatever their case and accents.
+func (l locator) literally(words string) (contracts.Evidence, bool) {
+	sought := text.Tokens(words)
+	if len(sought) == 0 {
+		return contracts.Evidence{}, false
+	}
+	for i := 0; i+len(sought) <= len(l.m.Tokens); i++ {
+		if slices.EqualFunc(sought, l.m.Tokens[i:i+len(sought)], func(a, b text.Token) bool { return a.Fold == b.Fold }) {
+			return l.tokens(i, i+len(sought)), true
+		}
+	}
+	return contracts.Evidence{}, false
+}
+
+// abbreviated finds the words that a code is made of: USD for "US dollars", LA for
+// "Los Angeles".
+func (l locator) abbreviated(code string) (contracts.Evidence, bool) {
+	if len(code) < 2 || len(code) > longestCode || strings.ToUpper(code) != code {
+		return contracts.Evidence{}, false
+	}
+	for i := range l.m.Tokens {
+		if n := text.Spells(strings.ToLower(code), l.m.Tokens[i:]); n > 1 {
+			return l.tokens(i, i+n), true
+		}
+	}
+	return contracts.Evidence{}, false
+}
+
+func (l locator) tokens(from, to int) contracts.Evidence {
+	return contracts.Evidence{Span: [2]int{l.m.Tokens[from].Start, l.m.Tokens[to-1].End}, Kind: kindModel, P: 0.9}
+}
+
+// Restrains tells, of a call that a model proposes for a message, why its words do not
+// plainly ask for it: they forbid it, take it back, suppose it, ask about it, report it,
+// make it depend on something, or say everything but what would be done. conditions
+// says that the plan of the call keeps the conditions of the message.
+func (r *Reader) Restrains(req intent.Request, entry *contracts.CapabilityEntry, evidence map[string]contracts.Evidence, conditions bool) (why string, restrained bool) {
+	x := r.local.Index(req.Catalog)
+	q := query(req)
+	q.Only, q.AnyRole = []string{entry.Ref()}, true
+	s := newReader(x, r.local.tools, q)
+	idx, known := x.refs[entry.Ref()]
+	if len(s.m.Tokens) == 0 || !known {
+		return "", false
+	}
+	if s.excludes(evidence) {
+		return "the message leaves out what would be done", true
+	}
+	parts := s.propose()
+	for _, p := range parts {
+		p.since, p.until = p.from, p.to
+		p.candidates = []Candidate{{Entry: entry, Confidence: 1, Evidence: evidence}}
+		if len(p.candidates) > 0 {
+			first := slices.IndexFunc(s.m.Tokens[p.from:p.to], func(t text.Token) bool { return !mood.Opening(t.Fold) })
+			p.candidates[0].begins = first >= 0 && slices.Contains(idx.begins, s.m.Tokens[p.from+first].Stem)
+		}
+	}
+	held := restraint{s}
+	held.spreadMoods(parts)
+	stop := restraining
+	if conditions {
+		stop &^= mood.Conditional
+	}
+	for _, p := range parts {
+		if !s.about(p, evidence, len(parts)) {
+			continue
+		}
+		if odd := held.unexcused(p, &p.candidates[0]) & stop; odd != 0 {
+			return odd.Note(), true
+		}
+	}
+	return "", false
+}
+
+// about tells whether a part of a message holds values of a call; where there is one part,
+// or no value stands in the message, each part may.
+func (s *sentenceReader) about(p *part, evidence map[string]contracts.Evidence, parts int) bool {
+	if parts == 1 || len(evidence) == 0 {
+		return true
+	}
+	from, to := s.m.Tokens[p.from].Start, s.m.Tokens[p.to-1].End
+	for _, ev := range evidence {
+		if ev.Span[0] < to && from < ev.Span[1] {
+			return true
+		}
+	}
+	return false
+}
+
+// excludes tells whether a value stands behind words such as "all but".
+func (s *sentenceReader) excludes(evidence map[string]contracts.Evidence) bool {
+	for i := range s.m.Tokens {
+		hit, ok := lang.Find(&s.x.tools.Lexicon.Operators, s.m.Tokens, i)
+		if !ok || hit.Value != lang.Except || i+hit.Tokens >= len(s.m.Tokens) {
+			continue
+		}
+		next := s.m.Tokens[i+hit.Tokens]
+		for _, ev := range evidence {
+			if ev.Span[0] >= s.m.Tokens[i].Start && ev.Span[0] <= next.End {
+				return true
+			}
+		}
+	}
+	return false
+}

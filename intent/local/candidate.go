@@ -1,0 +1,223 @@
+package local
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	"github.com/manifold-run/manifold/contracts"
+	"github.com/manifold-run/manifold/intent/internal/account"
+	"github.com/manifold-run/manifold/intent/internal/command"
+	"github.com/manifold-run/manifold/intent/internal/coverage"
+	"github.com/manifold-run/manifold/intent/internal/slot"
+	"github.com/manifold-run/manifold/intent/internal/text"
+)
+
+func sortCandidates(candidates []Candidate) {
+	slices.SortStableFunc(candidates, func(a, b Candidate) int {
+		return cmp.Or(cmp.Compare(b.Confidence, a.Confidence), cmp.Compare(b.Score, a.Score))
+	})
+}
+
+// rated is a hit whose parameters were read.
+type rated struct {
+	hit
+
+	filled slot.Filled
+	cover  coverage.Coverage
+	silent float64 // share of what it needs for which nothing is said
+	absent float64 // the same as a signal
+	begins bool    // the text begins with the verb of its sentences
+	gives  bool    // it gives what somebody says that is wanted
+}
+
+// The parts of the score that the parameters give: how much of the text the
+// capability explains, and whether it found all that it needs. They tell apart
+// what the words alone do not.
+const (
+	shareCovered  = 0.15
+	shareComplete = 0.3
+)
+
+// rate ranks for a part, reads the parameters of the first hits and ranks them
+// anew.
+func (s *sentenceReader) rate(p *part) readings {
+	tokens := s.m.Tokens[p.from:p.to]
+	hits, heard := s.search(p.from, p.to)
+	s.glosses.heard = s.glosses.heard || heard
+	tokens = s.glosses.search(p, hits, tokens)
+	of := readings{tokens: tokens, timed: s.timed(p), terms: text.FeaturesOf(tokens, s.x.words.values).Terms, heard: heard}
+	head, wanted := command.Head(s.x.tools.Lexicon, tokens), s.wanted(p)
+	for _, h := range hits[:min(len(hits), readDeeply)] {
+		r := rated{hit: h}
+		set, m := s.x.set(s.x.caps[h.number]), s.glosses.message(s.x.caps[h.number], s.m)
+		run := slot.Range{From: p.from, To: p.to}
+		r.filled = set.Fill(m, run, nil)
+		account.Calls(s.said, run.From, r.filled.Covered)
+		r.cover = coverage.Of(s.x.tools.Lexicon, set, m.Tokens[p.from:p.to], r.filled.Covered, of.timed)
+		r.silent = set.Absent(m, run, r.filled)
+		r.absent = s.absent(h, run, r)
+		r.score += shareCovered * r.cover.Share
+		if r.filled.Whole() {
+			r.score += shareComplete
+		}
+		if head != "" && slices.Contains(s.x.caps[h.number].begins, head) {
+			r.score += shareHead
+			r.begins = true
+		}
+		if s.gives(s.x.caps[h.number], wanted, r.filled) || s.handsOn(s.x.caps[h.number], run, r.filled) {
+			r.score += shareHead
+			r.gives = true
+		}
+		of.all = append(of.all, r)
+	}
+	slices.SortStableFunc(of.all, func(a, b rated) int { return cmp.Compare(b.score, a.score) })
+	return of
+}
+
+// absent tells how much silence about what a capability needs counts. One with
+// examples is asked for in their words and values may follow; of one that is only
+// described, a request that holds no values is rarely meant.
+func (s *sentenceReader) absent(h hit, run slot.Range, r rated) float64 {
+	c := s.x.caps[h.number]
+	if c.examples == 0 {
+		return s.x.set(c).Doubt(s.m, run, r.filled)
+	}
+	return r.silent * (1 - r.cover.Share)
+}
+
+// timed marks the tokens of a part that are numbers or dates.
+func (s *sentenceReader) timed(p *part) []bool {
+	out := make([]bool, p.to-p.from)
+	for _, e := range s.m.Entities {
+		for i := max(e.First, p.from); i <= min(e.Last, p.to-1); i++ {
+			out[i-p.from] = true
+		}
+	}
+	return out
+}
+
+// weighed gives each rated hit its confidence. By the shipped weights none gets
+// more than the first: the score ranks, they only tell how sure that is.
+func (s *sentenceReader) weighed(p *part, of readings) []Candidate {
+	out := make([]Candidate, 0, len(of.all))
+	most := 1.0
+	certainty, calibrates := s.certainty(of.heard)
+	foreign := of.foreign()
+	for k, r := range of.all {
+		conf := certainty.confidence(s.x.caps[r.number].examples == 0, s.x.signals(of, k))
+		learned := calibrates && s.x.caps[r.number].examples > 0
+		if !learned {
+			conf = min(conf, most)
+			most = conf
+		}
+		if k == 0 && of.heard && (r.begins || !foreign && of.leads(k) || s.saysAll(r)) {
+			// meaning agrees with the words, the verb does, or all words are known: it cannot
+			// make them less sure
+			conf = max(conf, s.x.calibration.confidence(s.x.caps[r.number].examples == 0, s.x.signals(of, k)))
+		}
+		if foreign && !r.begins {
+			conf = min(chance(s.x.senses.strange.odds(s.x.signals(of, k))), certainIdentifier)
+		}
+		if k == 0 && s.plainly(of) {
+			conf = max(conf, plainConfidence)
+		}
+		if first := !slices.ContainsFunc(of.all[:k], func(o rated) bool { return o.gives }); first && r.gives && len(r.filled.Missing) == 0 {
+			conf = max(conf, DefaultClarify) // worth a question at least
+		}
+		out = append(out, s.candidate(p, r, conf, learned, foreign))
+	}
+	sortCandidates(out)
+	return out
+}
+
+// saysAll tells a question in words that are known, with a value and all that is needed.
+func (s *sentenceReader) saysAll(r rated) bool {
+	return r.cover.Strange == 0 && r.cover.Asked > 0 && len(r.filled.Values) > 0 && len(r.filled.Missing) == 0 && !s.x.caps[r.number].entry.Policy.SideEffectClass.Writes()
+}
+
+// leads tells the candidate that is nearest in meaning.
+func (of readings) leads(k int) bool {
+	return !slices.ContainsFunc(of.all, func(o rated) bool { return o.meant > of.all[k].meant })
+}
+
+// plainConfidence is the least that the first candidate of a plain command gets.
+const plainConfidence = 0.8
+
+// plainly tells a command to read something that says all that is needed in words
+// that are known, and begins with the verb of no other candidate.
+func (s *sentenceReader) plainly(of readings) bool {
+	r := of.all[0]
+	return r.begins && len(r.filled.Missing) == 0 && r.cover.Strange == 0 && r.cover.Asked > 1 &&
+		!s.x.caps[r.number].entry.Policy.SideEffectClass.Writes() &&
+		!slices.ContainsFunc(of.all[1:], func(o rated) bool { return o.begins && len(o.filled.Missing) == 0 && o.score > r.score/2 })
+}
+
+// candidate turns a rated hit into a candidate, whose confidence is held to
+// what its words allow. learned tells that it was learned from this catalog, foreign that only
+// meaning tells what is wanted.
+func (s *sentenceReader) candidate(p *part, r rated, conf float64, learned, foreign bool) Candidate {
+	c := s.x.caps[r.number]
+	writes, anyValue := c.entry.Policy.SideEffectClass.Writes(), len(r.filled.Values) > 0
+	explained := r.cover.Explained
+	switch {
+	case r.exact:
+		conf = certainExample
+	case r.cover.Asked == 0 && c.examples > 0 && !learnsNothing(r): // "two weeks off for Ana from Monday": all of it are values that fit
+	case s.x.identifies(c, s.m, p):
+		conf = certainIdentifier
+	case r.against > r.best && r.against >= notLikeness:
+		conf = min(conf, notConfidence)
+	case foreign:
+		explained = r.cover.Content * conf // its words are none that are known
+	case writes:
+		conf = min(conf, r.cover.Limit(r.best, anyValue), r.cover.LimitForeign(anyValue, len(r.filled.Missing) == 0, slot.AskedWith(s.x.set(c)).Unnamed(r.filled.Missing), r.silent))
+	case !learned:
+		conf = min(conf, r.cover.Limit(r.best, anyValue))
+	}
+	out := Candidate{
+		Entry: c.entry, Confidence: conf, Score: r.score, Exact: r.exact,
+		Parameters: r.filled.Values, Evidence: r.filled.Evidence, Missing: r.filled.Missing,
+		mood: r.mood, nearest: r.best, begins: r.begins, gives: r.gives, explained: explained, contested: r.filled.Contested,
+	}
+	return out
+}
+
+// saysAll is how many values say all by themselves what is wanted.
+const saysAll = 3
+
+// learnsNothing tells values that leave open what is wanted: few of them, none that
+// is unmistakable, or some missing.
+func learnsNothing(r rated) bool { return len(r.filled.Values) < saysAll || typed(r.filled) == 0 }
+
+// identifies tells whether the text writes the capability's identifier.
+func (x *Index) identifies(c *indexed, m *slot.Message, p *part) bool {
+	name := c.entry.Capability.Name
+	if !strings.ContainsAny(name, "_.-") {
+		name = c.entry.Ref()
+	}
+	for _, ch := range m.Chunks {
+		if ch.First >= p.from && ch.Last < p.to && (strings.EqualFold(ch.Text, name) || strings.EqualFold(ch.Text, c.entry.Ref())) {
+			return true
+		}
+	}
+	return false
+}
+
+// valued tells a word that a value was read from.
+func (c Candidate) valued(t text.Token) bool {
+	for _, ev := range c.Evidence {
+		if t.Start >= ev.Span[0] && t.End <= ev.Span[1] {
+			return true
+		}
+	}
+	return false
+}
+
+// alternative describes a candidate for people.
+func (c Candidate) alternative() contracts.Alternative {
+	return contracts.Alternative{
+		Domain: c.Entry.Domain, Capability: c.Entry.Capability.Name,
+		Description: firstSentence(c.Entry.Capability.Description), Confidence: c.Confidence,
+	}
+}

@@ -1,0 +1,426 @@
+package local
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/manifold-run/manifold/contracts"
+	"github.com/manifold-run/manifold/intent/internal/account"
+	"github.com/manifold-run/manifold/intent/internal/command"
+	"github.com/manifold-run/manifold/intent/internal/lang"
+	"github.com/manifold-run/manifold/intent/internal/mood"
+	"github.com/manifold-run/manifold/intent/internal/piece"
+	"github.com/manifold-run/manifold/intent/internal/slot"
+	"github.com/manifold-run/manifold/intent/internal/text"
+)
+
+// readDeeply is how many candidates of a clause get their parameters filled.
+const readDeeply = 5
+
+// What a cut must gain, in content words: at a weak separator, at one with the
+// first word of a request behind it, and between sentences, of which one often
+// only says what the other is about.
+const (
+	splitCost    = 1
+	openerCost   = 0.3
+	sentenceCost = 0.5
+)
+
+// shareUnclear is what the content of a part counts that nobody would be asked
+// about.
+const shareUnclear = 0.1
+
+// clearAlone is the confidence from which a piece is a request by itself.
+const clearAlone = 0.6
+
+// heldConfidence is the most that an action gets which the words do not
+// plainly ask for.
+const heldConfidence = 0.6
+
+// notConfidence is the most that a capability gets for words that are closer to
+// one of its hard negatives than to its examples; notLikeness is how close that
+// must be.
+const (
+	notConfidence = 0.3
+	notLikeness   = 0.5
+)
+
+// sentenceReader finds the requests in one message.
+type sentenceReader struct {
+	x      *Index
+	q      Query
+	m      *slot.Message
+	pieces []piece.Piece
+	parts  map[[2]int]*part // by first and last piece
+	hear   hear             // nil without a scorer
+	// hearWord is the same for single words, with a bound of its own.
+	hearWord hear
+	// retracted tells that the message ends by taking back what it says.
+	retracted bool
+	glosses   glosses
+	// said is how the message is built.
+	said *account.Message
+}
+
+// part is a run of pieces read as one request.
+type part struct {
+	first, last int // pieces
+	from, to    int // tokens
+	candidates  []Candidate
+	// plain is the confidence of the best candidate before moods limit it.
+	plain     float64
+	explained float64
+	contested int
+	mood      mood.Mood // of the part in its sentence
+	own       mood.Mood // of its own words
+	// refused tells that the best candidate is what must not be done.
+	refused bool
+	// since and until are the tokens that are said of it, with those that command
+	// nothing by themselves.
+	since, until int
+	// apart are values that belong to others of several requests in the same words.
+	apart [][2]int
+	// clauses are the places of the clauses that it became.
+	clauses [2]int
+	source  string
+}
+
+// allowed tells whether a capability may be chosen at all.
+func (s *sentenceReader) allowed(c *indexed) bool {
+	if c.open && s.q.Domain == "" && len(s.q.Only) == 0 {
+		return true
+	}
+	meta := &c.entry.Capability.Metadata
+	if s.q.Domain != "" && c.entry.Domain != s.q.Domain {
+		return false
+	}
+	if len(s.q.Only) > 0 && !slices.Contains(s.q.Only, c.entry.Ref()) {
+		return false
+	}
+	if s.q.Phase != "" && len(meta.Phases) > 0 && !slices.Contains(meta.Phases, s.q.Phase) {
+		return false
+	}
+	return s.q.AnyRole || len(meta.AllowedRoles) == 0 || slices.ContainsFunc(meta.AllowedRoles, func(r string) bool { return slices.Contains(contracts.RolesIn(c.entry.Domain, s.q.Roles), r) })
+}
+
+// clauses cuts the message where that reads best.
+func (s *sentenceReader) clauses() []Clause {
+	if len(s.m.Tokens) == 0 {
+		return nil
+	}
+	return s.finish(s.propose())
+}
+
+// propose cuts the message where that reads best.
+func (s *sentenceReader) propose() []*part {
+	s.pieces = s.x.cutter.Cut(s.m)
+	if whole, ok := s.exactly(); ok {
+		return []*part{whole}
+	}
+	s.retracted = mood.TakesBack(s.x.tools.Lexicon, s.m.Tokens)
+	whole := s.pieces
+	s.pieces = s.spoken(whole)
+	parts := s.divide()
+	if len(parts) == 1 && len(s.pieces) < len(whole) && onlyTime(s, parts[0]) {
+		likeAll(s, parts[0])
+	}
+	if len(s.pieces) < len(whole) && !slices.ContainsFunc(parts, func(p *part) bool { return p.plain >= DefaultClarify }) {
+		s.pieces, s.parts = whole, map[[2]int]*part{} // what is told may say what is wanted
+		return s.divide()
+	}
+	return parts
+}
+
+// onlyTime tells a part that says nothing but when: "starting on Monday".
+func onlyTime(s *sentenceReader, p *part) bool {
+	for i, timed := range s.timed(p) {
+		if t := s.m.Tokens[p.from+i]; !timed && !t.Has(lang.Starts) && !s.x.tools.Lexicon.Light(t.Fold) {
+			return false
+		}
+	}
+	return true
+}
+
+// likeAll reads a part that says only when as what the whole message is most like: what
+// is told beside it says what is wanted.
+func likeAll(s *sentenceReader, p *part) {
+	whole := &part{to: len(s.m.Tokens)}
+	best := s.weighed(whole, s.rate(whole))
+	p.candidates = slices.DeleteFunc(p.candidates, func(c Candidate) bool { return len(best) == 0 || c.Entry != best[0].Entry })
+	p.plain = 0
+	if len(p.candidates) > 0 {
+		p.candidates[0].Confidence, p.plain = best[0].Confidence, best[0].Confidence
+	}
+}
+
+// divide cuts the pieces into requests.
+func (s *sentenceReader) divide() []*part {
+	if len(s.pieces) > piece.Most {
+		return s.singly()
+	}
+	s.pieces = slices.DeleteFunc(s.pieces, func(p piece.Piece) bool { return p.From >= p.To || s.x.cutter.Empty(s.m.Tokens[p.From:p.To]) })
+	if len(s.pieces) == 0 {
+		return s.light()
+	}
+	return s.best()
+}
+
+// spoken leaves out of the pieces what asks for nothing: courtesy at their ends,
+// reasons, and clauses that only tell something. A message of nothing else is
+// read whole.
+func (s *sentenceReader) spoken(pieces []piece.Piece) []piece.Piece {
+	silent := s.said.Silent()
+	for i := range silent { // "cancel, please, the leave" is one request
+		silent[i] = silent[i] && !s.said.Amid(i)
+	}
+	var out []piece.Piece
+	for _, p := range pieces {
+		rest := p
+		for rest.From < p.To {
+			for rest.From < p.To && silent[rest.From] {
+				rest.From++
+			}
+			rest.To = rest.From
+			for rest.To < p.To && !silent[rest.To] {
+				rest.To++
+			}
+			if rest.To > rest.From {
+				out = append(out, rest)
+			}
+			rest = piece.Piece{From: rest.To, Sentence: p.Sentence}
+		}
+	}
+	if len(out) == 0 {
+		return pieces
+	}
+	return out
+}
+
+// light reads a message of nothing but words of grammar, such as "where are you
+// from". It is a request only where a capability is asked for in such words.
+func (s *sentenceReader) light() []*part {
+	s.pieces = []piece.Piece{{To: len(s.m.Tokens), Joint: piece.Joint{Strong: true}}}
+	if whole := s.read(0, 0); whole.plain >= DefaultClarify {
+		return []*part{whole}
+	}
+	return nil
+}
+
+// exactly takes a message as one request that is an example word for word, beside what
+// is quoted.
+func (s *sentenceReader) exactly() (*part, bool) {
+	known := slices.ContainsFunc(s.x.saying(s.m.Tokens), func(n int32) bool { return s.x.caps[n] != nil && s.allowed(s.x.caps[n]) })
+	if !known {
+		return nil, false
+	}
+	s.pieces = []piece.Piece{{To: len(s.m.Tokens), Joint: piece.Joint{Strong: true}}}
+	return s.read(0, 0), true
+}
+
+// singly takes the sentences of a long message one by one, without trying
+// what belongs together.
+func (s *sentenceReader) singly() []*part {
+	rest := s.pieces[piece.Most:]
+	s.pieces = s.pieces[:piece.Most+1]
+	s.pieces[piece.Most].To = rest[len(rest)-1].To
+	out := make([]*part, 0, len(s.pieces))
+	for i := range s.pieces {
+		out = append(out, s.read(i, i))
+	}
+	return out
+}
+
+// best finds the division into runs of pieces that explains most content.
+func (s *sentenceReader) best() []*part {
+	n := len(s.pieces)
+	value := make([]float64, n+1)
+	from := make([]int, n+1)
+	for end := 1; end <= n; end++ {
+		value[end] = -1
+		for start := end - 1; start >= 0; start-- {
+			v := value[start] + s.worth(start, end-1)
+			if v > value[end]+1e-9 {
+				value[end], from[end] = v, start
+			}
+		}
+	}
+	var out []*part
+	for end := n; end > 0; end = from[end] {
+		out = append(out, s.read(from[end], end-1))
+	}
+	slices.Reverse(out)
+	return out
+}
+
+// worth is what reading a run of pieces as one request explains.
+func (s *sentenceReader) worth(first, last int) float64 {
+	if s.twoDeeds(first, last) || s.twoReads(first, last) {
+		return 0
+	}
+	p := s.read(first, last)
+	if len(p.candidates) == 0 {
+		return 0
+	}
+	v := p.plain * p.explained
+	if p.plain < DefaultClarify {
+		v *= shareUnclear
+	}
+	if first > 0 {
+		v -= s.cost(s.pieces[first])
+	}
+	v -= float64(p.contested)
+	if s.joinsSequence(first, last) {
+		v /= 2
+	}
+	return max(v, 0)
+}
+
+// twoDeeds tells whether a run holds two requests that nobody would say as one:
+// the second is what a clause such as "before you …" belongs to, or both are
+// commands of different kinds and one has an effect.
+func (s *sentenceReader) twoDeeds(first, last int) bool {
+	kin := s.commanded(first)
+	for k := first + 1; k <= last; k++ {
+		if s.pieces[k].Main {
+			return true
+		}
+		other := s.commanded(k)
+		if kin == 0 || other == 0 || kin&other != 0 {
+			continue
+		}
+		a, b := s.read(first, k-1), s.read(k, last)
+		if a.plain >= DefaultClarify && b.plain >= DefaultClarify && (a.writes() || b.writes()) {
+			return true
+		}
+	}
+	return false
+}
+
+// twoReads tells whether a run holds two questions, each of which says all that it
+// needs: "price of Apple and my alerts". What a capability of its own gives together,
+// such as "flights and fares", is one.
+func (s *sentenceReader) twoReads(first, last int) bool {
+	alone := func(p *part) bool {
+		return p.plain >= clearAlone && !p.writes() && len(p.candidates[0].Missing) == 0 && (s.names(p) || s.commanded(p.first) != 0)
+	}
+	for k := first + 1; k <= last; k++ {
+		a, b := s.read(first, k-1), s.read(k, last)
+		if !alone(a) || !alone(b) || a.candidates[0].Entry == b.candidates[0].Entry {
+			continue
+		}
+		whole := s.read(first, last)
+		if whole.plain < clearAlone || whole.candidates[0].Entry == a.candidates[0].Entry || whole.candidates[0].Entry == b.candidates[0].Entry {
+			return true
+		}
+	}
+	return false
+}
+
+// names tells a part with a word of some request beside its values.
+func (s *sentenceReader) names(p *part) bool {
+	covered := s.switches(p)
+	for i, t := range s.m.Tokens[p.from:p.to] {
+		if !covered[i] && s.x.cutter.Heads[t.Stem] && !s.x.tools.Lexicon.Light(t.Fold) && !text.Asks(t.Fold) {
+			return true
+		}
+	}
+	return false
+}
+
+// commanded gives the kinds of the verb that a piece begins with.
+func (s *sentenceReader) commanded(k int) lang.Kinds {
+	return command.Kin(s.x.tools.Lexicon, s.m.Tokens[s.pieces[k].From:s.pieces[k].To])
+}
+
+func (p *part) writes() bool {
+	return len(p.candidates) > 0 && p.candidates[0].Entry.Policy.SideEffectClass.Writes()
+}
+
+// cost is what cutting before a piece costs. A word such as "then" costs nothing,
+// the end of a sentence little; a piece that begins as requests do costs less than
+// one that could be the next value of a list.
+func (s *sentenceReader) cost(p piece.Piece) float64 {
+	switch {
+	case p.Sequence || p.Reverse || p.Main:
+		return 0
+	case p.Strong:
+		return sentenceCost
+	case s.x.cutter.Openers[s.m.Tokens[p.From].Fold]:
+		return openerCost
+	}
+	return splitCost
+}
+
+// joinsSequence tells whether a run holds a word such as "then" between two
+// pieces that are requests by themselves.
+func (s *sentenceReader) joinsSequence(first, last int) bool {
+	for k := first + 1; k <= last; k++ {
+		if (s.pieces[k].Sequence || s.pieces[k].Reverse) && s.read(first, k-1).plain >= clearAlone && s.read(k, last).plain >= clearAlone {
+			return true
+		}
+	}
+	return false
+}
+
+// read ranks and fills one run of pieces.
+func (s *sentenceReader) read(first, last int) *part {
+	key := [2]int{first, last}
+	if p, ok := s.parts[key]; ok {
+		return p
+	}
+	p := &part{first: first, last: last, from: s.pieces[first].From, to: s.pieces[last].To}
+	s.parts[key] = p
+	p.candidates = s.weighed(p, s.rate(p))
+	if len(p.candidates) > 0 {
+		best := p.candidates[0]
+		p.plain, p.explained, p.contested = best.Confidence, best.explained, best.contested
+		if idx, ok := s.x.refs[best.Entry.Ref()]; ok && informs(s, p, idx, &best) {
+			p.plain = min(p.plain, deedConfidence) // no request by itself
+		}
+	}
+	return p
+}
+
+// partEnd takes a closing sign along with the last word.
+func (s *sentenceReader) partEnd(p *part) int {
+	end := s.m.Tokens[p.to-1].End
+	rest := s.q.Message[end:]
+	return end + len(rest) - len(strings.TrimLeft(rest, "\"'”’»)]}%€£?"))
+}
+
+// order fills in which clauses must come before which.
+func (j judgement) order(parts []*part, clauses []Clause) {
+	after := func(i, j int) {
+		if !slices.Contains(clauses[i].After, j) {
+			clauses[i].After = append(clauses[i].After, j)
+		}
+	}
+	between := func(a, b *part) { // all of a come after all of b
+		for i := a.clauses[0]; i < a.clauses[1]; i++ {
+			for j := b.clauses[0]; j < b.clauses[1]; j++ {
+				after(i, j)
+			}
+		}
+	}
+	for k := 1; k < len(parts); k++ {
+		p := parts[k]
+		switch first := j.s.pieces[p.first]; {
+		case first.Reverse:
+			between(parts[k-1], p)
+		case first.Sequence:
+			between(p, parts[k-1])
+		}
+	}
+	for i := range clauses {
+		for j := range i {
+			if !writes(clauses[i]) && writes(clauses[j]) && !slices.Contains(clauses[j].After, i) {
+				after(i, j)
+			}
+		}
+		slices.Sort(clauses[i].After)
+	}
+}
+
+func writes(c Clause) bool {
+	return !c.Rejected && len(c.Candidates) > 0 && c.Candidates[0].Entry.Policy.SideEffectClass.Writes()
+}

@@ -1,0 +1,488 @@
+package local
+
+import (
+	"maps"
+	"slices"
+
+	"github.com/manifold-run/manifold/contracts"
+	"github.com/manifold-run/manifold/intent/internal/account"
+	"github.com/manifold-run/manifold/intent/internal/lang"
+	"github.com/manifold-run/manifold/intent/internal/mood"
+	"github.com/manifold-run/manifold/intent/internal/piece"
+	"github.com/manifold-run/manifold/intent/internal/slot"
+	"github.com/manifold-run/manifold/intent/internal/text"
+)
+
+// judgement finishes the proposals for one message.
+type judgement struct {
+	s *sentenceReader
+	// alone tells that the message has one request.
+	alone bool
+}
+
+// finish is the judgement that every engine's proposals go through: which parts of
+// the message ask for nothing, in which mood the others are said, which values the
+// words bear out, and what each word is to the best reading of each request.
+func (s *sentenceReader) finish(parts []*part) []Clause {
+	j := judgement{s: s}
+	parts = j.requests(parts)
+	j.alone = len(parts) == 1
+	held := restraint{s}
+	held.spreadMoods(parts)
+	for at, p := range parts {
+		held.limit(p)
+		j.heed(p)
+		j.complete(p)
+		j.refer(parts, at)
+	}
+	var out []Clause
+	for i, p := range parts {
+		first := len(out)
+		for _, one := range j.each(p) {
+			out = append(out, j.clause(one, parts, i))
+		}
+		p.clauses = [2]int{first, len(out)}
+	}
+	j.order(parts, out)
+	return out
+}
+
+// aheadOf is which share of the confidence of a reading by meaning all others have at
+// most, where nothing else can tell it from them.
+const aheadOf = 0.34
+
+// A reading that nothing else comes near needs less where nothing is asked for in the
+// language of the message.
+const farConfidence, farAheadOf = 0.2, 0.1
+
+// clearScore is the score of what is hardly ever meant otherwise, clearLead how far ahead of
+// all others it is, as a share: by words and by meaning together, whatever the confidence.
+const clearScore, clearLead = 2.1, 0.15
+
+// heed does what only looks and is said in words of which not enough is known, where its
+// meaning is nearest by far and all that is needed is said. What is held back comes near
+// nothing.
+func (j judgement) heed(p *part) {
+	if !j.s.glosses.heard || p.refused || len(p.candidates) == 0 {
+		return
+	}
+	best := &p.candidates[0]
+	if best.Held || best.Entry.Policy.SideEffectClass.Writes() || len(best.Missing) > 0 || !account.Worded(j.s.said, p.from, p.to, best.Evidence) {
+		return
+	}
+	next, score := 0.0, 0.0
+	for _, c := range p.candidates[1:] {
+		if !c.Held {
+			next, score = max(next, c.Confidence), max(score, c.Score)
+		}
+	}
+	idx, ok := j.s.x.refs[best.Entry.Ref()]
+	ahead := best.Confidence >= DefaultClarify && next <= aheadOf*best.Confidence
+	far := ok && j.s.stranger(idx, p.from) && best.Confidence >= farConfidence && next <= farAheadOf*best.Confidence
+	clear := best.Score >= clearScore && score <= (1-clearLead)*best.Score && best.Confidence != deedConfidence
+	if ahead || far || clear {
+		best.Confidence = max(best.Confidence, DefaultAccept)
+	}
+}
+
+// requests drops the parts that command nothing by themselves: they are said of the
+// request before them, or of the first one.
+func (j judgement) requests(parts []*part) []*part {
+	for _, p := range parts {
+		p.since, p.until = p.from, p.to
+	}
+	clear := func(p *part) bool {
+		return len(p.candidates) > 0 && p.plain >= DefaultClarify
+	}
+	if !slices.ContainsFunc(parts, clear) {
+		return parts
+	}
+	var out []*part
+	since := -1
+	for _, p := range parts {
+		switch {
+		case clear(p) && !account.Either(j.s.said, p.from) || j.commandsAt(p):
+			if since >= 0 {
+				p.since, since = since, -1
+			}
+			out = append(out, p)
+		case len(out) > 0:
+			out[len(out)-1].until = p.to
+		case since < 0:
+			since = p.from
+		}
+	}
+	return out
+}
+
+// commandsAt tells whether a part begins as requests do. "It should say …" says how what was
+// asked for before shall be.
+func (j judgement) commandsAt(p *part) bool {
+	if j.describes(p.from, p.to) {
+		return false
+	}
+	for i := p.from; i < p.to; i++ {
+		t := j.s.m.Tokens[i]
+		switch {
+		case j.s.x.cutter.Bids(t), t.Has(lang.Light):
+			return true
+		case !j.s.x.tools.Lexicon.Light(t.Fold) && !mood.Opening(t.Fold):
+			return false
+		}
+	}
+	return false
+}
+
+// clause makes what others see of a part.
+func (j judgement) clause(p *part, parts []*part, at int) Clause {
+	j.account(p, parts, at)
+	start, end := j.s.m.Tokens[p.from].Start, j.s.partEnd(p)
+	source := p.source
+	if source == "" {
+		source = sourceLocal
+	}
+	return Clause{
+		Text: text.Clean(j.s.q.Message[start:end]), Span: [2]int{start, end},
+		Candidates: p.candidates, Rejected: p.refused, Source: source,
+	}
+}
+
+// account says what each word of the message is to the best candidate of a part,
+// and takes back the values that the words do not bear out.
+func (j judgement) account(p *part, parts []*part, at int) {
+	if len(p.candidates) == 0 || p.candidates[0].Confidence < DefaultClarify && !p.candidates[0].Held && !j.hinted(p) {
+		return
+	}
+	best := &p.candidates[0]
+	idx, ok := j.s.x.refs[best.Entry.Ref()]
+	if !ok {
+		return
+	}
+	asked := slot.AskedWith(j.s.x.set(idx))
+	var others [][2]int
+	for k, o := range parts {
+		if k != at {
+			others = append(others, [2]int{o.since, o.until})
+		}
+	}
+	others = append(others, p.apart...)
+	read := func() account.Account {
+		return j.s.said.Of(account.Request{From: p.since, To: p.until, Values: j.valuesOf(asked, best), Knows: vocabulary{asked, idx, j.s, p.from}, Reads: !best.Entry.Policy.SideEffectClass.Writes(), Gives: best.gives, Kinds: len(asked.OpenKinds(best.Parameters)) > 0, Takes: asked.Takes(j.s.m, best.Parameters), Open: asked.Open(best.Parameters), Others: others})
+	}
+	a := read()
+	until := len(j.s.m.Tokens)
+	if at+1 < len(parts) {
+		until = parts[at+1].since
+	}
+	if j.grow([2]int{p.since, until}, asked, best, a) {
+		a = read()
+	}
+	if len(a.Misused) > 0 {
+		redirect(asked, best, a)
+		a = read()
+	}
+	if a.Retracted && !best.Exact {
+		best.Held, best.Note = true, mood.Retracted.Note()
+	}
+	best.Said, best.operated, best.excepted, best.unknown = j.sentence(a, best), a.Operated, a.Excepted, a.Unknown
+	best.lost = j.s.stranger(idx, p.from) && len(asked.OpenKinds(best.Parameters)) > 0 && best.Said.Marked()
+	switch {
+	case best.unraised > 0 && best.Said.Marked():
+		best.Confidence = best.unraised
+	case j.wordy(p, idx):
+		best.Confidence = min(best.Confidence, wordyConfidence)
+	case j.accounted(p, idx):
+		best.Confidence = max(best.Confidence, plainConfidence)
+	}
+}
+
+// wordyConfidence is the most that a write gets that says less than any of its
+// examples.
+const wordyConfidence = 0.7
+
+// wordy tells a write all of whose examples hold a number or a date, where the request
+// has neither and nothing but words that were taken as they stand: "warn the manager" is
+// no alert at a price.
+func (j judgement) wordy(p *part, of *indexed) bool {
+	best := &p.candidates[0]
+	if best.Exact || !best.Entry.Policy.SideEffectClass.Writes() || of.examples < fewestExamples || of.figures < of.examples || len(best.Missing) > 0 {
+		return false
+	}
+	for _, ev := range best.Evidence {
+		if !slot.Free(ev) {
+			return false
+		}
+	}
+	return !slices.Contains(j.s.timed(p), true)
+}
+
+// fewestExamples is how many examples show what all of them have.
+const fewestExamples = 3
+
+// unrivalled is which share of its confidence no other reading of a request has that
+// is sure because nothing of it is left.
+const unrivalled = 0.5
+
+// farScore is which share of its score a reading has at most that lacks something, where
+// another gives all that is wanted.
+const farScore = 0.67
+
+// accounted tells a write of which no word is left, in a strange language none but what
+// means much the same as its own words: its verb is the capability's,
+// all that it needs is said, and no other reading comes near.
+func (j judgement) accounted(p *part, of *indexed) bool {
+	best := &p.candidates[0]
+	if len(j.s.pieces) == 0 || !best.Entry.Policy.SideEffectClass.Writes() || best.Held || p.refused || len(best.Missing) > 0 || len(best.Evidence) == 0 || best.Confidence < DefaultClarify && !j.hinted(p) ||
+		len(best.Said.Unread(contracts.WordBinding)) > 0 || informs(j.s, p, of, best) || !j.s.stranger(of, p.from) && best.unknown {
+		return false
+	}
+	done := j.s.commanded(p.first)
+	if !best.begins && !best.gives && !best.told && done&of.kinds == 0 && !j.named(p) {
+		return false
+	}
+	return !slices.ContainsFunc(p.candidates[1:], func(o Candidate) bool {
+		idx, ok := j.s.x.refs[o.Entry.Ref()]
+		// What the verb does not ask for, and what gives nothing of it, come not near.
+		other := ok && done&of.kinds != 0 && done&idx.kinds == 0 || best.gives && (!o.gives && !o.Entry.Policy.SideEffectClass.Writes() || len(o.Missing) > 0 && o.Score < farScore*best.Score)
+		return !other && o.Confidence > unrivalled*best.Confidence
+	})
+}
+
+// hintedConfidence is the least that a request without a verb has that names what is wanted.
+const hintedConfidence = 0.2
+
+// hinted tells a request without a verb that may be sure once each of its words is read.
+func (j judgement) hinted(p *part) bool {
+	best := &p.candidates[0]
+	return best.Confidence >= hintedConfidence && len(best.Missing) == 0 && best.Entry.Policy.SideEffectClass.Writes() && j.named(p)
+}
+
+// fewestNamed is how many values say without a verb what is wanted.
+const fewestNamed = 3
+
+// named tells a request without a verb that names what is wanted and says several of its
+// values: "1 day off for Bruno on December 16".
+func (j judgement) named(p *part) bool {
+	best := &p.candidates[0]
+	typed := 0
+	for _, ev := range best.Evidence {
+		if slot.Typed(ev) || slot.Unmistakable(ev) {
+			typed++
+		}
+	}
+	if typed == 0 || len(best.Evidence) < fewestNamed {
+		return false
+	}
+	for i := p.from; i < p.to; i++ {
+		t := j.s.m.Tokens[i]
+		if !best.valued(t) && !t.Has(lang.Starts) && j.s.x.tools.Lexicon.Kin(t.Fold) != 0 {
+			return false
+		}
+	}
+	return true
+}
+
+// grow reads what is left of a name: what goes on right behind one that was taken as
+// it stands, and what stands behind a word such as "as".
+func (j judgement) grow(said [2]int, asked slot.Asked, best *Candidate, a account.Account) bool {
+	grown := false
+	take := func(name string, first, last int) {
+		if v, ev, ok := asked.Read(j.s.m, name, first, last); ok {
+			best.Parameters, best.Evidence = maps.Clone(best.Parameters), maps.Clone(best.Evidence)
+			best.Parameters[name], best.Evidence[name] = v, ev
+			best.Missing = slices.DeleteFunc(slices.Clone(best.Missing), func(m string) bool { return m == name })
+			grown = true
+		}
+	}
+	for _, v := range j.valuesOf(asked, best) {
+		next := v.Last + 1
+		if v.Loose && next < len(a.Classes) && a.Classes[next] == contracts.WordBinding {
+			last := max(slot.Grows(j.s.m, v.Last), account.NameEnd(j.s.said, v.First, next))
+			if last > v.Last && !slices.ContainsFunc(a.Classes[next:last+1], func(c contracts.WordClass) bool { return c == contracts.WordValue }) {
+				take(v.Parameter, v.First, last)
+			}
+		}
+	}
+	for i, class := range a.Classes {
+		as := account.Names(j.s.said, i)
+		if class == contracts.WordBinding && j.s.m.Tokens[i].Has(lang.As) {
+			as = i
+		}
+		name, first, last := asked.NamedAs(j.s.m, max(as, 0), best.Parameters)
+		if name == "" || as < 0 {
+			continue
+		}
+		last = max(last, account.NameEnd(j.s.said, first, last+1))
+		if said := a.Classes[first : last+1]; slices.Contains(said, contracts.WordBinding) && !slices.Contains(said, contracts.WordValue) {
+			take(name, first, last) // "under the name Customer help"
+		}
+	}
+	name := asked.Explains(best.Parameters)
+	if first, last, ok := account.Told(j.s.said, said[0], said[1], a.Classes); ok && name != "" {
+		take(name, first, last) // "retire it, the frame is bent"
+	}
+	return grown
+}
+
+// redirect takes back values that a word turns away from their parameter. A number
+// goes to the other end of the range, where there is one without a value.
+func redirect(asked slot.Asked, best *Candidate, a account.Account) {
+	values, evidence := map[string]any{}, map[string]contracts.Evidence{}
+	for name, v := range best.Parameters {
+		if slices.Contains(a.Misused, name) {
+			continue
+		}
+		values[name], evidence[name] = v, best.Evidence[name]
+	}
+	best.Parameters, best.Evidence = values, evidence
+	best.Missing = asked.Lacks(values, best.Missing)
+}
+
+// vocabulary is what a capability is asked for with.
+type vocabulary struct {
+	slot.Asked
+
+	of     *indexed
+	reader *sentenceReader
+	// from is the first token of the part.
+	from int
+}
+
+// Head tells a word that it is asked for with; of what only looks also one of another
+// language that says the same.
+func (v vocabulary) Head(t text.Token) bool {
+	return v.Asked.Head(t) || !v.of.entry.Policy.SideEffectClass.Writes() && v.reader.glosses.at(v.of, t.Start)
+}
+
+// Verbs are the stems that its sentences begin with.
+func (v vocabulary) Verbs() []string { return v.of.begins }
+
+// valuesOf gives the values of a candidate with their places.
+func (j judgement) valuesOf(asked slot.Asked, c *Candidate) []account.Value {
+	var out []account.Value
+	for name, ev := range c.Evidence {
+		first, last := j.s.m.TokensIn(ev.Span)
+		if last < first {
+			continue
+		}
+		if first > 0 && asked.Honoured(j.s.m, first) {
+			first--
+		}
+		v := account.Value{First: first, Last: last, Parameter: name, Up: asked.Bound(name), Stated: slices.Contains(c.stated, name)}
+		v.Start, v.End = asked.Period(name)
+		v.Loose = asked.Loose(name, ev)
+		_, v.List = c.Parameters[name].([]any)
+		out = append(out, v)
+	}
+	slices.SortFunc(out, func(a, b account.Value) int { return a.First - b.First })
+	return out
+}
+
+// sentence is the account as it travels with the intent.
+func (j judgement) sentence(a account.Account, c *Candidate) *contracts.Said {
+	out := &contracts.Said{Text: j.s.q.Message, Values: map[string]contracts.Provenance{}}
+	for i, class := range a.Classes {
+		t := j.s.m.Tokens[i]
+		if n := len(out.Words); n > 0 && out.Words[n-1].Class == class && out.Words[n-1].Parameter == a.Parameters[i] {
+			out.Words[n-1].Span[1] = t.End
+			continue
+		}
+		out.Words = append(out.Words, contracts.WordUse{Span: [2]int{t.Start, t.End}, Class: class, Parameter: a.Parameters[i]})
+	}
+	for name := range c.Parameters {
+		out.Values[name] = contracts.FromModel
+		switch ev, ok := c.Evidence[name]; {
+		case ok && ev.Kind == kindCarried:
+			out.Values[name] = contracts.FromCarried
+		case ok:
+			out.Values[name] = contracts.FromSaid
+		}
+	}
+	return out
+}
+
+// each cuts a part into several requests that are said with one verb.
+func (j judgement) each(p *part) []*part {
+	if len(p.candidates) == 0 || p.refused {
+		return []*part{p}
+	}
+	best := p.candidates[0]
+	idx, ok := j.s.x.refs[best.Entry.Ref()]
+	if !ok {
+		return []*part{p}
+	}
+	read := slot.Filled{Values: best.Parameters, Evidence: best.Evidence, Missing: best.Missing, Several: best.several}
+	either := func(i int) bool { return account.Either(j.s.said, i) }
+	shares := j.s.x.cutter.Shares(piece.Shared{Message: j.s.glosses.message(idx, j.s.m), Set: j.s.x.set(idx), Run: slot.Range{From: p.from, To: p.to}, Read: read, Either: either})
+	if len(shares) == 0 {
+		return []*part{p}
+	}
+	out := make([]*part, 0, len(shares))
+	for _, share := range shares {
+		q := *p
+		q.candidates, q.apart = slices.Clone(p.candidates), share.Apart
+		first := &q.candidates[0]
+		first.Parameters, first.Evidence, first.Missing = share.Values, share.Evidence, nil
+		out = append(out, &q)
+	}
+	return out
+}
+
+// complete fills the best candidate from free words. What tells candidates
+// apart is strong evidence alone: free words fit any of them.
+func (j judgement) complete(p *part) {
+	if len(p.candidates) == 0 || p.candidates[0].Confidence < DefaultClarify {
+		return
+	}
+	j.pointed(p)
+	best := &p.candidates[0]
+	idx, ok := j.s.x.refs[best.Entry.Ref()]
+	if !ok {
+		return
+	}
+	set, run := j.s.x.set(idx), slot.Range{From: p.from, To: p.to}
+	m := j.s.glosses.message(idx, j.s.m)
+	f := set.Complete(m, run, nil, set.Fill(m, run, nil))
+	best.Parameters, best.Evidence, best.Missing, best.several = f.Values, f.Evidence, f.Missing, f.Several
+	if name := slot.Verbatim(set); name != "" {
+		j.wholly(p, best, set, name)
+	}
+	if j.alone {
+		j.told(set, best, slot.Range{To: p.from})
+		j.told(set, best, slot.Range{From: p.to, To: len(j.s.m.Tokens)})
+	}
+	j.stated(p, best, set, m)
+	j.mentioned(p, best, set)
+}
+
+// wholly gives a parameter that takes the request in its own words what is said
+// beside it, too, unless that takes something back.
+func (j judgement) wholly(p *part, best *Candidate, set *slot.Set, name string) {
+	if j.retracts() {
+		best.Held, best.Note = true, mood.Retracted.Note()
+		return
+	}
+	since, until := p.since, p.until
+	if j.alone {
+		since, until = 0, len(j.s.m.Tokens)
+	}
+	around := append(slices.Clone(j.s.m.Tokens[since:p.from]), j.s.m.Tokens[p.to:until]...)
+	if len(around) == 0 || j.s.x.moods.Of(around, nil, true)&(mood.Retracted|mood.Negated) != 0 {
+		return
+	}
+	value, _ := slot.Whole(set, j.s.q.Message, j.s.m.Tokens, slot.Range{From: since, To: until})
+	_, evidence := slot.Whole(set, j.s.q.Message, j.s.m.Tokens, slot.Range{From: p.from, To: until})
+	best.Parameters[name], best.Evidence[name] = value, evidence
+}
+
+// retracts tells words such as "just kidding", which are no part of what they take
+// back.
+func (j judgement) retracts() bool {
+	for i := range j.s.m.Tokens {
+		hit, ok := lang.Find(&lang.Shipped().Operators, j.s.m.Tokens, i)
+		if ok && hit.Value == lang.NotMeant && !j.s.m.Tokens[i].Is(text.FormQuoted) {
+			return true
+		}
+	}
+	return false
+}

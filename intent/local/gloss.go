@@ -1,0 +1,104 @@
+package local
+
+import (
+	"maps"
+	"slices"
+
+	"github.com/manifold-run/manifold/intent/internal/gloss"
+	"github.com/manifold-run/manifold/intent/internal/meaning"
+	"github.com/manifold-run/manifold/intent/internal/slot"
+	"github.com/manifold-run/manifold/intent/internal/text"
+)
+
+// glosses read one message in the words of the capabilities of an index.
+type glosses struct {
+	s *sentenceReader
+	// heard tells that the scorer answers.
+	heard  bool
+	reader *gloss.Reader
+}
+
+// of gives the message as a capability reads it, and whether in other words.
+func (g *glosses) of(c *indexed) (*gloss.Message, bool) {
+	if g.s == nil || !g.heard || g.s.hearWord == nil || g.s.x.senses == nil {
+		return nil, false
+	}
+	if g.reader == nil {
+		g.reader = gloss.NewReader(g.s.m, g.s.x.tools.Lexicon, g.s.hearWord)
+	}
+	senses := g.s.x.senses
+	return g.reader.For(gloss.Ear{
+		Capability: c.number, Glossary: senses.glossaries[c.domain], Spoken: senses.spoken[c.domain], Writes: c.entry.Policy.SideEffectClass.Writes(), Aliased: slot.AskedWith(g.s.x.set(c)).Aliased,
+	})
+}
+
+// message is the message as a capability reads it; m where it stands as it is.
+func (g *glosses) message(c *indexed, m *slot.Message) *slot.Message {
+	if read, ok := g.of(c); ok {
+		return read.Message
+	}
+	return m
+}
+
+// at tells whether a capability reads the word that begins at a byte as another one.
+func (g *glosses) at(c *indexed, start int) bool {
+	read, ok := g.of(c)
+	return ok && read.At(start)
+}
+
+// search ranks the first hits anew, each in the words of its capability, and gives those
+// of the first one.
+func (g *glosses) search(p *part, hits []hit, tokens []text.Token) []text.Token {
+	if g.s == nil {
+		return tokens
+	}
+	first, v := hits[:min(len(hits), readDeeply)], []float32(nil)
+	for i, h := range first {
+		read, ok := g.of(g.s.x.caps[h.number])
+		if !ok {
+			continue
+		}
+		if v == nil {
+			v = g.s.vector(p.from, p.to)
+		}
+		again := g.s.x.search(g.s.said.Asking(read.Tokens[p.from:p.to], p.from), v, g.s.allowed)
+		if at := slices.IndexFunc(again, func(o hit) bool { return o.number == h.number }); at >= 0 {
+			first[i] = again[at]
+		}
+	}
+	if v == nil {
+		return tokens
+	}
+	sortHits(hits)
+	return g.message(g.s.x.caps[hits[0].number], g.s.m).Tokens[p.from:p.to]
+}
+
+// glossariesOf makes the glossaries of the domains that do not have every language.
+func glossariesOf(x *Index, spoken map[int32]map[int]bool, known *meaning.Library) map[int32]*gloss.Glossary {
+	words := map[int32]map[string]*gloss.Entry{}
+	for _, c := range x.caps {
+		if c == nil || len(spoken[c.domain]) == 0 || len(spoken[c.domain]) == len(x.tools.Lexicon.Languages) {
+			continue
+		}
+		if words[c.domain] == nil {
+			words[c.domain] = map[string]*gloss.Entry{}
+		}
+		for w, sort := range gloss.Words(c.entry.Capability, c.title) {
+			e := words[c.domain][w]
+			if e == nil {
+				e = &gloss.Entry{Fold: w, Vector: known.Vector(w), Of: map[int32]bool{}}
+				words[c.domain][w] = e
+			}
+			e.Sort, e.Of[c.number] = max(e.Sort, sort), true
+		}
+	}
+	out := map[int32]*gloss.Glossary{}
+	for domain, of := range words {
+		entries := make([]gloss.Entry, 0, len(of))
+		for _, w := range slices.Sorted(maps.Keys(of)) {
+			entries = append(entries, *of[w])
+		}
+		out[domain] = gloss.NewGlossary(entries)
+	}
+	return out
+}

@@ -1,0 +1,108 @@
+package local
+
+import (
+	"slices"
+
+	"github.com/manifold-run/manifold/intent/internal/command"
+	"github.com/manifold-run/manifold/intent/internal/lang"
+	"github.com/manifold-run/manifold/intent/internal/slot"
+	"github.com/manifold-run/manifold/intent/internal/text"
+)
+
+// shareHead is what it counts that a text begins with the verb that sentences
+// of a capability begin with: the verb says what is wanted, while the same word
+// inside a description, such as the "request" that is cancelled, does not.
+const shareHead = 0.12
+
+// begun notes the verb that an example or a name begins with, and what it is done to.
+func (b *builder) begun(c *indexed, tokens []text.Token) {
+	c.deeds = c.deeds.With(command.Root(b.x.tools.Lexicon, tokens), command.Object(b.x.tools.Lexicon, tokens))
+	if head := command.Head(b.x.tools.Lexicon, tokens); head != "" && !slices.Contains(c.begins, head) {
+		c.begins, c.kinds = append(c.begins, head), c.kinds|b.x.tools.Lexicon.Kin(head).Asked()
+	}
+}
+
+// wanted are the kinds of verbs that a part stands for which says what somebody wants
+// or needs: 0 where it commands something, or says no such thing.
+func (s *sentenceReader) wanted(p *part) lang.Kinds {
+	if s.said == nil || !s.said.Wants(p.from, p.to) {
+		return 0
+	}
+	return lang.KindOf("request") | lang.KindOf("reserve") | lang.KindOf("create") | lang.KindOf("buy")
+}
+
+// gives tells a capability that gives what is wanted, with a value of it that is hardly
+// anything else.
+func (s *sentenceReader) gives(c *indexed, wanted lang.Kinds, f slot.Filled) bool {
+	if wanted == 0 || !c.entry.Policy.SideEffectClass.Writes() || c.kinds&wanted == 0 {
+		return false
+	}
+	for _, ev := range f.Evidence {
+		if slot.Typed(ev) || slot.Unmistakable(ev) {
+			return true
+		}
+	}
+	return false
+}
+
+// handsOn tells a capability that hands on what is said, in words that begin with a verb
+// of telling and hold what is to be said.
+func (s *sentenceReader) handsOn(c *indexed, run slot.Range, f slot.Filled) bool {
+	return c.entry.Policy.SideEffectClass.Writes() && c.kinds&(lang.KindOf("send")|lang.KindOf("notify")) != 0 && slot.Tells(s.x.set(c), s.m, run, f)
+}
+
+// lacking raises what is asked for by a verb and by what it is done to, where no other
+// reading has both and something that it needs is not said: no example shows how that
+// sounds, and all that comes of it is the question what is missing. Another verb of the
+// same kind will do. Words that are left over take it back.
+func (s *sentenceReader) lacking(p *part) {
+	tokens := s.m.Tokens[p.from:p.to]
+	root, object, kin := command.Root(s.x.tools.Lexicon, tokens), command.Object(s.x.tools.Lexicon, tokens), s.commanded(p.first)
+	said := func(of *indexed) bool { return of.deeds.Done(root, object) }
+	akin := func(of *indexed) bool { return of.kinds&kin != 0 && of.deeds.DoneTo(object) }
+	about := func(of *indexed) bool { return of.deeds.DoneTo(object) }
+	c := s.only(p, said)
+	if alone := s.only(p, akin); c == nil && (kin&lang.KindOf("change") == 0 || alone == s.only(p, about)) {
+		c = alone // "change the booking" may be anything that a booking has
+	}
+	if c != nil && len(c.Missing) > 0 && c.Confidence < plainConfidence && !s.figures(p, c) {
+		c.Confidence, c.unraised = plainConfidence, c.Confidence
+	}
+}
+
+// figures tells a part with a number or a day that is no value of a candidate: it may be what
+// is missing, in another unit or of another kind.
+func (s *sentenceReader) figures(p *part, c *Candidate) bool {
+	for i, timed := range s.timed(p) {
+		if timed && !c.valued(s.m.Tokens[p.from+i]) {
+			return true
+		}
+	}
+	return false
+}
+
+// only gives the one candidate of a part that something is true of.
+func (s *sentenceReader) only(p *part, is func(*indexed) bool) (only *Candidate) {
+	for k := range p.candidates {
+		c := &p.candidates[k]
+		if of, ok := s.x.refs[c.Entry.Ref()]; ok && !c.Held && is(of) {
+			if only != nil {
+				return nil
+			}
+			only = c
+		}
+	}
+	return only
+}
+
+// clearBefore is how far another candidate with the same verb must be behind.
+const clearBefore = 0.2
+
+// askedAnyway tells a clause that begins with the verb of its best candidate and
+// of no other near it, where something must be asked for first. That question shows what
+// was understood, so nobody needs to be asked before which one is meant.
+func askedAnyway(c Clause) bool {
+	best := c.Candidates[0]
+	return (best.begins && best.Confidence >= clearAlone || best.gives) && len(best.Missing) > 0 &&
+		!slices.ContainsFunc(c.Candidates[1:], func(o Candidate) bool { return o.begins && o.Confidence > best.Confidence-clearBefore })
+}

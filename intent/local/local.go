@@ -1,0 +1,169 @@
+package local
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/manifold-run/manifold/contracts"
+	"github.com/manifold-run/manifold/intent/internal/account"
+	"github.com/manifold-run/manifold/intent/internal/latest"
+	"github.com/manifold-run/manifold/intent/internal/meaning"
+	"github.com/manifold-run/manifold/intent/internal/slot"
+)
+
+// sourceLocal names the local matcher in intents.
+const sourceLocal = "local"
+
+// Local is the matcher that works from the manifests alone. It keeps the
+// indexes of the last few snapshots.
+type Local struct {
+	tools *slot.Tools
+	keep  int
+	// scorer and library know what texts mean; nil without. told is told whether
+	// the scorer gave the vectors of a catalog.
+	scorer  Scorer
+	library *meaning.Library
+	told    func(error)
+	// shelf keeps what was learned; nil for none.
+	shelf Shelf
+	// prior is the share of messages that are meant for no capability.
+	prior float64
+
+	// mu guards recent and turn; indexes are built outside of it.
+	mu     sync.Mutex
+	recent []*slotted
+
+	background latest.Worker[*contracts.Catalog]
+}
+
+// slotted is the place of one index, which the first caller fills.
+type slotted struct {
+	snapshot string
+	once     sync.Once
+	index    atomic.Pointer[Index]
+}
+
+var _ Matcher = (*Local)(nil)
+
+// NewLocal makes a matcher that keeps the indexes of the given number of
+// snapshots; 0 keeps the default number.
+func NewLocal(snapshots int) *Local {
+	l := &Local{tools: slot.NewTools(), keep: max(cmp.Or(snapshots, DefaultSnapshots), 1), prior: DefaultOutOfScope}
+	l.background.Do = l.settleLatest
+	return l
+}
+
+// Index gives the index of a catalog, building it on first use. Two callers
+// with the same snapshot share one build. A catalog without a snapshot is not
+// kept.
+func (l *Local) Index(catalog *contracts.Catalog) *Index {
+	if catalog.Snapshot == "" {
+		return l.build(catalog)
+	}
+	place, before := l.place(catalog.Snapshot)
+	place.once.Do(func() {
+		x, ok := before.patch(catalog)
+		if !ok {
+			x = l.build(catalog)
+		}
+		place.index.Store(x)
+		l.background.Want(catalog)
+	})
+	return place.index.Load()
+}
+
+// build makes an index from nothing. What the shipped weights tell is meant for
+// the default share of messages for nobody.
+func (l *Local) build(catalog *contracts.Catalog) *Index {
+	x := newIndex(catalog, l.tools)
+	x.calibration.shift(odds(DefaultOutOfScope) - odds(l.prior))
+	return x
+}
+
+// place finds or makes the place of a snapshot and moves it to the front; it
+// gives the latest other index too, if there is one.
+func (l *Local) place(snapshot string) (*slotted, *Index) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	at := slices.IndexFunc(l.recent, func(s *slotted) bool { return s.snapshot == snapshot })
+	place := &slotted{snapshot: snapshot}
+	if at >= 0 {
+		place = l.recent[at]
+		l.recent = slices.Delete(l.recent, at, at+1)
+	}
+	var before *Index
+	if len(l.recent) > 0 {
+		before = l.recent[0].index.Load()
+	}
+	l.recent = slices.Insert(l.recent, 0, place)
+	if len(l.recent) > l.keep {
+		l.recent = l.recent[:l.keep]
+	}
+	return place, before
+}
+
+// Match reads a message.
+func (l *Local) Match(ctx context.Context, q Query) ([]Clause, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, contracts.Errorf(contracts.CodeUnavailable, "read the message: %w", err)
+	}
+	x := l.Index(q.Catalog)
+	s := newReader(x, l.tools, q)
+	s.hear, s.hearWord = l.hearing(ctx), l.hearing(ctx)
+	return s.clauses(), nil
+}
+
+// fill reads the parameters of one capability from a text.
+func (l *Local) fill(entry *contracts.CapabilityEntry, message string, only []string, now time.Time) slot.Filled {
+	return l.slots(entry).Answer(l.tools.Read(message, now), only)
+}
+
+// slots finds the compiled parameters of an entry in the recent indexes, or
+// compiles them.
+func (l *Local) slots(entry *contracts.CapabilityEntry) *slot.Set {
+	l.mu.Lock()
+	recent := slices.Clone(l.recent)
+	l.mu.Unlock()
+	for _, place := range recent {
+		if x := place.index.Load(); x != nil {
+			if c, ok := x.refs[entry.Ref()]; ok && c.entry == entry {
+				return x.set(c)
+			}
+		}
+	}
+	return slot.Compile(l.tools, entry, "", nil)
+}
+
+// newReader reads a message against an index.
+func newReader(x *Index, tools *slot.Tools, q Query) *sentenceReader {
+	s := &sentenceReader{x: x, q: q, m: tools.Read(q.Message, q.Now), parts: map[[2]int]*part{}}
+	x.words.mend(tools.Lexicon, s.m.Doc)
+	s.glosses.s = s
+	s.said = account.Read(tools.Lexicon.Lexica, q.Message, s.m.Tokens, s.m.Entities,
+		func(i int) bool { return x.cutter.Bids(s.m.Tokens[i]) }, func(from, to int) bool { return x.moods.Begins(s.m.Tokens[from:to]) })
+	return s
+}
+
+// retold reads a clause of a message as a capability that a person chose.
+func (l *Local) retold(catalog *contracts.Catalog, entry *contracts.CapabilityEntry, message, clause string, now time.Time) Candidate {
+	s := newReader(l.Index(catalog), l.tools, Query{Message: message, Catalog: catalog, Now: now})
+	p := &part{to: len(s.m.Tokens)}
+	if at := strings.Index(message, clause); at >= 0 {
+		if first, last := s.m.TokensIn([2]int{at, at + len(clause)}); last >= first {
+			p.from, p.to = first, last+1
+		}
+	}
+	p.since, p.until = p.from, p.to
+	p.candidates = []Candidate{{Entry: entry, Confidence: 1, Parameters: map[string]any{}, Evidence: map[string]contracts.Evidence{}}}
+	if p.to > p.from {
+		j := judgement{s: s, alone: p.from == 0 && p.to == len(s.m.Tokens)}
+		j.complete(p)
+		j.account(p, []*part{p}, 0)
+	}
+	return p.candidates[0]
+}

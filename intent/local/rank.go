@@ -1,0 +1,447 @@
+package local
+
+import (
+	"cmp"
+	"math"
+	"slices"
+
+	"github.com/manifold-run/manifold/intent/internal/command"
+	"github.com/manifold-run/manifold/intent/internal/lang"
+	"github.com/manifold-run/manifold/intent/internal/mend"
+	"github.com/manifold-run/manifold/intent/internal/mood"
+	"github.com/manifold-run/manifold/intent/internal/sparse"
+	"github.com/manifold-run/manifold/intent/internal/text"
+	"github.com/manifold-run/manifold/intent/internal/value"
+)
+
+// The parts of the score: the centroid of a capability's sentences counts one,
+// the words of its document by BM25, and its best single sentence.
+const (
+	shareBM25 = 0.5
+	shareBest = 0.6
+	// Trained weights leave less for single sentences to tell.
+	shareBestTrained = 0.4
+	shareName        = 0.3 // of a domain that the message names
+	// What the likeness of vectors counts, to the weights of a capability and to
+	// its most similar example.
+	shareMeant = 2.0
+	shareAlike = 0.2
+)
+
+// shortlist is how many capabilities are compared sentence by sentence.
+const shortlist = 50
+
+// hitSharpness is how much a difference in likeness counts in the share of a hit
+// among all.
+const hitSharpness = 20
+
+// hit is a capability with what speaks for it.
+type hit struct {
+	number   int32
+	centroid float64
+	best     float64   // likeness to the most similar sentence
+	against  float64   // likeness to the most similar hard negative
+	mood     mood.Mood // of the most similar sentence
+	claim    float64   // the centroid, or nothing where the verb is of another kind
+	softmax  float64   // share among the hits, by claims
+	rival    float64   // the best claim of the others
+	amount   float64   // BM25 by itself
+	outside  float64   // how much better the best that may not be chosen fits, as a share
+	exact    bool
+	score    float64
+	// By meaning, where there is a vector: likeness to the weights, to the most
+	// similar example, and the share among the hits.
+	meant, alike, meantShare float64
+}
+
+// vector is a request in the features of the index.
+type vector struct {
+	features []int32 // words, then characters
+	words    int
+	wordNorm float32
+	charNorm float32
+	terms    []int32
+}
+
+// scratch is the working memory of one search.
+type scratch struct {
+	vector []float32 // of each capability
+	bm25   []float32
+	meant  []float32 // likeness by meaning; empty without a vector
+	marks  []uint32  // of each feature: the round in which the request had it
+	round  uint32
+}
+
+func (x *Index) newScratch() *scratch {
+	return &scratch{
+		vector: make([]float32, len(x.caps)), bm25: make([]float32, len(x.caps)), marks: make([]uint32, len(x.words.idf)),
+	}
+}
+
+// mark notes the features of a request.
+func (s *scratch) mark(features []int32) {
+	s.round++
+	if s.round == 0 {
+		clear(s.marks)
+		s.round = 1
+	}
+	for _, id := range features {
+		s.marks[id] = s.round
+	}
+}
+
+func (x *wording) vectorOf(tokens []text.Token) vector {
+	f := text.FeaturesOf(x.respelled(tokens), x.values)
+	var v vector
+	for _, h := range f.Words {
+		if id, ok := x.features[h]; ok && x.idf[id] > 0 {
+			v.features = append(v.features, id)
+		}
+	}
+	v.words = len(v.features)
+	for _, h := range f.Chars {
+		if id, ok := x.features[h]; ok && x.idf[id] > 0 {
+			v.features = append(v.features, id)
+		}
+	}
+	for _, h := range f.Terms {
+		if id, ok := x.features[h]; ok {
+			v.terms = append(v.terms, id)
+		}
+	}
+	v.wordNorm = x.inverseNorm(v.features[:v.words])
+	v.charNorm = x.inverseNorm(v.features[v.words:])
+	return v
+}
+
+// likelier is how many times more often one of several words must be used to
+// be what a mistyped one is meant for.
+const likelier = 4
+
+// maxRespelled bounds how many words of a text are looked at for typing errors.
+const maxRespelled = 128
+
+// respelled reads words that no capability has, and that are one typing error
+// away from one that some have, as that word. This ranks; what a capability
+// knows of a request is told by how it is written.
+func (x *wording) respelled(tokens []text.Token) []text.Token {
+	var out []text.Token
+	for i, t := range tokens {
+		if i >= maxRespelled || !text.Spellable(t) {
+			continue
+		}
+		if x.has(t) {
+			continue
+		}
+		if w, ok := x.meant(t.Fold); ok {
+			if out == nil {
+				out = slices.Clone(tokens)
+			}
+			out[i] = t.Respelled(w)
+		}
+	}
+	if out == nil {
+		return tokens
+	}
+	return out
+}
+
+// mend reads mistyped words of a message as those that they are meant for, for whatever
+// reads it: they ask for what is asked for in the words of the catalog. Values are given as
+// they were written.
+func (x *wording) mend(lexicon *text.Lexicon, d *value.Doc) {
+	tokens := d.Tokens
+	for i, t := range tokens[:min(len(tokens), maxRespelled)] {
+		if x.has(t) || !mend.Plain(tokens, i) {
+			continue
+		}
+		if w, ok := mend.InFull(lexicon, d, i, x.has); ok {
+			tokens[i] = t.Respelled(w)
+			continue
+		}
+		if !mend.Mendable(lexicon, t) {
+			continue
+		}
+		if w, ok := x.meant(t.Fold); ok {
+			tokens[i] = t.Respelled(w)
+		}
+	}
+}
+
+// has tells a word that some capability has.
+func (x *wording) has(t text.Token) bool {
+	_, known := x.features[text.WordFeature(t.Stem)]
+	return known
+}
+
+// meant gives the word that a mistyped one is meant for, if that is clear.
+func (x *wording) meant(fold string) (string, bool) {
+	best, first, second := "", float32(math.MaxFloat32), float32(math.MaxFloat32)
+	for _, s := range x.spellers {
+		for _, w := range s.Near(fold) {
+			id, ok := x.features[text.WordFeature(text.Token{}.Respelled(w).Stem)]
+			if !ok {
+				continue
+			}
+			switch rare := x.idf[id]; {
+			case rare < first:
+				best, first, second = w, rare, first
+			case w != best:
+				second = min(second, rare)
+			}
+		}
+	}
+	return best, best != "" && second-first >= float32(math.Log(likelier))
+}
+
+// search ranks the allowed capabilities for a run of tokens.
+// With a vector of what they mean that counts too.
+func (x *Index) search(tokens []text.Token, means []float32, allowed func(*indexed) bool) []hit {
+	s, ok := x.scratch.Get().(*scratch)
+	if !ok {
+		s = x.newScratch()
+	}
+	defer x.scratch.Put(s)
+	v := x.words.vectorOf(tokens)
+	x.score(s, v)
+	x.senses.score(s, means)
+	hits, outside := x.firstStage(s, allowed)
+	claimed(x, hits, tokens)
+	compare(hits, outside)
+	x.secondStage(s, hits, v)
+	x.senses.compare(hits, means)
+	x.named(hits, tokens)
+	x.sayExactly(&hits, tokens, allowed)
+	sortHits(hits)
+	return hits
+}
+
+// score fills in the likeness of every capability to a request.
+func (x *Index) score(s *scratch, v vector) {
+	clear(s.vector)
+	clear(s.bm25)
+	for k, id := range v.features {
+		w := x.words.idf[id] * v.wordNorm / 2
+		if k >= v.words {
+			w = x.words.idf[id] * v.charNorm / 2
+		}
+		for _, m := range x.vectors {
+			caps, weights := m.Row(id)
+			for i, number := range caps {
+				s.vector[number] += float32(w * weights[i])
+			}
+		}
+	}
+	for _, id := range v.terms {
+		for _, m := range x.bm25 {
+			caps, weights := m.Row(id)
+			for i, number := range caps {
+				s.bm25[number] += weights[i]
+			}
+		}
+	}
+}
+
+// place is where a capability stands before sentences are compared.
+type place struct {
+	number int32
+	score  float64
+}
+
+// firstStage keeps the best by centroid and words, and gives the score of the best that
+// may not be chosen.
+func (x *Index) firstStage(s *scratch, allowed func(*indexed) bool) ([]hit, float64) {
+	var top float32
+	for _, b := range s.bm25 {
+		top = max(top, b)
+	}
+	kept := make([]place, 0, shortlist+1)
+	floor, outside := 0.0, 0.0
+	for number, c := range x.caps {
+		score := float64(s.vector[number])
+		if top > 0 {
+			score += shareBM25 * float64(s.bm25[number]/top)
+		}
+		if len(s.meant) > 0 {
+			score += shareMeant * float64(s.meant[number])
+		}
+		// Who is allowed is asked last: most are too far down anyway.
+		if score <= floor || c == nil {
+			continue
+		}
+		if !allowed(c) {
+			outside = max(outside, score)
+			continue
+		}
+		at, _ := slices.BinarySearchFunc(kept, score, func(p place, score float64) int { return cmp.Or(cmp.Compare(score, p.score), -1) })
+		if kept = slices.Insert(kept, at, place{c.number, score}); len(kept) > shortlist {
+			kept = kept[:shortlist]
+			floor = kept[shortlist-1].score
+		}
+	}
+	hits := make([]hit, len(kept), len(kept)+1)
+	for i, p := range kept {
+		hits[i] = hit{number: p.number, centroid: float64(s.vector[p.number]), score: p.score, amount: float64(s.bm25[p.number])}
+	}
+	return hits, outside
+}
+
+// claimed says how much of what speaks for a hit counts among the others. Where a command
+// begins with a verb that only looks, nothing is claimed by what has an effect and no such
+// verb; nor is it by what has none, where the verb takes away and is another hit's.
+func claimed(x *Index, hits []hit, tokens []text.Token) {
+	kin := command.Kin(x.tools.Lexicon, tokens)
+	akin := func(h hit) bool { return x.caps[h.number].kinds&kin != 0 }
+	looks, takes := kin == lang.KindOf("show"), kin&(lang.KindOf("delete")|lang.KindOf("cancel")|lang.KindOf("copy")) != 0 && slices.ContainsFunc(hits, akin)
+	for i := range hits {
+		h := &hits[i]
+		h.claim = h.centroid
+		if !akin(*h) && (takes || looks && x.caps[h.number].entry.Policy.SideEffectClass.Writes()) {
+			h.claim = min(h.claim, 0)
+		}
+	}
+	if takes {
+		misdone(x, hits, kin, command.Object(x.tools.Lexicon, tokens))
+	}
+}
+
+// misdone leaves no claim to what takes something else away than the words behind the verb
+// name, where these are what it is for another hit: "delete the chatflow" deletes none of
+// its messages.
+func misdone(x *Index, hits []hit, kin lang.Kinds, object []text.Token) {
+	if !slices.ContainsFunc(hits, func(h hit) bool { c := x.caps[h.number]; return c.kinds&kin != 0 && c.deeds.DoneTo(object) }) {
+		return
+	}
+	for i := range hits {
+		h := &hits[i]
+		if c := x.caps[h.number]; c.kinds&kin != 0 && len(c.deeds) > 0 && !c.deeds.DoneTo(object) {
+			h.claim, h.score = min(h.claim, 0), h.score-h.centroid
+		}
+	}
+}
+
+// compare tells each hit how it stands among the others, and to what may not
+// be chosen.
+func compare(hits []hit, outside float64) {
+	var first, second, sum float64
+	for _, h := range hits {
+		if h.claim > first {
+			first, second = h.claim, first
+		} else {
+			second = max(second, h.claim)
+		}
+	}
+	for _, h := range hits {
+		sum += math.Exp(hitSharpness * (h.claim - first))
+	}
+	for i := range hits {
+		h := &hits[i]
+		h.outside = max(0, outside-h.score) / max(outside, h.score)
+		h.softmax, h.rival = math.Exp(hitSharpness*(h.claim-first))/sum, first
+		if h.claim == first {
+			h.rival = second
+		}
+	}
+}
+
+// secondStage compares with single sentences.
+func (x *Index) secondStage(in *scratch, hits []hit, v vector) {
+	in.mark(v.features)
+	for i := range hits {
+		h := &hits[i]
+		c := x.caps[h.number]
+		for d := c.firstDoc; d < c.lastDoc; d++ {
+			s := &x.docs[d]
+			like := x.words.likeness(s, v, in)
+			if d >= c.firstNot {
+				h.against = max(h.against, like)
+			} else if like > h.best {
+				h.best, h.mood = like, s.mood
+			}
+		}
+		h.score += x.shareBest * h.best
+		if h.against > h.best {
+			h.score -= x.shareBest * h.against
+		}
+	}
+}
+
+// likeness is the mean of the cosines over words and over characters.
+func (x *wording) likeness(s *sentence, v vector, in *scratch) float64 {
+	var words, chars float32
+	for _, id := range s.features[:s.words] {
+		if in.marks[id] == in.round {
+			words += x.idf[id] * x.idf[id]
+		}
+	}
+	for _, id := range s.features[s.words:] {
+		if in.marks[id] == in.round {
+			chars += x.idf[id] * x.idf[id]
+		}
+	}
+	return float64(words*s.wordNorm*v.wordNorm+chars*s.charNorm*v.charNorm) / 2
+}
+
+// named lifts the capabilities of a domain that the message names. One that
+// uses the domain's name as a word of its own is lifted too: there it tells
+// nothing.
+func (x *Index) named(hits []hit, tokens []text.Token) {
+	for d, domain := range x.domains {
+		phrase, ok := domain.in(tokens)
+		if !ok {
+			continue
+		}
+		terms := x.words.vectorOf(phrase).terms
+		for i := range hits {
+			if x.caps[hits[i].number].domain == int32(d) || len(terms) > 0 && x.uses(hits[i].number, terms) {
+				hits[i].score += shareName
+			}
+		}
+	}
+}
+
+// uses tells whether the document of a capability has all of the words.
+func (x *Index) uses(number int32, terms []int32) bool {
+	return !slices.ContainsFunc(terms, func(id int32) bool {
+		return !slices.ContainsFunc(x.bm25, func(m sparse.Matrix) bool { return m.Has(id, number) })
+	})
+}
+
+// in gives the tokens that name the domain.
+func (d domainName) in(tokens []text.Token) ([]text.Token, bool) {
+	for _, phrase := range d.phrases {
+		for i := 0; i+len(phrase) <= len(tokens); i++ {
+			k := 0
+			for k < len(phrase) && tokens[i+k].Fold == phrase[k] {
+				k++
+			}
+			if k == len(phrase) {
+				return tokens[i : i+k], true
+			}
+		}
+	}
+	return nil, false
+}
+
+// sayExactly marks the capabilities whose example or name the text is, word
+// for word.
+func (x *Index) sayExactly(hits *[]hit, tokens []text.Token, allowed func(*indexed) bool) {
+	for _, number := range x.saying(tokens) {
+		if c := x.caps[number]; c == nil || !allowed(c) {
+			continue
+		}
+		at := slices.IndexFunc(*hits, func(h hit) bool { return h.number == number })
+		if at < 0 {
+			*hits = append(*hits, hit{number: number})
+			at = len(*hits) - 1
+		}
+		(*hits)[at].exact = true
+		(*hits)[at].score++
+	}
+}
+
+func sortHits(hits []hit) {
+	slices.SortFunc(hits, func(a, b hit) int {
+		return cmp.Or(cmp.Compare(b.score, a.score), cmp.Compare(a.number, b.number))
+	})
+}

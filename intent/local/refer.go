@@ -1,0 +1,61 @@
+package local
+
+import (
+	"maps"
+	"slices"
+
+	"github.com/manifold-run/manifold/contracts"
+	"github.com/manifold-run/manifold/intent/internal/carry"
+	"github.com/manifold-run/manifold/intent/internal/lang"
+	"github.com/manifold-run/manifold/intent/internal/text"
+)
+
+// kindCarried is the evidence of a value that a word such as "her" stands for, and
+// carriedValue how sure that is.
+const (
+	kindCarried  = carry.Kind
+	carriedValue = 0.9
+)
+
+// refer gives what a part lacks from the request before it, where a word such as "her"
+// stands for it: "show Ana's balance, then request 2 days off for her". The one who is
+// meant must be the only one that was said.
+func (j judgement) refer(parts []*part, at int) {
+	p := parts[at]
+	if at == 0 || len(p.candidates) == 0 || p.candidates[0].Confidence < DefaultClarify {
+		return
+	}
+	best, before := &p.candidates[0], parts[at-1]
+	if len(before.candidates) == 0 || before.candidates[0].Confidence < DefaultClarify || before.candidates[0].Entry.Domain != best.Entry.Domain {
+		return
+	}
+	name := carry.Lack(j.s.q.Catalog, best.Entry, best.Missing, best.Parameters, before.candidates[0].Entry, before.candidates[0].Parameters)
+	value, ok := before.candidates[0].Parameters[name].(string)
+	word := j.pointer(p, best)
+	if !ok || word < 0 {
+		return
+	}
+	t := j.s.m.Tokens[word]
+	best.Parameters, best.Evidence = maps.Clone(best.Parameters), maps.Clone(best.Evidence)
+	best.Parameters[name] = value
+	best.Evidence[name] = contracts.Evidence{Kind: kindCarried, P: carriedValue, Span: [2]int{t.Start, t.End}}
+	best.Missing = nil
+}
+
+// pointer finds the only word of a part that points at something said before and is no
+// value; -1 if there are none or several.
+func (j judgement) pointer(p *part, best *Candidate) int {
+	found := -1
+	for i := p.from; i < p.to; i++ {
+		t := j.s.m.Tokens[i]
+		taken := slices.ContainsFunc(slices.Collect(maps.Values(best.Evidence)), func(ev contracts.Evidence) bool { return t.Start < ev.Span[1] && ev.Span[0] < t.End })
+		if taken || t.Is(text.FormQuoted) || !j.s.said.Says(i, lang.Third) {
+			continue
+		}
+		if found >= 0 {
+			return -1
+		}
+		found = i
+	}
+	return found
+}

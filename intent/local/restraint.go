@@ -1,0 +1,230 @@
+package local
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/manifold-run/manifold/intent/internal/command"
+	"github.com/manifold-run/manifold/intent/internal/lang"
+	"github.com/manifold-run/manifold/intent/internal/mood"
+	"github.com/manifold-run/manifold/intent/internal/piece"
+	"github.com/manifold-run/manifold/intent/internal/text"
+)
+
+// deedConfidence is the most that a reading gets that only looks, where something
+// else is to be done.
+const deedConfidence = 0.35
+
+// unwantedConfidence is the most that a reading gets that takes away what is wanted.
+const unwantedConfidence = 0.1
+
+// restraint holds back what is not plainly asked for: it owns the moods of the parts of
+// one message.
+type restraint struct{ s *sentenceReader }
+
+// spreadMoods reads the moods of the parts, and lets them reach over the rest
+// of their sentence.
+func (r restraint) spreadMoods(parts []*part) {
+	var carried mood.Mood
+	sentence := -1
+	for i, p := range parts {
+		first := r.s.pieces[p.first]
+		if first.Sentence != sentence {
+			carried, sentence = 0, first.Sentence
+		}
+		if first.Contrast {
+			carried &^= mood.Negated
+		}
+		own := r.ownMood(p)
+		if i == 0 && mood.IsFollowUp(r.s.x.tools.Lexicon, r.s.m.Tokens[p.from:p.to], r.s.switches(p)) {
+			own |= mood.FollowUp
+		}
+		if r.s.retracted {
+			own |= mood.Retracted
+		}
+		p.own, p.mood = own, own|carried
+		carried |= own & mood.Inherited
+		if own&mood.Content != 0 {
+			carried |= mood.Narrative // what follows "and" may belong to what is said
+		}
+		if mood.LeadsCondition(r.s.m.Tokens[p.from:p.to]) {
+			carried |= mood.Conditional
+			if i > 0 && r.s.pieces[parts[i-1].last].Sentence == sentence {
+				parts[i-1].mood |= mood.Conditional
+			}
+		}
+		sentence = r.s.pieces[p.last].Sentence
+	}
+}
+
+// ownMood reads the mood of a part by itself.
+func (r restraint) ownMood(p *part) mood.Mood {
+	tokens, first := r.s.m.Tokens[p.from:p.to], r.s.pieces[p.first]
+	covered := r.s.switches(p)
+	own := r.moodOf(p, covered)
+	if !first.Subordinate && !first.Sequence && mood.StartsWithGerund(tokens) {
+		own |= mood.Narrative
+	}
+	if mood.SaysSomething(tokens, covered) && (mood.Hedged(r.s.m.Tokens[p.from:]) || r.goesOn(p)) {
+		own |= mood.Narrative
+	}
+	if r.s.said.Reports(p.from, p.to, covered) {
+		own |= mood.Narrative
+	}
+	if r.s.said.Ordered(p.from, p.to) {
+		own &^= mood.Narrative
+	}
+	return own
+}
+
+// goesOn tells whether a part has a piece behind the first that begins as
+// requests do.
+func (r restraint) goesOn(p *part) bool {
+	return slices.ContainsFunc(r.s.pieces[p.first+1:p.last+1], func(next piece.Piece) bool {
+		fold := r.s.m.Tokens[next.From].Fold
+		return r.s.x.cutter.Openers[fold] && !r.s.x.tools.Lexicon.Light(fold)
+	})
+}
+
+// moodOf reads the mood of the words of a part.
+func (r restraint) moodOf(p *part, covered []bool) mood.Mood {
+	tokens := r.s.m.Tokens[p.from:p.to]
+	m := r.s.x.moods.Of(tokens, covered, !r.s.said.Framed(p.from))
+	if r.hasMark(p) && !r.s.said.Framed(p.from) && mood.IsQuestion(tokens, covered) {
+		m |= mood.Question
+	}
+	return m
+}
+
+// hasMark tells whether a question mark ends a part, outside of its values.
+func (r restraint) hasMark(p *part) bool {
+	last := r.s.m.Tokens[p.to-1]
+	if last.Is(text.FormQuoted) {
+		return false
+	}
+	rest := r.s.q.Message[last.End:]
+	return strings.HasPrefix(strings.TrimLeft(rest, " \t\"'”’»)]}!.…"), "?")
+}
+
+// switches are the words of a part that belong to values of its best reading,
+// such as "without notification", or that ask for nothing, such as a reason. They
+// are no negation of the request.
+func (s *sentenceReader) switches(p *part) []bool {
+	covered := slices.Clone(s.said.Silent()[p.from:p.to])
+	if len(p.candidates) == 0 {
+		return covered
+	}
+	for i := range covered {
+		covered[i] = covered[i] || p.candidates[0].valued(s.m.Tokens[p.from+i])
+	}
+	return covered
+}
+
+// limit holds back what has an effect and is not plainly asked for.
+func (r restraint) limit(p *part) {
+	commandNegated := p.mood&mood.Negated != 0 && mood.StartsNegated(r.s.m.Tokens[p.from:p.to])
+	for k := range p.candidates {
+		c := &p.candidates[k]
+		writes := c.Entry.Policy.SideEffectClass.Writes()
+		odd := r.unexcused(p, c)
+		if odd == 0 || !writes && !commandNegated && odd&mood.FollowUp == 0 {
+			continue
+		}
+		if k == 0 && odd&(mood.Negated|mood.Retracted) != 0 && (c.Confidence >= DefaultClarify || commandNegated && c.Confidence >= notConfidence) {
+			p.refused = true
+		}
+		c.Held, c.Note = true, odd.Note()
+		c.Confidence = min(c.Confidence, heldConfidence)
+	}
+	r.unable(p)
+	r.unwanted(p)
+	r.s.lacking(p)
+	r.informing(p)
+	sortCandidates(p.candidates)
+}
+
+// elsewhere tells a verb that the sentences of another capability of the domain begin with.
+func (r restraint) elsewhere(of *indexed, stem string) bool {
+	return slices.ContainsFunc(r.s.x.caps, func(o *indexed) bool {
+		return o != nil && o != of && o.domain == of.domain && slices.Contains(o.begins, stem)
+	})
+}
+
+// unable lowers readings that only look, where the words begin with the verb of a
+// deed: "buy shares of Acme" asks for no price. A write whose verb is another one's is asked
+// about: "reserve R-204" cancels no reservation.
+func (r restraint) unable(p *part) {
+	kin := r.s.commanded(p.first)
+	first := slices.IndexFunc(r.s.m.Tokens[p.from:p.to], func(t text.Token) bool { return !mood.Opening(t.Fold) })
+	if kin&lang.Deeds() == 0 || first < 0 || r.s.m.Tokens[p.from+first].Has(lang.Light) { // "give me the list"
+		return
+	}
+	stem := r.s.m.Tokens[p.from+first].Stem
+	for k := range p.candidates {
+		c := &p.candidates[k]
+		idx, ok := r.s.x.refs[c.Entry.Ref()]
+		if ok && !c.Exact && c.Entry.Policy.SideEffectClass.Writes() && idx.kinds&kin == 0 && !slices.Contains(idx.begins, stem) && r.elsewhere(idx, stem) {
+			c.Confidence = min(c.Confidence, heldConfidence)
+		}
+		if !ok || idx.examples == 0 || c.Exact || c.begins || c.Entry.Policy.SideEffectClass.Writes() || idx.kinds&kin != 0 {
+			continue
+		}
+		c.Confidence = min(c.Confidence, deedConfidence)
+	}
+}
+
+// informing lowers what only says beside what it does whether somebody is told: "let the guest
+// know" cancels nothing.
+func (r restraint) informing(p *part) {
+	for k := range p.candidates {
+		c := &p.candidates[k]
+		if idx, ok := r.s.x.refs[c.Entry.Ref()]; ok && informs(r.s, p, idx, c) {
+			c.Confidence = min(c.Confidence, heldConfidence)
+		}
+	}
+}
+
+func informs(s *sentenceReader, p *part, of *indexed, c *Candidate) bool {
+	return !c.Exact && !c.begins && !c.gives && c.Entry.Policy.SideEffectClass.Writes() && command.Informs(s.x.tools.Lexicon, s.m.Tokens[p.from:p.to], of.kinds)
+}
+
+// unwanted lowers what takes something away where somebody says that it is needed, and
+// what only looks where all that is needed is said.
+func (r restraint) unwanted(p *part) {
+	if r.s.wanted(p) == 0 || !slices.ContainsFunc(p.candidates, func(c Candidate) bool { return c.gives }) {
+		return
+	}
+	whole := slices.ContainsFunc(p.candidates, func(c Candidate) bool { return c.gives && len(c.Missing) == 0 })
+	for k := range p.candidates {
+		c := &p.candidates[k]
+		if (whole || c.Entry.Policy.SideEffectClass.Writes()) && !c.gives && !c.Exact {
+			c.Confidence = min(c.Confidence, unwantedConfidence)
+		}
+	}
+}
+
+// unexcused are the moods of a part that the capability's examples do not
+// share. A negation is excused only by the most similar example.
+func (r restraint) unexcused(p *part, c *Candidate) mood.Mood {
+	if c.Exact {
+		return p.mood &^ p.own // what stands around it still counts
+	}
+	idx, ok := r.s.x.refs[c.Entry.Ref()]
+	if !ok {
+		return p.mood
+	}
+	odd := p.mood &^ (idx.moods &^ mood.Negated)
+	if c.begins {
+		odd &^= mood.Content
+	}
+	if odd&mood.Negated != 0 && c.mood&mood.Negated != 0 && !r.orders(p, idx) {
+		odd &^= mood.Negated
+	}
+	return odd
+}
+
+// orders tells whether a part has a verb of the capability's kind: "I do not need it
+// any more" may ask to delete it, "there is no need to delete it" never does.
+func (r restraint) orders(p *part, of *indexed) bool {
+	return slices.ContainsFunc(r.s.m.Tokens[p.from:p.to], func(t text.Token) bool { return r.s.x.tools.Lexicon.Kin(t.Fold)&of.kinds != 0 })
+}

@@ -1,0 +1,194 @@
+package local
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/binary"
+	"encoding/hex"
+	"fmt"
+	"math"
+	"strconv"
+	"time"
+
+	"github.com/manifold-run/manifold/contracts"
+	"github.com/manifold-run/manifold/intent/internal/learned"
+)
+
+// algorithm names the way in which indexes are built, trained and calibrated.
+// It changes when the same catalog would give other weights.
+const algorithm = "local/9"
+
+// Settle trains and calibrates the index of a catalog and puts it in the place
+// of the provisional one. Messages are read meanwhile, by the provisional one.
+// The same catalog and settings always settle to the same index, whatever was
+// registered before.
+func (l *Local) Settle(ctx context.Context, catalog *contracts.Catalog) (*Index, error) {
+	x := l.Index(catalog)
+	if x.provisional {
+		y, err := l.settled(ctx, x, catalog)
+		if err != nil {
+			return nil, fmt.Errorf("settle the index of %s: %w", catalog.Snapshot, err)
+		}
+		l.put(catalog, y)
+		x = y
+	}
+	if l.scorer == nil || x.senses != nil {
+		return x, nil
+	}
+	y, err := l.understood(ctx, x, catalog)
+	if err != nil {
+		if ctx.Err() != nil {
+			return nil, fmt.Errorf("settle the index of %s: %w", catalog.Snapshot, err)
+		}
+		l.report(err)
+		return x, nil // words are enough; meanings are tried again later
+	}
+	l.report(nil)
+	l.put(catalog, y)
+	return y, nil
+}
+
+// put makes an index that of its catalog.
+func (l *Local) put(catalog *contracts.Catalog, x *Index) {
+	if catalog.Snapshot == "" {
+		return
+	}
+	place, _ := l.place(catalog.Snapshot)
+	place.once.Do(func() {}) // it may have been pushed out meanwhile
+	place.index.Store(x)
+}
+
+func (l *Local) settled(ctx context.Context, x *Index, catalog *contracts.Catalog) (*Index, error) {
+	if x.patched {
+		x = l.build(catalog)
+	}
+	id, err := contracts.Hash([]any{algorithm, catalog.Snapshot, l.prior})
+	if err != nil {
+		return nil, err
+	}
+	var y *Index
+	if kept := new(learned.Words); l.recall(ctx, id, kept) {
+		y = x.withWords(kept)
+	}
+	if y == nil {
+		if y, err = l.learn(ctx, x, catalog, id); err != nil {
+			return nil, err
+		}
+	}
+	z := *y
+	z.provisional, z.id = false, id
+	return &z, nil
+}
+
+// learn trains and calibrates an index, and keeps what comes of it.
+func (l *Local) learn(ctx context.Context, x *Index, catalog *contracts.Catalog, id string) (*Index, error) {
+	y, err := x.trained(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if y, err = y.calibrated(ctx, catalog, l.prior, nil); err != nil {
+		return nil, err
+	}
+	if y.shareBest == shareBestTrained {
+		l.remember(ctx, id, y.learnedWords())
+	}
+	return y, nil
+}
+
+// understood adds what the scorer knows of meanings to a settled index.
+func (l *Local) understood(ctx context.Context, x *Index, catalog *contracts.Catalog) (*Index, error) {
+	id, err := contracts.Hash([]any{algorithm, catalog.Snapshot, l.prior, l.scorer.Model()})
+	if err != nil {
+		return nil, err
+	}
+	kept := new(learned.Meanings)
+	known := l.recall(ctx, id, kept) && len(kept.Sure) == signalCount+1 && len(kept.Strange) == signalCount+1 && l.library.Take(kept.Vectors)
+	if !known {
+		if err := l.library.Learn(ctx, textsIn(catalog)); err != nil {
+			return nil, err
+		}
+		kept.Weights = nil
+	}
+	y := understood(x, l.library, kept.Weights)
+	y.senses.calibration.shift(odds(DefaultOutOfScope) - odds(l.prior))
+	if known {
+		y.senses.calibration.shown, y.senses.strange, y.senses.calibrates = listed(kept.Sure), listed(kept.Strange), kept.Own
+	} else {
+		if y, err = y.calibrated(ctx, catalog, l.prior, l.library); err != nil {
+			return nil, err
+		}
+		l.remember(ctx, id, y.senses.learned(l.library.Bytes()))
+	}
+	z := *y
+	z.id = id
+	return &z, nil
+}
+
+// ID identifies a settled index: the catalog with the digests of its
+// manifests, the settings and the algorithm. A provisional one has none.
+func (x *Index) ID() string { return x.id }
+
+// Fingerprint is a hash of all that was learned; two settled indexes with one
+// ID have one fingerprint.
+func (x *Index) Fingerprint() string {
+	h := sha256.New()
+	var buf []byte
+	for _, m := range x.vectors {
+		for i, number := range m.Owners {
+			buf = strconv.AppendInt(buf[:0], int64(number), 10)
+			buf = binary.LittleEndian.AppendUint32(append(buf, ' '), math.Float32bits(m.Weights[i]))
+			h.Write(buf)
+		}
+	}
+	learned := []weights{x.calibration.shown, x.calibration.described}
+	if x.senses != nil {
+		for _, w := range x.senses.space.Weights() {
+			h.Write(binary.LittleEndian.AppendUint32(buf[:0], math.Float32bits(w)))
+		}
+		learned = append(learned, x.senses.calibration.shown, x.senses.calibration.described)
+	}
+	for _, w := range learned {
+		for _, v := range w.list() {
+			h.Write(binary.LittleEndian.AppendUint64(nil, math.Float64bits(v)))
+		}
+	}
+	return hex.EncodeToString(h.Sum(nil))
+}
+
+// Start begins to train and calibrate in the background whatever catalog comes
+// next; until then, indexes stay provisional. A second call does nothing.
+func (l *Local) Start(ctx context.Context) error {
+	l.background.Start(ctx)
+	return nil
+}
+
+// Expect has the index of a catalog built and settled in the background, so
+// that the first message need not wait for it; nothing happens before Start.
+func (l *Local) Expect(catalog *contracts.Catalog) { l.background.Want(catalog) }
+
+// Stop ends the work in the background and waits for it. A second call does
+// nothing.
+func (l *Local) Stop(ctx context.Context) error { return l.background.Stop(ctx) }
+
+// hearAgain is after which time a scorer is asked again that gave no vectors.
+const hearAgain = 30 * time.Second
+
+// settleLatest settles a catalog in the background. One that cannot be settled stays
+// provisional: it was given up for another, or at the end.
+func (l *Local) settleLatest(ctx context.Context, catalog *contracts.Catalog) {
+	x, err := l.Settle(ctx, catalog)
+	if err == nil && l.scorer != nil && x.senses == nil {
+		time.AfterFunc(hearAgain, func() { l.wantAgain(catalog) })
+	}
+}
+
+// wantAgain asks for a catalog that was settled before, unless another one is
+// asked for.
+func (l *Local) wantAgain(catalog *contracts.Catalog) {
+	l.mu.Lock()
+	latest := len(l.recent) > 0 && l.recent[0].snapshot == catalog.Snapshot
+	l.mu.Unlock()
+	if latest {
+		l.background.Want(catalog)
+	}
+}

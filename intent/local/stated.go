@@ -1,0 +1,104 @@
+package local
+
+import (
+	"maps"
+	"slices"
+
+	"github.com/manifold-run/manifold/contracts"
+	"github.com/manifold-run/manifold/intent/internal/account"
+	"github.com/manifold-run/manifold/intent/internal/lang"
+	"github.com/manifold-run/manifold/intent/internal/mood"
+	"github.com/manifold-run/manifold/intent/internal/slot"
+)
+
+// told takes values that the only request of a message lacks from what is told
+// beside it: "Ana is ill. Book sick leave from Monday".
+func (j judgement) told(set *slot.Set, best *Candidate, beside slot.Range) {
+	open := slices.Concat(best.Missing, slot.AskedWith(set).OpenKinds(best.Parameters))
+	if len(open) == 0 || beside.From >= beside.To {
+		return
+	}
+	f := set.Fill(j.s.m, beside, open)
+	for _, name := range open {
+		v, ok := f.Values[name]
+		ev := f.Evidence[name]
+		if !ok || slices.ContainsFunc(slices.Collect(maps.Values(best.Evidence)), func(o contracts.Evidence) bool { return ev.Span[0] < o.Span[1] && o.Span[0] < ev.Span[1] }) {
+			continue
+		}
+		best.Parameters[name], best.Evidence[name] = v, ev
+		best.told = best.told || slices.Contains(best.Missing, name)
+	}
+	best.Missing = slices.DeleteFunc(best.Missing, func(name string) bool { _, ok := best.Parameters[name]; return ok })
+}
+
+// pointed makes that one of several deeds of a verb the best which takes what was told before
+// it, where a word points at that: "al-1 is of no use, delete it".
+func (j judgement) pointed(p *part) {
+	best := &p.candidates[0]
+	if !j.alone || p.from == 0 || len(best.Missing) == 0 || j.pointer(p, best) < 0 {
+		return
+	}
+	kin, at := j.s.commanded(p.first), -1
+	for k, c := range p.candidates {
+		of, ok := j.s.x.refs[c.Entry.Ref()]
+		if !ok || c.Held || len(c.Missing) == 0 || !c.begins && of.kinds&kin == 0 {
+			continue
+		}
+		f := j.s.x.set(of).Fill(j.s.m, slot.Range{To: p.from}, c.Missing)
+		sure := !slices.ContainsFunc(c.Missing, func(name string) bool { return !slot.Unmistakable(f.Evidence[name]) })
+		if sure && at >= 0 {
+			return
+		} else if sure {
+			at = k
+		}
+	}
+	if at < 0 {
+		return
+	}
+	for k := range p.candidates[:at] {
+		p.candidates[k].Confidence = min(p.candidates[k].Confidence, deedConfidence)
+	}
+	p.candidates[at].Confidence = max(p.candidates[at].Confidence, plainConfidence)
+	sortCandidates(p.candidates)
+}
+
+// stated takes values that cannot be meant for anything else from the statements beside a
+// request: "sign up Ana, her address is …". What is denied or supposed is no value.
+func (j judgement) stated(p *part, best *Candidate, set *slot.Set, m *slot.Message) {
+	since, until := p.since, p.until
+	if j.alone {
+		since, until = 0, len(j.s.m.Tokens)
+	}
+	for _, said := range j.s.said.Segments {
+		told := j.s.x.moods.Of(j.s.m.Tokens[said.From:said.To], nil, true)
+		if said.Kind != account.Statement && (said.From < p.to || !j.describes(said.From, said.To)) || said.From < since || said.To > until || told&^(mood.Foreign|mood.Negated) != 0 {
+			continue
+		}
+		values, evidence := set.Stated(m, slot.Range{From: said.From, To: said.To}, best.Parameters, told&mood.Negated != 0)
+		for name, v := range values {
+			best.Parameters[name], best.Evidence[name] = v, evidence[name]
+			best.told, best.stated = true, append(best.stated, name)
+		}
+	}
+	best.Missing = slices.DeleteFunc(best.Missing, func(name string) bool { _, ok := best.Parameters[name]; return ok })
+}
+
+// mentioned takes the only name in what is told before the only request of a message, which
+// looks, for the only thing that it lacks, where a word points at it: "someone mentioned Blue
+// Harbour, what is its address".
+func (j judgement) mentioned(p *part, best *Candidate, set *slot.Set) {
+	if !j.alone || len(best.Missing) != 1 || best.Entry.Policy.SideEffectClass.Writes() || j.pointer(p, best) < 0 {
+		return
+	}
+	if v, ev, ok := slot.Mentioned(set, j.s.m, slot.Range{To: p.from}, best.Missing[0]); ok {
+		best.Parameters[best.Missing[0]], best.Evidence[best.Missing[0]] = v, ev
+		best.Missing, best.told = nil, true
+	}
+}
+
+// describes tells a run that begins with a pronoun for what was said before and a word such
+// as "should".
+func (j judgement) describes(from, to int) bool {
+	tokens := j.s.m.Tokens
+	return from > 0 && from+1 < to && tokens[from].Has(lang.Third) && tokens[from].Has(lang.Subject) && tokens[from+1].Has(lang.Finite)
+}

@@ -1,0 +1,284 @@
+package conversation
+
+import (
+	"cmp"
+	"context"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/manifold-run/manifold/contracts"
+	"github.com/manifold-run/manifold/execution/decision"
+	"github.com/manifold-run/manifold/intent"
+	"github.com/manifold-run/manifold/orchestrator"
+	"github.com/manifold-run/manifold/orchestrator/answer"
+	"github.com/manifold-run/manifold/orchestrator/chat"
+	"github.com/manifold-run/manifold/orchestrator/conversation/change"
+)
+
+// What a model is given of a conversation: so many turns, so many characters of each
+// answer, so many capabilities that it was about.
+const (
+	maxEarlier  = 10
+	maxAnswered = 800
+	maxRecent   = 6
+)
+
+// forModel says which turn an input is where a model reads messages: what is plainly the
+// answer to the question that was shown last, by its number or its label, needs none; all
+// else is left to the model, with the conversation before it.
+func (r *reader) forModel(ctx context.Context, in Input, t orchestrator.Turn) (orchestrator.Turn, error) {
+	s, err := r.standing(ctx, in)
+	if err != nil {
+		return t, err
+	}
+	if old := s.edited(t, in); old != nil {
+		return r.edit(ctx, *old, t)
+	}
+	q := s.question
+	if q == nil || len(q.Options) == 0 {
+		return t, nil
+	}
+	value, err := decision.Value(*q, strings.TrimSpace(chat.Pick(*q, in.Message)))
+	if err != nil {
+		return t, nil //nolint:nilerr // it is no plain answer
+	}
+	t.Kind, t.Answers, t.Resume = orchestrator.TurnReply, q.InterruptID, &contracts.Resume{Response: value}
+	return r.asked(ctx, *q, t)
+}
+
+// surroundings adds to a request what a model is given of the conversation.
+func (m *machine) surroundings(ctx context.Context, t orchestrator.Turn, req *intent.Request) (standing, error) {
+	s, err := m.reader.standing(ctx, Input{SessionID: t.SessionID, at: &place{known: true, session: orchestrator.Session{ID: t.SessionID}}})
+	if err != nil {
+		return s, err
+	}
+	s.turns = slices.DeleteFunc(s.turns, func(o orchestrator.Turn) bool {
+		return o.TurnKey == t.TurnKey || o.CreatedAt.After(t.CreatedAt)
+	})
+	for _, o := range s.turns[max(0, len(s.turns)-maxEarlier):] {
+		said, err := m.answered(ctx, o)
+		if err != nil {
+			return s, err
+		}
+		req.Earlier = append(req.Earlier, intent.Exchange{Said: o.Message, Answered: said})
+		for _, in := range o.Intents {
+			req.Recent = append([]string{in.Ref()}, slices.DeleteFunc(req.Recent, func(ref string) bool { return ref == in.Ref() })...)
+		}
+	}
+	req.Recent = req.Recent[:min(len(req.Recent), maxRecent)]
+	for _, e := range t.Dialogue {
+		req.Earlier = append(req.Earlier, intent.Exchange{Answered: e.Asked}, intent.Exchange{Said: e.Answered})
+	}
+	for _, i := range slices.Concat(s.questions, s.gates) {
+		req.Open = append(req.Open, s.open(i))
+	}
+	return s, nil
+}
+
+// answered is what a turn was answered, in few words.
+func (m *machine) answered(ctx context.Context, t orchestrator.Turn) (string, error) {
+	a := t.Answer
+	if t.RunID != "" && t.RunSession == "" {
+		run, err := m.runner.View(ctx, t.RunID)
+		if contracts.CodeOf(err) == contracts.CodeNotFound {
+			return "", nil
+		}
+		if err != nil {
+			return "", err
+		}
+		a = answer.Compose(m.catalogs.Catalog(), run)
+	}
+	out := ""
+	if a != nil {
+		out = chat.Render(a)
+	}
+	out = cmp.Or(strings.TrimSpace(out), t.Notice)
+	if r := []rune(out); len(r) > maxAnswered {
+		out = string(r[:maxAnswered]) + "…"
+	}
+	return out, nil
+}
+
+// open is a question or gate as a model is told of it.
+func (s standing) open(i contracts.Interrupt) intent.Open {
+	o := intent.Open{ID: i.InterruptID, Kind: intent.OpenQuestion, Prompt: i.Prompt}
+	for _, option := range i.Options {
+		o.Options = append(o.Options, option.Label)
+	}
+	base := s.asking(i)
+	if i.Type.Gate() {
+		o.Kind, base = intent.OpenGate, s.of(i.RunID)
+	}
+	if i.Action != nil {
+		o.Ref, o.Values = i.Action.Capability, i.Action.Parameters
+	}
+	if at := intentOf(base, i, o.Ref); at != nil {
+		o.Ref, o.Values = at.Ref(), at.Parameters
+	}
+	return o
+}
+
+// of is the turn whose request became a run.
+func (s standing) of(runID string) *orchestrator.Turn {
+	for n := range slices.Backward(s.turns) {
+		if runID != "" && s.turns[n].RunID == runID && len(s.turns[n].Intents) > 0 {
+			return &s.turns[n]
+		}
+	}
+	return nil
+}
+
+// intentOf is the intent of a turn that a question or gate is about.
+func intentOf(t *orchestrator.Turn, i contracts.Interrupt, ref string) *contracts.Intent {
+	if t == nil {
+		return nil
+	}
+	for n := range t.Intents {
+		in := &t.Intents[n]
+		asked := t.Asked != nil && t.Asked.IntentID == in.ID && t.InterruptID == i.InterruptID
+		if asked || ref != "" && in.Ref() == ref || len(t.Intents) == 1 && ref == "" {
+			return in
+		}
+	}
+	return nil
+}
+
+// proposed takes what a model's reading says besides intents: an answer, a change, a
+// withdrawal, a question or words. false says that it is a request.
+func (m *machine) proposed(ctx context.Context, t orchestrator.Turn, s standing, u intent.Understanding) (orchestrator.Turn, bool, error) {
+	switch {
+	case u.Answer != nil:
+		return m.answers(ctx, t, s, *u.Answer)
+	case u.Revision != nil:
+		return m.revises(ctx, t, s, *u.Revision)
+	case u.Withdrawal != nil:
+		return m.withdraws(t, s, *u.Withdrawal), true, nil
+	case u.Reply != "":
+		return answered(t, m.ownWords(u)), true, nil
+	case u.Outcome == contracts.GateClarify && len(u.Choices) == 0:
+		return m.askFreely(t, u), true, nil
+	}
+	return t, false, nil
+}
+
+// answers makes a turn the answer to a question. A value that does not fit shows the
+// question once more.
+func (m *machine) answers(ctx context.Context, t orchestrator.Turn, s standing, a intent.Answer) (orchestrator.Turn, bool, error) {
+	for _, q := range s.questions {
+		if q.InterruptID != a.ID {
+			continue
+		}
+		value := a.Value
+		if words, ok := value.(string); ok {
+			if read, fits := m.reader.value(ctx, t.By, q, words); fits {
+				value = read
+			}
+		}
+		if _, err := decision.Value(q, value); err != nil {
+			t.Kind, t.Command, t.Shows, t.Notice, t.RunID = orchestrator.TurnCommand, again, q.InterruptID, "I could not take that as an answer.", q.RunID
+			return t, true, nil
+		}
+		t.Kind, t.Answers, t.Resume = orchestrator.TurnReply, q.InterruptID, &contracts.Resume{Response: value}
+		next, err := m.reader.asked(ctx, q, t)
+		return next, true, err
+	}
+	return t, false, nil
+}
+
+// revises makes a turn the request before with other values: what waited of it is
+// superseded, and whoever approves sees the new one whole.
+func (m *machine) revises(ctx context.Context, t orchestrator.Turn, s standing, change intent.Revision) (orchestrator.Turn, bool, error) {
+	for _, i := range slices.Concat(s.questions, s.gates) {
+		if i.InterruptID != change.ID {
+			continue
+		}
+		base := s.asking(i)
+		if i.Type.Gate() {
+			base = s.of(i.RunID)
+		}
+		ref := ""
+		if i.Action != nil {
+			ref = i.Action.Capability
+		}
+		in := intentOf(base, i, ref)
+		if in == nil {
+			return t, false, nil
+		}
+		return m.withValues(ctx, t, *base, in.ID, change.Parameters)
+	}
+	return t, false, nil
+}
+
+// withValues makes a turn a request with other values for one of its intents.
+func (m *machine) withValues(ctx context.Context, t, base orchestrator.Turn, intentID string, values map[string]any) (orchestrator.Turn, bool, error) {
+	changed := slices.Clone(base.Intents)
+	at := slices.IndexFunc(changed, func(in contracts.Intent) bool { return in.ID == intentID })
+	in := &changed[at]
+	entry, ok := m.catalogs.Catalog().Capability(in.Ref())
+	if !ok {
+		return t, false, nil
+	}
+	in.Parameters = maps.Clone(in.Parameters)
+	for name := range in.Parameters {
+		in.Said = in.Said.With(name, contracts.FromCarried)
+	}
+	found := m.local.Locate(entry, t.Message, m.now(), values)
+	for name, value := range values {
+		delete(in.Parameters, change.Twin(entry, name))
+		in.Parameters[name] = value
+		in.Said = in.Said.With(name, contracts.FromModel)
+		if _, said := found[name]; said {
+			in.Said = in.Said.With(name, contracts.FromSaid)
+		}
+	}
+	in.Said = change.GoneOn(in.Said, t.Message, slices.Sorted(maps.Keys(values))[0])
+	t.Intents, t.Understood, t.Roles, t.Instances, t.DryRun = changed, true, base.Roles, base.Instances, base.DryRun
+	t.Goal = change.Goal(base) + "; " + t.Message
+	err := m.reader.instead(ctx, base, values, &t)
+	return t, true, err
+}
+
+// withdraws makes a turn the command that takes a request back: a question is dropped, what
+// waits for an approval cancelled, and what was done last undone.
+func (m *machine) withdraws(t orchestrator.Turn, s standing, w intent.Withdrawal) orchestrator.Turn {
+	t.Kind, t.Command = orchestrator.TurnCommand, chat.Undo
+	for _, i := range slices.Concat(s.questions, s.gates) {
+		if i.InterruptID != w.ID {
+			continue
+		}
+		t.Codes, t.Command = []string{i.Code}, chat.Drop
+		if i.RunID != "" {
+			t.Command = chat.Cancel
+		}
+	}
+	return t
+}
+
+// ownWords are words of a model: an answer in which nothing was looked up or done.
+func (m *machine) ownWords(u intent.Understanding) *contracts.Answer {
+	if m.plain {
+		return answer.Declined(intent.Understanding{Outcome: contracts.GateDecline})
+	}
+	return &contracts.Answer{Blocks: []contracts.Block{
+		{Kind: contracts.BlockText, Text: contracts.CleanSummary(u.Reply)},
+		{Kind: contracts.BlockNote, Text: "The model's own words: nothing was looked up, and nothing was done."},
+	}}
+}
+
+// askFreely asks a question of the model's. The message is read again with the answer.
+func (m *machine) askFreely(t orchestrator.Turn, u intent.Understanding) orchestrator.Turn {
+	i := contracts.Interrupt{Type: contracts.InterruptClarification, Prompt: u.Question, ResponseSchema: map[string]any{"type": "string", "minLength": 1}}
+	for _, o := range u.Options {
+		i.Options = append(i.Options, contracts.InterruptOption{ID: o, Label: o})
+	}
+	t.Asked = &orchestrator.Asked{Words: u.Question}
+	return ask(t, i, m.now())
+}
+
+// byWords is a turn as the local reader has it, which stands where a model gave no reading.
+func (m *machine) byWords(ctx context.Context, t orchestrator.Turn) (orchestrator.Turn, error) {
+	in := Input{Key: t.Key, SessionID: t.SessionID, Model: t.Model, Message: t.Message, Said: t.Said, at: &place{known: true, session: orchestrator.Session{ID: t.SessionID}}}
+	return m.reader.mean(ctx, t.By, in, t)
+}
+
