@@ -36,7 +36,7 @@ type machine struct {
 	local    *local.Reader
 	reader   *reader
 	// plain says that a model's own words are not shown.
-	plain bool
+	plain    bool
 	intents  *intent.Adapter
 	catalogs orchestrator.Catalogs
 	notifier orchestrator.Notifier

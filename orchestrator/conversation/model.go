@@ -281,4 +281,3 @@ func (m *machine) byWords(ctx context.Context, t orchestrator.Turn) (orchestrato
 	in := Input{Key: t.Key, SessionID: t.SessionID, Model: t.Model, Message: t.Message, Said: t.Said, at: &place{known: true, session: orchestrator.Session{ID: t.SessionID}}}
 	return m.reader.mean(ctx, t.By, in, t)
 }
-
