@@ -2,10 +2,11 @@ package contracts
 
 import "time"
 
-// PlanRequest asks for a preview: a message, or intents given as data.
+// PlanRequest asks for a preview: a message, or intents or a draft given as data.
 type PlanRequest struct {
 	Message   string            `json:"message,omitempty"`
 	Intents   []Intent          `json:"intents,omitempty"`
+	Draft     *Draft            `json:"draft,omitempty"`
 	Goal      string            `json:"goal,omitempty"`
 	SessionID string            `json:"session_id,omitempty"`
 	Instances map[string]string `json:"instances,omitempty"`
@@ -52,6 +53,8 @@ type PlanRow struct {
 	Risk      RiskLevel `json:"risk,omitempty"`
 	// Approval says why a person must approve, empty if nobody must.
 	Approval string `json:"approval,omitempty"`
+	// Say is what the step is for, in the words of who drafted it.
+	Say string `json:"say,omitempty"`
 }
 
 // RunPlan runs exactly the plan that was previewed.

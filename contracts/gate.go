@@ -78,6 +78,9 @@ type Interrupt struct {
 	ActionSHA256 string            `json:"action_sha256,omitempty"`
 	Evidence     []EvidenceItem    `json:"evidence,omitempty"`
 	Difference   []FieldDifference `json:"difference,omitempty"`
+	// AfterReading names the answers of domains that a model had read when it
+	// proposed this; empty for what was proposed by the request alone.
+	AfterReading []string `json:"after_reading,omitempty"`
 
 	CreatedAt time.Time  `json:"created_at"`
 	ExpiresAt *time.Time `json:"expires_at,omitempty"`
@@ -231,6 +234,8 @@ type Action struct {
 	// Said is the sentence and its marks. Absent in actions of Format 1, which hash
 	// as they did.
 	Said *Said `json:"said,omitempty"`
+	// AfterReading is what a model had read when it proposed the action.
+	AfterReading []string `json:"after_reading,omitempty"`
 }
 
 // Sent are all parameters of the call: those asked for, and those that it is bound

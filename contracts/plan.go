@@ -30,6 +30,8 @@ const (
 	KindResult NodeKind = "result"
 	// KindUndo takes writes back by their compensations, the last one first.
 	KindUndo NodeKind = "undo"
+	// KindRound asks what comes next once everything before it has ended.
+	KindRound NodeKind = "round"
 )
 
 // Plan is a DAG of nodes. It never changes after it was made; it expands.
@@ -55,11 +57,20 @@ type Plan struct {
 	// Frames are the workflows of the plan, by the prefix of their nodes' ids:
 	// "" for a plan that is one workflow.
 	Frames map[string]Frame `json:"frames,omitempty"`
+	// More tells that whoever proposed the plan decides what comes next when its
+	// results are there; its last node is then a round.
+	More bool `json:"more,omitempty"`
 	// Flags are what the site has switched on for the run; nil means everything. They
 	// are pinned when the run is made, and no part of the plan's hash.
 	Flags *figure.Flags `json:"flags,omitempty"`
 	// PlanHash is the hash of the plan without plan_id, run_id, flags and plan_hash.
 	PlanHash string `json:"plan_hash"`
+}
+
+// InProcedure tells whether a node is a step of a workflow that the plan has.
+func (p Plan) InProcedure(n Node) bool {
+	_, ok := p.Frames[n.Frame]
+	return ok && n.Merge != MergeAllCompleted
 }
 
 // Frame is one workflow of a plan: what the expressions of its steps read beside
@@ -151,6 +162,19 @@ type Node struct {
 	// Said is what the node's intent was read from; only the intent's own call has
 	// it.
 	Said *Said `json:"said,omitempty"`
+
+	// Say is what the step is for, in the words of the model that drafted it.
+	Say string `json:"say,omitempty"`
+	// RoundNumber is which round a node of kind round is; AddedBy is the round that
+	// has added the node to the run.
+	RoundNumber int    `json:"round_number,omitempty"`
+	AddedBy     string `json:"added_by,omitempty"`
+	// AfterReading names the answers of domains that a model had read when it
+	// proposed the node; empty for what it proposed by the request alone.
+	AfterReading []string `json:"after_reading,omitempty"`
+	// Pins are the digests of what an added node may call, as CapabilityDigests are
+	// those of the plan's.
+	Pins map[string]string `json:"pins,omitempty"`
 
 	// Merge, and all that follows, is for the steps of workflows. Frame is the
 	// prefix of the workflow that the step belongs to.

@@ -142,6 +142,29 @@ func endOfText(text string, i int) int {
 	return -1
 }
 
+// EscapeTemplates makes plain text of whatever looks like an expression in the texts
+// inside v: SplitTemplate gives them back as they were.
+func EscapeTemplates(v any) any {
+	switch v := v.(type) {
+	case string:
+		return strings.ReplaceAll(v, "${", `\${`)
+	case []any:
+		out := make([]any, len(v))
+		for i, item := range v {
+			out[i] = EscapeTemplates(item)
+		}
+		return out
+	case map[string]any:
+		out := make(map[string]any, len(v))
+		for name, item := range v {
+			out[name] = EscapeTemplates(item)
+		}
+		return out
+	default:
+		return v
+	}
+}
+
 func head(text string) string {
 	const most = 40
 	if len(text) <= most {

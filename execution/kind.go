@@ -36,7 +36,7 @@ func behaviourOf(n *model.Node, dryRun bool) behaviour {
 	switch {
 	case n.Spec.Kind == contracts.KindJoin:
 		return join{}
-	case n.Spec.Kind == contracts.KindHuman && n.InWorkflow():
+	case n.Spec.Kind == contracts.KindHuman && n.InWorkflow() && n.Spec.Role != contracts.RolePreChoose:
 		return asking{}
 	case n.Spec.Kind == contracts.KindHuman:
 		return human{}

@@ -212,23 +212,4 @@ func writeText(b *strings.Builder, v any) error {
 
 // Escape makes plain text of whatever looks like an expression inside v, so
 // that what a person wrote is never evaluated: Resolve gives v back.
-func Escape(v any) any {
-	switch v := v.(type) {
-	case string:
-		return strings.ReplaceAll(v, "${", `\${`)
-	case []any:
-		out := make([]any, len(v))
-		for i, item := range v {
-			out[i] = Escape(item)
-		}
-		return out
-	case map[string]any:
-		out := make(map[string]any, len(v))
-		for name, item := range v {
-			out[name] = Escape(item)
-		}
-		return out
-	default:
-		return v
-	}
-}
+func Escape(v any) any { return contracts.EscapeTemplates(v) }

@@ -213,6 +213,7 @@ type Preview struct {
 	Owner     string
 	Plan      contracts.Plan
 	Intents   []contracts.Intent
+	Draft     *contracts.Draft
 	Goal      string
 	ExpiresAt time.Time
 }

@@ -14,8 +14,15 @@ const maxEdges = 20 * contracts.MaxNodes
 
 // Request is what a plan is compiled from.
 type Request struct {
-	Goal    string
+	Goal string
+	// Intents are what was asked for; or Draft is, which has more to say of how.
 	Intents []contracts.Intent
+	Draft   *contracts.Draft
+	// More has whoever asked decide what comes next when the plan's results are
+	// there; a draft may say so itself.
+	More bool
+	// Running is the run that the plan is added to, nil if it begins one.
+	Running *Running
 	Catalog *contracts.Catalog
 	Owner   contracts.Principal
 	// Instances is domain → instance id; domains that are not named get their
@@ -74,7 +81,7 @@ func Compile(req Request) (Result, error) {
 // compiler holds what one compilation knows so far; one goroutine has it, once.
 type compiler struct {
 	req          Request
-	draft        draft
+	graph        graph
 	pins         pins
 	questions    questions
 	capabilities map[string]*capability
@@ -87,6 +94,8 @@ type compiler struct {
 	shared map[string]*meeting
 	// frames are the workflows of the plan.
 	frames map[string]contracts.Frame
+	// names are the nodes that the steps of a draft have become.
+	names  map[string]string
 	faults []contracts.Fault
 	notes  []string
 }
@@ -99,8 +108,14 @@ func newCompiler(req Request) (*compiler, error) {
 		return nil, err
 	}
 	c := &compiler{
-		req: req, draft: draft{limit: nodeLimit(req.Budgets)}, questions: questions{asked: map[string]bool{}},
+		req: req, graph: graph{limit: nodeLimit(req.Budgets)}, questions: questions{asked: map[string]bool{}},
 		capabilities: map[string]*capability{}, chosen: map[string]string{}, followed: map[string]bool{}, shared: map[string]*meeting{},
+	}
+	if req.Draft != nil {
+		c.graph.limit = min(c.graph.limit, contracts.MaxDraftNodes)
+	}
+	if req.Running != nil {
+		c.graph.first = len(req.Running.Nodes)
 	}
 	c.pins = pins{
 		catalog: req.Catalog, wanted: req.Instances, questions: &c.questions, instances: map[string]string{}, digests: map[string]string{},
@@ -139,7 +154,7 @@ func (c *compiler) capability(e *contracts.CapabilityEntry) (*capability, error)
 func (c *compiler) build(asks []*ask) error {
 	c.findMeetings(asks)
 	for _, a := range asks {
-		if err := c.buildAsk(a); err != nil {
+		if err := c.buildAsk(a); err != nil || len(c.questions.list) > 0 && a.step != nil {
 			return err
 		}
 	}
@@ -148,11 +163,14 @@ func (c *compiler) build(asks []*ask) error {
 			return err
 		}
 	}
-	c.pins.pin(c.draft.nodes)
+	c.pins.pin(c.graph.nodes)
 	return nil
 }
 
 func (c *compiler) buildAsk(a *ask) error {
+	if a.step != nil {
+		return c.buildStep(a)
+	}
 	if a.target.Workflow != nil {
 		return procedure{c, a}.build()
 	}
@@ -171,12 +189,18 @@ func (c *compiler) buildAsk(a *ask) error {
 
 // finish puts the plan together and hashes it.
 func (c *compiler) finish(asks []*ask) (contracts.Plan, error) {
+	more := c.req.More || c.req.Draft != nil && c.req.Draft.More
+	if more && c.req.Running == nil {
+		if _, err := c.graph.add(roundNode(c.graph.nextID(), 1, c.graph.nodes)); err != nil {
+			return contracts.Plan{}, err
+		}
+	}
 	plan := contracts.Plan{
-		Goal: goal(c.req.Goal, asks), Strategy: strategy(c.draft.nodes, c.frames), Nodes: c.draft.nodes, Frames: c.frames,
+		More: more, Goal: goal(c.req.Goal, asks), Strategy: strategy(c.graph.nodes, c.frames), Nodes: c.graph.nodes, Frames: c.frames,
 		Budgets: c.req.Budgets, Instances: c.pins.instances, CapabilityDigests: c.pins.digests,
 		Owner: c.req.Owner, DryRun: c.req.DryRun, Unattended: c.req.Unattended, Phase: c.req.Phase,
 	}
-	plan.Budgets.MaxNodes = c.draft.limit
+	plan.Budgets.MaxNodes = c.graph.limit
 	if err := checkReach(plan); err != nil {
 		return contracts.Plan{}, err
 	}

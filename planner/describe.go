@@ -25,7 +25,8 @@ func Rows(p contracts.Plan) []contracts.PlanRow {
 
 func rowOf(p contracts.Plan, n contracts.Node) contracts.PlanRow {
 	row := contracts.PlanRow{NodeID: n.NodeID, Step: step(n), Tool: n.Tool, DependsOn: slices.Concat(n.DependsOn, n.After)}
-	row.Step += asks(n, p.Unattended)
+	row.Step += asks(n, p.Unattended && p.InProcedure(n))
+	row.Say = n.Say
 	if n.Policy != nil {
 		row.Risk, row.Approval = n.Policy.RiskLevel, approval(*n.Policy, p.DryRun)
 	}
@@ -61,7 +62,7 @@ func step(n contracts.Node) string {
 
 // asks says what becomes of a question when nobody is there.
 func asks(n contracts.Node, unattended bool) string {
-	if n.Human == nil || n.Merge == contracts.MergeAllCompleted || !unattended {
+	if n.Human == nil || !unattended {
 		return ""
 	}
 	if u := n.Human.Unattended; u != nil && u.Answer != "" {
@@ -162,6 +163,8 @@ func Mermaid(p contracts.Plan) string {
 		case contracts.KindJoin, contracts.KindResult:
 			open, shut = `(("`, `"))`
 		case contracts.KindSet, contracts.KindVerify, contracts.KindUndo:
+			open, shut = `{{"`, `"}}`
+		case contracts.KindRound:
 			open, shut = `{{"`, `"}}`
 		case contracts.KindTool, contracts.KindReason:
 		}

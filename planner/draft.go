@@ -1,44 +1,254 @@
 package planner
 
 import (
-	"strconv"
+	"fmt"
+	"slices"
 
 	"github.com/manifold-run/manifold/contracts"
+	"github.com/manifold-run/manifold/planner/workflow"
 )
 
-// draft is the plan as far as it is made. It only grows, and within its limit;
-// every node that one depends on was added before it, so that it is a DAG by
-// construction.
-type draft struct {
-	// limit is how many nodes the plan may have.
-	limit  int
-	nodes  []contracts.Node
-	edges  int
-	groups int
+// Running is the run that a plan is added to.
+type Running struct {
+	// Nodes are all that the run has: those of its plan and those that were added.
+	Nodes []contracts.Node
 }
 
-// nextID is the id of the node that is added next.
-func (d *draft) nextID() string { return "n" + strconv.Itoa(len(d.nodes)+1) }
+// draftStep is a step of a draft on its way into the plan.
+type draftStep struct {
+	contracts.Step
 
-// node gives a node that was added before.
-func (d *draft) node(id string) *contracts.Node {
-	n, err := strconv.Atoi(id[1:])
-	if err != nil || n < 1 || n > len(d.nodes) {
-		return &contracts.Node{}
-	}
-	return &d.nodes[n-1]
+	say string
+	// earlier are nodes of the run that the step needs.
+	earlier []string
 }
 
-// add appends a node and gives its id.
-func (d *draft) add(n contracts.Node) (string, error) {
-	if len(d.nodes) >= d.limit {
-		return "", tooManyNodes("the request", d.limit)
+// readDraft is read for a draft: every step becomes an ask. Faults of the draft and of
+// the calls are listed together, by pointers into the draft.
+func (c *compiler) readDraft() ([]*ask, error) {
+	draft := *c.req.Draft
+	earlier, nodes := earlierCalls(c.req.Running)
+	steps, faults := workflow.ReadDraft(draft, c.req.Catalog, earlier)
+	c.faults = append(c.faults, faults...)
+	c.names = nodes
+	var asks []*ask
+	for i, s := range steps {
+		entry, ok := c.req.Catalog.Capability(s.Tool)
+		if !ok {
+			continue // told already
+		}
+		a, err := c.draftAsk(i, s, entry)
+		if err != nil {
+			return nil, err
+		}
+		a.step.say, a.intent.Said = contracts.CleanSummary(draft.Steps[i].Say), draft.Steps[i].Said
+		if err := c.prepareAsk(a); err != nil {
+			return nil, placed(err, a.pointer)
+		}
+		c.repeatStep(a)
+		asks = append(asks, a)
 	}
-	if d.edges += len(n.DependsOn) + len(n.After); d.edges > maxEdges {
-		return "", contracts.Errorf(contracts.CodeBudgetExceeded,
-			"the request has too many steps that wait for each other; ask for less at once")
+	if len(c.faults) > 0 {
+		return nil, contracts.Invalid("the draft cannot be planned", c.faults...)
 	}
-	n.NodeID = d.nextID()
-	d.nodes = append(d.nodes, n)
-	return n.NodeID, nil
+	c.linkSteps(asks)
+	return c.order(asks)
+}
+
+func (c *compiler) draftAsk(i int, s contracts.Step, entry *contracts.CapabilityEntry) (*ask, error) {
+	if err := c.permit(entry); err != nil {
+		return nil, err
+	}
+	target, err := c.capability(entry)
+	return &ask{
+		intent: contracts.Intent{
+			ID: s.ID, Domain: entry.Domain, Capability: entry.Capability.Name, Parameters: s.Params, Source: "llm",
+		},
+		pointer: fmt.Sprintf("/steps/%d", i), target: target, step: &draftStep{Step: s},
+	}, err
+}
+
+// placed gives what is unsupported or too much as a fault of a step: who drafted it
+// can mend it.
+func placed(err error, pointer string) error {
+	if code := contracts.CodeOf(err); code == contracts.CodeUnsupported || code == contracts.CodeInvalid {
+		return contracts.Invalid("the draft cannot be planned", fault(pointer, "%s", err))
+	}
+	return err
+}
+
+// repeatStep makes the calls of a step for each item of its list.
+func (c *compiler) repeatStep(a *ask) {
+	if a.step.ForEach == nil {
+		return
+	}
+	for i := range a.call.members {
+		m := &a.call.members[i]
+		if m.each != nil {
+			c.fault(a.pointer+"/for_each", "%s is repeated over another list already; one is possible", a.target.Ref())
+			return
+		}
+		m.each = &contracts.ForEach{Items: a.step.ForEach.Items, MaxConcurrency: a.call.limit}
+	}
+}
+
+// linkSteps turns the ids in depends_on into the steps, and into nodes of the run.
+func (c *compiler) linkSteps(asks []*ask) {
+	for _, a := range asks {
+		for _, id := range a.step.DependsOn {
+			at := slices.IndexFunc(asks, func(b *ask) bool { return b.intent.ID == id })
+			switch {
+			case at >= 0:
+				a.after = append(a.after, asks[at])
+			case !slices.Contains(a.step.earlier, c.names[id]):
+				a.step.earlier = append(a.step.earlier, c.names[id])
+			}
+		}
+	}
+}
+
+// buildStep makes the nodes of a step. What it reads has nodes by now, and is read
+// from those.
+func (c *compiler) buildStep(a *ask) error {
+	first := len(c.graph.nodes)
+	a.call.deps, a.call.after = a.stepEdges()
+	a.call.when = c.renamedCondition(a.step.When)
+	a.call.given = c.renamed(a.call.given)
+	for i := range a.call.members {
+		m := &a.call.members[i]
+		m.params = c.renamed(m.params)
+		if m.each != nil {
+			m.each.Items = workflow.Renamed(m.each.Items, c.names)
+		}
+	}
+	if err := c.buildCall(a); err != nil {
+		return placed(err, a.pointer)
+	}
+	c.names[a.intent.ID] = a.built.anchor
+	for i := range c.graph.nodes[first:] {
+		n := &c.graph.nodes[first+i]
+		n.Merge = contracts.MergeNoneFailed
+		if n.NodeID == a.built.anchor || slices.Contains(a.built.calls, n.NodeID) && n.Frame == "" {
+			n.Say = a.step.say
+		}
+	}
+	return nil
+}
+
+func (c *compiler) buildCall(a *ask) error {
+	if a.target.Workflow != nil {
+		return procedure{c, a}.build()
+	}
+	built, err := c.expand(a.call)
+	if err != nil {
+		return err
+	}
+	a.built = built
+	return c.compose(a.call, built)
+}
+
+// stepEdges are the nodes that a step needs, and those that it only comes after: a
+// write that an earlier step makes and that this read may see.
+func (a *ask) stepEdges() (needs, after []string) {
+	needs = slices.Clone(a.step.earlier)
+	for _, b := range a.before {
+		switch {
+		case slices.Contains(a.after, b):
+			needs = append(needs, b.ends()...)
+		case !a.writes() && b.writes() && a.shares(b):
+			after = append(after, b.ends()...)
+		}
+	}
+	return needs, after
+}
+
+// outer is the node in whose place a procedure stands that is a step of a draft.
+func (a *ask) outer(id string) *contracts.Node {
+	return &contracts.Node{
+		NodeID: id, Title: a.target.title(), DependsOn: a.call.deps, After: a.call.after, When: a.call.when, Required: true,
+		Merge: contracts.MergeNoneFailed,
+	}
+}
+
+func (c *compiler) renamed(params map[string]any) map[string]any {
+	out, _ := renamedValue(params, c.names).(map[string]any)
+	return out
+}
+
+func renamedValue(v any, names map[string]string) any {
+	switch v := v.(type) {
+	case string:
+		return workflow.Renamed(v, names)
+	case []any:
+		out := make([]any, len(v))
+		for i, item := range v {
+			out[i] = renamedValue(item, names)
+		}
+		return out
+	case map[string]any:
+		out := make(map[string]any, len(v))
+		for name, member := range v {
+			out[name] = renamedValue(member, names)
+		}
+		return out
+	default:
+		return v
+	}
+}
+
+func (c *compiler) renamedCondition(when *contracts.Condition) *contracts.Condition {
+	if when == nil {
+		return nil
+	}
+	return &contracts.Condition{Expr: workflow.Renamed(when.Expr, c.names)}
+}
+
+// earlierCalls are what a draft may read of the run that it is added to, by the id of
+// the node and by that of the step that the node came of, with their nodes.
+func earlierCalls(run *Running) (calls []workflow.Earlier, nodes map[string]string) {
+	nodes = map[string]string{}
+	if run == nil {
+		return nil, nodes
+	}
+	for _, n := range run.Nodes {
+		if n.Item != nil || n.Round != nil || n.Frame != "" && n.Kind != contracts.KindResult || n.Role == contracts.RolePreChoose || n.Kind == contracts.KindRound {
+			continue
+		}
+		e := workflow.Earlier{Name: n.NodeID, Tool: n.Tool, Several: n.Kind == contracts.KindJoin || n.ForEach != nil}
+		if n.Kind == contracts.KindHuman {
+			e.Tool = ""
+		}
+		calls, nodes[e.Name] = append(calls, e), n.NodeID
+		if own := n.Role == "" || n.Role == contracts.RoleJoin; own && n.IntentID != "" { // the join comes after what it joins
+			e.Name = n.IntentID
+			calls = slices.DeleteFunc(calls, func(o workflow.Earlier) bool { return o.Name == e.Name })
+			calls, nodes[e.Name] = append(calls, e), n.NodeID
+		}
+	}
+	return calls, nodes
+}
+
+// roundNode asks what comes next, once all that the plan has so far has ended.
+func roundNode(id string, number int, nodes []contracts.Node) contracts.Node {
+	return contracts.Node{
+		NodeID: id, Kind: contracts.KindRound, Title: "What comes next", RoundNumber: number, After: ends(nodes),
+		Importance: contracts.ImportanceQuiet,
+	}
+}
+
+// ends are the nodes that no other waits for.
+func ends(nodes []contracts.Node) []string {
+	waited := map[string]bool{}
+	for _, n := range nodes {
+		for _, dep := range slices.Concat(n.DependsOn, n.After) {
+			waited[dep] = true
+		}
+	}
+	var out []string
+	for _, n := range nodes {
+		if !waited[n.NodeID] {
+			out = append(out, n.NodeID)
+		}
+	}
+	return out
 }

@@ -45,8 +45,8 @@ func (c *compiler) expand(cl *call) (built, error) {
 	var out built
 	group, limit := "", 0
 	if cl.split {
-		c.draft.groups++
-		group, limit = "g"+strconv.Itoa(c.draft.groups), cl.limit
+		c.graph.groups++
+		group, limit = "g"+strconv.Itoa(c.graph.groups), cl.limit
 	}
 	meets := c.meets(cl)
 	fanned := cl.fansOut()
@@ -103,7 +103,7 @@ func (m *member) scope(given map[string]any) map[string]any {
 
 // member adds one call with the searches before and the posts after it.
 func (c *compiler) member(cl *call, m *member, node contracts.Node, out *built) error {
-	branch, first := c.draft.nextID(), len(c.draft.nodes)
+	branch, first := c.graph.nextID(), len(c.graph.nodes)
 	if len(m.pre) == 0 {
 		node.DependsOn, node.After = slices.Clone(cl.deps), slices.Clone(cl.after)
 	}
@@ -114,7 +114,7 @@ func (c *compiler) member(cl *call, m *member, node contracts.Node, out *built) 
 			return err
 		}
 		if step.LooksUp() {
-			looks = append(looks, c.draft.node(choose).DependsOn[0], choose)
+			looks = append(looks, c.graph.node(choose).DependsOn[0], choose)
 		}
 		answer := "${steps." + choose + ".facts.value}"
 		m.params[step.Param] = answer
@@ -133,13 +133,13 @@ func (c *compiler) member(cl *call, m *member, node contracts.Node, out *built) 
 	if m.label != "" && cl.fansOut() {
 		node.Title = cut(node.Title+" ("+m.label+")", 120)
 	}
-	node.On = workflow.LookAgain(cl.target.Capability.Metadata.Flow, looks, c.draft.nextID())
-	id, err := c.draft.add(node)
+	node.On = workflow.LookAgain(cl.target.Capability.Metadata.Flow, looks, c.graph.nextID())
+	id, err := c.graph.add(node)
 	if err != nil {
 		return err
 	}
-	for i := first; i < len(c.draft.nodes)-1; i++ {
-		c.draft.nodes[i].Of = id
+	for i := first; i < len(c.graph.nodes)-1; i++ {
+		c.graph.nodes[i].Of = id
 	}
 	out.calls, out.ends = append(out.calls, id), append(out.ends, id)
 	return c.posts(cl, m, id, branch, out)
@@ -147,11 +147,11 @@ func (c *compiler) member(cl *call, m *member, node contracts.Node, out *built) 
 
 // join adds the node at which the members of one call meet.
 func (c *compiler) join(cl *call, out *built) error {
-	first := c.draft.node(out.calls[0])
-	id, err := c.draft.add(contracts.Node{
+	first := c.graph.node(out.calls[0])
+	id, err := c.graph.add(contracts.Node{
 		Kind: contracts.KindJoin, Role: contracts.RoleJoin, Title: "All of: " + cl.target.title(),
 		DependsOn: out.ends, When: cl.when, JoinKey: first.JoinKey, Phase: first.Phase,
-		Required: cl.required, IntentID: cl.intent, BranchID: c.draft.nextID(),
+		Required: cl.required, IntentID: cl.intent, BranchID: c.graph.nextID(),
 	})
 	out.anchor = id
 	return err

@@ -89,7 +89,7 @@ func (c *compiler) search(cl *call, m *member, step contracts.PreStep, branch st
 	}
 	node.Role, node.BranchID, node.IntentID = contracts.RolePreSearch, branch, cl.intent
 	node.DependsOn, node.After, node.When, node.Required = slices.Concat(cl.deps, after), slices.Clone(cl.after), cl.when, required
-	id, err := c.draft.add(node)
+	id, err := c.graph.add(node)
 	if err != nil {
 		return "", err
 	}
@@ -97,7 +97,7 @@ func (c *compiler) search(cl *call, m *member, step contracts.PreStep, branch st
 	if err != nil {
 		return "", err
 	}
-	choose, err := c.draft.add(contracts.Node{
+	choose, err := c.graph.add(contracts.Node{
 		Kind: contracts.KindHuman, Role: contracts.RolePreChoose, Title: "Choose " + thing(step.Param), Human: human,
 		DependsOn: []string{id}, When: cl.when, Phase: node.Phase, BranchID: branch, IntentID: cl.intent, Required: required,
 	})
@@ -138,8 +138,8 @@ func (c *compiler) wanted(cl *call, m *member, step contracts.PreStep, what stri
 
 // require makes a search that several calls share required when one of them is.
 func (c *compiler) require(choose string, required bool) {
-	if node := c.draft.node(choose); required {
-		node.Required, c.draft.node(node.DependsOn[0]).Required = true, true
+	if node := c.graph.node(choose); required {
+		node.Required, c.graph.node(node.DependsOn[0]).Required = true, true
 	}
 }
 
@@ -193,7 +193,7 @@ func (c *compiler) posts(cl *call, m *member, id, branch string, out *built) err
 			return err
 		}
 		post.BranchID = branch
-		added, err := c.draft.add(post)
+		added, err := c.graph.add(post)
 		if err != nil {
 			return err
 		}

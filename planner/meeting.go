@@ -17,7 +17,7 @@ func (m *meeting) add(a *ask) { m.ends = append(m.ends, a.built.ends...) }
 func (c *compiler) findMeetings(asks []*ask) {
 	count := map[string]int{}
 	for _, a := range asks {
-		if key := a.target.Capability.Metadata.JoinKey; key != "" {
+		if key := a.target.Capability.Metadata.JoinKey; key != "" && a.step == nil {
 			count[key]++
 		}
 	}
@@ -42,9 +42,9 @@ func (c *compiler) meet(a *ask) error {
 	}
 	m := c.shared[a.target.Capability.Metadata.JoinKey]
 	if m.anchor == "" {
-		id, err := c.draft.add(contracts.Node{
+		id, err := c.graph.add(contracts.Node{
 			Kind: contracts.KindJoin, Role: contracts.RoleJoin, Title: "All of: " + cut(m.key, 60), DependsOn: m.ends,
-			JoinKey: m.key, Phase: c.phase(a.target.CapabilityEntry), Required: true, BranchID: c.draft.nextID(),
+			JoinKey: m.key, Phase: c.phase(a.target.CapabilityEntry), Required: true, BranchID: c.graph.nextID(),
 		})
 		if err != nil {
 			return err

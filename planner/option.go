@@ -26,6 +26,14 @@ func (c *compiler) said(intent string) string {
 			return in.Clause
 		}
 	}
+	if c.req.Draft == nil {
+		return ""
+	}
+	for _, s := range c.req.Draft.Steps {
+		if s.ID == intent && s.Said != nil {
+			return s.Said.Text
+		}
+	}
 	return ""
 }
 

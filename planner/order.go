@@ -21,6 +21,8 @@ type ask struct {
 	before, after []*ask
 	// meets tells that the call ends in a join that it shares.
 	meets bool
+	// step is the step of a draft that the ask was made of, nil for an intent.
+	step *draftStep
 }
 
 func (a *ask) writes() bool { return a.target.Policy.SideEffectClass.Writes() }
@@ -54,10 +56,18 @@ func (a *ask) ends() []string {
 
 // fromWords tells whether a person's words were read: their order is then no
 // more than a hint.
-func (a *ask) fromWords() bool { return a.intent.Source == "local" || a.intent.Source == "llm" }
+func (a *ask) fromWords() bool {
+	return a.step == nil && (a.intent.Source == "local" || a.intent.Source == "llm")
+}
 
 // read resolves, checks and orders the intents, and prepares their parameters.
 func (c *compiler) read() ([]*ask, error) {
+	if c.req.Draft != nil {
+		if len(c.req.Intents) > 0 {
+			return nil, contracts.Invalid("a request has intents or a draft", fault("/draft", "give it or the intents, not both"))
+		}
+		return c.readDraft()
+	}
 	switch n := len(c.req.Intents); {
 	case n == 0:
 		return nil, contracts.Invalid("there is nothing to plan", fault("/intents", "must have at least one intent"))
@@ -158,7 +168,7 @@ func (c *compiler) order(asks []*ask) ([]*ask, error) {
 
 // prepareAsk prepares the parameters of an intent and asks for what is missing.
 func (c *compiler) prepareAsk(a *ask) error {
-	cleaned := cleaner{}
+	cleaned := cleaner{templates: a.step != nil}
 	params := cleaned.object(a.intent.Parameters, "", 0)
 	p := prepared{faults: cleaned.faults}
 	if len(p.faults) == 0 {
@@ -201,7 +211,11 @@ func (c *compiler) rejectParam(a *ask, f contracts.Fault) {
 		c.askParam(a.intent.ID, a.target, name, "That does not fit: "+f.Message+".")
 		return
 	}
-	c.fault(a.pointer+"/parameters"+f.Pointer, "%s", f.Message)
+	member := "/parameters"
+	if a.step != nil {
+		member = "/params"
+	}
+	c.fault(a.pointer+member+f.Pointer, "%s", f.Message)
 }
 
 // inactive tells what a workflow waits for, nil if the intent names none.

@@ -16,7 +16,11 @@ const maxParamDepth = 64
 
 // cleaner copies parameters that come from outside into plain JSON values and
 // lists what cannot be one.
-type cleaner struct{ faults []contracts.Fault }
+type cleaner struct {
+	// templates tells that the texts are templates already.
+	templates bool
+	faults    []contracts.Fault
+}
 
 func (c *cleaner) object(params map[string]any, pointer string, depth int) map[string]any {
 	out := make(map[string]any, len(params))
@@ -34,6 +38,9 @@ func (c *cleaner) value(v any, pointer string, depth int) any {
 	case nil, bool:
 		return v
 	case string:
+		if c.templates {
+			return v
+		}
 		return expr.Escape(v) // data is never evaluated
 	case map[string]any:
 		return c.object(v, pointer, depth+1)

@@ -170,8 +170,8 @@ func (c *compiler) checkSize(target *capability, params map[string]any, rules []
 		if items, ok := params[rule.ParamName].([]any); ok {
 			size *= len(items) // both are at most MaxNodes, so this cannot overflow
 		}
-		if size > c.draft.limit {
-			return tooManyNodes(target.Ref()+" for every combination of its lists", c.draft.limit)
+		if size > c.graph.limit {
+			return tooManyNodes(target.Ref()+" for every combination of its lists", c.graph.limit)
 		}
 	}
 	return nil

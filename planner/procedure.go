@@ -20,24 +20,27 @@ type procedure struct {
 // them.
 func (p procedure) build() error {
 	c, a := p.c, p.a
-	frame := ""
-	if len(c.req.Intents) > 1 {
-		frame = a.intent.ID
+	req := workflow.Request{Catalog: c.req.Catalog, Entry: a.target.CapabilityEntry, Make: p}
+	switch {
+	case a.step != nil:
+		req.Params, req.Outer = a.call.members[0].params, a.outer(c.graph.nextID())
+	default:
+		req.Params = literals(a.call.members[0].params)
+		req.After, req.Order = a.edges()
+		if len(c.req.Intents) > 1 {
+			req.Frame = a.intent.ID
+		}
 	}
-	needs, after := a.edges()
-	out, err := workflow.Compile(workflow.Request{
-		Catalog: c.req.Catalog, Entry: a.target.CapabilityEntry, Params: literals(a.call.members[0].params),
-		Frame: frame, After: needs, Order: after, Make: p,
-	})
+	out, err := workflow.Compile(req)
 	if err != nil || len(c.questions.list) > 0 {
 		return err
 	}
-	if len(c.draft.nodes)+len(out.Nodes) > c.draft.limit {
-		return tooManyNodes(a.target.Ref(), c.draft.limit)
+	if len(c.graph.nodes)+len(out.Nodes) > c.graph.limit {
+		return tooManyNodes(a.target.Ref(), c.graph.limit)
 	}
 	for _, n := range out.Nodes {
 		n.IntentID = a.intent.ID
-		c.draft.nodes = append(c.draft.nodes, n)
+		c.graph.nodes = append(c.graph.nodes, n)
 		a.built.calls = append(a.built.calls, n.NodeID)
 	}
 	a.built.ends, a.built.anchor = []string{out.Result}, out.Result
@@ -55,7 +58,7 @@ func (p procedure) lower(limits contracts.Budgets) {
 	b := &p.c.req.Budgets
 	b.MaxRetries, b.MaxToolCalls = smaller(b.MaxRetries, limits.MaxRetries), smaller(b.MaxToolCalls, limits.MaxToolCalls)
 	b.MaxTokens = smaller(b.MaxTokens, limits.MaxTokens)
-	p.c.draft.limit = smaller(p.c.draft.limit, limits.MaxNodes)
+	p.c.graph.limit = smaller(p.c.graph.limit, limits.MaxNodes)
 }
 
 // Call makes the node of one call of a step.

@@ -17,7 +17,7 @@ func (c *composer) procedures() {
 	undone := c.undone()
 	for i := range c.view.Nodes {
 		n := &c.view.Nodes[i]
-		if n.Merge == contracts.MergeAllCompleted {
+		if !c.view.Plan.InProcedure(n.Node) {
 			continue // the nodes of a plain plan
 		}
 		done := n.State == contracts.NodeCompleted && writes(n)

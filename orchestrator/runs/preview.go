@@ -12,7 +12,7 @@ import (
 	"github.com/manifold-run/manifold/planner"
 )
 
-// Plan compiles a message, or intents given as data, without running anything.
+// Plan compiles a message, or intents or a draft given as data, without running anything.
 // The plan is kept for its owner for 24 hours; RunPlan runs exactly it.
 func (r *Runs) Plan(ctx context.Context, who access.Principal, body contracts.PlanRequest) (contracts.PlanPreview, error) {
 	if err := who.May(access.ActionReadCatalog); err != nil {
@@ -47,7 +47,7 @@ func (r *Runs) Plan(ctx context.Context, who access.Principal, body contracts.Pl
 // understood reads the intents of a request for a plan.
 func (r *Runs) understood(ctx context.Context, who access.Principal, body contracts.PlanRequest) (contracts.PlanPreview, []contracts.Intent, error) {
 	preview := contracts.PlanPreview{Outcome: contracts.GateAccept, Intents: body.Intents}
-	if len(body.Intents) > 0 {
+	if len(body.Intents) > 0 || body.Draft != nil {
 		return preview, body.Intents, nil
 	}
 	if err := orchestrator.CheckMessage(body.Message); err != nil {
@@ -64,7 +64,7 @@ func (r *Runs) understood(ctx context.Context, who access.Principal, body contra
 func (r *Runs) previewRequest(ctx context.Context, who access.Principal, body contracts.PlanRequest, intents []contracts.Intent) (planner.Request, error) {
 	req := planner.Request{
 		Goal:    cmp.Or(contracts.CleanSummary(body.Goal), contracts.CleanSummary(body.Message), "intents given as data"),
-		Intents: intents, Catalog: r.catalogs.Catalog(), Owner: who.Contract(), Instances: body.Instances, DryRun: body.DryRun,
+		Intents: intents, Draft: body.Draft, Catalog: r.catalogs.Catalog(), Owner: who.Contract(), Instances: body.Instances, DryRun: body.DryRun,
 		Unattended: body.Unattended, Phase: body.Phase,
 	}
 	if body.Budgets != nil {
@@ -93,7 +93,7 @@ func (r *Runs) keepPreview(ctx context.Context, who access.Principal, preview co
 	}
 	preview.Forecast = &forecast
 	err = r.previews.SavePreview(ctx, orchestrator.Preview{
-		PlanHash: plan.PlanHash, Owner: who.Subject(), Plan: plan, Intents: req.Intents, Goal: req.Goal, ExpiresAt: expires,
+		PlanHash: plan.PlanHash, Owner: who.Subject(), Plan: plan, Intents: req.Intents, Draft: req.Draft, Goal: req.Goal, ExpiresAt: expires,
 	})
 	return preview, err
 }
@@ -131,7 +131,7 @@ func (r *Runs) RunPlan(ctx context.Context, who access.Principal, body contracts
 // run may be asked of a plan that was previewed for real, not the reverse.
 func (r *Runs) recompiled(who access.Principal, preview orchestrator.Preview, dryRun bool) (contracts.Plan, error) {
 	req := planner.Request{
-		Goal: preview.Goal, Intents: preview.Intents, Catalog: r.catalogs.Catalog(), Owner: who.Contract(),
+		Goal: preview.Goal, Intents: preview.Intents, Draft: preview.Draft, Catalog: r.catalogs.Catalog(), Owner: who.Contract(),
 		Instances: preview.Plan.Instances, Budgets: preview.Plan.Budgets, DryRun: preview.Plan.DryRun,
 		Unattended: preview.Plan.Unattended, Phase: preview.Plan.Phase,
 	}

@@ -145,7 +145,7 @@ func (v *Views) ofRun(ctx context.Context, view *orchestrator.SessionView) error
 // plan was shown above the first question, and is not repeated above each.
 func answered(run contracts.RunView) bool {
 	return slices.ContainsFunc(run.Nodes, func(n contracts.NodeView) bool {
-		return n.Kind == contracts.KindHuman && n.Merge != contracts.MergeAllCompleted && n.State == contracts.NodeCompleted
+		return n.Kind == contracts.KindHuman && run.Plan.InProcedure(n.Node) && n.State == contracts.NodeCompleted
 	})
 }
 

@@ -52,6 +52,9 @@ type check struct {
 	// doubts are what may be meant but is hardly so.
 	doubts  faultList
 	missing map[string]bool
+	// draft is set for the steps of a draft: what may be meant but is hardly so is
+	// then a fault, for who drafted it can mend it at once.
+	draft *draftCheck
 }
 
 func newCheck(m *contracts.Manifest, catalog *contracts.Catalog, w *contracts.Workflow) *check {

@@ -47,6 +47,10 @@ func (c *check) read(place string, path contracts.Path, r reader) {
 			c.doubts.add(place, "%s is read as the name %q; write it as [%q], or a difference with spaces", path, member.Name, member.Name)
 		}
 	}
+	if c.draft != nil && path.Root() != "steps" && path.Root() != "item" {
+		c.faults.add(place, "%s cannot be read in a draft, only steps and, with for_each, item", path)
+		return
+	}
 	switch path.Root() {
 	case "params":
 		c.param(place, path)
@@ -106,7 +110,7 @@ func (c *check) stepRead(place string, path contracts.Path, r reader) {
 	if len(path) < 3 {
 		return
 	}
-	if !slices.Contains([]string{"state", "ok", "summary", "facts", "artifacts", "error"}, path[2].Name) {
+	if !slices.Contains(stepMembers, path[2].Name) {
 		c.faults.add(place, "a step has no %q, only state, ok, summary, facts, artifacts, error", path[2].Name)
 		return
 	}
@@ -133,6 +137,9 @@ func (c *check) fact(place string, step *contracts.Step, name string) {
 }
 
 func (c *check) factsOf(step *contracts.Step) (names []string, sure bool) {
+	if c.draft != nil {
+		return c.draftFacts(step), true
+	}
 	if step.ForEach != nil || step.Kind == contracts.StepJoin || step.Players == contracts.PlayersAll {
 		return []string{"items", "missing", "failed"}, true
 	}

@@ -36,6 +36,9 @@ type Request struct {
 	After []string
 	// Order are nodes that must have ended before the first step, however they did.
 	Order []string
+	// Outer is the node in whose place the workflow stands, nil if it begins by
+	// itself. Params may then read other nodes, and are evaluated when it begins.
+	Outer *contracts.Node
 	Make  Maker
 }
 
@@ -56,6 +59,9 @@ func Compile(req Request) (Compiled, error) {
 		return Compiled{}, contracts.Errorf(contracts.CodeNotFound, "there is no workflow %s", req.Entry.Ref())
 	}
 	b := &builder{req: req, out: Compiled{Frames: map[string]contracts.Frame{}}}
+	if req.Outer != nil {
+		return b.within(home.Manifest)
+	}
 	result := ResultNode
 	if req.Frame != "" {
 		result = req.Frame
@@ -63,6 +69,17 @@ func Compile(req Request) (Compiled, error) {
 	b.out.Result = result
 	f := &frame{b: b, home: home.Manifest, w: req.Entry.Workflow, prefix: req.Frame, first: req.After, order: req.Order, result: result, depth: 1}
 	if err := f.build(contracts.Frame{Workflow: req.Entry.Ref(), Params: req.Params, Result: result}); err != nil {
+		return Compiled{}, err
+	}
+	b.spreadRegions()
+	return b.out, nil
+}
+
+// within puts a workflow in the place of a node.
+func (b *builder) within(home *contracts.Manifest) (Compiled, error) {
+	n := *b.req.Outer
+	b.out.Result = n.NodeID
+	if err := b.inner(n, home, b.req.Entry.Workflow, b.req.Params, 0); err != nil {
 		return Compiled{}, err
 	}
 	b.spreadRegions()
@@ -448,12 +465,16 @@ func (f *frame) inner(n contracts.Node, step *contracts.Step) error {
 	if f.depth >= maxDepth {
 		return contracts.Errorf(contracts.CodeInvalid, "the step %q: workflows may stand in each other %d deep, not deeper", n.NodeID, maxDepth)
 	}
+	return f.b.inner(n, home, w, step.Params, f.depth)
+}
+
+func (b *builder) inner(n contracts.Node, home *contracts.Manifest, w *contracts.Workflow, params map[string]any, depth int) error {
 	entry := n
-	entry.NodeID, entry.Kind, entry.Set = entryNode(n.NodeID), contracts.KindSet, withDefaults(w, step.Params)
+	entry.NodeID, entry.Kind, entry.Set = entryNode(n.NodeID), contracts.KindSet, withDefaults(w, params)
 	entry.On, entry.Spend, entry.ContinueOnError, entry.Importance = nil, nil, false, contracts.ImportanceQuiet
-	f.b.add(entry)
+	b.add(entry)
 	inside := &frame{
-		b: f.b, home: home, w: w, prefix: n.NodeID, first: []string{entry.NodeID}, result: n.NodeID, outer: &n, depth: f.depth + 1,
+		b: b, home: home, w: w, prefix: n.NodeID, first: []string{entry.NodeID}, result: n.NodeID, outer: &n, depth: depth + 1,
 	}
 	return inside.build(contracts.Frame{Workflow: home.Domain + "." + w.Name, Entry: entry.NodeID, Result: n.NodeID})
 }
