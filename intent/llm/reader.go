@@ -15,7 +15,7 @@ import (
 )
 
 // Source names this reader in intents.
-const Source = "model"
+const Source = "llm"
 
 // confidence is that of every reading of a model; what it proposes is held back by rules,
 // never by a likelihood.
@@ -45,16 +45,22 @@ type Local interface {
 	Fill(entry *contracts.CapabilityEntry, text string, only []string, now time.Time) (map[string]any, map[string]contracts.Evidence)
 }
 
+// Check gives the faults of a draft, by their places in it.
+type Check func(req intent.Request, d contracts.Draft) []contracts.Fault
+
 // Reader reads messages by a model. It is safe for concurrent use.
 type Reader struct {
 	local Local
 	model Model
+	check Check
 }
 
 var _ intent.Reader = (*Reader)(nil)
 
 // New makes a reader.
-func New(local Local, model Model) *Reader { return &Reader{local: local, model: model} }
+func New(local Local, model Model, check Check) *Reader {
+	return &Reader{local: local, model: model, check: check}
+}
 
 // Understand asks the model, and lets it mend once what does not fit. An error means that
 // it gave no reading that can be used.
@@ -66,7 +72,7 @@ func (r *Reader) Understand(ctx context.Context, req intent.Request) (intent.Und
 	// Whoever asked may have gone; what they said is read all the same, and paid for once.
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), patience)
 	defer cancel()
-	m := &message{req: req, local: r.local, now: localNow(req), question: question(req, offered)}
+	m := &message{req: req, local: r.local, check: r.check, now: localNow(req), question: question(req, offered)}
 	for {
 		reading, err := r.model.Understand(ctx, m.question)
 		m.spent = append(m.spent, reading.Calls...)
@@ -141,6 +147,7 @@ func openID(i int) string { return "o" + strconv.Itoa(i+1) }
 type message struct {
 	req      intent.Request
 	local    Local
+	check    Check
 	now      time.Time
 	question reasoning.Question
 	spent    []contracts.ModelCall
@@ -173,6 +180,9 @@ func (m *message) take(reading reasoning.Reading) []string {
 			}
 			m.calls = append(m.calls, c)
 		}
+	}
+	if reading.Draft != nil && len(faults) == 0 {
+		faults = append(faults, m.takeDraft(reading.Draft)...)
 	}
 	if reading.Revise != nil {
 		faults = append(faults, m.takeRevision(*reading.Revise)...)
@@ -216,9 +226,9 @@ func (m *message) settle(ctx context.Context) (intent.Understanding, error) {
 	r := m.reading
 	out := intent.Understanding{Outcome: contracts.GateAccept, More: r.More}
 	switch {
-	case r.Draft != nil && len(m.calls) == 0:
+	case r.Draft != nil:
 		out.Draft = r.Draft
-		return out, m.restrainDraft(&out)
+		m.restrainDraft(&out)
 	case len(m.calls) > 0:
 		return m.intents(ctx)
 	case m.target != nil:

@@ -53,35 +53,24 @@ func (m *message) restrain(ctx context.Context, u *intent.Understanding) error {
 }
 
 // restrainDraft does the same for the writes of a draft. Its steps keep conditions.
-func (m *message) restrainDraft(u *intent.Understanding) error {
-	for _, step := range u.Draft.Steps {
-		entry, ok := m.req.Catalog.Capability(step.Tool)
-		if !ok || !entry.Policy.SideEffectClass.Writes() {
+func (m *message) restrainDraft(u *intent.Understanding) {
+	for i, c := range m.calls {
+		if !c.entry.Policy.SideEffectClass.Writes() {
 			continue
 		}
-		evidence := m.local.Locate(entry, m.req.Message, m.now, literals(step.Params))
-		c := call{entry: entry, values: step.Params}
-		why, restrained := m.local.Restrains(m.req, entry, evidence, true)
+		why, restrained := m.local.Restrains(m.req, c.entry, c.evidence, true)
 		switch {
 		case restrained:
 			u.Question = fmt.Sprintf("%s: %s, so nothing was done. Do you want it done: %s?", quote(m.req.Message), why, describe(c))
-		case !entry.Policy.ApprovalRequired:
+		case !c.entry.Policy.ApprovalRequired:
 			u.Question = fmt.Sprintf("Shall I do this: %s?", describe(c))
 		default:
 			continue
 		}
-		u.Outcome, u.Unclear = contracts.GateClarify, step.ID
-		u.Choices = []contracts.Alternative{alternative(entry)}
-		return nil
+		u.Outcome, u.Unclear = contracts.GateClarify, u.Draft.Steps[i].ID
+		u.Choices = []contracts.Alternative{alternative(c.entry)}
+		return
 	}
-	return nil
-}
-
-// literals are the parameters of a step that read nothing of other steps.
-func literals(params map[string]any) map[string]any {
-	out := maps.Clone(params)
-	maps.DeleteFunc(out, func(_ string, v any) bool { s, ok := v.(string); return ok && strings.Contains(s, "${") })
-	return out
 }
 
 // confirm makes an understanding a question about one of its intents; yes does them all.

@@ -121,7 +121,7 @@ func (a *App) wireIntents() error {
 		return err
 	}
 	if a.model != nil && a.cfg.Mind.Understanding != UnderstandLocal {
-		a.reader = llm.New(a.local, a.model)
+		a.reader = llm.New(a.local, a.model, draftFaults)
 	}
 	return nil
 }

@@ -151,7 +151,11 @@ func (m *machine) proposed(ctx context.Context, t orchestrator.Turn, s standing,
 	case u.Answer != nil:
 		return m.answers(ctx, t, s, *u.Answer)
 	case u.Revision != nil:
-		return m.revises(ctx, t, s, *u.Revision)
+		next, ok, err := m.revises(ctx, t, s, *u.Revision)
+		if !ok && err == nil {
+			next, ok = answered(t, &contracts.Answer{Blocks: []contracts.Block{{Kind: contracts.BlockNote, Text: "That cannot be changed in words. Cancel it, and say the whole request again."}}}), true
+		}
+		return next, ok, err
 	case u.Withdrawal != nil:
 		return m.withdraws(t, s, *u.Withdrawal), true, nil
 	case u.Reply != "":

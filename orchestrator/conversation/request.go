@@ -191,7 +191,7 @@ func (m *machine) planRequest(session orchestrator.Session, t orchestrator.Turn)
 	}
 	maps.Copy(instances, t.Instances)
 	return planner.Request{
-		Goal: contracts.CleanSummary(change.Goal(t)), Intents: t.Intents, Catalog: m.catalogs.Catalog(), Owner: t.By.Contract(),
+		Goal: contracts.CleanSummary(change.Goal(t)), Intents: t.Intents, Draft: t.Draft, More: t.More, Catalog: m.catalogs.Catalog(), Owner: t.By.Contract(),
 		Instances: instances, Roles: t.Roles, Budgets: session.Budgets, DryRun: t.DryRun,
 		Unattended: t.Unattended, Phase: t.Phase,
 	}
@@ -282,6 +282,10 @@ func (m *machine) takeAnswer(t *orchestrator.Turn, response any) error {
 		return m.afterDone(t, response)
 	case asked.Capability:
 		return m.chooseCapability(t, asked.IntentID, response)
+	case t.Draft != nil:
+		if filled, ok := t.Draft.WithParam(asked.IntentID, asked.Param, response); ok {
+			t.Draft = &filled
+		}
 	default:
 		t.Intents = slices.Clone(t.Intents)
 		for n := range t.Intents {

@@ -18,10 +18,11 @@ func (r *Runs) Plan(ctx context.Context, who access.Principal, body contracts.Pl
 	if err := who.May(access.ActionReadCatalog); err != nil {
 		return contracts.PlanPreview{}, err
 	}
-	preview, intents, err := r.understood(ctx, who, body)
+	preview, intents, draft, err := r.understood(ctx, who, body)
 	if err != nil || preview.Outcome != contracts.GateAccept {
 		return preview, err
 	}
+	body.Draft = draft
 	req, err := r.previewRequest(ctx, who, body, intents)
 	if err != nil {
 		return preview, err
@@ -44,21 +45,24 @@ func (r *Runs) Plan(ctx context.Context, who access.Principal, body contracts.Pl
 	return r.keepPreview(ctx, who, preview, req, result.Plan)
 }
 
-// understood reads the intents of a request for a plan.
-func (r *Runs) understood(ctx context.Context, who access.Principal, body contracts.PlanRequest) (contracts.PlanPreview, []contracts.Intent, error) {
+// understood reads the intents of a request for a plan, or its draft.
+func (r *Runs) understood(ctx context.Context, who access.Principal, body contracts.PlanRequest) (contracts.PlanPreview, []contracts.Intent, *contracts.Draft, error) {
 	preview := contracts.PlanPreview{Outcome: contracts.GateAccept, Intents: body.Intents}
 	if len(body.Intents) > 0 || body.Draft != nil {
-		return preview, body.Intents, nil
+		return preview, body.Intents, body.Draft, nil
 	}
 	if err := orchestrator.CheckMessage(body.Message); err != nil {
-		return preview, nil, err
+		return preview, nil, nil, err
 	}
 	u, err := r.intents.Understand(ctx, intent.Request{
 		Message: body.Message, Catalog: r.catalogs.Catalog(), Roles: who.Contract().Roles, Now: r.cfg.Now(),
 	})
 	preview.Tokens = contracts.SumTokens(u.Calls)
-	preview.Outcome, preview.Intents, preview.Choices, preview.Message = u.Outcome, u.Intents, u.Choices, u.Question
-	return preview, u.Intents, err
+	preview.Outcome, preview.Intents, preview.Choices, preview.Message = u.Outcome, u.Intents, u.Choices, cmp.Or(u.Question, u.Reply)
+	if u.Outcome == contracts.GateAccept && len(u.Intents) == 0 && u.Draft == nil { // nothing to plan
+		preview.Outcome = contracts.GateDecline
+	}
+	return preview, u.Intents, u.Draft, err
 }
 
 func (r *Runs) previewRequest(ctx context.Context, who access.Principal, body contracts.PlanRequest, intents []contracts.Intent) (planner.Request, error) {

@@ -1,0 +1,26 @@
+package app
+
+import (
+	"errors"
+
+	"github.com/manifold-run/manifold/contracts"
+	"github.com/manifold-run/manifold/intent"
+	"github.com/manifold-run/manifold/planner"
+)
+
+// draftFaults compiles a draft as a request would be, and gives what is wrong with it.
+// What is only missing is asked for later.
+func draftFaults(req intent.Request, d contracts.Draft) []contracts.Fault {
+	_, err := planner.Compile(planner.Request{
+		Goal: contracts.CleanSummary(req.Message), Draft: &d, Catalog: req.Catalog, Owner: contracts.Principal{Roles: req.Roles}, Phase: req.Phase,
+	})
+	var fault *contracts.Error
+	switch {
+	case err == nil:
+		return nil
+	case errors.As(err, &fault) && len(fault.Faults) > 0:
+		return fault.Faults
+	default:
+		return []contracts.Fault{{Message: err.Error()}}
+	}
+}
