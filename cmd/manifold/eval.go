@@ -76,6 +76,7 @@ keeps its schemas in code, so give its address, not its hints file.`,
 	flags.IntVar(&f.limit, "limit", 0, "the most cases of a draw; 0 takes all")
 	f.embeddings.Flags(cmd, "off")
 	gates.Flags(cmd, "")
+	cmd.AddCommand(evalConversationsCommand(c))
 	return cmd
 }
 
