@@ -66,6 +66,7 @@ func (f *conversationFlags) add(cmd *cobra.Command) {
 	flags.StringVar(&f.Recorded, "recorded", "", "file with what models answered, by the ids of conversations")
 	flags.StringVar(&f.ModelAddr, "model-addr", "", "address to serve the model on; empty takes a free port")
 	flags.StringVar(&f.Seed, "seed", "", "file whose seed is done before the first conversation")
+	flags.StringArrayVar(&f.Domains, "domain", nil, "a domain service that joins the demo, as NAME=URL")
 	flags.StringVar(&f.Demo, "demo", "", "the program demo, where it is not beside this one")
 	flags.StringVar(&f.Keys, "keys", "", "file with the keys of people by name, with --server")
 	flags.StringVar(&f.AdminKey, "admin-key", "", "file with an admin's key, with --server")
@@ -95,6 +96,8 @@ func (f *conversationFlags) check() error {
 		return usagef("--dialect must be one of %v, not %q", conversations.Dialects(), f.Dialect)
 	case f.Server != "" && model && f.ModelAddr == "":
 		return usagef("with --server, --model needs --model-addr: the server has to be told where its model is")
+	case f.Server != "" && len(f.Domains) > 0:
+		return usagef("--domain is for a demo that is started; register the domain at your server yourself")
 	case f.Jobs < 1:
 		return usagef("--jobs must be at least 1")
 	}

@@ -245,6 +245,8 @@ func (c *judged) outcome() (Grade, string) {
 		return c.actionDue()
 	case OutcomeAsk:
 		return c.questionDue()
+	case OutcomeNoWrite:
+		return Right, ""
 	default:
 		return c.answerDue()
 	}

@@ -26,6 +26,8 @@ const (
 	OutcomeDecline Outcome = "decline"
 	// OutcomeAnswer wants something to be told and nothing done.
 	OutcomeAnswer Outcome = "answer"
+	// OutcomeNoWrite wants anything but a write.
+	OutcomeNoWrite Outcome = "no-write"
 )
 
 // Set is a file of conversations.
@@ -107,8 +109,9 @@ type Item struct {
 	Tags  []string `json:"tags"`
 	Note  string   `json:"note,omitempty"`
 	Turns []string `json:"turns"`
-	// As names the key that speaks; empty makes a person with Roles.
-	As string `json:"as,omitempty"`
+	// As names the key that speaks; empty makes a person with Roles [the set's].
+	As    string   `json:"as,omitempty"`
+	Roles []string `json:"roles,omitempty"`
 	// Expects are the expectations of the turns before the last, for models that
 	// answer by expectation; null leaves a turn to the local reader.
 	Expects []*Expectation `json:"expects,omitempty"`
@@ -175,7 +178,12 @@ func (s *Set) defaults() {
 		s.Roles = []string{"operator"}
 	}
 	for i := range s.Items {
-		s.Items[i].Lang = cmp.Or(s.Items[i].Lang, "und")
+		item := &s.Items[i]
+		item.Lang = cmp.Or(item.Lang, "und")
+		item.ID = cmp.Or(item.ID, fmt.Sprintf("%s-%03d", item.Lang, i+1))
+		if len(item.Roles) == 0 {
+			item.Roles = s.Roles
+		}
 	}
 }
 
@@ -199,12 +207,10 @@ func (s *Set) check() error {
 
 func (i Item) fault() string {
 	switch {
-	case i.ID == "":
-		return "it has no id"
 	case len(i.Turns) == 0 || i.Turns[0] == TurnApprove || i.Turns[len(i.Turns)-1] == TurnApprove:
 		return "turns must begin and end with a message"
-	case !slices.Contains([]Outcome{OutcomeDo, OutcomeAsk, OutcomeDecline, OutcomeAnswer}, i.Expect):
-		return fmt.Sprintf("expect must be do, ask, decline or answer, not %q", i.Expect)
+	case !slices.Contains([]Outcome{OutcomeDo, OutcomeAsk, OutcomeDecline, OutcomeAnswer, OutcomeNoWrite}, i.Expect):
+		return fmt.Sprintf("expect must be do, ask, decline, answer or no-write, not %q", i.Expect)
 	case i.Expect == OutcomeDo && len(i.Wanted()) == 0:
 		return "expect do needs a capability or actions"
 	case len(i.Expects) >= len(i.Turns):

@@ -30,8 +30,8 @@ type talk struct {
 
 // play says the turns of an item. A message that the server refuses is part of
 // the result; an error is one of the way there.
-func (p player) play(ctx context.Context, item conversation.Item, roles []string) (conversation.Played, error) {
-	who, err := p.stage.person(ctx, item.As, roles)
+func (p player) play(ctx context.Context, item conversation.Item) (conversation.Played, error) {
+	who, err := p.stage.person(ctx, item.As, item.Roles)
 	if err != nil {
 		return conversation.Played{}, err
 	}

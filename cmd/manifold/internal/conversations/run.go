@@ -28,6 +28,8 @@ type Options struct {
 	ModelAddr string
 	// Server is a server that runs already; empty starts Demo.
 	Server, Key, Keys, AdminKey, Demo string
+	// Domains are domain services that join the demo, as NAME=URL.
+	Domains []string
 	// Done is called with each conversation that has ended.
 	Done func(row conversation.Row, n, all int)
 }
@@ -76,7 +78,16 @@ func open(ctx context.Context, o Options, modelURL string) (*stage, error) {
 	if o.Server != "" {
 		return connect(o)
 	}
-	return startDemo(ctx, o.Demo, modelURL)
+	s, err := startDemo(ctx, o.Demo, modelURL)
+	if err != nil {
+		return nil, err
+	}
+	for _, named := range o.Domains {
+		if err := s.join(ctx, named); err != nil {
+			return nil, errors.Join(fmt.Errorf("domain %s: %w", named, err), s.stop())
+		}
+	}
+	return s, nil
 }
 
 // load reads the set. What it has no seed for takes that of --seed, and with a
@@ -266,7 +277,7 @@ func (r *run) each(ctx context.Context, p player, items []conversation.Item, job
 }
 
 func (r *run) one(ctx context.Context, p player, item conversation.Item) error {
-	played, err := p.play(ctx, item, r.set.Roles)
+	played, err := p.play(ctx, item)
 	if err != nil {
 		return err
 	}

@@ -64,6 +64,28 @@ func (s *stage) person(ctx context.Context, as string, roles []string) (*client.
 	return s.client(made.Text)
 }
 
+// join registers a domain service, NAME=URL, and waits until it serves.
+func (s *stage) join(ctx context.Context, named string) error {
+	name, url, ok := strings.Cut(named, "=")
+	if !ok {
+		return contracts.Errorf(contracts.CodeInvalid, "a domain is NAME=URL, not %q", named)
+	}
+	if _, err := s.admin.RegisterDomain(ctx, contracts.Registration{Domain: name, URL: url}); err != nil {
+		return err
+	}
+	for range 600 {
+		if got, err := s.admin.Capabilities(ctx, name); err != nil || len(got) > 0 {
+			return err
+		}
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-time.After(time.Second):
+		}
+	}
+	return contracts.Errorf(contracts.CodeInternal, "its manifest does not become active")
+}
+
 // connect takes a server that runs already.
 func connect(o Options) (*stage, error) {
 	s := &stage{url: o.Server, keys: map[string]string{keyRequester: o.Key}, stop: func() error { return nil }}
@@ -161,7 +183,7 @@ var running = regexp.MustCompile(`running at (\S+)`)
 
 // stage waits until the demo serves.
 func (d *demo) stage(ctx context.Context) (*stage, error) {
-	ctx, cancel := context.WithTimeout(ctx, 3*time.Minute)
+	ctx, cancel := context.WithTimeout(ctx, 10*time.Minute) // it learns its manifests first; seconds, but for a machine that is busy
 	defer cancel()
 	url, err := d.address(ctx)
 	if err != nil {
