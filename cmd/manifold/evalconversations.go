@@ -1,6 +1,7 @@
 package main
 
 import (
+	"encoding/json"
 	"errors"
 	"os"
 	"slices"
@@ -18,6 +19,7 @@ type conversationFlags struct {
 	conversations.Options
 
 	reader, out string
+	transcript  string
 	all, quiet  bool
 	done, asked float64
 	drops       int
@@ -72,6 +74,7 @@ func (f *conversationFlags) add(cmd *cobra.Command) {
 	flags.StringVar(&f.AdminKey, "admin-key", "", "file with an admin's key, with --server")
 	flags.StringVar(&f.Only, "only", "", "only conversations with this text in their id, this tag or this language")
 	flags.StringVar(&f.out, "out", "", "file to write the report to, as JSON")
+	flags.StringVar(&f.transcript, "transcript", "", "file to write sessions and runs to, as JSON, so that they can be graded again")
 	flags.IntVar(&f.Jobs, "jobs", 4, "conversations at once")
 	flags.BoolVar(&f.all, "all", false, "list all conversations, not only those that are not right")
 	flags.BoolVar(&f.quiet, "quiet", false, "list no conversation")
@@ -130,7 +133,7 @@ func (c *cli) playConversations(cmd *cobra.Command, f conversationFlags) error {
 			c.errs.printf("%d of %d\n", n, all)
 		}
 	}
-	report, err := conversations.Run(cmd.Context(), f.Options)
+	report, transcript, err := conversations.Run(cmd.Context(), f.Options)
 	if err != nil {
 		return err
 	}
@@ -139,19 +142,20 @@ func (c *cli) playConversations(cmd *cobra.Command, f conversationFlags) error {
 	for _, m := range missed {
 		c.errs.printf("floor missed: %s\n", m)
 	}
-	if err := errors.Join(shown, f.write(report)); err != nil || len(missed) == 0 {
+	if err := errors.Join(shown, write(f.out, report), write(f.transcript, transcript)); err != nil || len(missed) == 0 {
 		return err
 	}
 	return ended(exitError)
 }
 
-func (f *conversationFlags) write(report conversation.Report) error {
-	if f.out == "" {
+// write writes a value as JSON, where a file is named.
+func write(path string, v any) error {
+	if path == "" {
 		return nil
 	}
-	body, err := report.JSON()
+	body, err := json.MarshalIndent(v, "", " ")
 	if err != nil {
 		return err
 	}
-	return os.WriteFile(f.out, body, 0o600)
+	return os.WriteFile(path, body, 0o600)
 }

@@ -2,7 +2,6 @@ package conversation
 
 import (
 	"cmp"
-	"encoding/json"
 	"fmt"
 	"maps"
 	"slices"
@@ -119,6 +118,24 @@ type Report struct {
 	Model any `json:"model,omitempty"`
 }
 
+// Transcript is how the conversations of a run went: with a set it can be graded
+// again.
+type Transcript struct {
+	Catalog Catalog           `json:"catalog"`
+	Played  map[string]Played `json:"played"`
+}
+
+// Grade grades the conversations of a set that a transcript holds.
+func (t Transcript) Grade(set Set) Report {
+	var rows []Row
+	for _, item := range set.Items {
+		if played, ok := t.Played[item.ID]; ok {
+			rows = append(rows, NewRow(item, played, Judge(set, item, played, t.Catalog)))
+		}
+	}
+	return NewReport(rows)
+}
+
 // NewReport counts rows.
 func NewReport(rows []Row) Report {
 	r := Report{Rows: rows, By: map[string]map[string]Counts{}}
@@ -197,6 +214,3 @@ func Sort(rows []Row, items []Item) {
 	}
 	slices.SortStableFunc(rows, func(a, b Row) int { return cmp.Compare(at[a.ID], at[b.ID]) })
 }
-
-// JSON is the report as a file.
-func (r Report) JSON() ([]byte, error) { return json.MarshalIndent(r, "", " ") }

@@ -44,34 +44,35 @@ const (
 var demoSet []byte
 
 // Run plays a set and grades it.
-func Run(ctx context.Context, o Options) (report conversation.Report, err error) {
+func Run(ctx context.Context, o Options) (report conversation.Report, transcript conversation.Transcript, err error) {
 	set, err := load(o)
 	if err != nil {
-		return report, err
+		return report, transcript, err
 	}
 	m, err := newModel(o, set)
 	if err != nil {
-		return report, err
+		return report, transcript, err
 	}
 	url, stop, err := m.serve(ctx, o.ModelAddr)
 	if err != nil {
-		return report, err
+		return report, transcript, err
 	}
 	defer func() { err = errors.Join(err, stop()) }()
 	s, err := open(ctx, o, url)
 	if err != nil {
-		return report, err
+		return report, transcript, err
 	}
 	defer func() { err = errors.Join(err, s.stop()) }()
-	rows, err := (&run{options: o, set: set, stage: s, model: m}).all(ctx)
+	r := &run{options: o, set: set, stage: s, model: m, played: map[string]conversation.Played{}}
+	rows, err := r.all(ctx)
 	if err != nil {
-		return report, err
+		return report, transcript, err
 	}
 	report = conversation.NewReport(rows)
 	if m.answers != nil {
 		report.Model = m.script.seen()
 	}
-	return report, nil
+	return report, conversation.Transcript{Catalog: r.catalog, Played: r.played}, nil
 }
 
 func open(ctx context.Context, o Options, modelURL string) (*stage, error) {
@@ -186,8 +187,9 @@ type run struct {
 	model   model
 	catalog conversation.Catalog
 
-	mu   sync.Mutex // guards rows
-	rows []conversation.Row
+	mu     sync.Mutex // guards rows and played
+	rows   []conversation.Row
+	played map[string]conversation.Played
 }
 
 func (r *run) all(ctx context.Context) ([]conversation.Row, error) {
@@ -284,7 +286,7 @@ func (r *run) one(ctx context.Context, p player, item conversation.Item) error {
 	row := conversation.NewRow(item, played, conversation.Judge(r.set, item, played, r.catalog))
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.rows = append(r.rows, row)
+	r.rows, r.played[item.ID] = append(r.rows, row), played
 	if r.options.Done != nil {
 		r.options.Done(row, len(r.rows), len(r.set.Items))
 	}
