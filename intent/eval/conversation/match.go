@@ -68,7 +68,7 @@ func (m matcher) fits(want Action, got Call) bool {
 			have = c.Defaults[key]
 		}
 		named := got.Named[key]
-		if have == nil || !m.rules.equal(key, value, have) && (named == nil || !m.rules.equal(key, value, named)) {
+		if have == nil || !m.rules.Equal(key, value, have) && (named == nil || !m.rules.Equal(key, value, named)) {
 			return false
 		}
 	}
@@ -90,7 +90,7 @@ func (m matcher) harmless(c Capability, key string, value any) bool {
 	if value == nil || value == false || value == "" || value == "ALL" {
 		return true
 	}
-	return c.Defaults[key] != nil && m.rules.equal(key, c.Defaults[key], value)
+	return c.Defaults[key] != nil && m.rules.Equal(key, c.Defaults[key], value)
 }
 
 // same reports whether the calls are those that were wanted, no more and no less.

@@ -38,10 +38,10 @@ func Alternatives(v any) (values []any, ok bool) {
 // Wildcard is the expected value that any value meets.
 const Wildcard = "*"
 
-// equal reports whether a value of a parameter is what was expected.
-func (r Rules) equal(key string, want, got any) bool {
+// Equal reports whether a value of a parameter is what was expected.
+func (r Rules) Equal(key string, want, got any) bool {
 	if options, ok := Alternatives(want); ok {
-		return slices.ContainsFunc(options, func(w any) bool { return r.equal(key, w, got) })
+		return slices.ContainsFunc(options, func(w any) bool { return r.Equal(key, w, got) })
 	}
 	if want == Wildcard {
 		return got != nil

@@ -163,6 +163,3 @@ func serveModel(ctx context.Context, addr string, answers scripted.Answerer) (ur
 	}
 	return "http://" + listener.Addr().String() + "/v1", stop, nil
 }
-
-// openTarget is the id of what is open, as far as the request names one.
-func openTarget(scripted.Asked) string { return "" }

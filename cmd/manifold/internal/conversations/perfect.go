@@ -22,6 +22,9 @@ const (
 	toolReply    = "reply"
 )
 
+// tagUndo marks conversations that take back what was done.
+const tagUndo = "undo"
+
 // perfect is a model that answers what each conversation expects, in one of the
 // ways in which models say the same. A turn without an expectation is declined,
 // so the local reader reads it.
@@ -63,7 +66,7 @@ func (p perfect) Answer(asked scripted.Asked) scripted.Answer {
 
 func (p perfect) answer(asked scripted.Asked, at place, e conversation.Expectation) scripted.Answer {
 	if e.Closes || e.Replaces && e.Expect != conversation.OutcomeDo {
-		return call(asked, toolWithdraw, map[string]any{})
+		return withdraw(asked)
 	}
 	switch e.Expect {
 	case conversation.OutcomeDo:
@@ -75,6 +78,15 @@ func (p perfect) answer(asked scripted.Asked, at place, e conversation.Expectati
 	default:
 		return call(asked, toolReply, map[string]any{"text": "You are welcome."})
 	}
+}
+
+// withdraw takes back what is open, or undoes what was done last.
+func withdraw(asked scripted.Asked) scripted.Answer {
+	arguments := map[string]any{}
+	if open := openedIn(asked); len(open) > 0 {
+		arguments["target"] = open[len(open)-1].id
+	}
+	return call(asked, toolWithdraw, arguments)
 }
 
 // call calls a function, or says the same in words where it is not offered.
@@ -115,16 +127,19 @@ func question(asked scripted.Asked, e conversation.Expectation, at place) string
 // do makes the calls of an expectation, or answers or corrects what is open.
 func (p perfect) do(asked scripted.Asked, at place, e conversation.Expectation) scripted.Answer {
 	wanted := p.choose(e.Wanted(), at.item.Turns[at.turn])
+	if wanted == nil && at.item.Tagged(tagUndo) {
+		return call(asked, toolWithdraw, map[string]any{})
+	}
 	if wanted == nil {
 		return declined() // it hangs on an id that stands nowhere in the message
 	}
 	d := p.dialect
 	d.message = at.item.Turns[at.turn]
-	if value, ok := p.reply(at, e, wanted); ok && offers(asked, toolAnswer) {
+	if value, ok := p.reply(asked, at, e, wanted); ok && offers(asked, toolAnswer) {
 		return call(asked, toolAnswer, map[string]any{"value": d.value(value)})
 	}
 	if e.Replaces && offers(asked, toolRevise) && len(wanted) == 1 {
-		if target, params, ok := revision(asked, at, wanted[0]); ok {
+		if target, params, ok := p.revision(asked, at, wanted[0]); ok {
 			return call(asked, toolRevise, map[string]any{"target": target, "params": d.values(params)})
 		}
 	}
@@ -162,12 +177,17 @@ func (p perfect) choose(wanted []conversation.Action, message string) []conversa
 
 // reply is the value that answers an open question: the one that the expectation
 // names, else the one value of the action that no earlier turn has.
-func (p perfect) reply(at place, e conversation.Expectation, wanted []conversation.Action) (any, bool) {
+func (p perfect) reply(asked scripted.Asked, at place, e conversation.Expectation, wanted []conversation.Action) (any, bool) {
 	if e.Reply != nil {
 		return e.Reply, true
 	}
 	if !at.item.Tagged(conversation.TagAnswer) || at.turn == 0 || len(wanted) != 1 {
 		return nil, false
+	}
+	if o, ok := of(asked, wanted[0].Capability); ok && len(o.values) > 0 {
+		if missing := o.changes(wanted[0], p.rules); len(missing) == 1 {
+			return slices.Collect(maps.Values(missing))[0], true
+		}
 	}
 	earlier := words(strings.Join(at.item.Turns[:at.turn], " "))
 	var open []any
@@ -194,8 +214,11 @@ func words(text string) string {
 
 // revision is the correction of one's own open request: the values that the
 // message brings.
-func revision(asked scripted.Asked, at place, wanted conversation.Action) (target string, params map[string]any, ok bool) {
-	target = openTarget(asked)
+func (p perfect) revision(asked scripted.Asked, at place, wanted conversation.Action) (target string, params map[string]any, ok bool) {
+	if o, ok := of(asked, wanted.Capability); ok && len(o.values) > 0 {
+		params = o.changes(wanted, p.rules)
+		return o.id, params, len(params) > 0
+	}
 	earlier := words(strings.Join(at.item.Turns[:at.turn], " "))
 	params = map[string]any{}
 	for key, v := range wanted.Params {
