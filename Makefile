@@ -54,6 +54,12 @@ test-intent: ## measure the matcher on the public sets in the folder MANIFOLD_IN
 	@test -d "$(MANIFOLD_INTENT_DATA)" || { echo "make test-intent: set MANIFOLD_INTENT_DATA to the folder with clinc150.json, seal.json and bfcl.json" >&2; exit 2; }
 	MANIFOLD_INTENT_DATA="$(abspath $(MANIFOLD_INTENT_DATA))" $(GO) test -count=1 -timeout 20m -v -run 'Floor' ./intent/eval
 
+CONVERSATIONS := intent/eval/testdata/conversations
+eval-conversations: build ## play the repository's conversations: by the local reader, by a perfect model in each dialect, and against a trap
+	set -e; for set in demo logistics; do bin/manifold eval conversations $(CONVERSATIONS)/$$set.json --quiet --max-drops 0; \
+	  for dialect in list parallel plan words; do bin/manifold eval conversations $(CONVERSATIONS)/$$set.json --quiet --model perfect --dialect $$dialect --floor-done 97 --floor-asked 2 --max-drops 0 --max-effects 0; done; done
+	bin/manifold eval conversations $(CONVERSATIONS)/odd.json --quiet --model trap --max-drops 0 --max-effects 0
+
 test-chat-clients: ## run the official OpenAI clients, the AI SDK and LangChain against a server; installs them from npm and PyPI
 	CHAT_CLIENTS=1 $(GO) test -count=1 -v ./internal/e2e/chatclients/...
 

@@ -70,6 +70,7 @@ func (f *conversationFlags) add(cmd *cobra.Command) {
 	flags.StringVar(&f.Seed, "seed", "", "file whose seed is done before the first conversation")
 	flags.StringArrayVar(&f.Domains, "domain", nil, "a domain service that joins the demo, as NAME=URL")
 	flags.StringVar(&f.Demo, "demo", "", "the program demo, where it is not beside this one")
+	flags.StringVar(&f.Embeddings, "embeddings", "", "what tells the demo the meaning of texts: auto, local or off; empty means its default")
 	flags.StringVar(&f.Keys, "keys", "", "file with the keys of people by name, with --server")
 	flags.StringVar(&f.AdminKey, "admin-key", "", "file with an admin's key, with --server")
 	flags.StringVar(&f.Only, "only", "", "only conversations with this text in their id, this tag or this language")

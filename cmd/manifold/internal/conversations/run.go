@@ -28,6 +28,8 @@ type Options struct {
 	ModelAddr string
 	// Server is a server that runs already; empty starts Demo.
 	Server, Key, Keys, AdminKey, Demo string
+	// Embeddings say what the demo takes to tell the meaning of texts [its default].
+	Embeddings string
 	// Domains are domain services that join the demo, as NAME=URL.
 	Domains []string
 	// Done is called with each conversation that has ended.
@@ -79,7 +81,7 @@ func open(ctx context.Context, o Options, modelURL string) (*stage, error) {
 	if o.Server != "" {
 		return connect(o)
 	}
-	s, err := startDemo(ctx, o.Demo, modelURL)
+	s, err := startDemo(ctx, o, modelURL)
 	if err != nil {
 		return nil, err
 	}

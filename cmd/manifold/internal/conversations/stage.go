@@ -107,8 +107,8 @@ func connect(o Options) (*stage, error) {
 
 // startDemo starts the program demo in a folder of its own. modelURL is the
 // model that it asks, "" for none.
-func startDemo(ctx context.Context, program, modelURL string) (*stage, error) {
-	program, err := demoProgram(program)
+func startDemo(ctx context.Context, o Options, modelURL string) (*stage, error) {
+	program, err := demoProgram(o.Demo)
 	if err != nil {
 		return nil, err
 	}
@@ -117,7 +117,7 @@ func startDemo(ctx context.Context, program, modelURL string) (*stage, error) {
 		return nil, err
 	}
 	d := &demo{dir: dir, ended: make(chan struct{})}
-	if err := d.start(ctx, program, modelURL); err != nil {
+	if err := d.start(ctx, program, o.Embeddings, modelURL); err != nil {
 		return nil, errors.Join(err, d.stop())
 	}
 	s, err := d.stage(ctx)
@@ -156,12 +156,15 @@ type demo struct {
 
 const logName = "log"
 
-func (d *demo) start(ctx context.Context, program, modelURL string) error {
+func (d *demo) start(ctx context.Context, program, embeddings, modelURL string) error {
 	log, err := os.Create(filepath.Join(d.dir, logName))
 	if err != nil {
 		return err
 	}
 	args := []string{"-addr", "127.0.0.1:0", "-data", filepath.Join(d.dir, "data")}
+	if embeddings != "" {
+		args = append(args, "-embeddings", embeddings)
+	}
 	if modelURL != "" {
 		args = append(args, "-model", "eval", "-model-url", modelURL)
 	}
