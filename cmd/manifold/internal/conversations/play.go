@@ -60,11 +60,12 @@ func (t *talk) turn(ctx context.Context, text string) (err error) {
 		return err
 	}
 	opt := client.Opt{Wait: patience, IdempotencyKey: client.NewIdempotencyKey()}
-	if t.session.SessionID == "" {
-		t.session, err = t.who.StartSession(ctx, contracts.StartSession{Message: text}, opt)
-	} else {
-		t.session, err = t.who.Say(ctx, t.session.SessionID, text, opt)
-	}
+	t.session, err = patient(ctx, func() (contracts.SessionResponse, error) {
+		if t.session.SessionID == "" {
+			return t.who.StartSession(ctx, contracts.StartSession{Message: text}, opt)
+		}
+		return t.who.Say(ctx, t.session.SessionID, text, opt)
+	})
 	if err != nil {
 		return err
 	}
@@ -162,6 +163,22 @@ func (t *talk) result(ctx context.Context) (conversation.Played, error) {
 	return out, nil
 }
 
+// patient repeats what a server's limit on rates has refused, and so not done.
+func patient[T any](ctx context.Context, do func() (T, error)) (T, error) {
+	for range 10 {
+		got, err := do()
+		if contracts.CodeOf(err) != contracts.CodeRateLimited {
+			return got, err
+		}
+		select {
+		case <-ctx.Done():
+			return got, ctx.Err()
+		case <-time.After(time.Second):
+		}
+	}
+	return do()
+}
+
 // approve approves what waits in a session.
 func (p player) approve(ctx context.Context, session string) error {
 	approver, err := p.stage.named(keyApprover)
@@ -188,14 +205,18 @@ func (p player) seed(ctx context.Context, who *client.Client, a conversation.Act
 	if params == nil {
 		params = map[string]any{}
 	}
-	plan, err := who.Plan(ctx, contracts.PlanRequest{Intents: []contracts.Intent{{ID: "i1", Domain: domain, Capability: name, Parameters: params, Confidence: 1}}})
+	plan, err := patient(ctx, func() (contracts.PlanPreview, error) {
+		return who.Plan(ctx, contracts.PlanRequest{Intents: []contracts.Intent{{ID: "i1", Domain: domain, Capability: name, Parameters: params, Confidence: 1}}})
+	})
 	if err != nil {
 		return err
 	}
 	if plan.PlanHash == "" {
 		return contracts.Errorf(contracts.CodeInvalid, "the plan asks: %s", plan.Message)
 	}
-	s, err := who.RunPlan(ctx, contracts.RunPlan{PlanHash: plan.PlanHash}, client.Opt{Wait: 15 * time.Second})
+	s, err := patient(ctx, func() (contracts.SessionResponse, error) {
+		return who.RunPlan(ctx, contracts.RunPlan{PlanHash: plan.PlanHash}, client.Opt{Wait: 15 * time.Second})
+	})
 	if err != nil {
 		return err
 	}

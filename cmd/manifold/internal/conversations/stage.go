@@ -57,7 +57,8 @@ func (s *stage) person(ctx context.Context, as string, roles []string) (*client.
 		return s.named(keyRequester)
 	}
 	n := s.people.Add(1)
-	made, err := s.admin.CreateKey(ctx, contracts.KeySpec{Name: fmt.Sprintf("eval %d", n), Kind: "user", Principal: fmt.Sprintf("asker%d", n), Roles: roles})
+	spec := contracts.KeySpec{Name: fmt.Sprintf("eval %d", n), Kind: "user", Principal: fmt.Sprintf("asker%d", n), Roles: roles}
+	made, err := patient(ctx, func() (contracts.KeyCreated, error) { return s.admin.CreateKey(ctx, spec) })
 	if err != nil {
 		return nil, fmt.Errorf("key of a person: %w", err)
 	}
