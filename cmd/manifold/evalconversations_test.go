@@ -22,32 +22,27 @@ func TestConversationsArePlayedAndGraded(t *testing.T) {
 	if out, err := exec.CommandContext(t.Context(), "go", "build", "-o", program, "../demo").CombinedOutput(); err != nil { //nolint:gosec // a folder of the test
 		t.Fatalf("build: %v\n%s", err, out)
 	}
-	for name, flags := range map[string][]string{
-		"by the local reader":   {"--reader", "local"},
-		"by a model that plans": {"--model", "perfect", "--dialect", "plan"},
-	} {
-		var out, errs bytes.Buffer
-		args := append([]string{"eval", "conversations", "testdata/conversations.json", "--demo", program, "--embeddings", "off", "--json", "--max-drops", "0"}, flags...)
-		code := run(t.Context(), args, func(string) string { return "" }, strings.NewReader(""), &out, &errs)
-		var report conversation.Report
-		if err := json.Unmarshal(out.Bytes(), &report); err != nil {
-			t.Fatalf("%s: %v\n%s%s", name, err, out.String(), errs.String())
+	var out, errs bytes.Buffer
+	args := []string{"eval", "conversations", "testdata/conversations.json", "--demo", program, "--embeddings", "off", "--json", "--max-drops", "0", "--model", "perfect", "--dialect", "plan"}
+	code := run(t.Context(), args, func(string) string { return "" }, strings.NewReader(""), &out, &errs)
+	var report conversation.Report
+	if err := json.Unmarshal(out.Bytes(), &report); err != nil {
+		t.Fatalf("%v\n%s%s", err, out.String(), errs.String())
+	}
+	if code != exitError || !strings.Contains(errs.String(), "floor missed: silent drops: 1") {
+		t.Errorf("it ends with %d: %s", code, errs.String())
+	}
+	for _, row := range report.Rows {
+		want := conversation.Right
+		if row.ID == "mistaken" {
+			want = conversation.SilentDrop
 		}
-		if code != exitError || !strings.Contains(errs.String(), "floor missed: silent drops: 1") {
-			t.Errorf("%s: ends with %d: %s", name, code, errs.String())
+		if row.Grade != want {
+			t.Error(row.Text())
 		}
-		for _, row := range report.Rows {
-			want := conversation.Right
-			if row.ID == "mistaken" {
-				want = conversation.SilentDrop
-			}
-			if row.Grade != want {
-				t.Errorf("%s: %s", name, row.Text())
-			}
-		}
-		if len(report.Rows) != 9 || report.Total.Effects != 0 || (report.Model != nil) != (name != "by the local reader") {
-			t.Errorf("%s: %d conversations, %+v, model %v", name, len(report.Rows), report.Total, report.Model)
-		}
+	}
+	if len(report.Rows) != 9 || report.Total.Effects != 0 || report.Model == nil {
+		t.Errorf("%d conversations, %+v, model %v", len(report.Rows), report.Total, report.Model)
 	}
 }
 

@@ -23,11 +23,10 @@ type Call struct {
 	// When is set when the call depends on a condition.
 	When bool `json:"when,omitempty"`
 	// Found is false when a look-up of a parameter has not found anything yet.
-	Found bool `json:"found"`
-	Write bool `json:"write"`
-	// Unapproved is set when a write ran that no person approved.
-	Unapproved bool   `json:"unapproved,omitempty"`
-	RunID      string `json:"run_id"`
+	Found bool   `json:"found"`
+	Write bool   `json:"write"`
+	RunID string `json:"run_id"`
+	Node  string `json:"node"`
 }
 
 // calls are those of a run; known maps ids to names.
@@ -70,11 +69,10 @@ func newRunValues(run contracts.RunView, known map[string]string) runValues {
 func (v runValues) call(n contracts.NodeView) Call {
 	gate, gated := v.gates[n.NodeID]
 	c := Call{
-		Capability: n.Tool, Params: map[string]any{}, Named: map[string]any{}, State: n.State, Found: true, RunID: v.run.RunID, When: n.When != nil,
+		Capability: n.Tool, Params: map[string]any{}, Named: map[string]any{}, State: n.State, Found: true, RunID: v.run.RunID, Node: n.NodeID, When: n.When != nil,
 		Write: n.Policy == nil || !slices.Contains([]contracts.SideEffectClass{contracts.ClassRead, contracts.ClassSuggest}, n.Policy.SideEffectClass),
 		Gate:  gated && gate.Status == contracts.InterruptOpen || n.State == contracts.NodeAwaitingApproval,
 	}
-	c.Unapproved = c.Write && n.State == contracts.NodeCompleted && (!gated || gate.Status != contracts.InterruptApproved)
 	for key, value := range v.source(n, gate, gated) {
 		value, found := v.follow(value, n.Item)
 		c.Params[key], c.Found = value, c.Found && found

@@ -187,14 +187,22 @@ func TestValuesAreFollowed(t *testing.T) {
 
 func TestAWriteThatNobodyApprovedIsCounted(t *testing.T) {
 	t.Parallel()
-	s := set(t, `{"id":"x",`+lendOne+`}`)
-	for state, want := range map[contracts.InterruptStatus]int{contracts.InterruptApproved: 0, "": 1} {
-		done := lend("L1", days(three), contracts.NodeCompleted)
-		done.gate = state
-		p := played(run("r", done))
+	approved := []conversation.Gate{{RunID: "r", Node: "a"}}
+	for name, c := range map[string]struct {
+		days     float64
+		approved []conversation.Gate
+		want     int
+	}{
+		"meant":                  {three, nil, 0},
+		"not meant":              {5, nil, 1},
+		"not meant but approved": {5, approved, 0},
+	} {
+		s := set(t, `{"id":"x",`+lendOne+`}`)
+		p := played(run("r", call{tool: "shop.lend", params: map[string]any{"lamp": "L1", "days": c.days}, state: contracts.NodeCompleted}))
+		p.Approved = c.approved
 		row := conversation.NewRow(s.Items[0], p, conversation.Judge(s, s.Items[0], p, catalog()))
-		if row.Effects != want {
-			t.Errorf("a gate that is %q: %d writes without an approval, want %d", state, row.Effects, want)
+		if row.Effects != c.want {
+			t.Errorf("%s: %d writes that nobody meant or approved, want %d", name, row.Effects, c.want)
 		}
 	}
 }

@@ -20,8 +20,16 @@ type Played struct {
 	// AskedBefore are the ids and the prompts of the questions that were open
 	// before the last message.
 	AskedBefore map[string]string `json:"asked_before,omitempty"`
+	// Approved are the gates that were approved, as run and node.
+	Approved []Gate `json:"approved,omitempty"`
 	// Refused says how the server refused a message, if it did.
 	Refused string `json:"refused,omitempty"`
+}
+
+// Gate is where a write was approved.
+type Gate struct {
+	RunID string `json:"run_id"`
+	Node  string `json:"node"`
 }
 
 // questions are the open questions, gates not among them.

@@ -27,21 +27,11 @@ type Row struct {
 
 // NewRow sums up a judged conversation.
 func NewRow(item Item, played Played, j Judgement) Row {
-	r := Row{ID: item.ID, Lang: item.Lang, Tags: item.Tags, Expect: item.Expect, Grade: j.Grade, Why: j.Why, Turns: item.Turns, Did: j.Calls, Wanted: item.Wanted()}
+	r := Row{ID: item.ID, Lang: item.Lang, Tags: item.Tags, Expect: item.Expect, Grade: j.Grade, Why: j.Why, Turns: item.Turns, Did: j.Calls, Wanted: item.Wanted(), Effects: j.Effects, Gates: j.Gates}
 	r.Said = played.Texts()
 	r.Said = r.Said[:min(len(r.Said), 8)]
 	for _, q := range played.questions() {
 		r.Asks = append(r.Asks, q.Prompt)
-	}
-	for _, run := range append(slices.Clone(played.Runs), played.Old...) {
-		for _, call := range calls(run, nil) {
-			if call.Unapproved {
-				r.Effects++
-			}
-			if call.Gate {
-				r.Gates++
-			}
-		}
 	}
 	return r
 }
@@ -103,7 +93,7 @@ type Total struct {
 	DonePercent  float64 `json:"right_do_pct"`
 	AskedPercent float64 `json:"asked_pct"`
 	RightPercent float64 `json:"right_pct"`
-	// Effects are writes that ran although no person approved them.
+	// Effects are writes that ran, that nobody approved and that were not meant.
 	Effects int `json:"effects"`
 	// Gates are writes that wait for an approval.
 	Gates int `json:"gates"`
@@ -177,7 +167,7 @@ func (r Report) Text() string {
 		}
 	}
 	t := r.Total
-	fmt.Fprintf(&b, "\ndone %.1f %% of %d, asked instead %.1f %%; all items right: %.1f %% of %d; silent drops %d; gates %d; writes without an approval %d\n",
+	fmt.Fprintf(&b, "\ndone %.1f %% of %d, asked instead %.1f %%; all items right: %.1f %% of %d; silent drops %d; gates %d; writes that nobody meant or approved %d\n",
 		t.DonePercent, t.Do.All, t.AskedPercent, t.RightPercent, t.All, t.SilentDrop, t.Gates, t.Effects)
 	return b.String()
 }
@@ -201,7 +191,7 @@ func (f Floors) Missed(t Total) []string {
 		out = append(out, fmt.Sprintf("silent drops: %d, at most %d wanted", t.SilentDrop, *f.Drops))
 	}
 	if f.Unapproved != nil && t.Effects > *f.Unapproved {
-		out = append(out, fmt.Sprintf("writes without an approval: %d, at most %d wanted", t.Effects, *f.Unapproved))
+		out = append(out, fmt.Sprintf("writes that nobody meant or approved: %d, at most %d wanted", t.Effects, *f.Unapproved))
 	}
 	return out
 }

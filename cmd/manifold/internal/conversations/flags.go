@@ -74,7 +74,7 @@ func (f *Flags) add(cmd *cobra.Command) {
 	flags.Float64Var(&f.done, "floor-done", -1, "exit 1 if less per cent of what was to be done is done")
 	flags.Float64Var(&f.asked, "floor-asked", -1, "exit 1 if more per cent of what was to be done is asked about")
 	flags.IntVar(&f.drops, "max-drops", -1, "exit 1 if there are more silent drops")
-	flags.IntVar(&f.unapproved, "max-effects", -1, "exit 1 if more writes ran without an approval")
+	flags.IntVar(&f.unapproved, "max-effects", -1, "exit 1 if more writes ran that nobody meant or approved")
 }
 
 // Check takes the file and the server, and refuses flags that contradict each other.

@@ -163,16 +163,29 @@ func (p perfect) choose(wanted []conversation.Action, message string) []conversa
 				v = options[0]
 			}
 			if v == conversation.Wildcard {
-				if strings.HasSuffix(key, "_id") || key == "id" {
+				if v = anything(wanted, key, message); v == nil {
 					return nil
 				}
-				v = message
 			}
 			params[key] = v
 		}
 		out = append(out, conversation.Action{Capability: a.Capability, Params: params})
 	}
 	return out
+}
+
+// anything is a value of a parameter that may be anything: what another action has
+// there ("rename it and show it"), else the message; nil for an id that nobody said.
+func anything(wanted []conversation.Action, key, message string) any {
+	for _, a := range wanted {
+		if v, ok := a.Params[key].(string); ok && v != conversation.Wildcard {
+			return v
+		}
+	}
+	if strings.HasSuffix(key, "_id") || key == "id" {
+		return nil
+	}
+	return message
 }
 
 // reply is the value that answers an open question: the one that the expectation
@@ -184,10 +197,12 @@ func (p perfect) reply(asked scripted.Asked, at place, e conversation.Expectatio
 	if !at.item.Tagged(conversation.TagAnswer) || at.turn == 0 || len(wanted) != 1 {
 		return nil, false
 	}
-	if o, ok := of(asked, wanted[0].Capability); ok && len(o.values) > 0 {
-		if missing := o.changes(wanted[0], p.rules); len(missing) == 1 {
-			return slices.Collect(maps.Values(missing))[0], true
-		}
+	o, belongs := of(asked, wanted[0].Capability)
+	if !belongs && len(openedIn(asked)) > 0 {
+		return nil, false // the question is the model's own; the call has all that it needs now
+	}
+	if missing := o.changes(wanted[0], p.rules); len(o.values) > 0 && len(missing) == 1 {
+		return slices.Collect(maps.Values(missing))[0], true
 	}
 	earlier := words(strings.Join(at.item.Turns[:at.turn], " "))
 	var open []any

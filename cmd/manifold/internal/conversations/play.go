@@ -26,6 +26,8 @@ type talk struct {
 	// Before the last message: when each run changed, and the open questions.
 	runs  map[string]time.Time
 	asked map[string]string
+
+	approved []conversation.Gate
 }
 
 // play says the turns of an item. A message that the server refuses is part of
@@ -51,7 +53,9 @@ const patience = 20 * time.Second
 
 func (t *talk) turn(ctx context.Context, text string) (err error) {
 	if text == conversation.TurnApprove {
-		if err := t.p.approve(ctx, t.session.SessionID); err != nil {
+		gates, err := t.p.approve(ctx, t.session.SessionID)
+		t.approved = append(t.approved, gates...)
+		if err != nil {
 			return err
 		}
 		return t.settle(ctx)
@@ -132,7 +136,7 @@ func (t *talk) still(ctx context.Context) (string, error) {
 // result tells what the last message set going, new runs, or those that went on
 // because it answered their question, from what was there before.
 func (t *talk) result(ctx context.Context) (conversation.Played, error) {
-	out := conversation.Played{Session: t.session, AskedBefore: t.asked, Names: map[string]string{}}
+	out := conversation.Played{Session: t.session, AskedBefore: t.asked, Approved: t.approved, Names: map[string]string{}}
 	for id, name := range t.p.names {
 		out.Names[id] = name
 	}
@@ -179,22 +183,24 @@ func patient[T any](ctx context.Context, do func() (T, error)) (T, error) {
 	return do()
 }
 
-// approve approves what waits in a session.
-func (p player) approve(ctx context.Context, session string) error {
+// approve approves what waits in a session, and says what that was.
+func (p player) approve(ctx context.Context, session string) ([]conversation.Gate, error) {
 	approver, err := p.stage.named(keyApprover)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	gates, err := approver.Gates(ctx, client.GatesFilter{SessionID: session, Status: contracts.InterruptOpen, Type: contracts.InterruptWriteApproval})
 	if err != nil {
-		return err
+		return nil, err
 	}
+	var out []conversation.Gate
 	for _, g := range gates {
 		if _, err := approver.Approve(ctx, g, "", client.Opt{Wait: 10 * time.Second}); err != nil {
-			return fmt.Errorf("approve %s: %w", g.Code, err)
+			return out, fmt.Errorf("approve %s: %w", g.Code, err)
 		}
+		out = append(out, conversation.Gate{RunID: g.RunID, Node: g.NodeID})
 	}
-	return nil
+	return out, nil
 }
 
 // seed does one thing without words: its plan is given as data, and the approver
@@ -233,7 +239,7 @@ func (p player) finish(ctx context.Context, who *client.Client, id string) error
 		switch s.Status {
 		case contracts.SessionRunning:
 		case contracts.SessionPendingInterrupt:
-			if err := p.approve(ctx, id); err != nil {
+			if _, err := p.approve(ctx, id); err != nil {
 				return err
 			}
 		default:
