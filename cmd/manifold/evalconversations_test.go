@@ -23,7 +23,7 @@ func TestConversationsArePlayedAndGraded(t *testing.T) {
 		t.Fatalf("build: %v\n%s", err, out)
 	}
 	var out, errs bytes.Buffer
-	args := []string{"eval", "conversations", "testdata/conversations.json", "--demo", program, "--embeddings", "off", "--json", "--max-drops", "0", "--model", "perfect", "--dialect", "plan"}
+	args := []string{"eval", "conversations", "testdata/conversations.json", "--demo", program, "--embeddings", "off", "--json", "--max-drops", "0", "--model", "perfect", "--dialect", "words"}
 	code := run(t.Context(), args, func(string) string { return "" }, strings.NewReader(""), &out, &errs)
 	var report conversation.Report
 	if err := json.Unmarshal(out.Bytes(), &report); err != nil {

@@ -89,7 +89,8 @@ func (d dialect) text(v string) string {
 	if day, err := time.Parse(time.DateOnly, v); err == nil {
 		return day.Format("2 Jan")
 	}
-	if said := d.surface[v]; said != "" && !strings.Contains(words(d.message), words(v)) {
+	stem, _, _ := strings.Cut(v, ".") // people leave what is behind a dot out
+	if said := d.surface[v]; said != "" && !strings.Contains(words(d.message), words(stem)) {
 		return said
 	}
 	return v
