@@ -160,7 +160,7 @@ func (p perfect) choose(wanted []conversation.Action, message string) []conversa
 		params := map[string]any{}
 		for key, v := range a.Params {
 			if options, ok := conversation.Alternatives(v); ok && len(options) > 0 {
-				v = options[0]
+				v = options[max(0, slices.IndexFunc(options, func(o any) bool { return strings.Contains(words(message), words(fmt.Sprint(o))) }))] // as it was said
 			}
 			if v == conversation.Wildcard {
 				if v = anything(wanted, key, message); v == nil {
