@@ -12,7 +12,7 @@ TOOL     := $(GO) tool -modfile=tools/go.mod
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help build run test test-e2e test-commits test-flowise measure-flowise measure-flowise-edits test-postgres test-intent test-chat-clients test-openwebui tamper check format vet lint tidy race fmt fix fuzz fuzz-api fuzz-long bench chaos deadcode clean
+.PHONY: help build run test test-e2e test-commits test-flowise measure-flowise measure-flowise-edits test-postgres test-intent eval-conversations test-chat-clients test-openwebui tamper check format vet lint tidy race fmt fix fuzz fuzz-api fuzz-long bench chaos deadcode clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  %-18s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -53,6 +53,15 @@ test-postgres: ## run the tests that need PostgreSQL; they start a server of the
 test-intent: ## measure the matcher on the public sets in the folder MANIFOLD_INTENT_DATA
 	@test -d "$(MANIFOLD_INTENT_DATA)" || { echo "make test-intent: set MANIFOLD_INTENT_DATA to the folder with clinc150.json, seal.json and bfcl.json" >&2; exit 2; }
 	MANIFOLD_INTENT_DATA="$(abspath $(MANIFOLD_INTENT_DATA))" $(GO) test -count=1 -timeout 20m -v -run 'Floor' ./intent/eval
+
+CONVERSATIONS := intent/eval/testdata/conversations
+eval-conversations: build ## play the repository's conversations: by the local reader, by a perfect model in each dialect, and against a trap
+	set -e; for set in demo logistics; do bin/manifold eval conversations $(CONVERSATIONS)/$$set.json --quiet --max-drops 0; \
+	  for dialect in list parallel plan words; do bin/manifold eval conversations $(CONVERSATIONS)/$$set.json --quiet --model perfect --dialect $$dialect --floor-done 97 --floor-asked 2 --max-drops 0 --max-effects 0; done; done
+	$(GO) build -o bin/ ./examples/instruments/cmd/instruments-domain
+	bin/instruments-domain -addr 127.0.0.1:8097 & domain=$$!; trap "kill $$domain" EXIT; \
+	  bin/manifold eval conversations $(CONVERSATIONS)/instruments.json --quiet --domain instruments=http://127.0.0.1:8097 --model perfect --floor-done 97 --floor-asked 2 --max-drops 0 --max-effects 0
+	bin/manifold eval conversations $(CONVERSATIONS)/odd.json --quiet --model trap --max-drops 0 --max-effects 0
 
 test-chat-clients: ## run the official OpenAI clients, the AI SDK and LangChain against a server; installs them from npm and PyPI
 	CHAT_CLIENTS=1 $(GO) test -count=1 -v ./internal/e2e/chatclients/...

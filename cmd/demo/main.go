@@ -38,6 +38,7 @@ type options struct {
 	verbose bool
 	hears   string
 	model   string
+	mind    string
 	keep    int
 	watch   time.Duration
 }
@@ -50,6 +51,7 @@ func parse(args []string, stderr io.Writer) (options, error) {
 	flags.StringVar(&o.data, "data", "", "folder to keep everything in (default: a temporary one, removed at the end)")
 	flags.StringVar(&o.hears, "embeddings", "auto", "what tells the meaning of texts: auto (the sentence encoder of this machine, if it is installed), local or off")
 	flags.StringVar(&o.model, "model", "", "a model to read what words alone do not tell: scripted (it follows a script and costs nothing) or none")
+	flags.StringVar(&o.mind, "model-url", "", "address of a server with OpenAI's format that has the model, such as http://127.0.0.1:11434/v1; -model is then its name there")
 	flags.IntVar(&o.keep, "english-examples", 0, "keep only so many English examples of each capability, and no other language; 0 keeps all")
 	flags.DurationVar(&o.watch, "flowise-watch", 10*time.Second, "how often the Flowise in memory is looked at for edits that were made past its domain")
 	flags.BoolVar(&o.verbose, "verbose", false, "write the log of all parts to stderr")
@@ -94,7 +96,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer, ready fun
 }
 
 func serve(ctx context.Context, o options, w *world, logger *slog.Logger, stdout io.Writer, ready func(stage)) (err error) {
-	model, stopModel, err := mind(ctx, o.model)
+	model, stopModel, err := mind(ctx, o.model, o.mind)
 	if err != nil {
 		return err
 	}

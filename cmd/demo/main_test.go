@@ -294,7 +294,7 @@ func TestTheModelThatFollowsAScript(t *testing.T) {
 	if err != nil || len(r.RunIDs) != 0 {
 		t.Errorf("%+v, %v", r, err)
 	}
-	if _, _, err := mind(t.Context(), "gpt"); err == nil {
+	if _, _, err := mind(t.Context(), "gpt", ""); err == nil {
 		t.Error("a model that the demo does not have is taken")
 	}
 }

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	_ "embed" // for the script
 	"errors"
@@ -32,9 +33,12 @@ func (declines) Answer(scripted.Asked) scripted.Answer {
 const modelScripted = "scripted"
 
 // mind starts the model that was asked for, if there is one, and gives what stops
-// it.
-func mind(ctx context.Context, name string) (app.Mind, func() error, error) {
+// it. With an address, the model is served there.
+func mind(ctx context.Context, name, url string) (app.Mind, func() error, error) {
 	none := func() error { return nil }
+	if url != "" {
+		return app.Mind{Model: app.ModelConfig{Engine: app.EngineOpenAI, Model: cmp.Or(name, modelScripted), BaseURL: url}}, none, nil
+	}
 	if name == "" {
 		return app.Mind{}, none, nil
 	}

@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"errors"
-	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -76,6 +75,7 @@ keeps its schemas in code, so give its address, not its hints file.`,
 	flags.IntVar(&f.limit, "limit", 0, "the most cases of a draw; 0 takes all")
 	f.embeddings.Flags(cmd, "off")
 	gates.Flags(cmd, "")
+	cmd.AddCommand(evalConversationsCommand(c))
 	return cmd
 }
 
@@ -103,7 +103,9 @@ func (c *cli) eval(ctx context.Context, files []string, f evalFlags) error {
 	return c.show(evaluation{reports, advice}, func() {
 		for _, r := range reports {
 			c.out.printf("%s", r.Text())
-			c.wrong(r, f.wrong)
+			if f.wrong {
+				c.out.printf("%s", r.WrongText())
+			}
 			if f.unread {
 				c.out.printf("%s", r.UnreadText())
 			}
@@ -158,17 +160,4 @@ func (c *cli) measure(ctx context.Context, set eval.Set, f evalFlags) (eval.Repo
 		opt.Progress = func(text string) { c.errs.printf("%s: %s\n", set.Name, text) }
 	}
 	return eval.Run(ctx, set.Select(f.splits...), opt)
-}
-
-func (c *cli) wrong(r eval.Report, all bool) {
-	if !all {
-		return
-	}
-	for _, w := range r.Wrong {
-		want := strings.Join(w.Want, ", ")
-		if want == "" {
-			want = "nothing"
-		}
-		c.out.printf("  %s: %s\n    wanted %s; %s at %.2f (%s)\n", w.ID, oneLine(w.Text), want, w.Found, w.Confidence, w.Gate)
-	}
 }

@@ -1,6 +1,7 @@
 package eval
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -124,4 +125,15 @@ func plural(n int, what string) string {
 		return "1 " + what
 	}
 	return fmt.Sprintf("%d %ss", n, what)
+}
+
+// WrongText lists the sentences that were not understood.
+func (r Report) WrongText() string {
+	var b strings.Builder
+	line := func(text string) string { return strings.Join(strings.Fields(text), " ") }
+	for _, w := range r.Wrong {
+		want := cmp.Or(strings.Join(w.Want, ", "), "nothing")
+		fmt.Fprintf(&b, "  %s: %s\n    wanted %s; %s at %.2f (%s)\n", w.ID, line(w.Text), want, w.Found, w.Confidence, w.Gate)
+	}
+	return b.String()
 }

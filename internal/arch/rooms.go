@@ -79,6 +79,7 @@ func coreRooms() []Room {
 		{Dir: "intent/local", Rooms: append(words, "intent")},
 		{Dir: "intent/llm", Rooms: append(words, "intent", "reasoning")},
 		{Dir: "intent/eval", Rooms: append(words, "intent", "intent/local")},
+		{Dir: "intent/eval/conversation", Rooms: []string{"contracts"}, Modules: []string{"golang.org/x/text"}},
 		{Dir: "intent/language", Rooms: []string{"intent"}},
 		{Dir: "intent/routing", Rooms: []string{"contracts", "intent", "intent/local"}},
 		{Dir: "reasoning", Rooms: []string{"contracts"}, Modules: []string{"github.com/sony/gobreaker/v2"}},
@@ -190,7 +191,7 @@ func edgeRooms() []Room {
 		{Dir: "internal/app", Rooms: slices.Concat(core, adapters, []string{"execution/admission", "execution/dispatch", "internal/ratelimit"}), Modules: []string{"*"}},
 		{Dir: "internal/app/apptest", Rooms: []string{"client", "internal/app"}, Allows: []string{testHarness}},
 		{
-			Dir: "cmd/manifold", Rooms: []string{"contracts", "contracts/figure", "contracts/sheet", "reasoning", "intent", "intent/eval", "intent/local", "intent/routing", "internal/app", "internal/witness", "client", "domainkit/conformance", "planner/workflow", "internal/embed/openai", "internal/embed/use", "internal/model/journal"},
+			Dir: "cmd/manifold", Rooms: []string{"contracts", "contracts/figure", "contracts/sheet", "reasoning", "intent", "intent/eval", "intent/eval/conversation", "intent/local", "intent/routing", "internal/app", "internal/model/scripted", "internal/witness", "client", "domainkit/conformance", "planner/workflow", "internal/embed/openai", "internal/embed/use", "internal/model/journal"},
 			Modules: []string{"github.com/spf13/cobra", "golang.org/x/term"},
 		},
 		{Dir: "intent/fit", Rooms: []string{"contracts", "intent", "intent/eval", "intent/local"}},

@@ -1,0 +1,165 @@
+package conversations
+
+import (
+	"context"
+	"errors"
+	"net"
+	"net/http"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/manifold-run/manifold/intent/eval/conversation"
+	"github.com/manifold-run/manifold/internal/model/scripted"
+)
+
+// declined is the answer of a model that has no opinion of a message: the server
+// reads it by itself then.
+func declined() scripted.Answer {
+	return scripted.Answer{Text: "There is no expectation for this.", Fault: scripted.FaultRefusal}
+}
+
+// ModelFigures are what a model under test did.
+type ModelFigures struct {
+	Requests int `json:"requests"`
+	// Known are the requests that belong to a turn with an expectation.
+	Known int `json:"known"`
+	// Declined are those that were left to the local reader.
+	Declined int `json:"declined"`
+	// NotOffered are the capabilities that were expected and not offered, with
+	// the conversation: what recall is measured by.
+	NotOffered []string `json:"not_offered,omitempty"`
+}
+
+// script is a set as models read it: which turn of which conversation a request
+// is about. It is safe for concurrent use.
+type script struct {
+	items []conversation.Item
+
+	mu      sync.Mutex // guards figures
+	figures ModelFigures
+}
+
+// place is a turn of a conversation.
+type place struct {
+	item conversation.Item
+	turn int
+}
+
+// find gives the turn that a request is about. Where several conversations have
+// the same words, the one whose earlier turns stand in the request is meant.
+func (s *script) find(asked scripted.Asked) (place, bool) {
+	last := strings.TrimSpace(asked.Last())
+	var best place
+	found, score := false, -1
+	for _, i := range s.items {
+		for n, turn := range i.Turns {
+			if turn == conversation.TurnApprove || !says(last, turn) {
+				continue
+			}
+			if points := history(asked, i.Turns[:n]); points > score {
+				best, found, score = place{i, n}, true, points
+			}
+		}
+	}
+	return best, found
+}
+
+// says reports whether a prompt is a message, or has it as one of its lines.
+func says(prompt, message string) bool {
+	message = strings.TrimSpace(message)
+	if prompt == message {
+		return true
+	}
+	return slices.ContainsFunc(strings.Split(prompt, "\n"), func(line string) bool { return strings.TrimSpace(line) == message }) || strings.HasSuffix(prompt, "\n"+message)
+}
+
+// history says how well earlier turns are those of a request: one point for each
+// that stands in it, none at all if one is missing or the request has others.
+func history(asked scripted.Asked, earlier []string) int {
+	points := 0
+	for _, turn := range earlier {
+		if turn == conversation.TurnApprove {
+			continue
+		}
+		stands := strings.Contains(asked.System, turn)
+		for _, t := range asked.Turns {
+			stands = stands || strings.Contains(t.Text, turn)
+		}
+		if !stands {
+			return -1
+		}
+		points++
+	}
+	people := 0
+	for _, t := range asked.Turns {
+		if t.Role == "user" {
+			people++
+		}
+	}
+	if points == 0 && people > 1 {
+		return 0
+	}
+	return points + 1
+}
+
+func (s *script) note(change func(*ModelFigures)) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	change(&s.figures)
+}
+
+func (s *script) seen() ModelFigures {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.figures
+}
+
+// offers reports whether a request offers a function.
+func offers(asked scripted.Asked, name string) bool {
+	return slices.ContainsFunc(asked.Tools, func(t scripted.Tool) bool { return t.Name == name })
+}
+
+// offered is the tool of a capability.
+func offered(asked scripted.Asked, ref string) (scripted.Tool, bool) {
+	for _, t := range asked.Tools {
+		if t.Name == ref || refOf(t.Name, ref) {
+			return t, true
+		}
+	}
+	return scripted.Tool{}, false
+}
+
+// refOf reports whether a function's name is that of a capability.
+func refOf(function, ref string) bool {
+	plain := func(s string) string {
+		return strings.Map(func(r rune) rune {
+			if r == '-' || r == '_' || r >= '0' && r <= '9' || r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' {
+				return r
+			}
+			return '_'
+		}, s)
+	}
+	domain, name, ok := cut(ref)
+	return ok && function == plain(domain)+"-"+plain(name)
+}
+
+// serveModel serves a model on this machine; stop ends it.
+func serveModel(ctx context.Context, addr string, answers scripted.Answerer) (url string, stop func() error, err error) {
+	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", addr)
+	if err != nil {
+		return "", nil, err
+	}
+	server := &http.Server{Handler: scripted.New(answers), ReadHeaderTimeout: 10 * time.Second}
+	done := make(chan error, 1)
+	go func() { done <- server.Serve(listener) }()
+	stop = func() error {
+		err := server.Close()
+		if served := <-done; !errors.Is(served, http.ErrServerClosed) {
+			err = errors.Join(err, served)
+		}
+		return err
+	}
+	return "http://" + listener.Addr().String() + "/v1", stop, nil
+}

@@ -1,0 +1,56 @@
+package conversations
+
+import (
+	"encoding/json"
+	"regexp"
+
+	"github.com/manifold-run/manifold/intent/eval/conversation"
+	"github.com/manifold-run/manifold/internal/model/scripted"
+)
+
+// opened is a question or a request that is open, as a prompt tells of it.
+type opened struct {
+	kind, id, ref string
+	values        map[string]any
+}
+
+var (
+	openLine   = regexp.MustCompile(`(?m)^Open (.+?) with id (\S+?): .*$`)
+	openAction = regexp.MustCompile(`It belongs to a call of (\S+?)(?: with (\{.*\}))?\.$`)
+)
+
+// openedIn are what a request tells of what is open.
+func openedIn(asked scripted.Asked) []opened {
+	var out []opened
+	for _, m := range openLine.FindAllStringSubmatch(asked.System, -1) {
+		o := opened{kind: m[1], id: m[2]}
+		if a := openAction.FindStringSubmatch(m[0]); a != nil {
+			o.ref = a[1]
+			_ = json.Unmarshal([]byte(a[2]), &o.values) // without values, none are known
+		}
+		out = append(out, o)
+	}
+	return out
+}
+
+// of is what is open of a capability, the newest first; ok is false for none.
+func of(asked scripted.Asked, ref string) (opened, bool) {
+	all := openedIn(asked)
+	for n := len(all) - 1; n >= 0; n-- {
+		if all[n].ref == ref {
+			return all[n], true
+		}
+	}
+	return opened{}, false
+}
+
+// changes are the values of an action that an open request does not have.
+func (o opened) changes(wanted conversation.Action, rules conversation.Rules) map[string]any {
+	out := map[string]any{}
+	for key, v := range wanted.Params {
+		if have, ok := o.values[key]; !ok || !rules.Equal(key, v, have) {
+			out[key] = v
+		}
+	}
+	return out
+}
