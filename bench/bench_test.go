@@ -9,6 +9,7 @@ import (
 	"sync/atomic"
 	"testing"
 	"time"
+
 )
 
 // TestMain lets the test program be the process of listeners, too.
@@ -111,6 +112,9 @@ func BenchmarkAPI(b *testing.B) {
 // wherever the tests do. How fast it is decides nothing here.
 func TestReport(t *testing.T) {
 	t.Parallel()
+	if testing.Short() {
+		t.Skip("it measures engines")
+	}
 	var out strings.Builder
 	if err := report(t.Context(), &out, effort{rounds: 1, part: 1000}, ""); err != nil {
 		t.Fatal(err)

@@ -12,7 +12,7 @@ import (
 	"github.com/manifold-run/manifold/execution"
 	"github.com/manifold-run/manifold/execution/decision"
 	"github.com/manifold-run/manifold/execution/executiontest"
-	"github.com/manifold-run/manifold/internal/racetest"
+	"github.com/manifold-run/manifold/internal/sample"
 )
 
 // scenario is a run that is disturbed at every write to the store.
@@ -306,8 +306,7 @@ func TestKilledAtEveryWriteOfEveryScenario(t *testing.T) {
 				writes = k.Writes()
 			})
 		})
-		for n := 2; n <= writes; n += 2 * racetest.Step(3) {
-			at := []executiontest.Moment{executiontest.Before, executiontest.After}[n/2%2]
+		for n, at := range moments(t, writes) {
 			t.Run(fmt.Sprintf("%s, killed %s write %d", name, at, n), func(t *testing.T) {
 				bubble(t, func(t *testing.T, w *world) {
 					t.Helper()
@@ -341,7 +340,8 @@ func (w *world) killed(sc scenario, n int, at executiontest.Moment) {
 func TestTheAnswerOfEveryCommitMayBeLost(t *testing.T) {
 	t.Parallel()
 	for name, sc := range scenarios() {
-		for n := 1; n <= 14; n++ {
+		for _, i := range sample.Of(t, 14, 2) {
+			n := i + 1
 			t.Run(fmt.Sprintf("%s, answer %d is lost", name, n), func(t *testing.T) {
 				bubble(t, func(t *testing.T, w *world) {
 					t.Helper()

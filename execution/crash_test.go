@@ -3,6 +3,7 @@ package execution_test
 import (
 	"context"
 	"fmt"
+	"iter"
 	"testing"
 	"time"
 
@@ -10,7 +11,7 @@ import (
 	"github.com/manifold-run/manifold/execution"
 	"github.com/manifold-run/manifold/execution/decision"
 	"github.com/manifold-run/manifold/execution/executiontest"
-	"github.com/manifold-run/manifold/internal/racetest"
+	"github.com/manifold-run/manifold/internal/sample"
 )
 
 // crashPlan has all that can be lost: parallel reads, a join, two writes with
@@ -88,14 +89,26 @@ func TestKilledBeforeAndAfterEveryWriteNothingIsLostOrDoneTwice(t *testing.T) {
 		if writes < 10 {
 			t.Fatalf("only %d writes to the store", writes)
 		}
-		for n := 1; n <= writes; n += racetest.Step(4) {
-			for _, at := range []executiontest.Moment{executiontest.Before, executiontest.After} {
-				t.Run(fmt.Sprintf("%s killed %s write %d", kind, at, n), func(t *testing.T) {
-					bubble(t, func(t *testing.T, w *world) {
-						t.Helper()
-						w.survive(kind, n, at)
-					})
+		for n, at := range moments(t, writes) {
+			t.Run(fmt.Sprintf("%s killed %s write %d", kind, at, n), func(t *testing.T) {
+				bubble(t, func(t *testing.T, w *world) {
+					t.Helper()
+					w.survive(kind, n, at)
 				})
+			})
+		}
+	}
+}
+
+// moments are the sides of the writes of a story at which its server is killed: a
+// share of them, all at night.
+func moments(t *testing.T, writes int) iter.Seq2[int, executiontest.Moment] {
+	t.Helper()
+	tried := sample.Of(t, 2*writes, 4)
+	return func(yield func(int, executiontest.Moment) bool) {
+		for _, i := range tried {
+			if !yield(1+i/2, []executiontest.Moment{executiontest.Before, executiontest.After}[i%2]) {
+				return
 			}
 		}
 	}

@@ -10,7 +10,6 @@ import (
 	"github.com/manifold-run/manifold/execution"
 	"github.com/manifold-run/manifold/execution/executiontest"
 	"github.com/manifold-run/manifold/internal/pgtest"
-	"github.com/manifold-run/manifold/internal/racetest"
 	"github.com/manifold-run/manifold/internal/store/postgres"
 	"github.com/manifold-run/manifold/internal/store/sqlite"
 )
@@ -67,14 +66,12 @@ func killedAtEveryWrite(t *testing.T, open func(*testing.T) execution.Store) {
 	if k.Writes() < 10 {
 		t.Fatalf("only %d writes to the store", k.Writes())
 	}
-	for n := 1; n <= k.Writes(); n += racetest.Step(4) {
-		for _, at := range []executiontest.Moment{executiontest.Before, executiontest.After} {
-			t.Run(fmt.Sprintf("killed %s write %d", at, n), func(t *testing.T) {
-				t.Parallel()
-				w := newWorld(t)
-				w.store = open(t)
-				w.survive(contracts.IdempotencyKeyed, n, at, soon)
-			})
-		}
+	for n, at := range moments(t, k.Writes()) {
+		t.Run(fmt.Sprintf("killed %s write %d", at, n), func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t)
+			w.store = open(t)
+			w.survive(contracts.IdempotencyKeyed, n, at, soon)
+		})
 	}
 }

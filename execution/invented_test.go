@@ -18,7 +18,7 @@ import (
 	"github.com/manifold-run/manifold/execution"
 	"github.com/manifold-run/manifold/execution/decision"
 	"github.com/manifold-run/manifold/execution/executiontest"
-	"github.com/manifold-run/manifold/internal/racetest"
+	"github.com/manifold-run/manifold/internal/sample"
 	"github.com/manifold-run/manifold/planner/workflow/workflowtest"
 )
 
@@ -300,7 +300,7 @@ func (l *lab) sound(t *testing.T, v contracts.RunView, unharmed bool) {
 // taken back; and the ledger explains it all.
 func TestInventedWorkflowsEndAsTheyMustWhateverHappens(t *testing.T) {
 	t.Parallel()
-	wanted := 60 / racetest.Step(4)
+	wanted := len(sample.Of(t, 60, 3))
 	tried := 0
 	var kinds sync.Map
 	for seed := uint64(1); tried < wanted && seed < 1000; seed++ {

@@ -12,7 +12,6 @@ import (
 	"github.com/manifold-run/manifold/execution"
 	"github.com/manifold-run/manifold/execution/decision"
 	"github.com/manifold-run/manifold/execution/executiontest"
-	"github.com/manifold-run/manifold/internal/racetest"
 )
 
 // story is the example with a repair, an iteration and its feedback. What it
@@ -82,15 +81,13 @@ func TestTheExampleKilledAtEveryWriteToTheStore(t *testing.T) {
 	if writes < 20 {
 		t.Fatalf("only %d writes to the store", writes)
 	}
-	for n := 1; n <= writes; n += racetest.Step(4) {
-		for _, at := range []executiontest.Moment{executiontest.Before, executiontest.After} {
-			t.Run(fmt.Sprintf("killed %s write %d", at, n), func(t *testing.T) {
-				bubble(t, func(t *testing.T, w *world) {
-					s := newStudio(t, w)
-					s.survives(t, n, at, unharmed)
-				})
+	for n, at := range moments(t, writes) {
+		t.Run(fmt.Sprintf("killed %s write %d", at, n), func(t *testing.T) {
+			bubble(t, func(t *testing.T, w *world) {
+				s := newStudio(t, w)
+				s.survives(t, n, at, unharmed)
 			})
-		}
+		})
 	}
 }
 

@@ -14,7 +14,6 @@ import (
 	"github.com/manifold-run/manifold/contracts"
 	"github.com/manifold-run/manifold/execution"
 	"github.com/manifold-run/manifold/execution/executiontest"
-	"github.com/manifold-run/manifold/internal/racetest"
 	"github.com/manifold-run/manifold/planner/workflow/workflowtest"
 )
 
@@ -319,12 +318,10 @@ func TestARollbackKilledAtEveryWriteTakesEachBackOnce(t *testing.T) {
 	if writes < 15 {
 		t.Fatalf("only %d writes to the store", writes)
 	}
-	for n := 1; n <= writes; n += racetest.Step(4) {
-		for _, at := range []executiontest.Moment{executiontest.Before, executiontest.After} {
-			t.Run(fmt.Sprintf("killed %s write %d", at, n), func(t *testing.T) {
-				bubble(t, func(t *testing.T, w *world) { rolledBackOnce(t, newAgency(t, w), n, at, says) })
-			})
-		}
+	for n, at := range moments(t, writes) {
+		t.Run(fmt.Sprintf("killed %s write %d", at, n), func(t *testing.T) {
+			bubble(t, func(t *testing.T, w *world) { rolledBackOnce(t, newAgency(t, w), n, at, says) })
+		})
 	}
 }
 

@@ -18,15 +18,66 @@ import (
 
 	"github.com/manifold-run/manifold/client"
 	"github.com/manifold-run/manifold/contracts"
+	"github.com/manifold-run/manifold/internal/sample"
 )
 
-// start runs the demo until it is ended, at the latest with the test.
+// scratch is the folder of what all tests share.
+var scratch string
+
+// trained is a data folder of the demo whose database holds the trained models:
+// training takes most of a start, and all tests have the same domains.
+var trained = sync.OnceValues(func() (string, error) {
+	dir := filepath.Join(scratch, "trained")
+	ctx, stop := context.WithCancel(context.Background())
+	defer stop()
+	return dir, run(ctx, []string{"--embeddings", "off", "--addr", "127.0.0.1:0", "--data", dir}, io.Discard, io.Discard, func(stage) { stop() })
+})
+
+func TestMain(m *testing.M) { os.Exit(runTests(m)) }
+
+func runTests(m *testing.M) int {
+	dir, err := os.MkdirTemp("", "manifold-demo-test-")
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	defer func() { _ = os.RemoveAll(dir) }()
+	scratch = dir
+	return m.Run()
+}
+
+// folder copies the trained data folder for one test.
+func folder(t *testing.T) string {
+	t.Helper()
+	from, err := trained()
+	if err != nil {
+		t.Fatal(err)
+	}
+	data := filepath.Join(t.TempDir(), "demo")
+	if err := os.CopyFS(data, os.DirFS(from)); err != nil {
+		t.Fatal(err)
+	}
+	keys := filepath.Join(data, "server", "audit.keys") // a copy is for all to read
+	if err := os.Chmod(keys, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return data
+}
+
+// start runs the demo on a folder of its own until it is ended, at the latest with the test.
 func start(t *testing.T, args ...string) (stage, *bytes.Buffer, func()) {
 	t.Helper()
+	return startOn(t, folder(t), args...)
+}
+
+// startOn runs the demo on a data folder until it is ended, at the latest with the test.
+func startOn(t *testing.T, data string, args ...string) (stage, *bytes.Buffer, func()) {
+	t.Helper()
+	args = append([]string{"--embeddings", "off", "--addr", "127.0.0.1:0", "--data", data}, args...)
 	ctx, stop := context.WithCancel(context.Background())
 	ready, done, out := make(chan stage, 1), make(chan error, 1), &bytes.Buffer{}
 	go func() {
-		done <- run(ctx, append([]string{"--embeddings", "off"}, args...), out, io.Discard, func(s stage) { ready <- s })
+		done <- run(ctx, args, out, io.Discard, func(s stage) { ready <- s })
 	}()
 	end := sync.OnceFunc(func() {
 		stop()
@@ -70,7 +121,7 @@ func printed(t *testing.T, guide, begin string) string {
 // prints.
 func TestTheFourThingsToTry(t *testing.T) {
 	t.Parallel()
-	s, out, _ := start(t, "--addr", "127.0.0.1:0")
+	s, out, _ := start(t)
 	guide := out.String()
 	if !strings.Contains(guide, "export MANIFOLD_KEY="+s.Keys.Requester) || !strings.Contains(guide, s.URL) {
 		t.Errorf("guide:\n%s", guide)
@@ -197,7 +248,8 @@ func register(t *testing.T, admin *client.Client, url string) {
 // marketplace with its key, and with another's.
 func TestEveryDomainServesAndEachRoleAsks(t *testing.T) {
 	t.Parallel()
-	s, out, _ := start(t, "--addr", "127.0.0.1:0")
+	sample.Long(t, "it starts a demo")
+	s, out, _ := start(t)
 	domains, err := with(t, s, s.Keys.Requester).Domains(t.Context())
 	if err != nil || len(domains) != 5 {
 		t.Fatalf("%+v %v", domains, err)
@@ -232,18 +284,19 @@ func TestEveryDomainServesAndEachRoleAsks(t *testing.T) {
 
 func TestAFolderKeepsKeysAndAnAddressInUseIsNoObstacle(t *testing.T) {
 	t.Parallel()
+	sample.Long(t, "it starts a demo")
 	listener, err := listen(t.Context(), "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer listener.Close()
-	data := filepath.Join(t.TempDir(), "demo")
-	first, _, end := start(t, "--data", data, "--addr", listener.Addr().String())
+	data := folder(t)
+	first, _, end := startOn(t, data, "--addr", listener.Addr().String())
 	if strings.HasSuffix(first.URL, listener.Addr().String()) {
 		t.Errorf("served at %s, which is somebody else's", first.URL)
 	}
 	end()
-	again, _, _ := start(t, "--data", data, "--addr", "127.0.0.1:0")
+	again, _, _ := startOn(t, data)
 	if again.Keys != first.Keys {
 		t.Error("the second start has other keys")
 	}
@@ -276,7 +329,8 @@ func TestTheDayIsAMondayThatIsNotNear(t *testing.T) {
 // alone do not tell; another message gets no call, and the local reading stands.
 func TestTheModelThatFollowsAScript(t *testing.T) {
 	t.Parallel()
-	s, out, _ := start(t, "--addr", "127.0.0.1:0", "--model", "scripted")
+	sample.Long(t, "it starts a demo")
+	s, out, _ := start(t, "--model", "scripted")
 	rita := with(t, s, s.Keys.Requester)
 	words := strings.TrimPrefix(printed(t, out.String(), "manifold ask how much longer"), "manifold ask ")
 	r, err := rita.StartSession(t.Context(), contracts.StartSession{Message: words}, wait())

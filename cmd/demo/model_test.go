@@ -8,6 +8,7 @@ import (
 
 	"github.com/manifold-run/manifold/client"
 	"github.com/manifold-run/manifold/contracts"
+	"github.com/manifold-run/manifold/internal/sample"
 )
 
 // play answers a run's questions by their types, each in order and the last one again,
@@ -49,7 +50,8 @@ func play(t *testing.T, rita, otto *client.Client, words string, answers map[con
 // writes it, and does so again with what the reviewer says. A goal that is not in the script is done by the fallbacks, which say so.
 func TestTheScriptedModelDevelopsAChatflow(t *testing.T) {
 	t.Parallel()
-	s, out, _ := start(t, "--addr", "127.0.0.1:0", "--model", "scripted")
+	sample.Long(t, "it starts a demo")
+	s, out, _ := start(t, "--model", "scripted")
 	rita, otto := with(t, s, s.Keys.Requester), with(t, s, s.Keys.Approver)
 	approve, accept := map[string]any{"decision": "approve"}, map[string]any{"decision": "accept"}
 	accepts := map[contracts.InterruptType][]any{contracts.InterruptPlanApproval: {approve}, contracts.InterruptResultReview: {accept}}

@@ -6,13 +6,15 @@ import (
 	"testing"
 
 	"github.com/manifold-run/manifold/contracts"
+	"github.com/manifold-run/manifold/internal/sample"
 )
 
 // TestAnUndoIsBoundLikeTheWrite: the gate of an undo shows what is set back, by the capability
 // that set it, and what it is bound to apart from that.
 func TestAnUndoIsBoundLikeTheWrite(t *testing.T) {
 	t.Parallel()
-	s, _, _ := start(t, "--addr", "127.0.0.1:0")
+	sample.Long(t, "it starts a demo")
+	s, _, _ := start(t)
 	rita, otto := with(t, s, s.Keys.Requester), with(t, s, s.Keys.Approver)
 	made(t, rita, otto, `create a chatflow called "Before" that replies "one"`)
 	session, err := rita.StartSession(t.Context(), contracts.StartSession{Message: `rename the chatflow "Before" to "After"`}, wait())

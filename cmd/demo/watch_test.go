@@ -12,13 +12,15 @@ import (
 
 	"github.com/manifold-run/manifold/client"
 	"github.com/manifold-run/manifold/contracts"
+	"github.com/manifold-run/manifold/internal/sample"
 )
 
 // TestAnEditPastTheDomainBecomesAVersion: what somebody saves in the page of the
 // Flowise in memory is kept, though nobody asks what changed.
 func TestAnEditPastTheDomainBecomesAVersion(t *testing.T) {
 	t.Parallel()
-	s, _, _ := start(t, "--addr", "127.0.0.1:0", "--flowise-watch", "5ms")
+	sample.Long(t, "it starts a demo")
+	s, _, _ := start(t, "--flowise-watch", "5ms")
 	rita, otto := with(t, s, s.Keys.Requester), with(t, s, s.Keys.Approver)
 	page := made(t, rita, otto, `create a chatflow called "Watched" that replies "one"`)
 

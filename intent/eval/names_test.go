@@ -10,7 +10,6 @@ import (
 	"github.com/manifold-run/manifold/domains/flowise"
 	"github.com/manifold-run/manifold/intent"
 	"github.com/manifold-run/manifold/intent/eval"
-	"github.com/manifold-run/manifold/intent/local"
 )
 
 // flows is the manifest of the domain of chatflows.
@@ -56,13 +55,7 @@ func demonstrated(t *testing.T) *contracts.Catalog {
 func understander(t *testing.T) func(message string) intent.Understanding {
 	t.Helper()
 	catalog := demonstrated(t)
-	adapter, err := local.New(local.Config{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := adapter.Settle(t.Context(), catalog); err != nil {
-		t.Fatal(err)
-	}
+	adapter := settled(t, catalog)
 	return func(message string) intent.Understanding {
 		u, err := adapter.Understand(t.Context(), intent.Request{Message: message, Catalog: catalog, Now: time.Date(2026, 11, 21, 9, 0, 0, 0, time.UTC)})
 		if err != nil {

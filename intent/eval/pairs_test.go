@@ -109,18 +109,11 @@ func bookshelf() (*contracts.Manifest, error) {
 // is over.
 func adapters(t *testing.T, catalog *contracts.Catalog) map[string]*local.Reader {
 	t.Helper()
-	out := map[string]*local.Reader{}
-	for _, name := range []string{"at once after a registration", "settled"} {
-		adapter, err := local.New(local.Config{})
-		if err != nil {
-			t.Fatal(err)
-		}
-		out[name] = adapter
-	}
-	if _, err := out["settled"].Settle(t.Context(), catalog); err != nil {
+	fresh, err := local.New(local.Config{})
+	if err != nil {
 		t.Fatal(err)
 	}
-	return out
+	return map[string]*local.Reader{"at once after a registration": fresh, "settled": settled(t, catalog)}
 }
 
 // Of what must not be done nothing is done, and of what is plainly asked for

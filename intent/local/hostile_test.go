@@ -13,7 +13,7 @@ import (
 
 	"github.com/manifold-run/manifold/contracts"
 	"github.com/manifold-run/manifold/intent"
-	"github.com/manifold-run/manifold/internal/racetest"
+	"github.com/manifold-run/manifold/internal/sample"
 )
 
 // sound checks what must hold of any understanding of any message.
@@ -142,7 +142,7 @@ func TestScriptsWithoutSpaces(t *testing.T) {
 
 func TestTenThousandCapabilities(t *testing.T) {
 	t.Parallel()
-	racetest.Computes(t)
+	sample.Computes(t)
 	if testing.Short() {
 		t.Skip("builds a large index")
 	}
@@ -166,7 +166,7 @@ func TestAnEmptyCatalogDeclines(t *testing.T) {
 
 func TestTheSameWordsGiveTheSameBytes(t *testing.T) {
 	t.Parallel()
-	racetest.Computes(t)
+	sample.Computes(t)
 	messages := []string{
 		"show the balance of Ana Souza and then request 2 days off for her from 2026-12-07",
 		"price of it", "cancel", "what would happen if I deleted alert al-3", "something else entirely",

@@ -9,7 +9,7 @@ import (
 	"github.com/manifold-run/manifold/contracts"
 	"github.com/manifold-run/manifold/intent"
 	"github.com/manifold-run/manifold/intent/local"
-	"github.com/manifold-run/manifold/internal/racetest"
+	"github.com/manifold-run/manifold/internal/sample"
 )
 
 // without gives a generated catalog that lacks its last domain, and the whole.
@@ -40,7 +40,7 @@ func newAdapter(tb testing.TB, cfg local.Config) *local.Reader {
 
 func TestASettledIndexDoesNotDependOnWhatWasBefore(t *testing.T) {
 	t.Parallel()
-	racetest.Computes(t)
+	sample.Computes(t)
 	before, after := without(300)
 	fresh := settle(t, newAdapter(t, local.Config{}), after)
 	grown := newAdapter(t, local.Config{})
@@ -177,7 +177,7 @@ func TestAStartedAdapterCanBeStartedAgain(t *testing.T) {
 // messages that are meant for nobody.
 func TestMoreOutOfScopeMakesItMoreCareful(t *testing.T) {
 	t.Parallel()
-	racetest.Computes(t)
+	sample.Computes(t)
 	catalog := generated(60, 5)
 	sum := func(share float64) float64 {
 		a, total := newAdapter(t, local.Config{OutOfScope: share}), 0.0

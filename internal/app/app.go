@@ -69,6 +69,9 @@ type Config struct {
 	Mind Mind
 	// Gates are how sure of its reading of a message the server must be.
 	Gates Gates
+	// Models keeps trained models of catalogs [the store]. Servers of one process may
+	// share it.
+	Models local.Shelf
 	// Heartbeat, ChatWait, ChatStream and ChatSettle are those of the API; ReadTimeout and
 	// WriteTimeout replace its limits of one request.
 	Heartbeat, ChatWait, ChatStream, ChatSettle time.Duration

@@ -24,7 +24,7 @@ func TestACatalogIsLearnedOnceOverRestarts(t *testing.T) {
 		log.Reset()
 		cfg := config(dir)
 		cfg.Bootstrap, cfg.Logger = prices(t), slog.New(slog.NewTextHandler(&log, nil))
-		a := apptest.Start(t, cfg)
+		a := apptest.StartAlone(t, cfg)
 		if err := a.Settled(t.Context()); err != nil {
 			t.Fatal(err)
 		}

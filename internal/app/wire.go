@@ -77,12 +77,14 @@ func (a *App) wireDomains() error {
 		a.domains.Close()
 		return nil
 	}})
-	if err := a.wireIntents(); err != nil {
+	kept := a.shelf()
+	if err := a.wireIntents(kept); err != nil {
 		return err
 	}
 	// Trying sentences has an index of its own; see registry.Sentences. It knows
-	// words alone: what is registered depends on no scorer.
-	sentences, err := local.New(local.Config{})
+	// words alone: what is registered depends on no scorer. A catalog that it was
+	// trained on is not trained again when it is published, or at the next start.
+	sentences, err := local.New(local.Config{Shelf: kept})
 	if err != nil {
 		return err
 	}
@@ -92,19 +94,27 @@ func (a *App) wireDomains() error {
 	return err
 }
 
+// shelf is where trained models of catalogs are kept.
+func (a *App) shelf() local.Shelf {
+	if a.cfg.Models != nil {
+		return a.cfg.Models
+	}
+	kept := shelf{rows: a.store.learned, logger: a.cfg.Logger}
+	if len(a.witness.Sealing) > 0 {
+		kept.key = a.witness.Sealing[0]
+	}
+	return kept
+}
+
 // wireIntents makes the ear, with what tells the meaning of texts if there is
 // such.
-func (a *App) wireIntents() error {
+func (a *App) wireIntents(kept local.Shelf) error {
 	scorer, err := a.cfg.Embeddings.Open()
 	if err != nil {
 		return fmt.Errorf("embeddings: %w", err)
 	}
 	a.hears = scorer.About
 	a.cleanups = append(a.cleanups, cleanup{"embeddings", func(context.Context) error { return scorer.Close() }})
-	kept := shelf{rows: a.store.learned, logger: a.cfg.Logger}
-	if len(a.witness.Sealing) > 0 {
-		kept.key = a.witness.Sealing[0]
-	}
 	cfg, err := a.cfg.Gates.config(local.Config{
 		Shelf:  kept,
 		Scorer: scorer.Scorer,

@@ -12,12 +12,13 @@ import (
 
 	"github.com/manifold-run/manifold/client"
 	"github.com/manifold-run/manifold/contracts"
+	"github.com/manifold-run/manifold/internal/sample"
 )
 
 // TestKill9AtEveryCommitOfTheExample lets the server kill itself, by SIGKILL, on
 // either side of each commit that it makes while somebody goes through the example
 // with a repair, an iteration and an edited plan. A share of the commits is tried,
-// by a seed; MANIFOLD_E2E_COMMITS=all tries all, which takes minutes.
+// by SAMPLE_SEED; MANIFOLD_NIGHTLY=1 tries all, which takes minutes.
 func TestKill9AtEveryCommitOfTheExample(t *testing.T) {
 	t.Parallel()
 	m := newMortal(t)
@@ -30,9 +31,9 @@ func TestKill9AtEveryCommitOfTheExample(t *testing.T) {
 	for n := 1; n <= commits; n++ {
 		moments = append(moments, fmt.Sprint("before ", n), fmt.Sprint("after ", n))
 	}
-	all, deaths := os.Getenv("MANIFOLD_E2E_COMMITS") == "all", len(moments)*3/4
+	all, deaths := sample.Nightly(), len(moments)*3/4
 	if !all {
-		rng := rand.New(rand.NewPCG(firstSeed(t), 17))
+		rng := rand.New(rand.NewPCG(sample.Seed(t), 17))
 		rng.Shuffle(len(moments), func(i, j int) { moments[i], moments[j] = moments[j], moments[i] })
 		deaths = 10
 	}

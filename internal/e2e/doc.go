@@ -6,7 +6,7 @@
 // domain here keeps its own record of effects, in the process of the test,
 // where it outlives each server that is killed.
 //
-// MANIFOLD_E2E_LONG=1 makes the tests that kill servers at random moments try
-// more seeds; MANIFOLD_E2E_SEED=n makes the generated domains and the moments
+// MANIFOLD_NIGHTLY=1 makes the tests that kill servers try all moments and more
+// seeds (see internal/sample); MANIFOLD_E2E_SEED=n makes the generated domains and the moments
 // of killing begin at another seed.
 package e2e

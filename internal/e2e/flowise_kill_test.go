@@ -18,6 +18,7 @@ import (
 	"github.com/manifold-run/manifold/contracts"
 	"github.com/manifold-run/manifold/domainkit/domaintest"
 	"github.com/manifold-run/manifold/domains/flowise/sandbox"
+	"github.com/manifold-run/manifold/internal/sample"
 )
 
 // TestKill9AtEveryCallOfADevelopment kills the server, or the program of the
@@ -27,7 +28,7 @@ import (
 // that makes a flow, and of one that changes it. Whichever it is: the session goes on
 // to its end, one flow is made, and it has a version for each iteration.
 //
-// A moment of each kind is tried, by a seed; all are by MANIFOLD_E2E_COMMITS=all,
+// A moment of each kind is tried, by SAMPLE_SEED; all are by MANIFOLD_NIGHTLY=1,
 // which takes many minutes:
 //
 //	make test-commits
@@ -35,7 +36,7 @@ func TestKill9AtEveryCallOfADevelopment(t *testing.T) {
 	t.Parallel()
 	m := newMortalDevelopment(t)
 	var moments []strike
-	if os.Getenv("MANIFOLD_E2E_COMMITS") == "all" {
+	if sample.Nightly() {
 		for _, changes := range []bool{false, true} {
 			m.develop(strike{changes: changes})
 			for _, of := range []strike{
@@ -56,7 +57,7 @@ func TestKill9AtEveryCallOfADevelopment(t *testing.T) {
 			}
 		}
 	} else {
-		rng := rand.New(rand.NewPCG(firstSeed(t), 19))
+		rng := rand.New(rand.NewPCG(sample.Seed(t), 19))
 		// A development makes some more calls and requests than that.
 		moments = []strike{
 			{"server", "call", 1 + rng.IntN(20), rng.IntN(2) == 0, false},

@@ -46,7 +46,7 @@ func TestAModelThatAlwaysErrsEndsAtAPerson(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			if c.long && !longTests() {
-				t.Skip("MANIFOLD_E2E_LONG is not set")
+				t.Skip("MANIFOLD_NIGHTLY is not set")
 			}
 			asked, model := modelled(t, app.EngineOpenAI, c.answers)
 			endpoint, key := flowiseServers()["in memory"](t)

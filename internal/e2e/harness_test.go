@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"os"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -17,6 +16,7 @@ import (
 	"github.com/manifold-run/manifold/contracts"
 	"github.com/manifold-run/manifold/internal/app"
 	"github.com/manifold-run/manifold/internal/app/apptest"
+	"github.com/manifold-run/manifold/internal/sample"
 )
 
 // patience is how long a test waits for what must happen; nothing is measured
@@ -304,7 +304,7 @@ func (s *site) in(t *testing.T) *site {
 }
 
 // longTests tells whether slow variants run, too.
-func longTests() bool { return os.Getenv("MANIFOLD_E2E_LONG") != "" }
+func longTests() bool { return sample.Nightly() }
 
 // withBootstrap gives the server a bootstrap file.
 func withBootstrap(text string) func(*app.Config) {

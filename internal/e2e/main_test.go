@@ -11,12 +11,12 @@ import (
 	"time"
 
 	"github.com/manifold-run/manifold/internal/app"
-	"github.com/manifold-run/manifold/internal/racetest"
+	"github.com/manifold-run/manifold/internal/sample"
 	"github.com/manifold-run/manifold/internal/webhook"
 )
 
 // raceFlag builds a program as this binary was built.
-var raceFlag = fmt.Sprintf("-race=%t", racetest.On)
+var raceFlag = fmt.Sprintf("-race=%t", sample.Race)
 
 // tools is the folder of the programs that tests run; built fills it once.
 var tools string

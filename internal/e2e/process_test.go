@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"github.com/manifold-run/manifold/internal/app/apptest"
+	"github.com/manifold-run/manifold/internal/sample"
 )
 
 // process is "manifold serve" on a data folder that outlives it.
@@ -58,6 +59,7 @@ func (p *process) first() {
 // newProcess is one that is not started yet.
 func newProcess(t *testing.T, postgres string) *process {
 	t.Helper()
+	sample.Long(t, "it starts servers as processes of their own")
 	p := &process{site: &site{t: t, dir: filepath.Join(t.TempDir(), "data"), log: &apptest.Log{}}, postgres: postgres}
 	t.Cleanup(func() {
 		p.kill()

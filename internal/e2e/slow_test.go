@@ -21,7 +21,7 @@ import (
 func TestASlowListenerIsDroppedAndComesBack(t *testing.T) {
 	t.Parallel()
 	if !longTests() {
-		t.Skip("it fills four megabytes of a socket; MANIFOLD_E2E_LONG=1 runs it")
+		t.Skip("it fills four megabytes of a socket; MANIFOLD_NIGHTLY=1 runs it")
 	}
 	p := startProcess(t)
 	d := newDepot(t, "depot")

@@ -54,10 +54,10 @@ func nextRelease(t *testing.T) string {
 
 // TestTwoReleasesServeOneDatabase upgrades servers one after the other, with runs
 // under way: a program of the next release expands the tables, and both serve. It
-// builds a program of its own, so only MANIFOLD_E2E_LONG asks for it.
+// builds a program of its own, so only MANIFOLD_NIGHTLY asks for it.
 func TestTwoReleasesServeOneDatabase(t *testing.T) {
 	if !longTests() {
-		t.Skip("MANIFOLD_E2E_LONG is not set")
+		t.Skip("MANIFOLD_NIGHTLY is not set")
 	}
 	program := nextRelease(t)
 	old, gone := startReplicas(t)

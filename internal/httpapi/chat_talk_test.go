@@ -16,7 +16,7 @@ import (
 	"github.com/manifold-run/manifold/client"
 	"github.com/manifold-run/manifold/contracts"
 	"github.com/manifold-run/manifold/internal/app"
-	"github.com/manifold-run/manifold/internal/racetest"
+	"github.com/manifold-run/manifold/internal/sample"
 )
 
 // TestConversations plays the conversations of testdata/chat. Each file says
@@ -28,7 +28,7 @@ func TestConversations(t *testing.T) {
 	if err != nil || len(files) == 0 {
 		t.Fatal(files, err)
 	}
-	for n := 0; n < len(files); n += racetest.Step(3) {
+	for _, n := range sample.Of(t, len(files), 1) {
 		file := files[n]
 		raw, err := os.ReadFile(file)
 		if err != nil {

@@ -9,6 +9,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/manifold-run/manifold/internal/sample"
 )
 
 // setOf writes a file of capabilities that do something to things, half of them
@@ -36,6 +38,7 @@ func setOf(t *testing.T, name string, verbs, things []string) string {
 
 func TestTheSameSetsGiveTheSameWeights(t *testing.T) {
 	t.Parallel()
+	sample.Long(t, "it trains on sets")
 	boats := setOf(t, "boats", []string{"paint", "caulk", "launch"}, []string{"dinghy", "ketch", "barge", "skiff"})
 	bells := setOf(t, "bells", []string{"tune", "cast", "ring"}, []string{"carillon", "gong", "chime", "tocsin"})
 	var sources []string
@@ -68,6 +71,7 @@ func TestTheSameSetsGiveTheSameWeights(t *testing.T) {
 
 func TestWhatCannotBeFitted(t *testing.T) {
 	t.Parallel()
+	sample.Long(t, "it trains on sets")
 	boats := setOf(t, "boats", []string{"paint"}, []string{"dinghy", "ketch"})
 	broken := filepath.Join(t.TempDir(), "broken.json")
 	if err := os.WriteFile(broken, []byte(`{`), 0o600); err != nil {

@@ -14,8 +14,42 @@ import (
 	"github.com/manifold-run/manifold/internal/app"
 )
 
-// Start starts a server, which is stopped when the test ends.
+// models are shared by all servers of a test program: a catalog is trained once,
+// which takes most of a start.
+var models = &memory{kept: map[string][]byte{}}
+
+// memory keeps trained models in this process.
+type memory struct {
+	mu   sync.Mutex // guards kept
+	kept map[string][]byte
+}
+
+// Learned gives what was kept under an id.
+func (m *memory) Learned(_ context.Context, id string) []byte {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.kept[id]
+}
+
+// KeepLearned keeps it.
+func (m *memory) KeepLearned(_ context.Context, id string, data []byte) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.kept[id] = data
+}
+
+// Start starts a server, which is stopped when the test ends. It shares trained models
+// with other servers of the test program.
 func Start(tb testing.TB, cfg app.Config) *app.App {
+	tb.Helper()
+	if cfg.Models == nil {
+		cfg.Models = models
+	}
+	return StartAlone(tb, cfg)
+}
+
+// StartAlone starts a server that keeps its trained models in its store.
+func StartAlone(tb testing.TB, cfg app.Config) *app.App {
 	tb.Helper()
 	server, err := app.New(tb.Context(), cfg)
 	if err != nil {

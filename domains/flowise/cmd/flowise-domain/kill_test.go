@@ -22,6 +22,7 @@ import (
 
 	"github.com/manifold-run/manifold/contracts"
 	"github.com/manifold-run/manifold/domains/flowise/sandbox"
+	"github.com/manifold-run/manifold/internal/sample"
 )
 
 // TestMain lets the test's own program be the command, so that it can be killed.
@@ -206,6 +207,7 @@ func kills() []killed {
 // key. The one that repeats is alone with its keys, so it waits for no lease.
 func TestAKillBetweenAWriteAndItsAnswer(t *testing.T) {
 	t.Parallel()
+	sample.Long(t, "it starts processes")
 	for name, open := range flowises(t) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
