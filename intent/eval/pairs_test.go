@@ -152,6 +152,7 @@ func addExamples(t *testing.T, catalog *contracts.Catalog, file string) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	catalog.Snapshot += " with " + file // it is another catalog now
 	var hints *contracts.IntentHints
 	for line := range strings.Lines(string(raw)) {
 		line = strings.TrimSpace(line)
