@@ -12,7 +12,7 @@ TOOL     := $(GO) tool -modfile=tools/go.mod
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help build run test test-e2e test-commits test-flowise measure-flowise measure-flowise-edits test-postgres test-intent eval-conversations test-chat-clients test-openwebui tamper check format vet lint tidy race fmt fix fuzz fuzz-api fuzz-long bench chaos deadcode clean
+.PHONY: help build run test test-all test-e2e test-commits test-flowise measure-flowise measure-flowise-edits test-postgres test-intent eval-conversations test-chat-clients test-openwebui tamper check nightly nightly-sample format vet lint tidy race fmt fix fuzz fuzz-api fuzz-long bench chaos deadcode clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  %-18s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -25,18 +25,23 @@ run: ## start everything in one process, with sandboxes; nothing to set up (MODE
 	@bin/manifold embeddings install || echo "make run: goes on without; requests are understood by words alone"
 	exec bin/demo $(if $(MODEL),--model $(MODEL))
 
-test: ## run all tests; needs Go and nothing else
-	$(GO) test ./...
+test: ## run what tells most in a few minutes (go test -short); needs Go and nothing else
+	$(GO) test -short ./...
 
 test-e2e: ## run only the tests of the whole: crashes, restarts, faults
 	$(GO) test -count=1 -timeout 20m ./internal/e2e/...
 
 test-commits: ## let servers kill themselves, by SIGKILL, on either side of every commit of the example workflow and of every call of a development
-	MANIFOLD_E2E_COMMITS=all $(GO) test -count=1 -timeout 60m -v -run TestKill9AtEvery ./internal/e2e
+	MANIFOLD_NIGHTLY=1 $(GO) test -count=1 -timeout 60m -v -run TestKill9AtEvery ./internal/e2e
+
+# Tests that are played on a real Flowise as well as on the one in memory: there only
+# the real one is played.
+IN_MEMORY := /^(in_memory|sandbox)$$
 
 test-flowise: ## run the Flowise domain's tests against a real Flowise, installed and started here; needs node 20, npm, python3 and a C++ compiler
-	REQUIRE_FLOWISE=1 domains/flowise/testserver/run.sh sh -c '$(GO) test -p 1 -count=1 -timeout 20m ./domains/flowise/... && \
-		$(GO) test -count=1 -timeout 20m -run "(?i)flow" ./internal/e2e'
+	REAL="$$(awk '/^func Test/ { sub(/\(.*/, "", $$2); name = $$2 } /onEachFlowise\(t,|range flowiseServers\(\)/ { print name }' internal/e2e/*_test.go | sort -u | paste -sd '|' -)" \
+	REQUIRE_FLOWISE=1 domains/flowise/testserver/run.sh sh -c '$(GO) test -p 1 -count=1 -timeout 20m -skip "$(IN_MEMORY)" ./domains/flowise/... && \
+		$(GO) test -count=1 -timeout 20m -run "^($$REAL)\$$" -skip "$(IN_MEMORY)" ./internal/e2e'
 
 measure-flowise: ## play the requests of the file REQUESTS against a real Flowise, and print what became of each; needs what test-flowise needs
 	@test -f "$(REQUESTS)" || { echo "make measure-flowise: set REQUESTS to a file {\"requests\": [{\"say\", \"useful\"}]}" >&2; exit 2; }
@@ -69,8 +74,7 @@ test-chat-clients: ## run the official OpenAI clients, the AI SDK and LangChain 
 test-openwebui: ## run a real Open WebUI in a Chromium against the server; installs it from PyPI once, pictures are in bin/openwebui
 	OPENWEBUI=1 $(GO) test -count=1 -timeout 20m -v ./internal/e2e/openwebui/...
 
-check: format vet lint tidy race ## all that must hold before a commit is shared
-	@echo "check: all of it holds"
+check: format vet lint tidy test-all race ## what must hold before a commit is shared; of many like cases a share is tried, by SEED
 
 format: ## refuse files that "make fmt" would change
 	$(TOOL) golangci-lint fmt --diff
@@ -84,23 +88,52 @@ lint: ## run the linters of .golangci.yml
 tidy:
 	$(GO) mod tidy -diff
 
-# Packages that play processes of their own, train the matcher on all domains of the
-# demo, or measure it, run for minutes under the detector and hold little that runs
-# side by side. The crowded plays of real servers run both ways.
-PLAYS   := ./internal/e2e ./domains/flowise ./intent/eval/... ./intent/fit/... ./cmd/demo/...
+# SEED chooses what is tried where all would take too long: CI takes it from the commit.
+# Locally it is 1, so that two runs try the same.
+SEED ?= 1
+export SAMPLE_SEED ?= $(SEED)
+
+# What runs side by side with something. All else is run under the detector at night.
+RACED   := ./client ./domainkit/... ./domains/flowise/internal/api ./domains/workday/internal/rest ./execution/... ./orchestrator/... ./intent/.../latest \
+	./internal/app/... ./internal/domainclient ./internal/embed/... ./internal/httpapi/... ./internal/model/... ./internal/ratelimit ./internal/recent \
+	./internal/store/... ./internal/telegram/... ./internal/webhook ./internal/witness
+# Plays of real servers that crowd each other.
 CROWDED := TestKill9AtRandomMoments|TestARollingRestart|TestHostileDomains|TestWritesMeetFaults|TestListenersMissNothing|TestASlowListener|TestWhatOneServerDoes|TestThreeParallelWrites|TestAGateIsDecided|TestAConcurrentEdit|TestTheWatcher|TestAWriteWhoseAnswerWasLost|TestNoFlowIsMissed
-# Tests that try a share of many like moments under the detector try all without.
-SHARES  = $$($(GO) list -f '{{range .TestImports}}{{.}} {{end}}{{range .XTestImports}}{{.}} {{end}}{{.ImportPath}}' ./... | awk '/internal\/racetest/ {print $$NF}')
 
 # SQLite is C that was translated: to watch its insides finds nothing of ours, and took
 # most of the time. Whatever calls it is watched. By GOFLAGS, so that the servers that
 # tests build are built alike.
 WATCHED := GOFLAGS='$(GOFLAGS) -gcflags=modernc.org/...=-race=false' $(GO) test -race -shuffle=on
 
-race: ## run all tests in random order: under the race detector, and without it where all moments of many are tried; needs a C compiler
-	$(WATCHED) -timeout 30m $$($(GO) list ./... | grep -vxF "$$($(GO) list $(PLAYS))")
+test-all: ## run all tests in random order; of many like cases a share is tried, by SEED
+	$(GO) test -shuffle=on -timeout 30m ./...
+
+race: ## run what runs side by side under the race detector; needs a C compiler
+	$(WATCHED) -short -timeout 30m $(RACED)
 	$(WATCHED) -timeout 20m -run '$(CROWDED)' ./internal/e2e ./domains/flowise
-	$(GO) test -shuffle=on -timeout 20m $$( ($(GO) list $(PLAYS); printf '%s\n' $(SHARES)) | sort -u)
+
+NIGHT    := MANIFOLD_NIGHTLY=1 MANIFOLD_E2E_SEED=$(SEED)
+POSTGRES := $(shell command -v initdb || ls /usr/lib/postgresql/*/bin/initdb 2>/dev/null | head -n 1)
+
+nightly: ## everything, which takes hours: all cases, all under the race detector, long fuzzing, what is killed at every commit
+	$(MAKE) format vet tidy
+	GOLANGCI_LINT_CACHE=$$(mktemp -d) $(MAKE) lint
+	$(NIGHT) $(GO) test -shuffle=on -timeout 180m ./...
+	$(NIGHT) $(WATCHED) -timeout 240m ./...
+	$(if $(POSTGRES),$(MAKE) tamper)
+	$(MAKE) fuzz FUZZTIME=3m
+	PHASES=examples,coverage,fuzzing,stateful EXAMPLES=12 MINUTES=10 $(MAKE) fuzz-api
+	$(if $(POSTGRES),$(MAKE) chaos ARGS="-seed $(SEED) -runs 2000 -every 2s -for 30m")
+	$(GO) test -run '^$$' -bench . -benchtime 1x -timeout 60m ./bench/...
+	@echo "nightly: all of it holds; make test-flowise test-chat-clients test-openwebui play what needs more than Go"
+
+nightly-sample: ## what SEED chooses of the night: packages under the race detector, fuzz targets, a benchmark, and a minute of chaos
+	@echo "nightly-sample: SEED=$(SEED)"
+	$(WATCHED) -short -timeout 20m $$($(GO) list -f '{{if or .TestGoFiles .XTestGoFiles}}{{.ImportPath}}{{end}}' ./... | \
+		grep -vE '/(e2e|eval|fit|demo|bench|arch)(/|$$)' | grep -vxF "$$($(GO) list $(RACED))" | tools/pick.sh $(SEED) 6)
+	TARGETS=4 SEED=$(SEED) $(MAKE) fuzz FUZZTIME=5s
+	$(GO) test -run '^$$' -bench "^$$(grep -ohE 'func Benchmark[A-Za-z0-9]+' bench/*_test.go | cut -c6- | tools/pick.sh $(SEED) 1)\$$" -benchtime 1x ./bench
+	$(if $(POSTGRES),$(MAKE) chaos ARGS="-seed $(SEED) -runs 30 -every 2s -for 3m")
 
 fmt: ## format all Go files
 	$(TOOL) golangci-lint fmt
@@ -111,7 +144,7 @@ fix: ## repair what the linters can repair by themselves
 tamper: ## change a stored database 1,000 times, at random, in a file and on PostgreSQL; each change is noticed, or harmless by a list
 	REQUIRE_POSTGRES=1 TAMPER=$(or $(TAMPER),1000) $(GO) test -count=1 -timeout 30m -v -run 'EveryChange|Recomputed' ./internal/e2e/attack
 
-fuzz: ## run every fuzz target, FUZZTIME (30s) each
+fuzz: ## run every fuzz target, FUZZTIME (30s) each; TARGETS=4 runs as many, by SEED
 	GO="$(GO)" FUZZTIME="$(FUZZTIME)" bash tools/fuzz.sh
 
 fuzz-api: ## ask a server what openapi.yaml allows, and what it forbids, with all checks of schemathesis, which it installs from PyPI

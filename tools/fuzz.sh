@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Runs every fuzz target of the module, FUZZTIME each, JOBS of them beside each
-# other: one job has all processors, each of several has one worker.
+# other: one job has all processors, each of several has one worker. TARGETS says
+# how many are run, chosen by SEED.
 # An input that breaks a target is written to testdata/fuzz beside it: keep it,
 # it is the regression test.
 set -euo pipefail
@@ -19,6 +20,10 @@ targets=$(
 if [ -z "$targets" ]; then
 	echo "fuzz: no targets found" >&2
 	exit 1
+fi
+
+if [ -n "${TARGETS:-}" ]; then
+	targets=$(tools/pick.sh "${SEED:-1}" "$TARGETS" <<<"$targets")
 fi
 
 # late tells whether all that a failed run says is that its time was up: Go before 1.27
