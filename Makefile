@@ -132,7 +132,7 @@ nightly: ## everything, which takes hours: all cases, all under the race detecto
 nightly-sample: ## what SEED chooses of the night: packages under the race detector, fuzz targets, a benchmark, and a minute of chaos
 	@echo "nightly-sample: SEED=$(SEED)"
 	$(WATCHED) -short -timeout 20m $$($(GO) list -f '{{if or .TestGoFiles .XTestGoFiles}}{{.ImportPath}}{{end}}' ./... | \
-		grep -vE '/(e2e|eval|fit|demo|bench|arch)(/|$$)' | grep -vxF "$$($(GO) list $(RACED))" | tools/pick.sh $(SEED) 6)
+		grep -vE '/((e2e|eval|fit|demo|bench|arch)(/|$$)|domains/flowise$$|intent/local$$)' | grep -vxF "$$($(GO) list $(RACED))" | tools/pick.sh $(SEED) 6)
 	TARGETS=4 SEED=$(SEED) $(MAKE) fuzz FUZZTIME=5s
 	$(GO) test -run '^$$' -bench "^$$(grep -ohE 'func Benchmark[A-Za-z0-9]+' bench/*_test.go | cut -c6- | tools/pick.sh $(SEED) 1)\$$" -benchtime 1x ./bench
 	$(if $(POSTGRES),$(MAKE) chaos ARGS="-seed $(SEED) -runs 30 -every 2s -for 3m")
