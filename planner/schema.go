@@ -142,7 +142,9 @@ func (c *capability) title() string {
 
 // missing names the parameters without which the call cannot be made, and the fields
 // of those that are given in part.
-func (c *capability) missing(params map[string]any) []string { return lacking(c.SchemaView, nil, params) }
+func (c *capability) missing(params map[string]any) []string {
+	return lacking(c.SchemaView, nil, params)
+}
 
 // lacking names what an object of a schema has not that it needs; within is where it is.
 func lacking(view *contracts.SchemaView, within []string, object map[string]any) []string {

@@ -125,6 +125,10 @@ func (s *Set) learn(example string) {
 	})}
 	r.collect()
 	covered, found := make([]bool, len(doc.Tokens)), r.solver().solve()
+	if m, ok := r.untold(found); ok {
+		found = append(found, m)
+		s.addUntold(r, m)
+	}
 	for _, m := range found {
 		for i := m.first; i <= m.last; i++ {
 			covered[i] = true
