@@ -167,9 +167,9 @@ func meaning(word string, aliases map[string]any) any {
 // applyDefaults sets absent parameters to their defaults. One of several
 // alternatives gets none once another was chosen.
 func (c *capability) applyDefaults(params map[string]any) {
-	chosen := !slices.ContainsFunc(c.Choices, func(group []contracts.Choice) bool { return len(nearest(group, params)) > 0 })
-	for i := range c.Properties {
-		name := c.Properties[i].Name
+	chosen := !slices.ContainsFunc(c.view.Choices, func(group []contracts.Choice) bool { return len(nearest(group, params)) > 0 })
+	for i := range c.view.Properties {
+		name := c.view.Properties[i].Name
 		value, ok := c.standard(name)
 		if _, given := params[name]; given || !ok || (chosen && c.exclusive(name)) || c.listed(name, params) {
 			continue
@@ -181,7 +181,7 @@ func (c *capability) applyDefaults(params map[string]any) {
 // dropNulls takes out what is given as null where it need not be given: whoever wrote
 // it had nothing to say.
 func (c *capability) dropNulls(params map[string]any) {
-	maps.DeleteFunc(params, func(name string, v any) bool { return v == nil && !slices.Contains(c.Required, name) })
+	maps.DeleteFunc(params, func(name string, v any) bool { return v == nil && !slices.Contains(c.view.Required, name) })
 }
 
 // standard is the default of a parameter; it stands in the schema, or as a copy

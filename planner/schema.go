@@ -15,15 +15,16 @@ import (
 // capability is a catalog entry whose schema was read.
 type capability struct {
 	*contracts.CapabilityEntry
-	*contracts.SchemaView
+
+	view *contracts.SchemaView
 
 	// names are the forms of names that are allowed beside the declared ones.
 	names []*regexp.Regexp
 }
 
 func newCapability(e *contracts.CapabilityEntry) *capability {
-	c := &capability{CapabilityEntry: e, SchemaView: e.View()}
-	for _, pattern := range c.NamePatterns {
+	c := &capability{CapabilityEntry: e, view: e.View()}
+	for _, pattern := range c.view.NamePatterns {
 		if re, err := regexp.Compile(pattern); err == nil {
 			c.names = append(c.names, re)
 		}
@@ -90,7 +91,7 @@ func (c *capability) loosened() *contracts.Schema {
 
 // knows tells whether a parameter, or a field of one, may be given.
 func (c *capability) knows(name string) bool {
-	if _, declared := c.at(name); declared || c.Open {
+	if _, declared := c.at(name); declared || c.view.Open {
 		return true
 	}
 	return slices.ContainsFunc(c.names, func(p *regexp.Regexp) bool { return p.MatchString(name) })
@@ -98,7 +99,7 @@ func (c *capability) knows(name string) bool {
 
 // at is what is asked of a parameter, or of a field of one.
 func (c *capability) at(name string) (*contracts.SchemaView, bool) {
-	view := c.SchemaView
+	view := c.view
 	for _, step := range contracts.FieldPath(name) {
 		inner, ok := view.Property(step)
 		if !ok {
@@ -143,7 +144,7 @@ func (c *capability) title() string {
 // missing names the parameters without which the call cannot be made, and the fields
 // of those that are given in part.
 func (c *capability) missing(params map[string]any) []string {
-	return lacking(c.SchemaView, nil, params)
+	return lacking(c.view, nil, params)
 }
 
 // lacking names what an object of a schema has not that it needs; within is where it is.
@@ -212,7 +213,7 @@ func contradicts(choice contracts.Choice, params map[string]any) bool {
 
 // exclusive tells whether a parameter belongs to one of several alternatives.
 func (c *capability) exclusive(name string) bool {
-	return slices.ContainsFunc(c.Choices, func(group []contracts.Choice) bool {
+	return slices.ContainsFunc(c.view.Choices, func(group []contracts.Choice) bool {
 		return slices.ContainsFunc(group, func(choice contracts.Choice) bool { return slices.Contains(choice.Required, name) })
 	})
 }

@@ -255,7 +255,7 @@ func (v *validator) params(at string, i int, n contracts.Node, target *capabilit
 // hasPlansOnly tells whether the schema speaks of parameters that are stripped;
 // it cannot be applied as a whole to what remains.
 func (c *capability) hasPlansOnly() bool {
-	return slices.ContainsFunc(c.Properties, func(p contracts.PropertyView) bool { return p.OnlyHere })
+	return slices.ContainsFunc(c.view.Properties, func(p contracts.PropertyView) bool { return p.OnlyHere })
 }
 
 // roots are what expressions of a plan may begin with.

@@ -38,7 +38,7 @@ func (s *Set) lacking(names []string, values map[string]any) []string {
 		if _, ok := values[n]; ok {
 			continue
 		}
-		if fields, isObject := s.lackingFields(n, values); isObject {
+		if fields, isObject := lackingFields(s, n, values); isObject {
 			out = append(out, fields...)
 			continue
 		}
@@ -58,7 +58,7 @@ func (s *Set) lacking(names []string, values map[string]any) []string {
 
 // lackingFields gives what an object has not that it needs: the object where nothing is
 // said of it and it needs no field more than another.
-func (s *Set) lackingFields(name string, values map[string]any) (fields []string, isObject bool) {
+func lackingFields(s *Set, name string, values map[string]any) (fields []string, isObject bool) {
 	view, ok := s.view.Property(name)
 	if !ok || !slices.ContainsFunc(s.params, func(p *param) bool { return within(p.single, name) || within(p.list, name) }) {
 		return nil, false

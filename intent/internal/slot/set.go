@@ -125,9 +125,9 @@ func (s *Set) learn(example string) {
 	})}
 	r.collect()
 	covered, found := make([]bool, len(doc.Tokens)), r.solver().solve()
-	if m, ok := r.untold(found); ok {
+	if m, ok := untold(r, found); ok {
 		found = append(found, m)
-		s.addUntold(r, m)
+		addUntold(s, r, m)
 	}
 	for _, m := range found {
 		for i := m.first; i <= m.last; i++ {

@@ -11,7 +11,7 @@ import (
 // that takes any text and of which the manifest gives no value: the words at the end that
 // the manifest has nowhere else. They belong to no request: who says the example again
 // means them.
-func (r *reading) untold(found []mention) (mention, bool) {
+func untold(r *reading, found []mention) (mention, bool) {
 	var p *param
 	for _, q := range r.set.params {
 		if !q.free() || q.pattern != nil || q.resolver {
@@ -26,7 +26,7 @@ func (r *reading) untold(found []mention) (mention, bool) {
 		return mention{}, false
 	}
 	first := len(r.doc.Tokens)
-	for first > 1 && r.unfamiliar(r.doc.Tokens[first-1]) {
+	for first > 1 && unfamiliar(r, r.doc.Tokens[first-1]) {
 		first--
 	}
 	last := len(r.doc.Tokens) - 1
@@ -40,13 +40,13 @@ func (r *reading) untold(found []mention) (mention, bool) {
 // maxUntold is how many words such a value has at most.
 const maxUntold = 3
 
-func (r *reading) unfamiliar(t text.Token) bool {
+func unfamiliar(r *reading, t text.Token) bool {
 	return !r.set.Knows(t) && !r.set.tools.Lexicon.Light(t.Fold) && !t.Has(lang.Function) && !t.Is(text.FormDigits|text.FormMixed) && r.set.tools.Lexicon.Kin(t.Fold) == 0
 }
 
 // addUntold makes the value one that is known, and the word before it one that announces
 // values: there is no other.
-func (s *Set) addUntold(r *reading, m mention) {
+func addUntold(s *Set, r *reading, m mention) {
 	m.param.lefts[r.wording.LeftAt(m.first-1)] += usualLeft
 	if s.spoken == nil {
 		s.spoken = map[spokenValue]bool{}
