@@ -54,6 +54,16 @@ type CapabilityEntry struct {
 		once   sync.Once
 		schema *Schema
 	}
+	view struct {
+		once sync.Once
+		of   *SchemaView
+	}
+}
+
+// View gives what the schema of the parameters asks for, read once.
+func (e *CapabilityEntry) View() *SchemaView {
+	e.view.once.Do(func() { e.view.of = ViewSchema(e.Capability.Schema) })
+	return e.view.of
 }
 
 // Input gives the schema of the parameters, compiled once.

@@ -1,6 +1,9 @@
 package contracts
 
-import "encoding/json"
+import (
+	"encoding/json"
+	"slices"
+)
 
 // SchemaVersion is the manifest version that this release reads.
 const SchemaVersion = "1"
@@ -92,6 +95,21 @@ type Manifest struct {
 	Workflows    []Workflow        `json:"workflows,omitempty"`
 	Skills       map[string]string `json:"skills,omitempty"`
 	Tests        []RoutingTest     `json:"tests,omitempty"`
+
+	// Unserved is why capabilities are not in use, by their names, as AdmitManifest found:
+	// their schemas are not of those that are understood, or they call one of these. The
+	// others are.
+	Unserved map[string][]Fault `json:"-"`
+}
+
+// UnservedFaults lists why capabilities are not in use, by place.
+func (m *Manifest) UnservedFaults() []Fault {
+	var out []Fault
+	for _, name := range sortedKeys(m.Unserved) {
+		out = append(out, m.Unserved[name]...)
+	}
+	slices.SortStableFunc(out, func(a, b Fault) int { return comparePointers(a.Pointer, b.Pointer) })
+	return out[:min(len(out), maxFaults)]
 }
 
 // Instance is one installation that a domain can work on, such as staging.
@@ -361,4 +379,26 @@ type RoutingTest struct {
 type RoutingExpectation struct {
 	Capability string         `json:"capability"`
 	Parameters map[string]any `json:"parameters,omitempty"`
+}
+
+// calls are the references to other capabilities that this one needs to be run.
+func (m Metadata) calls() []string {
+	var out []string
+	for _, call := range []*CapabilityCall{m.Compensation, m.Reconcile} {
+		if call != nil {
+			out = append(out, call.Capability)
+		}
+	}
+	if m.Verify != nil {
+		out = append(out, m.Verify.Capability)
+	}
+	if m.Flow != nil {
+		for _, step := range m.Flow.Pre {
+			out = append(out, step.SearchCapability)
+		}
+		for _, step := range m.Flow.Post {
+			out = append(out, step.Capability)
+		}
+	}
+	return out
 }

@@ -124,7 +124,7 @@ func (c *manifestCheck) checkDecomposition(cap *checkedCapability) {
 		}
 		c.property(at+"/single_param_name", cap, rule.SingleParamName)
 		if list := c.property(at+"/param_name", cap, rule.ParamName); list != nil {
-			if kind, ok := list.Keyword("type"); ok && kind != "array" {
+			if kind := list.View().Type; kind != "" && kind != "array" {
 				c.faults.add(at+"/param_name", "%q must be of type array", rule.ParamName)
 			}
 		}
@@ -259,30 +259,34 @@ func (c *manifestCheck) checkSpecs(cap *checkedCapability) {
 	for _, name := range sortedKeys(cap.Metadata.ParameterSpecs) {
 		at := child(cap.at+"/metadata/parameter_specs", name)
 		if property := c.property(at, cap, name); property != nil {
-			c.checkSpec(at, cap.Metadata.ParameterSpecs[name], property, cap.in.Requires(name))
+			c.checkSpec(at, cap.Metadata.ParameterSpecs[name], property, slices.Contains(cap.in.View().Required, name))
 		}
 	}
 }
 
 func (c *manifestCheck) checkSpec(at string, spec ParameterSpec, property *Schema, required bool) {
-	if kind, ok := property.Keyword("type"); ok && spec.Type != "" && !holdsType(kind, spec.Type) {
-		c.faults.add(at+"/type", "contradicts the schema, which says %v", kind)
+	view := property.View()
+	if spec.Type != "" && view.Type != "" && spec.Type != view.Type && !(spec.Type == "null" && view.Nullable) {
+		c.faults.add(at+"/type", "contradicts the schema, which says %v", view.Type)
 	}
-	if spec.Enum != nil {
-		c.checkCopy(at+"/enum", property, "enum", spec.Enum)
+	if given := slices.DeleteFunc(slices.Clone(spec.Enum), func(v any) bool { return v == nil }); spec.Enum != nil && len(view.Enum) > 0 {
+		c.checkCopy(at+"/enum", view.Enum, given)
 	}
 	if spec.Pattern != "" {
-		c.checkCopy(at+"/pattern", property, "pattern", spec.Pattern)
 		if _, err := regexp.Compile(spec.Pattern); err != nil {
 			c.faults.add(at+"/pattern", "is no RE2 pattern")
+		} else if view.Pattern != "" {
+			c.checkCopy(at+"/pattern", view.Pattern, spec.Pattern)
 		}
 	}
 	if spec.Default != nil {
-		c.checkCopy(at+"/default", property, "default", spec.Default)
+		if view.Default != nil {
+			c.checkCopy(at+"/default", view.Default, spec.Default)
+		}
 		c.faults.addAt(at+"/default", property.Validate(spec.Default))
 	}
-	if len(spec.Items) > 0 {
-		c.checkCopy(at+"/items", property, "items", spec.Items)
+	if items, ok := property.Items(); ok && len(spec.Items) > 0 {
+		c.checkCopy(at+"/items", items.Raw(), spec.Items)
 	}
 	if spec.Required != nil && *spec.Required != required {
 		c.faults.add(at+"/required", "contradicts the schema, which says %v", required)
@@ -292,16 +296,8 @@ func (c *manifestCheck) checkSpec(at string, spec ParameterSpec, property *Schem
 	}
 }
 
-func holdsType(kind any, declared string) bool {
-	return kind == declared || slices.Contains(listOf(kind), any(declared))
-}
-
-// checkCopy compares what a hint repeats with what the schema says, if it does.
-func (c *manifestCheck) checkCopy(at string, property *Schema, keyword string, hint any) {
-	said, ok := property.Keyword(keyword)
-	if !ok {
-		return
-	}
+// checkCopy compares what a hint repeats with what the schema says.
+func (c *manifestCheck) checkCopy(at string, said, hint any) {
 	want, err := Canonical(said)
 	got, bad := Canonical(hint)
 	if err != nil || bad != nil || !bytes.Equal(want, got) {

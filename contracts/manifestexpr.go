@@ -27,7 +27,7 @@ func (c *manifestCheck) checkCall(at string, cap *checkedCapability, call Capabi
 	}
 	c.checkTargets(at+"/param_map", target, call.ParamMap)
 	if target.in != nil {
-		for _, name := range target.in.Required() {
+		for _, name := range target.in.View().Required {
 			if _, ok := call.ParamMap[name]; !ok {
 				c.faults.add(at+"/param_map", "%q requires %s", target.Name, name)
 			}

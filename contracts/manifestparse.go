@@ -12,6 +12,17 @@ import (
 // alone. It is refused whole, with every fault by JSON pointer. References to
 // other domains are left to whoever knows them.
 func ParseManifest(data []byte) (*Manifest, error) {
+	m, err := AdmitManifest(data)
+	if err == nil && len(m.Unserved) > 0 {
+		return nil, Invalid("the manifest is not valid", m.UnservedFaults()...)
+	}
+	return m, err
+}
+
+// AdmitManifest is ParseManifest for a manifest that somebody else answers for: a
+// capability whose schema is not understood is not served, and takes no other with it.
+// If none is left the manifest is refused.
+func AdmitManifest(data []byte) (*Manifest, error) {
 	if len(data) > MaxManifestBytes {
 		return nil, Errorf(CodeTooLarge, "the manifest has %d bytes; %d are allowed", len(data), MaxManifestBytes)
 	}
@@ -22,8 +33,10 @@ func ParseManifest(data []byte) (*Manifest, error) {
 	if err := Parse(SchemaManifest, data, &m); err != nil {
 		return nil, withMeaning(err, data)
 	}
-	if faults := meaningFaults(&m); len(faults) > 0 {
-		return nil, Invalid("the manifest is not valid", faults...)
+	faults, unserved := meaningFaults(&m)
+	m.Unserved = unserved
+	if len(faults) > 0 || len(unserved) > 0 && len(unserved) == len(m.Capabilities) {
+		return nil, Invalid("the manifest is not valid", append(faults, m.UnservedFaults()...)...)
 	}
 	return &m, nil
 }
@@ -38,7 +51,9 @@ func withMeaning(err error, data []byte) error {
 		return err
 	}
 	all := faultList(slices.Clone(form.Faults))
-	for _, f := range meaningFaults(&m) {
+	faults, unserved := meaningFaults(&m)
+	m.Unserved = unserved
+	for _, f := range append(faults, m.UnservedFaults()...) {
 		told := func(of Fault) bool { return f.Pointer == of.Pointer }
 		if !slices.ContainsFunc(form.Faults, told) {
 			all.add(f.Pointer, "%s", f.Message)
@@ -89,6 +104,7 @@ type manifestCheck struct {
 	// text and take parameters.
 	workflows map[string]*checkedCapability
 	faults    faultList
+	unserved  map[string][]Fault
 }
 
 // checkedCapability is a capability with its place and schemas; a schema that
@@ -100,9 +116,10 @@ type checkedCapability struct {
 	out *Schema
 }
 
-// meaningFaults are all faults of what a manifest says.
-func meaningFaults(m *Manifest) faultList {
-	c := &manifestCheck{m: m, byName: map[string]*checkedCapability{}, workflows: map[string]*checkedCapability{}}
+// meaningFaults are all faults of what a manifest says, and why capabilities of it
+// cannot be served.
+func meaningFaults(m *Manifest) (faultList, map[string][]Fault) {
+	c := &manifestCheck{m: m, byName: map[string]*checkedCapability{}, workflows: map[string]*checkedCapability{}, unserved: map[string][]Fault{}}
 	for i := range m.Capabilities {
 		checked := &checkedCapability{Capability: &m.Capabilities[i], at: child("/capabilities", i)}
 		c.caps = append(c.caps, checked)
@@ -122,7 +139,27 @@ func meaningFaults(m *Manifest) faultList {
 		c.workflows[w.Name] = checked
 	}
 	c.run()
-	return c.faults
+	c.spreadUnserved()
+	return c.faults, c.unserved
+}
+
+// spreadUnserved sets capabilities aside that call one which is.
+func (c *manifestCheck) spreadUnserved() {
+	for grown := len(c.unserved) > 0; grown; {
+		grown = false
+		for _, checked := range c.caps {
+			if c.unserved[checked.Name] != nil {
+				continue
+			}
+			for _, ref := range checked.Metadata.calls() {
+				if name := ownName(c.m.Domain, ref); c.unserved[name] != nil {
+					c.unserved[checked.Name] = []Fault{{Pointer: checked.at, Message: fmt.Sprintf("it calls %q, which is not served", name)}}
+					grown = true
+					break
+				}
+			}
+		}
+	}
 }
 
 func (c *manifestCheck) run() {
@@ -173,21 +210,29 @@ func (c *manifestCheck) checkInstances() {
 	}
 }
 
+// compile compiles the schemas. What is wrong with those of a capability takes that one
+// out of service; a workflow is the author's own, and has to be right.
 func (c *manifestCheck) compile(cap *checkedCapability) {
-	cap.in = c.compileObject(cap.at+"/schema", cap.Schema)
+	var faults faultList
+	cap.in = compileObject(&faults, cap.at+"/schema", cap.Schema)
 	if len(cap.OutputSchema) > 0 {
-		cap.out = c.compileObject(cap.at+"/output_schema", cap.OutputSchema)
+		cap.out = compileObject(&faults, cap.at+"/output_schema", cap.OutputSchema)
 	}
+	if len(faults) > 0 && c.byName[cap.Name] == cap {
+		c.unserved[cap.Name] = faults
+		return
+	}
+	c.faults.addAt("", faults)
 }
 
-func (c *manifestCheck) compileObject(at string, raw []byte) *Schema {
+func compileObject(faults *faultList, at string, raw []byte) *Schema {
 	schema, err := CompileSchema(raw)
 	if err != nil {
-		c.faults.addAt(at, faultsOf(err))
+		faults.addAt(at, faultsOf(err))
 		return nil
 	}
-	if kind, _ := schema.Keyword("type"); kind != "object" {
-		c.faults.add(at+"/type", `must be "object"`)
+	if schema.View().Type != typeObject {
+		faults.add(at+"/type", `must be "object"`)
 		return nil
 	}
 	return schema

@@ -23,10 +23,13 @@ const schemaURL = "schema:///it"
 // Schema is a compiled JSON Schema (draft 2020-12, formats asserted). It may
 // be used by several goroutines.
 type Schema struct {
-	raw      json.RawMessage
-	root     map[string]any // the whole document
-	place    string         // pointer of this schema in it
-	compiled *jsonschema.Schema
+	raw       json.RawMessage
+	text      json.RawMessage // the whole document, as it was written
+	root      map[string]any  // the whole document
+	place     string          // pointer of this schema in it
+	compiled  *jsonschema.Schema
+	levels    int     // how deep a value may nest, 0 for any depth
+	unchecked []Fault // the rules that are not held to
 }
 
 // keptSchemas are those compiled lately: the same ones are wanted by each look at a
@@ -35,10 +38,11 @@ type Schema struct {
 var keptSchemas = recent.New[*Schema](8 << 20)
 
 // CompileSchema compiles a schema that a stranger may have written. It refuses
-// references that leave the document, recursion, expressions that RE2 does not
-// know, depth beyond MaxSchemaDepth and size beyond MaxSchemaSize, both
-// counted with every $ref followed. The Error lists every fault by its place
-// in the schema. The same text gives the same Schema, for as long as it is kept.
+// references that leave the document or lead back without going into a value, depth
+// beyond MaxSchemaDepth and size beyond MaxSchemaSize, both counted with every $ref
+// followed; one that holds itself is followed as deep as these allow, and values that
+// nest deeper do not fit. The Error lists every fault by its place in the schema. The
+// same text gives the same Schema, for as long as it is kept.
 func CompileSchema(raw json.RawMessage) (*Schema, error) {
 	if s, ok := keptSchemas.Get(raw); ok {
 		return s, nil
@@ -51,14 +55,20 @@ func CompileSchema(raw json.RawMessage) (*Schema, error) {
 	if !ok {
 		return nil, Invalid("the schema does not compile", Fault{Message: "must be an object, but is " + jsonKind(parsed)})
 	}
-	if faults := guardSchema(doc); len(faults) > 0 {
-		return nil, Invalid("the schema does not compile", faults...)
+	plain, ok := settled(doc).(map[string]any) // a copy, in which no number takes long to compute with
+	if !ok {
+		return nil, Invalid("the schema does not compile")
 	}
-	compiled, err := compileSchema(doc)
+	g := guardSchema(plain)
+	if len(g.faults) > 0 {
+		return nil, Invalid("the schema does not compile", g.faults...)
+	}
+	compiled, err := compileSchema(plain)
 	if err != nil {
 		return nil, Invalid("the schema does not compile", compileFaults(err)...)
 	}
-	s := &Schema{raw: slices.Clone(raw), root: doc, compiled: compiled}
+	text := slices.Clone(raw)
+	s := &Schema{raw: text, text: text, root: doc, compiled: compiled, levels: g.levels, unchecked: g.unchecked}
 	keptSchemas.Put(raw, s)
 	return s, nil
 }
@@ -72,7 +82,7 @@ func compileSchema(doc map[string]any) (out *jsonschema.Schema, err error) {
 			err = fmt.Errorf("does not compile: %v", r)
 		}
 	}()
-	raw, err := json.Marshal(settled(withoutIdentity(doc))) // no number that takes long to compute with
+	raw, err := json.Marshal(withoutIdentity(doc))
 	if err != nil {
 		return nil, err
 	}
@@ -105,7 +115,31 @@ func (s *Schema) Validate(v any) []Fault {
 	if err != nil {
 		return []Fault{{Message: "is not JSON: " + err.Error()}}
 	}
+	if s.levels > 0 && nesting(norm) > s.levels {
+		return []Fault{{Message: fmt.Sprintf("nests deeper than %d levels, as deep as this schema, which holds itself, is followed", s.levels)}}
+	}
 	return plainFaults(validate(s.compiled, norm))
+}
+
+// Unchecked lists the rules of the schema that no value is held to, by their places.
+func (s *Schema) Unchecked() []Fault { return slices.Clone(s.unchecked) }
+
+// nesting is how many levels of lists and objects a value has.
+func nesting(v any) int {
+	deepest := 0
+	switch v := v.(type) {
+	case map[string]any:
+		for _, member := range v {
+			deepest = max(deepest, nesting(member))
+		}
+	case []any:
+		for _, item := range v {
+			deepest = max(deepest, nesting(item))
+		}
+	default:
+		return 0
+	}
+	return deepest + 1
 }
 
 // Raw gives the schema as it was written.
@@ -150,7 +184,7 @@ func (s *Schema) inner(compiled *jsonschema.Schema) (*Schema, bool) {
 	if err != nil {
 		return nil, false
 	}
-	return &Schema{raw: raw, root: s.root, place: place, compiled: compiled}, true
+	return &Schema{raw: raw, text: s.text, root: s.root, place: place, compiled: compiled, levels: s.levels}, true
 }
 
 // placeOf gives the JSON pointer of a compiled schema in its document.
@@ -179,54 +213,11 @@ func collect(s *jsonschema.Schema, found map[string]*jsonschema.Schema) {
 	}
 }
 
-// Keyword gives the decoded value of one keyword at the top of the schema, a
-// $ref followed.
-func (s *Schema) Keyword(name string) (any, bool) {
-	v, ok := s.find(name)
-	if !ok {
-		return nil, false
-	}
-	norm, err := Normalize(v)
-	return norm, err == nil
-}
-
-// Requires tells whether the top of the schema lists the property as required.
-func (s *Schema) Requires(name string) bool { return slices.Contains(s.Required(), name) }
-
-// Required lists the properties that the top of the schema requires.
-func (s *Schema) Required() []string {
-	required, _ := s.find("required")
-	var names []string
-	for _, item := range listOf(required) {
-		if name, ok := item.(string); ok {
-			names = append(names, name)
-		}
-	}
-	return names
-}
-
-// find gives the value of a keyword of this schema, or of what it refers to.
-func (s *Schema) find(keyword string) (value any, ok bool) {
-	place := s.place
-	for range MaxSchemaDepth {
-		node := objectAt(s.root, place)
-		if value, ok := node[keyword]; ok {
-			return value, true
-		}
-		ref, refers := node["$ref"].(string)
-		if !refers {
-			break
-		}
-		place = refPointer(ref)
-	}
-	return nil, false
-}
-
-// objectAt gives the object at a place; nil for anything else.
-func objectAt(root map[string]any, place string) map[string]any {
-	target, _ := lookupPointer(root, place)
-	node, _ := target.(map[string]any)
-	return node
+// View gives what the schema asks for, in one simple form.
+func (s *Schema) View() *SchemaView {
+	r := &viewer{root: s.text, left: maxViewSize}
+	v := r.read(s.raw, 0, 0)
+	return &v
 }
 
 // compileFaults explains why the library refused a schema.

@@ -2,19 +2,22 @@ package contracts
 
 import (
 	"net/url"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 )
 
-// guardSchema gives what is unsafe or unsupported in a schema before any
-// library sees it.
-func guardSchema(doc map[string]any) []Fault {
-	g := &schemaGuard{doc: doc, known: map[string]extent{}, open: map[string]bool{}}
+// guardSchema gives what is unsafe or unsupported in a schema before any library sees
+// it, and how it must be compiled and used. The document is changed to one that says the
+// same in draft 2020-12 and RE2.
+func guardSchema(doc map[string]any) *schemaGuard {
+	g := &schemaGuard{doc: doc, known: map[string]extent{}, open: map[string]bool{}, edges: map[string]*edges{}}
 	g.checkRoot()
 	g.visit("", doc)
-	return g.faults
+	if len(g.faults) == 0 {
+		g.checkRecursion()
+	}
+	return g
 }
 
 // schemaGuard walks a schema with every $ref followed. Each place is measured
@@ -23,7 +26,13 @@ type schemaGuard struct {
 	doc    map[string]any
 	known  map[string]extent
 	open   map[string]bool // places on the way from the root to here
+	edges  map[string]*edges
 	faults faultList
+	// recursive tells that a place holds itself; levels is then how deep a value may nest.
+	recursive bool
+	levels    int
+	// unchecked are the rules that are not held to.
+	unchecked faultList
 }
 
 // extent is how deep and how large the schema at a place expands, and how much
@@ -42,7 +51,7 @@ var (
 	branchingMapKeywords  = []string{"dependentSchemas", "patternProperties"}
 	definitionKeywords    = []string{"$defs", "definitions"}
 	refusedKeywords       = []string{
-		"$anchor", "$dynamicAnchor", "$dynamicRef", "$recursiveAnchor", "$recursiveRef", "$vocabulary", "dependencies",
+		"$anchor", "$dynamicAnchor", "$dynamicRef", "$recursiveAnchor", "$recursiveRef", "$vocabulary",
 	}
 	ownKeywords = []string{KeywordOnlyHere, KeywordArtifact}
 )
@@ -57,14 +66,21 @@ const (
 	KeywordArtifact = "x-manifold-artifact"
 )
 
+// drafts are those that are read, by what stands in $schema.
+var drafts = []string{
+	"https://json-schema.org/draft/2020-12/schema", "https://json-schema.org/draft/2019-09/schema",
+	"http://json-schema.org/draft-07/schema", "http://json-schema.org/draft-06/schema", "http://json-schema.org/draft-04/schema", "http://json-schema.org/schema",
+}
+
 func (g *schemaGuard) checkRoot() {
 	dialect, ok := g.doc["$schema"]
 	if !ok {
 		return
 	}
 	text, isText := dialect.(string)
-	if !isText || strings.TrimSuffix(text, "#") != "https://json-schema.org/draft/2020-12/schema" {
-		g.faults.add("/$schema", "only draft 2020-12 is supported (https://json-schema.org/draft/2020-12/schema)")
+	text = strings.TrimSuffix(text, "#")
+	if !isText || !slices.Contains(drafts, text) && !slices.Contains(drafts, strings.Replace(text, "https:", "http:", 1)) {
+		g.faults.add("/$schema", "the draft is not supported; those from 04 to 2020-12 are (%s)", drafts[0])
 	}
 }
 
@@ -73,7 +89,7 @@ func (g *schemaGuard) visit(at string, node any) extent {
 		return done
 	}
 	if g.open[at] {
-		g.faults.add(at, "the schema refers to itself; recursion is not supported, write the levels out")
+		g.recursive = true
 		return extent{}
 	}
 	schema, ok := node.(map[string]any)
@@ -84,6 +100,7 @@ func (g *schemaGuard) visit(at string, node any) extent {
 		return extent{depth: 1, size: 1}
 	}
 	g.open[at] = true
+	modernize(schema)
 	g.checkKeywords(at, schema)
 	e := g.measure(at, schema)
 	delete(g.open, at)
@@ -115,7 +132,7 @@ func (g *schemaGuard) measure(at string, schema map[string]any) extent {
 	g.visitKeywords(at, schema, branchingKeywords, branchingListKeywords, branchingMapKeywords, branch)
 	g.visitKeywords(at, schema, nil, nil, definitionKeywords, func(extent) {})
 	if ref, ok := schema["$ref"]; ok {
-		target := g.follow(at+"/$ref", ref)
+		target := g.follow(at, ref)
 		target.depth-- // stands in place of this one, no level deeper
 		hold(target)
 	}
@@ -124,33 +141,31 @@ func (g *schemaGuard) measure(at string, schema map[string]any) extent {
 
 // visitKeywords visits the schemas that keywords of three shapes hold.
 func (g *schemaGuard) visitKeywords(at string, schema map[string]any, single, lists, maps []string, hold func(extent)) {
+	visit := func(keyword, place string, inner any) {
+		g.edge(at, keyword, place)
+		hold(g.visit(place, inner))
+	}
 	for _, keyword := range single {
 		if inner, ok := schema[keyword]; ok {
-			hold(g.visit(at+"/"+keyword, inner))
+			visit(keyword, at+"/"+keyword, inner)
 		}
 	}
 	for _, keyword := range lists {
 		for i, inner := range listOf(schema[keyword]) {
-			hold(g.visit(child(at+"/"+keyword, i), inner))
+			visit(keyword, child(at+"/"+keyword, i), inner)
 		}
 	}
 	for _, keyword := range maps {
-		g.visitMap(at+"/"+keyword, schema[keyword], hold)
+		members, _ := schema[keyword].(map[string]any) // the meta-schema refuses other types
+		for _, name := range sortedKeys(members) {
+			visit(keyword, child(at+"/"+keyword, name), members[name])
+		}
 	}
 }
 
-func (g *schemaGuard) visitMap(at string, node any, hold func(extent)) {
-	members, ok := node.(map[string]any)
-	if !ok {
-		return // the meta-schema refuses other types
-	}
-	for _, name := range sortedKeys(members) {
-		hold(g.visit(child(at, name), members[name]))
-	}
-}
-
-// follow measures what a $ref points to.
-func (g *schemaGuard) follow(at string, ref any) extent {
+// follow measures what the $ref of a place points to.
+func (g *schemaGuard) follow(from string, ref any) extent {
+	at := from + "/$ref"
 	text, ok := ref.(string)
 	if !ok || text != "#" && !strings.HasPrefix(text, "#/") {
 		g.faults.add(at, "only references inside the schema are allowed, such as #/$defs/name")
@@ -162,6 +177,7 @@ func (g *schemaGuard) follow(at string, ref any) extent {
 		g.faults.add(at, "%s points to nothing", text)
 		return extent{}
 	}
+	g.edge(from, "$ref", pointer)
 	return g.visit(pointer, target)
 }
 
@@ -174,14 +190,7 @@ func (g *schemaGuard) checkKeywords(at string, schema map[string]any) {
 			g.faults.add(child(at, keyword), "the keyword is unknown; known are %s", strings.Join(ownKeywords, ", "))
 		}
 	}
-	if pattern, ok := schema["pattern"].(string); ok {
-		g.checkPattern(at+"/pattern", pattern)
-	}
-	if patterns, ok := schema["patternProperties"].(map[string]any); ok {
-		for _, pattern := range sortedKeys(patterns) {
-			g.checkPattern(child(at+"/patternProperties", pattern), pattern)
-		}
-	}
+	g.translate(at, schema)
 	if mark, ok := schema[KeywordOnlyHere]; ok {
 		if _, boolean := mark.(bool); !boolean {
 			g.faults.add(at+"/"+KeywordOnlyHere, "must be true or false")
@@ -189,12 +198,6 @@ func (g *schemaGuard) checkKeywords(at string, schema map[string]any) {
 	}
 	if mark, ok := schema[KeywordArtifact]; ok && mark != "ref" {
 		g.faults.add(at+"/"+KeywordArtifact, `must be "ref"`)
-	}
-}
-
-func (g *schemaGuard) checkPattern(at, pattern string) {
-	if _, err := regexp.Compile(pattern); err != nil {
-		g.faults.add(at, "is no RE2 pattern: %s", strings.TrimPrefix(err.Error(), "error parsing regexp: "))
 	}
 }
 

@@ -138,16 +138,13 @@ func (c *compiler) fault(pointer, format string, args ...any) {
 func (c *compiler) note(text string) { c.notes = append(c.notes, text) }
 
 // capability reads the schema of an entry once per compilation.
-func (c *compiler) capability(e *contracts.CapabilityEntry) (*capability, error) {
+func (c *compiler) capability(e *contracts.CapabilityEntry) *capability {
 	if known, ok := c.capabilities[e.Ref()]; ok {
-		return known, nil
+		return known
 	}
-	made, err := newCapability(e)
-	if err != nil {
-		return nil, err
-	}
+	made := newCapability(e)
 	c.capabilities[e.Ref()] = made
-	return made, nil
+	return made
 }
 
 // build makes the nodes of all intents, then the joins at which several meet.

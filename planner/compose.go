@@ -58,10 +58,7 @@ func (c *compiler) follow(cl *call, role string, here frame, when *contracts.Con
 	if slices.Contains(cl.chain, ref) {
 		return contracts.Errorf(contracts.CodeInvalid, "follow-ups go in a circle: %s, then %s again", strings.Join(cl.chain, ", then "), ref)
 	}
-	target, err := c.capability(player.Entry)
-	if err != nil {
-		return err
-	}
+	target := c.capability(player.Entry)
 	params, complete, err := c.roleParams(cl, role, target, player.ParamMap, here, what)
 	if err != nil || !complete {
 		return err

@@ -59,13 +59,12 @@ func (c *compiler) draftAsk(i int, s contracts.Step, entry *contracts.Capability
 	if err := c.permit(entry); err != nil {
 		return nil, err
 	}
-	target, err := c.capability(entry)
 	return &ask{
 		intent: contracts.Intent{
 			ID: s.ID, Domain: entry.Domain, Capability: entry.Capability.Name, Parameters: s.Params, Source: "llm",
 		},
-		pointer: fmt.Sprintf("/steps/%d", i), target: target, step: &draftStep{Step: s},
-	}, err
+		pointer: fmt.Sprintf("/steps/%d", i), target: c.capability(entry), step: &draftStep{Step: s},
+	}, nil
 }
 
 // placed gives what is unsupported or too much as a fault of a step: who drafted it

@@ -176,10 +176,11 @@ func (c *compiler) tool(target *capability, params map[string]any) (contracts.No
 // derived checks the parameters of a call that a manifest makes, not a person:
 // what is wrong with them is the manifest's fault.
 func derived(target *capability, params map[string]any, what string) error {
+	target.dropNulls(params)
 	target.applyDefaults(params)
 	faults := target.unknown(params)
 	for _, name := range target.missing(params) {
-		faults = append(faults, fault("/"+contracts.EscapeToken(name), "is required"))
+		faults = append(faults, fault(pointerOf(name), "is required"))
 	}
 	known := literals(params)
 	broken, err := target.checkKnown(known, len(faults) == 0 && len(known) == len(params))

@@ -47,12 +47,7 @@ func (c *capability) searches(params map[string]any) []contracts.PreStep {
 // pattern, or another rule that tells values from words, it cannot be known.
 func (c *capability) settled(name, text string) bool {
 	property := c.property(name)
-	told := false
-	for _, keyword := range []string{"pattern", "enum", "const", "format"} {
-		_, has := property[keyword]
-		told = told || has
-	}
-	if !told {
+	if property.Pattern == "" && property.Format == "" && len(property.Enum) == 0 {
 		re, err := regexp.Compile(c.spec(name).Pattern)
 		return err == nil && re.String() != "" && re.MatchString(text)
 	}
@@ -232,5 +227,5 @@ func (c *compiler) helper(of *capability, ref, what string) (*capability, error)
 	if entry.Policy.SideEffectClass.Writes() {
 		return nil, contracts.Errorf(contracts.CodeInvalid, "%s names %s, which writes; only reads are possible there", what, entry.Ref())
 	}
-	return c.capability(entry)
+	return c.capability(entry), nil
 }

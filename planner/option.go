@@ -41,16 +41,17 @@ func (c *compiler) said(intent string) string {
 // with the spoken forms, else what its aliases mean, each once and in the
 // asker's words.
 func (c *capability) options(name, said string) []contracts.InterruptOption {
-	values := listOf(c.property(name)["enum"])
+	property := c.property(name)
+	values := property.Enum
 	if len(values) == 0 {
 		values = c.spec(name).Enum
 	}
 	forms := c.spokenForms(name, said)
 	var out []contracts.InterruptOption
-	for _, value := range values {
+	for i, value := range values {
 		text := spoken(value)
 		out = append(out, contracts.InterruptOption{
-			ID: text, Label: text, Value: value, Detail: contracts.CleanSummary(strings.Join(forms[text], ", ")),
+			ID: text, Label: cmp.Or(contracts.CleanSummary(property.Label(i)), text), Value: value, Detail: contracts.CleanSummary(strings.Join(forms[text], ", ")),
 		})
 	}
 	if len(values) == 0 {

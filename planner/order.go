@@ -121,8 +121,8 @@ func (c *compiler) resolve(i int, in contracts.Intent) (*ask, error) {
 	if err := c.permit(entry); err != nil {
 		return nil, err
 	}
-	a.target, err = c.capability(entry)
-	return a, err
+	a.target = c.capability(entry)
+	return a, nil
 }
 
 // link turns the names in after into intents.
@@ -184,7 +184,7 @@ func (c *compiler) prepareAsk(a *ask) error {
 		c.askParam(a.intent.ID, a.target, name, "")
 	}
 	for i, name := range a.intent.Missing {
-		if _, given := a.intent.Parameters[name]; given || a.target.listed(name, params) {
+		if _, given := contracts.Field(a.intent.Parameters, name); given || a.target.listed(name, params) {
 			continue
 		}
 		if !a.target.knows(name) {
@@ -202,12 +202,13 @@ func (c *compiler) prepareAsk(a *ask) error {
 // rejectParam turns a fault into a question where a person's words were read,
 // and into an error where a program gave data.
 func (c *compiler) rejectParam(a *ask, f contracts.Fault) {
-	name := param(f.Pointer)
-	if a.fromWords() && a.target.declared[name] && !a.target.spec(name).PII {
-		c.askParam(a.intent.ID, a.target, name, fmt.Sprintf("%q does not fit: %s.", cut(spoken(a.intent.Parameters[name]), 60), f.Message))
+	name := a.target.fieldAt(f.Pointer)
+	value, given := contracts.Field(a.intent.Parameters, name)
+	if a.fromWords() && a.target.declared(name) && !a.target.spec(param(f.Pointer)).PII && given {
+		c.askParam(a.intent.ID, a.target, name, fmt.Sprintf("%q does not fit: %s.", cut(spoken(value), 60), f.Message))
 		return
 	}
-	if a.fromWords() && a.target.declared[name] {
+	if a.fromWords() && a.target.declared(name) {
 		c.askParam(a.intent.ID, a.target, name, "That does not fit: "+f.Message+".")
 		return
 	}

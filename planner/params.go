@@ -85,6 +85,18 @@ func param(pointer string) string {
 	return contracts.UnescapeToken(first)
 }
 
+// fieldAt is the parameter that a pointer below the parameters is about, or the field of
+// objects that it leads to.
+func (c *capability) fieldAt(pointer string) string {
+	path := contracts.FieldPath(pointer)
+	for ; len(path) > 1; path = path[:len(path)-1] {
+		if name := contracts.FieldName(path...); c.declared(name) {
+			return name
+		}
+	}
+	return param(pointer)
+}
+
 // unknown lists the parameters that the capability does not have.
 func (c *capability) unknown(params map[string]any) []contracts.Fault {
 	var faults []contracts.Fault
@@ -155,9 +167,9 @@ func meaning(word string, aliases map[string]any) any {
 // applyDefaults sets absent parameters to their defaults. One of several
 // alternatives gets none once another was chosen.
 func (c *capability) applyDefaults(params map[string]any) {
-	properties := object(c.root["properties"])
-	chosen := len(c.nearest("oneOf", params)) == 0 && len(c.nearest("anyOf", params)) == 0
-	for _, name := range slices.Sorted(maps.Keys(properties)) {
+	chosen := !slices.ContainsFunc(c.view.Choices, func(group []contracts.Choice) bool { return len(nearest(group, params)) > 0 })
+	for i := range c.view.Properties {
+		name := c.view.Properties[i].Name
 		value, ok := c.standard(name)
 		if _, given := params[name]; given || !ok || (chosen && c.exclusive(name)) || c.listed(name, params) {
 			continue
@@ -166,19 +178,21 @@ func (c *capability) applyDefaults(params map[string]any) {
 	}
 }
 
+// dropNulls takes out what is given as null where it need not be given: whoever wrote
+// it had nothing to say.
+func (c *capability) dropNulls(params map[string]any) {
+	maps.DeleteFunc(params, func(name string, v any) bool { return v == nil && !slices.Contains(c.view.Required, name) })
+}
+
 // standard is the default of a parameter; it stands in the schema, or as a copy
 // in the specs. Like an alias it is data: an expression in it is text, or a
 // domain could read what other domains answered.
 func (c *capability) standard(name string) (any, bool) {
-	value, ok := object(object(c.root["properties"])[name])["default"]
-	if !ok {
-		value, ok = c.property(name)["default"]
-	}
-	if !ok {
+	value := c.property(name).Default
+	if value == nil {
 		value = c.spec(name).Default
-		ok = value != nil
 	}
-	return expr.Escape(value), ok
+	return expr.Escape(value), value != nil
 }
 
 // listed tells whether the other side of an array rule was given.

@@ -43,6 +43,7 @@ type member struct {
 // prepare applies the order of the contract: aliases, lists by their own
 // schema, decomposition, searches, schema. The caller gives params up.
 func (c *compiler) prepare(target *capability, params map[string]any) (prepared, error) {
+	target.dropNulls(params)
 	p := prepared{given: params, places: map[string][]int{}, faults: target.unknown(params)}
 	target.applyAliases(params)
 	rules := p.takeLists(target)
@@ -248,6 +249,7 @@ func (p *prepared) check(target *capability, m *member) error {
 		if !slices.Contains(p.missing, name) {
 			p.missing = append(p.missing, name)
 		}
+		delete(known, contracts.FieldPath(name)[0]) // its other fields are checked once it is whole
 	}
 	faults, err := target.checkKnown(known, len(missing) == 0 && len(m.pre) == 0 && len(known) == len(m.params))
 	for _, f := range faults {

@@ -63,11 +63,7 @@ func (p procedure) lower(limits contracts.Budgets) {
 
 // Call makes the node of one call of a step.
 func (p procedure) Call(e *contracts.CapabilityEntry, params map[string]any) (contracts.Node, error) {
-	target, err := p.c.capability(e)
-	if err != nil {
-		return contracts.Node{}, err
-	}
-	return p.c.tool(target, params)
+	return p.c.tool(p.c.capability(e), params)
 }
 
 // Player chooses who plays a role: the person, the site, or the only one there

@@ -2,7 +2,6 @@ package planner
 
 import (
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 
@@ -52,7 +51,7 @@ func (s *questions) once(q Question) {
 func (c *compiler) askParam(intent string, target *capability, name, reason string) {
 	prompt := contracts.CleanSummary(target.spec(name).Ask)
 	if prompt == "" {
-		prompt = fmt.Sprintf("Which %s? (%s)", strings.ReplaceAll(name, "_", " "), target.title())
+		prompt = fmt.Sprintf("Which %s?%s (%s)", inWords(name), target.fields(name), target.title())
 	}
 	if reason != "" {
 		prompt = contracts.CleanSummary(reason + " " + prompt)
@@ -107,42 +106,46 @@ func (c *capability) answer(name string) map[string]any {
 	return c.schemaOf(name)
 }
 
-// schemaOf is a parameter's schema, complete in itself.
-func (c *capability) schemaOf(name string) map[string]any {
-	property := c.property(name)
-	if property == nil {
-		return nil
-	}
-	out := maps.Clone(property)
-	if len(c.spec(name).Enum) > 0 && out["enum"] == nil {
-		out["enum"] = c.spec(name).Enum
-	}
-	delete(out, onlyHere)
-	if !refers(out) {
-		return out
-	}
-	for _, defs := range []string{"$defs", "definitions"} {
-		if d, ok := c.document[defs]; ok {
-			out[defs] = d
-		}
-	}
-	return out
+// inWords is a parameter, or a field of one, as it is asked for.
+func inWords(name string) string {
+	path := contracts.FieldPath(name)
+	slices.Reverse(path)
+	return strings.ReplaceAll(strings.Join(path, " of the "), "_", " ")
 }
 
-// refers tells whether a schema holds a reference.
-func refers(v any) bool {
-	switch v := v.(type) {
-	case map[string]any:
-		if _, ok := v["$ref"]; ok {
-			return true
-		}
-		for _, member := range v {
-			if refers(member) {
-				return true
-			}
-		}
-	case []any:
-		return slices.ContainsFunc(v, refers)
+// fields says by what an object is given, "" for anything else.
+func (c *capability) fields(name string) string {
+	view := c.property(name)
+	if view.Type != "object" || len(view.Properties) == 0 {
+		return ""
 	}
-	return false
+	var names []string
+	for _, p := range view.Properties[:min(len(view.Properties), maxOptions)] {
+		names = append(names, strings.ReplaceAll(p.Name, "_", " "))
+	}
+	if last := len(names) - 1; last > 0 {
+		names = []string{strings.Join(names[:last], ", ") + " or " + names[last]}
+	}
+	return " Say its " + names[0] + "."
+}
+
+// schemaOf is the schema of a parameter, or of a field of one, complete in itself.
+func (c *capability) schemaOf(name string) map[string]any {
+	input, err := c.Input()
+	if err != nil {
+		return nil
+	}
+	for _, step := range contracts.FieldPath(name) {
+		inner, ok := input.Property(step)
+		if !ok {
+			return nil
+		}
+		input = inner
+	}
+	out := input.Answer()
+	if len(c.spec(name).Enum) > 0 && len(c.property(name).Enum) == 0 {
+		out["enum"] = c.spec(name).Enum
+	}
+	delete(out, contracts.KeywordOnlyHere)
+	return out
 }

@@ -12,30 +12,24 @@ import (
 	"github.com/manifold-run/manifold/contracts"
 )
 
-// onlyHere marks parameters that steer the plan and are never sent.
-const onlyHere = "x-manifold-only"
-
 // capability is a catalog entry whose schema was read.
 type capability struct {
 	*contracts.CapabilityEntry
-	// document is the whole schema, for local references; root is the object
-	// schema in it.
-	document map[string]any
-	root     map[string]any
-	// declared are the names of all parameters; open allows any other.
-	declared map[string]bool
-	open     bool
-	patterns []*regexp.Regexp
+
+	view *contracts.SchemaView
+
+	// names are the forms of names that are allowed beside the declared ones.
+	names []*regexp.Regexp
 }
 
-func newCapability(e *contracts.CapabilityEntry) (*capability, error) {
-	c := &capability{CapabilityEntry: e, declared: map[string]bool{}}
-	if err := contracts.Decode(e.Capability.Schema, &c.document); err != nil {
-		return nil, contracts.Errorf(contracts.CodeInternal, "read the schema of %s: %w", e.Ref(), err)
+func newCapability(e *contracts.CapabilityEntry) *capability {
+	c := &capability{CapabilityEntry: e, view: e.View()}
+	for _, pattern := range c.view.NamePatterns {
+		if re, err := regexp.Compile(pattern); err == nil {
+			c.names = append(c.names, re)
+		}
 	}
-	c.root = c.follow(c.document)
-	c.declare(c.root, 0)
-	return c, nil
+	return c
 }
 
 // combining are the keywords that speak of several parameters together.
@@ -72,18 +66,17 @@ func (c *capability) checkKnown(params map[string]any, all bool) ([]contracts.Fa
 	return c.checkEach(params), nil
 }
 
-// loosened is the schema without what combines parameters, nil where a
-// reference leads into what was left out: then nothing can be said of single
-// parameters, but the whole schema, and the run, will.
+// loosened is the schema without what combines parameters, nil where that does not
+// compile: then nothing can be said of single parameters, but the whole schema, and the
+// run, will.
 func (c *capability) loosened() *contracts.Schema {
-	loose := maps.Clone(c.root)
+	whole, err := c.Input()
+	if err != nil {
+		return nil
+	}
+	loose := whole.Whole()
 	for _, keyword := range combining {
 		delete(loose, keyword)
-	}
-	for _, defs := range []string{"$defs", "definitions"} {
-		if d, ok := c.document[defs]; ok {
-			loose[defs] = d
-		}
 	}
 	raw, err := json.Marshal(loose)
 	if err != nil {
@@ -96,110 +89,41 @@ func (c *capability) loosened() *contracts.Schema {
 	return compiled
 }
 
-// follow resolves a local reference; a schema without one is itself.
-func (c *capability) follow(schema map[string]any) map[string]any {
-	for range contracts.MaxSchemaDepth {
-		ref, ok := schema["$ref"].(string)
-		if !ok {
-			return schema
-		}
-		target, ok := c.at(ref)
-		if !ok {
-			return schema
-		}
-		schema = target
-	}
-	return schema
-}
-
-// at finds the object schema that a local reference names.
-func (c *capability) at(ref string) (map[string]any, bool) {
-	path, ok := strings.CutPrefix(ref, "#")
-	if !ok {
-		return nil, false
-	}
-	here := any(c.document)
-	for step := range strings.SplitSeq(strings.TrimPrefix(path, "/"), "/") {
-		if step == "" {
-			continue
-		}
-		object, ok := here.(map[string]any)
-		if !ok {
-			return nil, false
-		}
-		here = object[contracts.UnescapeToken(step)]
-	}
-	found, ok := here.(map[string]any)
-	return found, ok
-}
-
-// declare collects the parameter names of a schema and of its branches.
-func (c *capability) declare(schema map[string]any, depth int) {
-	if depth > contracts.MaxSchemaDepth {
-		return
-	}
-	for name := range object(schema["properties"]) {
-		c.declared[name] = true
-	}
-	for pattern := range object(schema["patternProperties"]) {
-		if re, err := regexp.Compile(pattern); err == nil {
-			c.patterns = append(c.patterns, re)
-		}
-	}
-	if extra, ok := schema["additionalProperties"]; ok && extra != false {
-		c.open = true
-	}
-	for _, branch := range branches(schema) {
-		c.declare(c.follow(branch), depth+1)
-	}
-}
-
-// branches are the schemas that apply to the same object.
-func branches(schema map[string]any) []map[string]any {
-	var out []map[string]any
-	for _, keyword := range []string{"allOf", "anyOf", "oneOf"} {
-		for _, branch := range listOf(schema[keyword]) {
-			out = append(out, object(branch))
-		}
-	}
-	for _, keyword := range []string{"if", "then", "else"} {
-		if branch := object(schema[keyword]); branch != nil {
-			out = append(out, branch)
-		}
-	}
-	dependent := object(schema["dependentSchemas"])
-	for _, name := range slices.Sorted(maps.Keys(dependent)) {
-		out = append(out, object(dependent[name]))
-	}
-	return out
-}
-
-func object(v any) map[string]any {
-	o, _ := v.(map[string]any)
-	return o
-}
-
-func listOf(v any) []any {
-	l, _ := v.([]any)
-	return l
-}
-
-// knows tells whether a parameter may be given.
+// knows tells whether a parameter, or a field of one, may be given.
 func (c *capability) knows(name string) bool {
-	return c.open || c.declared[name] ||
-		slices.ContainsFunc(c.patterns, func(p *regexp.Regexp) bool { return p.MatchString(name) })
+	if _, declared := c.at(name); declared || c.view.Open {
+		return true
+	}
+	return slices.ContainsFunc(c.names, func(p *regexp.Regexp) bool { return p.MatchString(name) })
 }
 
-// property is the schema of one parameter, nil if the root does not declare it.
-func (c *capability) property(name string) map[string]any {
-	return c.follow(object(object(c.root["properties"])[name]))
+// at is what is asked of a parameter, or of a field of one.
+func (c *capability) at(name string) (*contracts.SchemaView, bool) {
+	view := c.view
+	for _, step := range contracts.FieldPath(name) {
+		inner, ok := view.Property(step)
+		if !ok {
+			return &contracts.SchemaView{}, false
+		}
+		view = inner
+	}
+	return view, true
+}
+
+// property is what is asked of a parameter, nothing where it is not declared.
+func (c *capability) property(name string) *contracts.SchemaView {
+	view, _ := c.at(name)
+	return view
+}
+
+// declared tells whether the schema names a parameter.
+func (c *capability) declared(name string) bool {
+	_, ok := c.at(name)
+	return ok
 }
 
 // plansOnly tells whether a parameter is for the planner alone.
-func (c *capability) plansOnly(name string) bool {
-	marked, _ := object(object(c.root["properties"])[name])[onlyHere].(bool)
-	return marked || c.property(name)[onlyHere] == true
-}
+func (c *capability) plansOnly(name string) bool { return c.property(name).OnlyHere }
 
 func (c *capability) spec(name string) contracts.ParameterSpec {
 	return c.Capability.Metadata.ParameterSpecs[name]
@@ -217,49 +141,56 @@ func (c *capability) title() string {
 	return strings.TrimSuffix(cut(text, 80), ".")
 }
 
-// missing names the parameters without which the call cannot be made.
+// missing names the parameters without which the call cannot be made, and the fields
+// of those that are given in part.
 func (c *capability) missing(params map[string]any) []string {
+	return lacking(c.view, nil, params)
+}
+
+// lacking names what an object of a schema has not that it needs; within is where it is.
+func lacking(view *contracts.SchemaView, within []string, object map[string]any) []string {
 	var out []string
-	demand := func(names []any) {
-		for _, n := range names {
-			name, ok := n.(string)
-			if _, given := params[name]; ok && !given && !slices.Contains(out, name) {
-				out = append(out, name)
+	demand := func(names []string) {
+		for _, name := range names {
+			path := contracts.FieldName(append(slices.Clone(within), name)...)
+			if _, given := object[name]; !given && !slices.Contains(out, path) {
+				out = append(out, path)
 			}
 		}
 	}
-	demand(listOf(c.root["required"]))
-	for _, branch := range listOf(c.root["allOf"]) {
-		demand(listOf(c.follow(object(branch))["required"]))
-	}
-	dependent := object(c.root["dependentRequired"])
-	for _, name := range slices.Sorted(maps.Keys(dependent)) {
-		if _, given := params[name]; given {
-			demand(listOf(dependent[name]))
+	demand(view.Required)
+	for _, name := range slices.Sorted(maps.Keys(view.Dependent)) {
+		if _, given := object[name]; given {
+			demand(view.Dependent[name])
 		}
 	}
-	for _, keyword := range []string{"oneOf", "anyOf"} {
-		demand(c.nearest(keyword, params))
+	for _, group := range view.Choices {
+		demand(nearest(group, object))
+	}
+	if len(within) >= maxFieldDepth {
+		return out
+	}
+	for i := range view.Properties {
+		p := &view.Properties[i]
+		if inner, ok := object[p.Name].(map[string]any); ok && p.Type == "object" {
+			out = append(out, lacking(&p.SchemaView, append(slices.Clone(within), p.Name), inner)...)
+		}
 	}
 	return out
 }
 
+// maxFieldDepth is how deep fields of objects are asked for by themselves.
+const maxFieldDepth = 3
+
 // nearest gives what the closest of several alternatives still needs; nothing
 // when one of them is met.
-func (c *capability) nearest(keyword string, params map[string]any) []any {
-	var best []any
-	for _, raw := range listOf(c.root[keyword]) {
-		branch := c.follow(object(raw))
-		if contradicts(branch, params) {
+func nearest(group []contracts.Choice, params map[string]any) []string {
+	var best []string
+	for _, choice := range group {
+		if contradicts(choice, params) {
 			continue
 		}
-		var absent []any
-		for _, name := range listOf(branch["required"]) {
-			text, ok := name.(string)
-			if _, given := params[text]; ok && !given {
-				absent = append(absent, name)
-			}
-		}
+		absent := slices.DeleteFunc(slices.Clone(choice.Required), func(name string) bool { _, given := params[name]; return given })
 		if len(absent) == 0 {
 			return nil
 		}
@@ -270,11 +201,10 @@ func (c *capability) nearest(keyword string, params map[string]any) []any {
 	return best
 }
 
-// contradicts tells whether a given value excludes a branch by its constants.
-func contradicts(branch, params map[string]any) bool {
-	for name, schema := range object(branch["properties"]) {
-		given, ok := params[name]
-		if want, fixed := object(schema)["const"]; ok && fixed && !reflect.DeepEqual(want, given) {
+// contradicts tells whether a given value excludes an alternative by its constants.
+func contradicts(choice contracts.Choice, params map[string]any) bool {
+	for name, want := range choice.Fixed {
+		if given, ok := params[name]; ok && !reflect.DeepEqual(want, given) {
 			return true
 		}
 	}
@@ -283,14 +213,22 @@ func contradicts(branch, params map[string]any) bool {
 
 // exclusive tells whether a parameter belongs to one of several alternatives.
 func (c *capability) exclusive(name string) bool {
-	for _, keyword := range []string{"oneOf", "anyOf"} {
-		for _, branch := range listOf(c.root[keyword]) {
-			if slices.Contains(listOf(c.follow(object(branch))["required"]), any(name)) {
-				return true
-			}
-		}
+	return slices.ContainsFunc(c.view.Choices, func(group []contracts.Choice) bool {
+		return slices.ContainsFunc(group, func(choice contracts.Choice) bool { return slices.Contains(choice.Required, name) })
+	})
+}
+
+func listOf(v any) []any {
+	l, _ := v.([]any)
+	return l
+}
+
+// pointerOf is where a parameter, or a field of one, stands among the parameters.
+func pointerOf(name string) string {
+	if len(contracts.FieldPath(name)) > 1 {
+		return name
 	}
-	return false
+	return "/" + contracts.EscapeToken(name)
 }
 
 // cut shortens a text to n characters.

@@ -66,7 +66,7 @@ func (a *ask) searched(name string) bool {
 func (a *ask) hasObject() bool {
 	for name, value := range a.intent.Parameters {
 		property := a.target.property(name)
-		if _, isBool := value.(bool); !isBool && value != nil && property["enum"] == nil && property["default"] == nil {
+		if _, isBool := value.(bool); !isBool && value != nil && len(property.Enum) == 0 && property.Default == nil {
 			return true
 		}
 	}

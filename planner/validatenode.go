@@ -130,10 +130,7 @@ func (v *validator) tool(at string, i int, n contracts.Node) error {
 		v.fault(at+"/tool", "there is no capability %q; say domain.name", cut(n.Tool, 120))
 		return nil
 	}
-	target, err := v.capability(entry)
-	if err != nil {
-		return err
-	}
+	target := v.capability(entry)
 	if err := permitted(entry, v.plan.Owner, n.Phase); err != nil {
 		return err
 	}
@@ -160,15 +157,13 @@ func (v *validator) hasInstances(domain string) bool {
 	return ok && len(d.Manifest.Instances) > 0
 }
 
-func (v *validator) capability(e *contracts.CapabilityEntry) (*capability, error) {
+func (v *validator) capability(e *contracts.CapabilityEntry) *capability {
 	if known, ok := v.capabilities[e.Ref()]; ok {
-		return known, nil
+		return known
 	}
-	made, err := newCapability(e)
-	if err == nil {
-		v.capabilities[e.Ref()] = made
-	}
-	return made, err
+	made := newCapability(e)
+	v.capabilities[e.Ref()] = made
+	return made
 }
 
 // policy refuses a node whose policy is weaker than the effective one.
@@ -246,7 +241,7 @@ func (v *validator) params(at string, i int, n contracts.Node, target *capabilit
 	}
 	for _, name := range target.missing(n.Params) {
 		if !target.plansOnly(name) {
-			v.fault(at+"/params/"+contracts.EscapeToken(name), "is required")
+			v.fault(at+"/params"+pointerOf(name), "is required")
 		}
 	}
 	known := literals(n.Params)
@@ -260,12 +255,7 @@ func (v *validator) params(at string, i int, n contracts.Node, target *capabilit
 // hasPlansOnly tells whether the schema speaks of parameters that are stripped;
 // it cannot be applied as a whole to what remains.
 func (c *capability) hasPlansOnly() bool {
-	for name := range object(c.root["properties"]) {
-		if c.plansOnly(name) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(c.view.Properties, func(p contracts.PropertyView) bool { return p.OnlyHere })
 }
 
 // roots are what expressions of a plan may begin with.

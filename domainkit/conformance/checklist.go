@@ -112,7 +112,7 @@ func requiredParameters(c *contracts.Capability) []string {
 	if err != nil {
 		return nil
 	}
-	return schema.Required()
+	return schema.View().Required
 }
 
 // reader is a rule that reads the facts of a capability.

@@ -104,13 +104,12 @@ func (m *message) readAlike(ctx context.Context) (bool, error) {
 func (m *message) withhold(c *call) []string {
 	p := c.entry.Policy
 	grave := p.SideEffectClass == contracts.ClassWriteIrreversible || p.RiskLevel.Rank() >= contracts.RiskHigh.Rank()
-	schema, err := c.entry.Input()
-	if !p.SideEffectClass.Writes() || !grave || err != nil || schema == nil {
+	if !p.SideEffectClass.Writes() || !grave {
 		return nil
 	}
 	var missing []string
 	for _, name := range slices.Sorted(maps.Keys(c.values)) {
-		if c.from[name] != contracts.FromModel || !schema.Requires(name) || !identifies(c.entry, name, c.values[name]) {
+		if c.from[name] != contracts.FromModel || !slices.Contains(c.entry.View().Required, name) || !identifies(c.entry, name, c.values[name]) {
 			continue
 		}
 		delete(c.values, name)
@@ -163,8 +162,8 @@ func isDefault(schema *contracts.Schema, name string, v any) bool {
 	if !ok {
 		return false
 	}
-	usual, ok := property.Keyword("default")
-	return ok && reflect.DeepEqual(usual, v)
+	usual := property.View().Default
+	return usual != nil && reflect.DeepEqual(usual, v)
 }
 
 // earlier tells whether a value stands in the conversation before the message, or in what

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"maps"
 	"math"
-	"reflect"
 	"slices"
 	"strconv"
 	"strings"
@@ -105,8 +104,7 @@ func (m *message) fit(entry *contracts.CapabilityEntry, params map[string]any) (
 
 // open tells a schema that takes keys which it does not declare.
 func open(schema *contracts.Schema) bool {
-	closed, given := schema.Keyword("additionalProperties")
-	return !given || closed != false
+	return schema.View().Open
 }
 
 func (m *message) fitOne(entry *contracts.CapabilityEntry, name string, property *contracts.Schema, v any) (any, bool) {
@@ -189,20 +187,20 @@ func repairs(entry *contracts.CapabilityEntry, name string, v any) []any {
 // enumValue finds the values of an enumeration whatever their case, with spaces, dashes or
 // underscores between their words.
 func enumValue(entry *contracts.CapabilityEntry, name, text string) []any {
-	schema, err := entry.Input()
-	if err != nil {
-		return nil
-	}
-	property, ok := schema.Property(name)
+	property, ok := entry.View().Property(name)
 	if !ok {
 		return nil
 	}
-	if items, ok := property.Items(); ok {
-		property = items
+	if property.Items != nil {
+		property = property.Items
 	}
-	listed, _ := property.Keyword("enum")
-	values, _ := listed.([]any)
-	return slices.DeleteFunc(slices.Clone(values), func(v any) bool { return plainWords(fmt.Sprint(v)) != plainWords(text) })
+	var out []any
+	for i, v := range property.Enum {
+		if plainWords(fmt.Sprint(v)) == plainWords(text) || plainWords(property.Label(i)) == plainWords(text) {
+			out = append(out, v)
+		}
+	}
+	return out
 }
 
 func plainWords(s string) string {
@@ -212,8 +210,7 @@ func plainWords(s string) string {
 // takesLists tells whether a schema is one of lists.
 func takesLists(property *contracts.Schema) bool {
 	_, items := property.Items()
-	kind, _ := property.Keyword("type")
-	return items || reflect.DeepEqual(kind, "array")
+	return items || property.View().Type == "array"
 }
 
 // lookedUp tells whether the words of a parameter are looked up before the call.

@@ -383,15 +383,17 @@ func (j judgement) sentence(a account.Account, c *Candidate) *contracts.Said {
 	out := &contracts.Said{Text: j.s.q.Message, Values: map[string]contracts.Provenance{}}
 	for i, class := range a.Classes {
 		t := j.s.m.Tokens[i]
-		if n := len(out.Words); n > 0 && out.Words[n-1].Class == class && out.Words[n-1].Parameter == a.Parameters[i] {
+		parameter := contracts.FieldPath(a.Parameters[i])[0]
+		if n := len(out.Words); n > 0 && out.Words[n-1].Class == class && out.Words[n-1].Parameter == parameter {
 			out.Words[n-1].Span[1] = t.End
 			continue
 		}
-		out.Words = append(out.Words, contracts.WordUse{Span: [2]int{t.Start, t.End}, Class: class, Parameter: a.Parameters[i]})
+		out.Words = append(out.Words, contracts.WordUse{Span: [2]int{t.Start, t.End}, Class: class, Parameter: parameter})
 	}
-	for name := range c.Parameters {
+	for field := range c.Parameters {
+		name := contracts.FieldPath(field)[0]
 		out.Values[name] = contracts.FromModel
-		switch ev, ok := c.Evidence[name]; {
+		switch ev, ok := c.Evidence[field]; {
 		case ok && ev.Kind == kindCarried:
 			out.Values[name] = contracts.FromCarried
 		case ok:

@@ -290,9 +290,9 @@ func (m *machine) takeAnswer(t *orchestrator.Turn, response any) error {
 		t.Intents = slices.Clone(t.Intents)
 		for n := range t.Intents {
 			if t.Intents[n].ID == asked.IntentID {
-				t.Intents[n].Parameters = withValue(t.Intents[n].Parameters, asked.Param, response)
+				t.Intents[n].Parameters = contracts.WithField(t.Intents[n].Parameters, asked.Param, response)
 				if t.Intents[n].Said != nil {
-					t.Intents[n].Said = t.Intents[n].Said.Fill(asked.Param, response)
+					t.Intents[n].Said = t.Intents[n].Said.Fill(contracts.FieldPath(asked.Param)[0], response)
 				}
 			}
 		}
@@ -343,14 +343,5 @@ func withText(m map[string]string, key string, value any) map[string]string {
 		out = map[string]string{}
 	}
 	out[key], _ = value.(string)
-	return out
-}
-
-func withValue(m map[string]any, key string, value any) map[string]any {
-	out := maps.Clone(m)
-	if out == nil {
-		out = map[string]any{}
-	}
-	out[key] = value
 	return out
 }

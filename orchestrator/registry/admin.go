@@ -24,7 +24,7 @@ func (r *Registry) Register(ctx context.Context, reg contracts.Registration) (co
 		return contracts.DomainReport{}, fmt.Errorf("register domain %s: %w", reg.Domain, err)
 	}
 	if reg.Domain == "" {
-		m, err := contracts.ParseManifest(fetched.Body)
+		m, err := contracts.AdmitManifest(fetched.Body)
 		if err != nil {
 			return refused("", errorFindings(err))
 		}

@@ -111,7 +111,7 @@ func read(body []byte, domain string) candidate {
 	if canonical, err := contracts.CanonicalBytes(body); err == nil {
 		c.digest = contracts.HashBytes(canonical)
 	}
-	m, err := contracts.ParseManifest(body)
+	m, err := contracts.AdmitManifest(body)
 	if err != nil {
 		c.findings = errorFindings(err)
 		return c

@@ -468,3 +468,51 @@ func TestManyFindingsAreBounded(t *testing.T) {
 		t.Errorf("%d findings, the last %v", n, report.Findings[n-1])
 	}
 }
+
+// TestACapabilityThatCannotBeServedLeavesTheOthersInService: it is listed with its reason,
+// what calls it goes with it, and a rule that is not held to is told.
+func TestACapabilityThatCannotBeServedLeavesTheOthersInService(t *testing.T) {
+	t.Parallel()
+	far := strings.Replace(read("far"), `"type":"object"`, `"type":"object","allOf":[{"$ref":"https://example.com/id.json"}]`, 1)
+	caller := `{"name":"put","description":"It puts.","schema":{"type":"object","properties":{"id":{"type":"string"}}},"metadata":{"side_effect_class":"write_irreversible","idempotency":"natural",` +
+		`"verify":{"capability":"far","param_map":{"id":"${params.id}"},"assertions":[{"path":"facts.id","exists":true}]},"intent_hints":{"examples":["put it"]}}}`
+	odd := strings.Replace(read("odd"), `{"type":"string"}`, `{"type":"string","pattern":"^(a)\\1$"}`, 1)
+	b := setup(t, registry.Config{})
+	if report := b.register(t, "alpha", manifestOf("alpha", read("look"), far, caller, odd)); report.Outcome != contracts.DomainActive {
+		t.Fatalf("%+v", report)
+	}
+	var served []string
+	entry, _ := b.Catalog().Domain("alpha")
+	for _, e := range entry.Capabilities {
+		served = append(served, e.Capability.Name)
+	}
+	if diff := cmp.Diff([]string{"look", "odd"}, served); diff != "" {
+		t.Errorf("served (-want +got):\n%s", diff)
+	}
+	detail, err := b.Show("alpha")
+	if err != nil || detail.Capabilities != 2 {
+		t.Errorf("%v, %d capabilities", err, detail.Capabilities)
+	}
+	told := map[string]string{}
+	for _, f := range detail.Findings {
+		told[f.Pointer] = string(f.Severity) + ": " + f.Message
+	}
+	for at, want := range map[string]string{
+		"/capabilities/1/schema/allOf/0/$ref":          `warning: "far" is not in service: only references inside the schema are allowed, such as #/$defs/name`,
+		"/capabilities/2":                              `warning: "put" is not in service: it calls "far", which is not served`,
+		"/capabilities/3/schema/properties/id/pattern": `warning: "odd": the pattern is not checked, only lengths are: `,
+	} {
+		if !strings.HasPrefix(told[at], want) {
+			t.Errorf("at %s: %q, want %q", at, told[at], want)
+		}
+	}
+}
+
+// TestAManifestOfNothingThatCanBeServedIsRefused with the reasons.
+func TestAManifestOfNothingThatCanBeServedIsRefused(t *testing.T) {
+	t.Parallel()
+	b := setup(t, registry.Config{})
+	b.offer("alpha", manifestOf("alpha", strings.Replace(read("far"), `"type":"object"`, `"type":"object","$ref":"other.json"`, 1)))
+	_, err := b.Register(t.Context(), registration("alpha"))
+	wantCode(t, err, contracts.CodeInvalid)
+}

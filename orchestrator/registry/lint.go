@@ -2,7 +2,10 @@ package registry
 
 import (
 	_ "embed" // the data file below
+	"encoding/json"
 	"fmt"
+	"slices"
+	"strconv"
 	"strings"
 	"unicode"
 
@@ -41,9 +44,21 @@ func (l *linter) lint(others domainSet, domain string, m *contracts.Manifest) []
 		out = append(out, contracts.Finding{Pointer: pointer, Message: fmt.Sprintf(format, args...), Severity: contracts.SeverityWarning})
 	}
 	taken := sentences(others, domain)
+	for _, f := range m.UnservedFaults() {
+		index, _, _ := strings.Cut(strings.TrimPrefix(f.Pointer, "/capabilities/"), "/")
+		if i, err := strconv.Atoi(index); err == nil && i < len(m.Capabilities) {
+			warn(f.Pointer, "%q is not in service: %s", m.Capabilities[i].Name, f.Message)
+		}
+	}
 	for i := range m.Capabilities {
 		c := &m.Capabilities[i]
 		at := fmt.Sprintf("/capabilities/%d", i)
+		if m.Unserved[c.Name] != nil {
+			continue
+		}
+		for _, f := range unchecked(c) {
+			warn(at+f.Pointer, "%q: %s", c.Name, f.Message)
+		}
 		writes := c.Metadata.Policy(true).SideEffectClass.Writes()
 		if verb := firstWord(c.Name); !writes && l.writeVerbs[verb] {
 			warn(at+"/metadata/side_effect_class", "%q is declared as %s, but its name begins with %q; reads run without approval", c.Name, c.Metadata.SideEffectClass, verb)
@@ -70,6 +85,22 @@ func (l *linter) lint(others domainSet, domain string, m *contracts.Manifest) []
 	return out
 }
 
+// unchecked are the rules of a capability's schemas that nothing is held to.
+func unchecked(c *contracts.Capability) []contracts.Fault {
+	var out []contracts.Fault
+	for place, raw := range map[string]json.RawMessage{"/schema": c.Schema, "/output_schema": c.OutputSchema} {
+		schema, err := contracts.CompileSchema(raw)
+		if err != nil {
+			continue // absent, or told already
+		}
+		for _, f := range schema.Unchecked() {
+			out = append(out, contracts.Fault{Pointer: place + f.Pointer, Message: f.Message})
+		}
+	}
+	slices.SortFunc(out, func(a, b contracts.Fault) int { return strings.Compare(a.Pointer, b.Pointer) })
+	return out
+}
+
 func routable(c *contracts.Capability) bool {
 	return c.Metadata.Routable == nil || *c.Metadata.Routable
 }
@@ -83,6 +114,9 @@ func sentences(others domainSet, domain string) map[string]string {
 		}
 		for i := range a.manifest.Capabilities {
 			c := &a.manifest.Capabilities[i]
+			if a.manifest.Unserved[c.Name] != nil {
+				continue
+			}
 			if hints := c.Metadata.IntentHints; hints != nil && routable(c) {
 				for _, example := range hints.Examples {
 					out[plainWords(example)] = name + "." + c.Name

@@ -30,7 +30,7 @@ func (s domainSet) with(name string, a active) domainSet {
 	return out
 }
 
-// capability finds a declared capability by reference, seen from a domain.
+// capability finds a capability that is served by reference, seen from a domain.
 func (s domainSet) capability(ref, home string) (*contracts.Capability, bool) {
 	domain, name, found := strings.Cut(ref, ".")
 	if !found {
@@ -41,7 +41,7 @@ func (s domainSet) capability(ref, home string) (*contracts.Capability, bool) {
 		return nil, false
 	}
 	i := slices.IndexFunc(a.manifest.Capabilities, func(c contracts.Capability) bool { return c.Name == name })
-	if i < 0 {
+	if i < 0 || a.manifest.Unserved[name] != nil {
 		return nil, false
 	}
 	return &a.manifest.Capabilities[i], true
@@ -57,7 +57,7 @@ func (s domainSet) policy(domain string, c *contracts.Capability, site contracts
 }
 
 // catalog makes the immutable snapshot of a set. What the trust in a domain
-// does not cover is left out.
+// does not cover, and what cannot be served, is left out.
 func (s domainSet) catalog(site contracts.SitePolicy) (*contracts.Catalog, error) {
 	var entries []*contracts.DomainEntry
 	for _, name := range slices.Sorted(maps.Keys(s)) {
@@ -103,7 +103,7 @@ func (s domainSet) entry(name string, site contracts.SitePolicy) (*contracts.Dom
 	for i := range a.manifest.Capabilities {
 		c := &a.manifest.Capabilities[i]
 		policy := s.policy(name, c, site)
-		if !a.registration.Admits(policy) {
+		if !a.registration.Admits(policy) || a.manifest.Unserved[c.Name] != nil {
 			continue
 		}
 		digest, err := contracts.CapabilityDigest(c, policy)

@@ -55,7 +55,7 @@ func (r *Registry) view(d *domain) contracts.DomainView {
 	}
 	if d.manifest != nil {
 		v.Title, v.Description, v.Version = d.manifest.Title, d.manifest.Description, d.manifest.Version
-		v.Capabilities = len(d.manifest.Capabilities)
+		v.Capabilities = len(d.manifest.Capabilities) - len(d.manifest.Unserved)
 	}
 	return v
 }

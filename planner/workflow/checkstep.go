@@ -240,26 +240,27 @@ func ownNames(m *contracts.Manifest) map[string]bool {
 // call holds parameters to the schema of a capability: their names, what is
 // required, and the values that are known.
 func (c *check) call(place string, entry *contracts.CapabilityEntry, params map[string]any) {
-	var schema struct {
-		Properties           map[string]json.RawMessage `json:"properties"`
-		Required             []string                   `json:"required"`
-		AdditionalProperties *json.RawMessage           `json:"additionalProperties"`
-	}
-	if json.Unmarshal(entry.Capability.Schema, &schema) != nil {
-		return
-	}
+	view := entry.View()
 	for _, name := range slices.Sorted(maps.Keys(params)) {
-		if _, known := schema.Properties[name]; !known && len(schema.Properties) > 0 {
-			c.faults.add(place+at(name), "%s has no parameter %q%s", entry.Ref(), name, near(name, schema.Properties))
+		if _, known := view.Property(name); !known && len(view.Properties) > 0 {
+			c.faults.add(place+at(name), "%s has no parameter %q%s", entry.Ref(), name, near(name, membersOf(view)))
 			continue
 		}
 		c.literal(place+at(name), entry, name, params[name])
 	}
-	for _, name := range schema.Required {
+	for _, name := range view.Required {
 		if _, given := params[name]; !given {
 			c.faults.add(place, "%s requires %s", entry.Ref(), name)
 		}
 	}
+}
+
+func membersOf(view *contracts.SchemaView) map[string]bool {
+	out := map[string]bool{}
+	for _, p := range view.Properties {
+		out[p.Name] = true
+	}
+	return out
 }
 
 // literal holds a value that has no expression to the schema of its parameter.

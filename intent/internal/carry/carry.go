@@ -4,7 +4,6 @@
 package carry
 
 import (
-	"encoding/json"
 	"maps"
 	"slices"
 	"strings"
@@ -12,7 +11,6 @@ import (
 	"github.com/manifold-run/manifold/contracts"
 	"github.com/manifold-run/manifold/intent/internal/account"
 	"github.com/manifold-run/manifold/intent/internal/lang"
-	"github.com/manifold-run/manifold/intent/internal/schema"
 	"github.com/manifold-run/manifold/intent/internal/text"
 )
 
@@ -47,16 +45,11 @@ func Things(catalog *contracts.Catalog, before []contracts.Intent) []Thing {
 // and none of a list.
 func Takes(catalog *contracts.Catalog, ref, name string) bool {
 	entry, ok := catalog.Capability(ref)
-	var all schema.Schema
-	if !ok || json.Unmarshal(entry.Capability.Schema, &all) != nil {
+	if !ok {
 		return false
 	}
-	for _, p := range all.Members() {
-		if p.Name == name {
-			return len(p.Schema.Options()) == 0 && p.Schema.Format == ""
-		}
-	}
-	return false
+	p, ok := entry.View().Property(name)
+	return ok && len(p.Enum) == 0 && p.Format == ""
 }
 
 // Pointers are where a message points at something said before. A small word that hangs

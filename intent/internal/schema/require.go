@@ -1,6 +1,10 @@
 package schema
 
-import "slices"
+import (
+	"slices"
+
+	"github.com/manifold-run/manifold/contracts"
+)
 
 // Requirements are the names that must have a value, and the groups of
 // alternatives of which one must be complete.
@@ -10,18 +14,14 @@ type Requirements struct {
 }
 
 // RequirementsOf reads them from a schema.
-func RequirementsOf(root *Schema) Requirements {
+func RequirementsOf(root *contracts.SchemaView) Requirements {
 	r := Requirements{All: root.Required}
-	for _, alternatives := range [][]Schema{root.OneOf, root.AnyOf} {
+	for _, choices := range root.Choices {
 		var group [][]string
-		for _, alt := range alternatives {
-			if len(alt.Required) > 0 {
-				group = append(group, alt.Required)
-			}
+		for _, c := range choices {
+			group = append(group, c.Required)
 		}
-		if len(group) > 0 && len(group) == len(alternatives) {
-			r.Groups = append(r.Groups, group)
-		}
+		r.Groups = append(r.Groups, group)
 	}
 	return r
 }

@@ -1,3 +1,5 @@
+// Package schema reads of a capability's schema and of its descriptions what helps to
+// find values in words.
 package schema
 
 import "encoding/json"
@@ -16,7 +18,7 @@ func Flatten(values []any) []any {
 }
 
 // KindOf gives the type of the values that a list of options has.
-func KindOf(enum []any) TypeName {
+func KindOf(enum []any) string {
 	if len(enum) == 0 {
 		return "string"
 	}

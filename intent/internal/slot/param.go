@@ -2,7 +2,6 @@ package slot
 
 import (
 	"cmp"
-	"encoding/json"
 	"maps"
 	"regexp"
 	"slices"
@@ -34,12 +33,14 @@ const (
 type param struct {
 	// single and list are the names that the value goes by; one may be empty.
 	single, list string
-	kind         schema.TypeName // of one value
+	leaf         string // its name, of a field of an object the field's
+	kind         string // of one value
 	format       string
 	layout       string // how a date is written; empty means year-month-day
 	pattern      *regexp.Regexp
 	loose        bool // the pattern fits ordinary words or numbers
 	enum         []any
+	labels       []string // what they are called, or nil
 	low, high    *float64
 	lowOpen      bool
 	highOpen     bool
@@ -117,36 +118,38 @@ func (p *param) sibling(q *param) bool {
 
 // named tells whether the param answers to one of the names; no names mean all.
 func (p *param) named(only []string) bool {
-	return len(only) == 0 || p.single != "" && slices.Contains(only, p.single) || p.list != "" && slices.Contains(only, p.list)
+	return len(only) == 0 || slices.ContainsFunc(only, func(name string) bool {
+		return name == p.name() || name == p.list || within(p.name(), name)
+	})
 }
 
 // compileParams reads the parameters of a capability.
 func (s *Set) compileParams(c *contracts.Capability) {
-	var root schema.Schema
-	if json.Unmarshal(c.Schema, &root) != nil {
-		return
-	}
-	s.required = schema.RequirementsOf(&root)
+	root := contracts.ViewSchema(c.Schema)
+	s.view, s.required = root, schema.RequirementsOf(root)
 	rules := map[string]contracts.ArrayRule{}
 	if c.Metadata.Decomposition != nil {
 		for _, r := range c.Metadata.Decomposition.ArrayParams {
 			rules[r.ParamName] = r
 		}
 	}
-	props := root.Members()
-	for _, pr := range props {
-		if c.Metadata.ParameterSpecs[pr.Name].Verbatim {
-			s.verbatim = pr.Name
+	for _, pr := range fieldsOf(root) {
+		if c.Metadata.ParameterSpecs[pr.name].Verbatim {
+			s.verbatim = pr.name
 			continue
 		}
-		s.addParam(c, &root, pr, rules)
+		s.addParam(c, pr, rules)
 	}
 	for _, p := range s.params {
-		p.required = s.required.Mentions(p.single) || s.required.Mentions(p.list)
+		top := contracts.FieldPath(p.single)[0]
+		p.required = s.required.Mentions(top) || s.required.Mentions(p.list)
 		p.resolver = resolves(c, p)
 		p.naming = p.resolver || p.free() && p.pattern == nil && p.examples > 1 && p.written.Proper > 0 && p.written.Plain == 0 && !p.speaks(s.tools.cues)
 		p.clock = cmp.Or(p.clock, p.clockLayout())
 		p.names = append(spoken(p.single, false), spoken(p.list, true)...)
+		if p.leaf != p.single && p.single != "" {
+			p.names = append(p.names, spoken(p.leaf, false)...)
+		}
 		p.sense = s.tools.cues.SenseOf(p.words)
 		p.compileSides(s.tools.cues)
 		if len(p.words) > 0 {
@@ -189,35 +192,37 @@ func spoken(name string, list bool) []wording.Name {
 	return []wording.Name{{Words: words, Joined: strings.Join(words, ""), List: list}}
 }
 
-func (s *Set) addParam(c *contracts.Capability, root *schema.Schema, pr schema.Property, rules map[string]contracts.ArrayRule) {
-	value, p := pr.Schema, &param{single: pr.Name, kind: pr.Schema.Type, desc: map[string]bool{}, lefts: map[string]int{}, rights: map[string]int{}}
-	specName := pr.Name
+func (s *Set) addParam(c *contracts.Capability, pr input, rules map[string]contracts.ArrayRule) {
+	value, p := pr.view, &param{single: pr.name, leaf: pr.leaf(), kind: pr.view.Type, desc: map[string]bool{}, lefts: map[string]int{}, rights: map[string]int{}}
+	specName := pr.name
 	if value.Type == "array" {
-		p.single, p.list = "", pr.Name
-		value = value.Item(root)
-		if pr.Schema.MaxItems != nil {
-			p.maxItems = *pr.Schema.MaxItems
+		p.single, p.list = "", pr.name
+		if value = value.Items; value == nil {
+			value = &contracts.SchemaView{Type: "string"}
 		}
-		if rule, ok := rules[pr.Name]; ok {
+		if pr.view.MaxItems != nil {
+			p.maxItems = *pr.view.MaxItems
+		}
+		if rule, ok := rules[pr.name]; ok {
 			specName = rule.SingleParamName
 			if other := s.byName(rule.SingleParamName); other != nil {
-				other.list, other.maxItems = pr.Name, p.maxItems
-				other.specify(c.Metadata.ParameterSpecs[pr.Name])
+				other.list, other.maxItems = pr.name, p.maxItems
+				other.specify(c.Metadata.ParameterSpecs[pr.name])
 				return
 			}
 		}
-	} else if list := listFor(rules, pr.Name); list != "" {
+	} else if list := listFor(rules, pr.name); list != "" {
 		if other := s.byName(list); other != nil {
 			p.list, p.maxItems = other.list, other.maxItems
 			p.specify(c.Metadata.ParameterSpecs[other.list])
 			s.params = slices.DeleteFunc(s.params, func(q *param) bool { return q == other })
 		}
 	}
-	p.describe(pr.Name, value, pr.Schema.Description)
-	p.hasDefault = len(pr.Schema.Default) > 0
+	p.describe(p.leaf, value, pr.view.Description)
+	p.hasDefault = pr.view.Default != nil
 	p.specify(c.Metadata.ParameterSpecs[specName])
-	if specName != pr.Name {
-		p.specify(c.Metadata.ParameterSpecs[pr.Name])
+	if specName != pr.name {
+		p.specify(c.Metadata.ParameterSpecs[pr.name])
 	}
 	s.params = append(s.params, p)
 }
@@ -251,19 +256,13 @@ func resolves(c *contracts.Capability, p *param) bool {
 }
 
 // describe takes what the schema says.
-func (p *param) describe(name string, of schema.Schema, outer string) {
+func (p *param) describe(name string, of *contracts.SchemaView, outer string) {
 	p.kind = of.Type
-	p.enum = of.Options()
+	p.enum, p.labels = of.Enum, of.Labels
 	if p.kind == "" {
 		p.kind = schema.KindOf(p.enum)
 	}
-	p.format, p.low, p.high = of.Format, of.Minimum, of.Maximum
-	if of.ExMinimum != nil {
-		p.low, p.lowOpen = of.ExMinimum, true
-	}
-	if of.ExMaximum != nil {
-		p.high, p.highOpen = of.ExMaximum, true
-	}
+	p.format, p.low, p.high, p.lowOpen, p.highOpen = of.Format, of.Minimum, of.Maximum, of.MinOpen, of.MaxOpen
 	if of.MinLength != nil {
 		p.minLen = *of.MinLength
 	}

@@ -71,6 +71,11 @@ func (s *Set) compilePhrases(c *contracts.Capability, family *Family) {
 				s.addPhrase(text.SplitName(word), p, v, kindEnum, 0.88)
 			}
 		}
+		for i, label := range p.labels {
+			if i < len(p.enum) && label != "" {
+				s.addPhrase(label, p, p.enum[i], kindEnum, 0.9)
+			}
+		}
 		for _, spec := range specs {
 			s.addExamples(p, spec)
 		}

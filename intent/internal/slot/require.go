@@ -1,6 +1,10 @@
 package slot
 
-import "slices"
+import (
+	"slices"
+
+	"github.com/manifold-run/manifold/contracts"
+)
 
 // missing lists what has no value yet. Of several alternatives the one that
 // lacks least is asked for, the first among equals.
@@ -34,6 +38,10 @@ func (s *Set) lacking(names []string, values map[string]any) []string {
 		if _, ok := values[n]; ok {
 			continue
 		}
+		if fields, isObject := lackingFields(s, n, values); isObject {
+			out = append(out, fields...)
+			continue
+		}
 		p := s.byName(n)
 		if p != nil && (p.hasDefault || has(values, p.single) || has(values, p.list)) {
 			continue
@@ -46,6 +54,26 @@ func (s *Set) lacking(names []string, values map[string]any) []string {
 		}
 	}
 	return out
+}
+
+// lackingFields gives what an object has not that it needs: the object where nothing is
+// said of it and it needs no field more than another.
+func lackingFields(s *Set, name string, values map[string]any) (fields []string, isObject bool) {
+	view, ok := s.view.Property(name)
+	if !ok || !slices.ContainsFunc(s.params, func(p *param) bool { return within(p.single, name) || within(p.list, name) }) {
+		return nil, false
+	}
+	for _, needed := range view.Required {
+		path := contracts.FieldName(name, needed)
+		if p := s.byName(path); p != nil && !p.hasDefault && !has(values, path) {
+			fields = append(fields, path)
+		}
+	}
+	given := slices.ContainsFunc(sortedKeys(values), func(n string) bool { return within(n, name) })
+	if !given && len(fields) == 0 {
+		fields = []string{name}
+	}
+	return fields, true
 }
 
 func has(values map[string]any, name string) bool {

@@ -1,7 +1,6 @@
 package slot
 
 import (
-	"encoding/json"
 	"slices"
 	"time"
 
@@ -43,6 +42,7 @@ func NewTools() *Tools {
 type Set struct {
 	tools    *Tools
 	params   []*param
+	view     *contracts.SchemaView
 	required schema.Requirements
 	// phrases are the known values, by their first folded word.
 	phrases map[string][]phrase
@@ -125,6 +125,10 @@ func (s *Set) learn(example string) {
 	})}
 	r.collect()
 	covered, found := make([]bool, len(doc.Tokens)), r.solver().solve()
+	if m, ok := untold(r, found); ok {
+		found = append(found, m)
+		addUntold(s, r, m)
+	}
 	for _, m := range found {
 		for i := m.first; i <= m.last; i++ {
 			covered[i] = true
@@ -354,19 +358,18 @@ func refuses(s *Set, m *Message) bool {
 // Words gives the texts that the parameters add to what a capability is about:
 // names, descriptions, members of enums and aliases.
 func Words(c *contracts.Capability) []string {
-	var root schema.Schema
-	if json.Unmarshal(c.Schema, &root) != nil {
-		return nil
-	}
 	var out []string
-	for _, pr := range root.Members() {
-		out = append(out, text.SplitName(pr.Name), pr.Schema.Description)
-		for _, v := range pr.Schema.Options() {
+	for _, pr := range fieldsOf(contracts.ViewSchema(c.Schema)) {
+		out = append(out, text.SplitName(pr.leaf()), pr.view.Description)
+		for i, v := range pr.view.Enum {
 			if word, ok := v.(string); ok {
 				out = append(out, text.SplitName(word))
 			}
+			if label := pr.view.Label(i); label != "" {
+				out = append(out, label)
+			}
 		}
-		out = append(out, sortedKeys(c.Metadata.ParameterSpecs[pr.Name].Aliases)...)
+		out = append(out, sortedKeys(c.Metadata.ParameterSpecs[pr.name].Aliases)...)
 	}
 	return out
 }

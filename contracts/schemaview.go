@@ -1,0 +1,563 @@
+package contracts
+
+import (
+	"bytes"
+	"encoding/json"
+	"reflect"
+	"slices"
+	"strings"
+)
+
+// SchemaView is what a JSON Schema asks of a value, in one simple form however it was
+// written: references are followed, null is taken out, alternatives of constants are an
+// enumeration, and what is said in several places stands together. It is for those who
+// read, ask for and show values; whether one fits is for Schema to say.
+type SchemaView struct {
+	// Type is the one type of the value, "" where nothing tells it. Of several, one that
+	// is a single value comes before a list or an object.
+	Type        string
+	Nullable    bool
+	Title       string
+	Description string
+	Format      string
+	// Pattern is one of RE2: a part of what was written where that looks ahead, "" where
+	// RE2 cannot express it.
+	Pattern string
+	Enum    []any
+	// Labels are what the members of Enum are called, "" where nothing is said; nil if none is.
+	Labels []string
+	// Default is nil where there is none; null is none.
+	Default              any
+	Minimum, Maximum     *float64
+	MinOpen, MaxOpen     bool // the bounds themselves are outside
+	MinLength, MaxLength *int
+	MaxItems             *int
+	Items                *SchemaView
+	Properties           []PropertyView // as the author ordered them
+	Required             []string
+	// Dependent are names that are required where another is given.
+	Dependent map[string][]string
+	// Choices are groups of alternatives, of each of which one must be met.
+	Choices [][]Choice
+	// Open tells that an object may have members of other names, NamePatterns which names
+	// are allowed besides.
+	Open         bool
+	NamePatterns []string
+	OnlyHere     bool // see KeywordOnlyHere
+}
+
+// PropertyView is a member of an object.
+type PropertyView struct {
+	Name string
+	SchemaView
+}
+
+// Choice is one of several alternatives of an object.
+type Choice struct {
+	Required []string
+	// Fixed are the values that it asks for.
+	Fixed map[string]any
+}
+
+// Property gives a member by name.
+func (v *SchemaView) Property(name string) (*SchemaView, bool) {
+	if v == nil {
+		return nil, false
+	}
+	for i := range v.Properties {
+		if v.Properties[i].Name == name {
+			return &v.Properties[i].SchemaView, true
+		}
+	}
+	return nil, false
+}
+
+// Label gives what a value of the enumeration is called, "" where nothing is said.
+func (v *SchemaView) Label(i int) string {
+	if i < len(v.Labels) {
+		return v.Labels[i]
+	}
+	return ""
+}
+
+// The bounds of a view: how deep it goes, and how many schemas it reads. What is beyond
+// has no type.
+const (
+	maxViewDepth = 8
+	maxViewSize  = 4000
+)
+
+// ViewSchema reads a schema, which need not compile: what cannot be read says nothing.
+func ViewSchema(raw json.RawMessage) *SchemaView {
+	r := &viewer{root: raw, left: maxViewSize}
+	v := r.read(raw, 0, 0)
+	return &v
+}
+
+// viewer reads the schemas of one document.
+type viewer struct {
+	root json.RawMessage
+	left int
+}
+
+// keywords are those of one schema that a view is made of, each as it was written.
+type keywords struct {
+	Ref              string                     `json:"$ref"`
+	Type             oneOrMany                  `json:"type"`
+	Nullable         bool                       `json:"nullable"`
+	Title            string                     `json:"title"`
+	Description      string                     `json:"description"`
+	Format           string                     `json:"format"`
+	Pattern          string                     `json:"pattern"`
+	Enum             json.RawMessage            `json:"enum"`
+	Const            json.RawMessage            `json:"const"`
+	Default          json.RawMessage            `json:"default"`
+	Minimum          *float64                   `json:"minimum"`
+	Maximum          *float64                   `json:"maximum"`
+	ExclusiveMinimum any                        `json:"exclusiveMinimum"`
+	ExclusiveMaximum any                        `json:"exclusiveMaximum"`
+	MinLength        *int                       `json:"minLength"`
+	MaxLength        *int                       `json:"maxLength"`
+	MaxItems         *int                       `json:"maxItems"`
+	Items            json.RawMessage            `json:"items"`
+	PrefixItems      []json.RawMessage          `json:"prefixItems"`
+	Properties       json.RawMessage            `json:"properties"`
+	PatternNames     map[string]json.RawMessage `json:"patternProperties"`
+	Additional       json.RawMessage            `json:"additionalProperties"`
+	Required         oneOrMany                  `json:"required"`
+	DependentNames   map[string]oneOrMany       `json:"dependentRequired"`
+	DependentSchemas map[string]json.RawMessage `json:"dependentSchemas"`
+	Dependencies     map[string]json.RawMessage `json:"dependencies"`
+	AllOf            []json.RawMessage          `json:"allOf"`
+	AnyOf            []json.RawMessage          `json:"anyOf"`
+	OneOf            []json.RawMessage          `json:"oneOf"`
+	If               json.RawMessage            `json:"if"`
+	Then             json.RawMessage            `json:"then"`
+	Else             json.RawMessage            `json:"else"`
+	OnlyHere         bool                       `json:"x-manifold-only"`
+}
+
+// oneOrMany are names, of which one may stand by itself; anything else is none.
+type oneOrMany []string
+
+// UnmarshalJSON takes what is there.
+func (t *oneOrMany) UnmarshalJSON(data []byte) error {
+	var one string
+	if json.Unmarshal(data, &one) == nil {
+		*t = oneOrMany{one}
+		return nil
+	}
+	var many []any
+	_ = json.Unmarshal(data, &many) // what is no list names nothing
+	for _, name := range many {
+		if s, ok := name.(string); ok {
+			*t = append(*t, s)
+		}
+	}
+	return nil
+}
+
+// read makes the view of a schema. Same counts the steps that led here for the same value.
+func (r *viewer) read(raw json.RawMessage, depth, same int) SchemaView {
+	none := SchemaView{Open: true}
+	if r.left--; r.left < 0 || depth > maxViewDepth || same > MaxSchemaDepth || len(raw) == 0 || raw[0] != '{' {
+		return none
+	}
+	var k keywords
+	_ = json.Unmarshal(raw, &k) // a keyword of another type than it should be says nothing
+	v := r.own(k, depth)
+	for _, also := range slices.Concat([]json.RawMessage{r.target(k.Ref)}, k.AllOf) {
+		if len(also) > 0 {
+			v.join(r.read(also, depth, same+1))
+		}
+	}
+	for _, group := range [][]json.RawMessage{k.OneOf, k.AnyOf} {
+		r.choose(&v, group, depth, same+1)
+	}
+	for _, maybe := range r.conditional(k) { // what may be asked for is known, but not needed
+		v.join(optional(r.read(maybe, depth, same+1)))
+	}
+	v.settle()
+	return v
+}
+
+// own is what stands in a schema itself.
+func (r *viewer) own(k keywords, depth int) SchemaView {
+	v := SchemaView{
+		Nullable: k.Nullable || slices.Contains(k.Type, "null"),
+		Title:    k.Title, Description: k.Description, Format: k.Format,
+		Minimum: k.Minimum, Maximum: k.Maximum, MinLength: k.MinLength, MaxLength: k.MaxLength, MaxItems: k.MaxItems,
+		Required: k.Required, OnlyHere: k.OnlyHere, Open: openTo(k.Additional),
+	}
+	v.Type = simplest(k.Type)
+	if p, err := readPattern(k.Pattern); err == nil && k.Pattern != "" {
+		v.Pattern = p.main()
+	}
+	v.Default, _ = decoded(k.Default)
+	listed, _ := decoded(k.Enum)
+	values := listOf(listed)
+	if fixed, ok := decoded(k.Const); ok {
+		values = []any{fixed}
+	}
+	for _, value := range values {
+		if value == nil {
+			v.Nullable = true
+			continue
+		}
+		v.Enum = append(v.Enum, value)
+	}
+	v.Minimum, v.MinOpen = bound(k.Minimum, k.ExclusiveMinimum)
+	v.Maximum, v.MaxOpen = bound(k.Maximum, k.ExclusiveMaximum)
+	if item := r.items(k); len(item) > 0 {
+		items := r.read(item, depth+1, 0)
+		v.Items = &items
+	}
+	for _, m := range membersOf(k.Properties) {
+		v.Properties = append(v.Properties, PropertyView{m.name, r.read(m.raw, depth+1, 0)})
+	}
+	for _, pattern := range sortedKeys(k.PatternNames) {
+		if p, err := readPattern(pattern); err == nil {
+			v.NamePatterns = append(v.NamePatterns, p.main())
+		}
+	}
+	for name, needs := range k.DependentNames {
+		v.depend(name, needs)
+	}
+	for name, raw := range k.Dependencies {
+		var needs oneOrMany
+		if len(raw) > 0 && raw[0] == '[' && json.Unmarshal(raw, &needs) == nil {
+			v.depend(name, needs)
+		}
+	}
+	return v
+}
+
+func (v *SchemaView) depend(name string, needs []string) {
+	if v.Dependent == nil {
+		v.Dependent = map[string][]string{}
+	}
+	v.Dependent[name] = append(v.Dependent[name], needs...)
+}
+
+// items is the schema of the elements of a list: the one for all, or that of the first.
+func (r *viewer) items(k keywords) json.RawMessage {
+	var tuple []json.RawMessage
+	switch {
+	case len(k.PrefixItems) > 0:
+		return k.PrefixItems[0]
+	case len(k.Items) > 0 && k.Items[0] == '[':
+		if json.Unmarshal(k.Items, &tuple) != nil || len(tuple) == 0 {
+			return nil
+		}
+		return tuple[0]
+	default:
+		return k.Items
+	}
+}
+
+// conditional are schemas that hold under conditions.
+func (r *viewer) conditional(k keywords) []json.RawMessage {
+	out := []json.RawMessage{k.If, k.Then, k.Else}
+	for _, name := range sortedKeys(k.DependentSchemas) {
+		out = append(out, k.DependentSchemas[name])
+	}
+	for _, name := range sortedKeys(k.Dependencies) {
+		out = append(out, k.Dependencies[name])
+	}
+	return slices.DeleteFunc(out, func(raw json.RawMessage) bool { return len(raw) == 0 || raw[0] != '{' })
+}
+
+func optional(v SchemaView) SchemaView {
+	return SchemaView{Properties: v.Properties, NamePatterns: v.NamePatterns, Open: true}
+}
+
+// choose adds alternatives. Null is none of them; where one is left it holds, constants
+// are an enumeration, and objects bring all their members.
+func (r *viewer) choose(v *SchemaView, group []json.RawMessage, depth, same int) {
+	var views []SchemaView
+	for _, raw := range group {
+		if one := r.read(raw, depth, same); one.isNull() {
+			v.Nullable = true
+		} else {
+			views = append(views, one)
+		}
+	}
+	switch {
+	case len(views) == 0:
+	case len(views) == 1:
+		v.join(views[0])
+	case !slices.ContainsFunc(views, func(o SchemaView) bool { return len(o.Enum) == 0 }):
+		v.enumerate(views)
+	case !slices.ContainsFunc(views, func(o SchemaView) bool { return o.Type != "" && o.Type != typeObject }):
+		v.unite(views)
+	default:
+		v.join(plainest(views))
+	}
+}
+
+// isNull tells a schema of nothing but null.
+func (v *SchemaView) isNull() bool {
+	return v.Nullable && v.Type == "" && len(v.Enum) == 0 && len(v.Properties) == 0 && v.Items == nil
+}
+
+// enumerate makes one enumeration of alternatives that each list their values.
+func (v *SchemaView) enumerate(views []SchemaView) {
+	all := SchemaView{Type: views[0].Type, Open: true}
+	for _, one := range views {
+		for i, value := range one.Enum {
+			label := one.Label(i)
+			if label == "" && len(one.Enum) == 1 {
+				label = one.Title
+			}
+			all.Enum, all.Labels = append(all.Enum, value), append(all.Labels, label)
+		}
+		all.Nullable = all.Nullable || one.Nullable
+	}
+	v.join(all)
+}
+
+// unite makes one object of alternatives: what all of them need is required, and the
+// values by which they are told apart are an enumeration.
+func (v *SchemaView) unite(views []SchemaView) {
+	all := SchemaView{Type: views[0].Type, Required: views[0].Required}
+	var group []Choice
+	for _, one := range views {
+		all.Required = slices.DeleteFunc(slices.Clone(all.Required), func(name string) bool { return !slices.Contains(one.Required, name) })
+		all.Open = all.Open || one.Open
+		all.NamePatterns = append(all.NamePatterns, one.NamePatterns...)
+		choice := Choice{Required: one.Required, Fixed: map[string]any{}}
+		for _, p := range one.Properties {
+			if len(p.Enum) == 1 {
+				choice.Fixed[p.Name] = p.Enum[0]
+			}
+			if known, ok := all.Property(p.Name); ok {
+				known.widen(p.SchemaView)
+			} else {
+				all.Properties = append(all.Properties, p)
+			}
+		}
+		group = append(group, choice)
+		v.Choices = append(v.Choices, one.Choices...)
+	}
+	if !slices.ContainsFunc(group, func(c Choice) bool { return len(c.Required) == 0 }) {
+		v.Choices = append(v.Choices, group)
+	}
+	open := v.Open
+	v.join(all)
+	v.Open = open && all.Open
+}
+
+// widen takes the values of another alternative too.
+func (v *SchemaView) widen(o SchemaView) {
+	if len(v.Enum) == 0 || len(o.Enum) == 0 {
+		v.Enum, v.Labels = nil, nil
+		return
+	}
+	for i, value := range o.Enum {
+		if slices.ContainsFunc(v.Enum, func(known any) bool { return reflect.DeepEqual(known, value) }) {
+			continue
+		}
+		v.Labels = append(slices.Clip(v.Labels), make([]string, len(v.Enum)-len(v.Labels))...)
+		v.Enum, v.Labels = append(slices.Clip(v.Enum), value), append(v.Labels, o.Label(i))
+	}
+}
+
+// plainest is the alternative that words give most easily: a single value, of no
+// enumeration, a text before others.
+func plainest(views []SchemaView) SchemaView {
+	rank := func(v SchemaView) int {
+		switch {
+		case v.Type == "array", v.Type == typeObject:
+			return 3
+		case len(v.Enum) > 0:
+			return 2
+		case v.Type == "string" && v.Format == "" && v.Pattern == "":
+			return 0
+		}
+		return 1
+	}
+	best := views[0]
+	for _, v := range views[1:] {
+		if rank(v) < rank(best) {
+			best = v
+		}
+	}
+	return best
+}
+
+// join adds what another schema asks of the same value; what is said already counts.
+func (v *SchemaView) join(o SchemaView) {
+	for _, text := range []struct{ to, from *string }{
+		{&v.Type, &o.Type}, {&v.Title, &o.Title}, {&v.Description, &o.Description}, {&v.Format, &o.Format}, {&v.Pattern, &o.Pattern},
+	} {
+		if *text.to == "" {
+			*text.to = *text.from
+		}
+	}
+	if len(v.Enum) == 0 {
+		v.Enum, v.Labels = o.Enum, o.Labels
+	}
+	if v.Default == nil {
+		v.Default = o.Default
+	}
+	if v.Minimum == nil {
+		v.Minimum, v.MinOpen = o.Minimum, o.MinOpen
+	}
+	if v.Maximum == nil {
+		v.Maximum, v.MaxOpen = o.Maximum, o.MaxOpen
+	}
+	for _, count := range []struct{ to, from **int }{{&v.MinLength, &o.MinLength}, {&v.MaxLength, &o.MaxLength}, {&v.MaxItems, &o.MaxItems}} {
+		if *count.to == nil {
+			*count.to = *count.from
+		}
+	}
+	if v.Items == nil {
+		v.Items = o.Items
+	}
+	v.joinObject(o)
+}
+
+func (v *SchemaView) joinObject(o SchemaView) {
+	for _, p := range o.Properties {
+		if known, ok := v.Property(p.Name); ok {
+			known.join(p.SchemaView)
+		} else {
+			v.Properties = append(v.Properties, p)
+		}
+	}
+	for _, name := range o.Required {
+		if !slices.Contains(v.Required, name) {
+			v.Required = append(slices.Clip(v.Required), name)
+		}
+	}
+	for name, needs := range o.Dependent {
+		v.depend(name, needs)
+	}
+	v.Choices = append(v.Choices, o.Choices...)
+	v.NamePatterns = append(v.NamePatterns, o.NamePatterns...)
+	v.Nullable, v.OnlyHere, v.Open = v.Nullable || o.Nullable, v.OnlyHere || o.OnlyHere, v.Open && o.Open
+}
+
+// settle tells the type by what else is said, where nothing says it.
+func (v *SchemaView) settle() {
+	switch {
+	case v.Type != "":
+	case len(v.Enum) > 0:
+		v.Type = typeOfValue(v.Enum[0])
+	case len(v.Properties) > 0:
+		v.Type = typeObject
+	case v.Items != nil:
+		v.Type = "array"
+	case v.Pattern != "", v.Format != "", v.MinLength != nil, v.MaxLength != nil:
+		v.Type = "string"
+	case v.Minimum != nil, v.Maximum != nil:
+		v.Type = "number"
+	}
+	if !slices.ContainsFunc(v.Labels, func(label string) bool { return label != "" }) {
+		v.Labels = nil
+	}
+}
+
+const typeObject = "object"
+
+func typeOfValue(v any) string {
+	switch v.(type) {
+	case bool:
+		return "boolean"
+	case float64, json.Number:
+		return "number"
+	case []any:
+		return "array"
+	case map[string]any:
+		return typeObject
+	}
+	return "string"
+}
+
+// simplest is the type that words give most easily.
+func simplest(types []string) string {
+	single := func(t string) bool { return t != "null" && t != "array" && t != typeObject }
+	if i := slices.IndexFunc(types, single); i >= 0 {
+		return types[i]
+	}
+	if i := slices.IndexFunc(types, func(t string) bool { return t != "null" }); i >= 0 {
+		return types[i]
+	}
+	return ""
+}
+
+// decoded is the value of a keyword, if it is there.
+func decoded(raw json.RawMessage) (v any, ok bool) {
+	ok = len(raw) > 0 && Decode(raw, &v) == nil
+	return v, ok
+}
+
+// bound is a limit and whether it is outside itself; drafts before 06 say that by a
+// boolean beside it.
+func bound(limit *float64, exclusive any) (*float64, bool) {
+	switch e := exclusive.(type) {
+	case float64:
+		return &e, true
+	case bool:
+		return limit, e
+	}
+	return limit, false
+}
+
+func openTo(additional json.RawMessage) bool { return string(bytes.TrimSpace(additional)) != "false" }
+
+// target is the schema that a reference inside the document names, nil for another.
+func (r *viewer) target(ref string) json.RawMessage {
+	if ref == "#" {
+		return r.root
+	}
+	if !strings.HasPrefix(ref, "#/") {
+		return nil
+	}
+	at := r.root
+	for token := range strings.SplitSeq(refPointer(ref)[1:], "/") {
+		if at = memberOf(at, UnescapeToken(token)); len(at) == 0 {
+			return nil
+		}
+	}
+	return at
+}
+
+// memberOf is one member of an object, or one element of a list.
+func memberOf(raw json.RawMessage, token string) json.RawMessage {
+	var object map[string]json.RawMessage
+	if json.Unmarshal(raw, &object) == nil {
+		return object[token]
+	}
+	var list []json.RawMessage
+	var i int
+	if json.Unmarshal(raw, &list) == nil && json.Unmarshal([]byte(token), &i) == nil && i >= 0 && i < len(list) {
+		return list[i]
+	}
+	return nil
+}
+
+// member is a named schema of an object.
+type member struct {
+	name string
+	raw  json.RawMessage
+}
+
+// membersOf reads the members of an object in order.
+func membersOf(raw json.RawMessage) []member {
+	dec := json.NewDecoder(bytes.NewReader(raw))
+	if t, err := dec.Token(); err != nil || t != json.Delim('{') {
+		return nil
+	}
+	var out []member
+	for dec.More() {
+		key, err := dec.Token()
+		name, ok := key.(string)
+		var of json.RawMessage
+		if err != nil || !ok || dec.Decode(&of) != nil {
+			return out
+		}
+		out = append(out, member{name, of})
+	}
+	return out
+}
