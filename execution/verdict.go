@@ -30,7 +30,7 @@ func (o *owner) rest() bool {
 		return o.park()
 	}
 	v := verdict.Of(o.run)
-	if readAgain(&o.kit, v) || o.judge.ask(&o.kit, v) {
+	if readAgain(&o.kit, v) || beginAnswer(&o.kit) || o.judge.ask(&o.kit, v) {
 		return false
 	}
 	if o.judge.opinion != nil {
