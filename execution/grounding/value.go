@@ -69,14 +69,14 @@ func (c *check) place(i int, rows []int) Kind {
 		c.rest(rows...)
 		return ""
 	}
+	if !c.belongs(subject, rows) { // whatever a text outside of the list says of it
+		return KindElsewhere
+	}
 	var fits []int
 	for _, r := range rows {
 		if c.belongs(subject, []int{r}) {
 			fits = append(fits, r)
 		}
-	}
-	if len(fits) == 0 {
-		return KindElsewhere
 	}
 	c.rest(fits...)
 	return ""
