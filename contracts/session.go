@@ -88,7 +88,7 @@ type Block struct {
 	Columns []Column `json:"columns,omitempty"`
 	Rows    [][]any  `json:"rows,omitempty"`
 	// Sentences are those of a text that a model has worded, with what each rests on.
-	Sentences []Sentence `json:"sentences,omitempty"`
+	Sentences []figure.Sentence `json:"sentences,omitempty"`
 }
 
 // Column is the head of a table column.

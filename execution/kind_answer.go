@@ -2,7 +2,6 @@ package execution
 
 import (
 	"cmp"
-	"fmt"
 
 	"github.com/manifold-run/manifold/contracts"
 	"github.com/manifold-run/manifold/execution/model"
@@ -28,7 +27,7 @@ func beginAnswer(k *kit) bool {
 	return true
 }
 
-func (a answer) start(t *turn) {
+func (answer) start(t *turn) {
 	if t.calls.r.mind == nil {
 		t.fail(contracts.ErrNeedsModel, "no model is configured", contracts.EffectNone)
 		return
@@ -40,35 +39,18 @@ func (a answer) start(t *turn) {
 	}
 }
 
-func (a answer) reply(t *turn, d done) {
+func (answer) reply(t *turn, d done) {
 	got := d.thinking
 	switch {
 	case d.reply.Kind == ReplyNotSent:
 		t.queue("room in this run", t.now().Add(firstBackoff))
 	case got.Facts != nil:
-		a.conclude(t, wording.Of(t.run, t.outside().catalog()).Words(got.Facts))
+		t.row.Result = wording.Of(t.run, t.outside().catalog()).Result(got.Facts)
+		t.end(contracts.NodeCompleted)
 	case got.Wrong != nil && t.row.Wrong == nil:
 		t.row.Wrong = got.Wrong
 		t.again()
 	default:
 		t.fail(contracts.ErrReasoningFailed, cmp.Or(got.Fault, "the model twice gave an answer that does not fit"), contracts.EffectNone)
 	}
-}
-
-// conclude records the sentences that stay, and says how many do not.
-func (answer) conclude(t *turn, worded contracts.Worded) {
-	facts, err := worded.Facts()
-	if err == nil {
-		err = smallEnough(facts)
-	}
-	if err != nil {
-		t.fail(contracts.ErrReasoningFailed, err.Error(), contracts.EffectNone)
-		return
-	}
-	summary := fmt.Sprintf("%d sentences", len(worded.Sentences))
-	if left := len(worded.LeftOut); left > 0 {
-		summary += fmt.Sprintf(", %d left out: %s", left, worded.LeftOut[0])
-	}
-	t.row.Result = &Result{Summary: contracts.CleanSummary(summary), Facts: facts}
-	t.end(contracts.NodeCompleted)
 }

@@ -10,7 +10,7 @@ import (
 )
 
 // MaxSentence bounds a sentence, in characters.
-const MaxSentence = 600
+const MaxSentence = 400
 
 // Grounded is a sentence that may be shown.
 type Grounded struct {

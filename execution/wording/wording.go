@@ -1,6 +1,6 @@
-// Package wording says what a model is told to word the answer of a run: what was
-// asked, and what was found in compact form, never raw output. It holds what the
-// model says to that. It is pure.
+// Package wording says what a model is told of a whole run, to word its answer or to
+// judge it: what was asked, and what was found in compact form, never raw output. It
+// holds the words of an answer to that. It is pure.
 package wording
 
 import (
@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/manifold-run/manifold/contracts"
+	"github.com/manifold-run/manifold/contracts/figure"
 	"github.com/manifold-run/manifold/execution/grounding"
 	"github.com/manifold-run/manifold/execution/model"
 )
@@ -168,9 +169,23 @@ func Schema() map[string]any {
 	}
 }
 
-// Words holds the sentences of a model to what was found.
-func (t Told) Words(said map[string]any) contracts.Worded {
-	out := contracts.Worded{Sentences: []contracts.Sentence{}}
+// Result holds the sentences of a model to what was found: those that stay, and why
+// others do not.
+func (t Told) Result(said map[string]any) *model.Result {
+	words := t.words(said)
+	facts, err := words.Facts()
+	if err != nil { // plain structs of texts always encode
+		facts = nil
+	}
+	summary := fmt.Sprintf("%d sentences", len(words.Sentences))
+	if left := len(words.LeftOut); left > 0 {
+		summary += fmt.Sprintf(", %d left out: %s", left, words.LeftOut[0])
+	}
+	return &model.Result{Summary: contracts.CleanSummary(summary), Facts: facts}
+}
+
+func (t Told) words(said map[string]any) figure.Worded {
+	out := figure.Worded{Sentences: []figure.Sentence{}}
 	ground := grounding.New(t.sources)
 	sentences, _ := said["sentences"].([]any)
 	for _, s := range sentences[:min(len(sentences), maxSentences)] {
@@ -184,7 +199,7 @@ func (t Told) Words(said map[string]any) contracts.Worded {
 		if nodes == nil {
 			nodes = []string{}
 		}
-		out.Sentences = append(out.Sentences, contracts.Sentence{Text: checked.Text, Nodes: nodes})
+		out.Sentences = append(out.Sentences, figure.Sentence{Text: checked.Text, Nodes: nodes})
 	}
 	return out
 }

@@ -59,6 +59,9 @@ func (a *App) wireModel() error {
 	}
 	m.Model.Logger = a.cfg.Logger
 	a.thinks = fmt.Sprintf("Models: %s (messages are read by: %s), thinks for steps and judges (%s)", m.Model.Model, cmp.Or(m.Understanding, UnderstandModel), cmp.Or(m.Judging, execution.JudgeSteps))
+	if m.Answers {
+		a.thinks += "; it words answers"
+	}
 	if m.Log != "" {
 		file, err := journal.Open(m.Log)
 		if err != nil {

@@ -96,7 +96,7 @@ func coreRooms() []Room {
 		{Dir: "internal/ratelimit", Modules: []string{"golang.org/x/time/rate"}},
 		{Dir: "execution/grounding", Modules: []string{"golang.org/x/text"}},
 		{Dir: "execution/model", Rooms: words},
-		{Dir: "execution/wording", Rooms: []string{"contracts", "execution/grounding", "execution/model"}},
+		{Dir: "execution/wording", Rooms: []string{"contracts", "contracts/figure", "execution/grounding", "execution/model"}},
 		{Dir: "execution/verdict", Rooms: append(words, "execution/model")},
 		suite("execution/executiontest", append(words, "execution", "execution/figures", "execution/model")),
 		suite("orchestrator/registry/registrytest", append(useCases(), words...)),

@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"github.com/manifold-run/manifold/contracts"
+	"github.com/manifold-run/manifold/contracts/figure"
 )
 
 // worded shows what a model has worded of what was found, above all else. Each
@@ -14,7 +15,7 @@ func (c *composer) worded() {
 		if n.Kind != contracts.KindAnswer || n.State != contracts.NodeCompleted {
 			continue
 		}
-		sentences := contracts.WordedIn(n.Facts).Sentences
+		sentences := figure.WordedIn(n.Facts).Sentences
 		if len(sentences) == 0 {
 			continue
 		}

@@ -234,7 +234,7 @@ func Words(w io.Writer, v contracts.RunView) {
 		if v.Nodes[i].Kind != contracts.KindAnswer {
 			continue
 		}
-		worded := contracts.WordedIn(v.Nodes[i].Facts)
+		worded := figure.WordedIn(v.Nodes[i].Facts)
 		for n, s := range worded.Sentences {
 			if n == 0 {
 				p.printf("\nthe sentences rest on:\n")

@@ -1,4 +1,4 @@
-package contracts
+package figure
 
 import "encoding/json"
 
@@ -20,7 +20,7 @@ type Worded struct {
 
 // Facts are the words as facts of a node: plain JSON values.
 func (w Worded) Facts() (map[string]any, error) {
-	raw, err := Canonical(w)
+	raw, err := json.Marshal(w)
 	if err != nil {
 		return nil, err
 	}
