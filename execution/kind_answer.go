@@ -20,11 +20,10 @@ func beginAnswer(k *kit) bool {
 		return false
 	}
 	by, node, ok := wording.Node(k.run)
-	if !ok {
-		return false
+	if ok {
+		k.take(model.Answering{By: by, Node: node})
 	}
-	k.take(model.Answering{By: by, Node: node})
-	return true
+	return ok
 }
 
 func (answer) start(t *turn) {
