@@ -31,8 +31,7 @@ func (answer) start(t *turn) {
 		t.fail(contracts.ErrNeedsModel, "no model is configured", contracts.EffectNone)
 		return
 	}
-	told := wording.Of(t.run, t.outside().catalog())
-	th := Thought{Purpose: contracts.PurposeAnswer, Inputs: told.Inputs, Output: wording.Schema(), Size: contracts.SizeSmall}
+	th := Thought{Purpose: contracts.PurposeAnswer, Inputs: wording.Of(t.run, t.outside().catalog()).Inputs, Output: wording.Schema(), Size: contracts.SizeSmall}
 	if think(t, th) == thoughtTooDear {
 		t.fail(contracts.ErrBudget, "the tokens that a model may use are used up", contracts.EffectNone)
 	}
