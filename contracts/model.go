@@ -9,6 +9,7 @@ const (
 	PurposeUnderstand ModelPurpose = "understand"
 	PurposeJudge      ModelPurpose = "judge"
 	PurposeCheck      ModelPurpose = "check"
+	PurposeAnswer     ModelPurpose = "answer"
 )
 
 // ModelCall is what one call of a model cost, whatever became of it.

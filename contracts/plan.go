@@ -32,6 +32,9 @@ const (
 	KindUndo NodeKind = "undo"
 	// KindRound asks what comes next once everything before it has ended.
 	KindRound NodeKind = "round"
+	// KindAnswer words what a run found. It is no part of a plan: a run that has
+	// ended all else appends it.
+	KindAnswer NodeKind = "answer"
 )
 
 // Plan is a DAG of nodes. It never changes after it was made; it expands.

@@ -87,6 +87,8 @@ type Block struct {
 	Items   []string `json:"items,omitempty"`
 	Columns []Column `json:"columns,omitempty"`
 	Rows    [][]any  `json:"rows,omitempty"`
+	// Sentences are those of a text that a model has worded, with what each rests on.
+	Sentences []figure.Sentence `json:"sentences,omitempty"`
 }
 
 // Column is the head of a table column.

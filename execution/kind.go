@@ -48,6 +48,8 @@ func behaviourOf(n *model.Node, dryRun bool) behaviour {
 		return result{}
 	case n.Spec.Kind == contracts.KindUndo:
 		return undo{}
+	case n.Spec.Kind == contracts.KindAnswer:
+		return answer{}
 	case n.Spec.ForEach != nil:
 		return repeat{}
 	case n.Spec.Kind == contracts.KindReason:

@@ -40,7 +40,7 @@ func (verify) check(t *turn) (failed int, err error) {
 	t.row.Checks = nil // it is started anew after waiting, and after a crash
 	for i, assertion := range t.n.Spec.Verify.Assertions {
 		ok, _, err := holds(t, assertion, nil)
-		detail := assertionText(assertion)
+		detail := verdict.AssertionText(assertion)
 		if err != nil && verifierOf(t) == figure.FlagShadow {
 			detail, err = contracts.CleanSummary(detail+": "+err.Error()), nil
 		}
@@ -137,15 +137,4 @@ func verifierOf(t *turn) figure.FlagMode { return figure.Effective(t.run.Run.Pla
 func pass(t *turn, found map[string]any) {
 	t.row.Result = &Result{Facts: verdict.Passed(found), Summary: verdict.WhyPassed(found)}
 	t.end(contracts.NodeCompleted)
-}
-
-func assertionText(c contracts.Condition) string {
-	if c.Expr != "" {
-		return contracts.CleanSummary(c.Expr)
-	}
-	raw, err := contracts.Canonical(c)
-	if err != nil {
-		return c.Path
-	}
-	return contracts.CleanSummary(string(raw))
 }

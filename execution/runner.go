@@ -43,6 +43,8 @@ type Config struct {
 	Rollout figure.Rollout
 	// Judging says when a model is asked for an opinion of a verdict [steps].
 	Judging Judging
+	// Answers tells that a model words what a run found, where there is one.
+	Answers bool
 	// Now stamps and measures; what decides is compared with the store's clock.
 	Now    func() time.Time
 	Logger *slog.Logger

@@ -68,6 +68,7 @@ func (p printer) run(v contracts.RunView) {
 		p.printf("\n")
 		p.answer(v.Answer)
 	}
+	tell.Words(p.w, v)
 	tell.Skills(p.w, v)
 	tell.Flags(p.w, v)
 	p.printf("\nsession %s\n", v.SessionID)

@@ -136,7 +136,7 @@ func (f *run) outcome(s *model.State, v *contracts.Verdict) {
 		if n.Spec.Round != nil || n.Spec.Undoes != "" {
 			f.Drifted++
 		}
-		if n.Superseded() || n.State() == contracts.NodeSkipped && n.Row.Skip != model.SkipUpstreamFailed {
+		if n.Words() || n.Superseded() || n.State() == contracts.NodeSkipped && n.Row.Skip != model.SkipUpstreamFailed {
 			continue
 		}
 		switch {

@@ -311,6 +311,19 @@ func (s *State) expand(at time.Time, c *Changes, n *Node, x Expansion) {
 	s.appendNodes(at, c, x)
 }
 
+// Answering appends the node that words what the run found, once all else has ended.
+// By is a node that found something.
+type Answering struct {
+	By   string
+	Node contracts.Node
+}
+
+func (e Answering) apply(s *State, at time.Time, c *Changes) {
+	x := Expansion{Of: e.By, Nodes: []contracts.Node{e.Node}, Cause: string(contracts.KindAnswer)}
+	s.record(at, c, s.graph.byID[e.By], contracts.LedgerEntry{Kind: contracts.LedgerExpand}, x)
+	s.appendNodes(at, c, x)
+}
+
 // appendNodes makes the rows of appended nodes. They may name each other only in
 // plan order.
 func (s *State) appendNodes(at time.Time, c *Changes, x Expansion) {
@@ -324,7 +337,7 @@ func (s *State) appendNodes(at time.Time, c *Changes, x Expansion) {
 	}
 	for _, n := range s.graph.nodes[first:] {
 		c.touch(at, n)
-		if n.Spec.Round != nil {
+		if n.Spec.Round != nil || n.Words() {
 			s.examine(at, c, n)
 		}
 	}

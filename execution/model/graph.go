@@ -60,6 +60,9 @@ func (g *graph) addStored(row *Row) error {
 // belong makes an appended node a new instance of its step, or a member of the
 // repeated node that it was made for.
 func (g *graph) belong(n *Node) error {
+	if n.Words() {
+		return nil
+	}
 	of, ok := g.byID[n.Spec.Of]
 	if !ok {
 		return fmt.Errorf("node %s was appended for %q, which is not in the plan", n.ID(), n.Spec.Of)
@@ -313,7 +316,7 @@ func (g *graph) runState(cancelling bool) contracts.RunState {
 
 // countIn adds a node to the counters of the run, or takes it out.
 func (g *graph) countIn(n *Node, by int) {
-	if n.superseded {
+	if n.superseded || n.Words() && n.Ended() {
 		return
 	}
 	g.count[n.State()] += by

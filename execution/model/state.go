@@ -72,6 +72,10 @@ func (n *Node) Writes() bool {
 	return n.Spec.Policy != nil && n.Spec.Policy.SideEffectClass.Writes()
 }
 
+// Words tells whether the node words what the others found. It counts for nothing in
+// what the run comes to.
+func (n *Node) Words() bool { return n.Spec.Kind == contracts.KindAnswer }
+
 // Joins tells whether the node runs whatever became of what it waits for.
 func (n *Node) Joins() bool { return n.Spec.Kind == contracts.KindJoin || n.Row.Expanded }
 

@@ -145,3 +145,15 @@ func WhyPassed(found map[string]any) string {
 	status, _ := found[FactVerdict].(string)
 	return "not acted on: the verifier only looks on in this run, and would say " + status
 }
+
+// AssertionText is an assertion as people read it.
+func AssertionText(c contracts.Condition) string {
+	if c.Expr != "" {
+		return contracts.CleanSummary(c.Expr)
+	}
+	raw, err := contracts.Canonical(c)
+	if err != nil {
+		return c.Path
+	}
+	return contracts.CleanSummary(string(raw))
+}

@@ -49,6 +49,9 @@ func Of(s *model.State) *contracts.Verdict {
 
 func (j *judge) all(s *model.State) {
 	for _, n := range s.Nodes() {
+		if n.Words() {
+			continue
+		}
 		if !n.Superseded() || n.Writes() && n.State() == contracts.NodeCompleted {
 			j.node(n)
 		}

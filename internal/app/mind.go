@@ -3,7 +3,6 @@ package app
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"fmt"
 
 	"github.com/manifold-run/manifold/contracts"
@@ -44,6 +43,8 @@ type Mind struct {
 	Understanding Understanding
 	// Judging says when it is asked for an opinion of verdicts [steps].
 	Judging execution.Judging
+	// Answers tells that it words what runs found.
+	Answers bool
 	// Log is a file that keeps what is sent and what comes back, masked; empty keeps
 	// nothing.
 	Log string
@@ -58,6 +59,9 @@ func (a *App) wireModel() error {
 	}
 	m.Model.Logger = a.cfg.Logger
 	a.thinks = fmt.Sprintf("Models: %s (messages are read by: %s), thinks for steps and judges (%s)", m.Model.Model, cmp.Or(m.Understanding, UnderstandModel), cmp.Or(m.Judging, execution.JudgeSteps))
+	if m.Answers {
+		a.thinks += "; it words answers"
+	}
 	if m.Log != "" {
 		file, err := journal.Open(m.Log)
 		if err != nil {
@@ -90,21 +94,30 @@ func NewMind(model *reasoning.Model) execution.Mind {
 
 // task is a thought as the model's room has it.
 func task(t execution.Thought) (out reasoning.Task, err error) {
-	if t.Purpose == contracts.PurposeJudge {
+	switch t.Purpose {
+	case contracts.PurposeJudge:
 		out, err = reasoning.Case{Skill: t.Skill, Inputs: t.Inputs}.Task()
-	} else {
+	case contracts.PurposeAnswer:
+		out = reasoning.Wording{Inputs: t.Inputs}.Task()
+		out.Output, err = compiled(t.Output)
+	default:
 		out = reasoning.Task{
 			Skill: t.Skill, Inputs: t.Inputs, Size: reasoning.Size(t.Size), MaxOutputTokens: t.MaxOutputTokens, TokensLeft: reasoning.NoBudget,
 		}
-		var raw json.RawMessage
-		if raw, err = contracts.Canonical(t.Output); err == nil {
-			out.Output, err = contracts.CompileSchema(raw)
-		}
+		out.Output, err = compiled(t.Output)
 	}
 	if t.Wrong != nil {
 		out.Wrong = &reasoning.Wrong{Answer: t.Wrong.Answer, Faults: t.Wrong.Faults}
 	}
 	return out, err
+}
+
+func compiled(schema map[string]any) (*contracts.Schema, error) {
+	raw, err := contracts.Canonical(schema)
+	if err != nil {
+		return nil, err
+	}
+	return contracts.CompileSchema(raw)
 }
 
 // Needs is 0 for what cannot be asked: asking says why.

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"strings"
 	"time"
 	"unicode/utf8"
 
@@ -125,6 +126,21 @@ func (c *chatStream) text(s string) {
 	}
 }
 
+// answer sends a whole answer: what a model has worded sentence by sentence, as they
+// were checked, then the rest.
+func (c *chatStream) answer(text string, a *contracts.Answer) {
+	if a != nil && len(a.Blocks) > 0 {
+		for _, s := range a.Blocks[0].Sentences {
+			said := chat.Escape(s.Text)
+			if at := strings.Index(text, said); at >= 0 {
+				c.text(text[:at+len(said)])
+				text = text[at+len(said):]
+			}
+		}
+	}
+	c.text(text)
+}
+
 // pieces cuts a text between characters.
 func pieces(s string) func(yield func(string) bool) {
 	return func(yield func(string) bool) {
@@ -237,7 +253,7 @@ func (s *chatRoutes) tell(k *call, request chatRequest, stream *chatStream, stat
 	if !stream.status.IsZero() {
 		stream.event("status", statusData{Description: summary(state), Done: true})
 	}
-	stream.text(s.content(k, request, state))
+	stream.answer(s.content(k, request, state), state.Answer)
 	s.settle(ctx, stream, request)
 	if card, ok := s.card(k, request, state); ok {
 		stream.send([]chunkChoice{{Delta: delta{ToolCalls: []toolCall{card}}}}, nil)

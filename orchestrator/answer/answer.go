@@ -20,6 +20,7 @@ func Compose(catalog *contracts.Catalog, view contracts.RunView) *contracts.Answ
 	for i := range view.Nodes {
 		c.nodes[view.Nodes[i].NodeID] = &view.Nodes[i]
 	}
+	c.worded()
 	c.takenBack()
 	c.procedures()
 	c.joins()

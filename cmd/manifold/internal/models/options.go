@@ -2,6 +2,7 @@
 package models
 
 import (
+	"cmp"
 	"fmt"
 	"os"
 	"slices"
@@ -33,8 +34,15 @@ type Mind struct {
 
 	Understanding string `json:"understanding,omitempty"`
 	Judge         string `json:"judge,omitempty"`
+	Answers       string `json:"answers,omitempty"`
 	Log           string `json:"model_log,omitempty"`
 }
+
+// The values of --answers.
+const (
+	answersOn  = "on"
+	answersOff = "off"
+)
 
 // Flags adds the flags of a server.
 func (o *Mind) Flags(cmd *cobra.Command, getenv func(string) string) {
@@ -42,6 +50,7 @@ func (o *Mind) Flags(cmd *cobra.Command, getenv func(string) string) {
 	flags := cmd.Flags()
 	flags.StringVar(&o.Understanding, "understanding", "", "who reads messages: model (the local reader where it gives no answer) or local; empty means model if there is one")
 	flags.StringVar(&o.Judge, "judge", string(app.JudgeSteps), "when the model gives an opinion of verdicts, which can only lower them: off, steps (where a step asks for it) or runs (at the end of every run besides)")
+	flags.StringVar(&o.Answers, "answers", cmp.Or(getenv("REASONING_ANSWERS"), answersOn), "whether the model words what was found, above the tables: on or off; each sentence is checked against the facts before it is shown (REASONING_ANSWERS)")
 	flags.StringVar(&o.Log, "model-log", "", "file that keeps what is sent to models and what comes back, masked; see \"manifold model log\"")
 }
 
@@ -51,12 +60,14 @@ func (o *Mind) Config(getenv func(string) string) (app.Mind, error) {
 	if err != nil {
 		return app.Mind{}, err
 	}
-	out := app.Mind{Model: model, Understanding: app.Understanding(o.Understanding), Judging: app.Judging(o.Judge), Log: o.Log}
+	out := app.Mind{Model: model, Understanding: app.Understanding(o.Understanding), Judging: app.Judging(o.Judge), Answers: o.Answers == answersOn, Log: o.Log}
 	switch {
 	case o.Understanding != "" && !slices.Contains(app.Understandings(), out.Understanding):
 		return out, fmt.Errorf("--understanding must be one of %v, not %q", app.Understandings(), o.Understanding)
 	case !slices.Contains(app.Judgings(), out.Judging):
 		return out, fmt.Errorf("--judge must be one of %v, not %q", app.Judgings(), o.Judge)
+	case o.Answers != "" && o.Answers != answersOn && o.Answers != answersOff:
+		return out, fmt.Errorf("--answers must be %s or %s, not %q", answersOn, answersOff, o.Answers)
 	case !ok && out.Understanding != "" && out.Understanding != app.UnderstandLocal:
 		return out, fmt.Errorf("--understanding %s needs a model: set --reasoning-engine and --reasoning-model", o.Understanding)
 	case !ok && out.Judging == app.JudgeRuns:

@@ -2,6 +2,7 @@
 package tell
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"maps"
@@ -223,5 +224,25 @@ func Forecast(w io.Writer, f *figure.Forecast) {
 			verb = "may"
 		}
 		p.printf("%s ask: %s\n", verb, askedOf(a))
+	}
+}
+
+// Words writes what each sentence of the answer rests on, and why others are not shown.
+func Words(w io.Writer, v contracts.RunView) {
+	p := page{w}
+	for i := range v.Nodes {
+		if v.Nodes[i].Kind != contracts.KindAnswer {
+			continue
+		}
+		worded := figure.WordedIn(v.Nodes[i].Facts)
+		for n, s := range worded.Sentences {
+			if n == 0 {
+				p.printf("\nthe sentences rest on:\n")
+			}
+			p.printf("  %s  ← %s\n", contracts.CleanSummary(s.Text), cmp.Or(strings.Join(s.Nodes, ", "), "the question"))
+		}
+		for _, why := range worded.LeftOut {
+			p.printf("left out a sentence: %s\n", contracts.CleanSummary(why))
+		}
 	}
 }

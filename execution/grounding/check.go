@@ -1,0 +1,295 @@
+package grounding
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// MaxSentence bounds a sentence, in characters.
+const MaxSentence = 400
+
+// Grounded is a sentence that may be shown.
+type Grounded struct {
+	Text string
+	// Sources are the ids of what it rests on, in the order of the sources.
+	Sources []string
+}
+
+// Kind says what of a sentence stands nowhere.
+type Kind string
+
+// The kinds of what stands nowhere.
+const (
+	KindForm      Kind = "form"
+	KindNumber    Kind = "number"
+	KindUnit      Kind = "unit"
+	KindDate      Kind = "date"
+	KindName      Kind = "name"
+	KindQuotation Kind = "quotation"
+	KindID        Kind = "id"
+	KindLink      Kind = "link"
+	// KindElsewhere is a value that stands beside another name.
+	KindElsewhere Kind = "elsewhere"
+)
+
+// Error says why a sentence may not be shown. It never has words of the sentence,
+// which nobody has vouched for.
+type Error struct{ Kind Kind }
+
+func (e *Error) Error() string {
+	switch e.Kind {
+	case KindForm:
+		return "it is no sentence of plain text"
+	case KindElsewhere:
+		return "a value in it belongs to another name"
+	case KindUnit:
+		return "a number in it has another unit"
+	default:
+		return fmt.Sprintf("a %s in it stands nowhere", e.Kind)
+	}
+}
+
+// markup is what plain text has not.
+var markup = regexp.MustCompile(`</?[A-Za-z!]|\]\s*\(|\]\s*:|!\[|[\x00-\x08\x0b-\x1f\x7f]`)
+
+// Check tells whether all that a sentence says stands in the sources. The error is
+// an *Error.
+func (g *Ground) Check(sentence string) (Grounded, error) {
+	said := strings.NewReplacer("**", "", "`", "", "__", "").Replace(strings.Join(strings.Fields(sentence), " "))
+	said = strings.TrimSpace(strings.TrimPrefix(said, "- "))
+	if said == "" || utf8.RuneCountInString(said) > MaxSentence || markup.MatchString(said) {
+		return Grounded{}, &Error{KindForm}
+	}
+	c := check{g: g, said: said, tokens: tokenize(said)}
+	if kind := c.all(); kind != "" {
+		return Grounded{}, &Error{kind}
+	}
+	return Grounded{Text: said, Sources: c.cited()}, nil
+}
+
+// check is one sentence while it is looked at.
+type check struct {
+	g      *Ground
+	said   string
+	tokens []token
+	// quoted are the stretches that stand whole in a source.
+	quoted [][2]int
+	// rests are, for each value and name, the rows where it stands.
+	rests [][]int
+	// named are the names of the sentence, by the clause in which they stand.
+	named []label
+}
+
+// label is a name with the places where it stands.
+type label struct {
+	clause int
+	places []place
+}
+
+func (l label) rows() []int { return rowsOf(l.places) }
+
+func (c *check) all() Kind {
+	steps := []func() Kind{c.quotations, c.names, c.ids, c.beside, c.days, c.numbers}
+	for _, step := range steps {
+		if kind := step(); kind != "" {
+			return kind
+		}
+	}
+	return ""
+}
+
+func (c *check) rest(rows ...int) { c.rests = append(c.rests, rows) }
+
+// quotation finds quoted texts, by their pairs of marks.
+var quotation = regexp.MustCompile(`"([^"]+)"|“([^”“]+)[”“]|„([^“”]+)[“”]|«\s*([^»]+?)\s*»|(?:^|[\s(])['‘]([^'’]{2,})['’](?:$|[\s.,;:!?)])`)
+
+func (c *check) quotations() Kind {
+	for _, m := range quotation.FindAllStringSubmatchIndex(c.said, -1) {
+		for k := 2; k < len(m); k += 2 {
+			if m[k] < 0 {
+				continue
+			}
+			said := squeezed(strings.TrimRight(c.said[m[k]:m[k+1]], ".,;:!?"))
+			var rows []int
+			for _, t := range c.g.texts {
+				if at := strings.Index(t.plain, said); at >= 0 && bounded(t.plain, at, at+len(said)) {
+					rows = append(rows, t.row)
+				}
+			}
+			if len(rows) == 0 {
+				return KindQuotation
+			}
+			c.rest(rows...)
+			c.quoted = append(c.quoted, [2]int{m[k], m[k+1]})
+		}
+	}
+	return ""
+}
+
+func bounded(s string, start, end int) bool {
+	before, _ := utf8.DecodeLastRuneInString(s[:start])
+	after, _ := utf8.DecodeRuneInString(s[end:])
+	letter := func(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) }
+	return !letter(before) && !letter(after)
+}
+
+func (c *check) isQuoted(t token) bool {
+	return slices.ContainsFunc(c.quoted, func(q [2]int) bool { return q[0] <= t.start && t.end <= q[1] })
+}
+
+// ids holds ids, addresses and links to standing as they are.
+func (c *check) ids() Kind {
+	for i, t := range c.tokens {
+		switch t.kind {
+		case kindLink:
+			at, ok := c.g.links[t.text]
+			if !ok {
+				return KindLink
+			}
+			c.rest(at)
+		case kindIdent, kindMail:
+			places := c.find(t)
+			if len(places) == 0 {
+				return KindID
+			}
+			c.rest(rowsOf(places)...)
+			c.label(c.clause(i), places)
+		default:
+		}
+	}
+	return ""
+}
+
+// clause is the number of the clause in which a token stands.
+func (c *check) clause(at int) int {
+	n := 0
+	for i := range at {
+		if parting(c.tokens[i]) {
+			n++
+		}
+	}
+	return n
+}
+
+// subject are the rows that a clause speaks of, by its names, or by those of the
+// last clause before it that has any. Weak tells the latter; none is not known.
+func (c *check) subject(clause int) (rows []int, weak bool) {
+	for at := clause; at >= 0; at-- {
+		var found []int
+		any := false
+		for _, l := range c.named {
+			if l.clause != at {
+				continue
+			}
+			if !any {
+				found, any = l.rows(), true
+				continue
+			}
+			both := slices.DeleteFunc(slices.Clone(found), func(r int) bool {
+				return !slices.ContainsFunc(l.rows(), func(o int) bool { return c.g.shares(r, o) })
+			})
+			if len(both) == 0 {
+				return nil, false // it speaks of more than one
+			}
+			found = both
+		}
+		if any {
+			return found, at != clause
+		}
+	}
+	return nil, false
+}
+
+// beside holds names that are said together and are no alternatives, such as a person
+// and a team, to standing in one item of a list.
+func (c *check) beside() Kind {
+	for i, a := range c.named {
+		for _, b := range c.named[i+1:] {
+			if c.goesOn(a.clause, b.clause) && !alternatives(a, b) && !c.belongs(a.rows(), b.rows()) {
+				return KindElsewhere
+			}
+		}
+	}
+	return ""
+}
+
+// goesOn tells whether a clause speaks of what one before it does: it is the same, or
+// brings no alternative to what that one names.
+func (c *check) goesOn(from, to int) bool {
+	if from == to {
+		return true
+	}
+	for _, a := range c.named {
+		for _, b := range c.named {
+			if a.clause >= from && a.clause < b.clause && b.clause <= to && alternatives(a, b) {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// alternatives tells whether two names stand under the same name of their rows, as
+// those that are compared do.
+func alternatives(a, b label) bool {
+	return slices.ContainsFunc(a.places, func(p place) bool {
+		return slices.ContainsFunc(b.places, func(q place) bool { return p.column == q.column })
+	})
+}
+
+// belongs tells whether what stands in some rows can be said of the subject: there
+// is no list in which both stand, and in different items.
+func (c *check) belongs(subject, rows []int) bool {
+	for _, l := range c.g.lists {
+		var of, in []int
+		for _, r := range subject {
+			if item := c.g.inGroup(r, l.group); item >= 0 {
+				of = append(of, item)
+			}
+		}
+		for _, r := range rows {
+			if item := c.g.inGroup(r, l.group); item >= 0 {
+				in = append(in, item)
+			}
+		}
+		if len(of) > 0 && len(in) > 0 && !slices.ContainsFunc(of, func(r int) bool { return slices.Contains(in, r) }) {
+			return false
+		}
+	}
+	return true
+}
+
+// cited are the sources that the sentence rests on: those of values that stand in
+// one alone, then what covers the rest.
+func (c *check) cited() []string {
+	chosen := map[int]bool{}
+	source := func(r int) int { return c.g.rows[r].source }
+	for _, only := range []bool{true, false} {
+		for _, rows := range c.rests {
+			var of []int
+			covered := false
+			for _, r := range rows {
+				covered = covered || chosen[source(r)]
+				if !slices.Contains(of, source(r)) {
+					of = append(of, source(r))
+				}
+			}
+			if len(of) == 0 || covered || only && len(of) > 1 {
+				continue
+			}
+			found := slices.IndexFunc(of, func(s int) bool { return c.g.sources[s].ID != "" })
+			chosen[of[max(found, 0)]] = true
+		}
+	}
+	var out []string
+	for i, s := range c.g.sources {
+		if chosen[i] && s.ID != "" && !slices.Contains(out, s.ID) {
+			out = append(out, s.ID)
+		}
+	}
+	return out
+}

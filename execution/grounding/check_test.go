@@ -1,0 +1,36 @@
+package grounding_test
+
+import (
+	"errors"
+	"testing"
+
+	"github.com/manifold-run/manifold/execution/grounding"
+)
+
+func TestTrueSentencesStay(t *testing.T) {
+	t.Parallel()
+	count := 0
+	for name, w := range worlds() {
+		g := grounding.New(w.sources)
+		for _, s := range w.true_ {
+			count++
+			got, err := g.Check(s)
+			if err != nil {
+				t.Errorf("%s: %q: %v", name, s, err)
+			} else if len(got.Sources) == 0 {
+				t.Errorf("%s: %q rests on nothing", name, s)
+			}
+		}
+	}
+	if count < 95 {
+		t.Errorf("only %d sentences were tried", count)
+	}
+}
+
+func kindOf(err error) grounding.Kind {
+	var e *grounding.Error
+	if errors.As(err, &e) {
+		return e.Kind
+	}
+	return ""
+}

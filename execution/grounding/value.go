@@ -1,0 +1,344 @@
+package grounding
+
+import (
+	"maps"
+	"math/big"
+	"slices"
+	"strings"
+)
+
+// days holds dates, weekdays and times to standing in the sources.
+func (c *check) days() Kind {
+	for i, t := range c.tokens {
+		if t.kind != kindDate && t.kind != kindClock || c.isQuoted(t) {
+			continue
+		}
+		var rows []int
+		for _, d := range c.g.dates {
+			if c.sameDay(i, t.date, d.date) {
+				rows = append(rows, d.row)
+			}
+		}
+		if len(rows) == 0 {
+			return KindDate
+		}
+		if kind := c.place(i, rows); kind != "" {
+			return kind
+		}
+	}
+	return ""
+}
+
+// sameDay tells whether what is said of a day holds for one that stands in a
+// source. A weekday beside a date is that of the date.
+func (c *check) sameDay(i int, said, found date) bool {
+	switch {
+	case said.relative != "":
+		return said.relative == found.relative
+	case said.weekday > 0:
+		if beside := c.dateBeside(i); beside.day > 0 {
+			return beside.onDay(found) && found.weekdayOf() == said.weekday
+		}
+		return said.weekday == found.weekday || said.weekday == found.weekdayOf()
+	case said.month == 0 && said.year == 0:
+		return said.clock != "" && said.clock == found.clock
+	case said.clock != "" && said.clock != found.clock:
+		return false
+	}
+	return found.month > 0 && said.onDay(found)
+}
+
+// dateBeside is the date that stands next to a weekday.
+func (c *check) dateBeside(i int) date {
+	for _, k := range []int{i + 1, i + 2, i + 3, i - 1, i - 2} {
+		if k < 0 || k >= len(c.tokens) {
+			continue
+		}
+		if t := c.tokens[k]; t.kind == kindDate && t.date.day > 0 {
+			return t.date
+		}
+	}
+	return date{}
+}
+
+// place takes a value that stands in some rows, if it can be said of what its clause
+// speaks of.
+func (c *check) place(i int, rows []int) Kind {
+	subject, _ := c.subject(c.clause(i))
+	if len(subject) == 0 {
+		c.rest(rows...)
+		return ""
+	}
+	if !c.belongs(subject, rows) { // whatever a text outside of the list says of it
+		return KindElsewhere
+	}
+	var fits []int
+	for _, r := range rows {
+		if c.belongs(subject, []int{r}) {
+			fits = append(fits, r)
+		}
+	}
+	c.rest(fits...)
+	return ""
+}
+
+// numbers holds numbers, as digits and in words, to standing in the sources or
+// following from what stands there.
+func (c *check) numbers() Kind {
+	for i, t := range c.tokens {
+		n := t.number
+		switch {
+		case c.isQuoted(t):
+			continue
+		case c.isCardinal(i):
+			n = number{values: []*big.Rat{new(big.Rat).SetInt64(cardinal[t.fold])}}
+			n.behind(c.tokens, i)
+		case t.kind == kindWord && multiplied(t.fold) && !c.g.known[t.fold]:
+			return KindNumber
+		case t.kind == kindWord && c.otherUnit(t):
+			return KindUnit
+		case t.kind == kindNumber:
+		default:
+			continue
+		}
+		if kind := c.number(i, n); kind != "" {
+			return kind
+		}
+	}
+	return ""
+}
+
+// otherUnit tells a word for a unit in which nothing was found.
+func (c *check) otherUnit(t token) bool {
+	u := unitOf(t.fold)
+	return u != "" && len(t.fold) > 2 && !c.g.units[u] && !c.g.known[t.fold] && !ambiguousUnit(t.fold)
+}
+
+// isCardinal tells a number in words, which begins a sentence or is written small.
+func (c *check) isCardinal(i int) bool {
+	t := c.tokens[i]
+	if t.kind != kindWord || cardinal[t.fold] == 0 || i > 0 && t.capital() {
+		return false
+	}
+	return i == 0 || !slices.Contains([]string{"per", "por", "pour"}, c.tokens[i-1].fold)
+}
+
+// number finds where a number stands: in a source with its unit, else as a year, a
+// count, or a sum or difference of what the sentence speaks of.
+func (c *check) number(i int, n number) Kind {
+	if n.exact != "" {
+		if places := c.g.words[n.exact]; len(places) > 0 {
+			return c.place(i, rowsOf(places))
+		}
+		return KindNumber
+	}
+	otherUnit := false
+	var rows []int
+	for _, v := range c.g.values {
+		switch {
+		case !n.is(v):
+		case !c.unitFits(n, v):
+			otherUnit = true
+		default:
+			rows = append(rows, v.row)
+		}
+	}
+	elsewhere := false
+	if len(rows) > 0 {
+		kind := c.place(i, rows)
+		if kind == "" {
+			return ""
+		}
+		elsewhere = true
+	}
+	if rows := c.follows(i, n); len(rows) > 0 {
+		c.rest(rows...)
+		return ""
+	}
+	switch {
+	case elsewhere:
+		return KindElsewhere
+	case otherUnit:
+		return KindUnit
+	default:
+		return KindNumber
+	}
+}
+
+// is tells whether a number is a value, as it stands or rounded as money is.
+func (n number) is(v value) bool {
+	for _, said := range n.values {
+		for _, found := range v.of {
+			if said.Cmp(found) == 0 {
+				return true
+			}
+			if n.decimals == 2 && v.decimals > 2 && said.FloatString(2) == found.FloatString(2) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// unitFits tells whether the unit that is said can be that of a value. A value
+// without one has any that is spoken of; a percentage is not told as a plain number.
+func (c *check) unitFits(n number, v value) bool {
+	switch {
+	case n.unit == "":
+		return !slices.Equal(v.units, []string{percent}) || slices.ContainsFunc(c.tokens, func(t token) bool { return t.number.unit == percent })
+	case len(v.units) > 0:
+		return slices.Contains(v.units, n.unit)
+	default:
+		return c.g.units[n.unit]
+	}
+}
+
+// follows are the rows that a number follows from.
+func (c *check) follows(i int, n number) []int {
+	if rows := c.year(n); len(rows) > 0 {
+		return rows
+	}
+	if rows := c.count(i, n); len(rows) > 0 {
+		return rows
+	}
+	for _, column := range c.columns() {
+		if rows := c.computed(i, n, column); len(rows) > 0 {
+			return rows
+		}
+	}
+	return nil
+}
+
+func (c *check) year(n number) (rows []int) {
+	if n.unit != "" || len(n.values) != 1 {
+		return nil
+	}
+	for _, d := range c.g.dates {
+		if d.year > 0 && n.values[0].Cmp(new(big.Rat).SetInt64(int64(d.year))) == 0 {
+			rows = append(rows, d.row)
+		}
+	}
+	return rows
+}
+
+// count finds a list that is as long. Of one of its items it is not said.
+func (c *check) count(i int, n number) []int {
+	if n.unit != "" || n.decimals > 0 {
+		return nil
+	}
+	said := func(count int) bool { return n.is(value{of: []*big.Rat{new(big.Rat).SetInt64(int64(count))}}) }
+	subject, _ := c.subject(c.clause(i))
+	for _, l := range c.g.lists {
+		if rows := c.alike(l, said); len(rows) > 0 {
+			return rows
+		}
+		inList := slices.ContainsFunc(subject, func(r int) bool { return c.g.inGroup(r, l.group) >= 0 })
+		if inList || len(l.items) < 2 || !said(len(l.items)) {
+			continue
+		}
+		return l.items
+	}
+	return nil
+}
+
+// alike are the items of a list that have a text in common which the sentence has
+// too, if there are as many as is said.
+func (c *check) alike(l list, said func(count int) bool) []int {
+	by := map[string][]int{}
+	for _, t := range c.g.texts {
+		if slices.Contains(l.items, t.row) {
+			by[t.plain] = append(by[t.plain], t.row)
+		}
+	}
+	sentence := squeezed(c.said)
+	for _, plain := range slices.Sorted(maps.Keys(by)) {
+		rows := by[plain]
+		at := strings.Index(sentence, plain)
+		if len(plain) > 1 && at >= 0 && bounded(sentence, at, at+len(plain)) && len(rows) > 1 && said(len(rows)) {
+			return rows
+		}
+	}
+	return nil
+}
+
+// columns are the values of the same name, in lists of two and more.
+func (c *check) columns() [][]value {
+	byName := map[string][]value{}
+	var names []string
+	for _, v := range c.g.values {
+		if v.column == "" {
+			continue
+		}
+		if byName[v.column] == nil {
+			names = append(names, v.column)
+		}
+		byName[v.column] = append(byName[v.column], v)
+	}
+	var out [][]value
+	for _, name := range names {
+		if len(byName[name]) > 1 {
+			out = append(out, byName[name])
+		}
+	}
+	return out
+}
+
+// computed tells whether a number is the sum of a column, or the sum or the
+// difference of those of its values that the sentence speaks of. Percentages are not
+// added up, and the sum of all is not said of one.
+func (c *check) computed(i int, n number, column []value) []int {
+	if !c.unitFits(n, column[0]) {
+		return nil
+	}
+	rows := func(of []value) (rows []int) {
+		for _, v := range of {
+			rows = append(rows, v.row)
+		}
+		return rows
+	}
+	subject, _ := c.subject(c.clause(i))
+	ofOne := slices.ContainsFunc(subject, func(r int) bool { return c.g.inGroup(r, c.g.rows[column[0].row].group) >= 0 })
+	added := n.unit != percent && !slices.Contains(column[0].units, percent)
+	if added && !ofOne && n.is(value{of: []*big.Rat{sum(column)}}) {
+		return rows(column)
+	}
+	var spoken []value
+	for _, v := range column {
+		if c.speaksOf(i, v) {
+			spoken = append(spoken, v)
+		}
+	}
+	if added && len(spoken) > 1 && n.is(value{of: []*big.Rat{sum(spoken)}}) {
+		return rows(spoken)
+	}
+	for k, a := range spoken {
+		for _, b := range spoken[k+1:] {
+			d := new(big.Rat).Sub(a.of[0], b.of[0])
+			if n.is(value{of: []*big.Rat{d.Abs(d)}}) {
+				return rows([]value{a, b})
+			}
+		}
+	}
+	return nil
+}
+
+func sum(of []value) *big.Rat {
+	out := new(big.Rat)
+	for _, v := range of {
+		out.Add(out, v.of[0])
+	}
+	return out
+}
+
+// speaksOf tells whether the sentence has the value itself, but for the number at a
+// place, or names what it is of.
+func (c *check) speaksOf(i int, v value) bool {
+	for k, t := range c.tokens {
+		if k != i && t.kind == kindNumber && t.number.is(v) {
+			return true
+		}
+	}
+	return slices.ContainsFunc(c.named, func(l label) bool {
+		return len(l.places) < 4 && slices.ContainsFunc(l.rows(), func(r int) bool { return r == v.row })
+	})
+}

@@ -1,0 +1,54 @@
+package execution
+
+import (
+	"cmp"
+
+	"github.com/manifold-run/manifold/contracts"
+	"github.com/manifold-run/manifold/execution/model"
+	"github.com/manifold-run/manifold/execution/wording"
+)
+
+// answer words what the run found, by a model. Each sentence is held to what was
+// found before it is recorded; where none is left, the tables are the answer.
+type answer struct{ local }
+
+// beginAnswer appends the node that words the answer, where a model is to word it and
+// there is something to word.
+func beginAnswer(k *kit) bool {
+	r := k.calls.r
+	if r.mind == nil || !r.cfg.Answers || k.run.Run.Plan.DryRun || k.run.Cancelling() || k.run.Len() >= nodeLimit(k.run) {
+		return false
+	}
+	by, node, ok := wording.Node(k.run)
+	if ok {
+		k.take(model.Answering{By: by, Node: node})
+	}
+	return ok
+}
+
+func (answer) start(t *turn) {
+	if t.calls.r.mind == nil {
+		t.fail(contracts.ErrNeedsModel, "no model is configured", contracts.EffectNone)
+		return
+	}
+	th := Thought{Purpose: contracts.PurposeAnswer, Inputs: wording.Of(t.run, t.outside().catalog()).Inputs, Output: wording.Schema(), Size: contracts.SizeSmall}
+	if think(t, th) == thoughtTooDear {
+		t.fail(contracts.ErrBudget, "the tokens that a model may use are used up", contracts.EffectNone)
+	}
+}
+
+func (answer) reply(t *turn, d done) {
+	got := d.thinking
+	switch {
+	case d.reply.Kind == ReplyNotSent:
+		t.queue("room in this run", t.now().Add(firstBackoff))
+	case got.Facts != nil:
+		t.row.Result = wording.Of(t.run, t.outside().catalog()).Result(got.Facts)
+		t.end(contracts.NodeCompleted)
+	case got.Wrong != nil && t.row.Wrong == nil:
+		t.row.Wrong = got.Wrong
+		t.again()
+	default:
+		t.fail(contracts.ErrReasoningFailed, cmp.Or(got.Fault, "the model twice gave an answer that does not fit"), contracts.EffectNone)
+	}
+}

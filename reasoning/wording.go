@@ -1,0 +1,29 @@
+package reasoning
+
+import "github.com/manifold-run/manifold/contracts"
+
+const wordingRules = `You word the answer to the question that stands under "question" out of what was found for it, which stands under the other inputs.
+- Write in the language of the question. Say first what was asked for, in one to five short sentences that can each be read alone.
+- Say only what stands in what was found. Write numbers as digits, and every number, date, name and id with the value and the unit that stand there. You may add up, subtract and count; compute nothing else.
+- Say beside each value whose it is. Say nothing of what was not asked for: a table with all that was found is shown below your words.
+- Write plain text: no Markdown, no HTML, no links.
+- Where what was found does not answer the question, give no sentences.`
+
+// maxWording is how many tokens the words may have.
+const maxWording = 512
+
+// Wording is what a model is to word: a question, and what was found for it.
+type Wording struct {
+	Inputs map[string]contracts.Compact
+	// Output has a list of sentences.
+	Output *contracts.Schema
+}
+
+// Task is the wording as a task. What comes of it is checked sentence by sentence by
+// whoever asks.
+func (w Wording) Task() Task {
+	return Task{
+		Skill: contracts.CompactWords(wordingRules), Inputs: w.Inputs, Output: w.Output, Size: SizeSmall, TokensLeft: NoBudget,
+		Purpose: contracts.PurposeAnswer, MaxOutputTokens: maxWording,
+	}
+}
