@@ -1,0 +1,23 @@
+package sheet
+
+import (
+	"fmt"
+
+	"github.com/manifold-run/manifold/contracts"
+)
+
+// Mark says, before anything else that a gate or a question says, that a model
+// proposed it after it had read answers of domains: "" if it had read nothing.
+func Mark(afterReading []string) string {
+	if len(afterReading) == 0 {
+		return ""
+	}
+	first := contracts.CleanSummary(afterReading[0])
+	if runes := []rune(first); len(runes) > 80 {
+		first = string(runes[:79]) + "…"
+	}
+	if more := len(afterReading) - 1; more > 0 {
+		first += fmt.Sprintf(" and %d more", more)
+	}
+	return "Proposed after reading “" + first + "”. "
+}
