@@ -2,9 +2,14 @@ package sheet
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/manifold-run/manifold/contracts"
 )
+
+// quotable keeps what was read from ending the quotation, or the question, that it
+// stands in.
+var quotable = strings.NewReplacer("“", "'", "”", "'", `"`, "'", "?", "")
 
 // Mark says, before anything else that a gate or a question says, that a model
 // proposed it after it had read answers of domains: "" if it had read nothing.
@@ -12,7 +17,7 @@ func Mark(afterReading []string) string {
 	if len(afterReading) == 0 {
 		return ""
 	}
-	first := contracts.CleanSummary(afterReading[0])
+	first := quotable.Replace(contracts.CleanSummary(afterReading[0]))
 	if runes := []rune(first); len(runes) > 80 {
 		first = string(runes[:79]) + "…"
 	}

@@ -36,6 +36,16 @@ const (
 // Understandings lists them, for flags and their help.
 func Understandings() []Understanding { return []Understanding{UnderstandLocal, UnderstandModel} }
 
+// ReadLateWrites reads what becomes of writes that are proposed after reading.
+func ReadLateWrites(text string) (execution.LateWrites, error) {
+	for _, known := range execution.LateWritesChoices() {
+		if text == string(known) {
+			return known, nil
+		}
+	}
+	return "", fmt.Errorf("--late-writes must be one of %v, not %q", execution.LateWritesChoices(), text)
+}
+
 // Mind says which model serves, and for what.
 type Mind struct {
 	// Model is asked; without an engine there is none, and the rest says nothing.
