@@ -157,6 +157,10 @@ const (
 	sayNo  = "no"
 )
 
+// saidSources are the sources of a value that whoever asked has said, or that is the
+// capability's own.
+var saidSources = []contracts.Provenance{contracts.FromSaid, contracts.FromCarried, contracts.FromAnswer, contracts.FromDefault}
+
 // unsaid are the parameters of a call that whoever asked has not said. What it is
 // repeated over stands for its items.
 func unsaid(n contracts.Node) map[string]any {
@@ -166,11 +170,7 @@ func unsaid(n contracts.Node) map[string]any {
 		if n.Said != nil {
 			from = n.Said.Values[name]
 		}
-		switch from {
-		case contracts.FromSaid, contracts.FromCarried, contracts.FromAnswer, contracts.FromDefault:
-		case contracts.FromLookup, contracts.FromComputed, contracts.FromModel:
-			out[name] = n.Params[name]
-		default:
+		if !slices.Contains(saidSources, from) {
 			out[name] = n.Params[name]
 		}
 	}

@@ -43,7 +43,6 @@ type serveOptions struct {
 	MaxActiveRuns        int               `json:"max_active_runs"`
 	Retention            time.Duration     `json:"retention_ns"`
 	DropData             bool              `json:"drop_data"`
-	LateWrites           string            `json:"late_writes"`
 	PublicDomainsOnly    bool              `json:"public_domains_only"`
 	WebhookAllowLoopback bool              `json:"webhook_allow_loopback"`
 	WebhookAllowPrivate  bool              `json:"webhook_allow_private"`
@@ -107,7 +106,6 @@ several servers may share it; each has a data folder of its own.`,
 	flags.StringArrayVar(&o.Rollout, "flag", nil, "roll something out: dag_planning, parallel_reads, branch_approvals or verifier =on, =off or a share of the sessions such as =25%, verifier=shadow too; DOMAIN/NAME for runs with a step of the domain; may be given again")
 	flags.DurationVar(&o.Retention, "retention", 30*24*time.Hour, "how long finished runs are kept")
 	flags.BoolVar(&o.DropData, "drop-data", false, "do not keep raw output of domains for debugging")
-	flags.StringVar(&o.LateWrites, "late-writes", "ask", "what becomes of writes that a model proposes after it has read answers of domains: ask (each has a gate) or forbid")
 	flags.BoolVar(&o.PublicDomainsOnly, "public-domains-only", false, "refuse domains on this machine and in private networks")
 	flags.BoolVar(&o.WebhookAllowLoopback, "webhook-allow-loopback", false, "permit webhooks to this machine")
 	flags.BoolVar(&o.WebhookAllowPrivate, "webhook-allow-private", false, "permit webhooks to private networks")
@@ -148,9 +146,6 @@ func (c *cli) serve(ctx context.Context, o serveOptions, asked bool) error {
 			value := c.getenv(name)
 			return value, value != ""
 		},
-	}
-	if cfg.LateWrites, err = app.ReadLateWrites(o.LateWrites); err != nil {
-		return err
 	}
 	if cfg.Frontends, err = frontends(o, cfg.Lookup); err != nil {
 		return err

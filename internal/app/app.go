@@ -87,9 +87,6 @@ type Config struct {
 	Retention time.Duration
 	// DropData tells not to keep raw output of domains for debugging.
 	DropData bool
-	// LateWrites says what becomes of writes that a model proposes after it has read
-	// answers of domains: ask or forbid [ask].
-	LateWrites execution.LateWrites
 	// Proof is how the database is proven to be as it was written.
 	Proof Proof
 	// Restored starts although the database is older than the roots that were

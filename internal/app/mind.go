@@ -36,15 +36,15 @@ const (
 // Understandings lists them, for flags and their help.
 func Understandings() []Understanding { return []Understanding{UnderstandLocal, UnderstandModel} }
 
-// ReadLateWrites reads what becomes of writes that are proposed after reading.
-func ReadLateWrites(text string) (execution.LateWrites, error) {
-	for _, known := range execution.LateWritesChoices() {
-		if text == string(known) {
-			return known, nil
-		}
-	}
-	return "", fmt.Errorf("--late-writes must be one of %v, not %q", execution.LateWritesChoices(), text)
-}
+// LateWrites says what becomes of writes that a model proposes after it has read
+// answers of domains.
+type LateWrites = execution.LateWrites
+
+// LateWritesAsk has each of them approved.
+const LateWritesAsk = execution.LateWritesAsk
+
+// LateWritesChoices lists what may become of them.
+func LateWritesChoices() []LateWrites { return execution.LateWritesChoices() }
 
 // Mind says which model serves, and for what.
 type Mind struct {
@@ -54,6 +54,8 @@ type Mind struct {
 	Understanding Understanding
 	// Judging says when it is asked for an opinion of verdicts [steps].
 	Judging execution.Judging
+	// LateWrites says what becomes of writes that it proposes after reading [ask].
+	LateWrites LateWrites
 	// Log is a file that keeps what is sent and what comes back, masked; empty keeps
 	// nothing.
 	Log string

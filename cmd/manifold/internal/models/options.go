@@ -34,6 +34,7 @@ type Mind struct {
 	Understanding string `json:"understanding,omitempty"`
 	Judge         string `json:"judge,omitempty"`
 	Log           string `json:"model_log,omitempty"`
+	LateWrites    string `json:"late_writes,omitempty"`
 }
 
 // Flags adds the flags of a server.
@@ -42,6 +43,7 @@ func (o *Mind) Flags(cmd *cobra.Command, getenv func(string) string) {
 	flags := cmd.Flags()
 	flags.StringVar(&o.Understanding, "understanding", "", "who reads messages: model (the local reader where it gives no answer) or local; empty means model if there is one")
 	flags.StringVar(&o.Judge, "judge", string(app.JudgeSteps), "when the model gives an opinion of verdicts, which can only lower them: off, steps (where a step asks for it) or runs (at the end of every run besides)")
+	flags.StringVar(&o.LateWrites, "late-writes", string(app.LateWritesAsk), "what becomes of writes that a model proposes after it has read answers of domains: ask (each has a gate) or forbid")
 	flags.StringVar(&o.Log, "model-log", "", "file that keeps what is sent to models and what comes back, masked; see \"manifold model log\"")
 }
 
@@ -51,12 +53,14 @@ func (o *Mind) Config(getenv func(string) string) (app.Mind, error) {
 	if err != nil {
 		return app.Mind{}, err
 	}
-	out := app.Mind{Model: model, Understanding: app.Understanding(o.Understanding), Judging: app.Judging(o.Judge), Log: o.Log}
+	out := app.Mind{Model: model, Understanding: app.Understanding(o.Understanding), Judging: app.Judging(o.Judge), Log: o.Log, LateWrites: app.LateWrites(o.LateWrites)}
 	switch {
 	case o.Understanding != "" && !slices.Contains(app.Understandings(), out.Understanding):
 		return out, fmt.Errorf("--understanding must be one of %v, not %q", app.Understandings(), o.Understanding)
 	case !slices.Contains(app.Judgings(), out.Judging):
 		return out, fmt.Errorf("--judge must be one of %v, not %q", app.Judgings(), o.Judge)
+	case !slices.Contains(app.LateWritesChoices(), out.LateWrites):
+		return out, fmt.Errorf("--late-writes must be one of %v, not %q", app.LateWritesChoices(), o.LateWrites)
 	case !ok && out.Understanding != "" && out.Understanding != app.UnderstandLocal:
 		return out, fmt.Errorf("--understanding %s needs a model: set --reasoning-engine and --reasoning-model", o.Understanding)
 	case !ok && out.Judging == app.JudgeRuns:
