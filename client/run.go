@@ -20,6 +20,9 @@ func (c *Client) Plan(ctx context.Context, body contracts.PlanRequest) (contract
 			body.Intents[i].Parameters = map[string]any{}
 		}
 	}
+	if body.Draft != nil && body.Draft.Steps == nil { // nor null for a list
+		body.Draft = &contracts.Draft{Steps: []contracts.DraftStep{}, More: body.Draft.More}
+	}
 	var out contracts.PlanPreview
 	err := c.wire.do(ctx, request{method: http.MethodPost, path: "/v1/plans", body: body, harmless: true}, &out)
 	return out, err

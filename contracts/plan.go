@@ -175,9 +175,9 @@ type Node struct {
 	// AfterReading names the answers of domains that a model had read when it
 	// proposed the node; empty for what it proposed by the request alone.
 	AfterReading []string `json:"after_reading,omitempty"`
-	// Pins are the digests of what an added node may call, as CapabilityDigests are
-	// those of the plan's.
-	Pins map[string]string `json:"pins,omitempty"`
+	// Digest pins the capability of an added node, as CapabilityDigests do those of
+	// the plan's.
+	Digest string `json:"digest,omitempty"`
 
 	// Merge, and all that follows, is for the steps of workflows. Frame is the
 	// prefix of the workflow that the step belongs to.

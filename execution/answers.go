@@ -74,7 +74,7 @@ func putBack(t *turn, done task) {
 		t.row.Attempts, t.row.AttemptAt = max(t.row.Attempts-1, 0), noTime
 	case taskReconcile, taskVerify:
 		t.row.Tries = max(t.row.Tries-1, 0)
-	case taskRefresh, taskThink:
+	case taskRefresh, taskThink, taskRound:
 	}
 	t.again()
 }

@@ -22,6 +22,7 @@ const (
 	taskVerify                // read-back after a write
 	taskRefresh               // fetch the manifest again
 	taskThink                 // ask a model
+	taskRound                 // ask what comes next
 )
 
 // done is the completion of an exchange. One of the run itself has no node.
@@ -33,6 +34,9 @@ type done struct {
 	// kept for it.
 	thinking Thinking
 	reserved int
+	// next is what was said to come next, refused why nothing was.
+	next    RoundReply
+	refused error
 	// tookMS is the time that the exchange took.
 	tookMS int64
 	// tool and policy name the place that the exchange had, "" for none.

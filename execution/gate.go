@@ -21,7 +21,7 @@ func openGate(t *turn, action contracts.Action, hash, revoked string) {
 	p := t.n.policy
 	i := contracts.Interrupt{
 		Type: contracts.InterruptWriteApproval, Action: &action, ActionSHA256: hash, Evidence: t.row.Evidence,
-		Prompt: approvalPrompt(t), Reason: p.Reason,
+		Prompt: contracts.CleanSummary(sheet.Mark(t.n.Spec.AfterReading) + approvalPrompt(t)), Reason: p.Reason, AfterReading: t.n.Spec.AfterReading,
 		Roles: p.Approval.Roles, Quorum: p.Approval.Quorum, Review: p.Eyes(), FourEyes: p.Eyes() != "",
 		Requesters: requesters(t.run.Run.Plan.Owner, model.Contributors(t.run, t.n.Node)), Initiator: t.run.Run.Plan.Owner.Subject(), RequestedAt: requestedAt(t),
 		Options: []contracts.InterruptOption{

@@ -50,6 +50,8 @@ func behaviourOf(n *model.Node, dryRun bool) behaviour {
 		return undo{}
 	case n.Spec.Kind == contracts.KindAnswer:
 		return answer{}
+	case n.Spec.Kind == contracts.KindRound:
+		return round{}
 	case n.Spec.ForEach != nil:
 		return repeat{}
 	case n.Spec.Kind == contracts.KindReason:
@@ -208,7 +210,11 @@ func (t *turn) masked(text string) string {
 // lets others try in its place.
 func (t *turn) end(s contracts.NodeState) {
 	t.row.State = s
-	again := t.aftermath()
+	t.endWith(t.aftermath())
+}
+
+// endWith ends the node as its row says, and adds to the run what it asks for.
+func (t *turn) endWith(again *model.Expansion) {
 	t.take(model.Ended{Row: t.row, Again: again})
 	t.row = nil
 	t.passOn()

@@ -3,8 +3,11 @@ package execution
 import (
 	"fmt"
 	"maps"
+	"slices"
+	"strings"
 
 	"github.com/manifold-run/manifold/contracts"
+	"github.com/manifold-run/manifold/contracts/sheet"
 	"github.com/manifold-run/manifold/execution/decision"
 	"github.com/manifold-run/manifold/execution/model"
 )
@@ -32,10 +35,17 @@ func (human) start(t *turn) {
 	}
 	nothing := step.OptionsFrom != "" && len(options) == 0
 	prompt, again := model.SearchPrompt(t.run, t.n.Node, nothing)
+	shown, err := shownBeside(t, step)
+	if err != nil {
+		t.fail(expressionFault(t.n), err.Error(), contracts.EffectNone)
+		return
+	}
 	i := contracts.Interrupt{
+		Show: shown, AfterReading: t.n.Spec.AfterReading,
 		Type: step.Interrupt, Prompt: prompt, Options: options, ResponseSchema: step.ResponseSchema,
 		Reason: "a parameter is needed", Requesters: requesters(t.run.Run.Plan.Owner, nil), Warning: answerWarning(t),
 	}
+	i.Prompt = contracts.CleanSummary(sheet.Mark(i.AfterReading) + i.Prompt + listed(shown))
 	if nothing && again {
 		i.ResponseSchema = decision.OrWords(i.ResponseSchema)
 	}
@@ -82,7 +92,7 @@ func chosen(t *turn, step *contracts.HumanStep, options []contracts.InterruptOpt
 // what is called so is left, and it is what was asked for.
 func optionsOf(t *turn, step *contracts.HumanStep) (options []contracts.InterruptOption, near bool, err error) {
 	if step.OptionsFrom == "" {
-		return nil, false, nil
+		return stated(step), false, nil
 	}
 	value, _, err := evaluate(t, step.OptionsFrom)
 	if err != nil {
@@ -106,6 +116,37 @@ func optionsOf(t *turn, step *contracts.HumanStep) (options []contracts.Interrup
 		near = near && m["exact"] == false && whole == ""
 	}
 	return options, near, nil
+}
+
+// stated are the options of a question that is put as it stands: those that its
+// answer must be among.
+func stated(step *contracts.HumanStep) []contracts.InterruptOption {
+	values, _ := step.ResponseSchema["enum"].([]any)
+	var out []contracts.InterruptOption
+	for i, v := range values[:min(len(values), maxOptions)] {
+		out = append(out, optionOf(i, v))
+	}
+	return out
+}
+
+// shownBeside is what a question rests on.
+func shownBeside(t *turn, step *contracts.HumanStep) (map[string]any, error) {
+	if len(step.Show) == 0 {
+		return nil, nil //nolint:nilnil // nothing is shown
+	}
+	return members(t, t.reader(), step.Show)
+}
+
+// listed is what a question rests on in one line.
+func listed(shown map[string]any) string {
+	var parts []string
+	for _, name := range slices.Sorted(maps.Keys(shown)) {
+		parts = append(parts, sheet.ParameterWords(name)+": "+asPart(asText(shown[name])))
+	}
+	if len(parts) == 0 {
+		return ""
+	}
+	return " " + strings.Join(parts, "; ")
 }
 
 // optionOf accepts {value, label, detail?} and bare values.

@@ -52,7 +52,7 @@ func copyOf(n *node, i int, item any) contracts.Node {
 	c.NodeID = fmt.Sprintf("%s[%d]", n.ID(), i)
 	c.ForEach, c.Of, c.Item, c.Required = nil, n.ID(), item, n.Writes() && !n.Spec.ContinueOnError
 	c.BranchID, c.Group, c.GroupLimit = c.NodeID, n.ID(), n.Spec.ForEach.MaxConcurrency
-	c.Role, c.When, c.Round = "", nil, nil
+	c.Role, c.When, c.Round, c.AddedBy = "", nil, nil, ""
 	c.On, c.Spend, c.ContinueOnError = nil, nil, false // these are of the step as a whole
 	return c
 }

@@ -34,6 +34,10 @@ func (write) start(t *turn) {
 
 // do takes a write from its resolved parameters to its one call.
 func (w write) do(t *turn, full map[string]any) {
+	if late(t) && t.calls.r.cfg.LateWrites == LateWritesForbid {
+		t.fail(contracts.ErrPrecondition, "a write that is proposed after reading is not allowed here", contracts.EffectNone)
+		return
+	}
 	if t.row.Step != model.StepApproved && !withinBudgets(t) {
 		return
 	}
@@ -64,7 +68,7 @@ func approved(t *turn) bool {
 		t.fail(contracts.ErrInternal, err.Error(), contracts.EffectNone)
 		return false
 	}
-	needed := t.n.policy.ApprovalRequired || (t.n.policy.SideEffectClass.Writes() && !sameAsPlanned(t))
+	needed := t.n.policy.ApprovalRequired || late(t) || (t.n.policy.SideEffectClass.Writes() && !sameAsPlanned(t))
 	why := ""
 	if !needed || t.row.ApprovedSHA256 == hash {
 		if why, err = t.outside().revoked(t.run.Run.Plan.Owner, gateOf(t, hash)); storeIsAway(t, err) {
@@ -93,6 +97,7 @@ func actionOf(t *turn) (contracts.Action, string, error) {
 	a := contracts.Action{
 		Capability: t.n.entry.Ref(), CapabilityDigest: t.n.entry.Digest, Instance: t.n.Spec.Instance,
 		OnBehalfOf: t.run.Run.Plan.Owner.Subject(), Evidence: t.row.Evidence, Policy: t.n.policy, Said: saidOf(t),
+		AfterReading: t.n.Spec.AfterReading,
 	}
 	a.Parameters, a.Bound = model.Parted(t.n.Spec, orEmpty(t.row.Params))
 	if a.Evidence == nil {
@@ -289,7 +294,7 @@ func (w write) reply(t *turn, d done) {
 		onReconciled(t, d.reply)
 	case taskVerify:
 		onReadBack(t, d.reply)
-	case taskRefresh, taskThink:
+	case taskRefresh, taskThink, taskRound:
 		t.again()
 	}
 }

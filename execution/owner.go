@@ -239,7 +239,7 @@ func (o *owner) completed(d done) {
 	}
 	t := o.turn(n)
 	t.row.MachineMS += d.tookMS
-	if d.task == taskThink {
+	if d.task == taskThink || d.task == taskRound {
 		t.row.Thoughts = append(slices.Clip(t.row.Thoughts), d.thinking.Calls...)
 		defer o.flush() // what was paid for is on record before anything else is
 	}

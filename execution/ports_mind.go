@@ -64,3 +64,67 @@ const (
 
 // Judgings lists the ways, for flags and their help.
 func Judgings() []Judging { return []Judging{JudgeNever, JudgeSteps, JudgeRuns} }
+
+// MaxRounds bounds how often a run asks what comes next.
+const MaxRounds = 4
+
+// Rounds says what comes next in a run whose plan has it that more can only be said
+// when its results are there. What it says is data: it is held to the graph of the run
+// here, and every write of it has a gate.
+type Rounds interface {
+	// Next is asked once for each round; its answer is recorded, so that a replay
+	// does not ask. An error ends the rounds: the run finishes with what it has.
+	Next(ctx context.Context, req RoundRequest) (RoundReply, error)
+}
+
+// RoundRequest is what is known when a round begins.
+type RoundRequest struct {
+	RunID, SessionID string
+	Goal             string
+	// Round counts from 1; Last tells that no further one can follow.
+	Round int
+	Last  bool
+	Facts []RoundFact
+	// Plan is the run's, with all nodes that were added to it.
+	Plan contracts.Plan
+}
+
+// RoundFact is what one step came to: its summary and its facts, never raw output.
+type RoundFact struct {
+	NodeID string
+	// Step is the intent or the step of the draft that the node serves.
+	Step, Tool, Title string
+	State             contracts.NodeState
+	// Summary is why it failed, for a step that did.
+	Summary string
+	Facts   contracts.Compact
+}
+
+// RoundReply says what comes next: nodes, a question, or, with neither, nothing.
+type RoundReply struct {
+	// Plan has the nodes, compiled for the run as it is, the digests of what they
+	// call, and whether a further round is wanted.
+	Plan     *contracts.Plan
+	Question *RoundQuestion
+	Calls    []contracts.ModelCall
+	// Read are the nodes whose answers were given to a model; none means all.
+	Read []string
+}
+
+// RoundQuestion is asked of whoever asked for the run.
+type RoundQuestion struct {
+	Prompt  string
+	Options []string
+}
+
+// LateWrites says what becomes of writes that are proposed after reading.
+type LateWrites string
+
+// What becomes of them.
+const (
+	LateWritesAsk    LateWrites = "ask"
+	LateWritesForbid LateWrites = "forbid"
+)
+
+// LateWritesChoices lists them, for flags and their help.
+func LateWritesChoices() []LateWrites { return []LateWrites{LateWritesAsk, LateWritesForbid} }

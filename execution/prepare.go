@@ -1,6 +1,7 @@
 package execution
 
 import (
+	"cmp"
 	"maps"
 	"reflect"
 	"slices"
@@ -154,7 +155,7 @@ func declared(catalog *contracts.Catalog, domain, instance string) bool {
 
 // sameAsPlanned tells whether the capability is the one that the plan pinned.
 func sameAsPlanned(t *turn) bool {
-	return t.run.Run.Plan.CapabilityDigests[t.n.Spec.Tool] == t.n.entry.Digest
+	return cmp.Or(t.n.Spec.Digest, t.run.Run.Plan.CapabilityDigests[t.n.Spec.Tool]) == t.n.entry.Digest
 }
 
 func resolveParams(t *turn) ([]expr.Read, bool) {

@@ -45,6 +45,8 @@ type Config struct {
 	Judging Judging
 	// Answers tells that a model words what a run found, where there is one.
 	Answers bool
+	// LateWrites says what becomes of writes that are proposed after reading [ask].
+	LateWrites LateWrites
 	// Now stamps and measures; what decides is compared with the store's clock.
 	Now    func() time.Time
 	Logger *slog.Logger
@@ -59,6 +61,7 @@ func (c Config) withDefaults() Config {
 	c.SweepEvery = cmp.Or(c.SweepEvery, dispatch.SweepEvery)
 	c.FlushDelay = cmp.Or(c.FlushDelay, 3*time.Millisecond)
 	c.Judging = cmp.Or(c.Judging, JudgeSteps)
+	c.LateWrites = cmp.Or(c.LateWrites, LateWritesAsk)
 	c.ParkAfter = cmp.Or(c.ParkAfter, 2*time.Second)
 	if c.Now == nil {
 		c.Now = time.Now
@@ -79,6 +82,8 @@ type Deps struct {
 	Reviewers Reviewers
 	// Mind thinks; nil where no model is configured.
 	Mind Mind
+	// Rounds says what comes next in runs that go on; nil where nobody does.
+	Rounds Rounds
 	// Dispatcher brings runs that can go on [a Sweeper of the store].
 	Dispatcher dispatch.Dispatcher
 	// Quota is how limits are kept together with other servers [there are none].
@@ -95,6 +100,7 @@ type Runner struct {
 	observer  Observer
 	reviewers Reviewers // nil if nobody knows
 	mind      Mind
+	rounds    Rounds
 	limits    *admission.Limits
 	unread    unreadable
 
@@ -126,7 +132,7 @@ func New(cfg Config, deps Deps) (*Runner, error) {
 	}
 	return &Runner{
 		cfg: cfg, store: deps.Store, invoker: deps.Invoker,
-		catalogs: deps.Catalogs, observer: deps.Observer, reviewers: deps.Reviewers, mind: deps.Mind,
+		catalogs: deps.Catalogs, observer: deps.Observer, reviewers: deps.Reviewers, mind: deps.Mind, rounds: deps.Rounds,
 		limits:     admission.NewLimits(cfg.MaxCalls),
 		dispatcher: deps.Dispatcher, quota: deps.Quota, active: map[string]*owner{},
 	}, nil

@@ -18,12 +18,18 @@ func (r *Runner) checkSearch(ctx context.Context, i contracts.Interrupt, words s
 	if err != nil {
 		return err
 	}
+	nodes := s.Run.Plan.Nodes
+	for _, row := range s.Nodes {
+		if row.Spec != nil {
+			nodes = append(slices.Clip(nodes), *row.Spec)
+		}
+	}
 	node := func(id string) (contracts.Node, bool) {
-		at := slices.IndexFunc(s.Run.Plan.Nodes, func(n contracts.Node) bool { return n.NodeID == id })
+		at := slices.IndexFunc(nodes, func(n contracts.Node) bool { return n.NodeID == id })
 		if at < 0 {
 			return contracts.Node{}, false
 		}
-		return s.Run.Plan.Nodes[at], true
+		return nodes[at], true
 	}
 	choice, _ := node(i.NodeID)
 	search, param := model.SearchBefore(choice, node)

@@ -43,6 +43,7 @@ type world struct {
 	t       *testing.T
 	store   execution.Store
 	mind    *mind // nil for none
+	rounds  execution.Rounds
 
 	mu       sync.Mutex // guards the fields below
 	catalog  *contracts.Catalog
@@ -264,7 +265,7 @@ func (w *world) runnerOn(store execution.Store, options ...func(*execution.Confi
 	for _, o := range options {
 		o(&cfg)
 	}
-	deps := execution.Deps{Store: store, Invoker: w, Catalogs: w}
+	deps := execution.Deps{Store: store, Invoker: w, Catalogs: w, Rounds: w.rounds}
 	if w.mind != nil {
 		deps.Mind = w.mind
 	}

@@ -94,10 +94,10 @@ type compiler struct {
 	shared map[string]*meeting
 	// frames are the workflows of the plan.
 	frames map[string]contracts.Frame
-	// names are the nodes that the steps of a draft have become.
-	names  map[string]string
-	faults []contracts.Fault
-	notes  []string
+	// drafting is how a draft becomes a plan, where the request has one.
+	drafting drafting
+	faults   []contracts.Fault
+	notes    []string
 }
 
 func newCompiler(req Request) (*compiler, error) {
@@ -111,6 +111,7 @@ func newCompiler(req Request) (*compiler, error) {
 		req: req, graph: graph{limit: nodeLimit(req.Budgets)}, questions: questions{asked: map[string]bool{}},
 		capabilities: map[string]*capability{}, chosen: map[string]string{}, followed: map[string]bool{}, shared: map[string]*meeting{},
 	}
+	c.drafting.c = c
 	if req.Draft != nil {
 		c.graph.limit = min(c.graph.limit, contracts.MaxDraftNodes)
 	}
@@ -166,7 +167,7 @@ func (c *compiler) build(asks []*ask) error {
 
 func (c *compiler) buildAsk(a *ask) error {
 	if a.step != nil {
-		return c.buildStep(a)
+		return c.drafting.build(a)
 	}
 	if a.target.Workflow != nil {
 		return procedure{c, a}.build()

@@ -14,6 +14,14 @@ type Running struct {
 	Nodes []contracts.Node
 }
 
+// drafting makes the steps of a draft into asks, and those into nodes.
+type drafting struct {
+	c *compiler
+	// names are the nodes that its steps have become, and those of the run that it is
+	// added to.
+	names map[string]string
+}
+
 // draftStep is a step of a draft on its way into the plan.
 type draftStep struct {
 	contracts.Step
@@ -23,21 +31,21 @@ type draftStep struct {
 	earlier []string
 }
 
-// readDraft is read for a draft: every step becomes an ask. Faults of the draft and of
-// the calls are listed together, by pointers into the draft.
-func (c *compiler) readDraft() ([]*ask, error) {
-	draft := *c.req.Draft
+// read gives an ask for every step. Faults of the draft and of the calls are listed
+// together, by pointers into the draft.
+func (d *drafting) read() ([]*ask, error) {
+	c, draft := d.c, *d.c.req.Draft
 	earlier, nodes := earlierCalls(c.req.Running)
 	steps, faults := workflow.ReadDraft(draft, c.req.Catalog, earlier)
 	c.faults = append(c.faults, faults...)
-	c.names = nodes
+	d.names = nodes
 	var asks []*ask
 	for i, s := range steps {
 		entry, ok := c.req.Catalog.Capability(s.Tool)
 		if !ok {
 			continue // told already
 		}
-		a, err := c.draftAsk(i, s, entry)
+		a, err := d.ask(i, s, entry)
 		if err != nil {
 			return nil, err
 		}
@@ -45,25 +53,25 @@ func (c *compiler) readDraft() ([]*ask, error) {
 		if err := c.prepareAsk(a); err != nil {
 			return nil, placed(err, a.pointer)
 		}
-		c.repeatStep(a)
+		d.repeat(a)
 		asks = append(asks, a)
 	}
 	if len(c.faults) > 0 {
 		return nil, contracts.Invalid("the draft cannot be planned", c.faults...)
 	}
-	c.linkSteps(asks)
+	d.link(asks)
 	return c.order(asks)
 }
 
-func (c *compiler) draftAsk(i int, s contracts.Step, entry *contracts.CapabilityEntry) (*ask, error) {
-	if err := c.permit(entry); err != nil {
+func (d *drafting) ask(i int, s contracts.Step, entry *contracts.CapabilityEntry) (*ask, error) {
+	if err := d.c.permit(entry); err != nil {
 		return nil, err
 	}
 	return &ask{
 		intent: contracts.Intent{
 			ID: s.ID, Domain: entry.Domain, Capability: entry.Capability.Name, Parameters: s.Params, Source: "llm",
 		},
-		pointer: fmt.Sprintf("/steps/%d", i), target: c.capability(entry), step: &draftStep{Step: s},
+		pointer: fmt.Sprintf("/steps/%d", i), target: d.c.capability(entry), step: &draftStep{Step: s},
 	}, nil
 }
 
@@ -76,54 +84,55 @@ func placed(err error, pointer string) error {
 	return err
 }
 
-// repeatStep makes the calls of a step for each item of its list.
-func (c *compiler) repeatStep(a *ask) {
+// repeat makes the calls of a step for each item of its list.
+func (d *drafting) repeat(a *ask) {
 	if a.step.ForEach == nil {
 		return
 	}
 	for i := range a.call.members {
 		m := &a.call.members[i]
 		if m.each != nil {
-			c.fault(a.pointer+"/for_each", "%s is repeated over another list already; one is possible", a.target.Ref())
+			d.c.fault(a.pointer+"/for_each", "%s is repeated over another list already; one is possible", a.target.Ref())
 			return
 		}
 		m.each = &contracts.ForEach{Items: a.step.ForEach.Items, MaxConcurrency: a.call.limit}
 	}
 }
 
-// linkSteps turns the ids in depends_on into the steps, and into nodes of the run.
-func (c *compiler) linkSteps(asks []*ask) {
+// link turns the ids in depends_on into the steps, and into nodes of the run.
+func (d *drafting) link(asks []*ask) {
 	for _, a := range asks {
 		for _, id := range a.step.DependsOn {
 			at := slices.IndexFunc(asks, func(b *ask) bool { return b.intent.ID == id })
 			switch {
 			case at >= 0:
 				a.after = append(a.after, asks[at])
-			case !slices.Contains(a.step.earlier, c.names[id]):
-				a.step.earlier = append(a.step.earlier, c.names[id])
+			case !slices.Contains(a.step.earlier, d.names[id]):
+				a.step.earlier = append(a.step.earlier, d.names[id])
 			}
 		}
 	}
 }
 
-// buildStep makes the nodes of a step. What it reads has nodes by now, and is read
+// build makes the nodes of a step. What it reads has nodes by now, and is read
 // from those.
-func (c *compiler) buildStep(a *ask) error {
+func (d *drafting) build(a *ask) error {
+	c := d.c
 	first := len(c.graph.nodes)
 	a.call.deps, a.call.after = a.stepEdges()
-	a.call.when = c.renamedCondition(a.step.When)
-	a.call.given = c.renamed(a.call.given)
+	a.call.when = d.condition(a.step.When)
+	a.call.given = d.renamed(a.call.given)
 	for i := range a.call.members {
 		m := &a.call.members[i]
-		m.params = c.renamed(m.params)
+		m.params = d.renamed(m.params)
 		if m.each != nil {
-			m.each.Items = workflow.Renamed(m.each.Items, c.names)
+			m.each.Items = workflow.Renamed(m.each.Items, d.names)
 		}
 	}
-	if err := c.buildCall(a); err != nil {
+	if err := d.call(a); err != nil {
 		return placed(err, a.pointer)
 	}
-	c.names[a.intent.ID] = a.built.anchor
+	d.names[a.intent.ID] = a.built.anchor
 	for i := range c.graph.nodes[first:] {
 		n := &c.graph.nodes[first+i]
 		n.Merge = contracts.MergeNoneFailed
@@ -134,7 +143,8 @@ func (c *compiler) buildStep(a *ask) error {
 	return nil
 }
 
-func (c *compiler) buildCall(a *ask) error {
+func (d *drafting) call(a *ask) error {
+	c := d.c
 	if a.target.Workflow != nil {
 		return procedure{c, a}.build()
 	}
@@ -169,8 +179,8 @@ func (a *ask) outer(id string) *contracts.Node {
 	}
 }
 
-func (c *compiler) renamed(params map[string]any) map[string]any {
-	out, _ := renamedValue(params, c.names).(map[string]any)
+func (d *drafting) renamed(params map[string]any) map[string]any {
+	out, _ := renamedValue(params, d.names).(map[string]any)
 	return out
 }
 
@@ -195,11 +205,11 @@ func renamedValue(v any, names map[string]string) any {
 	}
 }
 
-func (c *compiler) renamedCondition(when *contracts.Condition) *contracts.Condition {
+func (d *drafting) condition(when *contracts.Condition) *contracts.Condition {
 	if when == nil {
 		return nil
 	}
-	return &contracts.Condition{Expr: workflow.Renamed(when.Expr, c.names)}
+	return &contracts.Condition{Expr: workflow.Renamed(when.Expr, d.names)}
 }
 
 // earlierCalls are what a draft may read of the run that it is added to, by the id of

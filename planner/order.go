@@ -66,7 +66,7 @@ func (c *compiler) read() ([]*ask, error) {
 		if len(c.req.Intents) > 0 {
 			return nil, contracts.Invalid("a request has intents or a draft", fault("/draft", "give it or the intents, not both"))
 		}
-		return c.readDraft()
+		return c.drafting.read()
 	}
 	switch n := len(c.req.Intents); {
 	case n == 0:

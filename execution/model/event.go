@@ -194,7 +194,8 @@ func (e Withdrawn) apply(s *State, at time.Time, c *Changes) {
 // node can come between. Row has the final state.
 type Ended struct {
 	Row *Row
-	// Again is the round that a rule of the node asks for; nil for none.
+	// Again is what the node adds to the run: the round that a rule of it asks for,
+	// or what comes next; nil for nothing.
 	Again *Expansion
 }
 
@@ -293,7 +294,7 @@ func firstOf(texts []string) string {
 }
 
 // Expansion is what an expand record adds to a run: the copies of a repeated
-// node, or new instances of the steps of a region.
+// node, new instances of the steps of a region, or what comes next.
 type Expansion struct {
 	Of    string           `json:"of"`
 	Nodes []contracts.Node `json:"nodes"`
@@ -337,7 +338,7 @@ func (s *State) appendNodes(at time.Time, c *Changes, x Expansion) {
 	}
 	for _, n := range s.graph.nodes[first:] {
 		c.touch(at, n)
-		if n.Spec.Round != nil || n.Words() {
+		if n.Spec.Round != nil || n.Spec.AddedBy != "" || n.Words() {
 			s.examine(at, c, n)
 		}
 	}

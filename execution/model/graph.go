@@ -58,9 +58,9 @@ func (g *graph) addStored(row *Row) error {
 }
 
 // belong makes an appended node a new instance of its step, or a member of the
-// repeated node that it was made for.
+// repeated node that it was made for. One that a round has added stands by itself.
 func (g *graph) belong(n *Node) error {
-	if n.Words() {
+	if n.Words() || n.Spec.AddedBy != "" && n.Spec.Round == nil {
 		return nil
 	}
 	of, ok := g.byID[n.Spec.Of]

@@ -35,6 +35,16 @@ const (
 // Understandings lists them, for flags and their help.
 func Understandings() []Understanding { return []Understanding{UnderstandLocal, UnderstandModel} }
 
+// LateWrites says what becomes of writes that a model proposes after it has read
+// answers of domains.
+type LateWrites = execution.LateWrites
+
+// LateWritesAsk has each of them approved.
+const LateWritesAsk = execution.LateWritesAsk
+
+// LateWritesChoices lists what may become of them.
+func LateWritesChoices() []LateWrites { return execution.LateWritesChoices() }
+
 // Mind says which model serves, and for what.
 type Mind struct {
 	// Model is asked; without an engine there is none, and the rest says nothing.
@@ -45,6 +55,8 @@ type Mind struct {
 	Judging execution.Judging
 	// Answers tells that it words what runs found.
 	Answers bool
+	// LateWrites says what becomes of writes that it proposes after reading [ask].
+	LateWrites LateWrites
 	// Log is a file that keeps what is sent and what comes back, masked; empty keeps
 	// nothing.
 	Log string

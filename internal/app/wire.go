@@ -148,7 +148,8 @@ func (a *App) wireCore(webhooks *webhook.Guard) error {
 	}
 	var err error
 	a.runner, err = execution.New(execution.Config{
-		Rollout: a.cfg.Rollout, MaxActiveRuns: a.cfg.MaxActiveRuns, DropData: a.cfg.DropData, Judging: a.cfg.Mind.Judging, Answers: a.cfg.Mind.Answers, Now: a.cfg.Now, Logger: a.cfg.Logger,
+		Rollout: a.cfg.Rollout, MaxActiveRuns: a.cfg.MaxActiveRuns, DropData: a.cfg.DropData, Judging: a.cfg.Mind.Judging, Answers: a.cfg.Mind.Answers,
+		LateWrites: a.cfg.Mind.LateWrites, Now: a.cfg.Now, Logger: a.cfg.Logger,
 	}, execution.Deps{
 		Store: a.store.runs, Invoker: a.domains.Invoker(a.registry), Catalogs: a.registry, Observer: a.notifier, Reviewers: a.reviewers, Mind: NewMind(a.model),
 		Dispatcher: dispatcher, Quota: a.quota(),

@@ -13,34 +13,37 @@ import (
 // others stand for what the run has already.
 func checkDraft(w *contracts.Workflow, n int, catalog *contracts.Catalog, earlier []Earlier) []contracts.Fault {
 	c := newCheck(&contracts.Manifest{}, catalog, w)
-	c.draft = &draftCheck{known: n, earlier: earlier}
+	d := &draftCheck{c: c, known: n, earlier: earlier}
+	c.draft = d
 	for i := range w.Steps[:n] {
 		if w.Steps[i].DependsOn == nil {
-			w.Steps[i].DependsOn = c.readBy(i)
+			w.Steps[i].DependsOn = d.readBy(i)
 		}
 	}
 	c.s, c.faults = readShape(w)
 	for i := range w.Steps[:n] {
 		c.name(i, w.Steps[i].ID)
-		c.draftStep(i, &w.Steps[i])
+		d.step(i, &w.Steps[i])
 	}
 	return c.faults
 }
 
 // draftCheck is what the check of a draft knows beside that of a workflow.
 type draftCheck struct {
+	c       *check
 	known   int
 	earlier []Earlier
 }
 
-func (c *check) draftStep(i int, step *contracts.Step) {
+func (d *draftCheck) step(i int, step *contracts.Step) {
+	c := d.c
 	r := reader{step: i}
 	if step.When != nil {
 		c.condition(at("steps", i, "when"), *step.When, r)
 	}
 	if step.ForEach != nil {
 		c.values(at("steps", i, "for_each"), step.ForEach.Items, r)
-		c.kind(at("steps", i, "for_each"), step.ForEach.Items, []string{"array"})
+		d.kind(at("steps", i, "for_each"), step.ForEach.Items, []string{"array"})
 	}
 	r.item = step.ForEach != nil
 	c.values(at("steps", i, "params"), step.Params, r)
@@ -49,7 +52,7 @@ func (c *check) draftStep(i int, step *contracts.Step) {
 		return // told already
 	}
 	for _, name := range keys(step.Params) {
-		c.kind(at("steps", i, "params", name), step.Params[name], takes(entry, name))
+		d.kind(at("steps", i, "params", name), step.Params[name], takes(entry, name))
 	}
 	if step.ForEach != nil && entry.Workflow != nil {
 		c.faults.add(at("steps", i, "for_each"), "%s is a procedure of several steps; it cannot be repeated", entry.Ref())
@@ -57,7 +60,8 @@ func (c *check) draftStep(i int, step *contracts.Step) {
 }
 
 // readBy are the steps that a step reads.
-func (c *check) readBy(i int) []string {
+func (d *draftCheck) readBy(i int) []string {
+	c := d.c
 	step := c.w.Steps[i]
 	var refs []expr.Ref
 	add := func(found []expr.Ref, _ []contracts.Fault) { refs = append(refs, found...) }
@@ -81,7 +85,7 @@ func (c *check) readBy(i int) []string {
 
 // kind holds a value that is one reference to the types that are taken there, where
 // both are declared.
-func (c *check) kind(place string, v any, wanted []string) {
+func (d *draftCheck) kind(place string, v any, wanted []string) {
 	text, ok := v.(string)
 	if !ok || len(wanted) == 0 {
 		return
@@ -91,11 +95,11 @@ func (c *check) kind(place string, v any, wanted []string) {
 		return
 	}
 	path := parts[0].Path
-	j, known := c.s.index[stepOf(path)]
+	j, known := d.c.s.index[stepOf(path)]
 	if !known || len(path) < 3 {
 		return
 	}
-	given := c.gives(j, path)
+	given := d.gives(j, path)
 	if len(given) == 0 || slices.ContainsFunc(given, func(t string) bool {
 		return slices.Contains(wanted, t) || t == "integer" && slices.Contains(wanted, "number")
 	}) {
@@ -104,11 +108,11 @@ func (c *check) kind(place string, v any, wanted []string) {
 	if slices.Contains(given, "number") && slices.Contains(wanted, "integer") {
 		return // it may be whole
 	}
-	c.faults.add(place, "%s is declared as %s; %s is needed here", path, strings.Join(given, " or "), strings.Join(wanted, " or "))
+	d.c.faults.add(place, "%s is declared as %s; %s is needed here", path, strings.Join(given, " or "), strings.Join(wanted, " or "))
 }
 
 // gives are the types of what a path reads of a step, nil where that is not declared.
-func (c *check) gives(j int, path contracts.Path) []string {
+func (d *draftCheck) gives(j int, path contracts.Path) []string {
 	switch path[2].Name {
 	case "summary", "state":
 		return []string{"string"}
@@ -118,8 +122,8 @@ func (c *check) gives(j int, path contracts.Path) []string {
 	default:
 		return nil
 	}
-	entry, ok := c.catalog.Capability(c.w.Steps[j].Tool)
-	if !ok || c.several(j) {
+	entry, ok := d.c.catalog.Capability(d.c.w.Steps[j].Tool)
+	if !ok || d.several(j) {
 		return nil
 	}
 	return typesAt(entry.Capability.OutputSchema, path[3:])
@@ -127,15 +131,15 @@ func (c *check) gives(j int, path contracts.Path) []string {
 
 // several tells whether a step is more than one call, so that its facts are those of
 // each.
-func (c *check) several(j int) bool {
-	step := &c.w.Steps[j]
+func (d *draftCheck) several(j int) bool {
+	step := &d.c.w.Steps[j]
 	if step.ForEach != nil {
 		return true
 	}
-	if j >= c.draft.known {
-		return slices.ContainsFunc(c.draft.earlier, func(e Earlier) bool { return e.Name == step.ID && e.Several })
+	if j >= d.known {
+		return slices.ContainsFunc(d.earlier, func(e Earlier) bool { return e.Name == step.ID && e.Several })
 	}
-	entry, ok := c.catalog.Capability(step.Tool)
+	entry, ok := d.c.catalog.Capability(step.Tool)
 	if !ok || entry.Capability.Metadata.Decomposition == nil {
 		return false
 	}
@@ -146,9 +150,9 @@ func (c *check) several(j int) bool {
 	})
 }
 
-// draftFacts are the facts that a step of a draft has, nil where nobody says.
-func (c *check) draftFacts(step *contracts.Step) []string {
-	entry, ok := c.catalog.Capability(step.Tool)
+// facts are the facts that a step of a draft has, nil where nobody says.
+func (d *draftCheck) facts(step *contracts.Step) []string {
+	entry, ok := d.c.catalog.Capability(step.Tool)
 	if !ok {
 		return nil
 	}
@@ -156,7 +160,7 @@ func (c *check) draftFacts(step *contracts.Step) []string {
 	if entry.Workflow != nil && entry.Workflow.Result != nil {
 		names = keys(entry.Workflow.Result.Facts)
 	}
-	if j := c.s.index[step.ID]; len(names) > 0 && c.several(j) {
+	if j := d.c.s.index[step.ID]; len(names) > 0 && d.several(j) {
 		names = append(names, "items", "missing", "failed")
 	}
 	return names

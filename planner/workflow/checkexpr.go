@@ -138,7 +138,7 @@ func (c *check) fact(place string, step *contracts.Step, name string) {
 
 func (c *check) factsOf(step *contracts.Step) (names []string, sure bool) {
 	if c.draft != nil {
-		return c.draftFacts(step), true
+		return c.draft.facts(step), true
 	}
 	if step.ForEach != nil || step.Kind == contracts.StepJoin || step.Players == contracts.PlayersAll {
 		return []string{"items", "missing", "failed"}, true
