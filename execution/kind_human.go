@@ -32,6 +32,9 @@ func (human) start(t *turn) {
 	}
 	nothing := step.OptionsFrom != "" && len(options) == 0
 	prompt, again := model.SearchPrompt(t.run, t.n.Node, nothing)
+	if near && len(options) == 1 { // a write takes it only if it is what is meant
+		prompt = contracts.CleanSummary(fmt.Sprintf("%s Did you mean %s?", prompt, options[0].Label))
+	}
 	i := contracts.Interrupt{
 		Type: step.Interrupt, Prompt: prompt, Options: options, ResponseSchema: step.ResponseSchema,
 		Reason: "a parameter is needed", Requesters: requesters(t.run.Run.Plan.Owner, nil), Warning: answerWarning(t),
@@ -77,8 +80,8 @@ func chosen(t *turn, step *contracts.HumanStep, options []contracts.InterruptOpt
 }
 
 // optionsOf reads the list of {value, label} that a search found, and tells
-// whether the search says of none of them that it is just what was asked for
-// ("exact": false). Where the sentence has the whole name of a match ("name"), only
+// whether none of them is just what was asked for: the search says so ("exact":
+// false), or says nothing and gives names that lack a word of it. Where the sentence has the whole name of a match ("name"), only
 // what is called so is left, and it is what was asked for.
 func optionsOf(t *turn, step *contracts.HumanStep) (options []contracts.InterruptOption, near bool, err error) {
 	if step.OptionsFrom == "" {
@@ -103,7 +106,7 @@ func optionsOf(t *turn, step *contracts.HumanStep) (options []contracts.Interrup
 			break
 		}
 		options = append(options, optionOf(i, item))
-		near = near && m["exact"] == false && whole == ""
+		near = near && whole == "" && model.Near(t.run, t.n.Node, m)
 	}
 	return options, near, nil
 }
