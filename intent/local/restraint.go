@@ -188,17 +188,24 @@ func informs(s *sentenceReader, p *part, of *indexed, c *Candidate) bool {
 	return !c.Exact && !c.begins && !c.gives && c.Entry.Policy.SideEffectClass.Writes() && command.Informs(s.x.tools.Lexicon, s.m.Tokens[p.from:p.to], of.kinds)
 }
 
-// unwanted lowers what takes something away where somebody says that it is needed, and
-// what only looks where all that is needed is said.
+// unwanted lowers what has an effect where somebody says what is needed and it does not give
+// that: a wish to know something changes nothing. What only looks is lowered where all that
+// is needed is said.
 func (r restraint) unwanted(p *part) {
-	if r.s.wanted(p) == 0 || !slices.ContainsFunc(p.candidates, func(c Candidate) bool { return c.gives }) {
+	if r.s.wanted(p) == 0 {
 		return
 	}
+	given := slices.ContainsFunc(p.candidates, func(c Candidate) bool { return c.gives })
 	whole := slices.ContainsFunc(p.candidates, func(c Candidate) bool { return c.gives && len(c.Missing) == 0 })
 	for k := range p.candidates {
 		c := &p.candidates[k]
-		if (whole || c.Entry.Policy.SideEffectClass.Writes()) && !c.gives && !c.Exact {
+		writes := c.Entry.Policy.SideEffectClass.Writes()
+		switch {
+		case c.gives || c.Exact || !writes && !whole:
+		case given:
 			c.Confidence = min(c.Confidence, unwantedConfidence)
+		default:
+			c.Held, c.Confidence = true, min(c.Confidence, DefaultClarify)
 		}
 	}
 }
