@@ -1,4 +1,4 @@
-package intent_test
+package local_test
 
 import (
 	"strings"
@@ -6,6 +6,7 @@ import (
 
 	"github.com/manifold-run/manifold/contracts"
 	"github.com/manifold-run/manifold/intent"
+	"github.com/manifold-run/manifold/intent/local"
 )
 
 // kennel is a domain whose animals have a diet that can be changed.
@@ -40,7 +41,7 @@ const kennel = `{
 func accepted(t *testing.T, message string) (u intent.Understanding, writes bool) {
 	t.Helper()
 	catalog := catalogOf("kennel", decoded(t, kennel))
-	a, err := intent.NewAdapter(intent.Config{})
+	a, err := local.New(local.Config{})
 	if err != nil {
 		t.Fatal(err)
 	}
