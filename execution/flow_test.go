@@ -98,6 +98,48 @@ func TestOnlyAWriteAsksAboutANameThatIsOnlyNear(t *testing.T) {
 	})
 }
 
+// TestAWriteAsksWhetherOneNearNameIsMeant: a search that does not say whether what it
+// found is exact is held to the words that were searched for. One near name is a question
+// for a write, which a yes answers, and never for a read.
+func TestAWriteAsksWhetherOneNearNameIsMeant(t *testing.T) {
+	t.Parallel()
+	for query, asks := range map[string]bool{
+		"Helena Duarte": false, "helena": false, "DUARTE": false, "w-12": false,
+		"Helen Duarte": true, "Elena": true, "Helena Duarte Costa": true,
+	} {
+		t.Run(query, func(t *testing.T) {
+			bubble(t, func(t *testing.T, w *world) {
+				w.read("search", answering(map[string]any{"matches": []any{map[string]any{"value": "w-12", "label": "Helena Duarte, Counsel", "name": "Helena Duarte"}}}))
+				who := func(_ context.Context, call execution.Call) execution.Reply {
+					return facts(map[string]any{"who": call.Parameters["who"]})
+				}
+				w.read("get", who)
+				w.declare("put", contracts.Metadata{ApprovalRequired: new(false), SideEffectClass: contracts.ClassWriteReversible, RiskLevel: contracts.RiskLow}, who)
+				r := w.runner()
+				submit := func(capability string) string {
+					search := w.node("n1", "search", map[string]any{"query": query})
+					search.Role = contracts.RolePreSearch
+					return w.submit(r, search, choose(contracts.ChooseAsk), w.node("n3", capability, map[string]any{"who": "${steps.n2.facts.value}"}, "n2"))
+				}
+				if v := w.ended(r, submit("get")); v.Nodes[2].Facts["who"] != "w-12" {
+					t.Errorf("the read got %v", v.Nodes[2].Facts)
+				}
+				write := submit("put")
+				if asks {
+					gate := w.gates(r, write, 1)["n2"]
+					if !strings.Contains(gate.Prompt, "Did you mean Helena Duarte") || len(gate.Options) != 1 {
+						t.Errorf("the write asks %+v", gate)
+					}
+					w.decide(r, gate, contracts.Resume{Response: gate.Options[0].ID})
+				}
+				if v := w.ended(r, write); v.Nodes[2].Facts["who"] != "w-12" {
+					t.Errorf("the write got %v", v.Nodes[2].Facts)
+				}
+			})
+		})
+	}
+}
+
 // TestANameThatStandsWholeInTheSentence: where only a part of a name was searched by, and
 // the sentence has the whole of it, it is what was said; no other is taken for it.
 func TestANameThatStandsWholeInTheSentence(t *testing.T) {

@@ -40,6 +40,9 @@ func (human) start(t *turn) {
 		t.fail(expressionFault(t.n), err.Error(), contracts.EffectNone)
 		return
 	}
+	if near && len(options) == 1 { // a write takes it only if it is what is meant
+		prompt = contracts.CleanSummary(fmt.Sprintf("%s Did you mean %s?", prompt, options[0].Label))
+	}
 	i := contracts.Interrupt{
 		Show: shown, AfterReading: t.n.Spec.AfterReading,
 		Type: step.Interrupt, Prompt: prompt, Options: options, ResponseSchema: step.ResponseSchema,
@@ -87,8 +90,8 @@ func chosen(t *turn, step *contracts.HumanStep, options []contracts.InterruptOpt
 }
 
 // optionsOf reads the list of {value, label} that a search found, and tells
-// whether the search says of none of them that it is just what was asked for
-// ("exact": false). Where the sentence has the whole name of a match ("name"), only
+// whether none of them is just what was asked for: the search says so ("exact":
+// false), or says nothing and gives names that lack a word of it. Where the sentence has the whole name of a match ("name"), only
 // what is called so is left, and it is what was asked for.
 func optionsOf(t *turn, step *contracts.HumanStep) (options []contracts.InterruptOption, near bool, err error) {
 	if step.OptionsFrom == "" {
@@ -113,7 +116,7 @@ func optionsOf(t *turn, step *contracts.HumanStep) (options []contracts.Interrup
 			break
 		}
 		options = append(options, optionOf(i, item))
-		near = near && m["exact"] == false && whole == ""
+		near = near && whole == "" && model.Near(t.run, t.n.Node, m)
 	}
 	return options, near, nil
 }

@@ -105,6 +105,8 @@ type Match struct {
 	Name         string `json:"name"`
 	Title        string `json:"title"`
 	Organization string `json:"organization"`
+	// Exact says that all words of the query are the worker's, as they were given.
+	Exact bool `json:"exact"`
 }
 
 // Matches are the workers who fit a query, the likeliest first.
@@ -148,7 +150,7 @@ func (d *domain) searchWorkers(ctx context.Context, call domainkit.Call, in Quer
 	out := Matches{Query: query, Total: len(found)}
 	for _, w := range found[:min(len(found), mostMatches)] {
 		out.Matches = append(out.Matches, Match{
-			Value: w.ID, Label: label(w, found), Name: w.Descriptor, Title: w.Title, Organization: w.Organization.Descriptor,
+			Value: w.ID, Label: label(w, found), Name: w.Descriptor, Title: w.Title, Organization: w.Organization.Descriptor, Exact: exactly(query, w),
 		})
 	}
 	return out, nil
@@ -160,7 +162,7 @@ func (d *domain) matchAsker(ctx context.Context, p contracts.Principal) (Matches
 	if err != nil || !known {
 		return Matches{Query: "me", AskerUnknown: err == nil}, err
 	}
-	match := Match{Value: w.ID, Label: label(w, nil), Name: w.Descriptor, Title: w.Title, Organization: w.Organization.Descriptor}
+	match := Match{Value: w.ID, Label: label(w, nil), Name: w.Descriptor, Title: w.Title, Organization: w.Organization.Descriptor, Exact: true}
 	return Matches{Query: "me", Total: 1, Matches: []Match{match}}, nil
 }
 
@@ -186,6 +188,16 @@ func (d *domain) lookUp(ctx context.Context, query string) ([]rest.Worker, error
 		return nil, nil
 	}
 	return []rest.Worker{w}, err
+}
+
+// exactly tells whether a query is just this worker: an address or a number was looked
+// up as it is, and every word of a name is one of theirs.
+func exactly(query string, w rest.Worker) bool {
+	if strings.Contains(query, "@") || strings.IndexFunc(query, unicode.IsDigit) >= 0 {
+		return true
+	}
+	names := strings.Fields(nameOf(w))
+	return all(strings.Fields(fold(query)), func(word string) bool { return slices.Contains(names, word) })
 }
 
 // label tells people apart: namesakes of one title and organisation by their

@@ -37,6 +37,33 @@ func SaidWhole(s *State, choice *Node, matches []any) string {
 	return found
 }
 
+// Near tells a match that is not just what was searched for: the search says so
+// ("exact": false), or it says nothing and no text of the named match has every word.
+func Near(s *State, choice *Node, match map[string]any) bool {
+	if exact, told := match["exact"].(bool); told {
+		return !exact
+	}
+	search, param := s.SearchBefore(choice)
+	name, named := match["name"].(string)
+	if param == "" || !named {
+		return false
+	}
+	words, _ := search.Spec.Params[param].(string)
+	if edited, again := search.Row.Edited[param].(string); again {
+		words = edited
+	}
+	has := wordsOf(name)
+	for _, key := range []string{"value", "label", "detail"} {
+		text, _ := match[key].(string)
+		has = append(has, wordsOf(text)...)
+	}
+	return slices.ContainsFunc(wordsOf(words), func(w string) bool { return !slices.Contains(has, w) })
+}
+
+func wordsOf(text string) []string {
+	return strings.FieldsFunc(strings.ToLower(text), func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) })
+}
+
 // saidFor is what the call was read from that takes what the node gives.
 func saidFor(n *Node) *contracts.Said {
 	for _, d := range n.dependents {

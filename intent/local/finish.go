@@ -101,7 +101,7 @@ func (j judgement) requests(parts []*part) []*part {
 	since := -1
 	for _, p := range parts {
 		switch {
-		case clear(p) && !account.Either(j.s.said, p.from) || j.commandsAt(p):
+		case !j.exception(p) && (clear(p) && !account.Either(j.s.said, p.from) || j.commandsAt(p)):
 			if since >= 0 {
 				p.since, since = since, -1
 			}
@@ -113,6 +113,13 @@ func (j judgement) requests(parts []*part) []*part {
 		}
 	}
 	return out
+}
+
+// exception tells a part behind a bare "but" that has no verb of its own: "delete
+// everything but the draft" asks for nothing about the draft.
+func (j judgement) exception(p *part) bool {
+	but := p.from - 1
+	return but > 0 && j.s.pieces[p.first].Contrast && !j.s.m.Tokens[but].Break && !j.s.m.Tokens[p.from].Break && j.s.commanded(p.first) == 0 && !j.commandsAt(p)
 }
 
 // commandsAt tells whether a part begins as requests do. "It should say …" says how what was

@@ -3,6 +3,7 @@ package local
 import (
 	"slices"
 
+	"github.com/manifold-run/manifold/contracts"
 	"github.com/manifold-run/manifold/intent/internal/command"
 	"github.com/manifold-run/manifold/intent/internal/lang"
 	"github.com/manifold-run/manifold/intent/internal/slot"
@@ -32,17 +33,23 @@ func (s *sentenceReader) wanted(p *part) lang.Kinds {
 }
 
 // gives tells a capability that gives what is wanted, with a value of it that is hardly
-// anything else.
+// anything else and is not looked up.
 func (s *sentenceReader) gives(c *indexed, wanted lang.Kinds, f slot.Filled) bool {
 	if wanted == 0 || !c.entry.Policy.SideEffectClass.Writes() || c.kinds&wanted == 0 {
 		return false
 	}
-	for _, ev := range f.Evidence {
-		if slot.Typed(ev) || slot.Unmistakable(ev) {
+	for name, ev := range f.Evidence {
+		if (slot.Typed(ev) || slot.Unmistakable(ev)) && !lookedUp(c, name) {
 			return true
 		}
 	}
 	return false
+}
+
+// lookedUp tells a parameter that names what is there already: nobody is given it.
+func lookedUp(c *indexed, param string) bool {
+	flow := c.entry.Capability.Metadata.Flow
+	return flow != nil && slices.ContainsFunc(flow.Pre, func(step contracts.PreStep) bool { return step.Param == param })
 }
 
 // handsOn tells a capability that hands on what is said, in words that begin with a verb

@@ -1,6 +1,7 @@
 package local
 
 import (
+	"maps"
 	"slices"
 	"strings"
 
@@ -138,6 +139,7 @@ func (r restraint) limit(p *part) {
 	}
 	r.unable(p)
 	r.unwanted(p)
+	r.idle(p)
 	r.s.lacking(p)
 	r.informing(p)
 	sortCandidates(p.candidates)
@@ -188,17 +190,46 @@ func informs(s *sentenceReader, p *part, of *indexed, c *Candidate) bool {
 	return !c.Exact && !c.begins && !c.gives && c.Entry.Policy.SideEffectClass.Writes() && command.Informs(s.x.tools.Lexicon, s.m.Tokens[p.from:p.to], of.kinds)
 }
 
-// unwanted lowers what takes something away where somebody says that it is needed, and
-// what only looks where all that is needed is said.
+// unwanted lowers what has an effect where somebody says what is needed and it does not give
+// that: a wish to know something changes nothing. What only looks is lowered where all that
+// is needed is said.
 func (r restraint) unwanted(p *part) {
-	if r.s.wanted(p) == 0 || !slices.ContainsFunc(p.candidates, func(c Candidate) bool { return c.gives }) {
+	if r.s.wanted(p) == 0 {
 		return
 	}
+	given := slices.ContainsFunc(p.candidates, func(c Candidate) bool { return c.gives })
 	whole := slices.ContainsFunc(p.candidates, func(c Candidate) bool { return c.gives && len(c.Missing) == 0 })
 	for k := range p.candidates {
 		c := &p.candidates[k]
-		if (whole || c.Entry.Policy.SideEffectClass.Writes()) && !c.gives && !c.Exact {
+		writes := c.Entry.Policy.SideEffectClass.Writes()
+		switch {
+		case c.gives || c.Exact || !writes && !whole:
+		case given:
 			c.Confidence = min(c.Confidence, unwantedConfidence)
+		default:
+			c.Held, c.Confidence = true, min(c.Confidence, DefaultClarify)
+		}
+	}
+}
+
+// idle asks about what has an effect where no verb asks for one and nothing is said but
+// what is there already: "the diet of Luna" may be all that somebody wants to know.
+func (r restraint) idle(p *part) {
+	tokens := r.s.m.Tokens[p.from:p.to]
+	if slices.ContainsFunc(tokens, func(t text.Token) bool {
+		return r.s.x.tools.Lexicon.Kin(t.Fold) != 0 || t.Is(text.FormQuoted) || t.Has(lang.Separates)
+	}) {
+		return
+	}
+	for k := range p.candidates {
+		c := &p.candidates[k]
+		of, ok := r.s.x.refs[c.Entry.Ref()]
+		if !ok || c.Exact || c.begins || c.gives || !c.Entry.Policy.SideEffectClass.Writes() || len(c.Evidence) == 0 {
+			continue
+		}
+		given := func(name string) bool { return !lookedUp(of, name) }
+		if !slices.ContainsFunc(slices.Collect(maps.Keys(c.Evidence)), given) {
+			c.Confidence = min(c.Confidence, DefaultClarify)
 		}
 	}
 }

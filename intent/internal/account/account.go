@@ -205,7 +205,7 @@ func (a *accounting) set(from, to int, c contracts.WordClass) {
 // values marks the tokens of values, with the units behind their numbers.
 func (a *accounting) values() {
 	for _, v := range a.Values {
-		if (v.Loose || v.List) && a.excludes(v) {
+		if (v.Loose || v.List) && a.excludes(v) || a.excepted(v) {
 			a.Misused = append(a.Misused, v.Parameter)
 			continue
 		}
@@ -247,6 +247,19 @@ func (a *accounting) excludes(v Value) bool {
 		}
 	}
 	return false
+}
+
+// excepted tells a value right behind a word such as "but", with nothing but an article
+// between, that begins no clause of its own: it is what is left out.
+func (a *accounting) excepted(v Value) bool {
+	i := v.First - 1
+	for i > a.From && a.m.is(i, lang.Article) {
+		i--
+	}
+	joint, ok := a.m.joint(max(i, 0))
+	out := ok && i > a.From && joint == lang.JointContrast && !a.m.Tokens[i].Break
+	a.Operated, a.Excepted = a.Operated || out, a.Excepted || out
+	return out
 }
 
 func (a *accounting) valued(first, last int) bool {

@@ -87,7 +87,7 @@ func (a *accounting) open(from, to int) {
 	particle(a, verb, to)
 	run := -1
 	for i := from; i <= to; i++ {
-		content := i < to && a.Classes[i] == "" && i != verb && !a.m.light(i) && !a.loose(i) && !a.then(i) && (!a.Reads || !a.m.has(i, lang.Asks))
+		content := i < to && a.Classes[i] == "" && i != verb && !a.m.small(i) && !a.loose(i) && !a.then(i) && (!a.Reads || !a.m.has(i, lang.Asks))
 		if content && (run < 0 || a.m.Tokens[i].Break) {
 			a.noun(run, i, from)
 			run = i
@@ -121,7 +121,7 @@ func (a *accounting) loose(i int) bool {
 	if a.m.inEntity[i] {
 		return true
 	}
-	if !t.Named() || a.m.light(i) {
+	if !t.Named() || a.m.small(i) {
 		return false
 	}
 	return t.Is(text.FormMixed|text.FormCaps|text.FormDigits) || !a.m.lex.Languages[a.m.language].Capitalises

@@ -150,6 +150,11 @@ func (m *Message) light(i int) bool {
 	return m.has(i, lang.Function, lang.Filler, lang.Pronoun, lang.Article, lang.Courteous, lang.Opening, lang.Subject, lang.Finite)
 }
 
+// small is light, but for a name that is a small word of other languages alone: "Mia".
+func (m *Message) small(i int) bool {
+	return m.light(i) && (!m.Tokens[i].Named() || m.is(i, lang.Function, lang.Filler, lang.Pronoun, lang.Article, lang.Courteous, lang.Opening, lang.Subject, lang.Finite))
+}
+
 // kin gives the kinds of a word as a verb.
 func (m *Message) kin(i int) lang.Kinds { return m.lex.Kin(m.Tokens[i].Fold) }
 
