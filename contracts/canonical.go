@@ -5,13 +5,10 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
-	"errors"
 	"fmt"
-	"io"
 	"math"
 	"slices"
 	"strconv"
-	"strings"
 	"unicode/utf16"
 	"unicode/utf8"
 )
@@ -30,16 +27,13 @@ func Canonical(v any) ([]byte, error) {
 
 // CanonicalBytes gives the canonical form of one JSON text.
 func CanonicalBytes(raw []byte) ([]byte, error) {
-	dec := json.NewDecoder(bytes.NewReader(raw))
-	dec.UseNumber()
-	var v any
-	if err := dec.Decode(&v); err != nil {
-		return nil, fmt.Errorf("canonical json: %w", err)
+	if !json.Valid(raw) {
+		var v any
+		return nil, fmt.Errorf("canonical json: %w", json.Unmarshal(raw, &v))
 	}
-	if _, err := dec.Token(); !errors.Is(err, io.EOF) {
-		return nil, errors.New("canonical json: there is more than one value")
-	}
-	return appendCanonical(make([]byte, 0, len(raw)), v)
+	w := canonicalWriter{src: raw, dst: make([]byte, 0, len(raw))}
+	err := w.value()
+	return w.dst, err
 }
 
 // Hash is the SHA-256 over the canonical JSON of v, in lower-case hex.
@@ -57,67 +51,16 @@ func HashBytes(b []byte) string {
 	return hex.EncodeToString(sum[:])
 }
 
-func appendCanonical(dst []byte, v any) ([]byte, error) {
-	switch v := v.(type) {
-	case nil:
-		return append(dst, "null"...), nil
-	case bool:
-		return strconv.AppendBool(dst, v), nil
-	case json.Number:
-		return appendNumber(dst, v)
-	case string:
-		return appendString(dst, v), nil
-	case []any:
-		return appendArray(dst, v)
-	case map[string]any:
-		return appendObject(dst, v)
-	default:
-		return nil, fmt.Errorf("canonical json: unexpected %T", v)
-	}
-}
-
-func appendArray(dst []byte, items []any) (_ []byte, err error) {
-	dst = append(dst, '[')
-	for i, item := range items {
-		if i > 0 {
-			dst = append(dst, ',')
-		}
-		if dst, err = appendCanonical(dst, item); err != nil {
-			return nil, err
-		}
-	}
-	return append(dst, ']'), nil
-}
-
-func appendObject(dst []byte, members map[string]any) (_ []byte, err error) {
-	names := make([]string, 0, len(members))
-	for name := range members {
-		names = append(names, name)
-	}
-	slices.SortFunc(names, compareUTF16)
-	dst = append(dst, '{')
-	for i, name := range names {
-		if i > 0 {
-			dst = append(dst, ',')
-		}
-		dst = append(appendString(dst, name), ':')
-		if dst, err = appendCanonical(dst, members[name]); err != nil {
-			return nil, err
-		}
-	}
-	return append(dst, '}'), nil
-}
-
 // compareUTF16 orders as ECMAScript compares strings; it differs from byte
 // order only where a surrogate pair meets U+E000 to U+FFFF.
-func compareUTF16(a, b string) int {
+func compareUTF16(a, b []byte) int {
 	if isASCII(a) && isASCII(b) {
-		return strings.Compare(a, b)
+		return bytes.Compare(a, b)
 	}
-	return slices.Compare(utf16.Encode([]rune(a)), utf16.Encode([]rune(b)))
+	return slices.Compare(utf16.Encode(bytes.Runes(a)), utf16.Encode(bytes.Runes(b)))
 }
 
-func isASCII(s string) bool {
+func isASCII(s []byte) bool {
 	for i := range len(s) {
 		if s[i] >= utf8.RuneSelf {
 			return false

@@ -34,6 +34,8 @@ func TestCanonicalBytes(t *testing.T) {
 		"digits beyond 2^53 stay":        {`[9007199254740993,-12345678901234567890]`, `[9007199254740993,-12345678901234567890]`},
 		"a zero has no sign":             {`[-0,-0.0,0e5]`, `[0,0,0]`},
 		"a whole number has no fraction": {`[1.0,1e2,100]`, `[1,100,100]`},
+		"of two members the last counts": {`{"b":1,"a":[],"b":{"d":1,"c":2}}`, `{"a":[],"b":{"c":2,"d":1}}`},
+		"names are compared unescaped":   {`{"b":1,"\u0061":2}`, `{"a":2,"b":1}`},
 		"a lone surrogate is replaced":   {`"\ud800x"`, `"` + "\ufffd" + `x"`},
 	}
 	for name, tc := range cases {
@@ -109,9 +111,10 @@ func TestHashSeesContentOnly(t *testing.T) {
 	}
 }
 
-// FuzzCanonical: canonical JSON is JSON that is canonical already.
+// FuzzCanonical: canonical JSON is JSON that is canonical already, and the same
+// whether it is made of the text or of what was decoded.
 func FuzzCanonical(f *testing.F) {
-	for _, seed := range []string{`{"a":[1,-0.5e3,"\ud83d\ude00"],"":null}`, `9007199254740993`, `1e21`, `1e-7`, `"\u2028\u0000"`} {
+	for _, seed := range []string{`{"a":[1,-0.5e3,"\ud83d\ude00"],"":null}`, `9007199254740993`, `1e21`, `1e-7`, `"\u2028\u0000"`, `{"b":1,"a":{"d":[],"c":"\u003c"},"b":-0, "aa" : 1.50}`} {
 		f.Add([]byte(seed))
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {
@@ -123,5 +126,27 @@ func FuzzCanonical(f *testing.F) {
 		if err != nil || string(once) != string(twice) {
 			t.Fatalf("%s became %s: %v", once, twice, err)
 		}
+		var tree any
+		if err := contracts.Decode(data, &tree); err != nil {
+			t.Fatalf("%s has a canonical form and cannot be decoded: %v", data, err)
+		}
+		decoded, err := contracts.Canonical(tree)
+		if err != nil || string(decoded) != string(once) {
+			t.Fatalf("%s became %s, and decoded %s: %v", data, once, decoded, err)
+		}
 	})
+}
+
+func TestDecodeKeepsLongIntegers(t *testing.T) {
+	t.Parallel()
+	for indent := range 40 {
+		text := strings.Repeat(" ", indent) + `{"short":900719925474099,"exact":[9007199254740993],"text":"` + strings.Repeat("x", indent) + `"}`
+		var got map[string]any
+		if err := contracts.Decode([]byte(text), &got); err != nil {
+			t.Fatal(err)
+		}
+		if got["short"] != 900719925474099.0 || got["exact"].([]any)[0] != json.Number("9007199254740993") {
+			t.Errorf("%s: got %v", text, got)
+		}
+	}
 }

@@ -14,6 +14,9 @@ import (
 // stay json.Number so that ids keep their digits. Everything in this package
 // that decodes follows this rule.
 func Decode(data []byte, v any) error {
+	if !hasLongNumber(data) { // then every number is a float64
+		return json.Unmarshal(data, v)
+	}
 	var whole json.RawMessage
 	if err := json.Unmarshal(data, &whole); err != nil { // trailing data, syntax
 		return err
@@ -24,6 +27,26 @@ func Decode(data []byte, v any) error {
 		return err
 	}
 	return settleNumbers(reflect.ValueOf(v))
+}
+
+// longDigits is how many digits the smallest integer has that is kept as it is
+// written: 2^53.
+const longDigits = 16
+
+// hasLongNumber tells whether so many digits stand in a row anywhere. It looks at
+// few of the bytes.
+func hasLongNumber(data []byte) bool {
+	for i := longDigits - 1; i < len(data); {
+		start := i
+		for start >= 0 && '0' <= data[start] && data[start] <= '9' {
+			start--
+		}
+		if i-start >= longDigits {
+			return true
+		}
+		i = start + longDigits
+	}
+	return false
 }
 
 // Normalize gives v as decoded JSON: maps, lists, strings, booleans, nil and
