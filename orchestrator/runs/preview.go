@@ -109,15 +109,12 @@ func (r *Runs) RunPlan(ctx context.Context, who access.Principal, body contracts
 	if err := r.sessions.CheckWebhook(body.WebhookURL); err != nil {
 		return "", err
 	}
-	preview, err := r.previews.Preview(ctx, who.Subject(), body.PlanHash, r.cfg.Now())
+	compiled, err := r.compiled(ctx, who, body)
 	if err != nil {
 		return "", err
 	}
-	plan, err := r.recompiled(who, preview, body.DryRun)
-	if err != nil {
-		return "", err
-	}
-	session, err := r.sessionForPlan(ctx, who, body, preview, key)
+	plan := compiled.plan
+	session, err := r.sessionForPlan(ctx, who, body, compiled.preview, key)
 	if err != nil {
 		return "", err
 	}
@@ -131,27 +128,47 @@ func (r *Runs) RunPlan(ctx context.Context, who access.Principal, body contracts
 	return session.ID, nil
 }
 
+// compiled gives a preview that may be run, and its plan.
+func (r *Runs) compiled(ctx context.Context, who access.Principal, body contracts.RunPlan) (compiled, error) {
+	now, catalog := r.cfg.Now(), r.catalogs.Catalog()
+	c, ok := r.recent.find(who, body, catalog, now)
+	if ok {
+		return c, who.CoversPlan(c.plan)
+	}
+	preview, err := r.previews.Preview(ctx, who.Subject(), body.PlanHash, now)
+	if err != nil {
+		return c, err
+	}
+	c = compiled{preview: preview, catalog: catalog, owner: who.Contract(), dryRun: body.DryRun}
+	if c.plan, err = recompiled(c); err != nil {
+		return c, err
+	}
+	if err := who.CoversPlan(c.plan); err != nil {
+		return c, err
+	}
+	r.recent.keep(c)
+	return c, nil
+}
+
 // recompiled compiles the preview's intents against the present catalog. A dry
 // run may be asked of a plan that was previewed for real, not the reverse.
-func (r *Runs) recompiled(who access.Principal, preview orchestrator.Preview, dryRun bool) (contracts.Plan, error) {
+func recompiled(c compiled) (contracts.Plan, error) {
+	previewed := c.preview.Plan
 	req := planner.Request{
-		Goal: preview.Goal, Intents: preview.Intents, Draft: preview.Draft, Catalog: r.catalogs.Catalog(), Owner: who.Contract(),
-		Instances: preview.Plan.Instances, Budgets: preview.Plan.Budgets, DryRun: preview.Plan.DryRun,
-		Unattended: preview.Plan.Unattended, Phase: preview.Plan.Phase,
+		Goal: c.preview.Goal, Intents: c.preview.Intents, Draft: c.preview.Draft, Catalog: c.catalog, Owner: c.owner,
+		Instances: previewed.Instances, Budgets: previewed.Budgets, DryRun: previewed.DryRun,
+		Unattended: previewed.Unattended, Phase: previewed.Phase,
 	}
 	result, err := planner.Compile(req)
 	if err != nil {
 		return contracts.Plan{}, err
 	}
-	if len(result.Questions) > 0 || result.Plan.PlanHash != preview.PlanHash {
+	if len(result.Questions) > 0 || result.Plan.PlanHash != c.preview.PlanHash {
 		e := contracts.Errorf(contracts.CodeConflict, "the plan would no longer be the one that was previewed; preview it again")
-		e.Detail = execution.Difference(preview.Plan, result.Plan)
+		e.Detail = execution.Difference(previewed, result.Plan)
 		return contracts.Plan{}, e
 	}
-	if err := who.CoversPlan(result.Plan); err != nil {
-		return contracts.Plan{}, err
-	}
-	if !dryRun || result.Plan.DryRun {
+	if !c.dryRun || result.Plan.DryRun {
 		return result.Plan, nil
 	}
 	req.DryRun = true

@@ -42,8 +42,8 @@ type Deps struct {
 	Quarantine execution.Quarantine
 }
 
-// Runs is every use case of a run but its questions. It keeps nothing of its
-// own: what is true stands in the store.
+// Runs is every use case of a run but its questions. What is true stands in the
+// store; what it keeps beside that can be made again.
 type Runs struct {
 	cfg      Config
 	store    execution.Store
@@ -54,6 +54,7 @@ type Runs struct {
 	catalogs orchestrator.Catalogs
 	notifier orchestrator.Notifier
 	probe    probe
+	recent   recent
 	// quarantine may be nil.
 	quarantine execution.Quarantine
 }
