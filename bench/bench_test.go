@@ -95,6 +95,7 @@ func BenchmarkAPI(b *testing.B) {
 		{"8-reads-of-50ms-at-once", napping, 8, 1},
 		{"8-reads-of-50ms-in-turn", nappingOne, 8, 1},
 		{"10-noop-at-once/in-flight=1", noop, 10, 1},
+		{"10-noop-at-once/in-flight=8", noop, 10, 8},
 		{"10-noop-at-once/in-flight=64", noop, 10, 64},
 	} {
 		b.Run(c.name, func(b *testing.B) {
@@ -104,6 +105,7 @@ func BenchmarkAPI(b *testing.B) {
 			}
 			repeat(b, c.inFlight, operation)
 		})
+		b.Run(c.name+"/direct", func(b *testing.B) { repeat(b, c.inFlight, w.direct(c.capability, c.reads)) })
 	}
 }
 

@@ -91,7 +91,7 @@ type part struct {
 }
 
 func parts() []part {
-	return []part{{"api", overAPI}, {"stores", overStores}, {"wakeups", wakeups}, {"across", across}, {"parked", parkedRuns}, {"retained", retained}, {"chat", chats}, {"listeners", listeners}, {"engine", tenNodes}, {"chains", chains}}
+	return []part{{"api", overAPI}, {"stores", overStores}, {"growth", growth}, {"wakeups", wakeups}, {"across", across}, {"parked", parkedRuns}, {"retained", retained}, {"chat", chats}, {"listeners", listeners}, {"engine", tenNodes}, {"chains", chains}}
 }
 
 func partNames() []string {
@@ -155,21 +155,35 @@ func apiTables(ctx context.Context, p *page, w *whole, e effort) error {
 	}
 	p.printf("\nAt most 1.10 × %s + 10 ms = %s is asked for: %s.\n", nap, limit, verdict(reads[0].at(0.5) <= limit))
 	p.printf("\n### 10 no-op reads over HTTP, asked for with one POST /v1/runs\n\n")
-	p.printf("| runs in flight | median ms | p99 ms | runs/s |\n|--:|--:|--:|--:|\n")
-	return apiLoad(ctx, p, w, e)
-}
-
-func apiLoad(ctx context.Context, p *page, w *whole, e effort) error {
 	quick, err := w.prepare(ctx, noop, 10)
 	if err != nil {
 		return err
 	}
-	for _, inFlight := range []int{1, 64} {
-		took, err := compete(ctx, e.rounds, e.of(16+inFlight), inFlight, quick)
+	return loadTable(ctx, p, e, []racer{{"the calls alone, no server", w.direct(noop, 10)}, {"SQLite", quick}})
+}
+
+// racer is one of several ways to do the same ten reads.
+type racer struct {
+	name string
+	run  func(context.Context) error
+}
+
+// loadTable measures racers in turn, beside the first of them, which is the floor.
+func loadTable(ctx context.Context, p *page, e effort, racers []racer) error {
+	p.printf("| in flight | | median ms | p99 ms | runs/s | of the floor |\n|--:|---|--:|--:|--:|--:|\n")
+	operations := make([]func(context.Context) error, len(racers))
+	for i, r := range racers {
+		operations[i] = r.run
+	}
+	for _, inFlight := range []int{1, 8, 64} {
+		took, err := compete(ctx, e.rounds, e.of(16+2*inFlight), inFlight, operations...)
 		if err != nil {
 			return err
 		}
-		p.printf("| %d | %.1f | %.1f | %.0f |\n", inFlight, milliseconds(took[0].at(0.5)), milliseconds(took[0].at(0.99)), took[0].perSecond())
+		for i, r := range racers {
+			p.printf("| %d | %s | %.1f | %.1f | %.0f | × %.2f |\n", inFlight, r.name, milliseconds(took[i].at(0.5)), milliseconds(took[i].at(0.99)),
+				took[i].perSecond(), took[i].perSecond()/took[0].perSecond())
+		}
 	}
 	return nil
 }

@@ -79,21 +79,11 @@ func storeTable(ctx context.Context, p *page, servers []*whole, e effort) error 
 		each = append(each, one)
 	}
 	var turn atomic.Int64
-	contenders := []func(context.Context) error{each[0], each[1], func(ctx context.Context) error { return each[1+turn.Add(1)%2](ctx) }}
-	names := []string{"SQLite", "PostgreSQL", "PostgreSQL, two servers in turn"}
 	p.printf("\n### PostgreSQL beside SQLite: 10 no-op reads over HTTP, asked for with one POST /v1/runs\n\n")
-	p.printf("| runs in flight | store | median ms | p99 ms | runs/s | median beside SQLite |\n|--:|---|--:|--:|--:|--:|\n")
-	for _, inFlight := range []int{1, 64} {
-		took, err := compete(ctx, e.rounds, e.of(16+2*inFlight), inFlight, contenders...)
-		if err != nil {
-			return err
-		}
-		for i, name := range names {
-			p.printf("| %d | %s | %.1f | %.1f | %.0f | × %.2f |\n", inFlight, name, milliseconds(took[i].at(0.5)), milliseconds(took[i].at(0.99)),
-				took[i].perSecond(), float64(took[i].at(0.5))/float64(took[0].at(0.5)))
-		}
-	}
-	return nil
+	return loadTable(ctx, p, e, []racer{
+		{"the calls alone, no server", servers[0].direct(noop, 10)}, {"SQLite", each[0]}, {"PostgreSQL", each[1]},
+		{"PostgreSQL, two servers in turn", func(ctx context.Context) error { return each[1+turn.Add(1)%2](ctx) }},
+	})
 }
 
 // freshSchema makes a schema that nobody else uses, and gives its address.
