@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"encoding/json"
 	"maps"
+	"math"
 	"strings"
 	"unicode"
 )
@@ -60,7 +61,7 @@ func boundError(e *ToolError) *ToolError {
 }
 
 func boundFacts(facts map[string]any, faults *faultList) map[string]any {
-	if len(facts) == 0 {
+	if most, known := mostBytes(facts); len(facts) == 0 || known && most <= MaxFactsBytes {
 		return facts
 	}
 	raw, err := json.Marshal(facts)
@@ -73,6 +74,38 @@ func boundFacts(facts map[string]any, faults *faultList) map[string]any {
 		return nil
 	default:
 		return facts
+	}
+}
+
+// mostBytes is what the JSON of decoded JSON has at most, without writing it; false for
+// what it does not know.
+func mostBytes(v any) (n int, known bool) {
+	const scalar, quotes, escaped = 32, 3, 6
+	switch v := v.(type) {
+	case nil, bool:
+		return scalar, true
+	case float64:
+		return scalar, !math.IsNaN(v) && !math.IsInf(v, 0)
+	case string:
+		return quotes + escaped*len(v), true
+	case []any:
+		for _, item := range v {
+			most, known := mostBytes(item)
+			if n += most + 1; !known || n > MaxFactsBytes {
+				return n, false
+			}
+		}
+		return n + quotes, true
+	case map[string]any:
+		for name, item := range v {
+			most, known := mostBytes(item)
+			if n += most + escaped*len(name) + quotes + 1; !known || n > MaxFactsBytes {
+				return n, false
+			}
+		}
+		return n + quotes, true
+	default:
+		return 0, false
 	}
 }
 
@@ -97,12 +130,15 @@ func boundArtifacts(artifacts map[string]json.RawMessage, faults *faultList) map
 // fitFacts drops the facts that the output schema refuses, each at the top, so
 // that one wrong value does not take the others with it.
 func fitFacts(facts map[string]any, output *Schema, faults *faultList) map[string]any {
-	norm := map[string]any{}
-	maps.Copy(norm, facts)
+	norm := facts
+	if norm == nil {
+		norm = map[string]any{}
+	}
 	wrong := output.Validate(norm)
 	if len(wrong) == 0 {
 		return facts
 	}
+	norm = maps.Clone(norm)
 	faults.addAt("/facts", wrong)
 	for _, f := range wrong {
 		if f.Pointer == "" {

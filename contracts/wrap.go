@@ -36,7 +36,7 @@ func WrapResult(toolName string, status int, contentType string, body []byte) (T
 	object, isObject := v.(map[string]any)
 	var r ToolResult
 	if _, ok := object["ok"].(bool); isObject && ok {
-		r = readResult(body)
+		r = readResult(object, body)
 	} else {
 		r = wrapBare(toolName, v, body)
 	}
@@ -69,30 +69,43 @@ func checkAnswer(contentType string, body []byte) error {
 // readResult reads a ToolResult tolerantly: unknown keys are ignored, null
 // means absent, and a part of the wrong type is noted in Malformed and left
 // out, because a write that was done stays done.
-func readResult(body []byte) ToolResult {
+func readResult(object map[string]any, body []byte) ToolResult {
 	var r ToolResult
-	var parts map[string]json.RawMessage
+	wrong := func(name string) {
+		r.Malformed = append(r.Malformed, Fault{Pointer: "/" + name, Message: "is of the wrong type and was left out"})
+	}
+	r.OK, _ = object["ok"].(bool)
+	switch summary := object["summary"].(type) {
+	case string:
+		r.Summary = summary
+	case nil:
+	default:
+		wrong("summary")
+	}
+	switch facts := object["facts"].(type) {
+	case map[string]any:
+		r.Facts = facts
+	case nil:
+	default:
+		wrong("facts")
+	}
+	if object["data"] == nil && object["artifacts"] == nil && object["error"] == nil {
+		return readError(r, nil)
+	}
+	var parts map[string]json.RawMessage // these are kept as they were written
 	if err := Decode(body, &parts); err != nil {
 		return r // WrapResult has decoded it before
 	}
-	read := func(name string, into any) {
-		raw, ok := parts[name]
-		if !ok || string(raw) == "null" {
-			return
-		}
-		if err := Decode(raw, into); err != nil {
-			r.Malformed = append(r.Malformed, Fault{Pointer: "/" + name, Message: "is of the wrong type and was left out"})
-		}
+	if object["data"] != nil {
+		r.Data = NewOpaque(parts["data"])
 	}
-	read("ok", &r.OK)
-	read("summary", &r.Summary)
-	var facts map[string]any
-	read("facts", &facts)
-	r.Facts = facts
-	r.Data = NewOpaque(parts["data"])
-	var artifacts map[string]json.RawMessage
-	read("artifacts", &artifacts)
-	r.Artifacts = withoutNulls(artifacts)
+	if object["artifacts"] != nil {
+		var artifacts map[string]json.RawMessage
+		if err := Decode(parts["artifacts"], &artifacts); err != nil {
+			wrong("artifacts")
+		}
+		r.Artifacts = withoutNulls(artifacts)
+	}
 	return readError(r, parts["error"])
 }
 
