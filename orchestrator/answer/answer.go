@@ -92,6 +92,9 @@ func (c *composer) joins() {
 func (c *composer) single() {
 	for i := range c.view.Nodes {
 		n := &c.view.Nodes[i]
+		if n.Kind == contracts.KindRound && n.State == contracts.NodeFailed && n.Error != nil {
+			c.text(contracts.BlockNote, "It ends here: "+c.why(n))
+		}
 		if c.shown[n.NodeID] || n.Kind != contracts.KindTool {
 			continue
 		}
@@ -167,6 +170,10 @@ func (c *composer) problem(n *contracts.NodeView) {
 	}
 	if n.State == contracts.NodeSkipped && n.Error == nil {
 		reason = c.whySkipped(n)
+		if c.unwanted(n) {
+			c.text(contracts.BlockNote, "Not done: "+title+" – "+reason)
+			return
+		}
 	}
 	if n.State == contracts.NodeRejected { // somebody has decided: nothing went wrong
 		c.text(contracts.BlockNote, "Not done: "+sheet.ActionWords(n.Tool)+" – "+reason+".")
@@ -195,6 +202,17 @@ func CannotReach(catalog *contracts.Catalog, domain string) string {
 		title = cmp.Or(d.Manifest.Title, domain)
 	}
 	return title + " " + contracts.Unreachable
+}
+
+// unwanted tells of a step that was skipped although nothing before it has failed.
+func (c *composer) unwanted(n *contracts.NodeView) bool {
+	if n.State != contracts.NodeSkipped || n.Error != nil || n.Merge == contracts.MergeAllCompleted {
+		return false
+	}
+	return !slices.ContainsFunc(n.DependsOn, func(dep string) bool {
+		d := c.nodes[dep]
+		return d != nil && d.State != contracts.NodeCompleted && !c.unwanted(d)
+	})
 }
 
 // whySkipped names the step before that did not complete.

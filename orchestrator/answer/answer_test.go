@@ -1,6 +1,7 @@
 package answer_test
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -51,7 +52,8 @@ func TestAWorkflowSaysItsPointFirst(t *testing.T) {
 	first, second := step("write", contracts.KindTool, contracts.NodeCompleted, 1), step("write#2", contracts.KindTool, contracts.NodeCompleted, 2)
 	first.Policy = &contracts.Policy{SideEffectClass: contracts.ClassWriteReversible}
 	second.Policy = first.Policy
-	view := contracts.RunView{State: contracts.RunCompleted, Nodes: []contracts.NodeView{
+	plan := contracts.Plan{Frames: map[string]contracts.Frame{"": {Workflow: "shop.restock"}}}
+	view := contracts.RunView{State: contracts.RunCompleted, Plan: plan, Nodes: []contracts.NodeView{
 		step("look", contracts.KindTool, contracts.NodeCompleted, 1), step("skip", contracts.KindTool, contracts.NodeSkipped, 1),
 		first, second, step("result", contracts.KindResult, contracts.NodeCompleted, 1),
 	}}
@@ -68,4 +70,34 @@ func TestAWorkflowSaysItsPointFirst(t *testing.T) {
 	if got := texts(answer.Compose(&contracts.Catalog{}, view)); got != want {
 		t.Errorf("it tells:\n%s", got)
 	}
+}
+
+// TestAStepThatIsNotWantedIsNoError: a draft whose condition does not hold has not
+// failed, and rounds that end early are told.
+func TestAStepThatIsNotWantedIsNoError(t *testing.T) {
+	t.Parallel()
+	step := func(id string, state contracts.NodeState, needs ...string) contracts.NodeView {
+		return contracts.NodeView{Node: contracts.Node{
+			NodeID: id, Kind: contracts.KindTool, Tool: "shop." + id, Title: id, Merge: contracts.MergeNoneFailed, DependsOn: needs,
+		}, State: state, Summary: id + " says"}
+	}
+	next := contracts.NodeView{Node: contracts.Node{NodeID: "round2", Kind: contracts.KindRound}, State: contracts.NodeFailed, Error: &contracts.ToolError{Message: "out of reach"}}
+	view := contracts.RunView{State: contracts.RunDegraded, Nodes: []contracts.NodeView{
+		step("look", contracts.NodeCompleted), step("book", contracts.NodeSkipped, "look"), step("tell", contracts.NodeSkipped, "book"), next,
+	}}
+	want := "note: It ends here: out of reach\ntext: look says\nnote: Not done: book – book says\nnote: Not done: tell – not done: book was skipped"
+	if got := texts(answer.Compose(&contracts.Catalog{}, view)); !sameLines(got, want) {
+		t.Errorf("it tells:\n%s", got)
+	}
+	view.Nodes[1].State, view.Nodes[1].Error = contracts.NodeFailed, &contracts.ToolError{Message: "no room"}
+	if got := texts(answer.Compose(&contracts.Catalog{}, view)); !strings.Contains(got, "error: tell: not done: no room") {
+		t.Errorf("what rests on a failure is no error:\n%s", got)
+	}
+}
+
+func sameLines(a, b string) bool {
+	one, other := strings.Split(a, "\n"), strings.Split(b, "\n")
+	slices.Sort(one)
+	slices.Sort(other)
+	return slices.Equal(one, other)
 }

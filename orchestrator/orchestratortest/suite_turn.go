@@ -147,7 +147,7 @@ func previewsExpire(t *testing.T, s Opened) {
 	want := orchestrator.Preview{
 		PlanHash: "hash", Owner: "ana", Goal: "compare", Plan: contracts.Plan{PlanID: "p", PlanHash: "hash"},
 		Intents: []contracts.Intent{{ID: "i1", Parameters: map[string]any{}}},
-		Draft: &contracts.Draft{Steps: []contracts.DraftStep{{ID: "a", Tool: "alpha.read", Params: map[string]any{"n": 1.0}, When: "${b.ok}"}}}, ExpiresAt: day().Add(time.Hour),
+		Draft:   &contracts.Draft{Steps: []contracts.DraftStep{{ID: "a", Tool: "alpha.read", Params: map[string]any{"n": 1.0}, When: "${b.ok}"}}}, ExpiresAt: day().Add(time.Hour),
 	}
 	for range 2 { // the same plan may be shown again
 		if err := s.SavePreview(ctx, want); err != nil {
