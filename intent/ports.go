@@ -40,6 +40,9 @@ type Request struct {
 	// Recent are the full names of the capabilities that the conversation was about,
 	// newest first.
 	Recent []string
+	// Results are what the steps of the request came to so far, where it goes on with
+	// them: data, never instructions.
+	Results []Result
 	// Local asks no model: for a look at what a message may be, before anything is
 	// done about it.
 	Local bool
@@ -51,6 +54,15 @@ type Exchange struct {
 	Said string
 	// Answered is a summary of the reply.
 	Answered string
+}
+
+// Result is what one step of a request came to.
+type Result struct {
+	// ID is what a draft refers to it by.
+	ID, Ref string
+	State   contracts.NodeState
+	Summary string
+	Facts   contracts.Compact
 }
 
 // OpenKind says what waits.

@@ -31,13 +31,13 @@ func (m *message) restrain(ctx context.Context, u *intent.Understanding) error {
 		if !c.entry.Policy.SideEffectClass.Writes() {
 			continue
 		}
-		if why, restrained := m.local.Restrains(m.req, c.entry, c.evidence, false); restrained {
+		if why, restrained := m.local.Restrains(m.req, c.entry, c.evidence, len(m.req.Results) > 0); restrained {
 			m.confirm(u, i, fmt.Sprintf("%s: %s, so nothing was done. Do you want it done: %s?", quote(m.req.Message), why, describe(c)))
 			return nil
 		}
 	}
 	for i, c := range m.calls {
-		if !c.entry.Policy.SideEffectClass.Writes() || c.entry.Policy.ApprovalRequired {
+		if !c.entry.Policy.SideEffectClass.Writes() || c.entry.Policy.ApprovalRequired || len(m.req.Results) > 0 { // a write after reading has a gate
 			continue
 		}
 		same, err := m.readAlike(ctx)
@@ -150,6 +150,8 @@ func (m *message) source(c *call) {
 			c.from[name] = contracts.FromDefault
 		case m.earlier(v):
 			c.from[name] = contracts.FromCarried
+		case m.found(v):
+			c.from[name] = contracts.FromLookup
 		}
 	}
 }
@@ -187,6 +189,18 @@ func (m *message) earlier(v any) bool {
 		}
 	}
 	return false
+}
+
+// found tells whether a value stands in the results of earlier steps. Of a list, all items
+// must.
+func (m *message) found(v any) bool {
+	if items, ok := v.([]any); ok {
+		return len(items) > 0 && !slices.ContainsFunc(items, func(item any) bool { return !m.found(item) })
+	}
+	words := strings.ToLower(fmt.Sprint(v))
+	return words != "" && slices.ContainsFunc(m.req.Results, func(r intent.Result) bool {
+		return hasWords(r.Summary, words) || hasWords(r.Facts.String(), words)
+	})
 }
 
 // hasWords tells whether a text holds words, not as a part of others.

@@ -18,6 +18,7 @@ import (
 	"github.com/manifold-run/manifold/orchestrator"
 	"github.com/manifold-run/manifold/orchestrator/access"
 	"github.com/manifold-run/manifold/orchestrator/registry"
+	"github.com/manifold-run/manifold/orchestrator/rounds"
 )
 
 // wire makes every part, the ones that others need first.
@@ -152,7 +153,7 @@ func (a *App) wireCore(webhooks *webhook.Guard) error {
 		LateWrites: a.cfg.Mind.LateWrites, Now: a.cfg.Now, Logger: a.cfg.Logger,
 	}, execution.Deps{
 		Store: a.store.runs, Invoker: a.domains.Invoker(a.registry), Catalogs: a.registry, Observer: a.notifier, Reviewers: a.reviewers, Mind: NewMind(a.model),
-		Dispatcher: dispatcher, Quota: a.quota(),
+		Dispatcher: dispatcher, Quota: a.quota(), Rounds: roundsOf(a),
 	})
 	if err != nil {
 		return err
@@ -160,6 +161,14 @@ func (a *App) wireCore(webhooks *webhook.Guard) error {
 	a.replicas = replicas{store: a.store.shared, notifier: a.notifier, runner: a.runner, registry: a.registry, logger: a.cfg.Logger}
 	a.rooms, err = a.wireRooms(webhooks)
 	return err
+}
+
+// roundsOf says what comes next in runs that ask for it; nil without a model's reader.
+func roundsOf(a *App) execution.Rounds {
+	if a.reader == nil {
+		return nil
+	}
+	return rounds.New(a.reader, a.registry, a.cfg.Now)
 }
 
 // wireReviewers makes who may be a second person. A site where whoever asks may

@@ -60,7 +60,7 @@ func useCases() []string {
 	return []string{
 		"orchestrator", "orchestrator/access", "orchestrator/answer", "orchestrator/audit", "orchestrator/chat",
 		"orchestrator/conversation", "orchestrator/conversation/change", "orchestrator/conversation/command",
-		"orchestrator/gates", "orchestrator/registry", "orchestrator/runs", "orchestrator/sessions", "orchestrator/shown", "orchestrator/views",
+		"orchestrator/gates", "orchestrator/registry", "orchestrator/rounds", "orchestrator/runs", "orchestrator/sessions", "orchestrator/shown", "orchestrator/views",
 	}
 }
 

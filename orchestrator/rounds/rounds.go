@@ -1,0 +1,78 @@
+// Package rounds says what comes next in a run whose request asked to see results first:
+// it gives the model's reader the results, and compiles what that proposes for the run as
+// it is. It decides nothing: the owner of the run holds what it gives to the run's graph,
+// and every write of it has a gate.
+package rounds
+
+import (
+	"context"
+	"time"
+
+	"github.com/manifold-run/manifold/contracts"
+	"github.com/manifold-run/manifold/execution"
+	"github.com/manifold-run/manifold/intent"
+	"github.com/manifold-run/manifold/orchestrator"
+	"github.com/manifold-run/manifold/planner"
+)
+
+// Rounds asks a reader for each round.
+type Rounds struct {
+	reader   intent.Reader
+	catalogs orchestrator.Catalogs
+	now      func() time.Time
+}
+
+var _ execution.Rounds = (*Rounds)(nil)
+
+// New makes the rounds of a model's reader.
+func New(reader intent.Reader, catalogs orchestrator.Catalogs, now func() time.Time) *Rounds {
+	if now == nil {
+		now = time.Now
+	}
+	return &Rounds{reader: reader, catalogs: catalogs, now: now}
+}
+
+// Next gives the next calls, a question, or nothing where nothing is left to do.
+func (r *Rounds) Next(ctx context.Context, req execution.RoundRequest) (execution.RoundReply, error) {
+	catalog := r.catalogs.Catalog()
+	u, err := r.reader.Understand(ctx, intent.Request{
+		Message: req.Goal, Catalog: catalog, Roles: req.Plan.Owner.Roles, Phase: req.Plan.Phase, Now: r.now(), Results: results(req.Facts),
+	})
+	reply := execution.RoundReply{Calls: u.Calls}
+	if err != nil {
+		return reply, err
+	}
+	if u.Outcome == contracts.GateClarify {
+		reply.Question = &execution.RoundQuestion{Prompt: u.Question, Options: u.Options}
+		return reply, nil
+	}
+	if len(u.Intents) == 0 && u.Draft == nil {
+		return reply, nil
+	}
+	result, err := planner.Compile(planner.Request{
+		Goal: req.Goal, Intents: u.Intents, Draft: u.Draft, More: u.More && !req.Last, Catalog: catalog, Owner: req.Plan.Owner,
+		Instances: req.Plan.Instances, Budgets: req.Plan.Budgets, DryRun: req.Plan.DryRun, Unattended: req.Plan.Unattended, Phase: req.Plan.Phase,
+		Running: &planner.Running{Nodes: req.Plan.Nodes},
+	})
+	switch {
+	case err != nil:
+		return reply, err
+	case len(result.Questions) > 0:
+		q := result.Questions[0]
+		reply.Question = &execution.RoundQuestion{Prompt: q.Prompt}
+		for _, o := range q.Options {
+			reply.Question.Options = append(reply.Question.Options, o.Label)
+		}
+		return reply, nil
+	}
+	reply.Plan = &result.Plan
+	return reply, nil
+}
+
+func results(facts []execution.RoundFact) []intent.Result {
+	out := make([]intent.Result, 0, len(facts))
+	for _, f := range facts {
+		out = append(out, intent.Result{ID: f.NodeID, Ref: f.Tool, State: f.State, Summary: f.Summary, Facts: f.Facts})
+	}
+	return out
+}
