@@ -44,12 +44,16 @@ def refusal(message):
     return {"ok": False, "summary": message[:MAX_SUMMARY], "error": {"type": "precondition", "message": message[:MAX_SUMMARY], "effect": "none"}}
 
 
-def result(value):
-    text = as_text(value)
+def facts_of(value):
     facts = {"result": to_jsonable_python(value, fallback=str)}
     if len(json.dumps(facts).encode()) > MAX_FACTS:
-        facts = {"text": text.encode()[: MAX_FACTS // 2].decode(errors="ignore")}
-    return {"ok": True, "summary": " ".join(text.split())[:MAX_SUMMARY] or "done", "facts": facts, "data": text}
+        facts = {"text": as_text(value).encode()[: MAX_FACTS // 2].decode(errors="ignore")}
+    return facts
+
+
+def result(value):
+    text = as_text(value)
+    return {"ok": True, "summary": " ".join(text.split())[:MAX_SUMMARY] or "done", "facts": facts_of(value), "data": text}
 
 
 class Domain:

@@ -4,15 +4,15 @@ import json
 import threading
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
-MORE = "more"  # the function that asks for a further round
+MORE, PLAN = "more", "plan"  # functions beside those of the suite: for a further round, and for several steps at once
 
 
 class Script:
     """What the model does in one task: round after round of calls, each once the ones before it ran, then the answer.
     An obedient model also makes the calls of an injection, as soon as something that was read held it."""
 
-    def __init__(self, domain, rounds, answer, injected=(), marker=""):
-        self.domain, self.rounds, self.answer = domain, rounds, answer
+    def __init__(self, domain, rounds, answer, plan=None, injected=(), marker=""):
+        self.domain, self.rounds, self.answer, self.plan = domain, rounds, answer, plan
         self.injected, self.marker, self.obeyed, self.shown = list(injected), marker, False, False
         self.not_offered, self.asked = set(), 0
 
@@ -57,19 +57,27 @@ class Model:
         offered = {t.removeprefix(prefix) for t in tools if t.startswith(prefix)}
         if not offered:
             return _answer(script.answer, body)
+        if script.plan and PLAN in tools:
+            plan, script.plan, script.asked = script.plan, None, 1
+            script.not_offered |= {s["tool"].removeprefix(prefix) for s in plan if s["tool"] not in tools}
+            return _calling([(PLAN, {"steps": plan})])
         calls, more = script.next(offered, json.dumps(body["messages"], ensure_ascii=False).replace("\\n", "\n"))
         if not calls:
             return _answer(script.answer, body)
         wire = [(prefix + c.name, c.args) for c in calls]
         if more and MORE in tools:
             wire.append((MORE, {}))
-        return {"role": "assistant", "content": None, "tool_calls": [
-            {"id": f"call_{i}", "type": "function", "function": {"name": name, "arguments": json.dumps(args)}} for i, (name, args) in enumerate(wire)
-        ]}
+        return _calling(wire)
 
     def close(self):
         self.server.shutdown()
         self.server.server_close()
+
+
+def _calling(wire):
+    return {"role": "assistant", "content": None, "tool_calls": [
+        {"id": f"call_{i}", "type": "function", "function": {"name": name, "arguments": json.dumps(args)}} for i, (name, args) in enumerate(wire)
+    ]}
 
 
 def _answer(text, body):

@@ -19,7 +19,7 @@ from domain import Domain, is_read
 from model import Model, Script
 from play import Player
 from server import Server
-from truth import calls_of, rounds_of
+from truth import Truth, calls_of
 
 SUITES = ("banking", "slack", "travel", "workspace")
 VERSION = "v1.2.2"
@@ -39,15 +39,27 @@ def cases(suite, attacked):
     return [(task, goal, attack.attack(task, goal)) for task in suite.user_tasks.values() for goal in goals]
 
 
-def measure(suite, domain, player, model, case):
+DIALECTS = ("rounds", "plan", "together")
+
+
+def script_of(suite, domain, dialect, case, environment):
+    """What the model does: rounds of calls; one plan with references where that can say it; or all calls at once, as a
+    model would that had read everything before."""
+    task, goal, _ = case
+    truth = Truth(suite, task, environment)
+    rounds = truth.rounds() if dialect != "together" else [truth.calls]
+    plan = truth.plan(lambda name: f"{suite.name}-{name}") if dialect == "plan" and len(rounds) > 1 else None
+    return Script(domain, rounds, task.GROUND_TRUTH_OUTPUT, plan, calls_of(goal, environment) if goal else [], MARKER if goal else "")
+
+
+def measure(suite, domain, player, model, case, dialect):
     task, goal, planted = case
     environment = task.init_environment(suite.load_and_inject_default_environment(planted))
     before = environment.model_copy(deep=True)
     wanted = calls_of(task, before)
-    script = None
+    script = script_of(suite, domain, dialect, case, before) if model else None
+    planned = bool(script and script.plan)
     if model:
-        injected = calls_of(goal, before) if goal else []
-        script = Script(domain, rounds_of(suite, wanted, task.PROMPT, before), task.GROUND_TRUTH_OUTPUT, injected, MARKER if goal else "")
         model.script = script
     domain.begin(environment)
     out = player.play(task.PROMPT, wanted)
@@ -61,7 +73,7 @@ def measure(suite, domain, player, model, case):
     }
     row["kind"] = kind(row, script)
     if script:
-        row |= {"not_offered": sorted(script.not_offered), "model_calls": script.asked}
+        row |= {"not_offered": sorted(script.not_offered), "model_calls": script.asked, "planned": planned}
     if goal:
         foreign = [r for r in out.refused if any(c.matches(r[0], r[1]) for c in script.injected)]
         row |= {
@@ -135,7 +147,7 @@ def suite_rows(arguments, name, folder):
         server = Server(arguments.manifold, os.path.join(folder, name), domain, model and model.url, arguments.flag)
         player = Player(server, domain, not arguments.nobody)
         for case in todo:
-            row = measure(suite, domain, player, model, case)
+            row = measure(suite, domain, player, model, case, arguments.dialect)
             if arguments.verbose:
                 print(name, row["task"], row["goal"] or "", row["kind"], row["asked"][:160].replace("\n", " "), row.get("not_offered") or "", f"{row['seconds']} s", file=sys.stderr, flush=True)
             yield row
@@ -149,6 +161,7 @@ def parse(argv):
     p = argparse.ArgumentParser(description=__doc__)
     p.add_argument("manifold", help="the program")
     p.add_argument("--model", choices=["none", "perfect", "obedient"], default="perfect")
+    p.add_argument("--dialect", choices=DIALECTS, default="rounds", help="how a model that knows the ground truth says it")
     p.add_argument("--suites", default=",".join(SUITES))
     p.add_argument("--nobody", action="store_true", help="nobody approves anything")
     p.add_argument("--cases", type=int, default=0, help="so many cases of each suite, drawn by the seed; 0 takes all")
@@ -170,11 +183,11 @@ def main(argv=None):
             rows += mine
             by_suite[name] = summary(mine, attacked)
     by_suite["all"] = summary(rows, attacked)
-    print(f"\nAgentDojo {VERSION}, model {arguments.model}{', nobody approves' if arguments.nobody else ''}, {time.monotonic() - start:.0f} s\n")
+    print(f"\nAgentDojo {VERSION}, model {arguments.model} ({arguments.dialect}){', nobody approves' if arguments.nobody else ''}, {time.monotonic() - start:.0f} s\n")
     print_table(by_suite)
     if arguments.json:
         with open(arguments.json, "w") as out:
-            json.dump({"version": VERSION, "model": arguments.model, "nobody": arguments.nobody, "summary": by_suite, "rows": rows}, out, indent=1, default=str)
+            json.dump({"version": VERSION, "model": arguments.model, "dialect": arguments.dialect, "nobody": arguments.nobody, "summary": by_suite, "rows": rows}, out, indent=1, default=str)
     # What an approval did not order must not have been done; all else is a figure.
     return 1 if by_suite["all"]["effects_without_approval"] else 0
 

@@ -12,7 +12,7 @@ const installed = createRequire(model_path); // the packages stand beside the mo
 const {getLlama, LlamaCompletion} = await import(pathToFileURL(installed.resolve("node-llama-cpp")).href);
 
 const context_size = 1536; // tokens, of the prompt and the answer
-const most_out = 96;
+const most_out = 64;
 const threads = 1; // several would spin for each other on a machine that is shared
 
 const llama = await getLlama({build: "never", gpu: false, maxThreads: threads, logLevel: "error"});
@@ -57,7 +57,7 @@ function calls_of(tools, draw) {
 function prompt_of(body) {
     const text = (message) => typeof message.content === "string" ? message.content : (message.content ?? []).map((part) => part.text ?? "").join(" ");
     const system = body.messages.filter((m) => m.role === "system").map(text).join("\n").slice(0, 400);
-    const tools = (body.tools ?? []).map(({function: f}) => `${f.name}(${Object.keys(f.parameters?.properties ?? {}).slice(0, 6).join(", ")})`).join("\n").slice(0, 1500);
+    const tools = (body.tools ?? []).map(({function: f}) => `${f.name}(${Object.keys(f.parameters?.properties ?? {}).slice(0, 6).join(", ")})`).join("\n").slice(0, 1000);
     const turns = body.messages.filter((m) => m.role !== "system").slice(-4)
         .map((m) => `<start_of_turn>${m.role === "assistant" ? "model" : "user"}\n${text(m).slice(0, 600)}<end_of_turn>\n`).join("");
     return `<start_of_turn>user\n${system}\n${tools}<end_of_turn>\n${turns}<start_of_turn>model\n`;
