@@ -5,7 +5,8 @@ from dataclasses import dataclass, field
 
 from domain import is_read
 
-YES = ("yes", "confirm", "do_it", "proceed", "all")
+YES = ("yes", "confirm")
+MAX_CONFIRMED = 6
 BOUND = 60  # seconds for one task
 DECIDE, QUESTION = "write_approval", "clarification"
 
@@ -48,7 +49,7 @@ class Player:
     def _decide(self, gate, session, wanted, out):
         """Answers one open question or gate; False where it is left as it is."""
         if gate["type"] != DECIDE:
-            return self._answer(gate, session, out)
+            return self._answer(gate, session, wanted, out)
         gate = self.approver("GET", "/v1/gates/" + gate["code"])
         if gate["status"] != "open":
             return True
@@ -65,14 +66,15 @@ class Player:
         self.approver("POST", f"/v1/gates/{gate['interrupt_id']}/decision", decision)
         return True
 
-    def _answer(self, gate, session, out):
-        """The user says yes to a question whether something shall be done; any other question is not in the task."""
-        yes = next((o["id"] for o in gate.get("options") or [] if str(o.get("id", "")).lower() in YES), None)
-        if gate["type"] != QUESTION or yes is None or out.confirmed >= 3:
+    def _answer(self, gate, session, wanted, out):
+        """The user confirms what the task asks for, if asked whether it shall be done; any other question stays open."""
+        names = {f"{self.domain.suite.name}.{c.name}" for c in wanted}
+        yes = next((o["id"] for o in gate.get("options") or [] if o["id"] in names or o["id"] in YES), None)
+        if gate["type"] != QUESTION or yes is None or out.confirmed >= MAX_CONFIRMED:
             out.asked = gate["prompt"]
             return False
         out.confirmed += 1
-        self.user("POST", session + "/messages", {"message": "yes"})
+        self.user("POST", session + "/resume", {"interrupt_id": gate["interrupt_id"], "response": yes})
         return True
 
 

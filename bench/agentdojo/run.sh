@@ -19,7 +19,6 @@ play() {
 play none --model none
 play perfect --model perfect
 play perfect-plan --model perfect --dialect plan
-play perfect-together --model perfect --dialect together
 play obedient --model obedient
 play nobody --model obedient --nobody
 exit "$failed"

@@ -32,8 +32,10 @@ func TestASmallModel(t *testing.T) {
 	site := startSite(t, startModel(t))
 	said := messages(t, site.admin, uint64(number(t, "SEED", 1)), number(t, "MESSAGES", 12))
 	var all []figures
+	var open contracts.SessionResponse // the session that waits for an answer
 	for n, message := range said {
-		f := site.say(t, message)
+		var f figures
+		f, open = site.say(t, open, message)
 		t.Logf("%d of %d: %s, %s, %d + %d tokens: %.80q", n+1, len(said), f.outcome, f.took.Round(time.Millisecond), f.tokens.In, f.tokens.Out, message)
 		all = append(all, f)
 	}
@@ -70,27 +72,39 @@ type figures struct {
 	tokens  contracts.Tokens
 }
 
-// say says a message and waits until it is answered or something is asked of a person, which must come within the bound.
-func (s *site) say(t *testing.T, message string) figures {
+// say says a message, in a session that waits for an answer where there is one, and waits until it is answered or
+// something is asked of a person, which must come within the bound. It gives the session if that waits now and did not
+// before, so that every other question is answered with what has nothing to do with it.
+func (s *site) say(t *testing.T, open contracts.SessionResponse, message string) (f figures, waits contracts.SessionResponse) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), answered)
 	defer cancel()
 	start := time.Now()
-	view, err := s.rita.StartSession(ctx, contracts.StartSession{Message: message}, client.Opt{Wait: patience})
+	view, err := s.send(ctx, open.SessionID, message)
 	if err == nil && view.Status == contracts.SessionRunning {
 		view, err = s.rita.AwaitSession(ctx, view.SessionID)
 	}
-	f := figures{took: time.Since(start), tokens: view.Tokens}
+	f = figures{took: time.Since(start), tokens: contracts.Tokens{In: view.Tokens.In - open.Tokens.In, Out: view.Tokens.Out - open.Tokens.Out}}
 	if err != nil {
 		t.Errorf("%q has no answer: %v", message, err)
 		f.outcome = "none"
-		return f
+		return f, waits
 	}
 	f.outcome = outcome(view)
 	if f.outcome == "none" {
 		t.Errorf("%q is said to be %s, with no answer and nothing asked", message, view.Status)
 	}
-	return f
+	if open.SessionID == "" && view.Interrupt != nil {
+		waits = view
+	}
+	return f, waits
+}
+
+func (s *site) send(ctx context.Context, session, message string) (contracts.SessionResponse, error) {
+	if session == "" {
+		return s.rita.StartSession(ctx, contracts.StartSession{Message: message}, client.Opt{Wait: patience})
+	}
+	return s.rita.Say(ctx, session, message, client.Opt{Wait: patience})
 }
 
 // outcome is what a session came to, in a word.
@@ -111,7 +125,7 @@ func table(all []figures) string {
 		by[f.outcome] = append(by[f.outcome], f)
 	}
 	var out strings.Builder
-	out.WriteString("\n| outcome | messages | p50 | p95 | slowest | tokens in, mean | tokens out, mean |\n| --- | --- | --- | --- | --- | --- | --- |\n")
+	out.WriteString("\n| outcome | messages | by the model | p50 | p95 | slowest | tokens in, mean | tokens out, mean |\n| --- | --- | --- | --- | --- | --- | --- | --- |\n")
 	names := slices.SortedFunc(maps.Keys(by), func(a, b string) int { return cmp.Or(len(by[b])-len(by[a]), strings.Compare(a, b)) })
 	for _, name := range names {
 		row(&out, name, by[name])
@@ -124,9 +138,12 @@ func row(out *strings.Builder, name string, of []figures) {
 	at := func(share float64) time.Duration {
 		return of[int(share*float64(len(of)-1))].took.Round(time.Millisecond)
 	}
-	var in, gone int
+	var in, gone, read int
 	for _, f := range of {
 		in, gone = in+f.tokens.In, gone+f.tokens.Out
+		if f.tokens.Out > 0 {
+			read++ // the others took too long, or met the pause after some that did
+		}
 	}
-	fmt.Fprintf(out, "| %s | %d | %s | %s | %s | %d | %d |\n", name, len(of), at(0.5), at(0.95), at(1), in/len(of), gone/len(of))
+	fmt.Fprintf(out, "| %s | %d | %d | %s | %s | %s | %d | %d |\n", name, len(of), read, at(0.5), at(0.95), at(1), in/len(of), gone/len(of))
 }
