@@ -1,6 +1,7 @@
 """A server in the format of OpenAI's chat completions that answers as a task's ground truth does."""
 
 import json
+import re
 import threading
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
@@ -81,12 +82,14 @@ def _calling(wire):
 
 
 def _answer(text, body):
-    """The worded answer, by the schema if one is asked for."""
+    """The worded answer: by the schema if one is asked for, in sentences where that has a list of them."""
+    text = text or "Done."
     schema = ((body.get("response_format") or {}).get("json_schema") or {}).get("schema")
     if schema:
-        fields = schema.get("properties") or {}
-        text = json.dumps({name: text for name, kind in fields.items() if kind.get("type") == "string"})
-    return {"role": "assistant", "content": text or "Done."}
+        sentences = [s.strip() for s in re.split(r"\n+|(?<=[.!?])\s+(?=[A-Z])", text) if s.strip()]
+        kinds = {name: kind.get("type") for name, kind in (schema.get("properties") or {}).items()}
+        text = json.dumps({name: sentences if kind == "array" else text for name, kind in kinds.items() if kind in ("array", "string")})
+    return {"role": "assistant", "content": text}
 
 
 class _Handler(BaseHTTPRequestHandler):
