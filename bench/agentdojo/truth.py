@@ -1,6 +1,7 @@
 """What a task's ground truth says: the calls, which of them can be made together, and which values come from results."""
 
 import json
+import re
 from dataclasses import dataclass
 
 from agentdojo.functions_runtime import FunctionsRuntime
@@ -53,8 +54,8 @@ class Truth:
         reads = [i for i in range(n) if is_read(self.calls[i].name)]
         after = set() if is_read(call.name) else set(reads)
         for value in _leaves(call.args):
-            if value not in self.prompt:
-                holding = [i for i in range(n) if value in self.texts[i]]
+            if not _says(self.prompt, value):
+                holding = [i for i in range(n) if _says(self.texts[i], value)]
                 after |= set(holding[:1] or reads)
         return after
 
@@ -78,7 +79,7 @@ class Truth:
         return steps
 
     def _param(self, n, value):
-        unsaid = [v for v in _leaves(value) if v not in self.prompt]
+        unsaid = [v for v in _leaves(value) if not _says(self.prompt, v)]
         reads = [i for i in range(n) if is_read(self.calls[i].name)]
         if not unsaid or not reads:
             return value
@@ -87,6 +88,11 @@ class Truth:
             if path is not None:
                 return "${steps.s%d.facts%s}" % (i, path)
         raise LookupError(value)
+
+
+def _says(text, value):
+    """Whether a text holds a value as a word or words of its own: "24" does not stand in "2024"."""
+    return re.search(rf"(?<![\w]){re.escape(value)}(?![\w])", text) is not None
 
 
 def _path(facts, value):
