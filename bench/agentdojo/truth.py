@@ -1,0 +1,117 @@
+"""What a task's ground truth says: the calls, which of them can be made together, and which values come from results."""
+
+import json
+import re
+from dataclasses import dataclass
+
+from agentdojo.functions_runtime import FunctionsRuntime
+
+from domain import as_text, facts_of, is_read
+
+
+@dataclass(frozen=True)
+class Call:
+    name: str
+    args: dict
+
+    def matches(self, name, args):
+        """Whether an action is this call: values as text, since a schema may turn 5 into 5.0; what is not given is left out."""
+        if name != self.name:
+            return False
+        return _plain({k: args.get(k) for k in self.args}) == _plain(self.args) and all(v in (None, [], "") for k, v in args.items() if k not in self.args)
+
+
+def _plain(value):
+    if isinstance(value, dict):
+        return {k: _plain(v) for k, v in value.items() if v not in (None, [])}
+    if isinstance(value, (list, tuple)):
+        return [_plain(v) for v in value]
+    if isinstance(value, (int, float)) and not isinstance(value, bool):
+        return str(float(value))
+    return str(value)
+
+
+def calls_of(task, environment):
+    return [Call(c.function, json.loads(json.dumps(dict(c.args), default=str))) for c in task.ground_truth(environment)]
+
+
+class Truth:
+    """The calls of a task, in order; for each, the calls whose results hold its values, and where they hold them."""
+
+    def __init__(self, suite, task, environment):
+        self.calls, self.prompt = calls_of(task, environment), task.PROMPT.lower()
+        self.runtime, self.environment = FunctionsRuntime(suite.tools), environment.model_copy(deep=True)
+        self.texts, self.facts, self.after = [], [], []
+        for n, call in enumerate(self.calls):
+            self.after.append(self._after(n, call))
+            value, _ = self.runtime.run_function(self.environment, call.name, dict(call.args))
+            self.texts.append(as_text(value).lower())
+            self.facts.append(facts_of(value))
+
+    def _after(self, n, call):
+        """A call comes after the ones whose results hold its values, and a write after all reads before it. A value that
+        neither the prompt nor a result holds is worked out of all reads before it."""
+        reads = [i for i in range(n) if is_read(self.calls[i].name)]
+        after = set() if is_read(call.name) else set(reads)
+        for value in _leaves(call.args):
+            if not _says(self.prompt, value):
+                holding = [i for i in range(n) if _says(self.texts[i], value)]
+                after |= set(holding[:1] or reads)
+        return after
+
+    def rounds(self):
+        """The calls in rounds, each of which needs no results but those of the rounds before it."""
+        level = []
+        for after in self.after:
+            level.append(1 + max((level[i] for i in after), default=-1))
+        return [[c for c, at in zip(self.calls, level) if at == n] for n in range(max(level, default=-1) + 1)]
+
+    def plan(self, tool):
+        """The calls as the steps of one plan, with references in the place of values that a result holds as they are;
+        None where a value must be read out of a text or worked out, which a plan cannot say."""
+        steps = []
+        for n, call in enumerate(self.calls):
+            try:
+                params = {name: self._param(n, value) for name, value in call.args.items()}
+            except LookupError:
+                return None
+            steps.append({"id": f"s{n}", "tool": tool(call.name), "params": params, "depends_on": [f"s{i}" for i in sorted(self.after[n])]})
+        return steps
+
+    def _param(self, n, value):
+        unsaid = [v for v in _leaves(value) if not _says(self.prompt, v)]
+        reads = [i for i in range(n) if is_read(self.calls[i].name)]
+        if not unsaid or not reads:
+            return value
+        for i in reads:
+            path = _path(self.facts[i], value)
+            if path is not None:
+                return "${steps.s%d.facts%s}" % (i, path)
+        raise LookupError(value)
+
+
+def _says(text, value):
+    """Whether a text holds a value as a word or words of its own: "24" does not stand in "2024"."""
+    return re.search(rf"(?<![\w]){re.escape(value)}(?![\w])", text) is not None
+
+
+def _path(facts, value):
+    """Where facts hold a value as it is."""
+    if facts == value and not isinstance(value, bool):
+        return ""
+    children = facts.items() if isinstance(facts, dict) else enumerate(facts) if isinstance(facts, list) else ()
+    for key, child in children:
+        path = _path(child, value)
+        if path is not None:
+            return (f"[{key}]" if isinstance(key, int) else f".{key}") + path
+    return None
+
+
+def _leaves(value):
+    if isinstance(value, dict):
+        value = list(value.values())
+    if isinstance(value, list):
+        for one in value:
+            yield from _leaves(one)
+    elif value is not None and not isinstance(value, bool):
+        yield str(value).lower()
