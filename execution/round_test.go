@@ -15,7 +15,7 @@ import (
 	"github.com/manifold-run/manifold/contracts"
 	"github.com/manifold-run/manifold/execution"
 	"github.com/manifold-run/manifold/execution/executiontest"
-	"github.com/manifold-run/manifold/internal/racetest"
+	"github.com/manifold-run/manifold/internal/sample"
 	"github.com/manifold-run/manifold/planner"
 )
 
@@ -312,12 +312,12 @@ func TestRoundsKilledAtEveryWriteToTheStore(t *testing.T) {
 	if writes < 8 || len(unharmed) < 5 {
 		t.Fatalf("%d writes to the store, %v", writes, unharmed)
 	}
-	for n := 1; n <= writes; n += racetest.Step(4) {
-		for _, at := range []executiontest.Moment{executiontest.Before, executiontest.After} {
-			t.Run(fmt.Sprintf("killed %s write %d", at, n), func(t *testing.T) {
-				bubble(t, func(t *testing.T, w *world) { w.surviveRounds(n, at, unharmed) })
-			})
-		}
+	moments := []executiontest.Moment{executiontest.Before, executiontest.After}
+	for _, i := range sample.Of(t, 2*writes, 4) {
+		n, at := 1+i/2, moments[i%2]
+		t.Run(fmt.Sprintf("killed %s write %d", at, n), func(t *testing.T) {
+			bubble(t, func(t *testing.T, w *world) { w.surviveRounds(n, at, unharmed) })
+		})
 	}
 }
 

@@ -15,7 +15,7 @@ import (
 // ways that tool servers have.
 func TestValuesAreReadWhateverTheSchemaLooksLike(t *testing.T) {
 	t.Parallel()
-	raw, err := os.ReadFile(filepath.Join("..", "..", "contracts", "testdata", "archive.json"))
+	raw, err := os.ReadFile(filepath.Join("..", "..", "contracts", "testdata", "manifest.archive.json"))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -27,7 +27,7 @@ type archive struct {
 
 func startArchive(t *testing.T) *archive {
 	t.Helper()
-	raw, err := os.ReadFile(filepath.Join("..", "..", "contracts", "testdata", "archive.json"))
+	raw, err := os.ReadFile(filepath.Join("..", "..", "contracts", "testdata", "manifest.archive.json"))
 	if err != nil {
 		t.Fatal(err)
 	}
