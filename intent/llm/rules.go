@@ -4,9 +4,13 @@ import (
 	"context"
 	"fmt"
 	"maps"
+	"math"
 	"reflect"
+	"regexp"
 	"slices"
+	"strconv"
 	"strings"
+	"time"
 
 	"github.com/manifold-run/manifold/contracts"
 	"github.com/manifold-run/manifold/intent"
@@ -127,13 +131,23 @@ const proseWords = 4
 func identifies(entry *contracts.CapabilityEntry, name string, v any) bool {
 	switch v := v.(type) {
 	case string:
-		return lookedUp(entry, name) || len(strings.Fields(v)) < proseWords
+		return lookedUp(entry, name) || len(strings.Fields(v)) < proseWords && !isTime(v)
 	case bool:
 		return false
 	case []any:
 		return slices.ContainsFunc(v, func(item any) bool { return identifies(entry, name, item) })
 	}
 	return true
+}
+
+// isTime tells a date, or a time of a day: when, not which or how much.
+func isTime(v string) bool {
+	for _, layout := range []string{time.DateOnly, "2006-01-02 15:04", time.DateTime, time.RFC3339, "2006-01-02T15:04", "15:04"} {
+		if _, err := time.Parse(layout, v); err == nil {
+			return true
+		}
+	}
+	return false
 }
 
 // source finds where each value of a call comes from.
@@ -197,10 +211,25 @@ func (m *message) found(v any) bool {
 	if items, ok := v.([]any); ok {
 		return len(items) > 0 && !slices.ContainsFunc(items, func(item any) bool { return !m.found(item) })
 	}
+	number, isNumber := v.(float64)
 	words := strings.ToLower(fmt.Sprint(v))
 	return words != "" && slices.ContainsFunc(m.req.Results, func(r intent.Result) bool {
-		return hasWords(r.Summary, words) || hasWords(r.Facts.String(), words)
+		return hasWords(r.Summary, words) || hasWords(r.Facts.String(), words) ||
+			isNumber && (hasNumber(r.Summary, number) || hasNumber(r.Facts.String(), number))
 	})
+}
+
+// numbers are what may be a number in a text, with marks between its digits.
+var numbers = regexp.MustCompile(`\d+(?:[.,]\d+)*`)
+
+// hasNumber tells whether a text holds a number, however it is written.
+func hasNumber(text string, number float64) bool {
+	for _, written := range numbers.FindAllString(text, -1) {
+		if f, err := strconv.ParseFloat(strings.ReplaceAll(written, ",", ""), 64); err == nil && f == math.Abs(number) {
+			return true
+		}
+	}
+	return false
 }
 
 // hasWords tells whether a text holds words, not as a part of others.

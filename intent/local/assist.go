@@ -213,11 +213,13 @@ func (r *Reader) Restrains(req intent.Request, entry *contracts.CapabilityEntry,
 		if !s.about(p, evidence, len(parts)) {
 			continue
 		}
-		if odd := held.unexcused(p, &p.candidates[0]) & stop; odd != 0 {
-			return odd.Note(), true
+		odd := held.unexcused(p, &p.candidates[0]) & stop
+		if odd == 0 {
+			return "", false // one part asks for it plainly
 		}
+		why, restrained = odd.Note(), true
 	}
-	return "", false
+	return why, restrained
 }
 
 // about tells whether a part of a message holds values of a call; where there is one part,

@@ -95,7 +95,7 @@ func hostile() map[string]http.HandlerFunc {
 		"redirecting":       func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, "/health", http.StatusFound) },
 		"hanging":           func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() },
 		"breaking":          hangUp,
-		"bad-pattern":       page(manifest("bad-pattern", 1, `{"type":"object","properties":{"a":{"type":"string","pattern":"(?=x)"}}}`)),
+		"bad-pattern":       page(manifest("bad-pattern", 1, `{"type":"object","properties":{"a":{"type":"string","pattern":"("}}}`)),
 		"text-for-terminals": page(strings.Replace(manifest("text-for-terminals", 1, object), `"schema_version"`,
 			`"\u001b[31mred\u001b[0m":1,"schema_version"`, 1)),
 	}
