@@ -101,7 +101,7 @@ func (s *Said) At(params, given map[string]any) *Said {
 	for name, value := range params {
 		text, _ := value.(string)
 		switch {
-		case strings.HasPrefix(text, "${") && s.Values[name] == FromCarried: // who approves is told that nobody said it now
+		case strings.HasPrefix(text, "${") && (s.Values[name] == FromCarried || s.Values[name] == FromModel): // who approves is told that nobody said it now
 		case strings.HasPrefix(text, "${"):
 			out = out.With(name, FromLookup)
 		case s.Values[name] != "":

@@ -12,7 +12,6 @@ import (
 	"github.com/manifold-run/manifold/orchestrator/chat"
 	"github.com/manifold-run/manifold/orchestrator/gates"
 	"github.com/manifold-run/manifold/orchestrator/runs"
-	"github.com/manifold-run/manifold/planner"
 )
 
 func TestSentenceBecomesATable(t *testing.T) {

@@ -195,6 +195,9 @@ func (r *Reader) Restrains(req intent.Request, entry *contracts.CapabilityEntry,
 		return "the message leaves out what would be done", true
 	}
 	parts := s.propose()
+	if (judgement{s: s}).retracts() {
+		return mood.Retracted.Note(), true
+	}
 	for _, p := range parts {
 		p.since, p.until = p.from, p.to
 		p.candidates = []Candidate{{Entry: entry, Confidence: 1, Evidence: evidence}}

@@ -9,6 +9,7 @@ import (
 	"github.com/manifold-run/manifold/intent/internal/lang"
 	"github.com/manifold-run/manifold/intent/internal/mood"
 	"github.com/manifold-run/manifold/intent/internal/piece"
+	"github.com/manifold-run/manifold/intent/internal/slot"
 	"github.com/manifold-run/manifold/intent/internal/text"
 )
 
@@ -206,8 +207,9 @@ func (r restraint) unwanted(p *part) {
 		case c.gives || c.Exact || !writes && !whole:
 		case given:
 			c.Confidence = min(c.Confidence, unwantedConfidence)
+		case r.mayGive(c):
 		default:
-			c.Held, c.Confidence = true, min(c.Confidence, DefaultClarify)
+			c.Confidence = min(c.Confidence, DefaultClarify)
 		}
 	}
 }
@@ -232,6 +234,13 @@ func (r restraint) idle(p *part) {
 			c.Confidence = min(c.Confidence, DefaultClarify)
 		}
 	}
+}
+
+// mayGive tells what makes something new, or takes a request in its own words: that may be
+// what somebody says they need.
+func (r restraint) mayGive(c *Candidate) bool {
+	of, ok := r.s.x.refs[c.Entry.Ref()]
+	return ok && (of.kinds&lang.KindOf("create") != 0 || slot.Verbatim(r.s.x.set(of)) != "")
 }
 
 // unexcused are the moods of a part that the capability's examples do not

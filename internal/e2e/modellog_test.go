@@ -21,7 +21,7 @@ func TestWhatIsSentToAModelCanBeSeen(t *testing.T) {
 	for name, kept := range map[string]bool{"kept": true, "off": false} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			_, config := modelled(t, app.EngineOpenAI, says(scripted.Rule{Contains: "azure", Answer: read}))
+			_, config := modelled(t, app.EngineOpenAI, says(scripted.Rule{Contains: "azure", Answer: read}), byModel)
 			var cfg app.Config
 			config(&cfg)
 			args := []string{"--reasoning-engine", "openai", "--reasoning-model", "scripted", "--reasoning-base-url", cfg.Mind.Model.BaseURL}

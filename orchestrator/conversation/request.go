@@ -73,7 +73,7 @@ func (m *machine) understand(ctx context.Context, t orchestrator.Turn) (orchestr
 	if talk && !asksAbout(kind) {
 		return answered(t, m.talk(t, kind)), nil
 	}
-	req := intent.Request{Message: t.Message, Catalog: m.catalogs.Catalog(), Domain: t.Model, Roles: rolesOf(t.By), Phase: t.Phase, Now: m.now()}
+	req := intent.Request{Message: t.Message, Catalog: m.catalogs.Catalog(), Domain: t.Model, Roles: rolesOf(t.By), Now: m.now()}
 	var s standing
 	if m.intents.HasModel() {
 		var err error

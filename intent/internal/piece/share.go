@@ -35,7 +35,7 @@ func (x *Cutter) Shares(of Shared) []Share {
 	if len(of.Read.Missing) == 1 && len(of.Read.Several) == 1 {
 		return beside(of.Read)
 	}
-	if len(of.Read.Missing) == 0 {
+	if len(of.Read.Missing) == 0 || of.Run.To-of.Run.From > longestGapped {
 		return nil
 	}
 	return gapped{x, of}.shares()
@@ -70,6 +70,10 @@ type gapped struct {
 // mostGapped bounds how many requests one verb becomes, fewestGapped is how many values each of
 // them has of its own.
 const mostGapped, fewestGapped = 6, 2
+
+// longestGapped bounds the tokens of such a request: each place where it may be cut reads
+// the values before it anew.
+const longestGapped = 96
 
 // shares are the requests; none where something of it is left.
 func (g gapped) shares() []Share {

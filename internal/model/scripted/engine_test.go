@@ -217,8 +217,8 @@ func TestUnderstand(t *testing.T) {
 		if len(got.Proposals) != 2 || got.Proposals[0].Entry.Ref() != "depot.move_crate" || got.Proposals[0].Parameters["to"] != "hall 2" || got.Proposals[1].Entry.Ref() != "depot.find.crate" {
 			t.Errorf("%s: %+v", vendor, got.Proposals)
 		}
-		if len(got.Dropped) != 1 || !strings.Contains(got.Dropped[0], "delete_everything") {
-			t.Errorf("%s: dropped %q", vendor, got.Dropped)
+		if len(got.Faults) != 1 || !strings.Contains(got.Faults[0], "delete_everything") {
+			t.Errorf("%s: faults %q", vendor, got.Faults)
 		}
 		got, err = model(t, e, nil).Understand(t.Context(), reasoning.Question{Message: "sing something", Offered: catalog})
 		if err != nil || len(got.Proposals) != 0 {
