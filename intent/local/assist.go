@@ -240,16 +240,20 @@ func (s *sentenceReader) about(p *part, evidence map[string]contracts.Evidence, 
 	return false
 }
 
-// excludes tells whether a value stands behind words such as "all but".
+// excludes tells whether a value stands behind words such as "all but", in the same clause.
 func (s *sentenceReader) excludes(evidence map[string]contracts.Evidence) bool {
-	for i := range s.m.Tokens {
-		hit, ok := lang.Find(&s.x.tools.Lexicon.Operators, s.m.Tokens, i)
-		if !ok || hit.Value != lang.Except || i+hit.Tokens >= len(s.m.Tokens) {
+	tokens := s.m.Tokens
+	for i := range tokens {
+		hit, ok := lang.Find(&s.x.tools.Lexicon.Operators, tokens, i)
+		if !ok || hit.Value != lang.Except {
 			continue
 		}
-		next := s.m.Tokens[i+hit.Tokens]
+		end := i + hit.Tokens
+		for end < len(tokens) && !tokens[end].Break {
+			end++
+		}
 		for _, ev := range evidence {
-			if ev.Span[0] >= s.m.Tokens[i].Start && ev.Span[0] <= next.End {
+			if ev.Span[0] >= tokens[i].Start && ev.Span[0] < tokens[end-1].End {
 				return true
 			}
 		}
