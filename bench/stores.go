@@ -81,7 +81,9 @@ func storeTable(ctx context.Context, p *page, servers []*whole, e effort) error 
 	var turn atomic.Int64
 	p.printf("\n### PostgreSQL beside SQLite: 10 no-op reads over HTTP, asked for with one POST /v1/runs\n\n")
 	return loadTable(ctx, p, e, []racer{
-		{"the calls alone, no server", servers[0].direct(noop, 10)}, {"SQLite", each[0]}, {"PostgreSQL", each[1]},
+		{"the calls alone, no server", servers[0].direct(noop, 10)},
+		{"SQLite", each[0]},
+		{"PostgreSQL", each[1]},
 		{"PostgreSQL, two servers in turn", func(ctx context.Context) error { return each[1+turn.Add(1)%2](ctx) }},
 	})
 }

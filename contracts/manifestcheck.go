@@ -266,7 +266,7 @@ func (c *manifestCheck) checkSpecs(cap *checkedCapability) {
 
 func (c *manifestCheck) checkSpec(at string, spec ParameterSpec, property *Schema, required bool) {
 	view := property.View()
-	if spec.Type != "" && view.Type != "" && spec.Type != view.Type && !(spec.Type == "null" && view.Nullable) {
+	if spec.Type != "" && view.Type != "" && spec.Type != view.Type && (spec.Type != "null" || !view.Nullable) {
 		c.faults.add(at+"/type", "contradicts the schema, which says %v", view.Type)
 	}
 	if given := slices.DeleteFunc(slices.Clone(spec.Enum), func(v any) bool { return v == nil }); spec.Enum != nil && len(view.Enum) > 0 {

@@ -66,7 +66,7 @@ func unreadable(err error) (rules, error) {
 	if !ok {
 		return rules{}, err
 	}
-	switch why.Code { //nolint:exhaustive // the others are faults
+	switch why.Code {
 	case syntax.ErrInvalidPerlOp, syntax.ErrInvalidEscape, syntax.ErrInvalidRepeatSize, syntax.ErrInvalidCharRange, syntax.ErrInvalidNamedCapture, syntax.ErrLarge, syntax.ErrNestingDepth:
 		return rules{unchecked: strings.TrimPrefix(err.Error(), "error parsing regexp: ")}, nil
 	default:

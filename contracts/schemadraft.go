@@ -1,6 +1,9 @@
 package contracts
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // modernize writes one schema of an earlier draft, or of OpenAPI, as draft 2020-12
 // says the same: tuples, booleans beside bounds, nullable, dependencies.
@@ -40,7 +43,7 @@ func admitNull(schema map[string]any) {
 		schema["type"] = []any{kind, "null"}
 	}
 	if values, ok := schema["enum"].([]any); ok {
-		schema["enum"] = append(values[:len(values):len(values)], nil)
+		schema["enum"] = append(slices.Clip(values), nil)
 	}
 }
 

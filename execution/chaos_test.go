@@ -290,7 +290,7 @@ func (w *world) accounts(r *execution.Runner, id string) {
 	}
 }
 
-func TestKilledAtEveryWriteOfEveryScenario(t *testing.T) {
+func TestKilledAtEveryWriteOfEveryScenario(t *testing.T) { //nolint:tparallel // they share what the first has counted
 	t.Parallel()
 	for name, sc := range scenarios() {
 		writes := 0

@@ -79,7 +79,7 @@ func (w *world) drive(ctx context.Context, r *execution.Runner, id string, dead 
 	}
 }
 
-func TestKilledBeforeAndAfterEveryWriteNothingIsLostOrDoneTwice(t *testing.T) {
+func TestKilledBeforeAndAfterEveryWriteNothingIsLostOrDoneTwice(t *testing.T) { //nolint:tparallel // they share what the first has counted
 	t.Parallel()
 	for _, kind := range []contracts.Idempotency{contracts.IdempotencyKeyed, contracts.IdempotencyNone} {
 		writes := 0

@@ -60,7 +60,7 @@ func (s *studio) tell(ctx context.Context, r *execution.Runner, id string, says 
 	return false
 }
 
-func TestTheExampleKilledAtEveryWriteToTheStore(t *testing.T) {
+func TestTheExampleKilledAtEveryWriteToTheStore(t *testing.T) { //nolint:tparallel // they share what the first has counted
 	t.Parallel()
 	writes, unharmed := 0, map[string]contracts.NodeState{}
 	t.Run("unharmed", func(t *testing.T) {

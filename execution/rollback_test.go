@@ -300,7 +300,7 @@ func (a *agency) upTo(r *execution.Runner, id, answer, asks string) contracts.Ru
 	}
 }
 
-func TestARollbackKilledAtEveryWriteTakesEachBackOnce(t *testing.T) {
+func TestARollbackKilledAtEveryWriteTakesEachBackOnce(t *testing.T) { //nolint:tparallel // they share what the first has counted
 	t.Parallel()
 	says := map[string]any{"look": "rollback"}
 	writes := 0

@@ -109,6 +109,7 @@ func (w *world) replays(r *execution.Runner, id string) {
 }
 
 func TestADraftRunsByItsCondition(t *testing.T) {
+	t.Parallel()
 	for name, c := range map[string]struct {
 		days  float64
 		state contracts.NodeState
@@ -204,6 +205,7 @@ func TestLateWritesCanBeForbidden(t *testing.T) {
 }
 
 func TestWhatWasNotSaidLeavesTheHouseOnlyWhenConfirmed(t *testing.T) {
+	t.Parallel()
 	for answer, calls := range map[string]int{"yes": 1, "no": 0} {
 		t.Run(answer, func(t *testing.T) {
 			bubble(t, func(t *testing.T, w *world) {
@@ -231,6 +233,7 @@ func TestWhatWasNotSaidLeavesTheHouseOnlyWhenConfirmed(t *testing.T) {
 }
 
 func TestRoundsEnd(t *testing.T) {
+	t.Parallel()
 	again := contracts.Draft{Steps: []contracts.DraftStep{step("b", "mail", nil)}, More: true}
 	cases := map[string]struct {
 		says  []any

@@ -166,7 +166,7 @@ func Mermaid(p contracts.Plan) string {
 			open, shut = `{{"`, `"}}`
 		case contracts.KindRound:
 			open, shut = `{{"`, `"}}`
-		case contracts.KindTool, contracts.KindReason:
+		case contracts.KindTool, contracts.KindReason, contracts.KindAnswer:
 		}
 		label := n.NodeID + ": " + cut(what(n), 80)
 		if (n.Policy != nil && n.Policy.ApprovalRequired || slices.ContainsFunc(n.Undo, gated)) && !p.DryRun {

@@ -67,7 +67,7 @@ type Change struct {
 }
 
 // Reading is what a model makes of a message.
-type Reading struct {
+type Reading struct { //nolint:recvcheck // what adds to it needs a pointer
 	// Proposals are in the order of the model.
 	Proposals []Proposal
 	// Draft is the plan that it drafts. Its tools are full names of capabilities as far

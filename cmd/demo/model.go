@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"net"
 	"net/http"
+	"os"
 	"time"
 
 	"github.com/manifold-run/manifold/internal/app"
@@ -32,15 +33,32 @@ func (declines) Answer(scripted.Asked) scripted.Answer {
 // modelScripted is the only model that the demo brings along: it costs nothing.
 const modelScripted = "scripted"
 
+// fromEnvironment is the model that the variables of "manifold serve" name, or none.
+func fromEnvironment(getenv func(string) string) (app.Mind, error) {
+	engine, model := getenv("REASONING_ENGINE"), getenv("REASONING_MODEL")
+	switch {
+	case engine == "" && model == "":
+		return app.Mind{}, nil
+	case engine == "" || model == "":
+		return app.Mind{}, errors.New("a model needs both REASONING_ENGINE (openai or anthropic) and REASONING_MODEL; see docs/models.md")
+	}
+	return app.Mind{Answers: true, Model: app.ModelConfig{
+		Engine: app.ModelEngine(engine), Model: model, SmallModel: getenv("REASONING_SMALL_MODEL"),
+		BaseURL: getenv("REASONING_BASE_URL"), Key: getenv("REASONING_API_KEY"),
+	}}, nil
+}
+
 // mind starts the model that was asked for, if there is one, and gives what stops
-// it. With an address, the model is served there.
+// it. With an address, the model is served there; without a name, the environment may
+// name one.
 func mind(ctx context.Context, name, url string) (app.Mind, func() error, error) {
 	none := func() error { return nil }
 	if url != "" {
 		return app.Mind{Model: app.ModelConfig{Engine: app.EngineOpenAI, Model: cmp.Or(name, modelScripted), BaseURL: url}}, none, nil
 	}
 	if name == "" {
-		return app.Mind{}, none, nil
+		m, err := fromEnvironment(os.Getenv)
+		return m, none, err
 	}
 	if name != modelScripted {
 		return app.Mind{}, none, fmt.Errorf("the demo knows the model %s, not %q; a real one is for \"manifold serve\", see docs/models.md", modelScripted, name)

@@ -19,7 +19,7 @@ func TestConversationsArePlayedAndGraded(t *testing.T) {
 		t.Skip("it builds and starts the demo")
 	}
 	program := filepath.Join(t.TempDir(), "demo")
-	if out, err := exec.CommandContext(t.Context(), "go", "build", "-o", program, "../demo").CombinedOutput(); err != nil { //nolint:gosec // a folder of the test
+	if out, err := exec.CommandContext(t.Context(), "go", "build", "-o", program, "../demo").CombinedOutput(); err != nil {
 		t.Fatalf("build: %v\n%s", err, out)
 	}
 	var out, errs bytes.Buffer

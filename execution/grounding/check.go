@@ -176,8 +176,8 @@ func (c *check) clause(at int) int {
 }
 
 // subject are the rows that a clause speaks of, by its names, or by those of the
-// last clause before it that has any. Weak tells the latter; none is not known.
-func (c *check) subject(clause int) (rows []int, weak bool) {
+// last clause before it that has any; none is not known.
+func (c *check) subject(clause int) []int {
 	for at := clause; at >= 0; at-- {
 		var found []int
 		any := false
@@ -193,15 +193,15 @@ func (c *check) subject(clause int) (rows []int, weak bool) {
 				return !slices.ContainsFunc(l.rows(), func(o int) bool { return c.g.shares(r, o) })
 			})
 			if len(both) == 0 {
-				return nil, false // it speaks of more than one
+				return nil // it speaks of more than one
 			}
 			found = both
 		}
 		if any {
-			return found, at != clause
+			return found
 		}
 	}
-	return nil, false
+	return nil
 }
 
 // beside holds names that are said together and are no alternatives, such as a person

@@ -1,7 +1,6 @@
 package grounding_test
 
 import (
-	"errors"
 	"testing"
 
 	"github.com/manifold-run/manifold/execution/grounding"
@@ -12,7 +11,7 @@ func TestTrueSentencesStay(t *testing.T) {
 	count := 0
 	for name, w := range worlds() {
 		g := grounding.New(w.sources)
-		for _, s := range w.true_ {
+		for _, s := range w.holds {
 			count++
 			got, err := g.Check(s)
 			if err != nil {
@@ -25,12 +24,4 @@ func TestTrueSentencesStay(t *testing.T) {
 	if count < 95 {
 		t.Errorf("only %d sentences were tried", count)
 	}
-}
-
-func kindOf(err error) grounding.Kind {
-	var e *grounding.Error
-	if errors.As(err, &e) {
-		return e.Kind
-	}
-	return ""
 }

@@ -19,8 +19,6 @@ type date struct {
 	clock string
 }
 
-func (d date) empty() bool { return d == date{} }
-
 // onDay tells whether all that d says of a day holds for the day of another.
 func (d date) onDay(of date) bool {
 	same := func(a, b int) bool { return a == 0 || a == b }

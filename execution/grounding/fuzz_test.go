@@ -13,7 +13,7 @@ func FuzzCheck(f *testing.F) {
 	grounds := map[string]*grounding.Ground{}
 	for name, w := range all {
 		grounds[name] = grounding.New(w.sources)
-		for _, s := range w.true_ {
+		for _, s := range w.holds {
 			f.Add(s, s)
 		}
 	}

@@ -115,7 +115,7 @@ func TestNoMutationOfATrueSentenceStays(t *testing.T) {
 		w := all[name]
 		g := grounding.New(w.sources)
 		for _, m := range mutations() {
-			for _, s := range w.true_ {
+			for _, s := range w.holds {
 				for _, changed := range m.mutate(s) {
 					tried[m.name]++
 					if got, err := g.Check(changed); err == nil {

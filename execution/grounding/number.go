@@ -1,6 +1,7 @@
 package grounding
 
 import (
+	"maps"
 	"math/big"
 	"slices"
 	"strings"
@@ -8,7 +9,7 @@ import (
 )
 
 // number is a number as it stands in a text.
-type number struct {
+type number struct { //nolint:recvcheck // what reads it on needs a pointer
 	// values are the readings: "1.234" is one thousand and more, or a little over one.
 	values []*big.Rat
 	// decimals is how many digits stand behind the point of the finest reading.
@@ -180,8 +181,6 @@ func cardinals() map[string]int64 {
 		}
 	}
 	out["duas"], out["once"] = 2, 11
-	for word, n := range map[string]int64{"thirty": 30, "forty": 40, "fifty": 50, "sixty": 60, "seventy": 70, "eighty": 80, "ninety": 90, "hundred": 100, "dreissig": 30, "vierzig": 40, "funfzig": 50, "hundert": 100, "trinta": 30, "quarenta": 40, "cinquenta": 50, "cem": 100, "treinta": 30, "cuarenta": 40, "cincuenta": 50, "cien": 100, "trente": 30, "quarante": 40, "cinquante": 50, "cent": 100} {
-		out[word] = n
-	}
+	maps.Copy(out, map[string]int64{"thirty": 30, "forty": 40, "fifty": 50, "sixty": 60, "seventy": 70, "eighty": 80, "ninety": 90, "hundred": 100, "dreissig": 30, "vierzig": 40, "funfzig": 50, "hundert": 100, "trinta": 30, "quarenta": 40, "cinquenta": 50, "cem": 100, "treinta": 30, "cuarenta": 40, "cincuenta": 50, "cien": 100, "trente": 30, "quarante": 40, "cinquante": 50, "cent": 100})
 	return out
 }

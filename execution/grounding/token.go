@@ -24,7 +24,7 @@ const (
 )
 
 // token is a piece of a text.
-type token struct {
+type token struct { //nolint:recvcheck // what reads it on needs a pointer
 	kind       kind
 	text, fold string
 	start, end int

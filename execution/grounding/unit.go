@@ -59,7 +59,7 @@ kwh
 
 var units = func() map[string]string {
 	out := map[string]string{}
-	for _, line := range strings.Split(strings.TrimSpace(unitTable), "\n") {
+	for line := range strings.SplitSeq(strings.TrimSpace(unitTable), "\n") {
 		spellings := strings.Fields(line)
 		for _, s := range spellings {
 			out[s] = spellings[0]

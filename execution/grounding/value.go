@@ -64,7 +64,7 @@ func (c *check) dateBeside(i int) date {
 // place takes a value that stands in some rows, if it can be said of what its clause
 // speaks of.
 func (c *check) place(i int, rows []int) Kind {
-	subject, _ := c.subject(c.clause(i))
+	subject := c.subject(c.clause(i))
 	if len(subject) == 0 {
 		c.rest(rows...)
 		return ""
@@ -227,7 +227,7 @@ func (c *check) count(i int, n number) []int {
 		return nil
 	}
 	said := func(count int) bool { return n.is(value{of: []*big.Rat{new(big.Rat).SetInt64(int64(count))}}) }
-	subject, _ := c.subject(c.clause(i))
+	subject := c.subject(c.clause(i))
 	for _, l := range c.g.lists {
 		if rows := c.alike(l, said); len(rows) > 0 {
 			return rows
@@ -296,7 +296,7 @@ func (c *check) computed(i int, n number, column []value) []int {
 		}
 		return rows
 	}
-	subject, _ := c.subject(c.clause(i))
+	subject := c.subject(c.clause(i))
 	ofOne := slices.ContainsFunc(subject, func(r int) bool { return c.g.inGroup(r, c.g.rows[column[0].row].group) >= 0 })
 	added := n.unit != percent && !slices.Contains(column[0].units, percent)
 	if added && !ofOne && n.is(value{of: []*big.Rat{sum(column)}}) {

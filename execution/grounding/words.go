@@ -34,7 +34,7 @@ a etait prochain prochaine dernier derniere premier premiere m mme dans deux voi
 
 var common = func() map[string]bool {
 	out := map[string]bool{}
-	for _, w := range strings.Fields(commonWords) {
+	for w := range strings.FieldsSeq(commonWords) {
 		out[w] = true
 	}
 	return out

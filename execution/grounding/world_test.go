@@ -5,7 +5,7 @@ import "github.com/manifold-run/manifold/execution/grounding"
 // world is what was asked and found, with sentences that are true of it.
 type world struct {
 	sources []grounding.Source
-	true_   []string
+	holds   []string
 }
 
 // worlds are four questions, each worded in five languages.
@@ -28,7 +28,7 @@ func daysOff() world {
 				"as_of": "2026-11-27",
 			}}},
 		},
-		true_: []string{
+		holds: []string{
 			"Bruno Lima, with 20.5 days; Ana has 16, Carla 15.5.",
 			"Bruno Lima has the most vacation days left: 20.5.",
 			"Ana Costa has 16 days left.",
@@ -72,7 +72,7 @@ func prices() world {
 			{Texts: []string{"What do Apple and Tesla cost, and which has fallen?"}},
 			quote("n1", "AAPL", "Apple", 1189.84, -1.25), quote("n2", "TSLA", "Tesla", 402.1, 2.5),
 		},
-		true_: []string{
+		holds: []string{
 			"Apple costs $1,189.84 and Tesla $402.10.",
 			"AAPL is at 1,189.84 USD, with a change of -1.25%.",
 			"Tesla rose by 2.5 percent to USD 402.10.",
@@ -110,7 +110,7 @@ func loads() world {
 				load("L-101", "T-4", "Lisbon", 1200.5, 313, "2026-12-14T09:30:00Z"), load("L-202", "T-7", "Porto", 860, 48, "2026-12-18T14:15:00Z"),
 			}}}},
 		},
-		true_: []string{
+		holds: []string{
 			"L-101 leaves on Monday, 14 December 2026 at 9:30 am for Lisbon.",
 			"The load for Porto weighs 860 kg and is on truck T-7.",
 			"Lisbon is 313 km away, Porto 48 kilometers.",
@@ -146,7 +146,7 @@ func accounts() world {
 			}}}},
 			{ID: "n2", Kind: "books.contact", Texts: []string{"Contact of Helena Duarte"}, Values: []any{map[string]any{"customer": "Helena Duarte", "email": "helena@duarte.example", "invoice": "INV-2026-0017", "note": "Pays by the end of the month."}}},
 		},
-		true_: []string{
+		holds: []string{
 			"Helena Duarte has a balance of -350.75 EUR, due on 20 November 2026.",
 			"Otto Braun owes too: his balance is €-99, due on October 5, 2026.",
 			"Miguel Reis has 1.2 million euros.",

@@ -3,6 +3,7 @@ package llm
 import (
 	"fmt"
 	"maps"
+	"slices"
 	"strings"
 
 	"github.com/manifold-run/manifold/contracts"
@@ -68,10 +69,8 @@ func refers(v any) bool {
 	case string:
 		return strings.Contains(v, "${")
 	case []any:
-		for _, item := range v {
-			if refers(item) {
-				return true
-			}
+		if slices.ContainsFunc(v, refers) {
+			return true
 		}
 	case map[string]any:
 		for _, item := range v {

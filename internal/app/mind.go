@@ -55,6 +55,8 @@ type Mind struct {
 	Judging execution.Judging
 	// Answers tells that it words what runs found.
 	Answers bool
+	// NoGeneralAnswers keeps it from answering general questions in its own words.
+	NoGeneralAnswers bool
 	// LateWrites says what becomes of writes that it proposes after reading [ask].
 	LateWrites LateWrites
 	// Log is a file that keeps what is sent and what comes back, masked; empty keeps

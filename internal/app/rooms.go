@@ -48,7 +48,7 @@ func (a *App) wireRooms(webhooks *webhook.Guard) (r rooms, err error) {
 	}); err != nil {
 		return r, err
 	}
-	if r.conversation, err = conversation.New(conversation.Config{Restored: a.cfg.restoredAt(), Now: a.cfg.Now, Logger: a.cfg.Logger}, conversation.Deps{
+	if r.conversation, err = conversation.New(conversation.Config{Restored: a.cfg.restoredAt(), NoModelWords: a.cfg.Mind.NoGeneralAnswers, Now: a.cfg.Now, Logger: a.cfg.Logger}, conversation.Deps{
 		Sessions: r.sessions, Gates: r.gates, Runs: r.runs, Turns: a.store.talk, Store: a.store.runs,
 		Runner: a.runner, Local: a.local, Model: a.reader, Catalogs: a.registry, Notifier: a.notifier, Leases: a.store.leases(),
 	}); err != nil {

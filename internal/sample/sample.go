@@ -99,6 +99,7 @@ func pick(n, step int, rng *rand.Rand) []int {
 
 // nameOf has tests of one seed take different cases.
 func nameOf(tb testing.TB) uint64 {
+	tb.Helper()
 	h := fnv.New64a()
 	_, _ = h.Write([]byte(tb.Name()))
 	return h.Sum64()

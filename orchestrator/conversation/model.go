@@ -181,7 +181,7 @@ func (m *machine) answers(ctx context.Context, t orchestrator.Turn, s standing, 
 		}
 		if _, err := decision.Value(q, value); err != nil {
 			t.Kind, t.Command, t.Shows, t.Notice, t.RunID = orchestrator.TurnCommand, again, q.InterruptID, "I could not take that as an answer.", q.RunID
-			return t, true, nil
+			return t, true, nil //nolint:nilerr // the question is shown once more
 		}
 		t.Kind, t.Answers, t.Resume = orchestrator.TurnReply, q.InterruptID, &contracts.Resume{Response: value}
 		next, err := m.reader.asked(ctx, q, t)

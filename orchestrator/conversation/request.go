@@ -87,6 +87,7 @@ func (m *machine) understand(ctx context.Context, t orchestrator.Turn) (orchestr
 	}
 	t.Calls = append(t.Calls, u.Calls...)
 	if u.ModelFault != "" {
+		t.Notes = append(t.Notes, "Read without the model: "+contracts.CleanSummary(u.ModelFault)+".")
 		if next, err := m.byWords(ctx, t); err != nil || next.Kind != orchestrator.TurnRequest || next.Understood || next.Question != nil {
 			return next, err
 		}
@@ -163,7 +164,7 @@ func (m *machine) compile(ctx context.Context, t orchestrator.Turn) (orchestrato
 	if err != nil {
 		return t, err
 	}
-	t.Outcome, t.RunID, t.Asked, t.InterruptID, t.Notes = orchestrator.TurnRun, runID, nil, "", result.Notes
+	t.Outcome, t.RunID, t.Asked, t.InterruptID, t.Notes = orchestrator.TurnRun, runID, nil, "", append(t.Notes, result.Notes...)
 	return t, nil
 }
 

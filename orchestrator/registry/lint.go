@@ -35,6 +35,16 @@ func newLinter() (*linter, error) {
 	return l, nil
 }
 
+// unserved tells of the capabilities that are not in service, and why.
+func unserved(m *contracts.Manifest, warn func(pointer, format string, args ...any)) {
+	for _, f := range m.UnservedFaults() {
+		index, _, _ := strings.Cut(strings.TrimPrefix(f.Pointer, "/capabilities/"), "/")
+		if i, err := strconv.Atoi(index); err == nil && i < len(m.Capabilities) {
+			warn(f.Pointer, "%q is not in service: %s", m.Capabilities[i].Name, f.Message)
+		}
+	}
+}
+
 // lint says what is probably wrong with a manifest beside the other domains of the
 // set: warnings, and for a read that is named like a write an admin is asked, unless
 // it is in use as one.
@@ -44,12 +54,7 @@ func (l *linter) lint(others domainSet, domain string, m *contracts.Manifest) []
 		out = append(out, contracts.Finding{Pointer: pointer, Message: fmt.Sprintf(format, args...), Severity: contracts.SeverityWarning})
 	}
 	taken := sentences(others, domain)
-	for _, f := range m.UnservedFaults() {
-		index, _, _ := strings.Cut(strings.TrimPrefix(f.Pointer, "/capabilities/"), "/")
-		if i, err := strconv.Atoi(index); err == nil && i < len(m.Capabilities) {
-			warn(f.Pointer, "%q is not in service: %s", m.Capabilities[i].Name, f.Message)
-		}
-	}
+	unserved(m, warn)
 	for i := range m.Capabilities {
 		c := &m.Capabilities[i]
 		at := fmt.Sprintf("/capabilities/%d", i)

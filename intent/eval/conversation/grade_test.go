@@ -69,8 +69,8 @@ func played(runs ...contracts.RunView) conversation.Played {
 	return conversation.Played{Runs: runs, Session: contracts.SessionResponse{Answer: says("Here it is.")}}
 }
 
-func questioned(prompt string, runs ...contracts.RunView) conversation.Played {
-	p := played(runs...)
+func questioned(prompt string) conversation.Played {
+	p := played()
 	p.Session.Interrupts = []contracts.Interrupt{asked(prompt)}
 	return p
 }

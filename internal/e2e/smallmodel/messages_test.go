@@ -38,7 +38,7 @@ func messages(t *testing.T, c *client.Client, seed uint64, count int) []string {
 // lines are those of a file of sentences that are no comment and no heading.
 func lines(t *testing.T, file string) []string {
 	t.Helper()
-	raw, err := os.ReadFile(filepath.Join(sets, file)) //nolint:gosec // one of the repository
+	raw, err := os.ReadFile(filepath.Join(sets, file))
 	if err != nil {
 		t.Fatal(err)
 	}

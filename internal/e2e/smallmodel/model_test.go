@@ -33,7 +33,7 @@ func startModel(t *testing.T) string {
 func startProgram(t *testing.T, env []string, mark, name string, args ...string) string {
 	t.Helper()
 	cmd := exec.CommandContext(context.WithoutCancel(t.Context()), name, args...)
-	log, err := os.Create(filepath.Join(t.TempDir(), "log")) //nolint:gosec // in the test's own folder
+	log, err := os.Create(filepath.Join(t.TempDir(), "log"))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -58,7 +58,7 @@ func startSite(t *testing.T, model string) *site {
 		t.Fatal(err)
 	}
 	program := filepath.Join(dir, "manifold")
-	if out, err := exec.CommandContext(t.Context(), "go", "build", "-o", program, "../../../cmd/manifold").CombinedOutput(); err != nil { //nolint:gosec // into the test's own folder
+	if out, err := exec.CommandContext(t.Context(), "go", "build", "-o", program, "../../../cmd/manifold").CombinedOutput(); err != nil {
 		t.Fatalf("build the server: %v\n%s", err, out)
 	}
 	env := slices.DeleteFunc(os.Environ(), func(v string) bool { return strings.HasPrefix(v, "REASONING_") })

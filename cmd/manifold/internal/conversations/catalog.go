@@ -74,7 +74,7 @@ func addQuestions(ctx context.Context, c *client.Client, domain string, catalog 
 		} `json:"capabilities"`
 	}
 	if len(detail.Manifest) == 0 || json.Unmarshal(detail.Manifest, &manifest) != nil {
-		return nil // its questions are told by descriptions alone
+		return nil //nolint:nilerr // its questions are told by descriptions alone
 	}
 	for _, m := range manifest.Capabilities {
 		known, ok := catalog[domain+"."+m.Name]

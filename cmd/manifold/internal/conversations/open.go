@@ -3,6 +3,7 @@ package conversations
 import (
 	"encoding/json"
 	"regexp"
+	"slices"
 
 	"github.com/manifold-run/manifold/intent/eval/conversation"
 	"github.com/manifold-run/manifold/internal/model/scripted"
@@ -36,9 +37,9 @@ func openedIn(asked scripted.Asked) []opened {
 // of is what is open of a capability, the newest first; ok is false for none.
 func of(asked scripted.Asked, ref string) (opened, bool) {
 	all := openedIn(asked)
-	for n := len(all) - 1; n >= 0; n-- {
-		if all[n].ref == ref {
-			return all[n], true
+	for _, a := range slices.Backward(all) {
+		if a.ref == ref {
+			return a, true
 		}
 	}
 	return opened{}, false

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"slices"
 	"time"
 
@@ -43,7 +44,7 @@ func (p player) play(ctx context.Context, item conversation.Item) (conversation.
 			if ctx.Err() != nil {
 				return conversation.Played{}, ctx.Err()
 			}
-			return conversation.Played{Refused: err.Error()}, nil //nolint:nilerr // the refusal is what is graded
+			return conversation.Played{Refused: err.Error()}, nil
 		}
 	}
 	return t.result(ctx)
@@ -137,9 +138,7 @@ func (t *talk) still(ctx context.Context) (string, error) {
 // because it answered their question, from what was there before.
 func (t *talk) result(ctx context.Context) (conversation.Played, error) {
 	out := conversation.Played{Session: t.session, AskedBefore: t.asked, Approved: t.approved, Names: map[string]string{}}
-	for id, name := range t.p.names {
-		out.Names[id] = name
-	}
+	maps.Copy(out.Names, t.p.names)
 	var moved []contracts.RunView
 	for _, id := range t.session.RunIDs {
 		run, err := t.who.Run(ctx, id, client.Opt{})

@@ -37,6 +37,7 @@ type Mind struct {
 	Answers       string `json:"answers,omitempty"`
 	Log           string `json:"model_log,omitempty"`
 	LateWrites    string `json:"late_writes,omitempty"`
+	General       string `json:"general_answers,omitempty"`
 }
 
 // The values of --answers.
@@ -52,6 +53,7 @@ func (o *Mind) Flags(cmd *cobra.Command, getenv func(string) string) {
 	flags.StringVar(&o.Understanding, "understanding", "", "who reads messages: model (the local reader where it gives no answer) or local; empty means model if there is one")
 	flags.StringVar(&o.Judge, "judge", string(app.JudgeSteps), "when the model gives an opinion of verdicts, which can only lower them: off, steps (where a step asks for it) or runs (at the end of every run besides)")
 	flags.StringVar(&o.Answers, "answers", cmp.Or(getenv("REASONING_ANSWERS"), answersOn), "whether the model words what was found, above the tables: on or off; each sentence is checked against the facts before it is shown (REASONING_ANSWERS)")
+	flags.StringVar(&o.General, "general-answers", answersOn, "whether the model answers general questions and small talk in its own words, marked so, with nothing called: on or off")
 	flags.StringVar(&o.LateWrites, "late-writes", string(app.LateWritesAsk), "what becomes of writes that a model proposes after it has read answers of domains: ask (each has a gate) or forbid")
 	flags.StringVar(&o.Log, "model-log", "", "file that keeps what is sent to models and what comes back, masked; see \"manifold model log\"")
 }
@@ -64,7 +66,7 @@ func (o *Mind) Config(getenv func(string) string) (app.Mind, error) {
 	}
 	out := app.Mind{
 		Model: model, Understanding: app.Understanding(o.Understanding), Judging: app.Judging(o.Judge), Answers: o.Answers == answersOn, Log: o.Log,
-		LateWrites: app.LateWrites(o.LateWrites),
+		LateWrites: app.LateWrites(o.LateWrites), NoGeneralAnswers: o.General == answersOff,
 	}
 	switch {
 	case o.Understanding != "" && !slices.Contains(app.Understandings(), out.Understanding):
@@ -73,6 +75,8 @@ func (o *Mind) Config(getenv func(string) string) (app.Mind, error) {
 		return out, fmt.Errorf("--judge must be one of %v, not %q", app.Judgings(), o.Judge)
 	case o.Answers != "" && o.Answers != answersOn && o.Answers != answersOff:
 		return out, fmt.Errorf("--answers must be %s or %s, not %q", answersOn, answersOff, o.Answers)
+	case o.General != "" && o.General != answersOn && o.General != answersOff:
+		return out, fmt.Errorf("--general-answers must be %s or %s, not %q", answersOn, answersOff, o.General)
 	case !slices.Contains(app.LateWritesChoices(), out.LateWrites):
 		return out, fmt.Errorf("--late-writes must be one of %v, not %q", app.LateWritesChoices(), o.LateWrites)
 	case !ok && out.Understanding != "" && out.Understanding != app.UnderstandLocal:
