@@ -96,8 +96,8 @@ func TestRules(t *testing.T) {
 		missing            string
 		question           string
 	}{
-		"a read runs":                    {"anything with a plug?", "list_tools", `{"kind":"power_tool"}`, contracts.GateAccept, "", ""},
-		"a gated write goes to its gate": {"I could do with the drill for 3 days from December 1", "reserve_tool", `{"tool":"drill","days":3,"from":"2026-12-01"}`, contracts.GateAccept, "", ""},
+		"a read that fits the schema, the role and phase":    {"anything with a plug?", "list_tools", `{"kind":"power_tool"}`, contracts.GateAccept, "", ""},
+		"a gated write goes to its gate":                     {"I could do with the drill for 3 days from December 1", "reserve_tool", `{"tool":"drill","days":3,"from":"2026-12-01"}`, contracts.GateAccept, "", ""},
 		"an ungated write that the local reader reads alike": {"tag the drill: tool=drill tag=blue", "tag_tool", `{"tool":"drill","tag":"blue"}`, contracts.GateAccept, "", ""},
 		"an ungated write that it does not is confirmed":     {"blue would suit the drill", "tag_tool", `{"tool":"drill","tag":"blue"}`, contracts.GateClarify, "", "Shall I do this"},
 		"a write that is forbidden is asked about":           {"don't scrap the old saw", "scrap_tool", `{"tool":"old saw"}`, contracts.GateClarify, "", "says not to do it"},
