@@ -91,7 +91,7 @@ lint: ## run the linters of .golangci.yml
 tidy:
 	$(GO) mod tidy -diff
 
-# SEED chooses what is tried where all would take too long: CI takes it from the commit.
+# SEED chooses what is tried where all would take too long: CI takes it from the commit for the sample of the night.
 # Locally it is 1, so that two runs try the same.
 SEED ?= 1
 export SAMPLE_SEED ?= $(SEED)

@@ -330,7 +330,10 @@ func (w *world) killed(sc scenario, n int, at executiontest.Moment) {
 		time.Sleep(time.Second) // bubble time: the domain still works
 	}
 	second := w.runner()
-	if !done {
+	if !done && !w.play(ctx, sc, second, plan.RunID, nil) { // there was no run yet
+		if _, err := second.Submit(ctx, "s1", plan); err != nil {
+			w.t.Fatal(err)
+		}
 		w.play(ctx, sc, second, plan.RunID, nil)
 	}
 	k.Bury()

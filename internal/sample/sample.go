@@ -2,8 +2,7 @@
 // seed chooses when a change is checked, a smaller one with -short, and all of them
 // at night.
 //
-// MANIFOLD_NIGHTLY=1 asks for all. SAMPLE_SEED chooses the share, 1 without it; CI
-// takes it from the hash of the commit, so that each commit tries others.
+// MANIFOLD_NIGHTLY=1 asks for all. SAMPLE_SEED chooses the share, 1 without it.
 package sample
 
 import (
