@@ -36,8 +36,8 @@ def impossible(operation, body):
         return past(body.get("expires_at")) or not one_line(body.get("name", ""))
     if operation == "registerDomain":  # a pack is a whole manifest, in the place of a service
         return "pack" in body
-    if operation == "plan":  # there is no capability that an intent could name
-        return bool(body.get("intents"))
+    if operation == "plan":  # there is no capability that an intent or a step could name
+        return bool(body.get("intents")) or "draft" in body
     if operation in ("startSession", "runPlan"):  # webhooks go to a public https address
         return "webhook_url" in body
     return False
