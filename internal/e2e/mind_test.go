@@ -168,7 +168,7 @@ func TestPromptsHoldNothingRaw(t *testing.T) {
 	t.Parallel()
 	sizes, seen := map[string]int{}, false
 	for name, planted := range map[string]bool{"small": false, "large": true} {
-		server, model := modelled(t, app.EngineOpenAI, thoughtful(), func(m *app.Mind) { m.Judging = app.JudgeRuns })
+		server, model := modelled(t, app.EngineOpenAI, thoughtful(), byModel, func(m *app.Mind) { m.Judging = app.JudgeRuns })
 		s := startSite(t, model)
 		d := stocked(t)
 		if planted {
