@@ -8,7 +8,7 @@ import (
 
 	"github.com/manifold-run/manifold/contracts"
 	"github.com/manifold-run/manifold/execution/model"
-	"github.com/manifold-run/manifold/expr"
+	"github.com/manifold-run/manifold/internal/expr"
 	"github.com/manifold-run/manifold/planner/workflow"
 )
 

@@ -6,12 +6,12 @@ import (
 	"net/url"
 	"strconv"
 
-	"github.com/manifold-run/manifold/contracts/figure"
+	"github.com/manifold-run/manifold/contracts/metrics"
 )
 
-// RunFigures gives what one run tells of itself.
-func RunFigures(ctx context.Context, c *Client, id string) (figure.RunFigures, error) {
-	var out figure.RunFigures
+// RunMetrics gives what one run tells of itself.
+func RunMetrics(ctx context.Context, c *Client, id string) (metrics.RunMetrics, error) {
+	var out metrics.RunMetrics
 	err := c.wire.do(ctx, request{method: http.MethodGet, path: path("v1", "runs", id, "figures")}, &out)
 	return out, err
 }
@@ -25,7 +25,7 @@ type StatsFilter struct {
 }
 
 // Stats sums up the figures of runs.
-func Stats(ctx context.Context, c *Client, f StatsFilter) (figure.Stats, error) {
+func Stats(ctx context.Context, c *Client, f StatsFilter) (metrics.Stats, error) {
 	q := url.Values{}
 	setText(q, "session_id", f.SessionID)
 	setText(q, "domain", f.Domain)
@@ -36,7 +36,7 @@ func Stats(ctx context.Context, c *Client, f StatsFilter) (figure.Stats, error) 
 	if f.Everybody {
 		q.Set("all", "true")
 	}
-	var out figure.Stats
+	var out metrics.Stats
 	err := c.wire.do(ctx, request{method: http.MethodGet, path: "/v1/stats", query: q}, &out)
 	return out, err
 }

@@ -1,6 +1,6 @@
 package contracts
 
-import "github.com/manifold-run/manifold/contracts/figure"
+import "github.com/manifold-run/manifold/contracts/metrics"
 
 // Strategy is the shape of a plan.
 type Strategy string
@@ -65,7 +65,7 @@ type Plan struct {
 	More bool `json:"more,omitempty"`
 	// Flags are what the site has switched on for the run; nil means everything. They
 	// are pinned when the run is made, and no part of the plan's hash.
-	Flags *figure.Flags `json:"flags,omitempty"`
+	Flags *metrics.Flags `json:"flags,omitempty"`
 	// PlanHash is the hash of the plan without plan_id, run_id, flags and plan_hash.
 	PlanHash string `json:"plan_hash"`
 }

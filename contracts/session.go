@@ -3,7 +3,7 @@ package contracts
 import (
 	"time"
 
-	"github.com/manifold-run/manifold/contracts/figure"
+	"github.com/manifold-run/manifold/contracts/metrics"
 )
 
 // StartSession is the body of POST /v1/sessions.
@@ -51,13 +51,13 @@ type SessionResponse struct {
 }
 
 // Tokens counts what models used.
-type Tokens = figure.Tokens
+type Tokens = metrics.Tokens
 
 // Cost is what one call is expected to cost.
-type Cost = figure.Cost
+type Cost = metrics.Cost
 
 // Forecast is what a run will probably come to.
-type Forecast = figure.Forecast
+type Forecast = metrics.Forecast
 
 // Answer is what people read at the end: blocks that each face renders in its
 // own way.
@@ -88,7 +88,7 @@ type Block struct {
 	Columns []Column `json:"columns,omitempty"`
 	Rows    [][]any  `json:"rows,omitempty"`
 	// Sentences are those of a text that a model has worded, with what each rests on.
-	Sentences []figure.Sentence `json:"sentences,omitempty"`
+	Sentences []metrics.Sentence `json:"sentences,omitempty"`
 }
 
 // Column is the head of a table column.
@@ -116,7 +116,7 @@ type NodeView struct {
 	Fallback   string      `json:"fallback,omitempty"`
 	StartedAt  *time.Time  `json:"started_at,omitempty"`
 	FinishedAt *time.Time  `json:"finished_at,omitempty"`
-	figure.Took
+	metrics.Took
 }
 
 // ArtifactRefs is name → "sha256:…".
@@ -135,10 +135,10 @@ type RunView struct {
 	// Tokens is what models used for the run so far.
 	Tokens Tokens `json:"tokens"`
 	// Timing is what the run took so far, people's time apart.
-	Timing     figure.Timing `json:"timing"`
-	CreatedAt  time.Time     `json:"created_at"`
-	UpdatedAt  time.Time     `json:"updated_at"`
-	FinishedAt *time.Time    `json:"finished_at,omitempty"`
+	Timing     metrics.Timing `json:"timing"`
+	CreatedAt  time.Time      `json:"created_at"`
+	UpdatedAt  time.Time      `json:"updated_at"`
+	FinishedAt *time.Time     `json:"finished_at,omitempty"`
 	// HeldSince is when a restored server found the run open: nobody goes on with it
 	// until a person releases it.
 	HeldSince *time.Time `json:"held_since,omitempty"`

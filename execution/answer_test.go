@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/manifold-run/manifold/contracts"
-	"github.com/manifold-run/manifold/contracts/figure"
+	"github.com/manifold-run/manifold/contracts/metrics"
 	"github.com/manifold-run/manifold/execution"
 	"github.com/manifold-run/manifold/execution/executiontest"
 )
@@ -42,9 +42,9 @@ func TestAModelWordsWhatWasFound(t *testing.T) {
 		m := &mind{says: []execution.Thinking{worded("Bruno, with 20.5 days.", "Ana has 17 days.", "See http://evil.example", "Bruno has 4.5 days more than Ana.")}}
 		v := w.think(m, w.balances(), answers)
 		n := nodeOf(t, v, "answer")
-		got := figure.WordedIn(n.Facts)
-		want := []figure.Sentence{{Text: "Bruno, with 20.5 days.", Nodes: []string{"n2"}}, {Text: "Bruno has 4.5 days more than Ana.", Nodes: []string{"n1", "n2"}}}
-		if n.State != contracts.NodeCompleted || !slices.EqualFunc(got.Sentences, want, func(a, b figure.Sentence) bool { return a.Text == b.Text && slices.Equal(a.Nodes, b.Nodes) }) {
+		got := metrics.WordedIn(n.Facts)
+		want := []metrics.Sentence{{Text: "Bruno, with 20.5 days.", Nodes: []string{"n2"}}, {Text: "Bruno has 4.5 days more than Ana.", Nodes: []string{"n1", "n2"}}}
+		if n.State != contracts.NodeCompleted || !slices.EqualFunc(got.Sentences, want, func(a, b metrics.Sentence) bool { return a.Text == b.Text && slices.Equal(a.Nodes, b.Nodes) }) {
 			t.Errorf("%s: %+v", n.State, got)
 		}
 		if len(got.LeftOut) != 2 || strings.Contains(fmt.Sprint(n.Facts), "evil") || !strings.Contains(n.Summary, "2 left out") {

@@ -12,15 +12,15 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/manifold-run/manifold/contracts"
-	"github.com/manifold-run/manifold/contracts/figure"
+	"github.com/manifold-run/manifold/contracts/metrics"
 	"github.com/manifold-run/manifold/execution"
-	"github.com/manifold-run/manifold/execution/figures"
+	"github.com/manifold-run/manifold/execution/runmetrics"
 )
 
 // switched is a site that has set its flags so.
 func switched(t *testing.T, settings ...string) func(*execution.Config) {
 	t.Helper()
-	rollout, err := figure.ParseRollout(settings)
+	rollout, err := metrics.ParseRollout(settings)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -289,8 +289,8 @@ func TestTheVerifierOnlyLooksOnInShadow(t *testing.T) {
 // judged lowers no score.
 func (w *world) compared(runs ...contracts.RunView) {
 	w.t.Helper()
-	var many figures.Many
-	var each []figure.RunFigures
+	var many runmetrics.Many
+	var each []metrics.RunMetrics
 	for _, v := range runs {
 		snap, err := w.store.LoadRun(w.t.Context(), v.RunID)
 		if err == nil {
@@ -299,7 +299,7 @@ func (w *world) compared(runs ...contracts.RunView) {
 		if err != nil {
 			w.t.Fatal(err)
 		}
-		f, err := figures.Of(snap, time.Now())
+		f, err := runmetrics.Of(snap, time.Now())
 		if err != nil {
 			w.t.Fatal(err)
 		}
@@ -309,7 +309,7 @@ func (w *world) compared(runs ...contracts.RunView) {
 		w.t.Errorf("rejected with it %d, in shadow %d, without %d", each[0].VerifierRejections, each[1].VerifierRejections, each[2].VerifierRejections)
 	}
 	stats := many.Stats()
-	names := map[string]figure.GroupStats{}
+	names := map[string]metrics.GroupStats{}
 	for _, g := range stats.ByFlags {
 		names[g.Name] = g
 	}

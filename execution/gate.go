@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"github.com/manifold-run/manifold/contracts"
-	"github.com/manifold-run/manifold/contracts/sheet"
+	"github.com/manifold-run/manifold/contracts/gateview"
 	"github.com/manifold-run/manifold/execution/model"
 )
 
@@ -21,7 +21,7 @@ func openGate(t *turn, action contracts.Action, hash, revoked string) {
 	p := t.n.policy
 	i := contracts.Interrupt{
 		Type: contracts.InterruptWriteApproval, Action: &action, ActionSHA256: hash, Evidence: t.row.Evidence,
-		Prompt: contracts.CleanSummary(sheet.Mark(t.n.Spec.AfterReading) + approvalPrompt(t)), Reason: p.Reason, AfterReading: t.n.Spec.AfterReading,
+		Prompt: contracts.CleanSummary(gateview.Mark(t.n.Spec.AfterReading) + approvalPrompt(t)), Reason: p.Reason, AfterReading: t.n.Spec.AfterReading,
 		Roles: p.Approval.Roles, Quorum: p.Approval.Quorum, Review: p.Eyes(), FourEyes: p.Eyes() != "",
 		Requesters: requesters(t.run.Run.Plan.Owner, model.Contributors(t.run, t.n.Node)), Initiator: t.run.Run.Plan.Owner.Subject(), RequestedAt: requestedAt(t),
 		Options: []contracts.InterruptOption{
@@ -101,14 +101,14 @@ func approvalPrompt(t *turn) string {
 		}
 		text := asPart(cmp.Or(label, paramText(row.Params[name])))
 		switch {
-		case label == "" && (sheet.IsDigest(row.Params[name]) || sheet.IsArtifact(row.Params[name])), row.Params[name] == "" && label != "":
+		case label == "" && (gateview.IsDigest(row.Params[name]) || gateview.IsArtifact(row.Params[name])), row.Params[name] == "" && label != "":
 			continue // says nothing to a person
 		case t.n.entry.Capability.Metadata.ParameterSpecs[name].PII:
 			text = "•••" // prompts travel further than gates; the gate shows it
 		}
-		parts = append(parts, sheet.ParameterWords(name)+": "+text)
+		parts = append(parts, gateview.ParameterWords(name)+": "+text)
 	}
-	return contracts.CleanSummary(strings.TrimSpace(sheet.AsksFor(spec.Tool) + " " + strings.Join(parts, "; ")))
+	return contracts.CleanSummary(strings.TrimSpace(gateview.AsksFor(spec.Tool) + " " + strings.Join(parts, "; ")))
 }
 
 // asPart keeps a text from looking like more than one part of a prompt, and from

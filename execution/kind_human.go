@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"github.com/manifold-run/manifold/contracts"
-	"github.com/manifold-run/manifold/contracts/sheet"
+	"github.com/manifold-run/manifold/contracts/gateview"
 	"github.com/manifold-run/manifold/execution/decision"
 	"github.com/manifold-run/manifold/execution/model"
 )
@@ -48,7 +48,7 @@ func (human) start(t *turn) {
 		Type: step.Interrupt, Prompt: prompt, Options: options, ResponseSchema: step.ResponseSchema,
 		Reason: "a parameter is needed", Requesters: requesters(t.run.Run.Plan.Owner, nil), Warning: answerWarning(t),
 	}
-	i.Prompt = contracts.CleanSummary(sheet.Mark(i.AfterReading) + i.Prompt + listed(shown))
+	i.Prompt = contracts.CleanSummary(gateview.Mark(i.AfterReading) + i.Prompt + listed(shown))
 	if nothing && again {
 		i.ResponseSchema = decision.OrWords(i.ResponseSchema)
 	}
@@ -144,7 +144,7 @@ func shownBeside(t *turn, step *contracts.HumanStep) (map[string]any, error) {
 func listed(shown map[string]any) string {
 	var parts []string
 	for _, name := range slices.Sorted(maps.Keys(shown)) {
-		parts = append(parts, sheet.ParameterWords(name)+": "+asPart(asText(shown[name])))
+		parts = append(parts, gateview.ParameterWords(name)+": "+asPart(asText(shown[name])))
 	}
 	if len(parts) == 0 {
 		return ""

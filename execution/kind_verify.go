@@ -5,7 +5,7 @@ import (
 	"fmt"
 
 	"github.com/manifold-run/manifold/contracts"
-	"github.com/manifold-run/manifold/contracts/figure"
+	"github.com/manifold-run/manifold/contracts/metrics"
 	"github.com/manifold-run/manifold/execution/verdict"
 )
 
@@ -18,7 +18,7 @@ type verify struct{ local }
 
 func (v verify) start(t *turn) {
 	t.row.Begin(t.now())
-	if verifierOf(t) == figure.FlagOff {
+	if verifierOf(t) == metrics.FlagOff {
 		pass(t, nil)
 		return
 	}
@@ -41,7 +41,7 @@ func (verify) check(t *turn) (failed int, err error) {
 	for i, assertion := range t.n.Spec.Verify.Assertions {
 		ok, _, err := holds(t, assertion, nil)
 		detail := verdict.AssertionText(assertion)
-		if err != nil && verifierOf(t) == figure.FlagShadow {
+		if err != nil && verifierOf(t) == metrics.FlagShadow {
 			detail, err = contracts.CleanSummary(detail+": "+err.Error()), nil
 		}
 		if err != nil {
@@ -76,7 +76,7 @@ func (v verify) judge(t *turn, status contracts.VerdictStatus) {
 	}
 	inputs, err := compactInputs(t, spec.Inputs)
 	switch {
-	case err != nil && verifierOf(t) == figure.FlagShadow:
+	case err != nil && verifierOf(t) == metrics.FlagShadow:
 		without(err.Error())
 		return
 	case err != nil:
@@ -118,7 +118,7 @@ func (verify) conclude(t *turn, status contracts.VerdictStatus, o *contracts.Opi
 		t.row.Checks = append(t.row.Checks, contracts.Check{Name: verdict.CheckJudge, Detail: verdict.Reason(o)})
 	}
 	facts, why := verdict.Facts(status, t.row.Checks, o)
-	if verifierOf(t) == figure.FlagShadow {
+	if verifierOf(t) == metrics.FlagShadow {
 		pass(t, facts)
 		return
 	}
@@ -130,7 +130,7 @@ func (verify) conclude(t *turn, status contracts.VerdictStatus, o *contracts.Opi
 	t.end(contracts.NodeCompleted)
 }
 
-func verifierOf(t *turn) figure.FlagMode { return figure.Effective(t.run.Run.Plan.Flags).Verifier }
+func verifierOf(t *turn) metrics.FlagMode { return metrics.Effective(t.run.Run.Plan.Flags).Verifier }
 
 // pass ends the step as if all held, with what it found, nil where it did not look.
 // What rests on it may begin; that it was not judged is told where that is approved.

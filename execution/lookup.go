@@ -9,7 +9,7 @@ import (
 	"github.com/manifold-run/manifold/contracts"
 	"github.com/manifold-run/manifold/execution/model"
 	"github.com/manifold-run/manifold/execution/verdict"
-	"github.com/manifold-run/manifold/expr"
+	"github.com/manifold-run/manifold/internal/expr"
 )
 
 // lookUp finds out what an unknown outcome was: by the declared reconcile, or

@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/manifold-run/manifold/contracts"
-	"github.com/manifold-run/manifold/contracts/figure"
+	"github.com/manifold-run/manifold/contracts/metrics"
 	"github.com/manifold-run/manifold/execution/admission"
 	"github.com/manifold-run/manifold/execution/model"
 )
@@ -131,7 +131,7 @@ func (o *owner) load(snapshot *Snapshot) error {
 		return err
 	}
 	o.run, o.nodes = run, make(map[string]*node, run.Len())
-	if figure.Effective(run.Run.Plan.Flags).ParallelReads == figure.FlagOff {
+	if metrics.Effective(run.Run.Plan.Flags).ParallelReads == metrics.FlagOff {
 		o.places.OneByOne()
 	}
 	o.kit = kit{host: o, run: run, places: o.places, timers: &o.timers, calls: &o.calls}

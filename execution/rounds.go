@@ -7,7 +7,7 @@ import (
 	"slices"
 
 	"github.com/manifold-run/manifold/contracts"
-	"github.com/manifold-run/manifold/contracts/sheet"
+	"github.com/manifold-run/manifold/contracts/gateview"
 )
 
 // comesNext are the nodes that an answer adds to the run, with a line of what it was.
@@ -141,7 +141,7 @@ func (a *addition) confirmed(n contracts.Node) contracts.Node {
 		NodeID: n.NodeID + "_ok", Kind: contracts.KindHuman, Title: "Confirm: " + n.Title, IntentID: n.IntentID,
 		DependsOn: n.DependsOn, After: n.After, When: n.When, Merge: n.Merge, Role: contracts.RolePreChoose, Of: n.NodeID, Phase: n.Phase,
 		Human: &contracts.HumanStep{
-			Interrupt: contracts.InterruptClarification, Prompt: "You have not said this; may it be sent? " + sheet.AsksFor(n.Tool),
+			Interrupt: contracts.InterruptClarification, Prompt: "You have not said this; may it be sent? " + gateview.AsksFor(n.Tool),
 			Show: shown, ResponseSchema: map[string]any{"enum": []any{sayYes, sayNo}},
 		},
 	}

@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"github.com/manifold-run/manifold/contracts"
-	"github.com/manifold-run/manifold/contracts/figure"
+	"github.com/manifold-run/manifold/contracts/metrics"
 	"github.com/manifold-run/manifold/execution/admission"
 	"github.com/manifold-run/manifold/execution/dispatch"
 	"github.com/manifold-run/manifold/execution/model"
@@ -40,7 +40,7 @@ type Config struct {
 	// DropData tells not to keep raw output for debugging.
 	DropData bool
 	// Rollout is what the site has switched on, and for which sessions [everything].
-	Rollout figure.Rollout
+	Rollout metrics.Rollout
 	// Judging says when a model is asked for an opinion of a verdict [steps].
 	Judging Judging
 	// Answers tells that a model words what a run found, where there is one.
@@ -224,7 +224,7 @@ func (r *Runner) Submit(ctx context.Context, sessionID string, plan contracts.Pl
 
 // pinned are the flags of a run, which stay what they were when it began; nil where
 // the site has set none.
-func (r *Runner) pinned(sessionID string, plan contracts.Plan) *figure.Flags {
+func (r *Runner) pinned(sessionID string, plan contracts.Plan) *metrics.Flags {
 	if len(r.cfg.Rollout) == 0 {
 		return nil
 	}

@@ -6,7 +6,7 @@ import (
 	"github.com/manifold-run/manifold/contracts"
 	"github.com/manifold-run/manifold/execution/decision"
 	"github.com/manifold-run/manifold/execution/model"
-	"github.com/manifold-run/manifold/expr"
+	"github.com/manifold-run/manifold/internal/expr"
 )
 
 // evaluate resolves the expressions inside a value, as the node may read them

@@ -5,7 +5,7 @@ import (
 	"context"
 
 	"github.com/manifold-run/manifold/contracts"
-	"github.com/manifold-run/manifold/contracts/figure"
+	"github.com/manifold-run/manifold/contracts/metrics"
 	"github.com/manifold-run/manifold/execution/model"
 	"github.com/manifold-run/manifold/execution/verdict"
 	"github.com/manifold-run/manifold/execution/wording"
@@ -66,7 +66,7 @@ func readAgain(k *kit, v *contracts.Verdict) bool {
 func (j *judging) ask(k *kit, v *contracts.Verdict) bool {
 	r := k.calls.r
 	switch {
-	case v == nil || figure.Effective(k.run.Run.Plan.Flags).Verifier == figure.FlagOff:
+	case v == nil || metrics.Effective(k.run.Run.Plan.Flags).Verifier == metrics.FlagOff:
 		return false
 	case r.mind == nil || r.cfg.Judging != JudgeRuns || j.opinion != nil:
 		return false

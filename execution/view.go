@@ -4,9 +4,9 @@ import (
 	"context"
 
 	"github.com/manifold-run/manifold/contracts"
-	"github.com/manifold-run/manifold/execution/figures"
 	"github.com/manifold-run/manifold/execution/model"
-	"github.com/manifold-run/manifold/expr"
+	"github.com/manifold-run/manifold/execution/runmetrics"
+	"github.com/manifold-run/manifold/internal/expr"
 )
 
 // View is what callers see of a run. Nodes behind one that waits for a person
@@ -16,7 +16,7 @@ func (r *Runner) View(ctx context.Context, runID string) (contracts.RunView, err
 	if err != nil {
 		return contracts.RunView{}, err
 	}
-	return figures.View(s, r.cfg.Now())
+	return runmetrics.View(s, r.cfg.Now())
 }
 
 // CompletedCall finds a write that took effect, for its compensation.

@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/manifold-run/manifold/contracts"
-	"github.com/manifold-run/manifold/contracts/sheet"
+	"github.com/manifold-run/manifold/contracts/gateview"
 	"github.com/manifold-run/manifold/execution"
 )
 
@@ -39,7 +39,7 @@ type InterruptNotice struct {
 func publicPrompt(i contracts.Interrupt) string {
 	switch {
 	case i.Type.Gate() && i.ToolName != "":
-		return sheet.AsksFor(i.ToolName)
+		return gateview.AsksFor(i.ToolName)
 	case i.Type.Gate():
 		return "Approve?"
 	}

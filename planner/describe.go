@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"github.com/manifold-run/manifold/contracts"
-	"github.com/manifold-run/manifold/contracts/sheet"
+	"github.com/manifold-run/manifold/contracts/gateview"
 )
 
 // Rows are the steps of a plan, for people to read before it runs.
@@ -121,7 +121,7 @@ func approval(p contracts.Policy, dryRun bool) string {
 	if !p.ApprovalRequired || dryRun {
 		return ""
 	}
-	return sheet.Approvers(p)
+	return gateview.Approvers(p)
 }
 
 // inner is an expression without its braces.

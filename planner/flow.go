@@ -7,8 +7,8 @@ import (
 	"slices"
 
 	"github.com/manifold-run/manifold/contracts"
-	"github.com/manifold-run/manifold/contracts/sheet"
-	"github.com/manifold-run/manifold/expr"
+	"github.com/manifold-run/manifold/contracts/gateview"
+	"github.com/manifold-run/manifold/internal/expr"
 )
 
 func (c *capability) preSteps() []contracts.PreStep {
@@ -163,7 +163,7 @@ func choice(target *capability, step contracts.PreStep, search string, said any,
 // thing is what the identifier of a parameter stands for, as people say it:
 // "chatflow" for chatflow_id.
 func thing(param string) string {
-	return sheet.ParameterWords(param)
+	return gateview.ParameterWords(param)
 }
 
 // posts adds the reads that follow one call.

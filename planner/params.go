@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"github.com/manifold-run/manifold/contracts"
-	"github.com/manifold-run/manifold/expr"
+	"github.com/manifold-run/manifold/internal/expr"
 )
 
 // maxParamDepth bounds how deep a parameter may nest.

@@ -5,7 +5,7 @@ import (
 	"strings"
 
 	"github.com/manifold-run/manifold/contracts"
-	"github.com/manifold-run/manifold/expr"
+	"github.com/manifold-run/manifold/internal/expr"
 )
 
 // opening begins an expression. Inside the planner every value is a template:

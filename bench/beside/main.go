@@ -21,7 +21,7 @@ import (
 
 	"github.com/manifold-run/manifold/client"
 	"github.com/manifold-run/manifold/contracts"
-	"github.com/manifold-run/manifold/contracts/figure"
+	"github.com/manifold-run/manifold/contracts/metrics"
 	"github.com/manifold-run/manifold/examples/logistics"
 	"github.com/manifold-run/manifold/internal/app"
 )
@@ -169,7 +169,7 @@ func (s *site) told(ctx context.Context, view contracts.RunView, p played) (play
 }
 
 func open(ctx context.Context, folder, setting string, delay time.Duration) (*site, error) {
-	rollout, err := figure.ParseRollout([]string{setting})
+	rollout, err := metrics.ParseRollout([]string{setting})
 	if err != nil {
 		return nil, err
 	}

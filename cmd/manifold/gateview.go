@@ -5,7 +5,7 @@ import (
 	"strings"
 
 	"github.com/manifold-run/manifold/contracts"
-	"github.com/manifold-run/manifold/contracts/sheet"
+	"github.com/manifold-run/manifold/contracts/gateview"
 )
 
 func (p printer) gates(gates []contracts.Interrupt) {
@@ -25,7 +25,7 @@ func (p printer) gates(gates []contracts.Interrupt) {
 
 // gate writes everything that somebody who decides should read.
 func (p printer) gate(g contracts.Interrupt) {
-	p.asks(g, sheet.Asks(g))
+	p.asks(g, gateview.Asks(g))
 	rows := [][]string{{"code", g.Code}, {"status", string(g.Status)}, {"run", g.RunID}, {"step", g.NodeID}}
 	add := func(name, value string) {
 		if value != "" {
@@ -36,7 +36,7 @@ func (p printer) gate(g contracts.Interrupt) {
 	add("why", g.Reason)
 	add("asked by", strings.Join(g.Requesters, ", "))
 	add("approvers", strings.Join(g.Roles, " or "))
-	for _, term := range sheet.Terms(g) {
+	for _, term := range gateview.Terms(g) {
 		add(term[0], term[1])
 	}
 	add("escalates", after(strings.Join(g.EscalateTo, ", ")+", ", whenPtr(g.EscalateAt)))
@@ -90,7 +90,7 @@ func (p printer) action(g contracts.Interrupt) {
 // sheet writes what will be sent, by the names that an edit takes.
 func (p printer) sheet(g contracts.Interrupt) {
 	var rows [][]string
-	for _, r := range sheet.Of(g) {
+	for _, r := range gateview.Of(g) {
 		rows = append(rows, []string{r.Parameter, text(r.Value), other(r.Label, text(r.Value)), r.From.Words()})
 	}
 	p.table("  ", nil, rows)
@@ -114,7 +114,7 @@ func (p printer) asks(i contracts.Interrupt, prompt string) {
 	if i.Type.Gate() {
 		return // approve, reject and edit go without saying
 	}
-	if lines := sheet.Lines(i); len(lines) > 0 {
+	if lines := gateview.Lines(i); len(lines) > 0 {
 		rows := make([][]string, len(lines))
 		for n, l := range lines {
 			rows[n] = l[:]
@@ -147,14 +147,14 @@ func (p printer) hint(i contracts.Interrupt) {
 		p.printf("  manifold approve %s   or   manifold reject %s\n", i.Code, i.Code)
 	case i.Type == contracts.InterruptOutcomeUnknown:
 		p.printf("  manifold settle %s applied|not-applied|look-again\n", i.Code)
-	case len(i.Options) > 0 && len(sheet.Words(i)) > 0:
+	case len(i.Options) > 0 && len(gateview.Words(i)) > 0:
 		p.printf("  manifold answer %s CHOICE\n", i.Code)
-		for _, words := range sheet.Words(i) {
+		for _, words := range gateview.Words(i) {
 			p.printf("  manifold answer %s %q\n", i.Code, words)
 		}
 	default:
 		p.printf("  manifold answer %s VALUE\n", i.Code)
-		for _, words := range sheet.Words(i) {
+		for _, words := range gateview.Words(i) {
 			p.printf("  manifold answer %s %q\n", i.Code, words)
 		}
 	}

@@ -6,7 +6,7 @@ import (
 	"github.com/manifold-run/manifold/cmd/manifold/internal/models"
 	"github.com/manifold-run/manifold/internal/app"
 	"github.com/manifold-run/manifold/internal/model/journal"
-	"github.com/manifold-run/manifold/reasoning"
+	"github.com/manifold-run/manifold/internal/reasoning"
 )
 
 func modelCommand(c *cli) *cobra.Command {

@@ -56,7 +56,7 @@ func runShowCommand(c *cli) *cobra.Command {
 				return err
 			}
 			if timing {
-				f, err := client.RunFigures(ctx, server, id)
+				f, err := client.RunMetrics(ctx, server, id)
 				if err != nil {
 					return err
 				}

@@ -17,7 +17,7 @@ import (
 	"github.com/manifold-run/manifold/cmd/manifold/internal/encoder"
 	"github.com/manifold-run/manifold/cmd/manifold/internal/hearing"
 	"github.com/manifold-run/manifold/cmd/manifold/internal/models"
-	"github.com/manifold-run/manifold/contracts/figure"
+	"github.com/manifold-run/manifold/contracts/metrics"
 	"github.com/manifold-run/manifold/intent/local"
 	"github.com/manifold-run/manifold/internal/app"
 )
@@ -162,7 +162,7 @@ func (c *cli) serve(ctx context.Context, o serveOptions, asked bool) error {
 	if cfg.Mind, err = o.Mind.Config(c.getenv); err != nil {
 		return usageError{err}
 	}
-	if cfg.Rollout, err = figure.ParseRollout(o.Rollout); err != nil {
+	if cfg.Rollout, err = metrics.ParseRollout(o.Rollout); err != nil {
 		return usageError{err}
 	}
 	if err = o.Gates.Check(); err != nil {

@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"github.com/manifold-run/manifold/contracts"
-	"github.com/manifold-run/manifold/contracts/sheet"
+	"github.com/manifold-run/manifold/contracts/gateview"
 )
 
 // Decider is who decides.
@@ -114,7 +114,7 @@ func affirmed(i *contracts.Interrupt) bool {
 	initiator := slices.ContainsFunc(i.Decisions, func(d contracts.InterruptDecided) bool {
 		return d.Decision == contracts.DecisionApprove && d.Stands == contracts.StandsInitiator
 	})
-	return sheet.Approvals(*i) >= sheet.People(*i) && (initiator || i.Eyes() != contracts.EyesTwoPersons)
+	return gateview.Approvals(*i) >= gateview.People(*i) && (initiator || i.Eyes() != contracts.EyesTwoPersons)
 }
 
 // counted gives a gate without the approvals that count no more.

@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"github.com/manifold-run/manifold/contracts"
-	"github.com/manifold-run/manifold/contracts/sheet"
+	"github.com/manifold-run/manifold/contracts/gateview"
 	"github.com/manifold-run/manifold/execution/model"
 )
 
@@ -262,7 +262,7 @@ func possible(i contracts.Interrupt) string {
 			out = append(out, strconv.Quote(a))
 		}
 	}
-	for _, words := range sheet.Words(i) {
+	for _, words := range gateview.Words(i) {
 		out = append(out, strconv.Quote(words))
 	}
 	if len(out) == 0 {

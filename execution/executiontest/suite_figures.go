@@ -5,9 +5,9 @@ import (
 	"time"
 
 	"github.com/manifold-run/manifold/contracts"
-	"github.com/manifold-run/manifold/contracts/figure"
+	"github.com/manifold-run/manifold/contracts/metrics"
 	"github.com/manifold-run/manifold/execution"
-	"github.com/manifold-run/manifold/execution/figures"
+	"github.com/manifold-run/manifold/execution/runmetrics"
 )
 
 // figuresOfWhatIsStored reckons the figures of a run from its rows, and those of it
@@ -15,7 +15,7 @@ import (
 func figuresOfWhatIsStored(t *testing.T, s execution.Store) {
 	at := func(seconds int) *time.Time { return new(day().Add(time.Duration(seconds) * time.Second)) }
 	run, score := exampleRun("r1"), 0.6
-	run.Plan.Flags = &figure.Flags{DAGPlanning: figure.FlagOff, ParallelReads: figure.FlagOn, BranchApprovals: figure.FlagOn, Verifier: figure.FlagShadow}
+	run.Plan.Flags = &metrics.Flags{DAGPlanning: metrics.FlagOff, ParallelReads: metrics.FlagOn, BranchApprovals: metrics.FlagOn, Verifier: metrics.FlagShadow}
 	run.Plan.Nodes = []contracts.Node{
 		{NodeID: "n1", Kind: contracts.KindTool, Tool: "alpha.read", Required: true, Phase: "look"},
 		{NodeID: "n2", Kind: contracts.KindTool, Tool: "alpha.change", Required: true, Phase: "act", DependsOn: []string{"n1"}},
@@ -34,7 +34,7 @@ func figuresOfWhatIsStored(t *testing.T, s execution.Store) {
 	later.CreatedAt = *at(60)
 	create(t, s, later)
 
-	var many figures.Many
+	var many runmetrics.Many
 	for _, id := range []string{"r1", "r2"} {
 		if snap, err := s.LoadRun(t.Context(), id); err != nil || many.Add(snap, nil, *at(61)) != nil {
 			t.Fatal(err)

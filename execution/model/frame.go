@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"github.com/manifold-run/manifold/contracts"
-	"github.com/manifold-run/manifold/expr"
+	"github.com/manifold-run/manifold/internal/expr"
 )
 
 // InWorkflow tells whether the node is a step of a workflow.

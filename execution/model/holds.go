@@ -2,7 +2,7 @@ package model
 
 import (
 	"github.com/manifold-run/manifold/contracts"
-	"github.com/manifold-run/manifold/contracts/figure"
+	"github.com/manifold-run/manifold/contracts/metrics"
 )
 
 // holds is what the flags of a run keep from beginning while something else of it
@@ -17,8 +17,8 @@ type holds struct {
 	held               []*Node
 }
 
-func holdsOf(f figure.Flags) holds {
-	return holds{inTurn: f.DAGPlanning == figure.FlagOff, whileAsked: f.BranchApprovals == figure.FlagOff}
+func holdsOf(f metrics.Flags) holds {
+	return holds{inTurn: f.DAGPlanning == metrics.FlagOff, whileAsked: f.BranchApprovals == metrics.FlagOff}
 }
 
 // keepsBack tells whether a node may not begin now.

@@ -5,14 +5,14 @@ import (
 	"testing"
 
 	"github.com/manifold-run/manifold/contracts"
-	"github.com/manifold-run/manifold/contracts/figure"
+	"github.com/manifold-run/manifold/contracts/metrics"
 	"github.com/manifold-run/manifold/execution/model"
 )
 
 // under is a run whose flags are set as one says.
-func under(t *testing.T, set func(*figure.Flags), nodes ...contracts.Node) *driven {
+func under(t *testing.T, set func(*metrics.Flags), nodes ...contracts.Node) *driven {
 	t.Helper()
-	flags := figure.AllOn()
+	flags := metrics.AllOn()
 	set(&flags)
 	s, err := model.Begin(model.Run{ID: "r", Format: model.Format, Plan: contracts.Plan{Nodes: nodes, Flags: &flags}})
 	if err != nil {
@@ -40,7 +40,7 @@ func (d *driven) move(id string, to contracts.NodeState) {
 
 func TestStepsThatTakeTurnsBeginInPlanOrder(t *testing.T) {
 	t.Parallel()
-	inTurn := func(f *figure.Flags) { f.DAGPlanning = figure.FlagOff }
+	inTurn := func(f *metrics.Flags) { f.DAGPlanning = metrics.FlagOff }
 	d := under(t, inTurn, node("a"), node("b"), node("late"), node("c", "a", "b"))
 	d.starts("a")
 	d.move("a", contracts.NodeQueued)
@@ -69,7 +69,7 @@ func TestCopiesTakeTheTurnOfTheirStep(t *testing.T) {
 	t.Parallel()
 	each := node("each")
 	each.ForEach = &contracts.ForEach{Items: "${context.items}"}
-	d := under(t, func(f *figure.Flags) { f.DAGPlanning = figure.FlagOff }, each, node("behind"))
+	d := under(t, func(f *metrics.Flags) { f.DAGPlanning = metrics.FlagOff }, each, node("behind"))
 	d.starts("each")
 	copies := []contracts.Node{node("each[0]"), node("each[1]")}
 	for i := range copies {
@@ -87,7 +87,7 @@ func TestCopiesTakeTheTurnOfTheirStep(t *testing.T) {
 
 func TestAnOpenGateHoldsWhatHasNotBegun(t *testing.T) {
 	t.Parallel()
-	d := under(t, func(f *figure.Flags) { f.BranchApprovals = figure.FlagOff }, node("a"), node("b"), node("a2", "a"), node("b2", "b"))
+	d := under(t, func(f *metrics.Flags) { f.BranchApprovals = metrics.FlagOff }, node("a"), node("b"), node("a2", "a"), node("b2", "b"))
 	d.starts("a", "b")
 	d.move("a", contracts.NodeAwaitingApproval)
 	d.end("b", contracts.NodeCompleted) // it was under way, and b2 is ready by it
@@ -109,7 +109,7 @@ func TestAnOpenGateHoldsWhatHasNotBegun(t *testing.T) {
 // What was cancelled while it was held does not begin afterwards.
 func TestWhatEndsWhileItIsHeldDoesNotBegin(t *testing.T) {
 	t.Parallel()
-	d := under(t, func(f *figure.Flags) { f.BranchApprovals = figure.FlagOff }, node("a"), node("b"))
+	d := under(t, func(f *metrics.Flags) { f.BranchApprovals = metrics.FlagOff }, node("a"), node("b"))
 	n := d.state.Next()
 	d.move(n.ID(), contracts.NodeAwaitingApproval)
 	d.starts()

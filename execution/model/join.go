@@ -7,7 +7,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/manifold-run/manifold/contracts"
-	"github.com/manifold-run/manifold/expr"
+	"github.com/manifold-run/manifold/internal/expr"
 )
 
 // Joined is what a join comes to: it fails only if every member that was wanted

@@ -12,7 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/manifold-run/manifold/contracts"
-	"github.com/manifold-run/manifold/contracts/figure"
+	"github.com/manifold-run/manifold/contracts/metrics"
 	"github.com/manifold-run/manifold/execution/model"
 	"github.com/manifold-run/manifold/planner/workflow"
 )
@@ -99,8 +99,8 @@ func play(t *testing.T, tpl template, nodes []contracts.Node, order uint64) ends
 	run := model.Run{ID: "r", Format: model.Format, Plan: contracts.Plan{Nodes: nodes, Frames: map[string]contracts.Frame{"": {Workflow: "d.w", Result: "result"}}}}
 	inTurn := order%3 == 2
 	if inTurn {
-		flags := figure.AllOn()
-		flags.DAGPlanning = figure.FlagOff
+		flags := metrics.AllOn()
+		flags.DAGPlanning = metrics.FlagOff
 		run.Plan.Flags = &flags
 	}
 	s, err := model.Begin(run)

@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"github.com/manifold-run/manifold/contracts"
-	"github.com/manifold-run/manifold/contracts/figure"
+	"github.com/manifold-run/manifold/contracts/metrics"
 )
 
 // State is the state of a run as a value.
@@ -95,7 +95,7 @@ func (n *Node) Waits() bool {
 func newState(run Run, size int) *State {
 	return &State{Run: run, graph: graph{
 		nodes: make([]*Node, 0, size), byID: make(map[string]*Node, size),
-		newest: map[string]*Node{}, count: map[contracts.NodeState]int{}, holds: holdsOf(figure.Effective(run.Plan.Flags)),
+		newest: map[string]*Node{}, count: map[contracts.NodeState]int{}, holds: holdsOf(metrics.Effective(run.Plan.Flags)),
 	}}
 }
 

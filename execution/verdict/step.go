@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"github.com/manifold-run/manifold/contracts"
-	"github.com/manifold-run/manifold/contracts/figure"
+	"github.com/manifold-run/manifold/contracts/metrics"
 	"github.com/manifold-run/manifold/execution/model"
 )
 
@@ -53,7 +53,7 @@ func Rejects(n *model.Node) bool {
 // Unjudged tells whoever approves a write of the verify steps before it that have judged
 // nothing, or whose verdict nobody acted on. An approval covers that.
 func Unjudged(s *model.State, write *model.Node) []contracts.EvidenceItem {
-	if figure.Effective(s.Run.Plan.Flags).Verifier == figure.FlagOn {
+	if metrics.Effective(s.Run.Plan.Flags).Verifier == metrics.FlagOn {
 		return nil
 	}
 	var out []contracts.EvidenceItem

@@ -6,7 +6,7 @@ import (
 	"slices"
 
 	"github.com/manifold-run/manifold/contracts"
-	"github.com/manifold-run/manifold/contracts/figure"
+	"github.com/manifold-run/manifold/contracts/metrics"
 	"github.com/manifold-run/manifold/execution/model"
 )
 
@@ -27,9 +27,9 @@ const (
 // of writes did not find. Of instances that a later round has superseded only the
 // writes count: they took effect.
 func Of(s *model.State) *contracts.Verdict {
-	mode := figure.Effective(s.Run.Plan.Flags).Verifier
+	mode := metrics.Effective(s.Run.Plan.Flags).Verifier
 	j := judge{status: contracts.VerdictVerified, dryRun: s.Run.Plan.DryRun}
-	if mode == figure.FlagOff {
+	if mode == metrics.FlagOff {
 		if j.readBacks(s); j.status == contracts.VerdictVerified {
 			return nil
 		}
@@ -38,7 +38,7 @@ func Of(s *model.State) *contracts.Verdict {
 	}
 	v := contracts.Verdict{
 		Status: j.status, Reasons: j.reasons, Checks: j.checks, Category: j.category, Fixes: j.fixes,
-		Shadow: mode == figure.FlagShadow,
+		Shadow: mode == metrics.FlagShadow,
 	}
 	if used := s.Tokens(); used != (contracts.Tokens{}) {
 		v.Tokens = &used

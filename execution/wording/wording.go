@@ -11,7 +11,7 @@ import (
 	"strings"
 
 	"github.com/manifold-run/manifold/contracts"
-	"github.com/manifold-run/manifold/contracts/figure"
+	"github.com/manifold-run/manifold/contracts/metrics"
 	"github.com/manifold-run/manifold/execution/grounding"
 	"github.com/manifold-run/manifold/execution/model"
 )
@@ -184,8 +184,8 @@ func (t Told) Result(said map[string]any) *model.Result {
 	return &model.Result{Summary: contracts.CleanSummary(summary), Facts: facts}
 }
 
-func (t Told) words(said map[string]any) figure.Worded {
-	out := figure.Worded{Sentences: []figure.Sentence{}}
+func (t Told) words(said map[string]any) metrics.Worded {
+	out := metrics.Worded{Sentences: []metrics.Sentence{}}
 	ground := grounding.New(t.sources)
 	sentences, _ := said["sentences"].([]any)
 	for _, s := range sentences[:min(len(sentences), maxSentences)] {
@@ -199,7 +199,7 @@ func (t Told) words(said map[string]any) figure.Worded {
 		if nodes == nil {
 			nodes = []string{}
 		}
-		out.Sentences = append(out.Sentences, figure.Sentence{Text: checked.Text, Nodes: nodes})
+		out.Sentences = append(out.Sentences, metrics.Sentence{Text: checked.Text, Nodes: nodes})
 	}
 	return out
 }

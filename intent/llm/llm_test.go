@@ -12,7 +12,7 @@ import (
 	"github.com/manifold-run/manifold/intent"
 	"github.com/manifold-run/manifold/intent/llm"
 	"github.com/manifold-run/manifold/intent/local"
-	"github.com/manifold-run/manifold/reasoning"
+	"github.com/manifold-run/manifold/internal/reasoning"
 )
 
 // workshop is a domain that hires tools out.

@@ -11,7 +11,7 @@ import (
 
 	"github.com/manifold-run/manifold/contracts"
 	"github.com/manifold-run/manifold/intent"
-	"github.com/manifold-run/manifold/reasoning"
+	"github.com/manifold-run/manifold/internal/reasoning"
 )
 
 // Source names this reader in intents.

@@ -18,20 +18,20 @@ import (
 	"time"
 
 	"github.com/manifold-run/manifold/contracts"
-	"github.com/manifold-run/manifold/contracts/figure"
+	"github.com/manifold-run/manifold/contracts/metrics"
 	"github.com/manifold-run/manifold/execution"
 	"github.com/manifold-run/manifold/intent"
 	"github.com/manifold-run/manifold/intent/local"
 	"github.com/manifold-run/manifold/internal/domainclient"
 	"github.com/manifold-run/manifold/internal/httpapi"
 	"github.com/manifold-run/manifold/internal/ratelimit"
+	"github.com/manifold-run/manifold/internal/reasoning"
 	"github.com/manifold-run/manifold/internal/telegram"
 	"github.com/manifold-run/manifold/internal/webhook"
 	"github.com/manifold-run/manifold/internal/witness"
 	"github.com/manifold-run/manifold/orchestrator"
 	"github.com/manifold-run/manifold/orchestrator/access"
 	"github.com/manifold-run/manifold/orchestrator/registry"
-	"github.com/manifold-run/manifold/reasoning"
 )
 
 // Config is everything that an operator may set; zero values take the defaults
@@ -83,7 +83,7 @@ type Config struct {
 	// [1200], RequestBurst those at once [200].
 	RequestsPerMinute, RequestBurst int
 	// Rollout is what is switched on, and for which sessions [everything].
-	Rollout figure.Rollout
+	Rollout metrics.Rollout
 	// MaxActiveRuns bounds the runs that are advanced at once [256].
 	MaxActiveRuns int
 	// Retention is for how long finished runs are kept [720h].

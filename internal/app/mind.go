@@ -8,7 +8,7 @@ import (
 	"github.com/manifold-run/manifold/contracts"
 	"github.com/manifold-run/manifold/execution"
 	"github.com/manifold-run/manifold/internal/model/journal"
-	"github.com/manifold-run/manifold/reasoning"
+	"github.com/manifold-run/manifold/internal/reasoning"
 )
 
 // Judging says when a model is asked for an opinion of a verdict.

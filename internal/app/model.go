@@ -7,7 +7,7 @@ import (
 
 	"github.com/manifold-run/manifold/internal/model/anthropic"
 	"github.com/manifold-run/manifold/internal/model/openai"
-	"github.com/manifold-run/manifold/reasoning"
+	"github.com/manifold-run/manifold/internal/reasoning"
 )
 
 // ModelEngine is the wire format that a model is asked in.

@@ -49,8 +49,8 @@ func TestImports(t *testing.T) {
 		imports []string
 		want    string // part of the one finding; "" for none
 	}{
-		"a stage of the core imports the vocabulary":      {"planner/a.go", []string{"~/contracts", "~/expr"}, ""},
-		"the vocabulary imports nothing of ours":          {"contracts/a.go", []string{"~/expr"}, "contracts must not import expr"},
+		"a stage of the core imports the vocabulary":      {"planner/a.go", []string{"~/contracts", "~/internal/expr"}, ""},
+		"the vocabulary imports nothing of ours":          {"contracts/a.go", []string{"~/internal/expr"}, "contracts must not import internal/expr"},
 		"the planner does not know the matcher":           {"planner/a.go", []string{"~/intent"}, "planner must not import intent"},
 		"the runner does not know the planner":            {"execution/a.go", []string{"~/planner"}, "execution must not import planner"},
 		"the matcher does not know the runner":            {"intent/a.go", []string{"~/execution"}, "intent must not import execution"},
@@ -59,7 +59,7 @@ func TestImports(t *testing.T) {
 		"the core knows no SDK":                           {"execution/a.go", []string{"~/domainkit"}, "execution must not import domainkit"},
 		"the core opens no socket":                        {"planner/a.go", []string{"net"}, `planner must not import "net"`},
 		"the core speaks no HTTP":                         {"intent/a.go", []string{"net/http"}, `intent must not import "net/http"`},
-		"the core reads no file":                          {"expr/a.go", []string{"os"}, `expr must not import "os"`},
+		"the core reads no file":                          {"internal/expr/a.go", []string{"os"}, `internal/expr must not import "os"`},
 		"the core catches no signal":                      {"execution/a.go", []string{"os/signal"}, `execution must not import "os/signal"`},
 		"the core opens no database":                      {"execution/a.go", []string{"database/sql/driver"}, "database/sql/driver"},
 		"the core may parse addresses":                    {"orchestrator/registry/a.go", []string{"net/url", "net/netip"}, ""},

@@ -63,8 +63,8 @@ func TestNames(t *testing.T) {
 	}{
 		"a domain in code":                      {"planner/a.go", "package p\n\nvar x = \"bakery\"\n", `planner/a.go:3: the core names the domain "bakery"`},
 		"a domain in a comment":                 {"execution/a.go", "// Package p is not for the Bakery.\npackage p\n", `execution/a.go:1: the core names the domain "bakery"`},
-		"a domain inside a camelCase name":      {"expr/a.go", "package p\n\nvar isBakery bool\n", `the domain "bakery"`},
-		"a domain inside a snake_case name":     {"expr/a.go", "package p\n\nvar x = \"my_bakery\"\n", `the domain "bakery"`},
+		"a domain inside a camelCase name":      {"internal/expr/a.go", "package p\n\nvar isBakery bool\n", `the domain "bakery"`},
+		"a domain inside a snake_case name":     {"internal/expr/a.go", "package p\n\nvar x = \"my_bakery\"\n", `the domain "bakery"`},
 		"a domain in an embedded file":          {"intent/words.txt", "bread\nbakery\n", `intent/words.txt:2: the core names the domain "bakery"`},
 		"a domain in a sub-room":                {"orchestrator/registry/a.go", "package p // bakery\n", `the domain "bakery"`},
 		"a domain as the manifest calls it":     {"planner/a.go", "package p // pastry\n", `the domain "pastry"`},

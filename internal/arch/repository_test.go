@@ -39,11 +39,14 @@ func rules() map[string]func(*arch.Tree) ([]arch.Finding, error) {
 		return func(tree *arch.Tree) ([]arch.Finding, error) { return check(tree), nil }
 	}
 	return map[string]func(*arch.Tree) ([]arch.Finding, error){
-		"a room imports only what it may":       func(tree *arch.Tree) ([]arch.Finding, error) { return arch.CheckImports(tree, arch.Rooms()) },
-		"every room has code":                   plain(func(tree *arch.Tree) []arch.Finding { return arch.CheckRooms(tree, arch.Rooms()) }),
-		"the core names no domain":              func(tree *arch.Tree) ([]arch.Finding, error) { return arch.CheckNames(tree, arch.Rooms()) },
-		"no file is too long":                   plain(arch.CheckSizes),
-		"no folder is too long":                 plain(func(tree *arch.Tree) []arch.Finding { return arch.CheckRoomSizes(tree, arch.RoomRatchets()) }),
+		"a room imports only what it may": func(tree *arch.Tree) ([]arch.Finding, error) { return arch.CheckImports(tree, arch.Rooms()) },
+		"every room has code":             plain(func(tree *arch.Tree) []arch.Finding { return arch.CheckRooms(tree, arch.Rooms()) }),
+		"the core names no domain":        func(tree *arch.Tree) ([]arch.Finding, error) { return arch.CheckNames(tree, arch.Rooms()) },
+		"no file is too long":             plain(arch.CheckSizes),
+		"no folder is too long":           plain(func(tree *arch.Tree) []arch.Finding { return arch.CheckRoomSizes(tree, arch.RoomRatchets()) }),
+		"no top-level folder is too long": plain(func(tree *arch.Tree) []arch.Finding {
+			return arch.CheckSums(tree, arch.SumRatchets(), arch.MaxPackages)
+		}),
 		"no type has too many methods":          func(tree *arch.Tree) ([]arch.Finding, error) { return arch.CheckMethods(tree, arch.MethodRatchets()) },
 		"nothing refers to one machine":         plain(arch.CheckLeaks),
 		"ARCHITECTURE.md speaks of every room":  plain(func(tree *arch.Tree) []arch.Finding { return arch.CheckDiagram(tree, arch.Rooms()) }),

@@ -60,46 +60,46 @@ func useCases() []string {
 	return []string{
 		"orchestrator", "orchestrator/access", "orchestrator/answer", "orchestrator/audit", "orchestrator/chat",
 		"orchestrator/conversation", "orchestrator/conversation/change", "orchestrator/conversation/command",
-		"orchestrator/gates", "orchestrator/registry", "orchestrator/rounds", "orchestrator/runs", "orchestrator/sessions", "orchestrator/shown", "orchestrator/views",
+		"orchestrator/gates", "orchestrator/registry", "orchestrator/rounds", "orchestrator/runs", "orchestrator/sessions", "orchestrator/readmodels",
 	}
 }
 
 // coreRooms are pure: they do no I/O and name no domain. There is no arrow
 // between intent, planner and execution.
 func coreRooms() []Room {
-	words := []string{"contracts", "contracts/figure", "contracts/sheet", "expr"}
-	stages := append([]string{"intent", "intent/local", "intent/llm", "intent/language", "intent/routing", "planner", "planner/workflow", "execution", "execution/decision", "execution/figures"}, words...)
+	words := []string{"contracts", "contracts/metrics", "contracts/gateview", "internal/expr"}
+	stages := append([]string{"intent", "intent/local", "intent/llm", "intent/language", "intent/routing", "planner", "planner/workflow", "execution", "execution/decision", "execution/runmetrics"}, words...)
 	rooms := []Room{
-		{Dir: "contracts/figure"},
+		{Dir: "contracts/metrics"},
 		{Dir: "internal/recent"},
-		{Dir: "contracts", Rooms: []string{"contracts/figure", "internal/recent"}, Modules: []string{"github.com/santhosh-tekuri/jsonschema/v5"}},
-		{Dir: "contracts/sheet", Rooms: []string{"contracts"}},
-		{Dir: "expr", Rooms: []string{"contracts"}, Modules: []string{"cel.dev/cel-go"}},
+		{Dir: "contracts", Rooms: []string{"contracts/metrics", "internal/recent"}, Modules: []string{"github.com/santhosh-tekuri/jsonschema/v5"}},
+		{Dir: "contracts/gateview", Rooms: []string{"contracts"}},
+		{Dir: "internal/expr", Rooms: []string{"contracts"}, Modules: []string{"cel.dev/cel-go"}},
 		{Dir: "intent", Rooms: words, Modules: []string{"github.com/kljensen/snowball", "github.com/pelletier/go-toml/v2", "golang.org/x/text"}},
 		{Dir: "intent/local", Rooms: append(words, "intent")},
-		{Dir: "intent/llm", Rooms: append(words, "intent", "reasoning")},
+		{Dir: "intent/llm", Rooms: append(words, "intent", "internal/reasoning")},
 		{Dir: "intent/eval", Rooms: append(words, "intent", "intent/local")},
 		{Dir: "intent/eval/conversation", Rooms: []string{"contracts"}, Modules: []string{"golang.org/x/text"}},
 		{Dir: "intent/language", Rooms: []string{"intent"}},
 		{Dir: "intent/routing", Rooms: []string{"contracts", "intent", "intent/local"}},
-		{Dir: "reasoning", Rooms: []string{"contracts"}, Modules: []string{"github.com/sony/gobreaker/v2"}},
+		{Dir: "internal/reasoning", Rooms: []string{"contracts"}, Modules: []string{"github.com/sony/gobreaker/v2"}},
 		{Dir: "planner", Rooms: append(words, "planner/workflow")},
 		{Dir: "planner/workflow", Rooms: words, Modules: []string{"github.com/agnivade/levenshtein"}},
 		{
 			Dir: "planner/workflow/workflowtest", Rooms: append(words, "planner/workflow"),
 			Modules: []string{"github.com/goccy/go-yaml"}, Allows: []string{testHarness},
 		},
-		{Dir: "execution", Rooms: append(words, "execution/admission", "execution/dispatch", "execution/decision", "execution/figures", "execution/model", "execution/verdict", "execution/wording"), Modules: []string{"golang.org/x/sync/errgroup"}},
-		{Dir: "execution/decision", Rooms: append(words, "contracts/sheet", "execution/model")},
+		{Dir: "execution", Rooms: append(words, "execution/admission", "execution/dispatch", "execution/decision", "execution/runmetrics", "execution/model", "execution/verdict", "execution/wording"), Modules: []string{"golang.org/x/sync/errgroup"}},
+		{Dir: "execution/decision", Rooms: append(words, "contracts/gateview", "execution/model")},
 		{Dir: "execution/dispatch", Rooms: []string{"execution/model"}},
-		{Dir: "execution/figures", Rooms: append(words, "execution/admission", "execution/model", "execution/verdict")},
+		{Dir: "execution/runmetrics", Rooms: append(words, "execution/admission", "execution/model", "execution/verdict")},
 		{Dir: "execution/admission", Rooms: []string{"contracts", "internal/ratelimit"}},
 		{Dir: "internal/ratelimit", Modules: []string{"golang.org/x/time/rate"}},
 		{Dir: "execution/grounding", Modules: []string{"golang.org/x/text"}},
 		{Dir: "execution/model", Rooms: words},
-		{Dir: "execution/wording", Rooms: []string{"contracts", "contracts/figure", "execution/grounding", "execution/model"}},
+		{Dir: "execution/wording", Rooms: []string{"contracts", "contracts/metrics", "execution/grounding", "execution/model"}},
 		{Dir: "execution/verdict", Rooms: append(words, "execution/model")},
-		suite("execution/executiontest", append(words, "execution", "execution/figures", "execution/model")),
+		suite("execution/executiontest", append(words, "execution", "execution/runmetrics", "execution/model")),
 		suite("orchestrator/registry/registrytest", append(useCases(), words...)),
 		suite("orchestrator/access/accesstest", append(useCases(), words...)),
 		suite("orchestrator/orchestratortest", append(useCases(), "contracts", "execution", "execution/executiontest", "intent", "intent/local", "orchestrator/access/accesstest")),
@@ -147,19 +147,19 @@ func sdkRooms() []Room {
 
 // adapterRooms implement the ports of the core. They do not import each other.
 func adapterRooms() []Room {
-	ports := append(useCases(), "contracts", "contracts/figure", "contracts/sheet", "execution", "execution/decision")
+	ports := append(useCases(), "contracts", "contracts/metrics", "contracts/gateview", "execution", "execution/decision")
 	retries := []string{"github.com/hashicorp/go-retryablehttp"}
 	return []Room{
-		{Dir: "client", Rooms: []string{"contracts", "contracts/figure", "orchestrator"}, Modules: retries},
+		{Dir: "client", Rooms: []string{"contracts", "contracts/metrics", "orchestrator"}, Modules: retries},
 		{Dir: "internal/domainclient", Rooms: ports, Modules: retries},
 		{Dir: "internal/embed/openai", Modules: retries},
 		{Dir: "internal/embed/use", Modules: append(slices.Clone(retries), "golang.org/x/sync/errgroup", "golang.org/x/sys/cpu")},
 		{Dir: "internal/httpapi", Rooms: append(slices.Clip(ports), "internal/httpapi/frontend", "internal/httpapi/query", "internal/ratelimit"), Modules: []string{"github.com/gin-gonic/gin"}},
 		{Dir: "internal/httpapi/query", Rooms: []string{"contracts"}},
 		{Dir: "internal/httpapi/frontend", Rooms: []string{"contracts", "orchestrator/access"}, Modules: []string{"github.com/golang-jwt/jwt/v5"}},
-		{Dir: "internal/model/openai", Rooms: []string{"contracts", "reasoning"}, Modules: []string{"github.com/openai/openai-go/v3"}},
-		{Dir: "internal/model/anthropic", Rooms: []string{"contracts", "reasoning"}, Modules: []string{"github.com/anthropics/anthropic-sdk-go"}},
-		{Dir: "internal/model/journal", Rooms: []string{"reasoning"}},
+		{Dir: "internal/model/openai", Rooms: []string{"contracts", "internal/reasoning"}, Modules: []string{"github.com/openai/openai-go/v3"}},
+		{Dir: "internal/model/anthropic", Rooms: []string{"contracts", "internal/reasoning"}, Modules: []string{"github.com/anthropics/anthropic-sdk-go"}},
+		{Dir: "internal/model/journal", Rooms: []string{"internal/reasoning"}},
 		{Dir: "internal/model/scripted", Rooms: []string{"contracts"}},
 		{Dir: "internal/model/scripted/cmd/scripted-model", Rooms: []string{"internal/model/scripted"}},
 		{Dir: "internal/store/faultpoint"},
@@ -186,14 +186,14 @@ func adapterRooms() []Room {
 // edgeRooms put the parts together. Only cmd/demo sees both the core and the
 // domains.
 func edgeRooms() []Room {
-	core := append(useCases(), "contracts", "contracts/figure", "contracts/sheet", "expr", "intent", "intent/llm", "intent/local", "planner", "execution", "reasoning")
+	core := append(useCases(), "contracts", "contracts/metrics", "contracts/gateview", "internal/expr", "intent", "intent/llm", "intent/local", "planner", "execution", "internal/reasoning")
 	adapters := []string{"internal/domainclient", "internal/embed/openai", "internal/embed/use", "internal/model/openai", "internal/model/anthropic", "internal/model/journal", "internal/httpapi", "internal/store/postgres", "internal/store/sqlite", "internal/telegram", "internal/webhook", "internal/witness"}
 	whole := slices.Clip(slices.Concat(core, adapters, []string{"internal/app", "client", "domainkit"}))
 	return []Room{
 		{Dir: "internal/app", Rooms: slices.Concat(core, adapters, []string{"execution/admission", "execution/dispatch", "internal/ratelimit"}), Modules: []string{"*"}},
 		{Dir: "internal/app/apptest", Rooms: []string{"client", "internal/app"}, Allows: []string{testHarness}},
 		{
-			Dir: "cmd/manifold", Rooms: []string{"contracts", "contracts/figure", "contracts/sheet", "reasoning", "intent", "intent/eval", "intent/eval/conversation", "intent/local", "intent/routing", "internal/app", "internal/model/scripted", "internal/witness", "client", "domainkit/conformance", "planner/workflow", "internal/embed/openai", "internal/embed/use", "internal/model/journal"},
+			Dir: "cmd/manifold", Rooms: []string{"contracts", "contracts/metrics", "contracts/gateview", "internal/reasoning", "intent", "intent/eval", "intent/eval/conversation", "intent/local", "intent/routing", "internal/app", "internal/model/scripted", "internal/witness", "client", "domainkit/conformance", "planner/workflow", "internal/embed/openai", "internal/embed/use", "internal/model/journal"},
 			Modules: []string{"github.com/spf13/cobra", "golang.org/x/term"},
 		},
 		{Dir: "intent/fit", Rooms: []string{"contracts", "intent", "intent/eval", "intent/local"}},
@@ -213,6 +213,6 @@ func edgeRooms() []Room {
 		{Dir: "bench/chaos", Rooms: []string{"client", "contracts"}, Modules: []string{"github.com/jackc/pgx/v5"}, Allows: []string{testHarness}},
 		{Dir: "bench", Rooms: append(whole, "execution/executiontest"), Modules: []string{"*"}, Allows: []string{testHarness}},
 		{Dir: "bench/compare", Allows: []string{testHarness}},
-		{Dir: "bench/beside", Rooms: []string{"client", "contracts", "contracts/figure", "examples/*", "internal/app"}},
+		{Dir: "bench/beside", Rooms: []string{"client", "contracts", "contracts/metrics", "examples/*", "internal/app"}},
 	}
 }

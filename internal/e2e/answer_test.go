@@ -13,7 +13,7 @@ import (
 
 	"github.com/manifold-run/manifold/client"
 	"github.com/manifold-run/manifold/contracts"
-	"github.com/manifold-run/manifold/contracts/figure"
+	"github.com/manifold-run/manifold/contracts/metrics"
 	"github.com/manifold-run/manifold/domainkit"
 	"github.com/manifold-run/manifold/internal/app"
 	"github.com/manifold-run/manifold/internal/model/scripted"
@@ -178,7 +178,7 @@ func TestAnObedientModelSaysNothingThatWasNotFound(t *testing.T) {
 		t.Errorf("it says %q", got)
 	}
 	for _, n := range v.Nodes {
-		if n.Kind == contracts.KindAnswer && (len(figure.WordedIn(n.Facts).LeftOut) != 6 || strings.Contains(asJSON(n), "evil")) {
+		if n.Kind == contracts.KindAnswer && (len(metrics.WordedIn(n.Facts).LeftOut) != 6 || strings.Contains(asJSON(n), "evil")) {
 			t.Errorf("the run keeps %s", asJSON(n))
 		}
 	}

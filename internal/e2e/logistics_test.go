@@ -15,7 +15,7 @@ import (
 
 	"github.com/manifold-run/manifold/client"
 	"github.com/manifold-run/manifold/contracts"
-	"github.com/manifold-run/manifold/contracts/figure"
+	"github.com/manifold-run/manifold/contracts/metrics"
 	"github.com/manifold-run/manifold/examples/logistics"
 	"github.com/manifold-run/manifold/internal/app"
 	"github.com/manifold-run/manifold/internal/model/scripted"
@@ -256,13 +256,13 @@ func TestAWorkflowWithoutOneBranchSaysWhatIsMissing(t *testing.T) {
 func TestOneReadAfterTheOtherComesToTheSame(t *testing.T) {
 	t.Parallel()
 	at := func(value string) *marketplace {
-		rollout, err := figure.ParseRollout([]string{"logistics/parallel_reads=" + value, "logistics/dag_planning=" + value, "branch_approvals=" + value})
+		rollout, err := metrics.ParseRollout([]string{"logistics/parallel_reads=" + value, "logistics/dag_planning=" + value, "branch_approvals=" + value})
 		if err != nil {
 			t.Fatal(err)
 		}
 		return startMarketplace(t, func(c *app.Config) { c.Rollout = rollout })
 	}
-	off := figure.Flags{DAGPlanning: figure.FlagOff, ParallelReads: figure.FlagOff, BranchApprovals: figure.FlagOff, Verifier: figure.FlagOn}
+	off := metrics.Flags{DAGPlanning: metrics.FlagOff, ParallelReads: metrics.FlagOff, BranchApprovals: metrics.FlagOff, Verifier: metrics.FlagOn}
 	beside, after := at("on"), at("off")
 	for _, w := range firstWorkflows() {
 		a, b := beside.play(w), after.play(w) // play looks at the ledger and the gate
@@ -271,7 +271,7 @@ func TestOneReadAfterTheOtherComesToTheSame(t *testing.T) {
 		if diff := cmp.Diff(asJSON(a.Answer.Blocks), asJSON(b.Answer.Blocks)); diff != "" {
 			t.Errorf("%s: the answers differ (-side by side +one after the other):\n%s", w.say, diff)
 		}
-		if a.Plan.PlanHash != b.Plan.PlanHash || figure.Effective(a.Plan.Flags) != figure.AllOn() || figure.Effective(b.Plan.Flags) != off {
+		if a.Plan.PlanHash != b.Plan.PlanHash || metrics.Effective(a.Plan.Flags) != metrics.AllOn() || metrics.Effective(b.Plan.Flags) != off {
 			t.Errorf("%s: the plans are %s and %s, the flags %v and %v", w.say, a.Plan.PlanHash, b.Plan.PlanHash, a.Plan.Flags, b.Plan.Flags)
 		}
 		if diff := cmp.Diff(actionsOf(a), actionsOf(b)); diff != "" {

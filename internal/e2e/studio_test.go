@@ -11,7 +11,7 @@ import (
 
 	"github.com/manifold-run/manifold/client"
 	"github.com/manifold-run/manifold/contracts"
-	"github.com/manifold-run/manifold/contracts/sheet"
+	"github.com/manifold-run/manifold/contracts/gateview"
 	"github.com/manifold-run/manifold/planner/workflow/workflowtest"
 )
 
@@ -217,7 +217,7 @@ func (c *chats) answers(t *testing.T, i contracts.Interrupt, words any) {
 	if !strings.Contains(c.rita.last(), strings.SplitN(i.Prompt, "\n", 2)[0]) { // a gate was decided elsewhere
 		c.rita.says(t, "status")
 	}
-	for _, line := range sheet.Lines(i) {
+	for _, line := range gateview.Lines(i) {
 		if !strings.Contains(c.rita.last(), "| "+line[0]+" |") {
 			t.Errorf("the chat does not show %q of %s:\n%s", line[0], i.NodeID, c.rita.last())
 		}

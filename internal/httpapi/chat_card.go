@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"github.com/manifold-run/manifold/contracts"
-	"github.com/manifold-run/manifold/contracts/sheet"
+	"github.com/manifold-run/manifold/contracts/gateview"
 	"github.com/manifold-run/manifold/orchestrator"
 	"github.com/manifold-run/manifold/orchestrator/chat"
 	"github.com/manifold-run/manifold/orchestrator/conversation"
@@ -86,7 +86,7 @@ func cardOf(i contracts.Interrupt) (cardAsks, bool) {
 	for _, o := range shown {
 		out.Options = append(out.Options, cardOption{cutText(o.Label, 80), cutText(cmp.Or(o.Detail, "Answer: "+o.Label), 240)})
 	}
-	if rest = append(rest, sheet.Words(i)...); len(rest) > 0 {
+	if rest = append(rest, gateview.Words(i)...); len(rest) > 0 {
 		out.Question = cutText(cutText(i.Prompt, 240)+" Or write: "+strings.Join(rest, " · "), 480)
 	}
 	return out, true

@@ -11,7 +11,7 @@ import (
 	"net/http"
 
 	"github.com/manifold-run/manifold/contracts"
-	"github.com/manifold-run/manifold/contracts/sheet"
+	"github.com/manifold-run/manifold/contracts/gateview"
 	"github.com/manifold-run/manifold/orchestrator/chat"
 )
 
@@ -38,7 +38,7 @@ type linkPage struct {
 }
 
 func confirmPage(l linked) linkPage {
-	p := linkPage{Title: sheet.Asks(l.gate), Code: l.gate.Code, Person: l.who.Subject(), Hash: l.link.ActionSHA256, Form: true}
+	p := linkPage{Title: gateview.Asks(l.gate), Code: l.gate.Code, Person: l.who.Subject(), Hash: l.link.ActionSHA256, Form: true}
 	p.Rows, p.Case = chat.Sheet(l.gate), chat.Grounds(l.gate)
 	for _, d := range chat.Changes(l.gate) {
 		p.Case = append(p.Case, [2]string{"changed " + d.Pointer, chat.Bounded(l.gate, d.Before) + " → " + chat.Bounded(l.gate, d.After)})

@@ -20,7 +20,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/manifold-run/manifold/contracts"
-	"github.com/manifold-run/manifold/contracts/figure"
+	"github.com/manifold-run/manifold/contracts/metrics"
 	"github.com/manifold-run/manifold/internal/httpapi/query"
 )
 
@@ -175,7 +175,7 @@ func wireTypes() []reflect.Type {
 
 		reflect.TypeFor[contracts.Event](), reflect.TypeFor[contracts.PlanPreview](),
 		reflect.TypeFor[contracts.RunSummary](), reflect.TypeFor[contracts.RunView](), reflect.TypeFor[contracts.DomainState](),
-		reflect.TypeFor[figure.RunFigures](), reflect.TypeFor[figure.Stats](), reflect.TypeFor[contracts.LedgerEntry](), reflect.TypeFor[contracts.ReplayReport](), reflect.TypeFor[contracts.Interrupt](),
+		reflect.TypeFor[metrics.RunMetrics](), reflect.TypeFor[metrics.Stats](), reflect.TypeFor[contracts.LedgerEntry](), reflect.TypeFor[contracts.ReplayReport](), reflect.TypeFor[contracts.Interrupt](),
 		reflect.TypeFor[contracts.LockView](), reflect.TypeFor[contracts.DomainView](),
 		reflect.TypeFor[contracts.DomainReport](), reflect.TypeFor[contracts.DomainDetail](),
 		reflect.TypeFor[contracts.DomainDiff](), reflect.TypeFor[contracts.CapabilityView](),

@@ -149,7 +149,7 @@ func comments(t *testing.T) map[string]string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	figures, err := filepath.Glob("../../contracts/figure/*.go")
+	figures, err := filepath.Glob("../../contracts/metrics/*.go")
 	if err != nil {
 		t.Fatal(err)
 	}

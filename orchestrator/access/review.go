@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/manifold-run/manifold/contracts"
-	"github.com/manifold-run/manifold/contracts/sheet"
+	"github.com/manifold-run/manifold/contracts/gateview"
 )
 
 // Reviewers knows who counts as a second person: by the site's rules, and by who
@@ -125,7 +125,7 @@ func (p Panel) MayDecide(who Principal, i contracts.Interrupt, d contracts.Decis
 	for _, decided := range i.Decisions {
 		again := decided.Decision == contracts.DecisionApprove && decided.ActionSHA256 == i.ActionSHA256
 		if again && p.of.same(decided.DecidedBy) == p.of.same(who.Subject()) {
-			return contracts.Errorf(contracts.CodeConflict, "%s has approved this already; it needs %d people", who.Subject(), sheet.People(i))
+			return contracts.Errorf(contracts.CodeConflict, "%s has approved this already; it needs %d people", who.Subject(), gateview.People(i))
 		}
 	}
 	return nil
@@ -245,14 +245,14 @@ func (r *Reviewers) Nobody(ctx context.Context, i contracts.Interrupt) (string, 
 			initiator = initiator || panel.Stands(who, i) == contracts.StandsInitiator
 		}
 	}
-	if len(pool) >= sheet.People(i) && (initiator || i.Eyes() != contracts.EyesTwoPersons) {
+	if len(pool) >= gateview.People(i) && (initiator || i.Eyes() != contracts.EyesTwoPersons) {
 		return "", nil
 	}
 	text := "As things stand nobody can approve this. It takes "
 	if i.Eyes() == contracts.EyesTwoPersons {
 		text += "who asked and "
 	}
-	text += strconv.Itoa(max(sheet.People(i), 1)) + " of those with the role " + strings.Join(GateRoles(i), " or ")
+	text += strconv.Itoa(max(gateview.People(i), 1)) + " of those with the role " + strings.Join(GateRoles(i), " or ")
 	if len(i.Reviewers) > 0 {
 		text += ", named: " + strings.Join(i.Reviewers, ", ")
 	}

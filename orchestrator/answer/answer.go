@@ -8,8 +8,8 @@ import (
 	"strings"
 
 	"github.com/manifold-run/manifold/contracts"
-	"github.com/manifold-run/manifold/contracts/sheet"
-	"github.com/manifold-run/manifold/expr"
+	"github.com/manifold-run/manifold/contracts/gateview"
+	"github.com/manifold-run/manifold/internal/expr"
 )
 
 // Compose makes the answer of a run out of what its nodes found: tables as the
@@ -176,7 +176,7 @@ func (c *composer) problem(n *contracts.NodeView) {
 		}
 	}
 	if n.State == contracts.NodeRejected { // somebody has decided: nothing went wrong
-		c.text(contracts.BlockNote, "Not done: "+sheet.ActionWords(n.Tool)+" – "+reason+".")
+		c.text(contracts.BlockNote, "Not done: "+gateview.ActionWords(n.Tool)+" – "+reason+".")
 		return
 	}
 	block := contracts.Block{Kind: contracts.BlockError, Text: title + ": " + reason}

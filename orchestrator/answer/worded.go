@@ -4,7 +4,7 @@ import (
 	"strings"
 
 	"github.com/manifold-run/manifold/contracts"
-	"github.com/manifold-run/manifold/contracts/figure"
+	"github.com/manifold-run/manifold/contracts/metrics"
 )
 
 // worded shows what a model has worded of what was found, above all else. Each
@@ -15,7 +15,7 @@ func (c *composer) worded() {
 		if n.Kind != contracts.KindAnswer || n.State != contracts.NodeCompleted {
 			continue
 		}
-		sentences := figure.WordedIn(n.Facts).Sentences
+		sentences := metrics.WordedIn(n.Facts).Sentences
 		if len(sentences) == 0 {
 			continue
 		}

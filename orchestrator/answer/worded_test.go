@@ -4,7 +4,7 @@ import (
 	"testing"
 
 	"github.com/manifold-run/manifold/contracts"
-	"github.com/manifold-run/manifold/contracts/figure"
+	"github.com/manifold-run/manifold/contracts/metrics"
 	"github.com/manifold-run/manifold/orchestrator/answer"
 )
 
@@ -15,7 +15,7 @@ func TestWordsStandAboveTheTable(t *testing.T) {
 	read := contracts.NodeView{Node: contracts.Node{NodeID: "n1", Kind: contracts.KindTool, Tool: "shop.look"}, State: contracts.NodeCompleted, Facts: map[string]any{"price": 3.0}, Summary: "3 a piece"}
 	plain := answer.Compose(&contracts.Catalog{}, contracts.RunView{State: contracts.RunCompleted, Nodes: []contracts.NodeView{read}})
 	for state, more := range map[contracts.NodeState]int{contracts.NodeCompleted: 1, contracts.NodeFailed: 0, contracts.NodeRunning: 0} {
-		facts, err := figure.Worded{Sentences: []figure.Sentence{{Text: "It costs 3.", Nodes: []string{"n1"}}, {Text: "That is all.", Nodes: []string{"n1"}}}}.Facts()
+		facts, err := metrics.Worded{Sentences: []metrics.Sentence{{Text: "It costs 3.", Nodes: []string{"n1"}}, {Text: "That is all.", Nodes: []string{"n1"}}}}.Facts()
 		if err != nil {
 			t.Fatal(err)
 		}

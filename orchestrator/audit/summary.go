@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/manifold-run/manifold/contracts"
-	"github.com/manifold-run/manifold/contracts/figure"
+	"github.com/manifold-run/manifold/contracts/metrics"
 	"github.com/manifold-run/manifold/orchestrator/access"
 )
 
@@ -57,7 +57,7 @@ func (a *Audit) summarizeRun(ctx context.Context, b *strings.Builder, runID stri
 		return err
 	}
 	fmt.Fprintf(b, "## Run `%s`: %s\n\n", runID, view.State)
-	fmt.Fprintf(b, "Goal: %s. Strategy: %s. Plan hash: `%s`. Flags: %s.\n\n", escape(view.Plan.Goal), view.Plan.Strategy, view.Plan.PlanHash, figure.Effective(view.Plan.Flags))
+	fmt.Fprintf(b, "Goal: %s. Strategy: %s. Plan hash: `%s`. Flags: %s.\n\n", escape(view.Plan.Goal), view.Plan.Strategy, view.Plan.PlanHash, metrics.Effective(view.Plan.Flags))
 	b.WriteString("| node | step | state | attempts | time | result |\n|---|---|---|---|---|---|\n")
 	calls := map[string]int{}
 	for _, n := range view.Nodes {

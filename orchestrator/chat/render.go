@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"github.com/manifold-run/manifold/contracts"
-	"github.com/manifold-run/manifold/contracts/sheet"
+	"github.com/manifold-run/manifold/contracts/gateview"
 )
 
 // Render writes an answer as Markdown. Texts of domains are text: nothing in
@@ -101,7 +101,7 @@ func Value(v any) string {
 			text = string(raw)
 		}
 	}
-	return sheet.Visible(oneLine.Replace(text))
+	return gateview.Visible(oneLine.Replace(text))
 }
 
 var escaper = strings.NewReplacer(
@@ -116,7 +116,7 @@ var escaper = strings.NewReplacer(
 // and stays as it is: an escape there splits the word, which Open WebUI shows
 // as two while an answer is not done.
 func Escape(s string) string {
-	out := escaper.Replace(sheet.Visible(s))
+	out := escaper.Replace(gateview.Visible(s))
 	for inWord.MatchString(out) { // a letter between two of them is seen at the second time
 		out = inWord.ReplaceAllString(out, "${1}_${2}")
 	}

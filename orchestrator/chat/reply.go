@@ -10,7 +10,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/manifold-run/manifold/contracts"
-	"github.com/manifold-run/manifold/contracts/sheet"
+	"github.com/manifold-run/manifold/contracts/gateview"
 	"github.com/manifold-run/manifold/orchestrator"
 )
 
@@ -104,7 +104,7 @@ func questions(v orchestrator.SessionView, f Frame) string {
 
 func gate(language string, i contracts.Interrupt, mayApprove bool, link string, rich bool) string {
 	var out strings.Builder
-	fmt.Fprintf(&out, "**%s** `%s`\n\n", Escape(sheet.Asks(i)), i.Code)
+	fmt.Fprintf(&out, "**%s** `%s`\n\n", Escape(gateview.Asks(i)), i.Code)
 	rows(language, &out, sheetIn(language, i))
 	for _, d := range Changes(i) {
 		fmt.Fprintf(&out, "\nchanged: %s from %s to %s\n", Escape(d.Pointer), Escape(Bounded(i, d.Before)), Escape(Bounded(i, d.After)))
@@ -146,7 +146,7 @@ func rows(language string, out *strings.Builder, all [][2]string) {
 // exact folds what is sent as it is, where the words above stand for it.
 func exact(language string, i contracts.Interrupt) string {
 	var all [][2]string
-	if i.Action == nil || !slices.ContainsFunc(slices.Collect(maps.Values(i.Action.Sent())), func(v any) bool { return sheet.IsDigest(v) }) && Sent(i) == "" {
+	if i.Action == nil || !slices.ContainsFunc(slices.Collect(maps.Values(i.Action.Sent())), func(v any) bool { return gateview.IsDigest(v) }) && Sent(i) == "" {
 		return ""
 	}
 	sent := i.Action.Sent()
@@ -183,7 +183,7 @@ func Circumstances(i contracts.Interrupt) [][2]string {
 	add("asked by", strings.Join(i.Requesters, ", "))
 	add("risk", string(i.RiskLevel))
 	add("why", i.Reason)
-	out = append(out, sheet.Terms(i)...)
+	out = append(out, gateview.Terms(i)...)
 	for _, e := range i.Evidence {
 		if said, ok := e.Value.(string); ok && e.Path == contracts.EvidenceSettlement {
 			add("before", said)
@@ -239,7 +239,7 @@ func Sheet(i contracts.Interrupt) [][2]string { return sheetIn("", i) }
 
 func sheetIn(language string, i contracts.Interrupt) [][2]string {
 	var out [][2]string
-	for _, r := range sheet.Of(i) {
+	for _, r := range gateview.Of(i) {
 		value := Bounded(i, r.Value)
 		most := 80
 		if r.Opaque { // it stands for what nobody reads
@@ -263,8 +263,8 @@ func sheetIn(language string, i contracts.Interrupt) [][2]string {
 // Sent are the long ids that the words of a sheet stand for.
 func Sent(i contracts.Interrupt) string {
 	var out []string
-	for _, r := range sheet.Of(i) {
-		if r.Opaque && r.Label != "" && !sheet.IsDigest(r.Value) {
+	for _, r := range gateview.Of(i) {
+		if r.Opaque && r.Label != "" && !gateview.IsDigest(r.Value) {
 			out = append(out, r.Name+" "+Value(r.Value))
 		}
 	}
@@ -275,7 +275,7 @@ func Sent(i contracts.Interrupt) string {
 // read it.
 func Changes(i contracts.Interrupt) []contracts.FieldDifference {
 	return slices.DeleteFunc(slices.Clone(i.Difference), func(d contracts.FieldDifference) bool {
-		return sheet.IsDigest(d.Before) || sheet.IsDigest(d.After)
+		return gateview.IsDigest(d.Before) || gateview.IsDigest(d.After)
 	})
 }
 
@@ -283,13 +283,13 @@ func Changes(i contracts.Interrupt) []contracts.FieldDifference {
 // it: the place of each and its value.
 func Grounds(i contracts.Interrupt) [][2]string {
 	shown := map[string]bool{}
-	for _, r := range sheet.Of(i) {
+	for _, r := range gateview.Of(i) {
 		shown[Value(r.Value)], shown[r.Label] = true, true
 	}
 	var out [][2]string
 	for _, e := range i.Evidence {
 		chosen := strings.HasSuffix(e.Path, ".value") || strings.HasSuffix(e.Path, ".label")
-		if sheet.IsDigest(e.Value) || chosen && (shown[contracts.CleanSummary(Value(e.Value))] || e.Value == "") {
+		if gateview.IsDigest(e.Value) || chosen && (shown[contracts.CleanSummary(Value(e.Value))] || e.Value == "") {
 			continue
 		}
 		out = append(out, [2]string{e.Path + " of " + e.NodeID, Bounded(i, e.Value)})
@@ -309,7 +309,7 @@ func asks(i contracts.Interrupt, mayAnswer bool) string {
 	if i.Warning != "" {
 		out.WriteString("\n" + Escape(i.Warning) + "\n")
 	}
-	if lines := sheet.Lines(i); len(lines) > 0 {
+	if lines := gateview.Lines(i); len(lines) > 0 {
 		out.WriteString("\n| | |\n| --- | --- |\n")
 		for _, l := range lines {
 			fmt.Fprintf(&out, "| %s | %s |\n", Escape(l[0]), Escape(Value(l[1])))
@@ -321,7 +321,7 @@ func asks(i contracts.Interrupt, mayAnswer bool) string {
 			out.WriteString(" – " + Escape(o.Detail))
 		}
 	}
-	if words := sheet.Words(i); len(words) > 0 {
+	if words := gateview.Words(i); len(words) > 0 {
 		out.WriteString("\n\nOr write `" + strings.Join(words, "`, `") + "`.")
 	}
 	if !mayAnswer && ofRun(i) {

@@ -15,9 +15,9 @@ import (
 	"github.com/manifold-run/manifold/orchestrator"
 	"github.com/manifold-run/manifold/orchestrator/conversation/command"
 	"github.com/manifold-run/manifold/orchestrator/gates"
+	"github.com/manifold-run/manifold/orchestrator/readmodels"
 	"github.com/manifold-run/manifold/orchestrator/runs"
 	"github.com/manifold-run/manifold/orchestrator/sessions"
-	"github.com/manifold-run/manifold/orchestrator/views"
 )
 
 // Config is how conversations are led; the zero value is a sound default.
@@ -61,7 +61,7 @@ type Conversation struct {
 	threads  *sessions.Threads
 	reader   *reader
 	machine  *machine
-	views    *views.Views
+	views    *readmodels.Views
 	flights  singleflight.Group
 
 	stop context.CancelFunc
@@ -80,7 +80,7 @@ func New(cfg Config, deps Deps) (*Conversation, error) {
 	if cfg.Now == nil {
 		cfg.Now = time.Now
 	}
-	v, err := views.New(views.Deps{
+	v, err := readmodels.New(readmodels.Deps{
 		Sessions: deps.Sessions, Gates: deps.Gates, Turns: deps.Turns, Store: deps.Store, Runner: deps.Runner, Catalogs: deps.Catalogs,
 	})
 	if err != nil {

@@ -15,7 +15,7 @@ import (
 	"github.com/manifold-run/manifold/orchestrator/access"
 	"github.com/manifold-run/manifold/orchestrator/chat"
 	"github.com/manifold-run/manifold/orchestrator/conversation/command"
-	"github.com/manifold-run/manifold/orchestrator/shown"
+	"github.com/manifold-run/manifold/orchestrator/gates"
 )
 
 // Place finds where an input belongs, and refuses what is refused without
@@ -150,7 +150,7 @@ func (c *Conversation) key(who access.Principal, in Input) (orchestrator.TurnKey
 			key.Key = fresh
 		}
 		if in.at.decides != "" {
-			key.Conversation = shown.Place(who.Subject(), in.thread().Conversation)
+			key.Conversation = gates.DecisionsConversation(who.Subject(), in.thread().Conversation)
 		}
 		return key, in.at.known || in.at.decides != ""
 	case chat.Status:

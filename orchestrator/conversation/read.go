@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/manifold-run/manifold/contracts"
-	"github.com/manifold-run/manifold/contracts/sheet"
+	"github.com/manifold-run/manifold/contracts/gateview"
 	"github.com/manifold-run/manifold/execution"
 	"github.com/manifold-run/manifold/execution/decision"
 	"github.com/manifold-run/manifold/intent"
@@ -237,7 +237,7 @@ func (r *reader) picked(ctx context.Context, i contracts.Interrupt, message stri
 // asksName tells a question for what something is called.
 func (r *reader) asksName(ctx context.Context, i contracts.Interrupt) bool {
 	t, err := waitingFor(ctx, r.turns, i.InterruptID)
-	return err == nil && t.Asked != nil && chat.Names(sheet.ParameterWords(t.Asked.Param))
+	return err == nil && t.Asked != nil && chat.Names(gateview.ParameterWords(t.Asked.Param))
 }
 
 // filled reads a value of the asked parameter out of words.

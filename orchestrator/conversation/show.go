@@ -10,9 +10,9 @@ import (
 	"github.com/manifold-run/manifold/execution"
 	"github.com/manifold-run/manifold/orchestrator"
 	"github.com/manifold-run/manifold/orchestrator/access"
+	"github.com/manifold-run/manifold/orchestrator/gates"
+	"github.com/manifold-run/manifold/orchestrator/readmodels"
 	"github.com/manifold-run/manifold/orchestrator/sessions"
-	"github.com/manifold-run/manifold/orchestrator/shown"
-	"github.com/manifold-run/manifold/orchestrator/views"
 )
 
 // View shows what an input came to, as it is now.
@@ -43,7 +43,7 @@ func (c *Conversation) shown(ctx context.Context, who access.Principal, o Outcom
 // Shown commits that the reply with a view has shown its gates whole; a face calls it
 // when the reply is written. What is not kept is shown once more.
 func (c *Conversation) Shown(ctx context.Context, view orchestrator.SessionView) {
-	if err := shown.Keep(ctx, c.turns, view); err != nil {
+	if err := gates.RecordShown(ctx, c.turns, view); err != nil {
 		c.cfg.Logger.WarnContext(ctx, "what was shown is not kept", slog.Any("error", err))
 	}
 }
@@ -181,6 +181,6 @@ func (c *Conversation) GoesOn(ctx context.Context, who access.Principal, convers
 	if err != nil || len(open) > 0 {
 		return err == nil
 	}
-	runs, err := c.journal.ListRuns(ctx, execution.RunFilter{SessionID: session.ID, Limit: views.MaxRuns, Brief: true})
+	runs, err := c.journal.ListRuns(ctx, execution.RunFilter{SessionID: session.ID, Limit: readmodels.MaxRuns, Brief: true})
 	return err == nil && slices.ContainsFunc(runs.Items, func(r execution.Run) bool { return !r.State.Terminal() })
 }

@@ -5,9 +5,9 @@ import (
 	"strings"
 
 	"github.com/manifold-run/manifold/contracts"
-	"github.com/manifold-run/manifold/contracts/figure"
+	"github.com/manifold-run/manifold/contracts/metrics"
 	"github.com/manifold-run/manifold/execution"
-	"github.com/manifold-run/manifold/execution/figures"
+	"github.com/manifold-run/manifold/execution/runmetrics"
 	"github.com/manifold-run/manifold/orchestrator/access"
 )
 
@@ -38,19 +38,19 @@ func (r *Runs) waited(ctx context.Context, runID string) (int64, error) {
 	if contracts.CodeOf(err) == contracts.CodeNotFound {
 		return 0, nil // it was deleted since it was listed
 	}
-	return figures.Timing(snap, r.cfg.Now()).HumanMS, err
+	return runmetrics.Timing(snap, r.cfg.Now()).HumanMS, err
 }
 
 // Figures gives what one run tells of itself.
-func (r *Runs) Figures(ctx context.Context, who access.Principal, runID string) (figure.RunFigures, error) {
+func (r *Runs) Figures(ctx context.Context, who access.Principal, runID string) (metrics.RunMetrics, error) {
 	snap, err := r.store.LoadRun(ctx, runID)
 	if err != nil {
-		return figure.RunFigures{}, err
+		return metrics.RunMetrics{}, err
 	}
 	if err := access.Hide(who.MayReadRun(snap.Run.Plan), "run", runID); err != nil {
-		return figure.RunFigures{}, err
+		return metrics.RunMetrics{}, err
 	}
-	f, err := figures.Of(snap, r.cfg.Now())
+	f, err := runmetrics.Of(snap, r.cfg.Now())
 	if err != nil {
 		return f, err
 	}
@@ -65,12 +65,12 @@ func (r *Runs) holes(ctx context.Context, snap execution.Snapshot) ([]string, er
 	if err != nil {
 		return nil, err
 	}
-	return figures.Holes(snap, ledger, func(sha256 string) ([]byte, error) { return r.store.Blob(ctx, sha256) }), nil
+	return runmetrics.Holes(snap, ledger, func(sha256 string) ([]byte, error) { return r.store.Blob(ctx, sha256) }), nil
 }
 
 // Stats sums up the figures of runs, the newest first: the caller's own, or all.
-func (r *Runs) Stats(ctx context.Context, who access.Principal, f StatsFilter) (figure.Stats, error) {
-	var many figures.Many
+func (r *Runs) Stats(ctx context.Context, who access.Principal, f StatsFilter) (metrics.Stats, error) {
+	var many runmetrics.Many
 	last := min(f.Last, MaxStatsRuns)
 	if last <= 0 {
 		last = DefaultStatsRuns
@@ -137,16 +137,16 @@ func (f StatsFilter) takes(p contracts.Plan) bool {
 
 // forecast is what a plan will probably come to, by the newest ended runs of plans
 // like it that the caller may see.
-func (r *Runs) forecast(ctx context.Context, who access.Principal, plan contracts.Plan) (figure.Forecast, error) {
-	var many figures.Many
+func (r *Runs) forecast(ctx context.Context, who access.Principal, plan contracts.Plan) (metrics.Forecast, error) {
+	var many runmetrics.Many
 	f := StatsFilter{Filter: Filter{All: who.May(access.ActionReadAllRuns) == nil}, Strategy: string(plan.Strategy)}
 	_, err := r.each(ctx, who, f, forecastRuns, forecastSeen, func(snap execution.Snapshot) error {
-		if !snap.Run.State.Terminal() || !figures.Alike(plan, snap.Run.Plan) {
+		if !snap.Run.State.Terminal() || !runmetrics.Alike(plan, snap.Run.Plan) {
 			return nil
 		}
 		return many.Add(snap, nil, r.cfg.Now())
 	})
 	out := many.Forecast()
-	out.Asked = figures.Asks(plan)
+	out.Asked = runmetrics.Asks(plan)
 	return out, err
 }

@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"github.com/manifold-run/manifold/contracts"
-	"github.com/manifold-run/manifold/expr"
+	"github.com/manifold-run/manifold/internal/expr"
 )
 
 // checkDraft looks at the first n steps of a workflow that was made of a draft; the

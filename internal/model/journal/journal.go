@@ -14,7 +14,7 @@ import (
 	"os"
 	"sync"
 
-	"github.com/manifold-run/manifold/reasoning"
+	"github.com/manifold-run/manifold/internal/reasoning"
 )
 
 // MaxBytes is how large the file becomes before it is moved to FILE.old, which

@@ -16,7 +16,7 @@ import (
 	"github.com/openai/openai-go/v3/shared"
 
 	"github.com/manifold-run/manifold/contracts"
-	"github.com/manifold-run/manifold/reasoning"
+	"github.com/manifold-run/manifold/internal/reasoning"
 )
 
 // DefaultBaseURL is the vendor's.

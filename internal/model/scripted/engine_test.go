@@ -13,7 +13,7 @@ import (
 	"github.com/manifold-run/manifold/internal/model/anthropic"
 	"github.com/manifold-run/manifold/internal/model/openai"
 	"github.com/manifold-run/manifold/internal/model/scripted"
-	"github.com/manifold-run/manifold/reasoning"
+	"github.com/manifold-run/manifold/internal/reasoning"
 )
 
 // engines are the adapters, each against the server's format of its vendor.

@@ -9,7 +9,7 @@ import (
 
 	"github.com/go-telegram/bot/models"
 
-	"github.com/manifold-run/manifold/contracts/sheet"
+	"github.com/manifold-run/manifold/contracts/gateview"
 )
 
 // span is a piece of text in one style: "", "b", "i" or "code".
@@ -88,7 +88,7 @@ func (l line) html() string {
 var escaper = strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;", "\x00", "")
 
 // shown is a text as it is: what hides in it is a sign.
-func shown(s string) string { return sheet.Visible(strings.ToValidUTF8(s, "�")) }
+func shown(s string) string { return gateview.Visible(strings.ToValidUTF8(s, "�")) }
 
 func escape(s string) string { return escaper.Replace(shown(s)) }
 

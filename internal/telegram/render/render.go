@@ -11,7 +11,7 @@ import (
 	"github.com/go-telegram/bot/models"
 
 	"github.com/manifold-run/manifold/contracts"
-	"github.com/manifold-run/manifold/contracts/sheet"
+	"github.com/manifold-run/manifold/contracts/gateview"
 	"github.com/manifold-run/manifold/orchestrator"
 	"github.com/manifold-run/manifold/orchestrator/access"
 	"github.com/manifold-run/manifold/orchestrator/chat"
@@ -157,7 +157,7 @@ func plan(rows []contracts.PlanRow) Part {
 const maxEvidence = 8
 
 func gate(i contracts.Interrupt, mayApprove bool, language string) Part {
-	out := Part{lines: []line{{{text: sheet.Asks(i), tag: "b"}, {text: " "}, {text: i.Code, tag: "code"}}}}
+	out := Part{lines: []line{{{text: gateview.Asks(i), tag: "b"}, {text: " "}, {text: i.Code, tag: "code"}}}}
 	add := func(name, value string) {
 		out.lines = append(out.lines, line{{text: chat.Say(language, name) + ": ", tag: "i"}, {text: value}})
 	}
@@ -267,7 +267,7 @@ func Progress(lines []string) Outgoing {
 // Waits says to those who may decide that a gate or question is open still. It shows
 // nothing of it: /gate does, to those who may read it.
 func Waits(i contracts.Interrupt, what string) Part {
-	head := line{{text: what + ": ", tag: "b"}, {text: sheet.Asks(i)}, {text: " "}, {text: i.Code, tag: "code"}}
+	head := line{{text: what + ": ", tag: "b"}, {text: gateview.Asks(i)}, {text: " "}, {text: i.Code, tag: "code"}}
 	since := "It has waited since " + minute(i.CreatedAt)
 	if i.ExpiresAt != nil {
 		since += ", and is open until " + minute(*i.ExpiresAt)
@@ -285,7 +285,7 @@ func asks(i contracts.Interrupt) Part {
 	if i.Workflow != "" {
 		out.lines[0] = append(out.lines[0], span{text: " "}, span{text: i.Code, tag: "code"})
 	}
-	for _, l := range sheet.Lines(i) {
+	for _, l := range gateview.Lines(i) {
 		out.lines = append(out.lines, line{{text: l[0] + ": ", tag: "i"}, {text: chat.Value(l[1])}})
 	}
 	for n, o := range i.Options {
@@ -298,7 +298,7 @@ func asks(i contracts.Interrupt) Part {
 			out.buttons = append(out.buttons, row(button(chat.Choice(i, n), buttonData(Option, i.InterruptID, strconv.Itoa(n))))...)
 		}
 	}
-	for _, words := range sheet.Words(i) {
+	for _, words := range gateview.Words(i) {
 		out.lines = append(out.lines, line{{text: "Or write "}, {text: words, tag: "code"}})
 	}
 	return out

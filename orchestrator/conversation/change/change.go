@@ -10,8 +10,8 @@ import (
 	"strings"
 
 	"github.com/manifold-run/manifold/contracts"
-	"github.com/manifold-run/manifold/contracts/sheet"
-	"github.com/manifold-run/manifold/expr"
+	"github.com/manifold-run/manifold/contracts/gateview"
+	"github.com/manifold-run/manifold/internal/expr"
 	"github.com/manifold-run/manifold/orchestrator"
 	"github.com/manifold-run/manifold/orchestrator/chat"
 )
@@ -41,7 +41,7 @@ func Goal(t orchestrator.Turn) string {
 func Words(values map[string]any) string {
 	var out []string
 	for _, name := range slices.Sorted(maps.Keys(values)) {
-		out = append(out, sheet.ParameterWords(name)+": "+chat.Value(values[name]))
+		out = append(out, gateview.ParameterWords(name)+": "+chat.Value(values[name]))
 	}
 	return strings.Join(out, ", ")
 }
@@ -51,7 +51,7 @@ func Words(values map[string]any) string {
 func Renamed(in contracts.Intent, text string) (map[string]any, map[string]contracts.Evidence) {
 	var named []string
 	for name, value := range in.Parameters {
-		if _, ok := value.(string); ok && chat.Names(sheet.ParameterWords(name)) {
+		if _, ok := value.(string); ok && chat.Names(gateview.ParameterWords(name)) {
 			named = append(named, name)
 		}
 	}

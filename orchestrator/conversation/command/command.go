@@ -16,10 +16,9 @@ import (
 	"github.com/manifold-run/manifold/orchestrator/answer"
 	"github.com/manifold-run/manifold/orchestrator/chat"
 	"github.com/manifold-run/manifold/orchestrator/gates"
+	"github.com/manifold-run/manifold/orchestrator/readmodels"
 	"github.com/manifold-run/manifold/orchestrator/runs"
 	"github.com/manifold-run/manifold/orchestrator/sessions"
-	"github.com/manifold-run/manifold/orchestrator/shown"
-	"github.com/manifold-run/manifold/orchestrator/views"
 )
 
 // Deps are the rooms and ports that commands work with.
@@ -27,7 +26,7 @@ type Deps struct {
 	Sessions *sessions.Directory
 	Gates    *gates.Gates
 	Runs     *runs.Runs
-	Views    *views.Views
+	Views    *readmodels.Views
 	Turns    orchestrator.Turns
 	Store    execution.Store
 	Runner   *execution.Runner
@@ -50,7 +49,7 @@ type Commands struct {
 	catalogs orchestrator.Catalogs
 	turns    orchestrator.Turns
 	runner   *execution.Runner
-	views    *views.Views
+	views    *readmodels.Views
 }
 
 // New makes the commands of a store.
@@ -215,8 +214,8 @@ func (c *Commands) decideOne(ctx context.Context, t *orchestrator.Turn, here, co
 	}
 	if i.Status == contracts.InterruptOpen && !gates.DecidedBy(i, t.By.Subject(), d) {
 		if d == contracts.DecisionApprove && i.Type.Gate() {
-			if seen, err := shown.To(ctx, c.turns, *t, i); err != nil || !seen {
-				return i, shown.First(t, i), err
+			if seen, err := gates.WasShown(ctx, c.turns, *t, i); err != nil || !seen {
+				return i, gates.ShowFirst(t, i), err
 			}
 		}
 		body := contracts.Resume{Decision: d, ActionSHA256: i.ActionSHA256}
@@ -317,7 +316,7 @@ func (c *Commands) cancel(ctx context.Context, t orchestrator.Turn, here string)
 	if here == "" {
 		return "", nil
 	}
-	found, err := c.store.ListRuns(ctx, execution.RunFilter{SessionID: here, Limit: views.MaxRuns, Brief: true})
+	found, err := c.store.ListRuns(ctx, execution.RunFilter{SessionID: here, Limit: readmodels.MaxRuns, Brief: true})
 	if err != nil {
 		return "", err
 	}

@@ -20,8 +20,8 @@ func declined() scripted.Answer {
 	return scripted.Answer{Text: "There is no expectation for this.", Fault: scripted.FaultRefusal}
 }
 
-// ModelFigures are what a model under test did.
-type ModelFigures struct {
+// ModelMetrics are what a model under test did.
+type ModelMetrics struct {
 	Requests int `json:"requests"`
 	// Known are the requests that belong to a turn with an expectation.
 	Known int `json:"known"`
@@ -38,7 +38,7 @@ type script struct {
 	items []conversation.Item
 
 	mu      sync.Mutex // guards figures
-	figures ModelFigures
+	figures ModelMetrics
 }
 
 // place is a turn of a conversation.
@@ -104,13 +104,13 @@ func history(asked scripted.Asked, earlier []string) int {
 	return points + 1
 }
 
-func (s *script) note(change func(*ModelFigures)) {
+func (s *script) note(change func(*ModelMetrics)) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	change(&s.figures)
 }
 
-func (s *script) seen() ModelFigures {
+func (s *script) seen() ModelMetrics {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.figures

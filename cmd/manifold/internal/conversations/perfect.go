@@ -46,7 +46,7 @@ func (p perfect) Answer(asked scripted.Asked) scripted.Answer {
 	if expected != nil {
 		answer = p.answer(asked, at, *expected)
 	}
-	p.note(func(f *ModelFigures) {
+	p.note(func(f *ModelMetrics) {
 		f.Requests++
 		if answer.Fault != "" {
 			f.Declined++

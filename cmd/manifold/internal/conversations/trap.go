@@ -50,7 +50,7 @@ func (t *trap) Answer(asked scripted.Asked) scripted.Answer {
 			break
 		}
 	}
-	t.note(func(f *ModelFigures) {
+	t.note(func(f *ModelMetrics) {
 		f.Requests++
 		if answer.Fault != "" {
 			f.Declined++

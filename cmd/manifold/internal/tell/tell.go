@@ -13,7 +13,7 @@ import (
 	"time"
 
 	"github.com/manifold-run/manifold/contracts"
-	"github.com/manifold-run/manifold/contracts/figure"
+	"github.com/manifold-run/manifold/contracts/metrics"
 )
 
 // page is what is written to. An error of a terminal that is gone is nobody's.
@@ -47,7 +47,7 @@ func Lasted(ms int64) string {
 }
 
 // Stats writes the figures of many runs.
-func Stats(w io.Writer, s figure.Stats) {
+func Stats(w io.Writer, s metrics.Stats) {
 	p := page{w}
 	if s.Runs == 0 {
 		p.printf("There are no runs.\n")
@@ -81,7 +81,7 @@ func Stats(w io.Writer, s figure.Stats) {
 	}
 }
 
-func groupRow(name string, g figure.GroupStats) []string {
+func groupRow(name string, g metrics.GroupStats) []string {
 	return []string{
 		name, strconv.Itoa(g.Runs), Duration(g.FirstUsefulMS.P50), Duration(g.MachineMS.P50), Duration(g.MachineMS.P95), Lasted(g.HumanMS.P50), Duration(g.CriticalMS.P50),
 		fmt.Sprintf("%.2f", g.Parallelism), percent(g.Completion), percent(g.Degraded), percent(g.Rejected), percent(g.Drift),
@@ -91,15 +91,15 @@ func groupRow(name string, g figure.GroupStats) []string {
 
 func percent(share float64) string { return fmt.Sprintf("%.0f %%", 100*share) }
 
-func tokens(t figure.Tokens) string {
-	if t == (figure.Tokens{}) {
+func tokens(t metrics.Tokens) string {
+	if t == (metrics.Tokens{}) {
 		return ""
 	}
 	return fmt.Sprintf("%d + %d", t.In, t.Out)
 }
 
 // Run writes what one run tells of itself.
-func Run(w io.Writer, f figure.RunFigures) {
+func Run(w io.Writer, f metrics.RunMetrics) {
 	p := page{w}
 	p.printf("%s: %s, %s\n\n", f.RunID, f.State, f.Strategy)
 	p.printf("took           %s of machine time, and %s of people; %s in all\n", Duration(f.MachineMS), Duration(f.HumanMS), Duration(f.WallMS))
@@ -157,7 +157,7 @@ func skillOf(n contracts.Node) string {
 // without being acted on.
 func Flags(w io.Writer, v contracts.RunView) {
 	p := page{w}
-	if set := figure.Effective(v.Plan.Flags); set != figure.AllOn() {
+	if set := metrics.Effective(v.Plan.Flags); set != metrics.AllOn() {
 		p.printf("\nflags: %s\n", set)
 	}
 	if r := v.Verdict; r != nil && r.Shadow {
@@ -165,7 +165,7 @@ func Flags(w io.Writer, v contracts.RunView) {
 	}
 }
 
-func (p page) phases(phases []figure.PhaseFigures) {
+func (p page) phases(phases []metrics.PhaseMetrics) {
 	for _, ph := range phases {
 		name := ph.Phase
 		if name == "" {
@@ -186,12 +186,12 @@ func (p page) calls(calls map[string]int, repairs int) {
 	p.printf("repairs        %d\n", repairs)
 }
 
-func (p page) safety(s figure.Safety) {
+func (p page) safety(s metrics.Safety) {
 	p.printf("must be 0      approvals bypassed %d, write collisions %d, failed resumes %d, holes in the audit %d\n", s.ApprovalsBypassed, s.WriteCollisions, s.FailedResumes, s.AuditHoles)
 }
 
 // askedOf is how often who is asked for what.
-func askedOf(a figure.AskedFigures) string {
+func askedOf(a metrics.QuestionMetrics) string {
 	who := "the requester"
 	if len(a.Roles) > 0 {
 		who = strings.Join(a.Roles, " or ")
@@ -200,7 +200,7 @@ func askedOf(a figure.AskedFigures) string {
 }
 
 // Forecast writes what a run will probably come to; nil writes nothing.
-func Forecast(w io.Writer, f *figure.Forecast) {
+func Forecast(w io.Writer, f *metrics.Forecast) {
 	if f == nil {
 		return
 	}
@@ -234,7 +234,7 @@ func Words(w io.Writer, v contracts.RunView) {
 		if v.Nodes[i].Kind != contracts.KindAnswer {
 			continue
 		}
-		worded := figure.WordedIn(v.Nodes[i].Facts)
+		worded := metrics.WordedIn(v.Nodes[i].Facts)
 		for n, s := range worded.Sentences {
 			if n == 0 {
 				p.printf("\nthe sentences rest on:\n")

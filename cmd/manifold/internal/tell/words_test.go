@@ -6,13 +6,13 @@ import (
 
 	"github.com/manifold-run/manifold/cmd/manifold/internal/tell"
 	"github.com/manifold-run/manifold/contracts"
-	"github.com/manifold-run/manifold/contracts/figure"
+	"github.com/manifold-run/manifold/contracts/metrics"
 )
 
 func TestEachSentenceHasTheNodesThatItRestsOn(t *testing.T) {
 	t.Parallel()
-	facts, err := figure.Worded{
-		Sentences: []figure.Sentence{{Text: "Bruno has 4.5 days more than Ana.", Nodes: []string{"n1", "n2"}}, {Text: "You asked for two.", Nodes: []string{}}},
+	facts, err := metrics.Worded{
+		Sentences: []metrics.Sentence{{Text: "Bruno has 4.5 days more than Ana.", Nodes: []string{"n1", "n2"}}, {Text: "You asked for two.", Nodes: []string{}}},
 		LeftOut:   []string{"a number in it stands nowhere"},
 	}.Facts()
 	if err != nil {

@@ -1,10 +1,10 @@
-package figure_test
+package metrics_test
 
 import (
 	"fmt"
 	"testing"
 
-	"github.com/manifold-run/manifold/contracts/figure"
+	"github.com/manifold-run/manifold/contracts/metrics"
 )
 
 func TestSettingsThatAreNotUnderstoodAreRefused(t *testing.T) {
@@ -13,18 +13,18 @@ func TestSettingsThatAreNotUnderstoodAreRefused(t *testing.T) {
 		"verifier", "verifier=", "verifier=maybe", "parallel_reads=shadow", "dag_planning=101%", "dag_planning=-1%", "dag_planning=x%",
 		"shop/other=on", "other=on", "=on", "/verifier", "branch_approvals=50",
 	} {
-		if got, err := figure.ParseRollout([]string{s}); err == nil {
+		if got, err := metrics.ParseRollout([]string{s}); err == nil {
 			t.Errorf("%q is %v", s, got)
 		}
 	}
-	if _, err := figure.ParseRollout([]string{"verifier=on", "verifier=off"}); err == nil {
+	if _, err := metrics.ParseRollout([]string{"verifier=on", "verifier=off"}); err == nil {
 		t.Error("a flag was set twice")
 	}
 }
 
 func TestTheStrictestOfTheDomainsCounts(t *testing.T) {
 	t.Parallel()
-	r, err := figure.ParseRollout([]string{"verifier=shadow", "hr/verifier=off", "shop/verifier=on", "hr/dag_planning=off", "branch_approvals=on"})
+	r, err := metrics.ParseRollout([]string{"verifier=shadow", "hr/verifier=off", "shop/verifier=on", "hr/dag_planning=off", "branch_approvals=on"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -45,7 +45,7 @@ func TestTheStrictestOfTheDomainsCounts(t *testing.T) {
 // A session keeps its side, and the flags part the sessions each in its own way.
 func TestAShareOfTheSessions(t *testing.T) {
 	t.Parallel()
-	r, err := figure.ParseRollout([]string{"dag_planning=25%", "branch_approvals=25%"})
+	r, err := metrics.ParseRollout([]string{"dag_planning=25%", "branch_approvals=25%"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -56,9 +56,9 @@ func TestAShareOfTheSessions(t *testing.T) {
 		if f != r.For(s, nil) {
 			t.Fatal("a session changed sides")
 		}
-		if f.DAGPlanning == figure.FlagOn {
+		if f.DAGPlanning == metrics.FlagOn {
 			on++
-			if f.BranchApprovals == figure.FlagOn {
+			if f.BranchApprovals == metrics.FlagOn {
 				both++
 			}
 		}

@@ -1,7 +1,7 @@
-// Package sheet is how a gate reads, the same in every face: what it asks for
-// first, then what will be sent, in words. What is compared and never read, such
-// as a hash, is none of it.
-package sheet
+// Package gateview formats a gate or a question for people, the same in every
+// interface: first what it asks for, then what will be sent. It leaves out what is
+// compared by machines only, such as hashes.
+package gateview
 
 import (
 	"slices"

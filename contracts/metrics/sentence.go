@@ -1,4 +1,4 @@
-package figure
+package metrics
 
 import "encoding/json"
 

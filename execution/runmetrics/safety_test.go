@@ -1,4 +1,4 @@
-package figures_test
+package runmetrics_test
 
 import (
 	"errors"
@@ -9,9 +9,9 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/manifold-run/manifold/contracts"
-	"github.com/manifold-run/manifold/contracts/figure"
-	"github.com/manifold-run/manifold/execution/figures"
+	"github.com/manifold-run/manifold/contracts/metrics"
 	"github.com/manifold-run/manifold/execution/model"
+	"github.com/manifold-run/manifold/execution/runmetrics"
 )
 
 // Each counter of safety is raised by breaking its rule on purpose, and by nothing
@@ -36,27 +36,27 @@ func TestABrokenRuleRaisesItsCounter(t *testing.T) {
 	}
 	for name, c := range map[string]struct {
 		breaks func(*model.Snapshot)
-		want   figure.Safety
+		want   metrics.Safety
 	}{
-		"nothing is broken":                        {func(*model.Snapshot) {}, figure.Safety{}},
-		"a write without a gate":                   {func(s *model.Snapshot) { s.Gates = s.Gates[:1] }, figure.Safety{ApprovalsBypassed: 1}},
-		"a write whose gate was rejected":          {gate(func(g *contracts.Interrupt) { g.Status = contracts.InterruptRejected }), figure.Safety{ApprovalsBypassed: 1}},
-		"a write that was approved afterwards":     {gate(func(g *contracts.Interrupt) { g.Decisions[0].DecidedAt = at(12711) }), figure.Safety{ApprovalsBypassed: 1}},
-		"a write other than the one approved":      {gate(func(g *contracts.Interrupt) { g.ActionSHA256 = "h2" }), figure.Safety{ApprovalsBypassed: 1}},
-		"a write that one of two approved":         {gate(func(g *contracts.Interrupt) { g.Quorum = 2 }), figure.Safety{ApprovalsBypassed: 1}},
-		"a write on the gate of another step":      {gate(func(g *contracts.Interrupt) { g.NodeID = "ask" }), figure.Safety{ApprovalsBypassed: 1}},
-		"a write that needs no gate":               {func(s *model.Snapshot) { s.Run.Plan.Nodes[5].Policy.ApprovalRequired, s.Gates = false, nil }, figure.Safety{}},
-		"two writes of a run at once":              {second(13099, 13150), figure.Safety{WriteCollisions: 1}},
-		"two writes of a run, one after the other": {second(13100, 13150), figure.Safety{}},
-		"a run that nobody took up":                {lying(func(r *model.Run) { r.WakeSeq, r.HandledSeq = 3, 2 }), figure.Safety{FailedResumes: 1}},
-		"a run whose owner died":                   {lying(func(r *model.Run) { r.Parked, r.LeaseUntil = false, at(20_000) }), figure.Safety{FailedResumes: 1}},
-		"a run whose timer is over":                {lying(func(r *model.Run) { r.WakeAt = at(20_000) }), figure.Safety{FailedResumes: 1}},
-		"a run that is held back after a restore":  {lying(func(r *model.Run) { r.WakeSeq, r.HandledSeq, r.HeldSince = 3, 2, ptr(0) }), figure.Safety{}},
-		"a run that waits for a person":            {lying(func(*model.Run) {}), figure.Safety{}},
-		"a run that is held":                       {lying(func(r *model.Run) { r.Parked, r.LeaseUntil = false, at(100_000) }), figure.Safety{}},
+		"nothing is broken":                        {func(*model.Snapshot) {}, metrics.Safety{}},
+		"a write without a gate":                   {func(s *model.Snapshot) { s.Gates = s.Gates[:1] }, metrics.Safety{ApprovalsBypassed: 1}},
+		"a write whose gate was rejected":          {gate(func(g *contracts.Interrupt) { g.Status = contracts.InterruptRejected }), metrics.Safety{ApprovalsBypassed: 1}},
+		"a write that was approved afterwards":     {gate(func(g *contracts.Interrupt) { g.Decisions[0].DecidedAt = at(12711) }), metrics.Safety{ApprovalsBypassed: 1}},
+		"a write other than the one approved":      {gate(func(g *contracts.Interrupt) { g.ActionSHA256 = "h2" }), metrics.Safety{ApprovalsBypassed: 1}},
+		"a write that one of two approved":         {gate(func(g *contracts.Interrupt) { g.Quorum = 2 }), metrics.Safety{ApprovalsBypassed: 1}},
+		"a write on the gate of another step":      {gate(func(g *contracts.Interrupt) { g.NodeID = "ask" }), metrics.Safety{ApprovalsBypassed: 1}},
+		"a write that needs no gate":               {func(s *model.Snapshot) { s.Run.Plan.Nodes[5].Policy.ApprovalRequired, s.Gates = false, nil }, metrics.Safety{}},
+		"two writes of a run at once":              {second(13099, 13150), metrics.Safety{WriteCollisions: 1}},
+		"two writes of a run, one after the other": {second(13100, 13150), metrics.Safety{}},
+		"a run that nobody took up":                {lying(func(r *model.Run) { r.WakeSeq, r.HandledSeq = 3, 2 }), metrics.Safety{FailedResumes: 1}},
+		"a run whose owner died":                   {lying(func(r *model.Run) { r.Parked, r.LeaseUntil = false, at(20_000) }), metrics.Safety{FailedResumes: 1}},
+		"a run whose timer is over":                {lying(func(r *model.Run) { r.WakeAt = at(20_000) }), metrics.Safety{FailedResumes: 1}},
+		"a run that is held back after a restore":  {lying(func(r *model.Run) { r.WakeSeq, r.HandledSeq, r.HeldSince = 3, 2, ptr(0) }), metrics.Safety{}},
+		"a run that waits for a person":            {lying(func(*model.Run) {}), metrics.Safety{}},
+		"a run that is held":                       {lying(func(r *model.Run) { r.Parked, r.LeaseUntil = false, at(100_000) }), metrics.Safety{}},
 		"a run that cannot be read": {func(s *model.Snapshot) {
 			s.Gates = append(s.Gates, contracts.Interrupt{Type: contracts.InterruptRunUnreadable, Status: contracts.InterruptOpen, CreatedAt: at(13300)})
-		}, figure.Safety{FailedResumes: 1}},
+		}, metrics.Safety{FailedResumes: 1}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -92,16 +92,16 @@ func TestWritesOfTwoRunsCollideOnALock(t *testing.T) {
 			in.Outcome = &model.Outcome{At: in.Outcome.At.Add(c.later)}
 			other.Gates[1].Decisions[0].DecidedAt = at(12000)
 			got := many(t, one, other).Stats()
-			if got.Safety != (figure.Safety{WriteCollisions: c.want}) || len(got.Unsafe) != c.want {
+			if got.Safety != (metrics.Safety{WriteCollisions: c.want}) || len(got.Unsafe) != c.want {
 				t.Errorf("%+v of %v", got.Safety, got.Unsafe)
 			}
 		})
 	}
 }
 
-func many(t *testing.T, snaps ...model.Snapshot) *figures.Many {
+func many(t *testing.T, snaps ...model.Snapshot) *runmetrics.Many {
 	t.Helper()
-	m := &figures.Many{}
+	m := &runmetrics.Many{}
 	for _, s := range snaps {
 		if err := m.Add(s, nil, at(100_000)); err != nil {
 			t.Fatal(err)
@@ -113,11 +113,11 @@ func many(t *testing.T, snaps ...model.Snapshot) *figures.Many {
 // A ledger that says nothing of what was done, or something else, has holes.
 func TestALedgerThatSaysNothingHasHoles(t *testing.T) {
 	t.Parallel()
-	holes := figures.Holes(paper(), nil, func(string) ([]byte, error) { return nil, errors.New("gone") })
+	holes := runmetrics.Holes(paper(), nil, func(string) ([]byte, error) { return nil, errors.New("gone") })
 	if len(holes) == 0 {
 		t.Error("a run without a ledger has no holes")
 	}
-	m := &figures.Many{}
+	m := &runmetrics.Many{}
 	if err := m.Add(paper(), holes, at(0)); err != nil {
 		t.Fatal(err)
 	}
@@ -135,12 +135,12 @@ func TestTheFiguresOfManyRuns(t *testing.T) {
 		verdict contracts.VerdictStatus
 		state   contracts.RunState
 		score   float64
-		flags   *figure.Flags
+		flags   *metrics.Flags
 	}{
 		{0, contracts.VerdictVerified, contracts.RunCompleted, 1, nil},
 		{100, contracts.VerdictVerified, contracts.RunCompleted, 1, nil},
 		{200, contracts.VerdictDegraded, contracts.RunDegraded, 0.6, nil},
-		{300, contracts.VerdictBlocked, contracts.RunFailed, 0, &figure.Flags{DAGPlanning: figure.FlagOn, ParallelReads: figure.FlagOff, BranchApprovals: figure.FlagOn, Verifier: figure.FlagOn}},
+		{300, contracts.VerdictBlocked, contracts.RunFailed, 0, &metrics.Flags{DAGPlanning: metrics.FlagOn, ParallelReads: metrics.FlagOff, BranchApprovals: metrics.FlagOn, Verifier: metrics.FlagOn}},
 	} {
 		s := paper()
 		s.Run.ID, s.Intents[0].RunID = string(rune('a'+i)), string(rune('a'+i))
@@ -158,11 +158,11 @@ func TestTheFiguresOfManyRuns(t *testing.T) {
 	got := many(t, append(snaps, open)...).Stats()
 
 	all := got.All
-	want := figure.GroupStats{
-		Runs: 5, Ended: 4, FirstUsefulMS: figure.Spread{P50: 1000, P95: 1000},
-		WallMS:    figure.Spread{P50: 13400, P95: 13600}, // the second and the last of 13300, 13400, 13500, 13600
-		MachineMS: figure.Spread{P50: 3400, P95: 3600}, HumanMS: figure.Spread{P50: 10000, P95: 10000},
-		CriticalMS:  figure.Spread{P50: 3200, P95: 3400},
+	want := metrics.GroupStats{
+		Runs: 5, Ended: 4, FirstUsefulMS: metrics.Spread{P50: 1000, P95: 1000},
+		WallMS:    metrics.Spread{P50: 13400, P95: 13600}, // the second and the last of 13300, 13400, 13500, 13600
+		MachineMS: metrics.Spread{P50: 3400, P95: 3600}, HumanMS: metrics.Spread{P50: 10000, P95: 10000},
+		CriticalMS:  metrics.Spread{P50: 3200, P95: 3400},
 		Parallelism: 1.468, // (5 × 4900 + 600) / (5 × 3300 + 600) = 25100 / 17100
 		Completion:  0.75,  // three of four
 		Degraded:    0.25,  // one of four
@@ -179,7 +179,7 @@ func TestTheFiguresOfManyRuns(t *testing.T) {
 	if len(got.ByStrategy) != 1 || got.Since == nil || !got.Since.Equal(began().Add(-3*time.Hour)) || got.Safety.Sum() != 0 {
 		t.Errorf("%+v", got)
 	}
-	if got.Calls["shop.stock"] != 15 || got.Repairs != 20 || len(got.Fingerprints) != 1 || got.Phases[2] != (figure.PhaseFigures{Phase: "look", Steps: 20, MachineMS: 16500, HumanMS: 6000}) {
+	if got.Calls["shop.stock"] != 15 || got.Repairs != 20 || len(got.Fingerprints) != 1 || got.Phases[2] != (metrics.PhaseMetrics{Phase: "look", Steps: 20, MachineMS: 16500, HumanMS: 6000}) {
 		t.Errorf("calls %v, %d repairs, fingerprints %v, phases %+v", got.Calls, got.Repairs, got.Fingerprints, got.Phases)
 	}
 	f := many(t, append(snaps, open)...).Forecast()
@@ -224,23 +224,23 @@ func TestWhoWillBeAsked(t *testing.T) {
 	plan.Nodes[3].Human.Interrupt = contracts.InterruptClarification
 	choose := contracts.Node{NodeID: "choose", Kind: contracts.KindHuman, Role: contracts.RolePreChoose, Human: &contracts.HumanStep{Interrupt: contracts.InterruptClarification}}
 	plan.Nodes = append(plan.Nodes, choose)
-	want := []figure.AskedFigures{
+	want := []metrics.QuestionMetrics{
 		{Type: string(contracts.InterruptClarification), Count: 1},
 		{Type: string(contracts.InterruptWriteApproval), Roles: []string{"approver"}, Count: 1},
 		{Type: string(contracts.InterruptClarification), Count: 1, Perhaps: true},
 	}
-	if diff := cmp.Diff(want, figures.Asks(plan)); diff != "" {
+	if diff := cmp.Diff(want, runmetrics.Asks(plan)); diff != "" {
 		t.Error(diff)
 	}
 	plan.DryRun, plan.Unattended = true, true
-	if got := figures.Asks(plan); len(got) != 0 {
+	if got := runmetrics.Asks(plan); len(got) != 0 {
 		t.Errorf("of a dry run that nobody attends: %+v", got)
 	}
 	other := paper().Run.Plan
-	if other.Nodes[0].Params = map[string]any{"id": "k2"}; !figures.Alike(paper().Run.Plan, other) {
+	if other.Nodes[0].Params = map[string]any{"id": "k2"}; !runmetrics.Alike(paper().Run.Plan, other) {
 		t.Error("other parameters make another plan")
 	}
-	if other.Nodes[0].Tool = "shop.seek"; figures.Alike(paper().Run.Plan, other) {
+	if other.Nodes[0].Tool = "shop.seek"; runmetrics.Alike(paper().Run.Plan, other) {
 		t.Error("other calls make the same plan")
 	}
 }

@@ -1,6 +1,6 @@
-// Package views reads where conversations stand, for every face: a whole session,
-// or what one turn or run of it came to.
-package views
+// Package readmodels builds the read models of conversations for every interface: a whole
+// session, or the outcome of one turn or run. It changes nothing.
+package readmodels
 
 import (
 	"context"

@@ -1,4 +1,4 @@
-package figures
+package runmetrics
 
 import (
 	"maps"
@@ -8,36 +8,36 @@ import (
 	"time"
 
 	"github.com/manifold-run/manifold/contracts"
-	"github.com/manifold-run/manifold/contracts/figure"
+	"github.com/manifold-run/manifold/contracts/metrics"
 	"github.com/manifold-run/manifold/execution/model"
 	"github.com/manifold-run/manifold/execution/verdict"
 )
 
 // Of gives the figures of a run as it is stored, at a moment. The counters of Safety
 // that need more than the run itself are left to Audited and Over.
-func Of(snap model.Snapshot, now time.Time) (figure.RunFigures, error) {
+func Of(snap model.Snapshot, now time.Time) (metrics.RunMetrics, error) {
 	s, err := model.Read(snap)
 	if err != nil {
-		return figure.RunFigures{}, err
+		return metrics.RunMetrics{}, err
 	}
 	all := steps(s, snap.Gates, now)
-	f := run{figure.RunFigures{
+	f := run{metrics.RunMetrics{
 		RunID: snap.Run.ID, Strategy: string(snap.Run.Plan.Strategy), State: string(snap.Run.State), Timing: Timing(snap, now),
 		Planned: len(snap.Run.Plan.Nodes), Flags: snap.Run.Plan.Flags, Calls: map[string]int{},
 		Fingerprint: fingerprint(snap.Run.Plan), Asked: asked(snap, now),
-		Safety: figure.Safety{
+		Safety: metrics.Safety{
 			ApprovalsBypassed: len(bypassed(s, snap)), WriteCollisions: len(collisions(writes(s, snap))), FailedResumes: stuck(snap, now),
 		},
 	}}
 	f.time(snap.Run.CreatedAt, all)
 	f.outcome(s, snap.Run.Verdict)
 	f.use(s)
-	return f.RunFigures, nil
+	return f.RunMetrics, nil
 }
 
 // Timing parts the time of a run: where nothing is done and somebody is asked, people
 // alone are waited for.
-func Timing(snap model.Snapshot, now time.Time) figure.Timing {
+func Timing(snap model.Snapshot, now time.Time) metrics.Timing {
 	end := now
 	if snap.Run.FinishedAt != nil {
 		end = *snap.Run.FinishedAt
@@ -78,26 +78,26 @@ func View(snap model.Snapshot, now time.Time) (contracts.RunView, error) {
 	return view, nil
 }
 
-func timing(wall, human time.Duration) figure.Timing {
+func timing(wall, human time.Duration) metrics.Timing {
 	human = min(human, wall)
-	return figure.Timing{WallMS: ms(wall), HumanMS: ms(human), MachineMS: ms(wall) - ms(human)}
+	return metrics.Timing{WallMS: ms(wall), HumanMS: ms(human), MachineMS: ms(wall) - ms(human)}
 }
 
 func ms(d time.Duration) int64 { return d.Milliseconds() }
 
 // run are the figures of a run while they are made.
-type run struct{ figure.RunFigures }
+type run struct{ metrics.RunMetrics }
 
 // time says when there was something, and what took how long.
 func (f *run) time(began time.Time, all []step) {
 	var work time.Duration
 	var busy []span
-	phases := map[string]*figure.PhaseFigures{}
+	phases := map[string]*metrics.PhaseMetrics{}
 	for _, st := range all {
 		work, busy = work+length(st.machine), append(busy, st.machine...)
 		p := phases[st.Spec.Phase]
 		if p == nil {
-			p = &figure.PhaseFigures{Phase: st.Spec.Phase}
+			p = &metrics.PhaseMetrics{Phase: st.Spec.Phase}
 			phases[st.Spec.Phase] = p
 		}
 		p.Steps, p.MachineMS, p.HumanMS = p.Steps+1, p.MachineMS+ms(length(st.machine)), p.HumanMS+ms(length(st.human))
@@ -198,21 +198,21 @@ func (f *run) use(s *model.State) {
 }
 
 // asked groups the questions of a run by their type and by who may answer them.
-func asked(snap model.Snapshot, now time.Time) []figure.AskedFigures {
+func asked(snap model.Snapshot, now time.Time) []metrics.QuestionMetrics {
 	end := now
 	if snap.Run.FinishedAt != nil {
 		end = *snap.Run.FinishedAt
 	}
-	var out []figure.AskedFigures
+	var out []metrics.QuestionMetrics
 	for _, g := range snap.Gates {
-		at := slices.IndexFunc(out, func(a figure.AskedFigures) bool { return a.Type == string(g.Type) && slices.Equal(a.Roles, g.Roles) })
+		at := slices.IndexFunc(out, func(a metrics.QuestionMetrics) bool { return a.Type == string(g.Type) && slices.Equal(a.Roles, g.Roles) })
 		if at < 0 {
-			at, out = len(out), append(out, figure.AskedFigures{Type: string(g.Type), Roles: g.Roles})
+			at, out = len(out), append(out, metrics.QuestionMetrics{Type: string(g.Type), Roles: g.Roles})
 		}
 		out[at].Count++
 		out[at].HumanMS += max(ms(settledAt(g, end).Sub(g.CreatedAt)), 0)
 	}
-	slices.SortFunc(out, func(a, b figure.AskedFigures) int {
+	slices.SortFunc(out, func(a, b metrics.QuestionMetrics) int {
 		return strings.Compare(a.Type+strings.Join(a.Roles, " "), b.Type+strings.Join(b.Roles, " "))
 	})
 	return out

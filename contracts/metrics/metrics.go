@@ -1,4 +1,4 @@
-package figure
+package metrics
 
 import "time"
 
@@ -13,9 +13,9 @@ type Timing struct {
 	HumanMS   int64 `json:"human_ms"`
 }
 
-// RunFigures is what a run tells of itself: a function of what is stored of it. All
+// RunMetrics are the metrics of one run, a pure function of what is stored of it. All
 // times are in milliseconds.
-type RunFigures struct {
+type RunMetrics struct {
 	RunID    string `json:"run_id"`
 	Strategy string `json:"strategy"`
 	State    string `json:"state"`
@@ -54,9 +54,9 @@ type RunFigures struct {
 	Repairs int `json:"repairs"`
 	// Calls counts the calls that were sent, by the name of the capability.
 	Calls  map[string]int `json:"calls"`
-	Phases []PhaseFigures `json:"phases"`
+	Phases []PhaseMetrics `json:"phases"`
 	// Asked is who was asked what, by type, with how long that took together.
-	Asked []AskedFigures `json:"asked,omitempty"`
+	Asked []QuestionMetrics `json:"asked,omitempty"`
 	// Fingerprint is the same for runs of the same capabilities in the same
 	// versions: a run that is slower than one with the same had the same to do it with.
 	Fingerprint string `json:"fingerprint"`
@@ -72,17 +72,17 @@ type CriticalPath struct {
 	HumanMS   int64    `json:"human_ms"`
 }
 
-// PhaseFigures is what the steps of a phase took together; a phase without a name
+// PhaseMetrics is what the steps of a phase took together; a phase without a name
 // holds the steps that have none.
-type PhaseFigures struct {
+type PhaseMetrics struct {
 	Phase     string `json:"phase,omitempty"`
 	Steps     int    `json:"steps"`
 	MachineMS int64  `json:"machine_ms"`
 	HumanMS   int64  `json:"human_ms"`
 }
 
-// AskedFigures counts questions of one type to the people of one role.
-type AskedFigures struct {
+// QuestionMetrics counts questions of one type to the people of one role.
+type QuestionMetrics struct {
 	Type  string   `json:"type"`
 	Roles []string `json:"roles,omitempty"`
 	Count int      `json:"count"`
@@ -136,7 +136,7 @@ type Stats struct {
 	// phase took. Of the runs of a session they say why it was slow.
 	Calls   map[string]int `json:"calls"`
 	Repairs int            `json:"repairs"`
-	Phases  []PhaseFigures `json:"phases"`
+	Phases  []PhaseMetrics `json:"phases"`
 	// Fingerprints are those of the runs: more than one of a strategy means that what
 	// it calls has changed.
 	Fingerprints []string `json:"fingerprints"`
@@ -191,7 +191,7 @@ type Forecast struct {
 	// Completion is the share of the earlier runs that completed.
 	Completion float64 `json:"completion"`
 	// Asked are the questions that the plan opens, with who is asked.
-	Asked []AskedFigures `json:"asked,omitempty"`
+	Asked []QuestionMetrics `json:"asked,omitempty"`
 }
 
 // Tokens counts what models used.

@@ -1,4 +1,4 @@
-package figures
+package runmetrics
 
 import (
 	"encoding/json"

@@ -1,4 +1,4 @@
-package figures
+package runmetrics
 
 import (
 	"maps"
@@ -7,14 +7,14 @@ import (
 	"time"
 
 	"github.com/manifold-run/manifold/contracts"
-	"github.com/manifold-run/manifold/contracts/figure"
+	"github.com/manifold-run/manifold/contracts/metrics"
 	"github.com/manifold-run/manifold/execution/model"
 )
 
 // Many gathers the figures of many runs, without keeping the runs. The zero value is
 // ready; one goroutine at a time may use it.
 type Many struct {
-	all    []figure.RunFigures
+	all    []metrics.RunMetrics
 	began  []time.Time
 	writes []write
 }
@@ -37,8 +37,8 @@ func (m *Many) Add(snap model.Snapshot, holes []string, now time.Time) error {
 
 // Stats are the figures of all that were added. Writes of different runs that hold the
 // same lock collide too.
-func (m *Many) Stats() figure.Stats {
-	out := figure.Stats{Runs: len(m.all), All: group("", m.all)}
+func (m *Many) Stats() metrics.Stats {
+	out := metrics.Stats{Runs: len(m.all), All: group("", m.all)}
 	unsafe := map[string]bool{}
 	for _, f := range m.all {
 		f.Safety.WriteCollisions = 0 // they are counted over all runs below
@@ -57,17 +57,17 @@ func (m *Many) Stats() figure.Stats {
 		out.Since = &since
 	}
 	m.summarize(&out)
-	out.ByStrategy = by(m.all, func(f figure.RunFigures) string { return f.Strategy })
-	out.ByFlags = by(m.all, func(f figure.RunFigures) string {
-		return figure.Effective(f.Flags).String()
+	out.ByStrategy = by(m.all, func(f metrics.RunMetrics) string { return f.Strategy })
+	out.ByFlags = by(m.all, func(f metrics.RunMetrics) string {
+		return metrics.Effective(f.Flags).String()
 	})
 	return out
 }
 
 // summarize adds up what was called and what the phases took.
-func (m *Many) summarize(out *figure.Stats) {
-	out.Calls, out.Phases = map[string]int{}, []figure.PhaseFigures{}
-	phases, prints := map[string]figure.PhaseFigures{}, map[string]bool{}
+func (m *Many) summarize(out *metrics.Stats) {
+	out.Calls, out.Phases = map[string]int{}, []metrics.PhaseMetrics{}
+	phases, prints := map[string]metrics.PhaseMetrics{}, map[string]bool{}
 	for _, f := range m.all {
 		out.Repairs += f.Repairs
 		prints[f.Fingerprint] = true
@@ -76,7 +76,7 @@ func (m *Many) summarize(out *figure.Stats) {
 		}
 		for _, p := range f.Phases {
 			was := phases[p.Phase]
-			phases[p.Phase] = figure.PhaseFigures{Phase: p.Phase, Steps: was.Steps + p.Steps, MachineMS: was.MachineMS + p.MachineMS, HumanMS: was.HumanMS + p.HumanMS}
+			phases[p.Phase] = metrics.PhaseMetrics{Phase: p.Phase, Steps: was.Steps + p.Steps, MachineMS: was.MachineMS + p.MachineMS, HumanMS: was.HumanMS + p.HumanMS}
 		}
 	}
 	out.Fingerprints = slices.AppendSeq(make([]string, 0, len(prints)), maps.Keys(prints))
@@ -87,9 +87,9 @@ func (m *Many) summarize(out *figure.Stats) {
 }
 
 // Forecast is what the runs that were added say of another one like them.
-func (m *Many) Forecast() figure.Forecast {
+func (m *Many) Forecast() metrics.Forecast {
 	g := group("", m.all)
-	out := figure.Forecast{Runs: g.Ended, Completion: g.Completion, MachineMS: g.MachineMS, HumanMS: g.HumanMS}
+	out := metrics.Forecast{Runs: g.Ended, Completion: g.Completion, MachineMS: g.MachineMS, HumanMS: g.HumanMS}
 	calls, in, tokens := []int64{}, []int64{}, []int64{}
 	for _, f := range m.all {
 		if !contracts.RunState(f.State).Terminal() {
@@ -111,15 +111,15 @@ func Alike(a, b contracts.Plan) bool {
 
 // Asks are the questions that a plan opens: the gates of its writes, and its steps that
 // ask. Without roles it is the requester who is asked.
-func Asks(p contracts.Plan) []figure.AskedFigures {
-	var out []figure.AskedFigures
+func Asks(p contracts.Plan) []metrics.QuestionMetrics {
+	var out []metrics.QuestionMetrics
 	add := func(n contracts.Node, kind contracts.InterruptType, roles []string) {
 		perhaps := n.Role == contracts.RolePreChoose || n.When != nil || n.ForEach != nil
-		at := slices.IndexFunc(out, func(a figure.AskedFigures) bool {
+		at := slices.IndexFunc(out, func(a metrics.QuestionMetrics) bool {
 			return a.Type == string(kind) && a.Perhaps == perhaps && slices.Equal(a.Roles, roles)
 		})
 		if at < 0 {
-			at, out = len(out), append(out, figure.AskedFigures{Type: string(kind), Roles: roles, Perhaps: perhaps})
+			at, out = len(out), append(out, metrics.QuestionMetrics{Type: string(kind), Roles: roles, Perhaps: perhaps})
 		}
 		out[at].Count++
 	}
@@ -135,16 +135,16 @@ func Asks(p contracts.Plan) []figure.AskedFigures {
 }
 
 // by groups runs by a name, the largest group first.
-func by(all []figure.RunFigures, name func(figure.RunFigures) string) []figure.GroupStats {
-	groups := map[string][]figure.RunFigures{}
+func by(all []metrics.RunMetrics, name func(metrics.RunMetrics) string) []metrics.GroupStats {
+	groups := map[string][]metrics.RunMetrics{}
 	for _, f := range all {
 		groups[name(f)] = append(groups[name(f)], f)
 	}
-	out := []figure.GroupStats{} // a list, also of nothing
+	out := []metrics.GroupStats{} // a list, also of nothing
 	for _, n := range slices.Sorted(maps.Keys(groups)) {
 		out = append(out, group(n, groups[n]))
 	}
-	slices.SortStableFunc(out, func(a, b figure.GroupStats) int {
+	slices.SortStableFunc(out, func(a, b metrics.GroupStats) int {
 		if a.Runs != b.Runs {
 			return b.Runs - a.Runs
 		}
@@ -154,8 +154,8 @@ func by(all []figure.RunFigures, name func(figure.RunFigures) string) []figure.G
 }
 
 // group sums up runs; what came of them is counted of those that have ended.
-func group(name string, all []figure.RunFigures) figure.GroupStats {
-	g := figure.GroupStats{Name: name, Runs: len(all)}
+func group(name string, all []metrics.RunMetrics) metrics.GroupStats {
+	g := metrics.GroupStats{Name: name, Runs: len(all)}
 	var first, wall, machine, human, path []int64
 	var work, busy, drifted, planned, completed, degraded, rejected int64
 	score, judged := 0.0, int64(0)
@@ -203,11 +203,11 @@ func sum(calls map[string]int) int {
 
 // spread takes the values at the ranks of the median and of the 95th percentile: each
 // is a value that there is.
-func spread(values []int64) figure.Spread {
+func spread(values []int64) metrics.Spread {
 	if len(values) == 0 {
-		return figure.Spread{}
+		return metrics.Spread{}
 	}
 	sorted := slices.Sorted(slices.Values(values))
 	at := func(percent int) int64 { return sorted[(len(sorted)*percent+99)/100-1] }
-	return figure.Spread{P50: at(50), P95: at(95)}
+	return metrics.Spread{P50: at(50), P95: at(95)}
 }

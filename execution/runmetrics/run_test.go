@@ -1,4 +1,4 @@
-package figures_test
+package runmetrics_test
 
 import (
 	"testing"
@@ -7,9 +7,9 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/manifold-run/manifold/contracts"
-	"github.com/manifold-run/manifold/contracts/figure"
-	"github.com/manifold-run/manifold/execution/figures"
+	"github.com/manifold-run/manifold/contracts/metrics"
 	"github.com/manifold-run/manifold/execution/model"
+	"github.com/manifold-run/manifold/execution/runmetrics"
 	"github.com/manifold-run/manifold/execution/verdict"
 )
 
@@ -87,9 +87,9 @@ func paper() model.Snapshot {
 	}
 }
 
-func of(t *testing.T, snap model.Snapshot, now time.Time) figure.RunFigures {
+func of(t *testing.T, snap model.Snapshot, now time.Time) metrics.RunMetrics {
 	t.Helper()
-	f, err := figures.Of(snap, now)
+	f, err := runmetrics.Of(snap, now)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -100,15 +100,15 @@ func of(t *testing.T, snap model.Snapshot, now time.Time) figure.RunFigures {
 func TestTheFiguresOfARunMadeByHand(t *testing.T) {
 	t.Parallel()
 	first, score := int64(1000), 0.6 // find gave the first result
-	want := figure.RunFigures{
+	want := metrics.RunMetrics{
 		RunID: "run_paper", Strategy: "workflow:shop.restock", State: string(contracts.RunDegraded),
 		// Nothing is done from 2700 to 12700, when a person is asked; while ask is
 		// asked, price and think are at work.
-		Timing:        figure.Timing{WallMS: 13300, MachineMS: 3300, HumanMS: 10000},
+		Timing:        metrics.Timing{WallMS: 13300, MachineMS: 3300, HumanMS: 10000},
 		FirstUsefulMS: &first,
 		// price ends after find, so it is price that think waited for:
 		// 1500 + 1000 + 500 + 100, and the person at the gate.
-		CriticalPath: figure.CriticalPath{Nodes: []string{"price", "think", "buy", "check"}, MachineMS: 3100, HumanMS: 10000},
+		CriticalPath: metrics.CriticalPath{Nodes: []string{"price", "think", "buy", "check"}, MachineMS: 3100, HumanMS: 10000},
 		// 1000 + 1500 + 800 + 1000 + 500 + 100, done in 0–2700 and 12700–13300.
 		WorkMS: 4900, BusyMS: 3300, Parallelism: 1.485,
 		// never was not wanted, stock not required.
@@ -118,12 +118,12 @@ func TestTheFiguresOfARunMadeByHand(t *testing.T) {
 		Tokens: contracts.Tokens{In: 150, Out: 30}, ModelCalls: 2,
 		Repairs: 4, // find once more, stock twice, one answer mended
 		Calls:   map[string]int{"shop.find": 2, "shop.price": 1, "shop.stock": 3, "shop.buy": 1},
-		Phases: []figure.PhaseFigures{
+		Phases: []metrics.PhaseMetrics{
 			{Phase: "act", Steps: 2, MachineMS: 600, HumanMS: 10000},
 			{Phase: "decide", Steps: 1, MachineMS: 1000},
 			{Phase: "look", Steps: 4, MachineMS: 3300, HumanMS: 1200},
 		},
-		Asked: []figure.AskedFigures{
+		Asked: []metrics.QuestionMetrics{
 			{Type: string(contracts.InterruptClarification), Count: 1, HumanMS: 1200},
 			{Type: string(contracts.InterruptWriteApproval), Roles: []string{"approver"}, Count: 1, HumanMS: 10000},
 		},
@@ -149,7 +149,7 @@ func TestARunUnderWayIsMeasuredUpToNow(t *testing.T) {
 	snap.Nodes = append(snap.Nodes, model.Row{NodeID: "buy", State: contracts.NodeAwaitingApproval, CallRow: model.CallRow{Step: "gate"}})
 	snap.Gates[1].Status, snap.Gates[1].Decisions, snap.Intents = contracts.InterruptOpen, nil, nil
 	got := of(t, snap, at(5000))
-	if want := (figure.Timing{WallMS: 5000, MachineMS: 2700, HumanMS: 2300}); got.Timing != want {
+	if want := (metrics.Timing{WallMS: 5000, MachineMS: 2700, HumanMS: 2300}); got.Timing != want {
 		t.Errorf("%+v, want %+v", got.Timing, want)
 	}
 	if got.Completed != 4 || got.Steps != 7 || got.CriticalPath.HumanMS != 2300 { // find, price, ask, think; buy, check, never are open

@@ -1,4 +1,4 @@
-package sheet_test
+package gateview_test
 
 import (
 	"strings"
@@ -7,7 +7,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/manifold-run/manifold/contracts"
-	"github.com/manifold-run/manifold/contracts/sheet"
+	"github.com/manifold-run/manifold/contracts/gateview"
 )
 
 func TestASheetShowsWordsAndNoDigests(t *testing.T) {
@@ -28,16 +28,16 @@ func TestASheetShowsWordsAndNoDigests(t *testing.T) {
 			Said:       &contracts.Said{Values: map[string]contracts.Provenance{"credential": contracts.FromLookup}},
 		},
 	}
-	want := []sheet.Row{
+	want := []gateview.Row{
 		{Parameter: "graph_sha256", Name: "graph", Value: digest, Label: "from the starter reply", Opaque: true},
 		{Parameter: "name", Name: "name", Value: "Greeter"},
 		{Parameter: "note", Name: "note", Value: ""},
 		{Parameter: "worker_id", Name: "worker", Value: id, Label: "Ana Souza", Opaque: true},
 	}
-	if diff := cmp.Diff(want, sheet.Of(gate)); diff != "" {
+	if diff := cmp.Diff(want, gateview.Of(gate)); diff != "" {
 		t.Error(diff)
 	}
-	if got := sheet.Asks(gate); got != "Create chatflow in Flowise?" {
+	if got := gateview.Asks(gate); got != "Create chatflow in Flowise?" {
 		t.Errorf("it asks %q", got)
 	}
 }
@@ -48,11 +48,11 @@ func TestWhatIsADigest(t *testing.T) {
 		strings.Repeat("a", 64): true, "sha256:" + strings.Repeat("0", 64): true, strings.Repeat("A1", 20): true,
 		strings.Repeat("x", 64): false, "a1c18954e9ac385ae2b4797f57984d89": false, "": false, "shoes: " + strings.Repeat("a", 3): false,
 	} {
-		if got := sheet.IsDigest(value); got != want {
+		if got := gateview.IsDigest(value); got != want {
 			t.Errorf("%q: %t", value, got)
 		}
 	}
-	if sheet.IsDigest(64) {
+	if gateview.IsDigest(64) {
 		t.Error("a number is no digest")
 	}
 }

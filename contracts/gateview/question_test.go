@@ -1,4 +1,4 @@
-package sheet_test
+package gateview_test
 
 import (
 	"fmt"
@@ -8,7 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/manifold-run/manifold/contracts"
-	"github.com/manifold-run/manifold/contracts/sheet"
+	"github.com/manifold-run/manifold/contracts/gateview"
 )
 
 func TestAQuestionShowsWhatItRestsOn(t *testing.T) {
@@ -29,10 +29,10 @@ func TestAQuestionShowsWhatItRestsOn(t *testing.T) {
 		{"note", "a b"},
 		{"problems", "none"},
 	}
-	if diff := cmp.Diff(want, sheet.Lines(i)); diff != "" {
+	if diff := cmp.Diff(want, gateview.Lines(i)); diff != "" {
 		t.Error(diff)
 	}
-	if words := sheet.Words(i); !cmp.Equal(words, []string{"edit: name = value", "reject: why"}) {
+	if words := gateview.Words(i); !cmp.Equal(words, []string{"edit: name = value", "reject: why"}) {
 		t.Errorf("%q", words)
 	}
 }
@@ -43,7 +43,7 @@ func TestAQuestionIsBounded(t *testing.T) {
 	for n := range 100 {
 		show[fmt.Sprint("fact_", n)] = strings.Repeat("x", 10_000)
 	}
-	lines := sheet.Lines(contracts.Interrupt{Show: show})
+	lines := gateview.Lines(contracts.Interrupt{Show: show})
 	if len(lines) != 41 || lines[40][1] != "60 lines more" {
 		t.Errorf("%d lines, the last is %v", len(lines), lines[len(lines)-1])
 	}

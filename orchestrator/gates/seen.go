@@ -1,8 +1,4 @@
-// Package shown knows which actions somebody was shown whole, and where: a word
-// approves nothing else. Two things prove it: the signed marker of the answer
-// before, which comes back with the history, and what is kept with an earlier turn
-// of the same place.
-package shown
+package gates
 
 import (
 	"context"
@@ -16,12 +12,17 @@ import (
 
 const elsewhere = " in "
 
-// Place names the conversation in which somebody speaks of sessions that are not
-// those of their own chat; a client that names no chat has none.
-func Place(subject, chat string) string { return "decisions of " + subject + elsewhere + chat }
+// DecisionsConversation names the conversation in which somebody speaks of sessions that
+// are not those of their own chat; a client that names no chat has none.
+func DecisionsConversation(subject, chat string) string {
+	return "decisions of " + subject + elsewhere + chat
+}
 
-// To tells whether the sender of a turn was shown a gate, as it is, where they speak.
-func To(ctx context.Context, turns orchestrator.Turns, t orchestrator.Turn, i contracts.Interrupt) (bool, error) {
+// WasShown reports whether the sender of a turn saw the current version of the gate in
+// this conversation: a word approves nothing else. Two things prove it: the signed marker
+// of the answer before, which comes back with the history, and what is stored with an
+// earlier turn of the same conversation.
+func WasShown(ctx context.Context, turns orchestrator.Turns, t orchestrator.Turn, i contracts.Interrupt) (bool, error) {
 	if slices.Contains(t.Seen, i.Code) {
 		return true, nil
 	}
@@ -35,8 +36,8 @@ func To(ctx context.Context, turns orchestrator.Turns, t orchestrator.Turn, i co
 	}), err
 }
 
-// First has a turn show a gate that it cannot approve yet, and gives the words for it.
-func First(t *orchestrator.Turn, i contracts.Interrupt) string {
+// ShowFirst makes a turn show a gate that it cannot approve yet, and returns the reply.
+func ShowFirst(t *orchestrator.Turn, i contracts.Interrupt) string {
 	if t.Shows != "" {
 		return fmt.Sprintf("`%s` was not shown here; look at it first, with `show %s`.", i.Code, i.Code)
 	}
@@ -44,9 +45,9 @@ func First(t *orchestrator.Turn, i contracts.Interrupt) string {
 	return fmt.Sprintf("This is what `%s` is about. Nothing is approved yet: look at it, and write `approve %s` once more.", i.Code, i.Code)
 }
 
-// Keep commits that the reply to the turn of a view has shown the gates of the view
-// whole; a view that is no reply to a turn is not kept.
-func Keep(ctx context.Context, turns orchestrator.Turns, view orchestrator.SessionView) error {
+// RecordShown stores that the reply to the turn of a view showed the gates of the view
+// whole; a view that is no reply to a turn is not stored.
+func RecordShown(ctx context.Context, turns orchestrator.Turns, view orchestrator.SessionView) error {
 	var gates []orchestrator.ShownGate
 	for _, i := range view.Open {
 		if i.Type.Gate() {
@@ -56,13 +57,13 @@ func Keep(ctx context.Context, turns orchestrator.Turns, view orchestrator.Sessi
 	if view.Said.Key == "" || len(gates) == 0 {
 		return nil
 	}
-	return keep(ctx, turns, view.Said, gates)
+	return recordShown(ctx, turns, view.Said, gates)
 }
 
 // tries bounds how often a turn is saved anew because somebody else has saved it.
 const tries = 20
 
-func keep(ctx context.Context, turns orchestrator.Turns, key orchestrator.TurnKey, gates []orchestrator.ShownGate) error {
+func recordShown(ctx context.Context, turns orchestrator.Turns, key orchestrator.TurnKey, gates []orchestrator.ShownGate) error {
 	for range tries {
 		t, err := turns.Turn(ctx, key)
 		if contracts.CodeOf(err) == contracts.CodeNotFound {

@@ -1,11 +1,11 @@
-package sheet_test
+package gateview_test
 
 import (
 	"strings"
 	"testing"
 
 	"github.com/manifold-run/manifold/contracts"
-	"github.com/manifold-run/manifold/contracts/sheet"
+	"github.com/manifold-run/manifold/contracts/gateview"
 )
 
 func TestWhatWasReadStandsFirst(t *testing.T) {
@@ -21,20 +21,20 @@ func TestWhatWasReadStandsFirst(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			if got := sheet.Mark(c.read); got != c.want {
+			if got := gateview.Mark(c.read); got != c.want {
 				t.Errorf("%q, want %q", got, c.want)
 			}
 		})
 	}
-	if long := sheet.Mark([]string{strings.Repeat("x", 500)}); len([]rune(long)) > 120 {
+	if long := gateview.Mark([]string{strings.Repeat("x", 500)}); len([]rune(long)) > 120 {
 		t.Errorf("the mark pushes the gate out of its own prompt: %d characters", len([]rune(long)))
 	}
 }
 
 func TestTheMarkIsPartOfWhatAGateAsks(t *testing.T) {
 	t.Parallel()
-	i := contracts.Interrupt{Action: &contracts.Action{}, Prompt: sheet.Mark([]string{"Sure? yes"}) + "Move desk in Office? desk: 4"}
-	if got, want := sheet.Asks(i), "Proposed after reading “Sure yes”. Move desk in Office?"; got != want {
+	i := contracts.Interrupt{Action: &contracts.Action{}, Prompt: gateview.Mark([]string{"Sure? yes"}) + "Move desk in Office? desk: 4"}
+	if got, want := gateview.Asks(i), "Proposed after reading “Sure yes”. Move desk in Office?"; got != want {
 		t.Errorf("%q, want %q", got, want)
 	}
 }

@@ -1,0 +1,70 @@
+package arch
+
+import (
+	"bytes"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+)
+
+// sumSlack is how far a sum may stand below its limit before the limit has to follow.
+const sumSlack = 600
+
+// SumRatchets are the lines of Go of each top-level folder, tests and test suites left
+// out. A limit falls with its folder; only a feature that needs its place may raise it.
+func SumRatchets() map[string]int {
+	return map[string]int{
+		"bench": 4483, "client": 958, "cmd": 6608, "contracts": 9229, "domainkit": 5855, "domains": 31129, "examples": 5410,
+		"execution": 14442, "intent": 31266, "internal": 28600, "orchestrator": 15702, "planner": 7033,
+	}
+}
+
+// MaxPackages is the number of packages with code that is not a test. It may only fall.
+const MaxPackages = 169
+
+// CheckSums holds the lines of each top-level folder and the number of packages to
+// their limits.
+func CheckSums(tree *Tree, limits map[string]int, maxPackages int) []Finding {
+	sums, packages := map[string]int{}, map[string]bool{}
+	for _, f := range tree.Files {
+		if !f.IsGo() || f.IsTest() || f.inTestdata() || f.inSuite() {
+			continue
+		}
+		top, _, _ := strings.Cut(f.Path, "/")
+		sums[top] += bytes.Count(f.Src, []byte{'\n'})
+		packages[f.Dir()] = true
+	}
+	var findings []Finding
+	add := func(of, format string, args ...any) {
+		findings = append(findings, Finding{Path: of, Text: fmt.Sprintf(format, args...)})
+	}
+	for _, top := range slices.Sorted(maps.Keys(sums)) {
+		limit, ok := limits[top]
+		switch lines := sums[top]; {
+		case !ok:
+			add(top, "%d lines of Go, and no limit on them; give it one", lines)
+		case lines > limit:
+			add(top, "%d lines of Go, more than %d; delete as much as you add", lines, limit)
+		case lines < limit-sumSlack:
+			add(top, "%d lines of Go; lower its limit from %d", lines, limit)
+		}
+	}
+	for _, top := range slices.Sorted(maps.Keys(limits)) {
+		if sums[top] == 0 {
+			add(top, "there is no Go in it; take its limit out")
+		}
+	}
+	if n := len(packages); n > maxPackages {
+		add(".", "%d packages, more than %d; merge two", n, maxPackages)
+	} else if n < maxPackages-3 {
+		add(".", "%d packages; lower the limit from %d", n, maxPackages)
+	}
+	return findings
+}
+
+// inSuite reports whether the file belongs to a test suite: a folder whose name ends in
+// "test", or one below it.
+func (f File) inSuite() bool {
+	return slices.ContainsFunc(strings.Split(f.Dir(), "/"), func(part string) bool { return strings.HasSuffix(part, "test") })
+}
