@@ -18,6 +18,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/manifold-run/manifold/intent/local"
 	"github.com/manifold-run/manifold/internal/app"
 )
 
@@ -135,8 +136,13 @@ func startServer(ctx context.Context, o options, model app.Mind, bootstrap []byt
 	if err != nil {
 		return nil, err
 	}
+	var models local.Shelf // of all demos of this user: the first start trains them
+	if dir := app.UserModelDir(); dir != "" {
+		models = app.ModelDir(dir, logger)
+	}
 	server, err := app.New(ctx, app.Config{
-		Addr: addr, DataDir: filepath.Join(o.data, "server"), Bootstrap: bootstrap, Version: "demo", Logger: logger,
+		Models: models,
+		Addr:   addr, DataDir: filepath.Join(o.data, "server"), Bootstrap: bootstrap, Version: "demo", Logger: logger,
 		Embeddings: app.Embeddings{From: o.hears}, Mind: model,
 	})
 	if err != nil {

@@ -54,6 +54,8 @@ type serveOptions struct {
 	Restored   bool          `json:"restored,omitempty"`
 	Quarantine bool          `json:"quarantine,omitempty"`
 	Init       bool          `json:"init,omitempty"`
+	// ModelCache is the folder of trained matcher models.
+	ModelCache string `json:"model_cache,omitempty"`
 
 	// Rollout is what is switched on, as NAME=VALUE.
 	Rollout []string `json:"flags,omitempty"`
@@ -115,6 +117,7 @@ several servers may share it; each has a data folder of its own.`,
 	flags.BoolVar(&o.Restored, "restored", false, "start although the database is older than the roots that were published, after a restore")
 	flags.BoolVar(&o.Quarantine, "quarantine", false, "start once after a restore: like --restored, and what is open waits until a person releases it (manifold run release)")
 	flags.BoolVar(&o.Init, "init", false, "make a new database in the place of an empty file")
+	flags.StringVar(&o.ModelCache, "model-cache", "", "folder of trained matcher models that servers of one user share [in the database]")
 	flags.BoolVar(&o.printConfig, "print-config", false, "show the configuration that would be used, and end")
 	return cmd
 }
@@ -146,6 +149,9 @@ func (c *cli) serve(ctx context.Context, o serveOptions, asked bool) error {
 			value := c.getenv(name)
 			return value, value != ""
 		},
+	}
+	if o.ModelCache != "" {
+		cfg.Models = app.ModelDir(o.ModelCache, logger)
 	}
 	if cfg.Frontends, err = frontends(o, cfg.Lookup); err != nil {
 		return err

@@ -17,7 +17,7 @@ import (
 // What the shelf keeps: of so many catalogs at most, each with meanings and without,
 // nothing larger than this, and it is waited no longer.
 const (
-	shelfPlaces  = 8
+	shelfPlaces  = 24
 	shelfLargest = 64 << 20
 	shelfWait    = 30 * time.Second
 )

@@ -91,7 +91,7 @@ func (a *App) wireDomains() error {
 	}
 	a.registry, err = registry.New(registry.Config{
 		Site: a.bootstrap.SitePolicy, CheckURL: guard.CheckURL, Published: a.local.Expect, Now: a.cfg.Now, Logger: a.cfg.Logger,
-	}, a.store.directory, a.domains, registry.Sentences(sentences))
+	}, a.store.directory, a.domains, registry.Sentences(sentences, kept))
 	return err
 }
 

@@ -18,7 +18,8 @@ import (
 // raceFlag builds a program as this binary was built.
 var raceFlag = fmt.Sprintf("-race=%t", sample.Race)
 
-// tools is the folder of the programs that tests run; built fills it once.
+// tools is the folder of the programs that tests run, which built fills once, and of the
+// trained models that these programs share.
 var tools string
 
 var built = sync.OnceValues(func() (string, error) {

@@ -86,7 +86,7 @@ func (p *process) start() {
 func (p *process) tryStart() error {
 	cmd := exec.Command(cmp.Or(p.program, manifold(p.t)), append([]string{
 		"serve", "--embeddings", "off", "--addr", cmp.Or(p.addr, "127.0.0.1:0"), "--data", p.dir, "--log-level", "debug", "--webhook-allow-loopback",
-		"--sessions-per-minute", "100000", "--requests-per-minute", "1000000",
+		"--sessions-per-minute", "100000", "--requests-per-minute", "1000000", "--model-cache", filepath.Join(tools, "models"),
 	}, p.flags...)...)
 	if p.instead != nil {
 		cmd.Args = append(cmd.Args[:1], p.instead...)

@@ -166,7 +166,11 @@ func (a *admission) tests(ctx context.Context, set, next domainSet, c *candidate
 	if err != nil {
 		return err
 	}
-	failing, err := a.tester.RunTests(ctx, alone(after, domain), domain)
+	only, err := alone(after, domain)
+	if err != nil {
+		return err
+	}
+	failing, err := a.tester.RunTests(ctx, only, domain)
 	if err != nil {
 		return err
 	}
@@ -189,12 +193,16 @@ func (a *admission) tests(ctx context.Context, set, next domainSet, c *candidate
 
 // alone is a catalog as if this domain were the only one; its workflows that call
 // others stay.
-func alone(all *contracts.Catalog, domain string) *contracts.Catalog {
+func alone(all *contracts.Catalog, domain string) (*contracts.Catalog, error) {
 	var only []*contracts.DomainEntry
 	if d, ok := all.Domain(domain); ok {
 		only = append(only, d)
 	}
-	return contracts.NewCatalog(all.Snapshot+" "+domain, only, all.Roles)
+	snapshot, err := snapshotOf(only, all.Roles)
+	if err != nil {
+		return nil, err
+	}
+	return contracts.NewCatalog(snapshot, only, all.Roles), nil
 }
 
 func testPointer(f TestFailure) string { return fmt.Sprintf("/tests/%d", f.Index) }

@@ -75,12 +75,9 @@ func (s domainSet) catalog(site contracts.SitePolicy) (*contracts.Catalog, error
 			e.Accept = max(accept(s[d.Name].registration.Floor, e, e.Capability.Name), accept(site.Floor, e, e.Ref()))
 		}
 	}
-	snapshot, err := contracts.Hash(struct {
-		Domains []snapshotLine    `json:"domains"`
-		Roles   map[string]string `json:"roles"`
-	}{snapshotLines(entries), site.Roles})
+	snapshot, err := snapshotOf(entries, site.Roles)
 	if err != nil {
-		return nil, fmt.Errorf("hash catalog: %w", err)
+		return nil, err
 	}
 	return contracts.NewCatalog(snapshot, entries, maps.Clone(site.Roles)), nil
 }
@@ -156,6 +153,18 @@ type snapshotLine struct {
 	Roles        []string `json:"roles,omitempty"`
 	// Accept is what is asked for of readings, by capability.
 	Accept map[string]float64 `json:"accept,omitempty"`
+}
+
+// snapshotOf hashes what a catalog holds.
+func snapshotOf(entries []*contracts.DomainEntry, roles map[string]string) (string, error) {
+	snapshot, err := contracts.Hash(struct {
+		Domains []snapshotLine    `json:"domains"`
+		Roles   map[string]string `json:"roles"`
+	}{snapshotLines(entries), roles})
+	if err != nil {
+		return "", fmt.Errorf("hash catalog: %w", err)
+	}
+	return snapshot, nil
 }
 
 func snapshotLines(entries []*contracts.DomainEntry) []snapshotLine {

@@ -2,6 +2,7 @@ package registry
 
 import (
 	"context"
+	"encoding/json"
 
 	"github.com/manifold-run/manifold/contracts"
 	"github.com/manifold-run/manifold/intent/local"
@@ -10,15 +11,37 @@ import (
 
 // Sentences makes a Tester of an intent adapter. It should be an adapter of
 // its own: trying candidates would push the index of the live catalog out of
-// a shared one.
-func Sentences(a *local.Reader) Tester { return sentenceTester{a} }
+// a shared one. The outcome for a catalog is read from the cache, where there is one:
+// it depends on the catalog and the program alone.
+func Sentences(a *local.Reader, cache local.Shelf) Tester { return sentenceTester{a, cache} }
 
-type sentenceTester struct{ adapter *local.Reader }
+type sentenceTester struct {
+	adapter *local.Reader
+	cache   local.Shelf
+}
 
 func (s sentenceTester) RunTests(ctx context.Context, catalog *contracts.Catalog, domain string) ([]TestFailure, error) {
+	id := "tests of " + domain + " in " + catalog.Snapshot
+	if out, ok := s.cached(ctx, id, catalog); ok {
+		return out, nil
+	}
 	var out []TestFailure
 	for _, f := range routing.Run(ctx, s.adapter, catalog, domain) {
 		out = append(out, TestFailure{Index: f.Index, Say: f.Say, Message: f.Problem, Taken: f.Taken})
 	}
-	return out, ctx.Err()
+	if err := ctx.Err(); err != nil {
+		return out, err
+	}
+	if data, err := json.Marshal(out); err == nil && s.cache != nil && catalog.Snapshot != "" {
+		s.cache.KeepLearned(ctx, id, data)
+	}
+	return out, nil
+}
+
+func (s sentenceTester) cached(ctx context.Context, id string, catalog *contracts.Catalog) (out []TestFailure, ok bool) {
+	if s.cache == nil || catalog.Snapshot == "" {
+		return nil, false
+	}
+	data := s.cache.Learned(ctx, id)
+	return out, data != nil && json.Unmarshal(data, &out) == nil
 }

@@ -1,0 +1,110 @@
+package app
+
+import (
+	"cmp"
+	"context"
+	"io/fs"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/manifold-run/manifold/intent/local"
+)
+
+// modelSuffix marks the files of a model directory; modelTotal bounds them together,
+// in bytes: the least recently used go first.
+const (
+	modelSuffix = ".model"
+	modelTotal  = 512 << 20
+)
+
+// ModelDir caches trained matcher models, and what manifests' own tests came to, as
+// files, for all servers that run the same program as the same user. It is made when it
+// is first written to; what cannot be read or written is computed again.
+func ModelDir(dir string, logger *slog.Logger) local.Shelf { return modelDir{dir, logger} }
+
+// UserModelDir is the folder that programs of a user share; "" if there is none.
+func UserModelDir() string {
+	cache, err := os.UserCacheDir()
+	if err != nil {
+		return ""
+	}
+	return filepath.Join(cache, "manifold", "models")
+}
+
+type modelDir struct {
+	dir    string
+	logger *slog.Logger
+}
+
+func (m modelDir) file(row string) string { return filepath.Join(m.dir, row+modelSuffix) }
+
+// Learned reads what the same program stored under the ID.
+func (m modelDir) Learned(_ context.Context, id string) []byte {
+	row := rowOf(id)
+	if row == "" {
+		return nil
+	}
+	data, err := os.ReadFile(m.file(row))
+	if err != nil {
+		return nil
+	}
+	return data
+}
+
+// KeepLearned writes a file that appears whole or not at all.
+func (m modelDir) KeepLearned(ctx context.Context, id string, data []byte) {
+	row := rowOf(id)
+	if row == "" || len(data) > shelfLargest {
+		return
+	}
+	if err := m.write(row, data); err != nil {
+		m.logger.WarnContext(ctx, "a trained model cannot be cached", slog.String("dir", m.dir), slog.Any("error", err))
+		return
+	}
+	m.evict()
+}
+
+func (m modelDir) write(row string, data []byte) error {
+	if err := os.MkdirAll(m.dir, 0o700); err != nil {
+		return err
+	}
+	f, err := os.CreateTemp(m.dir, row+".*")
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(data)
+	if err = cmp.Or(err, f.Close()); err == nil {
+		err = os.Rename(f.Name(), m.file(row))
+	}
+	if err != nil {
+		_ = os.Remove(f.Name())
+	}
+	return err
+}
+
+// evict removes the oldest files beyond the bound.
+func (m modelDir) evict() {
+	entries, err := os.ReadDir(m.dir)
+	if err != nil {
+		return
+	}
+	var files []fs.FileInfo
+	total := int64(0)
+	for _, e := range entries {
+		if info, err := e.Info(); err == nil && strings.HasSuffix(e.Name(), modelSuffix) {
+			files, total = append(files, info), total+info.Size()
+		}
+	}
+	slices.SortFunc(files, func(a, b fs.FileInfo) int { return a.ModTime().Compare(b.ModTime()) })
+	for _, f := range files {
+		if total <= modelTotal {
+			return
+		}
+		if os.Remove(filepath.Join(m.dir, f.Name())) == nil {
+			total -= f.Size()
+		}
+	}
+}
