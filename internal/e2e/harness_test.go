@@ -37,6 +37,8 @@ type site struct {
 	admin *client.Client
 	rita  *client.Client
 	otto  *client.Client
+	// server is the one in this process, if it runs here.
+	server *app.App
 }
 
 // startSite starts a server in this process, with its store in a folder of its
@@ -48,7 +50,8 @@ func startSite(t *testing.T, change ...func(*app.Config)) *site {
 	for _, c := range change {
 		c(&cfg)
 	}
-	s.url = apptest.Start(t, cfg).URL()
+	s.server = apptest.Start(t, cfg)
+	s.url = s.server.URL()
 	s.people()
 	return s
 }
@@ -92,6 +95,12 @@ func (s *site) register(reg contracts.Registration) {
 	}
 	if report.Outcome != contracts.DomainActive {
 		s.t.Fatalf("register %s: %s", reg.Domain, asJSON(report))
+	}
+	if s.server == nil {
+		return
+	}
+	if err := s.server.Settled(s.t.Context()); err != nil { // until then a provisional index reads
+		s.t.Fatal(err)
 	}
 }
 
