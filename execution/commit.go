@@ -3,6 +3,7 @@ package execution
 import (
 	"context"
 	"log/slog"
+	"sync/atomic"
 	"time"
 
 	"github.com/manifold-run/manifold/contracts"
@@ -52,6 +53,24 @@ func (p *pending) commit(ctx context.Context, t Transition) (Committed, error) {
 	return p.store.Commit(ctx, t)
 }
 
+// pace is how long commits take lately. What is pending waits for a few of them: the
+// slower the store, the more goes into one commit.
+type pace struct{ took atomic.Int64 }
+
+const (
+	paceOf  = 4
+	maxPace = 100 * time.Millisecond
+)
+
+func (p *pace) note(took time.Duration) {
+	p.took.Store((3*p.took.Load() + int64(took)) / 4)
+}
+
+// flushDelay is how long the progress of reads waits to be committed with what follows.
+func (r *Runner) flushDelay() time.Duration {
+	return max(r.cfg.FlushDelay, min(paceOf*time.Duration(r.pace.took.Load()), maxPace))
+}
+
 // flush commits what is pending.
 func (o *owner) flush() bool {
 	if o.pending.changes.Empty() || o.lost {
@@ -79,14 +98,16 @@ func (o *owner) commit(end ending) (Committed, bool) {
 	for tries := 0; ; tries++ {
 		doubtful := tries > 0
 		t.At = o.now()
+		began := time.Now()
 		committed, err := o.pending.commit(o.ctx, t)
+		o.r.pace.note(time.Since(began))
 		switch contracts.CodeOf(err) {
 		case "":
 			if doubtful {
 				o.logger().InfoContext(o.ctx, "run goes on: the store is back")
 			}
 			o.pending.chain = chain
-			o.committed(committed)
+			o.committed(committed, end.over)
 			return committed, true
 		case contracts.CodeUnavailable:
 			if !doubtful {
@@ -109,9 +130,13 @@ func (o *owner) commit(end ending) (Committed, bool) {
 	}
 }
 
-func (o *owner) committed(c Committed) {
+func (o *owner) committed(c Committed, over bool) {
 	o.taken = false
 	o.pending.changes.Done()
+	if over {
+		o.run.Run.LedgerHead = o.pending.chain.Head
+		o.r.ended.keep(o.run)
+	}
 	if c.WakeSeq > o.seenWake.Load() && !c.Parked {
 		o.inbox.put(message{kind: msgWake})
 	}

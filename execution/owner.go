@@ -294,7 +294,7 @@ func (o *owner) await() {
 		o.beginStop()
 	}
 	// However much comes in: what is pending does not wait for a lull.
-	if !o.pending.changes.Empty() && !o.now().Before(o.pending.changes.Since.Add(o.r.cfg.FlushDelay)) {
+	if !o.pending.changes.Empty() && !o.now().Before(o.pending.changes.Since.Add(o.r.flushDelay())) {
 		o.flush()
 	}
 }
@@ -304,7 +304,7 @@ const farAway = time.Hour
 func (o *owner) untilNext() time.Duration {
 	now, wait := o.now(), farAway
 	if !o.pending.changes.Empty() {
-		wait = o.pending.changes.Since.Add(o.r.cfg.FlushDelay).Sub(now)
+		wait = o.pending.changes.Since.Add(o.r.flushDelay()).Sub(now)
 	}
 	if at := o.timers.next(); !at.IsZero() && !o.stopping {
 		wait = min(wait, at.Sub(now))

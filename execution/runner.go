@@ -33,7 +33,7 @@ type Config struct {
 	// another replica takes over after a crash: about TTL + sweep.
 	LeaseTTL, Heartbeat, SweepEvery time.Duration
 	// FlushDelay is how long the progress of reads may wait to be committed
-	// together with what follows [3 ms].
+	// together with what follows [3 ms]; more while commits take longer.
 	FlushDelay time.Duration
 	// ParkAfter is the wait from which on a run gives its lease back [2 s].
 	ParkAfter time.Duration
@@ -103,6 +103,8 @@ type Runner struct {
 	rounds    Rounds
 	limits    *admission.Limits
 	unread    unreadable
+	ended     ended
+	pace      pace
 
 	dispatcher dispatch.Dispatcher
 	quota      admission.Quota
@@ -209,7 +211,9 @@ func (r *Runner) Submit(ctx context.Context, sessionID string, plan contracts.Pl
 	if held {
 		run.Owner, run.Epoch = r.cfg.Replica, 1
 	}
+	began := time.Now()
 	err = r.store.CreateRun(ctx, run, r.cfg.LeaseTTL, first)
+	r.pace.note(time.Since(began))
 	if err != nil {
 		if held {
 			r.unreserve()

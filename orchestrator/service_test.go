@@ -12,6 +12,7 @@ import (
 	"github.com/manifold-run/manifold/orchestrator/chat"
 	"github.com/manifold-run/manifold/orchestrator/gates"
 	"github.com/manifold-run/manifold/orchestrator/runs"
+	"github.com/manifold-run/manifold/planner"
 )
 
 func TestSentenceBecomesATable(t *testing.T) {
@@ -195,6 +196,22 @@ func TestPreviewRunsExactlyWhatWasShown(t *testing.T) {
 	r, err := o.RunPlan(t.Context(), ana, contracts.RunPlan{PlanHash: p.PlanHash}, "k", patience)
 	if err != nil || r.Interrupt == nil {
 		t.Fatalf("run %+v, %v", r, err)
+	}
+	again, err := o.RunPlan(t.Context(), ana, contracts.RunPlan{PlanHash: p.PlanHash}, "k1", patience)
+	if err != nil || again.Interrupt == nil || again.RunIDs[0] == r.RunIDs[0] {
+		t.Fatalf("run again %+v, %v", again, err)
+	}
+	run, err := o.Runs.Get(t.Context(), ana, again.RunIDs[0], 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if hash, err := planner.HashPlan(run.Plan); err != nil || hash != p.PlanHash {
+		t.Errorf("the second run has the plan %s, %v; shown was %s", hash, err, p.PlanHash)
+	}
+	lesser := ana
+	lesser.Roles = vic.Roles
+	if _, err := o.RunPlan(t.Context(), lesser, contracts.RunPlan{PlanHash: p.PlanHash}, "k3", 0); err == nil {
+		t.Error("the preview runs for the same person with fewer roles")
 	}
 	strict := o.catalog
 	o.catalog = stricter(t)

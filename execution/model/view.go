@@ -8,13 +8,9 @@ import (
 	"github.com/manifold-run/manifold/internal/expr"
 )
 
-// View is what callers see of a stored run. Nodes behind one that waits for a
-// person read "blocked".
-func View(snap Snapshot) (contracts.RunView, error) {
-	s, err := Read(snap)
-	if err != nil {
-		return contracts.RunView{}, err
-	}
+// View is what callers see of a run with its gates. Nodes behind one that waits for
+// a person read "blocked".
+func (s *State) View(gates []contracts.Interrupt) contracts.RunView {
 	view := contracts.RunView{
 		RunID: s.Run.ID, SessionID: s.Run.SessionID, State: s.Run.State, Plan: s.Run.Plan, Verdict: s.Run.Verdict,
 		CreatedAt: s.Run.CreatedAt, UpdatedAt: s.Run.UpdatedAt, FinishedAt: s.Run.FinishedAt, HeldSince: s.Run.HeldSince, Tokens: s.Tokens(),
@@ -27,12 +23,21 @@ func View(snap Snapshot) (contracts.RunView, error) {
 	for i, n := range s.graph.nodes {
 		view.Nodes[i] = nodeView(s, n, blocked[n])
 	}
-	for _, i := range snap.Gates {
+	for _, i := range gates {
 		if i.Status == contracts.InterruptOpen {
 			view.Interrupts = append(view.Interrupts, i)
 		}
 	}
-	return view, nil
+	return view
+}
+
+// WithRow is the state with another row of the run over the same nodes, as it was stored
+// with them; the plan stays. Both may be read at once.
+func (s *State) WithRow(run Run) *State {
+	out := *s
+	run.Plan = s.Run.Plan
+	out.Run = run
+	return &out
 }
 
 func nodeView(s *State, n *Node, blocked bool) contracts.NodeView {

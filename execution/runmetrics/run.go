@@ -38,17 +38,24 @@ func Of(snap model.Snapshot, now time.Time) (metrics.RunMetrics, error) {
 // Timing parts the time of a run: where nothing is done and somebody is asked, people
 // alone are waited for.
 func Timing(snap model.Snapshot, now time.Time) metrics.Timing {
-	end := now
-	if snap.Run.FinishedAt != nil {
-		end = *snap.Run.FinishedAt
-	}
-	whole := span{snap.Run.CreatedAt, end}
+	whole := lifeOf(snap.Run, now)
 	s, err := model.Read(snap)
 	if err != nil { // it cannot be told apart then
 		return timing(length([]span{whole}), 0)
 	}
+	return partedTime(whole, steps(s, snap.Gates, whole.to))
+}
+
+func lifeOf(run model.Run, now time.Time) span {
+	if run.FinishedAt != nil {
+		now = *run.FinishedAt
+	}
+	return span{run.CreatedAt, now}
+}
+
+func partedTime(whole span, all []step) metrics.Timing {
 	var human, machine []span
-	for _, st := range steps(s, snap.Gates, end) {
+	for _, st := range all {
 		human, machine = append(human, st.human...), append(machine, st.machine...)
 	}
 	return timing(length(union([]span{whole})), length(without(union(human), union(machine))))
@@ -57,17 +64,19 @@ func Timing(snap model.Snapshot, now time.Time) metrics.Timing {
 // View is what callers see of a run, with what it and each of its nodes took, up to a
 // moment.
 func View(snap model.Snapshot, now time.Time) (contracts.RunView, error) {
-	view, err := model.View(snap)
-	if err != nil {
-		return view, err
-	}
-	view.Timing = Timing(snap, now)
 	s, err := model.Read(snap)
 	if err != nil {
-		return view, err
+		return contracts.RunView{}, err
 	}
-	took := map[string]step{}
-	for _, st := range steps(s, snap.Gates, now) {
+	return ViewOf(s, snap.Gates, now), nil
+}
+
+// ViewOf is View of a state that was read, with the gates of its run.
+func ViewOf(s *model.State, gates []contracts.Interrupt, now time.Time) contracts.RunView {
+	view, whole := s.View(gates), lifeOf(s.Run, now)
+	all := steps(s, gates, whole.to)
+	took := make(map[string]step, len(all))
+	for _, st := range all {
 		took[st.ID()] = st
 	}
 	for i := range view.Nodes {
@@ -75,7 +84,8 @@ func View(snap model.Snapshot, now time.Time) (contracts.RunView, error) {
 		st := took[n.NodeID]
 		n.MachineMS, n.HumanMS = ms(length(st.machine)), ms(length(st.human))
 	}
-	return view, nil
+	view.Timing = partedTime(whole, all)
+	return view
 }
 
 func timing(wall, human time.Duration) metrics.Timing {
@@ -205,7 +215,9 @@ func asked(snap model.Snapshot, now time.Time) []metrics.QuestionMetrics {
 	}
 	var out []metrics.QuestionMetrics
 	for _, g := range snap.Gates {
-		at := slices.IndexFunc(out, func(a metrics.QuestionMetrics) bool { return a.Type == string(g.Type) && slices.Equal(a.Roles, g.Roles) })
+		at := slices.IndexFunc(out, func(a metrics.QuestionMetrics) bool {
+			return a.Type == string(g.Type) && slices.Equal(a.Roles, g.Roles)
+		})
 		if at < 0 {
 			at, out = len(out), append(out, metrics.QuestionMetrics{Type: string(g.Type), Roles: g.Roles})
 		}

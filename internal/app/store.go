@@ -78,11 +78,11 @@ func (c Config) openStore(ctx context.Context, path string, sealing [][]byte, ag
 		if err != nil {
 			return stores{}, nil, err
 		}
-		return stores{runs: s.Runs, talk: s.Talk, mail: s.Mail, directory: s.Directory, proofs: s.Proofs, held: s.Held, learned: s.Shelf, shared: s, quota: s.Quota}, s.Close, nil
+		return stores{runs: s.Runs, talk: s.Talk, mail: s.Mail, directory: s.Directory, proofs: s.Proofs, held: s.Held, learned: s.Models, shared: s, quota: s.Quota}, s.Close, nil
 	}
 	s, err := sqlite.Open(ctx, sqlite.Config{Path: path, SealKeys: sealing, Init: c.Init, Now: c.Now})
 	if err != nil {
 		return stores{}, nil, err
 	}
-	return stores{runs: s.Runs, talk: s.Talk, mail: s.Mail, directory: s.Directory, proofs: s.Proofs, held: s.Held, learned: s.Shelf}, s.Close, nil
+	return stores{runs: s.Runs, talk: s.Talk, mail: s.Mail, directory: s.Directory, proofs: s.Proofs, held: s.Held, learned: s.Models}, s.Close, nil
 }

@@ -51,8 +51,6 @@ func RoomRatchets() []Ratchet {
 		{Of: "intent/local", Most: 4850, Why: grown},
 		{Of: "intent/internal/slot", Most: 5440, Why: grown},
 		{Of: "internal/httpapi", Most: 3000, Why: grown},
-		{Of: "internal/store/postgres", Most: 2640, Why: "one database behind all ports of the core"},
-		{Of: "internal/store/sqlite", Most: 3160, Why: "one file behind all ports of the core, its seals and its log"},
 		{Of: "orchestrator/conversation", Most: 2800, Why: grown},
 		{Of: "planner", Most: 3580, Why: grown},
 	}

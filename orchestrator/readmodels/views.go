@@ -269,7 +269,7 @@ func (v *Views) lastAnswer(ctx context.Context, last *orchestrator.Turn, runs []
 		if last != nil && last.Outcome == orchestrator.TurnClarifying {
 			return nil, nil //nolint:nilnil // a question is open: there is no answer yet
 		}
-		run, err := v.runner.View(ctx, runs[0].ID)
+		run, err := v.runner.ViewOf(ctx, runs[0])
 		if err != nil {
 			return nil, err
 		}

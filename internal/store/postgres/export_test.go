@@ -1,16 +1,26 @@
 package postgres
 
-import "context"
+import (
+	"context"
+	"errors"
 
-// Queued is how many writes wait for the writer.
-func (s *Store) Queued() int { return s.writer.Len() }
+	store "github.com/manifold-run/manifold/internal/store/sql"
+	"github.com/manifold-run/manifold/internal/store/stored"
+)
 
 // FallSilent holds the row of a run in a transaction that says nothing more,
 // until the server has ended it, and then tries to go on.
 func (s *Store) FallSilent(ctx context.Context, runID string, entered chan<- struct{}) error {
-	return s.write(ctx, "fall silent", change{runs: []string{runID}, apply: func(ctx context.Context, g *group) error {
-		close(entered)
-		_, err := g.conn.Conn().WaitForNotification(ctx)
-		return err
-	}})
+	return translate("fall silent", s.db.Write(ctx, []store.Part{{
+		Reads: []store.Statement{{Text: `SELECT id FROM run WHERE id = $1 FOR UPDATE`, Args: []any{runID}, Each: func(stored.Row) error { return nil }}},
+		Decide: func(ctx context.Context, x store.Tx) (*store.Effects, error) {
+			close(entered)
+			t, ok := x.(*transaction)
+			if !ok {
+				return nil, errors.New("no transaction")
+			}
+			_, err := t.tx.Conn().WaitForNotification(ctx)
+			return nil, err
+		},
+	}}))
 }

@@ -13,12 +13,12 @@ WHERE leader.owner = excluded.owner OR leader.lease_until <= ` + now
 // Lead tells whether this process is the one that does what only one does, and
 // keeps it so for ttl. It commits.
 func (s *Store) Lead(ctx context.Context, name string, ttl time.Duration) (bool, error) {
-	done, err := s.pool.Exec(ctx, lead, name, s.post.Origin, ttl.Nanoseconds())
+	done, err := s.db.pool.Exec(ctx, lead, name, s.db.post.Origin, ttl.Nanoseconds())
 	return done.RowsAffected() > 0, translate("lead", err)
 }
 
 // Yield lets another process lead at once. It commits.
 func (s *Store) Yield(ctx context.Context, name string) error {
-	_, err := s.pool.Exec(ctx, `DELETE FROM leader WHERE name = $1 AND owner = $2`, name, s.post.Origin)
+	_, err := s.db.pool.Exec(ctx, `DELETE FROM leader WHERE name = $1 AND owner = $2`, name, s.db.post.Origin)
 	return translate("yield", err)
 }

@@ -14,20 +14,16 @@ import (
 
 	"github.com/manifold-run/manifold/contracts"
 	"github.com/manifold-run/manifold/domainkit/pgstore"
-	"github.com/manifold-run/manifold/execution"
-	"github.com/manifold-run/manifold/internal/store/groupcommit"
 	"github.com/manifold-run/manifold/internal/store/postgres/notify"
 	"github.com/manifold-run/manifold/internal/store/postgres/proof"
 	"github.com/manifold-run/manifold/internal/store/postgres/queue"
 	"github.com/manifold-run/manifold/internal/store/postgres/quota"
-	"github.com/manifold-run/manifold/internal/store/postgres/shelf"
+	store "github.com/manifold-run/manifold/internal/store/sql"
 	"github.com/manifold-run/manifold/internal/store/stored"
 )
 
 //go:embed migrations/*.sql
 var migrations embed.FS
-
-var _ execution.Store = (*Runs)(nil)
 
 // Config says where the data is.
 type Config struct {
@@ -49,36 +45,23 @@ type Config struct {
 // Store is one database, in parts by what is kept. It is safe for concurrent
 // use, also by several processes.
 type Store struct {
-	*db
+	*store.Store
 
-	Runs      *Runs
-	Talk      *Talk
-	Mail      *Mail
-	Directory *Directory
-	Proofs    *proof.Proofs
-	Held      *Quarantine
-	Quota     *quota.Quota
-	Shelf     *shelf.Shelf
+	Quota *quota.Quota
+	db    *db
 }
 
-// Runs is what execution keeps, and the listing of gates.
-type Runs struct{ *db }
+// The parts of a store.
+type (
+	Runs      = store.Runs
+	Talk      = store.Talk
+	Mail      = store.Mail
+	Directory = store.Directory
+)
 
-// Talk is what conversations keep: sessions, turns, previews and secrets.
-type Talk struct{ *db }
-
-// Mail is what comes in and goes out through channels that deliver at least
-// once.
-type Mail struct{ *db }
-
-// Directory is what admins keep: domains and keys.
-type Directory struct{ *db }
-
-// db is what all parts share. What advances runs is written through its
-// writer.
+// db is the open database.
 type db struct {
-	pool   *pgxpool.Pool
-	writer *groupcommit.Queue[change]
+	pool *pgxpool.Pool
 	// post tells other processes what this one commits.
 	post notify.Post
 	// jobs wake whoever has room for what a transaction makes due.
@@ -87,6 +70,9 @@ type db struct {
 	attempts int64
 	// seals is nil where nothing is sealed.
 	seals *proof.Seals
+	// texts and tables are the statements as they are sent.
+	texts  texts
+	tables tables
 }
 
 // patience is how long the server keeps the transaction of a process that has
@@ -105,8 +91,7 @@ func Open(ctx context.Context, cfg Config) (*Store, error) {
 		pool.Close()
 		return nil, translate("open the database", err)
 	}
-	d.writer = groupcommit.Start(d.commit)
-	return &Store{db: d, Runs: &Runs{d}, Talk: &Talk{d}, Mail: &Mail{d}, Directory: &Directory{d}, Proofs: proof.New(pool, d.seals, translate), Held: &Quarantine{d}, Quota: quota.New(pool, d.post.Origin, translate), Shelf: shelf.New(pool, translate)}, nil
+	return &Store{Store: store.New(d, time.Now), Quota: quota.New(pool, d.post.Origin, translate), db: d}, nil
 }
 
 func connect(ctx context.Context, cfg Config) (*pgxpool.Pool, error) {
@@ -155,7 +140,9 @@ func (d *db) prepare(ctx context.Context, keys proof.Keys) error {
 		return err
 	}
 	if err := pgx.BeginFunc(ctx, d.pool, func(tx pgx.Tx) (err error) {
-		d.seals, err = proof.Open(ctx, tx, keys, noteSealed)
+		d.seals, err = proof.Open(ctx, tx, keys, func(ctx context.Context, tx pgx.Tx) error {
+			return store.NoteSealed(ctx, &transaction{querier{tx, d}, tx})
+		})
 		return err
 	}); err != nil {
 		return err
@@ -182,21 +169,21 @@ func (d *db) prepare(ctx context.Context, keys proof.Keys) error {
 // Close commits what was accepted, and gives the connections back. Writes that
 // come later are refused as unavailable. Closing twice is harmless.
 func (s *Store) Close() error {
-	if s.writer.Close() {
-		s.pool.Close()
+	if s.CloseWriter() {
+		s.db.pool.Close()
 	}
 	return nil
 }
 
 // Ping tells whether the database answers.
 func (s *Store) Ping(ctx context.Context) error {
-	return translate("reach the database", s.pool.Ping(ctx))
+	return translate("reach the database", s.db.pool.Ping(ctx))
 }
 
 // Work begins to do what jobs ask for, with connections of the store's, until
 // the worker is stopped.
 func (s *Store) Work(ctx context.Context, h Handlers) (*Worker, error) {
-	w, err := queue.Work(ctx, s.pool, h)
+	w, err := queue.Work(ctx, s.db.pool, h)
 	return w, translate("work on jobs", err)
 }
 

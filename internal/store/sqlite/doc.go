@@ -1,15 +1,11 @@
-// Package sqlite keeps everything that must survive a crash in one SQLite file
-// (pure Go, no cgo): runs, gates, events, ledgers and artifacts, sessions,
-// domains and keys. It is the default store, for one process; a second one
-// that opens the same file is refused.
+// Package sqlite is the SQLite file behind internal/store/sql (pure Go, no cgo):
+// connections, transactions, and seals by the hook that SQLite calls before it
+// changes a row. It is the default store, for one process; a second one that
+// opens the same file is refused.
 //
-// All writes go through one goroutine that commits many of them in one
-// transaction and answers each only after COMMIT reached the disk. It never
-// waits for a batch to fill: while one batch is being synced the next one
-// gathers. A refusal (a lost lease, a conflict) harms only itself: a batch that
-// holds one is rolled back and repeated with a savepoint for each write. Reads
-// use connections of their own.
-//
-// The package decides nothing: what a transition means stands in the ports
-// that it implements, and the suites beside those ports say what it must do.
+// One goroutine writes. It commits many changes in one transaction and answers
+// each only after COMMIT reached the disk; it never waits for a batch to fill:
+// while one batch is synced the next one gathers. Changes refuse before they
+// write; a transaction that fails is repeated with each of its writes alone, so
+// that one fault harms only its own write. Reads use connections of their own.
 package sqlite

@@ -27,16 +27,6 @@ func primaryCode(err error) int {
 	return 0
 }
 
-// broken tells errors that leave the transaction in doubt from refusals of one
-// write, which can be undone alone.
-func broken(err error) bool {
-	if errors.Is(err, driver.ErrBadConn) || errors.Is(err, sql.ErrConnDone) || errors.Is(err, sql.ErrTxDone) {
-		return true
-	}
-	code := primaryCode(err)
-	return code != 0 && code != codeConstraint
-}
-
 // translate gives an error with a code of contracts; errors that have one keep
 // it.
 func translate(doing string, err error) error {

@@ -3,148 +3,295 @@ package sqlite
 import (
 	"context"
 	"database/sql"
+	"encoding/json"
 	"errors"
 	"fmt"
+	"regexp"
+	"strconv"
 	"strings"
+	"time"
 
 	"github.com/manifold-run/manifold/contracts"
-	"github.com/manifold-run/manifold/internal/store/groupcommit"
+	store "github.com/manifold-run/manifold/internal/store/sql"
 	"github.com/manifold-run/manifold/internal/store/stored"
 )
+
+// dialect is what SQLite has its own words for. The clock is an argument of each
+// statement that asks for it.
+var dialect = store.Dialect{Name: "lite", Now: "@now", Any: "IN (SELECT value FROM json_each($))"}
 
 // handle is one connection with its prepared statements. One goroutine uses it
 // at a time.
 type handle struct {
 	conn       *sql.Conn
-	statements map[string]*sql.Stmt
+	now        func() time.Time
+	statements map[string]statement
+	tables     map[*store.Table]*table
+	// scratch holds the arguments of one statement.
+	scratch []any
 }
 
-func newHandle(ctx context.Context, db *sql.DB) (*handle, error) {
+// statement is one that is prepared; without any it is empty on SQLite.
+type statement struct {
+	*sql.Stmt
+
+	// clock says that it asks for the time.
+	clock bool
+}
+
+// table is one that rows are written to: those of its columns that are on
+// SQLite, and the statements by how many rows they write.
+type table struct {
+	columns []store.Column
+	at      []int
+	writes  map[int]string
+	// changed is the row of an update, its key at the end.
+	changed []any
+}
+
+func newHandle(ctx context.Context, db *sql.DB, now func() time.Time) (*handle, error) {
 	conn, err := db.Conn(ctx)
 	if err != nil {
 		return nil, err
 	}
-	return &handle{conn: conn, statements: map[string]*sql.Stmt{}}, nil
+	return &handle{conn: conn, now: now, statements: map[string]statement{}, tables: map[*store.Table]*table{}}, nil
 }
 
 func (h *handle) close() error {
 	var errs []error
-	for _, statement := range h.statements {
-		errs = append(errs, statement.Close())
+	for _, s := range h.statements {
+		if s.Stmt != nil {
+			errs = append(errs, s.Close())
+		}
 	}
 	return errors.Join(append(errs, h.conn.Close())...)
 }
 
-// prepared gives the statement of a query; the queries are constants, so that
+// prepared gives the statement of a text; the texts are constants, so that
 // their number is bounded.
-func (h *handle) prepared(ctx context.Context, query string) (*sql.Stmt, error) {
-	if statement, ok := h.statements[query]; ok {
-		return statement, nil
+func (h *handle) prepared(ctx context.Context, text string) (statement, error) {
+	if s, ok := h.statements[text]; ok {
+		return s, nil
 	}
-	statement, err := h.conn.PrepareContext(ctx, query)
-	if err != nil {
-		return nil, err
+	var s statement
+	rendered := dialect.Render(text)
+	if strings.TrimSpace(rendered) != "" {
+		s.clock = strings.Contains(rendered, dialect.Now)
+		var err error
+		if s.Stmt, err = h.conn.PrepareContext(ctx, positional(rendered)); err != nil {
+			return s, err
+		}
 	}
-	h.statements[query] = statement
-	return statement, nil
+	h.statements[text] = s
+	return s, nil
 }
 
-// exec changes rows and tells how many. A limit is written "LIMIT +?": without the
-// sign SQLite plans the statement anew for each value.
-func (h *handle) exec(ctx context.Context, query string, args ...any) (int64, error) {
-	if err := refuseZeros(args); err != nil {
+var parameter = regexp.MustCompile(`\$\d+|@now`)
+
+// positional writes "?" where each argument stands once and in order: the driver
+// asks for the name of each argument that has one.
+func positional(text string) string {
+	for i, p := range parameter.FindAllString(text, -1) {
+		if p != "$"+strconv.Itoa(i+1) {
+			return text
+		}
+	}
+	return parameter.ReplaceAllString(text, "?")
+}
+
+// bind gives the arguments as SQLite has them: a list is JSON. It refuses texts
+// with a zero byte, as PostgreSQL does: where SQLite shows a row, a text ends with
+// it, so that what follows would be in no seal.
+func (h *handle) bind(s statement, args []any) ([]any, error) {
+	h.scratch = append(h.scratch[:0], args...)
+	for i, arg := range h.scratch {
+		switch arg := arg.(type) {
+		case string:
+			if strings.IndexByte(arg, 0) >= 0 {
+				return nil, contracts.Errorf(contracts.CodeInvalid, "a text has a zero byte")
+			}
+		case []string, []int, []int64:
+			raw, err := json.Marshal(arg)
+			if err != nil {
+				return nil, fmt.Errorf("encode a list: %w", err)
+			}
+			h.scratch[i] = string(raw)
+		}
+	}
+	if s.clock {
+		h.scratch = append(h.scratch, sql.Named("now", stored.Nanos(h.now())))
+	}
+	return h.scratch, nil
+}
+
+// Exec implements store.Querier.
+func (h *handle) Exec(ctx context.Context, text string, args ...any) (int64, error) {
+	s, err := h.prepared(ctx, text) //nolint:sqlclosecheck // kept for the next time; close closes it
+	if err != nil || s.Stmt == nil {
 		return 0, err
 	}
-	statement, err := h.prepared(ctx, query) //nolint:sqlclosecheck // kept for the next time; close closes it
-	if err != nil {
+	if args, err = h.bind(s, args); err != nil {
 		return 0, err
 	}
-	result, err := statement.ExecContext(ctx, args...)
+	result, err := s.ExecContext(ctx, args...)
 	if err != nil {
 		return 0, err
 	}
 	return result.RowsAffected()
 }
 
-// row reads at most one row.
-func (h *handle) row(ctx context.Context, query string, args ...any) scanner {
-	if err := refuseZeros(args); err != nil {
-		return brokenRow{err}
+// Query implements store.Querier.
+func (h *handle) Query(ctx context.Context, each func(stored.Row) error, text string, args ...any) error {
+	s, err := h.prepared(ctx, text) //nolint:sqlclosecheck // kept for the next time; close closes it
+	if err != nil || s.Stmt == nil {
+		return err
 	}
-	statement, err := h.prepared(ctx, query) //nolint:sqlclosecheck // kept for the next time; close closes it
+	if args, err = h.bind(s, args); err != nil {
+		return err
+	}
+	rows, err := s.QueryContext(ctx, args...)
 	if err != nil {
-		return brokenRow{err}
+		return err
 	}
-	return statement.QueryRowContext(ctx, args...)
+	defer rows.Close()
+	for rows.Next() {
+		if err := each(rows); err != nil {
+			return err
+		}
+	}
+	return rows.Err()
 }
 
-// refuseZeros refuses texts with a zero byte, as PostgreSQL does: where SQLite
-// shows a row, a text ends with it, so that what follows would be in no seal.
-func refuseZeros(args []any) error {
-	for _, arg := range args {
-		if text, ok := arg.(string); ok && strings.IndexByte(text, 0) >= 0 {
-			return contracts.Errorf(contracts.CodeInvalid, "a text has a zero byte")
+// value reads one value of one row.
+func (h *handle) value(ctx context.Context, into any, text string, args ...any) error {
+	return h.Query(ctx, func(row stored.Row) error { return row.Scan(into) }, text, args...)
+}
+
+// Lock implements store.Tx: there is one writer.
+func (h *handle) Lock(context.Context, ...store.Lock) error { return nil }
+
+// Now implements store.Tx.
+func (h *handle) Now(context.Context) (time.Time, error) { return h.now(), nil }
+
+// Tell implements store.Tx: there is nobody else.
+func (h *handle) Tell(context.Context, store.Change) error { return nil }
+
+// Wake implements store.Tx: sweeps of this process find the runs.
+func (h *handle) Wake(context.Context, ...string) error { return nil }
+
+// Add implements store.Tx, as Wake.
+func (h *handle) Add(context.Context, ...store.Job) error { return nil }
+
+// Send implements store.Tx.
+func (h *handle) Send(ctx context.Context, statements []store.Statement, rows ...store.Rows) error {
+	for _, s := range statements {
+		if err := h.run(ctx, s); err != nil {
+			return err
+		}
+	}
+	for i := range rows {
+		if err := h.writeRows(ctx, &rows[i]); err != nil {
+			return err
 		}
 	}
 	return nil
 }
 
-// scanner is a row to read.
-type scanner = stored.Row
-
-// brokenRow is a row that could not be asked for.
-type brokenRow struct{ err error }
-
-func (r brokenRow) Scan(...any) error { return r.err }
-
-// collect reads all rows of a query.
-func collect[T any](ctx context.Context, h *handle, scan func(scanner) (T, error), query string, args ...any) ([]T, error) {
-	statement, err := h.prepared(ctx, query) //nolint:sqlclosecheck // kept for the next time; close closes it
-	if err != nil {
-		return nil, err
+func (h *handle) run(ctx context.Context, s store.Statement) error {
+	if s.Each != nil {
+		return h.Query(ctx, s.Each, s.Text, s.Args...)
 	}
-	rows, err := statement.QueryContext(ctx, args...)
-	if err != nil {
-		return nil, err
+	n, err := h.Exec(ctx, s.Text, s.Args...)
+	if err == nil && s.Done != nil {
+		s.Done(n)
 	}
-	defer rows.Close()
-	var all []T
-	for rows.Next() {
-		v, err := scan(rows)
-		if err != nil {
-			return nil, err
+	return err
+}
+
+// rowsAtOnce is how many rows one statement inserts if there are as many.
+const rowsAtOnce = 8
+
+func (h *handle) writeRows(ctx context.Context, r *store.Rows) error {
+	if len(r.Cells) == 0 {
+		return nil
+	}
+	t := h.tables[r.Table]
+	if t == nil {
+		t = &table{writes: map[int]string{}}
+		t.columns, t.at = r.Rendered(dialect)
+		h.tables[r.Table] = t
+	}
+	cells, width := t.cells(r), len(t.columns)
+	for len(cells) > 0 {
+		n := 1
+		if r.Key == 0 && len(cells) >= rowsAtOnce*width {
+			n = rowsAtOnce
 		}
-		all = append(all, v)
-	}
-	return all, rows.Err()
-}
-
-// view does one read on a connection of its own.
-func (s *file) view(ctx context.Context, doing string, read func(context.Context, *handle) error) error {
-	var h *handle
-	select {
-	case h = <-s.readers:
-	case <-ctx.Done():
-		return translate(doing, ctx.Err())
-	case <-s.writer.Closed():
-		return groupcommit.ErrClosed(doing)
-	}
-	defer func() { s.readers <- h }()
-	return translate(doing, read(ctx, h))
-}
-
-// snapshot does several reads that see one state of the database.
-func (s *file) snapshot(ctx context.Context, doing string, read func(context.Context, *handle) error) error {
-	return s.view(ctx, doing, func(ctx context.Context, h *handle) error {
-		// The connection must be clean before and after, even if ctx has ended.
-		lasting := context.WithoutCancel(ctx)
-		if _, err := h.exec(lasting, "BEGIN DEFERRED"); err != nil {
+		text, ok := t.writes[n]
+		if !ok {
+			text = writeText(r.Table, t.columns, n)
+			t.writes[n] = text
+		}
+		args := cells[:n*width]
+		if r.Key > 0 {
+			t.changed = append(append(t.changed[:0], args[r.Key:]...), args[:r.Key]...)
+			args = t.changed
+		}
+		if _, err := h.Exec(ctx, text, args...); err != nil {
 			return err
 		}
-		err := read(ctx, h)
-		if _, rollback := h.exec(lasting, "ROLLBACK"); rollback != nil {
-			return errors.Join(err, fmt.Errorf("end a read: %w", rollback))
+		cells = cells[n*width:]
+	}
+	return nil
+}
+
+// cells are those of the columns that are on SQLite.
+func (t *table) cells(r *store.Rows) []any {
+	if len(t.at) == len(r.Columns) {
+		return r.Cells
+	}
+	var cells []any
+	for row := range r.Len() {
+		for _, i := range t.at {
+			cells = append(cells, r.Cells[row*len(r.Columns)+i])
 		}
-		return err
-	})
+	}
+	return cells
+}
+
+// writeText is the statement that writes so many rows to a table.
+func writeText(t *store.Table, columns []store.Column, rows int) string {
+	var b strings.Builder
+	argument := 0
+	next := func() string {
+		argument++
+		return "$" + strconv.Itoa(argument)
+	}
+	if t.Key > 0 { // whose values come last
+		sets := func(columns []store.Column, separator string) string {
+			parts := make([]string, len(columns))
+			for i, c := range columns {
+				parts[i] = c.Name + " = " + next()
+			}
+			return strings.Join(parts, separator)
+		}
+		return "UPDATE " + t.Name + " SET " + sets(columns[t.Key:], ", ") + " WHERE " + sets(columns[:t.Key], " AND ")
+	}
+	names := make([]string, len(columns))
+	for i, c := range columns {
+		names[i] = c.Name
+	}
+	b.WriteString("INSERT INTO " + t.Name + " (" + strings.Join(names, ", ") + ") VALUES ")
+	for row := range rows {
+		if row > 0 {
+			b.WriteString(", ")
+		}
+		values := make([]string, len(columns))
+		for i := range values {
+			values[i] = next()
+		}
+		b.WriteString("(" + strings.Join(values, ", ") + ")")
+	}
+	b.WriteString(" " + t.Conflict)
+	return b.String()
 }

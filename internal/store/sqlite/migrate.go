@@ -23,7 +23,7 @@ func migrate(ctx context.Context, h *handle) error {
 		return err
 	}
 	var have int
-	if err := h.row(ctx, "PRAGMA user_version").Scan(&have); err != nil {
+	if err := h.value(ctx, &have, "PRAGMA user_version"); err != nil {
 		return fmt.Errorf("read the version of the tables: %w", err)
 	}
 	switch {

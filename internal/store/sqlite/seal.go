@@ -3,7 +3,8 @@ package sqlite
 import (
 	"bytes"
 	"context"
-	"database/sql"
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"maps"
@@ -63,7 +64,12 @@ func newSealer(key []byte) *sealer {
 // watch lets the connection that writes tell of its rows; forget ends it.
 func (s *sealer) watch(ctx context.Context, h *handle) error {
 	for _, t := range seal.Tables() {
-		columns, err := collect(ctx, h, stored.Text, `SELECT name FROM pragma_table_info(?) ORDER BY cid`, t.Name)
+		var columns []string
+		err := h.Query(ctx, func(row stored.Row) error {
+			name, err := stored.Text(row)
+			columns = append(columns, name)
+			return err
+		}, `SELECT name FROM pragma_table_info($1) ORDER BY cid`, t.Name)
 		if err != nil {
 			return err
 		}
@@ -161,9 +167,9 @@ func (s *sealer) committed() {
 }
 
 const (
-	selectSeal = `SELECT scope, version, sum FROM seal WHERE scope = ?`
+	selectSeal = `SELECT scope, version, sum FROM seal WHERE scope = $1`
 	upsertSeal = `
-INSERT INTO seal (scope, version, sum) VALUES (?, ?, ?)
+INSERT INTO seal (scope, version, sum) VALUES ($1, $2, $3)
 ON CONFLICT (scope) DO UPDATE SET version = excluded.version, sum = excluded.sum`
 )
 
@@ -179,11 +185,13 @@ func (s *sealer) store(ctx context.Context, h *handle) error {
 		}
 		last, ok := s.known[scope]
 		if !ok {
-			stored, err := scanSealed(h.row(ctx, selectSeal, scope))
-			if err != nil && !errors.Is(err, sql.ErrNoRows) {
+			stored, err := sealsOf(ctx, h, selectSeal, scope)
+			if err != nil {
 				return err
 			}
-			last = known{stored.Version, s.Rows(stored)}
+			if len(stored) > 0 {
+				last = known{stored[0].Version, s.Rows(stored[0])}
+			}
 		}
 		next := known{last.version + 1, last.rows.Plus(by)}
 		if err := storeSeal(ctx, h, s.Seal(scope, next.version, next.rows)); err != nil {
@@ -195,14 +203,19 @@ func (s *sealer) store(ctx context.Context, h *handle) error {
 }
 
 func storeSeal(ctx context.Context, h *handle, seal seal.Sealed) error {
-	_, err := h.exec(ctx, upsertSeal, seal.Scope, seal.Version, seal.Sum)
+	_, err := h.Exec(ctx, upsertSeal, seal.Scope, seal.Version, seal.Sum)
 	return err
 }
 
-func scanSealed(row scanner) (seal.Sealed, error) {
-	var s seal.Sealed
-	err := row.Scan(&s.Scope, &s.Version, &s.Sum)
-	return s, err
+func sealsOf(ctx context.Context, h *handle, text string, args ...any) ([]seal.Sealed, error) {
+	var seals []seal.Sealed
+	err := h.Query(ctx, func(row stored.Row) error {
+		var s seal.Sealed
+		err := row.Scan(&s.Scope, &s.Version, &s.Sum)
+		seals = append(seals, s)
+		return err
+	}, text, args...)
+	return seals, err
 }
 
 // stands is the rows and seals of a database as they stand.
@@ -210,7 +223,7 @@ type stands struct{ *handle }
 
 // Seals implements seal.Source.
 func (s stands) Seals(ctx context.Context, after string, limit int) ([]seal.Sealed, error) {
-	return collect(ctx, s.handle, scanSealed, `SELECT scope, version, sum FROM seal WHERE scope > ? ORDER BY scope LIMIT +?`, after, limit)
+	return sealsOf(ctx, s.handle, `SELECT scope, version, sum FROM seal WHERE scope > $1 ORDER BY scope LIMIT 0 + $2`, after, limit)
 }
 
 // Rows implements seal.Source.
@@ -244,4 +257,34 @@ func (s stands) Rows(ctx context.Context, t seal.Table, key string, span seal.Sp
 func unfitting(have, want string) error {
 	return contracts.Errorf(contracts.CodeConflict,
 		"the database was sealed with the key %s, and the key %s is given: give the one it was sealed with, or both to change it", have, want)
+}
+
+// CheckRows implements store.Backend.
+func (s *file) CheckRows(ctx context.Context, found func(scope, message string)) (seals int, err error) {
+	err = s.snapshot(ctx, func(h *handle) error {
+		if err := checkContents(ctx, h, found); err != nil {
+			return err
+		}
+		reader := newSealer(s.sealKey)
+		if reader == nil {
+			return nil
+		}
+		seals, err = reader.Compare(ctx, stands{h}, func(scope string) {
+			found(scope, "its rows are not those that were written: one was changed, taken away or added")
+		})
+		return err
+	})
+	return seals, err
+}
+
+func checkContents(ctx context.Context, h *handle, found func(scope, message string)) error {
+	return h.Query(ctx, func(row stored.Row) error {
+		var name string
+		var body []byte
+		err := row.Scan(&name, &body)
+		if sum := sha256.Sum256(body); err == nil && hex.EncodeToString(sum[:]) != name {
+			found("content:"+name, fmt.Sprintf("the content %s was changed after it was written", name))
+		}
+		return err
+	}, `SELECT sha256, body FROM blob`)
 }

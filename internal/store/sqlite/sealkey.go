@@ -2,13 +2,11 @@ package sqlite
 
 import (
 	"context"
-	"database/sql"
 	"errors"
-	"time"
 
 	"github.com/manifold-run/manifold/contracts"
-	"github.com/manifold-run/manifold/execution"
 	"github.com/manifold-run/manifold/internal/store/seal"
+	store "github.com/manifold-run/manifold/internal/store/sql"
 	"github.com/manifold-run/manifold/internal/store/stored"
 )
 
@@ -18,8 +16,7 @@ import (
 // and then sealed with the first.
 func openSeals(ctx context.Context, h *handle, keys [][]byte) (*sealer, error) {
 	var have string
-	err := h.row(ctx, `SELECT id FROM seal_key`).Scan(&have)
-	if err != nil && !errors.Is(err, sql.ErrNoRows) {
+	if err := h.value(ctx, &have, `SELECT id FROM seal_key`); err != nil {
 		return nil, err
 	}
 	if len(keys) == 0 {
@@ -42,12 +39,12 @@ func openSeals(ctx context.Context, h *handle, keys [][]byte) (*sealer, error) {
 
 // adopt seals all rows with this key, in one transaction.
 func (s *sealer) adopt(ctx context.Context, h *handle, have string, older [][]byte) (err error) {
-	if _, err := h.exec(ctx, "BEGIN IMMEDIATE"); err != nil {
+	if _, err := h.Exec(ctx, "BEGIN IMMEDIATE"); err != nil {
 		return err
 	}
 	defer func() {
 		if err != nil {
-			_, rollback := h.exec(context.WithoutCancel(ctx), "ROLLBACK")
+			_, rollback := h.Exec(context.WithoutCancel(ctx), "ROLLBACK")
 			err = errors.Join(err, rollback)
 		}
 	}()
@@ -63,10 +60,10 @@ func (s *sealer) adopt(ctx context.Context, h *handle, have string, older [][]by
 	if err := s.SealAll(ctx, stands{h}, func(seal seal.Sealed) error { return storeSeal(ctx, h, seal) }); err != nil {
 		return err
 	}
-	if _, err := h.exec(ctx, `INSERT INTO seal_key (one, id) VALUES (1, ?) ON CONFLICT (one) DO UPDATE SET id = excluded.id`, s.KeyID()); err != nil {
+	if _, err := h.Exec(ctx, `INSERT INTO seal_key (one, id) VALUES (1, $1) ON CONFLICT (one) DO UPDATE SET id = excluded.id`, s.KeyID()); err != nil {
 		return err
 	}
-	_, err = h.exec(ctx, "COMMIT")
+	_, err = h.Exec(ctx, "COMMIT")
 	return err
 }
 
@@ -76,7 +73,8 @@ func (s *sealer) adopt(ctx context.Context, h *handle, have string, older [][]by
 // that were deleted before deletions were recorded.
 func begin(ctx context.Context, h *handle) error {
 	var sealed, used bool
-	if err := h.row(ctx, `SELECT EXISTS (SELECT 1 FROM seal), EXISTS (SELECT 1 FROM api_key)`).Scan(&sealed, &used); err != nil {
+	err := h.Query(ctx, func(row stored.Row) error { return row.Scan(&sealed, &used) }, `SELECT EXISTS (SELECT 1 FROM seal), EXISTS (SELECT 1 FROM api_key)`)
+	if err != nil {
 		return err
 	}
 	if sealed {
@@ -85,17 +83,7 @@ func begin(ctx context.Context, h *handle) error {
 	if !used {
 		return nil
 	}
-	x := &tx{handle: h, now: time.Now()}
-	gone, err := collect(ctx, h, stored.Text, `SELECT DISTINCT run_id FROM ledger WHERE run_id NOT IN (SELECT id FROM run) AND run_id NOT IN (?, ?)`, execution.LockChain, execution.ActChain)
-	if err != nil {
-		return err
-	}
-	for _, chain := range gone {
-		if err := bury(ctx, x, chain, execution.GoneBefore); err != nil {
-			return err
-		}
-	}
-	return recordAct(ctx, x, execution.Act{Kind: contracts.ActSealed, Actor: "system", Subject: "database"})
+	return store.NoteSealed(ctx, h)
 }
 
 // follows makes sure that the rows are those that an older key has sealed.

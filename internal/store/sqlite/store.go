@@ -17,11 +17,9 @@ import (
 	_ "modernc.org/sqlite" // the driver
 
 	"github.com/manifold-run/manifold/contracts"
-	"github.com/manifold-run/manifold/execution"
 	"github.com/manifold-run/manifold/internal/store/inodelock"
+	store "github.com/manifold-run/manifold/internal/store/sql"
 )
-
-var _ execution.Store = (*Runs)(nil)
 
 // driverName is what the driver registers itself as.
 const driverName = "sqlite"
@@ -56,35 +54,19 @@ func (c Config) withDefaults() Config {
 // Store is one open database, in parts by what is kept. It is safe for
 // concurrent use.
 type Store struct {
-	*file
+	*store.Store
 
-	Runs      *Runs
-	Talk      *Talk
-	Mail      *Mail
-	Directory *Directory
-	Proofs    *Proofs
-	Held      *Quarantine
-	Shelf     *Shelf
+	file *file
 }
 
-// Runs is what execution keeps, and the listing of gates.
-type Runs struct{ *file }
-
-// Talk is what conversations keep: sessions, turns, previews and secrets.
-type Talk struct{ *file }
-
-// Mail is what comes in and goes out through channels that deliver at least
-// once.
-type Mail struct{ *file }
-
-// Directory is what admins keep: domains and keys.
-type Directory struct{ *file }
-
-// Shelf is what was learned of catalogs.
-type Shelf struct{ *file }
-
-// Proofs is what shows that nothing else has changed any of it.
-type Proofs struct{ *file }
+// The parts of a store.
+type (
+	Runs      = store.Runs
+	Talk      = store.Talk
+	Mail      = store.Mail
+	Directory = store.Directory
+	Proofs    = store.Proofs
+)
 
 // file is the open database that all parts share. Whoever writes does it
 // through its writer.
@@ -94,6 +76,8 @@ type file struct {
 	inode  *inodelock.Lock
 	db     *sql.DB
 	writer *writer
+	// closed is closed when no write is accepted any more.
+	closed <-chan struct{}
 	// readers holds the idle connections for reads.
 	readers chan *handle
 	// sealKey is the present one, nil for none.
@@ -123,16 +107,18 @@ func Open(ctx context.Context, cfg Config) (*Store, error) {
 	if err := f.connect(ctx, path, cfg); err != nil {
 		return nil, errors.Join(translate("open the database "+path, err), f.closeFiles())
 	}
-	return &Store{file: f, Runs: &Runs{f}, Talk: &Talk{f}, Mail: &Mail{f}, Directory: &Directory{f}, Proofs: &Proofs{f}, Held: &Quarantine{f}, Shelf: &Shelf{f}}, nil
+	s := store.New(f, cfg.Now)
+	f.closed = s.Closed()
+	return &Store{Store: s, file: f}, nil
 }
 
 // Close commits what was accepted, and closes the files. Writes that come
 // later are refused as unavailable. Closing twice is harmless.
 func (s *Store) Close() error {
-	if !s.writer.Close() {
+	if !s.CloseWriter() {
 		return nil
 	}
-	return translate("close the database", s.closeFiles())
+	return translate("close the database", s.file.closeFiles())
 }
 
 // connect opens the connection that writes and those that read.
@@ -149,7 +135,7 @@ func (s *file) connect(ctx context.Context, path string, cfg Config) error {
 		return err
 	}
 	s.db.SetMaxOpenConns(readers + 1)
-	first, err := newHandle(ctx, s.db)
+	first, err := newHandle(ctx, s.db, s.now)
 	if err != nil {
 		return err
 	}
@@ -157,7 +143,7 @@ func (s *file) connect(ctx context.Context, path string, cfg Config) error {
 		return errors.Join(err, first.close())
 	}
 	// The file is ours alone: whoever held a lease on a run is gone.
-	if _, err := first.exec(ctx, `UPDATE run SET lease_until = 0 WHERE owner <> ''`); err != nil {
+	if _, err := first.Exec(ctx, `UPDATE run SET lease_until = 0 WHERE owner <> ''`); err != nil {
 		return errors.Join(err, first.close())
 	}
 	seals, err := openSeals(ctx, first, cfg.SealKeys)
@@ -165,16 +151,16 @@ func (s *file) connect(ctx context.Context, path string, cfg Config) error {
 		return errors.Join(err, first.close())
 	}
 	for range readers {
-		h, err := newHandle(ctx, s.db)
+		h, err := newHandle(ctx, s.db, s.now)
 		if err != nil {
 			return errors.Join(err, seals.forget(first), first.close())
 		}
-		if _, err := h.exec(ctx, "PRAGMA query_only = 1"); err != nil {
+		if _, err := h.Exec(ctx, "PRAGMA query_only = 1"); err != nil {
 			return errors.Join(err, seals.forget(first), first.close(), h.close())
 		}
 		s.readers <- h
 	}
-	s.writer = startWriter(first, seals, s.now)
+	s.writer = &writer{handle: first, seals: seals}
 	return nil
 }
 

@@ -2,175 +2,189 @@ package sqlite
 
 import (
 	"context"
-	"time"
+	"errors"
+	"fmt"
+	"strconv"
 
-	"github.com/manifold-run/manifold/contracts"
-	"github.com/manifold-run/manifold/execution"
 	"github.com/manifold-run/manifold/internal/store/faultpoint"
 	"github.com/manifold-run/manifold/internal/store/groupcommit"
+	store "github.com/manifold-run/manifold/internal/store/sql"
+	"github.com/manifold-run/manifold/internal/store/stored"
 )
 
-// writer is the one goroutine that changes the database.
-type writer struct {
-	*groupcommit.Queue[operation]
+var _ store.Backend = (*file)(nil)
 
-	handle *handle
+// writer is the connection that changes the database. One goroutine uses it.
+type writer struct {
+	*handle
+
 	// seals is nil where nothing is sealed.
 	seals *sealer
-	now   func() time.Time
 	fault faultpoint.Point
 }
 
-// operation is one write. It may be run again, when a batch has to be repeated
-// with care; its changes of the time before are gone then.
-type operation func(context.Context, *tx) error
-
-// tx is the transaction that a write runs in.
-type tx struct {
-	*handle
-
-	// now is the store's clock.
-	now time.Time
-	// act is what the caller does, if it named it.
-	act execution.Act
+// Write implements store.Backend.
+func (s *file) Write(ctx context.Context, parts []store.Part) error {
+	return s.writer.write(ctx, parts)
 }
 
-func startWriter(h *handle, seals *sealer, now func() time.Time) *writer {
-	w := &writer{handle: h, seals: seals, now: now}
-	w.Queue = groupcommit.Start(w.commit)
-	return w
-}
-
-// write runs a change in a transaction and returns when it is on the disk, or
-// when it was refused. An act that the caller has named is recorded with it.
-func (s *file) write(ctx context.Context, doing string, run operation) error {
-	act, named := execution.ActOf(ctx)
-	if named {
-		run = acting(act, run)
-	}
-	err := s.writer.Do(ctx, doing, run)
-	if named && err == nil {
-		execution.Recorded(ctx)
-	}
-	return translate(doing, err)
-}
-
-// acting runs a change and appends the act that it is. A broken lock has a chain
-// of its own.
-func acting(act execution.Act, run operation) operation {
-	return func(ctx context.Context, x *tx) error {
-		x.act = act
-		if err := run(ctx, x); err != nil || act.Kind == contracts.LedgerLockBroken {
-			return err
-		}
-		return recordAct(ctx, x, act)
-	}
-}
-
-// settle takes or drops what operations have told the sealer.
-func (w *writer) settle(kept bool) {
-	if w.seals != nil {
-		w.seals.Settle(kept)
-	}
-}
-
-// commit does a batch in one transaction. If that cannot be committed, each
-// write is tried alone, so that one fault harms only its own write.
-func (w *writer) commit(batch []*groupcommit.Write[operation]) {
-	answers, err := w.attempt(batch, w.runAll)
-	if err != nil && len(batch) > 1 && !broken(err) {
-		answers, err = w.attempt(batch, w.runEach)
-	}
-	if err == nil {
-		answer(batch, answers)
-		return
-	}
-	if len(batch) == 1 {
-		batch[0].Answer(err)
-		return
-	}
-	for i := range batch {
-		alone, err := w.attempt(batch[i:i+1], w.runAll)
-		if err != nil {
-			alone = []error{err}
-		}
-		answer(batch[i:i+1], alone)
-	}
-}
-
-func answer(batch []*groupcommit.Write[operation], answers []error) {
-	for i, o := range batch {
-		o.Answer(answers[i])
-	}
-}
-
-// attempt runs writes in one transaction and gives the answer of each. An
-// error means that nothing at all was committed.
-func (w *writer) attempt(batch []*groupcommit.Write[operation], run func(context.Context, []*groupcommit.Write[operation]) ([]error, error)) ([]error, error) {
-	// The transaction belongs to no single caller, so no caller's context may
-	// end it.
-	ctx := context.Background()
-	if _, err := w.handle.exec(ctx, "BEGIN IMMEDIATE"); err != nil {
-		return nil, err
+func (w *writer) write(ctx context.Context, parts []store.Part) error {
+	if _, err := w.Exec(ctx, "BEGIN IMMEDIATE"); err != nil {
+		return err
 	}
 	if w.seals != nil {
 		w.seals.begin()
 	}
-	answers, err := run(ctx, batch)
+	err := w.runAll(ctx, parts)
 	if err == nil && w.seals != nil {
+		w.seals.Settle(true)
 		err = w.seals.store(ctx, w.handle)
 	}
 	if err == nil {
 		w.fault.Committing()
-		_, err = w.handle.exec(ctx, "COMMIT")
+		_, err = w.Exec(ctx, "COMMIT")
 	}
 	if err != nil {
 		// SQLite may have rolled back by itself; then this fails and says nothing
 		// new.
-		_, _ = w.handle.exec(ctx, "ROLLBACK")
-		return nil, err
+		_, _ = w.Exec(ctx, "ROLLBACK")
+		return err
 	}
 	w.fault.Committed()
 	if w.seals != nil {
 		w.seals.committed()
 	}
-	return answers, nil
+	return nil
 }
 
-// runAll runs writes that nobody expects to be refused; the first refusal ends
-// it. Savepoints would cost more than repeating the few batches that hold a
-// refusal: SQLite copies every page that it changes inside one.
-func (w *writer) runAll(ctx context.Context, batch []*groupcommit.Write[operation]) ([]error, error) {
-	for _, o := range batch {
-		if err := o.What(ctx, &tx{handle: w.handle, now: w.now()}); err != nil {
-			return nil, err
+func (w *writer) runAll(ctx context.Context, parts []store.Part) error {
+	for i := range parts {
+		if err := w.runPart(ctx, &parts[i]); err != nil {
+			return err
 		}
 	}
-	w.settle(true)
-	return make([]error, len(batch)), nil
+	return nil
 }
 
-// runEach runs each write in a savepoint of its own, so that a refusal harms
-// only itself.
-func (w *writer) runEach(ctx context.Context, batch []*groupcommit.Write[operation]) ([]error, error) {
-	answers := make([]error, len(batch))
-	for i, o := range batch {
-		if _, err := w.handle.exec(ctx, "SAVEPOINT operation"); err != nil {
-			return nil, err
-		}
-		answers[i] = o.What(ctx, &tx{handle: w.handle, now: w.now()})
-		if broken(answers[i]) {
-			return nil, answers[i]
-		}
-		if answers[i] != nil {
-			if _, err := w.handle.exec(ctx, "ROLLBACK TO operation"); err != nil {
-				return nil, err
-			}
-		}
-		w.settle(answers[i] == nil)
-		if _, err := w.handle.exec(ctx, "RELEASE operation"); err != nil {
-			return nil, err
-		}
+func (w *writer) runPart(ctx context.Context, p *store.Part) error {
+	if p.Now != nil {
+		*p.Now = w.now()
 	}
-	return answers, nil
+	if err := w.Send(ctx, p.Reads); err != nil {
+		return err
+	}
+	effects, err := p.Decide(ctx, w.handle)
+	if err != nil || effects == nil {
+		return err
+	}
+	if err := w.Send(ctx, effects.Statements, effects.Rows...); err != nil {
+		return err
+	}
+	return w.appendEvents(ctx, effects.Events)
+}
+
+// nextEvents takes the numbers of the next events of a session. They are taken in
+// the transaction, and there is one writer: commit order is number order.
+const nextEvents = `
+INSERT INTO event_seq (session_id, seq) VALUES ($1, $2)
+ON CONFLICT (session_id) DO UPDATE SET seq = seq + excluded.seq
+RETURNING seq`
+
+var eventTable = store.Table{Name: "event", Columns: []store.Column{
+	{Name: "session_id"}, {Name: "seq", Kind: store.Int}, {Name: "run_id"}, {Name: "body"},
+}}
+
+func (w *writer) appendEvents(ctx context.Context, events []store.Event) error {
+	if len(events) == 0 {
+		return nil
+	}
+	last := map[string]int64{}
+	for _, e := range events {
+		last[e.Session]++
+	}
+	for session, n := range last {
+		var seq int64
+		if err := w.value(ctx, &seq, nextEvents, session, n); err != nil {
+			return err
+		}
+		last[session] = seq - n
+	}
+	rows := &store.Rows{Table: &eventTable, Cells: make([]any, 0, 4*len(events))}
+	for _, e := range events {
+		last[e.Session]++
+		rows.Cells = append(rows.Cells, e.Session, last[e.Session], e.RunID, e.Body)
+	}
+	return w.writeRows(ctx, rows)
+}
+
+// Passing implements store.Backend: there is one writer.
+func (s *file) Passing(error) bool { return false }
+
+// Answered implements store.Backend: whatever the fault, the next write may be
+// smaller.
+func (s *file) Answered(error) bool { return true }
+
+// Fault implements store.Backend.
+func (s *file) Fault(doing string, err error) error { return translate(doing, err) }
+
+// Read implements store.Backend.
+func (s *file) Read(ctx context.Context, read func(store.Querier) error) error {
+	var h *handle
+	select {
+	case h = <-s.readers:
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-s.closed:
+		return groupcommit.ErrClosed("read")
+	}
+	defer func() { s.readers <- h }()
+	return read(h)
+}
+
+// Snapshot implements store.Backend.
+func (s *file) Snapshot(ctx context.Context, queries ...store.Statement) error {
+	return s.snapshot(ctx, func(h *handle) error { return h.Send(ctx, queries) })
+}
+
+// snapshot does several reads that see one state of the database.
+func (s *file) snapshot(ctx context.Context, read func(*handle) error) error {
+	return s.Read(ctx, func(q store.Querier) error {
+		h, _ := q.(*handle)
+		// The connection must be clean before and after, even if ctx has ended.
+		lasting := context.WithoutCancel(ctx)
+		if _, err := h.Exec(lasting, "BEGIN DEFERRED"); err != nil {
+			return err
+		}
+		err := read(h)
+		if _, rollback := h.Exec(lasting, "ROLLBACK"); rollback != nil {
+			return errors.Join(err, fmt.Errorf("end a read: %w", rollback))
+		}
+		return err
+	})
+}
+
+const (
+	// shrinkStep is how many pages one transaction gives back; keepPages are kept
+	// for what is written next.
+	shrinkStep, keepPages = 512, 2048
+	freePages             = `SELECT freelist_count FROM pragma_freelist_count`
+)
+
+// Shrink gives free pages back to the disk, a little of them, and tells whether
+// there are more.
+func (s *file) Shrink(ctx context.Context, x store.Tx) (more bool, err error) {
+	count := func() (free int64, err error) {
+		err = x.Query(ctx, func(row stored.Row) error { return row.Scan(&free) }, freePages)
+		return free, err
+	}
+	free, err := count()
+	if err != nil || free <= keepPages {
+		return false, err
+	}
+	none := func(stored.Row) error { return nil }
+	if err := x.Query(ctx, none, `PRAGMA incremental_vacuum(`+strconv.Itoa(shrinkStep)+`)`); err != nil {
+		return false, err
+	}
+	left, err := count()
+	return left < free && left > keepPages, err // an older file cannot
 }

@@ -1,6 +1,10 @@
 package stored
 
-import "strings"
+import (
+	"math"
+	"strconv"
+	"strings"
+)
 
 // Query is the conditions of a listing, in which "?" stands for an argument. What a
 // filter does not ask for stands not in the text, so that the right index serves it.
@@ -28,12 +32,37 @@ func (q *Query) Beyond(cursor, columns, direction string) error {
 	return err
 }
 
-// Text gives the query, whose order ends in a limit in the words of the database:
-// most is what stands for none, or one row more than the page, which says whether
-// there is a next.
-func (q *Query) Text(selects, order string, most any) (text string, args []any) {
+// Text gives the query of a page, with one row more, which says whether there is
+// a next. Its arguments are numbered.
+func (q *Query) Text(selects, order string, limit int) (text string, args []any) {
 	if len(q.conditions) > 0 {
 		selects += `WHERE ` + strings.Join(q.conditions, ` AND `) + ` `
 	}
-	return selects + order, append(q.args, most)
+	if limit > 0 {
+		limit++
+	}
+	return numbered(selects + order + ` LIMIT 0 + ?`), append(q.args, LimitOf(limit))
+}
+
+// LimitOf is a limit, where one that is not positive is none. In a statement it
+// is added to 0: SQLite plans one anew for each limit that is an argument alone.
+func LimitOf(limit int) int {
+	if limit <= 0 {
+		return math.MaxInt32
+	}
+	return limit
+}
+
+// numbered writes each "?" as the number of its argument.
+func numbered(text string) string {
+	var b strings.Builder
+	for n := 1; ; n++ {
+		before, after, found := strings.Cut(text, "?")
+		b.WriteString(before)
+		if !found {
+			return b.String()
+		}
+		b.WriteString("$" + strconv.Itoa(n))
+		text = after
+	}
 }

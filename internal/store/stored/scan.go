@@ -87,15 +87,6 @@ func ScanKey(row Row) (access.Key, error) {
 	return key, err
 }
 
-// ScanLock reads the row of a lock.
-func ScanLock(row Row) (execution.LockHolder, error) {
-	var h execution.LockHolder
-	var since int64
-	err := row.Scan(&h.Key, &h.RunID, &h.NodeID, &since)
-	h.Since = Stamp(since)
-	return h, err
-}
-
 // ScanIntent reads the row of an intent.
 func ScanIntent(row Row) (execution.Intent, error) {
 	var operation, outcome, body string

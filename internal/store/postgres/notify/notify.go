@@ -12,15 +12,12 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
+
+	store "github.com/manifold-run/manifold/internal/store/sql"
 )
 
-// Change is what another process has committed: a session and the run of it if
-// it is one, or Domains. Without any of them everything may have changed.
-type Change struct {
-	SessionID string `json:"s,omitempty"`
-	RunID     string `json:"r,omitempty"`
-	Domains   bool   `json:"d,omitempty"`
-}
+// Change is what another process has committed.
+type Change = store.Change
 
 // told is a Change with the process that tells of it.
 type told struct {

@@ -6,18 +6,7 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/pgxpool"
-
-	"github.com/manifold-run/manifold/internal/store/seal"
 )
-
-// House is the scope of what belongs to no run and no session.
-const House = seal.House
-
-// OfRun is the scope of what belongs to a run, OfSession that of a session.
-func OfRun(id string) string { return seal.RunScope + id }
-
-// OfSession is the scope of what belongs to a session.
-func OfSession(id string) string { return seal.SessionScope + id }
 
 // sender is a connection or a transaction.
 type sender interface {

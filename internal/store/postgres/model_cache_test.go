@@ -1,0 +1,13 @@
+package postgres_test
+
+import (
+	"testing"
+
+	"github.com/manifold-run/manifold/internal/pgtest"
+	"github.com/manifold-run/manifold/internal/store/stored/storedtest"
+)
+
+func TestModelCache(t *testing.T) {
+	t.Parallel()
+	storedtest.TestShelf(t, open(t, pgtest.Start(t).URL(t)).Models)
+}

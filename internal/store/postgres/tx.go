@@ -1,0 +1,168 @@
+package postgres
+
+import (
+	"context"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+
+	"github.com/manifold-run/manifold/internal/store/postgres/notify"
+	"github.com/manifold-run/manifold/internal/store/postgres/queue"
+	store "github.com/manifold-run/manifold/internal/store/sql"
+	"github.com/manifold-run/manifold/internal/store/stored"
+)
+
+// now is the server's clock in SQL, in nanoseconds since 1970.
+const now = `(extract(epoch FROM clock_timestamp()) * 1000000000)::bigint`
+
+// dialect is what PostgreSQL has its own words for.
+var dialect = store.Dialect{Name: "pg", Now: now, Any: "= ANY($)"}
+
+// texts keeps the rendered statements, whose number is bounded.
+type texts struct{ rendered sync.Map }
+
+func (t *texts) of(text string) string {
+	if known, ok := t.rendered.Load(text); ok {
+		rendered, _ := known.(string)
+		return rendered
+	}
+	rendered := dialect.Render(text)
+	if strings.TrimSpace(rendered) == "" {
+		rendered = ""
+	}
+	t.rendered.Store(text, rendered)
+	return rendered
+}
+
+// connection is the pool, a connection or a transaction.
+type connection interface {
+	Query(ctx context.Context, sql string, args ...any) (pgx.Rows, error)
+	Exec(ctx context.Context, sql string, args ...any) (pgconn.CommandTag, error)
+	SendBatch(ctx context.Context, b *pgx.Batch) pgx.BatchResults
+}
+
+// querier runs statements on a connection.
+type querier struct {
+	on connection
+	db *db
+}
+
+// Query implements store.Querier.
+func (q querier) Query(ctx context.Context, each func(stored.Row) error, text string, args ...any) error {
+	if text = q.db.texts.of(text); text == "" {
+		return nil
+	}
+	rows, err := q.on.Query(ctx, text, args...)
+	if err != nil {
+		return err
+	}
+	return eachRow(rows, each)
+}
+
+func eachRow(rows pgx.Rows, each func(stored.Row) error) error {
+	defer rows.Close()
+	for rows.Next() {
+		if err := each(rows); err != nil {
+			return err
+		}
+	}
+	return rows.Err()
+}
+
+// Exec implements store.Querier.
+func (q querier) Exec(ctx context.Context, text string, args ...any) (int64, error) {
+	if text = q.db.texts.of(text); text == "" {
+		return 0, nil
+	}
+	done, err := q.on.Exec(ctx, text, args...)
+	return done.RowsAffected(), err
+}
+
+// Send implements store.Querier.
+func (q querier) Send(ctx context.Context, statements []store.Statement, rows ...store.Rows) error {
+	var b pgx.Batch
+	q.db.queue(&b, statements, rows)
+	if b.Len() == 0 {
+		return nil
+	}
+	return q.on.SendBatch(ctx, &b).Close()
+}
+
+// transaction is one with what PostgreSQL does beside rows.
+type transaction struct {
+	querier
+
+	// tx is the transaction as the queue needs it.
+	tx pgx.Tx
+}
+
+// locks are held until the transaction ends.
+func lockText(l store.Lock) string {
+	switch l {
+	case store.ShareBlobs:
+		return `SELECT pg_advisory_xact_lock_shared(hashtextextended('manifold blobs', 0))`
+	case store.LockKeys:
+		return `LOCK TABLE api_key IN SHARE ROW EXCLUSIVE MODE`
+	case store.LockLog:
+		return `LOCK TABLE log_root IN EXCLUSIVE MODE`
+	default:
+		return `SELECT pg_advisory_xact_lock(hashtextextended('manifold ` + string(l) + `', 0))`
+	}
+}
+
+// Lock implements store.Tx.
+func (t *transaction) Lock(ctx context.Context, locks ...store.Lock) error {
+	var b pgx.Batch
+	for _, l := range locks {
+		b.Queue(lockText(l))
+	}
+	return t.on.SendBatch(ctx, &b).Close()
+}
+
+// Now implements store.Tx.
+func (t *transaction) Now(ctx context.Context) (at time.Time, err error) {
+	err = t.Query(ctx, func(row stored.Row) error {
+		nanos, err := stored.Number(row)
+		at = stored.Stamp(nanos)
+		return err
+	}, `SELECT {now}`)
+	return at, err
+}
+
+// Tell implements store.Tx.
+func (t *transaction) Tell(ctx context.Context, c store.Change) error {
+	_, err := t.on.Exec(ctx, notify.Tell, t.db.post.Channel, t.db.post.Payload(c))
+	return err
+}
+
+// selectFree gives those runs of some that nobody holds.
+const selectFree = `SELECT id FROM run WHERE id = ANY($1) AND finished_at = 0 AND (owner = '' OR lease_until <= ` + now + `)`
+
+// Wake implements store.Tx: it adds jobs for those of the runs that nobody holds.
+func (t *transaction) Wake(ctx context.Context, runs ...string) error {
+	var jobs []store.Job
+	err := t.Query(ctx, func(row stored.Row) error {
+		id, err := stored.Text(row)
+		jobs = append(jobs, store.Job{ID: id})
+		return err
+	}, selectFree, runs)
+	if err != nil {
+		return err
+	}
+	return t.Add(ctx, jobs...)
+}
+
+// Add implements store.Tx.
+func (t *transaction) Add(ctx context.Context, jobs ...store.Job) error {
+	all := make([]queue.Job, len(jobs))
+	for i, j := range jobs {
+		all[i] = queue.Job{Kind: queue.Run, ID: j.ID, At: j.At}
+		if j.Delivery {
+			all[i].Kind = queue.Delivery
+		}
+	}
+	return t.db.jobs.Add(ctx, t.tx, all...)
+}

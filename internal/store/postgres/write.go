@@ -1,0 +1,191 @@
+package postgres
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"github.com/manifold-run/manifold/internal/store/postgres/notify"
+	"github.com/manifold-run/manifold/internal/store/postgres/proof"
+	"github.com/manifold-run/manifold/internal/store/postgres/queue"
+	store "github.com/manifold-run/manifold/internal/store/sql"
+	"github.com/manifold-run/manifold/internal/store/stored"
+)
+
+var (
+	_ store.Backend = (*db)(nil)
+	_ store.Pool    = (*db)(nil)
+)
+
+// maxCommit bounds one transaction of the writer.
+const maxCommit = 15 * time.Second
+
+// Write implements store.Backend. What the writer of this store writes is one
+// part.
+func (d *db) Write(ctx context.Context, parts []store.Part) error {
+	ctx, cancel := context.WithTimeout(ctx, maxCommit)
+	defer cancel()
+	conn, err := d.pool.Acquire(ctx)
+	if err != nil {
+		return err
+	}
+	defer conn.Release()
+	for i := range parts {
+		if err = d.once(ctx, conn, &parts[i]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// once does a part in a transaction, which it commits.
+func (d *db) once(ctx context.Context, conn *pgxpool.Conn, p *store.Part) error {
+	var next pgx.Batch
+	x := &transaction{querier{conn, d}, queue.InTransaction(conn.Conn())}
+	err := d.begin(ctx, conn, p, &next)
+	if err == nil {
+		var effects *store.Effects
+		if effects, err = p.Decide(ctx, x); err == nil {
+			d.attempts++ // each has a number of its own, whatever became of the one before
+			if err = d.finish(ctx, x, &next, effects); err == nil {
+				return nil
+			}
+			if !reached(err) {
+				return d.settle(err)
+			}
+		}
+	}
+	proof.RollBack(ctx, conn.Conn())
+	return err
+}
+
+const (
+	beginWriter = `INSERT INTO writer (origin, attempt, seen_at) VALUES ($1, 0, ` + now + `)`
+	noteCommit  = `UPDATE writer SET attempt = $2, seen_at = ` + now + ` WHERE origin = $1`
+	// askCommit waits for a transaction that is under way.
+	askCommit = `SELECT attempt FROM writer WHERE origin = $1 FOR UPDATE`
+	// dropWriters forgets processes that have been gone for a week.
+	dropWriters = `DELETE FROM writer WHERE seen_at < ` + now + ` - 7 * 86400000000000 AND origin <> $1`
+)
+
+// settle finds out whether a transaction was committed whose answer was lost
+// with its connection. It gives the fault unless it was.
+func (d *db) settle(fault error) error {
+	ctx, cancel := context.WithTimeout(context.Background(), patience/2)
+	defer cancel()
+	tick := time.NewTicker(100 * time.Millisecond)
+	defer tick.Stop()
+	for {
+		if last, err := stored.Number(d.pool.QueryRow(ctx, askCommit, d.post.Origin)); err == nil {
+			if last == d.attempts {
+				return nil
+			}
+			return fault
+		}
+		select {
+		case <-tick.C:
+		case <-ctx.Done():
+			return fault
+		}
+	}
+}
+
+// plansOnce keeps the server from planning the statements of a group anew each
+// time, which takes it longer than some of them, and from a plan that reads
+// whole tables because they were small when it was made. The price that it puts
+// on reading all of a table, and be it of one row, must not make it compile.
+const plansOnce = `SELECT set_config('plan_cache_mode', 'force_generic_plan', true), set_config('enable_seqscan', 'off', true), set_config('jit', 'off', true)`
+
+// begin begins the transaction, takes the locks and reads what is wanted, in
+// one round trip; one that decides by nothing begins with what it stores.
+func (d *db) begin(ctx context.Context, conn *pgxpool.Conn, p *store.Part, next *pgx.Batch) error {
+	next.Queue(`BEGIN`)
+	next.Queue(plansOnce)
+	if len(p.Locks)+len(p.Reads) == 0 {
+		return nil
+	}
+	for _, l := range p.Locks {
+		next.Queue(lockText(l))
+	}
+	d.queue(next, p.Reads, nil)
+	if p.Now != nil {
+		next.Queue(`SELECT ` + now).QueryRow(func(row pgx.Row) error {
+			at, err := stored.Number(row)
+			*p.Now = stored.Stamp(at)
+			return err
+		})
+	}
+	b := *next
+	*next = pgx.Batch{}
+	return conn.SendBatch(ctx, &b).Close()
+}
+
+// finish adds the jobs, if there are any, and sends what is to be stored, the
+// seals of it and the COMMIT; a refused row ends the batch before it.
+func (d *db) finish(ctx context.Context, x *transaction, b *pgx.Batch, e *store.Effects) error {
+	if err := x.Add(ctx, e.Notes.Jobs()...); err != nil {
+		return err
+	}
+	d.queue(b, e.Statements, e.Rows)
+	queueEvents(b, e.Events)
+	d.queueNotices(b, e.Notes.Changes())
+	b.Queue(noteCommit, d.post.Origin, d.attempts)
+	return d.seals.Commit(ctx, x.on, b, e.Notes.Scopes())
+}
+
+// queueNotices tells others, each once.
+func (d *db) queueNotices(b *pgx.Batch, changes []store.Change) {
+	if len(changes) == 0 {
+		return
+	}
+	all := make([]string, len(changes))
+	for i, c := range changes {
+		all[i] = d.post.Payload(c)
+	}
+	slices.Sort(all)
+	b.Queue(notify.TellAll, d.post.Channel, slices.Compact(all))
+}
+
+// Transact implements store.Pool.
+func (d *db) Transact(ctx context.Context, do func(store.Tx) error) error {
+	return d.seals.Transact(ctx, d.pool, func(tx pgx.Tx) error { return do(&transaction{querier{tx, d}, tx}) })
+}
+
+// Do implements store.Pool.
+func (d *db) Do(_ context.Context, do func(store.Querier) error) error { return do(querier{d.pool, d}) }
+
+// Read implements store.Backend.
+func (d *db) Read(_ context.Context, read func(store.Querier) error) error {
+	return read(querier{d.pool, d})
+}
+
+// Snapshot implements store.Backend.
+func (d *db) Snapshot(ctx context.Context, queries ...store.Statement) error {
+	conn, err := d.pool.Acquire(ctx)
+	if err != nil {
+		return err
+	}
+	defer conn.Release() // which drops a connection that is in the midst of something
+	var b pgx.Batch
+	b.Queue(`BEGIN ISOLATION LEVEL REPEATABLE READ, READ ONLY`)
+	d.queue(&b, queries, nil)
+	b.Queue(`COMMIT`)
+	return conn.SendBatch(ctx, &b).Close()
+}
+
+// Passing implements store.Backend.
+func (d *db) Passing(err error) bool { return passing(err) }
+
+// Answered implements store.Backend.
+func (d *db) Answered(err error) bool { return reached(err) }
+
+// Fault implements store.Backend.
+func (d *db) Fault(doing string, err error) error { return translate(doing, err) }
+
+// CheckRows implements store.Backend.
+func (d *db) CheckRows(ctx context.Context, found func(scope, message string)) (int, error) {
+	return d.seals.CheckRows(ctx, d.pool, found)
+}

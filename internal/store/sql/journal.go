@@ -1,0 +1,48 @@
+package sql
+
+import (
+	"context"
+
+	"github.com/manifold-run/manifold/contracts"
+	"github.com/manifold-run/manifold/internal/store/stored"
+)
+
+// Events gives a session's events after a place.
+func (s *Runs) Events(ctx context.Context, sessionID string, after int64, limit int) ([]contracts.Event, error) {
+	return list(ctx, s.core, "read the events of session "+sessionID, func(row stored.Row) (contracts.Event, error) {
+		var seq int64
+		var body string
+		if err := row.Scan(&seq, &body); err != nil {
+			return contracts.Event{}, err
+		}
+		e, err := stored.Decode[contracts.Event](body)
+		e.SessionID, e.Seq = sessionID, seq // known only when it was inserted
+		return e, err
+	}, `SELECT seq, body FROM event WHERE session_id = $1 AND seq > $2 ORDER BY seq LIMIT 0 + $3`, sessionID, after, stored.LimitOf(limit))
+}
+
+// Ledger gives the entries of a run's chain after a place.
+func (s *Runs) Ledger(ctx context.Context, runID string, after int64, limit int) ([]contracts.LedgerEntry, error) {
+	return list(ctx, s.core, "read the ledger of run "+runID, func(row stored.Row) (contracts.LedgerEntry, error) {
+		body, err := stored.Text(row)
+		if err != nil {
+			return contracts.LedgerEntry{}, err
+		}
+		return stored.Decode[contracts.LedgerEntry](body)
+	}, `SELECT body FROM ledger WHERE run_id = $1 AND seq > $2 ORDER BY seq LIMIT 0 + $3`, runID, after, stored.LimitOf(limit))
+}
+
+// Blob gives a content by its hash.
+func (s *Runs) Blob(ctx context.Context, sha256 string) ([]byte, error) {
+	return one(ctx, s.core, "read content "+sha256, contracts.Errorf(contracts.CodeNotFound, "there is no content %s", sha256),
+		bytes, `SELECT body FROM blob WHERE sha256 = $1`, stored.BareHash(sha256))
+}
+
+// NodeData gives the raw output of a node until it expires.
+func (s *Runs) NodeData(ctx context.Context, runID, nodeID string) ([]byte, error) {
+	return one(ctx, s.core, "read the raw output of node "+nodeID,
+		contracts.Errorf(contracts.CodeNotFound, "no raw output of node %s of run %s is kept", nodeID, runID),
+		bytes, `SELECT body FROM node_data WHERE run_id = $1 AND node_id = $2 AND expires_at > {now}`, runID, nodeID)
+}
+
+const selectIntent = `SELECT operation, outcome, consumed, body FROM intent `
