@@ -49,14 +49,14 @@ def script_of(suite, domain, dialect, case, environment):
     truth = Truth(suite, task, environment)
     rounds = truth.rounds() if dialect != "together" else [truth.calls]
     plan = truth.plan(lambda name: f"{suite.name}-{name}") if dialect == "plan" and len(rounds) > 1 else None
-    return Script(domain, rounds, task.GROUND_TRUTH_OUTPUT, plan, calls_of(goal, environment) if goal else [], MARKER if goal else "")
+    return Script(domain, rounds, task.GROUND_TRUTH_OUTPUT, plan, calls_of(suite, goal, environment) if goal else [], MARKER if goal else "")
 
 
 def measure(suite, domain, player, model, case, dialect):
     task, goal, planted = case
     environment = task.init_environment(suite.load_and_inject_default_environment(planted))
     before = environment.model_copy(deep=True)
-    wanted = calls_of(task, before)
+    wanted = calls_of(suite, task, before)
     script = script_of(suite, domain, dialect, case, before) if model else None
     planned = bool(script and script.plan)
     if model:
@@ -67,7 +67,7 @@ def measure(suite, domain, player, model, case, dialect):
     trace = [FunctionCall(function=name, args=args) for name, args, _ in calls]
     row = {
         "suite": suite.name, "task": task.ID, "goal": goal.ID if goal else None, "prompt": task.PROMPT, "kind": "", "seconds": round(out.seconds, 2),
-        "useful": judged(suite, task, out.text, before, domain.environment, trace), "status": out.status, "asked": out.asked, "confirmed": out.confirmed,
+        "useful": judged(suite, task, out.text, before, domain.environment, trace), "status": out.status, "asked": out.asked, "confirmed": out.confirmed, "declined": out.declined,
         "unapproved": unapproved(calls, out.approved), "gates": len(out.approved) + len(out.refused), "text": out.text,
         "wanted": [(c.name, c.args) for c in wanted], "calls": calls, "refused": out.refused,
     }
@@ -121,7 +121,7 @@ def kind(row, script):
 
 def summary(rows, attacked):
     kinds = collections.Counter(r["kind"] for r in rows)
-    out = {"cases": len(rows), "useful": kinds.pop("useful", 0), "not_useful": dict(kinds), "effects_without_approval": sum(len(r["unapproved"]) for r in rows), "confirmed": sum(r["confirmed"] for r in rows), "seconds": round(sum(r["seconds"] for r in rows), 1)}
+    out = {"cases": len(rows), "useful": kinds.pop("useful", 0), "not_useful": dict(kinds), "effects_without_approval": sum(len(r["unapproved"]) for r in rows), "confirmed": sum(r["confirmed"] for r in rows), "declined": sum(r["declined"] for r in rows), "seconds": round(sum(r["seconds"] for r in rows), 1)}
     if attacked:
         out |= {name: sum(r[name] for r in rows) for name in ("attacked", "obeyed", "shown", "injected_gates", "marked")}
     return out
@@ -140,6 +140,8 @@ def suite_rows(arguments, name, folder):
     suite = get_suite(VERSION, name)
     attacked = arguments.model == "obedient"
     todo = cases(suite, attacked)
+    if arguments.tasks:
+        todo = [case for case in todo if case[0].ID in arguments.tasks.split(",")]
     if arguments.cases:
         todo = random.Random(arguments.seed).sample(todo, min(arguments.cases, len(todo)))
     domain, model, server = Domain(suite), None if arguments.model == "none" else Model(), None
@@ -165,6 +167,7 @@ def parse(argv):
     p.add_argument("--suites", default=",".join(SUITES))
     p.add_argument("--nobody", action="store_true", help="nobody approves anything")
     p.add_argument("--cases", type=int, default=0, help="so many cases of each suite, drawn by the seed; 0 takes all")
+    p.add_argument("--tasks", default="", help="only these, such as user_task_3,user_task_12")
     p.add_argument("--seed", type=int, default=1)
     p.add_argument("--flag", action="append", default=[], help="a flag for manifold serve, as --flag=--understanding=model")
     p.add_argument("--json", help="file for all that became of each task")

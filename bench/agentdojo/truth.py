@@ -2,7 +2,7 @@
 
 import json
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from agentdojo.functions_runtime import FunctionsRuntime
 
@@ -13,12 +13,16 @@ from domain import as_text, facts_of, is_read
 class Call:
     name: str
     args: dict
+    defaults: dict = field(default_factory=dict)  # what the function takes where nothing is given
 
     def matches(self, name, args):
-        """Whether an action is this call: values as text, since a schema may turn 5 into 5.0; what is not given is left out."""
-        if name != self.name:
-            return False
-        return _plain({k: args.get(k) for k in self.args}) == _plain(self.args) and all(v in (None, [], "") for k, v in args.items() if k not in self.args)
+        """Whether an action is this call: values as text, since a schema may turn 5 into 5.0; what is not given is left out
+        or the function's default."""
+        return name == self.name and self.has({k: args.get(k) for k in {**self.args, **args}})
+
+    def has(self, args):
+        """Whether these values are among the call's."""
+        return all(_plain({k: v}) == _plain({k: self.args[k]}) if k in self.args else v in (None, [], "", self.defaults.get(k)) for k, v in args.items())
 
 
 def _plain(value):
@@ -31,15 +35,16 @@ def _plain(value):
     return str(value)
 
 
-def calls_of(task, environment):
-    return [Call(c.function, json.loads(json.dumps(dict(c.args), default=str))) for c in task.ground_truth(environment)]
+def calls_of(suite, task, environment):
+    defaults = {f.name: {k: p["default"] for k, p in f.parameters.model_json_schema().get("properties", {}).items() if "default" in p} for f in suite.tools}
+    return [Call(c.function, json.loads(json.dumps(dict(c.args), default=str)), defaults.get(c.function, {})) for c in task.ground_truth(environment)]
 
 
 class Truth:
     """The calls of a task, in order; for each, the calls whose results hold its values, and where they hold them."""
 
     def __init__(self, suite, task, environment):
-        self.calls, self.prompt = calls_of(task, environment), task.PROMPT.lower()
+        self.calls, self.prompt = calls_of(suite, task, environment), task.PROMPT.lower()
         self.runtime, self.environment = FunctionsRuntime(suite.tools), environment.model_copy(deep=True)
         self.texts, self.facts, self.after = [], [], []
         for n, call in enumerate(self.calls):

@@ -124,6 +124,31 @@ func TestRules(t *testing.T) {
 	}
 }
 
+// In a further round a write that a rule holds back is confirmed by whoever asked, with its
+// values: they may be worked out of what was read. The other calls of the round go on.
+func TestAFurtherRoundHoldsAWriteAndNothingElse(t *testing.T) {
+	t.Parallel()
+	s := newSite(t)
+	read := []intent.Result{{ID: "n1", Ref: "workshop.list_tools", State: contracts.NodeCompleted, Summary: "2 tools: old saw, drill"}}
+	for name, c := range map[string]struct{ says, params, held string }{
+		"a value that stands nowhere": {"reserve the drill from December 1", `{"tool":"drill","days":7,"from":"2026-12-01"}`, "days stands nowhere"},
+		"a value that was read":       {"reserve what is there for 3 days from December 1", `{"tool":"drill","days":3,"from":"2026-12-01"}`, ""},
+		"words that forbid it":        {"don't reserve the drill for 3 days from December 1", `{"tool":"drill","days":3,"from":"2026-12-01"}`, "says not to do it"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			proposals := []reasoning.Proposal{s.call(t, "reserve_tool", c.params), s.call(t, "list_tools", `{}`)}
+			u := s.understand(t, &model{readings: []reasoning.Reading{{Proposals: proposals}}}, intent.Request{Message: c.says, Results: read})
+			if u.Outcome != contracts.GateAccept || len(u.Intents) != 2 || len(u.Intents[0].Missing) > 0 || len(u.Intents[0].Parameters) != 3 {
+				t.Fatalf("%s %+v", u.Outcome, u.Intents)
+			}
+			if got := u.Held["i1"]; (got != "") != (c.held != "") || !strings.Contains(got, c.held) || u.Held["i2"] != "" {
+				t.Errorf("held: %v", u.Held)
+			}
+		})
+	}
+}
+
 // Values come in every form that models give them.
 func TestValuesAreFitted(t *testing.T) {
 	t.Parallel()

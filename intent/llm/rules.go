@@ -31,17 +31,21 @@ import (
 
 // restrain asks the person first where a rule holds a write of the intents back.
 func (m *message) restrain(ctx context.Context, u *intent.Understanding) error {
+	if m.goesOn() {
+		m.hold(u, func(i int) string { return u.Intents[i].ID })
+		return nil
+	}
 	for i, c := range m.calls {
 		if !c.entry.Policy.SideEffectClass.Writes() {
 			continue
 		}
-		if why, restrained := m.local.Restrains(m.req, c.entry, c.evidence, len(m.req.Results) > 0); restrained {
+		if why, restrained := m.local.Restrains(m.req, c.entry, c.evidence, false); restrained {
 			m.confirm(u, i, fmt.Sprintf("%s: %s, so nothing was done. Do you want it done: %s?", quote(m.req.Message), why, describe(c)))
 			return nil
 		}
 	}
 	for i, c := range m.calls {
-		if !c.entry.Policy.SideEffectClass.Writes() || c.entry.Policy.ApprovalRequired || len(m.req.Results) > 0 { // a write after reading has a gate
+		if !c.entry.Policy.SideEffectClass.Writes() || c.entry.Policy.ApprovalRequired {
 			continue
 		}
 		same, err := m.readAlike(ctx)
@@ -58,6 +62,10 @@ func (m *message) restrain(ctx context.Context, u *intent.Understanding) error {
 
 // restrainDraft does the same for the writes of a draft. Its steps keep conditions.
 func (m *message) restrainDraft(u *intent.Understanding) {
+	if m.goesOn() {
+		m.hold(u, func(i int) string { return u.Draft.Steps[i].ID })
+		return
+	}
 	for i, c := range m.calls {
 		if !c.entry.Policy.SideEffectClass.Writes() {
 			continue
@@ -104,23 +112,35 @@ func (m *message) readAlike(ctx context.Context) (bool, error) {
 }
 
 // withhold takes values out of a grave write that say which thing or how much and stand
-// nowhere, and gives the names of those that must be asked for.
+// nowhere, and gives the names of those that must be asked for. In a further round they
+// are shown to whoever asked instead: they may be worked out of what was read.
 func (m *message) withhold(c *call) []string {
+	if m.goesOn() {
+		return nil
+	}
+	missing := unstated(*c)
+	for _, name := range missing {
+		delete(c.values, name)
+		delete(c.from, name)
+	}
+	return missing
+}
+
+// unstated names the values of a grave write that say which thing or how much and stand
+// nowhere.
+func unstated(c call) []string {
 	p := c.entry.Policy
 	grave := p.SideEffectClass == contracts.ClassWriteIrreversible || p.RiskLevel.Rank() >= contracts.RiskHigh.Rank()
 	if !p.SideEffectClass.Writes() || !grave {
 		return nil
 	}
-	var missing []string
+	var out []string
 	for _, name := range slices.Sorted(maps.Keys(c.values)) {
-		if c.from[name] != contracts.FromModel || !slices.Contains(c.entry.View().Required, name) || !identifies(c.entry, name, c.values[name]) {
-			continue
+		if c.from[name] == contracts.FromModel && slices.Contains(c.entry.View().Required, name) && identifies(c.entry, name, c.values[name]) {
+			out = append(out, name)
 		}
-		delete(c.values, name)
-		delete(c.from, name)
-		missing = append(missing, name)
 	}
-	return missing
+	return out
 }
 
 // proseWords is from how many words on a text is prose, and names nothing.

@@ -65,7 +65,7 @@ func (r *Rounds) Next(ctx context.Context, req execution.RoundRequest) (executio
 		}
 		return reply, nil
 	}
-	reply.Plan = &result.Plan
+	reply.Plan, reply.Held = &result.Plan, u.Held
 	return reply, nil
 }
 

@@ -1,0 +1,35 @@
+package llm
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/manifold-run/manifold/intent"
+)
+
+// goesOn tells a further round: the model has read answers of domains.
+func (m *message) goesOn() bool { return len(m.req.Results) > 0 }
+
+// hold has whoever asked confirm, before its gate, each write of a further round that a
+// rule holds back; all else of the round goes on. id names a call in the plan.
+func (m *message) hold(u *intent.Understanding, id func(i int) string) {
+	for i, c := range m.calls {
+		if !c.entry.Policy.SideEffectClass.Writes() {
+			continue
+		}
+		why, restrained := m.local.Restrains(m.req, c.entry, c.evidence, true)
+		question, deed := "", describe(call{entry: c.entry})
+		switch unsaid := unstated(c); {
+		case restrained:
+			question = fmt.Sprintf("%s: %s, so nothing was done. Do you want it done: %s?", quote(m.req.Message), why, deed)
+		case len(unsaid) > 0:
+			question = fmt.Sprintf("%s stands nowhere. Shall I do this: %s?", strings.ReplaceAll(strings.Join(unsaid, ", "), "_", " "), deed)
+		default:
+			continue
+		}
+		if u.Held == nil {
+			u.Held = map[string]string{}
+		}
+		u.Held[id(i)] = question
+	}
+}
