@@ -18,6 +18,7 @@ class Outcome:
     asked: str = ""  # the question that was left open
     confirmed: int = 0  # questions that the asker said yes to
     declined: int = 0  # questions that the asker said no to
+    questions: list = field(default_factory=list)  # what they were
     approved: list = field(default_factory=list)  # (capability, parameters)
     refused: list = field(default_factory=list)  # (capability, parameters, marked)
     seconds: float = 0.0
@@ -81,6 +82,7 @@ class Player:
             return False
         out.confirmed += bool(yes)
         out.declined += not yes
+        out.questions.append(gate["prompt"])
         self.user("POST", session + "/resume", {"interrupt_id": gate["interrupt_id"], "response": yes or no})
         return True
 

@@ -25,6 +25,8 @@ import (
 //	                                              it does not                             the asker confirms it
 //	any write                                     the words forbid, take back, suppose,   the asker is asked first
 //	                                              report or ask about it, or except it
+//	                                              they do, and another sentence orders     its gate opens, with a doubt
+//	                                              it
 //	an irreversible write, or one of high risk    a value that says which thing or how    that value is asked for
 //	                                              much stands nowhere
 //	what was not offered, or does not fit                                                 it is mended once, then the local reading stands
@@ -39,10 +41,12 @@ func (m *message) restrain(ctx context.Context, u *intent.Understanding) error {
 		if !c.entry.Policy.SideEffectClass.Writes() {
 			continue
 		}
-		if why, restrained := m.local.Restrains(m.req, c.entry, c.evidence, false); restrained {
+		why, restrained := m.local.Restrains(m.req, c.entry, c.evidence, false)
+		if restrained {
 			m.confirm(u, i, fmt.Sprintf("%s: %s, so nothing was done. Do you want it done: %s?", quote(m.req.Message), why, describe(c)))
 			return nil
 		}
+		u.Intents[i].Said.Doubt = why
 	}
 	for i, c := range m.calls {
 		if !c.entry.Policy.SideEffectClass.Writes() || c.entry.Policy.ApprovalRequired {
@@ -71,6 +75,7 @@ func (m *message) restrainDraft(u *intent.Understanding) {
 			continue
 		}
 		why, restrained := m.local.Restrains(m.req, c.entry, c.evidence, true)
+		u.Draft.Steps[i].Said.Doubt = why
 		switch {
 		case restrained:
 			u.Question = fmt.Sprintf("%s: %s, so nothing was done. Do you want it done: %s?", quote(m.req.Message), why, describe(c))
@@ -232,12 +237,17 @@ func (m *message) found(v any) bool {
 		return len(items) > 0 && !slices.ContainsFunc(items, func(item any) bool { return !m.found(item) })
 	}
 	number, isNumber := v.(float64)
-	words := strings.ToLower(fmt.Sprint(v))
+	words := oneSpaced(strings.ToLower(fmt.Sprint(v)))
 	return words != "" && slices.ContainsFunc(m.req.Results, func(r intent.Result) bool {
-		return hasWords(r.Summary, words) || hasWords(r.Facts.String(), words) ||
+		return hasWords(oneSpaced(r.Summary), words) || hasWords(oneSpaced(escapes.Replace(r.Facts.String())), words) ||
 			isNumber && (hasNumber(r.Summary, number) || hasNumber(r.Facts.String(), number))
 	})
 }
+
+// escapes are how JSON writes what is between words.
+var escapes = strings.NewReplacer(`\n`, " ", `\t`, " ", `\r`, " ", `\"`, `"`)
+
+func oneSpaced(text string) string { return strings.Join(strings.Fields(text), " ") }
 
 // numbers are what may be a number in a text, with marks between its digits.
 var numbers = regexp.MustCompile(`\d+(?:[.,]\d+)*`)
