@@ -10,7 +10,7 @@ func (s shape) onlyWords() bool  { return s.others > 0 && s.names == 0 && s.numb
 // order reads names and as many numbers behind them, each in a clause of its own, as
 // said in this order: "Ana, Bruno, days left: 16, 20.5".
 func (c *check) order() Kind {
-	shapes := c.shapes()
+	shapes := shapesOf(c)
 	for from := 0; from < len(shapes); from++ {
 		end := from
 		for end < len(shapes) && shapes[end].onlyNames() {
@@ -34,8 +34,8 @@ func (c *check) order() Kind {
 	return ""
 }
 
-// shapes are the clauses that have something in them.
-func (c *check) shapes() []shape {
+// shapesOf are the clauses that have something in them.
+func shapesOf(c *check) []shape {
 	var out []shape
 	at := shape{}
 	for i, t := range c.tokens {

@@ -13,7 +13,7 @@ func (c *check) days() Kind {
 		if t.kind != kindDate && t.kind != kindClock || c.isQuoted(t) {
 			continue
 		}
-		if c.workedOut(i) || c.lasts(t) {
+		if c.workedOut(i) || t.date.month == 0 && c.result(t, number{}) {
 			continue
 		}
 		var rows []int
@@ -151,7 +151,7 @@ func (c *check) number(i int, n number) Kind {
 	}
 	elsewhere := false
 	if len(rows) > 0 {
-		kind := c.placeNumber(i, rows)
+		kind := placeNumber(c, i, rows)
 		if kind == "" {
 			return ""
 		}
@@ -161,7 +161,7 @@ func (c *check) number(i int, n number) Kind {
 		c.rest(rows...)
 		return ""
 	}
-	if c.result(n) {
+	if c.result(c.tokens[i], n) {
 		return ""
 	}
 	switch {

@@ -24,11 +24,11 @@ func (c *check) work() Kind {
 		if t.text != "=" || c.isQuoted(t) {
 			continue
 		}
-		w, ok := c.working(i)
+		w, ok := workingBefore(c, i)
 		if !ok {
 			continue
 		}
-		if !c.comesOut(w) {
+		if !w.comesOut(c) {
 			return KindNumber
 		}
 		c.workings = append(c.workings, w)
@@ -36,9 +36,9 @@ func (c *check) work() Kind {
 	return ""
 }
 
-// working reads the calculation before a sign of equality, and finds its result.
-func (c *check) working(equals int) (working, bool) {
-	w := working{from: c.begin(equals), to: equals + 1}
+// workingBefore reads the calculation before a sign of equality, and finds its result.
+func workingBefore(c *check, equals int) (working, bool) {
+	w := working{from: beginOf(c.tokens, equals), to: equals + 1}
 	for w.from < equals && operator(c.tokens[w.from]) != 0 {
 		w.from++
 	}
@@ -57,11 +57,11 @@ func (c *check) working(equals int) (working, bool) {
 	return w, true
 }
 
-// begin is where a calculation begins that ends at a token.
-func (c *check) begin(end int) int {
+// beginOf is where a calculation begins that ends at a token.
+func beginOf(tokens []token, end int) int {
 	open, at := 0, end
 	for k := end - 1; k >= 0; k-- {
-		t := c.tokens[k]
+		t := tokens[k]
 		switch {
 		case t.text == ")":
 			open++
@@ -96,13 +96,7 @@ func operator(t token) rune {
 	return 0
 }
 
-func (c *check) comesOut(w working) bool {
-	t := c.tokens[w.to]
-	if w.clock || t.kind == kindClock {
-		return w.clock && t.kind == kindClock && w.of.Cmp(minutes(t.date.clock)) == 0
-	}
-	return t.number.is(w.value()) && c.unitFits(t.number, w.value())
-}
+func (w working) comesOut(c *check) bool { return w.gives(c, c.tokens[w.to], c.tokens[w.to].number) }
 
 func (w working) value() value {
 	return value{of: []*big.Rat{w.of}, decimals: 3, units: w.units}
@@ -112,24 +106,27 @@ func (w working) value() value {
 // calendar in one: a week is 7 days.
 func (c *check) workedOut(i int) bool {
 	return slices.ContainsFunc(c.workings, func(w working) bool {
-		return i == w.to || i >= w.from && i < w.to && c.tokens[i].kind == kindNumber && c.calendar(c.tokens[i].number)
+		return i == w.to || i >= w.from && i < w.to && c.tokens[i].kind == kindNumber && calendar(c.g, c.tokens[i].number)
 	})
 }
 
-// result tells whether a number is that of a calculation of the sentence.
-func (c *check) result(n number) bool {
-	return slices.ContainsFunc(c.workings, func(w working) bool { return !w.clock && n.is(w.value()) && c.unitFits(n, w.value()) })
+// gives tells whether a number or time is what the calculation comes to.
+func (w working) gives(c *check, t token, n number) bool {
+	if w.clock {
+		return t.kind == kindClock && w.of.Cmp(minutes(t.date.clock)) == 0
+	}
+	return t.kind != kindClock && n.is(w.value()) && c.unitFits(n, w.value())
 }
 
-// lasts tells whether a time is that of a calculation of the sentence.
-func (c *check) lasts(t token) bool {
-	return t.kind == kindClock && slices.ContainsFunc(c.workings, func(w working) bool { return w.clock && w.of.Cmp(minutes(t.date.clock)) == 0 })
+// result tells whether a number or time is that of a calculation of the sentence.
+func (c *check) result(t token, n number) bool {
+	return slices.ContainsFunc(c.workings, func(w working) bool { return w.gives(c, t, n) })
 }
 
 // calendar tells how many days a week has, and so on, where that is spoken of.
-func (c *check) calendar(n number) bool {
+func calendar(g *Ground, n number) bool {
 	for unit, parts := range map[string]int64{"week": 7, "year": 12, "day": 24, "hour": 60} {
-		if c.g.units[unit] && n.is(value{of: []*big.Rat{big.NewRat(parts, 1)}}) {
+		if g.units[unit] && n.is(value{of: []*big.Rat{big.NewRat(parts, 1)}}) {
 			return true
 		}
 	}
@@ -138,7 +135,7 @@ func (c *check) calendar(n number) bool {
 
 // placeNumber takes a number that stands in some rows. In a calculation it may be of
 // anything that the sentence speaks of.
-func (c *check) placeNumber(i int, rows []int) Kind {
+func placeNumber(c *check, i int, rows []int) Kind {
 	inside := slices.ContainsFunc(c.workings, func(w working) bool { return i >= w.from && i < w.to })
 	if inside && slices.ContainsFunc(c.named, func(l label) bool { return c.belongs(l.rows(), rows) }) {
 		c.rest(rows...)

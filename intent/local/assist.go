@@ -213,7 +213,7 @@ func (r *Reader) Restrains(req intent.Request, entry *contracts.CapabilityEntry,
 	if conditions {
 		stop &^= mood.Conditional
 	}
-	if s.told(evidence) {
+	if told(s, evidence) {
 		return mood.Narrative.Note(), !held.ordered(idx, mood.Narrative, stop, evidence)
 	}
 	held.spreadMoods(parts)
@@ -231,7 +231,7 @@ func (r *Reader) Restrains(req intent.Request, entry *contracts.CapabilityEntry,
 
 // told tells whether the values of a call stand only in words that tell something beside a
 // request.
-func (s *sentenceReader) told(evidence map[string]contracts.Evidence) bool {
+func told(s *sentenceReader, evidence map[string]contracts.Evidence) bool {
 	for i, silent := range s.said.Silent() {
 		if !silent && within(s.m.Tokens[i:i+1], evidence) {
 			return false
