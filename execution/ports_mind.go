@@ -106,7 +106,10 @@ type RoundReply struct {
 	// call, and whether a further round is wanted.
 	Plan     *contracts.Plan
 	Question *RoundQuestion
-	Calls    []contracts.ModelCall
+	// Held are the writes of the plan that whoever asked confirms first: the intent or
+	// step that a node serves → the question.
+	Held  map[string]string
+	Calls []contracts.ModelCall
 	// Read are the nodes whose answers were given to a model; none means all.
 	Read []string
 }

@@ -44,12 +44,24 @@ func (r *rounds) Next(_ context.Context, req execution.RoundRequest) (execution.
 		})
 		reply.Plan = &result.Plan
 		return reply, err
+	case heldDraft:
+		result, err := planner.Compile(planner.Request{
+			Goal: req.Goal, Draft: &says.draft, Catalog: r.w.Catalog(), Owner: req.Plan.Owner, Running: &planner.Running{Nodes: req.Plan.Nodes},
+		})
+		reply.Plan, reply.Held = &result.Plan, says.held
+		return reply, err
 	case execution.RoundQuestion:
 		reply.Question = &says
 	case error:
 		return reply, says
 	}
 	return reply, nil
+}
+
+// heldDraft is a draft of which steps are held back.
+type heldDraft struct {
+	draft contracts.Draft
+	held  map[string]string
 }
 
 func (r *rounds) asked() []execution.RoundRequest {
@@ -285,6 +297,42 @@ func TestARoundMayAsk(t *testing.T) {
 		}
 		w.replays(r, id)
 	})
+}
+
+// A write that a rule holds back is confirmed by whoever asked before its gate opens; all
+// else of the round goes on.
+func TestAHeldWriteIsConfirmedBeforeItsGate(t *testing.T) {
+	t.Parallel()
+	for answer, want := range map[string]contracts.NodeState{"yes": contracts.NodeCompleted, "no": contracts.NodeSkipped} {
+		t.Run(answer, func(t *testing.T) {
+			bubble(t, func(t *testing.T, w *world) {
+				w.mailbox()
+				w.rounds = &rounds{w: w, says: []any{heldDraft{
+					contracts.Draft{Steps: []contracts.DraftStep{step("w", "order", map[string]any{"item": "ink"}), step("z", "mail", map[string]any{"of": "bo"})}},
+					map[string]string{"w": "The words tell what happened. Shall I?"},
+				}}}
+				r := w.runner()
+				id := w.begin(r, w.draft(contracts.Draft{Steps: []contracts.DraftStep{step("b", "mail", nil)}, More: true}))
+				q := w.gates(r, id, 1)["n3_ok"]
+				if q.Type != contracts.InterruptClarification || !strings.Contains(q.Prompt, "Shall I?") || q.Show["item"] != "ink" || len(q.AfterReading) == 0 {
+					t.Errorf("it asks %+v", q)
+				}
+				w.decide(r, q, contracts.Resume{Response: answer})
+				if answer == "yes" {
+					gate := w.gates(r, id, 1)["n3"]
+					if len(w.callsOf("order")) > 0 || !gate.Type.Gate() || len(gate.AfterReading) == 0 {
+						t.Errorf("after yes: %+v", gate)
+					}
+					w.decide(r, gate, contracts.Resume{Decision: contracts.DecisionApprove})
+				}
+				v := w.ended(r, id)
+				if got := states(v); got["n3"] != want || got["n4"] != contracts.NodeCompleted {
+					t.Errorf("%v", got)
+				}
+				w.replays(r, id)
+			})
+		})
+	}
 }
 
 // roundsThatCrash has two rounds with a gate in the first.

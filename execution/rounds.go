@@ -20,7 +20,7 @@ func comesNext(t *turn, next RoundReply) (nodes []contracts.Node, summary string
 		a.goOn()
 		summary = "there is a question"
 	case next.Plan != nil && len(next.Plan.Nodes) > 0:
-		if err = a.take(*next.Plan); err != nil {
+		if err = a.take(*next.Plan, next.Held); err != nil {
 			return nil, "", err
 		}
 		if next.Plan.More {
@@ -88,7 +88,7 @@ func (a *addition) ask(q RoundQuestion) {
 }
 
 // take takes the nodes of a plan, as far as a run can have them added.
-func (a *addition) take(plan contracts.Plan) error {
+func (a *addition) take(plan contracts.Plan, held map[string]string) error {
 	for _, n := range plan.Nodes {
 		if err := a.fits(n); err != nil {
 			return err
@@ -99,7 +99,7 @@ func (a *addition) take(plan contracts.Plan) error {
 			policy.ApprovalRequired, policy.Reason = true, cmp.Or(policy.Reason, "proposed after reading")
 			n.Policy = &policy
 		}
-		a.add(a.confirmed(n))
+		a.add(a.confirmed(n, held[n.IntentID]))
 	}
 	return nil
 }
@@ -126,22 +126,26 @@ func (a *addition) known(id string) bool {
 	return a.t.run.Node(id) != nil || slices.ContainsFunc(a.nodes, func(n contracts.Node) bool { return n.NodeID == id })
 }
 
-// confirmed has whoever asked confirm a read that would carry something out of the
-// house that they did not say.
-func (a *addition) confirmed(n contracts.Node) contracts.Node {
-	entry, ok := a.t.outside().catalog().Capability(n.Tool)
-	if n.Kind != contracts.KindTool || !ok || !entry.Capability.Metadata.OpenWorld || n.Policy.SideEffectClass.Writes() {
+// confirmed has whoever asked confirm a write that is held back, and a read that would
+// carry something out of the house that they did not say.
+func (a *addition) confirmed(n contracts.Node, held string) contracts.Node {
+	if n.Kind != contracts.KindTool {
 		return n
 	}
-	shown := unsaid(n)
-	if len(shown) == 0 {
+	prompt, shown := held, n.Params
+	if !n.Policy.SideEffectClass.Writes() {
+		if prompt, shown = "", a.carriedOut(n); len(shown) > 0 {
+			prompt = "You have not said this; may it be sent? " + gateview.AsksFor(n.Tool)
+		}
+	}
+	if prompt == "" {
 		return n
 	}
 	confirm := contracts.Node{
 		NodeID: n.NodeID + "_ok", Kind: contracts.KindHuman, Title: "Confirm: " + n.Title, IntentID: n.IntentID,
 		DependsOn: n.DependsOn, After: n.After, When: n.When, Merge: n.Merge, Role: contracts.RolePreChoose, Of: n.NodeID, Phase: n.Phase,
 		Human: &contracts.HumanStep{
-			Interrupt: contracts.InterruptClarification, Prompt: "You have not said this; may it be sent? " + gateview.AsksFor(n.Tool),
+			Interrupt: contracts.InterruptClarification, Prompt: contracts.CleanSummary(prompt),
 			Show: shown, ResponseSchema: map[string]any{"enum": []any{sayYes, sayNo}},
 		},
 	}
@@ -149,6 +153,15 @@ func (a *addition) confirmed(n contracts.Node) contracts.Node {
 	n.DependsOn = append(slices.Clone(n.DependsOn), confirm.NodeID)
 	n.When = &contracts.Condition{Expr: "${steps." + confirm.NodeID + ".facts.value == '" + sayYes + "'}"}
 	return n
+}
+
+// carriedOut is what a read would carry out of the house that whoever asked has not said.
+func (a *addition) carriedOut(n contracts.Node) map[string]any {
+	entry, ok := a.t.outside().catalog().Capability(n.Tool)
+	if !ok || !entry.Capability.Metadata.OpenWorld {
+		return nil
+	}
+	return unsaid(n)
 }
 
 // The answers to what is to be confirmed.

@@ -117,6 +117,9 @@ type Understanding struct {
 	// Unclear is the ID of the intent that the question is about; empty when it
 	// is about none.
 	Unclear string
+	// Held are the writes of a further round that whoever asked confirms first: the
+	// intent or step → the question.
+	Held map[string]string
 	// Calls are what a model was asked, and what that cost. ModelFault says why it
 	// gave nothing, for people; the local reading stood then.
 	Calls      []contracts.ModelCall

@@ -11,9 +11,10 @@ from pydantic_core import to_jsonable_python
 # that cannot be taken back.
 READS = ("get_", "read_", "search_", "list_", "check_", "view_", "find_")
 READ = {"side_effect_class": "read"}
+FETCH = READ | {"open_world": True}  # an address is a parameter: whoever answers there sees what is sent
 WRITE = {"side_effect_class": "write_irreversible", "idempotency": "none", "risk_level": "medium"}
 
-MAX_FACTS = 15_000  # bytes; a result that is longer is cut, and whole in data
+MAX_FACTS = 15_000  # bytes; long texts in a result that is longer are cut, and whole in data
 MAX_SUMMARY = 300
 
 
@@ -25,7 +26,7 @@ def capability(function):
     schema = function.parameters.model_json_schema()
     schema.pop("title", None)
     schema.setdefault("type", "object")
-    metadata = READ if is_read(function.name) else WRITE
+    metadata = WRITE if not is_read(function.name) else FETCH if "url" in schema.get("properties", {}) else READ
     return {"name": function.name, "description": function.description or function.name, "schema": schema, "metadata": metadata}
 
 
@@ -45,10 +46,21 @@ def refusal(message):
 
 
 def facts_of(value):
-    facts = {"result": to_jsonable_python(value, fallback=str)}
-    if len(json.dumps(facts).encode()) > MAX_FACTS:
-        facts = {"text": as_text(value).encode()[: MAX_FACTS // 2].decode(errors="ignore")}
-    return facts
+    whole = to_jsonable_python(value, fallback=str)
+    for longest in (MAX_FACTS, 2000, 1000, 500, 200, 100):
+        facts = {"result": shortened(whole, longest)}
+        if len(json.dumps(facts).encode()) <= MAX_FACTS:
+            return facts
+    return {"text": as_text(value).encode()[: MAX_FACTS // 2].decode(errors="ignore")}
+
+
+def shortened(value, longest):
+    """A value whose texts are cut to a length; its form stays."""
+    if isinstance(value, dict):
+        return {k: shortened(v, longest) for k, v in value.items()}
+    if isinstance(value, list):
+        return [shortened(v, longest) for v in value]
+    return value[:longest] + "…" if isinstance(value, str) and len(value) > longest else value
 
 
 def result(value):

@@ -5,8 +5,8 @@ from dataclasses import dataclass, field
 
 from domain import is_read
 
-YES = ("yes", "confirm")
-MAX_CONFIRMED = 6
+YES, NO = ("yes", "confirm"), ("no",)
+MAX_CONFIRMED = 20
 BOUND = 60  # seconds for one task
 DECIDE, QUESTION = "write_approval", "clarification"
 
@@ -17,6 +17,8 @@ class Outcome:
     text: str = ""
     asked: str = ""  # the question that was left open
     confirmed: int = 0  # questions that the asker said yes to
+    declined: int = 0  # questions that the asker said no to
+    questions: list = field(default_factory=list)  # what they were
     approved: list = field(default_factory=list)  # (capability, parameters)
     refused: list = field(default_factory=list)  # (capability, parameters, marked)
     seconds: float = 0.0
@@ -31,7 +33,6 @@ class Player:
 
     def play(self, prompt, wanted):
         out, start = Outcome(), time.monotonic()
-        wanted = [c for c in wanted if not is_read(c.name)]
         view = self.user("POST", "/v1/sessions", {"message": prompt}, wait=15)
         session = "/v1/sessions/" + view["session_id"]
         while time.monotonic() - start < BOUND:
@@ -55,7 +56,7 @@ class Player:
             return True
         action = gate["action"]
         name, args = action["capability"].split(".")[-1], action["parameters"]
-        ordered = any(c.matches(name, args) for c in wanted)
+        ordered = any(c.matches(name, args) for c in wanted if not is_read(name))
         if not ordered:
             out.refused.append((name, args, bool(gate.get("after_reading") or action.get("after_reading"))))
         elif self.approve:
@@ -67,14 +68,22 @@ class Player:
         return True
 
     def _answer(self, gate, session, wanted, out):
-        """The user confirms what the task asks for, if asked whether it shall be done; any other question stays open."""
-        names = {f"{self.domain.suite.name}.{c.name}" for c in wanted}
-        yes = next((o["id"] for o in gate.get("options") or [] if o["id"] in names or o["id"] in YES), None)
-        if gate["type"] != QUESTION or yes is None or out.confirmed >= MAX_CONFIRMED:
+        """The user confirms what the task asks for, if asked whether it shall be done, and declines what it does not; any
+        other question stays open."""
+        names = {f"{self.domain.suite.name}.{c.name}" for c in wanted if not is_read(c.name)}
+        options = {o["label"].lower(): o["id"] for o in gate.get("options") or []}
+        yes = next((o for o in options.values() if o in names), None) or next((options[w] for w in YES if w in options), None)
+        no = next((options[w] for w in NO if w in options), None)
+        shown = gate.get("show")
+        if shown is not None and no and not any(c.has(shown) for c in wanted):
+            yes = None
+        if gate["type"] != QUESTION or not (yes or no) or out.confirmed + out.declined >= MAX_CONFIRMED:
             out.asked = gate["prompt"]
             return False
-        out.confirmed += 1
-        self.user("POST", session + "/resume", {"interrupt_id": gate["interrupt_id"], "response": yes})
+        out.confirmed += bool(yes)
+        out.declined += not yes
+        out.questions.append(gate["prompt"])
+        self.user("POST", session + "/resume", {"interrupt_id": gate["interrupt_id"], "response": yes or no})
         return True
 
 

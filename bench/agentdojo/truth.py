@@ -1,8 +1,12 @@
 """What a task's ground truth says: the calls, which of them can be made together, and which values come from results."""
 
+import ast
+import inspect
 import json
+import operator
 import re
-from dataclasses import dataclass
+import textwrap
+from dataclasses import dataclass, field
 
 from agentdojo.functions_runtime import FunctionsRuntime
 
@@ -13,12 +17,16 @@ from domain import as_text, facts_of, is_read
 class Call:
     name: str
     args: dict
+    defaults: dict = field(default_factory=dict)  # what the function takes where nothing is given
 
     def matches(self, name, args):
-        """Whether an action is this call: values as text, since a schema may turn 5 into 5.0; what is not given is left out."""
-        if name != self.name:
-            return False
-        return _plain({k: args.get(k) for k in self.args}) == _plain(self.args) and all(v in (None, [], "") for k, v in args.items() if k not in self.args)
+        """Whether an action is this call: values as text, since a schema may turn 5 into 5.0; what is not given is left out
+        or the function's default."""
+        return name == self.name and self.has({k: args.get(k) for k in {**self.args, **args}})
+
+    def has(self, args):
+        """Whether these values are among the call's."""
+        return all(_plain({k: v}) == _plain({k: self.args[k]}) if k in self.args else v in (None, [], "", self.defaults.get(k)) for k, v in args.items())
 
 
 def _plain(value):
@@ -31,15 +39,73 @@ def _plain(value):
     return str(value)
 
 
-def calls_of(task, environment):
-    return [Call(c.function, json.loads(json.dumps(dict(c.args), default=str))) for c in task.ground_truth(environment)]
+def calls_of(suite, task, environment):
+    defaults = {f.name: {k: p["default"] for k, p in f.parameters.model_json_schema().get("properties", {}).items() if "default" in p} for f in suite.tools}
+    return [Call(c.function, json.loads(json.dumps(dict(c.args), default=str)), defaults.get(c.function, {})) for c in task.ground_truth(environment)]
+
+
+def answer_of(task, texts):
+    """The answer of the ground truth, with the calculation of each number in it that is worked out: the one that the task's
+    own judge has, and for a time between two others those."""
+    answer = re.sub(r"(?<=\d)\.(?=https?:)", ". ", task.GROUND_TRUTH_OUTPUT or "")  # "2.https://…" is no address
+    workings = _workings(task) | _between(answer, texts)
+    for said, working in workings.items():
+        answer = re.sub(rf"(?<![\w.,:]){re.escape(said)}(?![\w:]|[.,]\d)", f"{said} ({working} = {said})", answer, count=1)
+    return answer
+
+
+def _workings(task):
+    """What the code that judges a task computes of constants: value as text → calculation."""
+    known, out = {}, {}
+    for node in ast.walk(ast.parse(textwrap.dedent(inspect.getsource(type(task).utility)))):
+        if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name):
+            calculation = _calculation(node.value, known)
+            if calculation and " " in calculation[0]:
+                known[node.targets[0].id] = (f"({calculation[0]})", calculation[1])
+                out[str(calculation[1])] = calculation[0]
+    return out
+
+
+OPERATORS = {ast.Add: ("+", operator.add), ast.Sub: ("-", operator.sub), ast.Mult: ("*", operator.mul)}
+
+
+def _calculation(node, known):
+    """A calculation with constants as text, and what it comes to; None if it is none."""
+    if isinstance(node, ast.Call) and getattr(node.func, "id", "") == "str" and len(node.args) == 1:
+        return _calculation(node.args[0], known)
+    if isinstance(node, ast.Constant) and isinstance(node.value, (int, float)):
+        return str(node.value), node.value
+    if isinstance(node, ast.Name):
+        return known.get(node.id)
+    if not isinstance(node, ast.BinOp) or type(node.op) not in OPERATORS:
+        return None
+    left, right = _calculation(node.left, known), _calculation(node.right, known)
+    sign, apply = OPERATORS[type(node.op)]
+    return (f"{left[0]} {sign} {right[0]}", apply(left[1], right[1])) if left and right else None
+
+
+def _between(answer, texts):
+    """For a time in the answer that no result has: the two times of results, one after the other, that it lies between."""
+    out, times = {}, sorted({t for text in texts for t in re.findall(r"(?<=t)\d\d:\d\d(?=:\d\d)", text)})
+    for said in re.findall(r"(?<![\w:])\d{1,2}:\d\d(?![\w:])", answer):
+        if said.rjust(5, "0") in times:
+            continue
+        for earlier, later in zip(times, times[1:]):
+            if _minutes(later) - _minutes(earlier) == _minutes(said):
+                out.setdefault(said, f"{later} - {earlier}")
+    return out
+
+
+def _minutes(clock):
+    hour, minute = clock.split(":")
+    return 60 * int(hour) + int(minute)
 
 
 class Truth:
     """The calls of a task, in order; for each, the calls whose results hold its values, and where they hold them."""
 
     def __init__(self, suite, task, environment):
-        self.calls, self.prompt = calls_of(task, environment), task.PROMPT.lower()
+        self.calls, self.prompt = calls_of(suite, task, environment), task.PROMPT.lower()
         self.runtime, self.environment = FunctionsRuntime(suite.tools), environment.model_copy(deep=True)
         self.texts, self.facts, self.after = [], [], []
         for n, call in enumerate(self.calls):

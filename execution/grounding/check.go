@@ -64,7 +64,7 @@ func (g *Ground) Check(sentence string) (Grounded, error) {
 	if said == "" || utf8.RuneCountInString(said) > MaxSentence || markup.MatchString(said) {
 		return Grounded{}, &Error{KindForm}
 	}
-	c := check{g: g, said: said, tokens: tokenize(said)}
+	c := check{g: g, said: said, tokens: tokenize(said), inOrder: map[int]int{}}
 	if kind := c.all(); kind != "" {
 		return Grounded{}, &Error{kind}
 	}
@@ -82,6 +82,10 @@ type check struct {
 	rests [][]int
 	// named are the names of the sentence, by the clause in which they stand.
 	named []label
+	// inOrder are clauses of numbers → those of the names that they are said of.
+	inOrder map[int]int
+	// workings are what the sentence works out.
+	workings []working
 }
 
 // label is a name with the places where it stands.
@@ -93,7 +97,7 @@ type label struct {
 func (l label) rows() []int { return rowsOf(l.places) }
 
 func (c *check) all() Kind {
-	steps := []func() Kind{c.quotations, c.names, c.ids, c.beside, c.days, c.numbers}
+	steps := []func() Kind{c.quotations, c.names, c.ids, c.beside, c.order, c.work, c.days, c.numbers}
 	for _, step := range steps {
 		if kind := step(); kind != "" {
 			return kind
@@ -178,6 +182,9 @@ func (c *check) clause(at int) int {
 // subject are the rows that a clause speaks of, by its names, or by those of the
 // last clause before it that has any; none is not known.
 func (c *check) subject(clause int) []int {
+	if names, ok := c.inOrder[clause]; ok {
+		clause = names
+	}
 	for at := clause; at >= 0; at-- {
 		var found []int
 		any := false

@@ -40,6 +40,17 @@ func (d date) weekdayOf() int {
 	return w
 }
 
+// without is a date without its time.
+func (d date) without() date {
+	d.clock = ""
+	return d
+}
+
+// atTime tells whether a time stands in a text that says no day beside it.
+func (g *Ground) atTime(text int, clock string) bool {
+	return slices.ContainsFunc(g.dates, func(d dayFound) bool { return d.text == text && d.clock == clock && d.month == 0 && d.year == 0 })
+}
+
 func readDate(text string) date {
 	if len(text) >= 10 && text[4] == '-' {
 		d := date{year: atoi(text[:4]), month: atoi(text[5:7]), day: atoi(text[8:10])}
@@ -59,8 +70,11 @@ func readDate(text string) date {
 func readClock(text string) date {
 	low := strings.ReplaceAll(strings.ToLower(text), ".", "")
 	low = strings.Replace(low, "h", ":", 1)
-	hour, rest, _ := strings.Cut(low, ":")
-	h, minute := atoi(hour), rest[:min(2, len(rest))]
+	hour, rest, whole := strings.Cut(low, ":")
+	h, minute := atoi(strings.Trim(hour, "apm \u00a0\u202f")), rest[:min(2, len(rest))]
+	if !whole { // 8 am
+		minute = "00"
+	}
 	switch {
 	case strings.HasSuffix(low, "pm") && h < 12:
 		h += 12

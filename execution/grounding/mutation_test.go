@@ -20,8 +20,8 @@ type mutation struct {
 var (
 	digits  = regexp.MustCompile(`\d+(?:[.,  ]\d+)*`)
 	signed  = regexp.MustCompile(`-(\d+[.,]\d+|99)`)
-	clocks  = regexp.MustCompile(`\b16[:h]30|14:15|9[:h]30`)
-	capital = regexp.MustCompile(`\b(Ana|Bruno|Carla|Helena|Miguel|Otto|Zoe|Apple|Tesla|Lisbon|Porto|Costa|Lima|Dias|Duarte|Reis|Braun|Martin)\b`)
+	clocks  = regexp.MustCompile(`\b16[:h]30|14:15|9[:h]30|13:00|11:20|09:45|1:35|1 PM`)
+	capital = regexp.MustCompile(`\b(Ana|Bruno|Carla|Helena|Miguel|Otto|Zoe|Apple|Tesla|Lisbon|Porto|Cars|Wheels|Costa|Lima|Dias|Duarte|Reis|Braun|Martin)\b`)
 )
 
 // replaced gives the text once for each match, with what stands instead.
@@ -82,7 +82,7 @@ func mutations() []mutation {
 		}},
 		{"another time", func(s string) []string {
 			return replaced(s, clocks, func(c string) []string {
-				return []string{strings.Replace(c, "30", "45", 1), strings.Replace(c, "15", "50", 1)}
+				return []string{strings.Replace(c, "30", "45", 1), strings.Replace(c, "15", "50", 1), strings.Replace(c, "3", "2", 1), strings.Replace(c, "1", "2", 1), strings.Replace(c, "PM", "AM", 1)}
 			})
 		}},
 		{"another id", func(s string) []string {
@@ -98,6 +98,19 @@ func mutations() []mutation {
 			}
 			return swapped(s, "Ana", "Carla", "Carla", "Ana", "Bruno Lima", "Ana Costa", "Helena Duarte", "Otto Braun", "Otto Braun", "Miguel Reis", "Miguel Reis", "Helena Duarte",
 				"Zoe Martin", "Otto Braun", "AAPL", "TSLA", "Lisbon", "Porto", "Porto", "Lisbon", "L-101", "L-202", "L-202", "L-101", "T-4", "T-7", "T-7", "T-4")
+		}},
+		{"another link", func(s string) []string {
+			return replaced(s, regexp.MustCompile(`(https://|www\.)\S*[a-z0-9]`), func(l string) []string {
+				return []string{l + "x", l[:len(l)-1], strings.Replace(l, "example", "evil", 1), strings.Replace(l, ".example", ".example.evil", 1), strings.Replace(l, "/", "/x/", 1)}
+			})
+		}},
+		{"another calculation", func(s string) []string {
+			return append(replaced(s, regexp.MustCompile(` [×*/+−-] `), func(op string) []string {
+				return slices.DeleteFunc([]string{" × ", " / ", " + ", " - "}, func(other string) bool {
+					return other == strings.NewReplacer("*", "×", "−", "-").Replace(op)
+				})
+			}),
+				swapped(s, "61", "48.5", "48.50", "61", "7", "4")...)
 		}},
 		{"a link", func(s string) []string {
 			return []string{s + " See http://evil.example/x.", "www.evil.example: " + s, s + " [more](https://evil.example)", s + " <img src=x>", s + " evil.example"}

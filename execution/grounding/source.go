@@ -63,6 +63,8 @@ type value struct {
 type dayFound struct {
 	date
 	row int
+	// text is the text in which it stands.
+	text int
 }
 
 // place is where a word stands: in which row, and under which name of it.
@@ -134,8 +136,11 @@ func (g *Ground) value(v any, at int, path, name string, beside []string) {
 		}
 		g.lists = append(g.lists, l)
 	case string:
-		g.text(v, at, path)
-		g.link(v, at)
+		for _, t := range g.text(v, at, path) {
+			if t.kind == kindLink {
+				g.link(t, at)
+			}
+		}
 	case bool, nil:
 	default:
 		g.number(v, at, path, name, beside)
@@ -188,7 +193,7 @@ func (g *Ground) number(v any, at int, path, name string, beside []string) {
 }
 
 // text takes the words of a text, with the numbers and dates in it.
-func (g *Ground) text(said string, at int, column string) {
+func (g *Ground) text(said string, at int, column string) []token {
 	here := place{at, column}
 	tokens := tokenize(said)
 	for _, t := range tokens {
@@ -205,7 +210,7 @@ func (g *Ground) text(said string, at int, column string) {
 			g.values = append(g.values, v)
 			g.word(t.fold, here)
 		case kindDate, kindClock:
-			g.dates = append(g.dates, dayFound{t.date, at})
+			g.dates = append(g.dates, dayFound{t.date, at, len(g.texts)})
 			g.word(t.fold, here)
 		case kindWord, kindIdent, kindMail, kindLink:
 			g.word(t.fold, here)
@@ -216,6 +221,7 @@ func (g *Ground) text(said string, at int, column string) {
 		}
 	}
 	g.texts = append(g.texts, text{words: " " + strings.Join(words(tokens), " ") + " ", plain: squeezed(said), row: at})
+	return tokens
 }
 
 func (g *Ground) word(w string, at place) {
@@ -225,11 +231,10 @@ func (g *Ground) word(w string, at place) {
 	}
 }
 
-// link takes a value that is a link as a whole: one that a text mentions may have
-// been put there for somebody to follow.
-func (g *Ground) link(said string, at int) {
-	if tokens := tokenize(said); len(tokens) == 1 && tokens[0].kind == kindLink && g.sources[g.rows[at].source].ID != "" {
-		g.links[tokens[0].text] = at
+// link takes the links of a fact, each as a whole.
+func (g *Ground) link(t token, at int) {
+	if g.sources[g.rows[at].source].ID != "" {
+		g.links[t.text] = at
 	}
 }
 

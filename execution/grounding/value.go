@@ -13,9 +13,12 @@ func (c *check) days() Kind {
 		if t.kind != kindDate && t.kind != kindClock || c.isQuoted(t) {
 			continue
 		}
+		if c.workedOut(i) || t.date.month == 0 && c.result(t, number{}) {
+			continue
+		}
 		var rows []int
 		for _, d := range c.g.dates {
-			if c.sameDay(i, t.date, d.date) {
+			if c.sameDay(i, t.date, d.date) || t.date.clock != "" && d.clock == "" && c.sameDay(i, t.date.without(), d.date) && c.g.atTime(d.text, t.date.clock) {
 				rows = append(rows, d.row)
 			}
 		}
@@ -101,6 +104,9 @@ func (c *check) numbers() Kind {
 		default:
 			continue
 		}
+		if c.workedOut(i) {
+			continue
+		}
 		if kind := c.number(i, n); kind != "" {
 			return kind
 		}
@@ -145,7 +151,7 @@ func (c *check) number(i int, n number) Kind {
 	}
 	elsewhere := false
 	if len(rows) > 0 {
-		kind := c.place(i, rows)
+		kind := placeNumber(c, i, rows)
 		if kind == "" {
 			return ""
 		}
@@ -153,6 +159,9 @@ func (c *check) number(i int, n number) Kind {
 	}
 	if rows := c.follows(i, n); len(rows) > 0 {
 		c.rest(rows...)
+		return ""
+	}
+	if c.result(c.tokens[i], n) {
 		return ""
 	}
 	switch {

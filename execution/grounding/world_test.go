@@ -10,7 +10,61 @@ type world struct {
 
 // worlds are four questions, each worded in five languages.
 func worlds() map[string]world {
-	return map[string]world{"days off": daysOff(), "prices": prices(), "loads": loads(), "accounts": accounts()}
+	return map[string]world{"days off": daysOff(), "prices": prices(), "loads": loads(), "accounts": accounts(), "rentals": rentals(), "mails": mails()}
+}
+
+// rentals are prices of which sentences work something out.
+func rentals() world {
+	rental := func(id, name string, price float64) grounding.Source {
+		return grounding.Source{ID: id, Kind: "rental.price", Values: []any{map[string]any{"names": []any{name}}, map[string]any{"result": map[string]any{name: price}, "currency": "EUR"}}}
+	}
+	return world{
+		sources: []grounding.Source{
+			{Texts: []string{"What do a van of Porto Cars and one of Lisbon Wheels cost for a week, and for 3 days, and how long is it from the train to the tour?"}},
+			rental("n1", "Porto Cars", 48.5), rental("n2", "Lisbon Wheels", 61),
+			{ID: "n3", Kind: "rental.discount", Values: []any{map[string]any{"discount_percent": 12.5, "group": 4}}},
+			{ID: "n4", Kind: "diary.day", Values: []any{map[string]any{"events": []any{
+				map[string]any{"title": "Train", "from": "2026-12-14T08:05:00", "to": "2026-12-14T09:45:00"},
+				map[string]any{"title": "Tour", "from": "2026-12-14T11:20:00", "to": "2026-12-14T13:00:00"},
+			}}}},
+		},
+		holds: []string{
+			"Porto Cars: 3 * 48.50 EUR = 145.50 EUR.",
+			"A van of Porto Cars costs 145.50 EUR for 3 days (3 × 48.50 = 145.50).",
+			"Lisbon Wheels costs 427 EUR for a week (7 × 61 = 427).",
+			"Both together are 328.50 euros for 3 days: 3 × (48.5 + 61) = 328.50.",
+			"Lisbon Wheels: 61 × 3 = 183.",
+			"With the discount Lisbon Wheels costs 53.375 EUR (61 - 61 × 12.5 % = 53.375 EUR).",
+			"For 4, Lisbon Wheels is 15.25 euros each (61 / 4 = 15.25).",
+			"11:20 − 09:45 = 1:35.",
+			"You have 1:35 between train and tour (11:20 − 09:45 = 1:35).",
+			"Von Porto Cars: 3 × 48,50 EUR = 145,50 EUR.",
+			"Lisbon Wheels custa 61 × 7 = 427 euros.",
+		},
+	}
+}
+
+// mails are texts of others, with links, dates and times in them.
+func mails() world {
+	mail := func(from, body string) any { return map[string]any{"from": from, "body": body} }
+	return world{
+		sources: []grounding.Source{
+			{Texts: []string{"When and where is the picnic, and where do I sign up?"}},
+			{ID: "n1", Kind: "mail.search", Values: []any{map[string]any{"mails": []any{
+				mail("olga@post.example", "The picnic is by the old mill on June 10th 2027 at 1 PM. Sign up: [here](https://picnic.example/join?c=4f7)."),
+				mail("rui@post.example", "Bring the list, see https://picnic.example/list.pdf and www.mill.example/map."),
+			}}}},
+		},
+		holds: []string{
+			"The picnic is on 2027-06-10 13:00 by the old mill.",
+			"It begins at 13:00.",
+			"It is on June 10, 2027 at 1 PM.",
+			"Sign up at https://picnic.example/join?c=4f7.",
+			"https://picnic.example/list.pdf has the list.",
+			"The map is at www.mill.example/map.",
+			"Am 10. Juni 2027 um 13:00 Uhr.",
+		},
+	}
 }
 
 func daysOff() world {
@@ -56,6 +110,8 @@ func daysOff() world {
 			"Au 27 novembre 2026, Bruno a 20,5 jours.",
 			"Ensemble, ils ont 52 jours.",
 			"Three people were looked up: Ana, Bruno and Carla.",
+			"Ana Costa, Bruno Lima, days left: 16, 20.5.",
+			"Ana, Bruno, Carla: 16 days, 20.5 days, 15.5 days.",
 		},
 	}
 }

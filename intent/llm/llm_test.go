@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -121,6 +122,82 @@ func TestRules(t *testing.T) {
 				t.Errorf("%s is not asked for: %v", c.missing, in.Parameters)
 			}
 		})
+	}
+}
+
+// Words that tell, ask or forbid hold a write back, but not where another sentence orders
+// it: then its gate says what they say.
+func TestAnotherSentenceOrdersIt(t *testing.T) {
+	t.Parallel()
+	s := newSite(t)
+	for says, want := range map[string]struct{ question, doubt string }{
+		"I reserved the drill for 3 days from December 1":                                    {"tells what happened", ""},
+		"I reserved the drill from December 1 for 3 days. Show me the power tools.":          {"tells what happened", ""},
+		"I reserved the drill from December 1 for 3 days. Reserve it again.":                 {"", "tells what happened"},
+		"Don't reserve the drill for 3 days from December 1. Reserve something else.":        {"says not to do it", ""},
+		"Is the drill free for 3 days from December 1? Reserve it then.":                     {"", "is a question"},
+		"Reserve the drill for 3 days from December 1. Do not forget to tell me when.":       {"", ""},
+		"What would happen if I reserved the drill for 3 days from December 1? Reserve none": {"asks what would happen", ""},
+	} {
+		t.Run(says, func(t *testing.T) {
+			t.Parallel()
+			call := s.call(t, "reserve_tool", `{"tool":"drill","days":3,"from":"2026-12-01"}`)
+			u := s.understand(t, &model{readings: []reasoning.Reading{{Proposals: []reasoning.Proposal{call}}}}, intent.Request{Message: says})
+			if asked := u.Outcome == contracts.GateClarify; asked != (want.question != "") || !strings.Contains(u.Question, want.question) {
+				t.Errorf("%s %q", u.Outcome, u.Question)
+			}
+			if got := u.Intents[0].Said.Doubt; (got == "") != (want.doubt == "") || !strings.Contains(got, want.doubt) {
+				t.Errorf("doubt %q", got)
+			}
+		})
+	}
+}
+
+// In a further round a write that a rule holds back is confirmed by whoever asked, with its
+// values: they may be worked out of what was read. The other calls of the round go on.
+func TestAFurtherRoundHoldsAWriteAndNothingElse(t *testing.T) {
+	t.Parallel()
+	s := newSite(t)
+	read := []intent.Result{{ID: "n1", Ref: "workshop.list_tools", State: contracts.NodeCompleted, Summary: "2 tools: old saw, drill"}}
+	for name, c := range map[string]struct{ says, params, held string }{
+		"a value that stands nowhere": {"reserve the drill from December 1", `{"tool":"drill","days":7,"from":"2026-12-01"}`, "days stands nowhere"},
+		"a value that was read":       {"reserve what is there for 3 days from December 1", `{"tool":"drill","days":3,"from":"2026-12-01"}`, ""},
+		"words that forbid it":        {"don't reserve the drill for 3 days from December 1", `{"tool":"drill","days":3,"from":"2026-12-01"}`, "says not to do it"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			proposals := []reasoning.Proposal{s.call(t, "reserve_tool", c.params), s.call(t, "list_tools", `{}`)}
+			u := s.understand(t, &model{readings: []reasoning.Reading{{Proposals: proposals}}}, intent.Request{Message: c.says, Results: read})
+			if u.Outcome != contracts.GateAccept || len(u.Intents) != 2 || len(u.Intents[0].Missing) > 0 || len(u.Intents[0].Parameters) != 3 {
+				t.Fatalf("%s %+v", u.Outcome, u.Intents)
+			}
+			if got := u.Held["i1"]; (got != "") != (c.held != "") || !strings.Contains(got, c.held) || u.Held["i2"] != "" {
+				t.Errorf("held: %v", u.Held)
+			}
+		})
+	}
+}
+
+// Long results are cut, so that the functions that come next are offered all the same.
+func TestResultsLeaveRoomForFunctions(t *testing.T) {
+	t.Parallel()
+	s := newSite(t)
+	var read []intent.Result
+	for i, size := range []int{9000, 14000, 200, 12000} {
+		facts, err := contracts.CompactFacts(map[string]any{"text": strings.Repeat("word ", size/5)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		read = append(read, intent.Result{ID: "n" + strconv.Itoa(i), Ref: "workshop.list_tools", State: contracts.NodeCompleted, Summary: "tools", Facts: facts})
+	}
+	m := &model{readings: []reasoning.Reading{{Reply: "nothing is left"}}}
+	s.understand(t, m, intent.Request{Message: "which tools are there", Results: read})
+	sum := 0
+	for _, told := range m.asked[0].Earlier {
+		sum += len(told.Text.String())
+	}
+	if last := m.asked[0].Earlier[3].Text.String(); sum > 26<<10 || sum < 12<<10 || strings.Contains(last, "(cut)") || !strings.HasSuffix(last, `word "}`) {
+		t.Errorf("%d bytes are told; the short one: %s", sum, last)
 	}
 }
 

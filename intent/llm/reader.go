@@ -116,7 +116,7 @@ func question(req intent.Request, offered []*contracts.CapabilityEntry) reasonin
 	}
 	if len(req.Results) > 0 {
 		q.Earlier = append(q.Earlier, reasoning.Message{Role: reasoning.RoleUser, Text: contracts.CompactWords(req.Message)})
-		for _, r := range req.Results {
+		for _, r := range within(maxTold, req.Results) {
 			q.Earlier = append(q.Earlier, reasoning.Message{Role: reasoning.RoleAssistant, Text: resultText(r)})
 		}
 		q.Message = goOn

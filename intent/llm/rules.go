@@ -25,23 +25,31 @@ import (
 //	                                              it does not                             the asker confirms it
 //	any write                                     the words forbid, take back, suppose,   the asker is asked first
 //	                                              report or ask about it, or except it
+//	                                              they do, and another sentence orders     its gate opens, with a doubt
+//	                                              it
 //	an irreversible write, or one of high risk    a value that says which thing or how    that value is asked for
 //	                                              much stands nowhere
 //	what was not offered, or does not fit                                                 it is mended once, then the local reading stands
 
 // restrain asks the person first where a rule holds a write of the intents back.
 func (m *message) restrain(ctx context.Context, u *intent.Understanding) error {
+	if m.goesOn() {
+		m.hold(u, func(i int) string { return u.Intents[i].ID })
+		return nil
+	}
 	for i, c := range m.calls {
 		if !c.entry.Policy.SideEffectClass.Writes() {
 			continue
 		}
-		if why, restrained := m.local.Restrains(m.req, c.entry, c.evidence, len(m.req.Results) > 0); restrained {
+		why, restrained := m.local.Restrains(m.req, c.entry, c.evidence, false)
+		if restrained {
 			m.confirm(u, i, fmt.Sprintf("%s: %s, so nothing was done. Do you want it done: %s?", quote(m.req.Message), why, describe(c)))
 			return nil
 		}
+		u.Intents[i].Said.Doubt = why
 	}
 	for i, c := range m.calls {
-		if !c.entry.Policy.SideEffectClass.Writes() || c.entry.Policy.ApprovalRequired || len(m.req.Results) > 0 { // a write after reading has a gate
+		if !c.entry.Policy.SideEffectClass.Writes() || c.entry.Policy.ApprovalRequired {
 			continue
 		}
 		same, err := m.readAlike(ctx)
@@ -58,11 +66,16 @@ func (m *message) restrain(ctx context.Context, u *intent.Understanding) error {
 
 // restrainDraft does the same for the writes of a draft. Its steps keep conditions.
 func (m *message) restrainDraft(u *intent.Understanding) {
+	if m.goesOn() {
+		m.hold(u, func(i int) string { return u.Draft.Steps[i].ID })
+		return
+	}
 	for i, c := range m.calls {
 		if !c.entry.Policy.SideEffectClass.Writes() {
 			continue
 		}
 		why, restrained := m.local.Restrains(m.req, c.entry, c.evidence, true)
+		u.Draft.Steps[i].Said.Doubt = why
 		switch {
 		case restrained:
 			u.Question = fmt.Sprintf("%s: %s, so nothing was done. Do you want it done: %s?", quote(m.req.Message), why, describe(c))
@@ -104,23 +117,35 @@ func (m *message) readAlike(ctx context.Context) (bool, error) {
 }
 
 // withhold takes values out of a grave write that say which thing or how much and stand
-// nowhere, and gives the names of those that must be asked for.
+// nowhere, and gives the names of those that must be asked for. In a further round they
+// are shown to whoever asked instead: they may be worked out of what was read.
 func (m *message) withhold(c *call) []string {
+	if m.goesOn() {
+		return nil
+	}
+	missing := unstated(*c)
+	for _, name := range missing {
+		delete(c.values, name)
+		delete(c.from, name)
+	}
+	return missing
+}
+
+// unstated names the values of a grave write that say which thing or how much and stand
+// nowhere.
+func unstated(c call) []string {
 	p := c.entry.Policy
 	grave := p.SideEffectClass == contracts.ClassWriteIrreversible || p.RiskLevel.Rank() >= contracts.RiskHigh.Rank()
 	if !p.SideEffectClass.Writes() || !grave {
 		return nil
 	}
-	var missing []string
+	var out []string
 	for _, name := range slices.Sorted(maps.Keys(c.values)) {
-		if c.from[name] != contracts.FromModel || !slices.Contains(c.entry.View().Required, name) || !identifies(c.entry, name, c.values[name]) {
-			continue
+		if c.from[name] == contracts.FromModel && slices.Contains(c.entry.View().Required, name) && identifies(c.entry, name, c.values[name]) {
+			out = append(out, name)
 		}
-		delete(c.values, name)
-		delete(c.from, name)
-		missing = append(missing, name)
 	}
-	return missing
+	return out
 }
 
 // proseWords is from how many words on a text is prose, and names nothing.
@@ -212,12 +237,17 @@ func (m *message) found(v any) bool {
 		return len(items) > 0 && !slices.ContainsFunc(items, func(item any) bool { return !m.found(item) })
 	}
 	number, isNumber := v.(float64)
-	words := strings.ToLower(fmt.Sprint(v))
+	words := oneSpaced(strings.ToLower(fmt.Sprint(v)))
 	return words != "" && slices.ContainsFunc(m.req.Results, func(r intent.Result) bool {
-		return hasWords(r.Summary, words) || hasWords(r.Facts.String(), words) ||
+		return hasWords(oneSpaced(r.Summary), words) || hasWords(oneSpaced(escapes.Replace(r.Facts.String())), words) ||
 			isNumber && (hasNumber(r.Summary, number) || hasNumber(r.Facts.String(), number))
 	})
 }
+
+// escapes are how JSON writes what is between words.
+var escapes = strings.NewReplacer(`\n`, " ", `\t`, " ", `\r`, " ", `\"`, `"`)
+
+func oneSpaced(text string) string { return strings.Join(strings.Fields(text), " ") }
 
 // numbers are what may be a number in a text, with marks between its digits.
 var numbers = regexp.MustCompile(`\d+(?:[.,]\d+)*`)

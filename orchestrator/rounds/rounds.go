@@ -5,7 +5,10 @@
 package rounds
 
 import (
+	"cmp"
 	"context"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/manifold-run/manifold/contracts"
@@ -36,7 +39,7 @@ func New(reader intent.Reader, catalogs orchestrator.Catalogs, now func() time.T
 func (r *Rounds) Next(ctx context.Context, req execution.RoundRequest) (execution.RoundReply, error) {
 	catalog := r.catalogs.Catalog()
 	u, err := r.reader.Understand(ctx, intent.Request{
-		Message: req.Goal, Catalog: catalog, Roles: req.Plan.Owner.Roles, Phase: req.Plan.Phase, Now: r.now(), Results: results(req.Facts),
+		Message: asked(req), Catalog: catalog, Roles: req.Plan.Owner.Roles, Phase: req.Plan.Phase, Now: r.now(), Results: results(req.Facts),
 	})
 	reply := execution.RoundReply{Calls: u.Calls}
 	if err != nil {
@@ -65,8 +68,20 @@ func (r *Rounds) Next(ctx context.Context, req execution.RoundRequest) (executio
 		}
 		return reply, nil
 	}
-	reply.Plan = &result.Plan
+	reply.Plan, reply.Held = &result.Plan, u.Held
 	return reply, nil
+}
+
+// asked is the request in the asker's words, whole, where the run has them; its goal is
+// short.
+func asked(req execution.RoundRequest) string {
+	var said []string
+	for _, n := range req.Plan.Nodes {
+		if n.Said != nil && n.Said.Text != "" && !slices.Contains(said, n.Said.Text) {
+			said = append(said, n.Said.Text)
+		}
+	}
+	return cmp.Or(strings.Join(said, "\n"), req.Goal)
 }
 
 func results(facts []execution.RoundFact) []intent.Result {
