@@ -213,7 +213,7 @@ func (r *Reader) Restrains(req intent.Request, entry *contracts.CapabilityEntry,
 	if conditions {
 		stop &^= mood.Conditional
 	}
-	if told(s, evidence) {
+	if narrated(s, evidence) {
 		return mood.Narrative.Note(), !held.ordered(idx, mood.Narrative, stop, evidence)
 	}
 	held.spreadMoods(parts)
@@ -229,9 +229,9 @@ func (r *Reader) Restrains(req intent.Request, entry *contracts.CapabilityEntry,
 	return odd.Note(), odd != 0 && !held.ordered(idx, odd, stop, evidence)
 }
 
-// told tells whether the values of a call stand only in words that tell something beside a
+// narrated tells whether the values of a call stand only in words that tell something beside a
 // request.
-func told(s *sentenceReader, evidence map[string]contracts.Evidence) bool {
+func narrated(s *sentenceReader, evidence map[string]contracts.Evidence) bool {
 	for i, silent := range s.said.Silent() {
 		if !silent && within(s.m.Tokens[i:i+1], evidence) {
 			return false
