@@ -76,7 +76,7 @@ func (d *domain) listRequests(ctx context.Context, _ domainkit.Call, in Requests
 	slices.SortStableFunc(events, func(a, b rest.Event) int { return strings.Compare(b.Created, a.Created) })
 	out := RequestStates{Worker: w.ID, Name: w.Descriptor, Total: len(events), Requests: []RequestState{}}
 	for _, e := range events[:min(len(events), mostRequests)] {
-		one, err := d.stateOf(ctx, w, e)
+		one, err := stateOf(ctx, d.client, w, e)
 		if err != nil {
 			return RequestStates{}, err
 		}
@@ -87,14 +87,14 @@ func (d *domain) listRequests(ctx context.Context, _ domainkit.Call, in Requests
 
 // stateOf reads of an open event whom it waits for, and of one that was denied or sent
 // back what was said.
-func (d *domain) stateOf(ctx context.Context, w rest.Worker, e rest.Event) (RequestState, error) {
+func stateOf(ctx context.Context, client *rest.Client, w rest.Worker, e rest.Event) (RequestState, error) {
 	out := RequestState{RequestID: e.ID, Name: w.Descriptor, Process: processName(e), State: eventState(e.Status.Descriptor), Effective: e.Effective, Created: e.Created}
 	if out.State == stateOther {
 		out.State = cmp.Or(fold(e.Status.Descriptor), stateOther)
 	}
-	read := d.client.CompletedSteps
+	read := client.CompletedSteps
 	if out.State == stateSubmitted {
-		read = d.client.OpenSteps
+		read = client.OpenSteps
 	}
 	if out.State == stateApproved || out.State == stateCancelled {
 		return out, nil

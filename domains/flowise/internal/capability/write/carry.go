@@ -67,7 +67,7 @@ func carry(ctx context.Context, w *Writer, call domainkit.Call, file transfer.Fi
 	if err != nil {
 		return plan{}, err
 	}
-	next, err := w.withOps(ctx, call, g, ops, flow.Kind(file.Type))
+	next, err := withOps(ctx, w, call, g, ops, flow.Kind(file.Type))
 	if err != nil {
 		return plan{}, err
 	}
@@ -75,11 +75,11 @@ func carry(ctx context.Context, w *Writer, call domainkit.Call, file transfer.Fi
 	if err != nil {
 		return plan{}, err
 	}
-	return w.place(ctx, call, file, now, next, plan{did: did, checked: &checked})
+	return placed(ctx, w, call, file, now, next, plan{did: did, checked: &checked})
 }
 
 // withOps gives a graph after ops, as it is where there are none.
-func (w *Writer) withOps(ctx context.Context, call domainkit.Call, g *flow.Graph, ops []json.RawMessage, kind flow.Kind) (string, error) {
+func withOps(ctx context.Context, w *Writer, call domainkit.Call, g *flow.Graph, ops []json.RawMessage, kind flow.Kind) (string, error) {
 	if len(ops) == 0 {
 		return string(g.FlowData()), nil
 	}
@@ -93,8 +93,8 @@ func (w *Writer) withOps(ctx context.Context, call domainkit.Call, g *flow.Graph
 	return string(made.FlowData), nil
 }
 
-// place plans that a graph is a new flow, or that of the flow that has its name.
-func (w *Writer) place(ctx context.Context, call domainkit.Call, file transfer.File, now api.Flow, next string, p plan) (plan, error) {
+// placed plans that a graph is a new flow, or that of the flow that has its name.
+func placed(ctx context.Context, w *Writer, call domainkit.Call, file transfer.File, now api.Flow, next string, p plan) (plan, error) {
 	p.at = call.Instance
 	before := now.FlowData
 	if now.ID == "" {

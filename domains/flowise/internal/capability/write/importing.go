@@ -41,7 +41,7 @@ func importing(ctx context.Context, w *Writer, call domainkit.Call, in Importing
 	}
 	did := "imported from " + present.Clip(in.File, 80)
 	if file.Foreign {
-		return w.bringIn(ctx, call, file, did)
+		return bringIn(ctx, w, call, file, did)
 	}
 	return carry(ctx, w, call, file, did)
 }
@@ -105,7 +105,7 @@ func readFile(folder, name string) ([]transfer.File, error) {
 // bringIn plans that a flow which Flowise or a person wrote down is on the server of
 // the call. What an export leaves out of its nodes is filled in, its credentials are
 // found again where there is no doubt, and what is still open is told.
-func (w *Writer) bringIn(ctx context.Context, call domainkit.Call, file transfer.File, did string) (plan, error) {
+func bringIn(ctx context.Context, w *Writer, call domainkit.Call, file transfer.File, did string) (plan, error) {
 	client, err := w.site.Pool.Client(call.Instance)
 	if err != nil {
 		return plan{}, site.Failure(err)
@@ -127,7 +127,7 @@ func (w *Writer) bringIn(ctx context.Context, call domainkit.Call, file transfer
 	if err != nil {
 		return plan{}, err
 	}
-	ops, err := w.found(ctx, call, g, now, defs)
+	ops, err := rebound(ctx, w, call, g, now, defs)
 	if err != nil {
 		return plan{}, err
 	}
@@ -145,7 +145,7 @@ func (w *Writer) bringIn(ctx context.Context, call domainkit.Call, file transfer
 		refusal.Detail = map[string]any{"findings": checked.Findings, "connections": faults}
 		return plan{}, refusal
 	}
-	return w.place(ctx, call, file, now, next, plan{did: did + stillOpen(report), checked: &checked})
+	return placed(ctx, w, call, file, now, next, plan{did: did + stillOpen(report), checked: &checked})
 }
 
 // maxLacking bounds how many nodes a refusal speaks of.
@@ -202,10 +202,10 @@ func stillOpen(report flow.Report) string {
 	return "; still open: " + present.Clip(strings.Join(out, "; "), 160)
 }
 
-// found are the ops that bind the credentials of a flow anew: those of the flow that it
+// rebound are the ops that bind the credentials of a flow anew: those of the flow that it
 // takes the place of, those that the server knows by their ids, and where it has one of
 // a type, that. What is bound to a credential that is not there is unbound.
-func (w *Writer) found(ctx context.Context, call domainkit.Call, g *flow.Graph, now api.Flow, defs flow.Definitions) ([]flow.Op, error) {
+func rebound(ctx context.Context, w *Writer, call domainkit.Call, g *flow.Graph, now api.Flow, defs flow.Definitions) ([]flow.Op, error) {
 	places := flow.CredentialPlaces(g, defs)
 	if len(places) == 0 {
 		return nil, nil
